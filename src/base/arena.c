@@ -1,0 +1,139 @@
+#include "arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Under ASan a shared block would hide an overrun inside it. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_SHARED 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_SHARED 0
+#endif
+#endif
+#ifndef ARENA_SHARED
+#define ARENA_SHARED 1
+#endif
+
+enum { BLOCK_SIZE = ARENA_SHARED ? 256 * 1024 : 0 };
+
+struct block {
+	struct block *next;
+	size_t used, size;
+	alignas(max_align_t) unsigned char data[];
+};
+
+struct arena {
+	struct block *head;
+};
+
+static void *
+must(void *p)
+{
+	if (!p) {
+		fputs("stackbuild: out of memory\n", stderr);
+		exit(70);
+	}
+	return p;
+}
+
+struct arena *
+arena_new(void)
+{
+	return must(calloc(1, sizeof(struct arena)));
+}
+
+void
+arena_free(struct arena *a)
+{
+	struct block *next;
+
+	for (struct block *b = a->head; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(a);
+}
+
+void *
+arena_alloc(struct arena *a, size_t size, size_t align)
+{
+	struct block *b = a->head;
+	size_t at = b ? (b->used + align - 1) & ~(align - 1) : 0;
+
+	if (!b || at > b->size || size > b->size - at) {
+		size_t want = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE;
+
+		if (want > SIZE_MAX - sizeof(*b))
+			must(NULL);
+		b = must(calloc(1, sizeof(*b) + want));
+		b->size = want;
+		at = 0;
+		/* A block made for one large thing goes behind the head, which has room left. */
+		if (ARENA_SHARED && want == size && a->head) {
+			b->next = a->head->next;
+			a->head->next = b;
+		} else {
+			b->next = a->head;
+			a->head = b;
+		}
+	}
+	b->used = at + size;
+	return b->data + at;
+}
+
+void *
+arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align)
+{
+	if (size && n > SIZE_MAX / size)
+		must(NULL);
+	return arena_alloc(a, n * size, align);
+}
+
+char *
+arena_copy(struct arena *a, const char *bytes, size_t n)
+{
+	char *s = arena_alloc(a, n + 1, 1);
+
+	if (n)
+		memcpy(s, bytes, n);
+	return s;
+}
+
+char *
+arena_strdup(struct arena *a, const char *s)
+{
+	return arena_copy(a, s, strlen(s));
+}
+
+char *
+arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+	char *s;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0)
+		must(NULL);
+	s = arena_alloc(a, (size_t)n + 1, 1);
+	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	return s;
+}
+
+char *
+arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return s;
+}

@@ -1,0 +1,34 @@
+#ifndef ARENA_H
+#define ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/*
+ * Memory that is released all at once.  A run has one arena; everything that a
+ * stage returns lives in it until the process ends, so nothing is freed one by
+ * one.  Running out of memory ends the process (exit 70): no caller checks for
+ * NULL.  Under AddressSanitizer every allocation has a block of its own, so that
+ * running off its end is caught.
+ */
+struct arena;
+
+struct arena *arena_new(void);
+void arena_free(struct arena *a);
+
+/* Zeroed memory.  `align` is a power of two, at most that of max_align_t. */
+void *arena_alloc(struct arena *a, size_t size, size_t align);
+
+/* Copies: of `n` bytes and a NUL after them; of a C string; of printf's result. */
+char *arena_copy(struct arena *a, const char *bytes, size_t n);
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+
+#define arena_new_of(a, type) ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
+#define arena_array_of(a, type, n) \
+	((type *)arena_alloc_array((a), (n), sizeof(type), _Alignof(type)))
+void *arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align);
+
+#endif

@@ -1,0 +1,75 @@
+#include "buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool
+room(struct buf *b, size_t n)
+{
+	size_t cap = b->cap ? b->cap : 256;
+	char *p;
+
+	if (b->over || n > b->max || b->n > b->max - n) {
+		b->over = true;
+		return false;
+	}
+	if (b->p && b->n + n < b->cap)
+		return true;
+	while (cap <= b->n + n)
+		cap *= 2;
+	p = arena_alloc(b->a, cap, 1);
+	if (b->n)
+		memcpy(p, b->p, b->n);
+	b->p = p;
+	b->cap = cap;
+	return true;
+}
+
+void
+buf_add(struct buf *b, const char *bytes, size_t n)
+{
+	if (!room(b, n))
+		return;
+	if (n)
+		memcpy(b->p + b->n, bytes, n);
+	b->n += n;
+	b->p[b->n] = '\0';
+}
+
+void
+buf_puts(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void
+buf_putc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void
+buf_printf(struct buf *b, const char *fmt, ...)
+{
+	char small[256];
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(small, sizeof(small), fmt, ap);
+	if (n >= 0 && (size_t)n < sizeof(small))
+		buf_add(b, small, (size_t)n);
+	else
+		buf_puts(b, arena_vprintf(b->a, fmt, again));
+	va_end(again);
+	va_end(ap);
+}
+
+const char *
+buf_text(struct buf *b)
+{
+	if (!b->p)
+		room(b, 0);
+	return b->p ? b->p : "";
+}

@@ -1,0 +1,32 @@
+#ifndef BUF_H
+#define BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arena.h"
+
+/*
+ * Text that grows, in an arena, up to a maximum.  Past the maximum nothing more
+ * is added and `over` is set: whoever can be fed without end looks at it once.
+ * `p` is always NUL-terminated after the first call; before it, NULL.
+ */
+struct buf {
+	struct arena *a;
+	char *p;
+	size_t n, cap, max; /* bytes */
+	bool over;
+};
+
+enum { BUF_MAX = 256 * 1024 * 1024 };
+
+#define BUF(arena) ((struct buf){ .a = (arena), .max = BUF_MAX })
+
+void buf_add(struct buf *b, const char *bytes, size_t n);
+void buf_puts(struct buf *b, const char *s);
+void buf_putc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *buf_text(struct buf *b); /* never NULL */
+
+#endif

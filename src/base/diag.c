@@ -1,0 +1,341 @@
+#include "diag.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+
+const struct code_row code_table[CODE_COUNT] = {
+#define CODE(name, id, sev, title, cause, example, fix) \
+	[name] = { #name, id, sev, title, cause, example, fix },
+#include "codes.def"
+#undef CODE
+};
+
+static const struct {
+	const char *word, *colour;
+} severities[] = {
+	[SEV_NOTE] = { "note", "\033[1;36m" },
+	[SEV_WARNING] = { "warning", "\033[1;33m" },
+	[SEV_ERROR] = { "error", "\033[1;31m" },
+};
+
+void
+diags_init(struct diags *ds, struct arena *a)
+{
+	*ds = (struct diags){ .arena = a };
+	ds->tail = &ds->head;
+}
+
+struct diag *
+diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
+{
+	struct diag *d = arena_new_of(ds->arena, struct diag);
+	va_list ap;
+
+	va_start(ap, fmt);
+	*d = (struct diag){
+		.all = ds,
+		.code = code,
+		.at = at,
+		.text = mask_credentials(ds->arena, arena_vprintf(ds->arena, fmt, ap)),
+	};
+	va_end(ap);
+	d->tail = &d->notes;
+	*ds->tail = d;
+	ds->tail = &d->next;
+	if (code_table[code].severity == SEV_ERROR)
+		ds->errors++;
+	else if (code_table[code].severity == SEV_WARNING)
+		ds->warnings++;
+	return d;
+}
+
+static struct note *
+add_note(struct diag *d, enum note_kind kind, struct span at, const char *text)
+{
+	struct note *n = arena_new_of(d->all->arena, struct note);
+
+	*n = (struct note){ .kind = kind, .at = at, .text = mask_credentials(d->all->arena, text) };
+	*d->tail = n;
+	d->tail = &n->next;
+	return n;
+}
+
+struct diag *
+diag_note(struct diag *d, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_note(d, NOTE_PLACE, at, arena_vprintf(d->all->arena, fmt, ap));
+	va_end(ap);
+	return d;
+}
+
+struct diag *
+diag_why(struct diag *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_note(d, NOTE_WHY, (struct span){ 0 }, arena_vprintf(d->all->arena, fmt, ap));
+	va_end(ap);
+	return d;
+}
+
+struct diag *
+diag_help(struct diag *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_note(d, NOTE_HELP, (struct span){ 0 }, arena_vprintf(d->all->arena, fmt, ap));
+	va_end(ap);
+	return d;
+}
+
+struct diag *
+diag_fix(struct diag *d, struct span at, const char *replacement, const char *fmt, ...)
+{
+	struct note *n;
+	va_list ap;
+
+	va_start(ap, fmt);
+	n = add_note(d, NOTE_HELP, at, arena_vprintf(d->all->arena, fmt, ap));
+	va_end(ap);
+	n->replacement = arena_strdup(d->all->arena, replacement);
+	return d;
+}
+
+struct diag *
+diag_source(struct diag *d, const char *source)
+{
+	add_note(d, NOTE_SOURCE, (struct span){ 0 }, source);
+	return d;
+}
+
+bool
+source_line(const struct source *src, uint32_t n, const char **line, size_t *size)
+{
+	const char *p = src->text, *end = src->text + src->size;
+
+	for (; n > 1; n--) {
+		p = memchr(p, '\n', (size_t)(end - p));
+		if (!p)
+			return false;
+		p++;
+	}
+	const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+	*line = p;
+	*size = (size_t)((nl ? nl : end) - p);
+	if (*size && p[*size - 1] == '\r')
+		--*size;
+	return true;
+}
+
+static bool
+starts_char(char c)
+{
+	return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+/*
+ * A line longer than this many columns is shown from a little before the span,
+ * so that a minified file does not fill the screen.
+ */
+enum { COLUMNS_SHOWN = 160, COLUMNS_BEFORE = 40 };
+
+/* The bytes of `line` that are column `from` up to column `to` (from 1, `to` excluded). */
+static void
+columns(const char **line, size_t *size, uint32_t from, uint32_t to)
+{
+	const char *p = *line, *start = *line + *size, *stop = *line + *size;
+	uint32_t col = 0;
+
+	for (size_t i = 0; i < *size; i++) {
+		if (!starts_char(p[i]))
+			continue;
+		if (++col == from)
+			start = p + i;
+		if (col == to) {
+			stop = p + i;
+			break;
+		}
+	}
+	*line = start;
+	*size = start < stop ? (size_t)(stop - start) : 0;
+}
+
+/* A byte as it may go to a terminal: an escape sequence in a recipe must stay inert. */
+static char
+shown(char c)
+{
+	return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f ? '?' : c;
+}
+
+/*
+ * The line that a span points into, and carets under the span:
+ *
+ *     5 | torch: 2.2.2
+ *       |        ^^^^^
+ *
+ * The caret row copies the line's tabs, so that the carets land right at any tab
+ * width.
+ */
+static void
+print_line(struct span at, struct buf *out)
+{
+	const char *line;
+	size_t size;
+	uint32_t first = 1, col, width = at.width ? at.width : 1;
+
+	if (!at.src || !at.line || !source_line(at.src, at.line, &line, &size))
+		return;
+	if (at.col > COLUMNS_SHOWN - COLUMNS_BEFORE)
+		first = at.col - COLUMNS_BEFORE;
+	columns(&line, &size, first, first + COLUMNS_SHOWN);
+	if (width > COLUMNS_SHOWN)
+		width = COLUMNS_SHOWN;
+	buf_printf(out, "%5u | %s", at.line, first > 1 ? "..." : "");
+	for (size_t i = 0; i < size; i++)
+		buf_putc(out, shown(line[i]));
+	buf_printf(out, "\n      | %s", first > 1 ? "   " : "");
+	col = first;
+	for (size_t i = 0; i < size && col < at.col; i++)
+		if (starts_char(line[i])) {
+			buf_putc(out, line[i] == '\t' ? '\t' : ' ');
+			col++;
+		}
+	for (uint32_t i = 0; i < width && col + i < first + COLUMNS_SHOWN + 1; i++)
+		buf_putc(out, '^');
+	buf_putc(out, '\n');
+}
+
+static void
+print_text(const char *text, struct buf *out)
+{
+	for (; *text; text++)
+		buf_putc(out, *text == '\n' ? '\n' : shown(*text));
+}
+
+static void
+print_place(struct span at, struct buf *out)
+{
+	if (!at.src)
+		return;
+	print_text(at.src->path, out);
+	if (at.line)
+		buf_printf(out, ":%u:%u", at.line, at.col);
+	buf_puts(out, ": ");
+}
+
+/*
+ *   because mamba-ssm 2.3.2.post1 needs triton >= 3.5.0
+ *       and torch 2.2.2 needs triton 2.2.0, no other
+ *   note: r.yaml:3:9: the base image brings CUDA 12.4.1
+ *   help: use a cu121 or cu118 base
+ *     or: torch >= 2.4.0
+ *   source: knowledge/torch.yaml: 2.2.2
+ */
+static void
+print_note(const struct note *n, const struct note *before, struct buf *out)
+{
+	bool again = before && before->kind == n->kind;
+
+	switch (n->kind) {
+	case NOTE_PLACE:
+		buf_puts(out, "  note: ");
+		print_place(n->at, out);
+		print_text(n->text, out);
+		buf_putc(out, '\n');
+		print_line(n->at, out);
+		return;
+	case NOTE_WHY: buf_puts(out, again ? "      and " : "  because "); break;
+	case NOTE_HELP: buf_puts(out, again ? "    or: " : "  help: "); break;
+	case NOTE_SOURCE: buf_puts(out, "  source: "); break;
+	}
+	print_text(n->text, out);
+	buf_putc(out, '\n');
+	if (n->replacement && n->at.line)
+		buf_printf(out, "%5u | %s\n", n->at.line, n->replacement);
+}
+
+static void
+print_diag(const struct diag *d, bool colour, struct buf *out)
+{
+	enum severity sev = code_table[d->code].severity;
+	const struct note *before = NULL;
+
+	print_place(d->at, out);
+	buf_printf(out, "%s%s[%s]%s: ", colour ? severities[sev].colour : "", severities[sev].word,
+		   code_table[d->code].id, colour ? "\033[0m" : "");
+	print_text(d->text, out);
+	buf_putc(out, '\n');
+	print_line(d->at, out);
+	for (const struct note *n = d->notes; n; before = n, n = n->next)
+		print_note(n, before, out);
+}
+
+bool
+diags_print(const struct diags *ds, FILE *out, bool colour)
+{
+	size_t written = 0, left_out = 0;
+
+	for (const struct diag *d = ds->head; d; d = d->next) {
+		struct arena *scratch = arena_new();
+		struct buf b = BUF(scratch);
+
+		print_diag(d, colour, &b);
+		if (left_out || written + b.n > DIAG_BYTES_MAX - 200) {
+			left_out++;
+		} else {
+			fwrite(buf_text(&b), 1, b.n, out);
+			written += b.n;
+		}
+		arena_free(scratch);
+	}
+	if (left_out)
+		fprintf(out, "... and %zu more, left out\n", left_out);
+	return !ferror(out) && fflush(out) == 0;
+}
+
+const char *
+mask_credentials(struct arena *a, const char *text)
+{
+	const char *url = strstr(text, "://");
+	struct buf b = BUF(a);
+
+	for (; url; url = strstr(text, "://")) {
+		const char *host = url + 3, *end = host + strcspn(host, "/?# \t\n'\"`");
+		const char *at = NULL;
+
+		for (const char *p = host; p < end; p++)
+			if (*p == '@')
+				at = p;
+		buf_add(&b, text, (size_t)(host - text));
+		if (at)
+			buf_puts(&b, "***");
+		text = at ? at : host;
+	}
+	if (!b.n)
+		return text;
+	buf_puts(&b, text);
+	return buf_text(&b);
+}
+
+_Noreturn void
+bug_at(const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "stackbuild: bug at %s:%d: ", file, line);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs("\nthis is our fault, not yours; please report it with the command and the recipe\n",
+	      stderr);
+	exit(70);
+}

@@ -1,0 +1,133 @@
+#ifndef DIAG_H
+#define DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "arena.h"
+
+/*
+ * A diagnostic is one thing the user should know, tied to the text that caused
+ * it.  Stages add diagnostics and carry on; only main() prints them.  Whoever
+ * returns NULL or false has added at least one error, so callers never guess.
+ *
+ * Wording: lower case, no full stop, backticks round the user's text.  The error
+ * says what is wrong; only help says what to do; because says why, in facts.
+ */
+
+/* A text we can point into.  `text` is not NUL-terminated; `path` is for show. */
+struct source {
+	const char *path;
+	const char *text;
+	size_t size; /* bytes */
+};
+
+/*
+ * A run of characters on one line of a source.  Lines and columns count from 1;
+ * columns count Unicode code points.  A span with line 0 is "nowhere in
+ * particular": the file as a whole if src is set, else a flag or the program.
+ */
+struct span {
+	const struct source *src;
+	uint32_t line, col, width;
+};
+
+/* A text value and where it was written; s is NULL when it was not given. */
+struct text {
+	const char *s;
+	struct span at;
+};
+
+enum severity { SEV_NOTE, SEV_WARNING, SEV_ERROR };
+
+/* Every code, its severity, title and explanation live in one table: codes.def. */
+enum code {
+#define CODE(name, ...) name,
+#include "codes.def"
+#undef CODE
+	CODE_COUNT
+};
+
+struct code_row {
+	const char *name, *id;
+	enum severity severity;
+	const char *title, *cause, *example, *fix;
+};
+
+extern const struct code_row code_table[CODE_COUNT];
+
+/* One line under a diagnostic. */
+enum note_kind { NOTE_PLACE, NOTE_WHY, NOTE_HELP, NOTE_SOURCE };
+
+struct note {
+	struct note *next;
+	enum note_kind kind;
+	struct span at;
+	const char *text;
+	const char *replacement; /* of NOTE_HELP: what to write instead of `at`; or NULL */
+};
+
+struct diag {
+	struct diag *next;
+	struct diags *all;
+	enum code code;
+	struct span at;
+	const char *text;
+	struct note *notes, **tail;
+};
+
+/* Diagnostics in the order they were found, and how many of each severity. */
+struct diags {
+	struct arena *arena; /* owns every message */
+	struct diag *head, **tail;
+	unsigned errors, warnings;
+};
+
+void diags_init(struct diags *ds, struct arena *a);
+
+/* Add a diagnostic.  Returns it so that notes and help can follow; never NULL. */
+struct diag *diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The other place: where the other half of a conflict was written. */
+struct diag *diag_note(struct diag *d, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* One fact of the chain that leads to the error; printed as "because ... and ...". */
+struct diag *diag_why(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* What to do next, in the imperative: "use cu121". */
+struct diag *diag_help(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Help that can be applied mechanically: replace the text at `at` by `replacement`. */
+struct diag *diag_fix(struct diag *d, struct span at, const char *replacement, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The evidence: a URL or a file and line, so that the claim can be checked. */
+struct diag *diag_source(struct diag *d, const char *source);
+
+/*
+ * diags_print -- every diagnostic, in order, as text.
+ *
+ *   out     the first line of each is "path:line:col: error[SBnnnn]: message";
+ *           at most DIAG_BYTES_MAX bytes, the rest is counted in a last line
+ *   errors  false if `out` could not be written
+ */
+bool diags_print(const struct diags *ds, FILE *out, bool colour);
+
+enum { DIAG_BYTES_MAX = 200 * 1000 };
+
+/* Line `n` (from 1) of `src` without its line end; false past the end. */
+bool source_line(const struct source *src, uint32_t n, const char **line, size_t *size);
+
+/* "user:secret@" in URLs becomes "***@", in a copy; the text itself if there is none. */
+const char *mask_credentials(struct arena *a, const char *text);
+
+/* Our own fault: says where, exits 70. */
+#define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,215 @@
+#include "fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+
+static void
+close_fd(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#define CLEANUP_FD __attribute__((cleanup(close_fd)))
+
+static const struct source *
+refuse(struct diags *ds, const char *path, struct span at, const char *why)
+{
+	struct source *nameless = arena_new_of(ds->arena, struct source);
+
+	nameless->path = path;
+	if (at.src)
+		diag_at(ds, E_FILE, at, "cannot read `%s`: %s", path, why);
+	else
+		diag_at(ds, E_FILE, (struct span){ .src = nameless }, "cannot be read: %s", why);
+	return NULL;
+}
+
+/* The rest of `fd`, at most max bytes; NULL and *why on failure. */
+static char *
+read_all(struct arena *a, int fd, size_t max, size_t *n, const char **why)
+{
+	struct buf b = BUF(a);
+	char chunk[16 * 1024];
+	ssize_t got;
+
+	while ((got = read(fd, chunk, sizeof(chunk))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			*why = strerror(errno);
+			return NULL;
+		}
+		if ((size_t)got > max - b.n) {
+			*why = arena_printf(a, "it is larger than %zu KiB", max / 1024);
+			return NULL;
+		}
+		buf_add(&b, chunk, (size_t)got);
+	}
+	buf_text(&b);
+	*n = b.n;
+	return b.p;
+}
+
+static const char *
+why_not_regular(mode_t mode)
+{
+	return S_ISDIR(mode)  ? "it is a directory" :
+	       S_ISFIFO(mode) ? "it is a FIFO, not a file" :
+				"it is not a regular file";
+}
+
+const struct source *
+fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct span at)
+{
+	struct source *src = arena_new_of(a, struct source);
+	bool from_stdin = !strcmp(path, "-");
+	const char *why = NULL;
+	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+	CLEANUP_FD int fd = from_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	src->path = from_stdin ? "<stdin>" : arena_strdup(a, path);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return refuse(ds, src->path, at, strerror(errno));
+	if (!from_stdin && !S_ISREG(st.st_mode))
+		return refuse(ds, src->path, at, why_not_regular(st.st_mode));
+	if (S_ISDIR(st.st_mode))
+		return refuse(ds, src->path, at, why_not_regular(st.st_mode));
+	if (!from_stdin && st.st_size > (off_t)max)
+		return refuse(ds, src->path, at,
+			      arena_printf(a, "it is larger than %zu KiB", max / 1024));
+	src->text = read_all(a, fd, max, &src->size, &why);
+	return src->text ? src : refuse(ds, src->path, at, why);
+}
+
+bool
+fs_exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+bool
+fs_is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool
+make_folders(struct arena *a, const char *path)
+{
+	char *p = arena_strdup(a, path);
+
+	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(p, 0777) < 0 && errno != EEXIST)
+			return false;
+		*slash = '/';
+	}
+	return true;
+}
+
+static bool
+holds(const char *path, const char *bytes, size_t n)
+{
+	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	char chunk[16 * 1024];
+	struct stat st;
+	ssize_t got;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size != (off_t)n)
+		return false;
+	for (size_t at = 0; at < n; at += (size_t)got) {
+		got = read(fd, chunk, sizeof(chunk));
+		if (got <= 0 || (size_t)got > n - at || memcmp(chunk, bytes + at, (size_t)got))
+			return false;
+	}
+	return true;
+}
+
+static bool
+write_all(int fd, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t put = write(fd, bytes, n);
+
+		if (put < 0 && errno != EINTR)
+			return false;
+		if (put > 0) {
+			bytes += put;
+			n -= (size_t)put;
+		}
+	}
+	return true;
+}
+
+static bool
+write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool sync)
+{
+	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	bool good;
+
+	if (fd < 0)
+		return false;
+	good = write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
+	/* close reports what a full disk or a network file system held back. */
+	return (close(fd) == 0) & good;
+}
+
+bool
+fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode, bool sync,
+	 bool *changed)
+{
+	const char *temp = arena_printf(ds->arena, "%s.%ld.tmp", path, (long)getpid());
+	bool same = holds(path, bytes, n);
+	int err;
+
+	if (changed)
+		*changed = !same;
+	if (same)
+		return true;
+	if (make_folders(ds->arena, path) && write_new(temp, bytes, n, mode, sync) &&
+	    rename(temp, path) == 0)
+		return true;
+	err = errno;
+	unlink(temp);
+	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, strerror(err));
+	return false;
+}
+
+const char *
+fs_join(struct arena *a, const char *dir, const char *name)
+{
+	if (*name == '/' || !*dir || !strcmp(dir, "."))
+		return name;
+	return arena_printf(a, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name);
+}
+
+const char *
+fs_dir(struct arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return ".";
+	return slash == path ? "/" : arena_copy(a, path, (size_t)(slash - path));
+}
+
+const char *
+fs_stem(struct arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	return arena_copy(a, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}

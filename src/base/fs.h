@@ -1,0 +1,49 @@
+#ifndef FS_H
+#define FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arena.h"
+#include "diag.h"
+
+/* Files: read whole with a cap, appear by rename.  No network, no child processes. */
+
+enum { FS_READ_MAX = 1024 * 1024 }; /* bytes of a recipe, template or knowledge file */
+
+/*
+ * fs_read -- a whole regular file.
+ *
+ *   in      path: "-" reads standard input; at: what to point at if it fails,
+ *           a span with no src names the path alone
+ *   errors  SB0100, NULL: missing, unreadable, a directory, FIFO or device, or
+ *           larger than max bytes; a FIFO is never waited for
+ *   memory  lives in a; one NUL follows the text
+ */
+const struct source *fs_read(struct arena *a, struct diags *ds, const char *path, size_t max,
+			     struct span at);
+
+/* True if a file of that name exists (of any kind). */
+bool fs_exists(const char *path);
+bool fs_is_dir(const char *path);
+
+/*
+ * fs_write -- `path` holds exactly these bytes, or what it held before.
+ *
+ *   in      folders on the way are made; mode as for open(2), say 0644; sync: fsync
+ *           before the rename, for what a user would miss after a power cut
+ *   out     *changed (may be NULL): false if it held these bytes already, and
+ *           then nothing was written
+ *   errors  SB0406, false
+ */
+bool fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode,
+	      bool sync, bool *changed);
+
+/* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
+const char *fs_join(struct arena *a, const char *dir, const char *name);
+/* The folder part of a path: "a" of "a/b", "." of "b". */
+const char *fs_dir(struct arena *a, const char *path);
+/* The last part of a path, without the ending: "x" of "recipes/x.yaml". */
+const char *fs_stem(struct arena *a, const char *path);
+
+#endif

@@ -1,0 +1,182 @@
+#include "json.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "diag.h"
+
+struct json
+json_to(struct buf *out)
+{
+	return (struct json){ .out = out };
+}
+
+struct json
+json_flat_to(struct buf *out)
+{
+	return (struct json){ .out = out, .flat = true };
+}
+
+/* The code point at *s, which moves past it; U+FFFD for a byte that starts none. */
+static uint32_t
+code_point(const char **s)
+{
+	const unsigned char *p = (const unsigned char *)*s;
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned n = p[0] < 0x80  ? 1 :
+		     p[0] >= 0xf8 ? 0 :
+		     p[0] >= 0xf0 ? 4 :
+		     p[0] >= 0xe0 ? 3 :
+		     p[0] >= 0xc0 ? 2 :
+				    0;
+	uint32_t c = n > 1 ? p[0] & (0x7fu >> n) : p[0];
+
+	for (unsigned i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80) {
+			n = 0;
+			break;
+		}
+		c = c << 6 | (p[i] & 0x3fu);
+	}
+	if (!n || c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
+		*s += 1;
+		return 0xfffd;
+	}
+	*s += n;
+	return c;
+}
+
+void
+json_quote(struct buf *out, const char *s)
+{
+	buf_putc(out, '"');
+	while (*s) {
+		uint32_t c = code_point(&s);
+
+		if (c == '"' || c == '\\')
+			buf_printf(out, "\\%c", (char)c);
+		else if (c == '\n')
+			buf_puts(out, "\\n");
+		else if (c == '\t')
+			buf_puts(out, "\\t");
+		else if (c >= ' ' && c < 0x7f)
+			buf_putc(out, (char)c);
+		else if (c < 0x10000)
+			buf_printf(out, "\\u%04x", c);
+		else
+			buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+	}
+	buf_putc(out, '"');
+}
+
+static void
+new_line(struct json *j)
+{
+	if (j->flat)
+		return;
+	buf_putc(j->out, '\n');
+	for (unsigned i = 0; i < j->depth; i++)
+		buf_puts(j->out, "  ");
+}
+
+static void
+start(struct json *j, const char *key)
+{
+	if (j->depth) {
+		if (j->any[j->depth])
+			buf_puts(j->out, j->flat ? ", " : ",");
+		new_line(j);
+		j->any[j->depth] = true;
+	}
+	if (key) {
+		json_quote(j->out, key);
+		buf_puts(j->out, ": ");
+	}
+}
+
+static void
+open(struct json *j, const char *key, char first, char last)
+{
+	start(j, key);
+	buf_putc(j->out, first);
+	if (++j->depth >= JSON_DEPTH_MAX)
+		BUG("JSON nested too deep");
+	j->any[j->depth] = false;
+	j->close[j->depth] = last;
+}
+
+void
+json_map(struct json *j, const char *key)
+{
+	open(j, key, '{', '}');
+}
+
+void
+json_list(struct json *j, const char *key)
+{
+	open(j, key, '[', ']');
+}
+
+void
+json_end(struct json *j)
+{
+	char last = j->close[j->depth];
+	bool any = j->any[j->depth];
+
+	j->depth--;
+	if (any)
+		new_line(j);
+	buf_putc(j->out, last);
+	if (!j->depth && !j->flat)
+		buf_putc(j->out, '\n');
+}
+
+void
+json_text(struct json *j, const char *key, const char *value)
+{
+	if (!value) {
+		json_null(j, key);
+		return;
+	}
+	start(j, key);
+	json_quote(j->out, value);
+}
+
+void
+json_number(struct json *j, const char *key, double value)
+{
+	char digits[64];
+	size_t n;
+
+	snprintf(digits, sizeof(digits), "%.6f", value);
+	n = strlen(digits);
+	while (n && digits[n - 1] == '0')
+		n--;
+	if (n && digits[n - 1] == '.')
+		n--;
+	digits[n] = '\0';
+	start(j, key);
+	buf_puts(j->out, digits);
+}
+
+void
+json_int(struct json *j, const char *key, long long value)
+{
+	start(j, key);
+	buf_printf(j->out, "%lld", value);
+}
+
+void
+json_bool(struct json *j, const char *key, bool value)
+{
+	start(j, key);
+	buf_puts(j->out, value ? "true" : "false");
+}
+
+void
+json_null(struct json *j, const char *key)
+{
+	start(j, key);
+	buf_puts(j->out, "null");
+}

@@ -1,0 +1,50 @@
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "buf.h"
+
+/*
+ * Writes JSON (RFC 8259), ASCII only: other code points are escaped, bytes that are
+ * not UTF-8 become U+FFFD.  Two-space indentation, one line an item, or everything
+ * on one line when `flat`.  Keys come in the order given.
+ *
+ *     struct json j = json_to(&b);
+ *     json_map(&j, NULL);
+ *     json_text(&j, "id", "torch");
+ *     json_list(&j, "needs");
+ *     json_text(&j, NULL, "apt");
+ *     json_end(&j);
+ *     json_end(&j);
+ *
+ * `key` is NULL inside a list and for the root.  A NULL text is written as null.
+ */
+struct json {
+	struct buf *out;
+	bool flat;
+	unsigned depth;
+	bool any[32]; /* per depth: something stands there already */
+	char close[32];
+};
+
+enum { JSON_DEPTH_MAX = 32 };
+
+struct json json_to(struct buf *out);
+struct json json_flat_to(struct buf *out);
+
+void json_map(struct json *j, const char *key);
+void json_list(struct json *j, const char *key);
+void json_end(struct json *j); /* the innermost map or list */
+
+void json_text(struct json *j, const char *key, const char *value);
+void json_number(struct json *j, const char *key, double value); /* shortest, at most 6 decimals */
+void json_int(struct json *j, const char *key, long long value);
+void json_bool(struct json *j, const char *key, bool value);
+void json_null(struct json *j, const char *key);
+
+/* One text, quoted as JSON, for where only that is wanted. */
+void json_quote(struct buf *out, const char *s);
+
+#endif

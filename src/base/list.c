@@ -1,0 +1,18 @@
+#include "list.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+void *
+list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size)
+{
+	void *moved;
+
+	if (n < *cap)
+		return at;
+	*cap = *cap ? *cap * 2 : 8;
+	moved = arena_alloc_array(a, *cap, size, alignof(max_align_t));
+	if (n)
+		memcpy(moved, at, n * size);
+	return moved;
+}

@@ -1,0 +1,31 @@
+#ifndef LIST_H
+#define LIST_H
+
+#include <stddef.h>
+
+#include "arena.h"
+
+/*
+ * A growing array in an arena:
+ *
+ *     struct names LIST(const char *);
+ *     struct names n = { 0 };
+ *     list_push(a, &n, "torch");
+ *     for (size_t i = 0; i < n.n; i++) puts(n.at[i]);
+ */
+#define LIST(type) \
+	{ \
+		type *at; \
+		size_t n, cap; \
+	}
+
+#define list_push(a, list, ...) \
+	((list)->at = list_room((a), (list)->at, (list)->n, &(list)->cap, sizeof(*(list)->at)), \
+	 (list)->at[(list)->n++] = (__VA_ARGS__))
+
+/* Room for one more element after `n` of `size` bytes: the array, moved if it was full. */
+void *list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size);
+
+struct names LIST(const char *);
+
+#endif

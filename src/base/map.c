@@ -1,0 +1,56 @@
+#include "map.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* FNV-1a: the keys come from one person's recipe, so no attacker picks collisions
+ * that a cap on the recipe's size would not already bound. */
+static size_t
+hash(const char *s)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 1099511628211u;
+	return (size_t)(h ^ h >> 32);
+}
+
+static struct map_slot *
+slot_of(struct map_slot *slots, size_t cap, const char *key)
+{
+	size_t i = hash(key) & (cap - 1);
+
+	while (slots[i].key && strcmp(slots[i].key, key))
+		i = (i + 1) & (cap - 1);
+	return &slots[i];
+}
+
+void *
+map_get(const struct map *m, const char *key)
+{
+	return m->cap ? slot_of(m->slots, m->cap, key)->value : NULL;
+}
+
+void *
+map_put(struct map *m, const char *key, void *value)
+{
+	struct map_slot *s;
+	void *old;
+
+	if (m->n * 2 >= m->cap) {
+		size_t cap = m->cap ? m->cap * 2 : 16;
+		struct map_slot *more = arena_array_of(m->a, struct map_slot, cap);
+
+		for (size_t i = 0; i < m->cap; i++)
+			if (m->slots[i].key)
+				*slot_of(more, cap, m->slots[i].key) = m->slots[i];
+		m->slots = more;
+		m->cap = cap;
+	}
+	s = slot_of(m->slots, m->cap, key);
+	old = s->value;
+	if (!s->key)
+		m->n++;
+	*s = (struct map_slot){ key, value };
+	return old;
+}

@@ -1,0 +1,23 @@
+#ifndef MAP_H
+#define MAP_H
+
+#include <stddef.h>
+
+#include "arena.h"
+
+/* Names to pointers, by hash; keys are borrowed.  For iteration keep a list beside it. */
+struct map {
+	struct arena *a;
+	struct map_slot {
+		const char *key;
+		void *value;
+	} * slots;
+	size_t n, cap;
+};
+
+#define MAP(arena) ((struct map){ .a = (arena) })
+
+void *map_get(const struct map *m, const char *key);        /* NULL: not there */
+void *map_put(struct map *m, const char *key, void *value); /* the earlier value, or NULL */
+
+#endif

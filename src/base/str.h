@@ -1,0 +1,85 @@
+#ifndef STR_H
+#define STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * A view of bytes: not owned, not NUL-terminated.  For reading text piece by
+ * piece; a text that is kept is a `const char *` in the arena.
+ */
+struct str {
+	const char *p;
+	size_t n;
+};
+
+#define STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
+
+static inline struct str
+str_of(const char *s)
+{
+	return (struct str){ s, strlen(s) };
+}
+
+static inline bool
+str_is(struct str s, const char *word)
+{
+	return strlen(word) == s.n && !memcmp(s.p, word, s.n);
+}
+
+static inline bool
+str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && !memcmp(a.p, b.p, a.n);
+}
+
+static inline bool
+starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+static inline bool
+ends_with(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && !memcmp(s + n - m, suffix, m);
+}
+
+/* Character classes of ASCII, whatever the locale. */
+static inline bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool
+is_alpha(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool
+is_alnum(char c)
+{
+	return is_digit(c) || is_alpha(c);
+}
+
+static inline char
+to_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/*
+ * str_nearest -- the one of `words[0..n)` that the user most likely meant.
+ *
+ *   in   word: what was written; words: what exists
+ *   out  the word with the smallest edit distance (a swap of neighbours counts
+ *        one), if that is at most a third of the longer length; else NULL
+ */
+const char *str_nearest(const char *word, const char *const *words, size_t n);
+
+#endif

@@ -1,0 +1,432 @@
+#include "yaml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "buf.h"
+#include "list.h"
+#include "map.h"
+#include "str.h"
+
+struct items LIST(const struct node *);
+struct pairs LIST(struct pair);
+
+/* An anchored node and how many nodes it stands for once expanded. */
+struct anchor {
+	const struct node *node;
+	size_t nodes;
+	bool open; /* still being read: an alias to it would be a loop */
+};
+
+struct reader {
+	struct arena *a;
+	struct diags *ds;
+	const struct source *src;
+	struct yaml_limits limits;
+	size_t nodes;
+	struct map anchors;
+	yaml_parser_t parser;
+};
+
+static struct span
+span_of(const struct reader *r, yaml_mark_t from, yaml_mark_t to)
+{
+	size_t width =
+		from.line == to.line && to.column > from.column ? to.column - from.column : 1;
+
+	return (struct span){ r->src, (uint32_t)from.line + 1, (uint32_t)from.column + 1,
+			      (uint32_t)width };
+}
+
+static struct span
+event_span(const struct reader *r, const yaml_event_t *e)
+{
+	if (e->type == YAML_SCALAR_EVENT || e->type == YAML_ALIAS_EVENT)
+		return span_of(r, e->start_mark, e->end_mark);
+	return span_of(r, e->start_mark, e->start_mark);
+}
+
+/* libyaml's own words, with what most often lies behind them. */
+static bool
+syntax_error(struct reader *r)
+{
+	const yaml_parser_t *p = &r->parser;
+	struct span at = span_of(r, p->problem_mark, p->problem_mark);
+	const char *problem = p->problem ? p->problem : "cannot be read";
+	struct diag *d;
+
+	if (p->error == YAML_READER_ERROR) {
+		uint32_t line = 1;
+
+		/* A reader error carries a byte offset instead of a mark. */
+		for (size_t i = 0; i < p->problem_offset && i < r->src->size; i++)
+			line += r->src->text[i] == '\n';
+		at = (struct span){ r->src, line, 1, 1 };
+	}
+	d = diag_at(r->ds, E_YAML_SYNTAX, at, "not valid YAML: %s", problem);
+	if (p->context && p->context_mark.line != p->problem_mark.line)
+		diag_note(d, span_of(r, p->context_mark, p->context_mark), "%s here", p->context);
+	if (strstr(problem, "cannot start any token"))
+		diag_help(d,
+			  "indent with spaces, not tabs; quote text that starts with @, ` or %%");
+	else if (p->error == YAML_READER_ERROR)
+		diag_help(d, "save the file as UTF-8, without control characters");
+	return false;
+}
+
+static bool
+next(struct reader *r, yaml_event_t *e)
+{
+	return yaml_parser_parse(&r->parser, e) ? true : syntax_error(r);
+}
+
+static bool
+too_large(struct reader *r, struct span at, const char *what)
+{
+	diag_at(r->ds, E_YAML_LIMIT, at, "%s", what);
+	return false;
+}
+
+static bool
+count_nodes(struct reader *r, size_t n, struct span at)
+{
+	if (n > r->limits.nodes - r->nodes)
+		return too_large(r, at,
+				 "more values than a file may have, counting what aliases repeat");
+	r->nodes += n;
+	return true;
+}
+
+static bool
+tag_allowed(const char *tag)
+{
+	static const char *const core[] = { "str", "int", "float", "bool", "null", "map", "seq" };
+	static const char prefix[] = "tag:yaml.org,2002:";
+
+	if (!tag || !strcmp(tag, "!"))
+		return true;
+	if (!starts_with(tag, prefix))
+		return false;
+	for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++)
+		if (!strcmp(tag + sizeof(prefix) - 1, core[i]))
+			return true;
+	return false;
+}
+
+static bool
+check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
+{
+	if (tag_allowed((const char *)tag))
+		return true;
+	diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "the tag `%s` is not allowed",
+			  (const char *)tag),
+		  "write the value without a tag");
+	return false;
+}
+
+/* C0, DEL and C1 controls (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
+static bool
+has_control(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+			return true;
+		if (c == 0xc2 && i + 1 < n && (unsigned char)s[i + 1] < 0xa0)
+			return true;
+	}
+	return false;
+}
+
+static const struct node *
+read_scalar(struct reader *r, const yaml_event_t *e)
+{
+	struct node *n = arena_new_of(r->a, struct node);
+	struct span at = event_span(r, e);
+	const char *s = (const char *)e->data.scalar.value;
+
+	if (!check_tag(r, e->data.scalar.tag, at))
+		return NULL;
+	if (has_control(s, e->data.scalar.length)) {
+		diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "a control character in a value"),
+			  "remove the escape (such as \\0, \\e or \\x07) from the text");
+		return NULL;
+	}
+	*n = (struct node){
+		.kind = NODE_SCALAR,
+		.plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE,
+		.at = at,
+		.s = arena_copy(r->a, s, e->data.scalar.length),
+		.n = e->data.scalar.length,
+	};
+	return n;
+}
+
+static const struct node *read_node(struct reader *r, yaml_event_t *e, unsigned depth);
+
+static const struct node *
+read_list(struct reader *r, struct node *list, unsigned depth)
+{
+	struct items items = { 0 };
+	yaml_event_t e;
+
+	for (;;) {
+		const struct node *item;
+
+		if (!next(r, &e))
+			return NULL;
+		if (e.type == YAML_SEQUENCE_END_EVENT)
+			break;
+		if (!(item = read_node(r, &e, depth)))
+			return NULL;
+		list_push(r->a, &items, item);
+	}
+	yaml_event_delete(&e);
+	list->items = items.at;
+	list->n = items.n;
+	return list;
+}
+
+/* A key as text; NULL and a diagnostic for anything that is not one. */
+static const char *
+read_key(struct reader *r, yaml_event_t *e, struct span *at)
+{
+	const struct node *key = NULL;
+
+	*at = event_span(r, e);
+	if (e->type != YAML_SCALAR_EVENT)
+		diag_at(r->ds, E_YAML_REFUSED, *at, "a key must be text");
+	else
+		key = read_scalar(r, e);
+	yaml_event_delete(e);
+	if (!key)
+		return NULL;
+	if (key->plain && !strcmp(key->s, "<<")) {
+		diag_help(diag_at(r->ds, E_YAML_REFUSED, *at, "the merge key `<<` is not allowed"),
+			  "write the keys out, or put the shared part into a file and name it in "
+			  "extends:");
+		return NULL;
+	}
+	return key->s;
+}
+
+static const struct node *
+read_map(struct reader *r, struct node *map, unsigned depth)
+{
+	struct pairs pairs = { 0 };
+	struct map seen = MAP(r->a);
+	bool twice = false;
+	yaml_event_t e;
+
+	for (;;) {
+		struct pair p = { 0 };
+		struct span *first;
+
+		if (!next(r, &e))
+			return NULL;
+		if (e.type == YAML_MAPPING_END_EVENT)
+			break;
+		if (!(p.key = read_key(r, &e, &p.key_at)) || !next(r, &e) ||
+		    !(p.value = read_node(r, &e, depth)))
+			return NULL;
+		first = map_get(&seen, p.key);
+		if (first) {
+			diag_note(
+				diag_at(r->ds, E_KEY_TWICE, p.key_at, "`%s` is given twice", p.key),
+				*first, "first given here");
+			twice = true;
+			continue;
+		}
+		first = arena_new_of(r->a, struct span);
+		*first = p.key_at;
+		map_put(&seen, p.key, first);
+		list_push(r->a, &pairs, p);
+	}
+	yaml_event_delete(&e);
+	map->pairs = pairs.at;
+	map->n = pairs.n;
+	return twice ? NULL : map;
+}
+
+static const struct node *
+read_alias(struct reader *r, const yaml_event_t *e)
+{
+	const struct anchor *to = map_get(&r->anchors, (const char *)e->data.alias.anchor);
+	struct span at = event_span(r, e);
+
+	if (!to || to->open) {
+		diag_at(r->ds, E_YAML_REFUSED, at, "the alias `*%s` %s",
+			(const char *)e->data.alias.anchor,
+			to ? "stands inside what it names" : "names nothing above it");
+		return NULL;
+	}
+	return count_nodes(r, to->nodes, at) ? to->node : NULL;
+}
+
+static const yaml_char_t *
+anchor_of(const yaml_event_t *e)
+{
+	switch (e->type) {
+	case YAML_SCALAR_EVENT: return e->data.scalar.anchor;
+	case YAML_SEQUENCE_START_EVENT: return e->data.sequence_start.anchor;
+	case YAML_MAPPING_START_EVENT: return e->data.mapping_start.anchor;
+	default: return NULL;
+	}
+}
+
+static const struct node *
+read_collection(struct reader *r, const yaml_event_t *e, unsigned depth)
+{
+	bool map = e->type == YAML_MAPPING_START_EVENT;
+	struct node *n = arena_new_of(r->a, struct node);
+
+	*n = (struct node){ .kind = map ? NODE_MAP : NODE_LIST, .at = event_span(r, e) };
+	if (!check_tag(r, map ? e->data.mapping_start.tag : e->data.sequence_start.tag, n->at))
+		return NULL;
+	if (depth >= r->limits.depth) {
+		too_large(r, n->at, "nested deeper than a file may be");
+		return NULL;
+	}
+	return map ? read_map(r, n, depth + 1) : read_list(r, n, depth + 1);
+}
+
+/* The node that starts with `e`, which it deletes. */
+static const struct node *
+read_node(struct reader *r, yaml_event_t *e, unsigned depth)
+{
+	const struct node *n = NULL;
+	struct anchor *anchor = NULL;
+	size_t before = r->nodes;
+
+	if (e->type != YAML_ALIAS_EVENT && !count_nodes(r, 1, event_span(r, e)))
+		goto out;
+	if (anchor_of(e)) {
+		const char *name = arena_strdup(r->a, (const char *)anchor_of(e));
+
+		anchor = arena_new_of(r->a, struct anchor);
+		anchor->open = true;
+		map_put(&r->anchors, name, anchor);
+	}
+	if (e->type == YAML_ALIAS_EVENT)
+		n = read_alias(r, e);
+	else if (e->type == YAML_SCALAR_EVENT)
+		n = read_scalar(r, e);
+	else
+		n = read_collection(r, e, depth);
+	if (anchor)
+		*anchor = (struct anchor){ n, r->nodes - before, false };
+out:
+	yaml_event_delete(e);
+	return n;
+}
+
+static const struct node *
+read_document(struct reader *r)
+{
+	const struct node *root = NULL;
+	yaml_event_t e;
+
+	for (bool done = false; !done;) {
+		if (!next(r, &e))
+			return NULL;
+		switch (e.type) {
+		case YAML_STREAM_END_EVENT: done = true; break;
+		case YAML_STREAM_START_EVENT:
+		case YAML_DOCUMENT_END_EVENT: break;
+		case YAML_DOCUMENT_START_EVENT:
+			if (root) {
+				diag_help(diag_at(r->ds, E_YAML_REFUSED, event_span(r, &e),
+						  "a second document"),
+					  "one file, one document: put the other into a file of "
+					  "its own");
+				yaml_event_delete(&e);
+				return NULL;
+			}
+			break;
+		default:
+			if (!(root = read_node(r, &e, 0)))
+				return NULL;
+			continue;
+		}
+		yaml_event_delete(&e);
+	}
+	if (!root) {
+		struct node *null = arena_new_of(r->a, struct node);
+
+		*null = (struct node){ .plain = true, .at = { r->src, 1, 1, 1 }, .s = "" };
+		root = null;
+	}
+	return root;
+}
+
+const struct node *
+yaml_read(struct arena *a, struct diags *ds, const struct source *src, struct yaml_limits limits)
+{
+	struct reader r = { .a = a, .ds = ds, .src = src, .limits = limits, .anchors = MAP(a) };
+	const unsigned char *text = (const unsigned char *)src->text;
+	const struct node *root;
+	size_t bom = src->size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+
+	if (!yaml_parser_initialize(&r.parser)) {
+		fputs("stackbuild: out of memory\n", stderr);
+		exit(70);
+	}
+	/* Named, or libyaml would accept UTF-16 with a byte order mark. */
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&r.parser, text + bom, src->size - bom);
+	root = read_document(&r);
+	yaml_parser_delete(&r.parser);
+	return root;
+}
+
+bool
+node_is_null(const struct node *n)
+{
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
+
+	if (n->kind != NODE_SCALAR || !n->plain)
+		return false;
+	for (size_t i = 0; i < sizeof(nulls) / sizeof(*nulls); i++)
+		if (!strcmp(n->s, nulls[i]))
+			return true;
+	return false;
+}
+
+const struct pair *
+node_pair(const struct node *map, const char *key)
+{
+	if (map && map->kind == NODE_MAP)
+		for (size_t i = 0; i < map->n; i++)
+			if (!strcmp(map->pairs[i].key, key))
+				return &map->pairs[i];
+	return NULL;
+}
+
+const struct node *
+node_get(const struct node *map, const char *key)
+{
+	const struct pair *p = node_pair(map, key);
+
+	return p ? p->value : NULL;
+}
+
+struct text
+node_text(const struct node *n)
+{
+	if (!n)
+		return (struct text){ 0 };
+	return (struct text){ n->kind == NODE_SCALAR ? n->s : NULL, n->at };
+}
+
+const char *
+node_kind_name(const struct node *n)
+{
+	switch (n->kind) {
+	case NODE_MAP: return "a map";
+	case NODE_LIST: return "a list";
+	default: return node_is_null(n) ? "nothing" : "text";
+	}
+}

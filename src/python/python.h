@@ -1,0 +1,110 @@
+#ifndef PYTHON_H
+#define PYTHON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/list.h"
+
+/*
+ * The packaging standards, as packaging 26 reads them: PEP 440 versions and
+ * specifiers, PEP 503 names, PEP 508 requirements and markers, PEP 425 tags and
+ * wheel file names.  Pure text in, structs out; knows no package and no index.
+ * Nothing here adds a diagnostic: a parser returns NULL and says why in *why (a
+ * short phrase, lower case; may be NULL) so that the caller can point at the place.
+ */
+
+/* --- versions: PEP 440 --- */
+
+struct version; /* parsed; compare with version_cmp */
+
+const struct version *version_parse(struct arena *a, const char *text);
+int version_cmp(const struct version *x, const struct version *y); /* <0, 0, >0 */
+const char *version_text(struct arena *a, const struct version *v); /* normalised */
+const char *version_public(struct arena *a, const struct version *v); /* without +local */
+const char *version_local(struct arena *a, const struct version *v); /* "cu121" or NULL */
+bool version_is_prerelease(const struct version *v); /* a, b, rc or dev */
+/* The release segment: count, and the i-th number (0 past the end): 2.10.1 -> 2, 10, 1. */
+size_t version_release_count(const struct version *v);
+unsigned long version_release(const struct version *v, size_t i);
+
+/* --- specifiers: PEP 440 --- */
+
+struct specifiers; /* ">=2,<3"; empty matches everything */
+
+enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO }; /* packaging's None, True, False */
+
+const struct specifiers *specifiers_parse(struct arena *a, const char *text);
+bool specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre);
+/* As str(SpecifierSet(...)) prints it; "" when empty. */
+const char *specifiers_text(struct arena *a, const struct specifiers *s);
+/* The version of the one == or === that pins it (no wildcard), or NULL. */
+const struct version *specifiers_pin(const struct specifiers *s);
+
+/* --- names: PEP 503 --- */
+
+bool name_valid(const char *name);
+const char *name_normalize(struct arena *a, const char *name); /* "Foo._bar" -> "foo-bar" */
+
+/* --- requirements and markers: PEP 508 --- */
+
+struct marker;
+
+struct requirement {
+	const char *name;   /* as written */
+	const char *key;    /* normalised */
+	struct names extras; /* as written, sorted as packaging sorts them */
+	const struct specifiers *spec; /* never NULL */
+	const char *url;    /* "name @ url", or NULL */
+	const struct marker *marker; /* or NULL */
+};
+
+/* *at (may be NULL) is the byte offset of what is wrong. */
+const struct requirement *requirement_parse(struct arena *a, const char *text, const char **why,
+					    size_t *at);
+
+/* The environment that markers are judged in: PEP 508's names and their values. */
+struct marker_env {
+	const struct marker_value {
+		const char *name, *value;
+	} *values;
+	size_t n;
+};
+
+const struct marker *marker_parse(struct arena *a, const char *text);
+const char *marker_text(struct arena *a, const struct marker *m); /* as str(Marker(...)) */
+/* False if the marker names a variable that env lacks; else *value. */
+bool marker_eval(const struct marker *m, const struct marker_env *env, bool *value);
+/* The environment of CPython `series` ("3.11") on linux and `machine` ("x86_64"). */
+struct marker_env marker_env_linux(struct arena *a, const char *series, const char *machine);
+
+/* --- wheels: PEP 425, PEP 427, PEP 600, PEP 656 --- */
+
+struct wheel_file {
+	const char *name;	       /* normalised */
+	const struct version *version;
+	const char *build;	       /* "1", "2a" or NULL */
+	struct names tags;	       /* each "cp311-cp311-linux_x86_64", sorted */
+};
+
+const struct wheel_file *wheel_file_parse(struct arena *a, const char *file_name);
+
+/* What a wheel must fit. */
+struct wheel_target {
+	unsigned python_major, python_minor;
+	bool free_threaded; /* cp313t */
+	const char *machine; /* "x86_64", "aarch64" */
+	unsigned glibc_major, glibc_minor; /* 0, 0: musl */
+	unsigned musl_major, musl_minor;
+};
+
+/*
+ * wheel_tags -- the tags that the target takes, best first, as
+ * packaging.tags.sys_tags() orders them for CPython on such a machine.
+ */
+struct names wheel_tags(struct arena *a, const struct wheel_target *t);
+/* The place of the wheel's best tag in that order (0 is best), or -1: does not fit. */
+int wheel_rank(struct arena *a, const struct wheel_file *w, const struct wheel_target *t);
+
+#endif
