@@ -1,0 +1,287 @@
+#ifndef FACTS_H
+#define FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "python/python.h"
+
+/*
+ * What is known of the world: knowledge/ (YAML, one file a subject, every claim with
+ * a source), compiled into the program, and what --knowledge DIR lays over it.
+ * Answers questions; decides nothing.  "Not known" is NULL, 0 or TRI_UNKNOWN, never
+ * a guess.  Every answer carries `source`: the knowledge file, the entry, and where
+ * the claim comes from, ready for diag_source().
+ */
+struct facts;
+
+enum tri { TRI_UNKNOWN, TRI_NO, TRI_YES };
+
+/*
+ * facts_load -- the built-in knowledge, and over it the files of `overlay`.
+ *
+ *   in      overlay: a folder of knowledge files (any subset), or NULL
+ *   errors  SB02xx, SB01xx with a place in the overlay's file; NULL
+ *   memory  lives in a; entries are read when they are first asked for
+ */
+const struct facts *facts_load(struct arena *a, struct diags *ds, const char *overlay);
+
+/* The day of the newest claim, "2026-11-20": printed by --version. */
+const char *facts_date(const struct facts *f);
+
+/* --- torch --- */
+
+struct torch_variant {
+	const char *tag;   /* "cu121", "cpu" */
+	const char *index; /* https://download.pytorch.org/whl/cu121 */
+	const char *cuda;  /* "12.1", as published; NULL for cpu and rocm */
+	const char *cudnn; /* or NULL */
+	enum tri cxx11abi;
+	const char *glibc_min; /* "2.17", "2.28"; or NULL */
+	struct names archs; /* compute capabilities with SASS: "5.0" ... "9.0"; empty: not known */
+	const char *ptx;    /* "12.0" if it carries PTX for that, or NULL */
+	bool on_pypi;       /* the default build that PyPI carries */
+	bool verified;
+	const char *source;
+};
+
+struct torch_release {
+	const char *version;
+	struct names pythons;        /* series with a wheel, "3.8" ...; empty: not known */
+	const char *requires_python; /* specifier or NULL */
+	const struct torch_variant *variants;
+	size_t nvariants;
+	const char *torchvision, *torchaudio; /* the pair, or NULL */
+	const char *triton;                   /* requirement, "triton==2.2.0", or NULL */
+	const char *setuptools;               /* run-time requirement, "setuptools<82", or NULL */
+	const char *setuptools_build; /* what its cpp_extension needs, "setuptools<70", or NULL */
+	enum tri numpy2;              /* works with numpy 2 */
+	const char *cuda_toolkit;     /* version that its PyPI wheel pins ("13.0.2"), or NULL */
+	const char *cxx_std;          /* what its headers need at least, "c++17"; or NULL */
+	const char *source;
+};
+
+/* All known releases, oldest first. */
+const struct torch_release *const *facts_torch_all(const struct facts *f, size_t *n);
+/* NULL if that version is not known.  `version`: the public part, normalised or not. */
+const struct torch_release *facts_torch(const struct facts *f, const char *version);
+const struct torch_variant *torch_variant(const struct torch_release *t, const char *tag);
+const struct torch_variant *torch_variant_on_pypi(const struct torch_release *t);
+/* The index of a tag whose torch is not known: by the rule that all of them follow. */
+const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
+
+/* --- CUDA --- */
+
+struct cuda_toolkit {
+	const char *version;       /* "12.1.1" */
+	const char *driver_min;    /* native, linux; or NULL */
+	const char *driver_compat; /* minor-version compatibility; or NULL */
+	unsigned gcc_min, gcc_max; /* major; 0: not known */
+	struct names archs;        /* SASS that its ptxas makes, "5.0" ... */
+	struct names image_os;     /* OS ids with a devel image, "ubuntu22.04"; empty: not known */
+	bool wheels;               /* nvcc can be had from PyPI's wheels */
+	const char *wheels_pin;    /* "cuda-toolkit[nvcc,nvvm,crt,cccl,cudart,profiler]==13.0.2" */
+	const char *source;
+};
+
+const struct cuda_toolkit *const *facts_cuda_all(const struct facts *f, size_t *n);
+/* By full version ("12.1.1"), or the newest release of a series ("12.1"); else NULL. */
+const struct cuda_toolkit *facts_cuda(const struct facts *f, const char *version);
+/* Why a version is known never to have existed ("12.7"), else NULL. */
+const char *facts_cuda_impossible(const struct facts *f, const char *version);
+/*
+ * Whether the image `repository:tag` can exist.  TRI_NO only where a fact says so (no
+ * `latest`, an OS that was dropped, a release that never was): *why says it.
+ */
+enum tri facts_image(const struct facts *f, struct arena *a, const char *repository,
+		     const char *tag, const char **why, const char **source);
+/* "nvidia/cuda:12.1.1-devel-ubuntu22.04" for a toolkit, flavour and OS. */
+const char *facts_image_tag(const struct facts *f, struct arena *a, const struct cuda_toolkit *t,
+			    const char *flavour, const char *os);
+
+/* --- GPUs --- */
+
+struct gpu {
+	const char *name;   /* "A100 80GB", as NVIDIA writes it */
+	const char *id;     /* "a100-80gb", as a recipe may write it */
+	const char *cc;     /* "8.0" */
+	const char *arch;   /* "Ampere" */
+	unsigned memory_gb; /* 0: not known */
+	const char *source;
+};
+
+/* By any spelling: case, spaces, dashes do not count: "RTX 4090" = "rtx4090"; "rtx-4090". */
+const struct gpu *facts_gpu(const struct facts *f, const char *name);
+struct names facts_gpu_names(const struct facts *f, struct arena *a);
+/* True if such a compute capability is known to exist ("9.0"). */
+bool facts_cc(const struct facts *f, const char *cc);
+
+struct modal_gpu {
+	const char *name; /* "A100-80GB" */
+	struct names ccs; /* usually one */
+	unsigned count_max;
+	unsigned memory_gb;  /* 0: not known */
+	double usd_per_hour; /* 0: not known */
+	unsigned size_rank;  /* smaller is smaller, for "the smallest that covers" */
+	const char *source;
+};
+
+const struct modal_gpu *facts_modal_gpus(const struct facts *f, size_t *n);
+/* Any case; without the count. */
+const struct modal_gpu *facts_modal_gpu(const struct facts *f, const char *name);
+
+struct modal_limits {
+	unsigned timeout_min_s, timeout_max_s, timeout_default_s;
+	unsigned scaledown_min_s, scaledown_max_s;
+	const char *builder_default; /* "2025.06" */
+	struct names builders;
+	double cpu_usd_per_hour, memory_gib_usd_per_hour; /* 0: not known */
+	const char *source;
+};
+
+const struct modal_limits *facts_modal(const struct facts *f);
+/* Python series that add_python takes with that builder; empty: builder not known. */
+struct names facts_modal_pythons(const struct facts *f, const char *builder);
+/* The first client that has the builder ("1.6.3"), or NULL: every one. */
+const char *facts_modal_builder_client(const struct facts *f, const char *builder);
+
+/* --- operating systems --- */
+
+struct os_release {
+	const char *id;          /* "ubuntu22.04", "debian12": as in image tags */
+	const char *python;      /* its own series, "3.10" */
+	struct names python_apt; /* its packages: interpreter, venv, headers */
+	const char *gcc;         /* "11.4" */
+	const char *glibc;       /* "2.35" */
+	bool deadsnakes;         /* the deadsnakes archive serves it */
+	const char *source;
+};
+
+const struct os_release *facts_os(const struct facts *f, const char *id);
+const struct os_release *facts_os_all(const struct facts *f, size_t *n);
+/*
+ * What the name of an image says of it: "nvidia/cuda:12.1.0-devel-ubuntu22.04" gives
+ * cuda "12.1.0", flavour "devel", os "ubuntu22.04"; "debian:12-slim" and
+ * "python:3.11-slim-bookworm" give os "debian12" (the latter python "3.11").  What it
+ * does not say is NULL.
+ */
+struct image_name {
+	const char *repository, *tag, *digest; /* as written; tag, digest may be NULL */
+	const char *cuda, *flavour, *os, *python, *torch;
+	bool cudnn;
+};
+struct image_name facts_image_name(const struct facts *f, struct arena *a, const char *image);
+
+/* --- Python builds that are not the OS's --- */
+
+struct python_build {
+	const char *series;       /* "3.11" */
+	const char *version;      /* "3.11.5" */
+	const char *url, *sha256; /* sha256 NULL: not known */
+	const char *uv;           /* the pinned uv release that installs it otherwise, or NULL */
+	const char *source;
+};
+
+/* The standalone build for a series on a machine ("x86_64"), or NULL. */
+const struct python_build *facts_standalone_python(const struct facts *f, const char *series,
+						   const char *machine);
+/* Series of CPython of which anything is known at all. */
+struct names facts_python_series(const struct facts *f);
+
+/* --- extensions --- */
+
+/* How one release of an extension package is built. */
+struct extension_release {
+	const char *name; /* normalised */
+	const char *version;
+	bool on_pypi;
+	enum tri sdist_buildable;    /* its sdist on PyPI can be compiled */
+	const char *sdist_why;       /* why not, or NULL */
+	const char *git_tag;         /* "v1.4.0"; NULL: no tag known */
+	struct names build_requires; /* beside torch: "packaging", "ninja", "setuptools", "wheel" */
+	struct names run_requires;   /* ordinary packages for run time, in order, without torch */
+	struct names archs;          /* "8.0" ... that it hard-codes; empty: not known, or none */
+	enum tri honours_arch_list;  /* TORCH_CUDA_ARCH_LIST */
+	const char *arch_env; /* its own variable, "FLASH_ATTN_CUDA_ARCHS" ("80;90"), or NULL */
+	const char *requires_python; /* or NULL */
+	const char *cxx_std;         /* -std= that it passes, or NULL */
+	const char *source;
+};
+
+/* What is true of a package in every version. */
+struct extension {
+	const char *name;            /* normalised */
+	const char *git;             /* https://github.com/...; NULL: not known */
+	const char *force_build_env; /* set to exactly TRUE; or NULL */
+	const char *extra_env;       /* a second "NAME=VALUE" to set, or NULL */
+	struct names imports;        /* modules, "causal_conv1d", "causal_conv1d_cuda" */
+	struct names after;          /* extensions that it follows if both are there */
+	bool submodules;             /* the git checkout needs them */
+	bool triton_at_run_time;  /* compiles when it runs: gcc, libc headers, Python's headers */
+	unsigned mem_mib_per_job; /* peak of one compile job; 0: not known */
+	const struct extension_release *releases; /* oldest first */
+	size_t nreleases;
+	const char *source;
+};
+
+/* NULL: nobody knows it. */
+const struct extension *facts_extension(const struct facts *f, const char *name);
+struct names facts_extension_names(const struct facts *f);
+/* By version ("1.4.0") or git tag ("v1.4.0"); NULL: that release is not known. */
+const struct extension_release *extension_release(const struct extension *e, const char *version);
+
+/* One thing that must hold between two packages. */
+struct pairing {
+	const char *name, *spec;   /* this package at these versions */
+	const char *other, *needs; /* needs the other at these */
+	bool optional;             /* only if the other is there */
+	const char *why, *source;
+};
+const struct pairing *facts_pairings(const struct facts *f, size_t *n);
+
+/* --- ordinary packages --- */
+
+struct python_package {
+	const char *name, *latest;
+	const char *requires_python; /* of the latest, or NULL */
+	const char *source;
+};
+const struct python_package *facts_package(const struct facts *f, const char *name);
+struct numpy_series {
+	const char *version;
+	struct names pythons; /* series with wheels */
+	const char *source;
+};
+/* One release a series, oldest first. */
+const struct numpy_series *facts_numpy(const struct facts *f, size_t *n);
+
+/* --- costs --- */
+
+struct cost {
+	double seconds;     /* from cold */
+	double change_rate; /* changes a day: 1 daily, 1/365 yearly */
+	const char *source;
+};
+/*
+ * What a step costs and how often it changes.  kind: "base", "apt", "python", "torch",
+ * "build-deps", "packages", "extension", "check", "app"; name: the package, or NULL.
+ * An unknown name gets its kind's figure.
+ */
+struct cost facts_cost(const struct facts *f, const char *kind, const char *name);
+
+/*
+ * facts_show -- what is known of one thing, for `stackbuild facts`.
+ *
+ *   in      subject: torch, cuda, gpu, extension, os, modal, package; name: which,
+ *           or NULL for the list of them; version: of an extension, or NULL
+ *   out     text with sources, or JSON, added to out
+ *   errors  SB02xx: nothing is known of it (with the nearest name); false
+ */
+bool facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char *subject,
+		const char *name, const char *version, bool as_json, struct buf *out);
+
+#endif
