@@ -20,11 +20,11 @@
 struct version; /* parsed; compare with version_cmp */
 
 const struct version *version_parse(struct arena *a, const char *text);
-int version_cmp(const struct version *x, const struct version *y); /* <0, 0, >0 */
-const char *version_text(struct arena *a, const struct version *v); /* normalised */
+int version_cmp(const struct version *x, const struct version *y);    /* <0, 0, >0 */
+const char *version_text(struct arena *a, const struct version *v);   /* normalised */
 const char *version_public(struct arena *a, const struct version *v); /* without +local */
-const char *version_local(struct arena *a, const struct version *v); /* "cu121" or NULL */
-bool version_is_prerelease(const struct version *v); /* a, b, rc or dev */
+const char *version_local(struct arena *a, const struct version *v);  /* "cu121" or NULL */
+bool version_is_prerelease(const struct version *v);                  /* a, b, rc or dev */
 /* The release segment: count, and the i-th number (0 past the end): 2.10.1 -> 2, 10, 1. */
 size_t version_release_count(const struct version *v);
 unsigned long version_release(const struct version *v, size_t i);
@@ -52,12 +52,12 @@ const char *name_normalize(struct arena *a, const char *name); /* "Foo._bar" -> 
 struct marker;
 
 struct requirement {
-	const char *name;   /* as written */
-	const char *key;    /* normalised */
-	struct names extras; /* as written, sorted as packaging sorts them */
+	const char *name;              /* as written */
+	const char *key;               /* normalised */
+	struct names extras;           /* as written, sorted as packaging sorts them */
 	const struct specifiers *spec; /* never NULL */
-	const char *url;    /* "name @ url", or NULL */
-	const struct marker *marker; /* or NULL */
+	const char *url;               /* "name @ url", or NULL */
+	const struct marker *marker;   /* or NULL */
 };
 
 /* *at (may be NULL) is the byte offset of what is wrong. */
@@ -68,7 +68,7 @@ const struct requirement *requirement_parse(struct arena *a, const char *text, c
 struct marker_env {
 	const struct marker_value {
 		const char *name, *value;
-	} *values;
+	} * values;
 	size_t n;
 };
 
@@ -82,10 +82,10 @@ struct marker_env marker_env_linux(struct arena *a, const char *series, const ch
 /* --- wheels: PEP 425, PEP 427, PEP 600, PEP 656 --- */
 
 struct wheel_file {
-	const char *name;	       /* normalised */
+	const char *name; /* normalised */
 	const struct version *version;
-	const char *build;	       /* "1", "2a" or NULL */
-	struct names tags;	       /* each "cp311-cp311-linux_x86_64", sorted */
+	const char *build; /* "1", "2a" or NULL */
+	struct names tags; /* each "cp311-cp311-linux_x86_64", sorted */
 };
 
 const struct wheel_file *wheel_file_parse(struct arena *a, const char *file_name);
@@ -93,8 +93,8 @@ const struct wheel_file *wheel_file_parse(struct arena *a, const char *file_name
 /* What a wheel must fit. */
 struct wheel_target {
 	unsigned python_major, python_minor;
-	bool free_threaded; /* cp313t */
-	const char *machine; /* "x86_64", "aarch64" */
+	bool free_threaded;                /* cp313t */
+	const char *machine;               /* "x86_64", "aarch64" */
 	unsigned glibc_major, glibc_minor; /* 0, 0: musl */
 	unsigned musl_major, musl_minor;
 };

@@ -1,0 +1,168 @@
+#ifndef PLAN_H
+#define PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "resolve/resolve.h"
+
+/*
+ * In what order: a stack as steps.  One list of steps with two readings: a chain (the
+ * order of the list), and a graph of stages made from `inputs`.  Commands are data;
+ * whoever writes them quotes them.  Pure: the same stack gives the same plan.
+ */
+
+enum step_kind {
+	STEP_BASE, /* FROM */
+	STEP_APT,
+	STEP_PYTHON,
+	STEP_TORCH,      /* torch and its with:, from its own index; CUDA from wheels too */
+	STEP_BUILD_DEPS, /* what a build without isolation must find */
+	STEP_PACKAGES,   /* ordinary requirements; several steps if extra indexes serve some */
+	STEP_EXTENSION,
+	STEP_CHECK, /* installed = planned; smoke.cu compiles */
+	STEP_APP,
+	STEP_KINDS
+};
+
+/* Which of an extension's commands run in its own stage, and which in the final one. */
+enum phase { PHASE_FETCH, PHASE_BUILD, PHASE_INSTALL };
+
+enum mount_kind { MOUNT_CACHE, MOUNT_SECRET };
+
+struct mount {
+	enum mount_kind kind;
+	const char *id;     /* "pip", "apt", or the secret's name */
+	const char *target; /* "/root/.cache/pip", "/run/secrets/PIP_TOKEN" */
+	bool locked;        /* sharing=locked: apt's folders */
+};
+struct mounts LIST(struct mount);
+
+struct variable {
+	const char *name, *value;
+};
+struct variables LIST(struct variable);
+
+/*
+ * One process: argv, what is added to its environment, where it runs.  Words may
+ * hold these places, and only these, which the target replaces by its own folders:
+ *   {src}    where an extension's source lies       {wheels} where its wheel is put
+ *   {share}  /opt/stackbuild: helpers, the plan     {python} the interpreter
+ *   {work}   a scratch folder
+ * A literal "{" in a recipe's value is kept apart: word.verbatim.
+ */
+struct word {
+	const char *s;
+	bool verbatim; /* a recipe's value: never searched for places */
+};
+struct words LIST(struct word);
+
+struct command {
+	enum phase phase;
+	struct words argv;
+	struct variables env;
+	struct mounts mounts;
+	const char *cwd;     /* or NULL */
+	const char *comment; /* why, for the reader of the file; or NULL */
+	bool jobs; /* sets MAX_JOBS from the memory that is there, if the environment does not */
+};
+struct commands LIST(struct command);
+
+/* A file that a step writes before its commands run: smoke.cu, probe.py, plan.json. */
+struct step_file {
+	const char *path;     /* "{share}/smoke.cu" */
+	const char *template; /* name in templates/, or NULL */
+	const char *text;     /* if there is no template */
+};
+struct step_files LIST(struct step_file);
+
+struct step {
+	const char *id; /* "torch", "causal-conv1d": unique, [a-z0-9-]+ */
+	enum step_kind kind;
+	const char *stage;      /* "stack", "ext-causal-conv1d", "final" */
+	struct names needs;     /* ids: every edge that the chain respects, policy included */
+	struct names inputs;    /* ids: what its result depends on; a part of needs' closure */
+	const char *why;        /* why it stands where it stands */
+	struct names why_needs; /* why each of needs is needed, beside it */
+	const char *
+		key; /* 64 hex digits: sha256 of all that decides its result, inputs' keys included */
+	double change_rate; /* changes a day */
+	double cost_s;
+	const char *cost_source;
+	struct span at; /* the recipe's line that made it */
+
+	/* What it does, as data for targets that have calls of their own (Modal). */
+	struct names apt;               /* STEP_APT: packages, sorted */
+	struct stack_packages packages; /* TORCH, BUILD_DEPS, PACKAGES: requirements in order */
+	const char *index;              /* URL for all of them, or NULL: the default index */
+	const char *index_secret;       /* name of the secret with its credentials, or NULL */
+	const struct stack_extension *extension; /* STEP_EXTENSION */
+	struct step_files files;
+	struct commands commands;
+};
+
+struct plan {
+	const struct stack *stack;
+	const char *name;         /* the stack's */
+	const struct step *steps; /* the chain, in order */
+	size_t n;
+	double expected_cost_s; /* sum of change_rate x (its cost and that of every later step) */
+	double by_rate_cost_s;  /* the same if ordered by change rate alone; for comparison */
+	bool order_exact;       /* false: the search was bounded, and says so */
+	const char *order_note; /* or NULL */
+	const char
+		*json; /* what goes into the image: ids, keys and pins, no env values or commands */
+};
+
+/*
+ * plan_make -- the steps of a stack in the order in which they are done.
+ *
+ *   out     for every need, the needed step comes first; equal stacks give equal bytes
+ *   errors  SB03xx, NULL: extensions that need each other in a circle
+ *   memory  lives in a; borrows from the stack
+ */
+const struct plan *plan_make(struct arena *a, struct diags *ds, const struct stack *s);
+
+const struct step *plan_step(const struct plan *p, const char *id);
+
+/* How `stackbuild plan` shows it: the numbered table; JSON; graphs. */
+void plan_text(const struct plan *p, const char *explain,
+	       struct buf *out); /* explain: a step id or NULL */
+/* cells: the names of all cells, for the "cells" key. */
+void plan_json(const struct plan *p, struct names cells, struct buf *out);
+void plan_dot(const struct plan *p, struct buf *out);
+void plan_mermaid(const struct plan *p, struct buf *out);
+
+/* What changes from one plan to another, which layers rebuild, about how many minutes. */
+void plan_diff(const struct plan *before, const struct plan *after, const char *before_name,
+	       struct buf *out, bool as_json);
+
+/* --- the order, as a problem of its own --- */
+
+struct job {
+	const char *id;
+	double change_rate, cost_s;
+	const size_t *needs; /* indexes */
+	size_t nneeds;
+};
+
+/*
+ * order_jobs -- the order with the least expected rebuild cost,
+ * sum over jobs of change_rate x (its own cost_s + that of every later job).
+ *
+ *   in      jobs[0..n), needs without a circle
+ *   out     order[0..n): indexes; ties by the order given
+ *   errors  false: a circle (order is then not filled); *exact false: bounded search
+ *   source  1|prec|sum wC: Sidney 1975 decomposition; dynamic programming over
+ *           down-sets (Lawler 1978) inside each part, exact up to 24 jobs there
+ */
+bool order_jobs(struct arena *a, const struct job *jobs, size_t n, size_t *order, bool *exact);
+
+/* The cost of an order by that formula. */
+double order_cost(const struct job *jobs, const size_t *order, size_t n);
+
+#endif

@@ -1,0 +1,191 @@
+#ifndef RECIPE_H
+#define RECIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "facts/facts.h"
+#include "python/python.h"
+
+/*
+ * What was asked: one recipe file (and what it extends) as structs, every value with
+ * the place where it was written.  Each field has passed its own grammar, so later
+ * stages never look for hostile text again; whether the stack can exist is not
+ * judged here.  Reads files named by the recipe's extends:, nothing else.
+ *
+ * A `struct text` with s == NULL was not given.  Defaults are not filled in here.
+ */
+
+struct texts LIST(struct text);
+
+/* NAME: value, in the order written. */
+struct setting {
+	struct text name, value;
+};
+struct settings LIST(struct setting);
+
+enum python_from {
+	PYTHON_AUTO,
+	PYTHON_OS,
+	PYTHON_STANDALONE,
+	PYTHON_BASE,
+	PYTHON_DEADSNAKES,
+	PYTHON_UV
+};
+enum cuda_from { CUDA_AUTO, CUDA_IMAGE, CUDA_APT, CUDA_WHEELS, CUDA_HOST };
+enum extension_from { EXT_AUTO, EXT_GIT, EXT_SDIST, EXT_WHEEL, EXT_RELEASE };
+
+/* An ordinary requirement: as written (trimmed), and parsed. */
+struct recipe_requirement {
+	struct text text;
+	const struct requirement *req;
+};
+struct recipe_requirements LIST(struct recipe_requirement);
+
+/* A GPU as written ("a100-80gb", "9.0") and the compute capability that it means. */
+struct recipe_gpu {
+	struct text text;
+	const char *cc;        /* "8.0" */
+	const struct gpu *gpu; /* NULL if a capability was written */
+};
+struct recipe_gpus LIST(struct recipe_gpu);
+
+struct recipe_extension {
+	struct span at;   /* the item */
+	struct text name; /* as written */
+	const char *key;  /* normalised */
+	struct names extras;
+	struct text version;   /* exact: "1.4.0"; NULL: not pinned */
+	struct text specifier; /* what was written after the name if it is no exact pin */
+	enum extension_from from;
+	struct span from_at;
+	struct text git, ref; /* EXT_GIT as written, with or without from: */
+	struct text url;      /* a wheel or sdist by URL, without its #fragment */
+	struct text sha256;
+	struct settings env; /* for its compile step */
+	struct text marker;  /* PEP 508 marker, or NULL */
+	struct text written; /* short form: the whole requirement, verbatim */
+};
+struct recipe_extensions LIST(struct recipe_extension);
+
+struct recipe_index {
+	struct text url, secret; /* secret: name of the build secret that holds the credentials */
+	struct texts packages;   /* of an extra index: the only packages taken from it */
+};
+struct recipe_indexes LIST(struct recipe_index);
+
+struct recipe_modal {
+	struct span at; /* line 0: no modal: section */
+	struct text app, gpu, timeout_s, scaledown_window_s, entrypoint, cpu, memory_mib, builder,
+		build;           /* "heavy" */
+	struct settings volumes; /* mount path: volume name */
+	struct texts secrets;
+	struct texts gpus; /* fallbacks, when gpu is a list; gpu is then the first */
+	/* The numbers of the texts above; 0 or negative: not given. */
+	unsigned timeout_n, scaledown_n, memory_n, gpu_count;
+	double cpu_n;
+};
+
+struct recipe_app {
+	struct span at; /* line 0: no app: section */
+	struct texts copy, command;
+	struct text requirements;
+};
+
+struct recipe_runtime {
+	struct span at; /* line 0: no runtime: section */
+	struct text base;
+	struct texts apt;
+};
+
+struct recipe_verify {
+	struct text import_timeout_s;
+	unsigned import_timeout_n; /* seconds; 0: not given */
+	struct texts modules, probes;
+	struct text forbid_fallback;
+	bool forbid_fallback_set; /* its value; true when not given */
+};
+
+struct recipe {
+	const struct source *src; /* the file named on the command line */
+	const char *path;         /* as named on the command line; "-" is stdin */
+	struct text stack;        /* always set: the file's stem by default */
+	const char *variant;      /* or NULL */
+	const char *cell;         /* "python-3.10,torch.version-2.2.2", or NULL without a matrix */
+
+	struct text base;
+	struct text cuda;
+	enum cuda_from cuda_from;
+	struct span cuda_from_at;
+	struct text python;
+	enum python_from python_from;
+	struct span python_from_at;
+	struct recipe_gpus gpus;
+	struct texts apt;
+	bool apt_given; /* an empty list was written, or a filled one */
+	struct {
+		struct span at; /* of the key or its value; line 0: no torch */
+		struct text version, index;
+		struct recipe_requirements with;
+	} torch;
+	struct recipe_requirements packages;
+	struct recipe_extensions extensions;
+	struct settings env;
+	struct recipe_app app;
+	struct recipe_runtime runtime;
+	struct recipe_modal modal;
+	struct recipe_verify verify;
+	struct text platform, driver, user;
+	struct recipe_index index;    /* url NULL: the default index */
+	struct recipe_indexes extras; /* index: extra: */
+	struct texts secrets;
+
+	const char *
+		canonical; /* the recipe as one line of JSON, after extends, variant, cell, --set */
+	const char *digest; /* "sha256:" and 64 hex digits of it */
+};
+
+/* What the command line adds to the file. */
+struct recipe_options {
+	const char *path;        /* "-": standard input */
+	const char *const *sets; /* "key=value", dotted keys, values read as YAML */
+	size_t nsets;
+	const char *variant, *cell; /* or NULL */
+	bool extends_anywhere;      /* extends: may name files outside the recipe's folder */
+};
+
+/* The cells of a recipe in matrix order; one when it has no matrix. */
+struct recipes {
+	const struct recipe *const *at;
+	size_t n;
+	bool matrix;
+	struct names variants; /* that the recipe defines */
+};
+
+/*
+ * recipes_load -- a recipe file as structs, one for each cell of its matrix.
+ *
+ *   errors  SB01xx, NULL: every error found, each at its place
+ *   memory  lives in a
+ *   source  the schema: recipe/keys.c, printed by recipe_schema
+ */
+const struct recipes *recipes_load(struct arena *a, struct diags *ds, const struct facts *f,
+				   const struct recipe_options *o);
+
+/* The same from a text already read (a git blob, a test); extends: is looked up by `open`. */
+typedef const struct source *recipe_open(void *ctx, struct arena *a, struct diags *ds,
+					 const char *path, struct span at);
+const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
+					const struct recipe_options *o, recipe_open *open,
+					void *ctx);
+
+/* JSON Schema 2020-12 of a recipe file, from the key table. */
+void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
+/* The README's recipe reference (Markdown), from the key table. */
+void recipe_reference(struct arena *a, struct buf *out);
+
+#endif

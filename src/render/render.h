@@ -1,0 +1,66 @@
+#ifndef RENDER_H
+#define RENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "plan/plan.h"
+
+/*
+ * Written down: a plan as files.  One row of render_targets and one file a target.
+ * Text comes from templates/ (compiled in, or --templates DIR); every value passes
+ * the quoting of the place where it lands.  Equal plans give equal bytes.
+ */
+
+struct rendered {
+	const char *path; /* below the output folder: "Dockerfile", "py310/Dockerfile" */
+	const char *text;
+	size_t size;
+	unsigned mode;       /* 0644, 0755 */
+	const char *target;  /* "dockerfile" */
+	const char *summary; /* "10 steps, 4 stages" */
+	const char *next;    /* the command to run next, {path} is replaced; or NULL */
+};
+struct rendereds LIST(struct rendered);
+
+struct templates; /* where template texts come from */
+
+/* dir NULL: the compiled-in ones.  Errors SB04xx, SB0100: NULL. */
+const struct templates *templates_open(struct arena *a, struct diags *ds, const char *dir);
+
+struct render_input {
+	const struct plan *const *plans; /* one a cell */
+	size_t n;
+	bool matrix; /* cells get a folder each */
+	const struct templates *templates;
+	const char *const *targets; /* NULL: the default set */
+	size_t ntargets;
+};
+
+/*
+ * render -- the files of every target and cell.
+ *
+ *   out     files in a stable order; a target of the default set that cannot express
+ *           the recipe is left out with a warning, one named by the user is an error
+ *   errors  SB04xx, false: nothing is to be written
+ *   memory  lives in a
+ */
+bool render(struct arena *a, struct diags *ds, const struct render_input *in,
+	    struct rendereds *out);
+
+/* The manifest "stackbuild.json": digests of inputs and outputs, the program's version. */
+struct rendered render_manifest(struct arena *a, const struct render_input *in,
+				const struct rendereds *files, const char *version);
+
+/* Names and one-line descriptions of all targets, for --help and "did you mean". */
+struct target_row {
+	const char *name, *what;
+	bool by_default;
+};
+const struct target_row *render_targets(size_t *n);
+
+#endif
