@@ -1,0 +1,85 @@
+#ifndef TEMPLATE_H
+#define TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "quote.h"
+#include "render.h"
+
+/*
+ * The template language: text with values, sections and lists; no logic, and no way
+ * to insert a value without saying how it is to be quoted.
+ *
+ *     template := { text | tag }
+ *     tag      := "{{" name "|" quoting "}}"        a value, quoted for this place
+ *               | "{{" name "|code}}"               text that the target made of quoted parts
+ *               | "{{#" name "}}" template "{{/" name "}}"
+ *                                                   if it is there; for each, if it is a list
+ *               | "{{^" name "}}" template "{{/" name "}}"
+ *                                                   if it is not there; if the list is empty
+ *               | "{{!" text "}}"                   a remark: left out
+ *     name     := letter { letter | digit | "_" } | "."
+ *     quoting  := "sh" | "dockerfile" | "json" | "python" | "comment" | "requirement" | "plain"
+ *
+ * In the body of a list a name is looked up in the item first, then outwards.  "."
+ * is the item of a list of plain texts.  Every item knows `first` and `last`.  A line
+ * that holds nothing but a section tag or a remark leaves no empty line behind.  Code
+ * that stands alone on its line is indented as its tag is, line by line.  "{{{{" is a
+ * literal "{{".
+ *
+ * A target says which names its template may use (struct shape), so that a template
+ * is judged as a whole, also the sections that this recipe does not enter.
+ */
+
+enum value_kind {
+	VALUE_FLAG, /* there or not: for sections only */
+	VALUE_TEXT, /* any text: needs a quoting */
+	VALUE_CODE, /* made by the target of quoted parts, in the template's language */
+	VALUE_LIST  /* items have names of their own, or are plain texts, "." */
+};
+
+/* A name that a template may use; a table ends with a row without a name. */
+struct shape {
+	const char *name;
+	enum value_kind kind;
+	const char *what;          /* one line, for whoever writes a template */
+	const struct shape *items; /* VALUE_LIST: their names; NULL: plain texts */
+};
+
+/* The values for one shape.  A name that was not set is not there. */
+struct scope;
+
+struct scope *scope_new(struct arena *a, const struct shape *shape);
+/* at: the recipe's line, for when the text cannot be quoted.  NULL: not there. */
+void scope_text(struct scope *s, const char *name, const char *text, struct span at);
+void scope_flag(struct scope *s, const char *name, bool on);
+void scope_code(struct scope *s, const char *name, const char *code);
+/* Adds an item to a list: one with names of its own, or a plain text. */
+struct scope *scope_item(struct scope *s, const char *name);
+void scope_item_text(struct scope *s, const char *name, const char *text, struct span at);
+
+/* The text of a template or helper file, from the folder of --templates or built in. */
+const struct source *templates_text(const struct templates *t, const char *name);
+/* sha256 of all of them, names included: a part of the manifest. */
+const char *templates_digest(struct arena *a, const struct templates *t);
+
+/*
+ * template_expand -- a template with its values, added to out.
+ *
+ *   in      name: "Dockerfile"; language: what the result is written in, which decides
+ *           what quotings are allowed and what `sh` means
+ *   errors  SB0401 syntax, SB0402 unknown name, SB0403 no quoting or a wrong one,
+ *           SB0404 a value that cannot be written there (at the recipe's line);
+ *           false, and out is not to be used
+ *   limits  TEMPLATE_BYTES_MAX, TEMPLATE_DEPTH_MAX sections inside each other
+ */
+bool template_expand(struct arena *a, struct diags *ds, const struct templates *t, const char *name,
+		     enum language language, const struct scope *values, struct buf *out);
+
+enum { TEMPLATE_BYTES_MAX = 256 * 1024, TEMPLATE_DEPTH_MAX = 16 };
+
+#endif
