@@ -1,45 +1,50 @@
-# stackbuild: see README.md for use, CONTRIBUTING.md for the map.
+# stackbuild: README.md says how to use it, CONTRIBUTING.md where things are.
 #
 # The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
-# lower folder X.  `make lint` holds this (ci/check-layers reads these two lines).
+# lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
 LAYERS := base python facts recipe resolve plan render
 PURE := base python facts recipe resolve plan render
 
 BUILD ?= build
 PREFIX ?= /usr/local
-VERSION := $(shell sed -n '1s/^\# stackbuild \([0-9.]*\).*/\1/p' NEWS.md)
-
+DESTDIR ?=
 CC ?= cc
 CFLAGS ?= -O2 -g
-PYTHON ?= python3
+PYTHON3 ?= python3
+VENV ?= $(BUILD)/venv
 FUZZ_S ?= 60
+FUZZ_CC ?= clang
+VERSION := $(shell sed -n '1s/^. stackbuild //p' NEWS.md)
 
-std = -std=c11 -D_GNU_SOURCE -Isrc -I$(BUILD)/gen
+std = -std=c11 -D_GNU_SOURCE -DSTACKBUILD_VERSION='"$(VERSION)"' -Isrc -I$(BUILD)/gen
 warn = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 ifdef DEVELOPER
 warn += -Werror
 endif
 compile = $(CC) $(std) $(warn) $(CFLAGS) $(SAN) -MMD -MP
 
-# Sources: one library of all pure layers; the mains beside it.
-lib_c := $(filter-out src/facts/generate.c,$(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c)))
+# One library of the pure layers; beside it the mains of the two programs.
+lib_c := $(filter-out src/facts/generate%.c,$(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c)))
 lib_o := $(lib_c:src/%.c=$(BUILD)/%.o)
-base_o := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/base/*.c))
-facts_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/facts/%,$(lib_o))
+program_o := $(addprefix $(BUILD)/,options.o pipeline.o program.o)
+world_o := $(BUILD)/world_main.o $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/fetch/*.c))
 gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
-main_o := $(BUILD)/main.o $(BUILD)/options.o $(BUILD)/pipeline.o
-world_o := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/world/*.c))
 
-ssl := $(firstword $(wildcard $(shell $(CC) -print-file-name=libcrypto.a)) -lcrypto)
+# SHA-256 comes from the static archive: the shared library costs milliseconds at every start.
+ssl := $(firstword $(filter /%,$(shell $(CC) -print-file-name=libcrypto.a)) -lcrypto)
 libs = -lyaml $(ssl)
+
+.PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE
+.DELETE_ON_ERROR:
 
 all: stackbuild $(BUILD)/stackbuild-world
 
 # `make` leaves ./stackbuild; with another BUILD= the program stays there.
 ifeq ($(BUILD),build)
 stackbuild: $(BUILD)/stackbuild
-	ln -f $< $@ 2>/dev/null || cp $< $@
+	ln -f $< $@ 2>/dev/null || cp -f $< $@
 else
+.PHONY: stackbuild
 stackbuild: $(BUILD)/stackbuild
 endif
 
@@ -54,9 +59,79 @@ $(BUILD)/libstack.a: $(lib_o) $(gen_o)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/stackbuild: $(main_o) $(BUILD)/libstack.a
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $(main_o) $(BUILD)/libstack.a $(libs)
+$(BUILD)/stackbuild: $(BUILD)/main.o $(program_o) $(BUILD)/libstack.a
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
+
+$(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libstack.a
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs) -lgit2
+
+# --- what is compiled in: knowledge/ and templates/, by our own generator ---
+
+# --- installing ---
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/stackbuild \
+		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d \
+		$(DESTDIR)$(PREFIX)/share/doc/stackbuild/recipes
+	install -m 755 $(BUILD)/stackbuild $(DESTDIR)$(PREFIX)/bin/stackbuild
+	install -m 755 $(BUILD)/stackbuild-world $(DESTDIR)$(PREFIX)/libexec/stackbuild/stackbuild-world
+	$(BUILD)/stackbuild man > $(DESTDIR)$(PREFIX)/share/man/man1/stackbuild.1
+	$(BUILD)/stackbuild completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/stackbuild
+	$(BUILD)/stackbuild completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_stackbuild
+	$(BUILD)/stackbuild completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/stackbuild.fish
+	install -m 644 recipes/*.yaml $(DESTDIR)$(PREFIX)/share/doc/stackbuild/recipes
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/stackbuild $(DESTDIR)$(PREFIX)/share/man/man1/stackbuild.1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/stackbuild \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_stackbuild \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/stackbuild.fish
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/stackbuild $(DESTDIR)$(PREFIX)/share/doc/stackbuild
+
+# What builds need, and what tests need beside it (names of Debian and Ubuntu packages).
+deps:
+	@ci/deps gcc libc6-dev libyaml-dev libssl-dev libgit2-dev
+
+deps-test: deps
+	@ci/deps g++ libcmocka-dev libjansson-dev python3 python3-venv shellcheck git
+
+demo: deps
+	@$(MAKE) --no-print-directory -j2 all
+	@ci/demo
+
+# --- tests ---
+
+units := $(patsubst tests/unit/%.c,$(BUILD)/test/%,$(wildcard tests/unit/*_test.c))
+
+$(BUILD)/test/%_test: tests/unit/%_test.c $(BUILD)/libstack.a
+	@mkdir -p $(@D)
+	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libstack.a $(libs) -lcmocka
+
+# Python packages that tests need, from pip's own index, once; ok is newer than the lists.
+$(VENV)/ok: tests/requirements.txt
+	@test -x $(VENV)/bin/python || $(PYTHON3) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+test_needs = all $(units) $(VENV)/ok
+
+test: deps-test
+	@$(MAKE) --no-print-directory test-run
+
+.PHONY: test-run
+test-run: $(test_needs)
+	@BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run
+
+lint: $(BUILD)/gen/templates.c
+	@BUILD=$(BUILD) CC="$(CC)" ci/lint
+
+# The tests again, with the program and the C tests under ASan and UBSan.
+asan: deps-test
+	@$(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
+		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+clean:
+	rm -rf $(BUILD) stackbuild
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-
-.PHONY: all

@@ -1,0 +1,329 @@
+#include "report.h"
+
+#include <string.h>
+
+#include "json.h"
+#include "map.h"
+
+static const char *const severity_words[] = { "note", "warning", "error" };
+static const char *const kind_words[] = { "place", "why", "help", "source" };
+
+void
+diags_fold(struct diags *ds)
+{
+	struct map seen = MAP(ds->arena);
+	struct diag **at = &ds->head;
+
+	while (*at) {
+		const struct diag *d = *at;
+		const char *key =
+			arena_printf(ds->arena, "%d %p %u %u %s", (int)d->code,
+				     (const void *)d->at.src, d->at.line, d->at.col, d->text);
+
+		if (!map_put(&seen, key, *at)) {
+			at = &(*at)->next;
+			continue;
+		}
+		if (code_table[d->code].severity == SEV_ERROR)
+			ds->errors--;
+		else if (code_table[d->code].severity == SEV_WARNING)
+			ds->warnings--;
+		*at = d->next;
+	}
+	ds->tail = at;
+}
+
+/* How many diagnostics fit: an estimate from above of what each takes as JSON. */
+static size_t
+how_many(const struct diags *ds)
+{
+	size_t bytes = 0, n = 0;
+
+	for (const struct diag *d = ds->head; d; d = d->next, n++) {
+		bytes += 2000 + 2 * strlen(d->text);
+		for (const struct note *k = d->notes; k; k = k->next)
+			bytes += 600 + 2 * strlen(k->text);
+		if (n && bytes > DIAG_BYTES_MAX)
+			break;
+	}
+	return n;
+}
+
+static size_t
+count(const struct diags *ds)
+{
+	size_t n = 0;
+
+	for (const struct diag *d = ds->head; d; d = d->next)
+		n++;
+	return n;
+}
+
+static void
+json_place(struct json *j, const char *key, struct span at)
+{
+	if (!at.src) {
+		json_null(j, key);
+		return;
+	}
+	json_map(j, key);
+	json_text(j, "file", at.src->path);
+	if (at.line) {
+		json_int(j, "line", at.line);
+		json_int(j, "column", at.col);
+		json_int(j, "width", at.width ? at.width : 1);
+	}
+	json_end(j);
+}
+
+void
+report_json(const struct diags *ds, struct buf *out)
+{
+	struct json j = json_to(out);
+	size_t most = how_many(ds), n = 0;
+
+	json_map(&j, NULL);
+	json_list(&j, "diagnostics");
+	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++) {
+		json_map(&j, NULL);
+		json_text(&j, "code", code_table[d->code].id);
+		json_text(&j, "severity", severity_words[code_table[d->code].severity]);
+		json_text(&j, "message", d->text);
+		json_place(&j, "place", d->at);
+		json_list(&j, "notes");
+		for (const struct note *k = d->notes; k; k = k->next) {
+			json_map(&j, NULL);
+			json_text(&j, "kind", kind_words[k->kind]);
+			json_text(&j, "text", k->text);
+			json_place(&j, "place", k->at);
+			if (k->replacement)
+				json_text(&j, "replacement", k->replacement);
+			json_end(&j);
+		}
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_int(&j, "errors", ds->errors);
+	json_int(&j, "warnings", ds->warnings);
+	json_int(&j, "left_out", (long long)(count(ds) - n));
+	json_end(&j);
+}
+
+/* A path as a relative URI reference: what RFC 3986 does not allow is escaped. */
+static const char *
+uri_of(struct arena *a, const char *path)
+{
+	static const char plain[] = "-._~/!$&'()*+,;=@";
+	struct buf b = BUF(a);
+
+	for (; *path; path++) {
+		char c = *path;
+
+		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		    strchr(plain, c))
+			buf_putc(&b, c);
+		else
+			buf_printf(&b, "%%%02X", (unsigned char)c);
+	}
+	return buf_text(&b);
+}
+
+static void
+sarif_message(struct json *j, const char *key, const char *text)
+{
+	json_map(j, key);
+	json_text(j, "text", text);
+	json_end(j);
+}
+
+static void
+sarif_region(struct json *j, const char *key, struct span at)
+{
+	json_map(j, key);
+	json_int(j, "startLine", at.line);
+	json_int(j, "startColumn", at.col);
+	json_int(j, "endColumn", at.col + (at.width ? at.width : 1));
+	json_end(j);
+}
+
+static void
+sarif_artifact(struct json *j, struct arena *a, struct span at)
+{
+	json_map(j, "artifactLocation");
+	json_text(j, "uri", uri_of(a, at.src->path));
+	json_end(j);
+}
+
+static void
+sarif_location(struct json *j, struct arena *a, struct span at, const char *message)
+{
+	json_map(j, NULL);
+	json_map(j, "physicalLocation");
+	sarif_artifact(j, a, at);
+	if (at.line)
+		sarif_region(j, "region", at);
+	json_end(j);
+	if (message)
+		sarif_message(j, "message", message);
+	json_end(j);
+}
+
+static void
+sarif_rules(struct json *j, const struct diags *ds)
+{
+	bool used[CODE_COUNT] = { false };
+
+	for (const struct diag *d = ds->head; d; d = d->next)
+		used[d->code] = true;
+	json_list(j, "rules");
+	for (size_t i = 0; i < CODE_COUNT; i++) {
+		if (!used[i])
+			continue;
+		json_map(j, NULL);
+		json_text(j, "id", code_table[i].id);
+		json_text(j, "name", code_table[i].name);
+		sarif_message(j, "shortDescription", code_table[i].title);
+		sarif_message(j, "fullDescription", code_table[i].cause);
+		sarif_message(j, "help", code_table[i].fix);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Help that can be applied becomes a fix: the region that goes, the text that comes. */
+static void
+sarif_fixes(struct json *j, struct arena *a, const struct diag *d)
+{
+	bool any = false;
+
+	for (const struct note *k = d->notes; k; k = k->next) {
+		if (!k->replacement || !k->at.src || !k->at.line)
+			continue;
+		if (!any)
+			json_list(j, "fixes");
+		any = true;
+		json_map(j, NULL);
+		sarif_message(j, "description", k->text);
+		json_list(j, "artifactChanges");
+		json_map(j, NULL);
+		sarif_artifact(j, a, k->at);
+		json_list(j, "replacements");
+		json_map(j, NULL);
+		sarif_region(j, "deletedRegion", k->at);
+		sarif_message(j, "insertedContent", k->replacement);
+		json_end(j);
+		json_end(j);
+		json_end(j);
+		json_end(j);
+		json_end(j);
+	}
+	if (any)
+		json_end(j);
+}
+
+/* The message with its reasons and its help: viewers show little else. */
+static const char *
+whole_message(struct arena *a, const struct diag *d)
+{
+	struct buf b = BUF(a);
+
+	buf_puts(&b, d->text);
+	for (const struct note *k = d->notes; k; k = k->next)
+		if (k->kind != NOTE_PLACE)
+			buf_printf(&b, "\n%s: %s",
+				   k->kind == NOTE_WHY ? "because" : kind_words[k->kind], k->text);
+	return buf_text(&b);
+}
+
+static void
+sarif_result(struct json *j, struct arena *a, const struct diag *d)
+{
+	bool related = false;
+
+	json_map(j, NULL);
+	json_text(j, "ruleId", code_table[d->code].id);
+	json_text(j, "level", severity_words[code_table[d->code].severity]);
+	sarif_message(j, "message", whole_message(a, d));
+	if (d->at.src) {
+		json_list(j, "locations");
+		sarif_location(j, a, d->at, NULL);
+		json_end(j);
+	}
+	for (const struct note *k = d->notes; k; k = k->next) {
+		if (k->kind != NOTE_PLACE || !k->at.src)
+			continue;
+		if (!related)
+			json_list(j, "relatedLocations");
+		related = true;
+		sarif_location(j, a, k->at, k->text);
+	}
+	if (related)
+		json_end(j);
+	sarif_fixes(j, a, d);
+	json_end(j);
+}
+
+void
+report_sarif(const struct diags *ds, const char *version, struct buf *out)
+{
+	struct json j = json_to(out);
+	size_t most = how_many(ds), n = 0;
+
+	json_map(&j, NULL);
+	json_text(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+	json_text(&j, "version", "2.1.0");
+	json_list(&j, "runs");
+	json_map(&j, NULL);
+	json_map(&j, "tool");
+	json_map(&j, "driver");
+	json_text(&j, "name", "stackbuild");
+	json_text(&j, "version", version);
+	sarif_rules(&j, ds);
+	json_end(&j);
+	json_end(&j);
+	json_text(&j, "columnKind", "unicodeCodePoints");
+	json_list(&j, "results");
+	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++)
+		sarif_result(&j, ds->arena, d);
+	json_end(&j);
+	json_end(&j);
+	json_end(&j);
+	json_end(&j);
+}
+
+static void
+github_escaped(struct buf *out, const char *s, bool property)
+{
+	for (; *s; s++)
+		if (*s == '%' || *s == '\n' || *s == '\r' || (property && (*s == ':' || *s == ',')))
+			buf_printf(out, "%%%02X", (unsigned char)*s);
+		else
+			buf_putc(out, *s);
+}
+
+void
+report_github(const struct diags *ds, struct buf *out)
+{
+	static const char *const commands[] = { "notice", "warning", "error" };
+	size_t most = how_many(ds), n = 0;
+
+	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++) {
+		const struct code_row *row = &code_table[d->code];
+
+		buf_printf(out, "::%s ", commands[row->severity]);
+		if (d->at.src) {
+			buf_puts(out, "file=");
+			github_escaped(out, d->at.src->path, true);
+			if (d->at.line)
+				buf_printf(out, ",line=%u,col=%u,endColumn=%u", d->at.line,
+					   d->at.col, d->at.col + (d->at.width ? d->at.width : 1));
+			buf_putc(out, ',');
+		}
+		buf_printf(out, "title=%s::", row->id);
+		github_escaped(out, whole_message(ds->arena, d), false);
+		buf_putc(out, '\n');
+	}
+	if (n < count(ds))
+		buf_printf(out, "::notice title=stackbuild::%zu more, left out\n", count(ds) - n);
+}

@@ -1,0 +1,57 @@
+/*
+ * stackbuild: the program that cannot reach a network.  What must, is in
+ * stackbuild-world, which this one becomes by exec.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/fs.h"
+#include "program.h"
+
+/* Where `make`, `make install` and a build folder put the second program. */
+static const char *const places[] = {
+	"stackbuild-world",
+	"build/stackbuild-world",
+	"../libexec/stackbuild/stackbuild-world",
+};
+
+static int
+become_world(struct arena *a, char **argv)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *dir;
+
+	self[n > 0 ? n : 0] = '\0';
+	dir = fs_dir(a, self);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		const char *path = fs_join(a, dir, places[i]);
+
+		execv(path, argv);
+		if (errno != ENOENT && errno != ENOTDIR) {
+			fprintf(stderr, "stackbuild: cannot run %s: %s\n", path, strerror(errno));
+			return 1;
+		}
+	}
+	fprintf(stderr,
+		"stackbuild: git revisions are read by stackbuild-world, which is not installed "
+		"beside this program; reinstall with make install\n");
+	return 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct arena *a = arena_new();
+	struct options o;
+	int status;
+
+	if (program_options(a, argc, argv, &o, &status))
+		status = program_needs_world(&o) ? become_world(a, argv) : program_run(&o, NULL);
+	arena_free(a);
+	return status;
+}

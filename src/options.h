@@ -1,0 +1,65 @@
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/list.h"
+
+/*
+ * The command line.  Two tables, verbs and options, from which everything is made:
+ * parsing, --help, the man page and the shells' completion.
+ */
+
+enum verb {
+#define VERB(name, ...) VERB_##name,
+#include "verbs.def"
+#undef VERB
+	VERB_COUNT
+};
+
+struct verb_row {
+	const char *name, *args, *what, *example;
+	int args_min, args_max; /* -1: any number */
+};
+
+extern const struct verb_row verb_table[VERB_COUNT];
+
+enum diagnostics_format { DIAG_TEXT, DIAG_JSON, DIAG_SARIF, DIAG_GITHUB };
+enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_MERMAID, FORMAT_MARKDOWN };
+enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+struct options {
+	enum verb verb;
+	struct names args; /* what is not an option, without the verb */
+	bool help, version;
+
+	const char *out; /* -o: a folder, or "-" */
+	struct names targets, sets;
+	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
+	bool extends_anywhere;
+	bool format_given;
+	unsigned format;      /* enum output_format */
+	unsigned diagnostics; /* enum diagnostics_format */
+	unsigned colour;      /* enum colour_when */
+};
+
+/*
+ * options_parse -- argv as options.
+ *
+ *   out     *o
+ *   errors  false, and *why says what is wrong and what to do (exit status 2)
+ *   memory  lives in a; borrows from argv
+ */
+bool options_parse(struct arena *a, int argc, char **argv, struct options *o, const char **why);
+
+/* --help of the program (verb VERB_COUNT) or of one verb. */
+void options_help(enum verb verb, struct buf *out);
+/* The man page in roff; completion for "bash", "zsh" or "fish" (false: another shell). */
+void options_man(const char *version, struct buf *out);
+bool options_completion(const char *shell, struct buf *out);
+
+#endif
