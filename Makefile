@@ -2,7 +2,7 @@
 #
 # The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
 # lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
-LAYERS := base python facts recipe resolve plan render
+LAYERS := base python facts fetch recipe resolve plan render
 PURE := base python facts recipe resolve plan render
 
 BUILD ?= build
@@ -24,7 +24,7 @@ endif
 compile = $(CC) $(std) $(warn) $(CFLAGS) $(SAN) -MMD -MP
 
 # One library of the pure layers; beside it the mains of the two programs.
-lib_c := $(filter-out src/facts/generate%.c,$(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c)))
+lib_c := $(filter-out src/facts/generate%.c,$(foreach l,$(PURE),$(wildcard src/$(l)/*.c)))
 lib_o := $(lib_c:src/%.c=$(BUILD)/%.o)
 program_o := $(addprefix $(BUILD)/,options.o pipeline.o program.o)
 world_o := $(BUILD)/world_main.o $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/fetch/*.c))

@@ -125,12 +125,16 @@ other_plan(struct run *r, struct pipeline *p)
 	struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[0]);
 	recipe_open *open = NULL;
 	void *ctx = NULL;
+	bool good;
 
 	if (fs_exists(r->o->diff))
 		ro.path = r->o->diff;
 	else if (!r->world->at_revision(r->a, &r->ds, ro.path, r->o->diff, &open, &ctx))
 		return false;
-	return pipeline_run(r->a, &r->ds, r->facts, &ro, open, ctx, p);
+	good = pipeline_run(r->a, &r->ds, r->facts, &ro, open, ctx, p);
+	if (ctx)
+		r->world->close(ctx);
+	return good;
 }
 
 static int

@@ -15,6 +15,7 @@ struct world {
 	 */
 	bool (*at_revision)(struct arena *a, struct diags *ds, const char *path,
 			    const char *revision, recipe_open **open, void **ctx);
+	void (*close)(void *ctx);
 };
 
 /* Runs o->verb; world may be NULL.  Returns the exit status: 0, 1 or 2. */

@@ -1,0 +1,136 @@
+#include <git2.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "fetch/fetch.h"
+
+struct git_at {
+	git_repository *repository;
+	git_tree *tree;
+	const char *revision;
+};
+
+static const char *
+last_error(void)
+{
+	const git_error *e = git_error_last();
+
+	return e && e->message ? e->message : "unknown reason";
+}
+
+/* An absolute path without "." and ".." parts, by its text alone: the file need not exist now. */
+static const char *
+absolute(struct arena *a, const char *path)
+{
+	struct names parts = { 0 };
+	char cwd[PATH_MAX];
+	struct buf b = BUF(a);
+	char *rest;
+
+	if (*path != '/' && getcwd(cwd, sizeof(cwd)))
+		path = arena_printf(a, "%s/%s", cwd, path);
+	rest = arena_strdup(a, path);
+	for (char *part = rest; part; part = rest) {
+		rest = strchr(part, '/');
+		if (rest)
+			*rest++ = '\0';
+		if (!strcmp(part, "..") && parts.n)
+			parts.n--;
+		else if (*part && strcmp(part, ".") && strcmp(part, ".."))
+			list_push(a, &parts, part);
+	}
+	for (size_t i = 0; i < parts.n; i++)
+		buf_printf(&b, "/%s", parts.at[i]);
+	return buf_text(&b);
+}
+
+static struct git_at *
+refuse(struct diags *ds, struct git_at *g, const char *what, const char *why)
+{
+	diag_help(diag_at(ds, E_REVISION, (struct span){ 0 }, "%s: %s", what, why),
+		  "--diff takes a recipe file, or a revision that git rev-parse knows");
+	git_at_close(g);
+	return NULL;
+}
+
+struct git_at *
+git_at_open(struct arena *a, struct diags *ds, const char *path, const char *revision)
+{
+	struct git_at *g = arena_new_of(a, struct git_at);
+	git_object *commit = NULL;
+	int rc;
+
+	git_libgit2_init();
+	g->revision = revision;
+	if (git_repository_open_ext(&g->repository, fs_dir(a, absolute(a, path)), 0, NULL) < 0)
+		return refuse(ds, g,
+			      arena_printf(a, "`%s` is no file, and `%s` is in no git repository",
+					   revision, path),
+			      last_error());
+	rc = git_revparse_single(&commit, g->repository, revision);
+	if (rc == 0)
+		rc = git_object_peel((git_object **)&g->tree, commit, GIT_OBJECT_TREE);
+	git_object_free(commit);
+	if (rc < 0)
+		return refuse(
+			ds, g,
+			arena_printf(a, "`%s` is neither a file nor a revision of this repository",
+				     revision),
+			last_error());
+	return g;
+}
+
+void
+git_at_close(struct git_at *g)
+{
+	git_tree_free(g->tree);
+	git_repository_free(g->repository);
+	g->tree = NULL;
+	g->repository = NULL;
+	git_libgit2_shutdown();
+}
+
+/* The path inside the repository, or NULL for one outside. */
+static const char *
+inside(struct arena *a, const struct git_at *g, const char *path)
+{
+	const char *root = git_repository_workdir(g->repository);
+	const char *full = absolute(a, path);
+
+	return root && starts_with(full, root) ? full + strlen(root) : NULL;
+}
+
+const struct source *
+git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
+{
+	const struct git_at *g = ctx;
+	const char *name = inside(a, g, path), *why = NULL;
+	struct source *src = arena_new_of(a, struct source);
+	git_tree_entry *entry = NULL;
+	git_blob *blob = NULL;
+
+	src->path = arena_printf(a, "%s:%s", g->revision, name ? name : path);
+	if (!name || git_tree_entry_bypath(&entry, g->tree, name) < 0)
+		why = "it is not in that revision";
+	else if (git_tree_entry_type(entry) != GIT_OBJECT_BLOB ||
+		 git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK)
+		why = "it is not a regular file there";
+	else if (git_blob_lookup(&blob, g->repository, git_tree_entry_id(entry)) < 0)
+		why = arena_strdup(a, last_error());
+	else if (git_blob_rawsize(blob) > FS_READ_MAX)
+		why = "it is larger than 1 MiB";
+	if (why) {
+		diag_at(ds, E_FILE, at.src ? at : (struct span){ .src = src },
+			"cannot read `%s`: %s", src->path, why);
+	} else {
+		src->size = (size_t)git_blob_rawsize(blob);
+		src->text = arena_copy(a, git_blob_rawcontent(blob), src->size);
+	}
+	git_blob_free(blob);
+	git_tree_entry_free(entry);
+	return why ? NULL : src;
+}

@@ -1,0 +1,38 @@
+/*
+ * stackbuild-world: the verbs that touch the world.  stackbuild becomes this program
+ * by exec, with the same argv; nobody calls it by hand.
+ */
+#include "base/arena.h"
+#include "fetch/fetch.h"
+#include "program.h"
+
+static bool
+at_revision(struct arena *a, struct diags *ds, const char *path, const char *revision,
+	    recipe_open **open, void **ctx)
+{
+	struct git_at *g = git_at_open(a, ds, path, revision);
+
+	*open = git_at_read;
+	*ctx = g;
+	return g != NULL;
+}
+
+static void
+close_revision(void *ctx)
+{
+	git_at_close(ctx);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct world world = { .at_revision = at_revision, .close = close_revision };
+	struct arena *a = arena_new();
+	struct options o;
+	int status;
+
+	if (program_options(a, argc, argv, &o, &status))
+		status = program_run(&o, &world);
+	arena_free(a);
+	return status;
+}
