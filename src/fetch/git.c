@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/list.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
 
