@@ -1,0 +1,231 @@
+"""Container engines as readers of Dockerfiles, without network: what would they execute?
+
+The base images are replaced by one whose /bin/sh (record.c) prints argv and environment instead
+of running anything, so a whole rendered Dockerfile is parsed, converted and "executed" by the
+real engine in a second.
+
+    e = Docker(dir); e.base("debian:12", files=[...]); r = e.build(text)
+
+    r.refused   the engine's words if it did not accept the text, else None
+    r.runs      {stage: [(argv, env)...]} in the order of the file; docker names a stage without
+                a name stage-N, buildah tells no stages apart: key None
+"""
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+# What engines add by themselves.
+OWN_ENV = {"PATH", "HOME", "HOSTNAME", "TERM", "PWD", "OLDPWD", "container"}
+
+
+class Missing(Exception):
+    """The engine cannot run here; str() says why."""
+
+
+@dataclass
+class Result:
+    refused: str | None
+    runs: dict = field(default_factory=dict)
+    log: str = ""
+
+
+def recorder(work):
+    """The static program, compiled once."""
+    path = os.path.join(work, "record")
+    if not os.path.exists(path):
+        cc = os.environ.get("CC", "cc").split()
+        subprocess.run([*cc, "-O1", "-static", "-o", path, os.path.join(HERE, "record.c")], check=True)
+    return path
+
+
+def layer(work, files, users):
+    """A tar with /bin/sh, the files that later COPY lines ask for, and users."""
+    path = os.path.join(work, "base.tar")
+    seen = set()
+    with tarfile.open(path, "w") as t:
+
+        def add(name, data, mode):
+            parts = name.strip("/").split("/")
+            for n in range(1, len(parts)):
+                d = "/".join(parts[:n])
+                if d not in seen:
+                    seen.add(d)
+                    info = tarfile.TarInfo(d)
+                    info.type, info.mode = tarfile.DIRTYPE, 0o755
+                    t.addfile(info)
+            name = "/".join(parts)
+            if name in seen:
+                return
+            seen.add(name)
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(data), mode
+            t.addfile(info, io.BytesIO(data))
+
+        with open(recorder(work), "rb") as f:
+            add("bin/sh", f.read(), 0o755)
+        add("tmp/.keep", b"", 0o644)
+        rows = ["root:x:0:0:root:/root:/bin/sh"]
+        rows += [f"{u}:x:{1000 + n}:{1000 + n}::/:/bin/sh" for n, u in enumerate(users)]
+        add("etc/passwd", ("\n".join(rows) + "\n").encode(), 0o644)
+        groups = ["root:x:0:"] + [f"{u}:x:{1000 + n}:" for n, u in enumerate(users)]
+        add("etc/group", ("\n".join(groups) + "\n").encode(), 0o644)
+        for f in files:
+            add(f, b"", 0o644)
+    return path
+
+
+def decode(lines):
+    """argv and environment out of the recorder's lines."""
+    got = bytes.fromhex("".join(line.removeprefix("@record ") for line in lines))
+    words = [w.decode("utf-8", "surrogateescape") for w in got.split(b"\0")[:-1]]
+    cut = words.index("") if "" in words[3:] or "" in words else len(words)
+    # argv may hold empty words itself; the environment never does: the last empty word divides.
+    cut = len(words) - 1 - words[::-1].index("")
+    return words[:cut], dict(w.split("=", 1) for w in words[cut + 1 :])
+
+
+def archive(work, name, files, users):
+    out = os.path.join(work, "base-image.tar")
+    subprocess.run(
+        [os.path.join(ROOT, "ci", "image-archive"), name, layer(work, files, users), "-o", out],
+        check=True,
+    )
+    return out
+
+
+class Docker:
+    """BuildKit inside the daemon of ci/testbed."""
+
+    name = "docker"
+
+    def __init__(self, work):
+        self.work = work
+        os.makedirs(work, exist_ok=True)
+        testbed = os.path.join(ROOT, "ci", "testbed")
+        up = subprocess.run([testbed, "up", "engine"], capture_output=True, text=True)
+        if up.returncode:
+            raise Missing((up.stdout + up.stderr).strip().replace("\n", " "))
+        env = subprocess.run([testbed, "env"], capture_output=True, text=True, check=True).stdout
+        self.env = dict(os.environ)
+        for word in env.replace("export ", "").split():
+            k, _, v = word.partition("=")
+            self.env[k] = v
+        self.cli = self.env["DOCKER"]
+        self.version = subprocess.run(
+            [self.cli, "version", "--format", "{{.Server.Version}}"],
+            env=self.env, capture_output=True, text=True, check=True,
+        ).stdout.strip()  # fmt: skip
+
+    def base(self, name, files=(), users=()):
+        path = archive(self.work, name, files, users)
+        subprocess.run([self.cli, "load", "-q", "-i", path], env=self.env, check=True,
+                       capture_output=True)  # fmt: skip
+
+    def build(self, text, context=None, target=None):
+        with open(os.path.join(self.work, "Dockerfile"), "w", newline="") as f:
+            f.write(text)
+        context = context or empty(self.work)
+        cmd = [self.cli, "build", "--no-cache", "--network=host", "-f", f.name]
+        cmd += ["--target", target] if target else []
+        p = subprocess.run([*cmd, context], env=self.env, capture_output=True, text=True,
+                           errors="surrogateescape", timeout=120)  # fmt: skip
+        r = Result(None, log=p.stderr)
+        if p.returncode:
+            r.refused = last_error(p.stderr)
+        r.runs = docker_runs(p.stderr)
+        return r
+
+    def close(self):
+        subprocess.run([os.path.join(ROOT, "ci", "testbed"), "down"], check=True)
+
+
+def docker_runs(log):
+    names, chunks = {}, {}
+    for line in log.split("\n"):
+        m = re.match(r"#(\d+) \[(?:(\S+) )?(\d+)/(\d+)\] RUN", line)
+        if m:
+            names[m[1]] = (m[2] or "stage-0", int(m[3]))
+            continue
+        m = re.match(r"#(\d+) [\d.]+ (@record [0-9a-f]+|@end)$", line)
+        if m:
+            chunks.setdefault(m[1], []).append(m[2])
+    out = {}
+    for vertex, lines in chunks.items():
+        stage, n = names[vertex]
+        out.setdefault(stage, []).append((n, decode([x for x in lines if x != "@end"])))
+    return {s: [run for _, run in sorted(v, key=lambda x: x[0])] for s, v in out.items()}
+
+
+class Buildah:
+    """buildah with storage of its own, as root or not; chroot isolation needs no network."""
+
+    name = "buildah"
+
+    def __init__(self, work):
+        self.work = work
+        os.makedirs(work, exist_ok=True)
+        self.cli = shutil.which("buildah")
+        if not self.cli:
+            raise Missing("buildah is not installed")
+        self.store = ["--root", f"{work}/root", "--runroot", f"{work}/run", "--storage-driver", "vfs"]
+        self.version = subprocess.run([self.cli, "--version"], capture_output=True, text=True).stdout.split()[2]
+        p = subprocess.run([self.cli, *self.store, "images"], capture_output=True, text=True)
+        if p.returncode:
+            raise Missing(p.stderr.strip().split("\n")[-1])
+
+    def base(self, name, files=(), users=()):
+        path = archive(self.work, name, files, users)
+        p = subprocess.run([self.cli, *self.store, "pull", "-q", f"docker-archive:{path}"],
+                           capture_output=True, text=True)  # fmt: skip
+        if p.returncode:
+            raise Missing(p.stderr.strip().split("\n")[-1])
+
+    def build(self, text, context=None, target=None):
+        path = os.path.join(self.work, "Dockerfile")
+        with open(path, "w", newline="") as f:
+            f.write(text)
+        cmd = [self.cli, *self.store, "bud", "--isolation", "chroot", "--network", "host", "--pull-never", "-f", path]
+        cmd += ["--target", target] if target else []
+        p = subprocess.run([*cmd, context or empty(self.work)], capture_output=True, text=True,
+                           errors="surrogateescape", timeout=300)  # fmt: skip
+        r = Result(None, log=p.stdout + p.stderr)
+        if p.returncode:
+            r.refused = last_error(p.stderr)
+        runs, lines = [], []
+        for line in p.stdout.split("\n"):
+            if line.startswith("@record "):
+                lines.append(line)
+            elif line == "@end":
+                runs.append(decode(lines))
+                lines = []
+        r.runs = {None: runs}
+        return r
+
+    def close(self):
+        subprocess.run([self.cli, *self.store, "rm", "-a"], capture_output=True)
+        shutil.rmtree(f"{self.work}/root", ignore_errors=True)
+
+
+def last_error(stderr):
+    lines = [x for x in stderr.strip().split("\n") if x.strip()]
+    for x in reversed(lines):
+        if re.search(r"error|Error|refused|failed", x):
+            return x.strip()
+    return lines[-1].strip() if lines else "no message"
+
+
+def empty(work):
+    path = os.path.join(work, "context")
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+__all__ = ["Docker", "Buildah", "Missing", "OWN_ENV", "Result", "json"]
