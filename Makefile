@@ -114,7 +114,14 @@ $(VENV)/ok: tests/requirements.txt
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
-test_needs = all $(units) $(VENV)/ok
+# Programs that referees feed (they read JSON with jansson); %_bench and %_cli by name.
+tools := $(patsubst tests/tools/%.c,$(BUILD)/%,$(wildcard tests/tools/*.c))
+
+$(tools): $(BUILD)/%: tests/tools/%.c $(BUILD)/libstack.a
+	@mkdir -p $(@D)
+	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libstack.a $(libs) -ljansson
+
+test_needs = all $(units) $(tools) $(VENV)/ok
 
 test: deps-test
 	@$(MAKE) --no-print-directory test-run
