@@ -37,6 +37,12 @@ enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO }; /* packaging's None, True, Fa
 
 const struct specifiers *specifiers_parse(struct arena *a, const char *text);
 bool specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre);
+/*
+ * The same for a text, which need not be a version: an empty set takes it, and so does
+ * a === that asks for it; a === compares the text as it stands, without its case.
+ */
+bool specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text,
+			   enum prereleases pre);
 /* As str(SpecifierSet(...)) prints it; "" when empty. */
 const char *specifiers_text(struct arena *a, const struct specifiers *s);
 /* The version of the one == or === that pins it (no wildcard), or NULL. */
@@ -67,16 +73,26 @@ const struct requirement *requirement_parse(struct arena *a, const char *text, c
 /* The environment that markers are judged in: PEP 508's names and their values. */
 struct marker_env {
 	const struct marker_value {
-		const char *name, *value;
+		const char *name;
+		const char *value;       /* or NULL, and: */
+		const struct names *set; /* for extras and dependency_groups */
 	} * values;
 	size_t n;
 };
 
 const struct marker *marker_parse(struct arena *a, const char *text);
-const char *marker_text(struct arena *a, const struct marker *m); /* as str(Marker(...)) */
-/* False if the marker names a variable that env lacks; else *value. */
+/* As str(Marker(...)); NULL if a value holds both kinds of quotes. */
+const char *marker_text(struct arena *a, const struct marker *m);
+/*
+ * False if the marker names a variable that env lacks, or compares what cannot be
+ * compared (os_name ~= "posix", extras == "x"); else *value.
+ */
 bool marker_eval(const struct marker *m, const struct marker_env *env, bool *value);
-/* The environment of CPython `series` ("3.11") on linux and `machine` ("x86_64"). */
+/*
+ * The environment of CPython on linux and `machine` ("x86_64"), no extra asked for.
+ * `series` is "3.11", which is taken for 3.11.0, or a full version.  The kernel's
+ * names (platform_release, platform_version) are not in it: they belong to the host.
+ */
 struct marker_env marker_env_linux(struct arena *a, const char *series, const char *machine);
 
 /* --- wheels: PEP 425, PEP 427, PEP 600, PEP 656 --- */

@@ -1,0 +1,102 @@
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "python/marker.h"
+#include "python/unicode.h"
+
+static int
+hex_value(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	c = to_lower(c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Exactly `n` hexadecimal digits: what follows them, or NULL. */
+static const char *
+read_hex(const char *p, const char *end, size_t n, uint32_t *cp)
+{
+	*cp = 0;
+	for (; n; n--, p++) {
+		if (p == end || hex_value(*p) < 0 || *cp > UINT32_MAX >> 4)
+			return NULL;
+		*cp = *cp << 4 | (uint32_t)hex_value(*p);
+	}
+	return *cp <= 0x10ffff ? p : NULL;
+}
+
+static const char *
+read_octal(const char *p, const char *end, uint32_t *cp)
+{
+	const char *stop = end - p > 3 ? p + 3 : end;
+
+	for (*cp = 0; p < stop && *p >= '0' && *p <= '7'; p++)
+		*cp = *cp << 3 | (uint32_t)(*p - '0');
+	return p;
+}
+
+/*
+ * The escape at `p`, behind its backslash: what follows it, or NULL.  \N{name} is
+ * refused: it needs the names of all characters, and no marker has a use for it.
+ */
+static const char *
+read_escape(struct buf *b, const char *p, const char *end)
+{
+	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
+	const char *plain = strchr(from, *p);
+	uint32_t cp;
+	char text[4];
+
+	if (plain) {
+		buf_putc(b, to[plain - from]);
+		return p + 1;
+	}
+	if (*p == '\n')
+		return p + 1;
+	if (*p == '\r')
+		return p + (end - p > 1 && p[1] == '\n' ? 2 : 1);
+	if (*p >= '0' && *p <= '7')
+		p = read_octal(p, end, &cp);
+	else if (*p == 'x')
+		p = read_hex(p + 1, end, 2, &cp);
+	else if (*p == 'u')
+		p = read_hex(p + 1, end, 4, &cp);
+	else if (*p == 'U')
+		p = read_hex(p + 1, end, 8, &cp);
+	else if (*p == 'N')
+		return NULL;
+	else {
+		buf_putc(b, '\\');
+		return p;
+	}
+	if (!p || !cp)
+		return NULL;
+	buf_add(b, text, unicode_put(text, cp));
+	return p;
+}
+
+const char *
+literal_value(struct arena *a, const char *s, size_t n)
+{
+	const char *p = s + 1, *end = s + n - 1;
+	struct buf b = BUF(a);
+
+	if (!memchr(s, '\\', n)) {
+		if (memchr(s, '\n', n) || memchr(s, '\r', n))
+			return NULL;
+		return arena_copy(a, p, (size_t)(end - p));
+	}
+	while (p && p < end) {
+		if (*p == '\n' || *p == '\r')
+			return NULL;
+		if (*p != '\\')
+			buf_putc(&b, *p++);
+		else if (++p == end)
+			return NULL;
+		else
+			p = read_escape(&b, p, end);
+	}
+	return p ? buf_text(&b) : NULL;
+}

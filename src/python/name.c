@@ -1,0 +1,35 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "python/python.h"
+#include "python/unicode.h"
+
+bool
+name_valid(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!n || !is_alnum(name[0]) || !is_alnum(name[n - 1]))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!is_alnum(name[i]) && !strchr("._-", name[i]))
+			return false;
+	return true;
+}
+
+const char *
+name_normalize(struct arena *a, const char *name)
+{
+	char *s = unicode_lower_of(a, name, strlen(name)), *out = s;
+
+	for (const char *p = s; *p; p++) {
+		bool dash = *p == '-' || *p == '_' || *p == '.';
+
+		if (!dash)
+			*out++ = *p;
+		else if (out == s || out[-1] != '-')
+			*out++ = '-';
+	}
+	*out = '\0';
+	return s;
+}

@@ -1,0 +1,213 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "python/marker.h"
+#include "python/unicode.h"
+
+/*
+ * The grammar, after PEP 508 and packaging; blanks (space, tab) may stand everywhere
+ * but in a word, and must stand behind a url:
+ *
+ *     requirement = name extras? (url | specifiers) (";" marker)?
+ *     extras      = "[" (name ("," name)*)? "]"
+ *     url         = "@" [^ \t]+
+ *     specifiers  = "(" many ")" | many
+ *     many        = (specifier ("," specifier)* ","?)?
+ *     name        = [A-Za-z0-9] ([A-Za-z0-9._-]* [A-Za-z0-9_])?
+ */
+
+static const char *
+read_name(struct scan *s, const char *why)
+{
+	const char *start = s->p, *end = start;
+
+	if (!is_alnum(*start))
+		return scan_fail(s, why);
+	while (is_alnum(*end) || *end == '.' || *end == '_' || *end == '-')
+		end++;
+	if (end[-1] == '.' || end[-1] == '-' || (unsigned char)*end >= 0x80) {
+		s->p = end;
+		return scan_fail(s, "a name ends with a letter or a digit");
+	}
+	s->p = end;
+	return arena_copy(s->a, start, (size_t)(end - start));
+}
+
+static int
+cmp_name(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static void
+sort_names(struct names *names)
+{
+	size_t n = 0;
+
+	if (names->n)
+		qsort(names->at, names->n, sizeof(names->at[0]), cmp_name);
+	for (size_t i = 0; i < names->n; i++)
+		if (!n || strcmp(names->at[n - 1], names->at[i]))
+			names->at[n++] = names->at[i];
+	names->n = n;
+}
+
+static bool
+read_extras(struct scan *s, struct names *out)
+{
+	if (*s->p != '[')
+		return true;
+	s->p++;
+	scan_blank(s);
+	while (*s->p != ']' || out->n) {
+		const char *name = read_name(s, out->n ? "expected an extra after the comma" :
+							 "expected an extra or `]`");
+
+		if (!name)
+			return false;
+		list_push(s->a, out, name);
+		scan_blank(s);
+		if (*s->p == ']')
+			break;
+		if (*s->p != ',')
+			return scan_fail(s, "expected a comma or `]` after an extra");
+		s->p++;
+		scan_blank(s);
+	}
+	s->p++;
+	sort_names(out);
+	return true;
+}
+
+/* The end of the specifier that starts at `p`: only its outline is looked at. */
+static const char *
+specifier_end(const char *p)
+{
+	const char *end = p + strlen(p), *stop = starts_with(p, "===") ? ";)" : " ,;)";
+	size_t n;
+
+	p += strspn(p, "=<>!~");
+	while ((n = unicode_space(p, (size_t)(end - p))) > 0)
+		p += n;
+	while (p < end && !strchr(stop, *p) && !unicode_space(p, (size_t)(end - p)))
+		p++;
+	return p;
+}
+
+/* After a comma there may be nothing more; what is read is in s[start, s->p). */
+static void
+skip_specifiers(struct scan *s)
+{
+	while (*s->p && strchr("=<>!~", *s->p)) {
+		s->p = specifier_end(s->p);
+		scan_blank(s);
+		if (*s->p != ',')
+			break;
+		s->p++;
+		scan_blank(s);
+	}
+}
+
+/* Put s->p to the first specifier that is none. */
+static void
+find_bad_specifier(struct scan *s, const char *start, const char *end)
+{
+	while (start < end) {
+		const char *stop = specifier_end(start);
+
+		s->p = start;
+		if (!specifiers_of(s->a, start, (size_t)(stop - start)))
+			break;
+		start = stop + strspn(stop, " \t,");
+	}
+}
+
+static const struct specifiers *
+read_specifiers(struct scan *s)
+{
+	bool parenthesis = *s->p == '(';
+	const char *start, *end;
+	const struct specifiers *spec;
+
+	s->p += parenthesis;
+	scan_blank(s);
+	start = s->p;
+	skip_specifiers(s);
+	end = s->p;
+	spec = specifiers_of(s->a, start, (size_t)(end - start));
+	if (!spec) {
+		find_bad_specifier(s, start, end);
+		return scan_fail(s, "not a version specifier");
+	}
+	scan_blank(s);
+	if (parenthesis && *s->p != ')')
+		return scan_fail(s, "expected a comma or a closing parenthesis");
+	s->p += parenthesis;
+	return spec;
+}
+
+static bool
+read_url(struct scan *s, const char **url)
+{
+	size_t n;
+
+	s->p++;
+	scan_blank(s);
+	n = strcspn(s->p, " \t");
+	if (!n)
+		return scan_fail(s, "expected a url after `@`");
+	*url = arena_copy(s->a, s->p, n);
+	s->p += n;
+	return true;
+}
+
+static bool
+read_requirement(struct scan *s, struct requirement *r)
+{
+	scan_blank(s);
+	r->name = read_name(s, "expected the name of a package");
+	if (!r->name)
+		return false;
+	r->key = name_normalize(s->a, r->name);
+	scan_blank(s);
+	if (!read_extras(s, &r->extras))
+		return false;
+	scan_blank(s);
+	if (*s->p == '@') {
+		r->spec = specifiers_of(s->a, "", 0);
+		if (!read_url(s, &r->url))
+			return false;
+	} else {
+		r->spec = read_specifiers(s);
+		if (!r->spec)
+			return false;
+	}
+	scan_blank(s);
+	if (*s->p == ';') {
+		s->p++;
+		r->marker = marker_read(s);
+		if (!r->marker)
+			return false;
+	}
+	return !*s->p ||
+	       scan_fail(s, r->marker ? "expected `and`, `or` or the end" :
+			    r->spec->n || r->url ?
+					"expected a comma, `;` or the end" :
+					"expected a version specifier, `@`, `;` or the end");
+}
+
+const struct requirement *
+requirement_parse(struct arena *a, const char *text, const char **why, size_t *at)
+{
+	struct requirement *r = arena_new_of(a, struct requirement);
+	struct scan s = { .a = a, .text = text, .p = text };
+
+	if (read_requirement(&s, r))
+		return r;
+	if (why)
+		*why = s.why;
+	if (at)
+		*at = (size_t)(s.p - text);
+	return NULL;
+}

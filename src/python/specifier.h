@@ -1,0 +1,39 @@
+#ifndef PYTHON_SPECIFIER_H
+#define PYTHON_SPECIFIER_H
+
+#include <stdint.h>
+
+#include "python/version.h"
+
+enum clause_op { OP_LE, OP_LT, OP_NE, OP_EQ, OP_GE, OP_GT, OP_COMPATIBLE, OP_ARBITRARY };
+
+/* One of ">=2,<3". */
+struct clause {
+	enum clause_op op;
+	bool wildcard;               /* ==V.* and !=V.* */
+	bool canonical;              /* ===: `asked` is how version_text writes v */
+	const char *text;            /* operator and version, as written but for white space */
+	const char *asked;           /* ===: what it asks for, lower case */
+	const struct version *v;     /* NULL: === with what is not a version */
+	const struct version *bound; /* <: all that it takes is below */
+	const uint64_t *stem;        /* V.* and ~= */
+	size_t n_stem;
+};
+
+struct specifiers {
+	size_t n;
+	bool arbitrary; /* one of them is === */
+	struct clause at[];
+};
+
+/* Read the one clause that takes up all of s[0..n), white space round it apart. */
+bool clause_read(struct arena *a, const char *s, size_t n, struct clause *out);
+
+/* Does the clause take the version?  `lower` is its text in lower case, for ===. */
+bool clause_match(const struct clause *c, const struct version *v);
+bool clause_match_text(const struct clause *c, const struct version *v, const char *lower);
+
+/* specifiers_parse for s[0..n). */
+const struct specifiers *specifiers_of(struct arena *a, const char *s, size_t n);
+
+#endif

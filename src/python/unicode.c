@@ -1,0 +1,211 @@
+#include "python/unicode.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct lower_run {
+	uint32_t first, last, step;
+	int32_t delta;
+};
+
+#include "python/unicode_table.h"
+
+enum {
+	N_CLASSES = sizeof(unicode_classes) / sizeof(unicode_classes[0]),
+	N_LOWER = sizeof(unicode_lower) / sizeof(unicode_lower[0]),
+	CAPITAL_SIGMA = 0x3a3,
+	SMALL_SIGMA = 0x3c3,
+	FINAL_SIGMA = 0x3c2,
+	CAPITAL_I_DOT = 0x130,
+	DOT_ABOVE = 0x307,
+};
+
+unsigned
+unicode_classes_of(uint32_t cp)
+{
+	size_t lo = 0, hi = N_CLASSES;
+
+	if (cp > 0x10ffff)
+		return 0;
+	while (hi - lo > 1) {
+		size_t mid = (lo + hi) / 2;
+
+		if (unicode_classes[mid] >> 8 <= cp)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return unicode_classes[lo] & 0xff;
+}
+
+size_t
+unicode_next(const char *s, size_t n, uint32_t *cp)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t more = u[0] >= 0xf0 ? 3 : u[0] >= 0xe0 ? 2 : 1;
+	uint32_t c = u[0];
+
+	if (c < 0x80) {
+		*cp = c;
+		return 1;
+	}
+	*cp = UINT32_MAX;
+	if (c < 0xc2 || c > 0xf4 || more >= n)
+		return 1;
+	c &= 0x3fu >> more;
+	for (size_t i = 1; i <= more; i++) {
+		if ((u[i] & 0xc0) != 0x80)
+			return 1;
+		c = c << 6 | (u[i] & 0x3f);
+	}
+	if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)))
+		return 1;
+	*cp = c;
+	return more + 1;
+}
+
+size_t
+unicode_put(char *out, uint32_t cp)
+{
+	if (cp < 0x80) {
+		out[0] = (char)cp;
+		return 1;
+	}
+	if (cp < 0x800) {
+		out[0] = (char)(0xc0 | cp >> 6);
+		out[1] = (char)(0x80 | (cp & 0x3f));
+		return 2;
+	}
+	if (cp < 0x10000) {
+		out[0] = (char)(0xe0 | cp >> 12);
+		out[1] = (char)(0x80 | (cp >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (cp & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | cp >> 18);
+	out[1] = (char)(0x80 | (cp >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (cp >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (cp & 0x3f));
+	return 4;
+}
+
+size_t
+unicode_space(const char *s, size_t n)
+{
+	uint32_t cp;
+	size_t len;
+
+	if (!n)
+		return 0;
+	len = unicode_next(s, n, &cp);
+	if (cp < 0x80)
+		return cp == ' ' || (cp >= 9 && cp <= 13) || (cp >= 0x1c && cp <= 0x1f);
+	return unicode_classes_of(cp) & UNI_SPACE ? len : 0;
+}
+
+/* The character that ends at s + n, read backwards. */
+static size_t
+before(const char *s, size_t n, uint32_t *cp)
+{
+	for (size_t len = n < 4 ? n : 4; len > 1; len--)
+		if (unicode_next(s + n - len, len, cp) == len)
+			return len;
+	unicode_next(s + n - 1, 1, cp);
+	return 1;
+}
+
+size_t
+unicode_space_before(const char *s, size_t n)
+{
+	uint32_t cp;
+	size_t len;
+
+	if (!n)
+		return 0;
+	len = before(s, n, &cp);
+	return unicode_space(s + n - len, len) == len ? len : 0;
+}
+
+/* A capital sigma at `at` is final if letters stand before it and none after it. */
+static uint32_t
+lower_sigma(const char *s, size_t n, size_t at)
+{
+	uint32_t cp = 0;
+	unsigned classes = UNI_IGNORED;
+
+	for (size_t i = at; i && classes & UNI_IGNORED;) {
+		i -= before(s, i, &cp);
+		classes = unicode_classes_of(cp);
+	}
+	if (!(classes & UNI_CASED))
+		return SMALL_SIGMA;
+	classes = UNI_IGNORED;
+	for (size_t i = at + 2; i < n && classes & UNI_IGNORED;) {
+		i += unicode_next(s + i, n - i, &cp);
+		classes = unicode_classes_of(cp);
+	}
+	return classes & UNI_CASED ? SMALL_SIGMA : FINAL_SIGMA;
+}
+
+static uint32_t
+lower(uint32_t cp)
+{
+	size_t lo = 0, hi = N_LOWER;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		const struct lower_run *r = &unicode_lower[mid];
+
+		if (cp > r->last)
+			lo = mid + 1;
+		else if (cp < r->first)
+			hi = mid;
+		else
+			return (cp - r->first) % r->step ? cp : cp + (uint32_t)r->delta;
+	}
+	return cp;
+}
+
+static void
+lower_next(struct buf *b, const char *s, size_t n, size_t *at)
+{
+	uint32_t cp;
+	char text[4];
+	size_t len = unicode_next(s + *at, n - *at, &cp);
+
+	if (cp == UINT32_MAX) {
+		buf_add(b, s + *at, len);
+	} else if (cp == CAPITAL_I_DOT) {
+		buf_putc(b, 'i');
+		buf_add(b, text, unicode_put(text, DOT_ABOVE));
+	} else {
+		cp = cp == CAPITAL_SIGMA ? lower_sigma(s, n, *at) : lower(cp);
+		buf_add(b, text, unicode_put(text, cp));
+	}
+	*at += len;
+}
+
+char *
+unicode_lower_of(struct arena *a, const char *s, size_t n)
+{
+	struct buf b = BUF(a);
+	char *copy = arena_copy(a, s, n);
+	size_t i = 0;
+
+	while (i < n && (unsigned char)s[i] < 0x80) {
+		copy[i] = to_lower(s[i]);
+		i++;
+	}
+	if (i == n)
+		return copy;
+	buf_add(&b, copy, i);
+	while (i < n) {
+		if ((unsigned char)s[i] < 0x80)
+			buf_putc(&b, to_lower(s[i++]));
+		else
+			lower_next(&b, s, n, &i);
+	}
+	return b.p;
+}
