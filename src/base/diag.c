@@ -221,6 +221,30 @@ print_text(const char *text, struct buf *out)
 		buf_putc(out, *text == '\n' ? '\n' : shown(*text));
 }
 
+/* The line as it reads once the fix is applied. */
+static void
+print_fixed(const struct note *n, struct buf *out)
+{
+	const char *before, *after;
+	size_t before_size, after_size;
+
+	if (!n->at.src || !source_line(n->at.src, n->at.line, &before, &before_size))
+		return;
+	after = before;
+	after_size = before_size;
+	columns(&before, &before_size, 1, n->at.col);
+	columns(&after, &after_size, n->at.col + n->at.width, UINT32_MAX);
+	if (before_size + after_size > COLUMNS_SHOWN)
+		before_size = after_size = 0;
+	buf_printf(out, "%5u | ", n->at.line);
+	for (size_t i = 0; i < before_size; i++)
+		buf_putc(out, shown(before[i]));
+	print_text(n->replacement, out);
+	for (size_t i = 0; i < after_size; i++)
+		buf_putc(out, shown(after[i]));
+	buf_putc(out, '\n');
+}
+
 static void
 print_place(struct span at, struct buf *out)
 {
@@ -260,7 +284,7 @@ print_note(const struct note *n, const struct note *before, struct buf *out)
 	print_text(n->text, out);
 	buf_putc(out, '\n');
 	if (n->replacement && n->at.line)
-		buf_printf(out, "%5u | %s\n", n->at.line, n->replacement);
+		print_fixed(n, out);
 }
 
 static void
