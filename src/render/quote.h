@@ -10,7 +10,7 @@
  * Text as the language of a place takes it, so that reading it there gives the text
  * back, byte for byte.  Shortest form that reads well: a word that needs no quotes
  * gets none.  Each returns false, and adds nothing, if the place cannot hold the text
- * (a newline in a comment); *why then says so in a phrase.
+ * (a newline in a comment); *why then says so in a phrase.  Texts are UTF-8 without NUL.
  */
 
 /* What a file is written in. */
@@ -19,6 +19,7 @@ enum language { LANG_DOCKERFILE, LANG_SH, LANG_PYTHON, LANG_PIP };
 enum quoting {
 	QUOTE_SH,          /* one word of POSIX sh; in a Dockerfile: inside a RUN */
 	QUOTE_DOCKERFILE,  /* a value in ENV or LABEL: no expansion of $ */
+	QUOTE_COPY,        /* a path in COPY's JSON form, where $ and \ are expanded too */
 	QUOTE_JSON,        /* a JSON string with its quotes: exec forms */
 	QUOTE_PYTHON,      /* a Python string literal with its quotes */
 	QUOTE_COMMENT,     /* the rest of a comment line */
@@ -34,9 +35,5 @@ enum quoting quoting_named(const char *name);
 bool quoting_fits(enum quoting q, enum language l);
 
 bool quote(struct buf *out, enum quoting q, enum language l, const char *text, const char **why);
-
-/* The two that code calls itself, for texts that it made of checked parts. */
-void quote_sh(struct buf *out, enum language l, const char *text);
-void quote_python(struct buf *out, const char *text);
 
 #endif

@@ -1,0 +1,191 @@
+#include "quote.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+
+#define BIT(language) (1u << (language))
+#define ANY_LANGUAGE (BIT(LANG_DOCKERFILE) | BIT(LANG_SH) | BIT(LANG_PYTHON) | BIT(LANG_PIP))
+
+static const struct {
+	const char *name;
+	unsigned languages;
+} quotings[QUOTINGS] = {
+	[QUOTE_SH] = { "sh", BIT(LANG_DOCKERFILE) | BIT(LANG_SH) },
+	[QUOTE_DOCKERFILE] = { "dockerfile", BIT(LANG_DOCKERFILE) },
+	[QUOTE_COPY] = { "copy", BIT(LANG_DOCKERFILE) },
+	[QUOTE_JSON] = { "json", BIT(LANG_DOCKERFILE) },
+	[QUOTE_PYTHON] = { "python", BIT(LANG_PYTHON) },
+	[QUOTE_COMMENT] = { "comment", ANY_LANGUAGE },
+	[QUOTE_REQUIREMENT] = { "requirement", BIT(LANG_PIP) },
+	[QUOTE_PLAIN] = { "plain", ANY_LANGUAGE },
+};
+
+const char *
+quoting_name(enum quoting q)
+{
+	return quotings[q].name;
+}
+
+enum quoting
+quoting_named(const char *name)
+{
+	enum quoting q = 0;
+
+	while (q < QUOTINGS && strcmp(quotings[q].name, name))
+		q++;
+	return q;
+}
+
+bool
+quoting_fits(enum quoting q, enum language l)
+{
+	return quotings[q].languages & BIT(l);
+}
+
+static bool
+all_in(const char *text, const char *also)
+{
+	for (; *text; text++)
+		if (!is_alnum(*text) && !strchr(also, *text))
+			return false;
+	return true;
+}
+
+static bool
+has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return true;
+	return false;
+}
+
+/*
+ * A quoted word starts with its quote, so that in a RUN it is neither a comment at
+ * the start of a line nor a here-document for BuildKit, which looks for words that
+ * start with <<; and it ends with one, so that no backslash continues the line.
+ */
+static void
+add_sh(struct buf *out, const char *text)
+{
+	if (*text && all_in(text, "_./:@%+=,-")) {
+		buf_puts(out, text);
+		return;
+	}
+	if (strchr(text, '\'') && !strpbrk(text, "\"$`\\!")) {
+		buf_printf(out, "\"%s\"", text);
+		return;
+	}
+	buf_putc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			buf_puts(out, "'\\''");
+		else
+			buf_putc(out, *text);
+	}
+	buf_putc(out, '\'');
+}
+
+static void
+add_escaped(struct buf *out, const char *text, const char *special)
+{
+	for (; *text; text++) {
+		if (strchr(special, *text))
+			buf_putc(out, '\\');
+		buf_putc(out, *text);
+	}
+}
+
+static void
+add_dockerfile(struct buf *out, const char *text)
+{
+	if (*text && all_in(text, "_./:@%+=,-")) {
+		buf_puts(out, text);
+		return;
+	}
+	buf_putc(out, '"');
+	add_escaped(out, text, "\\\"$");
+	buf_putc(out, '"');
+}
+
+/* COPY takes JSON, and reads each word of it once more as a shell would. */
+static void
+add_copy(struct buf *out, const char *text)
+{
+	struct buf word = BUF(out->a);
+
+	add_escaped(&word, text, "\\\"'$");
+	json_quote(out, buf_text(&word));
+}
+
+static void
+add_python(struct buf *out, const char *text)
+{
+	char mark = strchr(text, '"') && !strchr(text, '\'') ? '\'' : '"';
+
+	buf_putc(out, mark);
+	for (; *text; text++) {
+		if (*text == '\n')
+			buf_puts(out, "\\n");
+		else if ((unsigned char)*text < ' ' || *text == 0x7f)
+			buf_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
+		else if (*text == mark || *text == '\\')
+			buf_printf(out, "\\%c", *text);
+		else
+			buf_putc(out, *text);
+	}
+	buf_putc(out, mark);
+}
+
+/* pip reads a requirements file line by line and takes out comments and ${NAME}. */
+static const char *
+why_no_requirement(const char *text)
+{
+	size_t n = strlen(text);
+
+	if (!n || text[0] == ' ' || text[n - 1] == ' ')
+		return "a requirement is not empty, and no space stands before or after it";
+	if (text[0] == '-' || text[0] == '#')
+		return "the line would be an option or a comment";
+	if (strstr(text, " #"))
+		return "pip takes what follows ` #` for a comment";
+	if (strstr(text, "${"))
+		return "pip replaces `${NAME}` by a variable of the environment";
+	return text[n - 1] == '\\' ? "a `\\` at the end continues the line" : NULL;
+}
+
+static const char *
+why_not(enum quoting q, enum language l, const char *text)
+{
+	if (q == QUOTE_PLAIN)
+		return *text && all_in(text, "._:/@+-") && *text != '-' ?
+			       NULL :
+			       "only letters, digits and . _ : / @ + - can stand here";
+	if (q == QUOTE_JSON || q == QUOTE_PYTHON || (q == QUOTE_SH && l == LANG_SH))
+		return NULL;
+	if (has_control(text))
+		return "a line break or another control character cannot stand here";
+	return q == QUOTE_REQUIREMENT ? why_no_requirement(text) : NULL;
+}
+
+bool
+quote(struct buf *out, enum quoting q, enum language l, const char *text, const char **why)
+{
+	const char *reason = why_not(q, l, text);
+
+	if (reason) {
+		*why = reason;
+		return false;
+	}
+	switch (q) {
+	case QUOTE_SH: add_sh(out, text); break;
+	case QUOTE_DOCKERFILE: add_dockerfile(out, text); break;
+	case QUOTE_COPY: add_copy(out, text); break;
+	case QUOTE_JSON: json_quote(out, text); break;
+	case QUOTE_PYTHON: add_python(out, text); break;
+	default: buf_puts(out, text);
+	}
+	return true;
+}
