@@ -44,6 +44,7 @@ struct mounts LIST(struct mount);
 
 struct variable {
 	const char *name, *value;
+	bool verbatim; /* a recipe's value, as in struct word */
 };
 struct variables LIST(struct variable);
 

@@ -1,0 +1,50 @@
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "plan/plan.h"
+#include "quote.h"
+
+/*
+ * A plan's commands as shell text: places filled in, every word quoted, lines broken
+ * where a reader would break them.
+ */
+
+/*
+ * What the places in a plan's words stand for.  A text that starts with `$` is a
+ * variable of the script ("$share"); any other is the folder or program itself.
+ */
+struct places {
+	const char *src, *wheels, *share, *python, *work;
+};
+
+/* How the text is laid out: columns of the first line and of those that follow. */
+struct layout {
+	enum language language;
+	struct places places;
+	unsigned column; /* where the first word will stand */
+	unsigned indent; /* blanks before a line that continues */
+	unsigned width;  /* columns */
+};
+
+/*
+ * command_text -- `NAME=value ... program argument ...`, added to out.
+ *
+ *   in      jobs: the shell word that MAX_JOBS is set to where the command asks for it
+ *           ("$(jobs 2300)"), already quoted
+ *   out     lines end in " \" but for the last, which has no line end
+ *   errors  SB0404 at `at`, false: a value that the shell cannot be given there
+ */
+bool command_text(struct diags *ds, const struct command *c, const struct layout *l,
+		  const char *jobs, struct span at, struct buf *out);
+
+/* A word with its places filled in, quoted. */
+bool word_text(struct diags *ds, const struct word *w, const struct layout *l, struct span at,
+	       struct buf *out);
+
+/* Words that are shell text already, laid out as those of a command. */
+void words_text(const struct names *words, const struct layout *l, struct buf *out);
+
+#endif
