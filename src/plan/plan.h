@@ -52,9 +52,16 @@ struct variables LIST(struct variable);
  * One process: argv, what is added to its environment, where it runs.  Words may
  * hold these places, and only these, which the target replaces by its own folders:
  *   {src}    where an extension's source lies       {wheels} where its wheel is put
- *   {share}  /opt/stackbuild: helpers, the plan     {python} the interpreter
+ *   {share}  /opt/stackbuild: helpers, the plan     {python} the environment's interpreter
+ *   {venv}   the environment that packages go to    {prefix} a Python that is not the OS's
  *   {work}   a scratch folder
  * A literal "{" in a recipe's value is kept apart: word.verbatim.
+ *
+ * What targets count on: STEP_PYTHON leaves a virtual environment at {venv}; every pip
+ * call is `{python} -m pip ...`; PHASE_FETCH leaves a source in {src}, PHASE_BUILD one
+ * wheel in {wheels}, and PHASE_INSTALL takes it from there by name (--no-index
+ * --find-links {wheels}: there are no globs); a step's files are written before its
+ * commands run and stay for the steps after it.
  */
 struct word {
 	const char *s;

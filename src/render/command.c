@@ -12,7 +12,8 @@ place_at(const struct places *p, const char *s, size_t *n)
 		const char *name, *text;
 	} all[] = {
 		{ "{src}", p->src },       { "{wheels}", p->wheels }, { "{share}", p->share },
-		{ "{python}", p->python }, { "{work}", p->work },
+		{ "{python}", p->python }, { "{venv}", p->venv },     { "{prefix}", p->prefix },
+		{ "{work}", p->work },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
