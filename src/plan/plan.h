@@ -32,6 +32,10 @@ enum step_kind {
 /* Which of an extension's commands run in its own stage, and which in the final one. */
 enum phase { PHASE_FETCH, PHASE_BUILD, PHASE_INSTALL };
 
+/*
+ * A secret is a file that is there while the command runs.  That of an index is a netrc
+ * (machine HOST login USER password TOKEN), which pip reads where NETRC points to.
+ */
 enum mount_kind { MOUNT_CACHE, MOUNT_SECRET };
 
 struct mount {
@@ -54,7 +58,7 @@ struct variables LIST(struct variable);
  *   {src}    where an extension's source lies       {wheels} where its wheel is put
  *   {share}  /opt/stackbuild: helpers, the plan     {python} the environment's interpreter
  *   {venv}   the environment that packages go to    {prefix} a Python that is not the OS's
- *   {work}   a scratch folder
+ *   {work}   a scratch folder, empty at first       {app}    /app: where app: is copied to
  * A literal "{" in a recipe's value is kept apart: word.verbatim.
  *
  * What targets count on: STEP_PYTHON leaves a virtual environment at {venv}; every pip
@@ -108,6 +112,8 @@ struct step {
 	struct stack_packages packages; /* TORCH, BUILD_DEPS, PACKAGES: requirements in order */
 	const char *index;              /* URL for all of them, or NULL: the default index */
 	const char *index_secret;       /* name of the secret with its credentials, or NULL */
+	const char *numpy; /* TORCH: installed before the rest, from the default index; or NULL */
+	bool no_deps;      /* PACKAGES from an extra index: a later step brings what they need */
 	const struct stack_extension *extension; /* STEP_EXTENSION */
 	struct step_files files;
 	struct commands commands;
@@ -122,6 +128,8 @@ struct plan {
 	double by_rate_cost_s;  /* the same if ordered by change rate alone; for comparison */
 	bool order_exact;       /* false: the search was bounded, and says so */
 	const char *order_note; /* or NULL */
+	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
+	const char *cuda_home;  /* "{share}/cuda" if it must be said; or NULL */
 	const char
 		*json; /* what goes into the image: ids, keys and pins, no env values or commands */
 };

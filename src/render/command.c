@@ -13,7 +13,7 @@ place_at(const struct places *p, const char *s, size_t *n)
 	} all[] = {
 		{ "{src}", p->src },       { "{wheels}", p->wheels }, { "{share}", p->share },
 		{ "{python}", p->python }, { "{venv}", p->venv },     { "{prefix}", p->prefix },
-		{ "{work}", p->work },
+		{ "{work}", p->work },     { "{app}", p->app },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

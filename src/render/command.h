@@ -17,7 +17,7 @@
  * variable of the script ("$share"); any other is the folder or program itself.
  */
 struct places {
-	const char *src, *wheels, *share, *python, *venv, *prefix, *work;
+	const char *src, *wheels, *share, *python, *venv, *prefix, *work, *app;
 };
 
 /* How the text is laid out: columns of the first line and of those that follow. */

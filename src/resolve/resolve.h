@@ -95,9 +95,12 @@ struct stack {
 	struct choices archs;  /* "8.0" ...; empty: not known, or no CUDA */
 	const char *arch_list; /* "8.0;8.9", "" when archs is empty; +PTX where asked for */
 	struct choices apt;    /* packages of the build, sorted */
-	struct stack_packages build_deps;   /* setuptools, wheel, packaging, ninja, ... */
-	struct stack_packages packages;     /* ordinary: the recipe's, then what extensions need */
-	struct names constraints;           /* for every pip call: torch==..., numpy<2, ... */
+	struct stack_packages build_deps; /* setuptools, wheel, packaging, ninja, ... */
+	struct stack_packages packages;   /* ordinary: the recipe's, then what extensions need */
+	struct choice numpy; /* requirement that holds everywhere, "numpy<2"; NULL: free */
+	/* What no pip call may move, as lines of a constraints file: torch, its with: and numpy
+	 * from the torch step on; all that is pinned from the packages step on. */
+	struct names torch_constraints, constraints;
 	struct stack_extensions extensions; /* in compile order */
 	const char *cc, *cxx;               /* of compile steps: gcc and g++, or the recipe's */
 	struct choice user;                 /* final stage; NULL: root */
