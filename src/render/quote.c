@@ -13,6 +13,7 @@ static const struct {
 	unsigned languages;
 } quotings[QUOTINGS] = {
 	[QUOTE_SH] = { "sh", BIT(LANG_DOCKERFILE) | BIT(LANG_SH) },
+	[QUOTE_TEXT] = { "text", BIT(LANG_DOCKERFILE) | BIT(LANG_SH) },
 	[QUOTE_DOCKERFILE] = { "dockerfile", BIT(LANG_DOCKERFILE) },
 	[QUOTE_COPY] = { "copy", BIT(LANG_DOCKERFILE) },
 	[QUOTE_JSON] = { "json", BIT(LANG_DOCKERFILE) },
@@ -62,22 +63,9 @@ has_control(const char *text)
 	return false;
 }
 
-/*
- * A quoted word starts with its quote, so that in a RUN it is neither a comment at
- * the start of a line nor a here-document for BuildKit, which looks for words that
- * start with <<; and it ends with one, so that no backslash continues the line.
- */
 static void
-add_sh(struct buf *out, const char *text)
+add_single(struct buf *out, const char *text)
 {
-	if (*text && all_in(text, "_./:@%+=,-")) {
-		buf_puts(out, text);
-		return;
-	}
-	if (strchr(text, '\'') && !strpbrk(text, "\"$`\\!")) {
-		buf_printf(out, "\"%s\"", text);
-		return;
-	}
 	buf_putc(out, '\'');
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -86,6 +74,22 @@ add_sh(struct buf *out, const char *text)
 			buf_putc(out, *text);
 	}
 	buf_putc(out, '\'');
+}
+
+/*
+ * A quoted word starts with its quote, so that in a RUN it is neither a comment at
+ * the start of a line nor a here-document for BuildKit, which looks for words that
+ * start with <<; and it ends with one, so that no backslash continues the line.
+ */
+static void
+add_sh(struct buf *out, const char *text)
+{
+	if (*text && all_in(text, "_./:@%+=,-"))
+		buf_puts(out, text);
+	else if (strchr(text, '\'') && !strpbrk(text, "\"$`\\!"))
+		buf_printf(out, "\"%s\"", text);
+	else
+		add_single(out, text);
 }
 
 static void
@@ -163,7 +167,8 @@ why_not(enum quoting q, enum language l, const char *text)
 		return *text && all_in(text, "._:/@+-") && *text != '-' ?
 			       NULL :
 			       "only letters, digits and . _ : / @ + - can stand here";
-	if (q == QUOTE_JSON || q == QUOTE_PYTHON || (q == QUOTE_SH && l == LANG_SH))
+	if (q == QUOTE_JSON || q == QUOTE_PYTHON ||
+	    ((q == QUOTE_SH || q == QUOTE_TEXT) && l == LANG_SH))
 		return NULL;
 	if (has_control(text))
 		return "a line break or another control character cannot stand here";
@@ -181,6 +186,7 @@ quote(struct buf *out, enum quoting q, enum language l, const char *text, const 
 	}
 	switch (q) {
 	case QUOTE_SH: add_sh(out, text); break;
+	case QUOTE_TEXT: add_single(out, text); break;
 	case QUOTE_DOCKERFILE: add_dockerfile(out, text); break;
 	case QUOTE_COPY: add_copy(out, text); break;
 	case QUOTE_JSON: json_quote(out, text); break;

@@ -23,8 +23,8 @@
  *                                                   if it is not there; if the list is empty
  *               | "{{!" text "}}"                   a remark: left out
  *     name     := letter { letter | digit | "_" } | "."
- *     quoting  := "sh" | "dockerfile" | "copy" | "json" | "python" | "comment"
- *               | "requirement" | "plain"
+ *     quoting  := "sh" | "text" | "dockerfile" | "copy" | "json" | "python"
+ *               | "comment" | "requirement" | "plain"
  *
  * In the body of a list a name is looked up in the item first, then outwards.  "."
  * is the item of a list of plain texts.  Every item knows `first` and `last`.  A line
