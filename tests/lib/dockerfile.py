@@ -18,6 +18,8 @@ KNOWN = {
     "ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL",
     "MAINTAINER", "ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR",
 }  # fmt: skip
+# What docker 20.10, podman 4.3 and buildah 1.28 all know.
+FLAGS = {"RUN": ("mount",), "COPY": ("from", "chown", "chmod"), "ADD": ("chown", "chmod"), "FROM": ("platform",)}
 HEREDOC_IN = {"RUN", "COPY", "ADD"}
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A heredoc starts a word; a quoted word is none.
@@ -109,6 +111,9 @@ def instruction(line, text):
     flags = []
     if name in {"RUN", "COPY", "ADD", "FROM", "HEALTHCHECK"}:
         flags, rest = take_flags(line, rest)
+        for f in flags:
+            if f[2:].partition("=")[0] not in FLAGS.get(name, ()):
+                raise Bad(line, f"{name} {f}: not known to the oldest engines that are supported")
     if name in HEREDOC_IN:
         for word in raw_words(rest):
             if HEREDOC.match(word):

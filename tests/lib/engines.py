@@ -22,8 +22,9 @@ from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # What engines add by themselves.
-OWN_ENV = {"PATH", "HOME", "HOSTNAME", "TERM", "PWD", "OLDPWD", "container"}
+OWN_ENV = {"HOME", "HOSTNAME", "TERM", "PWD", "OLDPWD", "container"}
 
 
 class Missing(Exception):
@@ -86,7 +87,6 @@ def decode(lines):
     """argv and environment out of the recorder's lines."""
     got = bytes.fromhex("".join(line.removeprefix("@record ") for line in lines))
     words = [w.decode("utf-8", "surrogateescape") for w in got.split(b"\0")[:-1]]
-    cut = words.index("") if "" in words[3:] or "" in words else len(words)
     # argv may hold empty words itself; the environment never does: the last empty word divides.
     cut = len(words) - 1 - words[::-1].index("")
     return words[:cut], dict(w.split("=", 1) for w in words[cut + 1 :])
@@ -94,10 +94,8 @@ def decode(lines):
 
 def archive(work, name, files, users):
     out = os.path.join(work, "base-image.tar")
-    subprocess.run(
-        [os.path.join(ROOT, "ci", "image-archive"), name, layer(work, files, users), "-o", out],
-        check=True,
-    )
+    make = os.path.join(ROOT, "ci", "image-archive")
+    subprocess.run([make, "--name", name, "--env", "PATH=" + PATH, layer(work, files, users), "-o", out], check=True)
     return out
 
 
@@ -109,12 +107,12 @@ class Docker:
     def __init__(self, work):
         self.work = work
         os.makedirs(work, exist_ok=True)
-        testbed = os.path.join(ROOT, "ci", "testbed")
-        up = subprocess.run([testbed, "up", "engine"], capture_output=True, text=True)
+        # A state of its own: the suite must not end a testbed that somebody works with.
+        self.env = dict(os.environ, TESTBED_STATE=os.path.join(work, "testbed"))
+        up = self.testbed("up", "engine")
         if up.returncode:
             raise Missing((up.stdout + up.stderr).strip().replace("\n", " "))
-        env = subprocess.run([testbed, "env"], capture_output=True, text=True, check=True).stdout
-        self.env = dict(os.environ)
+        env = self.testbed("env").stdout
         for word in env.replace("export ", "").split():
             k, _, v = word.partition("=")
             self.env[k] = v
@@ -124,10 +122,18 @@ class Docker:
             env=self.env, capture_output=True, text=True, check=True,
         ).stdout.strip()  # fmt: skip
 
-    def base(self, name, files=(), users=()):
-        path = archive(self.work, name, files, users)
-        subprocess.run([self.cli, "load", "-q", "-i", path], env=self.env, check=True,
-                       capture_output=True)  # fmt: skip
+    def testbed(self, *args):
+        cmd = [os.path.join(ROOT, "ci", "testbed"), *args]
+        return subprocess.run(cmd, env=self.env, capture_output=True, text=True)
+
+    def base(self, names, files=(), users=()):
+        path = archive(self.work, "stackbuild-test/recorder:1", files, users)
+        self.run("load", "-q", "-i", path)
+        for n in names:
+            self.run("tag", "stackbuild-test/recorder:1", n)
+
+    def run(self, *args):
+        subprocess.run([self.cli, *args], env=self.env, check=True, capture_output=True)
 
     def build(self, text, context=None, target=None):
         with open(os.path.join(self.work, "Dockerfile"), "w", newline="") as f:
@@ -144,7 +150,9 @@ class Docker:
         return r
 
     def close(self):
-        subprocess.run([os.path.join(ROOT, "ci", "testbed"), "down"], check=True)
+        down = self.testbed("down", "--clean")
+        if down.returncode:
+            raise RuntimeError(down.stderr)
 
 
 def docker_runs(log):
@@ -175,18 +183,20 @@ class Buildah:
         self.cli = shutil.which("buildah")
         if not self.cli:
             raise Missing("buildah is not installed")
-        self.store = ["--root", f"{work}/root", "--runroot", f"{work}/run", "--storage-driver", "vfs"]
+        os.environ["TMPDIR"] = work  # its cache mounts would stay in /var/tmp
+        self.store = ["--root", f"{work}/root", "--runroot", f"{work}/run"]
         self.version = subprocess.run([self.cli, "--version"], capture_output=True, text=True).stdout.split()[2]
         p = subprocess.run([self.cli, *self.store, "images"], capture_output=True, text=True)
         if p.returncode:
             raise Missing(p.stderr.strip().split("\n")[-1])
 
-    def base(self, name, files=(), users=()):
+    def base(self, names, files=(), users=()):
+        name = "docker.io/stackbuild-test/recorder:1"
         path = archive(self.work, name, files, users)
-        p = subprocess.run([self.cli, *self.store, "pull", "-q", f"docker-archive:{path}"],
-                           capture_output=True, text=True)  # fmt: skip
-        if p.returncode:
-            raise Missing(p.stderr.strip().split("\n")[-1])
+        for cmd in [["pull", "-q", f"docker-archive:{path}"]] + [["tag", name, n] for n in names]:
+            p = subprocess.run([self.cli, *self.store, *cmd], capture_output=True, text=True)
+            if p.returncode:
+                raise Missing(p.stderr.strip().split("\n")[-1])
 
     def build(self, text, context=None, target=None):
         path = os.path.join(self.work, "Dockerfile")
