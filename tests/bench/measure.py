@@ -1,0 +1,60 @@
+"""Timing of processes for benches: alternating, medians, with what the kernel counted.
+
+    name|ours|peer|ratio|goal|verdict      one line a figure; tests/bench/run aligns them
+"""
+
+import os
+import statistics
+import time
+
+NULL = os.open(os.devnull, os.O_RDWR)
+
+
+def run(argv, cwd=None):
+    """One process: (seconds, peak resident MiB).  Its output goes nowhere; a failure raises."""
+    actions = [(os.POSIX_SPAWN_DUP2, NULL, fd) for fd in (0, 1, 2)]
+    if cwd:
+        old = os.getcwd()
+        os.chdir(cwd)
+    try:
+        start = time.perf_counter()
+        pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions)
+        _, status, used = os.wait4(pid, 0)
+        spent = time.perf_counter() - start
+    finally:
+        if cwd:
+            os.chdir(old)
+    if status:
+        raise RuntimeError(f"{' '.join(argv)}: status {os.waitstatus_to_exitcode(status)}")
+    return spent, used.ru_maxrss / 1024
+
+
+def alternate(rounds, *jobs):
+    """Medians in seconds of jobs that take turns, so that a busy machine is busy for all.
+
+    A job is a function without arguments that returns seconds.
+    """
+    spent = [[] for _ in jobs]
+    for job in jobs:
+        job()
+    for _ in range(rounds):
+        for job, times in zip(jobs, spent):
+            times.append(job())
+    return [statistics.median(t) for t in spent]
+
+
+def seconds(s):
+    for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6)):
+        if s * factor >= 1:
+            return f"{s * factor:.3g} {unit}"
+    return f"{s * 1e9:.3g} ns"
+
+
+def line(name, ours, peer, ratio, goal, met):
+    print(f"{name}|{ours}|{peer}|{ratio}|{goal}|{'met' if met else 'MISSED' if met is False else ''}", flush=True)
+
+
+def faster(name, ours_s, peer_s, peer_name, times):
+    """A line whose goal is to be at least `times` as fast as the peer."""
+    ratio = peer_s / ours_s
+    line(name, seconds(ours_s), f"{peer_name} {seconds(peer_s)}", f"{ratio:.1f}x", f">= {times}x", ratio >= times)
