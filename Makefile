@@ -121,7 +121,13 @@ $(tools): $(BUILD)/%: tests/tools/%.c $(BUILD)/libstack.a
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libstack.a $(libs) -ljansson
 
-test_needs = all $(units) $(tools) $(VENV)/ok
+# Docker's daemon and buildah for tests/suites/buildkit, unpacked below $(BUILD); where they
+# cannot be had, the suite skips.
+.PHONY: engines
+engines:
+	@ci/engines $(BUILD)/engines
+
+test_needs = engines all $(units) $(tools) $(VENV)/ok
 
 test: deps-test
 	@$(MAKE) --no-print-directory test-run
@@ -137,6 +143,27 @@ lint: $(BUILD)/gen/templates.c
 asan: deps-test
 	@$(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+# --- with network: whole builds, and peers ---
+
+# Renders recipes, builds them with docker and another engine, runs the script: half an hour, 40 GB.
+deps-e2e: deps-test
+	@ci/deps docker.io docker-registry skopeo debootstrap iptables iproute2 buildah podman
+
+e2e: all
+	@BUILD=$(BUILD) ci/e2e
+
+$(VENV)/bench-ok: tests/requirements-bench.txt $(VENV)/ok
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+bench: deps-test
+	@$(MAKE) --no-print-directory bench-run
+
+.PHONY: bench-run deps-e2e e2e
+bench-run: all $(tools) $(VENV)/ok $(VENV)/bench-ok
+	@BUILD=$(BUILD) STACKBUILD=$(abspath $(BUILD)/stackbuild) PYTHON=$(abspath $(VENV))/bin/python \
+		PYTHONDONTWRITEBYTECODE=1 tests/bench/run
 
 clean:
 	rm -rf $(BUILD) stackbuild
