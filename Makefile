@@ -168,4 +168,5 @@ bench-run: all $(tools) $(VENV)/ok $(VENV)/bench-ok
 clean:
 	rm -rf $(BUILD) stackbuild
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) \( -name "testbed*" -o -name engines -o -name venv \) -prune \
+	-o -name '*.d' -type f -print 2>/dev/null)
