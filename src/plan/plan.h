@@ -130,8 +130,15 @@ struct plan {
 	const char *order_note; /* or NULL */
 	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
 	const char *cuda_home;  /* "{share}/cuda" if it must be said; or NULL */
-	const char
-		*json; /* what goes into the image: ids, keys and pins, no env values or commands */
+	/*
+	 * What goes into the image, in lines; templates/probe.py reads it:
+	 *   {"stack": "x", "recipe": digest, "python": "3.11" or null, "import_timeout_s": 60,
+	 *    "modules": [what must import], "steps": [{"id", "kind", "key"}],
+	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}]}
+	 * One pin for each requirement whose marker holds, extensions included; no env
+	 * values and no commands.
+	 */
+	const char *json;
 };
 
 /*
