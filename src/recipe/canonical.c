@@ -28,12 +28,9 @@ static struct children
 children_of(const struct key *parent)
 {
 	struct children c = { .n = 0 };
-	size_t n;
-	const struct key *all = keys_all(&n);
 
-	for (size_t i = 0; i < n; i++)
-		if (key_child(parent, key_name(&all[i])) == &all[i])
-			c.at[c.n++] = &all[i];
+	for (const struct key *k = NULL; (k = key_next(parent, k));)
+		c.at[c.n++] = k;
 	qsort(c.at, c.n, sizeof(*c.at), by_name);
 	return c;
 }
@@ -46,7 +43,6 @@ static bool
 is_given(const struct key *k, const char *base)
 {
 	const char *at = base + k->at;
-	struct children c;
 
 	switch (k->type) {
 	case KEY_TEXT:
@@ -65,9 +61,8 @@ is_given(const struct key *k, const char *base)
 	case KEY_INDEXES: return MEMBER(struct recipe_indexes, at, 0)->n;
 	case KEY_SECTION: return MEMBER(struct span, at, 0)->line;
 	case KEY_MAP:
-		c = children_of(k);
-		for (size_t i = 0; i < c.n; i++)
-			if (is_given(c.at[i], base))
+		for (const struct key *child = NULL; (child = key_next(k, child));)
+			if (is_given(child, base))
 				return true;
 		return false;
 	default: return false;

@@ -31,30 +31,38 @@ keys_all(size_t *n)
 	return rows;
 }
 
-/* The name of `k` if it is a child of `parent`, else NULL. */
-static const char *
-name_below(const struct key *parent, const struct key *k)
+/* Where the rows below `parent` start: its own are the next ones. */
+static const struct key *
+first_below(const struct key *parent)
 {
-	size_t n = strlen(parent->path);
-	const char *name = k->path;
+	const struct key *end = rows + sizeof(rows) / sizeof(*rows);
 
-	if (n) {
-		if (strncmp(name, parent->path, n) || name[n] != '.')
+	return parent == &key_root ? rows : parent == &key_free ? end : parent + 1;
+}
+
+const struct key *
+key_next(const struct key *parent, const struct key *before)
+{
+	const struct key *end = rows + sizeof(rows) / sizeof(*rows);
+	size_t n = strlen(parent->path);
+
+	for (const struct key *k = before ? before + 1 : first_below(parent); k < end; k++) {
+		if (n && (strncmp(k->path, parent->path, n) != 0 || k->path[n] != '.'))
 			return NULL;
-		name += n + 1;
+		if (!strchr(k->path + n + !!n, '.'))
+			return k;
 	}
-	return strchr(name, '.') ? NULL : name;
+	return NULL;
 }
 
 const struct key *
 key_child(const struct key *parent, const char *name)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const char *own = name_below(parent, &rows[i]);
+	size_t n = strlen(parent->path);
 
-		if (own && !strcmp(own, name))
-			return &rows[i];
-	}
+	for (const struct key *k = NULL; (k = key_next(parent, k));)
+		if (!strcmp(k->path + n + !!n, name))
+			return k;
 	return NULL;
 }
 
@@ -63,12 +71,8 @@ key_children(struct arena *a, const struct key *parent)
 {
 	struct names names = { 0 };
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const char *own = name_below(parent, &rows[i]);
-
-		if (own)
-			list_push(a, &names, own);
-	}
+	for (const struct key *k = NULL; (k = key_next(parent, k));)
+		list_push(a, &names, key_name(k));
 	return names;
 }
 

@@ -48,6 +48,8 @@ extern const struct key key_root, key_free;
 
 /* All rows, in the order of the reference; parents come before their children. */
 const struct key *keys_all(size_t *n);
+/* The children of `parent` one after the other: the one after `before` (NULL: the first). */
+const struct key *key_next(const struct key *parent, const struct key *before);
 /* The child `name` of `parent` (&key_root: the top), or NULL. */
 const struct key *key_child(const struct key *parent, const char *name);
 /* The names of the children of `parent`. */

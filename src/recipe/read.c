@@ -341,14 +341,11 @@ key_missing(struct load *l, const struct key *k, const char *name, struct span a
 static bool
 has_required(struct load *l, const struct key *k, const struct node *n)
 {
-	size_t rows, len = strlen(k->path);
-	const struct key *all = keys_all(&rows);
 	bool good = true;
 
-	for (size_t i = 0; i < rows; i++)
-		if (all[i].required && !strncmp(all[i].path, k->path, len) &&
-		    all[i].path[len] == '.' && !node_get(n, key_name(&all[i])))
-			good = key_missing(l, k, key_name(&all[i]), n->at);
+	for (const struct key *child = NULL; (child = key_next(k, child));)
+		if (child->required && !node_get(n, key_name(child)))
+			good = key_missing(l, k, key_name(child), n->at);
 	return good;
 }
 
