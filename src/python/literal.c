@@ -71,9 +71,12 @@ read_escape(struct buf *b, const char *p, const char *end)
 		buf_putc(b, '\\');
 		return p;
 	}
-	if (!p || !cp)
+	if (!p)
 		return NULL;
-	buf_add(b, text, unicode_put(text, cp));
+	if (cp)
+		buf_add(b, text, unicode_put(text, cp));
+	else
+		buf_puts(b, UNICODE_NUL);
 	return p;
 }
 
@@ -83,6 +86,8 @@ literal_value(struct arena *a, const char *s, size_t n)
 	const char *p = s + 1, *end = s + n - 1;
 	struct buf b = BUF(a);
 
+	if (memmem(s, n, UNICODE_NUL, strlen(UNICODE_NUL)))
+		return NULL;
 	if (!memchr(s, '\\', n)) {
 		if (memchr(s, '\n', n) || memchr(s, '\r', n))
 			return NULL;

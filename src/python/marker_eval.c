@@ -94,7 +94,10 @@ match_version(struct eval *e, const struct clause *c, const char *text)
 		room.words = arena_array_of(scratch(e), uint64_t, n + VERSION_WORDS);
 		room.local = arena_alloc(scratch(e), n + 1, 1);
 	}
-	return version_read(text, n, room, &v) && clause_match(c, &v);
+	if (!version_read(text, n, room, &v))
+		return false;
+	e->failed = e->failed || c->unusable || v.huge;
+	return !e->failed && clause_match(c, &v);
 }
 
 /* <, > say no to what are not versions; <= and >= mean that they are the same. */

@@ -36,6 +36,12 @@ struct specifiers; /* ">=2,<3"; empty matches everything */
 enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO }; /* packaging's None, True, False */
 
 const struct specifiers *specifiers_parse(struct arena *a, const char *text);
+/*
+ * packaging lets some specifiers through and fails when it compares with them: numbers of
+ * more than 4300 digits, and ~=1.0post1 with a letter that only looks like its own.  False
+ * for a set that has one; it takes no version.
+ */
+bool specifiers_usable(const struct specifiers *s);
 bool specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre);
 /*
  * The same for a text, which need not be a version: an empty set takes it, and so does

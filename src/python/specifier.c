@@ -60,13 +60,30 @@ read_wildcard(struct arena *a, const char *s, size_t n, struct clause *c)
 
 	if (unicode_space_before(s, n - 2))
 		return false;
-	v = version_of(a, s, n - 2);
+	v = version_of_any_size(a, s, n - 2);
 	if (!v || v->local || !version_is_release(v))
 		return false;
 	c->v = v;
 	c->wildcard = true;
 	c->stem = version_stem(a, v, 0, &c->n_stem);
 	return true;
+}
+
+/*
+ * What packaging's expression for ~= takes for s and i besides them, since it ignores case
+ * without keeping to ASCII: U+017F, U+0131, U+0130.
+ */
+static const struct version *
+look_alike(struct arena *a, const char *s, size_t n)
+{
+	char *plain = arena_alloc(a, n + 1, 1), *out = plain;
+	uint32_t cp;
+
+	for (size_t i = 0, len; i < n; i += len) {
+		len = unicode_next(s + i, n - i, &cp);
+		*out++ = cp == 0x17f ? 's' : cp == 0x131 || cp == 0x130 ? 'i' : s[i];
+	}
+	return version_of_any_size(a, plain, (size_t)(out - plain));
 }
 
 static bool
@@ -76,7 +93,11 @@ read_version(struct arena *a, const char *s, size_t n, struct clause *c)
 
 	if (equality && n > 2 && !memcmp(s + n - 2, ".*", 2))
 		return read_wildcard(a, s, n, c);
-	c->v = version_of(a, s, n);
+	c->v = version_of_any_size(a, s, n);
+	if (!c->v && c->op == OP_COMPATIBLE) {
+		c->v = look_alike(a, s, n);
+		c->unusable = true;
+	}
 	if (!c->v || (c->v->local && !equality))
 		return false;
 	if (c->op == OP_LT)
@@ -107,6 +128,7 @@ clause_read(struct arena *a, const char *s, size_t n, struct clause *c)
 	trim(&s, &n);
 	if (!(c->op == OP_ARBITRARY ? read_arbitrary(a, s, n, c) : read_version(a, s, n, c)))
 		return false;
+	c->unusable = c->unusable || (c->v && c->v->huge);
 	text = arena_alloc(a, len + n + 1, 1);
 	memcpy(text, op, len);
 	if (n)
@@ -135,8 +157,9 @@ specifiers_of(struct arena *a, const char *s, size_t n)
 			continue;
 		if (!clause_read(a, part, len, &out->at[out->n]))
 			return NULL;
-		if (out->at[out->n++].op == OP_ARBITRARY)
-			out->arbitrary = true;
+		out->arbitrary = out->arbitrary || out->at[out->n].op == OP_ARBITRARY;
+		out->unusable = out->unusable || out->at[out->n].unusable;
+		out->n++;
 	}
 	return out;
 }
@@ -147,13 +170,20 @@ specifiers_parse(struct arena *a, const char *text)
 	return specifiers_of(a, text, strlen(text));
 }
 
+bool
+specifiers_usable(const struct specifiers *s)
+{
+	return !s->unusable;
+}
+
 const struct version *
 specifiers_pin(const struct specifiers *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct clause *c = &s->at[i];
 
-		if (c->v && !c->wildcard && (c->op == OP_EQ || c->op == OP_ARBITRARY))
+		if (c->v && !c->wildcard && !c->unusable &&
+		    (c->op == OP_EQ || c->op == OP_ARBITRARY))
 			return c->v;
 	}
 	return NULL;

@@ -47,7 +47,7 @@ clause_match_text(const struct clause *c, const struct version *v, const char *l
 bool
 specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre)
 {
-	if (pre == PRE_NO && v->is_pre)
+	if (s->unusable || (pre == PRE_NO && v->is_pre))
 		return false;
 	for (size_t i = 0; i < s->n; i++)
 		if (!clause_match(&s->at[i], v))
@@ -63,7 +63,7 @@ specifiers_match_text(struct arena *a, const struct specifiers *s, const char *t
 	const struct version *v = version_of(a, text, n);
 	const char *lower = s->arbitrary ? unicode_lower_of(a, text, n) : NULL;
 
-	if (pre == PRE_NO && v && v->is_pre)
+	if (s->unusable || (pre == PRE_NO && v && v->is_pre))
 		return false;
 	for (size_t i = 0; i < s->n; i++)
 		if (!clause_match_text(&s->at[i], v, lower))
@@ -74,8 +74,8 @@ specifiers_match_text(struct arena *a, const struct specifiers *s, const char *t
 static int
 cmp_text(const void *x, const void *y)
 {
-	return strcmp((*(const struct clause *const *)x)->text,
-		      (*(const struct clause *const *)y)->text);
+	return unicode_cmp((*(const struct clause *const *)x)->text,
+			   (*(const struct clause *const *)y)->text);
 }
 
 /*

@@ -4,12 +4,6 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-
-struct lower_run {
-	uint32_t first, last, step;
-	int32_t delta;
-};
-
 #include "python/unicode_table.h"
 
 enum {
@@ -21,6 +15,22 @@ enum {
 	CAPITAL_I_DOT = 0x130,
 	DOT_ABOVE = 0x307,
 };
+
+static int
+rank_of(char c)
+{
+	return c == '\0' ? -1 : c == UNICODE_NUL[0] ? 0 : (unsigned char)c;
+}
+
+int
+unicode_cmp(const char *x, const char *y)
+{
+	while (*x && *x == *y) {
+		x++;
+		y++;
+	}
+	return rank_of(*x) - rank_of(*y);
+}
 
 unsigned
 unicode_classes_of(uint32_t cp)
@@ -156,14 +166,16 @@ lower(uint32_t cp)
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
-		const struct lower_run *r = &unicode_lower[mid];
+		uint32_t first = unicode_lower[mid].first;
 
-		if (cp > r->last)
+		if (cp > unicode_lower[mid].last)
 			lo = mid + 1;
-		else if (cp < r->first)
+		else if (cp < first)
 			hi = mid;
+		else if ((cp - first) % unicode_lower[mid].step)
+			return cp;
 		else
-			return (cp - r->first) % r->step ? cp : cp + (uint32_t)r->delta;
+			return cp + (uint32_t)unicode_lower[mid].delta;
 	}
 	return cp;
 }

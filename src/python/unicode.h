@@ -24,6 +24,12 @@ enum unicode_class {
 	UNI_IGNORED = 32, /* case-ignorable */
 };
 
+/* What stands for a NUL, which a Python string may hold and a C string may not. */
+#define UNICODE_NUL "\xc0\x80"
+
+/* strcmp in the order of Python's strings. */
+int unicode_cmp(const char *x, const char *y);
+
 /* The classes of a code point. */
 unsigned unicode_classes_of(uint32_t cp);
 

@@ -3,6 +3,11 @@
  * tests/python/unicode_table.py.
  */
 // clang-format off
+#ifndef PYTHON_UNICODE_TABLE_H
+#define PYTHON_UNICODE_TABLE_H
+
+#include <stdint.h>
+
 #define UNICODE_TABLE_VERSION "14.0.0"
 
 /* Where a run of equal characters starts, shifted left by 8, and their classes. */
@@ -294,7 +299,11 @@ static const uint32_t unicode_classes[] = {
 	0x3000007, 0x3134b00, 0xe000120, 0xe000200, 0xe002020, 0xe008000, 0xe010024, 0xe01f000,
 };
 
-static const struct lower_run unicode_lower[] = {
+/* Each step-th character from first to last: its lower case is itself + delta. */
+static const struct {
+	uint32_t first, last, step;
+	int32_t delta;
+} unicode_lower[] = {
 	{ 0xc0, 0xd6, 1, 32 }, { 0xd8, 0xde, 1, 32 }, { 0x100, 0x12e, 2, 1 },
 	{ 0x132, 0x136, 2, 1 }, { 0x139, 0x147, 2, 1 }, { 0x14a, 0x176, 2, 1 },
 	{ 0x178, 0x178, 1, -121 }, { 0x179, 0x17d, 2, 1 }, { 0x181, 0x181, 1, 210 },
@@ -358,4 +367,6 @@ static const struct lower_run unicode_lower[] = {
 	{ 0x10c80, 0x10cb2, 1, 64 }, { 0x118a0, 0x118bf, 1, 32 }, { 0x16e40, 0x16e5f, 1, 32 },
 	{ 0x1e900, 0x1e921, 1, 34 },
 };
+
+#endif
 // clang-format on

@@ -21,6 +21,7 @@
 struct reader {
 	const char *p, *end;
 	uint64_t *w; /* the next word */
+	bool huge;
 };
 
 struct word {
@@ -52,13 +53,12 @@ skip_digits(const char *p, const char *end)
 }
 
 /* The number d[0..end) as words; `small` and `big` are added to its first one. */
-static bool
+static void
 put_number(struct reader *r, const char *d, const char *end, uint64_t small, uint64_t big)
 {
 	uint64_t value = 0;
 
-	if (end - d > VERSION_DIGITS_MAX)
-		return false;
+	r->huge = r->huge || end - d > VERSION_DIGITS_MAX;
 	while (d < end && *d == '0')
 		d++;
 	if (end - d > VERSION_DIGITS)
@@ -73,7 +73,6 @@ put_number(struct reader *r, const char *d, const char *end, uint64_t small, uin
 		value = value * 10 + (uint64_t)(*d - '0');
 	}
 	*r->w++ = value + (big ? 1 : small);
-	return true;
 }
 
 /* One of the words, after a separator or none, in any case: what follows it, or NULL. */
@@ -102,7 +101,7 @@ find_word(const struct reader *r, const struct word *words, size_t n, enum versi
 }
 
 /* What stands after a word: a separator, a number; both may be missing (then it is 0). */
-static bool
+static void
 read_count(struct reader *r, const char *p, uint64_t small, uint64_t big)
 {
 	const char *d;
@@ -111,7 +110,7 @@ read_count(struct reader *r, const char *p, uint64_t small, uint64_t big)
 		p++;
 	d = p;
 	r->p = skip_digits(p, r->end);
-	return put_number(r, d, r->p, small, big);
+	put_number(r, d, r->p, small, big);
 }
 
 static bool
@@ -123,8 +122,7 @@ read_epoch_and_release(struct reader *r, size_t *zeros)
 	if (end == r->p)
 		return false;
 	if (end < r->end && *end == '!') {
-		if (!put_number(r, r->p, end, 1, VERSION_BIG))
-			return false;
+		put_number(r, r->p, end, 1, VERSION_BIG);
 		r->p = end + 1;
 		end = skip_digits(r->p, r->end);
 		if (end == r->p)
@@ -137,8 +135,7 @@ read_epoch_and_release(struct reader *r, size_t *zeros)
 	for (;;) {
 		uint64_t *w = r->w;
 
-		if (!put_number(r, r->p, end, 1, VERSION_BIG))
-			return false;
+		put_number(r, r->p, end, 1, VERSION_BIG);
 		*zeros = *w == VERSION_ZERO ? *zeros + 1 : 0;
 		if (!*zeros)
 			last = r->w;
@@ -156,26 +153,26 @@ read_epoch_and_release(struct reader *r, size_t *zeros)
 }
 
 static bool
-read_post(struct reader *r, bool *is_post)
+read_post(struct reader *r)
 {
 	enum version_rank rank;
 	const char *p;
 
-	*is_post = true;
 	if (r->end - r->p > 1 && *r->p == '-' && is_digit(r->p[1])) {
 		p = r->p + 1;
 		r->p = skip_digits(p, r->end);
-		return put_number(r, p, r->p, 1, VERSION_BIG);
+		put_number(r, p, r->p, 1, VERSION_BIG);
+		return true;
 	}
 	p = find_word(r, post_words, COUNT(post_words), &rank);
 	if (p)
-		return read_count(r, p, 1, VERSION_BIG);
-	*is_post = false;
-	*r->w++ = 0;
-	return true;
+		read_count(r, p, 1, VERSION_BIG);
+	else
+		*r->w++ = 0;
+	return p;
 }
 
-static bool
+static void
 read_suffix(struct reader *r, struct version *v)
 {
 	enum version_rank rank = RANK_FINAL;
@@ -185,21 +182,20 @@ read_suffix(struct reader *r, struct version *v)
 
 	if (!p)
 		*r->w++ = base;
-	else if (!read_count(r, p, base, base | VERSION_PRE_BIG))
-		return false;
+	else
+		read_count(r, p, base, base | VERSION_PRE_BIG);
 	v->is_pre = p;
 	v->n_pre = (size_t)(r->w - v->key);
-	if (!read_post(r, &is_post))
-		return false;
+	is_post = read_post(r);
 	p = find_word(r, dev_words, COUNT(dev_words), &rank);
 	if (!p) {
 		*r->w++ = VERSION_NO_DEV;
-		return true;
+		return;
 	}
 	if (!v->is_pre && !is_post)
 		*pre = (uint64_t)RANK_DEV_ONLY;
 	v->is_pre = true;
-	return read_count(r, p, 1, VERSION_BIG);
+	read_count(r, p, 1, VERSION_BIG);
 }
 
 /* "Ubuntu-007" -> "ubuntu.7" */
@@ -215,8 +211,7 @@ read_local(struct reader *r, char *out)
 		if (r->p == start)
 			return false;
 		if (digits == r->p) {
-			if (digits - start > VERSION_DIGITS_MAX)
-				return false;
+			r->huge = r->huge || digits - start > VERSION_DIGITS_MAX;
 			while (start + 1 < r->p && *start == '0')
 				start++;
 		}
@@ -244,19 +239,21 @@ version_read(const char *s, size_t n, struct version_room room, struct version *
 	if (r.p < r.end && to_lower(*r.p) == 'v')
 		r.p++;
 	*out = (struct version){ .key = room.words };
-	if (!read_epoch_and_release(&r, &out->zeros) || !read_suffix(&r, out))
+	if (!read_epoch_and_release(&r, &out->zeros))
 		return false;
+	read_suffix(&r, out);
 	out->n = (size_t)(r.w - room.words);
 	if (r.p < r.end && *r.p == '+') {
 		if (!read_local(&r, room.local))
 			return false;
 		out->local = room.local;
 	}
+	out->huge = r.huge;
 	return r.p == r.end;
 }
 
 const struct version *
-version_of(struct arena *a, const char *s, size_t n)
+version_of_any_size(struct arena *a, const char *s, size_t n)
 {
 	enum { SMALL = 40 };
 	uint64_t words[SMALL + VERSION_WORDS];
@@ -281,6 +278,14 @@ version_of(struct arena *a, const char *s, size_t n)
 		v.local = arena_strdup(a, v.local);
 	kept->v = v;
 	return &kept->v;
+}
+
+const struct version *
+version_of(struct arena *a, const char *s, size_t n)
+{
+	const struct version *v = version_of_any_size(a, s, n);
+
+	return v && !v->huge ? v : NULL;
 }
 
 const struct version *

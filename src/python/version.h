@@ -27,6 +27,7 @@ struct version {
 	size_t n_pre; /* words up to and with pre */
 	size_t zeros;
 	bool is_pre;
+	bool huge; /* a number has more than VERSION_DIGITS_MAX digits: not to be compared */
 	const char *local; /* normalised, or NULL */
 };
 
@@ -41,7 +42,7 @@ enum version_rank { RANK_DEV_ONLY, RANK_A, RANK_B, RANK_RC, RANK_FINAL };
 
 enum {
 	VERSION_DIGITS = 18,       /* that fit a word */
-	VERSION_DIGITS_MAX = 4300, /* as in Python's int() */
+	VERSION_DIGITS_MAX = 4300, /* what Python's int() takes */
 	VERSION_WORDS = 8,         /* a key has at most that many words more than its text bytes */
 };
 
@@ -51,10 +52,12 @@ struct version_room {
 	char *local;
 };
 
-/* Read a version that takes up all of s[0..n), white space round it apart. */
+/* Read a version, huge or not, that takes up all of s[0..n), white space round it apart. */
 bool version_read(const char *s, size_t n, struct version_room room, struct version *out);
 
 /* The same, into the arena; NULL: not a version. */
+const struct version *version_of_any_size(struct arena *a, const char *s, size_t n);
+/* NULL for a huge one as well. */
 const struct version *version_of(struct arena *a, const char *s, size_t n);
 
 /*

@@ -85,7 +85,7 @@ split_tags(struct arena *a, struct str s, struct names *out)
 static int
 cmp_tag(const void *x, const void *y)
 {
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
+	return unicode_cmp(*(const char *const *)x, *(const char *const *)y);
 }
 
 static bool

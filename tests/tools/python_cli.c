@@ -18,11 +18,8 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "python/python.h"
+#include "python/specifier.h"
 #include "python/unicode.h"
-
-/* A NUL cannot stand in a C string; two bytes that no UTF-8 has take its place. */
-static const char nul[] = "\xc0\x80";
 
 static const char *
 text_of(struct arena *a, const json_t *value)
@@ -37,7 +34,7 @@ text_of(struct arena *a, const json_t *value)
 		if (s[i])
 			buf_putc(&b, s[i]);
 		else
-			buf_puts(&b, nul);
+			buf_puts(&b, UNICODE_NUL);
 	}
 	return buf_text(&b);
 }
@@ -128,8 +125,11 @@ answer_match(struct arena *a, const json_t *line, struct buf *b)
 	const char *spec = get(a, line, "spec"), *v = get(a, line, "v");
 	const struct specifiers *s = spec ? specifiers_parse(a, spec) : NULL;
 	const json_t *pre = json_object_get(line, "pre");
+	const struct version *any = v ? version_of_any_size(a, v, strlen(v)) : NULL;
 
-	if (!s || !v)
+	/* Before it compares, packaging turns a pre-release down, and a local part keeps it from that. */
+	if (!s || !v || (any && any->huge) ||
+	    (!specifiers_usable(s) && !(json_is_false(pre) && any && any->is_pre && !any->local)))
 		return false;
 	buf_printf(b, "{\"match\":%s}",
 		   specifiers_match_text(a, s, v,
@@ -151,9 +151,12 @@ answer_req(struct arena *a, const json_t *line, struct buf *b)
 		return false;
 	if (r->marker) {
 		marker = marker_text(a, r->marker);
-		if (!marker || strstr(marker, nul))
+		if (!marker)
 			return false;
 	}
+	/* Of one clause the text is there as it was written. */
+	if (!specifiers_usable(r->spec) && r->spec->n > 1)
+		return false;
 	spec = specifiers_text(a, r->spec);
 	buf_puts(b, "{\"ok\":true,\"name\":");
 	put_text(b, r->name);
@@ -210,7 +213,7 @@ static bool
 answer_marker(struct arena *a, const json_t *line, struct buf *b)
 {
 	const char *s = get(a, line, "s");
-	const struct marker *m = s && !strstr(s, nul) ? marker_parse(a, s) : NULL;
+	const struct marker *m = s ? marker_parse(a, s) : NULL;
 	struct marker_env env = env_of(a, json_object_get(line, "env"));
 	bool value;
 
