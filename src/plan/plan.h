@@ -20,7 +20,7 @@ enum step_kind {
 	STEP_BASE, /* FROM */
 	STEP_APT,
 	STEP_PYTHON,
-	STEP_TORCH,      /* torch and its with:, from its own index; CUDA from wheels too */
+	STEP_TORCH,      /* torch and its with:, from its own index; with CUDA from wheels */
 	STEP_BUILD_DEPS, /* what a build without isolation must find */
 	STEP_PACKAGES,   /* ordinary requirements; several steps if extra indexes serve some */
 	STEP_EXTENSION,
@@ -112,7 +112,8 @@ struct step {
 	struct stack_packages packages; /* TORCH, BUILD_DEPS, PACKAGES: requirements in order */
 	const char *index;              /* URL for all of them, or NULL: the default index */
 	const char *index_secret;       /* name of the secret with its credentials, or NULL */
-	const char *numpy; /* TORCH: installed before the rest, from the default index; or NULL */
+	/* TORCH: what goes before and after its packages, from the default index; or NULL. */
+	const char *numpy, *cuda_wheels;
 	bool no_deps;      /* PACKAGES from an extra index: a later step brings what they need */
 	const struct stack_extension *extension; /* STEP_EXTENSION */
 	struct step_files files;
@@ -130,8 +131,15 @@ struct plan {
 	const char *order_note; /* or NULL */
 	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
 	const char *cuda_home;  /* "{share}/cuda" if it must be said; or NULL */
-	const char
-		*json; /* what goes into the image: ids, keys and pins, no env values or commands */
+	/*
+	 * What goes into the image, in lines; templates/probe.py reads it:
+	 *   {"stack": "x", "recipe": digest, "python": "3.11" or null, "import_timeout_s": 60,
+	 *    "modules": [what must import], "steps": [{"id", "kind", "key"}],
+	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}]}
+	 * One pin for each requirement whose marker holds, extensions included; no env
+	 * values and no commands.
+	 */
+	const char *json;
 };
 
 /*

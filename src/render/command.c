@@ -27,6 +27,24 @@ place_at(const struct places *p, const char *s, size_t *n)
 	return NULL;
 }
 
+const char *
+word_plain(struct arena *a, const struct word *w, const struct places *p)
+{
+	struct buf b = BUF(a);
+
+	for (const char *s = w->s; *s;) {
+		size_t n = 1;
+		const char *place = w->verbatim ? NULL : place_at(p, s, &n);
+
+		if (place)
+			buf_puts(&b, place);
+		else
+			buf_putc(&b, *s);
+		s += n;
+	}
+	return buf_text(&b);
+}
+
 /* What stands inside "..." for these bytes to arrive. */
 static void
 add_in_quotes(struct buf *out, const char *p, size_t n)

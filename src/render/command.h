@@ -44,6 +44,9 @@ bool command_text(struct diags *ds, const struct command *c, const struct layout
 bool word_text(struct diags *ds, const struct word *w, const struct layout *l, struct span at,
 	       struct buf *out);
 
+/* A word with its places filled in, for a target whose places are no variables. */
+const char *word_plain(struct arena *a, const struct word *w, const struct places *p);
+
 /* Words that are shell text already, laid out as those of a command. */
 void words_text(const struct names *words, const struct layout *l, struct buf *out);
 

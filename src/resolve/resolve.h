@@ -89,8 +89,8 @@ struct stack {
 	const char *torch_tag;                     /* "cu121", "cpu", or NULL: not known */
 	const struct torch_release *torch_release; /* NULL: not known */
 	const struct torch_variant *torch_variant; /* NULL: not known */
-	struct stack_packages
-		torch_packages; /* torch itself, then its with: list, then the CUDA wheels */
+	struct stack_packages torch_packages;      /* torch itself, then its with: list */
+	struct choice cuda_wheels; /* "cuda-toolkit[nvcc,...]==13.0.2" of CUDA_WHEELS, or NULL */
 
 	struct choices archs;  /* "8.0" ...; empty: not known, or no CUDA */
 	const char *arch_list; /* "8.0;8.9", "" when archs is empty; +PTX where asked for */

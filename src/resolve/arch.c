@@ -1,0 +1,57 @@
+#include <stdlib.h>
+
+#include "work.h"
+
+/* What kernels are compiled for: the GPUs asked for, or what the torch build carries. */
+
+static int
+capability_order(const char *x, const char *y)
+{
+	int major = atoi(x) - atoi(y);
+
+	return major ? major : atoi(strchr(x, '.') + 1) - atoi(strchr(y, '.') + 1);
+}
+
+static void
+add_arch(struct work *w, struct choice c)
+{
+	struct choices *all = &w->s->archs;
+	size_t at = 0;
+
+	while (at < all->n && capability_order(all->at[at].value, c.value) < 0)
+		at++;
+	if (at < all->n && !strcmp(all->at[at].value, c.value))
+		return;
+	list_push(w->a, all, c);
+	for (size_t i = all->n - 1; i > at; i--)
+		all->at[i] = all->at[i - 1];
+	all->at[at] = c;
+}
+
+void
+resolve_archs(struct work *w)
+{
+	const struct stack *s = w->s;
+	const struct torch_variant *v = s->torch_variant;
+	const struct cuda_toolkit *t = s->toolkit;
+	struct buf list = BUF(w->a);
+
+	for (size_t i = 0; i < w->r->gpus.n; i++) {
+		const struct recipe_gpu *g = &w->r->gpus.at[i];
+		struct choice c = choice_given(g->text, "the recipe asks for it");
+
+		c.value = g->cc;
+		if (g->gpu) {
+			c.reason = g->gpu->name;
+			c.source = g->gpu->source;
+		}
+		add_arch(w, c);
+	}
+	for (size_t i = 0; !w->r->gpus.n && v && v->cuda && i < v->archs.n; i++)
+		if (!t || !t->archs.n || names_have(&t->archs, v->archs.at[i]))
+			add_arch(w, choice_made(v->archs.at[i], "torch's build carries it",
+						v->source));
+	for (size_t i = 0; i < s->archs.n; i++)
+		buf_printf(&list, "%s%s", i ? ";" : "", s->archs.at[i].value);
+	w->s->arch_list = buf_text(&list);
+}

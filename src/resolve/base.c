@@ -1,0 +1,293 @@
+#include <stdlib.h>
+
+#include "work.h"
+
+/*
+ * CUDA made exact, the image it needs, and where the toolkit comes from.  Without a
+ * base: NVIDIA's devel image of the newest release of the series, on the system whose
+ * compiler nvcc takes and whose own Python fits; a plain system where no image is needed.
+ */
+
+static const char *const DEFAULT_OS = "ubuntu22.04";
+
+bool
+resolve_asks_to_compile(const struct work *w)
+{
+	for (size_t i = 0; i < w->r->extensions.n; i++) {
+		const struct recipe_extension *e = &w->r->extensions.at[i];
+
+		if (w->stays[i] && e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
+		    !(e->url.s && ends_with(e->url.s, ".whl")))
+			return true;
+	}
+	return false;
+}
+
+/* True if some numpy that the stack can take has wheels for that Python. */
+static bool
+numpy_fits(const struct work *w, const char *python)
+{
+	size_t n;
+	const struct numpy_series *all = facts_numpy(w->f, &n);
+	const char *spec = w->s->numpy.value ? w->s->numpy.value + strlen("numpy") : "";
+
+	for (size_t i = 0; i < n; i++)
+		if (names_have(&all[i].pythons, python) &&
+		    version_in(w->a, all[i].version, spec, NULL))
+			return true;
+	return !n || !*spec;
+}
+
+/* True if the OS's own Python is the one asked for, or one that torch has wheels for. */
+static bool
+python_fits(const struct work *w, const struct os_release *os)
+{
+	const struct torch_release *t = w->s->torch_release;
+
+	if (!os->python)
+		return false;
+	if (w->r->python.s)
+		return !strcmp(os->python, w->r->python.s);
+	return version_order(w->a, os->python, PYTHON_OLDEST) >= 0 && numpy_fits(w, os->python) &&
+	       (!t || !t->pythons.n || names_have(&t->pythons, os->python));
+}
+
+/*
+ * The system for an image of ours: one that has an image of the toolkit (if `image`), a
+ * gcc that its nvcc takes, and if possible a Python of its own that fits.
+ */
+static const struct os_release *
+pick_os(const struct work *w, const struct cuda_toolkit *t, bool image, const char **why)
+{
+	size_t n;
+	const struct os_release *all = facts_os_all(w->f, &n), *best = NULL;
+	int best_score = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct os_release *os = &all[i];
+		bool ubuntu = starts_with(os->id, "ubuntu"), fits = python_fits(w, os);
+		int score = fits ? 4 : 0;
+
+		if (image ? !ubuntu || (t && t->image_os.n && !names_have(&t->image_os, os->id)) :
+			    !ubuntu && !starts_with(os->id, "debian"))
+			continue;
+		if (t && t->gcc_max && os->gcc && (unsigned)atoi(os->gcc) > t->gcc_max)
+			continue;
+		score += !strcmp(os->id, DEFAULT_OS) ? 2 : ubuntu;
+		/* Of those that fit the oldest: all else has wheels for its Python by now. */
+		if (score < best_score ||
+		    (score == best_score && (strcmp(os->id, best->id) > 0) == fits))
+			continue;
+		best = os;
+		best_score = score;
+		*why = fits ? arena_printf(w->a, "its own Python is %s", os->python) :
+			      "the usual one";
+	}
+	return best;
+}
+
+/* "ubuntu:22.04", "debian:12-slim" */
+static const char *
+plain_image(struct arena *a, const struct os_release *os)
+{
+	size_t n = strcspn(os->id, "0123456789");
+
+	return arena_printf(a, "%.*s:%s%s", (int)n, os->id, os->id + n,
+			    starts_with(os->id, "debian") ? "-slim" : "");
+}
+
+/* The newest release of a series that has an image, or that PyPI's wheels make up. */
+static const struct cuda_toolkit *
+newest_toolkit(const struct work *w, const char *cuda, bool wheels)
+{
+	size_t n;
+	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (same_series(w->a, all[i]->version, cuda) &&
+		    (wheels ? all[i]->wheels : all[i]->image_os.n > 0))
+			found = all[i];
+	return found;
+}
+
+/* cuda: "12.1.0" is that release; "12.1", and what a torch build says, is a series. */
+static bool
+is_release(const struct work *w)
+{
+	const char *v = w->s->cuda.value;
+
+	return w->s->cuda.given && strcmp(version_series(w->a, v), v) != 0;
+}
+
+static void
+use_toolkit(struct work *w, const struct cuda_toolkit *t, const char *what)
+{
+	struct choice *c = &w->s->cuda;
+
+	w->s->toolkit = t;
+	if (!t || !strcmp(t->version, c->value))
+		return;
+	c->reason =
+		arena_printf(w->a, "%s; %s of %s", c->reason, what, version_series(w->a, c->value));
+	c->value = t->version;
+	c->source = t->source;
+}
+
+static void
+choose_image(struct work *w)
+{
+	struct stack *s = w->s;
+	const struct cuda_toolkit *t;
+	const char *why = "the usual one", *version;
+	const struct os_release *os;
+
+	if (is_release(w))
+		use_toolkit(w, facts_cuda(w->f, s->cuda.value), "");
+	else
+		use_toolkit(w, newest_toolkit(w, s->cuda.value, false),
+			    "the newest release with an image");
+	t = s->toolkit;
+	os = pick_os(w, t, true, &why);
+	if (t && os) {
+		s->base = choice_made(facts_image_tag(w->f, w->a, t, "devel", os->id),
+				      arena_printf(w->a, "nvcc %s in a devel image; %s: %s",
+						   t->version, os->id, why),
+				      t->source);
+	} else {
+		/* NVIDIA's tags have three numbers; a series of which nothing is known gets .0 */
+		version = s->cuda.value;
+		if (!strcmp(version_series(w->a, version), version))
+			version = arena_printf(w->a, "%s.0", version);
+		s->base = choice_made(arena_printf(w->a, "nvidia/cuda:%s-devel-%s", version,
+						   os ? os->id : DEFAULT_OS),
+				      "named as NVIDIA names its images; not known to exist", NULL);
+	}
+	s->cuda_from = CUDA_IMAGE;
+}
+
+static void
+choose_plain(struct work *w)
+{
+	const char *why = "the usual one";
+	const struct os_release *os = pick_os(w, w->s->toolkit, false, &why);
+
+	w->s->base =
+		choice_made(os ? plain_image(w->a, os) : "ubuntu:22.04",
+			    arena_printf(w->a, "a plain system: %s", why), os ? os->source : NULL);
+}
+
+/* A toolkit that does not come with the image. */
+static void
+choose_toolkit(struct work *w)
+{
+	struct stack *s = w->s;
+	const char *pin = s->torch_release ? s->torch_release->cuda_toolkit : NULL;
+	struct diag *d;
+
+	if (s->cuda_from == CUDA_WHEELS && !is_release(w)) {
+		/* torch's own wheel may pin the toolkit: pip takes no other beside it. */
+		if (pin && same_series(w->a, pin, s->cuda.value) && facts_cuda(w->f, pin))
+			use_toolkit(w, facts_cuda(w->f, pin), "the release that torch itself pins");
+		else
+			use_toolkit(w, newest_toolkit(w, s->cuda.value, true),
+				    "the newest release in PyPI's wheels");
+	}
+	if (!s->toolkit)
+		use_toolkit(w, facts_cuda(w->f, s->cuda.value), "the newest release");
+	if (s->cuda_from != CUDA_WHEELS)
+		return;
+	if (s->toolkit && s->toolkit->wheels) {
+		s->cuda_wheels =
+			choice_made(s->toolkit->wheels_pin,
+				    "nvcc and what it needs, at one version", s->toolkit->source);
+		return;
+	}
+	d = diag_at(w->ds, E_CUDA_SOURCE, w->r->cuda_from_at.line ? w->r->cuda_from_at : s->cuda.at,
+		    "PyPI's wheels hold no compiler for CUDA %s", s->cuda.value);
+	if (s->toolkit)
+		diag_source(d, s->toolkit->source);
+	diag_help(d, "take it from NVIDIA's image: remove `from: wheels`, and base: if it is a "
+		     "plain system");
+}
+
+/* Where the toolkit comes from if the recipe does not say and the image does not have it. */
+static enum cuda_from
+toolkit_origin(struct work *w)
+{
+	const struct cuda_toolkit *t = newest_toolkit(w, w->s->cuda.value, true);
+
+	/* Only of a system's own image is it known that no toolkit is in it. */
+	if (w->r->base.s && (!w->s->image.os || w->s->image.torch))
+		return CUDA_IMAGE;
+	return t ? CUDA_WHEELS : CUDA_APT;
+}
+
+static void
+judge_flavour(struct work *w)
+{
+	const char *flavour = w->s->image.flavour;
+	struct diag *d;
+
+	if (w->s->cuda_from != CUDA_IMAGE || !flavour || !strcmp(flavour, "devel") ||
+	    !resolve_asks_to_compile(w))
+		return;
+	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
+		    w->r->base.s);
+	diag_why(d, "NVIDIA's `%s` images hold libraries alone", flavour);
+	diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
+}
+
+void
+resolve_base(struct work *w)
+{
+	struct stack *s = w->s;
+	const struct recipe *r = w->r;
+	bool asked = r->cuda.s || s->image.cuda;
+
+	if (s->cuda.value && !asked && r->base.s && !resolve_asks_to_compile(w))
+		s->cuda = (struct choice){ 0 }; /* torch's wheels bring all that they need */
+	if (s->cuda.value) {
+		s->cuda_from = r->cuda_from;
+		if (s->cuda_from == CUDA_AUTO)
+			s->cuda_from = s->image.cuda || !r->base.s ? CUDA_IMAGE : toolkit_origin(w);
+		if (s->cuda_from == CUDA_IMAGE && !r->base.s)
+			choose_image(w);
+		else if (s->cuda_from == CUDA_IMAGE)
+			use_toolkit(w, facts_cuda(w->f, s->cuda.value), "the newest release");
+		else
+			choose_toolkit(w);
+	}
+	if (!s->base.value)
+		choose_plain(w);
+	if (!r->base.s) {
+		s->image = facts_image_name(w->f, w->a, s->base.value);
+		s->os = s->image.os ? facts_os(w->f, s->image.os) : NULL;
+	} else if (!s->os) {
+		diag_why(diag_at(w->ds, W_IMAGE_UNKNOWN, r->base.at,
+				 "the operating system of `%s` is not known", r->base.s),
+			 "its name does not say; taken to be a Debian or Ubuntu with apt");
+	}
+	judge_flavour(w);
+	if (s->cuda_from == CUDA_APT && !s->os)
+		diag_help(diag_at(w->ds, E_CUDA_SOURCE, r->cuda_from_at,
+				  "CUDA by apt needs a base whose operating system is known"),
+			  "name an Ubuntu or Debian image as base");
+}
+
+struct choice
+resolve_runtime_base(const struct work *w)
+{
+	const struct stack *s = w->s;
+	const char *image;
+
+	if (s->python_from == PYTHON_BASE)
+		return choice_made(s->base.value, "the base, which has the Python", NULL);
+	if (s->cuda_from == CUDA_IMAGE && s->toolkit && s->os) {
+		image = facts_image_tag(w->f, w->a, s->toolkit, "runtime", s->os->id);
+		return choice_made(image, "the base's CUDA and system, without compilers",
+				   s->toolkit->source);
+	}
+	if (s->os && s->cuda_from != CUDA_IMAGE)
+		return choice_made(plain_image(w->a, s->os), "the base's system", s->os->source);
+	return choice_made(s->base.value, "the base: no smaller image is known", NULL);
+}

@@ -1,0 +1,347 @@
+#include "work.h"
+
+/*
+ * Extensions: which release, where its source comes from and why, what its compile step
+ * is told, and in which order.
+ */
+
+static const struct extension_release *
+source_of(const struct extension_release *r, bool buildable)
+{
+	return r->git_tag || !buildable || (r->on_pypi && r->sdist_buildable == TRI_YES) ? r : NULL;
+}
+
+/* Its own -std= must be what torch's headers need at least: "c++17" < "c++20". */
+static bool
+std_fits(const struct work *w, const struct extension_release *r)
+{
+	const char *need = w->s->torch_release ? w->s->torch_release->cxx_std : NULL;
+
+	return !need || !r->cxx_std || strcmp(r->cxx_std, need) >= 0;
+}
+
+static bool
+release_fits(const struct work *w, const struct recipe_extension *e, const struct extension *known,
+	     const struct extension_release *r)
+{
+	const struct version *v = version_parse(w->a, r->version);
+	const char *series = w->s->python.value;
+	bool read;
+
+	if (!v || version_is_prerelease(v) || !source_of(r, true) || !std_fits(w, r))
+		return false;
+	if (e->specifier.s && !version_in(w->a, r->version, e->specifier.s, NULL))
+		return false;
+	if (series && r->requires_python && !version_in(w->a, series, r->requires_python, &read) &&
+	    read)
+		return false;
+	return !resolve_pairs(w, known->name, r->version);
+}
+
+/* The newest release that goes with the rest, for an extension without a version. */
+static const struct extension_release *
+choose_release(struct work *w, const struct recipe_extension *e, const struct extension *known)
+{
+	const struct extension_release *r = NULL;
+	struct diag *d;
+
+	for (size_t i = known->nreleases; i-- > 0 && !r;)
+		if (release_fits(w, e, known, &known->releases[i]))
+			r = &known->releases[i];
+	d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version: %s", e->name.s,
+		    r ? arena_printf(w->a, "%s is taken, the newest that goes with the rest",
+				     r->version) :
+			"no release is known to go with the rest; pip takes the newest");
+	if (r)
+		diag_help(d, "pin it: %s==%s", e->name.s, r->version);
+	else
+		diag_help(d, "pin it: `stackbuild facts extension %s` lists the releases",
+			  known->name);
+	return r;
+}
+
+static void
+judge_known(struct work *w, const struct recipe_extension *e, const struct stack_extension *x)
+{
+	struct diag *d;
+
+	if (x->source == SOURCE_WHEEL)
+		return;
+	if (!x->known) {
+		d = diag_at(w->ds, W_EXTENSION_UNKNOWN, e->at,
+			    "nothing is known of the extension `%s`", e->name.s);
+		diag_why(d, "it is compiled without build isolation, after torch, the build "
+			    "requirements and all of `packages`");
+		diag_help(d, "name in `packages` what it needs to build and to run");
+	} else if (!x->release) {
+		d = diag_at(w->ds, W_RELEASE_UNKNOWN, e->at, "nothing is known of `%s` at %s",
+			    e->name.s,
+			    x->ref     ? x->ref :
+			    x->version ? x->version :
+					 "its newest release");
+		diag_why(d, "what it needs at run time is not known either, and it is installed "
+			    "without its dependencies");
+		diag_help(d,
+			  "name in `packages` what it needs to run; or take a release that "
+			  "`stackbuild facts extension %s` lists",
+			  x->known->name);
+	}
+}
+
+static void
+refuse_source(struct work *w, const struct recipe_extension *e, const char *what, const char *why,
+	      const char *help)
+{
+	struct diag *d = diag_at(w->ds, E_EXTENSION_SOURCE, e->from_at.line ? e->from_at : e->at,
+				 "`%s` %s", e->name.s, what);
+
+	if (why)
+		diag_why(d, "%s", why);
+	diag_help(d, "%s", help);
+}
+
+static void
+from_git(struct work *w, struct stack_extension *x, const char *reason)
+{
+	x->source = SOURCE_GIT;
+	x->url = x->known->git;
+	x->ref = x->release->git_tag;
+	x->source_reason = reason;
+	x->submodules = x->known->submodules;
+	(void)w;
+}
+
+/* A name and perhaps a version: git tag or sdist. */
+static void
+from_name(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	const struct extension_release *r = x->release;
+	bool git = r && r->git_tag && x->known->git;
+	bool broken = r && (r->sdist_buildable == TRI_NO || !r->on_pypi);
+	const char *why = !r           ? NULL :
+			  !r->on_pypi  ? arena_printf(w->a, "%s is not on PyPI", r->version) :
+			  r->sdist_why ? r->sdist_why :
+					 "its sdist cannot be built";
+
+	x->source = SOURCE_SDIST;
+	x->source_reason = "the sdist of the package index";
+	if (e->from == EXT_GIT && git)
+		from_git(w, x, "the recipe asks for git");
+	else if (e->from == EXT_GIT)
+		refuse_source(w, e, "comes from git, and no repository or tag is known", NULL,
+			      "give `git:` and `ref:`");
+	else if (e->from == EXT_WHEEL || e->from == EXT_RELEASE)
+		refuse_source(w, e, "comes as a wheel, and its address is not known offline", NULL,
+			      "give `url:` of the wheel and its `sha256:`");
+	else if (broken && e->from == EXT_SDIST)
+		refuse_source(w, e, "cannot be built from its sdist", why,
+			      git ? "remove `from: sdist`: the git tag is taken then" :
+				    "take another release");
+	else if (broken && git)
+		from_git(w, x, why);
+	else if (r && r->sdist_buildable == TRI_YES)
+		x->source_reason = "its sdist on PyPI can be compiled";
+}
+
+static void
+from_url(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	struct diag *d;
+
+	x->source = ends_with(e->url.s, ".whl") ? SOURCE_WHEEL : SOURCE_ARCHIVE;
+	x->url = e->url.s;
+	x->sha256 = e->sha256.s;
+	x->source_reason = "the recipe names the file";
+	if (x->source == SOURCE_ARCHIVE && e->from == EXT_WHEEL)
+		refuse_source(w, e, "is no wheel", NULL, "remove `from: wheel`");
+	if (x->sha256)
+		return;
+	d = diag_at(w->ds, W_NO_HASH, e->url.at, "`%s` is fetched without a digest to check it",
+		    e->name.s);
+	diag_help(d, "add its digest: #sha256=... after the URL, or `sha256:`");
+}
+
+static void
+find_source(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	if (e->git.s || e->ref.s) {
+		x->source = SOURCE_GIT;
+		x->url = e->git.s ? e->git.s : x->known ? x->known->git : NULL;
+		x->ref = e->ref.s;
+		x->source_reason = "the recipe names the repository";
+		x->submodules = !x->known || x->known->submodules;
+		if (!x->url)
+			refuse_source(w, e, "has a ref, and no repository is known", NULL,
+				      "give `git:`");
+	} else if (e->url.s) {
+		from_url(w, e, x);
+	} else {
+		from_name(w, e, x);
+	}
+}
+
+/* --- what its compile step is told --- */
+
+static void
+set(struct work *w, struct settings *env, const char *name, const char *value)
+{
+	list_push(w->a, env, (struct setting){ { name, { 0 } }, { value, { 0 } } });
+}
+
+static void
+set_given(struct work *w, struct settings *env, const struct setting *given)
+{
+	for (size_t i = 0; i < env->n; i++)
+		if (!strcmp(env->at[i].name.s, given->name.s)) {
+			env->at[i] = *given;
+			return;
+		}
+	list_push(w->a, env, *given);
+}
+
+/* The code that runs on a GPU: of the same major, as new as it or older; `cc` if none is known. */
+static const char *
+nearest_arch(const struct names *archs, const char *cc)
+{
+	size_t n = strcspn(cc, ".") + 1;
+	const char *best = NULL;
+
+	for (size_t i = 0; i < archs->n; i++)
+		if (!strncmp(archs->at[i], cc, n) && strcmp(archs->at[i], cc) <= 0 &&
+		    (!best || strcmp(archs->at[i], best) > 0))
+			best = archs->at[i];
+	return best ? best : cc;
+}
+
+/* "80;90", as a package's own variable wants them. */
+static const char *
+arch_numbers(struct work *w, const struct extension_release *r)
+{
+	struct buf b = BUF(w->a);
+	struct names seen = { 0 };
+
+	for (size_t i = 0; i < w->s->archs.n; i++) {
+		const char *cc = nearest_arch(&r->archs, w->s->archs.at[i].value);
+		size_t dot = strcspn(cc, ".");
+
+		if (names_have(&seen, cc))
+			continue;
+		list_push(w->a, &seen, cc);
+		buf_printf(&b, "%s%.*s%s", seen.n > 1 ? ";" : "", (int)dot, cc, cc + dot + 1);
+	}
+	return buf_text(&b);
+}
+
+static void
+fill_env(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	const struct extension *known = x->known;
+	const struct extension_release *r = x->release;
+	struct settings *env = &x->env;
+
+	if (known && known->force_build_env)
+		set(w, env, known->force_build_env, "TRUE");
+	if (known && known->extra_env) {
+		size_t n = strcspn(known->extra_env, "=");
+
+		set(w, env, arena_copy(w->a, known->extra_env, n),
+		    known->extra_env[n] ? known->extra_env + n + 1 : "");
+	}
+	if (w->s->archs.n) {
+		set(w, env, "TORCH_CUDA_ARCH_LIST", w->s->arch_list);
+		if (r && r->arch_env)
+			set(w, env, r->arch_env, arch_numbers(w, r));
+	}
+	for (size_t i = 0; i < w->r->env.n; i++)
+		if (resolve_steers_compilers(w->r->env.at[i].name.s))
+			set_given(w, env, &w->r->env.at[i]);
+	for (size_t i = 0; i < e->env.n; i++)
+		set_given(w, env, &e->env.at[i]);
+	x->arch_flags = !r || r->honours_arch_list == TRI_UNKNOWN ? "not known" :
+			r->honours_arch_list == TRI_YES           ? "honoured" :
+								    "ignored";
+}
+
+static struct stack_extension
+complete(struct work *w, const struct recipe_extension *e)
+{
+	struct stack_extension x = { .asked = e, .name = e->key, .at = e->at };
+	const char *pinned = e->version.s ? e->version.s : e->ref.s;
+	const struct version *v;
+
+	x.known = facts_extension(w->f, e->key);
+	if (x.known && pinned)
+		x.release = extension_release(x.known, pinned);
+	else if (x.known && !e->url.s)
+		x.release = choose_release(w, e, x.known);
+	v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
+	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : NULL;
+	x.requirement = x.version ? arena_printf(w->a, "%s==%s", x.name, x.version) :
+			e->specifier.s && !e->url.s && !e->ref.s ?
+				    arena_printf(w->a, "%s%s", x.name, e->specifier.s) :
+				    x.name;
+	find_source(w, e, &x);
+	if (!x.known && !x.version && x.source == SOURCE_SDIST)
+		diag_help(diag_at(w->ds, W_UNPINNED, e->at,
+				  "`%s` has no version: pip takes the newest", e->name.s),
+			  "pin it: %s==VERSION", e->name.s);
+	judge_known(w, e, &x);
+	fill_env(w, e, &x);
+	if (x.known) {
+		x.imports = x.known->imports;
+		x.mem_mib_per_job = x.known->mem_mib_per_job;
+		x.fact_source = x.release ? x.release->source : x.known->source;
+	}
+	return x;
+}
+
+/* --- order --- */
+
+/* True if all that it follows is placed already. */
+static bool
+may_follow(const struct stack_extensions *all, const bool *placed, size_t i)
+{
+	for (size_t k = 0; all->at[i].after.n && k < all->n; k++)
+		if (!placed[k] && k != i && names_have(&all->at[i].after, all->at[k].name))
+			return false;
+	return true;
+}
+
+/* The recipe's order, unless one needs another: then that one first. */
+static void
+sort_extensions(struct work *w)
+{
+	struct stack_extensions *all = &w->s->extensions, sorted = { 0 };
+	bool *placed = arena_array_of(w->a, bool, all->n);
+
+	while (sorted.n < all->n) {
+		size_t next = 0, first;
+
+		while (placed[next])
+			next++;
+		first = next;
+		while (next < all->n && (placed[next] || !may_follow(all, placed, next)))
+			next++;
+		/* In a circle the recipe's order stands, and the plan says why it cannot be. */
+		next = next < all->n ? next : first;
+		placed[next] = true;
+		list_push(w->a, &sorted, all->at[next]);
+	}
+	*all = sorted;
+}
+
+void
+resolve_extensions(struct work *w)
+{
+	struct stack_extensions *all = &w->s->extensions;
+
+	for (size_t i = 0; i < w->r->extensions.n; i++)
+		if (w->stays[i])
+			list_push(w->a, all, complete(w, &w->r->extensions.at[i]));
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < all->n; k++)
+			if (i != k && all->at[i].known &&
+			    names_have(&all->at[i].known->after, all->at[k].name))
+				list_push(w->a, &all->at[i].after, all->at[k].name);
+	sort_extensions(w);
+}

@@ -1,0 +1,99 @@
+#include "work.h"
+
+/*
+ * What the base's name says, and CUDA as it was asked for.  Nothing is chosen here:
+ * torch may have a say first.
+ */
+
+static bool
+is_nvidia(const char *repository)
+{
+	return !strcmp(repository, "nvidia/cuda") || ends_with(repository, "/nvidia/cuda");
+}
+
+static void
+judge_image(struct work *w)
+{
+	const struct image_name *n = &w->s->image;
+	const char *why = NULL, *source = NULL;
+	struct diag *d;
+	enum tri can;
+
+	if (!n->tag)
+		return;
+	can = facts_image(w->f, w->a, n->repository, n->tag, &why, &source);
+	if (can == TRI_NO) {
+		d = diag_at(w->ds, E_IMAGE_NEVER, w->r->base.at, "there is no image `%s`",
+			    w->r->base.s);
+		if (why)
+			diag_why(d, "%s", why);
+		diag_help(d,
+			  "`stackbuild facts cuda` lists releases with the systems that they have "
+			  "images for");
+		diag_source(d, source);
+	} else if (can == TRI_UNKNOWN && is_nvidia(n->repository)) {
+		d = diag_at(w->ds, W_IMAGE_UNKNOWN, w->r->base.at,
+			    "it is not known whether the image `%s` exists", w->r->base.s);
+		diag_why(d, "%s", why ? why : "the knowledge has no such tag");
+	}
+}
+
+static void
+judge_cuda(struct work *w)
+{
+	const char *asked = w->s->cuda.value, *why = facts_cuda_impossible(w->f, asked);
+	struct diag *d;
+
+	if (why) {
+		d = diag_at(w->ds, E_CUDA_NEVER, w->s->cuda.at, "there is no CUDA %s", asked);
+		diag_why(d, "%s", why);
+		diag_help(d, "`stackbuild facts cuda` lists the releases");
+	} else if (!facts_cuda(w->f, asked)) {
+		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at, "nothing is known of CUDA %s",
+			    asked);
+		diag_why(d, "the knowledge has no such release; its driver, compilers and GPUs are "
+			    "not judged");
+	}
+}
+
+/* cuda: and a base that brings another one: the compiler would be the base's. */
+static void
+judge_both(struct work *w)
+{
+	const struct recipe *r = w->r;
+	const char *has = w->s->image.cuda;
+	struct diag *d;
+
+	if (!r->cuda.s || !has || (r->cuda_from != CUDA_AUTO && r->cuda_from != CUDA_IMAGE))
+		return;
+	if (!strcmp(r->cuda.s, has) || (same_series(w->a, r->cuda.s, has) &&
+					!strcmp(version_series(w->a, r->cuda.s), r->cuda.s)))
+		return;
+	d = diag_at(w->ds, E_CUDA_TWICE, r->cuda.at, "CUDA %s is asked for, and the base has %s",
+		    r->cuda.s, has);
+	diag_note(d, r->base.at, "the base is named here");
+	diag_fix(d, r->cuda.at, has, "write cuda: %s, or remove one of the two", has);
+}
+
+void
+resolve_image(struct work *w)
+{
+	struct stack *s = w->s;
+	const struct recipe *r = w->r;
+
+	if (r->base.s) {
+		s->base = choice_given(r->base, "the recipe names it");
+		s->image = facts_image_name(w->f, w->a, r->base.s);
+		judge_image(w);
+		if (s->image.os)
+			s->os = facts_os(w->f, s->image.os);
+	}
+	judge_both(w);
+	if (r->cuda.s)
+		s->cuda = choice_given(r->cuda, "the recipe asks for it");
+	else if (s->image.cuda)
+		s->cuda = choice_given((struct text){ s->image.cuda, r->base.at },
+				       "the base image brings it");
+	if (s->cuda.value)
+		judge_cuda(w);
+}

@@ -1,0 +1,246 @@
+#include "work.h"
+
+/* Ordinary packages: what builds need, what the recipe lists, what extensions need to run. */
+
+static const struct recipe_requirement *
+asked(const struct work *w, const char *key)
+{
+	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < lists[k]->n; i++)
+			if (!strcmp(lists[k]->at[i].req->key, key))
+				return &lists[k]->at[i];
+	return NULL;
+}
+
+static struct stack_package *
+find(struct stack_packages *list, const char *key)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->at[i].key, key))
+			return &list->at[i];
+	return NULL;
+}
+
+/* Whether a requirement's marker holds on the stack's Python; true without one. */
+static bool
+applies(const struct work *w, const struct requirement *req)
+{
+	struct marker_env env;
+	bool holds;
+
+	if (!req->marker || !w->s->python.value)
+		return true;
+	env = marker_env_linux(w->a, w->s->python.value, resolve_machine(w));
+	return !marker_eval(req->marker, &env, &holds) || holds;
+}
+
+/* Both of two sets of specifiers: "<82" and ">=61" as "<82,>=61". */
+static const char *
+both(struct arena *a, const char *x, const char *y)
+{
+	if (!*x || !*y || strstr(x, y))
+		return *x ? x : y;
+	return arena_printf(a, "%s,%s", x, y);
+}
+
+/* --- what a build without isolation must find --- */
+
+static void
+build_need(struct work *w, const char *requirement, const char *reason, const char *source)
+{
+	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
+	struct stack_packages *list = &w->s->build_deps;
+	const struct recipe_requirement *own;
+	struct stack_package *p;
+	const char *spec;
+
+	if (!req || !applies(w, req) || !strcmp(req->key, "torch"))
+		return;
+	spec = specifiers_text(w->a, req->spec);
+	p = find(list, req->key);
+	if (p && p->given)
+		return;
+	if (p) {
+		const struct requirement *has = requirement_parse(w->a, p->requirement, NULL, NULL);
+		const char *old = specifiers_text(w->a, has->spec);
+
+		if (strcmp(both(w->a, old, spec), old) != 0) {
+			p->requirement = arena_printf(w->a, "%s%s", p->key, both(w->a, old, spec));
+			p->reason = *old ? arena_printf(w->a, "%s; %s", p->reason, reason) : reason;
+			p->source = source ? source : p->source;
+		}
+		return;
+	}
+	own = asked(w, req->key);
+	if (own) {
+		list_push(w->a, list,
+			  (struct stack_package){ .requirement = own->text.s,
+						  .key = req->key,
+						  .reason = "as the recipe writes it",
+						  .at = own->text.at,
+						  .given = true });
+		return;
+	}
+	list_push(w->a, list,
+		  (struct stack_package){ .requirement = arena_printf(w->a, "%s%s", req->key, spec),
+					  .key = req->key,
+					  .reason = reason,
+					  .source = source });
+}
+
+static void
+sort_packages(struct stack_packages *list)
+{
+	for (size_t i = 1; i < list->n; i++)
+		for (size_t k = i; k && strcmp(list->at[k - 1].key, list->at[k].key) > 0; k--) {
+			struct stack_package swap = list->at[k];
+
+			list->at[k] = list->at[k - 1];
+			list->at[k - 1] = swap;
+		}
+}
+
+static void
+build_needs(struct work *w)
+{
+	static const char *const always[] = { "ninja", "packaging", "setuptools", "wheel" };
+	const struct torch_release *t = w->s->torch_release;
+	struct stack_packages *list = &w->s->build_deps;
+
+	if (!resolve_compiles(w))
+		return;
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		build_need(w, always[i], "no build isolation: setup.py must find it", NULL);
+	for (size_t i = 0; i < w->s->extensions.n; i++) {
+		const struct stack_extension *e = &w->s->extensions.at[i];
+
+		for (size_t k = 0; e->release && k < e->release->build_requires.n; k++)
+			build_need(w, e->release->build_requires.at[k],
+				   arena_printf(w->a, "%s needs it to build", e->name),
+				   e->release->source);
+	}
+	if (t && t->setuptools)
+		build_need(w, t->setuptools, arena_printf(w->a, "torch %s needs it", t->version),
+			   t->source);
+	if (t && t->setuptools_build)
+		build_need(w, t->setuptools_build,
+			   arena_printf(w->a, "torch %s's cpp_extension needs it", t->version),
+			   t->source);
+	sort_packages(list);
+}
+
+/* --- ordinary ones --- */
+
+static void
+from_index(const struct work *w, struct stack_package *p)
+{
+	for (size_t i = 0; i < w->r->extras.n; i++) {
+		const struct recipe_index *x = &w->r->extras.at[i];
+
+		for (size_t k = 0; k < x->packages.n; k++)
+			if (!strcmp(name_normalize(w->a, x->packages.at[k].s), p->key)) {
+				p->index = x->url.s;
+				p->index_secret = x->secret.s;
+			}
+	}
+}
+
+static bool
+is_extension(const struct work *w, const char *key)
+{
+	for (size_t i = 0; i < w->s->extensions.n; i++)
+		if (!strcmp(w->s->extensions.at[i].name, key))
+			return true;
+	return facts_extension(w->f, key) != NULL;
+}
+
+/* Extensions are installed without their dependencies: what they need to run is listed here. */
+static void
+run_needs(struct work *w, const struct stack_extension *e)
+{
+	const struct torch_release *t = w->s->torch_release;
+
+	for (size_t i = 0; e->release && i < e->release->run_requires.n; i++) {
+		const char *text = e->release->run_requires.at[i];
+		const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
+		struct stack_package p = { .requirement = text, .source = e->release->source };
+
+		if (!req || !applies(w, req) || asked(w, req->key) || is_extension(w, req->key) ||
+		    !strcmp(req->key, "torch") || find(&w->s->packages, req->key))
+			continue;
+		p.key = req->key;
+		p.reason = arena_printf(w->a, "%s needs it to run", e->name);
+		if (!strcmp(p.key, "triton") && t && t->triton) {
+			p.requirement = t->triton;
+			p.reason = arena_printf(w->a, "%s, and it is the one of torch %s", p.reason,
+						t->version);
+		}
+		list_push(w->a, &w->s->packages, p);
+	}
+}
+
+/* --- what no pip call may move --- */
+
+/* A line of a constraints file: no extras there, and nothing that says nothing. */
+static void
+constrain(struct work *w, struct names *lines, const char *requirement)
+{
+	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
+	const char *line, *spec = req ? specifiers_text(w->a, req->spec) : "";
+
+	if (!*spec || req->url)
+		return;
+	line = arena_printf(w->a, "%s%s%s%s", req->key, spec, req->marker ? "; " : "",
+			    req->marker ? marker_text(w->a, req->marker) : "");
+	if (!names_have(lines, line))
+		list_push(w->a, lines, line);
+}
+
+static void
+constrain_all(struct work *w)
+{
+	struct stack *s = w->s;
+	const struct stack_packages *lists[] = { &s->build_deps, &s->packages };
+
+	for (size_t i = 0; i < s->torch_packages.n; i++)
+		constrain(w, &s->torch_constraints, s->torch_packages.at[i].requirement);
+	if (s->numpy.value)
+		constrain(w, &s->torch_constraints, s->numpy.value);
+	if (s->cuda_wheels.value)
+		constrain(w, &s->torch_constraints, s->cuda_wheels.value);
+	for (size_t i = 0; i < s->torch_constraints.n; i++)
+		list_push(w->a, &s->constraints, s->torch_constraints.at[i]);
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < lists[k]->n; i++)
+			constrain(w, &s->constraints, lists[k]->at[i].requirement);
+	for (size_t i = 0; i < s->extensions.n; i++)
+		if (s->extensions.at[i].version)
+			constrain(w, &s->constraints,
+				  arena_printf(w->a, "%s==%s", s->extensions.at[i].name,
+					       s->extensions.at[i].version));
+}
+
+void
+resolve_packages(struct work *w)
+{
+	struct stack *s = w->s;
+
+	for (size_t i = 0; i < w->r->packages.n; i++) {
+		const struct recipe_requirement *q = &w->r->packages.at[i];
+
+		list_push(w->a, &s->packages,
+			  (struct stack_package){ .requirement = q->text.s,
+						  .key = q->req->key,
+						  .reason = "the recipe lists it",
+						  .at = q->text.at,
+						  .given = true });
+	}
+	for (size_t i = 0; i < s->extensions.n; i++)
+		run_needs(w, &s->extensions.at[i]);
+	for (size_t i = 0; i < s->packages.n; i++)
+		from_index(w, &s->packages.at[i]);
+	build_needs(w);
+	constrain_all(w);
+}

@@ -1,0 +1,111 @@
+#include "work.h"
+
+/* Which Python, and where it comes from. */
+
+/* The series when the recipe names none. */
+static struct choice
+choose_series(struct work *w)
+{
+	const struct stack *s = w->s;
+	const struct torch_release *t = s->torch_release;
+	const struct names *wheels = t ? &t->pythons : NULL;
+	bool free = !wheels || !wheels->n;
+	const char *own = s->os ? s->os->python : NULL;
+
+	if (s->image.python)
+		return choice_given((struct text){ s->image.python, w->r->base.at },
+				    "the base image has it");
+	if (w->r->python_from == PYTHON_BASE)
+		return choice_made(NULL, "the base image's own", NULL);
+	if (own && w->r->python_from == PYTHON_OS)
+		return choice_made(own, arena_printf(w->a, "%s's own", s->os->id), s->os->source);
+	if (own && version_order(w->a, own, PYTHON_OLDEST) >= 0 &&
+	    (free || names_have(wheels, own)))
+		return choice_made(own,
+				   arena_printf(w->a, "%s's own%s", s->os->id,
+						free ? "" : ", and torch has wheels for it"),
+				   s->os->source);
+	if (free || names_have(wheels, PYTHON_OLDEST))
+		return choice_made(PYTHON_OLDEST,
+				   free ? "the oldest that Python's makers still mend" :
+					  "torch has wheels for it, and nearly all else has",
+				   t ? t->source : NULL);
+	return choice_made(wheels->at[wheels->n - 1], "the newest that torch has wheels for",
+			   t->source);
+}
+
+static void
+refuse(struct work *w, const char *why, const char *help)
+{
+	const struct recipe *r = w->r;
+	struct diag *d = diag_at(
+		w->ds, E_PYTHON_SOURCE, r->python_from_at.line ? r->python_from_at : r->python.at,
+		"Python %s cannot come from there", w->s->python.value ? w->s->python.value : "");
+
+	diag_why(d, "%s", why);
+	diag_help(d, "%s", help);
+}
+
+static enum python_from
+choose_origin(const struct work *w)
+{
+	const struct stack *s = w->s;
+	const char *series = s->python.value;
+
+	if (s->image.python && !strcmp(s->image.python, series))
+		return PYTHON_BASE;
+	if (s->os && s->os->python && !strcmp(s->os->python, series))
+		return PYTHON_OS;
+	return PYTHON_STANDALONE;
+}
+
+static void
+judge_origin(struct work *w)
+{
+	const struct stack *s = w->s;
+	const char *series = s->python.value, *own = s->os ? s->os->python : NULL;
+
+	if (!series)
+		return;
+	switch (s->python_from) {
+	case PYTHON_OS:
+		if (own && strcmp(own, series) != 0)
+			refuse(w, arena_printf(w->a, "%s has Python %s", s->os->id, own),
+			       "remove `from: os`, or take the system's series");
+		break;
+	case PYTHON_BASE:
+		if (s->image.python && strcmp(s->image.python, series) != 0)
+			refuse(w,
+			       arena_printf(w->a, "the base image has Python %s", s->image.python),
+			       "remove `from: base`, or take the image's series");
+		break;
+	case PYTHON_DEADSNAKES:
+		if (s->os && !s->os->deadsnakes)
+			refuse(w, arena_printf(w->a, "deadsnakes does not serve %s", s->os->id),
+			       "remove `from: deadsnakes`");
+		else if (w->r->runtime.at.line)
+			refuse(w, "the second stage would have no Python",
+			       "remove `runtime`, or `from: deadsnakes`");
+		break;
+	default:
+		if (!s->python_build)
+			refuse(w, "no standalone build of that series is known",
+			       "take another series, or an image that has it with `from: base`");
+	}
+}
+
+void
+resolve_python(struct work *w)
+{
+	struct stack *s = w->s;
+	const struct recipe *r = w->r;
+
+	s->python = r->python.s ? choice_given(r->python, "the recipe names it") : choose_series(w);
+	s->python_from = r->python_from;
+	if (s->python_from == PYTHON_AUTO)
+		s->python_from = choose_origin(w);
+	if (s->python.value && (s->python_from == PYTHON_STANDALONE || s->python_from == PYTHON_UV))
+		s->python_build =
+			facts_standalone_python(w->f, s->python.value, resolve_machine(w));
+	judge_origin(w);
+}

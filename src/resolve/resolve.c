@@ -1,0 +1,71 @@
+#include "work.h"
+
+const char *
+resolve_machine(const struct work *w)
+{
+	return starts_with(w->s->platform, "linux/arm64") ? "aarch64" : "x86_64";
+}
+
+/* Which extensions the recipe wants here: a marker may say no. */
+static void
+judge_markers(struct work *w, const char *series)
+{
+	struct marker_env env = marker_env_linux(w->a, series, resolve_machine(w));
+
+	for (size_t i = 0; i < w->r->extensions.n; i++) {
+		const char *text = w->r->extensions.at[i].marker.s;
+		const struct marker *m = text ? marker_parse(w->a, text) : NULL;
+		bool holds = true;
+
+		w->stays[i] = !m || !marker_eval(m, &env, &holds) || holds;
+	}
+}
+
+static void
+resolve_last(struct work *w)
+{
+	const struct recipe *r = w->r;
+	struct stack *s = w->s;
+
+	s->cc = "gcc";
+	s->cxx = "g++";
+	for (size_t i = 0; i < r->env.n; i++) {
+		if (!strcmp(r->env.at[i].name.s, "CC"))
+			s->cc = r->env.at[i].value.s;
+		else if (!strcmp(r->env.at[i].name.s, "CXX"))
+			s->cxx = r->env.at[i].value.s;
+	}
+	if (r->user.s)
+		s->user = choice_given(r->user, "the recipe names it");
+	if (!r->runtime.at.line)
+		return;
+	if (r->runtime.base.s)
+		s->runtime_base = choice_given(r->runtime.base, "the recipe names it");
+	else
+		s->runtime_base = resolve_runtime_base(w);
+}
+
+const struct stack *
+resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *r)
+{
+	struct stack *s = arena_new_of(a, struct stack);
+	struct work w = { a, ds, f, r, s, arena_array_of(a, bool, r->extensions.n) };
+	unsigned errors = ds->errors;
+
+	s->recipe = r;
+	s->facts = f;
+	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
+	judge_markers(&w, r->python.s ? r->python.s : PYTHON_OLDEST);
+	resolve_image(&w);
+	resolve_torch(&w);
+	resolve_base(&w);
+	resolve_python(&w);
+	if (s->python.value)
+		judge_markers(&w, s->python.value);
+	resolve_archs(&w);
+	resolve_extensions(&w);
+	resolve_packages(&w);
+	resolve_apt(&w);
+	resolve_last(&w);
+	return ds->errors == errors ? s : NULL;
+}

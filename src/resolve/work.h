@@ -1,0 +1,73 @@
+#ifndef RESOLVE_WORK_H
+#define RESOLVE_WORK_H
+
+#include "base/str.h"
+#include "resolve.h"
+
+/*
+ * One run of resolve(), for the files of resolve/.  Each part decides what its name says, in
+ * the order of this list: a later one may look at what an earlier one decided.
+ */
+struct work {
+	struct arena *a;
+	struct diags *ds;
+	const struct facts *f;
+	const struct recipe *r;
+	struct stack *s;
+	bool *stays; /* by extension asked for: false where its marker says no */
+};
+
+void resolve_image(struct work *w);      /* what the base's name says; CUDA as asked */
+void resolve_torch(struct work *w);      /* version, build, index, pairs, numpy */
+void resolve_base(struct work *w);       /* CUDA, the image, where the toolkit comes from */
+void resolve_python(struct work *w);     /* series and origin */
+void resolve_archs(struct work *w);      /* what kernels are compiled for */
+void resolve_extensions(struct work *w); /* versions, sources, environment, order */
+void resolve_packages(struct work *w);   /* build requirements, ordinary ones, constraints */
+void resolve_apt(struct work *w);        /* the operating system's packages, both stages */
+
+/* The oldest series that is chosen without being asked for: 3.10 ended in October 2026. */
+#define PYTHON_OLDEST "3.11"
+
+/* --- choices --- */
+
+struct choice choice_given(struct text t, const char *reason);
+struct choice choice_made(const char *value, const char *reason, const char *source);
+
+/* --- versions --- */
+
+/* <0, 0, >0; texts that are no version sort before all that are. */
+int version_order(struct arena *a, const char *x, const char *y);
+/* True if `version` is one of `spec`; *known (may be NULL) false if either cannot be read. */
+bool version_in(struct arena *a, const char *version, const char *spec, bool *known);
+/* "12.1.1" -> "12.1"; as it is if shorter. */
+const char *version_series(struct arena *a, const char *version);
+/* True if both have the same first two numbers. */
+bool same_series(struct arena *a, const char *x, const char *y);
+bool names_have(const struct names *n, const char *name);
+
+/*
+ * resolve_pairs -- whether a package at a version goes with what is decided so far.
+ *
+ *   out     NULL, or the first pairing that is broken
+ */
+const struct pairing *resolve_pairs(const struct work *w, const char *name, const char *version);
+
+/* Of the platform, as Python names it: "x86_64". */
+const char *resolve_machine(const struct work *w);
+
+/* The image of the second stage when the recipe names none. */
+struct choice resolve_runtime_base(const struct work *w);
+
+/* True if a variable of that name is for compile steps too: CC, MAX_JOBS, ... */
+bool resolve_steers_compilers(const char *name);
+
+/* The version decided for a package by its normalised name (torch, triton, ...), or NULL. */
+const char *resolve_version_of(const struct work *w, const char *name);
+
+/* The same before extensions are resolved, by what the recipe asks for. */
+bool resolve_asks_to_compile(const struct work *w);
+/* True if the stack compiles anything: an extension whose source is not a wheel. */
+bool resolve_compiles(const struct work *w);
+
+#endif
