@@ -1,0 +1,200 @@
+"""Is one rendered file the harmless twin of another, but for one value?
+
+Both are read by the rules of their language (dockerfile.py, shell.py, Python's ast, pip's lines)
+into trees: instructions, commands, operators, words.  The trees must be equal after the twin's
+value is replaced by the other in whole words and strings, so a value that became an instruction,
+an option's end, an expansion or a second word is a difference.
+
+    why = difference("dockerfile", twin text, text, twin value, value)     None: it is the twin
+"""
+
+import ast
+import functools
+import json
+import re
+
+import dockerfile
+import shell
+
+DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+
+
+class Different(Exception):
+    pass
+
+
+def difference(target, twin_text, text, twin, value):
+    try:
+        same(READERS[target](twin_text), READERS[target](text), twin, value, target)
+    except Different as e:
+        return str(e)
+    except (dockerfile.Bad, shell.Bad, SyntaxError, ValueError) as e:
+        return f"not readable as {target}: {e}"
+    return None
+
+
+def same(a, b, twin, value, at):
+    if type(a) is not type(b):
+        raise Different(f"{at}: {short(a)} became {short(b)}")
+    if isinstance(a, str):
+        want = a.replace(twin, value)
+        if want != b and without_digests(want) != without_digests(b):
+            raise Different(f"{at}: {short(want)} became {short(b)}")
+    elif isinstance(a, dict):
+        keys = [k.replace(twin, value) for k in a]
+        if sorted(keys) != sorted(b):
+            raise Different(f"{at}: keys {short(sorted(keys))} became {short(sorted(b))}")
+        for k in a:
+            same(a[k], b[k.replace(twin, value)], twin, value, f"{at}.{k}")
+    elif isinstance(a, (list, tuple)):
+        for n, (x, y) in enumerate(zip(a, b)):
+            same(x, y, twin, value, f"{at}/{n}")
+        if len(a) != len(b):
+            more = a[len(b) :] or b[len(a) :]
+            raise Different(f"{at}: {len(a)} parts became {len(b)}: {short(more[0])}")
+    elif a != b:
+        raise Different(f"{at}: {a!r} became {b!r}")
+
+
+def without_digests(s):
+    return DIGEST.sub("<digest>", s)
+
+
+def short(x):
+    s = repr(x)
+    return s if len(s) < 300 else s[:300] + "..."
+
+
+# --- shell ---
+
+
+def sh_tree(text):
+    return commands(shell.tokens(text))
+
+
+def commands(tokens):
+    """Tokens, but a `printf FORMAT LINE... > PATH` is the file that it writes."""
+    out, i = [], 0
+    while i < len(tokens):
+        t = tokens[i]
+        if shell.plain(t) == "printf" and i + 1 < len(tokens) and shell.plain(tokens[i + 1]) == "%s\\n":
+            lines, k = [], i + 2
+            while k < len(tokens) and tokens[k][0] == "word" and shell.plain(tokens[k]) is not None:
+                lines.append(shell.plain(tokens[k]))
+                k += 1
+            if k + 1 < len(tokens) and tokens[k] in (("op", ">"), ("op", ">>")):
+                path = shell.plain(tokens[k + 1]) or str(tokens[k + 1])
+                out.append(["file", tokens[k][1], path, content(path, "\n".join(lines) + "\n")])
+                i = k + 2
+                continue
+        if t[0] == "word":
+            out.append(["word", *(p if isinstance(p, str) else part(p) for p in t[1])])
+        elif t[0] == "here":
+            out.append(["here", t[2], t[1]])
+        else:
+            out.append(list(t))
+        i += 1
+    return out
+
+
+def part(p):
+    return [p[0], commands(list(p[1]))] if p[0] == "$(" else list(p)
+
+
+def content(path, text):
+    """What a written file says, read by its own rules."""
+    if path.endswith(".json"):
+        return ["json", json.loads(text)]
+    if path.endswith(".py"):
+        return ["python", py_tree(text)]
+    if path.endswith(".sh"):
+        return ["sh", sh_tree(text)]
+    return ["text", text.split("\n")]
+
+
+# --- Dockerfile ---
+
+
+@functools.lru_cache(4096)
+def instruction_tree(name, flags, rest, is_json, line):
+    i = dockerfile.Instruction(line, name, list(flags), rest)
+    if is_json:
+        words = json.loads(rest)
+        if name in ("COPY", "ADD"):  # engines expand these once more
+            words = [dockerfile.expand(line, w, Unexpanded()) for w in words]
+        return [name, list(flags), "json", words]
+    if name == "RUN":
+        return [name, list(flags), sh_tree(rest)]
+    if name in ("ENV", "LABEL"):
+        scope = Unexpanded()
+        return [name, [[dockerfile.expand(line, k, scope), dockerfile.expand(line, v, scope)] for k, v in dockerfile.pairs(i)]]  # fmt: skip
+    if name in ("COPY", "ADD"):
+        return [name, list(flags), [dockerfile.expand(line, w, Unexpanded()) for w in dockerfile.raw_words(rest)]]
+    return [name, list(flags), rest.split()]
+
+
+class Unexpanded(dict):
+    """A variable stands for itself, marked: a value that holds `$PATH` must not look like one that expands."""
+
+    def get(self, key, default=None):
+        return f"\0{key}\0"
+
+
+def dockerfile_tree(text):
+    return [
+        instruction_tree(i.name, tuple(i.flags), i.rest, i.json is not None, 0) for i in dockerfile.read(text)
+    ]
+
+
+# --- Python ---
+
+# Strings that are shell text: arguments of these calls, and these keywords.
+SH_CALLS = {"run_commands", "dockerfile_commands"}
+SH_KEYWORDS = {"extra_options"}
+
+
+def py_tree(text):
+    return node(ast.parse(text), False)
+
+
+def node(n, is_sh):
+    if isinstance(n, ast.Constant):
+        if isinstance(n.value, str):
+            return ["sh", sh_tree(n.value)] if is_sh else ["str", n.value]
+        return ["const", repr(n.value)]
+    if isinstance(n, ast.Call):
+        name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+        return [
+            "call",
+            node(n.func, False),
+            [node(x, name in SH_CALLS) for x in n.args],
+            [[str(k.arg), node(k.value, k.arg in SH_KEYWORDS)] for k in n.keywords],
+        ]
+    if isinstance(n, ast.AST):
+        return [type(n).__name__, [[f, node(v, is_sh)] for f, v in ast.iter_fields(n)]]
+    if isinstance(n, list):
+        return [node(x, is_sh) for x in n]
+    return ["id", n] if isinstance(n, str) else ["const", repr(n)]
+
+
+# --- pip ---
+
+
+def pip_tree(text):
+    """Lines as pip reads them: continuation, comments, options."""
+    out = []
+    for line in re.sub(r"\\\n", "", text).split("\n"):
+        line = re.sub(r"(^|\s+)#.*$", "", line).strip()
+        if line:
+            kind = "option" if line.startswith("-") else "variable" if re.search(r"\$\{[A-Z0-9_]+\}", line) else "line"
+            out.append([kind, line])
+    return out
+
+
+READERS = {
+    "dockerfile": dockerfile_tree,
+    "modal": py_tree,
+    "script": sh_tree,
+    "requirements": pip_tree,
+    "constraints": pip_tree,
+}
