@@ -114,7 +114,7 @@ struct step {
 	const char *index_secret;       /* name of the secret with its credentials, or NULL */
 	/* TORCH: what goes before and after its packages, from the default index; or NULL. */
 	const char *numpy, *cuda_wheels;
-	bool no_deps;      /* PACKAGES from an extra index: a later step brings what they need */
+	bool no_deps; /* PACKAGES from an extra index: a later step brings what they need */
 	const struct stack_extension *extension; /* STEP_EXTENSION */
 	struct step_files files;
 	struct commands commands;
@@ -133,11 +133,12 @@ struct plan {
 	const char *cuda_home;  /* "{share}/cuda" if it must be said; or NULL */
 	/*
 	 * What goes into the image, in lines; templates/probe.py reads it:
-	 *   {"stack": "x", "recipe": digest, "python": "3.11" or null, "import_timeout_s": 60,
+	 *   {"stack": "x", "python": "3.11" or null, "import_timeout_s": 60,
 	 *    "modules": [what must import], "steps": [{"id", "kind", "key"}],
 	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}]}
 	 * One pin for each requirement whose marker holds, extensions included; no env
-	 * values and no commands.
+	 * values and no commands.  Nothing that changes more often than the stack (the
+	 * recipe's digest, the application): an edit of those would rebuild the check.
 	 */
 	const char *json;
 };

@@ -1,0 +1,195 @@
+#include "make.h"
+
+#include "base/json.h"
+#include "base/sha256.h"
+
+/*
+ * Keys: the digest of one line of JSON that holds all that decides a step's result, its
+ * inputs' keys among it.  Caches, comments, costs and order decide nothing.
+ */
+
+static void
+command_json(struct json *j, const struct command *c)
+{
+	json_map(j, NULL);
+	json_int(j, "phase", c->phase);
+	json_list(j, "argv");
+	for (size_t i = 0; i < c->argv.n; i++) {
+		/* "{src}" the place and "{src}" the recipe's text are two things. */
+		json_list(j, NULL);
+		json_text(j, NULL, c->argv.at[i].s);
+		json_bool(j, NULL, c->argv.at[i].verbatim);
+		json_end(j);
+	}
+	json_end(j);
+	json_list(j, "env");
+	for (size_t i = 0; i < c->env.n; i++) {
+		json_text(j, NULL, c->env.at[i].name);
+		json_text(j, NULL, c->env.at[i].value);
+		json_bool(j, NULL, c->env.at[i].verbatim);
+	}
+	json_end(j);
+	json_text(j, "cwd", c->cwd);
+	json_end(j);
+}
+
+static void
+texts_json(struct json *j, const char *key, const struct texts *texts)
+{
+	json_list(j, key);
+	for (size_t i = 0; i < texts->n; i++)
+		json_text(j, NULL, texts->at[i].s);
+	json_end(j);
+}
+
+/* What a step is beside its commands and files. */
+static void
+payload_json(struct json *j, const struct stack *s, const struct step *st)
+{
+	const struct recipe *r = s->recipe;
+
+	switch (st->kind) {
+	case STEP_BASE:
+		json_text(j, "base", s->base.value);
+		json_text(j, "platform", s->platform);
+		break;
+	case STEP_CHECK: /* runs in the image as it will be: its environment, its last stage */
+		json_list(j, "image_env");
+		for (size_t i = 0; i < r->env.n; i++) {
+			json_text(j, NULL, r->env.at[i].name.s);
+			json_text(j, NULL, r->env.at[i].value.s);
+		}
+		json_end(j);
+		json_text(j, "runtime", s->runtime_base.value);
+		json_list(j, "runtime_apt");
+		for (size_t i = 0; i < s->runtime_apt.n; i++)
+			json_text(j, NULL, s->runtime_apt.at[i].value);
+		json_end(j);
+		json_text(j, "user", s->user.value);
+		texts_json(j, "modules", &r->verify.modules);
+		json_int(j, "import_timeout_s", r->verify.import_timeout_n);
+		break;
+	case STEP_APP:
+		texts_json(j, "copy", &r->app.copy);
+		texts_json(j, "run", &r->app.command);
+		break;
+	default: break;
+	}
+}
+
+const char *
+plan_key(struct arena *a, const struct stack *s, const struct step *st,
+	 const struct names *input_keys)
+{
+	struct buf b = BUF(a);
+	struct json j = json_flat_to(&b);
+
+	json_map(&j, NULL);
+	json_text(&j, "kind", step_kind_words[st->kind]);
+	payload_json(&j, s, st);
+	json_list(&j, "files");
+	for (size_t i = 0; i < st->files.n; i++) {
+		json_text(&j, NULL, st->files.at[i].path);
+		json_text(&j, NULL, st->files.at[i].template);
+		json_text(&j, NULL, st->files.at[i].text);
+	}
+	json_end(&j);
+	json_list(&j, "commands");
+	for (size_t i = 0; i < st->commands.n; i++)
+		command_json(&j, &st->commands.at[i]);
+	json_end(&j);
+	json_list(&j, "inputs");
+	for (size_t i = 0; i < input_keys->n; i++)
+		json_text(&j, NULL, input_keys->at[i]);
+	json_end(&j);
+	json_end(&j);
+	return sha256_hex(a, buf_text(&b), b.n);
+}
+
+/* --- plan.json: what goes into the image --- */
+
+/* A pin of each requirement that is installed there: one whose marker says no is not. */
+static void
+pin_json(struct json *j, struct arena *a, const struct stack *s, const char *requirement,
+	 const char *step)
+{
+	const struct requirement *req = requirement_parse(a, requirement, NULL, NULL);
+	bool holds = true;
+
+	if (!req)
+		return;
+	if (req->marker) {
+		struct marker_env env = marker_env_linux(
+			a, s->python.value ? s->python.value : "3",
+			starts_with(s->platform, "linux/arm64") ? "aarch64" : "x86_64");
+
+		if (!s->python.value || !marker_eval(req->marker, &env, &holds) || !holds)
+			return;
+	}
+	json_map(j, NULL);
+	json_text(j, "name", req->key);
+	json_text(j, "specifier", specifiers_text(a, req->spec));
+	json_text(j, "step", step);
+	json_end(j);
+}
+
+static void
+step_pins(struct json *j, struct arena *a, const struct stack *s, const struct step *st)
+{
+	if (st->numpy)
+		pin_json(j, a, s, st->numpy, st->id);
+	for (size_t i = 0; i < st->packages.n; i++)
+		pin_json(j, a, s, st->packages.at[i].requirement, st->id);
+	if (st->cuda_wheels)
+		pin_json(j, a, s, st->cuda_wheels, st->id);
+	if (st->extension)
+		pin_json(j, a, s,
+			 st->extension->version ? arena_printf(a, "%s==%s", st->extension->name,
+							       st->extension->version) :
+						  st->extension->name,
+			 st->id);
+}
+
+static void
+modules_json(struct json *j, const struct stack *s)
+{
+	const struct texts *own = &s->recipe->verify.modules;
+
+	json_list(j, "modules");
+	for (size_t i = 0; i < s->extensions.n; i++)
+		for (size_t k = 0; k < s->extensions.at[i].imports.n; k++)
+			json_text(j, NULL, s->extensions.at[i].imports.at[k]);
+	for (size_t i = 0; i < own->n; i++)
+		json_text(j, NULL, own->at[i].s);
+	json_end(j);
+}
+
+const char *
+plan_image_json(struct arena *a, const struct stack *s, const struct step *steps, size_t n)
+{
+	unsigned timeout_s = s->recipe->verify.import_timeout_n;
+	struct buf b = BUF(a);
+	struct json j = json_to(&b);
+
+	json_map(&j, NULL);
+	json_text(&j, "stack", s->recipe->stack.s);
+	json_text(&j, "python", s->python.value);
+	json_int(&j, "import_timeout_s", timeout_s ? timeout_s : 60);
+	modules_json(&j, s);
+	json_list(&j, "steps");
+	for (size_t i = 0; i < n && steps[i].kind != STEP_APP; i++) {
+		json_map(&j, NULL);
+		json_text(&j, "id", steps[i].id);
+		json_text(&j, "kind", step_kind_words[steps[i].kind]);
+		json_text(&j, "key", steps[i].key);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_list(&j, "pins");
+	for (size_t i = 0; i < n; i++)
+		step_pins(&j, a, s, &steps[i]);
+	json_end(&j);
+	json_end(&j);
+	buf_putc(&b, '\n');
+	return buf_text(&b);
+}

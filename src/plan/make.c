@@ -1,0 +1,247 @@
+#include "make.h"
+
+#include "base/map.h"
+
+const char *const step_kind_words[STEP_KINDS] = {
+	"base", "apt", "python", "torch", "build-deps", "packages", "extension", "check", "app",
+};
+
+/* --- drafts --- */
+
+struct step
+plan_draft(const struct maker *m, enum step_kind kind, const char *id, const char *stage,
+	   const char *package)
+{
+	struct cost cost = facts_cost(m->s->facts, step_kind_words[kind], package);
+
+	return (struct step){
+		.id = id,
+		.kind = kind,
+		.stage = stage,
+		.change_rate = cost.change_rate,
+		.cost_s = cost.seconds,
+		.cost_source = cost.source,
+	};
+}
+
+bool
+plan_has(const struct maker *m, const char *id)
+{
+	for (size_t i = 0; i < m->steps.n; i++)
+		if (!strcmp(m->steps.at[i].id, id))
+			return true;
+	return false;
+}
+
+const char *
+plan_unique(const struct maker *m, const char *name)
+{
+	static const char *const ours[] = { "check", "app", "packages" };
+	bool taken = plan_has(m, name);
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		taken |= !strcmp(ours[i], name);
+	return taken ? plan_unique(m, arena_printf(m->a, "%s-x", name)) : name;
+}
+
+void
+plan_need(struct maker *m, struct step *st, const char *id, const char *why)
+{
+	for (size_t i = 0; i < st->needs.n; i++)
+		if (!strcmp(st->needs.at[i], id))
+			return;
+	list_push(m->a, &st->needs, id);
+	list_push(m->a, &st->why_needs, why);
+}
+
+void
+plan_input(struct maker *m, struct step *st, const char *id)
+{
+	for (size_t i = 0; i < st->inputs.n; i++)
+		if (!strcmp(st->inputs.at[i], id))
+			return;
+	list_push(m->a, &st->inputs, id);
+}
+
+/* --- the order --- */
+
+static struct job *
+jobs_of(struct arena *a, const struct drafts *steps)
+{
+	struct job *jobs = arena_array_of(a, struct job, steps->n);
+	struct map ids = MAP(a);
+
+	for (size_t i = 0; i < steps->n; i++)
+		map_put(&ids, steps->at[i].id, &jobs[i]);
+	for (size_t i = 0; i < steps->n; i++) {
+		const struct step *st = &steps->at[i];
+		size_t *needs = arena_array_of(a, size_t, st->needs.n);
+
+		for (size_t k = 0; k < st->needs.n; k++) {
+			const struct job *need = map_get(&ids, st->needs.at[k]);
+
+			if (!need)
+				BUG("step %s needs %s, which is no step", st->id, st->needs.at[k]);
+			needs[k] = (size_t)(need - jobs);
+		}
+		jobs[i] = (struct job){ st->id, st->change_rate, st->cost_s, needs, st->needs.n };
+	}
+	return jobs;
+}
+
+/* What the order would cost if the steps that change least came first. */
+static double
+cost_by_rate(struct arena *a, const struct job *jobs, size_t n)
+{
+	size_t *order = arena_array_of(a, size_t, n), done = 0;
+	bool *placed = arena_array_of(a, bool, n);
+
+	while (done < n) {
+		size_t best = n;
+
+		for (size_t i = 0; i < n; i++) {
+			size_t k = 0;
+
+			if (placed[i])
+				continue;
+			while (k < jobs[i].nneeds && placed[jobs[i].needs[k]])
+				k++;
+			if (k == jobs[i].nneeds &&
+			    (best == n || jobs[i].change_rate < jobs[best].change_rate))
+				best = i;
+		}
+		placed[best] = true;
+		order[done++] = best;
+	}
+	return order_cost(jobs, order, n);
+}
+
+/* Extensions that the knowledge says follow each other round and round. */
+static void
+refuse_circle(struct diags *ds, const struct stack *s)
+{
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *e = &s->extensions.at[i];
+		struct diag *d;
+
+		if (!e->after.n)
+			continue;
+		d = diag_at(ds, E_CIRCLE, e->at, "the extensions need each other in a circle");
+		for (size_t k = i; k < s->extensions.n; k++)
+			for (size_t l = 0; l < s->extensions.at[k].after.n; l++)
+				diag_why(d, "%s needs %s first", s->extensions.at[k].name,
+					 s->extensions.at[k].after.at[l]);
+		diag_help(d, "the knowledge says so in `after`: correct the overlay, or leave one "
+			     "of them out");
+		return;
+	}
+	BUG("steps need each other in a circle");
+}
+
+static void
+fill_keys(struct arena *a, const struct stack *s, struct step *steps, size_t n)
+{
+	struct map keys = MAP(a);
+
+	for (size_t i = 0; i < n; i++) {
+		struct names inputs = { 0 };
+
+		for (size_t k = 0; k < steps[i].inputs.n; k++) {
+			struct step *input = map_get(&keys, steps[i].inputs.at[k]);
+
+			if (!input)
+				BUG("step %s comes before its input %s", steps[i].id,
+				    steps[i].inputs.at[k]);
+			list_push(a, &inputs, input->key);
+		}
+		steps[i].key = plan_key(a, s, &steps[i], &inputs);
+		map_put(&keys, steps[i].id, &steps[i]);
+	}
+}
+
+static void
+toolkit_places(struct maker *m)
+{
+	const struct stack *s = m->s;
+	bool devel = s->image.flavour && !strcmp(s->image.flavour, "devel");
+
+	if (!s->cuda.value)
+		return;
+	switch (s->cuda_from) {
+	case CUDA_WHEELS:
+		m->cuda_home = "{share}/cuda";
+		m->nvcc = "{share}/cuda/bin/nvcc";
+		break;
+	case CUDA_APT:
+		m->cuda_home = arena_printf(
+			m->a, "/usr/local/cuda-%.*s",
+			(int)(strcspn(s->cuda.value, ".") + 1 +
+			      strcspn(s->cuda.value + strcspn(s->cuda.value, ".") + 1, ".")),
+			s->cuda.value);
+		m->nvcc = arena_printf(m->a, "%s/bin/nvcc", m->cuda_home);
+		break;
+	default: /* the image's, if it is one that is known to have it, or must have it */
+		if (devel || s->cuda_from == CUDA_HOST || s->build_deps.n)
+			m->nvcc = "nvcc";
+	}
+}
+
+static bool
+unknown_extension(const struct stack *s)
+{
+	for (size_t i = 0; i < s->extensions.n; i++)
+		if (!s->extensions.at[i].known && s->extensions.at[i].source != SOURCE_WHEEL)
+			return true;
+	return false;
+}
+
+const struct plan *
+plan_make(struct arena *a, struct diags *ds, const struct stack *s)
+{
+	struct plan *p = arena_new_of(a, struct plan);
+	struct maker m = { .a = a, .s = s, .packages_in_stack = unknown_extension(s) };
+	const struct job *jobs;
+	struct step *steps;
+	size_t n, *order;
+
+	toolkit_places(&m);
+	plan_stack_steps(&m);
+	plan_package_steps(&m);
+	plan_extension_steps(&m);
+	plan_last_steps(&m);
+	n = m.steps.n;
+	jobs = jobs_of(a, &m.steps);
+	order = arena_array_of(a, size_t, n);
+	if (!order_jobs(a, jobs, n, order, &p->order_exact)) {
+		refuse_circle(ds, s);
+		return NULL;
+	}
+	steps = arena_array_of(a, struct step, n);
+	for (size_t i = 0; i < n; i++)
+		steps[i] = m.steps.at[order[i]];
+	fill_keys(a, s, steps, n);
+	p->json = plan_image_json(a, s, steps, n);
+	for (size_t i = 0; i < n; i++)
+		if (steps[i].kind == STEP_CHECK)
+			plan_file(&m, &steps[i], "{share}/plan.json", NULL, p->json);
+	p->stack = s;
+	p->name = s->recipe->stack.s;
+	p->steps = steps;
+	p->n = n;
+	p->expected_cost_s = order_cost(jobs, order, n);
+	p->by_rate_cost_s = cost_by_rate(a, jobs, n);
+	p->nvcc = m.nvcc;
+	p->cuda_home = m.cuda_home;
+	if (!p->order_exact)
+		p->order_note = "too many steps to try every order: the best of a bounded search";
+	return p;
+}
+
+const struct step *
+plan_step(const struct plan *p, const char *id)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!strcmp(p->steps[i].id, id))
+			return &p->steps[i];
+	return NULL;
+}
