@@ -84,7 +84,7 @@ struct recipe_modal {
 		build;           /* "heavy" */
 	struct settings volumes; /* mount path: volume name */
 	struct texts secrets;
-	struct texts gpus; /* fallbacks, when gpu is a list; gpu is then the first */
+	struct texts gpus; /* all of them when gpu is a list (in order); gpu is then the first */
 	/* The numbers of the texts above; 0 or negative: not given. */
 	unsigned timeout_n, scaledown_n, memory_n, gpu_count;
 	double cpu_n;
@@ -144,10 +144,15 @@ struct recipe {
 	struct recipe_indexes extras; /* index: extra: */
 	struct texts secrets;
 
-	const char *
-		canonical; /* the recipe as one line of JSON, after extends, variant, cell, --set */
-	const char *digest; /* "sha256:" and 64 hex digits of it */
+	const char *digest; /* "sha256:" and 64 hex digits of the canonical recipe */
 };
+
+/*
+ * recipe_canonical -- the recipe as one line of JSON, after extends, variant, cell and
+ * --set: keys sorted, short forms in their long form, lists in their order, scalars as
+ * text.  Two files that ask for the same have the same canonical recipe.
+ */
+const char *recipe_canonical(struct arena *a, const struct recipe *r);
 
 /* What the command line adds to the file. */
 struct recipe_options {

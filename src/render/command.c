@@ -107,30 +107,59 @@ columns(const char *s)
 static bool
 holds_next(const char *word, const char *next)
 {
-	return word[0] == '-' && !strchr(word, '=') && next && next[0] != '-';
+	return word[0] == '-' && next && next[0] != '-' && !strchr(word, '=') &&
+	       !starts_with(word, "--no-") && strcmp(word, "-y") && strcmp(word, "--quiet");
+}
+
+/* Words that stay together, and where they are among all of them. */
+struct group {
+	size_t first, n, width;
+	bool option;
+};
+struct groups LIST(struct group);
+
+static struct groups
+group(struct arena *a, const struct names *words)
+{
+	struct groups all = { 0 };
+
+	for (size_t i = 0; i < words->n;) {
+		struct group g = { .first = i, .option = words->at[i][0] == '-' };
+
+		do
+			g.width += columns(words->at[i]) + (g.n++ > 0);
+		while (++i < words->n && holds_next(words->at[i - 1], words->at[i]));
+		list_push(a, &all, g);
+	}
+	return all;
 }
 
 void
 words_text(const struct names *words, const struct layout *l, struct buf *out)
 {
-	size_t at = l->column;
+	struct groups all = group(out->a, words);
+	size_t at = l->column, total = l->column, operands = all.n;
 
-	for (size_t i = 0; i < words->n;) {
-		size_t last = i, n = columns(words->at[i]);
+	for (size_t i = 0; i < all.n; i++)
+		total += all.at[i].width + (i > 0);
+	/* What a long command is about, its last operands, starts a line of its own. */
+	while (operands > 0 && !all.at[operands - 1].option)
+		operands--;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct group *g = &all.at[i];
+		bool fits = total + 2 <= l->width ||
+			    (at + 1 + g->width + 2 <= l->width && (i != operands || !i));
 
-		while (last + 1 < words->n && holds_next(words->at[last], words->at[last + 1]))
-			n += 1 + columns(words->at[++last]);
-		if (i && at + 1 + n + 2 > l->width) {
+		if (i && !fits) {
 			buf_printf(out, " \\\n%*s", (int)l->indent, "");
 			at = l->indent;
 		} else if (i) {
 			buf_putc(out, ' ');
 			at++;
 		}
-		for (size_t k = i; k <= last; k++)
-			buf_printf(out, "%s%s", k > i ? " " : "", words->at[k]);
-		at += n;
-		i = last + 1;
+		for (size_t k = 0; k < g->n; k++)
+			buf_printf(out, "%s%s", k ? " " : "", words->at[g->first + k]);
+		at += g->width;
 	}
 }
 

@@ -231,12 +231,26 @@ expand(struct expansion *e, const struct piece *pieces, size_t n, const struct f
 }
 
 bool
+template_fill(struct diags *ds, const struct template *t, enum language language,
+	      const struct scope *values, struct buf *out)
+{
+	struct expansion e = { .ds = ds, .language = language, .out = out };
+	struct frame bottom = { .values = values };
+
+	expand(&e, t->pieces, t->n, &bottom);
+	if (e.work > WORK_MAX || out->n > OUT_MAX) {
+		diag_at(ds, E_TEMPLATE_SYNTAX, (struct span){ .src = t->src },
+			"the result is too large: lists inside lists multiply");
+		return false;
+	}
+	return !e.errors;
+}
+
+bool
 template_expand(struct arena *a, struct diags *ds, const struct templates *t, const char *name,
 		enum language language, const struct scope *values, struct buf *out)
 {
 	const struct template *tree = templates_parsed(t, name);
-	struct expansion e = { .ds = ds, .language = language, .out = out };
-	struct frame bottom = { .values = values };
 
 	if (!tree) {
 		tree = template_parse(a, ds, templates_text(t, name), language, values->shape);
@@ -244,11 +258,5 @@ template_expand(struct arena *a, struct diags *ds, const struct templates *t, co
 			return false;
 		templates_remember(t, name, tree);
 	}
-	expand(&e, tree->pieces, tree->n, &bottom);
-	if (e.work > WORK_MAX || out->n > OUT_MAX) {
-		diag_at(ds, E_TEMPLATE_SYNTAX, (struct span){ .src = tree->src },
-			"the result is too large: lists inside lists multiply");
-		return false;
-	}
-	return !e.errors;
+	return template_fill(ds, tree, language, values, out);
 }

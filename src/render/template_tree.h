@@ -38,6 +38,10 @@ struct template
 const struct template *template_parse(struct arena *a, struct diags *ds, const struct source *src,
 				      enum language language, const struct shape *shape);
 
+/* template_expand's second half: errors SB0402 (not given), SB0404: false. */
+bool template_fill(struct diags *ds, const struct template *t, enum language language,
+		   const struct scope *values, struct buf *out);
+
 /* The parsed template if it was parsed before, else NULL; and for the next time. */
 const struct template *templates_parsed(const struct templates *t, const char *name);
 void templates_remember(const struct templates *t, const char *name, const struct template *tree);

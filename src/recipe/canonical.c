@@ -1,0 +1,267 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "read.h"
+
+/*
+ * Canonical JSON, written from the members of the struct, where short and long forms
+ * are the same already; the key table says which members there are.
+ */
+#define MEMBER(type, base, offset) ((const type *)(const void *)((base) + (offset)))
+
+static int
+by_name(const void *x, const void *y)
+{
+	const struct key *const *a = x, *const *b = y;
+
+	return strcmp((*a)->path, (*b)->path);
+}
+
+struct children {
+	const struct key *at[32];
+	size_t n;
+};
+
+/* Sorted: siblings share what stands before their names. */
+static struct children
+children_of(const struct key *parent)
+{
+	struct children c = { .n = 0 };
+
+	for (const struct key *k = NULL; (k = key_next(parent, k));)
+		c.at[c.n++] = k;
+	qsort(c.at, c.n, sizeof(*c.at), by_name);
+	return c;
+}
+
+/*
+ * Whether the key was given in any form.  An empty list asks for the same as none, but
+ * for apt; the first word of a word's list is its default.
+ */
+static bool
+is_given(const struct key *k, const char *base)
+{
+	const char *at = base + k->at;
+
+	switch (k->type) {
+	case KEY_TEXT:
+	case KEY_COUNT:
+	case KEY_NUMBER:
+	case KEY_BOOL:
+	case KEY_MODAL_GPUS: return MEMBER(struct text, at, 0)->s;
+	case KEY_WORD: return *MEMBER(unsigned, at, 0);
+	case KEY_TEXTS:
+		return MEMBER(struct texts, at, 0)->n || (k->and &&*MEMBER(bool, base, k->and));
+	case KEY_REQUIREMENTS: return MEMBER(struct recipe_requirements, at, 0)->n;
+	case KEY_GPUS: return MEMBER(struct recipe_gpus, at, 0)->n;
+	case KEY_SETTINGS:
+	case KEY_MOUNTS: return MEMBER(struct settings, at, 0)->n;
+	case KEY_EXTENSIONS: return MEMBER(struct recipe_extensions, at, 0)->n;
+	case KEY_INDEXES: return MEMBER(struct recipe_indexes, at, 0)->n;
+	case KEY_SECTION: return MEMBER(struct span, at, 0)->line;
+	case KEY_MAP:
+		for (const struct key *child = NULL; (child = key_next(k, child));)
+			if (is_given(child, base))
+				return true;
+		return false;
+	default: return false;
+	}
+}
+
+static void
+write_text(struct json *j, const char *name, const struct text *t)
+{
+	if (t->s)
+		json_text(j, name, t->s);
+}
+
+static void
+write_texts(struct json *j, const char *name, const struct texts *all)
+{
+	json_list(j, name);
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, NULL, all->at[i].s);
+	json_end(j);
+}
+
+static int
+by_setting(const void *x, const void *y)
+{
+	const struct setting *a = x, *b = y;
+
+	return strcmp(a->name.s, b->name.s);
+}
+
+static void
+write_settings(struct json *j, struct arena *a, const char *name, const struct settings *all)
+{
+	struct setting *sorted = arena_array_of(a, struct setting, all->n);
+	memcpy(sorted, all->at, all->n * sizeof(*sorted));
+	qsort(sorted, all->n, sizeof(*sorted), by_setting);
+	json_map(j, name);
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, sorted[i].name.s, sorted[i].value.s);
+	json_end(j);
+}
+
+static void write_key(struct json *j, struct arena *a, const struct key *k, const char *base);
+
+static void
+write_children(struct json *j, struct arena *a, const struct key *k, const char *base)
+{
+	struct children c = children_of(k);
+
+	for (size_t i = 0; i < c.n; i++)
+		write_key(j, a, c.at[i], base);
+}
+
+static void
+write_extras(struct json *j, const struct names *all)
+{
+	if (!all->n)
+		return;
+	json_list(j, "extras");
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, NULL, all->at[i]);
+	json_end(j);
+}
+
+/* Its keys, and between them, where they sort, what only a short form can say. */
+static void
+write_extension(struct json *j, struct arena *a, const struct key *k,
+		const struct recipe_extension *e)
+{
+	struct children c = children_of(k);
+
+	json_map(j, NULL);
+	for (size_t i = 0; i < c.n; i++) {
+		const char *name = key_name(c.at[i]);
+
+		if (!strcmp(name, "from"))
+			write_extras(j, &e->extras);
+		else if (!strcmp(name, "name"))
+			write_text(j, "marker", &e->marker);
+		else if (!strcmp(name, "url"))
+			write_text(j, "specifier", &e->specifier);
+		write_key(j, a, c.at[i], (const char *)e);
+	}
+	json_end(j);
+}
+
+static void
+write_extensions(struct json *j, struct arena *a, const struct key *k,
+		 const struct recipe_extensions *all)
+{
+	json_list(j, key_name(k));
+	for (size_t i = 0; i < all->n; i++)
+		write_extension(j, a, k, &all->at[i]);
+	json_end(j);
+}
+
+static void
+write_indexes(struct json *j, struct arena *a, const struct key *k,
+	      const struct recipe_indexes *all)
+{
+	json_list(j, key_name(k));
+	for (size_t i = 0; i < all->n; i++) {
+		json_map(j, NULL);
+		write_children(j, a, k, (const char *)&all->at[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void
+write_word(struct json *j, const struct key *k, unsigned word)
+{
+	const char *p = k->more;
+	char text[32];
+
+	while (word--)
+		p += strcspn(p, "|") + 1;
+	memcpy(text, p, strcspn(p, "|"));
+	text[strcspn(p, "|")] = '\0';
+	json_text(j, key_name(k), text);
+}
+
+static void
+write_requirements(struct json *j, const char *name, const struct recipe_requirements *all)
+{
+	json_list(j, name);
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, NULL, all->at[i].text.s);
+	json_end(j);
+}
+
+static void
+write_gpus(struct json *j, const char *name, const struct recipe_gpus *all)
+{
+	json_list(j, name);
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, NULL, all->at[i].text.s);
+	json_end(j);
+}
+
+static void
+write_key(struct json *j, struct arena *a, const struct key *k, const char *base)
+{
+	const char *name = key_name(k), *at = base + k->at;
+
+	if (!is_given(k, base))
+		return;
+	switch (k->type) {
+	case KEY_TEXT:
+	case KEY_COUNT:
+	case KEY_NUMBER:
+	case KEY_BOOL: write_text(j, name, MEMBER(struct text, at, 0)); break;
+	case KEY_WORD: write_word(j, k, *MEMBER(unsigned, at, 0)); break;
+	case KEY_TEXTS: write_texts(j, name, MEMBER(struct texts, at, 0)); break;
+	case KEY_MODAL_GPUS:
+		if (MEMBER(struct texts, base, k->and)->n)
+			write_texts(j, name, MEMBER(struct texts, base, k->and));
+		else
+			write_text(j, name, MEMBER(struct text, at, 0));
+		break;
+	case KEY_REQUIREMENTS:
+		write_requirements(j, name, MEMBER(struct recipe_requirements, at, 0));
+		break;
+	case KEY_GPUS: write_gpus(j, name, MEMBER(struct recipe_gpus, at, 0)); break;
+	case KEY_SETTINGS:
+	case KEY_MOUNTS: write_settings(j, a, name, MEMBER(struct settings, at, 0)); break;
+	case KEY_EXTENSIONS:
+		write_extensions(j, a, k, MEMBER(struct recipe_extensions, at, 0));
+		break;
+	case KEY_INDEXES: write_indexes(j, a, k, MEMBER(struct recipe_indexes, at, 0)); break;
+	case KEY_SECTION:
+	case KEY_MAP:
+		json_map(j, name);
+		write_children(j, a, k, base);
+		json_end(j);
+		break;
+	default: break;
+	}
+}
+
+const char *
+canonical_section(struct arena *a, const struct key *k, const struct recipe *r)
+{
+	struct buf b = BUF(a);
+	struct json j = json_flat_to(&b);
+
+	/* Inside a map, of which only what stands between the braces is kept. */
+	json_map(&j, NULL);
+	write_key(&j, a, k, (const char *)r);
+	return b.n > 1 ? buf_text(&b) + 1 : NULL;
+}
+
+struct names
+canonical_order(struct arena *a)
+{
+	struct children c = children_of(&key_root);
+	struct names order = { 0 };
+
+	for (size_t i = 0; i < c.n; i++)
+		list_push(a, &order, c.at[i]->path);
+	return order;
+}

@@ -1,0 +1,225 @@
+#include "extends.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "merge.h"
+
+/* Files of one recipe, and how deep they may extend one another. */
+enum { FILES_MAX = 64, DEPTH_MAX = 16 };
+
+/* A file being read or read: its merged map, and where it was first asked for. */
+struct file {
+	const char *path;
+	struct span asked;
+	const struct source *src;
+	const struct node *root;
+	bool open;
+};
+
+struct chain {
+	struct load *l;
+	const char *folder; /* that no extends: may leave */
+	struct map files;
+	size_t n;
+};
+
+const struct source *
+extends_open_file(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
+{
+	(void)ctx;
+	return fs_read(a, ds, path, FS_READ_MAX, at);
+}
+
+/* "a/./b/../c" -> "a/c"; "../x" stays.  By text: what it names is looked at later. */
+static const char *
+path_clean(struct arena *a, const char *path)
+{
+	struct buf out = BUF(a);
+	struct names parts = { 0 };
+
+	for (const char *p = path; *p;) {
+		size_t n = strcspn(p, "/");
+		const char *part = arena_copy(a, p, n);
+
+		p += n + (p[n] == '/');
+		if (!n || !strcmp(part, "."))
+			continue;
+		if (!strcmp(part, "..") && parts.n && strcmp(parts.at[parts.n - 1], "..") != 0)
+			parts.n--;
+		else
+			list_push(a, &parts, part);
+	}
+	if (*path == '/')
+		buf_putc(&out, '/');
+	for (size_t i = 0; i < parts.n; i++)
+		buf_printf(&out, "%s%s", i ? "/" : "", parts.at[i]);
+	return out.n ? buf_text(&out) : ".";
+}
+
+static bool
+is_below(const char *folder, const char *path)
+{
+	size_t n = strlen(folder);
+
+	if (!strcmp(folder, "/"))
+		return *path == '/';
+	if (!strcmp(folder, "."))
+		n = 0;
+	else if (strncmp(path, folder, n) != 0 || path[n++] != '/')
+		return false;
+	/* In a clean path dots come first, so only there can they lead out again. */
+	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
+}
+
+/* By name, and for files on disk also by where the name leads. */
+static bool
+stays_inside(struct chain *c, const char *path)
+{
+	char folder[PATH_MAX], target[PATH_MAX];
+
+	if (!is_below(c->folder, path))
+		return false;
+	if (c->l->open != extends_open_file || !realpath(path, target))
+		return true; /* a file that is not there has an error of its own */
+	return realpath(c->folder, folder) && is_below(folder, target);
+}
+
+static const struct node *load_file(struct chain *c, const char *path, struct span at,
+				    unsigned depth, const struct source **src);
+
+/* One file that `from` extends. */
+static const struct node *
+load_base(struct chain *c, const struct file *from, const struct node *name, unsigned depth)
+{
+	struct text t = node_text(name);
+	const char *path;
+	const struct source *src;
+
+	if (name->kind != NODE_SCALAR || node_is_null(name) || !*t.s) {
+		fault(c->l, E_TYPE, name->at, "`extends` takes the name of a file, not %s",
+		      node_kind_name(name));
+		return NULL;
+	}
+	if (!text_holds(c->l, "extends", t, TEXT_MAX))
+		return NULL;
+	path = path_clean(c->l->a, fs_join(c->l->a, fs_dir(c->l->a, from->path), t.s));
+	if (!strcmp(path, "-"))
+		path = "./-"; /* a file of that name, not standard input */
+	if (!c->l->o->extends_anywhere && !stays_inside(c, path)) {
+		diag_help(fault(c->l, E_EXTENDS_OUTSIDE, t.at, "`extends`: %s lies outside `%s`",
+				shown(c->l->a, t.s), c->folder),
+			  "move it below the recipe's folder, or allow it with --extends-anywhere");
+		return NULL;
+	}
+	return load_file(c, path, t.at, depth, &src);
+}
+
+/* The bases in order, each laid on those before it, and the file on them all. */
+static const struct node *
+apply_extends(struct chain *c, struct file *file, unsigned depth)
+{
+	const struct node *root = file->root, *extends = node_get(root, "extends"), *base = NULL;
+	struct node *own;
+	size_t n = 0;
+	bool good = true;
+
+	if (!extends)
+		return root;
+	own = arena_new_of(c->l->a, struct node);
+	*own = *root;
+	own->pairs = arena_array_of(c->l->a, struct pair, root->n);
+	for (size_t i = 0; i < root->n; i++)
+		if (strcmp(root->pairs[i].key, "extends") != 0)
+			own->pairs[n++] = root->pairs[i];
+	own->n = n;
+	if (node_is_null(extends)) {
+		diag_help(fault(c->l, E_EMPTY, extends->at, "`extends` has no value"),
+			  "name a file, or remove the key");
+		return NULL;
+	}
+	for (size_t i = 0; i < (extends->kind == NODE_LIST ? extends->n : 1); i++) {
+		const struct node *name = extends->kind == NODE_LIST ? extends->items[i] : extends;
+		const struct node *one = load_base(c, file, name, depth + 1);
+
+		if (one)
+			base = merge(c->l, &key_root, base, one);
+		good &= one != NULL;
+	}
+	return good ? merge(c->l, &key_root, base, own) : NULL;
+}
+
+static bool
+not_again(struct chain *c, const struct file *file, struct span at)
+{
+	struct diag *d;
+
+	if (!file->open)
+		return true;
+	d = fault(c->l, E_EXTENDS, at, "`extends` leads back to `%s`", file->path);
+	if (file->asked.line)
+		diag_note(d, file->asked, "which is read because of this");
+	else
+		diag_note(d, (struct span){ .src = file->src }, "which is the recipe itself");
+	return false;
+}
+
+/* The map that a file holds; an empty file holds an empty one. */
+static const struct node *
+read_root(struct load *l, const struct source *src)
+{
+	const struct node *root = yaml_read(l->a, l->ds, src, YAML_LIMITS_DEFAULT);
+	struct node *none;
+
+	if (!root || root->kind == NODE_MAP)
+		return root;
+	if (node_is_null(root)) {
+		none = arena_new_of(l->a, struct node);
+		*none = (struct node){ .kind = NODE_MAP, .at = root->at };
+		return none;
+	}
+	diag_help(fault(l, E_TYPE, root->at, "a recipe is a map, not %s", node_kind_name(root)),
+		  "write `key: value` lines, such as `torch: 2.2.2`");
+	return NULL;
+}
+
+static const struct node *
+load_file(struct chain *c, const char *path, struct span at, unsigned depth,
+	  const struct source **src)
+{
+	struct file *file = map_get(&c->files, path);
+
+	if (file)
+		return not_again(c, file, at) ? file->root : NULL;
+	if (++c->n > FILES_MAX || depth > DEPTH_MAX) {
+		fault(c->l, E_YAML_LIMIT, at, "`extends` over more than %d files, or %d deep",
+		      FILES_MAX, DEPTH_MAX);
+		return NULL;
+	}
+	file = arena_new_of(c->l->a, struct file);
+	*file = (struct file){ .path = path, .asked = at, .open = true };
+	map_put(&c->files, path, file);
+	/* The recipe itself is shown as it was named. */
+	*src = file->src =
+		c->l->open(c->l->ctx, c->l->a, c->l->ds, depth ? path : c->l->o->path, at);
+	if (file->src)
+		file->root = read_root(c->l, file->src);
+	if (file->root)
+		file->root = apply_extends(c, file, depth);
+	file->open = false;
+	return file->root;
+}
+
+const struct node *
+extends_load(struct load *l, const struct source **src)
+{
+	const char *path = l->o->path;
+	struct chain c = { .l = l, .files = MAP(l->a) };
+
+	c.folder = path_clean(l->a, fs_dir(l->a, path));
+	return load_file(&c, strcmp(path, "-") != 0 ? path_clean(l->a, path) : path,
+			 (struct span){ 0 }, 0, src);
+}

@@ -1,0 +1,228 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "read.h"
+
+/*
+ * The short forms of an extension are PEP 508 requirements:
+ *
+ *     name            name[extra]==1.4.0            name>=1,<2 ; marker
+ *     name @ https://host/name-1.0-cp311-cp311-linux_x86_64.whl#sha256=...
+ *     name @ git+https://host/name.git@v1.0
+ */
+
+/* The part of a text from `p`, `n` bytes long, as a text with its own place. */
+static struct text
+part(struct load *l, struct text whole, const char *p, size_t n)
+{
+	return (struct text){ arena_copy(l->a, p, n),
+			      span_within(whole, (size_t)(p - whole.s), n) };
+}
+
+/* The URL as it stands in the requirement: up to a space before a marker. */
+static struct text
+url_part(struct load *l, struct text whole)
+{
+	const char *p = strchr(whole.s, '@') + 1;
+
+	p += strspn(p, " ");
+	return part(l, whole, p, strcspn(p, " "));
+}
+
+static bool
+read_url(struct load *l, struct text url, struct recipe_extension *e)
+{
+	const char *path = "extensions", *hash = strchr(url.s, '#'), *repository, *ref;
+	struct text bare = part(l, url, url.s, strcspn(url.s, "#"));
+
+	if (git_split(l->a, bare.s, &repository, &ref)) {
+		if (hash && !starts_with(hash, "#egg=")) {
+			diag_help(fault(l, E_URL, url.at, "`extensions`: %s after a git URL",
+					shown(l->a, hash)),
+				  "the whole repository is built; remove the fragment");
+			return false;
+		}
+		e->git = part(l, url, url.s + 4, strlen(repository));
+		if (!grammar_holds(l, grammar_git, path, e->git))
+			return false;
+		if (ref)
+			e->ref = part(l, url, url.s + (ref - bare.s), strlen(ref));
+		return !ref || grammar_holds(l, grammar_ref, path, e->ref);
+	}
+	e->url = bare;
+	if (hash && starts_with(hash, "#sha256=")) {
+		e->sha256 = part(l, url, hash + 8, strlen(hash + 8));
+		if (!grammar_holds(l, grammar_sha256, path, e->sha256))
+			return false;
+	} else if (hash) {
+		diag_help(
+			fault(l, E_URL, url.at, "`extensions`: %s after a URL", shown(l->a, hash)),
+			"only #sha256=... may stand there");
+		return false;
+	}
+	return grammar_holds(l, grammar_archive, path, e->url);
+}
+
+/* What stands between the name (with extras) and a marker, without parentheses. */
+static struct str
+versions_of(const char *s)
+{
+	struct str v;
+
+	s += strspn(s, " ");
+	s += strcspn(s, "[<>=!~; (");
+	s += strspn(s, " ");
+	if (*s == '[')
+		s = strchr(s, ']') + 1;
+	s += strspn(s, " (");
+	v = (struct str){ s, strcspn(s, ";)") };
+	while (v.n && v.p[v.n - 1] == ' ')
+		v.n--;
+	return v;
+}
+
+/* "==1.4.0" is a version; anything else after the name is a range. */
+static void
+read_versions(struct load *l, struct text whole, const struct requirement *req,
+	      struct recipe_extension *e)
+{
+	struct str v = versions_of(whole.s);
+	size_t op = strspn(v.p, "="), gap = strspn(v.p + op, " ");
+
+	if (!v.n)
+		return;
+	if (specifiers_pin(req->spec) && op >= 2 && !memchr(v.p, ',', v.n))
+		e->version = part(l, whole, v.p + op + gap, v.n - op - gap);
+	else
+		e->specifier = part(l, whole, v.p, v.n);
+}
+
+bool
+extension_short(struct load *l, const struct node *n, struct recipe_extension *e)
+{
+	struct text t = node_text(n);
+	const struct requirement *req;
+	const char *marker;
+
+	if (!text_holds(l, "extensions", t, TEXT_MAX))
+		return false;
+	/* The URL has its own judge, which knows more than that of an ordinary requirement. */
+	req = requirement_of(l, t.s);
+	if (!req)
+		return grammar_holds(l, grammar_requirement, "extensions", t);
+	e->written = t;
+	e->name = part(l, t, t.s + strspn(t.s, " "), strlen(req->name));
+	e->extras = req->extras;
+	if (!req->url)
+		read_versions(l, t, req, e);
+	else if (!read_url(l, url_part(l, t), e))
+		return false;
+	if (req->marker) {
+		marker = strchr(t.s, ';') + 1;
+		marker += strspn(marker, " ");
+		e->marker = part(l, t, marker, strlen(marker));
+	}
+	return true;
+}
+
+/* Two keys of one extension that say different things of its source. */
+static bool
+exclude(struct load *l, const char *one, struct span at, const char *other, struct span also)
+{
+	diag_help(diag_note(fault(l, E_TOGETHER, at, "an extension with both `%s` and `%s`", one,
+				  other),
+			    also, "`%s` is given here", other),
+		  "keep one of the two");
+	return false;
+}
+
+static bool
+sources_hold(struct load *l, const struct recipe_extension *e)
+{
+	bool index = e->from == EXT_SDIST || e->from == EXT_WHEEL || e->from == EXT_RELEASE;
+
+	if (e->git.s && e->url.s)
+		return exclude(l, "git", e->git.at, "url", e->url.at);
+	if (e->ref.s && e->url.s)
+		return exclude(l, "ref", e->ref.at, "url", e->url.at);
+	if (e->git.s && index)
+		return exclude(l, "git", e->git.at, "from", e->from_at);
+	if (e->ref.s && index)
+		return exclude(l, "ref", e->ref.at, "from", e->from_at);
+	if (e->url.s && e->from == EXT_GIT)
+		return exclude(l, "url", e->url.at, "from", e->from_at);
+	if (e->sha256.s && e->git.s)
+		return exclude(l, "sha256", e->sha256.at, "git", e->git.at);
+	if (e->git.s && !e->ref.s) {
+		struct diag *d = fault(l, E_NOT_PINNED, e->git.at,
+				       "`%s` comes from a git repository without a tag or commit",
+				       e->name.s);
+
+		diag_help(d, e->written.s ? "add @ and a tag or a full commit to the URL" :
+					    "add `ref:` with a tag or a full commit");
+		return false;
+	}
+	return true;
+}
+
+/* The file that is fetched says what it holds. */
+static bool
+archive_holds(struct load *l, const struct recipe_extension *e)
+{
+	const struct version *in_file, *asked;
+	const char *name;
+
+	if (!e->url.s || !archive_parse(l->a, e->url.s, &name, &in_file))
+		return true;
+	if (strcmp(name, e->key) != 0) {
+		diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of `%s`", name), e->name.at,
+			  "and the extension is `%s`", e->name.s);
+		return false;
+	}
+	asked = e->version.s ? version_parse(l->a, e->version.s) : NULL;
+	if (asked && version_cmp(asked, in_file) != 0) {
+		diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of version %s",
+				version_text(l->a, in_file)),
+			  e->version.at, "and the version asked for is %s", e->version.s);
+		return false;
+	}
+	return true;
+}
+
+bool
+extension_holds(struct load *l, struct recipe_extension *e)
+{
+	const struct requirement *req;
+
+	if (!e->written.s) {
+		req = requirement_of(l, e->name.s);
+		e->name.s = req->name;
+		e->extras = req->extras;
+		if (e->version.s && !version_parse(l->a, e->version.s)) {
+			e->specifier = e->version;
+			e->version = (struct text){ 0 };
+		}
+	}
+	e->key = name_normalize(l->a, e->name.s);
+	return sources_hold(l, e) && archive_holds(l, e);
+}
+
+bool
+extensions_hold(struct load *l, const struct recipe_extensions *all)
+{
+	struct map seen = MAP(l->a);
+	bool good = true;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct recipe_extension *e = &all->at[i], *first = map_put(&seen, e->key, e);
+
+		if (!first)
+			continue;
+		diag_help(diag_note(fault(l, E_TWICE, e->name.at,
+					  "the extension `%s` is listed twice", e->name.s),
+				    first->name.at, "first here"),
+			  "remove one of the two");
+		good = false;
+	}
+	return good;
+}

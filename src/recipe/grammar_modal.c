@@ -1,0 +1,198 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "grammar.h"
+
+/* What Modal takes; limits and names are facts. */
+
+/* Names of apps, volumes, secrets: [A-Za-z0-9-_.]+, at most 64, not like an object's id. */
+const struct complaint *
+grammar_object(struct load *l, const char *s)
+{
+	size_t n = strlen(s);
+	bool id = n == 25 && is_alpha(s[0]) && is_alpha(s[1]) && s[2] == '-' &&
+		  run_of(s + 3, "") == 22;
+
+	if (n && n <= 64 && run_of(s, "-_.") == n && !id)
+		return NULL;
+	return complain_help(
+		complain(l, E_NAME, "%s is not a name that Modal takes", shown(l->a, s)),
+		id ? "choose a name that does not look like an id (two letters, a dash, "
+		     "22 characters)" :
+		     "use up to 64 letters, digits, dots, dashes and underscores");
+}
+
+/* An absolute path that may be a mount point: not `/`, `/root` or `/tmp`. */
+const struct complaint *
+grammar_mount(struct load *l, const char *s)
+{
+	static const char *const taken[] = { "/", "/root", "/tmp" };
+	size_t n = strlen(s);
+
+	if (*s != '/' || run_of(s, "._/+@-") != n || strstr(s, "/../") || strstr(s, "/./") ||
+	    strstr(s, "//") || ends_with(s, "/..") || ends_with(s, "/."))
+		return complain_help(
+			complain(l, E_PATH, "%s is not a path to mount at", shown(l->a, s)),
+			"write an absolute path of letters, digits and `._+@-`");
+	if (n > 1 && s[n - 1] == '/')
+		n--;
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		if (strlen(taken[i]) == n && !strncmp(s, taken[i], n))
+			return complain_help(
+				complain(l, E_MODAL, "Modal mounts nothing at %s", taken[i]),
+				"choose a folder of its own, such as /data");
+	return NULL;
+}
+
+/* Digits without a leading zero, at most nine: *value. */
+static bool
+is_count(const char *s, unsigned long *value)
+{
+	size_t n = strspn(s, "0123456789");
+
+	if (!n || n > 9 || s[n] || (*s == '0' && n > 1))
+		return false;
+	*value = strtoul(s, NULL, 10);
+	return true;
+}
+
+static const struct complaint *
+within(struct load *l, const char *s, unsigned long min, unsigned long max, const char *unit)
+{
+	unsigned long n;
+
+	if (!is_count(s, &n))
+		return complain_help(
+			complain(l, E_NUMBER, "%s is not a whole number", shown(l->a, s)),
+			arena_printf(l->a, "write %s as digits, from %lu to %lu", unit, min, max));
+	if (n < min || n > max)
+		return complain(l, E_NUMBER, "%lu %s: it must be from %lu to %lu", n, unit, min,
+				max);
+	return NULL;
+}
+
+const struct complaint *
+grammar_timeout(struct load *l, const char *s)
+{
+	const struct modal_limits *m = facts_modal(l->f);
+	struct complaint *c;
+	unsigned long n;
+
+	if (!is_count(s, &n))
+		return within(l, s, m->timeout_min_s, m->timeout_max_s, "seconds");
+	if (n >= m->timeout_min_s && n <= m->timeout_max_s)
+		return NULL;
+	c = complain(l, E_TIMEOUT, "%lu seconds; Modal takes %u to %u", n, m->timeout_min_s,
+		     m->timeout_max_s);
+	c->source = m->source;
+	if (n < m->timeout_min_s)
+		return complain_help(c,
+				     arena_printf(l->a, "ask for at least %u", m->timeout_min_s));
+	c->fix = arena_printf(l->a, "%u", m->timeout_max_s);
+	return complain_help(
+		c, arena_printf(l->a,
+				"%lu h is longer than one run may take: ask for %u (%u h), "
+				"write checkpoints to a volume, and resume from the last "
+				"one in the next run",
+				(n + 3599) / 3600, m->timeout_max_s, m->timeout_max_s / 3600));
+}
+
+const struct complaint *
+grammar_scaledown(struct load *l, const char *s)
+{
+	const struct modal_limits *m = facts_modal(l->f);
+
+	return within(l, s, m->scaledown_min_s, m->scaledown_max_s, "seconds");
+}
+
+const struct complaint *
+grammar_memory(struct load *l, const char *s)
+{
+	return within(l, s, 1, 16 * 1024 * 1024, "MiB");
+}
+
+const struct complaint *
+grammar_import_timeout(struct load *l, const char *s)
+{
+	return within(l, s, 1, 3600, "seconds");
+}
+
+/* digits [ "." digits ], more than nothing */
+const struct complaint *
+grammar_cpu(struct load *l, const char *s)
+{
+	size_t whole = strspn(s, "0123456789");
+	size_t part = s[whole] == '.' ? strspn(s + whole + 1, "0123456789") : 0;
+	size_t n = whole + (part ? 1 + part : 0);
+
+	if (whole && whole <= 4 && part <= 3 && !s[n] && strtod(s, NULL) > 0)
+		return NULL;
+	return complain_help(
+		complain(l, E_NUMBER, "%s is not a number of CPU cores", shown(l->a, s)),
+		"write a number such as 8 or 0.5");
+}
+
+const struct complaint *
+grammar_builder(struct load *l, const char *s)
+{
+	const struct modal_limits *m = facts_modal(l->f);
+	struct complaint *c;
+
+	for (size_t i = 0; i < m->builders.n; i++)
+		if (!strcmp(m->builders.at[i], s))
+			return NULL;
+	c = complain(l, E_MODAL, "%s is not an image builder", shown(l->a, s));
+	c->source = m->source;
+	return complain_words(l, c, s, m->builders);
+}
+
+const struct complaint *
+grammar_build(struct load *l, const char *s)
+{
+	struct names words = { 0 };
+
+	if (!strcmp(s, "heavy"))
+		return NULL;
+	list_push(l->a, &words, "heavy");
+	return complain_words(l, complain(l, E_WORD, "%s is not a way to build", shown(l->a, s)), s,
+			      words);
+}
+
+/* name [ ":" count ] */
+const struct complaint *
+grammar_modal_gpu(struct load *l, const char *s)
+{
+	const char *colon = strrchr(s, ':');
+	const char *name = colon ? arena_copy(l->a, s, (size_t)(colon - s)) : s;
+	const struct modal_gpu *gpu = facts_modal_gpu(l->f, name);
+	struct names names = { 0 };
+	const struct modal_gpu *all;
+	unsigned long count = 1;
+	struct complaint *c;
+	size_t n;
+
+	if (!gpu) {
+		all = facts_modal_gpus(l->f, &n);
+		for (size_t i = 0; i < n; i++)
+			list_push(l->a, &names, all[i].name);
+		c = complain_words(l,
+				   complain(l, E_MODAL, "Modal has no GPU %s", shown(l->a, name)),
+				   name, names);
+		if (c->fix && colon)
+			c->fix = arena_printf(l->a, "%s%s", c->fix, colon);
+		c->source = n ? all[0].source : NULL;
+		return c;
+	}
+	if (colon && (!is_count(colon + 1, &count) || !count))
+		return complain_help(
+			complain(l, E_NUMBER, "%s is not a number of GPUs", shown(l->a, colon + 1)),
+			"write for example H100:2");
+	if (gpu->count_max && count > gpu->count_max) {
+		c = complain(l, E_MODAL, "%lu of %s; Modal gives at most %u", count, gpu->name,
+			     gpu->count_max);
+		c->source = gpu->source;
+		return c;
+	}
+	return NULL;
+}

@@ -1,0 +1,225 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "grammar.h"
+
+/* What a stack is made of: versions, requirements, GPUs, platforms. */
+
+const struct complaint *
+grammar_version(struct load *l, const char *s)
+{
+	struct complaint *c;
+
+	if (version_parse(l->a, s))
+		return NULL;
+	c = complain(l, E_VERSION, "%s is not a version", shown(l->a, s));
+	if (specifiers_parse(l->a, s))
+		return complain_help(c,
+				     "write one version, such as 2.2.2, not a range; leave it out "
+				     "to have one chosen");
+	return complain_help(c, "write a version as PEP 440 has it, such as 2.2.2");
+}
+
+/* A number of groups of digits with dots between: at least `min`, at most `max`. */
+static bool
+is_dotted(const char *s, unsigned min, unsigned max)
+{
+	unsigned groups = 0;
+
+	for (;;) {
+		size_t n = strspn(s, "0123456789");
+
+		if (!n || n > 9 || ++groups > max)
+			return false;
+		s += n;
+		if (!*s)
+			return groups >= min;
+		if (*s++ != '.')
+			return false;
+	}
+}
+
+/* major "." minor [ "." update ] */
+const struct complaint *
+grammar_cuda(struct load *l, const char *s)
+{
+	if (is_dotted(s, 2, 3))
+		return NULL;
+	return complain_help(
+		complain(l, E_VERSION, "%s is not a CUDA version", shown(l->a, s)),
+		"write major and minor, such as \"12.1\", or a release, such as 12.1.1");
+}
+
+/* major [ "." minor [ "." patch ] ] */
+const struct complaint *
+grammar_driver(struct load *l, const char *s)
+{
+	size_t major = strspn(s, "0123456789");
+
+	if (is_dotted(s, 1, 3) && major >= 3 && major <= 4)
+		return NULL;
+	return complain_help(complain(l, E_VERSION, "%s is not a driver version", shown(l->a, s)),
+			     "write it as nvidia-smi shows it, such as \"550.54\"");
+}
+
+const struct complaint *
+grammar_python(struct load *l, const char *s)
+{
+	struct names known = facts_python_series(l->f);
+	struct complaint *c;
+
+	for (size_t i = 0; i < known.n; i++)
+		if (!strcmp(known.at[i], s))
+			return NULL;
+	if (is_dotted(s, 3, 3)) {
+		const char *last = strrchr(s, '.');
+
+		c = complain(l, E_PYTHON, "%s is a patch release", shown(l->a, s));
+		c->fix = arena_copy(l->a, s, (size_t)(last - s));
+		return complain_help(c, arena_printf(l->a, "write the series, %s", c->fix));
+	}
+	if (!is_dotted(s, 1, 2) && !(ends_with(s, "t") && is_digit(*s)))
+		return complain_help(
+			complain(l, E_VERSION, "%s is not a Python series", shown(l->a, s)),
+			"write major and minor, such as \"3.11\"");
+	return complain_words(l, complain(l, E_PYTHON, "nothing is known of Python %s", s), s,
+			      known);
+}
+
+const struct complaint *
+grammar_gpu(struct load *l, const char *s)
+{
+	struct complaint *c;
+
+	if (is_dotted(s, 2, 2)) {
+		if (facts_cc(l->f, s))
+			return NULL;
+		return complain_help(
+			complain(l, E_GPU, "no GPU is known with compute capability %s", s),
+			"see https://developer.nvidia.com/cuda-gpus");
+	}
+	if (facts_gpu(l->f, s))
+		return NULL;
+	c = complain(l, E_GPU, "the GPU %s is not known", shown(l->a, s));
+	struct names known = facts_gpu_names(l->f, l->a);
+
+	c->fix = str_nearest(s, known.at, known.n);
+	if (c->fix)
+		return complain_help(c, arena_printf(l->a, "did you mean `%s`?", c->fix));
+	return complain_help(c,
+			     "write its compute capability instead, such as \"8.6\"; `stackbuild "
+			     "facts gpu` lists the names");
+}
+
+/* os "/" arch [ "/" variant ], of which only linux has CUDA images. */
+const struct complaint *
+grammar_platform(struct load *l, const char *s)
+{
+	size_t arch = starts_with(s, "linux/") ? run_of(s + 6, "_") : 0;
+	const char *p = s + 6 + arch;
+
+	if (arch && *p == '/') {
+		size_t variant = run_of(p + 1, "_.");
+
+		p += variant ? 1 + variant : 0;
+	}
+	if (arch && !*p)
+		return NULL;
+	return complain_help(
+		complain(l, E_NAME, "%s is not a platform for an image", shown(l->a, s)),
+		"write linux/amd64 or linux/arm64");
+}
+
+/* "cu" 2*3digit / "cpu" / "xpu" / "rocm" version / "pypi" / URL */
+const struct complaint *
+grammar_torch_index(struct load *l, const char *s)
+{
+	size_t digits = starts_with(s, "cu") ? strspn(s + 2, "0123456789") : 0;
+	struct complaint *c;
+
+	if ((digits == 2 || digits == 3) && !s[2 + digits])
+		return NULL;
+	if (!strcmp(s, "cpu") || !strcmp(s, "xpu") || !strcmp(s, "pypi"))
+		return NULL;
+	if (starts_with(s, "rocm") && is_dotted(s + 4, 1, 3))
+		return NULL;
+	if (strstr(s, "://"))
+		return grammar_index(l, s);
+	c = complain(l, E_WORD, "%s is not a build of torch", shown(l->a, s));
+	if (is_dotted(s, 2, 3)) {
+		const char *dot = strchr(s, '.');
+
+		c->fix = arena_printf(l->a, "cu%.*s%.*s", (int)(dot - s), s,
+				      (int)strspn(dot + 1, "0123456789"), dot + 1);
+		return complain_help(c,
+				     arena_printf(l->a, "write the tag of the index, %s", c->fix));
+	}
+	return complain_help(c, "use a tag of the PyTorch index such as cu121, or cpu, or pypi, or "
+				"the URL of an index");
+}
+
+/* --- requirements: PEP 508 --- */
+
+const struct requirement *
+requirement_of(struct load *l, const char *s)
+{
+	return requirement_parse(l->a, s, NULL, NULL);
+}
+
+const struct complaint *
+grammar_requirement(struct load *l, const char *s)
+{
+	const char *why = NULL;
+	size_t at = 0;
+	const struct requirement *req = requirement_parse(l->a, s, &why, &at);
+	struct complaint *c;
+
+	if (req)
+		return req->url ? grammar_requirement_url(l, req->url) : NULL;
+	c = complain(l, E_REQUIREMENT, "%s is not a requirement%s%s", shown(l->a, s),
+		     why ? ": " : "", why ? why : "");
+	if (at < strlen(s)) {
+		c->from = at;
+		c->length = 1;
+	}
+	if (*s == '-')
+		return complain_help(c,
+				     "options of pip cannot stand here; for an index use the key "
+				     "`index`");
+	return complain_help(c, "write it as PEP 508 has it: name[extra]>=1,<2; marker");
+}
+
+const struct complaint *
+grammar_package_name(struct load *l, const char *s)
+{
+	if (name_valid(s))
+		return NULL;
+	return complain_help(complain(l, E_NAME, "%s is not the name of a package", shown(l->a, s)),
+			     "use letters, digits, dots, dashes and underscores; versions go into "
+			     "`packages`");
+}
+
+/* name [ "[" extras "]" ] */
+const struct complaint *
+grammar_extension_name(struct load *l, const char *s)
+{
+	const struct requirement *req = requirement_parse(l->a, s, NULL, NULL);
+	struct complaint *c;
+
+	if (req && !req->url && !req->marker && !*specifiers_text(l->a, req->spec))
+		return NULL;
+	c = complain(l, E_NAME, "%s is not the name of a package", shown(l->a, s));
+	return complain_help(c,
+			     req ? "in the long form the version has a key of its own, `version`" :
+				   "use letters, digits, dots, dashes and underscores");
+}
+
+/* One version, or a range of them. */
+const struct complaint *
+grammar_extension_version(struct load *l, const char *s)
+{
+	if (*s && (version_parse(l->a, s) || specifiers_parse(l->a, s)))
+		return NULL;
+	return complain_help(complain(l, E_VERSION, "%s is not a version", shown(l->a, s)),
+			     "write a version such as 1.4.0, or a range such as \">=1.4,<2\"");
+}

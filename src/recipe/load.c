@@ -1,0 +1,78 @@
+#include "load.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void
+load_init(struct load *l, struct arena *a, struct diags *ds, const struct facts *f,
+	  const struct recipe_options *o)
+{
+	*l = (struct load){ .a = a, .ds = ds, .f = f, .o = o, .seen = MAP(a), .done = MAP(a) };
+	diags_init(&l->echoes, a);
+}
+
+struct diag *
+fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
+{
+	const char *place =
+		arena_printf(l->a, "%d %u %u %p", (int)code, at.line, at.col, (const void *)at.src);
+	struct diags *to = map_put(&l->seen, place, l) ? &l->echoes : l->ds;
+	struct diag *d;
+	va_list ap;
+
+	va_start(ap, fmt);
+	d = diag_at(to, code, at, "%s", arena_vprintf(l->a, fmt, ap));
+	va_end(ap);
+	if (to == l->ds && l->ds->errors == FAULTS_MAX)
+		diag_at(l->ds, E_YAML_LIMIT, (struct span){ .src = at.src },
+			"%d errors found; the rest of the recipe was not looked at", FAULTS_MAX);
+	return d;
+}
+
+bool
+load_full(const struct load *l)
+{
+	return l->ds->errors > FAULTS_MAX;
+}
+
+const char *
+shown(struct arena *a, const char *text)
+{
+	enum { LONGEST = 72 };
+
+	if (strlen(text) <= LONGEST)
+		return arena_printf(a, "`%s`", text);
+	return arena_printf(a, "`%.*s...`", LONGEST, text);
+}
+
+const char *
+names_joined(struct arena *a, struct names names, const char *last)
+{
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < names.n; i++) {
+		if (i && i == names.n - 1)
+			buf_printf(&b, " %s ", last);
+		else if (i)
+			buf_puts(&b, ", ");
+		buf_puts(&b, names.at[i]);
+	}
+	return buf_text(&b);
+}
+
+/*
+ * Only where the text stands in the file as it is (plain, or quoted without escapes)
+ * is its n-th byte at a known column.
+ */
+struct span
+span_within(struct text t, size_t from, size_t n)
+{
+	size_t len = strlen(t.s);
+	struct span at = t.at;
+
+	if (from + n > len || (at.width != len && at.width != len + 2))
+		return at;
+	at.col += (uint32_t)(from + (at.width == len + 2));
+	at.width = (uint32_t)(n ? n : 1);
+	return at;
+}

@@ -1,0 +1,47 @@
+#ifndef RECIPE_LOAD_H
+#define RECIPE_LOAD_H
+
+#include "base/map.h"
+#include "base/yaml.h"
+#include "recipe.h"
+
+/* What the parts of loading share: where results and errors go, and what is known. */
+struct load {
+	struct arena *a;
+	struct diags *ds;
+	const struct facts *f;
+	const struct recipe_options *o;
+	recipe_open *open;
+	void *ctx;
+	struct map seen;     /* faults reported, by code and place */
+	struct diags echoes; /* where the same fault goes the second time */
+	struct map done; /* values read, by key and node: cells share what they have in common */
+	size_t cells;
+};
+
+/* A recipe with more faults than this is not read further. */
+enum { FAULTS_MAX = 200 };
+
+void load_init(struct load *l, struct arena *a, struct diags *ds, const struct facts *f,
+	       const struct recipe_options *o);
+
+/*
+ * fault -- diag_at, once for each code and place: many cells read the same text.
+ * Returns a diagnostic that notes and help may follow; never NULL.
+ */
+struct diag *fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* True when so many faults were found that looking for more is of no use. */
+bool load_full(const struct load *l);
+
+/* "`sometext`" or its beginning, for a message. */
+const char *shown(struct arena *a, const char *text);
+
+/* "a, b and c" */
+const char *names_joined(struct arena *a, struct names names, const char *last);
+
+/* The part of a text value's span that starts `from` bytes into it and is `n` long. */
+struct span span_within(struct text t, size_t from, size_t n);
+
+#endif

@@ -1,0 +1,445 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "cells.h"
+
+/* One key of the matrix and its values. */
+struct axis {
+	const char *dotted;
+	struct override key; /* without a value */
+	const struct node *const *values;
+	size_t n;
+};
+struct axes LIST(struct axis);
+
+/* Entries times cells: what must be compared with what. */
+enum { COMPARED_MAX = 20 * 1000 * 1000 };
+
+static bool
+equal(const struct node *x, const struct node *y)
+{
+	if (x == y)
+		return true;
+	if (x->kind != y->kind || x->n != y->n)
+		return false;
+	switch (x->kind) {
+	case NODE_SCALAR: return !strcmp(x->s, y->s) && node_is_null(x) == node_is_null(y);
+	case NODE_LIST:
+		for (size_t i = 0; i < x->n; i++)
+			if (!equal(x->items[i], y->items[i]))
+				return false;
+		return true;
+	case NODE_MAP:
+		for (size_t i = 0; i < x->n; i++) {
+			const struct node *other = node_get(y, x->pairs[i].key);
+
+			if (!other || !equal(x->pairs[i].value, other))
+				return false;
+		}
+		return true;
+	}
+	return false;
+}
+
+static bool
+refuse(struct load *l, struct span at, const char *what, const char *help)
+{
+	diag_help(fault(l, E_MATRIX, at, "%s", what), "%s", help);
+	return false;
+}
+
+/* A dotted key that a cell may set. */
+static bool
+cell_key(struct load *l, const struct pair *p, struct override *o)
+{
+	if (!override_key(l, p->key, p->key_at, o))
+		return false;
+	if (o->top->type == KEY_MATRIX || o->top->type == KEY_VARIANTS ||
+	    o->top->type == KEY_EXTENDS)
+		return refuse(l, p->key_at,
+			      arena_printf(l->a, "`%s` cannot be a key of the matrix", p->key),
+			      "use keys of the stack, such as torch.version");
+	return true;
+}
+
+/* Whether setting `x` would set `y` anew: the same key or one above it. */
+static bool
+covers(const struct override *x, const struct override *y)
+{
+	if (x->parts.n > y->parts.n)
+		return false;
+	for (size_t i = 0; i < x->parts.n; i++)
+		if (strcmp(x->parts.at[i], y->parts.at[i]) != 0)
+			return false;
+	return true;
+}
+
+/*
+ * --set of an axis's own key leaves that axis one value; of a key above it, the axis
+ * would be without effect, which nobody means.
+ */
+static bool
+fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
+{
+	for (size_t i = 0; i < fixed->n; i++) {
+		const struct override *set = &fixed->at[i];
+
+		if (set->dotted == axis->key.dotted) {
+			const struct node **one = arena_new_of(l->a, const struct node *);
+
+			*one = set->value;
+			axis->values = one;
+			axis->n = 1;
+		} else if (covers(set, &axis->key)) {
+			diag_note(fault(l, E_SET, set->at, "this would undo the matrix's `%s`",
+					axis->dotted),
+				  axis->key.at, "an axis of the matrix");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, struct axes *axes)
+{
+	struct axis axis = { .dotted = p->key };
+	const struct node **one;
+
+	if (!cell_key(l, p, &axis.key))
+		return false;
+	if (p->value->kind == NODE_MAP) {
+		fault(l, E_TYPE, p->value->at, "`matrix.%s` takes a list, not a map", p->key);
+		return false;
+	}
+	if (p->value->kind == NODE_LIST) {
+		axis.values = p->value->items;
+		axis.n = p->value->n;
+	} else if (!node_is_null(p->value)) {
+		one = arena_new_of(l->a, const struct node *);
+		*one = p->value;
+		axis.values = one;
+		axis.n = 1;
+	}
+	if (!axis.n)
+		return refuse(l, p->value->at, arena_printf(l->a, "`%s` has no values", p->key),
+			      "give it at least one, or remove the key");
+	for (size_t i = 0; i < axes->n; i++)
+		if (covers(&axes->at[i].key, &axis.key) || covers(&axis.key, &axes->at[i].key)) {
+			diag_note(fault(l, E_MATRIX, p->key_at, "`%s` and `%s` set the same thing",
+					axes->at[i].dotted, p->key),
+				  axes->at[i].key.at, "the other axis");
+			return false;
+		}
+	if (!fix_axis(l, &axis, fixed))
+		return false;
+	list_push(l->a, axes, axis);
+	return true;
+}
+
+/* --- include and exclude --- */
+
+/* An entry: a map of dotted keys to values. */
+static bool
+read_entry(struct load *l, const char *what, const struct node *n, struct overrides *out)
+{
+	bool good = true;
+
+	if (n->kind != NODE_MAP || !n->n) {
+		fault(l, E_TYPE, n->at, "`matrix.%s` takes a list of maps of dotted keys", what);
+		return false;
+	}
+	for (size_t i = 0; i < n->n; i++) {
+		struct override o = { 0 };
+
+		if (cell_key(l, &n->pairs[i], &o)) {
+			o.value = n->pairs[i].value;
+			list_push(l->a, out, o);
+		} else {
+			good = false;
+		}
+	}
+	return good;
+}
+
+struct entries LIST(struct overrides);
+
+static bool
+read_entries(struct load *l, const struct node *matrix, const char *what, struct entries *out)
+{
+	const struct node *list = node_get(matrix, what);
+	bool good = true;
+
+	if (!list || node_is_null(list))
+		return true;
+	if (list->kind != NODE_LIST) {
+		fault(l, E_TYPE, list->at, "`matrix.%s` takes a list, not %s", what,
+		      node_kind_name(list));
+		return false;
+	}
+	for (size_t i = 0; i < list->n && !load_full(l); i++) {
+		struct overrides entry = { 0 };
+
+		good &= read_entry(l, what, list->items[i], &entry);
+		list_push(l->a, out, entry);
+	}
+	return good;
+}
+
+static const struct override *
+find(const struct overrides *all, const struct override *key)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].dotted == key->dotted)
+			return &all->at[i];
+	return NULL;
+}
+
+/* Every key of the entry has its value in the cell. */
+static bool
+is_part_of(const struct overrides *entry, const struct overrides *cell)
+{
+	for (size_t i = 0; i < entry->n; i++) {
+		const struct override *own = find(cell, &entry->at[i]);
+
+		if (!own || !equal(own->value, entry->at[i].value))
+			return false;
+	}
+	return true;
+}
+
+/* No key of the entry has another value among the cell's first `naxes`, the axes'. */
+static bool
+goes_with(const struct overrides *entry, const struct overrides *cell, size_t naxes)
+{
+	const struct overrides own = { cell->at, naxes, naxes };
+
+	for (size_t i = 0; i < entry->n; i++) {
+		const struct override *axis = find(&own, &entry->at[i]);
+
+		if (axis && !equal(axis->value, entry->at[i].value))
+			return false;
+	}
+	return true;
+}
+
+/* The entry's keys that are not there yet are added; added ones are replaced. */
+static void
+add_to(struct load *l, const struct overrides *entry, size_t naxes, struct overrides *cell)
+{
+	for (size_t i = 0; i < entry->n; i++) {
+		const struct override *own = find(cell, &entry->at[i]);
+
+		if (!own)
+			list_push(l->a, cell, entry->at[i]);
+		else if (own >= cell->at + naxes)
+			cell->at[own - cell->at] = entry->at[i];
+	}
+}
+
+/*
+ * As GitHub Actions has it: an entry is added to every cell of the axes whose values
+ * it does not change; one that can be added to none is a cell of its own.
+ */
+static void
+apply_includes(struct load *l, const struct entries *includes, size_t naxes, struct cells *cells)
+{
+	size_t made = naxes ? cells->n : 0;
+
+	for (size_t i = 0; i < includes->n; i++) {
+		const struct overrides *entry = &includes->at[i];
+		bool added = false;
+
+		for (size_t c = 0; c < made; c++)
+			if (goes_with(entry, &cells->at[c].overrides, naxes)) {
+				add_to(l, entry, naxes, &cells->at[c].overrides);
+				added = true;
+			}
+		if (!added)
+			list_push(l->a, cells, (struct cell){ .overrides = *entry });
+	}
+}
+
+static void
+apply_excludes(const struct entries *excludes, struct cells *cells)
+{
+	size_t n = 0;
+
+	for (size_t c = 0; c < cells->n; c++) {
+		bool out = false;
+
+		for (size_t i = 0; i < excludes->n && !out; i++)
+			out = is_part_of(&excludes->at[i], &cells->at[c].overrides);
+		if (!out)
+			cells->at[n++] = cells->at[c];
+	}
+	cells->n = n;
+}
+
+/* --- names --- */
+
+static size_t
+index_of(const struct axes *axes, const struct override *o)
+{
+	for (size_t i = 0; i < axes->n; i++)
+		if (axes->at[i].key.dotted == o->dotted)
+			for (size_t v = 0; v < axes->at[i].n; v++)
+				if (axes->at[i].values[v] == o->value)
+					return v + 1;
+	return 1;
+}
+
+static void
+put_safe(struct buf *b, const char *s)
+{
+	for (; *s; s++)
+		buf_putc(b, is_alnum(*s) || strchr("._+-", *s) ? *s : '_');
+}
+
+/* "python-3.10,torch.version-2.2.2"; a list or map is named by its number in the axis. */
+static const char *
+name_of(struct load *l, const struct axes *axes, const struct overrides *cell)
+{
+	enum { LONGEST = 200 };
+	struct buf b = BUF(l->a);
+
+	for (size_t i = 0; i < cell->n; i++) {
+		const struct override *o = &cell->at[i];
+
+		if (i)
+			buf_putc(&b, ',');
+		for (size_t p = 0; p < o->parts.n; p++) {
+			if (p)
+				buf_putc(&b, '.');
+			put_safe(&b, o->parts.at[p]);
+		}
+		buf_putc(&b, '-');
+		if (o->value->kind != NODE_SCALAR)
+			buf_printf(&b, "%zu", index_of(axes, o));
+		else
+			put_safe(&b, node_is_null(o->value) ? "none" : o->value->s);
+	}
+	return b.n <= LONGEST ? buf_text(&b) : arena_copy(l->a, b.p, LONGEST);
+}
+
+static const char *
+lower(struct arena *a, const char *s)
+{
+	char *copy = arena_strdup(a, s);
+
+	for (char *p = copy; *p; p++)
+		*p = to_lower(*p);
+	return copy;
+}
+
+/* Two cells may come to the same name ("a/b", "a_b"): the later gets a number. */
+static void
+name_cells(struct load *l, const struct axes *axes, struct cells *cells)
+{
+	struct map taken = MAP(l->a);
+
+	for (size_t i = 0; i < cells->n; i++) {
+		const char *name = name_of(l, axes, &cells->at[i].overrides), *unique = name;
+		size_t *count = map_get(&taken, lower(l->a, name));
+
+		if (!count) {
+			count = arena_new_of(l->a, size_t);
+			map_put(&taken, lower(l->a, name), count);
+		}
+		while (++*count > 1) {
+			unique = arena_printf(l->a, "%s-%zu", name, *count);
+			if (!map_get(&taken, lower(l->a, unique)))
+				break;
+		}
+		if (unique != name)
+			map_put(&taken, lower(l->a, unique), arena_new_of(l->a, size_t));
+		cells->at[i].name = unique;
+	}
+}
+
+/* --- the product --- */
+
+static bool
+multiply(struct load *l, const struct axes *axes, struct span at, struct cells *cells)
+{
+	size_t total = 1;
+
+	for (size_t i = 0; i < axes->n; i++) {
+		if (axes->at[i].n > CELLS_MAX / total)
+			return refuse(
+				l, at,
+				arena_printf(l->a, "a matrix of more than %d cells", CELLS_MAX),
+				"split the recipe");
+		total *= axes->at[i].n;
+	}
+	for (size_t c = 0; axes->n && c < total; c++) {
+		struct cell cell = { 0 };
+		size_t rest = total, which = c;
+
+		for (size_t i = 0; i < axes->n; i++) {
+			struct override o = axes->at[i].key;
+
+			rest /= axes->at[i].n;
+			o.value = axes->at[i].values[which / rest];
+			which %= rest;
+			list_push(l->a, &cell.overrides, o);
+		}
+		list_push(l->a, cells, cell);
+	}
+	return true;
+}
+
+static bool
+read_axes(struct load *l, const struct node *matrix, const struct overrides *fixed,
+	  struct axes *axes)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < matrix->n && !load_full(l); i++) {
+		const struct pair *p = &matrix->pairs[i];
+
+		if (strcmp(p->key, "include") != 0 && strcmp(p->key, "exclude") != 0)
+			good &= read_axis(l, p, fixed, axes);
+	}
+	return good;
+}
+
+bool
+cells_make(struct load *l, const struct node *matrix, const struct overrides *fixed,
+	   struct cells *out)
+{
+	struct entries includes = { 0 }, excludes = { 0 };
+	struct axes axes = { 0 };
+	bool good;
+
+	if (!matrix) {
+		list_push(l->a, out, (struct cell){ 0 });
+		return true;
+	}
+	if (matrix->kind != NODE_MAP) {
+		fault(l, E_TYPE, matrix->at, "`matrix` takes a map, not %s",
+		      node_kind_name(matrix));
+		return false;
+	}
+	good = read_axes(l, matrix, fixed, &axes);
+	good &= read_entries(l, matrix, "include", &includes);
+	good &= read_entries(l, matrix, "exclude", &excludes);
+	if (!good || !multiply(l, &axes, matrix->at, out))
+		return false;
+	if ((includes.n + excludes.n) > COMPARED_MAX / (out->n + 1))
+		return refuse(l, matrix->at,
+			      "a matrix with too many entries to include and exclude",
+			      "split the recipe");
+	apply_excludes(&excludes, out);
+	apply_includes(l, &includes, axes.n, out);
+	if (!out->n)
+		return refuse(l, matrix->at, "the matrix has no cells",
+			      "leave at least one combination");
+	if (out->n > CELLS_MAX)
+		return refuse(
+			l, matrix->at,
+			arena_printf(l->a, "a matrix of %zu cells; at most %d", out->n, CELLS_MAX),
+			"split the recipe");
+	name_cells(l, &axes, out);
+	return true;
+}

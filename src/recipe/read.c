@@ -1,0 +1,456 @@
+#include "read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "merge.h"
+
+/* The member at `offset` of what is being filled. */
+#define MEMBER(type, base, offset) ((type *)(void *)((base) + (offset)))
+
+static bool
+wrong_kind(struct load *l, const char *path, const struct node *n, const char *wanted)
+{
+	diag_help(fault(l, E_TYPE, n->at, "`%s` takes %s, not %s", path, wanted, node_kind_name(n)),
+		  "`stackbuild schema` and the recipe reference show the form of each key");
+	return false;
+}
+
+bool
+value_empty(struct load *l, const char *path, const struct node *n)
+{
+	diag_help(fault(l, E_EMPTY, n->at, "`%s` has no value", path),
+		  "give it one, or remove the key");
+	return false;
+}
+
+/* A text that holds against its grammar. */
+static bool
+read_text(struct load *l, const char *path, grammar *check, const struct node *n, struct text *out)
+{
+	if (n->kind != NODE_SCALAR)
+		return wrong_kind(l, path, n, "text");
+	if (node_is_null(n))
+		return value_empty(l, path, n);
+	*out = node_text(n);
+	return text_holds(l, path, *out, check == grammar_env_value ? VALUE_MAX : TEXT_MAX) &&
+	       grammar_holds(l, check, path, *out);
+}
+
+static struct names
+words_of(struct load *l, const char *more)
+{
+	struct names words = { 0 };
+
+	for (const char *p = more; *p; p += strcspn(p, "|"), p += *p == '|')
+		list_push(l->a, &words, arena_copy(l->a, p, strcspn(p, "|")));
+	return words;
+}
+
+static bool
+read_word(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct names words = words_of(l, k->more);
+	struct text t;
+
+	if (!read_text(l, k->path, NULL, n, &t))
+		return false;
+	*MEMBER(struct span, base, k->and) = t.at;
+	for (size_t i = 0; i < words.n; i++)
+		if (!strcmp(words.at[i], t.s)) {
+			*MEMBER(unsigned, base, k->at) = (unsigned)i;
+			return true;
+		}
+	const char *nearest = str_nearest(t.s, words.at, words.n);
+	struct diag *d =
+		fault(l, E_WORD, t.at, "`%s`: %s is none of its words", k->path, shown(l->a, t.s));
+
+	if (nearest)
+		diag_fix(d, t.at, nearest, "did you mean `%s`?", nearest);
+	else
+		diag_help(d, "use %s", names_joined(l->a, words, "or"));
+	return false;
+}
+
+static bool
+read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	static const char *const words[] = { "true", "True", "TRUE", "false", "False", "FALSE" };
+	struct text *t = MEMBER(struct text, base, k->at);
+
+	if (!read_text(l, k->path, NULL, n, t))
+		return false;
+	for (size_t i = 0; i < 6; i++)
+		if (!strcmp(words[i], t->s)) {
+			t->s = i < 3 ? "true" : "false";
+			*MEMBER(bool, base, k->and) = i < 3;
+			return true;
+		}
+	diag_help(fault(l, E_WORD, t->at, "`%s`: %s is neither true nor false", k->path,
+			shown(l->a, t->s)),
+		  "write true or false");
+	return false;
+}
+
+static bool
+read_number(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct text *t = MEMBER(struct text, base, k->at);
+
+	if (!read_text(l, k->path, k->check, n, t))
+		return false;
+	if (k->type == KEY_COUNT)
+		*MEMBER(unsigned, base, k->and) = (unsigned)strtoul(t->s, NULL, 10);
+	else
+		*MEMBER(double, base, k->and) = strtod(t->s, NULL);
+	return true;
+}
+
+/* --- lists --- */
+
+struct items {
+	const struct node *const *at;
+	size_t n;
+};
+
+/* A list's items, or the one text that stands for a list of one. */
+static bool
+items_of(struct load *l, const struct key *k, const struct node *n, struct items *out)
+{
+	const struct node **one;
+
+	if (n->kind == NODE_MAP)
+		return wrong_kind(l, k->path, n, "a list");
+	if (n->kind == NODE_LIST) {
+		*out = (struct items){ n->items, n->n };
+		return true;
+	}
+	one = arena_new_of(l->a, const struct node *);
+	*one = n;
+	*out = (struct items){ one, 1 };
+	return true;
+}
+
+static bool
+read_texts(struct load *l, const struct key *k, const struct node *n, char *base, size_t at)
+{
+	struct texts *out = MEMBER(struct texts, base, at);
+	struct items items;
+	bool good = true;
+
+	if (!items_of(l, k, n, &items))
+		return false;
+	for (size_t i = 0; i < items.n && !load_full(l); i++) {
+		struct text t = { 0 };
+
+		good &= read_text(l, k->path, k->check, items.at[i], &t);
+		list_push(l->a, out, t);
+	}
+	if (k->and &&k->type == KEY_TEXTS)
+		*MEMBER(bool, base, k->and) = true;
+	return good;
+}
+
+/* " numpy<2 " -> "numpy<2", its span with it. */
+static struct text
+trimmed(struct load *l, struct text t)
+{
+	size_t from = strspn(t.s, " "), to = strlen(t.s);
+
+	while (to > from && t.s[to - 1] == ' ')
+		to--;
+	if (!from && !t.s[to])
+		return t;
+	return (struct text){ arena_copy(l->a, t.s + from, to - from),
+			      span_within(t, from, to - from) };
+}
+
+static bool
+read_requirements(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct recipe_requirements *out = MEMBER(struct recipe_requirements, base, k->at);
+	const char *place = arena_printf(l->a, "%s %p", k->path, (const void *)n);
+	struct recipe_requirements *done = map_get(&l->done, place);
+	struct items items;
+	bool good = true;
+
+	if (done) {
+		*out = *done;
+		return true;
+	}
+	if (!items_of(l, k, n, &items))
+		return false;
+	for (size_t i = 0; i < items.n && !load_full(l); i++) {
+		struct recipe_requirement r = { 0 };
+
+		if (!read_text(l, k->path, k->check, items.at[i], &r.text)) {
+			good = false;
+			continue;
+		}
+		r.text = trimmed(l, r.text);
+		r.req = requirement_of(l, r.text.s);
+		list_push(l->a, out, r);
+	}
+	if (good) {
+		done = arena_new_of(l->a, struct recipe_requirements);
+		*done = *out;
+		map_put(&l->done, place, done);
+	}
+	return good;
+}
+
+static bool
+read_gpus(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct recipe_gpus *out = MEMBER(struct recipe_gpus, base, k->at);
+	struct items items;
+	bool good = true;
+
+	if (!items_of(l, k, n, &items))
+		return false;
+	for (size_t i = 0; i < items.n && !load_full(l); i++) {
+		struct recipe_gpu g = { 0 };
+
+		if (!read_text(l, k->path, k->check, items.at[i], &g.text)) {
+			good = false;
+			continue;
+		}
+		g.gpu = facts_cc(l->f, g.text.s) ? NULL : facts_gpu(l->f, g.text.s);
+		g.cc = g.gpu ? g.gpu->cc : g.text.s;
+		list_push(l->a, out, g);
+	}
+	return good;
+}
+
+static bool
+read_modal_gpus(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct recipe_modal *m = MEMBER(struct recipe_modal, base, offsetof(struct recipe, modal));
+	struct texts *all = MEMBER(struct texts, base, k->and);
+	const char *colon;
+
+	if (!read_texts(l, k, n, base, k->and))
+		return false;
+	if (!all->n)
+		return value_empty(l, k->path, n);
+	m->gpu = all->at[0];
+	colon = strrchr(m->gpu.s, ':');
+	m->gpu_count = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 1;
+	if (n->kind != NODE_LIST)
+		*all = (struct texts){ 0 };
+	return true;
+}
+
+/* --- maps --- */
+
+/* /data and /data/ are one place, and a volume can be mounted once. */
+static bool
+mounts_hold(struct load *l, const struct settings *all)
+{
+	struct map paths = MAP(l->a), names = MAP(l->a);
+	bool good = true;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct setting *s = &all->at[i], *other;
+		size_t n = strlen(s->name.s);
+		const char *path = arena_copy(l->a, s->name.s, s->name.s[n - 1] == '/' ? n - 1 : n);
+
+		if ((other = map_put(&paths, path, s))) {
+			diag_note(fault(l, E_TWICE, s->name.at, "two volumes at `%s`", path),
+				  other->name.at, "the other one");
+			good = false;
+		}
+		if ((other = map_put(&names, s->value.s, s))) {
+			diag_note(fault(l, E_MODAL, s->value.at,
+					"the volume `%s` at two places; Modal takes it once",
+					s->value.s),
+				  other->value.at, "the other one");
+			good = false;
+		}
+	}
+	return good;
+}
+
+static bool
+read_settings(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct settings *out = MEMBER(struct settings, base, k->at);
+	grammar *names = k->type == KEY_MOUNTS ? grammar_mount : grammar_env_name;
+	bool good = true;
+
+	if (n->kind != NODE_MAP)
+		return wrong_kind(l, k->path, n, "a map");
+	for (size_t i = 0; i < n->n && !load_full(l); i++) {
+		struct setting s = { .name = { n->pairs[i].key, n->pairs[i].key_at } };
+
+		if (!text_holds(l, k->path, s.name, TEXT_MAX) ||
+		    !grammar_holds(l, names, k->path, s.name)) {
+			good = false;
+			continue;
+		}
+		const char *path = arena_printf(l->a, "%s.%s", k->path, s.name.s);
+
+		good &= read_text(l, path, k->check, n->pairs[i].value, &s.value);
+		list_push(l->a, out, s);
+	}
+	return good && (k->type != KEY_MOUNTS || mounts_hold(l, out));
+}
+
+/* The keys of a map, each into its member. */
+static bool
+read_keys(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < n->n && !load_full(l); i++) {
+		const struct pair *p = &n->pairs[i];
+		const struct key *child = key_child(k, p->key);
+
+		if (child) {
+			good &= read_value(l, child, p->value, base);
+		} else {
+			key_unknown(l, k, p->key, p->key_at);
+			good = false;
+		}
+	}
+	return good;
+}
+
+static bool
+read_map(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	if (k->type == KEY_SECTION)
+		*MEMBER(struct span, base, k->at) = n->at;
+	if (n->kind == NODE_MAP)
+		return read_keys(l, k, n, base);
+	if (n->kind == NODE_SCALAR && k->more)
+		return read_value(l, key_child(k, k->more), n, base);
+	return wrong_kind(l, k->path, n, k->more ? "text or a map" : "a map");
+}
+
+bool
+key_missing(struct load *l, const struct key *k, const char *name, struct span at)
+{
+	diag_help(fault(l, E_KEY_MISSING, at, "`%s` without `%s`", k->path, name), "add `%s:`",
+		  name);
+	return false;
+}
+
+/* The keys that each item of a list must have. */
+static bool
+has_required(struct load *l, const struct key *k, const struct node *n)
+{
+	bool good = true;
+
+	for (const struct key *child = NULL; (child = key_next(k, child));)
+		if (child->required && !node_get(n, key_name(child)))
+			good = key_missing(l, k, key_name(child), n->at);
+	return good;
+}
+
+/* The long form of one item. */
+static bool
+read_item(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	bool good = read_keys(l, k, n, base);
+
+	return has_required(l, k, n) && good;
+}
+
+static bool
+read_extension(struct load *l, const struct key *k, const struct node *n,
+	       struct recipe_extension *e)
+{
+	e->at = n->at;
+	if (n->kind == NODE_LIST || node_is_null(n))
+		return wrong_kind(l, k->path, n, "texts and maps");
+	if (n->kind == NODE_SCALAR ? !extension_short(l, n, e) : !read_item(l, k, n, (char *)e))
+		return false;
+	return extension_holds(l, e);
+}
+
+static bool
+read_extensions(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct recipe_extensions *out = MEMBER(struct recipe_extensions, base, k->at);
+	struct items items;
+	bool good = true;
+
+	if (!items_of(l, k, n, &items))
+		return false;
+	for (size_t i = 0; i < items.n && !load_full(l); i++) {
+		struct recipe_extension e = { 0 };
+
+		if (read_extension(l, k, items.at[i], &e))
+			list_push(l->a, out, e);
+		else
+			good = false;
+	}
+	return extensions_hold(l, out) && good;
+}
+
+static bool
+read_indexes(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	struct recipe_indexes *out = MEMBER(struct recipe_indexes, base, k->at);
+	bool good = true;
+
+	if (n->kind != NODE_LIST)
+		return wrong_kind(l, k->path, n, "a list");
+	for (size_t i = 0; i < n->n && !load_full(l); i++) {
+		struct recipe_index index = { 0 };
+
+		if (n->items[i]->kind != NODE_MAP)
+			good = wrong_kind(l, k->path, n->items[i], "maps");
+		else
+			good &= read_item(l, k, n->items[i], (char *)&index);
+		list_push(l->a, out, index);
+	}
+	return good;
+}
+
+/* A list or a map of names may be there without anything in it. */
+static bool
+may_be_empty(const struct key *k)
+{
+	switch (k->type) {
+	case KEY_TEXTS:
+	case KEY_REQUIREMENTS:
+	case KEY_GPUS:
+	case KEY_SETTINGS:
+	case KEY_MOUNTS:
+	case KEY_EXTENSIONS:
+	case KEY_INDEXES: return true;
+	default: return false;
+	}
+}
+
+bool
+read_value(struct load *l, const struct key *k, const struct node *n, char *base)
+{
+	if (node_is_null(n))
+		return may_be_empty(k) || value_empty(l, k->path, n);
+	switch (k->type) {
+	case KEY_TEXT: return read_text(l, k->path, k->check, n, MEMBER(struct text, base, k->at));
+	case KEY_WORD: return read_word(l, k, n, base);
+	case KEY_COUNT:
+	case KEY_NUMBER: return read_number(l, k, n, base);
+	case KEY_BOOL: return read_bool(l, k, n, base);
+	case KEY_TEXTS: return read_texts(l, k, n, base, k->at);
+	case KEY_REQUIREMENTS: return read_requirements(l, k, n, base);
+	case KEY_GPUS: return read_gpus(l, k, n, base);
+	case KEY_MODAL_GPUS: return read_modal_gpus(l, k, n, base);
+	case KEY_SETTINGS:
+	case KEY_MOUNTS: return read_settings(l, k, n, base);
+	case KEY_MAP:
+	case KEY_SECTION: return read_map(l, k, n, base);
+	case KEY_EXTENSIONS: return read_extensions(l, k, n, base);
+	case KEY_INDEXES: return read_indexes(l, k, n, base);
+	case KEY_EXTENDS:
+	case KEY_VARIANTS:
+	case KEY_MATRIX:
+	case KEY_CELLS: break;
+	}
+	BUG("the key %s is not read here", k->path);
+}

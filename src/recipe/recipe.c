@@ -1,0 +1,440 @@
+#include "recipe.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/sha256.h"
+#include "base/str.h"
+#include "cells.h"
+#include "extends.h"
+#include "read.h"
+
+/*
+ * In this order, each laid on what is before it: extends, the file, the variant, the
+ * cell of the matrix, --set.  An option that changes variants: or matrix: themselves
+ * comes before these are used; one that names an axis leaves it that one value.
+ */
+enum { SECTIONS_MAX = 32 };
+
+/* All cells together are digested no more than so many bytes. */
+enum { CANONICAL_MAX = 256 * 1024 * 1024 };
+
+/* The top-level values of one recipe, in the order of canonical JSON. */
+struct sections {
+	const struct key *key[SECTIONS_MAX];
+	const struct node *node[SECTIONS_MAX];
+	const struct section *read[SECTIONS_MAX]; /* of the node, or of one before it */
+	size_t n;
+};
+
+/* A recipe on its way to its cells. */
+struct making {
+	struct load *l;
+	const struct source *src;
+	const struct node *root; /* without variants and matrix */
+	struct overrides sets;
+	struct sections base;
+	struct buf canonical;
+	size_t canonical_bytes;
+};
+
+static bool
+is_structural(const struct override *o)
+{
+	return o->top->type == KEY_MATRIX || o->top->type == KEY_VARIANTS;
+}
+
+static const struct node *
+without(struct load *l, const struct node *map, enum key_type type)
+{
+	struct node *left = arena_new_of(l->a, struct node);
+	size_t n = 0;
+
+	*left = *map;
+	left->pairs = arena_array_of(l->a, struct pair, map->n);
+	for (size_t i = 0; i < map->n; i++) {
+		const struct key *k = key_child(&key_root, map->pairs[i].key);
+
+		if (!k || k->type != type)
+			left->pairs[n++] = map->pairs[i];
+	}
+	left->n = n;
+	return left;
+}
+
+/* --- sections --- */
+
+/* `root` by its keys; what is no key is reported. */
+static bool
+sections_of(struct load *l, const struct node *root, struct sections *out)
+{
+	struct names order = canonical_order(l->a);
+	bool good = true;
+
+	*out = (struct sections){ .n = order.n };
+	if (order.n > SECTIONS_MAX)
+		BUG("more than %d top-level keys", SECTIONS_MAX);
+	for (size_t i = 0; i < order.n; i++) {
+		out->key[i] = key_child(&key_root, order.at[i]);
+		out->node[i] = node_get(root, order.at[i]);
+	}
+	for (size_t i = 0; i < root->n && !load_full(l); i++)
+		if (!key_child(&key_root, root->pairs[i].key)) {
+			key_unknown(l, &key_root, root->pairs[i].key, root->pairs[i].key_at);
+			good = false;
+		}
+	return good;
+}
+
+static size_t
+section_of(const struct sections *s, const struct override *o)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->key[i] == o->top)
+			return i;
+	BUG("no section for %s", o->dotted);
+}
+
+static void
+lay(struct load *l, const struct override *o, struct sections *s)
+{
+	size_t i = section_of(s, o);
+
+	s->node[i] = override_apply(l, o, s->node[i]);
+}
+
+static bool
+is_touched(const struct cells *cells, const struct override *set)
+{
+	for (size_t c = 0; c < cells->n; c++)
+		for (size_t i = 0; i < cells->at[c].overrides.n; i++)
+			if (cells->at[c].overrides.at[i].top == set->top)
+				return true;
+	return false;
+}
+
+/* --set where no cell has a say is the same for all of them; the rest is left over. */
+static struct overrides
+lay_common(struct load *l, const struct overrides *sets, const struct cells *cells,
+	   struct sections *base)
+{
+	struct overrides left = { 0 };
+
+	for (size_t i = 0; i < sets->n; i++)
+		if (is_structural(&sets->at[i]))
+			continue;
+		else if (is_touched(cells, &sets->at[i]))
+			list_push(l->a, &left, sets->at[i]);
+		else
+			lay(l, &sets->at[i], base);
+	return left;
+}
+
+/* --- one recipe --- */
+
+/* The file's name where it can name a stack, else what is left of it. */
+static const char *
+default_stack(struct arena *a, const char *path)
+{
+	const char *stem = fs_stem(a, path);
+	struct buf b = BUF(a);
+
+	for (; *stem && b.n < 64; stem++)
+		if (is_alnum(*stem) || (b.n && strchr("._-", *stem)))
+			buf_putc(&b, *stem);
+		else if (b.n)
+			buf_putc(&b, '-');
+	return b.n ? buf_text(&b) : "recipe";
+}
+
+/* What must hold between sections. */
+static bool
+recipe_holds(struct load *l, const struct recipe *r)
+{
+	if (!r->extensions.n || r->torch.at.line)
+		return true;
+	diag_help(fault(l, E_KEY_MISSING, r->extensions.at[0].at,
+			"`extensions` without `torch`: nothing to compile them against"),
+		  "add `torch:` with a version");
+	return false;
+}
+
+static void
+digest(struct making *m, const struct sections *s, struct recipe *r)
+{
+	struct buf *b = &m->canonical;
+
+	b->n = 0;
+	buf_putc(b, '{');
+	for (size_t i = 0; i < s->n; i++) {
+		const char *json = s->node[i] ? s->read[i]->json : NULL;
+
+		if (!s->node[i] && !strcmp(s->key[i]->path, "stack"))
+			json = canonical_section(m->l->a, s->key[i], r);
+		if (json && b->n > 1)
+			buf_puts(b, ", ");
+		buf_puts(b, json ? json : "");
+	}
+	buf_putc(b, '}');
+	m->canonical_bytes += b->n;
+	r->digest = arena_printf(m->l->a, "sha256:%s", sha256_hex(m->l->a, b->p, b->n));
+}
+
+/* The recipe of one cell; NULL if something in it does not hold. */
+static const struct recipe *
+make(struct making *m, struct sections *s, const char *cell)
+{
+	struct load *l = m->l;
+	struct recipe *r = arena_new_of(l->a, struct recipe);
+	bool good = true, any = false;
+
+	*r = (struct recipe){
+		.src = m->src,
+		.path = l->o->path,
+		.stack = { default_stack(l->a, l->o->path), { .src = m->src } },
+		.variant = l->o->variant,
+		.cell = cell,
+		.verify = { .forbid_fallback_set = true },
+	};
+	for (size_t i = 0; i < s->n && !load_full(l); i++) {
+		if (!s->node[i])
+			continue;
+		any = true;
+		if (!s->read[i] || s->read[i]->node != s->node[i])
+			s->read[i] = section_read(l, s->key[i], s->node[i]);
+		good &= s->read[i]->good;
+		section_fill(s->read[i], r);
+	}
+	if (!any) {
+		diag_help(fault(l, E_EMPTY, m->root->at, "the recipe is empty"),
+			  "write at least `torch:` or `packages:`");
+		return NULL;
+	}
+	if (!recipe_holds(l, r) || !good)
+		return NULL;
+	digest(m, s, r);
+	return r;
+}
+
+/* --- variants --- */
+
+static struct names
+variant_names(struct load *l, const struct node *variants)
+{
+	struct names names = { 0 };
+
+	for (size_t i = 0; variants && i < variants->n; i++)
+		list_push(l->a, &names, variants->pairs[i].key);
+	return names;
+}
+
+/* Each is a map, under a name that a folder can have. */
+static bool
+variants_hold(struct load *l, const struct node *variants)
+{
+	bool good = true;
+
+	if (variants && variants->kind != NODE_MAP) {
+		fault(l, E_TYPE, variants->at, "`variants` takes a map, not %s",
+		      node_kind_name(variants));
+		return false;
+	}
+	for (size_t i = 0; variants && i < variants->n && !load_full(l); i++) {
+		const struct pair *p = &variants->pairs[i];
+		struct text name = { p->key, p->key_at };
+
+		good &= text_holds(l, "variants", name, TEXT_MAX) &&
+			grammar_holds(l, grammar_stack, "variants", name);
+		if (p->value->kind != NODE_MAP) {
+			fault(l, E_TYPE, p->value->at, "`variants.%s` takes a map, not %s", p->key,
+			      node_kind_name(p->value));
+			good = false;
+		} else if (node_get(p->value, "variants") || node_get(p->value, "extends")) {
+			fault(l, E_KEY_UNKNOWN, p->key_at,
+			      "a variant can have neither `variants` nor `extends`");
+			good = false;
+		}
+	}
+	return good;
+}
+
+static const struct recipes *
+variant_unknown(struct load *l, const struct source *src, struct names names)
+{
+	const char *nearest = str_nearest(l->o->variant, names.at, names.n);
+	struct diag *d = fault(l, E_VARIANT, (struct span){ .src = src },
+			       "the recipe has no variant %s", shown(l->a, l->o->variant));
+
+	if (nearest)
+		diag_help(d, "did you mean `%s`?", nearest);
+	else if (names.n)
+		diag_help(d, "it has %s", names_joined(l->a, names, "and"));
+	else
+		diag_help(d, "it has no variants; leave --variant out");
+	return NULL;
+}
+
+/* The variants that were not asked for are judged as well, so that none rots. */
+static bool
+others_hold(struct making *m, const struct node *plain, const struct node *variants)
+{
+	bool good = true;
+
+	for (size_t i = 0; variants && i < variants->n && !load_full(m->l); i++) {
+		const struct pair *p = &variants->pairs[i];
+		const struct node *whole = merge(m->l, &key_root, plain, p->value);
+		struct sections s;
+
+		if (m->l->o->variant && !strcmp(p->key, m->l->o->variant))
+			continue;
+		good &= sections_of(m->l, without(m->l, whole, KEY_MATRIX), &s);
+		good &= make(m, &s, NULL) != NULL;
+	}
+	return good;
+}
+
+/* --- cells --- */
+
+static bool
+cell_unknown(struct load *l, const struct source *src, const struct cells *cells, bool matrix)
+{
+	struct names names = { 0 }, first = { 0 };
+	const char *nearest;
+	struct diag *d;
+
+	for (size_t i = 0; matrix && i < cells->n; i++) {
+		list_push(l->a, &names, cells->at[i].name);
+		if (i < 8)
+			list_push(l->a, &first, cells->at[i].name);
+	}
+	nearest = str_nearest(l->o->cell, names.at, names.n);
+	d = fault(l, E_CELL, (struct span){ .src = src }, "the matrix has no cell %s",
+		  shown(l->a, l->o->cell));
+	if (nearest)
+		diag_help(d, "did you mean `%s`?", nearest);
+	else if (names.n)
+		diag_help(d, "its %zu cells are %s%s", names.n, names_joined(l->a, first, "and"),
+			  names.n > first.n ? " ..." : "");
+	else
+		diag_help(d, "the recipe has no matrix; leave --cell out");
+	return false;
+}
+
+/* Only the cell that was asked for, if one was. */
+static bool
+choose_cell(struct making *m, bool matrix, struct cells *cells)
+{
+	const char *name = m->l->o->cell;
+
+	if (!name)
+		return true;
+	for (size_t i = 0; matrix && i < cells->n; i++)
+		if (!strcmp(cells->at[i].name, name)) {
+			*cells = (struct cells){ cells->at + i, 1, 1 };
+			return true;
+		}
+	return cell_unknown(m->l, m->src, cells, matrix);
+}
+
+static const struct recipe *const *
+make_cells(struct making *m, const struct cells *cells, const struct overrides *sets)
+{
+	const struct recipe **all = arena_array_of(m->l->a, const struct recipe *, cells->n);
+	struct sections s = m->base;
+	bool good = true;
+
+	for (size_t c = 0; c < cells->n && !load_full(m->l); c++) {
+		memcpy(s.node, m->base.node, sizeof(s.node));
+		for (size_t i = 0; i < cells->at[c].overrides.n; i++)
+			lay(m->l, &cells->at[c].overrides.at[i], &s);
+		for (size_t i = 0; i < sets->n; i++)
+			lay(m->l, &sets->at[i], &s);
+		all[c] = make(m, &s, cells->at[c].name);
+		good &= all[c] != NULL;
+		if (m->canonical_bytes > CANONICAL_MAX) {
+			fault(m->l, E_MATRIX, m->root->at,
+			      "the matrix's cells are more than %d MiB of recipes",
+			      CANONICAL_MAX / 1024 / 1024);
+			return NULL;
+		}
+	}
+	return good ? all : NULL;
+}
+
+static const struct recipes *
+make_all(struct making *m, const struct node *variants, const struct node *matrix)
+{
+	struct load *l = m->l;
+	struct recipes *out = arena_new_of(l->a, struct recipes);
+	struct cells cells = { 0 };
+	struct overrides sets;
+	bool good = sections_of(l, m->root, &m->base);
+
+	good &= cells_make(l, matrix, &m->sets, &cells) && choose_cell(m, matrix != NULL, &cells);
+	if (!good)
+		return NULL;
+	sets = lay_common(l, &m->sets, &cells, &m->base);
+	out->at = make_cells(m, &cells, &sets);
+	out->n = cells.n;
+	out->matrix = matrix != NULL;
+	out->variants = variant_names(l, variants);
+	return out->at ? out : NULL;
+}
+
+const struct recipes *
+recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
+		  const struct recipe_options *o, recipe_open *open, void *ctx)
+{
+	struct load l;
+	struct making m = { .l = &l, .canonical = BUF(a) };
+	const struct node *root, *plain, *variants, *matrix;
+	const struct recipes *all;
+
+	load_init(&l, a, ds, f, o);
+	l.open = open;
+	l.ctx = ctx;
+	root = extends_load(&l, &m.src);
+	if (!sets_read(&l, &m.sets) || !root)
+		return NULL;
+	for (size_t i = 0; i < m.sets.n; i++)
+		if (is_structural(&m.sets.at[i]))
+			root = override_recipe(&l, &m.sets.at[i], root);
+	variants = node_get(root, "variants");
+	if (variants && node_is_null(variants))
+		variants = NULL;
+	if (!variants_hold(&l, variants))
+		return NULL;
+	plain = root = without(&l, root, KEY_VARIANTS);
+	if (o->variant && !node_get(variants, o->variant))
+		return variant_unknown(&l, m.src, variant_names(&l, variants));
+	if (o->variant)
+		root = merge(&l, &key_root, root, node_get(variants, o->variant));
+	matrix = node_get(root, "matrix");
+	m.root = without(&l, root, KEY_MATRIX);
+	all = make_all(&m, variants, matrix && !node_is_null(matrix) ? matrix : NULL);
+	return others_hold(&m, plain, variants) ? all : NULL;
+}
+
+const struct recipes *
+recipes_load(struct arena *a, struct diags *ds, const struct facts *f,
+	     const struct recipe_options *o)
+{
+	return recipes_load_from(a, ds, f, o, extends_open_file, NULL);
+}
+
+const char *
+recipe_canonical(struct arena *a, const struct recipe *r)
+{
+	struct names order = canonical_order(a);
+	struct buf b = BUF(a);
+
+	buf_putc(&b, '{');
+	for (size_t i = 0; i < order.n; i++) {
+		const char *json = canonical_section(a, key_child(&key_root, order.at[i]), r);
+
+		if (json)
+			buf_printf(&b, "%s%s", b.n > 1 ? ", " : "", json);
+	}
+	buf_putc(&b, '}');
+	return buf_text(&b);
+}

@@ -1,0 +1,54 @@
+#include <string.h>
+
+#include "keys.h"
+#include "recipe.h"
+
+/*
+ * The README's reference: one row a key, in the order of the table.
+ *
+ *     | Key | Takes | |
+ *     | --- | --- | --- |
+ *     | `torch` | text or map | PyTorch. ... E.g. `2.2.2` |
+ */
+static const char *
+takes(struct arena *a, const struct key *k)
+{
+	struct buf b = BUF(a);
+
+	switch (k->type) {
+	case KEY_TEXT: return "text";
+	case KEY_COUNT:
+	case KEY_NUMBER: return "number";
+	case KEY_BOOL: return "true or false";
+	case KEY_TEXTS:
+	case KEY_REQUIREMENTS:
+	case KEY_GPUS:
+	case KEY_EXTENSIONS:
+	case KEY_INDEXES:
+	case KEY_CELLS: return "list";
+	case KEY_MODAL_GPUS:
+	case KEY_EXTENDS: return "text or list";
+	case KEY_MAP:
+	case KEY_SECTION: return k->more ? "text or map" : "map";
+	case KEY_SETTINGS:
+	case KEY_MOUNTS:
+	case KEY_VARIANTS:
+	case KEY_MATRIX: return "map";
+	case KEY_WORD: break;
+	}
+	for (const char *p = k->more; *p; p += strcspn(p, "|"), p += *p == '|')
+		buf_printf(&b, "%s`%.*s`", b.n ? ", " : "", (int)strcspn(p, "|"), p);
+	return buf_text(&b);
+}
+
+void
+recipe_reference(struct arena *a, struct buf *out)
+{
+	size_t n;
+	const struct key *all = keys_all(&n);
+
+	buf_puts(out, "| Key | Takes | |\n| --- | --- | --- |\n");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "| `%s` | %s | %s%s E.g. `%s` |\n", all[i].path, takes(a, &all[i]),
+			   all[i].doc, all[i].required ? " Needed." : "", all[i].example);
+}
