@@ -147,7 +147,9 @@ class Docker:
             self.run("tag", "stackbuild-test/recorder:1", n)
 
     def run(self, *args):
-        subprocess.run([self.cli, *args], env=self.env, check=True, capture_output=True)
+        p = subprocess.run([self.cli, *args], env=self.env, capture_output=True, text=True)
+        if p.returncode:
+            raise Missing(f"docker {args[0]}: " + p.stderr.strip().split("\n")[-1])
 
     def build(self, text, context=None, target=None):
         with open(os.path.join(self.work, "Dockerfile"), "w", newline="") as f:
