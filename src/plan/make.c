@@ -8,6 +8,13 @@ const char *const step_kind_words[STEP_KINDS] = {
 
 /* --- drafts --- */
 
+/* Six decimals, as JSON shows them: whoever adds up the printed figures gets our sum. */
+static double
+as_printed(double x)
+{
+	return x < 1e9 ? (double)(long long)(x * 1e6 + 0.5) / 1e6 : x;
+}
+
 struct step
 plan_draft(const struct maker *m, enum step_kind kind, const char *id, const char *stage,
 	   const char *package)
@@ -18,8 +25,8 @@ plan_draft(const struct maker *m, enum step_kind kind, const char *id, const cha
 		.id = id,
 		.kind = kind,
 		.stage = stage,
-		.change_rate = cost.change_rate,
-		.cost_s = cost.seconds,
+		.change_rate = as_printed(cost.change_rate),
+		.cost_s = as_printed(cost.seconds),
 		.cost_source = cost.source,
 	};
 }
@@ -154,6 +161,7 @@ fill_keys(struct arena *a, const struct stack *s, struct step *steps, size_t n)
 				    steps[i].inputs.at[k]);
 			list_push(a, &inputs, input->key);
 		}
+		steps[i].own = plan_key(a, s, &steps[i], &(struct names){ 0 });
 		steps[i].key = plan_key(a, s, &steps[i], &inputs);
 		map_put(&keys, steps[i].id, &steps[i]);
 	}

@@ -102,6 +102,7 @@ struct step {
 	struct names why_needs; /* why each of needs is needed, beside it */
 	const char *
 		key; /* 64 hex digits: sha256 of all that decides its result, inputs' keys included */
+	const char *own;    /* the same without inputs' keys: what it is by itself */
 	double change_rate; /* changes a day */
 	double cost_s;
 	const char *cost_source;

@@ -1,0 +1,221 @@
+#include "show.h"
+
+/*
+ * torch222-cu121: 9 steps, about 14 min cold (estimate)
+ *
+ *  #  step           stage               cost  changes    why here
+ *  1  base           stack               1:10  yearly     nvidia/cuda:12.1.1-devel-ubuntu22.04: ...
+ *  7  causal-conv1d  ext-causal-conv1d   5:40  quarterly  compiled against torch and the build ...
+ *
+ * an average edit rebuilds 0:31 in the chain (0:36 by change rate alone)
+ * an edit of packages rebuilds 0:29 where stages are built, 10:59 in a chain (modal, script)
+ * --explain STEP says more; --diff OTHER shows what an edit costs; --format json|dot|mermaid
+ */
+
+static void
+table(const struct plan *p, struct arena *a, struct buf *out)
+{
+	size_t id = strlen("step"), stage = strlen("stage"), at;
+
+	for (size_t i = 0; i < p->n; i++) {
+		size_t n = strlen(p->steps[i].id), k = strlen(p->steps[i].stage);
+
+		id = n > id ? n : id;
+		stage = k > stage ? k : stage;
+	}
+	at = 4 + id + 2 + stage + 2 + 7 + 2 + 9 + 2;
+	buf_printf(out, "\n %2s  %-*s  %-*s  %7s  %-9s  %s\n", "#", (int)id, "step", (int)stage,
+		   "stage", "cost", "changes", "why here");
+	for (size_t i = 0; i < p->n; i++) {
+		const struct step *st = &p->steps[i];
+
+		buf_printf(out, " %2zu  %-*s  %-*s  %7s  %-9s  ", i + 1, (int)id, st->id,
+			   (int)stage, st->stage, show_time(a, st->cost_s),
+			   show_rate(st->change_rate));
+		show_wrapped(out, st->why, at + (i >= 99) + 1);
+	}
+}
+
+static void
+edits(const struct plan *p, struct arena *a, struct buf *out)
+{
+	double rates = 0, graph, chain;
+
+	for (size_t i = 0; i < p->n; i++)
+		rates += p->steps[i].change_rate;
+	if (rates > 0) {
+		const char *ours = show_time(a, p->expected_cost_s / rates);
+		const char *by_rate = show_time(a, p->by_rate_cost_s / rates);
+
+		buf_printf(out, "\nan average edit rebuilds %s of a chain", ours);
+		if (strcmp(ours, by_rate) != 0)
+			buf_printf(out, " (by change rate alone: %s)", by_rate);
+		buf_putc(out, '\n');
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->steps[i].kind != STEP_PACKAGES || p->steps[i].no_deps)
+			continue;
+		graph = graph_cost(a, p, i);
+		chain = chain_cost(p, i);
+		if (graph < chain)
+			buf_printf(out,
+				   "an edit of packages rebuilds %s where stages are built "
+				   "(dockerfile), %s of a chain (modal, script)\n",
+				   show_time(a, graph), show_time(a, chain));
+	}
+	if (p->order_note)
+		buf_printf(out, "order: %s\n", p->order_note);
+}
+
+/* --- one step --- */
+
+enum { LABEL = 13 };
+
+static void
+row(struct buf *out, const char *label, const char *text)
+{
+	buf_printf(out, "  %-*s", LABEL - 2, label);
+	show_wrapped(out, text, LABEL);
+}
+
+static void
+list_row(struct buf *out, const char *label, const struct names *names, const struct names *why)
+{
+	size_t wide = 0;
+
+	for (size_t i = 0; i < names->n; i++)
+		wide = strlen(names->at[i]) > wide ? strlen(names->at[i]) : wide;
+	for (size_t i = 0; i < names->n; i++) {
+		buf_printf(out, "  %-*s%-*s  ", LABEL - 2, i ? "" : label, (int)wide, names->at[i]);
+		show_wrapped(out, why->at[i], LABEL + wide + 2);
+	}
+}
+
+static void
+packages_rows(const struct step *st, struct arena *a, struct buf *out)
+{
+	struct names names = { 0 }, why = { 0 };
+
+	for (size_t i = 0; i < st->packages.n; i++) {
+		const struct stack_package *q = &st->packages.at[i];
+
+		list_push(a, &names, q->requirement);
+		list_push(a, &why,
+			  q->source ? arena_printf(a, "%s [%s]", q->reason, q->source) : q->reason);
+	}
+	list_row(out, "packages", &names, &why);
+}
+
+static void
+apt_rows(const struct plan *p, struct arena *a, struct buf *out)
+{
+	struct names names = { 0 }, why = { 0 };
+
+	for (size_t i = 0; i < p->stack->apt.n; i++) {
+		list_push(a, &names, p->stack->apt.at[i].value);
+		list_push(a, &why, p->stack->apt.at[i].reason);
+	}
+	list_row(out, "packages", &names, &why);
+}
+
+static void
+extension_rows(const struct plan *p, const struct stack_extension *e, struct arena *a,
+	       struct buf *out)
+{
+	static const char *const kinds[] = { "git", "sdist", "archive", "wheel" };
+	struct buf b = BUF(a);
+
+	buf_puts(&b, kinds[e->source]);
+	if (e->url)
+		buf_printf(&b, " %s", mask_credentials(a, e->url));
+	if (e->ref)
+		buf_printf(&b, " at %s", e->ref);
+	if (e->source == SOURCE_SDIST)
+		buf_printf(&b, " %s", e->requirement);
+	buf_printf(&b, ": %s", e->source_reason);
+	row(out, "source", buf_text(&b));
+	if (p->stack->archs.n && e->source != SOURCE_WHEEL)
+		row(out, "GPUs",
+		    arena_printf(a, "%s; TORCH_CUDA_ARCH_LIST is %s by its build",
+				 p->stack->arch_list, e->arch_flags));
+	if (e->mem_mib_per_job)
+		row(out, "memory", arena_printf(a, "%u MiB a compile job", e->mem_mib_per_job));
+	if (e->fact_source)
+		row(out, "known from", e->fact_source);
+}
+
+static void
+commands_rows(const struct step *st, struct arena *a, struct buf *out)
+{
+	for (size_t i = 0; i < st->files.n; i++)
+		row(out, i ? "" : "files", st->files.at[i].path);
+	for (size_t i = 0; i < st->commands.n; i++) {
+		struct buf b = BUF(a);
+
+		if (st->kind == STEP_EXTENSION)
+			buf_printf(&b, "%s: ", phase_words[st->commands.at[i].phase]);
+		show_command(&b, &st->commands.at[i]);
+		row(out, i ? "" : "commands", buf_text(&b));
+	}
+}
+
+static void
+explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
+{
+	const struct step *st = &p->steps[i];
+	const bool *after = graph_after(a, p, i);
+	struct buf b = BUF(a);
+
+	buf_printf(out, "%s: step %zu of %zu, stage %s", st->id, i + 1, p->n, st->stage);
+	if (st->at.line)
+		buf_printf(out, ", from %s:%u", st->at.src->path, st->at.line);
+	buf_putc(out, '\n');
+	row(out, "why here", st->why);
+	list_row(out, "needs", &st->needs, &st->why_needs);
+	for (size_t k = 0; k < st->inputs.n; k++)
+		buf_printf(&b, "%s%s", k ? ", " : "", st->inputs.at[k]);
+	row(out, "inputs", st->inputs.n ? buf_text(&b) : "none");
+	if (st->kind == STEP_APT)
+		apt_rows(p, a, out);
+	if (st->packages.n)
+		packages_rows(st, a, out);
+	if (st->index)
+		row(out, "index", mask_credentials(a, st->index));
+	if (st->extension)
+		extension_rows(p, st->extension, a, out);
+	row(out, "cost",
+	    arena_printf(a, "%s, changes %s%s%s%s", show_time(a, st->cost_s),
+			 show_rate(st->change_rate), st->cost_source ? " [" : "",
+			 st->cost_source ? st->cost_source : "", st->cost_source ? "]" : ""));
+	b = BUF(a);
+	for (size_t k = i + 1; k < p->n; k++)
+		if (after[k])
+			buf_printf(&b, "%s%s", b.n ? ", " : "", p->steps[k].id);
+	row(out, "an edit",
+	    arena_printf(a, "rebuilds %s in stages (with it: %s), %s of a chain",
+			 show_time(a, graph_cost(a, p, i)), b.n ? buf_text(&b) : "nothing",
+			 show_time(a, chain_cost(p, i))));
+	row(out, "key", st->key);
+	commands_rows(st, a, out);
+}
+
+void
+plan_text(const struct plan *p, const char *explained, struct buf *out)
+{
+	struct arena *a = out->a;
+	double cold = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (explained && !strcmp(p->steps[i].id, explained)) {
+			explain(p, i, a, out);
+			return;
+		}
+		cold += p->steps[i].cost_s;
+	}
+	buf_printf(out, "%s: %zu steps, about %.0f min cold (estimate)\n", p->name, p->n,
+		   cold < 60 ? 1 : cold / 60);
+	table(p, a, out);
+	edits(p, a, out);
+	buf_puts(out, "--explain STEP says more; --diff OTHER shows what an edit costs; "
+		      "--format json|dot|mermaid\n");
+}
