@@ -1,0 +1,205 @@
+#include "modal.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* Where the recipe says a thing; its modal: section, or the file, if it does not. */
+static struct span
+place(const struct modal *m, struct span at)
+{
+	if (at.line)
+		return at;
+	if (m->asked->at.line)
+		return m->asked->at;
+	return (struct span){ .src = m->recipe->src };
+}
+
+static void
+check_host(struct modal *m)
+{
+	const struct recipe *r = m->recipe;
+	struct diag *d;
+
+	if (strcmp(m->stack->platform, "linux/amd64")) {
+		d = diag_at(m->ds, E_MODAL_HOST, place(m, r->platform.at),
+			    "Modal runs linux/amd64 images, not %s", m->stack->platform);
+		diag_help(d, "leave the target out: -t dockerfile");
+	}
+	if (m->stack->user.value) {
+		d = diag_at(m->ds, E_MODAL_HOST, place(m, m->stack->user.at),
+			    "Modal runs everything as root: it ignores the user `%s`",
+			    m->stack->user.value);
+		diag_help(d, "remove `user` for Modal: --set user=null");
+	}
+	if (m->stack->cuda.value && m->stack->cuda_from == CUDA_HOST) {
+		d = diag_at(m->ds, E_MODAL_HOST, place(m, r->cuda_from_at),
+			    "a Modal image has no host whose CUDA toolkit it could use");
+		diag_help(d, "take the toolkit from an image, apt or wheels");
+	}
+}
+
+static void
+check_python(struct modal *m)
+{
+	const struct facts *f = m->stack->facts;
+	const struct choice *python = &m->stack->python;
+	struct names series = facts_modal_pythons(f, m->builder);
+	struct buf known = BUF(m->a);
+	struct diag *d;
+
+	if (!m->python || !series.n)
+		return;
+	for (size_t i = 0; i < series.n; i++) {
+		if (!strcmp(series.at[i], m->python))
+			return;
+		buf_printf(&known, "%s%s", i ? ", " : "", series.at[i]);
+	}
+	d = diag_at(m->ds, E_MODAL_PYTHON, place(m, python->at),
+		    "Modal's image builder %s has no Python %s", m->builder, m->python);
+	diag_why(d, "it has %s", buf_text(&known));
+	diag_help(d, "take one of these, or an image that brings its own (python: {from: base})");
+	diag_source(d, facts_modal(f)->source);
+}
+
+/*
+ * Modal's builder unquotes ENV values on its own terms: it expands $ inside single
+ * quotes, and its grammar has no place for a quote or backslash inside a value.
+ */
+static void
+check_env(struct modal *m)
+{
+	const struct settings *env = &m->recipe->env;
+
+	for (size_t i = 0; i < env->n; i++) {
+		const struct setting *s = &env->at[i];
+		const char *bad = s->value.s + strcspn(s->value.s, "$\"'\\");
+		struct diag *d;
+
+		if (!*bad)
+			continue;
+		d = diag_at(m->ds, E_MODAL_ENV, place(m, s->value.at),
+			    "Modal cannot hold a `%c` in an image variable: %s", *bad, s->name.s);
+		diag_why(d, "its image builder expands or drops it");
+		diag_help(d, "write the full value without it, or set %s in a Modal secret",
+			  s->name.s);
+	}
+}
+
+static void
+check_volumes(struct modal *m)
+{
+	const struct settings *v = &m->asked->volumes;
+
+	for (size_t i = 0; i < v->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			struct diag *d;
+
+			if (strcmp(v->at[k].value.s, v->at[i].value.s) != 0)
+				continue;
+			d = diag_at(m->ds, E_MODAL_VOLUME, place(m, v->at[i].value.at),
+				    "Modal mounts the volume `%s` only once in a function",
+				    v->at[i].value.s);
+			diag_note(d, v->at[k].name.at, "it is mounted here");
+			diag_help(d, "take another volume, or a folder of the first");
+		}
+}
+
+/* A build has no key for ssh, and nobody to ask for a password. */
+static void
+check_sources(struct modal *m)
+{
+	for (size_t i = 0; i < m->stack->extensions.n; i++) {
+		const struct stack_extension *e = &m->stack->extensions.at[i];
+		struct diag *d;
+
+		if (e->source != SOURCE_GIT || starts_with(e->url, "https://") ||
+		    starts_with(e->url, "git+https://"))
+			continue;
+		d = diag_at(m->ds, E_MODAL_SOURCE, place(m, e->asked->git.at),
+			    "a Modal build has no key to fetch `%s` with", e->url);
+		diag_help(d, "use an https:// address, or a wheel by URL");
+	}
+}
+
+/* What a module cannot call a function, and what the app file calls its own things. */
+static const char *const not_names[] = {
+	"False",
+	"None",
+	"True",
+	"and",
+	"as",
+	"assert",
+	"async",
+	"await",
+	"break",
+	"class",
+	"continue",
+	"def",
+	"del",
+	"elif",
+	"else",
+	"except",
+	"finally",
+	"for",
+	"from",
+	"global",
+	"if",
+	"import",
+	"in",
+	"is",
+	"lambda",
+	"nonlocal",
+	"not",
+	"or",
+	"pass",
+	"raise",
+	"return",
+	"try",
+	"while",
+	"with",
+	"yield",
+	"app",
+	"image",
+	"modal",
+	"os",
+	"shlex",
+	"smoke",
+	"write",
+	"command",
+	"add_local",
+	"compile_extension",
+	"recipe_folder",
+};
+
+static void
+check_entrypoint(struct modal *m)
+{
+	const char *name = m->asked->entrypoint.s ? strstr(m->asked->entrypoint.s, "::") : NULL;
+	struct diag *d;
+
+	if (!name)
+		return;
+	name += 2;
+	for (size_t i = 0; i < sizeof(not_names) / sizeof(*not_names); i++)
+		if (!strcmp(name, not_names[i])) {
+			d = diag_at(m->ds, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
+				    "an app file cannot have a function called `%s`", name);
+			diag_help(d, "give the function another name");
+			return;
+		}
+}
+
+bool
+modal_allows(struct modal *m)
+{
+	unsigned before = m->ds->errors;
+
+	check_host(m);
+	check_python(m);
+	check_env(m);
+	check_volumes(m);
+	check_sources(m);
+	check_entrypoint(m);
+	return m->ds->errors == before;
+}
