@@ -121,6 +121,9 @@ source_line(const struct source *src, uint32_t n, const char **line, size_t *siz
 {
 	const char *p = src->text, *end = src->text + src->size;
 
+	/* A byte order mark is no character of the first line. */
+	if (n == 1 && src->size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
 	for (; n > 1; n--) {
 		p = memchr(p, '\n', (size_t)(end - p));
 		if (!p)
@@ -169,11 +172,71 @@ columns(const char **line, size_t *size, uint32_t from, uint32_t to)
 	*size = start < stop ? (size_t)(stop - start) : 0;
 }
 
-/* A byte as it may go to a terminal: an escape sequence in a recipe must stay inert. */
-static char
-shown(char c)
+/* How many bytes of `p` are one character of UTF-8 that a terminal may get; 0: none. */
+static size_t
+character(const char *p, size_t n)
 {
-	return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f ? '?' : c;
+	unsigned char c = (unsigned char)*p;
+	size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+
+	if (!len || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if (starts_char(p[i]))
+			return 0;
+	/* U+0080..U+009F are control characters too. */
+	if ((c < ' ' && c != '\t') || c == 0x7f || (c == 0xc2 && (unsigned char)p[1] < 0xa0))
+		return 0;
+	return len;
+}
+
+/* Text as it may go to a terminal: an escape sequence in a recipe must stay inert. */
+static void
+print_bytes(const char *p, size_t n, struct buf *out)
+{
+	while (n) {
+		size_t len = character(p, n);
+
+		if (len)
+			buf_add(out, p, len);
+		else if (starts_char(*p))
+			buf_putc(out, '?');
+		p += len ? len : 1;
+		n -= len ? len : 1;
+	}
+}
+
+/* Stars over "user:secret" in URLs, one for each character, so that columns stay. */
+static void
+star_credentials(char *p, char *end)
+{
+	for (; (p = memmem(p, (size_t)(end - p), "://", 3)); p++) {
+		char *host = p + 3, *stop = host, *at = NULL;
+
+		for (; stop < end && !strchr("/?# \t'\"`", *stop); stop++)
+			if (*stop == '@')
+				at = stop;
+		if (!at || (at - host == 3 && !memcmp(host, "git", 3)))
+			continue;
+		for (; host < at; host++)
+			if (starts_char(*host))
+				*host = '*';
+	}
+}
+
+/*
+ * The part of a line that is shown, as it may be shown: `p` and `n` lie in `line`, and
+ * a URL may have begun before them.
+ */
+static void
+print_part(const char *line, const char *p, size_t n, struct buf *out)
+{
+	enum { LOOK_BACK = 4096 };
+	size_t before = (size_t)(p - line) < LOOK_BACK ? (size_t)(p - line) : LOOK_BACK;
+	char *copy = arena_copy(out->a, p - before, before + n);
+
+	star_credentials(copy, copy + before + n);
+	print_bytes(copy + before, n, out);
 }
 
 /*
@@ -188,7 +251,7 @@ shown(char c)
 static void
 print_line(struct span at, struct buf *out)
 {
-	const char *line;
+	const char *line, *whole;
 	size_t size;
 	uint32_t first = 1, col, width = at.width ? at.width : 1;
 
@@ -196,12 +259,12 @@ print_line(struct span at, struct buf *out)
 		return;
 	if (at.col > COLUMNS_SHOWN - COLUMNS_BEFORE)
 		first = at.col - COLUMNS_BEFORE;
+	whole = line;
 	columns(&line, &size, first, first + COLUMNS_SHOWN);
 	if (width > COLUMNS_SHOWN)
 		width = COLUMNS_SHOWN;
 	buf_printf(out, "%5u | %s", at.line, first > 1 ? "..." : "");
-	for (size_t i = 0; i < size; i++)
-		buf_putc(out, shown(line[i]));
+	print_part(whole, line, size, out);
 	buf_printf(out, "\n      | %s", first > 1 ? "   " : "");
 	col = first;
 	for (size_t i = 0; i < size && col < at.col; i++)
@@ -217,31 +280,36 @@ print_line(struct span at, struct buf *out)
 static void
 print_text(const char *text, struct buf *out)
 {
-	for (; *text; text++)
-		buf_putc(out, *text == '\n' ? '\n' : shown(*text));
+	for (;;) {
+		size_t n = strcspn(text, "\n");
+
+		print_bytes(text, n, out);
+		if (!text[n])
+			return;
+		buf_putc(out, '\n');
+		text += n + 1;
+	}
 }
 
 /* The line as it reads once the fix is applied. */
 static void
 print_fixed(const struct note *n, struct buf *out)
 {
-	const char *before, *after;
+	const char *before, *after, *whole;
 	size_t before_size, after_size;
 
 	if (!n->at.src || !source_line(n->at.src, n->at.line, &before, &before_size))
 		return;
-	after = before;
+	whole = after = before;
 	after_size = before_size;
 	columns(&before, &before_size, 1, n->at.col);
 	columns(&after, &after_size, n->at.col + n->at.width, UINT32_MAX);
 	if (before_size + after_size > COLUMNS_SHOWN)
 		before_size = after_size = 0;
 	buf_printf(out, "%5u | ", n->at.line);
-	for (size_t i = 0; i < before_size; i++)
-		buf_putc(out, shown(before[i]));
+	print_part(whole, before, before_size, out);
 	print_text(n->replacement, out);
-	for (size_t i = 0; i < after_size; i++)
-		buf_putc(out, shown(after[i]));
+	print_part(whole, after, after_size, out);
 	buf_putc(out, '\n');
 }
 
@@ -309,11 +377,17 @@ diags_print(const struct diags *ds, FILE *out, bool colour)
 	size_t written = 0, left_out = 0;
 
 	for (const struct diag *d = ds->head; d; d = d->next) {
-		struct arena *scratch = arena_new();
-		struct buf b = BUF(scratch);
+		struct arena *scratch;
+		struct buf b;
 
+		if (left_out) {
+			left_out++;
+			continue;
+		}
+		scratch = arena_new();
+		b = BUF(scratch);
 		print_diag(d, colour, &b);
-		if (left_out || written + b.n > DIAG_BYTES_MAX - 200) {
+		if (written + b.n > DIAG_BYTES_MAX - 200) {
 			left_out++;
 		} else {
 			fwrite(buf_text(&b), 1, b.n, out);

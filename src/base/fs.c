@@ -71,18 +71,22 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 	struct source *src = arena_new_of(a, struct source);
 	bool from_stdin = !strcmp(path, "-");
 	const char *why = NULL;
-	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-	CLEANUP_FD int fd = from_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
+	CLEANUP_FD int fd = -1;
 
 	src->path = from_stdin ? "<stdin>" : arena_strdup(a, path);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	/* Looked at before it is opened: opening some devices does something. */
+	if (!from_stdin && stat(path, &st) < 0)
 		return refuse(ds, src->path, at, strerror(errno));
 	if (!from_stdin && !S_ISREG(st.st_mode))
 		return refuse(ds, src->path, at, why_not_regular(st.st_mode));
-	if (S_ISDIR(st.st_mode))
+	/* O_NONBLOCK: if it has become a FIFO since, nobody waits for a writer. */
+	fd = from_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return refuse(ds, src->path, at, strerror(errno));
+	if (S_ISDIR(st.st_mode) || (!from_stdin && !S_ISREG(st.st_mode)))
 		return refuse(ds, src->path, at, why_not_regular(st.st_mode));
-	if (!from_stdin && st.st_size > (off_t)max)
+	if (S_ISREG(st.st_mode) && st.st_size > (off_t)max)
 		return refuse(ds, src->path, at,
 			      arena_printf(a, "it is larger than %zu KiB", max / 1024));
 	src->text = read_all(a, fd, max, &src->size, &why);

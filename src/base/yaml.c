@@ -9,6 +9,7 @@
 #include "list.h"
 #include "map.h"
 #include "str.h"
+#include "yaml_text.h"
 
 struct items LIST(const struct node *);
 struct pairs LIST(struct pair);
@@ -30,6 +31,15 @@ struct reader {
 	yaml_parser_t parser;
 };
 
+static struct span *
+span_copy(struct arena *a, struct span at)
+{
+	struct span *copy = arena_new_of(a, struct span);
+
+	*copy = at;
+	return copy;
+}
+
 static struct span
 span_of(const struct reader *r, yaml_mark_t from, yaml_mark_t to)
 {
@@ -48,31 +58,45 @@ event_span(const struct reader *r, const yaml_event_t *e)
 	return span_of(r, e->start_mark, e->start_mark);
 }
 
+/* What is missing at the end of the text is shown at the end of its last line. */
+static struct span
+error_span(const struct reader *r, yaml_mark_t mark)
+{
+	struct span at = span_of(r, mark, mark);
+	const char *line;
+	size_t size;
+
+	if (mark.column)
+		return at;
+	while (at.line > 1 && (!source_line(r->src, at.line, &line, &size) ||
+			       line == r->src->text + r->src->size)) {
+		at.line--;
+		at.col = 0;
+	}
+	if (at.col)
+		return at;
+	at.col = 1;
+	if (source_line(r->src, at.line, &line, &size))
+		for (size_t i = 0; i < size; i++)
+			at.col += ((unsigned char)line[i] & 0xc0) != 0x80;
+	return at;
+}
+
 /* libyaml's own words, with what most often lies behind them. */
 static bool
 syntax_error(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
-	struct span at = span_of(r, p->problem_mark, p->problem_mark);
+	struct span at = error_span(r, p->problem_mark);
 	const char *problem = p->problem ? p->problem : "cannot be read";
 	struct diag *d;
 
-	if (p->error == YAML_READER_ERROR) {
-		uint32_t line = 1;
-
-		/* A reader error carries a byte offset instead of a mark. */
-		for (size_t i = 0; i < p->problem_offset && i < r->src->size; i++)
-			line += r->src->text[i] == '\n';
-		at = (struct span){ r->src, line, 1, 1 };
-	}
 	d = diag_at(r->ds, E_YAML_SYNTAX, at, "not valid YAML: %s", problem);
 	if (p->context && p->context_mark.line != p->problem_mark.line)
-		diag_note(d, span_of(r, p->context_mark, p->context_mark), "%s here", p->context);
+		diag_note(d, error_span(r, p->context_mark), "%s here", p->context);
 	if (strstr(problem, "cannot start any token"))
 		diag_help(d,
 			  "indent with spaces, not tabs; quote text that starts with @, ` or %%");
-	else if (p->error == YAML_READER_ERROR)
-		diag_help(d, "save the file as UTF-8, without control characters");
 	return false;
 }
 
@@ -120,7 +144,7 @@ check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
 {
 	if (tag_allowed((const char *)tag))
 		return true;
-	diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "the tag `%s` is not allowed",
+	diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "the tag `%.60s` is not allowed",
 			  (const char *)tag),
 		  "write the value without a tag");
 	return false;
@@ -157,7 +181,7 @@ read_scalar(struct reader *r, const yaml_event_t *e)
 	}
 	*n = (struct node){
 		.kind = NODE_SCALAR,
-		.plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE,
+		.plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !e->data.scalar.tag,
 		.at = at,
 		.s = arena_copy(r->a, s, e->data.scalar.length),
 		.n = e->data.scalar.length,
@@ -204,6 +228,10 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 	yaml_event_delete(e);
 	if (!key)
 		return NULL;
+	if (node_is_null(key)) {
+		diag_at(r->ds, E_YAML_REFUSED, *at, "a key must be text, not nothing");
+		return NULL;
+	}
 	if (key->plain && !strcmp(key->s, "<<")) {
 		diag_help(diag_at(r->ds, E_YAML_REFUSED, *at, "the merge key `<<` is not allowed"),
 			  "write the keys out, or put the shared part into a file and name it in "
@@ -213,17 +241,59 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 	return key->s;
 }
 
+/* The keys of one map so far: few are compared one by one, many are hashed. */
+struct keys {
+	struct pairs pairs;
+	struct map seen;
+	bool hashed;
+};
+
+enum { HASH_FROM = 16, TWICE_MAX = 100 };
+
+static const struct span *
+key_before(struct reader *r, struct keys *k, const char *key)
+{
+	if (!k->hashed && k->pairs.n >= HASH_FROM) {
+		k->hashed = true;
+		k->seen = MAP(r->a);
+		for (size_t i = 0; i < k->pairs.n; i++)
+			map_put(&k->seen, k->pairs.at[i].key,
+				span_copy(r->a, k->pairs.at[i].key_at));
+	}
+	if (k->hashed)
+		return map_get(&k->seen, key);
+	for (size_t i = 0; i < k->pairs.n; i++)
+		if (!strcmp(k->pairs.at[i].key, key))
+			return &k->pairs.at[i].key_at;
+	return NULL;
+}
+
+/* False: it was there already, or there is no more to say about such keys. */
+static bool
+add_pair(struct reader *r, struct keys *k, struct pair p)
+{
+	const struct span *first = key_before(r, k, p.key);
+
+	if (first) {
+		diag_note(diag_at(r->ds, E_KEY_TWICE, p.key_at, "`%.60s` is given twice", p.key),
+			  *first, "first given here");
+		return false;
+	}
+	list_push(r->a, &k->pairs, p);
+	if (k->hashed)
+		map_put(&k->seen, p.key, span_copy(r->a, p.key_at));
+	return true;
+}
+
 static const struct node *
 read_map(struct reader *r, struct node *map, unsigned depth)
 {
-	struct pairs pairs = { 0 };
-	struct map seen = MAP(r->a);
-	bool twice = false;
+	struct keys keys = { 0 };
+	unsigned twice = 0;
 	yaml_event_t e;
 
 	for (;;) {
 		struct pair p = { 0 };
-		struct span *first;
 
 		if (!next(r, &e))
 			return NULL;
@@ -232,22 +302,14 @@ read_map(struct reader *r, struct node *map, unsigned depth)
 		if (!(p.key = read_key(r, &e, &p.key_at)) || !next(r, &e) ||
 		    !(p.value = read_node(r, &e, depth)))
 			return NULL;
-		first = map_get(&seen, p.key);
-		if (first) {
-			diag_note(
-				diag_at(r->ds, E_KEY_TWICE, p.key_at, "`%s` is given twice", p.key),
-				*first, "first given here");
-			twice = true;
-			continue;
-		}
-		first = arena_new_of(r->a, struct span);
-		*first = p.key_at;
-		map_put(&seen, p.key, first);
-		list_push(r->a, &pairs, p);
+		if (!add_pair(r, &keys, p) && ++twice == TWICE_MAX)
+			return NULL;
 	}
 	yaml_event_delete(&e);
-	map->pairs = pairs.at;
-	map->n = pairs.n;
+	map->pairs = arena_array_of(r->a, struct pair, keys.pairs.n);
+	if (keys.pairs.n)
+		memcpy(map->pairs, keys.pairs.at, keys.pairs.n * sizeof(*map->pairs));
+	map->n = keys.pairs.n;
 	return twice ? NULL : map;
 }
 
@@ -258,7 +320,7 @@ read_alias(struct reader *r, const yaml_event_t *e)
 	struct span at = event_span(r, e);
 
 	if (!to || to->open) {
-		diag_at(r->ds, E_YAML_REFUSED, at, "the alias `*%s` %s",
+		diag_at(r->ds, E_YAML_REFUSED, at, "the alias `*%.60s` %s",
 			(const char *)e->data.alias.anchor,
 			to ? "stands inside what it names" : "names nothing above it");
 		return NULL;
@@ -370,6 +432,8 @@ yaml_read(struct arena *a, struct diags *ds, const struct source *src, struct ya
 	const struct node *root;
 	size_t bom = src->size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
+	if (!yaml_text_holds(ds, src, bom))
+		return NULL;
 	if (!yaml_parser_initialize(&r.parser)) {
 		fputs("stackbuild: out of memory\n", stderr);
 		exit(70);

@@ -1,0 +1,78 @@
+#include "yaml_text.h"
+
+#include <stdint.h>
+
+/* Directives are asked for again with each new one: so many are more than anyone writes. */
+enum { DIRECTIVES_MAX = 16 };
+
+/* The code point at p[0..n) and its length in bytes; 0 if it is not UTF-8 (RFC 3629). */
+static size_t
+decode(const unsigned char *p, size_t n, uint32_t *point)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+
+	if (!len || len > n || p[0] > 0xf4)
+		return 0;
+	*point = len == 1 ? p[0] : p[0] & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*point = *point << 6 | (p[i] & 0x3fu);
+	}
+	return *point < smallest[len] || *point > 0x10ffff ||
+			       (*point >= 0xd800 && *point < 0xe000) ?
+		       0 :
+		       len;
+}
+
+/* Why the character may not stand in the text, or NULL. */
+static const char *
+refused(uint32_t c, uint32_t next)
+{
+	if (c == '\n' || c == '\t' || (c >= ' ' && c < 0x7f))
+		return NULL;
+	if (c == '\r')
+		return next == '\n' ? NULL : "a carriage return without a line feed";
+	if (!c)
+		return "a NUL character";
+	if (c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0 && c != 0x85))
+		return "a control character";
+	/* libyaml would begin a new line here, and an editor would not. */
+	if (c == 0x85 || c == 0x2028 || c == 0x2029)
+		return "a Unicode line separator";
+	return c == 0xfeff || c == 0xfffe || c == 0xffff ? "a character that is no text" : NULL;
+}
+
+bool
+yaml_text_holds(struct diags *ds, const struct source *src, size_t from)
+{
+	const unsigned char *p = (const unsigned char *)src->text + from;
+	const unsigned char *end = (const unsigned char *)src->text + src->size;
+	struct span at = { src, 1, 1, 1 };
+	unsigned directives = 0;
+
+	while (p < end) {
+		uint32_t c = 0;
+		size_t len = decode(p, (size_t)(end - p), &c);
+		const char *why = len ? refused(c, p + 1 < end ? p[1] : 0) : NULL;
+
+		if (!len || why) {
+			diag_help(diag_at(ds, len ? E_YAML_REFUSED : E_YAML_SYNTAX, at, "%s",
+					  len ? why : "bytes that are not UTF-8"),
+				  "save the file as UTF-8 text, without control characters");
+			return false;
+		}
+		if (c == '%' && at.col == 1 && ++directives > DIRECTIVES_MAX) {
+			diag_at(ds, E_YAML_LIMIT, at, "more than %d directives", DIRECTIVES_MAX);
+			return false;
+		}
+		at.col++;
+		if (c == '\n') {
+			at.line++;
+			at.col = 1;
+		}
+		p += len;
+	}
+	return true;
+}
