@@ -91,6 +91,15 @@ stays_inside(struct chain *c, const char *path)
 static const struct node *load_file(struct chain *c, const char *path, struct span at,
 				    unsigned depth, const struct source **src);
 
+static const struct node *
+too_many(struct chain *c, struct span at)
+{
+	diag_help(fault(c->l, E_YAML_LIMIT, at, "`extends` over more than %d files, or %d deep",
+			FILES_MAX, DEPTH_MAX),
+		  "put what they share into one file");
+	return NULL;
+}
+
 /* One file that `from` extends. */
 static const struct node *
 load_base(struct chain *c, const struct file *from, const struct node *name, unsigned depth)
@@ -141,6 +150,8 @@ apply_extends(struct chain *c, struct file *file, unsigned depth)
 			  "name a file, or remove the key");
 		return NULL;
 	}
+	if (extends->kind == NODE_LIST && extends->n > FILES_MAX)
+		return too_many(c, extends->at);
 	for (size_t i = 0; i < (extends->kind == NODE_LIST ? extends->n : 1); i++) {
 		const struct node *name = extends->kind == NODE_LIST ? extends->items[i] : extends;
 		const struct node *one = load_base(c, file, name, depth + 1);
@@ -194,11 +205,8 @@ load_file(struct chain *c, const char *path, struct span at, unsigned depth,
 
 	if (file)
 		return not_again(c, file, at) ? file->root : NULL;
-	if (++c->n > FILES_MAX || depth > DEPTH_MAX) {
-		fault(c->l, E_YAML_LIMIT, at, "`extends` over more than %d files, or %d deep",
-		      FILES_MAX, DEPTH_MAX);
-		return NULL;
-	}
+	if (++c->n > FILES_MAX || depth > DEPTH_MAX)
+		return too_many(c, at);
 	file = arena_new_of(c->l->a, struct file);
 	*file = (struct file){ .path = path, .asked = at, .open = true };
 	map_put(&c->files, path, file);

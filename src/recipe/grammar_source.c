@@ -306,7 +306,7 @@ grammar_git(struct load *l, const char *s)
 		return NULL;
 	return complain_help(
 		complain(l, E_URL, "%s is not a git repository that is fetched", shown(l->a, s)),
-		"write https://host/path.git or ssh://git@host/path.git");
+		"write https://host/path.git, or user@host:path as ssh takes it");
 }
 
 /* Names that are branches wherever they are seen. */

@@ -35,14 +35,25 @@ load_full(const struct load *l)
 	return l->ds->errors > FAULTS_MAX;
 }
 
+bool
+within_limit(struct load *l, struct span at, size_t n, size_t max, const char *what)
+{
+	if (n > max)
+		fault(l, E_YAML_LIMIT, at, "%zu %s; a recipe may have %zu", n, what, max);
+	return n <= max;
+}
+
 const char *
 shown(struct arena *a, const char *text)
 {
 	enum { LONGEST = 72 };
+	int n = LONGEST;
 
 	if (strlen(text) <= LONGEST)
 		return arena_printf(a, "`%s`", text);
-	return arena_printf(a, "`%.*s...`", LONGEST, text);
+	while (((unsigned char)text[n] & 0xc0) == 0x80)
+		n--; /* not in the middle of a character */
+	return arena_printf(a, "`%.*s...`", n, text);
 }
 
 const char *

@@ -19,8 +19,12 @@ struct load {
 	size_t cells;
 };
 
-/* A recipe with more faults than this is not read further. */
-enum { FAULTS_MAX = 200 };
+/*
+ * A recipe with more faults than this is not read further.  What one list or map may
+ * hold is bounded as well: far above what anyone writes, far below what would take
+ * more memory than the text is worth.
+ */
+enum { FAULTS_MAX = 200, ITEMS_MAX = 20 * 1000, EXTENSIONS_MAX = 2000, VARIANTS_MAX = 1000 };
 
 void load_init(struct load *l, struct arena *a, struct diags *ds, const struct facts *f,
 	       const struct recipe_options *o);
@@ -34,6 +38,9 @@ struct diag *fault(struct load *l, enum code code, struct span at, const char *f
 
 /* True when so many faults were found that looking for more is of no use. */
 bool load_full(const struct load *l);
+
+/* False, and SB0103, if there are more than `max` of `what`. */
+bool within_limit(struct load *l, struct span at, size_t n, size_t max, const char *what);
 
 /* "`sometext`" or its beginning, for a message. */
 const char *shown(struct arena *a, const char *text);

@@ -91,9 +91,11 @@ fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 			axis->values = one;
 			axis->n = 1;
 		} else if (covers(set, &axis->key)) {
-			diag_note(fault(l, E_SET, set->at, "this would undo the matrix's `%s`",
-					axis->dotted),
-				  axis->key.at, "an axis of the matrix");
+			diag_help(
+				diag_note(fault(l, E_SET, set->at,
+						"this would undo the matrix's `%s`", axis->dotted),
+					  axis->key.at, "an axis of the matrix"),
+				"set `%s` itself: the axis then has that one value", axis->dotted);
 			return false;
 		}
 	}

@@ -124,7 +124,9 @@ items_of(struct load *l, const struct key *k, const struct node *n, struct items
 		return wrong_kind(l, k->path, n, "a list");
 	if (n->kind == NODE_LIST) {
 		*out = (struct items){ n->items, n->n };
-		return true;
+		return within_limit(l, n->at, n->n,
+				    k->type == KEY_EXTENSIONS ? EXTENSIONS_MAX : ITEMS_MAX,
+				    k->path);
 	}
 	one = arena_new_of(l->a, const struct node *);
 	*one = n;
@@ -281,6 +283,8 @@ read_settings(struct load *l, const struct key *k, const struct node *n, char *b
 
 	if (n->kind != NODE_MAP)
 		return wrong_kind(l, k->path, n, "a map");
+	if (!within_limit(l, n->at, n->n, ITEMS_MAX, k->path))
+		return false;
 	for (size_t i = 0; i < n->n && !load_full(l); i++) {
 		struct setting s = { .name = { n->pairs[i].key, n->pairs[i].key_at } };
 
@@ -398,6 +402,8 @@ read_indexes(struct load *l, const struct key *k, const struct node *n, char *ba
 
 	if (n->kind != NODE_LIST)
 		return wrong_kind(l, k->path, n, "a list");
+	if (!within_limit(l, n->at, n->n, EXTENSIONS_MAX, k->path))
+		return false;
 	for (size_t i = 0; i < n->n && !load_full(l); i++) {
 		struct recipe_index index = { 0 };
 

@@ -24,6 +24,7 @@ struct sections {
 	const struct key *key[SECTIONS_MAX];
 	const struct node *node[SECTIONS_MAX];
 	const struct section *read[SECTIONS_MAX]; /* of the node, or of one before it */
+	size_t written[SECTIONS_MAX];             /* in the order of the file */
 	size_t n;
 };
 
@@ -64,20 +65,20 @@ without(struct load *l, const struct node *map, enum key_type type)
 
 /* --- sections --- */
 
-/* `root` by its keys; what is no key is reported. */
-static bool
-sections_of(struct load *l, const struct node *root, struct sections *out)
+static size_t
+section_of(const struct sections *s, const struct key *k)
 {
-	struct names order = canonical_order(l->a);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->key[i] == k)
+			return i;
+	BUG("no section for %s", k->path);
+}
+
+static bool
+keys_known(struct load *l, const struct node *root)
+{
 	bool good = true;
 
-	*out = (struct sections){ .n = order.n };
-	if (order.n > SECTIONS_MAX)
-		BUG("more than %d top-level keys", SECTIONS_MAX);
-	for (size_t i = 0; i < order.n; i++) {
-		out->key[i] = key_child(&key_root, order.at[i]);
-		out->node[i] = node_get(root, order.at[i]);
-	}
 	for (size_t i = 0; i < root->n && !load_full(l); i++)
 		if (!key_child(&key_root, root->pairs[i].key)) {
 			key_unknown(l, &key_root, root->pairs[i].key, root->pairs[i].key_at);
@@ -86,19 +87,39 @@ sections_of(struct load *l, const struct node *root, struct sections *out)
 	return good;
 }
 
-static size_t
-section_of(const struct sections *s, const struct override *o)
+/* `root` by its keys; what is no key is reported. */
+static bool
+sections_of(struct load *l, const struct node *root, struct sections *out)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->key[i] == o->top)
-			return i;
-	BUG("no section for %s", o->dotted);
+	struct names order = canonical_order(l->a);
+	bool good = keys_known(l, root);
+	size_t n = 0;
+
+	*out = (struct sections){ .n = order.n };
+	if (order.n > SECTIONS_MAX)
+		BUG("more than %d top-level keys", SECTIONS_MAX);
+	for (size_t i = 0; i < order.n; i++)
+		out->key[i] = key_child(&key_root, order.at[i]);
+	for (size_t i = 0; i < root->n; i++) {
+		const struct pair *p = &root->pairs[i];
+		const struct key *k = key_child(&key_root, p->key);
+
+		if (k) {
+			out->written[n] = section_of(out, k);
+			out->node[out->written[n++]] = p->value;
+		}
+	}
+	/* Then those that only a cell or an option brings. */
+	for (size_t i = 0; i < order.n; i++)
+		if (!out->node[i])
+			out->written[n++] = i;
+	return good;
 }
 
 static void
 lay(struct load *l, const struct override *o, struct sections *s)
 {
-	size_t i = section_of(s, o);
+	size_t i = section_of(s, o->top);
 
 	s->node[i] = override_apply(l, o, s->node[i]);
 }
@@ -196,7 +217,9 @@ make(struct making *m, struct sections *s, const char *cell)
 		.cell = cell,
 		.verify = { .forbid_fallback_set = true },
 	};
-	for (size_t i = 0; i < s->n && !load_full(l); i++) {
+	for (size_t w = 0; w < s->n && !load_full(l); w++) {
+		size_t i = s->written[w];
+
 		if (!s->node[i])
 			continue;
 		any = true;
@@ -239,6 +262,8 @@ variants_hold(struct load *l, const struct node *variants)
 		      node_kind_name(variants));
 		return false;
 	}
+	if (variants && !within_limit(l, variants->at, variants->n, VARIANTS_MAX, "variants"))
+		return false;
 	for (size_t i = 0; variants && i < variants->n && !load_full(l); i++) {
 		const struct pair *p = &variants->pairs[i];
 		struct text name = { p->key, p->key_at };
@@ -399,6 +424,9 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 	for (size_t i = 0; i < m.sets.n; i++)
 		if (is_structural(&m.sets.at[i]))
 			root = override_recipe(&l, &m.sets.at[i], root);
+	/* So many faults that there is no use in going on with a large file. */
+	if (!keys_known(&l, root) && load_full(&l))
+		return NULL;
 	variants = node_get(root, "variants");
 	if (variants && node_is_null(variants))
 		variants = NULL;
