@@ -202,6 +202,10 @@ class Buildah:
         os.environ["TMPDIR"] = work  # its cache mounts would stay in /var/tmp
         self.store = ["--root", f"{work}/root", "--runroot", f"{work}/run"]
         self.version = subprocess.run([self.cli, "--version"], capture_output=True, text=True).stdout.split()[2]
+        # chroot needs no runtime, but starts itself again without LD_LIBRARY_PATH: not with unpacked libraries.
+        self.isolation = ["--isolation", "chroot"]
+        if os.environ.get("LD_LIBRARY_PATH") and shutil.which("runc"):
+            self.isolation = ["--isolation", "oci", "--runtime", shutil.which("runc")]
         if not os.path.exists("/etc/containers/policy.json"):
             policy = os.path.join(work, "policy.json")
             with open(policy, "w") as f:
@@ -223,7 +227,7 @@ class Buildah:
         path = os.path.join(self.work, "Dockerfile")
         with open(path, "w", newline="") as f:
             f.write(text)
-        cmd = [self.cli, *self.store, "bud", "--isolation", "chroot", "--network", "host", "--pull-never", *self.policy, "-f", path]
+        cmd = [self.cli, *self.store, "bud", *self.isolation, "--network", "host", "--pull-never", *self.policy, "-f", path]
         cmd += ["--target", target] if target else []
         p = subprocess.run([*cmd, context or empty(self.work)], capture_output=True, text=True,
                            errors="surrogateescape", timeout=300)  # fmt: skip
