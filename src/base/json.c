@@ -70,10 +70,17 @@ json_quote(struct buf *out, const char *s)
 	buf_putc(out, '"');
 }
 
+/* What stands there now goes on one line. */
+static bool
+is_flat(const struct json *j)
+{
+	return j->flat || (j->row && j->depth >= j->row);
+}
+
 static void
 new_line(struct json *j)
 {
-	if (j->flat)
+	if (is_flat(j))
 		return;
 	buf_putc(j->out, '\n');
 	for (unsigned i = 0; i < j->depth; i++)
@@ -85,7 +92,7 @@ start(struct json *j, const char *key)
 {
 	if (j->depth) {
 		if (j->any[j->depth])
-			buf_puts(j->out, j->flat ? ", " : ",");
+			buf_puts(j->out, is_flat(j) ? ", " : ",");
 		new_line(j);
 		j->any[j->depth] = true;
 	}
@@ -119,13 +126,23 @@ json_list(struct json *j, const char *key)
 }
 
 void
+json_row(struct json *j, const char *key)
+{
+	open(j, key, '{', '}');
+	if (!j->row)
+		j->row = j->depth;
+}
+
+void
 json_end(struct json *j)
 {
 	char last = j->close[j->depth];
-	bool any = j->any[j->depth];
+	bool any = j->any[j->depth], flat = is_flat(j);
 
+	if (j->row == j->depth)
+		j->row = 0;
 	j->depth--;
-	if (any)
+	if (any && !flat)
 		new_line(j);
 	buf_putc(j->out, last);
 	if (!j->depth && !j->flat)

@@ -27,6 +27,7 @@ struct json {
 	unsigned depth;
 	bool any[32]; /* per depth: something stands there already */
 	char close[32];
+	unsigned row; /* depth of the map that is written on one line; 0: none */
 };
 
 enum { JSON_DEPTH_MAX = 32 };
@@ -37,6 +38,8 @@ struct json json_flat_to(struct buf *out);
 void json_map(struct json *j, const char *key);
 void json_list(struct json *j, const char *key);
 void json_end(struct json *j); /* the innermost map or list */
+/* A map that stands on one line, with all that is in it: one row of a table. */
+void json_row(struct json *j, const char *key);
 
 void json_text(struct json *j, const char *key, const char *value);
 void json_number(struct json *j, const char *key, double value); /* shortest, at most 6 decimals */

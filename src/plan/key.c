@@ -126,7 +126,7 @@ pin_json(struct json *j, struct arena *a, const struct stack *s, const char *req
 		if (!s->python.value || !marker_eval(req->marker, &env, &holds) || !holds)
 			return;
 	}
-	json_map(j, NULL);
+	json_row(j, NULL);
 	json_text(j, "name", req->key);
 	json_text(j, "specifier", specifiers_text(a, req->spec));
 	json_text(j, "step", step);
@@ -178,7 +178,7 @@ plan_image_json(struct arena *a, const struct stack *s, const struct step *steps
 	modules_json(&j, s);
 	json_list(&j, "steps");
 	for (size_t i = 0; i < n && steps[i].kind != STEP_APP; i++) {
-		json_map(&j, NULL);
+		json_row(&j, NULL);
 		json_text(&j, "id", steps[i].id);
 		json_text(&j, "kind", step_kind_words[steps[i].kind]);
 		json_text(&j, "key", steps[i].key);
@@ -190,6 +190,5 @@ plan_image_json(struct arena *a, const struct stack *s, const struct step *steps
 		step_pins(&j, a, s, &steps[i]);
 	json_end(&j);
 	json_end(&j);
-	buf_putc(&b, '\n');
 	return buf_text(&b);
 }

@@ -23,6 +23,7 @@ struct parser {
 	struct level open[TEMPLATE_DEPTH_MAX];
 	const struct shape *lists[TEMPLATE_DEPTH_MAX]; /* those of open that are lists */
 	unsigned nopen, nlists, errors;
+	unsigned unknown; /* sections open whose name is unknown: so are all in them */
 };
 
 /* A tag as it stands in the text, not yet understood. */
@@ -168,21 +169,26 @@ find_implied(const struct parser *ps, struct str name, struct piece *out)
 	return true;
 }
 
-static struct diag *
+static void
 unknown_name(struct parser *ps, const struct piece *v)
 {
 	struct names known = { 0 };
 	const char *near;
-	struct diag *d = fail(ps, E_TEMPLATE_NAME, v->at,
-			      arena_printf(ps->a, "there is no `%s` to insert here", v->name));
+	struct diag *d;
+
+	if (ps->unknown)
+		return;
+	d = fail(ps, E_TEMPLATE_NAME, v->at,
+		 arena_printf(ps->a, "there is no `%s` to insert here", v->name));
 
 	for (unsigned up = 0; up <= ps->nlists; up++)
 		for (const struct shape *row = shape_at(ps, up); row && row->name; row++)
 			list_push(ps->a, &known, row->name);
 	near = str_nearest(v->name, known.at, known.n);
 	if (near)
-		return diag_fix(d, v->at, near, "did you mean `%s`?", near);
-	return diag_help(d, "look up the names in the template that is built in");
+		diag_fix(d, v->at, near, "did you mean `%s`?", near);
+	else
+		diag_help(d, "look up the names in the template that is built in");
 }
 
 static bool
@@ -340,7 +346,9 @@ parse_section(struct parser *ps, const struct tag *t, struct pieces *to)
 	ps->open[ps->nopen++] = (struct level){ .name = s.name, .at = t->at };
 	if (repeats)
 		open_list(ps, &s);
+	ps->unknown += !known;
 	parse_pieces(ps, &body, true);
+	ps->unknown -= !known;
 	ps->nlists -= repeats;
 	ps->nopen--;
 	s.body = body.at;

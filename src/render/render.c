@@ -1,0 +1,246 @@
+#include "render.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/sha256.h"
+#include "base/str.h"
+#include "target.h"
+
+#define TARGETS(T) \
+	T(dockerfile, true, "one self-contained Dockerfile: Dockerfile") \
+	T(modal, true, "an app for `modal deploy`: modal_app.py")
+
+static const struct target_row rows[] = {
+#define ROW(name, by_default, what) { #name, what, by_default },
+	TARGETS(ROW)
+#undef ROW
+};
+
+static target_write *const writers[] = {
+#define WRITER(name, by_default, what) name##_render,
+	TARGETS(WRITER)
+#undef WRITER
+};
+
+enum { NTARGETS = sizeof(rows) / sizeof(rows[0]) };
+
+const struct target_row *
+render_targets(size_t *n)
+{
+	*n = NTARGETS;
+	return rows;
+}
+
+/* --- which ones --- */
+
+static size_t
+target_named(const char *name)
+{
+	size_t i = 0;
+
+	while (i < NTARGETS && strcmp(rows[i].name, name))
+		i++;
+	return i;
+}
+
+static void
+no_such_target(struct diags *ds, const char *name)
+{
+	const char *names[NTARGETS], *near;
+	struct buf all = BUF(ds->arena);
+	struct diag *d =
+		diag_at(ds, E_NO_SUCH_TARGET, (struct span){ 0 }, "there is no target `%s`", name);
+
+	for (size_t i = 0; i < NTARGETS; i++) {
+		names[i] = rows[i].name;
+		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	}
+	near = str_nearest(name, names, NTARGETS);
+	if (near)
+		diag_help(d, "did you mean `%s`?", near);
+	else
+		diag_help(d, "use one of %s", buf_text(&all));
+}
+
+/* wanted[i]: whether target i is to be written. */
+static bool
+choose(struct diags *ds, const struct render_input *in, bool wanted[NTARGETS])
+{
+	bool good = true;
+
+	for (size_t i = 0; i < NTARGETS; i++)
+		wanted[i] = !in->targets && rows[i].by_default;
+	for (size_t i = 0; in->targets && i < in->ntargets; i++) {
+		size_t k = target_named(in->targets[i]);
+
+		if (k < NTARGETS)
+			wanted[k] = true;
+		else
+			no_such_target(ds, in->targets[i]);
+		good = good && k < NTARGETS;
+	}
+	return good;
+}
+
+/* --- what could not be written --- */
+
+static const char *
+where_and_what(struct arena *a, const char *target, const struct diag *d)
+{
+	return arena_printf(a, "%s %u %u %u %s", target, d->code, d->at.line, d->at.col, d->text);
+}
+
+/* The same thing is said once, not once a cell. */
+static struct diag *
+say(struct diags *ds, struct map *said, enum code code, const char *target, const struct diag *d,
+    const char *text)
+{
+	struct diag *copy;
+
+	if (map_put(said, where_and_what(ds->arena, target, d), (void *)d))
+		return NULL;
+	copy = diag_at(ds, code, d->at, "%s", text);
+	copy->notes = d->notes;
+	copy->tail = copy->notes ? d->tail : &copy->notes;
+	return copy;
+}
+
+struct refusal {
+	size_t target;
+	const struct diag *d;
+};
+struct refusals LIST(struct refusal);
+
+/* Warnings are passed on at once; what an error becomes is known at the end. */
+static void
+sort_out(struct diags *ds, struct map *said, const struct diags *from, size_t target,
+	 struct refusals *refused)
+{
+	for (const struct diag *d = from->head; d; d = d->next) {
+		if (code_table[d->code].severity == SEV_ERROR)
+			list_push(ds->arena, refused, (struct refusal){ target, d });
+		else
+			say(ds, said, d->code, rows[target].name, d, d->text);
+	}
+}
+
+static void
+report(struct diags *ds, struct map *said, const struct refusals *refused, bool left_out)
+{
+	for (size_t i = 0; i < refused->n; i++) {
+		const struct diag *d = refused->at[i].d;
+		const char *name = rows[refused->at[i].target].name;
+
+		if (left_out)
+			say(ds, said, W_TARGET_LEFT_OUT, name, d,
+			    arena_printf(ds->arena, "left out: %s: %s", name, d->text));
+		else
+			say(ds, said, d->code, name, d, d->text);
+	}
+}
+
+/* --- writing --- */
+
+static bool
+write_cell(struct arena *a, struct diags *ds, const struct render_input *in, size_t cell,
+	   size_t target, struct rendereds *out)
+{
+	const struct plan *p = in->plans[cell];
+	size_t before = out->n;
+
+	if (!writers[target](a, ds, p, in->templates, out))
+		return false;
+	for (size_t i = before; i < out->n; i++) {
+		struct rendered *r = &out->at[i];
+
+		r->target = rows[target].name;
+		if (in->matrix)
+			r->path = fs_join(a, p->stack->recipe->cell, r->path);
+	}
+	return true;
+}
+
+bool
+render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
+{
+	bool wanted[NTARGETS], good = true;
+	struct refusals refused = { 0 };
+	struct map said = MAP(a);
+
+	if (!choose(ds, in, wanted))
+		return false;
+	for (size_t cell = 0; cell < in->n; cell++) {
+		for (size_t i = 0; i < NTARGETS; i++) {
+			struct diags own;
+
+			if (!wanted[i])
+				continue;
+			diags_init(&own, a);
+			good = write_cell(a, &own, in, cell, i, out) && good;
+			sort_out(ds, &said, &own, i, &refused);
+		}
+	}
+	good = good || (!in->targets && out->n);
+	report(ds, &said, &refused, good);
+	return good;
+}
+
+/* --- the manifest --- */
+
+static void
+inputs_json(struct json *j, const struct render_input *in)
+{
+	json_list(j, "cells");
+	for (size_t i = 0; i < in->n; i++) {
+		const struct recipe *r = in->plans[i]->stack->recipe;
+
+		json_row(j, NULL);
+		json_text(j, "cell", r->cell);
+		json_text(j, "recipe", r->digest);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void
+outputs_json(struct arena *a, struct json *j, const struct rendereds *files)
+{
+	json_list(j, "files");
+	for (size_t i = 0; i < files->n; i++) {
+		const struct rendered *r = &files->at[i];
+
+		json_row(j, NULL);
+		json_text(j, "path", r->path);
+		json_text(j, "target", r->target);
+		json_text(j, "digest",
+			  arena_printf(a, "sha256:%s", sha256_hex(a, r->text, r->size)));
+		json_int(j, "size", (long long)r->size);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+struct rendered
+render_manifest(struct arena *a, const struct render_input *in, const struct rendereds *files,
+		const char *version)
+{
+	const struct stack *s = in->plans[0]->stack;
+	struct buf b = BUF(a);
+	struct json j = json_to(&b);
+
+	json_map(&j, NULL);
+	json_text(&j, "stackbuild", version);
+	json_text(&j, "stack", in->plans[0]->name);
+	json_text(&j, "variant", s->recipe->variant);
+	json_text(&j, "knowledge", facts_date(s->facts));
+	json_text(&j, "templates", templates_digest(a, in->templates));
+	inputs_json(&j, in);
+	outputs_json(a, &j, files);
+	json_end(&j);
+	return (struct rendered){
+		.path = "stackbuild.json", .text = buf_text(&b), .size = b.n, .mode = 0644
+	};
+}

@@ -1,0 +1,100 @@
+#include <string.h>
+
+#include "base/embed.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "base/sha256.h"
+#include "template_tree.h"
+
+/* Where the texts come from: one source a name, in the order of the names. */
+struct templates {
+	struct arena *a;
+	const struct source **at; /* beside embedded_templates */
+	struct map *parsed;       /* name -> struct template; filled while rendering */
+};
+
+static const struct source *
+built_in(struct arena *a, const struct source *embedded)
+{
+	struct source *src = arena_new_of(a, struct source);
+
+	*src = *embedded;
+	src->path = arena_printf(a, "templates/%s", embedded->path);
+	return src;
+}
+
+static bool
+none_replaced(struct diags *ds, const char *dir)
+{
+	struct buf names = BUF(ds->arena);
+
+	for (size_t i = 0; i < embedded_templates_n; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", embedded_templates[i].path);
+	diag_help(diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` holds no template", dir),
+		  "put one of these there, under its own name: %s", buf_text(&names));
+	return false;
+}
+
+static bool
+replace_from(struct templates *t, struct diags *ds, const char *dir)
+{
+	size_t replaced = 0;
+
+	for (size_t i = 0; i < embedded_templates_n; i++) {
+		const char *path = fs_join(t->a, dir, embedded_templates[i].path);
+
+		if (!fs_exists(path))
+			continue;
+		replaced++;
+		t->at[i] = fs_read(t->a, ds, path, TEMPLATE_BYTES_MAX, (struct span){ 0 });
+		if (!t->at[i])
+			return false;
+	}
+	return replaced || none_replaced(ds, dir);
+}
+
+const struct templates *
+templates_open(struct arena *a, struct diags *ds, const char *dir)
+{
+	struct templates *t = arena_new_of(a, struct templates);
+
+	t->a = a;
+	t->at = arena_array_of(a, const struct source *, embedded_templates_n);
+	t->parsed = arena_new_of(a, struct map);
+	*t->parsed = MAP(a);
+	for (size_t i = 0; i < embedded_templates_n; i++)
+		t->at[i] = built_in(a, &embedded_templates[i]);
+	return !dir || replace_from(t, ds, dir) ? t : NULL;
+}
+
+const struct source *
+templates_text(const struct templates *t, const char *name)
+{
+	for (size_t i = 0; i < embedded_templates_n; i++)
+		if (!strcmp(embedded_templates[i].path, name))
+			return t->at[i];
+	BUG("no template `%s`", name);
+}
+
+const char *
+templates_digest(struct arena *a, const struct templates *t)
+{
+	struct buf all = BUF(a);
+
+	for (size_t i = 0; i < embedded_templates_n; i++)
+		buf_printf(&all, "%s  %s\n", sha256_hex(a, t->at[i]->text, t->at[i]->size),
+			   embedded_templates[i].path);
+	return arena_printf(a, "sha256:%s", sha256_hex(a, buf_text(&all), all.n));
+}
+
+const struct template *
+templates_parsed(const struct templates *t, const char *name)
+{
+	return map_get(t->parsed, name);
+}
+
+void
+templates_remember(const struct templates *t, const char *name, const struct template *tree)
+{
+	map_put(t->parsed, name, (void *)tree);
+}
