@@ -67,6 +67,28 @@ $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libstack.a
 
 # --- what is compiled in: knowledge/ and templates/, by our own generator ---
 
+generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/facts/%,$(lib_o))
+knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml)
+templates := $(sort $(shell find templates -type f 2>/dev/null))
+
+$(BUILD)/libgenerate.a: $(generate_o)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/generate: $(BUILD)/facts/generate.o $(BUILD)/libgenerate.a
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
+
+# The lists stand in files of their own, so that a file that went away is noticed too.
+$(BUILD)/gen/knowledge.list $(BUILD)/gen/templates.list: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $($(basename $(@F))) | cmp -s - $@ || printf '%s\n' $($(basename $(@F))) > $@
+
+$(BUILD)/gen/knowledge.c: $(BUILD)/generate $(knowledge) $(BUILD)/gen/knowledge.list
+	$(BUILD)/generate knowledge knowledge > $@
+
+$(BUILD)/gen/templates.c: $(BUILD)/generate $(templates) $(BUILD)/gen/templates.list
+	$(BUILD)/generate templates $(templates) > $@
+
 # --- installing ---
 
 install: all

@@ -1,13 +1,16 @@
 #include "fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
+#include "str.h"
 
 static void
 close_fd(const int *fd)
@@ -107,6 +110,29 @@ fs_is_dir(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int
+by_bytes(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+struct names
+fs_list(struct arena *a, const char *dir, const char *suffix)
+{
+	struct names names = { 0 };
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return names;
+	for (struct dirent *e; (e = readdir(d));)
+		if (*e->d_name != '.' && ends_with(e->d_name, suffix))
+			list_push(a, &names, arena_strdup(a, e->d_name));
+	closedir(d);
+	if (names.n)
+		qsort(names.at, names.n, sizeof(*names.at), by_bytes);
+	return names;
 }
 
 static bool

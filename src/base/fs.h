@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "diag.h"
+#include "list.h"
 
 /* Files: read whole with a cap, appear by rename.  No network, no child processes. */
 
@@ -26,6 +27,10 @@ const struct source *fs_read(struct arena *a, struct diags *ds, const char *path
 /* True if a file of that name exists (of any kind). */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
+
+/* The names in a folder that end in `suffix`, hidden ones left out, in byte order; none
+ * if it cannot be read. */
+struct names fs_list(struct arena *a, const char *dir, const char *suffix);
 
 /*
  * fs_write -- `path` holds exactly these bytes, or what it held before.

@@ -37,7 +37,7 @@ const char *facts_date(const struct facts *f);
 
 struct torch_variant {
 	const char *tag;   /* "cu121", "cpu" */
-	const char *index; /* https://download.pytorch.org/whl/cu121 */
+	const char *index; /* https://download.pytorch.org/whl/cu121; NULL: PyPI alone has it */
 	const char *cuda;  /* "12.1", as published; NULL for cpu and rocm */
 	const char *cudnn; /* or NULL */
 	enum tri cxx11abi;
@@ -57,8 +57,9 @@ struct torch_release {
 	size_t nvariants;
 	const char *torchvision, *torchaudio; /* the pair, or NULL */
 	const char *triton;                   /* requirement, "triton==2.2.0", or NULL */
-	const char *setuptools;               /* run-time requirement, "setuptools<82", or NULL */
-	const char *setuptools_build; /* what its cpp_extension needs, "setuptools<70", or NULL */
+	const char *triton_marker;    /* under which it holds: python_version < "3.12"; or NULL */
+	const char *setuptools;       /* run-time requirement, may carry a marker; or NULL */
+	const char *setuptools_build; /* what its cpp_extension needs, "setuptools<82", or NULL */
 	enum tri numpy2;              /* works with numpy 2 */
 	const char *cuda_toolkit;     /* version that its PyPI wheel pins ("13.0.2"), or NULL */
 	const char *cxx_std;          /* what its headers need at least, "c++17"; or NULL */

@@ -17,7 +17,7 @@ struct git_at;
  *
  *   in      path: a file as named on the command line; revision: anything that
  *           git rev-parse takes ("HEAD~3", "v1.2", a commit)
- *   errors  SB0280: no repository, no such revision; NULL
+ *   errors  SB0298: no repository, no such revision; NULL
  *   memory  lives in a; git_at_close gives libgit2's handles back
  */
 struct git_at *git_at_open(struct arena *a, struct diags *ds, const char *path,

@@ -1,0 +1,274 @@
+#include "schema.h"
+
+#include <string.h>
+
+#include "base/list.h"
+#include "base/str.h"
+
+struct checker {
+	struct arena *a;
+	struct arena *scratch; /* for values that are parsed only to see whether they can be */
+	struct diags *ds;
+	const struct node *sources; /* the file's table of them */
+	unsigned what;
+	bool ok;
+};
+
+static bool
+in_piece(const struct checker *c)
+{
+	return c->what & CHECK_PIECE;
+}
+
+static struct diag *
+bad(struct checker *c, struct span at, const char *text)
+{
+	c->ok = false;
+	return diag_at(c->ds, E_KNOWLEDGE, at, "%s", text);
+}
+
+static bool
+is_common(const char *key)
+{
+	return !strcmp(key, "source") || !strcmp(key, "unverified") || !strcmp(key, "note");
+}
+
+static void
+check_value(struct checker *c, const struct node *n, enum fact_type type)
+{
+	if (!in_piece(c))
+		return;
+	if (n->kind != NODE_SCALAR)
+		bad(c, n->at,
+		    arena_printf(c->a, "%s where %s belongs", node_kind_name(n),
+				 fact_type_name(type)));
+	else if (!fact_fits(c->scratch, type, n->s))
+		bad(c, n->at, arena_printf(c->a, "`%.200s` is not %s", n->s, fact_type_name(type)));
+}
+
+static void
+check_items(struct checker *c, const struct node *n, enum fact_type type)
+{
+	for (size_t i = 0; i < n->n; i++)
+		check_value(c, n->items[i], type);
+}
+
+static void
+check_words(struct checker *c, const struct node *n, enum fact_type type)
+{
+	if (n->kind == NODE_LIST) {
+		check_items(c, n, type);
+		return;
+	}
+	if (n->kind != NODE_SCALAR) {
+		check_value(c, n, type);
+		return;
+	}
+	for (const char *s = n->s; *(s += strspn(s, " "));) {
+		size_t size = strcspn(s, " ");
+		struct node word = { .kind = NODE_SCALAR, .at = n->at, .n = size };
+
+		word.s = arena_copy(c->a, s, size);
+		check_value(c, &word, type);
+		s += size;
+	}
+}
+
+/* A source is the name of one in the file's table, or says itself where to look. */
+static void
+check_source(struct checker *c, const struct node *n)
+{
+	if (n->kind != NODE_SCALAR || !fact_fits(c->scratch, F_TEXT, n->s)) {
+		bad(c, n->at, "a source is a text");
+		return;
+	}
+	if (!(c->what & CHECK_WHOLE) || strpbrk(n->s, " /") || node_get(c->sources, n->s))
+		return;
+	c->ok = false;
+	diag_help(diag_at(c->ds, E_KNOWLEDGE_SOURCE, n->at, "`%.200s` is not among the sources",
+			  n->s),
+		  "add it to the table `sources` at the top of the file, or write where to look");
+}
+
+static void
+check_common(struct checker *c, const struct pair *p)
+{
+	const struct node *v = p->value;
+
+	if (!strcmp(p->key, "source") && v->kind == NODE_LIST)
+		for (size_t i = 0; i < v->n; i++)
+			check_source(c, v->items[i]);
+	else if (!strcmp(p->key, "source"))
+		check_source(c, v);
+	else
+		check_value(c, v, F_TEXT);
+}
+
+static void check_map(struct checker *c, const struct node *map, const struct fact_field *fields,
+		      bool sourced);
+
+static bool
+check_is_map(struct checker *c, const struct node *n)
+{
+	if (n->kind == NODE_MAP)
+		return true;
+	if (in_piece(c))
+		bad(c, n->at, arena_printf(c->a, "%s where a map belongs", node_kind_name(n)));
+	return false;
+}
+
+static void
+check_keys(struct checker *c, const struct node *map, enum fact_type type)
+{
+	for (size_t i = 0; i < map->n && in_piece(c); i++)
+		if (!fact_fits(c->scratch, type, map->pairs[i].key))
+			bad(c, map->pairs[i].key_at,
+			    arena_printf(c->a, "`%.200s` is not %s", map->pairs[i].key,
+					 fact_type_name(type)));
+}
+
+static void
+check_rows(struct checker *c, const struct node *n, const struct fact_field *fields, bool sourced)
+{
+	if (n->kind != NODE_LIST) {
+		if (in_piece(c))
+			bad(c, n->at, "a list of maps belongs here");
+		return;
+	}
+	for (size_t i = 0; i < n->n; i++)
+		if (check_is_map(c, n->items[i]))
+			check_map(c, n->items[i], fields, sourced);
+}
+
+/* A claim stands in a map that has a source, or in one inside such a map. */
+static void
+check_sourced(struct checker *c, const struct pair *p, bool sourced)
+{
+	if (sourced || !in_piece(c))
+		return;
+	c->ok = false;
+	diag_help(diag_at(c->ds, E_KNOWLEDGE_SOURCE, p->key_at, "no source for `%s`", p->key),
+		  "add `source:` beside it or to a map round it");
+}
+
+static void
+check_field(struct checker *c, const struct pair *p, const struct fact_field *f, bool sourced)
+{
+	const struct node *n = p->value;
+
+	if (f->form != GROUP && f->form != GROUPS && f->form != ROWS)
+		check_sourced(c, p, sourced);
+	switch (f->form) {
+	case ONE: check_value(c, n, f->type); break;
+	case WORDS: check_words(c, n, f->type); break;
+	case MANY:
+		if (n->kind == NODE_LIST)
+			check_items(c, n, f->type);
+		else if (in_piece(c))
+			bad(c, n->at, "a list belongs here");
+		break;
+	case TABLE:
+		if (!check_is_map(c, n))
+			break;
+		check_keys(c, n, f->keys);
+		for (size_t i = 0; i < n->n; i++)
+			check_value(c, n->pairs[i].value, f->type);
+		break;
+	case GROUP:
+		if (check_is_map(c, n))
+			check_map(c, n, f->fields, sourced);
+		break;
+	case GROUPS:
+		if (!check_is_map(c, n))
+			break;
+		check_keys(c, n, f->keys);
+		for (size_t i = 0; i < n->n; i++)
+			if ((!node_is_null(n->pairs[i].value) || (c->what & CHECK_WHOLE)) &&
+			    check_is_map(c, n->pairs[i].value))
+				check_map(c, n->pairs[i].value, f->fields, sourced);
+		break;
+	case ROWS: check_rows(c, n, f->fields, sourced); break;
+	}
+}
+
+static void
+unknown_key(struct checker *c, const struct pair *p, const struct fact_field *fields)
+{
+	struct names known = { 0 };
+	const char *near;
+	struct diag *d;
+
+	list_push(c->scratch, &known, "source");
+	list_push(c->scratch, &known, "unverified");
+	list_push(c->scratch, &known, "note");
+	for (; fields->key; fields++)
+		list_push(c->scratch, &known, fields->key);
+	d = bad(c, p->key_at, arena_printf(c->a, "unknown key `%.200s`", p->key));
+	near = str_nearest(p->key, known.at, known.n);
+	if (near)
+		diag_fix(d, p->key_at, near, "write `%s`", near);
+}
+
+static void
+check_map(struct checker *c, const struct node *map, const struct fact_field *fields, bool sourced)
+{
+	sourced |= node_get(map, "source") != NULL;
+	for (size_t i = 0; i < map->n; i++) {
+		const struct pair *p = &map->pairs[i];
+		const struct fact_field *f = fields;
+
+		while (f->key && strcmp(f->key, p->key))
+			f++;
+		if (is_common(p->key))
+			check_common(c, p);
+		else if (!f->key && in_piece(c))
+			unknown_key(c, p, fields);
+		else if (f->key && (!node_is_null(p->value) || (c->what & CHECK_WHOLE)))
+			check_field(c, p, f, sourced);
+	}
+	for (const struct fact_field *f = fields; f->key && (c->what & CHECK_WHOLE); f++)
+		if (f->needed && !node_get(map, f->key))
+			bad(c, map->at, arena_printf(c->a, "`%s` is missing here", f->key));
+}
+
+/* The table of sources is not a claim itself. */
+static struct node *
+without_sources(struct checker *c, const struct node *root)
+{
+	struct node *rest = arena_new_of(c->a, struct node);
+
+	*rest = *root;
+	rest->pairs = arena_array_of(c->a, struct pair, root->n);
+	rest->n = 0;
+	for (size_t i = 0; i < root->n; i++)
+		if (strcmp(root->pairs[i].key, "sources"))
+			rest->pairs[rest->n++] = root->pairs[i];
+	return rest;
+}
+
+bool
+facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what)
+{
+	const struct fact_field *fields = facts_fields(file->name);
+	struct checker c = { .a = a, .ds = ds, .what = what, .ok = true };
+
+	if (!fields) {
+		bad(&c, file->root->at,
+		    arena_printf(a, "no part of the knowledge is called `%.200s`", file->name));
+		return false;
+	}
+	if (node_is_null(file->root))
+		return true;
+	if (file->root->kind != NODE_MAP) {
+		bad(&c, file->root->at, "a file of knowledge is a map");
+		return false;
+	}
+	c.scratch = arena_new();
+	c.sources = node_get(file->root, "sources");
+	if (c.sources && check_is_map(&c, c.sources))
+		for (size_t i = 0; i < c.sources->n; i++)
+			check_value(&c, c.sources->pairs[i].value, F_TEXT);
+	check_map(&c, without_sources(&c, file->root), fields, false);
+	arena_free(c.scratch);
+	return c.ok;
+}

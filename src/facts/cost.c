@@ -1,0 +1,41 @@
+#include <string.h>
+
+#include "internal.h"
+
+static double
+rate_of(const char *changes)
+{
+	static const struct {
+		const char *word;
+		double a_day;
+	} rates[] = {
+		{ "daily", 1 },          { "weekly", 1.0 / 7 },
+		{ "monthly", 1.0 / 30 }, { "quarterly", 1.0 / 91 },
+		{ "yearly", 1.0 / 365 },
+	};
+
+	for (size_t i = 0; changes && i < sizeof(rates) / sizeof(*rates); i++)
+		if (!strcmp(rates[i].word, changes))
+			return rates[i].a_day;
+	return rates[4].a_day;
+}
+
+struct cost
+facts_cost(const struct facts *f, const char *kind, const char *name)
+{
+	struct fact file = facts_file(f, "costs.yaml");
+	struct fact steps = fact_get(file, "steps"), of_kind = fact_get(steps, kind),
+		    own = { f->tree, 0 };
+	const char *changes;
+
+	if (name && !strcmp(kind, "extension"))
+		own = fact_get(fact_get(file, "extensions"), name);
+	if (!fact_is(own))
+		own = of_kind;
+	changes = fact_text_of(own, "changes");
+	return (struct cost){
+		.seconds = fact_number_of(own, "seconds"),
+		.change_rate = rate_of(changes ? changes : fact_text_of(of_kind, "changes")),
+		.source = fact_is(own) ? trail_source(f, trail_to(trail_of(file), own)) : NULL,
+	};
+}

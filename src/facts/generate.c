@@ -1,0 +1,155 @@
+/*
+ * generate -- the knowledge and the templates as C.
+ *
+ *     generate knowledge DIR       C source of the tree on stdout
+ *     generate check DIR           nothing on stdout; says what is wrong
+ *     generate templates FILE...   C source of the texts on stdout, named below the first /
+ *
+ * Exit status 0, 1 with diagnostics on stderr, 2 for wrong use.  Same files, same bytes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "schema.h"
+
+static bool
+read_knowledge(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files)
+{
+	bool ok = facts_read_files(a, ds, dir, files);
+
+	for (size_t i = 0; i < files->n; i++)
+		ok &= facts_check(a, ds, &files->at[i], CHECK_PIECE | CHECK_WHOLE);
+	if (!ok || !facts_check_references(a, ds, files))
+		return false;
+	for (size_t i = 0; i < files->n; i++)
+		if (starts_with(files->at[i].name, "extensions/"))
+			files->at[i].root = facts_apply_ranges(a, files->at[i].root);
+	return true;
+}
+
+/* `n` bytes as string literals, a line each; what is not plain goes as three octal digits. */
+static void
+put_literal(struct buf *b, const char *s, size_t n)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (!column)
+			buf_puts(b, "\t\"");
+		if (c == '"' || c == '\\')
+			buf_printf(b, "\\%c", c);
+		else if (c >= ' ' && c < 0x7f && c != '?')
+			buf_putc(b, (char)c);
+		else
+			buf_printf(b, "\\%03o", c);
+		if (++column == 80 || c == '\n' || i + 1 == n) {
+			buf_puts(b, "\"\n");
+			column = 0;
+		}
+	}
+	if (!n)
+		buf_puts(b, "\t\"\"\n");
+}
+
+static void
+put_tree(struct buf *b, const struct fact_tree *t, size_t nwords, size_t ntexts)
+{
+	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
+		    "#include \"facts/tree.h\"\n\n"
+		    "static const uint32_t words[] = {");
+	for (size_t i = 0; i < nwords; i++)
+		buf_printf(b, "%s%u,", i % 12 ? " " : "\n\t", t->words[i]);
+	buf_puts(b, "\n};\n\nstatic const char texts[] =\n");
+	put_literal(b, t->texts, ntexts);
+	buf_printf(b,
+		   "\t;\n\nconst struct fact_tree knowledge_tree = {\n"
+		   "\t.words = words, .texts = texts, .root = %u, .files = %u, .date = %u,\n};\n",
+		   t->root, t->files, t->date);
+}
+
+static void
+put_template(struct buf *b, const char *path, const struct source *src)
+{
+	const char *name = strchr(path, '/');
+
+	buf_puts(b, "\t{ ");
+	put_literal(b, name ? name + 1 : path, strlen(name ? name + 1 : path));
+	buf_puts(b, "\t,\n");
+	put_literal(b, src->text, src->size);
+	buf_printf(b, "\t, %zu },\n", src->size);
+}
+
+static bool
+put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, int n)
+{
+	bool ok = true;
+
+	buf_puts(b, "/* Written by generate from templates/; not to be edited. */\n"
+		    "#include \"base/embed.h\"\n\n"
+		    "const struct source embedded_templates[] = {\n");
+	for (int i = 0; i < n; i++) {
+		const struct source *src =
+			fs_read(a, ds, paths[i], FS_READ_MAX, (struct span){ 0 });
+
+		if (src)
+			put_template(b, paths[i], src);
+		ok &= src != NULL;
+	}
+	buf_printf(b, "\t{ NULL, NULL, 0 },\n};\n\nconst size_t embedded_templates_n = %d;\n", n);
+	return ok;
+}
+
+static int
+usage(void)
+{
+	fputs("usage: generate knowledge DIR | check DIR | templates FILE...\n", stderr);
+	return 2;
+}
+
+static int
+run(struct arena *a, struct diags *ds, int argc, char **argv)
+{
+	struct buf out = BUF(a);
+	struct fact_files files = { 0 };
+	size_t nwords, ntexts;
+	bool ok;
+
+	if (argc >= 2 && !strcmp(argv[1], "templates")) {
+		ok = put_templates(a, ds, &out, argv + 2, argc - 2);
+	} else if (argc == 3 && !strcmp(argv[1], "check")) {
+		ok = read_knowledge(a, ds, argv[2], &files);
+	} else if (argc == 3 && !strcmp(argv[1], "knowledge")) {
+		ok = read_knowledge(a, ds, argv[2], &files);
+		if (ok) {
+			const char *date = facts_newest_date(a, &files);
+			struct fact_tree *t = fact_pack(a, &files, date, &nwords, &ntexts);
+
+			put_tree(&out, t, nwords, ntexts);
+		}
+	} else {
+		return usage();
+	}
+	diags_print(ds, stderr, false);
+	if (!ok)
+		return 1;
+	fwrite(buf_text(&out), 1, out.n, stdout);
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct arena *a = arena_new();
+	struct diags ds;
+	int status;
+
+	diags_init(&ds, a);
+	status = run(a, &ds, argc, argv);
+	arena_free(a);
+	return status;
+}

@@ -1,0 +1,70 @@
+#ifndef FACTS_INTERNAL_H
+#define FACTS_INTERNAL_H
+
+#include "facts.h"
+#include "tree.h"
+
+/*
+ * Inside facts/: the tree, and what has been read out of it already.  Entries are read
+ * when they are first asked for; from then on the same struct is returned.
+ */
+struct facts {
+	struct arena *a;
+	const struct fact_tree *tree;
+	struct facts_read *read;
+};
+
+/* Structs that were read; NULL and 0: not yet. */
+struct facts_read {
+	const struct torch_release **torch; /* as many as the tree has, in its order */
+	size_t ntorch;
+	const struct cuda_toolkit **cuda;
+	size_t ncuda;
+	const struct gpu *gpus;
+	size_t ngpus;
+	const struct modal_gpu *modal_gpus;
+	size_t nmodal_gpus;
+	const struct modal_limits *modal;
+	const struct os_release *os;
+	size_t nos;
+	const struct extension **extensions;
+	size_t nextensions;
+	const struct pairing *pairings;
+	size_t npairings;
+	const struct numpy_series *numpy;
+	size_t nnumpy;
+};
+
+/* The map in a file: "torch.yaml". */
+struct fact facts_file(const struct facts *f, const char *name);
+
+/*
+ * The maps round a claim, outermost first: a claim rests on the source of the innermost
+ * that has one.
+ */
+struct trail {
+	struct fact at[6];
+	unsigned n;
+};
+
+struct trail trail_of(struct fact file);
+struct trail trail_to(struct trail t, struct fact map); /* one further in */
+
+/* "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)" */
+const char *trail_source(const struct facts *f, struct trail t);
+/* False if the innermost map that says so says `unverified`. */
+bool trail_verified(struct trail t);
+
+/* The pair of a map whose key is that version, by value: "2.2" is "2.2.0"; 0: none. */
+struct fact fact_version(const struct facts *f, struct fact map, const char *version,
+			 const char **key);
+
+/* The map in extensions/NAME.yaml; NAME is normalised. */
+struct fact extension_file_of(const struct facts *f, const char *name);
+
+/* The items of a list of texts, each whole; one text is a list of itself. */
+struct names fact_items(struct arena *a, struct fact x);
+
+enum tri fact_tri_of(struct fact map, const char *key);
+
+#endif

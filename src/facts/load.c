@@ -1,0 +1,206 @@
+#include "internal.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "schema.h"
+
+/* --- the tree --- */
+
+static const struct fact_file *
+file_of(const struct fact_files *files, const char *name)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (!strcmp(files->at[i].name, name))
+			return &files->at[i];
+	return NULL;
+}
+
+static struct fact_files
+built_in_files(struct arena *a)
+{
+	struct fact root = fact_root(&knowledge_tree);
+	struct fact_files files = { 0 };
+
+	for (size_t i = 0; i < fact_count(root); i++)
+		list_push(
+			a, &files,
+			(struct fact_file){ fact_key(root, i), fact_unpack(a, fact_at(root, i)) });
+	return files;
+}
+
+/* The built-in files, each with the overlay's of the same name over it. */
+static bool
+lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struct fact_files *files)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < over->n; i++) {
+		const struct fact_file *mine = &over->at[i];
+		struct fact_file *under = (struct fact_file *)file_of(files, mine->name);
+		struct node nothing = { .kind = NODE_MAP };
+
+		if (!facts_check(a, ds, mine, CHECK_PIECE)) {
+			ok = false;
+			continue;
+		}
+		if (node_is_null(mine->root))
+			continue;
+		if (!under) {
+			list_push(a, files, (struct fact_file){ mine->name, NULL });
+			under = &files->at[files->n - 1];
+			under->root = &nothing;
+		}
+		under->root = facts_merge(a, under->root, mine->root);
+		ok &= facts_check(a, ds, under, CHECK_WHOLE);
+	}
+	return ok;
+}
+
+static const struct fact_tree *
+load_overlay(struct arena *a, struct diags *ds, const char *overlay)
+{
+	struct fact_files over = { 0 }, files;
+	size_t nwords, ntexts;
+	bool ok = facts_read_files(a, ds, overlay, &over);
+
+	files = built_in_files(a);
+	ok &= lay_over(a, ds, &over, &files);
+	if (!ok || !facts_check_references(a, ds, &files))
+		return NULL;
+	for (size_t i = 0; i < files.n; i++)
+		if (starts_with(files.at[i].name, "extensions/"))
+			files.at[i].root = facts_apply_ranges(a, files.at[i].root);
+	return fact_pack(a, &files, facts_newest_date(a, &files), &nwords, &ntexts);
+}
+
+const struct facts *
+facts_load(struct arena *a, struct diags *ds, const char *overlay)
+{
+	struct facts *f = arena_new_of(a, struct facts);
+
+	*f = (struct facts){ .a = a, .tree = &knowledge_tree };
+	f->read = arena_new_of(a, struct facts_read);
+	if (overlay && !(f->tree = load_overlay(a, ds, overlay)))
+		return NULL;
+	return f;
+}
+
+const char *
+facts_date(const struct facts *f)
+{
+	return f->tree->texts + f->tree->date;
+}
+
+struct fact
+facts_file(const struct facts *f, const char *name)
+{
+	return fact_get(fact_root(f->tree), name);
+}
+
+/* --- where a claim comes from --- */
+
+struct trail
+trail_of(struct fact file)
+{
+	return (struct trail){ .at = { file }, .n = 1 };
+}
+
+struct trail
+trail_to(struct trail t, struct fact map)
+{
+	if (t.n == sizeof(t.at) / sizeof(*t.at))
+		BUG("a claim nested deeper than any file has them");
+	t.at[t.n++] = map;
+	return t;
+}
+
+static struct fact
+innermost(struct trail t, const char *key)
+{
+	struct fact found = { t.at[0].t, 0 };
+
+	for (unsigned i = t.n; i-- && !fact_is(found);)
+		found = fact_get(t.at[i], key);
+	return found;
+}
+
+bool
+trail_verified(struct trail t)
+{
+	const char *s = fact_text(innermost(t, "unverified"));
+
+	return !s || !strcmp(s, "false");
+}
+
+static void
+add_source(struct buf *b, struct fact sources, const char *s)
+{
+	const char *whole = s ? fact_text_of(sources, s) : NULL;
+
+	if (s)
+		buf_printf(b, "%s%s", b->n ? "; " : "", whole ? whole : s);
+}
+
+const char *
+trail_source(const struct facts *f, struct trail t)
+{
+	struct fact source = innermost(t, "source"), sources = fact_get(t.at[0], "sources");
+	struct fact here = t.at[t.n - 1];
+	const char *why = fact_text(innermost(t, "unverified"));
+	struct buf b = BUF(f->a);
+
+	add_source(&b, sources, fact_text(source));
+	for (size_t i = 0; i < fact_count(source); i++)
+		add_source(&b, sources, fact_text(fact_at(source, i)));
+	if (!trail_verified(t))
+		buf_printf(&b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
+			   strcmp(why, "true") ? why : "");
+	return arena_printf(f->a, "%s:%u (%s)", fact_path(here), fact_line(here), buf_text(&b));
+}
+
+/* --- small readers --- */
+
+struct fact
+fact_version(const struct facts *f, struct fact map, const char *version, const char **key)
+{
+	const struct version *want;
+	struct fact exact = fact_get(map, version);
+
+	*key = version;
+	if (fact_is(exact))
+		return exact;
+	want = version_parse(f->a, version);
+	for (size_t i = 0; want && i < fact_count(map); i++) {
+		const struct version *v = version_parse(f->a, fact_key(map, i));
+
+		if (v && !version_cmp(v, want)) {
+			*key = fact_key(map, i);
+			return fact_at(map, i);
+		}
+	}
+	return (struct fact){ map.t, 0 };
+}
+
+enum tri
+fact_tri_of(struct fact map, const char *key)
+{
+	const char *s = fact_text_of(map, key);
+
+	if (!s)
+		return TRI_UNKNOWN;
+	return !strcmp(s, "true") ? TRI_YES : TRI_NO;
+}
+
+struct names
+fact_items(struct arena *a, struct fact x)
+{
+	struct names names = { 0 };
+
+	if (fact_text(x))
+		list_push(a, &names, fact_text(x));
+	for (size_t i = 0; i < fact_count(x); i++)
+		if (fact_text(fact_at(x, i)))
+			list_push(a, &names, fact_text(fact_at(x, i)));
+	return names;
+}

@@ -1,0 +1,184 @@
+#include "schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/str.h"
+#include "python/python.h"
+
+struct pairs LIST(struct pair);
+
+/* --- one file over another --- */
+
+/* Both sources stay: the claims that were not replaced still rest on the old one. */
+static const struct node *
+both_sources(struct arena *a, const struct node *under, const struct node *over)
+{
+	struct node *both = arena_new_of(a, struct node);
+	struct items LIST(const struct node *);
+	struct items items = { 0 };
+	const struct node *sides[] = { over, under };
+
+	for (size_t s = 0; s < 2; s++) {
+		if (sides[s]->kind == NODE_SCALAR)
+			list_push(a, &items, sides[s]);
+		for (size_t i = 0; sides[s]->kind == NODE_LIST && i < sides[s]->n; i++)
+			list_push(a, &items, sides[s]->items[i]);
+	}
+	*both = (struct node){ .kind = NODE_LIST, .at = over->at, .items = items.at, .n = items.n };
+	return both;
+}
+
+static void
+merge_pair(struct arena *a, struct pairs *pairs, const struct pair *p)
+{
+	size_t i = 0;
+
+	while (i < pairs->n && strcmp(pairs->at[i].key, p->key))
+		i++;
+	if (node_is_null(p->value)) {
+		if (i < pairs->n) {
+			memmove(&pairs->at[i], &pairs->at[i + 1],
+				(pairs->n - i - 1) * sizeof(*pairs->at));
+			pairs->n--;
+		}
+	} else if (i == pairs->n) {
+		/* Nulls below remove nothing here, and must not stay either. */
+		struct pair clean = *p;
+
+		if (p->value->kind == NODE_MAP) {
+			struct node nothing = { .kind = NODE_MAP };
+
+			clean.value = facts_merge(a, &nothing, p->value);
+		}
+		list_push(a, pairs, clean);
+	} else if (!strcmp(p->key, "source")) {
+		pairs->at[i].value = both_sources(a, pairs->at[i].value, p->value);
+	} else {
+		pairs->at[i].value = facts_merge(a, pairs->at[i].value, p->value);
+	}
+}
+
+/* Keys that are versions stand in the order of the versions; others stay as they are. */
+struct keyed {
+	const struct version *version;
+	size_t place;
+	struct pair pair;
+};
+
+static int
+by_version(const void *x, const void *y)
+{
+	const struct keyed *a = x, *b = y;
+	int c = version_cmp(a->version, b->version);
+
+	return c ? c : (a->place > b->place) - (a->place < b->place);
+}
+
+static void
+sort_by_version(struct arena *a, struct pairs *pairs)
+{
+	struct keyed *keyed = arena_array_of(a, struct keyed, pairs->n + 1);
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		keyed[i] = (struct keyed){ version_parse(a, pairs->at[i].key), i, pairs->at[i] };
+		if (!keyed[i].version)
+			return;
+	}
+	qsort(keyed, pairs->n, sizeof(*keyed), by_version);
+	for (size_t i = 0; i < pairs->n; i++)
+		pairs->at[i] = keyed[i].pair;
+}
+
+const struct node *
+facts_merge(struct arena *a, const struct node *under, const struct node *over)
+{
+	struct node *merged;
+	struct pairs pairs = { 0 };
+	size_t before;
+
+	if (under->kind != NODE_MAP || over->kind != NODE_MAP)
+		return over;
+	for (size_t i = 0; i < under->n; i++)
+		list_push(a, &pairs, under->pairs[i]);
+	before = pairs.n;
+	for (size_t i = 0; i < over->n; i++)
+		merge_pair(a, &pairs, &over->pairs[i]);
+	if (pairs.n > before)
+		sort_by_version(a, &pairs);
+	merged = arena_new_of(a, struct node);
+	*merged = (struct node){ .kind = NODE_MAP,
+				 .at = before ? under->at : over->at,
+				 .pairs = pairs.at,
+				 .n = pairs.n };
+	return merged;
+}
+
+/* --- ranges of versions, told to each release --- */
+
+static const char *
+applying(struct arena *a, const struct node *ranges, const struct specifiers *const *specs,
+	 const struct version *v)
+{
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < ranges->n; i++)
+		if (specs[i] && specifiers_match(specs[i], v, PRE_YES))
+			buf_printf(&b, "%s%zu", b.n ? " " : "", i);
+	return buf_text(&b);
+}
+
+static const struct node *
+release_with(struct arena *a, const struct node *release, const char *applies)
+{
+	struct node *text = arena_new_of(a, struct node), *with = arena_new_of(a, struct node);
+
+	*text = (struct node){
+		.kind = NODE_SCALAR, .at = release->at, .s = applies, .n = strlen(applies)
+	};
+	*with = *release;
+	with->pairs = arena_array_of(a, struct pair, release->n + 1);
+	with->n = 0;
+	for (size_t i = 0; i < release->n; i++)
+		if (strcmp(release->pairs[i].key, "applies"))
+			with->pairs[with->n++] = release->pairs[i];
+	if (*applies)
+		with->pairs[with->n++] = (struct pair){ "applies", release->at, text };
+	return with;
+}
+
+const struct node *
+facts_apply_ranges(struct arena *a, const struct node *root)
+{
+	const struct node *ranges = node_get(root, "ranges"),
+			  *releases = node_get(root, "releases");
+	struct node *new_root, *new_releases;
+	const struct specifiers **specs;
+
+	if (!ranges || !releases)
+		return root;
+	specs = arena_array_of(a, const struct specifiers *, ranges->n);
+	for (size_t i = 0; i < ranges->n; i++)
+		specs[i] = specifiers_parse(a, node_text(node_get(ranges->items[i], "versions")).s);
+	new_releases = arena_new_of(a, struct node);
+	*new_releases = *releases;
+	new_releases->pairs = arena_array_of(a, struct pair, releases->n);
+	for (size_t i = 0; i < releases->n; i++) {
+		struct pair p = releases->pairs[i];
+		const char *applies = applying(a, ranges, specs, version_parse(a, p.key));
+
+		p.value = release_with(a, p.value, applies);
+		new_releases->pairs[i] = p;
+	}
+	new_root = arena_new_of(a, struct node);
+	*new_root = *root;
+	new_root->pairs = arena_array_of(a, struct pair, root->n);
+	for (size_t i = 0; i < root->n; i++) {
+		new_root->pairs[i] = root->pairs[i];
+		if (root->pairs[i].value == releases)
+			new_root->pairs[i].value = new_releases;
+	}
+	return new_root;
+}

@@ -1,0 +1,96 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "internal.h"
+
+const struct python_package *
+facts_package(const struct facts *f, const char *name)
+{
+	struct fact file = facts_file(f, "packages.yaml"), all = fact_get(file, "packages");
+	struct fact x = fact_get(all, name_normalize(f->a, name));
+	struct python_package *p;
+
+	if (!fact_is(x))
+		return NULL;
+	p = arena_new_of(f->a, struct python_package);
+	*p = (struct python_package){
+		.name = name_normalize(f->a, name),
+		.latest = fact_text_of(x, "latest"),
+		.requires_python = fact_text_of(x, "requires_python"),
+		.source = trail_source(f, trail_to(trail_of(file), x)),
+	};
+	return p;
+}
+
+const struct numpy_series *
+facts_numpy(const struct facts *f, size_t *n)
+{
+	struct facts_read *read = f->read;
+	struct fact file = facts_file(f, "packages.yaml");
+	struct fact numpy = fact_get(fact_get(file, "packages"), "numpy");
+	struct fact releases = fact_get(numpy, "releases");
+	struct numpy_series *all;
+
+	*n = fact_count(releases);
+	if (read->numpy)
+		return read->numpy;
+	all = arena_array_of(f->a, struct numpy_series, *n);
+	for (size_t i = 0; i < *n; i++) {
+		struct fact r = fact_at(releases, i);
+
+		all[i] = (struct numpy_series){
+			.version = fact_key(releases, i),
+			.pythons = fact_words(f->a, fact_get(r, "python")),
+			.source = trail_source(f, trail_to(trail_to(trail_of(file), numpy), r)),
+		};
+	}
+	read->numpy = all;
+	read->nnumpy = *n;
+	return all;
+}
+
+/* --- pairings: in each extension's file and in packages.yaml --- */
+
+struct pairings LIST(struct pairing);
+
+static void
+add_pairings(const struct facts *f, struct fact file, const char *name, struct pairings *all)
+{
+	struct fact rows = fact_get(file, "pairings");
+
+	for (size_t i = 0; i < fact_count(rows); i++) {
+		struct fact row = fact_at(rows, i);
+		const char *own = fact_text_of(row, "name");
+
+		list_push(f->a, all,
+			  (struct pairing){
+				  .name = own ? own : name,
+				  .spec = fact_text_of(row, "versions"),
+				  .other = fact_text_of(row, "other"),
+				  .needs = fact_text_of(row, "needs"),
+				  .optional = fact_true_of(row, "optional"),
+				  .why = fact_text_of(row, "why"),
+				  .source = trail_source(f, trail_to(trail_of(file), row)),
+			  });
+	}
+}
+
+const struct pairing *
+facts_pairings(const struct facts *f, size_t *n)
+{
+	struct facts_read *read = f->read;
+	struct names extensions;
+	struct pairings all = { 0 };
+
+	if (!read->pairings) {
+		extensions = facts_extension_names(f);
+		for (size_t i = 0; i < extensions.n; i++)
+			add_pairings(f, extension_file_of(f, extensions.at[i]), extensions.at[i],
+				     &all);
+		add_pairings(f, facts_file(f, "packages.yaml"), NULL, &all);
+		read->pairings = all.at;
+		read->npairings = all.n;
+	}
+	*n = read->npairings;
+	return read->pairings;
+}

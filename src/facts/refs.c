@@ -1,0 +1,202 @@
+#include "schema.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/list.h"
+#include "base/str.h"
+
+/* What can be named. */
+enum kind { CAPABILITY, OS, SERIES, EXTENSION, PACKAGE, MODAL_GPU, BUILDER, KINDS };
+
+static const struct {
+	const char *what, *file, *keys; /* the keys of that map in that file are the names */
+} kinds[KINDS] = {
+	[CAPABILITY] = { "compute capability", "gpus.yaml", "capabilities" },
+	[OS] = { "operating system", "os.yaml", "releases" },
+	[SERIES] = { "Python series", "python.yaml", "series" },
+	[EXTENSION] = { "extension", NULL, NULL },
+	[PACKAGE] = { "package", "packages.yaml", "packages" },
+	[MODAL_GPU] = { "GPU of Modal", "modal.yaml", "gpus" },
+	[BUILDER] = { "image builder of Modal", "modal.yaml", "builders" },
+};
+
+/* Where they are named; `*` is every pair or item, a last `*` the keys of a map. */
+static const struct {
+	const char *file, *path;
+	enum kind kind;
+} uses[] = {
+	{ "torch.yaml", "releases/*/builds/*/archs", CAPABILITY },
+	{ "torch.yaml", "releases/*/builds/*/ptx", CAPABILITY },
+	{ "torch.yaml", "releases/*/python", SERIES },
+	{ "cuda.yaml", "series/*/archs", CAPABILITY },
+	{ "cuda.yaml", "series/*/releases/*/images", OS },
+	{ "cuda.yaml", "series/*/releases/*/cudnn_images", OS },
+	{ "modal.yaml", "builder_default", BUILDER },
+	{ "modal.yaml", "builders/*/python", SERIES },
+	{ "modal.yaml", "gpus/*/cc", CAPABILITY },
+	{ "modal.yaml", "gpus/*/alias_of", MODAL_GPU },
+	{ "python.yaml", "standalone/series/*", SERIES },
+	{ "os.yaml", "releases/*/python", SERIES },
+	{ "packages.yaml", "packages/*/releases/*/python", SERIES },
+	{ "packages.yaml", "pairings/*/name", PACKAGE },
+	{ "packages.yaml", "pairings/*/other", PACKAGE },
+	{ "costs.yaml", "extensions/*", EXTENSION },
+	{ NULL, "releases/*/archs", CAPABILITY },
+	{ NULL, "ranges/*/archs", CAPABILITY },
+	{ NULL, "after", EXTENSION },
+	{ NULL, "pairings/*/other", PACKAGE },
+	{ NULL, "wheels/*/rows/*/python", SERIES },
+};
+
+struct refs {
+	struct arena *a;
+	struct diags *ds;
+	struct names names[KINDS];
+	bool ok;
+};
+
+static void
+refer(struct refs *r, enum kind kind, const char *name, struct span at)
+{
+	const struct names *known = &r->names[kind];
+	const char *near;
+	struct diag *d;
+
+	for (size_t i = 0; i < known->n; i++)
+		if (!strcmp(known->at[i], name))
+			return;
+	r->ok = false;
+	d = diag_at(r->ds, E_KNOWLEDGE_NAMES, at, "no %s `%.200s` is known", kinds[kind].what,
+		    name);
+	near = str_nearest(name, known->at, known->n);
+	if (near)
+		diag_help(d, "write `%s`", near);
+	else if (kinds[kind].file)
+		diag_help(d, "add it to %s", kinds[kind].file);
+}
+
+static void
+refer_words(struct refs *r, enum kind kind, const struct node *n)
+{
+	if (n->kind == NODE_LIST)
+		for (size_t i = 0; i < n->n; i++)
+			refer_words(r, kind, n->items[i]);
+	if (n->kind != NODE_SCALAR)
+		return;
+	for (const char *s = n->s; *(s += strspn(s, " "));) {
+		size_t size = strcspn(s, " ");
+
+		refer(r, kind, arena_copy(r->a, s, size), n->at);
+		s += size;
+	}
+}
+
+static void
+follow(struct refs *r, enum kind kind, const struct node *n, const char *path)
+{
+	size_t size = strcspn(path, "/");
+	bool last = !path[size], all = size == 1 && *path == '*';
+	const char *rest = last ? "" : path + size + 1;
+
+	if (!*path) {
+		refer_words(r, kind, n);
+	} else if (!all) {
+		const struct node *next = node_get(n, arena_copy(r->a, path, size));
+
+		if (next)
+			follow(r, kind, next, rest);
+	} else if (n->kind == NODE_MAP) {
+		for (size_t i = 0; i < n->n; i++)
+			if (last)
+				refer(r, kind, n->pairs[i].key, n->pairs[i].key_at);
+			else
+				follow(r, kind, n->pairs[i].value, rest);
+	} else if (n->kind == NODE_LIST) {
+		for (size_t i = 0; i < n->n; i++)
+			follow(r, kind, n->items[i], rest);
+	}
+}
+
+static bool
+is_extension(const char *file)
+{
+	return starts_with(file, "extensions/");
+}
+
+static void
+collect(struct refs *r, const struct fact_file *file)
+{
+	if (is_extension(file->name)) {
+		const char *name = fs_stem(r->a, file->name);
+
+		list_push(r->a, &r->names[EXTENSION], name);
+		list_push(r->a, &r->names[PACKAGE], name);
+	}
+	for (size_t k = 0; k < KINDS; k++) {
+		const struct node *keys;
+
+		if (!kinds[k].file || strcmp(kinds[k].file, file->name))
+			continue;
+		keys = node_get(file->root, kinds[k].keys);
+		for (size_t i = 0; keys && keys->kind == NODE_MAP && i < keys->n; i++)
+			list_push(r->a, &r->names[k], keys->pairs[i].key);
+	}
+}
+
+bool
+facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files)
+{
+	struct refs r = { .a = a, .ds = ds, .ok = true };
+
+	list_push(a, &r.names[PACKAGE], "torch");
+	for (size_t i = 0; i < files->n; i++)
+		collect(&r, &files->at[i]);
+	for (size_t i = 0; i < files->n; i++)
+		for (size_t u = 0; u < sizeof(uses) / sizeof(*uses); u++)
+			if (uses[u].file ? !strcmp(uses[u].file, files->at[i].name) :
+					   is_extension(files->at[i].name))
+				follow(&r, uses[u].kind, files->at[i].root, uses[u].path);
+	return r.ok;
+}
+
+/* "2026-11-20" after "read ", "run " or "seen ", the last day in the file's sources. */
+static const char *
+newest_in(struct arena *a, const char *s, const char *newest)
+{
+	static const char *const words[] = { "read ", "run ", "seen " };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		for (const char *p = s; (p = strstr(p, words[i])); p++) {
+			const char *day = p + strlen(words[i]);
+			const char *copy = strlen(day) < 10 ? "" : arena_copy(a, day, 10);
+
+			if (fact_fits(a, F_DATE, copy) && (!newest || strcmp(copy, newest) > 0))
+				newest = copy;
+		}
+	return newest;
+}
+
+static const char *
+newest_below(struct arena *a, const struct node *n, bool source, const char *newest)
+{
+	if (n->kind == NODE_SCALAR)
+		return source ? newest_in(a, n->s, newest) : newest;
+	for (size_t i = 0; i < n->n; i++) {
+		const char *key = n->kind == NODE_MAP ? n->pairs[i].key : "";
+
+		newest = newest_below(a, n->kind == NODE_MAP ? n->pairs[i].value : n->items[i],
+				      source || starts_with(key, "source"), newest);
+	}
+	return newest;
+}
+
+const char *
+facts_newest_date(struct arena *a, const struct fact_files *files)
+{
+	const char *newest = NULL;
+
+	for (size_t i = 0; i < files->n; i++)
+		newest = newest_below(a, files->at[i].root, false, newest);
+	return newest;
+}

@@ -1,0 +1,111 @@
+#ifndef FACTS_SCHEMA_H
+#define FACTS_SCHEMA_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "tree.h"
+
+/*
+ * What a file of knowledge may say: a table per kind of map.  The generator checks the
+ * built-in files by it, and facts_load() whatever is laid over them, so that a reader
+ * never meets a value of the wrong kind.
+ */
+
+enum fact_type {
+	F_TEXT,        /* one line for a person */
+	F_BOOL,        /* true, false */
+	F_UINT,        /* 0 ... 999999999 */
+	F_NUMBER,      /* 1.4 */
+	F_DATE,        /* 2026-11-20 */
+	F_URL,         /* https://... */
+	F_VERSION,     /* PEP 440 */
+	F_SPEC,        /* PEP 440: ">=2.1, <3" */
+	F_REQUIREMENT, /* PEP 508 */
+	F_NAME,        /* of a Python package */
+	F_SERIES,      /* "3.11", "12.1", "3.14t" */
+	F_CC,          /* compute capability, "9.0" */
+	F_TARGET,      /* compute capability of a variant, "9.0a", "10.0f" */
+	F_TAG,         /* "cu121", "v1.4.0", "ubuntu22.04": letters, digits, . _ - */
+	F_REPOSITORY,  /* "nvidia/cuda": words with slashes between them */
+	F_DRIVER,      /* "525.60.13" */
+	F_ENV,         /* NAME */
+	F_ENV_SET,     /* NAME=VALUE */
+	F_MODULE,      /* Python module, dotted */
+	F_STD,         /* c++17 */
+	F_ABI,         /* old, new: of libstdc++ */
+	F_SHA256,      /* 64 hex digits */
+	F_CHANGES,     /* daily, weekly, monthly, quarterly, yearly */
+	F_SYMBOL,      /* mangled C++ name, or a part of one */
+};
+
+/* How many values a field has, and how they are written. */
+enum fact_form {
+	ONE,    /* key: value */
+	WORDS,  /* key: value value value, or a list of them */
+	MANY,   /* key: [value, value] */
+	TABLE,  /* key: {KEY: value}, KEY of type `keys` */
+	GROUP,  /* key: {fields} */
+	GROUPS, /* key: {KEY: {fields}}, KEY of type `keys` */
+	ROWS,   /* key: [{fields}] */
+};
+
+struct fact_field {
+	const char *key;
+	enum fact_form form;
+	enum fact_type type;
+	enum fact_type keys;
+	const struct fact_field *fields;
+	bool needed;
+};
+
+/* The fields of the file of that relative name, or NULL: no such file. */
+const struct fact_field *facts_fields(const char *name);
+
+/* Whether a text is a value of that type; what it should have been. */
+bool fact_fits(struct arena *a, enum fact_type type, const char *s);
+const char *fact_type_name(enum fact_type type);
+
+/*
+ * facts_read_files -- every *.yaml in a folder and in extensions/ below it.
+ *
+ *   errors  SB0100 .. SB0104, SB0280; false, and the readable ones in *files
+ */
+bool facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files);
+
+/*
+ * facts_check -- one file by the table, and that every claim in it has a source.
+ *
+ *   in      what: of a built-in file CHECK_PIECE | CHECK_WHOLE; of a piece that is laid
+ *           over one CHECK_PIECE (it may hold nulls), and CHECK_WHOLE once it is merged
+ *   errors  SB0280: unknown key, wrong kind, bad value, needed key left out;
+ *           SB0281: no source, or one that is not listed; false
+ */
+enum { CHECK_PIECE = 1, CHECK_WHOLE = 2 };
+bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what);
+
+/*
+ * facts_check_references -- what one file names of another is there: GPUs by their
+ * capability, operating systems, Python series, extensions and packages.
+ *
+ *   errors  SB0282, false
+ */
+bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files);
+
+/* The newest day that a source of any file names ("read 2026-11-20"); NULL: none. */
+const char *facts_newest_date(struct arena *a, const struct fact_files *files);
+
+/*
+ * facts_merge -- `over` laid over `under`: maps merge, lists and texts replace, null
+ * removes.  Releases are kept in the order of their versions.
+ */
+const struct node *facts_merge(struct arena *a, const struct node *under, const struct node *over);
+
+/*
+ * facts_apply_ranges -- each release of an extension is told which entries of
+ * `ranges` hold for it: `applies: 0 3 7`.
+ *
+ *   in   root: of extensions/NAME.yaml, checked
+ */
+const struct node *facts_apply_ranges(struct arena *a, const struct node *root);
+
+#endif

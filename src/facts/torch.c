@@ -1,0 +1,162 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "internal.h"
+
+/* "2.2.2+cu121" -> "2.2.2": the local part names a build, not a release. */
+static const char *
+public_part(const struct facts *f, const char *version)
+{
+	return arena_copy(f->a, version, strcspn(version, "+"));
+}
+
+static enum tri
+abi_of(struct fact build, struct fact release)
+{
+	const char *s = fact_text_of(build, "abi");
+
+	if (!s)
+		s = fact_text_of(release, "abi");
+	if (!s)
+		return TRI_UNKNOWN;
+	return !strcmp(s, "new") ? TRI_YES : TRI_NO;
+}
+
+static struct torch_variant
+read_build(const struct facts *f, const char *tag, struct fact build, struct trail release)
+{
+	struct fact r = release.at[release.n - 1];
+	struct trail t = trail_to(release, build);
+	const char *index = fact_text_of(build, "index"), *glibc = fact_text_of(build, "glibc");
+
+	if (!index)
+		index = facts_torch_index(f, f->a, tag);
+	return (struct torch_variant){
+		.tag = tag,
+		.index = fact_true_of(build, "no_index") ? NULL : index,
+		.cuda = fact_text_of(build, "cuda"),
+		.cudnn = fact_text_of(build, "cudnn"),
+		.cxx11abi = abi_of(build, r),
+		.glibc_min = glibc ? glibc : fact_text_of(r, "glibc"),
+		.archs = fact_words(f->a, fact_get(build, "archs")),
+		.ptx = fact_text_of(build, "ptx"),
+		.on_pypi = fact_true_of(build, "pypi"),
+		.verified = trail_verified(t),
+		.source = trail_source(f, t),
+	};
+}
+
+/* "triton==2.2.0; python_version < ..." -> "triton==2.2.0", and what follows the `;`. */
+static const char *
+without_marker(const struct facts *f, const char *requirement, const char **marker)
+{
+	size_t n = requirement ? strcspn(requirement, ";") : 0;
+
+	*marker = NULL;
+	if (!requirement)
+		return NULL;
+	if (requirement[n])
+		*marker = requirement + n + 1 + strspn(requirement + n + 1, " ");
+	while (n && requirement[n - 1] == ' ')
+		n--;
+	return arena_copy(f->a, requirement, n);
+}
+
+static const struct torch_release *
+read_release(const struct facts *f, const char *version, struct fact r, struct trail file)
+{
+	struct torch_release *t = arena_new_of(f->a, struct torch_release);
+	struct trail trail = trail_to(file, r);
+	struct fact builds = fact_get(r, "builds");
+	size_t n = fact_count(builds);
+	struct torch_variant *variants = arena_array_of(f->a, struct torch_variant, n);
+
+	for (size_t i = 0; i < n; i++)
+		variants[i] = read_build(f, fact_key(builds, i), fact_at(builds, i), trail);
+	*t = (struct torch_release){
+		.version = version,
+		.pythons = fact_words(f->a, fact_get(r, "python")),
+		.requires_python = fact_text_of(r, "requires_python"),
+		.variants = variants,
+		.nvariants = n,
+		.torchvision = fact_text_of(r, "torchvision"),
+		.torchaudio = fact_text_of(r, "torchaudio"),
+		.setuptools = fact_text_of(r, "setuptools"),
+		.setuptools_build = fact_text_of(r, "setuptools_build"),
+		.numpy2 = fact_tri_of(r, "numpy2"),
+		.cuda_toolkit = fact_text_of(r, "cuda_toolkit"),
+		.cxx_std = fact_text_of(r, "headers"),
+		.source = trail_source(f, trail),
+	};
+	t->triton = without_marker(f, fact_text_of(r, "triton"), &t->triton_marker);
+	return t;
+}
+
+static const struct torch_release *
+nth(const struct facts *f, struct fact file, size_t i)
+{
+	struct facts_read *read = f->read;
+	struct fact releases = fact_get(file, "releases");
+
+	if (!read->torch) {
+		read->ntorch = fact_count(releases);
+		read->torch = arena_array_of(f->a, const struct torch_release *, read->ntorch);
+	}
+	if (!read->torch[i])
+		read->torch[i] = read_release(f, fact_key(releases, i), fact_at(releases, i),
+					      trail_of(file));
+	return read->torch[i];
+}
+
+const struct torch_release *const *
+facts_torch_all(const struct facts *f, size_t *n)
+{
+	struct fact file = facts_file(f, "torch.yaml");
+
+	*n = fact_count(fact_get(file, "releases"));
+	for (size_t i = 0; i < *n; i++)
+		nth(f, file, i);
+	return f->read->torch;
+}
+
+const struct torch_release *
+facts_torch(const struct facts *f, const char *version)
+{
+	struct fact file = facts_file(f, "torch.yaml"), releases = fact_get(file, "releases");
+	const char *key;
+	struct fact r = fact_version(f, releases, public_part(f, version), &key);
+
+	for (size_t i = 0; fact_is(r) && i < fact_count(releases); i++)
+		if (!strcmp(fact_key(releases, i), key))
+			return nth(f, file, i);
+	return NULL;
+}
+
+const struct torch_variant *
+torch_variant(const struct torch_release *t, const char *tag)
+{
+	for (size_t i = 0; i < t->nvariants; i++)
+		if (!strcmp(t->variants[i].tag, tag))
+			return &t->variants[i];
+	return NULL;
+}
+
+const struct torch_variant *
+torch_variant_on_pypi(const struct torch_release *t)
+{
+	for (size_t i = 0; i < t->nvariants; i++)
+		if (t->variants[i].on_pypi)
+			return &t->variants[i];
+	return NULL;
+}
+
+const char *
+facts_torch_index(const struct facts *f, struct arena *a, const char *tag)
+{
+	const char *url = fact_text_of(fact_get(facts_file(f, "torch.yaml"), "index"), "url");
+	const char *hole = url ? strstr(url, "{tag}") : NULL;
+
+	if (!hole)
+		return url ? url : "";
+	return arena_printf(a, "%.*s%s%s", (int)(hole - url), url, tag, hole + strlen("{tag}"));
+}
