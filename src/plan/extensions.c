@@ -136,13 +136,12 @@ static const char *
 why(struct maker *m, const struct stack_extension *e)
 {
 	if (e->source == SOURCE_WHEEL)
-		return "a wheel made for this torch: nothing is compiled";
+		return "a wheel for this torch: nothing to compile";
 	if (!e->known)
-		return "nobody knows what it needs: compiled after all of packages";
+		return "not known: compiled above all of packages";
 	if (m->packages_in_stack)
-		return "compiled against torch and the build requirements; packages lie below it";
-	return "compiled against torch and the build requirements alone: an edit of packages does "
-	       "not recompile it where stages are built";
+		return "an edit of packages recompiles it";
+	return "an edit of packages does not recompile it";
 }
 
 static void

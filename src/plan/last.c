@@ -35,8 +35,7 @@ check_step(struct maker *m)
 	struct step st = plan_draft(m, STEP_CHECK, "check", "final", NULL);
 	size_t before = m->steps.n;
 
-	st.why = m->nvcc ? "installed = planned, all imports, and smoke.cu compiles" :
-			   "installed = planned, and all imports";
+	st.why = m->nvcc ? "installed = planned; smoke.cu compiles" : "installed = planned";
 	for (size_t i = 0; i < before; i++) {
 		const struct step *o = &m->steps.at[i];
 
@@ -68,12 +67,13 @@ app_step(struct maker *m)
 	if (!r->app.at.line)
 		return;
 	st.at = r->app.at;
-	st.why = "changes most, so last; under the stack's constraints";
+	st.why = "changes most, so last";
 	plan_need(m, &st, "check", "what was proven must not depend on it");
 	plan_input(m, &st, "check");
 	if (r->app.requirements.s) {
 		c = plan_command(m, PHASE_INSTALL, "under what the stack has pinned", "{python}",
 				 "-m", "pip", "install", NULL);
+		plan_constraints(m, &st, &m->s->constraints);
 		if (m->s->constraints.n)
 			plan_words(m, &c, "-c", CONSTRAINTS, NULL);
 		plan_index(m, &c, r->index.url.s, r->index.secret.s);

@@ -18,7 +18,7 @@ base_step(struct maker *m)
 	struct step st = plan_draft(m, STEP_BASE, "base", "stack", NULL);
 
 	st.at = m->s->base.at;
-	st.why = arena_printf(m->a, "%s: %s", m->s->base.value, m->s->base.reason);
+	st.why = m->s->base.value;
 	stand(m, &st);
 }
 
@@ -32,10 +32,10 @@ apt_why(struct maker *m)
 		compiles |= !strcmp(m->s->apt.at[i].value, "build-essential");
 		git |= !strcmp(m->s->apt.at[i].value, "git");
 	}
-	return compiles && git ? "git and a compiler before anything that is compiled" :
-	       compiles        ? "a compiler before anything that is compiled" :
-	       git             ? "git before anything that comes from it" :
-				 "the system's packages before all that may use them";
+	return compiles && git ? "git and a compiler before all compiling" :
+	       compiles        ? "a compiler before all compiling" :
+	       git             ? "git before all that comes from it" :
+				 "the system before all that may use it";
 }
 
 static void
@@ -188,7 +188,9 @@ python_step(struct maker *m)
 	st.why = python_why(m);
 	plan_need(m, &st, "base", "it is installed in it");
 	if (plan_has(m, "apt"))
-		plan_need(m, &st, "apt", "packages of the system change more rarely than it");
+		plan_need(m, &st, "apt",
+			  m->s->python_from == PYTHON_BASE ? "the system comes first" :
+							     "what brings it is among them");
 	switch (s->python_from) {
 	case PYTHON_OS: make_venv(m, &st, "python3"); break;
 	case PYTHON_BASE:
@@ -248,11 +250,11 @@ torch_step(struct maker *m)
 	st.at = s->torch.at;
 	st.index = s->torch_index.value;
 	st.packages = s->torch_packages;
-	st.why = arena_printf(m->a, "%s; all that follows is built against it",
-			      st.index ? "from its own index" : "PyPI's build");
+	st.why = arena_printf(m->a, "%s; the rest is built against it",
+			      st.index ? "own index" : "PyPI's build");
 	plan_need(m, &st, "python", "it is installed by its pip");
 	if (plan_has(m, "apt"))
-		plan_need(m, &st, "apt", "packages of the system change more rarely than torch");
+		plan_need(m, &st, "apt", "the system comes first: it may load what lies there");
 	plan_constraints(m, &st, &s->torch_constraints);
 	if (st.index && s->torch_packages.n > 1 && s->numpy.value) {
 		st.numpy = s->numpy.value;
@@ -272,14 +274,12 @@ torch_step(struct maker *m)
 	stand(m, &st);
 }
 
-/* "no build isolation: ninja, packaging, setuptools, wheel must be there" */
 static void
 build_deps_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_BUILD_DEPS, "build-deps", "stack", NULL);
 	struct command c = pip_install(m, NULL, &s->torch_constraints);
-	struct buf why = BUF(m->a);
 
 	if (!s->build_deps.n)
 		return;
@@ -289,13 +289,9 @@ build_deps_step(struct maker *m)
 	plan_need(m, &st, s->torch.value ? "torch" : "python",
 		  s->torch.value ? "torch pins some of them" : "they are installed by its pip");
 	plan_index(m, &c, st.index, st.index_secret);
-	buf_puts(&why, "no build isolation: ");
-	for (size_t i = 0; i < st.packages.n; i++) {
+	for (size_t i = 0; i < st.packages.n; i++)
 		plan_verbatim(m, &c, st.packages.at[i].requirement);
-		buf_printf(&why, "%s%s", i ? ", " : "", st.packages.at[i].key);
-	}
-	buf_puts(&why, " must be there");
-	st.why = buf_text(&why);
+	st.why = "no build isolation: builds find these";
 	plan_push(m, &st, c);
 	stand(m, &st);
 }
@@ -323,13 +319,13 @@ extra_step(struct maker *m, size_t first, const char *before)
 	struct command c = pip_install(m,
 				       "from the one index that has them; what they need comes "
 				       "in the next step",
-				       &m->s->constraints);
+				       &m->s->package_constraints);
 
 	st.at = all->at[first].at;
 	st.index = index;
 	st.index_secret = all->at[first].index_secret;
 	st.no_deps = true;
-	st.why = "an index of their own, and no other package may come from it";
+	st.why = "an index of its own, for these alone";
 	plan_word(m, &c, "--no-deps");
 	plan_index(m, &c, index, st.index_secret);
 	for (size_t i = first; i < all->n; i++) {
@@ -338,7 +334,7 @@ extra_step(struct maker *m, size_t first, const char *before)
 		list_push(m->a, &st.packages, all->at[i]);
 		plan_verbatim(m, &c, all->at[i].requirement);
 	}
-	plan_constraints(m, &st, &m->s->constraints);
+	plan_constraints(m, &st, &m->s->package_constraints);
 	plan_need(m, &st, before, "what is compiled against must not be moved");
 	plan_push(m, &st, c);
 	if (m->packages_in_stack)
@@ -356,15 +352,15 @@ main_step(struct maker *m, const char *before)
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_PACKAGES, "packages",
 				    m->packages_in_stack ? "stack" : "final", NULL);
-	struct command c = pip_install(m, NULL, &s->constraints);
+	struct command c = pip_install(m, NULL, &s->package_constraints);
 	bool torch = s->torch.value != NULL;
 
 	st.at = s->packages.at[0].at;
 	st.packages = s->packages;
 	st.index = s->recipe->index.url.s;
 	st.index_secret = s->recipe->index.secret.s;
-	st.why = torch && s->numpy.value ? "under constraints: torch and numpy stay as they are" :
-		 torch                   ? "under constraints: torch stays as it is" :
+	st.why = torch && s->numpy.value ? "constrained: torch and numpy stay put" :
+		 torch                   ? "constrained: torch stays put" :
 					   "what the recipe lists";
 	plan_need(m, &st, before,
 		  s->build_deps.n ? "builds find their requirements untouched" :
@@ -376,7 +372,7 @@ main_step(struct maker *m, const char *before)
 		if (!m->packages_in_stack)
 			plan_input(m, &st, m->installs.at[i]);
 	}
-	plan_constraints(m, &st, &s->constraints);
+	plan_constraints(m, &st, &s->package_constraints);
 	plan_index(m, &c, st.index, st.index_secret);
 	for (size_t i = 0; i < st.packages.n; i++)
 		plan_verbatim(m, &c, st.packages.at[i].requirement);

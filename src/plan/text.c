@@ -3,12 +3,12 @@
 /*
  * torch222-cu121: 9 steps, about 14 min cold (estimate)
  *
- *  #  step           stage               cost  changes    why here
- *  1  base           stack               1:10  yearly     nvidia/cuda:12.1.1-devel-ubuntu22.04: ...
- *  7  causal-conv1d  ext-causal-conv1d   5:40  quarterly  compiled against torch and the build ...
+ *  #  step           stage                cost  changes    why here
+ *  1  base           stack                1:10  yearly     nvidia/cuda:12.1.1-devel-ubuntu22.04
+ *  7  causal-conv1d  ext-causal-conv1d    5:40  quarterly  an edit of packages does not recompile it
  *
- * an average edit rebuilds 0:31 in the chain (0:36 by change rate alone)
- * an edit of packages rebuilds 0:29 where stages are built, 10:59 in a chain (modal, script)
+ * an average edit rebuilds 10:38 of a chain (by change rate alone: 11:02)
+ * an edit of packages rebuilds 0:29 in stages (dockerfile), 10:59 in a chain (modal, script)
  * --explain STEP says more; --diff OTHER shows what an edit costs; --format json|dot|mermaid
  */
 
@@ -23,16 +23,16 @@ table(const struct plan *p, struct arena *a, struct buf *out)
 		id = n > id ? n : id;
 		stage = k > stage ? k : stage;
 	}
-	at = 4 + id + 2 + stage + 2 + 7 + 2 + 9 + 2;
-	buf_printf(out, "\n %2s  %-*s  %-*s  %7s  %-9s  %s\n", "#", (int)id, "step", (int)stage,
+	at = 5 + id + 2 + stage + 2 + 6 + 2 + 9 + 2;
+	buf_printf(out, "\n %2s  %-*s  %-*s  %6s  %-9s  %s\n", "#", (int)id, "step", (int)stage,
 		   "stage", "cost", "changes", "why here");
 	for (size_t i = 0; i < p->n; i++) {
 		const struct step *st = &p->steps[i];
 
-		buf_printf(out, " %2zu  %-*s  %-*s  %7s  %-9s  ", i + 1, (int)id, st->id,
+		buf_printf(out, " %2zu  %-*s  %-*s  %6s  %-9s  ", i + 1, (int)id, st->id,
 			   (int)stage, st->stage, show_time(a, st->cost_s),
 			   show_rate(st->change_rate));
-		show_wrapped(out, st->why, at + (i >= 99) + 1);
+		show_wrapped(out, st->why, at + (i >= 99));
 	}
 }
 
@@ -59,8 +59,8 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 		chain = chain_cost(p, i);
 		if (graph < chain)
 			buf_printf(out,
-				   "an edit of packages rebuilds %s where stages are built "
-				   "(dockerfile), %s of a chain (modal, script)\n",
+				   "an edit of packages rebuilds %s in stages (dockerfile), "
+				   "%s in a chain (modal, script)\n",
 				   show_time(a, graph), show_time(a, chain));
 	}
 	if (p->order_note)
@@ -175,6 +175,10 @@ explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
 	for (size_t k = 0; k < st->inputs.n; k++)
 		buf_printf(&b, "%s%s", k ? ", " : "", st->inputs.at[k]);
 	row(out, "inputs", st->inputs.n ? buf_text(&b) : "none");
+	if (st->kind == STEP_BASE)
+		row(out, "chosen", p->stack->base.reason);
+	if (st->kind == STEP_PYTHON)
+		row(out, "chosen", p->stack->python.reason);
 	if (st->kind == STEP_APT)
 		apt_rows(p, a, out);
 	if (st->packages.n)

@@ -211,10 +211,12 @@ constrain_all(struct work *w)
 	if (s->cuda_wheels.value)
 		constrain(w, &s->torch_constraints, s->cuda_wheels.value);
 	for (size_t i = 0; i < s->torch_constraints.n; i++)
-		list_push(w->a, &s->constraints, s->torch_constraints.at[i]);
+		list_push(w->a, &s->package_constraints, s->torch_constraints.at[i]);
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < lists[k]->n; i++)
-			constrain(w, &s->constraints, lists[k]->at[i].requirement);
+			constrain(w, &s->package_constraints, lists[k]->at[i].requirement);
+	for (size_t i = 0; i < s->package_constraints.n; i++)
+		list_push(w->a, &s->constraints, s->package_constraints.at[i]);
 	for (size_t i = 0; i < s->extensions.n; i++)
 		if (s->extensions.at[i].version)
 			constrain(w, &s->constraints,

@@ -99,8 +99,9 @@ struct stack {
 	struct stack_packages packages;   /* ordinary: the recipe's, then what extensions need */
 	struct choice numpy; /* requirement that holds everywhere, "numpy<2"; NULL: free */
 	/* What no pip call may move, as lines of a constraints file: torch, its with: and numpy
-	 * from the torch step on; all that is pinned from the packages step on. */
-	struct names torch_constraints, constraints;
+	 * from the torch step on; build requirements and packages from the packages step on;
+	 * extensions as well once they are there, for the application. */
+	struct names torch_constraints, package_constraints, constraints;
 	struct stack_extensions extensions; /* in compile order */
 	const char *cc, *cxx;               /* of compile steps: gcc and g++, or the recipe's */
 	struct choice user;                 /* final stage; NULL: root */
