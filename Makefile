@@ -21,7 +21,13 @@ warn = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer
 ifdef DEVELOPER
 warn += -Werror
 endif
-compile = $(CC) $(std) $(warn) $(CFLAGS) $(SAN) -MMD -MP
+# One short line a file; V=1 shows the commands.
+ifdef V
+Q =
+else
+Q = @printf '  %-4s %s\n' "$(if $(filter %.o,$@),CC,MAKE)" $@;
+endif
+compile = $(Q)$(CC) $(std) $(warn) $(CFLAGS) $(SAN) -MMD -MP
 
 # One library of the pure layers; beside it the mains of the two programs.
 lib_c := $(filter-out src/facts/generate%.c,$(foreach l,$(PURE),$(wildcard src/$(l)/*.c)))
@@ -42,7 +48,7 @@ all: stackbuild $(BUILD)/stackbuild-world
 # `make` leaves ./stackbuild; with another BUILD= the program stays there.
 ifeq ($(BUILD),build)
 stackbuild: $(BUILD)/stackbuild
-	ln -f $< $@ 2>/dev/null || cp -f $< $@
+	@ln -f $< $@ 2>/dev/null || cp -f $< $@
 else
 .PHONY: stackbuild
 stackbuild: $(BUILD)/stackbuild
@@ -57,13 +63,13 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 
 $(BUILD)/libstack.a: $(lib_o) $(gen_o)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/stackbuild: $(BUILD)/main.o $(program_o) $(BUILD)/libstack.a
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
 
 $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libstack.a
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs) -lgit2
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs) -lgit2
 
 # --- what is compiled in: knowledge/ and templates/, by our own generator ---
 
@@ -73,10 +79,10 @@ templates := $(sort $(shell find templates -type f 2>/dev/null))
 
 $(BUILD)/libgenerate.a: $(generate_o)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/generate: $(BUILD)/facts/generate.o $(BUILD)/libgenerate.a
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
 
 # The lists stand in files of their own, so that a file that went away is noticed too.
 $(BUILD)/gen/knowledge.list $(BUILD)/gen/templates.list: FORCE
@@ -84,10 +90,10 @@ $(BUILD)/gen/knowledge.list $(BUILD)/gen/templates.list: FORCE
 	@printf '%s\n' $($(basename $(@F))) | cmp -s - $@ || printf '%s\n' $($(basename $(@F))) > $@
 
 $(BUILD)/gen/knowledge.c: $(BUILD)/generate $(knowledge) $(BUILD)/gen/knowledge.list
-	$(BUILD)/generate knowledge knowledge > $@
+	$(Q)$(BUILD)/generate knowledge knowledge > $@
 
 $(BUILD)/gen/templates.c: $(BUILD)/generate $(templates) $(BUILD)/gen/templates.list
-	$(BUILD)/generate templates $(templates) > $@
+	$(Q)$(BUILD)/generate templates $(templates) > $@
 
 # --- installing ---
 

@@ -273,6 +273,7 @@ verb_render(struct run *r)
 	struct render_input in = { .targets = r->o->targets.n ? r->o->targets.at : NULL,
 				   .ntargets = r->o->targets.n };
 	struct rendereds files = { 0 };
+	struct rendered manifest;
 	struct pipeline p;
 
 	if (why)
@@ -295,7 +296,8 @@ verb_render(struct run *r)
 	}
 	if (!dir)
 		dir = fs_join(r->a, "out", p.recipes->at[0]->stack.s);
-	list_push(r->a, &files, render_manifest(r->a, &in, &files, STACKBUILD_VERSION));
+	manifest = render_manifest(r->a, &in, &files, STACKBUILD_VERSION);
+	list_push(r->a, &files, manifest);
 	return write_files(r, dir, &files) ? EXIT_DONE : EXIT_DIAGNOSED;
 }
 
