@@ -173,6 +173,7 @@ extension_step(struct maker *m, const struct stack_extension *e, const char *bef
 		plan_need(m, &st, e->after.at[i], "it uses it");
 	if (before)
 		plan_need(m, &st, before, "the recipe's order");
+	plan_need(m, &st, m->stack_end, "its stage stands on it");
 	plan_input(m, &st, m->stack_end);
 	commands(m, &st, e);
 	list_push(m->a, &m->steps, st);
