@@ -86,13 +86,13 @@ literal_value(struct arena *a, const char *s, size_t n)
 	const char *p = s + 1, *end = s + n - 1;
 	struct buf b = BUF(a);
 
+	while (p < end && *p != '\\' && *p != '\n' && *p != '\r' && *p != UNICODE_NUL[0])
+		p++;
+	if (p == end)
+		return arena_copy(a, s + 1, n - 2);
 	if (memmem(s, n, UNICODE_NUL, strlen(UNICODE_NUL)))
 		return NULL;
-	if (!memchr(s, '\\', n)) {
-		if (memchr(s, '\n', n) || memchr(s, '\r', n))
-			return NULL;
-		return arena_copy(a, p, (size_t)(end - p));
-	}
+	p = s + 1;
 	while (p && p < end) {
 		if (*p == '\n' || *p == '\r')
 			return NULL;

@@ -70,8 +70,11 @@ scan_fail(struct scan *s, const char *why)
 static bool
 take_word(struct scan *s, const char *word)
 {
-	size_t n = strlen(word);
+	size_t n;
 
+	if (*s->p != *word)
+		return false;
+	n = strlen(word);
 	if (strncmp(s->p, word, n) || is_alnum(s->p[n]) || s->p[n] == '_')
 		return false;
 	s->p += n;
@@ -210,7 +213,7 @@ marker_read(struct scan *s)
 const struct marker *
 marker_parse(struct arena *a, const char *text)
 {
-	struct scan s = { .a = a, .text = text, .p = text };
+	struct scan s = { .a = a, .p = text, .end = text + strlen(text) };
 	const struct marker *m = marker_read(&s);
 
 	return m && !*s.p ? m : NULL;

@@ -52,7 +52,7 @@ const struct clause *marker_clause(struct arena *a, enum marker_op op, const cha
 /* A text that is read from left to right; `at` stops where it is wrong. */
 struct scan {
 	struct arena *a;
-	const char *text, *p;
+	const char *p, *end;
 	const char *why; /* what is wrong at `p` */
 };
 

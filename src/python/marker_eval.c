@@ -41,9 +41,13 @@ const struct clause *
 marker_clause(struct arena *a, enum marker_op op, const char *version)
 {
 	struct clause *c = arena_new_of(a, struct clause);
-	const char *text = arena_printf(a, "%s%s", marker_op_text(op), version);
+	const char *op_text = marker_op_text(op);
+	size_t n = strlen(op_text), m = strlen(version);
+	char *text = arena_alloc(a, n + m + 1, 1);
 
-	return clause_read(a, text, strlen(text), c) ? c : NULL;
+	memcpy(text, op_text, n);
+	memcpy(text + n, version, m);
+	return clause_read(a, text, n + m, c) ? c : NULL;
 }
 
 static struct arena *

@@ -33,7 +33,11 @@ unsigned long version_release(const struct version *v, size_t i);
 
 struct specifiers; /* ">=2,<3"; empty matches everything */
 
-enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO }; /* packaging's None, True, False */
+/*
+ * packaging's None, True, False.  None is about choosing among versions, and takes
+ * pre-releases where there is nothing else; asked about one version it takes them too.
+ */
+enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO };
 
 const struct specifiers *specifiers_parse(struct arena *a, const char *text);
 /*

@@ -82,9 +82,9 @@ read_extras(struct scan *s, struct names *out)
 
 /* The end of the specifier that starts at `p`: only its outline is looked at. */
 static const char *
-specifier_end(const char *p)
+specifier_end(const char *p, const char *end)
 {
-	const char *end = p + strlen(p), *stop = starts_with(p, "===") ? ";)" : " ,;)";
+	const char *stop = starts_with(p, "===") ? ";)" : " ,;)";
 	size_t n;
 
 	p += strspn(p, "=<>!~");
@@ -100,7 +100,7 @@ static void
 skip_specifiers(struct scan *s)
 {
 	while (*s->p && strchr("=<>!~", *s->p)) {
-		s->p = specifier_end(s->p);
+		s->p = specifier_end(s->p, s->end);
 		scan_blank(s);
 		if (*s->p != ',')
 			break;
@@ -114,7 +114,7 @@ static void
 find_bad_specifier(struct scan *s, const char *start, const char *end)
 {
 	while (start < end) {
-		const char *stop = specifier_end(start);
+		const char *stop = specifier_end(start, end);
 
 		s->p = start;
 		if (!specifiers_of(s->a, start, (size_t)(stop - start)))
@@ -201,7 +201,7 @@ const struct requirement *
 requirement_parse(struct arena *a, const char *text, const char **why, size_t *at)
 {
 	struct requirement *r = arena_new_of(a, struct requirement);
-	struct scan s = { .a = a, .text = text, .p = text };
+	struct scan s = { .a = a, .p = text, .end = text + strlen(text) };
 
 	if (read_requirement(&s, r))
 		return r;

@@ -134,6 +134,8 @@ unicode_space_before(const char *s, size_t n)
 
 	if (!n)
 		return 0;
+	if ((unsigned char)s[n - 1] < 0x80)
+		return unicode_space(s + n - 1, 1);
 	len = before(s, n, &cp);
 	return unicode_space(s + n - len, len) == len ? len : 0;
 }

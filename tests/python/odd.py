@@ -56,7 +56,8 @@ REQUIREMENTS = [
     "x;(os_name=='a' or os_name=='b') and os_name=='c'", "x;((os_name=='a' or os_name=='b')) and ((os_name=='c'))",
     "x;((os_name=='a' and os_name=='b'))", "x;os_name=='a'and os_name=='b'", "x;os_name=='a'or(os_name=='b')",
     "x;os_name=='a' andos_name=='b'", "x;os_name=='a' and", "x;and os_name=='a'", "x;os_name", "x;os_name==", "x;=='a'", "x;'a'",
-    "x;os_name=='a\"'", "x;os_name==\"a'\"", "x;os_name=='a\\'", "x;os_name=='\\x22\\x27'", "x;os_name=='a\nb'", "x;os_name=='a\\\nb'",
+    "x;os_name=='a\"'", "x;os_name==\"a'\"", "x;os_name=='a\\'", "x;os_name=='\\x22\\x27'", "x;'\\x22\\x27'==os_name", "x;os_name=='a'and('\\x22\\x27'==os_name or os_name=='b')",
+    "x;os_name=='\\x41\nb'", "x;os_name=='\\x41\rb'", "x;os_name=='a\nb'", "x;os_name=='a\\\nb'",
     "x;os_name=='a\rb'", "x;os_name=='a\\\r\nb'", "x;os_name=='\\ud800'", "x;os_name=='\\U00110000'", "x;os_name=='\\777'",
     "x;os_name=='\\0'", "x;os_name=='\x00'", "x;os_name=='\\q'", "x;os_name==u'a'", "x;os_name==''", "x;''==os_name", "x;os_name=='é'",
     "x;extra=='A_b.C'", "x;'A_b'==extra", "x;'A_b' in extras", "x;extras=='A_b'", "x;'A_b'=='extra'", "x;extra=='É_Σ'",
@@ -116,6 +117,7 @@ def lines():
     found += [{"op": "req", "s": s} for s in REQUIREMENTS]
     for s in MARKERS:
         for change in ({}, {"python_full_version": "3.11.7+", "python_version": "x"}, {"extras": "C.d e", "extra": ""},
+                       {"os_name": ["posix", "A_b"], "extra": None},
                        {"platform_release": "x", "os_name": "POSIX", "python_version": "3.11.0a1"}):
             found.append({"op": "marker", "s": s, "env": {**ENV, **change}})
         found.append({"op": "marker", "s": s, "env": {}})
