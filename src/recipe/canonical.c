@@ -116,18 +116,24 @@ write_children(struct json *j, struct arena *a, const struct key *k, const char 
 		write_key(j, a, c.at[i], base);
 }
 
-static void
-write_extras(struct json *j, const struct names *all)
+/* name[extra,extra], as it may be written. */
+static const char *
+full_name(struct arena *a, const struct recipe_extension *e)
 {
-	if (!all->n)
-		return;
-	json_list(j, "extras");
-	for (size_t i = 0; i < all->n; i++)
-		json_text(j, NULL, all->at[i]);
-	json_end(j);
+	struct buf b = BUF(a);
+
+	buf_puts(&b, e->name.s);
+	for (size_t i = 0; i < e->extras.n; i++)
+		buf_printf(&b, "%c%s", i ? ',' : '[', e->extras.at[i]);
+	if (e->extras.n)
+		buf_putc(&b, ']');
+	return buf_text(&b);
 }
 
-/* Its keys, and between them, where they sort, what only a short form can say. */
+/*
+ * Its keys.  What only the short form can say, a marker, stands where it sorts; a range
+ * of versions is a version as written.
+ */
 static void
 write_extension(struct json *j, struct arena *a, const struct key *k,
 		const struct recipe_extension *e)
@@ -138,13 +144,14 @@ write_extension(struct json *j, struct arena *a, const struct key *k,
 	for (size_t i = 0; i < c.n; i++) {
 		const char *name = key_name(c.at[i]);
 
-		if (!strcmp(name, "from"))
-			write_extras(j, &e->extras);
-		else if (!strcmp(name, "name"))
+		if (!strcmp(name, "name")) {
 			write_text(j, "marker", &e->marker);
-		else if (!strcmp(name, "url"))
-			write_text(j, "specifier", &e->specifier);
-		write_key(j, a, c.at[i], (const char *)e);
+			json_text(j, "name", full_name(a, e));
+		} else if (!strcmp(name, "version") && e->specifier.s) {
+			write_text(j, "version", &e->specifier);
+		} else {
+			write_key(j, a, c.at[i], (const char *)e);
+		}
 	}
 	json_end(j);
 }

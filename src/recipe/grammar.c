@@ -131,7 +131,9 @@ is_identifier(const char *s, size_t n)
 const struct complaint *
 grammar_env_name(struct load *l, const char *s)
 {
-	if (is_identifier(s, strlen(s)))
+	size_t n = strlen(s);
+
+	if (n <= 255 && is_identifier(s, n))
 		return NULL;
 	return complain_help(
 		complain(l, E_NAME, "%s is not the name of a variable", shown(l->a, s)),

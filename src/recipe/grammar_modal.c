@@ -30,8 +30,8 @@ grammar_mount(struct load *l, const char *s)
 	static const char *const taken[] = { "/", "/root", "/tmp" };
 	size_t n = strlen(s);
 
-	if (*s != '/' || run_of(s, "._/+@-") != n || strstr(s, "/../") || strstr(s, "/./") ||
-	    strstr(s, "//") || ends_with(s, "/..") || ends_with(s, "/."))
+	if (*s != '/' || n > 255 || run_of(s, "._/+@-") != n || strstr(s, "/../") ||
+	    strstr(s, "/./") || strstr(s, "//") || ends_with(s, "/..") || ends_with(s, "/."))
 		return complain_help(
 			complain(l, E_PATH, "%s is not a path to mount at", shown(l->a, s)),
 			"write an absolute path of letters, digits and `._+@-`");

@@ -296,13 +296,17 @@ const struct complaint *
 grammar_git(struct load *l, const char *s)
 {
 	size_t user = run_of(s, "._-");
-	const char *host = s + user + 1, *colon;
+	const char *host = s + user + 1, *colon, *path;
+	const struct complaint *c;
 
-	if (strstr(s, "://"))
-		return check_url(l, s, git_schemes, 3, true);
-	if (user && *s != '-' && s[user] == '@' && (colon = strchr(host, ':')) &&
-	    is_domain(host, (size_t)(colon - host)) && colon[1] && colon[1] != '-' &&
-	    run_of(colon + 1, "._/~+-") == strlen(colon + 1))
+	if (strstr(s, "://")) {
+		c = check_url(l, s, git_schemes, 3, true);
+		path = strchr(strstr(s, "://") + 3, '/');
+		if (c || (path && path[1]))
+			return c;
+	} else if (user && *s != '-' && s[user] == '@' && (colon = strchr(host, ':')) &&
+		   is_domain(host, (size_t)(colon - host)) && colon[1] && colon[1] != '-' &&
+		   run_of(colon + 1, "._/~+-") == strlen(colon + 1))
 		return NULL;
 	return complain_help(
 		complain(l, E_URL, "%s is not a git repository that is fetched", shown(l->a, s)),

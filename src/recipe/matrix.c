@@ -353,8 +353,11 @@ name_cells(struct load *l, const struct axes *axes, struct cells *cells)
 			if (!map_get(&taken, lower(l->a, unique)))
 				break;
 		}
-		if (unique != name)
-			map_put(&taken, lower(l->a, unique), arena_new_of(l->a, size_t));
+		if (unique != name) {
+			count = arena_new_of(l->a, size_t);
+			*count = 1;
+			map_put(&taken, lower(l->a, unique), count);
+		}
 		cells->at[i].name = unique;
 	}
 }
