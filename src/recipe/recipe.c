@@ -153,19 +153,19 @@ lay_common(struct load *l, const struct overrides *sets, const struct cells *cel
 
 /* --- one recipe --- */
 
-/* The file's name where it can name a stack, else what is left of it. */
-static const char *
-default_stack(struct arena *a, const char *path)
+/* Without a name of its own a stack is called after its file, if it can be. */
+static bool
+default_stack(struct load *l, struct recipe *r)
 {
-	const char *stem = fs_stem(a, path);
-	struct buf b = BUF(a);
+	const char *stem = strcmp(r->path, "-") != 0 ? fs_stem(l->a, r->path) : "recipe";
+	const struct complaint *c = grammar_stack(l, stem);
 
-	for (; *stem && b.n < 64; stem++)
-		if (is_alnum(*stem) || (b.n && strchr("._-", *stem)))
-			buf_putc(&b, *stem);
-		else if (b.n)
-			buf_putc(&b, '-');
-	return b.n ? buf_text(&b) : "recipe";
+	r->stack = (struct text){ stem, { .src = r->src } };
+	if (c)
+		diag_help(fault(l, c->code, r->stack.at,
+				"the file's name is the stack's by default, and %s", c->what),
+			  "add `stack:` with a name");
+	return !c;
 }
 
 /* What must hold between sections. */
@@ -212,7 +212,6 @@ make(struct making *m, struct sections *s, const char *cell)
 	*r = (struct recipe){
 		.src = m->src,
 		.path = l->o->path,
-		.stack = { default_stack(l->a, l->o->path), { .src = m->src } },
 		.variant = l->o->variant,
 		.cell = cell,
 		.verify = { .forbid_fallback_set = true },
@@ -233,6 +232,7 @@ make(struct making *m, struct sections *s, const char *cell)
 			  "write at least `torch:` or `packages:`");
 		return NULL;
 	}
+	good &= r->stack.s || default_stack(l, r);
 	if (!recipe_holds(l, r) || !good)
 		return NULL;
 	digest(m, s, r);
