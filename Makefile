@@ -155,7 +155,13 @@ $(tools): $(BUILD)/%: tests/tools/%.c $(BUILD)/libstack.a
 engines:
 	@ci/engines $(BUILD)/engines
 
-test_needs = engines all $(units) $(tools) $(VENV)/ok
+# The older Modal client, in an environment of its own.
+$(VENV)-modal15/ok: tests/requirements-modal15.txt
+	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
+	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+test_needs = engines all $(units) $(tools) $(VENV)/ok $(VENV)-modal15/ok
 
 test: deps-test
 	@$(MAKE) --no-print-directory test-run

@@ -23,7 +23,8 @@
 # {{.|comment}}
 {{/costs}}
 #
-# Made by stackbuild: change the recipe ({{digest|comment}}), not this file.
+# Made by stackbuild: change the recipe, not this file.
+# Recipe {{digest|comment}}
 import os
 import shlex
 
@@ -94,6 +95,9 @@ def add_local(image, source, copy=False):
     add = image.add_local_dir if os.path.isdir(path) else image.add_local_file
     return add(path, os.path.normpath("/app/" + source), copy=copy)
 {{/local}}
+
+
+# ---- the image: one layer a call, in this order
 {{#layers}}
 
 # {{title|comment}}
@@ -103,34 +107,31 @@ def add_local(image, source, copy=False):
 {{code|code}}{{/layers}}
 
 
+# ---- what runs in it
 @app.function(
-    {{smoke_options|code}}
-)
+{{smoke_options|code}})
 def smoke():
     """What was built, proved where it is to run: the kernel's numbers, then every import."""
     import subprocess
-{{#nvcc}}
 
+{{#nvcc}}
     subprocess.run({{nvcc|code}}, check=True)
     subprocess.run(["/tmp/smoke"], check=True)
 {{/nvcc}}
 {{#torch_alone}}
-
     import torch
 
     ones = torch.ones(1024, 1024, device="cuda")
     if (ones @ ones).sum().item() != 1024.0**3:
         raise SystemExit("the GPU multiplies wrongly")
 {{/torch_alone}}
-
     subprocess.run(["python", "/opt/stackbuild/probe.py", "/opt/stackbuild/plan.json"], check=True)
 {{#functions}}
 
 
 # {{what|comment}}
 @app.function(
-    {{options|code}}
-)
+{{options|code}})
 {{#module}}
 def {{name|plain}}(*args: str):
     """The words after its name on the command line arrive as they are."""

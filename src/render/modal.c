@@ -192,13 +192,13 @@ add_costs(struct modal *m)
 
 	buf_printf(&b, "A call may take %s", hours(m, limit_s));
 	if (price > 0)
-		buf_printf(&b, ": about $%.2f, at $%.2f an hour for %s", price * limit_s / 3600,
-			   price, gpu);
+		buf_printf(&b, ": about $%.*f for %s alone, at $%.2f an hour",
+			   price * limit_s < 36000 ? 2 : 0, price * limit_s / 3600, gpu, price);
 	else if (gpu)
 		buf_printf(&b, "; the price of %s is not known here: modal billing rates", gpu);
 	if (limit_s == limits->timeout_max_s)
-		buf_printf(&b, ". That is Modal's maximum: longer work saves to a volume and is "
-			       "started again");
+		buf_printf(&b, ". That is Modal's maximum: longer work saves its "
+			       "state to a volume, and is started again");
 	modal_lines(m, m->values, "costs", buf_text(&b));
 	if (m->heavy)
 		modal_lines(m, m->values, "costs",

@@ -33,6 +33,9 @@ struct modal {
 
 extern const struct places modal_places;
 
+/* Where the recipe says a thing; its modal: section, or the file, if it does not. */
+struct span modal_place(const struct modal *m, struct span at);
+
 /* What Modal refuses, at the recipe's lines.  False: SB0420 to SB0429. */
 bool modal_allows(struct modal *m);
 

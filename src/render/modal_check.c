@@ -4,9 +4,8 @@
 
 #include "base/str.h"
 
-/* Where the recipe says a thing; its modal: section, or the file, if it does not. */
-static struct span
-place(const struct modal *m, struct span at)
+struct span
+modal_place(const struct modal *m, struct span at)
 {
 	if (at.line)
 		return at;
@@ -22,18 +21,18 @@ check_host(struct modal *m)
 	struct diag *d;
 
 	if (strcmp(m->stack->platform, "linux/amd64")) {
-		d = diag_at(m->ds, E_MODAL_HOST, place(m, r->platform.at),
+		d = diag_at(m->ds, E_MODAL_HOST, modal_place(m, r->platform.at),
 			    "Modal runs linux/amd64 images, not %s", m->stack->platform);
 		diag_help(d, "leave the target out: -t dockerfile");
 	}
 	if (m->stack->user.value) {
-		d = diag_at(m->ds, E_MODAL_HOST, place(m, m->stack->user.at),
+		d = diag_at(m->ds, E_MODAL_HOST, modal_place(m, m->stack->user.at),
 			    "Modal runs everything as root: it ignores the user `%s`",
 			    m->stack->user.value);
 		diag_help(d, "remove `user` for Modal: --set user=null");
 	}
 	if (m->stack->cuda.value && m->stack->cuda_from == CUDA_HOST) {
-		d = diag_at(m->ds, E_MODAL_HOST, place(m, r->cuda_from_at),
+		d = diag_at(m->ds, E_MODAL_HOST, modal_place(m, r->cuda_from_at),
 			    "a Modal image has no host whose CUDA toolkit it could use");
 		diag_help(d, "take the toolkit from an image, apt or wheels");
 	}
@@ -55,7 +54,7 @@ check_python(struct modal *m)
 			return;
 		buf_printf(&known, "%s%s", i ? ", " : "", series.at[i]);
 	}
-	d = diag_at(m->ds, E_MODAL_PYTHON, place(m, python->at),
+	d = diag_at(m->ds, E_MODAL_PYTHON, modal_place(m, python->at),
 		    "Modal's image builder %s has no Python %s", m->builder, m->python);
 	diag_why(d, "it has %s", buf_text(&known));
 	diag_help(d, "take one of these, or an image that brings its own (python: {from: base})");
@@ -78,7 +77,7 @@ check_env(struct modal *m)
 
 		if (!*bad)
 			continue;
-		d = diag_at(m->ds, E_MODAL_ENV, place(m, s->value.at),
+		d = diag_at(m->ds, E_MODAL_ENV, modal_place(m, s->value.at),
 			    "Modal cannot hold a `%c` in an image variable: %s", *bad, s->name.s);
 		diag_why(d, "its image builder expands or drops it");
 		diag_help(d, "write the full value without it, or set %s in a Modal secret",
@@ -97,7 +96,7 @@ check_volumes(struct modal *m)
 
 			if (strcmp(v->at[k].value.s, v->at[i].value.s) != 0)
 				continue;
-			d = diag_at(m->ds, E_MODAL_VOLUME, place(m, v->at[i].value.at),
+			d = diag_at(m->ds, E_MODAL_VOLUME, modal_place(m, v->at[i].value.at),
 				    "Modal mounts the volume `%s` only once in a function",
 				    v->at[i].value.s);
 			diag_note(d, v->at[k].name.at, "it is mounted here");
@@ -116,7 +115,7 @@ check_sources(struct modal *m)
 		if (e->source != SOURCE_GIT || starts_with(e->url, "https://") ||
 		    starts_with(e->url, "git+https://"))
 			continue;
-		d = diag_at(m->ds, E_MODAL_SOURCE, place(m, e->asked->git.at),
+		d = diag_at(m->ds, E_MODAL_SOURCE, modal_place(m, e->asked->git.at),
 			    "a Modal build has no key to fetch `%s` with", e->url);
 		diag_help(d, "use an https:// address, or a wheel by URL");
 	}

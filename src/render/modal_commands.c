@@ -215,16 +215,30 @@ modal_add_pip(struct modal *m, const struct step *s, const struct command *c, co
 
 /* What is to be in one run_commands, until a pip call comes between. */
 struct pending {
-	struct buf code;
+	struct buf texts, code; /* long texts have names; the arguments of the call */
 	const char *secrets;
 	size_t n;
 };
 
+/* "SMOKE_CU" of "/opt/stackbuild/smoke.cu" */
+static const char *
+constant_name(struct modal *m, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct buf b = BUF(m->a);
+
+	for (const char *p = slash ? slash + 1 : path; *p; p++)
+		buf_putc(&b, !is_alnum(*p) ? '_' : *p >= 'a' && *p <= 'z' ? (char)(*p - 32) : *p);
+	return buf_text(&b);
+}
+
 static void
 pend_file(struct modal *m, const struct step_file *f, struct pending *p)
 {
-	struct word path = { .s = f->path };
-	const char *text = f->text;
+	enum { SHORT = 500 };
+	struct word word = { .s = f->path };
+	const char *path = word_plain(m->a, &word, &modal_places), *text = f->text;
+	const char *name = constant_name(m, path);
 
 	if (f->template) {
 		const struct source *src = templates_text(m->templates, f->template);
@@ -232,9 +246,16 @@ pend_file(struct modal *m, const struct step_file *f, struct pending *p)
 		text = arena_copy(m->a, src->text, src->size);
 	}
 	buf_puts(&p->code, "    write(");
-	py_string(&p->code, word_plain(m->a, &path, &modal_places));
+	py_string(&p->code, path);
 	buf_puts(&p->code, ", ");
-	py_block(&p->code, text);
+	if (strlen(text) > SHORT) {
+		buf_printf(&p->texts, "%s = ", name);
+		py_block(&p->texts, text);
+		buf_putc(&p->texts, '\n');
+		buf_puts(&p->code, name);
+	} else {
+		py_block(&p->code, text);
+	}
 	buf_puts(&p->code, "),\n");
 	p->n++;
 }
@@ -246,19 +267,20 @@ flush(struct modal *m, struct pending *p, const struct step *s, const char *why)
 
 	if (!p->n)
 		return;
+	buf_puts(&b, buf_text(&p->texts));
 	py_open(&b, "image = image", "run_commands");
 	buf_puts(&b, buf_text(&p->code));
 	if (p->secrets)
 		py_code(&b, "secrets", p->secrets);
 	py_close(&b);
 	modal_add_layer(m, s->id, why, &b);
-	*p = (struct pending){ .code = BUF(m->a) };
+	*p = (struct pending){ .texts = BUF(m->a), .code = BUF(m->a) };
 }
 
 void
 modal_add_commands(struct modal *m, const struct step *s, size_t first, bool pip)
 {
-	struct pending p = { .code = BUF(m->a) };
+	struct pending p = { .texts = BUF(m->a), .code = BUF(m->a) };
 
 	for (size_t i = 0; i < s->files.n; i++)
 		pend_file(m, &s->files.at[i], &p);
@@ -268,7 +290,7 @@ modal_add_commands(struct modal *m, const struct step *s, size_t first, bool pip
 		const char *secrets = modal_secrets(m, c);
 
 		if (pip && is_pip_install(c)) {
-			flush(m, &p, s, "what the layers below read");
+			flush(m, &p, s, "what pip below must not move");
 			modal_add_pip(m, s, c, why);
 			continue;
 		}

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/sha256.h"
 #include "base/str.h"
 
 /*
@@ -111,6 +112,36 @@ pip_command(struct modal *m, const struct step *s)
 	return c;
 }
 
+/*
+ * Variables of a layer may not count for Modal's cache, only its commands do: pip's log
+ * has a name that changes with them.
+ */
+static void
+log_by_env(struct modal *m, const struct step *s, struct command *c)
+{
+	struct buf b = BUF(m->a);
+
+	for (size_t i = 0; i < c->env.n; i++)
+		if (strcmp(c->env.at[i].name, "MAX_JOBS") != 0)
+			buf_printf(&b, "%s=%s\n", c->env.at[i].name, c->env.at[i].value);
+	if (b.n)
+		argument(m, c,
+			 arena_printf(m->a, "--log=%s/%s-%.12s.log", modal_places.share, s->id,
+				      sha256_hex(m->a, b.p, b.n)),
+			 false);
+}
+
+/* Why it stands here, in a chain. */
+static const char *
+why(struct modal *m, const struct step *s)
+{
+	if (s->extension->source == SOURCE_WHEEL)
+		return s->why;
+	return arena_printf(
+		m->a, "compiled against what stands above%s%s: an edit of it compiles this again",
+		m->stack->archs.n ? ", for " : "", m->stack->arch_list);
+}
+
 /* The one kind of layer that can ask for processors and memory. */
 static void
 heavy_layer(struct modal *m, const struct step *s, const struct command *c)
@@ -131,7 +162,7 @@ heavy_layer(struct modal *m, const struct step *s, const struct command *c)
 	if (secrets)
 		py_code(&b, "secrets", secrets);
 	py_close(&b);
-	modal_add_layer(m, s->id, s->why, &b);
+	modal_add_layer(m, s->id, why(m, s), &b);
 }
 
 void
@@ -139,8 +170,10 @@ modal_add_extension(struct modal *m, const struct step *s)
 {
 	struct command c = pip_command(m, s);
 
-	if (m->heavy && s->extension->source != SOURCE_WHEEL)
+	if (m->heavy && s->extension->source != SOURCE_WHEEL) {
 		heavy_layer(m, s, &c);
-	else
-		modal_add_pip(m, s, &c, s->why);
+		return;
+	}
+	log_by_env(m, s, &c);
+	modal_add_pip(m, s, &c, why(m, s));
 }

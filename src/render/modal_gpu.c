@@ -25,26 +25,21 @@ enum fit { FIT_NOT, FIT_RUNS, FIT_EXACT };
 
 /* Code for x.y runs on x.z with z >= y; PTX for x.y on everything from x.y on. */
 static enum fit
-fit(const struct stack *s, const char *name)
+fit(const struct names *code, const char *ptx, const char *name)
 {
-	struct cc gpu = cc_of(name);
+	struct cc gpu = cc_of(name), c;
 	enum fit best = FIT_NOT;
 
-	for (size_t i = 0; i < s->archs.n; i++) {
-		struct cc code = cc_of(s->archs.at[i].value);
-
-		if (code.major == gpu.major && code.minor == gpu.minor)
+	for (size_t i = 0; i < code->n; i++) {
+		c = cc_of(code->at[i]);
+		if (c.major == gpu.major && c.minor == gpu.minor)
 			return FIT_EXACT;
-		if (code.major == gpu.major && code.minor < gpu.minor)
+		if (c.major == gpu.major && c.minor < gpu.minor)
 			best = FIT_RUNS;
 	}
-	for (const char *p = s->arch_list, *end; *p; p = *end ? end + 1 : end) {
-		struct cc code = cc_of(p);
-
-		end = p + strcspn(p, ";");
-		if (end - p > 4 && !strncmp(end - 4, "+PTX", 4) &&
-		    (code.major < gpu.major ||
-		     (code.major == gpu.major && code.minor <= gpu.minor)))
+	if (ptx) {
+		c = cc_of(ptx);
+		if (c.major < gpu.major || (c.major == gpu.major && c.minor <= gpu.minor))
 			best = FIT_RUNS;
 	}
 	return best;
@@ -52,16 +47,26 @@ fit(const struct stack *s, const char *name)
 
 /* The worst of what a name may stand for: "B200+" may be given a B300. */
 static enum fit
-fit_modal(const struct stack *s, const struct modal_gpu *g)
+fit_modal(const struct names *code, const char *ptx, const struct modal_gpu *g)
 {
 	enum fit worst = FIT_EXACT;
 
 	for (size_t i = 0; i < g->ccs.n; i++) {
-		enum fit f = fit(s, g->ccs.at[i]);
+		enum fit f = fit(code, ptx, g->ccs.at[i]);
 
 		worst = f < worst ? f : worst;
 	}
 	return worst;
+}
+
+static struct names
+stack_archs(const struct modal *m)
+{
+	struct names archs = { 0 };
+
+	for (size_t i = 0; i < m->stack->archs.n; i++)
+		list_push(m->a, &archs, m->stack->archs.at[i].value);
+	return archs;
 }
 
 static const char *
@@ -74,71 +79,102 @@ joined(struct arena *a, struct names names)
 	return buf_text(&b);
 }
 
-static const char *
-arch_names(const struct modal *m)
+/* An extension that compiles for the stack's GPUs and no others, or NULL. */
+static const struct stack_extension *
+compiled_for_these(const struct modal *m)
 {
-	struct buf b = BUF(m->a);
+	for (size_t i = 0; i < m->stack->extensions.n; i++) {
+		const struct stack_extension *e = &m->stack->extensions.at[i];
 
-	for (size_t i = 0; i < m->stack->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", m->stack->archs.at[i].value);
-	return buf_text(&b);
+		if (e->source != SOURCE_WHEEL &&
+		    (!strcmp(e->arch_flags, "honoured") || (e->release && e->release->arch_env)))
+			return e;
+	}
+	return NULL;
 }
 
-/* "a100-80gb:2" as Modal writes it; reports a GPU that would not run the kernels. */
-static struct text
-asked_gpu(struct modal *m, struct text asked)
+/*
+ * A GPU that torch has no code for is useless; so is one that an extension has none for,
+ * but some compile for every GPU they know, whatever they are told.
+ */
+static void
+judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 {
-	const char *colon = strchr(asked.s, ':');
-	size_t n = colon ? (size_t)(colon - asked.s) : strlen(asked.s);
-	const struct modal_gpu *g = facts_modal_gpu(m->stack->facts, arena_copy(m->a, asked.s, n));
+	const struct stack *s = m->stack;
+	const struct torch_variant *v = s->torch_variant;
+	const struct stack_extension *e = compiled_for_these(m);
+	struct names archs = stack_archs(m);
 	struct diag *d;
 
-	if (!g)
-		return asked;
-	if (!m->stack->archs.n && m->stack->torch_tag && !strcmp(m->stack->torch_tag, "cpu")) {
-		d = diag_at(m->ds, E_MODAL_GPU, asked.at,
-			    "the CPU build of torch leaves the GPU %s idle", g->name);
+	if (s->torch_tag && !strcmp(s->torch_tag, "cpu")) {
+		d = diag_at(m->ds, W_MODAL_GPU, at, "the CPU build of torch leaves the %s idle",
+			    g->name);
 		diag_help(d, "remove modal.gpu, or take a CUDA build of torch");
-	} else if (m->stack->archs.n && fit_modal(m->stack, g) == FIT_NOT) {
-		d = diag_at(m->ds, E_MODAL_GPU, asked.at, "kernels for %s do not run on Modal's %s",
-			    arch_names(m), g->name);
-		diag_why(d, "%s is %s", g->name, joined(m->a, g->ccs));
-		diag_note(d, m->stack->archs.at[0].at, "%s", m->stack->archs.at[0].reason);
+	} else if (v && v->cuda && v->archs.n && fit_modal(&v->archs, v->ptx, g) == FIT_NOT) {
+		d = diag_at(m->ds, E_MODAL_GPU, at, "torch %s+%s has no code for Modal's %s",
+			    s->torch.value, v->tag, g->name);
+		diag_why(d, "the %s is %s", g->name, joined(m->a, g->ccs));
+		diag_why(d, "that build has %s", joined(m->a, v->archs));
+		diag_help(d, "ask Modal for another GPU, or take another build of torch");
+		diag_source(d, v->source);
+	} else if (archs.n && fit_modal(&archs, NULL, g) == FIT_NOT) {
+		d = diag_at(m->ds, e ? E_MODAL_GPU : W_MODAL_GPU, at,
+			    "kernels for %s do not run on Modal's %s", joined(m->a, archs),
+			    g->name);
+		diag_why(d, "the %s is %s", g->name, joined(m->a, g->ccs));
+		if (e)
+			diag_why(d, "%s is compiled for these and no others", e->name);
+		if (s->archs.at[0].at.line)
+			diag_note(d, s->archs.at[0].at, "the GPUs are asked for here");
 		diag_help(d, "add %s to gpus, or ask Modal for another GPU", g->ccs.at[0]);
 		diag_source(d, g->source);
 	}
-	return (struct text){ arena_printf(m->a, "%s%s", g->name, colon ? colon : ""), asked.at };
+}
+
+/* "a100-80gb:2" as Modal writes it. */
+static struct text
+asked_gpu(struct modal *m, struct text asked)
+{
+	size_t n = strcspn(asked.s, ":");
+	const struct modal_gpu *g = facts_modal_gpu(m->stack->facts, arena_copy(m->a, asked.s, n));
+
+	if (!g)
+		return asked;
+	judge_gpu(m, g, asked.at);
+	return (struct text){ arena_printf(m->a, "%s%s", g->name, asked.s + n), asked.at };
 }
 
 /* The smallest that is one of the stack's own GPUs, else the smallest that runs its code. */
-static bool
+static void
 smallest_gpu(struct modal *m)
 {
+	struct names archs = stack_archs(m);
 	const struct modal_gpu *best = NULL, *all;
 	enum fit best_fit = FIT_NOT;
-	size_t n;
 	struct diag *d;
+	struct span at;
+	size_t n;
 
 	all = facts_modal_gpus(m->stack->facts, &n);
 	for (size_t i = 0; i < n; i++) {
-		enum fit f = fit_modal(m->stack, &all[i]);
+		enum fit f = fit_modal(&archs, NULL, &all[i]);
 
-		if (f > best_fit ||
-		    (f == best_fit && best && f != FIT_NOT && all[i].size_rank < best->size_rank)) {
+		if (f > best_fit || (f == best_fit && best && all[i].size_rank < best->size_rank)) {
 			best = &all[i];
 			best_fit = f;
 		}
 	}
-	if (best) {
-		list_push(m->a, &m->gpus, (struct text){ .s = best->name });
-		m->gpu_why = arena_printf(m->a, "the smallest of Modal's that runs code for %s",
-					  arch_names(m));
-		return true;
+	at = modal_place(m, m->stack->archs.at[0].at);
+	if (!best) {
+		d = diag_at(m->ds, E_MODAL_GPU, at, "none of Modal's GPUs runs kernels for %s",
+			    joined(m->a, archs));
+		diag_help(d, "add a GPU that Modal has to gpus");
+		return;
 	}
-	d = diag_at(m->ds, E_MODAL_GPU, m->stack->archs.at[0].at,
-		    "none of Modal's GPUs runs kernels for %s", arch_names(m));
-	diag_help(d, "add a GPU that Modal has to gpus, such as %s", n ? all[0].ccs.at[0] : "8.0");
-	return false;
+	judge_gpu(m, best, at);
+	list_push(m->a, &m->gpus, (struct text){ .s = best->name });
+	m->gpu_why = arena_printf(m->a, "the smallest of Modal's that runs code for %s",
+				  joined(m->a, archs));
 }
 
 bool
@@ -152,6 +188,6 @@ modal_choose_gpus(struct modal *m)
 	else if (m->asked->gpu.s)
 		list_push(m->a, &m->gpus, asked_gpu(m, m->asked->gpu));
 	else if (m->stack->archs.n)
-		return smallest_gpu(m);
+		smallest_gpu(m);
 	return m->ds->errors == before;
 }

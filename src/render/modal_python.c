@@ -77,11 +77,11 @@ py_close(struct buf *b)
 	buf_puts(b, ")\n");
 }
 
-/* Whether r"""...""" holds the text as it is: no way out of it, nothing invisible. */
+/* Whether r and three of a quote hold the text as it is: no way out, nothing invisible. */
 static bool
-fits_block(const char *text)
+fits_block(const char *text, const char *quotes)
 {
-	if (!strchr(text, '\n') || strstr(text, "\"\"\"") || !ends_with(text, "\n"))
+	if (!strchr(text, '\n') || strstr(text, quotes) || !ends_with(text, "\n"))
 		return false;
 	for (; *text; text++)
 		if ((*text < ' ' && *text != '\n' && *text != '\t') || *text > '~')
@@ -92,8 +92,12 @@ fits_block(const char *text)
 void
 py_block(struct buf *b, const char *text)
 {
-	if (fits_block(text))
-		buf_printf(b, "r\"\"\"%s\"\"\"", text);
-	else
-		py_string(b, text);
+	static const char *const quotes[] = { "\"\"\"", "'''" };
+
+	for (size_t i = 0; i < 2; i++)
+		if (fits_block(text, quotes[i])) {
+			buf_printf(b, "r%s%s%s", quotes[i], text, quotes[i]);
+			return;
+		}
+	py_string(b, text);
 }

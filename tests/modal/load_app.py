@@ -1,15 +1,17 @@
-"""Give an app file to the real `modal deploy` and print what it would send, as JSON.
+"""Give app files to the real `modal deploy` and print what it would send, a line of JSON each.
 
-    python load_app.py modal_app.py [--builder 2025.06]
+    python load_app.py modal_app.py other/modal_app.py
 
 Runs under any Python that has the modal client.  The client talks to a server of ours on
 127.0.0.1 that says yes to everything and keeps what it was asked; no account, no token,
-no network.  The result:
+no network.  A line:
 
     {"client": "1.6.4", "status": 0, "output": "...", "warnings": ["..."], "app": "name",
      "layers": [{"commands": ["FROM base", "RUN ..."], "env": {...}, "secrets": [...],
                  "gpu": "", "function": {...}}],        of the one image, first layer first
      "functions": {"smoke": {"gpu": [...], "timeout_s": 900, ...}}}
+
+Each file has a process of its own, forked from one that has loaded the client.
 """
 
 import argparse
@@ -17,14 +19,27 @@ import asyncio
 import json
 import os
 import pathlib
-import subprocess
 import sys
+import tempfile
 import threading
+import warnings
 
-import grpclib.const
-import grpclib.server
-import modal
-from modal_proto import api_grpc, api_pb2
+for name in [k for k in os.environ if k.startswith("MODAL_")]:
+    del os.environ[name]
+os.environ.update(
+    MODAL_CONFIG_PATH="/nonexistent/modal.toml",
+    MODAL_TOKEN_ID="ak-none",
+    MODAL_TOKEN_SECRET="as-none",
+    MODAL_DISABLE_API_PROXY="1",
+    MODAL_BUILD_VALIDATION="ignore",  # the file was written a moment ago
+    COLUMNS="200",
+)
+sys.dont_write_bytecode = True
+
+import grpclib.const  # noqa: E402
+import grpclib.server  # noqa: E402
+import modal.__main__  # noqa: E402
+from modal_proto import api_grpc, api_pb2  # noqa: E402
 
 
 class Server:
@@ -180,51 +195,65 @@ def serve(server):
     return asyncio.run_coroutine_threadsafe(start(), loop).result(30)
 
 
-def deploy(path, port, folder):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MODAL_")}
-    env.update(
-        MODAL_CONFIG_PATH="/nonexistent/modal.toml",
-        MODAL_SERVER_URL=f"http://127.0.0.1:{port}",
-        MODAL_TOKEN_ID="ak-none",
-        MODAL_TOKEN_SECRET="as-none",
-        MODAL_DISABLE_API_PROXY="1",
-        MODAL_BUILD_VALIDATION="ignore",
-        COLUMNS="200",
-        PYTHONDONTWRITEBYTECODE="1",
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "always", "-m", "modal", "deploy", str(path)],
-        cwd=folder, env=env, capture_output=True, text=True, timeout=120,
-    )
-    return done.returncode, done.stdout + done.stderr
+def deploy(path):
+    """`modal deploy PATH`, here; its exit status."""
+    warnings.simplefilter("always")
+    sys.argv = ["modal", "deploy", path]
+    try:
+        modal.__main__.main()
+    except SystemExit as end:
+        return end.code or 0
+    return 0
 
 
-def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("file")
-    options.add_argument("--builder", default="2025.06", help="what the workspace is set to")
-    options.add_argument("--folder", default=".", help="where `modal deploy` is run")
-    options = options.parse_args()
-
-    server = Server(options.builder)
-    path = pathlib.Path(options.file).resolve()
-    status, output = deploy(path, serve(server), options.folder)
+def result(server, status, output):
     functions, images = {}, []
     for asked in server.functions.values():
         if not asked.function.is_builder_function:
             name = asked.function.function_name or asked.function_data.function_name
             functions[name], image = server.function(asked)
             images.append(image)
-    same = len(set(images)) == 1
-    print(json.dumps({
+    return {
         "client": modal.__version__,
         "status": status,
         "output": output,
         "warnings": [line for line in output.splitlines() if "warning" in line.lower() or "deprecat" in line.lower()],
         "app": server.app,
-        "layers": server.chain(images[0]) if same else None,
+        "layers": server.chain(images[0]) if len(set(images)) == 1 else None,
         "functions": functions,
-    }, indent=1, sort_keys=True))
+    }
+
+
+def load(path, builder):
+    """What `modal deploy` of a file does, seen from a child."""
+    with tempfile.TemporaryFile("w+") as told, tempfile.TemporaryFile("w+") as seen:
+        child = os.fork()
+        if not child:
+            os.dup2(told.fileno(), 1)
+            os.dup2(told.fileno(), 2)
+            server = Server(builder)
+            os.environ["MODAL_SERVER_URL"] = f"http://127.0.0.1:{serve(server)}"
+            status = deploy(path)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            told.seek(0)
+            json.dump(result(server, status, told.read()), seen, sort_keys=True)
+            seen.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        told.seek(0)
+        seen.seek(0)
+        # A child that died has said why.
+        return seen.read() or json.dumps({"status": 70, "output": told.read(), "warnings": []})
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("files", nargs="+")
+    options.add_argument("--builder", default="2025.06", help="what the workspace is set to")
+    options = options.parse_args()
+    for path in options.files:
+        print(load(str(pathlib.Path(path).resolve()), options.builder), flush=True)
 
 
 if __name__ == "__main__":
