@@ -144,23 +144,39 @@ report(struct diags *ds, struct map *said, const struct refusals *refused, bool 
 
 /* --- writing --- */
 
+/* A copy in `a` of what was made in an arena that goes away. */
+static struct rendered
+kept(struct arena *a, const struct rendered *r)
+{
+	struct rendered copy = *r;
+
+	copy.text = arena_copy(a, r->text, r->size);
+	copy.path = arena_strdup(a, r->path);
+	copy.summary = r->summary ? arena_strdup(a, r->summary) : NULL;
+	copy.next = r->next ? arena_strdup(a, r->next) : NULL;
+	return copy;
+}
+
+/* Each file is made in memory of its own: what a matrix of thousands keeps is the texts. */
 static bool
 write_cell(struct arena *a, struct diags *ds, const struct render_input *in, size_t cell,
 	   size_t target, struct rendereds *out)
 {
 	const struct plan *p = in->plans[cell];
-	size_t before = out->n;
+	struct arena *scratch = arena_new();
+	struct rendereds made = { 0 };
+	bool good = writers[target](scratch, ds, p, in->templates, &made);
 
-	if (!writers[target](a, ds, p, in->templates, out))
-		return false;
-	for (size_t i = before; i < out->n; i++) {
-		struct rendered *r = &out->at[i];
+	for (size_t i = 0; good && i < made.n; i++) {
+		struct rendered r = kept(a, &made.at[i]);
 
-		r->target = rows[target].name;
+		r.target = rows[target].name;
 		if (in->matrix)
-			r->path = fs_join(a, p->stack->recipe->cell, r->path);
+			r.path = fs_join(a, p->stack->recipe->cell, r.path);
+		list_push(a, out, r);
 	}
-	return true;
+	arena_free(scratch);
+	return good;
 }
 
 bool

@@ -253,7 +253,7 @@ template_expand(struct arena *a, struct diags *ds, const struct templates *t, co
 	const struct template *tree = templates_parsed(t, name);
 
 	if (!tree) {
-		tree = template_parse(a, ds, templates_text(t, name), language, values->shape);
+		tree = template_parse(templates_arena(t), ds, templates_text(t, name), language, values->shape);
 		if (!tree)
 			return false;
 		templates_remember(t, name, tree);

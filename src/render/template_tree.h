@@ -42,6 +42,9 @@ const struct template *template_parse(struct arena *a, struct diags *ds, const s
 bool template_fill(struct diags *ds, const struct template *t, enum language language,
 		   const struct scope *values, struct buf *out);
 
+/* What is remembered lives as long as the templates do, not as the file that is being made. */
+struct arena *templates_arena(const struct templates *t);
+
 /* The parsed template if it was parsed before, else NULL; and for the next time. */
 const struct template *templates_parsed(const struct templates *t, const char *name);
 void templates_remember(const struct templates *t, const char *name, const struct template *tree);

@@ -87,6 +87,12 @@ templates_digest(struct arena *a, const struct templates *t)
 	return arena_printf(a, "sha256:%s", sha256_hex(a, buf_text(&all), all.n));
 }
 
+struct arena *
+templates_arena(const struct templates *t)
+{
+	return t->a;
+}
+
 const struct template *
 templates_parsed(const struct templates *t, const char *name)
 {
