@@ -12,25 +12,27 @@
 #include "resolve/resolve.h"
 
 /*
- * recipe -> resolve -> plan, for every cell of a recipe.  What a verb needs beyond
- * that (rendering, printing) is the verb's own.
+ * recipe -> resolve -> plan.  What a verb needs beyond that (rendering, printing) is
+ * the verb's own.  Both functions hold that whoever fails has said why.
  */
-struct pipeline {
-	const struct recipes *recipes;
-	const struct stack *const *stacks; /* one a cell */
-	const struct plan *const *plans;   /* one a cell */
-	size_t n;
-};
 
 /*
- * pipeline_run -- a recipe, down to its plans.
+ * pipeline_load -- the cells of a recipe.
  *
  *   in      open, ctx: where the files come from; NULL: the file system
- *   errors  SB01xx, SB02xx, SB03xx, false: every cell's are reported
+ *   errors  SB01xx, NULL
  *   memory  lives in a
  */
-bool pipeline_run(struct arena *a, struct diags *ds, const struct facts *f,
-		  const struct recipe_options *o, recipe_open *open, void *ctx,
-		  struct pipeline *out);
+const struct recipes *pipeline_load(struct arena *a, struct diags *ds, const struct facts *f,
+				    const struct recipe_options *o, recipe_open *open, void *ctx);
+
+/*
+ * pipeline_plan -- one cell, down to its plan.
+ *
+ *   errors  SB02xx, SB03xx, NULL
+ *   memory  lives in a: an arena of the caller's for one cell, or the run's
+ */
+const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f,
+				 const struct recipe *cell);
 
 #endif

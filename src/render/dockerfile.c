@@ -269,7 +269,7 @@ dockerfile_render(struct arena *a, struct diags *ds, const struct plan *p,
 	head(&w, top);
 	for (size_t i = 0; i < stages.n; i++)
 		add_stage(&w, &stages.at[i], top);
-	if (!template_expand(a, ds, t, "Dockerfile", LANG_DOCKERFILE, top, &text) || !w.good)
+	if (!template_expand(ds, t, "Dockerfile", LANG_DOCKERFILE, top, &text) || !w.good)
 		return false;
 	list_push(a, out,
 		  (struct rendered){

@@ -282,7 +282,7 @@ modal_render(struct arena *a, struct diags *ds, const struct plan *p, const stru
 	fill(&m);
 	modal_add_layers(&m);
 	modal_add_functions(&m);
-	if (ds->errors > before || !template_expand(a, ds, t, FILE_NAME, LANG_PYTHON, m.values, &b))
+	if (ds->errors > before || !template_expand(ds, t, FILE_NAME, LANG_PYTHON, m.values, &b))
 		return false;
 	list_push(a, out,
 		  (struct rendered){ .path = FILE_NAME,

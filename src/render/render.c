@@ -157,12 +157,10 @@ kept(struct arena *a, const struct rendered *r)
 	return copy;
 }
 
-/* Each file is made in memory of its own: what a matrix of thousands keeps is the texts. */
 static bool
-write_cell(struct arena *a, struct diags *ds, const struct render_input *in, size_t cell,
+write_cell(struct arena *a, struct diags *ds, const struct render_input *in, const struct plan *p,
 	   size_t target, struct rendereds *out)
 {
-	const struct plan *p = in->plans[cell];
 	struct arena *scratch = arena_new();
 	struct rendereds made = { 0 };
 	bool good = writers[target](scratch, ds, p, in->templates, &made);
@@ -171,7 +169,7 @@ write_cell(struct arena *a, struct diags *ds, const struct render_input *in, siz
 		struct rendered r = kept(a, &made.at[i]);
 
 		r.target = rows[target].name;
-		if (in->matrix)
+		if (in->recipes->matrix)
 			r.path = fs_join(a, p->stack->recipe->cell, r.path);
 		list_push(a, out, r);
 	}
@@ -179,29 +177,52 @@ write_cell(struct arena *a, struct diags *ds, const struct render_input *in, siz
 	return good;
 }
 
+/* What is said of one target while all cells are written. */
+struct run {
+	bool wanted[NTARGETS];
+	struct refusals refused;
+	struct map said;
+};
+
+static bool
+write_targets(struct arena *a, struct diags *ds, const struct render_input *in,
+	      const struct plan *p, struct run *r, struct rendereds *out)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < NTARGETS; i++) {
+		struct diags own;
+
+		if (!r->wanted[i])
+			continue;
+		diags_init(&own, ds->arena);
+		good = write_cell(a, &own, in, p, i, out) && good;
+		sort_out(ds, &r->said, &own, i, &r->refused);
+	}
+	return good;
+}
+
 bool
 render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
 {
-	bool wanted[NTARGETS], good = true;
-	struct refusals refused = { 0 };
-	struct map said = MAP(a);
+	struct run r = { .said = MAP(ds->arena) };
+	bool planned = true, good = true;
 
-	if (!choose(ds, in, wanted))
+	if (!choose(ds, in, r.wanted))
 		return false;
-	for (size_t cell = 0; cell < in->n; cell++) {
-		for (size_t i = 0; i < NTARGETS; i++) {
-			struct diags own;
+	for (size_t i = 0; i < in->recipes->n; i++) {
+		struct arena *scratch = arena_new();
+		const struct plan *p = in->plan(in->ctx, scratch, ds, in->recipes->at[i]);
 
-			if (!wanted[i])
-				continue;
-			diags_init(&own, a);
-			good = write_cell(a, &own, in, cell, i, out) && good;
-			sort_out(ds, &said, &own, i, &refused);
-		}
+		if (p)
+			good = write_targets(a, ds, in, p, &r, out) && good;
+		else
+			planned = false;
+		arena_free(scratch);
 	}
 	good = good || (!in->targets && out->n);
-	report(ds, &said, &refused, good);
-	return good;
+	report(ds, &r.said, &r.refused, good);
+	return good && planned;
 }
 
 /* --- the manifest --- */
@@ -210,8 +231,8 @@ static void
 inputs_json(struct json *j, const struct render_input *in)
 {
 	json_list(j, "cells");
-	for (size_t i = 0; i < in->n; i++) {
-		const struct recipe *r = in->plans[i]->stack->recipe;
+	for (size_t i = 0; i < in->recipes->n; i++) {
+		const struct recipe *r = in->recipes->at[i];
 
 		json_row(j, NULL);
 		json_text(j, "cell", r->cell);
@@ -243,15 +264,15 @@ struct rendered
 render_manifest(struct arena *a, const struct render_input *in, const struct rendereds *files,
 		const char *version)
 {
-	const struct stack *s = in->plans[0]->stack;
+	const struct recipe *first = in->recipes->at[0];
 	struct buf b = BUF(a);
 	struct json j = json_to(&b);
 
 	json_map(&j, NULL);
 	json_text(&j, "stackbuild", version);
-	json_text(&j, "stack", in->plans[0]->name);
-	json_text(&j, "variant", s->recipe->variant);
-	json_text(&j, "knowledge", facts_date(s->facts));
+	json_text(&j, "stack", first->stack.s);
+	json_text(&j, "variant", first->variant);
+	json_text(&j, "knowledge", facts_date(in->facts));
 	json_text(&j, "templates", templates_digest(a, in->templates));
 	inputs_json(&j, in);
 	outputs_json(a, &j, files);

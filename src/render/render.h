@@ -32,10 +32,18 @@ struct templates; /* where template texts come from */
 /* dir NULL: the compiled-in ones.  Errors SB04xx, SB0100: NULL. */
 const struct templates *templates_open(struct arena *a, struct diags *ds, const char *dir);
 
+/*
+ * The plan of one cell, made when its files are written and forgotten after it, so that
+ * a matrix of thousands needs no memory for thousands of plans.  NULL: errors were added.
+ */
+typedef const struct plan *render_plan(void *ctx, struct arena *a, struct diags *ds,
+				       const struct recipe *cell);
+
 struct render_input {
-	const struct plan *const *plans; /* one a cell */
-	size_t n;
-	bool matrix; /* cells get a folder each */
+	const struct recipes *recipes; /* their cells; those of a matrix get a folder each */
+	const struct facts *facts;
+	render_plan *plan;
+	void *ctx;
 	const struct templates *templates;
 	const char *const *targets; /* NULL: the default set */
 	size_t ntargets;
@@ -46,8 +54,8 @@ struct render_input {
  *
  *   out     files in a stable order; a target of the default set that cannot express
  *           the recipe is left out with a warning, one named by the user is an error
- *   errors  SB04xx, false: nothing is to be written
- *   memory  lives in a
+ *   errors  SB04xx and what `plan` finds, false: nothing is to be written
+ *   memory  lives in a; plans do not
  */
 bool render(struct arena *a, struct diags *ds, const struct render_input *in,
 	    struct rendereds *out);

@@ -247,13 +247,14 @@ template_fill(struct diags *ds, const struct template *t, enum language language
 }
 
 bool
-template_expand(struct arena *a, struct diags *ds, const struct templates *t, const char *name,
+template_expand(struct diags *ds, const struct templates *t, const char *name,
 		enum language language, const struct scope *values, struct buf *out)
 {
 	const struct template *tree = templates_parsed(t, name);
 
 	if (!tree) {
-		tree = template_parse(templates_arena(t), ds, templates_text(t, name), language, values->shape);
+		tree = template_parse(templates_arena(t), ds, templates_text(t, name), language,
+				      values->shape);
 		if (!tree)
 			return false;
 		templates_remember(t, name, tree);

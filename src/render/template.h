@@ -78,7 +78,7 @@ const char *templates_digest(struct arena *a, const struct templates *t);
  *           false, and out is not to be used
  *   limits  TEMPLATE_BYTES_MAX, TEMPLATE_DEPTH_MAX sections inside each other
  */
-bool template_expand(struct arena *a, struct diags *ds, const struct templates *t, const char *name,
+bool template_expand(struct diags *ds, const struct templates *t, const char *name,
 		     enum language language, const struct scope *values, struct buf *out);
 
 enum { TEMPLATE_BYTES_MAX = 256 * 1024, TEMPLATE_DEPTH_MAX = 16 };

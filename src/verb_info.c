@@ -1,0 +1,94 @@
+/* The verbs that say what is known and what is meant. */
+#include "verbs.h"
+
+#include <string.h>
+
+#include "recipe/recipe.h"
+
+int
+verb_facts(struct run *r)
+{
+	const struct names *args = &r->o->args;
+
+	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
+		return usage_error("facts has two formats: text and json");
+	return facts_show(r->facts, r->a, &r->ds, args->n > 0 ? args->at[0] : NULL,
+			  args->n > 1 ? args->at[1] : NULL, args->n > 2 ? args->at[2] : NULL,
+			  r->o->format == FORMAT_JSON, &r->out) ?
+		       EXIT_DONE :
+		       EXIT_DIAGNOSED;
+}
+
+static const char *const severity_words[] = { "note", "warning", "error" };
+
+int
+verb_explain(struct run *r)
+{
+	const char *id = r->o->args.n ? r->o->args.at[0] : NULL;
+
+	for (size_t i = 0; i < CODE_COUNT; i++) {
+		const struct code_row *c = &code_table[i];
+
+		if (!id) {
+			buf_printf(&r->out, "%s  %-7s  %s\n", c->id, severity_words[c->severity],
+				   c->title);
+		} else if (!strcasecmp(id, c->id)) {
+			buf_printf(&r->out, "%s (%s): %s\n\n%s\n\nexample:\n", c->id,
+				   severity_words[c->severity], c->title, c->cause);
+			for (const char *p = c->example; *p; p += strcspn(p, "\n"), p += *p == '\n')
+				buf_printf(&r->out, "    %.*s\n", (int)strcspn(p, "\n"), p);
+			buf_printf(&r->out, "\nwhat to do: %s\n", c->fix);
+			return EXIT_DONE;
+		}
+	}
+	if (!id)
+		return EXIT_DONE;
+	return usage_error(
+		arena_printf(r->a, "there is no code `%s`; stackbuild explain lists them", id));
+}
+
+int
+verb_schema(struct run *r)
+{
+	if (r->o->format_given && r->o->format != FORMAT_JSON && r->o->format != FORMAT_MARKDOWN)
+		return usage_error("schema has two formats: json and markdown");
+	if (r->o->format == FORMAT_MARKDOWN)
+		recipe_reference(r->a, &r->out);
+	else
+		recipe_schema(r->a, r->facts, &r->out);
+	return EXIT_DONE;
+}
+
+int
+verb_completion(struct run *r)
+{
+	if (!options_completion(r->o->args.at[0], &r->out))
+		return usage_error("completion is there for bash, zsh and fish");
+	return EXIT_DONE;
+}
+
+int
+verb_man(struct run *r)
+{
+	options_man(STACKBUILD_VERSION, &r->out);
+	return EXIT_DONE;
+}
+
+int
+verb_help(struct run *r)
+{
+	enum verb v = 0;
+
+	if (!r->o->args.n) {
+		options_help(VERB_COUNT, &r->out);
+		return EXIT_DONE;
+	}
+	while (v < VERB_COUNT && strcmp(verb_table[v].name, r->o->args.at[0]))
+		v++;
+	if (v == VERB_COUNT)
+		return usage_error(arena_printf(r->a,
+						"there is no verb `%s`; stackbuild help lists them",
+						r->o->args.at[0]));
+	options_help(v, &r->out);
+	return EXIT_DONE;
+}

@@ -1,0 +1,287 @@
+/* The verbs that go through the pipeline: check, plan, render. */
+#include "verbs.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "pipeline.h"
+#include "render/render.h"
+
+static struct recipe_options
+recipe_options_of(const struct options *o, const char *path)
+{
+	return (struct recipe_options){
+		.path = path,
+		.sets = o->sets.at,
+		.nsets = o->sets.n,
+		.variant = o->variant,
+		.cell = o->cell,
+		.extends_anywhere = o->extends_anywhere,
+	};
+}
+
+static const struct recipes *
+recipes_of(struct run *r, const char *path)
+{
+	struct recipe_options ro = recipe_options_of(r->o, path);
+
+	return pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+}
+
+/* --- check --- */
+
+/* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
+static void
+summary(struct buf *out, const struct stack *s)
+{
+	const char *sep = "";
+
+	if (s->torch.value) {
+		buf_printf(out, "torch %s", s->torch.value);
+		if (s->torch_tag)
+			buf_printf(out, " (%s)", s->torch_tag);
+		sep = ", ";
+	}
+	if (s->python.value) {
+		buf_printf(out, "%spython %s", sep, s->python.value);
+		sep = ", ";
+	}
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *e = &s->extensions.at[i];
+
+		buf_printf(out, "%s%s%s%s", sep, e->name, e->version ? " " : "",
+			   e->version ? e->version : "");
+		sep = ", ";
+	}
+	for (size_t i = 0; i < s->archs.n && s->extensions.n; i++) {
+		buf_puts(out, i ? ", sm_" : " for sm_");
+		for (const char *c = s->archs.at[i].value; *c; c++)
+			if (*c != '.')
+				buf_putc(out, *c);
+	}
+}
+
+/*
+ *   recipes/torch222-cu121.yaml: fine. torch 2.2.2 (cu121), python 3.11, ...
+ *   recipes/matrix.yaml: fine. 6 cells
+ */
+/* Every cell is planned, so that all that is wrong with any of them is said. */
+static void
+check_recipe(struct run *r, const char *path)
+{
+	const struct recipes *rs = recipes_of(r, path);
+	unsigned before = r->ds.errors;
+	struct buf line = BUF(r->a);
+
+	for (size_t i = 0; rs && i < rs->n; i++) {
+		struct arena *scratch = arena_new();
+		const struct plan *p = pipeline_plan(scratch, &r->ds, r->facts, rs->at[i]);
+
+		if (p && rs->n == 1)
+			summary(&line, p->stack);
+		arena_free(scratch);
+	}
+	if (!rs || r->ds.errors != before)
+		return;
+	if (rs->n > 1)
+		buf_printf(&line, "%zu cells", rs->n);
+	buf_printf(&r->out, "%s: fine. %s\n", path, buf_text(&line));
+}
+
+int
+verb_check(struct run *r)
+{
+	for (size_t i = 0; i < r->o->args.n; i++)
+		check_recipe(r, r->o->args.at[i]);
+	return EXIT_DONE;
+}
+
+/* --- plan --- */
+
+/* The plan of a recipe's one cell; of several it is the first, unless only one will do. */
+static const struct plan *
+first_plan(struct run *r, const struct recipes *rs)
+{
+	return rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0]) : NULL;
+}
+
+static int
+plan_difference(struct run *r, const struct recipes *after)
+{
+	struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[0]);
+	const struct plan *one, *other = NULL;
+	const struct recipes *before;
+	recipe_open *open = NULL;
+	void *ctx = NULL;
+
+	if (fs_exists(r->o->diff))
+		ro.path = r->o->diff;
+	else if (!r->world->at_revision(r->a, &r->ds, ro.path, r->o->diff, &open, &ctx))
+		return EXIT_DIAGNOSED;
+	before = pipeline_load(r->a, &r->ds, r->facts, &ro, open, ctx);
+	if (ctx)
+		r->world->close(ctx);
+	if ((before && before->n != 1) || (after && after->n != 1))
+		return usage_error("--diff compares one stack: name a cell with --cell");
+	one = first_plan(r, after);
+	other = first_plan(r, before);
+	if (!one || !other)
+		return EXIT_DIAGNOSED;
+	plan_diff(other, one, r->o->diff, &r->out, r->o->format == FORMAT_JSON);
+	return EXIT_DONE;
+}
+
+int
+verb_plan(struct run *r)
+{
+	const struct recipes *rs;
+	const struct plan *p;
+	struct names cells = { 0 };
+
+	if (r->o->format == FORMAT_MARKDOWN)
+		return usage_error(
+			"plan has no format markdown; it has text, json, dot and mermaid");
+	rs = recipes_of(r, r->o->args.at[0]);
+	if (r->o->diff)
+		return plan_difference(r, rs);
+	if (!(p = first_plan(r, rs)))
+		return EXIT_DIAGNOSED;
+	for (size_t i = 0; i < rs->n && rs->matrix; i++)
+		list_push(r->a, &cells, rs->at[i]->cell);
+	switch (r->o->format) {
+	case FORMAT_JSON: plan_json(p, cells, &r->out); return EXIT_DONE;
+	case FORMAT_DOT: plan_dot(p, &r->out); return EXIT_DONE;
+	case FORMAT_MERMAID: plan_mermaid(p, &r->out); return EXIT_DONE;
+	default: break;
+	}
+	if (r->o->explain && !plan_step(p, r->o->explain))
+		return usage_error(arena_printf(r->a, "the plan has no step `%s`", r->o->explain));
+	plan_text(p, r->o->explain, &r->out);
+	if (rs->n > 1)
+		buf_printf(&r->out,
+			   "\nthis is cell %s, the first of %zu; --cell NAME shows another\n",
+			   rs->at[0]->cell, rs->n);
+	return EXIT_DONE;
+}
+
+/* --- render --- */
+
+static const char *
+unknown_target(struct run *r)
+{
+	const char *names[32];
+	size_t n, i, k;
+	const struct target_row *rows = render_targets(&n);
+
+	for (k = 0; k < n && k < 32; k++)
+		names[k] = rows[k].name;
+	for (i = 0; i < r->o->targets.n; i++) {
+		const char *t = r->o->targets.at[i], *near;
+		struct buf b = BUF(r->a);
+		bool known = false;
+
+		for (size_t j = 0; j < k; j++)
+			known |= !strcmp(names[j], t);
+		if (known)
+			continue;
+		near = str_nearest(t, names, k);
+		buf_printf(&b, "there is no target `%s`%s%s%s; targets:", t,
+			   near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+		for (size_t j = 0; j < k; j++)
+			buf_printf(&b, " %s", names[j]);
+		return buf_text(&b);
+	}
+	return NULL;
+}
+
+enum { FILES_SHOWN = 24 };
+
+/* The command that comes next, with the file's real path in place of {path}. */
+static const char *
+next_command(struct arena *a, const struct rendered *file, const char *path)
+{
+	const char *at = file->next ? strstr(file->next, "{path}") : NULL;
+
+	if (!at)
+		return file->next;
+	return arena_printf(a, "%.*s%s%s", (int)(at - file->next), file->next, path,
+			    next_command(a, &(struct rendered){ .next = at + 6 }, path));
+}
+
+/*
+ *   out/torch222-cu121/Dockerfile     10 steps, 4 stages   docker build -t ...
+ *   out/torch222-cu121/modal_app.py   10 layers            unchanged
+ */
+static bool
+write_files(struct run *r, const char *dir, const struct rendereds *files)
+{
+	size_t width = 0, summary_width = 0;
+
+	for (size_t i = 0; i < files->n && i < FILES_SHOWN; i++) {
+		size_t n = strlen(dir) + 1 + strlen(files->at[i].path);
+		size_t m = files->at[i].summary ? strlen(files->at[i].summary) : 0;
+
+		width = n > width ? n : width;
+		summary_width = m > summary_width ? m : summary_width;
+	}
+	for (size_t i = 0; i < files->n; i++) {
+		const struct rendered *f = &files->at[i];
+		const char *path = fs_join(r->a, dir, f->path);
+		bool changed;
+
+		if (!fs_write(&r->ds, path, f->text, f->size, f->mode, false, &changed))
+			return false;
+		if (i >= FILES_SHOWN || !f->summary)
+			continue;
+		buf_printf(&r->out, "%-*s   %-*s   %s\n", (int)width, path, (int)summary_width,
+			   f->summary,
+			   changed && f->next ? next_command(r->a, f, path) :
+			   changed            ? "" :
+						"unchanged");
+	}
+	if (files->n > FILES_SHOWN)
+		buf_printf(&r->out, "... and %zu more files in %s\n", files->n - FILES_SHOWN, dir);
+	return true;
+}
+
+static const struct plan *
+plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
+{
+	const struct run *r = ctx;
+
+	return pipeline_plan(a, ds, r->facts, cell);
+}
+
+int
+verb_render(struct run *r)
+{
+	const char *dir = r->o->out, *why = unknown_target(r);
+	struct render_input in = { .facts = r->facts,
+				   .plan = plan_cell,
+				   .ctx = r,
+				   .targets = r->o->targets.n ? r->o->targets.at : NULL,
+				   .ntargets = r->o->targets.n };
+	struct rendereds files = { 0 };
+	struct rendered manifest;
+
+	if (why)
+		return usage_error(why);
+	in.templates = templates_open(r->a, &r->ds, r->o->templates);
+	in.recipes = recipes_of(r, r->o->args.at[0]);
+	if (!in.recipes || !in.templates || !render(r->a, &r->ds, &in, &files))
+		return EXIT_DIAGNOSED;
+	if (dir && !strcmp(dir, "-")) {
+		if (files.n != 1)
+			return usage_error(
+				"-o - prints one file: name one target with -t, and one cell "
+				"with --cell if there is a matrix");
+		buf_add(&r->out, files.at[0].text, files.at[0].size);
+		return EXIT_DONE;
+	}
+	if (!dir)
+		dir = fs_join(r->a, "out", in.recipes->at[0]->stack.s);
+	manifest = render_manifest(r->a, &in, &files, STACKBUILD_VERSION);
+	list_push(r->a, &files, manifest);
+	return write_files(r, dir, &files) ? EXIT_DONE : EXIT_DIAGNOSED;
+}

@@ -1,0 +1,30 @@
+#ifndef VERBS_H
+#define VERBS_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "facts/facts.h"
+#include "options.h"
+#include "program.h"
+
+/* Inside the program: one run of one verb, and what every verb needs at hand. */
+enum { EXIT_DONE = 0, EXIT_DIAGNOSED = 1, EXIT_USAGE = 2 };
+
+struct run {
+	struct arena *a;
+	struct diags ds;
+	const struct options *o;
+	const struct world *world;
+	const struct facts *facts; /* of verbs that ask them; see needs_facts() */
+	struct buf out;            /* standard output, written once at the end */
+};
+
+/* Each returns the exit status; an error in ds makes it EXIT_DIAGNOSED in any case. */
+#define VERB(name, ...) int verb_##name(struct run *r);
+#include "verbs.def"
+#undef VERB
+
+/* One line on standard error; returns EXIT_USAGE. */
+int usage_error(const char *why);
+
+#endif
