@@ -60,7 +60,7 @@ bool
 word_text(struct diags *ds, const struct word *w, const struct layout *l, struct span at,
 	  struct buf *out)
 {
-	struct buf plain = BUF(ds->arena), quoted = BUF(ds->arena);
+	struct buf plain = BUF(out->a), quoted = BUF(out->a);
 	const char *why, *s = w->s;
 	bool variable = false;
 
@@ -164,23 +164,23 @@ words_text(const struct names *words, const struct layout *l, struct buf *out)
 }
 
 static bool
-settings_words(struct diags *ds, const struct command *c, const struct layout *l, const char *jobs,
-	       struct span at, struct names *out)
+settings_words(struct arena *a, struct diags *ds, const struct command *c, const struct layout *l,
+	       const char *jobs, struct span at, struct names *out)
 {
 	bool good = true, given = false;
 
 	for (size_t i = 0; i < c->env.n; i++) {
 		const struct variable *v = &c->env.at[i];
 		struct word value = { v->value, v->verbatim };
-		struct buf b = BUF(ds->arena);
+		struct buf b = BUF(a);
 
 		given = given || !strcmp(v->name, "MAX_JOBS");
 		buf_printf(&b, "%s=", v->name);
 		good = word_text(ds, &value, l, at, &b) && good;
-		list_push(ds->arena, out, buf_text(&b));
+		list_push(a, out, buf_text(&b));
 	}
 	if (c->jobs && !given)
-		list_push(ds->arena, out, arena_printf(ds->arena, "MAX_JOBS=%s", jobs));
+		list_push(a, out, arena_printf(a, "MAX_JOBS=%s", jobs));
 	return good;
 }
 
@@ -190,13 +190,13 @@ command_text(struct diags *ds, const struct command *c, const struct layout *l, 
 {
 	struct names settings = { 0 }, argv = { 0 };
 	struct layout rest = *l;
-	bool good = settings_words(ds, c, l, jobs, at, &settings);
+	bool good = settings_words(out->a, ds, c, l, jobs, at, &settings);
 
 	for (size_t i = 0; i < c->argv.n; i++) {
-		struct buf b = BUF(ds->arena);
+		struct buf b = BUF(out->a);
 
 		good = word_text(ds, &c->argv.at[i], l, at, &b) && good;
-		list_push(ds->arena, &argv, buf_text(&b));
+		list_push(out->a, &argv, buf_text(&b));
 	}
 	if (settings.n) {
 		words_text(&settings, l, out);
