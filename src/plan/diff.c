@@ -133,11 +133,7 @@ what_differs(struct arena *a, const struct plan *before, const struct step *was,
 		text_differs(origin(a, was->extension), origin(a, is->extension), &b);
 		env_differs(a, &was->extension->env, &is->extension->env, &b);
 		break;
-	case STEP_CHECK:
-		env_differs(a, &x->recipe->env, &y->recipe->env, &b);
-		text_differs(x->arch_list, y->arch_list, &b);
-		text_differs(x->runtime_base.value, y->runtime_base.value, &b);
-		break;
+	case STEP_CHECK: text_differs(x->arch_list, y->arch_list, &b); break;
 	default:
 		packages_differ(was, is, &b);
 		if (was->index || is->index)
@@ -234,8 +230,8 @@ in_chain(const struct plan *before, const struct plan *after)
 }
 
 static void
-as_text(const struct plan *after, const char *before_name, const struct differences *all,
-	struct rebuild stages, struct rebuild chain, struct buf *out)
+as_text(const struct plan *before, const struct plan *after, const char *before_name,
+	const struct differences *all, struct rebuild stages, struct rebuild chain, struct buf *out)
 {
 	struct arena *a = out->a;
 	size_t wide = 0, same = 0;
@@ -248,7 +244,10 @@ as_text(const struct plan *after, const char *before_name, const struct differen
 	}
 	buf_printf(out, "%s: from %s to now\n\n", after->name, before_name);
 	if (same == all->n) {
-		buf_puts(out, "nothing that is built changes\n");
+		buf_puts(out, "nothing that is built changes");
+		if (strcmp(before->stack->recipe->digest, after->stack->recipe->digest) != 0)
+			buf_puts(out, "; settings of the image or the app do");
+		buf_putc(out, '\n');
 		return;
 	}
 	for (size_t i = 0; i < all->n; i++) {
@@ -286,7 +285,7 @@ plan_diff(const struct plan *before, const struct plan *after, const char *befor
 	struct json j = json_to(out);
 
 	if (!as_json) {
-		as_text(after, before_name, &all, stages, chain, out);
+		as_text(before, after, before_name, &all, stages, chain, out);
 		return;
 	}
 	json_map(&j, NULL);

@@ -53,19 +53,7 @@ payload_json(struct json *j, const struct stack *s, const struct step *st)
 		json_text(j, "base", s->base.value);
 		json_text(j, "platform", s->platform);
 		break;
-	case STEP_CHECK: /* runs in the image as it will be: its environment, its last stage */
-		json_list(j, "image_env");
-		for (size_t i = 0; i < r->env.n; i++) {
-			json_text(j, NULL, r->env.at[i].name.s);
-			json_text(j, NULL, r->env.at[i].value.s);
-		}
-		json_end(j);
-		json_text(j, "runtime", s->runtime_base.value);
-		json_list(j, "runtime_apt");
-		for (size_t i = 0; i < s->runtime_apt.n; i++)
-			json_text(j, NULL, s->runtime_apt.at[i].value);
-		json_end(j);
-		json_text(j, "user", s->user.value);
+	case STEP_CHECK:
 		texts_json(j, "modules", &r->verify.modules);
 		json_int(j, "import_timeout_s", r->verify.import_timeout_n);
 		break;

@@ -64,7 +64,7 @@ apt_step(struct maker *m)
 			st.at = s->apt.at[i].at;
 	}
 	plan_push(m, &st,
-		  plan_command(m, PHASE_INSTALL, "or nothing that apt fetches stays in its cache",
+		  plan_command(m, PHASE_INSTALL, "it would empty the cache that apt is given here",
 			       "rm", "-f", "/etc/apt/apt.conf.d/docker-clean", NULL));
 	apt_get(m, &st, plan_command(m, PHASE_INSTALL, NULL, "apt-get", "update", NULL));
 	c = plan_command(m, PHASE_INSTALL, NULL, "apt-get", "install", "-y",

@@ -146,6 +146,7 @@ small_stack(struct recipe *r)
 
 	memset(r, 0, sizeof(*r));
 	r->stack.s = "small";
+	r->digest = "sha256:0";
 	s->recipe = r;
 	s->facts = facts_load(a, &ds, NULL);
 	assert_non_null(s->facts);
