@@ -69,6 +69,13 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 
 /* --- one step --- */
 
+/* "knowledge/torch.yaml" of a source that goes on with a line and where that has it from. */
+static const char *
+file_of(struct arena *a, const char *source)
+{
+	return arena_copy(a, source, strcspn(source, ": "));
+}
+
 enum { LABEL = 13 };
 
 static void
@@ -101,7 +108,8 @@ packages_rows(const struct step *st, struct arena *a, struct buf *out)
 
 		list_push(a, &names, q->requirement);
 		list_push(a, &why,
-			  q->source ? arena_printf(a, "%s [%s]", q->reason, q->source) : q->reason);
+			  q->source ? arena_printf(a, "%s [%s]", q->reason, file_of(a, q->source)) :
+				      q->reason);
 	}
 	list_row(out, "packages", &names, &why);
 }
@@ -138,10 +146,10 @@ extension_rows(const struct plan *p, const struct stack_extension *e, struct are
 		row(out, "GPUs",
 		    arena_printf(a, "%s; TORCH_CUDA_ARCH_LIST is %s by its build",
 				 p->stack->arch_list, e->arch_flags));
-	if (e->mem_mib_per_job)
+	if (e->mem_mib_per_job && e->source != SOURCE_WHEEL)
 		row(out, "memory", arena_printf(a, "%u MiB a compile job", e->mem_mib_per_job));
 	if (e->fact_source)
-		row(out, "known from", e->fact_source);
+		row(out, "known from", file_of(a, e->fact_source));
 }
 
 static void
@@ -190,7 +198,8 @@ explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
 	row(out, "cost",
 	    arena_printf(a, "%s, changes %s%s%s%s", show_time(a, st->cost_s),
 			 show_rate(st->change_rate), st->cost_source ? " [" : "",
-			 st->cost_source ? st->cost_source : "", st->cost_source ? "]" : ""));
+			 st->cost_source ? file_of(a, st->cost_source) : "",
+			 st->cost_source ? "]" : ""));
 	b = BUF(a);
 	for (size_t k = i + 1; k < p->n; k++)
 		if (after[k])

@@ -262,7 +262,7 @@ resolve_base(struct work *w)
 	if (!r->base.s) {
 		s->image = facts_image_name(w->f, w->a, s->base.value);
 		s->os = s->image.os ? facts_os(w->f, s->image.os) : NULL;
-	} else if (!s->os) {
+	} else if (!s->os && w->ds->errors == w->errors) {
 		diag_why(diag_at(w->ds, W_IMAGE_UNKNOWN, r->base.at,
 				 "the operating system of `%s` is not known", r->base.s),
 			 "its name does not say; taken to be a Debian or Ubuntu with apt");

@@ -51,7 +51,7 @@ choose_release(struct work *w, const struct recipe_extension *e, const struct ex
 	d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version: %s", e->name.s,
 		    r ? arena_printf(w->a, "%s is taken, the newest that goes with the rest",
 				     r->version) :
-			"no release is known to go with the rest; pip takes the newest");
+			"no known release goes with the rest; pip takes the newest");
 	if (r)
 		diag_help(d, "pin it: %s==%s", e->name.s, r->version);
 	else
@@ -73,12 +73,12 @@ judge_known(struct work *w, const struct recipe_extension *e, const struct stack
 		diag_why(d, "it is compiled without build isolation, after torch, the build "
 			    "requirements and all of `packages`");
 		diag_help(d, "name in `packages` what it needs to build and to run");
-	} else if (!x->release) {
+	} else if (!x->release && (x->version || x->ref || x->url)) {
 		d = diag_at(w->ds, W_RELEASE_UNKNOWN, e->at, "nothing is known of `%s` at %s",
 			    e->name.s,
 			    x->ref     ? x->ref :
 			    x->version ? x->version :
-					 "its newest release");
+					 x->url);
 		diag_why(d, "what it needs at run time is not known either, and it is installed "
 			    "without its dependencies");
 		diag_help(d,
@@ -336,8 +336,12 @@ resolve_extensions(struct work *w)
 	struct stack_extensions *all = &w->s->extensions;
 
 	for (size_t i = 0; i < w->r->extensions.n; i++)
-		if (w->stays[i])
-			list_push(w->a, all, complete(w, &w->r->extensions.at[i]));
+		if (w->stays[i]) {
+			/* Not inside list_push: it looks at the list, which is longer by then. */
+			struct stack_extension x = complete(w, &w->r->extensions.at[i]);
+
+			list_push(w->a, all, x);
+		}
 	for (size_t i = 0; i < all->n; i++)
 		for (size_t k = 0; k < all->n; k++)
 			if (i != k && all->at[i].known &&

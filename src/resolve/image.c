@@ -11,6 +11,16 @@ is_nvidia(const char *repository)
 	return !strcmp(repository, "nvidia/cuda") || ends_with(repository, "/nvidia/cuda");
 }
 
+/* The other flavour of an image that is known: devel alone is listed, all three are made. */
+static bool
+is_sibling(const struct work *w, const struct image_name *n)
+{
+	const struct cuda_toolkit *t = n->cuda ? facts_cuda(w->f, n->cuda) : NULL;
+
+	return t && n->os && n->flavour && strcmp(n->flavour, "devel") != 0 &&
+	       !strcmp(t->version, n->cuda) && names_have(&t->image_os, n->os);
+}
+
 static void
 judge_image(struct work *w)
 {
@@ -31,7 +41,7 @@ judge_image(struct work *w)
 			  "`stackbuild facts cuda` lists releases with the systems that they have "
 			  "images for");
 		diag_source(d, source);
-	} else if (can == TRI_UNKNOWN && is_nvidia(n->repository)) {
+	} else if (can == TRI_UNKNOWN && is_nvidia(n->repository) && !is_sibling(w, n)) {
 		d = diag_at(w->ds, W_IMAGE_UNKNOWN, w->r->base.at,
 			    "it is not known whether the image `%s` exists", w->r->base.s);
 		diag_why(d, "%s", why ? why : "the knowledge has no such tag");
@@ -48,6 +58,7 @@ judge_cuda(struct work *w)
 		d = diag_at(w->ds, E_CUDA_NEVER, w->s->cuda.at, "there is no CUDA %s", asked);
 		diag_why(d, "%s", why);
 		diag_help(d, "`stackbuild facts cuda` lists the releases");
+		w->s->cuda = (struct choice){ 0 };
 	} else if (!facts_cuda(w->f, asked)) {
 		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at, "nothing is known of CUDA %s",
 			    asked);

@@ -36,13 +36,57 @@ applies(const struct work *w, const struct requirement *req)
 	return !marker_eval(req->marker, &env, &holds) || holds;
 }
 
-/* Both of two sets of specifiers: "<82" and ">=61" as "<82,>=61". */
+/* The operator of a clause such as ">=61.0", and the version behind it. */
+static size_t
+operator_of(const char *clause)
+{
+	return strspn(clause, "=<>!~");
+}
+
+/* True if clause y says no more than x does: ">=61" beside ">=77", "<82" beside "<80". */
+static bool
+implies(struct arena *a, const char *x, const char *y)
+{
+	size_t n = operator_of(x);
+	int order;
+
+	if (n != operator_of(y) || strncmp(x, y, n) != 0)
+		return false;
+	if (!strcmp(x, y))
+		return true;
+	order = version_order(a, x + n, y + n);
+	return (*x == '>' && order >= 0) || (*x == '<' && order <= 0);
+}
+
+static void
+split(struct arena *a, const char *spec, struct names *clauses)
+{
+	for (size_t n; *spec; spec += n + (spec[n] == ',')) {
+		n = strcspn(spec, ",");
+		list_push(a, clauses, arena_copy(a, spec, n));
+	}
+}
+
+/* Both of two sets of specifiers, without clauses that others imply. */
 static const char *
 both(struct arena *a, const char *x, const char *y)
 {
-	if (!*x || !*y || strstr(x, y))
-		return *x ? x : y;
-	return arena_printf(a, "%s,%s", x, y);
+	struct names all = { 0 };
+	struct buf b = BUF(a);
+
+	split(a, x, &all);
+	split(a, y, &all);
+	for (size_t i = 0; i < all.n; i++) {
+		bool needed = true;
+
+		for (size_t k = 0; k < all.n; k++)
+			if (k != i && implies(a, all.at[k], all.at[i]) &&
+			    (k < i || !implies(a, all.at[i], all.at[k])))
+				needed = false;
+		if (needed)
+			buf_printf(&b, "%s%s", b.n ? "," : "", all.at[i]);
+	}
+	return buf_text(&b);
 }
 
 /* --- what a build without isolation must find --- */

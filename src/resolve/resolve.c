@@ -49,9 +49,9 @@ const struct stack *
 resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *r)
 {
 	struct stack *s = arena_new_of(a, struct stack);
-	struct work w = { a, ds, f, r, s, arena_array_of(a, bool, r->extensions.n) };
-	unsigned errors = ds->errors;
+	struct work w = { .a = a, .ds = ds, .f = f, .r = r, .s = s, .errors = ds->errors };
 
+	w.stays = arena_array_of(a, bool, r->extensions.n);
 	s->recipe = r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
@@ -67,5 +67,5 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_packages(&w);
 	resolve_apt(&w);
 	resolve_last(&w);
-	return ds->errors == errors ? s : NULL;
+	return ds->errors == w.errors ? s : NULL;
 }

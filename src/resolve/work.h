@@ -14,7 +14,8 @@ struct work {
 	const struct facts *f;
 	const struct recipe *r;
 	struct stack *s;
-	bool *stays; /* by extension asked for: false where its marker says no */
+	bool *stays;     /* by extension asked for: false where its marker says no */
+	unsigned errors; /* of earlier stages and cells */
 };
 
 void resolve_image(struct work *w);      /* what the base's name says; CUDA as asked */
