@@ -137,8 +137,10 @@ why(struct maker *m, const struct stack_extension *e)
 {
 	if (e->source == SOURCE_WHEEL)
 		return "a wheel for this torch: nothing to compile";
-	if (!e->known)
+	if (!e->known && m->packages_in_stack)
 		return "not known: compiled above all of packages";
+	if (!m->s->packages.n)
+		return "against torch, as it is built";
 	if (m->packages_in_stack)
 		return "an edit of packages recompiles it";
 	return "an edit of packages does not recompile it";

@@ -207,7 +207,9 @@ const struct plan *
 plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 {
 	struct plan *p = arena_new_of(a, struct plan);
-	struct maker m = { .a = a, .s = s, .packages_in_stack = unknown_extension(s) };
+	struct maker m = { .a = a,
+			   .s = s,
+			   .packages_in_stack = s->packages.n && unknown_extension(s) };
 	const struct job *jobs;
 	struct step *steps;
 	size_t n, *order;

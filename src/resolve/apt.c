@@ -119,6 +119,15 @@ runtime_apt(struct work *w)
 	sort(list);
 }
 
+static bool
+has_nvcc(const struct stack *s)
+{
+	if (!s->cuda.value || s->cuda_from == CUDA_HOST)
+		return false;
+	return s->cuda_from != CUDA_IMAGE ||
+	       (s->image.flavour && !strcmp(s->image.flavour, "devel"));
+}
+
 void
 resolve_apt(struct work *w)
 {
@@ -132,10 +141,11 @@ resolve_apt(struct work *w)
 		add(w, list, "git", "sources come from git", NULL);
 		add(w, list, "ca-certificates", "https", NULL);
 	}
-	if (compiles || compiles_at_run_time(w))
+	if (compiles || has_nvcc(w->s) || compiles_at_run_time(w))
 		add(w, list, "build-essential",
-		    compiles ? "gcc, g++ and make compile extensions" :
-			       "triton compiles when it runs",
+		    compiles       ? "gcc, g++ and make compile extensions" :
+		    has_nvcc(w->s) ? "nvcc calls g++" :
+				     "triton compiles when it runs",
 		    NULL);
 	if (w->s->cuda_from == CUDA_APT) {
 		add(w, list, "ca-certificates", "https", NULL);

@@ -200,6 +200,51 @@ is_extension(const struct work *w, const char *key)
 	return facts_extension(w->f, key) != NULL;
 }
 
+/* The lowest version of a range that starts with ">=", or NULL. */
+static const char *
+lowest(struct arena *a, const char *spec)
+{
+	struct names clauses = { 0 };
+
+	split(a, spec, &clauses);
+	for (size_t i = 0; i < clauses.n; i++) {
+		const char *clause = clauses.at[i] + strspn(clauses.at[i], " ");
+
+		if (starts_with(clause, ">="))
+			return clause + 2 + strspn(clause + 2, " ");
+	}
+	return NULL;
+}
+
+/* Below what this stack cannot have: "<5.1" of a package whose 5.1 wants another torch. */
+static void
+bound(struct work *w, struct stack_package *p)
+{
+	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
+	const char *spec = specifiers_text(w->a, req->spec), *was = spec;
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, &n), *because = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *other, *from;
+		bool known;
+
+		if (strcmp(all[i].name, p->key) != 0 || !(from = lowest(w->a, all[i].spec)))
+			continue;
+		other = resolve_version_of(w, all[i].other);
+		if (version_in(w->a, other, all[i].needs, &known) || !known)
+			continue;
+		spec = both(w->a, spec, arena_printf(w->a, "<%s", from));
+		if (!because || version_order(w->a, from, lowest(w->a, because->spec)) < 0)
+			because = &all[i];
+	}
+	if (!because || !strcmp(spec, was) || req->marker)
+		return;
+	p->requirement = arena_printf(w->a, "%s%s", p->key, spec);
+	p->reason = arena_printf(w->a, "%s; newer ones want %s%s", p->reason, because->other,
+				 because->needs);
+}
+
 /* Extensions are installed without their dependencies: what they need to run is listed here. */
 static void
 run_needs(struct work *w, const struct stack_extension *e)
@@ -221,6 +266,7 @@ run_needs(struct work *w, const struct stack_extension *e)
 			p.reason = arena_printf(w->a, "%s, and it is the one of torch %s", p.reason,
 						t->version);
 		}
+		bound(w, &p);
 		list_push(w->a, &w->s->packages, p);
 	}
 }

@@ -89,9 +89,36 @@ judge_origin(struct work *w)
 		break;
 	default:
 		if (!s->python_build)
-			refuse(w, "no standalone build of that series is known",
-			       "take another series, or an image that has it with `from: base`");
+			refuse(w, "neither a standalone build nor a uv to fetch one is known",
+			       "take an image that has it, with `from: base`");
 	}
+}
+
+/*
+ * The standalone build of a series.  Where none is known for this machine a pinned uv
+ * still has its own list: it takes the series, and chooses the patch release.
+ */
+static const struct python_build *
+find_build(struct work *w)
+{
+	const char *series = w->s->python.value;
+	const struct python_build *b = facts_standalone_python(w->f, series, resolve_machine(w));
+	struct names all = facts_python_series(w->f);
+	struct python_build *by_uv;
+
+	for (size_t i = 0; !b && i < all.n; i++) {
+		const struct python_build *other =
+			facts_standalone_python(w->f, all.at[i], "x86_64");
+
+		if (!other || !other->uv)
+			continue;
+		by_uv = arena_new_of(w->a, struct python_build);
+		by_uv->series = series;
+		by_uv->uv = other->uv;
+		by_uv->source = other->source;
+		return by_uv;
+	}
+	return b;
 }
 
 void
@@ -105,7 +132,6 @@ resolve_python(struct work *w)
 	if (s->python_from == PYTHON_AUTO)
 		s->python_from = choose_origin(w);
 	if (s->python.value && (s->python_from == PYTHON_STANDALONE || s->python_from == PYTHON_UV))
-		s->python_build =
-			facts_standalone_python(w->f, s->python.value, resolve_machine(w));
+		s->python_build = find_build(w);
 	judge_origin(w);
 }
