@@ -97,6 +97,10 @@ syntax_error(struct reader *r)
 	if (strstr(problem, "cannot start any token"))
 		diag_help(d,
 			  "indent with spaces, not tabs; quote text that starts with @, ` or %%");
+	else if (strstr(problem, "unexpected end of stream"))
+		diag_help(d, "close the quotation mark");
+	else if (strstr(problem, "expected ',' or"))
+		diag_help(d, "close the bracket, or put a comma between the items");
 	return false;
 }
 
@@ -109,7 +113,8 @@ next(struct reader *r, yaml_event_t *e)
 static bool
 too_large(struct reader *r, struct span at, const char *what)
 {
-	diag_at(r->ds, E_YAML_LIMIT, at, "%s", what);
+	diag_help(diag_at(r->ds, E_YAML_LIMIT, at, "%s", what),
+		  "write it flatter, or split the file");
 	return false;
 }
 
@@ -150,21 +155,6 @@ check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
 	return false;
 }
 
-/* C0, DEL and C1 controls (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
-static bool
-has_control(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
-			return true;
-		if (c == 0xc2 && i + 1 < n && (unsigned char)s[i + 1] < 0xa0)
-			return true;
-	}
-	return false;
-}
-
 static const struct node *
 read_scalar(struct reader *r, const yaml_event_t *e)
 {
@@ -174,7 +164,7 @@ read_scalar(struct reader *r, const yaml_event_t *e)
 
 	if (!check_tag(r, e->data.scalar.tag, at))
 		return NULL;
-	if (has_control(s, e->data.scalar.length)) {
+	if (yaml_has_control(s, e->data.scalar.length)) {
 		diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "a control character in a value"),
 			  "remove the escape (such as \\0, \\e or \\x07) from the text");
 		return NULL;
@@ -438,7 +428,7 @@ yaml_read(struct arena *a, struct diags *ds, const struct source *src, struct ya
 		fputs("stackbuild: out of memory\n", stderr);
 		exit(70);
 	}
-	/* Named, or libyaml would accept UTF-16 with a byte order mark. */
+	/* Named, or libyaml would guess. */
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, text + bom, src->size - bom);
 	root = read_document(&r);

@@ -2,6 +2,21 @@
 
 #include <stdint.h>
 
+/* C0, DEL and C1 controls (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
+bool
+yaml_has_control(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+			return true;
+		if (c == 0xc2 && i + 1 < n && (unsigned char)s[i + 1] < 0xa0)
+			return true;
+	}
+	return false;
+}
+
 /* Directives are asked for again with each new one: so many are more than anyone writes. */
 enum { DIRECTIVES_MAX = 16 };
 

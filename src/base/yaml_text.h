@@ -17,4 +17,7 @@
  */
 bool yaml_text_holds(struct diags *ds, const struct source *src, size_t from);
 
+/* Whether a scalar, its escapes resolved, holds a control character (beside \n and \t). */
+bool yaml_has_control(const char *s, size_t n);
+
 #endif

@@ -175,15 +175,17 @@ archive_holds(struct load *l, const struct recipe_extension *e)
 	if (!e->url.s || !archive_parse(l->a, e->url.s, &name, &in_file))
 		return true;
 	if (strcmp(name, e->key) != 0) {
-		diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of `%s`", name), e->name.at,
-			  "and the extension is `%s`", e->name.s);
+		diag_help(diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of `%s`", name),
+				    e->name.at, "and the extension is `%s`", e->name.s),
+			  "correct the one that is wrong");
 		return false;
 	}
 	asked = e->version.s ? version_parse(l->a, e->version.s) : NULL;
 	if (asked && version_cmp(asked, in_file) != 0) {
-		diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of version %s",
-				version_text(l->a, in_file)),
-			  e->version.at, "and the version asked for is %s", e->version.s);
+		diag_help(diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of version %s",
+					  version_text(l->a, in_file)),
+				    e->version.at, "and the version asked for is %s", e->version.s),
+			  "correct the one that is wrong");
 		return false;
 	}
 	return true;

@@ -104,16 +104,28 @@ run_of(const char *s, const char *more)
 /* --- names --- */
 
 /* [A-Za-z0-9][A-Za-z0-9._-]*, at most 64: a folder, an image and an app can be called so. */
-const struct complaint *
-grammar_stack(struct load *l, const char *s)
+static const struct complaint *
+folder_name(struct load *l, const char *s, const char *what)
 {
 	size_t n = strlen(s);
 
 	if (n && n <= 64 && is_alnum(*s) && run_of(s, "._-") == n)
 		return NULL;
-	return complain_help(complain(l, E_NAME, "%s cannot name a stack", shown(l->a, s)),
+	return complain_help(complain(l, E_NAME, "%s cannot name a %s", shown(l->a, s), what),
 			     "use up to 64 letters, digits, dots, dashes and underscores, starting "
 			     "with a letter or digit");
+}
+
+const struct complaint *
+grammar_stack(struct load *l, const char *s)
+{
+	return folder_name(l, s, "stack");
+}
+
+const struct complaint *
+grammar_variant(struct load *l, const char *s)
+{
+	return folder_name(l, s, "variant");
 }
 
 static bool
@@ -267,7 +279,8 @@ grammar_probe(struct load *l, const char *s)
 const struct complaint *
 grammar_argument(struct load *l, const char *s)
 {
-	return *s ? NULL : complain(l, E_EMPTY, "an empty word in a command");
+	return *s ? NULL :
+		    complain_help(complain(l, E_EMPTY, "an empty word in a command"), "remove it");
 }
 
 /* path ".py::" identifier; further dots in the file's name stop Modal from importing it. */

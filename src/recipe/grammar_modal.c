@@ -143,7 +143,6 @@ grammar_builder(struct load *l, const char *s)
 		if (!strcmp(m->builders.at[i], s))
 			return NULL;
 	c = complain(l, E_MODAL, "%s is not an image builder", shown(l->a, s));
-	c->source = m->source;
 	return complain_words(l, c, s, m->builders);
 }
 
@@ -192,7 +191,8 @@ grammar_modal_gpu(struct load *l, const char *s)
 		c = complain(l, E_MODAL, "%lu of %s; Modal gives at most %u", count, gpu->name,
 			     gpu->count_max);
 		c->source = gpu->source;
-		return c;
+		return complain_help(
+			c, arena_printf(l->a, "ask for at most %s:%u", gpu->name, gpu->count_max));
 	}
 	return NULL;
 }

@@ -198,9 +198,13 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 	if (at && (!user || memchr(host, ':', (size_t)(at - host)) || starts_with(s, "http")))
 		return credentials(l);
 	if (at && (at == host || run_of(host, "._-") != (size_t)(at - host) || *host == '-'))
-		return complain(l, E_URL, "%s has no user that could be one", shown(l->a, s));
+		return complain_help(
+			complain(l, E_URL, "%s names no user that could be one", shown(l->a, s)),
+			"write ssh://git@host/path.git");
 	if (!is_domain(at ? at + 1 : host, (size_t)(end - (at ? at + 1 : host))))
-		return complain(l, E_URL, "%s has no host that could be one", shown(l->a, s));
+		return complain_help(
+			complain(l, E_URL, "%s names no host that could be one", shown(l->a, s)),
+			"write the host's name after the ://");
 	for (const char *p = end; *p; p++)
 		if (!is_alnum(*p) && !strchr("-._~:/?#@+,=%&[]!*", *p)) {
 			c = complain(l, E_URL, "`%c` may not stand in a URL", *p);
@@ -212,7 +216,7 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 			c = complain(l, E_URL, "`%%` without two hexadecimal digits");
 			c->from = (size_t)(p - s);
 			c->length = 1;
-			return c;
+			return complain_help(c, "write %25 for a percent sign");
 		}
 	return NULL;
 }

@@ -82,8 +82,21 @@ grammar_python(struct load *l, const char *s)
 		return complain_help(
 			complain(l, E_VERSION, "%s is not a Python series", shown(l->a, s)),
 			"write major and minor, such as \"3.11\"");
-	return complain_words(l, complain(l, E_PYTHON, "nothing is known of Python %s", s), s,
-			      known);
+	return complain_help(complain(l, E_PYTHON, "nothing is known of Python %s", s),
+			     arena_printf(l->a, "use %s", names_joined(l->a, known, "or")));
+}
+
+/* "90" or "120" as nvcc's names have them: "9.0", "12.0"; NULL if there is no such one. */
+static const char *
+capability_of(struct load *l, const char *digits)
+{
+	size_t n = strspn(digits, "0123456789");
+	const char *cc;
+
+	if (n < 2 || n > 3)
+		return NULL;
+	cc = arena_printf(l->a, "%.*s.%c", (int)(n - 1), digits, digits[n - 1]);
+	return facts_cc(l->f, cc) ? cc : NULL;
 }
 
 const struct complaint *
@@ -103,7 +116,8 @@ grammar_gpu(struct load *l, const char *s)
 	c = complain(l, E_GPU, "the GPU %s is not known", shown(l->a, s));
 	struct names known = facts_gpu_names(l->f, l->a);
 
-	c->fix = str_nearest(s, known.at, known.n);
+	c->fix =
+		starts_with(s, "sm_") ? capability_of(l, s + 3) : str_nearest(s, known.at, known.n);
 	if (c->fix)
 		return complain_help(c, arena_printf(l->a, "did you mean `%s`?", c->fix));
 	return complain_help(c,

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "cells.h"
+#include "read.h"
 
 /* One key of the matrix and its values. */
 struct axis {
@@ -175,8 +176,8 @@ read_entries(struct load *l, const struct node *matrix, const char *what, struct
 	if (!list || node_is_null(list))
 		return true;
 	if (list->kind != NODE_LIST) {
-		fault(l, E_TYPE, list->at, "`matrix.%s` takes a list, not %s", what,
-		      node_kind_name(list));
+		value_kind(l, key_child(key_child(&key_root, "matrix"), what),
+			   arena_printf(l->a, "matrix.%s", what), list, "a list");
 		return false;
 	}
 	for (size_t i = 0; i < list->n && !load_full(l); i++) {
@@ -422,8 +423,7 @@ cells_make(struct load *l, const struct node *matrix, const struct overrides *fi
 		return true;
 	}
 	if (matrix->kind != NODE_MAP) {
-		fault(l, E_TYPE, matrix->at, "`matrix` takes a map, not %s",
-		      node_kind_name(matrix));
+		value_kind(l, key_child(&key_root, "matrix"), "matrix", matrix, "a map");
 		return false;
 	}
 	good = read_axes(l, matrix, fixed, &axes);

@@ -9,11 +9,15 @@
 /* The member at `offset` of what is being filled. */
 #define MEMBER(type, base, offset) ((type *)(void *)((base) + (offset)))
 
-static bool
-wrong_kind(struct load *l, const char *path, const struct node *n, const char *wanted)
+bool
+value_kind(struct load *l, const struct key *k, const char *path, const struct node *n,
+	   const char *wanted)
 {
-	diag_help(fault(l, E_TYPE, n->at, "`%s` takes %s, not %s", path, wanted, node_kind_name(n)),
-		  "`stackbuild schema` and the recipe reference show the form of each key");
+	struct diag *d =
+		fault(l, E_TYPE, n->at, "`%s` takes %s, not %s", path, wanted, node_kind_name(n));
+
+	if (!strcmp(path, k->path))
+		diag_help(d, "write for example `%s: %s`", key_name(k), k->example);
 	return false;
 }
 
@@ -27,15 +31,16 @@ value_empty(struct load *l, const char *path, const struct node *n)
 
 /* A text that holds against its grammar. */
 static bool
-read_text(struct load *l, const char *path, grammar *check, const struct node *n, struct text *out)
+read_text(struct load *l, const struct key *k, const char *path, const struct node *n,
+	  struct text *out)
 {
 	if (n->kind != NODE_SCALAR)
-		return wrong_kind(l, path, n, "text");
+		return value_kind(l, k, path, n, "text");
 	if (node_is_null(n))
 		return value_empty(l, path, n);
 	*out = node_text(n);
-	return text_holds(l, path, *out, check == grammar_env_value ? VALUE_MAX : TEXT_MAX) &&
-	       grammar_holds(l, check, path, *out);
+	return text_holds(l, path, *out, k->check == grammar_env_value ? VALUE_MAX : TEXT_MAX) &&
+	       grammar_holds(l, k->check, path, *out);
 }
 
 static struct names
@@ -54,7 +59,7 @@ read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 	struct names words = words_of(l, k->more);
 	struct text t;
 
-	if (!read_text(l, k->path, NULL, n, &t))
+	if (!read_text(l, k, k->path, n, &t))
 		return false;
 	*MEMBER(struct span, base, k->and) = t.at;
 	for (size_t i = 0; i < words.n; i++)
@@ -79,7 +84,7 @@ read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 	static const char *const words[] = { "true", "True", "TRUE", "false", "False", "FALSE" };
 	struct text *t = MEMBER(struct text, base, k->at);
 
-	if (!read_text(l, k->path, NULL, n, t))
+	if (!read_text(l, k, k->path, n, t))
 		return false;
 	for (size_t i = 0; i < 6; i++)
 		if (!strcmp(words[i], t->s)) {
@@ -98,7 +103,7 @@ read_number(struct load *l, const struct key *k, const struct node *n, char *bas
 {
 	struct text *t = MEMBER(struct text, base, k->at);
 
-	if (!read_text(l, k->path, k->check, n, t))
+	if (!read_text(l, k, k->path, n, t))
 		return false;
 	if (k->type == KEY_COUNT)
 		*MEMBER(unsigned, base, k->and) = (unsigned)strtoul(t->s, NULL, 10);
@@ -121,7 +126,7 @@ items_of(struct load *l, const struct key *k, const struct node *n, struct items
 	const struct node **one;
 
 	if (n->kind == NODE_MAP)
-		return wrong_kind(l, k->path, n, "a list");
+		return value_kind(l, k, k->path, n, "a list");
 	if (n->kind == NODE_LIST) {
 		*out = (struct items){ n->items, n->n };
 		return within_limit(l, n->at, n->n,
@@ -146,7 +151,7 @@ read_texts(struct load *l, const struct key *k, const struct node *n, char *base
 	for (size_t i = 0; i < items.n && !load_full(l); i++) {
 		struct text t = { 0 };
 
-		good &= read_text(l, k->path, k->check, items.at[i], &t);
+		good &= read_text(l, k, k->path, items.at[i], &t);
 		list_push(l->a, out, t);
 	}
 	if (k->and &&k->type == KEY_TEXTS)
@@ -186,7 +191,7 @@ read_requirements(struct load *l, const struct key *k, const struct node *n, cha
 	for (size_t i = 0; i < items.n && !load_full(l); i++) {
 		struct recipe_requirement r = { 0 };
 
-		if (!read_text(l, k->path, k->check, items.at[i], &r.text)) {
+		if (!read_text(l, k, k->path, items.at[i], &r.text)) {
 			good = false;
 			continue;
 		}
@@ -214,7 +219,7 @@ read_gpus(struct load *l, const struct key *k, const struct node *n, char *base)
 	for (size_t i = 0; i < items.n && !load_full(l); i++) {
 		struct recipe_gpu g = { 0 };
 
-		if (!read_text(l, k->path, k->check, items.at[i], &g.text)) {
+		if (!read_text(l, k, k->path, items.at[i], &g.text)) {
 			good = false;
 			continue;
 		}
@@ -259,15 +264,19 @@ mounts_hold(struct load *l, const struct settings *all)
 		const char *path = arena_copy(l->a, s->name.s, s->name.s[n - 1] == '/' ? n - 1 : n);
 
 		if ((other = map_put(&paths, path, s))) {
-			diag_note(fault(l, E_TWICE, s->name.at, "two volumes at `%s`", path),
-				  other->name.at, "the other one");
+			diag_help(diag_note(fault(l, E_TWICE, s->name.at, "two volumes at `%s`",
+						  path),
+					    other->name.at, "the other one"),
+				  "mount one of them elsewhere");
 			good = false;
 		}
 		if ((other = map_put(&names, s->value.s, s))) {
-			diag_note(fault(l, E_MODAL, s->value.at,
-					"the volume `%s` at two places; Modal takes it once",
-					s->value.s),
-				  other->value.at, "the other one");
+			diag_help(diag_note(fault(l, E_MODAL, s->value.at,
+						  "the volume `%s` at two places; Modal takes it "
+						  "once",
+						  s->value.s),
+					    other->value.at, "the other one"),
+				  "remove one of the two, or use a second volume");
 			good = false;
 		}
 	}
@@ -282,7 +291,7 @@ read_settings(struct load *l, const struct key *k, const struct node *n, char *b
 	bool good = true;
 
 	if (n->kind != NODE_MAP)
-		return wrong_kind(l, k->path, n, "a map");
+		return value_kind(l, k, k->path, n, "a map");
 	if (!within_limit(l, n->at, n->n, ITEMS_MAX, k->path))
 		return false;
 	for (size_t i = 0; i < n->n && !load_full(l); i++) {
@@ -295,7 +304,7 @@ read_settings(struct load *l, const struct key *k, const struct node *n, char *b
 		}
 		const char *path = arena_printf(l->a, "%s.%s", k->path, s.name.s);
 
-		good &= read_text(l, path, k->check, n->pairs[i].value, &s.value);
+		good &= read_text(l, k, path, n->pairs[i].value, &s.value);
 		list_push(l->a, out, s);
 	}
 	return good && (k->type != KEY_MOUNTS || mounts_hold(l, out));
@@ -330,7 +339,7 @@ read_map(struct load *l, const struct key *k, const struct node *n, char *base)
 		return read_keys(l, k, n, base);
 	if (n->kind == NODE_SCALAR && k->more)
 		return read_value(l, key_child(k, k->more), n, base);
-	return wrong_kind(l, k->path, n, k->more ? "text or a map" : "a map");
+	return value_kind(l, k, k->path, n, k->more ? "text or a map" : "a map");
 }
 
 bool
@@ -368,7 +377,7 @@ read_extension(struct load *l, const struct key *k, const struct node *n,
 {
 	e->at = n->at;
 	if (n->kind == NODE_LIST || node_is_null(n))
-		return wrong_kind(l, k->path, n, "texts and maps");
+		return value_kind(l, k, k->path, n, "texts and maps");
 	if (n->kind == NODE_SCALAR ? !extension_short(l, n, e) : !read_item(l, k, n, (char *)e))
 		return false;
 	return extension_holds(l, e);
@@ -401,14 +410,14 @@ read_indexes(struct load *l, const struct key *k, const struct node *n, char *ba
 	bool good = true;
 
 	if (n->kind != NODE_LIST)
-		return wrong_kind(l, k->path, n, "a list");
+		return value_kind(l, k, k->path, n, "a list");
 	if (!within_limit(l, n->at, n->n, EXTENSIONS_MAX, k->path))
 		return false;
 	for (size_t i = 0; i < n->n && !load_full(l); i++) {
 		struct recipe_index index = { 0 };
 
 		if (n->items[i]->kind != NODE_MAP)
-			good = wrong_kind(l, k->path, n->items[i], "maps");
+			good = value_kind(l, k, k->path, n->items[i], "maps");
 		else
 			good &= read_item(l, k, n->items[i], (char *)&index);
 		list_push(l->a, out, index);
@@ -438,7 +447,7 @@ read_value(struct load *l, const struct key *k, const struct node *n, char *base
 	if (node_is_null(n))
 		return may_be_empty(k) || value_empty(l, k->path, n);
 	switch (k->type) {
-	case KEY_TEXT: return read_text(l, k->path, k->check, n, MEMBER(struct text, base, k->at));
+	case KEY_TEXT: return read_text(l, k, k->path, n, MEMBER(struct text, base, k->at));
 	case KEY_WORD: return read_word(l, k, n, base);
 	case KEY_COUNT:
 	case KEY_NUMBER: return read_number(l, k, n, base);

@@ -26,6 +26,12 @@ void section_fill(const struct section *s, struct recipe *r);
 
 /* The value of any key, into its member of what is at `base`; false: faults were found. */
 bool read_value(struct load *l, const struct key *k, const struct node *n, char *base);
+/*
+ * The error for a map where a text belongs, and so on (SB0107), with the table's example;
+ * path: of the value, if it is not the key itself.  False.
+ */
+bool value_kind(struct load *l, const struct key *k, const char *path, const struct node *n,
+		const char *wanted);
 /* The errors for a key without a value (SB0108) and for one that is not there (SB0106). */
 bool value_empty(struct load *l, const char *path, const struct node *n);
 bool key_missing(struct load *l, const struct key *k, const char *name, struct span at);

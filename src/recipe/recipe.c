@@ -258,8 +258,7 @@ variants_hold(struct load *l, const struct node *variants)
 	bool good = true;
 
 	if (variants && variants->kind != NODE_MAP) {
-		fault(l, E_TYPE, variants->at, "`variants` takes a map, not %s",
-		      node_kind_name(variants));
+		value_kind(l, key_child(&key_root, "variants"), "variants", variants, "a map");
 		return false;
 	}
 	if (variants && !within_limit(l, variants->at, variants->n, VARIANTS_MAX, "variants"))
@@ -269,14 +268,15 @@ variants_hold(struct load *l, const struct node *variants)
 		struct text name = { p->key, p->key_at };
 
 		good &= text_holds(l, "variants", name, TEXT_MAX) &&
-			grammar_holds(l, grammar_stack, "variants", name);
+			grammar_holds(l, grammar_variant, "variants", name);
 		if (p->value->kind != NODE_MAP) {
 			fault(l, E_TYPE, p->value->at, "`variants.%s` takes a map, not %s", p->key,
 			      node_kind_name(p->value));
 			good = false;
 		} else if (node_get(p->value, "variants") || node_get(p->value, "extends")) {
-			fault(l, E_KEY_UNKNOWN, p->key_at,
-			      "a variant can have neither `variants` nor `extends`");
+			diag_help(fault(l, E_KEY_UNKNOWN, p->key_at,
+					"a variant can have neither `variants` nor `extends`"),
+				  "write what it changes out");
 			good = false;
 		}
 	}
@@ -395,15 +395,14 @@ make_all(struct making *m, const struct node *variants, const struct node *matri
 	struct overrides sets;
 	bool good = sections_of(l, m->root, &m->base);
 
-	good &= cells_make(l, matrix, &m->sets, &cells) && choose_cell(m, matrix != NULL, &cells);
-	if (!good)
+	if (!cells_make(l, matrix, &m->sets, &cells) || !choose_cell(m, matrix != NULL, &cells))
 		return NULL;
 	sets = lay_common(l, &m->sets, &cells, &m->base);
 	out->at = make_cells(m, &cells, &sets);
 	out->n = cells.n;
 	out->matrix = matrix != NULL;
 	out->variants = variant_names(l, variants);
-	return out->at ? out : NULL;
+	return good && out->at ? out : NULL;
 }
 
 const struct recipes *
