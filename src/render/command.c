@@ -13,7 +13,7 @@ place_at(const struct places *p, const char *s, size_t *n)
 	} all[] = {
 		{ "{src}", p->src },       { "{wheels}", p->wheels }, { "{share}", p->share },
 		{ "{python}", p->python }, { "{venv}", p->venv },     { "{prefix}", p->prefix },
-		{ "{work}", p->work },     { "{app}", p->app },
+		{ "{work}", p->work },     { "{app}", p->app },       { "{secrets}", p->secrets },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -69,8 +69,13 @@ word_text(struct diags *ds, const struct word *w, const struct layout *l, struct
 		const char *place = w->verbatim ? NULL : place_at(&l->places, s, &n);
 
 		if (place && *place == '$') {
+			size_t name = strspn(place + 1, "abcdefghijklmnopqrstuvwxyz_");
+			bool ends = !is_alnum(s[n]) && s[n] != '_' && s[n] != '[';
+
 			variable = true;
-			buf_printf(&quoted, "${%s}", place + 1);
+			buf_printf(&quoted, place[1 + name] || ends ? "$%.*s" : "${%.*s}",
+				   (int)name, place + 1);
+			add_in_quotes(&quoted, place + 1 + name, strlen(place + 1 + name));
 		} else if (place) {
 			add_in_quotes(&quoted, place, strlen(place));
 			buf_puts(&plain, place);

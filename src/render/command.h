@@ -14,10 +14,11 @@
 
 /*
  * What the places in a plan's words stand for.  A text that starts with `$` is a
- * variable of the script ("$share"); any other is the folder or program itself.
+ * variable of the script and what follows it ("$share/src"); any other is the folder or
+ * program itself.  {secrets} is for targets alone: where files of secrets lie.
  */
 struct places {
-	const char *src, *wheels, *share, *python, *venv, *prefix, *work, *app;
+	const char *src, *wheels, *share, *python, *venv, *prefix, *work, *app, *secrets;
 };
 
 /* How the text is laid out: columns of the first line and of those that follow. */

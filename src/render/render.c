@@ -11,7 +11,8 @@
 
 #define TARGETS(T) \
 	T(dockerfile, true, "one self-contained Dockerfile: Dockerfile") \
-	T(modal, true, "an app for `modal deploy`: modal_app.py")
+	T(modal, true, "an app for `modal deploy`: modal_app.py") \
+	T(script, false, "a virtual environment on a bare host or WSL2: setup.sh")
 
 static const struct target_row rows[] = {
 #define ROW(name, by_default, what) { #name, what, by_default },

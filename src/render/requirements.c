@@ -1,0 +1,4 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "target.h"

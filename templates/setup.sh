@@ -1,0 +1,218 @@
+{{! What `stackbuild render -t script` writes.  The names that may be used are listed in
+    src/render/script.c, the template language in src/render/template.h. }}
+#!/usr/bin/env bash
+# {{name|comment}}, as a virtual environment on this machine (Linux, or WSL2)
+{{#contents}}
+#   {{.|comment}}
+{{/contents}}
+#
+#   ./setup.sh [FOLDER]        makes FOLDER, or completes it (default: venv, beside this script)
+#   FOLDER/run COMMAND ...     runs a command in it
+#
+# Run it again after an interruption or a change: what is done already is not done again.
+{{#compiles}}
+# As many compilers run at once as memory allows; MAX_JOBS=4 ./setup.sh says how many.
+{{/compiles}}
+{{#python}}
+# PYTHON=/path/to/python{{python|comment}} ./setup.sh takes that interpreter.
+{{/python}}
+{{#secrets}}
+# SECRETS=FOLDER ./setup.sh finds the file {{.|comment}} there (without it: in /run/secrets).
+{{/secrets}}
+{{#app}}
+# app: is installed from the folder that the script is called in, or from APP=FOLDER.
+{{/app}}
+{{#unused}}
+# Not used here: {{.|comment}}
+{{/unused}}
+#
+# Made by stackbuild: change the recipe, not this file.
+# Recipe {{digest|comment}}
+set -euo pipefail
+
+name={{name|sh}}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+say() { printf '%s: %s\n' "$name" "$*"; }
+fail() {
+    say "$*" >&2
+    exit 1
+}
+
+mkdir -p "${1:-$here/venv}"
+venv=$(cd "${1:-$here/venv}" && pwd)
+share=$venv/share/stackbuild
+python=$venv/bin/python
+if [ -n "$(ls -A "$venv")" ] && [ ! -d "$share" ]; then
+    fail "$venv is not empty, and not from this script: name another folder"
+fi
+mkdir -p "$share/done"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+{{#has_secrets}}
+secrets=${SECRETS:-/run/secrets}
+{{/has_secrets}}
+{{#app}}
+app=${APP:-$PWD}
+{{/app}}
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONNOUSERSITE=1
+
+# Whether a step is still to be done as it is written here.
+todo() {
+    if [ "$(cat "$share/done/$1" 2> /dev/null)" = "$2" ]; then
+        return 1
+    fi
+    say "$1"
+}
+again() { say "$1"; }
+finished() { echo "$2" > "$share/done/$1"; }
+
+if grep -qi microsoft /proc/version && [[ $venv == /mnt/[a-z]/* ]]; then
+    say "note: $venv lies on a Windows drive, where importing torch can hang under WSL2:"
+    say "note: better give a folder of Linux, such as ./setup.sh ~/$name"
+fi
+{{#apt}}
+{{#first}}
+
+# apt: {{apt_why|comment}}
+packages=(
+{{/first}}
+    {{.|sh}}
+{{#last}}
+)
+if command -v dpkg-query > /dev/null; then
+    missing=()
+    for package in "${packages[@]}"; do
+        status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
+        [ "$status" = installed ] || missing+=("$package")
+    done
+    if [ ${#missing[@]} -gt 0 ]; then
+        say "missing packages of the system: ${missing[*]}"
+        sudo=()
+        if [ "$(id -u)" != 0 ]; then
+            command -v sudo > /dev/null || fail "install them: apt-get install ${missing[*]}"
+            sudo=(sudo)
+        fi
+        "${sudo[@]}" apt-get update
+        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y --no-install-recommends "${missing[@]}"
+    fi
+else
+    say "no Debian or Ubuntu: what they call ${packages[*]} must be there"
+fi
+{{/last}}
+{{/apt}}
+{{#cuda_host}}
+
+# The CUDA toolkit of this machine: extensions are compiled with it, for a torch made with {{cuda_host|comment}}.
+want={{cuda_host|sh}}
+for folder in "${CUDA_HOME:-}" "/usr/local/cuda-$want" /usr/local/cuda; do
+    if [ -x "$folder/bin/nvcc" ]; then
+        export CUDA_HOME=$folder PATH=$folder/bin:$PATH
+        break
+    fi
+done
+{{#compiles}}
+command -v nvcc > /dev/null || fail "there is no nvcc: install CUDA $want, or set CUDA_HOME"
+{{/compiles}}
+if command -v nvcc > /dev/null; then
+    have=$(nvcc --version | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p')
+    if [ "${have%%.*}" != "${want%%.*}" ]; then
+        {{#compiles}}fail{{/compiles}}{{^compiles}}say{{/compiles}} "nvcc here is CUDA $have, torch is made with $want: the first number must agree"
+    elif [ "$have" != "$want" ]; then
+        say "note: nvcc here is CUDA $have, torch is made with $want"
+    fi
+fi
+{{/cuda_host}}
+{{#steps}}
+
+# {{id|comment}}: {{#remarks}}{{^first}}
+#   {{/first}}{{.|comment}}{{/remarks}}
+{{#host_python}}
+find_python() {
+    local p
+    for p in "${PYTHON:-}" python{{.|plain}} python3; do
+        if "$p" -c 'import ensurepip, sys, venv; sys.exit("%d.%d" % sys.version_info[:2] != sys.argv[1])' \
+            {{.|sh}} 2> /dev/null; then
+            command -v "$p"
+            return
+        fi
+    done
+    return 1
+}
+{{/host_python}}
+if {{#always}}again{{/always}}{{^always}}todo{{/always}} {{id|sh}} {{key|sh}}; then
+{{#starts}}
+    rm -rf "${venv:?}"/*
+    mkdir -p "$share/done"
+{{/starts}}
+{{#folders}}
+    rm -rf {{folder|code}}
+    mkdir -p {{folder|code}}
+{{/folders}}
+{{#files}}
+    cat > {{path|code}} << '{{end|plain}}'
+{{text|code}}
+{{end|plain}}
+{{#executable}}
+    chmod 755 {{path|code}}
+{{/executable}}
+{{/files}}
+{{#secrets}}
+    [ -r "$secrets"/{{.|sh}} ] || fail "there is no file $secrets/"{{.|sh}}
+{{/secrets}}
+{{#host_python}}
+    if found=$(find_python); then
+        "$found" -m venv "$venv"
+    else
+{{#commands}}
+        {{command|code}}
+{{/commands}}
+{{^commands}}
+        fail "there is no Python {{.|plain}} with venv here: install it, or set PYTHON"
+{{/commands}}
+    fi
+{{/host_python}}
+{{^host_python}}
+{{#commands}}
+{{#remarks}}
+    # {{.|comment}}
+{{/remarks}}
+{{#smoke}}
+    if command -v nvcc > /dev/null; then
+        {{command|code}}
+    else
+        say "smoke.cu is not compiled: there is no nvcc here"
+    fi
+{{/smoke}}
+{{^smoke}}
+    {{command|code}}
+{{/smoke}}
+{{/commands}}
+{{/host_python}}
+    finished {{id|sh}} {{key|sh}}
+fi
+{{/steps}}
+
+# The launcher: torch's libraries for extensions that are loaded before torch, and one thread
+# a process where the environment does not say otherwise (data loaders start many processes).
+cat > "$venv/run" << 'END_OF_RUN'
+#!/usr/bin/env bash
+# run COMMAND ...: in this environment
+set -euo pipefail
+VIRTUAL_ENV=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export VIRTUAL_ENV PATH=$VIRTUAL_ENV/bin:$PATH
+for lib in "$VIRTUAL_ENV"/lib/python*/site-packages/torch/lib; do
+    if [ -d "$lib" ]; then
+        export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    fi
+done
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
+export MKL_NUM_THREADS=${MKL_NUM_THREADS:-1}
+{{#environment}}
+export {{name|plain}}={{value|sh}}
+{{/environment}}
+exec "$@"
+END_OF_RUN
+chmod 755 "$venv/run"
+
+say "ready: $venv/run {{#command}}{{.|comment}}{{^last}} {{/last}}{{/command}}{{^command}}python ...{{/command}}"
