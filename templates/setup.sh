@@ -70,35 +70,37 @@ if grep -qi microsoft /proc/version && [[ $venv == /mnt/[a-z]/* ]]; then
     say "note: $venv lies on a Windows drive, where importing torch can hang under WSL2:"
     say "note: better give a folder of Linux, such as ./setup.sh ~/$name"
 fi
+{{#packages}}
+
+# Installs those of the packages of Debian or Ubuntu that are missing, and says so.
+need() {
+    local missing=() package sudo=()
+    if ! command -v dpkg-query > /dev/null; then
+        say "neither Debian nor Ubuntu: what they call $* must be there"
+        return
+    fi
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" = installed ] ||
+            missing+=("$package")
+    done
+    if [ ${#missing[@]} = 0 ]; then
+        return
+    fi
+    say "packages of the system that are missing: ${missing[*]}"
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo > /dev/null || fail "install them: apt-get install ${missing[*]}"
+        sudo=(sudo)
+    fi
+    "${sudo[@]}" apt-get update
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "${missing[@]}"
+}
+{{/packages}}
 {{#apt}}
 {{#first}}
 
 # apt: {{apt_why|comment}}
-packages=(
-{{/first}}
-    {{.|sh}}
-{{#last}}
-)
-if command -v dpkg-query > /dev/null; then
-    missing=()
-    for package in "${packages[@]}"; do
-        status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
-        [ "$status" = installed ] || missing+=("$package")
-    done
-    if [ ${#missing[@]} -gt 0 ]; then
-        say "missing packages of the system: ${missing[*]}"
-        sudo=()
-        if [ "$(id -u)" != 0 ]; then
-            command -v sudo > /dev/null || fail "install them: apt-get install ${missing[*]}"
-            sudo=(sudo)
-        fi
-        "${sudo[@]}" apt-get update
-        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -y --no-install-recommends "${missing[@]}"
-    fi
-else
-    say "no Debian or Ubuntu: what they call ${packages[*]} must be there"
-fi
+need{{/first}} {{.|sh}}{{#last}}
 {{/last}}
 {{/apt}}
 {{#cuda_host}}
@@ -106,7 +108,7 @@ fi
 # The CUDA toolkit of this machine: extensions are compiled with it, for a torch made with {{cuda_host|comment}}.
 want={{cuda_host|sh}}
 for folder in "${CUDA_HOME:-}" "/usr/local/cuda-$want" /usr/local/cuda; do
-    if [ -x "$folder/bin/nvcc" ]; then
+    if [ -n "$folder" ] && [ -x "$folder/bin/nvcc" ]; then
         export CUDA_HOME=$folder PATH=$folder/bin:$PATH
         break
     fi
@@ -128,11 +130,18 @@ fi
 # {{id|comment}}: {{#remarks}}{{^first}}
 #   {{/first}}{{.|comment}}{{/remarks}}
 {{#host_python}}
+# An interpreter of that series that can make an environment{{#compiles}}, and has its headers{{/compiles}}.
 find_python() {
     local p
     for p in "${PYTHON:-}" python{{.|plain}} python3; do
-        if "$p" -c 'import ensurepip, sys, venv; sys.exit("%d.%d" % sys.version_info[:2] != sys.argv[1])' \
-            {{.|sh}} 2> /dev/null; then
+        if "$p" - {{.|sh}} 2> /dev/null << 'END_OF_TEST'
+import ensurepip, os, sys, sysconfig, venv
+assert "%d.%d" % sys.version_info[:2] == sys.argv[1]
+{{#compiles}}
+assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
+{{/compiles}}
+END_OF_TEST
+        then
             command -v "$p"
             return
         fi
@@ -164,15 +173,28 @@ if {{#always}}again{{/always}}{{^always}}todo{{/always}} {{id|sh}} {{key|sh}}; t
     if found=$(find_python); then
         "$found" -m venv "$venv"
     else
+{{#python_apt}}
+{{#first}}
+        need{{/first}} {{.|sh}}{{#last}}
+{{/last}}
+{{/python_apt}}
 {{#commands}}
         {{command|code}}
 {{/commands}}
 {{^commands}}
-        fail "there is no Python {{.|plain}} with venv here: install it, or set PYTHON"
+        found=$(find_python) || fail "there is no Python {{.|plain}} with venv here: install it, or set PYTHON"
+        "$found" -m venv "$venv"
 {{/commands}}
     fi
 {{/host_python}}
 {{^host_python}}
+{{#starts}}
+{{#python_apt}}
+{{#first}}
+    need{{/first}} {{.|sh}}{{#last}}
+{{/last}}
+{{/python_apt}}
+{{/starts}}
 {{#commands}}
 {{#remarks}}
     # {{.|comment}}
@@ -206,11 +228,11 @@ for lib in "$VIRTUAL_ENV"/lib/python*/site-packages/torch/lib; do
         export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     fi
 done
-export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
-export MKL_NUM_THREADS=${MKL_NUM_THREADS:-1}
 {{#environment}}
 export {{name|plain}}={{value|sh}}
 {{/environment}}
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
+export MKL_NUM_THREADS=${MKL_NUM_THREADS:-1}
 exec "$@"
 END_OF_RUN
 chmod 755 "$venv/run"

@@ -203,13 +203,14 @@ command_text(struct diags *ds, const struct command *c, const struct layout *l, 
 		good = word_text(ds, &c->argv.at[i], l, at, &b) && good;
 		list_push(out->a, &argv, buf_text(&b));
 	}
+	rest.indent = l->column + 4;
 	if (settings.n) {
 		words_text(&settings, l, out);
 		/* The program starts a line of its own, where the eye looks for it. */
 		buf_printf(out, " \\\n%*s", (int)l->indent, "");
 		rest.column = l->indent;
+		rest.indent = l->indent + 4;
 	}
-	rest.indent += 4;
 	words_text(&argv, &rest, out);
 	return good;
 }

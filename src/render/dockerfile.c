@@ -233,7 +233,7 @@ add_stage(struct docker_writer *w, const struct docker_stage *stage, struct scop
 		scope_text(out, "wheel_from", stage->holds->stage, stage->holds->at);
 	else
 		scope_text(out, "title", title(w, stage), nowhere);
-	if (stage->base)
+	if (stage->base && !w->plan->stack->base.given)
 		docker_remarks(w, out, w->plan->stack->base.reason);
 	for (size_t i = 0; i < stage->steps.n; i++)
 		if (stage->steps.at[i] != stage->base)

@@ -243,18 +243,25 @@ open_work(struct docker_writer *w, const struct step *s, const struct places *p,
 
 static void
 one_command(struct docker_writer *w, const struct step *s, const struct command *c,
-	    const struct places *p, const char **cwd, struct buf *text)
+	    const char *comment, const struct places *p, const char **cwd, struct buf *text)
 {
 	struct layout l = { LANG_DOCKERFILE, *p, 4, 4, WIDTH };
+	const char *why;
 
+	if (comment) {
+		buf_puts(text, " \\\n    # ");
+		if (!quote(text, QUOTE_COMMENT, LANG_DOCKERFILE, comment, &why))
+			BUG("a comment of two lines: %s", comment);
+	}
 	if (c->cwd && (!*cwd || strcmp(c->cwd, *cwd))) {
 		const char *folder = word_plain(w->a, &(struct word){ .s = c->cwd }, p);
 
-		buf_printf(text, "%scd %s", text->n ? AND : "", folder);
+		buf_printf(text, "%scd %s", comment ? "\n && " : text->n ? AND : "", folder);
+		comment = NULL;
 		*cwd = c->cwd;
 	}
 	if (text->n)
-		buf_puts(text, AND);
+		buf_puts(text, comment ? "\n && " : AND);
 	w->good = command_text(w->ds, c, &l, jobs_word(w, s, p), s->at, text) && w->good;
 }
 
@@ -269,22 +276,25 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 	struct map seen = MAP(w->a);
 	struct buf text = BUF(w->a);
 	bool work = false, jobs = false;
+	const char *comment;
 
 	for (; i < s->commands.n && s->commands.at[i].phase == phase; i++) {
 		const struct command *c = &s->commands.at[i];
 
 		jobs |= c->jobs;
 
-		if (c->comment)
-			docker_remarks(w, run, c->comment);
 		if (!work && uses_work(c)) {
 			if (text.n)
 				buf_puts(&text, AND);
 			open_work(w, s, p, &text);
 			work = true;
 		}
+		/* Above the RUN, or between its lines: BuildKit leaves comments out there. */
+		if (c->comment && !text.n)
+			docker_remarks(w, run, c->comment);
+		comment = c->comment && text.n ? c->comment : NULL;
 		add_mounts(run, c, &seen);
-		one_command(w, s, c, p, &cwd, &text);
+		one_command(w, s, c, comment, p, &cwd, &text);
 	}
 	if (work)
 		buf_printf(&text, AND "rm -rf %s", p->work);

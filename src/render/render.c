@@ -12,7 +12,9 @@
 #define TARGETS(T) \
 	T(dockerfile, true, "one self-contained Dockerfile: Dockerfile") \
 	T(modal, true, "an app for `modal deploy`: modal_app.py") \
-	T(script, false, "a virtual environment on a bare host or WSL2: setup.sh")
+	T(script, false, "a virtual environment on a bare host or WSL2: setup.sh") \
+	T(requirements, false, "what pip is given, in order: requirements.txt") \
+	T(constraints, false, "what no pip call may move: constraints.txt")
 
 static const struct target_row rows[] = {
 #define ROW(name, by_default, what) { #name, what, by_default },

@@ -62,7 +62,9 @@ static const struct shape script_shape[] = {
 	{ "app", VALUE_FLAG, "the application has requirements", 0 },
 	{ "unused", VALUE_LIST, "what the recipe says and a script cannot do", 0 },
 	{ "apt_why", VALUE_TEXT, "why packages of the system are needed", 0 },
-	{ "apt", VALUE_LIST, "packages of the system", 0 },
+	{ "packages", VALUE_FLAG, "packages of the system are needed", 0 },
+	{ "apt", VALUE_LIST, "those of all steps but Python's", 0 },
+	{ "python_apt", VALUE_LIST, "those of the Python step", 0 },
 	{ "cuda_host", VALUE_TEXT, "the CUDA that the machine's toolkit must be", 0 },
 	{ "steps", VALUE_LIST, "the steps, in order", step_shape },
 	{ "environment", VALUE_LIST, "the recipe's env", pair_shape },
@@ -227,7 +229,7 @@ name_secrets(struct writer *w, const struct command *c, struct scope *out)
 static void
 add_command(struct writer *w, const struct step *s, const struct command *from, struct scope *out)
 {
-	struct layout l = { LANG_SH, places_of(w, s), 4, 4, WIDTH };
+	struct layout l = { LANG_SH, places_of(w, s), 0, 4, WIDTH };
 	struct scope *item = scope_item(out, "commands");
 	struct buf b = BUF(w->a);
 	struct command c;
@@ -363,6 +365,17 @@ head(struct writer *w)
 		scope_item_text(w->top, "command", r->app.command.at[i].s, r->app.command.at[i].at);
 }
 
+/* The system's Python is only installed if this machine has none that will do. */
+static void
+add_packages(struct writer *w, const struct step *s)
+{
+	scope_text(w->top, "apt_why", s->why, s->at);
+	scope_flag(w->top, "packages", s->apt.n > 0);
+	for (size_t i = 0; i < s->apt.n; i++)
+		scope_item_text(w->top, starts_with(s->apt.at[i], "python") ? "python_apt" : "apt",
+				s->apt.at[i], s->at);
+}
+
 bool
 script_render(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
 	      struct rendereds *out)
@@ -374,13 +387,10 @@ script_render(struct arena *a, struct diags *ds, const struct plan *p, const str
 	for (size_t i = 0; i < p->n; i++) {
 		const struct step *s = &p->steps[i];
 
-		if (s->kind == STEP_APT) {
-			scope_text(w.top, "apt_why", s->why, s->at);
-			for (size_t k = 0; k < s->apt.n; k++)
-				scope_item_text(w.top, "apt", s->apt.at[k], s->at);
-		} else if (s->kind != STEP_BASE) {
+		if (s->kind == STEP_APT)
+			add_packages(&w, s);
+		else if (s->kind != STEP_BASE)
 			add_step(&w, s);
-		}
 	}
 	if (!template_expand(a, ds, t, "setup.sh", LANG_SH, w.top, &text) || !w.good)
 		return false;
