@@ -13,6 +13,7 @@ CFLAGS ?= -O2 -g
 PYTHON3 ?= python3
 VENV ?= $(BUILD)/venv
 FUZZ_S ?= 60
+INJECT_N ?= 1000000
 FUZZ_CC ?= clang
 VERSION := $(shell sed -n '1s/^. stackbuild //p' NEWS.md)
 
@@ -177,6 +178,34 @@ lint: $(BUILD)/gen/templates.c
 asan: deps-test
 	@$(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+# The parts of README.md that the programs write.
+.PHONY: docs
+docs: all
+	@ci/docs
+
+# --- fuzzing: libFuzzer with ASan and UBSan, FUZZ_S seconds a target ---
+
+fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
+fuzz_c := $(lib_c) $(BUILD)/gen/knowledge.c $(BUILD)/gen/templates.c
+
+$(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_c)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(std) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+		-o $@ $< $(fuzz_c) -lyaml -lcrypto
+
+# INJECT_N= for fewer hostile recipes than a million.
+fuzz: deps-fuzz
+	@$(MAKE) --no-print-directory fuzz-run
+
+.PHONY: fuzz-run deps-fuzz
+deps-fuzz: deps-test
+	@ci/deps clang libclang-rt-14-dev
+
+fuzz-run: $(fuzzers) all $(VENV)/ok
+	@BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) ci/fuzz $(fuzzers)
+	@BUILD=$(BUILD) STACKBUILD=$(abspath $(BUILD)/stackbuild) PYTHON=$(abspath $(VENV))/bin/python ROOT=$(CURDIR) \
+		INJECT_N=$(INJECT_N) tests/suites/injection
 
 # --- with network: whole builds, and peers ---
 
