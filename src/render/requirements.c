@@ -128,7 +128,7 @@ write_file(struct arena *a, struct diags *ds, const struct templates *t, const c
 {
 	struct buf text = BUF(a);
 
-	if (!template_expand(a, ds, t, name, LANG_PIP, values, &text))
+	if (!template_expand(ds, t, name, LANG_PIP, values, &text))
 		return false;
 	list_push(a, out,
 		  (struct rendered){

@@ -392,7 +392,7 @@ script_render(struct arena *a, struct diags *ds, const struct plan *p, const str
 		else if (s->kind != STEP_BASE)
 			add_step(&w, s);
 	}
-	if (!template_expand(a, ds, t, "setup.sh", LANG_SH, w.top, &text) || !w.good)
+	if (!template_expand(ds, t, "setup.sh", LANG_SH, w.top, &text) || !w.good)
 		return false;
 	list_push(a, out,
 		  (struct rendered){
