@@ -106,7 +106,6 @@ def add_local(image, source, copy=False):
 {{/why}}
 {{code|code}}{{/layers}}
 
-
 # ---- what runs in it
 @app.function(
 {{smoke_options|code}})

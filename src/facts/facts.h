@@ -149,6 +149,8 @@ const struct modal_limits *facts_modal(const struct facts *f);
 struct names facts_modal_pythons(const struct facts *f, const char *builder);
 /* The first client that has the builder ("1.6.3"), or NULL: every one. */
 const char *facts_modal_builder_client(const struct facts *f, const char *builder);
+/* The client that will not take images with that Python any more ("1.7.0"), or NULL. */
+const char *facts_modal_python_end(const struct facts *f, const char *series, const char **source);
 
 /* --- operating systems --- */
 

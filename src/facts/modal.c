@@ -107,3 +107,15 @@ facts_modal_builder_client(const struct facts *f, const char *builder)
 {
 	return fact_text_of(builder_of(f, builder), "client");
 }
+
+const char *
+facts_modal_python_end(const struct facts *f, const char *series, const char **source)
+{
+	struct fact file = facts_file(f, "modal.yaml");
+	struct fact leaving = fact_get(file, "pythons_leaving"), one = fact_get(leaving, series);
+	const char *client = fact_text_of(one, "client");
+
+	if (client)
+		*source = trail_source(f, trail_to(trail_to(trail_of(file), leaving), one));
+	return client;
+}

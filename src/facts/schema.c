@@ -253,6 +253,11 @@ static const struct fact_field modal_builder[] = {
 	END,
 };
 
+static const struct fact_field modal_leaving[] = {
+	NEED("client", F_VERSION),
+	END,
+};
+
 static const struct fact_field seconds[] = {
 	ONE_("min", F_UINT),
 	ONE_("max", F_UINT),
@@ -272,6 +277,7 @@ static const struct fact_field modal_file[] = {
 	GROUP_("prices_usd", modal_prices),
 	ONE_("builder_default", F_SERIES),
 	GROUPS_("builders", F_SERIES, modal_builder),
+	GROUPS_("pythons_leaving", F_SERIES, modal_leaving),
 	GROUPS_("gpus", F_TEXT, modal_gpu),
 	END,
 };

@@ -272,6 +272,7 @@ modal_render(struct arena *a, struct diags *ds, const struct plan *p, const stru
 		.python = s->python_from == PYTHON_BASE ? NULL : s->python.value,
 		.heavy = asked->build.s && !strcmp(asked->build.s, "heavy"),
 		.values = scope_new(a, shape),
+		.written = MAP(a),
 	};
 	struct buf b = BUF(a);
 	unsigned before = ds->errors;

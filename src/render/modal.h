@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "command.h"
 #include "plan/plan.h"
 #include "target.h"
@@ -28,7 +29,8 @@ struct modal {
 	struct texts gpus;   /* "A100-80GB:2", fallbacks in order; empty: no GPU */
 	const char *gpu_why; /* why these, if the recipe does not say; or NULL */
 	struct scope *values;
-	size_t layers; /* so far */
+	size_t layers;      /* so far */
+	struct map written; /* files by path: their last text */
 };
 
 extern const struct places modal_places;

@@ -58,7 +58,23 @@ check_python(struct modal *m)
 		    "Modal's image builder %s has no Python %s", m->builder, m->python);
 	diag_why(d, "it has %s", buf_text(&known));
 	diag_help(d, "take one of these, or an image that brings its own (python: {from: base})");
-	diag_source(d, facts_modal(f)->source);
+}
+
+static void
+check_python_stays(struct modal *m)
+{
+	const char *series = m->stack->python.value, *source = NULL;
+	const char *client =
+		series ? facts_modal_python_end(m->stack->facts, series, &source) : NULL;
+	struct diag *d;
+
+	if (!client)
+		return;
+	d = diag_at(m->ds, W_MODAL_PYTHON, modal_place(m, m->stack->python.at),
+		    "Modal's client %s and later will not take images with Python %s", client,
+		    series);
+	diag_help(d, "take a newer Python; until then, deploy with an older client");
+	diag_source(d, source);
 }
 
 /*
@@ -83,25 +99,6 @@ check_env(struct modal *m)
 		diag_help(d, "write the full value without it, or set %s in a Modal secret",
 			  s->name.s);
 	}
-}
-
-static void
-check_volumes(struct modal *m)
-{
-	const struct settings *v = &m->asked->volumes;
-
-	for (size_t i = 0; i < v->n; i++)
-		for (size_t k = 0; k < i; k++) {
-			struct diag *d;
-
-			if (strcmp(v->at[k].value.s, v->at[i].value.s) != 0)
-				continue;
-			d = diag_at(m->ds, E_MODAL_VOLUME, modal_place(m, v->at[i].value.at),
-				    "Modal mounts the volume `%s` only once in a function",
-				    v->at[i].value.s);
-			diag_note(d, v->at[k].name.at, "it is mounted here");
-			diag_help(d, "take another volume, or a folder of the first");
-		}
 }
 
 /* A build has no key for ssh, and nobody to ask for a password. */
@@ -196,8 +193,8 @@ modal_allows(struct modal *m)
 
 	check_host(m);
 	check_python(m);
+	check_python_stays(m);
 	check_env(m);
-	check_volumes(m);
 	check_sources(m);
 	check_entrypoint(m);
 	return m->ds->errors == before;

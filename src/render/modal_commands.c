@@ -238,13 +238,16 @@ pend_file(struct modal *m, const struct step_file *f, struct pending *p)
 	enum { SHORT = 500 };
 	struct word word = { .s = f->path };
 	const char *path = word_plain(m->a, &word, &modal_places), *text = f->text;
-	const char *name = constant_name(m, path);
+	const char *name = constant_name(m, path), *before;
 
 	if (f->template) {
 		const struct source *src = templates_text(m->templates, f->template);
 
 		text = arena_copy(m->a, src->text, src->size);
 	}
+	before = map_put(&m->written, path, (void *)text);
+	if (before && !strcmp(before, text))
+		return;
 	buf_puts(&p->code, "    write(");
 	py_string(&p->code, path);
 	buf_puts(&p->code, ", ");
