@@ -51,21 +51,18 @@ is_chain(const struct job *jobs, const size_t *order, size_t n)
 bool
 order_jobs(struct arena *a, const struct job *jobs, size_t n, size_t *order, bool *exact)
 {
-	struct arena *scratch = arena_new();
-	size_t *sorted = arena_array_of(scratch, size_t, n);
-	size_t *ends = arena_array_of(scratch, size_t, n), nends = 0;
-	bool ok = topological(scratch, jobs, n, sorted);
+	size_t *sorted = arena_array_of(a, size_t, n), *ends, nends = 0;
+	bool ok = topological(a, jobs, n, sorted);
 
-	(void)a; /* nothing of it outlives the call */
 	*exact = true;
 	if (ok && !is_chain(jobs, sorted, n)) {
+		ends = arena_array_of(a, size_t, n);
 		order_split(jobs, sorted, n, ends, &nends);
 		for (size_t i = 0, from = 0; i < nends; from = ends[i++])
 			*exact &= order_part(jobs, n, sorted + from, ends[i] - from);
 	}
 	if (ok && n)
 		memcpy(order, sorted, n * sizeof(*order));
-	arena_free(scratch);
 	return ok;
 }
 
