@@ -200,7 +200,7 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 	if (at && (at == host || run_of(host, "._-") != (size_t)(at - host) || *host == '-'))
 		return complain_help(
 			complain(l, E_URL, "%s names no user that could be one", shown(l->a, s)),
-			"write ssh://git@host/path.git");
+			"write a plain name before the @, such as git");
 	if (!is_domain(at ? at + 1 : host, (size_t)(end - (at ? at + 1 : host))))
 		return complain_help(
 			complain(l, E_URL, "%s names no host that could be one", shown(l->a, s)),
