@@ -237,6 +237,22 @@ struct names facts_extension_names(const struct facts *f);
 /* By version ("1.4.0") or git tag ("v1.4.0"); NULL: that release is not known. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
 
+/*
+ * facts_extension_wheel -- the project's own prebuilt wheel of a release.
+ *
+ *   in      want: versions of what it must fit; machine as "x86_64"
+ *   out     its URL, or NULL and *why; *source (where the list comes from: what was
+ *           asked for of a build service, whether it was uploaded is not known)
+ */
+struct wheel_wanted {
+	const char *torch, *cuda, *python, *machine;
+	enum tri cxx11abi;
+};
+const char *facts_extension_wheel(const struct facts *f, struct arena *a,
+				  const struct extension_release *r,
+				  const struct wheel_wanted *want, const char **why,
+				  const char **source);
+
 /* One thing that must hold between two packages. */
 struct pairing {
 	const char *name, *spec;   /* this package at these versions */

@@ -152,6 +152,12 @@ resolve_apt(struct work *w)
 		add(w, list, "curl", cuda, NULL);
 	}
 	sort(list);
+	if (list->n && w->s->os && !starts_with(w->s->os->id, "ubuntu") &&
+	    !starts_with(w->s->os->id, "debian"))
+		diag_help(diag_at(w->ds, E_NO_APT, w->r->base.at,
+				  "%s has no apt to install %s with", w->s->os->id,
+				  list->at[0].value),
+			  "take an Ubuntu or Debian image as base");
 	if (w->r->runtime.at.line)
 		runtime_apt(w);
 }

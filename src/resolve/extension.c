@@ -111,6 +111,39 @@ from_git(struct work *w, struct stack_extension *x, const char *reason)
 	(void)w;
 }
 
+/* The project's own wheel for this torch, CUDA, Python and C++ ABI. */
+static void
+from_release(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	const struct stack *s = w->s;
+	const struct torch_variant *v = s->torch_variant;
+	const char *why = "too little is known of it, or of this torch", *source = NULL;
+	struct diag *d;
+
+	if (x->release && v && v->cuda && s->python.value && v->cxx11abi != TRI_UNKNOWN)
+		x->url =
+			facts_extension_wheel(w->f, w->a, x->release,
+					      &(struct wheel_wanted){ .torch = s->torch.value,
+								      .cuda = v->cuda,
+								      .python = s->python.value,
+								      .machine = resolve_machine(w),
+								      .cxx11abi = v->cxx11abi },
+					      &why, &source);
+	if (!x->url) {
+		refuse_source(w, e, "has no prebuilt wheel for this stack", why,
+			      "remove `from: release`: it is compiled then");
+		return;
+	}
+	x->source = SOURCE_WHEEL;
+	x->source_reason = "the project's own wheel for this torch, CUDA, Python and C++ ABI";
+	d = diag_at(w->ds, W_NO_HASH, e->from_at, "`%s` is fetched without a digest to check it",
+		    e->name.s);
+	diag_why(d,
+		 "the wheel's name follows from the stack; whether it was uploaded is not known");
+	diag_help(d, "once it is there, write it down: url: %s, and its `sha256:`", x->url);
+	diag_source(d, source);
+}
+
 /* A name and perhaps a version: git tag or sdist. */
 static void
 from_name(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
@@ -130,9 +163,12 @@ from_name(struct work *w, const struct recipe_extension *e, struct stack_extensi
 	else if (e->from == EXT_GIT)
 		refuse_source(w, e, "comes from git, and no repository or tag is known", NULL,
 			      "give `git:` and `ref:`");
-	else if (e->from == EXT_WHEEL || e->from == EXT_RELEASE)
+	else if (e->from == EXT_WHEEL)
 		refuse_source(w, e, "comes as a wheel, and its address is not known offline", NULL,
-			      "give `url:` of the wheel and its `sha256:`");
+			      "give `url:` of the wheel and its `sha256:`; `from: release` takes "
+			      "the project's own");
+	else if (e->from == EXT_RELEASE)
+		from_release(w, e, x);
 	else if (broken && e->from == EXT_SDIST)
 		refuse_source(w, e, "cannot be built from its sdist", why,
 			      git ? "remove `from: sdist`: the git tag is taken then" :
@@ -262,11 +298,30 @@ fill_env(struct work *w, const struct recipe_extension *e, struct stack_extensio
 								    "ignored";
 }
 
+/* The version in the name of a wheel or an sdist, without +local; or NULL. */
+static const char *
+version_of_file(struct work *w, const char *url)
+{
+	const char *file = strrchr(url, '/') + 1, *dash = strrchr(file, '-');
+	const struct wheel_file *wheel = wheel_file_parse(w->a, file);
+	const struct version *v = wheel ? wheel->version : NULL;
+
+	for (int i = 0; i < 2 && !v && dash; i++) {
+		const char *ending = i ? ".zip" : ".tar.gz";
+
+		if (ends_with(file, ending))
+			v = version_parse(w->a, arena_copy(w->a, dash + 1,
+							   strlen(dash + 1) - strlen(ending)));
+	}
+	return v ? version_public(w->a, v) : NULL;
+}
+
 static struct stack_extension
 complete(struct work *w, const struct recipe_extension *e)
 {
 	struct stack_extension x = { .asked = e, .name = e->key, .at = e->at };
-	const char *pinned = e->version.s ? e->version.s : e->ref.s;
+	const char *in_file = e->url.s ? version_of_file(w, e->url.s) : NULL;
+	const char *pinned = e->version.s ? e->version.s : e->ref.s ? e->ref.s : in_file;
 	const struct version *v;
 
 	x.known = facts_extension(w->f, e->key);
@@ -275,7 +330,7 @@ complete(struct work *w, const struct recipe_extension *e)
 	else if (x.known && !e->url.s)
 		x.release = choose_release(w, e, x.known);
 	v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
-	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : NULL;
+	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : in_file;
 	x.requirement = x.version ? arena_printf(w->a, "%s==%s", x.name, x.version) :
 			e->specifier.s && !e->url.s && !e->ref.s ?
 				    arena_printf(w->a, "%s%s", x.name, e->specifier.s) :

@@ -1,0 +1,107 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "internal.h"
+
+/* Prebuilt wheels: extensions/NAME.yaml, `wheels` and `wheel_url`. */
+
+/* The row's tag for that CUDA: wheels are made once for a major, "cu122" or "cu12" for 12.1. */
+static const char *
+tag_for(struct arena *a, struct fact row, const char *cuda)
+{
+	struct names tags = fact_words(a, fact_get(row, "cuda"));
+	size_t n = strcspn(cuda, ".");
+
+	for (size_t i = 0; i < tags.n; i++)
+		if (starts_with(tags.at[i], "cu") && !strncmp(tags.at[i] + 2, cuda, n) && n == 2)
+			return tags.at[i];
+	return NULL;
+}
+
+static bool
+holds(struct arena *a, struct fact row, const char *key, const char *word)
+{
+	struct names words = fact_words(a, fact_get(row, key));
+
+	for (size_t i = 0; i < words.n; i++)
+		if (!strcmp(words.at[i], word))
+			return true;
+	return false;
+}
+
+/* The first two numbers: "2.2" of 2.2.2. */
+static const char *
+series_of(struct arena *a, const char *version)
+{
+	size_t n = strcspn(version, ".");
+
+	return arena_copy(a, version, version[n] ? n + 1 + strcspn(version + n + 1, ".") : n);
+}
+
+/* "{version}+{cuda}torch{torch}..." with the values in place of the names. */
+static const char *
+fill(struct arena *a, const char *pattern, const char *const (*values)[2], size_t n)
+{
+	struct buf b = BUF(a);
+
+	while (*pattern) {
+		size_t size = strcspn(pattern, "}"), i = 0;
+
+		if (*pattern != '{' || !pattern[size]) {
+			buf_putc(&b, *pattern++);
+			continue;
+		}
+		while (i < n && (strlen(values[i][0]) != size - 1 ||
+				 strncmp(values[i][0], pattern + 1, size - 1) != 0))
+			i++;
+		buf_puts(&b, i < n ? values[i][1] : "");
+		pattern += size + 1;
+	}
+	return buf_text(&b);
+}
+
+const char *
+facts_extension_wheel(const struct facts *f, struct arena *a, const struct extension_release *r,
+		      const struct wheel_wanted *want, const char **why, const char **source)
+{
+	struct fact file = extension_file_of(f, r->name), groups = fact_get(file, "wheels");
+	const char *pattern = fact_text_of(file, "wheel_url"), *tag, *dot;
+	const struct version *version = version_parse(a, r->version);
+	const char *torch = series_of(a, want->torch);
+	const char *abi = want->cxx11abi == TRI_YES ? "new" : "old";
+
+	*why = arena_printf(a, "its project made no wheel of %s for torch %s, CUDA %s, Python %s",
+			    r->version, torch, want->cuda, want->python);
+	for (size_t i = 0; pattern && i < fact_count(groups); i++) {
+		struct fact group = fact_at(groups, i), rows = fact_get(group, "rows");
+		const char *spec = fact_text_of(group, "versions");
+
+		if (!spec || !version ||
+		    !specifiers_match(specifiers_parse(a, spec), version, PRE_YES))
+			continue;
+		for (size_t k = 0; k < fact_count(rows); k++) {
+			struct fact row = fact_at(rows, k);
+
+			tag = tag_for(a, row, want->cuda);
+			if (!tag || !holds(a, row, "torch", torch) ||
+			    !holds(a, row, "python", want->python) ||
+			    (fact_is(fact_get(row, "abi")) && !holds(a, row, "abi", abi)))
+				continue;
+			dot = strchr(want->python, '.');
+			*source = trail_source(f, trail_to(trail_of(file), group));
+			return fill(a, pattern,
+				    (const char *const[][2]){
+					    { "version", r->version },
+					    { "cuda", tag },
+					    { "torch", torch },
+					    { "abi", want->cxx11abi == TRI_YES ? "TRUE" : "FALSE" },
+					    { "python",
+					      arena_printf(a, "cp%.*s%s", (int)(dot - want->python),
+							   want->python, dot + 1) },
+					    { "machine", want->machine },
+				    },
+				    6);
+		}
+	}
+	return NULL;
+}
