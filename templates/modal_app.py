@@ -53,13 +53,23 @@ def write(path, text):
 {{#heavy}}
 
 
-def compile_extension(command):
+def compile_extension(words, variables, netrc=None):
     """A build function: the one kind of layer that can ask for processors and memory.
 
-    Its layer is built again when `command` or the text of this function changes."""
+    Its layer is built again when its arguments or the text of this function change."""
+    import os
     import subprocess
 
-    subprocess.run(command, shell=True, check=True)
+    variables = {**os.environ, **variables}
+    if netrc:
+        variables["NETRC"] = "/tmp/netrc"
+        with open(os.open("/tmp/netrc", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write(os.environ[netrc] + "\n")
+    try:
+        subprocess.run(words, env=variables, check=True)
+    finally:
+        if netrc:
+            os.remove("/tmp/netrc")
 {{/heavy}}
 {{#local}}
 

@@ -120,24 +120,32 @@ check(struct modal *m, bool held, const char *text)
 	scope_text(item, "text", text, (struct span){ 0 });
 }
 
+/* A secret of the build: Modal gives it as a variable of the same name. */
 static void
-add_secret_check(struct modal *m)
+add_build_secret(struct modal *m, const char *name, bool netrc)
+{
+	check(m, false,
+	      arena_printf(m->a, "modal secret list: has %s, with the key %s%s", name, name,
+			   netrc ? ": a netrc (machine HOST login USER password TOKEN)" : ""));
+}
+
+static void
+add_secret_checks(struct modal *m)
 {
 	const struct recipe *r = m->recipe;
 	struct buf b = BUF(m->a);
-	size_t n = 0;
 
 	for (size_t i = 0; i < m->asked->secrets.n; i++)
-		buf_printf(&b, "%s%s", n++ ? ", " : "", m->asked->secrets.at[i].s);
+		buf_printf(&b, "%s%s", i ? ", " : "", m->asked->secrets.at[i].s);
+	if (b.n)
+		check(m, false, arena_printf(m->a, "modal secret list: has %s", buf_text(&b)));
 	for (size_t i = 0; i < r->secrets.n; i++)
-		buf_printf(&b, "%s%s", n++ ? ", " : "", r->secrets.at[i].s);
+		add_build_secret(m, r->secrets.at[i].s, false);
 	if (r->index.secret.s)
-		buf_printf(&b, "%s%s", n++ ? ", " : "", r->index.secret.s);
+		add_build_secret(m, r->index.secret.s, true);
 	for (size_t i = 0; i < r->extras.n; i++)
 		if (r->extras.at[i].secret.s)
-			buf_printf(&b, "%s%s", n++ ? ", " : "", r->extras.at[i].secret.s);
-	if (n)
-		check(m, false, arena_printf(m->a, "modal secret list: has %s", buf_text(&b)));
+			add_build_secret(m, r->extras.at[i].secret.s, true);
 }
 
 /* Whether two CUDA versions have the same first two numbers. */
@@ -158,7 +166,7 @@ add_checklist(struct modal *m)
 
 	check(m, false, "modal token info: this computer has a token, of the right workspace");
 	check(m, false, "modal billing summary: credits are left");
-	add_secret_check(m);
+	add_secret_checks(m);
 	if (s->extensions.n)
 		check(m, true, "compilers and build requirements come before what is compiled");
 	if (cuda && s->cuda.value)
@@ -172,10 +180,13 @@ add_checklist(struct modal *m)
 }
 
 static const char *
-hours(struct modal *m, unsigned seconds)
+duration(struct modal *m, unsigned seconds)
 {
-	return seconds % 3600 ? arena_printf(m->a, "%.2g h", seconds / 3600.0) :
-				arena_printf(m->a, "%u h", seconds / 3600);
+	if (seconds < 60)
+		return arena_printf(m->a, "%u s", seconds);
+	if (seconds < 7200 && seconds != 3600)
+		return arena_printf(m->a, "%u minutes", seconds / 60);
+	return arena_printf(m->a, "%.3g h", seconds / 3600.0);
 }
 
 static void
@@ -190,7 +201,7 @@ add_costs(struct modal *m)
 	double price = g ? g->usd_per_hour * (gpu[n] ? strtod(gpu + n + 1, NULL) : 1) : 0;
 	struct buf b = BUF(m->a);
 
-	buf_printf(&b, "A call may take %s", hours(m, limit_s));
+	buf_printf(&b, "A call may take %s", duration(m, limit_s));
 	if (price > 0)
 		buf_printf(&b, ": about $%.*f for %s alone, at $%.2f an hour",
 			   price * limit_s < 36000 ? 2 : 0, price * limit_s / 3600, gpu, price);

@@ -25,17 +25,24 @@ check_host(struct modal *m)
 			    "Modal runs linux/amd64 images, not %s", m->stack->platform);
 		diag_help(d, "leave the target out: -t dockerfile");
 	}
-	if (m->stack->user.value) {
-		d = diag_at(m->ds, E_MODAL_HOST, modal_place(m, m->stack->user.at),
-			    "Modal runs everything as root: it ignores the user `%s`",
-			    m->stack->user.value);
-		diag_help(d, "remove `user` for Modal: --set user=null");
-	}
 	if (m->stack->cuda.value && m->stack->cuda_from == CUDA_HOST) {
 		d = diag_at(m->ds, E_MODAL_HOST, modal_place(m, r->cuda_from_at),
 			    "a Modal image has no host whose CUDA toolkit it could use");
 		diag_help(d, "take the toolkit from an image, apt or wheels");
 	}
+}
+
+/* The final stage's user: Modal has neither. */
+static void
+check_user(struct modal *m)
+{
+	struct diag *d;
+
+	if (!m->stack->user.value)
+		return;
+	d = diag_at(m->ds, W_MODAL_USER, modal_place(m, m->stack->user.at),
+		    "on Modal the user is root: `%s` has no effect there", m->stack->user.value);
+	diag_help(d, "nothing, if that is fine; or render without Modal: -t dockerfile");
 }
 
 static void
@@ -192,6 +199,7 @@ modal_allows(struct modal *m)
 	unsigned before = m->ds->errors;
 
 	check_host(m);
+	check_user(m);
 	check_python(m);
 	check_python_stays(m);
 	check_env(m);

@@ -52,8 +52,8 @@ secrets_before(const struct command *c, struct buf *b)
 
 		if (t->kind == MOUNT_SECRET)
 			buf_printf(b,
-				   "mkdir -p /run/secrets && umask 077 && "
-				   "printf '%%s\\n' \"$%s\" > %s && ",
+				   "mkdir -p /run/secrets && (umask 077 && "
+				   "printf '%%s\\n' \"$%s\" > %s) && ",
 				   t->id, t->target);
 	}
 }

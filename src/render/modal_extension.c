@@ -126,7 +126,7 @@ log_by_env(struct modal *m, const struct step *s, struct command *c)
 			buf_printf(&b, "%s=%s\n", c->env.at[i].name, c->env.at[i].value);
 	if (b.n)
 		argument(m, c,
-			 arena_printf(m->a, "--log=%s/%s-%.12s.log", modal_places.share, s->id,
+			 arena_printf(m->a, "--log=%s/%s-%s.log", modal_places.share, s->id,
 				      sha256_hex(m->a, b.p, b.n)),
 			 false);
 }
@@ -142,20 +142,49 @@ why(struct modal *m, const struct step *s)
 		m->stack->archs.n ? ", for " : "", m->stack->arch_list);
 }
 
+/* {"words": [...], "variables": {...}}, and the secret that holds a netrc. */
+static const char *
+heavy_kwargs(struct modal *m, const struct command *c)
+{
+	struct buf b = BUF(m->a);
+
+	buf_puts(&b, "{\n        \"words\": [\n");
+	for (size_t i = 0; i < c->argv.n; i++) {
+		buf_puts(&b, "            ");
+		py_string(&b, word_plain(m->a, &c->argv.at[i], &modal_places));
+		buf_puts(&b, ",\n");
+	}
+	buf_puts(&b, "        ],\n        \"variables\": {\n");
+	for (size_t i = 0; i < c->env.n; i++) {
+		if (!strcmp(c->env.at[i].name, "NETRC"))
+			continue;
+		buf_puts(&b, "            ");
+		py_string(&b, c->env.at[i].name);
+		buf_puts(&b, ": ");
+		py_string(&b, c->env.at[i].value);
+		buf_puts(&b, ",\n");
+	}
+	buf_puts(&b, "        },\n");
+	if (c->mounts.n) {
+		buf_puts(&b, "        \"netrc\": ");
+		py_string(&b, c->mounts.at[0].id);
+		buf_puts(&b, ",\n");
+	}
+	buf_puts(&b, "    }");
+	return buf_text(&b);
+}
+
 /* The one kind of layer that can ask for processors and memory. */
 static void
 heavy_layer(struct modal *m, const struct step *s, const struct command *c)
 {
 	const struct recipe_modal *r = m->asked;
 	const char *secrets = modal_secrets(m, c);
-	struct variables kwargs = { 0 };
 	struct buf b = BUF(m->a);
 
-	list_push(m->a, &kwargs,
-		  (struct variable){ .name = "command", .value = modal_sh(m, c, s->at) });
 	py_open(&b, "image = image", "run_function");
 	py_code(&b, NULL, "compile_extension");
-	py_dict(&b, "kwargs", &kwargs);
+	py_code(&b, "kwargs", heavy_kwargs(m, c));
 	py_code(&b, "cpu", r->cpu_n > 0 ? arena_printf(m->a, "%g", r->cpu_n) : "16");
 	py_code(&b, "memory", r->memory_n ? arena_printf(m->a, "%u", r->memory_n) : "65536");
 	py_code(&b, "timeout", "4 * 60 * 60");
