@@ -65,8 +65,10 @@ summary(struct buf *out, const struct stack *s)
 /*
  *   recipes/torch222-cu121.yaml: fine. torch 2.2.2 (cu121), python 3.11, ...
  *   recipes/matrix.yaml: fine. 6 cells
+ *     judged: its form, and whether each part exists; ...
+ *
+ * Every cell is planned, so that all that is wrong with any of them is said.
  */
-/* Every cell is planned, so that all that is wrong with any of them is said. */
 static void
 check_recipe(struct run *r, const char *path)
 {
@@ -92,8 +94,15 @@ check_recipe(struct run *r, const char *path)
 int
 verb_check(struct run *r)
 {
+	size_t before = r->out.n;
+
 	for (size_t i = 0; i < r->o->args.n; i++)
 		check_recipe(r, r->o->args.at[i]);
+	/* Nobody must take "fine" for more than it is. */
+	if (r->out.n > before)
+		buf_puts(&r->out,
+			 "  judged: its form, and whether each part exists; not yet whether all "
+			 "versions fit each other\n");
 	return EXIT_DONE;
 }
 

@@ -52,6 +52,8 @@ struct trail trail_to(struct trail t, struct fact map); /* one further in */
 
 /* "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)" */
 const char *trail_source(const struct facts *f, struct trail t);
+/* The same with every source that the claim names, not the first alone. */
+const char *trail_sources(const struct facts *f, struct trail t);
 /* False if the innermost map that says so says `unverified`. */
 bool trail_verified(struct trail t);
 

@@ -1,5 +1,6 @@
 #include "internal.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -142,21 +143,36 @@ add_source(struct buf *b, struct fact sources, const char *s)
 		buf_printf(b, "%s%s", b->n ? "; " : "", whole ? whole : s);
 }
 
-const char *
-trail_source(const struct facts *f, struct trail t)
+static const char *
+sources_text(const struct facts *f, struct trail t, size_t most)
 {
 	struct fact source = innermost(t, "source"), sources = fact_get(t.at[0], "sources");
 	struct fact here = t.at[t.n - 1];
 	const char *why = fact_text(innermost(t, "unverified"));
+	size_t n = fact_count(source);
 	struct buf b = BUF(f->a);
 
 	add_source(&b, sources, fact_text(source));
-	for (size_t i = 0; i < fact_count(source); i++)
+	for (size_t i = 0; i < n && i < most; i++)
 		add_source(&b, sources, fact_text(fact_at(source, i)));
+	if (n > most)
+		buf_printf(&b, ", and %zu more", n - most);
 	if (!trail_verified(t))
 		buf_printf(&b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
 			   strcmp(why, "true") ? why : "");
 	return arena_printf(f->a, "%s:%u (%s)", fact_path(here), fact_line(here), buf_text(&b));
+}
+
+const char *
+trail_source(const struct facts *f, struct trail t)
+{
+	return sources_text(f, t, 1);
+}
+
+const char *
+trail_sources(const struct facts *f, struct trail t)
+{
+	return sources_text(f, t, SIZE_MAX);
 }
 
 /* --- small readers --- */

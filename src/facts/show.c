@@ -111,14 +111,14 @@ show(const struct facts *f, struct arena *a, const struct found *x, struct buf *
 
 	buf_printf(out, "%s\n", x->title);
 	show_map(a, own, 1, out);
-	buf_printf(out, "  source: %s\n", trail_source(f, x->trail));
+	buf_printf(out, "  source: %s\n", trail_sources(f, x->trail));
 	while (applies && *applies) {
 		struct fact range = range_at(x->ranges, &applies);
 		struct trail t = trail_to(trail_of(x->trail.at[0]), range);
 
 		buf_putc(out, '\n');
 		show_map(a, range, 1, out);
-		buf_printf(out, "  source: %s\n", trail_source(f, t));
+		buf_printf(out, "  source: %s\n", trail_sources(f, t));
 	}
 }
 
@@ -132,7 +132,7 @@ show_json(const struct facts *f, const struct found *x, struct buf *out)
 	json_map(&j, NULL);
 	json_text(&j, "what", x->title);
 	json_fact(&j, "known", own);
-	json_text(&j, "source", trail_source(f, x->trail));
+	json_text(&j, "source", trail_sources(f, x->trail));
 	if (applies) {
 		json_list(&j, "holds_for_several");
 		while (*applies) {
@@ -141,7 +141,7 @@ show_json(const struct facts *f, const struct found *x, struct buf *out)
 			json_map(&j, NULL);
 			json_fact(&j, "known", range);
 			json_text(&j, "source",
-				  trail_source(f, trail_to(trail_of(x->trail.at[0]), range)));
+				  trail_sources(f, trail_to(trail_of(x->trail.at[0]), range)));
 			json_end(&j);
 		}
 		json_end(&j);
