@@ -171,7 +171,7 @@ test: deps-test
 test-run: $(test_needs)
 	@BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run
 
-lint: $(BUILD)/gen/templates.c
+lint: $(BUILD)/generate $(BUILD)/gen/templates.c
 	@BUILD=$(BUILD) CC="$(CC)" ci/lint
 
 # The tests again, with the program and the C tests under ASan and UBSan.

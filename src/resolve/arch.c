@@ -4,12 +4,13 @@
 
 /* What kernels are compiled for: the GPUs asked for, or what the torch build carries. */
 
-static int
+static long
 capability_order(const char *x, const char *y)
 {
-	int major = atoi(x) - atoi(y);
+	char *xp, *yp;
+	long major = strtol(x, &xp, 10) - strtol(y, &yp, 10);
 
-	return major ? major : atoi(strchr(x, '.') + 1) - atoi(strchr(y, '.') + 1);
+	return major ? major : strtol(xp + 1, NULL, 10) - strtol(yp + 1, NULL, 10);
 }
 
 static void

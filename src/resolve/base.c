@@ -71,7 +71,7 @@ pick_os(const struct work *w, const struct cuda_toolkit *t, bool image, const ch
 		if (image ? !ubuntu || (t && t->image_os.n && !names_have(&t->image_os, os->id)) :
 			    !ubuntu && !starts_with(os->id, "debian"))
 			continue;
-		if (t && t->gcc_max && os->gcc && (unsigned)atoi(os->gcc) > t->gcc_max)
+		if (t && t->gcc_max && os->gcc && strtoul(os->gcc, NULL, 10) > t->gcc_max)
 			continue;
 		score += !strcmp(os->id, DEFAULT_OS) ? 2 : ubuntu;
 		/* Of those that fit the oldest: all else has wheels for its Python by now. */
