@@ -183,13 +183,14 @@ struct image_name facts_image_name(const struct facts *f, struct arena *a, const
 
 struct python_build {
 	const char *series;       /* "3.11" */
-	const char *version;      /* "3.11.5" */
-	const char *url, *sha256; /* sha256 NULL: not known */
+	const char *version;      /* "3.11.5"; NULL: uv decides */
+	const char *url, *sha256; /* NULL: not known */
 	const char *uv;           /* the pinned uv release that installs it otherwise, or NULL */
 	const char *source;
 };
 
-/* The standalone build for a series on a machine ("x86_64"), or NULL. */
+/* The standalone build for a series on a machine ("x86_64"): that of Modal's default image
+ * builder, else the release that uv has; NULL: neither is known. */
 const struct python_build *facts_standalone_python(const struct facts *f, const char *series,
 						   const char *machine);
 /* Series of CPython of which anything is known at all. */

@@ -226,8 +226,7 @@ static const struct fact_field standalone[] = {
 static const struct fact_field uv[] = { NEED("version", F_VERSION), END };
 
 static const struct fact_field python_series[] = {
-	ONE_("released", F_DATE),
-	ONE_("venv_has_setuptools", F_BOOL),
+	ONE_("uv", F_VERSION),
 	END,
 };
 
