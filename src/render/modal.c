@@ -167,6 +167,8 @@ add_checklist(struct modal *m)
 	check(m, false, "modal token info: this computer has a token, of the right workspace");
 	check(m, false, "modal billing summary: credits are left");
 	add_secret_checks(m);
+	if (!m->python && !s->image.python)
+		check(m, false, "the base image has python and pip on its PATH");
 	if (s->extensions.n)
 		check(m, true, "compilers and build requirements come before what is compiled");
 	if (cuda && s->cuda.value)
