@@ -356,7 +356,7 @@ print_place(struct span at, struct buf *out)
 {
 	if (!at.src)
 		return;
-	print_text(at.src->path, out);
+	print_bytes(at.src->path, strlen(at.src->path), out);
 	if (at.line)
 		buf_printf(out, ":%u:%u", at.line, at.col);
 	buf_puts(out, ": ");

@@ -218,8 +218,9 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 	yaml_event_delete(e);
 	if (!key)
 		return NULL;
-	if (node_is_null(key)) {
-		diag_at(r->ds, E_YAML_REFUSED, *at, "a key must be text, not nothing");
+	if (node_is_null(key) || strpbrk(key->s, "\n\t")) {
+		diag_help(diag_at(r->ds, E_YAML_REFUSED, *at, "a key must be text on one line"),
+			  "write the key before the colon");
 		return NULL;
 	}
 	if (key->plain && !strcmp(key->s, "<<")) {

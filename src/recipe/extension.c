@@ -100,7 +100,7 @@ read_versions(struct load *l, struct text whole, const struct requirement *req,
 bool
 extension_short(struct load *l, const struct node *n, struct recipe_extension *e)
 {
-	struct text t = node_text(n);
+	struct text t = text_trimmed(l->a, node_text(n));
 	const struct requirement *req;
 	const char *marker;
 

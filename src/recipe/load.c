@@ -7,7 +7,13 @@ void
 load_init(struct load *l, struct arena *a, struct diags *ds, const struct facts *f,
 	  const struct recipe_options *o)
 {
-	*l = (struct load){ .a = a, .ds = ds, .f = f, .o = o, .seen = MAP(a), .done = MAP(a) };
+	*l = (struct load){ .a = a,
+			    .ds = ds,
+			    .f = f,
+			    .o = o,
+			    .seen = MAP(a),
+			    .done = MAP(a),
+			    .before = ds->errors };
 	diags_init(&l->echoes, a);
 }
 
@@ -23,7 +29,7 @@ fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 	va_start(ap, fmt);
 	d = diag_at(to, code, at, "%s", arena_vprintf(l->a, fmt, ap));
 	va_end(ap);
-	if (to == l->ds && l->ds->errors == FAULTS_MAX)
+	if (to == l->ds && l->ds->errors == l->before + FAULTS_MAX)
 		diag_at(l->ds, E_YAML_LIMIT, (struct span){ .src = at.src },
 			"%d errors found; the rest of the recipe was not looked at", FAULTS_MAX);
 	return d;
@@ -32,7 +38,7 @@ fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 bool
 load_full(const struct load *l)
 {
-	return l->ds->errors > FAULTS_MAX;
+	return l->ds->errors > l->before + FAULTS_MAX;
 }
 
 bool
@@ -47,13 +53,18 @@ const char *
 shown(struct arena *a, const char *text)
 {
 	enum { LONGEST = 72 };
-	int n = LONGEST;
+	size_t n = strlen(text);
+	char *copy;
 
-	if (strlen(text) <= LONGEST)
-		return arena_printf(a, "`%s`", text);
-	while (((unsigned char)text[n] & 0xc0) == 0x80)
-		n--; /* not in the middle of a character */
-	return arena_printf(a, "`%.*s...`", n, text);
+	if (n > LONGEST)
+		for (n = LONGEST; ((unsigned char)text[n] & 0xc0) == 0x80;)
+			n--; /* not in the middle of a character */
+	copy = arena_copy(a, text, n);
+	/* A line break would look like the next line of the report. */
+	for (char *p = copy; *p; p++)
+		if (*p == '\n' || *p == '\r')
+			*p = ' ';
+	return arena_printf(a, "`%s%s`", copy, text[n] ? "..." : "");
 }
 
 const char *
@@ -69,6 +80,19 @@ names_joined(struct arena *a, struct names names, const char *last)
 		buf_puts(&b, names.at[i]);
 	}
 	return buf_text(&b);
+}
+
+struct text
+text_trimmed(struct arena *a, struct text t)
+{
+	size_t from = strspn(t.s, " "), to = strlen(t.s);
+
+	while (to > from && t.s[to - 1] == ' ')
+		to--;
+	if (!from && !t.s[to])
+		return t;
+	return (struct text){ arena_copy(a, t.s + from, to - from),
+			      span_within(t, from, to - from) };
 }
 
 /*

@@ -15,6 +15,7 @@ struct load {
 	void *ctx;
 	struct map seen;     /* faults reported, by code and place */
 	struct diags echoes; /* where the same fault goes the second time */
+	unsigned before;     /* errors that were there already */
 	struct map done; /* values read, by key and node: cells share what they have in common */
 	size_t cells;
 };
@@ -47,6 +48,9 @@ const char *shown(struct arena *a, const char *text);
 
 /* "a, b and c" */
 const char *names_joined(struct arena *a, struct names names, const char *last);
+
+/* Without spaces round it, its place with it. */
+struct text text_trimmed(struct arena *a, struct text t);
 
 /* The part of a text value's span that starts `from` bytes into it and is `n` long. */
 struct span span_within(struct text t, size_t from, size_t n);

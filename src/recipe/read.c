@@ -146,6 +146,9 @@ read_texts(struct load *l, const struct key *k, const struct node *n, char *base
 	struct items items;
 	bool good = true;
 
+	/* A command in one text would be one word, which nobody means. */
+	if (k->check == grammar_argument && n->kind == NODE_SCALAR)
+		return value_kind(l, k, k->path, n, "a list of words");
 	if (!items_of(l, k, n, &items))
 		return false;
 	for (size_t i = 0; i < items.n && !load_full(l); i++) {
@@ -157,20 +160,6 @@ read_texts(struct load *l, const struct key *k, const struct node *n, char *base
 	if (k->and &&k->type == KEY_TEXTS)
 		*MEMBER(bool, base, k->and) = true;
 	return good;
-}
-
-/* " numpy<2 " -> "numpy<2", its span with it. */
-static struct text
-trimmed(struct load *l, struct text t)
-{
-	size_t from = strspn(t.s, " "), to = strlen(t.s);
-
-	while (to > from && t.s[to - 1] == ' ')
-		to--;
-	if (!from && !t.s[to])
-		return t;
-	return (struct text){ arena_copy(l->a, t.s + from, to - from),
-			      span_within(t, from, to - from) };
 }
 
 static bool
@@ -195,7 +184,7 @@ read_requirements(struct load *l, const struct key *k, const struct node *n, cha
 			good = false;
 			continue;
 		}
-		r.text = trimmed(l, r.text);
+		r.text = text_trimmed(l->a, r.text);
 		r.req = requirement_of(l, r.text.s);
 		list_push(l->a, out, r);
 	}

@@ -100,13 +100,16 @@ bool_body(struct writer *w)
 	json_end(&w->j);
 }
 
-/* An item, or a list of them. */
+/* An item, or a list of them; a command is a list always. */
 static void
 list_body(struct writer *w, const struct key *k)
 {
 	json_list(&w->j, "anyOf");
 	json_map(&w->j, NULL);
-	text_body(w, k, true);
+	if (k->check == grammar_argument)
+		json_text(&w->j, "type", "null");
+	else
+		text_body(w, k, true);
 	json_end(&w->j);
 	json_map(&w->j, NULL);
 	json_text(&w->j, "type", "array");
