@@ -37,6 +37,9 @@ resolve_archs(struct work *w)
 	const struct cuda_toolkit *t = s->toolkit;
 	struct buf list = BUF(w->a);
 
+	w->s->arch_list = "";
+	if (s->torch_tag && !strcmp(s->torch_tag, "cpu"))
+		return;
 	for (size_t i = 0; i < w->r->gpus.n; i++) {
 		const struct recipe_gpu *g = &w->r->gpus.at[i];
 		struct choice c = choice_given(g->text, "the recipe asks for it");

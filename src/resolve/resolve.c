@@ -67,5 +67,6 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_packages(&w);
 	resolve_apt(&w);
 	resolve_last(&w);
+	resolve_judge(&w);
 	return ds->errors == w.errors ? s : NULL;
 }

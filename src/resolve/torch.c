@@ -197,6 +197,27 @@ index_given(struct work *w, struct text index)
 	s->torch_index.given = true;
 }
 
+/* "take a base with CUDA 11.8 or 12.1; torch 2.4.0 is the first with a build for 12.4" */
+static void
+help_other_cuda(struct work *w, struct diag *d, const struct torch_release *t, const char *cuda)
+{
+	size_t n, k = 0;
+	const struct torch_release *const *all = facts_torch_all(w->f, &n);
+	struct buf b = BUF(w->a);
+
+	for (size_t i = 0; i < t->nvariants; i++)
+		if (t->variants[i].cuda)
+			buf_printf(&b, "%s%s", b.n ? " or " : "",
+				   version_series(w->a, t->variants[i].cuda));
+	while (k < n && !build_for_cuda(w, all[k], cuda))
+		k++;
+	if (k < n)
+		diag_help(d, "take a base with CUDA %s; torch %s is the first with a build for %s",
+			  buf_text(&b), all[k]->version, version_series(w->a, cuda));
+	else if (b.n)
+		diag_help(d, "take a base with CUDA %s", buf_text(&b));
+}
+
 /* No index: the build that fits the CUDA that is asked for, or PyPI's. */
 static void
 index_chosen(struct work *w)
@@ -232,6 +253,7 @@ index_chosen(struct work *w)
 	diag_why(d, "its %s build, for CUDA %s, is taken", v->tag, v->cuda ? v->cuda : "none");
 	if (s->cuda.given)
 		diag_note(d, s->cuda.at, "CUDA %s comes from here", cuda);
+	help_other_cuda(w, d, t, cuda);
 	diag_source(d, t->source);
 }
 
