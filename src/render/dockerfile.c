@@ -277,7 +277,8 @@ dockerfile_render(struct arena *a, struct diags *ds, const struct plan *p,
 			  .text = buf_text(&text),
 			  .size = text.n,
 			  .mode = 0644,
-			  .summary = arena_printf(a, "%zu steps, %zu stages", p->n, stages.n),
+			  .summary = arena_printf(a, "%zu steps, %zu stage%s", p->n, stages.n,
+						  stages.n == 1 ? "" : "s"),
 			  .next = next_command(a, p),
 		  });
 	return true;
