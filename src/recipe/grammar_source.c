@@ -172,7 +172,8 @@ credentials(struct load *l)
  * RFC 3986, the part that is needed: scheme "://" [user "@"] host [":" port] rest, of
  * unreserved, reserved and %-escaped characters; quotes, backslash, `$`, `` ` ``, `<`, `>`,
  * `{`, `|`, `}`, `^` and spaces are none of them; `$`, `'`, `(`, `)` and `;` are, and must be
- * escaped all the same, because so much software reads them otherwise.
+ * escaped all the same, because so much software reads them otherwise.  In the URL of a
+ * repository `@`, `?` and `#` would begin what is no part of it.
  */
 static const struct complaint *
 check_url(struct load *l, const char *s, const char *const *schemes, size_t nschemes, bool user)
@@ -206,7 +207,7 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 			complain(l, E_URL, "%s names no host that could be one", shown(l->a, s)),
 			"write the host's name after the ://");
 	for (const char *p = end; *p; p++)
-		if (!is_alnum(*p) && !strchr("-._~:/?#@+,=%&[]!*", *p)) {
+		if (!is_alnum(*p) && !strchr(user ? "-._~/+%" : "-._~:/?#@+,=%&[]!*", *p)) {
 			c = complain(l, E_URL, "`%c` may not stand in a URL", *p);
 			c->from = (size_t)(p - s);
 			c->length = 1;
@@ -351,7 +352,10 @@ is_short_commit(const char *s)
 	return n >= 7 && n < 40 && is_hex(s, n) && letters && digits;
 }
 
-/* git-check-ref-format(1), and no dash first: git would read an option. */
+/*
+ * git-check-ref-format(1) without what a URL, pip or a shell reads otherwise (`@`, `#`,
+ * `%`, ...), and no dash first: git would read an option.
+ */
 static bool
 is_ref(const char *s)
 {
@@ -359,8 +363,8 @@ is_ref(const char *s)
 
 	if (!n || n > 255 || *s == '-' || *s == '/' || s[n - 1] == '/' || s[n - 1] == '.')
 		return false;
-	if (run_of(s, "._/+@=,#%-") != n || strstr(s, "..") || strstr(s, "//") || strstr(s, "/.") ||
-	    strstr(s, "@{") || *s == '.' || !strcmp(s, "@"))
+	if (run_of(s, "._/+-") != n || strstr(s, "..") || strstr(s, "//") || strstr(s, "/.") ||
+	    *s == '.')
 		return false;
 	return !ends_with(s, ".lock") && !strstr(s, ".lock/");
 }

@@ -72,11 +72,13 @@ sources_have_grammars(void **state)
 	judge("torch: 1.0\nextensions: [{name: x, ref: v1, git: ", "}]",
 	      LIST_OF("https://h/x.git", "ssh://git@h/x", "ssh://h:22/~a/x.git", "git@h:a/x.git"),
 	      LIST_OF(HOSTILE, "file:///x", "git://h/x", "-u x", "/x", "ssh://a:b@h/x", "git@h:-x",
-		      "ext::sh -c id", "https://h", "ssh://-oProxyCommand=x/y"));
+		      "https://h/x@v1", "https://h/x?y", "https://h/x#y", "ext::sh -c id",
+		      "https://h", "ssh://-oProxyCommand=x/y"));
 	judge("torch: 1.0\nextensions: [{name: x, git: https://h/x, ref: ", "}]",
 	      LIST_OF("v1.0", "1.0", "release/1.0", COMMIT, "20240101", "refs/tags/v1"),
 	      LIST_OF(HOSTILE, "main", "HEAD", "Master", "refs/heads/x", "origin/x", "abcdef0",
-		      "a..b", "a.lock", "/a", "a/", "a@{1}", "a~1", "a^", "a:b", "@"));
+		      "a..b", "a.lock", "/a", "a/", "a@{1}", "a@b", "a#b", "a%b", "a~1", "a^",
+		      "a:b", "@"));
 	judge("torch: 1.0\nextensions: [{name: x, url: ", "}]",
 	      LIST_OF("https://h/x-1.0-py3-none-any.whl", "https://h/x-1.0.tar.gz",
 		      "http://h/a/x-1.0%2Bcu121-cp311-cp311-linux_x86_64.whl?y=1"),
