@@ -22,25 +22,31 @@ facts_extension_names(const struct facts *f)
 	return names;
 }
 
-/* A field of a release: its own, or that of the last range that holds for it and has it. */
-static struct fact
-field_of(struct fact file, struct fact release, const char *key)
+struct fact
+extension_range(struct fact file, struct fact release, const char *key)
 {
-	struct fact own = fact_get(release, key), ranges = fact_get(file, "ranges");
-	struct fact found = { file.t, 0 };
+	struct fact ranges = fact_get(file, "ranges"), found = { file.t, 0 };
 
-	if (fact_is(own))
-		return own;
 	for (const char *p = fact_text_of(release, "applies"); p && *p; p += strspn(p, " ")) {
 		size_t i = 0;
 
 		for (; is_digit(*p); p++)
 			i = i * 10 + (size_t)(*p - '0');
-		own = i < fact_count(ranges) ? fact_get(fact_at(ranges, i), key) : found;
-		if (fact_is(own))
-			found = own;
+		if (fact_is(fact_get(fact_at(ranges, i), key)))
+			found = fact_at(ranges, i);
 	}
 	return found;
+}
+
+struct fact
+extension_field(struct fact file, struct fact release, const char *key)
+{
+	struct fact own = fact_get(release, key), range = { file.t, 0 };
+
+	if (fact_is(own))
+		return own;
+	range = extension_range(file, release, key);
+	return fact_get(fact_is(range) ? range : file, key);
 }
 
 static enum tri
@@ -51,29 +57,44 @@ tri_of(struct fact x)
 	return !s ? TRI_UNKNOWN : !strcmp(s, "true") ? TRI_YES : TRI_NO;
 }
 
+/* `r`: a release, or the file itself for what holds for all of them. */
 static struct extension_release
-read_release(const struct facts *f, const char *name, struct fact file, struct fact releases,
-	     size_t i)
+read_release(const struct facts *f, const char *name, const char *version, struct trail t)
 {
-	struct fact r = fact_at(releases, i);
+	struct fact file = t.at[0], r = t.at[t.n - 1];
 	struct arena *a = f->a;
 
 	return (struct extension_release){
 		.name = name,
-		.version = fact_key(releases, i),
+		.version = version,
 		.on_pypi = fact_true_of(r, "pypi"),
-		.sdist_buildable = tri_of(field_of(file, r, "sdist")),
-		.sdist_why = fact_text(field_of(file, r, "sdist_why")),
+		.sdist_buildable = tri_of(extension_field(file, r, "sdist")),
+		.sdist_why = fact_text(extension_field(file, r, "sdist_why")),
 		.git_tag = fact_text_of(r, "tag"),
-		.build_requires = fact_items(a, field_of(file, r, "build_requires")),
-		.run_requires = fact_items(a, field_of(file, r, "run_requires")),
-		.archs = fact_words(a, field_of(file, r, "archs")),
-		.honours_arch_list = tri_of(field_of(file, r, "honours_arch_list")),
-		.arch_env = fact_text(field_of(file, r, "arch_env")),
-		.requires_python = fact_text(field_of(file, r, "requires_python")),
-		.cxx_std = fact_text(field_of(file, r, "cxx_std")),
-		.source = trail_source(f, trail_to(trail_of(file), r)),
+		.more_tags = fact_items(a, fact_get(r, "more_tags")),
+		.build_requires = fact_items(a, extension_field(file, r, "build_requires")),
+		.run_requires = fact_items(a, extension_field(file, r, "run_requires")),
+		.run_known = fact_is(extension_field(file, r, "run_requires")),
+		.archs = fact_words(a, extension_field(file, r, "archs")),
+		.honours_arch_list = tri_of(extension_field(file, r, "honours_arch_list")),
+		.arch_env = fact_text(extension_field(file, r, "arch_env")),
+		.arch_env_dots = tri_of(extension_field(file, r, "arch_env_dots")) == TRI_YES,
+		.requires_python = fact_text(extension_field(file, r, "requires_python")),
+		.cxx_std = fact_text(extension_field(file, r, "cxx_std")),
+		.source = trail_source(f, t),
 	};
+}
+
+static enum on_pypi
+pypi_of(struct fact file)
+{
+	static const char *const words[] = { "", "sdist", "wheel", "other", "none" };
+	const char *s = fact_text_of(file, "pypi");
+
+	for (size_t i = 1; s && i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(words[i], s))
+			return (enum on_pypi)i;
+	return PYPI_UNKNOWN;
 }
 
 static const struct extension *
@@ -85,22 +106,53 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 	struct extension_release *all = arena_array_of(f->a, struct extension_release, n);
 
 	for (size_t i = 0; i < n; i++)
-		all[i] = read_release(f, name, file, releases, i);
+		all[i] = read_release(f, name, fact_key(releases, i),
+				      trail_to(trail_of(file), fact_at(releases, i)));
 	*e = (struct extension){
 		.name = name,
+		.pypi = pypi_of(file),
 		.git = fact_text_of(file, "git"),
+		.subdirectory = fact_text_of(file, "subdirectory"),
 		.force_build_env = fact_text_of(file, "force_build"),
-		.extra_env = fact_text_of(file, "extra_env"),
+		.extra_env = fact_words(f->a, fact_get(file, "extra_env")),
 		.imports = fact_words(f->a, fact_get(file, "imports")),
 		.after = fact_words(f->a, fact_get(file, "after")),
 		.submodules = fact_true_of(file, "submodules"),
 		.triton_at_run_time = fact_true_of(file, "triton_at_run_time"),
+		.jit_at_run_time = fact_true_of(file, "jit_at_run_time"),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.releases = all,
 		.nreleases = n,
+		.any = read_release(f, name, NULL, trail_of(file)),
 		.source = trail_source(f, trail_of(file)),
 	};
 	return e;
+}
+
+static bool
+is_alias(const struct facts *f, struct fact file, const char *key)
+{
+	struct names aliases = fact_items(f->a, fact_get(file, "aliases"));
+
+	for (size_t i = 0; i < aliases.n; i++)
+		if (!strcmp(name_normalize(f->a, aliases.at[i]), key))
+			return true;
+	return false;
+}
+
+/* Which of the files it is; their number: none. */
+static size_t
+place_of(const struct facts *f, const struct names *names, const char *key)
+{
+	size_t i = 0;
+
+	while (i < names->n && strcmp(names->at[i], key))
+		i++;
+	if (i < names->n)
+		return i;
+	for (i = 0; i < names->n && !is_alias(f, extension_file_of(f, names->at[i]), key);)
+		i++;
+	return i;
 }
 
 const struct extension *
@@ -108,20 +160,29 @@ facts_extension(const struct facts *f, const char *name)
 {
 	struct facts_read *read = f->read;
 	struct names names = facts_extension_names(f);
-	const char *key = name_normalize(f->a, name);
+	size_t i = place_of(f, &names, name_normalize(f->a, name));
 
 	if (!read->extensions) {
 		read->extensions = arena_array_of(f->a, const struct extension *, names.n);
 		read->nextensions = names.n;
 	}
-	for (size_t i = 0; i < names.n; i++) {
-		if (strcmp(names.at[i], key))
-			continue;
-		if (!read->extensions[i])
-			read->extensions[i] = read_extension(f, key, extension_file_of(f, key));
-		return read->extensions[i];
-	}
-	return NULL;
+	if (i == names.n)
+		return NULL;
+	if (!read->extensions[i])
+		read->extensions[i] =
+			read_extension(f, names.at[i], extension_file_of(f, names.at[i]));
+	return read->extensions[i];
+}
+
+static bool
+has_tag(const struct extension_release *r, const char *tag)
+{
+	if (r->git_tag && !strcmp(r->git_tag, tag))
+		return true;
+	for (size_t i = 0; i < r->more_tags.n; i++)
+		if (!strcmp(r->more_tags.at[i], tag))
+			return true;
+	return false;
 }
 
 const struct extension_release *
@@ -135,8 +196,7 @@ extension_release(const struct extension *e, const char *version)
 		const struct extension_release *r = &e->releases[i];
 		const struct version *v = version_parse(scratch, r->version);
 
-		if ((r->git_tag && !strcmp(r->git_tag, version)) ||
-		    (want && v && !version_cmp(v, want)))
+		if (has_tag(r, version) || (want && v && !version_cmp(v, want)))
 			found = r;
 	}
 	arena_free(scratch);

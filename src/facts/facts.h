@@ -206,36 +206,53 @@ struct extension_release {
 	enum tri sdist_buildable;    /* its sdist on PyPI can be compiled */
 	const char *sdist_why;       /* why not, or NULL */
 	const char *git_tag;         /* "v1.4.0"; NULL: no tag known */
+	struct names more_tags;      /* tags of later commits that carry the same version */
 	struct names build_requires; /* beside torch: "packaging", "ninja", "setuptools", "wheel" */
 	struct names run_requires;   /* ordinary packages for run time, in order, without torch */
+	bool run_known;              /* whether that is known: it may be none */
 	struct names archs;          /* "8.0" ... that it hard-codes; empty: not known, or none */
 	enum tri honours_arch_list;  /* TORCH_CUDA_ARCH_LIST */
 	const char *arch_env; /* its own variable, "FLASH_ATTN_CUDA_ARCHS" ("80;90"), or NULL */
+	bool arch_env_dots;   /* it wants "8.0;9.0" */
 	const char *requires_python; /* or NULL */
 	const char *cxx_std;         /* -std= that it passes, or NULL */
 	const char *source;
 };
 
+/* What PyPI has under an extension's name. */
+enum on_pypi {
+	PYPI_UNKNOWN,
+	PYPI_SDIST, /* its source, perhaps wheels as well */
+	PYPI_WHEEL, /* wheels that need no compiling */
+	PYPI_OTHER, /* another project of that name */
+	PYPI_NONE,  /* nothing */
+};
+
 /* What is true of a package in every version. */
 struct extension {
-	const char *name;            /* normalised */
+	const char *name; /* normalised: that of its wheels */
+	enum on_pypi pypi;
 	const char *git;             /* https://github.com/...; NULL: not known */
+	const char *subdirectory;    /* of the git checkout, where its setup.py is; or NULL */
 	const char *force_build_env; /* set to exactly TRUE; or NULL */
-	const char *extra_env;       /* a second "NAME=VALUE" to set, or NULL */
+	struct names extra_env;      /* more to set, "FORCE_CUDA=1" */
 	struct names imports;        /* modules, "causal_conv1d", "causal_conv1d_cuda" */
 	struct names after;          /* extensions that it follows if both are there */
 	bool submodules;             /* the git checkout needs them */
 	bool triton_at_run_time;  /* compiles when it runs: gcc, libc headers, Python's headers */
+	bool jit_at_run_time;     /* and CUDA code too: nvcc, ninja, g++ */
 	unsigned mem_mib_per_job; /* peak of one compile job; 0: not known */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;
+	/* What holds for a release that is none of these; its version is NULL. */
+	struct extension_release any;
 	const char *source;
 };
 
-/* NULL: nobody knows it. */
+/* By any of its names; NULL: nobody knows it. */
 const struct extension *facts_extension(const struct facts *f, const char *name);
 struct names facts_extension_names(const struct facts *f);
-/* By version ("1.4.0") or git tag ("v1.4.0"); NULL: that release is not known. */
+/* By version ("1.4.0") or any git tag ("v1.4.0"); NULL: that release is not known. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
 
 /*

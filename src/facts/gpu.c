@@ -71,7 +71,7 @@ read_gpus(const struct facts *f)
 				.cc = fact_key(all, c),
 				.arch = fact_text_of(capability, "arch"),
 				.memory_gb = fact_uint_of(gpu, "memory_gb"),
-				.source = fact_text_of(gpu, "source") ?
+				.source = fact_is(fact_get(gpu, "source")) ?
 						  trail_source(f, trail_to(t, gpu)) :
 						  source,
 			};

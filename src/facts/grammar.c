@@ -120,6 +120,7 @@ fact_fits(struct arena *a, enum fact_type type, const char *s)
 {
 	static const char *const bools[] = { "true", "false", NULL };
 	static const char *const abis[] = { "old", "new", NULL };
+	static const char *const pypi[] = { "sdist", "wheel", "other", "none", NULL };
 	static const char *const changes[] = { "daily",     "weekly", "monthly",
 					       "quarterly", "yearly", NULL };
 
@@ -138,7 +139,7 @@ fact_fits(struct arena *a, enum fact_type type, const char *s)
 	case F_CC: return is_pair(s, 2, "");
 	case F_TARGET: return is_pair(s, 2, "af");
 	case F_TAG: return all_of(s, "._-+!", 1, 100);
-	case F_REPOSITORY: return all_of(s, "._-/", 1, 200);
+	case F_REPOSITORY: return all_of(s, "._-/", 1, 200) && is_alnum(*s) && !strstr(s, "..");
 	case F_DRIVER: return digits(s) && all_of(s, ".", 1, 20) && is_digit(s[strlen(s) - 1]);
 	case F_ENV: return is_env(s, "");
 	case F_ENV_SET: return is_env(s, "=");
@@ -147,6 +148,7 @@ fact_fits(struct arena *a, enum fact_type type, const char *s)
 	case F_ABI: return is_one_of(s, abis);
 	case F_SHA256: return strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
 	case F_CHANGES: return is_one_of(s, changes);
+	case F_PYPI: return is_one_of(s, pypi);
 	case F_SYMBOL: return all_of(s, "_.", 3, 500);
 	}
 	return false;
@@ -179,6 +181,7 @@ fact_type_name(enum fact_type type)
 		[F_ABI] = "old or new",
 		[F_SHA256] = "64 hex digits",
 		[F_CHANGES] = "daily, weekly, monthly, quarterly or yearly",
+		[F_PYPI] = "sdist, wheel, other or none",
 		[F_SYMBOL] = "a mangled C++ name or a part of one",
 	};
 

@@ -64,6 +64,14 @@ struct fact fact_version(const struct facts *f, struct fact map, const char *ver
 /* The map in extensions/NAME.yaml; NAME is normalised. */
 struct fact extension_file_of(const struct facts *f, const char *name);
 
+/*
+ * A field of a release of an extension: its own, or that of the last range that holds
+ * for it and has it, or that of the file, which holds for all.
+ */
+struct fact extension_field(struct fact file, struct fact release, const char *key);
+/* The range that it comes from; not there: it is from no range. */
+struct fact extension_range(struct fact file, struct fact release, const char *key);
+
 /* The items of a list of texts, each whole; one text is a list of itself. */
 struct names fact_items(struct arena *a, struct fact x);
 

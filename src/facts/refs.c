@@ -147,9 +147,11 @@ collect(struct refs *r, const struct fact_file *file)
 bool
 facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files)
 {
+	static const char *const always[] = { "torch", "cuda", "python" };
 	struct refs r = { .a = a, .ds = ds, .ok = true };
 
-	list_push(a, &r.names[PACKAGE], "torch");
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+		list_push(a, &r.names[PACKAGE], always[i]);
 	for (size_t i = 0; i < files->n; i++)
 		collect(&r, &files->at[i]);
 	for (size_t i = 0; i < files->n; i++)

@@ -329,8 +329,8 @@ static const struct fact_field packages_file[] = {
 		MANY_("run_requires", F_REQUIREMENT), WORDS_("archs", F_CC), \
 		TABLE_("archs_nvcc", F_CC, F_SPEC), ONE_("sdist", F_BOOL), \
 		ONE_("sdist_why", F_TEXT), ONE_("cxx_std", F_STD), ONE_("arch_env", F_ENV), \
-		ONE_("honours_arch_list", F_BOOL), ONE_("api", F_TEXT), \
-		ONE_("guesses_machine", F_BOOL), ONE_("wheel_guess", F_BOOL), \
+		ONE_("arch_env_dots", F_BOOL), ONE_("honours_arch_list", F_BOOL), \
+		ONE_("api", F_TEXT), ONE_("guesses_machine", F_BOOL), ONE_("wheel_guess", F_BOOL), \
 		ONE_("says", F_VERSION), ONE_("wheel_glibc", F_SERIES), ONE_("wheel_label", F_TAG)
 
 static const struct fact_field extension_release[] = {
@@ -362,14 +362,18 @@ static const struct fact_field wheel_group[] = {
 static const struct fact_field env_text[] = { NEED("what", F_TEXT), END };
 
 static const struct fact_field extension_file[] = {
+	RELEASE_FIELDS,
+	MANY_("aliases", F_NAME),
 	ONE_("git", F_URL),
-	ONE_("pypi", F_TEXT),
+	ONE_("subdirectory", F_REPOSITORY),
+	ONE_("pypi", F_PYPI),
 	ONE_("force_build", F_ENV),
-	ONE_("extra_env", F_ENV_SET),
+	WORDS_("extra_env", F_ENV_SET),
 	WORDS_("imports", F_MODULE),
 	WORDS_("after", F_NAME),
 	ONE_("submodules", F_BOOL),
 	ONE_("triton_at_run_time", F_BOOL),
+	ONE_("jit_at_run_time", F_BOOL),
 	ONE_("mem_mib_per_job", F_UINT),
 	ONE_("wheel_index", F_TEXT),
 	ONE_("wheel_url", F_TEXT),

@@ -35,6 +35,7 @@ enum fact_type {
 	F_ABI,         /* old, new: of libstdc++ */
 	F_SHA256,      /* 64 hex digits */
 	F_CHANGES,     /* daily, weekly, monthly, quarterly, yearly */
+	F_PYPI,        /* sdist, wheel, other, none: what PyPI has of an extension */
 	F_SYMBOL,      /* mangled C++ name, or a part of one */
 };
 

@@ -60,48 +60,90 @@ fill(struct arena *a, const char *pattern, const char *const (*values)[2], size_
 	return buf_text(&b);
 }
 
+/* Why no file of that name can be there, or NULL. */
+static const char *
+never_there(const struct facts *f, const struct extension_release *r,
+	    const struct wheel_wanted *want)
+{
+	struct fact file = extension_file_of(f, r->name);
+	struct fact release = fact_get(fact_get(file, "releases"), r->version);
+	const char *guess = fact_text(extension_field(file, release, "wheel_guess"));
+	const char *any_machine = fact_text(extension_field(file, release, "guesses_machine"));
+
+	if (guess && !strcmp(guess, "false"))
+		return fact_text_of(extension_range(file, release, "wheel_guess"), "note");
+	if (any_machine && !strcmp(any_machine, "false") && strcmp(want->machine, "x86_64") != 0)
+		return arena_printf(f->a, "its project made no wheel of %s for %s", r->version,
+				    want->machine);
+	return NULL;
+}
+
+static bool
+row_fits(struct arena *a, struct fact row, const struct wheel_wanted *want)
+{
+	const char *abi = want->cxx11abi == TRI_YES ? "new" : "old";
+
+	return tag_for(a, row, want->cuda) && holds(a, row, "torch", series_of(a, want->torch)) &&
+	       holds(a, row, "python", want->python) &&
+	       (!fact_is(fact_get(row, "abi")) || holds(a, row, "abi", abi));
+}
+
+/* The group of the release, and in it the row for what is wanted. */
+static bool
+find_row(const struct facts *f, const struct extension_release *r, const struct wheel_wanted *want,
+	 struct fact *group, struct fact *row)
+{
+	struct fact groups = fact_get(extension_file_of(f, r->name), "wheels");
+	const struct version *version = version_parse(f->a, r->version);
+
+	for (size_t i = 0; version && i < fact_count(groups); i++) {
+		struct fact rows = fact_get(fact_at(groups, i), "rows");
+		const char *spec = fact_text_of(fact_at(groups, i), "versions");
+
+		if (!spec || !specifiers_match(specifiers_parse(f->a, spec), version, PRE_YES))
+			continue;
+		*group = fact_at(groups, i);
+		for (size_t k = 0; k < fact_count(rows); k++) {
+			*row = fact_at(rows, k);
+			if (row_fits(f->a, *row, want))
+				return true;
+		}
+	}
+	return false;
+}
+
 const char *
 facts_extension_wheel(const struct facts *f, struct arena *a, const struct extension_release *r,
 		      const struct wheel_wanted *want, const char **why, const char **source)
 {
-	struct fact file = extension_file_of(f, r->name), groups = fact_get(file, "wheels");
-	const char *pattern = fact_text_of(file, "wheel_url"), *tag, *dot;
-	const struct version *version = version_parse(a, r->version);
-	const char *torch = series_of(a, want->torch);
-	const char *abi = want->cxx11abi == TRI_YES ? "new" : "old";
+	struct fact file = extension_file_of(f, r->name), group, row;
+	const char *pattern = fact_text_of(file, "wheel_url");
+	const char *torch = series_of(a, want->torch), *dot = strchr(want->python, '.');
 
+	*source = NULL;
+	*why = never_there(f, r, want);
+	if (*why)
+		return NULL;
 	*why = arena_printf(a, "its project made no wheel of %s for torch %s, CUDA %s, Python %s",
 			    r->version, torch, want->cuda, want->python);
-	for (size_t i = 0; pattern && i < fact_count(groups); i++) {
-		struct fact group = fact_at(groups, i), rows = fact_get(group, "rows");
-		const char *spec = fact_text_of(group, "versions");
-
-		if (!spec || !version ||
-		    !specifiers_match(specifiers_parse(a, spec), version, PRE_YES))
-			continue;
-		for (size_t k = 0; k < fact_count(rows); k++) {
-			struct fact row = fact_at(rows, k);
-
-			tag = tag_for(a, row, want->cuda);
-			if (!tag || !holds(a, row, "torch", torch) ||
-			    !holds(a, row, "python", want->python) ||
-			    (fact_is(fact_get(row, "abi")) && !holds(a, row, "abi", abi)))
-				continue;
-			dot = strchr(want->python, '.');
-			*source = trail_source(f, trail_to(trail_of(file), group));
-			return fill(a, pattern,
-				    (const char *const[][2]){
-					    { "version", r->version },
-					    { "cuda", tag },
-					    { "torch", torch },
-					    { "abi", want->cxx11abi == TRI_YES ? "TRUE" : "FALSE" },
-					    { "python",
-					      arena_printf(a, "cp%.*s%s", (int)(dot - want->python),
-							   want->python, dot + 1) },
-					    { "machine", want->machine },
-				    },
-				    6);
-		}
+	if (!pattern || !dot || !find_row(f, r, want, &group, &row))
+		return NULL;
+	*source = trail_source(f, trail_to(trail_of(file), group));
+	if (fact_true_of(row, "nightly")) {
+		*why = arena_printf(a,
+				    "its wheel of %s for torch %s was built with a nightly of it",
+				    r->version, torch);
+		return NULL;
 	}
-	return NULL;
+	return fill(a, pattern,
+		    (const char *const[][2]){
+			    { "version", r->version },
+			    { "cuda", tag_for(a, row, want->cuda) },
+			    { "torch", torch },
+			    { "abi", want->cxx11abi == TRI_YES ? "TRUE" : "FALSE" },
+			    { "python", arena_printf(a, "cp%.*s%s", (int)(dot - want->python),
+						     want->python, dot + 1) },
+			    { "machine", want->machine },
+		    },
+		    6);
 }

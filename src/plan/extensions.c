@@ -105,7 +105,9 @@ build(struct maker *m, struct step *st, const struct stack_extension *e)
 			   ":all:", NULL);
 	plan_words(m, &c, "-w", "{wheels}", NULL);
 	if (e->source == SOURCE_GIT)
-		plan_word(m, &c, "{src}");
+		plan_word(m, &c,
+			  e->subdirectory ? arena_printf(m->a, "{src}/%s", e->subdirectory) :
+					    "{src}");
 	else
 		plan_verbatim(m, &c, e->requirement);
 	compile_env(m, &c, e);

@@ -28,13 +28,17 @@ set(struct modal *m, struct command *c, const char *name, const char *value)
 static const char *
 requirement(struct modal *m, const struct stack_extension *e)
 {
-	const char *name = e->asked->name.s;
+	/* As the recipe writes it, unless its wheels have another name. */
+	bool alias = strcmp(e->asked->key, e->name) != 0;
+	const char *name = alias ? e->name : e->asked->name.s;
 
 	switch (e->source) {
 	case SOURCE_SDIST: return e->requirement;
 	case SOURCE_GIT:
-		return arena_printf(m->a, "%s @ %s%s@%s", name,
-				    starts_with(e->url, "git+") ? "" : "git+", e->url, e->ref);
+		return arena_printf(m->a, "%s @ %s%s@%s%s%s", name,
+				    starts_with(e->url, "git+") ? "" : "git+", e->url, e->ref,
+				    e->subdirectory ? "#subdirectory=" : "",
+				    e->subdirectory ? e->subdirectory : "");
 	default:
 		return arena_printf(m->a, "%s @ %s%s%s", name, e->url, e->sha256 ? "#sha256=" : "",
 				    e->sha256 ? e->sha256 : "");

@@ -73,7 +73,7 @@ judge_known(struct work *w, const struct recipe_extension *e, const struct stack
 		diag_why(d, "it is compiled without build isolation, after torch, the build "
 			    "requirements and all of `packages`");
 		diag_help(d, "name in `packages` what it needs to build and to run");
-	} else if (!x->release && (x->version || x->ref || x->url)) {
+	} else if (!x->release && !x->build->run_known && (x->version || x->ref || x->url)) {
 		d = diag_at(w->ds, W_RELEASE_UNKNOWN, e->at, "nothing is known of `%s` at %s",
 			    e->name.s,
 			    x->ref     ? x->ref :
@@ -81,11 +81,31 @@ judge_known(struct work *w, const struct recipe_extension *e, const struct stack
 					 x->url);
 		diag_why(d, "what it needs at run time is not known either, and it is installed "
 			    "without its dependencies");
-		diag_help(d,
-			  "name in `packages` what it needs to run; or take a release that "
-			  "`stackbuild facts extension %s` lists",
-			  x->known->name);
+		if (x->known->nreleases)
+			diag_help(d,
+				  "name in `packages` what it needs to run; or take a release that "
+				  "`stackbuild facts extension %s` lists",
+				  x->known->name);
+		else
+			diag_help(d, "name in `packages` what it needs to run");
 	}
+}
+
+/* What compiles CUDA code when it runs, where the image that it runs in has no compiler. */
+static void
+judge_jit(struct work *w, const struct recipe_extension *e, const struct stack_extension *x)
+{
+	struct diag *d;
+
+	if (!x->known || !x->known->jit_at_run_time || !w->r->runtime.at.line)
+		return;
+	d = diag_at(w->ds, W_JIT, e->at, "`%s` compiles CUDA code when it runs", e->name.s);
+	diag_note(d, w->r->runtime.at, "the second stage has no nvcc");
+	diag_help(d,
+		  "remove `runtime`, or have it compiled at build time: "
+		  "`stackbuild facts extension %s` names the variables",
+		  x->known->name);
+	diag_source(d, x->known->source);
 }
 
 static void
@@ -108,6 +128,7 @@ from_git(struct work *w, struct stack_extension *x, const char *reason)
 	x->ref = x->release->git_tag;
 	x->source_reason = reason;
 	x->submodules = x->known->submodules;
+	x->subdirectory = x->known->subdirectory;
 	(void)w;
 }
 
@@ -144,17 +165,46 @@ from_release(struct work *w, const struct recipe_extension *e, struct stack_exte
 	diag_source(d, source);
 }
 
+/* Why the package index has no source of it that can be compiled, or NULL. */
+static const char *
+no_sdist(struct work *w, const struct stack_extension *x)
+{
+	const struct extension_release *r = x->release;
+
+	if (!x->known)
+		return NULL;
+	if (x->known->pypi == PYPI_NONE)
+		return "PyPI has no release of it";
+	if (x->known->pypi == PYPI_OTHER)
+		return "on PyPI that name belongs to another project";
+	if (r && !r->on_pypi)
+		return arena_printf(w->a, "%s is not on PyPI", r->version);
+	if (x->build->sdist_buildable == TRI_NO)
+		return x->build->sdist_why ? x->build->sdist_why : "its sdist cannot be built";
+	return NULL;
+}
+
+static void
+refuse_sdist(struct work *w, const struct recipe_extension *e, const struct stack_extension *x,
+	     const char *why)
+{
+	bool tag = x->release && x->release->git_tag && x->known->git;
+
+	refuse_source(w, e, "cannot be built from its sdist", why,
+		      tag ? "remove `from: sdist`: the git tag is taken then" :
+		      x->known->git ?
+			    arena_printf(w->a, "give `git: %s` and a tag or commit as `ref:`",
+					 x->known->git) :
+			    "take another release");
+}
+
 /* A name and perhaps a version: git tag or sdist. */
 static void
 from_name(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const struct extension_release *r = x->release;
 	bool git = r && r->git_tag && x->known->git;
-	bool broken = r && (r->sdist_buildable == TRI_NO || !r->on_pypi);
-	const char *why = !r           ? NULL :
-			  !r->on_pypi  ? arena_printf(w->a, "%s is not on PyPI", r->version) :
-			  r->sdist_why ? r->sdist_why :
-					 "its sdist cannot be built";
+	const char *why = no_sdist(w, x);
 
 	x->source = SOURCE_SDIST;
 	x->source_reason = "the sdist of the package index";
@@ -169,13 +219,14 @@ from_name(struct work *w, const struct recipe_extension *e, struct stack_extensi
 			      "the project's own");
 	else if (e->from == EXT_RELEASE)
 		from_release(w, e, x);
-	else if (broken && e->from == EXT_SDIST)
-		refuse_source(w, e, "cannot be built from its sdist", why,
-			      git ? "remove `from: sdist`: the git tag is taken then" :
-				    "take another release");
-	else if (broken && git)
+	else if (why && git && e->from != EXT_SDIST)
 		from_git(w, x, why);
-	else if (r && r->sdist_buildable == TRI_YES)
+	else if (x->known && x->known->pypi == PYPI_WHEEL)
+		refuse_source(w, e, "comes from PyPI as a wheel: there is nothing to compile", NULL,
+			      "list it in `packages`");
+	else if (why)
+		refuse_sdist(w, e, x, why);
+	else if (x->build && x->build->sdist_buildable == TRI_YES)
 		x->source_reason = "its sdist on PyPI can be compiled";
 }
 
@@ -206,6 +257,7 @@ find_source(struct work *w, const struct recipe_extension *e, struct stack_exten
 		x->ref = e->ref.s;
 		x->source_reason = "the recipe names the repository";
 		x->submodules = !x->known || x->known->submodules;
+		x->subdirectory = x->known ? x->known->subdirectory : NULL;
 		if (!x->url)
 			refuse_source(w, e, "has a ref, and no repository is known", NULL,
 				      "give `git:`");
@@ -249,7 +301,7 @@ nearest_arch(const struct names *archs, const char *cc)
 	return best ? best : cc;
 }
 
-/* "80;90", as a package's own variable wants them. */
+/* "80;90" or "8.0;9.0", as a package's own variable wants them. */
 static const char *
 arch_numbers(struct work *w, const struct extension_release *r)
 {
@@ -263,7 +315,8 @@ arch_numbers(struct work *w, const struct extension_release *r)
 		if (names_have(&seen, cc))
 			continue;
 		list_push(w->a, &seen, cc);
-		buf_printf(&b, "%s%.*s%s", seen.n > 1 ? ";" : "", (int)dot, cc, cc + dot + 1);
+		buf_printf(&b, "%s%.*s%s", seen.n > 1 ? ";" : "", (int)dot, cc,
+			   cc + dot + !r->arch_env_dots);
 	}
 	return buf_text(&b);
 }
@@ -272,16 +325,16 @@ static void
 fill_env(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const struct extension *known = x->known;
-	const struct extension_release *r = x->release;
+	const struct extension_release *r = x->build;
 	struct settings *env = &x->env;
 
 	if (known && known->force_build_env)
 		set(w, env, known->force_build_env, "TRUE");
-	if (known && known->extra_env) {
-		size_t n = strcspn(known->extra_env, "=");
+	for (size_t i = 0; known && i < known->extra_env.n; i++) {
+		const char *given = known->extra_env.at[i];
+		size_t n = strcspn(given, "=");
 
-		set(w, env, arena_copy(w->a, known->extra_env, n),
-		    known->extra_env[n] ? known->extra_env + n + 1 : "");
+		set(w, env, arena_copy(w->a, given, n), given + n + 1);
 	}
 	if (w->s->archs.n) {
 		set(w, env, "TORCH_CUDA_ARCH_LIST", w->s->arch_list);
@@ -323,11 +376,14 @@ complete(struct work *w, const struct recipe_extension *e)
 	const char *in_file = e->url.s ? version_of_file(w, e->url.s) : NULL;
 	const char *pinned = e->version.s ? e->version.s : e->ref.s ? e->ref.s : in_file;
 	const struct version *v;
+	unsigned errors = w->ds->errors;
 
 	x.known = facts_extension(w->f, e->key);
+	if (x.known)
+		x.name = x.known->name;
 	if (x.known && pinned)
 		x.release = extension_release(x.known, pinned);
-	else if (x.known && !e->url.s)
+	else if (x.known && !e->url.s && x.known->pypi != PYPI_WHEEL)
 		x.release = choose_release(w, e, x.known);
 	v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
 	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : in_file;
@@ -335,12 +391,15 @@ complete(struct work *w, const struct recipe_extension *e)
 			e->specifier.s && !e->url.s && !e->ref.s ?
 				    arena_printf(w->a, "%s%s", x.name, e->specifier.s) :
 				    x.name;
+	x.build = x.release ? x.release : x.known ? &x.known->any : NULL;
 	find_source(w, e, &x);
 	if (!x.known && !x.version && x.source == SOURCE_SDIST)
 		diag_help(diag_at(w->ds, W_UNPINNED, e->at,
 				  "`%s` has no version: pip takes the newest", e->name.s),
 			  "pin it: %s==VERSION", e->name.s);
-	judge_known(w, e, &x);
+	if (w->ds->errors == errors)
+		judge_known(w, e, &x);
+	judge_jit(w, e, &x);
 	fill_env(w, e, &x);
 	if (x.known) {
 		x.imports = x.known->imports;

@@ -160,10 +160,10 @@ build_needs(struct work *w)
 	for (size_t i = 0; i < w->s->extensions.n; i++) {
 		const struct stack_extension *e = &w->s->extensions.at[i];
 
-		for (size_t k = 0; e->release && k < e->release->build_requires.n; k++)
-			build_need(w, e->release->build_requires.at[k],
+		for (size_t k = 0; e->build && k < e->build->build_requires.n; k++)
+			build_need(w, e->build->build_requires.at[k],
 				   arena_printf(w->a, "%s needs it to build", e->name),
-				   e->release->source);
+				   e->build->source);
 	}
 	if (t && t->setuptools)
 		build_need(w, t->setuptools, arena_printf(w->a, "torch %s needs it", t->version),
@@ -251,10 +251,10 @@ run_needs(struct work *w, const struct stack_extension *e)
 {
 	const struct torch_release *t = w->s->torch_release;
 
-	for (size_t i = 0; e->release && i < e->release->run_requires.n; i++) {
-		const char *text = e->release->run_requires.at[i];
+	for (size_t i = 0; e->build && i < e->build->run_requires.n; i++) {
+		const char *text = e->build->run_requires.at[i];
 		const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
-		struct stack_package p = { .requirement = text, .source = e->release->source };
+		struct stack_package p = { .requirement = text, .source = e->build->source };
 
 		if (!req || !applies(w, req) || asked(w, req->key) || is_extension(w, req->key) ||
 		    !strcmp(req->key, "torch") || find(&w->s->packages, req->key))

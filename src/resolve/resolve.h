@@ -57,8 +57,10 @@ struct stack_extension {
 	const char *url, *ref, *sha256;
 	const char *source_reason; /* "its sdist has no CUDA source" */
 	bool submodules;
+	const char *subdirectory;                /* of a git checkout, or NULL */
 	const struct extension *known;           /* NULL: nobody knows it */
 	const struct extension_release *release; /* NULL: that release is not known */
+	const struct extension_release *build;   /* release, or what holds for all; NULL: nothing */
 	struct settings
 		env; /* its compile step: force-build TRUE, arch variables, the recipe's own */
 	const char *arch_flags; /* "honoured", "ignored" or "not known": TORCH_CUDA_ARCH_LIST */
