@@ -100,11 +100,12 @@ read_versions(struct load *l, struct text whole, const struct requirement *req,
 bool
 extension_short(struct load *l, const struct node *n, struct recipe_extension *e)
 {
-	struct text t = text_trimmed(l->a, node_text(n));
+	struct text t = node_text(n);
 	const struct requirement *req;
 	const char *marker;
 
-	if (!text_holds(l, "extensions", t, TEXT_MAX))
+	if (!text_holds(l, "extensions", t, TEXT_MAX) ||
+	    !text_has_no_blank_ends(l, "extensions", t))
 		return false;
 	/* The URL has its own judge, which knows more than that of an ordinary requirement. */
 	req = requirement_of(l, t.s);

@@ -82,17 +82,19 @@ names_joined(struct arena *a, struct names names, const char *last)
 	return buf_text(&b);
 }
 
-struct text
-text_trimmed(struct arena *a, struct text t)
+bool
+text_has_no_blank_ends(struct load *l, const char *path, struct text t)
 {
 	size_t from = strspn(t.s, " "), to = strlen(t.s);
 
 	while (to > from && t.s[to - 1] == ' ')
 		to--;
 	if (!from && !t.s[to])
-		return t;
-	return (struct text){ arena_copy(a, t.s + from, to - from),
-			      span_within(t, from, to - from) };
+		return true;
+	/* Taken away silently, what is rendered would not be what is written. */
+	diag_help(fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path),
+		  "write `%s`", arena_copy(l->a, t.s + from, to - from));
+	return false;
 }
 
 /*

@@ -49,8 +49,8 @@ const char *shown(struct arena *a, const char *text);
 /* "a, b and c" */
 const char *names_joined(struct arena *a, struct names names, const char *last);
 
-/* Without spaces round it, its place with it. */
-struct text text_trimmed(struct arena *a, struct text t);
+/* Adds SB0110 if a blank stands before or after the text. */
+bool text_has_no_blank_ends(struct load *l, const char *path, struct text t);
 
 /* The part of a text value's span that starts `from` bytes into it and is `n` long. */
 struct span span_within(struct text t, size_t from, size_t n);

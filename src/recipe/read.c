@@ -180,11 +180,11 @@ read_requirements(struct load *l, const struct key *k, const struct node *n, cha
 	for (size_t i = 0; i < items.n && !load_full(l); i++) {
 		struct recipe_requirement r = { 0 };
 
-		if (!read_text(l, k, k->path, items.at[i], &r.text)) {
+		if (!read_text(l, k, k->path, items.at[i], &r.text) ||
+		    !text_has_no_blank_ends(l, k->path, r.text)) {
 			good = false;
 			continue;
 		}
-		r.text = text_trimmed(l->a, r.text);
 		r.req = requirement_of(l, r.text.s);
 		list_push(l->a, out, r);
 	}

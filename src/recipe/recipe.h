@@ -39,7 +39,7 @@ enum python_from {
 enum cuda_from { CUDA_AUTO, CUDA_IMAGE, CUDA_APT, CUDA_WHEELS, CUDA_HOST };
 enum extension_from { EXT_AUTO, EXT_GIT, EXT_SDIST, EXT_WHEEL, EXT_RELEASE };
 
-/* An ordinary requirement: as written (trimmed), and parsed. */
+/* An ordinary requirement: as written, and parsed. */
 struct recipe_requirement {
 	struct text text;
 	const struct requirement *req;
