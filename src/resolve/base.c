@@ -17,7 +17,7 @@ resolve_asks_to_compile(const struct work *w)
 		const struct recipe_extension *e = &w->r->extensions.at[i];
 
 		if (w->stays[i] && e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
-		    !(e->url.s && ends_with(e->url.s, ".whl")))
+		    !(e->url.s && url_names_wheel(e->url.s)))
 			return true;
 	}
 	return false;

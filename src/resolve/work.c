@@ -169,3 +169,11 @@ resolve_steers_compilers(const char *name)
 			return true;
 	return false;
 }
+
+bool
+url_names_wheel(const char *url)
+{
+	size_t n = strcspn(url, "?#");
+
+	return n > 4 && !memcmp(url + n - 4, ".whl", 4);
+}

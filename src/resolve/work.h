@@ -73,4 +73,7 @@ bool resolve_asks_to_compile(const struct work *w);
 /* True if the stack compiles anything: an extension whose source is not a wheel. */
 bool resolve_compiles(const struct work *w);
 
+/* Whether the file that a URL names is a wheel; a query behind it does not count. */
+bool url_names_wheel(const char *url);
+
 #endif
