@@ -1,0 +1,289 @@
+/* facts/: extensions, packages, costs; and that every entry can be read and shown. */
+#include "facts_help.h"
+
+/* --- extensions and packages --- */
+
+static void
+causal_conv1d(void **state)
+{
+	const struct extension *e = facts_extension(f, "Causal_Conv1d");
+	const struct extension_release *r = extension_release(e, "1.4.0");
+
+	(void)state;
+	assert_string_equal(e->force_build_env, "CAUSAL_CONV1D_FORCE_BUILD");
+	assert_string_equal(joined(e->imports), "causal_conv1d causal_conv1d_cuda");
+	assert_string_equal(r->git_tag, "v1.4.0");
+	assert_true(r->on_pypi);
+	assert_int_equal(r->sdist_buildable, TRI_NO);
+	assert_non_null(r->sdist_why);
+	assert_int_equal(r->honours_arch_list, TRI_NO);
+	assert_string_equal(joined(r->archs), "5.3 6.2 7.0 7.2 8.0 8.7 9.0");
+	assert_int_equal(r->run_requires.n, 0);
+	assert_true(has(r->build_requires, "ninja"));
+	assert_null(r->cxx_std);
+	assert_ptr_equal(extension_release(e, "v1.4.0"), r);
+	assert_int_equal(extension_release(e, "1.5.1")->sdist_buildable, TRI_NO);
+	assert_int_equal(extension_release(e, "1.5.2")->sdist_buildable, TRI_YES);
+	assert_int_equal(extension_release(e, "1.7.0")->sdist_buildable, TRI_YES);
+	assert_null(extension_release(e, "1.7.0")->git_tag);
+	assert_false(extension_release(e, "1.5.4")->on_pypi);
+	assert_false(has(extension_release(e, "1.6.2.post1")->archs, "7.0"));
+	assert_true(has(extension_release(e, "1.5.3.post1")->archs, "12.0"));
+	assert_null(extension_release(e, "9.9"));
+}
+
+static void
+mamba_ssm(void **state)
+{
+	const struct extension *e = facts_extension(f, "mamba-ssm");
+	const struct extension_release *r = extension_release(e, "2.2.2");
+
+	(void)state;
+	assert_string_equal(e->git, "https://github.com/state-spaces/mamba.git");
+	assert_string_equal(e->force_build_env, "MAMBA_FORCE_BUILD");
+	assert_string_equal(e->extra_env, "MAMBA_KEEP_CUDA_BUILD=TRUE");
+	assert_true(has(e->after, "causal-conv1d"));
+	assert_true(e->triton_at_run_time);
+	assert_int_equal(r->sdist_buildable, TRI_NO);
+	assert_true(has(r->run_requires, "einops") && has(r->run_requires, "transformers<5"));
+	assert_string_equal(r->cxx_std, "c++17");
+	assert_string_equal(r->requires_python, ">=3.8");
+	/* Its metadata forgets triton, its code does not. */
+	assert_true(has(extension_release(e, "2.2.4")->run_requires, "triton"));
+	assert_int_equal(extension_release(e, "2.2.5")->sdist_buildable, TRI_YES);
+	assert_true(has(extension_release(e, "2.3.2.post1")->run_requires, "triton>=3.5.0"));
+	assert_true(has(extension_release(e, "2.3.2.post1")->run_requires, "tilelang==0.1.8"));
+	assert_false(has(extension_release(e, "2.3.2.post1")->archs, "7.0"));
+	assert_true(has(extension_release(e, "2.2.3")->build_requires, "setuptools>=61.0.0"));
+	assert_null(extension_release(e, "1.0.0")->cxx_std);
+}
+
+static void
+flash_attn(void **state)
+{
+	const struct extension *e = facts_extension(f, "flash_attn");
+
+	(void)state;
+	assert_true(e->submodules);
+	assert_string_equal(extension_release(e, "2.8.3")->arch_env, "FLASH_ATTN_CUDA_ARCHS");
+	assert_null(extension_release(e, "2.7.2.post1")->arch_env);
+	assert_true(has(extension_release(e, "2.7.2.post1")->archs, "7.5"));
+	assert_string_equal(joined(extension_release(e, "2.8.3")->archs), "8.0 9.0 10.0 12.0");
+	assert_true(has(extension_release(e, "2.8.3")->build_requires, "psutil"));
+	assert_false(extension_release(e, "2.8.0")->on_pypi);
+	assert_null(facts_extension(f, "no-such-extension"));
+	assert_null(facts_extension(f, "../torch"));
+}
+
+static void
+prebuilt_wheels(void **state)
+{
+	const struct extension *e = facts_extension(f, "mamba-ssm");
+	struct wheel_wanted want = { "2.2.2", "12.1", "3.11", "x86_64", TRI_NO };
+	const char *why, *source, *url;
+
+	(void)state;
+	url = facts_extension_wheel(f, a, extension_release(e, "2.2.2"), &want, &why, &source);
+	assert_string_equal(url, "https://github.com/state-spaces/mamba/releases/download/v2.2.2/"
+				 "mamba_ssm-2.2.2+cu122torch2.2cxx11abiFALSE-cp311-cp311-"
+				 "linux_x86_64.whl");
+	url = facts_extension_wheel(f, a, extension_release(e, "2.2.4"), &want, &why, &source);
+	assert_non_null(strstr(url, "+cu12torch2.2cxx11abiFALSE-cp311"));
+	assert_null(
+		facts_extension_wheel(f, a, extension_release(e, "2.3.1"), &want, &why, &source));
+	want.python = "3.13";
+	assert_null(
+		facts_extension_wheel(f, a, extension_release(e, "2.2.2"), &want, &why, &source));
+	assert_non_null(why);
+}
+
+/* The pairing of a package with another that holds at a version; NULL: none. */
+static const struct pairing *
+pairing_at(const char *name, const char *version, const char *other)
+{
+	size_t n;
+	const struct pairing *all = facts_pairings(f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i].name, name) && !strcmp(all[i].other, other) &&
+		    specifiers_match(specifiers_parse(a, all[i].spec), version_parse(a, version),
+				     PRE_YES))
+			return &all[i];
+	return NULL;
+}
+
+static bool
+pairs(const char *name, const char *version, const char *other, const char *with)
+{
+	const struct pairing *p = pairing_at(name, version, other);
+
+	assert_non_null(p);
+	return specifiers_match(specifiers_parse(a, p->needs), version_parse(a, with), PRE_YES);
+}
+
+static void
+pairings(void **state)
+{
+	(void)state;
+	assert_true(pairs("mamba-ssm", "2.2.2", "causal-conv1d", "1.4.0"));
+	assert_true(pairs("mamba-ssm", "2.2.4", "causal-conv1d", "1.5.0.post8"));
+	assert_false(pairs("mamba-ssm", "2.2.4", "causal-conv1d", "1.5.1"));
+	assert_false(pairs("mamba-ssm", "2.2.5", "causal-conv1d", "1.5.0.post8"));
+	assert_false(pairs("mamba-ssm", "1.1.3.post1", "causal-conv1d", "1.2.0"));
+	assert_false(pairs("mamba-ssm", "2.2.6.post3", "transformers", "5.0.0"));
+	assert_true(pairs("mamba-ssm", "2.3.0", "transformers", "5.0.0"));
+	assert_false(pairs("mamba-ssm", "2.3.2.post1", "triton", "3.4.0"));
+	assert_false(pairs("mamba-ssm", "2.3.1", "torch", "2.14.0"));
+	assert_true(pairs("mamba-ssm", "2.3.1", "torch", "2.13.0"));
+	assert_false(pairs("transformers", "4.57.6", "torch", "2.0.1"));
+	assert_true(pairs("transformers", "4.57.6", "torch", "2.2.2"));
+	assert_false(pairs("transformers", "5.1.0", "torch", "2.2.2"));
+	assert_false(pairs("transformers", "5.23.0", "torch", "2.5.1"));
+	assert_null(pairing_at("transformers", "4.51.0", "torch"));
+	assert_false(pairs("numpy", "2.1.3", "torch", "2.2.2"));
+	assert_null(pairing_at("numpy", "1.26.4", "torch"));
+	assert_null(pairing_at("causal-conv1d", "1.7.0", "torch"));
+}
+
+static void
+packages_and_costs(void **state)
+{
+	const struct numpy_series *numpy;
+	struct cost c = facts_cost(f, "extension", "causal-conv1d");
+	size_t n;
+
+	(void)state;
+	assert_string_equal(facts_package(f, "NumPy")->latest, "2.5.5");
+	assert_string_equal(facts_package(f, "setuptools")->latest, "84.2.1");
+	assert_null(facts_package(f, "requests"));
+	numpy = facts_numpy(f, &n);
+	assert_string_equal(numpy[2].version, "1.26.4");
+	assert_string_equal(joined(numpy[2].pythons), "3.9 3.10 3.11 3.12");
+	assert_true(c.seconds == 643 && c.change_rate > 0 && c.change_rate < 0.02);
+	assert_true(facts_cost(f, "app", NULL).change_rate == 1);
+	assert_true(facts_cost(f, "extension", "no-such").seconds ==
+		    facts_cost(f, "extension", NULL).seconds);
+	assert_true(facts_cost(f, "no-such-kind", NULL).seconds == 0);
+	assert_string_equal(facts_date(f), "2026-11-21");
+}
+
+/* --- every entry can be read, and says where it comes from --- */
+
+static void
+sourced(const char *source)
+{
+	assert_non_null(source);
+	assert_true(starts_with(source, "knowledge/"));
+	assert_non_null(strstr(source, ".yaml:"));
+	assert_null(strstr(source, "()"));
+}
+
+static void
+every_release_has_a_source(void **state)
+{
+	struct names names = facts_extension_names(f);
+	size_t n;
+	const struct torch_release *const *torch = facts_torch_all(f, &n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		sourced(torch[i]->source);
+		for (size_t k = 0; k < torch[i]->nvariants; k++) {
+			sourced(torch[i]->variants[k].source);
+			for (size_t c = 0; c < torch[i]->variants[k].archs.n; c++)
+				assert_true(facts_cc(f, torch[i]->variants[k].archs.at[c]));
+		}
+	}
+	for (size_t i = 0; i < names.n; i++) {
+		const struct extension *e = facts_extension(f, names.at[i]);
+
+		sourced(e->source);
+		for (size_t k = 0; k < e->nreleases; k++) {
+			sourced(e->releases[k].source);
+			assert_true(!e->releases[k].on_pypi || e->releases[k].requires_python);
+		}
+	}
+	assert_true(names.n >= 3);
+}
+
+static void
+every_entry_has_a_source(void **state)
+{
+	struct names names = facts_gpu_names(f, a);
+	size_t n;
+	const struct cuda_toolkit *const *cuda = facts_cuda_all(f, &n);
+	const struct modal_gpu *gpus;
+	const struct os_release *os;
+	const struct pairing *pairing;
+
+	(void)state;
+	assert_int_equal(n, 42);
+	for (size_t i = 0; i < n; i++) {
+		sourced(cuda[i]->source);
+		assert_true(cuda[i]->gcc_max >= 11 && cuda[i]->archs.n && cuda[i]->driver_compat);
+	}
+	for (size_t i = 0; i < names.n; i++) {
+		assert_non_null(facts_gpu(f, names.at[i]));
+		sourced(facts_gpu(f, names.at[i])->source);
+	}
+	gpus = facts_modal_gpus(f, &n);
+	for (size_t i = 0; i < n; i++) {
+		sourced(gpus[i].source);
+		assert_true(gpus[i].ccs.n && gpus[i].count_max && gpus[i].memory_gb);
+	}
+	os = facts_os_all(f, &n);
+	for (size_t i = 0; i < n; i++)
+		sourced(os[i].source);
+	pairing = facts_pairings(f, &n);
+	for (size_t i = 0; i < n; i++) {
+		sourced(pairing[i].source);
+		assert_non_null(pairing[i].why);
+	}
+}
+
+/* What cannot be seen from a program is seen in its JSON: each entry is asked for. */
+static void
+every_entry_can_be_shown(void **state)
+{
+	static const char *const subjects[] = { "torch", "cuda",  "gpu",    "extension",
+						"os",    "modal", "package" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(subjects) / sizeof(*subjects); i++) {
+		struct buf list = BUF(a);
+
+		assert_true(facts_show(f, a, &ds, subjects[i], NULL, NULL, true, &list));
+		for (const char *p = strchr(buf_text(&list), '['); (p = strchr(p, '"'));) {
+			size_t size = strcspn(p + 1, "\"");
+			const char *name = arena_copy(a, p + 1, size);
+			struct buf text = BUF(a), json = BUF(a);
+
+			assert_true(facts_show(f, a, &ds, subjects[i], name, NULL, false, &text));
+			assert_true(facts_show(f, a, &ds, subjects[i], name, NULL, true, &json));
+			assert_non_null(strstr(buf_text(&text), "knowledge/"));
+			assert_true(ends_with(buf_text(&json), "}\n") ||
+				    ends_with(buf_text(&json), "}"));
+			p += size + 2;
+		}
+	}
+	assert_int_equal(ds.errors, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(causal_conv1d),
+		TEST(mamba_ssm),
+		TEST(flash_attn),
+		TEST(prebuilt_wheels),
+		TEST(pairings),
+		TEST(packages_and_costs),
+		TEST(every_release_has_a_source),
+		TEST(every_entry_has_a_source),
+		TEST(every_entry_can_be_shown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("facts of packages", tests, NULL, NULL);
+}
