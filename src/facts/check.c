@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "base/str.h"
+#include "python/python.h"
 
 struct checker {
 	struct arena *a;
@@ -127,6 +128,25 @@ check_keys(struct checker *c, const struct node *map, enum fact_type type)
 					 fact_type_name(type)));
 }
 
+/* Whoever reads the built-in files takes the last release for the newest. */
+static void
+check_order(struct checker *c, const struct node *map)
+{
+	const struct version *before = NULL;
+
+	if (c->what != (CHECK_PIECE | CHECK_WHOLE))
+		return;
+	for (size_t i = 0; i < map->n; i++) {
+		const struct version *v = version_parse(c->scratch, map->pairs[i].key);
+
+		if (v && before && version_cmp(before, v) >= 0)
+			bad(c, map->pairs[i].key_at,
+			    arena_printf(c->a, "`%.200s` does not come after %.200s",
+					 map->pairs[i].key, map->pairs[i - 1].key));
+		before = v;
+	}
+}
+
 static void
 check_rows(struct checker *c, const struct node *n, const struct fact_field *fields, bool sourced)
 {
@@ -182,6 +202,8 @@ check_field(struct checker *c, const struct pair *p, const struct fact_field *f,
 		if (!check_is_map(c, n))
 			break;
 		check_keys(c, n, f->keys);
+		if (f->keys == F_VERSION)
+			check_order(c, n);
 		for (size_t i = 0; i < n->n; i++)
 			if ((!node_is_null(n->pairs[i].value) || (c->what & CHECK_WHOLE)) &&
 			    check_is_map(c, n->pairs[i].value))

@@ -44,6 +44,7 @@ static const struct {
 	{ "costs.yaml", "extensions/*", EXTENSION },
 	{ NULL, "releases/*/archs", CAPABILITY },
 	{ NULL, "ranges/*/archs", CAPABILITY },
+	{ NULL, "archs", CAPABILITY },
 	{ NULL, "after", EXTENSION },
 	{ NULL, "pairings/*/other", PACKAGE },
 	{ NULL, "wheels/*/rows/*/python", SERIES },
@@ -53,8 +54,18 @@ struct refs {
 	struct arena *a;
 	struct diags *ds;
 	struct names names[KINDS];
+	struct names told[KINDS]; /* names that are not known, each told once */
 	bool ok;
 };
+
+static bool
+has(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->at[i], name))
+			return true;
+	return false;
+}
 
 static void
 refer(struct refs *r, enum kind kind, const char *name, struct span at)
@@ -63,10 +74,12 @@ refer(struct refs *r, enum kind kind, const char *name, struct span at)
 	const char *near;
 	struct diag *d;
 
-	for (size_t i = 0; i < known->n; i++)
-		if (!strcmp(known->at[i], name))
-			return;
+	if (has(known, name))
+		return;
 	r->ok = false;
+	if (has(&r->told[kind], name))
+		return;
+	list_push(r->a, &r->told[kind], name);
 	d = diag_at(r->ds, E_KNOWLEDGE_NAMES, at, "no %s `%.200s` is known", kinds[kind].what,
 		    name);
 	near = str_nearest(name, known->at, known->n);
@@ -86,8 +99,14 @@ refer_words(struct refs *r, enum kind kind, const struct node *n)
 		return;
 	for (const char *s = n->s; *(s += strspn(s, " "));) {
 		size_t size = strcspn(s, " ");
+		struct span at = n->at;
 
-		refer(r, kind, arena_copy(r->a, s, size), n->at);
+		/* A plain text on one line: the word's own place. */
+		if (n->plain && at.width == n->n) {
+			at.col += (uint32_t)(s - n->s);
+			at.width = (uint32_t)size;
+		}
+		refer(r, kind, arena_copy(r->a, s, size), at);
 		s += size;
 	}
 }

@@ -243,8 +243,8 @@ static void
 an_environment_variable_with_a_line_end(void **state)
 {
 	(void)state;
-	lay("extensions/mamba-ssm.yaml", "source: made up\nextra_env: \"A=b\\nRUN evil\"\n");
-	refused("SB0280", 2, "is not NAME=VALUE");
+	lay("extensions/mamba-ssm.yaml", "source: m u\nforce_build: \"A\\nRUN evil\"\n");
+	refused("SB0280", 2, "is not the name of an environment variable");
 }
 
 static void

@@ -41,7 +41,7 @@ mamba_ssm(void **state)
 	(void)state;
 	assert_string_equal(e->git, "https://github.com/state-spaces/mamba.git");
 	assert_string_equal(e->force_build_env, "MAMBA_FORCE_BUILD");
-	assert_string_equal(e->extra_env, "MAMBA_KEEP_CUDA_BUILD=TRUE");
+	assert_string_equal(joined(e->extra_env), "MAMBA_KEEP_CUDA_BUILD=TRUE");
 	assert_true(has(e->after, "causal-conv1d"));
 	assert_true(e->triton_at_run_time);
 	assert_int_equal(r->sdist_buildable, TRI_NO);
@@ -200,10 +200,32 @@ every_release_has_a_source(void **state)
 		sourced(e->source);
 		for (size_t k = 0; k < e->nreleases; k++) {
 			sourced(e->releases[k].source);
-			assert_true(!e->releases[k].on_pypi || e->releases[k].requires_python);
 		}
 	}
 	assert_true(names.n >= 3);
+}
+
+static void
+the_three_that_started_it_are_known_whole(void **state)
+{
+	static const char *const names[] = { "causal-conv1d", "mamba-ssm", "flash-attn" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const struct extension *e = facts_extension(f, names[i]);
+
+		assert_true(e->nreleases >= 34 && e->git && e->force_build_env &&
+			    e->mem_mib_per_job);
+		for (size_t k = 0; k < e->nreleases; k++) {
+			const struct extension_release *r = &e->releases[k];
+
+			assert_true(r->build_requires.n >= 4 && r->archs.n >= 3);
+			assert_int_equal(r->honours_arch_list, TRI_NO);
+			assert_true(r->run_known && (r->on_pypi || r->git_tag));
+			assert_true(!r->on_pypi || (r->requires_python && r->sdist_buildable));
+			assert_true(r->sdist_buildable != TRI_NO || r->sdist_why);
+		}
+	}
 }
 
 static void
@@ -280,6 +302,7 @@ main(void)
 		TEST(pairings),
 		TEST(packages_and_costs),
 		TEST(every_release_has_a_source),
+		TEST(the_three_that_started_it_are_known_whole),
 		TEST(every_entry_has_a_source),
 		TEST(every_entry_can_be_shown),
 	};
