@@ -163,12 +163,14 @@ static const char *
 python_why(struct maker *m)
 {
 	const struct stack *s = m->s;
-	const char *series = s->python.value ? s->python.value : "3", *own;
+	const char *series = s->python.value, *own;
 
 	own = s->image.python ? s->image.python : s->os ? s->os->python : NULL;
 	switch (s->python_from) {
 	case PYTHON_OS: return arena_printf(m->a, "%s is the system's own", series);
-	case PYTHON_BASE: return arena_printf(m->a, "%s is in the base image", series);
+	case PYTHON_BASE:
+		return series ? arena_printf(m->a, "%s is in the base image", series) :
+				"the base image's own";
 	case PYTHON_DEADSNAKES:
 		return arena_printf(m->a, "%s from deadsnakes, as the recipe asks", series);
 	default:

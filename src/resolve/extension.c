@@ -5,61 +5,6 @@
  * is told, and in which order.
  */
 
-static const struct extension_release *
-source_of(const struct extension_release *r, bool buildable)
-{
-	return r->git_tag || !buildable || (r->on_pypi && r->sdist_buildable == TRI_YES) ? r : NULL;
-}
-
-/* Its own -std= must be what torch's headers need at least: "c++17" < "c++20". */
-static bool
-std_fits(const struct work *w, const struct extension_release *r)
-{
-	const char *need = w->s->torch_release ? w->s->torch_release->cxx_std : NULL;
-
-	return !need || !r->cxx_std || strcmp(r->cxx_std, need) >= 0;
-}
-
-static bool
-release_fits(const struct work *w, const struct recipe_extension *e, const struct extension *known,
-	     const struct extension_release *r)
-{
-	const struct version *v = version_parse(w->a, r->version);
-	const char *series = w->s->python.value;
-	bool read;
-
-	if (!v || version_is_prerelease(v) || !source_of(r, true) || !std_fits(w, r))
-		return false;
-	if (e->specifier.s && !version_in(w->a, r->version, e->specifier.s, NULL))
-		return false;
-	if (series && r->requires_python && !version_in(w->a, series, r->requires_python, &read) &&
-	    read)
-		return false;
-	return !resolve_pairs(w, known->name, r->version);
-}
-
-/* The newest release that goes with the rest, for an extension without a version. */
-static const struct extension_release *
-choose_release(struct work *w, const struct recipe_extension *e, const struct extension *known)
-{
-	const struct extension_release *r = NULL;
-	struct diag *d;
-
-	for (size_t i = known->nreleases; i-- > 0 && !r;)
-		if (release_fits(w, e, known, &known->releases[i]))
-			r = &known->releases[i];
-	d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version: %s", e->name.s,
-		    r ? arena_printf(w->a, "%s is taken, the newest that goes with the rest",
-				     r->version) :
-			"no known release goes with the rest; pip takes the newest");
-	if (r)
-		diag_help(d, "pin it: %s==%s", e->name.s, r->version);
-	else
-		diag_help(d, "pin it: `stackbuild facts extension %s` lists the releases",
-			  known->name);
-	return r;
-}
-
 static void
 judge_known(struct work *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
@@ -384,7 +329,7 @@ complete(struct work *w, const struct recipe_extension *e)
 	if (x.known && pinned)
 		x.release = extension_release(x.known, pinned);
 	else if (x.known && !e->url.s && x.known->pypi != PYPI_WHEEL)
-		x.release = choose_release(w, e, x.known);
+		x.release = resolve_release(w, e, x.known);
 	v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
 	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : in_file;
 	x.requirement = x.version ? arena_printf(w->a, "%s==%s", x.name, x.version) :

@@ -132,8 +132,11 @@ judge_tag(struct work *w, const char *tag, struct span at)
 
 	for (size_t i = 0; i < t->nvariants; i++)
 		buf_printf(&has, "%s%s", i ? ", " : "", t->variants[i].tag);
-	/* One build alone is what PyPI has; the list is then not known to be whole. */
-	if (cuda_builds(t) > 1) {
+	/*
+	 * One build alone is what PyPI has; the list is then not known to be whole.  Builds
+	 * for other makers' GPUs are not listed at all.
+	 */
+	if (cuda_builds(t) > 1 && cuda_of_tag(w, tag)) {
 		d = diag_at(w->ds, E_TORCH_BUILD, at, "torch %s was not published as %s",
 			    t->version, tag);
 		diag_help(d, "its builds are %s", buf_text(&has));

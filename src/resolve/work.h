@@ -62,6 +62,15 @@ const char *resolve_machine(const struct work *w);
 /* The image of the second stage when the recipe names none. */
 struct choice resolve_runtime_base(const struct work *w);
 
+/*
+ * resolve_release -- for an extension without a version: the newest release that goes
+ * with the rest, else the newest.  Not back to an older major, which is another program.
+ *
+ *   errors  a warning SB0231 that says which; NULL: none that the recipe allows is known
+ */
+const struct extension_release *resolve_release(struct work *w, const struct recipe_extension *e,
+						const struct extension *known);
+
 /* True if a variable of that name is for compile steps too: CC, MAX_JOBS, ... */
 bool resolve_steers_compilers(const char *name);
 
