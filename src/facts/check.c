@@ -4,7 +4,6 @@
 
 #include "base/list.h"
 #include "base/str.h"
-#include "python/python.h"
 
 struct checker {
 	struct arena *a;
@@ -118,33 +117,39 @@ check_is_map(struct checker *c, const struct node *n)
 	return false;
 }
 
-static void
-check_keys(struct checker *c, const struct node *map, enum fact_type type)
-{
-	for (size_t i = 0; i < map->n && in_piece(c); i++)
-		if (!fact_fits(c->scratch, type, map->pairs[i].key))
-			bad(c, map->pairs[i].key_at,
-			    arena_printf(c->a, "`%.200s` is not %s", map->pairs[i].key,
-					 fact_type_name(type)));
-}
-
-/* Whoever reads the built-in files takes the last release for the newest. */
+/* Readers take the last release for the newest; two spellings of one are two answers. */
 static void
 check_order(struct checker *c, const struct node *map)
 {
-	const struct version *before = NULL;
+	for (size_t i = 1; i < map->n; i++) {
+		const struct pair *p = &map->pairs[i];
+		struct diag *d;
 
-	if (c->what != (CHECK_PIECE | CHECK_WHOLE))
-		return;
-	for (size_t i = 0; i < map->n; i++) {
-		const struct version *v = version_parse(c->scratch, map->pairs[i].key);
-
-		if (v && before && version_cmp(before, v) >= 0)
-			bad(c, map->pairs[i].key_at,
-			    arena_printf(c->a, "`%.200s` does not come after %.200s",
-					 map->pairs[i].key, map->pairs[i - 1].key));
-		before = v;
+		if (facts_key_order(c->scratch, p[-1].key, p->key) < 0)
+			continue;
+		d = bad(c, p->key_at,
+			arena_printf(c->a, "`%.200s` does not come after %.200s", p->key,
+				     p[-1].key));
+		diag_note(d, p[-1].key_at, "it stands before it");
+		diag_help(d, "oldest first, each once");
 	}
+}
+
+static void
+check_keys(struct checker *c, const struct node *map, enum fact_type type)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < map->n; i++)
+		if (!fact_fits(c->scratch, type, map->pairs[i].key)) {
+			good = false;
+			if (in_piece(c))
+				bad(c, map->pairs[i].key_at,
+				    arena_printf(c->a, "`%.200s` is not %s", map->pairs[i].key,
+						 fact_type_name(type)));
+		}
+	if (good && (type == F_VERSION || type == F_SERIES) && (c->what & CHECK_WHOLE))
+		check_order(c, map);
 }
 
 static void
@@ -202,8 +207,6 @@ check_field(struct checker *c, const struct pair *p, const struct fact_field *f,
 		if (!check_is_map(c, n))
 			break;
 		check_keys(c, n, f->keys);
-		if (f->keys == F_VERSION)
-			check_order(c, n);
 		for (size_t i = 0; i < n->n; i++)
 			if ((!node_is_null(n->pairs[i].value) || (c->what & CHECK_WHOLE)) &&
 			    check_is_map(c, n->pairs[i].value))
@@ -249,7 +252,7 @@ check_map(struct checker *c, const struct node *map, const struct fact_field *fi
 			check_field(c, p, f, sourced);
 	}
 	for (const struct fact_field *f = fields; f->key && (c->what & CHECK_WHOLE); f++)
-		if (f->needed && !node_get(map, f->key))
+		if (f->needed && (!node_get(map, f->key) || node_is_null(node_get(map, f->key))))
 			bad(c, map->at, arena_printf(c->a, "`%s` is missing here", f->key));
 }
 

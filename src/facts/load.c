@@ -30,6 +30,20 @@ built_in_files(struct arena *a)
 	return files;
 }
 
+/* A file that is not there yet, in the order of the names. */
+static struct fact_file *
+insert_file(struct arena *a, struct fact_files *files, const char *name)
+{
+	static const struct node nothing = { .kind = NODE_MAP };
+	size_t at = files->n;
+
+	list_push(a, files, (struct fact_file){ 0 });
+	for (; at && strcmp(files->at[at - 1].name, name) > 0; at--)
+		files->at[at] = files->at[at - 1];
+	files->at[at] = (struct fact_file){ name, &nothing };
+	return &files->at[at];
+}
+
 /* The built-in files, each with the overlay's of the same name over it. */
 static bool
 lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struct fact_files *files)
@@ -39,7 +53,6 @@ lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struc
 	for (size_t i = 0; i < over->n; i++) {
 		const struct fact_file *mine = &over->at[i];
 		struct fact_file *under = (struct fact_file *)file_of(files, mine->name);
-		struct node nothing = { .kind = NODE_MAP };
 
 		if (!facts_check(a, ds, mine, CHECK_PIECE)) {
 			ok = false;
@@ -47,11 +60,8 @@ lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struc
 		}
 		if (node_is_null(mine->root))
 			continue;
-		if (!under) {
-			list_push(a, files, (struct fact_file){ mine->name, NULL });
-			under = &files->at[files->n - 1];
-			under->root = &nothing;
-		}
+		if (!under)
+			under = insert_file(a, files, mine->name);
 		under->root = facts_merge(a, under->root, mine->root);
 		ok &= facts_check(a, ds, under, CHECK_WHOLE);
 	}

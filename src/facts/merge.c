@@ -61,9 +61,30 @@ merge_pair(struct arena *a, struct pairs *pairs, const struct pair *p)
 	}
 }
 
+/* "3.13t" is read as 3.13, and comes after it. */
+static const struct version *
+key_version(struct arena *a, const char *key, bool *threaded)
+{
+	size_t n = strlen(key);
+
+	*threaded = n && key[n - 1] == 't' && strspn(key, "0123456789.") == n - 1;
+	return version_parse(a, *threaded ? arena_copy(a, key, n - 1) : key);
+}
+
+int
+facts_key_order(struct arena *a, const char *x, const char *y)
+{
+	bool xt, yt;
+	const struct version *v = key_version(a, x, &xt), *w = key_version(a, y, &yt);
+	int c = v && w ? version_cmp(v, w) : 0;
+
+	return c ? c : v && w ? xt - yt : 0;
+}
+
 /* Keys that are versions stand in the order of the versions; others stay as they are. */
 struct keyed {
 	const struct version *version;
+	bool threaded;
 	size_t place;
 	struct pair pair;
 };
@@ -74,6 +95,8 @@ by_version(const void *x, const void *y)
 	const struct keyed *a = x, *b = y;
 	int c = version_cmp(a->version, b->version);
 
+	if (!c)
+		c = a->threaded - b->threaded;
 	return c ? c : (a->place > b->place) - (a->place < b->place);
 }
 
@@ -83,7 +106,8 @@ sort_by_version(struct arena *a, struct pairs *pairs)
 	struct keyed *keyed = arena_array_of(a, struct keyed, pairs->n + 1);
 
 	for (size_t i = 0; i < pairs->n; i++) {
-		keyed[i] = (struct keyed){ version_parse(a, pairs->at[i].key), i, pairs->at[i] };
+		keyed[i] = (struct keyed){ .place = i, .pair = pairs->at[i] };
+		keyed[i].version = key_version(a, pairs->at[i].key, &keyed[i].threaded);
 		if (!keyed[i].version)
 			return;
 	}

@@ -4,8 +4,20 @@
 
 #include "base/fs.h"
 #include "base/list.h"
+#include "base/str.h"
+#include "python/python.h"
 
 enum { FILES_MAX = 200 }; /* below FACT_FILES_MAX, with room for those of an overlay */
+
+/* A place that is a whole file or folder. */
+static struct span
+path_at(struct arena *a, const char *path)
+{
+	struct source *src = arena_new_of(a, struct source);
+
+	*src = (struct source){ .path = path, .text = "" };
+	return (struct span){ .src = src };
+}
 
 static bool
 read_file(struct arena *a, struct diags *ds, const char *dir, const char *name,
@@ -26,26 +38,82 @@ read_file(struct arena *a, struct diags *ds, const char *dir, const char *name,
 	return true;
 }
 
+/* An extension is looked up by its normalised name: another one would never be found. */
+static bool
+check_extension_name(struct arena *a, struct diags *ds, const char *dir, const char *file)
+{
+	const char *name = fs_stem(a, file);
+	struct diag *d;
+
+	if (name_valid(name) && !strcmp(name_normalize(a, name), name))
+		return true;
+	d = diag_at(ds, E_KNOWLEDGE, path_at(a, fs_join(a, dir, file)),
+		    "is not called as an extension is");
+	if (name_valid(name))
+		diag_help(d, "call it %s.yaml", name_normalize(a, name));
+	else
+		diag_help(d, "call it by the name of the package, in lower case, with dashes");
+	return false;
+}
+
+/* What lies there and is no knowledge: said, since its author may think that it is. */
+static void
+tell_others(struct arena *a, struct diags *ds, const char *dir, const char *folder)
+{
+	struct names all = fs_list(a, dir, "");
+
+	for (size_t i = 0; i < all.n; i++) {
+		const char *name = all.at[i], *path = fs_join(a, dir, name);
+		struct diag *d;
+
+		if (ends_with(name, ".yaml") || ends_with(name, ".md") ||
+		    starts_with(name, "LICENSE") || (folder && !strcmp(name, folder)))
+			continue;
+		d = diag_at(ds, W_KNOWLEDGE_FILE, path_at(a, path), "is not read");
+		if (ends_with(name, ".yml"))
+			diag_help(d, "call it %s.yaml", fs_stem(a, name));
+		else
+			diag_help(d, "files of knowledge end in .yaml; those of extensions lie in "
+				     "extensions/");
+	}
+}
+
+static bool
+is_folder(struct arena *a, struct diags *ds, const char *dir, const struct names *top,
+	  const struct names *below)
+{
+	struct diag *d;
+
+	if (!fs_is_dir(dir)) {
+		diag_at(ds, E_FILE, path_at(a, dir), "is not a folder");
+		return false;
+	}
+	if (top->n || below->n)
+		return true;
+	d = diag_at(ds, E_KNOWLEDGE, path_at(a, dir), "holds no file of knowledge");
+	diag_help(d, "name the folder with torch.yaml, cuda.yaml, extensions/ or any of the others "
+		     "in it");
+	return false;
+}
+
 bool
 facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files)
 {
-	struct names top = fs_list(a, dir, ".yaml");
-	struct names below = fs_list(a, fs_join(a, dir, "extensions"), ".yaml");
+	const char *folder = fs_join(a, dir, "extensions");
+	struct names top = fs_list(a, dir, ".yaml"), below = fs_list(a, folder, ".yaml");
 	size_t t = 0;
 	bool ok = true;
 
-	if (!fs_is_dir(dir)) {
-		struct source *nameless = arena_new_of(a, struct source);
-
-		nameless->path = dir;
-		diag_at(ds, E_FILE, (struct span){ .src = nameless }, "is not a folder");
+	if (!is_folder(a, ds, dir, &top, &below))
 		return false;
-	}
+	tell_others(a, ds, dir, "extensions");
+	tell_others(a, ds, folder, NULL);
 	/* "extensions/..." goes where its name belongs among the others. */
 	for (; t < top.n && strcmp(top.at[t], "extensions/") < 0; t++)
 		ok &= read_file(a, ds, dir, top.at[t], files);
 	for (size_t i = 0; i < below.n; i++)
-		ok &= read_file(a, ds, dir, arena_printf(a, "extensions/%s", below.at[i]), files);
+		ok &= check_extension_name(a, ds, folder, below.at[i]) &&
+		      read_file(a, ds, dir, arena_printf(a, "extensions/%s", below.at[i]), files);
 	for (; t < top.n; t++)
 		ok &= read_file(a, ds, dir, top.at[t], files);
 	return ok;

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/list.h"
 #include "base/str.h"
+#include "python/python.h"
 
 /* What can be named. */
 enum kind { CAPABILITY, OS, SERIES, EXTENSION, PACKAGE, MODAL_GPU, BUILDER, KINDS };
@@ -163,6 +164,65 @@ collect(struct refs *r, const struct fact_file *file)
 	}
 }
 
+/* --- inside a file of an extension --- */
+
+static bool
+holds_for_any(struct arena *a, const struct node *releases, const char *spec)
+{
+	const struct specifiers *s = specifiers_parse(a, spec);
+
+	for (size_t i = 0; s && i < releases->n; i++) {
+		const struct version *v = version_parse(a, releases->pairs[i].key);
+
+		if (v && specifiers_match(s, v, PRE_YES))
+			return true;
+	}
+	return false;
+}
+
+/* What is said of a range of releases holds for one of them at least. */
+static void
+check_ranges(struct refs *r, const struct node *root, const char *key)
+{
+	const struct node *rows = node_get(root, key), *releases = node_get(root, "releases");
+	const struct node none = { .kind = NODE_MAP };
+	struct arena *scratch = arena_new();
+
+	if (!releases || releases->kind != NODE_MAP)
+		releases = &none;
+	for (size_t i = 0; rows && i < rows->n; i++) {
+		struct text spec = node_text(node_get(rows->items[i], "versions"));
+
+		if (holds_for_any(scratch, releases, spec.s))
+			continue;
+		r->ok = false;
+		diag_help(diag_at(r->ds, E_KNOWLEDGE_NAMES, spec.at,
+				  "no release is in the range `%.200s`", spec.s),
+			  "correct it, or add the releases");
+	}
+	arena_free(scratch);
+}
+
+/* A name leads to one extension. */
+static void
+check_aliases(struct refs *r, const struct node *root)
+{
+	const struct node *aliases = node_get(root, "aliases");
+
+	for (size_t i = 0; aliases && i < aliases->n; i++) {
+		const char *name = name_normalize(r->a, aliases->items[i]->s);
+		const struct names *known = &r->names[EXTENSION];
+
+		for (size_t k = 0; k < known->n; k++)
+			if (!strcmp(known->at[k], name)) {
+				r->ok = false;
+				diag_at(r->ds, E_KNOWLEDGE_NAMES, aliases->items[i]->at,
+					"`%.200s` is the name of another extension", name);
+			}
+		list_push(r->a, &r->names[EXTENSION], name);
+	}
+}
+
 bool
 facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files)
 {
@@ -178,6 +238,12 @@ facts_check_references(struct arena *a, struct diags *ds, const struct fact_file
 			if (uses[u].file ? !strcmp(uses[u].file, files->at[i].name) :
 					   is_extension(files->at[i].name))
 				follow(&r, uses[u].kind, files->at[i].root, uses[u].path);
+	for (size_t i = 0; i < files->n; i++)
+		if (is_extension(files->at[i].name)) {
+			check_ranges(&r, files->at[i].root, "ranges");
+			check_ranges(&r, files->at[i].root, "wheels");
+			check_aliases(&r, files->at[i].root);
+		}
 	return r.ok;
 }
 

@@ -37,6 +37,19 @@
 	{ \
 		key, GROUPS, F_TEXT, keys, fields, false \
 	}
+/* What a reader takes for granted: the file must have it. */
+#define NEED_WORDS(key, type) \
+	{ \
+		key, WORDS, type, F_TEXT, NULL, true \
+	}
+#define NEED_GROUP(key, fields) \
+	{ \
+		key, GROUP, F_TEXT, F_TEXT, fields, true \
+	}
+#define NEED_GROUPS(key, keys, fields) \
+	{ \
+		key, GROUPS, F_TEXT, keys, fields, true \
+	}
 #define ROWS_(key, fields) \
 	{ \
 		key, ROWS, F_TEXT, F_TEXT, fields, false \
@@ -109,7 +122,7 @@ static const struct fact_field torch_machine[] = {
 };
 
 static const struct fact_field torch_file[] = {
-	GROUP_("index", torch_index),        GROUPS_("releases", F_VERSION, torch_release),
+	NEED_GROUP("index", torch_index),    NEED_GROUPS("releases", F_VERSION, torch_release),
 	ROWS_("compilers", torch_compilers), ROWS_("arch_list", torch_arch_names),
 	ROWS_("symbols", torch_symbol),      ROWS_("abi_symbols", torch_abi_symbol),
 	ROWS_("aarch64", torch_machine),     END,
@@ -165,8 +178,8 @@ static const struct fact_field cuda_wheels[] = {
 };
 
 static const struct fact_field cuda_file[] = {
-	GROUPS_("drivers", F_UINT, cuda_driver), GROUPS_("series", F_SERIES, cuda_series),
-	GROUPS_("never", F_SERIES, why),         GROUP_("images", cuda_images),
+	GROUPS_("drivers", F_UINT, cuda_driver), NEED_GROUPS("series", F_SERIES, cuda_series),
+	GROUPS_("never", F_SERIES, why),         NEED_GROUP("images", cuda_images),
 	GROUP_("wheels", cuda_wheels),           END,
 };
 
@@ -240,9 +253,8 @@ static const struct fact_field python_file[] = {
 /* --- modal.yaml, costs.yaml, packages.yaml --- */
 
 static const struct fact_field modal_gpu[] = {
-	WORDS_("cc", F_CC),        ONE_("count_max", F_UINT),
-	ONE_("memory_gb", F_UINT), ONE_("usd_per_hour", F_NUMBER),
-	ONE_("alias_of", F_TEXT),  END,
+	NEED_WORDS("cc", F_CC),         ONE_("count_max", F_UINT), ONE_("memory_gb", F_UINT),
+	ONE_("usd_per_hour", F_NUMBER), ONE_("alias_of", F_TEXT),  END,
 };
 
 static const struct fact_field modal_builder[] = {
@@ -258,8 +270,8 @@ static const struct fact_field modal_leaving[] = {
 };
 
 static const struct fact_field seconds[] = {
-	ONE_("min", F_UINT),
-	ONE_("max", F_UINT),
+	NEED("min", F_UINT),
+	NEED("max", F_UINT),
 	ONE_("default", F_UINT),
 	END,
 };
@@ -271,11 +283,11 @@ static const struct fact_field modal_prices[] = {
 };
 
 static const struct fact_field modal_file[] = {
-	GROUP_("timeout_s", seconds),
-	GROUP_("scaledown_s", seconds),
+	NEED_GROUP("timeout_s", seconds),
+	NEED_GROUP("scaledown_s", seconds),
 	GROUP_("prices_usd", modal_prices),
-	ONE_("builder_default", F_SERIES),
-	GROUPS_("builders", F_SERIES, modal_builder),
+	NEED("builder_default", F_SERIES),
+	NEED_GROUPS("builders", F_SERIES, modal_builder),
 	GROUPS_("pythons_leaving", F_SERIES, modal_leaving),
 	GROUPS_("gpus", F_TEXT, modal_gpu),
 	END,
@@ -288,7 +300,7 @@ static const struct fact_field step_cost[] = {
 };
 
 static const struct fact_field costs_file[] = {
-	GROUPS_("steps", F_TAG, step_cost),
+	NEED_GROUPS("steps", F_TAG, step_cost),
 	GROUPS_("extensions", F_NAME, step_cost),
 	END,
 };
@@ -306,19 +318,16 @@ static const struct fact_field package[] = {
 	END,
 };
 
-static const struct fact_field pairing[] = {
-	NEED("versions", F_SPEC),
-	NEED("other", F_NAME),
-	NEED("needs", F_SPEC),
-	ONE_("optional", F_BOOL),
-	NEED("why", F_TEXT),
-	ONE_("name", F_NAME),
-	END,
-};
+#define PAIRING_FIELDS \
+	NEED("versions", F_SPEC), NEED("other", F_NAME), NEED("needs", F_SPEC), \
+		ONE_("optional", F_BOOL), NEED("why", F_TEXT)
+
+static const struct fact_field pairing[] = { PAIRING_FIELDS, END };
+static const struct fact_field named_pairing[] = { NEED("name", F_NAME), PAIRING_FIELDS, END };
 
 static const struct fact_field packages_file[] = {
 	GROUPS_("packages", F_NAME, package),
-	ROWS_("pairings", pairing),
+	ROWS_("pairings", named_pairing),
 	END,
 };
 

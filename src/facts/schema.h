@@ -69,7 +69,8 @@ const char *fact_type_name(enum fact_type type);
 /*
  * facts_read_files -- every *.yaml in a folder and in extensions/ below it.
  *
- *   errors  SB0100 .. SB0104, SB0280; false, and the readable ones in *files
+ *   errors  SB0100 .. SB0104, SB0280; false, and the readable ones in *files;
+ *           SB0284 (a warning) for what else lies there
  */
 bool facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files);
 
@@ -88,7 +89,7 @@ bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file
  * facts_check_references -- what one file names of another is there: GPUs by their
  * capability, operating systems, Python series, extensions and packages.
  *
- *   errors  SB0282, false
+ *   errors  SB0282, false; also for a range that holds for no release
  */
 bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files);
 
@@ -100,6 +101,12 @@ const char *facts_newest_date(struct arena *a, const struct fact_files *files);
  * removes.  Releases are kept in the order of their versions.
  */
 const struct node *facts_merge(struct arena *a, const struct node *under, const struct node *over);
+
+/*
+ * Which of two keys that are versions or series comes first: as versions, "3.13" before
+ * "3.13t"; 0: they are the same, or one of them is no version.
+ */
+int facts_key_order(struct arena *a, const char *x, const char *y);
 
 /*
  * facts_apply_ranges -- each release of an extension is told which entries of
