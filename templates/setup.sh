@@ -28,6 +28,9 @@
 #
 # Made by stackbuild: change the recipe, not this file.
 # Recipe {{digest|comment}}
+#
+# shellcheck disable=SC2016
+#   SC2016  values of the recipe are quoted so that nothing in them is expanded
 set -euo pipefail
 
 name={{name|sh}}
@@ -149,7 +152,7 @@ END_OF_TEST
     return 1
 }
 {{/host_python}}
-if {{#always}}again{{/always}}{{^always}}todo{{/always}} {{id|sh}} {{key|sh}}; then
+if {{#always}}again {{id|sh}}{{/always}}{{^always}}todo {{id|sh}} {{key|sh}}{{/always}}; then
 {{#starts}}
     rm -rf "${venv:?}"/*
     mkdir -p "$share/done"
@@ -211,13 +214,16 @@ if {{#always}}again{{/always}}{{^always}}todo{{/always}} {{id|sh}} {{key|sh}}; t
 {{/smoke}}
 {{/commands}}
 {{/host_python}}
+{{^always}}
     finished {{id|sh}} {{key|sh}}
+{{/always}}
 fi
 {{/steps}}
 
 # The launcher: torch's libraries for extensions that are loaded before torch, and one thread
 # a process where the environment does not say otherwise (data loaders start many processes).
-cat > "$venv/run" << 'END_OF_RUN'
+{
+    cat << 'END_OF_RUN'
 #!/usr/bin/env bash
 # run COMMAND ...: in this environment
 set -euo pipefail
@@ -228,13 +234,16 @@ for lib in "$VIRTUAL_ENV"/lib/python*/site-packages/torch/lib; do
         export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     fi
 done
+END_OF_RUN
 {{#environment}}
-export {{name|plain}}={{value|sh}}
+    printf 'export %q\n' {{name|plain}}={{value|sh}}
 {{/environment}}
+    cat << 'END_OF_RUN'
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
 export MKL_NUM_THREADS=${MKL_NUM_THREADS:-1}
 exec "$@"
 END_OF_RUN
+} > "$venv/run"
 chmod 755 "$venv/run"
 
 say "ready: $venv/run {{#command}}{{.|comment}}{{^last}} {{/last}}{{/command}}{{^command}}python ...{{/command}}"
