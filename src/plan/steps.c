@@ -128,8 +128,8 @@ python_by_uv(struct maker *m, struct step *st)
 	plan_pip_cache(m, &c);
 	plan_push(m, st, c);
 	c = plan_command(m, PHASE_INSTALL, "it checks the digest of what it fetches",
-			 "{work}/uv/bin/uv", "venv", "--no-project", "--python-preference",
-			 "only-managed", "--python", NULL);
+			 "{work}/uv/bin/uv", "venv", "--no-project", "--allow-existing",
+			 "--python-preference", "only-managed", "--python", NULL);
 	plan_word(m, &c, request);
 	plan_word(m, &c, "{venv}");
 	plan_env(m, &c, "UV_PYTHON_INSTALL_DIR", "{prefix}", false);

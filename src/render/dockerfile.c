@@ -239,7 +239,7 @@ add_stage(struct docker_writer *w, const struct docker_stage *stage, struct scop
 		if (stage->steps.at[i] != stage->base)
 			docker_step(w, stage, stage->steps.at[i], scope_item(out, "steps"));
 	if (stage->runtime)
-		w->good = docker_runtime(w, stage, out) && w->good;
+		docker_runtime(w, stage, out);
 	if (stage->result)
 		result(w, out);
 }

@@ -57,7 +57,7 @@ void docker_runs(struct docker_writer *w, const struct step *s, bool install, st
 /* A text as lines of the list `remarks`. */
 void docker_remarks(struct docker_writer *w, struct scope *out, const char *text);
 
-/* The runtime stage's steps.  Errors SB0405: false. */
-bool docker_runtime(struct docker_writer *w, const struct docker_stage *stage, struct scope *out);
+/* The runtime stage's steps. */
+void docker_runtime(struct docker_writer *w, const struct docker_stage *stage, struct scope *out);
 
 #endif

@@ -103,21 +103,11 @@ copy_step(struct docker_writer *w, struct scope *out)
 	scope_text(step, "path", DOCKER_VENV, (struct span){ 0 });
 }
 
-bool
+void
 docker_runtime(struct docker_writer *w, const struct docker_stage *stage, struct scope *out)
 {
-	const struct stack *s = w->plan->stack;
-
-	if (s->python_from == PYTHON_DEADSNAKES) {
-		diag_help(diag_note(diag_at(w->ds, E_TARGET_CANNOT, s->runtime_base.at,
-					    "Python from deadsnakes is not in the second stage"),
-				    s->recipe->python_from_at, "it was asked for here"),
-			  "take `from: standalone`, which is copied with the environment");
-		return false;
-	}
-	if (s->runtime_apt.n)
+	if (w->plan->stack->runtime_apt.n)
 		apt_step(w, stage, out);
 	copy_step(w, out);
 	check_step(w, stage, out);
-	return true;
 }

@@ -49,43 +49,19 @@ target_named(const char *name)
 	return i;
 }
 
-static void
-no_such_target(struct diags *ds, const char *name)
-{
-	const char *names[NTARGETS], *near;
-	struct buf all = BUF(ds->arena);
-	struct diag *d =
-		diag_at(ds, E_NO_SUCH_TARGET, (struct span){ 0 }, "there is no target `%s`", name);
-
-	for (size_t i = 0; i < NTARGETS; i++) {
-		names[i] = rows[i].name;
-		buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-	}
-	near = str_nearest(name, names, NTARGETS);
-	if (near)
-		diag_help(d, "did you mean `%s`?", near);
-	else
-		diag_help(d, "use one of %s", buf_text(&all));
-}
-
 /* wanted[i]: whether target i is to be written. */
-static bool
-choose(struct diags *ds, const struct render_input *in, bool wanted[NTARGETS])
+static void
+choose(const struct render_input *in, bool wanted[NTARGETS])
 {
-	bool good = true;
-
 	for (size_t i = 0; i < NTARGETS; i++)
 		wanted[i] = !in->targets && rows[i].by_default;
 	for (size_t i = 0; in->targets && i < in->ntargets; i++) {
 		size_t k = target_named(in->targets[i]);
 
-		if (k < NTARGETS)
-			wanted[k] = true;
-		else
-			no_such_target(ds, in->targets[i]);
-		good = good && k < NTARGETS;
+		if (k == NTARGETS)
+			BUG("there is no target `%s`", in->targets[i]);
+		wanted[k] = true;
 	}
-	return good;
 }
 
 /* --- what could not be written --- */
@@ -211,8 +187,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 	struct run r = { .said = MAP(ds->arena) };
 	bool planned = true, good = true;
 
-	if (!choose(ds, in, r.wanted))
-		return false;
+	choose(in, r.wanted);
 	for (size_t i = 0; i < in->recipes->n; i++) {
 		struct arena *scratch = arena_new();
 		const struct plan *p = in->plan(in->ctx, scratch, ds, in->recipes->at[i]);

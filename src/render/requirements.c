@@ -162,7 +162,7 @@ requirements_render(struct arena *a, struct diags *ds, const struct plan *p,
 			scope_flag(top, "compiles", true);
 	}
 	return write_file(a, ds, t, "requirements.txt", top,
-			  arena_printf(a, "%zu requirements", named.n),
+			  arena_printf(a, "%zu requirement%s", named.n, named.n == 1 ? "" : "s"),
 			  "python -m pip install -r {path}", out);
 }
 
@@ -177,6 +177,6 @@ constraints_render(struct arena *a, struct diags *ds, const struct plan *p,
 	for (size_t i = 0; i < lines->n; i++)
 		scope_item_text(top, "constraints", lines->at[i], nowhere);
 	return write_file(a, ds, t, "constraints.txt", top,
-			  arena_printf(a, "%zu constraints", lines->n),
+			  arena_printf(a, "%zu constraint%s", lines->n, lines->n == 1 ? "" : "s"),
 			  "python -m pip install -c {path} ...", out);
 }

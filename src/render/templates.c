@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/sha256.h"
+#include "base/str.h"
 #include "template_tree.h"
 
 /* Where the texts come from: one source a name, in the order of the names. */
@@ -35,11 +36,40 @@ none_replaced(struct diags *ds, const char *dir)
 	return false;
 }
 
+/* A file that is there and is no template has a wrong name, or does nothing. */
+static void
+warn_unknown(struct diags *ds, const char *dir)
+{
+	struct names files = fs_list(ds->arena, dir, "");
+	const char **known = arena_array_of(ds->arena, const char *, embedded_templates_n);
+
+	for (size_t i = 0; i < embedded_templates_n; i++)
+		known[i] = embedded_templates[i].path;
+	for (size_t i = 0; i < files.n; i++) {
+		const char *near = str_nearest(files.at[i], known, embedded_templates_n);
+		struct source *src = arena_new_of(ds->arena, struct source);
+
+		if (embedded_template(files.at[i]))
+			continue;
+		src->path = fs_join(ds->arena, dir, files.at[i]);
+		struct diag *d = diag_at(ds, W_NOT_A_TEMPLATE, (struct span){ .src = src },
+					 "this file takes the place of no template");
+		if (near)
+			diag_help(d, "did you mean `%s`?", near);
+	}
+}
+
 static bool
 replace_from(struct templates *t, struct diags *ds, const char *dir)
 {
 	size_t replaced = 0;
 
+	if (!fs_is_dir(dir)) {
+		diag_help(
+			diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` is not a folder", dir),
+			"name the folder that holds your templates");
+		return false;
+	}
 	for (size_t i = 0; i < embedded_templates_n; i++) {
 		const char *path = fs_join(t->a, dir, embedded_templates[i].path);
 
@@ -50,7 +80,10 @@ replace_from(struct templates *t, struct diags *ds, const char *dir)
 		if (!t->at[i])
 			return false;
 	}
-	return replaced || none_replaced(ds, dir);
+	if (!replaced)
+		return none_replaced(ds, dir);
+	warn_unknown(ds, dir);
+	return true;
 }
 
 const struct templates *
