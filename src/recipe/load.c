@@ -57,7 +57,7 @@ shown(struct arena *a, const char *text)
 	char *copy;
 
 	if (n > LONGEST)
-		for (n = LONGEST; ((unsigned char)text[n] & 0xc0) == 0x80;)
+		for (n = LONGEST; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
 			n--; /* not in the middle of a character */
 	copy = arena_copy(a, text, n);
 	/* A line break would look like the next line of the report. */
