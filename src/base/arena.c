@@ -18,7 +18,8 @@
 #define ARENA_SHARED 1
 #endif
 
-enum { BLOCK_SIZE = ARENA_SHARED ? 256 * 1024 : 0 };
+/* Blocks grow, so that a small arena is cheap to make and a large one has few of them. */
+enum { BLOCK_FIRST = ARENA_SHARED ? 4 * 1024 : 0, BLOCK_MOST = 256 * 1024 };
 
 struct block {
 	struct block *next;
@@ -28,6 +29,7 @@ struct block {
 
 struct arena {
 	struct block *head;
+	size_t size; /* bytes of all blocks */
 };
 
 static void *
@@ -58,6 +60,15 @@ arena_free(struct arena *a)
 	free(a);
 }
 
+/* As much again as there is already. */
+static size_t
+next_size(const struct arena *a)
+{
+	if (!ARENA_SHARED || a->size < BLOCK_FIRST)
+		return BLOCK_FIRST;
+	return a->size < BLOCK_MOST ? a->size : BLOCK_MOST;
+}
+
 void *
 arena_alloc(struct arena *a, size_t size, size_t align)
 {
@@ -65,12 +76,14 @@ arena_alloc(struct arena *a, size_t size, size_t align)
 	size_t at = b ? (b->used + align - 1) & ~(align - 1) : 0;
 
 	if (!b || at > b->size || size > b->size - at) {
-		size_t want = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE;
+		size_t usual = next_size(a);
+		size_t want = size > usual / 4 ? size : usual;
 
 		if (want > SIZE_MAX - sizeof(*b))
 			must(NULL);
 		b = must(calloc(1, sizeof(*b) + want));
 		b->size = want;
+		a->size += want;
 		at = 0;
 		/* A block made for one large thing goes behind the head, which has room left. */
 		if (ARENA_SHARED && want == size && a->head) {

@@ -43,12 +43,6 @@ buf_puts(struct buf *b, const char *s)
 }
 
 void
-buf_putc(struct buf *b, char c)
-{
-	buf_add(b, &c, 1);
-}
-
-void
 buf_printf(struct buf *b, const char *fmt, ...)
 {
 	char small[256];

@@ -25,8 +25,19 @@ enum { BUF_MAX = 256 * 1024 * 1024 };
 
 void buf_add(struct buf *b, const char *bytes, size_t n);
 void buf_puts(struct buf *b, const char *s);
-void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *buf_text(struct buf *b); /* never NULL */
+
+/* Most characters find room: that is decided here, without a call. */
+static inline void
+buf_putc(struct buf *b, char c)
+{
+	if (b->n + 1 < b->cap && b->n < b->max && !b->over) {
+		b->p[b->n++] = c;
+		b->p[b->n] = '\0';
+	} else {
+		buf_add(b, &c, 1);
+	}
+}
 
 #endif
