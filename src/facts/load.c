@@ -1,6 +1,7 @@
 #include "internal.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -145,12 +146,16 @@ trail_verified(struct trail t)
 }
 
 static void
-add_source(struct buf *b, struct fact sources, const char *s)
+add_source(struct buf *b, bool *any, struct fact sources, const char *s)
 {
 	const char *whole = s ? fact_text_of(sources, s) : NULL;
 
-	if (s)
-		buf_printf(b, "%s%s", b->n ? "; " : "", whole ? whole : s);
+	if (!s)
+		return;
+	if (*any)
+		buf_puts(b, "; ");
+	buf_puts(b, whole ? whole : s);
+	*any = true;
 }
 
 static const char *
@@ -161,16 +166,23 @@ sources_text(const struct facts *f, struct trail t, size_t most)
 	const char *why = fact_text(innermost(t, "unverified"));
 	size_t n = fact_count(source);
 	struct buf b = BUF(f->a);
+	char line[16];
+	bool any = false;
 
-	add_source(&b, sources, fact_text(source));
+	/* Put together without printf: every claim that is read passes here. */
+	snprintf(line, sizeof(line), ":%u (", fact_line(here));
+	buf_puts(&b, fact_path(here));
+	buf_puts(&b, line);
+	add_source(&b, &any, sources, fact_text(source));
 	for (size_t i = 0; i < n && i < most; i++)
-		add_source(&b, sources, fact_text(fact_at(source, i)));
+		add_source(&b, &any, sources, fact_text(fact_at(source, i)));
 	if (n > most)
 		buf_printf(&b, ", and %zu more", n - most);
 	if (!trail_verified(t))
 		buf_printf(&b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
 			   strcmp(why, "true") ? why : "");
-	return arena_printf(f->a, "%s:%u (%s)", fact_path(here), fact_line(here), buf_text(&b));
+	buf_putc(&b, ')');
+	return buf_text(&b);
 }
 
 const char *

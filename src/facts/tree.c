@@ -57,9 +57,12 @@ fact_get(struct fact map, const char *key)
 	size_t n = fact_count(map);
 
 	if (n && kind(map) == NODE_MAP)
-		for (size_t i = 0; i < n; i++)
-			if (!strcmp(map.t->texts + word(map, 2 + 2 * i), key))
+		for (size_t i = 0; i < n; i++) {
+			const char *k = map.t->texts + word(map, 2 + 2 * i);
+
+			if (*k == *key && !strcmp(k, key))
 				return fact_at(map, i);
+		}
 	return (struct fact){ map.t, 0 };
 }
 
