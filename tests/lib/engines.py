@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -196,11 +197,16 @@ class Buildah:
     def __init__(self, work):
         self.work, self.policy = work, []
         os.makedirs(work, exist_ok=True)
+        # In memory where there is enough: every RUN makes and removes a container.
+        self.memory = None
+        if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 2 << 30:
+            self.memory = tempfile.mkdtemp(prefix="stackbuild-", dir="/dev/shm")
         self.cli = shutil.which("buildah")
         if not self.cli:
             raise Missing("buildah is not installed")
         os.environ["TMPDIR"] = work  # its cache mounts would stay in /var/tmp
-        self.store = ["--root", f"{work}/root", "--runroot", f"{work}/run"]
+        at = self.memory or work
+        self.store = ["--root", f"{at}/root", "--runroot", f"{at}/run"]
         self.version = subprocess.run([self.cli, "--version"], capture_output=True, text=True).stdout.split()[2]
         # chroot needs no runtime, but starts itself again without LD_LIBRARY_PATH: not with unpacked libraries.
         self.isolation = ["--isolation", "chroot"]
@@ -229,13 +235,21 @@ class Buildah:
             f.write(text)
         cmd = [self.cli, *self.store, "bud", *self.isolation, "--network", "host", "--pull-never", *self.policy, "-f", path]
         cmd += ["--target", target] if target else []
+        # By a file: chroot isolation may lose the output of a command that ends at once.
+        record = os.path.join(self.work, "record-log")
+        os.makedirs(record, exist_ok=True)
+        log = os.path.join(record, "log")
+        open(log, "w").close()
+        cmd += ["--volume", f"{record}:/record"]
         p = subprocess.run([*cmd, context or empty(self.work)], capture_output=True, text=True,
                            errors="surrogateescape", timeout=300)  # fmt: skip
         r = Result(None, log=p.stdout + p.stderr)
         if p.returncode:
             r.refused = last_error(p.stderr)
         runs, lines = [], []
-        for line in p.stdout.split("\n"):
+        with open(log, encoding="ascii") as f:
+            recorded = f.read()
+        for line in recorded.split("\n"):
             if line.startswith("@record "):
                 lines.append(line)
             elif line == "@end":
@@ -246,7 +260,9 @@ class Buildah:
 
     def close(self):
         subprocess.run([self.cli, *self.store, "rm", "-a"], capture_output=True)
-        shutil.rmtree(f"{self.work}/root", ignore_errors=True)
+        if self.memory:
+            subprocess.run(["umount", f"{self.memory}/root/overlay"], capture_output=True)
+            shutil.rmtree(self.memory, ignore_errors=True)
 
 
 def last_error(stderr):

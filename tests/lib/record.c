@@ -2,22 +2,23 @@
  * record -- stands for /bin/sh in a base image: prints what an engine executes instead of
  * executing it.
  *
- *   out  stdout: `@record` and hex chunks, then `@end`; decoded: the words of argv, an
+ *   out  /record/log if there is one, else stdout: `@record` and hex chunks, then `@end`; decoded: the words of argv, an
  *        empty word, then the environment, each ended by a NUL
  */
 #include <stdio.h>
 
 static unsigned column;
+static FILE *out;
 
 static void
 put(const char *s)
 {
 	for (;; s++) {
 		if (column == 0)
-			fputs("@record ", stdout);
-		printf("%02x", (unsigned char)*s);
+			fputs("@record ", out);
+		fprintf(out, "%02x", (unsigned char)*s);
 		if (++column == 200) {
-			putchar('\n');
+			putc('\n', out);
 			column = 0;
 		}
 		if (*s == '\0')
@@ -28,6 +29,9 @@ put(const char *s)
 int
 main(int argc, char **argv, char **envp)
 {
+	out = fopen("/record/log", "a");
+	if (out == NULL)
+		out = stdout;
 	/* argv[0] is the shell's name as the engine gives it. */
 	for (int i = 0; i < argc; i++)
 		put(argv[i]);
@@ -35,7 +39,7 @@ main(int argc, char **argv, char **envp)
 	for (char **e = envp; *e != NULL; e++)
 		put(*e);
 	if (column != 0)
-		putchar('\n');
-	puts("@end");
-	return 0;
+		putc('\n', out);
+	fputs("@end\n", out);
+	return fclose(out) != 0;
 }
