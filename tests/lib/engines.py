@@ -175,7 +175,7 @@ class Docker:
 def docker_runs(log):
     names, chunks = {}, {}
     for line in log.split("\n"):
-        m = re.match(r"#(\d+) \[(?:(\S+) )?(\d+)/(\d+)\] RUN", line)
+        m = re.match(r"#(\d+) \[(?:(\S+) +)?(\d+)/(\d+)\] RUN", line)
         if m:
             names[m[1]] = (m[2] or "stage-0", int(m[3]))
             continue
