@@ -55,6 +55,14 @@ plan_cache(const struct maker *m, struct command *c, const char *id, const char 
 }
 
 void
+plan_apt_caches(const struct maker *m, struct command *c)
+{
+	/* One lock keeps two apts apart; of two in one RUN, older podmans give back one. */
+	plan_cache(m, c, "apt-lists", "/var/lib/apt", false);
+	plan_cache(m, c, "apt", "/var/cache/apt", true);
+}
+
+void
 plan_pip_cache(const struct maker *m, struct command *c)
 {
 	plan_cache(m, c, "pip", "/root/.cache/pip", false);

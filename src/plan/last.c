@@ -127,8 +127,7 @@ plan_cuda_apt(struct maker *m, struct step *st)
 		  plan_command(m, PHASE_INSTALL, NULL, "dpkg", "-i", "{work}/cuda-keyring.deb",
 			       NULL));
 	c = plan_command(m, PHASE_INSTALL, NULL, "apt-get", "update", NULL);
-	plan_cache(m, &c, "apt", "/var/cache/apt", true);
-	plan_cache(m, &c, "apt-lists", "/var/lib/apt", true);
+	plan_apt_caches(m, &c);
 	plan_push(m, st, c);
 	c = plan_command(m, PHASE_INSTALL, "nvcc and what torch's headers include", "apt-get",
 			 "install", "-y", "--no-install-recommends", NULL);
@@ -136,7 +135,6 @@ plan_cuda_apt(struct maker *m, struct step *st)
 	plan_word(m, &c, arena_printf(m->a, "cuda-nvcc-%s", dashed));
 	plan_word(m, &c, arena_printf(m->a, "cuda-profiler-api-%s", dashed));
 	plan_env(m, &c, "DEBIAN_FRONTEND", "noninteractive", false);
-	plan_cache(m, &c, "apt", "/var/cache/apt", true);
-	plan_cache(m, &c, "apt-lists", "/var/lib/apt", true);
+	plan_apt_caches(m, &c);
 	plan_push(m, st, c);
 }

@@ -61,6 +61,8 @@ void plan_env(const struct maker *m, struct command *c, const char *name, const 
 	      bool verbatim);
 void plan_cache(const struct maker *m, struct command *c, const char *id, const char *target,
 		bool locked);
+/* The folders that apt downloads to. */
+void plan_apt_caches(const struct maker *m, struct command *c);
 /* pip's own cache, for what it downloads; not for what it compiles. */
 void plan_pip_cache(const struct maker *m, struct command *c);
 /* --index-url, and the netrc with its credentials. */

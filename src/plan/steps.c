@@ -41,8 +41,7 @@ apt_why(struct maker *m)
 static void
 apt_get(struct maker *m, struct step *st, struct command c)
 {
-	plan_cache(m, &c, "apt", "/var/cache/apt", true);
-	plan_cache(m, &c, "apt-lists", "/var/lib/apt", true);
+	plan_apt_caches(m, &c);
 	plan_push(m, st, c);
 }
 

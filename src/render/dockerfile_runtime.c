@@ -25,9 +25,9 @@ command_of(struct docker_writer *w, ...)
 static void
 add_apt(struct docker_writer *w, struct step *st, struct command c)
 {
-	list_push(w->a, &c.mounts, (struct mount){ MOUNT_CACHE, "apt", "/var/cache/apt", true });
 	list_push(w->a, &c.mounts,
-		  (struct mount){ MOUNT_CACHE, "apt-lists", "/var/lib/apt", true });
+		  (struct mount){ MOUNT_CACHE, "apt-lists", "/var/lib/apt", false });
+	list_push(w->a, &c.mounts, (struct mount){ MOUNT_CACHE, "apt", "/var/cache/apt", true });
 	list_push(w->a, &st->commands, c);
 }
 

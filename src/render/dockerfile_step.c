@@ -161,13 +161,13 @@ step_files(struct docker_writer *w, const struct step *s, const struct places *p
 /* --- commands --- */
 
 static void
-add_mounts(struct scope *run, const struct command *c, struct map *seen)
+add_mounts(struct scope *run, const struct command *c, bool locked, struct map *seen)
 {
 	for (size_t i = 0; i < c->mounts.n; i++) {
 		const struct mount *m = &c->mounts.at[i];
 		struct scope *item;
 
-		if (map_put(seen, m->target, (void *)m))
+		if (m->locked != locked || map_put(seen, m->target, (void *)m))
 			continue;
 		item = scope_item(run, m->kind == MOUNT_CACHE ? "caches" : "secrets");
 		scope_text(item, "id", m->id, (struct span){ 0 });
@@ -277,6 +277,7 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 	struct buf text = BUF(w->a);
 	bool work = false, jobs = false;
 	const char *comment;
+	size_t first = i;
 
 	for (; i < s->commands.n && s->commands.at[i].phase == phase; i++) {
 		const struct command *c = &s->commands.at[i];
@@ -293,9 +294,15 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 		if (c->comment && !text.n)
 			docker_remarks(w, run, c->comment);
 		comment = c->comment && text.n ? c->comment : NULL;
-		add_mounts(run, c, &seen);
 		one_command(w, s, c, comment, p, &cwd, &text);
 	}
+	/*
+	 * What is locked comes last: buildah 1.28 and podman 4.3 give back the lock of a
+	 * RUN's last cache mount only, and wait for ever for any other (buildah#4342).
+	 */
+	for (size_t locked = 0; locked < 2; locked++)
+		for (size_t k = first; k < i; k++)
+			add_mounts(run, &s->commands.at[k], locked, &seen);
 	if (work)
 		buf_printf(&text, AND "rm -rf %s", p->work);
 	scope_flag(run, "jobs", jobs);

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+LIMIT_S = 120  # for one Dockerfile; a build that waits for itself would wait for ever
 # What engines add by themselves.
 OWN_ENV = {"HOME", "HOSTNAME", "TERM", "PWD", "OLDPWD", "container"}
 
@@ -101,7 +102,7 @@ def archive(work, name, files, users):
 
 def use_unpacked():
     """Finds engines that ci/engines unpacked into the build folder."""
-    folder = os.path.join(os.environ.get("BUILD", os.path.join(ROOT, "build")), "engines")
+    folder = os.path.join(ROOT, os.environ.get("BUILD", "build"), "engines")
     out = subprocess.run([os.path.join(ROOT, "ci", "engines"), os.path.abspath(folder), "env"],
                          capture_output=True, text=True).stdout  # fmt: skip
     for line in out.splitlines():
@@ -158,8 +159,11 @@ class Docker:
         context = context or empty(self.work)
         cmd = [self.cli, "build", "--no-cache", "--network=host", "-f", f.name]
         cmd += ["--target", target] if target else []
-        p = subprocess.run([*cmd, context], env=self.env, capture_output=True, text=True,
-                           errors="surrogateescape", timeout=120)  # fmt: skip
+        try:
+            p = subprocess.run([*cmd, context], env=self.env, capture_output=True, text=True,
+                               errors="surrogateescape", timeout=LIMIT_S)  # fmt: skip
+        except subprocess.TimeoutExpired as e:
+            return Result(f"hangs after {(e.stderr or b'')[-300:]!r}")
         r = Result(None, log=p.stderr)
         if p.returncode:
             r.refused = last_error(p.stderr)
@@ -241,8 +245,11 @@ class Buildah:
         log = os.path.join(record, "log")
         open(log, "w").close()
         cmd += ["--volume", f"{record}:/record"]
-        p = subprocess.run([*cmd, context or empty(self.work)], capture_output=True, text=True,
-                           errors="surrogateescape", timeout=300)  # fmt: skip
+        try:
+            p = subprocess.run([*cmd, context or empty(self.work)], capture_output=True, text=True,
+                               errors="surrogateescape", timeout=LIMIT_S)  # fmt: skip
+        except subprocess.TimeoutExpired as e:
+            return Result(f"hangs after {(e.stdout or b'')[-300:]!r}")
         r = Result(None, log=p.stdout + p.stderr)
         if p.returncode:
             r.refused = last_error(p.stderr)
