@@ -4,6 +4,9 @@
 #include "base/str.h"
 #include "internal.h"
 
+/* More ranges than this for one release are more than anybody writes; the rest is left out. */
+enum { RANGES_MOST = 64 };
+
 struct fact
 extension_file_of(const struct facts *f, const char *name)
 {
@@ -22,31 +25,64 @@ facts_extension_names(const struct facts *f)
 	return names;
 }
 
-struct fact
-extension_range(struct fact file, struct fact release, const char *key)
+/* A release with the ranges that hold for it, found once for all of its fields. */
+struct held {
+	struct fact file, release, ranges[RANGES_MOST];
+	size_t n;
+};
+
+static struct held
+held_of(struct fact file, struct fact release)
 {
-	struct fact ranges = fact_get(file, "ranges"), found = { file.t, 0 };
+	struct fact ranges = fact_get(file, "ranges");
+	struct held h = { .file = file, .release = release };
 
 	for (const char *p = fact_text_of(release, "applies"); p && *p; p += strspn(p, " ")) {
 		size_t i = 0;
 
 		for (; is_digit(*p); p++)
 			i = i * 10 + (size_t)(*p - '0');
-		if (fact_is(fact_get(fact_at(ranges, i), key)))
-			found = fact_at(ranges, i);
+		if (h.n < RANGES_MOST)
+			h.ranges[h.n++] = fact_at(ranges, i);
 	}
-	return found;
+	return h;
+}
+
+/* The last of them that has the key. */
+static struct fact
+range_with(const struct held *h, const char *key)
+{
+	for (size_t i = h->n; i--;)
+		if (fact_is(fact_get(h->ranges[i], key)))
+			return h->ranges[i];
+	return (struct fact){ h->file.t, 0 };
+}
+
+static struct fact
+field_of(const struct held *h, const char *key)
+{
+	struct fact own = fact_get(h->release, key), range;
+
+	if (fact_is(own))
+		return own;
+	range = range_with(h, key);
+	return fact_get(fact_is(range) ? range : h->file, key);
+}
+
+struct fact
+extension_range(struct fact file, struct fact release, const char *key)
+{
+	struct held h = held_of(file, release);
+
+	return range_with(&h, key);
 }
 
 struct fact
 extension_field(struct fact file, struct fact release, const char *key)
 {
-	struct fact own = fact_get(release, key), range = { file.t, 0 };
+	struct held h = held_of(file, release);
 
-	if (fact_is(own))
-		return own;
-	range = extension_range(file, release, key);
-	return fact_get(fact_is(range) ? range : file, key);
+	return field_of(&h, key);
 }
 
 static enum tri
@@ -61,26 +97,27 @@ tri_of(struct fact x)
 static struct extension_release
 read_release(const struct facts *f, const char *name, const char *version, struct trail t)
 {
-	struct fact file = t.at[0], r = t.at[t.n - 1];
+	struct fact r = t.at[t.n - 1];
+	struct held h = held_of(t.at[0], r);
 	struct arena *a = f->a;
 
 	return (struct extension_release){
 		.name = name,
 		.version = version,
 		.on_pypi = fact_true_of(r, "pypi"),
-		.sdist_buildable = tri_of(extension_field(file, r, "sdist")),
-		.sdist_why = fact_text(extension_field(file, r, "sdist_why")),
+		.sdist_buildable = tri_of(field_of(&h, "sdist")),
+		.sdist_why = fact_text(field_of(&h, "sdist_why")),
 		.git_tag = fact_text_of(r, "tag"),
 		.more_tags = fact_items(a, fact_get(r, "more_tags")),
-		.build_requires = fact_items(a, extension_field(file, r, "build_requires")),
-		.run_requires = fact_items(a, extension_field(file, r, "run_requires")),
-		.run_known = fact_is(extension_field(file, r, "run_requires")),
-		.archs = fact_words(a, extension_field(file, r, "archs")),
-		.honours_arch_list = tri_of(extension_field(file, r, "honours_arch_list")),
-		.arch_env = fact_text(extension_field(file, r, "arch_env")),
-		.arch_env_dots = tri_of(extension_field(file, r, "arch_env_dots")) == TRI_YES,
-		.requires_python = fact_text(extension_field(file, r, "requires_python")),
-		.cxx_std = fact_text(extension_field(file, r, "cxx_std")),
+		.build_requires = fact_items(a, field_of(&h, "build_requires")),
+		.run_requires = fact_items(a, field_of(&h, "run_requires")),
+		.run_known = fact_is(field_of(&h, "run_requires")),
+		.archs = fact_words(a, field_of(&h, "archs")),
+		.honours_arch_list = tri_of(field_of(&h, "honours_arch_list")),
+		.arch_env = fact_text(field_of(&h, "arch_env")),
+		.arch_env_dots = tri_of(field_of(&h, "arch_env_dots")) == TRI_YES,
+		.requires_python = fact_text(field_of(&h, "requires_python")),
+		.cxx_std = fact_text(field_of(&h, "cxx_std")),
 		.source = trail_source(f, t),
 	};
 }
