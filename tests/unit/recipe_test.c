@@ -13,7 +13,7 @@ short_and_long_forms_ask_for_the_same(void **state)
 	same("python: 3.10", "python: {version: \"3.10\"}");
 	same("gpus: 9.0", "gpus: [\"9.0\"]");
 	same("gpus: []\npackages: x", "packages: [x]");
-	same("packages: [\" numpy<2 \"]", "packages: [numpy<2]");
+	same("packages: 'numpy<2'", "packages: [numpy<2]");
 	same("runtime: debian:12", "runtime: {base: debian:12}");
 	same("index: https://h/simple", "index: {url: https://h/simple}");
 	same("modal: {gpu: H100}", "modal:\n  gpu: H100");
