@@ -246,4 +246,4 @@ END_OF_RUN
 } > "$venv/run"
 chmod 755 "$venv/run"
 
-say "ready: $venv/run {{#command}}{{.|comment}}{{^last}} {{/last}}{{/command}}{{^command}}python ...{{/command}}"
+say "ready: $venv/run{{^command}} python ...{{/command}}"{{#command}} {{.|sh}}{{/command}}

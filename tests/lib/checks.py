@@ -1,7 +1,7 @@
 """BuildKit's build checks (`docker build --check`), for machines whose docker is older than they are.
 
 in      the text of a Dockerfile
-out     [(line, rule, what)]; empty: clean
+out     [(line, rule, what)]; empty: clean.  Rules in EXPERIMENTAL are off in docker by default
 source  https://docs.docker.com/reference/build-checks/, the rules of moby/buildkit
         frontend/dockerfile/linter/ruleset.go, experimental ones included
 """
@@ -35,6 +35,7 @@ RULES = {
     "UndefinedVar": "",
     "WorkdirRelativePath": "",
 }
+EXPERIMENTAL = {"CopyIgnoredFile", "InvalidDefinitionDescription"}
 SECRET = re.compile(r"(?i)(?:_|^)(?:apikey|auth|credentials?|key|password|pword|passwd|secret|token)(?:_|$)")
 PUBLIC = re.compile(r"(?i)(?:_|^)public(?:_|$)")
 VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*))")

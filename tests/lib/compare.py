@@ -16,7 +16,7 @@ import re
 import dockerfile
 import shell
 
-DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b")
 
 
 class Different(Exception):
@@ -46,6 +46,10 @@ def same(a, b, twin, value, at):
             raise Different(f"{at}: keys {short(sorted(keys))} became {short(sorted(b))}")
         for k in a:
             same(a[k], b[k.replace(twin, value)], twin, value, f"{at}.{k}")
+    elif isinstance(a, list) and a[:1] == ["constraint"] == b[:1]:
+        # Names of packages are written in their normal form.
+        if normal(a[1].replace(twin, value)) != normal(b[1]):
+            raise Different(f"{at}: {short(a[1].replace(twin, value))} became {short(b[1])}")
     elif isinstance(a, (list, tuple)):
         for n, (x, y) in enumerate(zip(a, b)):
             same(x, y, twin, value, f"{at}/{n}")
@@ -54,6 +58,10 @@ def same(a, b, twin, value, at):
             raise Different(f"{at}: {len(a)} parts became {len(b)}: {short(more[0])}")
     elif a != b:
         raise Different(f"{at}: {a!r} became {b!r}")
+
+
+def normal(s):
+    return re.sub(r"[-_.]+", "-", s).lower()
 
 
 def without_digests(s):
@@ -107,6 +115,8 @@ def content(path, text):
         return ["json", json.loads(text)]
     if path.endswith(".py"):
         return ["python", py_tree(text)]
+    if path.endswith("constraints.txt"):
+        return ["constraints", [["constraint", line] for line in text.split("\n")]]
     if path.endswith(".sh"):
         return ["sh", sh_tree(text)]
     return ["text", text.split("\n")]
@@ -196,5 +206,5 @@ READERS = {
     "modal": py_tree,
     "script": sh_tree,
     "requirements": pip_tree,
-    "constraints": pip_tree,
+    "constraints": lambda text: [["constraint", line] if kind == "line" else [kind, line] for kind, line in pip_tree(text)],
 }

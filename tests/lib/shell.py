@@ -131,6 +131,8 @@ class Lexer:
                 self.i += 2
             elif c == "$" and self.text.startswith("$'", self.i):
                 text += self.ansi()
+            elif c == "$" and self.text.startswith('$"', self.i):
+                raise Bad('$": bash translates it, sh does not')
             elif c in "$`":
                 e = self.expansion()
                 if isinstance(e, str):
@@ -173,8 +175,6 @@ class Lexer:
 
     def expansion(self):
         t, i = self.text, self.i
-        if t.startswith('$"', i):
-            raise Bad('$": bash translates it, sh does not')
         if t[i] == "`":
             end = i + 1
             while end < len(t) and t[end] != "`":
