@@ -107,8 +107,9 @@ def check_installed(plan):
     for pin in plan["pins"]:
         version = found.get(normal(pin["name"]))
         clauses = [c for c in pin["specifier"].split(",") if c.strip()]
+        known = bool(version and VERSION.match(version))
         rows.append({"name": pin["name"], "planned": pin["specifier"] or "any", "found": version,
-                     "ok": version is not None and all(holds(c, version) for c in clauses)})
+                     "ok": known and all(holds(c, version) for c in clauses)})
     return rows
 
 

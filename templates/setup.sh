@@ -209,9 +209,13 @@ if {{#always}}again {{id|sh}}{{/always}}{{^always}}todo {{id|sh}} {{key|sh}}{{/a
         say "smoke.cu is not compiled: there is no nvcc here"
     fi
 {{/smoke}}
-{{^smoke}}
+{{#probe}}
+    {{command|code}} ||
+        fail "not as planned; without $share/done, every step is done again"
+{{/probe}}
+{{#plain}}
     {{command|code}}
-{{/smoke}}
+{{/plain}}
 {{/commands}}
 {{/host_python}}
 {{^always}}

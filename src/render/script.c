@@ -28,6 +28,8 @@ static const struct shape command_shape[] = {
 	{ "remarks", VALUE_LIST, "why, in lines", 0 },
 	{ "command", VALUE_CODE, "the command", 0 },
 	{ "smoke", VALUE_FLAG, "it needs an nvcc that may not be there", 0 },
+	{ "probe", VALUE_FLAG, "it compares what is there with the plan", 0 },
+	{ "plain", VALUE_FLAG, "it is neither", 0 },
 	{ 0 },
 };
 
@@ -233,7 +235,7 @@ add_command(struct writer *w, const struct step *s, const struct command *from, 
 	struct scope *item = scope_item(out, "commands");
 	struct buf b = BUF(w->a);
 	struct command c;
-	bool smoke;
+	bool smoke, probe;
 
 	c = for_host(w, from, &smoke);
 	name_secrets(w, from, out);
@@ -245,7 +247,10 @@ add_command(struct writer *w, const struct step *s, const struct command *from, 
 	if (c.cwd)
 		buf_putc(&b, ')');
 	scope_code(item, "command", buf_text(&b));
+	probe = c.argv.n > 1 && ends_with(c.argv.at[1].s, "/probe.py");
 	scope_flag(item, "smoke", smoke);
+	scope_flag(item, "probe", probe);
+	scope_flag(item, "plain", !smoke && !probe);
 }
 
 /* --- steps --- */
