@@ -327,7 +327,7 @@ test_command(void **state)
 	assert_string_equal(command(LANG_SH, ARGV("cat", "!{share}/x"), NULL, false),
 			    "cat '{share}/x'");
 	assert_string_equal(command(LANG_SH, ARGV("{venv}/bin/a $b\"`"), NULL, false),
-			    "\"${venv}/bin/a \\$b\\\"\\`\"");
+			    "\"$venv/bin/a \\$b\\\"\\`\"");
 	assert_string_equal(command(LANG_SH, ARGV("make"), env, true),
 			    "CC=gcc NOTE='{share} it' MAX_JOBS=$(jobs) \\\n    make");
 	assert_string_equal(command(LANG_SH, ARGV("make"), four, true), "MAX_JOBS=4 \\\n    make");
