@@ -271,6 +271,21 @@ without_sources(struct checker *c, const struct node *root)
 	return rest;
 }
 
+static void
+unknown_file(struct checker *c, const struct fact_file *file)
+{
+	struct names known = facts_file_names(c->a);
+	const char *near = str_nearest(file->name, known.at, known.n);
+	struct diag *d =
+		bad(c, file->root->at,
+		    arena_printf(c->a, "no part of the knowledge is called `%.200s`", file->name));
+
+	if (near)
+		diag_help(d, "call it %s", near);
+	else
+		diag_help(d, "an extension's file lies in extensions/");
+}
+
 bool
 facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what)
 {
@@ -278,8 +293,7 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 	struct checker c = { .a = a, .ds = ds, .what = what, .ok = true };
 
 	if (!fields) {
-		bad(&c, file->root->at,
-		    arena_printf(a, "no part of the knowledge is called `%.200s`", file->name));
+		unknown_file(&c, file);
 		return false;
 	}
 	if (node_is_null(file->root))

@@ -395,23 +395,44 @@ static const struct fact_field extension_file[] = {
 	END,
 };
 
+static const struct {
+	const char *name;
+	const struct fact_field *fields;
+} files[] = {
+	{ "costs.yaml", costs_file },   { "cuda.yaml", cuda_file },
+	{ "gpus.yaml", gpus_file },     { "modal.yaml", modal_file },
+	{ "os.yaml", os_file },         { "packages.yaml", packages_file },
+	{ "python.yaml", python_file }, { "torch.yaml", torch_file },
+};
+
+struct names
+facts_file_names(struct arena *a)
+{
+	struct names names = { 0 };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		list_push(a, &names, files[i].name);
+	return names;
+}
+
 const struct fact_field *
 facts_fields(const char *name)
 {
-	static const struct {
-		const char *name;
-		const struct fact_field *fields;
-	} files[] = {
-		{ "costs.yaml", costs_file },   { "cuda.yaml", cuda_file },
-		{ "gpus.yaml", gpus_file },     { "modal.yaml", modal_file },
-		{ "os.yaml", os_file },         { "packages.yaml", packages_file },
-		{ "python.yaml", python_file }, { "torch.yaml", torch_file },
-	};
-
 	if (starts_with(name, "extensions/") && ends_with(name, ".yaml"))
 		return extension_file;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		if (!strcmp(files[i].name, name))
 			return files[i].fields;
 	return NULL;
+}
+
+bool
+facts_is_release_field(const char *key)
+{
+	static const struct fact_field fields[] = { RELEASE_FIELDS, END };
+
+	for (size_t i = 0; fields[i].key; i++)
+		if (!strcmp(fields[i].key, key))
+			return true;
+	return false;
 }

@@ -59,8 +59,14 @@ struct fact_field {
 	bool needed;
 };
 
+/* The names of the files at the top: "torch.yaml". */
+struct names facts_file_names(struct arena *a);
+
 /* The fields of the file of that relative name, or NULL: no such file. */
 const struct fact_field *facts_fields(const char *name);
+
+/* Whether a key of an extension's file is one that a release may have. */
+bool facts_is_release_field(const char *key);
 
 /* Whether a text is a value of that type; what it should have been. */
 bool fact_fits(struct arena *a, enum fact_type type, const char *s);

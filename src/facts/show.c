@@ -1,29 +1,30 @@
+#include "show.h"
+
 #include <string.h>
 
-#include "base/json.h"
 #include "base/str.h"
-#include "internal.h"
 
 /*
  *   torch 2.2.2
+ *     built        2024-03-25
  *     python       3.8 3.9 3.10 3.11 3.12
- *     torchvision  0.17.2
- *     builds
- *       cu121
- *         cuda     12.1
- *     source: knowledge/torch.yaml:412 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)
+ *     builds  cuda    cudnn     archs                            pypi
+ *     cu118   11.8.0  8.7.0.84  3.7 5.0 6.0 7.0 7.5 8.0 8.6 9.0  [1]
+ *     cu121   12.1    8.9.2.26  5.0 6.0 7.0 7.5 8.0 8.6 9.0      yes [2]
+ *
+ *   source: knowledge/torch.yaml:276
+ *           PyPI: torch 2.2.2 METADATA, read 2026-11-20
+ *   [1]     ...
  */
 
-/* One thing that is known: what to call it, the maps round it, more maps that hold for it. */
-struct found {
-	const char *title;
-	struct trail trail;
-	struct fact ranges; /* of an extension's release: what holds for several */
-};
+struct show
+show_to(const struct facts *f, struct arena *a, struct buf *out)
+{
+	return (struct show){ .f = f, .a = a, .out = out };
+}
 
-/* Keys that say where a claim comes from are shown as the source, not as values. */
-static bool
-is_value(const char *key)
+bool
+show_is_value(const char *key)
 {
 	static const char *const others[] = { "source", "sources", "unverified", "applies" };
 
@@ -34,305 +35,203 @@ is_value(const char *key)
 }
 
 static const char *
-one_line(struct arena *a, struct fact x)
+said(const char *s)
+{
+	return !strcmp(s, "true") ? "yes" : !strcmp(s, "false") ? "no" : s;
+}
+
+const char *
+show_value(struct arena *a, struct fact x)
 {
 	struct buf b = BUF(a);
 
 	if (fact_text(x))
-		return fact_text(x);
+		return said(fact_text(x));
+	if (!fact_count(x) && fact_is(x) && !fact_is_map(x))
+		return "none";
 	for (size_t i = 0; i < fact_count(x); i++) {
-		if (!fact_text(fact_at(x, i)) || fact_key(x, i))
+		const char *key = fact_key(x, i), *text = fact_text(fact_at(x, i));
+
+		if (key && !show_is_value(key))
+			continue;
+		if (!text)
 			return NULL;
-		buf_printf(&b, "%s%s", i ? ", " : "", fact_text(fact_at(x, i)));
+		buf_printf(&b, "%s%s%s%s", b.n ? ", " : "", key ? key : "", key ? " " : "",
+			   key ? said(text) : text);
 	}
 	return buf_text(&b);
 }
 
-static void
-show_map(struct arena *a, struct fact x, unsigned depth, struct buf *out)
+static bool
+is_among(const char *const *words, const char *word)
+{
+	for (; words && *words; words++)
+		if (!strcmp(*words, word))
+			return true;
+	return false;
+}
+
+/* --- notes --- */
+
+const char *
+show_mark(struct show *v, struct trail t)
+{
+	const char *source = trail_sources(v->f, t);
+	const char *what = strchr(source, '(');
+	size_t i = 0;
+
+	what = what ? what : source;
+	while (i < v->seen.n && strcmp(v->seen.at[i], what))
+		i++;
+	if (i == v->seen.n) {
+		list_push(v->a, &v->seen, what);
+		list_push(v->a, &v->notes, source);
+	}
+	return i ? arena_printf(v->a, "[%zu]", i) : NULL;
+}
+
+void
+show_notes(struct show *v)
+{
+	buf_putc(v->out, '\n');
+	for (size_t i = 0; i < v->notes.n; i++) {
+		/* "place (what)": the place alone, then what it says. */
+		const char *note = v->notes.at[i], *what = strstr(note, " (");
+		size_t place = what ? (size_t)(what - note) : strlen(note);
+
+		show_line(v, 0, strlen("source:") - 1,
+			  i ? arena_printf(v->a, "[%zu]", i) : "source:",
+			  arena_copy(v->a, note, place), NULL);
+		if (what)
+			show_line(v, 0, strlen("source:") - 1, "",
+				  arena_copy(v->a, what + 2, strlen(what) - 3), NULL);
+	}
+}
+
+/* --- maps --- */
+
+size_t
+show_key_width(struct arena *a, struct fact map, const char *const *but)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i < fact_count(x); i++) {
-		const char *key = fact_key(x, i);
+	for (size_t i = 0; i < fact_count(map); i++) {
+		const char *key = fact_key(map, i);
 
-		if (key && is_value(key) && one_line(a, fact_at(x, i)) && strlen(key) > width)
+		if (key && show_is_value(key) && !is_among(but, key) &&
+		    show_value(a, fact_at(map, i)) && strlen(key) > width)
 			width = strlen(key);
 	}
-	for (size_t i = 0; i < fact_count(x); i++) {
-		const char *key = fact_key(x, i), *line = one_line(a, fact_at(x, i));
-
-		if (key && !is_value(key))
-			continue;
-		buf_printf(out, "%*s", (int)(2 * depth), "");
-		if (key && line) {
-			buf_printf(out, "%-*s  %s\n", (int)width, key, line);
-			continue;
-		}
-		buf_printf(out, "%s\n", key ? key : line ? line : "-");
-		if (!line)
-			show_map(a, fact_at(x, i), depth + 1, out);
-	}
+	return width;
 }
 
-static void
-json_fact(struct json *j, const char *key, struct fact x)
+/* Whether each entry is a map of values that fit on one line: it can be a row. */
+static bool
+is_table(struct arena *a, struct fact x)
 {
-	if (fact_text(x)) {
-		json_text(j, key, fact_text(x));
-		return;
+	for (size_t i = 0; i < fact_count(x); i++) {
+		struct fact row = fact_at(x, i);
+
+		if (fact_text(row) || (fact_count(row) && !fact_key(row, 0)))
+			return false;
+		for (size_t k = 0; k < fact_count(row); k++)
+			if (show_is_value(fact_key(row, k)) && !show_value(a, fact_at(row, k)))
+				return false;
 	}
-	if (!fact_count(x) || fact_key(x, 0))
-		json_map(j, key);
-	else
-		json_list(j, key);
-	for (size_t i = 0; i < fact_count(x); i++)
-		if (!fact_key(x, i) || is_value(fact_key(x, i)))
-			json_fact(j, fact_key(x, i), fact_at(x, i));
-	json_end(j);
+	return fact_count(x) > 0;
 }
 
-static struct fact
-range_at(struct fact ranges, const char **applies)
+static size_t
+column_of(struct table *t, const char *head)
 {
 	size_t i = 0;
 
-	for (; is_digit(**applies); ++*applies)
-		i = i * 10 + (size_t)(**applies - '0');
-	*applies += strspn(*applies, " ");
-	return fact_at(ranges, i);
+	while (i < t->columns && strcmp(t->heads[i], head))
+		i++;
+	if (i == t->columns)
+		table_head(t, head);
+	return i < SHOW_COLUMNS ? i : SHOW_COLUMNS - 1;
 }
+
+/* A map of maps, or a list of them, under the name that it has. */
+static bool
+show_table(struct show *v, struct trail t, const char *name, struct fact x, unsigned indent)
+{
+	struct table table = { 0 };
+
+	table_head(&table, name);
+	for (size_t i = 0; i < fact_count(x); i++)
+		for (size_t k = 0; k < fact_count(fact_at(x, i)); k++)
+			if (show_is_value(fact_key(fact_at(x, i), k)))
+				column_of(&table, fact_key(fact_at(x, i), k));
+	for (size_t i = 0; i < fact_count(x); i++) {
+		struct fact row = fact_at(x, i);
+		const char **cells = table_row(v, &table);
+
+		cells[0] = fact_key(x, i);
+		for (size_t k = 0; k < fact_count(row); k++)
+			if (show_is_value(fact_key(row, k)))
+				cells[column_of(&table, fact_key(row, k))] =
+					show_value(v->a, fact_at(row, k));
+		cells[table.columns] = show_mark(v, trail_to(t, row));
+	}
+	return table_print(v, &table, indent);
+}
+
+static void show_values(struct show *v, struct trail t, unsigned indent, size_t width,
+			const char *const *but, const char *mark);
 
 static void
-show(const struct facts *f, struct arena *a, const struct found *x, struct buf *out)
+show_nested(struct show *v, struct trail t, const char *name, struct fact x, unsigned indent)
 {
-	struct fact own = x->trail.at[x->trail.n - 1];
-	const char *applies = fact_text_of(own, "applies");
+	buf_printf(v->out, "%*s%s\n", (int)indent, "", name);
+	for (size_t i = 0; i < fact_count(x); i++) {
+		struct trail entry = trail_to(t, fact_at(x, i));
+		const char *key = fact_key(x, i), *mark = show_mark(v, entry);
 
-	buf_printf(out, "%s\n", x->title);
-	show_map(a, own, 1, out);
-	buf_printf(out, "  source: %s\n", trail_sources(f, x->trail));
-	while (applies && *applies) {
-		struct fact range = range_at(x->ranges, &applies);
-		struct trail t = trail_to(trail_of(x->trail.at[0]), range);
-
-		buf_putc(out, '\n');
-		show_map(a, range, 1, out);
-		buf_printf(out, "  source: %s\n", trail_sources(f, t));
+		if (key && !show_is_value(key))
+			continue;
+		/* Told here, the source need not be told with each value. */
+		buf_printf(v->out, "%*s%s%s%s\n", (int)indent + 2, "", key ? key : "-",
+			   mark ? " " : "", mark ? mark : "");
+		show_values(v, entry, indent + 4, 0, NULL, NULL);
 	}
 }
 
+/* `mark`: what to put after each value that has no source of its own. */
 static void
-show_json(const struct facts *f, const struct found *x, struct buf *out)
+show_values(struct show *v, struct trail t, unsigned indent, size_t width, const char *const *but,
+	    const char *mark)
 {
-	struct json j = json_to(out);
-	struct fact own = x->trail.at[x->trail.n - 1];
-	const char *applies = fact_text_of(own, "applies");
+	struct fact map = t.at[t.n - 1];
 
-	json_map(&j, NULL);
-	json_text(&j, "what", x->title);
-	json_fact(&j, "known", own);
-	json_text(&j, "source", trail_sources(f, x->trail));
-	if (applies) {
-		json_list(&j, "holds_for_several");
-		while (*applies) {
-			struct fact range = range_at(x->ranges, &applies);
+	if (!width)
+		width = show_key_width(v->a, map, but);
+	for (size_t i = 0; i < fact_count(map); i++) {
+		struct fact x = fact_at(map, i);
+		const char *key = fact_key(map, i), *text = show_value(v->a, x);
+		bool own = fact_is(fact_get(x, "source"));
 
-			json_map(&j, NULL);
-			json_fact(&j, "known", range);
-			json_text(&j, "source",
-				  trail_sources(f, trail_to(trail_of(x->trail.at[0]), range)));
-			json_end(&j);
-		}
-		json_end(&j);
+		if (!show_is_value(key) || is_among(but, key))
+			continue;
+		if (text)
+			show_line(v, indent, width, key, text,
+				  own ? show_mark(v, trail_to(t, x)) : mark);
 	}
-	json_end(&j);
-}
+	for (size_t i = 0; i < fact_count(map); i++) {
+		struct fact x = fact_at(map, i);
+		const char *key = fact_key(map, i);
 
-/* --- finding it --- */
-
-static bool
-find_keyed(const struct facts *f, const char *file, const char *map, const char *name,
-	   struct found *x)
-{
-	struct fact root = facts_file(f, file), all = fact_get(root, map), it;
-	const char *key = name;
-
-	it = fact_get(all, name);
-	if (!fact_is(it) && version_parse(f->a, name))
-		it = fact_version(f, all, name, &key);
-	x->trail = trail_to(trail_of(root), it);
-	return fact_is(it);
-}
-
-static bool
-find_cuda(const struct facts *f, const char *name, struct found *x)
-{
-	struct fact root = facts_file(f, "cuda.yaml"), all = fact_get(root, "series");
-
-	for (size_t i = 0; i < fact_count(all); i++) {
-		struct trail series = trail_to(trail_of(root), fact_at(all, i));
-		struct fact release = fact_get(fact_get(fact_at(all, i), "releases"), name);
-
-		x->trail = fact_is(release) ? trail_to(series, release) : series;
-		if (fact_is(release) || !strcmp(fact_key(all, i), name))
-			return true;
+		if (!show_is_value(key) || is_among(but, key) || show_value(v->a, x))
+			continue;
+		buf_putc(v->out, '\n');
+		if (!is_table(v->a, x) || !show_table(v, t, key, x, indent))
+			show_nested(v, t, key, x, indent);
 	}
-	return false;
 }
 
-static bool
-find_gpu(const struct facts *f, struct arena *a, const char *name, struct found *x)
+void
+show_map(struct show *v, struct trail t, unsigned indent, size_t width, const char *const *but)
 {
-	struct fact root = facts_file(f, "gpus.yaml"), all = fact_get(root, "capabilities");
-	const struct gpu *g = facts_gpu(f, name);
-	const char *cc = g ? g->cc : name;
-	struct fact capability = fact_get(all, cc);
-
-	x->trail = trail_to(trail_of(root), capability);
-	if (g)
-		x->title =
-			arena_printf(a, "gpu %s (%s), compute capability %s%s", g->name, g->id, cc,
-				     g->memory_gb ? arena_printf(a, ", %u GB", g->memory_gb) : "");
-	return fact_is(capability);
-}
-
-static bool
-find_extension(const struct facts *f, const char *name, const char *version, struct found *x)
-{
-	struct fact root = extension_file_of(f, name_normalize(f->a, name)), r;
-	const struct extension *e = facts_extension(f, name);
-	const struct extension_release *known = e && version ? extension_release(e, version) : NULL;
-
-	x->trail = trail_of(root);
-	if (!version)
-		return fact_is(root);
-	r = fact_get(fact_get(root, "releases"), known ? known->version : version);
-	x->trail = trail_to(x->trail, r);
-	x->ranges = fact_get(root, "ranges");
-	return fact_is(r);
-}
-
-static bool
-find(const struct facts *f, struct arena *a, const char *subject, const char *name,
-     const char *version, struct found *x)
-{
-	x->title = arena_printf(a, "%s %s%s%s", subject, name, version ? " " : "",
-				version ? version : "");
-	if (!strcmp(subject, "torch"))
-		return find_keyed(f, "torch.yaml", "releases", name, x);
-	if (!strcmp(subject, "cuda"))
-		return find_cuda(f, name, x);
-	if (!strcmp(subject, "gpu"))
-		return find_gpu(f, a, name, x);
-	if (!strcmp(subject, "extension"))
-		return find_extension(f, name, version, x);
-	if (!strcmp(subject, "os"))
-		return find_keyed(f, "os.yaml", "releases", name, x);
-	if (!strcmp(subject, "modal"))
-		return find_keyed(f, "modal.yaml", "gpus",
-				  facts_modal_gpu(f, name) ? facts_modal_gpu(f, name)->name : name,
-				  x);
-	return find_keyed(f, "packages.yaml", "packages", name_normalize(f->a, name), x);
-}
-
-/* --- listing --- */
-
-static const char *const subjects[] = { "torch", "cuda",  "gpu",    "extension",
-					"os",    "modal", "package" };
-enum { SUBJECTS = sizeof(subjects) / sizeof(*subjects) };
-
-static void
-add_keys(struct arena *a, struct fact map, struct names *names)
-{
-	for (size_t i = 0; i < fact_count(map); i++)
-		list_push(a, names, fact_key(map, i));
-}
-
-static struct names
-names_of(const struct facts *f, struct arena *a, const char *subject)
-{
-	struct fact series = fact_get(facts_file(f, "cuda.yaml"), "series");
-	struct names names = { 0 };
-
-	if (!strcmp(subject, "torch"))
-		add_keys(a, fact_get(facts_file(f, "torch.yaml"), "releases"), &names);
-	else if (!strcmp(subject, "gpu"))
-		names = facts_gpu_names(f, a);
-	else if (!strcmp(subject, "extension"))
-		names = facts_extension_names(f);
-	else if (!strcmp(subject, "os"))
-		add_keys(a, fact_get(facts_file(f, "os.yaml"), "releases"), &names);
-	else if (!strcmp(subject, "modal"))
-		add_keys(a, fact_get(facts_file(f, "modal.yaml"), "gpus"), &names);
-	else if (!strcmp(subject, "package"))
-		add_keys(a, fact_get(facts_file(f, "packages.yaml"), "packages"), &names);
-	else
-		for (size_t i = 0; i < fact_count(series); i++)
-			add_keys(a, fact_get(fact_at(series, i), "releases"), &names);
-	return names;
-}
-
-static void
-show_names(const char *what, struct names names, bool as_json, struct buf *out)
-{
-	struct json j = json_to(out);
-
-	if (as_json) {
-		json_map(&j, NULL);
-		json_list(&j, what);
-		for (size_t i = 0; i < names.n; i++)
-			json_text(&j, NULL, names.at[i]);
-		json_end(&j);
-		json_end(&j);
-		return;
-	}
-	for (size_t i = 0; i < names.n; i++)
-		buf_printf(out, "%s\n", names.at[i]);
-}
-
-static bool
-not_known(struct diags *ds, const char *what, const char *name, struct names known)
-{
-	struct diag *d = diag_at(ds, E_FACT_UNKNOWN, (struct span){ 0 },
-				 "nothing is known of %s `%s`", what, name);
-	const char *near = str_nearest(name, known.at, known.n);
-
-	if (near)
-		diag_help(d, "did you mean `%s`?", near);
-	else
-		diag_help(d, "`stackbuild facts%s%s` lists what is known", *what == 'a' ? "" : " ",
-			  *what == 'a' ? "" : what);
-	return false;
-}
-
-bool
-facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char *subject,
-	   const char *name, const char *version, bool as_json, struct buf *out)
-{
-	struct names all = { (const char **)subjects, SUBJECTS, SUBJECTS };
-	struct found x = { 0 };
-	bool known = false;
-
-	if (!subject) {
-		show_names("subjects", all, as_json, out);
-		return true;
-	}
-	for (size_t i = 0; i < SUBJECTS; i++)
-		known |= !strcmp(subjects[i], subject);
-	if (!known)
-		return not_known(ds, "a subject", subject, all);
-	all = names_of(f, a, subject);
-	if (!name) {
-		show_names(subject, all, as_json, out);
-		return true;
-	}
-	if (!find(f, a, subject, name, version, &x))
-		return not_known(ds, subject,
-				 version ? arena_printf(a, "%s %s", name, version) : name, all);
-	if (as_json)
-		show_json(f, &x, out);
-	else
-		show(f, a, &x, out);
-	return true;
+	show_values(v, t, indent, width, but, show_mark(v, t));
 }

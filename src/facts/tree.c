@@ -23,6 +23,12 @@ kind(struct fact x)
 	return (enum node_kind)(word(x, 0) & ((1u << KIND_BITS) - 1));
 }
 
+bool
+fact_is_map(struct fact x)
+{
+	return x.at && kind(x) == NODE_MAP;
+}
+
 struct fact
 fact_root(const struct fact_tree *t)
 {

@@ -52,6 +52,8 @@ const char *fact_text(struct fact x);            /* NULL for anything but a text
 uint32_t fact_line(struct fact x);               /* 0: not there */
 const char *fact_path(struct fact x);            /* "knowledge/torch.yaml"; NULL: not there */
 
+bool fact_is_map(struct fact x);
+
 static inline bool
 fact_is(struct fact x)
 {

@@ -1,0 +1,147 @@
+#include "show.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* Columns that a text takes: code points. */
+static size_t
+width_of(const char *s)
+{
+	size_t n = 0;
+
+	for (; s && *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+void
+table_head(struct table *t, const char *head)
+{
+	if (t->columns < SHOW_COLUMNS)
+		t->heads[t->columns++] = head;
+}
+
+const char **
+table_row(struct show *v, struct table *t)
+{
+	const char **cells = arena_array_of(v->a, const char *, t->columns + 1);
+
+	list_push(v->a, &t->rows, cells);
+	return cells;
+}
+
+static bool
+is_empty(const struct table *t, size_t column)
+{
+	for (size_t i = 0; i < t->rows.n; i++)
+		if (t->rows.at[i][column] && *t->rows.at[i][column])
+			return false;
+	return true;
+}
+
+/* The columns that hold something: their places and widths. */
+struct shape {
+	size_t at[SHOW_COLUMNS], width[SHOW_COLUMNS], n;
+	size_t left; /* columns before the last one */
+};
+
+static struct shape
+shape_of(const struct table *t, unsigned indent)
+{
+	struct shape s = { .left = indent };
+
+	for (size_t c = 0; c < t->columns; c++) {
+		size_t width = width_of(t->heads[c]);
+
+		if (is_empty(t, c))
+			continue;
+		for (size_t i = 0; i < t->rows.n; i++)
+			if (width_of(t->rows.at[i][c]) > width)
+				width = width_of(t->rows.at[i][c]);
+		s.at[s.n] = c;
+		s.width[s.n++] = width;
+	}
+	for (size_t i = 0; i + 1 < s.n; i++)
+		s.left += s.width[i] + 2;
+	return s;
+}
+
+static void
+pad(struct buf *out, const char *text, size_t width)
+{
+	size_t n = width_of(text);
+
+	buf_puts(out, text ? text : "");
+	for (; n < width; n++)
+		buf_putc(out, ' ');
+}
+
+/* A text with breaks where it would pass the edge, continued at `left`. */
+static void
+put_wrapped(struct buf *out, const char *text, size_t left)
+{
+	size_t column = left;
+
+	for (bool first = true; *text; first = false) {
+		size_t size = strcspn(text, " "), wide = width_of(arena_copy(out->a, text, size));
+
+		if (!first && column + 1 + wide > SHOW_WIDTH) {
+			buf_printf(out, "\n%*s", (int)left, "");
+			column = left;
+		} else if (!first) {
+			buf_putc(out, ' ');
+			column++;
+		}
+		buf_add(out, text, size);
+		column += wide;
+		text += size + strspn(text + size, " ");
+	}
+}
+
+static const char *
+marked(struct arena *a, const char *text, const char *mark)
+{
+	if (!mark)
+		return text ? text : "";
+	return text && *text ? arena_printf(a, "%s %s", text, mark) : mark;
+}
+
+static void
+put_row(struct show *v, const struct shape *s, unsigned indent, const char *const *cells,
+	const char *mark)
+{
+	size_t last = s->n - 1, start = v->out->n;
+
+	buf_printf(v->out, "%*s", (int)indent, "");
+	for (size_t i = 0; i < last; i++)
+		pad(v->out, cells[s->at[i]], s->width[i] + 2);
+	put_wrapped(v->out, marked(v->a, cells[s->at[last]], mark), s->left);
+	while (v->out->n > start && v->out->p[v->out->n - 1] == ' ')
+		v->out->p[--v->out->n] = '\0';
+	buf_putc(v->out, '\n');
+}
+
+bool
+table_print(struct show *v, const struct table *t, unsigned indent)
+{
+	struct shape s = shape_of(t, indent);
+
+	/* What is left for the last column must be worth it. */
+	if (!s.n || s.left + (s.width[s.n - 1] < 24 ? s.width[s.n - 1] : 24) > SHOW_WIDTH)
+		return false;
+	put_row(v, &s, indent, t->heads, NULL);
+	for (size_t i = 0; i < t->rows.n; i++)
+		put_row(v, &s, indent, t->rows.at[i], t->rows.at[i][t->columns]);
+	return true;
+}
+
+void
+show_line(struct show *v, unsigned indent, size_t width, const char *key, const char *text,
+	  const char *mark)
+{
+	buf_printf(v->out, "%*s", (int)indent, "");
+	pad(v->out, key, width + 2);
+	put_wrapped(v->out, marked(v->a, text, mark), indent + width + 2);
+	buf_putc(v->out, '\n');
+}
