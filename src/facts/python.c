@@ -73,6 +73,8 @@ facts_standalone_python(const struct facts *f, const char *series, const char *m
 		return p;
 	}
 	p->version = fact_text_of(in_uv, "uv");
+	if (!p->version || !p->uv)
+		return NULL;
 	p->source = trail_source(f, trail_to(trail_of(file), in_uv));
-	return p->version && p->uv ? p : NULL;
+	return p;
 }
