@@ -211,7 +211,9 @@ expand(struct expansion *e, const struct piece *pieces, size_t n, const struct f
 	e->work += n + 1;
 	if (e->work > WORK_MAX || e->out->n > OUT_MAX)
 		return;
-	for (const struct piece *p = pieces; p < pieces + n; p++) {
+	for (size_t i = 0; i < n; i++) {
+		const struct piece *p = &pieces[i];
+
 		switch (p->kind) {
 		case PIECE_TEXT: buf_add(e->out, p->text.p, p->text.n); break;
 		case PIECE_VALUE: expand_value(e, p, f); break;
