@@ -13,16 +13,31 @@ extension_file_of(const struct facts *f, const char *name)
 	return facts_file(f, arena_printf(f->a, "extensions/%s.yaml", name));
 }
 
+static void
+read_aliases(const struct facts *f, const char *name, struct fact file)
+{
+	struct names aliases = fact_items(f->a, fact_get(file, "aliases"));
+
+	for (size_t i = 0; i < aliases.n; i++) {
+		list_push(f->a, &f->read->aliases, name_normalize(f->a, aliases.at[i]));
+		list_push(f->a, &f->read->alias_of, name);
+	}
+}
+
 struct names
 facts_extension_names(const struct facts *f)
 {
 	struct fact root = fact_root(f->tree);
-	struct names names = { 0 };
+	struct names *names = &f->read->extension_names;
 
-	for (size_t i = 0; i < fact_count(root); i++)
-		if (starts_with(fact_key(root, i), "extensions/"))
-			list_push(f->a, &names, fs_stem(f->a, fact_key(root, i)));
-	return names;
+	for (size_t i = 0; !f->read->extensions && i < fact_count(root); i++)
+		if (starts_with(fact_key(root, i), "extensions/")) {
+			list_push(f->a, names, fs_stem(f->a, fact_key(root, i)));
+			read_aliases(f, names->at[names->n - 1], fact_at(root, i));
+		}
+	if (!f->read->extensions)
+		f->read->extensions = arena_array_of(f->a, const struct extension *, names->n + 1);
+	return *names;
 }
 
 /* A release with the ranges that hold for it, found once for all of its fields. */
@@ -166,28 +181,12 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 	return e;
 }
 
-static bool
-is_alias(const struct facts *f, struct fact file, const char *key)
-{
-	struct names aliases = fact_items(f->a, fact_get(file, "aliases"));
-
-	for (size_t i = 0; i < aliases.n; i++)
-		if (!strcmp(name_normalize(f->a, aliases.at[i]), key))
-			return true;
-	return false;
-}
-
-/* Which of the files it is; their number: none. */
 static size_t
-place_of(const struct facts *f, const struct names *names, const char *key)
+place_in(const struct names *names, const char *name)
 {
 	size_t i = 0;
 
-	while (i < names->n && strcmp(names->at[i], key))
-		i++;
-	if (i < names->n)
-		return i;
-	for (i = 0; i < names->n && !is_alias(f, extension_file_of(f, names->at[i]), key);)
+	while (i < names->n && strcmp(names->at[i], name))
 		i++;
 	return i;
 }
@@ -197,12 +196,10 @@ facts_extension(const struct facts *f, const char *name)
 {
 	struct facts_read *read = f->read;
 	struct names names = facts_extension_names(f);
-	size_t i = place_of(f, &names, name_normalize(f->a, name));
+	const char *key = name_normalize(f->a, name);
+	size_t alias = place_in(&read->aliases, key), i;
 
-	if (!read->extensions) {
-		read->extensions = arena_array_of(f->a, const struct extension *, names.n);
-		read->nextensions = names.n;
-	}
+	i = place_in(&names, alias < read->aliases.n ? read->alias_of.at[alias] : key);
 	if (i == names.n)
 		return NULL;
 	if (!read->extensions[i])

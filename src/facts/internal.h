@@ -28,7 +28,8 @@ struct facts_read {
 	const struct os_release *os;
 	size_t nos;
 	const struct extension **extensions;
-	size_t nextensions;
+	struct names extension_names;
+	struct names aliases, alias_of; /* other names of extensions, and whose */
 	const struct pairing *pairings;
 	size_t npairings;
 	const struct numpy_series *numpy;
