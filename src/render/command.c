@@ -214,3 +214,19 @@ command_text(struct diags *ds, const struct command *c, const struct layout *l, 
 	words_text(&argv, &rest, out);
 	return good;
 }
+
+const char *
+own_gpus(struct arena *a, const struct stack_extension *e)
+{
+	const struct extension_release *r = e->release;
+	struct buf b = BUF(a);
+
+	if (e->source == SOURCE_WHEEL || !r || !r->archs.n || r->arch_env ||
+	    r->honours_arch_list != TRI_NO)
+		return NULL;
+	buf_puts(&b, "compiles for ");
+	for (size_t i = 0; i < r->archs.n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", r->archs.at[i]);
+	buf_puts(&b, ": its setup.py has that list, and does not look at TORCH_CUDA_ARCH_LIST");
+	return buf_text(&b);
+}

@@ -51,4 +51,10 @@ const char *word_plain(struct arena *a, const struct word *w, const struct place
 /* Words that are shell text already, laid out as those of a command. */
 void words_text(const struct names *words, const struct layout *l, struct buf *out);
 
+/*
+ * "compiles for 7.0, 8.0: ..." if the extension's build has a list of GPUs of its own that
+ * the recipe's gpus do not change; else NULL.
+ */
+const char *own_gpus(struct arena *a, const struct stack_extension *e);
+
 #endif

@@ -80,8 +80,9 @@ contents(struct docker_writer *w, struct scope *top)
 		buf_printf(&b, "%s%s%s%s", i ? ", " : "", e->name, e->version ? " " : "",
 			   e->version ? e->version : "");
 	}
-	for (size_t i = 0; i < s->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : " for compute capability ", s->archs.at[i].value);
+	for (size_t i = 0; s->extensions.n && i < s->archs.n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "; GPUs of compute capability ",
+			   s->archs.at[i].value);
 	if (s->extensions.n)
 		scope_item_text(top, "contents", buf_text(&b), nowhere);
 }

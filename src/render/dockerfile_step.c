@@ -373,8 +373,13 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 								     s->why);
 	if (s->kind == STEP_PYTHON)
 		scope_text(out, "path", DOCKER_VENV, s->at);
-	if (stage->builds == s)
+	if (stage->builds == s) {
+		const char *gpus = own_gpus(w->a, s->extension);
+
+		if (gpus)
+			docker_remarks(w, out, gpus);
 		needed_wheels(w, s, out);
+	}
 	step_files(w, s, &p, out);
 	if (s->kind == STEP_BUILD_DEPS && w->builds) {
 		const struct source *jobs = templates_text(w->templates, "jobs.sh");

@@ -288,6 +288,10 @@ add_step(struct writer *w, const struct step *s)
 	if (s->kind == STEP_PYTHON)
 		python_step(w, out, &commands);
 	if (s->kind == STEP_EXTENSION) {
+		const char *gpus = own_gpus(w->a, s->extension);
+
+		if (gpus)
+			scope_item_text(out, "remarks", gpus, s->at);
 		add_folder(w, s, "{src}", out);
 		add_folder(w, s, "{wheels}", out);
 	}
