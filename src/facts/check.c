@@ -56,12 +56,18 @@ check_items(struct checker *c, const struct node *n, enum fact_type type)
 static void
 check_words(struct checker *c, const struct node *n, enum fact_type type)
 {
-	if (n->kind == NODE_LIST) {
-		check_items(c, n, type);
+	bool none = !n->n || (n->kind == NODE_SCALAR && !n->s[strspn(n->s, " ")]);
+
+	if (n->kind == NODE_MAP || none) {
+		if (in_piece(c))
+			bad(c, n->at,
+			    arena_printf(c->a, "%s where %s belongs",
+					 none ? "nothing" : node_kind_name(n),
+					 fact_type_name(type)));
 		return;
 	}
-	if (n->kind != NODE_SCALAR) {
-		check_value(c, n, type);
+	if (n->kind == NODE_LIST) {
+		check_items(c, n, type);
 		return;
 	}
 	for (const char *s = n->s; *(s += strspn(s, " "));) {
@@ -251,9 +257,12 @@ check_map(struct checker *c, const struct node *map, const struct fact_field *fi
 		else if (f->key && (!node_is_null(p->value) || (c->what & CHECK_WHOLE)))
 			check_field(c, p, f, sourced);
 	}
-	for (const struct fact_field *f = fields; f->key && (c->what & CHECK_WHOLE); f++)
-		if (f->needed && (!node_get(map, f->key) || node_is_null(node_get(map, f->key))))
+	for (const struct fact_field *f = fields; f->key && (c->what & CHECK_WHOLE); f++) {
+		const struct node *n = node_get(map, f->key);
+
+		if (f->needed && (!n || !n->n || node_is_null(n)))
 			bad(c, map->at, arena_printf(c->a, "`%s` is missing here", f->key));
+	}
 }
 
 /* The table of sources is not a claim itself. */

@@ -4,9 +4,6 @@
 #include "base/str.h"
 #include "internal.h"
 
-/* More ranges than this for one release are more than anybody writes; the rest is left out. */
-enum { RANGES_MOST = 64 };
-
 struct fact
 extension_file_of(const struct facts *f, const char *name)
 {
@@ -27,13 +24,12 @@ read_aliases(const struct facts *f, const char *name, struct fact file)
 struct names
 facts_extension_names(const struct facts *f)
 {
-	struct fact root = fact_root(f->tree);
-	struct names *names = &f->read->extension_names;
+	struct names *names = &f->read->extension_names, files = facts_files(f);
 
-	for (size_t i = 0; !f->read->extensions && i < fact_count(root); i++)
-		if (starts_with(fact_key(root, i), "extensions/")) {
-			list_push(f->a, names, fs_stem(f->a, fact_key(root, i)));
-			read_aliases(f, names->at[names->n - 1], fact_at(root, i));
+	for (size_t i = 0; !f->read->extensions && i < files.n; i++)
+		if (starts_with(files.at[i], "extensions/")) {
+			list_push(f->a, names, fs_stem(f->a, files.at[i]));
+			read_aliases(f, names->at[names->n - 1], facts_file(f, files.at[i]));
 		}
 	if (!f->read->extensions)
 		f->read->extensions = arena_array_of(f->a, const struct extension *, names->n + 1);
@@ -42,7 +38,7 @@ facts_extension_names(const struct facts *f)
 
 /* A release with the ranges that hold for it, found once for all of its fields. */
 struct held {
-	struct fact file, release, ranges[RANGES_MOST];
+	struct fact file, release, ranges[FACT_RANGES_MAX];
 	size_t n;
 };
 
@@ -57,7 +53,7 @@ held_of(struct fact file, struct fact release)
 
 		for (; is_digit(*p); p++)
 			i = i * 10 + (size_t)(*p - '0');
-		if (h.n < RANGES_MOST)
+		if (h.n < FACT_RANGES_MAX)
 			h.ranges[h.n++] = fact_at(ranges, i);
 	}
 	return h;

@@ -22,7 +22,7 @@ read_knowledge(struct arena *a, struct diags *ds, const char *dir, struct fact_f
 
 	for (size_t i = 0; i < files->n; i++)
 		ok &= facts_check(a, ds, &files->at[i], CHECK_PIECE | CHECK_WHOLE);
-	if (!ok || !facts_check_references(a, ds, files))
+	if (!ok || !facts_check_references(a, ds, files, NULL))
 		return false;
 	for (size_t i = 0; i < files->n; i++)
 		if (starts_with(files->at[i].name, "extensions/"))

@@ -11,6 +11,8 @@
 struct facts {
 	struct arena *a;
 	const struct fact_tree *tree;
+	const struct fact_tree *over; /* files that stand for those of `tree`; or NULL */
+	const char *date;
 	struct facts_read *read;
 };
 
@@ -38,6 +40,8 @@ struct facts_read {
 
 /* The map in a file: "torch.yaml". */
 struct fact facts_file(const struct facts *f, const char *name);
+/* The names of all files. */
+struct names facts_files(const struct facts *f);
 
 /*
  * The maps round a claim, outermost first: a claim rests on the source of the innermost

@@ -9,43 +9,17 @@
 
 /* --- the tree --- */
 
-static const struct fact_file *
-file_of(const struct fact_files *files, const char *name)
+static const struct facts *
+facts_of(struct arena *a, const struct fact_tree *over, const char *date)
 {
-	for (size_t i = 0; i < files->n; i++)
-		if (!strcmp(files->at[i].name, name))
-			return &files->at[i];
-	return NULL;
+	struct facts *f = arena_new_of(a, struct facts);
+
+	*f = (struct facts){ .a = a, .tree = &knowledge_tree, .over = over, .date = date };
+	f->read = arena_new_of(a, struct facts_read);
+	return f;
 }
 
-static struct fact_files
-built_in_files(struct arena *a)
-{
-	struct fact root = fact_root(&knowledge_tree);
-	struct fact_files files = { 0 };
-
-	for (size_t i = 0; i < fact_count(root); i++)
-		list_push(
-			a, &files,
-			(struct fact_file){ fact_key(root, i), fact_unpack(a, fact_at(root, i)) });
-	return files;
-}
-
-/* A file that is not there yet, in the order of the names. */
-static struct fact_file *
-insert_file(struct arena *a, struct fact_files *files, const char *name)
-{
-	static const struct node nothing = { .kind = NODE_MAP };
-	size_t at = files->n;
-
-	list_push(a, files, (struct fact_file){ 0 });
-	for (; at && strcmp(files->at[at - 1].name, name) > 0; at--)
-		files->at[at] = files->at[at - 1];
-	files->at[at] = (struct fact_file){ name, &nothing };
-	return &files->at[at];
-}
-
-/* The built-in files, each with the overlay's of the same name over it. */
+/* Each file as it is with what is laid over it. */
 static bool
 lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struct fact_files *files)
 {
@@ -53,7 +27,9 @@ lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struc
 
 	for (size_t i = 0; i < over->n; i++) {
 		const struct fact_file *mine = &over->at[i];
-		struct fact_file *under = (struct fact_file *)file_of(files, mine->name);
+		struct fact under = fact_get(fact_root(&knowledge_tree), mine->name);
+		struct fact_file merged = *mine;
+		struct node nothing = { .kind = NODE_MAP };
 
 		if (!facts_check(a, ds, mine, CHECK_PIECE)) {
 			ok = false;
@@ -61,53 +37,78 @@ lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struc
 		}
 		if (node_is_null(mine->root))
 			continue;
-		if (!under)
-			under = insert_file(a, files, mine->name);
-		under->root = facts_merge(a, under->root, mine->root);
-		ok &= facts_check(a, ds, under, CHECK_WHOLE);
+		merged.root = facts_merge(a, fact_is(under) ? fact_unpack(a, under) : &nothing,
+					  mine->root);
+		ok &= facts_check(a, ds, &merged, CHECK_WHOLE);
+		list_push(a, files, merged);
 	}
 	return ok;
 }
 
-static const struct fact_tree *
-load_overlay(struct arena *a, struct diags *ds, const char *overlay)
+const struct facts *
+facts_laid_over(struct arena *a, struct diags *ds, const struct fact_files *over)
 {
-	struct fact_files over = { 0 }, files;
+	struct fact_files files = { 0 };
+	const char *date = knowledge_tree.texts + knowledge_tree.date, *newer;
 	size_t nwords, ntexts;
-	bool ok = facts_read_files(a, ds, overlay, &over);
 
-	files = built_in_files(a);
-	ok &= lay_over(a, ds, &over, &files);
-	if (!ok || !facts_check_references(a, ds, &files))
+	if (!lay_over(a, ds, over, &files) ||
+	    !facts_check_references(a, ds, &files, &knowledge_tree))
 		return NULL;
 	for (size_t i = 0; i < files.n; i++)
 		if (starts_with(files.at[i].name, "extensions/"))
 			files.at[i].root = facts_apply_ranges(a, files.at[i].root);
-	return fact_pack(a, &files, facts_newest_date(a, &files), &nwords, &ntexts);
+	newer = facts_newest_date(a, &files);
+	if (newer && strcmp(newer, date) > 0)
+		date = newer;
+	return facts_of(a, fact_pack(a, &files, NULL, &nwords, &ntexts), date);
 }
 
 const struct facts *
 facts_load(struct arena *a, struct diags *ds, const char *overlay)
 {
-	struct facts *f = arena_new_of(a, struct facts);
+	struct fact_files over = { 0 }, files = { 0 };
 
-	*f = (struct facts){ .a = a, .tree = &knowledge_tree };
-	f->read = arena_new_of(a, struct facts_read);
-	if (overlay && !(f->tree = load_overlay(a, ds, overlay)))
-		return NULL;
-	return f;
+	if (!overlay)
+		return facts_of(a, NULL, knowledge_tree.texts + knowledge_tree.date);
+	if (facts_read_files(a, ds, overlay, &over))
+		return facts_laid_over(a, ds, &over);
+	/* What is wrong with the others is told as well, but for what they name: it may be in
+	 * the file that was not read. */
+	lay_over(a, ds, &over, &files);
+	return NULL;
 }
 
 const char *
 facts_date(const struct facts *f)
 {
-	return f->tree->texts + f->tree->date;
+	return f->date;
 }
 
 struct fact
 facts_file(const struct facts *f, const char *name)
 {
-	return fact_get(fact_root(f->tree), name);
+	struct fact over = { f->over, 0 };
+
+	if (f->over)
+		over = fact_get(fact_root(f->over), name);
+	return fact_is(over) ? over : fact_get(fact_root(f->tree), name);
+}
+
+struct names
+facts_files(const struct facts *f)
+{
+	struct fact root = fact_root(f->tree), over = { f->over, 0 };
+	struct names names = { 0 };
+
+	for (size_t i = 0; i < fact_count(root); i++)
+		list_push(f->a, &names, fact_key(root, i));
+	if (f->over)
+		over = fact_root(f->over);
+	for (size_t i = 0; i < fact_count(over); i++)
+		if (!fact_is(fact_get(root, fact_key(over, i))))
+			list_push(f->a, &names, fact_key(over, i));
+	return names;
 }
 
 /* --- where a claim comes from --- */

@@ -84,7 +84,10 @@ refer(struct refs *r, enum kind kind, const char *name, struct span at)
 	d = diag_at(r->ds, E_KNOWLEDGE_NAMES, at, "no %s `%.200s` is known", kinds[kind].what,
 		    name);
 	near = str_nearest(name, known->at, known->n);
-	if (near)
+	if (at.src && !at.src->size)
+		diag_help(d, "keep it in %s: a file that is laid over that one removes it",
+			  kinds[kind].file);
+	else if (near)
 		diag_help(d, "write `%s`", near);
 	else if (kinds[kind].file)
 		diag_help(d, "add it to %s", kinds[kind].file);
@@ -164,6 +167,63 @@ collect(struct refs *r, const struct fact_file *file)
 	}
 }
 
+static bool
+is_among(const struct fact_files *files, const char *name)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (!strcmp(files->at[i].name, name))
+			return true;
+	return false;
+}
+
+static struct fact
+keys_in(struct fact root, enum kind kind)
+{
+	struct fact none = { root.t, 0 };
+
+	return kinds[kind].file ? fact_get(fact_get(root, kinds[kind].file), kinds[kind].keys) :
+				  none;
+}
+
+/*
+ * The names in files of a tree that are not among `files`.  True if a name that the tree
+ * has is gone from `files`: whoever used it in the tree must be asked as well.
+ */
+static bool
+collect_rest(struct refs *r, const struct fact_files *files, struct fact root)
+{
+	bool lost = false;
+
+	for (size_t i = 0; i < fact_count(root); i++) {
+		const char *name = fact_key(root, i);
+		const char *stem = is_extension(name) ? fs_stem(r->a, name) : NULL;
+
+		if (stem && !has(&r->names[EXTENSION], stem)) {
+			list_push(r->a, &r->names[EXTENSION], stem);
+			list_push(r->a, &r->names[PACKAGE], stem);
+		}
+	}
+	for (enum kind k = 0; k < KINDS; k++) {
+		struct fact keys = keys_in(root, k);
+		bool replaced = kinds[k].file && is_among(files, kinds[k].file);
+
+		for (size_t i = 0; i < fact_count(keys); i++)
+			if (!replaced)
+				list_push(r->a, &r->names[k], fact_key(keys, i));
+			else
+				lost |= !has(&r->names[k], fact_key(keys, i));
+	}
+	return lost;
+}
+
+static void
+follow_file(struct refs *r, const char *name, const struct node *root)
+{
+	for (size_t u = 0; u < sizeof(uses) / sizeof(*uses); u++)
+		if (uses[u].file ? !strcmp(uses[u].file, name) : is_extension(name))
+			follow(r, uses[u].kind, root, uses[u].path);
+}
+
 /* --- inside a file of an extension --- */
 
 static bool
@@ -190,6 +250,11 @@ check_ranges(struct refs *r, const struct node *root, const char *key)
 
 	if (!releases || releases->kind != NODE_MAP)
 		releases = &none;
+	if (rows && rows->n > FACT_RANGES_MAX) {
+		r->ok = false;
+		diag_at(r->ds, E_KNOWLEDGE, rows->items[FACT_RANGES_MAX]->at,
+			"more than %d entries in `%s`", FACT_RANGES_MAX, key);
+	}
 	for (size_t i = 0; rows && i < rows->n; i++) {
 		struct text spec = node_text(node_get(rows->items[i], "versions"));
 
@@ -205,10 +270,8 @@ check_ranges(struct refs *r, const struct node *root, const char *key)
 
 /* A name leads to one extension. */
 static void
-check_aliases(struct refs *r, const struct node *root)
+check_aliases(struct refs *r, const struct node *aliases)
 {
-	const struct node *aliases = node_get(root, "aliases");
-
 	for (size_t i = 0; aliases && i < aliases->n; i++) {
 		const char *name = name_normalize(r->a, aliases->items[i]->s);
 		const struct names *known = &r->names[EXTENSION];
@@ -223,27 +286,47 @@ check_aliases(struct refs *r, const struct node *root)
 	}
 }
 
+static void
+check_all_aliases(struct refs *r, const struct fact_files *files, struct fact rest)
+{
+	for (size_t i = 0; i < fact_count(rest); i++) {
+		struct fact aliases = fact_get(fact_at(rest, i), "aliases");
+
+		if (fact_is(aliases) && !is_among(files, fact_key(rest, i)))
+			check_aliases(r, fact_unpack(r->a, aliases));
+	}
+	for (size_t i = 0; i < files->n; i++)
+		if (is_extension(files->at[i].name))
+			check_aliases(r, node_get(files->at[i].root, "aliases"));
+}
+
 bool
-facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files)
+facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files,
+		       const struct fact_tree *rest)
 {
 	static const char *const always[] = { "torch", "cuda", "python" };
 	struct refs r = { .a = a, .ds = ds, .ok = true };
+	struct fact root = { rest, 0 };
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
 		list_push(a, &r.names[PACKAGE], always[i]);
 	for (size_t i = 0; i < files->n; i++)
 		collect(&r, &files->at[i]);
-	for (size_t i = 0; i < files->n; i++)
-		for (size_t u = 0; u < sizeof(uses) / sizeof(*uses); u++)
-			if (uses[u].file ? !strcmp(uses[u].file, files->at[i].name) :
-					   is_extension(files->at[i].name))
-				follow(&r, uses[u].kind, files->at[i].root, uses[u].path);
-	for (size_t i = 0; i < files->n; i++)
+	if (rest)
+		root = fact_root(rest);
+	if (collect_rest(&r, files, root))
+		for (size_t i = 0; i < fact_count(root); i++)
+			if (!is_among(files, fact_key(root, i)))
+				follow_file(&r, fact_key(root, i),
+					    fact_unpack(a, fact_at(root, i)));
+	for (size_t i = 0; i < files->n; i++) {
+		follow_file(&r, files->at[i].name, files->at[i].root);
 		if (is_extension(files->at[i].name)) {
 			check_ranges(&r, files->at[i].root, "ranges");
 			check_ranges(&r, files->at[i].root, "wheels");
-			check_aliases(&r, files->at[i].root);
 		}
+	}
+	check_all_aliases(&r, files, root);
 	return r.ok;
 }
 

@@ -5,55 +5,20 @@
 #include "base/str.h"
 
 /* What any map may hold beside its own fields: see facts_check(). */
-#define END \
-	{ \
-		NULL, ONE, F_TEXT, F_TEXT, NULL, false \
-	}
-#define ONE_(key, type) \
-	{ \
-		key, ONE, type, F_TEXT, NULL, false \
-	}
-#define NEED(key, type) \
-	{ \
-		key, ONE, type, F_TEXT, NULL, true \
-	}
-#define WORDS_(key, type) \
-	{ \
-		key, WORDS, type, F_TEXT, NULL, false \
-	}
-#define MANY_(key, type) \
-	{ \
-		key, MANY, type, F_TEXT, NULL, false \
-	}
-#define TABLE_(key, keys, type) \
-	{ \
-		key, TABLE, type, keys, NULL, false \
-	}
-#define GROUP_(key, fields) \
-	{ \
-		key, GROUP, F_TEXT, F_TEXT, fields, false \
-	}
-#define GROUPS_(key, keys, fields) \
-	{ \
-		key, GROUPS, F_TEXT, keys, fields, false \
-	}
-/* What a reader takes for granted: the file must have it. */
-#define NEED_WORDS(key, type) \
-	{ \
-		key, WORDS, type, F_TEXT, NULL, true \
-	}
-#define NEED_GROUP(key, fields) \
-	{ \
-		key, GROUP, F_TEXT, F_TEXT, fields, true \
-	}
-#define NEED_GROUPS(key, keys, fields) \
-	{ \
-		key, GROUPS, F_TEXT, keys, fields, true \
-	}
-#define ROWS_(key, fields) \
-	{ \
-		key, ROWS, F_TEXT, F_TEXT, fields, false \
-	}
+/* clang-format off */
+#define END                            { NULL, ONE, F_TEXT, F_TEXT, NULL, false }
+#define ONE_(key, type)                { key, ONE, type, F_TEXT, NULL, false }
+#define NEED(key, type)                { key, ONE, type, F_TEXT, NULL, true }
+#define WORDS_(key, type)              { key, WORDS, type, F_TEXT, NULL, false }
+#define NEED_WORDS(key, type)          { key, WORDS, type, F_TEXT, NULL, true }
+#define MANY_(key, type)               { key, MANY, type, F_TEXT, NULL, false }
+#define TABLE_(key, keys, type)        { key, TABLE, type, keys, NULL, false }
+#define GROUP_(key, fields)            { key, GROUP, F_TEXT, F_TEXT, fields, false }
+#define NEED_GROUP(key, fields)        { key, GROUP, F_TEXT, F_TEXT, fields, true }
+#define GROUPS_(key, keys, fields)     { key, GROUPS, F_TEXT, keys, fields, false }
+#define NEED_GROUPS(key, keys, fields) { key, GROUPS, F_TEXT, keys, fields, true }
+#define ROWS_(key, fields)             { key, ROWS, F_TEXT, F_TEXT, fields, false }
+/* clang-format on */
 
 /* --- torch.yaml --- */
 
@@ -200,7 +165,7 @@ static const struct fact_field capability[] = {
 };
 
 static const struct fact_field gpus_file[] = {
-	GROUPS_("capabilities", F_CC, capability),
+	NEED_GROUPS("capabilities", F_CC, capability),
 	END,
 };
 
@@ -214,7 +179,7 @@ static const struct fact_field os_release[] = {
 	END,
 };
 
-static const struct fact_field os_file[] = { GROUPS_("releases", F_TAG, os_release), END };
+static const struct fact_field os_file[] = { NEED_GROUPS("releases", F_TAG, os_release), END };
 
 static const struct fact_field standalone_build[] = {
 	NEED("release", F_UINT),
@@ -244,9 +209,9 @@ static const struct fact_field python_series[] = {
 };
 
 static const struct fact_field python_file[] = {
-	GROUPS_("series", F_SERIES, python_series),
+	NEED_GROUPS("series", F_SERIES, python_series),
 	GROUP_("standalone", standalone),
-	GROUP_("uv", uv),
+	NEED_GROUP("uv", uv),
 	END,
 };
 
@@ -289,7 +254,7 @@ static const struct fact_field modal_file[] = {
 	NEED("builder_default", F_SERIES),
 	NEED_GROUPS("builders", F_SERIES, modal_builder),
 	GROUPS_("pythons_leaving", F_SERIES, modal_leaving),
-	GROUPS_("gpus", F_TEXT, modal_gpu),
+	NEED_GROUPS("gpus", F_TEXT, modal_gpu),
 	END,
 };
 
@@ -326,7 +291,7 @@ static const struct fact_field pairing[] = { PAIRING_FIELDS, END };
 static const struct fact_field named_pairing[] = { NEED("name", F_NAME), PAIRING_FIELDS, END };
 
 static const struct fact_field packages_file[] = {
-	GROUPS_("packages", F_NAME, package),
+	NEED_GROUPS("packages", F_NAME, package),
 	ROWS_("pairings", named_pairing),
 	END,
 };
@@ -342,7 +307,7 @@ static const struct fact_field packages_file[] = {
 		ONE_("api", F_TEXT), ONE_("guesses_machine", F_BOOL), ONE_("wheel_guess", F_BOOL), \
 		ONE_("says", F_VERSION), ONE_("wheel_glibc", F_SERIES), ONE_("wheel_label", F_TAG)
 
-static const struct fact_field extension_release[] = {
+static const struct fact_field extension_one[] = {
 	ONE_("tag", F_TAG),        ONE_("date", F_DATE), ONE_("pypi", F_BOOL),
 	MANY_("more_tags", F_TAG), RELEASE_FIELDS,       END,
 };
@@ -354,12 +319,8 @@ static const struct fact_field extension_range[] = {
 };
 
 static const struct fact_field wheel_row[] = {
-	{ "torch", WORDS, F_SERIES, F_TEXT, NULL, true },
-	{ "cuda", WORDS, F_TAG, F_TEXT, NULL, true },
-	{ "python", WORDS, F_SERIES, F_TEXT, NULL, true },
-	WORDS_("abi", F_ABI),
-	ONE_("nightly", F_BOOL),
-	END,
+	NEED_WORDS("torch", F_SERIES), NEED_WORDS("cuda", F_TAG), NEED_WORDS("python", F_SERIES),
+	WORDS_("abi", F_ABI),          ONE_("nightly", F_BOOL),   END,
 };
 
 static const struct fact_field wheel_group[] = {
@@ -388,7 +349,7 @@ static const struct fact_field extension_file[] = {
 	ONE_("wheel_url", F_TEXT),
 	ONE_("nvcc_threads", F_UINT),
 	GROUPS_("env", F_ENV, env_text),
-	GROUPS_("releases", F_VERSION, extension_release),
+	GROUPS_("releases", F_VERSION, extension_one),
 	ROWS_("ranges", extension_range),
 	ROWS_("wheels", wheel_group),
 	ROWS_("pairings", pairing),

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "facts.h"
 #include "tree.h"
 
 /*
@@ -95,9 +96,20 @@ bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file
  * facts_check_references -- what one file names of another is there: GPUs by their
  * capability, operating systems, Python series, extensions and packages.
  *
+ *   in      rest: the files that are not among `files`; NULL: there are no others
  *   errors  SB0282, false; also for a range that holds for no release
  */
-bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files);
+bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files,
+			    const struct fact_tree *rest);
+
+/*
+ * facts_laid_over -- the built-in files with others over them, checked; facts_load()
+ * reads them from a folder.
+ *
+ *   errors  SB0280 .. SB0282, NULL
+ */
+const struct facts *facts_laid_over(struct arena *a, struct diags *ds,
+				    const struct fact_files *over);
 
 /* The newest day that a source of any file names ("read 2026-11-20"); NULL: none. */
 const char *facts_newest_date(struct arena *a, const struct fact_files *files);

@@ -34,7 +34,7 @@ struct fact_tree {
 /* What is compiled into the program; written by build/generate. */
 extern const struct fact_tree knowledge_tree;
 
-enum { FACT_FILES_MAX = 255, FACT_LINES_MAX = (1 << 22) - 1 };
+enum { FACT_FILES_MAX = 255, FACT_LINES_MAX = (1 << 22) - 1, FACT_RANGES_MAX = 64 };
 
 /* A place in a tree.  One that is not there may be asked anything: it has no text,
  * no pairs and no items, so readers need not check each step. */
@@ -83,7 +83,7 @@ struct fact_files LIST(struct fact_file);
 /*
  * fact_pack -- files as a tree.
  *
- *   in      files: sorted by name; date: of the newest claim, or NULL
+ *   in      date: of the newest claim, or NULL
  *   memory  lives in a
  */
 struct fact_tree *fact_pack(struct arena *a, const struct fact_files *files, const char *date,

@@ -283,6 +283,18 @@ what_is_needed_may_not_be_removed(void **state)
 }
 
 static void
+what_others_name_may_not_be_removed(void **state)
+{
+	(void)state;
+	lay("gpus.yaml", "capabilities: {\"9.0\": null}\n");
+	assert_null(facts_load(a, &ds, dir));
+	assert_int_equal(ds.errors, 1);
+	assert_string_equal(code_table[ds.head->code].id, "SB0282");
+	assert_true(starts_with(ds.head->at.src->path, "knowledge/"));
+	assert_non_null(strstr(ds.head->notes->text, "keep it in gpus.yaml"));
+}
+
+static void
 a_file_of_another_name(void **state)
 {
 	(void)state;
@@ -340,6 +352,7 @@ main(void)
 		OVERLAY(a_source_that_is_not_listed),
 		OVERLAY(a_capability_that_no_gpu_has),
 		OVERLAY(what_is_needed_may_not_be_removed),
+		OVERLAY(what_others_name_may_not_be_removed),
 		OVERLAY(a_file_of_another_name),
 		OVERLAY(text_that_is_no_yaml),
 		OVERLAY(a_folder_that_is_not_there),
