@@ -176,7 +176,7 @@ lint: $(BUILD)/generate $(BUILD)/gen/templates.c
 
 # The tests again, with the program and the C tests under ASan and UBSan.
 asan: deps-test
-	@$(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
+	@INJECT_N=$${INJECT_N:-2000} $(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # The parts of README.md that the programs write.
