@@ -41,13 +41,22 @@ is_version(const char *s)
 	return is_digit(*s) && !s[strspn(s, "0123456789.")];
 }
 
-/* "3.11.9" -> "3.11" */
+/* Also in a registry that mirrors it: its tags are the same. */
+static bool
+is_repository(const char *name, const char *known)
+{
+	size_t n = strlen(name), k = strlen(known);
+
+	return ends_with(name, known) && (n == k || name[n - k - 1] == '/');
+}
+
+/* "3.11.9" -> "3.11"; "3" says no series. */
 static const char *
-first_two(struct arena *a, const char *version)
+series_of(struct arena *a, const char *version)
 {
 	size_t n = strcspn(version, ".");
 
-	return arena_copy(a, version, version[n] ? n + 1 + strcspn(version + n + 1, ".") : n);
+	return version[n] ? arena_copy(a, version, n + 1 + strcspn(version + n + 1, ".")) : NULL;
 }
 
 /* An OS by its id ("ubuntu22.04"), its codename ("jammy"), or its number ("12" of debian). */
@@ -76,17 +85,18 @@ read_piece(const struct facts *f, struct arena *a, const char *piece, bool first
 	const char *repository = short_name(n->repository);
 	bool version = is_version(piece);
 
-	if (first && version && !strcmp(repository, "nvidia/cuda"))
+	if (first && version && is_repository(repository, "nvidia/cuda"))
 		n->cuda = piece;
 	else if (first && version && !strcmp(repository, "python"))
-		n->python = first_two(a, piece);
+		n->python = series_of(a, piece);
 	else if (first && version &&
-		 (!strcmp(repository, "pytorch/pytorch") || !strcmp(repository, "runpod/pytorch")))
+		 (is_repository(repository, "pytorch/pytorch") ||
+		  is_repository(repository, "runpod/pytorch")))
 		n->torch = piece;
 	else if (starts_with(piece, "cuda") && is_version(piece + 4))
 		n->cuda = piece + 4;
 	else if (starts_with(piece, "py") && is_version(piece + 2) && strchr(piece, '.'))
-		n->python = first_two(a, piece + 2);
+		n->python = series_of(a, piece + 2);
 	else if (starts_with(piece, "cudnn"))
 		n->cudnn = true;
 	else if (!strcmp(piece, "base") || !strcmp(piece, "runtime") || !strcmp(piece, "devel"))

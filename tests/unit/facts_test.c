@@ -242,6 +242,18 @@ image_names(void **state)
 	/* Its number is not that of torch. */
 	n = facts_image_name(f, a, "nvcr.io/nvidia/pytorch:24.05-py3");
 	assert_null(n.torch);
+	n = facts_image_name(f, a, "nvcr.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04");
+	assert_string_equal(n.cuda, "12.4.1");
+	assert_string_equal(n.flavour, "runtime");
+	n = facts_image_name(f, a, "mynvidia/cuda:12.4.1");
+	assert_null(n.cuda);
+	n = facts_image_name(
+		f, a, "host.example:5000/mirror/nvidia/cuda:12.4.1-devel-ubuntu24.04@sha256:0");
+	assert_string_equal(n.cuda, "12.4.1");
+	assert_string_equal(n.os, "ubuntu24.04");
+	/* Not a series: any 3 may be inside. */
+	assert_null(facts_image_name(f, a, "python:3").python);
+	assert_string_equal(facts_image_name(f, a, "python:3-slim-trixie").os, "debian13");
 	n = facts_image_name(f, a, "");
 	assert_string_equal(n.repository, "");
 	facts_image_name(f, a, ":::@@--");
