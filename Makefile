@@ -76,7 +76,7 @@ $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libstack.a
 
 generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/facts/%,$(lib_o))
 knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml)
-templates := $(sort $(shell find templates -type f 2>/dev/null))
+templates := $(sort $(shell find templates -name "*.py[co]" -prune -o -type f -print 2>/dev/null))
 
 $(BUILD)/libgenerate.a: $(generate_o)
 	@rm -f $@
