@@ -5,7 +5,9 @@ into trees: instructions, commands, operators, words.  The trees must be equal a
 value is replaced by the other in whole words and strings, so a value that became an instruction,
 an option's end, an expansion or a second word is a difference.
 
-    why = difference("dockerfile", twin text, text, twin value, value)     None: it is the twin
+    why = difference("dockerfile", twin text, text, twin value, values)     None: it is the twin
+
+values: what may stand where the twin's value does (verbatim, in its normal form).
 """
 
 import ast
@@ -23,9 +25,9 @@ class Different(Exception):
     pass
 
 
-def difference(target, twin_text, text, twin, value):
+def difference(target, twin_text, text, twin, values):
     try:
-        same(READERS[target](twin_text), READERS[target](text), twin, value, target)
+        same(READERS[target](twin_text), READERS[target](text), twin, values, target)
     except Different as e:
         return str(e)
     except (dockerfile.Bad, shell.Bad, SyntaxError, ValueError) as e:
@@ -33,26 +35,29 @@ def difference(target, twin_text, text, twin, value):
     return None
 
 
-def same(a, b, twin, value, at):
+def same(a, b, twin, values, at):
     if type(a) is not type(b):
         raise Different(f"{at}: {short(a)} became {short(b)}")
     if isinstance(a, str):
-        want = a.replace(twin, value)
-        if want != b and without_digests(want) != without_digests(b):
-            raise Different(f"{at}: {short(want)} became {short(b)}")
+        x, y = without_digests(a), without_digests(b)
+        if not any(x.replace(twin, v) == y for v in values) and not inside(x, y, twin, values, at):
+            raise Different(f"{at}: {short(a.replace(twin, values[0]))} became {short(b)}")
     elif isinstance(a, dict):
-        keys = [k.replace(twin, value) for k in a]
-        if sorted(keys) != sorted(b):
-            raise Different(f"{at}: keys {short(sorted(keys))} became {short(sorted(b))}")
-        for k in a:
-            same(a[k], b[k.replace(twin, value)], twin, value, f"{at}.{k}")
+        keys = next((k for k in ([k.replace(twin, v) for k in a] for v in values) if sorted(k) == sorted(b)), None)
+        if keys is None:
+            raise Different(f"{at}: keys {short(sorted(a))} became {short(sorted(b))}")
+        for k, now in zip(a, keys):
+            if k == "name" and isinstance(a[k], str) and isinstance(b[now], str):
+                if any(bare(a[k].replace(twin, v)) == bare(b[now]) for v in values):
+                    continue
+            same(a[k], b[now], twin, values, f"{at}.{k}")
     elif isinstance(a, list) and a[:1] == ["constraint"] == b[:1]:
         # Names of packages are written in their normal form.
-        if normal(a[1].replace(twin, value)) != normal(b[1]):
-            raise Different(f"{at}: {short(a[1].replace(twin, value))} became {short(b[1])}")
+        if not any(bare(a[1].replace(twin, v)) == bare(b[1]) for v in values):
+            raise Different(f"{at}: {short(a[1].replace(twin, values[0]))} became {short(b[1])}")
     elif isinstance(a, (list, tuple)):
         for n, (x, y) in enumerate(zip(a, b)):
-            same(x, y, twin, value, f"{at}/{n}")
+            same(x, y, twin, values, f"{at}/{n}")
         if len(a) != len(b):
             more = a[len(b) :] or b[len(a) :]
             raise Different(f"{at}: {len(a)} parts became {len(b)}: {short(more[0])}")
@@ -60,8 +65,35 @@ def same(a, b, twin, value, at):
         raise Different(f"{at}: {a!r} became {b!r}")
 
 
+# A line of constraints: a name, and what its versions are.
+PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(\[[^\]]*\])?\s*([<>=!~@;].*)?$")
+
+
+def inside(a, b, twin, values, at):
+    """Texts that are files in another language: JSON, or lines of constraints."""
+    try:
+        trees = json.loads(a), json.loads(b)
+    except ValueError:
+        lines = a.split("\n"), b.split("\n")
+        if "\n" in a and len(lines[0]) == len(lines[1]) and all(PINNED.match(x) for x in lines[0] if x):
+            return all(
+                any(bare(x.replace(twin, v)) == bare(y) for v in values) and bool(PINNED.match(y)) == bool(x)
+                for x, y in zip(*lines)
+            )
+        return False
+    if not all(isinstance(t, (dict, list)) for t in trees):
+        return False
+    same(*trees, twin, values, at + ":json")
+    return True
+
+
+def bare(s):
+    """A line of constraints in its normal form: names without extras."""
+    return normal(re.sub(r"\[[^\]]*\]", "", s))
+
+
 def normal(s):
-    return re.sub(r"[-_.]+", "-", s).lower()
+    return re.sub(r"[-_.]+", "-", re.sub(r"\s", "", s)).lower().replace("'", '"')
 
 
 def without_digests(s):
