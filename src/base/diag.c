@@ -315,8 +315,8 @@ print_line(struct span at, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-static void
-print_text(const char *text, struct buf *out)
+void
+diag_inert(const char *text, struct buf *out)
 {
 	for (;;) {
 		size_t n = strcspn(text, "\n");
@@ -346,7 +346,7 @@ print_fixed(const struct note *n, struct buf *out)
 		before_size = after_size = 0;
 	buf_printf(out, "%5u | ", n->at.line);
 	print_part(whole, before, before_size, out);
-	print_text(n->replacement, out);
+	diag_inert(n->replacement, out);
 	print_part(whole, after, after_size, out);
 	buf_putc(out, '\n');
 }
@@ -379,7 +379,7 @@ print_note(const struct note *n, const struct note *before, struct buf *out)
 	case NOTE_PLACE:
 		buf_puts(out, "  note: ");
 		print_place(n->at, out);
-		print_text(n->text, out);
+		diag_inert(n->text, out);
 		buf_putc(out, '\n');
 		print_line(n->at, out);
 		return;
@@ -387,7 +387,7 @@ print_note(const struct note *n, const struct note *before, struct buf *out)
 	case NOTE_HELP: buf_puts(out, again ? "    or: " : "  help: "); break;
 	case NOTE_SOURCE: buf_puts(out, "  source: "); break;
 	}
-	print_text(n->text, out);
+	diag_inert(n->text, out);
 	buf_putc(out, '\n');
 	if (n->replacement && n->at.line)
 		print_fixed(n, out);
@@ -402,7 +402,7 @@ print_diag(const struct diag *d, bool colour, struct buf *out)
 	print_place(d->at, out);
 	buf_printf(out, "%s%s[%s]%s: ", colour ? severities[sev].colour : "", severities[sev].word,
 		   code_table[d->code].id, colour ? "\033[0m" : "");
-	print_text(d->text, out);
+	diag_inert(d->text, out);
 	buf_putc(out, '\n');
 	print_line(d->at, out);
 	for (const struct note *n = d->notes; n; before = n, n = n->next)

@@ -18,6 +18,7 @@
  */
 
 /* A text we can point into.  `text` is not NUL-terminated; `path` is for show. */
+struct buf;
 struct source {
 	const char *path;
 	const char *text;
@@ -121,6 +122,9 @@ enum { DIAG_BYTES_MAX = 200 * 1000 };
 
 /* Line `n` (from 1) of `src` without its line end; false past the end. */
 bool source_line(const struct source *src, uint32_t n, const char **line, size_t *size);
+
+/* Text as a terminal may get it: what is invisible or no UTF-8 becomes `?`; lines stay. */
+void diag_inert(const char *text, struct buf *out);
 
 /* "user:secret@" in URLs becomes "***@", in a copy; the text itself if there is none. */
 const char *mask_credentials(struct arena *a, const char *text);

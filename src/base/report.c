@@ -293,9 +293,12 @@ report_sarif(const struct diags *ds, const char *version, struct buf *out)
 }
 
 static void
-github_escaped(struct buf *out, const char *s, bool property)
+github_escaped(struct buf *out, const char *text, bool property)
 {
-	for (; *s; s++)
+	struct buf inert = BUF(out->a);
+
+	diag_inert(text, &inert);
+	for (const char *s = buf_text(&inert); *s; s++)
 		if (*s == '%' || *s == '\n' || *s == '\r' || (property && (*s == ':' || *s == ',')))
 			buf_printf(out, "%%%02X", (unsigned char)*s);
 		else

@@ -173,7 +173,7 @@ archive_holds(struct load *l, const struct recipe_extension *e)
 	const struct version *in_file, *asked;
 	const char *name;
 
-	if (!e->url.s || !archive_parse(l->a, e->url.s, &name, &in_file))
+	if (!e->url.s || !recipe_archive(l->a, e->url.s, &name, &in_file))
 		return true;
 	if (strcmp(name, e->key) != 0) {
 		diag_help(diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of `%s`", name),

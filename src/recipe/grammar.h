@@ -47,14 +47,6 @@ enum { TEXT_MAX = 4096, VALUE_MAX = 32 * 1024 };
 /* Length of the leading run of `s` whose characters all are letters, digits or in `more`. */
 size_t run_of(const char *s, const char *more);
 
-/*
- * archive_parse -- what the file name at the end of a URL says: a wheel or an sdist.
- *
- *   out  its normalised name and its version; false if it is neither
- */
-bool archive_parse(struct arena *a, const char *url, const char **name,
-		   const struct version **version);
-
 /* "git+https://host/x.git@v1" in two; *ref NULL without one; false if it is not git+... */
 bool git_split(struct arena *a, const char *url, const char **repository, const char **ref);
 

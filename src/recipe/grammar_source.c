@@ -253,7 +253,7 @@ url_file(struct arena *a, const char *url)
 }
 
 bool
-archive_parse(struct arena *a, const char *url, const char **name, const struct version **version)
+recipe_archive(struct arena *a, const char *url, const char **name, const struct version **version)
 {
 	const char *file = url_file(a, url);
 	const struct wheel_file *wheel = wheel_file_parse(a, file);
@@ -286,7 +286,7 @@ grammar_archive(struct load *l, const char *s)
 	const struct version *version;
 	const char *name;
 
-	if (c || archive_parse(l->a, s, &name, &version))
+	if (c || recipe_archive(l->a, s, &name, &version))
 		return c;
 	return complain_help(complain(l, E_URL, "%s does not end in the name of a wheel or sdist",
 				      shown(l->a, s)),

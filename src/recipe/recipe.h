@@ -188,6 +188,15 @@ const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const
 					const struct recipe_options *o, recipe_open *open,
 					void *ctx);
 
+/*
+ * recipe_archive -- what the file name at the end of a URL says: a wheel or an sdist.
+ *
+ *   in   the URL; a query does not count, and + may stand as %2B
+ *   out  its normalised name and its version; false if it is neither
+ */
+bool recipe_archive(struct arena *a, const char *url, const char **name,
+		    const struct version **version);
+
 /* JSON Schema 2020-12 of a recipe file, from the key table. */
 void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
 /* The README's recipe reference (Markdown), from the key table. */

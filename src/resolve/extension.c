@@ -300,18 +300,10 @@ fill_env(struct work *w, const struct recipe_extension *e, struct stack_extensio
 static const char *
 version_of_file(struct work *w, const char *url)
 {
-	const char *file = strrchr(url, '/') + 1, *dash = strrchr(file, '-');
-	const struct wheel_file *wheel = wheel_file_parse(w->a, file);
-	const struct version *v = wheel ? wheel->version : NULL;
+	const struct version *v;
+	const char *name;
 
-	for (int i = 0; i < 2 && !v && dash; i++) {
-		const char *ending = i ? ".zip" : ".tar.gz";
-
-		if (ends_with(file, ending))
-			v = version_parse(w->a, arena_copy(w->a, dash + 1,
-							   strlen(dash + 1) - strlen(ending)));
-	}
-	return v ? version_public(w->a, v) : NULL;
+	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
 }
 
 static struct stack_extension

@@ -153,12 +153,12 @@ class Docker:
         if p.returncode:
             raise Missing(f"docker {args[0]}: " + p.stderr.strip().split("\n")[-1])
 
-    def build(self, text, context=None, target=None):
+    def build(self, text, context=None, secrets=()):
         with open(os.path.join(self.work, "Dockerfile"), "w", newline="") as f:
             f.write(text)
         context = context or empty(self.work)
         cmd = [self.cli, "build", "--no-cache", "--network=host", "-f", f.name]
-        cmd += ["--target", target] if target else []
+        cmd += secret_options(self.work, secrets)
         try:
             p = subprocess.run([*cmd, context], env=self.env, capture_output=True, text=True,
                                errors="surrogateescape", timeout=LIMIT_S)  # fmt: skip
@@ -233,12 +233,12 @@ class Buildah:
             if p.returncode:
                 raise Missing(p.stderr.strip().split("\n")[-1])
 
-    def build(self, text, context=None, target=None):
+    def build(self, text, context=None, secrets=()):
         path = os.path.join(self.work, "Dockerfile")
         with open(path, "w", newline="") as f:
             f.write(text)
         cmd = [self.cli, *self.store, "bud", *self.isolation, "--network", "host", "--pull-never", *self.policy, "-f", path]
-        cmd += ["--target", target] if target else []
+        cmd += secret_options(self.work, secrets)
         # By a file: chroot isolation may lose the output of a command that ends at once.
         record = os.path.join(self.work, "record-log")
         os.makedirs(record, exist_ok=True)
@@ -270,6 +270,13 @@ class Buildah:
         if self.memory:
             subprocess.run(["umount", f"{self.memory}/root/overlay"], capture_output=True)
             shutil.rmtree(self.memory, ignore_errors=True)
+
+
+def secret_options(work, secrets):
+    path = os.path.join(work, "secret")
+    with open(path, "w") as f:
+        f.write("not a secret\n")
+    return [f"--secret=id={s},src={path}" for s in secrets]
 
 
 def last_error(stderr):
