@@ -181,6 +181,18 @@ add_mounts(struct scope *run, const struct command *c, bool locked, struct map *
 	}
 }
 
+/* A secret that is not given is no error for any engine: the file is just not there. */
+static void
+look_for_secrets(const struct command *c, struct map *seen, struct buf *text)
+{
+	for (size_t i = 0; i < c->mounts.n; i++) {
+		const struct mount *m = &c->mounts.at[i];
+
+		if (m->kind == MOUNT_SECRET && !map_put(seen, m->target, (void *)m))
+			buf_printf(text, "%stest -r %s", text->n ? AND : "", m->target);
+	}
+}
+
 static bool
 uses_work(const struct command *c)
 {
@@ -273,7 +285,7 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 	enum phase phase = s->commands.at[i].phase;
 	/* An application's commands run in its folder, which the template has entered. */
 	const char *cwd = s->kind == STEP_APP ? "{app}" : NULL;
-	struct map seen = MAP(w->a);
+	struct map seen = MAP(w->a), secrets = MAP(w->a);
 	struct buf text = BUF(w->a);
 	bool work = false, jobs = false;
 	const char *comment;
@@ -283,7 +295,7 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 		const struct command *c = &s->commands.at[i];
 
 		jobs |= c->jobs;
-
+		look_for_secrets(c, &secrets, &text);
 		if (!work && uses_work(c)) {
 			if (text.n)
 				buf_puts(&text, AND);
