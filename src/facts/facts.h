@@ -202,6 +202,7 @@ struct names facts_python_series(const struct facts *f);
 struct extension_release {
 	const char *name; /* normalised */
 	const char *version;
+	const char *says; /* the version that its files carry, if that is another one; or NULL */
 	bool on_pypi;
 	enum tri sdist_buildable;    /* its sdist on PyPI can be compiled */
 	const char *sdist_why;       /* why not, or NULL */

@@ -95,19 +95,25 @@ facts_file(const struct facts *f, const char *name)
 	return fact_is(over) ? over : fact_get(fact_root(f->tree), name);
 }
 
+/* Both are in the order of the names. */
 struct names
 facts_files(const struct facts *f)
 {
 	struct fact root = fact_root(f->tree), over = { f->over, 0 };
 	struct names names = { 0 };
+	size_t i = 0, k = 0;
 
-	for (size_t i = 0; i < fact_count(root); i++)
-		list_push(f->a, &names, fact_key(root, i));
 	if (f->over)
 		over = fact_root(f->over);
-	for (size_t i = 0; i < fact_count(over); i++)
-		if (!fact_is(fact_get(root, fact_key(over, i))))
-			list_push(f->a, &names, fact_key(over, i));
+	while (i < fact_count(root) || k < fact_count(over)) {
+		int which = i == fact_count(root) ? 1 :
+			    k == fact_count(over) ? -1 :
+						    strcmp(fact_key(root, i), fact_key(over, k));
+
+		list_push(f->a, &names, which <= 0 ? fact_key(root, i) : fact_key(over, k));
+		i += which <= 0;
+		k += which >= 0;
+	}
 	return names;
 }
 

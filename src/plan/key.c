@@ -131,11 +131,7 @@ step_pins(struct json *j, struct arena *a, const struct stack *s, const struct s
 	if (st->cuda_wheels)
 		pin_json(j, a, s, st->cuda_wheels, st->id);
 	if (st->extension)
-		pin_json(j, a, s,
-			 st->extension->version ? arena_printf(a, "%s==%s", st->extension->name,
-							       st->extension->version) :
-						  st->extension->name,
-			 st->id);
+		pin_json(j, a, s, st->extension->requirement, st->id);
 }
 
 static void

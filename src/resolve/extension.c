@@ -312,6 +312,7 @@ complete(struct work *w, const struct recipe_extension *e)
 	struct stack_extension x = { .asked = e, .name = e->key, .at = e->at };
 	const char *in_file = e->url.s ? version_of_file(w, e->url.s) : NULL;
 	const char *pinned = e->version.s ? e->version.s : e->ref.s ? e->ref.s : in_file;
+	const char *built; /* the version that is installed in the end */
 	const struct version *v;
 	unsigned errors = w->ds->errors;
 
@@ -324,10 +325,11 @@ complete(struct work *w, const struct recipe_extension *e)
 		x.release = resolve_release(w, e, x.known);
 	v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
 	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : in_file;
-	x.requirement = x.version ? arena_printf(w->a, "%s==%s", x.name, x.version) :
+	built = x.release && x.release->says && !in_file ? x.release->says : x.version;
+	x.requirement = built ? arena_printf(w->a, "%s==%s", x.name, built) :
 			e->specifier.s && !e->url.s && !e->ref.s ?
-				    arena_printf(w->a, "%s%s", x.name, e->specifier.s) :
-				    x.name;
+				arena_printf(w->a, "%s%s", x.name, e->specifier.s) :
+				x.name;
 	x.build = x.release ? x.release : x.known ? &x.known->any : NULL;
 	find_source(w, e, &x);
 	if (!x.known && !x.version && x.source == SOURCE_SDIST)

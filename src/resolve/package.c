@@ -308,10 +308,7 @@ constrain_all(struct work *w)
 	for (size_t i = 0; i < s->package_constraints.n; i++)
 		list_push(w->a, &s->constraints, s->package_constraints.at[i]);
 	for (size_t i = 0; i < s->extensions.n; i++)
-		if (s->extensions.at[i].version)
-			constrain(w, &s->constraints,
-				  arena_printf(w->a, "%s==%s", s->extensions.at[i].name,
-					       s->extensions.at[i].version));
+		constrain(w, &s->constraints, s->extensions.at[i].requirement);
 }
 
 void

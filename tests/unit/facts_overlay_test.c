@@ -158,6 +158,24 @@ a_new_extension_and_a_new_gpu(void **state)
 	assert_non_null(facts_gpu(f, "rtx4090"));
 }
 
+/* Names are told in their order, whichever file they are from. */
+static void
+extensions_are_in_order(void **state)
+{
+	struct names all;
+
+	(void)state;
+	lay("extensions/aaa.yaml", "git: https://example.org/aaa.git\nsource: a test\n");
+	lay("extensions/mamba-ssm.yaml", "env: {}\n");
+	lay("extensions/zzz.yaml", "git: https://example.org/zzz.git\nsource: a test\n");
+	load();
+	all = facts_extension_names(f);
+	assert_string_equal(all.at[0], "aaa");
+	assert_string_equal(all.at[all.n - 1], "zzz");
+	for (size_t i = 1; i < all.n; i++)
+		assert_true(strcmp(all.at[i - 1], all.at[i]) < 0);
+}
+
 static void
 a_newer_source_moves_the_date(void **state)
 {
@@ -338,6 +356,7 @@ main(void)
 		OVERLAY(maps_merge_texts_replace_and_null_removes),
 		OVERLAY(ranges_hold_for_a_new_release),
 		OVERLAY(a_new_extension_and_a_new_gpu),
+		OVERLAY(extensions_are_in_order),
 		OVERLAY(a_newer_source_moves_the_date),
 		OVERLAY(an_empty_folder_and_empty_files_change_nothing),
 		OVERLAY(a_key_that_no_file_has),
