@@ -203,10 +203,16 @@ if {{#always}}again {{id|sh}}{{/always}}{{^always}}todo {{id|sh}} {{key|sh}}{{/a
     # {{.|comment}}
 {{/remarks}}
 {{#smoke}}
-    if command -v nvcc > /dev/null; then
-        {{command|code}}
-    else
+    if ! command -v nvcc > /dev/null; then
         say "smoke.cu is not compiled: there is no nvcc here"
+{{^compiles}}
+{{#cuda_host}}
+    elif [ "${have%%.*}" != "${want%%.*}" ]; then
+        say "smoke.cu is not compiled: it needs the nvcc of torch's CUDA"
+{{/cuda_host}}
+{{/compiles}}
+    else
+        {{command|code}}
     fi
 {{/smoke}}
 {{#probe}}
