@@ -58,6 +58,7 @@ secrets=${SECRETS:-/run/secrets}
 app=${APP:-$PWD}
 {{/app}}
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONNOUSERSITE=1
+unset PYTHONPATH PYTHONHOME
 
 # Whether a step is still to be done as it is written here.
 todo() {

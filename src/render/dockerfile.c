@@ -45,6 +45,8 @@ static const struct shape stage_shape[] = {
 
 static const struct shape dockerfile_shape[] = {
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
+	{ "tag", VALUE_TEXT, "what the image may be called: NAME, or NAME:CELL in a matrix", 0 },
+	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
 	{ "contents", VALUE_LIST, "what is in it, in lines", 0 },
 	{ "digest", VALUE_TEXT, "sha256 of the canonical recipe", 0 },
 	{ "needs_context", VALUE_FLAG, "it copies files of the recipe's folder", 0 },
@@ -116,6 +118,27 @@ compiles(const struct step *s)
 	return false;
 }
 
+/*
+ * A name that every engine takes for an image: lower case, and a cell of a matrix as its
+ * tag, of letters, digits and ._- and at most 128 long.
+ */
+static const char *
+image_tag(struct arena *a, const struct plan *p)
+{
+	const char *cell = p->stack->recipe->cell;
+	char *name = arena_strdup(a, p->name), *tag;
+
+	for (char *c = name; *c; c++)
+		*c = to_lower(*c);
+	if (!cell)
+		return name;
+	tag = arena_copy(a, cell, strlen(cell) > 128 ? 128 : strlen(cell));
+	for (char *c = tag; *c; c++)
+		if (!is_alnum(*c) && !strchr("._-", *c))
+			*c = '-';
+	return arena_printf(a, "%s:%s", name, tag);
+}
+
 static bool
 needs_context(const struct recipe *r)
 {
@@ -128,6 +151,8 @@ head(struct docker_writer *w, struct scope *top)
 	const struct stack *s = w->plan->stack;
 
 	scope_text(top, "name", w->plan->name, s->recipe->stack.at);
+	scope_text(top, "tag", image_tag(w->a, w->plan), s->recipe->stack.at);
+	scope_text(top, "platform", s->recipe->platform.s, s->recipe->platform.at);
 	contents(w, top);
 	scope_text(top, "digest", s->recipe->digest, nowhere);
 	scope_flag(top, "needs_context", needs_context(s->recipe));
@@ -249,10 +274,26 @@ static const char *
 next_command(struct arena *a, const struct plan *p)
 {
 	const struct recipe *r = p->stack->recipe;
+	const char *platform =
+		r->platform.s ? arena_printf(a, " --platform %s", r->platform.s) : "";
 
 	if (!needs_context(r))
-		return arena_printf(a, "docker build -t %s - < {path}", p->name);
-	return arena_printf(a, "docker build -t %s -f {path} %s", p->name, fs_dir(a, r->path));
+		return arena_printf(a, "docker build%s -t %s - < {path}", platform,
+				    image_tag(a, p));
+	return arena_printf(a, "docker build%s -t %s -f {path} %s", platform, image_tag(a, p),
+			    fs_dir(a, r->path));
+}
+
+/* The toolkit of a machine is not in an image that is built anywhere. */
+static bool
+refuse_host(struct diags *ds, const struct stack *s)
+{
+	if (!s->cuda.value || s->cuda_from != CUDA_HOST)
+		return true;
+	diag_help(diag_at(ds, E_TARGET_CANNOT, s->recipe->cuda_from_at,
+			  "an image has no host whose CUDA toolkit it could use"),
+		  "take the toolkit from an image, apt or wheels; or render the script: -t script");
+	return false;
 }
 
 bool
@@ -265,6 +306,8 @@ dockerfile_render(struct arena *a, struct diags *ds, const struct plan *p,
 	struct scope *top = scope_new(a, dockerfile_shape);
 	struct buf text = BUF(a);
 
+	if (!refuse_host(ds, p->stack))
+		return false;
 	for (size_t i = 0; i < p->n; i++)
 		w.builds += compiles(&p->steps[i]);
 	head(&w, top);
