@@ -85,7 +85,7 @@ wrap(tags, "parse_tag", on_tag)
 
 def pytest_sessionfinish():
     os.makedirs(vectors.FOLDER, exist_ok=True)
-    head = {"source": f"tests of packaging {packaging.__version__}", "url": "https://pypi.org/project/packaging/",
+    head = {"source": f"PyPI: packaging {packaging.__version__}, its tests",
             "licence": "Apache-2.0 OR BSD-2-Clause", "copyright": "Donald Stufft and individual contributors",
             "rows": "see tests/python/vectors.py"}
     rows = {"order": sys.modules["tests.test_version"].VERSIONS}
