@@ -231,5 +231,5 @@ bench-run: all $(tools) $(VENV)/ok $(VENV)/bench-ok
 clean:
 	rm -rf $(BUILD) stackbuild
 
--include $(shell find $(BUILD) \( -name "testbed*" -o -name engines -o -name venv \) -prune \
+-include $(shell find $(BUILD) \( -name "testbed*" -o -name engines -o -name e2e -o -name venv \) -prune \
 	-o -name '*.d' -type f -print 2>/dev/null)
