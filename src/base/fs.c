@@ -138,8 +138,15 @@ fs_list(struct arena *a, const char *dir, const char *suffix)
 static bool
 make_folders(struct arena *a, const char *path)
 {
-	char *p = arena_strdup(a, path);
+	char *p = arena_strdup(a, path), *last = strrchr(p, '/');
 
+	/* Most often only the last one is missing: the cells of a matrix lie side by side. */
+	if (last && last > p) {
+		*last = '\0';
+		if (mkdir(p, 0777) == 0)
+			return true;
+		*last = '/';
+	}
 	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(p, 0777) < 0 && errno != EEXIST)
@@ -208,7 +215,10 @@ fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsign
 		*changed = !same;
 	if (same)
 		return true;
-	if (make_folders(ds->arena, path) && write_new(temp, bytes, n, mode, sync) &&
+	/* Folders are made only where they are missing. */
+	if ((write_new(temp, bytes, n, mode, sync) ||
+	     (errno == ENOENT && make_folders(ds->arena, path) &&
+	      write_new(temp, bytes, n, mode, sync))) &&
 	    rename(temp, path) == 0)
 		return true;
 	err = errno;
