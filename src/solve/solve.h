@@ -1,0 +1,167 @@
+#ifndef SOLVE_H
+#define SOLVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/list.h"
+
+/*
+ * Which versions can live together, and if none, why.  A solver (PubGrub) over an
+ * abstract provider: things, each with a list of candidates, and facts about which
+ * candidates go together.  Knows nothing of stacks, of version numbers, of packages,
+ * and asks nobody but the provider.
+ *
+ *   thing      a small number, given by the provider; may first be named by a fact
+ *   candidate  its place in the thing's list: 0 is the one most wanted
+ *   pin        what was asked for: "this thing must be there, and be one of these"
+ *   fact       "not all of these at once"
+ */
+
+/* A set of candidates of one thing: one bit each, in words of 64. */
+typedef uint64_t solve_word;
+#define SOLVE_WORDS(n) (((n) + 63) / 64)
+
+solve_word *solve_set(struct arena *a, size_t candidates);      /* none of them */
+solve_word *solve_set_full(struct arena *a, size_t candidates); /* all of them */
+void solve_set_add(solve_word *set, size_t candidate);
+void solve_set_remove(solve_word *set, size_t candidate);
+bool solve_set_has(const solve_word *set, size_t candidate);
+size_t solve_set_count(const solve_word *set, size_t candidates);
+/* The complement, as a new set. */
+solve_word *solve_set_not(struct arena *a, const solve_word *set, size_t candidates);
+
+/*
+ * One part of a fact.  Plain: the thing is there and is one of `set`.  With `not`: the
+ * thing is not there, or is none of `set`.
+ */
+struct solve_term {
+	unsigned thing;
+	bool not ;
+	const solve_word *set; /* as long as the thing has candidates */
+};
+
+/* These terms cannot all hold.  `why` is the provider's and comes back in explanations. */
+struct solve_fact {
+	const struct solve_term *terms;
+	size_t n;
+	const void *why;
+};
+struct solve_facts LIST(struct solve_fact);
+
+/* "If `when` is one of `these`, `then` must be there and be one of `those`." */
+void solve_needs(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
+		 unsigned then, const solve_word *those, const void *why);
+/* The same where `then` need not be there, and counts only if it is.  `candidates`: of then. */
+void solve_allows(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
+		  unsigned then, const solve_word *those, size_t candidates, const void *why);
+
+struct solve_provider {
+	void *ctx;
+	/* How many candidates; asked once, when the thing is first met.  0: it cannot be had. */
+	size_t (*candidates)(void *ctx, unsigned thing);
+	/*
+	 * All facts that hold if `candidate` of `thing` is chosen and that were not given
+	 * before; asked once a candidate, before it is tried.  A fact may name more
+	 * candidates and things than the one asked about.
+	 */
+	void (*facts)(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out);
+	/* Who is decided first: lower first; equal: lower thing first.  NULL: by number. */
+	unsigned (*rank)(void *ctx, unsigned thing);
+};
+
+/* What was asked.  The thing must be there, unless `optional`: then it counts only if it is. */
+struct solve_pin {
+	unsigned thing;
+	const solve_word *set;
+	bool optional;
+	bool fixed;      /* never changed by a repair, unless there is no other */
+	unsigned weight; /* of repairs that change as many pins, the lightest comes first */
+	const void *why; /* the caller's */
+};
+
+/* At most so much work; then the answer is that it gave up. */
+struct solve_budget {
+	unsigned steps; /* decisions and conflicts together */
+};
+#define SOLVE_BUDGET ((struct solve_budget){ .steps = 200000 })
+
+enum solve_status { SOLVE_FOUND, SOLVE_IMPOSSIBLE, SOLVE_GAVE_UP };
+
+/* One line of a proof: a fact, a pin, or what follows from two earlier lines. */
+struct solve_line {
+	const struct solve_fact *fact; /* or NULL */
+	int pin;                       /* index of a pin, or -1 */
+	int from[2];                   /* two earlier lines, or -1 */
+	const struct solve_term *terms;
+	size_t n; /* what cannot all hold; 0 in the last line: nothing can */
+};
+struct solve_proof LIST(struct solve_line);
+
+struct solve_result {
+	enum solve_status status;
+	const int *chosen; /* by thing: its candidate, or -1: not there; of SOLVE_FOUND */
+	size_t nthings;
+	struct solve_proof proof; /* of SOLVE_IMPOSSIBLE: each line after those it follows from */
+	unsigned steps;           /* that it took */
+};
+
+/*
+ * solve -- one choice for everything, or a proof that there is none.
+ *
+ *   in      pins; on[i] false leaves pin i out (on NULL: all count)
+ *   out     of all that is possible the best: things in the order in which they are
+ *           decided (lowest rank among those that must be there), each with the first
+ *           candidate that leaves the rest possible
+ *   memory  lives in a
+ *   source  PubGrub: https://github.com/dart-lang/pub/blob/master/doc/solver.md
+ */
+struct solve_result solve(struct arena *a, const struct solve_provider *p,
+			  const struct solve_pin *pins, size_t npins, const bool *on,
+			  struct solve_budget budget);
+
+/* Pins by their index. */
+struct solve_indexes LIST(unsigned);
+
+/* A smallest conflict: take any one pin of it away and the others can live together. */
+struct solve_conflict {
+	struct solve_indexes pins; /* ascending */
+	struct solve_facts facts;  /* of the proof, in its order, each once */
+	struct solve_proof proof;  /* from these pins alone */
+};
+struct solve_conflicts LIST(struct solve_conflict);
+
+/*
+ * solve_conflicts -- every conflict, independent ones apart: no pin is in two of them, and
+ * without all pins that are named in any of them the rest is possible.
+ *
+ *   out     none: all pins together are possible.  *gave_up (may be NULL) true: the budget
+ *           ended before all of them were found, or before one was smallest
+ */
+struct solve_conflicts solve_conflicts(struct arena *a, const struct solve_provider *p,
+				       const struct solve_pin *pins, size_t npins,
+				       struct solve_budget budget, bool *gave_up);
+
+/* Pins that, taken away together, leave the rest possible; and what is chosen then. */
+struct solve_repair {
+	struct solve_indexes pins; /* ascending */
+	struct solve_result result;
+};
+struct solve_repairs LIST(struct solve_repair);
+
+/*
+ * solve_repairs -- the nearest that is possible.
+ *
+ *   in      keep[i] true: pin i is not to be changed (keep NULL: as the pins say); max: how
+ *           many repairs are wanted
+ *   out     fewest changed pins first, then lightest, then best as solve() means it; none of
+ *           them is part of another.  Repairs that change a fixed pin only if there is none
+ *           without.  Empty: there is none
+ */
+struct solve_repairs solve_repairs(struct arena *a, const struct solve_provider *p,
+				   const struct solve_pin *pins, size_t npins, const bool *keep,
+				   size_t max, struct solve_budget budget, bool *gave_up);
+
+#endif
