@@ -289,6 +289,16 @@ struct python_package {
 	const char *source;
 };
 const struct python_package *facts_package(const struct facts *f, const char *name);
+/* A release of a package that decides something. */
+struct package_release {
+	const char *version;
+	const char *requires_python; /* or NULL */
+	struct names pythons;        /* series with wheels; empty: not known, or for all */
+	const char *source;
+};
+/* Oldest first; none: only its latest is known, which is then the one. */
+const struct package_release *facts_package_releases(const struct facts *f, const char *name,
+						     size_t *n);
 struct numpy_series {
 	const char *version;
 	struct names pythons; /* series with wheels */

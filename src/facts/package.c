@@ -22,6 +22,39 @@ facts_package(const struct facts *f, const char *name)
 	return p;
 }
 
+const struct package_release *
+facts_package_releases(const struct facts *f, const char *name, size_t *n)
+{
+	struct fact file = facts_file(f, "packages.yaml");
+	struct fact x = fact_get(fact_get(file, "packages"), name_normalize(f->a, name));
+	struct fact releases = fact_get(x, "releases");
+	struct trail trail = trail_to(trail_of(file), x);
+	struct package_release *all;
+	size_t listed = fact_count(releases);
+
+	*n = 0;
+	if (!fact_is(x))
+		return NULL;
+	all = arena_array_of(f->a, struct package_release, listed + 1);
+	for (size_t i = 0; i < listed; i++) {
+		struct fact r = fact_at(releases, i);
+
+		all[(*n)++] = (struct package_release){
+			.version = fact_key(releases, i),
+			.requires_python = fact_text_of(r, "requires_python"),
+			.pythons = fact_words(f->a, fact_get(r, "python")),
+			.source = trail_source(f, trail_to(trail, r)),
+		};
+	}
+	if (!listed && fact_text_of(x, "latest"))
+		all[(*n)++] = (struct package_release){
+			.version = fact_text_of(x, "latest"),
+			.requires_python = fact_text_of(x, "requires_python"),
+			.source = trail_source(f, trail),
+		};
+	return all;
+}
+
 const struct numpy_series *
 facts_numpy(const struct facts *f, size_t *n)
 {

@@ -1,0 +1,423 @@
+#include "work.h"
+
+/* The rows as the solver's provider, and the order in which it is asked. */
+
+enum {
+	ROWS = 0
+#define FIT_EACH(...) +1
+#define FIT_ONCE(...) +1
+#include "rows.def"
+#undef FIT_EACH
+#undef FIT_ONCE
+};
+
+static const struct fit_row rows[ROWS] = {
+#define FIT_EACH(name, when, strength, code, telling, rules) \
+	{ #name, when, strength, code, telling, rules },
+#define FIT_ONCE(name, when, strength, code, telling, rules) \
+	{ #name, when, strength, code, telling, rules },
+#include "rows.def"
+#undef FIT_EACH
+#undef FIT_ONCE
+};
+
+static const struct {
+	fit_row_fn *make;
+	bool once;
+} makers[ROWS] = {
+#define FIT_EACH(name, ...) { fit_row_##name, false },
+#define FIT_ONCE(name, ...) { fit_row_##name, true },
+#include "rows.def"
+#undef FIT_EACH
+#undef FIT_ONCE
+};
+
+const struct fit_row *
+fit_rows(size_t *n)
+{
+	*n = ROWS;
+	return rows;
+}
+
+/* --- the provider --- */
+
+static void
+make(struct fit_work *w, unsigned thing, size_t candidate, bool once, struct solve_facts *out)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		struct fit_ask q = { w, &rows[i], thing, candidate, out };
+
+		if (rows[i].when == fit_at(w, thing)->kind && makers[i].once == once)
+			makers[i].make(&q);
+	}
+}
+
+static void
+give(struct fit_work *w, const struct solve_facts *from, struct solve_facts *out)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct fit_fact *why = from->at[i].why;
+
+		if (!why->off && why->row->strength <= w->upto)
+			list_push(w->a, out, from->at[i]);
+	}
+}
+
+static size_t
+provide_candidates(void *ctx, unsigned thing)
+{
+	return fit_at(ctx, thing)->n;
+}
+
+static void
+provide_facts(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out)
+{
+	struct fit_work *w = ctx;
+	struct fit_slot *s = w->slots.at[thing];
+	struct fit_given *g;
+
+	if (!s->whole.made) {
+		s->whole.made = true;
+		make(w, thing, 0, true, &s->whole.facts);
+	}
+	if (s->epoch != w->epoch) {
+		s->epoch = w->epoch;
+		give(w, &s->whole.facts, out);
+	}
+	if (!s->given)
+		s->given = arena_array_of(w->a, struct fit_given, s->t.n);
+	g = &s->given[candidate];
+	if (!g->made) {
+		g->made = true;
+		make(w, thing, candidate, false, &g->facts);
+	}
+	give(w, &g->facts, out);
+}
+
+/*
+ * What is decided first is newest: torch, then what the recipe compiles against it; what
+ * only has to fit comes last.
+ */
+static unsigned
+provide_rank(void *ctx, unsigned thing)
+{
+	static const unsigned char rank[FIT_KINDS] = {
+		[FIT_TORCH] = 1,   [FIT_EXTENSION] = 2, [FIT_INDEX] = 0,  [FIT_BASE] = 0,
+		[FIT_GPU] = 0,     [FIT_MACHINE] = 0,   [FIT_DRIVER] = 0, [FIT_SOURCE] = 3,
+		[FIT_BUILD] = 4,   [FIT_CUDA] = 5,      [FIT_PYTHON] = 6, [FIT_OS] = 7,
+		[FIT_PACKAGE] = 8,
+	};
+
+	return rank[fit_at(ctx, thing)->kind];
+}
+
+static struct solve_provider
+provider(struct fit_work *w)
+{
+	w->epoch++;
+	return (struct solve_provider){ w, provide_candidates, provide_facts, provide_rank };
+}
+
+/* --- facts --- */
+
+static void
+add(struct fit_ask *q, const struct solve_term *terms, size_t n, const char *source,
+    const char *fmt, va_list ap)
+{
+	struct arena *a = q->w->a;
+	struct solve_term *copy = arena_array_of(a, struct solve_term, n);
+	struct fit_fact *why = arena_new_of(a, struct fit_fact);
+
+	memcpy(copy, terms, n * sizeof(*terms));
+	*why = (struct fit_fact){ .row = q->row,
+				  .sentence = arena_vprintf(a, fmt, ap),
+				  .source = source,
+				  .thing = q->thing };
+	list_push(a, q->out, (struct solve_fact){ copy, n, why });
+	q->w->made++;
+}
+
+struct solve_term
+fit_is(struct fit_work *w, unsigned thing, size_t candidate)
+{
+	return (struct solve_term){ .thing = thing, .set = fit_one(w, thing, candidate) };
+}
+
+static void
+two(struct fit_ask *q, const solve_word *these, unsigned then, const solve_word *those, bool needs,
+    const char *source, const char *fmt, va_list ap)
+{
+	struct fit_work *w = q->w;
+	struct solve_term terms[2] = {
+		{ .thing = q->thing, .set = these },
+		{ .thing = then,
+		  .not = needs,
+		  .set = needs ? those : solve_set_not(w->a, those, fit_at(w, then)->n) },
+	};
+
+	/* What rules nothing out is no fact. */
+	if (!needs && !solve_set_count(terms[1].set, fit_at(w, then)->n))
+		return;
+	add(q, terms, 2, source, fmt, ap);
+}
+
+#define WITH_ARGS(call) \
+	do { \
+		va_list ap; \
+		va_start(ap, fmt); \
+		call; \
+		va_end(ap); \
+	} while (0)
+
+void
+fit_needs(struct fit_ask *q, unsigned then, const solve_word *those, const char *source,
+	  const char *fmt, ...)
+{
+	WITH_ARGS(
+		two(q, fit_one(q->w, q->thing, q->candidate), then, those, true, source, fmt, ap));
+}
+
+void
+fit_allows(struct fit_ask *q, unsigned then, const solve_word *those, const char *source,
+	   const char *fmt, ...)
+{
+	WITH_ARGS(
+		two(q, fit_one(q->w, q->thing, q->candidate), then, those, false, source, fmt, ap));
+}
+
+void
+fit_needs_if(struct fit_ask *q, const solve_word *these, unsigned then, const solve_word *those,
+	     const char *source, const char *fmt, ...)
+{
+	WITH_ARGS(two(q, these, then, those, true, source, fmt, ap));
+}
+
+void
+fit_allows_if(struct fit_ask *q, const solve_word *these, unsigned then, const solve_word *those,
+	      const char *source, const char *fmt, ...)
+{
+	WITH_ARGS(two(q, these, then, those, false, source, fmt, ap));
+}
+
+void
+fit_clash(struct fit_ask *q, const struct solve_term *terms, size_t n, const char *source,
+	  const char *fmt, ...)
+{
+	WITH_ARGS(add(q, terms, n, source, fmt, ap));
+}
+
+/* --- what they share --- */
+
+const char *
+fit_cuda_of_tag(struct arena *a, const char *tag)
+{
+	size_t n = tag ? strlen(tag) : 0;
+
+	if (n < 4 || !starts_with(tag, "cu") || strspn(tag + 2, "0123456789") != n - 2)
+		return NULL;
+	return arena_printf(a, "%.*s.%s", (int)(n - 3), tag + 2, tag + n - 1);
+}
+
+const char *
+fit_series(struct arena *a, const char *version)
+{
+	size_t n = strcspn(version, ".");
+
+	if (version[n])
+		n += 1 + strcspn(version + n + 1, ".");
+	return arena_copy(a, version, n);
+}
+
+/* --- solving --- */
+
+/* The fact of a conflict that tells most; the weakest strength in it. */
+static struct fit_conflict
+conflict_of(struct arena *a, const struct solve_conflict *c)
+{
+	struct solve_conflict *kept = arena_new_of(a, struct solve_conflict);
+	struct fit_conflict found = { .code = E_FIT, .found = kept };
+	unsigned most = 0;
+
+	*kept = *c;
+	for (size_t i = 0; i < c->facts.n; i++) {
+		const struct fit_row *row = ((const struct fit_fact *)c->facts.at[i].why)->row;
+
+		if (row->telling > most) {
+			most = row->telling;
+			found.code = row->code;
+		}
+		if (row->strength > found.strength)
+			found.strength = row->strength;
+	}
+	return found;
+}
+
+/* Takes the facts of that strength out of the game; false if there is none. */
+static bool
+switch_off(const struct solve_facts *facts, enum fit_strength strength, bool all)
+{
+	bool any = false;
+
+	for (size_t i = facts->n; i-- > 0 && (all || !any);) {
+		struct fit_fact *why = (struct fit_fact *)(uintptr_t)facts->at[i].why;
+
+		if (why->row->strength != strength || why->off)
+			continue;
+		why->off = true;
+		any = true;
+	}
+	return any;
+}
+
+/* The pins that are in no error. */
+static size_t
+pins_left(const struct fit *fit, struct solve_pin *left)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fit->npins; i++) {
+		bool named = false;
+
+		for (size_t k = 0; k < fit->errors.n; k++) {
+			const struct solve_indexes *in = &fit->errors.at[k].found->pins;
+
+			for (size_t j = 0; j < in->n; j++)
+				named |= in->at[j] == i;
+		}
+		if (!named)
+			left[n++] = fit->solve_pins[i];
+	}
+	return n;
+}
+
+static void
+find_errors(struct fit_work *w, struct fit *fit)
+{
+	struct solve_provider p;
+	struct solve_conflicts found;
+
+	w->upto = FIT_HARD;
+	p = provider(w);
+	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, SOLVE_BUDGET, &fit->gave_up);
+	for (size_t i = 0; i < found.n; i++)
+		list_push(w->a, &fit->errors, conflict_of(w->a, &found.at[i]));
+}
+
+/* Indexes of pins in `left` as those of all. */
+static void
+renumber(const struct fit *fit, const struct solve_pin *left, struct solve_conflict *c)
+{
+	for (size_t i = 0; i < c->pins.n; i++)
+		for (size_t k = 0; k < fit->npins; k++)
+			if (fit->solve_pins[k].why == left[c->pins.at[i]].why) {
+				c->pins.at[i] = (unsigned)k;
+				break;
+			}
+}
+
+static void
+find_warnings(struct fit_work *w, struct fit *fit, const struct solve_pin *left, size_t n)
+{
+	bool gave_up = false, more = true;
+
+	w->upto = FIT_WARN;
+	while (more && !gave_up) {
+		struct solve_provider p = provider(w);
+		struct solve_conflicts found =
+			solve_conflicts(w->a, &p, left, n, SOLVE_BUDGET, &gave_up);
+
+		more = false;
+		for (size_t i = 0; i < found.n; i++) {
+			struct fit_conflict c;
+
+			if (!switch_off(&found.at[i].facts, FIT_WARN, true))
+				continue;
+			renumber(fit, left, &found.at[i]);
+			c = conflict_of(w->a, &found.at[i]);
+			list_push(w->a, &fit->warnings, c);
+			more = true;
+		}
+	}
+	fit->gave_up |= gave_up;
+}
+
+/* The facts that a proof stands on. */
+static struct solve_facts
+leaves(struct arena *a, const struct solve_proof *proof)
+{
+	struct solve_facts all = { 0 };
+
+	for (size_t i = 0; i < proof->n; i++)
+		if (proof->at[i].fact)
+			list_push(a, &all, *proof->at[i].fact);
+	return all;
+}
+
+/* What guides is given up piece by piece where the pins want otherwise. */
+static void
+choose(struct fit_work *w, struct fit *fit, const struct solve_pin *left, size_t n)
+{
+	struct solve_result r;
+
+	w->upto = FIT_PREFER;
+	for (;;) {
+		struct solve_provider p = provider(w);
+		struct solve_facts facts;
+
+		r = solve(w->a, &p, left, n, NULL, SOLVE_BUDGET);
+		if (r.status != SOLVE_IMPOSSIBLE)
+			break;
+		facts = leaves(w->a, &r.proof);
+		if (!switch_off(&facts, FIT_PREFER, false) && !switch_off(&facts, FIT_WARN, false))
+			break;
+	}
+	fit->gave_up |= r.status == SOLVE_GAVE_UP;
+	fit->chosen = r.chosen;
+	fit->nchosen = r.status == SOLVE_FOUND ? r.nthings : 0;
+}
+
+const struct fit *
+fit_solve(struct arena *a, const struct facts *f, const struct recipe *r)
+{
+	struct fit *fit = arena_new_of(a, struct fit);
+	struct fit_work *w = arena_new_of(a, struct fit_work);
+	struct solve_pin *left;
+	size_t n;
+
+	*w = (struct fit_work){ .a = a, .f = f, .r = r, .by_key = MAP(a) };
+	fit_pins(w);
+	*fit = (struct fit){ .facts = f, .recipe = r, .work = w };
+	fit->pins = w->pins.at;
+	fit->solve_pins = w->solve_pins.at;
+	fit->npins = w->pins.n;
+	left = arena_array_of(a, struct solve_pin, fit->npins + 1);
+	find_errors(w, fit);
+	n = pins_left(fit, left);
+	find_warnings(w, fit, left, n);
+	choose(w, fit, left, n);
+	fit->things = arena_array_of(a, struct fit_thing, w->slots.n + 1);
+	fit->nthings = w->slots.n;
+	for (size_t i = 0; i < w->slots.n; i++)
+		((struct fit_thing *)(uintptr_t)fit->things)[i] = w->slots.at[i]->t;
+	fit->unjudged = w->unjudged;
+	fit->facts_used = w->made;
+	return fit;
+}
+
+const struct fit_thing *
+fit_thing(const struct fit *fit, const char *key)
+{
+	int at = fit_find(fit->work, key);
+
+	return at < 0 ? NULL : &fit->work->slots.at[at]->t;
+}
+
+const struct fit_candidate *
+fit_chosen(const struct fit *fit, const char *key)
+{
+	int at = fit_find(fit->work, key);
+
+	if (at < 0 || (size_t)at >= fit->nchosen || fit->chosen[at] < 0)
+		return NULL;
+	return &fit->work->slots.at[at]->t.c[fit->chosen[at]];
+}

@@ -1,0 +1,120 @@
+#ifndef FIT_WORK_H
+#define FIT_WORK_H
+
+#include "base/map.h"
+#include "base/str.h"
+#include "fit.h"
+
+/* Inside fit/: one run of fit_solve(). */
+
+/* A thing and what the solver was told of it. */
+struct fit_slot {
+	unsigned number;
+	struct fit_thing t;
+	struct fit_candidates LIST(struct fit_candidate) list; /* t.c and t.n follow it */
+	struct fit_given {
+		struct solve_facts facts;
+		bool made;
+	} * given,         /* by candidate: its facts, made when first asked for */
+		whole;     /* of the thing, whichever candidate */
+	unsigned epoch;    /* when those of the whole were given last */
+	const void *entry; /* struct extension, gpu, python_package; or NULL */
+	const char *of;    /* FIT_SOURCE: the extension's key */
+	const struct recipe_extension *asked; /* FIT_EXTENSION, FIT_SOURCE */
+};
+struct fit_slots LIST(struct fit_slot *);
+
+struct fit_work {
+	struct arena *a;
+	const struct facts *f;
+	const struct recipe *r;
+	struct fit_slots slots;
+	struct map by_key; /* key -> struct fit_slot */
+	struct fit_pins LIST(struct fit_pin) pins;
+	struct solve_pins LIST(struct solve_pin) solve_pins;
+	struct names unjudged;
+	struct image_name image; /* of base:, or empty */
+	bool compiles;           /* an extension is compiled in this stack */
+	unsigned gcc;            /* that CC or CUDAHOSTCXX names: its major; 0: the system's */
+	unsigned epoch;          /* one solver call: each fact is given once in it */
+	enum fit_strength upto;  /* facts weaker than this are held back */
+	unsigned made;           /* facts so far */
+};
+
+/* --- things.c: things and candidates --- */
+
+/*
+ * The number of a thing; made, with its candidates from the knowledge, when first named.
+ * Most wanted first.  `key` as in fit.h.
+ */
+unsigned fit_slot(struct fit_work *w, enum fit_kind kind, const char *key);
+/* The same if it is there already, else -1. */
+int fit_find(const struct fit_work *w, const char *key);
+struct fit_thing *fit_at(struct fit_work *w, unsigned thing);
+/*
+ * The candidate of a text: by version for releases, else by the letters.  Added as not known
+ * (and least wanted) when it is not there; only while pins are made, never from a row.
+ */
+size_t fit_candidate(struct fit_work *w, unsigned thing, const char *text);
+
+/* --- sets, for rows --- */
+
+solve_word *fit_none(struct fit_work *w, unsigned thing);
+solve_word *fit_all(struct fit_work *w, unsigned thing);
+solve_word *fit_one(struct fit_work *w, unsigned thing, size_t candidate);
+/* Candidates whose version is in a PEP 440 specifier; those without a version are in it. */
+solve_word *fit_in(struct fit_work *w, unsigned thing, const char *spec);
+/* Candidates whose text is one of the names; and those that are not known, if asked. */
+solve_word *fit_named(struct fit_work *w, unsigned thing, const struct names *names, bool unknown);
+
+/* --- facts, for rows: each with its sentence; printf-like, the source apart --- */
+
+/* A row's function: all facts of this row that hold for a candidate (EACH) or thing (ONCE). */
+struct fit_ask {
+	struct fit_work *w;
+	const struct fit_row *row;
+	unsigned thing;
+	size_t candidate; /* of an EACH row */
+	struct solve_facts *out;
+};
+
+/* If the candidate asked about is chosen, `then` must be there and be one of `those`. */
+void fit_needs(struct fit_ask *q, unsigned then, const solve_word *those, const char *source,
+	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* If the candidate asked about is chosen and `then` is there, it must be one of `those`. */
+void fit_allows(struct fit_ask *q, unsigned then, const solve_word *those, const char *source,
+		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* The same, for a set of the thing asked about (ONCE rows). */
+void fit_needs_if(struct fit_ask *q, const solve_word *these, unsigned then,
+		  const solve_word *those, const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+void fit_allows_if(struct fit_ask *q, const solve_word *these, unsigned then,
+		   const solve_word *those, const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+/* Not all of these at once: any number of terms. */
+void fit_clash(struct fit_ask *q, const struct solve_term *terms, size_t n, const char *source,
+	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* The term "the thing is this candidate". */
+struct solve_term fit_is(struct fit_work *w, unsigned thing, size_t candidate);
+
+/* --- pins.c --- */
+
+void fit_pins(struct fit_work *w);
+
+/* --- the rows: one function each --- */
+
+typedef void fit_row_fn(struct fit_ask *q);
+#define FIT_EACH(name, ...) void fit_row_##name(struct fit_ask *q);
+#define FIT_ONCE(name, ...) void fit_row_##name(struct fit_ask *q);
+#include "rows.def"
+#undef FIT_EACH
+#undef FIT_ONCE
+
+/* --- what rows share --- */
+
+/* "12.1" of "cu121"; NULL for what is no CUDA tag. */
+const char *fit_cuda_of_tag(struct arena *a, const char *tag);
+/* "12.1.1" -> "12.1" */
+const char *fit_series(struct arena *a, const char *version);
+
+#endif
