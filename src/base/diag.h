@@ -59,15 +59,27 @@ struct code_row {
 
 extern const struct code_row code_table[CODE_COUNT];
 
+/*
+ * One place of a fix: the characters of `at` go, `replacement` comes, exactly.  A width
+ * of 0 only inserts, before column `col`; a newline is "\n" whatever the file's line ends
+ * are; a whole line replaced by "" goes with its line end.
+ */
+struct edit {
+	struct edit *next;
+	struct span at;
+	const char *replacement;
+};
+
 /* One line under a diagnostic. */
 enum note_kind { NOTE_PLACE, NOTE_WHY, NOTE_HELP, NOTE_SOURCE };
 
 struct note {
 	struct note *next;
 	enum note_kind kind;
-	struct span at;
+	struct span at; /* of NOTE_PLACE */
 	const char *text;
-	const char *replacement; /* of NOTE_HELP: what to write instead of `at`; or NULL */
+	const char *cost;                 /* of NOTE_HELP, or NULL */
+	struct edit *edits, **edits_tail; /* of NOTE_HELP: none if nobody but the user can do it */
 };
 
 struct diag {
@@ -77,6 +89,7 @@ struct diag {
 	struct span at;
 	const char *text;
 	struct note *notes, **tail;
+	struct note *last; /* what diag_fix_more and diag_cost add to */
 };
 
 /* Diagnostics in the order they were found, and how many of each severity. */
@@ -99,12 +112,28 @@ struct diag *diag_note(struct diag *d, struct span at, const char *fmt, ...)
 /* One fact of the chain that leads to the error; printed as "because ... and ...". */
 struct diag *diag_why(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* What to do next, in the imperative: "use cu121". */
+/*
+ * What to do next, in the imperative: "use cu121".  The best first: it stands behind
+ * `help:`, what else would do behind `or`.
+ */
 struct diag *diag_help(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Help that can be applied mechanically: replace the text at `at` by `replacement`. */
+/*
+ * Help that can be applied mechanically: replace the text at `at` by `replacement`.
+ * `check --fix` applies the first help of an error, if it has edits.  The text of a
+ * scalar comes from edit_scalar (base/edit.h), so that it is read back as it is meant.
+ */
 struct diag *diag_fix(struct diag *d, struct span at, const char *replacement, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* One more edit of the fix just added: all of them are applied, or none. */
+struct diag *diag_fix_more(struct diag *d, struct span at, const char *replacement);
+
+/* What the help just added costs, shown behind it: "1 layer rebuilds, ~10 min". */
+struct diag *diag_cost(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The first help of a diagnostic, or NULL. */
+const struct note *diag_first_help(const struct diag *d);
 
 /* The evidence: a URL or a file and line, so that the claim can be checked. */
 struct diag *diag_source(struct diag *d, const char *source);

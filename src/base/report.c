@@ -33,6 +33,16 @@ diags_fold(struct diags *ds)
 	ds->tail = at;
 }
 
+static size_t
+edits_bytes(const struct note *n)
+{
+	size_t bytes = 0;
+
+	for (const struct edit *e = n->edits; e; e = e->next)
+		bytes += 600 + 2 * strlen(e->replacement);
+	return bytes;
+}
+
 /* How many diagnostics fit: an estimate from above of what each takes as JSON. */
 static size_t
 how_many(const struct diags *ds)
@@ -42,7 +52,7 @@ how_many(const struct diags *ds)
 	for (const struct diag *d = ds->head; d; d = d->next, n++) {
 		bytes += 2000 + 2 * strlen(d->text);
 		for (const struct note *k = d->notes; k; k = k->next)
-			bytes += 600 + 2 * strlen(k->text);
+			bytes += 600 + 2 * strlen(k->text) + edits_bytes(k);
 		if (n && bytes > DIAG_BYTES_MAX)
 			break;
 	}
@@ -60,7 +70,7 @@ count(const struct diags *ds)
 }
 
 static void
-json_place(struct json *j, const char *key, struct span at)
+json_place(struct json *j, const char *key, struct span at, uint32_t width_min)
 {
 	if (!at.src) {
 		json_null(j, key);
@@ -71,7 +81,48 @@ json_place(struct json *j, const char *key, struct span at)
 	if (at.line) {
 		json_int(j, "line", at.line);
 		json_int(j, "column", at.col);
-		json_int(j, "width", at.width ? at.width : 1);
+		json_int(j, "width", at.width > width_min ? at.width : width_min);
+	}
+	json_end(j);
+}
+
+static void
+json_notes(struct json *j, const struct diag *d)
+{
+	json_list(j, "notes");
+	for (const struct note *k = d->notes; k; k = k->next) {
+		json_map(j, NULL);
+		json_text(j, "kind", kind_words[k->kind]);
+		json_text(j, "text", k->text);
+		json_place(j, "place", k->at, 1);
+		if (k->cost)
+			json_text(j, "cost", k->cost);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void
+json_fixes(struct json *j, const struct diag *d)
+{
+	json_list(j, "fixes");
+	for (const struct note *k = d->notes; k; k = k->next) {
+		if (!k->edits)
+			continue;
+		json_map(j, NULL);
+		json_text(j, "text", k->text);
+		if (k->cost)
+			json_text(j, "cost", k->cost);
+		json_bool(j, "first", k == diag_first_help(d));
+		json_list(j, "edits");
+		for (const struct edit *e = k->edits; e; e = e->next) {
+			json_map(j, NULL);
+			json_place(j, "place", e->at, 0);
+			json_text(j, "replacement", e->replacement);
+			json_end(j);
+		}
+		json_end(j);
+		json_end(j);
 	}
 	json_end(j);
 }
@@ -89,18 +140,9 @@ report_json(const struct diags *ds, struct buf *out)
 		json_text(&j, "code", code_table[d->code].id);
 		json_text(&j, "severity", severity_words[code_table[d->code].severity]);
 		json_text(&j, "message", d->text);
-		json_place(&j, "place", d->at);
-		json_list(&j, "notes");
-		for (const struct note *k = d->notes; k; k = k->next) {
-			json_map(&j, NULL);
-			json_text(&j, "kind", kind_words[k->kind]);
-			json_text(&j, "text", k->text);
-			json_place(&j, "place", k->at);
-			if (k->replacement)
-				json_text(&j, "replacement", k->replacement);
-			json_end(&j);
-		}
-		json_end(&j);
+		json_place(&j, "place", d->at, 1);
+		json_notes(&j, d);
+		json_fixes(&j, d);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -138,12 +180,12 @@ sarif_message(struct json *j, const char *key, const char *text)
 }
 
 static void
-sarif_region(struct json *j, const char *key, struct span at)
+sarif_region(struct json *j, const char *key, struct span at, uint32_t width)
 {
 	json_map(j, key);
 	json_int(j, "startLine", at.line);
 	json_int(j, "startColumn", at.col);
-	json_int(j, "endColumn", at.col + (at.width ? at.width : 1));
+	json_int(j, "endColumn", at.col + width);
 	json_end(j);
 }
 
@@ -162,7 +204,7 @@ sarif_location(struct json *j, struct arena *a, struct span at, const char *mess
 	json_map(j, "physicalLocation");
 	sarif_artifact(j, a, at);
 	if (at.line)
-		sarif_region(j, "region", at);
+		sarif_region(j, "region", at, at.width ? at.width : 1);
 	json_end(j);
 	if (message)
 		sarif_message(j, "message", message);
@@ -191,31 +233,60 @@ sarif_rules(struct json *j, const struct diags *ds)
 	json_end(j);
 }
 
-/* Help that can be applied becomes a fix: the region that goes, the text that comes. */
+/* Every edit that can be a replacement: not those of a flag's text or of no place. */
+static bool
+all_placed(const struct note *n)
+{
+	for (const struct edit *e = n->edits; e; e = e->next)
+		if (!e->at.src || !e->at.line)
+			return false;
+	return n->edits;
+}
+
+/* The edits of one fix, file by file: an artifactChange each. */
+static void
+sarif_changes(struct json *j, struct arena *a, const struct note *n)
+{
+	json_list(j, "artifactChanges");
+	for (const struct edit *e = n->edits; e; e = e->next) {
+		const struct edit *before = n->edits;
+
+		while (before != e && before->at.src != e->at.src)
+			before = before->next;
+		if (before != e)
+			continue;
+		json_map(j, NULL);
+		sarif_artifact(j, a, e->at);
+		json_list(j, "replacements");
+		for (const struct edit *k = e; k; k = k->next) {
+			if (k->at.src != e->at.src)
+				continue;
+			json_map(j, NULL);
+			sarif_region(j, "deletedRegion", k->at, k->at.width);
+			sarif_message(j, "insertedContent", k->replacement);
+			json_end(j);
+		}
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Help that can be applied becomes a fix: the regions that go, the text that comes. */
 static void
 sarif_fixes(struct json *j, struct arena *a, const struct diag *d)
 {
 	bool any = false;
 
 	for (const struct note *k = d->notes; k; k = k->next) {
-		if (!k->replacement || !k->at.src || !k->at.line)
+		if (!all_placed(k))
 			continue;
 		if (!any)
 			json_list(j, "fixes");
 		any = true;
 		json_map(j, NULL);
 		sarif_message(j, "description", k->text);
-		json_list(j, "artifactChanges");
-		json_map(j, NULL);
-		sarif_artifact(j, a, k->at);
-		json_list(j, "replacements");
-		json_map(j, NULL);
-		sarif_region(j, "deletedRegion", k->at);
-		sarif_message(j, "insertedContent", k->replacement);
-		json_end(j);
-		json_end(j);
-		json_end(j);
-		json_end(j);
+		sarif_changes(j, a, k);
 		json_end(j);
 	}
 	if (any)
@@ -229,10 +300,14 @@ whole_message(struct arena *a, const struct diag *d)
 	struct buf b = BUF(a);
 
 	buf_puts(&b, d->text);
-	for (const struct note *k = d->notes; k; k = k->next)
-		if (k->kind != NOTE_PLACE)
-			buf_printf(&b, "\n%s: %s",
-				   k->kind == NOTE_WHY ? "because" : kind_words[k->kind], k->text);
+	for (const struct note *k = d->notes; k; k = k->next) {
+		if (k->kind == NOTE_PLACE)
+			continue;
+		buf_printf(&b, "\n%s: %s", k->kind == NOTE_WHY ? "because" : kind_words[k->kind],
+			   k->text);
+		if (k->cost)
+			buf_printf(&b, " (%s)", k->cost);
+	}
 	return buf_text(&b);
 }
 

@@ -14,8 +14,11 @@ void diags_fold(struct diags *ds);
 
 /*
  * {"diagnostics": [{"code", "severity", "message", "place": {"file", "line", "column",
- * "width"}, "notes": [{"kind", "text", "place", "replacement"}]}], "errors", "warnings",
- * "left_out"}
+ * "width"}, "notes": [{"kind", "text", "place", "cost"}], "fixes": [{"text", "cost", "first",
+ * "edits": [{"place", "replacement"}]}]}], "errors", "warnings", "left_out"}
+ *
+ * fixes: the helps that can be applied; all edits of one belong together, a width of 0
+ * inserts.  first: it is the one that `check --fix` takes.
  */
 void report_json(const struct diags *ds, struct buf *out);
 

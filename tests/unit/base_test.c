@@ -249,7 +249,7 @@ diagnostics_point_at_the_place(void **state)
 	diag_why(d, "two");
 	diag_note(d, (struct span){ &src, 2, 9, 6 }, "there");
 	diag_help(d, "do this");
-	diag_fix(d, (struct span){ &src, 2, 9, 6 }, "12.1.1", "or that");
+	diag_fix(d, (struct span){ &src, 2, 9, 6 }, "12.1.1", "do that");
 	diag_source(d, "somewhere");
 	assert_string_equal(printed(&ds), "r.yaml:3:7: error[SB0104]: torch here\n"
 					  "    3 | n\xc3\xa9: x\ttorch ?[31m\n"
@@ -260,10 +260,42 @@ diagnostics_point_at_the_place(void **state)
 					  "    2 |   cuda: 12.4.1\n"
 					  "      |         ^^^^^^\n"
 					  "  help: do this\n"
-					  "    or: or that\n"
-					  "    2 |   cuda: 12.1.1\n"
+					  "  or do that\n"
 					  "  source: somewhere\n");
 	assert_int_equal(ds.errors, 1);
+}
+
+/* Of the first help the lines are shown as they will be: changed, added, gone. */
+static void
+a_fix_is_shown(void **state)
+{
+	static const char text[] = "a: 1, b: 2\n- x\n- y\n";
+	static const char base[] = "c: 3\n";
+	const struct source src = { "r.yaml", text, sizeof(text) - 1 };
+	const struct source other = { "base.yaml", base, sizeof(base) - 1 };
+	struct diags ds;
+	struct diag *d;
+
+	(void)state;
+	diags_init(&ds, a);
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ 0 }, "all");
+	diag_fix(d, (struct span){ &src, 1, 10, 1 }, "22", "change two");
+	diag_fix_more(d, (struct span){ &src, 1, 4, 1 }, "11");
+	diag_fix_more(d, (struct span){ &src, 2, 4, 0 }, "\n- z");
+	diag_fix_more(d, (struct span){ &src, 3, 1, 3 }, "");
+	diag_fix_more(d, (struct span){ &other, 1, 4, 1 }, "4");
+	diag_cost(d, "%s", "1 layer");
+	diag_fix(d, (struct span){ &src, 1, 4, 1 }, "5", "change one only");
+	diag_cost(d, "%d layers", 9);
+	assert_string_equal(printed(&ds), "error[SB0104]: all\n"
+					  "  help: change two     1 layer\n"
+					  "    1 | a: 11, b: 22\n"
+					  "    2 | - x\n"
+					  "    3 | - z\n"
+					  "    3 - - y\n"
+					  "      in base.yaml\n"
+					  "    1 | c: 4\n"
+					  "  or change one only   9 layers\n");
 }
 
 static void
@@ -317,6 +349,7 @@ main(void)
 		cmocka_unit_test(files_appear_whole_or_not),
 		cmocka_unit_test(path_parts),
 		cmocka_unit_test(diagnostics_point_at_the_place),
+		cmocka_unit_test(a_fix_is_shown),
 		cmocka_unit_test(repeated_diagnostics_are_folded_and_capped),
 		cmocka_unit_test(a_long_line_is_shown_in_part),
 	};

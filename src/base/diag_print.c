@@ -1,0 +1,451 @@
+/* Diagnostics as text for people. */
+#include "diag.h"
+
+#include <string.h>
+
+#include "buf.h"
+#include "list.h"
+
+static const struct {
+	const char *word, *colour;
+} severities[] = {
+	[SEV_NOTE] = { "note", "\033[1;36m" },
+	[SEV_WARNING] = { "warning", "\033[1;33m" },
+	[SEV_ERROR] = { "error", "\033[1;31m" },
+};
+
+static bool
+starts_char(char c)
+{
+	return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+/*
+ * A line longer than this many columns is shown from a little before the span,
+ * so that a minified file does not fill the screen.
+ */
+enum { COLUMNS_SHOWN = 160, COLUMNS_BEFORE = 40 };
+
+/* The bytes of `line` that are column `from` up to column `to` (from 1, `to` excluded). */
+static void
+columns(const char **line, size_t *size, uint32_t from, uint32_t to)
+{
+	const char *p = *line, *start = *line + *size, *stop = *line + *size;
+	uint32_t col = 0;
+
+	for (size_t i = 0; i < *size; i++) {
+		if (!starts_char(p[i]))
+			continue;
+		if (++col == from)
+			start = p + i;
+		if (col == to) {
+			stop = p + i;
+			break;
+		}
+	}
+	*line = start;
+	*size = start < stop ? (size_t)(stop - start) : 0;
+}
+
+/* Characters that are not seen, or that turn the text round: Unicode's Cc, Cf, Zl and Zp. */
+static bool
+is_invisible(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0, 0x08 },
+		{ 0x0a, 0x1f },
+		{ 0x7f, 0x9f },
+		{ 0xad, 0xad },
+		{ 0x600, 0x605 },
+		{ 0x61c, 0x61c },
+		{ 0x6dd, 0x6dd },
+		{ 0x70f, 0x70f },
+		{ 0x890, 0x891 },
+		{ 0x8e2, 0x8e2 },
+		{ 0x180e, 0x180e },
+		{ 0x200b, 0x200f },
+		{ 0x2028, 0x202e },
+		{ 0x2060, 0x206f },
+		{ 0xd800, 0xdfff },
+		{ 0xfeff, 0xfeff },
+		{ 0xfff9, 0xfffb },
+		{ 0xfffe, 0xffff },
+		{ 0x110bd, 0x110bd },
+		{ 0x110cd, 0x110cd },
+		{ 0x13430, 0x1343f },
+		{ 0x1bca0, 0x1bca3 },
+		{ 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe007f },
+		{ 0x110000, UINT32_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		if (c <= ranges[i][1])
+			return c >= ranges[i][0];
+	return false;
+}
+
+/* How many bytes of `p` are one character that a terminal may get; 0: none. */
+static size_t
+character(const char *p, size_t n)
+{
+	unsigned char c = (unsigned char)*p;
+	size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+	uint32_t point = len > 1 ? c & (0x7fu >> len) : c;
+
+	if (!len || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if (starts_char(p[i]))
+			return 0;
+		point = point << 6 | ((unsigned char)p[i] & 0x3f);
+	}
+	return is_invisible(point) ? 0 : len;
+}
+
+/* Text as it may go to a terminal: an escape sequence in a recipe must stay inert. */
+static void
+print_bytes(const char *p, size_t n, struct buf *out)
+{
+	while (n) {
+		size_t len = character(p, n);
+
+		if (len)
+			buf_add(out, p, len);
+		else if (starts_char(*p))
+			buf_putc(out, '?');
+		p += len ? len : 1;
+		n -= len ? len : 1;
+	}
+}
+
+/* Stars over "user:secret" in URLs, one for each character, so that columns stay. */
+static void
+star_credentials(char *p, char *end)
+{
+	for (; (p = memmem(p, (size_t)(end - p), "://", 3)); p++) {
+		char *host = p + 3, *stop = host, *at = NULL;
+
+		for (; stop < end && !strchr("/?# \t'\"`", *stop); stop++)
+			if (*stop == '@')
+				at = stop;
+		if (!at || (at - host == 3 && !memcmp(host, "git", 3)))
+			continue;
+		for (; host < at; host++)
+			if (starts_char(*host))
+				*host = '*';
+	}
+}
+
+/*
+ * The part of a line that is shown, as it may be shown: `p` and `n` lie in `line`, and
+ * a URL may have begun before them.
+ */
+static void
+print_part(const char *line, const char *p, size_t n, struct buf *out)
+{
+	enum { LOOK_BACK = 4096 };
+	size_t before = (size_t)(p - line) < LOOK_BACK ? (size_t)(p - line) : LOOK_BACK;
+	char *copy = arena_copy(out->a, p - before, before + n);
+
+	star_credentials(copy, copy + before + n);
+	print_bytes(copy + before, n, out);
+}
+
+/*
+ * The line that a span points into, and carets under the span:
+ *
+ *     5 | torch: 2.2.2
+ *       |        ^^^^^
+ *
+ * The caret row copies the line's tabs, so that the carets land right at any tab
+ * width.
+ */
+static void
+print_line(struct span at, struct buf *out)
+{
+	const char *line, *whole;
+	size_t size;
+	uint32_t first = 1, col, width = at.width ? at.width : 1;
+
+	if (!at.src || !at.line || !source_line(at.src, at.line, &line, &size))
+		return;
+	if (at.col > COLUMNS_SHOWN - COLUMNS_BEFORE)
+		first = at.col - COLUMNS_BEFORE;
+	whole = line;
+	columns(&line, &size, first, first + COLUMNS_SHOWN);
+	if (width > COLUMNS_SHOWN)
+		width = COLUMNS_SHOWN;
+	buf_printf(out, "%5u | %s", at.line, first > 1 ? "..." : "");
+	print_part(whole, line, size, out);
+	buf_printf(out, "\n      | %s", first > 1 ? "   " : "");
+	col = first;
+	for (size_t i = 0; i < size && col < at.col; i++)
+		if (starts_char(line[i])) {
+			buf_putc(out, line[i] == '\t' ? '\t' : ' ');
+			col++;
+		}
+	for (uint32_t i = 0; i < width && col + i < first + COLUMNS_SHOWN + 1; i++)
+		buf_putc(out, '^');
+	buf_putc(out, '\n');
+}
+
+void
+diag_inert(const char *text, struct buf *out)
+{
+	for (;;) {
+		size_t n = strcspn(text, "\n");
+
+		print_bytes(text, n, out);
+		if (!text[n])
+			return;
+		buf_putc(out, '\n');
+		text += n + 1;
+	}
+}
+
+static void
+print_place(struct span at, struct buf *out)
+{
+	if (!at.src)
+		return;
+	print_bytes(at.src->path, strlen(at.src->path), out);
+	if (at.line)
+		buf_printf(out, ":%u:%u", at.line, at.col);
+	buf_puts(out, ": ");
+}
+
+/* The edits of a fix that lie on one line, in the order of their columns. */
+struct edits LIST(const struct edit *);
+
+static struct edits
+edits_of_line(struct arena *a, const struct edit *first)
+{
+	struct edits on = { 0 };
+
+	for (const struct edit *e = first; e; e = e->next) {
+		size_t i;
+
+		if (e->at.src != first->at.src || e->at.line != first->at.line)
+			continue;
+		list_push(a, &on, e);
+		for (i = on.n - 1; i && on.at[i - 1]->at.col > e->at.col; i--)
+			on.at[i] = on.at[i - 1];
+		on.at[i] = e;
+	}
+	return on;
+}
+
+/* A line as it reads once the edits are applied; a long one only where it changes. */
+static void
+print_edited(const char *line, size_t size, const struct edits *on, struct buf *out)
+{
+	bool whole = size <= COLUMNS_SHOWN;
+	uint32_t col = 1;
+
+	for (size_t i = 0; i <= on->n; i++) {
+		uint32_t to = i < on->n ? on->at[i]->at.col : UINT32_MAX;
+		const char *p = line;
+		size_t n = size;
+
+		if (to < col)
+			continue;
+		columns(&p, &n, col, to);
+		if (whole)
+			print_part(line, p, n, out);
+		else if (n)
+			buf_puts(out, "...");
+		if (i == on->n)
+			break;
+		diag_inert(on->at[i]->replacement, out);
+		col = to + on->at[i]->at.width;
+	}
+}
+
+/*
+ *     9 |   - mamba-ssm==2.2.2       a line as it will be; more lines if some come
+ *    10 -   - xformers==0.0.25       a line that goes
+ */
+static void
+print_fixed(const struct edit *first, struct buf *out)
+{
+	struct edits on = edits_of_line(out->a, first);
+	struct buf b = BUF(out->a);
+	uint32_t number = first->at.line;
+	const char *line;
+	size_t size;
+
+	if (!source_line(first->at.src, number, &line, &size))
+		return;
+	print_edited(line, size, &on, &b);
+	if (!b.n) {
+		buf_printf(out, "%5u - ", number);
+		columns(&line, &size, 1, COLUMNS_SHOWN);
+		print_part(line, line, size, out);
+		buf_putc(out, '\n');
+		return;
+	}
+	for (const char *p = buf_text(&b);; p++, number++) {
+		size_t n = strcspn(p, "\n");
+
+		buf_printf(out, "%5u | %.*s\n", number, (int)n, p);
+		p += n;
+		if (!*p)
+			return;
+	}
+}
+
+/* The first edit of its line? */
+static bool
+is_first(const struct edit *all, const struct edit *e)
+{
+	for (; all != e; all = all->next)
+		if (all->at.src == e->at.src && all->at.line == e->at.line)
+			return false;
+	return e->at.src && e->at.line;
+}
+
+/* The lines that a fix changes, as they will read; of another file with its name. */
+static void
+print_fix(const struct diag *d, const struct edit *edits, struct buf *out)
+{
+	enum { LINES_SHOWN = 8 };
+	const struct source *src = d->at.src;
+	size_t shown = 0, more = 0;
+
+	for (const struct edit *e = edits; e; e = e->next) {
+		if (!is_first(edits, e))
+			continue;
+		if (shown == LINES_SHOWN) {
+			more++;
+			continue;
+		}
+		shown++;
+		if (src && e->at.src != src) {
+			buf_puts(out, "      in ");
+			print_bytes(e->at.src->path, strlen(e->at.src->path), out);
+			buf_putc(out, '\n');
+		}
+		src = e->at.src;
+		print_fixed(e, out);
+	}
+	if (more)
+		buf_printf(out, "      ... and %zu more lines\n", more);
+}
+
+enum { TEXT_COLUMNS = 100 };
+
+/* How many characters a terminal shows, near enough. */
+static size_t
+shown_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += starts_char(*text);
+	return n;
+}
+
+/* What a help costs, below each other where the lines stay short enough. */
+static void
+print_cost(const struct diag *d, const struct note *n, size_t indent, struct buf *out)
+{
+	size_t widest = 0, cost = 0, width = indent + shown_width(n->text);
+	bool first = true;
+
+	for (const struct note *k = d->notes; k; k = k->next) {
+		size_t w, c;
+
+		if (k->kind != NOTE_HELP)
+			continue;
+		w = shown_width(k->text) + (first ? strlen("  help: ") : strlen("  or "));
+		c = k->cost ? shown_width(k->cost) : 0;
+		first = false;
+		widest = k->cost && w > widest ? w : widest;
+		cost = c > cost ? c : cost;
+	}
+	if (widest + 3 + cost > TEXT_COLUMNS || width > widest)
+		widest = width;
+	buf_printf(out, "%*s", (int)(widest - width + 3), "");
+	diag_inert(n->cost, out);
+}
+
+/*
+ *   because mamba-ssm 2.3.2.post1 needs triton >= 3.5.0
+ *       and torch 2.2.2 needs triton 2.2.0, no other
+ *   note: r.yaml:3:9: the base image brings CUDA 12.4.1
+ *   help: use a cu121 or cu118 base                         3 layers rebuild, ~10 min
+ *   or take torch >= 2.4.0                                  everything rebuilds, ~25 min
+ *   source: knowledge/torch.yaml: 2.2.2
+ *
+ * What the first help does to the file is shown: it is what --fix would do.
+ */
+static void
+print_note(const struct diag *d, const struct note *n, const struct note *before, struct buf *out)
+{
+	bool again = before && before->kind == n->kind;
+	const char *word = "";
+
+	switch (n->kind) {
+	case NOTE_PLACE: word = "  note: "; break;
+	case NOTE_WHY: word = again ? "      and " : "  because "; break;
+	case NOTE_HELP: word = n == diag_first_help(d) ? "  help: " : "  or "; break;
+	case NOTE_SOURCE: word = "  source: "; break;
+	}
+	buf_puts(out, word);
+	if (n->kind == NOTE_PLACE)
+		print_place(n->at, out);
+	diag_inert(n->text, out);
+	if (n->cost)
+		print_cost(d, n, strlen(word), out);
+	buf_putc(out, '\n');
+	if (n->kind == NOTE_PLACE)
+		print_line(n->at, out);
+	if (n == diag_first_help(d))
+		print_fix(d, n->edits, out);
+}
+
+static void
+print_diag(const struct diag *d, bool colour, struct buf *out)
+{
+	enum severity sev = code_table[d->code].severity;
+	const struct note *before = NULL;
+
+	print_place(d->at, out);
+	buf_printf(out, "%s%s[%s]%s: ", colour ? severities[sev].colour : "", severities[sev].word,
+		   code_table[d->code].id, colour ? "\033[0m" : "");
+	diag_inert(d->text, out);
+	buf_putc(out, '\n');
+	print_line(d->at, out);
+	for (const struct note *n = d->notes; n; before = n, n = n->next)
+		print_note(d, n, before, out);
+}
+
+bool
+diags_print(const struct diags *ds, FILE *out, bool colour)
+{
+	size_t written = 0, left_out = 0;
+
+	for (const struct diag *d = ds->head; d; d = d->next) {
+		struct arena *scratch;
+		struct buf b;
+
+		if (left_out) {
+			left_out++;
+			continue;
+		}
+		scratch = arena_new();
+		b = BUF(scratch);
+		print_diag(d, colour, &b);
+		if (written + b.n > DIAG_BYTES_MAX - 200) {
+			left_out++;
+		} else {
+			fwrite(buf_text(&b), 1, b.n, out);
+			written += b.n;
+		}
+		arena_free(scratch);
+	}
+	if (left_out)
+		fprintf(out, "... and %zu more, left out\n", left_out);
+	return !ferror(out) && fflush(out) == 0;
+}
