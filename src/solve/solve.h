@@ -18,6 +18,9 @@
  *   candidate  its place in the thing's list: 0 is the one most wanted
  *   pin        what was asked for: "this thing must be there, and be one of these"
  *   fact       "not all of these at once"
+ *
+ * A thing that is not there is "none of" every set: it fulfils every term with `not`, and no
+ * plain one.
  */
 
 /* A set of candidates of one thing: one bit each, in words of 64. */
@@ -64,8 +67,11 @@ struct solve_provider {
 	size_t (*candidates)(void *ctx, unsigned thing);
 	/*
 	 * All facts that hold if `candidate` of `thing` is chosen and that were not given
-	 * before; asked once a candidate, before it is tried.  A fact may name more
-	 * candidates and things than the one asked about.
+	 * before; asked once a candidate (in each call of solve() and its friends), before it
+	 * is tried.  A fact may name more candidates and things than the one asked about, and
+	 * may be given again, which costs a little time.  It has a plain term, and each
+	 * candidate of one of its plain terms gives it: so whatever breaks it has asked for it.
+	 * Facts and their sets stay until the arena of the call is gone.
 	 */
 	void (*facts)(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out);
 	/* Who is decided first: lower first; equal: lower thing first.  NULL: by number. */
@@ -84,7 +90,7 @@ struct solve_pin {
 
 /* At most so much work; then the answer is that it gave up. */
 struct solve_budget {
-	unsigned steps; /* decisions and conflicts together */
+	unsigned steps; /* decisions, conflicts and candidates asked about, together */
 };
 #define SOLVE_BUDGET ((struct solve_budget){ .steps = 200000 })
 
@@ -114,7 +120,12 @@ struct solve_result {
  *   in      pins; on[i] false leaves pin i out (on NULL: all count)
  *   out     of all that is possible the best: things in the order in which they are
  *           decided (lowest rank among those that must be there), each with the first
- *           candidate that leaves the rest possible
+ *           candidate that leaves the rest possible.  "Must be there": a pin says so, or a
+ *           fact whose other terms hold by what was decided (a thing that is needed only by
+ *           one not decided yet waits for it; pin it to all its candidates if it should
+ *           not).  Where facts ask only for one of several things, the lowest rank of those
+ *           is next, and is left out only if it has no candidate that leaves the rest
+ *           possible.  Whatever nothing asks for is not there
  *   memory  lives in a
  *   source  PubGrub: https://github.com/dart-lang/pub/blob/master/doc/solver.md
  */

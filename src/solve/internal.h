@@ -1,0 +1,172 @@
+#ifndef SOLVE_INTERNAL_H
+#define SOLVE_INTERNAL_H
+
+#include "solve.h"
+
+/*
+ * Inside, "not there" is one more value of a thing, after its candidates; so a thing with n
+ * candidates has n + 1 values, a term is a set of values whether it was given with `not` or
+ * without, and everything follows from intersections and unions of such sets.
+ *
+ *   nogood    "not all of these at once", normalised: each thing once, no set empty or full
+ *   domain    the values that a thing can still have; a narrowing makes it smaller
+ *   trail     all narrowings in their order, each with its cause: a nogood, or a decision
+ *   level     how many things had been decided; 0: what follows from pins and facts alone
+ */
+struct term {
+	unsigned thing;
+	const solve_word *bad;
+};
+
+/* From two nogoods a third, about the `pivot` neither or less: the other's place in a chain. */
+struct step {
+	struct nogood *with;
+	unsigned pivot;
+};
+struct steps LIST(struct step);
+
+struct nogood {
+	struct term *terms;
+	unsigned n;
+	unsigned watch[2]; /* two terms that do not hold, or of those that do the latest */
+	const struct solve_fact *fact;
+	int pin;           /* or -1 */
+	struct steps from; /* learned: resolved one after the other; the first has no pivot */
+	unsigned level;    /* at which it last was looked at, of those that came late */
+	bool off;          /* left out of this search */
+	bool attached;     /* to this search */
+	bool marked;       /* in the proof */
+	int line;          /* of the proof */
+};
+struct nogoods LIST(struct nogood *);
+
+/* The set stands here too, so that most visits need not touch the nogood. */
+struct watch {
+	struct nogood *g;
+	const solve_word *bad;
+	unsigned slot;
+};
+struct watches LIST(struct watch);
+
+struct narrowing {
+	unsigned thing, level;
+	struct nogood *cause; /* NULL: a decision */
+	int before;           /* the narrowing of this thing before it, or -1 */
+	const solve_word *domain;
+};
+struct trail LIST(struct narrowing);
+
+struct words LIST(solve_word *);
+
+struct thing {
+	bool met;
+	unsigned n, words; /* candidates; words of a set of values */
+	unsigned rank;
+	solve_word *full;
+	solve_word *asked;    /* candidates whose facts are known */
+	struct nogoods plain; /* facts that cannot hold while it is not there */
+	/* of the search */
+	const solve_word *domain;
+	int last; /* narrowing, or -1 */
+	int decided;
+	unsigned decided_level;
+	struct watches watches;
+	struct words room; /* for domains, one a narrowing */
+	unsigned depth;
+	/* of the analysis of a conflict */
+	solve_word *part, *left;
+	int part_at; /* the narrowing since which it holds */
+	bool in_part;
+};
+struct things LIST(struct thing);
+struct numbers LIST(unsigned);
+
+/* What the provider said, kept from one search to the next. */
+struct universe {
+	struct arena *a;       /* the caller's: facts live here */
+	struct arena *scratch; /* of one call */
+	const struct solve_provider *p;
+	struct things things;
+	struct nogoods facts;
+	bool closed; /* asks no more */
+};
+
+struct universe universe_new(struct arena *a, const struct solve_provider *p);
+void universe_free(struct universe *u);
+struct thing *universe_meet(struct universe *u, unsigned thing);
+/* What the provider knows of a candidate becomes part of u->facts. */
+void universe_ask(struct universe *u, unsigned thing, unsigned candidate);
+/* Normalised.  NULL: it says nothing, for it can never be broken. */
+struct nogood *universe_nogood(struct universe *u, const struct solve_term *terms, size_t n);
+
+/* A fact that asks for things that are not decided yet. */
+struct asking {
+	struct nogood *g;
+	unsigned level;
+};
+struct askings LIST(struct asking);
+
+struct search {
+	struct universe *u;
+	struct nogoods pins, learned, late;
+	struct trail trail;
+	size_t done; /* of the trail: all that follows from it is on the trail */
+	unsigned level;
+	struct numbers decided;
+	struct askings asking;
+	size_t facts_in; /* of u->facts */
+	struct numbers parts;
+	struct nogood *bottom; /* of an impossible one: the nogood of no terms */
+	unsigned steps;
+};
+
+/* One search.  `left` is what the budget still holds, and is taken from. */
+enum solve_status search_run(struct search *s, struct universe *u, const struct solve_pin *pins,
+			     size_t npins, const bool *on, unsigned *left);
+/* The pins and facts that the proof of an impossible one stands on: marked. */
+void search_mark(struct search *s);
+void search_proof(struct search *s, struct arena *a, struct solve_proof *out);
+struct solve_result search_result(struct search *s, struct arena *a, enum solve_status status);
+
+/* propagate.c: each NULL, or a nogood all of whose terms hold. */
+struct nogood *search_attach(struct search *s, struct nogood *g);
+struct nogood *search_propagate(struct search *s);
+struct nogood *search_late(struct search *s);
+void search_decide(struct search *s, unsigned thing, unsigned value);
+void search_back_to(struct search *s, unsigned level);
+
+/* learn.c: false: nothing is possible, s->bottom says why; else *next as propagate's. */
+bool search_learn(struct search *s, struct nogood *conflict, struct nogood **next);
+
+/* choose.c */
+void search_asking(struct search *s, struct nogood *g);
+void search_asking_after(struct search *s, unsigned thing, unsigned value);
+/* The thing to be decided next; false: all is decided. */
+bool search_next(struct search *s, unsigned *thing);
+unsigned search_first(const struct thing *t);
+
+static inline bool
+set_has(const solve_word *set, unsigned i)
+{
+	return set[i / 64] >> i % 64 & 1;
+}
+
+static inline bool
+set_within(const solve_word *x, const solve_word *y, unsigned words)
+{
+	for (unsigned i = 0; i < words; i++)
+		if (x[i] & ~y[i])
+			return false;
+	return true;
+}
+
+static inline bool
+set_apart(const solve_word *x, const solve_word *y, unsigned words)
+{
+	for (unsigned i = 0; i < words; i++)
+		if (x[i] & y[i])
+			return false;
+	return true;
+}
+
+#endif

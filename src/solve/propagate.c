@@ -1,0 +1,272 @@
+/* What follows: domains become smaller, and larger again when a decision is taken back. */
+#include "internal.h"
+
+#include <string.h>
+
+static struct thing *
+thing_of(struct search *s, const struct nogood *g, unsigned k)
+{
+	return &s->u->things.at[g->terms[k].thing];
+}
+
+/* Does the term hold, whatever else will be decided? */
+static bool
+holds(struct search *s, const struct nogood *g, unsigned k)
+{
+	const struct thing *t = thing_of(s, g, k);
+
+	return set_within(t->domain, g->terms[k].bad, t->words);
+}
+
+/* A domain of its own for the next narrowing of a thing: there are at most as many as values. */
+static solve_word *
+room(struct search *s, struct thing *t)
+{
+	if (t->depth == t->room.n)
+		list_push(s->u->scratch, &t->room, solve_set(s->u->scratch, t->n + 1));
+	return t->room.at[t->depth++];
+}
+
+static void
+narrowed(struct search *s, unsigned thing, const solve_word *domain, struct nogood *cause)
+{
+	struct thing *t = &s->u->things.at[thing];
+
+	list_push(s->u->scratch, &s->trail,
+		  (struct narrowing){ .thing = thing,
+				      .level = s->level,
+				      .cause = cause,
+				      .before = t->last,
+				      .domain = domain });
+	t->domain = domain;
+	t->last = (int)s->trail.n - 1;
+}
+
+/* All other terms hold: this one must not. */
+static void
+rule_out(struct search *s, struct nogood *g, unsigned k)
+{
+	struct thing *t = thing_of(s, g, k);
+	const solve_word *bad = g->terms[k].bad;
+	solve_word *domain;
+
+	if (set_apart(t->domain, bad, t->words))
+		return;
+	domain = room(s, t);
+	for (unsigned i = 0; i < t->words; i++)
+		domain[i] = t->domain[i] & ~bad[i];
+	narrowed(s, g->terms[k].thing, domain, g);
+}
+
+/* The narrowing since which a term holds that does. */
+static int
+since(struct search *s, const struct nogood *g, unsigned k)
+{
+	const struct thing *t = thing_of(s, g, k);
+	int at = t->last;
+
+	for (int i = at; i >= 0; i = s->trail.at[i].before) {
+		if (!set_within(s->trail.at[i].domain, g->terms[k].bad, t->words))
+			break;
+		at = i;
+	}
+	return at;
+}
+
+static void
+watch(struct search *s, struct nogood *g, unsigned slot)
+{
+	const struct term *term = &g->terms[g->watch[slot]];
+
+	list_push(s->u->scratch, &s->u->things.at[term->thing].watches,
+		  (struct watch){ .g = g, .bad = term->bad, .slot = slot });
+}
+
+/* The two terms to watch: those that do not hold, else those that have held shortest. */
+static void
+pick_watches(struct search *s, struct nogood *g)
+{
+	long best[2] = { -1, -1 };
+
+	for (unsigned k = 0; k < g->n; k++) {
+		long at = holds(s, g, k) ? since(s, g, k) : (long)s->trail.n + 1;
+
+		if (at > best[0]) {
+			best[1] = best[0];
+			g->watch[1] = g->watch[0];
+			best[0] = at;
+			g->watch[0] = k;
+		} else if (at > best[1]) {
+			best[1] = at;
+			g->watch[1] = k;
+		}
+	}
+}
+
+/*
+ * A nogood that may say something at once.  Whatever it says would be forgotten when its
+ * level is left, though it may follow from an earlier one: then it is looked at again.
+ */
+static struct nogood *
+look(struct search *s, struct nogood *g, bool *late)
+{
+	unsigned open = 0, which = 0;
+
+	for (unsigned k = 0; k < g->n && open < 2; k++) {
+		if (!holds(s, g, k)) {
+			open++;
+			which = k;
+		}
+	}
+	*late = open < 2 && s->level > 0;
+	if (open == 0)
+		return g;
+	if (open == 1)
+		rule_out(s, g, which);
+	return NULL;
+}
+
+struct nogood *
+search_attach(struct search *s, struct nogood *g)
+{
+	struct nogood *conflict;
+	bool late;
+
+	if (g->n > 1 && !g->attached) {
+		pick_watches(s, g);
+		watch(s, g, 0);
+		watch(s, g, 1);
+	}
+	g->attached = true;
+	conflict = look(s, g, &late);
+	if (late) {
+		g->level = s->level;
+		list_push(s->u->scratch, &s->late, g);
+	}
+	return conflict;
+}
+
+/* After going back: those that came late, and at a level that is left. */
+struct nogood *
+search_late(struct search *s)
+{
+	struct nogood *conflict = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->late.n; i++) {
+		struct nogood *g = s->late.at[i], *bad = NULL;
+		bool late = true;
+
+		if (g->level > s->level) {
+			bad = look(s, g, &late);
+			g->level = s->level;
+		}
+		if (bad)
+			conflict = bad;
+		if (late)
+			s->late.at[kept++] = g;
+	}
+	s->late.n = kept;
+	return conflict;
+}
+
+/* The watched term of x holds now.  True: another is watched instead. */
+static bool
+visit(struct search *s, const struct watch *w, struct nogood **conflict)
+{
+	struct nogood *g = w->g;
+	unsigned other = g->watch[1 - w->slot];
+	const struct thing *o = thing_of(s, g, other);
+
+	if (set_apart(o->domain, g->terms[other].bad, o->words))
+		return false;
+	for (unsigned k = 0; k < g->n; k++) {
+		if (k == g->watch[0] || k == g->watch[1] || holds(s, g, k))
+			continue;
+		g->watch[w->slot] = k;
+		watch(s, g, w->slot);
+		return true;
+	}
+	if (holds(s, g, other))
+		*conflict = g;
+	else
+		rule_out(s, g, other);
+	return false;
+}
+
+static struct nogood *
+propagate_thing(struct search *s, unsigned thing)
+{
+	struct thing *t = &s->u->things.at[thing];
+	struct nogood *conflict = NULL;
+	size_t i, kept = 0;
+
+	for (i = 0; i < t->watches.n && !conflict; i++) {
+		struct watch w = t->watches.at[i];
+
+		if (!set_within(t->domain, w.bad, t->words) || !visit(s, &w, &conflict))
+			t->watches.at[kept++] = w;
+	}
+	memmove(t->watches.at + kept, t->watches.at + i, (t->watches.n - i) * sizeof(struct watch));
+	t->watches.n -= i - kept;
+	return conflict;
+}
+
+struct nogood *
+search_propagate(struct search *s)
+{
+	while (s->done < s->trail.n) {
+		struct nogood *conflict = propagate_thing(s, s->trail.at[s->done++].thing);
+
+		if (conflict)
+			return conflict;
+	}
+	return NULL;
+}
+
+void
+search_decide(struct search *s, unsigned thing, unsigned value)
+{
+	struct thing *t = &s->u->things.at[thing];
+	solve_word *domain;
+
+	s->level++;
+	t->decided = (int)value;
+	t->decided_level = s->level;
+	list_push(s->u->scratch, &s->decided, thing);
+	domain = room(s, t);
+	memset(domain, 0, t->words * sizeof *domain);
+	solve_set_add(domain, value);
+	if (set_within(t->domain, domain, t->words))
+		t->depth--;
+	else
+		narrowed(s, thing, domain, NULL);
+}
+
+void
+search_back_to(struct search *s, unsigned level)
+{
+	size_t kept = 0;
+
+	for (; s->trail.n && s->trail.at[s->trail.n - 1].level > level; s->trail.n--) {
+		const struct narrowing *e = &s->trail.at[s->trail.n - 1];
+		struct thing *t = &s->u->things.at[e->thing];
+
+		t->last = e->before;
+		t->domain = e->before < 0 ? t->full : s->trail.at[e->before].domain;
+		t->depth--;
+	}
+	for (; s->decided.n; s->decided.n--) {
+		struct thing *t = &s->u->things.at[s->decided.at[s->decided.n - 1]];
+
+		if (t->decided_level <= level)
+			break;
+		t->decided = -1;
+	}
+	for (size_t i = 0; i < s->asking.n; i++)
+		if (s->asking.at[i].level <= level)
+			s->asking.at[kept++] = s->asking.at[i];
+	s->asking.n = kept;
+	s->level = level;
+	s->done = s->trail.n;
+}

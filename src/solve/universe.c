@@ -1,0 +1,132 @@
+/* What the provider said: things, how many candidates they have, facts. */
+#include "internal.h"
+
+#include <string.h>
+
+struct universe
+universe_new(struct arena *a, const struct solve_provider *p)
+{
+	return (struct universe){ .a = a, .scratch = arena_new(), .p = p };
+}
+
+void
+universe_free(struct universe *u)
+{
+	arena_free(u->scratch);
+}
+
+struct thing *
+universe_meet(struct universe *u, unsigned thing)
+{
+	struct thing *t;
+
+	while (u->things.n <= thing)
+		list_push(u->scratch, &u->things, (struct thing){ .decided = -1, .last = -1 });
+	t = &u->things.at[thing];
+	if (t->met)
+		return t;
+	t->met = true;
+	t->n = (unsigned)u->p->candidates(u->p->ctx, thing);
+	t->words = SOLVE_WORDS(t->n + 1);
+	t->rank = u->p->rank ? u->p->rank(u->p->ctx, thing) : 0;
+	t->full = solve_set_full(u->scratch, t->n + 1);
+	t->asked = solve_set(u->scratch, t->n + 1);
+	t->part = solve_set(u->scratch, t->n + 1);
+	t->left = solve_set(u->scratch, t->n + 1);
+	t->domain = t->full;
+	return t;
+}
+
+/* The values that a term means. */
+static const solve_word *
+values(struct universe *u, const struct thing *t, const struct solve_term *term)
+{
+	solve_word *out = solve_set(u->scratch, t->n + 1);
+
+	if (t->n)
+		memcpy(out, term->set, SOLVE_WORDS(t->n) * sizeof *out);
+	for (unsigned i = 0; i < t->words; i++)
+		out[i] = (term->not ? ~out[i] : out[i]) & t->full[i];
+	if (!term->not )
+		solve_set_remove(out, t->n);
+	else
+		solve_set_add(out, t->n);
+	return out;
+}
+
+/* Both terms of one thing hold where a value is in both. */
+static void
+also(struct universe *u, struct nogood *g, unsigned thing, const solve_word *bad)
+{
+	struct thing *t = &u->things.at[thing];
+	solve_word *both;
+
+	for (unsigned k = 0; k < g->n; k++) {
+		if (g->terms[k].thing != thing)
+			continue;
+		both = solve_set(u->scratch, t->n + 1);
+		for (unsigned i = 0; i < t->words; i++)
+			both[i] = g->terms[k].bad[i] & bad[i];
+		g->terms[k].bad = both;
+		return;
+	}
+	g->terms[g->n++] = (struct term){ .thing = thing, .bad = bad };
+}
+
+struct nogood *
+universe_nogood(struct universe *u, const struct solve_term *terms, size_t n)
+{
+	struct nogood *g = arena_new_of(u->scratch, struct nogood);
+	unsigned kept = 0;
+
+	g->pin = -1;
+	g->terms = arena_array_of(u->scratch, struct term, n ? n : 1);
+	for (size_t i = 0; i < n; i++) {
+		struct thing *t = universe_meet(u, terms[i].thing);
+
+		also(u, g, terms[i].thing, values(u, t, &terms[i]));
+	}
+	for (unsigned i = 0; i < g->n; i++) {
+		const struct thing *t = &u->things.at[g->terms[i].thing];
+
+		if (set_apart(t->full, g->terms[i].bad, t->words))
+			return NULL;
+		if (!set_within(t->full, g->terms[i].bad, t->words))
+			g->terms[kept++] = g->terms[i];
+	}
+	g->n = kept;
+	return g;
+}
+
+static void
+add(struct universe *u, struct solve_fact given)
+{
+	struct nogood *g = universe_nogood(u, given.terms, given.n);
+	struct solve_fact *fact;
+
+	if (!g)
+		return;
+	fact = arena_new_of(u->a, struct solve_fact);
+	*fact = given;
+	g->fact = fact;
+	list_push(u->scratch, &u->facts, g);
+	for (unsigned i = 0; i < g->n; i++) {
+		struct thing *t = &u->things.at[g->terms[i].thing];
+
+		if (!set_has(g->terms[i].bad, t->n))
+			list_push(u->scratch, &t->plain, g);
+	}
+}
+
+void
+universe_ask(struct universe *u, unsigned thing, unsigned candidate)
+{
+	struct solve_facts said = { 0 };
+
+	solve_set_add(u->things.at[thing].asked, candidate);
+	if (u->closed)
+		return;
+	u->p->facts(u->p->ctx, thing, candidate, &said);
+	for (size_t i = 0; i < said.n; i++)
+		add(u, said.at[i]);
+}
