@@ -88,7 +88,7 @@ struct universe {
 	const struct solve_provider *p;
 	struct things things;
 	struct nogoods facts;
-	bool closed; /* asks no more */
+	bool closed; /* nobody is asked: the facts that are not off are all there are */
 };
 
 struct universe universe_new(struct arena *a, const struct solve_provider *p);

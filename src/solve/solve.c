@@ -90,7 +90,7 @@ go_on(struct search *s, unsigned x)
 	const struct thing *t = &s->u->things.at[x];
 	unsigned value = search_first(t);
 
-	if (value < t->n && !solve_set_has(t->asked, value)) {
+	if (value < t->n && !s->u->closed && !set_has(t->asked, value)) {
 		universe_ask(s->u, x, value);
 		return take_facts(s);
 	}

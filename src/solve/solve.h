@@ -140,16 +140,18 @@ struct solve_indexes LIST(unsigned);
 struct solve_conflict {
 	struct solve_indexes pins; /* ascending */
 	struct solve_facts facts;  /* of the proof, in its order, each once */
-	struct solve_proof proof;  /* from these pins alone */
+	struct solve_proof proof;  /* from these pins and facts; none if the budget ended */
 };
 struct solve_conflicts LIST(struct solve_conflict);
 
 /*
- * solve_conflicts -- every conflict, independent ones apart: no pin is in two of them, and
- * without all pins that are named in any of them the rest is possible.
+ * solve_conflicts -- every conflict, independent ones apart: no pin is in two of them, but for
+ * fixed ones, and without all pins that are named in any of them the rest is possible.
  *
- *   out     none: all pins together are possible.  *gave_up (may be NULL) true: the budget
- *           ended before all of them were found, or before one was smallest
+ *   out     none: all pins together are possible.  Of the facts of each none can be spared.
+ *           One without pins: the facts alone are impossible, and it is the last.  *gave_up
+ *           (may be NULL) true: the budget ended before all of them were found, or before
+ *           one was smallest
  */
 struct solve_conflicts solve_conflicts(struct arena *a, const struct solve_provider *p,
 				       const struct solve_pin *pins, size_t npins,
@@ -167,9 +169,14 @@ struct solve_repairs LIST(struct solve_repair);
  *
  *   in      keep[i] true: pin i is not to be changed (keep NULL: as the pins say); max: how
  *           many repairs are wanted
- *   out     fewest changed pins first, then lightest, then best as solve() means it; none of
- *           them is part of another.  Repairs that change a fixed pin only if there is none
- *           without.  Empty: there is none
+ *   out     fewest changed pins first, then lightest, then best: of the things by rank the
+ *           first that differs has the more wanted candidate (not there is wanted least).
+ *           None of them is part of another; if all is possible as it is, one without pins.
+ *           Repairs that change a fixed pin only if there is none without.  Empty: there is
+ *           none, or *gave_up says that the budget ended; it may have with some found
+ *
+ * A pin taken away asks for nothing any more, so its thing may be gone: where it must stay, in
+ * another version, give a second pin, fixed, to all its candidates.
  */
 struct solve_repairs solve_repairs(struct arena *a, const struct solve_provider *p,
 				   const struct solve_pin *pins, size_t npins, const bool *keep,

@@ -124,8 +124,6 @@ universe_ask(struct universe *u, unsigned thing, unsigned candidate)
 	struct solve_facts said = { 0 };
 
 	solve_set_add(u->things.at[thing].asked, candidate);
-	if (u->closed)
-		return;
 	u->p->facts(u->p->ctx, thing, candidate, &said);
 	for (size_t i = 0; i < said.n; i++)
 		add(u, said.at[i]);

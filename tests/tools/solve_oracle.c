@@ -7,13 +7,42 @@
  */
 #include "solve_world.h"
 
-enum property { SAME, KEPT, BEST, PROVEN, BOUNDED, PROPERTIES };
+enum property {
+	SAME,
+	KEPT,
+	BEST,
+	PROVEN,
+	BOUNDED,
+	CONFLICTS,
+	SMALLEST,
+	FACTS,
+	SPARE,
+	CPROVEN,
+	APART,
+	ENOUGH,
+	REPAIRS,
+	MINIMAL,
+	ORDER,
+	RESULT,
+	PROPERTIES
+};
 static const char *const names[PROPERTIES] = {
 	[SAME] = "possible or not: as counted out",
 	[KEPT] = "what is chosen breaks no fact and no pin",
 	[BEST] = "what is chosen is the best in the stated order",
 	[PROVEN] = "every line of a proof follows from those it names",
 	[BOUNDED] = "a small budget: the same answer, or none",
+	[CONFLICTS] = "conflicts: none if and only if all pins together are possible",
+	[SMALLEST] = "a conflict's pins are impossible, without any one of them possible",
+	[FACTS] = "a conflict's facts are true and with its pins impossible",
+	[SPARE] = "a conflict's facts: without any one of them possible",
+	[CPROVEN] = "a conflict's proof follows from its pins and facts, and names all of them",
+	[APART] = "no pin that is not fixed is in two conflicts",
+	[ENOUGH] = "without all pins named in conflicts the rest is possible",
+	[REPAIRS] = "repairs: none if and only if there is none",
+	[MINIMAL] = "a repair is one, and none of its pins can stay",
+	[ORDER] = "repairs: the first ones in the stated order",
+	[RESULT] = "what is chosen after a repair is the best",
 };
 static unsigned asked[PROPERTIES], failed[PROPERTIES];
 
@@ -114,7 +143,7 @@ chosen(const struct solve_result *r, unsigned thing)
 }
 
 static void
-check_found(struct world *w, const struct solve_result *r, unsigned pins)
+check_found(struct world *w, const struct solve_result *r, unsigned pins, enum property is_best)
 {
 	int value[MOST_THINGS], want[MOST_THINGS];
 	bool kept = true, same = best(w, pins, want);
@@ -126,7 +155,7 @@ check_found(struct world *w, const struct solve_result *r, unsigned pins)
 	for (unsigned i = 0; i < w->nthings; i++)
 		kept = kept && kept_at(w, all_laws(w) | pins_as_laws(w, pins), value, i);
 	expect(w, KEPT, kept);
-	expect(w, BEST, same);
+	expect(w, is_best, same);
 }
 
 static void
@@ -142,7 +171,7 @@ check_solve(struct world *w, unsigned pins)
 	r = solve(w->a, &p, w->pins, w->npins, on, SOLVE_BUDGET);
 	expect(w, SAME, r.status == (possible(w, pins) ? SOLVE_FOUND : SOLVE_IMPOSSIBLE));
 	if (r.status == SOLVE_FOUND)
-		check_found(w, &r, pins);
+		check_found(w, &r, pins, BEST);
 	if (r.status == SOLVE_IMPOSSIBLE)
 		expect(w, PROVEN, proof_good(w, &r.proof));
 	p = provider_of(w);
@@ -150,6 +179,192 @@ check_solve(struct world *w, unsigned pins)
 	expect(w, BOUNDED,
 	       small.steps <= steps &&
 		       small.status == (r.steps <= steps ? r.status : SOLVE_GAVE_UP));
+}
+
+/* --- solve_conflicts() --- */
+
+static uint64_t
+laws_of(const struct world *w, const struct solve_facts *facts)
+{
+	uint64_t laws = 0;
+
+	for (size_t i = 0; i < facts->n; i++)
+		laws |= (uint64_t)1 << ((const struct law *)facts->at[i].why - w->laws);
+	return laws;
+}
+
+static bool
+proof_names(const struct world *w, const struct solve_conflict *c, unsigned pins)
+{
+	uint64_t named = 0;
+
+	for (size_t i = 0; i < c->proof.n; i++) {
+		const struct solve_line *l = &c->proof.at[i];
+
+		if (l->fact)
+			named |= (uint64_t)1 << ((const struct law *)l->fact->why - w->laws);
+		else if (l->pin >= 0)
+			named |= pins_as_laws(w, 1u << l->pin);
+	}
+	return named == (laws_of(w, &c->facts) | pins_as_laws(w, pins));
+}
+
+static void
+check_conflict(struct world *w, const struct solve_conflict *c, unsigned pins)
+{
+	uint64_t laws = laws_of(w, &c->facts), pinned = pins_as_laws(w, pins);
+	bool smallest = !possible(w, pins), spare = true;
+
+	for (unsigned i = 0; i < w->npins; i++)
+		if (pins >> i & 1)
+			smallest = smallest && possible(w, pins & ~(1u << i));
+	for (unsigned i = 0; i < w->nlaws; i++)
+		if (laws >> i & 1)
+			spare = spare && possible_by(w, (laws & ~((uint64_t)1 << i)) | pinned);
+	expect(w, SMALLEST, smallest);
+	expect(w, FACTS, (laws & ~all_laws(w)) == 0 && !possible_by(w, laws | pinned));
+	expect(w, SPARE, spare && (size_t)__builtin_popcountll(laws) == c->facts.n);
+	expect(w, CPROVEN, proof_good(w, &c->proof) && proof_names(w, c, pins));
+}
+
+static unsigned
+mask(const struct solve_indexes *pins)
+{
+	unsigned m = 0;
+
+	for (size_t i = 0; i < pins->n; i++)
+		m |= 1u << pins->at[i];
+	return m;
+}
+
+static void
+check_conflicts(struct world *w)
+{
+	struct solve_provider p = provider_of(w);
+	unsigned all = (1u << w->npins) - 1, named = 0;
+	bool gave_up = true;
+	struct solve_conflicts c =
+		solve_conflicts(w->a, &p, w->pins, w->npins, SOLVE_BUDGET, &gave_up);
+
+	expect(w, CONFLICTS, !gave_up && !c.n == possible(w, all));
+	for (size_t i = 0; i < c.n; i++) {
+		unsigned pins = mask(&c.at[i].pins), twice = named & pins;
+
+		for (unsigned k = 0; k < w->npins; k++)
+			if (w->pins[k].fixed)
+				twice &= ~(1u << k);
+		expect(w, APART, !twice);
+		check_conflict(w, &c.at[i], pins);
+		named |= pins;
+	}
+	expect(w, ENOUGH, possible(w, all & ~named));
+}
+
+/* --- solve_repairs() --- */
+
+static bool
+is_repair(struct world *w, unsigned pins)
+{
+	unsigned all = (1u << w->npins) - 1;
+
+	if (!possible(w, all & ~pins))
+		return false;
+	for (unsigned i = 0; i < w->npins; i++)
+		if (pins >> i & 1 && possible(w, (all & ~pins) | 1u << i))
+			return false;
+	return true;
+}
+
+static unsigned
+weight(const struct world *w, unsigned pins)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < w->npins; i++)
+		if (pins >> i & 1)
+			sum += w->pins[i].weight;
+	return sum;
+}
+
+/* Less, equal or greater as x comes before y, with it, or after it. */
+static int
+compare(const struct world *w, unsigned x, unsigned y)
+{
+	unsigned all = (1u << w->npins) - 1, order[MOST_THINGS];
+	int nx = __builtin_popcount(x), ny = __builtin_popcount(y), vx[MOST_THINGS],
+	    vy[MOST_THINGS];
+
+	if (nx != ny)
+		return nx - ny;
+	if (weight(w, x) != weight(w, y))
+		return (int)weight(w, x) - (int)weight(w, y);
+	best(w, all & ~x, vx);
+	best(w, all & ~y, vy);
+	for (unsigned i = 0; i < w->nthings; i++) {
+		unsigned k = i;
+
+		for (; k && comes_before(w, i, order[k - 1]); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	for (unsigned i = 0; i < w->nthings; i++) {
+		int cx = vx[order[i]], cy = vy[order[i]];
+
+		if (cx != cy)
+			return cx < 0 ? 1 : cy < 0 ? -1 : cx - cy;
+	}
+	return 0;
+}
+
+/* All repairs of pins of `may` in their order. */
+static unsigned
+count_out(struct world *w, unsigned may, unsigned *out)
+{
+	unsigned n = 0;
+
+	for (unsigned m = 0; m < 1u << w->npins; m++) {
+		unsigned k = n;
+
+		if (m & ~may || !is_repair(w, m))
+			continue;
+		for (; k && compare(w, m, out[k - 1]) < 0; k--)
+			out[k] = out[k - 1];
+		out[k] = m;
+		n++;
+	}
+	return n;
+}
+
+static void
+check_repairs(struct world *w)
+{
+	struct solve_provider p = provider_of(w);
+	unsigned want[1 << MOST_PINS], n, may = 0, fixed = 0, all = (1u << w->npins) - 1;
+	size_t max = 1 + roll(5);
+	bool keep[MOST_PINS], gave_up = true, kept = roll(2);
+	struct solve_repairs r;
+
+	for (unsigned i = 0; i < w->npins; i++) {
+		keep[i] = kept && !roll(4);
+		may |= (unsigned)!keep[i] << i;
+		fixed |= (unsigned)w->pins[i].fixed << i;
+	}
+	r = solve_repairs(w->a, &p, w->pins, w->npins, kept ? keep : NULL, max, SOLVE_BUDGET,
+			  &gave_up);
+	n = count_out(w, may & ~fixed, want);
+	if (!n)
+		n = count_out(w, may, want);
+	expect(w, REPAIRS, !gave_up && r.n == (n < max ? n : max));
+	for (size_t i = 0; i < r.n; i++) {
+		unsigned pins = mask(&r.at[i].pins);
+		bool twice = false;
+
+		for (size_t k = 0; k < i; k++)
+			twice |= mask(&r.at[k].pins) == pins;
+		expect(w, MINIMAL, is_repair(w, pins) && !(pins & ~may));
+		expect(w, ORDER, !twice && i < n && compare(w, pins, want[i]) == 0);
+		check_found(w, &r.at[i].result, all & ~pins, RESULT);
+	}
 }
 
 static int
@@ -182,6 +397,8 @@ main(int argc, char **argv)
 		random_world(&w, seed * 1000003 + i);
 		check_solve(&w, (1u << w.npins) - 1);
 		check_solve(&w, roll(1u << w.npins));
+		check_conflicts(&w);
+		check_repairs(&w);
 		arena_free(w.a);
 	}
 	return tell();

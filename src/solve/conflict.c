@@ -1,0 +1,168 @@
+/*
+ * Why not, told with few pins and few facts: what a proof stands on is cut down by leaving one
+ * after the other out, as long as what remains is impossible still.
+ */
+#include "internal.h"
+
+struct inquiry {
+	struct arena *a;
+	struct universe u;
+	struct search s;
+	const struct solve_pin *pins;
+	size_t npins;
+	bool *on;
+	unsigned left, saved; /* saved: not to be spent on making it smaller */
+	bool gave_up;
+};
+
+static enum solve_status
+run(struct inquiry *q, const bool *on)
+{
+	return search_run(&q->s, &q->u, q->pins, q->npins, on, &q->left);
+}
+
+/* Only those pins that the proof stands on. */
+static void
+keep_marked_pins(struct inquiry *q, bool *on)
+{
+	search_mark(&q->s);
+	for (size_t i = 0; i < q->npins; i++)
+		on[i] = false;
+	for (size_t i = 0; i < q->s.pins.n; i++)
+		if (q->s.pins.at[i]->marked)
+			on[q->s.pins.at[i]->pin] = true;
+}
+
+/* Of the facts those that the proof stands on; the others are off. */
+static void
+keep_marked_facts(struct inquiry *q)
+{
+	search_mark(&q->s);
+	for (size_t i = 0; i < q->u.facts.n; i++)
+		q->u.facts.at[i]->off = !q->u.facts.at[i]->marked;
+}
+
+/* Is it impossible still?  Not known: then it is not made smaller. */
+static bool
+still(struct inquiry *q, const bool *on)
+{
+	enum solve_status status;
+
+	if (q->left <= q->saved) {
+		q->gave_up = true;
+		return false;
+	}
+	q->left -= q->saved;
+	status = run(q, on);
+	q->left += q->saved;
+	q->gave_up |= status == SOLVE_GAVE_UP;
+	return status == SOLVE_IMPOSSIBLE;
+}
+
+static void
+fewer_pins(struct inquiry *q, bool *on)
+{
+	for (size_t i = 0; i < q->npins; i++) {
+		if (!on[i])
+			continue;
+		on[i] = false;
+		if (still(q, on))
+			keep_marked_pins(q, on);
+		else
+			on[i] = true;
+	}
+}
+
+static void
+fewer_facts(struct inquiry *q, const bool *on)
+{
+	for (size_t i = 0; i < q->u.facts.n; i++) {
+		struct nogood *g = q->u.facts.at[i];
+
+		if (g->off)
+			continue;
+		g->off = true;
+		if (still(q, on))
+			keep_marked_facts(q);
+		else
+			g->off = false;
+	}
+}
+
+static void
+open_again(struct universe *u)
+{
+	u->closed = false;
+	for (size_t i = 0; i < u->facts.n; i++)
+		u->facts.at[i]->off = false;
+}
+
+/* The next conflict has other pins.  A fixed one may be in many: it is not what is changed. */
+static void
+take_away(struct inquiry *q, const bool *on)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < q->npins; i++)
+		all = all && (!on[i] || q->pins[i].fixed);
+	for (size_t i = 0; i < q->npins; i++)
+		if (on[i] && (all || !q->pins[i].fixed))
+			q->on[i] = false;
+}
+
+/* The conflict in what the last run found impossible. */
+static struct solve_conflict
+told(struct inquiry *q)
+{
+	struct solve_conflict c = { 0 };
+	bool *on = arena_array_of(q->u.scratch, bool, q->npins ? q->npins : 1);
+
+	keep_marked_pins(q, on);
+	q->saved = q->left / 2;
+	fewer_pins(q, on);
+	if (run(q, on) == SOLVE_IMPOSSIBLE) {
+		q->u.closed = true;
+		keep_marked_facts(q);
+		q->saved = q->left / 2;
+		fewer_facts(q, on);
+	}
+	if (run(q, on) == SOLVE_IMPOSSIBLE)
+		search_proof(&q->s, q->a, &c.proof);
+	else
+		q->gave_up = true;
+	for (size_t i = 0; i < c.proof.n; i++)
+		if (c.proof.at[i].fact)
+			list_push(q->a, &c.facts, *c.proof.at[i].fact);
+	for (size_t i = 0; i < q->npins; i++)
+		if (on[i])
+			list_push(q->a, &c.pins, (unsigned)i);
+	take_away(q, on);
+	open_again(&q->u);
+	return c;
+}
+
+struct solve_conflicts
+solve_conflicts(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins,
+		size_t npins, struct solve_budget budget, bool *gave_up)
+{
+	struct inquiry q = {
+		.a = a, .u = universe_new(a, p), .pins = pins, .npins = npins, .left = budget.steps
+	};
+	struct solve_conflicts out = { 0 };
+	enum solve_status status;
+
+	q.on = arena_array_of(q.u.scratch, bool, npins ? npins : 1);
+	for (size_t i = 0; i < npins; i++)
+		q.on[i] = true;
+	while ((status = run(&q, q.on)) == SOLVE_IMPOSSIBLE) {
+		struct solve_conflict c = told(&q);
+
+		list_push(a, &out, c);
+		if (!c.pins.n)
+			break;
+	}
+	if (gave_up)
+		*gave_up = q.gave_up || status == SOLVE_GAVE_UP;
+	universe_free(&q.u);
+	return out;
+}
