@@ -129,25 +129,9 @@ count_nodes(struct reader *r, size_t n, struct span at)
 }
 
 static bool
-tag_allowed(const char *tag)
-{
-	static const char *const core[] = { "str", "int", "float", "bool", "null", "map", "seq" };
-	static const char prefix[] = "tag:yaml.org,2002:";
-
-	if (!tag || !strcmp(tag, "!"))
-		return true;
-	if (!starts_with(tag, prefix))
-		return false;
-	for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++)
-		if (!strcmp(tag + sizeof(prefix) - 1, core[i]))
-			return true;
-	return false;
-}
-
-static bool
 check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
 {
-	if (tag_allowed((const char *)tag))
+	if (yaml_tag_allowed((const char *)tag))
 		return true;
 	diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "the tag `%.60s` is not allowed",
 			  (const char *)tag),
@@ -155,14 +139,29 @@ check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
 	return false;
 }
 
+/* Of the scalar alone: libyaml counts its anchor and tag in. */
+static struct span
+scalar_span(const struct reader *r, const yaml_event_t *e)
+{
+	struct span at = event_span(r, e);
+
+	if (e->start_mark.line != e->end_mark.line)
+		return at;
+	if (e->data.scalar.anchor || e->data.scalar.tag)
+		yaml_skip_properties(&at);
+	else if (e->start_mark.index == e->end_mark.index)
+		at.width = 0;
+	return at;
+}
+
 static const struct node *
 read_scalar(struct reader *r, const yaml_event_t *e)
 {
 	struct node *n = arena_new_of(r->a, struct node);
-	struct span at = event_span(r, e);
+	struct span at = scalar_span(r, e);
 	const char *s = (const char *)e->data.scalar.value;
 
-	if (!check_tag(r, e->data.scalar.tag, at))
+	if (!check_tag(r, e->data.scalar.tag, event_span(r, e)))
 		return NULL;
 	if (yaml_has_control(s, e->data.scalar.length)) {
 		diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "a control character in a value"),
@@ -172,6 +171,7 @@ read_scalar(struct reader *r, const yaml_event_t *e)
 	*n = (struct node){
 		.kind = NODE_SCALAR,
 		.plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !e->data.scalar.tag,
+		.lines = e->start_mark.line != e->end_mark.line,
 		.at = at,
 		.s = arena_copy(r->a, s, e->data.scalar.length),
 		.n = e->data.scalar.length,
@@ -218,6 +218,7 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 	yaml_event_delete(e);
 	if (!key)
 		return NULL;
+	*at = key->at;
 	if (node_is_null(key) || strpbrk(key->s, "\n\t")) {
 		diag_help(diag_at(r->ds, E_YAML_REFUSED, *at, "a key must be text on one line"),
 			  "write the key before the colon");

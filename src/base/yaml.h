@@ -19,10 +19,15 @@ enum node_kind { NODE_SCALAR, NODE_MAP, NODE_LIST };
 
 struct node {
 	enum node_kind kind;
-	bool plain;     /* scalar without quotes: only such a one can be null, true, a number */
-	struct span at; /* of a map or list: its first character */
-	const char *s;  /* scalar; NUL-terminated, holds no NUL */
-	size_t n;       /* bytes of s, pairs of a map, items of a list */
+	bool plain; /* scalar without quotes: only such a one can be null, true, a number */
+	bool lines; /* scalar over more than one line: its span is of the first character */
+	/*
+	 * Of a scalar: from the first character to the last, quotes among them, an anchor
+	 * and a tag not; of width 0 if nothing is there.  Of a map or list: its first character.
+	 */
+	struct span at;
+	const char *s; /* scalar; NUL-terminated, holds no NUL */
+	size_t n;      /* bytes of s, pairs of a map, items of a list */
 	struct pair *pairs;
 	const struct node **items;
 };

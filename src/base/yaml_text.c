@@ -1,6 +1,9 @@
 #include "yaml_text.h"
 
 #include <stdint.h>
+#include <string.h>
+
+#include "str.h"
 
 /* C0, DEL and C1 controls (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
 bool
@@ -90,4 +93,43 @@ yaml_text_holds(struct diags *ds, const struct source *src, size_t from)
 		p += len;
 	}
 	return true;
+}
+
+void
+yaml_skip_properties(struct span *at)
+{
+	uint32_t end = at->col + at->width;
+	const char *line, *p, *stop;
+	size_t size;
+
+	if (!source_line(at->src, at->line, &line, &size))
+		return;
+	stop = line + size;
+	p = line;
+	for (uint32_t col = 1; p < stop && col < at->col; col++)
+		for (p++; p < stop && ((unsigned char)*p & 0xc0) == 0x80;)
+			p++;
+	while (p < stop && at->col < end && (*p == '&' || *p == '!')) {
+		for (; p < stop && *p != ' ' && *p != '\t'; p++)
+			at->col += ((unsigned char)*p & 0xc0) != 0x80;
+		for (; p < stop && (*p == ' ' || *p == '\t') && at->col < end; p++)
+			at->col++;
+	}
+	at->width = end > at->col ? end - at->col : 0;
+}
+
+bool
+yaml_tag_allowed(const char *tag)
+{
+	static const char *const core[] = { "str", "int", "float", "bool", "null", "map", "seq" };
+	static const char prefix[] = "tag:yaml.org,2002:";
+
+	if (!tag || !strcmp(tag, "!"))
+		return true;
+	if (!starts_with(tag, prefix))
+		return false;
+	for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++)
+		if (!strcmp(tag + sizeof(prefix) - 1, core[i]))
+			return true;
+	return false;
 }

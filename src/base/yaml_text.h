@@ -20,4 +20,10 @@ bool yaml_text_holds(struct diags *ds, const struct source *src, size_t from);
 /* Whether a scalar, its escapes resolved, holds a control character (beside \n and \t). */
 bool yaml_has_control(const char *s, size_t n);
 
+/* The tags of the core schema; NULL is none. */
+bool yaml_tag_allowed(const char *tag);
+
+/* Moves the start of a span past an anchor and a tag on its line, to what they belong to. */
+void yaml_skip_properties(struct span *at);
+
 #endif

@@ -1,0 +1,199 @@
+#include "edit.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "buf.h"
+#include "str.h"
+
+/* The words that some YAML takes for null, true or false, in lower case; and two keys. */
+static bool
+is_reserved(const char *s)
+{
+	static const char *const words[] = { "null", "true",  "false", "yes", "no",   "on",
+					     "off",  "y",     "n",     "~",   ".inf", ".nan",
+					     "=",    "<<",    "-",     "?",   ":",    "---",
+					     "...",  "-.inf", "+.inf" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcasecmp(s, words[i]))
+			return true;
+	return false;
+}
+
+static size_t
+digits(const char *s)
+{
+	return strspn(s, "0123456789");
+}
+
+/*
+ * A number whose text no reader changes: 0, 17, -3, 12.4; not 3.10, 007, 1_000, 9.0.
+ * More digits than a double holds would change too.
+ */
+static bool
+is_canonical_number(const char *s)
+{
+	size_t whole, part;
+
+	s += *s == '-';
+	whole = digits(s);
+	if (!whole || (*s == '0' && whole > 1) || whole > 15)
+		return false;
+	if (!s[whole])
+		return true;
+	if (s[whole] != '.')
+		return false;
+	part = digits(s + whole + 1);
+	return part && whole + part <= 15 && !s[whole + 1 + part] && s[whole + part] != '0';
+}
+
+/*
+ * Text that YAML 1.1 or 1.2 may take for a number, a time or a date: more than they do,
+ * but no version such as 2.2.2 and nothing with a letter that no number has.
+ */
+static bool
+looks_like_number(const char *s)
+{
+	size_t dots = 0, n;
+
+	if (*s == '-' || *s == '+')
+		s++;
+	if (s[0] == '0' && s[1] && strchr("xXoObB", s[1]))
+		return true;
+	if (!is_digit(s[0]) && !(s[0] == '.' && is_digit(s[1])))
+		return false;
+	n = digits(s);
+	if (n == 4 && s[4] == '-' && is_digit(s[5]))
+		return true;
+	for (n = 0; s[n]; n++) {
+		if (!strchr("0123456789_.:eE+-", s[n]))
+			return false;
+		dots += s[n] == '.';
+	}
+	return dots < 2;
+}
+
+bool
+edit_is_plain(const char *s)
+{
+	size_t n = strlen(s);
+
+	if (!n || is_reserved(s) || starts_with(s, "---") || starts_with(s, "..."))
+		return false;
+	if (looks_like_number(s))
+		return is_canonical_number(s);
+	if (strchr("-?:#&*!|>'\"%@` \t", *s) || s[n - 1] == ' ' || s[n - 1] == ':')
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		/* < and > are no indicators here; people quote requirements all the same. */
+		if (c < ' ' || c >= 0x7f || strchr(",[]{}<>\\\"", c))
+			return false;
+		if ((c == ':' && s[i + 1] == ' ') || (c == ' ' && s[i + 1] == '#'))
+			return false;
+	}
+	return true;
+}
+
+/* A character that ".." must write as an escape: its code point, and its length in bytes. */
+static size_t
+must_escape(const unsigned char *p, unsigned *point)
+{
+	*point = p[0];
+	if (p[0] < ' ' || p[0] == 0x7f)
+		return 1;
+	if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+		*point = p[1];
+	else if (p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9))
+		*point = 0x2000u + (p[2] & 0x3f);
+	else if (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf)
+		*point = 0xfeff;
+	else
+		return 0;
+	return *point < 0x100 ? 2 : 3;
+}
+
+static void
+write_double(struct buf *out, const char *value)
+{
+	const unsigned char *p = (const unsigned char *)value;
+
+	buf_putc(out, '"');
+	while (*p) {
+		unsigned point;
+		size_t n = must_escape(p, &point);
+
+		if (!n) {
+			if (*p == '"' || *p == '\\')
+				buf_putc(out, '\\');
+			buf_putc(out, (char)*p++);
+			continue;
+		}
+		p += n;
+		if (point == '\n' || point == '\t')
+			buf_puts(out, point == '\n' ? "\\n" : "\\t");
+		else
+			buf_printf(out, point < 0x100 ? "\\x%02x" : "\\u%04x", point);
+	}
+	buf_putc(out, '"');
+}
+
+/* Single quotes know one escape: their own, doubled. */
+static bool
+write_single(struct buf *out, const char *value)
+{
+	unsigned point;
+
+	for (const char *p = value; *p; p++)
+		if (must_escape((const unsigned char *)p, &point))
+			return false;
+	buf_putc(out, '\'');
+	for (; *value; value++) {
+		if (*value == '\'')
+			buf_putc(out, '\'');
+		buf_putc(out, *value);
+	}
+	buf_putc(out, '\'');
+	return true;
+}
+
+/* The byte of the source at which the span begins, and the one before; NUL: no such. */
+static void
+look_at(struct span at, char *before, char *first)
+{
+	const char *line;
+	size_t size, i = 0;
+
+	*before = *first = '\0';
+	if (!at.src || !at.line || !source_line(at.src, at.line, &line, &size))
+		return;
+	for (uint32_t col = 1; i < size; i++) {
+		if (((unsigned char)line[i] & 0xc0) == 0x80)
+			continue;
+		if (col++ == at.col)
+			break;
+	}
+	*first = i < size ? line[i] : '\0';
+	*before = i ? line[i - 1] : '\0';
+}
+
+const char *
+edit_scalar(struct arena *a, struct span at, const char *value)
+{
+	struct buf out = BUF(a);
+	char before, first;
+
+	look_at(at, &before, &first);
+	/* Nothing stood there: `key:` is glued to what comes. */
+	if (!at.width && before && before != ' ' && before != '\t')
+		buf_putc(&out, ' ');
+	if (at.width && first == '\'' && write_single(&out, value))
+		return buf_text(&out);
+	if ((at.width && (first == '\'' || first == '"')) || !edit_is_plain(value))
+		write_double(&out, value);
+	else
+		buf_puts(&out, value);
+	return buf_text(&out);
+}

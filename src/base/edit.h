@@ -1,0 +1,25 @@
+#ifndef EDIT_H
+#define EDIT_H
+
+#include "diag.h"
+
+/* Texts that go into a YAML file in place of others; knows no keys. */
+
+/*
+ * edit_scalar -- a value as the YAML text that replaces a scalar.
+ *
+ *   in      at: the whole old scalar as yaml_read gives it (node.at, pair.key_at): with
+ *           its quotes, without an anchor or tag, of width 0 where there is nothing yet;
+ *           no place: as if it had been plain.  value: what is to be read back
+ *   out     in the old one's style, if that can hold the value: "..." and '...' stay; a
+ *           plain one stays plain where YAML 1.1 and 1.2, in block and flow context, read
+ *           the very same text (no number or date is taken for another), else "..."
+ *   memory  lives in a
+ *   source  YAML 1.2.2, 5.7 and 7.3; YAML 1.1 type repository
+ */
+const char *edit_scalar(struct arena *a, struct span at, const char *value);
+
+/* Can the value stand without quotes, wherever it stands? */
+bool edit_is_plain(const char *value);
+
+#endif

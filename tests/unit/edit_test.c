@@ -1,0 +1,193 @@
+/* base/edit, base/fix: a file changed in place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/edit.h"
+#include "base/yaml.h"
+
+static struct arena *a;
+static struct diags ds;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	a = arena_new();
+	diags_init(&ds, a);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	arena_free(a);
+	return 0;
+}
+
+static const struct source *
+source_of(const char *text)
+{
+	struct source *src = arena_new_of(a, struct source);
+
+	*src = (struct source){ "r.yaml", text, strlen(text) };
+	return src;
+}
+
+static const struct node *
+read_text(const char *text)
+{
+	return yaml_read(a, &ds, source_of(text), YAML_LIMITS_DEFAULT);
+}
+
+/* What a value is written as in place of `old`, which stands behind `k: `. */
+static const char *
+instead_of(const char *old, const char *value)
+{
+	const struct node *n = node_get(read_text(arena_printf(a, "k: %s", old)), "k");
+
+	return edit_scalar(a, n->at, value);
+}
+
+static void
+scalars_keep_their_style(void **state)
+{
+	(void)state;
+	assert_string_equal(instead_of("2.2.2", "2.5.1"), "2.5.1");
+	assert_string_equal(instead_of("\"2.2.2\"", "2.5.1"), "\"2.5.1\"");
+	assert_string_equal(instead_of("'2.2.2'", "2.5.1"), "'2.5.1'");
+	assert_string_equal(instead_of("'a'", "it's"), "'it''s'");
+	assert_string_equal(instead_of("'a'", "a\nb"), "\"a\\nb\"");
+	assert_string_equal(instead_of("\"a\"", "say \"\\\" \xc3\xa9\x01"),
+			    "\"say \\\"\\\\\\\" \xc3\xa9\\x01\"");
+	assert_string_equal(instead_of("&v \"a\"", "b"), "\"b\"");
+	assert_string_equal(instead_of("!!str 'a'", "b"), "'b'");
+	assert_string_equal(edit_scalar(a, (struct span){ 0 }, "3.10"), "\"3.10\"");
+}
+
+static void
+a_value_comes_where_nothing_was(void **state)
+{
+	const struct source *src = source_of("k: # why\n");
+	const struct node *n = node_get(yaml_read(a, &ds, src, YAML_LIMITS_DEFAULT), "k");
+
+	(void)state;
+	assert_int_equal(n->at.col, 3);
+	assert_int_equal(n->at.width, 0);
+	assert_string_equal(edit_scalar(a, n->at, "2.2.2"), " 2.2.2");
+	n = node_get(read_text("k:\n"), "k");
+	assert_string_equal(edit_scalar(a, n->at, ""), " \"\"");
+}
+
+/* Whatever some reader takes for something else than this text stands in quotes. */
+static void
+plain_is_what_all_readers_take_for_this_text(void **state)
+{
+	static const char *const plain[] = { "2.2.2",
+					     "cu121",
+					     "12.4",
+					     "0",
+					     "86400",
+					     "-3",
+					     "0.5",
+					     "causal-conv1d==1.4.0",
+					     "nvidia/cuda:12.1.1-devel-ubuntu22.04",
+					     "https://example.org/x#y",
+					     "a b",
+					     "yes-no",
+					     "2.5.1+cu121",
+					     "train.py::main",
+					     "2.3.2.post1",
+					     "a100-80gb" };
+	static const char *const quoted[] = {
+		"",         "3.10",    "9.0",  "007",      "1_000",      "0x1f",
+		"0o7",      "1e3",     "1.",   ".5",       "+1",         "1:30",
+		"12:30:45", "null",    "Null", "~",        "yes",        "NO",
+		"on",       "Off",     "y",    "true",     ".inf",       "-.Inf",
+		".NaN",     "=",       "<<",   "- a",      "-a",         "? a",
+		": a",      "#",       "a #b", "a: b",     "a:",         " a",
+		"a ",       "numpy<2", "a,b",  "[a]",      "{a}",        "a]",
+		"a}",       "&a",      "*a",   "!a",       "|",          ">",
+		"'a'",      "\"a\"",   "%a",   "@a",       "`a`",        "---",
+		"...",      "a\tb",    "a\nb", "\xc3\xa9", "2025-06-01", "123456789012345678",
+		"550.120",  "a\\b",    "x[y]"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		assert_string_equal(edit_scalar(a, (struct span){ 0 }, plain[i]), plain[i]);
+	for (size_t i = 0; i < sizeof(quoted) / sizeof(*quoted); i++)
+		if (edit_is_plain(quoted[i]))
+			fail_msg("`%s` is written plain", quoted[i]);
+}
+
+static uint32_t seed = 7;
+
+static uint32_t
+next_random(uint32_t below)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (seed >> 8) % below;
+}
+
+/* In every style and place what is read back is the value. */
+static void
+what_is_written_is_read_back(void **state)
+{
+	static const char *const pieces[] = {
+		"a",    "7",  ".",  " ", ":",  ": ", "#", " #",       ",", "[", "]",
+		"{",    "}",  "\"", "'", "\\", "-",  "?", "!",        "&", "*", "|",
+		">",    "%",  "@",  "`", "\t", "\n", "<", "\xc3\xa9", "=", "~", "\xe2\x80\xa8",
+		"null", "0x", "e"
+	};
+	static const char *const old[] = { "x", "\"x\"", "'x'" };
+	static const char *const before[] = {
+		"k: ", "k: ", "k: [", "k: [{j: ", "k:\n- ", "k: {j: "
+	};
+	static const char *const after[] = { "\n",   " # c\n",  ", y]\n",
+					     "}]\n", "\n- y\n", ", i: z}\n" };
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		struct buf value = BUF(a);
+		const char *was = old[next_random(3)], *text;
+		uint32_t place = next_random(6);
+		const struct node *n;
+
+		for (uint32_t k = next_random(6); k--;)
+			buf_puts(&value, pieces[next_random(sizeof(pieces) / sizeof(*pieces))]);
+		text = edit_scalar(a, (struct span){ source_of(was), 1, 1, (uint32_t)strlen(was) },
+				   buf_text(&value));
+		n = read_text(arena_printf(a, "%s%s%s", before[place], text, after[place]));
+		if (!n)
+			fail_msg("`%s` is no YAML", text);
+		for (n = node_get(n, "k"); n->kind != NODE_SCALAR;)
+			n = n->kind == NODE_LIST ? n->items[0] : n->pairs[0].value;
+		if (strcmp(n->s, buf_text(&value)) != 0)
+			fail_msg("`%s` is read as `%s`", text, n->s);
+	}
+	assert_int_equal(ds.errors, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scalars_keep_their_style),
+		cmocka_unit_test(a_value_comes_where_nothing_was),
+		cmocka_unit_test(plain_is_what_all_readers_take_for_this_text),
+		cmocka_unit_test(what_is_written_is_read_back),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
