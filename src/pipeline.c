@@ -14,10 +14,11 @@ pipeline_load(struct arena *a, struct diags *ds, const struct facts *f,
 }
 
 const struct plan *
-pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *cell)
+pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *cell,
+	      const struct resolve_options *o)
 {
 	unsigned before = ds->errors;
-	const struct stack *s = resolve(a, ds, f, cell);
+	const struct stack *s = resolve(a, ds, f, cell, o);
 	const struct plan *p = s ? plan_make(a, ds, s) : NULL;
 
 	if (!p && ds->errors == before)

@@ -33,6 +33,6 @@ const struct recipes *pipeline_load(struct arena *a, struct diags *ds, const str
  *   memory  lives in a: an arena of the caller's for one cell, or the run's
  */
 const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f,
-				 const struct recipe *cell);
+				 const struct recipe *cell, const struct resolve_options *o);
 
 #endif

@@ -78,7 +78,7 @@ check_recipe(struct run *r, const char *path)
 
 	for (size_t i = 0; rs && i < rs->n; i++) {
 		struct arena *scratch = arena_new();
-		const struct plan *p = pipeline_plan(scratch, &r->ds, r->facts, rs->at[i]);
+		const struct plan *p = pipeline_plan(scratch, &r->ds, r->facts, rs->at[i], NULL);
 
 		if (p && rs->n == 1)
 			summary(&line, p->stack);
@@ -112,7 +112,7 @@ verb_check(struct run *r)
 static const struct plan *
 first_plan(struct run *r, const struct recipes *rs)
 {
-	return rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0]) : NULL;
+	return rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL) : NULL;
 }
 
 static int
@@ -259,7 +259,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 {
 	const struct run *r = ctx;
 
-	return pipeline_plan(a, ds, r->facts, cell);
+	return pipeline_plan(a, ds, r->facts, cell, NULL);
 }
 
 int

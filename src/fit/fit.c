@@ -111,8 +111,8 @@ provide_rank(void *ctx, unsigned thing)
 	return rank[fit_at(ctx, thing)->kind];
 }
 
-static struct solve_provider
-provider(struct fit_work *w)
+struct solve_provider
+fit_provider(struct fit_work *w)
 {
 	w->epoch++;
 	return (struct solve_provider){ w, provide_candidates, provide_facts, provide_rank };
@@ -297,7 +297,7 @@ find_errors(struct fit_work *w, struct fit *fit)
 	struct solve_conflicts found;
 
 	w->upto = FIT_HARD;
-	p = provider(w);
+	p = fit_provider(w);
 	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, SOLVE_BUDGET, &fit->gave_up);
 	for (size_t i = 0; i < found.n; i++)
 		list_push(w->a, &fit->errors, conflict_of(w->a, &found.at[i]));
@@ -322,7 +322,7 @@ find_warnings(struct fit_work *w, struct fit *fit, const struct solve_pin *left,
 
 	w->upto = FIT_WARN;
 	while (more && !gave_up) {
-		struct solve_provider p = provider(w);
+		struct solve_provider p = fit_provider(w);
 		struct solve_conflicts found =
 			solve_conflicts(w->a, &p, left, n, SOLVE_BUDGET, &gave_up);
 
@@ -361,7 +361,7 @@ choose(struct fit_work *w, struct fit *fit, const struct solve_pin *left, size_t
 
 	w->upto = FIT_PREFER;
 	for (;;) {
-		struct solve_provider p = provider(w);
+		struct solve_provider p = fit_provider(w);
 		struct solve_facts facts;
 
 		r = solve(w->a, &p, left, n, NULL, SOLVE_BUDGET);

@@ -149,6 +149,25 @@ const struct fit_candidate *fit_chosen(const struct fit *fit, const char *key);
 /* The thing of a key, or NULL. */
 const struct fit_thing *fit_thing(const struct fit *fit, const char *key);
 
+/* Facts, each with its sentence. */
+struct fit_facts LIST(const struct fit_fact *);
+/* What limits a thing in the stack that was chosen: facts about the others that are there. */
+struct fit_facts fit_limits(const struct fit *fit, const char *key);
+/* What a thing, as chosen, asks of others. */
+struct fit_facts fit_demands(const struct fit *fit, const char *key);
+
+/* One candidate of a thing, beside all that the recipe asks for of other things. */
+struct fit_other {
+	const struct fit_candidate *c;
+	bool chosen;
+	bool asked; /* what the recipe asks for of the thing itself allows it */
+	bool can;
+	const struct fit_fact *why; /* what stands against it; NULL also if pins alone do */
+};
+struct fit_others LIST(struct fit_other);
+/* Every candidate, most wanted first; none: no such thing.  A solver run for each. */
+struct fit_others fit_others(const struct fit *fit, const char *key);
+
 /*
  * fit_repairs -- the nearest stacks that work, for one conflict or (c NULL) for all errors
  * together.

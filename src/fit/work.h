@@ -97,6 +97,10 @@ void fit_clash(struct fit_ask *q, const struct solve_term *terms, size_t n, cons
 /* The term "the thing is this candidate". */
 struct solve_term fit_is(struct fit_work *w, unsigned thing, size_t candidate);
 
+/* --- fit.c: the rows as provider; from then on facts of w->upto and stronger are given --- */
+
+struct solve_provider fit_provider(struct fit_work *w);
+
 /* --- pins.c --- */
 
 void fit_pins(struct fit_work *w);

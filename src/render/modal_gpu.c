@@ -21,14 +21,14 @@ cc_of(const char *s)
 	return cc;
 }
 
-enum fit { FIT_NOT, FIT_RUNS, FIT_EXACT };
+enum covers { FIT_NOT, FIT_RUNS, FIT_EXACT };
 
 /* Code for x.y runs on x.z with z >= y; PTX for x.y on everything from x.y on. */
-static enum fit
+static enum covers
 fit(const struct names *code, const char *ptx, const char *name)
 {
 	struct cc gpu = cc_of(name), c;
-	enum fit best = FIT_NOT;
+	enum covers best = FIT_NOT;
 
 	for (size_t i = 0; i < code->n; i++) {
 		c = cc_of(code->at[i]);
@@ -46,13 +46,13 @@ fit(const struct names *code, const char *ptx, const char *name)
 }
 
 /* The worst of what a name may stand for: "B200+" may be given a B300. */
-static enum fit
+static enum covers
 fit_modal(const struct names *code, const char *ptx, const struct modal_gpu *g)
 {
-	enum fit worst = FIT_EXACT;
+	enum covers worst = FIT_EXACT;
 
 	for (size_t i = 0; i < g->ccs.n; i++) {
-		enum fit f = fit(code, ptx, g->ccs.at[i]);
+		enum covers f = fit(code, ptx, g->ccs.at[i]);
 
 		worst = f < worst ? f : worst;
 	}
@@ -150,14 +150,14 @@ smallest_gpu(struct modal *m)
 {
 	struct names archs = stack_archs(m);
 	const struct modal_gpu *best = NULL, *all;
-	enum fit best_fit = FIT_NOT;
+	enum covers best_fit = FIT_NOT;
 	struct diag *d;
 	struct span at;
 	size_t n;
 
 	all = facts_modal_gpus(m->stack->facts, &n);
 	for (size_t i = 0; i < n; i++) {
-		enum fit f = fit_modal(&archs, NULL, &all[i]);
+		enum covers f = fit_modal(&archs, NULL, &all[i]);
 
 		if (f > best_fit || (f == best_fit && best && all[i].size_rank < best->size_rank)) {
 			best = &all[i];

@@ -23,67 +23,18 @@ resolve_asks_to_compile(const struct work *w)
 	return false;
 }
 
-/* True if some numpy that the stack can take has wheels for that Python. */
-static bool
-numpy_fits(const struct work *w, const char *python)
-{
-	size_t n;
-	const struct numpy_series *all = facts_numpy(w->f, &n);
-	const char *spec = w->s->numpy.value ? w->s->numpy.value + strlen("numpy") : "";
-
-	for (size_t i = 0; i < n; i++)
-		if (names_have(&all[i].pythons, python) &&
-		    version_in(w->a, all[i].version, spec, NULL))
-			return true;
-	return !n || !*spec;
-}
-
-/* True if the OS's own Python is the one asked for, or one that torch has wheels for. */
-static bool
-python_fits(const struct work *w, const struct os_release *os)
-{
-	const struct torch_release *t = w->s->torch_release;
-
-	if (!os->python)
-		return false;
-	if (w->r->python.s)
-		return !strcmp(os->python, w->r->python.s);
-	return version_order(w->a, os->python, PYTHON_OLDEST) >= 0 && numpy_fits(w, os->python) &&
-	       (!t || !t->pythons.n || names_have(&t->pythons, os->python));
-}
-
-/*
- * The system for an image of ours: one that has an image of the toolkit (if `image`), a
- * gcc that its nvcc takes, and if possible a Python of its own that fits.
- */
+/* The system for an image of ours: what the solver took, or the usual one. */
 static const struct os_release *
-pick_os(const struct work *w, const struct cuda_toolkit *t, bool image, const char **why)
+pick_os(const struct work *w, const char **why)
 {
-	size_t n;
-	const struct os_release *all = facts_os_all(w->f, &n), *best = NULL;
-	int best_score = -1;
+	const struct fit_candidate *c = fit_chosen(w->fit, "os");
+	const struct fit_candidate *python = fit_chosen(w->fit, "python");
+	const struct os_release *os = c && c->entry ? c->entry : facts_os(w->f, DEFAULT_OS);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct os_release *os = &all[i];
-		bool ubuntu = starts_with(os->id, "ubuntu"), fits = python_fits(w, os);
-		int score = fits ? 4 : 0;
-
-		if (image ? !ubuntu || (t && t->image_os.n && !names_have(&t->image_os, os->id)) :
-			    !ubuntu && !starts_with(os->id, "debian"))
-			continue;
-		if (t && t->gcc_max && os->gcc && strtoul(os->gcc, NULL, 10) > t->gcc_max)
-			continue;
-		score += !strcmp(os->id, DEFAULT_OS) ? 2 : ubuntu;
-		/* Of those that fit the oldest: all else has wheels for its Python by now. */
-		if (score < best_score ||
-		    (score == best_score && (strcmp(os->id, best->id) > 0) == fits))
-			continue;
-		best = os;
-		best_score = score;
-		*why = fits ? arena_printf(w->a, "its own Python is %s", os->python) :
-			      "the usual one";
-	}
-	return best;
+	*why = python && os && os->python && !strcmp(os->python, python->text) ?
+		       arena_printf(w->a, "its own Python is %s", os->python) :
+		       "the usual one";
+	return os;
 }
 
 /* "ubuntu:22.04", "debian:12-slim" */
@@ -147,7 +98,7 @@ choose_image(struct work *w)
 		use_toolkit(w, newest_toolkit(w, s->cuda.value, false),
 			    "the newest release with an image");
 	t = s->toolkit;
-	os = pick_os(w, t, true, &why);
+	os = pick_os(w, &why);
 	if (t && os) {
 		s->base = choice_made(facts_image_tag(w->f, w->a, t, "devel", os->id),
 				      arena_printf(w->a, "nvcc %s in a devel image; %s: %s",
@@ -169,7 +120,7 @@ static void
 choose_plain(struct work *w)
 {
 	const char *why = "the usual one";
-	const struct os_release *os = pick_os(w, w->s->toolkit, false, &why);
+	const struct os_release *os = pick_os(w, &why);
 
 	w->s->base =
 		choice_made(os ? plain_image(w->a, os) : "ubuntu:22.04",

@@ -11,6 +11,7 @@ choose_series(struct work *w)
 	const struct names *wheels = t ? &t->pythons : NULL;
 	bool free = !wheels || !wheels->n;
 	const char *own = s->os ? s->os->python : NULL;
+	const struct fit_candidate *c = fit_chosen(w->fit, "python");
 
 	if (s->image.python)
 		return choice_given((struct text){ s->image.python, w->r->base.at },
@@ -19,19 +20,17 @@ choose_series(struct work *w)
 		return choice_made(NULL, "the base image's own", NULL);
 	if (own && w->r->python_from == PYTHON_OS)
 		return choice_made(own, arena_printf(w->a, "%s's own", s->os->id), s->os->source);
-	if (own && version_order(w->a, own, PYTHON_OLDEST) >= 0 &&
-	    (free || names_have(wheels, own)))
+	if (c && own && !strcmp(c->text, own))
 		return choice_made(own,
 				   arena_printf(w->a, "%s's own%s", s->os->id,
 						free ? "" : ", and torch has wheels for it"),
 				   s->os->source);
-	if (free || names_have(wheels, PYTHON_OLDEST))
-		return choice_made(PYTHON_OLDEST,
+	if (c)
+		return choice_made(c->text,
 				   free ? "the oldest that Python's makers still mend" :
 					  "torch has wheels for it, and nearly all else has",
 				   t ? t->source : NULL);
-	return choice_made(wheels->at[wheels->n - 1], "the newest that torch has wheels for",
-			   t->source);
+	return choice_made(PYTHON_OLDEST, "the oldest that Python's makers still mend", NULL);
 }
 
 static void

@@ -46,7 +46,8 @@ resolve_last(struct work *w)
 }
 
 const struct stack *
-resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *r)
+resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *r,
+	const struct resolve_options *o)
 {
 	struct stack *s = arena_new_of(a, struct stack);
 	struct work w = { .a = a, .ds = ds, .f = f, .r = r, .s = s, .errors = ds->errors };
@@ -56,6 +57,8 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
 	judge_markers(&w, r->python.s ? r->python.s : PYTHON_OLDEST);
+	s->fit = w.fit = fit_solve(a, f, r);
+	fit_report(a, ds, w.fit, o && o->verbose);
 	resolve_image(&w);
 	resolve_torch(&w);
 	resolve_base(&w);
@@ -67,6 +70,5 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_packages(&w);
 	resolve_apt(&w);
 	resolve_last(&w);
-	resolve_judge(&w);
 	return ds->errors == w.errors ? s : NULL;
 }

@@ -8,13 +8,13 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "facts/facts.h"
+#include "fit/fit.h"
 #include "recipe/recipe.h"
 
 /*
  * What exists: the recipe completed from the knowledge.  One value for everything
- * that later stages need, each with the reason and the source.  The straight part:
- * what is pinned stays as pinned, what is not pinned gets the newest that the
- * knowledge says works; a conflict is not searched around.
+ * that later stages need, each with the reason and the source.  What is pinned stays
+ * as pinned; what is left open is what fit/ found to go with the rest.
  */
 
 /* A decision: the value, why it, where the claim comes from, where it was asked for. */
@@ -75,6 +75,7 @@ struct stack_extensions LIST(struct stack_extension);
 struct stack {
 	const struct recipe *recipe;
 	const struct facts *facts;
+	const struct fit *fit; /* what the solver found */
 
 	struct choice base; /* image as written, or chosen */
 	struct image_name image;
@@ -113,13 +114,18 @@ struct stack {
 	bool locked;                        /* every pin has a hash */
 };
 
+struct resolve_options {
+	bool verbose; /* a conflict is told with its derivation */
+};
+
 /*
  * resolve -- complete one cell of a recipe.
  *
+ *   in      o: NULL for none of them
  *   errors  SB02xx, NULL; what is not known is a warning and is passed through
  *   memory  lives in a; borrows from recipe and facts
  */
 const struct stack *resolve(struct arena *a, struct diags *ds, const struct facts *f,
-			    const struct recipe *r);
+			    const struct recipe *r, const struct resolve_options *o);
 
 #endif

@@ -5,31 +5,6 @@
  * it.  Sets cuda when nothing else does: a build is for one CUDA.
  */
 
-static size_t
-cuda_builds(const struct torch_release *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->nvariants; i++)
-		n += t->variants[i].cuda != NULL;
-	return n;
-}
-
-/* The build for a CUDA series; the one that PyPI carries before others. */
-static const struct torch_variant *
-build_for_cuda(const struct work *w, const struct torch_release *t, const char *cuda)
-{
-	const struct torch_variant *found = NULL;
-
-	for (size_t i = 0; i < t->nvariants; i++) {
-		const struct torch_variant *v = &t->variants[i];
-
-		if (v->cuda && same_series(w->a, v->cuda, cuda) && (!found || v->on_pypi))
-			found = v;
-	}
-	return found;
-}
-
 /* "cu121" of "12.1.0" */
 static const char *
 tag_of_cuda(struct work *w, const char *cuda)
@@ -52,45 +27,22 @@ cuda_of_tag(struct work *w, const char *tag)
 	return arena_printf(w->a, "%.*s.%s", (int)(n - 3), tag + 2, tag + n - 1);
 }
 
-/* Whether a release goes with all that the recipe pins. */
-static bool
-release_fits(struct work *w, const struct torch_release *t)
-{
-	const struct recipe *r = w->r;
-	const char *tag = r->torch.index.s;
-	bool is_tag = tag && !strstr(tag, "://") && strcmp(tag, "pypi") != 0;
-
-	if (version_is_prerelease(version_parse(w->a, t->version)))
-		return false;
-	if (r->python.s && t->pythons.n && !names_have(&t->pythons, r->python.s))
-		return false;
-	if (is_tag && !torch_variant(t, tag))
-		return false;
-	if (!tag && w->s->cuda.value && !build_for_cuda(w, t, w->s->cuda.value))
-		return false;
-	w->s->torch_release = t; /* resolve_pairs looks at the triton that it brings */
-	return !resolve_pairs(w, "torch", t->version) &&
-	       !(t->triton && resolve_pairs(w, "triton", resolve_version_of(w, "triton")));
-}
-
+/* Left open: what the solver took, or the newest where it found nothing. */
 static void
 choose_release(struct work *w)
 {
-	size_t n, k;
+	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
+	const struct fit_candidate *c = fit_chosen(w->fit, "torch");
 	struct stack *s = w->s;
 	struct diag *d;
 
-	for (k = n; k-- > 0;)
-		if (release_fits(w, all[k]))
-			break;
-	if (k == (size_t)-1)
-		k = n - 1;
-	s->torch_release = all[k];
-	s->torch = choice_made(all[k]->version,
-			       k == n - 1 ? "the newest that is known" :
-					    "the newest that goes with what the recipe pins",
-			       all[k]->source);
+	s->torch_release = c && c->entry ? c->entry : all[n - 1];
+	s->torch = choice_made(s->torch_release->version,
+			       s->torch_release == all[n - 1] ?
+				       "the newest that is known" :
+				       "the newest that goes with the rest",
+			       s->torch_release->source);
 	s->torch.at = w->r->torch.at;
 	d = diag_at(w->ds, W_UNPINNED, w->r->torch.at, "torch has no version: %s is taken, %s",
 		    s->torch.value, s->torch.reason);
@@ -120,32 +72,6 @@ unknown_release(struct work *w)
 		diag_why(d,
 			 "the newest known is %s; this one is judged by its number and index alone",
 			 all[n - 1]->version);
-}
-
-/* A build that the release does not have, as far as is known. */
-static void
-judge_tag(struct work *w, const char *tag, struct span at)
-{
-	const struct torch_release *t = w->s->torch_release;
-	struct buf has = BUF(w->a);
-	struct diag *d;
-
-	for (size_t i = 0; i < t->nvariants; i++)
-		buf_printf(&has, "%s%s", i ? ", " : "", t->variants[i].tag);
-	/*
-	 * One build alone is what PyPI has; the list is then not known to be whole.  Builds
-	 * for other makers' GPUs are not listed at all.
-	 */
-	if (cuda_builds(t) > 1 && cuda_of_tag(w, tag)) {
-		d = diag_at(w->ds, E_TORCH_BUILD, at, "torch %s was not published as %s",
-			    t->version, tag);
-		diag_help(d, "its builds are %s", buf_text(&has));
-	} else {
-		d = diag_at(w->ds, W_TORCH_BUILD, at, "no %s build of torch %s is known", tag,
-			    t->version);
-		diag_why(d, "known are: %s", t->nvariants ? buf_text(&has) : "none");
-	}
-	diag_source(d, t->source);
 }
 
 static void
@@ -188,8 +114,6 @@ index_given(struct work *w, struct text index)
 	} else {
 		const struct torch_variant *v = t ? torch_variant(t, index.s) : NULL;
 
-		if (t && !v)
-			judge_tag(w, index.s, index.at);
 		s->torch_tag = index.s;
 		s->torch_variant = v;
 		s->torch_index = choice_made(
@@ -200,64 +124,30 @@ index_given(struct work *w, struct text index)
 	s->torch_index.given = true;
 }
 
-/* "take a base with CUDA 11.8 or 12.1; torch 2.4.0 is the first with a build for 12.4" */
-static void
-help_other_cuda(struct work *w, struct diag *d, const struct torch_release *t, const char *cuda)
-{
-	size_t n, k = 0;
-	const struct torch_release *const *all = facts_torch_all(w->f, &n);
-	struct buf b = BUF(w->a);
-
-	for (size_t i = 0; i < t->nvariants; i++)
-		if (t->variants[i].cuda)
-			buf_printf(&b, "%s%s", b.n ? " or " : "",
-				   version_series(w->a, t->variants[i].cuda));
-	while (k < n && !build_for_cuda(w, all[k], cuda))
-		k++;
-	if (k < n)
-		diag_help(d, "take a base with CUDA %s; torch %s is the first with a build for %s",
-			  buf_text(&b), all[k]->version, version_series(w->a, cuda));
-	else if (b.n)
-		diag_help(d, "take a base with CUDA %s", buf_text(&b));
-}
-
-/* No index: the build that fits the CUDA that is asked for, or PyPI's. */
+/* No index: the build that goes with the CUDA that is there. */
 static void
 index_chosen(struct work *w)
 {
 	struct stack *s = w->s;
 	const struct torch_release *t = s->torch_release;
 	const char *cuda = s->cuda.value;
-	const struct torch_variant *v = t && cuda ? build_for_cuda(w, t, cuda) : NULL;
-	struct diag *d;
+	const struct fit_candidate *c = fit_chosen(w->fit, "torch build");
+	const struct torch_variant *v = t && c ? torch_variant(t, c->text) : NULL;
 
+	if (!v && t)
+		v = newest_build(t);
 	if (v) {
 		use_build(w, v, v->on_pypi,
-			  arena_printf(w->a, "its build for CUDA %s%s", v->cuda,
+			  arena_printf(w->a, "its build for %s%s%s", v->cuda ? "CUDA " : "the ",
+				       v->cuda ? v->cuda : "CPU",
 				       v->on_pypi ? ", which PyPI carries" : ""));
-		return;
-	}
-	if (!t && cuda) {
+	} else if (!t && cuda) {
 		s->torch_tag = tag_of_cuda(w, cuda);
 		s->torch_index = choice_made(facts_torch_index(w->f, w->a, s->torch_tag),
 					     "by the rule that torch's indexes follow", NULL);
-		return;
-	}
-	v = t ? newest_build(t) : NULL;
-	if (!v) {
+	} else {
 		s->torch_index.reason = "PyPI's build";
-		return;
 	}
-	use_build(w, v, v->on_pypi, "PyPI's build");
-	if (!cuda)
-		return;
-	d = diag_at(w->ds, W_TORCH_CUDA, s->torch.at, "no build of torch %s for CUDA %s is known",
-		    t->version, cuda);
-	diag_why(d, "its %s build, for CUDA %s, is taken", v->tag, v->cuda ? v->cuda : "none");
-	if (s->cuda.given)
-		diag_note(d, s->cuda.at, "CUDA %s comes from here", cuda);
-	help_other_cuda(w, d, t, cuda);
-	diag_source(d, t->source);
 }
 
 /* A bare `torchvision` gets the one release that was built for this torch. */
@@ -310,6 +200,28 @@ choose_numpy(struct work *w)
 			t->source);
 }
 
+/* Left open: the toolkit that goes with torch's build, where one is needed. */
+static void
+choose_cuda(struct work *w)
+{
+	struct stack *s = w->s;
+	const struct fit_candidate *c = fit_chosen(w->fit, "cuda");
+	const char *own = s->torch_variant ? s->torch_variant->cuda :
+					     cuda_of_tag(w, s->torch_tag);
+	const char *reason = arena_printf(w->a, "torch's %s build is for it", s->torch_tag);
+
+	if (s->cuda.value || !own)
+		return;
+	if (c && !same_series(w->a, c->text, own))
+		s->cuda = choice_made(version_series(w->a, c->text),
+				      "the nearest to torch's build that goes with the rest",
+				      c->entry ? ((const struct cuda_toolkit *)c->entry)->source :
+						 NULL);
+	else
+		s->cuda = choice_made(own, reason,
+				      s->torch_variant ? s->torch_variant->source : NULL);
+}
+
 void
 resolve_torch(struct work *w)
 {
@@ -355,13 +267,5 @@ resolve_torch(struct work *w)
 	for (size_t i = 0; i < r->torch.with.n; i++)
 		list_push(w->a, &s->torch_packages, companion(w, &r->torch.with.at[i]));
 	choose_numpy(w);
-	if (!s->cuda.value && s->torch_variant && s->torch_variant->cuda)
-		s->cuda =
-			choice_made(s->torch_variant->cuda,
-				    arena_printf(w->a, "torch's %s build is for it", s->torch_tag),
-				    s->torch_variant->source);
-	else if (!s->cuda.value && cuda_of_tag(w, s->torch_tag))
-		s->cuda = choice_made(
-			cuda_of_tag(w, s->torch_tag),
-			arena_printf(w->a, "torch's %s build is for it", s->torch_tag), NULL);
+	choose_cuda(w);
 }

@@ -108,32 +108,6 @@ resolve_version_of(const struct work *w, const char *name)
 	return v;
 }
 
-const struct pairing *
-resolve_pairs(const struct work *w, const char *name, const char *version)
-{
-	size_t n;
-	const struct pairing *all = facts_pairings(w->f, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct pairing *p = &all[i];
-		const char *other;
-		bool known;
-
-		if (!strcmp(p->name, name) && version_in(w->a, version, p->spec, NULL)) {
-			other = resolve_version_of(w, p->other);
-			if (!version_in(w->a, other, p->needs, &known) && known)
-				return p;
-		}
-		if (!strcmp(p->other, name)) {
-			other = resolve_version_of(w, p->name);
-			if (version_in(w->a, other, p->spec, NULL) &&
-			    !version_in(w->a, version, p->needs, &known) && known)
-				return p;
-		}
-	}
-	return NULL;
-}
-
 bool
 resolve_compiles(const struct work *w)
 {

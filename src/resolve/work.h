@@ -2,6 +2,7 @@
 #define RESOLVE_WORK_H
 
 #include "base/str.h"
+#include "fit/fit.h"
 #include "resolve.h"
 
 /*
@@ -14,6 +15,7 @@ struct work {
 	const struct facts *f;
 	const struct recipe *r;
 	struct stack *s;
+	const struct fit *fit; /* what goes with what, and what is left open chosen */
 	bool *stays;     /* by extension asked for: false where its marker says no */
 	unsigned errors; /* of earlier stages and cells */
 };
@@ -26,8 +28,6 @@ void resolve_archs(struct work *w);      /* what kernels are compiled for */
 void resolve_extensions(struct work *w); /* versions, sources, environment, order */
 void resolve_packages(struct work *w);   /* build requirements, ordinary ones, constraints */
 void resolve_apt(struct work *w);        /* the operating system's packages, both stages */
-
-void resolve_judge(struct work *w); /* what two decisions together cannot be */
 
 /* The oldest series that is chosen without being asked for: 3.10 ended in October 2026. */
 #define PYTHON_OLDEST "3.11"
@@ -49,13 +49,6 @@ const char *version_series(struct arena *a, const char *version);
 bool same_series(struct arena *a, const char *x, const char *y);
 bool names_have(const struct names *n, const char *name);
 
-/*
- * resolve_pairs -- whether a package at a version goes with what is decided so far.
- *
- *   out     NULL, or the first pairing that is broken
- */
-const struct pairing *resolve_pairs(const struct work *w, const char *name, const char *version);
-
 /* Of the platform, as Python names it: "x86_64". */
 const char *resolve_machine(const struct work *w);
 
@@ -63,8 +56,7 @@ const char *resolve_machine(const struct work *w);
 struct choice resolve_runtime_base(const struct work *w);
 
 /*
- * resolve_release -- for an extension without a version: the newest release that goes
- * with the rest, else the newest.  Not back to an older major, which is another program.
+ * resolve_release -- for an extension without a version: the release that the solver took.
  *
  *   errors  a warning SB0231 that says which; NULL: none that the recipe allows is known
  */
