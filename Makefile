@@ -33,7 +33,7 @@ compile = $(Q)$(CC) $(std) $(warn) $(CFLAGS) $(SAN) -MMD -MP
 # One library of the pure layers; beside it the mains of the two programs.
 lib_c := $(filter-out src/facts/generate%.c,$(foreach l,$(PURE),$(wildcard src/$(l)/*.c)))
 lib_o := $(lib_c:src/%.c=$(BUILD)/%.o)
-program_o := $(addprefix $(BUILD)/,options.o pipeline.o program.o verb_info.o verb_stack.o)
+program_o := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out %main.c,$(wildcard src/*.c)))
 world_o := $(BUILD)/world_main.o $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/fetch/*.c))
 gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 

@@ -38,7 +38,9 @@ struct options {
 	bool help, version;
 
 	const char *out; /* -o: a folder, or "-" */
-	struct names targets, sets;
+	struct names targets, sets, gpus, with;
+	const char *cuda, *python, *driver;
+	bool verbose;
 	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
 	bool extends_anywhere;
 	bool format_given;

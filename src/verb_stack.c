@@ -8,7 +8,7 @@
 #include "pipeline.h"
 #include "render/render.h"
 
-static struct recipe_options
+struct recipe_options
 recipe_options_of(const struct options *o, const char *path)
 {
 	return (struct recipe_options){

@@ -24,6 +24,9 @@ struct run {
 #include "verbs.def"
 #undef VERB
 
+/* What the command line adds to a recipe file. */
+struct recipe_options recipe_options_of(const struct options *o, const char *path);
+
 /* One line on standard error; returns EXIT_USAGE. */
 int usage_error(const char *why);
 

@@ -1,0 +1,463 @@
+/* The verb that starts from nothing: the newest stack that works, and its runners-up. */
+#include "verbs.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "fit/fit.h"
+#include "recipe/recipe.h"
+
+/*
+ *   $ stackbuild choose torch causal-conv1d mamba-ssm --gpu h100
+ *   torch           2.13.0           2.14.0 cannot be: mamba-ssm 2.3.2.post1 compiles with ...
+ *   torch build     cu130            the newest
+ *   causal-conv1d   1.7.0            the newest
+ *   mamba-ssm       2.3.2.post1      the newest
+ *   CUDA            13.0.3           ...
+ *   Python          3.11
+ *
+ *   or     torch 2.13.0, torch build cu126, CUDA 12.6.3, ...      runs with drivers from 525.60.13
+ *   or     torch 2.12.1, ...                                      the torch before
+ *
+ *   recipe: stackbuild init --gpu h100 --torch 2.13.0 --extension causal-conv1d==1.7.0 ...
+ *
+ * What is asked for becomes a recipe, so that grammar, facts and solver are those of check.
+ */
+
+enum { RUNNERS_MAX = 4 };
+
+/* One thing that is asked for: "torch", "mamba-ssm==2.2.2". */
+struct wish {
+	const char *text, *key;
+	const char *thing; /* of the solver: extensions have another name than their wheels */
+	bool extension;
+};
+struct wishes LIST(struct wish);
+
+/* What is laid over the wishes for a runner-up: "torch" at "2.12.1". */
+struct over {
+	const char *thing, *value;
+};
+
+static const struct source *
+open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
+{
+	(void)a;
+	(void)ds;
+	(void)path;
+	(void)at;
+	return ctx;
+}
+
+static bool
+read_wishes(struct run *r, struct wishes *all)
+{
+	for (size_t i = 0; i < r->o->args.n; i++) {
+		const char *text = r->o->args.at[i], *why = NULL;
+		const struct requirement *req = requirement_parse(r->a, text, &why, NULL);
+		const struct extension *e = req ? facts_extension(r->facts, req->key) : NULL;
+
+		if (!req) {
+			usage_error(arena_printf(r->a, "`%s` is no requirement: %s", text, why));
+			return false;
+		}
+		list_push(r->a, all,
+			  (struct wish){ .text = text,
+					 .key = req->key,
+					 .thing = e ? e->name : req->key,
+					 .extension = e && e->pypi != PYPI_WHEEL });
+	}
+	return true;
+}
+
+static const char *
+laid_over(const struct over *over, const char *thing)
+{
+	return over && !strcmp(over->thing, thing) ? over->value : NULL;
+}
+
+static void
+item(struct buf *b, const char *text)
+{
+	buf_puts(b, "  - ");
+	json_quote(b, text);
+	buf_putc(b, '\n');
+}
+
+/* torch at its version, if any; its build; what comes with it. */
+static void
+write_torch(struct run *r, struct buf *b, const struct wishes *all, const struct over *over)
+{
+	const char *version = laid_over(over, "torch"), *index = laid_over(over, "torch build");
+
+	for (size_t i = 0; i < all->n && !version; i++) {
+		const struct requirement *req =
+			requirement_parse(r->a, all->at[i].text, NULL, NULL);
+		const struct version *pin = specifiers_pin(req->spec);
+
+		if (!strcmp(req->key, "torch") && pin)
+			version = version_text(r->a, pin);
+	}
+	buf_puts(b, "torch:\n");
+	if (version) {
+		buf_puts(b, "  version: ");
+		json_quote(b, version);
+		buf_putc(b, '\n');
+	}
+	if (index) {
+		buf_puts(b, "  index: ");
+		json_quote(b, index);
+		buf_putc(b, '\n');
+	}
+	buf_puts(b, "  with:\n");
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i].key, "torchvision") ||
+		    !strcmp(all->at[i].key, "torchaudio")) {
+			buf_puts(b, "  ");
+			item(b, all->at[i].text);
+		}
+	if (b->n && !strcmp(buf_text(b) + b->n - strlen("with:\n"), "with:\n"))
+		buf_puts(b, "    []\n");
+}
+
+static bool
+is_ordinary(const struct wish *x)
+{
+	return !x->extension && strcmp(x->key, "torch") != 0 &&
+	       strcmp(x->key, "torchvision") != 0 && strcmp(x->key, "torchaudio") != 0;
+}
+
+static void
+write_scalar(struct buf *b, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(b, "%s: ", key);
+	json_quote(b, value);
+	buf_putc(b, '\n');
+}
+
+static const char *
+recipe_text(struct run *r, const struct wishes *all, const struct over *over)
+{
+	struct buf b = BUF(r->a);
+
+	buf_puts(&b, "stack: chosen\n");
+	write_scalar(&b, "cuda", r->o->cuda);
+	write_scalar(&b, "python", r->o->python);
+	write_scalar(&b, "driver", r->o->driver);
+	if (r->o->gpus.n)
+		buf_puts(&b, "gpus:\n");
+	for (size_t i = 0; i < r->o->gpus.n; i++)
+		item(&b, r->o->gpus.at[i]);
+	write_torch(r, &b, all, over);
+	buf_puts(&b, "extensions:\n");
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].extension) {
+			const char *v = laid_over(over, all->at[i].thing);
+
+			item(&b,
+			     v ? arena_printf(r->a, "%s==%s", all->at[i].key, v) : all->at[i].text);
+		}
+	if (buf_text(&b)[b.n - 2] == ':')
+		buf_puts(&b, "  []\n");
+	buf_puts(&b, "packages:\n");
+	for (size_t i = 0; i < all->n; i++)
+		if (is_ordinary(&all->at[i]))
+			item(&b, all->at[i].text);
+	for (size_t i = 0; i < r->o->with.n; i++)
+		item(&b, r->o->with.at[i]);
+	if (buf_text(&b)[b.n - 2] == ':')
+		buf_puts(&b, "  []\n");
+	return buf_text(&b);
+}
+
+/* The wishes as a solved stack; NULL: they are no recipe, and a diagnostic says why. */
+static const struct fit *
+solve_wishes(struct run *r, struct diags *ds, const struct wishes *all, const struct over *over)
+{
+	struct source *src = arena_new_of(r->a, struct source);
+	struct recipe_options ro = { .path = "wishes" };
+	const struct recipes *rs;
+
+	src->path = "wishes";
+	src->text = recipe_text(r, all, over);
+	src->size = strlen(src->text);
+	rs = recipes_load_from(r->a, ds, r->facts, &ro, open_text, src);
+	return rs ? fit_solve(r->a, r->facts, rs->at[0]) : NULL;
+}
+
+/* --- what is shown --- */
+
+/* The things worth a line, in the order of the stack. */
+static struct names
+things_shown(struct run *r, const struct fit *fit)
+{
+	static const enum fit_kind order[] = { FIT_TORCH,  FIT_BUILD,     FIT_CUDA,
+					       FIT_PYTHON, FIT_EXTENSION, FIT_PACKAGE };
+	struct names shown = { 0 };
+
+	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
+		for (size_t i = 0; i < fit->nthings; i++)
+			if (fit->things[i].kind == order[k] && fit_chosen(fit, fit->things[i].key))
+				list_push(r->a, &shown, fit->things[i].key);
+	return shown;
+}
+
+/* Why a thing is not newer: what stands against the nearest newer one that cannot be. */
+static const char *
+why_not_newer(struct run *r, const struct fit *fit, const char *key)
+{
+	struct fit_others all = fit_others(fit, key);
+	const struct fit_thing *t = fit_thing(fit, key);
+	const struct fit_other *next = NULL;
+
+	if (t->kind == FIT_PYTHON || !all.n)
+		return "";
+	for (size_t i = 0; i < all.n && !all.at[i].chosen; i++)
+		if (all.at[i].c->known && all.at[i].asked)
+			next = &all.at[i];
+	if (!next)
+		return "the newest";
+	if (next->can)
+		return arena_printf(r->a, "%s goes only with an older one of the rest",
+				    next->c->text);
+	return next->why ? arena_printf(r->a, "not %s: %s", next->c->text, next->why->sentence) :
+			   arena_printf(r->a, "not %s", next->c->text);
+}
+
+static const char *
+one_line(struct run *r, const struct fit *fit)
+{
+	struct names shown = things_shown(r, fit);
+	struct buf b = BUF(r->a);
+
+	for (size_t i = 0; i < shown.n; i++) {
+		const struct fit_thing *t = fit_thing(fit, shown.at[i]);
+
+		if (t->kind == FIT_PACKAGE)
+			continue;
+		buf_printf(&b, "%s%s %s", b.n ? ", " : "", t->label,
+			   fit_chosen(fit, shown.at[i])->text);
+	}
+	return buf_text(&b);
+}
+
+/* --- runners-up --- */
+
+struct runner {
+	const struct fit *fit;
+	const char *decides;
+};
+struct runners LIST(struct runner);
+
+static void
+try_over(struct run *r, const struct wishes *all, const struct over *over, const char *decides,
+	 struct runners *out, const struct fit *best)
+{
+	struct diags ds;
+	const struct fit *fit;
+	const char *line;
+
+	diags_init(&ds, r->a);
+	fit = solve_wishes(r, &ds, all, over);
+	if (!fit || fit->errors.n || !fit->nchosen || out->n >= RUNNERS_MAX)
+		return;
+	line = one_line(r, fit);
+	if (!strcmp(line, one_line(r, best)))
+		return;
+	for (size_t i = 0; i < out->n; i++)
+		if (!strcmp(line, one_line(r, out->at[i].fit)))
+			return;
+	list_push(r->a, out, (struct runner){ fit, decides });
+}
+
+/* The oldest driver that the toolkit's major runs with. */
+static const char *
+driver_of(const struct fit *fit)
+{
+	const struct fit_candidate *c = fit_chosen(fit, "cuda");
+	const struct cuda_toolkit *t = c ? c->entry : NULL;
+
+	return t ? t->driver_compat : NULL;
+}
+
+static void
+older_builds(struct run *r, const struct wishes *all, const struct fit *best, struct runners *out)
+{
+	struct fit_others builds = fit_others(best, "torch build");
+	bool past = false;
+
+	for (size_t i = 0; i < builds.n; i++) {
+		const struct over over = { "torch build", builds.at[i].c->text };
+		size_t before = out->n;
+		const char *driver;
+
+		past |= builds.at[i].chosen;
+		if (!past || builds.at[i].chosen || !builds.at[i].can)
+			continue;
+		try_over(r, all, &over, NULL, out, best);
+		if (out->n == before)
+			continue;
+		driver = driver_of(out->at[before].fit);
+		out->at[before].decides =
+			driver ? arena_printf(r->a, "for drivers from %s on", driver) :
+				 "another build of the same torch";
+		return;
+	}
+}
+
+static void
+older_torch(struct run *r, const struct wishes *all, const struct fit *best, struct runners *out)
+{
+	const struct fit_candidate *now = fit_chosen(best, "torch");
+	struct fit_others others = fit_others(best, "torch");
+	bool past = false;
+
+	for (size_t i = 0; i < others.n && now && now->v; i++) {
+		const struct fit_candidate *c = others.at[i].c;
+		const struct over over = { "torch", c->text };
+
+		past |= others.at[i].chosen;
+		if (!past || !others.at[i].can || !c->v ||
+		    (version_release(c->v, 0) == version_release(now->v, 0) &&
+		     version_release(c->v, 1) == version_release(now->v, 1)))
+			continue;
+		try_over(r, all, &over, "the torch before", out, best);
+		return;
+	}
+}
+
+/* A newer one of something asked for, where the rest must be older for it. */
+static void
+newer_things(struct run *r, const struct wishes *all, const struct fit *best, struct runners *out)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct fit_others others = fit_others(best, all->at[i].thing);
+
+		for (size_t k = 0; k < others.n && !others.at[k].chosen; k++) {
+			const struct over over = { all->at[i].thing, others.at[k].c->text };
+
+			if (!others.at[k].can || !others.at[k].asked)
+				continue;
+			try_over(r, all, &over,
+				 arena_printf(r->a, "%s is newer, the rest older", all->at[i].key),
+				 out, best);
+			break;
+		}
+	}
+}
+
+/* --- the two outputs --- */
+
+static void
+next_step(struct run *r, const struct wishes *all, const struct fit *fit)
+{
+	buf_puts(&r->out, "\nrecipe: stackbuild init");
+	for (size_t i = 0; i < r->o->gpus.n; i++)
+		buf_printf(&r->out, " --gpu %s", r->o->gpus.at[i]);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct fit_candidate *c = fit_chosen(fit, all->at[i].thing);
+
+		if (!strcmp(all->at[i].key, "torch"))
+			buf_printf(&r->out, " --torch %s", c ? c->text : "");
+		else if (c && all->at[i].extension)
+			buf_printf(&r->out, " --extension %s==%s", all->at[i].key, c->text);
+		else
+			buf_printf(&r->out, " --package '%s'", all->at[i].text);
+	}
+	buf_putc(&r->out, '\n');
+}
+
+static void
+show_text(struct run *r, const struct wishes *all, const struct fit *fit,
+	  const struct runners *others)
+{
+	struct names shown = things_shown(r, fit);
+	size_t width = 0;
+
+	for (size_t i = 0; i < others->n; i++) {
+		size_t n = strlen(one_line(r, others->at[i].fit));
+
+		width = n > width ? n : width;
+	}
+	for (size_t i = 0; i < shown.n; i++) {
+		const char *why = why_not_newer(r, fit, shown.at[i]);
+
+		buf_printf(&r->out, "%-15s %s", fit_thing(fit, shown.at[i])->label,
+			   fit_chosen(fit, shown.at[i])->text);
+		if (*why)
+			buf_printf(&r->out, "%*s %s",
+				   (int)(14 - strlen(fit_chosen(fit, shown.at[i])->text)), "", why);
+		buf_putc(&r->out, '\n');
+	}
+	if (others->n)
+		buf_putc(&r->out, '\n');
+	for (size_t i = 0; i < others->n; i++)
+		buf_printf(&r->out, "or  %s\n      %s\n", one_line(r, others->at[i].fit),
+			   others->at[i].decides);
+	next_step(r, all, fit);
+}
+
+static void
+json_stack(struct json *j, struct run *r, const struct fit *fit, bool reasons)
+{
+	struct names shown = things_shown(r, fit);
+
+	json_list(j, "stack");
+	for (size_t i = 0; i < shown.n; i++) {
+		json_row(j, NULL);
+		json_text(j, "thing", shown.at[i]);
+		json_text(j, "version", fit_chosen(fit, shown.at[i])->text);
+		if (reasons)
+			json_text(j, "why", why_not_newer(r, fit, shown.at[i]));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void
+show_json(struct run *r, const struct fit *fit, const struct runners *others)
+{
+	struct json j = json_to(&r->out);
+
+	json_map(&j, NULL);
+	json_stack(&j, r, fit, true);
+	json_list(&j, "runners_up");
+	for (size_t i = 0; i < others->n; i++) {
+		json_map(&j, NULL);
+		json_text(&j, "decides", others->at[i].decides);
+		json_stack(&j, r, others->at[i].fit, false);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+int
+verb_choose(struct run *r)
+{
+	struct wishes all = { 0 };
+	struct runners others = { 0 };
+	const struct fit *fit;
+
+	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
+		return usage_error("choose has two formats: text and json");
+	if (!read_wishes(r, &all))
+		return EXIT_USAGE;
+	if (!(fit = solve_wishes(r, &r->ds, &all, NULL)))
+		return EXIT_DIAGNOSED;
+	if (fit->errors.n || !fit->nchosen) {
+		fit_report(r->a, &r->ds, fit, r->o->verbose);
+		return EXIT_DIAGNOSED;
+	}
+	newer_things(r, &all, fit, &others);
+	older_builds(r, &all, fit, &others);
+	older_torch(r, &all, fit, &others);
+	if (r->o->format == FORMAT_JSON)
+		show_json(r, fit, &others);
+	else
+		show_text(r, &all, fit, &others);
+	return EXIT_DONE;
+}

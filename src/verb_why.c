@@ -1,0 +1,284 @@
+/* The verb that explains one choice. */
+#include "verbs.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "fit/fit.h"
+#include "pipeline.h"
+
+/*
+ *   $ stackbuild why recipes/torch222-cu121.yaml numpy
+ *   numpy<2  (1.26.4 of those known)
+ *     asked for  recipes/torch222-cu121.yaml:32:12: the recipe asks for numpy<2
+ *     because    torch 2.2.2 was compiled against numpy 1
+ *     it asks    numpy 1.26.4 has wheels for Python 3.9 to 3.12
+ *     possible   1.24.4, 1.25.2, 1.26.4
+ *     not        2.0.2: torch below 2.3 was compiled against numpy 1
+ *                2.1.3, 2.2.6: ...
+ *     source     knowledge/...
+ *
+ * What the solver does not judge (apt packages, what knowledge does not have) is looked up
+ * in the completed stack: who asked for it, and why it is there.
+ */
+
+struct answer {
+	const char *name, *value;
+	struct names asked; /* places and words */
+	struct names because, demands, possible, sources;
+	struct names impossible; /* "2.0.2, 2.1.3: why" */
+};
+
+static void
+once(struct arena *a, struct names *all, const char *text)
+{
+	for (size_t i = 0; text && i < all->n; i++)
+		if (!strcmp(all->at[i], text))
+			return;
+	if (text && *text)
+		list_push(a, all, text);
+}
+
+static const char *
+place(struct arena *a, struct span at, const char *words)
+{
+	if (!at.line || !at.src)
+		return words;
+	return arena_printf(a, "%s:%u:%u: %s", at.src->path, at.line, at.col, words);
+}
+
+/* --- what the solver knows of it --- */
+
+static void
+pins_of(struct run *r, const struct fit *fit, unsigned thing, struct answer *out)
+{
+	for (size_t i = 0; i < fit->npins; i++)
+		if (fit->pins[i].thing == thing)
+			once(r->a, &out->asked,
+			     place(r->a, fit->pins[i].at, fit->pins[i].sentence));
+}
+
+static void
+sentences(struct run *r, struct fit_facts facts, struct names *out, struct names *sources)
+{
+	for (size_t i = 0; i < facts.n; i++) {
+		once(r->a, out, facts.at[i]->sentence);
+		once(r->a, sources, facts.at[i]->source);
+	}
+}
+
+/* Those that cannot be, one line for each reason. */
+static void
+others_of(struct run *r, const struct fit *fit, const char *key, struct answer *out)
+{
+	struct fit_others all = fit_others(fit, key);
+	struct names reasons = { 0 };
+
+	for (size_t i = 0; i < all.n; i++) {
+		if (!all.at[i].c->known && !all.at[i].chosen)
+			continue;
+		if (all.at[i].can)
+			list_push(r->a, &out->possible, all.at[i].c->text);
+		else
+			once(r->a, &reasons,
+			     all.at[i].why ? all.at[i].why->sentence : "the recipe asks otherwise");
+	}
+	for (size_t k = 0; k < reasons.n; k++) {
+		struct buf b = BUF(r->a);
+
+		for (size_t i = 0; i < all.n; i++) {
+			const char *why = all.at[i].why ? all.at[i].why->sentence :
+							  "the recipe asks otherwise";
+
+			if (all.at[i].c->known && !all.at[i].can && !strcmp(why, reasons.at[k]))
+				buf_printf(&b, "%s%s", b.n ? ", " : "", all.at[i].c->text);
+		}
+		if (b.n)
+			list_push(r->a, &out->impossible,
+				  arena_printf(r->a, "%s: %s", buf_text(&b), reasons.at[k]));
+	}
+}
+
+static bool
+ask_solver(struct run *r, const struct fit *fit, const char *name, struct answer *out)
+{
+	const char *key = name;
+	const struct fit_thing *t = fit_thing(fit, key);
+	const struct extension *e;
+
+	if (!t)
+		t = fit_thing(fit, key = name_normalize(r->a, name));
+	if (!t && (e = facts_extension(r->facts, name)))
+		t = fit_thing(fit, key = e->name);
+	if (!t || !fit_chosen(fit, key))
+		return false;
+	out->name = t->label;
+	out->value = fit_chosen(fit, key)->text;
+	for (size_t i = 0; i < fit->nthings; i++)
+		if (!strcmp(fit->things[i].key, key))
+			pins_of(r, fit, (unsigned)i, out);
+	sentences(r, fit_limits(fit, key), &out->because, &out->sources);
+	sentences(r, fit_demands(fit, key), &out->demands, &out->sources);
+	others_of(r, fit, key, out);
+	return true;
+}
+
+/* --- what the stack holds of it --- */
+
+static void
+add_package(struct run *r, const struct stack_packages *list, const char *key, struct answer *out)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct stack_package *p = &list->at[i];
+
+		if (strcmp(p->key, key) != 0)
+			continue;
+		out->value = p->requirement;
+		once(r->a, &out->asked, place(r->a, p->at, p->reason));
+		once(r->a, &out->sources, p->source);
+	}
+}
+
+static void
+add_choices(struct run *r, const struct choices *list, const char *name, struct answer *out)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->at[i].value, name)) {
+			out->value = out->value ? out->value : name;
+			once(r->a, &out->asked, place(r->a, list->at[i].at, list->at[i].reason));
+			once(r->a, &out->sources, list->at[i].source);
+		}
+}
+
+static bool
+ask_stack(struct run *r, const struct stack *s, const char *name, struct answer *out)
+{
+	const char *key = name_normalize(r->a, name);
+
+	out->value = NULL;
+	add_package(r, &s->torch_packages, key, out);
+	add_package(r, &s->build_deps, key, out);
+	add_package(r, &s->packages, key, out);
+	add_choices(r, &s->apt, name, out);
+	add_choices(r, &s->runtime_apt, name, out);
+	if (!out->name)
+		out->name = name;
+	return out->value != NULL;
+}
+
+static int
+nothing_of(struct run *r, const struct fit *fit, const struct stack *s, const char *name)
+{
+	struct names all = { 0 };
+	const char *near;
+
+	for (size_t i = 0; i < fit->nthings; i++)
+		if (fit_chosen(fit, fit->things[i].key))
+			list_push(r->a, &all, fit->things[i].key);
+	for (size_t i = 0; s && i < s->packages.n; i++)
+		list_push(r->a, &all, s->packages.at[i].key);
+	for (size_t i = 0; s && i < s->build_deps.n; i++)
+		list_push(r->a, &all, s->build_deps.at[i].key);
+	for (size_t i = 0; s && i < s->apt.n; i++)
+		list_push(r->a, &all, s->apt.at[i].value);
+	near = str_nearest(name, all.at, all.n);
+	return usage_error(arena_printf(r->a, "there is no `%s` in this stack%s%s%s", name,
+					near ? "; did you mean `" : "", near ? near : "",
+					near ? "`?" : ""));
+}
+
+/* --- output --- */
+
+static void
+lines(struct buf *out, const char *title, const struct names *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		buf_printf(out, "  %-10s %s\n", i ? "" : title, all->at[i]);
+}
+
+static void
+show_text(struct run *r, const struct answer *x)
+{
+	struct buf b = BUF(r->a);
+
+	buf_printf(&r->out, "%s %s\n", x->name, x->value);
+	lines(&r->out, "asked for", &x->asked);
+	lines(&r->out, "because", &x->because);
+	lines(&r->out, "it asks", &x->demands);
+	for (size_t i = 0; i < x->possible.n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", x->possible.at[i]);
+	if (b.n)
+		buf_printf(&r->out, "  %-10s %s\n", "possible", buf_text(&b));
+	lines(&r->out, "not", &x->impossible);
+	lines(&r->out, "source", &x->sources);
+}
+
+static void
+json_names(struct json *j, const char *key, const struct names *all)
+{
+	json_list(j, key);
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, NULL, all->at[i]);
+	json_end(j);
+}
+
+static void
+show_json(struct run *r, const struct answer *x)
+{
+	struct json j = json_to(&r->out);
+
+	json_map(&j, NULL);
+	json_text(&j, "name", x->name);
+	json_text(&j, "value", x->value);
+	json_names(&j, "asked_for", &x->asked);
+	json_names(&j, "because", &x->because);
+	json_names(&j, "asks", &x->demands);
+	json_names(&j, "possible", &x->possible);
+	json_names(&j, "not_possible", &x->impossible);
+	json_names(&j, "sources", &x->sources);
+	json_end(&j);
+}
+
+int
+verb_why(struct run *r)
+{
+	struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[0]);
+	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+	const char *name = r->o->args.at[1];
+	const struct fit *fit;
+	const struct stack *s;
+	struct diags quiet;
+	struct answer x = { 0 };
+	bool solved, there;
+
+	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
+		return usage_error("why has two formats: text and json");
+	if (!rs)
+		return EXIT_DIAGNOSED;
+	/* Errors of the stack are told, its warnings are not what was asked for. */
+	diags_init(&quiet, r->a);
+	s = resolve(r->a, &quiet, r->facts, rs->at[0], NULL);
+	fit = s ? s->fit : fit_solve(r->a, r->facts, rs->at[0]);
+	if (!s)
+		fit_report(r->a, &r->ds, fit, false);
+	solved = ask_solver(r, fit, name, &x);
+	there = s && ask_stack(r, s, name, &(struct answer){ 0 });
+	if (there) {
+		const char *chosen = x.value;
+
+		ask_stack(r, s, name, &x);
+		if (chosen)
+			x.value = !strstr(x.value, chosen) ?
+					  arena_printf(r->a, "%s  (%s of those known)", x.value,
+						       chosen) :
+					  chosen;
+	}
+	if (!solved && !there)
+		return nothing_of(r, fit, s, name);
+	if (r->o->format == FORMAT_JSON)
+		show_json(r, &x);
+	else
+		show_text(r, &x);
+	return EXIT_DONE;
+}
