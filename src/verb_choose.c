@@ -90,6 +90,7 @@ static void
 write_torch(struct run *r, struct buf *b, const struct wishes *all, const struct over *over)
 {
 	const char *version = laid_over(over, "torch"), *index = laid_over(over, "torch build");
+	unsigned with = 0;
 
 	for (size_t i = 0; i < all->n && !version; i++) {
 		const struct requirement *req =
@@ -99,26 +100,20 @@ write_torch(struct run *r, struct buf *b, const struct wishes *all, const struct
 		if (!strcmp(req->key, "torch") && pin)
 			version = version_text(r->a, pin);
 	}
-	buf_puts(b, "torch:\n");
-	if (version) {
-		buf_puts(b, "  version: ");
-		json_quote(b, version);
-		buf_putc(b, '\n');
-	}
+	buf_puts(b, "torch:\n  version: ");
+	json_quote(b, version ? version : "*");
+	buf_putc(b, '\n');
 	if (index) {
 		buf_puts(b, "  index: ");
 		json_quote(b, index);
 		buf_putc(b, '\n');
 	}
-	buf_puts(b, "  with:\n");
 	for (size_t i = 0; i < all->n; i++)
 		if (!strcmp(all->at[i].key, "torchvision") ||
 		    !strcmp(all->at[i].key, "torchaudio")) {
-			buf_puts(b, "  ");
+			buf_puts(b, with++ ? "  " : "  with:\n  ");
 			item(b, all->at[i].text);
 		}
-	if (b->n && !strcmp(buf_text(b) + b->n - strlen("with:\n"), "with:\n"))
-		buf_puts(b, "    []\n");
 }
 
 static bool

@@ -68,35 +68,39 @@ sentences(struct run *r, struct fit_facts facts, struct names *out, struct names
 	}
 }
 
-/* Those that cannot be, one line for each reason. */
+/* Two candidates are out for the same reason if the same kind of fact says so. */
+static bool
+same_reason(const struct fit_other *x, const struct fit_other *y)
+{
+	return !x->why || !y->why ? x->why == y->why : x->why->row == y->why->row;
+}
+
+/* Those that cannot be, one line for each kind of reason, which the first of them shows. */
 static void
 others_of(struct run *r, const struct fit *fit, const char *key, struct answer *out)
 {
 	struct fit_others all = fit_others(fit, key);
-	struct names reasons = { 0 };
+	bool *told = arena_array_of(r->a, bool, all.n + 1);
 
 	for (size_t i = 0; i < all.n; i++) {
-		if (!all.at[i].c->known && !all.at[i].chosen)
-			continue;
-		if (all.at[i].can)
-			list_push(r->a, &out->possible, all.at[i].c->text);
-		else
-			once(r->a, &reasons,
-			     all.at[i].why ? all.at[i].why->sentence : "the recipe asks otherwise");
-	}
-	for (size_t k = 0; k < reasons.n; k++) {
+		const struct fit_other *x = &all.at[i];
 		struct buf b = BUF(r->a);
 
-		for (size_t i = 0; i < all.n; i++) {
-			const char *why = all.at[i].why ? all.at[i].why->sentence :
-							  "the recipe asks otherwise";
-
-			if (all.at[i].c->known && !all.at[i].can && !strcmp(why, reasons.at[k]))
-				buf_printf(&b, "%s%s", b.n ? ", " : "", all.at[i].c->text);
+		if ((!x->c->known && !x->chosen) || told[i])
+			continue;
+		if (x->can) {
+			list_push(r->a, &out->possible, x->c->text);
+			continue;
 		}
-		if (b.n)
-			list_push(r->a, &out->impossible,
-				  arena_printf(r->a, "%s: %s", buf_text(&b), reasons.at[k]));
+		for (size_t k = i; k < all.n; k++) {
+			if (all.at[k].can || !all.at[k].c->known || !same_reason(x, &all.at[k]))
+				continue;
+			told[k] = true;
+			buf_printf(&b, "%s%s", b.n ? ", " : "", all.at[k].c->text);
+		}
+		list_push(r->a, &out->impossible,
+			  arena_printf(r->a, "%s: %s", buf_text(&b),
+				       x->why ? x->why->sentence : "the recipe asks otherwise"));
 	}
 }
 
@@ -135,7 +139,8 @@ add_package(struct run *r, const struct stack_packages *list, const char *key, s
 		if (strcmp(p->key, key) != 0)
 			continue;
 		out->value = p->requirement;
-		once(r->a, &out->asked, place(r->a, p->at, p->reason));
+		if (!p->given || !out->asked.n)
+			once(r->a, &out->asked, place(r->a, p->at, p->reason));
 		once(r->a, &out->sources, p->source);
 	}
 }
@@ -202,7 +207,10 @@ show_text(struct run *r, const struct answer *x)
 {
 	struct buf b = BUF(r->a);
 
-	buf_printf(&r->out, "%s %s\n", x->name, x->value);
+	if (starts_with(x->value, x->name))
+		buf_printf(&r->out, "%s\n", x->value);
+	else
+		buf_printf(&r->out, "%s %s\n", x->name, x->value);
 	lines(&r->out, "asked for", &x->asked);
 	lines(&r->out, "because", &x->because);
 	lines(&r->out, "it asks", &x->demands);

@@ -31,8 +31,8 @@ look_at(const struct fit *fit, unsigned thing, const struct solve_facts *facts, 
 				others &= demands || holds(fit, t);
 			}
 		}
-		if (mine && others && own == demands && !why->off &&
-		    why->row->strength != FIT_PREFER)
+		if (mine && others && own == demands && (why->thing == thing) == demands &&
+		    !why->off && why->row->strength != FIT_PREFER)
 			list_push(fit->work->a, out, why);
 	}
 }

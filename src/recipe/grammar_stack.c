@@ -10,13 +10,12 @@ grammar_version(struct load *l, const char *s)
 {
 	struct complaint *c;
 
-	if (version_parse(l->a, s))
+	if (version_parse(l->a, s) || !strcmp(s, "*"))
 		return NULL;
 	c = complain(l, E_VERSION, "%s is not a version", shown(l->a, s));
 	if (specifiers_parse(l->a, s))
-		return complain_help(c,
-				     "write one version, such as 2.2.2, not a range; leave it out "
-				     "to have one chosen");
+		return complain_help(c, "write one version, such as 2.2.2, not a range; `*` has "
+					"one chosen");
 	return complain_help(c, "write a version as PEP 440 has it, such as 2.2.2");
 }
 

@@ -40,9 +40,11 @@ section_read(struct load *l, const struct key *k, const struct node *n)
 	s = arena_new_of(l->a, struct section);
 	*s = (struct section){ .key = k, .node = n, .size = size_of(k) };
 	s->good = read_value(l, k, n, (char *)&r) && section_holds(l, k, n, &r);
-	s->bytes = arena_copy(l->a, (const char *)&r + k->at, s->size);
 	if (s->good)
 		s->json = canonical_section(l->a, k, &r);
+	if (r.torch.version.s && !strcmp(r.torch.version.s, "*"))
+		r.torch.version = (struct text){ 0 }; /* left open, and said so */
+	s->bytes = arena_copy(l->a, (const char *)&r + k->at, s->size);
 	map_put(&l->done, place, s);
 	return s;
 }
