@@ -169,6 +169,8 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 		.submodules = fact_true_of(file, "submodules"),
 		.triton_at_run_time = fact_true_of(file, "triton_at_run_time"),
 		.jit_at_run_time = fact_true_of(file, "jit_at_run_time"),
+		.jit_unless = fact_words(f->a, fact_get(file, "jit_unless")),
+		.needs_cudnn = fact_text_of(file, "needs_cudnn"),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.releases = all,
 		.nreleases = n,

@@ -40,6 +40,7 @@ struct torch_variant {
 	const char *index; /* https://download.pytorch.org/whl/cu121; NULL: PyPI alone has it */
 	const char *cuda;  /* "12.1", as published; NULL for cpu and rocm */
 	const char *cudnn; /* or NULL */
+	const char *cuda_bindings; /* requirement that PyPI alone has, "cuda-bindings==13.0.3" */
 	enum tri cxx11abi;
 	const char *glibc_min; /* "2.17", "2.28"; or NULL */
 	struct names archs; /* compute capabilities with SASS: "5.0" ... "9.0"; empty: not known */
@@ -72,6 +73,16 @@ const struct torch_release *const *facts_torch_all(const struct facts *f, size_t
 const struct torch_release *facts_torch(const struct facts *f, const char *version);
 const struct torch_variant *torch_variant(const struct torch_release *t, const char *tag);
 const struct torch_variant *torch_variant_on_pypi(const struct torch_release *t);
+/* What a release takes in TORCH_CUDA_ARCH_LIST: capabilities, and names that stand for some. */
+struct torch_arch_list {
+	struct names archs;   /* "3.5" ... "9.0a"; each also with +PTX */
+	struct names named;   /* "Ampere", replaced as text, in this order, by ... */
+	struct names meaning; /* ... "8.0;8.6+PTX" */
+	const char *source;
+};
+/* False if nothing is known of that release. */
+bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
+			   struct torch_arch_list *out);
 /* The index of a tag whose torch is not known: by the rule that all of them follow. */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
 
@@ -242,6 +253,8 @@ struct extension {
 	bool submodules;             /* the git checkout needs them */
 	bool triton_at_run_time;  /* compiles when it runs: gcc, libc headers, Python's headers */
 	bool jit_at_run_time;     /* and CUDA code too: nvcc, ninja, g++ */
+	struct names jit_unless;  /* "DS_BUILD_OPS=1": compiled at build time with one of them */
+	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
 	unsigned mem_mib_per_job; /* peak of one compile job; 0: not known */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;

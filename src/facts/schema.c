@@ -23,11 +23,17 @@
 /* --- torch.yaml --- */
 
 static const struct fact_field torch_build[] = {
-	ONE_("index", F_URL),    ONE_("no_index", F_BOOL),
-	ONE_("cuda", F_VERSION), ONE_("cudnn", F_VERSION),
-	ONE_("abi", F_ABI),      ONE_("glibc", F_SERIES),
-	WORDS_("archs", F_CC),   ONE_("ptx", F_CC),
-	ONE_("pypi", F_BOOL),    END,
+	ONE_("index", F_URL),
+	ONE_("no_index", F_BOOL),
+	ONE_("cuda", F_VERSION),
+	ONE_("cudnn", F_VERSION),
+	ONE_("abi", F_ABI),
+	ONE_("glibc", F_SERIES),
+	WORDS_("archs", F_CC),
+	ONE_("ptx", F_CC),
+	ONE_("pypi", F_BOOL),
+	ONE_("cuda_bindings", F_REQUIREMENT),
+	END,
 };
 
 static const struct fact_field torch_release[] = {
@@ -344,6 +350,8 @@ static const struct fact_field extension_file[] = {
 	ONE_("submodules", F_BOOL),
 	ONE_("triton_at_run_time", F_BOOL),
 	ONE_("jit_at_run_time", F_BOOL),
+	WORDS_("jit_unless", F_ENV_SET),
+	ONE_("needs_cudnn", F_SERIES),
 	ONE_("mem_mib_per_job", F_UINT),
 	ONE_("wheel_index", F_TEXT),
 	ONE_("wheel_url", F_TEXT),

@@ -22,30 +22,6 @@ abi_of(struct fact build, struct fact release)
 	return !strcmp(s, "new") ? TRI_YES : TRI_NO;
 }
 
-static struct torch_variant
-read_build(const struct facts *f, const char *tag, struct fact build, struct trail release)
-{
-	struct fact r = release.at[release.n - 1];
-	struct trail t = trail_to(release, build);
-	const char *index = fact_text_of(build, "index"), *glibc = fact_text_of(build, "glibc");
-
-	if (!index)
-		index = facts_torch_index(f, f->a, tag);
-	return (struct torch_variant){
-		.tag = tag,
-		.index = fact_true_of(build, "no_index") ? NULL : index,
-		.cuda = fact_text_of(build, "cuda"),
-		.cudnn = fact_text_of(build, "cudnn"),
-		.cxx11abi = abi_of(build, r),
-		.glibc_min = glibc ? glibc : fact_text_of(r, "glibc"),
-		.archs = fact_words(f->a, fact_get(build, "archs")),
-		.ptx = fact_text_of(build, "ptx"),
-		.on_pypi = fact_true_of(build, "pypi"),
-		.verified = trail_verified(t),
-		.source = trail_source(f, t),
-	};
-}
-
 /* "triton==2.2.0; python_version < ..." -> "triton==2.2.0", and what follows the `;`. */
 static const char *
 without_marker(const struct facts *f, const char *requirement, const char **marker)
@@ -60,6 +36,42 @@ without_marker(const struct facts *f, const char *requirement, const char **mark
 	while (n && requirement[n - 1] == ' ')
 		n--;
 	return arena_copy(f->a, requirement, n);
+}
+
+/* That of the release is of the wheel on PyPI. */
+static const char *
+bindings_of(const struct facts *f, struct fact build, struct fact release)
+{
+	const char *s = fact_text_of(build, "cuda_bindings"), *marker;
+
+	if (!s && fact_true_of(build, "pypi"))
+		s = fact_text_of(release, "cuda_bindings");
+	return without_marker(f, s, &marker);
+}
+
+static struct torch_variant
+read_build(const struct facts *f, const char *tag, struct fact build, struct trail release)
+{
+	struct fact r = release.at[release.n - 1];
+	struct trail t = trail_to(release, build);
+	const char *index = fact_text_of(build, "index"), *glibc = fact_text_of(build, "glibc");
+
+	if (!index)
+		index = facts_torch_index(f, f->a, tag);
+	return (struct torch_variant){
+		.tag = tag,
+		.index = fact_true_of(build, "no_index") ? NULL : index,
+		.cuda = fact_text_of(build, "cuda"),
+		.cudnn = fact_text_of(build, "cudnn"),
+		.cuda_bindings = bindings_of(f, build, r),
+		.cxx11abi = abi_of(build, r),
+		.glibc_min = glibc ? glibc : fact_text_of(r, "glibc"),
+		.archs = fact_words(f->a, fact_get(build, "archs")),
+		.ptx = fact_text_of(build, "ptx"),
+		.on_pypi = fact_true_of(build, "pypi"),
+		.verified = trail_verified(t),
+		.source = trail_source(f, t),
+	};
 }
 
 static const struct torch_release *
@@ -159,4 +171,30 @@ facts_torch_index(const struct facts *f, struct arena *a, const char *tag)
 	if (!hole)
 		return url ? url : "";
 	return arena_printf(a, "%.*s%s%s", (int)(hole - url), url, tag, hole + strlen("{tag}"));
+}
+
+bool
+facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
+		      struct torch_arch_list *out)
+{
+	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "arch_list");
+	const struct version *v = version_parse(a, public_part(f, version));
+
+	*out = (struct torch_arch_list){ 0 };
+	for (size_t i = 0; v && i < fact_count(rows); i++) {
+		struct fact row = fact_at(rows, i), names = fact_get(row, "names");
+		const struct specifiers *s = specifiers_parse(a, fact_text_of(row, "torch"));
+
+		if (!s || !specifiers_match(s, v, PRE_YES))
+			continue;
+		if (fact_is(fact_get(row, "archs"))) {
+			out->archs = fact_words(a, fact_get(row, "archs"));
+			out->source = trail_source(f, trail_to(trail_of(file), row));
+		}
+		for (size_t k = 0; k < fact_count(names); k++) {
+			list_push(a, &out->named, fact_key(names, k));
+			list_push(a, &out->meaning, fact_text(fact_at(names, k)));
+		}
+	}
+	return out->archs.n > 0;
 }
