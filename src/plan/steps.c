@@ -265,6 +265,13 @@ torch_step(struct maker *m)
 		plan_verbatim(m, &c, st.numpy);
 		plan_push(m, &st, c);
 	}
+	if (st.index && s->torch_variant && s->torch_variant->cuda_bindings) {
+		c = pip_install(m, "what this build needs, and its own index does not have",
+				&s->torch_constraints);
+		plan_index(m, &c, s->recipe->index.url.s, s->recipe->index.secret.s);
+		plan_verbatim(m, &c, s->torch_variant->cuda_bindings);
+		plan_push(m, &st, c);
+	}
 	c = pip_install(m, NULL, &s->torch_constraints);
 	plan_index(m, &c, st.index, NULL);
 	for (size_t i = 0; i < st.packages.n; i++)

@@ -36,20 +36,40 @@ judge_known(struct work *w, const struct recipe_extension *e, const struct stack
 	}
 }
 
+/* Whether one of "NAME=VALUE" is set so. */
+static bool
+is_told(const struct names *any, const struct settings *env)
+{
+	for (size_t i = 0; i < any->n; i++)
+		for (size_t k = 0; k < env->n; k++) {
+			size_t n = strlen(env->at[k].name.s);
+
+			if (!strncmp(any->at[i], env->at[k].name.s, n) && any->at[i][n] == '=' &&
+			    !strcmp(any->at[i] + n + 1, env->at[k].value.s))
+				return true;
+		}
+	return false;
+}
+
 /* What compiles CUDA code when it runs, where the image that it runs in has no compiler. */
 static void
 judge_jit(struct work *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
 	struct diag *d;
 
-	if (!x->known || !x->known->jit_at_run_time || !w->r->runtime.at.line)
+	if (!x->known || !x->known->jit_at_run_time || !w->r->runtime.at.line ||
+	    is_told(&x->known->jit_unless, &e->env))
 		return;
-	d = diag_at(w->ds, W_JIT, e->at, "`%s` compiles CUDA code when it runs", e->name.s);
+	d = diag_at(w->ds, E_JIT, e->at, "`%s` compiles CUDA code when it runs", e->name.s);
 	diag_note(d, w->r->runtime.at, "the second stage has no nvcc");
-	diag_help(d,
-		  "remove `runtime`, or have it compiled at build time: "
-		  "`stackbuild facts extension %s` names the variables",
-		  x->known->name);
+	if (x->known->jit_unless.n)
+		diag_help(d,
+			  "have it compiled at build time: env: {%.*s: \"%s\"} of the extension; "
+			  "or remove `runtime`",
+			  (int)strcspn(x->known->jit_unless.at[0], "="), x->known->jit_unless.at[0],
+			  strchr(x->known->jit_unless.at[0], '=') + 1);
+	else
+		diag_help(d, "remove `runtime`: the first stage has all that it needs");
 	diag_source(d, x->known->source);
 }
 

@@ -70,5 +70,6 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_packages(&w);
 	resolve_apt(&w);
 	resolve_last(&w);
+	resolve_check(&w);
 	return ds->errors == w.errors ? s : NULL;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "base/list.h"
 #include "facts/facts.h"
@@ -127,5 +128,35 @@ struct resolve_options {
  */
 const struct stack *resolve(struct arena *a, struct diags *ds, const struct facts *f,
 			    const struct recipe *r, const struct resolve_options *o);
+
+/* --- what is judged at all: rules.def --- */
+
+enum rule_class { RULE_FACT, RULE_CHECK, RULE_PREVENTED, RULE_LATER };
+enum rule_basis { BASIS_QUOTED, BASIS_CODE, BASIS_INFERRED, BASIS_GENERAL };
+
+struct rule_row {
+	const char *id;     /* "SB008" */
+	enum severity told; /* how it is told, or would be */
+	enum rule_basis basis;
+	enum rule_class class;
+	const char *codes; /* "SB0220"; of RULE_FACT beside those of its rows in fit/rows.def */
+	const char *title, *how;
+	const char *test, *near; /* below tests/, without .test */
+	const char *source;
+};
+
+/* All hundred, in order. */
+const struct rule_row *rules_all(size_t *n);
+/* By id, in any case; NULL: there is none. */
+const struct rule_row *rule_of(const char *id);
+/* Every code that tells it, in order; none of what is prevented or seen later. */
+struct names rule_codes(struct arena *a, const struct rule_row *r);
+
+/* docs/rules.md. */
+void rules_markdown(struct arena *a, struct buf *out);
+/* One rule, for `stackbuild explain SB008`. */
+void rule_text(struct arena *a, const struct rule_row *r, struct buf *out);
+/* The rules that a code tells, a line each, or nothing. */
+void rules_of_code(struct arena *a, const char *code, struct buf *out);
 
 #endif

@@ -116,9 +116,15 @@ index_given(struct work *w, struct text index)
 
 		s->torch_tag = index.s;
 		s->torch_variant = v;
-		s->torch_index = choice_made(
-			v && v->index ? v->index : facts_torch_index(w->f, w->a, index.s),
-			"the recipe asks for this build", v ? v->source : NULL);
+		/* Its own index does not have all that it needs, and PyPI has both. */
+		if (v && v->on_pypi && v->cuda_bindings)
+			s->torch_index = choice_made(
+				NULL, "the recipe asks for this build, which PyPI carries",
+				v->source);
+		else
+			s->torch_index = choice_made(
+				v && v->index ? v->index : facts_torch_index(w->f, w->a, index.s),
+				"the recipe asks for this build", v ? v->source : NULL);
 	}
 	s->torch_index.at = index.at;
 	s->torch_index.given = true;

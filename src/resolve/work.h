@@ -29,6 +29,8 @@ void resolve_extensions(struct work *w); /* versions, sources, environment, orde
 void resolve_packages(struct work *w);   /* build requirements, ordinary ones, constraints */
 void resolve_apt(struct work *w);        /* the operating system's packages, both stages */
 
+void resolve_check(struct work *w); /* what checks.def judges, at the end */
+
 /* The oldest series that is chosen without being asked for: 3.10 ended in October 2026. */
 #define PYTHON_OLDEST "3.11"
 

@@ -1,0 +1,109 @@
+#include "check.h"
+
+/* What the name of an image tells beside whether it exists. */
+
+/* The last release of a series that has an image for that system. */
+static const struct cuda_toolkit *
+last_of_series(const struct work *w, const char *cuda, const char *os)
+{
+	size_t n;
+	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (same_series(w->a, all[i]->version, cuda) && names_have(&all[i]->image_os, os))
+			found = all[i];
+	return found;
+}
+
+static void
+judge_point_release(struct work *w, struct text image)
+{
+	struct image_name n = facts_image_name(w->f, w->a, image.s);
+	const struct cuda_toolkit *t;
+	const char *tag, *better, *why, *source;
+	struct diag *d;
+
+	/* A digest stays, whatever becomes of the tag. */
+	if (!n.cuda || !n.os || !n.tag || n.digest || !facts_cuda(w->f, n.cuda))
+		return;
+	t = last_of_series(w, n.cuda, n.os);
+	if (!t || version_order(w->a, t->version, n.cuda) <= 0 || !starts_with(n.tag, n.cuda))
+		return;
+	tag = arena_printf(w->a, "%s%s", t->version, n.tag + strlen(n.cuda));
+	if (facts_image(w->f, w->a, n.repository, tag, &why, &source) == TRI_NO)
+		return;
+	better = arena_printf(w->a, "%s:%s", n.repository, tag);
+	d = diag_at(w->ds, W_IMAGE_OLD, image.at, "CUDA %s is superseded by %s", n.cuda,
+		    t->version);
+	diag_why(d, "NVIDIA keeps the last point release of a series, and announces that it "
+		    "deletes the others");
+	diag_fix(d, image.at, better, "take %s, or pin this one by its digest (@sha256:...)",
+		 better);
+	diag_source(d, t->source);
+}
+
+void
+check_superseded(struct work *w)
+{
+	if (w->r->base.s)
+		judge_point_release(w, w->r->base);
+	if (w->r->runtime.base.s)
+		judge_point_release(w, w->r->runtime.base);
+}
+
+/* torch warns of another minor when it compiles, and carries on. */
+void
+check_minor(struct work *w)
+{
+	const struct stack *s = w->s;
+	const char *own = s->torch_variant ? s->torch_variant->cuda : NULL;
+	size_t major = own ? strcspn(own, ".") + 1 : 0;
+	struct diag *d;
+
+	if (!own || !s->cuda.value || !s->cuda.given || !resolve_compiles(w) ||
+	    strncmp(own, s->cuda.value, major) != 0 || same_series(w->a, own, s->cuda.value))
+		return;
+	d = diag_at(w->ds, N_CUDA_MINOR, s->cuda.at,
+		    "extensions are compiled with CUDA %s, and torch was with %s",
+		    version_series(w->a, s->cuda.value), version_series(w->a, own));
+	diag_why(d, "within one major that works; torch warns of it while it compiles");
+	diag_help(d, "nothing, if there is a reason; else CUDA %s is the nearest",
+		  version_series(w->a, own));
+	diag_source(d, s->torch_variant->source);
+}
+
+static bool
+lists_cudnn(const struct recipe_requirements *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (starts_with(list->at[i].req->key, "nvidia-cudnn"))
+			return true;
+	return false;
+}
+
+void
+check_cudnn(struct work *w)
+{
+	const struct stack *s = w->s;
+
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *e = &s->extensions.at[i];
+		const char *needs = e->known ? e->known->needs_cudnn : NULL;
+		struct diag *d;
+
+		/* Of an image that is not NVIDIA's nobody knows what is in it. */
+		if (!needs || e->source == SOURCE_WHEEL || s->image.cudnn ||
+		    (s->cuda_from == CUDA_IMAGE && !s->image.flavour) ||
+		    lists_cudnn(&w->r->packages) || lists_cudnn(&w->r->torch.with))
+			continue;
+		d = diag_at(w->ds, W_NO_CUDNN, e->at, "`%s` needs cuDNN's headers, %s or later",
+			    e->name, needs);
+		diag_why(d,
+			 "`%s` has none, and torch's own cuDNN lies where its build does not look",
+			 s->base.value);
+		if (s->base.at.line)
+			diag_note(d, s->base.at, "the base is named here");
+		diag_help(d, "take a cudnn-devel image as base");
+		diag_source(d, e->known->source);
+	}
+}
