@@ -104,6 +104,20 @@ tri_of(struct fact x)
 	return !s ? TRI_UNKNOWN : !strcmp(s, "true") ? TRI_YES : TRI_NO;
 }
 
+/* The conditions of archs, beside them. */
+static struct names
+nvcc_of(const struct facts *f, struct names archs, struct fact table)
+{
+	struct names specs = { 0 };
+
+	for (size_t i = 0; i < archs.n; i++) {
+		const char *spec = fact_text_of(table, archs.at[i]);
+
+		list_push(f->a, &specs, spec ? spec : "");
+	}
+	return specs;
+}
+
 /* `r`: a release, or the file itself for what holds for all of them. */
 static struct extension_release
 read_release(const struct facts *f, const char *name, const char *version, struct trail t)
@@ -111,6 +125,7 @@ read_release(const struct facts *f, const char *name, const char *version, struc
 	struct fact r = t.at[t.n - 1];
 	struct held h = held_of(t.at[0], r);
 	struct arena *a = f->a;
+	struct names archs = fact_words(a, field_of(&h, "archs"));
 
 	return (struct extension_release){
 		.name = name,
@@ -124,7 +139,8 @@ read_release(const struct facts *f, const char *name, const char *version, struc
 		.build_requires = fact_items(a, field_of(&h, "build_requires")),
 		.run_requires = fact_items(a, field_of(&h, "run_requires")),
 		.run_known = fact_is(field_of(&h, "run_requires")),
-		.archs = fact_words(a, field_of(&h, "archs")),
+		.archs = archs,
+		.archs_nvcc = nvcc_of(f, archs, field_of(&h, "archs_nvcc")),
 		.honours_arch_list = tri_of(field_of(&h, "honours_arch_list")),
 		.arch_env = fact_text(field_of(&h, "arch_env")),
 		.arch_env_dots = tri_of(field_of(&h, "arch_env_dots")) == TRI_YES,
@@ -171,6 +187,8 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 		.jit_at_run_time = fact_true_of(file, "jit_at_run_time"),
 		.jit_unless = fact_words(f->a, fact_get(file, "jit_unless")),
 		.needs_cudnn = fact_text_of(file, "needs_cudnn"),
+		.cpu = tri_of(fact_get(file, "cpu")),
+		.same_cuda_series = fact_true_of(file, "same_cuda_series"),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.releases = all,
 		.nreleases = n,

@@ -43,9 +43,10 @@ struct torch_variant {
 	const char *cuda_bindings; /* requirement that PyPI alone has, "cuda-bindings==13.0.3" */
 	enum tri cxx11abi;
 	const char *glibc_min; /* "2.17", "2.28"; or NULL */
-	struct names archs; /* compute capabilities with SASS: "5.0" ... "9.0"; empty: not known */
-	const char *ptx;    /* "12.0" if it carries PTX for that, or NULL */
-	bool on_pypi;       /* the default build that PyPI carries */
+	struct names archs;  /* compute capabilities with SASS: "5.0" ... "9.0"; empty: not known */
+	bool archs_inferred; /* what they leave out below the first was not read in the wheel */
+	const char *ptx;     /* "12.0" if it carries PTX for that, or NULL */
+	bool on_pypi;        /* the default build that PyPI carries */
 	bool verified;
 	const char *source;
 };
@@ -223,6 +224,7 @@ struct extension_release {
 	struct names run_requires;   /* ordinary packages for run time, in order, without torch */
 	bool run_known;              /* whether that is known: it may be none */
 	struct names archs;          /* "8.0" ... that it hard-codes; empty: not known, or none */
+	struct names archs_nvcc;     /* of each of them: with which nvcc, ">=12.8"; "": with any */
 	enum tri honours_arch_list;  /* TORCH_CUDA_ARCH_LIST */
 	const char *arch_env; /* its own variable, "FLASH_ATTN_CUDA_ARCHS" ("80;90"), or NULL */
 	bool arch_env_dots;   /* it wants "8.0;9.0" */
@@ -255,6 +257,8 @@ struct extension {
 	bool jit_at_run_time;     /* and CUDA code too: nvcc, ninja, g++ */
 	struct names jit_unless;  /* "DS_BUILD_OPS=1": compiled at build time with one of them */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
+	enum tri cpu;             /* there is a use of it with a torch without CUDA */
+	bool same_cuda_series;    /* it compiles only with the CUDA series of torch's build */
 	unsigned mem_mib_per_job; /* peak of one compile job; 0: not known */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;
@@ -285,11 +289,39 @@ const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 				  const struct wheel_wanted *want, const char **why,
 				  const char **source);
 
+/* One line of a release's list of prebuilt wheels: each torch with each CUDA and Python. */
+struct wheel_row {
+	struct names torch, cuda, pythons; /* "2.2"; "cu122", "cu12"; "3.11" */
+	bool abi_old, abi_new;
+	bool nightly; /* built with a nightly of that torch */
+};
+struct wheel_list {
+	const struct wheel_row *rows;
+	size_t n;
+	const char *never; /* why the name that follows from the stack is never there, or NULL */
+	bool x86_64_only;  /* its setup.py knows no other machine */
+	const char *glibc_min; /* "2.32", or NULL */
+	const char *source;
+};
+/* All of what facts_extension_wheel() chooses from. */
+struct wheel_list facts_extension_wheels(const struct facts *f, struct arena *a,
+					 const struct extension_release *r);
+
+/* CUDA series for which releases of a package carry no library. */
+struct no_library {
+	const char *spec;  /* these releases */
+	struct names cuda; /* "12.5" */
+	const char *source;
+};
+const struct no_library *facts_no_library(const struct facts *f, struct arena *a,
+					  const struct extension *e, size_t *n);
+
 /* One thing that must hold between two packages. */
 struct pairing {
 	const char *name, *spec;   /* this package at these versions */
 	const char *other, *needs; /* needs the other at these */
 	bool optional;             /* only if the other is there */
+	bool inferred;             /* concluded, not read: it may work all the same */
 	const char *why, *source;
 };
 const struct pairing *facts_pairings(const struct facts *f, size_t *n);

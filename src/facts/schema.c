@@ -30,6 +30,7 @@ static const struct fact_field torch_build[] = {
 	ONE_("abi", F_ABI),
 	ONE_("glibc", F_SERIES),
 	WORDS_("archs", F_CC),
+	ONE_("archs_inferred", F_BOOL),
 	ONE_("ptx", F_CC),
 	ONE_("pypi", F_BOOL),
 	ONE_("cuda_bindings", F_REQUIREMENT),
@@ -291,7 +292,7 @@ static const struct fact_field package[] = {
 
 #define PAIRING_FIELDS \
 	NEED("versions", F_SPEC), NEED("other", F_NAME), NEED("needs", F_SPEC), \
-		ONE_("optional", F_BOOL), NEED("why", F_TEXT)
+		ONE_("optional", F_BOOL), ONE_("inferred", F_BOOL), NEED("why", F_TEXT)
 
 static const struct fact_field pairing[] = { PAIRING_FIELDS, END };
 static const struct fact_field named_pairing[] = { NEED("name", F_NAME), PAIRING_FIELDS, END };
@@ -335,6 +336,12 @@ static const struct fact_field wheel_group[] = {
 	END,
 };
 
+static const struct fact_field no_library[] = {
+	NEED("versions", F_SPEC),
+	NEED_WORDS("cuda", F_SERIES),
+	END,
+};
+
 static const struct fact_field env_text[] = { NEED("what", F_TEXT), END };
 
 static const struct fact_field extension_file[] = {
@@ -352,6 +359,9 @@ static const struct fact_field extension_file[] = {
 	ONE_("jit_at_run_time", F_BOOL),
 	WORDS_("jit_unless", F_ENV_SET),
 	ONE_("needs_cudnn", F_SERIES),
+	ONE_("cpu", F_BOOL),
+	ONE_("same_cuda_series", F_BOOL),
+	ROWS_("no_library", no_library),
 	ONE_("mem_mib_per_job", F_UINT),
 	ONE_("wheel_index", F_TEXT),
 	ONE_("wheel_url", F_TEXT),

@@ -67,6 +67,7 @@ read_build(const struct facts *f, const char *tag, struct fact build, struct tra
 		.cxx11abi = abi_of(build, r),
 		.glibc_min = glibc ? glibc : fact_text_of(r, "glibc"),
 		.archs = fact_words(f->a, fact_get(build, "archs")),
+		.archs_inferred = fact_true_of(build, "archs_inferred"),
 		.ptx = fact_text_of(build, "ptx"),
 		.on_pypi = fact_true_of(build, "pypi"),
 		.verified = trail_verified(t),

@@ -147,3 +147,71 @@ facts_extension_wheel(const struct facts *f, struct arena *a, const struct exten
 		    },
 		    6);
 }
+
+static bool
+has_word(struct names words, const char *word)
+{
+	for (size_t i = 0; i < words.n; i++)
+		if (!strcmp(words.at[i], word))
+			return true;
+	return false;
+}
+
+static struct wheel_row
+read_row(struct arena *a, struct fact row)
+{
+	struct names abis = fact_words(a, fact_get(row, "abi"));
+
+	return (struct wheel_row){
+		.torch = fact_words(a, fact_get(row, "torch")),
+		.cuda = fact_words(a, fact_get(row, "cuda")),
+		.pythons = fact_words(a, fact_get(row, "python")),
+		.abi_old = !abis.n || has_word(abis, "old"),
+		.abi_new = !abis.n || has_word(abis, "new"),
+		.nightly = fact_true_of(row, "nightly"),
+	};
+}
+
+struct wheel_list
+facts_extension_wheels(const struct facts *f, struct arena *a, const struct extension_release *r)
+{
+	struct fact file = extension_file_of(f, r->name), groups = fact_get(file, "wheels");
+	struct fact release = fact_get(fact_get(file, "releases"), r->version);
+	const char *machine = fact_text(extension_field(file, release, "guesses_machine"));
+	const struct version *version = version_parse(a, r->version);
+	struct wheel_list list = { .source = r->source };
+	struct wheel_rows LIST(struct wheel_row) rows = { 0 };
+
+	list.never = never_there(f, r, &(struct wheel_wanted){ .machine = "x86_64" });
+	list.x86_64_only = machine && !strcmp(machine, "false");
+	list.glibc_min = fact_text(extension_field(file, release, "wheel_glibc"));
+	for (size_t i = 0; version && i < fact_count(groups); i++) {
+		struct fact group = fact_at(groups, i), of = fact_get(group, "rows");
+		const char *spec = fact_text_of(group, "versions");
+
+		if (!spec || !specifiers_match(specifiers_parse(a, spec), version, PRE_YES))
+			continue;
+		list.source = trail_source(f, trail_to(trail_of(file), group));
+		for (size_t k = 0; k < fact_count(of); k++)
+			list_push(a, &rows, read_row(a, fact_at(of, k)));
+	}
+	list.rows = rows.at;
+	list.n = rows.n;
+	return list;
+}
+
+const struct no_library *
+facts_no_library(const struct facts *f, struct arena *a, const struct extension *e, size_t *n)
+{
+	struct fact file = extension_file_of(f, e->name), all = fact_get(file, "no_library");
+	struct no_library *list = arena_array_of(a, struct no_library, fact_count(all));
+
+	*n = fact_count(all);
+	for (size_t i = 0; i < *n; i++)
+		list[i] = (struct no_library){
+			.spec = fact_text_of(fact_at(all, i), "versions"),
+			.cuda = fact_words(a, fact_get(fact_at(all, i), "cuda")),
+			.source = trail_source(f, trail_to(trail_of(file), fact_at(all, i))),
+		};
+	return list;
+}

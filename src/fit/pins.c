@@ -249,49 +249,12 @@ allowed(struct fit_work *w, unsigned thing, const struct specifiers *spec)
 	return set;
 }
 
-static void
-pin_requirement(struct fit_work *w, const struct recipe_requirement *q)
-{
-	const struct requirement *req = q->req;
-	const char *key = req->key;
-	unsigned thing;
-
-	if (!applies(w, req) || !strcmp(key, "torch"))
-		return;
-	if (!judged(w, key)) {
-		list_push(w->a, &w->unjudged, req->name);
-		return;
-	}
-	thing = fit_slot(w, facts_extension(w->f, key) ? FIT_EXTENSION : FIT_PACKAGE, key);
-	pin(w,
-	    (struct fit_pin){ .kind = PIN_REQUIREMENT,
-			      .thing = thing,
-			      .at = q->text.at,
-			      .text = q->text.s,
-			      .note = arena_printf(w->a, "%s is asked for here", req->name),
-			      .sentence = arena_printf(w->a, "the recipe asks for %s", q->text.s),
-			      .requirement = q },
-	    req->url ? fit_all(w, thing) : allowed(w, thing, req->spec), LIGHT);
-}
-
-/* --- extensions --- */
-
-static bool
-names_a_wheel(const char *url)
+bool
+fit_names_wheel(const char *url)
 {
 	size_t n = strcspn(url, "?#");
 
 	return n > 4 && !memcmp(url + n - 4, ".whl", 4);
-}
-
-/* A marker that says no leaves it out. */
-static bool
-stays(const struct fit_work *w, const struct recipe_extension *e)
-{
-	const struct requirement as = { .marker = e->marker.s ? marker_parse(w->a, e->marker.s) :
-								NULL };
-
-	return applies(w, &as);
 }
 
 static const char *
@@ -301,6 +264,50 @@ version_of_url(struct fit_work *w, const char *url)
 	const char *name;
 
 	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
+}
+
+static void
+pin_requirement(struct fit_work *w, const struct recipe_requirement *q)
+{
+	const struct requirement *req = q->req;
+	const char *key = req->key;
+	const char *wheel;
+	unsigned thing;
+
+	if (!applies(w, req) || !strcmp(key, "torch"))
+		return;
+	wheel = req->url && fit_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
+	if (!wheel && !judged(w, key)) {
+		list_push(w->a, &w->unjudged, req->name);
+		return;
+	}
+	thing = fit_slot(w, facts_extension(w->f, key) ? FIT_EXTENSION : FIT_PACKAGE, key);
+	if (wheel)
+		w->slots.at[thing]->wheel = req->url;
+	pin(w,
+	    (struct fit_pin){ .kind = PIN_REQUIREMENT,
+			      .thing = thing,
+			      .at = q->text.at,
+			      .text = q->text.s,
+			      .note = arena_printf(w->a, "%s is asked for here", req->name),
+			      .sentence = arena_printf(w->a, "the recipe asks for %s", q->text.s),
+			      .requirement = q },
+	    wheel    ? fit_one(w, thing, fit_candidate(w, thing, wheel)) :
+	    req->url ? fit_all(w, thing) :
+		       allowed(w, thing, req->spec),
+	    LIGHT);
+}
+
+/* --- extensions --- */
+
+/* A marker that says no leaves it out. */
+static bool
+stays(const struct fit_work *w, const struct recipe_extension *e)
+{
+	const struct requirement as = { .marker = e->marker.s ? marker_parse(w->a, e->marker.s) :
+								NULL };
+
+	return applies(w, &as);
 }
 
 static void
@@ -431,7 +438,7 @@ fit_pins(struct fit_work *w)
 		const struct recipe_extension *e = &r->extensions.at[i];
 
 		if (stays(w, e) && e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
-		    !(e->url.s && names_a_wheel(e->url.s)))
+		    !(e->url.s && fit_names_wheel(e->url.s)))
 			w->compiles = true;
 	}
 	if (r->base.s)

@@ -21,6 +21,7 @@ struct fit_slot {
 	const void *entry; /* struct extension, gpu, python_package; or NULL */
 	const char *of;    /* FIT_SOURCE: the extension's key */
 	const struct recipe_extension *asked; /* FIT_EXTENSION, FIT_SOURCE */
+	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
 };
 struct fit_slots LIST(struct fit_slot *);
 
@@ -104,6 +105,8 @@ struct solve_provider fit_provider(struct fit_work *w);
 /* --- pins.c --- */
 
 void fit_pins(struct fit_work *w);
+/* True if an address ends in the name of a wheel. */
+bool fit_names_wheel(const char *url);
 
 /* --- the rows: one function each --- */
 

@@ -1,0 +1,331 @@
+#include "extension.h"
+
+/* GPUs: what torch's build has code for, and what extensions are compiled for. */
+
+/* The i-th thing that is a GPU; false: there are no more. */
+static bool
+next_gpu(struct fit_work *w, size_t *i, unsigned *thing)
+{
+	for (; *i < w->slots.n; (*i)++)
+		if (w->slots.at[*i]->t.kind == FIT_GPU) {
+			*thing = (unsigned)(*i)++;
+			return true;
+		}
+	return false;
+}
+
+static const char *
+cc_of(struct fit_work *w, unsigned gpu)
+{
+	return fit_at(w, gpu)->c[0].text;
+}
+
+/* "the rtx5090 (compute capability 12.0)" */
+static const char *
+gpu_words(struct fit_work *w, unsigned gpu)
+{
+	const struct fit_thing *t = fit_at(w, gpu);
+
+	return !strcmp(t->label, t->c[0].text) ?
+		       arena_printf(w->a, "compute capability %s", t->label) :
+		       arena_printf(w->a, "`%s`, which is compute capability %s", t->label,
+				    t->c[0].text);
+}
+
+/* --- GPU <-> torch's build --- */
+
+static bool
+ptx_runs(const struct torch_variant *v, const char *cc)
+{
+	return v->ptx && fit_cc_order(v->ptx, cc) <= 0;
+}
+
+/* The toolkit of a build could not have compiled for that GPU, nor for an older one like it. */
+static bool
+toolkit_cannot(const struct fit_work *w, const struct torch_variant *v, const char *cc)
+{
+	const struct cuda_toolkit *t = v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
+
+	if (!t && v->cuda)
+		t = facts_cuda(w->f, fit_series(w->a, v->cuda));
+	return t && t->archs.n && !fit_sass_runs(&t->archs, cc);
+}
+
+/* That an old GPU is left out is not read anywhere: only concluded. */
+static bool
+is_inferred(const struct fit_work *w, const struct torch_variant *v, const char *cc)
+{
+	return v->archs_inferred && fit_cc_order(cc, v->archs.at[0]) < 0 &&
+	       !toolkit_cannot(w, v, cc);
+}
+
+static void
+code_for(struct fit_ask *q, bool inferred)
+{
+	struct fit_work *w = q->w;
+	const struct torch_release *r = fit_at(w, q->thing)->c[q->candidate].entry;
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build"), gpu;
+
+	for (size_t i = 0; r && next_gpu(w, &i, &gpu);)
+		for (size_t k = 0; k < r->nvariants; k++) {
+			const struct torch_variant *v = &r->variants[k];
+			struct names tag = { 0 };
+			struct fit_terms t = { 0 };
+
+			if (!v->archs.n || fit_sass_runs(&v->archs, cc_of(w, gpu)) ||
+			    ptx_runs(v, cc_of(w, gpu)) ||
+			    is_inferred(w, v, cc_of(w, gpu)) != inferred)
+				continue;
+			list_push(w->a, &tag, v->tag);
+			fit_and_this(&t, q);
+			fit_and(&t, build, fit_named(w, build, &tag, false));
+			fit_and(&t, gpu, fit_all(w, gpu));
+			fit_clash(q, t.at, t.n, v->source,
+				  "the %s build of torch %s has code for compute capability %s, "
+				  "and none for %s",
+				  v->tag, r->version, fit_and_list(w->a, &v->archs),
+				  gpu_words(w, gpu));
+		}
+}
+
+void
+fit_row_gpu_torch(struct fit_ask *q)
+{
+	code_for(q, false);
+}
+
+void
+fit_row_gpu_torch_inferred(struct fit_ask *q)
+{
+	code_for(q, true);
+}
+
+/* PTX is compiled by the driver, which must be as new as the toolkit that made it. */
+void
+fit_row_gpu_ptx(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct torch_release *r = fit_at(w, q->thing)->c[q->candidate].entry;
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build"), gpu;
+	int driver = fit_find(w, "driver");
+	const struct fit_candidate *d = driver < 0 ? NULL : &fit_at(w, (unsigned)driver)->c[0];
+
+	for (size_t i = 0; r && d && d->v && next_gpu(w, &i, &gpu);)
+		for (size_t k = 0; k < r->nvariants; k++) {
+			const struct torch_variant *v = &r->variants[k];
+			const struct cuda_toolkit *made =
+				v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
+			const struct version *least =
+				made && made->driver_min ? version_parse(w->a, made->driver_min) :
+							   NULL;
+			struct names tag = { 0 };
+			struct fit_terms t = { 0 };
+
+			if (!v->archs.n || fit_sass_runs(&v->archs, cc_of(w, gpu)) ||
+			    !ptx_runs(v, cc_of(w, gpu)) || !least || version_cmp(d->v, least) >= 0)
+				continue;
+			list_push(w->a, &tag, v->tag);
+			fit_and_this(&t, q);
+			fit_and(&t, build, fit_named(w, build, &tag, false));
+			fit_and(&t, gpu, fit_all(w, gpu));
+			fit_and(&t, (unsigned)driver, fit_one(w, (unsigned)driver, 0));
+			fit_clash(q, t.at, t.n, v->source,
+				  "the %s build of torch %s reaches %s only through PTX, which a "
+				  "driver older than %s does not compile",
+				  v->tag, r->version, gpu_words(w, gpu), made->driver_min);
+		}
+}
+
+/* --- extension <-> nvcc --- */
+
+static const struct cuda_toolkit *
+toolkit(const struct fit_thing *cuda, size_t i)
+{
+	const struct cuda_toolkit *t = cuda->c[i].entry;
+
+	return t && t->archs.n ? t : NULL;
+}
+
+static bool
+has(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->at[i], name))
+			return true;
+	return false;
+}
+
+/* Whether setup.py gives nvcc of a series the i-th of the release's capabilities. */
+static bool
+is_given(struct fit_work *w, const struct extension_release *r, size_t i, const char *series)
+{
+	const char *spec = i < r->archs_nvcc.n ? r->archs_nvcc.at[i] : "";
+
+	return !*spec ||
+	       specifiers_match(specifiers_parse(w->a, spec), version_parse(w->a, series), PRE_YES);
+}
+
+static bool
+is_fixed(const struct extension_release *r)
+{
+	return r->archs.n && r->honours_arch_list == TRI_NO && !r->arch_env;
+}
+
+/* Toolkits of one series are alike: what was found for the one before holds for the next. */
+static bool
+same_as_before(struct fit_work *w, const struct fit_thing *cuda, size_t i)
+{
+	return i &&
+	       !strcmp(fit_series(w->a, cuda->c[i].text), fit_series(w->a, cuda->c[i - 1].text));
+}
+
+/* The first capability that setup.py always names and this nvcc does not know, or NULL. */
+static const char *
+unknown_to(struct fit_work *w, const struct extension_release *r, const struct cuda_toolkit *t,
+	   const char *series)
+{
+	for (size_t i = 0; i < r->archs.n; i++)
+		if (!has(&t->archs, r->archs.at[i]) && is_given(w, r, i, series))
+			return r->archs.at[i];
+	return NULL;
+}
+
+void
+fit_row_extension_archs(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	struct fit_release x = fit_release_of(q);
+	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda");
+	const struct fit_thing *at = fit_at(w, cuda);
+	solve_word *refused = fit_none(w, cuda);
+	const char *arch = NULL, *found = NULL;
+	struct fit_terms t = { 0 };
+
+	if (!x.r || !is_fixed(x.r))
+		return;
+	for (size_t i = 0; i < at->n; i++) {
+		if (!toolkit(at, i))
+			continue;
+		if (!same_as_before(w, at, i))
+			found = unknown_to(w, x.r, toolkit(at, i), fit_series(w->a, at->c[i].text));
+		if (found) {
+			solve_set_add(refused, i);
+			arch = found;
+		}
+	}
+	fit_and_this(&t, q);
+	if (!arch || !fit_and_compiled(&t, q))
+		return;
+	fit_and(&t, cuda, refused);
+	fit_clash(q, t.at, t.n, x.r->source,
+		  "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
+		  "not know",
+		  x.name, arch, fit_cuda_words(w, refused));
+}
+
+/* --- extension <-> GPU --- */
+
+/* Code of the release for that GPU, if a toolkit of that series compiles it. */
+static bool
+has_code(struct fit_work *w, const struct extension_release *r, const struct cuda_toolkit *t,
+	 const char *series, const char *cc)
+{
+	struct names made = { 0 };
+
+	for (size_t i = 0; i < r->archs.n; i++)
+		if ((!t || has(&t->archs, r->archs.at[i])) &&
+		    (!series || is_given(w, r, i, series)))
+			list_push(w->a, &made, r->archs.at[i]);
+	return fit_sass_runs(&made, cc);
+}
+
+/* Toolkits that make no code of it for that GPU. */
+static solve_word *
+without_code(struct fit_work *w, const struct extension_release *r, unsigned cuda, const char *cc)
+{
+	const struct fit_thing *at = fit_at(w, cuda);
+	solve_word *set = fit_none(w, cuda);
+	bool lacks = false;
+
+	for (size_t i = 0; i < at->n; i++) {
+		if (!toolkit(at, i))
+			continue;
+		if (!same_as_before(w, at, i))
+			lacks = !has_code(w, r, toolkit(at, i), fit_series(w->a, at->c[i].text),
+					  cc);
+		if (lacks)
+			solve_set_add(set, i);
+	}
+	return set;
+}
+
+static void
+release_on_gpu(struct fit_ask *q, const struct fit_release *x, unsigned gpu)
+{
+	struct fit_work *w = q->w;
+	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda");
+	size_t n = fit_at(w, cuda)->n;
+	solve_word *lack;
+	struct fit_terms t = { 0 };
+
+	fit_and_this(&t, q);
+	fit_and(&t, gpu, fit_all(w, gpu));
+	if (!has_code(w, x->r, NULL, NULL, cc_of(w, gpu))) {
+		fit_clash(q, t.at, t.n, x->r->source,
+			  "%s has code for compute capability %s, and none that runs on %s",
+			  x->name, fit_and_list(w->a, &x->r->archs), gpu_words(w, gpu));
+		return;
+	}
+	lack = without_code(w, x->r, cuda, cc_of(w, gpu));
+	if (!solve_set_count(lack, n) || !fit_and_compiled(&t, q))
+		return;
+	fit_and(&t, cuda, lack);
+	fit_clash(q, t.at, t.n, x->r->source,
+		  "compiled with CUDA %s, %s has no code that runs on %s", fit_cuda_words(w, lack),
+		  x->name, gpu_words(w, gpu));
+}
+
+void
+fit_row_gpu_extension(struct fit_ask *q)
+{
+	struct fit_release x = fit_release_of(q);
+	unsigned gpu;
+
+	if (!x.r || !x.r->archs.n || x.r->honours_arch_list != TRI_NO)
+		return;
+	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
+		release_on_gpu(q, &x, gpu);
+}
+
+/* --- GPU <-> nvcc, for extensions that are compiled for the GPUs asked for --- */
+
+void
+fit_row_gpu_nvcc(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct fit_slot *s = w->slots.at[q->thing];
+	struct fit_release x = fit_release_of(q);
+	const struct extension_release *r = x.r ? x.r : x.e ? &x.e->any : NULL;
+	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda"), gpu;
+	const struct fit_thing *at = fit_at(w, cuda);
+
+	if (s->t.kind != FIT_EXTENSION || (x.e && x.e->pypi == PYPI_WHEEL) ||
+	    (r && r->archs.n && r->honours_arch_list == TRI_NO))
+		return;
+	for (size_t i = 0; next_gpu(w, &i, &gpu);) {
+		solve_word *refuse = fit_none(w, cuda);
+		struct fit_terms t = { 0 };
+
+		for (size_t k = 0; k < at->n; k++)
+			if (toolkit(at, k) && !has(&toolkit(at, k)->archs, cc_of(w, gpu)))
+				solve_set_add(refuse, k);
+		fit_and_this(&t, q);
+		if (!solve_set_count(refuse, at->n) || !fit_and_compiled(&t, q))
+			continue;
+		fit_and(&t, cuda, refuse);
+		fit_and(&t, gpu, fit_all(w, gpu));
+		fit_clash(q, t.at, t.n, NULL,
+			  "%s is compiled for %s, which the nvcc of CUDA %s does not know", x.name,
+			  gpu_words(w, gpu), fit_cuda_words(w, refuse));
+	}
+}

@@ -1,0 +1,259 @@
+#include <stdlib.h>
+
+#include "extension.h"
+
+/* from: release: the wheels that a project built of one of its releases. */
+
+/* What all facts of one release begin with: "it is this one, and it comes from there". */
+struct list {
+	struct fit_ask *q;
+	struct fit_release x;
+	struct wheel_list wheels;
+	int source;
+	solve_word *from;
+};
+
+static struct fit_terms
+begin(const struct list *l)
+{
+	struct fit_terms t = { 0 };
+
+	fit_and_this(&t, l->q);
+	fit_and(&t, (unsigned)l->source, l->from);
+	return t;
+}
+
+/* A row is for the CUDA of a build: wheels are made once for a major. */
+static bool
+row_has_cuda(const struct wheel_row *row, const char *tag)
+{
+	for (size_t i = 0; i < row->cuda.n; i++)
+		if (starts_with(tag, "cu") && starts_with(row->cuda.at[i], "cu") &&
+		    !strncmp(row->cuda.at[i] + 2, tag + 2, 2))
+			return true;
+	return false;
+}
+
+static bool
+has(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->at[i], name))
+			return true;
+	return false;
+}
+
+static bool
+row_has_abi(const struct wheel_row *row, enum tri abi)
+{
+	return abi == TRI_UNKNOWN || (abi == TRI_YES ? row->abi_new : row->abi_old);
+}
+
+/* Of one torch build: the Pythons that there is a wheel for; false if there is none at all. */
+static bool
+pythons_of(const struct list *l, const char *series, const struct torch_variant *v,
+	   struct names *out)
+{
+	for (size_t i = 0; i < l->wheels.n; i++) {
+		const struct wheel_row *row = &l->wheels.rows[i];
+
+		if (row->nightly || !has(&row->torch, series) || !row_has_cuda(row, v->tag) ||
+		    !row_has_abi(row, v->cxx11abi))
+			continue;
+		for (size_t k = 0; k < row->pythons.n; k++)
+			if (!has(out, row->pythons.at[k]))
+				list_push(l->q->w->a, out, row->pythons.at[k]);
+	}
+	return out->n;
+}
+
+/* A torch for which there is a wheel at all. */
+static void
+for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_release *r)
+{
+	struct fit_work *w = l->q->w;
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
+	unsigned python = fit_slot(w, FIT_PYTHON, "python");
+	const char *series = fit_series(w->a, r->version);
+	struct names builds = { 0 };
+	struct fit_terms t;
+
+	for (size_t i = 0; i < r->nvariants; i++) {
+		const struct torch_variant *v = &r->variants[i];
+		struct names pythons = { 0 }, tag = { 0 };
+
+		if (!pythons_of(l, series, v, &pythons))
+			continue;
+		list_push(w->a, &builds, v->tag);
+		list_push(w->a, &tag, v->tag);
+		t = begin(l);
+		fit_and(&t, torch, fit_one(w, torch, candidate));
+		fit_and(&t, build, fit_named(w, build, &tag, false));
+		fit_and(&t, python,
+			solve_set_not(w->a, fit_named(w, python, &pythons, false),
+				      fit_at(w, python)->n));
+		fit_clash(l->q, t.at, t.n, l->wheels.source,
+			  "the project's wheels of %s for torch %s and %s are for Python %s",
+			  l->x.name, series, v->tag, fit_and_list(w->a, &pythons));
+	}
+	t = begin(l);
+	fit_and(&t, torch, fit_one(w, torch, candidate));
+	fit_and(&t, build,
+		solve_set_not(w->a, fit_named(w, build, &builds, true), fit_at(w, build)->n));
+	if (builds.n)
+		fit_clash(l->q, t.at, t.n, l->wheels.source,
+			  "the project built wheels of %s for torch %s with %s, and with no other",
+			  l->x.name, series, fit_and_list(w->a, &builds));
+	else
+		fit_clash(l->q, t.at, t.n - 1, l->wheels.source,
+			  "the project's wheels of %s for torch %s are of another C++ ABI or CUDA "
+			  "than any torch %s",
+			  l->x.name, series, series);
+}
+
+/* The torch series of the list, each once; those built with a nightly do not count. */
+static struct names
+series_of_list(const struct list *l)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < l->wheels.n; i++)
+		for (size_t k = 0; !l->wheels.rows[i].nightly && k < l->wheels.rows[i].torch.n; k++)
+			if (!has(&all, l->wheels.rows[i].torch.at[k]))
+				list_push(l->q->w->a, &all, l->wheels.rows[i].torch.at[k]);
+	return all;
+}
+
+static void
+for_all_torches(struct list *l)
+{
+	struct fit_work *w = l->q->w;
+	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
+	const struct fit_thing *at = fit_at(w, torch);
+	struct names series = series_of_list(l);
+	solve_word *none = fit_none(w, torch);
+	struct fit_terms t = begin(l);
+
+	for (size_t i = 0; i < at->n; i++) {
+		const struct torch_release *r = at->c[i].entry;
+
+		if (!has(&series, fit_series(w->a, at->c[i].text)))
+			solve_set_add(none, i);
+		else if (r)
+			for_torch(l, torch, i, r);
+	}
+	fit_and(&t, torch, none);
+	fit_clash(l->q, t.at, t.n, l->wheels.source,
+		  "the project built wheels of %s for torch %s, and for no other", l->x.name,
+		  fit_and_list(w->a, &series));
+}
+
+static void
+for_machine_and_system(struct list *l)
+{
+	struct fit_work *w = l->q->w;
+	unsigned machine = fit_slot(w, FIT_MACHINE, "machine"), os = fit_slot(w, FIT_OS, "os");
+	const struct fit_thing *t = fit_at(w, os);
+	solve_word *old = fit_none(w, os);
+	struct fit_terms terms = begin(l);
+
+	if (l->wheels.x86_64_only) {
+		fit_and(&terms, machine,
+			solve_set_not(w->a,
+				      fit_one(w, machine, fit_candidate(w, machine, "x86_64")),
+				      fit_at(w, machine)->n));
+		fit_clash(l->q, terms.at, terms.n, l->x.r->source,
+			  "the project built wheels of %s for x86_64 alone", l->x.name);
+	}
+	for (size_t i = 0; l->wheels.glibc_min && i < t->n; i++) {
+		const struct os_release *o = t->c[i].entry;
+
+		if (o && o->glibc && fit_cc_order(o->glibc, l->wheels.glibc_min) < 0)
+			solve_set_add(old, i);
+	}
+	if (!solve_set_count(old, t->n))
+		return;
+	terms = begin(l);
+	fit_and(&terms, os, old);
+	fit_clash(l->q, terms.at, terms.n, l->x.r->source,
+		  "the project's wheels of %s need glibc %s or newer", l->x.name,
+		  l->wheels.glibc_min);
+}
+
+/* Sets `l` up for the source of that name; false: the recipe asks for no such thing. */
+static bool
+list_of(struct fit_ask *q, const char *from, struct list *l)
+{
+	*l = (struct list){ .q = q, .x = fit_release_of(q) };
+	l->source = fit_source_of(q->w, fit_at(q->w, q->thing)->key);
+	if (!l->x.r || l->source < 0)
+		return false;
+	l->from = fit_sources(q->w, (unsigned)l->source, &from, 1);
+	l->wheels = facts_extension_wheels(q->w->f, q->w->a, l->x.r);
+	return true;
+}
+
+static bool
+asked_from(const struct fit_ask *q, enum extension_from from)
+{
+	const struct recipe_extension *e = q->w->slots.at[q->thing]->asked;
+
+	return e && e->from == from;
+}
+
+void
+fit_row_release_wheel(struct fit_ask *q)
+{
+	struct fit_terms t;
+	struct list l;
+
+	if (!asked_from(q, EXT_RELEASE) || !list_of(q, "release", &l))
+		return;
+	t = begin(&l);
+	if (l.wheels.never)
+		fit_clash(q, t.at, t.n, l.x.r->source,
+			  "no wheel of %s lies where its name says: %s", l.x.name, l.wheels.never);
+	else if (!l.wheels.n)
+		fit_clash(q, t.at, t.n, l.x.r->source, "no wheels of %s are known", l.x.name);
+	else
+		for_all_torches(&l);
+	for_machine_and_system(&l);
+}
+
+/* A wheel that is labelled with a torch, and was built before that one was out. */
+void
+fit_row_wheel_nightly(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct recipe_extension *e = w->slots.at[q->thing]->asked;
+	unsigned torch;
+	struct list l;
+
+	if (!e || !e->url.s || !fit_names_wheel(e->url.s) || !list_of(q, "url", &l))
+		return;
+	torch = fit_slot(w, FIT_TORCH, "torch");
+	for (size_t i = 0; i < l.wheels.n; i++)
+		for (size_t k = 0; l.wheels.rows[i].nightly && k < l.wheels.rows[i].torch.n; k++) {
+			const char *series = l.wheels.rows[i].torch.at[k];
+			struct fit_terms t = begin(&l);
+
+			fit_and(&t, torch, fit_in(w, torch, arena_printf(w->a, "==%s.*", series)));
+			fit_clash(q, t.at, t.n, l.wheels.source,
+				  "the project's wheel of %s for torch %s was built with a nightly "
+				  "of it, before it was out",
+				  l.x.name, series);
+		}
+}
+
+/* What such a wheel asks of the system, where its name does not say. */
+void
+fit_row_wheel_glibc(struct fit_ask *q)
+{
+	const struct recipe_extension *e = q->w->slots.at[q->thing]->asked;
+	struct list l;
+
+	if (e && e->url.s && fit_names_wheel(e->url.s) && list_of(q, "url", &l)) {
+		l.wheels.x86_64_only = false;
+		for_machine_and_system(&l);
+	}
+}
