@@ -11,6 +11,7 @@ struct inquiry {
 	const struct solve_pin *pins;
 	size_t npins;
 	bool *on;
+	struct nogoods basis; /* facts that the last proof stood on */
 	unsigned left, saved; /* saved: not to be spent on making it smaller */
 	bool gave_up;
 };
@@ -21,9 +22,9 @@ run(struct inquiry *q, const bool *on)
 	return search_run(&q->s, &q->u, q->pins, q->npins, on, &q->left);
 }
 
-/* Only those pins that the proof stands on. */
+/* Only those pins and facts that the proof stands on. */
 static void
-keep_marked_pins(struct inquiry *q, bool *on)
+keep_marked(struct inquiry *q, bool *on)
 {
 	search_mark(&q->s);
 	for (size_t i = 0; i < q->npins; i++)
@@ -31,15 +32,21 @@ keep_marked_pins(struct inquiry *q, bool *on)
 	for (size_t i = 0; i < q->s.pins.n; i++)
 		if (q->s.pins.at[i]->marked)
 			on[q->s.pins.at[i]->pin] = true;
+	q->basis.n = 0;
+	for (size_t i = 0; i < q->u.facts.n; i++)
+		if (q->u.facts.at[i]->marked)
+			list_push(q->u.scratch, &q->basis, q->u.facts.at[i]);
 }
 
-/* Of the facts those that the proof stands on; the others are off. */
+/* Nothing is asked any more, and all facts but the basis are off. */
 static void
-keep_marked_facts(struct inquiry *q)
+close_to_basis(struct inquiry *q)
 {
-	search_mark(&q->s);
+	q->u.closed = true;
 	for (size_t i = 0; i < q->u.facts.n; i++)
-		q->u.facts.at[i]->off = !q->u.facts.at[i]->marked;
+		q->u.facts.at[i]->off = true;
+	for (size_t i = 0; i < q->basis.n; i++)
+		q->basis.at[i]->off = false;
 }
 
 /* Is it impossible still?  Not known: then it is not made smaller. */
@@ -67,14 +74,14 @@ fewer_pins(struct inquiry *q, bool *on)
 			continue;
 		on[i] = false;
 		if (still(q, on))
-			keep_marked_pins(q, on);
+			keep_marked(q, on);
 		else
 			on[i] = true;
 	}
 }
 
 static void
-fewer_facts(struct inquiry *q, const bool *on)
+fewer_facts(struct inquiry *q, bool *on)
 {
 	for (size_t i = 0; i < q->u.facts.n; i++) {
 		struct nogood *g = q->u.facts.at[i];
@@ -82,10 +89,12 @@ fewer_facts(struct inquiry *q, const bool *on)
 		if (g->off)
 			continue;
 		g->off = true;
-		if (still(q, on))
-			keep_marked_facts(q);
-		else
+		if (still(q, on)) {
+			keep_marked(q, on);
+			close_to_basis(q);
+		} else {
 			g->off = false;
+		}
 	}
 }
 
@@ -110,34 +119,44 @@ take_away(struct inquiry *q, const bool *on)
 			q->on[i] = false;
 }
 
+/* Small, and proven; or if that is too much work as it was found. */
+static void
+cut_down(struct inquiry *q, bool *on, struct solve_proof *proof)
+{
+	keep_marked(q, on);
+	q->saved = 2 * q->s.steps + 1;
+	if (q->left < 2 * q->saved) {
+		q->gave_up = true;
+		search_proof(&q->s, q->a, proof);
+		return;
+	}
+	fewer_pins(q, on);
+	close_to_basis(q);
+	fewer_facts(q, on);
+	if (run(q, on) == SOLVE_IMPOSSIBLE)
+		search_proof(&q->s, q->a, proof);
+	else
+		q->gave_up = true;
+	open_again(&q->u);
+}
+
 /* The conflict in what the last run found impossible. */
 static struct solve_conflict
 told(struct inquiry *q)
 {
 	struct solve_conflict c = { 0 };
-	bool *on = arena_array_of(q->u.scratch, bool, q->npins ? q->npins : 1);
+	bool *on = arena_array_of(q->u.scratch, bool, q->npins + 1);
 
-	keep_marked_pins(q, on);
-	q->saved = q->left / 2;
-	fewer_pins(q, on);
-	if (run(q, on) == SOLVE_IMPOSSIBLE) {
-		q->u.closed = true;
-		keep_marked_facts(q);
-		q->saved = q->left / 2;
-		fewer_facts(q, on);
-	}
-	if (run(q, on) == SOLVE_IMPOSSIBLE)
-		search_proof(&q->s, q->a, &c.proof);
-	else
-		q->gave_up = true;
+	cut_down(q, on, &c.proof);
 	for (size_t i = 0; i < c.proof.n; i++)
 		if (c.proof.at[i].fact)
 			list_push(q->a, &c.facts, *c.proof.at[i].fact);
+	for (size_t i = 0; !c.proof.n && i < q->basis.n; i++)
+		list_push(q->a, &c.facts, *q->basis.at[i]->fact);
 	for (size_t i = 0; i < q->npins; i++)
 		if (on[i])
 			list_push(q->a, &c.pins, (unsigned)i);
 	take_away(q, on);
-	open_again(&q->u);
 	return c;
 }
 

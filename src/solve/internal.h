@@ -16,6 +16,7 @@
 struct term {
 	unsigned thing;
 	const solve_word *bad;
+	const solve_word *shown; /* in a proof: as the caller's set; NULL: not shown yet */
 };
 
 /* From two nogoods a third, about the `pivot` neither or less: the other's place in a chain. */
@@ -40,10 +41,11 @@ struct nogood {
 };
 struct nogoods LIST(struct nogood *);
 
-/* The set stands here too, so that most visits need not touch the nogood. */
+/* The set stands here too, its first word in full: most visits need touch nothing else. */
 struct watch {
 	struct nogood *g;
 	const solve_word *bad;
+	solve_word first;
 	unsigned slot;
 };
 struct watches LIST(struct watch);

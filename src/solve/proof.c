@@ -20,28 +20,31 @@ search_mark(struct search *s)
 			mark_steps(s->learned.at[i]);
 }
 
-/* A set of values as a term of the caller's. */
+/* A set of values as a term of the caller's; lines that share it share the caller's set. */
 static struct solve_term
-term_of(const struct universe *u, struct arena *a, unsigned thing, const solve_word *bad)
+term_of(const struct universe *u, struct arena *a, struct term *term)
 {
-	const struct thing *t = &u->things.at[thing];
-	bool not = set_has(bad, t->n);
-	solve_word *set = solve_set(a, t->n);
+	const struct thing *t = &u->things.at[term->thing];
+	bool not = set_has(term->bad, t->n);
+	solve_word *set;
 
-	for (unsigned i = 0; i < t->n; i++)
-		if (set_has(bad, i) != not )
-			solve_set_add(set, i);
-	return (struct solve_term){ .thing = thing, .not = not, .set = set };
+	if (!term->shown) {
+		term->shown = set = solve_set(a, t->n);
+		for (unsigned i = 0; i < t->n; i++)
+			if (set_has(term->bad, i) != not )
+				solve_set_add(set, i);
+	}
+	return (struct solve_term){ .thing = term->thing, .not = not, .set = term->shown };
 }
 
 static int
 push_line(struct search *s, struct arena *a, struct solve_proof *out, struct solve_line line,
-	  const struct term *terms, unsigned n)
+	  struct term *terms, unsigned n)
 {
 	struct solve_term *given = arena_array_of(a, struct solve_term, n ? n : 1);
 
 	for (unsigned k = 0; k < n; k++)
-		given[k] = term_of(s->u, a, terms[k].thing, terms[k].bad);
+		given[k] = term_of(s->u, a, &terms[k]);
 	line.terms = given;
 	line.n = n;
 	list_push(a, out, line);
@@ -59,57 +62,58 @@ line_of(struct search *s, struct arena *a, struct solve_proof *out, struct nogoo
 	return g->line;
 }
 
-static const solve_word *
-mixed(struct universe *u, unsigned thing, const solve_word *x, const solve_word *y, bool either)
-{
-	const struct thing *t = &u->things.at[thing];
-	solve_word *out;
-
-	if (!x || !y)
-		return x ? x : y;
-	out = solve_set(u->scratch, t->n + 1);
-	for (unsigned i = 0; i < t->words; i++)
-		out[i] = either ? x[i] | y[i] : x[i] & y[i];
-	return set_within(t->full, out, t->words) ? NULL : out;
-}
-
-static const solve_word *
-bad_of(const struct term *terms, unsigned n, unsigned thing)
+static const struct term *
+term_on(const struct term *terms, unsigned n, unsigned thing)
 {
 	for (unsigned k = 0; k < n; k++)
 		if (terms[k].thing == thing)
-			return terms[k].bad;
+			return &terms[k];
 	return NULL;
 }
 
-/* The resolvent of x and step->with; its terms are n. */
-static struct term *
-resolvent(struct universe *u, const struct term *x, unsigned nx, const struct step *step,
-	  unsigned *n)
+/* Of the pivot what is in either, of others what is in both.  False: that says nothing. */
+static bool
+mixed(struct universe *u, const struct term *x, const struct term *y, bool either,
+      struct term *result)
 {
-	const struct nogood *g = step->with;
-	struct term *out = arena_array_of(u->scratch, struct term, nx + g->n);
+	const struct thing *t = &u->things.at[x->thing];
+	solve_word *set;
 
-	*n = 0;
-	for (unsigned k = 0; k < nx; k++) {
-		unsigned thing = x[k].thing;
-		const solve_word *bad = mixed(u, thing, x[k].bad, bad_of(g->terms, g->n, thing),
-					      thing == step->pivot);
-
-		if (bad)
-			out[(*n)++] = (struct term){ .thing = thing, .bad = bad };
-	}
-	for (unsigned k = 0; k < g->n; k++)
-		if (!bad_of(x, nx, g->terms[k].thing))
-			out[(*n)++] = g->terms[k];
-	return out;
+	*result = *x;
+	if (!y)
+		return true;
+	set = solve_set(u->scratch, t->n + 1);
+	for (unsigned i = 0; i < t->words; i++)
+		set[i] = either ? x->bad[i] | y->bad[i] : x->bad[i] & y->bad[i];
+	if (!set_within(x->bad, set, t->words) || !set_within(set, x->bad, t->words))
+		*result = (struct term){ .thing = x->thing, .bad = set };
+	return !set_within(t->full, set, t->words);
 }
 
+/* What follows from x and step->with, in `out`; how many terms it has. */
+static unsigned
+resolvent(struct universe *u, const struct term *x, unsigned n, const struct step *step,
+	  struct term *out)
+{
+	const struct nogood *g = step->with;
+	unsigned kept = 0;
+
+	for (unsigned k = 0; k < n; k++)
+		kept += mixed(u, &x[k], term_on(g->terms, g->n, x[k].thing),
+			      x[k].thing == step->pivot, &out[kept]);
+	for (unsigned k = 0; k < g->n; k++)
+		if (!term_on(x, n, g->terms[k].thing))
+			out[kept++] = g->terms[k];
+	return kept;
+}
+
+/* room: two buffers, each for one term a thing. */
 static void
-chain(struct search *s, struct arena *a, struct solve_proof *out, struct nogood *g)
+chain(struct search *s, struct arena *a, struct solve_proof *out, struct nogood *g,
+      struct term *room[2])
 {
 	struct nogood *first = g->from.at[0].with;
-	const struct term *terms = first->terms;
+	struct term *terms = first->terms;
 	unsigned n = first->n;
 	int line = line_of(s, a, out, first);
 
@@ -117,7 +121,8 @@ chain(struct search *s, struct arena *a, struct solve_proof *out, struct nogood 
 		const struct step *step = &g->from.at[i];
 		int with = line_of(s, a, out, step->with);
 
-		terms = resolvent(s->u, terms, n, step, &n);
+		n = resolvent(s->u, terms, n, step, room[i % 2]);
+		terms = room[i % 2];
 		line = push_line(s, a, out,
 				 (struct solve_line){ .pin = -1, .from = { line, with } }, terms,
 				 n);
@@ -128,6 +133,10 @@ chain(struct search *s, struct arena *a, struct solve_proof *out, struct nogood 
 void
 search_proof(struct search *s, struct arena *a, struct solve_proof *out)
 {
+	struct term *room[2];
+
+	for (int i = 0; i < 2; i++)
+		room[i] = arena_array_of(s->u->scratch, struct term, s->u->things.n + 1);
 	search_mark(s);
 	for (size_t i = 0; i < s->u->facts.n; i++)
 		s->u->facts.at[i]->line = -1;
@@ -135,5 +144,5 @@ search_proof(struct search *s, struct arena *a, struct solve_proof *out)
 		s->pins.at[i]->line = -1;
 	for (size_t i = 0; i < s->learned.n; i++)
 		if (s->learned.at[i]->marked)
-			chain(s, a, out, s->learned.at[i]);
+			chain(s, a, out, s->learned.at[i], room);
 }

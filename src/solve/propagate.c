@@ -79,7 +79,7 @@ watch(struct search *s, struct nogood *g, unsigned slot)
 	const struct term *term = &g->terms[g->watch[slot]];
 
 	list_push(s->u->scratch, &s->u->things.at[term->thing].watches,
-		  (struct watch){ .g = g, .bad = term->bad, .slot = slot });
+		  (struct watch){ .g = g, .bad = term->bad, .first = term->bad[0], .slot = slot });
 }
 
 /* The two terms to watch: those that do not hold, else those that have held shortest. */
@@ -204,7 +204,8 @@ propagate_thing(struct search *s, unsigned thing)
 	for (i = 0; i < t->watches.n && !conflict; i++) {
 		struct watch w = t->watches.at[i];
 
-		if (!set_within(t->domain, w.bad, t->words) || !visit(s, &w, &conflict))
+		if ((t->domain[0] & ~w.first) || !set_within(t->domain, w.bad, t->words) ||
+		    !visit(s, &w, &conflict))
 			t->watches.at[kept++] = w;
 	}
 	memmove(t->watches.at + kept, t->watches.at + i, (t->watches.n - i) * sizeof(struct watch));

@@ -20,6 +20,7 @@ enum property {
 	CPROVEN,
 	APART,
 	ENOUGH,
+	CBOUNDED,
 	REPAIRS,
 	MINIMAL,
 	ORDER,
@@ -39,6 +40,7 @@ static const char *const names[PROPERTIES] = {
 	[CPROVEN] = "a conflict's proof follows from its pins and facts, and names all of them",
 	[APART] = "no pin that is not fixed is in two conflicts",
 	[ENOUGH] = "without all pins named in conflicts the rest is possible",
+	[CBOUNDED] = "a small budget: what is told is true, or all that there is",
 	[REPAIRS] = "repairs: none if and only if there is none",
 	[MINIMAL] = "a repair is one, and none of its pins can stay",
 	[ORDER] = "repairs: the first ones in the stated order",
@@ -367,6 +369,34 @@ check_repairs(struct world *w)
 	}
 }
 
+/* --- a budget that ends too early: what there is must be true --- */
+
+static void
+check_small(struct world *w)
+{
+	struct solve_provider p = provider_of(w);
+	struct solve_budget budget = { roll(60) };
+	unsigned all = (1u << w->npins) - 1;
+	bool gave_up = false;
+	struct solve_conflicts c = solve_conflicts(w->a, &p, w->pins, w->npins, budget, &gave_up);
+	struct solve_repairs r;
+
+	expect(w, CBOUNDED, gave_up || !c.n == possible(w, all));
+	for (size_t i = 0; i < c.n; i++) {
+		uint64_t pinned = pins_as_laws(w, mask(&c.at[i].pins));
+
+		expect(w, CBOUNDED, !possible_by(w, laws_of(w, &c.at[i].facts) | pinned));
+		expect(w, CBOUNDED, c.at[i].proof.n ? proof_good(w, &c.at[i].proof) : gave_up);
+		if (!gave_up)
+			check_conflict(w, &c.at[i], mask(&c.at[i].pins));
+	}
+	p = provider_of(w);
+	r = solve_repairs(w->a, &p, w->pins, w->npins, NULL, 2, budget, &gave_up);
+	expect(w, CBOUNDED, gave_up || !r.n != possible(w, 0));
+	for (size_t i = 0; i < r.n; i++)
+		expect(w, CBOUNDED, is_repair(w, mask(&r.at[i].pins)));
+}
+
 static int
 tell(void)
 {
@@ -399,6 +429,7 @@ main(int argc, char **argv)
 		check_solve(&w, roll(1u << w.npins));
 		check_conflicts(&w);
 		check_repairs(&w);
+		check_small(&w);
 		arena_free(w.a);
 	}
 	return tell();

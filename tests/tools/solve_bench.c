@@ -1,0 +1,239 @@
+/*
+ * solve_bench -- how long the solver takes, on universes made from a seed:
+ *
+ *     typical    30 things of 1 to 130 candidates, about 2,000 facts: each candidate needs
+ *                some of the others within an interval; possible
+ *     conflict   the same with pins that cannot all be kept: why not, and what to change
+ *     pigeons    12 things, 11 candidates, no two alike: impossible, and no short proof is
+ *     dense      20 things of 10 candidates, pairs forbidden at random, where it is hardest
+ *
+ * prints one JSON object: for each {"us", "steps", "mib", "answer"}, the best of REPEAT.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "solve/solve.h"
+
+enum { MOST = 40 };
+
+struct universe {
+	struct arena *a;
+	unsigned n, candidates[MOST];
+	struct solve_facts said[MOST][131];
+	struct solve_pin pins[2 * MOST];
+	size_t npins, nfacts;
+};
+
+static uint64_t dice;
+
+static unsigned
+roll(unsigned n)
+{
+	uint64_t z = dice += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return (unsigned)((z ^ z >> 31) % n);
+}
+
+static size_t
+candidates(void *ctx, unsigned thing)
+{
+	return ((struct universe *)ctx)->candidates[thing];
+}
+
+static void
+facts(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out)
+{
+	*out = ((struct universe *)ctx)->said[thing][candidate];
+}
+
+static solve_word *
+interval(struct universe *u, unsigned thing, unsigned from, unsigned to)
+{
+	solve_word *set = solve_set(u->a, u->candidates[thing]);
+
+	for (unsigned i = from; i < to && i < u->candidates[thing]; i++)
+		solve_set_add(set, i);
+	return set;
+}
+
+static void
+pin(struct universe *u, unsigned thing, const solve_word *set, bool fixed)
+{
+	u->pins[u->npins++] = (struct solve_pin){ .thing = thing, .set = set, .fixed = fixed };
+}
+
+/* Candidates of x need y near the same age: lines of releases that move together. */
+static void
+typical(struct universe *u)
+{
+	u->n = 30;
+	for (unsigned x = 0; x < u->n; x++)
+		u->candidates[x] = x % 3 ? 10 + roll(30) : 40 + roll(91);
+	for (unsigned x = 0; x < u->n; x++) {
+		for (unsigned k = 0; k < 6; k++) {
+			unsigned y = roll(u->n), nx = u->candidates[x], ny = u->candidates[y];
+
+			for (unsigned from = 0; x != y && from < nx; from += 1 + nx / 16) {
+				unsigned to = from + 1 + nx / 16, at = from * ny / nx;
+				unsigned low = at > ny / 4 ? at - ny / 4 : 0;
+				const solve_word *these = interval(u, x, from, to);
+				const solve_word *those =
+					interval(u, y, low + roll(2), at + ny / 3);
+
+				if (x < y)
+					solve_needs(u->a, &u->said[x][from], x, these, y, those,
+						    NULL);
+				else
+					solve_allows(u->a, &u->said[x][from], x, these, y, those,
+						     ny, NULL);
+				for (unsigned c = from + 1; c < to && c < nx; c++)
+					list_push(u->a, &u->said[x][c],
+						  u->said[x][from].at[u->said[x][from].n - 1]);
+				u->nfacts++;
+			}
+		}
+	}
+	for (unsigned x = 0; x < u->n; x += 2)
+		pin(u, x, interval(u, x, 0, u->candidates[x]), true);
+}
+
+static void
+conflict(struct universe *u)
+{
+	typical(u);
+	for (unsigned x = 0; x < u->n; x += 5) {
+		unsigned at = x % 2 ? u->candidates[x] - 1 : roll(u->candidates[x]);
+
+		pin(u, x, interval(u, x, at, at + 1), false);
+	}
+}
+
+static void
+forbid(struct universe *u, unsigned x, unsigned i, unsigned y, unsigned j)
+{
+	struct solve_term *terms = arena_array_of(u->a, struct solve_term, 2);
+
+	terms[0] = (struct solve_term){ .thing = x, .set = interval(u, x, i, i + 1) };
+	terms[1] = (struct solve_term){ .thing = y, .set = interval(u, y, j, j + 1) };
+	list_push(u->a, &u->said[x][i], (struct solve_fact){ .terms = terms, .n = 2 });
+	u->nfacts++;
+}
+
+static void
+all_there(struct universe *u, unsigned n, unsigned each)
+{
+	u->n = n;
+	for (unsigned x = 0; x < n; x++)
+		u->candidates[x] = each;
+	for (unsigned x = 0; x < n; x++)
+		pin(u, x, interval(u, x, 0, each), false);
+}
+
+static void
+pigeons(struct universe *u)
+{
+	all_there(u, 12, 11);
+	for (unsigned x = 0; x < 12; x++)
+		for (unsigned y = 0; y < x; y++)
+			for (unsigned i = 0; i < 11; i++)
+				forbid(u, x, i, y, i);
+}
+
+static void
+dense(struct universe *u)
+{
+	all_there(u, 20, 10);
+	for (unsigned x = 0; x < 20; x++)
+		for (unsigned y = 0; y < x; y++)
+			for (unsigned i = 0; i < 10; i++)
+				for (unsigned j = 0; j < 10; j++)
+					if (roll(100) < 21)
+						forbid(u, x, i, y, j);
+}
+
+/* --- measuring --- */
+
+static double
+now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static double
+peak_mib(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (double)r.ru_maxrss / 1024;
+}
+
+static const char *const answers[] = { "found", "impossible", "gave up" };
+
+static void
+measure(const char *name, void (*make)(struct universe *), unsigned seed, unsigned repeat,
+	unsigned steps)
+{
+	struct universe *u = calloc(1, sizeof *u);
+	struct solve_provider p = { .ctx = u, .candidates = candidates, .facts = facts };
+	struct solve_budget budget = { steps };
+	struct solve_result r = { 0 };
+	double best = 1e18, why = 1e18, change = 1e18;
+	struct solve_conflicts c = { 0 };
+	struct solve_repairs fix = { 0 };
+
+	dice = seed;
+	u->a = arena_new();
+	make(u);
+	for (unsigned i = 0; i < repeat; i++) {
+		struct arena *a = arena_new();
+		double t0 = now_us(), t1, t2, t3;
+		bool gave_up;
+
+		r = solve(a, &p, u->pins, u->npins, NULL, budget);
+		t1 = now_us();
+		if (r.status == SOLVE_IMPOSSIBLE) {
+			c = solve_conflicts(a, &p, u->pins, u->npins, budget, &gave_up);
+			t2 = now_us();
+			fix = solve_repairs(a, &p, u->pins, u->npins, NULL, 3, budget, &gave_up);
+			t3 = now_us();
+			why = t2 - t1 < why ? t2 - t1 : why;
+			change = t3 - t2 < change ? t3 - t2 : change;
+		}
+		best = t1 - t0 < best ? t1 - t0 : best;
+		if (i + 1 == repeat) {
+			printf("%s: %zu facts, %s, %u steps, %.0f us, peak %.1f MiB", name,
+			       u->nfacts, answers[r.status], r.steps, best, peak_mib());
+			if (c.n)
+				printf("; conflicts %zu (%zu pins, %zu facts) %.0f us; repairs %zu "
+				       "(%zu pins) %.0f us",
+				       c.n, c.at[0].pins.n, c.at[0].facts.n, why, fix.n,
+				       fix.n ? fix.at[0].pins.n : 0, change);
+			printf("\n");
+		}
+		arena_free(a);
+	}
+	arena_free(u->a);
+	free(u);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned seed = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+	unsigned steps = argc > 2 ? (unsigned)atoi(argv[2]) : SOLVE_BUDGET.steps;
+
+	measure("typical", typical, seed, 20, steps);
+	measure("conflict", conflict, seed, 20, steps);
+	measure("dense", dense, seed, 1, steps);
+	measure("pigeons", pigeons, seed, 1, steps);
+	return 0;
+}
