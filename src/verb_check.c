@@ -40,38 +40,47 @@ summary(struct buf *out, const struct stack *s)
  *
  * Every cell is planned, so that all that is wrong with any of them is said.
  */
-static void
-check_recipe(struct run *r, const char *path)
+const char *
+check_recipe(struct run *r, struct diags *ds, const struct recipe_options *ro, recipe_open *open,
+	     void *ctx)
 {
-	struct recipe_options ro = recipe_options_of(r->o, path);
-	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
-	unsigned before = r->ds.errors;
+	unsigned before = ds->errors;
+	const struct recipes *rs = pipeline_load(r->a, ds, r->facts, ro, open, ctx);
 	struct buf line = BUF(r->a);
 
+	buf_printf(&line, "%s: fine. ", ro->path);
 	for (size_t i = 0; rs && i < rs->n; i++) {
 		struct arena *scratch = arena_new();
-		const struct plan *p = pipeline_plan(scratch, &r->ds, r->facts, rs->at[i], NULL);
+		const struct plan *p = pipeline_plan(scratch, ds, r->facts, rs->at[i], NULL);
 
 		if (p && rs->n == 1)
 			summary(&line, p->stack);
 		arena_free(scratch);
 	}
-	if (!rs || r->ds.errors != before)
-		return;
-	if (rs->n > 1)
+	if (rs && rs->n > 1)
 		buf_printf(&line, "%zu cells", rs->n);
-	buf_printf(&r->out, "%s: fine. %s\n", path, buf_text(&line));
+	return rs && ds->errors == before ? buf_text(&line) : NULL;
 }
 
 int
 verb_check(struct run *r)
 {
-	size_t before = r->out.n;
+	bool fine = false;
 
-	for (size_t i = 0; i < r->o->args.n; i++)
-		check_recipe(r, r->o->args.at[i]);
+	if (r->o->fix)
+		return check_fix(r);
+	if (r->o->dry_run)
+		return usage_error("--dry-run goes with --fix: it shows what --fix would change");
+	for (size_t i = 0; i < r->o->args.n; i++) {
+		struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[i]);
+		const char *line = check_recipe(r, &r->ds, &ro, NULL, NULL);
+
+		fine |= line != NULL;
+		if (line)
+			buf_printf(&r->out, "%s\n", line);
+	}
 	/* Nobody must take "fine" for more than it is. */
-	if (r->out.n > before)
+	if (fine)
 		buf_puts(&r->out,
 			 "  judged: its form, and whether each part exists; not yet whether all "
 			 "versions fit each other\n");

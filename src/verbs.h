@@ -6,6 +6,7 @@
 #include "facts/facts.h"
 #include "options.h"
 #include "program.h"
+#include "recipe/recipe.h"
 
 /* Inside the program: one run of one verb, and what every verb needs at hand. */
 enum { EXIT_DONE = 0, EXIT_DIAGNOSED = 1, EXIT_USAGE = 2 };
@@ -26,6 +27,18 @@ struct run {
 
 /* What the command line adds to a recipe file. */
 struct recipe_options recipe_options_of(const struct options *o, const char *path);
+
+/*
+ * check_recipe -- one recipe, down to the plan of every cell.
+ *
+ *   in   open, ctx: as of pipeline_load
+ *   out  the line that says that it is fine, without a line end; NULL if it is not
+ */
+const char *check_recipe(struct run *r, struct diags *ds, const struct recipe_options *ro,
+			 recipe_open *open, void *ctx);
+
+/* check --fix, of all the files named. */
+int check_fix(struct run *r);
 
 /* One line on standard error; returns EXIT_USAGE. */
 int usage_error(const char *why);

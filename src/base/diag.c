@@ -20,6 +20,18 @@ diags_init(struct diags *ds, struct arena *a)
 	ds->tail = &ds->head;
 }
 
+void
+diags_append(struct diags *to, struct diags *from)
+{
+	if (from->head) {
+		*to->tail = from->head;
+		to->tail = from->tail;
+	}
+	to->errors += from->errors;
+	to->warnings += from->warnings;
+	diags_init(from, from->arena);
+}
+
 struct diag *
 diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
 {

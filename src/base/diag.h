@@ -101,6 +101,9 @@ struct diags {
 
 void diags_init(struct diags *ds, struct arena *a);
 
+/* Moves what was found into `to`; the messages stay in their own arena. */
+void diags_append(struct diags *to, struct diags *from);
+
 /* Add a diagnostic.  Returns it so that notes and help can follow; never NULL. */
 struct diag *diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

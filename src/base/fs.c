@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 	struct stat st;
 	CLEANUP_FD int fd = -1;
 
-	src->path = from_stdin ? "<stdin>" : arena_strdup(a, path);
+	src->path = arena_strdup(a, path);
 	/* Looked at before it is opened: opening some devices does something. */
 	if (!from_stdin && stat(path, &st) < 0)
 		return refuse(ds, src->path, at, strerror(errno));
@@ -220,6 +221,45 @@ fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsign
 	     (errno == ENOENT && make_folders(ds->arena, path) &&
 	      write_new(temp, bytes, n, mode, sync))) &&
 	    rename(temp, path) == 0)
+		return true;
+	err = errno;
+	unlink(temp);
+	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, strerror(err));
+	return false;
+}
+
+static bool
+write_beside(const char *temp, const struct stat *st, const char *bytes, size_t n)
+{
+	CLEANUP_FD int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return false;
+	/* Before the mode: it takes the set-user-id bit away.  Only root can give files away. */
+	if (fchown(fd, st->st_uid, st->st_gid) < 0 && errno != EPERM)
+		return false;
+	return fchmod(fd, st->st_mode & 07777) == 0 && write_all(fd, bytes, n) && fsync(fd) == 0;
+}
+
+bool
+fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size, const char *bytes,
+	   size_t n)
+{
+	char real[PATH_MAX];
+	const char *temp, *why = NULL;
+	struct stat st;
+	int err;
+
+	if (!realpath(path, real) || stat(real, &st) < 0 || access(real, W_OK) < 0)
+		why = strerror(errno);
+	else if (!holds(real, old, old_size))
+		why = "it has been changed meanwhile";
+	if (why) {
+		diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, why);
+		return false;
+	}
+	temp = arena_printf(ds->arena, "%s.%ld.tmp", real, (long)getpid());
+	if (write_beside(temp, &st, bytes, n) && rename(temp, real) == 0)
 		return true;
 	err = errno;
 	unlink(temp);

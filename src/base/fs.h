@@ -44,6 +44,16 @@ struct names fs_list(struct arena *a, const char *dir, const char *suffix);
 bool fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode,
 	      bool sync, bool *changed);
 
+/*
+ * fs_replace -- the file at `path` holds these bytes, or what it held before.
+ *
+ *   in      a regular file; a link is followed to it; old: what it must hold still
+ *   out     mode and, where that is allowed, owner stay; fsync before the rename
+ *   errors  SB0406: not writable, changed meanwhile, no room; false
+ */
+bool fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
+		const char *bytes, size_t n);
+
 /* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
 const char *fs_join(struct arena *a, const char *dir, const char *name);
 /* The folder part of a path: "a" of "a/b", "." of "b". */

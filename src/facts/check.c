@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/edit.h"
 #include "base/list.h"
 #include "base/str.h"
 
@@ -237,7 +238,7 @@ unknown_key(struct checker *c, const struct pair *p, const struct fact_field *fi
 	d = bad(c, p->key_at, arena_printf(c->a, "unknown key `%.200s`", p->key));
 	near = str_nearest(p->key, known.at, known.n);
 	if (near)
-		diag_fix(d, p->key_at, near, "write `%s`", near);
+		diag_fix(d, p->key_at, edit_scalar(c->a, p->key_at, near), "write `%s`", near);
 }
 
 static void

@@ -83,7 +83,7 @@ stays_inside(struct chain *c, const char *path)
 
 	if (!is_below(c->folder, path))
 		return false;
-	if (c->l->open != extends_open_file || !realpath(path, target))
+	if ((c->l->open != extends_open_file && !c->l->o->on_disk) || !realpath(path, target))
 		return true; /* a file that is not there has an error of its own */
 	return realpath(c->folder, folder) && is_below(folder, target);
 }

@@ -42,7 +42,7 @@ report(struct load *l, const struct complaint *c, const char *path, struct text 
 	struct diag *d = fault(l, c->code, at, "`%s`: %s", path, c->what);
 
 	if (c->fix)
-		diag_fix(d, value.at, c->fix, "%s", c->help);
+		offer(l, d, value, c->fix, c->help);
 	else if (c->help)
 		diag_help(d, "%s", c->help);
 	if (c->source)

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/edit.h"
+
 void
 load_init(struct load *l, struct arena *a, struct diags *ds, const struct facts *f,
 	  const struct recipe_options *o)
@@ -82,6 +84,18 @@ names_joined(struct arena *a, struct names names, const char *last)
 	return buf_text(&b);
 }
 
+void
+offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help)
+{
+	size_t n = strlen(old.s);
+
+	/* Plain or in quotes, without escapes: the same test as of span_within. */
+	if (old.at.width == n || old.at.width == n + 2)
+		diag_fix(d, old.at, edit_scalar(l->a, old.at, value), "%s", help);
+	else
+		diag_help(d, "%s", help);
+}
+
 bool
 text_has_no_blank_ends(struct load *l, const char *path, struct text t)
 {
@@ -92,8 +106,10 @@ text_has_no_blank_ends(struct load *l, const char *path, struct text t)
 	if (!from && !t.s[to])
 		return true;
 	/* Taken away silently, what is rendered would not be what is written. */
-	diag_help(fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path),
-		  "write `%s`", arena_copy(l->a, t.s + from, to - from));
+	const char *inner = arena_copy(l->a, t.s + from, to - from);
+
+	offer(l, fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path), t, inner,
+	      arena_printf(l->a, "write `%s`", inner));
 	return false;
 }
 

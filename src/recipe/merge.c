@@ -139,7 +139,8 @@ key_unknown(struct load *l, const struct key *k, const char *name, struct span a
 			   fault(l, E_KEY_UNKNOWN, at, "a recipe has no key %s", shown(l->a, name));
 
 	if (nearest)
-		diag_fix(d, at, nearest, "did you mean `%s`?", nearest);
+		offer(l, d, (struct text){ name, at }, nearest,
+		      arena_printf(l->a, "did you mean `%s`?", nearest));
 	else if (known.n && *k->path)
 		diag_help(d, "it has %s", names_joined(l->a, known, "and"));
 	else if (known.n)

@@ -72,7 +72,7 @@ read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 		fault(l, E_WORD, t.at, "`%s`: %s is none of its words", k->path, shown(l->a, t.s));
 
 	if (nearest)
-		diag_fix(d, t.at, nearest, "did you mean `%s`?", nearest);
+		offer(l, d, t, nearest, arena_printf(l->a, "did you mean `%s`?", nearest));
 	else
 		diag_help(d, "use %s", names_joined(l->a, words, "or"));
 	return false;

@@ -161,6 +161,7 @@ struct recipe_options {
 	size_t nsets;
 	const char *variant, *cell; /* or NULL */
 	bool extends_anywhere;      /* extends: may name files outside the recipe's folder */
+	bool on_disk; /* open: reads the disk too, so links are followed as without it */
 };
 
 /* The cells of a recipe in matrix order; one when it has no matrix. */

@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "work.h"
 
 /*
@@ -83,7 +84,8 @@ judge_both(struct work *w)
 	d = diag_at(w->ds, E_CUDA_TWICE, r->cuda.at, "CUDA %s is asked for, and the base has %s",
 		    r->cuda.s, has);
 	diag_note(d, r->base.at, "the base is named here");
-	diag_fix(d, r->cuda.at, has, "write cuda: %s, or remove one of the two", has);
+	diag_fix(d, r->cuda.at, edit_scalar(w->a, r->cuda.at, has),
+		 "write cuda: %s, or remove one of the two", has);
 }
 
 void

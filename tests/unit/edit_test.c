@@ -6,12 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/edit.h"
+#include "base/fix.h"
+#include "base/fs.h"
 #include "base/yaml.h"
 
 static struct arena *a;
@@ -178,6 +182,135 @@ what_is_written_is_read_back(void **state)
 	assert_int_equal(ds.errors, 0);
 }
 
+/* One file, one round; what it holds then. */
+static const char *
+fixed(const struct source *src, struct fixes *fixes)
+{
+	struct fix_files files = { 0 };
+
+	list_push(a, &files, (struct fix_file){ src, src->text, src->size });
+	*fixes = fix_round(a, &ds, &files);
+	return files.at[0].text;
+}
+
+static void
+all_edits_of_a_fix_or_none(void **state)
+{
+	const struct source *src = source_of("a: 1\nb: 2\nc:\n- x\n- y\n"),
+			    *other = source_of("a: 1");
+	struct fixes f;
+	struct diag *d;
+
+	(void)state;
+	diags_init(&ds, a);
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 1, 1, 1 }, "one");
+	diag_fix(d, (struct span){ src, 1, 4, 1 }, "10", "do");
+	diag_fix_more(d, (struct span){ src, 4, 4, 0 }, "\n- z");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 2, 1, 1 }, "it meets the first");
+	diag_fix(d, (struct span){ src, 2, 4, 1 }, "20", "do");
+	diag_fix_more(d, (struct span){ src, 1, 4, 1 }, "11");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 2, 1, 1 }, "the same again");
+	diag_fix(d, (struct span){ src, 1, 4, 1 }, "10", "do");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 5, 1, 1 }, "a line goes");
+	diag_fix(d, (struct span){ src, 5, 1, 3 }, "", "do");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 2, 1, 1 }, "in no file");
+	diag_fix(d, (struct span){ src, 2, 4, 1 }, "20", "do");
+	diag_fix_more(d, (struct span){ other, 1, 4, 1 }, "20");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 2, 1, 1 }, "past the end of the line");
+	diag_fix(d, (struct span){ src, 2, 4, 5 }, "20", "do");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 9, 1, 1 }, "past the end");
+	diag_fix(d, (struct span){ src, 9, 4, 5 }, "20", "do");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 2, 1, 1 }, "only the first help counts");
+	diag_help(d, "think");
+	diag_fix(d, (struct span){ src, 2, 4, 1 }, "20", "do");
+	d = diag_at(&ds, W_UNPINNED, (struct span){ src, 2, 1, 1 }, "no warning");
+	diag_fix(d, (struct span){ src, 2, 4, 1 }, "20", "do");
+	assert_string_equal(fixed(src, &f), "a: 10\nb: 2\nc:\n- x\n- z\n");
+	assert_int_equal(f.n, 7);
+	assert_int_equal(f.at[0].state, FIX_DONE);
+	assert_int_equal(f.at[1].state, FIX_LATER);
+	assert_int_equal(f.at[2].state, FIX_DONE);
+	assert_int_equal(f.at[3].state, FIX_DONE);
+	for (size_t i = 4; i < 7; i++)
+		assert_int_equal(f.at[i].state, FIX_REFUSED);
+}
+
+static void
+what_would_be_no_yaml_is_left(void **state)
+{
+	const struct source *src = source_of("a: 1\r\nb: \"x\r\n  y\"\r\nc: 3");
+	struct fixes f;
+	struct diag *d;
+
+	(void)state;
+	diags_init(&ds, a);
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 1, 1, 1 }, "breaks it");
+	diag_fix(d, (struct span){ src, 1, 4, 1 }, "[", "do");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 2, 1, 1 }, "two lines");
+	diag_fix(d, (struct span){ src, 2, 4, 1 }, "z", "do");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 1, 1, 1 }, "twice the key");
+	diag_fix(d, (struct span){ src, 1, 1, 1 }, "c", "do");
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 3, 1, 1 }, "good");
+	diag_fix(d, (struct span){ src, 4, 4, 1 }, "4\nd: 5", "do");
+	assert_string_equal(fixed(src, &f), "a: 1\r\nb: \"x\r\n  y\"\r\nc: 4\r\nd: 5");
+	assert_string_equal(f.at[0].why, "the file would be no YAML then");
+	assert_string_equal(f.at[1].why, "the value goes over more than one line");
+	assert_string_equal(f.at[2].why, "the file would be no YAML then");
+	assert_int_equal(f.at[3].state, FIX_DONE);
+}
+
+static const char *
+diff(const char *old, const char *new)
+{
+	struct buf b = BUF(a);
+
+	fix_diff("/x y", old, strlen(old), new, strlen(new), &b);
+	return buf_text(&b);
+}
+
+static void
+differences_are_told_in_hunks(void **state)
+{
+	(void)state;
+	assert_string_equal(diff("a\n", "a\n"), "");
+	assert_string_equal(diff("", "a\n"), "--- a/x y\t\n+++ b/x y\t\n@@ -0,0 +1,1 @@\n+a\n");
+	assert_string_equal(diff("a\nb", "b\n"),
+			    "--- a/x y\t\n+++ b/x y\t\n@@ -1,2 +1,1 @@\n-a\n-b\n"
+			    "\\ No newline at end of file\n+b\n");
+	assert_string_equal(diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\nx\n3\n4\n5\n6\n7\n8\n"),
+			    "--- a/x y\t\n+++ b/x y\t\n@@ -1,9 +1,8 @@\n 1\n-2\n+x\n 3\n 4\n"
+			    " 5\n 6\n 7\n 8\n-9\n");
+}
+
+/* A file is changed only if it still is what it was; its mode stays, and a link to it. */
+static void
+a_file_is_replaced(void **state)
+{
+	char dir[] = "/tmp/stackbuild-edit-XXXXXX";
+	const char *path, *link;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	path = fs_join(a, dir, "r");
+	link = fs_join(a, dir, "link");
+	diags_init(&ds, a);
+	assert_true(fs_write(&ds, path, "one", 3, 0644, false, NULL));
+	assert_int_equal(chmod(path, 04751), 0);
+	assert_int_equal(symlink("r", link), 0);
+	assert_false(fs_replace(&ds, link, "six", 3, "two", 3));
+	assert_int_equal(ds.errors, 1);
+	assert_true(fs_replace(&ds, link, "one", 3, "two", 3));
+	assert_string_equal(fs_read(a, &ds, path, 100, (struct span){ 0 })->text, "two");
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 04751);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int
 main(void)
 {
@@ -186,6 +319,10 @@ main(void)
 		cmocka_unit_test(a_value_comes_where_nothing_was),
 		cmocka_unit_test(plain_is_what_all_readers_take_for_this_text),
 		cmocka_unit_test(what_is_written_is_read_back),
+		cmocka_unit_test(all_edits_of_a_fix_or_none),
+		cmocka_unit_test(what_would_be_no_yaml_is_left),
+		cmocka_unit_test(differences_are_told_in_hunks),
+		cmocka_unit_test(a_file_is_replaced),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

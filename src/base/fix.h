@@ -1,0 +1,58 @@
+#ifndef FIX_H
+#define FIX_H
+
+#include "diag.h"
+#include "list.h"
+
+/* What `check --fix` does to texts; who reads and writes the files is the caller. */
+
+/* A file that fixes may change, and what it holds after them: the same if none did. */
+struct fix_file {
+	const struct source *src;
+	const char *text;
+	size_t size; /* bytes */
+};
+
+struct fix_files LIST(struct fix_file);
+
+enum fix_state {
+	FIX_DONE,
+	FIX_LATER,  /* it meets another one that was done: ask again in the next round */
+	FIX_REFUSED /* why says why */
+};
+
+struct fix {
+	struct diag *diag;
+	const struct note *help; /* with edits */
+	enum fix_state state;
+	const char *why; /* "its text stands on the command line" */
+};
+
+struct fixes LIST(struct fix);
+
+/*
+ * fix_round -- the first help of every error, applied.
+ *
+ *   in      ds: places of edits point into the sources of `files`, or cannot be changed
+ *   out     the fixes in the order of their errors; files->at[].text.  All edits of a
+ *           fix are done or none; of two that touch each other the first is; bytes that
+ *           no edit names stay; what was YAML stays YAML
+ *   memory  lives in a
+ */
+struct fixes fix_round(struct arena *a, const struct diags *ds, struct fix_files *files);
+
+/*
+ * fix_print -- an edit on one line: "r.yaml:3: `2.2.2` -> `2.5.1`".
+ */
+void fix_print(const struct edit *e, struct buf *out);
+
+/*
+ * fix_diff -- what changed, as `patch` and `git apply` take it.
+ *
+ *   in   path: for show, its leading slashes left out behind a/ and b/
+ *   out  a unified diff with three lines of context; nothing if the texts are equal
+ */
+void fix_diff(const char *path, const char *old, size_t old_size, const char *new, size_t new_size,
+	      struct buf *out);
+
+#endif

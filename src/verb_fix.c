@@ -1,0 +1,291 @@
+/* check --fix: what can be repaired mechanically, in the files themselves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fix.h"
+#include "base/fs.h"
+#include "base/report.h"
+#include "verbs.h"
+
+enum { ROUNDS_MAX = 10 };
+
+/* A file that was read, kept in memory until all that can be fixed is. */
+struct open_file {
+	const char *path, *real;      /* as it is shown; where its links lead */
+	const struct source *on_disk; /* what it held when it was read */
+	const char *text, *start;     /* what it holds now, and held before this recipe */
+	size_t size, start_size;
+	struct buf told; /* what was changed, a line each */
+	bool named;      /* on the command line */
+};
+
+struct open_files LIST(struct open_file *);
+
+/* One recipe being fixed; the files are those of all recipes of the run. */
+struct fixing {
+	struct run *r;
+	struct open_files *files;
+	struct fix_files sources; /* of the round: what it was given to read */
+	struct open_files owners; /* of the sources */
+};
+
+static const char *
+real_path(struct arena *a, const char *path)
+{
+	char *real = strcmp(path, "-") != 0 ? realpath(path, NULL) : NULL;
+	const char *copy = real ? arena_strdup(a, real) : path;
+
+	free(real);
+	return copy;
+}
+
+static struct open_file *
+file_at(struct fixing *f, struct arena *a, struct diags *ds, const char *path, struct span at)
+{
+	const char *real = real_path(a, path);
+	struct open_file *file;
+	const struct source *src;
+
+	for (size_t i = 0; i < f->files->n; i++)
+		if (!strcmp(f->files->at[i]->real, real))
+			return f->files->at[i];
+	if (!(src = fs_read(a, ds, path, FS_READ_MAX, at)))
+		return NULL;
+	file = arena_new_of(a, struct open_file);
+	*file = (struct open_file){ .path = src->path,
+				    .real = real,
+				    .on_disk = src,
+				    .text = src->text,
+				    .size = src->size,
+				    .start = src->text,
+				    .start_size = src->size,
+				    .told = BUF(a) };
+	for (size_t i = 0; i < f->r->o->args.n; i++)
+		file->named |= !strcmp(real_path(a, f->r->o->args.at[i]), real);
+	list_push(a, f->files, file);
+	return file;
+}
+
+/* recipe_open: what the files hold after the rounds so far. */
+static const struct source *
+open_now(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
+{
+	struct fixing *f = ctx;
+	struct open_file *file = file_at(f, a, ds, path, at);
+	struct source *src;
+
+	if (!file)
+		return NULL;
+	src = arena_new_of(a, struct source);
+	*src = (struct source){ file->path, file->text, file->size };
+	list_push(a, &f->sources, (struct fix_file){ src, src->text, src->size });
+	list_push(a, &f->owners, file);
+	return src;
+}
+
+/* Two cells of a matrix ask for the same. */
+static bool
+told_before(const struct fixes *fixes, size_t n, const struct edit *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (fixes->at[i].state != FIX_DONE)
+			continue;
+		for (const struct edit *k = fixes->at[i].help->edits; k; k = k->next)
+			if (k->at.src == e->at.src && k->at.line == e->at.line &&
+			    k->at.col == e->at.col && k->at.width == e->at.width &&
+			    !strcmp(k->replacement, e->replacement))
+				return true;
+	}
+	return false;
+}
+
+static void
+tell(struct fixing *f, const struct fixes *fixes)
+{
+	for (size_t i = 0; i < fixes->n; i++) {
+		if (fixes->at[i].state != FIX_DONE)
+			continue;
+		for (const struct edit *e = fixes->at[i].help->edits; e; e = e->next)
+			for (size_t k = 0; k < f->sources.n; k++)
+				if (f->sources.at[k].src == e->at.src && !told_before(fixes, i, e))
+					fix_print(e, &f->owners.at[k]->told);
+	}
+}
+
+/* Checks once, and lays the fixes on the files; the diagnostics are those before. */
+static struct fixes
+one_round(struct fixing *f, const struct recipe_options *ro, struct diags *ds, const char **fine)
+{
+	struct fixes fixes;
+
+	f->sources = (struct fix_files){ 0 };
+	f->owners = (struct open_files){ 0 };
+	diags_init(ds, f->r->a);
+	*fine = check_recipe(f->r, ds, ro, open_now, f);
+	diags_fold(ds);
+	fixes = fix_round(f->r->a, ds, &f->sources);
+	return fixes;
+}
+
+static bool
+any_done(const struct fixes *fixes)
+{
+	for (size_t i = 0; i < fixes->n; i++)
+		if (fixes->at[i].state == FIX_DONE)
+			return true;
+	return false;
+}
+
+/* All files as one text: two rounds with the same one would go on for ever. */
+static const char *
+state_of(const struct fixing *f)
+{
+	struct buf b = BUF(f->r->a);
+
+	for (size_t i = 0; i < f->files->n; i++) {
+		buf_printf(&b, "%s %zu\n", f->files->at[i]->real, f->files->at[i]->size);
+		buf_add(&b, f->files->at[i]->text, f->files->at[i]->size);
+	}
+	return buf_text(&b);
+}
+
+static void
+restore(struct fixing *f)
+{
+	for (size_t i = 0; i < f->files->n; i++) {
+		struct open_file *file = f->files->at[i];
+
+		file->text = file->start;
+		file->size = file->start_size;
+		file->told.n = 0;
+	}
+}
+
+/* Fixes as long as there is something to fix; why not all, if fixes undo each other. */
+static const char *
+fix_texts(struct fixing *f, const struct recipe_options *ro)
+{
+	const char *states[ROUNDS_MAX];
+
+	for (size_t i = 0; i < f->files->n; i++) {
+		f->files->at[i]->start = f->files->at[i]->text;
+		f->files->at[i]->start_size = f->files->at[i]->size;
+	}
+	for (size_t round = 0; round < ROUNDS_MAX; round++) {
+		struct diags ds;
+		const char *fine;
+		struct fixes fixes = one_round(f, ro, &ds, &fine);
+
+		states[round] = state_of(f);
+		if (!any_done(&fixes))
+			return NULL;
+		for (size_t i = 0; i < f->sources.n; i++) {
+			f->owners.at[i]->text = f->sources.at[i].text;
+			f->owners.at[i]->size = f->sources.at[i].size;
+		}
+		tell(f, &fixes);
+		for (size_t i = 0; i <= round; i++)
+			if (!strcmp(states[i], state_of(f))) {
+				restore(f);
+				return "this and another fix undo each other";
+			}
+	}
+	return "run it once more";
+}
+
+static bool
+is_changed(const struct open_file *file)
+{
+	return file->size != file->on_disk->size ||
+	       memcmp(file->text, file->on_disk->text, file->size) != 0;
+}
+
+/* One file: to its place, or to standard output if it came from there. */
+static void
+write_file(struct run *r, struct open_file *file)
+{
+	struct source *written = arena_new_of(r->a, struct source);
+
+	if (!strcmp(file->real, "-") || !is_changed(file))
+		return;
+	if (!fs_replace(&r->ds, file->path, file->on_disk->text, file->on_disk->size, file->text,
+			file->size)) {
+		file->text = file->on_disk->text;
+		file->size = file->on_disk->size;
+		file->told.n = 0;
+		return;
+	}
+	*written = (struct source){ file->path, file->text, file->size };
+	file->on_disk = written;
+	buf_add(&r->out, buf_text(&file->told), file->told.n);
+	if (!file->named)
+		buf_printf(&r->out, "  %s was not named: a recipe that was extends it\n",
+			   file->path);
+	file->told.n = 0;
+}
+
+/* What is left: of a fix that was not applied the reason. */
+static void
+give_reasons(const struct fixes *fixes, const char *all)
+{
+	for (size_t i = 0; i < fixes->n; i++) {
+		const struct fix *x = &fixes->at[i];
+		const char *why = x->state == FIX_REFUSED ? x->why : all;
+
+		if (why)
+			diag_note(x->diag, (struct span){ 0 }, "not fixed: %s", why);
+	}
+}
+
+static void
+fix_recipe(struct fixing *f, const char *path)
+{
+	struct run *r = f->r;
+	struct recipe_options ro = recipe_options_of(r->o, path);
+	const char *why, *fine;
+	struct diags ds;
+	struct fixes left;
+
+	ro.on_disk = true;
+	why = fix_texts(f, &ro);
+	for (size_t i = 0; i < f->files->n && !r->o->dry_run; i++)
+		write_file(r, f->files->at[i]);
+	left = one_round(f, &ro, &ds, &fine);
+	give_reasons(&left, why);
+	diags_append(&r->ds, &ds);
+	if (fine && !r->o->dry_run && strcmp(path, "-") != 0)
+		buf_printf(&r->out, "%s\n", fine);
+}
+
+/* What came on standard input goes to standard output; so what was changed is told beside it. */
+static void
+print_stdin(struct run *r, struct open_file *file)
+{
+	buf_add(&r->out, file->text, file->size);
+	if (r->o->diagnostics == DIAG_TEXT)
+		fputs(buf_text(&file->told), stderr);
+}
+
+int
+check_fix(struct run *r)
+{
+	struct open_files files = { 0 };
+	struct fixing f = { .r = r, .files = &files };
+	const struct names *args = &r->o->args;
+
+	for (size_t i = 0; i < args->n; i++)
+		if (!strcmp(args->at[i], "-") && args->n > 1 && !r->o->dry_run)
+			return usage_error("--fix - prints the fixed recipe: name no other file");
+	for (size_t i = 0; i < args->n; i++)
+		fix_recipe(&f, args->at[i]);
+	for (size_t i = 0; i < files.n; i++) {
+		struct open_file *file = files.at[i];
+
+		if (r->o->dry_run)
+			fix_diff(file->path, file->on_disk->text, file->on_disk->size, file->text,
+				 file->size, &r->out);
+		else if (!strcmp(file->real, "-"))
+			print_stdin(r, file);
+	}
+	return EXIT_DONE;
+}
