@@ -188,6 +188,7 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 		.jit_unless = fact_words(f->a, fact_get(file, "jit_unless")),
 		.needs_cudnn = fact_text_of(file, "needs_cudnn"),
 		.cpu = tri_of(fact_get(file, "cpu")),
+		.gpu_min = fact_text_of(file, "gpu_min"),
 		.same_cuda_series = fact_true_of(file, "same_cuda_series"),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.releases = all,

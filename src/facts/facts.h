@@ -258,6 +258,7 @@ struct extension {
 	struct names jit_unless;  /* "DS_BUILD_OPS=1": compiled at build time with one of them */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
 	enum tri cpu;             /* there is a use of it with a torch without CUDA */
+	const char *gpu_min;      /* oldest compute capability that its kernels run on, or NULL */
 	bool same_cuda_series;    /* it compiles only with the CUDA series of torch's build */
 	unsigned mem_mib_per_job; /* peak of one compile job; 0: not known */
 	const struct extension_release *releases; /* oldest first */

@@ -360,6 +360,7 @@ static const struct fact_field extension_file[] = {
 	WORDS_("jit_unless", F_ENV_SET),
 	ONE_("needs_cudnn", F_SERIES),
 	ONE_("cpu", F_BOOL),
+	ONE_("gpu_min", F_CC),
 	ONE_("same_cuda_series", F_BOOL),
 	ROWS_("no_library", no_library),
 	ONE_("mem_mib_per_job", F_UINT),

@@ -297,6 +297,27 @@ fit_row_gpu_extension(struct fit_ask *q)
 		release_on_gpu(q, &x, gpu);
 }
 
+/* Kernels that refuse an older GPU, whatever they are compiled for. */
+void
+fit_row_gpu_min(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct extension *e = w->slots.at[q->thing]->entry;
+	unsigned gpu;
+
+	for (size_t i = 0; e && e->gpu_min && next_gpu(w, &i, &gpu);) {
+		struct fit_terms t = { 0 };
+
+		if (fit_cc_order(cc_of(w, gpu), e->gpu_min) >= 0)
+			continue;
+		fit_and(&t, q->thing, fit_all(w, q->thing));
+		fit_and(&t, gpu, fit_all(w, gpu));
+		fit_clash(q, t.at, t.n, e->source,
+			  "the kernels of %s run on compute capability %s and newer, and not on %s",
+			  e->name, e->gpu_min, gpu_words(w, gpu));
+	}
+}
+
 /* --- GPU <-> nvcc, for extensions that are compiled for the GPUs asked for --- */
 
 void

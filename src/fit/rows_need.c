@@ -45,6 +45,7 @@ fit_row_no_library(struct fit_ask *q)
 	for (size_t i = 0; e && i < n; i++) {
 		const struct specifiers *spec = specifiers_parse(w->a, all[i].spec);
 		solve_word *these = fit_none(w, q->thing), *lack = fit_none(w, build);
+		struct names named = { 0 };
 		struct fit_terms t = { 0 };
 
 		for (size_t k = 0; k < own->n; k++)
@@ -54,14 +55,16 @@ fit_row_no_library(struct fit_ask *q)
 			const char *series = fit_cuda_of_tag(w->a, b->c[k].text);
 
 			for (size_t j = 0; series && j < all[i].cuda.n; j++)
-				if (!strcmp(series, all[i].cuda.at[j]))
+				if (!strcmp(series, all[i].cuda.at[j])) {
 					solve_set_add(lack, k);
+					list_push(w->a, &named, series);
+				}
 		}
 		if (!solve_set_count(these, own->n) || !solve_set_count(lack, b->n))
 			continue;
 		fit_and(&t, q->thing, these);
 		fit_and(&t, build, lack);
 		fit_clash(q, t.at, t.n, all[i].source, "%s %s carries no library for CUDA %s",
-			  e->name, all[i].spec, fit_and_list(w->a, &all[i].cuda));
+			  e->name, all[i].spec, fit_and_list(w->a, &named));
 	}
 }
