@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "base/str.h"
 #include "read.h"
@@ -137,6 +138,23 @@ exclude(struct load *l, const char *one, struct span at, const char *other, stru
 	return false;
 }
 
+/* Of these the releases are known: what to take is judged with the rest of the stack. */
+static bool
+is_known_repository(struct load *l, const struct recipe_extension *e)
+{
+	const struct extension *known = facts_extension(l->f, e->key);
+	size_t n = strlen(e->git.s), k = known && known->git ? strlen(known->git) : 0;
+
+	n -= ends_with(e->git.s, ".git") ? 4 : 0;
+	k -= k && ends_with(known->git, ".git") ? 4 : 0;
+	if (!k || n != k || strncasecmp(e->git.s, known->git, n) != 0)
+		return false;
+	for (size_t i = 0; i < known->nreleases; i++)
+		if (known->releases[i].git_tag)
+			return true;
+	return false;
+}
+
 static bool
 sources_hold(struct load *l, const struct recipe_extension *e)
 {
@@ -154,7 +172,7 @@ sources_hold(struct load *l, const struct recipe_extension *e)
 		return exclude(l, "url", e->url.at, "from", e->from_at);
 	if (e->sha256.s && e->git.s)
 		return exclude(l, "sha256", e->sha256.at, "git", e->git.at);
-	if (e->git.s && !e->ref.s) {
+	if (e->git.s && !e->ref.s && !is_known_repository(l, e)) {
 		struct diag *d = fault(l, E_NOT_PINNED, e->git.at,
 				       "`%s` comes from a git repository without a tag or commit",
 				       e->name.s);

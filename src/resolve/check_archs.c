@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "check.h"
 
 /*
@@ -113,7 +114,7 @@ judge_names(struct work *w, const struct setting *given, const struct names *lis
 		better = mended(w, given->value.s);
 		again = entries(w, better, known);
 		if (*better && all_known(w, &again, known))
-			diag_fix(d, given->value.at, arena_printf(w->a, "\"%s\"", better),
+			diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, better),
 				 "write \"%s\"; or leave it out, and name the GPUs in gpus",
 				 better);
 		else

@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "check.h"
 
 /* Variables that do not mean what they seem to. */
@@ -46,8 +47,9 @@ check_cuda_home(struct work *w)
 		diag_why(d, "torch compiles with CUDA_HOME/bin/nvcc, and CUDA %s lies in %s",
 			 w->s->cuda.value, there);
 		if (folders.n)
-			diag_fix(d, given->value.at, folders.at[0], "write %s, or leave it out",
-				 folders.at[0]);
+			diag_fix(d, given->value.at,
+				 edit_scalar(w->a, given->value.at, folders.at[0]),
+				 "write %s, or leave it out", folders.at[0]);
 		else
 			diag_help(d, "leave it out: compile steps are told where it lies");
 	}
@@ -74,7 +76,7 @@ judge_true(struct work *w, const char *name)
 			 "%s is compared with TRUE, in capitals; anything else is the same as "
 			 "leaving it out",
 			 name);
-		diag_fix(d, given->value.at, "TRUE",
+		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, "TRUE"),
 			 "write TRUE, or leave it out: what is compiled has it anyway");
 	}
 }

@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "check.h"
 
 /* What the name of an image tells beside whether it exists. */
@@ -37,8 +38,8 @@ judge_point_release(struct work *w, struct text image)
 		    t->version);
 	diag_why(d, "NVIDIA keeps the last point release of a series, and announces that it "
 		    "deletes the others");
-	diag_fix(d, image.at, better, "take %s, or pin this one by its digest (@sha256:...)",
-		 better);
+	diag_fix(d, image.at, edit_scalar(w->a, image.at, better),
+		 "take %s, or pin this one by its digest (@sha256:...)", better);
 	diag_source(d, t->source);
 }
 

@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "check.h"
 
 /* Where torch comes from, and what belongs to it. */
@@ -33,7 +34,7 @@ check_index_root(struct work *w)
 		    "older builds are not listed at the root of torch's indexes");
 	diag_why(d, "each build has an index of its own below it");
 	if (tag)
-		diag_fix(d, index.at, tag, "write %s", tag);
+		diag_fix(d, index.at, edit_scalar(w->a, index.at, tag), "write %s", tag);
 	else
 		diag_help(d, "write the build: cu121, cpu, ...");
 	if (t)
@@ -71,6 +72,7 @@ judge_companion(struct work *w, const struct recipe_requirement *q)
 	const char *pair = !strcmp(key, "torchvision") ? t->torchvision :
 			   !strcmp(key, "torchaudio")  ? t->torchaudio :
 							 NULL;
+	const char *pin = pair ? arena_printf(w->a, "%s==%s", q->text.s, pair) : NULL;
 	struct diag *d;
 
 	if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url)
@@ -79,7 +81,7 @@ judge_companion(struct work *w, const struct recipe_requirement *q)
 		    q->text.s);
 	diag_why(d, "newer ones of torchaudio do not say which torch they were built for");
 	if (!strcmp(q->text.s, q->req->name))
-		diag_fix(d, q->text.at, arena_printf(w->a, "\"%s==%s\"", q->text.s, pair),
+		diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, pin),
 			 "write \"%s==%s\", the one that was built for torch %s; in torch.with it "
 			 "comes from torch's index",
 			 q->text.s, pair, t->version);

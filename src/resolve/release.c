@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "work.h"
 
 /* Which release of an extension, where the recipe leaves it open. */
@@ -37,5 +38,104 @@ resolve_release(struct work *w, const struct recipe_extension *e, const struct e
 	d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version: %s is taken, the newest%s",
 		    e->name.s, r->version, r == first ? "" : " that goes with the rest");
 	diag_help(d, "pin it: %s==%s", e->name.s, r->version);
+	return r;
+}
+
+/* --- a repository without a tag --- */
+
+/* The newest that has a tag: that of the solver, or one before it. */
+static const struct extension_release *
+newest_tagged(const struct work *w, const struct extension *known)
+{
+	const struct fit_candidate *c = fit_chosen(w->fit, known->name);
+	const struct extension_release *chosen = c ? c->entry : NULL, *found = NULL;
+
+	for (size_t i = 0; i < known->nreleases; i++) {
+		const struct extension_release *r = &known->releases[i];
+		const struct version *v = version_parse(w->a, r->version);
+
+		if (r->git_tag && v && !version_is_prerelease(v) &&
+		    (!chosen || version_order(w->a, r->version, chosen->version) <= 0))
+			found = r;
+	}
+	return found;
+}
+
+/* How many code points of a line stand before and behind a column. */
+static const char *
+behind(struct span at, uint32_t *end)
+{
+	const char *line, *rest;
+	uint32_t col = 1;
+	size_t size = 0;
+
+	if (!source_line(at.src, at.line, &line, &size))
+		return NULL;
+	rest = line + size;
+	for (size_t i = 0; i < size; i++) {
+		if (((unsigned char)line[i] & 0xc0) == 0x80)
+			continue;
+		if (col == at.col + at.width)
+			rest = line + i;
+		col++;
+	}
+	*end = col;
+	return rest;
+}
+
+/*
+ * Where `ref:` goes: behind the URL of a short form, behind the value of git: in { }, on the
+ * next line of a block, in the column of git:.
+ */
+static const char *
+place_of_ref(struct work *w, const struct recipe_extension *e, const char *tag, struct span *at)
+{
+	const char *line, *rest, *key;
+	size_t size = 0, indent;
+	uint32_t end;
+
+	*at = e->git.at;
+	at->col += at->width;
+	at->width = 0;
+	if (e->written.s)
+		return arena_printf(w->a, "@%s", tag);
+	if (!e->git.at.src || !source_line(e->at.src, e->at.line, &line, &size) ||
+	    e->at.src != e->git.at.src)
+		return NULL;
+	if (e->at.col <= size && line[e->at.col - 1] == '{')
+		return arena_printf(w->a, ", ref: %s", edit_scalar(w->a, (struct span){ 0 }, tag));
+	if (!source_line(e->git.at.src, e->git.at.line, &line, &size) ||
+	    !(rest = behind(e->git.at, &end)))
+		return NULL;
+	key = line + strspn(line, " -");
+	indent = (size_t)(key - line);
+	if (!starts_with(key, "git:"))
+		return NULL;
+	if (rest < line + size && rest[strspn(rest, " ")] == '#')
+		at->col = end;
+	return arena_printf(w->a, "\n%*sref: %s", (int)indent, "",
+			    edit_scalar(w->a, (struct span){ 0 }, tag));
+}
+
+const struct extension_release *
+resolve_ref(struct work *w, const struct recipe_extension *e, const struct extension *known)
+{
+	const struct extension_release *r = newest_tagged(w, known);
+	const char *text;
+	struct span at;
+	struct diag *d;
+
+	d = diag_at(w->ds, E_NOT_PINNED, e->git.at,
+		    "`%s` comes from a git repository without a tag or commit", e->name.s);
+	diag_why(d, "its main branch moves: the same recipe would build something else tomorrow");
+	if (!r)
+		return NULL;
+	text = place_of_ref(w, e, r->git_tag, &at);
+	if (text)
+		diag_fix(d, at, text, "take its tag %s, the newest that goes with the rest",
+			 r->git_tag);
+	else
+		diag_help(d, "add ref: %s, the newest tag that goes with the rest", r->git_tag);
+	diag_source(d, r->source);
 	return r;
 }

@@ -65,6 +65,14 @@ struct choice resolve_runtime_base(const struct work *w);
 const struct extension_release *resolve_release(struct work *w, const struct recipe_extension *e,
 						const struct extension *known);
 
+/*
+ * resolve_ref -- the same for an extension from its own repository, of which no tag is named.
+ *
+ *   errors  SB0117, with the tag that goes with the rest as a fix
+ */
+const struct extension_release *resolve_ref(struct work *w, const struct recipe_extension *e,
+					    const struct extension *known);
+
 /* True if a variable of that name is for compile steps too: CC, MAX_JOBS, ... */
 bool resolve_steers_compilers(const char *name);
 
