@@ -43,6 +43,8 @@ struct options {
 	bool verbose;
 	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
 	bool extends_anywhere, fix, dry_run;
+	bool extends_anywhere;
+	bool force;
 	bool format_given;
 	unsigned format;      /* enum output_format */
 	unsigned diagnostics; /* enum diagnostics_format */

@@ -181,8 +181,9 @@ static const struct plan *
 plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
 {
 	const struct run *r = ctx;
+	struct resolve_options o = { .force = r->o->force };
 
-	return pipeline_plan(a, ds, r->facts, cell, NULL);
+	return pipeline_plan(a, ds, r->facts, cell, &o);
 }
 
 int

@@ -56,6 +56,22 @@ diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
 	return d;
 }
 
+enum severity
+diag_severity(const struct diag *d)
+{
+	return d->forced ? SEV_WARNING : code_table[d->code].severity;
+}
+
+void
+diag_force(struct diag *d)
+{
+	if (diag_severity(d) != SEV_ERROR)
+		return;
+	d->forced = true;
+	d->all->errors--;
+	d->all->warnings++;
+}
+
 static struct note *
 add_note(struct diag *d, enum note_kind kind, struct span at, const char *text)
 {

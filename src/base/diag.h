@@ -86,6 +86,7 @@ struct diag {
 	struct diag *next;
 	struct diags *all;
 	enum code code;
+	bool forced; /* an error that the user wants to pass over: told as a warning */
 	struct span at;
 	const char *text;
 	struct note *notes, **tail;
@@ -107,6 +108,12 @@ void diags_append(struct diags *to, struct diags *from);
 /* Add a diagnostic.  Returns it so that notes and help can follow; never NULL. */
 struct diag *diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* As what it is told: its code's severity, unless it is forced. */
+enum severity diag_severity(const struct diag *d);
+
+/* An error becomes a warning: the user knows of it and goes on. */
+void diag_force(struct diag *d);
 
 /* The other place: where the other half of a conflict was written. */
 struct diag *diag_note(struct diag *d, struct span at, const char *fmt, ...)

@@ -408,7 +408,7 @@ print_note(const struct diag *d, const struct note *n, const struct note *before
 static void
 print_diag(const struct diag *d, bool colour, struct buf *out)
 {
-	enum severity sev = code_table[d->code].severity;
+	enum severity sev = diag_severity(d);
 	const struct note *before = NULL;
 
 	print_place(d->at, out);

@@ -24,9 +24,9 @@ diags_fold(struct diags *ds)
 			at = &(*at)->next;
 			continue;
 		}
-		if (code_table[d->code].severity == SEV_ERROR)
+		if (diag_severity(d) == SEV_ERROR)
 			ds->errors--;
-		else if (code_table[d->code].severity == SEV_WARNING)
+		else if (diag_severity(d) == SEV_WARNING)
 			ds->warnings--;
 		*at = d->next;
 	}
@@ -138,7 +138,7 @@ report_json(const struct diags *ds, struct buf *out)
 	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++) {
 		json_map(&j, NULL);
 		json_text(&j, "code", code_table[d->code].id);
-		json_text(&j, "severity", severity_words[code_table[d->code].severity]);
+		json_text(&j, "severity", severity_words[diag_severity(d)]);
 		json_text(&j, "message", d->text);
 		json_place(&j, "place", d->at, 1);
 		json_notes(&j, d);
@@ -318,7 +318,7 @@ sarif_result(struct json *j, struct arena *a, const struct diag *d)
 
 	json_map(j, NULL);
 	json_text(j, "ruleId", code_table[d->code].id);
-	json_text(j, "level", severity_words[code_table[d->code].severity]);
+	json_text(j, "level", severity_words[diag_severity(d)]);
 	sarif_message(j, "message", whole_message(a, d));
 	if (d->at.src) {
 		json_list(j, "locations");
@@ -389,7 +389,7 @@ report_github(const struct diags *ds, struct buf *out)
 	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++) {
 		const struct code_row *row = &code_table[d->code];
 
-		buf_printf(out, "::%s ", commands[row->severity]);
+		buf_printf(out, "::%s ", commands[diag_severity(d)]);
 		if (d->at.src) {
 			buf_puts(out, "file=");
 			github_escaped(out, d->at.src->path, true);

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "forced.h"
 #include "target.h"
 
 #define TARGETS(T) \
@@ -99,7 +100,7 @@ sort_out(struct diags *ds, struct map *said, const struct diags *from, size_t ta
 	 struct refusals *refused)
 {
 	for (const struct diag *d = from->head; d; d = d->next) {
-		if (code_table[d->code].severity == SEV_ERROR)
+		if (diag_severity(d) == SEV_ERROR)
 			list_push(ds->arena, refused, (struct refusal){ target, d });
 		else
 			say(ds, said, d->code, rows[target].name, d, d->text);
@@ -138,7 +139,7 @@ kept(struct arena *a, const struct rendered *r)
 
 static bool
 write_cell(struct arena *a, struct diags *ds, const struct render_input *in, const struct plan *p,
-	   size_t target, struct rendereds *out)
+	   const struct names *forced, size_t target, struct rendereds *out)
 {
 	struct arena *scratch = arena_new();
 	struct rendereds made = { 0 };
@@ -148,6 +149,8 @@ write_cell(struct arena *a, struct diags *ds, const struct render_input *in, con
 		struct rendered r = kept(a, &made.at[i]);
 
 		r.target = rows[target].name;
+		if (forced->n)
+			forced_write(a, forced, &r);
 		if (in->recipes->matrix)
 			r.path = fs_join(a, p->stack->recipe->cell, r.path);
 		list_push(a, out, r);
@@ -165,7 +168,8 @@ struct run {
 
 static bool
 write_targets(struct arena *a, struct diags *ds, const struct render_input *in,
-	      const struct plan *p, struct run *r, struct rendereds *out)
+	      const struct plan *p, const struct names *forced, struct run *r,
+	      struct rendereds *out)
 {
 	bool good = true;
 
@@ -175,7 +179,7 @@ write_targets(struct arena *a, struct diags *ds, const struct render_input *in,
 		if (!r->wanted[i])
 			continue;
 		diags_init(&own, ds->arena);
-		good = write_cell(a, &own, in, p, i, out) && good;
+		good = write_cell(a, &own, in, p, forced, i, out) && good;
 		sort_out(ds, &r->said, &own, i, &r->refused);
 	}
 	return good;
@@ -190,10 +194,12 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 	choose(in, r.wanted);
 	for (size_t i = 0; i < in->recipes->n; i++) {
 		struct arena *scratch = arena_new();
+		struct diag **found = ds->tail;
 		const struct plan *p = in->plan(in->ctx, scratch, ds, in->recipes->at[i]);
+		struct names forced = forced_lines(a, *found);
 
 		if (p)
-			good = write_targets(a, ds, in, p, &r, out) && good;
+			good = write_targets(a, ds, in, p, &forced, &r, out) && good;
 		else
 			planned = false;
 		arena_free(scratch);
@@ -233,6 +239,12 @@ outputs_json(struct arena *a, struct json *j, const struct rendereds *files)
 		json_text(j, "digest",
 			  arena_printf(a, "sha256:%s", sha256_hex(a, r->text, r->size)));
 		json_int(j, "size", (long long)r->size);
+		if (r->forced.n) {
+			json_list(j, "forced");
+			for (size_t k = 0; k < r->forced.n; k++)
+				json_text(j, NULL, r->forced.at[k]);
+			json_end(j);
+		}
 		json_end(j);
 	}
 	json_end(j);

@@ -24,6 +24,7 @@ struct rendered {
 	const char *target;  /* "dockerfile" */
 	const char *summary; /* "10 steps, 4 stages" */
 	const char *next;    /* the command to run next, {path} is replaced; or NULL */
+	struct names forced; /* what stands against it, and was passed over: a line each */
 };
 struct rendereds LIST(struct rendered);
 
@@ -50,7 +51,8 @@ struct render_input {
 };
 
 /*
- * render -- the files of every target and cell.
+ * render -- the files of every target and cell.  What `plan` passed over (diag_force) stands
+ * as comments at the top of each file of that cell.
  *
  *   out     files in a stable order; a target of the default set that cannot express
  *           the recipe is left out with a warning, one named by the user is an error

@@ -45,12 +45,49 @@ resolve_last(struct work *w)
 		s->runtime_base = resolve_runtime_base(w);
 }
 
+/*
+ * Whether a plan can be made in spite of it: what was asked for is there to be written, and
+ * only judged to be broken.
+ */
+static bool
+can_be_forced(enum code code)
+{
+	size_t n;
+	const struct fit_row *rows = fit_rows(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].code == code)
+			return true;
+	switch (code) {
+	case E_FIT:
+	case E_IMAGE_NEVER:
+	case E_CUDA_TWICE:
+	case E_NO_NVCC:
+	case E_JIT:
+	case E_NO_ARCHS:
+	case E_ARCH_LIST:
+	case E_CUDA_HOME: return true;
+	default: return false;
+	}
+}
+
+/* All of them become warnings, or none. */
+static void
+pass_over(struct diag *found, unsigned errors)
+{
+	for (const struct diag *d = found; d; d = d->next)
+		errors -= diag_severity(d) == SEV_ERROR && can_be_forced(d->code);
+	for (struct diag *d = errors ? NULL : found; d; d = d->next)
+		diag_force(d);
+}
+
 const struct stack *
 resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *r,
 	const struct resolve_options *o)
 {
 	struct stack *s = arena_new_of(a, struct stack);
 	struct work w = { .a = a, .ds = ds, .f = f, .r = r, .s = s, .errors = ds->errors };
+	struct diag **found = ds->tail;
 
 	w.stays = arena_array_of(a, bool, r->extensions.n);
 	s->recipe = r;
@@ -71,5 +108,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_apt(&w);
 	resolve_last(&w);
 	resolve_check(&w);
+	if (o && o->force)
+		pass_over(*found, ds->errors - w.errors);
 	return ds->errors == w.errors ? s : NULL;
 }

@@ -117,6 +117,9 @@ struct stack {
 
 struct resolve_options {
 	bool verbose; /* a conflict is told with its derivation */
+	/* What cannot live together is planned as asked, and told as warnings (diag_force); what
+	 * no plan can be made of stays an error. */
+	bool force;
 };
 
 /*
