@@ -42,9 +42,7 @@ struct options {
 	const char *cuda, *python, *driver;
 	bool verbose;
 	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
-	bool extends_anywhere, fix, dry_run;
-	bool extends_anywhere;
-	bool force;
+	bool extends_anywhere, fix, dry_run, force;
 	bool format_given;
 	unsigned format;      /* enum output_format */
 	unsigned diagnostics; /* enum diagnostics_format */

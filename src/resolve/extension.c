@@ -77,9 +77,14 @@ static void
 refuse_source(struct work *w, const struct recipe_extension *e, const char *what, const char *why,
 	      const char *help)
 {
-	struct diag *d = diag_at(w->ds, E_EXTENSION_SOURCE, e->from_at.line ? e->from_at : e->at,
-				 "`%s` %s", e->name.s, what);
+	struct span at = e->from_at.line ? e->from_at : e->at;
+	struct diag *d;
 
+	for (d = w->ds->head; d; d = d->next)
+		if (d->code == E_EXTENSION_SOURCE && d->at.src == at.src && d->at.line == at.line &&
+		    d->at.col == at.col)
+			return; /* a fact has told it, with the whole chain */
+	d = diag_at(w->ds, E_EXTENSION_SOURCE, at, "`%s` %s", e->name.s, what);
 	if (why)
 		diag_why(d, "%s", why);
 	diag_help(d, "%s", help);

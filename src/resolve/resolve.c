@@ -55,20 +55,25 @@ can_be_forced(enum code code)
 	size_t n;
 	const struct fit_row *rows = fit_rows(&n);
 
+	switch (code) {
+	case E_CUDA_NEVER:
+	case E_CUDA_SOURCE:
+	case E_EXTENSION_SOURCE:
+	case E_PYTHON_SOURCE: return false;
+	case E_ARCH_LIST:
+	case E_CUDA_HOME:
+	case E_CUDA_TWICE:
+	case E_FIT:
+	case E_IMAGE_NEVER:
+	case E_JIT:
+	case E_NO_ARCHS:
+	case E_NO_NVCC: return true;
+	default: break;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].code == code)
 			return true;
-	switch (code) {
-	case E_FIT:
-	case E_IMAGE_NEVER:
-	case E_CUDA_TWICE:
-	case E_NO_NVCC:
-	case E_JIT:
-	case E_NO_ARCHS:
-	case E_ARCH_LIST:
-	case E_CUDA_HOME: return true;
-	default: return false;
-	}
+	return false;
 }
 
 /* All of them become warnings, or none. */

@@ -265,7 +265,7 @@ test_refused(void **state)
 		assert_int_equal(d->at.line, rows[i].line);
 		assert_int_equal(d->at.col, rows[i].col);
 		if (rows[i].fix)
-			assert_string_equal(d->notes->replacement, rows[i].fix);
+			assert_string_equal(d->notes->edits->replacement, rows[i].fix);
 	}
 }
 
