@@ -236,7 +236,7 @@ edits_of_line(struct arena *a, const struct edit *first)
 	return on;
 }
 
-/* A line as it reads once the edits are applied; a long one only where it changes. */
+/* A line as it will be once the edits are applied; of a long one only where it changes. */
 static void
 print_edited(const char *line, size_t size, const struct edits *on, struct buf *out)
 {
@@ -252,12 +252,12 @@ print_edited(const char *line, size_t size, const struct edits *on, struct buf *
 			continue;
 		columns(&p, &n, col, to);
 		if (whole)
-			print_part(line, p, n, out);
+			buf_add(out, p, n);
 		else if (n)
 			buf_puts(out, "...");
 		if (i == on->n)
 			break;
-		diag_inert(on->at[i]->replacement, out);
+		buf_puts(out, on->at[i]->replacement);
 		col = to + on->at[i]->at.width;
 	}
 }
@@ -288,7 +288,9 @@ print_fixed(const struct edit *first, struct buf *out)
 	for (const char *p = buf_text(&b);; p++, number++) {
 		size_t n = strcspn(p, "\n");
 
-		buf_printf(out, "%5u | %.*s\n", number, (int)n, p);
+		buf_printf(out, "%5u | ", number);
+		print_part(p, p, n, out);
+		buf_putc(out, '\n');
 		p += n;
 		if (!*p)
 			return;

@@ -25,6 +25,32 @@ complain_help(struct complaint *c, const char *help)
 }
 
 struct complaint *
+complain_fix(struct complaint *c, const char *fix, const char *help)
+{
+	c->fix = fix;
+	c->help = help;
+	return c;
+}
+
+struct complaint *
+complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix)
+{
+	if (!g(l, fix))
+		complain_fix(c, fix, arena_printf(l->a, "write %s", shown(l->a, fix)));
+	return c;
+}
+
+const char *
+lower_case(struct arena *a, const char *s)
+{
+	char *copy = arena_strdup(a, s);
+
+	for (char *p = copy; *p; p++)
+		*p = to_lower(*p);
+	return copy;
+}
+
+struct complaint *
 complain_words(struct load *l, struct complaint *c, const char *s, struct names words)
 {
 	c->fix = str_nearest(s, words.at, words.n);
@@ -171,6 +197,7 @@ grammar_env_value(struct load *l, const char *s)
 const struct complaint *
 grammar_apt(struct load *l, const char *s)
 {
+	struct complaint *c;
 	size_t name = 0;
 	const char *p;
 
@@ -195,10 +222,12 @@ grammar_apt(struct load *l, const char *s)
 	if (!*p)
 		return NULL;
 bad:
-	return complain_help(
-		complain(l, E_NAME, "%s is not a Debian package", shown(l->a, s)),
-		"write a name as `apt-get install` takes it: lower-case letters, digits "
-		"and `+.-`, then =VERSION if one is wanted");
+	c = complain_help(complain(l, E_NAME, "%s is not a Debian package", shown(l->a, s)),
+			  "write a name as `apt-get install` takes it: lower-case letters, digits "
+			  "and `+.-`, then =VERSION if one is wanted");
+	/* Written without capitals it is asked once more, and no more. */
+	p = lower_case(l->a, s);
+	return strcmp(p, s) != 0 ? complain_try(l, c, grammar_apt, p) : c;
 }
 
 /* The portable form that useradd takes: [a-z_][a-z0-9_-]{0,31}. */

@@ -32,6 +32,12 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 struct complaint *complain(struct load *l, enum code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 struct complaint *complain_help(struct complaint *c, const char *help);
+/* Help that writes `fix` in place of the value. */
+struct complaint *complain_fix(struct complaint *c, const char *fix, const char *help);
+/* The same, of a fix that has passed `g`; else it changes nothing. */
+struct complaint *complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix);
+/* A copy with capitals made small. */
+const char *lower_case(struct arena *a, const char *s);
 /* Adds "did you mean" if one of `words` is near to `s`, else the list of them. */
 struct complaint *complain_words(struct load *l, struct complaint *c, const char *s,
 				 struct names words);

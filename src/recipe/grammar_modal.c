@@ -67,8 +67,12 @@ within(struct load *l, const char *s, unsigned long min, unsigned long max, cons
 			complain(l, E_NUMBER, "%s is not a whole number", shown(l->a, s)),
 			arena_printf(l->a, "write %s as digits, from %lu to %lu", unit, min, max));
 	if (n < min || n > max)
-		return complain(l, E_NUMBER, "%lu %s: it must be from %lu to %lu", n, unit, min,
-				max);
+		return complain_fix(complain(l, E_NUMBER, "%lu %s: it must be from %lu to %lu", n,
+					     unit, min, max),
+				    arena_printf(l->a, "%lu", n < min ? min : max),
+				    arena_printf(l->a, "ask for %s %lu",
+						 n < min ? "at least" : "at most",
+						 n < min ? min : max));
 	return NULL;
 }
 
@@ -87,8 +91,8 @@ grammar_timeout(struct load *l, const char *s)
 		     m->timeout_max_s);
 	c->source = m->source;
 	if (n < m->timeout_min_s)
-		return complain_help(c,
-				     arena_printf(l->a, "ask for at least %u", m->timeout_min_s));
+		return complain_fix(c, arena_printf(l->a, "%u", m->timeout_min_s),
+				    arena_printf(l->a, "ask for at least %u", m->timeout_min_s));
 	c->fix = arena_printf(l->a, "%u", m->timeout_max_s);
 	return complain_help(
 		c, arena_printf(l->a,
@@ -191,8 +195,9 @@ grammar_modal_gpu(struct load *l, const char *s)
 		c = complain(l, E_MODAL, "%lu of %s; Modal gives at most %u", count, gpu->name,
 			     gpu->count_max);
 		c->source = gpu->source;
-		return complain_help(
-			c, arena_printf(l->a, "ask for at most %s:%u", gpu->name, gpu->count_max));
+		return complain_fix(
+			c, arena_printf(l->a, "%s:%u", gpu->name, gpu->count_max),
+			arena_printf(l->a, "ask for at most %s:%u", gpu->name, gpu->count_max));
 	}
 	return NULL;
 }

@@ -139,14 +139,28 @@ is_image(const char *s)
 	return !*p || (*p == '@' && is_digest(p + 1));
 }
 
+/* The name in small letters, if that is one; NULL if not. */
+static const char *
+image_meant(struct arena *a, const char *s)
+{
+	const char *slash = strrchr(s, '/'), *colon = strchr(slash ? slash : s, ':');
+	size_t n = colon ? (size_t)(colon - s) : strlen(s);
+	const char *meant = arena_printf(a, "%s%s", lower_case(a, arena_copy(a, s, n)), s + n);
+
+	return strlen(s) <= 512 && is_image(meant) ? meant : NULL;
+}
+
 const struct complaint *
 grammar_image(struct load *l, const char *s)
 {
 	const char *help = "write [host[:port]/]path[:tag][@sha256:...]";
+	const char *scheme = strstr(s, "://");
+	struct complaint *c;
 
 	if (strlen(s) <= 512 && is_image(s))
 		return NULL;
-	if (strstr(s, "://"))
+	c = complain(l, E_IMAGE, "%s is not an image name", shown(l->a, s));
+	if (scheme)
 		help = "an image name has no scheme: remove what stands before the host";
 	else if (strchr(s, '@') && !is_digest(strchr(s, '@') + 1))
 		help = "a digest is sha256: and 64 lower-case hexadecimal digits";
@@ -155,7 +169,7 @@ grammar_image(struct load *l, const char *s)
 			if (*p >= 'A' && *p <= 'Z')
 				help = "the name of an image is lower-case; only its tag may have "
 				       "capitals";
-	return complain_help(complain(l, E_IMAGE, "%s is not an image name", shown(l->a, s)), help);
+	return complain_fix(c, image_meant(l->a, scheme ? scheme + 3 : s), help);
 }
 
 /* --- URLs --- */
@@ -166,6 +180,13 @@ credentials(struct load *l)
 	return complain_help(complain(l, E_CREDENTIALS, "credentials in a URL"),
 			     "remove them here and name a build secret instead; tokens that were "
 			     "written down should be revoked");
+}
+
+/* The URL with the character at `p` escaped. */
+static const char *
+escaped(struct arena *a, const char *s, const char *p)
+{
+	return arena_printf(a, "%.*s%%%02X%s", (int)(p - s), s, (unsigned char)*p, p + 1);
 }
 
 /*
@@ -211,13 +232,14 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 			c = complain(l, E_URL, "`%c` may not stand in a URL", *p);
 			c->from = (size_t)(p - s);
 			c->length = 1;
-			return complain_help(
-				c, arena_printf(l->a, "write %%%02X for it", (unsigned char)*p));
+			return complain_fix(
+				c, escaped(l->a, s, p),
+				arena_printf(l->a, "write %%%02X for it", (unsigned char)*p));
 		} else if (*p == '%' && !(p[1] && p[2] && is_hex(p + 1, 2))) {
 			c = complain(l, E_URL, "`%%` without two hexadecimal digits");
 			c->from = (size_t)(p - s);
 			c->length = 1;
-			return complain_help(c, "write %25 for a percent sign");
+			return complain_fix(c, escaped(l->a, s, p), "write %25 for a percent sign");
 		}
 	return NULL;
 }
@@ -303,6 +325,7 @@ grammar_git(struct load *l, const char *s)
 	size_t user = run_of(s, "._-");
 	const char *host = s + user + 1, *colon, *path;
 	const struct complaint *c;
+	struct complaint *bad;
 
 	if (strstr(s, "://")) {
 		c = check_url(l, s, git_schemes, 3, true);
@@ -313,9 +336,13 @@ grammar_git(struct load *l, const char *s)
 		   is_domain(host, (size_t)(colon - host)) && colon[1] && colon[1] != '-' &&
 		   run_of(colon + 1, "._/~+-") == strlen(colon + 1))
 		return NULL;
-	return complain_help(
+	bad = complain_help(
 		complain(l, E_URL, "%s is not a git repository that is fetched", shown(l->a, s)),
 		"write https://host/path.git, or user@host:path as ssh takes it");
+	/* github.com/x/y, as it is copied from a browser */
+	if (!strstr(s, "://") && strchr(s, '.') && strchr(s, '.') < strchr(s, '/'))
+		complain_try(l, bad, grammar_git, arena_printf(l->a, "https://%s", s));
+	return bad;
 }
 
 /* Names that are branches wherever they are seen. */
@@ -395,8 +422,13 @@ grammar_sha256(struct load *l, const char *s)
 {
 	if (strlen(s) == 64 && is_hex(s, 64))
 		return NULL;
-	return complain_help(complain(l, E_HASH, "%s is not a SHA-256 digest", shown(l->a, s)),
-			     "write 64 hexadecimal digits, as sha256sum prints them");
+	struct complaint *c =
+		complain_help(complain(l, E_HASH, "%s is not a SHA-256 digest", shown(l->a, s)),
+			      "write 64 hexadecimal digits, as sha256sum prints them");
+
+	if (starts_with(s, "sha256:") || starts_with(s, "sha256="))
+		complain_try(l, c, grammar_sha256, s + 7);
+	return c;
 }
 
 bool

@@ -13,6 +13,8 @@ grammar_version(struct load *l, const char *s)
 	if (version_parse(l->a, s) || !strcmp(s, "*"))
 		return NULL;
 	c = complain(l, E_VERSION, "%s is not a version", shown(l->a, s));
+	if (starts_with(s, "==") && version_parse(l->a, s + 2 + strspn(s + 2, " =")))
+		return complain_fix(c, s + 2 + strspn(s + 2, " ="), "write the version alone");
 	if (specifiers_parse(l->a, s))
 		return complain_help(c, "write one version, such as 2.2.2, not a range; `*` has "
 					"one chosen");
@@ -44,9 +46,15 @@ grammar_cuda(struct load *l, const char *s)
 {
 	if (is_dotted(s, 2, 3))
 		return NULL;
-	return complain_help(
+	struct complaint *c = complain_help(
 		complain(l, E_VERSION, "%s is not a CUDA version", shown(l->a, s)),
 		"write major and minor, such as \"12.1\", or a release, such as 12.1.1");
+	size_t n = starts_with(s, "cu") ? strspn(s + 2, "0123456789") : 0;
+
+	/* A tag of the PyTorch index. */
+	if (n == 3 && !s[5])
+		return complain_try(l, c, grammar_cuda, arena_printf(l->a, "%.2s.%c", s + 2, s[4]));
+	return c;
 }
 
 /* major [ "." minor [ "." patch ] ] */
@@ -77,6 +85,10 @@ grammar_python(struct load *l, const char *s)
 		c->fix = arena_copy(l->a, s, (size_t)(last - s));
 		return complain_help(c, arena_printf(l->a, "write the series, %s", c->fix));
 	}
+	if (starts_with(s, "python") && is_digit(s[6]))
+		return complain_try(
+			l, complain(l, E_VERSION, "%s is not a Python series", shown(l->a, s)),
+			grammar_python, s + 6);
 	if (!is_dotted(s, 1, 2) && !(ends_with(s, "t") && is_digit(*s)))
 		return complain_help(
 			complain(l, E_VERSION, "%s is not a Python series", shown(l->a, s)),
@@ -115,8 +127,10 @@ grammar_gpu(struct load *l, const char *s)
 	c = complain(l, E_GPU, "the GPU %s is not known", shown(l->a, s));
 	struct names known = facts_gpu_names(l->f, l->a);
 
-	c->fix =
-		starts_with(s, "sm_") ? capability_of(l, s + 3) : str_nearest(s, known.at, known.n);
+	if (starts_with(s, "sm_") || is_digit(*s))
+		c->fix = capability_of(l, is_digit(*s) ? s : s + 3);
+	else
+		c->fix = str_nearest(s, known.at, known.n);
 	if (c->fix)
 		return complain_help(c, arena_printf(l->a, "did you mean `%s`?", c->fix));
 	return complain_help(c,
@@ -138,9 +152,13 @@ grammar_platform(struct load *l, const char *s)
 	}
 	if (arch && !*p)
 		return NULL;
-	return complain_help(
+	struct complaint *c = complain_help(
 		complain(l, E_NAME, "%s is not a platform for an image", shown(l->a, s)),
 		"write linux/amd64 or linux/arm64");
+
+	if (!strcmp(s, "amd64") || !strcmp(s, "arm64"))
+		c->fix = arena_printf(l->a, "linux/%s", s);
+	return c;
 }
 
 /* "cu" 2*3digit / "cpu" / "xpu" / "rocm" version / "pypi" / URL */
@@ -159,6 +177,8 @@ grammar_torch_index(struct load *l, const char *s)
 	if (strstr(s, "://"))
 		return grammar_index(l, s);
 	c = complain(l, E_WORD, "%s is not a build of torch", shown(l->a, s));
+	if (strcmp(lower_case(l->a, s), s) != 0 && !grammar_torch_index(l, lower_case(l->a, s)))
+		return complain_try(l, c, grammar_torch_index, lower_case(l->a, s));
 	if (is_dotted(s, 2, 3)) {
 		const char *dot = strchr(s, '.');
 
@@ -199,7 +219,14 @@ grammar_requirement(struct load *l, const char *s)
 		return complain_help(c,
 				     "options of pip cannot stand here; for an index use the key "
 				     "`index`");
-	return complain_help(c, "write it as PEP 508 has it: name[extra]>=1,<2; marker");
+	complain_help(c, "write it as PEP 508 has it: name[extra]>=1,<2; marker");
+	/* conda's way to pin: one equals sign */
+	size_t n = strcspn(s, "=<>!~;@");
+
+	if (s[n] == '=' && s[n + 1] != '=')
+		complain_try(l, c, grammar_requirement,
+			     arena_printf(l->a, "%.*s==%s", (int)n, s, s + n + 1));
+	return c;
 }
 
 const struct complaint *

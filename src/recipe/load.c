@@ -85,15 +85,21 @@ names_joined(struct arena *a, struct names names, const char *last)
 }
 
 void
-offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help)
+offer_text(struct diag *d, struct text old, const char *yaml, const char *help)
 {
 	size_t n = strlen(old.s);
 
 	/* Plain or in quotes, without escapes: the same test as of span_within. */
 	if (old.at.width == n || old.at.width == n + 2)
-		diag_fix(d, old.at, edit_scalar(l->a, old.at, value), "%s", help);
+		diag_fix(d, old.at, yaml, "%s", help);
 	else
 		diag_help(d, "%s", help);
+}
+
+void
+offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help)
+{
+	offer_text(d, old, edit_scalar(l->a, old.at, value), help);
 }
 
 bool

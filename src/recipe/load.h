@@ -52,6 +52,9 @@ const char *names_joined(struct arena *a, struct names names, const char *last);
 /* Help that writes `value` in place of `old`, unless old is but a part of what stands there. */
 void offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help);
 
+/* The same, of a text that is YAML already. */
+void offer_text(struct diag *d, struct text old, const char *yaml, const char *help);
+
 /* Adds SB0110 if a blank stands before or after the text. */
 bool text_has_no_blank_ends(struct load *l, const char *path, struct text t);
 

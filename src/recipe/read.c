@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/edit.h"
 #include "base/str.h"
+#include "grammar.h"
 #include "merge.h"
 
 /* The member at `offset` of what is being filled. */
@@ -16,7 +18,12 @@ value_kind(struct load *l, const struct key *k, const char *path, const struct n
 	struct diag *d =
 		fault(l, E_TYPE, n->at, "`%s` takes %s, not %s", path, wanted, node_kind_name(n));
 
-	if (!strcmp(path, k->path))
+	/* One where a list is wanted: the list of that one. */
+	if (starts_with(wanted, "a list") && n->kind == NODE_SCALAR && !node_is_null(n) && *n->s)
+		offer_text(d, node_text(n),
+			   arena_printf(l->a, "[%s]", edit_scalar(l->a, n->at, n->s)),
+			   "write a list, in brackets");
+	else if (!strcmp(path, k->path))
 		diag_help(d, "write for example `%s: %s`", key_name(k), k->example);
 	return false;
 }
@@ -78,6 +85,23 @@ read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 	return false;
 }
 
+/* What other readers of YAML take for true or false; NULL: neither do they. */
+static const char *
+word_meant(struct arena *a, const char *s)
+{
+	static const char *const yes[] = { "true", "yes", "on", "y", "1" };
+	static const char *const no[] = { "false", "no", "off", "n", "0" };
+	const char *small = lower_case(a, s);
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++) {
+		if (!strcmp(small, yes[i]))
+			return "true";
+		if (!strcmp(small, no[i]))
+			return "false";
+	}
+	return NULL;
+}
+
 static bool
 read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 {
@@ -92,9 +116,14 @@ read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 			*MEMBER(bool, base, k->and) = i < 3;
 			return true;
 		}
-	diag_help(fault(l, E_WORD, t->at, "`%s`: %s is neither true nor false", k->path,
-			shown(l->a, t->s)),
-		  "write true or false");
+	struct diag *d = fault(l, E_WORD, t->at, "`%s`: %s is neither true nor false", k->path,
+			       shown(l->a, t->s));
+	const char *meant = word_meant(l->a, t->s);
+
+	if (meant)
+		offer_text(d, *t, meant, arena_printf(l->a, "write %s", meant));
+	else
+		diag_help(d, "write true or false");
 	return false;
 }
 
