@@ -174,7 +174,8 @@ diag_first_help(const struct diag *d)
 struct diag *
 diag_source(struct diag *d, const char *source)
 {
-	add_note(d, NOTE_SOURCE, (struct span){ 0 }, source);
+	if (source)
+		add_note(d, NOTE_SOURCE, (struct span){ 0 }, source);
 	return d;
 }
 

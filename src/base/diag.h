@@ -146,7 +146,7 @@ struct diag *diag_cost(struct diag *d, const char *fmt, ...) __attribute__((form
 const struct note *diag_first_help(const struct diag *d);
 
 /* The evidence: a URL or a file and line, so that the claim can be checked. */
-struct diag *diag_source(struct diag *d, const char *source);
+struct diag *diag_source(struct diag *d, const char *source); /* NULL: none, nothing is added */
 
 /*
  * diags_print -- every diagnostic, in order, as text.

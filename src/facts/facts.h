@@ -322,7 +322,6 @@ struct pairing {
 	const char *name, *spec;   /* this package at these versions */
 	const char *other, *needs; /* needs the other at these */
 	bool optional;             /* only if the other is there */
-	bool inferred;             /* concluded, not read: it may work all the same */
 	const char *why, *source;
 };
 const struct pairing *facts_pairings(const struct facts *f, size_t *n);

@@ -73,18 +73,29 @@ judge_jit(struct work *w, const struct recipe_extension *e, const struct stack_e
 	diag_source(d, x->known->source);
 }
 
+/* What fit/ found against it is told by then. */
+static bool
+is_refused(const struct work *w, const struct recipe_extension *e)
+{
+	const struct fit *fit = w->fit;
+
+	for (size_t i = 0; i < fit->errors.n; i++)
+		for (size_t k = 0; k < fit->errors.at[i].found->pins.n; k++)
+			if (fit->pins[fit->errors.at[i].found->pins.at[k]].extension == e)
+				return true;
+	return false;
+}
+
 static void
 refuse_source(struct work *w, const struct recipe_extension *e, const char *what, const char *why,
 	      const char *help)
 {
-	struct span at = e->from_at.line ? e->from_at : e->at;
 	struct diag *d;
 
-	for (d = w->ds->head; d; d = d->next)
-		if (d->code == E_EXTENSION_SOURCE && d->at.src == at.src && d->at.line == at.line &&
-		    d->at.col == at.col)
-			return; /* a fact has told it, with the whole chain */
-	d = diag_at(w->ds, E_EXTENSION_SOURCE, at, "`%s` %s", e->name.s, what);
+	if (is_refused(w, e))
+		return;
+	d = diag_at(w->ds, E_EXTENSION_SOURCE, e->from_at.line ? e->from_at : e->at, "`%s` %s",
+		    e->name.s, what);
 	if (why)
 		diag_why(d, "%s", why);
 	diag_help(d, "%s", help);
@@ -363,7 +374,7 @@ complete(struct work *w, const struct recipe_extension *e)
 		diag_help(diag_at(w->ds, W_UNPINNED, e->at,
 				  "`%s` has no version: pip takes the newest", e->name.s),
 			  "pin it: %s==VERSION", e->name.s);
-	if (w->ds->errors == errors)
+	if (w->ds->errors == errors && !is_refused(w, e))
 		judge_known(w, e, &x);
 	judge_jit(w, e, &x);
 	fill_env(w, e, &x);
