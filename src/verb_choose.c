@@ -206,20 +206,19 @@ why_not_newer(struct run *r, const struct fit *fit, const char *key)
 {
 	struct fit_others all = fit_others(fit, key);
 	const struct fit_thing *t = fit_thing(fit, key);
-	const struct fit_other *next = NULL;
+	const struct fit_fact *why;
+	size_t next = all.n;
 
 	if (t->kind == FIT_PYTHON || !all.n)
 		return "";
 	for (size_t i = 0; i < all.n && !all.at[i].chosen; i++)
 		if (all.at[i].c->known && all.at[i].asked)
-			next = &all.at[i];
-	if (!next)
+			next = i;
+	if (next == all.n)
 		return "the newest";
-	if (next->can)
-		return arena_printf(r->a, "%s goes only with an older one of the rest",
-				    next->c->text);
-	return next->why ? arena_printf(r->a, "not %s: %s", next->c->text, next->why->sentence) :
-			   arena_printf(r->a, "not %s", next->c->text);
+	why = fit_against(fit, key, next);
+	return arena_printf(r->a, "not %s%s%s", all.at[next].c->text, why ? ": " : "",
+			    why ? why->sentence : "");
 }
 
 static const char *
@@ -247,6 +246,20 @@ struct runner {
 };
 struct runners LIST(struct runner);
 
+/* An older major of what was asked for is another program: no answer to the question. */
+static bool
+goes_back(const struct wishes *all, const struct fit *fit, const struct fit *best)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct fit_candidate *x = fit_chosen(fit, all->at[i].thing);
+		const struct fit_candidate *y = fit_chosen(best, all->at[i].thing);
+
+		if (x && y && x->v && y->v && version_release(x->v, 0) < version_release(y->v, 0))
+			return true;
+	}
+	return false;
+}
+
 static void
 try_over(struct run *r, const struct wishes *all, const struct over *over, const char *decides,
 	 struct runners *out, const struct fit *best)
@@ -257,7 +270,8 @@ try_over(struct run *r, const struct wishes *all, const struct over *over, const
 
 	diags_init(&ds, r->a);
 	fit = solve_wishes(r, &ds, all, over);
-	if (!fit || fit->errors.n || !fit->nchosen || out->n >= RUNNERS_MAX)
+	if (!fit || fit->errors.n || !fit->nchosen || out->n >= RUNNERS_MAX ||
+	    goes_back(all, fit, best))
 		return;
 	line = one_line(r, fit);
 	if (!strcmp(line, one_line(r, best)))

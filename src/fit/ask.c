@@ -83,6 +83,38 @@ most_telling(const struct solve_conflicts *found)
 	return best;
 }
 
+const struct fit_fact *
+fit_against(const struct fit *fit, const char *key, size_t candidate)
+{
+	struct fit_work *w = fit->work;
+	int thing = fit_find(w, key);
+	struct solve_pin *pins =
+		arena_array_of(w->a, struct solve_pin, fit->npins + w->slots.n + 1);
+	struct solve_provider p;
+	struct solve_conflicts found;
+	size_t n = 0;
+
+	for (size_t i = 0; i < fit->npins; i++)
+		if (fit->solve_pins[i].thing != (unsigned)thing)
+			pins[n++] = fit->solve_pins[i];
+	for (unsigned i = 0; i < fit->nchosen; i++) {
+		enum fit_kind kind = fit_at(w, i)->kind;
+
+		if ((int)i != thing && fit->chosen[i] >= 0 &&
+		    (kind == FIT_TORCH || kind == FIT_EXTENSION))
+			pins[n++] =
+				(struct solve_pin){ .thing = i,
+						    .set = fit_one(w, i, (size_t)fit->chosen[i]) };
+	}
+	pins[n++] = (struct solve_pin){ .thing = (unsigned)thing,
+					.set = fit_one(w, (unsigned)thing, candidate),
+					.fixed = true };
+	w->upto = FIT_HARD;
+	p = fit_provider(w);
+	found = solve_conflicts(w->a, &p, pins, n, SOLVE_BUDGET, NULL);
+	return most_telling(&found);
+}
+
 struct fit_others
 fit_others(const struct fit *fit, const char *key)
 {

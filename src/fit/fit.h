@@ -169,6 +169,12 @@ struct fit_others LIST(struct fit_other);
 struct fit_others fit_others(const struct fit *fit, const char *key);
 
 /*
+ * What stands between a candidate of a thing and torch and the extensions as they were
+ * chosen; NULL: nothing that is known, or what the recipe asks for alone.
+ */
+const struct fit_fact *fit_against(const struct fit *fit, const char *key, size_t candidate);
+
+/*
  * fit_repairs -- the nearest stacks that work, for one conflict or (c NULL) for all errors
  * together.
  *
