@@ -208,7 +208,9 @@ propagate_thing(struct search *s, unsigned thing)
 		    !visit(s, &w, &conflict))
 			t->watches.at[kept++] = w;
 	}
-	memmove(t->watches.at + kept, t->watches.at + i, (t->watches.n - i) * sizeof(struct watch));
+	if (kept < i)
+		memmove(t->watches.at + kept, t->watches.at + i,
+			(t->watches.n - i) * sizeof(struct watch));
 	t->watches.n -= i - kept;
 	return conflict;
 }

@@ -1,0 +1,293 @@
+#ifndef SOLVE_HELP_H
+#define SOLVE_HELP_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "solve/solve.h"
+
+/*
+ * A universe written down:
+ *
+ *     foo = 1.1 1.0            its candidates, the most wanted first
+ *     foo 1.1 > bar 2.0 1.0    needs
+ *     foo 1.1 ? bar 1.0        goes only with, if it is there
+ *     a 1 & b 2 & ! c 3        not all at once; ! turns a term round
+ *
+ * `=` comes before the name is used; `*` means all candidates.
+ */
+enum { MOST_THINGS = 16, MOST_CANDIDATES = 16 };
+
+struct universe {
+	struct arena *a;
+	const char *names[MOST_THINGS], *versions[MOST_THINGS][MOST_CANDIDATES];
+	unsigned n, rank[MOST_THINGS];
+	size_t candidates[MOST_THINGS];
+	struct solve_facts facts;
+	bool told[64];
+	unsigned met[MOST_THINGS], asked[MOST_THINGS][MOST_CANDIDATES];
+	struct solve_pins LIST(struct solve_pin) pins;
+	struct solve_provider p;
+};
+
+static inline unsigned
+thing(const struct universe *u, const char *name)
+{
+	for (unsigned i = 0; i < u->n; i++)
+		if (!strcmp(u->names[i], name))
+			return i;
+	fail_msg("no such thing: %s", name);
+	return 0;
+}
+
+static inline void
+add_version(const struct universe *u, unsigned x, const char *version, solve_word *set)
+{
+	bool known = !strcmp(version, "*");
+
+	for (size_t i = 0; i < u->candidates[x]; i++) {
+		if (strcmp(version, "*") && strcmp(version, u->versions[x][i]))
+			continue;
+		known = true;
+		solve_set_add(set, i);
+	}
+	assert_true(known);
+}
+
+/* "foo 1.1 1.0", up to `end` or the end of the line. */
+static inline struct solve_term
+read_term(const struct universe *u, char **save, const char *ends, char *end)
+{
+	char *word = strtok_r(NULL, " ", save);
+	struct solve_term t = { 0 };
+	solve_word *set;
+
+	*end = 0;
+	if (!strcmp(word, "!")) {
+		t.not = true;
+		word = strtok_r(NULL, " ", save);
+	}
+	t.thing = thing(u, word);
+	t.set = set = solve_set(u->a, u->candidates[t.thing]);
+	while ((word = strtok_r(NULL, " ", save))) {
+		if (strchr(ends, *word)) {
+			*end = *word;
+			break;
+		}
+		add_version(u, t.thing, word, set);
+	}
+	return t;
+}
+
+static inline void
+read_fact(struct universe *u, char *line, const char *why)
+{
+	struct solve_term *terms = arena_array_of(u->a, struct solve_term, 4);
+	char *save = line, end;
+	size_t n = 0;
+
+	do {
+		terms[n] = read_term(u, &save, ">?&", &end);
+		if (end == '>' || end == '?') {
+			struct solve_term t = read_term(u, &save, "", &end);
+
+			if (strchr(why, '>'))
+				solve_needs(u->a, &u->facts, terms[n].thing, terms[n].set, t.thing,
+					    t.set, why);
+			else
+				solve_allows(u->a, &u->facts, terms[n].thing, terms[n].set, t.thing,
+					     t.set, u->candidates[t.thing], why);
+			return;
+		}
+		n++;
+	} while (end);
+	list_push(u->a, &u->facts, (struct solve_fact){ .terms = terms, .n = n, .why = why });
+}
+
+static inline void
+declare(struct universe *u, char *line)
+{
+	char *save, *word = strtok_r(line, " =", &save);
+	unsigned x = u->n++;
+
+	u->names[x] = word;
+	while ((word = strtok_r(NULL, " =", &save)))
+		u->versions[x][u->candidates[x]++] = word;
+}
+
+static inline size_t
+tell_candidates(void *ctx, unsigned x)
+{
+	struct universe *u = ctx;
+
+	u->met[x]++;
+	return u->candidates[x];
+}
+
+/* Each once, with the first plain term that it has; one that has none with anything. */
+static inline void
+tell_facts(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
+{
+	struct universe *u = ctx;
+
+	u->asked[x][candidate]++;
+	for (size_t i = 0; i < u->facts.n; i++) {
+		const struct solve_fact *f = &u->facts.at[i];
+		const struct solve_term *home = f->terms;
+
+		while (home->not &&home < f->terms + f->n - 1)
+			home++;
+		if (u->told[i] ||
+		    (!home->not &&(home->thing != x || !solve_set_has(home->set, candidate))))
+			continue;
+		u->told[i] = true;
+		list_push(u->a, out, *f);
+	}
+}
+
+static inline unsigned
+tell_rank(void *ctx, unsigned x)
+{
+	return ((struct universe *)ctx)->rank[x];
+}
+
+static inline struct universe *
+universe(const char *text)
+{
+	struct arena *a = arena_new();
+	struct universe *u = arena_new_of(a, struct universe);
+	char *save, *line;
+
+	u->a = a;
+	for (line = strtok_r(arena_strdup(a, text), "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (strchr(line, '='))
+			declare(u, line);
+		else
+			read_fact(u, arena_strdup(a, line), line);
+	}
+	u->p = (struct solve_provider){ u, tell_candidates, tell_facts, tell_rank };
+	return u;
+}
+
+/* "foo 1.1 1.0": one of these is asked for. */
+static inline struct solve_pin *
+pin(struct universe *u, const char *text)
+{
+	char *save = arena_strdup(u->a, text), end;
+	struct solve_term t = read_term(u, &save, "", &end);
+
+	list_push(u->a, &u->pins,
+		  (struct solve_pin){ .thing = t.thing, .set = t.set, .why = text });
+	return &u->pins.at[u->pins.n - 1];
+}
+
+static inline void
+start_again(struct universe *u)
+{
+	memset(u->told, 0, sizeof u->told);
+	memset(u->met, 0, sizeof u->met);
+	memset(u->asked, 0, sizeof u->asked);
+}
+
+static inline struct solve_result
+solve_all(struct universe *u)
+{
+	start_again(u);
+	return solve(u->a, &u->p, u->pins.at, u->pins.n, NULL, SOLVE_BUDGET);
+}
+
+/* "foo 1.0, bar 2.0": what is there. */
+static inline const char *
+text_of(const struct universe *u, const struct solve_result *r)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < r->nthings; i++)
+		if (r->chosen[i] >= 0)
+			text = arena_printf(u->a, "%s%s%s %s", text, *text ? ", " : "", u->names[i],
+					    u->versions[i][r->chosen[i]]);
+	return text;
+}
+
+/* "0 2": the pins; of several things they stand in brackets. */
+static inline const char *
+pins_of(const struct universe *u, const struct solve_indexes *pins)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < pins->n; i++)
+		text = arena_printf(u->a, "%s%s%u", text, *text ? " " : "", pins->at[i]);
+	return text;
+}
+
+/* The facts as they were written, in their order, with ", " between. */
+static inline const char *
+facts_of(const struct universe *u, const struct solve_facts *facts)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < u->facts.n; i++)
+		for (size_t k = 0; k < facts->n; k++)
+			if (facts->at[k].why == u->facts.at[i].why)
+				text = arena_printf(u->a, "%s%s%s", text, *text ? ", " : "",
+						    (const char *)facts->at[k].why);
+	return text;
+}
+
+static inline struct solve_conflicts
+conflicts(struct universe *u)
+{
+	bool gave_up = true;
+	struct solve_conflicts c;
+
+	start_again(u);
+	c = solve_conflicts(u->a, &u->p, u->pins.at, u->pins.n, SOLVE_BUDGET, &gave_up);
+	assert_false(gave_up);
+	return c;
+}
+
+/* "[0] foo 1.0; [1 2] bar 1.0": each repair and what is chosen then. */
+static inline const char *
+repairs(struct universe *u, const bool *keep, size_t max)
+{
+	const char *text = "";
+	bool gave_up = true;
+	struct solve_repairs r;
+
+	start_again(u);
+	r = solve_repairs(u->a, &u->p, u->pins.at, u->pins.n, keep, max, SOLVE_BUDGET, &gave_up);
+	assert_false(gave_up);
+	for (size_t i = 0; i < r.n; i++)
+		text = arena_printf(u->a, "%s%s[%s] %s", text, *text ? "; " : "",
+				    pins_of(u, &r.at[i].pins), text_of(u, &r.at[i].result));
+	return text;
+}
+
+/* All that pins ask for is `want`, or nothing is possible: NULL. */
+static inline void
+expect(struct universe *u, const char *want)
+{
+	struct solve_result r = solve_all(u);
+
+	assert_int_equal(r.status, want ? SOLVE_FOUND : SOLVE_IMPOSSIBLE);
+	if (want)
+		assert_string_equal(text_of(u, &r), want);
+	else
+		assert_int_equal(r.proof.at[r.proof.n - 1].n, 0);
+}
+
+static inline void
+done(struct universe *u)
+{
+	arena_free(u->a);
+}
+
+#endif
