@@ -4,15 +4,18 @@
  *     typical    30 things of 1 to 130 candidates, about 2,000 facts: each candidate needs
  *                some of the others within an interval; possible
  *     conflict   the same with pins that cannot all be kept: why not, and what to change
- *     pigeons    12 things, 11 candidates, no two alike: impossible, and no short proof is
  *     dense      20 things of 10 candidates, pairs forbidden at random, where it is hardest
+ *     pigeons    12 things, 11 candidates, no two alike: impossible, and no short proof is
  *
- * prints one JSON object: for each {"us", "steps", "mib", "answer"}, the best of REPEAT.
+ *     solve_bench [SEED [STEPS]]
+ *
+ * prints a JSON object a line, times in microseconds and the best of some rounds:
+ *
+ *     {"name","facts","answer","steps","solve_us","conflicts_us","repairs_us"}
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "solve/solve.h"
@@ -167,60 +170,54 @@ now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static double
-peak_mib(void)
-{
-	struct rusage r;
-
-	getrusage(RUSAGE_SELF, &r);
-	return (double)r.ru_maxrss / 1024;
-}
-
 static const char *const answers[] = { "found", "impossible", "gave up" };
 
+struct figures {
+	struct solve_result r;
+	double solve_us, conflicts_us, repairs_us;
+};
+
+static double
+less(double x, double y)
+{
+	return x < y ? x : y;
+}
+
 static void
-measure(const char *name, void (*make)(struct universe *), unsigned seed, unsigned repeat,
+round_of(const struct universe *u, const struct solve_provider *p, struct solve_budget budget,
+	 struct figures *f)
+{
+	struct arena *a = arena_new();
+	double t0 = now_us(), t1, t2;
+
+	f->r = solve(a, p, u->pins, u->npins, NULL, budget);
+	t1 = now_us();
+	f->solve_us = less(f->solve_us, t1 - t0);
+	solve_conflicts(a, p, u->pins, u->npins, budget, NULL);
+	t2 = now_us();
+	f->conflicts_us = less(f->conflicts_us, t2 - t1);
+	solve_repairs(a, p, u->pins, u->npins, NULL, 3, budget, NULL);
+	f->repairs_us = less(f->repairs_us, now_us() - t2);
+	arena_free(a);
+}
+
+static void
+measure(const char *name, void (*make)(struct universe *), unsigned seed, unsigned rounds,
 	unsigned steps)
 {
 	struct universe *u = calloc(1, sizeof *u);
 	struct solve_provider p = { .ctx = u, .candidates = candidates, .facts = facts };
-	struct solve_budget budget = { steps };
-	struct solve_result r = { 0 };
-	double best = 1e18, why = 1e18, change = 1e18;
-	struct solve_conflicts c = { 0 };
-	struct solve_repairs fix = { 0 };
+	struct figures f = { .solve_us = 1e18, .conflicts_us = 1e18, .repairs_us = 1e18 };
 
 	dice = seed;
 	u->a = arena_new();
 	make(u);
-	for (unsigned i = 0; i < repeat; i++) {
-		struct arena *a = arena_new();
-		double t0 = now_us(), t1, t2, t3;
-		bool gave_up;
-
-		r = solve(a, &p, u->pins, u->npins, NULL, budget);
-		t1 = now_us();
-		if (r.status == SOLVE_IMPOSSIBLE) {
-			c = solve_conflicts(a, &p, u->pins, u->npins, budget, &gave_up);
-			t2 = now_us();
-			fix = solve_repairs(a, &p, u->pins, u->npins, NULL, 3, budget, &gave_up);
-			t3 = now_us();
-			why = t2 - t1 < why ? t2 - t1 : why;
-			change = t3 - t2 < change ? t3 - t2 : change;
-		}
-		best = t1 - t0 < best ? t1 - t0 : best;
-		if (i + 1 == repeat) {
-			printf("%s: %zu facts, %s, %u steps, %.0f us, peak %.1f MiB", name,
-			       u->nfacts, answers[r.status], r.steps, best, peak_mib());
-			if (c.n)
-				printf("; conflicts %zu (%zu pins, %zu facts) %.0f us; repairs %zu "
-				       "(%zu pins) %.0f us",
-				       c.n, c.at[0].pins.n, c.at[0].facts.n, why, fix.n,
-				       fix.n ? fix.at[0].pins.n : 0, change);
-			printf("\n");
-		}
-		arena_free(a);
-	}
+	for (unsigned i = 0; i < rounds; i++)
+		round_of(u, &p, (struct solve_budget){ steps }, &f);
+	printf("{\"name\":\"%s\",\"facts\":%zu,\"answer\":\"%s\",\"steps\":%u,"
+	       "\"solve_us\":%.0f,\"conflicts_us\":%.0f,\"repairs_us\":%.0f}\n",
+	       name, u->nfacts, answers[f.r.status], f.r.steps, f.solve_us, f.conflicts_us,
+	       f.repairs_us);
 	arena_free(u->a);
 	free(u);
 }
@@ -228,8 +225,8 @@ measure(const char *name, void (*make)(struct universe *), unsigned seed, unsign
 int
 main(int argc, char **argv)
 {
-	unsigned seed = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
-	unsigned steps = argc > 2 ? (unsigned)atoi(argv[2]) : SOLVE_BUDGET.steps;
+	unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+	unsigned steps = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : SOLVE_BUDGET.steps;
 
 	measure("typical", typical, seed, 20, steps);
 	measure("conflict", conflict, seed, 20, steps);
