@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/edit.h"
 #include "work.h"
 
 /*
@@ -157,8 +158,12 @@ choose_toolkit(struct work *w)
 		    "PyPI's wheels hold no compiler for CUDA %s", s->cuda.value);
 	if (s->toolkit)
 		diag_source(d, s->toolkit->source);
-	diag_help(d, "take it from NVIDIA's image: remove `from: wheels`, and base: if it is a "
-		     "plain system");
+	if (w->r->cuda_from_at.line && !w->r->base.s)
+		diag_fix(d, w->r->cuda_from_at, edit_scalar(w->a, w->r->cuda_from_at, "image"),
+			 "take it from NVIDIA's image");
+	else
+		diag_help(d, "take it from NVIDIA's image: remove `from: wheels`, and base: if it "
+			     "is a plain system");
 }
 
 /* Where the toolkit comes from if the recipe does not say and the image does not have it. */
@@ -173,10 +178,27 @@ toolkit_origin(struct work *w)
 	return t ? CUDA_WHEELS : CUDA_APT;
 }
 
+/* The base with `devel` for its flavour; NULL: it has a digest, or there is no such image. */
+static const char *
+devel_image(const struct work *w)
+{
+	const struct image_name *n = &w->s->image;
+	const char *base = w->r->base.s, *at = n->tag ? strstr(n->tag, n->flavour) : NULL;
+	const char *tag, *why;
+
+	if (!at || n->digest)
+		return NULL;
+	tag = arena_printf(w->a, "%.*sdevel%s", (int)(at - n->tag), n->tag,
+			   at + strlen(n->flavour));
+	if (facts_image(w->f, w->a, n->repository, tag, &why, &why) != TRI_YES)
+		return NULL;
+	return arena_printf(w->a, "%.*s%s", (int)(strlen(base) - strlen(n->tag)), base, tag);
+}
+
 static void
 judge_flavour(struct work *w)
 {
-	const char *flavour = w->s->image.flavour;
+	const char *flavour = w->s->image.flavour, *devel;
 	struct diag *d;
 
 	if (w->s->cuda_from != CUDA_IMAGE || !flavour || !strcmp(flavour, "devel") ||
@@ -185,7 +207,12 @@ judge_flavour(struct work *w)
 	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
 		    w->r->base.s);
 	diag_why(d, "NVIDIA's `%s` images hold libraries alone", flavour);
-	diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
+	devel = devel_image(w);
+	if (devel)
+		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel),
+			 "use the devel image here, and the %s image as runtime.base", flavour);
+	else
+		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
 }
 
 void

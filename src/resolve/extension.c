@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "work.h"
 
 /*
@@ -86,9 +87,12 @@ is_refused(const struct work *w, const struct recipe_extension *e)
 	return false;
 }
 
+/* FREE: it could come from where it comes if the recipe did not say. */
+enum refusal { BOUND, FREE };
+
 static void
 refuse_source(struct work *w, const struct recipe_extension *e, const char *what, const char *why,
-	      const char *help)
+	      const char *help, enum refusal refusal)
 {
 	struct diag *d;
 
@@ -98,7 +102,10 @@ refuse_source(struct work *w, const struct recipe_extension *e, const char *what
 		    e->name.s, what);
 	if (why)
 		diag_why(d, "%s", why);
-	diag_help(d, "%s", help);
+	if (refusal == FREE && e->from_at.line)
+		diag_fix(d, e->from_at, edit_scalar(w->a, e->from_at, "auto"), "%s", help);
+	else
+		diag_help(d, "%s", help);
 }
 
 static void
@@ -133,7 +140,7 @@ from_release(struct work *w, const struct recipe_extension *e, struct stack_exte
 					      &why, &source);
 	if (!x->url) {
 		refuse_source(w, e, "has no prebuilt wheel for this stack", why,
-			      "remove `from: release`: it is compiled then");
+			      "write `from: auto`: it is compiled then", FREE);
 		return;
 	}
 	x->source = SOURCE_WHEEL;
@@ -172,11 +179,12 @@ refuse_sdist(struct work *w, const struct recipe_extension *e, const struct stac
 	bool tag = x->release && x->release->git_tag && x->known->git;
 
 	refuse_source(w, e, "cannot be built from its sdist", why,
-		      tag ? "remove `from: sdist`: the git tag is taken then" :
+		      tag ? "write `from: auto`: the git tag is taken then" :
 		      x->known->git ?
 			    arena_printf(w->a, "give `git: %s` and a tag or commit as `ref:`",
 					 x->known->git) :
-			    "take another release");
+			    "take another release",
+		      tag ? FREE : BOUND);
 }
 
 /* A name and perhaps a version: git tag or sdist. */
@@ -193,18 +201,19 @@ from_name(struct work *w, const struct recipe_extension *e, struct stack_extensi
 		from_git(w, x, "the recipe asks for git");
 	else if (e->from == EXT_GIT)
 		refuse_source(w, e, "comes from git, and no repository or tag is known", NULL,
-			      "give `git:` and `ref:`");
+			      "give `git:` and `ref:`", BOUND);
 	else if (e->from == EXT_WHEEL)
 		refuse_source(w, e, "comes as a wheel, and its address is not known offline", NULL,
 			      "give `url:` of the wheel and its `sha256:`; `from: release` takes "
-			      "the project's own");
+			      "the project's own",
+			      BOUND);
 	else if (e->from == EXT_RELEASE)
 		from_release(w, e, x);
 	else if (why && git && e->from != EXT_SDIST)
 		from_git(w, x, why);
 	else if (x->known && x->known->pypi == PYPI_WHEEL)
 		refuse_source(w, e, "comes from PyPI as a wheel: there is nothing to compile", NULL,
-			      "list it in `packages`");
+			      "list it in `packages`", BOUND);
 	else if (why)
 		refuse_sdist(w, e, x, why);
 	else if (x->build && x->build->sdist_buildable == TRI_YES)
@@ -221,7 +230,7 @@ from_url(struct work *w, const struct recipe_extension *e, struct stack_extensio
 	x->sha256 = e->sha256.s;
 	x->source_reason = "the recipe names the file";
 	if (x->source == SOURCE_ARCHIVE && e->from == EXT_WHEEL)
-		refuse_source(w, e, "is no wheel", NULL, "remove `from: wheel`");
+		refuse_source(w, e, "is no wheel", NULL, "write `from: auto`", FREE);
 	if (x->sha256)
 		return;
 	d = diag_at(w->ds, W_NO_HASH, e->url.at, "`%s` is fetched without a digest to check it",
@@ -241,7 +250,7 @@ find_source(struct work *w, const struct recipe_extension *e, struct stack_exten
 		x->subdirectory = x->known ? x->known->subdirectory : NULL;
 		if (!x->url)
 			refuse_source(w, e, "has a ref, and no repository is known", NULL,
-				      "give `git:`");
+				      "give `git:`", BOUND);
 	} else if (e->url.s) {
 		from_url(w, e, x);
 	} else {

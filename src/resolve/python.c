@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "work.h"
 
 /* Which Python, and where it comes from. */
@@ -42,7 +43,11 @@ refuse(struct work *w, const char *why, const char *help)
 		"Python %s cannot come from there", w->s->python.value ? w->s->python.value : "");
 
 	diag_why(d, "%s", why);
-	diag_help(d, "%s", help);
+	if (starts_with(help, "write `from: auto`") && r->python_from_at.line)
+		diag_fix(d, r->python_from_at, edit_scalar(w->a, r->python_from_at, "auto"), "%s",
+			 help);
+	else
+		diag_help(d, "%s", help);
 }
 
 static enum python_from
@@ -70,18 +75,18 @@ judge_origin(struct work *w)
 	case PYTHON_OS:
 		if (own && strcmp(own, series) != 0)
 			refuse(w, arena_printf(w->a, "%s has Python %s", s->os->id, own),
-			       "remove `from: os`, or take the system's series");
+			       "write `from: auto`, or take the system's series");
 		break;
 	case PYTHON_BASE:
 		if (s->image.python && strcmp(s->image.python, series) != 0)
 			refuse(w,
 			       arena_printf(w->a, "the base image has Python %s", s->image.python),
-			       "remove `from: base`, or take the image's series");
+			       "write `from: auto`, or take the image's series");
 		break;
 	case PYTHON_DEADSNAKES:
 		if (s->os && !s->os->deadsnakes)
 			refuse(w, arena_printf(w->a, "deadsnakes does not serve %s", s->os->id),
-			       "remove `from: deadsnakes`");
+			       "write `from: auto`");
 		else if (w->r->runtime.at.line)
 			refuse(w, "the second stage would have no Python",
 			       "remove `runtime`, or `from: deadsnakes`");

@@ -23,6 +23,7 @@ resolve_release(struct work *w, const struct recipe_extension *e, const struct e
 {
 	const struct fit_candidate *c = fit_chosen(w->fit, known->name);
 	const struct extension_release *r = c ? c->entry : NULL, *first = newest(w, known);
+	const char *pinned;
 	struct diag *d;
 
 	if (!r) {
@@ -37,7 +38,11 @@ resolve_release(struct work *w, const struct recipe_extension *e, const struct e
 	}
 	d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version: %s is taken, the newest%s",
 		    e->name.s, r->version, r == first ? "" : " that goes with the rest");
-	diag_help(d, "pin it: %s==%s", e->name.s, r->version);
+	pinned = arena_printf(w->a, "%s==%s", e->name.s, r->version);
+	if (e->at.width == strlen(e->name.s) || e->at.width == strlen(e->name.s) + 2)
+		diag_fix(d, e->at, edit_scalar(w->a, e->at, pinned), "pin it: %s", pinned);
+	else
+		diag_help(d, "pin it: %s", pinned);
 	return r;
 }
 

@@ -38,11 +38,11 @@ choose_release(struct work *w)
 	struct diag *d;
 
 	s->torch_release = c && c->entry ? c->entry : all[n - 1];
-	s->torch = choice_made(s->torch_release->version,
-			       s->torch_release == all[n - 1] ?
-				       "the newest that is known" :
-				       "the newest that goes with the rest",
-			       s->torch_release->source);
+	s->torch =
+		choice_made(s->torch_release->version,
+			    s->torch_release == all[n - 1] ? "the newest that is known" :
+							     "the newest that goes with the rest",
+			    s->torch_release->source);
 	s->torch.at = w->r->torch.at;
 	d = diag_at(w->ds, W_UNPINNED, w->r->torch.at, "torch has no version: %s is taken, %s",
 		    s->torch.value, s->torch.reason);
@@ -212,8 +212,7 @@ choose_cuda(struct work *w)
 {
 	struct stack *s = w->s;
 	const struct fit_candidate *c = fit_chosen(w->fit, "cuda");
-	const char *own = s->torch_variant ? s->torch_variant->cuda :
-					     cuda_of_tag(w, s->torch_tag);
+	const char *own = s->torch_variant ? s->torch_variant->cuda : cuda_of_tag(w, s->torch_tag);
 	const char *reason = arena_printf(w->a, "torch's %s build is for it", s->torch_tag);
 
 	if (s->cuda.value || !own)
