@@ -4,71 +4,147 @@
 
 /* --- extension <-> its source --- */
 
-static void
-not_from(struct fit_ask *q, int source, const char *from, const char *claim, const char *sentence)
-{
-	struct fit_terms t = { 0 };
+/* Why releases cannot come from somewhere: what stands before and after their names. */
+struct reason {
+	const char *before, *after;
+};
 
-	fit_and_this(&t, q);
-	fit_and(&t, (unsigned)source, fit_sources(q->w, (unsigned)source, &from, 1));
-	fit_clash(q, t.at, t.n, claim, "%s", sentence);
-}
+/* Releases that one reason holds for: one fact for all of them. */
+struct group {
+	struct reason why;
+	solve_word *these;
+	struct names versions;
+	const char *source;
+};
+struct groups LIST(struct group);
 
-/* Why PyPI has no source of it that can be compiled, as a sentence; NULL: it may have. */
-static const char *
+/* Why PyPI has no source of it that can be compiled; before NULL: it may have. */
+static struct reason
 no_sdist(struct fit_work *w, const struct fit_release *x)
 {
 	const struct extension_release *r = x->r ? x->r : &x->e->any;
 
 	if (x->e->pypi == PYPI_NONE)
-		return arena_printf(w->a, "PyPI has no release of %s at all", x->e->name);
+		return (struct reason){ "PyPI has no release of ", "" };
 	if (x->e->pypi == PYPI_OTHER)
-		return arena_printf(w->a, "on PyPI the name %s belongs to another project",
-				    x->e->name);
+		return (struct reason){ "PyPI has another project under the name ", "" };
 	if (x->e->pypi == PYPI_WHEEL)
-		return arena_printf(w->a,
-				    "PyPI has %s as a wheel, with nothing to compile: it belongs "
-				    "in `packages`",
-				    x->e->name);
+		return (struct reason){ "PyPI has wheels alone, and nothing to compile, of ",
+					": it belongs in `packages`" };
 	if (x->r && !x->r->on_pypi)
-		return arena_printf(w->a, "%s is not on PyPI%s", x->name,
-				    x->r->git_tag ? ": it is a git tag, and nothing else" : "");
-	if (r->sdist_buildable == TRI_NO && r->sdist_why)
-		return arena_printf(w->a, "the source archive of %s on PyPI cannot be compiled: %s",
-				    x->name, r->sdist_why);
-	if (r->sdist_buildable == TRI_NO)
-		return arena_printf(w->a, "the source archive of %s on PyPI cannot be compiled",
-				    x->name);
-	return NULL;
+		return (struct reason){ "PyPI does not have ",
+					x->r->git_tag ? ": it is a git tag, and nothing else" :
+							"" };
+	if (r->sdist_buildable != TRI_NO)
+		return (struct reason){ NULL, NULL };
+	return (struct reason){ "the source archive on PyPI cannot be compiled of ",
+				r->sdist_why ? arena_printf(w->a, ": %s", r->sdist_why) : "" };
 }
 
-/* Why its repository does not give that release, as a sentence; NULL: it may. */
-static const char *
-no_tag(struct fit_work *w, const struct fit_release *x, const struct recipe_extension *asked)
+/* Why its repository does not give it. */
+static struct reason
+no_tag(const struct fit_release *x, const struct recipe_extension *asked)
 {
 	if (asked && (asked->ref.s || asked->git.s))
-		return NULL;
+		return (struct reason){ NULL, NULL };
 	if (!x->e->git)
-		return arena_printf(w->a, "no repository of %s is known", x->e->name);
+		return (struct reason){ "no repository is known of ", "" };
 	if (!x->r || !x->r->git_tag)
-		return arena_printf(w->a, "no git tag of %s is known", x->name);
-	return NULL;
+		return (struct reason){ "no git tag is known of ", "" };
+	return (struct reason){ NULL, NULL };
+}
+
+static void
+add_to(struct fit_ask *q, struct groups *all, size_t candidate, const struct fit_release *x,
+       struct reason why)
+{
+	struct group *g = NULL;
+
+	for (size_t i = 0; i < all->n && !g; i++)
+		if (!strcmp(all->at[i].why.before, why.before) &&
+		    !strcmp(all->at[i].why.after, why.after))
+			g = &all->at[i];
+	if (!g) {
+		list_push(q->w->a, all,
+			  (struct group){ .why = why,
+					  .these = fit_none(q->w, q->thing),
+					  .source = x->r ? x->r->source : x->e->source });
+		g = &all->at[all->n - 1];
+	}
+	solve_set_add(g->these, candidate);
+	list_push(q->w->a, &g->versions, x->c->text);
+}
+
+/* The one release that a pin leaves, or -1. */
+static int
+asked_for(struct fit_ask *q)
+{
+	const struct fit_work *w = q->w;
+	size_t n = fit_at(q->w, q->thing)->n;
+
+	for (size_t i = 0; i < w->solve_pins.n; i++) {
+		const struct solve_pin *p = &w->solve_pins.at[i];
+
+		for (size_t k = 0; p->thing == q->thing && k < n; k++)
+			if (solve_set_has(p->set, k) && solve_set_count(p->set, n) == 1)
+				return (int)k;
+	}
+	return -1;
+}
+
+/* "mamba-ssm 2.2.2" where that one is asked for, else the range from the last to the first. */
+static const char *
+group_words(struct fit_ask *q, const struct group *g)
+{
+	struct fit_work *w = q->w;
+	const struct fit_thing *t = fit_at(w, q->thing);
+	int asked = asked_for(q);
+	const char *newest = g->versions.at[0], *oldest = g->versions.at[g->versions.n - 1];
+
+	if (asked >= 0 && solve_set_has(g->these, (size_t)asked))
+		return *t->c[asked].text ? arena_printf(w->a, "%s %s", t->key, t->c[asked].text) :
+					   t->key;
+	if (g->versions.n == t->n)
+		return t->key;
+	return g->versions.n == 1 ? arena_printf(w->a, "%s %s", t->key, newest) :
+				    arena_printf(w->a, "%s %s to %s", t->key, oldest, newest);
+}
+
+static void
+tell_groups(struct fit_ask *q, int source, const char *from, const struct groups *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct group *g = &all->at[i];
+		struct fit_terms t = { 0 };
+
+		fit_and(&t, q->thing, g->these);
+		fit_and(&t, (unsigned)source, fit_sources(q->w, (unsigned)source, &from, 1));
+		fit_clash(q, t.at, t.n, g->source, "%s%s%s", g->why.before, group_words(q, g),
+			  g->why.after);
+	}
 }
 
 void
 fit_row_extension_source(struct fit_ask *q)
 {
-	struct fit_release x = fit_release_of(q);
-	int source = fit_source_of(q->w, fit_at(q->w, q->thing)->key);
-	const char *why, *claim;
+	const struct fit_thing *t = fit_at(q->w, q->thing);
+	int source = fit_source_of(q->w, t->key);
+	struct groups sdist = { 0 }, git = { 0 };
 
-	if (!x.e || source < 0)
+	if (!q->w->slots.at[q->thing]->entry || source < 0)
 		return;
-	claim = x.r ? x.r->source : x.e->source;
-	if ((why = no_sdist(q->w, &x)))
-		not_from(q, source, "sdist", claim, why);
-	if ((why = no_tag(q->w, &x, q->w->slots.at[source]->asked)))
-		not_from(q, source, "git", claim, why);
+	for (q->candidate = 0; q->candidate < t->n; q->candidate++) {
+		struct fit_release x = fit_release_of(q);
+		struct reason why = no_sdist(q->w, &x);
+
+		if (why.before)
+			add_to(q, &sdist, q->candidate, &x, why);
+		why = no_tag(&x, q->w->slots.at[source]->asked);
+		if (why.before)
+			add_to(q, &git, q->candidate, &x, why);
+	}
+	tell_groups(q, source, "sdist", &sdist);
+	tell_groups(q, source, "git", &git);
 }
 
 /* In packages: pip asks PyPI, where some releases never were. */

@@ -186,10 +186,11 @@ list_of(struct fit_ask *q, const char *from, struct list *l)
 {
 	*l = (struct list){ .q = q, .x = fit_release_of(q) };
 	l->source = fit_source_of(q->w, fit_at(q->w, q->thing)->key);
-	if (!l->x.r || l->source < 0)
+	if (l->source < 0)
 		return false;
 	l->from = fit_sources(q->w, (unsigned)l->source, &from, 1);
-	l->wheels = facts_extension_wheels(q->w->f, q->w->a, l->x.r);
+	if (l->x.r)
+		l->wheels = facts_extension_wheels(q->w->f, q->w->a, l->x.r);
 	return true;
 }
 
@@ -210,11 +211,15 @@ fit_row_release_wheel(struct fit_ask *q)
 	if (!asked_from(q, EXT_RELEASE) || !list_of(q, "release", &l))
 		return;
 	t = begin(&l);
+	if (!l.x.r) {
+		fit_clash(q, t.at, t.n, NULL, "no wheels are known of %s", l.x.name);
+		return;
+	}
 	if (l.wheels.never)
 		fit_clash(q, t.at, t.n, l.x.r->source,
 			  "no wheel of %s lies where its name says: %s", l.x.name, l.wheels.never);
 	else if (!l.wheels.n)
-		fit_clash(q, t.at, t.n, l.x.r->source, "no wheels of %s are known", l.x.name);
+		fit_clash(q, t.at, t.n, l.x.r->source, "no wheels are known of %s", l.x.name);
 	else
 		for_all_torches(&l);
 	for_machine_and_system(&l);
@@ -252,7 +257,7 @@ fit_row_wheel_glibc(struct fit_ask *q)
 	const struct recipe_extension *e = q->w->slots.at[q->thing]->asked;
 	struct list l;
 
-	if (e && e->url.s && fit_names_wheel(e->url.s) && list_of(q, "url", &l)) {
+	if (e && e->url.s && fit_names_wheel(e->url.s) && list_of(q, "url", &l) && l.x.r) {
 		l.wheels.x86_64_only = false;
 		for_machine_and_system(&l);
 	}
