@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/list.h"
 #include "base/str.h"
 #include "keys.h"
 #include "recipe.h"
@@ -47,16 +48,88 @@ types(struct json *j, const char *one, const char *two, const char *three, bool 
 	json_end(j);
 }
 
+static void
+add_once(struct arena *a, struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->at[i], name))
+			return;
+	list_push(a, names, name);
+}
+
+/* Tags of the PyTorch index, the newest first. */
+static struct names
+torch_tags(struct writer *w)
+{
+	struct names tags = { 0 };
+	size_t n;
+	const struct torch_release *const *all = facts_torch_all(w->f, &n);
+
+	list_push(w->a, &tags, "cpu");
+	list_push(w->a, &tags, "pypi");
+	while (n--)
+		for (size_t k = all[n]->nvariants; k--;)
+			add_once(w->a, &tags, all[n]->variants[k].tag);
+	return tags;
+}
+
+/* What an editor should offer, of the keys whose values the knowledge lists; others pass too. */
+static struct names
+offered(struct writer *w, const struct key *k)
+{
+	struct names names = { 0 };
+	size_t n = 0;
+
+	if (k->check == grammar_gpu)
+		return facts_gpu_names(w->f, w->a);
+	if (k->check == grammar_python)
+		return facts_python_series(w->f);
+	if (k->check == grammar_builder)
+		return facts_modal(w->f)->builders;
+	if (k->check == grammar_torch_index)
+		return torch_tags(w);
+	if (k->check == grammar_modal_gpu) {
+		const struct modal_gpu *all = facts_modal_gpus(w->f, &n);
+
+		for (size_t i = 0; i < n; i++)
+			list_push(w->a, &names, all[i].name);
+	} else if (k->check == grammar_cuda) {
+		const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n);
+
+		while (n--)
+			add_once(w->a, &names, all[n]->version);
+	} else if (k->check == grammar_platform) {
+		list_push(w->a, &names, "linux/amd64");
+		list_push(w->a, &names, "linux/arm64");
+	}
+	return names;
+}
+
 /* What a text may be, for a key or for an item of its list. */
 static void
 text_body(struct writer *w, const struct key *k, bool null)
 {
 	bool number = !never_number(k->check);
 	bool boolean = k->check == grammar_env_value || k->check == grammar_argument;
+	struct names words = offered(w, k);
 
+	if (words.n) {
+		json_list(&w->j, "anyOf");
+		json_map(&w->j, NULL);
+		json_list(&w->j, "enum");
+		for (size_t i = 0; i < words.n; i++)
+			json_text(&w->j, NULL, words.at[i]);
+		json_end(&w->j);
+		json_end(&w->j);
+		json_map(&w->j, NULL);
+	}
 	types(&w->j, "string", number ? "number" : NULL, boolean ? "boolean" : NULL, null);
 	if (k->pattern)
 		json_text(&w->j, "pattern", k->pattern);
+	if (words.n) {
+		json_end(&w->j);
+		json_end(&w->j);
+	}
 }
 
 static void
