@@ -87,6 +87,16 @@ bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *v
 /* The index of a tag whose torch is not known: by the rule that all of them follow. */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
 
+/* What a release's cpp_extension lets compile with the CUDA of a series. */
+struct torch_compiler {
+	const char *cuda; /* "12.4" */
+	const char *gcc;  /* specifier, ">=6.0.0, <14.0" */
+	const char *source;
+};
+struct torch_compilers LIST(struct torch_compiler);
+/* None: it has no limits of its own, or they are not known. */
+struct torch_compilers facts_torch_compilers(const struct facts *f, const char *version);
+
 /* --- CUDA --- */
 
 struct cuda_toolkit {
@@ -322,6 +332,7 @@ struct pairing {
 	const char *name, *spec;   /* this package at these versions */
 	const char *other, *needs; /* needs the other at these */
 	bool optional;             /* only if the other is there */
+	bool inferred;             /* concluded, not read: it may work all the same */
 	const char *why, *source;
 };
 const struct pairing *facts_pairings(const struct facts *f, size_t *n);

@@ -102,6 +102,7 @@ add_pairings(const struct facts *f, struct fact file, const char *name, struct p
 				  .other = fact_text_of(row, "other"),
 				  .needs = fact_text_of(row, "needs"),
 				  .optional = fact_true_of(row, "optional"),
+				  .inferred = fact_true_of(row, "inferred"),
 				  .why = fact_text_of(row, "why"),
 				  .source = trail_source(f, trail_to(trail_of(file), row)),
 			  });

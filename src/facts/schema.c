@@ -292,7 +292,7 @@ static const struct fact_field package[] = {
 
 #define PAIRING_FIELDS \
 	NEED("versions", F_SPEC), NEED("other", F_NAME), NEED("needs", F_SPEC), \
-		ONE_("optional", F_BOOL), NEED("why", F_TEXT)
+		ONE_("optional", F_BOOL), ONE_("inferred", F_BOOL), NEED("why", F_TEXT)
 
 static const struct fact_field pairing[] = { PAIRING_FIELDS, END };
 static const struct fact_field named_pairing[] = { NEED("name", F_NAME), PAIRING_FIELDS, END };

@@ -199,3 +199,27 @@ facts_torch_arch_list(const struct facts *f, struct arena *a, const char *versio
 	}
 	return out->archs.n > 0;
 }
+
+struct torch_compilers
+facts_torch_compilers(const struct facts *f, const char *version)
+{
+	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "compilers");
+	const struct version *v = version_parse(f->a, public_part(f, version));
+	struct torch_compilers all = { 0 };
+
+	for (size_t i = 0; v && i < fact_count(rows); i++) {
+		struct fact row = fact_at(rows, i), gcc = fact_get(row, "gcc");
+		const struct specifiers *s = specifiers_parse(f->a, fact_text_of(row, "torch"));
+
+		if (!fact_count(gcc) || !s || !specifiers_match(s, v, PRE_YES))
+			continue;
+		for (size_t k = 0; k < fact_count(gcc); k++)
+			list_push(f->a, &all,
+				  (struct torch_compiler){
+					  .cuda = fact_key(gcc, k),
+					  .gcc = fact_text(fact_at(gcc, k)),
+					  .source = trail_source(f, trail_to(trail_of(file), row)),
+				  });
+	}
+	return all;
+}

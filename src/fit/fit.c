@@ -104,7 +104,7 @@ provide_rank(void *ctx, unsigned thing)
 	static const unsigned char rank[FIT_KINDS] = {
 		[FIT_TORCH] = 1,   [FIT_EXTENSION] = 2, [FIT_INDEX] = 0,  [FIT_BASE] = 0,
 		[FIT_GPU] = 0,     [FIT_MACHINE] = 0,   [FIT_DRIVER] = 0, [FIT_SOURCE] = 3,
-		[FIT_BUILD] = 4,   [FIT_CUDA] = 5,      [FIT_PYTHON] = 6, [FIT_OS] = 7,
+		[FIT_BUILD] = 4,   [FIT_CUDA] = 5,      [FIT_OS] = 6,     [FIT_PYTHON] = 7,
 		[FIT_PACKAGE] = 8,
 	};
 
@@ -204,28 +204,6 @@ fit_clash(struct fit_ask *q, const struct solve_term *terms, size_t n, const cha
 	  const char *fmt, ...)
 {
 	WITH_ARGS(add(q, terms, n, source, fmt, ap));
-}
-
-/* --- what they share --- */
-
-const char *
-fit_cuda_of_tag(struct arena *a, const char *tag)
-{
-	size_t n = tag ? strlen(tag) : 0;
-
-	if (n < 4 || !starts_with(tag, "cu") || strspn(tag + 2, "0123456789") != n - 2)
-		return NULL;
-	return arena_printf(a, "%.*s.%s", (int)(n - 3), tag + 2, tag + n - 1);
-}
-
-const char *
-fit_series(struct arena *a, const char *version)
-{
-	size_t n = strcspn(version, ".");
-
-	if (version[n])
-		n += 1 + strcspn(version + n + 1, ".");
-	return arena_copy(a, version, n);
 }
 
 /* --- solving --- */

@@ -1,6 +1,3 @@
-#include <ctype.h>
-#include <stdlib.h>
-
 #include "work.h"
 
 /* What the recipe asks for, as pins: each place once, with the words to speak of it. */
@@ -233,20 +230,75 @@ applies(const struct fit_work *w, const struct requirement *req)
 	return !marker_eval(req->marker, &env, &holds) || holds;
 }
 
+/* The version at which a range begins that no known release is in. */
+static const char *
+start_of(struct fit_work *w, const char *spec)
+{
+	const char *from = strchr(spec, '>');
+
+	if (!from)
+		from = strstr(spec, "~=");
+	if (!from)
+		return NULL;
+	from += strspn(from, ">=~ ");
+	return arena_copy(w->a, from, strcspn(from, ", "));
+}
+
+/*
+ * torch's companions are written with the tag of their build, too, which is no release of its
+ * own.
+ */
+static const char *
+exact_text(struct fit_work *w, unsigned thing, const struct version *exact)
+{
+	const char *key = fit_at(w, thing)->key;
+
+	if (!strcmp(key, "torchvision") || !strcmp(key, "torchaudio"))
+		return version_public(w->a, exact);
+	return version_text(w->a, exact);
+}
+
 /* The releases that a specifier allows; one that is not known stands for those of an empty set. */
 static solve_word *
 allowed(struct fit_work *w, unsigned thing, const struct specifiers *spec)
 {
 	const struct version *exact = specifiers_pin(spec);
-	const char *text = specifiers_text(w->a, spec);
+	const char *text = specifiers_text(w->a, spec), *start;
 	solve_word *set;
+	size_t at;
 
 	if (exact)
-		return fit_one(w, thing, fit_candidate(w, thing, version_text(w->a, exact)));
+		return fit_one(w, thing, fit_candidate(w, thing, exact_text(w, thing, exact)));
 	set = fit_in(w, thing, text);
-	if (!solve_set_count(set, fit_at(w, thing)->n))
-		set = fit_one(w, thing, fit_candidate(w, thing, text));
-	return set;
+	if (solve_set_count(set, fit_at(w, thing)->n))
+		return set;
+	at = fit_candidate(w, thing, text);
+	start = start_of(w, text);
+	if (start)
+		w->slots.at[thing]->list.at[at].v = version_parse(w->a, start);
+	return fit_one(w, thing, at);
+}
+
+static enum fit_kind
+kind_of(const struct fit_work *w, const char *key)
+{
+	return facts_extension(w->f, key) ? FIT_EXTENSION : FIT_PACKAGE;
+}
+
+/* Every release that is named, before the first set of releases is made: it is in some of them. */
+static void
+name_releases(struct fit_work *w, const struct recipe_requirements *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct requirement *req = all->at[i].req;
+		unsigned thing;
+
+		if (!specifiers_pin(req->spec) || !applies(w, req) || !strcmp(req->key, "torch") ||
+		    !judged(w, req->key))
+			continue;
+		thing = fit_slot(w, kind_of(w, req->key), req->key);
+		allowed(w, thing, req->spec);
+	}
 }
 
 bool
@@ -281,7 +333,7 @@ pin_requirement(struct fit_work *w, const struct recipe_requirement *q)
 		list_push(w->a, &w->unjudged, req->name);
 		return;
 	}
-	thing = fit_slot(w, facts_extension(w->f, key) ? FIT_EXTENSION : FIT_PACKAGE, key);
+	thing = fit_slot(w, kind_of(w, key), key);
 	if (wheel)
 		w->slots.at[thing]->wheel = req->url;
 	pin(w,
@@ -412,23 +464,6 @@ pins_of_extension(struct fit_work *w, const struct recipe_extension *e)
 		    open_sources(w, source), HEAVY);
 }
 
-/* "gcc-12", "/usr/bin/g++-11": the major that a compiler variable names; else 0. */
-static unsigned
-gcc_named(const struct recipe *r)
-{
-	static const char *const names[] = { "CUDAHOSTCXX", "CXX", "CC" };
-
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-		for (size_t i = 0; i < r->env.n; i++) {
-			const char *v = r->env.at[i].value.s, *dash = v ? strrchr(v, '-') : NULL;
-
-			if (!strcmp(r->env.at[i].name.s, names[k]) && dash &&
-			    isdigit((unsigned char)dash[1]))
-				return (unsigned)strtoul(dash + 1, NULL, 10);
-		}
-	return 0;
-}
-
 void
 fit_pins(struct fit_work *w)
 {
@@ -443,10 +478,12 @@ fit_pins(struct fit_work *w)
 	}
 	if (r->base.s)
 		w->image = facts_image_name(w->f, w->a, r->base.s);
-	w->gcc = gcc_named(r);
+	w->gcc = fit_gcc_named(r);
 	pins_of_torch(w);
 	pins_of_base(w);
 	pins_of_place(w);
+	name_releases(w, &r->torch.with);
+	name_releases(w, &r->packages);
 	for (size_t i = 0; i < r->extensions.n; i++)
 		if (stays(w, &r->extensions.at[i]))
 			pins_of_extension(w, &r->extensions.at[i]);

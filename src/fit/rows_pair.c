@@ -1,30 +1,68 @@
 #include "work.h"
 
-/* What the knowledge says must fit between two packages, whoever brings them. */
+/*
+ * What the knowledge says must fit between two packages, whoever brings them.
+ *
+ * A pairing is one fact for a whole range of releases, not one for each: what follows from
+ * it is then learnt once.  Where the recipe asks for one release of the range its sentence
+ * names that one, for that is what the reader has before his eyes.
+ */
 
-/* The thing that a pairing speaks of; -1: it is not in this stack and is not to be brought. */
-static int
-thing_of(struct fit_work *w, const char *name, bool bring)
+static unsigned
+thing_of(struct fit_work *w, const char *name)
 {
 	int at = fit_find(w, name);
 
-	if (at >= 0 || !bring)
-		return at;
+	if (at >= 0)
+		return (unsigned)at;
 	if (!strcmp(name, "torch"))
-		return (int)fit_slot(w, FIT_TORCH, name);
+		return fit_slot(w, FIT_TORCH, name);
 	if (!strcmp(name, "python"))
-		return (int)fit_slot(w, FIT_PYTHON, name);
+		return fit_slot(w, FIT_PYTHON, name);
 	if (!strcmp(name, "cuda"))
-		return (int)fit_slot(w, FIT_CUDA, name);
-	return (int)fit_slot(w, facts_extension(w->f, name) ? FIT_EXTENSION : FIT_PACKAGE, name);
+		return fit_slot(w, FIT_CUDA, name);
+	return fit_slot(w, facts_extension(w->f, name) ? FIT_EXTENSION : FIT_PACKAGE, name);
 }
 
-/*
- * Asked of the thing on the left.  Where the other is there only later, its own row finds
- * nothing: so what need not be there is made known as a thing, not as a need.
- */
+/* Releases in the range; a commit, or a range that no known release is in, is in none. */
+static solve_word *
+numbered_in(struct fit_work *w, unsigned thing, const char *spec)
+{
+	const struct fit_thing *t = fit_at(w, thing);
+	solve_word *set = fit_in(w, thing, spec);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->c[i].v || (!t->c[i].known && !version_parse(w->a, t->c[i].text)))
+			solve_set_remove(set, i);
+	return set;
+}
+
+static const char *
+sentence(struct fit_ask *q, const struct pairing *p, const solve_word *these)
+{
+	struct fit_work *w = q->w;
+	int asked = fit_asked_for(w, q->thing);
+	const char *of = asked >= 0 && solve_set_has(these, (size_t)asked) ?
+				 fit_at(w, q->thing)->c[asked].text :
+				 fit_spec_words(w->a, p->spec);
+	const char *other = !strcmp(p->other, "python") ? "Python" :
+			    !strcmp(p->other, "cuda")   ? "CUDA" :
+							  p->other;
+
+	return arena_printf(w->a, "%s %s needs %s %s: %s", p->name, of, other,
+			    fit_spec_words(w->a, p->needs), p->why);
+}
+
+/* torch says it release by release (torch_numpy). */
+static bool
+said_elsewhere(const struct pairing *p)
+{
+	return !strcmp(p->name, "numpy") && !strcmp(p->other, "torch");
+}
+
+/* Asked of the thing on the left: what need not be there is made known, not needed. */
 static void
-pairs(struct fit_ask *q)
+pairs(struct fit_ask *q, bool inferred)
 {
 	struct fit_work *w = q->w;
 	const char *key = fit_at(w, q->thing)->key;
@@ -33,40 +71,128 @@ pairs(struct fit_ask *q)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct pairing *p = &all[i];
-		solve_word *these;
-		int other;
+		solve_word *these, *those;
+		unsigned other;
 
-		if (strcmp(p->name, key) != 0)
+		if (strcmp(p->name, key) != 0 || said_elsewhere(p) || p->inferred != inferred)
 			continue;
-		these = fit_in(w, q->thing, p->spec);
-		other = thing_of(w, p->other, true);
+		these = numbered_in(w, q->thing, p->spec);
+		if (!solve_set_count(these, fit_at(w, q->thing)->n))
+			continue;
+		other = thing_of(w, p->other);
+		those = fit_in(w, other, p->needs);
 		if (p->optional)
-			fit_allows_if(q, these, (unsigned)other,
-				      fit_in(w, (unsigned)other, p->needs), p->source,
-				      "%s %s needs %s %s: %s", p->name, p->spec, p->other, p->needs,
-				      p->why);
+			fit_allows_if(q, these, other, those, p->source, "%s",
+				      sentence(q, p, these));
 		else
-			fit_needs_if(q, these, (unsigned)other,
-				     fit_in(w, (unsigned)other, p->needs), p->source,
-				     "%s %s needs %s %s: %s", p->name, p->spec, p->other, p->needs,
-				     p->why);
+			fit_needs_if(q, these, other, those, p->source, "%s",
+				     sentence(q, p, these));
 	}
-}
-
-void
-fit_row_pairs_torch(struct fit_ask *q)
-{
-	pairs(q);
 }
 
 void
 fit_row_pairs_extension(struct fit_ask *q)
 {
-	pairs(q);
+	pairs(q, false);
 }
 
 void
 fit_row_pairs_package(struct fit_ask *q)
 {
-	pairs(q);
+	pairs(q, false);
+}
+
+void
+fit_row_inferred_extension(struct fit_ask *q)
+{
+	pairs(q, true);
+}
+
+void
+fit_row_inferred_package(struct fit_ask *q)
+{
+	pairs(q, true);
+}
+
+/* --- torchvision and torchaudio --- */
+
+static const char *
+companion_of(const struct torch_release *t, const char *key)
+{
+	return !strcmp(key, "torchvision") ? t->torchvision :
+	       !strcmp(key, "torchaudio")  ? t->torchaudio :
+					     NULL;
+}
+
+/* True if a range in the knowledge says which torch a release takes. */
+static bool
+has_pairing(struct fit_work *w, const char *key, const struct version *v)
+{
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i].name, key) && !strcmp(all[i].other, "torch") &&
+		    specifiers_match(specifiers_parse(w->a, all[i].spec), v, PRE_YES))
+			return true;
+	return false;
+}
+
+/*
+ * Each release was built for one torch, which its metadata pins.  Of one that is no pair's
+ * at least the series tells for which it cannot be.
+ */
+void
+fit_row_companion(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct fit_thing *own = fit_at(w, q->thing), *t;
+	const struct fit_candidate *c = &own->c[q->candidate];
+	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
+	const char *first = NULL, *source = NULL;
+	solve_word *those = fit_none(w, torch);
+
+	if ((strcmp(own->key, "torchvision") && strcmp(own->key, "torchaudio")) || !c->v ||
+	    has_pairing(w, own->key, c->v))
+		return;
+	t = fit_at(w, torch);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct torch_release *r = t->c[i].entry;
+		const char *pair = r ? companion_of(r, own->key) : NULL;
+
+		if (!r || (pair && (c->known ? !fit_version_order(w, pair, c->text) :
+					       !strcmp(fit_series(w->a, pair),
+						       fit_series(w->a, c->text))))) {
+			solve_set_add(those, i);
+			if (r) {
+				first = r->version;
+				source = r->source;
+			}
+		}
+	}
+	if (first)
+		fit_allows(q, torch, those, source,
+			   "%s %s was built for torch %s, and for no other", own->key, c->text,
+			   c->known ? first : fit_series(w->a, first));
+}
+
+/* The pair of a torch, where more than one would do. */
+void
+fit_row_companion_pair(struct fit_ask *q)
+{
+	static const char *const keys[] = { "torchvision", "torchaudio" };
+	struct fit_work *w = q->w;
+	const struct torch_release *t = fit_at(w, q->thing)->c[q->candidate].entry;
+
+	for (size_t i = 0; t && i < 2; i++) {
+		const char *pair = companion_of(t, keys[i]);
+		int other = fit_find(w, keys[i]);
+		struct names one = { 0 };
+
+		if (!pair || other < 0)
+			continue;
+		list_push(w->a, &one, pair);
+		fit_allows(q, (unsigned)other, fit_named(w, (unsigned)other, &one, false),
+			   t->source, "%s %s is the pair of torch %s", keys[i], pair, t->version);
+	}
 }

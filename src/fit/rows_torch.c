@@ -1,36 +1,283 @@
 #include "work.h"
 
-/* torch: which builds a release has, which Pythons. */
+/* torch: which builds a release has, which Pythons, and what it brings or takes beside it. */
 
+static const struct torch_release *
+release(const struct fit_ask *q)
+{
+	return fit_at(q->w, q->thing)->c[q->candidate].entry;
+}
+
+/* One build alone is what PyPI has: the list is then not known to be whole. */
+static bool
+builds_are_known(const struct torch_release *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nvariants; i++)
+		n += t->variants[i].cuda != NULL;
+	return n > 1;
+}
+
+static struct names
+tags_of(struct fit_work *w, const struct torch_release *t)
+{
+	struct names tags = { 0 };
+
+	for (size_t i = 0; i < t->nvariants; i++)
+		list_push(w->a, &tags, t->variants[i].tag);
+	return tags;
+}
+
+/* Builds for other makers' GPUs are not listed at all, and an index of one's own has any. */
 void
 fit_row_torch_build(struct fit_ask *q)
 {
-	const struct fit_candidate *c = &fit_at(q->w, q->thing)->c[q->candidate];
-	const struct torch_release *t = c->entry;
-	unsigned build = fit_slot(q->w, FIT_BUILD, "torch build");
-	struct names tags = { 0 };
-	struct buf list = BUF(q->w->a);
+	struct fit_work *w = q->w;
+	const struct torch_release *t = release(q);
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
+	const struct fit_thing *b = fit_at(w, build);
+	struct names tags;
+	solve_word *set;
 
-	if (!t || t->nvariants < 2) /* PyPI's alone: the list is then not known to be whole */
+	if (!t)
 		return;
-	for (size_t i = 0; i < t->nvariants; i++) {
-		list_push(q->w->a, &tags, t->variants[i].tag);
-		buf_printf(&list, "%s%s", i ? ", " : "", t->variants[i].tag);
-	}
-	fit_needs(q, build, fit_named(q->w, build, &tags, false), t->source,
-		  "torch %s was published as %s, and as nothing else", t->version, buf_text(&list));
+	tags = tags_of(w, t);
+	set = fit_named(w, build, &tags, false);
+	for (size_t i = 0; i < b->n; i++)
+		if (fit_own_index(w) || !builds_are_known(t) ||
+		    !fit_cuda_of_tag(w->a, b->c[i].text))
+			solve_set_add(set, i);
+	fit_needs(q, build, set, t->source, "torch %s was published as %s, and as nothing else",
+		  t->version, fit_list_words(w->a, &tags, "and"));
+}
+
+void
+fit_row_torch_build_known(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct torch_release *t = release(q);
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
+	struct names tags;
+
+	if (!t || !t->nvariants || fit_own_index(w))
+		return;
+	tags = tags_of(w, t);
+	fit_allows(q, build, fit_named(w, build, &tags, false), t->source,
+		   "of torch %s only %s %s known", t->version, fit_list_words(w->a, &tags, "and"),
+		   tags.n == 1 ? "is" : "are");
 }
 
 void
 fit_row_torch_python(struct fit_ask *q)
 {
-	const struct fit_candidate *c = &fit_at(q->w, q->thing)->c[q->candidate];
-	const struct torch_release *t = c->entry;
-	unsigned python = fit_slot(q->w, FIT_PYTHON, "python");
+	struct fit_work *w = q->w;
+	const struct torch_release *t = release(q);
+	unsigned python = fit_slot(w, FIT_PYTHON, "python");
 
-	if (!t || !t->pythons.n)
+	if (!t || !t->pythons.n || fit_own_index(w))
 		return;
-	fit_allows(q, python, fit_named(q->w, python, &t->pythons, false), t->source,
-		   "torch %s has wheels for Python %s to %s", t->version, t->pythons.at[0],
-		   t->pythons.at[t->pythons.n - 1]);
+	fit_allows(q, python, fit_named(w, python, &t->pythons, false), t->source,
+		   "torch %s has wheels for Python %s", t->version,
+		   fit_list_words(w->a, &t->pythons, "and"));
+}
+
+/* `index: pypi` is a build too: which one depends on the release. */
+void
+fit_row_torch_pypi(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct torch_release *t = release(q);
+	const struct torch_variant *v = t ? torch_variant_on_pypi(t) : NULL;
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
+	int index = fit_find(w, "torch index");
+	struct names tag = { 0 };
+	struct solve_term terms[3];
+
+	if (!v || index < 0)
+		return;
+	list_push(w->a, &tag, v->tag);
+	terms[0] = fit_is(w, q->thing, q->candidate);
+	terms[1] =
+		(struct solve_term){ .thing = (unsigned)index, .set = fit_all(w, (unsigned)index) };
+	terms[2] = (struct solve_term){ .thing = build,
+					.not = true,
+					.set = fit_named(w, build, &tag, false) };
+	fit_clash(q, terms, 3, v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
+}
+
+/* --- what guides --- */
+
+/* The build for a CUDA series; the one that PyPI carries before others. */
+static const struct torch_variant *
+build_for(struct fit_work *w, const struct torch_release *t, const char *cuda)
+{
+	const char *series = fit_series(w->a, cuda);
+	const struct torch_variant *found = NULL;
+
+	for (size_t i = 0; i < t->nvariants; i++) {
+		const struct torch_variant *v = &t->variants[i];
+
+		if (v->cuda && !strcmp(fit_series(w->a, v->cuda), series) && (!found || v->on_pypi))
+			found = v;
+	}
+	return found;
+}
+
+/* That for the CUDA which is asked for; else PyPI's. */
+void
+fit_row_torch_prefer_build(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct torch_release *t = release(q);
+	const char *cuda = fit_cuda_asked(w);
+	const struct torch_variant *v = t && cuda ? build_for(w, t, cuda) : NULL;
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
+	struct names tag = { 0 };
+
+	if (!v)
+		v = t ? torch_variant_on_pypi(t) : NULL;
+	if (!v || w->r->torch.index.s)
+		return;
+	list_push(w->a, &tag, v->tag);
+	fit_allows(q, build, fit_named(w, build, &tag, false), v->source,
+		   "the %s build of torch %s goes with the rest", v->tag, t->version);
+}
+
+/* A release that has a build for the CUDA which is asked for, if there is one. */
+void
+fit_row_torch_prefer_cuda(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct fit_thing *torch = fit_at(w, q->thing);
+	const struct torch_release *t = release(q);
+	const char *cuda = fit_cuda_asked(w);
+	struct solve_term term = fit_is(w, q->thing, q->candidate);
+
+	if (!t || !cuda || fit_is_pinned(w, q->thing) || build_for(w, t, cuda))
+		return;
+	for (size_t i = 0; i < torch->n; i++)
+		if (torch->c[i].entry && build_for(w, torch->c[i].entry, cuda)) {
+			fit_clash(q, &term, 1, t->source, "torch %s has no build for CUDA %s",
+				  t->version, cuda);
+			return;
+		}
+}
+
+/* --- what it brings, and what it takes --- */
+
+/* The Python series for which a marker holds. */
+static solve_word *
+pythons_of(struct fit_work *w, const char *marker, unsigned python)
+{
+	const struct fit_thing *t = fit_at(w, python);
+	const struct marker *m = marker ? marker_parse(w->a, marker) : NULL;
+	int machine = fit_find(w, "machine"), asked = machine < 0 ? -1 : fit_asked_for(w, machine);
+	const char *arch = asked < 0 ? "x86_64" : fit_at(w, (unsigned)machine)->c[asked].text;
+	solve_word *set = m ? fit_none(w, python) : fit_all(w, python);
+
+	for (size_t i = 0; m && i < t->n; i++) {
+		size_t digits = strspn(t->c[i].text, "0123456789.");
+		struct marker_env env =
+			marker_env_linux(w->a, arena_copy(w->a, t->c[i].text, digits), arch);
+		bool holds;
+
+		if (marker_eval(m, &env, &holds) && holds)
+			solve_set_add(set, i);
+	}
+	return set;
+}
+
+/* What a wheel of torch asks for where its marker holds; builds for the CPU ask for no triton. */
+static void
+asks_for(struct fit_ask *q, const char *requirement, const char *marker, bool brings, bool gpu,
+	 const char *sentence)
+{
+	struct fit_work *w = q->w;
+	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
+	unsigned build = fit_slot(w, FIT_BUILD, "torch build"), python, other;
+	struct solve_term terms[4] = { fit_is(w, q->thing, q->candidate) };
+	size_t n = 1, all, held;
+	struct names cpu = { 0 };
+	solve_word *set;
+
+	if (!req)
+		return;
+	python = fit_slot(w, FIT_PYTHON, "python");
+	other = fit_slot(w, FIT_PACKAGE, req->key);
+	all = fit_at(w, python)->n;
+	set = pythons_of(w, marker, python);
+	held = solve_set_count(set, all);
+	if (held && held < all)
+		terms[n++] = (struct solve_term){ .thing = python, .set = set };
+	if (gpu && !fit_gpu_sign(w)) {
+		list_push(w->a, &cpu, "cpu");
+		set = fit_named(w, build, &cpu, false);
+		terms[n++] =
+			(struct solve_term){ .thing = build,
+					     .set = solve_set_not(w->a, set, fit_at(w, build)->n) };
+	}
+	set = fit_in(w, other, specifiers_text(w->a, req->spec));
+	if (!held || !solve_set_count(set, fit_at(w, other)->n))
+		return;
+	terms[n++] = (struct solve_term){
+		.thing = other,
+		.not = brings,
+		.set = brings ? set : solve_set_not(w->a, set, fit_at(w, other)->n)
+	};
+	if (brings || solve_set_count(terms[n - 1].set, fit_at(w, other)->n))
+		fit_clash(q, terms, n, release(q)->source, "%s %s %s%s", sentence, req->name,
+			  fit_spec_words(w->a, specifiers_text(w->a, req->spec)),
+			  held < all ? arena_printf(w->a, " (where %s)", marker) : "");
+}
+
+/* Its own triton, where the marker lets it come; and where it does not, no other works with it. */
+void
+fit_row_torch_triton(struct fit_ask *q)
+{
+	const struct torch_release *t = release(q);
+
+	if (!t || !t->triton)
+		return;
+	asks_for(q, t->triton, t->triton_marker, true, true,
+		 arena_printf(q->w->a, "torch %s itself needs", t->version));
+	if (t->triton_marker && strstr(t->triton_marker, "python_version"))
+		asks_for(q, t->triton, NULL, false, true,
+			 arena_printf(q->w->a, "torch %s was made for", t->version));
+}
+
+void
+fit_row_torch_setuptools(struct fit_ask *q)
+{
+	const struct torch_release *t = release(q);
+	const char *marker = t && t->setuptools ? strchr(t->setuptools, ';') : NULL;
+	size_t n = t && t->setuptools ? strcspn(t->setuptools, ";") : 0;
+
+	if (n)
+		asks_for(q, arena_copy(q->w->a, t->setuptools, n), marker ? marker + 1 : NULL,
+			 false, false, arena_printf(q->w->a, "torch %s needs", t->version));
+}
+
+void
+fit_row_torch_setuptools_build(struct fit_ask *q)
+{
+	const struct torch_release *t = release(q);
+
+	if (t && t->setuptools_build && q->w->compiles)
+		asks_for(q, t->setuptools_build, NULL, false, false,
+			 arena_printf(q->w->a, "what is compiled against torch %s needs",
+				      t->version));
+}
+
+void
+fit_row_torch_numpy(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct torch_release *t = release(q);
+	unsigned numpy = fit_slot(w, FIT_PACKAGE, "numpy");
+
+	if (t && t->numpy2 == TRI_NO)
+		fit_allows(q, numpy, fit_in(w, numpy, "<2"), t->source,
+			   "torch %s was compiled against numpy 1 and finds no numpy 2 at run time",
+			   t->version);
 }

@@ -72,16 +72,22 @@ fill_cuda(struct fit_work *w, struct fit_slot *s)
 		add(w, s, all[n]->version, all[n], true);
 }
 
-/* The usual one first; then Ubuntu before Debian, the oldest first: all else has wheels for it. */
+/*
+ * The usual one first; then Ubuntu before Debian, the oldest first: all else has wheels for it.
+ * Where Python is as free as the system, those come before it whose own Python is new enough.
+ */
 static void
 fill_os(struct fit_work *w, struct fit_slot *s)
 {
-	static const char *const first[] = { "ubuntu22.04", "ubuntu24.04", "ubuntu26.04",
+	static const char *const usual[] = { "ubuntu22.04", "ubuntu24.04", "ubuntu26.04",
 					     "debian12", "debian13" };
+	static const char *const own[] = { "ubuntu24.04", "ubuntu26.04", "debian12", "debian13",
+					   "ubuntu22.04" };
+	const char *const *first = w->r->base.s || w->r->python.s ? usual : own;
 	size_t n;
 	const struct os_release *all = facts_os_all(w->f, &n);
 
-	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (facts_os(w->f, first[i]))
 			add(w, s, first[i], facts_os(w->f, first[i]), false);
 	for (size_t i = 0; i < n; i++)
@@ -119,14 +125,35 @@ fill_extension(struct fit_work *w, struct fit_slot *s)
 		add(w, s, e->releases[i].version, &e->releases[i], true);
 }
 
+/* torchvision and torchaudio: the pairs of torch's releases. */
+static void
+fill_companion(struct fit_work *w, struct fit_slot *s)
+{
+	bool vision = !strcmp(s->t.key, "torchvision");
+	size_t n;
+	const struct torch_release *const *all = facts_torch_all(w->f, &n);
+
+	while (n-- > 0) {
+		const char *pair = vision ? all[n]->torchvision : all[n]->torchaudio;
+
+		if (pair && !has(s, pair))
+			add(w, s, pair, NULL, true);
+	}
+}
+
 static void
 fill_package(struct fit_work *w, struct fit_slot *s)
 {
 	const struct python_package *p = facts_package(w->f, s->t.key);
 	size_t n = 0;
-	const struct package_release *all = facts_package_releases(w->f, s->t.key, &n);
+	const struct package_release *all;
 
 	s->entry = p;
+	if (!strcmp(s->t.key, "torchvision") || !strcmp(s->t.key, "torchaudio")) {
+		fill_companion(w, s);
+		return;
+	}
+	all = facts_package_releases(w->f, s->t.key, &n);
 	while (n-- > 0)
 		add(w, s, all[n].version, &all[n], true);
 }

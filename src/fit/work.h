@@ -123,5 +123,40 @@ typedef void fit_row_fn(struct fit_ask *q);
 const char *fit_cuda_of_tag(struct arena *a, const char *tag);
 /* "12.1.1" -> "12.1" */
 const char *fit_series(struct arena *a, const char *version);
+/* The one candidate that a pin of the recipe leaves of a thing, or -1. */
+int fit_asked_for(const struct fit_work *w, unsigned thing);
+/* True if the recipe says anything of that thing, beyond that it must be there. */
+bool fit_is_pinned(const struct fit_work *w, unsigned thing);
+/* A variable of the recipe's env:, or NULL. */
+const char *fit_env(const struct fit_work *w, const char *name);
+/* The index is a URL that is none of torch's own: what it has is not known. */
+bool fit_own_index(const struct fit_work *w);
+/* The release or series of CUDA that cuda: or the base image names, or NULL. */
+const char *fit_cuda_asked(const struct fit_work *w);
+/* The stack is built in an image of NVIDIA's that is chosen here. */
+bool fit_chooses_image(const struct fit_work *w);
+/* "gcc-12", "/usr/bin/g++-11": the major that CUDAHOSTCXX, CXX or CC names; else 0. */
+unsigned fit_gcc_named(const struct recipe *r);
+/* <0, 0, >0, as versions are ordered. */
+int fit_version_order(struct fit_work *w, const char *x, const char *y);
+/*
+ * How the recipe says that it wants to use a GPU ("names GPUs"); NULL: it does not, or it asks
+ * for a build of torch that cannot.
+ */
+const char *fit_gpu_sign(struct fit_work *w);
+/* Major versions that torch has builds for. */
+enum { FIT_CUDA_FIRST = 10, FIT_CUDA_LAST = 19 };
+/* The builds for one of them; and as a sentence begins: "torch's cu121 build", if it is asked for. */
+solve_word *fit_builds_of(struct fit_work *w, unsigned build, unsigned long major);
+const char *fit_build_words(struct fit_work *w, unsigned build, unsigned long major);
+/* Candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
+solve_word *fit_cuda_named(struct fit_work *w, unsigned cuda, const char *version);
+
+/* --- words.c --- */
+
+/* ">=3.5.0" -> "3.5.0 or newer"; what has no short form stays as it is. */
+const char *fit_spec_words(struct arena *a, const char *spec);
+/* "a, b and c" */
+const char *fit_list_words(struct arena *a, const struct names *names, const char *last);
 
 #endif

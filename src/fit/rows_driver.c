@@ -1,0 +1,79 @@
+#include <stdlib.h>
+
+#include "work.h"
+
+/* The oldest driver that the stack must run on: what it starts, and what it runs. */
+
+/* Drivers, of which there is one, that are as new as that. */
+static solve_word *
+drivers_from(struct fit_work *w, unsigned driver, const char *least)
+{
+	const struct fit_thing *t = fit_at(w, driver);
+	solve_word *set = fit_none(w, driver);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (fit_version_order(w, t->c[i].text, least) >= 0)
+			solve_set_add(set, i);
+	return set;
+}
+
+void
+fit_row_build_driver(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	int driver = fit_find(w, "driver");
+
+	for (unsigned long m = FIT_CUDA_FIRST; driver >= 0 && m <= FIT_CUDA_LAST; m++) {
+		const struct cuda_toolkit *t = facts_cuda(w->f, arena_printf(w->a, "%lu.0", m));
+		solve_word *these = fit_builds_of(w, q->thing, m);
+
+		for (unsigned minor = 1; !t && minor < 10; minor++)
+			t = facts_cuda(w->f, arena_printf(w->a, "%lu.%u", m, minor));
+		if (t && t->driver_compat && solve_set_count(these, fit_at(w, q->thing)->n))
+			fit_allows_if(q, these, (unsigned)driver,
+				      drivers_from(w, (unsigned)driver, t->driver_compat),
+				      t->source,
+				      "%s needs driver %s or newer, as all does that is made with "
+				      "CUDA %lu",
+				      fit_build_words(w, q->thing, m), t->driver_compat, m);
+	}
+}
+
+/* The driver of the first release of a series: its images start from that one on. */
+static const char *
+driver_of_series(struct fit_work *w, const char *version)
+{
+	const char *series = fit_series(w->a, version);
+	size_t n;
+	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(fit_series(w->a, all[i]->version), series) && all[i]->driver_min)
+			return all[i]->driver_min;
+	return NULL;
+}
+
+/* The container runtime does not look where NVIDIA_DISABLE_REQUIRE says so. */
+static bool
+looks_at_driver(const struct fit_work *w)
+{
+	const char *off = fit_env(w, "NVIDIA_DISABLE_REQUIRE");
+
+	return !off || (strcmp(off, "1") != 0 && strcmp(off, "true") != 0);
+}
+
+void
+fit_row_cuda_driver(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct cuda_toolkit *t = fit_at(w, q->thing)->c[q->candidate].entry;
+	int driver = fit_find(w, "driver");
+	const char *least = t ? driver_of_series(w, t->version) : NULL;
+
+	if (driver < 0 || !least || !looks_at_driver(w) ||
+	    (!fit_chooses_image(w) && !w->image.cuda))
+		return;
+	fit_allows(q, (unsigned)driver, drivers_from(w, (unsigned)driver, least), t->source,
+		   "an image with CUDA %s does not start on a driver before %s",
+		   fit_series(w->a, t->version), least);
+}

@@ -1,0 +1,177 @@
+#include "work.h"
+
+/* Ordinary packages: which Python a release has wheels for, and takes at all. */
+
+/*
+ * Of a release that is not listed the next newer one still says where its wheels end: an
+ * older release is not built for a Python that came after it.
+ */
+static const struct package_release *
+next_newer(struct fit_work *w, const struct fit_thing *t, const struct fit_candidate *c)
+{
+	const struct package_release *found = NULL;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->c[i].entry && t->c[i].v && version_cmp(t->c[i].v, c->v) > 0 &&
+		    (!found || fit_version_order(w, t->c[i].text, found->version) < 0))
+			found = t->c[i].entry;
+	return found;
+}
+
+/* True if no series with a wheel is as new as that one. */
+static bool
+past_all(struct fit_work *w, const struct names *pythons, const char *series)
+{
+	for (size_t i = 0; i < pythons->n; i++)
+		if (fit_version_order(w, pythons->at[i], series) >= 0)
+			return false;
+	return true;
+}
+
+static bool
+has_series(const struct names *pythons, const char *series)
+{
+	for (size_t i = 0; i < pythons->n; i++)
+		if (!strcmp(pythons->at[i], series))
+			return true;
+	return !pythons->n;
+}
+
+static bool
+takes(struct fit_work *w, const struct fit_thing *t, const struct fit_candidate *c,
+      const struct fit_candidate *python)
+{
+	const struct package_release *r = c->entry;
+	const struct specifiers *s;
+
+	if (!r) {
+		r = c->v ? next_newer(w, t, c) : NULL;
+		return !r || !r->pythons.n || !python->v || !past_all(w, &r->pythons, python->text);
+	}
+	if (!has_series(&r->pythons, python->text))
+		return false;
+	s = r->requires_python && python->v ? specifiers_parse(w->a, r->requires_python) : NULL;
+	return !s || specifiers_match(s, python->v, PRE_YES);
+}
+
+/*
+ * "numpy has wheels for Python 3.13 from 2.1.3 on": one fact for a Python, whichever releases
+ * the recipe allows.  Candidates are the newest first, but for those that are not known.
+ */
+static void
+wheels_for(struct fit_ask *q, unsigned python, size_t series)
+{
+	struct fit_work *w = q->w;
+	const struct fit_thing *t = fit_at(w, q->thing);
+	const struct fit_candidate *p = &fit_at(w, python)->c[series];
+	const struct package_release *first = NULL, *last = NULL, *any = NULL;
+	solve_word *without = fit_none(w, q->thing);
+	struct solve_term terms[2] = { { .thing = q->thing, .set = without },
+				       { .thing = python, .set = fit_one(w, python, series) } };
+	const char *has;
+	bool newer = false;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct package_release *r = t->c[i].entry;
+
+		any = r ? r : any;
+		if (!takes(w, t, &t->c[i], p)) {
+			solve_set_add(without, i);
+			newer |= r && !last;
+		} else if (r) {
+			first = r;
+			last = last ? last : r;
+		}
+	}
+	if (!any || !solve_set_count(without, t->n))
+		return;
+	has = any->pythons.n ? "has wheels for" : "takes";
+	if (!first)
+		fit_clash(q, terms, 2, any->source, "no %s that is known %s Python %s", t->key, has,
+			  p->text);
+	else if (newer)
+		fit_clash(q, terms, 2, last->source, "%s %s Python %s up to %s", t->key, has,
+			  p->text, last->version);
+	else
+		fit_clash(q, terms, 2, first->source, "%s %s Python %s from %s on", t->key, has,
+			  p->text, first->version);
+}
+
+void
+fit_row_package_python(struct fit_ask *q)
+{
+	unsigned python = fit_slot(q->w, FIT_PYTHON, "python");
+
+	for (size_t i = 0; i < fit_at(q->w, python)->n; i++)
+		wheels_for(q, python, i);
+}
+
+/* --- what nobody gets who did not ask for it --- */
+
+static void
+no_prerelease(struct fit_ask *q)
+{
+	const struct fit_thing *t = fit_at(q->w, q->thing);
+	const struct fit_candidate *c = &t->c[q->candidate];
+	struct solve_term term;
+
+	if (!c->v || !version_is_prerelease(c->v))
+		return;
+	term = fit_is(q->w, q->thing, q->candidate);
+	fit_clash(q, &term, 1, NULL, "%s %s is a pre-release", t->label, c->text);
+}
+
+void
+fit_row_torch_final(struct fit_ask *q)
+{
+	no_prerelease(q);
+}
+
+void
+fit_row_extension_final(struct fit_ask *q)
+{
+	no_prerelease(q);
+}
+
+/* A tag that was never uploaded: pip would not take it, and nobody has tried it since. */
+void
+fit_row_extension_published(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct fit_slot *s = w->slots.at[q->thing];
+	solve_word *tags = fit_none(w, q->thing);
+	struct solve_term term = { .thing = q->thing, .set = tags };
+	bool any = false;
+
+	if (fit_asked_for(w, q->thing) >= 0 || (s->asked && (s->asked->git.s || s->asked->ref.s)))
+		return;
+	for (size_t i = 0; i < s->t.n; i++) {
+		const struct extension_release *r = s->t.c[i].entry;
+
+		if (r && !r->on_pypi)
+			solve_set_add(tags, i);
+		any |= r && r->on_pypi;
+	}
+	if (any && solve_set_count(tags, s->t.n))
+		fit_clash(q, &term, 1, ((const struct extension *)s->entry)->source,
+			  "where no release of %s is named one that PyPI has is taken", s->t.key);
+}
+
+void
+fit_row_package_final(struct fit_ask *q)
+{
+	no_prerelease(q);
+}
+
+/* "3.13t": few wheels are made for it. */
+void
+fit_row_python_usual(struct fit_ask *q)
+{
+	const struct fit_candidate *c = &fit_at(q->w, q->thing)->c[q->candidate];
+	struct solve_term term;
+
+	if (!ends_with(c->text, "t"))
+		return;
+	term = fit_is(q->w, q->thing, q->candidate);
+	fit_clash(q, &term, 1, NULL, "Python %s is the free-threaded one", c->text);
+}

@@ -1,0 +1,183 @@
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "work.h"
+
+/* What several rows ask of the recipe and of the things. */
+
+const char *
+fit_cuda_of_tag(struct arena *a, const char *tag)
+{
+	size_t n = tag ? strlen(tag) : 0;
+
+	if (n < 4 || !starts_with(tag, "cu") || strspn(tag + 2, "0123456789") != n - 2)
+		return NULL;
+	return arena_printf(a, "%.*s.%s", (int)(n - 3), tag + 2, tag + n - 1);
+}
+
+const char *
+fit_series(struct arena *a, const char *version)
+{
+	size_t n = strcspn(version, ".");
+
+	if (version[n])
+		n += 1 + strcspn(version + n + 1, ".");
+	return arena_copy(a, version, n);
+}
+
+int
+fit_version_order(struct fit_work *w, const char *x, const char *y)
+{
+	const struct version *vx = version_parse(w->a, x), *vy = version_parse(w->a, y);
+
+	return vx && vy ? version_cmp(vx, vy) : strcmp(x, y);
+}
+
+int
+fit_asked_for(const struct fit_work *w, unsigned thing)
+{
+	size_t n = w->slots.at[thing]->t.n;
+
+	for (size_t i = 0; i < w->solve_pins.n; i++) {
+		const struct solve_pin *p = &w->solve_pins.at[i];
+
+		if (p->thing != thing || solve_set_count(p->set, n) != 1)
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (solve_set_has(p->set, k))
+				return (int)k;
+	}
+	return -1;
+}
+
+bool
+fit_is_pinned(const struct fit_work *w, unsigned thing)
+{
+	for (size_t i = 0; i < w->pins.n; i++)
+		if (w->pins.at[i].thing == thing && w->pins.at[i].kind != PIN_NEED)
+			return true;
+	return false;
+}
+
+const char *
+fit_env(const struct fit_work *w, const char *name)
+{
+	for (size_t i = 0; i < w->r->env.n; i++)
+		if (!strcmp(w->r->env.at[i].name.s, name))
+			return w->r->env.at[i].value.s;
+	return NULL;
+}
+
+bool
+fit_own_index(const struct fit_work *w)
+{
+	const char *url = w->r->torch.index.s;
+	size_t n = url ? strlen(url) : 0, start;
+	const char *known;
+
+	if (!url || !strstr(url, "://"))
+		return false;
+	while (n && url[n - 1] == '/')
+		n--;
+	start = n;
+	while (start && url[start - 1] != '/')
+		start--;
+	known = facts_torch_index(w->f, w->a, arena_copy(w->a, url + start, n - start));
+	return strlen(known) != n || memcmp(known, url, n) != 0;
+}
+
+const char *
+fit_cuda_asked(const struct fit_work *w)
+{
+	return w->r->cuda.s ? w->r->cuda.s : w->image.cuda;
+}
+
+bool
+fit_chooses_image(const struct fit_work *w)
+{
+	return !w->r->base.s && (w->r->cuda_from == CUDA_AUTO || w->r->cuda_from == CUDA_IMAGE);
+}
+
+solve_word *
+fit_cuda_named(struct fit_work *w, unsigned cuda, const char *version)
+{
+	const struct fit_thing *t = fit_at(w, cuda);
+	bool series = !strcmp(fit_series(w->a, version), version);
+	solve_word *set = fit_none(w, cuda);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (series ? !strcmp(fit_series(w->a, t->c[i].text), version) :
+			     !fit_version_order(w, t->c[i].text, version))
+			solve_set_add(set, i);
+	return set;
+}
+
+unsigned
+fit_gcc_named(const struct recipe *r)
+{
+	static const char *const names[] = { "CUDAHOSTCXX", "CXX", "CC" };
+
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+		for (size_t i = 0; i < r->env.n; i++) {
+			const char *v = r->env.at[i].value.s, *dash = v ? strrchr(v, '-') : NULL;
+
+			if (!strcmp(r->env.at[i].name.s, names[k]) && dash &&
+			    isdigit((unsigned char)dash[1]))
+				return (unsigned)strtoul(dash + 1, NULL, 10);
+		}
+	return 0;
+}
+
+static bool
+is_for(struct fit_work *w, const char *tag, unsigned long major)
+{
+	const char *cuda = fit_cuda_of_tag(w->a, tag);
+
+	return cuda && strtoul(cuda, NULL, 10) == major;
+}
+
+solve_word *
+fit_builds_of(struct fit_work *w, unsigned build, unsigned long major)
+{
+	const struct fit_thing *t = fit_at(w, build);
+	solve_word *set = fit_none(w, build);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (is_for(w, t->c[i].text, major))
+			solve_set_add(set, i);
+	return set;
+}
+
+const char *
+fit_build_words(struct fit_work *w, unsigned build, unsigned long major)
+{
+	int asked = fit_asked_for(w, build);
+	const char *tag = asked < 0 ? NULL : fit_at(w, build)->c[asked].text;
+
+	if (tag && is_for(w, tag, major))
+		return arena_printf(w->a, "torch's %s build", tag);
+	return arena_printf(w->a, "torch built for CUDA %lu", major);
+}
+
+/* True if the recipe asks for the build without CUDA, or for one that nothing is known of. */
+static bool
+takes_cpu(struct fit_work *w)
+{
+	int build = fit_find(w, "torch build");
+	int asked = build < 0 ? -1 : fit_asked_for(w, (unsigned)build);
+
+	return fit_own_index(w) ||
+	       (asked >= 0 && !fit_cuda_of_tag(w->a, fit_at(w, (unsigned)build)->c[asked].text));
+}
+
+const char *
+fit_gpu_sign(struct fit_work *w)
+{
+	return takes_cpu(w)      ? NULL :
+	       w->r->gpus.n      ? "names GPUs" :
+	       w->r->driver.s    ? "names a driver" :
+	       w->r->modal.gpu.s ? "takes a GPU at Modal" :
+	       w->compiles       ? "compiles extensions" :
+	       fit_cuda_asked(w) ? "asks for CUDA" :
+				   NULL;
+}
