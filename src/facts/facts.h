@@ -267,7 +267,7 @@ struct extension {
 	bool jit_at_run_time;     /* and CUDA code too: nvcc, ninja, g++ */
 	struct names jit_unless;  /* "DS_BUILD_OPS=1": compiled at build time with one of them */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
-	enum tri cpu;             /* there is a use of it with a torch without CUDA */
+	enum tri cpu;             /* of use to a CPU build of torch; TRI_YES: without extra_env */
 	const char *gpu_min;      /* oldest compute capability that its kernels run on, or NULL */
 	bool same_cuda_series;    /* it compiles only with the CUDA series of torch's build */
 	unsigned mem_mib_per_job; /* peak of one compile job; 0: not known */

@@ -317,10 +317,12 @@ fill_env(struct work *w, const struct recipe_extension *e, struct stack_extensio
 	const struct extension *known = x->known;
 	const struct extension_release *r = x->build;
 	struct settings *env = &x->env;
+	bool without_cuda = known && known->cpu == TRI_YES && w->s->torch_tag &&
+			    !strcmp(w->s->torch_tag, "cpu");
 
 	if (known && known->force_build_env)
 		set(w, env, known->force_build_env, "TRUE");
-	for (size_t i = 0; known && i < known->extra_env.n; i++) {
+	for (size_t i = 0; known && !without_cuda && i < known->extra_env.n; i++) {
 		const char *given = known->extra_env.at[i];
 		size_t n = strcspn(given, "=");
 
