@@ -123,7 +123,7 @@ deps:
 	@ci/deps gcc libc6-dev libyaml-dev libssl-dev libgit2-dev
 
 deps-test: deps
-	@ci/deps g++ libcmocka-dev libjansson-dev python3 python3-venv shellcheck git
+	@ci/deps g++ libcmocka-dev libjansson-dev python3 python3-venv shellcheck git patch
 
 demo: deps
 	@$(MAKE) --no-print-directory -j2 all

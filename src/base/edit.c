@@ -179,6 +179,21 @@ look_at(struct span at, char *before, char *first)
 	*before = i ? line[i - 1] : '\0';
 }
 
+bool
+edit_takes_line(const struct edit *e)
+{
+	const char *line;
+	size_t size;
+	uint32_t width = 0;
+
+	if (*e->replacement || e->at.col != 1 || !e->at.width || !e->at.src ||
+	    !source_line(e->at.src, e->at.line, &line, &size))
+		return false;
+	for (size_t i = 0; i < size; i++)
+		width += ((unsigned char)line[i] & 0xc0) != 0x80;
+	return width == e->at.width;
+}
+
 const char *
 edit_scalar(struct arena *a, struct span at, const char *value)
 {

@@ -19,6 +19,9 @@
  */
 const char *edit_scalar(struct arena *a, struct span at, const char *value);
 
+/* Does the edit take a whole line away, and its line end with it? */
+bool edit_takes_line(const struct edit *e);
+
 /* Can the value stand without quotes, wherever it stands? */
 bool edit_is_plain(const char *value);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "edit.h"
 #include "str.h"
 #include "yaml.h"
 
@@ -116,7 +117,7 @@ locate(const struct round *r, const struct edit *e, struct change *c)
 	c->to += (size_t)(line - src->text);
 	c->text = with_line_ends(r->a, src, e->replacement);
 	c->size = strlen(c->text);
-	if (!c->size && e->at.col == 1 && size && c->to - c->from == size)
+	if (edit_takes_line(e))
 		take_line_end(src, c);
 	return NULL;
 }

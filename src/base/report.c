@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "edit.h"
 #include "json.h"
 #include "map.h"
 
@@ -243,6 +244,21 @@ all_placed(const struct note *n)
 	return n->edits;
 }
 
+static void
+sarif_deleted(struct json *j, const struct edit *e)
+{
+	if (!edit_takes_line(e)) {
+		sarif_region(j, "deletedRegion", e->at, e->at.width);
+		return;
+	}
+	json_map(j, "deletedRegion");
+	json_int(j, "startLine", e->at.line);
+	json_int(j, "startColumn", 1);
+	json_int(j, "endLine", e->at.line + 1);
+	json_int(j, "endColumn", 1);
+	json_end(j);
+}
+
 /* The edits of one fix, file by file: an artifactChange each. */
 static void
 sarif_changes(struct json *j, struct arena *a, const struct note *n)
@@ -262,7 +278,7 @@ sarif_changes(struct json *j, struct arena *a, const struct note *n)
 			if (k->at.src != e->at.src)
 				continue;
 			json_map(j, NULL);
-			sarif_region(j, "deletedRegion", k->at, k->at.width);
+			sarif_deleted(j, k);
 			sarif_message(j, "insertedContent", k->replacement);
 			json_end(j);
 		}

@@ -16,6 +16,7 @@
 #include "base/edit.h"
 #include "base/fix.h"
 #include "base/fs.h"
+#include "base/report.h"
 #include "base/yaml.h"
 
 static struct arena *a;
@@ -259,6 +260,35 @@ what_would_be_no_yaml_is_left(void **state)
 	assert_int_equal(f.at[3].state, FIX_DONE);
 }
 
+static void
+sarif_has_every_edit(void **state)
+{
+	const struct source *src = source_of("a: 1\n- x\n"), *other = source_of("c: 3\n");
+	struct buf out = BUF(a);
+	const char *text;
+	struct diag *d;
+
+	(void)state;
+	diags_init(&ds, a);
+	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 1, 1, 1 }, "all");
+	diag_fix(d, (struct span){ src, 1, 4, 1 }, "2", "do");
+	diag_fix_more(d, (struct span){ src, 2, 1, 3 }, "");
+	diag_fix_more(d, (struct span){ other, 1, 5, 0 }, "\nd: 4");
+	diag_cost(d, "an hour");
+	report_sarif(&ds, "0", &out);
+	text = strstr(buf_text(&out), "\"fixes\"");
+	assert_non_null(text);
+	assert_non_null(strstr(text, "\"startLine\": 1"));
+	assert_non_null(strstr(text, "\"endLine\": 3"));
+	assert_non_null(strstr(text, "\"startColumn\": 5"));
+	assert_non_null(strstr(text, "\"endColumn\": 5"));
+	assert_non_null(strstr(text, "\"text\": \"\\nd: 4\""));
+	assert_non_null(strstr(buf_text(&out), "help: do (an hour)"));
+	for (unsigned i = 0; i < 2; i++)
+		assert_non_null(text = strstr(text + 1, "\"artifactLocation\""));
+	assert_null(strstr(text + 1, "\"artifactLocation\""));
+}
+
 static const char *
 diff(const char *old, const char *new)
 {
@@ -321,6 +351,7 @@ main(void)
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(all_edits_of_a_fix_or_none),
 		cmocka_unit_test(what_would_be_no_yaml_is_left),
+		cmocka_unit_test(sarif_has_every_edit),
 		cmocka_unit_test(differences_are_told_in_hunks),
 		cmocka_unit_test(a_file_is_replaced),
 	};
