@@ -90,16 +90,6 @@ fit_sass_runs(const struct names *archs, const char *cc)
 
 /* --- words --- */
 
-const char *
-fit_and_list(struct arena *a, const struct names *names)
-{
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < names->n; i++)
-		buf_printf(&b, "%s%s", !i ? "" : i + 1 == names->n ? " and " : ", ", names->at[i]);
-	return buf_text(&b);
-}
-
 /* Toolkits stand newest first: the run that begins at `from`, as long as it is in the set. */
 static size_t
 run_end(const struct fit_thing *t, const solve_word *set, size_t from)

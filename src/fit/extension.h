@@ -37,8 +37,6 @@ bool fit_and_compiled(struct fit_terms *t, struct fit_ask *q);
 long fit_cc_order(const char *x, const char *y);
 /* SASS for one of these runs on that GPU: the same major, and no newer minor. */
 bool fit_sass_runs(const struct names *archs, const char *cc);
-/* "7.5, 8.0 and 9.0" */
-const char *fit_and_list(struct arena *a, const struct names *names);
 /*
  * The CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",
  * "12.1"; NULL: it is empty.

@@ -75,30 +75,13 @@ add_to(struct fit_ask *q, struct groups *all, size_t candidate, const struct fit
 	list_push(q->w->a, &g->versions, x->c->text);
 }
 
-/* The one release that a pin leaves, or -1. */
-static int
-asked_for(struct fit_ask *q)
-{
-	const struct fit_work *w = q->w;
-	size_t n = fit_at(q->w, q->thing)->n;
-
-	for (size_t i = 0; i < w->solve_pins.n; i++) {
-		const struct solve_pin *p = &w->solve_pins.at[i];
-
-		for (size_t k = 0; p->thing == q->thing && k < n; k++)
-			if (solve_set_has(p->set, k) && solve_set_count(p->set, n) == 1)
-				return (int)k;
-	}
-	return -1;
-}
-
 /* "mamba-ssm 2.2.2" where that one is asked for, else the range from the last to the first. */
 static const char *
 group_words(struct fit_ask *q, const struct group *g)
 {
 	struct fit_work *w = q->w;
 	const struct fit_thing *t = fit_at(w, q->thing);
-	int asked = asked_for(q);
+	int asked = fit_asked_for(w, q->thing);
 	const char *newest = g->versions.at[0], *oldest = g->versions.at[g->versions.n - 1];
 
 	if (asked >= 0 && solve_set_has(g->these, (size_t)asked))
@@ -282,7 +265,7 @@ fit_row_to_be_had(struct fit_ask *q)
 	struct fit_release x = fit_release_of(q);
 	struct fit_terms t = { 0 };
 
-	if (!x.r || (can_be_had(x.r) && !(x.c->v && version_is_prerelease(x.c->v))))
+	if (!x.r || can_be_had(x.r))
 		return;
 	fit_and_this(&t, q);
 	if (fit_and_compiled(&t, q))

@@ -83,7 +83,7 @@ code_for(struct fit_ask *q, bool inferred)
 			fit_clash(q, t.at, t.n, v->source,
 				  "the %s build of torch %s has code for compute capability %s, "
 				  "and none for %s",
-				  v->tag, r->version, fit_and_list(w->a, &v->archs),
+				  v->tag, r->version, fit_list_words(w->a, &v->archs, "and"),
 				  gpu_words(w, gpu));
 		}
 }
@@ -273,7 +273,7 @@ release_on_gpu(struct fit_ask *q, const struct fit_release *x, unsigned gpu)
 	if (!has_code(w, x->r, NULL, NULL, cc_of(w, gpu))) {
 		fit_clash(q, t.at, t.n, x->r->source,
 			  "%s has code for compute capability %s, and none that runs on %s",
-			  x->name, fit_and_list(w->a, &x->r->archs), gpu_words(w, gpu));
+			  x->name, fit_list_words(w->a, &x->r->archs, "and"), gpu_words(w, gpu));
 		return;
 	}
 	lack = without_code(w, x->r, cuda, cc_of(w, gpu));

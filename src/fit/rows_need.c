@@ -65,6 +65,6 @@ fit_row_no_library(struct fit_ask *q)
 		fit_and(&t, q->thing, these);
 		fit_and(&t, build, lack);
 		fit_clash(q, t.at, t.n, all[i].source, "%s %s carries no library for CUDA %s",
-			  e->name, all[i].spec, fit_and_list(w->a, &named));
+			  e->name, all[i].spec, fit_list_words(w->a, &named, "and"));
 	}
 }

@@ -24,7 +24,10 @@ thing_of(struct fit_work *w, const char *name)
 	return fit_slot(w, facts_extension(w->f, name) ? FIT_EXTENSION : FIT_PACKAGE, name);
 }
 
-/* Releases in the range; a commit, or a range that no known release is in, is in none. */
+/*
+ * Releases in the range; a commit, or a range that no known release is in, is in none.  What
+ * is true of every release is true of the one that pip will take, too.
+ */
 static solve_word *
 numbered_in(struct fit_work *w, unsigned thing, const char *spec)
 {
@@ -32,7 +35,9 @@ numbered_in(struct fit_work *w, unsigned thing, const char *spec)
 	solve_word *set = fit_in(w, thing, spec);
 
 	for (size_t i = 0; i < t->n; i++)
-		if (!t->c[i].v || (!t->c[i].known && !version_parse(w->a, t->c[i].text)))
+		if (!*t->c[i].text && !strcmp(spec, ">=0"))
+			continue;
+		else if (!t->c[i].v || (!t->c[i].known && !version_parse(w->a, t->c[i].text)))
 			solve_set_remove(set, i);
 	return set;
 }
@@ -49,7 +54,7 @@ sentence(struct fit_ask *q, const struct pairing *p, const solve_word *these)
 			    !strcmp(p->other, "cuda")   ? "CUDA" :
 							  p->other;
 
-	return arena_printf(w->a, "%s %s needs %s %s: %s", p->name, of, other,
+	return arena_printf(w->a, "%s%s%s needs %s %s: %s", p->name, *of ? " " : "", of, other,
 			    fit_spec_words(w->a, p->needs), p->why);
 }
 

@@ -94,7 +94,7 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 				      fit_at(w, python)->n));
 		fit_clash(l->q, t.at, t.n, l->wheels.source,
 			  "the project's wheels of %s for torch %s and %s are for Python %s",
-			  l->x.name, series, v->tag, fit_and_list(w->a, &pythons));
+			  l->x.name, series, v->tag, fit_list_words(w->a, &pythons, "and"));
 	}
 	t = begin(l);
 	fit_and(&t, torch, fit_one(w, torch, candidate));
@@ -103,7 +103,7 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 	if (builds.n)
 		fit_clash(l->q, t.at, t.n, l->wheels.source,
 			  "the project built wheels of %s for torch %s with %s, and with no other",
-			  l->x.name, series, fit_and_list(w->a, &builds));
+			  l->x.name, series, fit_list_words(w->a, &builds, "and"));
 	else
 		fit_clash(l->q, t.at, t.n - 1, l->wheels.source,
 			  "the project's wheels of %s for torch %s are of another C++ ABI or CUDA "
@@ -145,7 +145,7 @@ for_all_torches(struct list *l)
 	fit_and(&t, torch, none);
 	fit_clash(l->q, t.at, t.n, l->wheels.source,
 		  "the project built wheels of %s for torch %s, and for no other", l->x.name,
-		  fit_and_list(w->a, &series));
+		  fit_list_words(w->a, &series, "and"));
 }
 
 static void

@@ -299,7 +299,8 @@ fits_abi(struct fit_ask *q, const solve_word *these, const struct says *s)
 		fit_clash(q, terms.at, terms.n, r->source,
 			  "%s was built for the %s C++ ABI, and torch %s (%s) has the %s one",
 			  s->file, s->abi == TRI_YES ? "new" : "old", r->version,
-			  fit_and_list(q->w->a, &other), s->abi == TRI_YES ? "old" : "new");
+			  fit_list_words(q->w->a, &other, "and"),
+			  s->abi == TRI_YES ? "old" : "new");
 	}
 }
 

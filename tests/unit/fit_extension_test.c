@@ -18,8 +18,7 @@ codes_of(const struct fit *fit)
 	for (size_t i = 0; i < fit->errors.n; i++)
 		buf_printf(&b, "%s%s", b.n ? " " : "", code_table[fit->errors.at[i].code].id);
 	for (size_t i = 0; i < fit->warnings.n; i++)
-		buf_printf(&b, "%s(%s)", b.n ? " " : "",
-			   code_table[fit->warnings.at[i].code].id);
+		buf_printf(&b, "%s(%s)", b.n ? " " : "", code_table[fit->warnings.at[i].code].id);
 	return buf_text(&b);
 }
 
@@ -73,6 +72,7 @@ chosen(const struct fit *fit, const char *key)
 	return c ? c->text : "";
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define STACK "torch: {version: 2.2.2, index: cu121}\ncuda: \"12.1\"\npython: \"3.11\"\n"
 
 /* --- where a release comes from --- */
@@ -82,23 +82,362 @@ a_source_archive_without_its_source(void **state)
 {
 	(void)state;
 	comes_to("SB0235", STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
-	says("the source archive on PyPI cannot be compiled of mamba-ssm 2.2.2: it holds no file of",
+	says("the source archive on PyPI cannot be compiled of mamba-ssm 2.2.2: it holds no file "
+	     "of",
 	     STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
 	comes_to("SB0235",
 		 STACK "extensions: [{name: causal-conv1d, version: 1.5.1, from: sdist}]\n");
 	/* Left open it comes from git; and from the next release on the archive is whole. */
 	comes_to("", STACK "extensions: [mamba-ssm==2.2.2]\n");
-	assert_string_equal(
-		"git", chosen(solved(STACK "extensions: [mamba-ssm==2.2.2]\n"), "mamba-ssm source"));
+	assert_string_equal("git", chosen(solved(STACK "extensions: [mamba-ssm==2.2.2]\n"),
+					  "mamba-ssm source"));
 	comes_to("", STACK "extensions: [{name: causal-conv1d, version: 1.5.2, from: sdist}]\n");
+}
+
+/* In packages: pip asks PyPI; mamba-ssm 2.2.6 is a tag and nothing else. */
+static void
+what_pypi_never_had(void **state)
+{
+	(void)state;
+	comes_to("SB0235", STACK "packages: [mamba-ssm==2.2.6]\n");
+	comes_to("SB0235", STACK "extensions: [{name: mamba-ssm, version: 2.2.6, from: sdist}]\n");
+	comes_to("", STACK "packages: [mamba-ssm==2.2.5]\n");
+	comes_to("", STACK "extensions: [mamba-ssm==2.2.6]\n");
+	comes_to("SB0235", STACK "extensions: [apex==0.1]\n");
+	comes_to("SB0235", STACK "extensions: [nvdiffrast]\n");
+	comes_to("SB0235", STACK "extensions: [{name: sageattention, from: git}]\n");
+	comes_to("SB0235", STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: wheel}]\n");
+}
+
+static void
+what_is_asked_of_python_and_torch(void **state)
+{
+	(void)state;
+	comes_to("SB0242", "torch: {version: 2.2.2, index: cu121}\ncuda: \"12.1\"\n"
+			   "python: \"3.8\"\nextensions: [causal-conv1d==1.5.2]\n");
+	comes_to("", "torch: {version: 2.2.2, index: cu121}\ncuda: \"12.1\"\n"
+		     "python: \"3.8\"\nextensions: [causal-conv1d==1.4.0]\n");
+	comes_to("SB0257", "torch: {version: 2.2.2, index: cpu}\n"
+			   "extensions: [causal-conv1d==1.4.0]\n");
+	comes_to("SB0257", "torch: {version: 2.2.2, index: cpu}\npackages: [flash-attn]\n");
+	comes_to("", "torch: {version: 2.2.2, index: cpu}\nextensions: [torch-scatter==2.1.2]\n");
+	/* C++20 in torch's headers from 2.14 on. */
+	comes_to("SB0243",
+		 "torch: {version: 2.14.0, index: cu130}\nextensions: [flash-attn==2.8.3.post2]\n");
+	comes_to("",
+		 "torch: {version: 2.13.0, index: cu130}\nextensions: [flash-attn==2.8.3.post2]\n");
+	comes_to("",
+		 "torch: {version: 2.14.0, index: cu130}\nextensions: [causal-conv1d==1.7.0]\n");
+}
+
+/* --- the project's own wheels --- */
+
+#define RELEASE(name, version) \
+	"extensions: [{name: " name ", version: " version ", from: release}]\n"
+
+static void
+wheels_of_a_release(void **state)
+{
+	(void)state;
+	comes_to("", STACK RELEASE("causal-conv1d", "1.4.0"));
+	/* Another torch; one whose wheel was made with a nightly; another Python. */
+	comes_to("SB0255", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+				   "causal-conv1d", "1.4.0"));
+	comes_to("SB0255", "torch: {version: 2.4.0, index: cu124}\npython: \"3.11\"\n" RELEASE(
+				   "causal-conv1d", "1.4.0"));
+	comes_to("SB0255", "torch: {version: 2.2.2, index: cu121}\npython: \"3.12\"\n" RELEASE(
+				   "mamba-ssm", "1.1.4"));
+	says("are for Python 3.8, 3.9, 3.10 and 3.11",
+	     "torch: {version: 2.2.2, index: cu121}\npython: \"3.12\"\n" RELEASE("mamba-ssm",
+										 "1.1.4"));
+	/* The label of a tag that no wheel lies under. */
+	comes_to("SB0255", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+				   "causal-conv1d", "1.6.1"));
+	comes_to("SB0255", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+				   "mamba-ssm", "2.3.2"));
+	comes_to("", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+			     "mamba-ssm", "2.3.2.post1"));
+	/* Only the new ABI from 2.7 on, and torch has it. */
+	comes_to("", "torch: {version: 2.7.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+			     "mamba-ssm", "2.3.1"));
+	/* Nothing is known of that release, so neither of its wheels. */
+	comes_to("SB0255", STACK RELEASE("causal-conv1d", "1.4.7"));
+}
+
+static void
+wheels_of_a_release_and_the_system(void **state)
+{
+	(void)state;
+	comes_to("SB0255", "platform: linux/arm64\n" STACK RELEASE("mamba-ssm", "2.2.2"));
+	comes_to("SB0255",
+		 "base: nvidia/cuda:12.4.1-devel-ubuntu20.04\npython: \"3.10\"\n"
+		 "torch: {version: 2.6.0, index: cu124}\n" RELEASE("flash-attn", "2.8.3"));
+	says("glibc 2.32 or newer",
+	     "base: nvidia/cuda:12.4.1-devel-ubuntu20.04\npython: \"3.10\"\n"
+	     "torch: {version: 2.6.0, index: cu124}\n" RELEASE("flash-attn", "2.8.3"));
+	comes_to("",
+		 "base: nvidia/cuda:12.4.1-devel-ubuntu20.04\npython: \"3.10\"\n"
+		 "torch: {version: 2.6.0, index: cu124}\n" RELEASE("flash-attn", "2.7.4.post1"));
+	comes_to("", "base: nvidia/cuda:12.4.1-devel-ubuntu22.04\npython: \"3.10\"\n"
+		     "torch: {version: 2.6.0, index: cu124}\n" RELEASE("flash-attn", "2.8.3"));
+}
+
+/* --- a wheel by its address --- */
+
+#define WHEEL(file) "extensions: [{name: mamba-ssm, url: \"https://example.com/" file "\"}]\n"
+#define MAMBA "mamba_ssm-2.2.2+cu122torch2.2cxx11abi"
+
+static void
+wheels_by_name(void **state)
+{
+	(void)state;
+	comes_to("", STACK WHEEL(MAMBA "FALSE-cp311-cp311-linux_x86_64.whl"));
+	comes_to("", STACK WHEEL("mamba_ssm-2.2.2%2Bcu122torch2.2cxx11abiFALSE-cp311-cp311-"
+				 "linux_x86_64.whl"));
+	comes_to("SB0255", STACK WHEEL(MAMBA "TRUE-cp311-cp311-linux_x86_64.whl"));
+	comes_to("SB0255", STACK WHEEL(MAMBA "FALSE-cp310-cp310-linux_x86_64.whl"));
+	comes_to("SB0255", STACK WHEEL(MAMBA "FALSE-cp311-cp311-linux_aarch64.whl"));
+	comes_to("SB0255", STACK WHEEL("mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-"
+				       "linux_x86_64.whl"));
+	comes_to("SB0255", STACK WHEEL("mamba_ssm-2.2.2+cu118torch2.2cxx11abiFALSE-cp311-cp311-"
+				       "linux_x86_64.whl"));
+	says("was built for torch 2.3, as its name says",
+	     STACK WHEEL("mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-"
+			 "linux_x86_64.whl"));
+	/* What a name does not say is not judged. */
+	comes_to("", STACK WHEEL("mamba_ssm-2.2.2-py3-none-any.whl"));
+	comes_to("", STACK WHEEL("mamba_ssm-2.2.2-cp39-abi3-linux_x86_64.whl"));
+	comes_to("SB0255", STACK WHEEL("mamba_ssm-2.2.2-cp312-abi3-linux_x86_64.whl"));
+	comes_to("", STACK WHEEL("mamba_ssm-2.2.2.tar.gz"));
+}
+
+#define NEEDS(file) STACK "packages: [\"other @ https://example.com/" file "\"]\n"
+
+static void
+wheels_among_packages(void **state)
+{
+	(void)state;
+	comes_to("", NEEDS("other-1.0+pt22cu121-cp311-cp311-linux_x86_64.whl"));
+	comes_to("SB0255", NEEDS("other-1.0+pt26cu124-cp311-cp311-linux_x86_64.whl"));
+	comes_to("SB0255", NEEDS("other-1.0+torch240cu121-cp311-cp311-linux_x86_64.whl"));
+	comes_to("SB0255", NEEDS("other-1.0+torch2100cu128-cp311-cp311-linux_x86_64.whl"));
+	comes_to("SB0255", NEEDS("other-1.0+cu118-cp311-cp311-linux_x86_64.whl"));
+	comes_to("", NEEDS("other-1.0+cu121-cp311-cp311-manylinux_2_28_x86_64.whl"));
+	comes_to("SB0255", NEEDS("other-1.0-cp311-cp311-manylinux_2_40_x86_64.whl"));
+	comes_to("",
+		 NEEDS("other-1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux_2_40_x86_64.whl"));
+	comes_to("SB0255", STACK
+		 "packages: [\"flash-attn @ https://example.com/"
+		 "flash_attn-2.7.3+cu12torch2.5cxx11abiFALSE-cp311-cp311-linux_x86_64.whl\"]\n");
+}
+
+/* It is labelled with 2.4, and was built before 2.4 was out. */
+static void
+wheels_of_a_nightly(void **state)
+{
+	(void)state;
+	comes_to("(SB0256)", "torch: {version: 2.4.0, index: cu124}\npython: \"3.11\"\n"
+			     "extensions: [{name: causal-conv1d, url: \"https://example.com/"
+			     "causal_conv1d-1.4.0+cu122torch2.4cxx11abiFALSE-cp311-cp311-linux_x86_"
+			     "64.whl\"}]\n");
+	comes_to("", "torch: {version: 2.3.1, index: cu121}\npython: \"3.11\"\n"
+		     "extensions: [{name: causal-conv1d, url: \"https://example.com/"
+		     "causal_conv1d-1.4.0+cu122torch2.3cxx11abiFALSE-cp311-cp311-linux_x86_64."
+		     "whl\"}]\n");
+}
+
+/* --- GPUs --- */
+
+static void
+gpus_and_torch(void **state)
+{
+	(void)state;
+	comes_to("SB0258", "gpus: [rtx5090]\ntorch: {version: 2.2.2, index: cu121}\n");
+	comes_to("", "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n");
+	comes_to("", "gpus: [rtx4090]\ntorch: {version: 2.2.2, index: cu121}\n");
+	comes_to("SB0258", "gpus: [b200]\ntorch: {version: 2.7.1, index: cu126}\n");
+	/* sm_120 code runs on 12.1; PTX of 12.0 would too, but on no 11.0. */
+	comes_to("", "gpus: [gb10]\ntorch: {version: 2.9.1, index: cu130}\n");
+	comes_to("SB0258", "gpus: [jetson-agx-thor]\ntorch: {version: 2.9.1, index: cu130}\n");
+	/* One GPU too many. */
+	comes_to("SB0258", "gpus: [a100, rtx5090]\ntorch: {version: 2.6.0, index: cu124}\n");
+	comes_to("SB0258", "gpus: [p100, b200]\ntorch: 2.9.1\n");
+	comes_to("", "gpus: [t4, b200]\ntorch: {version: 2.9.1, index: cu128}\n");
+	comes_to("SB0258", "gpus: [v100]\ntorch: {version: 2.11.0, index: cu128}\n");
+	comes_to("SB0258", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu130}\n");
+	comes_to("", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu126}\n");
+	/* Concluded from the release before, and not read. */
+	comes_to("(SB0259)", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu129}\n");
+	comes_to("", "gpus: [t4]\ntorch: {version: 2.13.0, index: cu129}\n");
+}
+
+static void
+gpus_and_extensions(void **state)
+{
+	(void)state;
+	comes_to("SB0260", "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n"
+			   "extensions: [mamba-ssm==2.2.4]\n");
+	comes_to("", "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n"
+		     "cuda: \"12.8\"\nextensions: [mamba-ssm==2.2.6.post3]\n");
+	/* The release has code for it, if a newer nvcc compiles. */
+	comes_to("SB0260", "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n"
+			   "cuda: \"12.6\"\nextensions: [mamba-ssm==2.2.6.post3]\n");
+	says("compiled with CUDA 12.6 and older",
+	     "gpus: [rtx5090]\ntorch: {version: 2.7.1, index: cu128}\n"
+	     "cuda: \"12.6\"\nextensions: [mamba-ssm==2.2.6.post3]\n");
+	comes_to("SB0260", "gpus: [v100]\ntorch: {version: 2.9.1, index: cu128}\n"
+			   "extensions: [mamba-ssm==2.3.2.post1]\n");
+	comes_to("SB0260", "gpus: [t4]\n" STACK "extensions: [flash-attn==2.7.3]\n");
+	comes_to("SB0260", "gpus: [t4]\n" STACK "extensions: [flash-attn==2.5.8]\n");
+	comes_to("SB0260", "gpus: [t4]\n" STACK "packages: [flash-attn==2.5.8]\n");
+	comes_to("", "gpus: [l4]\n" STACK "extensions: [flash-attn==2.7.3]\n");
+}
+
+static void
+nvcc_and_what_is_compiled(void **state)
+{
+	(void)state;
+	/* Hard-coded capabilities that CUDA 13 dropped. */
+	comes_to("SB0261", "gpus: [a100]\ncuda: \"13.0\"\n"
+			   "torch: {version: 2.9.1, index: cu130}\n"
+			   "extensions: [causal-conv1d==1.5.2]\n");
+	comes_to("SB0261", "gpus: [a100]\ncuda: \"13.0\"\n"
+			   "torch: {version: 2.9.1, index: cu130}\n"
+			   "extensions: [mamba-ssm==2.2.5]\n");
+	comes_to("", "gpus: [a100]\ncuda: \"13.0\"\ntorch: {version: 2.9.1, index: cu130}\n"
+		     "extensions: [causal-conv1d==1.5.3, mamba-ssm==2.2.6]\n");
+	says("which the nvcc of CUDA 13.0 and newer does not know",
+	     "gpus: [a100]\ncuda: \"13.0\"\ntorch: {version: 2.9.1, index: cu130}\n"
+	     "extensions: [causal-conv1d==1.5.2]\n");
+	/* What is compiled for the GPUs asked for. */
+	comes_to("SB0261", "gpus: [h100]\ncuda: \"11.7\"\n"
+			   "torch: {version: 2.0.1, index: cu118}\n"
+			   "extensions: [torch-scatter==2.1.2]\n");
+	comes_to("", "gpus: [h100]\ncuda: \"11.8\"\ntorch: {version: 2.0.1, index: cu118}\n"
+		     "extensions: [torch-scatter==2.1.2]\n");
+	comes_to("SB0261", "gpus: [rtx5090]\ncuda: \"12.6\"\n"
+			   "torch: {version: 2.7.1, index: cu128}\nextensions: [somebody-elses]\n");
+}
+
+static void
+single_packages(void **state)
+{
+	static const char apex[] =
+		"extensions: [{name: apex, git: \"https://github.com/NVIDIA/apex.git\", "
+		"ref: 705cba91fc26413d484f5ce2983427d840199a97}]\n";
+
+	(void)state;
+	comes_to("SB0262", arena_printf(a,
+					"torch: {version: 2.4.0, index: cu121}\n"
+					"cuda: \"12.4\"\n%s",
+					apex));
+	comes_to("", arena_printf(a, "torch: {version: 2.4.0, index: cu124}\ncuda: \"12.4\"\n%s",
+				  apex));
+	comes_to("(SB0263)", "torch: {version: 2.8.0, index: cu129}\n"
+			     "packages: [bitsandbytes==0.50.0]\n");
+	comes_to("", "torch: {version: 2.8.0, index: cu129}\npackages: [bitsandbytes==0.49.2]\n");
+	comes_to("", "torch: {version: 2.8.0, index: cu128}\npackages: [bitsandbytes==0.50.0]\n");
+}
+
+/* --- what goes with what --- */
+
+static void
+mamba_and_its_friends(void **state)
+{
+	(void)state;
+	comes_to("SB0243", STACK "extensions: [causal-conv1d==1.5.1, mamba-ssm==2.2.4]\n");
+	comes_to("", STACK "extensions: [causal-conv1d==1.5.0.post8, mamba-ssm==2.2.4]\n");
+	comes_to("SB0243", STACK "extensions: [causal-conv1d==1.4.0, mamba-ssm==2.2.5]\n");
+	comes_to("", STACK "extensions: [causal-conv1d==1.5.2, mamba-ssm==2.2.5]\n");
+	comes_to("SB0243", STACK "extensions: [causal-conv1d==1.4.0, mamba-ssm==1.1.4]\n");
+	comes_to("", STACK "extensions: [causal-conv1d==1.1.3.post1, mamba-ssm==1.1.4]\n");
+	comes_to("SB0243", STACK "extensions: [mamba-ssm==2.3.2]\n");
+	comes_to("", STACK "extensions: [mamba-ssm==2.3.1]\n");
+	comes_to("SB0243",
+		 STACK "extensions: [mamba-ssm==2.2.4]\npackages: [transformers==5.0.0]\n");
+	comes_to("", STACK "extensions: [mamba-ssm==2.2.4]\npackages: [transformers==4.57.6]\n");
+	comes_to("SB0243", "torch: {version: 2.8.0, index: cu128}\npackages: [xformers==0.0.33]\n");
+	comes_to("", "torch: {version: 2.9.0, index: cu128}\npackages: [xformers==0.0.33]\n");
+}
+
+/* A commit may be anything, and so may a release that nobody wrote down. */
+static void
+what_is_not_known_is_not_judged(void **state)
+{
+	(void)state;
+	comes_to("", "gpus: [rtx5090]\ntorch: {version: 2.9.1, index: cu130}\ncuda: \"13.0\"\n"
+		     "extensions: [causal-conv1d==1.6.1, {name: mamba-ssm, "
+		     "git: \"https://github.com/state-spaces/mamba.git\", "
+		     "ref: 0123456789012345678901234567890123456789}]\n");
+	comes_to("", STACK "extensions: [causal-conv1d==1.5.0.post9]\n");
+	comes_to("", STACK "extensions: [somebody-elses==1.0]\n");
+}
+
+/* --- what is left open --- */
+
+static void
+newest_for(const char *gpu)
+{
+	const struct fit *fit = solved(arena_printf(
+		a, "gpus: [%s]\ntorch: \"*\"\nextensions: [causal-conv1d, mamba-ssm]\n", gpu));
+
+	assert_string_equal("", codes_of(fit));
+	assert_string_equal("2.13.0", chosen(fit, "torch"));
+	assert_string_equal("1.7.0", chosen(fit, "causal-conv1d"));
+	assert_string_equal("2.3.2.post1", chosen(fit, "mamba-ssm"));
+}
+
+static void
+the_newest_stack_of_each_gpu(void **state)
+{
+	(void)state;
+	newest_for("t4");
+	newest_for("a100");
+	newest_for("h100");
+	newest_for("rtx5090");
+	newest_for("b200");
+}
+
+static void
+the_newest_that_goes_with_the_rest(void **state)
+{
+	const struct fit *fit = solved(STACK "extensions: [causal-conv1d, mamba-ssm]\n");
+
+	(void)state;
+	assert_string_equal("", codes_of(fit));
+	assert_string_equal("1.7.0", chosen(fit, "causal-conv1d"));
+	assert_string_equal("2.3.1", chosen(fit, "mamba-ssm"));
+	/* A V100 is in no list of 2.3.2 any more. */
+	fit = solved("gpus: [v100]\ntorch: \"*\"\nextensions: [causal-conv1d, mamba-ssm]\n");
+	assert_string_equal("", codes_of(fit));
+	assert_string_equal("1.6.1", chosen(fit, "causal-conv1d"));
+	assert_string_equal("2.3.1", chosen(fit, "mamba-ssm"));
+	/* flash-attn on PyPI has its source, apex has none. */
+	fit = solved(STACK "extensions: [flash-attn]\n");
+	assert_string_equal("2.8.3.post2", chosen(fit, "flash-attn"));
+	assert_string_equal("sdist", chosen(fit, "flash-attn source"));
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_source_archive_without_its_source, setup,
-						teardown),
+		TEST(a_source_archive_without_its_source),
+		TEST(what_pypi_never_had),
+		TEST(what_is_asked_of_python_and_torch),
+		TEST(wheels_of_a_release),
+		TEST(wheels_of_a_release_and_the_system),
+		TEST(wheels_by_name),
+		TEST(wheels_among_packages),
+		TEST(wheels_of_a_nightly),
+		TEST(gpus_and_torch),
+		TEST(gpus_and_extensions),
+		TEST(nvcc_and_what_is_compiled),
+		TEST(single_packages),
+		TEST(mamba_and_its_friends),
+		TEST(what_is_not_known_is_not_judged),
+		TEST(the_newest_stack_of_each_gpu),
+		TEST(the_newest_that_goes_with_the_rest),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
