@@ -20,7 +20,7 @@ cc_of(struct fit_work *w, unsigned gpu)
 	return fit_at(w, gpu)->c[0].text;
 }
 
-/* "the rtx5090 (compute capability 12.0)" */
+/* "`rtx5090` (compute capability 12.0)" */
 static const char *
 gpu_words(struct fit_work *w, unsigned gpu)
 {
@@ -28,8 +28,7 @@ gpu_words(struct fit_work *w, unsigned gpu)
 
 	return !strcmp(t->label, t->c[0].text) ?
 		       arena_printf(w->a, "compute capability %s", t->label) :
-		       arena_printf(w->a, "`%s`, which is compute capability %s", t->label,
-				    t->c[0].text);
+		       arena_printf(w->a, "`%s` (compute capability %s)", t->label, t->c[0].text);
 }
 
 /* --- GPU <-> torch's build --- */
@@ -81,10 +80,10 @@ code_for(struct fit_ask *q, bool inferred)
 			fit_and(&t, build, fit_named(w, build, &tag, false));
 			fit_and(&t, gpu, fit_all(w, gpu));
 			fit_clash(q, t.at, t.n, v->source,
-				  "the %s build of torch %s has code for compute capability %s, "
+				  "the %s build of torch %s %s code for compute capability %s, "
 				  "and none for %s",
-				  v->tag, r->version, fit_list_words(w->a, &v->archs, "and"),
-				  gpu_words(w, gpu));
+				  v->tag, r->version, inferred ? "seems to have" : "has",
+				  fit_list_words(w->a, &v->archs, "and"), gpu_words(w, gpu));
 		}
 }
 
@@ -346,7 +345,7 @@ fit_row_gpu_nvcc(struct fit_ask *q)
 		fit_and(&t, cuda, refuse);
 		fit_and(&t, gpu, fit_all(w, gpu));
 		fit_clash(q, t.at, t.n, NULL,
-			  "%s is compiled for %s, which the nvcc of CUDA %s does not know", x.name,
-			  gpu_words(w, gpu), fit_cuda_words(w, refuse));
+			  "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
+			  x.name, gpu_words(w, gpu), fit_cuda_words(w, refuse));
 	}
 }

@@ -47,6 +47,7 @@ fit_row_no_library(struct fit_ask *q)
 		solve_word *these = fit_none(w, q->thing), *lack = fit_none(w, build);
 		struct names named = { 0 };
 		struct fit_terms t = { 0 };
+		int asked;
 
 		for (size_t k = 0; k < own->n; k++)
 			if (own->c[k].v && specifiers_match(spec, own->c[k].v, PRE_YES))
@@ -64,7 +65,12 @@ fit_row_no_library(struct fit_ask *q)
 			continue;
 		fit_and(&t, q->thing, these);
 		fit_and(&t, build, lack);
+		asked = fit_asked_for(w, q->thing);
 		fit_clash(q, t.at, t.n, all[i].source, "%s %s carries no library for CUDA %s",
-			  e->name, all[i].spec, fit_list_words(w->a, &named, "and"));
+			  e->name,
+			  asked >= 0 && solve_set_has(these, (size_t)asked) ?
+				  own->c[asked].text :
+				  fit_spec_words(w->a, all[i].spec),
+			  fit_list_words(w->a, &named, "and"));
 	}
 }

@@ -295,11 +295,13 @@ fits_abi(struct fit_ask *q, const solve_word *these, const struct says *s)
 			continue;
 		fit_and(&terms, q->thing, these);
 		fit_and(&terms, torch, fit_one(q->w, torch, i));
-		fit_and(&terms, build, fit_named(q->w, build, &other, false));
+		if (other.n < r->nvariants)
+			fit_and(&terms, build, fit_named(q->w, build, &other, false));
 		fit_clash(q, terms.at, terms.n, r->source,
-			  "%s was built for the %s C++ ABI, and torch %s (%s) has the %s one",
-			  s->file, s->abi == TRI_YES ? "new" : "old", r->version,
-			  fit_list_words(q->w->a, &other, "and"),
+			  "%s was built for the %s C++ ABI, and %s%storch %s has the %s one",
+			  s->file, s->abi == TRI_YES ? "new" : "old",
+			  other.n < r->nvariants ? fit_list_words(q->w->a, &other, "and") : "",
+			  other.n < r->nvariants ? " of " : "", r->version,
 			  s->abi == TRI_YES ? "old" : "new");
 	}
 }
