@@ -29,6 +29,8 @@ struct reader {
 	size_t nodes;
 	struct map anchors;
 	yaml_parser_t parser;
+	struct source rest; /* of the text, from line `rest_line` on: events come in its order */
+	uint32_t rest_line;
 };
 
 static struct span *
@@ -139,18 +141,40 @@ check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
 	return false;
 }
 
+/* A line at or after the one asked for last: a text of many anchors is gone through once. */
+static bool
+next_line(struct reader *r, uint32_t n, const char **line, size_t *size)
+{
+	const char *end = r->src->text + r->src->size;
+
+	if (!r->rest.text || n < r->rest_line) {
+		r->rest = *r->src;
+		r->rest_line = 1;
+	}
+	if (!source_line(&r->rest, n - r->rest_line + 1, line, size))
+		return false;
+	r->rest.text = *line;
+	r->rest.size = (size_t)(end - *line);
+	r->rest_line = n;
+	return true;
+}
+
 /* Of the scalar alone: libyaml counts its anchor and tag in. */
 static struct span
-scalar_span(const struct reader *r, const yaml_event_t *e)
+scalar_span(struct reader *r, const yaml_event_t *e)
 {
 	struct span at = event_span(r, e);
+	const char *line;
+	size_t size;
 
 	if (e->start_mark.line != e->end_mark.line)
 		return at;
-	if (e->data.scalar.anchor || e->data.scalar.tag)
-		yaml_skip_properties(&at);
-	else if (e->start_mark.index == e->end_mark.index)
+	if (e->data.scalar.anchor || e->data.scalar.tag) {
+		if (next_line(r, at.line, &line, &size))
+			yaml_skip_properties(&at, line, size);
+	} else if (e->start_mark.index == e->end_mark.index) {
 		at.width = 0;
+	}
 	return at;
 }
 

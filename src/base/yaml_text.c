@@ -96,16 +96,11 @@ yaml_text_holds(struct diags *ds, const struct source *src, size_t from)
 }
 
 void
-yaml_skip_properties(struct span *at)
+yaml_skip_properties(struct span *at, const char *line, size_t size)
 {
 	uint32_t end = at->col + at->width;
-	const char *line, *p, *stop;
-	size_t size;
+	const char *p = line, *stop = line + size;
 
-	if (!source_line(at->src, at->line, &line, &size))
-		return;
-	stop = line + size;
-	p = line;
 	for (uint32_t col = 1; p < stop && col < at->col; col++)
 		for (p++; p < stop && ((unsigned char)*p & 0xc0) == 0x80;)
 			p++;

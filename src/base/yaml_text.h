@@ -24,6 +24,6 @@ bool yaml_has_control(const char *s, size_t n);
 bool yaml_tag_allowed(const char *tag);
 
 /* Moves the start of a span past an anchor and a tag on its line, to what they belong to. */
-void yaml_skip_properties(struct span *at);
+void yaml_skip_properties(struct span *at, const char *line, size_t size);
 
 #endif
