@@ -143,6 +143,7 @@ never_was(const struct facts *f, const struct image_name *n, struct trail file, 
 	struct fact tags = fact_get(images.at[1], "never");
 	struct fact tag = fact_get(tags, n->tag), gone = fact_get(images.at[1], "gone");
 	struct fact never = fact_get(file.at[0], "never");
+	struct fact brief = fact_get(images.at[1], "short");
 
 	if (fact_is(tag))
 		return claim(c, trail_to(images, tag), fact_text_of(tag, "why"));
@@ -152,6 +153,9 @@ never_was(const struct facts *f, const struct image_name *n, struct trail file, 
 		if (fact_is(s))
 			return claim(c, trail_to(file, s), fact_text_of(s, "why"));
 	}
+	if (n->cuda && fact_is(brief) && series_of(f, n->cuda) &&
+	    !strcmp(series_of(f, n->cuda), n->cuda))
+		return claim(c, trail_to(images, brief), fact_text_of(brief, "why"));
 	for (size_t i = 0; n->cuda && i < fact_count(gone); i++)
 		if (in_range(f, fact_text_of(fact_at(gone, i), "cuda"), n->cuda))
 			return claim(c, trail_to(images, fact_at(gone, i)),

@@ -133,13 +133,10 @@ static const struct fact_field image_cudnn[] = {
 static const struct fact_field image_gone[] = { NEED("cuda", F_SPEC), NEED("why", F_TEXT), END };
 
 static const struct fact_field cuda_images[] = {
-	NEED("repository", F_REPOSITORY),
-	TABLE_("flavours", F_TAG, F_TEXT),
-	GROUPS_("never", F_TAG, why),
-	GROUPS_("os", F_TAG, image_os),
-	ROWS_("cudnn", image_cudnn),
-	ROWS_("gone", image_gone),
-	END,
+	NEED("repository", F_REPOSITORY), TABLE_("flavours", F_TAG, F_TEXT),
+	GROUPS_("never", F_TAG, why),     GROUPS_("os", F_TAG, image_os),
+	ROWS_("cudnn", image_cudnn),      GROUP_("short", why),
+	ROWS_("gone", image_gone),        END,
 };
 
 static const struct fact_field cuda_wheels[] = {

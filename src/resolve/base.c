@@ -201,8 +201,19 @@ judge_flavour(struct work *w)
 	const char *flavour = w->s->image.flavour, *devel;
 	struct diag *d;
 
-	if (w->s->cuda_from != CUDA_IMAGE || !flavour || !strcmp(flavour, "devel") ||
-	    !resolve_asks_to_compile(w))
+	if (w->s->cuda_from != CUDA_IMAGE || !resolve_asks_to_compile(w))
+		return;
+	if (w->r->base.s && w->s->image.python && !w->s->image.cuda) {
+		d = diag_at(w->ds, E_NO_NVCC, w->r->base.at,
+			    "`%s` has no nvcc to compile extensions with", w->r->base.s);
+		diag_why(d, "Python's own images hold no CUDA, and the name does not say which "
+			    "system is inside, so that CUDA could be added");
+		diag_help(d,
+			  "take a base that has it, nvidia/cuda:...-devel-...; or name the system "
+			  "in the tag, such as python:3.11-slim-bookworm");
+		return;
+	}
+	if (!flavour || !strcmp(flavour, "devel"))
 		return;
 	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
 		    w->r->base.s);

@@ -30,9 +30,10 @@ judge_image(struct work *w)
 	struct diag *d;
 	enum tri can;
 
-	if (!n->tag)
+	if (!n->tag && n->digest)
 		return;
-	can = facts_image(w->f, w->a, n->repository, n->tag, &why, &source);
+	/* As docker reads it. */
+	can = facts_image(w->f, w->a, n->repository, n->tag ? n->tag : "latest", &why, &source);
 	if (can == TRI_NO) {
 		d = diag_at(w->ds, E_IMAGE_NEVER, w->r->base.at, "there is no image `%s`",
 			    w->r->base.s);
