@@ -1,5 +1,6 @@
 /* check: is the recipe right, and do its parts exist? */
 #include "pipeline.h"
+#include "render/render.h"
 #include "verbs.h"
 
 /* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
@@ -53,6 +54,8 @@ check_recipe(struct run *r, struct diags *ds, const struct recipe_options *ro, r
 		struct arena *scratch = arena_new();
 		const struct plan *p = pipeline_plan(scratch, ds, r->facts, rs->at[i], NULL);
 
+		if (p)
+			render_judge(scratch, ds, p);
 		if (p && rs->n == 1)
 			summary(&line, p->stack);
 		arena_free(scratch);

@@ -194,7 +194,8 @@ verb_render(struct run *r)
 				   .plan = plan_cell,
 				   .ctx = r,
 				   .targets = r->o->targets.n ? r->o->targets.at : NULL,
-				   .ntargets = r->o->targets.n };
+				   .ntargets = r->o->targets.n,
+				   .force = r->o->force };
 	struct rendereds files = { 0 };
 	struct rendered manifest;
 

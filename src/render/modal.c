@@ -266,13 +266,13 @@ fill(struct modal *m)
 	add_sources(m);
 }
 
-bool
-modal_render(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
-	     struct rendereds *out)
+static struct modal
+modal_of(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t)
 {
 	const struct stack *s = p->stack;
 	const struct recipe_modal *asked = &s->recipe->modal;
-	struct modal m = {
+
+	return (struct modal){
 		.a = a,
 		.ds = ds,
 		.plan = p,
@@ -287,6 +287,22 @@ modal_render(struct arena *a, struct diags *ds, const struct plan *p, const stru
 		.values = scope_new(a, shape),
 		.written = MAP(a),
 	};
+}
+
+void
+modal_judge(struct arena *a, struct diags *ds, const struct plan *p)
+{
+	struct modal m = modal_of(a, ds, p, NULL);
+
+	modal_allows(&m);
+	modal_choose_gpus(&m);
+}
+
+bool
+modal_render(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
+	     struct rendereds *out)
+{
+	struct modal m = modal_of(a, ds, p, t);
 	struct buf b = BUF(a);
 	unsigned before = ds->errors;
 	bool allowed = modal_allows(&m);

@@ -185,6 +185,19 @@ write_targets(struct arena *a, struct diags *ds, const struct render_input *in,
 	return good;
 }
 
+/* Whether the app is refused that a recipe asks for. */
+static bool
+lacks_modal(const struct recipes *all, const struct refusals *refused)
+{
+	bool asked = false, lacks = false;
+
+	for (size_t i = 0; i < all->n; i++)
+		asked |= all->at[i]->modal.at.line != 0;
+	for (size_t i = 0; i < refused->n; i++)
+		lacks |= refused->at[i].target == target_named("modal");
+	return asked && lacks;
+}
+
 bool
 render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
 {
@@ -204,9 +217,25 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 			planned = false;
 		arena_free(scratch);
 	}
-	good = good || (!in->targets && out->n);
+	good = good ||
+	       (!in->targets && out->n && (in->force || !lacks_modal(in->recipes, &r.refused)));
 	report(ds, &r.said, &r.refused, good);
 	return good && planned;
+}
+
+void
+render_judge(struct arena *a, struct diags *ds, const struct plan *p)
+{
+	struct refusals refused = { 0 };
+	struct map said = MAP(ds->arena);
+	struct diags own;
+
+	if (!p->stack->recipe->modal.at.line)
+		return;
+	diags_init(&own, ds->arena);
+	modal_judge(a, &own, p);
+	sort_out(ds, &said, &own, target_named("modal"), &refused);
+	report(ds, &said, &refused, false);
 }
 
 /* --- the manifest --- */

@@ -48,6 +48,7 @@ struct render_input {
 	const struct templates *templates;
 	const char *const *targets; /* NULL: the default set */
 	size_t ntargets;
+	bool force; /* a target that a recipe asks for is left out like any other */
 };
 
 /*
@@ -55,12 +56,21 @@ struct render_input {
  * as comments at the top of each file of that cell.
  *
  *   out     files in a stable order; a target of the default set that cannot express
- *           the recipe is left out with a warning, one named by the user is an error
+ *           the recipe is left out with a warning; one named by the user, or modal where
+ *           the recipe has a modal: section, is an error
  *   errors  SB04xx and what `plan` finds, false: nothing is to be written
  *   memory  lives in a; plans do not
  */
 bool render(struct arena *a, struct diags *ds, const struct render_input *in,
 	    struct rendereds *out);
+
+/*
+ * render_judge -- what render() says of a plan without being told a target: whether the Modal
+ * app can be written that the recipe's modal: asks for.
+ *
+ *   errors  SB042x
+ */
+void render_judge(struct arena *a, struct diags *ds, const struct plan *p);
 
 /* The manifest "stackbuild.json": digests of inputs and outputs, the program's version. */
 struct rendered render_manifest(struct arena *a, const struct render_input *in,

@@ -23,4 +23,7 @@ typedef bool target_write(struct arena *a, struct diags *ds, const struct plan *
 target_write dockerfile_render, modal_render, script_render, requirements_render,
 	constraints_render;
 
+/* The same without writing: what Modal refuses of a plan. */
+void modal_judge(struct arena *a, struct diags *ds, const struct plan *p);
+
 #endif
