@@ -16,8 +16,8 @@ struct work {
 	const struct recipe *r;
 	struct stack *s;
 	const struct fit *fit; /* what goes with what, and what is left open chosen */
-	bool *stays;     /* by extension asked for: false where its marker says no */
-	unsigned errors; /* of earlier stages and cells */
+	bool *stays;           /* by extension asked for: false where its marker says no */
+	unsigned errors;       /* of earlier stages and cells */
 };
 
 void resolve_image(struct work *w);      /* what the base's name says; CUDA as asked */
