@@ -130,6 +130,10 @@ cut_down(struct inquiry *q, bool *on, struct solve_proof *proof)
 		search_proof(&q->s, q->a, proof);
 		return;
 	}
+	/* First among few facts, for that is fast; what one pin can do among all facts is last. */
+	close_to_basis(q);
+	fewer_pins(q, on);
+	open_again(&q->u);
 	fewer_pins(q, on);
 	close_to_basis(q);
 	fewer_facts(q, on);

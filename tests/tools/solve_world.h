@@ -144,6 +144,8 @@ world_facts(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out
 {
 	struct world *w = ctx;
 
+	if (candidate >= w->candidates[thing])
+		abort();
 	for (unsigned i = 0; i < w->nlaws; i++) {
 		struct law *l = &w->laws[i];
 		const struct part *home = &l->terms[l->home];

@@ -137,6 +137,7 @@ tell_facts(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
 {
 	struct universe *u = ctx;
 
+	assert_true(candidate < u->candidates[x]);
 	u->asked[x][candidate]++;
 	for (size_t i = 0; i < u->facts.n; i++) {
 		const struct solve_fact *f = &u->facts.at[i];
