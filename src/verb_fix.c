@@ -1,4 +1,5 @@
 /* check --fix: what can be repaired mechanically, in the files themselves. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,11 +33,9 @@ struct fixing {
 static const char *
 real_path(struct arena *a, const char *path)
 {
-	char *real = strcmp(path, "-") != 0 ? realpath(path, NULL) : NULL;
-	const char *copy = real ? arena_strdup(a, real) : path;
+	char real[PATH_MAX];
 
-	free(real);
-	return copy;
+	return strcmp(path, "-") != 0 && realpath(path, real) ? arena_strdup(a, real) : path;
 }
 
 static struct open_file *

@@ -159,24 +159,39 @@ write_single(struct buf *out, const char *value)
 	return true;
 }
 
-/* The byte of the source at which the span begins, and the one before; NUL: no such. */
-static void
-look_at(struct span at, char *before, char *first)
+/* What stands at the start of a span and before it on its line; NUL: nothing. */
+struct surroundings {
+	char two_before, before, first;
+};
+
+static struct surroundings
+look_at(struct span at)
 {
+	struct surroundings s = { 0 };
 	const char *line;
 	size_t size, i = 0;
 
-	*before = *first = '\0';
 	if (!at.src || !at.line || !source_line(at.src, at.line, &line, &size))
-		return;
+		return s;
 	for (uint32_t col = 1; i < size; i++) {
 		if (((unsigned char)line[i] & 0xc0) == 0x80)
 			continue;
 		if (col++ == at.col)
 			break;
 	}
-	*first = i < size ? line[i] : '\0';
-	*before = i ? line[i - 1] : '\0';
+	s.first = i < size ? line[i] : '\0';
+	s.before = i ? line[i - 1] : '\0';
+	s.two_before = i > 1 ? line[i - 2] : '\0';
+	return s;
+}
+
+/* Only part of a scalar: before one stand blanks, brackets, commas, or the colon of JSON. */
+static bool
+is_within(struct surroundings s)
+{
+	if (s.before == ':')
+		return s.two_before != '"' && s.two_before != '\'';
+	return s.before && !strchr(" \t[{,-", s.before);
 }
 
 bool
@@ -197,16 +212,17 @@ edit_takes_line(const struct edit *e)
 const char *
 edit_scalar(struct arena *a, struct span at, const char *value)
 {
+	struct surroundings s = look_at(at);
 	struct buf out = BUF(a);
-	char before, first;
 
-	look_at(at, &before, &first);
+	if (at.width && is_within(s))
+		return arena_strdup(a, value);
 	/* Nothing stood there: `key:` is glued to what comes. */
-	if (!at.width && before && before != ' ' && before != '\t')
+	if (!at.width && s.before && s.before != ' ' && s.before != '\t')
 		buf_putc(&out, ' ');
-	if (at.width && first == '\'' && write_single(&out, value))
+	if (at.width && s.first == '\'' && write_single(&out, value))
 		return buf_text(&out);
-	if ((at.width && (first == '\'' || first == '"')) || !edit_is_plain(value))
+	if ((at.width && (s.first == '\'' || s.first == '"')) || !edit_is_plain(value))
 		write_double(&out, value);
 	else
 		buf_puts(&out, value);

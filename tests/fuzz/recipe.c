@@ -5,15 +5,17 @@
  *
  * What must hold: no result if and only if there was an error; what is printed is
  * bounded; the canonical recipe is printable ASCII, has the digest, and is a recipe
- * that asks for the same.
+ * that asks for the same; what the fixes leave is YAML.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fix.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "base/yaml.h"
 #include "recipe/recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -111,6 +113,39 @@ cut(struct arena *a, const char *p, size_t *n, size_t *len)
 	return arena_copy(a, p, *len);
 }
 
+static bool
+is_yaml(struct arena *a, const char *text, size_t size)
+{
+	const struct source src = { "r.yaml", text, size };
+	struct diags ds;
+
+	diags_init(&ds, a);
+	return yaml_read(a, &ds, &src, YAML_LIMITS_DEFAULT) != NULL;
+}
+
+static void
+check_fixed(struct arena *a, const struct diags *ds, struct files *files)
+{
+	struct fix_files texts = { 0 };
+	struct fixes fixes;
+	bool done = false, changed;
+
+	list_push(a, &texts, (struct fix_file){ &files->main, files->main.text, files->main.size });
+	list_push(a, &texts, (struct fix_file){ &files->base, files->base.text, files->base.size });
+	fixes = fix_round(a, ds, &texts);
+	for (size_t i = 0; i < fixes.n; i++) {
+		done |= fixes.at[i].state == FIX_DONE;
+		must((fixes.at[i].state == FIX_REFUSED) == (fixes.at[i].why != NULL),
+		     "a reason where a fix is refused");
+	}
+	changed = texts.at[0].text != files->main.text || texts.at[1].text != files->base.text;
+	must(done == changed, "what is done changes a text");
+	for (size_t i = 0; i < texts.n; i++)
+		must(texts.at[i].text == texts.at[i].src->text ||
+			     is_yaml(a, texts.at[i].text, texts.at[i].size),
+		     "YAML stays YAML");
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -136,6 +171,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		set = cut(a, p + size - n, &n, &len);
 	all = load(a, &ds, facts, &files, set);
 	check_printed(&ds);
+	check_fixed(a, &ds, &files);
 	for (size_t i = 0; all && i < all->n && i < 8; i++)
 		check_recipe(a, &ds, facts, all->at[i]);
 	arena_free(a);

@@ -77,6 +77,13 @@ scalars_keep_their_style(void **state)
 	assert_string_equal(instead_of("&v \"a\"", "b"), "\"b\"");
 	assert_string_equal(instead_of("!!str 'a'", "b"), "'b'");
 	assert_string_equal(edit_scalar(a, (struct span){ 0 }, "3.10"), "\"3.10\"");
+	assert_string_equal(
+		edit_scalar(a, (struct span){ source_of("- \"x==1.10\""), 1, 7, 4 }, "1.20"),
+		"1.20");
+	assert_string_equal(
+		edit_scalar(a, (struct span){ source_of("{\"a\":\"b\"}"), 1, 6, 3 }, "c"), "\"c\"");
+	assert_string_equal(
+		edit_scalar(a, (struct span){ source_of("b: x/y:1.2"), 1, 8, 3 }, "1.10"), "1.10");
 }
 
 static void
