@@ -331,24 +331,54 @@ leaves(struct arena *a, const struct solve_proof *proof)
 	return all;
 }
 
-/* What guides is given up piece by piece where the pins want otherwise. */
+/* What was given up for other pins counts again. */
 static void
-choose(struct fit_work *w, struct fit *fit, const struct solve_pin *left, size_t n)
+guide_again(struct fit_work *w)
+{
+	for (size_t i = 0; i < w->slots.n; i++) {
+		struct fit_slot *s = w->slots.at[i];
+
+		for (size_t c = 0; c <= s->t.n; c++) {
+			const struct fit_given *g =
+				c < s->t.n ? s->given ? &s->given[c] : NULL : &s->whole;
+
+			for (size_t k = 0; g && k < g->facts.n; k++) {
+				struct fit_fact *why =
+					(struct fit_fact *)(uintptr_t)g->facts.at[k].why;
+
+				if (why->row->strength == FIT_PREFER)
+					why->off = false;
+			}
+		}
+	}
+}
+
+struct solve_result
+fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n)
 {
 	struct solve_result r;
 
+	guide_again(w);
 	w->upto = FIT_PREFER;
 	for (;;) {
 		struct solve_provider p = fit_provider(w);
 		struct solve_facts facts;
 
-		r = solve(w->a, &p, left, n, NULL, SOLVE_BUDGET);
+		r = solve(w->a, &p, pins, n, NULL, SOLVE_BUDGET);
 		if (r.status != SOLVE_IMPOSSIBLE)
-			break;
+			return r;
+		/* What guides is given up piece by piece where the pins want otherwise. */
 		facts = leaves(w->a, &r.proof);
 		if (!switch_off(&facts, FIT_PREFER, false) && !switch_off(&facts, FIT_WARN, false))
-			break;
+			return r;
 	}
+}
+
+static void
+choose(struct fit_work *w, struct fit *fit, const struct solve_pin *left, size_t n)
+{
+	struct solve_result r = fit_best(w, left, n);
+
 	fit->gave_up |= r.status == SOLVE_GAVE_UP;
 	fit->chosen = r.chosen;
 	fit->nchosen = r.status == SOLVE_FOUND ? r.nthings : 0;

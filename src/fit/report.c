@@ -1,53 +1,274 @@
 #include "work.h"
 
 /*
- * A conflict as a diagnostic: what cannot be, the chain of facts, the places.
+ * A conflict as a diagnostic: what cannot be, the chain of facts, the places, the nearest
+ * stacks that work and what they cost.
  *
- *   r.yaml:9:16: error[SB0243]: the recipe asks for mamba-ssm 2.3.2.post1, and that cannot be
- *     because mamba-ssm 2.3.2.post1 needs triton >=3.5.0
- *         and torch 2.2.2 needs triton 2.2.0
+ *   r.yaml:9:16: error[SB0243]: mamba-ssm 2.3.2.post1 does not go with torch 2.2.2
+ *       9 |   - mamba-ssm==2.3.2.post1
+ *         |                ^~~~~~~~~~~
+ *     because mamba-ssm 2.3.2.post1 needs triton 3.5.0 or newer
+ *         and torch 2.2.2 was made for triton 2.2.0
  *     note: r.yaml:4:12: torch is asked for here
+ *     help: take mamba-ssm 2.2.4 from its repository      1 layer rebuilds, about 10 min
+ *     or take torch 2.11.0, ...                           everything rebuilds, about 25 min
+ *     source: knowledge/...
  */
 
-/* The pin that the conflict is shown at: the lightest to change; of equals the last. */
+/* True if the pin is to be named: it has a place, and is no bare "it must be there". */
+static bool
+is_named(const struct fit_pin *p)
+{
+	return p->at.line && p->kind != PIN_NEED && p->kind != PIN_MACHINE;
+}
+
+/* The pin that the conflict is shown at: of those to change the lightest, of equals the last. */
 static const struct fit_pin *
 shown_at(const struct fit *fit, const struct solve_conflict *c)
 {
-	unsigned best = c->pins.at[0];
+	const struct fit_pin *best = NULL;
+	unsigned weight = 0;
 
-	for (size_t i = 1; i < c->pins.n; i++)
-		if (fit->pins[c->pins.at[i]].at.line &&
-		    fit->solve_pins[c->pins.at[i]].weight <= fit->solve_pins[best].weight)
-			best = c->pins.at[i];
-	return &fit->pins[best];
+	for (size_t i = 0; i < c->pins.n; i++) {
+		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
+		unsigned own = fit->solve_pins[c->pins.at[i]].weight;
+
+		if (is_named(p) && (!best || own <= weight)) {
+			best = p;
+			weight = own;
+		}
+	}
+	for (size_t i = 0; !best && i < c->pins.n; i++)
+		if (fit->pins[c->pins.at[i]].at.line)
+			best = &fit->pins[c->pins.at[i]];
+	return best ? best : &fit->pins[c->pins.at[0]];
 }
 
-static void
-tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one)
+/* "torch 2.2.2 and the cu124 build": the named pins but one. */
+static const char *
+the_others(const struct fit *fit, const struct solve_conflict *c, const struct fit_pin *at)
 {
-	const struct solve_conflict *c = one->found;
-	const struct fit_pin *at = shown_at(fit, c);
-	struct diag *d = diag_at(ds, one->code, at->at, "%s, and that cannot be", at->sentence);
+	struct names all = { 0 };
 
-	for (size_t i = 0; i < c->facts.n; i++)
-		diag_why(d, "%s", ((const struct fit_fact *)c->facts.at[i].why)->sentence);
 	for (size_t i = 0; i < c->pins.n; i++) {
 		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
 
-		if (p != at && p->at.line)
+		if (p != at && is_named(p))
+			list_push(fit->work->a, &all, fit_pin_name(fit, p));
+	}
+	return all.n ? fit_list_words(fit->work->a, &all, "and") : NULL;
+}
+
+/* The pin of the same extension that says where its code is to come from. */
+static const struct fit_pin *
+source_of(const struct fit *fit, const struct solve_conflict *c, const struct fit_pin *at)
+{
+	for (size_t i = 0; i < c->pins.n; i++) {
+		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
+
+		if (p != at && p->kind == PIN_FROM && p->extension == at->extension)
+			return p;
+	}
+	return NULL;
+}
+
+static const char *
+headline(const struct fit *fit, const struct solve_conflict *c, const struct fit_pin *at)
+{
+	struct arena *a = fit->work->a;
+	const struct fit_pin *from = at->extension ? source_of(fit, c, at) : NULL;
+	const char *name = fit_pin_name(fit, at), *others = the_others(fit, c, at);
+
+	if (at->kind == PIN_FROM && at->extension)
+		return arena_printf(a, "%s cannot come from %s%s%s", at->extension->name.s, name,
+				    others ? ": it does not go with " : "", others ? others : "");
+	if (from && others && !strcmp(others, fit_pin_name(fit, from)))
+		return arena_printf(a, "%s cannot come from %s", name, others);
+	if (others)
+		return arena_printf(a, "%s %s with %s", name,
+				    at->kind == PIN_GPU ? "does not run" : "does not go", others);
+	return arena_printf(a, "%s cannot be had here", name);
+}
+
+/* --- ways out --- */
+
+static const char *
+cost_of(const struct fit *fit, const struct fit_repair *r)
+{
+	struct arena *a = fit->work->a;
+	unsigned minutes = (r->seconds + 59) / 60;
+
+	if (r->everything)
+		return arena_printf(a, "everything rebuilds, about %u min", minutes);
+	return arena_printf(a, "%u layer%s, about %u min", r->layers,
+			    r->layers == 1 ? " rebuilds" : "s rebuild", minutes);
+}
+
+static const char *
+way_words(const struct fit *fit, const struct fit_repair *r)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < r->changes.n; i++) {
+		bool twice = false;
+
+		for (size_t k = 0; k < i; k++)
+			twice |= !strcmp(r->changes.at[k].now, r->changes.at[i].now);
+		if (!twice)
+			list_push(fit->work->a, &all, r->changes.at[i].now);
+	}
+	return fit_list_words(fit->work->a, &all, "and");
+}
+
+static void
+tell_way(struct diag *d, const struct fit *fit, const struct fit_repair *r)
+{
+	const char *words = way_words(fit, r);
+	bool begun = false;
+
+	if (r->left_out)
+		diag_help(d, "nothing else would do: %s", words);
+	else if (r->by_hand)
+		diag_help(d, "take %s", words);
+	for (size_t i = 0; !r->left_out && !r->by_hand && i < r->changes.n; i++) {
+		const struct fit_change *c = &r->changes.at[i];
+
+		if (begun)
+			diag_fix_more(d, c->at, c->text);
+		else
+			diag_fix(d, c->at, c->text, "take %s", words);
+		begun = true;
+	}
+	if (!r->left_out)
+		diag_cost(d, "%s", cost_of(fit, r));
+}
+
+/* --- the derivation --- */
+
+static const char *
+set_words(const struct fit *fit, const struct solve_term *t)
+{
+	const struct fit_thing *x = fit_at(fit->work, t->thing);
+	struct buf b = BUF(fit->work->a);
+	size_t n = solve_set_count(t->set, x->n), shown = 0;
+
+	if (n == x->n)
+		return arena_printf(fit->work->a, "%s is %sthere", x->label, t->not ? "not " : "");
+	for (size_t i = 0; i < x->n && shown < 4; i++)
+		if (solve_set_has(t->set, i))
+			buf_printf(&b, "%s%s", shown++ ? ", " : "", x->c[i].text);
+	if (n > shown)
+		buf_printf(&b, " and %zu more", n - shown);
+	return arena_printf(fit->work->a, "%s is %s%s%s", x->label, t->not ? "not " : "",
+			    n > 1 ? "one of " : "", buf_text(&b));
+}
+
+static const char *
+line_words(const struct fit *fit, const struct fit_conflict *one, const struct solve_line *l)
+{
+	struct buf b = BUF(fit->work->a);
+
+	if (l->fact)
+		return ((const struct fit_fact *)l->fact->why)->sentence;
+	if (l->pin >= 0) {
+		const struct solve_indexes *pins = &one->found->pins;
+
+		return (size_t)l->pin < fit->npins && pins->n ? fit->pins[l->pin].sentence :
+								"the recipe asks for it";
+	}
+	if (!l->n)
+		return "so nothing is left";
+	for (size_t i = 0; i < l->n; i++)
+		buf_printf(&b, "%s%s", i ? " and " : "", set_words(fit, &l->terms[i]));
+	return arena_printf(fit->work->a, "it cannot be that %s", buf_text(&b));
+}
+
+/* (7) it cannot be that triton is 2.2.0 and mamba-ssm is 2.3.2.post1, from (3) and (5) */
+static void
+tell_derivation(struct diag *d, const struct fit *fit, const struct fit_conflict *one)
+{
+	const struct solve_proof *proof = &one->found->proof;
+
+	for (size_t i = 0; i < proof->n; i++) {
+		const struct solve_line *l = &proof->at[i];
+
+		if (l->from[0] >= 0 && l->from[1] >= 0)
+			diag_why(d, "(%zu) %s, from (%d) and (%d)", i + 1, line_words(fit, one, l),
+				 l->from[0] + 1, l->from[1] + 1);
+		else
+			diag_why(d, "(%zu) %s", i + 1, line_words(fit, one, l));
+	}
+}
+
+/* --- one conflict --- */
+
+static void
+tell_facts(struct diag *d, const struct solve_conflict *c)
+{
+	for (size_t i = 0; i < c->facts.n; i++) {
+		const char *sentence = ((const struct fit_fact *)c->facts.at[i].why)->sentence;
+		bool twice = false;
+
+		for (size_t k = 0; k < i && !twice; k++)
+			twice = !strcmp(sentence,
+					((const struct fit_fact *)c->facts.at[k].why)->sentence);
+		if (!twice)
+			diag_why(d, "%s", sentence);
+	}
+}
+
+static void
+tell_sources(struct diag *d, const struct solve_conflict *c)
+{
+	for (size_t i = 0; i < c->facts.n; i++) {
+		const char *source = ((const struct fit_fact *)c->facts.at[i].why)->source;
+		bool twice = false;
+
+		for (size_t k = 0; source && k < i && !twice; k++) {
+			const struct fit_fact *other = c->facts.at[k].why;
+
+			twice = other->source && !strcmp(source, other->source);
+		}
+		if (source && !twice)
+			diag_source(d, source);
+	}
+}
+
+static void
+tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, bool verbose)
+{
+	const struct solve_conflict *c = one->found;
+	const struct fit_pin *at = shown_at(fit, c);
+	struct diag *d = diag_at(ds, one->code, at->at, "%s", headline(fit, c, at));
+	struct fit_repairs ways = fit_ways_out(fit, one);
+
+	if (verbose)
+		tell_derivation(d, fit, one);
+	else
+		tell_facts(d, c);
+	for (size_t i = 0; i < c->pins.n; i++) {
+		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
+
+		if (p != at && is_named(p))
 			diag_note(d, p->at, "%s", p->note);
 	}
-	for (size_t i = 0; i < c->facts.n; i++)
-		diag_source(d, ((const struct fit_fact *)c->facts.at[i].why)->source);
+	for (size_t i = 0; i < ways.n; i++)
+		tell_way(d, fit, &ways.at[i]);
+	tell_sources(d, c);
 }
 
 void
 fit_report(struct arena *a, struct diags *ds, const struct fit *fit, bool verbose)
 {
 	(void)a;
-	(void)verbose;
 	for (size_t i = 0; i < fit->errors.n; i++)
-		tell(ds, fit, &fit->errors.at[i]);
+		tell(ds, fit, &fit->errors.at[i], verbose);
 	for (size_t i = 0; i < fit->warnings.n; i++)
-		tell(ds, fit, &fit->warnings.at[i]);
+		tell(ds, fit, &fit->warnings.at[i], verbose);
+	if (fit->gave_up)
+		diag_why(
+			diag_at(ds, W_FIT_GAVE_UP, (struct span){ .src = fit->recipe->src },
+				"the search was given up before it was done"),
+			"the recipe leaves more open than the budget of the solver covers; what is "
+			"told is true, and there may be more");
 }

@@ -101,6 +101,37 @@ struct solve_term fit_is(struct fit_work *w, unsigned thing, size_t candidate);
 /* --- fit.c: the rows as provider; from then on facts of w->upto and stronger are given --- */
 
 struct solve_provider fit_provider(struct fit_work *w);
+/* The best stack for these pins: what guides is kept as far as they let it. */
+struct solve_result fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n);
+
+/* --- repair.c, edits.c: the nearest stack that works --- */
+
+/* A repair with everything chosen again, and each changed pin with what it becomes. */
+struct fit_change {
+	unsigned pin;
+	const char *now;  /* what is named in the sentence: "torch 2.6.0" */
+	const char *text; /* the exact text at the pin's place; NULL: by hand */
+	struct span at;
+};
+struct fit_changes LIST(struct fit_change);
+struct fit_repair {
+	struct solve_indexes pins;
+	struct solve_result best;
+	struct fit_changes changes;
+	bool by_hand;  /* a change cannot be written down mechanically */
+	bool left_out; /* it leaves something out that is given: a GPU, the driver */
+	unsigned seconds;
+	bool everything; /* all layers are made again */
+	unsigned layers;
+};
+struct fit_repairs LIST(struct fit_repair);
+
+/* At most two: the nearest, and the nearest that keeps what the first changes. */
+struct fit_repairs fit_ways_out(const struct fit *fit, const struct fit_conflict *c);
+/* Fills r->changes from r->pins and r->best. */
+void fit_changes_of(const struct fit *fit, struct fit_repair *r);
+/* The name of a pinned thing in a sentence: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
+const char *fit_pin_name(const struct fit *fit, const struct fit_pin *p);
 
 /* --- pins.c --- */
 

@@ -1,0 +1,180 @@
+#include "base/edit.h"
+#include "work.h"
+
+/* What a changed pin becomes: in a sentence, and as the exact text at its place. */
+
+static const struct fit_candidate *
+chosen(const struct fit *fit, const struct solve_result *r, const char *key)
+{
+	int at = fit_find(fit->work, key);
+
+	if (at < 0 || (size_t)at >= r->nthings || r->chosen[at] < 0)
+		return NULL;
+	return &fit_at(fit->work, (unsigned)at)->c[r->chosen[at]];
+}
+
+const char *
+fit_pin_name(const struct fit *fit, const struct fit_pin *p)
+{
+	struct arena *a = fit->work->a;
+
+	switch (p->kind) {
+	case PIN_TORCH: return arena_printf(a, "torch %s", p->text);
+	case PIN_INDEX: return arena_printf(a, "the %s build", p->text);
+	case PIN_CUDA: return arena_printf(a, "CUDA %s", p->text);
+	case PIN_PYTHON: return arena_printf(a, "Python %s", p->text);
+	case PIN_DRIVER: return arena_printf(a, "driver %s", p->text);
+	case PIN_MACHINE: return p->text;
+	case PIN_GPU: return arena_printf(a, "`%s`", p->text);
+	case PIN_BASE:
+	case PIN_REQUIREMENT: return arena_printf(a, "`%s`", p->text);
+	case PIN_VERSION:
+	case PIN_REF:
+	case PIN_URL:
+		return arena_printf(a, "%s %s", p->extension->name.s,
+				    p->kind == PIN_URL ? "from that file" : p->text);
+	case PIN_FROM:
+		return !strcmp(p->text, "sdist") ? "its source archive" :
+		       !strcmp(p->text, "git")   ? "its repository" :
+						   "a ready-made wheel";
+	default: return p->extension ? p->extension->name.s : "the rest";
+	}
+}
+
+/* "nvidia/cuda:12.4.1-devel-ubuntu22.04" for the CUDA and the system of the repair. */
+static const char *
+image_for(const struct fit *fit, const struct solve_result *r, const struct image_name *was)
+{
+	const struct fit_candidate *cuda = chosen(fit, r, "cuda"), *os = chosen(fit, r, "os");
+	struct arena *a = fit->work->a;
+	size_t n = was->repository ? strlen(was->repository) : 0;
+	const char *image;
+
+	if (!cuda || !cuda->entry || !os || !was->cuda || n < strlen("nvidia/cuda") ||
+	    strcmp(was->repository + n - strlen("nvidia/cuda"), "nvidia/cuda") != 0)
+		return NULL;
+	image = facts_image_tag(fit->facts, a, cuda->entry, was->flavour ? was->flavour : "devel",
+				os->text);
+	return image ? arena_printf(a, "%.*s%s", (int)(n - strlen("nvidia/cuda")), was->repository,
+				    image) :
+		       NULL;
+}
+
+/* An exact pin stays exact; numpy is known by its major; another range ends at what works. */
+static const char *
+requirement_for(const struct fit *fit, const struct requirement *req, const char *version)
+{
+	struct arena *a = fit->work->a;
+	const struct version *v = version_parse(a, version);
+	struct buf b = BUF(a);
+
+	buf_puts(&b, req->name);
+	for (size_t i = 0; i < req->extras.n; i++)
+		buf_printf(&b, "%s%s%s", i ? "," : "[", req->extras.at[i],
+			   i + 1 == req->extras.n ? "]" : "");
+	if (specifiers_pin(req->spec))
+		buf_printf(&b, "==%s", version);
+	else if (!strcmp(req->key, "numpy") && v && version_release(v, 0) < 2)
+		buf_puts(&b, "<2");
+	else
+		buf_printf(&b, "<=%s", version);
+	if (req->marker)
+		buf_printf(&b, "; %s", marker_text(a, req->marker));
+	return buf_text(&b);
+}
+
+/* ".../whl/cu121" -> ".../whl/cu118" */
+static const char *
+url_with(struct arena *a, const char *url, const char *tag)
+{
+	size_t n = strlen(url), start;
+
+	while (n && url[n - 1] == '/')
+		n--;
+	for (start = n; start && url[start - 1] != '/';)
+		start--;
+	return arena_printf(a, "%.*s%s%s", (int)start, url, tag, url + n);
+}
+
+/* The plain value that a pin becomes; NULL: none can be written down. */
+static const char *
+value_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p)
+{
+	struct arena *a = fit->work->a;
+	const struct fit_candidate *c = chosen(fit, &r->best, fit_at(fit->work, p->thing)->key);
+	const struct fit_candidate *build = chosen(fit, &r->best, "torch build");
+	const struct extension_release *release;
+	const struct version *v;
+
+	if (p->kind == PIN_BASE)
+		return image_for(fit, &r->best, &fit->work->image);
+	if (p->kind == PIN_INDEX)
+		return !build                 ? NULL :
+		       strstr(p->text, "://") ? url_with(a, p->text, build->text) :
+						build->text;
+	if (!c || !*c->text || !c->known)
+		return NULL;
+	switch (p->kind) {
+	case PIN_TORCH:
+		v = version_parse(a, p->text);
+		return v && version_local(a, v) && build ?
+			       arena_printf(a, "%s+%s", c->text, build->text) :
+			       c->text;
+	case PIN_CUDA:
+		return strcmp(fit_series(a, p->text), p->text) ? c->text : fit_series(a, c->text);
+	case PIN_PYTHON: return c->text;
+	case PIN_VERSION:
+		return strpbrk(p->text, "<>=!~") ? arena_printf(a, "==%s", c->text) : c->text;
+	case PIN_REF: release = c->entry; return release ? release->git_tag : NULL;
+	case PIN_FROM: return p->extension->from_at.line ? "auto" : NULL;
+	case PIN_REQUIREMENT: return requirement_for(fit, p->requirement->req, c->text);
+	default: return NULL;
+	}
+}
+
+/* What is said of it: "torch 2.6.0". */
+static const char *
+now_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p,
+       const char *value)
+{
+	struct arena *a = fit->work->a;
+	const struct fit_candidate *c = chosen(fit, &r->best, fit_at(fit->work, p->thing)->key);
+	struct fit_pin as = *p;
+
+	if (fit->solve_pins[p - fit->pins].fixed && p->kind != PIN_NEED)
+		return arena_printf(a, "not %s", fit_pin_name(fit, p));
+	if (p->kind == PIN_NEED)
+		return arena_printf(a, "no %s", fit_at(fit->work, p->thing)->label);
+	if (p->kind == PIN_FROM)
+		return c ? !strcmp(c->text, "git") ?
+			   arena_printf(a, "%s from its repository", p->extension->name.s) :
+			   arena_printf(a, "%s from its source archive", p->extension->name.s) :
+			   "another source";
+	if (p->kind == PIN_BASE && !value)
+		return "another base image";
+	if (p->kind == PIN_URL)
+		return c ? arena_printf(a, "%s %s", p->extension->name.s, c->text) : "another file";
+	as.text = value ? value : c ? c->text : "another";
+	return fit_pin_name(fit, &as);
+}
+
+void
+fit_changes_of(const struct fit *fit, struct fit_repair *r)
+{
+	struct arena *a = fit->work->a;
+
+	for (size_t i = 0; i < r->pins.n; i++) {
+		const struct fit_pin *p = &fit->pins[r->pins.at[i]];
+		const char *value = value_of(fit, r, p);
+		struct fit_change c = { .pin = r->pins.at[i], .at = p->at };
+
+		c.now = now_of(fit, r, p, value);
+		/* In the short form the place is a part of a scalar: no quotes of its own. */
+		if (value && p->at.line)
+			c.text = p->extension && p->extension->written.s ?
+					 value :
+					 edit_scalar(a, p->at, value);
+		r->by_hand |= !c.text;
+		list_push(a, &r->changes, c);
+	}
+}

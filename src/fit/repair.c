@@ -1,0 +1,193 @@
+#include "work.h"
+
+/* The nearest stacks that work, and what they cost. */
+
+/* The pins, without those that other conflicts name; their numbers in `number`. */
+static size_t
+pins_for(const struct fit *fit, const struct fit_conflict *c, struct solve_pin *pins,
+	 unsigned *number)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < fit->npins; i++) {
+		bool elsewhere = false;
+
+		for (size_t k = 0; c && k < fit->errors.n; k++) {
+			const struct solve_indexes *in = &fit->errors.at[k].found->pins;
+
+			for (size_t j = 0; fit->errors.at[k].found != c->found && j < in->n; j++)
+				elsewhere |= in->at[j] == i;
+		}
+		if (elsewhere)
+			continue;
+		number[n] = i;
+		pins[n++] = fit->solve_pins[i];
+	}
+	return n;
+}
+
+static struct solve_repairs
+repairs(const struct fit *fit, const struct fit_conflict *c, const bool *keep, size_t max)
+{
+	struct fit_work *w = fit->work;
+	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, fit->npins + 1);
+	unsigned *number = arena_array_of(w->a, unsigned, fit->npins + 1);
+	bool *kept = arena_array_of(w->a, bool, fit->npins + 1);
+	size_t n = pins_for(fit, c, pins, number);
+	struct solve_provider p;
+	struct solve_repairs found;
+
+	for (size_t i = 0; i < n; i++)
+		kept[i] = (keep && keep[number[i]]) || pins[i].fixed;
+	w->upto = c && c->strength == FIT_WARN ? FIT_WARN : FIT_HARD;
+	p = fit_provider(w);
+	found = solve_repairs(w->a, &p, pins, n, kept, max, SOLVE_BUDGET, NULL);
+	if (!found.n && !keep) /* only by leaving out what is given */
+		found = solve_repairs(w->a, &p, pins, n, NULL, max, SOLVE_BUDGET, NULL);
+	for (size_t i = 0; i < found.n; i++)
+		for (size_t k = 0; k < found.at[i].pins.n; k++)
+			found.at[i].pins.at[k] = number[found.at[i].pins.at[k]];
+	return found;
+}
+
+struct solve_repairs
+fit_repairs(const struct fit *fit, const struct fit_conflict *c, size_t max)
+{
+	return repairs(fit, c, NULL, max);
+}
+
+/* --- the stack of a repair --- */
+
+static bool
+has(const struct solve_indexes *all, unsigned i)
+{
+	for (size_t k = 0; k < all->n; k++)
+		if (all->at[k] == i)
+			return true;
+	return false;
+}
+
+/* The system of a base that is replaced is kept if it can be. */
+static void
+keep_system(const struct fit *fit, struct solve_pin *pins, size_t *n)
+{
+	struct fit_work *w = fit->work;
+	int os = fit_find(w, "os");
+
+	if (os >= 0 && w->image.os)
+		pins[(*n)++] = (struct solve_pin){
+			.thing = (unsigned)os,
+			.set = fit_one(w, (unsigned)os, fit_candidate(w, (unsigned)os, w->image.os))
+		};
+}
+
+/* What is changed must still be there, whichever it is then. */
+static struct solve_result
+solve_again(const struct fit *fit, const struct fit_conflict *c, const struct solve_indexes *out)
+{
+	struct fit_work *w = fit->work;
+	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, fit->npins + 2);
+	unsigned *number = arena_array_of(w->a, unsigned, fit->npins + 1);
+	size_t n = pins_for(fit, c, pins, number), more;
+	struct solve_result r;
+	bool base = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has(out, number[i]))
+			continue;
+		pins[i].set = fit_all(w, pins[i].thing);
+		base |= fit->pins[number[i]].kind == PIN_BASE;
+	}
+	more = n;
+	if (base)
+		keep_system(fit, pins, &more);
+	r = fit_best(w, pins, more);
+	if (r.status != SOLVE_FOUND && more > n)
+		r = fit_best(w, pins, n);
+	if (r.status == SOLVE_FOUND)
+		return r;
+	/* Something that is given has to go: then it is not there. */
+	more = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!has(out, number[i]))
+			pins[more++] = pins[i];
+	return fit_best(w, pins, more);
+}
+
+/* --- costs --- */
+
+static const struct {
+	const char *step;
+} whole[] = { { "base" }, { "apt" }, { "python" }, { "torch" }, { "build-deps" }, { "packages" } };
+
+/* From the first layer that changes on, everything behind it is made again. */
+static void
+count_cost(const struct fit *fit, struct fit_repair *r)
+{
+	const struct recipe_extensions *all = &fit->recipe->extensions;
+	size_t first = all->n;
+	bool packages = false;
+
+	for (size_t i = 0; i < r->pins.n; i++) {
+		const struct fit_pin *p = &fit->pins[r->pins.at[i]];
+
+		if (!p->extension && p->kind != PIN_REQUIREMENT)
+			r->everything = true;
+		packages |= p->kind == PIN_REQUIREMENT;
+		for (size_t k = 0; p->extension && k < first; k++)
+			if (&all->at[k] == p->extension)
+				first = k;
+	}
+	if (r->everything || packages)
+		first = 0;
+	for (size_t i = 0; r->everything && i < sizeof(whole) / sizeof(whole[0]); i++) {
+		r->seconds += (unsigned)facts_cost(fit->facts, whole[i].step, NULL).seconds;
+		r->layers++;
+	}
+	if (packages && !r->everything) {
+		r->seconds += (unsigned)facts_cost(fit->facts, "packages", NULL).seconds;
+		r->layers++;
+	}
+	for (size_t i = first; i < all->n; i++) {
+		r->seconds += (unsigned)facts_cost(fit->facts, "extension", all->at[i].key).seconds;
+		r->layers++;
+	}
+}
+
+/* --- ways out --- */
+
+static void
+add_way(const struct fit *fit, const struct fit_conflict *c, const struct solve_indexes *pins,
+	struct fit_repairs *out)
+{
+	struct fit_repair r = { .pins = *pins };
+
+	for (size_t i = 0; i < pins->n; i++)
+		r.left_out |= fit->solve_pins[pins->at[i]].fixed;
+	r.best = solve_again(fit, c, pins);
+	if (r.best.status != SOLVE_FOUND)
+		return;
+	fit_changes_of(fit, &r);
+	count_cost(fit, &r);
+	list_push(fit->work->a, out, r);
+}
+
+enum { CHANGES_MAX = 6 };
+
+struct fit_repairs
+fit_ways_out(const struct fit *fit, const struct fit_conflict *c)
+{
+	struct fit_repairs out = { 0 };
+	struct solve_repairs first = repairs(fit, c, NULL, 1), other;
+	bool *keep = arena_array_of(fit->work->a, bool, fit->npins + 1);
+
+	if (!first.n)
+		return out;
+	add_way(fit, c, &first.at[0].pins, &out);
+	for (size_t i = 0; i < first.at[0].pins.n; i++)
+		keep[first.at[0].pins.at[i]] = true;
+	other = repairs(fit, c, keep, 1);
+	if (other.n && other.at[0].pins.n <= CHANGES_MAX)
+		add_way(fit, c, &other.at[0].pins, &out);
+	return out;
+}
