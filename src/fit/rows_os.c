@@ -194,13 +194,13 @@ fit_row_torch_glibc(struct fit_ask *q)
 		if (!*old)
 			continue;
 		terms[0] = fit_is(w, q->thing, q->candidate);
-		terms[1] = (struct solve_term){ .thing = build,
-						.set = fit_named(w, build, &tags, false) };
-		terms[2] =
+		terms[1] =
 			(struct solve_term){ .thing = os,
 					     .set = solve_set_not(w->a, enough, fit_at(w, os)->n) };
-		fit_clash(q, terms, 3, v->source, "torch %s runs on glibc %s or newer; %s",
-			  t->version, v->glibc_min, old);
+		terms[2] = (struct solve_term){ .thing = build,
+						.set = fit_named(w, build, &tags, false) };
+		fit_clash(q, terms, tags.n < t->nvariants ? 3 : 2, v->source,
+			  "torch %s runs on glibc %s or newer; %s", t->version, v->glibc_min, old);
 	}
 }
 
