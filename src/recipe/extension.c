@@ -48,7 +48,7 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 			return false;
 		if (ref)
 			e->ref = part(l, url, url.s + (ref - bare.s), strlen(ref));
-		return !ref || grammar_holds(l, grammar_ref, path, e->ref);
+		return !ref || grammar_holds(l, grammar_extension_ref, path, e->ref);
 	}
 	e->url = bare;
 	if (hash && starts_with(hash, "#sha256=")) {
@@ -143,11 +143,12 @@ static bool
 is_known_repository(struct load *l, const struct recipe_extension *e)
 {
 	const struct extension *known = facts_extension(l->f, e->key);
-	size_t n = strlen(e->git.s), k = known && known->git ? strlen(known->git) : 0;
+	const char *git = e->git.s ? e->git.s : known && known->git ? known->git : "";
+	size_t n = strlen(git), k = known && known->git ? strlen(known->git) : 0;
 
-	n -= ends_with(e->git.s, ".git") ? 4 : 0;
+	n -= ends_with(git, ".git") ? 4 : 0;
 	k -= k && ends_with(known->git, ".git") ? 4 : 0;
-	if (!k || n != k || strncasecmp(e->git.s, known->git, n) != 0)
+	if (!k || n != k || strncasecmp(git, known->git, n) != 0)
 		return false;
 	for (size_t i = 0; i < known->nreleases; i++)
 		if (known->releases[i].git_tag)
@@ -156,7 +157,7 @@ is_known_repository(struct load *l, const struct recipe_extension *e)
 }
 
 static bool
-sources_hold(struct load *l, const struct recipe_extension *e)
+sources_hold(struct load *l, struct recipe_extension *e)
 {
 	bool index = e->from == EXT_SDIST || e->from == EXT_WHEEL || e->from == EXT_RELEASE;
 
@@ -172,7 +173,17 @@ sources_hold(struct load *l, const struct recipe_extension *e)
 		return exclude(l, "url", e->url.at, "from", e->from_at);
 	if (e->sha256.s && e->git.s)
 		return exclude(l, "sha256", e->sha256.at, "git", e->git.at);
-	if (e->git.s && !e->ref.s && !is_known_repository(l, e)) {
+	if (e->ref.s && git_is_branch(e->ref.s)) {
+		if (!is_known_repository(l, e)) {
+			diag_help(fault(l, E_NOT_PINNED, e->ref.at,
+					"`%s`: `%s` is a branch, so it moves",
+					e->written.s ? "extensions" : "extensions.ref", e->ref.s),
+				  "name a tag, or the full commit that you tested");
+			return false;
+		}
+		e->branch = e->ref;
+		e->ref = (struct text){ 0 };
+	} else if (e->git.s && !e->ref.s && !is_known_repository(l, e)) {
 		struct diag *d = fault(l, E_NOT_PINNED, e->git.at,
 				       "`%s` comes from a git repository without a tag or commit",
 				       e->name.s);

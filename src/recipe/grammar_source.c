@@ -345,9 +345,8 @@ grammar_git(struct load *l, const char *s)
 	return bad;
 }
 
-/* Names that are branches wherever they are seen. */
-static bool
-is_branch(const char *s)
+bool
+git_is_branch(const char *s)
 {
 	static const char *const names[] = { "HEAD",        "main", "master",  "develop",
 					     "development", "dev",  "trunk",   "default",
@@ -396,25 +395,31 @@ is_ref(const char *s)
 	return !ends_with(s, ".lock") && !strstr(s, ".lock/");
 }
 
-/* A tag or a full commit. */
+/* A tag or a full commit; a branch is judged with the extension. */
 const struct complaint *
-grammar_ref(struct load *l, const char *s)
+grammar_extension_ref(struct load *l, const char *s)
 {
 	if (!is_ref(s))
 		return complain_help(
 			complain(l, E_NAME, "%s is not a git tag or commit", shown(l->a, s)),
 			"write a tag such as v2.2.2, or a commit of 40 hexadecimal "
 			"digits");
-	if (is_branch(s))
-		return complain_help(
-			complain(l, E_NOT_PINNED, "%s is a branch, so it moves", shown(l->a, s)),
-			"name a tag, or the full commit that you tested");
 	if (is_short_commit(s))
 		return complain_help(complain(l, E_NOT_PINNED,
 					      "%s looks like the beginning of a commit",
 					      shown(l->a, s)),
 				     "write all 40 digits (git rev-parse prints them)");
 	return NULL;
+}
+
+const struct complaint *
+grammar_ref(struct load *l, const char *s)
+{
+	if (git_is_branch(s))
+		return complain_help(
+			complain(l, E_NOT_PINNED, "%s is a branch, so it moves", shown(l->a, s)),
+			"name a tag, or the full commit that you tested");
+	return grammar_extension_ref(l, s);
 }
 
 const struct complaint *

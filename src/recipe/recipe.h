@@ -64,7 +64,9 @@ struct recipe_extension {
 	enum extension_from from;
 	struct span from_at;
 	struct text git, ref; /* EXT_GIT as written, with or without from: */
-	struct text url;      /* a wheel or sdist by URL, without its #fragment */
+	struct text
+		branch; /* ref: names one, of a repository whose tags are known; ref is then not set */
+	struct text url; /* a wheel or sdist by URL, without its #fragment */
 	struct text sha256;
 	struct settings env; /* for its compile step */
 	struct text marker;  /* PEP 508 marker, or NULL */

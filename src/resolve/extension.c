@@ -368,7 +368,7 @@ complete(struct work *w, const struct recipe_extension *e)
 		x.name = x.known->name;
 	if (x.known && pinned)
 		x.release = extension_release(x.known, pinned);
-	else if (x.known && e->git.s)
+	else if (x.known && (e->git.s || e->branch.s))
 		x.release = resolve_ref(w, e, x.known);
 	else if (x.known && !e->url.s && x.known->pypi != PYPI_WHEEL)
 		x.release = resolve_release(w, e, x.known);

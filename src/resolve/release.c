@@ -89,7 +89,7 @@ behind(struct span at, uint32_t *end)
 }
 
 /*
- * Where `ref:` goes: behind the URL of a short form, behind the value of git: in { }, on the
+ * Where the tag goes: in place of a branch; `ref:` with it behind the URL of a short form, behind the value of git: in { }, on the
  * next line of a block, in the column of git:.
  */
 static const char *
@@ -99,6 +99,9 @@ place_of_ref(struct work *w, const struct recipe_extension *e, const char *tag, 
 	size_t size = 0, indent;
 	uint32_t end;
 
+	*at = e->branch.at;
+	if (e->branch.s)
+		return e->written.s ? tag : edit_scalar(w->a, *at, tag);
 	*at = e->git.at;
 	at->col += at->width;
 	at->width = 0;
@@ -130,9 +133,13 @@ resolve_ref(struct work *w, const struct recipe_extension *e, const struct exten
 	struct span at;
 	struct diag *d;
 
-	d = diag_at(w->ds, E_NOT_PINNED, e->git.at,
-		    "`%s` comes from a git repository without a tag or commit", e->name.s);
-	diag_why(d, "its main branch moves: the same recipe would build something else tomorrow");
+	if (e->branch.s)
+		d = diag_at(w->ds, E_NOT_PINNED, e->branch.at, "`%s` is a branch of `%s`",
+			    e->branch.s, e->name.s);
+	else
+		d = diag_at(w->ds, E_NOT_PINNED, e->git.at,
+			    "`%s` comes from a git repository without a tag or commit", e->name.s);
+	diag_why(d, "a branch moves: the same recipe would build something else tomorrow");
 	if (!r)
 		return NULL;
 	text = place_of_ref(w, e, r->git_tag, &at);
