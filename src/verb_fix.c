@@ -10,12 +10,19 @@
 
 enum { ROUNDS_MAX = 10 };
 
+/* What a file held when a round began, and how much of `told` was told by then. */
+struct moment {
+	const char *text;
+	size_t size, told;
+};
+
 /* A file that was read, kept in memory until all that can be fixed is. */
 struct open_file {
 	const char *path, *real;      /* as it is shown; where its links lead */
 	const struct source *on_disk; /* what it held when it was read */
-	const char *text, *start;     /* what it holds now, and held before this recipe */
-	size_t size, start_size;
+	const char *text;             /* what it holds now */
+	size_t size;
+	struct moment rounds[ROUNDS_MAX];
 	struct buf told; /* what was changed, a line each */
 	bool named;      /* on the command line */
 };
@@ -56,9 +63,9 @@ file_at(struct fixing *f, struct arena *a, struct diags *ds, const char *path, s
 				    .on_disk = src,
 				    .text = src->text,
 				    .size = src->size,
-				    .start = src->text,
-				    .start_size = src->size,
 				    .told = BUF(a) };
+	for (size_t i = 0; i < ROUNDS_MAX; i++)
+		file->rounds[i] = (struct moment){ src->text, src->size, 0 };
 	for (size_t i = 0; i < f->r->o->args.n; i++)
 		file->named |= !strcmp(real_path(a, f->r->o->args.at[i]), real);
 	list_push(a, f->files, file);
@@ -149,43 +156,59 @@ state_of(const struct fixing *f)
 }
 
 static void
-restore(struct fixing *f)
+remember(struct fixing *f, size_t round)
 {
 	for (size_t i = 0; i < f->files->n; i++) {
 		struct open_file *file = f->files->at[i];
 
-		file->text = file->start;
-		file->size = file->start_size;
-		file->told.n = 0;
+		file->rounds[round] = (struct moment){ file->text, file->size, file->told.n };
 	}
 }
 
-/* Fixes as long as there is something to fix; why not all, if fixes undo each other. */
+static void
+go_back_to(struct fixing *f, size_t round)
+{
+	for (size_t i = 0; i < f->files->n; i++) {
+		struct open_file *file = f->files->at[i];
+
+		file->text = file->rounds[round].text;
+		file->size = file->rounds[round].size;
+		file->told.n = file->rounds[round].told;
+	}
+}
+
+static void
+take_texts(struct fixing *f)
+{
+	for (size_t i = 0; i < f->sources.n; i++) {
+		f->owners.at[i]->text = f->sources.at[i].text;
+		f->owners.at[i]->size = f->sources.at[i].size;
+	}
+}
+
+/*
+ * Fixes as long as there is something to fix; returns why there still is.  Where fixes
+ * undo each other it stops before the first of them, so that a second run changes nothing.
+ */
 static const char *
 fix_texts(struct fixing *f, const struct recipe_options *ro)
 {
 	const char *states[ROUNDS_MAX];
 
-	for (size_t i = 0; i < f->files->n; i++) {
-		f->files->at[i]->start = f->files->at[i]->text;
-		f->files->at[i]->start_size = f->files->at[i]->size;
-	}
 	for (size_t round = 0; round < ROUNDS_MAX; round++) {
 		struct diags ds;
 		const char *fine;
 		struct fixes fixes = one_round(f, ro, &ds, &fine);
 
 		states[round] = state_of(f);
+		remember(f, round);
 		if (!any_done(&fixes))
 			return NULL;
-		for (size_t i = 0; i < f->sources.n; i++) {
-			f->owners.at[i]->text = f->sources.at[i].text;
-			f->owners.at[i]->size = f->sources.at[i].size;
-		}
+		take_texts(f);
 		tell(f, &fixes);
 		for (size_t i = 0; i <= round; i++)
 			if (!strcmp(states[i], state_of(f))) {
-				restore(f);
+				go_back_to(f, i);
 				return "this and another fix undo each other";
 			}
 	}
@@ -199,7 +222,7 @@ is_changed(const struct open_file *file)
 	       memcmp(file->text, file->on_disk->text, file->size) != 0;
 }
 
-/* One file: to its place, or to standard output if it came from there. */
+/* One file, if it was changed; what is not written is not told. */
 static void
 write_file(struct run *r, struct open_file *file)
 {
@@ -262,7 +285,7 @@ print_stdin(struct run *r, struct open_file *file)
 {
 	buf_add(&r->out, file->text, file->size);
 	if (r->o->diagnostics == DIAG_TEXT)
-		fputs(buf_text(&file->told), stderr);
+		fwrite(buf_text(&file->told), 1, file->told.n, stderr);
 }
 
 int
