@@ -145,6 +145,8 @@ from_release(struct work *w, const struct recipe_extension *e, struct stack_exte
 	}
 	x->source = SOURCE_WHEEL;
 	x->source_reason = "the project's own wheel for this torch, CUDA, Python and C++ ABI";
+	if (is_refused(w, e))
+		return;
 	d = diag_at(w->ds, W_NO_HASH, e->from_at, "`%s` is fetched without a digest to check it",
 		    e->name.s);
 	diag_why(d,

@@ -69,19 +69,19 @@ wheels_of_a_release(void **state)
 	(void)state;
 	comes_to("", STACK RELEASE("causal-conv1d", "1.4.0"));
 	/* Another torch; one whose wheel was made with a nightly; another Python. */
-	comes_to("SB0255", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+	comes_to("SB0235", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 				   "causal-conv1d", "1.4.0"));
-	comes_to("SB0255", "torch: {version: 2.4.0, index: cu124}\npython: \"3.11\"\n" RELEASE(
+	comes_to("SB0235", "torch: {version: 2.4.0, index: cu124}\npython: \"3.11\"\n" RELEASE(
 				   "causal-conv1d", "1.4.0"));
-	comes_to("SB0255", "torch: {version: 2.2.2, index: cu121}\npython: \"3.12\"\n" RELEASE(
+	comes_to("SB0235", "torch: {version: 2.2.2, index: cu121}\npython: \"3.12\"\n" RELEASE(
 				   "mamba-ssm", "1.1.4"));
 	says("are for Python 3.8, 3.9, 3.10 and 3.11",
 	     "torch: {version: 2.2.2, index: cu121}\npython: \"3.12\"\n" RELEASE("mamba-ssm",
 										 "1.1.4"));
 	/* The label of a tag that no wheel lies under. */
-	comes_to("SB0255", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+	comes_to("SB0235", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 				   "causal-conv1d", "1.6.1"));
-	comes_to("SB0255", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
+	comes_to("SB0235", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 				   "mamba-ssm", "2.3.2"));
 	comes_to("", "torch: {version: 2.9.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 			     "mamba-ssm", "2.3.2.post1"));
@@ -89,15 +89,15 @@ wheels_of_a_release(void **state)
 	comes_to("", "torch: {version: 2.7.1, index: cu128}\npython: \"3.11\"\n" RELEASE(
 			     "mamba-ssm", "2.3.1"));
 	/* Nothing is known of that release, so neither of its wheels. */
-	comes_to("SB0255", STACK RELEASE("causal-conv1d", "1.4.7"));
+	comes_to("SB0235", STACK RELEASE("causal-conv1d", "1.4.7"));
 }
 
 static void
 wheels_of_a_release_and_the_system(void **state)
 {
 	(void)state;
-	comes_to("SB0255", "platform: linux/arm64\n" STACK RELEASE("mamba-ssm", "2.2.2"));
-	comes_to("SB0255",
+	comes_to("SB0235", "platform: linux/arm64\n" STACK RELEASE("mamba-ssm", "2.2.2"));
+	comes_to("SB0235",
 		 "base: nvidia/cuda:12.4.1-devel-ubuntu20.04\npython: \"3.10\"\n"
 		 "torch: {version: 2.6.0, index: cu124}\n" RELEASE("flash-attn", "2.8.3"));
 	says("glibc 2.32 or newer",
