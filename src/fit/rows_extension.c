@@ -27,18 +27,21 @@ no_sdist(struct fit_work *w, const struct fit_release *x)
 	if (x->e->pypi == PYPI_NONE)
 		return (struct reason){ "PyPI has no release of ", "" };
 	if (x->e->pypi == PYPI_OTHER)
-		return (struct reason){ "PyPI has another project under the name ", "" };
+		return (struct reason){ "on PyPI another project has the name of ", "" };
 	if (x->e->pypi == PYPI_WHEEL)
-		return (struct reason){ "PyPI has wheels alone, and nothing to compile, of ",
-					": it belongs in `packages`" };
+		return (struct reason){
+			"", " is a wheel on PyPI, with nothing to compile: it belongs in `packages`"
+		};
 	if (x->r && !x->r->on_pypi)
 		return (struct reason){ "PyPI does not have ",
 					x->r->git_tag ? ": it is a git tag, and nothing else" :
 							"" };
 	if (r->sdist_buildable != TRI_NO)
 		return (struct reason){ NULL, NULL };
-	return (struct reason){ "the source archive on PyPI cannot be compiled of ",
-				r->sdist_why ? arena_printf(w->a, ": %s", r->sdist_why) : "" };
+	return (struct reason){ "the source archive of ",
+				arena_printf(w->a, " on PyPI cannot be compiled%s%s",
+					     r->sdist_why ? ": " : "",
+					     r->sdist_why ? r->sdist_why : "") };
 }
 
 /* Why its repository does not give it. */

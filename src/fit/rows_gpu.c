@@ -58,45 +58,160 @@ is_inferred(const struct fit_work *w, const struct torch_variant *v, const char 
 	       !toolkit_cannot(w, v, cc);
 }
 
+/* torch releases whose build of one tag has the same code, none of it for one GPU. */
+struct lacking {
+	solve_word *torch;
+	const struct torch_variant *first;
+	const char *archs, *newest, *oldest;
+};
+struct lackings LIST(struct lacking);
+
 static void
-code_for(struct fit_ask *q, bool inferred)
+add_lacking(struct fit_work *w, struct lackings *all, unsigned torch, size_t i,
+	    const struct torch_variant *v)
+{
+	const char *version = fit_at(w, torch)->c[i].text;
+	const char *archs = fit_list_words(w->a, &v->archs, "and");
+	struct lacking *l = NULL;
+
+	for (size_t k = 0; k < all->n && !l; k++)
+		if (!strcmp(all->at[k].archs, archs))
+			l = &all->at[k];
+	if (!l) {
+		list_push(w->a, all,
+			  (struct lacking){ .torch = fit_none(w, torch),
+					    .first = v,
+					    .archs = archs,
+					    .newest = version });
+		l = &all->at[all->n - 1];
+	}
+	solve_set_add(l->torch, i);
+	l->oldest = version;
+}
+
+/* "2.2.2" where that is asked for, else the range of them. */
+static const char *
+torch_words(struct fit_work *w, unsigned torch, const struct lacking *l)
+{
+	int asked = fit_asked_for(w, torch);
+
+	if (asked >= 0 && solve_set_has(l->torch, (size_t)asked))
+		return fit_at(w, torch)->c[asked].text;
+	return !strcmp(l->oldest, l->newest) ? l->newest :
+					       arena_printf(w->a, "%s to %s", l->oldest, l->newest);
+}
+
+static void
+tell_lacking(struct fit_ask *q, unsigned torch, unsigned gpu, size_t build, const struct lacking *l,
+	     bool inferred)
 {
 	struct fit_work *w = q->w;
-	const struct torch_release *r = fit_at(w, q->thing)->c[q->candidate].entry;
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build"), gpu;
+	struct fit_terms t = { 0 };
 
-	for (size_t i = 0; r && next_gpu(w, &i, &gpu);)
-		for (size_t k = 0; k < r->nvariants; k++) {
-			const struct torch_variant *v = &r->variants[k];
-			struct names tag = { 0 };
-			struct fit_terms t = { 0 };
+	fit_and(&t, q->thing, fit_one(w, q->thing, build));
+	fit_and(&t, torch, l->torch);
+	fit_and(&t, gpu, fit_all(w, gpu));
+	fit_clash(q, t.at, t.n, l->first->source,
+		  "the %s build of torch %s %s code for compute capability %s, and none for %s",
+		  fit_at(w, q->thing)->c[build].text, torch_words(w, torch, l),
+		  inferred ? "seems to have" : "has", l->archs, gpu_words(w, gpu));
+}
 
-			if (!v->archs.n || fit_sass_runs(&v->archs, cc_of(w, gpu)) ||
-			    ptx_runs(v, cc_of(w, gpu)) ||
-			    is_inferred(w, v, cc_of(w, gpu)) != inferred)
-				continue;
-			list_push(w->a, &tag, v->tag);
-			fit_and_this(&t, q);
-			fit_and(&t, build, fit_named(w, build, &tag, false));
-			fit_and(&t, gpu, fit_all(w, gpu));
-			fit_clash(q, t.at, t.n, v->source,
-				  "the %s build of torch %s %s code for compute capability %s, "
-				  "and none for %s",
-				  v->tag, r->version, inferred ? "seems to have" : "has",
-				  fit_list_words(w->a, &v->archs, "and"), gpu_words(w, gpu));
-		}
+/* The builds of one tag, of every torch. */
+static void
+code_for(struct fit_ask *q, size_t build, unsigned gpu, bool inferred)
+{
+	struct fit_work *w = q->w;
+	const char *tag = fit_at(w, q->thing)->c[build].text, *cc = cc_of(w, gpu);
+	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
+	const struct fit_thing *at = fit_at(w, torch);
+	struct lackings all = { 0 };
+
+	for (size_t i = 0; i < at->n; i++) {
+		const struct torch_release *r = at->c[i].entry;
+		const struct torch_variant *v = r ? torch_variant(r, tag) : NULL;
+
+		if (v && v->archs.n && !fit_sass_runs(&v->archs, cc) && !ptx_runs(v, cc) &&
+		    is_inferred(w, v, cc) == inferred)
+			add_lacking(w, &all, torch, i, v);
+	}
+	for (size_t i = 0; i < all.n; i++)
+		tell_lacking(q, torch, gpu, build, &all.at[i], inferred);
+}
+
+static void
+each_build_and_gpu(struct fit_ask *q, bool inferred)
+{
+	unsigned gpu;
+
+	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
+		for (size_t k = 0; k < fit_at(q->w, q->thing)->n; k++)
+			code_for(q, k, gpu, inferred);
 }
 
 void
 fit_row_gpu_torch(struct fit_ask *q)
 {
-	code_for(q, false);
+	each_build_and_gpu(q, false);
 }
 
 void
 fit_row_gpu_torch_inferred(struct fit_ask *q)
 {
-	code_for(q, true);
+	each_build_and_gpu(q, true);
+}
+
+/* True if a build of that tag, of any torch, carries PTX that the GPU's driver could compile. */
+static bool
+any_ptx(struct fit_work *w, const char *tag, const char *cc)
+{
+	size_t n;
+	const struct torch_release *const *all = facts_torch_all(w->f, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct torch_variant *v = torch_variant(all[i], tag);
+
+		if (v && ptx_runs(v, cc))
+			return true;
+	}
+	return false;
+}
+
+/* torch releases of which no build with that tag is known. */
+static solve_word *
+torch_without(struct fit_work *w, unsigned torch, const char *tag)
+{
+	const struct fit_thing *t = fit_at(w, torch);
+	solve_word *set = fit_none(w, torch);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->c[i].entry || !torch_variant(t->c[i].entry, tag))
+			solve_set_add(set, i);
+	return set;
+}
+
+/* A build that nothing is known of: the CUDA that it is made with makes no code for the GPU. */
+void
+fit_row_gpu_build(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const char *tag = fit_at(w, q->thing)->c[q->candidate].text;
+	const char *series = fit_cuda_of_tag(w->a, tag);
+	const struct cuda_toolkit *made = series ? facts_cuda(w->f, series) : NULL;
+	unsigned torch = fit_slot(w, FIT_TORCH, "torch"), gpu;
+
+	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);) {
+		struct fit_terms t = { 0 };
+
+		if (fit_sass_runs(&made->archs, cc_of(w, gpu)) || any_ptx(w, tag, cc_of(w, gpu)))
+			continue;
+		fit_and_this(&t, q);
+		fit_and(&t, torch, torch_without(w, torch, tag));
+		fit_and(&t, gpu, fit_all(w, gpu));
+		fit_clash(q, t.at, t.n, made->source,
+			  "CUDA %s, which a %s build is made with, makes no code for %s", series,
+			  tag, gpu_words(w, gpu));
+	}
 }
 
 /* PTX is compiled by the driver, which must be as new as the toolkit that made it. */

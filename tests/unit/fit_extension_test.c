@@ -10,8 +10,7 @@ a_source_archive_without_its_source(void **state)
 {
 	(void)state;
 	comes_to("SB0235", STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
-	says("the source archive on PyPI cannot be compiled of mamba-ssm 2.2.2: it holds no file "
-	     "of",
+	says("the source archive of mamba-ssm 2.2.2 on PyPI cannot be compiled: it holds no file",
 	     STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
 	comes_to("SB0235",
 		 STACK "extensions: [{name: causal-conv1d, version: 1.5.1, from: sdist}]\n");
