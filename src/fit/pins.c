@@ -230,18 +230,19 @@ applies(const struct fit_work *w, const struct requirement *req)
 	return !marker_eval(req->marker, &env, &holds) || holds;
 }
 
-/* The version at which a range begins that no known release is in. */
+/* A version in a range that no known release is in: the first of it, or one just below its end. */
 static const char *
-start_of(struct fit_work *w, const char *spec)
+one_of(struct fit_work *w, const char *spec)
 {
-	const char *from = strchr(spec, '>');
+	const char *from = strpbrk(spec, ">~"), *end = strchr(spec, '<');
 
-	if (!from)
-		from = strstr(spec, "~=");
-	if (!from)
+	if (!from && !end)
 		return NULL;
-	from += strspn(from, ">=~ ");
-	return arena_copy(w->a, from, strcspn(from, ", "));
+	if (!from)
+		from = end;
+	from += 1 + strspn(from + 1, "= ");
+	return arena_printf(w->a, "%.*s%s", (int)strcspn(from, ", "), from,
+			    from[-1] == '<' ? ".dev0" : "");
 }
 
 /*
@@ -273,7 +274,7 @@ allowed(struct fit_work *w, unsigned thing, const struct specifiers *spec)
 	if (solve_set_count(set, fit_at(w, thing)->n))
 		return set;
 	at = fit_candidate(w, thing, text);
-	start = start_of(w, text);
+	start = one_of(w, text);
 	if (start)
 		w->slots.at[thing]->list.at[at].v = version_parse(w->a, start);
 	return fit_one(w, thing, at);

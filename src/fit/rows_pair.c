@@ -24,9 +24,16 @@ thing_of(struct fit_work *w, const char *name)
 	return fit_slot(w, facts_extension(w->f, name) ? FIT_EXTENSION : FIT_PACKAGE, name);
 }
 
+/* A commit, of which no number is known; or releases that are newer than all that are known. */
+static bool
+is_unknown(struct fit_work *w, const struct fit_candidate *c)
+{
+	return !c->v || (!c->known && !version_parse(w->a, c->text) && strpbrk(c->text, ">~"));
+}
+
 /*
- * Releases in the range; a commit, or a range that no known release is in, is in none.  What
- * is true of every release is true of the one that pip will take, too.
+ * Releases in the range; of what is not known none.  What is true of every release is true of
+ * the one that pip will take, too.
  */
 static solve_word *
 numbered_in(struct fit_work *w, unsigned thing, const char *spec)
@@ -37,7 +44,7 @@ numbered_in(struct fit_work *w, unsigned thing, const char *spec)
 	for (size_t i = 0; i < t->n; i++)
 		if (!*t->c[i].text && !strcmp(spec, ">=0"))
 			continue;
-		else if (!t->c[i].v || (!t->c[i].known && !version_parse(w->a, t->c[i].text)))
+		else if (is_unknown(w, &t->c[i]))
 			solve_set_remove(set, i);
 	return set;
 }
