@@ -29,8 +29,7 @@ struct reader {
 	size_t nodes;
 	struct map anchors;
 	yaml_parser_t parser;
-	struct source rest; /* of the text, from line `rest_line` on: events come in its order */
-	uint32_t rest_line;
+	struct yaml_rest rest; /* events come in the order of the text */
 };
 
 static struct span *
@@ -141,24 +140,6 @@ check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
 	return false;
 }
 
-/* A line at or after the one asked for last: a text of many anchors is gone through once. */
-static bool
-next_line(struct reader *r, uint32_t n, const char **line, size_t *size)
-{
-	const char *end = r->src->text + r->src->size;
-
-	if (!r->rest.text || n < r->rest_line) {
-		r->rest = *r->src;
-		r->rest_line = 1;
-	}
-	if (!source_line(&r->rest, n - r->rest_line + 1, line, size))
-		return false;
-	r->rest.text = *line;
-	r->rest.size = (size_t)(end - *line);
-	r->rest_line = n;
-	return true;
-}
-
 /* Of the scalar alone: libyaml counts its anchor and tag in. */
 static struct span
 scalar_span(struct reader *r, const yaml_event_t *e)
@@ -170,7 +151,7 @@ scalar_span(struct reader *r, const yaml_event_t *e)
 	if (e->start_mark.line != e->end_mark.line)
 		return at;
 	if (e->data.scalar.anchor || e->data.scalar.tag) {
-		if (next_line(r, at.line, &line, &size))
+		if (yaml_next_line(&r->rest, r->src, at.line, &line, &size))
 			yaml_skip_properties(&at, line, size);
 	} else if (e->start_mark.index == e->end_mark.index) {
 		at.width = 0;

@@ -95,6 +95,22 @@ yaml_text_holds(struct diags *ds, const struct source *src, size_t from)
 	return true;
 }
 
+bool
+yaml_next_line(struct yaml_rest *rest, const struct source *src, uint32_t n, const char **line,
+	       size_t *size)
+{
+	if (!rest->text.text || n < rest->line) {
+		rest->text = *src;
+		rest->line = 1;
+	}
+	if (!source_line(&rest->text, n - rest->line + 1, line, size))
+		return false;
+	rest->text.text = *line;
+	rest->text.size = (size_t)(src->text + src->size - *line);
+	rest->line = n;
+	return true;
+}
+
 void
 yaml_skip_properties(struct span *at, const char *line, size_t size)
 {

@@ -23,6 +23,15 @@ bool yaml_has_control(const char *s, size_t n);
 /* The tags of the core schema; NULL is none. */
 bool yaml_tag_allowed(const char *tag);
 
+/* What is left of a text from a line on. */
+struct yaml_rest {
+	struct source text;
+	uint32_t line;
+};
+/* Line `n` as source_line gives it; for rising numbers a text is gone through once. */
+bool yaml_next_line(struct yaml_rest *rest, const struct source *src, uint32_t n, const char **line,
+		    size_t *size);
+
 /* Moves the start of a span past an anchor and a tag on its line, to what they belong to. */
 void yaml_skip_properties(struct span *at, const char *line, size_t size);
 

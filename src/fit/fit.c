@@ -247,24 +247,40 @@ switch_off(const struct solve_facts *facts, enum fit_strength strength, bool all
 	return any;
 }
 
+static bool
+is_in(const struct solve_indexes *pins, unsigned pin)
+{
+	for (size_t i = 0; i < pins->n; i++)
+		if (pins->at[i] == pin)
+			return true;
+	return false;
+}
+
+/* What is given is let go only where a conflict is about nothing else. */
+bool
+fit_pin_in_error(const struct fit *fit, unsigned pin, const struct solve_conflict *but)
+{
+	for (size_t k = 0; k < fit->errors.n; k++) {
+		const struct solve_conflict *c = fit->errors.at[k].found;
+		bool given = true;
+
+		for (size_t j = 0; j < c->pins.n; j++)
+			given &= fit->solve_pins[c->pins.at[j]].fixed;
+		if (c != but && is_in(&c->pins, pin) && (given || !fit->solve_pins[pin].fixed))
+			return true;
+	}
+	return false;
+}
+
 /* The pins that are in no error. */
 static size_t
 pins_left(const struct fit *fit, struct solve_pin *left)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < fit->npins; i++) {
-		bool named = false;
-
-		for (size_t k = 0; k < fit->errors.n; k++) {
-			const struct solve_indexes *in = &fit->errors.at[k].found->pins;
-
-			for (size_t j = 0; j < in->n; j++)
-				named |= in->at[j] == i;
-		}
-		if (!named)
+	for (unsigned i = 0; i < fit->npins; i++)
+		if (!fit_pin_in_error(fit, i, NULL))
 			left[n++] = fit->solve_pins[i];
-	}
 	return n;
 }
 
@@ -276,7 +292,7 @@ find_errors(struct fit_work *w, struct fit *fit)
 
 	w->upto = FIT_HARD;
 	p = fit_provider(w);
-	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, SOLVE_BUDGET, &fit->gave_up);
+	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, FIT_BUDGET, &fit->gave_up);
 	for (size_t i = 0; i < found.n; i++)
 		list_push(w->a, &fit->errors, conflict_of(w->a, &found.at[i]));
 }
@@ -302,7 +318,7 @@ find_warnings(struct fit_work *w, struct fit *fit, const struct solve_pin *left,
 	while (more && !gave_up) {
 		struct solve_provider p = fit_provider(w);
 		struct solve_conflicts found =
-			solve_conflicts(w->a, &p, left, n, SOLVE_BUDGET, &gave_up);
+			solve_conflicts(w->a, &p, left, n, FIT_BUDGET, &gave_up);
 
 		more = false;
 		for (size_t i = 0; i < found.n; i++) {
@@ -364,7 +380,7 @@ fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n)
 		struct solve_provider p = fit_provider(w);
 		struct solve_facts facts;
 
-		r = solve(w->a, &p, pins, n, NULL, SOLVE_BUDGET);
+		r = solve(w->a, &p, pins, n, NULL, FIT_BUDGET);
 		if (r.status != SOLVE_IMPOSSIBLE)
 			return r;
 		/* What guides is given up piece by piece where the pins want otherwise. */

@@ -10,15 +10,7 @@ pins_for(const struct fit *fit, const struct fit_conflict *c, struct solve_pin *
 	size_t n = 0;
 
 	for (unsigned i = 0; i < fit->npins; i++) {
-		bool elsewhere = false;
-
-		for (size_t k = 0; c && k < fit->errors.n; k++) {
-			const struct solve_indexes *in = &fit->errors.at[k].found->pins;
-
-			for (size_t j = 0; fit->errors.at[k].found != c->found && j < in->n; j++)
-				elsewhere |= in->at[j] == i;
-		}
-		if (elsewhere)
+		if (c && fit_pin_in_error(fit, i, c->found))
 			continue;
 		number[n] = i;
 		pins[n++] = fit->solve_pins[i];
@@ -26,24 +18,51 @@ pins_for(const struct fit *fit, const struct fit_conflict *c, struct solve_pin *
 	return n;
 }
 
+/* What is changed must still be there: each thing once more, whichever it is then. */
+static size_t
+and_there(const struct fit *fit, struct solve_pin *pins, size_t n)
+{
+	size_t all = n;
+
+	for (size_t i = 0; i < n; i++) {
+		bool twice = pins[i].fixed;
+
+		for (size_t k = n; k < all; k++)
+			twice |= pins[k].thing == pins[i].thing;
+		if (!twice)
+			pins[all++] = (struct solve_pin){ .thing = pins[i].thing,
+							  .set = fit_all(fit->work, pins[i].thing),
+							  .fixed = true };
+	}
+	return all;
+}
+
+/* First without a warning, then with; then by leaving out what is given. */
 static struct solve_repairs
 repairs(const struct fit *fit, const struct fit_conflict *c, const bool *keep, size_t max)
 {
+	static const enum fit_strength strengths[] = { FIT_WARN, FIT_HARD };
 	struct fit_work *w = fit->work;
-	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, fit->npins + 1);
+	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, 2 * fit->npins + 1);
 	unsigned *number = arena_array_of(w->a, unsigned, fit->npins + 1);
-	bool *kept = arena_array_of(w->a, bool, fit->npins + 1);
-	size_t n = pins_for(fit, c, pins, number);
-	struct solve_provider p;
-	struct solve_repairs found;
+	bool *kept = arena_array_of(w->a, bool, 2 * fit->npins + 1);
+	size_t n = pins_for(fit, c, pins, number), all = and_there(fit, pins, n);
+	struct solve_repairs found = { 0 };
 
-	for (size_t i = 0; i < n; i++)
-		kept[i] = (keep && keep[number[i]]) || pins[i].fixed;
-	w->upto = c && c->strength == FIT_WARN ? FIT_WARN : FIT_HARD;
-	p = fit_provider(w);
-	found = solve_repairs(w->a, &p, pins, n, kept, max, SOLVE_BUDGET, NULL);
-	if (!found.n && !keep) /* only by leaving out what is given */
-		found = solve_repairs(w->a, &p, pins, n, NULL, max, SOLVE_BUDGET, NULL);
+	for (size_t i = 0; i < all; i++)
+		kept[i] = pins[i].fixed || (keep && keep[number[i]]);
+	for (size_t k = 0; !found.n && k < 2; k++) {
+		struct solve_provider p;
+
+		w->upto = strengths[k];
+		p = fit_provider(w);
+		found = solve_repairs(w->a, &p, pins, all, kept, max, FIT_BUDGET, NULL);
+	}
+	if (!found.n && !keep) {
+		struct solve_provider p = fit_provider(w);
+
+		found = solve_repairs(w->a, &p, pins, n, NULL, max, FIT_BUDGET, NULL);
+	}
 	for (size_t i = 0; i < found.n; i++)
 		for (size_t k = 0; k < found.at[i].pins.n; k++)
 			found.at[i].pins.at[k] = number[found.at[i].pins.at[k]];
@@ -162,6 +181,8 @@ add_way(const struct fit *fit, const struct fit_conflict *c, const struct solve_
 {
 	struct fit_repair r = { .pins = *pins };
 
+	if (!pins->n)
+		return;
 	for (size_t i = 0; i < pins->n; i++)
 		r.left_out |= fit->solve_pins[pins->at[i]].fixed;
 	r.best = solve_again(fit, c, pins);

@@ -31,6 +31,35 @@ fit_row_base_cuda(struct fit_ask *q)
 			  "%s brings CUDA %s", w->r->base.s, w->image.cuda);
 }
 
+/* Instead of the one as written: an image of NVIDIA's again, if it was one, and one that exists. */
+void
+fit_row_base_other(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda"), os = fit_slot(w, FIT_OS, "os");
+	const struct fit_thing *t = fit_at(w, cuda);
+	solve_word *made = fit_none(w, cuda);
+
+	if (as_written(q) || !w->image.cuda || !from_image(w))
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct cuda_toolkit *toolkit = t->c[i].entry;
+		struct solve_term terms[3];
+
+		if (!toolkit || !toolkit->image_os.n)
+			continue;
+		solve_set_add(made, i);
+		terms[0] = fit_is(w, q->thing, q->candidate);
+		terms[1] = fit_is(w, cuda, i);
+		terms[2] = (struct solve_term){
+			.thing = os, .not = true, .set = fit_named(w, os, &toolkit->image_os, false)
+		};
+		fit_clash(q, terms, 3, toolkit->source, "NVIDIA has images of CUDA %s for %s",
+			  toolkit->version, fit_list_words(w->a, &toolkit->image_os, "and"));
+	}
+	fit_needs(q, cuda, made, NULL, "another image brings a CUDA that there are images of");
+}
+
 void
 fit_row_base_os(struct fit_ask *q)
 {

@@ -7,6 +7,9 @@
 
 /* Inside fit/: one run of fit_solve(). */
 
+/* Of one call of the solver: check is to answer in 100 ms, whatever it is asked. */
+#define FIT_BUDGET ((struct solve_budget){ .steps = 3000 })
+
 /* A thing and what the solver was told of it. */
 struct fit_slot {
 	unsigned number;
@@ -103,6 +106,9 @@ struct solve_term fit_is(struct fit_work *w, unsigned thing, size_t candidate);
 struct solve_provider fit_provider(struct fit_work *w);
 /* The best stack for these pins: what guides is kept as far as they let it. */
 struct solve_result fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n);
+
+/* True if an error names the pin, other than `but`: the others are judged without it. */
+bool fit_pin_in_error(const struct fit *fit, unsigned pin, const struct solve_conflict *but);
 
 /* --- repair.c, edits.c: the nearest stack that works --- */
 
