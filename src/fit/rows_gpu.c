@@ -434,6 +434,18 @@ fit_row_gpu_min(struct fit_ask *q)
 
 /* --- GPU <-> nvcc, for extensions that are compiled for the GPUs asked for --- */
 
+/* The recipe itself says what is compiled for. */
+static bool
+is_steered(const struct fit_work *w, const struct recipe_extension *e)
+{
+	static const char list[] = "TORCH_CUDA_ARCH_LIST";
+
+	for (size_t i = 0; e && i < e->env.n; i++)
+		if (!strcmp(e->env.at[i].name.s, list))
+			return true;
+	return fit_env(w, list) != NULL;
+}
+
 void
 fit_row_gpu_nvcc(struct fit_ask *q)
 {
@@ -444,7 +456,7 @@ fit_row_gpu_nvcc(struct fit_ask *q)
 	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda"), gpu;
 	const struct fit_thing *at = fit_at(w, cuda);
 
-	if (s->t.kind != FIT_EXTENSION || (x.e && x.e->pypi == PYPI_WHEEL) ||
+	if (is_steered(w, s->asked) || (x.e && x.e->pypi == PYPI_WHEEL) ||
 	    (r && r->archs.n && r->honours_arch_list == TRI_NO))
 		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);) {

@@ -225,29 +225,40 @@ fit_row_release_wheel(struct fit_ask *q)
 	for_machine_and_system(&l);
 }
 
+static void
+tell_nightly(const struct list *l, unsigned torch, const char *series)
+{
+	struct fit_work *w = l->q->w;
+	struct fit_terms t = { 0 };
+
+	fit_and_this(&t, l->q);
+	if (l->from)
+		fit_and(&t, (unsigned)l->source, l->from);
+	fit_and(&t, torch, fit_in(w, torch, arena_printf(w->a, "==%s.*", series)));
+	fit_clash(
+		l->q, t.at, t.n, l->wheels.source,
+		"the project's wheel of %s for torch %s was built with a nightly of it, before it "
+		"was out",
+		l->x.name, series);
+}
+
 /* A wheel that is labelled with a torch, and was built before that one was out. */
 void
 fit_row_wheel_nightly(struct fit_ask *q)
 {
 	struct fit_work *w = q->w;
-	const struct recipe_extension *e = w->slots.at[q->thing]->asked;
-	unsigned torch;
-	struct list l;
+	const struct fit_slot *s = w->slots.at[q->thing];
+	const struct recipe_extension *e = s->asked;
+	struct list l = { .q = q, .x = fit_release_of(q) };
 
-	if (!e || !e->url.s || !fit_names_wheel(e->url.s) || !list_of(q, "url", &l))
+	if (s->wheel && l.x.r)
+		l.wheels = facts_extension_wheels(w->f, w->a, l.x.r);
+	else if (!e || !e->url.s || !fit_names_wheel(e->url.s) || !list_of(q, "url", &l))
 		return;
-	torch = fit_slot(w, FIT_TORCH, "torch");
 	for (size_t i = 0; i < l.wheels.n; i++)
-		for (size_t k = 0; l.wheels.rows[i].nightly && k < l.wheels.rows[i].torch.n; k++) {
-			const char *series = l.wheels.rows[i].torch.at[k];
-			struct fit_terms t = begin(&l);
-
-			fit_and(&t, torch, fit_in(w, torch, arena_printf(w->a, "==%s.*", series)));
-			fit_clash(q, t.at, t.n, l.wheels.source,
-				  "the project's wheel of %s for torch %s was built with a nightly "
-				  "of it, before it was out",
-				  l.x.name, series);
-		}
+		for (size_t k = 0; l.wheels.rows[i].nightly && k < l.wheels.rows[i].torch.n; k++)
+			tell_nightly(&l, fit_slot(w, FIT_TORCH, "torch"),
+				     l.wheels.rows[i].torch.at[k]);
 }
 
 /* What such a wheel asks of the system, where its name does not say. */

@@ -287,6 +287,43 @@ mamba_and_its_friends(void **state)
 	comes_to("", "torch: {version: 2.9.0, index: cu128}\npackages: [xformers==0.0.33]\n");
 }
 
+/* Exact requirements of a release's metadata, where the recipe names those packages. */
+static void
+what_metadata_asks_for(void **state)
+{
+	(void)state;
+	comes_to("SB0243", "torch: {version: 2.9.1, index: cu128}\n"
+			   "extensions: [mamba-ssm==2.3.2.post1]\npackages: [tilelang==0.1.15]\n");
+	comes_to("", "torch: {version: 2.9.1, index: cu128}\n"
+		     "extensions: [mamba-ssm==2.3.2.post1]\npackages: [tilelang==0.1.8]\n");
+	comes_to("", "torch: {version: 2.9.1, index: cu128}\n"
+		     "extensions: [mamba-ssm==2.3.1]\npackages: [tilelang==0.1.15]\n");
+}
+
+static void
+a_nightly_among_packages(void **state)
+{
+	(void)state;
+	comes_to(
+		"(SB0256)",
+		"torch: {version: 2.4.0, index: cu124}\npython: \"3.11\"\n"
+		"packages: [\"causal-conv1d @ https://example.com/"
+		"causal_conv1d-1.4.0+cu122torch2.4cxx11abiFALSE-cp311-cp311-linux_x86_64.whl\"]\n");
+}
+
+/* The recipe says itself what is compiled for. */
+static void
+an_arch_list_of_the_recipe(void **state)
+{
+	static const char rest[] = "gpus: [rtx4090]\ncuda: \"11.7\"\n"
+				   "torch: {version: 2.0.1, index: cu118}\n"
+				   "extensions: [torch-scatter==2.1.2]\n";
+
+	(void)state;
+	comes_to("SB0261", rest);
+	comes_to("", arena_printf(a, "%senv: {TORCH_CUDA_ARCH_LIST: \"8.6\"}\n", rest));
+}
+
 /* A commit may be anything, and so may a release that nobody wrote down. */
 static void
 what_is_not_known_is_not_judged(void **state)
@@ -362,6 +399,9 @@ main(void)
 		TEST(nvcc_and_what_is_compiled),
 		TEST(single_packages),
 		TEST(mamba_and_its_friends),
+		TEST(what_metadata_asks_for),
+		TEST(a_nightly_among_packages),
+		TEST(an_arch_list_of_the_recipe),
 		TEST(what_is_not_known_is_not_judged),
 		TEST(the_newest_stack_of_each_gpu),
 		TEST(the_newest_that_goes_with_the_rest),
