@@ -126,6 +126,8 @@ tell_way(struct diag *d, const struct fit *fit, const struct fit_repair *r)
 	const char *words = way_words(fit, r);
 	bool begun = false;
 
+	if (!r->changes.n)
+		return; /* what is chosen changes, and nothing that is written */
 	if (r->left_out)
 		diag_help(d, "nothing else would do: %s", words);
 	else if (r->by_hand)
