@@ -8,7 +8,7 @@
 #include "base/report.h"
 #include "verbs.h"
 
-enum { ROUNDS_MAX = 10 };
+enum { ROUNDS_MAX = 20 };
 
 /* What a file held when a round began, and how much of `told` was told by then. */
 struct moment {
@@ -35,6 +35,7 @@ struct fixing {
 	struct open_files *files;
 	struct fix_files sources; /* of the round: what it was given to read */
 	struct open_files owners; /* of the sources */
+	struct names skip;        /* fixes that undo each other */
 };
 
 static const char *
@@ -129,7 +130,7 @@ one_round(struct fixing *f, const struct recipe_options *ro, struct diags *ds, c
 	diags_init(ds, f->r->a);
 	*fine = check_recipe(f->r, ds, ro, open_now, f);
 	diags_fold(ds);
-	fixes = fix_round(f->r->a, ds, &f->sources);
+	fixes = fix_round(f->r->a, ds, &f->skip, &f->sources);
 	return fixes;
 }
 
@@ -140,6 +141,17 @@ any_done(const struct fixes *fixes)
 		if (fixes->at[i].state == FIX_DONE)
 			return true;
 	return false;
+}
+
+static struct names
+names_of_done(struct arena *a, const struct fixes *fixes)
+{
+	struct names names = { 0 };
+
+	for (size_t i = 0; i < fixes->n; i++)
+		if (fixes->at[i].state == FIX_DONE)
+			list_push(a, &names, fix_name(a, &fixes->at[i]));
+	return names;
 }
 
 /* All files as one text: two rounds with the same one would go on for ever. */
@@ -186,19 +198,32 @@ take_texts(struct fixing *f)
 	}
 }
 
+/* The round whose files were those of now: so it would go on for ever; or ROUNDS_MAX. */
+static size_t
+seen_before(const struct fixing *f, const char *const *states, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(states[i], state_of(f)))
+			return i;
+	return ROUNDS_MAX;
+}
+
 /*
- * Fixes as long as there is something to fix; returns why there still is.  Where fixes
- * undo each other it stops before the first of them, so that a second run changes nothing.
+ * Fixes as long as there is something to fix; returns why there still is.  Fixes that
+ * undo each other are taken back and left out, so that a second run changes nothing.
  */
 static const char *
 fix_texts(struct fixing *f, const struct recipe_options *ro)
 {
 	const char *states[ROUNDS_MAX];
+	struct names done[ROUNDS_MAX] = { { 0 } };
 
-	for (size_t round = 0; round < ROUNDS_MAX; round++) {
+	f->skip = (struct names){ 0 };
+	for (size_t round = 0, tries = 0; tries < ROUNDS_MAX; round++, tries++) {
 		struct diags ds;
 		const char *fine;
 		struct fixes fixes = one_round(f, ro, &ds, &fine);
+		size_t same;
 
 		states[round] = state_of(f);
 		remember(f, round);
@@ -206,11 +231,14 @@ fix_texts(struct fixing *f, const struct recipe_options *ro)
 			return NULL;
 		take_texts(f);
 		tell(f, &fixes);
-		for (size_t i = 0; i <= round; i++)
-			if (!strcmp(states[i], state_of(f))) {
-				go_back_to(f, i);
-				return "this and another fix undo each other";
-			}
+		done[round] = names_of_done(f->r->a, &fixes);
+		if ((same = seen_before(f, states, round + 1)) == ROUNDS_MAX)
+			continue;
+		for (size_t i = same; i <= round; i++)
+			for (size_t k = 0; k < done[i].n; k++)
+				list_push(f->r->a, &f->skip, done[i].at[k]);
+		go_back_to(f, same);
+		round = same - 1; /* begun again, without them */
 	}
 	return "run it once more";
 }

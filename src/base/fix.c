@@ -250,13 +250,32 @@ one_by_one(struct round *r, struct fixes *fixes)
 			continue;
 		r->done = before;
 		f->state = FIX_REFUSED;
-		f->why = "the file would be no YAML then";
+		f->why = "the file could not be read then: no YAML, or a key twice";
 	}
 	write_texts(r);
 }
 
+const char *
+fix_name(struct arena *a, const struct fix *f)
+{
+	const struct span *at = &f->diag->at;
+
+	return arena_printf(a, "%s %s:%u", code_table[f->diag->code].id,
+			    at->src ? at->src->path : "", at->line);
+}
+
+static bool
+is_skipped(struct arena *a, const struct names *skip, const struct fix *f)
+{
+	for (size_t i = 0; i < skip->n; i++)
+		if (!strcmp(skip->at[i], fix_name(a, f)))
+			return true;
+	return false;
+}
+
 struct fixes
-fix_round(struct arena *a, const struct diags *ds, struct fix_files *files)
+fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
+	  struct fix_files *files)
 {
 	struct round r = { .a = a, .files = files };
 	struct fixes fixes = { 0 };
@@ -270,7 +289,13 @@ fix_round(struct arena *a, const struct diags *ds, struct fix_files *files)
 
 		if (code_table[d->code].severity != SEV_ERROR || !f.help || !f.help->edits)
 			continue;
-		accept(&r, &f);
+		f.state = FIX_REFUSED;
+		if (is_skipped(a, skip, &f))
+			f.why = "this and another fix undo each other";
+		else if (r.done.n && !starts_with(code_table[d->code].id, "SB01"))
+			f.state = FIX_LATER;
+		else
+			accept(&r, &f);
 		list_push(a, &fixes, f);
 	}
 	if (!write_texts(&r))

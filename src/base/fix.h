@@ -33,13 +33,20 @@ struct fixes LIST(struct fix);
 /*
  * fix_round -- the first help of every error, applied.
  *
- *   in      ds: places of edits point into the sources of `files`, or cannot be changed
+ *   in      ds: places of edits point into the sources of `files`, or cannot be changed;
+ *           skip: fix_name of fixes that are refused: they and others undo each other
  *   out     the fixes in the order of their errors; files->at[].text.  All edits of a
  *           fix are done or none; of two that touch each other the first is; bytes that
- *           no edit names stay; what was YAML stays YAML
+ *           no edit names stay; what was YAML stays YAML.  What is wrong with single
+ *           values (SB01xx) is done at once; of the errors of later stages, which may
+ *           have one cause, one
  *   memory  lives in a
  */
-struct fixes fix_round(struct arena *a, const struct diags *ds, struct fix_files *files);
+struct fixes fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
+		       struct fix_files *files);
+
+/* What a fix is called from round to round: its code and the line of its error. */
+const char *fix_name(struct arena *a, const struct fix *f);
 
 /*
  * fix_print -- an edit on one line: "r.yaml:3: `2.2.2` -> `2.5.1`".

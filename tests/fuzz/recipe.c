@@ -127,12 +127,13 @@ static void
 check_fixed(struct arena *a, const struct diags *ds, struct files *files)
 {
 	struct fix_files texts = { 0 };
+	const struct names none = { 0 };
 	struct fixes fixes;
 	bool done = false, changed;
 
 	list_push(a, &texts, (struct fix_file){ &files->main, files->main.text, files->main.size });
 	list_push(a, &texts, (struct fix_file){ &files->base, files->base.text, files->base.size });
-	fixes = fix_round(a, ds, &texts);
+	fixes = fix_round(a, ds, &none, &texts);
 	for (size_t i = 0; i < fixes.n; i++) {
 		done |= fixes.at[i].state == FIX_DONE;
 		must((fixes.at[i].state == FIX_REFUSED) == (fixes.at[i].why != NULL),

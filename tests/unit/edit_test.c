@@ -195,9 +195,10 @@ static const char *
 fixed(const struct source *src, struct fixes *fixes)
 {
 	struct fix_files files = { 0 };
+	const struct names none = { 0 };
 
 	list_push(a, &files, (struct fix_file){ src, src->text, src->size });
-	*fixes = fix_round(a, &ds, &files);
+	*fixes = fix_round(a, &ds, &none, &files);
 	return files.at[0].text;
 }
 
@@ -243,6 +244,25 @@ all_edits_of_a_fix_or_none(void **state)
 		assert_int_equal(f.at[i].state, FIX_REFUSED);
 }
 
+/* Errors of later stages may have one cause: after the first is cured all are judged anew. */
+static void
+of_conflicts_one_at_a_time(void **state)
+{
+	const struct source *src = source_of("a: 1\nb: 2\n");
+	struct fixes f;
+	struct diag *d;
+
+	(void)state;
+	diags_init(&ds, a);
+	d = diag_at(&ds, E_IMAGE_NEVER, (struct span){ src, 1, 1, 1 }, "one");
+	diag_fix(d, (struct span){ src, 1, 4, 1 }, "10", "do");
+	d = diag_at(&ds, E_CUDA_NEVER, (struct span){ src, 2, 1, 1 }, "another");
+	diag_fix(d, (struct span){ src, 2, 4, 1 }, "20", "do");
+	assert_string_equal(fixed(src, &f), "a: 10\nb: 2\n");
+	assert_int_equal(f.at[0].state, FIX_DONE);
+	assert_int_equal(f.at[1].state, FIX_LATER);
+}
+
 static void
 what_would_be_no_yaml_is_left(void **state)
 {
@@ -261,9 +281,11 @@ what_would_be_no_yaml_is_left(void **state)
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 3, 1, 1 }, "good");
 	diag_fix(d, (struct span){ src, 4, 4, 1 }, "4\nd: 5", "do");
 	assert_string_equal(fixed(src, &f), "a: 1\r\nb: \"x\r\n  y\"\r\nc: 4\r\nd: 5");
-	assert_string_equal(f.at[0].why, "the file would be no YAML then");
+	assert_string_equal(f.at[0].why,
+			    "the file could not be read then: no YAML, or a key twice");
 	assert_string_equal(f.at[1].why, "the value goes over more than one line");
-	assert_string_equal(f.at[2].why, "the file would be no YAML then");
+	assert_string_equal(f.at[2].why,
+			    "the file could not be read then: no YAML, or a key twice");
 	assert_int_equal(f.at[3].state, FIX_DONE);
 }
 
@@ -357,6 +379,7 @@ main(void)
 		cmocka_unit_test(plain_is_what_all_readers_take_for_this_text),
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(all_edits_of_a_fix_or_none),
+		cmocka_unit_test(of_conflicts_one_at_a_time),
 		cmocka_unit_test(what_would_be_no_yaml_is_left),
 		cmocka_unit_test(sarif_has_every_edit),
 		cmocka_unit_test(differences_are_told_in_hunks),
