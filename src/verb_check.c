@@ -1,91 +1,315 @@
-/* check: is the recipe right, and do its parts exist? */
-#include "pipeline.h"
-#include "render/render.h"
+/* check: is the recipe right, and can the stack exist? */
 #include "verbs.h"
 
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "pipeline.h"
+#include "render/render.h"
+
+/* What became of one cell of one file. */
+struct verdict {
+	const char *path, *cell; /* cell: NULL without a matrix */
+	const char *summary;     /* NULL: no stack came of it */
+	struct names errors, warnings, unjudged;
+	unsigned facts;
+};
+struct verdicts LIST(struct verdict);
+
 /* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
-static void
-summary(struct buf *out, const struct stack *s)
+static const char *
+summary_of(struct arena *a, const struct stack *s)
 {
+	struct buf out = BUF(a);
 	const char *sep = "";
 
 	if (s->torch.value) {
-		buf_printf(out, "torch %s", s->torch.value);
+		buf_printf(&out, "torch %s", s->torch.value);
 		if (s->torch_tag)
-			buf_printf(out, " (%s)", s->torch_tag);
+			buf_printf(&out, " (%s)", s->torch_tag);
 		sep = ", ";
 	}
 	if (s->python.value) {
-		buf_printf(out, "%spython %s", sep, s->python.value);
+		buf_printf(&out, "%spython %s", sep, s->python.value);
 		sep = ", ";
 	}
 	for (size_t i = 0; i < s->extensions.n; i++) {
 		const struct stack_extension *e = &s->extensions.at[i];
 
-		buf_printf(out, "%s%s%s%s", sep, e->name, e->version ? " " : "",
+		buf_printf(&out, "%s%s%s%s", sep, e->name, e->version ? " " : "",
 			   e->version ? e->version : "");
 		sep = ", ";
 	}
 	for (size_t i = 0; i < s->archs.n && s->extensions.n; i++) {
-		buf_puts(out, i ? ", sm_" : " for sm_");
+		buf_puts(&out, i ? ", sm_" : " for sm_");
 		for (const char *c = s->archs.at[i].value; *c; c++)
 			if (*c != '.')
-				buf_putc(out, *c);
+				buf_putc(&out, *c);
 	}
+	return buf_text(&out);
+}
+
+static void
+once(struct arena *a, struct names *all, const char *text)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i], text))
+			return;
+	list_push(a, all, text);
+}
+
+/* The codes of what was told from `d` on. */
+static void
+codes_since(struct arena *a, const struct diag *d, struct verdict *v)
+{
+	for (; d; d = d->next) {
+		const struct code_row *c = &code_table[d->code];
+
+		if (c->severity == SEV_ERROR)
+			once(a, &v->errors, c->id);
+		else if (c->severity == SEV_WARNING)
+			once(a, &v->warnings, c->id);
+	}
+}
+
+/* Every choice of the stack with its reason, for --verbose. */
+static void
+choice_line(struct buf *out, const char *what, const struct choice *c)
+{
+	if (c->value)
+		buf_printf(out, "  %-8s %s%s%s\n", what, c->value, c->reason ? ": " : "",
+			   c->reason ? c->reason : "");
+}
+
+static void
+choices_of(struct buf *out, const struct stack *s)
+{
+	choice_line(out, "base", &s->base);
+	choice_line(out, "cuda", &s->cuda);
+	choice_line(out, "python", &s->python);
+	choice_line(out, "torch", &s->torch);
+	choice_line(out, "index", &s->torch_index);
+	choice_line(out, "numpy", &s->numpy);
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *e = &s->extensions.at[i];
+
+		buf_printf(out, "  %s %s: %s%s%s\n", e->name, e->version ? e->version : "",
+			   e->source_reason ? e->source_reason : "", e->ref ? ", at " : "",
+			   e->ref ? e->ref : "");
+	}
+}
+
+/* Every cell is planned, so that all that is wrong with any of them is said. */
+static void
+check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, recipe_open *open,
+	    void *ctx, struct verdicts *out, struct buf *choices)
+{
+	const struct resolve_options how = { .verbose = r->o->verbose };
+	struct diag **told = ds->tail;
+	const struct recipes *rs = pipeline_load(r->a, ds, r->facts, ro, open, ctx);
+
+	if (!rs) {
+		struct verdict v = { .path = ro->path };
+
+		codes_since(r->a, *told, &v);
+		list_push(r->a, out, v);
+		return;
+	}
+	for (size_t i = 0; i < rs->n; i++) {
+		struct arena *scratch = arena_new();
+		struct verdict v = { .path = ro->path, .cell = rs->at[i]->cell };
+		const struct plan *p;
+
+		if (i)
+			told = ds->tail;
+		p = pipeline_plan(scratch, ds, r->facts, rs->at[i], &how);
+		if (p) {
+			const struct fit *fit = p->stack->fit;
+
+			render_judge(scratch, ds, p);
+			v.summary = arena_strdup(r->a, summary_of(scratch, p->stack));
+			v.facts = fit->facts_used;
+			for (size_t k = 0; k < fit->unjudged.n; k++)
+				once(r->a, &v.unjudged, arena_strdup(r->a, fit->unjudged.at[k]));
+			if (choices && r->o->verbose)
+				choices_of(choices, p->stack);
+		}
+		codes_since(r->a, *told, &v);
+		list_push(r->a, out, v);
+		arena_free(scratch);
+	}
+}
+
+static bool
+all_fine(const struct verdicts *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].errors.n)
+			return false;
+	return all->n > 0;
 }
 
 /*
  *   recipes/torch222-cu121.yaml: fine. torch 2.2.2 (cu121), python 3.11, ...
- *   recipes/matrix.yaml: fine. 6 cells
- *     judged: its form, and whether each part exists; ...
- *
- * Every cell is planned, so that all that is wrong with any of them is said.
+ *     judged by 100 rules; not known to us, and not judged: einops, wandb
  */
+static const char *
+fine_text(struct arena *a, const struct verdicts *all)
+{
+	struct buf b = BUF(a);
+	struct names unjudged = { 0 };
+	size_t rules;
+
+	rules_all(&rules);
+	if (all->n == 1)
+		buf_printf(&b, "%s: fine. %s\n", all->at[0].path, all->at[0].summary);
+	else
+		buf_printf(&b, "%s: fine. %zu cells\n", all->at[0].path, all->n);
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < all->at[i].unjudged.n; k++)
+			once(a, &unjudged, all->at[i].unjudged.at[k]);
+	buf_printf(&b, "  judged by %zu rules", rules);
+	for (size_t k = 0; k < unjudged.n && k < 6; k++)
+		buf_printf(&b, "%s%s",
+			   k ? ", " : "; not known to us, and not judged: ", unjudged.at[k]);
+	if (unjudged.n > 6)
+		buf_printf(&b, " and %zu more", unjudged.n - 6);
+	return buf_text(&b);
+}
+
 const char *
 check_recipe(struct run *r, struct diags *ds, const struct recipe_options *ro, recipe_open *open,
 	     void *ctx)
 {
-	unsigned before = ds->errors;
-	const struct recipes *rs = pipeline_load(r->a, ds, r->facts, ro, open, ctx);
-	struct buf line = BUF(r->a);
+	struct verdicts all = { 0 };
 
-	buf_printf(&line, "%s: fine. ", ro->path);
-	for (size_t i = 0; rs && i < rs->n; i++) {
-		struct arena *scratch = arena_new();
-		const struct plan *p = pipeline_plan(scratch, ds, r->facts, rs->at[i], NULL);
+	check_cells(r, ds, ro, open, ctx, &all, NULL);
+	return all_fine(&all) ? fine_text(r->a, &all) : NULL;
+}
 
-		if (p)
-			render_judge(scratch, ds, p);
-		if (p && rs->n == 1)
-			summary(&line, p->stack);
-		arena_free(scratch);
+/* --- many cells --- */
+
+static const char *
+codes_text(struct arena *a, const struct names *codes)
+{
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < codes->n; i++)
+		buf_printf(&b, " %s", codes->at[i]);
+	return buf_text(&b);
+}
+
+static const char *
+verdict_text(struct arena *a, const struct verdict *v)
+{
+	if (v->errors.n)
+		return arena_printf(a, "error  %s", codes_text(a, &v->errors) + 1);
+	if (v->warnings.n)
+		return arena_printf(a, "warning%s", codes_text(a, &v->warnings));
+	return "fine";
+}
+
+enum { ROWS_MAX = 60 };
+
+/*
+ *   recipes/matrix.yaml  python-3.10,torch.version-2.2.2  fine
+ *   recipes/matrix.yaml  python-3.13,torch.version-2.2.2  error   SB0242
+ *   2 stacks: 1 fine, 1 with errors
+ *
+ * Of very many only those that are not fine.
+ */
+static void
+show_table(struct run *r, const struct verdicts *all)
+{
+	size_t path = 0, cell = 0, count[3] = { 0 };
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct verdict *v = &all->at[i];
+		size_t n = strlen(v->path), m = v->cell ? strlen(v->cell) : 0;
+
+		path = n > path ? n : path;
+		cell = m > cell ? m : cell;
+		count[v->errors.n ? 2 : v->warnings.n ? 1 : 0]++;
 	}
-	if (rs && rs->n > 1)
-		buf_printf(&line, "%zu cells", rs->n);
-	return rs && ds->errors == before ? buf_text(&line) : NULL;
+	for (size_t i = 0, shown = 0; i < all->n && shown < ROWS_MAX; i++) {
+		const struct verdict *v = &all->at[i];
+
+		if (all->n > ROWS_MAX && !v->errors.n)
+			continue;
+		shown++;
+		buf_printf(&r->out, "%-*s  ", (int)path, v->path);
+		if (cell)
+			buf_printf(&r->out, "%-*s  ", (int)cell, v->cell ? v->cell : "");
+		buf_printf(&r->out, "%s\n", verdict_text(r->a, v));
+	}
+	buf_printf(&r->out, "%zu stacks: %zu fine", all->n, count[0]);
+	if (count[1])
+		buf_printf(&r->out, ", %zu with warnings", count[1]);
+	if (count[2])
+		buf_printf(&r->out, ", %zu with errors", count[2]);
+	buf_putc(&r->out, '\n');
+}
+
+static void
+json_names(struct json *j, const char *key, const struct names *all)
+{
+	json_list(j, key);
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, NULL, all->at[i]);
+	json_end(j);
+}
+
+static void
+show_json(struct run *r, const struct verdicts *all)
+{
+	struct json j = json_to(&r->out);
+
+	json_list(&j, NULL);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct verdict *v = &all->at[i];
+
+		json_map(&j, NULL);
+		json_text(&j, "path", v->path);
+		if (v->cell)
+			json_text(&j, "cell", v->cell);
+		json_text(&j, "verdict",
+			  v->errors.n   ? "error" :
+			  v->warnings.n ? "warning" :
+					  "fine");
+		if (v->summary)
+			json_text(&j, "stack", v->summary);
+		json_names(&j, "errors", &v->errors);
+		json_names(&j, "warnings", &v->warnings);
+		json_names(&j, "not_judged", &v->unjudged);
+		json_int(&j, "facts", v->facts);
+		json_end(&j);
+	}
+	json_end(&j);
 }
 
 int
 verb_check(struct run *r)
 {
-	bool fine = false;
+	struct verdicts all = { 0 };
+	struct buf choices = BUF(r->a);
 
+	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
+		return usage_error("check has two formats: text and json");
 	if (r->o->fix)
 		return check_fix(r);
 	if (r->o->dry_run)
 		return usage_error("--dry-run goes with --fix: it shows what --fix would change");
 	for (size_t i = 0; i < r->o->args.n; i++) {
 		struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[i]);
-		const char *line = check_recipe(r, &r->ds, &ro, NULL, NULL);
 
-		fine |= line != NULL;
-		if (line)
-			buf_printf(&r->out, "%s\n", line);
+		check_cells(r, &r->ds, &ro, NULL, NULL, &all, &choices);
 	}
-	/* Nobody must take "fine" for more than it is. */
-	if (fine)
-		buf_puts(&r->out,
-			 "  judged: its form, and whether each part exists; not yet whether all "
-			 "versions fit each other\n");
+	if (r->o->format == FORMAT_JSON)
+		show_json(r, &all);
+	else if (all.n > 1)
+		show_table(r, &all);
+	else if (all_fine(&all))
+		buf_printf(&r->out, "%s\n%s", fine_text(r->a, &all), buf_text(&choices));
 	return EXIT_DONE;
 }
