@@ -158,7 +158,7 @@ fit_row_build_prefer_cuda(struct fit_ask *q)
 	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda");
 	solve_word *set;
 
-	if (!own || fit_cuda_asked(w))
+	if (!own)
 		return;
 	set = fit_cuda_named(w, cuda, own);
 	if (!solve_set_count(set, fit_at(w, cuda)->n))
@@ -218,6 +218,7 @@ fit_row_torch_prefer_toolkit(struct fit_ask *q)
 		pinned_toolkit(q);
 }
 
+/* Of one that is named resolve/ says it, with the place to write `image`. */
 void
 fit_row_cuda_wheels(struct fit_ask *q)
 {
@@ -227,7 +228,7 @@ fit_row_cuda_wheels(struct fit_ask *q)
 	solve_word *without = fit_none(w, q->thing);
 	struct solve_term term = { .thing = q->thing, .set = without };
 
-	if (w->r->cuda_from != CUDA_WHEELS)
+	if (w->r->cuda_from != CUDA_WHEELS || w->r->cuda.s)
 		return;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct cuda_toolkit *c = t->c[i].entry;

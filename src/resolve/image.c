@@ -56,10 +56,7 @@ judge_cuda(struct work *w)
 	const char *asked = w->s->cuda.value, *why = facts_cuda_impossible(w->f, asked);
 	struct diag *d;
 
-	if (why) {
-		d = diag_at(w->ds, E_CUDA_NEVER, w->s->cuda.at, "there is no CUDA %s", asked);
-		diag_why(d, "%s", why);
-		diag_help(d, "`stackbuild facts cuda` lists the releases");
+	if (why) { /* told by fit/ */
 		w->s->cuda = (struct choice){ 0 };
 	} else if (!facts_cuda(w->f, asked)) {
 		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at, "nothing is known of CUDA %s",
@@ -67,26 +64,6 @@ judge_cuda(struct work *w)
 		diag_why(d, "the knowledge has no such release; its driver, compilers and GPUs are "
 			    "not judged");
 	}
-}
-
-/* cuda: and a base that brings another one: the compiler would be the base's. */
-static void
-judge_both(struct work *w)
-{
-	const struct recipe *r = w->r;
-	const char *has = w->s->image.cuda;
-	struct diag *d;
-
-	if (!r->cuda.s || !has || (r->cuda_from != CUDA_AUTO && r->cuda_from != CUDA_IMAGE))
-		return;
-	if (!strcmp(r->cuda.s, has) || (same_series(w->a, r->cuda.s, has) &&
-					!strcmp(version_series(w->a, r->cuda.s), r->cuda.s)))
-		return;
-	d = diag_at(w->ds, E_CUDA_TWICE, r->cuda.at, "CUDA %s is asked for, and the base has %s",
-		    r->cuda.s, has);
-	diag_note(d, r->base.at, "the base is named here");
-	diag_fix(d, r->cuda.at, edit_scalar(w->a, r->cuda.at, has),
-		 "write cuda: %s, or remove one of the two", has);
 }
 
 void
@@ -102,7 +79,6 @@ resolve_image(struct work *w)
 		if (s->image.os)
 			s->os = facts_os(w->f, s->image.os);
 	}
-	judge_both(w);
 	if (r->cuda.s)
 		s->cuda = choice_given(r->cuda, "the recipe asks for it");
 	else if (s->image.cuda)
