@@ -39,18 +39,27 @@ fit_row_build_driver(struct fit_ask *q)
 	}
 }
 
-/* The driver of the first release of a series: its images start from that one on. */
+/*
+ * The driver of the first release of a series: its images start from that one on.  Where none
+ * is known it is at least that of the series before: drivers are numbered as CUDA is.
+ */
 static const char *
 driver_of_series(struct fit_work *w, const char *version)
 {
-	const char *series = fit_series(w->a, version);
+	const char *series = fit_series(w->a, version), *of = NULL, *driver = NULL;
 	size_t n;
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(fit_series(w->a, all[i]->version), series) && all[i]->driver_min)
-			return all[i]->driver_min;
-	return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const char *own = fit_series(w->a, all[i]->version);
+
+		if (!all[i]->driver_min || (of && !strcmp(of, own)) ||
+		    fit_version_order(w, own, series) > 0)
+			continue;
+		of = own;
+		driver = all[i]->driver_min;
+	}
+	return driver;
 }
 
 /* The container runtime does not look where NVIDIA_DISABLE_REQUIRE says so. */

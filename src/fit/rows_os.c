@@ -247,7 +247,7 @@ fit_row_python_os(struct fit_ask *q)
 	const struct fit_thing *t = fit_at(w, os);
 	solve_word *set = fit_none(w, os);
 
-	if (w->r->base.s || !w->r->python.s)
+	if (w->r->base.s || !w->r->python.s || strcmp(w->r->python.s, series) != 0)
 		return;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct os_release *r = t->c[i].entry;
