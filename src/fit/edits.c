@@ -132,6 +132,18 @@ value_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin
 	}
 }
 
+/* No release of it goes with the rest: it is not there any more. */
+static bool
+is_gone(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p)
+{
+	switch (p->kind) {
+	case PIN_VERSION:
+	case PIN_REF:
+	case PIN_REQUIREMENT: return !chosen(fit, &r->best, fit_at(fit->work, p->thing)->key);
+	default: return false;
+	}
+}
+
 /* What is said of it: "torch 2.6.0". */
 static const char *
 now_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p,
@@ -145,6 +157,9 @@ now_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *
 		return arena_printf(a, "not %s", fit_pin_name(fit, p));
 	if (p->kind == PIN_NEED)
 		return arena_printf(a, "no %s", fit_at(fit->work, p->thing)->label);
+	if (is_gone(fit, r, p))
+		return arena_printf(a, "no known release of %s",
+				    fit_at(fit->work, p->thing)->label);
 	if (p->kind == PIN_FROM)
 		return c ? !strcmp(c->text, "git") ?
 			   arena_printf(a, "%s from its repository", p->extension->name.s) :
@@ -175,6 +190,7 @@ fit_changes_of(const struct fit *fit, struct fit_repair *r)
 					 value :
 					 edit_scalar(a, p->at, value);
 		r->by_hand |= !c.text;
+		r->left_out |= is_gone(fit, r, p);
 		list_push(a, &r->changes, c);
 	}
 }

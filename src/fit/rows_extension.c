@@ -46,14 +46,16 @@ no_sdist(struct fit_work *w, const struct fit_release *x)
 
 /* Why its repository does not give it. */
 static struct reason
-no_tag(const struct fit_release *x, const struct recipe_extension *asked)
+no_tag(struct fit_work *w, const struct fit_release *x, const struct recipe_extension *asked)
 {
 	if (asked && (asked->ref.s || asked->git.s))
 		return (struct reason){ NULL, NULL };
 	if (!x->e->git)
 		return (struct reason){ "no repository is known of ", "" };
 	if (!x->r || !x->r->git_tag)
-		return (struct reason){ "no git tag is known of ", "" };
+		return (struct reason){ "no git tag is known of ",
+					arena_printf(w->a, "; `git: %s` takes a `ref:` of yours",
+						     x->e->git) };
 	return (struct reason){ NULL, NULL };
 }
 
@@ -125,7 +127,7 @@ fit_row_extension_source(struct fit_ask *q)
 
 		if (why.before)
 			add_to(q, &sdist, q->candidate, &x, why);
-		why = no_tag(&x, q->w->slots.at[source]->asked);
+		why = no_tag(q->w, &x, q->w->slots.at[source]->asked);
 		if (why.before)
 			add_to(q, &git, q->candidate, &x, why);
 	}
