@@ -91,7 +91,8 @@ edit_is_plain(const char *s)
 		/* < and > are no indicators here; people quote requirements all the same. */
 		if (c < ' ' || c >= 0x7f || strchr(",[]{}<>\\\"", c))
 			return false;
-		if ((c == ':' && s[i + 1] == ' ') || (c == ' ' && s[i + 1] == '#'))
+		if ((c == ':' && (s[i + 1] == ' ' || s[i + 1] == '?')) ||
+		    (c == ' ' && s[i + 1] == '#'))
 			return false;
 	}
 	return true;

@@ -131,7 +131,7 @@ plain_is_what_all_readers_take_for_this_text(void **state)
 		"a}",       "&a",      "*a",   "!a",       "|",          ">",
 		"'a'",      "\"a\"",   "%a",   "@a",       "`a`",        "---",
 		"...",      "a\tb",    "a\nb", "\xc3\xa9", "2025-06-01", "123456789012345678",
-		"550.120",  "a\\b",    "x[y]"
+		"550.120",  "a\\b",    "x[y]", "b:?"
 	};
 
 	(void)state;
