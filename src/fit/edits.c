@@ -137,6 +137,10 @@ static bool
 is_gone(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p)
 {
 	switch (p->kind) {
+	case PIN_NEED:
+		if (!p->extension)
+			return false;
+		/* fall through */
 	case PIN_VERSION:
 	case PIN_REF:
 	case PIN_REQUIREMENT: return !chosen(fit, &r->best, fit_at(fit->work, p->thing)->key);
@@ -155,11 +159,11 @@ now_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *
 
 	if (fit->solve_pins[p - fit->pins].fixed && p->kind != PIN_NEED)
 		return arena_printf(a, "not %s", fit_pin_name(fit, p));
-	if (p->kind == PIN_NEED)
-		return arena_printf(a, "no %s", fit_at(fit->work, p->thing)->label);
 	if (is_gone(fit, r, p))
 		return arena_printf(a, "no known release of %s",
 				    fit_at(fit->work, p->thing)->label);
+	if (p->kind == PIN_NEED)
+		return arena_printf(a, "no %s", fit_at(fit->work, p->thing)->label);
 	if (p->kind == PIN_FROM)
 		return c ? !strcmp(c->text, "git") ?
 			   arena_printf(a, "%s from its repository", p->extension->name.s) :

@@ -178,7 +178,8 @@ fit_row_extension_python(struct fit_ask *q)
 	if (!x.r || !x.r->requires_python)
 		return;
 	fit_allows(q, python, fit_in(q->w, python, x.r->requires_python), x.r->source,
-		   "%s wants Python %s: its metadata says so", x.name, x.r->requires_python);
+		   "%s wants Python %s: its metadata says so", x.name,
+		   fit_spec_words(q->w->a, x.r->requires_python));
 }
 
 void

@@ -372,7 +372,7 @@ complete(struct work *w, const struct recipe_extension *e)
 		x.release = extension_release(x.known, pinned);
 	else if (x.known && (e->git.s || e->branch.s))
 		x.release = resolve_ref(w, e, x.known);
-	else if (x.known && !e->url.s && x.known->pypi != PYPI_WHEEL)
+	else if (x.known && !e->url.s && x.known->pypi != PYPI_WHEEL && !is_refused(w, e))
 		x.release = resolve_release(w, e, x.known);
 	v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
 	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : in_file;
