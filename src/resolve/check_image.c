@@ -89,7 +89,7 @@ check_cudnn(struct work *w)
 
 	for (size_t i = 0; i < s->extensions.n; i++) {
 		const struct stack_extension *e = &s->extensions.at[i];
-		const char *needs = e->known ? e->known->needs_cudnn : NULL;
+		const char *needs = e->known ? e->known->needs_cudnn : NULL, *better;
 		struct diag *d;
 
 		/* Of an image that is not NVIDIA's nobody knows what is in it. */
@@ -104,7 +104,12 @@ check_cudnn(struct work *w)
 			 s->base.value);
 		if (s->base.at.line)
 			diag_note(d, s->base.at, "the base is named here");
-		diag_help(d, "take a cudnn-devel image as base");
+		better = s->base.given ? resolve_image_near(w, &s->image, true) : NULL;
+		if (better)
+			diag_fix(d, s->base.at, edit_scalar(w->a, s->base.at, better), "take %s",
+				 better);
+		else
+			diag_help(d, "take a cudnn-devel image as base");
 		diag_source(d, e->known->source);
 	}
 }

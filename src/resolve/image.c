@@ -22,6 +22,52 @@ is_sibling(const struct work *w, const struct image_name *n)
 	       !strcmp(t->version, n->cuda) && names_have(&t->image_os, n->os);
 }
 
+/* On one system; devel images are those that are listed, and the others are made beside them. */
+static const char *
+image_on(const struct work *w, const struct image_name *n, const char *version, bool cudnn,
+	 const char *os)
+{
+	static const char *const parts[] = { "-cudnn-", "-cudnn9-", "-cudnn8-" };
+	const char *why, *source;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		const char *part = cudnn ? parts[i] : "-";
+		const char *devel = arena_printf(w->a, "%s%sdevel-%s", version, part, os);
+
+		if (facts_image(w->f, w->a, n->repository, devel, &why, &source) == TRI_YES)
+			return arena_printf(w->a, "%s:%s%s%s-%s", n->repository, version, part,
+					    n->flavour, os);
+	}
+	return NULL;
+}
+
+const char *
+resolve_image_near(const struct work *w, const struct image_name *n, bool cudnn)
+{
+	const struct cuda_toolkit *t = n->cuda ? facts_cuda(w->f, n->cuda) : NULL;
+	const char *found;
+
+	if (!t || !n->flavour || n->digest)
+		return NULL;
+	found = n->os ? image_on(w, n, t->version, cudnn, n->os) : NULL;
+	for (size_t i = t->image_os.n; !found && i-- > 0;)
+		found = image_on(w, n, t->version, cudnn, t->image_os.at[i]);
+	return found;
+}
+
+static void
+help_image(struct work *w, struct diag *d)
+{
+	const char *near = resolve_image_near(w, &w->s->image, w->s->image.cudnn);
+
+	if (near)
+		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, near), "take %s", near);
+	else
+		diag_help(d,
+			  "`stackbuild facts cuda` lists releases with the systems that they have "
+			  "images for");
+}
+
 static void
 judge_image(struct work *w)
 {
@@ -30,7 +76,8 @@ judge_image(struct work *w)
 	struct diag *d;
 	enum tri can;
 
-	if (!n->tag && n->digest)
+	/* A release that never was is told by fit/. */
+	if ((!n->tag && n->digest) || (n->cuda && facts_cuda_impossible(w->f, n->cuda)))
 		return;
 	/* As docker reads it. */
 	can = facts_image(w->f, w->a, n->repository, n->tag ? n->tag : "latest", &why, &source);
@@ -39,9 +86,7 @@ judge_image(struct work *w)
 			    w->r->base.s);
 		if (why)
 			diag_why(d, "%s", why);
-		diag_help(d,
-			  "`stackbuild facts cuda` lists releases with the systems that they have "
-			  "images for");
+		help_image(w, d);
 		diag_source(d, source);
 	} else if (can == TRI_UNKNOWN && is_nvidia(n->repository) && !is_sibling(w, n)) {
 		d = diag_at(w->ds, W_IMAGE_UNKNOWN, w->r->base.at,

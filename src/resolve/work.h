@@ -54,6 +54,15 @@ bool names_have(const struct names *n, const char *name);
 /* Of the platform, as Python names it: "x86_64". */
 const char *resolve_machine(const struct work *w);
 
+/*
+ * resolve_image_near -- an image that exists, in place of one that does not: of the same
+ * release and flavour, with cuDNN as it is named there, on the same system if it has one.
+ *
+ *   in   cudnn: with cuDNN
+ *   out  its name; NULL: none is known
+ */
+const char *resolve_image_near(const struct work *w, const struct image_name *n, bool cudnn);
+
 /* The image of the second stage when the recipe names none. */
 struct choice resolve_runtime_base(const struct work *w);
 
