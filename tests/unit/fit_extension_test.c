@@ -109,6 +109,59 @@ wheels_of_a_release_and_the_system(void **state)
 		     "torch: {version: 2.6.0, index: cu124}\n" RELEASE("flash-attn", "2.8.3"));
 }
 
+static bool
+names_hold(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->at[i], name))
+			return true;
+	return false;
+}
+
+/* fit/ refuses exactly what resolve/ finds no address for. */
+static void
+one_release(const char *name, const char *version)
+{
+	static const char *const pythons[] = { "3.9", "3.11", "3.13" };
+	const struct extension_release *r =
+		extension_release(facts_extension(facts, name), version);
+	size_t n;
+	const struct torch_release *const *torches = facts_torch_all(facts, &n);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < torches[i]->nvariants * 3; k++) {
+			const struct torch_variant *v = &torches[i]->variants[k / 3];
+			const char *why, *source, *python = pythons[k % 3], *codes;
+			bool is;
+			struct wheel_wanted want = { torches[i]->version, v->cuda, python, "x86_64",
+						     v->cxx11abi };
+
+			/* PyPI's alone needs the index that PyPI is. */
+			if (!v->cuda || !names_hold(&torches[i]->pythons, python) || !v->index)
+				continue;
+			codes = codes_of(solved(arena_printf(
+				a,
+				"python: \"%s\"\ntorch: {version: %s, index: %s}\n"
+				"extensions: [{name: %s, version: %s, from: release}]\n",
+				python, torches[i]->version, v->tag, name, version)));
+			is = facts_extension_wheel(facts, a, r, &want, &why, &source) != NULL;
+			/* Where it has none, another reason may be told instead. */
+			if (is ? strstr(codes, "SB0235") != NULL : !*codes)
+				fail_msg("%s %s, torch %s %s, Python %s: %s", name, version,
+					 torches[i]->version, v->tag, python, codes);
+		}
+}
+
+static void
+wheels_as_the_knowledge_lists_them(void **state)
+{
+	(void)state;
+	one_release("causal-conv1d", "1.4.0");
+	one_release("mamba-ssm", "2.2.4");
+	one_release("mamba-ssm", "2.3.1");
+	one_release("flash-attn", "2.8.3");
+}
+
 /* --- a wheel by its address --- */
 
 #define WHEEL(file) "extensions: [{name: mamba-ssm, url: \"https://example.com/" file "\"}]\n"
@@ -218,6 +271,37 @@ gpus_and_extensions(void **state)
 	comes_to("SB0260", "gpus: [t4]\n" STACK "extensions: [flash-attn==2.5.8]\n");
 	comes_to("SB0260", "gpus: [t4]\n" STACK "packages: [flash-attn==2.5.8]\n");
 	comes_to("", "gpus: [l4]\n" STACK "extensions: [flash-attn==2.7.3]\n");
+}
+
+/* The first and the last releases with code for a GPU. */
+static void
+bounds_of_releases(void **state)
+{
+	static const struct {
+		const char *gpu, *index, *release;
+		bool runs;
+	} all[] = {
+		{ "rtx5090", "cu128", "causal-conv1d==1.5.2", false },
+		{ "rtx5090", "cu128", "causal-conv1d==1.5.3.post1", true },
+		{ "rtx5090", "cu128", "mamba-ssm==2.2.5", false },
+		{ "rtx5090", "cu128", "mamba-ssm==2.2.6.post3", true },
+		{ "b200", "cu128", "causal-conv1d==1.5.0.post8", false },
+		{ "b200", "cu128", "causal-conv1d==1.5.1", true },
+		{ "b200", "cu128", "mamba-ssm==2.2.4", false },
+		{ "b200", "cu128", "mamba-ssm==2.2.5", true },
+		{ "v100", "cu128", "mamba-ssm==2.3.1", true },
+		{ "v100", "cu128", "mamba-ssm==2.3.2.post1", false },
+		{ "v100", "cu128", "causal-conv1d==1.6.1", true },
+		{ "v100", "cu128", "causal-conv1d==1.6.2.post1", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		comes_to(all[i].runs ? "" : "SB0260",
+			 arena_printf(a,
+				      "gpus: [%s]\ntorch: {version: 2.9.1, index: %s}\n"
+				      "extensions: [%s]\n",
+				      all[i].gpu, all[i].index, all[i].release));
 }
 
 static void
@@ -391,11 +475,13 @@ main(void)
 		TEST(what_is_asked_of_python_and_torch),
 		TEST(wheels_of_a_release),
 		TEST(wheels_of_a_release_and_the_system),
+		TEST(wheels_as_the_knowledge_lists_them),
 		TEST(wheels_by_name),
 		TEST(wheels_among_packages),
 		TEST(wheels_of_a_nightly),
 		TEST(gpus_and_torch),
 		TEST(gpus_and_extensions),
+		TEST(bounds_of_releases),
 		TEST(nvcc_and_what_is_compiled),
 		TEST(single_packages),
 		TEST(mamba_and_its_friends),
