@@ -2,18 +2,39 @@
 
 /* The nearest stacks that work, and what they cost. */
 
-/* The pins, without those that other conflicts name; their numbers in `number`. */
+static bool
+has(const struct solve_indexes *all, unsigned i)
+{
+	for (size_t k = 0; k < all->n; k++)
+		if (all->at[k] == i)
+			return true;
+	return false;
+}
+
+/*
+ * The pins, without those that other conflicts name; their numbers in `number`.  Where all
+ * conflicts have one cure, the others are as it leaves them.
+ */
 static size_t
 pins_for(const struct fit *fit, const struct fit_conflict *c, struct solve_pin *pins,
 	 unsigned *number)
 {
+	const struct fit_cure *all = &fit->work->cure;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < fit->npins; i++) {
-		if (c && fit_pin_in_error(fit, i, c->found))
+		bool others = c && fit_pin_in_error(fit, i, c->found);
+		unsigned thing = fit->solve_pins[i].thing;
+
+		if (others && !all->found)
 			continue;
 		number[n] = i;
-		pins[n++] = fit->solve_pins[i];
+		pins[n] = fit->solve_pins[i];
+		if (others && has(&all->pins, i) && all->best.chosen[thing] >= 0)
+			pins[n].set =
+				fit_one(fit->work, thing, (size_t)all->best.chosen[thing]);
+		pins[n].fixed |= others;
+		n++;
 	}
 	return n;
 }
@@ -76,15 +97,6 @@ fit_repairs(const struct fit *fit, const struct fit_conflict *c, size_t max)
 }
 
 /* --- the stack of a repair --- */
-
-static bool
-has(const struct solve_indexes *all, unsigned i)
-{
-	for (size_t k = 0; k < all->n; k++)
-		if (all->at[k] == i)
-			return true;
-	return false;
-}
 
 /* The system of a base that is replaced is kept if it can be. */
 static void
@@ -177,7 +189,7 @@ count_cost(const struct fit *fit, struct fit_repair *r)
 
 static void
 add_way(const struct fit *fit, const struct fit_conflict *c, const struct solve_indexes *pins,
-	struct fit_repairs *out)
+	const struct solve_result *best, struct fit_repairs *out)
 {
 	struct fit_repair r = { .pins = *pins };
 
@@ -185,12 +197,47 @@ add_way(const struct fit *fit, const struct fit_conflict *c, const struct solve_
 		return;
 	for (size_t i = 0; i < pins->n; i++)
 		r.left_out |= fit->solve_pins[pins->at[i]].fixed;
-	r.best = solve_again(fit, c, pins);
+	r.best = best ? *best : solve_again(fit, c, pins);
 	if (r.best.status != SOLVE_FOUND)
 		return;
 	fit_changes_of(fit, &r);
 	count_cost(fit, &r);
 	list_push(fit->work->a, out, r);
+}
+
+/* One cure for all errors at once, so that what is done for one does not break another. */
+static void
+cure_all(const struct fit *fit)
+{
+	struct fit_cure *all = &fit->work->cure;
+	struct solve_repairs found = { 0 };
+
+	if (all->looked)
+		return;
+	all->looked = true;
+	if (fit->errors.n > 1)
+		found = repairs(fit, NULL, NULL, 1);
+	if (!found.n)
+		return;
+	all->pins = found.at[0].pins;
+	all->best = solve_again(fit, NULL, &all->pins);
+	all->found = all->best.status == SOLVE_FOUND;
+}
+
+/* The part of it that is for this conflict; what no conflict names is told with the first. */
+static struct solve_indexes
+share_of(const struct fit *fit, const struct fit_conflict *c)
+{
+	const struct solve_indexes *all = &fit->work->cure.pins;
+	struct solve_indexes mine = { 0 };
+
+	for (size_t i = 0; i < all->n; i++) {
+		bool first = c == &fit->errors.at[0] && !fit_pin_in_error(fit, all->at[i], NULL);
+
+		if (first || has(&c->found->pins, all->at[i]))
+			list_push(fit->work->a, &mine, all->at[i]);
+	}
+	return mine;
 }
 
 enum { CHANGES_MAX = 6 };
@@ -199,16 +246,25 @@ struct fit_repairs
 fit_ways_out(const struct fit *fit, const struct fit_conflict *c)
 {
 	struct fit_repairs out = { 0 };
-	struct solve_repairs first = repairs(fit, c, NULL, 1), other;
-	bool *keep = arena_array_of(fit->work->a, bool, fit->npins + 1);
+	struct solve_repairs found;
+	struct solve_indexes first = { 0 };
+	bool *keep = arena_array_of(fit->work->a, bool, fit->npins + 1), joint;
 
+	if (c->strength == FIT_HARD)
+		cure_all(fit);
+	joint = c->strength == FIT_HARD && fit->work->cure.found;
+	if (joint) {
+		first = share_of(fit, c);
+	} else if ((found = repairs(fit, c, NULL, 1)).n) {
+		first = found.at[0].pins;
+	}
 	if (!first.n)
 		return out;
-	add_way(fit, c, &first.at[0].pins, &out);
-	for (size_t i = 0; i < first.at[0].pins.n; i++)
-		keep[first.at[0].pins.at[i]] = true;
-	other = repairs(fit, c, keep, 1);
-	if (other.n && other.at[0].pins.n <= CHANGES_MAX)
-		add_way(fit, c, &other.at[0].pins, &out);
+	add_way(fit, c, &first, joint ? &fit->work->cure.best : NULL, &out);
+	for (size_t i = 0; i < first.n; i++)
+		keep[first.at[i]] = true;
+	found = repairs(fit, c, keep, 1);
+	if (found.n && found.at[0].pins.n <= CHANGES_MAX)
+		add_way(fit, c, &found.at[0].pins, NULL, &out);
 	return out;
 }

@@ -28,6 +28,13 @@ struct fit_slot {
 };
 struct fit_slots LIST(struct fit_slot *);
 
+/* What cures all errors together, once it was looked for. */
+struct fit_cure {
+	bool looked, found;
+	struct solve_indexes pins;
+	struct solve_result best;
+};
+
 struct fit_work {
 	struct arena *a;
 	const struct facts *f;
@@ -43,6 +50,7 @@ struct fit_work {
 	unsigned epoch;          /* one solver call: each fact is given once in it */
 	enum fit_strength upto;  /* facts weaker than this are held back */
 	unsigned made;           /* facts so far */
+	struct fit_cure cure;
 };
 
 /* --- things.c: things and candidates --- */
