@@ -31,8 +31,7 @@ pins_for(const struct fit *fit, const struct fit_conflict *c, struct solve_pin *
 		number[n] = i;
 		pins[n] = fit->solve_pins[i];
 		if (others && has(&all->pins, i) && all->best.chosen[thing] >= 0)
-			pins[n].set =
-				fit_one(fit->work, thing, (size_t)all->best.chosen[thing]);
+			pins[n].set = fit_one(fit->work, thing, (size_t)all->best.chosen[thing]);
 		pins[n].fixed |= others;
 		n++;
 	}
@@ -220,6 +219,9 @@ cure_all(const struct fit *fit)
 	if (!found.n)
 		return;
 	all->pins = found.at[0].pins;
+	for (size_t i = 0; i < all->pins.n; i++)
+		if (fit->solve_pins[all->pins.at[i]].fixed)
+			return; /* one of them has no cure: each is told by itself */
 	all->best = solve_again(fit, NULL, &all->pins);
 	all->found = all->best.status == SOLVE_FOUND;
 }
