@@ -14,6 +14,7 @@ PYTHON3 ?= python3
 VENV ?= $(BUILD)/venv
 FUZZ_S ?= 60
 INJECT_N ?= 1000000
+RANDOM_N ?= 20000
 FUZZ_CC ?= clang
 VERSION := $(shell sed -n '1s/^. stackbuild //p' NEWS.md)
 
@@ -195,7 +196,7 @@ $(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_c)
 	$(Q)$(FUZZ_CC) $(std) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		-o $@ $< $(fuzz_c) -lyaml -lcrypto
 
-# INJECT_N= for fewer hostile recipes than a million.
+# INJECT_N= for fewer hostile recipes than a million, RANDOM_N= for fewer random ones.
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory fuzz-run
 
@@ -207,6 +208,7 @@ fuzz-run: $(fuzzers) all $(VENV)/ok
 	@BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) ci/fuzz $(fuzzers)
 	@BUILD=$(BUILD) STACKBUILD=$(abspath $(BUILD)/stackbuild) PYTHON=$(abspath $(VENV))/bin/python ROOT=$(CURDIR) \
 		INJECT_N=$(INJECT_N) tests/suites/injection
+	@STACKBUILD=$(abspath $(BUILD)/stackbuild) ROOT=$(CURDIR) RANDOM_N=$(RANDOM_N) $(PYTHON3) tests/suites/random
 
 # --- with network: whole builds, and peers ---
 
