@@ -13,6 +13,21 @@ chosen(const struct fit *fit, const struct solve_result *r, const char *key)
 	return &fit_at(fit->work, (unsigned)at)->c[r->chosen[at]];
 }
 
+/* "cu121" of ".../whl/cu121/" too. */
+static const char *
+index_name(struct arena *a, const char *index)
+{
+	size_t n = strlen(index), start;
+
+	if (!strcmp(index, "pypi"))
+		return "PyPI";
+	while (n && index[n - 1] == '/')
+		n--;
+	for (start = n; start && index[start - 1] != '/';)
+		start--;
+	return arena_copy(a, index + start, n - start);
+}
+
 const char *
 fit_pin_name(const struct fit *fit, const struct fit_pin *p)
 {
@@ -20,7 +35,7 @@ fit_pin_name(const struct fit *fit, const struct fit_pin *p)
 
 	switch (p->kind) {
 	case PIN_TORCH: return arena_printf(a, "torch %s", p->text);
-	case PIN_INDEX: return arena_printf(a, "the %s build", p->text);
+	case PIN_INDEX: return arena_printf(a, "the %s build", index_name(a, p->text));
 	case PIN_CUDA: return arena_printf(a, "CUDA %s", p->text);
 	case PIN_PYTHON: return arena_printf(a, "Python %s", p->text);
 	case PIN_DRIVER: return arena_printf(a, "driver %s", p->text);
@@ -60,6 +75,19 @@ image_for(const struct fit *fit, const struct solve_result *r, const struct imag
 		       NULL;
 }
 
+/* True if a range was too low for what works: then it begins there, else it ends there. */
+static bool
+ends_below(struct arena *a, const struct specifiers *spec, const char *version)
+{
+	const char *text = specifiers_text(a, spec), *p = text + strcspn(text, "<");
+	const char *bound = p + strspn(p, "<=");
+	const struct version *v, *end;
+
+	end = *p ? version_parse(a, arena_copy(a, bound, strcspn(bound, ","))) : NULL;
+	v = version_parse(a, version);
+	return end && v && version_cmp(end, v) <= 0;
+}
+
 /* An exact pin stays exact; numpy is known by its major; another range ends at what works. */
 static const char *
 requirement_for(const struct fit *fit, const struct requirement *req, const char *version)
@@ -74,10 +102,10 @@ requirement_for(const struct fit *fit, const struct requirement *req, const char
 			   i + 1 == req->extras.n ? "]" : "");
 	if (specifiers_pin(req->spec))
 		buf_printf(&b, "==%s", version);
-	else if (!strcmp(req->key, "numpy") && v && version_release(v, 0) < 2)
-		buf_puts(&b, "<2");
+	else if (!strcmp(req->key, "numpy") && v)
+		buf_puts(&b, version_release(v, 0) < 2 ? "<2" : ">=2");
 	else
-		buf_printf(&b, "<=%s", version);
+		buf_printf(&b, "%s%s", ends_below(a, req->spec, version) ? ">=" : "<=", version);
 	if (req->marker)
 		buf_printf(&b, "; %s", marker_text(a, req->marker));
 	return buf_text(&b);

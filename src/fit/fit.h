@@ -37,6 +37,9 @@ enum fit_kind {
 	FIT_KINDS
 };
 
+/* The oldest series that is chosen without being asked for: 3.10 ended in October 2026. */
+#define PYTHON_OLDEST "3.11"
+
 struct fit_candidate {
 	const char *text;        /* "2.2.2", "cu121"; what sentences and fixes say */
 	const struct version *v; /* of releases and series; else NULL */

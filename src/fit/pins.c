@@ -3,8 +3,10 @@
 /* What the recipe asks for, as pins: each place once, with the words to speak of it. */
 
 enum {
-	LIGHT = 1,   /* an extension or a package: its own layer is made again */
-	MIDDLE = 10, /* Python, torch, the base: everything is */
+	SOURCE = 1,  /* where the code of a version comes from: the version stays */
+	LIGHT = 2,   /* an extension or a package: its own layer is made again */
+	PLACE = 6,   /* Python, CUDA, the base: everything is */
+	TORCH = 10,  /* the same, and it is what the rest is chosen for */
 	HEAVY = 1000 /* what is given by the machines that are there */
 };
 
@@ -104,7 +106,7 @@ pins_of_torch(struct fit_work *w)
 		const char *text = version_public(w->a, v);
 
 		pin_text(w, PIN_TORCH, torch, r->torch.version, text,
-			 fit_one(w, torch, fit_candidate(w, torch, text)), MIDDLE);
+			 fit_one(w, torch, fit_candidate(w, torch, text)), TORCH);
 	} else {
 		need(w, torch, "the recipe asks for torch");
 	}
@@ -125,7 +127,7 @@ pins_of_base(struct fit_work *w)
 	if (r->base.s) {
 		base = fit_slot(w, FIT_BASE, "base");
 		pin_text(w, PIN_BASE, base, r->base, r->base.s,
-			 fit_one(w, base, fit_candidate(w, base, r->base.s)), MIDDLE);
+			 fit_one(w, base, fit_candidate(w, base, r->base.s)), PLACE);
 		/* What a repair takes instead: any image that brings what the rest wants. */
 		fit_candidate(w, base, "another");
 		if (w->image.os)
@@ -147,7 +149,7 @@ pins_of_base(struct fit_work *w)
 				solve_set_add(set, i);
 		if (!series || !solve_set_count(set, t->n))
 			set = fit_one(w, cuda, fit_candidate(w, cuda, r->cuda.s));
-		pin_text(w, PIN_CUDA, cuda, r->cuda, r->cuda.s, set, MIDDLE);
+		pin_text(w, PIN_CUDA, cuda, r->cuda, r->cuda.s, set, PLACE);
 	} else if (w->compiles) {
 		need(w, cuda, "extensions are compiled with a CUDA toolkit");
 	}
@@ -162,7 +164,7 @@ pins_of_place(struct fit_work *w)
 
 	if (r->python.s)
 		pin_text(w, PIN_PYTHON, python, r->python, r->python.s,
-			 fit_one(w, python, fit_candidate(w, python, r->python.s)), MIDDLE);
+			 fit_one(w, python, fit_candidate(w, python, r->python.s)), PLACE);
 	else
 		need(w, python, "there is a Python");
 	machine = fit_slot(w, FIT_MACHINE, "machine");
@@ -376,7 +378,7 @@ pin_extension(struct fit_work *w, enum fit_pin_kind kind, const struct recipe_ex
 		    .note = arena_printf(w->a, "%s is asked for here", e->name.s),
 		    .sentence = arena_printf(w->a, "the recipe asks for %s %s", e->name.s, shown),
 		    .extension = e },
-	    set, LIGHT);
+	    set, kind == PIN_FROM ? SOURCE : LIGHT);
 }
 
 /* The release that a git ref is; a commit is a release of which nothing is known. */

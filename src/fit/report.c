@@ -79,6 +79,9 @@ headline(const struct fit *fit, const struct solve_conflict *c, const struct fit
 	const struct fit_pin *from = at->extension ? source_of(fit, c, at) : NULL;
 	const char *name = fit_pin_name(fit, at), *others = the_others(fit, c, at);
 
+	if (at->kind == PIN_FROM && others && starts_with(others, at->extension->name.s) &&
+	    !strstr(others, " and "))
+		return arena_printf(a, "%s cannot come from %s", others, name);
 	if (at->kind == PIN_FROM && at->extension)
 		return arena_printf(a, "%s cannot come from %s%s%s", at->extension->name.s, name,
 				    others ? ": it does not go with " : "", others ? others : "");

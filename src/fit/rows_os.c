@@ -217,9 +217,6 @@ fit_row_os_apt(struct fit_ask *q)
 		fit_clash(q, &term, 1, NULL, "%s has no apt", id);
 }
 
-/* Nearly all has wheels for this one and those after it. */
-#define PYTHON_OLDEST "3.11"
-
 /* A system's own Python before one that is brought. */
 void
 fit_row_os_python(struct fit_ask *q)

@@ -168,10 +168,11 @@ void
 fit_row_python_usual(struct fit_ask *q)
 {
 	const struct fit_candidate *c = &fit_at(q->w, q->thing)->c[q->candidate];
-	struct solve_term term;
+	struct solve_term term = fit_is(q->w, q->thing, q->candidate);
 
-	if (!ends_with(c->text, "t"))
-		return;
-	term = fit_is(q->w, q->thing, q->candidate);
-	fit_clash(q, &term, 1, NULL, "Python %s is the free-threaded one", c->text);
+	if (ends_with(c->text, "t"))
+		fit_clash(q, &term, 1, NULL, "Python %s is the free-threaded one", c->text);
+	else if (fit_version_order(q->w, c->text, PYTHON_OLDEST) < 0 &&
+		 q->w->r->python_from != PYTHON_OS)
+		fit_clash(q, &term, 1, NULL, "Python's makers do not mend %s any more", c->text);
 }

@@ -95,14 +95,11 @@ fill_os(struct fit_work *w, struct fit_slot *s)
 			add(w, s, all[i].id, &all[i], false);
 }
 
-/* The oldest series that Python's makers still mend: nearly everything has wheels for it. */
-#define PYTHON_FIRST "3.11"
-
 static void
 fill_python(struct fit_work *w, struct fit_slot *s)
 {
 	struct names all = facts_python_series(w->f);
-	const struct version *first = version_parse(w->a, PYTHON_FIRST);
+	const struct version *first = version_parse(w->a, PYTHON_OLDEST);
 
 	for (size_t i = 0; i < all.n; i++) {
 		const struct version *v = version_parse(w->a, all.at[i]);

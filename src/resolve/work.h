@@ -31,9 +31,6 @@ void resolve_apt(struct work *w);        /* the operating system's packages, bot
 
 void resolve_check(struct work *w); /* what checks.def judges, at the end */
 
-/* The oldest series that is chosen without being asked for: 3.10 ended in October 2026. */
-#define PYTHON_OLDEST "3.11"
-
 /* --- choices --- */
 
 struct choice choice_given(struct text t, const char *reason);
