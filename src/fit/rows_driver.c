@@ -86,17 +86,3 @@ fit_row_cuda_driver(struct fit_ask *q)
 		   "an image with CUDA %s does not start on a driver before %s",
 		   fit_series(w->a, t->version), least);
 }
-
-/* Of a release whose driver is not known it is not known whether it would start. */
-void
-fit_row_cuda_driver_known(struct fit_ask *q)
-{
-	struct fit_work *w = q->w;
-	const struct cuda_toolkit *t = fit_at(w, q->thing)->c[q->candidate].entry;
-	struct solve_term term = fit_is(w, q->thing, q->candidate);
-
-	if (fit_find(w, "driver") >= 0 && looks_at_driver(w) &&
-	    !(t && driver_of_series(w, t->version)))
-		fit_clash(q, &term, 1, NULL, "which driver CUDA %s needs is not known",
-			  fit_at(w, q->thing)->c[q->candidate].text);
-}
