@@ -204,6 +204,19 @@ add_way(const struct fit *fit, const struct fit_conflict *c, const struct solve_
 	list_push(fit->work->a, out, r);
 }
 
+/* What one of these pins asks for is not there any more. */
+static bool
+leaves_out(const struct fit *fit, const struct solve_result *r, const struct solve_indexes *pins)
+{
+	for (size_t i = 0; i < pins->n; i++) {
+		unsigned thing = fit->pins[pins->at[i]].thing;
+
+		if (thing >= r->nthings || r->chosen[thing] < 0)
+			return true;
+	}
+	return false;
+}
+
 /* One cure for all errors at once, so that what is done for one does not break another. */
 static void
 cure_all(const struct fit *fit)
@@ -223,7 +236,7 @@ cure_all(const struct fit *fit)
 		if (fit->solve_pins[all->pins.at[i]].fixed)
 			return; /* one of them has no cure: each is told by itself */
 	all->best = solve_again(fit, NULL, &all->pins);
-	all->found = all->best.status == SOLVE_FOUND;
+	all->found = all->best.status == SOLVE_FOUND && !leaves_out(fit, &all->best, &all->pins);
 }
 
 /* The part of it that is for this conflict; what no conflict names is told with the first. */
