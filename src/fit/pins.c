@@ -329,7 +329,7 @@ pin_requirement(struct fit_work *w, const struct recipe_requirement *q)
 	const char *wheel;
 	unsigned thing;
 
-	if (!applies(w, req) || !strcmp(key, "torch"))
+	if (!applies(w, req) || (!strcmp(key, "torch") && !fit_asks_of_torch(w, req)))
 		return;
 	wheel = req->url && fit_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
 	if (!wheel && !judged(w, key)) {

@@ -302,3 +302,15 @@ fit_named(struct fit_work *w, unsigned thing, const struct names *names, bool un
 	}
 	return set;
 }
+
+bool
+fit_asks_of_torch(struct fit_work *w, const struct requirement *req)
+{
+	unsigned thing;
+
+	if (!w->r->torch.at.line || req->url)
+		return false;
+	thing = fit_slot(w, FIT_TORCH, "torch");
+	return solve_set_count(fit_in(w, thing, specifiers_text(w->a, req->spec)),
+			       fit_at(w, thing)->n) > 0;
+}

@@ -147,6 +147,12 @@ void fit_changes_of(const struct fit *fit, struct fit_repair *r);
 /* The name of a pinned thing in a sentence: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
 const char *fit_pin_name(const struct fit *fit, const struct fit_pin *p);
 
+/*
+ * True of a torch among the packages that pip is given beside the one of `torch:`. What no known
+ * release is in is left to pip.
+ */
+bool fit_asks_of_torch(struct fit_work *w, const struct requirement *req);
+
 /* --- pins.c --- */
 
 void fit_pins(struct fit_work *w);
