@@ -84,6 +84,8 @@ struct torch_arch_list {
 /* False if nothing is known of that release. */
 bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
 			   struct torch_arch_list *out);
+/* The torch whose wheel on PyPI is a CPU build for aarch64: "<2.11", and the claim's source. */
+const char *facts_torch_aarch64_cpu(const struct facts *f, const char **source);
 /* The index of a tag whose torch is not known: by the rule that all of them follow. */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
 

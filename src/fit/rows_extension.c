@@ -201,6 +201,29 @@ fit_row_extension_cpu(struct fit_ask *q)
 		e->name);
 }
 
+/* PyPI's torch for aarch64 was a CPU build up to a release. */
+void
+fit_row_extension_aarch64(struct fit_ask *q)
+{
+	struct fit_work *w = q->w;
+	const struct extension *e = w->slots.at[q->thing]->entry;
+	const char *source, *spec = facts_torch_aarch64_cpu(w->f, &source);
+	int index = fit_find(w, "torch index");
+	unsigned machine = fit_slot(w, FIT_MACHINE, "machine");
+	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
+	struct fit_terms t = { 0 };
+
+	if (!e || e->cpu != TRI_NO || !spec || index < 0)
+		return;
+	fit_and(&t, q->thing, fit_all(w, q->thing));
+	fit_and(&t, (unsigned)index, fit_all(w, (unsigned)index));
+	fit_and(&t, machine, fit_one(w, machine, fit_candidate(w, machine, "aarch64")));
+	fit_and(&t, torch, fit_in(w, torch, spec));
+	fit_clash(q, t.at, t.n, source,
+		  "PyPI's torch for aarch64 is a CPU build in %s, and %s is CUDA code", spec,
+		  e->name);
+}
+
 /* An -std= of its own below which torch's headers stop with #error. */
 void
 fit_row_extension_std(struct fit_ask *q)
