@@ -40,6 +40,9 @@ struct options {
 	const char *out; /* -o: a folder, or "-" */
 	struct names targets, sets, gpus, with;
 	const char *cuda, *python, *driver;
+	struct names froms, extensions, packages; /* of init */
+	const char *torch, *base, *name;
+	bool modal;
 	bool verbose;
 	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
 	bool extends_anywhere, fix, dry_run, force;

@@ -17,9 +17,8 @@ struct verdict {
 };
 struct verdicts LIST(struct verdict);
 
-/* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
-static const char *
-summary_of(struct arena *a, const struct stack *s)
+const char *
+stack_summary(struct arena *a, const struct stack *s)
 {
 	struct buf out = BUF(a);
 	const char *sep = "";
@@ -128,7 +127,7 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 			const struct fit *fit = p->stack->fit;
 
 			render_judge(scratch, ds, p);
-			v.summary = arena_strdup(r->a, summary_of(scratch, p->stack));
+			v.summary = arena_strdup(r->a, stack_summary(scratch, p->stack));
 			v.facts = fit->facts_used;
 			for (size_t k = 0; k < fit->unjudged.n; k++)
 				once(r->a, &v.unjudged, arena_strdup(r->a, fit->unjudged.at[k]));

@@ -40,6 +40,10 @@ const char *check_recipe(struct run *r, struct diags *ds, const struct recipe_op
 /* check --fix, of all the files named. */
 int check_fix(struct run *r);
 
+/* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
+struct stack;
+const char *stack_summary(struct arena *a, const struct stack *s);
+
 /* One line on standard error; returns EXIT_USAGE. */
 int usage_error(const char *why);
 
