@@ -39,7 +39,7 @@ base_name(const char *path)
 struct sources LIST(const struct source *);
 
 static bool
-read_sources(struct run *r, const struct names *paths, struct init *n)
+read_sources(struct run *r, const struct names *paths, struct init *n, bool *empty)
 {
 	struct sources sources = { 0 };
 	struct buf from = BUF(r->a);
@@ -49,8 +49,10 @@ read_sources(struct run *r, const struct names *paths, struct init *n)
 			fs_read(r->a, &r->ds, paths->at[i], FS_READ_MAX, (struct span){ 0 });
 
 		/* Nothing was sent: beside options that is no mistake. */
-		if (src && !src->size && !r->o->froms.n && has_options(r->o))
-			return true;
+		if (src && !src->size && !r->o->froms.n) {
+			*empty = !has_options(r->o);
+			return !*empty;
+		}
 		src = src ? init_text(r->a, &r->ds, src) : NULL;
 		if (!src)
 			return false;
@@ -209,6 +211,10 @@ sources_of(struct run *r, struct names *paths, bool *ask)
 	return paths->n || has_options(r->o) || *ask;
 }
 
+static const char nothing[] = "nothing to begin with: pip freeze | stackbuild init, or --from "
+			      "Dockerfile, or --torch 2.2.2 --extension mamba-ssm, or run it on a "
+			      "terminal";
+
 int
 verb_init(struct run *r)
 {
@@ -217,12 +223,10 @@ verb_init(struct run *r)
 	struct init n = { 0 };
 	struct names paths;
 	unsigned warnings;
-	bool ask;
+	bool ask, empty = false;
 
 	if (!sources_of(r, &paths, &ask))
-		return usage_error("nothing to begin with: pip freeze | stackbuild init, or --from "
-				   "Dockerfile, or --torch 2.2.2 --extension mamba-ssm, or run it "
-				   "on a terminal");
+		return usage_error(nothing);
 	if (strcmp(path, "-") != 0 && fs_exists(path)) {
 		diag_help(diag_at(&r->ds, E_INIT_EXISTS, (struct span){ 0 }, "`%s` exists already",
 				  path),
@@ -231,8 +235,8 @@ verb_init(struct run *r)
 	}
 	if (ask)
 		ask_all(r, &n);
-	else if (!read_sources(r, &paths, &n) || !take_options(r, &n))
-		return EXIT_DIAGNOSED;
+	else if (!read_sources(r, &paths, &n, &empty) || !take_options(r, &n))
+		return empty ? usage_error(nothing) : EXIT_DIAGNOSED;
 	if (ask)
 		n.name = (struct text){ r->o->name, { 0 } };
 	text = init_recipe(r->a, &r->ds, r->facts, &n, path, &s, &warnings);

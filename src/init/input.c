@@ -45,7 +45,8 @@ static const struct source *
 refuse(struct diags *ds, const struct source *src, uint32_t line, const char *what)
 {
 	struct diag *d =
-		diag_at(ds, E_INIT_INPUT, (struct span){ .src = src, .line = line }, "%s", what);
+		diag_at(ds, E_INIT_INPUT,
+			(struct span){ .src = src, .line = line, .col = line != 0 }, "%s", what);
 
 	diag_help(d, "give it the output of `pip freeze`, a requirements file or a Dockerfile");
 	return NULL;

@@ -365,8 +365,7 @@ put_head(struct writer *w)
 	} else {
 		buf_puts(&w->b, "Written by");
 	}
-	buf_puts(&w->b,
-		 " stackbuild init.  What was chosen says why; `stackbuild check` judges it.");
+	buf_puts(&w->b, " stackbuild init: each choice says why.");
 	end_line(w);
 	end_line(w);
 	put_key(w, "stack", &n->name, NULL);

@@ -1,0 +1,68 @@
+/*
+ * libFuzzer: what init reads: lists of requirements, and Dockerfiles (by their first line).
+ *
+ * What must hold: a reader that fails has said why; places lie in the text; what is made
+ * of the list is a recipe, or an error says why not.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "init/init.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void
+check_places(const struct diags *ds, const struct source *src)
+{
+	const char *line;
+	size_t n;
+
+	for (const struct diag *d = ds->head; d; d = d->next)
+		if (d->at.src == src && d->at.line)
+			must(source_line(src, d->at.line, &line, &n));
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct arena *forever;
+	static const struct facts *facts;
+	struct arena *a = arena_new();
+	struct source raw = { "fuzz", arena_copy(a, (const char *)data, size), size };
+	const struct source *src;
+	const struct stack *s;
+	struct init n = { 0 };
+	struct names read = { 0 };
+	unsigned warnings;
+	struct diags ds;
+	bool fine;
+
+	if (!forever) {
+		forever = arena_new();
+		diags_init(&ds, forever);
+		facts = facts_load(forever, &ds, NULL);
+		must(facts != NULL);
+	}
+	diags_init(&ds, a);
+	src = init_text(a, &ds, &raw);
+	must((src != NULL) == !ds.errors);
+	if (src) {
+		fine = init_is_dockerfile(src) ? init_dockerfile(a, &ds, facts, src, &read, &n) :
+						 init_requirements(a, &ds, facts, src, &n);
+		must(fine == !ds.errors);
+		check_places(&ds, src);
+		if (fine && size < 400)
+			must((init_recipe(a, &ds, facts, &n, "stack.yaml", &s, &warnings) !=
+			      NULL) == !ds.errors);
+	}
+	arena_free(a);
+	return 0;
+}
