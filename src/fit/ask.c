@@ -111,7 +111,7 @@ fit_against(const struct fit *fit, const char *key, size_t candidate)
 					.fixed = true };
 	w->upto = FIT_HARD;
 	p = fit_provider(w);
-	found = solve_conflicts(w->a, &p, pins, n, FIT_BUDGET, NULL);
+	found = solve_conflicts(w->a, &p, pins, n, FIT_BUDGET(w), NULL);
 	return most_telling(&found);
 }
 
@@ -138,7 +138,7 @@ fit_others(const struct fit *fit, const char *key)
 					      .set = fit_one(w, (unsigned)thing, i),
 					      .fixed = true };
 		p = fit_provider(w);
-		found = solve_conflicts(w->a, &p, pins, n + 1, FIT_BUDGET, NULL);
+		found = solve_conflicts(w->a, &p, pins, n + 1, FIT_BUDGET(w), NULL);
 		one.can = !found.n;
 		one.why = most_telling(&found);
 		one.chosen = (size_t)thing < fit->nchosen && fit->chosen[thing] == (int)i;

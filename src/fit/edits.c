@@ -201,6 +201,8 @@ now_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *
 		return "another base image";
 	if (p->kind == PIN_URL)
 		return c ? arena_printf(a, "%s %s", p->extension->name.s, c->text) : "another file";
+	if (p->kind == PIN_REQUIREMENT && !value)
+		return arena_printf(a, "another %s", p->requirement->req->name);
 	as.text = value ? value : c ? c->text : "another";
 	return fit_pin_name(fit, &as);
 }

@@ -247,29 +247,32 @@ switch_off(const struct solve_facts *facts, enum fit_strength strength, bool all
 	return any;
 }
 
-static bool
-is_in(const struct solve_indexes *pins, unsigned pin)
+/*
+ * Which error names a pin: one at most, but for what is given.  That is let go only where a
+ * conflict is about nothing else.
+ */
+static void
+mark_pins(struct fit_work *w, const struct fit *fit)
 {
-	for (size_t i = 0; i < pins->n; i++)
-		if (pins->at[i] == pin)
-			return true;
-	return false;
+	w->error_of = arena_array_of(w->a, unsigned, fit->npins + 1);
+	for (unsigned k = 0; k < fit->errors.n; k++) {
+		const struct solve_indexes *pins = &fit->errors.at[k].found->pins;
+		bool given = true;
+
+		for (size_t j = 0; j < pins->n; j++)
+			given &= fit->solve_pins[pins->at[j]].fixed;
+		for (size_t j = 0; j < pins->n; j++)
+			if (given || !fit->solve_pins[pins->at[j]].fixed)
+				w->error_of[pins->at[j]] = k + 1;
+	}
 }
 
-/* What is given is let go only where a conflict is about nothing else. */
 bool
 fit_pin_in_error(const struct fit *fit, unsigned pin, const struct solve_conflict *but)
 {
-	for (size_t k = 0; k < fit->errors.n; k++) {
-		const struct solve_conflict *c = fit->errors.at[k].found;
-		bool given = true;
+	unsigned k = fit->work->error_of[pin];
 
-		for (size_t j = 0; j < c->pins.n; j++)
-			given &= fit->solve_pins[c->pins.at[j]].fixed;
-		if (c != but && is_in(&c->pins, pin) && (given || !fit->solve_pins[pin].fixed))
-			return true;
-	}
-	return false;
+	return k && fit->errors.at[k - 1].found != but;
 }
 
 /* The pins that are in no error. */
@@ -292,9 +295,11 @@ find_errors(struct fit_work *w, struct fit *fit)
 
 	w->upto = FIT_HARD;
 	p = fit_provider(w);
-	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, FIT_BUDGET, &fit->gave_up);
+	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, FIT_BUDGET(w),
+				&fit->gave_up);
 	for (size_t i = 0; i < found.n; i++)
 		list_push(w->a, &fit->errors, conflict_of(w->a, &found.at[i]));
+	mark_pins(w, fit);
 }
 
 /* Indexes of pins in `left` as those of all. */
@@ -318,7 +323,7 @@ find_warnings(struct fit_work *w, struct fit *fit, const struct solve_pin *left,
 	while (more && !gave_up) {
 		struct solve_provider p = fit_provider(w);
 		struct solve_conflicts found =
-			solve_conflicts(w->a, &p, left, n, FIT_BUDGET, &gave_up);
+			solve_conflicts(w->a, &p, left, n, FIT_BUDGET(w), &gave_up);
 
 		more = false;
 		for (size_t i = 0; i < found.n; i++) {
@@ -380,7 +385,7 @@ fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n)
 		struct solve_provider p = fit_provider(w);
 		struct solve_facts facts;
 
-		r = solve(w->a, &p, pins, n, NULL, FIT_BUDGET);
+		r = solve(w->a, &p, pins, n, NULL, FIT_BUDGET(w));
 		if (r.status != SOLVE_IMPOSSIBLE)
 			return r;
 		/* What guides is given up piece by piece where the pins want otherwise. */

@@ -220,6 +220,8 @@ tell_facts(struct diag *d, const struct solve_conflict *c)
 		if (!twice)
 			diag_why(d, "%s", sentence);
 	}
+	if (!c->facts.n)
+		diag_why(d, "nothing that is known is all of that at once");
 }
 
 static void
@@ -239,13 +241,17 @@ tell_sources(struct diag *d, const struct solve_conflict *c)
 	}
 }
 
+/* So many conflicts get their ways out: each costs the solver two runs or more. */
+enum { WAYS_MAX = 24 };
+
 static void
-tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, bool verbose)
+tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, size_t number,
+     bool verbose)
 {
 	const struct solve_conflict *c = one->found;
 	const struct fit_pin *at = shown_at(fit, c);
 	struct diag *d = diag_at(ds, one->code, at->at, "%s", headline(fit, c, at));
-	struct fit_repairs ways = fit_ways_out(fit, one);
+	struct fit_repairs ways = { 0 };
 
 	if (verbose)
 		tell_derivation(d, fit, one);
@@ -257,6 +263,8 @@ tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, bo
 		if (p != at && is_named(p))
 			diag_note(d, p->at, "%s", p->note);
 	}
+	if (number < WAYS_MAX)
+		ways = fit_ways_out(fit, one);
 	for (size_t i = 0; i < ways.n; i++)
 		tell_way(d, fit, &ways.at[i]);
 	tell_sources(d, c);
@@ -267,12 +275,12 @@ fit_report(struct arena *a, struct diags *ds, const struct fit *fit, bool verbos
 {
 	(void)a;
 	for (size_t i = 0; i < fit->errors.n; i++)
-		tell(ds, fit, &fit->errors.at[i], verbose);
+		tell(ds, fit, &fit->errors.at[i], i, verbose);
 	for (size_t i = 0; i < fit->warnings.n; i++)
-		tell(ds, fit, &fit->warnings.at[i], verbose);
+		tell(ds, fit, &fit->warnings.at[i], i, verbose);
 	if (fit->gave_up)
 		diag_why(
-			diag_at(ds, W_FIT_GAVE_UP, (struct span){ .src = fit->recipe->src },
+			diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = fit->recipe->src },
 				"the search was given up before it was done"),
 			"the recipe leaves more open than the budget of the solver covers; what is "
 			"told is true, and there may be more");

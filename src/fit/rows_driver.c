@@ -4,6 +4,19 @@
 
 /* The oldest driver that the stack must run on: what it starts, and what it runs. */
 
+/* A driver that is written short, "580.65", is any of those: it is compared as far as it goes. */
+static const char *
+as_far_as(struct fit_work *w, const char *least, const char *written)
+{
+	size_t n = 0, dots = 0;
+
+	for (const char *p = written; *p; p++)
+		dots += *p == '.';
+	for (dots++; least[n] && (least[n] != '.' || --dots); n++)
+		;
+	return arena_copy(w->a, least, n);
+}
+
 /* Drivers, of which there is one, that are as new as that. */
 static solve_word *
 drivers_from(struct fit_work *w, unsigned driver, const char *least)
@@ -12,7 +25,7 @@ drivers_from(struct fit_work *w, unsigned driver, const char *least)
 	solve_word *set = fit_none(w, driver);
 
 	for (size_t i = 0; i < t->n; i++)
-		if (fit_version_order(w, t->c[i].text, least) >= 0)
+		if (fit_version_order(w, t->c[i].text, as_far_as(w, least, t->c[i].text)) >= 0)
 			solve_set_add(set, i);
 	return set;
 }

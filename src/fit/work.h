@@ -8,7 +8,7 @@
 /* Inside fit/: one run of fit_solve(). */
 
 /* Of one call of the solver: check is to answer in 100 ms, whatever it is asked. */
-#define FIT_BUDGET ((struct solve_budget){ .steps = 3000 })
+#define FIT_BUDGET(w) ((struct solve_budget){ .steps = 3000 + 4 * (unsigned)(w)->pins.n })
 
 /* A thing and what the solver was told of it. */
 struct fit_slot {
@@ -50,6 +50,7 @@ struct fit_work {
 	unsigned epoch;          /* one solver call: each fact is given once in it */
 	enum fit_strength upto;  /* facts weaker than this are held back */
 	unsigned made;           /* facts so far */
+	unsigned *error_of;      /* by pin: the error that names it, from 1; 0: none */
 	struct fit_cure cure;
 };
 

@@ -139,7 +139,8 @@ pairings(void **state)
 	assert_true(pairs("transformers", "4.57.6", "torch", "2.2.2"));
 	assert_false(pairs("transformers", "5.1.0", "torch", "2.2.2"));
 	assert_false(pairs("transformers", "5.23.0", "torch", "2.5.1"));
-	assert_null(pairing_at("transformers", "4.51.0", "torch"));
+	assert_false(pairs("transformers", "4.50.3", "torch", "2.0.1"));
+	assert_null(pairing_at("transformers", "4.49.0", "torch"));
 	assert_false(pairs("numpy", "2.1.3", "torch", "2.2.2"));
 	assert_null(pairing_at("numpy", "1.26.4", "torch"));
 	assert_null(pairing_at("causal-conv1d", "1.7.0", "torch"));

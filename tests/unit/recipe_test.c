@@ -235,7 +235,7 @@ places_survive_extends_and_anchors(void **state)
 	(void)state;
 	assert_place(r->torch.version, "2.2.2", 1, 18, 5);
 	assert_string_equal(r->torch.version.at.src->path, "base.yaml");
-	assert_place(r->env.at[0].value, "one", 2, 10, 6);
+	assert_place(r->env.at[0].value, "one", 2, 13, 3);
 	assert_place(r->env.at[1].name, "B", 3, 7, 1);
 	assert_string_equal(r->env.at[1].value.s, "one");
 	assert_place(r->user, "app", 1, 6, 3);
