@@ -12,6 +12,14 @@ holds(const struct fit *fit, const struct solve_term *t)
 	return t->not ? !in : in;
 }
 
+/* One candidate of another thing that is not the one chosen: no concern of this stack. */
+static bool
+is_aside(const struct fit *fit, const struct solve_term *t)
+{
+	return !t->not &&solve_set_count(t->set, fit_at(fit->work, t->thing)->n) == 1 &&
+	       !holds(fit, t);
+}
+
 /* A fact whose other terms all hold: then the thing's own term must not. */
 static void
 look_at(const struct fit *fit, unsigned thing, const struct solve_facts *facts, bool demands,
@@ -28,7 +36,7 @@ look_at(const struct fit *fit, unsigned thing, const struct solve_facts *facts, 
 				mine = true;
 				own = holds(fit, t);
 			} else {
-				others &= demands || holds(fit, t);
+				others &= demands ? !is_aside(fit, t) : holds(fit, t);
 			}
 		}
 		if (mine && others && own == demands && (why->thing == thing) == demands &&
@@ -90,8 +98,7 @@ fit_against(const struct fit *fit, const char *key, size_t candidate)
 	int thing = fit_find(w, key);
 	struct solve_pin *pins =
 		arena_array_of(w->a, struct solve_pin, fit->npins + w->slots.n + 1);
-	struct solve_provider p;
-	struct solve_conflicts found;
+	struct solve_conflicts found = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < fit->npins; i++)
@@ -109,9 +116,13 @@ fit_against(const struct fit *fit, const char *key, size_t candidate)
 	pins[n++] = (struct solve_pin){ .thing = (unsigned)thing,
 					.set = fit_one(w, (unsigned)thing, candidate),
 					.fixed = true };
-	w->upto = FIT_HARD;
-	p = fit_provider(w);
-	found = solve_conflicts(w->a, &p, pins, n, FIT_BUDGET(w), NULL);
+	/* What only guides counts as well, where nothing stronger stands against it. */
+	fit_guide_again(w);
+	for (w->upto = FIT_HARD; w->upto <= FIT_PREFER && !found.n; w->upto++) {
+		struct solve_provider p = fit_provider(w);
+
+		found = solve_conflicts(w->a, &p, pins, n, w->budget, NULL);
+	}
 	return most_telling(&found);
 }
 
@@ -138,7 +149,7 @@ fit_others(const struct fit *fit, const char *key)
 					      .set = fit_one(w, (unsigned)thing, i),
 					      .fixed = true };
 		p = fit_provider(w);
-		found = solve_conflicts(w->a, &p, pins, n + 1, FIT_BUDGET(w), NULL);
+		found = solve_conflicts(w->a, &p, pins, n + 1, w->budget, NULL);
 		one.can = !found.n;
 		one.why = most_telling(&found);
 		one.chosen = (size_t)thing < fit->nchosen && fit->chosen[thing] == (int)i;

@@ -208,6 +208,9 @@ fit_clash(struct fit_ask *q, const struct solve_term *terms, size_t n, const cha
 
 /* --- solving --- */
 
+/* check is to answer in 100 ms, whatever it is asked; for each pin there is a little more. */
+enum { FIT_STEPS = 3000 };
+
 /* The fact of a conflict that tells most; the weakest strength in it. */
 static struct fit_conflict
 conflict_of(struct arena *a, const struct solve_conflict *c)
@@ -295,8 +298,7 @@ find_errors(struct fit_work *w, struct fit *fit)
 
 	w->upto = FIT_HARD;
 	p = fit_provider(w);
-	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, FIT_BUDGET(w),
-				&fit->gave_up);
+	found = solve_conflicts(w->a, &p, fit->solve_pins, fit->npins, w->budget, &fit->gave_up);
 	for (size_t i = 0; i < found.n; i++)
 		list_push(w->a, &fit->errors, conflict_of(w->a, &found.at[i]));
 	mark_pins(w, fit);
@@ -323,7 +325,7 @@ find_warnings(struct fit_work *w, struct fit *fit, const struct solve_pin *left,
 	while (more && !gave_up) {
 		struct solve_provider p = fit_provider(w);
 		struct solve_conflicts found =
-			solve_conflicts(w->a, &p, left, n, FIT_BUDGET(w), &gave_up);
+			solve_conflicts(w->a, &p, left, n, w->budget, &gave_up);
 
 		more = false;
 		for (size_t i = 0; i < found.n; i++) {
@@ -352,9 +354,8 @@ leaves(struct arena *a, const struct solve_proof *proof)
 	return all;
 }
 
-/* What was given up for other pins counts again. */
-static void
-guide_again(struct fit_work *w)
+void
+fit_guide_again(struct fit_work *w)
 {
 	for (size_t i = 0; i < w->slots.n; i++) {
 		struct fit_slot *s = w->slots.at[i];
@@ -379,13 +380,13 @@ fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n)
 {
 	struct solve_result r;
 
-	guide_again(w);
+	fit_guide_again(w);
 	w->upto = FIT_PREFER;
 	for (;;) {
 		struct solve_provider p = fit_provider(w);
 		struct solve_facts facts;
 
-		r = solve(w->a, &p, pins, n, NULL, FIT_BUDGET(w));
+		r = solve(w->a, &p, pins, n, NULL, w->budget);
 		if (r.status != SOLVE_IMPOSSIBLE)
 			return r;
 		/* What guides is given up piece by piece where the pins want otherwise. */
@@ -408,6 +409,12 @@ choose(struct fit_work *w, struct fit *fit, const struct solve_pin *left, size_t
 const struct fit *
 fit_solve(struct arena *a, const struct facts *f, const struct recipe *r)
 {
+	return fit_solve_within(a, f, r, 0);
+}
+
+const struct fit *
+fit_solve_within(struct arena *a, const struct facts *f, const struct recipe *r, unsigned steps)
+{
 	struct fit *fit = arena_new_of(a, struct fit);
 	struct fit_work *w = arena_new_of(a, struct fit_work);
 	struct solve_pin *left;
@@ -415,6 +422,7 @@ fit_solve(struct arena *a, const struct facts *f, const struct recipe *r)
 
 	*w = (struct fit_work){ .a = a, .f = f, .r = r, .by_key = MAP(a) };
 	fit_pins(w);
+	w->budget.steps = steps ? steps : FIT_STEPS + 4 * (unsigned)w->pins.n;
 	*fit = (struct fit){ .facts = f, .recipe = r, .work = w };
 	fit->pins = w->pins.at;
 	fit->solve_pins = w->solve_pins.at;

@@ -146,6 +146,9 @@ struct fit {
  *   memory  lives in a; borrows from f and r
  */
 const struct fit *fit_solve(struct arena *a, const struct facts *f, const struct recipe *r);
+/* The same with a budget of that many steps for a call of the solver; 0: the usual one. */
+const struct fit *fit_solve_within(struct arena *a, const struct facts *f, const struct recipe *r,
+				   unsigned steps);
 
 /* What was chosen for a thing by its key; NULL: it is not there. */
 const struct fit_candidate *fit_chosen(const struct fit *fit, const char *key);

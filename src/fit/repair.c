@@ -76,12 +76,12 @@ repairs(const struct fit *fit, const struct fit_conflict *c, const bool *keep, s
 
 		w->upto = strengths[k];
 		p = fit_provider(w);
-		found = solve_repairs(w->a, &p, pins, all, kept, max, FIT_BUDGET(w), NULL);
+		found = solve_repairs(w->a, &p, pins, all, kept, max, w->budget, NULL);
 	}
 	if (!found.n && !keep) {
 		struct solve_provider p = fit_provider(w);
 
-		found = solve_repairs(w->a, &p, pins, n, NULL, max, FIT_BUDGET(w), NULL);
+		found = solve_repairs(w->a, &p, pins, n, NULL, max, w->budget, NULL);
 	}
 	for (size_t i = 0; i < found.n; i++)
 		for (size_t k = 0; k < found.at[i].pins.n; k++)

@@ -7,9 +7,6 @@
 
 /* Inside fit/: one run of fit_solve(). */
 
-/* Of one call of the solver: check is to answer in 100 ms, whatever it is asked. */
-#define FIT_BUDGET(w) ((struct solve_budget){ .steps = 3000 + 4 * (unsigned)(w)->pins.n })
-
 /* A thing and what the solver was told of it. */
 struct fit_slot {
 	unsigned number;
@@ -36,6 +33,7 @@ struct fit_cure {
 };
 
 struct fit_work {
+	struct solve_budget budget; /* of one call of the solver */
 	struct arena *a;
 	const struct facts *f;
 	const struct recipe *r;
@@ -113,6 +111,8 @@ struct solve_term fit_is(struct fit_work *w, unsigned thing, size_t candidate);
 /* --- fit.c: the rows as provider; from then on facts of w->upto and stronger are given --- */
 
 struct solve_provider fit_provider(struct fit_work *w);
+/* What guides and was given up for other pins counts again. */
+void fit_guide_again(struct fit_work *w);
 /* The best stack for these pins: what guides is kept as far as they let it. */
 struct solve_result fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n);
 

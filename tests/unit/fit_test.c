@@ -252,7 +252,25 @@ independent_conflicts_are_two(void **state)
 				  "base: nvidia/cuda:11.8.0-devel-ubuntu22.04\n" COMPILED);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* A search that was not done is told as SB0265, and is not called fine. */
+static void
+a_search_that_is_given_up_is_told(void **state)
+{
+	const struct recipe *r =
+		one("base: debian:12-slim\ntorch: 2.2.2\nextensions: [causal-conv1d, mamba-ssm]\n");
+	struct diags told;
+	bool found = false;
+
+	(void)state;
+	assert_false(fit_solve(a, facts, r)->gave_up);
+	diags_init(&told, a);
+	assert_true(fit_solve_within(a, facts, r, 3)->gave_up);
+	fit_report(a, &told, fit_solve_within(a, facts, r, 3), false);
+	for (const struct diag *d = told.head; d; d = d->next)
+		found |= !strcmp(code_table[d->code].id, "SB0265");
+	assert_true(found);
+	assert_true(told.errors > 0);
+}
 
 int
 main(void)
@@ -273,6 +291,7 @@ main(void)
 		TEST(libraries_and_drivers),
 		TEST(pairings),
 		TEST(independent_conflicts_are_two),
+		TEST(a_search_that_is_given_up_is_told),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
