@@ -2,6 +2,25 @@
 
 /* What comes after all that is installed: the check, and the application. */
 
+/*
+ * A GPU that is newer than the toolkit runs the code of the first of its generation: an RTX 4090
+ * (8.9), where nvcc knows 8.0 to 8.7.
+ */
+static const char *
+known_to_nvcc(const struct cuda_toolkit *t, const char *cc)
+{
+	size_t major = strcspn(cc, ".") + 1;
+	const char *first = NULL;
+
+	for (size_t i = 0; t && i < t->archs.n; i++) {
+		if (!strcmp(t->archs.at[i], cc))
+			return cc;
+		if (!first && !strncmp(t->archs.at[i], cc, major))
+			first = t->archs.at[i];
+	}
+	return first ? first : cc;
+}
+
 /* "nvcc -std=c++14 -gencode arch=compute_80,code=sm_80 -o smoke smoke.cu" */
 static void
 compile_smoke(struct maker *m, struct step *st)
@@ -17,11 +36,15 @@ compile_smoke(struct maker *m, struct step *st)
 		plan_verbatim(m, &c, s->cxx);
 	}
 	for (size_t i = 0; i < s->archs.n; i++) {
-		const char *cc = s->archs.at[i].value;
-		size_t dot = strcspn(cc, ".");
+		const char *cc = known_to_nvcc(s->toolkit, s->archs.at[i].value);
+		size_t dot = strcspn(cc, "."), k = 0;
 		const char *number =
 			arena_printf(m->a, "%.*s%s", (int)dot, cc, cc[dot] ? cc + dot + 1 : "");
 
+		while (k < i && strcmp(known_to_nvcc(s->toolkit, s->archs.at[k].value), cc) != 0)
+			k++;
+		if (k < i)
+			continue;
 		plan_word(m, &c, "-gencode");
 		plan_word(m, &c, arena_printf(m->a, "arch=compute_%s,code=sm_%s", number, number));
 	}
