@@ -141,7 +141,9 @@ fit_row_torch_prefer_build(struct fit_ask *q)
 		return;
 	list_push(w->a, &tag, v->tag);
 	fit_allows(q, build, fit_named(w, build, &tag, false), v->source,
-		   "the %s build of torch %s goes with the rest", v->tag, t->version);
+		   v->on_pypi ? "the %s build of torch %s is the one that PyPI carries" :
+				"the %s build of torch %s is for the CUDA that is asked for",
+		   v->tag, t->version);
 }
 
 /* A release that has a build for the CUDA which is asked for, if there is one. */
