@@ -122,6 +122,7 @@ repair(struct attempt *t, const struct diags *found, const char **text)
 	for (const struct diag *d = found->head; d; d = d->next) {
 		const struct note *fix = fix_of(d);
 		struct draft_line *l = d->at.line ? line_of(t->d, d->at.line) : NULL;
+		const struct extension *e;
 		const char *next, *help;
 
 		if (code_table[d->code].severity != SEV_ERROR)
@@ -133,12 +134,17 @@ repair(struct attempt *t, const struct diags *found, const char **text)
 					"%s: %s", d->text, fix->text);
 
 			(void)n;
+			t->d->repaired = true;
 			*text = next;
 			return true;
 		}
 		if (!l || !l->slot || !*l->slot)
 			continue;
-		help = help_of(d);
+		e = facts_extension(t->f, l->what);
+		help = e && e->git && !e->nreleases ?
+			       arena_printf(t->a, "add it with git: %s and a tag or commit as ref:",
+					    e->git) :
+			       help_of(d);
 		*l->slot = NULL;
 		wish_left(&rd, l->what, l->at,
 			  help ? arena_printf(t->a, "%s; %s", d->text, help) : d->text);

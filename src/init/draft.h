@@ -20,8 +20,9 @@ struct draft {
 	struct init n;
 	/* Why each is what it is; or NULL. */
 	const char *base_why, *python_why, *torch_why, *index_why;
-	bool torch;   /* has a torch: section */
-	bool unnamed; /* its name is to be made from what it is */
+	bool torch;    /* has a torch: section */
+	bool unnamed;  /* its name is to be made from what it is */
+	bool repaired; /* a fix was applied, and said: what differs is its doing */
 	struct draft_lines lines;
 };
 

@@ -7,10 +7,12 @@
 /* What the stack says, written down: every open choice becomes a pin with its reason. */
 
 static void
-differs(struct reader *rd, struct span at, const char *what, const char *was, const char *is,
-	const char *why)
+differs(struct reader *rd, const struct draft *d, struct span at, const char *what, const char *was,
+	const char *is, const char *why)
 {
-	wish_changed(rd, at, "%s %s became %s%s%s", what, was, is, why ? ": " : "", why ? why : "");
+	if (d->repaired)
+		return;
+	wish_changed(rd, at, "%s%s became %s%s%s", what, was, is, why ? ": " : "", why ? why : "");
 }
 
 static void
@@ -19,7 +21,7 @@ pin_base(struct reader *rd, struct draft *d, const struct stack *s)
 	struct init *n = &d->n;
 
 	if (n->base.s && s->base.value && strcmp(n->base.s, s->base.value) != 0)
-		differs(rd, n->base.at, "base", n->base.s, s->base.value, s->base.reason);
+		differs(rd, d, n->base.at, "base ", n->base.s, s->base.value, s->base.reason);
 	if (!n->base.s)
 		d->base_why = s->base.reason;
 	if (s->base.value)
@@ -27,7 +29,8 @@ pin_base(struct reader *rd, struct draft *d, const struct stack *s)
 	if (n->base.s)
 		n->cuda = (struct text){ 0 };
 	if (n->python.s && s->python.value && strcmp(n->python.s, s->python.value) != 0)
-		differs(rd, n->python.at, "python", n->python.s, s->python.value, s->python.reason);
+		differs(rd, d, n->python.at, "python ", n->python.s, s->python.value,
+			s->python.reason);
 	if (!n->python.s)
 		d->python_why = s->python.reason;
 	if (s->python.value)
@@ -47,7 +50,7 @@ pin_with(struct reader *rd, struct draft *d, const struct torch_release *r)
 		w->comment = arena_printf(rd->a, "the one release that was built for torch %s",
 					  r->version);
 		if (strstr(w->text, "=="))
-			differs(rd, w->at, "", w->text, text, w->comment);
+			differs(rd, d, w->at, "", w->text, text, w->comment);
 		w->text = text;
 	}
 }
@@ -62,11 +65,12 @@ pin_torch(struct reader *rd, struct draft *d, const struct stack *s)
 	if (n->torch.s && !strcmp(n->torch.s, "*"))
 		d->torch_why = s->torch.reason;
 	else if (n->torch.s && strcmp(n->torch.s, s->torch.value) != 0)
-		differs(rd, n->torch.at, "torch", n->torch.s, s->torch.value, s->torch.reason);
+		differs(rd, d, n->torch.at, "torch ", n->torch.s, s->torch.value, s->torch.reason);
 	n->torch.s = s->torch.value;
 	if (n->index.s && s->torch_tag && !strstr(n->index.s, "://") &&
 	    strcmp(n->index.s, "pypi") != 0 && strcmp(n->index.s, s->torch_tag) != 0)
-		differs(rd, n->index.at, "index", n->index.s, s->torch_tag, s->torch_index.reason);
+		differs(rd, d, n->index.at, "index ", n->index.s, s->torch_tag,
+			s->torch_index.reason);
 	if (!n->index.s && s->torch_variant) {
 		n->index.s = s->torch_variant->index ? s->torch_tag : "pypi";
 		d->index_why = s->torch_index.reason;
@@ -78,7 +82,8 @@ pin_torch(struct reader *rd, struct draft *d, const struct stack *s)
 }
 
 static void
-pin_extension(struct reader *rd, struct init_item *item, const struct stack_extension *e)
+pin_extension(struct reader *rd, const struct draft *d, struct init_item *item,
+	      const struct stack_extension *e)
 {
 	const char *spec = e->version ? arena_printf(rd->a, "==%s", e->version) : NULL;
 	const struct specifiers *asked = specifiers_parse(rd->a, item->spec);
@@ -94,7 +99,7 @@ pin_extension(struct reader *rd, struct init_item *item, const struct stack_exte
 	if (pinned && !version_cmp(specifiers_pin(asked), version_parse(rd->a, e->version)))
 		return;
 	if (pinned)
-		differs(rd, item->at, item->key, item->spec, spec, NULL);
+		differs(rd, d, item->at, item->key, item->spec, spec, NULL);
 	else
 		wish_changed(rd, item->at, "`%s%s` became %s, the newest that goes with the rest",
 			     item->text, item->spec, spec + 2);
@@ -108,7 +113,7 @@ pin_extensions(struct reader *rd, struct draft *d, const struct stack *s)
 		for (size_t k = 0; k < s->extensions.n; k++)
 			if (d->n.extensions.at[i].text &&
 			    !strcmp(d->n.extensions.at[i].key, s->extensions.at[k].asked->key))
-				pin_extension(rd, &d->n.extensions.at[i], &s->extensions.at[k]);
+				pin_extension(rd, d, &d->n.extensions.at[i], &s->extensions.at[k]);
 }
 
 static void
@@ -129,7 +134,7 @@ pin_packages(struct reader *rd, struct draft *d, const struct stack *s)
 			if (!q->given || strcmp(q->key, p->key) != 0 ||
 			    !strcmp(q->requirement, p->text))
 				continue;
-			differs(rd, p->at, "", p->text, q->requirement, q->reason);
+			differs(rd, d, p->at, "", p->text, q->requirement, q->reason);
 			p->text = q->requirement;
 		}
 		if (!strcmp(p->key, "numpy") && s->numpy.value && !s->numpy.given) {

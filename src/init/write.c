@@ -207,7 +207,7 @@ put_gpus(struct writer *w)
 	buf_puts(&w->b, "gpus: [");
 	for (size_t i = 0; i < gpus->n; i++) {
 		buf_puts(&w->b, i ? ", " : "");
-		put_scalar(w, gpus->at[i].s);
+		buf_printf(&w->b, is_digit(*gpus->at[i].s) ? "\"%s\"" : "%s", gpus->at[i].s);
 	}
 	buf_puts(&w->b, "]");
 	end_with(w, "what the kernels are compiled for");
