@@ -51,6 +51,11 @@ add_apt(struct docker *d, const struct docker_word *w)
 
 	list_push(d->rd.a, &d->events,
 		  (struct event){ .kind = EVENT_APT, .in = d->in, .at = at, .name = w->s });
+	if (apt->n >= 4000) {
+		if (!d->rd.ds->errors)
+			diag_at(d->rd.ds, E_INIT_INPUT, at, "more than 4000 packages");
+		return;
+	}
 	if (w->unknown)
 		why = "its variables have no value here";
 	if (why) {

@@ -32,10 +32,18 @@ wish_tag_of_cuda(struct arena *a, const char *cuda)
 	return arena_printf(a, "cu%.*s%.*s", (int)major, cuda, (int)minor, cuda + major + 1);
 }
 
+enum { ITEMS_MAX = 4000 };
+
 /* Later lines override earlier ones, as with pip's own calls. */
 static void
 put(struct reader *rd, struct init_items *list, struct init_item item)
 {
+	if (list->n >= ITEMS_MAX) {
+		if (!rd->ds->errors)
+			diag_at(rd->ds, E_INIT_INPUT, item.at, "more than %d requirements",
+				ITEMS_MAX);
+		return;
+	}
 	for (size_t i = 0; i < list->n; i++) {
 		struct init_item *old = &list->at[i];
 
