@@ -177,13 +177,27 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 	return true;
 }
 
+static bool
+names_modal(const struct options *o)
+{
+	for (size_t i = 0; i < o->targets.n; i++)
+		if (!strcmp(o->targets.at[i], "modal"))
+			return true;
+	return false;
+}
+
 static const struct plan *
 plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
 {
 	const struct run *r = ctx;
 	struct resolve_options o = { .force = r->o->force };
+	const struct plan *p = pipeline_plan(a, ds, r->facts, cell, &o);
+	unsigned before = ds->errors;
 
-	return pipeline_plan(a, ds, r->facts, cell, &o);
+	/* What check refuses is not written, though the target that is named could be. */
+	if (p && !o.force && r->o->targets.n && !names_modal(r->o))
+		render_judge(a, ds, p);
+	return ds->errors == before ? p : NULL;
 }
 
 int

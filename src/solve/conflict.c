@@ -66,12 +66,30 @@ still(struct inquiry *q, const bool *on)
 	return status == SOLVE_IMPOSSIBLE;
 }
 
+/* The next pin to try without: of those not tried the fixed ones, then the heaviest. */
+static size_t
+next_to_leave(const struct inquiry *q, const bool *on, const bool *tried)
+{
+	size_t best = q->npins;
+
+	for (size_t i = 0; i < q->npins; i++) {
+		const struct solve_pin *p = &q->pins[i], *b = &q->pins[best];
+
+		if (on[i] && !tried[i] &&
+		    (best == q->npins || (p->fixed != b->fixed ? p->fixed : p->weight > b->weight)))
+			best = i;
+	}
+	return best;
+}
+
+/* What is light to change stays in the conflict, where another would do as well. */
 static void
 fewer_pins(struct inquiry *q, bool *on)
 {
-	for (size_t i = 0; i < q->npins; i++) {
-		if (!on[i])
-			continue;
+	bool *tried = arena_array_of(q->u.a, bool, q->npins + 1);
+
+	for (size_t i; (i = next_to_leave(q, on, tried)) < q->npins;) {
+		tried[i] = true;
 		on[i] = false;
 		if (still(q, on))
 			keep_marked(q, on);
