@@ -207,26 +207,57 @@ tell_derivation(struct diag *d, const struct fit *fit, const struct fit_conflict
 
 /* --- one conflict --- */
 
-static void
-tell_facts(struct diag *d, const struct solve_conflict *c)
-{
-	for (size_t i = 0; i < c->facts.n; i++) {
-		const char *sentence = ((const struct fit_fact *)c->facts.at[i].why)->sentence;
-		bool twice = false;
+/* Of facts of one kind about one thing, as of torch's many releases, a few say it all. */
+enum { ALIKE_MAX = 3, SOURCES_MAX = 4 };
 
-		for (size_t k = 0; k < i && !twice; k++)
-			twice = !strcmp(sentence,
-					((const struct fit_fact *)c->facts.at[k].why)->sentence);
-		if (!twice)
-			diag_why(d, "%s", sentence);
+static size_t
+alike_before(const struct solve_conflict *c, size_t i)
+{
+	const struct fit_fact *why = c->facts.at[i].why;
+	size_t n = 0;
+
+	for (size_t k = 0; k < i; k++) {
+		const struct fit_fact *other = c->facts.at[k].why;
+
+		n += other->row == why->row && other->thing == why->thing;
 	}
-	if (!c->facts.n)
-		diag_why(d, "nothing that is known is all of that at once");
+	return n;
 }
 
 static void
-tell_sources(struct diag *d, const struct solve_conflict *c)
+tell_facts(struct diag *d, const struct fit *fit, const struct solve_conflict *c)
 {
+	const char *of = NULL, *label;
+	size_t more = 0;
+
+	for (size_t i = 0; i < c->facts.n; i++) {
+		const struct fit_fact *why = c->facts.at[i].why;
+		bool twice = false;
+
+		for (size_t k = 0; k < i && !twice; k++)
+			twice = !strcmp(why->sentence,
+					((const struct fit_fact *)c->facts.at[k].why)->sentence);
+		if (twice)
+			continue;
+		if (alike_before(c, i) < ALIKE_MAX) {
+			diag_why(d, "%s", why->sentence);
+			continue;
+		}
+		more++;
+		label = fit_at(fit->work, why->thing)->label;
+		of = of && strcmp(of, label) != 0 ? "several things" : label;
+	}
+	if (!c->facts.n)
+		diag_why(d, "nothing that is known is all of that at once");
+	if (more)
+		diag_why(d, "%zu more of the same kind, of %s: --verbose lists them", more, of);
+}
+
+static void
+tell_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
+{
+	size_t told = 0;
+
 	for (size_t i = 0; i < c->facts.n; i++) {
 		const char *source = ((const struct fit_fact *)c->facts.at[i].why)->source;
 		bool twice = false;
@@ -236,7 +267,7 @@ tell_sources(struct diag *d, const struct solve_conflict *c)
 
 			twice = other->source && !strcmp(source, other->source);
 		}
-		if (source && !twice)
+		if (source && !twice && (verbose || told++ < SOURCES_MAX))
 			diag_source(d, source);
 	}
 }
@@ -256,7 +287,7 @@ tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, si
 	if (verbose)
 		tell_derivation(d, fit, one);
 	else
-		tell_facts(d, c);
+		tell_facts(d, fit, c);
 	for (size_t i = 0; i < c->pins.n; i++) {
 		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
 
@@ -267,7 +298,7 @@ tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, si
 		ways = fit_ways_out(fit, one);
 	for (size_t i = 0; i < ways.n; i++)
 		tell_way(d, fit, &ways.at[i]);
-	tell_sources(d, c);
+	tell_sources(d, c, verbose);
 }
 
 void
