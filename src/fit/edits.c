@@ -207,6 +207,27 @@ now_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *
 	return fit_pin_name(fit, &as);
 }
 
+/* The second stage follows the base: another CUDA of the same make, without compilers. */
+static void
+follow_base(const struct fit *fit, struct fit_repair *r, unsigned pin)
+{
+	struct arena *a = fit->work->a;
+	struct text second = fit->recipe->runtime.base;
+	struct image_name was = { 0 };
+	struct fit_change c = { .pin = pin, .at = second.at };
+
+	if (!second.s)
+		return;
+	was = facts_image_name(fit->facts, a, second.s);
+	c.now = image_for(fit, &r->best, &was);
+	if (!c.now || !was.cuda || !fit->work->image.cuda ||
+	    strcmp(was.cuda, fit->work->image.cuda) != 0)
+		return;
+	c.text = edit_scalar(a, second.at, c.now);
+	c.now = arena_printf(a, "`%s`", c.now);
+	list_push(a, &r->changes, c);
+}
+
 void
 fit_changes_of(const struct fit *fit, struct fit_repair *r)
 {
@@ -226,5 +247,7 @@ fit_changes_of(const struct fit *fit, struct fit_repair *r)
 		r->by_hand |= !c.text;
 		r->left_out |= is_gone(fit, r, p);
 		list_push(a, &r->changes, c);
+		if (p->kind == PIN_BASE && c.text)
+			follow_base(fit, r, c.pin);
 	}
 }

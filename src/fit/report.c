@@ -124,9 +124,13 @@ way_words(const struct fit *fit, const struct fit_repair *r)
 }
 
 static void
-tell_way(struct diag *d, const struct fit *fit, const struct fit_repair *r)
+tell_way(struct diag *d, const struct fit *fit, const struct fit_repair *r, bool first)
 {
-	const char *words = way_words(fit, r);
+	/* Of several errors the first helps are one cure, cut into shares. */
+	const char *words = arena_printf(fit->work->a, "%s%s", way_words(fit, r),
+					 first && fit->work->cure.found && fit->errors.n > 1 ?
+						 ", with what helps the other errors" :
+						 "");
 	bool begun = false;
 
 	if (!r->changes.n)
@@ -297,7 +301,7 @@ tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, si
 	if (number < WAYS_MAX)
 		ways = fit_ways_out(fit, one);
 	for (size_t i = 0; i < ways.n; i++)
-		tell_way(d, fit, &ways.at[i]);
+		tell_way(d, fit, &ways.at[i], i == 0 && one->strength == FIT_HARD);
 	tell_sources(d, c, verbose);
 }
 
