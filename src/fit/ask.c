@@ -40,7 +40,7 @@ look_at(const struct fit *fit, unsigned thing, const struct solve_facts *facts, 
 			}
 		}
 		if (mine && others && own == demands && (why->thing == thing) == demands &&
-		    !why->off && why->row->strength != FIT_PREFER)
+		    !why->off && why->row->strength < FIT_PREFER)
 			list_push(fit->work->a, out, why);
 	}
 }
@@ -118,7 +118,7 @@ fit_against(const struct fit *fit, const char *key, size_t candidate)
 					.fixed = true };
 	/* What only guides counts as well, where nothing stronger stands against it. */
 	fit_guide_again(w);
-	for (w->upto = FIT_HARD; w->upto <= FIT_PREFER && !found.n; w->upto++) {
+	for (w->upto = FIT_HARD; w->upto <= FIT_TASTE && !found.n; w->upto++) {
 		struct solve_provider p = fit_provider(w);
 
 		found = solve_conflicts(w->a, &p, pins, n, w->budget, NULL);

@@ -368,32 +368,56 @@ fit_guide_again(struct fit_work *w)
 				struct fit_fact *why =
 					(struct fit_fact *)(uintptr_t)g->facts.at[k].why;
 
-				if (why->row->strength == FIT_PREFER)
+				if (why->row->strength >= FIT_PREFER)
 					why->off = false;
 			}
 		}
 	}
 }
 
-struct solve_result
-fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n)
+/* The best with what guides up to that strength, which is given up piece by piece. */
+static struct solve_result
+guided(struct fit_work *w, const struct solve_pin *pins, size_t n, enum fit_strength upto)
 {
-	struct solve_result r;
-
-	fit_guide_again(w);
-	w->upto = FIT_PREFER;
 	for (;;) {
-		struct solve_provider p = fit_provider(w);
+		struct solve_provider p;
+		struct solve_result r;
 		struct solve_facts facts;
+		bool less = false;
 
+		w->upto = upto;
+		p = fit_provider(w);
 		r = solve(w->a, &p, pins, n, NULL, w->budget);
 		if (r.status != SOLVE_IMPOSSIBLE)
 			return r;
-		/* What guides is given up piece by piece where the pins want otherwise. */
 		facts = leaves(w->a, &r.proof);
-		if (!switch_off(&facts, FIT_PREFER, false) && !switch_off(&facts, FIT_WARN, false))
+		for (unsigned k = upto; k > FIT_HARD && !less; k--)
+			less = switch_off(&facts, k, false);
+		if (!less)
 			return r;
 	}
+}
+
+/* First torch and the extensions, as new as can be; then the rest, as it suits them. */
+struct solve_result
+fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n)
+{
+	struct solve_pin *more = arena_array_of(w->a, struct solve_pin, n + w->slots.n + 1);
+	struct solve_result r;
+
+	fit_guide_again(w);
+	r = guided(w, pins, n, FIT_PREFER);
+	if (r.status != SOLVE_FOUND)
+		return r;
+	memcpy(more, pins, n * sizeof(*pins));
+	for (unsigned i = 0; i < r.nthings && i < w->slots.n; i++) {
+		enum fit_kind kind = fit_at(w, i)->kind;
+
+		if (r.chosen[i] >= 0 && (kind == FIT_TORCH || kind == FIT_EXTENSION))
+			more[n++] = (struct solve_pin){ .thing = i,
+							.set = fit_one(w, i, (size_t)r.chosen[i]) };
+	}
+	return guided(w, more, n, FIT_TASTE);
 }
 
 static void

@@ -62,6 +62,7 @@ enum fit_strength {
 	FIT_HARD,   /* broken: an error */
 	FIT_WARN,   /* inferred, or it only may fail: a warning */
 	FIT_PREFER, /* guides what the recipe leaves open; nobody is told */
+	FIT_TASTE,  /* the same, for what is left once torch and the extensions are chosen */
 };
 
 /* One row of rows.def: a kind of fact. */

@@ -69,7 +69,7 @@ rule_codes(struct arena *a, const struct rule_row *r)
 		p += size;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (fit[i].strength != FIT_PREFER && has_word(fit[i].rules, r->id))
+		if (fit[i].strength < FIT_PREFER && has_word(fit[i].rules, r->id))
 			add(a, &list, code_table[fit[i].code].id);
 	return list;
 }
