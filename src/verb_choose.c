@@ -458,7 +458,7 @@ verb_choose(struct run *r)
 	if (!(fit = solve_wishes(r, &r->ds, &all, NULL)))
 		return EXIT_DIAGNOSED;
 	if (fit->errors.n || !fit->nchosen) {
-		fit_report(r->a, &r->ds, fit, r->o->verbose);
+		fit_report(&r->ds, fit, r->o->verbose);
 		return EXIT_DIAGNOSED;
 	}
 	newer_things(r, &all, fit, &others);

@@ -269,7 +269,7 @@ verb_why(struct run *r)
 	s = resolve(r->a, &quiet, r->facts, rs->at[0], NULL);
 	fit = s ? s->fit : fit_solve(r->a, r->facts, rs->at[0]);
 	if (!s)
-		fit_report(r->a, &r->ds, fit, false);
+		fit_report(&r->ds, fit, false);
 	solved = ask_solver(r, fit, name, &x);
 	there = s && ask_stack(r, s, name, &(struct answer){ 0 });
 	if (there) {

@@ -357,13 +357,6 @@ struct package_release {
 /* Oldest first; none: only its latest is known, which is then the one. */
 const struct package_release *facts_package_releases(const struct facts *f, const char *name,
 						     size_t *n);
-struct numpy_series {
-	const char *version;
-	struct names pythons; /* series with wheels */
-	const char *source;
-};
-/* One release a series, oldest first. */
-const struct numpy_series *facts_numpy(const struct facts *f, size_t *n);
 
 /* --- costs --- */
 

@@ -34,8 +34,6 @@ struct facts_read {
 	struct names aliases, alias_of; /* other names of extensions, and whose */
 	const struct pairing *pairings;
 	size_t npairings;
-	const struct numpy_series *numpy;
-	size_t nnumpy;
 };
 
 /* The map in a file: "torch.yaml". */

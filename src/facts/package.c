@@ -55,33 +55,6 @@ facts_package_releases(const struct facts *f, const char *name, size_t *n)
 	return all;
 }
 
-const struct numpy_series *
-facts_numpy(const struct facts *f, size_t *n)
-{
-	struct facts_read *read = f->read;
-	struct fact file = facts_file(f, "packages.yaml");
-	struct fact numpy = fact_get(fact_get(file, "packages"), "numpy");
-	struct fact releases = fact_get(numpy, "releases");
-	struct numpy_series *all;
-
-	*n = fact_count(releases);
-	if (read->numpy)
-		return read->numpy;
-	all = arena_array_of(f->a, struct numpy_series, *n);
-	for (size_t i = 0; i < *n; i++) {
-		struct fact r = fact_at(releases, i);
-
-		all[i] = (struct numpy_series){
-			.version = fact_key(releases, i),
-			.pythons = fact_words(f->a, fact_get(r, "python")),
-			.source = trail_source(f, trail_to(trail_to(trail_of(file), numpy), r)),
-		};
-	}
-	read->numpy = all;
-	read->nnumpy = *n;
-	return all;
-}
-
 /* --- pairings: in each extension's file and in packages.yaml --- */
 
 struct pairings LIST(struct pairing);

@@ -182,21 +182,12 @@ struct fit_others fit_others(const struct fit *fit, const char *key);
 const struct fit_fact *fit_against(const struct fit *fit, const char *key, size_t candidate);
 
 /*
- * fit_repairs -- the nearest stacks that work, for one conflict or (c NULL) for all errors
- * together.
- *
- *   in      pins named in other conflicts count as taken away when c is given
- *   out     at most max, nearest first; see solve_repairs
- */
-struct solve_repairs fit_repairs(const struct fit *fit, const struct fit_conflict *c, size_t max);
-
-/*
  * fit_report -- tell the conflicts, each once: the chain of facts, the places in the recipe,
  * the nearest stacks that work and what they cost, as fixes.
  *
  *   errors  SB024x and the codes of rows.def
  */
-void fit_report(struct arena *a, struct diags *ds, const struct fit *fit, bool verbose);
+void fit_report(struct diags *ds, const struct fit *fit, bool verbose);
 
 /* Every row of the table, for docs/rules.md. */
 const struct fit_row *fit_rows(size_t *n);

@@ -89,12 +89,6 @@ repairs(const struct fit *fit, const struct fit_conflict *c, const bool *keep, s
 	return found;
 }
 
-struct solve_repairs
-fit_repairs(const struct fit *fit, const struct fit_conflict *c, size_t max)
-{
-	return repairs(fit, c, NULL, max);
-}
-
 /* --- the stack of a repair --- */
 
 /* The system of a base that is replaced is kept if it can be. */

@@ -306,9 +306,8 @@ tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, si
 }
 
 void
-fit_report(struct arena *a, struct diags *ds, const struct fit *fit, bool verbose)
+fit_report(struct diags *ds, const struct fit *fit, bool verbose)
 {
-	(void)a;
 	for (size_t i = 0; i < fit->errors.n; i++)
 		tell(ds, fit, &fit->errors.at[i], i, verbose);
 	for (size_t i = 0; i < fit->warnings.n; i++)

@@ -100,7 +100,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
 	judge_markers(&w, r->python.s ? r->python.s : PYTHON_OLDEST);
 	s->fit = w.fit = fit_solve(a, f, r);
-	fit_report(a, ds, w.fit, o && o->verbose);
+	fit_report(ds, w.fit, o && o->verbose);
 	resolve_image(&w);
 	resolve_torch(&w);
 	resolve_base(&w);

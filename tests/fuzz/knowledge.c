@@ -172,12 +172,12 @@ ask_packages(const struct facts *f)
 {
 	size_t n;
 	const struct pairing *pairs = facts_pairings(f, &n);
-	const struct numpy_series *numpy;
+	const struct package_release *numpy;
 
 	for (size_t i = 0; i < n; i++)
 		must(pairs[i].name && pairs[i].spec && pairs[i].other && pairs[i].needs &&
 		     pairs[i].why && pairs[i].source);
-	numpy = facts_numpy(f, &n);
+	numpy = facts_package_releases(f, "numpy", &n);
 	for (size_t i = 0; i < n; i++)
 		touch_all(numpy[i].pythons);
 	facts_package(f, "numpy");

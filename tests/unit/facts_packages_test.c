@@ -149,7 +149,7 @@ pairings(void **state)
 static void
 packages_and_costs(void **state)
 {
-	const struct numpy_series *numpy;
+	const struct package_release *numpy;
 	struct cost c = facts_cost(f, "extension", "causal-conv1d");
 	size_t n;
 
@@ -157,7 +157,7 @@ packages_and_costs(void **state)
 	assert_string_equal(facts_package(f, "NumPy")->latest, "2.5.5");
 	assert_string_equal(facts_package(f, "setuptools")->latest, "84.2.1");
 	assert_null(facts_package(f, "requests"));
-	numpy = facts_numpy(f, &n);
+	numpy = facts_package_releases(f, "numpy", &n);
 	assert_string_equal(numpy[2].version, "1.26.4");
 	assert_string_equal(joined(numpy[2].pythons), "3.9 3.10 3.11 3.12");
 	assert_true(c.seconds == 643 && c.change_rate > 0 && c.change_rate < 0.02);

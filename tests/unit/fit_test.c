@@ -265,7 +265,7 @@ a_search_that_is_given_up_is_told(void **state)
 	assert_false(fit_solve(a, facts, r)->gave_up);
 	diags_init(&told, a);
 	assert_true(fit_solve_within(a, facts, r, 3)->gave_up);
-	fit_report(a, &told, fit_solve_within(a, facts, r, 3), false);
+	fit_report(&told, fit_solve_within(a, facts, r, 3), false);
 	for (const struct diag *d = told.head; d; d = d->next)
 		found |= !strcmp(code_table[d->code].id, "SB0265");
 	assert_true(found);
