@@ -117,7 +117,7 @@ fit_against(const struct fit *fit, const char *key, size_t candidate)
 					.set = fit_one(w, (unsigned)thing, candidate),
 					.fixed = true };
 	/* What only guides counts as well, where nothing stronger stands against it. */
-	fit_guide_again(w);
+	fit_wake(w, FIT_PREFER);
 	for (w->upto = FIT_HARD; w->upto <= FIT_TASTE && !found.n; w->upto++) {
 		struct solve_provider p = fit_provider(w);
 

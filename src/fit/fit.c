@@ -233,23 +233,6 @@ conflict_of(struct arena *a, const struct solve_conflict *c)
 	return found;
 }
 
-/* Takes the facts of that strength out of the game; false if there is none. */
-static bool
-switch_off(const struct solve_facts *facts, enum fit_strength strength, bool all)
-{
-	bool any = false;
-
-	for (size_t i = facts->n; i-- > 0 && (all || !any);) {
-		struct fit_fact *why = (struct fit_fact *)(uintptr_t)facts->at[i].why;
-
-		if (why->row->strength != strength || why->off)
-			continue;
-		why->off = true;
-		any = true;
-	}
-	return any;
-}
-
 /*
  * Which error names a pin: one at most, but for what is given.  That is let go only where a
  * conflict is about nothing else.
@@ -331,7 +314,7 @@ find_warnings(struct fit_work *w, struct fit *fit, const struct solve_pin *left,
 		for (size_t i = 0; i < found.n; i++) {
 			struct fit_conflict c;
 
-			if (!switch_off(&found.at[i].facts, FIT_WARN, true))
+			if (!fit_switch_off(&found.at[i].facts, FIT_WARN, true))
 				continue;
 			renumber(fit, left, &found.at[i]);
 			c = conflict_of(w->a, &found.at[i]);
@@ -342,92 +325,40 @@ find_warnings(struct fit_work *w, struct fit *fit, const struct solve_pin *left,
 	fit->gave_up |= gave_up;
 }
 
-/* The facts that a proof stands on. */
-static struct solve_facts
-leaves(struct arena *a, const struct solve_proof *proof)
-{
-	struct solve_facts all = { 0 };
-
-	for (size_t i = 0; i < proof->n; i++)
-		if (proof->at[i].fact)
-			list_push(a, &all, *proof->at[i].fact);
-	return all;
-}
-
-void
-fit_guide_again(struct fit_work *w)
-{
-	for (size_t i = 0; i < w->slots.n; i++) {
-		struct fit_slot *s = w->slots.at[i];
-
-		for (size_t c = 0; c <= s->t.n; c++) {
-			const struct fit_given *g =
-				c < s->t.n ? s->given ? &s->given[c] : NULL : &s->whole;
-
-			for (size_t k = 0; g && k < g->facts.n; k++) {
-				struct fit_fact *why =
-					(struct fit_fact *)(uintptr_t)g->facts.at[k].why;
-
-				if (why->row->strength >= FIT_PREFER)
-					why->off = false;
-			}
-		}
-	}
-}
-
-/* The best with what guides up to that strength, which is given up piece by piece. */
-static struct solve_result
-guided(struct fit_work *w, const struct solve_pin *pins, size_t n, enum fit_strength upto)
-{
-	for (;;) {
-		struct solve_provider p;
-		struct solve_result r;
-		struct solve_facts facts;
-		bool less = false;
-
-		w->upto = upto;
-		p = fit_provider(w);
-		r = solve(w->a, &p, pins, n, NULL, w->budget);
-		if (r.status != SOLVE_IMPOSSIBLE)
-			return r;
-		facts = leaves(w->a, &r.proof);
-		for (unsigned k = upto; k > FIT_HARD && !less; k--)
-			less = switch_off(&facts, k, false);
-		if (!less)
-			return r;
-	}
-}
-
-/* First torch and the extensions, as new as can be; then the rest, as it suits them. */
-struct solve_result
-fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n)
-{
-	struct solve_pin *more = arena_array_of(w->a, struct solve_pin, n + w->slots.n + 1);
-	struct solve_result r;
-
-	fit_guide_again(w);
-	r = guided(w, pins, n, FIT_PREFER);
-	if (r.status != SOLVE_FOUND)
-		return r;
-	memcpy(more, pins, n * sizeof(*pins));
-	for (unsigned i = 0; i < r.nthings && i < w->slots.n; i++) {
-		enum fit_kind kind = fit_at(w, i)->kind;
-
-		if (r.chosen[i] >= 0 && (kind == FIT_TORCH || kind == FIT_EXTENSION))
-			more[n++] = (struct solve_pin){ .thing = i,
-							.set = fit_one(w, i, (size_t)r.chosen[i]) };
-	}
-	return guided(w, more, n, FIT_TASTE);
-}
-
 static void
-choose(struct fit_work *w, struct fit *fit, const struct solve_pin *left, size_t n)
+take(struct fit *fit, struct solve_result r)
 {
-	struct solve_result r = fit_best(w, left, n);
-
 	fit->gave_up |= r.status == SOLVE_GAVE_UP;
 	fit->chosen = r.chosen;
 	fit->nchosen = r.status == SOLVE_FOUND ? r.nthings : 0;
+}
+
+/* Most recipes are fine: then the first answer is the last. */
+static bool
+all_fits(struct fit_work *w, struct fit *fit)
+{
+	struct solve_result r = fit_best(w, fit->solve_pins, fit->npins);
+
+	if (r.status == SOLVE_FOUND && !w->warned) {
+		take(fit, r);
+		mark_pins(w, fit);
+		return true;
+	}
+	fit_wake(w, FIT_WARN);
+	return false;
+}
+
+/* What cannot be, first; then, without it, what only may not; then the rest is chosen. */
+static void
+judge(struct fit_work *w, struct fit *fit)
+{
+	struct solve_pin *left = arena_array_of(w->a, struct solve_pin, fit->npins + 1);
+	size_t n;
+
+	find_errors(w, fit);
+	n = pins_left(fit, left);
+	find_warnings(w, fit, left, n);
+	take(fit, fit_best(w, left, n));
 }
 
 const struct fit *
@@ -441,8 +372,6 @@ fit_solve_within(struct arena *a, const struct facts *f, const struct recipe *r,
 {
 	struct fit *fit = arena_new_of(a, struct fit);
 	struct fit_work *w = arena_new_of(a, struct fit_work);
-	struct solve_pin *left;
-	size_t n;
 
 	*w = (struct fit_work){ .a = a, .f = f, .r = r, .by_key = MAP(a) };
 	fit_pins(w);
@@ -451,11 +380,8 @@ fit_solve_within(struct arena *a, const struct facts *f, const struct recipe *r,
 	fit->pins = w->pins.at;
 	fit->solve_pins = w->solve_pins.at;
 	fit->npins = w->pins.n;
-	left = arena_array_of(a, struct solve_pin, fit->npins + 1);
-	find_errors(w, fit);
-	n = pins_left(fit, left);
-	find_warnings(w, fit, left, n);
-	choose(w, fit, left, n);
+	if (!all_fits(w, fit))
+		judge(w, fit);
 	fit->things = arena_array_of(a, struct fit_thing, w->slots.n + 1);
 	fit->nthings = w->slots.n;
 	for (size_t i = 0; i < w->slots.n; i++)

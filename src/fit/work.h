@@ -47,6 +47,7 @@ struct fit_work {
 	unsigned gcc;            /* that CC or CUDAHOSTCXX names: its major; 0: the system's */
 	unsigned epoch;          /* one solver call: each fact is given once in it */
 	enum fit_strength upto;  /* facts weaker than this are held back */
+	bool warned;             /* the last fit_best() went against a FIT_WARN */
 	unsigned made;           /* facts so far */
 	unsigned *error_of;      /* by pin: the error that names it, from 1; 0: none */
 	struct fit_cure cure;
@@ -111,8 +112,10 @@ struct solve_term fit_is(struct fit_work *w, unsigned thing, size_t candidate);
 /* --- fit.c: the rows as provider; from then on facts of w->upto and stronger are given --- */
 
 struct solve_provider fit_provider(struct fit_work *w);
-/* What guides and was given up for other pins counts again. */
-void fit_guide_again(struct fit_work *w);
+/* Facts of that strength and weaker that were switched off count again. */
+void fit_wake(struct fit_work *w, enum fit_strength from);
+/* Takes the facts of a strength out of the game, all or the last; false if there is none. */
+bool fit_switch_off(const struct solve_facts *facts, enum fit_strength strength, bool all);
 /* The best stack for these pins: what guides is kept as far as they let it. */
 struct solve_result fit_best(struct fit_work *w, const struct solve_pin *pins, size_t n);
 
