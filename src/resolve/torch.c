@@ -139,14 +139,17 @@ index_chosen(struct work *w)
 	const char *cuda = s->cuda.value;
 	const struct fit_candidate *c = fit_chosen(w->fit, "torch build");
 	const struct torch_variant *v = t && c ? torch_variant(t, c->text) : NULL;
+	bool pypi;
 
 	if (!v && t)
 		v = newest_build(t);
+	/* PyPI's build for aarch64 is another: without CUDA, for long. */
+	pypi = v && v->on_pypi && (!v->index || strcmp(resolve_machine(w), "aarch64") != 0);
 	if (v) {
-		use_build(w, v, v->on_pypi,
+		use_build(w, v, pypi,
 			  arena_printf(w->a, "its build for %s%s%s", v->cuda ? "CUDA " : "the ",
 				       v->cuda ? v->cuda : "CPU",
-				       v->on_pypi ? ", which PyPI carries" : ""));
+				       pypi ? ", which PyPI carries" : ""));
 	} else if (!t && cuda) {
 		s->torch_tag = tag_of_cuda(w, cuda);
 		s->torch_index = choice_made(facts_torch_index(w->f, w->a, s->torch_tag),
