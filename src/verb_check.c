@@ -49,15 +49,6 @@ stack_summary(struct arena *a, const struct stack *s)
 	return buf_text(&out);
 }
 
-static void
-once(struct arena *a, struct names *all, const char *text)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->at[i], text))
-			return;
-	list_push(a, all, text);
-}
-
 /* The codes of what was told from `d` on. */
 static void
 codes_since(struct arena *a, const struct diag *d, struct verdict *v)
@@ -66,9 +57,9 @@ codes_since(struct arena *a, const struct diag *d, struct verdict *v)
 		const struct code_row *c = &code_table[d->code];
 
 		if (c->severity == SEV_ERROR)
-			once(a, &v->errors, c->id);
+			names_once(a, &v->errors, c->id);
 		else if (c->severity == SEV_WARNING)
-			once(a, &v->warnings, c->id);
+			names_once(a, &v->warnings, c->id);
 	}
 }
 
@@ -130,7 +121,8 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 			v.summary = arena_strdup(r->a, stack_summary(scratch, p->stack));
 			v.facts = fit->facts_used;
 			for (size_t k = 0; k < fit->unjudged.n; k++)
-				once(r->a, &v.unjudged, arena_strdup(r->a, fit->unjudged.at[k]));
+				names_once(r->a, &v.unjudged,
+					   arena_strdup(r->a, fit->unjudged.at[k]));
 			if (choices && r->o->verbose)
 				choices_of(choices, p->stack);
 		}
@@ -167,7 +159,7 @@ fine_text(struct arena *a, const struct verdicts *all)
 		buf_printf(&b, "%s: fine. %zu cells\n", all->at[0].path, all->n);
 	for (size_t i = 0; i < all->n; i++)
 		for (size_t k = 0; k < all->at[i].unjudged.n; k++)
-			once(a, &unjudged, all->at[i].unjudged.at[k]);
+			names_once(a, &unjudged, all->at[i].unjudged.at[k]);
 	buf_printf(&b, "  judged by %zu rules", rules);
 	for (size_t k = 0; k < unjudged.n && k < 6; k++)
 		buf_printf(&b, "%s%s",
@@ -248,15 +240,6 @@ show_table(struct run *r, const struct verdicts *all)
 	if (count[2])
 		buf_printf(&r->out, ", %zu with errors", count[2]);
 	buf_putc(&r->out, '\n');
-}
-
-static void
-json_names(struct json *j, const char *key, const struct names *all)
-{
-	json_list(j, key);
-	for (size_t i = 0; i < all->n; i++)
-		json_text(j, NULL, all->at[i]);
-	json_end(j);
 }
 
 static void

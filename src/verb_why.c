@@ -33,11 +33,8 @@ struct answer {
 static void
 once(struct arena *a, struct names *all, const char *text)
 {
-	for (size_t i = 0; text && i < all->n; i++)
-		if (!strcmp(all->at[i], text))
-			return;
 	if (text && *text)
-		list_push(a, all, text);
+		names_once(a, all, text);
 }
 
 static const char *
@@ -220,15 +217,6 @@ show_text(struct run *r, const struct answer *x)
 		buf_printf(&r->out, "  %-10s %s\n", "possible", buf_text(&b));
 	lines(&r->out, "not", &x->impossible);
 	lines(&r->out, "source", &x->sources);
-}
-
-static void
-json_names(struct json *j, const char *key, const struct names *all)
-{
-	json_list(j, key);
-	for (size_t i = 0; i < all->n; i++)
-		json_text(j, NULL, all->at[i]);
-	json_end(j);
 }
 
 static void

@@ -192,6 +192,15 @@ json_bool(struct json *j, const char *key, bool value)
 }
 
 void
+json_names(struct json *j, const char *key, const struct names *all)
+{
+	json_list(j, key);
+	for (size_t i = 0; i < all->n; i++)
+		json_text(j, NULL, all->at[i]);
+	json_end(j);
+}
+
+void
 json_null(struct json *j, const char *key)
 {
 	start(j, key);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "buf.h"
+#include "list.h"
 
 /*
  * Writes JSON (RFC 8259), ASCII only: other code points are escaped, bytes that are
@@ -46,6 +47,7 @@ void json_number(struct json *j, const char *key, double value); /* shortest, at
 void json_int(struct json *j, const char *key, long long value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
+void json_names(struct json *j, const char *key, const struct names *all); /* a list of texts */
 
 /* One text, quoted as JSON, for where only that is wanted. */
 void json_quote(struct buf *out, const char *s);

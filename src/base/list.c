@@ -16,3 +16,12 @@ list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size)
 		memcpy(moved, at, n * size);
 	return moved;
 }
+
+void
+names_once(struct arena *a, struct names *all, const char *text)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i], text))
+			return;
+	list_push(a, all, text);
+}

@@ -28,4 +28,7 @@ void *list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size);
 
 struct names LIST(const char *);
 
+/* Adds a text, unless it is there already. */
+void names_once(struct arena *a, struct names *all, const char *text);
+
 #endif

@@ -3,15 +3,6 @@
 #include "show.h"
 
 static void
-names_json(struct json *j, const char *key, const struct names *names)
-{
-	json_list(j, key);
-	for (size_t i = 0; i < names->n; i++)
-		json_text(j, NULL, names->at[i]);
-	json_end(j);
-}
-
-static void
 mounts_json(struct json *j, const struct mounts *mounts)
 {
 	json_list(j, "mounts");
@@ -52,12 +43,12 @@ step_json(struct json *j, const struct step *st)
 	json_text(j, "id", st->id);
 	json_text(j, "kind", step_kind_words[st->kind]);
 	json_text(j, "stage", st->stage);
-	names_json(j, "needs", &st->needs);
+	json_names(j, "needs", &st->needs);
 	json_text(j, "why", st->why);
 	json_text(j, "key", st->key);
 	json_number(j, "change_rate", st->change_rate);
 	json_number(j, "cost_s", st->cost_s);
-	names_json(j, "inputs", &st->inputs);
+	json_names(j, "inputs", &st->inputs);
 	json_list(j, "commands");
 	for (size_t i = 0; i < st->commands.n; i++)
 		command_json(j, &st->commands.at[i]);
@@ -76,7 +67,7 @@ plan_json(const struct plan *p, struct names cells, struct buf *out)
 		step_json(&j, &p->steps[i]);
 	json_end(&j);
 	json_number(&j, "expected_cost_s", p->expected_cost_s);
-	names_json(&j, "cells", &cells);
+	json_names(&j, "cells", &cells);
 	json_end(&j);
 	buf_putc(out, '\n');
 }
