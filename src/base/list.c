@@ -17,11 +17,18 @@ list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size)
 	return moved;
 }
 
-void
-names_once(struct arena *a, struct names *all, const char *text)
+bool
+names_have(const struct names *all, const char *text)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (!strcmp(all->at[i], text))
-			return;
-	list_push(a, all, text);
+			return true;
+	return false;
+}
+
+void
+names_once(struct arena *a, struct names *all, const char *text)
+{
+	if (!names_have(all, text))
+		list_push(a, all, text);
 }

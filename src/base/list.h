@@ -1,6 +1,7 @@
 #ifndef LIST_H
 #define LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "arena.h"
@@ -27,6 +28,8 @@
 void *list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size);
 
 struct names LIST(const char *);
+
+bool names_have(const struct names *all, const char *text);
 
 /* Adds a text, unless it is there already. */
 void names_once(struct arena *a, struct names *all, const char *text);

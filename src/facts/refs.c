@@ -59,15 +59,6 @@ struct refs {
 	bool ok;
 };
 
-static bool
-has(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->at[i], name))
-			return true;
-	return false;
-}
-
 static void
 refer(struct refs *r, enum kind kind, const char *name, struct span at)
 {
@@ -75,10 +66,10 @@ refer(struct refs *r, enum kind kind, const char *name, struct span at)
 	const char *near;
 	struct diag *d;
 
-	if (has(known, name))
+	if (names_have(known, name))
 		return;
 	r->ok = false;
-	if (has(&r->told[kind], name))
+	if (names_have(&r->told[kind], name))
 		return;
 	list_push(r->a, &r->told[kind], name);
 	d = diag_at(r->ds, E_KNOWLEDGE_NAMES, at, "no %s `%.200s` is known", kinds[kind].what,
@@ -198,7 +189,7 @@ collect_rest(struct refs *r, const struct fact_files *files, struct fact root)
 		const char *name = fact_key(root, i);
 		const char *stem = is_extension(name) ? fs_stem(r->a, name) : NULL;
 
-		if (stem && !has(&r->names[EXTENSION], stem)) {
+		if (stem && !names_have(&r->names[EXTENSION], stem)) {
 			list_push(r->a, &r->names[EXTENSION], stem);
 			list_push(r->a, &r->names[PACKAGE], stem);
 		}
@@ -211,7 +202,7 @@ collect_rest(struct refs *r, const struct fact_files *files, struct fact root)
 			if (!replaced)
 				list_push(r->a, &r->names[k], fact_key(keys, i));
 			else
-				lost |= !has(&r->names[k], fact_key(keys, i));
+				lost |= !names_have(&r->names[k], fact_key(keys, i));
 	}
 	return lost;
 }

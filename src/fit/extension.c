@@ -58,7 +58,7 @@ fit_and_compiled(struct fit_terms *t, struct fit_ask *q)
 	if (source < 0)
 		return false;
 	asked = q->w->slots.at[source]->asked;
-	archive = asked && asked->url.s && !fit_names_wheel(asked->url.s);
+	archive = asked && asked->url.s && !recipe_names_wheel(asked->url.s);
 	fit_and(t, (unsigned)source,
 		fit_sources(q->w, (unsigned)source, compiled, archive ? 3 : 2));
 	return true;

@@ -189,6 +189,13 @@ const struct fit_fact *fit_against(const struct fit *fit, const char *key, size_
  */
 void fit_report(struct diags *ds, const struct fit *fit, bool verbose);
 
+/* --- how CUDA is numbered --- */
+
+/* "12.1" of "cu121"; NULL for what is no CUDA tag. */
+const char *fit_cuda_of_tag(struct arena *a, const char *tag);
+/* "12.1.1" -> "12.1" */
+const char *fit_series(struct arena *a, const char *version);
+
 /* Every row of the table, for docs/rules.md. */
 const struct fit_row *fit_rows(size_t *n);
 

@@ -304,14 +304,6 @@ name_releases(struct fit_work *w, const struct recipe_requirements *all)
 	}
 }
 
-bool
-fit_names_wheel(const char *url)
-{
-	size_t n = strcspn(url, "?#");
-
-	return n > 4 && !memcmp(url + n - 4, ".whl", 4);
-}
-
 static const char *
 version_of_url(struct fit_work *w, const char *url)
 {
@@ -331,7 +323,7 @@ pin_requirement(struct fit_work *w, const struct recipe_requirement *q)
 
 	if (!applies(w, req) || (!strcmp(key, "torch") && !fit_asks_of_torch(w, req)))
 		return;
-	wheel = req->url && fit_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
+	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
 	if (!wheel && !judged(w, key)) {
 		list_push(w->a, &w->unjudged, req->name);
 		return;
@@ -476,7 +468,7 @@ fit_pins(struct fit_work *w)
 		const struct recipe_extension *e = &r->extensions.at[i];
 
 		if (stays(w, e) && e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
-		    !(e->url.s && fit_names_wheel(e->url.s)))
+		    !(e->url.s && recipe_names_wheel(e->url.s)))
 			w->compiles = true;
 	}
 	if (r->base.s)

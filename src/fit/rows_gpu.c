@@ -260,15 +260,6 @@ toolkit(const struct fit_thing *cuda, size_t i)
 	return t && t->archs.n ? t : NULL;
 }
 
-static bool
-has(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->at[i], name))
-			return true;
-	return false;
-}
-
 /* Whether setup.py gives nvcc of a series the i-th of the release's capabilities. */
 static bool
 is_given(struct fit_work *w, const struct extension_release *r, size_t i, const char *series)
@@ -299,7 +290,7 @@ unknown_to(struct fit_work *w, const struct extension_release *r, const struct c
 	   const char *series)
 {
 	for (size_t i = 0; i < r->archs.n; i++)
-		if (!has(&t->archs, r->archs.at[i]) && is_given(w, r, i, series))
+		if (!names_have(&t->archs, r->archs.at[i]) && is_given(w, r, i, series))
 			return r->archs.at[i];
 	return NULL;
 }
@@ -347,7 +338,7 @@ has_code(struct fit_work *w, const struct extension_release *r, const struct cud
 	struct names made = { 0 };
 
 	for (size_t i = 0; i < r->archs.n; i++)
-		if ((!t || has(&t->archs, r->archs.at[i])) &&
+		if ((!t || names_have(&t->archs, r->archs.at[i])) &&
 		    (!series || is_given(w, r, i, series)))
 			list_push(w->a, &made, r->archs.at[i]);
 	return fit_sass_runs(&made, cc);
@@ -464,7 +455,7 @@ fit_row_gpu_nvcc(struct fit_ask *q)
 		struct fit_terms t = { 0 };
 
 		for (size_t k = 0; k < at->n; k++)
-			if (toolkit(at, k) && !has(&toolkit(at, k)->archs, cc_of(w, gpu)))
+			if (toolkit(at, k) && !names_have(&toolkit(at, k)->archs, cc_of(w, gpu)))
 				solve_set_add(refuse, k);
 		fit_and_this(&t, q);
 		if (!solve_set_count(refuse, at->n) || !fit_and_compiled(&t, q))

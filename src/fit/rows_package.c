@@ -31,10 +31,7 @@ past_all(struct fit_work *w, const struct names *pythons, const char *series)
 static bool
 has_series(const struct names *pythons, const char *series)
 {
-	for (size_t i = 0; i < pythons->n; i++)
-		if (!strcmp(pythons->at[i], series))
-			return true;
-	return !pythons->n;
+	return !pythons->n || names_have(pythons, series);
 }
 
 static bool

@@ -35,15 +35,6 @@ row_has_cuda(const struct wheel_row *row, const char *tag)
 }
 
 static bool
-has(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->at[i], name))
-			return true;
-	return false;
-}
-
-static bool
 row_has_abi(const struct wheel_row *row, enum tri abi)
 {
 	return abi == TRI_UNKNOWN || (abi == TRI_YES ? row->abi_new : row->abi_old);
@@ -57,11 +48,11 @@ pythons_of(const struct list *l, const char *series, const struct torch_variant 
 	for (size_t i = 0; i < l->wheels.n; i++) {
 		const struct wheel_row *row = &l->wheels.rows[i];
 
-		if (row->nightly || !has(&row->torch, series) || !row_has_cuda(row, v->tag) ||
-		    !row_has_abi(row, v->cxx11abi))
+		if (row->nightly || !names_have(&row->torch, series) ||
+		    !row_has_cuda(row, v->tag) || !row_has_abi(row, v->cxx11abi))
 			continue;
 		for (size_t k = 0; k < row->pythons.n; k++)
-			if (!has(out, row->pythons.at[k]))
+			if (!names_have(out, row->pythons.at[k]))
 				list_push(l->q->w->a, out, row->pythons.at[k]);
 	}
 	return out->n;
@@ -119,7 +110,7 @@ series_of_list(const struct list *l)
 
 	for (size_t i = 0; i < l->wheels.n; i++)
 		for (size_t k = 0; !l->wheels.rows[i].nightly && k < l->wheels.rows[i].torch.n; k++)
-			if (!has(&all, l->wheels.rows[i].torch.at[k]))
+			if (!names_have(&all, l->wheels.rows[i].torch.at[k]))
 				list_push(l->q->w->a, &all, l->wheels.rows[i].torch.at[k]);
 	return all;
 }
@@ -137,7 +128,7 @@ for_all_torches(struct list *l)
 	for (size_t i = 0; i < at->n; i++) {
 		const struct torch_release *r = at->c[i].entry;
 
-		if (!has(&series, fit_series(w->a, at->c[i].text)))
+		if (!names_have(&series, fit_series(w->a, at->c[i].text)))
 			solve_set_add(none, i);
 		else if (r)
 			for_torch(l, torch, i, r);
@@ -253,7 +244,7 @@ fit_row_wheel_nightly(struct fit_ask *q)
 
 	if (s->wheel && l.x.r)
 		l.wheels = facts_extension_wheels(w->f, w->a, l.x.r);
-	else if (!e || !e->url.s || !fit_names_wheel(e->url.s) || !list_of(q, "url", &l))
+	else if (!e || !e->url.s || !recipe_names_wheel(e->url.s) || !list_of(q, "url", &l))
 		return;
 	for (size_t i = 0; i < l.wheels.n; i++)
 		for (size_t k = 0; l.wheels.rows[i].nightly && k < l.wheels.rows[i].torch.n; k++)
@@ -268,7 +259,7 @@ fit_row_wheel_glibc(struct fit_ask *q)
 	const struct recipe_extension *e = q->w->slots.at[q->thing]->asked;
 	struct list l;
 
-	if (e && e->url.s && fit_names_wheel(e->url.s) && list_of(q, "url", &l) && l.x.r) {
+	if (e && e->url.s && recipe_names_wheel(e->url.s) && list_of(q, "url", &l) && l.x.r) {
 		l.wheels.x86_64_only = false;
 		for_machine_and_system(&l);
 	}

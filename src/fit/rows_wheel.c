@@ -327,7 +327,7 @@ fit_row_wheel_of_extension(struct fit_ask *q)
 	const struct recipe_extension *asked = q->w->slots.at[q->thing]->asked;
 	const char *url = "url";
 
-	if (asked && asked->url.s && fit_names_wheel(asked->url.s))
+	if (asked && asked->url.s && recipe_names_wheel(asked->url.s))
 		judge_file(q, fit_sources(q->w, q->thing, &url, 1), asked->url.s);
 }
 

@@ -160,8 +160,6 @@ bool fit_asks_of_torch(struct fit_work *w, const struct requirement *req);
 /* --- pins.c --- */
 
 void fit_pins(struct fit_work *w);
-/* True if an address ends in the name of a wheel. */
-bool fit_names_wheel(const char *url);
 
 /* --- the rows: one function each --- */
 
@@ -174,10 +172,6 @@ typedef void fit_row_fn(struct fit_ask *q);
 
 /* --- what rows share --- */
 
-/* "12.1" of "cu121"; NULL for what is no CUDA tag. */
-const char *fit_cuda_of_tag(struct arena *a, const char *tag);
-/* "12.1.1" -> "12.1" */
-const char *fit_series(struct arena *a, const char *version);
 /* The one candidate that a pin of the recipe leaves of a thing, or -1. */
 int fit_asked_for(const struct fit_work *w, unsigned thing);
 /* True if the recipe says anything of that thing, beyond that it must be there. */

@@ -275,6 +275,14 @@ url_file(struct arena *a, const char *url)
 }
 
 bool
+recipe_names_wheel(const char *url)
+{
+	size_t n = strcspn(url, "?#");
+
+	return n > 4 && !memcmp(url + n - 4, ".whl", 4);
+}
+
+bool
 recipe_archive(struct arena *a, const char *url, const char **name, const struct version **version)
 {
 	const char *file = url_file(a, url);

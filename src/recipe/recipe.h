@@ -200,6 +200,9 @@ const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const
 bool recipe_archive(struct arena *a, const char *url, const char **name,
 		    const struct version **version);
 
+/* Whether the file that a URL names is a wheel; a query or fragment does not count. */
+bool recipe_names_wheel(const char *url);
+
 /* JSON Schema 2020-12 of a recipe file, from the key table. */
 void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
 /* The README's recipe reference (Markdown), from the key table. */

@@ -18,7 +18,7 @@ resolve_asks_to_compile(const struct work *w)
 		const struct recipe_extension *e = &w->r->extensions.at[i];
 
 		if (w->stays[i] && e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
-		    !(e->url.s && url_names_wheel(e->url.s)))
+		    !(e->url.s && recipe_names_wheel(e->url.s)))
 			return true;
 	}
 	return false;
@@ -68,7 +68,7 @@ is_release(const struct work *w)
 {
 	const char *v = w->s->cuda.value;
 
-	return w->s->cuda.given && strcmp(version_series(w->a, v), v) != 0;
+	return w->s->cuda.given && strcmp(fit_series(w->a, v), v) != 0;
 }
 
 static void
@@ -79,8 +79,7 @@ use_toolkit(struct work *w, const struct cuda_toolkit *t, const char *what)
 	w->s->toolkit = t;
 	if (!t || !strcmp(t->version, c->value))
 		return;
-	c->reason =
-		arena_printf(w->a, "%s; %s of %s", c->reason, what, version_series(w->a, c->value));
+	c->reason = arena_printf(w->a, "%s; %s of %s", c->reason, what, fit_series(w->a, c->value));
 	c->value = t->version;
 	c->source = t->source;
 }
@@ -108,7 +107,7 @@ choose_image(struct work *w)
 	} else {
 		/* NVIDIA's tags have three numbers; a series of which nothing is known gets .0 */
 		version = s->cuda.value;
-		if (!strcmp(version_series(w->a, version), version))
+		if (!strcmp(fit_series(w->a, version), version))
 			version = arena_printf(w->a, "%s.0", version);
 		s->base = choice_made(arena_printf(w->a, "nvidia/cuda:%s-devel-%s", version,
 						   os ? os->id : DEFAULT_OS),

@@ -66,10 +66,10 @@ check_minor(struct work *w)
 		return;
 	d = diag_at(w->ds, N_CUDA_MINOR, s->cuda.at,
 		    "extensions are compiled with CUDA %s, and torch was with %s",
-		    version_series(w->a, s->cuda.value), version_series(w->a, own));
+		    fit_series(w->a, s->cuda.value), fit_series(w->a, own));
 	diag_why(d, "within one major that works; torch warns of it while it compiles");
 	diag_help(d, "nothing, if there is a reason; else CUDA %s is the nearest",
-		  version_series(w->a, own));
+		  fit_series(w->a, own));
 	diag_source(d, s->torch_variant->source);
 }
 

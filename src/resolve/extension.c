@@ -227,7 +227,7 @@ from_url(struct work *w, const struct recipe_extension *e, struct stack_extensio
 {
 	struct diag *d;
 
-	x->source = url_names_wheel(e->url.s) ? SOURCE_WHEEL : SOURCE_ARCHIVE;
+	x->source = recipe_names_wheel(e->url.s) ? SOURCE_WHEEL : SOURCE_ARCHIVE;
 	x->url = e->url.s;
 	x->sha256 = e->sha256.s;
 	x->source_reason = "the recipe names the file";

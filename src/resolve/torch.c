@@ -9,22 +9,11 @@
 static const char *
 tag_of_cuda(struct work *w, const char *cuda)
 {
-	const char *series = version_series(w->a, cuda);
+	const char *series = fit_series(w->a, cuda);
 	size_t dot = strcspn(series, ".");
 
 	return arena_printf(w->a, "cu%.*s%s", (int)dot, series,
 			    series[dot] ? series + dot + 1 : "0");
-}
-
-/* "12.1" of "cu121"; NULL for what is no CUDA tag. */
-static const char *
-cuda_of_tag(struct work *w, const char *tag)
-{
-	size_t n = tag ? strlen(tag) : 0;
-
-	if (n < 4 || !starts_with(tag, "cu") || strspn(tag + 2, "0123456789") != n - 2)
-		return NULL;
-	return arena_printf(w->a, "%.*s.%s", (int)(n - 3), tag + 2, tag + n - 1);
 }
 
 /* Left open: what the solver took, or the newest where it found nothing. */
@@ -106,7 +95,7 @@ index_given(struct work *w, struct text index)
 
 			end = strrchr(cut, '/');
 		}
-		s->torch_tag = end && (cuda_of_tag(w, end + 1) || !strcmp(end + 1, "cpu")) ?
+		s->torch_tag = end && (fit_cuda_of_tag(w->a, end + 1) || !strcmp(end + 1, "cpu")) ?
 				       end + 1 :
 				       NULL;
 		s->torch_variant = t && s->torch_tag ? torch_variant(t, s->torch_tag) : NULL;
@@ -215,13 +204,14 @@ choose_cuda(struct work *w)
 {
 	struct stack *s = w->s;
 	const struct fit_candidate *c = fit_chosen(w->fit, "cuda");
-	const char *own = s->torch_variant ? s->torch_variant->cuda : cuda_of_tag(w, s->torch_tag);
+	const char *own =
+		s->torch_variant ? s->torch_variant->cuda : fit_cuda_of_tag(w->a, s->torch_tag);
 	const char *reason = arena_printf(w->a, "torch's %s build is for it", s->torch_tag);
 
 	if (s->cuda.value || !own)
 		return;
 	if (c && !same_series(w->a, c->text, own))
-		s->cuda = choice_made(version_series(w->a, c->text),
+		s->cuda = choice_made(fit_series(w->a, c->text),
 				      "the nearest to torch's build that goes with the rest",
 				      c->entry ? ((const struct cuda_toolkit *)c->entry)->source :
 						 NULL);

@@ -33,29 +33,10 @@ version_in(struct arena *a, const char *version, const char *spec, bool *known)
 	return v && s && specifiers_match(s, v, PRE_YES);
 }
 
-const char *
-version_series(struct arena *a, const char *version)
-{
-	size_t n = strcspn(version, ".");
-
-	if (version[n])
-		n += 1 + strcspn(version + n + 1, ".");
-	return arena_copy(a, version, n);
-}
-
 bool
 same_series(struct arena *a, const char *x, const char *y)
 {
-	return x && y && !strcmp(version_series(a, x), version_series(a, y));
-}
-
-bool
-names_have(const struct names *n, const char *name)
-{
-	for (size_t i = 0; i < n->n; i++)
-		if (!strcmp(n->at[i], name))
-			return true;
-	return false;
+	return x && y && !strcmp(fit_series(a, x), fit_series(a, y));
 }
 
 /* The version that a requirement of ours pins ("triton==2.2.0"), or NULL. */
@@ -142,12 +123,4 @@ resolve_steers_compilers(const char *name)
 		if (!strcmp(names[i], name))
 			return true;
 	return false;
-}
-
-bool
-url_names_wheel(const char *url)
-{
-	size_t n = strcspn(url, "?#");
-
-	return n > 4 && !memcmp(url + n - 4, ".whl", 4);
 }

@@ -42,11 +42,8 @@ struct choice choice_made(const char *value, const char *reason, const char *sou
 int version_order(struct arena *a, const char *x, const char *y);
 /* True if `version` is one of `spec`; *known (may be NULL) false if either cannot be read. */
 bool version_in(struct arena *a, const char *version, const char *spec, bool *known);
-/* "12.1.1" -> "12.1"; as it is if shorter. */
-const char *version_series(struct arena *a, const char *version);
 /* True if both have the same first two numbers. */
 bool same_series(struct arena *a, const char *x, const char *y);
-bool names_have(const struct names *n, const char *name);
 
 /* Of the platform, as Python names it: "x86_64". */
 const char *resolve_machine(const struct work *w);
@@ -89,8 +86,5 @@ const char *resolve_version_of(const struct work *w, const char *name);
 bool resolve_asks_to_compile(const struct work *w);
 /* True if the stack compiles anything: an extension whose source is not a wheel. */
 bool resolve_compiles(const struct work *w);
-
-/* Whether the file that a URL names is a wheel; a query behind it does not count. */
-bool url_names_wheel(const char *url);
 
 #endif
