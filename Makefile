@@ -2,7 +2,7 @@
 #
 # The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
 # lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
-LAYERS := base python solve facts fetch recipe fit resolve init plan render
+LAYERS := base python solve facts fetch inspect host recipe fit resolve init plan render store build verify
 PURE := base python solve facts recipe fit resolve init plan render
 
 BUILD ?= build
@@ -34,13 +34,17 @@ compile = $(Q)$(CC) $(std) $(warn) $(CFLAGS) $(SAN) -MMD -MP
 # One library of the pure layers; beside it the mains of the two programs.
 lib_c := $(filter-out src/facts/generate%.c,$(foreach l,$(PURE),$(wildcard src/$(l)/*.c)))
 lib_o := $(lib_c:src/%.c=$(BUILD)/%.o)
-program_o := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out %main.c,$(wildcard src/*.c)))
-world_o := $(BUILD)/world_main.o $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/fetch/*.c))
+program_o := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out %main.c src/world_%.c,$(wildcard src/*.c)))
+# The other layers, and the verbs that need them, are in the second program alone.
+world := $(filter-out $(PURE),$(LAYERS))
+world_o := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/world_*.c))
+world_lib_o := $(patsubst src/%.c,$(BUILD)/%.o,$(foreach l,$(world),$(wildcard src/$(l)/*.c)))
 gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 
 # SHA-256 comes from the static archive: the shared library costs milliseconds at every start.
 ssl := $(firstword $(filter /%,$(shell $(CC) -print-file-name=libcrypto.a)) -lcrypto)
 libs = -lyaml $(ssl)
+world_libs = -Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -ldl
 
 .PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE
 .DELETE_ON_ERROR:
@@ -70,8 +74,12 @@ $(BUILD)/libstack.a: $(lib_o) $(gen_o)
 $(BUILD)/stackbuild: $(BUILD)/main.o $(program_o) $(BUILD)/libstack.a
 	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
 
-$(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libstack.a
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs) -lgit2
+$(BUILD)/libworld.a: $(world_lib_o)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libworld.a $(BUILD)/libstack.a
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs) $(world_libs)
 
 # --- what is compiled in: knowledge/ and templates/, by our own generator ---
 
@@ -122,10 +130,10 @@ uninstall:
 
 # What builds need, and what tests need beside it (names of Debian and Ubuntu packages).
 deps:
-	@ci/deps gcc libc6-dev libyaml-dev libssl-dev libgit2-dev
+	@ci/deps gcc libc6-dev libyaml-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
 
 deps-test: deps
-	@ci/deps g++ libcmocka-dev libjansson-dev python3 python3-venv shellcheck git patch
+	@ci/deps g++ libcmocka-dev python3 python3-venv shellcheck git patch
 
 demo: deps
 	@$(MAKE) --no-print-directory -j2 all
@@ -135,9 +143,9 @@ demo: deps
 
 units := $(patsubst tests/unit/%.c,$(BUILD)/test/%,$(wildcard tests/unit/*_test.c))
 
-$(BUILD)/test/%_test: tests/unit/%_test.c $(BUILD)/libstack.a
+$(BUILD)/test/%_test: tests/unit/%_test.c $(BUILD)/libworld.a $(BUILD)/libstack.a
 	@mkdir -p $(@D)
-	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libstack.a $(libs) -lcmocka
+	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libworld.a $(BUILD)/libstack.a $(libs) $(world_libs) -lcmocka
 
 # Python packages that tests need, from pip's own index, once; ok is newer than the lists.
 $(VENV)/ok: tests/requirements.txt
@@ -148,9 +156,9 @@ $(VENV)/ok: tests/requirements.txt
 # Programs that referees feed (they read JSON with jansson); %_bench and %_cli by name.
 tools := $(patsubst tests/tools/%.c,$(BUILD)/%,$(wildcard tests/tools/*.c))
 
-$(tools): $(BUILD)/%: tests/tools/%.c $(BUILD)/libstack.a
+$(tools): $(BUILD)/%: tests/tools/%.c $(BUILD)/libworld.a $(BUILD)/libstack.a
 	@mkdir -p $(@D)
-	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libstack.a $(libs) -ljansson
+	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libworld.a $(BUILD)/libstack.a $(libs) $(world_libs)
 
 # Docker's daemon and buildah for tests/suites/buildkit, unpacked below $(BUILD); where they
 # cannot be had, the suite skips.

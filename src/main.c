@@ -38,8 +38,8 @@ become_world(struct arena *a, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"stackbuild: git revisions are read by stackbuild-world, which is not installed "
-		"beside this program; reinstall with make install\n");
+		"stackbuild: this is done by stackbuild-world, which is not installed beside this "
+		"program; reinstall with make install\n");
 	return 1;
 }
 

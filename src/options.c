@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 const struct verb_row verb_table[VERB_COUNT] = {
-#define VERB(name, args, min, max, what, example) \
+#define VERB(name, program, args, min, max, what, example) \
 	[VERB_##name] = { #name, args, what, example, min, max },
 #include "verbs.def"
 #undef VERB

@@ -24,8 +24,11 @@ knowledge_folder(const struct options *o)
 	return o->knowledge ? o->knowledge : env && *env ? env : NULL;
 }
 
-static int (*const verbs[VERB_COUNT])(struct run *) = {
-#define VERB(name, ...) [VERB_##name] = verb_##name,
+/* The verbs of this program; those of the world stand in world_main.c. */
+#define ENTRY_HERE(name) [VERB_##name] = verb_##name,
+#define ENTRY_WORLD(name)
+static verb_run *const verbs[VERB_COUNT] = {
+#define VERB(name, program, ...) ENTRY_##program(name)
 #include "verbs.def"
 #undef VERB
 };
@@ -75,7 +78,7 @@ program_run(const struct options *o, const struct world *world)
 	diags_init(&r.ds, r.a);
 	r.out = BUF(r.a);
 	if (!needs_facts(o->verb) || (r.facts = facts_load(r.a, &r.ds, knowledge_folder(o))))
-		status = verbs[o->verb](&r);
+		status = (verbs[o->verb] ? verbs[o->verb] : world->verbs[o->verb])(&r);
 	if (status != EXIT_USAGE) {
 		if (!print_output(&r))
 			status = EXIT_DIAGNOSED;
@@ -120,5 +123,5 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 bool
 program_needs_world(const struct options *o)
 {
-	return o->verb == VERB_plan && o->diff && !fs_exists(o->diff);
+	return !verbs[o->verb] || (o->verb == VERB_plan && o->diff && !fs_exists(o->diff));
 }

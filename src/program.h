@@ -8,7 +8,11 @@
  * The verbs, shared by the two programs.  `stackbuild` runs them without a world;
  * `stackbuild-world` brings what reaches outside the files named.
  */
+struct run;
+typedef int verb_run(struct run *r);
+
 struct world {
+	verb_run *const *verbs; /* by enum verb: those of the table that are WORLD's */
 	/*
 	 * Opens the files of the recipe `path` as they were at a git revision: the
 	 * opener and its context for recipes_load_from.  False: a diagnostic says why.

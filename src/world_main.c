@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "fetch/fetch.h"
 #include "program.h"
+#include "verbs.h"
 
 static bool
 at_revision(struct arena *a, struct diags *ds, const char *path, const char *revision,
@@ -23,10 +24,20 @@ close_revision(void *ctx)
 	git_at_close(ctx);
 }
 
+#define ENTRY_HERE(name)
+#define ENTRY_WORLD(name) [VERB_##name] = verb_##name,
+static verb_run *const verbs[VERB_COUNT] = {
+#define VERB(name, program, ...) ENTRY_##program(name)
+#include "verbs.def"
+#undef VERB
+};
+
 int
 main(int argc, char **argv)
 {
-	static const struct world world = { .at_revision = at_revision, .close = close_revision };
+	static const struct world world = { .verbs = verbs,
+					    .at_revision = at_revision,
+					    .close = close_revision };
 	struct arena *a = arena_new();
 	struct options o;
 	int status;

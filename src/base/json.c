@@ -153,7 +153,7 @@ void
 json_text(struct json *j, const char *key, const char *value)
 {
 	if (!value) {
-		json_null(j, key);
+		json_nil(j, key);
 		return;
 	}
 	start(j, key);
@@ -201,7 +201,7 @@ json_names(struct json *j, const char *key, const struct names *all)
 }
 
 void
-json_null(struct json *j, const char *key)
+json_nil(struct json *j, const char *key)
 {
 	start(j, key);
 	buf_puts(j->out, "null");

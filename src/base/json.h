@@ -46,7 +46,7 @@ void json_text(struct json *j, const char *key, const char *value);
 void json_number(struct json *j, const char *key, double value); /* shortest, at most 6 decimals */
 void json_int(struct json *j, const char *key, long long value);
 void json_bool(struct json *j, const char *key, bool value);
-void json_null(struct json *j, const char *key);
+void json_nil(struct json *j, const char *key);
 void json_names(struct json *j, const char *key, const struct names *all); /* a list of texts */
 
 /* One text, quoted as JSON, for where only that is wanted. */

@@ -74,7 +74,7 @@ static void
 json_place(struct json *j, const char *key, struct span at, uint32_t width_min)
 {
 	if (!at.src) {
-		json_null(j, key);
+		json_nil(j, key);
 		return;
 	}
 	json_map(j, key);

@@ -138,7 +138,7 @@ word_body(struct writer *w, const struct key *k)
 	json_list(&w->j, "enum");
 	for (const char *p = k->more; *p; p += strcspn(p, "|"), p += *p == '|')
 		json_text(&w->j, NULL, arena_copy(w->a, p, strcspn(p, "|")));
-	json_null(&w->j, NULL);
+	json_nil(&w->j, NULL);
 	json_end(&w->j);
 }
 
@@ -169,7 +169,7 @@ bool_body(struct writer *w)
 	json_bool(&w->j, NULL, false);
 	json_text(&w->j, NULL, "true");
 	json_text(&w->j, NULL, "false");
-	json_null(&w->j, NULL);
+	json_nil(&w->j, NULL);
 	json_end(&w->j);
 }
 

@@ -16,6 +16,19 @@
  * the quoting of the place where it lands.  Equal plans give equal bytes.
  */
 
+/*
+ * Where an instruction of a Dockerfile belongs: what engines name by number, told as a step.
+ */
+struct instruction {
+	const char *stage; /* "ext-mamba-ssm" */
+	unsigned stage_no; /* from 1, in file order */
+	unsigned layer_no; /* BuildKit's [stage i/n]: FROM, RUN, COPY, ADD, WORKDIR count; else 0 */
+	unsigned no;       /* buildah's STEP i/n: every instruction of the stage counts; from 1 */
+	unsigned line;     /* of the Dockerfile, from 1 */
+	const char *step;  /* id of the plan's step, or NULL: FROM another stage, LABEL, USER */
+};
+struct instructions LIST(struct instruction);
+
 struct rendered {
 	const char *path; /* below the output folder: "Dockerfile", "py310/Dockerfile" */
 	const char *text;
@@ -25,6 +38,7 @@ struct rendered {
 	const char *summary; /* "10 steps, 4 stages" */
 	const char *next;    /* the command to run next, {path} is replaced; or NULL */
 	struct names forced; /* what stands against it, and was passed over: a line each */
+	struct instructions instructions; /* of a Dockerfile, in file order */
 };
 struct rendereds LIST(struct rendered);
 
@@ -40,6 +54,24 @@ const struct templates *templates_open(struct arena *a, struct diags *ds, const 
 typedef const struct plan *render_plan(void *ctx, struct arena *a, struct diags *ds,
 				       const struct recipe *cell);
 
+/* A wheel that `build` has at hand: it takes the place of the stage that would compile it. */
+struct render_wheel {
+	const char *step; /* id of the extension's step */
+	const char *file; /* in the build context: ".stackbuild/wheels/mamba-ssm/x.whl" */
+};
+/*
+ * What `build` adds to the Dockerfile that people get.  The layers of both are the same, so
+ * an engine's cache serves both:
+ *   src-NAME   the source of an extension that is compiled, fetched; ext-NAME starts from it
+ *   inputs     FROM scratch: /NAME.json for each of them, what its bytes depend on
+ *              (templates/inputs.py, docs/store.md); in file order before anything compiles
+ *   wheels     FROM scratch: /NAME/x.whl, what was compiled; in file order before final
+ * inputs and wheels are left out where nothing compiles.
+ */
+struct render_build {
+	struct render_wheels LIST(struct render_wheel) wheels;
+};
+
 struct render_input {
 	const struct recipes *recipes; /* their cells; those of a matrix get a folder each */
 	const struct facts *facts;
@@ -48,6 +80,7 @@ struct render_input {
 	const struct templates *templates;
 	const char *const *targets; /* NULL: the default set */
 	size_t ntargets;
+	const struct render_build *build; /* NULL: for people */
 	bool force; /* a target that a recipe asks for is left out like any other */
 };
 

@@ -1,0 +1,77 @@
+#ifndef PROC_H
+#define PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arena.h"
+#include "buf.h"
+#include "diag.h"
+
+/*
+ * Child processes, one at a time or side by side: an argv and never a shell's text, a
+ * process group of its own, output read line by line, a time limit, and an end to all of it
+ * when the user says so.  Not pure: only stackbuild-world has children.
+ */
+
+enum proc_stream { PROC_OUT, PROC_ERR };
+
+/*
+ * One line of a child's output, without its line end; a carriage return ends a line too, and
+ * what has no end comes when the child ends.  Longer ones than PROC_LINE_MAX come in pieces.
+ */
+typedef void proc_line(void *ctx, enum proc_stream from, const char *line, size_t n);
+/* Called at least every PROC_TICK_MS while a child runs; now_s counts from its start. */
+typedef void proc_tick(void *ctx, double now_s);
+
+enum { PROC_LINE_MAX = 64 * 1024, PROC_TICK_MS = 100, PROC_GRACE_MS = 10000 };
+
+struct proc_spec {
+	const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH */
+	const char *const *env;  /* "NAME=value" sets, "NAME" removes; ends with NULL; or NULL */
+	const char *cwd;         /* or NULL */
+	const char *input;       /* bytes for its standard input; NULL: /dev/null */
+	size_t input_size;
+	bool terminal;    /* standard input, output and error stay ours: nothing is read */
+	double timeout_s; /* 0: none */
+	proc_line *line;  /* or NULL */
+	proc_tick *tick;  /* or NULL */
+	void *ctx;
+	size_t keep; /* bytes of each stream that are kept in the result: the last ones */
+};
+
+struct proc_result {
+	bool started;     /* false: not found, not executable; error says which */
+	int status;       /* exit status; 128 + signal if a signal ended it */
+	bool timed_out;   /* ended by us: the time limit */
+	bool interrupted; /* ended by us: SIGINT, SIGTERM or SIGHUP came */
+	int error;        /* errno of what could not be started; else 0 */
+	struct buf out, err;
+	double seconds, cpu_s; /* wall clock; user and system time of it and its children */
+	size_t peak_kib;       /* the largest of its processes (getrusage) */
+};
+
+/*
+ * proc_run -- runs a child to its end.
+ *
+ *   in      spec; proc_signals() was called once before, if Ctrl-C is to end children
+ *   out     *r; true if it started and ended with status 0
+ *   errors  none of its own: the caller knows what the child was for
+ *   memory  r's buffers live in a
+ *
+ * At a time limit or a signal the child's process group gets SIGTERM, after PROC_GRACE_MS
+ * (or a second signal) SIGKILL; when stackbuild is killed itself the child gets SIGTERM (PR_SET_PDEATHSIG).
+ * When it has ended, what is left of its group is ended too.
+ */
+bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
+
+/* From here on SIGINT, SIGTERM and SIGHUP end children instead of this process. */
+void proc_signals(void);
+/* The signal that came since then, or 0. */
+int proc_interrupted(void);
+
+/* The file that a program's name stands for in PATH (or the name, if it has a slash and is
+ * executable); NULL: there is none. */
+const char *proc_which(struct arena *a, const char *name);
+
+#endif

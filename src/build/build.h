@@ -1,0 +1,43 @@
+#ifndef BUILD_H
+#define BUILD_H
+
+#include "engine.h"
+#include "host/host.h"
+#include "plan/plan.h"
+#include "progress.h"
+#include "render/render.h"
+#include "store/store.h"
+
+/*
+ * Made: a plan, by an engine.  In order:
+ *   1. the context: a folder with the Dockerfile, what app: copies, and wheels from the store
+ *   2. target `inputs`: the trunk is built, sources are fetched, and each extension's inputs are
+ *      read where they are compiled (templates/inputs.py): their JSON makes the store's keys
+ *   3. what the store has is put into the context; target `wheels` compiles the rest, and its
+ *      files go to the store after they were checked
+ *   4. the image, tagged; build.json
+ */
+struct build_options {
+	const struct engine *engine;
+	const struct engine_state *state;
+	const char *tag;             /* NULL: the stack's name */
+	const char *out;             /* folder: out/STACK */
+	const char *recipe_path;     /* for "recipe line" */
+	struct store *const *stores; /* asked in order; the first is put into */
+	size_t nstores;
+	struct names secrets; /* "NAME=FILE" */
+	unsigned jobs;        /* 0: by memory */
+	double timeout_s;     /* 0: none */
+	enum progress_mode progress;
+	bool no_cache, push;
+	struct names cache_from, cache_to;
+	bool keep_context;
+	bool colour;
+};
+
+/* errors SB05xx, false: no image was tagged */
+bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
+		 const struct render_input *render, const struct build_options *o,
+		 struct build_record *record);
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef OCI_H
+#define OCI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/list.h"
+
+/*
+ * OCI registries: distribution-spec 1.1 over http.h.  Bearer tokens and basic credentials from
+ * docker's and podman's own login (~/.docker/config.json with credHelpers and credsStore,
+ * $REGISTRY_AUTH_FILE, $XDG_RUNTIME_DIR/containers/auth.json); never from argv.  Loopback
+ * registries (localhost, 127.0.0.0/8, ::1) are spoken to without TLS, others only with it.
+ */
+
+struct oci_name {
+	const char
+		*registry; /* "127.0.0.1:5000", "docker.io" (spoken to as registry-1.docker.io) */
+	const char *repository; /* "nvidia/cuda", "library/ubuntu" */
+	const char *tag;        /* or NULL */
+	const char *digest;     /* "sha256:..."; or NULL */
+};
+
+/* "ubuntu:22.04" as docker reads it.  errors SB0550, false: not a reference (its grammar). */
+bool oci_name_parse(struct arena *a, struct diags *ds, const char *text, struct span at,
+		    struct oci_name *out);
+const char *oci_name_text(struct arena *a, const struct oci_name *n);
+
+struct oci_registry; /* one session: tokens are kept */
+struct oci_registry *oci_open(struct arena *a, struct diags *ds, const struct oci_name *n);
+
+struct oci_blob {
+	const char *media_type, *digest;
+	size_t size;
+	const char *path;  /* a file, for oci_push_blob; or NULL */
+	const char *bytes; /* or these */
+	const char *title; /* org.opencontainers.image.title; or NULL */
+};
+struct oci_blobs LIST(struct oci_blob);
+
+/* Digest and text of a manifest; reference: a tag or a digest (then checked).
+ * out false without a diagnostic and *missing true: 404.  errors SB0551, SB0552 (digest) */
+struct oci_manifest {
+	const char *digest, *media_type, *text;
+	size_t size;
+};
+bool oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *reference,
+		  struct oci_manifest *out, bool *missing);
+/* The same with HEAD: the digest alone; NULL: not there or no answer (*why in words). */
+const char *oci_digest(struct oci_registry *r, struct arena *a, const char *reference,
+		       const char **why);
+
+/* A blob into a file (checked: digest and size) or, to_path NULL, into memory. */
+bool oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob,
+		   const char *to_path, size_t max);
+/* Uploads unless it is there; fills digest and size in. */
+bool oci_push_blob(struct oci_registry *r, struct arena *a, struct diags *ds,
+		   struct oci_blob *blob);
+/* tag NULL: by digest.  Returns the digest, or NULL. */
+const char *oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds,
+			      const char *media_type, const char *text, size_t n, const char *tag);
+bool oci_delete(struct oci_registry *r, struct arena *a, struct diags *ds, const char *digest);
+struct names oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds);
+
+/*
+ * An artifact: an image manifest 1.1 with artifactType, the blobs as layers, and, if subject
+ * (a digest in the same repository) is given, attached to it: by the registry's referrers API,
+ * or where it has none by the referrers tag schema (sha256-HEX, an index that is read, added to
+ * and written again).  Returns the manifest's digest, or NULL.  errors SB0551
+ */
+struct oci_artifact {
+	const char *type;       /* "application/vnd.stackbuild.wheel.v1" */
+	struct oci_blob config; /* bytes NULL: the empty descriptor */
+	struct oci_blobs layers;
+	const char *subject;
+	const char *tag;
+	struct names annotations; /* "key=value" */
+};
+const char *oci_push_artifact(struct oci_registry *r, struct arena *a, struct diags *ds,
+			      struct oci_artifact *artifact);
+/* Descriptors of what is attached to a digest, of one type or all (NULL). */
+struct oci_blobs oci_referrers(struct oci_registry *r, struct arena *a, struct diags *ds,
+			       const char *digest, const char *type);
+
+#endif

@@ -1,0 +1,115 @@
+#ifndef INSPECT_H
+#define INSPECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/list.h"
+
+/*
+ * What a file says of itself: shared objects (libelf), the GPU code in them (a reader of our
+ * own), wheels (libarchive).  Nothing is run, nothing is unpacked to disk.  Every size that a
+ * file claims is checked against the file before it is believed.
+ */
+
+/* --- ELF --- */
+
+struct elf_symbol {
+	const char *name;
+	const char *version; /* "GLIBC_2.34"; or NULL */
+};
+struct elf_symbols LIST(struct elf_symbol);
+
+struct elf {
+	const char *machine; /* "x86_64", "aarch64", else "EM_n" */
+	const char *soname;  /* or NULL */
+	struct names needed; /* DT_NEEDED in order */
+	struct names runpath;
+	struct elf_symbols undefined; /* global ones; weak ones are left out: they may stay open */
+	struct elf_symbols defined;
+	const char *glibc, *glibcxx; /* the newest versions asked for, "2.34", "3.4.30"; or NULL */
+	bool cxx11_abi,
+		old_abi; /* undefined symbols of libc10 and libtorch name std::__cxx11:: / std::string of before */
+};
+
+/*
+ * elf_read -- a shared object in memory.
+ *
+ *   in      name: what diagnostics call it
+ *   errors  SB0810, NULL: not ELF, cut short, not 64 bit little endian
+ *   memory  lives in a; borrows nothing from bytes
+ *   source  System V ABI; gABI chapter 4 and 5; LSB symbol versioning
+ */
+const struct elf *elf_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
+			   size_t n);
+
+/* --- GPU code --- */
+
+struct gpu_code {
+	bool ptx;      /* else SASS (cubin) */
+	unsigned arch; /* 90 */
+	char suffix;   /* 'a', 'f' or '\0': sm_90a */
+	size_t size;   /* bytes in the file, as stored */
+	bool compressed;
+};
+struct gpu_codes LIST(struct gpu_code);
+
+/*
+ * gpu_codes_read -- what the .nv_fatbin and __nv_relfatbin sections of a shared object, an
+ * object or a program hold, entry by entry.
+ *
+ *   out     false and an empty list if it is broken; true and an empty list if there is none
+ *   errors  SB0811: a header that does not fit its section
+ *   source  fatbinary_section.h and fatbinary.h of the CUDA toolkit; cuobjdump as referee
+ */
+bool gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
+		    size_t n, struct gpu_codes *out);
+
+/* "sm_80 sm_90 compute_90": each once, sorted. */
+const char *gpu_codes_text(struct arena *a, const struct gpu_codes *codes);
+
+/* --- wheels --- */
+
+struct wheel_file {
+	const char *path;
+	size_t size;
+	const char *sha256; /* hex; of the bytes that are there */
+};
+struct wheel_files LIST(struct wheel_file);
+
+struct wheel_object { /* one shared object in it */
+	const char *path;
+	const struct elf *elf;
+	struct gpu_codes codes;
+};
+struct wheel_objects LIST(struct wheel_object);
+
+struct wheel {
+	const char *name, *version; /* from its metadata */
+	const char *build;          /* or NULL */
+	struct names tags;          /* "cp311-cp311-linux_x86_64": of the WHEEL file */
+	struct names requires;      /* Requires-Dist */
+	struct wheel_files files;
+	struct wheel_objects objects;
+	const char *sha256; /* of the file itself, hex */
+	size_t size;
+};
+
+/*
+ * wheel_read -- a wheel, whole: every file is read and compared with RECORD.
+ *
+ *   in      path
+ *   errors  SB0812, NULL: not a zip, cut short, two entries of one name, names that leave the
+ *           folder, local and central headers that disagree; a file that is not in RECORD, is
+ *           missing or has another digest; a file name that the metadata contradicts; more than
+ *           WHEEL_MAX bytes unpacked
+ *   memory  lives in a; shared objects are read one at a time and let go
+ *   source  PEP 427, PEP 376 RECORD, PEP 425; core metadata; CVE-2025-54368 for the headers
+ */
+enum { WHEEL_FILES_MAX = 100000 };
+#define WHEEL_MAX ((size_t)8 << 30)
+const struct wheel *wheel_read(struct arena *a, struct diags *ds, const char *path);
+
+#endif

@@ -1,0 +1,104 @@
+#ifndef STORE_H
+#define STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/list.h"
+
+/*
+ * Compiled once: wheels by the key of everything that decides their bytes.
+ *
+ *   folder     DIR/wheels/KEY[0:2]/KEY/  NAME.whl, entry.json   (appears by rename, after fsync)
+ *   http(s)    URL/KEY[0:2]/KEY/entry.json and the wheel beside it; GET, PUT where allowed
+ *   oci        oci://HOST/REPO: an artifact, tag = KEY: config entry.json, one layer the wheel
+ *
+ * entry.json, docs/store.md:
+ *   {"schema": 1, "key", "wheel": "NAME.whl", "sha256", "size", "made": seconds since 1970,
+ *    "compile_s", "peak_mib", "archs": ["sm_90"], "inputs": {what the key was made of}}
+ */
+
+/*
+ * store_key -- the key of a wheel's inputs.
+ *
+ *   in      inputs: a JSON text in the shape of docs/store.md; object keys in any order
+ *   out     64 hex digits: sha256 of the canonical form; *canonical (may be NULL) that form
+ *   errors  SB0540, NULL: not JSON, a key twice, a field missing, unknown or of another type
+ */
+const char *store_key(struct arena *a, struct diags *ds, const char *inputs, size_t n,
+		      const char **canonical);
+
+/* What a wheel must be, beside having the right key and digest, before it is trusted. */
+struct store_want {
+	const char *name, *version; /* of the project; version NULL: any */
+	const char *python_tag;     /* "cp311" */
+	const char *machine;        /* "x86_64" */
+	struct names archs;         /* "sm_90": exactly these in every .so that has GPU code */
+	bool any_archs;             /* the package has a list of its own and is not filtered */
+	bool has_kernels;           /* at least one .so must have GPU code */
+	int cxx11_abi;              /* of torch: 1, 0; -1: not known */
+};
+
+/* store_check -- a wheel against that.  errors SB0542 (says what is wrong with it), false. */
+bool store_check(struct arena *a, struct diags *ds, const char *wheel_path,
+		 const struct store_want *want);
+
+struct store;
+
+/*
+ * store_open -- where: a folder, http://, https:// or oci://HOST/REPO; NULL: the default,
+ * $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild.  errors SB0541, NULL
+ */
+struct store *store_open(struct arena *a, struct diags *ds, const char *where);
+const char *store_name(const struct store *s);
+
+enum store_answer {
+	STORE_HIT,
+	STORE_MISS,
+	STORE_REFUSED /* there, and not to be trusted: warned */,
+	STORE_UNREACHABLE /* warned */
+};
+
+/*
+ * store_get -- the wheel of a key, checked, as a file in `folder`.
+ *
+ *   out     STORE_HIT: *path (in folder); anything else leaves the folder as it was
+ *   errors  warnings SB0542 (refused: truncated, swapped, stale; a folder store throws it out),
+ *           SB0543 (a server that does not answer): a build goes on and compiles
+ */
+enum store_answer store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
+			    const struct store_want *want, const char *folder, const char **path);
+
+/*
+ * store_put -- a wheel under its key; the inputs are kept beside it.  It is checked first.
+ *
+ *   in      compile_s, peak_mib: 0 if not known
+ *   errors  SB0542, SB0544 (not writable, no room, refused by the server), false: nothing was kept
+ */
+struct store_wheel {
+	const char *path;
+	const char *inputs; /* JSON */
+	double compile_s;
+	size_t peak_mib;
+};
+bool store_put(struct arena *a, struct diags *ds, struct store *s, const struct store_wheel *w,
+	       const struct store_want *want);
+
+/* --- what the verb store does; each prints to out as text or JSON --- */
+
+bool store_list(struct arena *a, struct diags *ds, struct store *s, bool as_json, struct buf *out);
+/* Reads every wheel again.  errors SB0542 for each that is not what its entry says: false */
+bool store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json,
+		  struct buf *out);
+/* Throws out what was not used for `days`, oldest first until `max_mib` is kept (0: no bound), and
+ * leftovers of writers that are gone. */
+bool store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t max_mib,
+	      bool dry_run, struct buf *out);
+/* Copies what the other does not have (keys: only these, all if none).  push: s to other; pull: other to s. */
+bool store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *to,
+		struct names keys, struct buf *out);
+
+#endif
