@@ -4,20 +4,46 @@
 #include <openssl/sha.h>
 #include <string.h>
 
+struct sha256 {
+	SHA256_CTX c;
+};
+
+struct sha256 *
+sha256_new(struct arena *a)
+{
+	struct sha256 *s = arena_new_of(a, struct sha256);
+
+	SHA256_Init(&s->c);
+	return s;
+}
+
+void
+sha256_add(struct sha256 *s, const void *bytes, size_t n)
+{
+	SHA256_Update(&s->c, bytes, n);
+}
+
 const char *
-sha256_hex(struct arena *a, const void *bytes, size_t n)
+sha256_end(struct arena *a, struct sha256 *s)
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char sum[SHA256_DIGEST_LENGTH];
 	char *hex = arena_alloc(a, SHA256_HEX + 1, 1);
-	SHA256_CTX c;
 
-	SHA256_Init(&c);
-	SHA256_Update(&c, bytes, n);
-	SHA256_Final(sum, &c);
+	SHA256_Final(sum, &s->c);
 	for (size_t i = 0; i < sizeof(sum); i++) {
 		hex[2 * i] = digits[sum[i] >> 4];
 		hex[2 * i + 1] = digits[sum[i] & 15];
 	}
 	return hex;
+}
+
+const char *
+sha256_hex(struct arena *a, const void *bytes, size_t n)
+{
+	struct sha256 s;
+
+	SHA256_Init(&s.c);
+	sha256_add(&s, bytes, n);
+	return sha256_end(a, &s);
 }
