@@ -34,9 +34,15 @@ enum build_event_kind {
 	EVENT_DONE,   /* it ended well; seconds is the engine's own figure, or -1 */
 	EVENT_CACHED, /* nothing was to be done */
 	EVENT_FAILED, /* status: exit status of the command, or -1; text: the engine's words */
-	EVENT_OTHER   /* of no step: exporting, pushing, pulling the base */
+	EVENT_OTHER,  /* of no step: exporting, pushing, pulling the base */
+	EVENT_ENDED   /* it was stopped because another failed, or by the user */
 };
 
+/*
+ * Texts are inert (no control characters, no escape sequences, UTF-8) and live as long as the
+ * call of on_build_event.  seconds: of DONE the engine's own figure; of LINE since the
+ * instruction began; -1: not told, and the time of arrival counts.
+ */
 struct build_event {
 	enum build_event_kind kind;
 	const char *step;                      /* or NULL */
@@ -44,6 +50,7 @@ struct build_event {
 	double seconds;
 	int status;
 	const char *text;
+	bool last; /* of DONE, CACHED: with it the step is complete */
 };
 typedef void on_build_event(void *ctx, const struct build_event *e);
 
@@ -54,7 +61,11 @@ struct output_parser;
 struct output_parser *output_parser_new(struct arena *a, enum output_dialect dialect,
 					struct instructions of, on_build_event *on, void *ctx);
 void output_parser_line(struct output_parser *p, enum proc_stream from, const char *line, size_t n);
-/* The engine's output has ended: what is still open is told as ended. */
+/*
+ * The engine's output has ended.  status: its exit status, or -1 if it was ended by us (Ctrl-C,
+ * the time limit).  What is still open is told: done at 0; failed where the engine runs one
+ * thing at a time and names no other culprit; else ended.
+ */
 void output_parser_end(struct output_parser *p, int status);
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_TTY, PROGRESS_PLAIN, PROGRESS_JSON, PROGRESS_QUIET };
@@ -62,31 +73,82 @@ enum progress_mode { PROGRESS_AUTO, PROGRESS_TTY, PROGRESS_PLAIN, PROGRESS_JSON,
 struct progress_step { /* of the plan, in its order */
 	const char *id;
 	unsigned recipe_line;
-	double estimate_s; /* from this host's earlier builds, else from the knowledge */
+	double estimate_s; /* from this host's earlier builds, else from the knowledge; 0: none */
+	const char *lane;  /* steps of one lane wait for each other, lanes run side by side; NULL:
+			      alone.  Only for the time that is left. */
 	/* filled in while it runs: */
 	enum step_state state;
 	double started_s, seconds; /* since the build's start; all of its instructions */
 	size_t peak_mib;
 	const char *note;      /* "from the store (sm_90, torch 2.11.0+cu130)" */
 	const char *last_file; /* "causal_conv1d_bwd.cu": what is compiled now */
-	int status;            /* of the command that failed */
-	struct names tail;     /* its last lines that matter */
+	int status;            /* of the command that failed; -1: not told */
+	struct names tail;     /* of a failed step: its last lines that matter */
 };
 
 struct progress;
+struct progress_options {
+	enum progress_mode mode; /* AUTO: a terminal gets TTY, else PLAIN */
+	FILE *out;               /* standard error */
+	FILE *log;               /* build.log, open; or NULL */
+	const char *head;        /* the first line of the screen; or NULL */
+	const char *log_path;    /* for show; or NULL */
+	bool colour;
+	/* Values that nobody may see: *** in log and screen.  Each line of one counts, from
+	 * SECRET_MIN bytes on; credentials in URLs are masked anyway. */
+	struct names masked;
+	unsigned columns, rows; /* of the terminal; 0: asked of it, again and again */
+};
+enum { SECRET_MIN = 4 };
+
 /*
- *   in   out: standard error; log: build.log, open, or NULL; head: the first line of the screen
- *   The progress is an on_build_event (ctx: the progress); progress_tick is called while it runs.
+ * progress_new -- what shows and logs a build.
+ *
+ *   in      steps: filled in while it runs; they and the options' texts outlive it
+ *   out     an on_build_event (progress_event, with the progress as ctx)
+ *   memory  in a, bounded: however long the output is, nothing grows with it
+ *
+ * Times are the build's: progress_tick says how late it is, and is called at least before the
+ * first event and every 100 ms; between two ticks time stands still.
  */
-struct progress *progress_new(struct arena *a, enum progress_mode mode, FILE *out, FILE *log,
-			      struct progress_step *steps, size_t nsteps, const char *head,
-			      const char *log_path);
+struct progress *progress_new(struct arena *a, const struct progress_options *o,
+			      struct progress_step *steps, size_t nsteps);
 void progress_event(void *ctx, const struct build_event *e);
 void progress_tick(struct progress *p, double now_s);
 /* What the orchestrator itself knows: a wheel came from the store, a step was measured. */
 void progress_state(struct progress *p, const char *step, enum step_state state, const char *note);
-/* The screen's end: live lines give way to the last state; closed stdout or a full disk: false. */
-bool progress_end(struct progress *p);
+/* The largest memory that a step was seen to take so far. */
+void progress_memory(struct progress *p, const char *step, size_t peak_mib);
+/*
+ * The screen's end: live lines give way to the last state; what still runs is told as ended.
+ * False: the output or the log could not be written (closed, disk full); *why says which and
+ * what (may be NULL).  Safe to call twice.
+ */
+bool progress_end(struct progress *p, const char **why);
+
+/* What is to be said of a step that failed. */
+struct step_failure {
+	const char *step;
+	unsigned recipe_line;
+	double seconds;
+	int status;         /* or -1 */
+	const char *exit;   /* "exit 137"; or NULL */
+	struct names lines; /* that matter, in their order: at most 8 */
+	const char *why;    /* "it was killed: most likely there was not enough memory"; or NULL */
+	const char *help;   /* what to do; or NULL */
+};
+/* The first step that failed; false: none did. */
+bool progress_failed(struct progress *p, struct step_failure *out);
+/*
+ * The failure as a block of text, without colour:
+ *
+ *     failed: step causal-conv1d (recipe line 9) after 3:12, exit 137
+ *       [3/9] ... causal_conv1d_bwd.cu
+ *       Killed
+ *       it was killed: most likely there was not enough memory
+ *       try: ...                                        log: out/x/build.log
+ */
+void progress_failure(const struct progress *p, const struct step_failure *f, struct buf *out);
 
 /* --- the record --- */
 
@@ -113,9 +175,9 @@ struct build_record {
 	struct names wheels; /* "mamba_ssm-...whl sha256:... key" */
 };
 
-/* build.json: appears by rename, after fsync.  errors SB0406, false */
+/* build.json (docs/build.md): appears by rename, after fsync.  errors SB0406, false */
 bool build_record_write(struct diags *ds, const char *path, const struct build_record *r);
-/* Seconds of steps, by key or id, of an earlier build; false: there is none, or it is not readable. */
+/* An earlier build; false: there is none, or it is not readable: neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
 
 #endif
