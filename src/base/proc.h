@@ -7,6 +7,7 @@
 #include "arena.h"
 #include "buf.h"
 #include "diag.h"
+#include "list.h"
 
 /*
  * Child processes, one at a time or side by side: an argv and never a shell's text, a
@@ -24,10 +25,10 @@ typedef void proc_line(void *ctx, enum proc_stream from, const char *line, size_
 /* Called at least every PROC_TICK_MS while a child runs; now_s counts from its start. */
 typedef void proc_tick(void *ctx, double now_s);
 
-enum { PROC_LINE_MAX = 64 * 1024, PROC_TICK_MS = 100, PROC_GRACE_MS = 10000 };
+enum { PROC_LINE_MAX = 64 * 1024, PROC_TICK_MS = 100, PROC_GRACE_MS = 10000, PROC_LEFT_MS = 500 };
 
 struct proc_spec {
-	const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH */
+	const char *const *argv; /* ends with NULL; argv[0] is looked up in our PATH */
 	const char *const *env;  /* "NAME=value" sets, "NAME" removes; ends with NULL; or NULL */
 	const char *cwd;         /* or NULL */
 	const char *input;       /* bytes for its standard input; NULL: /dev/null */
@@ -41,12 +42,12 @@ struct proc_spec {
 };
 
 struct proc_result {
-	bool started;     /* false: not found, not executable; error says which */
-	int status;       /* exit status; 128 + signal if a signal ended it */
-	bool timed_out;   /* ended by us: the time limit */
-	bool interrupted; /* ended by us: SIGINT, SIGTERM or SIGHUP came */
-	int error;        /* errno of what could not be started; else 0 */
-	struct buf out, err;
+	bool started;          /* false: not found, not executable; error says which */
+	int status;            /* exit status; 128 + signal if a signal ended it */
+	bool timed_out;        /* ended by us: the time limit */
+	bool interrupted;      /* ended by us: SIGINT, SIGTERM or SIGHUP came */
+	int error;             /* errno of what could not be started; else 0 */
+	struct buf out, err;   /* over: more came than was to be kept */
 	double seconds, cpu_s; /* wall clock; user and system time of it and its children */
 	size_t peak_kib;       /* the largest of its processes (getrusage) */
 };
@@ -55,13 +56,21 @@ struct proc_result {
  * proc_run -- runs a child to its end.
  *
  *   in      spec; proc_signals() was called once before, if Ctrl-C is to end children
- *   out     *r; true if it started and ended with status 0
+ *   out     *r; true if it started and ended with status 0 by itself
  *   errors  none of its own: the caller knows what the child was for
  *   memory  r's buffers live in a
  *
  * At a time limit or a signal the child's process group gets SIGTERM, after PROC_GRACE_MS
- * (or a second signal) SIGKILL; when stackbuild is killed itself the child gets SIGTERM (PR_SET_PDEATHSIG).
- * When it has ended, what is left of its group is ended too.
+ * (or a second signal) SIGKILL; when stackbuild is killed itself the child gets SIGTERM
+ * (PR_SET_PDEATHSIG).  When it has ended, what is left of its group is ended too, and output
+ * that somebody else still holds open is read for PROC_LEFT_MS more.
+ *
+ * The group is a session without a terminal: a child that asks for a password there fails at
+ * once.  One with `terminal` on a real terminal stays in our group, as a shell's would: Ctrl-C
+ * and Ctrl-Z reach both.
+ *
+ * A signal that nobody was told of ends the child that is started next; one that proc_run or
+ * proc_interrupted() has told of does not, so that children can clean up.
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 
@@ -70,6 +79,8 @@ void proc_signals(void);
 /* The signal that came since then, or 0. */
 int proc_interrupted(void);
 
+/* Every file that it could stand for, in PATH's order; one that has several names comes once. */
+struct names proc_which_all(struct arena *a, const char *name);
 /* The file that a program's name stands for in PATH (or the name, if it has a slash and is
  * executable); NULL: there is none. */
 const char *proc_which(struct arena *a, const char *name);

@@ -1,0 +1,356 @@
+#include "proc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proc_spawn.h"
+
+/* --- signals --- */
+
+/* How many came, which was the last, and how many of them somebody was told of. */
+static atomic_int signals_came, signal_last, signals_told;
+
+static void
+on_signal(int number)
+{
+	atomic_store(&signal_last, number);
+	atomic_fetch_add(&signals_came, 1);
+}
+
+/* Only there so that a child's end wakes ppoll; an ignored SIGCHLD would also eat its status. */
+static void
+on_child(int number)
+{
+	(void)number;
+}
+
+static void catch (int number, void (*with)(int), int flags)
+{
+	struct sigaction sa = { .sa_handler = with, .sa_flags = flags };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(number, &sa, NULL);
+}
+
+void
+proc_signals(void)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction was;
+
+	/* What nohup or a script's & has had ignored stays ignored. */
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &was) && was.sa_handler != SIG_IGN)
+			catch (ends[i], on_signal, SA_RESTART);
+}
+
+int
+proc_interrupted(void)
+{
+	int came = atomic_load(&signals_came);
+
+	if (came)
+		atomic_store(&signals_told, came);
+	return came ? atomic_load(&signal_last) : 0;
+}
+
+/* --- output --- */
+
+enum { CHUNK = 64 * 1024, KEEP_MAX = BUF_MAX / 2 - CHUNK };
+
+struct stream {
+	int fd; /* -1: its end was seen */
+	enum proc_stream from;
+	char *line; /* PROC_LINE_MAX bytes and a NUL */
+	size_t n;
+	bool returned; /* the last byte was a carriage return: a newline after it ends nothing */
+	struct buf *kept;
+	size_t keep, came; /* bytes */
+};
+
+struct child {
+	const struct proc_spec *spec;
+	struct proc_result *r;
+	struct spawned at;
+	struct stream streams[2];
+	char *chunk;
+	double start_s, tick_s;
+	int signals_base;      /* those before it are no affair of this child */
+	bool ending, killed;   /* SIGTERM, SIGKILL were sent */
+	int signals_at_ending; /* one more: no grace */
+	double kill_s;
+	bool reaped;
+	double left_s; /* until then what is left of it may end by itself */
+};
+
+static double
+now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void
+keep(struct stream *s, const char *bytes, size_t n)
+{
+	struct buf *b = s->kept;
+
+	s->came += n;
+	if (!s->keep)
+		return;
+	buf_add(b, bytes, n);
+	/* Moved down only when twice as much is there: so each byte is moved once. */
+	if (b->n >= 2 * s->keep) {
+		memmove(b->p, b->p + b->n - s->keep, s->keep + 1);
+		b->n = s->keep;
+	}
+}
+
+static void
+keep_end(struct stream *s)
+{
+	struct buf *b = s->kept;
+
+	if (b->n > s->keep) {
+		memmove(b->p, b->p + b->n - s->keep, s->keep + 1);
+		b->n = s->keep;
+	}
+	b->over = s->came > s->keep;
+}
+
+static void
+line_out(struct child *c, struct stream *s)
+{
+	s->line[s->n] = '\0';
+	if (c->spec->line)
+		c->spec->line(c->spec->ctx, s->from, s->line, s->n);
+	s->n = 0;
+}
+
+static void
+lines(struct child *c, struct stream *s, const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool after_return = s->returned;
+
+		s->returned = false;
+		if (p[i] == '\n') {
+			if (!after_return)
+				line_out(c, s);
+		} else if (p[i] == '\r') {
+			/* A progress bar's empty turn is no line. */
+			if (s->n) {
+				line_out(c, s);
+				s->returned = true;
+			}
+		} else {
+			if (s->n == PROC_LINE_MAX)
+				line_out(c, s);
+			s->line[s->n++] = p[i];
+		}
+	}
+}
+
+/* What is there now, up to one chunk: neither stream makes the other wait. */
+static void
+take(struct child *c, struct stream *s)
+{
+	ssize_t n = read(s->fd, c->chunk, CHUNK);
+
+	if (n > 0) {
+		keep(s, c->chunk, (size_t)n);
+		lines(c, s, c->chunk, (size_t)n);
+	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		close(s->fd);
+		s->fd = -1;
+	}
+}
+
+/* --- one child --- */
+
+static void
+send(struct child *c, int number)
+{
+	if (c->at.group)
+		kill(-c->at.pid, number);
+	else if (!c->reaped)
+		kill(c->at.pid, number);
+}
+
+static void
+end(struct child *c, double now)
+{
+	c->ending = true;
+	c->kill_s = now + PROC_GRACE_MS / 1e3;
+	c->signals_at_ending = atomic_load(&signals_came);
+	send(c, SIGTERM);
+	send(c, SIGCONT);
+}
+
+/* Time limit, signals, and the grace after them. */
+static void
+judge(struct child *c, double now)
+{
+	if (c->reaped)
+		return;
+	if (!c->ending && atomic_load(&signals_came) > c->signals_base) {
+		c->r->interrupted = true;
+		end(c, now);
+	} else if (!c->ending && c->spec->timeout_s > 0 && now - c->start_s >= c->spec->timeout_s) {
+		c->r->timed_out = true;
+		end(c, now);
+	} else if (c->ending && !c->killed &&
+		   (now >= c->kill_s || atomic_load(&signals_came) > c->signals_at_ending)) {
+		c->killed = true;
+		send(c, SIGKILL);
+	}
+}
+
+static void
+reap(struct child *c, double now)
+{
+	struct rusage ru;
+	struct proc_result *r = c->r;
+	int status;
+	pid_t pid = wait4(c->at.pid, &status, WNOHANG, &ru);
+
+	if (pid == 0 || (pid < 0 && errno == EINTR))
+		return;
+	c->reaped = true;
+	r->seconds = now - c->start_s;
+	if (pid < 0) { /* somebody else waited for it: how it ended is not known */
+		r->status = 255;
+	} else {
+		r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		r->cpu_s = (double)ru.ru_utime.tv_sec + (double)ru.ru_stime.tv_sec +
+			   (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
+		r->peak_kib = (size_t)ru.ru_maxrss;
+	}
+	c->left_s = now + PROC_LEFT_MS / 1e3;
+	send(c, SIGTERM);
+	send(c, SIGCONT);
+}
+
+/* Its number stays taken as long as the group has a member: this cannot meet a stranger. */
+static bool
+group_is_gone(const struct child *c)
+{
+	return !c->at.group || (kill(-c->at.pid, 0) < 0 && errno == ESRCH);
+}
+
+static bool
+is_over(struct child *c, double now)
+{
+	if (!c->reaped)
+		return false;
+	if (group_is_gone(c) && c->streams[0].fd < 0 && c->streams[1].fd < 0)
+		return true;
+	if (now < c->left_s)
+		return false;
+	send(c, SIGKILL);
+	return true;
+}
+
+/* Until the next thing that no descriptor and no signal tells of. */
+static struct timespec
+patience(const struct child *c, double now)
+{
+	double s = PROC_TICK_MS / 1e3;
+
+	if (c->reaped)
+		s = 0.01;
+	else if (!c->ending && c->spec->timeout_s > 0 && c->start_s + c->spec->timeout_s - now < s)
+		s = c->start_s + c->spec->timeout_s - now;
+	s = s < 0.001 ? 0.001 : s;
+	return (struct timespec){ .tv_nsec = (long)(s * 1e9) };
+}
+
+static void
+watch(struct child *c)
+{
+	sigset_t held, was, open;
+	double now = now_s();
+
+	/* Signals come in while ppoll waits and at no other time: none is missed between a look
+	 * and the wait. */
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigaddset(&held, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &held, &was);
+	open = was;
+	sigdelset(&open, SIGCHLD);
+	while (!is_over(c, now)) {
+		struct pollfd fds[2] = { { .fd = c->streams[0].fd, .events = POLLIN },
+					 { .fd = c->streams[1].fd, .events = POLLIN } };
+		struct timespec wait = patience(c, now);
+		int n;
+
+		judge(c, now);
+		n = ppoll(fds, 2, &wait, &open);
+		for (size_t i = 0; n > 0 && i < 2; i++)
+			if (fds[i].revents)
+				take(c, &c->streams[i]);
+		now = now_s();
+		if (!c->reaped)
+			reap(c, now);
+		if (!c->reaped && c->spec->tick && now >= c->tick_s) {
+			c->tick_s = now + PROC_TICK_MS / 2e3;
+			c->spec->tick(c->spec->ctx, now - c->start_s);
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+}
+
+static void
+stream_open(struct arena *a, struct child *c, enum proc_stream from, int fd, struct buf *kept)
+{
+	struct stream *s = &c->streams[from];
+
+	*s = (struct stream){ .fd = fd, .from = from, .kept = kept };
+	s->keep = c->spec->keep < KEEP_MAX ? c->spec->keep : KEEP_MAX;
+	s->line = arena_alloc(a, PROC_LINE_MAX + 1, 1);
+}
+
+static void
+stream_end(struct child *c, struct stream *s)
+{
+	if (s->n)
+		line_out(c, s);
+	keep_end(s);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+bool
+proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
+{
+	struct child c = { .spec = spec, .r = r };
+
+	*r = (struct proc_result){ .out = BUF(a), .err = BUF(a) };
+	catch (SIGCHLD, on_child, SA_RESTART | SA_NOCLDSTOP);
+	c.signals_base = atomic_load(&signals_told);
+	c.start_s = now_s();
+	if ((r->error = proc_spawn(a, spec, &c.at)))
+		return false;
+	r->started = true;
+	c.chunk = arena_alloc(a, CHUNK, 1);
+	stream_open(a, &c, PROC_OUT, c.at.out, &r->out);
+	stream_open(a, &c, PROC_ERR, c.at.err, &r->err);
+	watch(&c);
+	stream_end(&c, &c.streams[0]);
+	stream_end(&c, &c.streams[1]);
+	if (r->interrupted)
+		atomic_store(&signals_told, atomic_load(&signals_came));
+	return r->status == 0 && !r->timed_out && !r->interrupted;
+}

@@ -1,0 +1,18 @@
+#ifndef PROC_SPAWN_H
+#define PROC_SPAWN_H
+
+#include "proc.h"
+
+#include <sys/types.h>
+
+/* Inside proc: a child that was started, before anything of it is read. */
+struct spawned {
+	pid_t pid;
+	bool group;   /* it leads a session and so a process group: -pid names all of it */
+	int out, err; /* read ends, non-blocking, close-on-exec; -1: the terminal's */
+};
+
+/* 0, or the errno of what could not be done: then nothing runs and nothing is open. */
+int proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s);
+
+#endif
