@@ -1,0 +1,203 @@
+/* A wheel is read whole before it is trusted: what its key promises must be in its bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "inspect/inspect.h"
+#include "internal.h"
+
+static int
+by_text(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static struct names
+archs_of(struct arena *a, const struct gpu_codes *codes)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < codes->n; i++) {
+		const struct gpu_code *c = &codes->at[i];
+
+		names_once(a, &all,
+			   arena_printf(a, "%s_%u%.1s", c->ptx ? "compute" : "sm", c->arch,
+					c->suffix ? &c->suffix : ""));
+	}
+	if (all.n)
+		qsort(all.at, all.n, sizeof(*all.at), by_text);
+	return all;
+}
+
+static bool
+same_set(const struct names *x, const struct names *y)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (!names_have(y, x->at[i]))
+			return false;
+	for (size_t i = 0; i < y->n; i++)
+		if (!names_have(x, y->at[i]))
+			return false;
+	return true;
+}
+
+static const char *
+listed(struct arena *a, const struct names *all)
+{
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < all->n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", all->at[i]);
+	return all->n ? buf_text(&b) : "no GPU";
+}
+
+/*
+ * cp311-cp311-linux_x86_64 for cp311; a py3 tag fits every Python, the stable ABI (cp39-abi3)
+ * every later one.
+ */
+static bool
+python_fits(const char *tag, const char *want)
+{
+	size_t n = strcspn(tag, "-");
+
+	if ((strlen(want) == n && !strncmp(tag, want, n)) || starts_with(tag, "py3-"))
+		return true;
+	return starts_with(tag, "cp3") && starts_with(tag + n, "-abi3-") &&
+	       starts_with(want, "cp3") && strtol(tag + 3, NULL, 10) <= strtol(want + 3, NULL, 10);
+}
+
+static bool
+tag_fits(struct arena *a, const char *tag, const struct store_want *want)
+{
+	return (!want->python_tag || python_fits(tag, want->python_tag)) &&
+	       (!want->machine || ends_with(tag, "-any") ||
+		ends_with(tag, arena_printf(a, "_%s", want->machine)));
+}
+
+static void
+check_metadata(struct arena *a, struct diag *d, const struct wheel *w,
+	       const struct store_want *want)
+{
+	bool fits = false;
+
+	if (want->name && !store_same_name(a, w->name, want->name))
+		diag_why(d, "it is the wheel of `%s`, not of `%s`", w->name, want->name);
+	if (want->version && !store_same_version(a, w->version, want->version))
+		diag_why(d, "it is version %s, not %s", w->version, want->version);
+	for (size_t i = 0; i < w->tags.n; i++)
+		fits |= tag_fits(a, w->tags.at[i], want);
+	if (!fits)
+		diag_why(d, "it is for %s, not for %s on %s", w->tags.n ? w->tags.at[0] : "nothing",
+			 want->python_tag ? want->python_tag : "every Python",
+			 want->machine ? want->machine : "every machine");
+}
+
+static void
+check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
+	     const struct store_want *want)
+{
+	struct names archs = archs_of(a, &o->codes);
+	const struct elf *e = o->elf;
+
+	if (want->machine && strcmp(e->machine, want->machine))
+		diag_why(d, "`%s` is for %s, not for %s", o->path, e->machine, want->machine);
+	if (archs.n && !want->any_archs && !same_set(&archs, &want->archs))
+		diag_why(d, "`%s` holds code for %s, and what was asked for is %s", o->path,
+			 listed(a, &archs), listed(a, &want->archs));
+	if ((want->cxx11_abi == 1 && e->old_abi) || (want->cxx11_abi == 0 && e->cxx11_abi))
+		diag_why(d, "`%s` calls a torch of the %s C++ ABI, and this torch has the %s one",
+			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
+}
+
+static void
+see(struct arena *a, struct arena *scratch, const struct wheel *w, struct looked *out)
+{
+	*out = (struct looked){ .sha256 = arena_strdup(a, w->sha256), .size = w->size };
+	for (size_t i = 0; i < w->objects.n; i++) {
+		struct names archs = archs_of(scratch, &w->objects.at[i].codes);
+
+		for (size_t k = 0; k < archs.n; k++)
+			if (!names_have(&out->archs, archs.at[k]))
+				list_push(a, &out->archs, arena_strdup(a, archs.at[k]));
+	}
+	if (out->archs.n)
+		qsort(out->archs.at, out->archs.n, sizeof(*out->archs.at), by_text);
+}
+
+static void
+look(struct arena *a, struct arena *scratch, struct diag *d, const char *path,
+     const struct store_want *want, struct looked *out)
+{
+	const struct wheel *w;
+	struct diags mine;
+
+	diags_init(&mine, scratch);
+	w = wheel_read(scratch, &mine, path);
+	*out = (struct looked){ 0 };
+	if (!w) {
+		for (const struct diag *why = mine.head; why; why = why->next)
+			if (diag_severity(why) == SEV_ERROR)
+				diag_why(d, "%s", why->text);
+		return;
+	}
+	see(a, scratch, w, out);
+	check_metadata(scratch, d, w, want);
+	for (size_t i = 0; i < w->objects.n; i++)
+		check_object(scratch, d, &w->objects.at[i], want);
+	if (want->has_kernels && !out->archs.n)
+		diag_why(d, "none of its shared objects holds GPU code");
+}
+
+/* The diagnostic is made first, and added only if it has found a reason to be. */
+static bool
+judge(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
+      const struct store_want *want, struct looked *out)
+{
+	struct arena *scratch = arena_new();
+	const char *slash = strrchr(path, '/');
+	struct diags mine;
+	struct diag *d;
+	bool good;
+
+	diags_init(&mine, ds->arena);
+	d = diag_at(&mine, E_STORE_WHEEL, (struct span){ 0 },
+		    "the wheel `%s` is not what it should be", slash ? slash + 1 : path);
+	look(a, scratch, d, path, want, out);
+	if (e && out->sha256) {
+		if (out->size != e->size || strcmp(out->sha256, e->sha256))
+			diag_why(d, "its digest is not the one of its entry");
+		else if (!same_set(&out->archs, &e->archs))
+			diag_why(d, "it holds code for %s, and its entry says %s",
+				 listed(scratch, &out->archs), listed(scratch, &e->archs));
+	}
+	good = !d->notes;
+	if (!good)
+		diags_append(ds, &mine);
+	arena_free(scratch);
+	return good;
+}
+
+bool
+store_look(struct arena *a, struct diags *ds, const char *path, const struct store_want *want,
+	   struct looked *out)
+{
+	return judge(a, ds, path, NULL, want, out);
+}
+
+bool
+store_look_entry(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
+		 const struct store_want *want)
+{
+	struct looked seen;
+
+	return judge(a, ds, path, e, want, &seen);
+}
+
+bool
+store_check(struct arena *a, struct diags *ds, const char *wheel_path,
+	    const struct store_want *want)
+{
+	struct looked seen;
+
+	return judge(a, ds, wheel_path, NULL, want, &seen);
+}

@@ -1,0 +1,196 @@
+/*
+ * entry.json: what a store knows of one wheel.  It is read as strictly as it is written, for
+ * it may come from a server, and its key is made again from the inputs that it holds.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "base/sha256.h"
+#include "base/str.h"
+#include "internal.h"
+#include "python/python.h"
+
+static const char *
+text_at(const json_t *map, const char *outer, const char *inner)
+{
+	return json_string_value(json_object_get(json_object_get(map, outer), inner));
+}
+
+/* The inputs have passed store_key_of: what must be there is there. */
+static void
+read_inputs(struct arena *a, struct entry *e, const json_t *inputs)
+{
+	const char *cuda = text_at(inputs, "cuda", "version");
+
+	e->name = arena_strdup(a, json_string_value(json_object_get(inputs, "name")));
+	e->version = arena_strdup(a, json_string_value(json_object_get(inputs, "version")));
+	e->torch = arena_strdup(a, text_at(inputs, "torch", "version"));
+	e->cuda = cuda ? arena_strdup(a, cuda) : NULL;
+	e->python = arena_strdup(a, text_at(inputs, "python", "version"));
+	e->soabi = arena_strdup(a, text_at(inputs, "python", "soabi"));
+	e->platform = arena_strdup(a, text_at(inputs, "python", "platform"));
+	e->cxx11abi = json_is_true(json_object_get(json_object_get(inputs, "torch"), "cxx11abi"));
+}
+
+struct entry *
+entry_new(struct arena *a, struct diags *ds, const char *inputs, size_t n)
+{
+	struct entry *e = arena_new_of(a, struct entry);
+	json_auto_t *map = NULL;
+
+	e->key = store_key(a, ds, inputs, n, &e->inputs);
+	if (!e->key)
+		return NULL;
+	map = json_loads(e->inputs, 0, NULL);
+	read_inputs(a, e, map);
+	return e;
+}
+
+const char *
+entry_text(struct arena *a, const struct entry *e)
+{
+	json_t *archs = json_array();
+	json_auto_t *map = NULL;
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < e->archs.n; i++)
+		json_array_append_new(archs, json_string(e->archs.at[i]));
+	map = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I, s:f, s:I, s:o, s:o}", "schema", 1, "key",
+			e->key, "wheel", e->wheel, "sha256", e->sha256, "size", (json_int_t)e->size,
+			"made", (json_int_t)e->made, "compile_s", e->compile_s, "peak_mib",
+			(json_int_t)e->peak_mib, "archs", archs, "inputs",
+			json_loads(e->inputs, 0, NULL));
+	if (json_dump_callback(map, store_add_chunk, &b, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) <
+	    0)
+		BUG("an entry cannot be written");
+	buf_putc(&b, '\n');
+	return buf_text(&b);
+}
+
+/* One name of a file, in the letters of PEP 427: it cannot leave its folder. */
+static bool
+is_wheel_name(const char *s)
+{
+	size_t n = strlen(s);
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_alnum(s[i]) && !strchr("_.+!-", s[i]))
+			return false;
+	return n > 4 && n <= NAME_MAX && is_alnum(*s) && ends_with(s, ".whl");
+}
+
+static bool
+read_archs(struct arena *a, struct entry *e, const json_t *list)
+{
+	if (!json_is_array(list))
+		return false;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *s = json_string_value(json_array_get(list, i));
+
+		if (!s)
+			return false;
+		list_push(a, &e->archs, arena_strdup(a, s));
+	}
+	return true;
+}
+
+static bool
+read_fields(struct arena *a, struct entry *e, json_t *map, const char **why)
+{
+	json_int_t schema, size, made, peak;
+	const char *key, *wheel, *sha256;
+	json_t *archs, *inputs;
+	json_error_t err;
+
+	if (json_unpack_ex(map, &err, JSON_STRICT,
+			   "{s:I, s:s, s:s, s:s, s:I, s:I, s:F, s:I, s:o, s:o}", "schema", &schema,
+			   "key", &key, "wheel", &wheel, "sha256", &sha256, "size", &size, "made",
+			   &made, "compile_s", &e->compile_s, "peak_mib", &peak, "archs", &archs,
+			   "inputs", &inputs) < 0)
+		*why = arena_printf(a, "its entry is not in its shape: %s", err.text);
+	else if (schema != 1)
+		*why = "its entry is of another schema";
+	else if (!is_wheel_name(wheel))
+		*why = "its entry names no wheel";
+	else if (!store_is_key(sha256) || size <= 0 || made < 0 || peak < 0 || e->compile_s < 0)
+		*why = "its entry has a number that cannot be";
+	else if (!read_archs(a, e, archs))
+		*why = "its entry is not in its shape: archs";
+	else {
+		e->key = arena_strdup(a, key);
+		e->wheel = arena_strdup(a, wheel);
+		e->sha256 = arena_strdup(a, sha256);
+		e->size = (size_t)size;
+		e->made = made;
+		e->peak_mib = (size_t)peak;
+		return true;
+	}
+	return false;
+}
+
+struct entry *
+entry_read(struct arena *a, const char *text, size_t n, const char *key, const char **why)
+{
+	struct entry *e = arena_new_of(a, struct entry);
+	const char *made_of;
+	struct diags mine;
+	json_auto_t *map = NULL;
+	json_error_t err;
+
+	diags_init(&mine, a);
+	if (n <= STORE_JSON_MAX)
+		map = json_loadb(text, n, JSON_REJECT_DUPLICATES, &err);
+	if (!map) {
+		*why = n > STORE_JSON_MAX ? "its entry is larger than 1 MiB" :
+					    arena_printf(a, "its entry is not JSON: line %d: %s",
+							 err.line, err.text);
+		return NULL;
+	}
+	if (!read_fields(a, e, map, why))
+		return NULL;
+	made_of = store_key_of(a, &mine, json_object_get(map, "inputs"), &e->inputs);
+	if (!made_of) {
+		*why = arena_printf(a, "the inputs in its entry are not in their shape: %s",
+				    mine.head->text);
+		return NULL;
+	}
+	if (strcmp(made_of, key) || strcmp(e->key, key)) {
+		*why = "the inputs in its entry make another key";
+		return NULL;
+	}
+	read_inputs(a, e, json_object_get(map, "inputs"));
+	return e;
+}
+
+struct store_want
+entry_want(struct arena *a, const struct entry *e)
+{
+	const char *dash = strchr(e->platform, '-');
+	struct store_want want = { .name = e->name,
+				   .machine = dash ? dash + 1 : NULL,
+				   .any_archs = true,
+				   .has_kernels = e->archs.n > 0,
+				   .cxx11_abi = e->cxx11abi };
+
+	/* cpython-311-x86_64-linux-gnu, and 313t, whose wheels say cp313-cp313t. */
+	if (starts_with(e->soabi, "cpython-")) {
+		size_t n = strspn(e->soabi + 8, "0123456789");
+
+		want.python_tag = arena_printf(a, "cp%.*s", (int)n, e->soabi + 8);
+	}
+	return want;
+}
+
+bool
+store_same_name(struct arena *a, const char *x, const char *y)
+{
+	return !strcmp(name_normalize(a, x), name_normalize(a, y));
+}
+
+bool
+store_same_version(struct arena *a, const char *x, const char *y)
+{
+	const struct version *v = version_parse(a, x), *w = version_parse(a, y);
+
+	return v && w ? !version_cmp(v, w) : !strcmp(x, y);
+}

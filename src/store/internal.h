@@ -1,0 +1,115 @@
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include <jansson.h>
+
+#include "store.h"
+
+/* What the kinds of stores share; nobody outside this folder. */
+enum { STORE_JSON_MAX = 1024 * 1024 }; /* bytes of inputs, and of an entry */
+
+/* --- keys --- */
+
+bool store_is_key(const char *s);
+
+/* json_dump_callback's: bytes into a struct buf. */
+int store_add_chunk(const char *bytes, size_t n, void *buf);
+
+/* store_key of a tree; its archs are put in order. */
+const char *store_key_of(struct arena *a, struct diags *ds, json_t *inputs, const char **canonical);
+
+/* --- entries --- */
+
+/* entry.json, and what lists show of the inputs. */
+struct entry {
+	const char *key, *wheel, *sha256;
+	size_t size;    /* bytes of the wheel */
+	long long made; /* seconds since 1970 */
+	double compile_s;
+	size_t peak_mib;
+	struct names archs; /* code for these is in it */
+	const char *inputs; /* in canonical form */
+
+	const char *name, *version, *torch;
+	const char *cuda; /* NULL: none */
+	const char *python, *soabi, *platform;
+	bool cxx11abi;
+
+	/* Of a folder: when it was last used, and which folder it stands in (its inode). */
+	long long used;
+	unsigned long long id;
+};
+
+/* The inputs as an entry without a wheel.  errors SB0540, NULL */
+struct entry *entry_new(struct arena *a, struct diags *ds, const char *inputs, size_t n);
+const char *entry_text(struct arena *a, const struct entry *e);
+/* NULL: *why says what is wrong.  Its key is made again from its inputs and must be `key`. */
+struct entry *entry_read(struct arena *a, const char *text, size_t n, const char *key,
+			 const char **why);
+/* What its wheel must be, as far as the entry can say. */
+struct store_want entry_want(struct arena *a, const struct entry *e);
+
+/* "mamba_ssm" and "Mamba.SSM" are one name (PEP 503). */
+bool store_same_name(struct arena *a, const char *x, const char *y);
+/* "2.3.0" and "2.3" are one version (PEP 440). */
+bool store_same_version(struct arena *a, const char *x, const char *y);
+
+/* --- wheels --- */
+
+/* What was seen in a wheel that is as it should be. */
+struct looked {
+	const char *sha256;
+	size_t size;
+	struct names archs; /* "compute_90", "sm_90": of all its shared objects, sorted */
+};
+
+/* store_check that tells what it saw. */
+bool store_look(struct arena *a, struct diags *ds, const char *path, const struct store_want *want,
+		struct looked *out);
+/* The same of a wheel with an entry: its digest, size and archs as well. */
+bool store_look_entry(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
+		      const struct store_want *want);
+
+/* SB0542 of a key, with the reason. */
+void store_refuse(struct diags *ds, const struct store *s, const char *key, const char *why);
+/* Every error becomes a warning, and goes to `to`. */
+void store_warn(struct diags *to, struct diags *from);
+
+/* --- kinds of stores --- */
+
+struct store;
+
+struct store_kind {
+	/* The entry of a key.  errors as store_get, as errors */
+	enum store_answer (*find)(struct arena *a, struct diags *ds, struct store *s,
+				  const char *key, const struct entry **e);
+	/* Its wheel, as a file of that name in a folder of the caller's; not looked into. */
+	enum store_answer (*fetch)(struct arena *a, struct diags *ds, struct store *s,
+				   const struct entry *e, const char *folder);
+	/* Keeps a wheel that was looked into.  errors SB0544, false: nothing was kept */
+	bool (*save)(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
+		     const char *path);
+	/* All keys, in order.  NULL: it cannot be asked */
+	bool (*keys)(struct arena *a, struct diags *ds, struct store *s, struct names *keys);
+	/* Throws an entry out that is not to be trusted; id 0: one that cannot be read.  NULL:
+	 * it stays */
+	void (*drop)(struct arena *a, struct store *s, const char *key, unsigned long long id);
+	/* A wheel was taken.  NULL: nobody writes that down */
+	void (*used)(struct arena *a, struct store *s, const char *key);
+};
+
+struct store {
+	const struct store_kind *kind;
+	const char *where;    /* a folder, or an address without a slash at its end */
+	const char *name;     /* for show: credentials masked */
+	bool down;            /* it did not answer: it is not asked again */
+	struct names refused; /* keys whose wheels are not to be kept */
+	struct oci_registry *registry;
+};
+
+extern const struct store_kind store_folder, store_http, store_oci;
+
+/* errors SB0541, false */
+bool store_open_oci(struct arena *a, struct diags *ds, struct store *s);
+
+#endif
