@@ -20,9 +20,13 @@
 struct engine_at {        /* how it is reached: options and environment, settled once */
 	const char *addr; /* of buildctl: "tcp://builder:1234"; or NULL */
 	const char *tls_ca, *tls_cert, *tls_key, *tls_name; /* or NULL */
+	const char *python; /* of venv: the recipe's series, "3.11"; or NULL */
+	/* Found by the probe: */
 	const char *client; /* the client's file: the first in PATH that can do it */
 	bool buildx;        /* docker: the client has the component */
 	bool bare_buildkit; /* docker: DOCKER_BUILDKIT=1 before it */
+	bool cache_export;  /* docker: --cache-to a registry works; else only inline */
+	bool cdi;           /* GPUs are given as --device nvidia.com/gpu=all */
 };
 
 struct engine_state {
@@ -41,12 +45,23 @@ struct engine_build {
 	const char *target;     /* stage; NULL: the last */
 	const char *tag;        /* of the image; or NULL */
 	const char *to_folder;  /* the target's files go there and no image is made; or NULL */
-	const char *iid_file;   /* where the engine writes the image's id; or NULL */
+	const char *iid_file;   /* where it writes what engine_built reads; or NULL */
 	const char *platform;   /* "linux/amd64"; or NULL */
 	struct names args;      /* "MAX_JOBS=2": never a secret */
 	struct names secrets;   /* "PIP_TOKEN=/private/folder/PIP_TOKEN": id and file */
 	struct names cache_from, cache_to; /* registry references, for pipelines */
-	bool no_cache, push;
+	bool no_cache;
+	bool push; /* buildctl, and docker with buildx: the image goes to its registry, not here */
+};
+
+/* One call of an engine that works from a rendered file of its own: modal, venv. */
+struct engine_apply {
+	const char *file;    /* modal_app.py, setup.sh */
+	const char *folder;  /* venv: the environment's; with tag: the build context */
+	const char *tag;     /* modal: `file` is a Dockerfile that becomes an image of this name */
+	const char *secrets; /* venv: folder that has a file for each; or NULL */
+	const char *app;     /* venv: folder that app: copies from; or NULL */
+	unsigned jobs;       /* venv: compilers at once; 0: it chooses itself */
 };
 
 struct engine_command {
@@ -54,7 +69,7 @@ struct engine_command {
 	const char *cwd;        /* or NULL */
 };
 
-/* A command in an image: verify's probes. */
+/* A command in an image: verify's probes.  The image's own entry point is passed over. */
 struct engine_run {
 	const char *image;
 	bool gpus;
@@ -67,20 +82,34 @@ struct engine_run {
 struct engine {
 	const char *name, *what;
 	enum output_dialect dialect;
+	const char *target; /* of render: what it builds from: "dockerfile", "modal", "script" */
 	bool builds_images; /* false: modal, venv */
 	/* Fills *s; runs the client with a time limit of 10 s a question. */
 	void (*probe)(struct arena *a, const struct engine_at *asked, struct engine_state *s);
-	/* NULL where builds_images is false. */
+
+	/* The commands; each is NULL where the engine has no such thing. */
 	struct engine_command (*build)(struct arena *a, const struct engine_at *at,
 				       const struct engine_build *b);
+	/* modal, venv: in place of build. */
+	struct engine_command (*apply)(struct arena *a, const struct engine_at *at,
+				       const struct engine_apply *x);
+	/* What must have been run before `run`: buildah makes its container; others have none. */
+	struct engine_command (*prepare)(struct arena *a, const struct engine_at *at,
+					 const struct engine_run *r);
 	struct engine_command (*run)(struct arena *a, const struct engine_at *at,
 				     const struct engine_run *r);
-	/* Ends a container by name, so that nothing stays behind a time limit. */
+	/* Ends and removes a container by name, so that nothing stays behind a time limit; after
+	 * `prepare` it is always called. */
 	struct engine_command (*kill)(struct arena *a, const struct engine_at *at,
 				      const char *name);
-	/* What prints `id SP size_bytes SP repo-digest-or-<none>` of an image. */
+	/* What engine_image reads: `id SP size_bytes SP repo-digest-or-<none>` of an image, or
+	 * buildah's manifest in place of the last two. */
 	struct engine_command (*inspect)(struct arena *a, const struct engine_at *at,
 					 const char *image);
+	/* Sends an image that is here to the registry of its name; digest_file (or NULL): podman
+	 * and buildah write the manifest's digest there, docker's is what `inspect` then says. */
+	struct engine_command (*push)(struct arena *a, const struct engine_at *at,
+				      const char *image, const char *digest_file);
 };
 
 extern const struct engine engines[];
@@ -90,20 +119,29 @@ const struct engine *engine_named(const char *name);
 /*
  * engine_choose -- the one named, or the first usable that builds images.
  *
- *   errors  SB0501 (named and not usable: why, and what to install), SB0502 (none is usable: a
- *           line for each), NULL
+ *   errors  SB0501 (named and unknown, or not usable: why, and what to install), SB0502 (none is
+ *           usable: a line for each), NULL
  */
 const struct engine *engine_choose(struct arena *a, struct diags *ds, const char *name,
 				   const struct engine_at *asked, struct engine_state *state);
 
-/* `stackbuild engines`, as text or JSON: all of them, probed. */
-void engines_print(struct arena *a, const struct engine_at *asked, bool as_json, struct buf *out);
+/*
+ * engines_print -- `stackbuild engines`, as text or JSON: all of them, probed.
+ *
+ *   in   only: one engine; NULL: all
+ *   out  true if one of them is usable for building
+ */
+bool engines_print(struct arena *a, const struct engine *only, const struct engine_at *asked,
+		   bool as_json, struct buf *out);
 
 struct image_about {
 	const char *id, *digest; /* "sha256:..."; digest NULL until it was pushed */
 	size_t size_bytes;
 };
+/* An image that is here; false: there is none of that name, or the engine keeps none. */
 bool engine_image(struct arena *a, const struct engine *e, const struct engine_at *at,
 		  const char *image, struct image_about *out);
+/* What a build wrote to its iid_file: the id, and from buildctl the digest; no size. */
+bool engine_built(struct arena *a, const char *iid_file, struct image_about *out);
 
 #endif
