@@ -14,9 +14,16 @@
  * credentials along (CVE-2018-1000007, 2022-27774, 2022-27776); at most HTTP_REDIRECTS of
  * them; http:// after https:// is refused.  A transient failure (no connection, 408, 429, 5xx)
  * is tried again, waiting as Retry-After says or 0.5, 1, 2 s.  Credentials: those in the URL
- * (masked in every message), else ~/.netrc.
+ * (masked in every message), else ~/.netrc.  Certificates are checked against the system's, or
+ * $CURL_CA_BUNDLE, $SSL_CERT_FILE or $SSL_CERT_DIR; proxies as curl reads them.
  */
-enum { HTTP_REDIRECTS = 5, HTTP_TRIES = 4 };
+enum {
+	HTTP_REDIRECTS = 5,
+	HTTP_TRIES = 4,
+	HTTP_STALL_S = 60,
+	HTTP_WAIT_MAX_S = 60,       /* a longer Retry-After is not waited for */
+	HTTP_MAX = 16 * 1024 * 1024 /* bytes */
+};
 
 struct http_request {
 	const char *method; /* "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE" */
@@ -27,16 +34,18 @@ struct http_request {
 	const char *body_path; /* or this file, streamed */
 	const char *to_path;   /* the body goes into this file (by rename, when it is whole) */
 	const char *sha256;    /* what the body must have, hex; or NULL */
-	size_t max;            /* bytes of a body; more is an error */
-	double timeout_s; /* of the whole request; 0: only a stall limit (60 s without a byte) */
-	bool once;        /* not tried again */
+	size_t max;            /* bytes of a body; more is an error; 0: HTTP_MAX */
+	double timeout_s;      /* of the whole request, all tries; 0: only the stall limit */
+	unsigned stall_s;      /* without a byte, or connecting; 0: HTTP_STALL_S */
+	bool once;             /* not tried again */
 };
 
 struct http_answer {
-	int status;           /* 200; 0: no answer, `why` says */
-	const char *why;      /* curl's words, credentials masked */
+	int status;      /* 200; 0: no answer, `why` says */
+	const char *why; /* curl's words, credentials masked */
+	bool refused;    /* with status 0: it came and was not taken: too large, another digest */
 	struct names headers; /* "name: value", names in lower case, of the last answer */
-	const char *body;     /* NUL after it; NULL if it went to a file */
+	const char *body; /* NUL after it; NULL if it went to a file (a 2xx); of others 64 KiB */
 	size_t body_size;
 	const char *url; /* the last one, after redirects, masked */
 };
@@ -44,13 +53,22 @@ struct http_answer {
 /*
  * http_do -- one request to its end.
  *
- *   out     *answer; true if there was an answer at all (any status)
+ *   out     *answer; true if there was an answer at all (any status).  A file appears at to_path
+ *           only for a 2xx whose length and digest are right
  *   errors  none of its own: a caller knows what a 404 means
  *   memory  lives in a
  */
 bool http_do(struct arena *a, const struct http_request *q, struct http_answer *answer);
 
-/* The value of a header, or NULL. */
+/* A reference (RFC 3986, 5) against a URL; without its user and password.  NULL: the result is
+ * no http or https URL. */
+const char *http_resolve(struct arena *a, const char *base, const char *reference);
+/* Scheme, host and port are the same. */
+bool http_same_origin(struct arena *a, const char *x, const char *y);
+/* Loopback: localhost, 127.0.0.0/8 or [::1], with or without a port. */
+bool http_is_loopback(const char *host);
+
+/* The value of a header, name in lower case; or NULL. */
 const char *http_header(const struct http_answer *answer, const char *name);
 
 #endif

@@ -10,8 +10,9 @@
 
 /*
  * OCI registries: distribution-spec 1.1 over http.h.  Bearer tokens and basic credentials from
- * docker's and podman's own login (~/.docker/config.json with credHelpers and credsStore,
- * $REGISTRY_AUTH_FILE, $XDG_RUNTIME_DIR/containers/auth.json); never from argv.  Loopback
+ * docker's and podman's own login ($REGISTRY_AUTH_FILE, $DOCKER_CONFIG or ~/.docker/config.json
+ * with credHelpers and credsStore, $XDG_RUNTIME_DIR/containers/auth.json,
+ * ~/.config/containers/auth.json); never from argv.  Loopback
  * registries (localhost, 127.0.0.0/8, ::1) are spoken to without TLS, others only with it.
  */
 
@@ -23,25 +24,36 @@ struct oci_name {
 	const char *digest;     /* "sha256:..."; or NULL */
 };
 
-/* "ubuntu:22.04" as docker reads it.  errors SB0550, false: not a reference (its grammar). */
+/*
+ * oci_name_parse -- "ubuntu:22.04" as docker reads it: docker.io/library/ubuntu:22.04.
+ *
+ *   out     tag NULL where none is written (docker means `latest` then)
+ *   errors  SB0550, false: not a reference
+ *   source  github.com/distribution/reference: regexp.go, normalize.go
+ */
 bool oci_name_parse(struct arena *a, struct diags *ds, const char *text, struct span at,
 		    struct oci_name *out);
 const char *oci_name_text(struct arena *a, const struct oci_name *n);
+/* "sha256:" and 64 lower-case hex digits. */
+bool oci_is_digest(const char *text);
 
-struct oci_registry; /* one session: tokens are kept */
+/* One session with one repository: tokens are kept.  errors of all that follow: SB0551 refused,
+ * SB0552 other bytes than their digest says, SB0553 not reachable. */
+struct oci_registry;
 struct oci_registry *oci_open(struct arena *a, struct diags *ds, const struct oci_name *n);
 
 struct oci_blob {
 	const char *media_type, *digest;
 	size_t size;
-	const char *path;  /* a file, for oci_push_blob; or NULL */
-	const char *bytes; /* or these */
-	const char *title; /* org.opencontainers.image.title; or NULL */
+	const char *path;          /* a file, for oci_push_blob; or NULL */
+	const char *bytes;         /* or these */
+	const char *title;         /* org.opencontainers.image.title; or NULL */
+	const char *artifact_type; /* of what oci_referrers found; or NULL */
 };
 struct oci_blobs LIST(struct oci_blob);
 
 /* Digest and text of a manifest; reference: a tag or a digest (then checked).
- * out false without a diagnostic and *missing true: 404.  errors SB0551, SB0552 (digest) */
+ * out false without a diagnostic and *missing true: 404 */
 struct oci_manifest {
 	const char *digest, *media_type, *text;
 	size_t size;

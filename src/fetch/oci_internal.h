@@ -1,0 +1,82 @@
+#ifndef OCI_INTERNAL_H
+#define OCI_INTERNAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "http.h"
+#include "oci.h"
+
+/* Inside oci: a session, its login, and one request of it. */
+
+enum {
+	OCI_MANIFEST_MAX = 4 * 1024 * 1024, /* bytes; the least that registries must take */
+	OCI_LOGIN_MAX = 1024 * 1024,        /* bytes of a file of logins */
+	OCI_PAGES_MAX = 1000
+};
+
+#define OCI_INDEX "application/vnd.oci.image.index.v1+json"
+#define OCI_IMAGE "application/vnd.oci.image.manifest.v1+json"
+#define OCI_EMPTY "application/vnd.oci.empty.v1+json"
+#define OCI_EMPTY_DIGEST "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+struct oci_login {
+	const char *user, *secret; /* NULL: nobody is logged in */
+	const char *identity;      /* a refresh token instead; or NULL */
+	const char *where;         /* the file that has it */
+};
+
+struct oci_registry {
+	struct arena *a;
+	const struct oci_name *name;
+	const char *base;          /* "https://ghcr.io" */
+	const char *authorization; /* "Authorization: Bearer ..."; NULL: none yet */
+	bool looked;               /* the login below was looked for */
+	struct oci_login login;
+	bool listed;           /* of the manifest pushed last: the registry has the referrers API */
+	struct names troubles; /* what went wrong on the way to a login, in words */
+};
+
+/* Who is logged in there: the files of docker and podman, and their helpers. */
+struct oci_login oci_login_find(struct arena *a, const struct oci_name *n, struct names *troubles);
+
+/* RFC 4648; decode: NULL for what is none. */
+const char *oci_base64(struct arena *a, const char *bytes, size_t n);
+const char *oci_unbase64(struct arena *a, const char *text);
+
+/* After a 401: true if there are other credentials to try now. */
+bool oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool push);
+
+struct oci_call {
+	const char *method;
+	const char *path;             /* below /v2/NAME/, or a whole URL */
+	const char *header, *header2; /* or NULL */
+	const char *body, *body_path, *to_path, *sha256;
+	size_t body_size, max;
+	bool once;
+};
+/* One request, logged in where that is asked for; false: no answer at all. */
+bool oci_call(struct oci_registry *r, struct arena *a, const struct oci_call *c,
+	      struct http_answer *answer);
+const char *oci_url(struct oci_registry *r, struct arena *a, const char *path);
+/* A diagnostic of a call that failed.  what: "read the tag `x`" */
+void oci_refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answer,
+		 const char *what);
+
+/* The URL of the next page of a list; NULL: there is none. */
+const char *oci_next_page(struct oci_registry *r, struct arena *a, const char *url,
+			  const struct http_answer *answer);
+
+/* Adds b to the index under the referrers tag of subject, unless it is there. */
+bool oci_referrers_add(struct oci_registry *r, struct arena *a, struct diags *ds,
+		       const char *subject, const struct oci_blob *b,
+		       const struct names *annotations);
+
+/* A JSON object from bytes that others made; NULL: it is none. */
+json_t *oci_json(const char *text, size_t n);
+
+/* A percent-encoded copy for a query. */
+const char *oci_escape(struct arena *a, const char *text);
+
+#endif
