@@ -53,6 +53,7 @@ struct gpu_code {
 	char suffix;   /* 'a', 'f' or '\0': sm_90a */
 	size_t size;   /* bytes in the file, as stored */
 	bool compressed;
+	bool relocatable; /* of __nv_relfatbin: input of a device link, no GPU runs it as it is */
 };
 struct gpu_codes LIST(struct gpu_code);
 
@@ -67,17 +68,18 @@ struct gpu_codes LIST(struct gpu_code);
 bool gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
 		    size_t n, struct gpu_codes *out);
 
-/* "sm_80 sm_90 compute_90": each once, sorted. */
+/* "sm_80 sm_90a compute_90": each once, sorted; without the relocatable ones, unless there is
+ * nothing else. */
 const char *gpu_codes_text(struct arena *a, const struct gpu_codes *codes);
 
 /* --- wheels --- */
 
-struct wheel_file {
+struct wheel_member { /* struct wheel_file is the name of a wheel: python/python.h */
 	const char *path;
 	size_t size;
 	const char *sha256; /* hex; of the bytes that are there */
 };
-struct wheel_files LIST(struct wheel_file);
+struct wheel_members LIST(struct wheel_member);
 
 struct wheel_object { /* one shared object in it */
 	const char *path;
@@ -91,7 +93,7 @@ struct wheel {
 	const char *build;          /* or NULL */
 	struct names tags;          /* "cp311-cp311-linux_x86_64": of the WHEEL file */
 	struct names requires;      /* Requires-Dist */
-	struct wheel_files files;
+	struct wheel_members files;
 	struct wheel_objects objects;
 	const char *sha256; /* of the file itself, hex */
 	size_t size;

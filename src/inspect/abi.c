@@ -1,0 +1,94 @@
+#include "inspect/internal.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/*
+ * Which std::string a symbol of torch's libraries was compiled with, from its mangled name
+ * (Itanium C++ ABI): a torch of the other ABI has no such symbol.
+ *
+ *     symbol = "_ZN" ["K"] namespace ...       namespace: at, c10, torch, caffe2
+ *     new    = "St7__cxx11" | "B5cxx11"        std::__cxx11::..., [abi:cxx11] of what returns one
+ *     old    = "Ss"                            the substitution for the std::string of before
+ *
+ * "Ss" may also stand inside an identifier, which has its length before it (9GridSseek), so
+ * names are stepped over; a template's literals (Lb1E, LN2at5DEnumE3E) hold numbers that are no
+ * lengths, and are stepped over too.
+ */
+static const char *
+after_number(const char *p, size_t *n)
+{
+	for (*n = 0; is_digit(*p); p++)
+		*n = *n < 100000 ? *n * 10 + (size_t)(*p - '0') : *n;
+	return p;
+}
+
+/* Past one identifier with its length; the end of the text if that is longer. */
+static const char *
+after_name(const char *p)
+{
+	size_t n;
+
+	p = after_number(p, &n);
+	return p + strnlen(p, n);
+}
+
+/* Past "Lb1E": a literal; p is at its type. */
+static const char *
+after_literal(const char *p)
+{
+	size_t n;
+
+	if (*p == 'N') {
+		for (p++; *p && *p != 'E'; p = is_digit(*p) ? after_name(p) : p + 1)
+			;
+		p += *p == 'E';
+	} else if (is_digit(*p)) {
+		p = after_name(p);
+	} else if (*p == 'S') {
+		p = strchrnul(p, '_');
+		p += *p == '_';
+	} else if (*p) {
+		p++;
+	}
+	if (*p == 'n')
+		p++;
+	return after_number(p, &n);
+}
+
+static bool
+is_torch(const char *symbol)
+{
+	static const char *const spaces[] = { "2at", "3c10", "5torch", "6caffe2" };
+
+	if (!starts_with(symbol, "_ZN"))
+		return false;
+	symbol += symbol[3] == 'K' ? 4 : 3;
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(*spaces); i++)
+		if (starts_with(symbol, spaces[i]))
+			return true;
+	return false;
+}
+
+void
+abi_note(const char *symbol, struct elf *e)
+{
+	if (!is_torch(symbol))
+		return;
+	for (const char *p = symbol + 3; *p;) {
+		if (starts_with(p, "St7__cxx11") || starts_with(p, "B5cxx11"))
+			e->cxx11_abi = true;
+		if (p[0] == 'S' && p[1] == 's')
+			e->old_abi = true;
+		if (is_digit(*p))
+			p = after_name(p);
+		else if (*p == 'L')
+			p = after_literal(p + 1);
+		else if (strchr("STA", *p) && (is_digit(p[1]) || (p[1] >= 'A' && p[1] <= 'Z')))
+			/* S1_, T0_, A16_: their numbers are no lengths. */
+			p = strchrnul(p, '_');
+		else
+			p += p[0] == 'S' && p[1] ? 2 : 1;
+	}
+}

@@ -1,0 +1,209 @@
+#include "inspect/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/*
+ * What fatbinary writes and nvcc links in, as read from files of CUDA 11 to 13 and compared
+ * with what cuobjdump lists:
+ *
+ *     section   = { zero byte | container }
+ *     container = magic u32, version u16, header u16, size u64; `size` bytes of entries
+ *     entry     = kind u16, version u16, header u32, size u64,            at 0, 2, 4, 8
+ *                 packed u32, 0, minor u16, major u16, arch u32,          at 16, 24, 26, 28
+ *                 ..., flags u64                                          at 40
+ *                 ...; `size` bytes of code, packed or not
+ *
+ * kind: 1 PTX, 2 ELF (SASS); others (8: what link time optimisation reads) run nowhere and are
+ * left out, as cuobjdump does.  `packed` is 0 where the code is not compressed.
+ */
+enum {
+	MAGIC = 0xBA55ED50,
+	CONTAINER_BYTES = 16,
+	ENTRY_BYTES = 48,
+	KIND_PTX = 1,
+	KIND_ELF = 2,
+	FLAG_A = 1 << 20, /* sm_90a: for this architecture alone */
+	FLAG_F = 1 << 21, /* sm_100f: for its family */
+};
+
+struct section {
+	struct image *m;
+	const char *name;
+	const unsigned char *p;
+	size_t n;
+	bool relocatable;
+	struct gpu_codes *out;
+};
+
+static unsigned
+u16(const unsigned char *p)
+{
+	return p[0] | (unsigned)p[1] << 8;
+}
+
+static uint32_t
+u32(const unsigned char *p)
+{
+	return u16(p) | (uint32_t)u16(p + 2) << 16;
+}
+
+static uint64_t
+u64(const unsigned char *p)
+{
+	return u32(p) | (uint64_t)u32(p + 4) << 32;
+}
+
+static bool
+broken(const struct section *s, size_t at, const char *what)
+{
+	return inspect_refuse(s->m->ds, E_FATBIN, s->m->name, "%s at byte %zu of its section %s",
+			      what, at, s->name);
+}
+
+static bool
+read_entries(const struct section *s, size_t at, size_t end)
+{
+	while (at < end) {
+		const unsigned char *p = s->p + at;
+		uint64_t header, size, packed;
+		unsigned kind;
+		uint64_t flags;
+
+		if (end - at < ENTRY_BYTES)
+			return broken(s, at, "an entry is cut short");
+		kind = u16(p);
+		header = u32(p + 4);
+		size = u64(p + 8);
+		packed = u32(p + 16);
+		flags = u64(p + 40);
+		if (header < ENTRY_BYTES || !fits(header, size, 1, end - at))
+			return broken(s, at, "an entry is larger than what holds it");
+		if (packed > size)
+			return broken(s, at, "an entry's code is larger than the entry");
+		if (kind == KIND_PTX || kind == KIND_ELF)
+			list_push(s->m->a, s->out,
+				  (struct gpu_code){
+					  .ptx = kind == KIND_PTX,
+					  .arch = u32(p + 28),
+					  .suffix = flags & FLAG_A ? 'a' :
+						    flags & FLAG_F ? 'f' :
+								     '\0',
+					  .size = packed ? packed : size,
+					  .compressed = packed != 0,
+					  .relocatable = s->relocatable,
+				  });
+		at += header + size;
+	}
+	return true;
+}
+
+static bool
+read_section(const struct section *s)
+{
+	for (size_t at = 0; at < s->n;) {
+		uint64_t header, size;
+
+		/* The linker fills up between the containers of two objects. */
+		if (!s->p[at]) {
+			at++;
+			continue;
+		}
+		if (s->n - at < CONTAINER_BYTES || u32(s->p + at) != (uint32_t)MAGIC)
+			return broken(s, at, "no GPU code begins");
+		header = u16(s->p + at + 6);
+		size = u64(s->p + at + 8);
+		if (header < CONTAINER_BYTES || !fits(header, size, 1, s->n - at))
+			return broken(s, at, "GPU code is larger than what is there");
+		if (!read_entries(s, at + header, at + header + size))
+			return false;
+		at += header + size;
+	}
+	return true;
+}
+
+static bool
+read_all(struct image *m, struct gpu_codes *out)
+{
+	size_t names;
+
+	if (elf_getshdrstrndx(m->elf, &names))
+		return inspect_refuse(m->ds, E_ELF, m->name, "its section headers cannot be read");
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(m->elf, scn));) {
+		const Elf64_Shdr *h = elf64_getshdr(scn);
+		struct section s = { .m = m, .out = out };
+
+		if (!h || !(s.name = elf_strptr(m->elf, names, h->sh_name)))
+			return inspect_refuse(m->ds, E_ELF, m->name, "a section has no name");
+		s.relocatable = !strcmp(s.name, "__nv_relfatbin");
+		if ((!s.relocatable && strcmp(s.name, ".nv_fatbin") != 0) ||
+		    h->sh_type == SHT_NOBITS)
+			continue;
+		if (!fits(h->sh_offset, h->sh_size, 1, m->n))
+			return inspect_refuse(m->ds, E_FATBIN, m->name,
+					      "its section %s lies outside the file", s.name);
+		s.p = m->bytes + h->sh_offset;
+		s.n = h->sh_size;
+		if (!read_section(&s))
+			return false;
+	}
+	return true;
+}
+
+bool
+gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *bytes, size_t n,
+	       struct gpu_codes *out)
+{
+	struct image m = { .a = a, .ds = ds, .name = name, .bytes = bytes, .n = n };
+	CLEANUP_ELF Elf *handle = NULL;
+	bool good = image_open(&m);
+
+	handle = m.elf;
+	*out = (struct gpu_codes){ 0 };
+	/* Without section headers there is nothing to find GPU code by. */
+	if (good && m.header->e_shoff)
+		good = read_all(&m, out);
+	if (!good)
+		*out = (struct gpu_codes){ 0 };
+	return good;
+}
+
+static int
+by_name(const void *px, const void *py)
+{
+	const struct gpu_code *x = px, *y = py;
+
+	if (x->ptx != y->ptx)
+		return x->ptx ? 1 : -1;
+	if (x->arch != y->arch)
+		return x->arch < y->arch ? -1 : 1;
+	return x->suffix - y->suffix;
+}
+
+const char *
+gpu_codes_text(struct arena *a, const struct gpu_codes *codes)
+{
+	struct gpu_codes sorted = { 0 };
+	struct buf b = BUF(a);
+	size_t linked = 0;
+
+	for (size_t i = 0; i < codes->n; i++)
+		linked += !codes->at[i].relocatable;
+	for (size_t i = 0; i < codes->n; i++)
+		if (!linked || !codes->at[i].relocatable)
+			list_push(a, &sorted, codes->at[i]);
+	if (sorted.n)
+		qsort(sorted.at, sorted.n, sizeof(*sorted.at), by_name);
+	for (size_t i = 0; i < sorted.n; i++) {
+		const struct gpu_code *c = &sorted.at[i];
+
+		if (i && !by_name(c, c - 1))
+			continue;
+		buf_printf(&b, "%s%s%u", b.n ? " " : "", c->ptx ? "compute_" : "sm_", c->arch);
+		if (c->suffix)
+			buf_putc(&b, c->suffix);
+	}
+	return buf_text(&b);
+}

@@ -1,0 +1,65 @@
+#include "inspect/internal.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+bool
+inspect_refuse(struct diags *ds, enum code code, const char *name, const char *fmt, ...)
+{
+	struct source *src = arena_new_of(ds->arena, struct source);
+	va_list ap;
+
+	src->path = arena_strdup(ds->arena, name);
+	va_start(ap, fmt);
+	diag_at(ds, code, (struct span){ .src = src }, "%s", arena_vprintf(ds->arena, fmt, ap));
+	va_end(ap);
+	return false;
+}
+
+/* Every segment and section that the headers promise is there. */
+static bool
+is_whole(struct image *m)
+{
+	const Elf64_Ehdr *h = m->header;
+	size_t phnum, shnum;
+
+	if (elf_getphdrnum(m->elf, &phnum) || elf_getshdrnum(m->elf, &shnum))
+		return false;
+	/* libelf counts none where the table does not lie in the file. */
+	if (phnum < h->e_phnum || shnum < h->e_shnum ||
+	    !fits(h->e_phoff, phnum, sizeof(Elf64_Phdr), m->n) ||
+	    !fits(h->e_shoff, shnum, sizeof(Elf64_Shdr), m->n))
+		return false;
+	if (phnum) {
+		const Elf64_Phdr *p = elf64_getphdr(m->elf);
+
+		for (size_t i = 0; p && i < phnum; i++)
+			if (p[i].p_type == PT_LOAD && !fits(p[i].p_offset, p[i].p_filesz, 1, m->n))
+				return false;
+		return p;
+	}
+	return true;
+}
+
+bool
+image_open(struct image *m)
+{
+	const unsigned char *b = m->bytes;
+
+	if (m->n < EI_NIDENT || memcmp(b, ELFMAG, SELFMAG))
+		return inspect_refuse(m->ds, E_ELF, m->name, "not an ELF file");
+	if (b[EI_CLASS] != ELFCLASS64 || b[EI_DATA] != ELFDATA2LSB)
+		return inspect_refuse(m->ds, E_ELF, m->name,
+				      "ELF, but not of a 64 bit little endian machine");
+	elf_version(EV_CURRENT);
+	/* libelf only reads it: ELF_C_READ is what elf_memory stands for. */
+	m->elf = elf_memory((char *)(uintptr_t)m->bytes, m->n);
+	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF || !(m->header = elf64_getehdr(m->elf)))
+		return inspect_refuse(m->ds, E_ELF, m->name, "its ELF header cannot be read");
+	if ((m->header->e_phnum && m->header->e_phentsize != sizeof(Elf64_Phdr)) ||
+	    (m->header->e_shoff && m->header->e_shentsize != sizeof(Elf64_Shdr)) || !is_whole(m))
+		return inspect_refuse(
+			m->ds, E_ELF, m->name,
+			"it ends before what its headers promise: %zu bytes are there", m->n);
+	return true;
+}

@@ -1,0 +1,47 @@
+#ifndef INSPECT_INTERNAL_H
+#define INSPECT_INTERNAL_H
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include "inspect/inspect.h"
+
+/* What the files of inspect/ share. */
+
+static inline void
+elf_close(Elf **e)
+{
+	elf_end(*e);
+}
+
+#define CLEANUP_ELF __attribute__((cleanup(elf_close)))
+
+/* A file being read: what it is called in diagnostics, its bytes, and libelf's view of it. */
+struct image {
+	struct arena *a;
+	struct diags *ds;
+	const char *name;
+	const unsigned char *bytes;
+	size_t n;
+	Elf *elf;
+	const Elf64_Ehdr *header;
+};
+
+/* False if it is no ELF of 64 bit and little endian, or is cut short: SB0810 has said so. */
+bool image_open(struct image *m);
+
+/* SB0810 and its like: "name: error[SB0810]: text"; false, so that callers can return it. */
+bool inspect_refuse(struct diags *ds, enum code code, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Do all of `count` things of `size` bytes at `at` lie within n bytes? */
+static inline bool
+fits(uint64_t at, uint64_t count, uint64_t size, uint64_t n)
+{
+	return at <= n && (!size || count <= (n - at) / size);
+}
+
+/* Which std::string a C++ symbol of torch names. */
+void abi_note(const char *symbol, struct elf *e);
+
+#endif

@@ -1,0 +1,115 @@
+#include "inspect/wheel_parts.h"
+
+#include <string.h>
+
+/*
+ * The grammar, as Python's csv module writes it:
+ *
+ *     row   = field "," field "," field  end        path, digest, size
+ *     field = { any but , and quote } | '"' { any | '""' } '"'
+ *     end   = CR LF | LF | end of text
+ */
+struct reader {
+	const struct zip *z;
+	const char *p;
+	unsigned long line;
+};
+
+static bool
+broken(const struct reader *r, const char *why)
+{
+	return zip_refuse(r->z, "line %lu of its RECORD %s", r->line, why);
+}
+
+static bool
+read_quoted(struct reader *r, const char **out)
+{
+	const char *start = ++r->p;
+	char *text, *to;
+
+	for (; *r->p && (*r->p != '"' || r->p[1] == '"'); r->p += *r->p == '"' ? 2 : 1)
+		;
+	if (!*r->p)
+		return broken(r, "has a quote without end");
+	text = to = arena_copy(r->z->a, start, (size_t)(r->p - start));
+	for (const char *s = text; *s; s += *s == '"' ? 2 : 1)
+		*to++ = *s;
+	*to = '\0';
+	r->p++;
+	*out = text;
+	return true;
+}
+
+static bool
+read_field(struct reader *r, bool last, const char **out)
+{
+	size_t n;
+
+	if (*r->p == '"') {
+		if (!read_quoted(r, out))
+			return false;
+	} else {
+		n = strcspn(r->p, ",\r\n");
+		*out = arena_copy(r->z->a, r->p, n);
+		r->p += n;
+	}
+	if (!last)
+		return *r->p == ',' ? r->p++, true : broken(r, "is not path, digest, size");
+	if (*r->p == '\r')
+		r->p++;
+	if (*r->p == '\n')
+		r->p++;
+	else if (*r->p)
+		return broken(r, "is not path, digest, size");
+	return true;
+}
+
+static bool
+read_size(const struct reader *r, const char *text, struct record_row *row)
+{
+	row->has_size = *text;
+	for (; is_digit(*text); text++)
+		if ((row->size = row->size * 10 + (uint64_t)(*text - '0')) > WHEEL_MAX)
+			return broken(r, "has a size that no file of a wheel has");
+	return !*text || broken(r, "has a size that is no number");
+}
+
+static bool
+keep_row(const struct reader *r, struct record *out, struct record_row *row)
+{
+	struct record_row *other = map_get(&out->by_path, row->path);
+
+	if (other && (other->kind != row->kind || !str_eq(other->digest, row->digest) ||
+		      other->size != row->size))
+		return broken(r, "speaks of a file for the second time, and otherwise");
+	if (!other) {
+		map_put(&out->by_path, row->path, row);
+		list_push(r->z->a, &out->rows, row);
+	}
+	return true;
+}
+
+bool
+record_parse(const struct zip *z, const char *text, struct record *out)
+{
+	struct reader r = { z, text, 1 };
+
+	out->by_path = MAP(z->a);
+	for (; *r.p; r.line++) {
+		struct record_row *row = arena_new_of(z->a, struct record_row);
+		const char *digest, *size;
+
+		if (*r.p == '\n' || *r.p == '\r') {
+			r.p++;
+			continue;
+		}
+		if (!read_field(&r, false, &row->path) || !read_field(&r, false, &digest) ||
+		    !read_field(&r, true, &size) || !read_size(&r, size, row))
+			return false;
+		if (*digest && !(row->kind = digest_kind(str_of(digest), &row->digest)))
+			return broken(&r, "has a digest that is none, or weaker than SHA-256");
+		if (!keep_row(&r, out, row))
+			return false;
+	}
+	return true;
+}

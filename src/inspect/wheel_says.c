@@ -1,0 +1,171 @@
+#include "inspect/wheel_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "python/python.h"
+
+struct names
+headers_named(struct arena *a, const char *text, const char *field)
+{
+	struct names all = { 0 };
+	size_t n = strlen(field);
+
+	for (const char *p = text; *p && *p != '\n' && *p != '\r';) {
+		struct buf value = BUF(a);
+		bool wanted = !strncasecmp(p, field, n) && p[n] == ':';
+
+		p += wanted ? n + 1 : 0;
+		for (bool first = true; first || *p == ' ' || *p == '\t'; first = false) {
+			size_t line = strcspn(p, "\r\n"), skip = strspn(p, " \t");
+
+			if (wanted)
+				buf_printf(&value, "%s%.*s", first ? "" : " ",
+					   (int)(line > skip ? line - skip : 0), p + skip);
+			p += line;
+			p += *p == '\r';
+			p += *p == '\n';
+		}
+		while (value.n && strchr(" \t", value.p[value.n - 1]))
+			value.p[--value.n] = '\0';
+		if (wanted)
+			list_push(a, &all, buf_text(&value));
+	}
+	return all;
+}
+
+/* The one value of a field that must stand there once. */
+static const char *
+only(const struct zip *z, const char *text, const char *file, const char *field)
+{
+	struct names all = headers_named(z->a, text, field);
+
+	if (all.n == 1 && *all.at[0])
+		return all.at[0];
+	zip_refuse(z, "its %s has %s `%s`", file, all.n ? "more than one, or an empty," : "no",
+		   field);
+	return NULL;
+}
+
+static int
+by_text(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+enum { TAGS_MAX = 1000 };
+
+/* How many parts a dotted word has. */
+static size_t
+parts(const char *p)
+{
+	size_t n = 1;
+
+	for (; *p && *p != '-'; p++)
+		n += *p == '.';
+	return n;
+}
+
+/* "py2.py3-none-any": each tag that it stands for; false: more than there are. */
+static bool
+expand(struct arena *a, const char *tags, struct names *out)
+{
+	const char *abi = strchr(tags, '-'), *platform = abi ? strchr(abi + 1, '-') : NULL;
+
+	if (!platform) {
+		names_once(a, out, tags);
+		return out->n <= TAGS_MAX;
+	}
+	if (strlen(tags) > TAGS_MAX ||
+	    parts(tags) * parts(abi + 1) * parts(platform + 1) > TAGS_MAX)
+		return false;
+	for (const char *x = tags; x < abi; x += strcspn(x, ".-") + 1)
+		for (const char *y = abi + 1; y < platform; y += strcspn(y, ".-") + 1)
+			for (const char *p = platform + 1; *p; p += strcspn(p, "."), p += *p == '.')
+				names_once(a, out,
+					   arena_printf(a, "%.*s-%.*s-%.*s", (int)strcspn(x, ".-"),
+							x, (int)strcspn(y, ".-"), y,
+							(int)strcspn(p, "."), p));
+	return out->n <= TAGS_MAX;
+}
+
+static bool
+check_tags(const struct zip *z, const struct names *lines, const struct wheel_file *file,
+	   struct wheel *w)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		if (!expand(z->a, lines->at[i], &w->tags))
+			return zip_refuse(z, "its WHEEL has more tags than there are");
+	if (w->tags.n)
+		qsort(w->tags.at, w->tags.n, sizeof(*w->tags.at), by_text);
+	for (size_t i = 0; i < w->tags.n; i++)
+		if (!names_have(&file->tags, w->tags.at[i]))
+			return zip_refuse(
+				z, "its WHEEL says that it is for `%s`, its file name does not",
+				w->tags.at[i]);
+	for (size_t i = 0; i < file->tags.n; i++)
+		if (!names_have(&w->tags, file->tags.at[i]))
+			return zip_refuse(
+				z, "its file name says that it is for `%s`, its WHEEL does not",
+				file->tags.at[i]);
+	return true;
+}
+
+static bool
+same_version(struct arena *a, const char *text, const struct version *v)
+{
+	const struct version *other = version_parse(a, text);
+
+	return other && !version_cmp(other, v);
+}
+
+/* "numpy-1.26.4.dist-info". */
+static bool
+check_folder(const struct zip *z, const char *dist_info, const struct wheel_file *file)
+{
+	size_t n = strlen(dist_info) - strlen(".dist-info");
+	const char *text = arena_copy(z->a, dist_info, n), *dash = strchr(text, '-');
+	const char *name = dash ? arena_copy(z->a, text, (size_t)(dash - text)) : text;
+
+	if (!dash || !name_valid(name) || strcmp(name_normalize(z->a, name), file->name) != 0 ||
+	    !same_version(z->a, dash + 1, file->version))
+		return zip_refuse(z, "its folder `%s` is of another package than its file name",
+				  dist_info);
+	return true;
+}
+
+bool
+wheel_says(const struct zip *z, const char *dist_info, const char *metadata, const char *wheel_text,
+	   struct wheel *w)
+{
+	struct arena *a = z->a;
+	const char *slash = strrchr(z->path, '/'), *format;
+	const struct wheel_file *file = wheel_file_parse(a, slash ? slash + 1 : z->path);
+	struct names tags = headers_named(a, wheel_text, "Tag");
+	struct names build = headers_named(a, wheel_text, "Build");
+
+	if (!file)
+		return zip_refuse(
+			z,
+			"its file name is none of a wheel: name-version-python-abi-platform.whl");
+	if (!check_folder(z, dist_info, file) ||
+	    !(w->name = only(z, metadata, "METADATA", "Name")) ||
+	    !(w->version = only(z, metadata, "METADATA", "Version")) ||
+	    !(format = only(z, wheel_text, "WHEEL", "Wheel-Version")))
+		return false;
+	if (!name_valid(w->name) || strcmp(name_normalize(a, w->name), file->name) != 0)
+		return zip_refuse(z, "its metadata says that it is `%s`, its file name says `%s`",
+				  w->name, file->name);
+	if (!same_version(a, w->version, file->version))
+		return zip_refuse(z, "its metadata says version `%s`, its file name says `%s`",
+				  w->version, version_text(a, file->version));
+	if (!starts_with(format, "1.") || !version_parse(a, format))
+		return zip_refuse(z, "its format is `%s`; 1.0 is what installers read", format);
+	w->build = file->build;
+	if (build.n > 1 || (build.n && (!w->build || strcmp(build.at[0], w->build) != 0)))
+		return zip_refuse(z, "its WHEEL and its file name disagree on the build number");
+	w->requires = headers_named(a, metadata, "Requires-Dist");
+	return check_tags(z, &tags, file, w);
+}

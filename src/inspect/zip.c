@@ -1,0 +1,307 @@
+#include "inspect/zip.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/str.h"
+
+enum {
+	END_BYTES = 22,
+	END64_BYTES = 56,
+	LOCATOR_BYTES = 20,
+	CENTRAL_BYTES = 46,
+	CENTRAL_MAX = 64 * 1024 * 1024, /* bytes of a central directory */
+	NAME_MAX_BYTES = 4096,
+	DEFLATE_MOST = 1032, /* times that deflate can make a byte longer */
+	FLAG_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
+	UNIX = 3,
+};
+
+bool
+zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n)
+{
+	unsigned char *p = to;
+
+	while (n) {
+		ssize_t got = pread(z->fd, p, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+/* Is it UTF-8 without control characters? */
+static bool
+is_text(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	while (*p) {
+		unsigned more = *p < 0x80 ? 0 : *p < 0xc2 ? 9 : *p < 0xe0 ? 1 : *p < 0xf0 ? 2 : 3;
+
+		if (*p < 0x20 || *p == 0x7f || *p > 0xf4 || more == 9)
+			return false;
+		for (p++; more; more--, p++)
+			if ((*p & 0xc0) != 0x80)
+				return false;
+	}
+	return true;
+}
+
+/* A path that stays below the folder it is unpacked to, written in the one way there is. */
+static bool
+is_safe(const char *name)
+{
+	const char *end;
+
+	if (!is_text(name) || strchr(name, '\\') || (name[0] && name[1] == ':'))
+		return false;
+	for (const char *p = name; *p; p = end + 1) {
+		size_t n;
+
+		end = strchrnul(p, '/');
+		n = (size_t)(end - p);
+		if (!n || n > 255 || (n == 1 && *p == '.') ||
+		    (n == 2 && p[0] == '.' && p[1] == '.'))
+			return false;
+		if (!*end || !end[1])
+			break;
+	}
+	return *name;
+}
+
+bool
+zip_wide(const unsigned char *extra, size_t n, uint64_t *values[3])
+{
+	bool seen = false;
+
+	while (n) {
+		size_t size, at = 4;
+
+		if (n < 4 || (size = le16(extra + 2)) > n - 4)
+			return false;
+		if (le16(extra) == 1) {
+			if (seen)
+				return false;
+			seen = true;
+			for (unsigned i = 0; i < 3; i++) {
+				if (!values[i] || *values[i] != UINT32_MAX)
+					continue;
+				if (at + 8 > 4 + size)
+					return false;
+				*values[i] = le64(extra + at);
+				at += 8;
+			}
+		}
+		extra += 4 + size;
+		n -= 4 + size;
+	}
+	return true;
+}
+
+/* Info-ZIP's Unicode path: a second name, that some readers take instead. */
+static bool
+has_second_name(const unsigned char *extra, size_t n)
+{
+	for (; n >= 4; n -= 4 + le16(extra + 2), extra += 4 + le16(extra + 2)) {
+		if (le16(extra) == 0x7075)
+			return true;
+		if (le16(extra + 2) > n - 4)
+			break;
+	}
+	return false;
+}
+
+static bool
+check_entry(struct zip *z, const struct zip_entry *e)
+{
+	unsigned kind = e->made_by == UNIX ? e->attributes >> 16 & S_IFMT : 0;
+
+	if (!is_safe(e->name))
+		return zip_refuse(z, "`%s` is no path inside the wheel", e->name);
+	if (e->flags & FLAG_ENCRYPTED)
+		return zip_refuse(z, "`%s` is encrypted", e->name);
+	if (kind && kind != S_IFREG && kind != S_IFDIR)
+		return zip_refuse(z, "`%s` is a link or a device, not a file", e->name);
+	if ((kind == S_IFDIR) > e->folder || (e->folder && (e->size || e->packed > 2)))
+		return zip_refuse(z, "`%s` is a folder and a file at once", e->name);
+	if (e->method != 0 && e->method != 8)
+		return zip_refuse(z, "`%s` is packed by method %u; wheels use deflate", e->name,
+				  e->method);
+	if (e->method == 0 ? e->size != e->packed : e->size / DEFLATE_MOST > e->packed)
+		return zip_refuse(z, "`%s` cannot have the size that it claims", e->name);
+	return true;
+}
+
+/* One header of the central directory; the bytes it takes, 0 if it is refused. */
+static size_t
+read_entry(struct zip *z, const unsigned char *p, size_t n, struct zip_entry *e)
+{
+	size_t name, extra, all;
+
+	if (n < CENTRAL_BYTES || le32(p) != 0x02014b50) {
+		zip_refuse(z, "its directory is broken");
+		return 0;
+	}
+	name = le16(p + 28);
+	extra = le16(p + 30);
+	all = CENTRAL_BYTES + name + extra + le16(p + 32);
+	if (all > n || !name || name > NAME_MAX_BYTES ||
+	    memchr(p + CENTRAL_BYTES, '\0', name) != NULL) {
+		zip_refuse(z, "its directory is broken");
+		return 0;
+	}
+	*e = (struct zip_entry){
+		.name = arena_copy(z->a, (const char *)p + CENTRAL_BYTES, name),
+		.made_by = p[5],
+		.flags = le16(p + 8),
+		.method = le16(p + 10),
+		.crc = le32(p + 16),
+		.packed = le32(p + 20),
+		.size = le32(p + 24),
+		.attributes = le32(p + 38),
+		.at = le32(p + 42),
+		.folder = p[CENTRAL_BYTES + name - 1] == '/',
+	};
+	p += CENTRAL_BYTES + name;
+	if (!zip_wide(p, extra, (uint64_t *[]){ &e->size, &e->packed, &e->at }) ||
+	    has_second_name(p, extra)) {
+		zip_refuse(z, "the extra fields of `%s` are broken", e->name);
+		return 0;
+	}
+	return check_entry(z, e) ? all : 0;
+}
+
+/* No name twice, and none that is a folder of another. */
+static bool
+names_are_apart(struct zip *z)
+{
+	struct map names = MAP(z->a);
+
+	for (size_t i = 0; i < z->entries.n; i++) {
+		struct zip_entry *e = &z->entries.at[i];
+		char *key = arena_strdup(z->a, e->name);
+
+		if (e->folder)
+			key[strlen(key) - 1] = '\0';
+		if (map_put(&names, key, e))
+			return zip_refuse(z, "`%s` is in it twice", e->name);
+	}
+	for (size_t i = 0; i < z->entries.n; i++) {
+		char *key = arena_strdup(z->a, z->entries.at[i].name);
+
+		for (char *slash = strchr(key, '/'); slash; slash = strchr(slash + 1, '/')) {
+			const struct zip_entry *above;
+
+			*slash = '\0';
+			above = map_get(&names, key);
+			if (above && !above->folder)
+				return zip_refuse(z, "`%s` is a folder and a file at once", key);
+			*slash = '/';
+		}
+	}
+	return true;
+}
+
+struct end {
+	uint64_t at; /* where what follows the directory begins */
+	uint64_t count, size, offset;
+};
+
+/* The wider record before the usual one, if there is one; where it says other than ~0 the two
+ * agree. */
+static bool
+read_end64(struct zip *z, struct end *end)
+{
+	unsigned char locator[LOCATOR_BYTES], p[END64_BYTES];
+	struct end wide;
+
+	if (end->at < LOCATOR_BYTES + END64_BYTES ||
+	    !zip_bytes(z, end->at - LOCATOR_BYTES, locator, sizeof(locator)) ||
+	    le32(locator) != 0x07064b50)
+		return true;
+	wide.at = end->at - LOCATOR_BYTES - END64_BYTES;
+	if (!zip_bytes(z, wide.at, p, sizeof(p)) || le32(p) != 0x06064b50 ||
+	    le64(p + 4) != END64_BYTES - 12 || le64(locator + 8) != wide.at || le32(p + 16) ||
+	    le32(p + 20) || le32(locator + 4) || le64(p + 24) != le64(p + 32))
+		return zip_refuse(z, "its zip64 record is broken");
+	wide.count = le64(p + 32);
+	wide.size = le64(p + 40);
+	wide.offset = le64(p + 48);
+	if ((end->count != UINT16_MAX && end->count != wide.count) ||
+	    (end->size != UINT32_MAX && end->size != wide.size) ||
+	    (end->offset != UINT32_MAX && end->offset != wide.offset))
+		return zip_refuse(z, "its zip64 record and its end disagree");
+	*end = wide;
+	return true;
+}
+
+static bool
+read_end(struct zip *z, struct end *end)
+{
+	unsigned char p[END_BYTES];
+
+	if (z->n < END_BYTES || !zip_bytes(z, z->n - END_BYTES, p, sizeof(p)) ||
+	    le32(p) != 0x06054b50 || le16(p + 20))
+		return zip_refuse(
+			z, "not a zip file, or cut short: its last bytes are no directory's end");
+	*end = (struct end){ z->n - END_BYTES, le16(p + 10), le32(p + 12), le32(p + 16) };
+	if (le16(p + 4) || le16(p + 6) || le16(p + 8) != end->count)
+		return zip_refuse(z, "it is one part of several");
+	if (!read_end64(z, end))
+		return false;
+	if (end->offset > end->at || end->size != end->at - end->offset ||
+	    end->size > CENTRAL_MAX || end->count > WHEEL_FILES_MAX)
+		return zip_refuse(z, "its directory does not lie where it says, or is too large");
+	z->directory = end->offset;
+	return true;
+}
+
+static int
+by_place(const void *px, const void *py)
+{
+	const struct zip_entry *x = px, *y = py;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+bool
+zip_read(struct zip *z)
+{
+	struct end end = { 0 };
+	unsigned char *bytes;
+	size_t at = 0;
+	uint64_t unpacked = 0;
+
+	if (!read_end(z, &end))
+		return false;
+	bytes = arena_alloc(z->a, end.size + 1, 1);
+	if (!zip_bytes(z, end.offset, bytes, end.size))
+		return zip_refuse(z, "it cannot be read");
+	for (uint64_t i = 0; i < end.count; i++) {
+		struct zip_entry e;
+		size_t took = read_entry(z, bytes + at, end.size - at, &e);
+
+		if (!took)
+			return false;
+		at += took;
+		if (e.size > WHEEL_MAX || (unpacked += e.size) > WHEEL_MAX)
+			return zip_refuse(z, "more than %zu GiB unpacked", WHEEL_MAX >> 30);
+		list_push(z->a, &z->entries, e);
+	}
+	if (at != end.size)
+		return zip_refuse(z, "its directory holds more than it counts");
+	if (z->entries.n)
+		qsort(z->entries.at, z->entries.n, sizeof(*z->entries.at), by_place);
+	return names_are_apart(z) && zip_local(z);
+}
