@@ -41,7 +41,7 @@ COMPILER = {{compiler|code}}
 {{/compiler}}
 
 
-def write(path, text):
+def write(path, text, mode="644"):
     """The commands that write a file: its text is part of the layer, so an edit rebuilds it."""
     lines = [shlex.quote(line) for line in text.splitlines()]
     # A builder might take << for the start of a here-document.
@@ -49,6 +49,8 @@ def write(path, text):
     commands = [f"mkdir -p {os.path.dirname(path)} && : > {path}"]
     for i in range(0, len(lines), 400):
         commands.append(f"printf '%s\\n' {' '.join(lines[i:i + 400])} >> {path}")
+    if mode != "644":
+        commands.append(f"chmod {mode} {path}")
     return commands
 {{#heavy}}
 

@@ -84,6 +84,8 @@ struct torch_arch_list {
 /* False if nothing is known of that release. */
 bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
 			   struct torch_arch_list *out);
+/* The variable that names the nvcc of builds with ninja, "PYTORCH_NVCC"; NULL: it has none. */
+const char *facts_torch_nvcc_env(const struct facts *f, const char *version);
 /* The torch whose wheel on PyPI is a CPU build for aarch64: "<2.11", and the claim's source. */
 const char *facts_torch_aarch64_cpu(const struct facts *f, const char **source);
 /* The index of a tag whose torch is not known: by the rule that all of them follow. */

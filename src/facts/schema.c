@@ -73,6 +73,12 @@ static const struct fact_field torch_arch_names[] = {
 	END,
 };
 
+static const struct fact_field torch_nvcc_env[] = {
+	NEED("torch", F_SPEC),
+	NEED("name", F_ENV),
+	END,
+};
+
 static const struct fact_field torch_symbol[] = {
 	NEED("symbol", F_SYMBOL),
 	NEED("built", F_SPEC),
@@ -94,10 +100,15 @@ static const struct fact_field torch_machine[] = {
 };
 
 static const struct fact_field torch_file[] = {
-	NEED_GROUP("index", torch_index),    NEED_GROUPS("releases", F_VERSION, torch_release),
-	ROWS_("compilers", torch_compilers), ROWS_("arch_list", torch_arch_names),
-	ROWS_("symbols", torch_symbol),      ROWS_("abi_symbols", torch_abi_symbol),
-	ROWS_("aarch64", torch_machine),     END,
+	NEED_GROUP("index", torch_index),
+	NEED_GROUPS("releases", F_VERSION, torch_release),
+	ROWS_("compilers", torch_compilers),
+	ROWS_("arch_list", torch_arch_names),
+	ROWS_("symbols", torch_symbol),
+	ROWS_("abi_symbols", torch_abi_symbol),
+	ROWS_("aarch64", torch_machine),
+	ROWS_("nvcc_env", torch_nvcc_env),
+	END,
 };
 
 /* --- cuda.yaml --- */

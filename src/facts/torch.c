@@ -201,6 +201,22 @@ facts_torch_arch_list(const struct facts *f, struct arena *a, const char *versio
 }
 
 const char *
+facts_torch_nvcc_env(const struct facts *f, const char *version)
+{
+	struct fact rows = fact_get(facts_file(f, "torch.yaml"), "nvcc_env");
+	const struct version *v = version_parse(f->a, public_part(f, version));
+
+	for (size_t i = 0; v && i < fact_count(rows); i++) {
+		struct fact row = fact_at(rows, i);
+		const struct specifiers *s = specifiers_parse(f->a, fact_text_of(row, "torch"));
+
+		if (s && specifiers_match(s, v, PRE_YES))
+			return fact_text_of(row, "name");
+	}
+	return NULL;
+}
+
+const char *
 facts_torch_aarch64_cpu(const struct facts *f, const char **source)
 {
 	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "aarch64");

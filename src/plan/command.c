@@ -94,7 +94,15 @@ void
 plan_file(const struct maker *m, struct step *st, const char *path, const char *template,
 	  const char *text)
 {
-	list_push(m->a, &st->files, (struct step_file){ path, template, text });
+	list_push(m->a, &st->files, (struct step_file){ path, template, text, false });
+}
+
+void
+plan_program(const struct maker *m, struct step *st, const char *name)
+{
+	const char *path = arena_printf(m->a, "{share}/%s", name);
+
+	list_push(m->a, &st->files, (struct step_file){ path, name, NULL, true });
 }
 
 void

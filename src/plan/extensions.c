@@ -92,6 +92,22 @@ fetch_archive(struct maker *m, struct step *st, const struct stack_extension *e)
 	plan_push(m, st, c);
 }
 
+/* nvcc-arch in front of nvcc, and the stack's GPUs as it reads them: "80 90a". */
+static void
+nvcc_env(struct maker *m, struct command *c, const struct stack_extension *e)
+{
+	struct buf b = BUF(m->a);
+
+	for (size_t i = 0; i < m->s->archs.n; i++) {
+		buf_puts(&b, i ? " " : "");
+		for (const char *cc = m->s->archs.at[i].value; *cc; cc++)
+			if (*cc != '.')
+				buf_putc(&b, *cc);
+	}
+	plan_env(m, c, e->nvcc_env, "{share}/nvcc-arch", false);
+	plan_env(m, c, "STACKBUILD_ARCHS", buf_text(&b), false);
+}
+
 static void
 build(struct maker *m, struct step *st, const struct stack_extension *e)
 {
@@ -111,6 +127,8 @@ build(struct maker *m, struct step *st, const struct stack_extension *e)
 	else
 		plan_verbatim(m, &c, e->requirement);
 	compile_env(m, &c, e);
+	if (e->nvcc_env)
+		nvcc_env(m, &c, e);
 	c.jobs = true;
 	for (size_t i = 0; i < c.env.n; i++)
 		c.jobs &= strcmp(c.env.at[i].name, "MAX_JOBS") != 0;

@@ -70,6 +70,8 @@ void plan_index(const struct maker *m, struct command *c, const char *url, const
 void plan_push(const struct maker *m, struct step *st, struct command c);
 void plan_file(const struct maker *m, struct step *st, const char *path, const char *template,
 	       const char *text);
+/* One of our programs, a template of that name: {share}/NAME. */
+void plan_program(const struct maker *m, struct step *st, const char *name);
 /* Writes a constraints file, if there is anything to write. */
 void plan_constraints(const struct maker *m, struct step *st, const struct names *lines);
 

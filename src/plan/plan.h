@@ -89,6 +89,7 @@ struct step_file {
 	const char *path;     /* "{share}/smoke.cu" */
 	const char *template; /* name in templates/, or NULL */
 	const char *text;     /* if there is no template */
+	bool program;         /* it can be executed */
 };
 struct step_files LIST(struct step_file);
 

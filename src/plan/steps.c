@@ -300,6 +300,9 @@ build_deps_step(struct maker *m)
 	for (size_t i = 0; i < st.packages.n; i++)
 		plan_verbatim(m, &c, st.packages.at[i].requirement);
 	st.why = "no build isolation: builds find these";
+	for (size_t i = 0; i < s->extensions.n && !st.files.n; i++)
+		if (s->extensions.at[i].nvcc_env)
+			plan_program(m, &st, "nvcc-arch");
 	plan_push(m, &st, c);
 	stand(m, &st);
 }

@@ -144,8 +144,9 @@ extension_rows(const struct plan *p, const struct stack_extension *e, struct are
 	row(out, "source", buf_text(&b));
 	if (p->stack->archs.n && e->source != SOURCE_WHEEL)
 		row(out, "GPUs",
-		    arena_printf(a, "%s; TORCH_CUDA_ARCH_LIST is %s by its build",
-				 p->stack->arch_list, e->arch_flags));
+		    arena_printf(a, "%s; TORCH_CUDA_ARCH_LIST is %s by its build%s",
+				 p->stack->arch_list, e->arch_flags,
+				 e->nvcc_env ? ", which is given nvcc-arch" : ""));
 	if (e->mem_mib_per_job && e->source != SOURCE_WHEEL)
 		row(out, "memory", arena_printf(a, "%u MiB a compile job", e->mem_mib_per_job));
 	if (e->fact_source)

@@ -215,8 +215,25 @@ command_text(struct diags *ds, const struct command *c, const struct layout *l, 
 	return good;
 }
 
+/* "compiled for 8.0, 9.0 only: nvcc-arch drops the other 5 of its setup.py" */
+static const char *
+cut_down(struct arena *a, const struct stack *s, const struct extension_release *r)
+{
+	struct buf b = BUF(a);
+	size_t dropped = r->archs.n;
+
+	buf_puts(&b, "compiled for ");
+	for (size_t i = 0; i < s->archs.n; i++) {
+		buf_printf(&b, "%s%s", i ? ", " : "", s->archs.at[i].value);
+		dropped -= names_have(&r->archs, s->archs.at[i].value);
+	}
+	buf_printf(&b, " only: nvcc-arch drops the %s%zu that its setup.py lists",
+		   dropped < r->archs.n ? "other " : "", dropped);
+	return dropped ? buf_text(&b) : NULL;
+}
+
 const char *
-own_gpus(struct arena *a, const struct stack_extension *e)
+own_gpus(struct arena *a, const struct stack *s, const struct stack_extension *e)
 {
 	const struct extension_release *r = e->release;
 	struct buf b = BUF(a);
@@ -224,6 +241,8 @@ own_gpus(struct arena *a, const struct stack_extension *e)
 	if (e->source == SOURCE_WHEEL || !r || !r->archs.n || r->arch_env ||
 	    r->honours_arch_list != TRI_NO)
 		return NULL;
+	if (e->nvcc_env)
+		return cut_down(a, s, r);
 	buf_puts(&b, "compiles for ");
 	for (size_t i = 0; i < r->archs.n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", r->archs.at[i]);

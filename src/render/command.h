@@ -52,9 +52,9 @@ const char *word_plain(struct arena *a, const struct word *w, const struct place
 void words_text(const struct names *words, const struct layout *l, struct buf *out);
 
 /*
- * "compiles for 7.0, 8.0: ..." if the extension's build has a list of GPUs of its own that
- * the recipe's gpus do not change; else NULL.
+ * "compiled for 9.0 only: ..." if nvcc-arch cuts down the list of GPUs that the extension's
+ * build has of its own; "compiles for 7.0, 8.0: ..." if nothing changes that list; else NULL.
  */
-const char *own_gpus(struct arena *a, const struct stack_extension *e);
+const char *own_gpus(struct arena *a, const struct stack *s, const struct stack_extension *e);
 
 #endif

@@ -154,7 +154,7 @@ step_files(struct docker_writer *w, const struct step *s, const struct places *p
 			continue;
 		before = map_put(w->files, path, (void *)bytes);
 		if (!before || strcmp(before, bytes) != 0)
-			write_file(w, out, path, text, false);
+			write_file(w, out, path, text, f->program);
 	}
 }
 
@@ -386,7 +386,7 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 	if (s->kind == STEP_PYTHON)
 		scope_text(out, "path", DOCKER_VENV, s->at);
 	if (stage->builds == s) {
-		const char *gpus = own_gpus(w->a, s->extension);
+		const char *gpus = own_gpus(w->a, w->plan->stack, s->extension);
 
 		if (gpus)
 			docker_remarks(w, out, gpus);

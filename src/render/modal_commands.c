@@ -259,7 +259,7 @@ pend_file(struct modal *m, const struct step_file *f, struct pending *p)
 	} else {
 		py_block(&p->code, text);
 	}
-	buf_puts(&p->code, "),\n");
+	buf_puts(&p->code, f->program ? ", mode=\"755\"),\n" : "),\n");
 	p->n++;
 }
 
@@ -293,7 +293,10 @@ modal_add_commands(struct modal *m, const struct step *s, size_t first, bool pip
 		const char *secrets = modal_secrets(m, c);
 
 		if (pip && is_pip_install(c)) {
-			flush(m, &p, s, "what pip below must not move");
+			flush(m, &p, s,
+			      s->files.n && s->files.at[0].program ?
+				      "what runs when extensions are compiled" :
+				      "what pip below must not move");
 			modal_add_pip(m, s, c, why);
 			continue;
 		}

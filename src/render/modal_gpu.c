@@ -87,7 +87,8 @@ compiled_for_these(const struct modal *m)
 		const struct stack_extension *e = &m->stack->extensions.at[i];
 
 		if (e->source != SOURCE_WHEEL &&
-		    (!strcmp(e->arch_flags, "honoured") || (e->release && e->release->arch_env)))
+		    (!strcmp(e->arch_flags, "honoured") || e->nvcc_env ||
+		     (e->release && e->release->arch_env)))
 			return e;
 	}
 	return NULL;

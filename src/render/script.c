@@ -160,7 +160,8 @@ add_files(struct writer *w, const struct step *s, struct scope *out)
 		const struct step_file *f = &s->files.at[i];
 
 		add_file(w, s, f->path,
-			 f->template ? template_str(w, f->template) : str_of(f->text), false, out);
+			 f->template ? template_str(w, f->template) : str_of(f->text), f->program,
+			 out);
 	}
 	if (compiles)
 		add_file(w, s, "{share}/jobs", template_str(w, "jobs.sh"), true, out);
@@ -288,7 +289,7 @@ add_step(struct writer *w, const struct step *s)
 	if (s->kind == STEP_PYTHON)
 		python_step(w, out, &commands);
 	if (s->kind == STEP_EXTENSION) {
-		const char *gpus = own_gpus(w->a, s->extension);
+		const char *gpus = own_gpus(w->a, w->plan->stack, s->extension);
 
 		if (gpus)
 			scope_item_text(out, "remarks", gpus, s->at);

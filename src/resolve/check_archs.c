@@ -171,6 +171,8 @@ judge_effect(struct work *w, const struct setting *given, const struct stack_ext
 			diag_why(d, "its setup.py does not look at it");
 		if (e->build->arch_env)
 			diag_help(d, "leave it out: %s is set from gpus", e->build->arch_env);
+		else if (e->nvcc_env)
+			diag_help(d, "leave it out: it is compiled for gpus, by nvcc-arch");
 		else
 			diag_help(d, "leave it out, and take its own list as it is");
 		diag_source(d, e->build->source);

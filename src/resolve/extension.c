@@ -345,6 +345,32 @@ fill_env(struct work *w, const struct recipe_extension *e, struct stack_extensio
 								    "ignored";
 }
 
+static bool
+is_set(const struct settings *env, const char *name)
+{
+	for (size_t i = 0; i < env->n; i++)
+		if (!strcmp(env->at[i].name.s, name))
+			return true;
+	return false;
+}
+
+/*
+ * A list in its setup.py that nothing changes is cut down in front of nvcc, where torch lets
+ * another one be named and the recipe says which GPUs it wants.
+ */
+static const char *
+nvcc_env(struct work *w, const struct stack_extension *x)
+{
+	const struct extension_release *r = x->build;
+	const char *name;
+
+	if (x->source == SOURCE_WHEEL || !w->r->gpus.n || !w->s->archs.n || !w->s->torch.value ||
+	    !r || !r->archs.n || r->arch_env || r->honours_arch_list != TRI_NO)
+		return NULL;
+	name = facts_torch_nvcc_env(w->f, w->s->torch.value);
+	return name && !is_set(&x->env, name) ? name : NULL;
+}
+
 /* The version in the name of a wheel or an sdist, without +local; or NULL. */
 static const char *
 version_of_file(struct work *w, const char *url)
@@ -391,6 +417,7 @@ complete(struct work *w, const struct recipe_extension *e)
 		judge_known(w, e, &x);
 	judge_jit(w, e, &x);
 	fill_env(w, e, &x);
+	x.nvcc_env = nvcc_env(w, &x);
 	if (x.known) {
 		x.imports = x.known->imports;
 		x.mem_mib_per_job = x.known->mem_mib_per_job;
