@@ -44,6 +44,8 @@ struct options {
 	const char *torch, *base, *name;
 	bool modal;
 	bool verbose;
+	struct names stores;         /* --store, of build and store */
+	const char *days, *max_size; /* of store gc */
 	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
 	bool extends_anywhere, fix, dry_run, force;
 	bool format_given;

@@ -142,6 +142,12 @@ fetch(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
 	return STORE_REFUSED;
 }
 
+static const char *
+wheel_path(struct arena *a, const struct store *s, const struct entry *e)
+{
+	return fs_join(a, folder_of(a, s, e->key), e->wheel);
+}
+
 static void
 used(struct arena *a, struct store *s, const char *key)
 {
@@ -248,5 +254,6 @@ const struct store_kind store_folder = {
 	.save = folder_save,
 	.keys = folder_keys,
 	.drop = drop,
+	.path = wheel_path,
 	.used = used,
 };

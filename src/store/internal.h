@@ -75,6 +75,24 @@ void store_refuse(struct diags *ds, const struct store *s, const char *key, cons
 /* Every error becomes a warning, and goes to `to`. */
 void store_warn(struct diags *to, struct diags *from);
 
+/* --- what the verbs share --- */
+
+struct entries LIST(const struct entry *);
+
+/* All entries of a store, by package and age; one that cannot be read is warned of. */
+bool store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out);
+/* errors SB0545, false */
+bool store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys);
+
+/* "38.9 MB", "12 d": each at most one digit behind the point. */
+const char *store_size_text(struct arena *a, double bytes);
+const char *store_age_text(struct arena *a, double seconds);
+/* "1 wheel", "3 wheels" */
+const char *store_count_text(struct arena *a, size_t n);
+
+/* A folder of our own for what passes through, removed by store_remove.  NULL: SB0544 */
+const char *store_passage(struct arena *a, struct diags *ds);
+
 /* --- kinds of stores --- */
 
 struct store;
@@ -94,6 +112,8 @@ struct store_kind {
 	/* Throws an entry out that is not to be trusted; id 0: one that cannot be read.  NULL:
 	 * it stays */
 	void (*drop)(struct arena *a, struct store *s, const char *key, unsigned long long id);
+	/* Where its wheel lies already.  NULL: it must be fetched */
+	const char *(*path)(struct arena *a, const struct store *s, const struct entry *e);
 	/* A wheel was taken.  NULL: nobody writes that down */
 	void (*used)(struct arena *a, struct store *s, const char *key);
 };

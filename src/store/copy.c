@@ -1,0 +1,127 @@
+/* From one store to another: what the other does not have, checked on the way. */
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "file.h"
+#include "internal.h"
+
+/* A key, or the first digits of the only one that starts so. */
+static const char *
+whole_key(struct diags *ds, const struct store *s, const struct names *keys, const char *digits)
+{
+	const char *found = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < keys->n; i++)
+		if (starts_with(keys->at[i], digits)) {
+			found = keys->at[i];
+			n++;
+		}
+	if (n == 1)
+		return found;
+	diag_help(n ? diag_at(ds, E_STORE_KEY, (struct span){ 0 },
+			      "%zu wheels of %s have a key that starts with `%s`", n, s->name,
+			      digits) :
+		      diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`", s->name,
+			      digits),
+		  n ? "write more of its digits" : "stackbuild store list shows the keys");
+	return NULL;
+}
+
+static bool
+choose_keys(struct arena *a, struct diags *ds, struct store *from, struct names wanted,
+	    struct names *keys)
+{
+	struct names all = { 0 };
+	bool whole = wanted.n > 0;
+
+	for (size_t i = 0; i < wanted.n; i++)
+		whole &= store_is_key(wanted.at[i]);
+	if (whole) {
+		*keys = wanted;
+		return true;
+	}
+	if (!store_keys(a, ds, from, &all))
+		return false;
+	for (size_t i = 0; i < wanted.n; i++) {
+		const char *key = whole_key(ds, from, &all, wanted.at[i]);
+
+		if (!key)
+			return false;
+		names_once(a, keys, key);
+	}
+	if (!wanted.n)
+		*keys = all;
+	return true;
+}
+
+enum outcome { COPIED, THERE, NOT_GOOD, STOP };
+
+static enum outcome
+copy_one(struct arena *a, struct diags *ds, struct store *from, struct store *to, const char *key,
+	 const char *passage, const struct entry **e)
+{
+	enum store_answer answer;
+	const struct entry *old;
+	struct store_want want;
+	const char *path;
+	struct diags mine;
+	bool saved;
+
+	diags_init(&mine, ds->arena);
+	answer = to->kind->find(a, &mine, to, key, &old);
+	if (answer == STORE_UNREACHABLE)
+		diags_append(ds, &mine);
+	if (answer == STORE_UNREACHABLE || answer == STORE_HIT)
+		return answer == STORE_HIT ? THERE : STOP;
+	if (answer == STORE_REFUSED)
+		list_push(a, &to->refused, key);
+	answer = from->kind->find(a, ds, from, key, e);
+	if (answer == STORE_HIT)
+		answer = from->kind->fetch(a, ds, from, *e, passage);
+	if (answer == STORE_MISS)
+		diag_help(diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`",
+				  from->name, key),
+			  "stackbuild store list shows the keys");
+	if (answer != STORE_HIT)
+		return answer == STORE_UNREACHABLE ? STOP : NOT_GOOD;
+	path = fs_join(a, passage, (*e)->wheel);
+	want = entry_want(a, *e);
+	if (!store_look_entry(a, ds, path, *e, &want))
+		return NOT_GOOD;
+	saved = to->kind->save(a, ds, to, *e, path);
+	return saved ? COPIED : STOP;
+}
+
+bool
+store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *to,
+	   struct names keys, struct buf *out)
+{
+	size_t copied = 0, there = 0, bad = 0;
+	struct names chosen = { 0 };
+	enum outcome o = THERE;
+
+	if (!choose_keys(a, ds, from, keys, &chosen))
+		return false;
+	for (size_t i = 0; i < chosen.n && o != STOP; i++) {
+		const char *passage = store_passage(a, ds);
+		const struct entry *e = NULL;
+
+		if (!passage)
+			return false;
+		o = copy_one(a, ds, from, to, chosen.at[i], passage, &e);
+		store_remove(passage);
+		copied += o == COPIED;
+		there += o == THERE;
+		bad += o == NOT_GOOD;
+		if (o == COPIED)
+			buf_printf(out, "%s %s  %s  %.12s\n", e->name, e->version,
+				   store_size_text(a, (double)e->size), e->key);
+	}
+	if (o == STOP && !copied)
+		return false;
+	buf_printf(out, "%s copied from %s to %s, %zu there already\n", store_count_text(a, copied),
+		   from->name, to->name, there);
+	return o != STOP && !bad;
+}

@@ -1,0 +1,103 @@
+/* The verb `store`: wheels that were compiled once. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "verbs.h"
+
+static struct names
+without_first(const struct names *all, size_t n)
+{
+	return (struct names){ .at = all->at + n, .n = all->n - n };
+}
+
+/* "30", "1.5"; false: it is no number, or none that makes sense. */
+static bool
+number(const char *text, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	return *text && !*end && isfinite(*value) && *value >= 0 && *value < 1e9;
+}
+
+static bool
+gc(struct run *r, struct store *s, double days, double max_gib)
+{
+	size_t max_mib = (size_t)ceil(max_gib * 1024);
+
+	return store_gc(r->a, &r->ds, s, days, max_mib, r->o->dry_run, &r->out);
+}
+
+static int
+store_all(struct run *r, const char *what, const struct names *places)
+{
+	double days = 30, max_gib = 0;
+	bool json = r->o->format == FORMAT_JSON, good = true;
+
+	if (r->o->days && !number(r->o->days, &days))
+		return usage_error("--days needs a number, say 30");
+	if (r->o->max_size && (!number(r->o->max_size, &max_gib) || max_gib <= 0))
+		return usage_error("--max-size needs a number of GiB, say 20");
+	if (json && places->n > 1)
+		return usage_error("--format json tells of one store: name one");
+	for (size_t i = 0; i < (places->n ? places->n : 1); i++) {
+		struct store *s = store_open(r->a, &r->ds, places->n ? places->at[i] : NULL);
+
+		if (!s)
+			good = false;
+		else if (!strcmp(what, "list"))
+			good &= store_list(r->a, &r->ds, s, json, &r->out);
+		else if (!strcmp(what, "verify"))
+			good &= store_verify(r->a, &r->ds, s, json, &r->out);
+		else
+			good &= gc(r, s, days, max_gib);
+	}
+	return good ? EXIT_DONE : EXIT_DIAGNOSED;
+}
+
+static int
+store_between(struct run *r, bool push, const char *other, struct names keys)
+{
+	const struct names *stores = &r->o->stores;
+	struct store *here = store_open(r->a, &r->ds, stores->n ? stores->at[0] : NULL);
+	struct store *there = store_open(r->a, &r->ds, other);
+
+	if (!here || !there)
+		return EXIT_DIAGNOSED;
+	return store_copy(r->a, &r->ds, push ? here : there, push ? there : here, keys, &r->out) ?
+		       EXIT_DONE :
+		       EXIT_DIAGNOSED;
+}
+
+int
+verb_store(struct run *r)
+{
+	const struct names *args = &r->o->args;
+	const char *what = args->at[0];
+	bool push = !strcmp(what, "push"), pull = !strcmp(what, "pull"), gc_given;
+	struct names places = without_first(args, 1);
+
+	gc_given = r->o->days || r->o->max_size || r->o->dry_run;
+	if (r->o->format_given && ((r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON) ||
+				   (strcmp(what, "list") && strcmp(what, "verify"))))
+		return usage_error("store list and store verify have two formats: text and json");
+	if (gc_given && strcmp(what, "gc"))
+		return usage_error("--days, --max-size and --dry-run belong to store gc");
+	if (push || pull) {
+		if (!places.n)
+			return usage_error(
+				push ? "name where to: stackbuild store push oci://HOST/REPO" :
+				       "name where from: stackbuild store pull oci://HOST/REPO");
+		if (r->o->stores.n > 1)
+			return usage_error("push and pull take one --store");
+		return store_between(r, push, places.at[0], without_first(&places, 1));
+	}
+	if (strcmp(what, "list") && strcmp(what, "verify") && strcmp(what, "gc"))
+		return usage_error(arena_printf(
+			r->a, "`store` can list, verify, gc, push and pull, not `%s`", what));
+	if (places.n && r->o->stores.n)
+		return usage_error("name the store once: as an argument, or with --store");
+	return store_all(r, what, places.n ? &places : &r->o->stores);
+}
