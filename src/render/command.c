@@ -14,6 +14,7 @@ place_at(const struct places *p, const char *s, size_t *n)
 		{ "{src}", p->src },       { "{wheels}", p->wheels }, { "{share}", p->share },
 		{ "{python}", p->python }, { "{venv}", p->venv },     { "{prefix}", p->prefix },
 		{ "{work}", p->work },     { "{app}", p->app },       { "{secrets}", p->secrets },
+		{ "{inputs}", p->inputs },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

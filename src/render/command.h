@@ -15,10 +15,11 @@
 /*
  * What the places in a plan's words stand for.  A text that starts with `$` is a
  * variable of the script and what follows it ("$share/src"); any other is the folder or
- * program itself.  {secrets} is for targets alone: where files of secrets lie.
+ * program itself.  {secrets} and {inputs} are for targets alone: where files of secrets lie,
+ * and where those go that say what a wheel depends on.
  */
 struct places {
-	const char *src, *wheels, *share, *python, *venv, *prefix, *work, *app, *secrets;
+	const char *src, *wheels, *share, *python, *venv, *prefix, *work, *app, *secrets, *inputs;
 };
 
 /* How the text is laid out: columns of the first line and of those that follow. */

@@ -27,12 +27,21 @@ static const struct shape app_shape[] = {
 	{ 0 },
 };
 
+static const struct shape gather_shape[] = {
+	{ "from", VALUE_TEXT, "the stage that has it", 0 },
+	{ "source", VALUE_TEXT, "the folder there", 0 },
+	{ "target", VALUE_TEXT, "the folder here", 0 },
+	{ 0 },
+};
+
 static const struct shape stage_shape[] = {
 	{ "stage", VALUE_TEXT, "its name", 0 },
 	{ "from", VALUE_TEXT, "an image or an earlier stage", 0 },
 	{ "title", VALUE_TEXT, "what it is for; a wheel's stage has none", 0 },
 	{ "remarks", VALUE_LIST, "about FROM, in lines", 0 },
 	{ "wheel_from", VALUE_TEXT, "the stage whose wheel is all that is in this one", 0 },
+	{ "wheel_file", VALUE_TEXT, "the wheel that is all that is in it, from the context", 0 },
+	{ "gathers", VALUE_LIST, "for build: what it has of other stages", gather_shape },
 	{ "steps", VALUE_LIST, "its steps", docker_step_shape },
 	{ "result", VALUE_FLAG, "it is what `docker build` gives", 0 },
 	{ "gpu", VALUE_FLAG, "result: the base does not ask for the GPU by itself", 0 },
@@ -49,6 +58,8 @@ static const struct shape dockerfile_shape[] = {
 	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
 	{ "contents", VALUE_LIST, "what is in it, in lines", 0 },
 	{ "digest", VALUE_TEXT, "sha256 of the canonical recipe", 0 },
+	{ "build", VALUE_FLAG, "it is not for people: `stackbuild build` gives it to an engine",
+	  0 },
 	{ "needs_context", VALUE_FLAG, "it copies files of the recipe's folder", 0 },
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
 	{ "compiles", VALUE_FLAG, "an extension is compiled", 0 },
@@ -108,16 +119,6 @@ add_secrets(struct docker_writer *w, struct scope *top)
 	}
 }
 
-static bool
-compiles(const struct step *s)
-{
-	if (s->kind == STEP_EXTENSION)
-		for (size_t i = 0; i < s->commands.n; i++)
-			if (s->commands.at[i].phase == PHASE_BUILD)
-				return true;
-	return false;
-}
-
 /*
  * A name that every engine takes for an image: lower case, and a cell of a matrix as its
  * tag, of letters, digits and ._- and at most 128 long.
@@ -155,6 +156,7 @@ head(struct docker_writer *w, struct scope *top)
 	scope_text(top, "platform", s->recipe->platform.s, s->recipe->platform.at);
 	contents(w, top);
 	scope_text(top, "digest", s->recipe->digest, nowhere);
+	scope_flag(top, "build", w->build != NULL);
 	scope_flag(top, "needs_context", needs_context(s->recipe));
 	add_secrets(w, top);
 	scope_flag(top, "compiles", w->builds > 0);
@@ -193,11 +195,12 @@ application(struct docker_writer *w, const struct step *step, struct scope *out)
 	const struct recipe_app *app = &w->plan->stack->recipe->app;
 	struct scope *item = scope_item(out, "app");
 
+	scope_mark(item, step->id);
 	docker_remarks(w, item, step->why);
 	scope_text(item, "folder", DOCKER_APP, nowhere);
 	if (app->requirements.s)
 		add_copy(w, item, "requirements", &app->requirements);
-	docker_runs(w, step, true, item);
+	docker_runs(w, step, PART_INSTALL, item);
 	for (size_t i = 0; i < app->copy.n; i++)
 		add_copy(w, item, "files", &app->copy.at[i]);
 	for (size_t i = 0; i < app->command.n; i++)
@@ -238,9 +241,15 @@ result(struct docker_writer *w, struct scope *out)
 static const char *
 title(struct docker_writer *w, const struct docker_stage *stage)
 {
-	if (stage->builds)
+	if (stage->builds && stage->parts & PART_BUILD)
 		return arena_printf(w->a, "%s: compiled beside the others, into a wheel",
 				    stage->name);
+	if (stage->builds)
+		return arena_printf(w->a, "%s: its source", stage->name);
+	if (stage->reads)
+		return arena_printf(w->a, "%s: what its wheel depends on", stage->name);
+	if (stage->gathers.n)
+		return arena_printf(w->a, "%s: of all that is compiled", stage->name);
 	if (stage->runtime)
 		return "runtime: what was installed, on a base without compilers";
 	if (stage->result || !strcmp(stage->name, "final"))
@@ -255,12 +264,26 @@ add_stage(struct docker_writer *w, const struct docker_stage *stage, struct scop
 
 	scope_text(out, "stage", stage->name, nowhere);
 	scope_text(out, "from", stage->from, stage->base ? stage->base->at : nowhere);
-	if (stage->holds)
-		scope_text(out, "wheel_from", stage->holds->stage, stage->holds->at);
-	else
+	if (stage->holds) {
+		scope_mark(out, stage->holds->id);
+		if (stage->file)
+			scope_text(out, "wheel_file", stage->file, stage->holds->at);
+		else
+			scope_text(out, "wheel_from", stage->holds->stage, stage->holds->at);
+	} else {
 		scope_text(out, "title", title(w, stage), nowhere);
+	}
 	if (stage->base && !w->plan->stack->base.given)
 		docker_remarks(w, out, w->plan->stack->base.reason);
+	for (size_t i = 0; i < stage->gathers.n; i++) {
+		struct scope *item = scope_item(out, "gathers");
+
+		scope_text(item, "from", stage->gathers.at[i].from, nowhere);
+		scope_text(item, "source", stage->gathers.at[i].source, nowhere);
+		scope_text(item, "target", stage->gathers.at[i].target, nowhere);
+	}
+	if (stage->reads)
+		docker_step(w, stage, stage->reads, scope_item(out, "steps"));
 	for (size_t i = 0; i < stage->steps.n; i++)
 		if (stage->steps.at[i] != stage->base)
 			docker_step(w, stage, stage->steps.at[i], scope_item(out, "steps"));
@@ -300,20 +323,30 @@ bool
 dockerfile_render(struct arena *a, struct diags *ds, const struct plan *p,
 		  const struct templates *t, struct rendereds *out)
 {
+	return dockerfile_for(a, ds, p, t, NULL, out);
+}
+
+bool
+dockerfile_for(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
+	       const struct render_build *build, struct rendereds *out)
+{
 	struct map folders = MAP(a), files = MAP(a);
-	struct docker_writer w = { a, ds, p, t, 0, &folders, &files, true };
-	struct docker_stages stages = docker_stages(a, p);
+	struct docker_writer w = { a, ds, p, t, build, 0, &folders, &files, true };
+	struct docker_stages stages = docker_stages(a, p, build);
 	struct scope *top = scope_new(a, dockerfile_shape);
+	struct template_marks marks = { 0 };
 	struct buf text = BUF(a);
 
 	if (!refuse_host(ds, p->stack))
 		return false;
+	/* A wheel at hand changes no other instruction: the engine's cache is by their text. */
 	for (size_t i = 0; i < p->n; i++)
-		w.builds += compiles(&p->steps[i]);
+		w.builds += docker_compiles(&p->steps[i], NULL);
 	head(&w, top);
 	for (size_t i = 0; i < stages.n; i++)
 		add_stage(&w, &stages.at[i], top);
-	if (!template_expand(ds, t, "Dockerfile", LANG_DOCKERFILE, top, &text) || !w.good)
+	if (!template_expand_marked(ds, t, "Dockerfile", LANG_DOCKERFILE, top, &text, &marks) ||
+	    !w.good)
 		return false;
 	list_push(a, out,
 		  (struct rendered){
@@ -324,6 +357,7 @@ dockerfile_render(struct arena *a, struct diags *ds, const struct plan *p,
 			  .summary = arena_printf(a, "%zu steps, %zu stage%s", p->n, stages.n,
 						  stages.n == 1 ? "" : "s"),
 			  .next = next_command(a, p),
+			  .instructions = docker_instructions(a, buf_text(&text), &stages, &marks),
 		  });
 	return true;
 }

@@ -14,13 +14,27 @@
  *       ext-NAME: compiles one extension     wheel-NAME: FROM scratch, its wheel alone
  *     final: packages, the wheels, check, app
  *     runtime: what final installed, on a base without compilers (if asked for)
+ *
+ * For `build` (render.h) the source of what compiles has a stage of its own, src-NAME, which
+ * ext-NAME starts from; its inputs are read in inputs-NAME.  buildah 1.28 builds all that stands
+ * before the stage it is asked for: hence all inputs come before anything that compiles.
  */
+enum docker_part { PART_FILES = 1, PART_FETCH = 2, PART_BUILD = 4, PART_INSTALL = 8 };
+
+struct docker_gather { /* COPY --from=from source target */
+	const char *from, *source, *target;
+};
+
 struct docker_stage {
 	const char *name;
 	const char *from;          /* an image or an earlier stage */
 	const struct step *base;   /* the step that FROM an image stands for, or NULL */
 	const struct step *builds; /* an extension that is compiled here, or NULL */
+	unsigned parts;            /* of builds: what of it is done here */
+	const struct step *reads;  /* an extension whose inputs are read here, or NULL */
 	const struct step *holds;  /* an extension whose wheel is all that is in it, or NULL */
+	const char *file; /* of holds: the wheel, in the context; NULL: another stage has it */
+	struct docker_gathers LIST(struct docker_gather) gathers;
 	struct docker_steps LIST(const struct step *) steps;
 	bool runtime; /* takes over what the stage before it installed */
 	bool result;  /* the last one: what `docker build` gives */
@@ -28,13 +42,20 @@ struct docker_stage {
 
 struct docker_stages LIST(struct docker_stage);
 
-struct docker_stages docker_stages(struct arena *a, const struct plan *p);
+/* build NULL: for people. */
+struct docker_stages docker_stages(struct arena *a, const struct plan *p,
+				   const struct render_build *build);
+/* Whether an extension is compiled: not if it is a wheel by URL, or one that is at hand. */
+bool docker_compiles(const struct step *s, const struct render_build *build);
+/* Whether what an extension needs must be there when its source is fetched: an archive's. */
+bool docker_needs_first(const struct step *s);
 
 /* Where things lie in the image. */
 #define DOCKER_VENV "/opt/venv"
 #define DOCKER_PREFIX "/opt/python"
 #define DOCKER_SHARE "/opt/stackbuild"
 #define DOCKER_APP "/app"
+#define DOCKER_INPUTS "/inputs"
 
 /* What is the same for all steps of a Dockerfile while it is written. */
 struct docker_writer {
@@ -42,9 +63,10 @@ struct docker_writer {
 	struct diags *ds;
 	const struct plan *plan;
 	const struct templates *templates;
-	unsigned builds;     /* extensions that compile beside each other */
-	struct map *folders; /* that exist already in the stages of the trunk */
-	struct map *files;   /* and what files hold there: path -> text */
+	const struct render_build *build; /* NULL: for people */
+	unsigned builds;                  /* extensions that compile beside each other */
+	struct map *folders;              /* that exist already in the stages of the trunk */
+	struct map *files;                /* and what files hold there: path -> text */
 	bool good;
 };
 
@@ -52,10 +74,26 @@ struct docker_writer {
 extern const struct shape docker_step_shape[], docker_run_shape[];
 void docker_step(struct docker_writer *w, const struct docker_stage *stage, const struct step *s,
 		 struct scope *out);
-/* A step's commands alone; of an extension: those of its own stage, or to install it. */
-void docker_runs(struct docker_writer *w, const struct step *s, bool install, struct scope *out);
+/* In a stage of its own: stage->builds, stage->reads. */
+void docker_extension(struct docker_writer *w, const struct docker_stage *stage,
+		      const struct step *s, struct scope *out);
+/* What a step is, in a few words. */
+const char *docker_remark(const struct docker_stage *stage, const struct step *s);
+void docker_files(struct docker_writer *w, const struct step *s, struct scope *out);
+/* Another stage that a RUN reads. */
+void docker_bind(const char *stage, const char *target, struct scope *run);
+/* A step's commands alone; of an extension: those of these parts.  The last RUN, or NULL. */
+struct scope *docker_runs(struct docker_writer *w, const struct step *s, unsigned parts,
+			  struct scope *out);
 /* A text as lines of the list `remarks`. */
 void docker_remarks(struct docker_writer *w, struct scope *out, const char *text);
+
+/*
+ * Where the instructions of a Dockerfile's text belong: marks are step ids (template.h).
+ */
+struct instructions docker_instructions(struct arena *a, const char *text,
+					const struct docker_stages *stages,
+					const struct template_marks *marks);
 
 /* The runtime stage's steps. */
 void docker_runtime(struct docker_writer *w, const struct docker_stage *stage, struct scope *out);

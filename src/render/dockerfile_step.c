@@ -83,6 +83,23 @@ docker_remarks(struct docker_writer *w, struct scope *out, const char *text)
 	}
 }
 
+static struct places
+places_of(struct docker_writer *w, const struct step *s)
+{
+	return (struct places){
+		.src = s->kind == STEP_EXTENSION ? arena_printf(w->a, "/src/%s", s->id) : NULL,
+		.wheels = "/wheels",
+		.share = DOCKER_SHARE,
+		/* PATH holds the environment from the next step on. */
+		.python = s->kind == STEP_PYTHON ? DOCKER_VENV "/bin/python" : "python",
+		.venv = DOCKER_VENV,
+		.prefix = DOCKER_PREFIX,
+		.work = "/tmp/work",
+		.app = DOCKER_APP,
+		.inputs = DOCKER_INPUTS,
+	};
+}
+
 /* --- files --- */
 
 static struct scope *
@@ -139,13 +156,15 @@ is_scratch(const struct step_file *f)
 	return starts_with(f->path, "{work}");
 }
 
-static void
-step_files(struct docker_writer *w, const struct step *s, const struct places *p, struct scope *out)
+void
+docker_files(struct docker_writer *w, const struct step *s, struct scope *out)
 {
+	struct places p = places_of(w, s);
+
 	for (size_t i = 0; i < s->files.n; i++) {
 		const struct step_file *f = &s->files.at[i];
 
-		const char *path = word_plain(w->a, &(struct word){ .s = f->path }, p);
+		const char *path = word_plain(w->a, &(struct word){ .s = f->path }, &p);
 		struct str text = file_text(w, f);
 		const char *bytes = arena_copy(w->a, text.p, text.n);
 		const char *before;
@@ -322,82 +341,62 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 	return i;
 }
 
-static struct places
-places_of(struct docker_writer *w, const struct step *s)
+void
+docker_bind(const char *stage, const char *target, struct scope *run)
 {
-	return (struct places){
-		.src = s->kind == STEP_EXTENSION ? arena_printf(w->a, "/src/%s", s->id) : NULL,
-		.wheels = "/wheels",
-		.share = DOCKER_SHARE,
-		/* PATH holds the environment from the next step on. */
-		.python = s->kind == STEP_PYTHON ? DOCKER_VENV "/bin/python" : "python",
-		.venv = DOCKER_VENV,
-		.prefix = DOCKER_PREFIX,
-		.work = "/tmp/work",
-		.app = DOCKER_APP,
-	};
+	struct scope *bind = scope_item(run, "binds");
+
+	scope_text(bind, "stage", stage, (struct span){ 0 });
+	scope_text(bind, "target", target, (struct span){ 0 });
 }
 
-void
-docker_runs(struct docker_writer *w, const struct step *s, bool install, struct scope *out)
+struct scope *
+docker_runs(struct docker_writer *w, const struct step *s, unsigned parts, struct scope *out)
 {
+	static const unsigned part[] = {
+		[PHASE_FETCH] = PART_FETCH,
+		[PHASE_BUILD] = PART_BUILD,
+		[PHASE_INSTALL] = PART_INSTALL,
+	};
 	struct places p = places_of(w, s);
+	struct scope *run = NULL;
 
 	for (size_t i = 0; i < s->commands.n;) {
-		bool installs = s->commands.at[i].phase == PHASE_INSTALL;
-		struct scope *run, *bind;
+		enum phase phase = s->commands.at[i].phase;
 
-		if (s->kind == STEP_EXTENSION && installs != install) {
+		if (s->kind == STEP_EXTENSION && !(parts & part[phase])) {
 			i++;
 			continue;
 		}
 		run = scope_item(out, "runs");
 		i = add_run(w, s, i, &p, run);
-		if (s->kind != STEP_EXTENSION || !install)
-			continue;
-		bind = scope_item(run, "binds");
-		scope_text(bind, "stage", arena_printf(w->a, "wheel-%s", s->id), s->at);
-		scope_text(bind, "target", p.wheels, (struct span){ 0 });
+		if (s->kind == STEP_EXTENSION && phase == PHASE_INSTALL)
+			docker_bind(arena_printf(w->a, "wheel-%s", s->id), p.wheels, run);
 	}
-}
-
-/* Extensions that this one needs are installed before it is compiled. */
-static void
-needed_wheels(struct docker_writer *w, const struct step *s, struct scope *out)
-{
-	for (size_t i = 0; i < s->inputs.n; i++) {
-		const struct step *other = plan_step(w->plan, s->inputs.at[i]);
-
-		if (other->kind == STEP_EXTENSION)
-			docker_runs(w, other, true, out);
-	}
+	return run;
 }
 
 void
 docker_step(struct docker_writer *w, const struct docker_stage *stage, const struct step *s,
 	    struct scope *out)
 {
-	struct places p = places_of(w, s);
-
 	scope_text(out, "id", s->id, s->at);
-	docker_remarks(w, out,
-		       s->kind == STEP_EXTENSION && !stage->builds ? "the wheel from its stage" :
-								     s->why);
+	if (plan_step(w->plan, s->id))
+		scope_mark(out, s->id);
+	docker_remarks(w, out, docker_remark(stage, s));
 	if (s->kind == STEP_PYTHON)
 		scope_text(out, "path", DOCKER_VENV, s->at);
-	if (stage->builds == s) {
-		const char *gpus = own_gpus(w->a, w->plan->stack, s->extension);
-
-		if (gpus)
-			docker_remarks(w, out, gpus);
-		needed_wheels(w, s, out);
+	if (stage->builds || stage->reads) {
+		docker_extension(w, stage, s, out);
+		return;
 	}
-	step_files(w, s, &p, out);
+	if (s->kind != STEP_EXTENSION)
+		docker_files(w, s, out);
 	if (s->kind == STEP_BUILD_DEPS && w->builds) {
 		const struct source *jobs = templates_text(w->templates, "jobs.sh");
 
 		write_file(w, out, DOCKER_SHARE "/jobs", (struct str){ jobs->text, jobs->size },
 			   true);
 	}
-	docker_runs(w, s, stage->builds != s, out);
+	docker_runs(w, s, PART_INSTALL, out);
 }

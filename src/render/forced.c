@@ -62,6 +62,8 @@ forced_write(struct arena *a, const struct names *lines, struct rendered *r)
 	size_t first = script ? (size_t)(script + 1 - r->text) : 0;
 	struct buf b = BUF(a);
 
+	for (size_t i = 0; i < r->instructions.n; i++)
+		r->instructions.at[i].line += (unsigned)lines->n + 3;
 	buf_add(&b, r->text, first);
 	buf_puts(&b, "# Written with --force.  stackbuild check refuses this stack, and so it may\n"
 		     "# well not build, or not run:\n");

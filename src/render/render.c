@@ -134,6 +134,14 @@ kept(struct arena *a, const struct rendered *r)
 	copy.path = arena_strdup(a, r->path);
 	copy.summary = r->summary ? arena_strdup(a, r->summary) : NULL;
 	copy.next = r->next ? arena_strdup(a, r->next) : NULL;
+	copy.instructions = (struct instructions){ 0 };
+	for (size_t i = 0; i < r->instructions.n; i++) {
+		struct instruction one = r->instructions.at[i];
+
+		one.stage = arena_strdup(a, one.stage);
+		one.step = one.step ? arena_strdup(a, one.step) : NULL;
+		list_push(a, &copy.instructions, one);
+	}
 	return copy;
 }
 
@@ -143,7 +151,9 @@ write_cell(struct arena *a, struct diags *ds, const struct render_input *in, con
 {
 	struct arena *scratch = arena_new();
 	struct rendereds made = { 0 };
-	bool good = writers[target](scratch, ds, p, in->templates, &made);
+	bool good = in->build && writers[target] == dockerfile_render ?
+			    dockerfile_for(scratch, ds, p, in->templates, in->build, &made) :
+			    writers[target](scratch, ds, p, in->templates, &made);
 
 	for (size_t i = 0; good && i < made.n; i++) {
 		struct rendered r = kept(a, &made.at[i]);

@@ -23,6 +23,11 @@ typedef bool target_write(struct arena *a, struct diags *ds, const struct plan *
 target_write dockerfile_render, modal_render, script_render, requirements_render,
 	constraints_render;
 
+/* The Dockerfile that `build` gives to an engine; build NULL: the one for people. */
+bool dockerfile_for(struct arena *a, struct diags *ds, const struct plan *p,
+		    const struct templates *t, const struct render_build *build,
+		    struct rendereds *out);
+
 /* The same without writing: what Modal refuses of a plan. */
 void modal_judge(struct arena *a, struct diags *ds, const struct plan *p);
 

@@ -15,6 +15,7 @@ struct scope {
 	struct arena *a;
 	const struct shape *shape; /* NULL: an item that is a plain text */
 	struct value *values;      /* one a row of shape; or the one plain text */
+	const char *mark;
 };
 
 /* --- setting values --- */
@@ -61,6 +62,12 @@ void
 scope_code(struct scope *s, const char *name, const char *code)
 {
 	value_of(s, name, VALUE_CODE)->text = code;
+}
+
+void
+scope_mark(struct scope *s, const char *what)
+{
+	s->mark = what;
 }
 
 static struct scope *
@@ -110,6 +117,7 @@ struct expansion {
 	enum language language;
 	struct buf *out;
 	size_t work, errors;
+	struct template_marks *marks; /* or NULL */
 };
 
 /* Pieces written: lists inside lists multiply, and a template may come from anyone. */
@@ -198,10 +206,14 @@ expand_list(struct expansion *e, const struct piece *p, const struct frame *f)
 
 	for (size_t i = 0; i < v->items.n; i++) {
 		struct frame inner = { .outer = f, .values = v->items.at[i] };
+		struct template_mark mark = { inner.values->mark, e->out->n, 0 };
 
 		inner.first = i == 0;
 		inner.last = i + 1 == v->items.n;
 		expand(e, p->body, p->nbody, &inner);
+		mark.to = e->out->n;
+		if (e->marks && mark.what)
+			list_push(e->out->a, e->marks, mark);
 	}
 }
 
@@ -234,9 +246,9 @@ expand(struct expansion *e, const struct piece *pieces, size_t n, const struct f
 
 bool
 template_fill(struct diags *ds, const struct template *t, enum language language,
-	      const struct scope *values, struct buf *out)
+	      const struct scope *values, struct buf *out, struct template_marks *marks)
 {
-	struct expansion e = { .ds = ds, .language = language, .out = out };
+	struct expansion e = { .ds = ds, .language = language, .out = out, .marks = marks };
 	struct frame bottom = { .values = values };
 
 	expand(&e, t->pieces, t->n, &bottom);
@@ -252,6 +264,14 @@ bool
 template_expand(struct diags *ds, const struct templates *t, const char *name,
 		enum language language, const struct scope *values, struct buf *out)
 {
+	return template_expand_marked(ds, t, name, language, values, out, NULL);
+}
+
+bool
+template_expand_marked(struct diags *ds, const struct templates *t, const char *name,
+		       enum language language, const struct scope *values, struct buf *out,
+		       struct template_marks *marks)
+{
 	const struct template *tree = templates_parsed(t, name);
 
 	if (!tree) {
@@ -261,5 +281,5 @@ template_expand(struct diags *ds, const struct templates *t, const char *name,
 			return false;
 		templates_remember(t, name, tree);
 	}
-	return template_fill(ds, tree, language, values, out);
+	return template_fill(ds, tree, language, values, out, marks);
 }

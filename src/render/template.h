@@ -63,6 +63,9 @@ void scope_code(struct scope *s, const char *name, const char *code);
 struct scope *scope_item(struct scope *s, const char *name);
 void scope_item_text(struct scope *s, const char *name, const char *text, struct span at);
 
+/* Whatever the item writes is told as `what` by template_expand_marked(); the innermost counts. */
+void scope_mark(struct scope *s, const char *what);
+
 /* The text of a template or helper file, from the folder of --templates or built in. */
 const struct source *templates_text(const struct templates *t, const char *name);
 /* sha256 of all of them, names included: a part of the manifest. */
@@ -80,6 +83,16 @@ const char *templates_digest(struct arena *a, const struct templates *t);
  */
 bool template_expand(struct diags *ds, const struct templates *t, const char *name,
 		     enum language language, const struct scope *values, struct buf *out);
+
+/* The same; marks: where in out the marked items stand, inner ones before the outer ones. */
+struct template_mark {
+	const char *what;
+	size_t from, to; /* bytes of out */
+};
+struct template_marks LIST(struct template_mark);
+bool template_expand_marked(struct diags *ds, const struct templates *t, const char *name,
+			    enum language language, const struct scope *values, struct buf *out,
+			    struct template_marks *marks);
 
 enum { TEMPLATE_BYTES_MAX = 256 * 1024, TEMPLATE_DEPTH_MAX = 16 };
 

@@ -38,9 +38,9 @@ struct template
 const struct template *template_parse(struct arena *a, struct diags *ds, const struct source *src,
 				      enum language language, const struct shape *shape);
 
-/* template_expand's second half: errors SB0402 (not given), SB0404: false. */
+/* template_expand's second half: errors SB0402 (not given), SB0404: false.  marks may be NULL. */
 bool template_fill(struct diags *ds, const struct template *t, enum language language,
-		   const struct scope *values, struct buf *out);
+		   const struct scope *values, struct buf *out, struct template_marks *marks);
 
 /* What is remembered lives as long as the templates do, not as the file that is being made. */
 struct arena *templates_arena(const struct templates *t);

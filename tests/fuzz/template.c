@@ -136,8 +136,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!t == (ds.errors > 0));
 	out = BUF(a);
 	if (t)
-		must(template_fill(&ds, t, (enum language)(data[0] & 3), values(a, value), &out) ==
-		     (ds.errors == 0));
+		must(template_fill(&ds, t, (enum language)(data[0] & 3), values(a, value), &out,
+				   NULL) == (ds.errors == 0));
 	arena_free(a);
 	return 0;
 }

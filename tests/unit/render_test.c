@@ -168,7 +168,7 @@ expanded(const char *text)
 	struct buf b = BUF(a);
 	unsigned errors = ds.errors;
 
-	if (t && template_fill(&ds, t, LANG_DOCKERFILE, values(), &b))
+	if (t && template_fill(&ds, t, LANG_DOCKERFILE, values(), &b, NULL))
 		return buf_text(&b);
 	assert_true(t ? ds.errors > errors : ds.errors > 0);
 	return NULL;

@@ -1,0 +1,457 @@
+"""What the bytes of an extension's wheel depend on, read where it will be compiled.
+
+    python inputs.py [--after NAME=INPUTS.json]... PLAN.json SOURCE INPUTS.json
+
+PLAN.json is what the plan knows: name, version, source, argv, env, archs.  Everything else is
+looked for here: in the source, in this environment and at the compilers.  What cannot be found
+out is an error, and never guessed: two wheels that differ must not get one key.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from importlib import metadata
+
+LIMIT_S = 120  # for a child process
+
+# Variables that compilers and build tools read, beside those that the source itself names.
+TOOLS_READ = re.compile(
+    r"(.*FLAGS|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|NVCC|CUDAHOSTCXX|CUDAARCHS|LDSHARED|LDCXXSHARED"
+    r"|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|OBJC_INCLUDE_PATH|LIBRARY_PATH|COMPILER_PATH|GCC_EXEC_PREFIX"
+    r"|(NVCC|TORCH|PYTORCH|CMAKE|DISTUTILS|SETUPTOOLS|SCIKIT_BUILD|SKBUILD|MESON|CCACHE|STACKBUILD)_.*"
+    r"|SOURCE_DATE_EPOCH|MACOSX_DEPLOYMENT_TARGET|USE_NINJA|VERBOSE_BUILD|_PYTHON_HOST_PLATFORM)$"
+)
+# How fast it is compiled, where things lie, and who compiles: no input.  What nvcc, the
+# compilers and the packages are is read from themselves.
+NO_INPUT = re.compile(
+    r"(MAX_JOBS|NVCC_THREADS|CUDA_HOME|CUDA_PATH|PATH|HOME|PWD|OLDPWD|SHLVL|_|USER|LOGNAME|SHELL|TERM|COLUMNS|LINES|LANG"
+    r"|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|HOSTNAME|VIRTUAL_ENV|PIP_.*|PYTHON.*|XDG_.*|SSH_.*|NVIDIA_.*"
+    r"|STACKBUILD_(UNTIL|WHEELS|INPUTS|MARKS)|CCACHE_.*|CI)$"
+)
+BUILD_FILES = (".py", ".toml", ".cfg", ".cmake", ".txt", ".in", ".build", ".sh")
+CODE = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".so", ".a", ".o", ".lib", ".pxd", ".bc", ".fatbin")
+
+
+class Unknown(Exception):
+    """What cannot be found out."""
+
+
+def output(argv, what, cwd=None):
+    try:
+        p = subprocess.run(
+            argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S
+        )
+    except OSError as e:
+        raise Unknown("%s: %s cannot be run: %s" % (what, argv[0], e.strerror))
+    except subprocess.TimeoutExpired:
+        raise Unknown("%s: %s has not ended after %d s" % (what, " ".join(argv), LIMIT_S))
+    if p.returncode:
+        last = p.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
+        raise Unknown("%s: %s ended with %d: %s" % (what, " ".join(argv), p.returncode, last))
+    return p.stdout.decode("utf-8", "replace")
+
+
+def digest_of(data):
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def file_digest(path):
+    h = hashlib.sha256()
+    with open(path, "rb") as f:
+        for block in iter(lambda: f.read(1 << 20), b""):
+            h.update(block)
+    return h
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+# --- the source ---
+
+
+def tree_files(root):
+    """Paths below root, sorted by their bytes; without what git keeps for itself."""
+    found = []
+    for folder, folders, files in os.walk(root):
+        links = [d for d in folders if os.path.islink(os.path.join(folder, d))]
+        folders[:] = [d for d in folders if d != ".git" and d not in links]
+        found += [os.path.relpath(os.path.join(folder, f), root) for f in files + links if f != ".git"]
+    return sorted(found, key=os.fsencode)
+
+
+def tree_digest(root):
+    """Modes as git knows them, paths and contents: also what a submodule has brought."""
+    h = hashlib.sha256()
+    for path in tree_files(root):
+        full = os.path.join(root, path)
+        if os.path.islink(full):
+            mode, content = "120000", hashlib.sha256(os.fsencode(os.readlink(full)))
+        elif os.path.isfile(full):
+            mode = "100755" if os.stat(full).st_mode & 0o100 else "100644"
+            content = file_digest(full)
+        else:
+            raise Unknown("source: %s is neither a file nor a link" % path)
+        h.update(b"%s %s %s\0" % (mode.encode(), content.hexdigest().encode(), os.fsencode(path)))
+    return "sha256:" + h.hexdigest()
+
+
+def archive_of(folder):
+    found = [f for f in sorted(os.listdir(folder)) if re.search(r"\.(tar\.(gz|bz2|xz)|tgz|zip)$", f)]
+    if len(found) != 1:
+        raise Unknown("source: %d archives in %s, not one" % (len(found), folder))
+    return os.path.join(folder, found[0])
+
+
+def unpack(archive, folder):
+    """The one folder that an sdist holds."""
+    try:
+        shutil.unpack_archive(archive, folder)
+    except (shutil.ReadError, OSError, ValueError) as e:
+        raise Unknown("source: %s cannot be unpacked: %s" % (os.path.basename(archive), e))
+    inside = os.listdir(folder)
+    if len(inside) != 1:
+        raise Unknown("source: %s holds %d things, not one folder" % (os.path.basename(archive), len(inside)))
+    return os.path.join(folder, inside[0])
+
+
+def source_of(kind, path, scratch):
+    """What it is, and the folder with its files."""
+    if not os.path.isdir(path):
+        raise Unknown("source: there is no folder %s" % path)
+    if kind == "sdist":
+        archive = archive_of(path)
+        found = {"kind": kind, "digest": "sha256:" + file_digest(archive).hexdigest(), "commit": None}
+        return found, unpack(archive, os.path.join(scratch, "sdist"))
+    commit = None
+    if kind == "git":
+        commit = output(["git", "-C", path, "rev-parse", "HEAD"], "source").strip()
+        if not re.match(r"[0-9a-f]{40}$", commit):
+            raise Unknown("source: git says that HEAD is %s" % commit)
+    elif kind != "tree":
+        raise Unknown("source: of no kind that is known: %s" % kind)
+    return {"kind": kind, "digest": tree_digest(path), "commit": commit}, path
+
+
+def read_toml(path):
+    """The file, or None where there is none."""
+    if not os.path.exists(path):
+        return None
+    try:
+        import tomllib as toml
+    except ImportError:
+        try:
+            from pip._vendor import tomli as toml
+        except ImportError:
+            raise Unknown("pyproject.toml: this Python has nothing that reads it")
+    try:
+        with open(path, "rb") as f:
+            return toml.load(f)
+    except (toml.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise Unknown("pyproject.toml cannot be read: %s" % e)
+
+
+METADATA = """
+import importlib, os, sys
+name, _, inside = sys.argv[1].partition(":")
+sys.path[:0] = [p for p in sys.argv[3:]] or [""]
+backend = importlib.import_module(name)
+for part in filter(None, inside.split(".")):
+    backend = getattr(backend, part)
+folder = backend.prepare_metadata_for_build_wheel(sys.argv[2])
+sys.stdout.write("\\n@" + folder)
+"""
+
+
+def built_version(folder, project, scratch):
+    """As the build itself says it: setup.py or the backend runs, on a copy."""
+    system = (project or {}).get("build-system", {})
+    copy, made = os.path.join(scratch, "copy"), os.path.join(scratch, "metadata")
+    shutil.copytree(folder, copy, symlinks=True)
+    os.mkdir(made)
+    backend = system.get("build-backend", "setuptools.build_meta:__legacy__")
+    argv = [sys.executable, "-c", METADATA, backend, made] + system.get("backend-path", [])
+    name = output(argv, "version", cwd=copy).rpartition("@")[2]
+    with open(os.path.join(made, name, "METADATA"), encoding="utf-8") as f:
+        return header(f.read(), "Version")
+
+
+def header(text, name):
+    """A field of METADATA or PKG-INFO."""
+    found = re.search(r"^%s:[ \t]*(\S+)[ \t]*$" % name, text.partition("\n\n")[0], re.M)
+    if not found:
+        raise Unknown("version: the metadata has none")
+    return found.group(1)
+
+
+def version_of(plan, folder, project, scratch):
+    if plan["version"]:
+        return plan["version"]
+    info = os.path.join(folder, "PKG-INFO")
+    if plan["source"] == "sdist" and os.path.exists(info):
+        with open(info, encoding="utf-8") as f:
+            return header(f.read(), "Version")
+    fixed = (project or {}).get("project", {}).get("version")
+    return fixed or built_version(folder, project, scratch)
+
+
+# --- the environment ---
+
+
+def libc():
+    try:
+        said = os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, ValueError, OSError):
+        said = None
+    if not said:
+        raise Unknown("libc: it is not the GNU C library, and does not tell its version")
+    return said
+
+
+def distributions():
+    found = {}
+    for d in metadata.distributions():
+        name = d.metadata["Name"]
+        # The first one in sys.path is the one that is imported.
+        if name:
+            found.setdefault(normal(name), d)
+    return found
+
+
+def record_lines(d):
+    """RECORD without what depends on the place and on who installed it."""
+    text = d.read_text("RECORD")
+    if not text:
+        raise Unknown("%s: it has no RECORD" % d.metadata["Name"])
+    lines = []
+    for line in text.split("\n"):
+        path = line.strip().rsplit(",", 2)[0].strip('"')
+        if not path or path.startswith("..") or path.endswith(".pyc") or os.path.isabs(path):
+            continue
+        if re.search(r"\.dist-info/(RECORD|INSTALLER|REQUESTED|direct_url\.json)$", path):
+            continue
+        lines.append(line.strip())
+    return sorted(lines)
+
+
+def record_digest(d):
+    return digest_of("\n".join(record_lines(d)).encode())
+
+
+def has_code(d):
+    text = d.read_text("RECORD")
+    paths = [x.rsplit(",", 2)[0].strip('"') for x in text.split("\n")] if text else [str(f) for f in d.files or []]
+    return any(p.endswith(CODE) or ".so." in os.path.basename(p) for p in paths)
+
+
+def requirement(text):
+    """The name and the extras of a requirement."""
+    found = re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^]]*)\])?", text)
+    if not found:
+        raise Unknown("build requirement: `%s` has no name" % text)
+    return normal(found.group(1)), tuple(normal(x.strip()) for x in (found.group(2) or "").split(",") if x.strip())
+
+
+def wanted(text, extras):
+    """Whether it is needed with these extras; a marker of another kind may hold."""
+    asked = re.findall(r"extra\s*==\s*[\"']([^\"']+)[\"']", text.partition(";")[2])
+    return not asked or any(normal(x) in extras for x in asked)
+
+
+def needed_to_build(asked, found):
+    """Build requirements, and what they need in turn, as far as it is installed."""
+    todo, seen = [requirement(r) for r in asked], set()
+    while todo:
+        name, extras = todo.pop()
+        if name in found and (name, extras) not in seen:
+            seen.add((name, extras))
+            todo += [requirement(r) for r in found[name].requires or [] if wanted(r, extras)]
+    return {name for name, _ in seen}
+
+
+def build_set(plan, project, after, found):
+    asked = plan["requires"] + (project or {}).get("build-system", {}).get("requires", [])
+    names = needed_to_build(asked, found) | {n for n, d in found.items() if has_code(d)}
+    names -= {normal(n) for n in plan["beside"] + plan["after"] + [plan["name"]]}
+    out = {n: found[n].version for n in names}
+    for name in plan["after"]:
+        # Compiled in this stack too: a version does not say which bytes.
+        path, n = after.get(normal(name)), normal(name)
+        if path and os.path.exists(path):
+            with open(path, "rb") as f:
+                text = f.read()
+            out[n] = "%s (inputs %s)" % (json.loads(text.decode("utf-8"))["version"], digest_of(text))
+        elif n in found:
+            out[n] = "%s (files %s)" % (found[n].version, record_digest(found[n]))
+        else:
+            raise Unknown("%s: it is needed first, and it is not installed" % name)
+    return out
+
+
+# --- torch, CUDA, compilers ---
+
+
+def cxx11abi(d):
+    """From the names in libc10.so; where it does not tell, torch is asked in a child."""
+    path = str(d.locate_file("torch/lib/libc10.so"))
+    if os.path.exists(path):
+        with open(path, "rb") as f:
+            names = f.read()
+        new = re.search(rb"_ZN3c105ErrorC[12]ENS_14SourceLocationENSt7__cxx1112basic_string", names)
+        old = re.search(rb"_ZN3c105ErrorC[12]ENS_14SourceLocationESs", names)
+        if bool(new) != bool(old):
+            return bool(new)
+    code = "import torch; print('@%d' % torch.compiled_with_cxx11_abi())"
+    said = output([sys.executable, "-c", code], "torch's C++ ABI").strip()[-2:]
+    if said not in ("@0", "@1"):
+        raise Unknown("torch's C++ ABI: torch does not say")
+    return said == "@1"
+
+
+def torch_of(found):
+    d = found.get("torch")
+    if not d:
+        raise Unknown("torch: it is not installed")
+    return {"version": d.version, "digest": record_digest(d), "cxx11abi": cxx11abi(d)}
+
+
+def nvcc_path():
+    """Where torch's own build tools look for it."""
+    home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
+    if home:
+        return os.path.join(home, "bin", "nvcc")
+    found = shutil.which("nvcc")
+    return found or "/usr/local/cuda/bin/nvcc"
+
+
+def cuda_of(plan):
+    nvcc = nvcc_path()
+    if not os.path.exists(nvcc):
+        if plan["cuda"]:
+            raise Unknown("CUDA: there is no %s" % nvcc)
+        return None
+    said = re.search(r"release (\d+\.\d+), V(\d+(?:\.\d+)+)", output([nvcc, "--version"], "CUDA"))
+    if not said:
+        raise Unknown("CUDA: %s --version does not tell a release" % nvcc)
+    return {"version": said.group(1), "nvcc": said.group(2)}
+
+
+def first_line(argv, what):
+    line = output(argv + ["--version"], what).strip().split("\n")[0].strip()
+    if not line:
+        raise Unknown("%s: %s --version says nothing" % (what, " ".join(argv)))
+    return line
+
+
+def tool(name):
+    """The program that a variable names: setuptools takes Python's own if there is none."""
+    words = shlex.split(os.environ.get(name) or sysconfig.get_config_var(name) or "")
+    if not words:
+        raise Unknown("compiler: %s is not set" % name)
+    return words
+
+
+def compiler_of():
+    cc = tool("CC")
+    ld = output(cc + ["-print-prog-name=ld"], "compiler").strip() or "ld"
+    return {"cc": first_line(cc, "compiler"), "cxx": first_line(tool("CXX"), "compiler"), "ld": first_line([ld], "linker")}
+
+
+# --- variables ---
+
+
+def words_of(folder):
+    """Names in capitals that the source's build files hold: the variables that it may read."""
+    found = set()
+    for path in tree_files(folder):
+        full = os.path.join(folder, path)
+        if path.endswith(BUILD_FILES) and os.path.isfile(full):
+            with open(full, "rb") as f:
+                found |= set(re.findall(rb"[A-Za-z_][A-Za-z0-9_]{2,}", f.read()))
+    return {w.decode() for w in found}
+
+
+def env_of(plan, folder):
+    named = words_of(folder)
+    env = {k: v for k, v in plan["env"].items() if k not in ("MAX_JOBS", "NVCC_THREADS")}
+    for k, v in os.environ.items():
+        if k not in env and not NO_INPUT.match(k) and (TOOLS_READ.match(k) or k in named):
+            env[k] = v
+    return env
+
+
+def inputs_of(plan, path, after, scratch):
+    source, folder = source_of(plan["source"], path, scratch)
+    if plan["subdirectory"]:
+        folder = os.path.join(folder, plan["subdirectory"])
+    project = read_toml(os.path.join(folder, "pyproject.toml"))
+    found = distributions()
+    soabi = sysconfig.get_config_var("SOABI")
+    if not soabi:
+        raise Unknown("python: it does not tell its SOABI")
+    return {
+        "schema": 1,
+        "name": plan["name"],
+        "version": version_of(plan, folder, project, scratch),
+        "source": source,
+        "patches": plan["patches"],
+        "python": {
+            "version": sys.version.split()[0],
+            "soabi": soabi,
+            "platform": sysconfig.get_platform(),
+        },
+        "libc": libc(),
+        "torch": torch_of(found),
+        "cuda": cuda_of(plan),
+        "compiler": compiler_of(),
+        "build": build_set(plan, project, after, found),
+        "archs": plan["archs"],
+        "argv": plan["argv"],
+        "env": env_of(plan, folder),
+    }
+
+
+def write(path, text):
+    """Whole or not at all."""
+    folder = os.path.dirname(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    fd, temporary = tempfile.mkstemp(dir=folder)
+    with os.fdopen(fd, "w", encoding="ascii") as f:
+        f.write(text)
+        f.flush()
+        os.fsync(f.fileno())
+    os.chmod(temporary, 0o644)
+    os.rename(temporary, path)
+
+
+def main():
+    p = argparse.ArgumentParser(description="Writes what an extension's wheel depends on.")
+    p.add_argument("--after", action="append", default=[], metavar="NAME=FILE", help="inputs of what it needs first")
+    p.add_argument("plan")
+    p.add_argument("source")
+    p.add_argument("out")
+    o = p.parse_args()
+    after = {normal(a.partition("=")[0]): a.partition("=")[2] for a in o.after}
+    with open(o.plan, encoding="utf-8") as f:
+        plan = json.load(f)
+    scratch = tempfile.mkdtemp()
+    try:
+        write(o.out, json.dumps(inputs_of(plan, o.source, after, scratch), indent=2, sort_keys=True) + "\n")
+    except Unknown as why:
+        sys.exit("inputs of %s: %s" % (plan["name"], why))
+    except OSError as e:
+        sys.exit("inputs of %s: %s" % (plan["name"], e))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
