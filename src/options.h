@@ -48,6 +48,7 @@ struct options {
 	const char *days, *max_size; /* of store gc */
 	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
 	bool extends_anywhere, fix, dry_run, force;
+	const char *engine, *addr, *tls_ca, *tls_cert, *tls_key, *tls_name;
 	bool format_given;
 	unsigned format;      /* enum output_format */
 	unsigned diagnostics; /* enum diagnostics_format */

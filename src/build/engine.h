@@ -115,6 +115,8 @@ struct engine {
 extern const struct engine engines[];
 extern const size_t engines_n;
 const struct engine *engine_named(const char *name);
+/* The same, where the user wrote the name.  errors SB0501 (there is none), NULL */
+const struct engine *engine_find(struct diags *ds, const char *name);
 
 /*
  * engine_choose -- the one named, or the first usable that builds images.

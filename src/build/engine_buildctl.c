@@ -1,0 +1,142 @@
+#include "engine_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+
+/*
+ * A BuildKit daemon by its address: on another machine, in a Kubernetes cluster, or a farm behind
+ * one address.  The image goes to its registry (push) or stays in the daemon's cache; nothing of
+ * it is on this host, so nothing can be run or inspected here.
+ */
+static void
+client_words(struct arena *a, struct engine_command *c, const struct engine_at *at)
+{
+	ADD(c, at->client);
+	if (at->addr)
+		ADD(c, "--addr", at->addr);
+	if (at->tls_ca)
+		ADD(c, "--tlscacert", at->tls_ca);
+	if (at->tls_cert)
+		ADD(c, "--tlscert", at->tls_cert);
+	if (at->tls_key)
+		ADD(c, "--tlskey", at->tls_key);
+	if (at->tls_name)
+		ADD(c, "--tlsservername", at->tls_name);
+}
+
+/* What the client would only say at its first call, and less plainly; NULL: nothing. */
+static const char *
+bad_tls(struct arena *a, const struct engine_at *at)
+{
+	const struct {
+		const char *option, *file;
+	} files[] = { { "--tls-ca", at->tls_ca },
+		      { "--tls-cert", at->tls_cert },
+		      { "--tls-key", at->tls_key } };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (files[i].file && !fs_exists(files[i].file))
+			return arena_printf(a, "%s: there is no file %s", files[i].option,
+					    files[i].file);
+	if (!at->tls_cert != !at->tls_key)
+		return "--tls-cert and --tls-key belong together";
+	return NULL;
+}
+
+void
+buildctl_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+{
+	struct proc_result r;
+	struct engine_command c = { 0 };
+	const char *env = getenv("BUILDKIT_HOST"), *where, *version;
+
+	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "buildctl") };
+	if (!s->at.client) {
+		s->why_not = "not installed";
+		s->install =
+			"buildctl from github.com/moby/buildkit/releases; then --engine buildctl "
+			"--addr tcp://builder:1234";
+		return;
+	}
+	if ((s->why_not = bad_tls(a, &s->at)))
+		return;
+	where = s->at.addr ? s->at.addr : env && *env ? env : NULL;
+	client_words(a, &c, &s->at);
+	ADD(&c, "debug", "workers");
+	list_push(a, &c.argv, NULL);
+	if (!engine_ask(a, c.argv.at, NULL, &r)) {
+		s->why_not = arena_printf(a, "%s: %s",
+					  where ? mask_credentials(a, where) : "on this host",
+					  engine_said(a, &r));
+		s->install =
+			where ? "see that a buildkitd listens there, and that the certificates "
+				"are its own" :
+				"--addr tcp://builder:1234, or BUILDKIT_HOST";
+		return;
+	}
+	/* A heading, and a line for each worker. */
+	if (!strchr(buf_text(&r.out), '\n') || !strchr(buf_text(&r.out), '\n')[1]) {
+		s->why_not =
+			arena_printf(a, "%s: it has no worker", where ? where : "on this host");
+		s->install = "buildkitd needs an OCI or a containerd worker";
+		return;
+	}
+	ASK(a, &r, s->at.client, "--version");
+	version = engine_version_in(a, buf_text(&r.out));
+	s->usable = true;
+	s->version = arena_printf(a, "%s, %s", version ? version : "version not told",
+				  where ? mask_credentials(a, where) : "the daemon of this host");
+}
+
+static void
+output(struct arena *a, struct engine_command *c, const struct engine_build *b)
+{
+	if (b->to_folder)
+		ADD(c, "--output",
+		    arena_printf(a, "type=local,%s", engine_csv(a, "dest", b->to_folder)));
+	else if (b->tag)
+		ADD(c, "--output",
+		    arena_printf(a, "type=image,%s%s", engine_csv(a, "name", b->tag),
+				 b->push ? ",push=true" : ""));
+}
+
+static const char *
+cache(struct arena *a, const char *ref, const char *more)
+{
+	return starts_with(ref, "type=") ? ref :
+					   arena_printf(a, "type=registry,ref=%s%s", ref, more);
+}
+
+struct engine_command
+buildctl_build(struct arena *a, const struct engine_at *at, const struct engine_build *b)
+{
+	struct engine_command c = { 0 };
+	const char *slash = strrchr(b->dockerfile, '/');
+
+	client_words(a, &c, at);
+	ADD(&c, "build", "--progress=plain", "--frontend", "dockerfile.v0", "--local",
+	    arena_printf(a, "context=%s", b->context), "--local",
+	    arena_printf(a, "dockerfile=%s", fs_dir(a, b->dockerfile)), "--opt",
+	    arena_printf(a, "filename=%s", slash ? slash + 1 : b->dockerfile));
+	if (b->target)
+		ADD(&c, "--opt", arena_printf(a, "target=%s", b->target));
+	if (b->platform)
+		ADD(&c, "--opt", arena_printf(a, "platform=%s", b->platform));
+	for (size_t i = 0; i < b->args.n; i++)
+		ADD(&c, "--opt", arena_printf(a, "build-arg:%s", b->args.at[i]));
+	for (size_t i = 0; i < b->secrets.n; i++)
+		ADD(&c, "--secret", engine_secret(a, b->secrets.at[i], true));
+	output(a, &c, b);
+	if (b->iid_file)
+		ADD(&c, "--metadata-file", b->iid_file);
+	for (size_t i = 0; i < b->cache_from.n; i++)
+		ADD(&c, "--import-cache", cache(a, b->cache_from.at[i], ""));
+	for (size_t i = 0; i < b->cache_to.n; i++)
+		ADD(&c, "--export-cache", cache(a, b->cache_to.at[i], ",mode=max"));
+	if (b->no_cache)
+		ADD(&c, "--no-cache");
+	return c;
+}

@@ -1,0 +1,277 @@
+#include "engine_parts.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/*
+ * Docker.  Two ways to BuildKit: the component buildx, or a client that has it built in (18.09 to
+ * 22, with DOCKER_BUILDKIT=1).  A client of 23 and later without buildx has neither, and one such
+ * may stand in PATH before an older one that can: each is asked.
+ */
+
+static const char *const bare[] = { "DOCKER_BUILDKIT=1", NULL };
+
+/* The first client that can do it; false: *why says what the first of them lacks. */
+static bool
+find_client(struct arena *a, struct engine_state *s, struct names clients)
+{
+	struct proc_result r;
+
+	for (size_t i = 0; i < clients.n; i++) {
+		const char *client = clients.at[i];
+
+		s->at.client = client;
+		if (ASK(a, &r, client, "--version") && starts_with(buf_text(&r.out), "podman"))
+			continue; /* podman-docker: Podman by another name */
+		if (ASK(a, &r, client, "buildx", "version")) {
+			s->at.buildx = true;
+			s->version = engine_version_in(a, buf_text(&r.out));
+			return true;
+		}
+		/* Its help shows the options of the builder that it would use. */
+		if (engine_ask(a, (const char *const[]){ client, "build", "--help", NULL }, bare,
+			       &r) &&
+		    strstr(buf_text(&r.out), "--secret")) {
+			s->at.bare_buildkit = true;
+			return true;
+		}
+		if (r.timed_out) {
+			s->why_not = arena_printf(a, "%s %s", client, engine_said(a, &r));
+			return false;
+		}
+		if (s->why_not)
+			continue;
+		ASK(a, &r, client, "--version");
+		s->why_not = arena_printf(a, "%s (%s) has no buildx, and no BuildKit of its own",
+					  client, engine_version_in(a, buf_text(&r.out)));
+		s->install = "install the buildx component: the package docker-buildx-plugin "
+			     "(Docker's) or docker-buildx (of the distribution)";
+	}
+	if (!s->why_not) {
+		s->why_not = "the only docker in PATH is Podman by another name";
+		s->install = "--engine podman";
+	}
+	return false;
+}
+
+/* What the client says of a daemon that does not answer, in plain words. */
+static void
+no_daemon(struct arena *a, struct engine_state *s, const char *said)
+{
+	const char *at = strstr(said, " at "); /* "... at unix:///var/run/docker.sock. Is ..." */
+	size_t n = at ? strcspn(at + 4, " ") : 0;
+
+	while (n && strchr(".:", at[4 + n - 1]))
+		n--;
+	if (strstr(said, "permission denied")) {
+		s->why_not = arena_printf(a, "this user may not use the daemon%s%.*s",
+					  n ? " at " : "", (int)n, n ? at + 4 : "");
+		s->install = "sudo usermod -aG docker $USER and log in again, or a rootless Docker";
+	} else if (strstr(said, "Cannot connect") || strstr(said, "failed to connect")) {
+		s->why_not = arena_printf(a, "no daemon answers%s%.*s", n ? " at " : "", (int)n,
+					  n ? at + 4 : "");
+		s->install = "sudo systemctl start docker, or DOCKER_HOST names another daemon";
+	} else {
+		s->why_not = arena_printf(a, "the daemon: %s", said);
+		s->install = "docker info says more";
+	}
+}
+
+/* How GPUs come into containers: by NVIDIA's runtime, or by CDI (Docker 25 and later). */
+static const char *
+gpus(struct engine_state *s, const json_t *info)
+{
+	const json_t *devices = json_at(info, "DiscoveredDevices");
+	bool runtime = json_at(info, "Runtimes.nvidia") != NULL;
+
+	for (size_t i = 0; !runtime && i < json_array_size(devices); i++) {
+		const char *id = json_string_value(json_at(json_array_get(devices, i), "ID"));
+
+		s->at.cdi |= id && starts_with(id, "nvidia.com/gpu");
+	}
+	s->gpus = runtime || s->at.cdi;
+	return runtime ? "GPUs by NVIDIA's runtime" : s->at.cdi ? "GPUs by CDI" : "no GPU runtime";
+}
+
+static bool
+stores_in_containerd(const json_t *info)
+{
+	const json_t *status = json_at(info, "DriverStatus");
+
+	for (size_t i = 0; i < json_array_size(status); i++) {
+		const json_t *row = json_array_get(status, i);
+		const char *value = json_string_value(json_array_get(row, 1));
+
+		if (value && starts_with(value, "io.containerd.snapshotter"))
+			return true;
+	}
+	return false;
+}
+
+/* Docker's own builder exports its cache only inline, unless its images are containerd's. */
+static bool
+exports_cache(struct arena *a, const struct engine_state *s, const json_t *info)
+{
+	struct proc_result r;
+	const char *driver;
+
+	if (!s->at.buildx)
+		return false;
+	if (stores_in_containerd(info))
+		return true;
+	if (!ASK(a, &r, s->at.client, "buildx", "inspect") ||
+	    !(driver = strstr(buf_text(&r.out), "Driver:")))
+		return false;
+	driver += 7 + strspn(driver + 7, " \t");
+	return !(starts_with(driver, "docker") && strchr("\r\n", driver[6]));
+}
+
+void
+docker_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+{
+	struct proc_result r;
+	JSON_DONE json_t *info = NULL;
+	struct names clients = proc_which_all(a, "docker");
+	const char *buildx, *server, *error, *os;
+
+	*s = (struct engine_state){ .at = *asked };
+	if (!clients.n) {
+		s->why_not = "not installed";
+		s->install = "apt-get install docker.io, or docs.docker.com/engine/install";
+		return;
+	}
+	if (!find_client(a, s, clients))
+		return;
+	buildx = s->version;
+	s->version = s->why_not = s->install = NULL;
+	/* Some clients end well and tell of the error in what they print, others the other way. */
+	ASK(a, &r, s->at.client, "info", "--format", "{{json .}}");
+	info = engine_json(&r);
+	error = json_string_value(json_array_get(json_at(info, "ServerErrors"), 0));
+	if (!(server = json_at_text(a, info, "ServerVersion"))) {
+		no_daemon(a, s, error ? arena_strdup(a, error) : engine_said(a, &r));
+		return;
+	}
+	if ((os = json_at_text(a, info, "OSType")) && strcmp(os, "linux")) {
+		s->why_not = arena_printf(a, "the daemon runs containers of %s", os);
+		s->install = "switch it to Linux containers";
+		return;
+	}
+	s->usable = true;
+	s->at.cache_export = exports_cache(a, s, info);
+	s->version =
+		arena_printf(a, "%s, %s%s; %s", engine_version_in(a, server),
+			     buildx ? "buildx " : "BuildKit", buildx ? buildx : "", gpus(s, info));
+}
+
+/* --- commands --- */
+
+/* A reference alone, or what the user wrote for --cache-from himself: "type=gha". */
+static const char *
+cache(struct arena *a, const char *ref, const char *more)
+{
+	return starts_with(ref, "type=") ? ref :
+					   arena_printf(a, "type=registry,ref=%s%s", ref, more);
+}
+
+static void
+cache_words(struct arena *a, struct engine_command *c, const struct engine_at *at,
+	    const struct engine_build *b)
+{
+	for (size_t i = 0; i < b->cache_from.n; i++)
+		ADD(c, "--cache-from",
+		    at->buildx ? cache(a, b->cache_from.at[i], "") : b->cache_from.at[i]);
+	if (!b->cache_to.n)
+		return;
+	if (at->cache_export)
+		for (size_t i = 0; i < b->cache_to.n; i++)
+			ADD(c, "--cache-to", cache(a, b->cache_to.at[i], ",mode=max"));
+	else if (at->buildx)
+		ADD(c, "--cache-to", "type=inline");
+	else
+		ADD(c, "--build-arg", "BUILDKIT_INLINE_CACHE=1");
+}
+
+struct engine_command
+docker_build(struct arena *a, const struct engine_at *at, const struct engine_build *b)
+{
+	struct engine_command c = { 0 };
+
+	if (at->buildx) {
+		ADD(&c, at->client, "buildx", "build", "--progress=plain");
+		/* Attestations hold the time: the same image would have another digest each time. */
+		list_push(a, &c.env, "BUILDX_NO_DEFAULT_ATTESTATIONS=1");
+	} else {
+		ADD(&c, at->client, "build", "--progress=plain");
+		list_push(a, &c.env, bare[0]);
+	}
+	ADD(&c, "-f", engine_path(a, b->dockerfile));
+	if (b->target)
+		ADD(&c, "--target", b->target);
+	if (b->tag && !b->to_folder)
+		ADD(&c, "-t", b->tag);
+	if (b->iid_file)
+		ADD(&c, "--iidfile", b->iid_file);
+	if (b->to_folder)
+		ADD(&c, "-o",
+		    arena_printf(a, "type=local,%s", engine_csv(a, "dest", b->to_folder)));
+	else if (at->buildx) /* a builder of its own would keep the image to itself */
+		ADD(&c, b->push ? "--push" : "--load");
+	if (b->platform)
+		ADD(&c, "--platform", b->platform);
+	for (size_t i = 0; i < b->args.n; i++)
+		ADD(&c, "--build-arg", b->args.at[i]);
+	for (size_t i = 0; i < b->secrets.n; i++)
+		ADD(&c, "--secret", engine_secret(a, b->secrets.at[i], true));
+	cache_words(a, &c, at, b);
+	if (b->no_cache)
+		ADD(&c, "--no-cache");
+	ADD(&c, engine_path(a, b->context));
+	return c;
+}
+
+struct engine_command
+docker_run(struct arena *a, const struct engine_at *at, const struct engine_run *r)
+{
+	struct engine_command c = { 0 };
+
+	/* --init: what gets a signal as process 1 without a handler would not end of it. */
+	ADD(&c, at->client, "run", "--rm", "--init", "--name", r->name);
+	if (r->gpus && at->cdi)
+		ADD(&c, "--device", "nvidia.com/gpu=all");
+	else if (r->gpus)
+		ADD(&c, "--gpus", "all");
+	engine_run_words(a, &c, r);
+	return c;
+}
+
+struct engine_command
+docker_kill(struct arena *a, const struct engine_at *at, const char *name)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "rm", "--force", name);
+	return c;
+}
+
+struct engine_command
+docker_inspect(struct arena *a, const struct engine_at *at, const char *image)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "image", "inspect", "--format",
+	    "{{.Id}} {{.Size}} {{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}<none>{{end}}",
+	    image);
+	return c;
+}
+
+struct engine_command
+docker_push(struct arena *a, const struct engine_at *at, const char *image, const char *digest_file)
+{
+	struct engine_command c = { 0 };
+
+	(void)digest_file; /* it has no such option: docker_inspect tells the digest afterwards */
+	ADD(&c, at->client, "push", image);
+	return c;
+}

@@ -1,0 +1,76 @@
+#include "engine_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+
+/*
+ * Modal, by the user's own client and token.  The service is not asked whether it takes the token:
+ * a probe sends nothing away.
+ */
+static bool
+is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+/* Where the client looks: two variables, or its file. */
+static const char *
+token(struct arena *a)
+{
+	const char *path = getenv("MODAL_CONFIG_PATH"), *home = getenv("HOME");
+	const struct source *s;
+	struct diags ds; /* a file that cannot be read holds no token */
+
+	if (is_set("MODAL_TOKEN_ID") && is_set("MODAL_TOKEN_SECRET"))
+		return "token in the environment";
+	if (!path || !*path)
+		path = home ? fs_join(a, home, ".modal.toml") : NULL;
+	diags_init(&ds, a);
+	s = path && fs_exists(path) ? fs_read(a, &ds, path, FS_READ_MAX, (struct span){ 0 }) : NULL;
+	return s && memmem(s->text, s->size, "token_id", 8) &&
+			       memmem(s->text, s->size, "token_secret", 12) ?
+		       "token in its file" :
+		       NULL;
+}
+
+void
+modal_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+{
+	struct proc_result r;
+	const char *version, *from = token(a);
+
+	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "modal") };
+	if (!s->at.client) {
+		s->why_not = "not installed";
+		s->install = "pip install modal, then modal token new";
+	} else if (!ASK(a, &r, s->at.client, "--version")) {
+		s->why_not = engine_said(a, &r);
+		s->install = "pip install --upgrade modal";
+	} else if (!from) {
+		s->why_not = "client installed, no token";
+		s->install = "modal token new";
+	} else {
+		version = engine_version_in(a, buf_text(&r.out));
+		s->usable = s->gpus = true;
+		s->version = arena_printf(a, "%s, %s; the service was not asked",
+					  version ? version : "version not told", from);
+	}
+}
+
+/* Options stand before the file: the client takes what is behind it for the app's own. */
+struct engine_command
+modal_apply(struct arena *a, const struct engine_at *at, const struct engine_apply *x)
+{
+	struct engine_command c = { 0 };
+
+	if (x->tag)
+		ADD(&c, at->client, "image", "build", "-t", x->tag, "-f", engine_path(a, x->file),
+		    engine_path(a, x->folder));
+	else
+		ADD(&c, at->client, "deploy", engine_path(a, x->file));
+	return c;
+}

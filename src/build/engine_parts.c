@@ -1,0 +1,207 @@
+#include "engine_parts.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+
+bool
+engine_ask(struct arena *a, const char *const *argv, const char *const *env, struct proc_result *r)
+{
+	struct proc_spec spec = { .argv = argv, .env = env, .timeout_s = ASK_S, .keep = ASK_KEEP };
+
+	return proc_run(a, &spec, r);
+}
+
+enum { SAID_MAX = 200 }; /* bytes of a client's words */
+
+static const char *
+one_line(struct arena *a, const char *p, size_t n)
+{
+	struct buf b = BUF(a);
+	size_t size = n < SAID_MAX ? n : SAID_MAX;
+
+	while (size < n && size && ((unsigned char)p[size] & 0xc0) == 0x80)
+		size--; /* no half character */
+	diag_inert(mask_credentials(a, arena_copy(a, p, size)), &b);
+	if (size < n)
+		buf_puts(&b, "...");
+	return buf_text(&b);
+}
+
+const char *
+engine_said(struct arena *a, const struct proc_result *r)
+{
+	const char *text = r->err.n ? r->err.p : r->out.n ? r->out.p : "", *last = NULL;
+	size_t last_n = 0;
+
+	if (!r->started)
+		return arena_printf(a, "cannot be started: %s", strerror(r->error));
+	if (r->timed_out)
+		return arena_printf(a, "gives no answer within %d s", ASK_S);
+	/* The first line that calls itself an error, else the last one. */
+	for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		size_t n = strcspn(p, "\n");
+
+		if (!n)
+			continue;
+		last = p;
+		last_n = n;
+		if (!strncasecmp(p, "error", 5))
+			break;
+	}
+	if (!last)
+		return arena_printf(a, "ends with status %d and says nothing", r->status);
+	if (!strncasecmp(last, "error: ", 7)) {
+		last += 7;
+		last_n -= 7;
+	}
+	return one_line(a, last, last_n);
+}
+
+const char *
+engine_first_line(struct arena *a, const char *text)
+{
+	return one_line(a, text, strcspn(text, "\r\n"));
+}
+
+const char *
+engine_version_in(struct arena *a, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		bool starts = p == text || p[-1] == ' ' ||
+			      (p[-1] == 'v' && (p - 1 == text || p[-2] == ' '));
+
+		if (starts && is_digit(*p))
+			return one_line(a, p, strcspn(p, " ,+\r\n"));
+	}
+	return NULL;
+}
+
+json_t *
+engine_json(const struct proc_result *r)
+{
+	return r->out.n && !r->out.over ? json_loadb(r->out.p, r->out.n, 0, NULL) : NULL;
+}
+
+const json_t *
+json_at(const json_t *root, const char *path)
+{
+	char key[64];
+
+	while (root && *path) {
+		size_t n = strcspn(path, ".");
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, path);
+		root = json_object_get(root, key);
+		path += n + (path[n] == '.');
+	}
+	return root;
+}
+
+const char *
+json_at_text(struct arena *a, const json_t *root, const char *path)
+{
+	const json_t *j = json_at(root, path);
+
+	return json_is_string(j) && json_string_length(j) ?
+		       one_line(a, json_string_value(j), json_string_length(j)) :
+		       NULL;
+}
+
+bool
+engine_cdi(struct arena *a)
+{
+	static const char *const folders[] = { "/etc/cdi", "/var/run/cdi" };
+	static const char *const endings[] = { ".yaml", ".json" };
+	struct diags ds; /* what cannot be read is not there */
+
+	diags_init(&ds, a);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < 2; k++) {
+			struct names files = fs_list(a, folders[i], endings[k]);
+
+			for (size_t f = 0; f < files.n; f++) {
+				const struct source *s =
+					fs_read(a, &ds, fs_join(a, folders[i], files.at[f]),
+						FS_READ_MAX, (struct span){ 0 });
+
+				if (s && memmem(s->text, s->size, "nvidia.com/gpu", 14))
+					return true;
+			}
+		}
+	return false;
+}
+
+/* --- commands --- */
+
+void
+engine_add(struct arena *a, struct engine_command *c, ...)
+{
+	va_list ap;
+	const char *word;
+
+	va_start(ap, c);
+	while ((word = va_arg(ap, const char *)))
+		list_push(a, &c->argv, word);
+	va_end(ap);
+}
+
+const char *
+engine_csv(struct arena *a, const char *key, const char *value)
+{
+	struct buf b = BUF(a);
+
+	if (!strpbrk(value, ",\"\r\n"))
+		return arena_printf(a, "%s=%s", key, value);
+	buf_printf(&b, "\"%s=", key);
+	for (; *value; value++) {
+		if (*value == '"')
+			buf_putc(&b, '"');
+		buf_putc(&b, *value);
+	}
+	buf_putc(&b, '"');
+	return buf_text(&b);
+}
+
+const char *
+engine_path(struct arena *a, const char *path)
+{
+	return *path == '-' ? arena_printf(a, "./%s", path) : path;
+}
+
+const char *
+engine_secret(struct arena *a, const char *secret, bool csv)
+{
+	size_t n = strcspn(secret, "=");
+	const char *id = arena_copy(a, secret, n), *file = secret + n + (secret[n] == '=');
+
+	return csv ? arena_printf(a, "%s,%s", engine_csv(a, "id", id), engine_csv(a, "src", file)) :
+		     arena_printf(a, "id=%s,src=%s", id, file);
+}
+
+const char *
+engine_mount(struct arena *a, const char *mount)
+{
+	const char *colon = strrchr(mount, ':');
+
+	if (!colon)
+		BUG("a mount without a place in the container: %s", mount);
+	return arena_printf(a, "type=bind,%s,%s,readonly",
+			    engine_csv(a, "source", arena_copy(a, mount, (size_t)(colon - mount))),
+			    engine_csv(a, "target", colon + 1));
+}
+
+/* An entry point of the image would get the command as its arguments, and print what it likes. */
+void
+engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r)
+{
+	for (size_t i = 0; i < r->env.n; i++)
+		ADD(c, "-e", r->env.at[i]);
+	for (size_t i = 0; i < r->mounts.n; i++)
+		ADD(c, "--mount", engine_mount(a, r->mounts.at[i]));
+	ADD(c, "--entrypoint", r->argv.at[0], r->image);
+	for (size_t i = 1; i < r->argv.n; i++)
+		ADD(c, r->argv.at[i]);
+}

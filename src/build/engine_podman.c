@@ -1,0 +1,114 @@
+#include "engine_parts.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* Podman: its own program does it all; what stands in the way shows in `podman info`. */
+
+/* Without a range of user numbers RUN fails at its first change of user. */
+static bool
+has_one_user(const json_t *info)
+{
+	const json_t *map = json_at(info, "host.idMappings.uidmap");
+	json_int_t users = 0;
+
+	if (!json_is_true(json_at(info, "host.security.rootless")))
+		return false;
+	for (size_t i = 0; i < json_array_size(map); i++)
+		users += json_integer_value(json_at(json_array_get(map, i), "size"));
+	return users <= 1;
+}
+
+void
+podman_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+{
+	struct proc_result r;
+	JSON_DONE json_t *info = NULL;
+	const char *version, *driver;
+	bool rootless;
+
+	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "podman") };
+	if (!s->at.client) {
+		s->why_not = "not installed";
+		s->install = "apt-get install podman";
+		return;
+	}
+	if (!ASK(a, &r, s->at.client, "info", "--format", "json") || !(info = engine_json(&r))) {
+		s->why_not = engine_said(a, &r);
+		s->install = "podman info says more";
+		return;
+	}
+	if (has_one_user(info)) {
+		s->why_not =
+			"without root it needs a range of user numbers, and this user has none";
+		s->install = "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 "
+			     "$USER, then podman system migrate";
+		return;
+	}
+	version = json_at_text(a, info, "version.Version");
+	driver = json_at_text(a, info, "store.graphDriverName");
+	rootless = json_is_true(json_at(info, "host.security.rootless"));
+	/* A podman of another machine (serviceIsRemote) has that one's devices. */
+	s->gpus = s->at.cdi = !json_is_true(json_at(info, "host.serviceIsRemote")) && engine_cdi(a);
+	s->usable = true;
+	s->version =
+		arena_printf(a, "%s, %s%s; %s", version ? version : "version not told",
+			     driver ? driver : "storage not told", rootless ? ", rootless" : "",
+			     s->gpus ? "GPUs by CDI" : "no GPUs by CDI");
+}
+
+struct engine_command
+podman_build(struct arena *a, const struct engine_at *at, const struct engine_build *b)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "build");
+	buildah_build_words(a, &c, b);
+	return c;
+}
+
+/* Without --init: that needs catatonit, which is a package of its own; podman_kill needs none. */
+struct engine_command
+podman_run(struct arena *a, const struct engine_at *at, const struct engine_run *r)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "run", "--rm", "--name", r->name);
+	if (r->gpus)
+		ADD(&c, "--device", "nvidia.com/gpu=all");
+	engine_run_words(a, &c, r);
+	return c;
+}
+
+struct engine_command
+podman_kill(struct arena *a, const struct engine_at *at, const char *name)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "rm", "--force", "--ignore", "--time", "0", name);
+	return c;
+}
+
+/* Its RepoDigests are there before anything was pushed, and another compression makes another:
+ * only the push knows. */
+struct engine_command
+podman_inspect(struct arena *a, const struct engine_at *at, const char *image)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "image", "inspect", "--format", "{{.ID}} {{.Size}} <none>", image);
+	return c;
+}
+
+struct engine_command
+podman_push(struct arena *a, const struct engine_at *at, const char *image, const char *digest_file)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "push");
+	if (digest_file)
+		ADD(&c, "--digestfile", digest_file);
+	ADD(&c, image);
+	return c;
+}
