@@ -24,7 +24,7 @@ const struct host *host_read(struct arena *a, const char *root);
 struct host_gpu {
 	const char *name, *uuid;
 	unsigned major, minor; /* compute capability */
-	size_t mem_mib;
+	size_t mem_mib;        /* 0: it does not tell */
 };
 
 struct host_gpus {
@@ -32,6 +32,7 @@ struct host_gpus {
 	const char *driver;   /* "550.54.15"; or NULL */
 	const char *cuda;     /* the newest CUDA that the driver runs, "12.4"; or NULL */
 	const char *why_none; /* if there is none: in words; else NULL */
+	struct names lost;    /* "GPU 1: ...": that are there and cannot be used, and why */
 };
 
 /* By NVML, opened when asked (dlopen libnvidia-ml.so.1); library: NULL, or the tests' own. */

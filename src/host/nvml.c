@@ -1,0 +1,230 @@
+#include <dlfcn.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "host.h"
+
+/*
+ * GPUs by NVML, which comes with the driver: nothing is linked against, so that this program
+ * starts where there is none.
+ * Source: NVIDIA's nvml.h, and pynvml.py of nvidia-ml-py 13 (PyPI) for values and sizes.
+ */
+
+enum { NVML_OK = 0, NVML_TEXT = 96 }; /* room for a name, a UUID, a version */
+
+struct nvml_memory {
+	unsigned long long total, free, used; /* bytes */
+};
+
+struct nvml {
+	int (*init)(void), (*shutdown)(void);
+	const char *(*error)(int);
+	int (*driver)(char *, unsigned), (*cuda)(int *), (*count)(unsigned *);
+	int (*device)(unsigned, void **);
+	int (*name)(void *, char *, unsigned), (*uuid)(void *, char *, unsigned);
+	int (*capability)(void *, int *, int *);
+	int (*memory)(void *, struct nvml_memory *);
+};
+
+/* What a result means, and what to do where that is known. */
+static const struct {
+	int code;
+	const char *words;
+} results[] = {
+	{ 1, "NVML was not initialised" },
+	{ 2, "NVML refuses an argument" },
+	{ 3, "this device does not support the question" },
+	{ 4, "no permission for the driver's devices: look at the rights of /dev/nvidia*" },
+	{ 6, "the driver does not find it" },
+	{ 7, "an answer is longer than NVML says that it can be" },
+	{ 8, "a GPU's power cables are not connected" },
+	{ 9, "the NVIDIA driver is not loaded: modprobe nvidia, or install it" },
+	{ 10, "the driver did not answer in time" },
+	{ 11, "the kernel has an interrupt problem with a GPU" },
+	{ 12, "NVML did not find a library of its own: the driver is not whole" },
+	{ 13, "this driver's library has no such function: it is too old" },
+	{ 14, "a GPU's infoROM is corrupted" },
+	{ 15,
+	  "a GPU has fallen off the bus, or is lost otherwise: the kernel's log (Xid) says more" },
+	{ 16, "a GPU must be reset before it can be used" },
+	{ 17,
+	  "the operating system denies access to the GPU: inside a container, its device cgroup" },
+	{ 18, "the driver was updated and the old kernel module is still loaded: reboot, or load "
+	      "the new one" },
+	{ 19, "a GPU is in use" },
+	{ 20, "NVML has not enough memory" },
+	{ 21, "there is no data" },
+	{ 23, "the driver has not enough resources" },
+	{ 25, "this driver has another version of NVML's structures" },
+	{ 26, "the driver no longer answers this question" },
+	{ 27, "the GPU is not ready yet" },
+	{ 28, "the driver finds no GPU" },
+	{ 29, "the driver is in a state in which it cannot answer" },
+	{ 999, "the driver fails, and does not say why" },
+};
+
+static const char *
+result_words(struct arena *a, const struct nvml *n, int code)
+{
+	const char *text;
+
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		if (results[i].code == code)
+			return results[i].words;
+	text = n->error ? n->error(code) : NULL;
+	return text ? arena_printf(a, "NVML says: %s (%d)", text, code) :
+		      arena_printf(a, "NVML's error %d", code);
+}
+
+/* NULL, or the name of a function that the library lacks. */
+static const char *
+find_functions(void *lib, struct nvml *n)
+{
+	/* dlsym gives data pointers: POSIX lets a function's address be stored through one. */
+	const struct {
+		const char *name, *older;
+		void *into;
+		bool may_lack;
+	} all[] = {
+		{ "nvmlInit_v2", "nvmlInit", &n->init, false },
+		{ "nvmlShutdown", NULL, &n->shutdown, false },
+		{ "nvmlErrorString", NULL, &n->error, true },
+		{ "nvmlSystemGetDriverVersion", NULL, &n->driver, false },
+		{ "nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion", &n->cuda,
+		  true },
+		{ "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount", &n->count, false },
+		{ "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex", &n->device,
+		  false },
+		{ "nvmlDeviceGetName", NULL, &n->name, false },
+		{ "nvmlDeviceGetUUID", NULL, &n->uuid, false },
+		{ "nvmlDeviceGetCudaComputeCapability", NULL, &n->capability, false },
+		{ "nvmlDeviceGetMemoryInfo", NULL, &n->memory, false },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		void *f = dlsym(lib, all[i].name);
+
+		if (!f && all[i].older)
+			f = dlsym(lib, all[i].older);
+		if (!f && !all[i].may_lack)
+			return all[i].name;
+		memcpy(all[i].into, &f, sizeof(f));
+	}
+	return NULL;
+}
+
+static void *
+open_library(struct arena *a, const char *library, const char **why)
+{
+	/* Under WSL 2 it lies where not every ld.so.conf looks. */
+	static const char *const usual[] = { "libnvidia-ml.so.1",
+					     "/usr/lib/wsl/lib/libnvidia-ml.so.1" };
+	void *lib = NULL;
+
+	for (size_t i = 0; !lib && i < (library ? 1 : 2); i++) {
+		lib = dlopen(library ? library : usual[i], RTLD_NOW | RTLD_LOCAL);
+		if (!lib && !i)
+			*why = arena_strdup(a, dlerror());
+	}
+	if (!lib && !library && fs_exists("/proc/driver/nvidia/version"))
+		*why = arena_printf(a,
+				    "the driver's kernel module is loaded, but its library is "
+				    "not here (%s): a container is given it by --gpus all",
+				    *why);
+	else if (!lib)
+		*why = arena_printf(a, "no NVIDIA driver here: %s", *why);
+	return lib;
+}
+
+/* A text as the driver gives it, whether or not it ends it. */
+static const char *
+text_of(struct arena *a, int result, char text[NVML_TEXT + 1])
+{
+	text[NVML_TEXT] = '\0';
+	return result == NVML_OK ? arena_strdup(a, text) : "";
+}
+
+static int
+read_gpu(struct arena *a, const struct nvml *n, unsigned i, struct host_gpu *g)
+{
+	char name[NVML_TEXT + 1] = "", uuid[NVML_TEXT + 1] = "";
+	struct nvml_memory memory = { 0 };
+	int major = 0, minor = 0, result;
+	void *device = NULL;
+
+	result = n->device(i, &device);
+	if (result != NVML_OK)
+		return result;
+	result = n->capability(device, &major, &minor);
+	if (result != NVML_OK)
+		return result;
+	g->major = major > 0 ? (unsigned)major : 0;
+	g->minor = minor > 0 ? (unsigned)minor : 0;
+	g->name = text_of(a, n->name(device, name, NVML_TEXT), name);
+	g->uuid = text_of(a, n->uuid(device, uuid, NVML_TEXT), uuid);
+	/* A GPU whose memory is the machine's own does not tell. */
+	if (n->memory(device, &memory) == NVML_OK)
+		g->mem_mib = (size_t)(memory.total >> 20);
+	return NVML_OK;
+}
+
+static void
+read_all(struct arena *a, const struct nvml *n, struct host_gpus *out)
+{
+	char driver[NVML_TEXT + 1] = "";
+	unsigned count = 0;
+	int cuda = 0, result;
+
+	out->driver = text_of(a, n->driver(driver, NVML_TEXT), driver);
+	if (!*out->driver)
+		out->driver = NULL;
+	/* 12040 is CUDA 12.4 */
+	if (n->cuda && n->cuda(&cuda) == NVML_OK && cuda > 0)
+		out->cuda = arena_printf(a, "%d.%d", cuda / 1000, cuda % 1000 / 10);
+	result = n->count(&count);
+	if (result != NVML_OK) {
+		out->why_none = result_words(a, n, result);
+		return;
+	}
+	for (unsigned i = 0; i < count && i < 1024; i++) {
+		struct host_gpu g = { 0 };
+
+		result = read_gpu(a, n, i, &g);
+		if (result == NVML_OK)
+			list_push(a, &out->list, g);
+		else
+			list_push(a, &out->lost,
+				  arena_printf(a, "GPU %u: %s", i, result_words(a, n, result)));
+	}
+	if (!out->list.n)
+		out->why_none = out->lost.n ? out->lost.at[0] : "the driver finds no GPU";
+}
+
+const struct host_gpus *
+host_gpus(struct arena *a, const char *library)
+{
+	struct host_gpus *out = arena_new_of(a, struct host_gpus);
+	struct nvml n = { 0 };
+	const char *lacks;
+	void *lib = open_library(a, library, &out->why_none);
+	int result;
+
+	if (!lib)
+		return out;
+	lacks = find_functions(lib, &n);
+	if (lacks) {
+		out->why_none = arena_printf(
+			a, "the driver's library has no %s: it is too old, or not NVIDIA's", lacks);
+		dlclose(lib);
+		return out;
+	}
+	result = n.init();
+	if (result == NVML_OK) {
+		read_all(a, &n, out);
+		n.shutdown();
+	} else {
+		out->why_none = result_words(a, &n, result);
+	}
+	dlclose(lib);
+	return out;
+}
