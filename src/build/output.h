@@ -1,0 +1,84 @@
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/str.h"
+#include "progress.h"
+
+/*
+ * For the parsers, one file a dialect.  Each takes a line that is inert already and tells
+ * events; what it remembers lies in the parser, bounded.
+ */
+enum { VERTICES_MAX = 4096, STATUS_UNKNOWN = -1 };
+
+/* What BuildKit calls #N. */
+struct vertex {
+	const struct instruction *of; /* or NULL: not an instruction of the Dockerfile */
+	bool known, open;             /* its first line was seen; it has not ended */
+	bool image; /* [stage i/n]: of the Dockerfile, though perhaps not of ours */
+};
+
+/* What buildah calls [s/n]. */
+struct stage {
+	const struct instruction *now; /* or NULL: nothing of the table */
+	bool open, started, cached;    /* started: it waits for no other stage any more */
+	bool complete;                 /* its last instruction has ended */
+	bool at_last;                  /* the open one is the last */
+	size_t waits_for;              /* index of a stage; SIZE_MAX: none */
+	unsigned opened;               /* when: the larger the later */
+	struct buf text;               /* of the open one, the beginning */
+};
+
+struct output_parser {
+	struct arena *a;
+	enum output_dialect dialect;
+	struct instructions of;
+	const bool *last; /* beside of: the last instruction of its step */
+	on_build_event *on;
+	void *ctx;
+	struct buf line, clean; /* the inert line, and on the way to it */
+
+	/* BuildKit */
+	struct vertex *vertices; /* VERTICES_MAX */
+	size_t nvertices;        /* the highest number seen, plus one */
+	unsigned current;        /* of the lines that have no number; 0: none */
+	unsigned failed;         /* failed, and its exit status was not told yet; 0: none */
+	struct buf failed_text;
+
+	/* buildah: one open instruction a stage, most of them waiting for another stage */
+	struct stage *stages;
+	size_t nstages;
+	unsigned opened; /* counts openings */
+
+	/* script */
+	struct buf step; /* the id of what runs; empty: nothing does */
+
+	bool told; /* buildah, script: that something failed */
+};
+
+void output_buildkit(struct output_parser *p, const char *line);
+void output_buildkit_end(struct output_parser *p, int status);
+void output_buildah(struct output_parser *p, enum proc_stream from, const char *line);
+void output_buildah_end(struct output_parser *p, int status);
+void output_script(struct output_parser *p, enum proc_stream from, const char *line);
+void output_script_end(struct output_parser *p, int status);
+
+/* An event of an instruction (or of none: OTHER). */
+void output_tell(struct output_parser *p, enum build_event_kind kind, const struct instruction *of,
+		 double seconds, int status, const char *text);
+/* A decimal number at *s, which moves behind it; false: there is none, or it is above max. */
+bool output_number(const char **s, unsigned max, unsigned *out);
+/* Seconds, "12.345"; bounded to a year. */
+bool output_seconds(const char **s, double *out);
+/* The number behind the last `words` in a text; STATUS_UNKNOWN. */
+int output_status(const char *text, const char *words);
+
+/* Text as it may be shown and kept, in p->line: escape sequences go, a tab is a blank, other
+ * control characters and what is no UTF-8 become `?`. */
+const char *output_inert(struct output_parser *p, const char *line, size_t n);
+/* An empty text, ready to be read. */
+void output_clear(struct buf *b);
+
+#endif

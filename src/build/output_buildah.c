@@ -1,0 +1,247 @@
+#include "output.h"
+
+/*
+ *     STEP 2/3: RUN ...             of several stages: [1/2] STEP 2/3: RUN ...
+ *     --> 46dcf67133e               its end, of the latest that runs
+ *     --> Using cache 46dcf6...     before it, if nothing was to be done
+ *     [2/2] COMMIT x
+ *     Error: building at STEP "RUN ...": while running runtime: exit status 137      (stderr)
+ *
+ * One instruction runs at a time, but stages are begun in any order: one that needs another
+ * (FROM, --from=, from=) is announced and waits.  Output bears no mark: it is of the latest
+ * that does not wait.  What ends without a line end stands before `-->`.
+ */
+enum { TEXT_MAX = 4096 };
+
+/* The stage of that name, or number from 0, among those of the table. */
+static size_t
+stage_named(const struct output_parser *p, struct str name)
+{
+	for (size_t i = 0; i < p->of.n; i++)
+		if (p->of.at[i].stage && p->of.at[i].stage_no && str_is(name, p->of.at[i].stage))
+			return p->of.at[i].stage_no - 1;
+	return SIZE_MAX;
+}
+
+static size_t
+waits_for(const struct output_parser *p, size_t own, const char *text)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, "from="))) {
+		size_t found;
+
+		at += 5;
+		found = stage_named(p, (struct str){ at, strcspn(at, " ,") });
+		if (found != SIZE_MAX && found != own && !p->stages[found].complete)
+			return found;
+	}
+	return SIZE_MAX;
+}
+
+static const struct instruction *
+instruction_at(const struct output_parser *p, size_t stage, unsigned no)
+{
+	for (size_t i = 0; i < p->of.n; i++)
+		if (p->of.at[i].stage_no == stage + 1 && p->of.at[i].no == no)
+			return &p->of.at[i];
+	return NULL;
+}
+
+/* The latest that is open and does not wait, or NULL. */
+static struct stage *
+running(const struct output_parser *p)
+{
+	struct stage *best = NULL;
+
+	for (size_t i = 0; i < p->nstages; i++) {
+		struct stage *s = &p->stages[i];
+
+		if (s->open && s->started && (!best || s->opened > best->opened))
+			best = s;
+	}
+	return best;
+}
+
+static void
+tell_start(struct output_parser *p, struct stage *s)
+{
+	s->started = true;
+	if (s->now)
+		output_tell(p, EVENT_START, s->now, -1, 0, buf_text(&s->text));
+}
+
+/* What waited for a stage that is complete, runs. */
+static void
+wake(struct output_parser *p)
+{
+	for (size_t i = 0; i < p->nstages; i++) {
+		struct stage *s = &p->stages[i];
+
+		if (!s->open || s->started)
+			continue;
+		s->waits_for = waits_for(p, i, buf_text(&s->text));
+		if (s->waits_for == SIZE_MAX)
+			tell_start(p, s);
+	}
+}
+
+static void
+finish(struct output_parser *p, struct stage *s)
+{
+	/* It was announced to wait, and the next one of its stage is here already. */
+	if (!s->started && !s->cached)
+		tell_start(p, s);
+	s->open = false;
+	s->complete = s->at_last;
+	if (s->now)
+		output_tell(p, s->cached ? EVENT_CACHED : EVENT_DONE, s->now, s->cached ? 0 : -1, 0,
+			    NULL);
+	if (s->complete)
+		wake(p);
+}
+
+/* `[1/2] STEP 2/3: RUN ...`: true if it is one of ours. */
+static bool
+step_line(struct output_parser *p, const char *line)
+{
+	unsigned stage = 1, stages, no, of;
+	struct stage *s;
+
+	if (*line == '[') {
+		line++;
+		if (!output_number(&line, 100000, &stage) || *line++ != '/' ||
+		    !output_number(&line, 100000, &stages) || !starts_with(line, "] "))
+			return false;
+		line += 2;
+	}
+	if (!stage || stage > p->nstages)
+		return false;
+	s = &p->stages[stage - 1];
+	if (starts_with(line, "COMMIT")) {
+		if (s->open)
+			finish(p, s);
+		return false;
+	}
+	if (!starts_with(line, "STEP "))
+		return false;
+	line += 5;
+	if (!output_number(&line, 100000, &no) || *line++ != '/' ||
+	    !output_number(&line, 100000, &of) || !starts_with(line, ": "))
+		return false;
+	if (s->open)
+		finish(p, s);
+	output_clear(&s->text);
+	buf_add(&s->text, line + 2, strnlen(line + 2, TEXT_MAX));
+	s->now = instruction_at(p, stage - 1, no);
+	s->open = true;
+	s->started = s->cached = false;
+	s->at_last = no == of;
+	s->complete = false;
+	s->opened = ++p->opened;
+	s->waits_for = waits_for(p, stage - 1, buf_text(&s->text));
+	if (s->waits_for == SIZE_MAX)
+		tell_start(p, s);
+	return true;
+}
+
+/* The `--> ID` that a line ends in; NULL: it does not. */
+static char *
+end_mark(char *line)
+{
+	char *found = NULL, *id;
+
+	for (char *at = line; (at = strstr(at, "--> ")); at++)
+		found = at;
+	if (!found)
+		return NULL;
+	id = found + 4;
+	id += starts_with(id, "Using cache ") ? 12 : 0;
+	return strlen(id) >= 11 && strlen(id) <= 64 &&
+			       strspn(id, "0123456789abcdef") == strlen(id) ?
+		       found :
+		       NULL;
+}
+
+/* The open instruction that an error's `STEP "..."` speaks of: the one that begins most alike. */
+static struct stage *
+culprit(struct output_parser *p, const char *line)
+{
+	const char *text = strstr(line, "STEP \"");
+	struct stage *best = running(p);
+	size_t most = 4; /* "RUN " alone says nothing */
+
+	for (size_t i = 0; text && i < p->nstages; i++) {
+		const char *a = text + 6, *b = buf_text(&p->stages[i].text);
+		size_t n = 0;
+
+		while (a[n] && a[n] == b[n])
+			n++;
+		if (p->stages[i].open && n > most) {
+			most = n;
+			best = &p->stages[i];
+		}
+	}
+	return best;
+}
+
+static void
+failed(struct output_parser *p, struct stage *s, int status, const char *text)
+{
+	p->told = true;
+	s->open = false;
+	output_tell(p, EVENT_FAILED, s->now, -1, status, text);
+}
+
+static bool
+error_line(struct output_parser *p, const char *line)
+{
+	struct stage *s;
+
+	if (p->told ||
+	    (!starts_with(line, "Error: ") && !starts_with(line, "error building at STEP")) ||
+	    !strstr(line, "building at STEP") || !(s = culprit(p, line)))
+		return false;
+	failed(p, s, output_status(line, "exit status "), line);
+	return true;
+}
+
+void
+output_buildah(struct output_parser *p, enum proc_stream from, const char *line)
+{
+	char *end = from == PROC_OUT ? end_mark(p->line.p) : NULL;
+	struct stage *s = running(p);
+	bool cached = end && starts_with(end, "--> Using cache ");
+
+	if (from == PROC_OUT && step_line(p, line))
+		return;
+	if (from == PROC_ERR && error_line(p, line))
+		return;
+	if (end)
+		*end = '\0';
+	if (*line || !end) {
+		if (s && s->now && s->now->step)
+			output_tell(p, EVENT_LINE, s->now, -1, 0, line);
+		else
+			output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, line);
+	}
+	if (cached && s)
+		s->cached = true;
+	else if (end && s)
+		finish(p, s);
+}
+
+void
+output_buildah_end(struct output_parser *p, int status)
+{
+	struct stage *s = running(p);
+
+	if (status > 0 && !p->told && s)
+		failed(p, s, status, "it ended, and did not say why");
+	for (size_t i = 0; i < p->nstages; i++) {
+		s = &p->stages[i];
+		if (s->open && s->now && s->started)
+			output_tell(p, status ? EVENT_ENDED : EVENT_DONE, s->now, -1, status, NULL);
+		s->open = false;
+	}
+}

@@ -1,0 +1,239 @@
+#include "output.h"
+
+#include <strings.h>
+
+/*
+ *     #5 [build 2/9] RUN apt-get ...    what number 5 is: [STAGE i/n], of one stage [i/n],
+ *                                       of several platforms [linux/arm64 STAGE i/n]
+ *     #5 sha256:b4005e...               its digest (docker 20.10)
+ *     #5 0.132 text                     seconds since it began, and a line of its output
+ *     #5 extracting sha256:... 2.8s     a status without a number
+ *     #5 DONE 1.2s | CACHED | CANCELED | ERROR: ...: exit code: 137
+ *
+ * A line without a number goes on with what the number before it printed: its text had a
+ * carriage return.  An empty line ends that.  Text without a line end stands before the
+ * number of what follows: `#4 0.047 text#4 DONE 0.3s`.
+ */
+
+static const struct instruction *
+instruction_at(const struct output_parser *p, struct str stage, unsigned layer)
+{
+	struct str number = { stage.p, stage.n };
+	unsigned stage_no = 0;
+
+	/* A stage without a name is called stage-K, K from 0. */
+	if (stage.n > 6 && !memcmp(stage.p, "stage-", 6)) {
+		for (number.p += 6, number.n -= 6;
+		     number.n && is_digit(*number.p) && stage_no < 9999; number.p++, number.n--)
+			stage_no = stage_no * 10 + (unsigned)(*number.p - '0');
+		stage_no = number.n ? 0 : stage_no + 1;
+	}
+	for (size_t i = 0; i < p->of.n; i++) {
+		const struct instruction *of = &p->of.at[i];
+		const char *name = of->stage ? of->stage : "";
+
+		if (of->layer_no != layer)
+			continue;
+		if (!stage.n || (strlen(name) == stage.n && !strncasecmp(name, stage.p, stage.n)) ||
+		    (!*name && of->stage_no == stage_no))
+			return of;
+	}
+	return NULL;
+}
+
+/* `[build 2/9]`: the words, the last is i/n, the one before it the stage. */
+static bool
+image_vertex(const struct output_parser *p, const char *s, const struct instruction **of)
+{
+	const char *end = strchr(s, ']'), *at = s + 1;
+	struct str stage = { s, 0 };
+	unsigned i, n;
+
+	if (*s != '[' || !end)
+		return false;
+	for (;;) {
+		const char *word = at += strspn(at, " ");
+
+		if (at >= end)
+			return false;
+		at += strcspn(at, " ]");
+		if (*at == ']' || at >= end) {
+			at = word;
+			break;
+		}
+		if (!memchr(word, '/', (size_t)(at - word)))
+			stage = (struct str){ word, (size_t)(at - word) };
+	}
+	if (!output_number(&at, 100000, &i) || *at++ != '/' || !output_number(&at, 100000, &n) ||
+	    at != end)
+		return false;
+	*of = instruction_at(p, stage, i);
+	return true;
+}
+
+static bool
+is_digest(const char *s)
+{
+	return starts_with(s, "sha256:") && strlen(s) == 71 &&
+	       strspn(s + 7, "0123456789abcdef") == 64;
+}
+
+static void
+tell_failed(struct output_parser *p, int status)
+{
+	struct vertex *v = &p->vertices[p->failed];
+
+	p->failed = 0;
+	output_tell(p, v->of && v->of->step ? EVENT_FAILED : EVENT_OTHER, v->of, -1, status,
+		    buf_text(&p->failed_text));
+}
+
+/* The words for an end; false: it is none. */
+static bool
+ending(struct output_parser *p, unsigned n, const char *s)
+{
+	struct vertex *v = &p->vertices[n];
+	const struct instruction *of = v->of;
+	double seconds = -1;
+
+	if (starts_with(s, "DONE ") && (s += 5, output_seconds(&s, &seconds)) && !strcmp(s, "s")) {
+		if (of)
+			output_tell(p, EVENT_DONE, of, seconds, 0, NULL);
+	} else if (!strcmp(s, "CACHED")) {
+		if (of)
+			output_tell(p, EVENT_CACHED, of, 0, 0, NULL);
+	} else if (!strcmp(s, "CANCELED")) {
+		if (of)
+			output_tell(p, EVENT_ENDED, of, -1, STATUS_UNKNOWN, NULL);
+	} else if (starts_with(s, "ERROR")) {
+		int status;
+
+		s += 5 + (s[5] == ':');
+		s += strspn(s, " ");
+		status = output_status(s, "exit code: ");
+		output_clear(&p->failed_text);
+		buf_puts(&p->failed_text, s);
+		p->failed = n;
+		if (status != STATUS_UNKNOWN)
+			tell_failed(p, status);
+	} else {
+		return false;
+	}
+	v->open = false;
+	if (p->current == n)
+		p->current = 0;
+	return true;
+}
+
+/* The end that stands behind text without a line end; the text is cut there. */
+static char *
+glued_end(unsigned n, char *text)
+{
+	static const char *const words[] = { "DONE ", "CANCELED", "ERROR: " };
+	char mark[16];
+	char *found = NULL;
+
+	snprintf(mark, sizeof(mark), "#%u ", n);
+	for (char *at = text; (at = strstr(at, mark)); at++)
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (at > text && starts_with(at + strlen(mark), words[i]))
+				found = at;
+	if (!found)
+		return NULL;
+	*found = '\0';
+	return found + strlen(mark);
+}
+
+static void
+line_of(struct output_parser *p, unsigned n, char *s)
+{
+	struct vertex *v = &p->vertices[n];
+	const char *at = s;
+	double seconds = -1;
+	char *end;
+
+	if (output_seconds(&at, &seconds) && strchr(s, '.') < at && (*at == ' ' || !*at))
+		s += (at - s) + (*at == ' ');
+	else
+		seconds = -1;
+	end = seconds < 0 ? NULL : glued_end(n, s);
+	if (v->of)
+		output_tell(p, EVENT_LINE, v->of, seconds, 0, s);
+	else if (*s)
+		output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, s);
+	if (end)
+		ending(p, n, end);
+}
+
+static void
+numbered(struct output_parser *p, unsigned n, char *s)
+{
+	struct vertex *v = &p->vertices[n];
+
+	if (p->failed && p->failed != n)
+		tell_failed(p, STATUS_UNKNOWN);
+	if (!v->known) {
+		v->known = true;
+		v->image = image_vertex(p, s, &v->of);
+		v->open = true;
+		p->current = n;
+		if (v->of)
+			output_tell(p, EVENT_START, v->of, -1, 0, s);
+		else
+			output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, s);
+		return;
+	}
+	if (is_digest(s) || ending(p, n, s))
+		return;
+	p->current = n;
+	/* The heading again: it was away, and the screen comes back to it. */
+	if (v->image && *s == '[') {
+		const struct instruction *of = NULL;
+
+		if (image_vertex(p, s, &of) && of == v->of)
+			return;
+	}
+	if (v->of && !v->open) {
+		v->open = true;
+		output_tell(p, EVENT_START, v->of, -1, 0, NULL);
+	}
+	line_of(p, n, s);
+}
+
+void
+output_buildkit(struct output_parser *p, const char *line)
+{
+	const char *at = line + 1;
+	unsigned n;
+
+	if (!*line) {
+		p->current = 0;
+	} else if (*line == '#' && output_number(&at, VERTICES_MAX - 1, &n) && n && *at == ' ') {
+		if (n >= p->nvertices)
+			p->nvertices = n + 1;
+		numbered(p, n, p->line.p + (at + 1 - line));
+	} else if (p->current && p->vertices[p->current].of && p->vertices[p->current].open) {
+		output_tell(p, EVENT_LINE, p->vertices[p->current].of, -1, 0, line);
+	} else {
+		int status = output_status(line, "exit code: ");
+
+		if (p->failed && status != STATUS_UNKNOWN)
+			tell_failed(p, status);
+		if (strspn(line, "-") < strlen(line))
+			output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, line);
+	}
+}
+
+void
+output_buildkit_end(struct output_parser *p, int status)
+{
+	if (p->failed)
+		tell_failed(p, STATUS_UNKNOWN);
+	for (size_t n = 1; n < p->nvertices; n++) {
+		struct vertex *v = &p->vertices[n];
+
+		if (v->open && v->of)
+			output_tell(p, status ? EVENT_ENDED : EVENT_DONE, v->of, -1, status, NULL);
+		v->open = false;
+	}
+}

@@ -1,0 +1,73 @@
+#include "screen.h"
+
+/* What is to be said of a step that failed. */
+
+static bool
+tail_has(const struct names *lines, const char *word)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		if (strstr(lines->at[i], word))
+			return true;
+	return false;
+}
+
+/* What an exit status or the last lines tell, whatever was run: the shell's conventions. */
+static void
+reason(struct step_failure *f)
+{
+	if (f->status == 137 || tail_has(&f->lines, "Killed")) {
+		f->why = "it was killed: most likely there was not enough memory";
+		f->help = "build --jobs 1 runs one compiler at a time; or raise the limit";
+	} else if (tail_has(&f->lines, "No space left on device")) {
+		f->why = "a disk is full where the engine keeps its layers, or in /tmp";
+		f->help = "make room: the engine's own prune command frees old layers";
+	} else if (f->status == 139) {
+		f->why = "it ended by a segmentation fault";
+	} else if (f->status == 143) {
+		f->why = "it was asked to end (SIGTERM)";
+	} else if (f->status == 127) {
+		f->why = "a command was not found";
+	} else if (f->status == 126) {
+		f->why = "a command could not be executed";
+	}
+}
+
+bool
+progress_failed(struct progress *p, struct step_failure *out)
+{
+	const struct progress_step *s;
+
+	if (p->failed == p->nsteps)
+		return false;
+	s = &p->steps[p->failed];
+	*out = (struct step_failure){
+		.step = s->id,
+		.recipe_line = s->recipe_line,
+		.seconds = s->seconds,
+		.status = s->status,
+		.exit = s->status < 0 ? NULL : arena_printf(p->a, "exit %d", s->status),
+		.lines = s->tail,
+	};
+	reason(out);
+	return true;
+}
+
+void
+progress_failure(const struct progress *p, const struct step_failure *f, struct buf *out)
+{
+	char took[TIME_BYTES];
+
+	buf_printf(out, "failed: step %s", f->step);
+	if (f->recipe_line)
+		buf_printf(out, " (recipe line %u)", f->recipe_line);
+	buf_printf(out, " after %s%s%s\n", progress_time(took, f->seconds), f->exit ? ", " : "",
+		   f->exit ? f->exit : "");
+	for (size_t i = 0; i < f->lines.n; i++)
+		buf_printf(out, "  %s\n", f->lines.at[i]);
+	if (f->why)
+		buf_printf(out, "  %s\n", f->why);
+	if (f->help)
+		buf_printf(out, "  try: %s\n", f->help);
+	if (p->o.log_path)
+		buf_printf(out, "  all that was printed: %s\n", p->o.log_path);
+}

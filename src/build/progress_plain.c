@@ -1,0 +1,97 @@
+#include "screen.h"
+
+/*
+ * One line a change and a line of output, for logs:
+ *
+ *     docker 20.10 (BuildKit), 8 cores, 31 GiB
+ *        0:00  base           ok 0:00  cached
+ *        0:00  torch          starts (recipe line 4, about 2:05)
+ *        0:01  torch          | Collecting torch==2.2.2
+ *        1:48  torch          ok 1:48
+ *        1:49  -              | exporting to image
+ *        3:31  took 3:31                                          log: out/x/build.log
+ *
+ * The bar stands before all that a child printed: no line of it can pass for one of ours.
+ */
+static void
+put(struct progress *p, double at_s, size_t step, const char *mark, const char *text)
+{
+	char at[TIME_BYTES];
+
+	p->to.n = 0;
+	buf_printf(&p->to, "%7s  %-*s  %s%s%s\n", progress_time(at, at_s), (int)p->id_width,
+		   step < p->nsteps ? p->steps[step].id : "-", mark, *mark && *text ? " " : "",
+		   text);
+	progress_write(&p->out, p->to.p, p->to.n);
+}
+
+static void
+plain_begin(struct progress *p)
+{
+	p->to.n = 0;
+	if (p->o.head)
+		buf_printf(&p->to, "%s\n", p->o.head);
+	progress_write(&p->out, p->to.p, p->to.n);
+}
+
+static void
+plain_change(struct progress *p, size_t step)
+{
+	const struct progress_step *s = &p->steps[step];
+	struct buf *b = progress_words(p);
+	char time[TIME_BYTES];
+
+	if (p->work[step].shown) {
+		if (s->state == STEP_FAILED || s->state == STEP_ENDED)
+			buf_printf(b, "%s after %s", s->state == STEP_FAILED ? "FAILED" : "stopped",
+				   progress_time(time, s->seconds));
+		else
+			buf_printf(b, "ok %s", progress_time(time, s->seconds));
+		if (s->state == STEP_FAILED && s->status >= 0)
+			buf_printf(b, ", exit %d", s->status);
+		else if (s->state == STEP_CACHED)
+			buf_puts(b, "  cached");
+		if (s->note)
+			buf_printf(b, "  %s", s->note);
+		if (s->peak_mib)
+			buf_printf(b, "  %.1f GiB", (double)s->peak_mib / 1024);
+		put(p, p->now_s, step, "", b->p);
+		return;
+	}
+	buf_puts(b, "starts");
+	if (s->recipe_line)
+		buf_printf(b, " (recipe line %u%s", s->recipe_line, s->estimate_s > 0 ? "" : ")");
+	if (s->estimate_s > 0)
+		buf_printf(b, "%sabout %s)", s->recipe_line ? ", " : " (",
+			   progress_time(time, s->estimate_s));
+	put(p, p->work[step].opened_s, step, "", b->p);
+}
+
+static void
+plain_line(struct progress *p, size_t step, double at_s, const char *text)
+{
+	put(p, at_s, step, "|", text);
+}
+
+static void
+plain_tick(struct progress *p)
+{
+	(void)p;
+}
+
+static void
+plain_end(struct progress *p)
+{
+	char took[TIME_BYTES], at[TIME_BYTES];
+
+	p->to.n = 0;
+	buf_printf(&p->to, "%7s  took %s", progress_time(at, p->now_s),
+		   progress_time(took, p->now_s));
+	if (p->o.log_path)
+		buf_printf(&p->to, "  log: %s", p->o.log_path);
+	buf_putc(&p->to, '\n');
+	progress_write(&p->out, p->to.p, p->to.n);
+}
+
+const struct printer progress_plain = { plain_begin, plain_change, plain_line, plain_tick,
+					plain_end };

@@ -1,0 +1,340 @@
+#include "screen.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/*
+ * The screen of a build: what is over scrolls up, what runs stands below, drawn anew at most ten
+ * times a second, and of it only the lines that changed:
+ *
+ *      ok  torch           1:48
+ *      ok  mamba-ssm       0:01  from the store (sm_80 sm_89, torch 2.2.2+cu121)
+ *      ..  causal-conv1d   3:12  of about 5:40   3/9 causal_conv1d_bwd.cu  2.9 GiB
+ *          check
+ *     3:31 elapsed, about 2:40 left                              log: out/x/build.log
+ *
+ * The cursor rests below the last line and is hidden only while a frame is written, so that
+ * however this process ends, the terminal is as it was.  Lines that stay in place are ASCII and
+ * narrower than the screen: one line is one row.
+ */
+enum { LIVE_MAX = 48, WAITING_SHOWN = 5, WIDE_MAX = 120, LEFT_AFTER_S = 2 };
+#define FRAME_S 0.1
+
+enum tint { TINT_NONE, TINT_OK, TINT_RUNS, TINT_BAD };
+
+struct live {
+	enum tint tint;
+	struct buf text;
+};
+
+struct tty {
+	struct live now[LIVE_MAX], was[LIVE_MAX];
+	size_t n, n_was;
+	size_t columns, rows, columns_was;
+	struct buf over;  /* lines that scroll up with the next frame */
+	struct buf frame; /* what is written */
+	double drawn_s;
+	bool drawn;
+};
+
+static const char *const tints[] = { "", "\033[32m", "\033[36m", "\033[1;31m" };
+enum { MARK_COLUMNS = 4 }; /* " ok ", " .. ": what is tinted */
+
+static void
+size_of_terminal(const struct progress *p, struct tty *t)
+{
+	struct winsize w = { 0 };
+
+	if (!p->o.columns && p->o.out)
+		ioctl(fileno(p->o.out), TIOCGWINSZ, &w);
+	t->columns = p->o.columns ? p->o.columns : w.ws_col ? w.ws_col : 80;
+	t->rows = p->o.rows ? p->o.rows : w.ws_row ? w.ws_row : 24;
+}
+
+/* --- the lines --- */
+
+static struct buf *
+live(struct tty *t, enum tint tint)
+{
+	struct live *l = &t->now[t->n++];
+
+	l->tint = tint;
+	l->text.n = 0;
+	buf_add(&l->text, "", 0);
+	return &l->text;
+}
+
+static size_t
+room(const struct tty *t)
+{
+	size_t most = t->rows > 3 ? t->rows - 2 : 1;
+
+	return most < LIVE_MAX ? most : LIVE_MAX;
+}
+
+static void
+running_line(struct progress *p, size_t i, struct buf *b)
+{
+	const struct progress_step *s = &p->steps[i];
+	const struct step_work *w = &p->work[i];
+	double spent = progress_spent(p, i), about = s->estimate_s * progress_pace(p);
+	char time[TIME_BYTES];
+
+	buf_printf(b, " ..  %-*s  %7s", (int)p->id_width, s->id, progress_time(time, spent));
+	if (s->state == STEP_STORE && s->note)
+		buf_printf(b, "  %s", s->note);
+	else if (about > spent && about >= 1)
+		buf_printf(b, "  of about %s", progress_time(time, about));
+	else if (s->estimate_s >= 1)
+		buf_printf(b, "  (was thought to take %s)", progress_time(time, s->estimate_s));
+	if (w->detail[0])
+		buf_puts(b, "  ");
+	if (w->files && s->last_file)
+		buf_printf(b, " %u/%u", w->files_done, w->files);
+	if (w->detail[0])
+		buf_printf(b, " %s", w->detail);
+	if (s->peak_mib)
+		buf_printf(b, "  %.1f GiB", (double)s->peak_mib / 1024);
+}
+
+static bool
+in_view(const struct progress *p, size_t i)
+{
+	return p->work[i].open ? p->work[i].announced || p->steps[i].state == STEP_RUNNING :
+				 p->steps[i].state == STEP_RUNNING;
+}
+
+static void
+steps_lines(struct progress *p, struct tty *t)
+{
+	size_t most = room(t) - 1, left = 0, waiting = 0;
+
+	for (size_t i = 0; i < p->nsteps; i++) {
+		if (!in_view(p, i))
+			continue;
+		if (t->n + 1 < most)
+			running_line(p, i, live(t, TINT_RUNS));
+		else
+			left++;
+	}
+	for (size_t i = 0; i < p->nsteps; i++) {
+		if (p->steps[i].state != STEP_WAITING)
+			continue;
+		if (t->n + 1 < most && waiting++ < WAITING_SHOWN)
+			buf_printf(live(t, TINT_NONE), "     %s", p->steps[i].id);
+		else
+			left++;
+	}
+	if (left && t->n < most)
+		buf_printf(live(t, TINT_NONE), "     and %zu more", left);
+}
+
+/* "about 2:40 left": no finer than anybody can know. */
+static double
+rounded(double s)
+{
+	double grain = s < 60 ? 5 : s < 600 ? 10 : 60;
+
+	return (double)(unsigned long)(s / grain + 1) * grain;
+}
+
+static void
+last_line(struct progress *p, struct tty *t)
+{
+	struct buf *b = live(t, TINT_NONE);
+	double left = progress_left(p);
+	char time[TIME_BYTES];
+	size_t wide = t->columns < WIDE_MAX ? t->columns - 1 : WIDE_MAX;
+
+	buf_printf(b, "%s elapsed", progress_time(time, p->now_s));
+	if (left >= 0 && p->now_s >= LEFT_AFTER_S)
+		buf_printf(b, ", about %s left", progress_time(time, rounded(left)));
+	if (p->o.log_path && b->n + strlen(p->o.log_path) + 8 <= wide)
+		buf_printf(b, "%*slog: %s", (int)(wide - b->n - strlen(p->o.log_path) - 5), "",
+			   p->o.log_path);
+}
+
+/* Nothing but ASCII, and no wider than the screen. */
+static void
+clip(const struct tty *t, struct buf *b)
+{
+	if (b->n > t->columns - 1)
+		b->p[b->n = t->columns - 1] = '\0';
+	for (size_t i = 0; i < b->n; i++)
+		if ((unsigned char)b->p[i] < 0x20 || (unsigned char)b->p[i] > 0x7e)
+			b->p[i] = '?';
+}
+
+static void
+compose(struct progress *p, struct tty *t)
+{
+	bool busy = false;
+
+	t->n = 0;
+	for (size_t i = 0; i < p->nsteps; i++)
+		busy |= p->work[i].open > 0;
+	steps_lines(p, t);
+	if (!busy && p->other[0] && t->n + 1 < room(t)) {
+		char time[TIME_BYTES];
+
+		buf_printf(live(t, TINT_RUNS), " ..  %-*s  %7s  %s", (int)p->id_width, "-",
+			   progress_time(time, p->now_s - p->other_s), p->other);
+	}
+	last_line(p, t);
+	for (size_t i = 0; i < t->n; i++)
+		clip(t, &t->now[i].text);
+}
+
+/* --- the frame --- */
+
+static void
+put_line(const struct progress *p, struct buf *out, enum tint tint, const char *s, size_t n)
+{
+	size_t mark = p->o.colour && tint && n > MARK_COLUMNS ? MARK_COLUMNS : 0;
+
+	if (mark)
+		buf_printf(out, "%s%.*s\033[m", tints[tint], (int)mark, s);
+	buf_add(out, s + mark, n - mark);
+	buf_puts(out, "\033[K\r\n");
+}
+
+/* Rows that the old frame takes now: a terminal that became narrower has wrapped its lines. */
+static size_t
+rows_of(const struct tty *t)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < t->n_was; i++)
+		rows += t->was[i].text.n > t->columns ?
+				(t->was[i].text.n + t->columns - 1) / t->columns :
+				1;
+	return rows;
+}
+
+static bool
+same(const struct live *a, const struct live *b)
+{
+	return a->tint == b->tint && a->text.n == b->text.n &&
+	       !memcmp(a->text.p, b->text.p, a->text.n);
+}
+
+static void
+draw(struct progress *p, struct tty *t)
+{
+	bool moved = t->over.n || t->columns != t->columns_was, changed = moved || t->n != t->n_was;
+	size_t up = rows_of(t);
+
+	for (size_t i = 0; i < t->n && !changed; i++)
+		changed = !same(&t->now[i], &t->was[i]);
+	if (!changed)
+		return;
+	t->frame.n = 0;
+	buf_puts(&t->frame, "\033[?25l");
+	if (up)
+		buf_printf(&t->frame, "\r\033[%zuA", up);
+	buf_add(&t->frame, buf_text(&t->over), t->over.n);
+	for (size_t i = 0; i < t->n; i++) {
+		struct live *l = &t->now[i];
+
+		if (!moved && i < t->n_was && same(l, &t->was[i]))
+			buf_puts(&t->frame, "\r\n");
+		else
+			put_line(p, &t->frame, l->tint, l->text.p, l->text.n);
+	}
+	if (moved || t->n < t->n_was)
+		buf_puts(&t->frame, "\033[J");
+	buf_puts(&t->frame, "\033[?25h");
+	progress_write(&p->out, t->frame.p, t->frame.n);
+	for (size_t i = 0; i < t->n; i++) {
+		struct live old = t->was[i];
+
+		t->was[i] = t->now[i];
+		t->now[i] = old;
+	}
+	t->n_was = t->n;
+	t->columns_was = t->columns;
+	t->over.n = 0;
+}
+
+/* --- the printer --- */
+
+static void
+tty_begin(struct progress *p)
+{
+	struct tty *t = p->tty = arena_new_of(p->a, struct tty);
+
+	t->over = t->frame = BUF(p->a);
+	for (size_t i = 0; i < LIVE_MAX; i++)
+		t->now[i].text = t->was[i].text = BUF(p->a);
+	size_of_terminal(p, t);
+	t->columns_was = t->columns;
+	if (p->o.head)
+		put_line(p, &t->over, TINT_NONE, p->o.head, strlen(p->o.head));
+}
+
+static void
+tty_change(struct progress *p, size_t step)
+{
+	const struct progress_step *s = &p->steps[step];
+	bool bad = s->state == STEP_FAILED, stopped = s->state == STEP_ENDED;
+	struct buf *b = progress_words(p);
+	char time[TIME_BYTES];
+
+	if (!p->work[step].shown)
+		return;
+	buf_printf(b, " %s  %-*s  %7s",
+		   bad     ? "!!" :
+		   stopped ? "--" :
+			     "ok",
+		   (int)p->id_width, s->id, progress_time(time, s->seconds));
+	if (s->note || bad || stopped || s->state == STEP_CACHED)
+		buf_puts(b, "  ");
+	progress_outcome(p, step, b);
+	if (s->peak_mib)
+		buf_printf(b, "  %.1f GiB", (double)s->peak_mib / 1024);
+	put_line(p, &p->tty->over, bad ? TINT_BAD : stopped ? TINT_NONE : TINT_OK, b->p, b->n);
+}
+
+static void
+tty_line(struct progress *p, size_t step, double at_s, const char *text)
+{
+	(void)p;
+	(void)step;
+	(void)at_s;
+	(void)text;
+}
+
+static void
+tty_tick(struct progress *p)
+{
+	struct tty *t = p->tty;
+
+	if (t->drawn && p->now_s - t->drawn_s < FRAME_S)
+		return;
+	t->drawn = true;
+	t->drawn_s = p->now_s;
+	size_of_terminal(p, t);
+	if (t->columns < 20)
+		t->columns = 20;
+	compose(p, t);
+	draw(p, t);
+}
+
+static void
+tty_end(struct progress *p)
+{
+	struct tty *t = p->tty;
+
+	size_of_terminal(p, t);
+	t->n = 0;
+	for (size_t i = 0; i < p->nsteps; i++)
+		if (p->steps[i].state == STEP_WAITING && p->failed < p->nsteps)
+			buf_printf(live(t, TINT_NONE), " --  %-*s  %7s  not begun",
+				   (int)p->id_width, p->steps[i].id, "");
+	last_line(p, t);
+	for (size_t i = 0; i < t->n; i++)
+		clip(t, &t->now[i].text);
+	draw(p, t);
+}
+
+const struct printer progress_tty = { tty_begin, tty_change, tty_line, tty_tick, tty_end };

@@ -1,0 +1,173 @@
+#include <jansson.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "progress.h"
+
+enum { RECORD_SCHEMA = 1, RECORD_BYTES_MAX = 1024 * 1024, RECORD_STEPS_MAX = 10000 };
+
+/* --- writing --- */
+
+static double
+millis(double seconds)
+{
+	return seconds < 1e9 ? (double)(long long)(seconds * 1000 + 0.5) / 1000 : seconds;
+}
+
+static void
+size_or_nil(struct json *j, const char *key, size_t n)
+{
+	if (n)
+		json_int(j, key, (long long)n);
+	else
+		json_nil(j, key);
+}
+
+static void
+step_json(struct json *j, const struct build_record_step *s)
+{
+	json_row(j, NULL);
+	json_text(j, "id", s->id);
+	json_bool(j, "cached", s->cached);
+	json_text(j, "from", s->from);
+	json_number(j, "seconds", millis(s->seconds));
+	json_int(j, "recipe_line", s->recipe_line);
+	size_or_nil(j, "size_bytes", s->size_bytes);
+	size_or_nil(j, "peak_mib", s->peak_mib);
+	json_text(j, "key", s->key);
+	json_end(j);
+}
+
+bool
+build_record_write(struct diags *ds, const char *path, const struct build_record *r)
+{
+	struct buf b = BUF(ds->arena);
+	struct json j = json_to(&b);
+
+	json_map(&j, NULL);
+	json_int(&j, "schema", RECORD_SCHEMA);
+	json_text(&j, "stack", r->stack);
+	json_text(&j, "image", r->image);
+	json_text(&j, "image_id", r->image_id);
+	json_text(&j, "digest", r->digest);
+	json_text(&j, "engine", r->engine);
+	json_text(&j, "engine_version", r->engine_version);
+	json_text(&j, "platform", r->platform);
+	json_text(&j, "recipe_digest", r->recipe_digest);
+	json_text(&j, "dockerfile_digest", r->dockerfile_digest);
+	json_text(&j, "base_digest", r->base_digest);
+	json_text(&j, "started", r->started);
+	json_number(&j, "seconds", millis(r->seconds));
+	json_number(&j, "cpu_s", millis(r->cpu_s));
+	size_or_nil(&j, "size_bytes", r->size_bytes);
+	json_int(&j, "cpus", r->cpus);
+	json_int(&j, "mem_mib", (long long)r->mem_mib);
+	json_list(&j, "steps");
+	for (size_t i = 0; i < r->steps.n; i++)
+		step_json(&j, &r->steps.at[i]);
+	json_end(&j);
+	json_names(&j, "wheels", &r->wheels);
+	json_end(&j);
+	buf_putc(&b, '\n');
+	return fs_write(ds, path, b.p, b.n, 0644, true, NULL);
+}
+
+/* --- reading --- */
+
+static const char *
+text(struct arena *a, const json_t *map, const char *key)
+{
+	const char *s = json_string_value(json_object_get(map, key));
+
+	return s ? arena_strdup(a, s) : NULL;
+}
+
+static double
+number(const json_t *map, const char *key)
+{
+	double n = json_number_value(json_object_get(map, key));
+
+	return n > 0 && n < 1e15 ? n : 0;
+}
+
+static bool
+read_steps(struct arena *a, const json_t *list, struct build_record *out)
+{
+	size_t n = json_array_size(list);
+
+	if (!json_is_array(list) || n > RECORD_STEPS_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *of = json_array_get(list, i);
+		struct build_record_step s = {
+			.id = text(a, of, "id"),
+			.cached = json_is_true(json_object_get(of, "cached")),
+			.from = text(a, of, "from"),
+			.seconds = number(of, "seconds"),
+			.size_bytes = (size_t)number(of, "size_bytes"),
+			.peak_mib = (size_t)number(of, "peak_mib"),
+			.recipe_line = (unsigned)(number(of, "recipe_line") < 1e9 ?
+							  number(of, "recipe_line") :
+							  0),
+			.key = text(a, of, "key"),
+		};
+
+		if (!s.id)
+			return false;
+		list_push(a, &out->steps, s);
+	}
+	return true;
+}
+
+static bool
+read_record(struct arena *a, const json_t *root, struct build_record *out)
+{
+	const json_t *wheels = json_object_get(root, "wheels");
+
+	if (json_integer_value(json_object_get(root, "schema")) != RECORD_SCHEMA)
+		return false;
+	*out = (struct build_record){
+		.stack = text(a, root, "stack"),
+		.image = text(a, root, "image"),
+		.image_id = text(a, root, "image_id"),
+		.digest = text(a, root, "digest"),
+		.engine = text(a, root, "engine"),
+		.engine_version = text(a, root, "engine_version"),
+		.platform = text(a, root, "platform"),
+		.recipe_digest = text(a, root, "recipe_digest"),
+		.dockerfile_digest = text(a, root, "dockerfile_digest"),
+		.base_digest = text(a, root, "base_digest"),
+		.started = text(a, root, "started"),
+		.seconds = number(root, "seconds"),
+		.cpu_s = number(root, "cpu_s"),
+		.size_bytes = (size_t)number(root, "size_bytes"),
+		.cpus = (unsigned)(number(root, "cpus") < 1e6 ? number(root, "cpus") : 0),
+		.mem_mib = (size_t)number(root, "mem_mib"),
+	};
+	for (size_t i = 0; i < json_array_size(wheels) && i < RECORD_STEPS_MAX; i++) {
+		const char *s = json_string_value(json_array_get(wheels, i));
+
+		if (s)
+			list_push(a, &out->wheels, arena_strdup(a, s));
+	}
+	return read_steps(a, json_object_get(root, "steps"), out);
+}
+
+bool
+build_record_read(struct arena *a, const char *path, struct build_record *out)
+{
+	const struct source *src;
+	struct diags ignored;
+	json_t *root;
+	bool good;
+
+	diags_init(&ignored, a);
+	if (!fs_exists(path) ||
+	    !(src = fs_read(a, &ignored, path, RECORD_BYTES_MAX, (struct span){ 0 })))
+		return false;
+	root = json_loadb(src->text, src->size, JSON_REJECT_DUPLICATES, NULL);
+	good = json_is_object(root) && read_record(a, root, out);
+	json_decref(root);
+	return good;
+}

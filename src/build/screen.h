@@ -1,0 +1,114 @@
+#ifndef SCREEN_H
+#define SCREEN_H
+
+#include "base/str.h"
+#include "progress.h"
+
+/* For the files of the progress: its state, and what a printer is. */
+
+enum {
+	TAIL_ROOT = 6,   /* lines that name a cause: the first ones, and the last two */
+	TAIL_ERROR = 4,  /* lines that speak of an error: the last ones */
+	TAIL_RECENT = 8, /* the last lines of all */
+	TAIL_BYTES = 240,
+	TAIL_LINES = 8, /* that are told */
+	DETAIL_BYTES = 64,
+	TIME_BYTES = 24
+};
+
+struct tail_line {
+	unsigned no; /* of the step's lines, from 1 */
+	char text[TAIL_BYTES];
+};
+
+/* The last lines of a step that matter, kept as they come. */
+struct tail {
+	unsigned lines, root, error;
+	struct tail_line roots[TAIL_ROOT], errors[TAIL_ERROR], recent[TAIL_RECENT];
+};
+
+/* A step, beside what progress.h says of it. */
+struct step_work {
+	unsigned open;              /* instructions that run */
+	double opened_s;            /* since when */
+	bool announced;             /* the printer knows that it runs */
+	bool built, hit;            /* an instruction was carried out; was found in the cache */
+	bool shown;                 /* its end was shown */
+	unsigned files_done, files; /* ninja's count; 0: none */
+	char detail[DETAIL_BYTES];  /* what it does now */
+	struct tail *tail;          /* NULL: it printed nothing */
+};
+
+struct printer {
+	void (*begin)(struct progress *p);
+	/* A step began, or ended: its state says how. */
+	void (*change)(struct progress *p, size_t step);
+	/* A line of its output; of no step: step is p->nsteps. */
+	void (*line)(struct progress *p, size_t step, double at_s, const char *text);
+	void (*tick)(struct progress *p);
+	void (*end)(struct progress *p);
+};
+extern const struct printer progress_tty, progress_plain, progress_json, progress_quiet;
+
+struct stream { /* out or log: until the first failure */
+	FILE *f;
+	int error; /* errno */
+	const char *name;
+};
+
+struct progress {
+	struct arena *a;
+	struct progress_options o;
+	struct progress_step *steps;
+	struct step_work *work;
+	size_t nsteps, id_width;
+	const struct printer *printer;
+	double now_s;
+	bool began, ended;
+	size_t failed; /* the first; nsteps: none */
+	struct stream out, log;
+	struct buf text;          /* the masked text of the event at hand */
+	struct buf to;            /* what is about to be written */
+	struct buf say;           /* words on the way to it */
+	char other[DETAIL_BYTES]; /* of no step: what the engine does */
+	double other_s;           /* since when */
+	struct mask *mask;
+	struct tty *tty;
+};
+
+/* Writes and flushes; the first failure is kept, and nothing is written after it. */
+void progress_write(struct stream *to, const char *text, size_t n);
+
+/* "5:40", "1:02:10" */
+const char *progress_time(char to[TIME_BYTES], double seconds);
+/* How long the step has taken so far. */
+double progress_spent(const struct progress *p, size_t step);
+/* "exit 137", "failed", "from the store (...)", "cached": what is behind a step's time. */
+void progress_outcome(const struct progress *p, size_t step, struct buf *out);
+
+/* p->say, empty. */
+struct buf *progress_words(struct progress *p);
+
+/* --- progress_left.c --- */
+
+/* Seconds that are left, about; negative: nothing can be said. */
+double progress_left(const struct progress *p);
+/* What an estimate is worth here, from the steps that were built: a factor from 1/4 to 4. */
+double progress_pace(const struct progress *p);
+
+/* --- progress_tail.c --- */
+
+void tail_add(struct arena *a, struct step_work *w, const char *text);
+struct names tail_lines(struct arena *a, const struct tail *t);
+/* What a line says of what is being done: a file that is compiled, a download. */
+void tail_detail(struct step_work *w, struct progress_step *s, const char *text);
+
+/* --- progress_mask.c --- */
+
+struct mask *mask_new(struct arena *a, const struct names *secrets);
+/* The text without secrets, valid until the next call. */
+const char *mask_text(struct mask *m, const char *text);
+/* Frees what is not in the arena; the mask can still be used. */
+void mask_close(struct mask *m);
+
+#endif
