@@ -143,6 +143,8 @@ output_parser_new(struct arena *a, enum output_dialect dialect, struct instructi
 				     .last = last,
 				     .on = on,
 				     .ctx = ctx,
+				     .current = NO_VERTEX,
+				     .failed = NO_VERTEX,
 				     .line = BUF(a),
 				     .clean = BUF(a),
 				     .failed_text = BUF(a),

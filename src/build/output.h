@@ -11,7 +11,7 @@
  * For the parsers, one file a dialect.  Each takes a line that is inert already and tells
  * events; what it remembers lies in the parser, bounded.
  */
-enum { VERTICES_MAX = 4096, STATUS_UNKNOWN = -1 };
+enum { VERTICES_MAX = 4096, NO_VERTEX = VERTICES_MAX, STATUS_UNKNOWN = -1 };
 
 /* What BuildKit calls #N. */
 struct vertex {
@@ -43,8 +43,8 @@ struct output_parser {
 	/* BuildKit */
 	struct vertex *vertices; /* VERTICES_MAX */
 	size_t nvertices;        /* the highest number seen, plus one */
-	unsigned current;        /* of the lines that have no number; 0: none */
-	unsigned failed;         /* failed, and its exit status was not told yet; 0: none */
+	unsigned current;        /* of the lines that have no number; NO_VERTEX */
+	unsigned failed;         /* failed, and its exit status was not told yet; NO_VERTEX */
 	struct buf failed_text;
 
 	/* buildah: one open instruction a stage, most of them waiting for another stage */

@@ -48,7 +48,7 @@ instruction_at(const struct output_parser *p, size_t stage, unsigned no)
 	return NULL;
 }
 
-/* The latest that is open and does not wait, or NULL. */
+/* What runs: the latest that is open and does not wait; if all do, the latest; or NULL. */
 static struct stage *
 running(const struct output_parser *p)
 {
@@ -56,8 +56,11 @@ running(const struct output_parser *p)
 
 	for (size_t i = 0; i < p->nstages; i++) {
 		struct stage *s = &p->stages[i];
+		bool waits = s->waits_for != SIZE_MAX;
 
-		if (s->open && s->started && (!best || s->opened > best->opened))
+		if (s->open &&
+		    (!best || (best->waits_for != SIZE_MAX) > waits ||
+		     ((best->waits_for != SIZE_MAX) == waits && s->opened > best->opened)))
 			best = s;
 	}
 	return best;
@@ -66,32 +69,37 @@ running(const struct output_parser *p)
 static void
 tell_start(struct output_parser *p, struct stage *s)
 {
+	if (s->started)
+		return;
 	s->started = true;
 	if (s->now)
 		output_tell(p, EVENT_START, s->now, -1, 0, buf_text(&s->text));
 }
 
-/* What waited for a stage that is complete, runs. */
+/*
+ * A stage is complete: what waited for it may run.  It does, unless a stage that was not begun
+ * yet goes before it; then its first line tells.
+ */
 static void
 wake(struct output_parser *p)
 {
+	bool all_begun = true;
+
 	for (size_t i = 0; i < p->nstages; i++) {
 		struct stage *s = &p->stages[i];
 
-		if (!s->open || s->started)
-			continue;
-		s->waits_for = waits_for(p, i, buf_text(&s->text));
-		if (s->waits_for == SIZE_MAX)
-			tell_start(p, s);
+		all_begun &= s->opened > 0;
+		if (s->open && s->waits_for != SIZE_MAX)
+			s->waits_for = waits_for(p, i, buf_text(&s->text));
 	}
+	if (all_begun && running(p) && running(p)->waits_for == SIZE_MAX)
+		tell_start(p, running(p));
 }
 
 static void
 finish(struct output_parser *p, struct stage *s)
 {
-	/* It was announced to wait, and the next one of its stage is here already. */
-	if (!s->started && !s->cached)
-		tell_start(p, s);
+	tell_start(p, s);
 	s->open = false;
 	s->complete = s->at_last;
 	if (s->now)
@@ -219,6 +227,8 @@ output_buildah(struct output_parser *p, enum proc_stream from, const char *line)
 		return;
 	if (end)
 		*end = '\0';
+	if (s && (*line || end))
+		tell_start(p, s);
 	if (*line || !end) {
 		if (s && s->now && s->now->step)
 			output_tell(p, EVENT_LINE, s->now, -1, 0, line);

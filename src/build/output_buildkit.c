@@ -83,7 +83,7 @@ tell_failed(struct output_parser *p, int status)
 {
 	struct vertex *v = &p->vertices[p->failed];
 
-	p->failed = 0;
+	p->failed = NO_VERTEX;
 	output_tell(p, v->of && v->of->step ? EVENT_FAILED : EVENT_OTHER, v->of, -1, status,
 		    buf_text(&p->failed_text));
 }
@@ -121,7 +121,7 @@ ending(struct output_parser *p, unsigned n, const char *s)
 	}
 	v->open = false;
 	if (p->current == n)
-		p->current = 0;
+		p->current = NO_VERTEX;
 	return true;
 }
 
@@ -170,7 +170,7 @@ numbered(struct output_parser *p, unsigned n, char *s)
 {
 	struct vertex *v = &p->vertices[n];
 
-	if (p->failed && p->failed != n)
+	if (p->failed != NO_VERTEX && p->failed != n)
 		tell_failed(p, STATUS_UNKNOWN);
 	if (!v->known) {
 		v->known = true;
@@ -183,7 +183,8 @@ numbered(struct output_parser *p, unsigned n, char *s)
 			output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, s);
 		return;
 	}
-	if (is_digest(s) || ending(p, n, s))
+	/* `#9 ...`: its lines are held back from here on. */
+	if (is_digest(s) || !strcmp(s, "...") || ending(p, n, s))
 		return;
 	p->current = n;
 	/* The heading again: it was away, and the screen comes back to it. */
@@ -207,17 +208,18 @@ output_buildkit(struct output_parser *p, const char *line)
 	unsigned n;
 
 	if (!*line) {
-		p->current = 0;
-	} else if (*line == '#' && output_number(&at, VERTICES_MAX - 1, &n) && n && *at == ' ') {
+		p->current = NO_VERTEX;
+	} else if (*line == '#' && output_number(&at, VERTICES_MAX - 1, &n) && *at == ' ') {
 		if (n >= p->nvertices)
 			p->nvertices = n + 1;
 		numbered(p, n, p->line.p + (at + 1 - line));
-	} else if (p->current && p->vertices[p->current].of && p->vertices[p->current].open) {
+	} else if (p->current != NO_VERTEX && p->vertices[p->current].of &&
+		   p->vertices[p->current].open) {
 		output_tell(p, EVENT_LINE, p->vertices[p->current].of, -1, 0, line);
 	} else {
 		int status = output_status(line, "exit code: ");
 
-		if (p->failed && status != STATUS_UNKNOWN)
+		if (p->failed != NO_VERTEX && status != STATUS_UNKNOWN)
 			tell_failed(p, status);
 		if (strspn(line, "-") < strlen(line))
 			output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, line);
@@ -227,9 +229,9 @@ output_buildkit(struct output_parser *p, const char *line)
 void
 output_buildkit_end(struct output_parser *p, int status)
 {
-	if (p->failed)
+	if (p->failed != NO_VERTEX)
 		tell_failed(p, STATUS_UNKNOWN);
-	for (size_t n = 1; n < p->nvertices; n++) {
+	for (size_t n = 0; n < p->nvertices; n++) {
 		struct vertex *v = &p->vertices[n];
 
 		if (v->open && v->of)

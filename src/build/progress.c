@@ -256,7 +256,9 @@ other(struct progress *p, const char *text)
 	size_t n = 0;
 
 	log_line(p, p->nsteps, p->now_s, '|', text);
-	if (!*text)
+	/* How the engine reads its own input is no news, nor is what it repeats of a failure. */
+	if (!*text || p->failed < p->nsteps || starts_with(text, "[internal]") ||
+	    starts_with(text, "transferring "))
 		return;
 	for (; text[n] && n < DETAIL_BYTES - 1; n++)
 		p->other[n] = (unsigned char)text[n] < 0x20 ? '?' : text[n];
@@ -284,6 +286,8 @@ line(struct progress *p, size_t i, double seconds, const char *text)
 	}
 	announce(p, i);
 	log_line(p, i, at, '|', text);
+	if (!*text)
+		return;
 	tail_add(p->a, w, text);
 	tail_detail(w, &p->steps[i], text);
 	p->printer->line(p, i, at, text);

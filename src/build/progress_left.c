@@ -12,7 +12,9 @@ progress_pace(const struct progress *p)
 	double took = PACE_PRIOR_S, said = PACE_PRIOR_S, pace;
 
 	for (size_t i = 0; i < p->nsteps; i++)
-		if (p->steps[i].state == STEP_DONE && p->steps[i].estimate_s > 0) {
+		/* What took next to nothing was there already, and tells nothing. */
+		if (p->steps[i].state == STEP_DONE && p->steps[i].estimate_s > 0 &&
+		    p->steps[i].seconds > p->steps[i].estimate_s / 10) {
 			took += p->steps[i].seconds;
 			said += p->steps[i].estimate_s;
 		}

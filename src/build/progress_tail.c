@@ -45,6 +45,7 @@ static const char *const hollow_words[] = {
 	"Can not execute `setup.py`",
 	"except ImportError as error",
 	"except subprocess",
+	"subprocess exited with status",
 };
 
 static bool

@@ -147,7 +147,7 @@ last_line(struct progress *p, struct tty *t)
 	size_t wide = t->columns < WIDE_MAX ? t->columns - 1 : WIDE_MAX;
 
 	buf_printf(b, "%s elapsed", progress_time(time, p->now_s));
-	if (left >= 0 && p->now_s >= LEFT_AFTER_S)
+	if (left >= 0 && p->now_s >= LEFT_AFTER_S && !p->ended)
 		buf_printf(b, ", about %s left", progress_time(time, rounded(left)));
 	if (p->o.log_path && b->n + strlen(p->o.log_path) + 8 <= wide)
 		buf_printf(b, "%*slog: %s", (int)(wide - b->n - strlen(p->o.log_path) - 5), "",

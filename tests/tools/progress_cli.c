@@ -13,6 +13,7 @@
  * --speed X waits between lines as the record did, X times as fast; --columns 0: the terminal's.
  * The exit status is 0 if the engine's was, 1 if not, 2 if something could not be written.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -234,6 +235,7 @@ main(int argc, char **argv)
 	bool events;
 	int status;
 
+	signal(SIGPIPE, SIG_IGN);
 	if (argc < 4)
 		die("MODE PLAN LOG");
 	events = !strcmp(argv[1], "events");
