@@ -65,7 +65,7 @@ struct stack_extension {
 	struct settings
 		env; /* its compile step: force-build TRUE, arch variables, the recipe's own */
 	const char *arch_flags; /* "honoured", "ignored" or "not known": TORCH_CUDA_ARCH_LIST */
-	const char *nvcc_env; /* names nvcc-arch to its build, "PYTORCH_NVCC"; NULL: not used */
+	const char *nvcc_env;   /* names nvcc-arch to its build, "PYTORCH_NVCC"; NULL: not used */
 	struct names imports;
 	struct names after;       /* names of extensions of this stack that it needs first */
 	unsigned mem_mib_per_job; /* 0: not known */
