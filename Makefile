@@ -198,11 +198,15 @@ docs: all
 
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 fuzz_c := $(lib_c) $(BUILD)/gen/knowledge.c $(BUILD)/gen/templates.c
+fuzz_inspect := $(addprefix $(BUILD)/fuzz/,elf fatbin wheel)
 
+# What they read is no part of the pure library.
+$(fuzz_inspect): fuzz_world := $(wildcard src/inspect/*.c) -larchive -lelf
+$(fuzz_inspect): $(wildcard src/inspect/*.[ch])
 $(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_c)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(std) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o $@ $< $(fuzz_c) -lyaml -lcrypto
+		-o $@ $< $(fuzz_c) $(fuzz_world) -lyaml -lcrypto
 
 # INJECT_N= for fewer hostile recipes than a million, RANDOM_N= for fewer random ones.
 fuzz: deps-fuzz

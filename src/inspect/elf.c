@@ -10,8 +10,7 @@
  */
 struct dynamic {
 	struct image *m;
-	const Elf64_Phdr *segments;
-	size_t n_segments;
+	struct arena *scratch;
 	const Elf64_Dyn *entries;
 	size_t n_entries;
 	const char *strings; /* a copy, ends with a NUL of ours */
@@ -46,8 +45,8 @@ entry(const struct dynamic *d, int64_t tag, uint64_t *value)
 static const unsigned char *
 at_address(const struct dynamic *d, uint64_t address, size_t *n)
 {
-	for (size_t i = 0; i < d->n_segments; i++) {
-		const Elf64_Phdr *p = &d->segments[i];
+	for (size_t i = 0; i < d->m->n_segments; i++) {
+		const Elf64_Phdr *p = &d->m->segments[i];
 
 		if (p->p_type != PT_LOAD || address < p->p_vaddr ||
 		    address - p->p_vaddr >= p->p_filesz)
@@ -58,18 +57,16 @@ at_address(const struct dynamic *d, uint64_t address, size_t *n)
 	return NULL;
 }
 
-/* `count` things of a type at an address, aligned as C wants them; NULL: not in the file. */
+/* `count` things of a size at an address, aligned as C wants them; NULL: not in the file. */
 static const void *
-table(const struct dynamic *d, uint64_t address, uint64_t count, Elf_Type type, size_t size)
+table(const struct dynamic *d, uint64_t address, uint64_t count, size_t size)
 {
 	size_t n = 0;
 	const unsigned char *p = at_address(d, address, &n);
-	Elf_Data *data;
 
-	if (!p || !count || !fits(0, count, size, n))
+	if (!p || !fits(0, count, size, n))
 		return NULL;
-	data = elf_getdata_rawchunk(d->m->elf, p - d->m->bytes, count * size, type);
-	return data && data->d_size == count * size ? data->d_buf : NULL;
+	return memcpy(arena_alloc(d->scratch, count * size, 8), p, count * size);
 }
 
 static const char *
@@ -253,14 +250,13 @@ count_by_gnu_hash(const struct dynamic *d, uint64_t address, size_t *count)
 }
 
 static bool
-count_symbols(const struct dynamic *d, size_t *count)
+count_by_hash(const struct dynamic *d, size_t *count)
 {
 	uint64_t address;
 	uint32_t head[2];
 	const unsigned char *p;
 	size_t n = 0;
 
-	*count = 0;
 	if (entry(d, DT_GNU_HASH, &address))
 		return count_by_gnu_hash(d, address, count);
 	if (!entry(d, DT_HASH, &address))
@@ -269,6 +265,26 @@ count_symbols(const struct dynamic *d, size_t *count)
 		return broken(d, "its hash table does not lie in the file");
 	memcpy(head, p, sizeof(head));
 	*count = head[1];
+	return true;
+}
+
+/* Hash tables hold what is defined: where that is nothing, only a section header has the count. */
+static bool
+count_symbols(const struct dynamic *d, uint64_t symbols, size_t *count)
+{
+	*count = 0;
+	if (!count_by_hash(d, count))
+		return false;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(d->m->elf, scn));) {
+		const void *found = elf64_getshdr(scn);
+		Elf64_Shdr h = { 0 };
+
+		if (found)
+			memcpy(&h, found, sizeof(h));
+		if (h.sh_type == SHT_DYNSYM && h.sh_addr == symbols &&
+		    h.sh_size / sizeof(Elf64_Sym) > *count)
+			*count = h.sh_size / sizeof(Elf64_Sym);
+	}
 	return true;
 }
 
@@ -304,15 +320,15 @@ read_symbols(const struct dynamic *d, struct elf *e)
 
 	if (!entry(d, DT_SYMTAB, &address))
 		return true;
-	if (!count_symbols(d, &count))
+	if (!count_symbols(d, address, &count))
 		return false;
 	if (!count)
 		return true;
-	symbols = table(d, address, count, ELF_T_SYM, sizeof(*symbols));
+	symbols = table(d, address, count, sizeof(*symbols));
 	if (!symbols)
 		return broken(d, "its symbol table leaves the file");
 	if (entry(d, DT_VERSYM, &versym) &&
-	    !(versions = table(d, versym, count, ELF_T_HALF, sizeof(*versions))))
+	    !(versions = table(d, versym, count, sizeof(*versions))))
 		return broken(d, "its table of symbol versions leaves the file");
 	for (size_t i = 1; i < count; i++)
 		if (!keep_symbol(d, &symbols[i],
@@ -328,7 +344,7 @@ read_dynamic(struct dynamic *d, struct elf *e)
 	struct names sonames = { 0 }, paths = { 0 };
 	bool good;
 
-	d->versions = arena_array_of(a, const char *, VERSIONS);
+	d->versions = arena_array_of(d->scratch, const char *, VERSIONS);
 	good = read_strings(d) && read_names(d, DT_NEEDED, &e->needed) &&
 	       read_names(d, DT_SONAME, &sonames) && read_names(d, DT_RUNPATH, &paths) &&
 	       /* The loader looks at DT_RPATH only where there is no DT_RUNPATH. */
@@ -348,23 +364,19 @@ find_dynamic(struct dynamic *d)
 {
 	struct image *m = d->m;
 
-	if (elf_getphdrnum(m->elf, &d->n_segments) || !d->n_segments)
-		return true;
-	if (!(d->segments = elf64_getphdr(m->elf)))
-		return broken(d, "its program headers cannot be read");
-	for (size_t i = 0; i < d->n_segments; i++) {
-		const Elf64_Phdr *p = &d->segments[i];
-		Elf_Data *data;
+	for (size_t i = 0; i < m->n_segments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+		size_t n = p->p_filesz / sizeof(*d->entries);
+		Elf64_Dyn *copy;
 
 		if (p->p_type != PT_DYNAMIC)
 			continue;
-		if (!fits(p->p_offset, p->p_filesz, 1, m->n) ||
-		    !(data = elf_getdata_rawchunk(m->elf, (int64_t)p->p_offset, p->p_filesz,
-						  ELF_T_DYN)))
+		if (!fits(p->p_offset, p->p_filesz, 1, m->n))
 			return broken(d, "its dynamic section leaves the file");
-		d->entries = data->d_buf;
-		for (size_t k = 0; k < data->d_size / sizeof(*d->entries); k++, d->n_entries++)
-			if (d->entries[k].d_tag == DT_NULL)
+		copy = arena_array_of(d->scratch, Elf64_Dyn, n);
+		memcpy(copy, m->bytes + p->p_offset, n * sizeof(*copy));
+		for (d->entries = copy; d->n_entries < n; d->n_entries++)
+			if (copy[d->n_entries].d_tag == DT_NULL)
 				break;
 		return true;
 	}
@@ -384,14 +396,15 @@ elf_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
 {
 	struct elf *e = arena_new_of(a, struct elf);
 	struct image m = { .a = a, .ds = ds, .name = name, .bytes = bytes, .n = n };
-	struct dynamic d = { .m = &m };
+	CLEANUP_ARENA struct arena *scratch = arena_new();
+	struct dynamic d = { .m = &m, .scratch = scratch };
 	CLEANUP_ELF Elf *handle = NULL;
 	bool good = image_open(&m);
 
 	handle = m.elf;
 	if (!good || !find_dynamic(&d))
 		return NULL;
-	e->machine = machine_name(a, m.header->e_machine);
+	e->machine = machine_name(a, m.header.e_machine);
 	if (d.n_entries && !read_dynamic(&d, e))
 		return NULL;
 	return e;

@@ -132,10 +132,14 @@ read_all(struct image *m, struct gpu_codes *out)
 	if (elf_getshdrstrndx(m->elf, &names))
 		return inspect_refuse(m->ds, E_ELF, m->name, "its section headers cannot be read");
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(m->elf, scn));) {
-		const Elf64_Shdr *h = elf64_getshdr(scn);
+		const void *found = elf64_getshdr(scn);
 		struct section s = { .m = m, .out = out };
+		Elf64_Shdr header, *h = &header;
 
-		if (!h || !(s.name = elf_strptr(m->elf, names, h->sh_name)))
+		/* It may stand at any address. */
+		if (found)
+			memcpy(h, found, sizeof(*h));
+		if (!found || !(s.name = elf_strptr(m->elf, names, h->sh_name)))
 			return inspect_refuse(m->ds, E_ELF, m->name, "a section has no name");
 		s.relocatable = !strcmp(s.name, "__nv_relfatbin");
 		if ((!s.relocatable && strcmp(s.name, ".nv_fatbin") != 0) ||
@@ -163,7 +167,7 @@ gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *
 	handle = m.elf;
 	*out = (struct gpu_codes){ 0 };
 	/* Without section headers there is nothing to find GPU code by. */
-	if (good && m.header->e_shoff)
+	if (good && m.header.e_shoff)
 		good = read_all(&m, out);
 	if (!good)
 		*out = (struct gpu_codes){ 0 };

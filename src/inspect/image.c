@@ -20,24 +20,23 @@ inspect_refuse(struct diags *ds, enum code code, const char *name, const char *f
 static bool
 is_whole(struct image *m)
 {
-	const Elf64_Ehdr *h = m->header;
-	size_t phnum, shnum;
+	const Elf64_Ehdr *h = &m->header;
+	size_t shnum;
 
-	if (elf_getphdrnum(m->elf, &phnum) || elf_getshdrnum(m->elf, &shnum))
+	if (elf_getphdrnum(m->elf, &m->n_segments) || elf_getshdrnum(m->elf, &shnum))
 		return false;
 	/* libelf counts none where the table does not lie in the file. */
-	if (phnum < h->e_phnum || shnum < h->e_shnum ||
-	    !fits(h->e_phoff, phnum, sizeof(Elf64_Phdr), m->n) ||
+	if (m->n_segments < h->e_phnum || shnum < h->e_shnum ||
+	    !fits(h->e_phoff, m->n_segments, sizeof(Elf64_Phdr), m->n) ||
 	    !fits(h->e_shoff, shnum, sizeof(Elf64_Shdr), m->n))
 		return false;
-	if (phnum) {
-		const Elf64_Phdr *p = elf64_getphdr(m->elf);
-
-		for (size_t i = 0; p && i < phnum; i++)
-			if (p[i].p_type == PT_LOAD && !fits(p[i].p_offset, p[i].p_filesz, 1, m->n))
-				return false;
-		return p;
-	}
+	m->segments = arena_array_of(m->a, Elf64_Phdr, m->n_segments);
+	if (m->n_segments)
+		memcpy(m->segments, m->bytes + h->e_phoff, m->n_segments * sizeof(Elf64_Phdr));
+	for (size_t i = 0; i < m->n_segments; i++)
+		if (m->segments[i].p_type == PT_LOAD &&
+		    !fits(m->segments[i].p_offset, m->segments[i].p_filesz, 1, m->n))
+			return false;
 	return true;
 }
 
@@ -54,10 +53,11 @@ image_open(struct image *m)
 	elf_version(EV_CURRENT);
 	/* libelf only reads it: ELF_C_READ is what elf_memory stands for. */
 	m->elf = elf_memory((char *)(uintptr_t)m->bytes, m->n);
-	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF || !(m->header = elf64_getehdr(m->elf)))
+	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF || !elf64_getehdr(m->elf))
 		return inspect_refuse(m->ds, E_ELF, m->name, "its ELF header cannot be read");
-	if ((m->header->e_phnum && m->header->e_phentsize != sizeof(Elf64_Phdr)) ||
-	    (m->header->e_shoff && m->header->e_shentsize != sizeof(Elf64_Shdr)) || !is_whole(m))
+	memcpy(&m->header, b, sizeof(m->header));
+	if ((m->header.e_phnum && m->header.e_phentsize != sizeof(Elf64_Phdr)) ||
+	    (m->header.e_shoff && m->header.e_shentsize != sizeof(Elf64_Shdr)) || !is_whole(m))
 		return inspect_refuse(
 			m->ds, E_ELF, m->name,
 			"it ends before what its headers promise: %zu bytes are there", m->n);

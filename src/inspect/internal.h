@@ -16,6 +16,14 @@ elf_close(Elf **e)
 
 #define CLEANUP_ELF __attribute__((cleanup(elf_close)))
 
+static inline void
+drop_arena(struct arena **a)
+{
+	arena_free(*a);
+}
+
+#define CLEANUP_ARENA __attribute__((cleanup(drop_arena)))
+
 /* A file being read: what it is called in diagnostics, its bytes, and libelf's view of it. */
 struct image {
 	struct arena *a;
@@ -24,7 +32,10 @@ struct image {
 	const unsigned char *bytes;
 	size_t n;
 	Elf *elf;
-	const Elf64_Ehdr *header;
+	/* Copies: in the file they may stand at any address, aligned or not. */
+	Elf64_Ehdr header;
+	Elf64_Phdr *segments;
+	size_t n_segments;
 };
 
 /* False if it is no ELF of 64 bit and little endian, or is cut short: SB0810 has said so. */

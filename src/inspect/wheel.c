@@ -19,14 +19,7 @@ close_fd(const int *fd)
 		close(*fd);
 }
 
-static void
-drop_arena(struct arena **a)
-{
-	arena_free(*a);
-}
-
 #define CLEANUP_FD __attribute__((cleanup(close_fd)))
-#define CLEANUP_ARENA __attribute__((cleanup(drop_arena)))
 
 /* What is read first: the files that say what the others are. */
 struct dist_info {

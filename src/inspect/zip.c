@@ -19,6 +19,7 @@ enum {
 	DEFLATE_MOST = 1032, /* times that deflate can make a byte longer */
 	FLAG_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
 	UNIX = 3,
+	VERSION_MOST = 63, /* times ten: the newest APPNOTE */
 };
 
 bool
@@ -135,6 +136,9 @@ check_entry(struct zip *z, const struct zip_entry *e)
 		return zip_refuse(z, "`%s` is a link or a device, not a file", e->name);
 	if ((kind == S_IFDIR) > e->folder || (e->folder && (e->size || e->packed > 2)))
 		return zip_refuse(z, "`%s` is a folder and a file at once", e->name);
+	if (e->needs > VERSION_MOST)
+		return zip_refuse(z, "`%s` needs a reader of zip %u.%u", e->name, e->needs / 10,
+				  e->needs % 10);
 	if (e->method != 0 && e->method != 8)
 		return zip_refuse(z, "`%s` is packed by method %u; wheels use deflate", e->name,
 				  e->method);
@@ -164,6 +168,7 @@ read_entry(struct zip *z, const unsigned char *p, size_t n, struct zip_entry *e)
 	*e = (struct zip_entry){
 		.name = arena_copy(z->a, (const char *)p + CENTRAL_BYTES, name),
 		.made_by = p[5],
+		.needs = p[6],
 		.flags = le16(p + 8),
 		.method = le16(p + 10),
 		.crc = le32(p + 16),

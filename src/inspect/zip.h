@@ -13,7 +13,7 @@
 
 struct zip_entry {
 	const char *name;
-	unsigned flags, method, made_by;
+	unsigned flags, method, made_by, needs;
 	uint32_t crc, attributes;
 	uint64_t packed, size; /* bytes, in the file and unpacked */
 	uint64_t at, data;     /* where its local header and its bytes begin */

@@ -1,0 +1,46 @@
+/* libFuzzer: a shared object.  Whatever is read is text, and points at nothing of the input. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/inspect.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t total; /* so that no compiler leaves the reading out */
+
+static void
+read_symbols(const struct elf_symbols *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		total += strlen(all->at[i].name) +
+			 (all->at[i].version ? strlen(all->at[i].version) : 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *a = arena_new();
+	struct diags ds;
+	/* At an address that is aligned, as files are read, and let go before the result is. */
+	unsigned char *copy = aligned_alloc(16, (size + 16) / 16 * 16);
+	const struct elf *e;
+
+	memcpy(copy, data, size);
+	diags_init(&ds, a);
+	e = elf_read(a, &ds, "x.so", copy, size);
+	free(copy);
+	if (!e != (ds.errors != 0))
+		abort();
+	if (e) {
+		read_symbols(&e->undefined);
+		read_symbols(&e->defined);
+		for (size_t i = 0; i < e->needed.n; i++)
+			total += strlen(e->needed.at[i]);
+		for (size_t i = 0; i < e->runpath.n; i++)
+			total += strlen(e->runpath.at[i]);
+		total += e->glibc ? strlen(e->glibc) : 0;
+	}
+	arena_free(a);
+	return 0;
+}

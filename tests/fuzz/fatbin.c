@@ -1,0 +1,32 @@
+/* libFuzzer: GPU code.  The entries that are read fit the file together. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/inspect.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *a = arena_new();
+	struct diags ds;
+	struct gpu_codes codes;
+	unsigned char *copy = aligned_alloc(16, (size + 16) / 16 * 16);
+	bool good;
+
+	memcpy(copy, data, size);
+	diags_init(&ds, a);
+	good = gpu_codes_read(a, &ds, "x.so", copy, size, &codes);
+	free(copy);
+	if (good != (ds.errors == 0) || (!good && codes.n))
+		abort();
+	for (size_t i = 0; i < codes.n; i++)
+		if (codes.at[i].size > size)
+			abort();
+	if (!gpu_codes_text(a, &codes))
+		abort();
+	arena_free(a);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * libFuzzer: wheels.  The first byte says what follows: "z" a wheel, "r" a RECORD, "m" METADATA,
+ * a NUL, WHEEL.  A RECORD that is read names each path once.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inspect/inspect.h"
+#include "inspect/wheel_parts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char path[64];
+
+/* Every run has a file of its own, in memory. */
+static void
+fuzz_wheel(struct arena *a, struct diags *ds, const uint8_t *data, size_t size)
+{
+	static char folder[] = "/dev/shm/stackbuild-fuzz-XXXXXX";
+	FILE *f;
+
+	if (!*path) {
+		if (!mkdtemp(folder))
+			abort();
+		snprintf(path, sizeof(path), "%s/x-1.0-py3-none-any.whl", folder);
+	}
+	f = fopen(path, "wb");
+	if (!f || fwrite(data, 1, size, f) != size || fclose(f))
+		abort();
+	if (!wheel_read(a, ds, path) != (ds->errors != 0))
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *a = arena_new();
+	struct diags ds;
+	struct zip z = { .a = a, .ds = &ds, .path = "x-1.0-py2.py3-none-any.whl" };
+	struct record record = { 0 };
+	struct wheel w = { 0 };
+	char *text = arena_copy(a, (const char *)data, size);
+
+	diags_init(&ds, a);
+	if (size && *data == 'z')
+		fuzz_wheel(a, &ds, data + 1, size - 1);
+	else if (size && *data == 'r' && record_parse(&z, text + 1, &record)) {
+		for (size_t i = 0; i < record.rows.n; i++)
+			if (map_get(&record.by_path, record.rows.at[i]->path) != record.rows.at[i])
+				abort();
+	} else if (size && *data == 'm') {
+		if (wheel_says(&z, "x-1.0.dist-info", text + 1,
+			       strlen(text) < size ? text + strlen(text) + 1 : "",
+			       &w) != (ds.errors == 0))
+			abort();
+	}
+	arena_free(a);
+	return 0;
+}
