@@ -16,7 +16,8 @@ buildah_probe(struct arena *a, const struct engine_at *asked, struct engine_stat
 	const char *driver;
 	bool rootless;
 
-	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "buildah") };
+	*s = (struct engine_state){ .at = *asked };
+	s->at.client = proc_which(a, "buildah");
 	if (!s->at.client) {
 		s->why_not = "not installed";
 		s->install = "apt-get install buildah";
@@ -68,8 +69,7 @@ buildah_build_words(struct arena *a, struct engine_command *c, const struct engi
 		ADD(c, "--platform", b->platform);
 	for (size_t i = 0; i < b->args.n; i++)
 		ADD(c, "--build-arg", b->args.at[i]);
-	for (size_t i = 0; i < b->secrets.n; i++)
-		ADD(c, "--secret", engine_secret(a, b->secrets.at[i], false));
+	engine_secrets(a, c, b, false);
 	for (size_t i = 0; i < b->cache_from.n; i++)
 		ADD(c, "--cache-from", repository(a, b->cache_from.at[i]));
 	for (size_t i = 0; i < b->cache_to.n; i++)

@@ -53,7 +53,8 @@ buildctl_probe(struct arena *a, const struct engine_at *asked, struct engine_sta
 	struct engine_command c = { 0 };
 	const char *env = getenv("BUILDKIT_HOST"), *where, *version;
 
-	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "buildctl") };
+	*s = (struct engine_state){ .at = *asked };
+	s->at.client = proc_which(a, "buildctl");
 	if (!s->at.client) {
 		s->why_not = "not installed";
 		s->install =
@@ -127,8 +128,7 @@ buildctl_build(struct arena *a, const struct engine_at *at, const struct engine_
 		ADD(&c, "--opt", arena_printf(a, "platform=%s", b->platform));
 	for (size_t i = 0; i < b->args.n; i++)
 		ADD(&c, "--opt", arena_printf(a, "build-arg:%s", b->args.at[i]));
-	for (size_t i = 0; i < b->secrets.n; i++)
-		ADD(&c, "--secret", engine_secret(a, b->secrets.at[i], true));
+	engine_secrets(a, &c, b, true);
 	output(a, &c, b);
 	if (b->iid_file)
 		ADD(&c, "--metadata-file", b->iid_file);

@@ -29,16 +29,16 @@ find_client(struct arena *a, struct engine_state *s, struct names clients)
 			s->version = engine_version_in(a, buf_text(&r.out));
 			return true;
 		}
+		if (r.timed_out) {
+			s->why_not = arena_printf(a, "%s %s", client, engine_said(a, &r));
+			return false;
+		}
 		/* Its help shows the options of the builder that it would use. */
 		if (engine_ask(a, (const char *const[]){ client, "build", "--help", NULL }, bare,
 			       &r) &&
 		    strstr(buf_text(&r.out), "--secret")) {
 			s->at.bare_buildkit = true;
 			return true;
-		}
-		if (r.timed_out) {
-			s->why_not = arena_printf(a, "%s %s", client, engine_said(a, &r));
-			return false;
 		}
 		if (s->why_not)
 			continue;
@@ -222,8 +222,7 @@ docker_build(struct arena *a, const struct engine_at *at, const struct engine_bu
 		ADD(&c, "--platform", b->platform);
 	for (size_t i = 0; i < b->args.n; i++)
 		ADD(&c, "--build-arg", b->args.at[i]);
-	for (size_t i = 0; i < b->secrets.n; i++)
-		ADD(&c, "--secret", engine_secret(a, b->secrets.at[i], true));
+	engine_secrets(a, &c, b, true);
 	cache_words(a, &c, at, b);
 	if (b->no_cache)
 		ADD(&c, "--no-cache");

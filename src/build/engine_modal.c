@@ -43,7 +43,8 @@ modal_probe(struct arena *a, const struct engine_at *asked, struct engine_state 
 	struct proc_result r;
 	const char *version, *from = token(a);
 
-	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "modal") };
+	*s = (struct engine_state){ .at = *asked };
+	s->at.client = proc_which(a, "modal");
 	if (!s->at.client) {
 		s->why_not = "not installed";
 		s->install = "pip install modal, then modal token new";

@@ -171,14 +171,21 @@ engine_path(struct arena *a, const char *path)
 	return *path == '-' ? arena_printf(a, "./%s", path) : path;
 }
 
-const char *
-engine_secret(struct arena *a, const char *secret, bool csv)
+void
+engine_secrets(struct arena *a, struct engine_command *c, const struct engine_build *b, bool csv)
 {
-	size_t n = strcspn(secret, "=");
-	const char *id = arena_copy(a, secret, n), *file = secret + n + (secret[n] == '=');
+	for (size_t i = 0; i < b->secrets.n; i++) {
+		const char *secret = b->secrets.at[i];
+		size_t n = strcspn(secret, "=");
+		const char *id = arena_copy(a, secret, n), *file = secret + n + (secret[n] == '=');
 
-	return csv ? arena_printf(a, "%s,%s", engine_csv(a, "id", id), engine_csv(a, "src", file)) :
-		     arena_printf(a, "id=%s,src=%s", id, file);
+		ADD(c, "--secret",
+		    csv ? arena_printf(a, "%s,%s", engine_csv(a, "id", id),
+				       engine_csv(a, "src", file)) :
+			  arena_printf(a, "id=%s,src=%s", id, file));
+		if (strcmp(id, "PATH") && strcmp(id, "HOME"))
+			list_push(a, &c->env, id);
+	}
 }
 
 const char *

@@ -98,8 +98,10 @@ void engine_add(struct arena *a, struct engine_command *c, ...); /* texts, then 
 const char *engine_csv(struct arena *a, const char *key, const char *value);
 /* A file or folder that no client takes for an option. */
 const char *engine_path(struct arena *a, const char *path);
-/* "ID=FILE" as --secret takes it: "id=ID,src=FILE"; csv: the client reads CSV. */
-const char *engine_secret(struct arena *a, const char *secret, bool csv);
+/* A build's secrets, --secret for each, by id and file (csv: the client reads the option as CSV);
+ * variables of their names do not reach the client. */
+void engine_secrets(struct arena *a, struct engine_command *c, const struct engine_build *b,
+		    bool csv);
 /* "HOST:CONTAINER" as --mount takes it. */
 const char *engine_mount(struct arena *a, const char *mount);
 

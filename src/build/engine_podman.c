@@ -28,7 +28,8 @@ podman_probe(struct arena *a, const struct engine_at *asked, struct engine_state
 	const char *version, *driver;
 	bool rootless;
 
-	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "podman") };
+	*s = (struct engine_state){ .at = *asked };
+	s->at.client = proc_which(a, "podman");
 	if (!s->at.client) {
 		s->why_not = "not installed";
 		s->install = "apt-get install podman";

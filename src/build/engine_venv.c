@@ -32,7 +32,8 @@ venv_probe(struct arena *a, const struct engine_at *asked, struct engine_state *
 	const char *series = asked->python, *cuda, *name;
 
 	name = series ? arena_printf(a, "python%s", series) : "python3";
-	*s = (struct engine_state){ .at = *asked, .at.client = proc_which(a, "bash") };
+	*s = (struct engine_state){ .at = *asked };
+	s->at.client = proc_which(a, "bash");
 	if (!s->at.client) {
 		s->why_not = "bash is not installed";
 		s->install = "apt-get install bash";
