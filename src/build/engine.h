@@ -106,6 +106,9 @@ struct engine {
 	 * buildah's manifest in place of the last two. */
 	struct engine_command (*inspect)(struct arena *a, const struct engine_at *at,
 					 const char *image);
+	/* Gives an image that is here one more name. */
+	struct engine_command (*tag)(struct arena *a, const struct engine_at *at, const char *image,
+				     const char *name);
 	/* Sends an image that is here to the registry of its name; digest_file (or NULL): podman
 	 * and buildah write the manifest's digest there, docker's is what `inspect` then says. */
 	struct engine_command (*push)(struct arena *a, const struct engine_at *at,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "fetch/fetch.h"
 
 /*
  * Buildah.  It runs a command in a container that exists, not in an image: `from` makes one,
@@ -135,14 +136,33 @@ buildah_inspect(struct arena *a, const struct engine_at *at, const char *image)
 }
 
 struct engine_command
+buildah_tag(struct arena *a, const struct engine_at *at, const char *image, const char *name)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "tag", image, name);
+	return c;
+}
+
+/* Loopback registries have no TLS: docker knows that, these two are told. */
+void
+buildah_push_words(struct arena *a, struct engine_command *c, const char *image,
+		   const char *digest_file)
+{
+	if (http_is_loopback(arena_copy(a, image, strcspn(image, "/"))))
+		ADD(c, "--tls-verify=false");
+	if (digest_file)
+		ADD(c, "--digestfile", digest_file);
+	ADD(c, image);
+}
+
+struct engine_command
 buildah_push(struct arena *a, const struct engine_at *at, const char *image,
 	     const char *digest_file)
 {
 	struct engine_command c = { 0 };
 
 	ADD(&c, at->client, "push");
-	if (digest_file)
-		ADD(&c, "--digestfile", digest_file);
-	ADD(&c, image);
+	buildah_push_words(a, &c, image, digest_file);
 	return c;
 }

@@ -266,6 +266,15 @@ docker_inspect(struct arena *a, const struct engine_at *at, const char *image)
 }
 
 struct engine_command
+docker_tag(struct arena *a, const struct engine_at *at, const char *image, const char *name)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "tag", image, name);
+	return c;
+}
+
+struct engine_command
 docker_push(struct arena *a, const struct engine_at *at, const char *image, const char *digest_file)
 {
 	struct engine_command c = { 0 };

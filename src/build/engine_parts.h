@@ -31,6 +31,9 @@
 #define COMMAND_inspect(name) \
 	struct engine_command name##_inspect(struct arena *a, const struct engine_at *at, \
 					     const char *image)
+#define COMMAND_tag(id) \
+	struct engine_command id##_tag(struct arena *a, const struct engine_at *at, \
+				       const char *image, const char *name)
 #define COMMAND_push(name) \
 	struct engine_command name##_push(struct arena *a, const struct engine_at *at, \
 					  const char *image, const char *digest_file)
@@ -39,17 +42,20 @@ COMMAND_build(docker);
 COMMAND_run(docker);
 COMMAND_kill(docker);
 COMMAND_inspect(docker);
+COMMAND_tag(docker);
 COMMAND_push(docker);
 COMMAND_build(podman);
 COMMAND_run(podman);
 COMMAND_kill(podman);
 COMMAND_inspect(podman);
+COMMAND_tag(podman);
 COMMAND_push(podman);
 COMMAND_build(buildah);
 COMMAND_prepare(buildah);
 COMMAND_run(buildah);
 COMMAND_kill(buildah);
 COMMAND_inspect(buildah);
+COMMAND_tag(buildah);
 COMMAND_push(buildah);
 COMMAND_build(buildctl);
 COMMAND_apply(modal);
@@ -107,7 +113,9 @@ const char *engine_mount(struct arena *a, const char *mount);
 
 /* Of a run: the environment, mounts, and the image with the command in place of its own. */
 void engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r);
-/* What podman and buildah have in common, behind `build`. */
+/* What podman and buildah have in common, behind `build` and behind `push`. */
+void buildah_push_words(struct arena *a, struct engine_command *c, const char *image,
+			const char *digest_file);
 void buildah_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b);
 
 #endif

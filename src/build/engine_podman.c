@@ -103,13 +103,20 @@ podman_inspect(struct arena *a, const struct engine_at *at, const char *image)
 }
 
 struct engine_command
+podman_tag(struct arena *a, const struct engine_at *at, const char *image, const char *name)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "tag", image, name);
+	return c;
+}
+
+struct engine_command
 podman_push(struct arena *a, const struct engine_at *at, const char *image, const char *digest_file)
 {
 	struct engine_command c = { 0 };
 
 	ADD(&c, at->client, "push");
-	if (digest_file)
-		ADD(&c, "--digestfile", digest_file);
-	ADD(&c, image);
+	buildah_push_words(a, &c, image, digest_file);
 	return c;
 }
