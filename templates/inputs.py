@@ -1,6 +1,6 @@
 """What the bytes of an extension's wheel depend on, read where it will be compiled.
 
-    python inputs.py [--after NAME=INPUTS.json]... PLAN.json SOURCE INPUTS.json
+    python inputs.py PLAN.json SOURCE INPUTS.json
 
 PLAN.json is what the plan knows: name, version, source, argv, env, archs.  Everything else is
 looked for here: in the source, in this environment and at the compilers.  What cannot be found
@@ -26,7 +26,7 @@ LIMIT_S = 120  # for a child process
 TOOLS_READ = re.compile(
     r"(.*FLAGS|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|NVCC|CUDAHOSTCXX|CUDAARCHS|LDSHARED|LDCXXSHARED"
     r"|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|OBJC_INCLUDE_PATH|LIBRARY_PATH|COMPILER_PATH|GCC_EXEC_PREFIX"
-    r"|(NVCC|TORCH|PYTORCH|CMAKE|DISTUTILS|SETUPTOOLS|SCIKIT_BUILD|SKBUILD|MESON|CCACHE|STACKBUILD)_.*"
+    r"|(NVCC|TORCH|PYTORCH|CMAKE|DISTUTILS|SETUPTOOLS|SCIKIT_BUILD|SKBUILD|MESON)_.*"
     r"|SOURCE_DATE_EPOCH|MACOSX_DEPLOYMENT_TARGET|USE_NINJA|VERBOSE_BUILD|_PYTHON_HOST_PLATFORM)$"
 )
 # How fast it is compiled, where things lie, and who compiles: no input.  What nvcc, the
@@ -34,7 +34,7 @@ TOOLS_READ = re.compile(
 NO_INPUT = re.compile(
     r"(MAX_JOBS|NVCC_THREADS|CUDA_HOME|CUDA_PATH|PATH|HOME|PWD|OLDPWD|SHLVL|_|USER|LOGNAME|SHELL|TERM|COLUMNS|LINES|LANG"
     r"|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|HOSTNAME|VIRTUAL_ENV|PIP_.*|PYTHON.*|XDG_.*|SSH_.*|NVIDIA_.*"
-    r"|STACKBUILD_(UNTIL|WHEELS|INPUTS|MARKS)|CCACHE_.*|CI)$"
+    r"|STACKBUILD_.*|CI)$"
 )
 BUILD_FILES = (".py", ".toml", ".cfg", ".cmake", ".txt", ".in", ".build", ".sh")
 CODE = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".so", ".a", ".o", ".lib", ".pxd", ".bc", ".fatbin")
@@ -277,23 +277,11 @@ def needed_to_build(asked, found):
     return {name for name, _ in seen}
 
 
-def build_set(plan, project, after, found):
+def build_set(plan, project, found):
     asked = plan["requires"] + (project or {}).get("build-system", {}).get("requires", [])
     names = needed_to_build(asked, found) | {n for n, d in found.items() if has_code(d)}
-    names -= {normal(n) for n in plan["beside"] + plan["after"] + [plan["name"]]}
-    out = {n: found[n].version for n in names}
-    for name in plan["after"]:
-        # Compiled in this stack too: a version does not say which bytes.
-        path, n = after.get(normal(name)), normal(name)
-        if path and os.path.exists(path):
-            with open(path, "rb") as f:
-                text = f.read()
-            out[n] = "%s (inputs %s)" % (json.loads(text.decode("utf-8"))["version"], digest_of(text))
-        elif n in found:
-            out[n] = "%s (files %s)" % (found[n].version, record_digest(found[n]))
-        else:
-            raise Unknown("%s: it is needed first, and it is not installed" % name)
-    return out
+    names -= {normal(n) for n in plan["beside"] + [plan["name"]]}
+    return {n: found[n].version for n in sorted(names)}
 
 
 # --- torch, CUDA, compilers ---
@@ -325,6 +313,8 @@ def torch_of(found):
 
 def nvcc_path():
     """Where torch's own build tools look for it."""
+    if os.environ.get("STACKBUILD_NVCC"):
+        return os.environ["STACKBUILD_NVCC"]
     home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
     if home:
         return os.path.join(home, "bin", "nvcc")
@@ -388,7 +378,7 @@ def env_of(plan, folder):
     return env
 
 
-def inputs_of(plan, path, after, scratch):
+def inputs_of(plan, path, scratch):
     source, folder = source_of(plan["source"], path, scratch)
     if plan["subdirectory"]:
         folder = os.path.join(folder, plan["subdirectory"])
@@ -412,7 +402,7 @@ def inputs_of(plan, path, after, scratch):
         "torch": torch_of(found),
         "cuda": cuda_of(plan),
         "compiler": compiler_of(),
-        "build": build_set(plan, project, after, found),
+        "build": build_set(plan, project, found),
         "archs": plan["archs"],
         "argv": plan["argv"],
         "env": env_of(plan, folder),
@@ -434,17 +424,15 @@ def write(path, text):
 
 def main():
     p = argparse.ArgumentParser(description="Writes what an extension's wheel depends on.")
-    p.add_argument("--after", action="append", default=[], metavar="NAME=FILE", help="inputs of what it needs first")
     p.add_argument("plan")
     p.add_argument("source")
     p.add_argument("out")
     o = p.parse_args()
-    after = {normal(a.partition("=")[0]): a.partition("=")[2] for a in o.after}
     with open(o.plan, encoding="utf-8") as f:
         plan = json.load(f)
     scratch = tempfile.mkdtemp()
     try:
-        write(o.out, json.dumps(inputs_of(plan, o.source, after, scratch), indent=2, sort_keys=True) + "\n")
+        write(o.out, json.dumps(inputs_of(plan, o.source, scratch), indent=2, sort_keys=True) + "\n")
     except Unknown as why:
         sys.exit("inputs of %s: %s" % (plan["name"], why))
     except OSError as e:

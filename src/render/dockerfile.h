@@ -19,7 +19,9 @@
  * ext-NAME starts from; its inputs are read in inputs-NAME.  buildah 1.28 builds all that stands
  * before the stage it is asked for: hence all inputs come before anything that compiles.
  */
-enum docker_part { PART_FILES = 1, PART_FETCH = 2, PART_BUILD = 4, PART_INSTALL = 8 };
+enum docker_part { PART_FETCH = 1, PART_BUILD = 2, PART_INSTALL = 4 };
+
+struct docker_steps LIST(const struct step *);
 
 struct docker_gather { /* COPY --from=from source target */
 	const char *from, *source, *target;
@@ -35,7 +37,7 @@ struct docker_stage {
 	const struct step *holds;  /* an extension whose wheel is all that is in it, or NULL */
 	const char *file; /* of holds: the wheel, in the context; NULL: another stage has it */
 	struct docker_gathers LIST(struct docker_gather) gathers;
-	struct docker_steps LIST(const struct step *) steps;
+	struct docker_steps steps;
 	bool runtime; /* takes over what the stage before it installed */
 	bool result;  /* the last one: what `docker build` gives */
 };
@@ -47,8 +49,6 @@ struct docker_stages docker_stages(struct arena *a, const struct plan *p,
 				   const struct render_build *build);
 /* Whether an extension is compiled: not if it is a wheel by URL, or one that is at hand. */
 bool docker_compiles(const struct step *s, const struct render_build *build);
-/* Whether what an extension needs must be there when its source is fetched: an archive's. */
-bool docker_needs_first(const struct step *s);
 
 /* Where things lie in the image. */
 #define DOCKER_VENV "/opt/venv"
@@ -80,11 +80,8 @@ void docker_extension(struct docker_writer *w, const struct docker_stage *stage,
 /* What a step is, in a few words. */
 const char *docker_remark(const struct docker_stage *stage, const struct step *s);
 void docker_files(struct docker_writer *w, const struct step *s, struct scope *out);
-/* Another stage that a RUN reads. */
-void docker_bind(const char *stage, const char *target, struct scope *run);
-/* A step's commands alone; of an extension: those of these parts.  The last RUN, or NULL. */
-struct scope *docker_runs(struct docker_writer *w, const struct step *s, unsigned parts,
-			  struct scope *out);
+/* A step's commands alone; of an extension: those of these parts. */
+void docker_runs(struct docker_writer *w, const struct step *s, unsigned parts, struct scope *out);
 /* A text as lines of the list `remarks`. */
 void docker_remarks(struct docker_writer *w, struct scope *out, const char *text);
 

@@ -90,25 +90,6 @@ add_extension(struct arena *a, struct docker_stages *all, const struct step *s, 
 	list_push(a, &stage->steps, s);
 }
 
-/*
- * Reading an sdist's metadata runs its setup.py, which may import what it needs: where that is
- * compiled too, the source can only be fetched after it.
- */
-static bool
-is_late(const struct plan *p, const struct step *s, const struct render_build *build)
-{
-	for (size_t i = 0; docker_needs_first(s) && i < s->inputs.n; i++)
-		if (docker_compiles(plan_step(p, s->inputs.at[i]), build))
-			return true;
-	return false;
-}
-
-static void
-add_source(struct arena *a, struct docker_stages *all, const struct step *s, const char *from)
-{
-	add_extension(a, all, s, named(a, "src", s), from, PART_FILES | PART_FETCH);
-}
-
 /* The extensions that start where the trunk now ends, each with its wheel's stage. */
 static void
 add_extensions(struct arena *a, struct docker_stages *all, const struct plan *p,
@@ -122,63 +103,28 @@ add_extensions(struct arena *a, struct docker_stages *all, const struct plan *p,
 		if (s->kind != STEP_EXTENSION || depth[i] != trunk)
 			continue;
 		if (build && docker_compiles(s, build)) {
-			if (!is_late(p, s, build))
-				add_source(a, all, s, from);
+			add_extension(a, all, s, named(a, "src", s), from, PART_FETCH);
 			continue;
 		}
 		if (!file)
-			add_extension(a, all, s, s->stage, from,
-				      PART_FILES | PART_FETCH | PART_BUILD);
+			add_extension(a, all, s, s->stage, from, PART_FETCH | PART_BUILD);
 		add_wheel(a, all, s, file);
 	}
 }
 
 /* --- for `build` --- */
 
-/* The stage of the trunk that an extension starts from. */
-static const char *
-trunk_of(const struct docker_stages *all, const struct plan *p, const size_t *depth,
-	 const struct step *s)
-{
-	for (size_t i = 0; i < all->n; i++)
-		for (size_t k = 0; k < all->at[i].steps.n; k++) {
-			const struct step *t = all->at[i].steps.at[k];
-
-			if (in_trunk(t) && depth[t - p->steps] == depth[s - p->steps])
-				return all->at[i].name;
-		}
-	BUG("%s stands on no stage", s->id);
-}
-
-static void
-add_inputs(struct arena *a, struct docker_stages *all, const struct step *s)
-{
-	add_stage(a, all, named(a, "inputs", s), named(a, "src", s))->reads = s;
-}
-
-static void
-add_compile(struct arena *a, struct docker_stages *all, const struct step *s)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->at[i].name, s->stage))
-			return;
-	add_extension(a, all, s, s->stage, named(a, "src", s), PART_BUILD);
-	add_wheel(a, all, s, NULL);
-}
-
 /* What gives all inputs, or all wheels. */
 static void
-add_gather(struct arena *a, struct docker_stages *all, const struct plan *p,
-	   const struct render_build *build, const char *name)
+add_gather(struct arena *a, struct docker_stages *all, const struct docker_steps *compiled,
+	   const char *name)
 {
 	bool inputs = !strcmp(name, "inputs");
 	struct docker_stage *stage = add_stage(a, all, name, "scratch");
 
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
+	for (size_t i = 0; i < compiled->n; i++) {
+		const struct step *s = compiled->at[i];
 
-		if (!docker_compiles(s, build))
-			continue;
 		list_push(a, &stage->gathers,
 			  (struct docker_gather){
 				  .from = named(a, inputs ? "inputs" : "wheel", s),
@@ -188,24 +134,10 @@ add_gather(struct arena *a, struct docker_stages *all, const struct plan *p,
 	}
 }
 
-static void
-add_late(struct arena *a, struct docker_stages *all, const struct plan *p,
-	 const struct render_build *build, const size_t *depth, const struct step *s)
-{
-	for (size_t i = 0; i < s->inputs.n; i++) {
-		const struct step *other = plan_step(p, s->inputs.at[i]);
-
-		if (docker_compiles(other, build))
-			add_compile(a, all, other);
-	}
-	add_source(a, all, s, trunk_of(all, p, depth, s));
-	add_inputs(a, all, s);
-}
-
 /* What reads inputs, what compiles, and what both give. */
 static void
 add_builds(struct arena *a, struct docker_stages *all, const struct plan *p,
-	   const struct render_build *build, const size_t *depth)
+	   const struct render_build *build)
 {
 	struct docker_steps compiled = { 0 };
 
@@ -214,16 +146,19 @@ add_builds(struct arena *a, struct docker_stages *all, const struct plan *p,
 			list_push(a, &compiled, &p->steps[i]);
 	if (!compiled.n)
 		return;
-	for (size_t i = 0; i < compiled.n; i++)
-		if (!is_late(p, compiled.at[i], build))
-			add_inputs(a, all, compiled.at[i]);
-	for (size_t i = 0; i < compiled.n; i++)
-		if (is_late(p, compiled.at[i], build))
-			add_late(a, all, p, build, depth, compiled.at[i]);
-	add_gather(a, all, p, build, "inputs");
-	for (size_t i = 0; i < compiled.n; i++)
-		add_compile(a, all, compiled.at[i]);
-	add_gather(a, all, p, build, "wheels");
+	for (size_t i = 0; i < compiled.n; i++) {
+		const struct step *s = compiled.at[i];
+
+		add_stage(a, all, named(a, "inputs", s), named(a, "src", s))->reads = s;
+	}
+	add_gather(a, all, &compiled, "inputs");
+	for (size_t i = 0; i < compiled.n; i++) {
+		const struct step *s = compiled.at[i];
+
+		add_extension(a, all, s, s->stage, named(a, "src", s), PART_BUILD);
+		add_wheel(a, all, s, NULL);
+	}
+	add_gather(a, all, &compiled, "wheels");
 }
 
 struct docker_stages
@@ -252,7 +187,7 @@ docker_stages(struct arena *a, const struct plan *p, const struct render_build *
 		add_extensions(a, &all, p, build, depth, depth[i], from);
 	}
 	if (build)
-		add_builds(a, &all, p, build, depth);
+		add_builds(a, &all, p, build);
 	last = add_stage(a, &all, "final", from);
 	last->base = open.n && open.at[0]->kind == STEP_BASE ? open.at[0] : NULL;
 	last->steps = open;

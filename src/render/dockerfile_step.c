@@ -342,15 +342,6 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 }
 
 void
-docker_bind(const char *stage, const char *target, struct scope *run)
-{
-	struct scope *bind = scope_item(run, "binds");
-
-	scope_text(bind, "stage", stage, (struct span){ 0 });
-	scope_text(bind, "target", target, (struct span){ 0 });
-}
-
-struct scope *
 docker_runs(struct docker_writer *w, const struct step *s, unsigned parts, struct scope *out)
 {
 	static const unsigned part[] = {
@@ -359,10 +350,10 @@ docker_runs(struct docker_writer *w, const struct step *s, unsigned parts, struc
 		[PHASE_INSTALL] = PART_INSTALL,
 	};
 	struct places p = places_of(w, s);
-	struct scope *run = NULL;
 
 	for (size_t i = 0; i < s->commands.n;) {
 		enum phase phase = s->commands.at[i].phase;
+		struct scope *run, *bind;
 
 		if (s->kind == STEP_EXTENSION && !(parts & part[phase])) {
 			i++;
@@ -370,10 +361,12 @@ docker_runs(struct docker_writer *w, const struct step *s, unsigned parts, struc
 		}
 		run = scope_item(out, "runs");
 		i = add_run(w, s, i, &p, run);
-		if (s->kind == STEP_EXTENSION && phase == PHASE_INSTALL)
-			docker_bind(arena_printf(w->a, "wheel-%s", s->id), p.wheels, run);
+		if (s->kind != STEP_EXTENSION || phase != PHASE_INSTALL)
+			continue;
+		bind = scope_item(run, "binds");
+		scope_text(bind, "stage", arena_printf(w->a, "wheel-%s", s->id), s->at);
+		scope_text(bind, "target", p.wheels, (struct span){ 0 });
 	}
-	return run;
 }
 
 void
@@ -390,8 +383,7 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 		docker_extension(w, stage, s, out);
 		return;
 	}
-	if (s->kind != STEP_EXTENSION)
-		docker_files(w, s, out);
+	docker_files(w, s, out);
 	if (s->kind == STEP_BUILD_DEPS && w->builds) {
 		const struct source *jobs = templates_text(w->templates, "jobs.sh");
 

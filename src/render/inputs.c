@@ -25,8 +25,6 @@ decides_nothing(const struct variable *v)
 static void
 names_json(struct json *j, const struct plan *p, const struct step *s)
 {
-	const struct stack_extension *e = s->extension;
-
 	json_list(j, "archs");
 	for (size_t i = 0; i < p->stack->archs.n; i++)
 		json_text(j, NULL, p->stack->archs.at[i].value);
@@ -35,14 +33,11 @@ names_json(struct json *j, const struct plan *p, const struct step *s)
 	for (size_t i = 0; i < p->stack->build_deps.n; i++)
 		json_text(j, NULL, p->stack->build_deps.at[i].key);
 	json_end(j);
-	json_names(j, "after", &e->after);
+	/* Compiled beside it, against the same: whether they are there already is chance. */
 	json_list(j, "beside");
-	for (size_t i = 0; i < p->stack->extensions.n; i++) {
-		const char *name = p->stack->extensions.at[i].name;
-
-		if (strcmp(name, e->name) && !names_have(&e->after, name))
-			json_text(j, NULL, name);
-	}
+	for (size_t i = 0; i < p->stack->extensions.n; i++)
+		if (strcmp(p->stack->extensions.at[i].name, s->extension->name))
+			json_text(j, NULL, p->stack->extensions.at[i].name);
 	json_end(j);
 }
 
@@ -78,8 +73,7 @@ plan_text_of(struct arena *a, const struct plan *p, const struct step *s)
 }
 
 struct step
-inputs_step(struct arena *a, const struct plan *p, const struct step *s,
-	    const struct variables *after)
+inputs_step(struct arena *a, const struct plan *p, const struct step *s)
 {
 	struct step st = { .id = s->id, .kind = s->kind, .at = s->at, .extension = s->extension };
 	const char *file = arena_printf(a, "{share}/%s.plan.json", s->id);
@@ -90,13 +84,6 @@ inputs_step(struct arena *a, const struct plan *p, const struct step *s,
 	list_push(a, &st.files, (struct step_file){ file, NULL, plan_text_of(a, p, s), false });
 	list_push(a, &c.argv, (struct word){ "{python}", false });
 	list_push(a, &c.argv, (struct word){ "{share}/inputs.py", false });
-	for (size_t i = 0; i < after->n; i++) {
-		const struct variable *v = &after->at[i];
-
-		list_push(a, &c.argv, (struct word){ "--after", false });
-		list_push(a, &c.argv,
-			  (struct word){ arena_printf(a, "%s=%s", v->name, v->value), false });
-	}
 	list_push(a, &c.argv, (struct word){ file, false });
 	list_push(a, &c.argv, (struct word){ "{src}", false });
 	list_push(a, &c.argv, (struct word){ arena_printf(a, "{inputs}/%s.json", s->id), false });

@@ -14,10 +14,7 @@ const struct command *compile_of(const struct step *s);
 /*
  * inputs_step -- writes {share}/inputs.py and {share}/ID.plan.json, and runs the one on the
  * other with the environment of the compile: {inputs}/ID.json.
- *
- *   in      after: by extension that this one needs, the file with its inputs
  */
-struct step inputs_step(struct arena *a, const struct plan *p, const struct step *s,
-			const struct variables *after);
+struct step inputs_step(struct arena *a, const struct plan *p, const struct step *s);
 
 #endif

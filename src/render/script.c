@@ -1,9 +1,8 @@
 #include <string.h>
 
-#include "base/map.h"
 #include "base/str.h"
-#include "command.h"
-#include "target.h"
+#include "inputs.h"
+#include "script.h"
 
 /*
  * The chain as a shell script: a virtual environment on a machine that is there
@@ -16,7 +15,7 @@ static const struct shape folder_shape[] = {
 	{ 0 },
 };
 
-static const struct shape file_shape[] = {
+const struct shape script_file_shape[] = {
 	{ "path", VALUE_CODE, "where the file goes, as a word", 0 },
 	{ "end", VALUE_TEXT, "a line that the file does not hold", 0 },
 	{ "text", VALUE_CODE, "what is in it, without the last line end", 0 },
@@ -24,7 +23,7 @@ static const struct shape file_shape[] = {
 	{ 0 },
 };
 
-static const struct shape command_shape[] = {
+const struct shape script_command_shape[] = {
 	{ "remarks", VALUE_LIST, "why, in lines", 0 },
 	{ "command", VALUE_CODE, "the command", 0 },
 	{ "smoke", VALUE_FLAG, "it needs an nvcc that may not be there", 0 },
@@ -41,9 +40,14 @@ static const struct shape step_shape[] = {
 	{ "starts", VALUE_FLAG, "the environment is made: what was there before goes", 0 },
 	{ "host_python", VALUE_LIST, "the series to look for on this machine; one or none", 0 },
 	{ "folders", VALUE_LIST, "folders that must be empty", folder_shape },
-	{ "files", VALUE_LIST, "files that it writes first", file_shape },
+	{ "files", VALUE_LIST, "files that it writes first", script_file_shape },
 	{ "secrets", VALUE_LIST, "names of secrets that must be there", 0 },
-	{ "commands", VALUE_LIST, "its commands", command_shape },
+	{ "commands", VALUE_LIST, "its commands", script_command_shape },
+	{ "replaces", VALUE_LIST, "packages whose other build would be left in place", 0 },
+	{ "compiled", VALUE_FLAG, "it is an extension that is compiled: see sources", 0 },
+	{ "reads", VALUE_FLAG, "the first of them: all inputs are read before it", 0 },
+	{ "wheels", VALUE_CODE, "where its wheel is put, as a word", 0 },
+	{ "installs", VALUE_LIST, "compiled: what installs its wheel", script_command_shape },
 	{ 0 },
 };
 
@@ -68,6 +72,9 @@ static const struct shape script_shape[] = {
 	{ "apt", VALUE_LIST, "those of all steps but Python's", 0 },
 	{ "python_apt", VALUE_LIST, "those of the Python step", 0 },
 	{ "cuda_host", VALUE_TEXT, "the CUDA that the machine's toolkit must be", 0 },
+	{ "ids", VALUE_LIST, "the names of all steps", 0 },
+	{ "reader", VALUE_LIST, "the program that reads inputs; one or none", script_file_shape },
+	{ "sources", VALUE_LIST, "extensions that are compiled, in order", script_source_shape },
 	{ "steps", VALUE_LIST, "the steps, in order", step_shape },
 	{ "environment", VALUE_LIST, "the recipe's env", pair_shape },
 	{ "command", VALUE_LIST, "the words of app's command", 0 },
@@ -76,20 +83,10 @@ static const struct shape script_shape[] = {
 
 static const struct span nowhere;
 
-struct writer {
-	struct arena *a;
-	struct diags *ds;
-	const struct plan *plan;
-	const struct templates *templates;
-	struct map secrets; /* named so far */
-	struct scope *top;
-	bool good;
-};
-
 enum { WIDTH = 92 };
 
 static struct places
-places_of(struct writer *w, const struct step *s)
+places_of(struct script_writer *w, const struct step *s)
 {
 	return (struct places){
 		.src = arena_printf(w->a, "$share/src/%s", s->id),
@@ -101,11 +98,12 @@ places_of(struct writer *w, const struct step *s)
 		.work = "$work",
 		.app = "$app",
 		.secrets = "$secrets",
+		.inputs = "$inputs",
 	};
 }
 
-static const char *
-place_word(struct writer *w, const struct step *s, const char *text)
+const char *
+script_word(struct script_writer *w, const struct step *s, const char *text)
 {
 	struct layout l = { .language = LANG_SH, .places = places_of(w, s) };
 	struct buf b = BUF(w->a);
@@ -127,24 +125,24 @@ has_line(const char *text, const char *line)
 	return false;
 }
 
-static void
-add_file(struct writer *w, const struct step *s, const char *path, struct str text, bool executable,
-	 struct scope *out)
+struct scope *
+script_file(struct script_writer *w, const struct step *s, const char *path, struct str text,
+	    const char *list, struct scope *out)
 {
-	struct scope *f = scope_item(out, "files");
+	struct scope *f = scope_item(out, list);
 	const char *end = "END_OF_FILE", *body;
 
 	body = arena_copy(w->a, text.p, text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n);
 	while (has_line(body, end))
 		end = arena_printf(w->a, "%s_", end);
-	scope_code(f, "path", place_word(w, s, path));
+	scope_code(f, "path", script_word(w, s, path));
 	scope_text(f, "end", end, nowhere);
 	scope_code(f, "text", body);
-	scope_flag(f, "executable", executable);
+	return f;
 }
 
-static struct str
-template_str(struct writer *w, const char *name)
+struct str
+script_template(struct script_writer *w, const char *name)
 {
 	const struct source *src = templates_text(w->templates, name);
 
@@ -152,26 +150,30 @@ template_str(struct writer *w, const char *name)
 }
 
 static void
-add_files(struct writer *w, const struct step *s, struct scope *out)
+add_files(struct script_writer *w, const struct step *s, struct scope *out)
 {
 	bool compiles = s->kind == STEP_BUILD_DEPS && w->plan->stack->extensions.n;
 
 	for (size_t i = 0; i < s->files.n; i++) {
 		const struct step_file *f = &s->files.at[i];
 
-		add_file(w, s, f->path,
-			 f->template ? template_str(w, f->template) : str_of(f->text), f->program,
-			 out);
+		scope_flag(
+			script_file(w, s, f->path,
+				    f->template ? script_template(w, f->template) : str_of(f->text),
+				    "files", out),
+			"executable", f->program);
 	}
 	if (compiles)
-		add_file(w, s, "{share}/jobs", template_str(w, "jobs.sh"), true, out);
+		scope_flag(script_file(w, s, "{share}/jobs", script_template(w, "jobs.sh"), "files",
+				       out),
+			   "executable", true);
 }
 
 /* --- commands --- */
 
 /* The same command as it must be here: secrets lie elsewhere, the toolkit is the host's. */
 static struct command
-for_host(struct writer *w, const struct command *from, bool *smoke)
+for_host(struct script_writer *w, const struct command *from, bool *smoke)
 {
 	const struct plan *p = w->plan;
 	bool own_toolkit = p->stack->cuda_from == CUDA_WHEELS;
@@ -204,7 +206,7 @@ for_host(struct writer *w, const struct command *from, bool *smoke)
 }
 
 static const char *
-jobs_word(struct writer *w, const struct step *s)
+jobs_word(struct script_writer *w, const struct step *s)
 {
 	unsigned mib = s->extension ? s->extension->mem_mib_per_job : 0;
 
@@ -215,7 +217,7 @@ jobs_word(struct writer *w, const struct step *s)
 }
 
 static void
-name_secrets(struct writer *w, const struct command *c, struct scope *out)
+name_secrets(struct script_writer *w, const struct command *c, struct scope *out)
 {
 	for (size_t i = 0; i < c->mounts.n; i++) {
 		const struct mount *m = &c->mounts.at[i];
@@ -229,11 +231,12 @@ name_secrets(struct writer *w, const struct command *c, struct scope *out)
 	}
 }
 
-static void
-add_command(struct writer *w, const struct step *s, const struct command *from, struct scope *out)
+void
+script_command(struct script_writer *w, const struct step *s, const struct command *from,
+	       const char *list, struct scope *out)
 {
 	struct layout l = { LANG_SH, places_of(w, s), 0, 4, WIDTH };
-	struct scope *item = scope_item(out, "commands");
+	struct scope *item = scope_item(out, list);
 	struct buf b = BUF(w->a);
 	struct command c;
 	bool smoke, probe;
@@ -243,7 +246,7 @@ add_command(struct writer *w, const struct step *s, const struct command *from, 
 	if (c.comment)
 		scope_item_text(item, "remarks", c.comment, nowhere);
 	if (c.cwd)
-		buf_printf(&b, "(cd %s && ", place_word(w, s, c.cwd));
+		buf_printf(&b, "(cd %s && ", script_word(w, s, c.cwd));
 	w->good = command_text(w->ds, &c, &l, jobs_word(w, s), s->at, &b) && w->good;
 	if (c.cwd)
 		buf_putc(&b, ')');
@@ -256,9 +259,15 @@ add_command(struct writer *w, const struct step *s, const struct command *from, 
 
 /* --- steps --- */
 
+const char *
+script_key(struct script_writer *w, const struct step *s)
+{
+	return arena_copy(w->a, s->key, 16);
+}
+
 /* The machine's own Python, unless the recipe names where another one comes from. */
 static void
-python_step(struct writer *w, struct scope *out, bool *commands)
+python_step(struct script_writer *w, struct scope *out, bool *commands)
 {
 	const struct stack *s = w->plan->stack;
 	enum python_from from = s->recipe->python_from;
@@ -271,19 +280,20 @@ python_step(struct writer *w, struct scope *out, bool *commands)
 }
 
 static void
-add_folder(struct writer *w, const struct step *s, const char *place, struct scope *out)
+add_folder(struct script_writer *w, const struct step *s, const char *place, struct scope *out)
 {
-	scope_code(scope_item(out, "folders"), "folder", place_word(w, s, place));
+	scope_code(scope_item(out, "folders"), "folder", script_word(w, s, place));
 }
 
 static void
-add_step(struct writer *w, const struct step *s)
+add_step(struct script_writer *w, const struct step *s)
 {
 	struct scope *out = scope_item(w->top, "steps");
 	bool commands = true;
 
 	scope_text(out, "id", s->id, s->at);
-	scope_text(out, "key", arena_copy(w->a, s->key, 16), nowhere);
+	scope_text(out, "key", script_key(w, s), nowhere);
+	scope_item_text(w->top, "ids", s->id, nowhere);
 	scope_item_text(out, "remarks", s->why, s->at);
 	scope_flag(out, "always", s->kind == STEP_CHECK || s->kind == STEP_APP);
 	if (s->kind == STEP_PYTHON)
@@ -293,18 +303,25 @@ add_step(struct writer *w, const struct step *s)
 
 		if (gpus)
 			scope_item_text(out, "remarks", gpus, s->at);
+		if (compile_of(s)) {
+			script_compile(w, s, out);
+			return;
+		}
 		add_folder(w, s, "{src}", out);
 		add_folder(w, s, "{wheels}", out);
 	}
+	/* pip takes torch 2.2.2 made with another CUDA for the one that is asked for. */
+	for (size_t i = 0; s->kind == STEP_TORCH && i < s->packages.n; i++)
+		scope_item_text(out, "replaces", s->packages.at[i].key, nowhere);
 	add_files(w, s, out);
 	for (size_t i = 0; commands && i < s->commands.n; i++)
-		add_command(w, s, &s->commands.at[i], out);
+		script_command(w, s, &s->commands.at[i], "commands", out);
 }
 
 /* --- the head of the file --- */
 
 static void
-say_unused(struct writer *w, const struct text *value, const char *what)
+say_unused(struct script_writer *w, const struct text *value, const char *what)
 {
 	if (value->s)
 		scope_item_text(w->top, "unused", arena_printf(w->a, "%s %s", what, value->s),
@@ -312,7 +329,7 @@ say_unused(struct writer *w, const struct text *value, const char *what)
 }
 
 static void
-add_contents(struct writer *w)
+add_contents(struct script_writer *w)
 {
 	const struct stack *s = w->plan->stack;
 	struct buf b = BUF(w->a);
@@ -333,7 +350,7 @@ add_contents(struct writer *w)
 
 /* "12.1" of "12.1.1"; NULL if nothing here is made with the machine's toolkit. */
 static const char *
-host_cuda(struct writer *w)
+host_cuda(struct script_writer *w)
 {
 	const struct stack *s = w->plan->stack;
 	size_t n;
@@ -347,7 +364,7 @@ host_cuda(struct writer *w)
 }
 
 static void
-head(struct writer *w)
+head(struct script_writer *w)
 {
 	const struct stack *s = w->plan->stack;
 	const struct recipe *r = s->recipe;
@@ -377,8 +394,9 @@ head(struct writer *w)
 
 /* The system's Python is only installed if this machine has none that will do. */
 static void
-add_packages(struct writer *w, const struct step *s)
+add_packages(struct script_writer *w, const struct step *s)
 {
+	scope_item_text(w->top, "ids", s->id, nowhere);
 	scope_text(w->top, "apt_why", s->why, s->at);
 	scope_flag(w->top, "packages", s->apt.n > 0);
 	for (size_t i = 0; i < s->apt.n; i++)
@@ -386,22 +404,42 @@ add_packages(struct writer *w, const struct step *s)
 				s->apt.at[i], s->at);
 }
 
+static bool
+is_last(const struct step *s)
+{
+	return s->kind == STEP_CHECK || s->kind == STEP_APP;
+}
+
+static void
+add_any(struct script_writer *w, const struct step *s)
+{
+	if (s->kind == STEP_APT)
+		add_packages(w, s);
+	else if (s->kind != STEP_BASE)
+		add_step(w, s);
+}
+
 bool
 script_render(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
 	      struct rendereds *out)
 {
-	struct writer w = { a, ds, p, t, MAP(a), scope_new(a, script_shape), true };
+	struct script_writer w = { a, ds, p, t, MAP(a), scope_new(a, script_shape), true };
 	struct buf text = BUF(a);
 
 	head(&w);
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
-
-		if (s->kind == STEP_APT)
-			add_packages(&w, s);
-		else if (s->kind != STEP_BASE)
-			add_step(&w, s);
-	}
+	for (size_t i = 0; i < p->n; i++)
+		if (compile_of(&p->steps[i]))
+			script_source(&w, &p->steps[i]);
+	/* What a wheel depends on is read before anything compiles, after all else. */
+	for (size_t i = 0; i < p->n; i++)
+		if (!compile_of(&p->steps[i]) && !is_last(&p->steps[i]))
+			add_any(&w, &p->steps[i]);
+	for (size_t i = 0; i < p->n; i++)
+		if (compile_of(&p->steps[i]))
+			add_any(&w, &p->steps[i]);
+	for (size_t i = 0; i < p->n; i++)
+		if (is_last(&p->steps[i]))
+			add_any(&w, &p->steps[i]);
 	if (!template_expand(ds, t, "setup.sh", LANG_SH, w.top, &text) || !w.good)
 		return false;
 	list_push(a, out,
