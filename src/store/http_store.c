@@ -2,12 +2,9 @@
  * An HTTP server as a store: URL/KEY[0:2]/KEY/entry.json and the wheel beside it.  The entry
  * is put last: a wheel without one is none.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/sha256.h"
-#include "base/str.h"
 #include "fetch/fetch.h"
 #include "internal.h"
 
@@ -58,11 +55,14 @@ find(struct arena *a, struct diags *ds, struct store *s, const char *key, const 
 	const char *why;
 
 	*e = NULL;
-	if (!http_do(a, &q, &answer) ||
-	    (answer.status != 200 && answer.status != 404 && answer.status != 410))
-		return unreachable(a, ds, s, &answer);
-	if (answer.status != 200)
+	if (!http_do(a, &q, &answer) && answer.refused) {
+		store_refuse(ds, s, key, answer.why);
+		return STORE_REFUSED;
+	}
+	if (answer.status == 404 || answer.status == 410)
 		return STORE_MISS;
+	if (answer.status != 200)
+		return unreachable(a, ds, s, &answer);
 	*e = entry_read(a, answer.body, answer.body_size, key, &why);
 	if (*e)
 		return STORE_HIT;
@@ -76,12 +76,12 @@ fetch(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
 	struct http_request q = { .method = "GET",
 				  .url = url_of(a, s, e->key, e->wheel),
 				  .to_path = fs_join(a, folder, e->wheel),
+				  .sha256 = e->sha256,
 				  .max = e->size };
 	struct http_answer answer = { 0 };
 
-	if (!http_do(a, &q, &answer)) {
-		store_refuse(ds, s, e->key,
-			     arena_printf(a, "it could not be fetched: %s", said(a, &answer)));
+	if (!http_do(a, &q, &answer) && answer.refused) {
+		store_refuse(ds, s, e->key, answer.why);
 		return STORE_REFUSED;
 	}
 	if (answer.status == 200)

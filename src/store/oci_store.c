@@ -25,15 +25,15 @@ bool
 store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 {
 	const char *text = s->where + strlen("oci://"), *why = NULL;
-	struct oci_name name = { 0 };
+	struct oci_name *name = arena_new_of(a, struct oci_name); /* the session keeps it */
 	struct diags mine;
 
 	diags_init(&mine, ds->arena);
 	if (!strchr(text, '/'))
 		why = "names no repository";
-	else if (!oci_name_parse(a, &mine, text, (struct span){ 0 }, &name))
+	else if (!oci_name_parse(a, &mine, text, (struct span){ 0 }, name))
 		why = first_text(&mine);
-	else if (name.tag || name.digest)
+	else if (name->tag || name->digest)
 		why = "names one image of a repository: leave its tag out";
 	if (why) {
 		diag_help(diag_at(ds, E_STORE_WHERE, (struct span){ 0 }, "the store `%s`: %s",
@@ -41,7 +41,7 @@ store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 			  "name it as oci://HOST/REPOSITORY");
 		return false;
 	}
-	s->registry = oci_open(a, ds, &name);
+	s->registry = oci_open(a, ds, name);
 	return s->registry != NULL;
 }
 
@@ -54,11 +54,12 @@ unreachable(struct diags *ds, struct store *s, const struct diags *why)
 	return STORE_UNREACHABLE;
 }
 
+/* It was reached, and what it names it does not have, or not as it was. */
 static bool
-is_digest_error(const struct diags *ds)
+is_damage(const struct diags *ds)
 {
 	for (const struct diag *d = ds->head; d; d = d->next)
-		if (!strcmp(code_table[d->code].id, "SB0552"))
+		if (d->code == E_CONTENT || d->code == E_REGISTRY)
 			return true;
 	return false;
 }
@@ -105,7 +106,7 @@ find(struct arena *a, struct diags *ds, struct store *s, const char *key, const 
 	if (read_manifest(a, &m, &config, &layer)) {
 		if (oci_pull_blob(s->registry, a, &mine, &config, NULL, STORE_JSON_MAX))
 			*e = entry_read(a, config.bytes, config.size, key, &why);
-		else if (is_digest_error(&mine))
+		else if (is_damage(&mine))
 			why = first_text(&mine);
 		else
 			return unreachable(ds, s, &mine);
@@ -128,7 +129,7 @@ fetch(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
 	diags_init(&mine, ds->arena);
 	if (oci_pull_blob(s->registry, a, &mine, &wheel, fs_join(a, folder, e->wheel), e->size))
 		return STORE_HIT;
-	if (!is_digest_error(&mine))
+	if (!is_damage(&mine))
 		return unreachable(ds, s, &mine);
 	store_refuse(ds, s, e->key, first_text(&mine));
 	return STORE_REFUSED;
