@@ -1,0 +1,57 @@
+/*
+ * sh -- the one program of the images that tests/suites/engines-real makes: /bin/sh to RUN.
+ *
+ *   -c TEXT   writes /proof: TEXT, the variable WORD, and how long the secret CANARY is
+ *   show      prints the variable A, what /probe/x holds, and whether /probe can be written
+ *   sleep     prints a line and stays, whatever SIGTERM says
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *
+line_of(const char *path, char *line, int size)
+{
+	FILE *f = fopen(path, "r");
+
+	*line = '\0';
+	if (f && fgets(line, size, f))
+		line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+static const char *
+variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? value : "-";
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	char line[100];
+	FILE *proof;
+
+	if (!strcmp(what, "-c") && (proof = fopen("/proof", "w"))) {
+		fprintf(proof, "%s %s %zu\n", argc > 2 ? argv[2] : "", variable("WORD"),
+			strlen(line_of("/run/secrets/CANARY", line, sizeof(line))));
+		return fclose(proof);
+	}
+	if (!strcmp(what, "show")) {
+		printf("%s %s %s\n", variable("A"), line_of("/probe/x", line, sizeof(line)),
+		       fopen("/probe/y", "w") ? "written" : "read-only");
+		return 0;
+	}
+	if (!strcmp(what, "sleep")) {
+		signal(SIGTERM, SIG_IGN);
+		puts("started");
+		fflush(stdout);
+		sleep(600);
+	}
+	return 5;
+}
