@@ -199,7 +199,10 @@ check_args(struct arena *a, const struct options *o, const char **why)
 
 	if (n >= v->args_min && (v->args_max < 0 || n <= v->args_max))
 		return true;
-	if (n < v->args_min)
+	if (n < v->args_min && v->args[0] >= 'a' && v->args[0] <= 'z')
+		*why = arena_printf(a, "`%s` needs one of %.*s: stackbuild %s", v->name,
+				    (int)strcspn(v->args, " "), v->args, v->example);
+	else if (n < v->args_min)
 		*why = arena_printf(a, "`%s` needs a %s: stackbuild %s", v->name,
 				    strncmp(v->args, "SHELL", 5) ? "file" : "shell", v->example);
 	else

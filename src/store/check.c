@@ -82,7 +82,7 @@ check_metadata(struct arena *a, struct diag *d, const struct wheel *w,
 
 	if (want->name && !store_same_name(a, w->name, want->name))
 		diag_why(d, "it is the wheel of `%s`, not of `%s`", w->name, want->name);
-	if (want->version && !store_same_version(a, w->version, want->version))
+	if (want->version && !store_is_version(a, w->version, want->version))
 		diag_why(d, "it is version %s, not %s", w->version, want->version);
 	for (size_t i = 0; i < w->tags.n; i++)
 		fits |= tag_fits(a, w->tags.at[i], want);

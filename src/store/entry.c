@@ -188,9 +188,13 @@ store_same_name(struct arena *a, const char *x, const char *y)
 }
 
 bool
-store_same_version(struct arena *a, const char *x, const char *y)
+store_is_version(struct arena *a, const char *found, const char *wanted)
 {
-	const struct version *v = version_parse(a, x), *w = version_parse(a, y);
+	const struct version *v = version_parse(a, found), *w = version_parse(a, wanted);
 
-	return v && w ? !version_cmp(v, w) : !strcmp(x, y);
+	if (!v || !w)
+		return !strcmp(found, wanted);
+	if (!strchr(wanted, '+'))
+		v = version_parse(a, version_public(a, v));
+	return !version_cmp(v, w);
 }

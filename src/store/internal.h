@@ -51,8 +51,8 @@ struct store_want entry_want(struct arena *a, const struct entry *e);
 
 /* "mamba_ssm" and "Mamba.SSM" are one name (PEP 503). */
 bool store_same_name(struct arena *a, const char *x, const char *y);
-/* "2.3.0" and "2.3" are one version (PEP 440). */
-bool store_same_version(struct arena *a, const char *x, const char *y);
+/* As ==WANTED takes it (PEP 440): "2.3.0" for "2.3", "2.3+cu130" too. */
+bool store_is_version(struct arena *a, const char *found, const char *wanted);
 
 /* --- wheels --- */
 

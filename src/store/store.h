@@ -31,15 +31,17 @@
 const char *store_key(struct arena *a, struct diags *ds, const char *inputs, size_t n,
 		      const char **canonical);
 
-/* What a wheel must be, beside having the right key and digest, before it is trusted. */
+/* What a wheel must be, beside having the right key and digest, before it is trusted.  NULL: any. */
 struct store_want {
-	const char *name, *version; /* of the project; version NULL: any */
-	const char *python_tag;     /* "cp311" */
-	const char *machine;        /* "x86_64" */
-	struct names archs;         /* "sm_90": exactly these in every .so that has GPU code */
-	bool any_archs;             /* the package has a list of its own and is not filtered */
-	bool has_kernels;           /* at least one .so must have GPU code */
-	int cxx11_abi;              /* of torch: 1, 0; -1: not known */
+	const char *name;       /* of the project; compared as PEP 503 says */
+	const char *version;    /* as ==VERSION takes it: "2.3.1" takes 2.3.1+cu130 as well */
+	const char *python_tag; /* "cp311"; py3 and the stable ABI fit it too */
+	const char *machine;    /* "x86_64" */
+	struct names
+		archs; /* "sm_90", "compute_90" of +PTX: exactly these in every .so that has GPU code */
+	bool any_archs;   /* the package has a list of its own and is not filtered */
+	bool has_kernels; /* at least one .so must have GPU code */
+	int cxx11_abi;    /* of torch: 1, 0; -1: not known */
 };
 
 /* store_check -- a wheel against that.  errors SB0542 (says what is wrong with it), false. */
@@ -50,7 +52,10 @@ struct store;
 
 /*
  * store_open -- where: a folder, http://, https:// or oci://HOST/REPO; NULL: the default,
- * $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild.  errors SB0541, NULL
+ * $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild.  Nothing is made, nobody is asked.
+ *
+ *   errors  SB0541, NULL
+ *   memory  lives in a, as long as the store is used
  */
 struct store *store_open(struct arena *a, struct diags *ds, const char *where);
 const char *store_name(const struct store *s);
@@ -59,7 +64,7 @@ enum store_answer {
 	STORE_HIT,
 	STORE_MISS,
 	STORE_REFUSED /* there, and not to be trusted: warned */,
-	STORE_UNREACHABLE /* warned */
+	STORE_UNREACHABLE /* warned once; a server is not asked again */
 };
 
 /*
@@ -76,7 +81,10 @@ enum store_answer store_get(struct arena *a, struct diags *ds, struct store *s, 
  * store_put -- a wheel under its key; the inputs are kept beside it.  It is checked first.
  *
  *   in      compile_s, peak_mib: 0 if not known
- *   errors  SB0542, SB0544 (not writable, no room, refused by the server), false: nothing was kept
+ *   out     true as well if the store has a good one under that key: the first stays
+ *   errors  SB0540, SB0542, SB0544 (not writable, no room, refused by the server, no answer), false:
+ *           nothing was kept.  A build has its wheel all the same: it makes warnings of them
+ *           (diag_force)
  */
 struct store_wheel {
 	const char *path;
@@ -89,15 +97,17 @@ bool store_put(struct arena *a, struct diags *ds, struct store *s, const struct 
 
 /* --- what the verb store does; each prints to out as text or JSON --- */
 
+/* errors SB0543, SB0545 (an HTTP server cannot be asked), false; SB0542 as a warning */
 bool store_list(struct arena *a, struct diags *ds, struct store *s, bool as_json, struct buf *out);
 /* Reads every wheel again.  errors SB0542 for each that is not what its entry says: false */
 bool store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json,
 		  struct buf *out);
 /* Throws out what was not used for `days`, oldest first until `max_mib` is kept (0: no bound), and
- * leftovers of writers that are gone. */
+ * leftovers of writers that are gone.  errors SB0544, SB0545 (not a folder), false */
 bool store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t max_mib,
 	      bool dry_run, struct buf *out);
-/* Copies what the other does not have (keys: only these, all if none).  push: s to other; pull: other to s. */
+/* Copies what `to` does not have (keys: only these, or what starts so; all if none), checked on the
+ * way.  errors SB0542 (goes on with the others), SB0543..0546, false */
 bool store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *to,
 		struct names keys, struct buf *out);
 

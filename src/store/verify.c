@@ -7,7 +7,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "file.h"
-#include "internal.h"
+#include "folder.h"
 
 const char *
 store_passage(struct arena *a, struct diags *ds)
@@ -117,6 +117,8 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 		bytes += v == GOOD ? (double)e->size : 0;
 		if (as_json && (v == GOOD || v == BAD))
 			print_one(&j, keys.at[i], e, v, &mine);
+		if (v == BAD && s->kind == &store_folder)
+			diag_help(mine.head, "throw it out: rm -r %s", folder_of(a, s, keys.at[i]));
 		diags_append(ds, &mine);
 	}
 	if (passage)
