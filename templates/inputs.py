@@ -24,17 +24,17 @@ LIMIT_S = 120  # for a child process
 
 # Variables that compilers and build tools read, beside those that the source itself names.
 TOOLS_READ = re.compile(
-    r"(.*FLAGS|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|NVCC|CUDAHOSTCXX|CUDAARCHS|LDSHARED|LDCXXSHARED"
-    r"|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|OBJC_INCLUDE_PATH|LIBRARY_PATH|COMPILER_PATH|GCC_EXEC_PREFIX"
-    r"|(NVCC|TORCH|PYTORCH|CMAKE|DISTUTILS|SETUPTOOLS|SCIKIT_BUILD|SKBUILD|MESON)_.*"
-    r"|SOURCE_DATE_EPOCH|MACOSX_DEPLOYMENT_TARGET|USE_NINJA|VERBOSE_BUILD|_PYTHON_HOST_PLATFORM)$"
+    r"(.*FLAGS|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|NVCC|LDSHARED|LDCXXSHARED|CUDAHOSTCXX|CUDAARCHS"
+    r"|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|LIBRARY_PATH|COMPILER_PATH|GCC_EXEC_PREFIX"
+    r"|(NVCC|TORCH|PYTORCH|CMAKE|DISTUTILS|SETUPTOOLS|SKBUILD|MESON)_.*"
+    r"|PIP_(GLOBAL_OPTION|BUILD_OPTION|CONFIG_SETTINGS)|SOURCE_DATE_EPOCH|USE_NINJA)$"
 )
 # How fast it is compiled, where things lie, and who compiles: no input.  What nvcc, the
 # compilers and the packages are is read from themselves.
 NO_INPUT = re.compile(
-    r"(MAX_JOBS|NVCC_THREADS|CUDA_HOME|CUDA_PATH|PATH|HOME|PWD|OLDPWD|SHLVL|_|USER|LOGNAME|SHELL|TERM|COLUMNS|LINES|LANG"
-    r"|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|HOSTNAME|VIRTUAL_ENV|PIP_.*|PYTHON.*|XDG_.*|SSH_.*|NVIDIA_.*"
-    r"|STACKBUILD_.*|CI)$"
+    r"(MAX_JOBS|NVCC_THREADS|CUDA_HOME|CUDA_PATH|PATH|HOME|PWD|OLDPWD|SHLVL|_|USER|LOGNAME|SHELL"
+    r"|TERM|COLUMNS|LINES|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|HOSTNAME|VIRTUAL_ENV|PYTHON.*"
+    r"|PIP_(?!GLOBAL_OPTION|BUILD_OPTION|CONFIG_SETTINGS).*|XDG_.*|SSH_.*|NVIDIA_.*|STACKBUILD_.*|CI)$"
 )
 BUILD_FILES = (".py", ".toml", ".cfg", ".cmake", ".txt", ".in", ".build", ".sh")
 CODE = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".so", ".a", ".o", ".lib", ".pxd", ".bc", ".fatbin")
@@ -45,6 +45,7 @@ class Unknown(Exception):
 
 
 def output(argv, what, cwd=None):
+    shown = " ".join(a for a in argv if "\n" not in a)
     try:
         p = subprocess.run(
             argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S
@@ -52,10 +53,10 @@ def output(argv, what, cwd=None):
     except OSError as e:
         raise Unknown("%s: %s cannot be run: %s" % (what, argv[0], e.strerror))
     except subprocess.TimeoutExpired:
-        raise Unknown("%s: %s has not ended after %d s" % (what, " ".join(argv), LIMIT_S))
+        raise Unknown("%s: %s has not ended after %d s" % (what, shown, LIMIT_S))
     if p.returncode:
         last = p.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-        raise Unknown("%s: %s ended with %d: %s" % (what, " ".join(argv), p.returncode, last))
+        raise Unknown("%s: %s ended with %d: %s" % (what, shown, p.returncode, last))
     return p.stdout.decode("utf-8", "replace")
 
 
@@ -115,7 +116,7 @@ def unpack(archive, folder):
     """The one folder that an sdist holds."""
     try:
         shutil.unpack_archive(archive, folder)
-    except (shutil.ReadError, OSError, ValueError) as e:
+    except Exception as e:  # each format has errors of its own
         raise Unknown("source: %s cannot be unpacked: %s" % (os.path.basename(archive), e))
     inside = os.listdir(folder)
     if len(inside) != 1:
@@ -141,6 +142,9 @@ def source_of(kind, path, scratch):
     return {"kind": kind, "digest": tree_digest(path), "commit": commit}, path
 
 
+PYPROJECT = {"project": {"version": str}, "build-system": {"requires": list, "build-backend": str, "backend-path": list}}
+
+
 def read_toml(path):
     """The file, or None where there is none."""
     if not os.path.exists(path):
@@ -154,9 +158,14 @@ def read_toml(path):
             raise Unknown("pyproject.toml: this Python has nothing that reads it")
     try:
         with open(path, "rb") as f:
-            return toml.load(f)
+            found = toml.load(f)
     except (toml.TOMLDecodeError, UnicodeDecodeError) as e:
         raise Unknown("pyproject.toml cannot be read: %s" % e)
+    for table, keys in PYPROJECT.items():
+        for key, kind in keys.items():
+            if not isinstance(found.get(table, {}), dict) or not isinstance(found.get(table, {}).get(key, kind()), kind):
+                raise Unknown("pyproject.toml: %s.%s is of a wrong type" % (table, key))
+    return found
 
 
 METADATA = """
@@ -268,7 +277,7 @@ def wanted(text, extras):
 
 def needed_to_build(asked, found):
     """Build requirements, and what they need in turn, as far as it is installed."""
-    todo, seen = [requirement(r) for r in asked], set()
+    todo, seen = [requirement(str(r)) for r in asked], set()
     while todo:
         name, extras = todo.pop()
         if name in found and (name, extras) not in seen:
