@@ -99,6 +99,7 @@ record_parse(const struct zip *z, const char *text, struct record *out)
 		struct record_row *row = arena_new_of(z->a, struct record_row);
 		const char *digest, *size;
 
+		row->digest = STR("");
 		if (*r.p == '\n' || *r.p == '\r') {
 			r.p++;
 			continue;
