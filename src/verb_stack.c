@@ -31,11 +31,31 @@ recipes_of(struct run *r, const char *path)
 
 /* --- plan --- */
 
+enum { RECORD_BYTES_MAX = 1024 * 1024 };
+
+/* With the times of an earlier build, if there was one: what `build` wrote where it does. */
+static const struct plan *
+with_history(struct run *r, const struct plan *p, const char *cell)
+{
+	const char *dir = fs_join(r->a, "out", p->name), *path;
+	const struct source *record;
+	struct diags ignored;
+
+	path = fs_join(r->a, cell ? fs_join(r->a, dir, cell) : dir, "build.json");
+	diags_init(&ignored, r->a);
+	if (!fs_exists(path))
+		return p;
+	record = fs_read(r->a, &ignored, path, RECORD_BYTES_MAX, (struct span){ 0 });
+	return record ? plan_measured(r->a, p, record) : p;
+}
+
 /* The plan of a recipe's one cell; of several it is the first, unless only one will do. */
 static const struct plan *
 first_plan(struct run *r, const struct recipes *rs)
 {
-	return rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL) : NULL;
+	const struct plan *p = rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL) : NULL;
+
+	return p ? with_history(r, p, rs->matrix ? rs->at[0]->cell : NULL) : NULL;
 }
 
 static int

@@ -227,6 +227,7 @@ completed(struct progress *p, size_t i)
 
 	if (s->state == STEP_RUNNING || s->state == STEP_WAITING)
 		s->state = p->work[i].hit && !p->work[i].built ? STEP_CACHED : STEP_DONE;
+	s->partly = p->work[i].hit && p->work[i].built;
 	show_end(p, i);
 }
 

@@ -80,6 +80,7 @@ struct progress_step { /* of the plan, in its order */
 	enum step_state state;
 	double started_s, seconds; /* since the build's start; all of its instructions */
 	size_t peak_mib;
+	bool partly;           /* of its instructions some were cached, some were not */
 	const char *note;      /* "from the store (sm_90, torch 2.11.0+cu130)" */
 	const char *last_file; /* "causal_conv1d_bwd.cu": what is compiled now */
 	int status;            /* of the command that failed; -1: not told */
@@ -159,7 +160,9 @@ struct build_record_step {
 	double seconds;
 	size_t size_bytes, peak_mib; /* 0: not known */
 	unsigned recipe_line;
-	const char *key;
+	const char *key, *own; /* the plan's */
+	bool partly;           /* a part was cached: seconds are not what it costs */
+	double measured_s;     /* what it took when it was last carried out whole; 0: not known */
 };
 struct build_record_steps LIST(struct build_record_step);
 
@@ -175,9 +178,17 @@ struct build_record {
 	struct names wheels; /* "mamba_ssm-...whl sha256:... key" */
 };
 
-/* build.json (docs/build.md): appears by rename, after fsync.  errors SB0406, false */
+/*
+ * build_record_write -- build.json (docs/build.md): appears by rename, after fsync.
+ *
+ *   in      a step's measured_s may be 0: it is its seconds if it was carried out whole, else
+ *           what the record says that is at path so far
+ *   errors  SB0406, false
+ */
 bool build_record_write(struct diags *ds, const char *path, const struct build_record *r);
 /* An earlier build; false: there is none, or it is not readable: neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
+/* What a step took, by its key, else by what it is by itself; 0: not known. */
+double build_record_measured(const struct build_record *r, const char *key, const char *own);
 
 #endif

@@ -36,12 +36,32 @@ step_json(struct json *j, const struct build_record_step *s)
 	size_or_nil(j, "size_bytes", s->size_bytes);
 	size_or_nil(j, "peak_mib", s->peak_mib);
 	json_text(j, "key", s->key);
+	json_text(j, "own", s->own);
+	if (s->measured_s > 0)
+		json_number(j, "measured_s", millis(s->measured_s));
+	else
+		json_nil(j, "measured_s");
 	json_end(j);
+}
+
+/* A step that came from a cache or the store says nothing new of its cost: the old figure stays. */
+static double
+measure(const struct build_record_step *s, const struct build_record *before)
+{
+	bool stored = s->from && !strcmp(s->from, "store");
+
+	if (s->measured_s > 0)
+		return s->measured_s;
+	if (!s->cached && !s->partly && !stored && s->seconds > 0)
+		return s->seconds;
+	return before ? build_record_measured(before, s->key, s->own) : 0;
 }
 
 bool
 build_record_write(struct diags *ds, const char *path, const struct build_record *r)
 {
+	struct build_record before;
+	bool known = build_record_read(ds->arena, path, &before);
 	struct buf b = BUF(ds->arena);
 	struct json j = json_to(&b);
 
@@ -64,8 +84,12 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 	json_int(&j, "cpus", r->cpus);
 	json_int(&j, "mem_mib", (long long)r->mem_mib);
 	json_list(&j, "steps");
-	for (size_t i = 0; i < r->steps.n; i++)
-		step_json(&j, &r->steps.at[i]);
+	for (size_t i = 0; i < r->steps.n; i++) {
+		struct build_record_step s = r->steps.at[i];
+
+		s.measured_s = measure(&s, known ? &before : NULL);
+		step_json(&j, &s);
+	}
 	json_end(&j);
 	json_names(&j, "wheels", &r->wheels);
 	json_end(&j);
@@ -111,6 +135,8 @@ read_steps(struct arena *a, const json_t *list, struct build_record *out)
 							  number(of, "recipe_line") :
 							  0),
 			.key = text(a, of, "key"),
+			.own = text(a, of, "own"),
+			.measured_s = number(of, "measured_s"),
 		};
 
 		if (!s.id)
@@ -170,4 +196,20 @@ build_record_read(struct arena *a, const char *path, struct build_record *out)
 	good = json_is_object(root) && read_record(a, root, out);
 	json_decref(root);
 	return good;
+}
+
+double
+build_record_measured(const struct build_record *r, const char *key, const char *own)
+{
+	double found = 0;
+
+	for (size_t i = 0; i < r->steps.n; i++) {
+		const struct build_record_step *s = &r->steps.at[i];
+
+		if (s->measured_s > 0 && key && s->key && !strcmp(s->key, key))
+			return s->measured_s;
+		if (s->measured_s > 0 && own && s->own && !strcmp(s->own, own))
+			found = s->measured_s;
+	}
+	return found;
 }

@@ -73,15 +73,15 @@ plan_input(struct maker *m, struct step *st, const char *id)
 /* --- the order --- */
 
 static struct job *
-jobs_of(struct arena *a, const struct drafts *steps)
+jobs_of(struct arena *a, const struct step *steps, size_t n)
 {
-	struct job *jobs = arena_array_of(a, struct job, steps->n);
+	struct job *jobs = arena_array_of(a, struct job, n);
 	struct map ids = MAP(a);
 
-	for (size_t i = 0; i < steps->n; i++)
-		map_put(&ids, steps->at[i].id, &jobs[i]);
-	for (size_t i = 0; i < steps->n; i++) {
-		const struct step *st = &steps->at[i];
+	for (size_t i = 0; i < n; i++)
+		map_put(&ids, steps[i].id, &jobs[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct step *st = &steps[i];
 		size_t *needs = arena_array_of(a, size_t, st->needs.n);
 
 		for (size_t k = 0; k < st->needs.n; k++) {
@@ -121,6 +121,18 @@ cost_by_rate(struct arena *a, const struct job *jobs, size_t n)
 		order[done++] = best;
 	}
 	return order_cost(jobs, order, n);
+}
+
+void
+plan_recount(struct arena *a, struct plan *p)
+{
+	const struct job *jobs = jobs_of(a, p->steps, p->n);
+	size_t *order = arena_array_of(a, size_t, p->n);
+
+	for (size_t i = 0; i < p->n; i++)
+		order[i] = i;
+	p->expected_cost_s = order_cost(jobs, order, p->n);
+	p->by_rate_cost_s = cost_by_rate(a, jobs, p->n);
 }
 
 /* Extensions that the knowledge says follow each other round and round. */
@@ -220,7 +232,7 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	plan_extension_steps(&m);
 	plan_last_steps(&m);
 	n = m.steps.n;
-	jobs = jobs_of(a, &m.steps);
+	jobs = jobs_of(a, m.steps.at, n);
 	order = arena_array_of(a, size_t, n);
 	if (!order_jobs(a, jobs, n, order, &p->order_exact)) {
 		refuse_circle(ds, s);

@@ -36,6 +36,9 @@ const char *plan_key(struct arena *a, const struct stack *s, const struct step *
 const char *plan_image_json(struct arena *a, const struct stack *s, const struct step *steps,
 			    size_t n);
 
+/* The costs of the plan's order, from those of its steps. */
+void plan_recount(struct arena *a, struct plan *p);
+
 /* --- steps --- */
 
 /* A step with its cost and change rate; kind is also the facts' word for it. */

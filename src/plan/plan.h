@@ -131,6 +131,7 @@ struct plan {
 	double by_rate_cost_s;  /* the same if ordered by change rate alone; for comparison */
 	bool order_exact;       /* false: the search was bounded, and says so */
 	const char *order_note; /* or NULL */
+	size_t measured;        /* steps whose cost_s was measured on this host */
 	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
 	const char *cuda_home;  /* "{share}/cuda" if it must be said; or NULL */
 	/*
@@ -153,6 +154,18 @@ struct plan {
  *   memory  lives in a; borrows from the stack
  */
 const struct plan *plan_make(struct arena *a, struct diags *ds, const struct stack *s);
+
+/*
+ * plan_measured -- the plan with what its steps took when they were built here.
+ *
+ *   in      record: build.json of an earlier build (docs/build.md); its path is the source
+ *   out     the same plan in the same order, so the same files: of steps whose key, or else own,
+ *           the record has, cost_s and cost_source are its figures.  What cannot be read is no
+ *           record: the plan itself.
+ *   memory  lives in a; borrows from p and record
+ */
+const struct plan *plan_measured(struct arena *a, const struct plan *p,
+				 const struct source *record);
 
 const struct step *plan_step(const struct plan *p, const char *id);
 
