@@ -203,6 +203,8 @@ fuzz_inspect := $(addprefix $(BUILD)/fuzz/,elf fatbin wheel)
 # What they read is no part of the pure library.
 $(fuzz_inspect): fuzz_world := $(wildcard src/inspect/*.c) -larchive -lelf
 $(fuzz_inspect): $(wildcard src/inspect/*.[ch])
+$(BUILD)/fuzz/output: fuzz_world := $(wildcard src/build/output*.c src/build/progress*.c)
+$(BUILD)/fuzz/output: $(wildcard src/build/*.[ch])
 $(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_c)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(std) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \

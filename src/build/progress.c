@@ -1,6 +1,7 @@
 #include "screen.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,13 +9,39 @@ enum { ANNOUNCE_MS = 500 /* what ends sooner is not said to begin */ };
 
 /* --- small things --- */
 
+/* A frame goes out in one call: a process that is killed leaves no half of one behind. */
+static bool
+write_whole(int fd, const char *text, size_t n)
+{
+	while (n) {
+		ssize_t k = write(fd, text, n);
+
+		if (k < 0 && errno == EAGAIN) {
+			struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+			poll(&room, 1, 1000);
+		} else if (k < 0 && errno != EINTR) {
+			return false;
+		} else if (k > 0) {
+			text += k;
+			n -= (size_t)k;
+		}
+	}
+	return true;
+}
+
 void
 progress_write(struct stream *to, const char *text, size_t n)
 {
+	int fd;
+
 	if (!to->f || to->error || !n)
 		return;
 	errno = 0;
-	if (fwrite(text, 1, n, to->f) != n || fflush(to->f))
+	if (fflush(to->f))
+		to->error = errno ? errno : EIO;
+	else if ((fd = fileno(to->f)) < 0 ? fwrite(text, 1, n, to->f) != n || fflush(to->f) :
+					    !write_whole(fd, text, n))
 		to->error = errno ? errno : EIO;
 }
 
@@ -320,7 +347,8 @@ progress_event(void *ctx, const struct build_event *e)
 		break;
 	case EVENT_CACHED:
 		closed(p, i, 0);
-		p->work[i].hit = true;
+		/* What was built before it in this build is only met again by a later call. */
+		p->work[i].hit |= !p->work[i].built;
 		if (e->last)
 			completed(p, i);
 		break;

@@ -13,10 +13,13 @@ tail_has(const struct names *lines, const char *word)
 
 /* What an exit status or the last lines tell, whatever was run: the shell's conventions. */
 static void
-reason(struct step_failure *f)
+reason(struct progress *p, size_t peak_mib, struct step_failure *f)
 {
 	if (f->status == 137 || tail_has(&f->lines, "Killed")) {
 		f->why = "it was killed: most likely there was not enough memory";
+		if (peak_mib)
+			f->why = arena_printf(p->a, "%s (%.1f GiB were seen)", f->why,
+					      (double)peak_mib / 1024);
 		f->help = "build --jobs 1 runs one compiler at a time; or raise the limit";
 	} else if (tail_has(&f->lines, "No space left on device")) {
 		f->why = "a disk is full where the engine keeps its layers, or in /tmp";
@@ -48,7 +51,7 @@ progress_failed(struct progress *p, struct step_failure *out)
 		.exit = s->status < 0 ? NULL : arena_printf(p->a, "exit %d", s->status),
 		.lines = s->tail,
 	};
-	reason(out);
+	reason(p, s->peak_mib, out);
 	return true;
 }
 
