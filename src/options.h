@@ -50,6 +50,7 @@ struct options {
 	bool extends_anywhere, fix, dry_run, force;
 	const char *engine, *addr, *tls_ca, *tls_cert, *tls_key, *tls_name;
 	bool format_given;
+	unsigned require;     /* enum proof_level */
 	unsigned format;      /* enum output_format */
 	unsigned diagnostics; /* enum diagnostics_format */
 	unsigned colour;      /* enum colour_when */

@@ -5,6 +5,7 @@
 #include "host/host.h"
 #include "plan/plan.h"
 #include "progress.h"
+#include "publish.h"
 #include "render/render.h"
 #include "store/store.h"
 

@@ -1,0 +1,293 @@
+#include "publish.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "engine_parts.h"
+#include "fetch/fetch.h"
+
+struct work {
+	struct arena *a;
+	struct diags *ds;
+	const struct publish_options *o;
+	struct image_about about; /* of the image here; id NULL: the engine keeps none here */
+	struct publish_proof proof;
+	bool attach;
+};
+
+/* --- before anything is pushed --- */
+
+static bool
+same(const char *x, const char *y)
+{
+	return x && y && !strcmp(x, y);
+}
+
+/* An error, or with --force a warning: then it goes on. */
+static bool
+another(struct work *w, const char *why, const char *because)
+{
+	struct diag *d = diag_at(w->ds, E_PUBLISH_OTHER, w->o->at, "%s", why);
+
+	if (because)
+		diag_why(d, "%s", because);
+	diag_help(d, "stackbuild build %s, then publish again", w->o->recipe_path);
+	if (w->o->force)
+		diag_force(d);
+	return w->o->force;
+}
+
+static bool
+is_of_recipe(struct work *w)
+{
+	const struct build_record *b = w->o->record;
+	const char *image = w->o->image;
+
+	if (!b)
+		return another(w, arena_printf(w->a, "`%s` was not built here", image),
+			       arena_printf(w->a, "there is no record in `%s`",
+					    fs_join(w->a, w->o->out, "build.json")));
+	if (!same(b->recipe_digest, w->o->recipe_digest))
+		return another(w, arena_printf(w->a, "`%s` was built from another recipe", image),
+			       arena_printf(w->a,
+					    "the recipe has the digest %s, the record says %s",
+					    w->o->recipe_digest,
+					    b->recipe_digest ? b->recipe_digest : "none"));
+	return true;
+}
+
+static bool
+is_here(struct work *w)
+{
+	const struct publish_options *o = w->o;
+	const struct build_record *b = o->record;
+	struct diag *d;
+
+	if (!o->engine->push)
+		return true;
+	if (!engine_image(w->a, o->engine, &o->state->at, o->image, &w->about)) {
+		d = diag_at(w->ds, E_PUSH, o->at, "%s has no image `%s`", o->engine->name,
+			    o->image);
+		if (b && b->engine && strcmp(b->engine, o->engine->name) != 0)
+			diag_help(d, "it was built with --engine %s", b->engine);
+		diag_help(d, "stackbuild build %s --engine %s", o->recipe_path, o->engine->name);
+		return false;
+	}
+	if (b && b->image_id && !same(b->image_id, w->about.id))
+		return another(
+			w,
+			arena_printf(w->a, "`%s` names another image since it was built", o->image),
+			arena_printf(w->a, "it is %s now, the record says %s", w->about.id,
+				     b->image_id));
+	return true;
+}
+
+/* What is wrong with the proof; NULL: nothing. */
+static const char *
+proof_trouble(struct work *w)
+{
+	const struct publish_proof *p = &w->proof;
+	const struct build_record *b = w->o->record;
+	const char *is = p->image_digest;
+
+	if (!p->text)
+		return arena_printf(w->a, "there is no proof in `%s`", p->path);
+	if (!same(is, w->about.id) && !same(is, w->about.digest) &&
+	    !(b && (same(is, b->image_id) || same(is, b->digest))))
+		return arena_printf(w->a, "`%s` is of another image, %s", p->path,
+				    is ? is : "which it does not name");
+	if (!same(p->recipe_digest, w->o->recipe_digest))
+		return arena_printf(w->a, "`%s` is of another recipe", p->path);
+	return NULL;
+}
+
+static bool
+is_proven(struct work *w)
+{
+	const struct publish_options *o = w->o;
+	const char *why = proof_trouble(w);
+	struct diag *d;
+
+	w->attach = !why;
+	if (!why && w->proof.failed)
+		why = arena_printf(w->a, "`%s` says that a check failed", w->proof.path);
+	if (!why && o->require > w->proof.level)
+		why = arena_printf(w->a, "`%s` proves %s", w->proof.path,
+				   w->proof.level == 1 ? "that it imports, no more" :
+				   w->proof.level == 2 ? "that it compiles, no more" :
+							 "nothing, for not all of it could run");
+	if (!why)
+		return true;
+	if (o->require)
+		d = diag_at(w->ds, E_UNPROVEN, o->at, "`%s` is not proven up to %s", o->image,
+			    publish_level_name(o->require));
+	else
+		d = diag_at(w->ds, W_UNPROVEN, o->at, "`%s` is not proven", o->image);
+	diag_why(d, "%s", why);
+	diag_help(d, "stackbuild verify %s --engine %s, then publish again", o->recipe_path,
+		  o->engine->name);
+	return !o->require;
+}
+
+/* --- pushing --- */
+
+static bool
+engine_does(struct work *w, struct engine_command c, const char *what, const char *ref)
+{
+	struct proc_spec spec = { .cwd = c.cwd, .keep = 16 * 1024, .terminal = w->o->terminal };
+	struct proc_result r;
+	struct diag *d;
+
+	list_push(w->a, &c.argv, NULL);
+	list_push(w->a, &c.env, NULL);
+	spec.argv = c.argv.at;
+	spec.env = c.env.at;
+	if (proc_run(w->a, &spec, &r))
+		return true;
+	d = diag_at(w->ds, E_PUSH, w->o->at, "%s could not %s `%s`: %s", w->o->engine->name, what,
+		    ref,
+		    !r.started    ? strerror(r.error) :
+		    r.interrupted ? "interrupted" :
+				    arena_printf(w->a, "exit status %d", r.status));
+	if (r.started && !w->o->terminal)
+		diag_why(d, "%s", engine_said(w->a, &r));
+	if (!r.interrupted)
+		diag_help(d, "%s login %s, if nobody is logged in there", w->o->engine->name,
+			  arena_copy(w->a, ref, strcspn(ref, "/")));
+	return false;
+}
+
+/* The digest that podman and buildah write; NULL: docker does not. */
+static const char *
+digest_written(struct work *w, const char *path)
+{
+	const struct source *src;
+	const char *digest = NULL;
+	struct diags ds;
+
+	diags_init(&ds, w->a);
+	src = fs_exists(path) ? fs_read(w->a, &ds, path, FS_READ_MAX, (struct span){ 0 }) : NULL;
+	if (src)
+		digest = arena_copy(w->a, src->text, strcspn(src->text, " \r\n"));
+	unlink(path);
+	return digest && oci_is_digest(digest) ? digest : NULL;
+}
+
+/* The manifest is of the image that was pushed: its config is the image's id. */
+static bool
+is_ours(struct work *w, const struct oci_manifest *m, const char *written)
+{
+	JSON_DONE json_t *root = json_loadb(m->text, m->size, 0, NULL);
+
+	return same(written, m->digest) || same(m->digest, w->about.id) ||
+	       same(json_string_value(json_at(root, "config.digest")), w->about.id);
+}
+
+/* A daemon that keeps no image here has pushed it when it built it: it gets one more tag. */
+static const char *
+tag_there(struct work *w, struct oci_registry *r, const struct oci_name *n, const char *ref)
+{
+	const struct build_record *b = w->o->record;
+	struct oci_manifest m;
+	bool missing = true;
+	struct diag *d;
+
+	if (b && b->digest && oci_manifest(r, w->a, w->ds, b->digest, &m, &missing))
+		return oci_push_manifest(r, w->a, w->ds, m.media_type, m.text, m.size, n->tag);
+	if (!missing)
+		return NULL;
+	d = diag_at(w->ds, E_PUSH, w->o->at,
+		    "%s keeps no image here, and %s/%s has none of this build", w->o->engine->name,
+		    n->registry, n->repository);
+	diag_help(d, "stackbuild build %s --engine %s --push --tag %s", w->o->recipe_path,
+		  w->o->engine->name, ref);
+	return NULL;
+}
+
+static const char *
+push(struct work *w, struct oci_registry *r, const struct oci_name *n)
+{
+	const struct publish_options *o = w->o;
+	const struct engine_at *at = &o->state->at;
+	const char *ref = oci_name_text(w->a, n), *written;
+	const char *file = fs_join(w->a, o->out, arena_printf(w->a, ".digest.%ld", (long)getpid()));
+	struct oci_manifest m;
+	bool missing;
+
+	if (!o->engine->push)
+		return tag_there(w, r, n, ref);
+	fprintf(stderr, "pushing %s\n", ref);
+	if (!engine_does(w, o->engine->tag(w->a, at, o->image, ref), "name the image", ref) ||
+	    !engine_does(w, o->engine->push(w->a, at, ref, file), "push", ref))
+		return NULL;
+	written = digest_written(w, file);
+	if (!oci_manifest(r, w->a, w->ds, written ? written : n->tag, &m, &missing)) {
+		if (missing)
+			diag_at(w->ds, E_CONTENT, o->at, "%s was pushed, and is not there", ref);
+		return NULL;
+	}
+	if (is_ours(w, &m, written))
+		return m.digest;
+	diag_help(diag_at(w->ds, E_CONTENT, o->at, "%s names another image than was pushed: %s",
+			  ref, m.digest),
+		  "somebody else pushes to that tag: publish to one of your own");
+	return NULL;
+}
+
+static bool
+attach(struct work *w, struct oci_registry *r, const char *digest)
+{
+	struct oci_artifact art = { .type = PUBLISH_PROOF_TYPE, .subject = digest };
+
+	list_push(w->a, &art.layers,
+		  (struct oci_blob){ .media_type = PUBLISH_PROOF_TYPE,
+				     .bytes = w->proof.text,
+				     .size = w->proof.size,
+				     .title = "proof.json" });
+	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
+}
+
+static bool
+read_refs(struct work *w, struct oci_name *names)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < w->o->refs.n; i++) {
+		const char *ref = w->o->refs.at[i];
+
+		if (!oci_name_parse(w->a, w->ds, ref, (struct span){ 0 }, &names[i])) {
+			good = false;
+		} else if (names[i].digest) {
+			diag_help(diag_at(w->ds, E_REFERENCE, (struct span){ 0 },
+					  "`%s` names a digest, and what is pushed gets a tag",
+					  ref),
+				  "leave `@%s` out", names[i].digest);
+			good = false;
+		} else if (!names[i].tag) {
+			names[i].tag = "latest";
+		}
+	}
+	return good;
+}
+
+bool
+publish(struct arena *a, struct diags *ds, const struct publish_options *o, struct names *published)
+{
+	struct oci_name *names = arena_array_of(a, struct oci_name, o->refs.n);
+	struct work w = { .a = a, .ds = ds, .o = o, .proof = publish_proof_read(a, o->out) };
+
+	if (!read_refs(&w, names) || !is_of_recipe(&w) || !is_here(&w) || !is_proven(&w))
+		return false;
+	for (size_t i = 0; i < o->refs.n; i++) {
+		struct oci_registry *r = oci_open(a, ds, &names[i]);
+		const char *digest = push(&w, r, &names[i]);
+
+		if (!digest || (w.attach && !attach(&w, r, digest)))
+			return false;
+		list_push(a, published,
+			  arena_printf(a, "%s@%s", oci_name_text(a, &names[i]), digest));
+	}
+	return true;
+}

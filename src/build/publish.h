@@ -1,0 +1,63 @@
+#ifndef PUBLISH_H
+#define PUBLISH_H
+
+#include "engine.h"
+#include "progress.h"
+
+/*
+ * Published: what `build` tagged, under its names in registries, and what `verify` proved of it
+ * attached to it.  In order, so that nothing is pushed which would then be refused:
+ *   1. every reference is read; the record (build.json) is of this recipe, the image is the record's
+ *   2. the proof (proof.json) is of this image, and proves what is demanded
+ *   3. the engine pushes by its own login; the registry says the digest
+ *   4. the proof goes to the same repository as a referrer of that digest
+ */
+struct publish_proof {
+	const char *path, *text; /* text NULL: there is none */
+	size_t size;
+	const char *image_digest, *recipe_digest; /* or NULL */
+	bool failed;                              /* a check of it */
+	unsigned level; /* 0 nothing, 1 import, 2 compile, 3 gpu: all up to it passed */
+};
+
+struct publish_options {
+	const struct engine *engine;
+	const struct engine_state *state;
+	const struct build_record *record; /* NULL: there is none */
+	const char *recipe_path, *recipe_digest;
+	struct span at;    /* of the recipe, for messages */
+	const char *image; /* its name here */
+	const char *out;   /* folder with proof.json */
+	struct names refs;
+	unsigned require; /* as publish_proof.level */
+	bool force;
+	bool terminal; /* standard output and error are one: the engine shows its own progress */
+};
+
+/*
+ * publish -- pushes, and attaches.
+ *
+ *   out     *published: "REF@sha256:..." for each reference
+ *   errors  SB0550 to SB0557, false
+ *   source  distribution-spec 1.1, image-spec 1.1 (manifest.md, "subject")
+ */
+bool publish(struct arena *a, struct diags *ds, const struct publish_options *o,
+	     struct names *published);
+
+#define PUBLISH_PROOF_TYPE "application/vnd.stackbuild.proof.v1+json"
+
+/* proof.json of a folder, as far as publishing needs it; one that cannot be read is none. */
+struct publish_proof publish_proof_read(struct arena *a, const char *out);
+/* "import", "compile", "gpu" */
+const char *publish_level_name(unsigned level);
+
+/*
+ * publish_modal -- builds by the user's own client and gives the result a name.
+ *
+ *   in      app: the rendered modal_app.py; out: folder for it and for the script that names it
+ *   errors  SB0557, SB0406, false
+ */
+bool publish_modal(struct arena *a, struct diags *ds, const struct engine_state *state,
+		   const char *app, size_t app_size, const char *out, const char *name);
+
+#endif

@@ -1,0 +1,127 @@
+/* publish: what build tagged goes to registries, with what verify proved of it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "build/build.h"
+#include "pipeline.h"
+#include "verbs.h"
+#include "world.h"
+
+static const struct plan *
+plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
+{
+	const struct run *r = ctx;
+
+	return pipeline_plan(a, ds, r->facts, cell, NULL);
+}
+
+/* NAME[:TAG], with the environment before it if there is a slash; Modal's client knows the rest. */
+static bool
+is_modal_name(const char *name)
+{
+	return *name != '-' && *name != '\0' &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "-_./:")];
+}
+
+static bool
+to_modal(struct run *r, const struct recipes *rs, const struct engine_state *state, const char *out)
+{
+	static const char *const target[] = { "modal" };
+	const struct names *args = &r->o->args;
+	struct render_input in = { .facts = r->facts,
+				   .plan = plan_cell,
+				   .ctx = r,
+				   .targets = target,
+				   .ntargets = 1,
+				   .recipes = rs };
+	struct rendereds files = { 0 };
+
+	in.templates = templates_open(r->a, &r->ds, NULL);
+	if (!in.templates || !render(r->a, &r->ds, &in, &files) || !files.n)
+		return false;
+	for (size_t i = 1; i < args->n; i++) {
+		if (!publish_modal(r->a, &r->ds, state, files.at[0].text, files.at[0].size, out,
+				   args->at[i]))
+			return false;
+		buf_printf(&r->out, "published %s\n", args->at[i]);
+	}
+	return true;
+}
+
+static bool
+to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
+	    const struct build_record *record, const struct engine *e,
+	    const struct engine_state *state, const char *out)
+{
+	const struct names *args = &r->o->args;
+	struct publish_options o = { .engine = e,
+				     .state = state,
+				     .record = record,
+				     .recipe_path = args->at[0],
+				     .recipe_digest = cell->digest,
+				     .at = cell->stack.at,
+				     .image = record && record->image ? record->image : p->name,
+				     .out = out,
+				     .require = r->o->require,
+				     .force = r->o->force,
+				     .terminal = isatty(1) && isatty(2) };
+	struct names published = { 0 };
+	bool good;
+
+	for (size_t i = 1; i < args->n; i++)
+		list_push(r->a, &o.refs, args->at[i]);
+	good = publish(r->a, &r->ds, &o, &published);
+	for (size_t i = 0; i < published.n; i++)
+		buf_printf(&r->out, "%s\n", published.at[i]);
+	return good;
+}
+
+int
+verb_publish(struct run *r)
+{
+	const struct options *o = r->o;
+	const struct recipe_options ro = recipe_options_of(o, o->args.at[0]);
+	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+	const struct engine_at at = world_engine_at(o);
+	struct build_record record = { 0 };
+	struct engine_state state;
+	const struct engine *e;
+	const struct plan *p;
+	const char *out, *name;
+	bool known;
+
+	if (!rs)
+		return EXIT_DIAGNOSED;
+	if (rs->n != 1)
+		return usage_error("publish takes one stack: name a cell with --cell");
+	if (!(p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL)))
+		return EXIT_DIAGNOSED;
+	out = o->out ? o->out : fs_join(r->a, "out", p->name);
+	if (rs->matrix)
+		out = fs_join(r->a, out, rs->at[0]->cell);
+	known = build_record_read(r->a, fs_join(r->a, out, "build.json"), &record);
+	name = o->engine ? o->engine : known ? record.engine : NULL;
+	for (size_t i = 1; name && !strcmp(name, "modal") && i < o->args.n; i++)
+		if (!is_modal_name(o->args.at[i]))
+			return usage_error(arena_printf(
+				r->a, "modal takes NAME or NAME:TAG, not `%s`", o->args.at[i]));
+	proc_signals();
+	if (!(e = engine_choose(r->a, &r->ds, name, &at, &state)))
+		return EXIT_DIAGNOSED;
+	if (!strcmp(e->name, "modal")) {
+		if (o->require)
+			return usage_error(
+				"modal keeps no proof beside an image: without --require");
+		return to_modal(r, rs, &state, out) ? EXIT_DONE : EXIT_DIAGNOSED;
+	}
+	if (!e->builds_images)
+		return usage_error(
+			arena_printf(r->a, "%s makes no image that could be published", e->name));
+	return to_registry(r, rs->at[0], p, known ? &record : NULL, e, &state, out) ?
+		       EXIT_DONE :
+		       EXIT_DIAGNOSED;
+}

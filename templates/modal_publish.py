@@ -1,0 +1,20 @@
+"""Builds the image of modal_app.py, beside this file, and gives it a name that other apps take it by:
+
+    modal run modal_publish.py --name NAME:TAG        and there: modal.Image.from_name("NAME:TAG")
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import modal_app  # noqa: E402
+
+import modal  # noqa: E402
+
+app = modal.App("stackbuild-publish")
+
+
+@app.local_entrypoint()
+def main(name: str):
+    modal_app.image.build(app)
+    modal_app.image.publish(name)
