@@ -153,12 +153,12 @@ class Docker:
         if p.returncode:
             raise Missing(f"docker {args[0]}: " + p.stderr.strip().split("\n")[-1])
 
-    def build(self, text, context=None, secrets=()):
+    def build(self, text, context=None, secrets=(), target=None, cache=False):
         with open(os.path.join(self.work, "Dockerfile"), "w", newline="") as f:
             f.write(text)
         context = context or empty(self.work)
-        cmd = [self.cli, "build", "--no-cache", "--network=host", "-f", f.name]
-        cmd += secret_options(self.work, secrets)
+        cmd = [self.cli, "build", "--network=host", "-f", f.name] + ([] if cache else ["--no-cache"])
+        cmd += secret_options(self.work, secrets) + (["--target", target] if target else [])
         try:
             p = subprocess.run([*cmd, context], env=self.env, capture_output=True, text=True,
                                errors="surrogateescape", timeout=LIMIT_S)  # fmt: skip
@@ -233,12 +233,12 @@ class Buildah:
             if p.returncode:
                 raise Missing(p.stderr.strip().split("\n")[-1])
 
-    def build(self, text, context=None, secrets=()):
+    def build(self, text, context=None, secrets=(), target=None):
         path = os.path.join(self.work, "Dockerfile")
         with open(path, "w", newline="") as f:
             f.write(text)
         cmd = [self.cli, *self.store, "bud", *self.isolation, "--network", "host", "--pull-never", *self.policy, "-f", path]
-        cmd += secret_options(self.work, secrets)
+        cmd += secret_options(self.work, secrets) + (["--target", target] if target else [])
         # By a file: chroot isolation may lose the output of a command that ends at once.
         record = os.path.join(self.work, "record-log")
         os.makedirs(record, exist_ok=True)
