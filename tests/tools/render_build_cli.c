@@ -2,7 +2,8 @@
  * render_build_cli: the Dockerfile that `build` gives to an engine, and where its instructions
  * belong.
  *
- *   in      RECIPE [--cell NAME] [--force] [--map] [STEP=FILE...]: wheels at hand, by step
+ *   in      RECIPE [--cell NAME] [--templates DIR] [--force] [--map] [STEP=FILE...]: wheels at
+ *           hand, by step
  *   out     stdout: the Dockerfile; with --map instead a line for each instruction:
  *           LINE STAGE STAGE_NO LAYER_NO NO STEP-or-"-" WORD
  *   errors  exit 1 and diagnostics on stderr
@@ -57,6 +58,7 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 				   .ntargets = 1,
 				   .build = &build };
 	struct rendereds files = { 0 };
+	const char *templates = NULL;
 	bool map = false;
 
 	for (int i = 1; i < argc; i++) {
@@ -68,6 +70,8 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 			wants.force = true;
 		} else if (!strcmp(argv[i], "--cell") && i + 1 < argc) {
 			o.cell = argv[++i];
+		} else if (!strcmp(argv[i], "--templates") && i + 1 < argc) {
+			templates = argv[++i];
 		} else if (eq) {
 			*eq = '\0';
 			list_push(a, &build.wheels, (struct render_wheel){ argv[i], eq + 1 });
@@ -75,7 +79,7 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 			o.path = argv[i];
 		}
 	}
-	in.templates = templates_open(a, ds, NULL);
+	in.templates = templates_open(a, ds, templates);
 	in.recipes = wants.facts && o.path ? recipes_load(a, ds, wants.facts, &o) : NULL;
 	if (!in.recipes || !in.templates || !render(a, ds, &in, &files))
 		return false;
