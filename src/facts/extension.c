@@ -191,6 +191,7 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 		.gpu_min = fact_text_of(file, "gpu_min"),
 		.same_cuda_series = fact_true_of(file, "same_cuda_series"),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
+		.nvcc_threads = fact_uint_of(file, "nvcc_threads"),
 		.releases = all,
 		.nreleases = n,
 		.any = read_release(f, name, NULL, trail_of(file)),

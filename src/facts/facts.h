@@ -274,7 +274,8 @@ struct extension {
 	enum tri cpu;             /* of use to a CPU build of torch; TRI_YES: without extra_env */
 	const char *gpu_min;      /* oldest compute capability that its kernels run on, or NULL */
 	bool same_cuda_series;    /* it compiles only with the CUDA series of torch's build */
-	unsigned mem_mib_per_job; /* peak of one compile job; 0: not known */
+	unsigned mem_mib_per_job; /* peak of one compile job for one GPU; 0: not known */
+	unsigned nvcc_threads;    /* GPUs that its nvcc works on at a time; 0: not known */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;
 	/* What holds for a release that is none of these; its version is NULL. */

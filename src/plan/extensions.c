@@ -108,6 +108,49 @@ nvcc_env(struct maker *m, struct command *c, const struct stack_extension *e)
 	plan_env(m, c, "STACKBUILD_ARCHS", buf_text(&b), false);
 }
 
+static unsigned
+job_mib(const struct stack_extension *e)
+{
+	return e->mem_mib_per_job ? e->mem_mib_per_job : 2048;
+}
+
+static void
+launch_word(struct maker *m, struct command *c, const char *word)
+{
+	list_push(m->a, &c->launcher, (struct word){ word, false });
+}
+
+/*
+ * compile.py counts jobs, and nvcc's threads where the package asks for some: one for each of
+ * the GPUs that it is compiled for.  Others may compile beside it.
+ */
+static void
+launch(struct maker *m, struct command *c, const struct stack_extension *e)
+{
+	const struct stack_extensions *all = &m->s->extensions;
+	size_t archs = e->nvcc_env || !e->build || !e->build->archs.n || e->build->arch_env ?
+			       m->s->archs.n :
+			       e->build->archs.n;
+
+	launch_word(m, c, "{python}");
+	launch_word(m, c, "{share}/compile.py");
+	launch_word(m, c, e->name);
+	if (e->version)
+		launch_word(m, c, arena_printf(m->a, "--version=%s", e->version));
+	launch_word(m, c, arena_printf(m->a, "--memory=%u", job_mib(e)));
+	if (e->known && e->known->nvcc_threads > 1 && archs > 1)
+		launch_word(m, c, arena_printf(m->a, "--threads=%u", e->known->nvcc_threads));
+	if (archs > 1)
+		launch_word(m, c, arena_printf(m->a, "--archs=%zu", archs));
+	for (size_t i = 0; i < all->n; i++)
+		if (&all->at[i] != e && all->at[i].source != SOURCE_WHEEL)
+			launch_word(m, c,
+				    arena_printf(m->a, "--beside=%s=%u", all->at[i].name,
+						 job_mib(&all->at[i])));
+	launch_word(m, c, "--");
+	plan_cache(m, c, "stackbuild", "/run/stackbuild", false);
+}
+
 static void
 build(struct maker *m, struct step *st, const struct stack_extension *e)
 {
@@ -132,6 +175,7 @@ build(struct maker *m, struct step *st, const struct stack_extension *e)
 	c.jobs = true;
 	for (size_t i = 0; i < c.env.n; i++)
 		c.jobs &= strcmp(c.env.at[i].name, "MAX_JOBS") != 0;
+	launch(m, &c, e);
 	plan_push(m, st, c);
 }
 

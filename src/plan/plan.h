@@ -80,7 +80,9 @@ struct command {
 	struct mounts mounts;
 	const char *cwd;     /* or NULL */
 	const char *comment; /* why, for the reader of the file; or NULL */
-	bool jobs; /* sets MAX_JOBS from the memory that is there, if the environment does not */
+	bool jobs; /* MAX_JOBS may be given from outside: the recipe does not say how many */
+	/* What goes before argv: it chooses how many compilers run, and no result hangs on it. */
+	struct words launcher;
 };
 struct commands LIST(struct command);
 

@@ -288,6 +288,7 @@ build_deps_step(struct maker *m)
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_BUILD_DEPS, "build-deps", "stack", NULL);
 	struct command c = pip_install(m, NULL, &s->torch_constraints);
+	bool compiles = false, arch = false;
 
 	if (!s->build_deps.n)
 		return;
@@ -300,9 +301,14 @@ build_deps_step(struct maker *m)
 	for (size_t i = 0; i < st.packages.n; i++)
 		plan_verbatim(m, &c, st.packages.at[i].requirement);
 	st.why = "no build isolation: builds find these";
-	for (size_t i = 0; i < s->extensions.n && !st.files.n; i++)
-		if (s->extensions.at[i].nvcc_env)
-			plan_program(m, &st, "nvcc-arch");
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		arch |= s->extensions.at[i].nvcc_env != NULL;
+		compiles |= s->extensions.at[i].source != SOURCE_WHEEL;
+	}
+	if (compiles)
+		plan_file(m, &st, "{share}/compile.py", "compile.py", NULL);
+	if (arch)
+		plan_program(m, &st, "nvcc-arch");
 	plan_push(m, &st, c);
 	stand(m, &st);
 }

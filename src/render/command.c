@@ -171,43 +171,57 @@ words_text(const struct names *words, const struct layout *l, struct buf *out)
 
 static bool
 settings_words(struct arena *a, struct diags *ds, const struct command *c, const struct layout *l,
-	       const char *jobs, struct span at, struct names *out)
+	       struct span at, struct names *out)
 {
-	bool good = true, given = false;
+	bool good = true;
 
 	for (size_t i = 0; i < c->env.n; i++) {
 		const struct variable *v = &c->env.at[i];
 		struct word value = { v->value, v->verbatim };
 		struct buf b = BUF(a);
 
-		given = given || !strcmp(v->name, "MAX_JOBS");
 		buf_printf(&b, "%s=", v->name);
 		good = word_text(ds, &value, l, at, &b) && good;
 		list_push(a, out, buf_text(&b));
 	}
-	if (c->jobs && !given)
-		list_push(a, out, arena_printf(a, "MAX_JOBS=%s", jobs));
+	return good;
+}
+
+static bool
+quoted(struct diags *ds, const struct words *words, const struct layout *l, struct span at,
+       struct names *out, struct arena *a)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < words->n; i++) {
+		struct buf b = BUF(a);
+
+		good = word_text(ds, &words->at[i], l, at, &b) && good;
+		list_push(a, out, buf_text(&b));
+	}
 	return good;
 }
 
 bool
-command_text(struct diags *ds, const struct command *c, const struct layout *l, const char *jobs,
-	     struct span at, struct buf *out)
+command_text(struct diags *ds, const struct command *c, const struct layout *l, struct span at,
+	     struct buf *out)
 {
-	struct names settings = { 0 }, argv = { 0 };
+	struct names settings = { 0 }, launcher = { 0 }, argv = { 0 };
 	struct layout rest = *l;
-	bool good = settings_words(out->a, ds, c, l, jobs, at, &settings);
+	bool good = settings_words(out->a, ds, c, l, at, &settings);
 
-	for (size_t i = 0; i < c->argv.n; i++) {
-		struct buf b = BUF(out->a);
-
-		good = word_text(ds, &c->argv.at[i], l, at, &b) && good;
-		list_push(out->a, &argv, buf_text(&b));
-	}
+	good = quoted(ds, &c->launcher, l, at, &launcher, out->a) && good;
+	good = quoted(ds, &c->argv, l, at, &argv, out->a) && good;
 	rest.indent = l->column + 4;
 	if (settings.n) {
 		words_text(&settings, l, out);
 		/* The program starts a line of its own, where the eye looks for it. */
+		buf_printf(out, " \\\n%*s", (int)l->indent, "");
+		rest.column = l->indent;
+		rest.indent = l->indent + 4;
+	}
+	if (launcher.n) {
+		words_text(&launcher, &rest, out);
 		buf_printf(out, " \\\n%*s", (int)l->indent, "");
 		rest.column = l->indent;
 		rest.indent = l->indent + 4;

@@ -32,15 +32,13 @@ struct layout {
 };
 
 /*
- * command_text -- `NAME=value ... program argument ...`, added to out.
+ * command_text -- `NAME=value ... launcher ... program argument ...`, added to out.
  *
- *   in      jobs: the shell word that MAX_JOBS is set to where the command asks for it
- *           ("$(jobs 2300)"), already quoted
  *   out     lines end in " \" but for the last, which has no line end
  *   errors  SB0404 at `at`, false: a value that the shell cannot be given there
  */
-bool command_text(struct diags *ds, const struct command *c, const struct layout *l,
-		  const char *jobs, struct span at, struct buf *out);
+bool command_text(struct diags *ds, const struct command *c, const struct layout *l, struct span at,
+		  struct buf *out);
 
 /* A word with its places filled in, quoted. */
 bool word_text(struct diags *ds, const struct word *w, const struct layout *l, struct span at,

@@ -222,22 +222,6 @@ uses_work(const struct command *c)
 	return uses;
 }
 
-static const char *
-jobs_word(struct docker_writer *w, const struct step *s, const struct places *p)
-{
-	unsigned mib = s->extension ? s->extension->mem_mib_per_job : 0;
-	struct buf b = BUF(w->a);
-
-	/* The build argument if it was given, else what fits. */
-	buf_printf(&b, "\"${MAX_JOBS:-$(%s/jobs", p->share);
-	if (mib || w->builds > 1)
-		buf_printf(&b, " %u", mib ? mib : 2048);
-	if (w->builds > 1)
-		buf_printf(&b, " %u", w->builds);
-	buf_puts(&b, ")}\"");
-	return buf_text(&b);
-}
-
 /* The scratch folder and its files: made by the RUN that uses them, and gone after it. */
 static void
 open_work(struct docker_writer *w, const struct step *s, const struct places *p, struct buf *text)
@@ -293,7 +277,7 @@ one_command(struct docker_writer *w, const struct step *s, const struct command 
 	}
 	if (text->n)
 		buf_puts(text, comment ? "\n && " : AND);
-	w->good = command_text(w->ds, c, &l, jobs_word(w, s, p), s->at, text) && w->good;
+	w->good = command_text(w->ds, c, &l, s->at, text) && w->good;
 }
 
 /* Commands of one phase, from the i-th on: one RUN.  Where they end. */
@@ -384,11 +368,5 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 		return;
 	}
 	docker_files(w, s, out);
-	if (s->kind == STEP_BUILD_DEPS && w->builds) {
-		const struct source *jobs = templates_text(w->templates, "jobs.sh");
-
-		write_file(w, out, DOCKER_SHARE "/jobs", (struct str){ jobs->text, jobs->size },
-			   true);
-	}
 	docker_runs(w, s, PART_INSTALL, out);
 }

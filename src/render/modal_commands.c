@@ -285,8 +285,10 @@ modal_add_commands(struct modal *m, const struct step *s, size_t first, bool pip
 {
 	struct pending p = { .texts = BUF(m->a), .code = BUF(m->a) };
 
+	/* What counts jobs has no place in a pip_install: MAX_JOBS is said there. */
 	for (size_t i = 0; i < s->files.n; i++)
-		pend_file(m, &s->files.at[i], &p);
+		if (strcmp(s->files.at[i].path, "{share}/compile.py") != 0)
+			pend_file(m, &s->files.at[i], &p);
 	for (size_t i = first; i < s->commands.n; i++) {
 		const struct command *c = &s->commands.at[i];
 		const char *why = c->comment ? c->comment : s->why;

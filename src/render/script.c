@@ -152,8 +152,6 @@ script_template(struct script_writer *w, const char *name)
 static void
 add_files(struct script_writer *w, const struct step *s, struct scope *out)
 {
-	bool compiles = s->kind == STEP_BUILD_DEPS && w->plan->stack->extensions.n;
-
 	for (size_t i = 0; i < s->files.n; i++) {
 		const struct step_file *f = &s->files.at[i];
 
@@ -163,10 +161,6 @@ add_files(struct script_writer *w, const struct step *s, struct scope *out)
 				    "files", out),
 			"executable", f->program);
 	}
-	if (compiles)
-		scope_flag(script_file(w, s, "{share}/jobs", script_template(w, "jobs.sh"), "files",
-				       out),
-			   "executable", true);
 }
 
 /* --- commands --- */
@@ -205,17 +199,6 @@ for_host(struct script_writer *w, const struct command *from, bool *smoke)
 	return c;
 }
 
-static const char *
-jobs_word(struct script_writer *w, const struct step *s)
-{
-	unsigned mib = s->extension ? s->extension->mem_mib_per_job : 0;
-
-	return arena_printf(w->a,
-			    mib ? "\"${MAX_JOBS:-$(\"$share/jobs\" %u)}\"" :
-				  "\"${MAX_JOBS:-$(\"$share/jobs\")}\"",
-			    mib);
-}
-
 static void
 name_secrets(struct script_writer *w, const struct command *c, struct scope *out)
 {
@@ -247,7 +230,7 @@ script_command(struct script_writer *w, const struct step *s, const struct comma
 		scope_item_text(item, "remarks", c.comment, nowhere);
 	if (c.cwd)
 		buf_printf(&b, "(cd %s && ", script_word(w, s, c.cwd));
-	w->good = command_text(w->ds, &c, &l, jobs_word(w, s), s->at, &b) && w->good;
+	w->good = command_text(w->ds, &c, &l, s->at, &b) && w->good;
 	if (c.cwd)
 		buf_putc(&b, ')');
 	scope_code(item, "command", buf_text(&b));

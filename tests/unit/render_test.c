@@ -294,10 +294,10 @@ test_limits(void **state)
 /* --- commands --- */
 
 static const char *
-command(enum language l, const char *const *argv, const struct variable *env, bool jobs)
+command(enum language l, const char *const *argv, const struct variable *env, bool launched)
 {
 	struct layout lay = { .language = l, .column = 4, .indent = 4, .width = 60 };
-	struct command c = { .jobs = jobs };
+	struct command c = { 0 };
 	struct buf b = BUF(a);
 
 	lay.places = (struct places){ .share = "/opt/s b", .venv = "$venv", .python = "python" };
@@ -306,7 +306,11 @@ command(enum language l, const char *const *argv, const struct variable *env, bo
 			  (struct word){ **argv == '!' ? *argv + 1 : *argv, **argv == '!' });
 	for (; env && env->name; env++)
 		list_push(a, &c.env, *env);
-	return command_text(&ds, &c, &lay, "$(jobs)", (struct span){ 0 }, &b) ? buf_text(&b) : NULL;
+	if (launched) {
+		list_push(a, &c.launcher, (struct word){ "{share}/go", false });
+		list_push(a, &c.launcher, (struct word){ "a b", false });
+	}
+	return command_text(&ds, &c, &lay, (struct span){ 0 }, &b) ? buf_text(&b) : NULL;
 }
 
 #define ARGV(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -317,7 +321,6 @@ test_command(void **state)
 	static const struct variable env[] = { { "CC", "gcc", false },
 					       { "NOTE", "{share} it", true },
 					       { 0 } };
-	static const struct variable four[] = { { "MAX_JOBS", "4", false }, { 0 } };
 
 	(void)state;
 	assert_string_equal(command(LANG_SH, ARGV("{python}", "-m", "pip"), NULL, false),
@@ -329,8 +332,9 @@ test_command(void **state)
 	assert_string_equal(command(LANG_SH, ARGV("{venv}/bin/a $b\"`"), NULL, false),
 			    "\"$venv/bin/a \\$b\\\"\\`\"");
 	assert_string_equal(command(LANG_SH, ARGV("make"), env, true),
-			    "CC=gcc NOTE='{share} it' MAX_JOBS=$(jobs) \\\n    make");
-	assert_string_equal(command(LANG_SH, ARGV("make"), four, true), "MAX_JOBS=4 \\\n    make");
+			    "CC=gcc NOTE='{share} it' \\\n    '/opt/s b/go' 'a b' \\\n    make");
+	assert_string_equal(command(LANG_SH, ARGV("make"), NULL, true),
+			    "'/opt/s b/go' 'a b' \\\n    make");
 	/* Long ones break between words, never between an option and its value. */
 	assert_string_equal(command(LANG_SH,
 				    ARGV("python", "-m", "pip", "install", "--index-url",

@@ -1,0 +1,261 @@
+"""compile.py: runs what compiles one extension, with as many jobs as memory allows.
+
+    python compile.py NAME [--version V] --memory=MIB [--threads=N] [--archs=N] [--beside=OTHER=MIB ...] -- COMMAND ...
+
+MIB is what one compiler takes for one GPU architecture.  nvcc works on up to --threads of --archs
+architectures at a time, each with a compiler of its own.  MAX_JOBS and NVCC_THREADS are set
+for the command, unless they are given; nvcc-arch holds nvcc to the latter.
+
+Builds beside each other (--beside) share the memory through a folder that all of them see: each
+writes down what it takes, and waits while there is no room for one job.  The largest process is
+measured, written to the log (stackbuild-peak NAME MIB), and is MIB the next time.
+Exit status: the command's.  Standard library only, Python 3.8 and later.
+"""
+import argparse
+import fcntl
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+SHARED = os.environ.get("STACKBUILD_SHARED") or "/run/stackbuild"
+ROOT = os.environ.get("STACKBUILD_ROOT", "")  # a folder with proc and sys, in tests
+NONE = 1 << 62  # bytes; version 1 of control groups says no limit with a number near 2^63
+
+
+def text(path):
+    try:
+        with open(ROOT + path, encoding="ascii", errors="replace") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+def number(path, key=""):
+    found = re.search(r"^%s\s*(\d+)" % re.escape(key), text(path), re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def group_folders():
+    """(controller or "" of version 2, folder) of this process's control groups, up to the root of each."""
+    own = {}
+    for line in text("/proc/self/cgroup").splitlines():
+        _, names, path = (line.split(":", 2) + ["", ""])[:3]
+        for name in names.split(","):
+            own[name] = path
+    for line in text("/proc/self/mountinfo").splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = (after.split(" ") + ["", ""])[:3]
+        root, point = (before.split(" ") + [""] * 5)[3:5]
+        names = [""] if kind == "cgroup2" else [n for n in ("memory", "cpu") if n in options.split(",")]
+        for name in names if kind.startswith("cgroup") else []:
+            path, top = own.get(name, "/"), root.rstrip("/")
+            # A group that is not below the one mounted is somebody else's view of it.
+            inside = (path + "/").startswith(top + "/") and "/.." not in path
+            parts = [p for p in path[len(top):].split("/") if p] if inside else []
+            for n in range(len(parts), -1, -1):
+                yield name, "/".join([point] + parts[:n])
+
+
+def left(limit, used, files):
+    return limit - max(used - files, 0) if limit is not None and limit < NONE else NONE
+
+
+def free_mib():
+    """What the machine and the control groups have left; files that can be dropped count as left."""
+    best = (number("/proc/meminfo", "MemAvailable:") or number("/proc/meminfo", "MemFree:") or 0) << 10
+    for name, folder in group_folders():
+        stat = folder + "/memory.stat"
+        if name == "memory":
+            used = number(folder + "/memory.usage_in_bytes") or 0
+            files = number(stat, "total_inactive_file ") or 0
+            limits = [number(folder + "/memory.limit_in_bytes"), number(stat, "hierarchical_memory_limit ")]
+        elif name == "":
+            used = number(folder + "/memory.current") or 0
+            files = number(stat, "inactive_file ") or 0
+            limits = [number(folder + "/memory.max"), number(folder + "/memory.high")]
+        else:
+            continue
+        best = min([best] + [left(limit, used, files) for limit in limits])
+    return max(best, 0) >> 20
+
+
+def processors():
+    n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for name, folder in group_folders():
+        if name == "cpu":
+            quota, period = number(folder + "/cpu.cfs_quota_us"), number(folder + "/cpu.cfs_period_us")
+        elif name == "":
+            found = re.match(r"(\d+) (\d+)", text(folder + "/cpu.max"))
+            quota, period = map(int, found.groups()) if found else (None, None)
+        else:
+            continue
+        if quota and period:
+            n = min(n, -(-quota // period))
+    return max(n, 1)
+
+
+class Shared:
+    """The folder that all builds of this engine see: a file for each that runs, locked while it does."""
+
+    def __init__(self, folder):
+        self.folder, self.held = folder, None
+        try:
+            self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError:
+            self.folder = None  # nobody to share with
+
+    def __enter__(self):
+        if self.folder:
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        return self
+
+    def __exit__(self, *_):
+        if self.folder:
+            fcntl.flock(self.lock, fcntl.LOCK_UN)
+
+    def path(self, kind, name):
+        return os.path.join(self.folder, "%s-%s" % (kind, re.sub(r"[^A-Za-z0-9._+-]", "_", name)))
+
+    def running(self):
+        """{name: MIB} of those that run; what a build left that was killed is removed."""
+        found = {}
+        for file in os.listdir(self.folder) if self.folder else []:
+            if not file.startswith("takes-"):
+                continue
+            path = os.path.join(self.folder, file)
+            fd = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.remove(path)
+            except OSError:
+                words = os.read(fd, 4096).decode("utf-8", "replace").split()
+                if len(words) == 2 and words[1].isdigit():
+                    found[file] = (words[0], int(words[1]))
+            finally:
+                os.close(fd)
+        return found
+
+    def memory(self, kind, name):
+        """A number that was written down, or None."""
+        try:
+            with open(self.path(kind, name), encoding="ascii") as f:
+                return int(f.read())
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def remember(self, kind, name, mib):
+        if self.folder:
+            path = self.path(kind, name)
+            with open(path + ".new", "w", encoding="ascii") as f:
+                f.write("%d\n" % mib)
+            os.replace(path + ".new", path)
+
+    def take(self, name, mib):
+        if self.folder:
+            self.held = os.open(self.path("takes", "%s-%d-%d" % (name, os.getpid(), time.time_ns())),
+                                os.O_RDWR | os.O_CREAT, 0o644)
+            fcntl.flock(self.held, fcntl.LOCK_EX)
+            os.write(self.held, ("%s %d\n" % (name, mib)).encode())
+
+
+def choose(free, cpus, per_job, threads, jobs, given_threads, beside):
+    """(jobs, threads): as many as there is memory for, jobs first; beside: what others need at least."""
+    room = free - beside if free - beside >= per_job else free
+    fits = max(room // per_job, 1)
+    if not jobs:
+        jobs = min(cpus, max(fits // given_threads, 1) if given_threads else fits)
+    if not given_threads:
+        given_threads = min(threads, max(fits // jobs, 1))
+    return jobs, given_threads
+
+
+def wait_turn(shared, args, env):
+    """Sets MAX_JOBS and NVCC_THREADS as soon as there is memory for them."""
+    cpus, told = processors(), False
+    per_job = args.memory
+    threads = max(1, min(args.threads, args.archs))
+    jobs = int(env["MAX_JOBS"]) if re.fullmatch("[1-9][0-9]*", env.get("MAX_JOBS", "")) else 0
+    given = env.get("NVCC_THREADS", "")
+    given = min(int(given), threads) if re.fullmatch("[1-9][0-9]*", given) else 0
+    while True:
+        with shared:
+            running = shared.running()
+            # What the others will take is not taken yet: they are counted in full.
+            all_free = shared.memory("free", "all") if running else None
+            all_free = free_mib() if all_free is None else all_free
+            free = min(all_free - sum(mib for _, mib in running.values()), free_mib())
+            if free >= per_job or not running:
+                names = [name for name, _ in running.values()]
+                beside = sum(mib for other, mib in args.beside if shared.folder and other not in names)
+                jobs, given = choose(free, cpus, per_job, threads, jobs, given, beside)
+                if not running:
+                    shared.remember("free", "all", all_free)
+                shared.take(args.name, min(jobs * given * per_job, max(free, per_job)))
+                break
+        if not told:
+            say("%s waits: a job takes %d MiB, %d of %d are left" % (args.name, per_job, max(free, 0), all_free))
+            told = True
+        time.sleep(1)
+    env["MAX_JOBS"], env["NVCC_THREADS"] = str(jobs), str(given)
+    say("%s: %d job%s of %d MiB%s; %d MiB are free, %d processor%s" % (
+        args.name, jobs, "s" * (jobs != 1), per_job * given, ", nvcc with %d threads" % given if given > 1 else "",
+        free, cpus, "s" * (cpus != 1)))
+    if free < per_job:
+        say("%s: a job takes %d MiB, and there are only %d: it may be killed" % (args.name, per_job, free))
+
+
+def say(line):
+    print("stackbuild: " + line, flush=True)
+
+
+def pair(word):
+    name, _, mib = word.rpartition("=")
+    return name, int(mib)
+
+
+def main():
+    p = argparse.ArgumentParser(prog="compile.py")
+    p.add_argument("name")
+    p.add_argument("--version", default="")
+    p.add_argument("--memory", type=int, default=2048, metavar="MIB")
+    p.add_argument("--threads", type=int, default=1, metavar="N")
+    p.add_argument("--archs", type=int, default=1, metavar="N")
+    p.add_argument("--beside", type=pair, action="append", default=[], metavar="OTHER=MIB")
+    cut = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    args, command = p.parse_args(sys.argv[1:cut]), sys.argv[cut + 1:]
+    if not command:
+        p.error("no command after --")
+    shared, env = Shared(SHARED), dict(os.environ)
+    # What it took the last time, and a tenth more; what is written in the knowledge until then.
+    key = "%s-%s-%d" % (args.name, args.version, args.archs)
+    before = shared.memory("peak", key)
+    args.memory = max(before + before // 10 if before else args.memory, 1)
+    wait_turn(shared, args, env)
+    held = [] if shared.held is None else [shared.held]
+    try:
+        child = subprocess.Popen(command, env=env, pass_fds=held)
+    except OSError as e:
+        say("%s cannot be run: %s" % (command[0], e.strerror))
+        return 127
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, lambda n, _: child.send_signal(n))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal tells the child too
+    status = child.wait()
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    print("stackbuild-peak %s %d" % (args.name, peak), flush=True)
+    if status == 0:
+        with shared:
+            shared.remember("peak", key, peak)
+    if status < 0:  # ends as it did
+        if -status != signal.SIGKILL:
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
