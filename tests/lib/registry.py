@@ -91,7 +91,7 @@ class Real:
 class Fake:
     """auth: None, "basic", "bearer"; users: {name: password}; refresh: {identity token: user}; fault: name -> what to
     do wrong there ("rot": one byte of every blob, "lie": another digest in the header, "gone": uploads end in 500 once,
-    "realm": the token server is asked for without TLS elsewhere, "elsewhere": blobs come from another origin)."""
+    "realm": the token server is asked for without TLS elsewhere, "elsewhere": blobs come from another origin, "away": uploads go to one)."""
 
     def __init__(self, auth=None, referrers=False, users=None, refresh=None, fault=None, page=1000):
         self.auth, self.referrers, self.fault, self.page = auth, referrers, fault, page
@@ -164,7 +164,7 @@ class Fake:
 
     def allowed(self, h, name, action):
         header = h.headers.get("Authorization")
-        if not self.auth:
+        if not self.auth or self.fault == "away" and h.headers["Host"].startswith("localhost"):
             return True
         if self.auth == "basic":
             if self.user_of(header):
@@ -223,7 +223,8 @@ class Fake:
         if h.command == "POST":
             key = f"u{len(self.uploads)}"
             self.uploads[key] = b""
-            return self.answer(h, 202, Location=f"/v2/{name}/blobs/uploads/{key}?_state=a%2Fb%3D")
+            away = f"http://localhost:{self.server.server_address[1]}" if self.fault == "away" else ""
+            return self.answer(h, 202, Location=f"{away}/v2/{name}/blobs/uploads/{key}?_state=a%2Fb%3D")
         if query.get("_state") != "a/b=" or rest[1] not in self.uploads:
             return self.error(h, 404, "BLOB_UPLOAD_UNKNOWN")
         del self.uploads[rest[1]]

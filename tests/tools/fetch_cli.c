@@ -4,6 +4,7 @@
  *     fetch_cli http METHOD URL [header=H | body=TEXT | body-file=F | to=F | sha256=HEX | max=N |
  *                                timeout=S | stall=S | once=1]...
  *     fetch_cli name TEXT
+ *     fetch_cli login REF                who is logged in there
  *     fetch_cli digest|manifest|delete REF REFERENCE
  *     fetch_cli tags REF
  *     fetch_cli push REF FILE            a blob
@@ -19,8 +20,10 @@
 #include <sys/resource.h>
 
 #include "base/json.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
+#include "fetch/oci_internal.h"
 
 struct tool {
 	struct arena *a;
@@ -86,6 +89,18 @@ name(struct tool *t)
 	json_text(&t->j, "tag", t->name.tag);
 	json_text(&t->j, "digest", t->name.digest);
 	json_text(&t->j, "text", oci_name_text(t->a, &t->name));
+}
+
+static void
+login(struct tool *t)
+{
+	struct names troubles = { 0 };
+	const struct oci_login l = oci_login_find(t->a, &t->name, &troubles);
+
+	json_text(&t->j, "user", l.user);
+	json_text(&t->j, "secret", l.secret);
+	json_text(&t->j, "identity", l.identity);
+	json_names(&t->j, "troubles", &troubles);
 }
 
 static void
@@ -184,10 +199,10 @@ static const struct {
 	int args; /* at least */
 	void (*run)(struct tool *t);
 } verbs[] = {
-	{ "http", 2, http },         { "name", 1, name },         { "digest", 2, digest },
-	{ "manifest", 2, manifest }, { "tags", 1, tags },         { "push", 2, push },
-	{ "pull", 4, pull },         { "artifact", 4, artifact }, { "referrers", 2, referrers },
-	{ "delete", 2, delete },
+	{ "http", 2, http },           { "name", 1, name },         { "login", 1, login },
+	{ "digest", 2, digest },       { "manifest", 2, manifest }, { "tags", 1, tags },
+	{ "push", 2, push },           { "pull", 4, pull },         { "artifact", 4, artifact },
+	{ "referrers", 2, referrers }, { "delete", 2, delete },
 };
 
 int
@@ -197,6 +212,7 @@ main(int argc, char **argv)
 	struct buf b = BUF(t.a);
 	int status = 2;
 
+	proc_signals();
 	diags_init(&t.ds, t.a);
 	t.j = json_flat_to(&b);
 	json_map(&t.j, NULL);
