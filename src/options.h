@@ -49,6 +49,8 @@ struct options {
 	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
 	bool extends_anywhere, fix, dry_run, force;
 	const char *engine, *addr, *tls_ca, *tls_cert, *tls_key, *tls_name;
+	const char *venv, *timeout; /* of verify */
+	bool host;
 	bool format_given;
 	unsigned require;     /* enum proof_level */
 	unsigned format;      /* enum output_format */

@@ -201,6 +201,13 @@ json_names(struct json *j, const char *key, const struct names *all)
 }
 
 void
+json_raw(struct json *j, const char *key, const char *value)
+{
+	start(j, key);
+	buf_puts(j->out, value);
+}
+
+void
 json_nil(struct json *j, const char *key)
 {
 	start(j, key);

@@ -47,6 +47,8 @@ void json_number(struct json *j, const char *key, double value); /* shortest, at
 void json_int(struct json *j, const char *key, long long value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_nil(struct json *j, const char *key);
+/* A value that is JSON already, and stands as it is. */
+void json_raw(struct json *j, const char *key, const char *value);
 void json_names(struct json *j, const char *key, const struct names *all); /* a list of texts */
 
 /* One text, quoted as JSON, for where only that is wanted. */

@@ -73,6 +73,7 @@ struct engine_command {
 struct engine_run {
 	const char *image;
 	bool gpus;
+	bool input; /* standard input reaches the command */
 	struct names argv;
 	struct names env;    /* "NAME=value" */
 	struct names mounts; /* "HOST:CONTAINER", read-only */

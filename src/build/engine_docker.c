@@ -237,6 +237,8 @@ docker_run(struct arena *a, const struct engine_at *at, const struct engine_run 
 
 	/* --init: what gets a signal as process 1 without a handler would not end of it. */
 	ADD(&c, at->client, "run", "--rm", "--init", "--name", r->name);
+	if (r->input)
+		ADD(&c, "--interactive");
 	if (r->gpus && at->cdi)
 		ADD(&c, "--device", "nvidia.com/gpu=all");
 	else if (r->gpus)

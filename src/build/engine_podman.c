@@ -76,6 +76,8 @@ podman_run(struct arena *a, const struct engine_at *at, const struct engine_run 
 	struct engine_command c = { 0 };
 
 	ADD(&c, at->client, "run", "--rm", "--name", r->name);
+	if (r->input)
+		ADD(&c, "--interactive");
 	if (r->gpus)
 		ADD(&c, "--device", "nvidia.com/gpu=all");
 	engine_run_words(a, &c, r);

@@ -181,6 +181,7 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 		.force_build_env = fact_text_of(file, "force_build"),
 		.extra_env = fact_words(f->a, fact_get(file, "extra_env")),
 		.imports = fact_words(f->a, fact_get(file, "imports")),
+		.probes = fact_words(f->a, fact_get(file, "probe")),
 		.after = fact_words(f->a, fact_get(file, "after")),
 		.submodules = fact_true_of(file, "submodules"),
 		.triton_at_run_time = fact_true_of(file, "triton_at_run_time"),

@@ -265,6 +265,7 @@ struct extension {
 	const char *force_build_env; /* set to exactly TRUE; or NULL */
 	struct names extra_env;      /* more to set, "FORCE_CUDA=1" */
 	struct names imports;        /* modules, "causal_conv1d", "causal_conv1d_cuda" */
+	struct names probes;         /* of templates/verify/numbers.py: "causal_conv1d" */
 	struct names after;          /* extensions that it follows if both are there */
 	bool submodules;             /* the git checkout needs them */
 	bool triton_at_run_time;  /* compiles when it runs: gcc, libc headers, Python's headers */

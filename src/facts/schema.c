@@ -361,6 +361,7 @@ static const struct fact_field extension_file[] = {
 	ONE_("force_build", F_ENV),
 	WORDS_("extra_env", F_ENV_SET),
 	WORDS_("imports", F_MODULE),
+	WORDS_("probe", F_MODULE),
 	WORDS_("after", F_NAME),
 	ONE_("submodules", F_BOOL),
 	ONE_("triton_at_run_time", F_BOOL),

@@ -149,7 +149,8 @@ modules_json(struct json *j, const struct stack *s)
 }
 
 const char *
-plan_image_json(struct arena *a, const struct stack *s, const struct step *steps, size_t n)
+plan_image_json(struct arena *a, const struct stack *s, const struct step *steps, size_t n,
+		const char *nvcc)
 {
 	unsigned timeout_s = s->recipe->verify.import_timeout_n;
 	struct buf b = BUF(a);
@@ -173,6 +174,7 @@ plan_image_json(struct arena *a, const struct stack *s, const struct step *steps
 	for (size_t i = 0; i < n; i++)
 		step_pins(&j, a, s, &steps[i]);
 	json_end(&j);
+	plan_expect_json(&j, a, s, steps, n, nvcc);
 	json_end(&j);
 	return buf_text(&b);
 }

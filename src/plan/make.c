@@ -242,7 +242,7 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	for (size_t i = 0; i < n; i++)
 		steps[i] = m.steps.at[order[i]];
 	fill_keys(a, s, steps, n);
-	p->json = plan_image_json(a, s, steps, n);
+	p->json = plan_image_json(a, s, steps, n, m.nvcc);
 	for (size_t i = 0; i < n; i++)
 		if (steps[i].kind == STEP_CHECK)
 			plan_file(&m, &steps[i], "{share}/plan.json", NULL, p->json);

@@ -34,7 +34,11 @@ const char *plan_key(struct arena *a, const struct stack *s, const struct step *
 		     const struct names *input_keys);
 /* plan.json, as plan.h says. */
 const char *plan_image_json(struct arena *a, const struct stack *s, const struct step *steps,
-			    size_t n);
+			    size_t n, const char *nvcc);
+/* Its key "verify": {"archs", "torch", "numpy", "nvcc", "extensions"}, what templates/verify reads. */
+struct json;
+void plan_expect_json(struct json *j, struct arena *a, const struct stack *s,
+		      const struct step *steps, size_t n, const char *nvcc);
 
 /* The costs of the plan's order, from those of its steps. */
 void plan_recount(struct arena *a, struct plan *p);

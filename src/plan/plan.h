@@ -140,7 +140,8 @@ struct plan {
 	 * What goes into the image, in lines; templates/probe.py reads it:
 	 *   {"stack": "x", "python": "3.11" or null, "import_timeout_s": 60,
 	 *    "modules": [what must import], "steps": [{"id", "kind", "key"}],
-	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}]}
+	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}],
+	 *    "verify": {"archs", "torch", "numpy", "nvcc", "extensions"}: see templates/verify}
 	 * One pin for each requirement whose marker holds, extensions included; no env
 	 * values and no commands.  Nothing that changes more often than the stack (the
 	 * recipe's digest, the application): an edit of those would rebuild the check.

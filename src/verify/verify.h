@@ -16,19 +16,25 @@ enum proof_level { PROOF_NONE, PROOF_IMPORT, PROOF_COMPILE, PROOF_GPU };
 enum proof_result { PROOF_PASSED, PROOF_FAILED, PROOF_NOT_RUN };
 
 struct proof_check {
-	const char *
-		id; /* "loads", "code", "versions", "imports", "compile", "run", "numbers/mamba-ssm", "evidence" */
+	/* "installed", "loads", "code", "versions", "imports", "fallback", "compile", "run",
+	 * "numbers/mamba", "evidence" */
+	const char *id;
 	enum proof_result result;
 	const char *why;     /* of a failure or of what was not run; or NULL */
 	const char *what;    /* the table's middle: what was looked at, in a line */
-	const char *figures; /* a JSON object */
+	const char *figures; /* a JSON object on one line */
 	double seconds;
 };
 struct proof_checks LIST(struct proof_check);
 
 struct proof {
 	const char *stack, *image, *image_digest, *recipe_digest, *engine;
-	const char *driver, *gpu; /* or NULL */
+	const char *recipe; /* as named on the command line; NULL: an image alone was judged */
+	const char *venv;   /* the folder, in place of an image; or NULL */
+	const char *python; /* "3.11.2" */
+	const char *driver, *driver_cuda, *gpu; /* or NULL */
+	const char *no_gpu;                     /* why nothing could run on a GPU; or NULL */
+	double import_timeout_s, timeout_s, seconds;
 	enum proof_result result;
 	struct proof_checks checks;
 };
@@ -38,19 +44,38 @@ struct verify_options {
 	const struct engine_state *state;
 	const char *image; /* or */
 	const char *venv;  /* a folder with bin/python */
-	const char *out;   /* folder for proof.json and junit.xml */
-	enum proof_level require;
-	double timeout_s; /* of all probes together */
+	const char *recipe_path;
+	double timeout_s; /* of all probes together; 0: 1800 */
 };
 
-/* errors SB06xx; NULL: it could not even be started.  What fails is in the proof and a diagnostic. */
+/*
+ * verify_stack -- runs the probes.
+ *
+ *   in      p: NULL: an image that brings its plan, /opt/stackbuild/plan.json
+ *   out     what fails is in the proof, and a diagnostic at the recipe's line
+ *   errors  SB0600 (it cannot be started), SB0601 (no plan in the image), SB0602 (interrupted):
+ *           NULL; SB0603, SB061x: the proof says failed
+ *   memory  lives in a
+ */
 const struct proof *verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 				 const struct verify_options *o);
-void proof_table(const struct proof *p, struct buf *out);
+
+/* A venv that can be judged.  errors SB0600, false: what it is instead, or what it lacks */
+bool verify_venv(struct arena *a, struct diags *ds, const char *dir);
+
+/* path: of proof.json; app: of a Modal app that can run it, or NULL */
+void proof_table(const struct proof *p, const char *path, const char *app, struct buf *out);
 void proof_json(const struct proof *p, struct buf *out); /* docs/proof.schema.json */
 void proof_junit(const struct proof *p, struct buf *out);
+
+enum proof_level proof_level_of(const struct proof_check *c);
+/* The level up to which everything passed. */
+enum proof_level proof_proven(const struct proof *p);
+extern const char *const proof_result_words[]; /* "passed", "failed", "not run" */
+
 /* 0 everything ran and passed; 1 a failure; 3 nothing failed but some could not run.  With
- * `require`: 0 if all up to that level passed and nothing failed, else 1 (3: what is demanded could not run). */
+ * `require`: 0 if all up to that level passed and nothing failed; 3: what is demanded could not
+ * run, or there was nothing to be run on a GPU where that is demanded. */
 int proof_status(const struct proof *p, enum proof_level require);
 
 #endif

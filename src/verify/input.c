@@ -1,0 +1,106 @@
+#include <string.h>
+
+#include "base/embed.h"
+#include "base/fs.h"
+#include "base/json.h"
+
+#include "probe.h"
+
+/* What goes to the standard input of the interpreter that is judged. */
+
+static const char *const files[] = {
+	"probe.py",
+	"verify/base.py",
+	"verify/elf.py",
+	"verify/fatbin.py",
+	"verify/installed.py",
+	"verify/loads.py",
+	"verify/torch_here.py",
+	"verify/imports.py",
+	"verify/compile.py",
+	"verify/gpu.py",
+	"verify/run.py",
+	"verify/references.py",
+	"verify/numbers.py",
+	"verify/evidence.py",
+	"verify/main.py",
+};
+
+/*
+ * The first line is what is expected, the rest the program.  Whatever the working folder holds
+ * is no part of the environment: the empty entry of sys.path goes.
+ */
+static const char boot[] =
+	"import sys;sys.path[:]=[p for p in sys.path if p];t=sys.stdin.readline();"
+	"s=sys.stdin.read();g={'__name__':'stackbuild','EXPECT':t,'SOURCE':s};"
+	"exec(compile(s,'stackbuild-verify','exec'),g);g['%s']()";
+
+const char *
+probe_boot(struct arena *a, const char *entry)
+{
+	const char *at = strstr(boot, "%s");
+
+	return arena_printf(a, "%.*s%s%s", (int)(at - boot), boot, entry, at + 2);
+}
+
+/* The recipe's own probes: files beside it. */
+static bool
+own_probes(struct json *j, struct arena *a, struct diags *ds, const struct recipe *r)
+{
+	bool good = true;
+
+	json_list(j, "probes");
+	for (size_t i = 0; i < r->verify.probes.n; i++) {
+		const struct text *t = &r->verify.probes.at[i];
+		const struct source *s =
+			fs_read(a, ds, fs_join(a, fs_dir(a, r->path), t->s), FS_READ_MAX, t->at);
+
+		if (!s) {
+			good = false;
+			continue;
+		}
+		json_row(j, NULL);
+		json_text(j, "name", t->s);
+		json_text(j, "text", s->text);
+		json_end(j);
+	}
+	json_end(j);
+	return good;
+}
+
+const char *
+probe_input(struct arena *a, struct diags *ds, const struct plan *p, const struct verify_options *o,
+	    const char *token, size_t *size)
+{
+	struct buf b = BUF(a);
+	struct json j = json_flat_to(&b);
+	bool good = true;
+
+	json_map(&j, NULL);
+	json_text(&j, "token", token);
+	json_text(&j, "boot", boot);
+	json_text(&j, "share",
+		  o->venv ? fs_join(a, o->venv, "share/stackbuild") : "/opt/stackbuild");
+	json_text(&j, "smoke_cu", embedded_template("smoke.cu")->text);
+	if (p) {
+		const struct recipe *r = p->stack->recipe;
+
+		json_text(&j, "plan_text", p->json);
+		json_bool(&j, "forbid_fallback", r->verify.forbid_fallback_set);
+		good = own_probes(&j, a, ds, r);
+	} else {
+		json_text(&j, "plan", "/opt/stackbuild/plan.json");
+	}
+	json_end(&j);
+	buf_putc(&b, '\n');
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		const struct source *s = embedded_template(files[i]);
+
+		if (!s)
+			BUG("there is no template %s", files[i]);
+		buf_add(&b, s->text, s->size);
+		buf_putc(&b, '\n');
+	}
+	*size = b.n;
+	return good ? buf_text(&b) : NULL;
+}

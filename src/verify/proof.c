@@ -1,0 +1,201 @@
+#include "verify.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* A proof's meaning, and how a terminal shows it. */
+
+const char *const proof_result_words[] = { "passed", "failed", "not run" };
+
+enum proof_level
+proof_level_of(const struct proof_check *c)
+{
+	if (!strcmp(c->id, "compile"))
+		return PROOF_COMPILE;
+	if (!strcmp(c->id, "run") || starts_with(c->id, "numbers") || !strcmp(c->id, "evidence"))
+		return PROOF_GPU;
+	return PROOF_IMPORT;
+}
+
+/* The worst that a level's checks came to; a failure before what was not run. */
+static enum proof_result
+level_result(const struct proof *p, enum proof_level level, bool *any)
+{
+	enum proof_result worst = PROOF_PASSED;
+
+	for (size_t i = 0; i < p->checks.n; i++) {
+		const struct proof_check *c = &p->checks.at[i];
+
+		if (proof_level_of(c) != level)
+			continue;
+		*any = true;
+		if (c->result == PROOF_FAILED || worst == PROOF_PASSED)
+			worst = c->result == PROOF_FAILED ? PROOF_FAILED : c->result;
+	}
+	return worst;
+}
+
+enum proof_level
+proof_proven(const struct proof *p)
+{
+	enum proof_level proven = PROOF_NONE;
+
+	for (enum proof_level l = PROOF_IMPORT; l <= PROOF_GPU; l++) {
+		bool any = false;
+
+		if (level_result(p, l, &any) != PROOF_PASSED)
+			break;
+		if (any)
+			proven = l;
+	}
+	return proven;
+}
+
+int
+proof_status(const struct proof *p, enum proof_level require)
+{
+	bool any = false;
+
+	if (p->result == PROOF_FAILED)
+		return 1;
+	for (enum proof_level l = PROOF_IMPORT; l <= (require ? require : PROOF_GPU); l++) {
+		any = false;
+		if (level_result(p, l, &any) != PROOF_PASSED)
+			return 3;
+	}
+	return require == PROOF_GPU && !any ? 3 : 0;
+}
+
+/* --- the table --- */
+
+enum { WHAT = 74 };
+
+/*
+ * torch222-cu121@sha256:9f2c...   docker; no driver: libcuda.so.1 is not there
+ *
+ *  loads      causal_conv1d_cuda, selective_scan_cuda: libraries found              ok
+ *  run        needs a GPU                                                      not run
+ *
+ * proven up to: compile.  Not proven: that it runs.   proof: out/x/proof.json
+ */
+static void
+middle(struct buf *out, const char *text, size_t indent, const char *word)
+{
+	bool first = true;
+
+	do {
+		size_t n = strlen(text), cut = n;
+
+		if (n > WHAT) {
+			for (cut = WHAT; cut > WHAT / 2 && text[cut] != ' '; cut--)
+				;
+			if (text[cut] != ' ')
+				cut = WHAT;
+		}
+		if (first)
+			buf_printf(out, "%-*.*s %8s\n", WHAT, (int)cut, text, word);
+		else
+			buf_printf(out, "%*s%.*s\n", (int)indent, "", (int)cut, text);
+		first = false;
+		text += cut;
+		while (*text == ' ')
+			text++;
+	} while (*text);
+}
+
+static void
+row(struct buf *out, const struct proof_check *c, size_t width)
+{
+	static const char *const words[] = { "ok", "FAILED", "not run" };
+	const char *what = c->what ? c->what : "";
+
+	buf_printf(out, " %-*s  ", (int)width, c->id);
+	if (c->result == PROOF_NOT_RUN && c->why)
+		what = *what ? arena_printf(out->a, "%s: %s", what, c->why) : c->why;
+	else if (c->result == PROOF_FAILED && c->why)
+		what = c->why;
+	middle(out, what, width + 3, words[c->result]);
+}
+
+static void
+names_of(const struct proof *p, enum proof_result result, struct buf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->checks.n; i++) {
+		if (p->checks.at[i].result != result)
+			continue;
+		buf_printf(out, "%s%s", any ? ", " : "", p->checks.at[i].id);
+		any = true;
+	}
+}
+
+static void
+verdict(const struct proof *p, struct buf *out)
+{
+	static const char *const levels[] = { "nothing", "import", "compile", "gpu" };
+	static const char *const open[] = { "", "that it imports", "that it compiles",
+					    "that it runs" };
+	enum proof_level proven = proof_proven(p);
+	bool any;
+
+	if (p->result == PROOF_PASSED) {
+		buf_puts(out, "proven: everything that was planned");
+		return;
+	}
+	if (p->result == PROOF_FAILED) {
+		buf_puts(out, "failed: ");
+		names_of(p, PROOF_FAILED, out);
+		return;
+	}
+	buf_printf(out, "proven up to: %s.  Not proven:", levels[proven]);
+	for (enum proof_level l = PROOF_IMPORT, n = 0; l <= PROOF_GPU; l++) {
+		any = false;
+		if (level_result(p, l, &any) == PROOF_NOT_RUN && any)
+			buf_printf(out, "%s %s", n++ ? "," : "", open[l]);
+	}
+	buf_putc(out, '.');
+}
+
+static void
+next(const struct proof *p, const char *app, struct buf *out)
+{
+	if (p->result != PROOF_NOT_RUN || !p->no_gpu)
+		return;
+	buf_puts(out, "on a GPU host: stackbuild verify ");
+	if (p->venv)
+		buf_printf(out, "--venv %s %s", p->venv, p->recipe ? p->recipe : "RECIPE");
+	else
+		buf_puts(out, p->recipe ? p->recipe : p->image);
+	if (app)
+		buf_printf(out, "\non Modal: modal run %s::smoke", app);
+	buf_putc(out, '\n');
+}
+
+void
+proof_table(const struct proof *p, const char *path, const char *app, struct buf *out)
+{
+	size_t width = strlen("installed");
+
+	for (size_t i = 0; i < p->checks.n; i++) {
+		size_t n = strlen(p->checks.at[i].id);
+
+		width = n > width && n <= 24 ? n : width;
+	}
+	buf_puts(out, p->venv ? p->venv : p->image);
+	if (p->image_digest && !strchr(p->image, '@'))
+		buf_printf(out, "@%.19s...", p->image_digest);
+	buf_printf(out, "   %s", p->engine);
+	if (p->gpu)
+		buf_printf(out, ", %s, driver %s", p->gpu, p->driver ? p->driver : "unknown");
+	if (p->no_gpu)
+		buf_printf(out, "; %s", p->no_gpu);
+	buf_puts(out, "\n\n");
+	for (size_t i = 0; i < p->checks.n; i++)
+		row(out, &p->checks.at[i], width);
+	buf_putc(out, '\n');
+	verdict(p, out);
+	buf_printf(out, "   proof: %s\n", path);
+	next(p, app, out);
+}

@@ -1,0 +1,359 @@
+#include "verify.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+
+#include "probe.h"
+
+/* The probes, run: what is started, what becomes of what did not end by itself. */
+
+enum { DEFAULT_S = 1800, SAID_BYTES = 8192 };
+
+static const struct span nowhere;
+
+/* --- a folder that is a virtual environment --- */
+
+bool
+verify_venv(struct arena *a, struct diags *ds, const char *dir)
+{
+	const char *python = fs_join(a, dir, "bin/python");
+	struct stat st;
+
+	if (!fs_is_dir(dir)) {
+		diag_help(diag_at(ds, E_VERIFY_START, nowhere, "%s: there is no such folder", dir),
+			  "name the folder that holds bin/python");
+		return false;
+	}
+	if (!fs_exists(fs_join(a, dir, "pyvenv.cfg")) &&
+	    !fs_is_dir(fs_join(a, dir, "conda-meta"))) {
+		diag_help(diag_at(ds, E_VERIFY_START, nowhere,
+				  "%s is no virtual environment: there is no pyvenv.cfg", dir),
+			  "name the folder that holds pyvenv.cfg and bin/python");
+		return false;
+	}
+	if (access(python, X_OK) == 0)
+		return true;
+	if (lstat(python, &st) == 0 && S_ISLNK(st.st_mode))
+		diag_help(diag_at(ds, E_VERIFY_START, nowhere,
+				  "%s leads nowhere: the Python that the environment was made "
+				  "with is gone",
+				  python),
+			  "install that Python again, or make the environment anew");
+	else
+		diag_help(diag_at(ds, E_VERIFY_START, nowhere, "%s cannot be run: %s", python,
+				  strerror(errno)),
+			  "make the environment anew");
+	return false;
+}
+
+/* --- what is started --- */
+
+static const char *
+token_new(struct arena *a)
+{
+	unsigned char bytes[16];
+	struct buf b = BUF(a);
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		BUG("the kernel gives no random bytes");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		buf_printf(&b, "%02x", bytes[i]);
+	return buf_text(&b);
+}
+
+/* As an activated environment: its programs first in PATH; through its launcher if it has one. */
+static struct engine_command
+venv_command(struct arena *a, const char *dir)
+{
+	const char *path = getenv("PATH"), *launcher;
+	struct engine_command c = { 0 };
+	char *real = realpath(dir, NULL);
+
+	/* realpath's memory is the C library's: once a run. */
+	dir = real ? real : dir;
+	launcher = fs_join(a, dir, "run");
+	if (access(launcher, X_OK) == 0 && fs_is_dir(fs_join(a, dir, "share/stackbuild")))
+		list_push(a, &c.argv, launcher);
+	list_push(a, &c.argv, fs_join(a, dir, "bin/python"));
+	list_push(a, &c.env, arena_printf(a, "VIRTUAL_ENV=%s", dir));
+	list_push(a, &c.env,
+		  arena_printf(a, "PATH=%s/bin%s%s", dir, path && *path ? ":" : "",
+			       path && *path ? path : ""));
+	list_push(a, &c.env, "PYTHONHOME");
+	list_push(a, &c.env, "PYTHONDONTWRITEBYTECODE=1");
+	list_push(a, &c.argv, "-c");
+	list_push(a, &c.argv, probe_boot(a, "verify"));
+	return c;
+}
+
+static const char *
+container_name(struct arena *a, const char *token)
+{
+	return arena_printf(a, "stackbuild-verify-%.12s", token);
+}
+
+static struct engine_run
+image_run(struct arena *a, const struct verify_options *o, const char *token)
+{
+	struct engine_run r = { .image = o->image,
+				.gpus = o->state->gpus,
+				.input = true,
+				.name = container_name(a, token) };
+
+	list_push(a, &r.argv, "python");
+	list_push(a, &r.argv, "-c");
+	list_push(a, &r.argv, probe_boot(a, "verify"));
+	list_push(a, &r.env, "PYTHONDONTWRITEBYTECODE=1");
+	return r;
+}
+
+static void
+run_quietly(struct arena *a, struct engine_command c)
+{
+	struct proc_spec spec = { .timeout_s = 60 };
+	struct proc_result r;
+
+	if (!c.argv.n)
+		return;
+	list_push(a, &c.argv, NULL);
+	list_push(a, &c.env, NULL);
+	spec.argv = c.argv.at;
+	spec.env = c.env.at;
+	proc_run(a, &spec, &r);
+}
+
+/* --- what becomes of it --- */
+
+static void
+on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
+{
+	if (from == PROC_OUT)
+		talk_line(ctx, line, n);
+}
+
+static void
+on_tick(void *ctx, double now_s)
+{
+	((struct talk *)ctx)->now_s = now_s;
+}
+
+/* The last line of what it wrote, for people. */
+static const char *
+said(struct arena *a, const struct proc_result *r)
+{
+	const struct buf *from = r->err.n ? &r->err : &r->out;
+	size_t end = from->n, start;
+	struct buf b = BUF(a);
+
+	while (end && strchr(" \n\r\t", from->p[end - 1]))
+		end--;
+	for (start = end; start && from->p[start - 1] != '\n'; start--)
+		;
+	if (end - start > 400)
+		start = end - 400;
+	diag_inert(arena_copy(a, from->p ? from->p + start : "", end - start), &b);
+	return mask_credentials(a, buf_text(&b));
+}
+
+/* "it was ended by signal 9 (a limit of memory?)" */
+static const char *
+end_of(struct arena *a, const struct proc_result *r, double limit_s)
+{
+	const char *words = said(a, r);
+
+	if (r->timed_out)
+		return arena_printf(a, "not done within %g s, the limit of all checks together",
+				    limit_s);
+	if (r->status == 137)
+		return "it was ended by SIGKILL: mostly a limit of memory";
+	if (r->status > 128)
+		return arena_printf(a, "it was ended by signal %d", r->status - 128);
+	return arena_printf(a, "it ended with status %d%s%s", r->status, *words ? ": " : "", words);
+}
+
+static bool
+not_started(struct talk *t, const struct verify_options *o, const struct proc_result *r,
+	    double limit_s)
+{
+	const char *what = o->venv ? o->venv : o->image, *words = said(t->a, r);
+	struct diag *d;
+
+	if (!r->started)
+		d = diag_at(t->ds, E_VERIFY_START, nowhere, "%s: cannot be started: %s", what,
+			    strerror(r->error));
+	else
+		d = diag_at(t->ds, E_VERIFY_START, nowhere, "%s: its Python does not answer: %s",
+			    what, end_of(t->a, r, limit_s));
+	if (strstr(words, "importlib") || strstr(words, "memfd_create"))
+		diag_help(d, "the probes need Python 3.8 or later in it");
+	else if (o->image)
+		diag_help(d, "build it first: stackbuild build; or name an image that %s has",
+			  o->engine->name);
+	else
+		diag_help(d, "make the environment anew");
+	return false;
+}
+
+static const char *const order[] = { "installed", "loads",   "code", "versions", "imports",
+				     "fallback",  "compile", "run",  "numbers",  "evidence" };
+
+static bool
+has_check(const struct proof *p, const char *id)
+{
+	for (size_t i = 0; i < p->checks.n; i++)
+		if (starts_with(p->checks.at[i].id, id))
+			return true;
+	return false;
+}
+
+static bool
+applies(const struct plan *p, const char *id)
+{
+	if (!p)
+		return true;
+	if (!strcmp(id, "loads"))
+		return p->stack->extensions.n;
+	if (!strcmp(id, "code"))
+		return p->stack->extensions.n && p->stack->archs.n;
+	if (!strcmp(id, "versions"))
+		return p->stack->torch.value;
+	if (!strcmp(id, "compile"))
+		return p->nvcc;
+	if (!strcmp(id, "run") || !strcmp(id, "numbers") || !strcmp(id, "evidence"))
+		return p->stack->archs.n;
+	return true;
+}
+
+/* It ended too early: the check that ran failed, what comes after it was not run. */
+static void
+cut_short(struct talk *t, const struct proc_result *r, double limit_s)
+{
+	const char *why = end_of(t->a, r, limit_s), *current = t->current;
+	struct proof_check c = { .result = PROOF_FAILED, .why = why, .figures = "{}" };
+
+	if (current) {
+		c.id = current;
+		c.seconds = t->now_s - t->began_s;
+		list_push(t->a, &t->proof->checks, c);
+	}
+	problem_tell(t, "the probe", NULL,
+		     arena_printf(t->a, "%s%s%s", current ? current : "", current ? ": " : "", why),
+		     r->timed_out ? "give it longer: --timeout S" : NULL);
+	c.result = PROOF_NOT_RUN;
+	c.seconds = 0;
+	c.why = arena_printf(t->a, "the probe ended before it%s%s", current ? ", in " : "",
+			     current ? current : "");
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		c.id = order[i];
+		if (!has_check(t->proof, c.id) && applies(t->plan, c.id))
+			list_push(t->a, &t->proof->checks, c);
+	}
+}
+
+static enum proof_result
+result_of(const struct proof *p)
+{
+	enum proof_result all = p->checks.n ? PROOF_PASSED : PROOF_NOT_RUN;
+
+	for (size_t i = 0; i < p->checks.n; i++) {
+		if (p->checks.at[i].result == PROOF_FAILED)
+			return PROOF_FAILED;
+		if (p->checks.at[i].result == PROOF_NOT_RUN)
+			all = PROOF_NOT_RUN;
+	}
+	return all;
+}
+
+static bool
+judge(struct talk *t, const struct verify_options *o, const struct proc_result *r, double limit_s)
+{
+	if (r->interrupted) {
+		diag_at(t->ds, E_VERIFY_STOPPED, nowhere, "interrupted%s%s",
+			t->current ? " in " : "", t->current ? t->current : "");
+		return false;
+	}
+	if (!t->answered)
+		return not_started(t, o, r, limit_s);
+	if (t->plan_error) {
+		diag_help(diag_at(t->ds, E_NO_PLAN, nowhere, "%s holds no plan: %s", o->image,
+				  t->plan_error),
+			  "name the recipe that it was built from: stackbuild verify RECIPE");
+		return false;
+	}
+	if (!t->ended)
+		cut_short(t, r, limit_s);
+	t->proof->result = result_of(t->proof);
+	t->proof->seconds = r->seconds;
+	return true;
+}
+
+static struct proof *
+proof_of(struct arena *a, const struct plan *p, const struct verify_options *o)
+{
+	struct proof *proof = arena_new_of(a, struct proof);
+	struct image_about about = { 0 };
+
+	proof->venv = o->venv;
+	proof->image = o->image;
+	proof->engine = o->engine ? o->engine->name : "venv";
+	if (o->image && o->engine->inspect &&
+	    engine_image(a, o->engine, &o->state->at, o->image, &about))
+		proof->image_digest = about.digest ? about.digest : about.id;
+	if (p) {
+		unsigned s = p->stack->recipe->verify.import_timeout_n;
+
+		proof->stack = p->name;
+		proof->recipe = o->recipe_path;
+		proof->recipe_digest = p->stack->recipe->digest;
+		proof->import_timeout_s = s ? s : 60;
+	}
+	return proof;
+}
+
+const struct proof *
+verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
+	     const struct verify_options *o)
+{
+	double limit_s = o->timeout_s > 0 ? o->timeout_s : DEFAULT_S;
+	const char *token = token_new(a);
+	struct talk t = { .a = a, .ds = ds, .plan = p, .token = token };
+	struct proc_spec spec = { .timeout_s = limit_s,
+				  .line = on_line,
+				  .tick = on_tick,
+				  .ctx = &t,
+				  .keep = SAID_BYTES };
+	struct engine_run run = { 0 };
+	struct engine_command c;
+	struct proc_result r;
+	bool good;
+
+	t.proof = proof_of(a, p, o);
+	t.proof->timeout_s = limit_s;
+	if (!(spec.input = probe_input(a, ds, p, o, token, &spec.input_size)))
+		return NULL;
+	if (o->venv) {
+		c = venv_command(a, o->venv);
+	} else {
+		run = image_run(a, o, token);
+		if (o->engine->prepare)
+			run_quietly(a, o->engine->prepare(a, &o->state->at, &run));
+		c = o->engine->run(a, &o->state->at, &run);
+	}
+	list_push(a, &c.argv, NULL);
+	list_push(a, &c.env, NULL);
+	spec.argv = c.argv.at;
+	spec.env = c.env.at;
+	spec.cwd = o->venv ? "/" : c.cwd;
+	proc_run(a, &spec, &r);
+	good = judge(&t, o, &r, limit_s);
+	if (o->image && o->engine->kill && (o->engine->prepare || !t.ended))
+		run_quietly(a, o->engine->kill(a, &o->state->at, run.name));
+	return good ? t.proof : NULL;
+}

@@ -1,0 +1,150 @@
+/* stackbuild verify: what is true of an image, or of an environment. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "pipeline.h"
+#include "verbs.h"
+#include "verify/verify.h"
+#include "world.h"
+
+enum { EXIT_NOT_PROVEN = 3 };
+
+/* A file, or the name of an image? */
+static bool
+is_recipe(const char *arg)
+{
+	return !strcmp(arg, "-") || ends_with(arg, ".yaml") || ends_with(arg, ".yml") ||
+	       (fs_exists(arg) && !fs_is_dir(arg));
+}
+
+static const struct plan *
+plan_of(struct run *r, const char *path)
+{
+	struct recipe_options ro = recipe_options_of(r->o, path);
+	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+
+	return rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL) : NULL;
+}
+
+static bool
+write_proof(struct run *r, const struct proof *p, const char *dir)
+{
+	struct buf json = BUF(r->a), junit = BUF(r->a);
+
+	proof_json(p, &json);
+	proof_junit(p, &junit);
+	return fs_write(&r->ds, fs_join(r->a, dir, "proof.json"), json.p, json.n, 0644, true,
+			NULL) &&
+	       fs_write(&r->ds, fs_join(r->a, dir, "junit.xml"), junit.p, junit.n, 0644, true,
+			NULL);
+}
+
+/* The last part of an image's name: "stack" of "ghcr.io/me/stack:1". */
+static const char *
+name_of_image(struct arena *a, const char *image)
+{
+	const char *slash = strrchr(image, '/');
+
+	image = slash ? slash + 1 : image;
+	return arena_copy(a, image, strcspn(image, ":@"));
+}
+
+static const char *
+folder_of(struct run *r, const struct plan *p, const struct verify_options *vo)
+{
+	if (r->o->out)
+		return r->o->out;
+	return fs_join(r->a, "out", p ? p->name : name_of_image(r->a, vo->image));
+}
+
+static bool
+choose_engine(struct run *r, struct verify_options *vo, struct engine_state *state)
+{
+	const struct engine_at at = world_engine_at(r->o);
+
+	vo->engine = engine_choose(r->a, &r->ds, r->o->engine, &at, state);
+	vo->state = state;
+	if (vo->engine && !vo->engine->run) {
+		diag_help(diag_at(&r->ds, E_ENGINE, (struct span){ 0 },
+				  "%s keeps no image that could be run here", vo->engine->name),
+			  "take docker, podman or buildah; or --venv DIR");
+		vo->engine = NULL;
+	}
+	return vo->engine;
+}
+
+static int
+told(struct run *r, const struct plan *p, const struct verify_options *vo,
+     const struct proof *proof)
+{
+	const char *dir = folder_of(r, p, vo), *app = fs_join(r->a, dir, "modal_app.py");
+	enum proof_level require = (enum proof_level)r->o->require;
+	int status = proof_status(proof, require);
+
+	if (!write_proof(r, proof, dir))
+		return EXIT_DIAGNOSED;
+	if (r->o->format == FORMAT_JSON)
+		proof_json(proof, &r->out);
+	else
+		proof_table(proof, fs_join(r->a, dir, "proof.json"), fs_exists(app) ? app : NULL,
+			    &r->out);
+	if (status == EXIT_NOT_PROVEN && require) {
+		static const char *const levels[] = { "", "import", "compile", "gpu" };
+
+		diag_at(&r->ds, E_REQUIRED, (struct span){ 0 },
+			"--require %s: not all of it could be run here", levels[require]);
+	}
+	return status;
+}
+
+static const char *
+bad_usage(const struct options *o, double *timeout_s)
+{
+	char *end;
+
+	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+		return "verify has two formats: text and json";
+	if (o->venv && o->host)
+		return "--host is the environment that build --engine venv makes; --venv names "
+		       "another";
+	if ((o->venv || o->host) && !is_recipe(o->args.at[0]))
+		return "with --venv and --host, name the recipe that the environment is compared "
+		       "with";
+	if (o->timeout) {
+		*timeout_s = strtod(o->timeout, &end);
+		if (*end || !(*timeout_s > 0 && *timeout_s <= 86400))
+			return "--timeout takes seconds, 1 to 86400";
+	}
+	return NULL;
+}
+
+int
+verb_verify(struct run *r)
+{
+	const char *arg = r->o->args.at[0], *why;
+	struct verify_options vo = { .recipe_path = arg };
+	struct engine_state state = { 0 };
+	const struct proof *proof;
+	const struct plan *p = NULL;
+
+	if ((why = bad_usage(r->o, &vo.timeout_s)))
+		return usage_error(why);
+	proc_signals();
+	if (is_recipe(arg) && !(p = plan_of(r, arg)))
+		return EXIT_DIAGNOSED;
+	vo.venv = r->o->venv;
+	if (r->o->host || (r->o->engine && !strcmp(r->o->engine, "venv") && !vo.venv && p))
+		vo.venv = fs_join(r->a, folder_of(r, p, &vo), "venv");
+	if (vo.venv) {
+		if (!verify_venv(r->a, &r->ds, vo.venv))
+			return EXIT_DIAGNOSED;
+	} else {
+		vo.image = p ? p->name : arg;
+		if (!choose_engine(r, &vo, &state))
+			return EXIT_DIAGNOSED;
+	}
+	proof = verify_stack(r->a, &r->ds, p, &vo);
+	return proof ? told(r, p, &vo, proof) : EXIT_DIAGNOSED;
+}

@@ -1,0 +1,106 @@
+"""compile: nvcc makes smoke.cu into a program for the recipe's GPUs, here and now."""
+import glob
+import shutil
+import tempfile
+
+COMPILE_S = 600
+
+
+def nvcc_candidates(want):
+    name = want["name"]
+    yield name if "/" in name else shutil.which(name)
+    home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
+    if home:
+        yield os.path.join(home, "bin", "nvcc")
+    yield "/usr/local/cuda/bin/nvcc"
+    for path in glob.glob(os.path.join(sysconfig.get_path("purelib"), "nvidia", "cu*", "bin", "nvcc")):
+        yield path
+
+
+def find_nvcc(want):
+    for path in nvcc_candidates(want):
+        if path and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def release_of(nvcc):
+    try:
+        text = subprocess.run([nvcc, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=60).stdout.decode(errors="replace")
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    m = re.search(r"\bV(\d+\.\d+\.\d+)", text)
+    return m.group(1) if m else None
+
+
+def judge_program(check, path):
+    """Whether the program holds code for each GPU."""
+    try:
+        codes = gpu_code(Elf(path))
+    except (OSError, ValueError, struct.error) as err:
+        check.problem("%s: %s" % (path, err), "compile", "build the image again")
+        return ""
+    for cc in EXPECTED.get("archs", []):
+        if not runs_on(codes, cc):
+            check.problem("%s has no code for sm_%s (it has: %s)" % (path, cc.replace(".", ""), code_text(codes)),
+                          "compile", "compile it for the recipe's gpus")
+    return code_text(codes)
+
+
+def compile_problem(check, nvcc, text):
+    lines = [x.strip() for x in text.splitlines() if x.strip()]
+    first = next((x for x in lines if re.search(r"\berror\b|fatal|not found|No such file", x, re.I)), None)
+    check.problem("%s: %s" % (nvcc, first or (lines[-1] if lines else "it failed and said nothing")), "compile",
+                  "nvcc needs a host compiler that its release knows, and the headers of the same release")
+
+
+def child_compile():
+    """Compiles in a folder of its own; a child, so that a time limit ends all of nvcc."""
+    argv, folder = child_arg()
+    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
+    tell(code=p.returncode, text=p.stdout.decode(errors="replace")[-8192:])
+
+
+def compile_here(check, nvcc, want):
+    """Compiles; the program's path, or None. The folder is the caller's to remove."""
+    try:
+        folder = tempfile.mkdtemp(prefix="stackbuild-")
+    except OSError as err:
+        check.not_run("there is no folder to compile in: %s" % err)
+        return None
+    source, program = os.path.join(folder, "smoke.cu"), os.path.join(folder, "smoke")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(EXPECTED["smoke_cu"])
+    child = run_child("child_compile", [[nvcc] + want["flags"] + ["-o", program, source], folder], COMPILE_S)
+    if child.last("code") != 0:
+        if child.last("code") is None:
+            check.problem(child.why("nvcc smoke.cu", COMPILE_S), "compile")
+        else:
+            compile_problem(check, nvcc, child.last("text", ""))
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+    return program
+
+
+def check_compile():
+    """The check, the program or None, and the folder to remove or None."""
+    check, want = Check("compile"), EXPECTED["nvcc"]
+    built = os.path.join(EXPECTED.get("share") or "/opt/stackbuild", "smoke")
+    nvcc = find_nvcc(want)
+    if not nvcc and not os.path.exists(built):
+        check.not_run("there is no nvcc here, and no program that a build stage compiled")
+        check.what = "smoke.cu"
+        return check, None, None
+    if not nvcc:
+        check.figures["program"], check.figures["code"] = built, judge_program(check, built)
+        check.what = "smoke.cu was compiled in the build stage: " + check.figures["code"]
+        return check, built, None
+    release = release_of(nvcc)
+    check.figures.update(nvcc=nvcc, release=release)
+    check.what = "smoke.cu by nvcc %s" % (release or "of unknown release")
+    program = compile_here(check, nvcc, want)
+    if program:
+        check.figures["code"] = judge_program(check, program)
+        check.what += " for " + check.figures["code"]
+    return check, program, os.path.dirname(program) if program else None

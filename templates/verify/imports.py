@@ -1,0 +1,172 @@
+"""imports: each module in a child; fallback: what a package does without, though it is there."""
+import ast
+
+
+def child_import():
+    arg = child_arg()
+    for name in arg["before"]:
+        __import__(name)
+    begin = time.monotonic()
+    __import__(arg["module"])
+    module = sys.modules[arg["module"]]
+    tell(seconds=time.monotonic() - begin, file=getattr(module, "__file__", None))
+    tell(imported=True)
+    if arg["look"]:
+        tell(fallbacks=fallbacks(arg["module"].split(".")[0], set(arg["planned"])))
+
+
+# --- a name that is None because an import failed, in `try: from M import N / except: N = None`
+
+def guarded_imports(tree):
+    """(statement, names) of imports that a module forgives."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Try):
+            continue
+        none = {t.id for h in node.handlers for s in h.body if isinstance(s, ast.Assign)
+                for target in s.targets for t in ast.walk(target) if isinstance(t, ast.Name)}
+        for s in node.body:
+            if isinstance(s, (ast.Import, ast.ImportFrom)):
+                names = {(a.asname or a.name).split(".")[0] for a in s.names}
+                if names & none:
+                    yield s, sorted(names & none)
+
+
+def top_of(statement, module):
+    if isinstance(statement, ast.ImportFrom):
+        return module.split(".")[0] if statement.level else statement.module.split(".")[0]
+    return statement.names[0].name.split(".")[0]
+
+
+def error_of(statement, module):
+    """What the import says when it is not forgiven."""
+    code = compile(ast.Module([statement], []), "<import>", "exec")
+    package = getattr(module, "__package__", None) or module.__name__
+    try:
+        exec(code, {"__name__": module.__name__, "__package__": package})
+    except BaseException as err:
+        return "%s: %s" % (type(err).__name__, err)
+    return None
+
+
+def fallbacks(package, planned):
+    rows = []
+    for name, module in sorted(sys.modules.items()):
+        path = getattr(module, "__file__", None) or ""
+        if name.split(".")[0] != package or not path.endswith(".py"):
+            continue
+        try:
+            with open(path, encoding="utf-8") as f:
+                tree = ast.parse(f.read())
+        except (OSError, SyntaxError, ValueError):
+            continue
+        for statement, names in guarded_imports(tree):
+            top = top_of(statement, name)
+            lost = [n for n in names if getattr(module, n, 0) is None]
+            if lost and (top == package or top in planned):
+                rows.append({"module": name, "names": lost, "from": top,
+                             "error": short(error_of(statement, module) or "", 300)})
+    return rows
+
+
+# Variables that send work to another path than the kernels. TRITON_INTERPRET is Triton's own.
+SWITCH = re.compile(r"FALLBACK")
+NO_SWITCH = re.compile(r"(NO|DISABLE|FORBID|WITHOUT|ALLOW)_?[A-Z_]*FALLBACK|MPS_FALLBACK")
+OFF = ("", "0", "false", "no", "off", "none")
+
+
+def switches():
+    found = []
+    known = EXPECTED.get("switches", [])
+    for name, value in sorted(os.environ.items()):
+        on = value.strip().lower() not in OFF
+        if on and (name in known or name == "TRITON_INTERPRET"
+                   or (SWITCH.search(name) and not NO_SWITCH.search(name))):
+            found.append("%s=%s" % (name, short(value, 40)))
+    return found
+
+
+def owner_of(module):
+    for ext in EXPECTED.get("extensions", []):
+        if module in ext.get("modules", []):
+            return ext["name"]
+    return None
+
+
+def planned_modules(found):
+    """Top-level modules of all that the plan names."""
+    names = {m.split(".")[0] for m in EXPECTED.get("modules", [])}
+    for pin in EXPECTED.get("pins", []):
+        dist = found.get(normal(pin["name"]))
+        names.add(normal(pin["name"]).replace("-", "_"))
+        for f in (dist.files if dist else None) or []:
+            if len(f.parts) == 2 and f.parts[1] == "__init__.py":
+                names.add(f.parts[0])
+    return sorted(names)
+
+
+def import_problem(check, module, child):
+    owner = owner_of(module)
+    error = child.line()
+    if child.status == "exit" and NEEDS_GPU.search(child.text):
+        check.not_run("%s needs a GPU to import: %s" % (module, short(error, 200)))
+        return
+    help = None
+    if child.status == "hang":
+        help = "a hang inside a library is often its file system (WSL2: a Windows drive) or a GPU driver " \
+               "that does not answer; verify: import_timeout_s: gives it longer"
+    elif child.status == "signal":
+        help = "a crash at import is mostly a library made for another one: see `loads`"
+    check.problem(child.why("import " + module, IMPORT_S), owner or module, help)
+
+
+def check_imports_of(found, torch_child):
+    """Two checks: imports, and fallback, which is found in the same children."""
+    check, fallback = Check("imports"), Check("fallback")
+    torch = "torch" if EXPECTED.get("torch") else None
+    times, planned = {}, planned_modules(found)
+    if torch:
+        times["torch"] = torch_child.seconds
+        if not torch_child.last("imported"):
+            import_problem(check, "torch", torch_child)
+    for module in [m for m in EXPECTED.get("modules", []) if m != torch]:
+        if torch and not torch_child.last("imported"):
+            check.not_run("%s: torch does not import" % module)
+            continue
+        child = run_child("child_import", {
+            "module": module, "before": [torch] if torch else [], "look": bool(owner_of(module)),
+            "planned": planned}, IMPORT_S)
+        if not child.last("imported"):
+            import_problem(check, module, child)
+        times[module] = child.seconds
+        for row in child.last("fallbacks", []):
+            fallback_row(fallback, owner_of(module), row)
+    check.figures["seconds"] = {m: round(s, 1) for m, s in times.items()}
+    check.what = "%s (limit %g s)" % (listed(("%s %.1f s" % i for i in times.items()), 5) or "nothing", IMPORT_S)
+    judge_switches(fallback, check)
+    return check, fallback
+
+
+def fallback_row(check, owner, row):
+    if NEEDS_GPU.search(row["error"]):
+        check.not_run("%s needs a GPU to import" % row["from"])
+        return
+    check.figures.setdefault("lost", []).append(row)
+    text = "%s does without %s%s" % (row["module"], listed(row["names"]),
+                                     ": " + row["error"] if row["error"] else "")
+    if EXPECTED.get("forbid_fallback", True):
+        check.problem(text, owner, "make that import work: until then slower or wrong code runs in its place")
+
+
+def judge_switches(check, imports):
+    check.figures["switches"] = found = switches()
+    if EXPECTED.get("forbid_fallback", True):
+        for name in found:
+            check.problem("the environment sets %s: work goes round the kernels" % name, "env",
+                          "unset it, or say verify: {forbid_fallback: false}")
+    elif found or check.figures.get("lost"):
+        check.what = "allowed by the recipe: %s" % listed(
+            found + ["%s.%s" % (r["module"], n) for r in check.figures.get("lost", []) for n in r["names"]])
+    if imports.problems and not check.problems:
+        check.not_run("not all modules import")
+    if not check.what:
+        check.what = "no switch is set; no module does without a kernel" if not check.problems else "a fallback path"

@@ -1,0 +1,73 @@
+"""installed: the versions that were planned, and of each extension the very files of its wheel."""
+
+
+def distributions():
+    found = {}
+    for dist in metadata.distributions():
+        if dist.metadata["Name"]:
+            found.setdefault(normal(dist.metadata["Name"]), dist)
+    return found
+
+
+def digest_of(path):
+    h = hashlib.sha256()
+    with open(path, "rb") as f:
+        for block in iter(lambda: f.read(1 << 20), b""):
+            h.update(block)
+    return base64.urlsafe_b64encode(h.digest()).decode().rstrip("=")
+
+
+def compiled_name(name):
+    return name.endswith(".so") or ".so." in name.rsplit("/", 1)[-1]
+
+
+def check_files(check, name, dist):
+    """Whether code of a distribution is missing, or is not what its RECORD says."""
+    files, looked_at = dist.files, 0
+    if not files:
+        check.figures.setdefault("no_record", []).append(name)
+        return
+    for f in files:
+        text = str(f)
+        if not f.hash or f.hash.mode != "sha256" or not (text.endswith(".py") or compiled_name(text)):
+            continue
+        path = str(f.locate())
+        looked_at += 1
+        try:
+            same = digest_of(path) == f.hash.value
+        except OSError as err:
+            check.problem("%s: %s is not there: %s" % (name, text, err.strerror), name,
+                          "install the wheel again: a file of it is gone")
+            continue
+        if not same:
+            check.problem("%s: %s is not the file that was installed (its digest is not that of RECORD)"
+                          % (name, text), name,
+                          "install the wheel again: what changed the file made another stack of it")
+    check.figures.setdefault("files", {})[name] = looked_at
+
+
+def check_set():
+    check = Check("installed")
+    rows = check_installed(EXPECTED)
+    wrong = [r for r in rows if not r["ok"]]
+    for r in wrong:
+        if r["name"] == "python" and "specifier" not in r:
+            check.problem("this is Python %s; the recipe asks for %s" % (r["found"], r["planned"]), "python",
+                          "make the environment with that Python: what is compiled fits one series only")
+        elif r["found"] is None:
+            check.problem("%s is not installed (planned: %s)" % (r["name"], r["planned"]), r["name"],
+                          "install it, or build the stack again")
+        else:
+            check.problem("%s is %s; planned was %s" % (r["name"], r["found"], r["planned"]), r["name"],
+                          "something moved it after it was installed: build the stack again")
+    found = distributions()
+    for ext in EXPECTED.get("extensions", []):
+        dist = found.get(normal(ext["name"]))
+        if dist:
+            check_files(check, ext["name"], dist)
+    check.figures["found"] = {r["name"]: r["found"] for r in rows}
+    check.what = "%d of %d as planned" % (len(rows) - len(wrong), len(rows))
+    if not wrong and EXPECTED.get("extensions"):
+        n = sum(check.figures.get("files", {}).values())
+        check.what += "; %d files of %s as in RECORD" % (n, listed(e["name"] for e in EXPECTED["extensions"]))
+    return check

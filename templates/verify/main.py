@@ -1,0 +1,96 @@
+"""The checks, most basic first; each is told as soon as it is known."""
+
+
+def load_plan():
+    """The plan came with us; or an image is judged by the one that was put into it."""
+    global IMPORT_S
+    try:
+        if "plan_text" in EXPECTED:
+            plan = json.loads(EXPECTED.pop("plan_text"))
+        else:
+            with open(EXPECTED["plan"], encoding="utf-8") as f:
+                plan = json.load(f)
+    except (OSError, ValueError) as err:
+        return "%s: %s" % (EXPECTED["plan"], err)
+    if not isinstance(plan, dict) or not isinstance(plan.get("verify"), dict):
+        return "%s is no plan that says what to verify" % EXPECTED["plan"]
+    EXPECTED.update({k: v for k, v in plan.items() if k != "verify"}, **plan["verify"])
+    EXPECTED.pop("plan", None)
+    IMPORT_S = EXPECTED.get("import_timeout_s") or 60
+    return None
+
+
+class Run:
+    def __init__(self, out):
+        self.out = out
+
+    def begin(self, name):
+        self.out.say({"begin": name})
+
+    def tell(self, check):
+        self.out.say(check.line())
+
+    def basics(self):
+        self.begin("installed")
+        self.tell(check_set())
+        self.found = distributions()
+        self.begin("loads")
+        self.torch = run_child("child_torch", None, IMPORT_S) if EXPECTED.get("torch") else Child()
+        imports = bool(self.torch.last("imported")) or not EXPECTED.get("torch")
+        loads, objects = check_loads(self.found, imports)
+        if EXPECTED.get("extensions"):
+            self.tell(loads)
+            if EXPECTED.get("archs"):
+                self.begin("code")
+                self.tell(check_code(objects))
+        if EXPECTED.get("torch"):
+            self.begin("versions")
+            self.tell(check_versions(self.torch))
+        self.begin("imports")
+        check, fallback = check_imports_of(self.found, self.torch)
+        self.tell(check)
+        self.tell(fallback)
+        self.importable = imports and not check.problems
+
+    def compile(self):
+        self.program, self.folder = None, None
+        if EXPECTED.get("nvcc"):
+            self.begin("compile")
+            check, self.program, self.folder = check_compile()
+            self.tell(check)
+
+    def on_gpu(self):
+        if not EXPECTED.get("archs"):
+            return
+        self.begin("run")
+        gpus = Gpus()
+        self.out.say({"gpu": {"driver": gpus.driver, "driver_cuda": gpus.driver_cuda,
+                              "names": listed(gpus.names) or None, "why": gpus.why}})
+        if gpus.why:
+            for name, what in [("run", "smoke.cu")] + numbers_planned() + [
+                    ("evidence", "kernels, memory, utilisation")]:
+                check = Check(name)
+                check.what = what
+                check.not_run(gpus.why)
+                self.tell(check)
+            return
+        self.tell(check_run(self.program, self.importable))
+        numbers_and_evidence(self)
+
+
+def verify():
+    out = Reporter(EXPECTED["token"])
+    plan_error = load_plan()
+    out.say({"about": {"python": "%d.%d.%d" % sys.version_info[:3], "stack": EXPECTED.get("stack"),
+                       "import_timeout_s": IMPORT_S, "plan_error": plan_error}})
+    if plan_error:
+        return
+    run = Run(out)
+    run.basics()
+    run.compile()
+    try:
+        run.on_gpu()
+    finally:
+        if run.folder:
+            shutil.rmtree(run.folder, ignore_errors=True)
+    out.say({"end": True})

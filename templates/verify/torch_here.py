@@ -1,0 +1,98 @@
+"""versions: torch's own version, CUDA and C++ ABI, and whether it and numpy understand each other."""
+
+VERSION_LINE = re.compile(r"^(__version__|cuda)\s*(?::[^=]*)?=\s*(?:'([^']*)'|\"([^\"]*)\"|None)", re.MULTILINE)
+
+
+def child_torch():
+    import torch
+    row = {"version": str(torch.__version__), "cuda": torch.version.cuda, "file": torch.__file__}
+    try:
+        row["cxx11abi"] = bool(torch._C._GLIBCXX_USE_CXX11_ABI)
+    except AttributeError:
+        row["cxx11abi"] = None
+    try:
+        row["archs"] = list(torch.cuda.get_arch_list())
+    except Exception:
+        row["archs"] = []
+    tell(**row)
+    tell(imported=True)
+    try:
+        import numpy
+    except ImportError:
+        return
+    tell(numpy=numpy.__version__)
+    try:
+        a = torch.from_numpy(numpy.arange(4, dtype="float32")) * 2
+        tell(numpy_works=[float(x) for x in a.numpy()] == [0.0, 2.0, 4.0, 6.0])
+    except Exception as err:
+        tell(numpy_error="%s: %s" % (type(err).__name__, err))
+
+
+def torch_by_reading():
+    """Version and CUDA of an installed torch that does not import: its version.py says both."""
+    spec = spec_of("torch")
+    if not spec or not spec.submodule_search_locations:
+        return {}
+    try:
+        with open(os.path.join(list(spec.submodule_search_locations)[0], "version.py"), encoding="utf-8") as f:
+            found = {m[0]: m[1] or m[2] or None for m in VERSION_LINE.findall(f.read(65536))}
+    except OSError:
+        return {}
+    return {"version": found.get("__version__"), "cuda": found.get("cuda")} if "__version__" in found else {}
+
+
+def judge_torch(check, have, want):
+    public = str(have["version"] or "").split("+")[0]
+    if want.get("version") and not (VERSION.match(public) and Version(public).public == Version(want["version"]).public):
+        check.problem("torch is %s; the recipe says %s" % (have["version"], want["version"]), "torch",
+                      "install the torch that everything was compiled against")
+    if want.get("cuda") and not have["cuda"]:
+        check.problem("torch %s is a CPU build: it knows no CUDA; planned was CUDA %s" % (
+            have["version"], want["cuda"]), "torch",
+            "install torch from the index that the recipe names, so that no other one is taken")
+    elif want.get("cuda") and have["cuda"].split(".")[:2] != want["cuda"].split(".")[:2]:
+        check.problem("torch is made with CUDA %s; planned was %s" % (have["cuda"], want["cuda"]), "torch",
+                      "install torch from the index that the recipe names")
+    elif have["cuda"] and want.get("cpu"):
+        check.problem("torch %s is a build for CUDA %s; planned was a CPU build" % (have["version"], have["cuda"]),
+                      "torch", "install torch from the index that the recipe names")
+    abi = want.get("cxx11abi")
+    if abi is not None and have.get("cxx11abi") is not None and have["cxx11abi"] != abi:
+        names = {True: "new", False: "old"}
+        check.problem("torch has the %s C++ ABI; planned was the %s one" % (names[have["cxx11abi"]], names[abi]),
+                      "torch", "extensions of one ABI do not load beside a torch of the other")
+
+
+def judge_numpy(check, child):
+    if child.last("numpy_error") or child.last("numpy_works") is False:
+        check.problem("torch and numpy %s do not understand each other: %s" % (
+            child.last("numpy"), child.last("numpy_error") or "numbers came back wrong"), "numpy",
+            "a torch made with numpy 1 needs numpy<2")
+
+
+def check_versions(child):
+    """child: what importing torch gave; see child_torch."""
+    check, want = Check("versions"), EXPECTED.get("torch") or {}
+    have = next((r for r in child.results if "version" in r), None)
+    if not have:
+        have = torch_by_reading()
+        if have:
+            judge_torch(check, have, want)
+        check.not_run("torch does not import here (see imports)" if have else "torch is not installed")
+    else:
+        judge_torch(check, have, want)
+        judge_numpy(check, child)
+    numpy = child.last("numpy")
+    if EXPECTED.get("numpy") and numpy and not all(
+            holds(c, numpy) for c in EXPECTED["numpy"].split(",") if c.strip()):
+        check.problem("numpy is %s; planned was numpy%s" % (numpy, EXPECTED["numpy"]), "numpy",
+                      "something moved it after it was installed: build the stack again")
+    check.figures.update(have or {}, numpy=numpy)
+    if have:
+        parts = ["torch " + str(have["version"]), "CUDA " + have["cuda"] if have["cuda"] else "CPU build"]
+        if have.get("cxx11abi") is not None:
+            parts.append("%s C++ ABI" % ("new" if have["cxx11abi"] else "old"))
+        check.what = ", ".join(parts + (["numpy " + numpy] if numpy else []))
+    else:
+        check.what = "no torch"
+    return check
