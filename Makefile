@@ -44,7 +44,7 @@ gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 # SHA-256 comes from the static archive: the shared library costs milliseconds at every start.
 ssl := $(firstword $(filter /%,$(shell $(CC) -print-file-name=libcrypto.a)) -lcrypto)
 libs = -lyaml $(ssl)
-world_libs = -Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -ldl
+world_libs = -Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -ldl -lm
 
 .PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE
 .DELETE_ON_ERROR:
