@@ -24,6 +24,8 @@ void
 diags_append(struct diags *to, struct diags *from)
 {
 	if (from->head) {
+		for (struct diag *d = from->head; d; d = d->next)
+			d->all = to; /* what is still added to one, or forced, counts there */
 		*to->tail = from->head;
 		to->tail = from->tail;
 	}

@@ -84,7 +84,7 @@ main(int argc, char **argv)
 	if (argc < 5)
 		BUG("usage: see the file");
 	diags_init(&ds, a);
-	good = run(a, &ds, argc, argv);
+	good = run(a, &ds, argc, argv) && !ds.errors;
 	diags_print(&ds, stderr, false);
 	arena_free(a);
 	return good && !fflush(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;

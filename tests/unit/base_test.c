@@ -298,6 +298,31 @@ a_fix_is_shown(void **state)
 					  "  or change one only   9 layers\n");
 }
 
+/* What was moved belongs where it is now: the list that it came from may be gone. */
+static void
+appended_diagnostics_count_where_they_are(void **state)
+{
+	struct diags to;
+	struct diag *d;
+
+	(void)state;
+	diags_init(&to, a);
+	{
+		struct diags from;
+
+		diags_init(&from, a);
+		d = diag_at(&from, E_FILE, (struct span){ 0 }, "first");
+		diags_append(&to, &from);
+		assert_int_equal(from.errors, 0);
+		from.arena = NULL;
+	}
+	assert_int_equal(to.errors, 1);
+	diag_help(d, "more of it");
+	diag_force(d);
+	assert_int_equal(to.errors, 0);
+	assert_int_equal(to.warnings, 1);
+}
+
 static void
 repeated_diagnostics_are_folded_and_capped(void **state)
 {
@@ -350,6 +375,7 @@ main(void)
 		cmocka_unit_test(path_parts),
 		cmocka_unit_test(diagnostics_point_at_the_place),
 		cmocka_unit_test(a_fix_is_shown),
+		cmocka_unit_test(appended_diagnostics_count_where_they_are),
 		cmocka_unit_test(repeated_diagnostics_are_folded_and_capped),
 		cmocka_unit_test(a_long_line_is_shown_in_part),
 	};
