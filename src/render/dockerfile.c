@@ -123,8 +123,8 @@ add_secrets(struct docker_writer *w, struct scope *top)
  * A name that every engine takes for an image: lower case, and a cell of a matrix as its
  * tag, of letters, digits and ._- and at most 128 long.
  */
-static const char *
-image_tag(struct arena *a, const struct plan *p)
+const char *
+docker_image_tag(struct arena *a, const struct plan *p)
 {
 	const char *cell = p->stack->recipe->cell;
 	char *name = arena_strdup(a, p->name), *tag;
@@ -152,7 +152,7 @@ head(struct docker_writer *w, struct scope *top)
 	const struct stack *s = w->plan->stack;
 
 	scope_text(top, "name", w->plan->name, s->recipe->stack.at);
-	scope_text(top, "tag", image_tag(w->a, w->plan), s->recipe->stack.at);
+	scope_text(top, "tag", docker_image_tag(w->a, w->plan), s->recipe->stack.at);
 	scope_text(top, "platform", s->recipe->platform.s, s->recipe->platform.at);
 	contents(w, top);
 	scope_text(top, "digest", s->recipe->digest, nowhere);
@@ -302,9 +302,9 @@ next_command(struct arena *a, const struct plan *p)
 
 	if (!needs_context(r))
 		return arena_printf(a, "docker build%s -t %s - < {path}", platform,
-				    image_tag(a, p));
-	return arena_printf(a, "docker build%s -t %s -f {path} %s", platform, image_tag(a, p),
-			    fs_dir(a, r->path));
+				    docker_image_tag(a, p));
+	return arena_printf(a, "docker build%s -t %s -f {path} %s", platform,
+			    docker_image_tag(a, p), fs_dir(a, r->path));
 }
 
 /* The toolkit of a machine is not in an image that is built anywhere. */

@@ -50,6 +50,9 @@ struct docker_stages docker_stages(struct arena *a, const struct plan *p,
 /* Whether an extension is compiled: not if it is a wheel by URL, or one that is at hand. */
 bool docker_compiles(const struct step *s, const struct render_build *build);
 
+/* What the image may be called: NAME, or NAME:CELL in a matrix. */
+const char *docker_image_tag(struct arena *a, const struct plan *p);
+
 /* Where things lie in the image. */
 #define DOCKER_VENV "/opt/venv"
 #define DOCKER_PREFIX "/opt/python"

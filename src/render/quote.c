@@ -6,7 +6,9 @@
 #include "base/str.h"
 
 #define BIT(language) (1u << (language))
-#define ANY_LANGUAGE (BIT(LANG_DOCKERFILE) | BIT(LANG_SH) | BIT(LANG_PYTHON) | BIT(LANG_PIP))
+#define ANY_LANGUAGE \
+	(BIT(LANG_DOCKERFILE) | BIT(LANG_SH) | BIT(LANG_PYTHON) | BIT(LANG_PIP) | BIT(LANG_YAML) | \
+	 BIT(LANG_HCL))
 
 static const struct {
 	const char *name;
@@ -16,7 +18,7 @@ static const struct {
 	[QUOTE_TEXT] = { "text", BIT(LANG_DOCKERFILE) | BIT(LANG_SH) },
 	[QUOTE_DOCKERFILE] = { "dockerfile", BIT(LANG_DOCKERFILE) },
 	[QUOTE_COPY] = { "copy", BIT(LANG_DOCKERFILE) },
-	[QUOTE_JSON] = { "json", BIT(LANG_DOCKERFILE) },
+	[QUOTE_JSON] = { "json", BIT(LANG_DOCKERFILE) | BIT(LANG_YAML) | BIT(LANG_HCL) },
 	[QUOTE_PYTHON] = { "python", BIT(LANG_PYTHON) },
 	[QUOTE_COMMENT] = { "comment", ANY_LANGUAGE },
 	[QUOTE_REQUIREMENT] = { "requirement", BIT(LANG_PIP) },
@@ -143,6 +145,20 @@ add_python(struct buf *out, const char *text)
 	buf_putc(out, mark);
 }
 
+/* HCL reads ${...} and %{...} inside a text. */
+static void
+add_json(struct buf *out, enum language l, const char *text)
+{
+	struct buf word = BUF(out->a);
+
+	for (const char *s = text; *s; s++) {
+		if (l == LANG_HCL && (*s == '$' || *s == '%') && s[1] == '{')
+			buf_putc(&word, *s);
+		buf_putc(&word, *s);
+	}
+	json_quote(out, buf_text(&word));
+}
+
 /* pip reads a requirements file line by line and takes out comments and ${NAME}. */
 static const char *
 why_no_requirement(const char *text)
@@ -167,6 +183,8 @@ why_not(enum quoting q, enum language l, const char *text)
 		return *text && all_in(text, "._:/@+-") && *text != '-' ?
 			       NULL :
 			       "only letters, digits and . _ : / @ + - can stand here";
+	if (l == LANG_YAML && strstr(text, "${{"))
+		return "the code host replaces `${{`";
 	if (q == QUOTE_JSON || q == QUOTE_PYTHON ||
 	    ((q == QUOTE_SH || q == QUOTE_TEXT) && l == LANG_SH))
 		return NULL;
@@ -189,7 +207,7 @@ quote(struct buf *out, enum quoting q, enum language l, const char *text, const 
 	case QUOTE_TEXT: add_single(out, text); break;
 	case QUOTE_DOCKERFILE: add_dockerfile(out, text); break;
 	case QUOTE_COPY: add_copy(out, text); break;
-	case QUOTE_JSON: json_quote(out, text); break;
+	case QUOTE_JSON: add_json(out, l, text); break;
 	case QUOTE_PYTHON: add_python(out, text); break;
 	default: buf_puts(out, text);
 	}

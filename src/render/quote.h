@@ -14,14 +14,14 @@
  */
 
 /* What a file is written in. */
-enum language { LANG_DOCKERFILE, LANG_SH, LANG_PYTHON, LANG_PIP };
+enum language { LANG_DOCKERFILE, LANG_SH, LANG_PYTHON, LANG_PIP, LANG_YAML, LANG_HCL };
 
 enum quoting {
 	QUOTE_SH,          /* one word of POSIX sh; in a Dockerfile: inside a RUN */
 	QUOTE_TEXT,        /* the same, in quotes also where it needs none: a line of a file */
 	QUOTE_DOCKERFILE,  /* a value in ENV or LABEL: no expansion of $ */
 	QUOTE_COPY,        /* a path in COPY's JSON form, where $ and \ are expanded too */
-	QUOTE_JSON,        /* a JSON string with its quotes: exec forms */
+	QUOTE_JSON,        /* a JSON string with its quotes: exec forms, YAML, HCL */
 	QUOTE_PYTHON,      /* a Python string literal with its quotes */
 	QUOTE_COMMENT,     /* the rest of a comment line */
 	QUOTE_REQUIREMENT, /* a line of a requirements file, verbatim or not at all */

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "forced.h"
+#include "pipeline.h"
 #include "target.h"
 
 #define TARGETS(T) \
@@ -17,9 +18,16 @@
 	T(requirements, false, "what pip is given, in order: requirements.txt") \
 	T(constraints, false, "what no pip call may move: constraints.txt")
 
+/* One file for all cells. */
+#define PIPELINES(T) \
+	T(bake, false, "all cells for `docker buildx bake`: docker-bake.hcl") \
+	T(github, false, \
+	  "check, build, verify and publish as a workflow of GitHub Actions: github.yml") \
+	T(gitlab, false, "the same as a pipeline of GitLab CI: gitlab-ci.yml")
+
 static const struct target_row rows[] = {
 #define ROW(name, by_default, what) { #name, what, by_default },
-	TARGETS(ROW)
+	TARGETS(ROW) PIPELINES(ROW)
 #undef ROW
 };
 
@@ -29,7 +37,13 @@ static target_write *const writers[] = {
 #undef WRITER
 };
 
-enum { NTARGETS = sizeof(rows) / sizeof(rows[0]) };
+static pipeline_write *const pipelines[] = {
+#define WRITER(name, by_default, what) name##_render,
+	PIPELINES(WRITER)
+#undef WRITER
+};
+
+enum { NTARGETS = sizeof(rows) / sizeof(rows[0]), NCELL = sizeof(writers) / sizeof(writers[0]) };
 
 const struct target_row *
 render_targets(size_t *n)
@@ -183,7 +197,7 @@ write_targets(struct arena *a, struct diags *ds, const struct render_input *in,
 {
 	bool good = true;
 
-	for (size_t i = 0; i < NTARGETS; i++) {
+	for (size_t i = 0; i < NCELL; i++) {
 		struct diags own;
 
 		if (!r->wanted[i])
@@ -191,6 +205,22 @@ write_targets(struct arena *a, struct diags *ds, const struct render_input *in,
 		diags_init(&own, ds->arena);
 		good = write_cell(a, &own, in, p, forced, i, out) && good;
 		sort_out(ds, &r->said, &own, i, &r->refused);
+	}
+	return good;
+}
+
+static bool
+write_pipelines(struct arena *a, struct diags *ds, const struct render_input *in,
+		const struct pipeline *p, const struct run *r, struct rendereds *out)
+{
+	bool good = true;
+
+	for (size_t i = NCELL; i < NTARGETS; i++) {
+		if (!r->wanted[i] || !p->cells.n)
+			continue;
+		good = pipelines[i - NCELL](a, ds, p, in->templates, out) && good;
+		if (good)
+			out->at[out->n - 1].target = rows[i].name;
 	}
 	return good;
 }
@@ -212,6 +242,7 @@ bool
 render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
 {
 	struct run r = { .said = MAP(ds->arena) };
+	struct pipeline pipeline = { 0 };
 	bool planned = true, good = true;
 
 	choose(in, r.wanted);
@@ -221,12 +252,16 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		const struct plan *p = in->plan(in->ctx, scratch, ds, in->recipes->at[i]);
 		struct names forced = forced_lines(a, *found);
 
-		if (p)
+		if (p) {
 			good = write_targets(a, ds, in, p, &forced, &r, out) && good;
-		else
+			pipeline_add(a, &pipeline, p);
+		} else {
 			planned = false;
+		}
 		arena_free(scratch);
 	}
+	if (planned && !write_pipelines(a, ds, in, &pipeline, &r, out))
+		return false;
 	good = good ||
 	       (!in->targets && out->n && (in->force || !lacks_modal(in->recipes, &r.refused)));
 	report(ds, &r.said, &r.refused, good);

@@ -94,7 +94,7 @@ static void
 check_quotings(struct arena *a, const char *text)
 {
 	for (enum quoting q = 0; q < QUOTINGS; q++) {
-		for (enum language l = LANG_DOCKERFILE; l <= LANG_PIP; l++) {
+		for (enum language l = LANG_DOCKERFILE; l <= LANG_HCL; l++) {
 			struct buf b = BUF(a);
 			const char *why = NULL, *said;
 			bool good = quoting_fits(q, l) && quote(&b, q, l, text, &why);
