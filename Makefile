@@ -233,6 +233,11 @@ deps-e2e: deps-test
 e2e: all
 	@BUILD=$(BUILD) ci/e2e
 
+# Fifty broken and forty good stacks, made of a real one: TRUTH_VENV=DIR, TRUTH="--gpu" or names of cases.
+.PHONY: truth
+truth: all
+	@STACKBUILD=$(abspath $(BUILD)/stackbuild) tests/truth/run $(TRUTH_VENV) $(TRUTH)
+
 $(VENV)/bench-ok: tests/requirements-bench.txt $(VENV)/ok
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
