@@ -10,6 +10,8 @@
 #include "verbs.h"
 #include "world.h"
 
+enum { MODAL_NAME_MAX = 64 };
+
 static const struct plan *
 plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
 {
@@ -18,13 +20,25 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	return pipeline_plan(a, ds, r->facts, cell, NULL);
 }
 
-/* NAME[:TAG], with the environment before it if there is a slash; Modal's client knows the rest. */
+/* [ENVIRONMENT/]NAME[:TAG]: letters, digits, "-", "_" and "."; a name is no id (im-...). */
 static bool
-is_modal_name(const char *name)
+is_modal_name(const char *text)
 {
-	return *name != '-' && *name != '\0' &&
-	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				  "-_./:")];
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	size_t n = strspn(text, letters);
+
+	if (n && text[n] == '/' && *text != '-') {
+		text += n + 1;
+		n = strspn(text, letters);
+	}
+	if (!n || n > MODAL_NAME_MAX || *text == '-' || !strncmp(text, "im-", 3))
+		return false;
+	text += n;
+	if (!*text)
+		return true;
+	n = *text == ':' ? strspn(text + 1, letters) : 0;
+	return n && n <= MODAL_NAME_MAX && !text[n + 1];
 }
 
 static bool
@@ -107,8 +121,9 @@ verb_publish(struct run *r)
 	name = o->engine ? o->engine : known ? record.engine : NULL;
 	for (size_t i = 1; name && !strcmp(name, "modal") && i < o->args.n; i++)
 		if (!is_modal_name(o->args.at[i]))
-			return usage_error(arena_printf(
-				r->a, "modal takes NAME or NAME:TAG, not `%s`", o->args.at[i]));
+			return usage_error(
+				arena_printf(r->a, "modal takes [ENVIRONMENT/]NAME[:TAG], not `%s`",
+					     o->args.at[i]));
 	proc_signals();
 	if (!(e = engine_choose(r->a, &r->ds, name, &at, &state)))
 		return EXIT_DIAGNOSED;
