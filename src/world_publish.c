@@ -8,6 +8,7 @@
 #include "build/build.h"
 #include "pipeline.h"
 #include "verbs.h"
+#include "verify/verify.h"
 #include "world.h"
 
 enum { MODAL_NAME_MAX = 64 };
@@ -66,11 +67,38 @@ to_modal(struct run *r, const struct recipes *rs, const struct engine_state *sta
 	return true;
 }
 
+/* proof.json of a folder; one that cannot be read is none. */
+static struct publish_proof
+read_proof(struct run *r, const char *out)
+{
+	static const char *const levels[] = { "nothing", "import", "compile", "gpu" };
+	struct publish_proof p = { .path = fs_join(r->a, out, "proof.json") };
+	enum proof_level require = (enum proof_level)r->o->require;
+	const struct source *src;
+	struct proof proof;
+	struct diags ds;
+
+	diags_init(&ds, r->a);
+	src = fs_exists(p.path) ? fs_read(r->a, &ds, p.path, FS_READ_MAX, (struct span){ 0 }) :
+				  NULL;
+	if (!src || !proof_read(r->a, src->text, src->size, &proof))
+		return p;
+	p.text = src->text;
+	p.size = src->size;
+	p.image_digest = proof.image_digest;
+	p.recipe_digest = proof.recipe_digest;
+	p.failed = proof.result == PROOF_FAILED;
+	p.proven = levels[proof_proven(&proof)];
+	p.enough = proof_proven(&proof) != PROOF_NONE && proof_status(&proof, require) == 0;
+	return p;
+}
+
 static bool
 to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
 	    const struct build_record *record, const struct engine *e,
 	    const struct engine_state *state, const char *out)
 {
+	static const char *const require[] = { NULL, "import", "compile", "gpu" };
 	const struct names *args = &r->o->args;
 	struct publish_options o = { .engine = e,
 				     .state = state,
@@ -80,7 +108,8 @@ to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
 				     .at = cell->stack.at,
 				     .image = record && record->image ? record->image : p->name,
 				     .out = out,
-				     .require = r->o->require,
+				     .proof = read_proof(r, out),
+				     .require = require[r->o->require],
 				     .force = r->o->force,
 				     .terminal = isatty(1) && isatty(2) };
 	struct names published = { 0 };

@@ -13,7 +13,6 @@ struct work {
 	struct diags *ds;
 	const struct publish_options *o;
 	struct image_about about; /* of the image here; id NULL: the engine keeps none here */
-	struct publish_proof proof;
 	bool attach;
 };
 
@@ -88,7 +87,7 @@ is_here(struct work *w)
 static const char *
 proof_trouble(struct work *w)
 {
-	const struct publish_proof *p = &w->proof;
+	const struct publish_proof *p = &w->o->proof;
 	const struct build_record *b = w->o->record;
 	const char *is = p->image_digest;
 
@@ -111,18 +110,15 @@ is_proven(struct work *w)
 	struct diag *d;
 
 	w->attach = !why;
-	if (!why && w->proof.failed)
-		why = arena_printf(w->a, "`%s` says that a check failed", w->proof.path);
-	if (!why && o->require > w->proof.level)
-		why = arena_printf(w->a, "`%s` proves %s", w->proof.path,
-				   w->proof.level == 1 ? "that it imports, no more" :
-				   w->proof.level == 2 ? "that it compiles, no more" :
-							 "nothing, for not all of it could run");
+	if (!why && w->o->proof.failed)
+		why = arena_printf(w->a, "`%s` says that a check failed", w->o->proof.path);
+	if (!why && o->require && !o->proof.enough)
+		why = arena_printf(w->a, "what `%s` proves: %s", o->proof.path, o->proof.proven);
 	if (!why)
 		return true;
 	if (o->require)
 		d = diag_at(w->ds, E_UNPROVEN, o->at, "`%s` is not proven up to %s", o->image,
-			    publish_level_name(o->require));
+			    o->require);
 	else
 		d = diag_at(w->ds, W_UNPROVEN, o->at, "`%s` is not proven", o->image);
 	diag_why(d, "%s", why);
@@ -243,8 +239,8 @@ attach(struct work *w, struct oci_registry *r, const char *digest)
 
 	list_push(w->a, &art.layers,
 		  (struct oci_blob){ .media_type = PUBLISH_PROOF_TYPE,
-				     .bytes = w->proof.text,
-				     .size = w->proof.size,
+				     .bytes = w->o->proof.text,
+				     .size = w->o->proof.size,
 				     .title = "proof.json" });
 	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
 }
@@ -276,7 +272,7 @@ bool
 publish(struct arena *a, struct diags *ds, const struct publish_options *o, struct names *published)
 {
 	struct oci_name *names = arena_array_of(a, struct oci_name, o->refs.n);
-	struct work w = { .a = a, .ds = ds, .o = o, .proof = publish_proof_read(a, o->out) };
+	struct work w = { .a = a, .ds = ds, .o = o };
 
 	if (!read_refs(&w, names) || !is_of_recipe(&w) || !is_here(&w) || !is_proven(&w))
 		return false;

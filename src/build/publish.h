@@ -17,7 +17,8 @@ struct publish_proof {
 	size_t size;
 	const char *image_digest, *recipe_digest; /* or NULL */
 	bool failed;                              /* a check of it */
-	unsigned level; /* 0 nothing, 1 import, 2 compile, 3 gpu: all up to it passed */
+	bool enough;                              /* it proves what is demanded */
+	const char *proven;                       /* "compile": how far it got */
 };
 
 struct publish_options {
@@ -27,9 +28,10 @@ struct publish_options {
 	const char *recipe_path, *recipe_digest;
 	struct span at;    /* of the recipe, for messages */
 	const char *image; /* its name here */
-	const char *out;   /* folder with proof.json */
+	const char *out;   /* folder for what is there for a moment */
+	struct publish_proof proof;
 	struct names refs;
-	unsigned require; /* as publish_proof.level */
+	const char *require; /* "gpu"; NULL: nothing is demanded */
 	bool force;
 	bool terminal; /* standard output and error are one: the engine shows its own progress */
 };
@@ -45,11 +47,6 @@ bool publish(struct arena *a, struct diags *ds, const struct publish_options *o,
 	     struct names *published);
 
 #define PUBLISH_PROOF_TYPE "application/vnd.stackbuild.proof.v1+json"
-
-/* proof.json of a folder, as far as publishing needs it; one that cannot be read is none. */
-struct publish_proof publish_proof_read(struct arena *a, const char *out);
-/* "import", "compile", "gpu" */
-const char *publish_level_name(unsigned level);
 
 /*
  * publish_modal -- builds by the user's own client and gives the result a name.
