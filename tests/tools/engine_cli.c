@@ -143,6 +143,7 @@ run(struct engine_command *c, struct json *out)
 
 	list_push(a, &c->argv, NULL);
 	list_push(a, &c->env, NULL);
+	proc_signals();
 	spec.argv = c->argv.at;
 	spec.env = c->env.at;
 	proc_run(a, &spec, &r);
