@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,7 +32,8 @@ on_child(int number)
 	(void)number;
 }
 
-static void catch (int number, void (*with)(int), int flags)
+static void
+install(int number, void (*with)(int), int flags)
 {
 	struct sigaction sa = { .sa_handler = with, .sa_flags = flags };
 
@@ -48,7 +50,7 @@ proc_signals(void)
 	/* What nohup or a script's & has had ignored stays ignored. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (!sigaction(ends[i], NULL, &was) && was.sa_handler != SIG_IGN)
-			catch (ends[i], on_signal, SA_RESTART);
+			install(ends[i], on_signal, SA_RESTART);
 }
 
 int
@@ -83,11 +85,12 @@ struct child {
 	char *chunk;
 	double start_s, tick_s;
 	int signals_base;      /* those before it are no affair of this child */
-	bool ending, killed;   /* SIGTERM, SIGKILL were sent */
+	bool ending, killed;   /* its end was asked for; SIGKILL was sent */
 	int signals_at_ending; /* one more: no grace */
 	double kill_s;
 	bool reaped;
-	double left_s; /* until then what is left of it may end by itself */
+	double left_s;  /* until then what is left of its group may end by itself */
+	double drain_s; /* until then output that others hold open is read */
 };
 
 static double
@@ -200,9 +203,10 @@ end(struct child *c, double now)
 static void
 judge(struct child *c, double now)
 {
-	if (c->reaped)
-		return;
-	if (!c->ending && atomic_load(&signals_came) > c->signals_base) {
+	if (c->reaped) {
+		if (c->ending && atomic_load(&signals_came) > c->signals_at_ending)
+			c->left_s = now;
+	} else if (!c->ending && atomic_load(&signals_came) > c->signals_base) {
 		c->r->interrupted = true;
 		end(c, now);
 	} else if (!c->ending && c->spec->timeout_s > 0 && now - c->start_s >= c->spec->timeout_s) {
@@ -235,16 +239,24 @@ reap(struct child *c, double now)
 			   (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
 		r->peak_kib = (size_t)ru.ru_maxrss;
 	}
-	c->left_s = now + PROC_LEFT_MS / 1e3;
-	send(c, SIGTERM);
-	send(c, SIGCONT);
+	c->left_s = c->drain_s = now + PROC_LEFT_MS / 1e3;
+	if (!c->ending) {
+		send(c, SIGTERM);
+		send(c, SIGCONT);
+	} else if (!c->killed && c->kill_s > c->left_s) {
+		c->left_s = c->kill_s; /* a runtime may have a container to end */
+	}
 }
 
 /* Its number stays taken as long as the group has a member: this cannot meet a stranger. */
 static bool
 group_is_gone(const struct child *c)
 {
-	return !c->at.group || (kill(-c->at.pid, 0) < 0 && errno == ESRCH);
+	if (!c->at.group)
+		return true;
+	while (waitpid(-c->at.pid, NULL, WNOHANG) > 0)
+		; /* orphans of it that are ours now */
+	return kill(-c->at.pid, 0) < 0 && errno == ESRCH;
 }
 
 static bool
@@ -252,8 +264,8 @@ is_over(struct child *c, double now)
 {
 	if (!c->reaped)
 		return false;
-	if (group_is_gone(c) && c->streams[0].fd < 0 && c->streams[1].fd < 0)
-		return true;
+	if (group_is_gone(c))
+		return now >= c->drain_s || (c->streams[0].fd < 0 && c->streams[1].fd < 0);
 	if (now < c->left_s)
 		return false;
 	send(c, SIGKILL);
@@ -338,7 +350,8 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	struct child c = { .spec = spec, .r = r };
 
 	*r = (struct proc_result){ .out = BUF(a), .err = BUF(a) };
-	catch (SIGCHLD, on_child, SA_RESTART | SA_NOCLDSTOP);
+	install(SIGCHLD, on_child, SA_RESTART | SA_NOCLDSTOP);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	c.signals_base = atomic_load(&signals_told);
 	c.start_s = now_s();
 	if ((r->error = proc_spawn(a, spec, &c.at)))
