@@ -295,6 +295,9 @@ other(struct progress *p, const char *text)
 	p->printer->line(p, p->nsteps, p->now_s, text);
 }
 
+/* templates/compile.py measures what it ran, in MiB: "stackbuild-peak mamba-ssm 1540". */
+#define PEAK_WORD "stackbuild-peak "
+
 static void
 line(struct progress *p, size_t i, double seconds, const char *text)
 {
@@ -316,6 +319,9 @@ line(struct progress *p, size_t i, double seconds, const char *text)
 	log_line(p, i, at, '|', text);
 	if (!*text)
 		return;
+	if (starts_with(text, PEAK_WORD))
+		progress_memory(p, p->steps[i].id,
+				(size_t)strtoul(strrchr(text, ' ') + 1, NULL, 10));
 	tail_add(p->a, w, text);
 	tail_detail(w, &p->steps[i], text);
 	p->printer->line(p, i, at, text);
