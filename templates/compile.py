@@ -8,7 +8,8 @@ for the command, unless they are given; nvcc-arch holds nvcc to the latter.
 
 Builds beside each other (--beside) share the memory through a folder that all of them see: each
 writes down what it takes, and waits while there is no room for one job.  The largest process is
-measured, written to the log (stackbuild-peak NAME MIB), and is MIB the next time.
+measured, written to the log (stackbuild-peak NAME MIB), and is MIB the next time.  Where no
+folder is shared (a virtual environment, one extension after the other) it is kept beside this file.
 Exit status: the command's.  Standard library only, Python 3.8 and later.
 """
 import argparse
@@ -22,7 +23,9 @@ import sys
 import time
 
 SHARED = os.environ.get("STACKBUILD_SHARED") or "/run/stackbuild"
+OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "measured")  # where nothing is shared
 ROOT = os.environ.get("STACKBUILD_ROOT", "")  # a folder with proc and sys, in tests
+LEAST = 256  # MiB: what ran before may have compiled nothing
 NONE = 1 << 62  # bytes; version 1 of control groups says no limit with a number near 2^63
 
 
@@ -101,12 +104,24 @@ def processors():
 class Shared:
     """The folder that all builds of this engine see: a file for each that runs, locked while it does."""
 
-    def __init__(self, folder):
-        self.folder, self.held = folder, None
+    def __init__(self):
+        self.folder, self.held, self.alone = None, None, False
+        if self.open(SHARED):
+            return
+        try:
+            os.makedirs(OWN, exist_ok=True)
+        except OSError:
+            pass
+        self.alone = True
+        self.open(OWN)
+
+    def open(self, folder):
         try:
             self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o644)
+            self.folder = folder
         except OSError:
-            self.folder = None  # nobody to share with
+            pass
+        return self.folder
 
     def __enter__(self):
         if self.folder:
@@ -190,7 +205,7 @@ def wait_turn(shared, args, env):
             free = min(all_free - sum(mib for _, mib in running.values()), free_mib())
             if free >= per_job or not running:
                 names = [name for name, _ in running.values()]
-                beside = sum(mib for other, mib in args.beside if shared.folder and other not in names)
+                beside = sum(mib for other, mib in args.beside if not shared.alone and other not in names)
                 jobs, given = choose(free, cpus, per_job, threads, jobs, given, beside)
                 if not running:
                     shared.remember("free", "all", all_free)
@@ -229,11 +244,11 @@ def main():
     args, command = p.parse_args(sys.argv[1:cut]), sys.argv[cut + 1:]
     if not command:
         p.error("no command after --")
-    shared, env = Shared(SHARED), dict(os.environ)
+    shared, env = Shared(), dict(os.environ)
     # What it took the last time, and a tenth more; what is written in the knowledge until then.
     key = "%s-%s-%d" % (args.name, args.version, args.archs)
     before = shared.memory("peak", key)
-    args.memory = max(before + before // 10 if before else args.memory, 1)
+    args.memory = max(before + before // 10, LEAST) if before else max(args.memory, 1)
     wait_turn(shared, args, env)
     held = [] if shared.held is None else [shared.held]
     try:
