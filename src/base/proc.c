@@ -78,6 +78,7 @@ struct stream {
 };
 
 struct child {
+	struct arena *a;
 	const struct proc_spec *spec;
 	struct proc_result *r;
 	struct spawned at;
@@ -89,8 +90,9 @@ struct child {
 	int signals_at_ending; /* one more: no grace */
 	double kill_s;
 	bool reaped;
-	double left_s;  /* until then what is left of its group may end by itself */
-	double drain_s; /* until then output that others hold open is read */
+	double left_s;     /* until then what is left of its group may end by itself */
+	struct pids below; /* when its end was asked for */
+	double drain_s;    /* until then output that others hold open is read */
 };
 
 static double
@@ -193,6 +195,7 @@ static void
 end(struct child *c, double now)
 {
 	c->ending = true;
+	c->below = proc_descendants(c->a, c->at.pid);
 	c->kill_s = now + PROC_GRACE_MS / 1e3;
 	c->signals_at_ending = atomic_load(&signals_came);
 	send(c, SIGTERM);
@@ -347,7 +350,7 @@ stream_end(struct child *c, struct stream *s)
 bool
 proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 {
-	struct child c = { .spec = spec, .r = r };
+	struct child c = { .a = a, .spec = spec, .r = r };
 
 	*r = (struct proc_result){ .out = BUF(a), .err = BUF(a) };
 	install(SIGCHLD, on_child, SA_RESTART | SA_NOCLDSTOP);
@@ -361,6 +364,8 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	stream_open(a, &c, PROC_OUT, c.at.out, &r->out);
 	stream_open(a, &c, PROC_ERR, c.at.err, &r->err);
 	watch(&c);
+	/* A container is in no group of ours; podman ends before it does. */
+	proc_end_orphans(&c.below);
 	stream_end(&c, &c.streams[0]);
 	stream_end(&c, &c.streams[1]);
 	if (r->interrupted)

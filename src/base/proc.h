@@ -67,6 +67,9 @@ struct proc_result {
  * still holds open is read for PROC_LEFT_MS more.  Orphans of children become ours
  * (PR_SET_CHILD_SUBREAPER), so that it is known when the last of a group has ended.
  *
+ * Of a child that we ended, descendants in other sessions (a container's processes) that have lost
+ * their parent are killed too.
+ *
  * The group is a session without a terminal: a child that asks for a password there fails at
  * once.  One with `terminal` on a real terminal stays in our group, as a shell's would: Ctrl-C
  * and Ctrl-Z reach both.

@@ -15,4 +15,10 @@ struct spawned {
 /* 0, or the errno of what could not be done: then nothing runs and nothing is open. */
 int proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s);
 
+struct pids LIST(pid_t);
+/* All that stand below a process now, whatever their group or session. */
+struct pids proc_descendants(struct arena *a, pid_t of);
+/* Ends those of them that became our own children since: theirs are gone. */
+void proc_end_orphans(const struct pids *all);
+
 #endif

@@ -50,6 +50,24 @@ grandchildren_are_ended(void **state)
 }
 
 static void
+what_left_the_group_is_ended_with_it(void **state)
+{
+	struct proc_result r;
+	const char *file = fs_join(a, folder, "session");
+
+	(void)state;
+	/* As a container's process: in a session of its own, and deaf to SIGTERM. */
+	assert_false(
+		sh(arena_printf(a,
+				"setsid sh -c 'trap \"\" TERM; echo $$ > %s; sleep 60; sleep 60' & "
+				"wait",
+				file),
+		   NULL, (struct proc_spec){ .timeout_s = 0.5 }, &r));
+	assert_true(r.timed_out);
+	assert_false(alive(file));
+}
+
+static void
 a_pipe_held_by_others_is_not_waited_for(void **state)
 {
 	struct proc_result r;
@@ -169,6 +187,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_time_limit_ends_it),
 		cmocka_unit_test(grandchildren_are_ended),
+		cmocka_unit_test(what_left_the_group_is_ended_with_it),
 		cmocka_unit_test(a_pipe_held_by_others_is_not_waited_for),
 		cmocka_unit_test(there_is_no_terminal_to_wait_for),
 		cmocka_unit_test(it_does_not_outlive_us),

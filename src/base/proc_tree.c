@@ -1,0 +1,79 @@
+#include "proc_spawn.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "str.h"
+
+enum { PIDS_MAX = 4096 };
+
+static void
+add_children_of_thread(struct arena *a, const char *path, struct pids *all)
+{
+	FILE *f = fopen(path, "re");
+	int pid;
+
+	while (f && all->n < PIDS_MAX && fscanf(f, "%d", &pid) == 1)
+		list_push(a, all, (pid_t)pid);
+	if (f)
+		fclose(f);
+}
+
+/* /proc/PID/task/TID/children, of every thread: a program in Go forks in any of them. */
+static void
+add_children(struct arena *a, pid_t of, struct pids *all)
+{
+	const char *tasks = arena_printf(a, "/proc/%d/task", (int)of);
+	DIR *d = opendir(tasks);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (is_digit(*e->d_name))
+			add_children_of_thread(
+				a, arena_printf(a, "%s/%s/children", tasks, e->d_name), all);
+	if (d)
+		closedir(d);
+}
+
+struct pids
+proc_descendants(struct arena *a, pid_t of)
+{
+	struct pids all = { 0 };
+
+	add_children(a, of, &all);
+	for (size_t i = 0; i < all.n; i++)
+		add_children(a, all.at[i], &all);
+	return all;
+}
+
+static pid_t
+parent_of(pid_t pid)
+{
+	char path[64], line[512] = "";
+	const char *end;
+	int parent = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (!(f = fopen(path, "re")))
+		return 0;
+	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')))
+		sscanf(end + 1, " %*c %d", &parent);
+	fclose(f);
+	return (pid_t)parent;
+}
+
+void
+proc_end_orphans(const struct pids *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (parent_of(all->at[i]) == getpid()) {
+			kill(all->at[i], SIGKILL);
+			waitpid(all->at[i], NULL, 0);
+		}
+}
