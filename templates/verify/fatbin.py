@@ -11,7 +11,8 @@ def gpu_code(elf):
     """{("sm", "90"), ("compute", "90a")}; ValueError if the section is broken."""
     codes = set()
     for name, offset, size in elf.sections():
-        if name in (".nv_fatbin", "__nv_relfatbin"):
+        # __nv_relfatbin is what was given to a device link: of a linked file no GPU runs it.
+        if name == ".nv_fatbin" or (name == "__nv_relfatbin" and elf.kind == 1):
             read_fatbins(elf.data, offset, offset + size, codes)
     return codes
 
