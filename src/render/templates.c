@@ -29,8 +29,10 @@ none_replaced(struct diags *ds, const char *dir)
 {
 	struct buf names = BUF(ds->arena);
 
+	/* Those in folders are programs of verify's, not what is rendered. */
 	for (size_t i = 0; i < embedded_templates_n; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", embedded_templates[i].path);
+		if (!strchr(embedded_templates[i].path, '/'))
+			buf_printf(&names, "%s%s", names.n ? ", " : "", embedded_templates[i].path);
 	diag_help(diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` holds no template", dir),
 		  "put one of these there, under its own name: %s", buf_text(&names));
 	return false;

@@ -28,19 +28,21 @@ static const char *const files[] = {
 
 /*
  * The first line is what is expected, the rest the program.  Whatever the working folder holds
- * is no part of the environment: the empty entry of sys.path goes.
+ * is no part of the environment: the empty entry of sys.path goes.  A child of the program gets
+ * it compiled.
  */
+#define BOOT_PATH \
+	"import sys,marshal;sys.path[:]=[p for p in sys.path if p];b=sys.stdin.buffer;" \
+	"t=b.readline().decode();"
+#define BOOT_RUN "g={'__name__':'stackbuild','EXPECT':t,'CODE':c};exec(c,g);"
 static const char boot[] =
-	"import sys;sys.path[:]=[p for p in sys.path if p];t=sys.stdin.readline();"
-	"s=sys.stdin.read();g={'__name__':'stackbuild','EXPECT':t,'SOURCE':s};"
-	"exec(compile(s,'stackbuild-verify','exec'),g);g['%s']()";
+	BOOT_PATH "c=compile(b.read(),'stackbuild-verify','exec');" BOOT_RUN "g['verify']()";
+static const char boot_child[] = BOOT_PATH "c=marshal.loads(b.read());" BOOT_RUN "g['%s']()";
 
 const char *
-probe_boot(struct arena *a, const char *entry)
+probe_boot(void)
 {
-	const char *at = strstr(boot, "%s");
-
-	return arena_printf(a, "%.*s%s%s", (int)(at - boot), boot, entry, at + 2);
+	return boot;
 }
 
 /* The recipe's own probes: files beside it. */
@@ -78,7 +80,7 @@ probe_input(struct arena *a, struct diags *ds, const struct plan *p, const struc
 
 	json_map(&j, NULL);
 	json_text(&j, "token", token);
-	json_text(&j, "boot", boot);
+	json_text(&j, "boot", boot_child);
 	json_text(&j, "share",
 		  o->venv ? fs_join(a, o->venv, "share/stackbuild") : "/opt/stackbuild");
 	json_text(&j, "smoke_cu", embedded_template("smoke.cu")->text);

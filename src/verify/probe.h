@@ -30,6 +30,6 @@ void problem_tell(struct talk *t, const char *check, const char *subject, const 
 const char *probe_input(struct arena *a, struct diags *ds, const struct plan *p,
 			const struct verify_options *o, const char *token, size_t *size);
 /* What an interpreter is told to do with it: python -c ... verify. */
-const char *probe_boot(struct arena *a, const char *entry);
+const char *probe_boot(void);
 
 #endif

@@ -105,13 +105,15 @@ middle(struct buf *out, const char *text, size_t indent, const char *word)
 }
 
 static void
-row(struct buf *out, const struct proof_check *c, size_t width)
+row(struct buf *out, const struct proof *p, const struct proof_check *c, size_t width)
 {
 	static const char *const words[] = { "ok", "FAILED", "not run" };
 	const char *what = c->what ? c->what : "";
 
 	buf_printf(out, " %-*s  ", (int)width, c->id);
-	if (c->result == PROOF_NOT_RUN && c->why)
+	/* That there is no GPU stands in the first line, once. */
+	if (c->result == PROOF_NOT_RUN && c->why &&
+	    (!*what || !p->no_gpu || strcmp(c->why, p->no_gpu)))
 		what = *what ? arena_printf(out->a, "%s: %s", what, c->why) : c->why;
 	else if (c->result == PROOF_FAILED && c->why)
 		what = c->why;
@@ -193,7 +195,7 @@ proof_table(const struct proof *p, const char *path, const char *app, struct buf
 		buf_printf(out, "; %s", p->no_gpu);
 	buf_puts(out, "\n\n");
 	for (size_t i = 0; i < p->checks.n; i++)
-		row(out, &p->checks.at[i], width);
+		row(out, p, &p->checks.at[i], width);
 	buf_putc(out, '\n');
 	verdict(p, out);
 	buf_printf(out, "   proof: %s\n", path);

@@ -7,6 +7,7 @@ what is expected.  Whatever may crash or hang runs in a child, which is the same
 import base64
 import ctypes
 import hashlib
+import marshal
 import os
 import resource
 import signal
@@ -114,28 +115,52 @@ class Child:
         return text
 
 
-def drain(pipe, tail, limit=16384):
-    for block in iter(lambda: os.read(pipe, 65536), b""):
-        tail.append(block)
-        while len(tail) > 1 and sum(map(len, tail)) - len(tail[0]) > limit:
-            tail.pop(0)
-    os.close(pipe)
+class Output:
+    """What a child writes: the end of it, and apart from that what its loader tells (LD_DEBUG=files)."""
+
+    LOADER = re.compile(rb"^ *\d+:\t")
+    MAPPED = re.compile(rb"file=(\S+) \[\d+\];  generating link map")
+
+    def __init__(self, pipe, limit=16384):
+        self.pipe, self.limit = pipe, limit
+        self.tail, self.library = b"", None
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        rest = b""
+        for block in iter(lambda: os.read(self.pipe, 65536), b""):
+            lines = (rest + block).splitlines(keepends=True)
+            rest = b""
+            if lines and not lines[-1].endswith(b"\n") and len(lines[-1]) < 65536:
+                rest = lines.pop()
+            self.take(lines)
+        self.take([rest])
+        os.close(self.pipe)
+
+    def take(self, lines):
+        kept = []
+        for line in lines:
+            if self.LOADER.match(line):
+                m = self.MAPPED.search(line)
+                if m:
+                    self.library = m.group(1).decode(errors="replace")
+            else:
+                kept.append(line)
+        self.tail = (self.tail + b"".join(kept))[-self.limit:]
 
 
-def mapped(pid, seen, order):
-    """Shared libraries that a process has mapped since the last look, the newest last."""
+def path_of(pid, library):
+    """Where a process has a library from whose name is known."""
     try:
         with open("/proc/%d/maps" % pid, errors="replace") as maps:
-            new = []
             for line in maps:
                 path = line.split(maxsplit=5)[5:]
-                if path and ".so" in path[0] and path[0].strip() not in seen:
-                    seen.add(path[0].strip())
-                    new.append(path[0].strip())
-            # Mappings grow downwards: of several new ones the lowest came last.
-            order.extend(reversed(new))
+                if path and os.path.basename(path[0].strip()) == os.path.basename(library):
+                    return path[0].strip()
     except OSError:
         pass
+    return library
 
 
 def memory_file(data):
@@ -172,61 +197,50 @@ def read_results(fd, limit=1 << 20):
     return rows
 
 
-def run_child(entry, arg, limit_s, env=None):
+def run_child(entry, arg, limit_s):
     """Runs `entry`, a function of this program, in a new interpreter; it reports by tell()."""
-    child, start, tail = Child(), time.monotonic(), []
+    child, start = Child(), time.monotonic()
     public = {k: v for k, v in EXPECTED.items() if k != "token"}
-    stdin = memory_file((json.dumps(public) + "\n" + SOURCE).encode("ascii"))
+    stdin = memory_file((json.dumps(public) + "\n").encode("ascii") + marshal.dumps(CODE))
     result = memory_file(b"")
     reader, writer = os.pipe()
-    full = dict(os.environ if env is None else env, PYTHONDONTWRITEBYTECODE="1")
     argv = [sys.executable, "-X", "faulthandler", "-c", EXPECTED["boot"] % entry, str(result), json.dumps(arg)]
-    seen, order = set(), []
     try:
-        p = started(argv, stdin, writer, result, full)
+        p = started(argv, stdin, writer, result, dict(os.environ, PYTHONDONTWRITEBYTECODE="1", LD_DEBUG="files"))
     finally:
         os.close(writer)
         os.close(stdin)
-    thread = threading.Thread(target=drain, args=(reader, tail), daemon=True)
-    thread.start()
-    while True:
-        try:
-            child.code = p.wait(0.1)
-            break
-        except subprocess.TimeoutExpired:
-            mapped(p.pid, seen, order)
-        if time.monotonic() - start > limit_s:
-            break
-    if child.code is None:
-        mapped(p.pid, seen, order)
+    output = Output(reader)
+    try:
+        child.code = p.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        child.library = path_of(p.pid, output.library) if output.library else None
     try:
         os.killpg(p.pid, signal.SIGKILL)
     except OSError:
         pass
     p.wait()
-    thread.join(2)
+    output.thread.join(2)
     child.seconds = time.monotonic() - start
-    child.text = b"".join(tail).decode("utf-8", "replace")
+    child.text = output.tail.decode("utf-8", "replace")
     child.results = read_results(result)
     os.close(result)
-    how_ended(child, order)
+    how_ended(child, output.library)
     return child
 
 
-def how_ended(child, order):
+def how_ended(child, library):
     if child.code is None:
-        child.library = order[-1] if order else None
-    elif child.code < 0:
-        child.status = "signal"
+        return
+    child.status = "exit" if child.code else "ok"
+    if child.code < 0:
+        child.status, child.library = "signal", library
         try:
             child.signal = signal.Signals(-child.code).name
         except ValueError:
             child.signal = "signal %d" % -child.code
-        child.library = order[-1] if order else None
-        places = [m for m in FRAME.findall(child.text) if m[0] != "<string>"]
+        places = [m for m in FRAME.findall(child.text) if m[0] not in ("<string>", "stackbuild-verify")]
         child.frame = "%s:%s" % places[0] if places else None
-    else:
-        child.status = "exit" if child.code else "ok"
 
 
 def tell(**row):
@@ -241,4 +255,6 @@ def child_arg():
 
 
 EXPECTED = json.loads(EXPECT)
+# Told to a child for its own libraries; what it starts is not asked.
+os.environ.pop("LD_DEBUG", None)
 IMPORT_S = EXPECTED.get("import_timeout_s") or 60

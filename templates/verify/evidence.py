@@ -34,8 +34,11 @@ class Watch:
         except OSError:
             self.busy = None
             return
-        while not self.ending.wait(0.05):
+        while True:
+            last = self.ending.wait(0.05)
             self.busy = max(self.busy, nvml.use()[0])
+            if last:
+                return
 
     def seen(self):
         kernels = {}

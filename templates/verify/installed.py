@@ -9,6 +9,22 @@ def distributions():
     return found
 
 
+def name_modules(found):
+    """An extension that nobody knows: what it can be imported as stands in its wheel."""
+    for ext in EXPECTED.get("extensions", []):
+        dist = found.get(normal(ext["name"]))
+        if ext.get("modules") or not dist:
+            continue
+        names = []
+        for f in dist.files or []:
+            if len(f.parts) == 2 and f.parts[1] == "__init__.py":
+                names.append(f.parts[0])
+            elif len(f.parts) == 1 and (".cpython-" in f.name or f.name.endswith(".abi3.so")):
+                names.append(f.name.split(".")[0])
+        ext["modules"] = sorted(set(names))
+        EXPECTED.setdefault("modules", []).extend(n for n in ext["modules"] if n not in EXPECTED["modules"])
+
+
 def digest_of(path):
     h = hashlib.sha256()
     with open(path, "rb") as f:

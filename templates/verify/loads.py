@@ -177,7 +177,7 @@ def check_loads(found, torch_imports):
     if not torch_imports and objects:
         check.not_run("torch does not import here (see imports): the loader was not asked, only the files read")
     bad = sum(len(r["unresolved"]) for r in rows)
-    check.what = "%s: libraries found, %d unresolved symbols" % (
+    check.what = "%s: libraries found, %d symbols open" % (
         listed(o.name.split(".")[0] for o in objects) or "no compiled module", bad)
     return check, objects
 

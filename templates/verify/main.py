@@ -34,6 +34,7 @@ class Run:
         self.begin("installed")
         self.tell(check_set())
         self.found = distributions()
+        name_modules(self.found)
         self.begin("loads")
         self.torch = run_child("child_torch", None, IMPORT_S) if EXPECTED.get("torch") else Child()
         imports = bool(self.torch.last("imported")) or not EXPECTED.get("torch")
@@ -67,7 +68,7 @@ class Run:
         self.out.say({"gpu": {"driver": gpus.driver, "driver_cuda": gpus.driver_cuda,
                               "names": listed(gpus.names) or None, "why": gpus.why}})
         if gpus.why:
-            for name, what in [("run", "smoke.cu")] + numbers_planned() + [
+            for name, what in [("run", "the smoke kernel, and torch's own")] + numbers_planned() + [
                     ("evidence", "kernels, memory, utilisation")]:
                 check = Check(name)
                 check.what = what

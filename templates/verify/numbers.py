@@ -134,7 +134,7 @@ def probes_planned():
 
 def numbers_planned():
     """Ids and what they are, for where nothing can be run."""
-    return [("numbers/" + name, "forward and backward against plain torch" if text is None else "a probe of the recipe")
+    return [("numbers/" + name, "forward and backward, against plain torch" if text is None else "a probe of the recipe")
             for name, _, text in probes_planned()]
 
 
