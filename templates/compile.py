@@ -171,10 +171,15 @@ class Shared:
 
     def take(self, name, mib):
         if self.folder:
-            self.held = os.open(self.path("takes", "%s-%d-%d" % (name, os.getpid(), time.time_ns())),
-                                os.O_RDWR | os.O_CREAT, 0o644)
+            self.mark = self.path("takes", "%s-%d-%d" % (name, os.getpid(), time.time_ns()))
+            self.held = os.open(self.mark, os.O_RDWR | os.O_CREAT, 0o644)
             fcntl.flock(self.held, fcntl.LOCK_EX)
             os.write(self.held, ("%s %d\n" % (name, mib)).encode())
+
+    def give(self):
+        if self.held is not None:
+            os.remove(self.mark)
+            os.close(self.held)
 
 
 def choose(free, cpus, per_job, threads, jobs, given_threads, beside):
@@ -262,8 +267,9 @@ def main():
     status = child.wait()
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
     print("stackbuild-peak %s %d" % (args.name, peak), flush=True)
-    if status == 0:
-        with shared:
+    with shared:
+        shared.give()
+        if status == 0:
             shared.remember("peak", key, peak)
     if status < 0:  # ends as it did
         if -status != signal.SIGKILL:
