@@ -12,14 +12,19 @@ LIMITS = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 5e-2}
 BACKWARD = 2
 
 
+def leaf(tensor):
+    """A tensor of its own that gradients are collected in."""
+    return tensor.detach().clone().requires_grad_()
+
+
 def compared(inputs, make, reference, dtype, names, float_names=()):
     """One dtype: rows of what was compared. float_names stay in float32, as the kernels want them."""
     import torch
     there, plain = {}, {}
     for name in names:
         kind = torch.float32 if name in float_names else dtype
-        there[name] = inputs[name].to(kind).cuda().requires_grad_()
-        plain[name] = inputs[name].to(kind).double().requires_grad_()
+        there[name] = leaf(inputs[name].to(kind).cuda())
+        plain[name] = leaf(inputs[name].to(kind).double())
     out = make(there)
     want = reference(plain)
     short_name = str(dtype).split(".")[-1]
@@ -93,8 +98,8 @@ def numbers_mamba():
     torch.manual_seed(11)
     model = Mamba(d_model=512, d_state=16, d_conv=4, expand=2).cuda()
     x = random_inputs({"x": (1, 100, 512)})["x"]
-    plain = {k: v.detach().cpu().double().requires_grad_() for k, v in model.named_parameters()}
-    there, here = x.cuda().requires_grad_(), x.double().requires_grad_()
+    plain = {k: leaf(v.cpu().double()) for k, v in model.named_parameters()}
+    there, here = leaf(x.cuda()), leaf(x.double())
     out, want = model(there), ref_mamba(plain, here)
     rows = [row_of("forward", "float32", out, want, LIMITS["float32"])]
     grad = random_inputs({"g": tuple(want.shape)}, seed=13)["g"]

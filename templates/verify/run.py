@@ -5,6 +5,7 @@ RUN_S = 600
 # What CUDA says of itself, and what it mostly comes from.
 LIKELY = [
     ("no kernel image is available", "the program has no code for this GPU: compile it for its compute capability"),
+    ("not supported in the installed CUDA driver", "the driver is older than the CUDA of this environment: update it"),
     ("driver version is insufficient", "the driver is older than the CUDA of this environment: update it"),
     ("out of memory", "another process holds the GPU's memory, or it is too small"),
     ("illegal memory access", "a kernel reads or writes outside its memory: a bug in it, or a wrong build of it"),
