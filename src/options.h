@@ -51,6 +51,11 @@ struct options {
 	const char *engine, *addr, *tls_ca, *tls_cert, *tls_key, *tls_name;
 	const char *venv, *timeout; /* of verify */
 	bool host;
+	/* of build */
+	const char *tag, *jobs;
+	struct names secrets, cache_from, cache_to;
+	bool no_store, no_cache, push, keep_context;
+	unsigned progress; /* enum progress_mode */
 	bool format_given;
 	unsigned require;     /* enum proof_level */
 	unsigned format;      /* enum output_format */

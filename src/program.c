@@ -66,7 +66,7 @@ needs_facts(enum verb v)
 {
 	return v == VERB_check || v == VERB_plan || v == VERB_render || v == VERB_facts ||
 	       v == VERB_choose || v == VERB_why || v == VERB_schema || v == VERB_init ||
-	       v == VERB_publish || v == VERB_verify;
+	       v == VERB_build || v == VERB_publish || v == VERB_verify;
 }
 
 int

@@ -9,4 +9,11 @@
 /* How engines are reached: --addr and --tls-..., for engine_choose. */
 struct engine_at world_engine_at(const struct options *o);
 
+/* A number of an option, above 0 and at most `most`; not given: 0.  False: a usage error was
+ * printed. */
+bool option_number(const char *option, const char *text, double most, double *out);
+
+/* The image that `build` makes of a cell of a matrix: "x:python-3.10". */
+const char *image_tag_of_cell(struct arena *a, const char *name, const char *cell);
+
 #endif

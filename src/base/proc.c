@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proc_guard.h"
 #include "proc_spawn.h"
 
 /* --- signals --- */
@@ -351,6 +352,7 @@ bool
 proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 {
 	struct child c = { .a = a, .spec = spec, .r = r };
+	struct proc_guard guard;
 
 	*r = (struct proc_result){ .out = BUF(a), .err = BUF(a) };
 	install(SIGCHLD, on_child, SA_RESTART | SA_NOCLDSTOP);
@@ -359,11 +361,13 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	c.start_s = now_s();
 	if ((r->error = proc_spawn(a, spec, &c.at)))
 		return false;
+	guard = proc_guard_start(c.at.pid);
 	r->started = true;
 	c.chunk = arena_alloc(a, CHUNK, 1);
 	stream_open(a, &c, PROC_OUT, c.at.out, &r->out);
 	stream_open(a, &c, PROC_ERR, c.at.err, &r->err);
 	watch(&c);
+	proc_guard_end(&guard);
 	/* A container is in no group of ours; podman ends before it does. */
 	proc_end_orphans(&c.below);
 	stream_end(&c, &c.streams[0]);

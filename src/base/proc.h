@@ -62,7 +62,7 @@ struct proc_result {
  *
  * At a time limit or a signal the child's process group gets SIGTERM, after PROC_GRACE_MS
  * (or a second signal) SIGKILL; when stackbuild is killed itself the child gets SIGTERM
- * (PR_SET_PDEATHSIG).  When it has ended, what is left of its group is ended too: it has what is
+ * (PR_SET_PDEATHSIG), and a guard ends its group.  When it has ended, what is left of its group is ended too: it has what is
  * left of the grace, or PROC_LEFT_MS where the child ended by itself.  Output that somebody else
  * still holds open is read for PROC_LEFT_MS more.  Orphans of children become ours
  * (PR_SET_CHILD_SUBREAPER), so that it is known when the last of a group has ended.

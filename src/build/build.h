@@ -38,7 +38,7 @@ struct build_options {
 
 /* errors SB05xx, false: no image was tagged */
 bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
-		 const struct render_input *render, const struct build_options *o,
+		 const struct templates *templates, const struct build_options *o,
 		 struct build_record *record);
 
 #endif

@@ -280,6 +280,28 @@ one_command(struct docker_writer *w, const struct step *s, const struct command 
 	w->good = command_text(w->ds, c, &l, s->at, text) && w->good;
 }
 
+/*
+ * The command that installs a wheel names the step's key.  buildah 1.28 and podman 4.3 look a RUN
+ * up by its text alone, whatever the stages that it mounts hold by now: without it an image
+ * keeps the wheel that was compiled before, for other GPUs or from another commit.
+ */
+static const struct command *
+keyed(struct docker_writer *w, const struct step *s, const struct command *c)
+{
+	struct command *copy = arena_new_of(w->a, struct command);
+
+	if (s->kind != STEP_EXTENSION || c->phase != PHASE_INSTALL)
+		return c;
+	*copy = *c;
+	copy->env = (struct variables){ 0 };
+	list_push(w->a, &copy->env,
+		  (struct variable){ .name = "STACKBUILD_WHEEL",
+				     .value = arena_printf(w->a, "%.12s", s->key) });
+	for (size_t i = 0; i < c->env.n; i++)
+		list_push(w->a, &copy->env, c->env.at[i]);
+	return copy;
+}
+
 /* Commands of one phase, from the i-th on: one RUN.  Where they end. */
 static size_t
 add_run(struct docker_writer *w, const struct step *s, size_t i, const struct places *p,
@@ -295,7 +317,7 @@ add_run(struct docker_writer *w, const struct step *s, size_t i, const struct pl
 	size_t first = i;
 
 	for (; i < s->commands.n && s->commands.at[i].phase == phase; i++) {
-		const struct command *c = &s->commands.at[i];
+		const struct command *c = keyed(w, s, &s->commands.at[i]);
 
 		jobs |= c->jobs;
 		look_for_secrets(c, &secrets, &text);

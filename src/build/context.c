@@ -1,0 +1,340 @@
+/* The folder of a build: its lock, its context, and its secrets' files. */
+#include "work.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+static bool
+cannot(struct work *w, const char *what, const char *path)
+{
+	diag_at(w->ds, E_BUILD_FILES, (struct span){ 0 }, "cannot %s %s: %s", what, path,
+		strerror(errno));
+	return false;
+}
+
+static int
+remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st, (void)at;
+	(void)(kind == FTW_DP ? rmdir(path) : unlink(path));
+	return 0;
+}
+
+static void
+remove_tree(const char *path)
+{
+	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static bool
+make_folders(struct work *w, const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return true;
+	if (strcmp(path, fs_dir(w->a, path)) && !make_folders(w, fs_dir(w->a, path)))
+		return false;
+	return mkdir(path, 0755) == 0 || errno == EEXIST || cannot(w, "make the folder", path);
+}
+
+const char *
+work_folder(struct work *w, const char *name)
+{
+	const char *path = fs_join(w->a, w->dir, name);
+
+	remove_tree(path);
+	return make_folders(w, path) ? path : NULL;
+}
+
+/* --- copying --- */
+
+static bool
+copy_bytes(struct work *w, int in, int out, const char *from, const char *to)
+{
+	char block[64 * 1024];
+	ssize_t n;
+
+	while ((n = read(in, block, sizeof(block))) > 0)
+		for (ssize_t done = 0, k; done < n; done += k)
+			if ((k = write(out, block + done, (size_t)(n - done))) < 0)
+				return cannot(w, "write", to);
+	return n == 0 || cannot(w, "read", from);
+}
+
+static bool
+copy_file(struct work *w, const char *from, const char *to)
+{
+	int in, out;
+	struct stat st;
+	bool good;
+
+	if (link(from, to) == 0)
+		return true;
+	if ((in = open(from, O_RDONLY | O_CLOEXEC)) < 0 || fstat(in, &st) != 0) {
+		cannot(w, "read", from);
+		if (in >= 0)
+			close(in);
+		return false;
+	}
+	if ((out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777)) < 0) {
+		cannot(w, "write", to);
+		close(in);
+		return false;
+	}
+	good = copy_bytes(w, in, out, from, to);
+	close(in);
+	return (close(out) == 0 || cannot(w, "write", to)) && good;
+}
+
+static bool copy_tree(struct work *w, const char *from, const char *to);
+
+static bool
+copy_folder(struct work *w, const char *from, const char *to)
+{
+	DIR *d = opendir(from);
+	const struct dirent *e;
+	bool good = true;
+
+	if (!d)
+		return cannot(w, "read the folder", from);
+	good = make_folders(w, to);
+	while (good && (e = readdir(d))) {
+		const char *source = fs_join(w->a, from, e->d_name);
+		struct stat ours, that;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		/* An out/ beside the recipe holds this very folder. */
+		if (!stat(w->dir, &ours) && !lstat(source, &that) && ours.st_dev == that.st_dev &&
+		    ours.st_ino == that.st_ino)
+			continue;
+		good = copy_tree(w, source, fs_join(w->a, to, e->d_name));
+	}
+	closedir(d);
+	return good;
+}
+
+static bool
+copy_tree(struct work *w, const char *from, const char *to)
+{
+	struct stat st;
+	char target[4096];
+	ssize_t n;
+
+	if (lstat(from, &st) != 0)
+		return cannot(w, "read", from);
+	if (S_ISDIR(st.st_mode))
+		return copy_folder(w, from, to);
+	if (S_ISREG(st.st_mode))
+		return copy_file(w, from, to) || fs_exists(to);
+	if (!S_ISLNK(st.st_mode))
+		return true; /* sockets and the like are in no image */
+	if ((n = readlink(from, target, sizeof(target) - 1)) < 0)
+		return cannot(w, "read", from);
+	target[n] = '\0';
+	return symlink(target, to) == 0 || errno == EEXIST || cannot(w, "link", to);
+}
+
+bool
+work_place(struct work *w, const char *from, const char *to)
+{
+	return make_folders(w, fs_dir(w->a, to)) && copy_file(w, from, to);
+}
+
+/* What app: copies, from the recipe's folder, and the file that says what is left out. */
+static bool
+copy_application(struct work *w)
+{
+	const struct recipe *r = w->plan->stack->recipe;
+	const char *from = strcmp(r->path, "-") ? fs_dir(w->a, r->path) : ".";
+	const char *ignore = fs_join(w->a, from, ".dockerignore");
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < r->app.copy.n; i++)
+		list_push(w->a, &all, r->app.copy.at[i].s);
+	if (r->app.requirements.s)
+		list_push(w->a, &all, r->app.requirements.s);
+	if (all.n && fs_exists(ignore))
+		list_push(w->a, &all, ".dockerignore");
+	for (size_t i = 0; i < all.n; i++) {
+		const char *source = fs_join(w->a, from, all.at[i]);
+		const char *to = fs_join(w->a, w->context, all.at[i]);
+
+		if (!fs_exists(source)) {
+			diag_help(diag_at(w->ds, E_BUILD_FILES, r->app.at,
+					  "app: copies %s, which is not there", source),
+				  "paths of app: start at the recipe's folder, %s", from);
+			return false;
+		}
+		if (!make_folders(w, fs_dir(w->a, to)) || !copy_tree(w, source, to))
+			return false;
+	}
+	return true;
+}
+
+/* --- secrets --- */
+
+static struct names
+secrets_needed(struct work *w)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < w->plan->n; i++) {
+		const struct commands *c = &w->plan->steps[i].commands;
+
+		for (size_t k = 0; k < c->n; k++)
+			for (size_t m = 0; m < c->at[k].mounts.n; m++)
+				if (c->at[k].mounts.at[m].kind == MOUNT_SECRET)
+					names_once(w->a, &all, c->at[k].mounts.at[m].id);
+	}
+	for (size_t i = 0; i < w->plan->stack->recipe->secrets.n; i++)
+		names_once(w->a, &all, w->plan->stack->recipe->secrets.at[i].s);
+	return all;
+}
+
+static const char *
+secret_given(const struct work *w, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < w->o->secrets.n; i++)
+		if (!strncmp(w->o->secrets.at[i], name, n) && w->o->secrets.at[i][n] == '=')
+			return w->o->secrets.at[i] + n + 1;
+	return NULL;
+}
+
+static bool
+write_secret(struct work *w, const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t n = strlen(value);
+	bool good = fd >= 0 && write(fd, value, n) == (ssize_t)n;
+
+	if (fd >= 0)
+		good = close(fd) == 0 && good;
+	return good || cannot(w, "write", path);
+}
+
+/* What a secret's file holds, for the mask: one that is larger is no secret but a file. */
+static const char *
+secret_value(struct work *w, const char *file)
+{
+	struct diags quiet;
+	const struct source *s;
+
+	diags_init(&quiet, w->a);
+	s = fs_read(w->a, &quiet, file, 64 * 1024, (struct span){ 0 });
+	return s ? s->text : "";
+}
+
+bool
+work_secrets(struct work *w)
+{
+	struct names needed = secrets_needed(w);
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	bool good = true;
+
+	for (size_t i = 0; i < needed.n; i++) {
+		const char *name = needed.at[i], *file = secret_given(w, name);
+		const char *value = file ? NULL : getenv(name);
+
+		if (file && access(file, R_OK) != 0) {
+			good = cannot(w, "read the secret's file", file);
+			continue;
+		}
+		if (!file && !value) {
+			diag_help(diag_at(w->ds, E_SECRET_MISSING, (struct span){ 0 },
+					  "the build needs the secret %s, and nobody gave it",
+					  name),
+				  "--secret %s=FILE, or a variable %s in the environment", name,
+				  name);
+			good = false;
+			continue;
+		}
+		/* In memory where there is such a folder: never in the image's context. */
+		if (!file && !w->secrets) {
+			char *dir = arena_printf(w->a, "%s/stackbuild-XXXXXX",
+						 run && *run ? run : "/dev/shm");
+
+			if (!mkdtemp(dir) &&
+			    !mkdtemp(dir = arena_strdup(w->a, "/tmp/stackbuild-XXXXXX")))
+				return cannot(w, "make the folder", dir);
+			w->secrets = dir;
+		}
+		if (!file) {
+			file = fs_join(w->a, w->secrets, name);
+			good = write_secret(w, file, value) && good;
+		}
+		list_push(w->a, &w->masked, value ? value : secret_value(w, file));
+		list_push(w->a, &w->secret_files, arena_printf(w->a, "%s=%s", name, file));
+	}
+	return good;
+}
+
+/* --- the folder --- */
+
+bool
+work_open(struct work *w)
+{
+	const char *path;
+
+	w->lock = -1;
+	w->dir = fs_join(w->a, w->o->out, ".build");
+	if (!make_folders(w, w->dir))
+		return false;
+	/* The lock's file stays: who removed it would take it from under the next one. */
+	path = fs_join(w->a, w->dir, "lock");
+	w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (w->lock < 0)
+		return cannot(w, "write", path);
+	if (flock(w->lock, LOCK_EX | LOCK_NB) != 0) {
+		diag_help(diag_at(w->ds, E_BUILD_RUNNING, (struct span){ 0 },
+				  "another build of %s is running in %s", w->plan->name, w->o->out),
+			  "wait for it, or build into another folder with -o");
+		close(w->lock);
+		w->lock = -1;
+		return false;
+	}
+	w->dockerfile = fs_join(w->a, w->dir, "Dockerfile");
+	w->context = work_folder(w, "context");
+	return w->context && copy_application(w);
+}
+
+void
+work_close(struct work *w)
+{
+	static const char *const ours[] = { "context", "inputs", "wheels" };
+
+	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < 3; i++)
+		remove_tree(fs_join(w->a, w->dir, ours[i]));
+	if (w->secrets)
+		remove_tree(w->secrets);
+	if (w->lock >= 0)
+		close(w->lock);
+	w->lock = -1;
+}
+
+const char *
+work_read(struct work *w, const char *path, size_t *n)
+{
+	struct diags quiet;
+	const struct source *s;
+
+	diags_init(&quiet, w->a);
+	if (!(s = fs_read(w->a, &quiet, path, FS_READ_MAX, (struct span){ 0 }))) {
+		diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
+		return NULL;
+	}
+	*n = s->size;
+	return s->text;
+}

@@ -1,0 +1,162 @@
+/* One command of an engine: its child, its output, and what its end means. */
+#include "work.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/fs.h"
+
+double
+work_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct progress_step *
+work_step(struct work *w, const char *id)
+{
+	for (size_t i = 0; id && i < w->plan->n; i++)
+		if (!strcmp(w->steps[i].id, id))
+			return &w->steps[i];
+	return NULL;
+}
+
+/* One child's output, between its pipe and the screen. */
+struct listening {
+	struct work *w;
+	struct output_parser *parser;
+	double began_s;
+	struct names last; /* lines outside of every step, for when the engine itself fails */
+};
+
+enum { LAST_LINES = 12 };
+
+static void
+keep_last(struct listening *l, const char *text)
+{
+	if (!*text)
+		return;
+	if (l->last.n == LAST_LINES) {
+		memmove(l->last.at, l->last.at + 1, (LAST_LINES - 1) * sizeof(*l->last.at));
+		l->last.n--;
+	}
+	list_push(l->w->a, &l->last, arena_strdup(l->w->a, text));
+}
+
+/* A later call of the engine finds in its cache what an earlier one made: nothing new. */
+static void
+on_event(void *ctx, const struct build_event *e)
+{
+	struct listening *l = ctx;
+	const struct progress_step *s = work_step(l->w, e->step);
+
+	if (e->kind == EVENT_OTHER && e->text)
+		keep_last(l, e->text);
+	if (e->kind == EVENT_CACHED && s && s->state != STEP_WAITING && s->state != STEP_RUNNING)
+		return;
+	progress_event(l->w->progress, e);
+}
+
+static void
+on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
+{
+	struct listening *l = ctx;
+
+	output_parser_line(l->parser, from, line, n);
+}
+
+static void
+on_tick(void *ctx, double now_s)
+{
+	struct listening *l = ctx;
+
+	progress_tick(l->w->progress, l->began_s + now_s - l->w->began_s);
+}
+
+static const char *const *
+ended(struct arena *a, struct names *all)
+{
+	list_push(a, all, NULL);
+	return all->at;
+}
+
+/* The step that failed, at its line of the recipe, with what it said. */
+static void
+step_failed(struct work *w, const struct step_failure *f)
+{
+	const struct step *of = plan_step(w->plan, f->step);
+	struct diag *d = diag_at(w->ds, E_STEP_FAILED, of->at, "step %s failed after %u:%02u%s%s",
+				 f->step, (unsigned)f->seconds / 60, (unsigned)f->seconds % 60,
+				 f->exit ? ", " : "", f->exit ? f->exit : "");
+
+	for (size_t i = 0; i < f->lines.n; i++)
+		diag_why(d, "%s", f->lines.at[i]);
+	if (f->why)
+		diag_help(d, "%s%s%s", f->why, f->help ? ": " : "", f->help ? f->help : "");
+	else if (f->help)
+		diag_help(d, "%s", f->help);
+	diag_help(d, "all that it printed: %s", fs_join(w->a, w->o->out, "build.log"));
+}
+
+static bool
+ended_badly(struct work *w, const struct engine_command *c, const struct proc_result *r,
+	    const struct listening *l)
+{
+	struct step_failure f;
+	struct diag *d;
+
+	if (r->interrupted) {
+		diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 },
+			"interrupted: no image was tagged");
+		return false;
+	}
+	if (r->timed_out) {
+		diag_help(diag_at(w->ds, E_BUILD_TIMEOUT, (struct span){ 0 },
+				  "not built within %.0f s: no image was tagged", w->o->timeout_s),
+			  "--timeout SECONDS; what was built is in the engine's cache, and in the "
+			  "store");
+		return false;
+	}
+	if (progress_failed(w->progress, &f)) {
+		step_failed(w, &f);
+		return false;
+	}
+	d = diag_at(w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", c->argv.at[0],
+		    r->started ?
+			    arena_printf(w->a, "failed with exit status %d outside of any step",
+					 r->status) :
+			    arena_printf(w->a, "could not be started: %s", strerror(r->error)));
+	for (size_t i = 0; i < l->last.n; i++)
+		diag_why(d, "%s", l->last.at[i]);
+	diag_help(d, "stackbuild engines says what is usable; all that was printed: %s",
+		  fs_join(w->a, w->o->out, "build.log"));
+	return false;
+}
+
+bool
+work_run(struct work *w, const struct engine_command *c, struct instructions of)
+{
+	struct listening l = { .w = w, .began_s = work_now() };
+	struct names argv = c->argv, env = c->env;
+	double left = w->o->timeout_s - (l.began_s - w->began_s);
+	struct proc_spec spec = { .cwd = c->cwd,
+				  .timeout_s = w->o->timeout_s <= 0 ? 0 :
+					       left > 0.1           ? left :
+								      0.1,
+				  .line = on_line,
+				  .tick = on_tick,
+				  .ctx = &l };
+	struct proc_result r;
+	bool good;
+
+	spec.argv = ended(w->a, &argv);
+	spec.env = c->env.n ? ended(w->a, &env) : NULL;
+	l.parser = output_parser_new(w->a, w->o->engine->dialect, of, on_event, &l);
+	good = proc_run(w->a, &spec, &r);
+	output_parser_end(l.parser, r.started && !r.interrupted && !r.timed_out ? r.status : -1);
+	w->cpu_s += r.cpu_s;
+	return good || ended_badly(w, c, &r, &l);
+}

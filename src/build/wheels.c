@@ -1,0 +1,210 @@
+/* What is compiled, once: the keys of the wheels, and their way from and to the stores. */
+#include "work.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "inspect/inspect.h"
+
+static bool
+compiles(const struct step *s)
+{
+	for (size_t i = 0; s->extension && i < s->commands.n; i++)
+		if (s->commands.at[i].phase == PHASE_BUILD)
+			return true;
+	return false;
+}
+
+/* "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
+static void
+add_arch(struct arena *a, struct names *out, const char *arch)
+{
+	struct buf digits = BUF(a);
+	const char *plus = strchr(arch, '+');
+
+	for (const char *p = arch; *p && p != plus; p++)
+		if (*p != '.')
+			buf_putc(&digits, *p);
+	names_once(a, out, arena_printf(a, "sm_%s", buf_text(&digits)));
+	if (plus)
+		names_once(a, out, arena_printf(a, "compute_%s", buf_text(&digits)));
+}
+
+static const char *
+python_tag(struct arena *a, const char *series)
+{
+	struct buf b = BUF(a);
+
+	buf_puts(&b, "cp");
+	for (const char *p = series; *p; p++)
+		if (*p != '.')
+			buf_putc(&b, *p);
+	return buf_text(&b);
+}
+
+void
+wheels_wanted(struct work *w)
+{
+	const struct stack *s = w->plan->stack;
+	bool arm = s->platform && strstr(s->platform, "arm64");
+
+	for (size_t i = 0; i < w->plan->n; i++) {
+		const struct step *step = &w->plan->steps[i];
+		struct wanted_wheel one = { .step = step };
+
+		if (!compiles(step))
+			continue;
+		one.want = (struct store_want){
+			.name = step->extension->name,
+			.version = step->extension->version,
+			.python_tag = s->python.value ? python_tag(w->a, s->python.value) : NULL,
+			.machine = arm ? "aarch64" : "x86_64",
+			.has_kernels = step->extension->known && s->cuda.value && s->archs.n,
+			.any_archs = !strcmp(step->extension->arch_flags, "not known"),
+			.cxx11_abi = -1,
+		};
+		for (size_t k = 0; k < s->archs.n; k++)
+			add_arch(w->a, &one.want.archs, s->archs.at[k].value);
+		list_push(w->a, &w->wanted, one);
+	}
+}
+
+static bool
+no_inputs(struct work *w, const struct wanted_wheel *one, const char *why)
+{
+	diag_help(diag_at(w->ds, E_INPUTS, one->step->at,
+			  "what %s is compiled from could not be read: %s", one->step->id, why),
+		  "this is our own file: run it again; if it stays, report it with build.log");
+	return false;
+}
+
+bool
+wheels_keys(struct work *w, const char *dir)
+{
+	for (size_t i = 0; i < w->wanted.n; i++) {
+		struct wanted_wheel *one = &w->wanted.at[i];
+		size_t n;
+		json_error_t error;
+		json_t *doc;
+		const json_t *abi;
+
+		one->inputs = work_read(
+			w, fs_join(w->a, dir, arena_printf(w->a, "%s.json", one->step->id)), &n);
+		if (!one->inputs || !(one->key = store_key(w->a, w->ds, one->inputs, n, NULL)))
+			return false;
+		if (!(doc = json_loadb(one->inputs, n, 0, &error)))
+			return no_inputs(w, one, error.text);
+		abi = json_object_get(json_object_get(doc, "torch"), "cxx11abi");
+		one->want.cxx11_abi = json_is_boolean(abi) ? json_is_true(abi) : -1;
+		json_decref(doc);
+	}
+	return true;
+}
+
+static void
+told(struct work *w, struct wanted_wheel *one, const struct store *from)
+{
+	struct buf b = BUF(w->a);
+
+	buf_printf(&b, "from the store (");
+	for (size_t i = 0; i < one->want.archs.n; i++)
+		buf_printf(&b, "%s%s", i ? " " : "", one->want.archs.at[i]);
+	buf_printf(&b, "%storch %s%s%s)", one->want.archs.n ? ", " : "",
+		   w->plan->stack->torch.value, w->plan->stack->torch_tag ? "+" : "",
+		   w->plan->stack->torch_tag ? w->plan->stack->torch_tag : "");
+	one->got = store_name(from);
+	progress_state(w->progress, one->step->id, STEP_STORE, buf_text(&b));
+}
+
+void
+wheels_take(struct work *w, const char *dir)
+{
+	for (size_t i = 0; i < w->wanted.n; i++) {
+		struct wanted_wheel *one = &w->wanted.at[i];
+		const char *folder = fs_join(w->a, dir, one->step->id), *path;
+
+		for (size_t k = 0; k < w->o->nstores && !one->got; k++) {
+			struct store_wheel copy = { .inputs = one->inputs };
+
+			if (store_get(w->a, w->ds, w->o->stores[k], one->key, &one->want, folder,
+				      &path) != STORE_HIT)
+				continue;
+			told(w, one, w->o->stores[k]);
+			/* Found farther away: the nearest keeps it from now on. */
+			copy.path = path;
+			if (k > 0)
+				store_put(w->a, w->ds, w->o->stores[0], &copy, &one->want);
+			list_push(w->a, &w->hits.wheels,
+				  (struct render_wheel){
+					  one->step->id,
+					  arena_printf(w->a, ".stackbuild/wheels/%s/%s",
+						       one->step->id, strrchr(path, '/') + 1) });
+		}
+	}
+}
+
+bool
+wheels_missing(const struct work *w)
+{
+	for (size_t i = 0; i < w->wanted.n; i++)
+		if (!w->wanted.at[i].got)
+			return true;
+	return false;
+}
+
+/* The one wheel of a folder. */
+static const char *
+wheel_in(struct work *w, const struct wanted_wheel *one, const char *folder)
+{
+	struct names all = fs_list(w->a, folder, ".whl");
+
+	if (all.n == 1)
+		return fs_join(w->a, folder, all.at[0]);
+	diag_at(w->ds, E_WHEEL_WRONG, one->step->at, "compiling %s left %zu wheels, not one",
+		one->step->id, all.n);
+	return NULL;
+}
+
+bool
+wheels_keep(struct work *w, const char *dir)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < w->wanted.n; i++) {
+		struct wanted_wheel *one = &w->wanted.at[i];
+		const struct progress_step *s = work_step(w, one->step->id);
+		struct store_wheel made = { .inputs = one->inputs };
+		struct diags found;
+
+		if (one->got)
+			continue;
+		made.path = wheel_in(w, one, fs_join(w->a, dir, one->step->id));
+		if (!made.path) {
+			good = false;
+			continue;
+		}
+		made.compile_s = s ? s->seconds : 0;
+		made.peak_mib = s ? s->peak_mib : 0;
+		diags_init(&found, w->a);
+		if (!store_check(w->a, &found, made.path, &one->want)) {
+			struct diag *d = diag_at(
+				w->ds, E_WHEEL_WRONG, one->step->at,
+				"%s compiled, but into a wheel that is not what was asked for",
+				one->step->id);
+
+			for (const struct diag *f = found.head; f; f = f->next)
+				diag_why(d, "%s", f->text);
+			good = false;
+			continue;
+		}
+		/* A store that cannot be written costs time later, and nothing now. */
+		if (w->o->nstores && !store_put(w->a, &found, w->o->stores[0], &made, &one->want)) {
+			for (struct diag *f = found.head; f; f = f->next)
+				diag_force(f);
+			diags_append(w->ds, &found);
+		}
+	}
+	return good;
+}

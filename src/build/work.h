@@ -1,0 +1,105 @@
+#ifndef WORK_H
+#define WORK_H
+
+#include "build.h"
+
+/* Inside build/: one build while it runs, and the parts that it is made of. */
+struct work {
+	struct arena *a;
+	struct diags *ds;
+	const struct plan *plan;
+	const struct templates *templates;
+	const struct build_options *o;
+
+	const char *dir;           /* out/STACK/.build: ours while we hold its lock */
+	const char *context;       /* dir/context */
+	const char *dockerfile;    /* dir/Dockerfile */
+	const char *secrets;       /* a folder that only we can read; NULL: none are needed */
+	int lock;                  /* descriptor, or -1 */
+	struct names secret_files; /* "NAME=FILE" */
+	struct names masked;       /* their values */
+
+	struct progress *progress;
+	struct progress_step *steps;
+	FILE *log;
+	double began_s;      /* of the monotonic clock */
+	const char *started; /* RFC 3339 */
+	double cpu_s;
+
+	struct render_build hits; /* what lies in the context */
+	struct wanted_wheels LIST(struct wanted_wheel) wanted;
+	const char *dockerfile_text;
+};
+
+/* An extension that is compiled: what the store is asked for. */
+struct wanted_wheel {
+	const struct step *step;
+	struct store_want want;
+	const char *inputs, *key; /* once they are known */
+	const char *got;          /* the store's name, if it had it */
+	const char *put;          /* sha256 and file name of the wheel, once it is known */
+};
+
+/*
+ * work_open -- the folder of a build, locked and empty, with the application's files in the
+ * context (hard links where the file system allows).
+ *
+ *   errors  SB0508: another build of the stack is running; SB0510: a file could not be copied; false
+ */
+bool work_open(struct work *w);
+/* Everything that is not for the user goes; the lock is let go. */
+void work_close(struct work *w);
+
+/* An empty folder `name` below the build's own.  errors SB0510, NULL */
+const char *work_folder(struct work *w, const char *name);
+/* A file under another name, linked or copied.  errors SB0510, false */
+bool work_place(struct work *w, const char *from, const char *to);
+/* A file whole, of at most 1 MiB.  errors SB0505, NULL */
+const char *work_read(struct work *w, const char *path, size_t *n);
+
+/*
+ * work_secrets -- a file for each secret that the plan's commands mount, in a folder of our own.
+ *
+ *   in      o->secrets NAME=FILE, else the environment's variable of that name
+ *   errors  SB0504: one of them is not given; false
+ */
+bool work_secrets(struct work *w);
+
+/*
+ * work_render -- the files of one target for this plan.
+ *
+ *   errors  SB04xx, NULL
+ */
+const struct rendered *work_render(struct work *w, const char *target, bool for_build);
+
+/*
+ * work_run -- one command of the engine; its output goes through the parser of its dialect to
+ * the progress and the log.
+ *
+ *   errors  SB0503 (a step failed), SB0506 (interrupted), SB0507 (time limit), SB0511 (it could
+ *           not be started, or failed outside of any step), false
+ */
+bool work_run(struct work *w, const struct engine_command *c, struct instructions of);
+
+/* --- wheels (wheels.c) --- */
+
+/* The extensions that compile, and what is asked of their wheels. */
+void wheels_wanted(struct work *w);
+/* Keys from the inputs DIR/NAME.json.  errors SB0505, SB0540; false */
+bool wheels_keys(struct work *w, const char *dir);
+/* What the stores have goes to DIR/NAME/. */
+void wheels_take(struct work *w, const char *dir);
+/* True if one is still to be compiled. */
+bool wheels_missing(const struct work *w);
+/* What was compiled, DIR/NAME/x.whl, is checked and goes to the first store.  errors SB0509; false */
+bool wheels_keep(struct work *w, const char *dir);
+
+/* --- engines that are not asked for images --- */
+
+bool build_venv(struct work *w, struct build_record *record);
+bool build_modal(struct work *w, struct build_record *record);
+
+struct progress_step *work_step(struct work *w, const char *id);
+double work_now(void);
+
+#endif

@@ -1,0 +1,161 @@
+/* build: a recipe's cells, each by an engine. */
+#include "verbs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "build/build.h"
+#include "pipeline.h"
+#include "world.h"
+
+/* What an option's number says; false: it is none, and a usage error was printed. */
+bool
+option_number(const char *option, const char *text, double most, double *out)
+{
+	char *end;
+
+	*out = 0;
+	if (!text)
+		return true;
+	*out = strtod(text, &end);
+	if (*text && !*end && *out > 0 && *out <= most)
+		return true;
+	fprintf(stderr, "stackbuild: --%s takes a number above 0, not `%s`\n", option, text);
+	return false;
+}
+
+/* The stores that are named, else the default one; --no-store: none. */
+static bool
+open_stores(struct run *r, struct store **stores, size_t *n)
+{
+	const struct names *named = &r->o->stores;
+
+	*n = 0;
+	if (r->o->no_store)
+		return true;
+	for (size_t i = 0; i < (named->n ? named->n : 1); i++) {
+		struct store *s = store_open(r->a, &r->ds, named->n ? named->at[i] : NULL);
+
+		if (!s)
+			return false;
+		stores[(*n)++] = s;
+	}
+	return true;
+}
+
+static bool
+secrets_well_formed(const struct names *secrets)
+{
+	for (size_t i = 0; i < secrets->n; i++) {
+		const char *eq = strchr(secrets->at[i], '=');
+
+		/* What stands there may be the secret itself: it is not repeated. */
+		if (!eq || eq == secrets->at[i] || !eq[1])
+			return usage_error("--secret takes NAME=FILE") == EXIT_DONE;
+	}
+	return true;
+}
+
+/*
+ *   built torch211   sha256:9f2c0d...   5.4 GB   14:32   2 compiled, 0 from the store
+ *   next: stackbuild verify recipes/torch211.yaml
+ */
+static void
+tell(struct run *r, const struct build_record *b, const struct build_options *o)
+{
+	size_t compiled = 0, stored = 0;
+
+	for (size_t i = 0; i < b->steps.n; i++) {
+		compiled += !strcmp(b->steps.at[i].from, "compiled");
+		stored += !strcmp(b->steps.at[i].from, "store");
+	}
+	buf_printf(&r->out, "built %s", b->image);
+	if (b->digest)
+		buf_printf(&r->out, "   %s", b->digest);
+	if (b->size_bytes)
+		buf_printf(&r->out, "   %.2f GB", (double)b->size_bytes / 1e9);
+	buf_printf(&r->out, "   %u:%02u", (unsigned)b->seconds / 60, (unsigned)b->seconds % 60);
+	if (compiled || stored)
+		buf_printf(&r->out, "   %zu compiled, %zu from the store", compiled, stored);
+	buf_printf(&r->out, "\nrecord: %s\nnext: stackbuild verify %s%s\n",
+		   fs_join(r->a, o->out, "build.json"), r->o->args.at[0],
+		   strcmp(o->engine->name, "venv") ? "" : " --host");
+}
+
+static bool
+build_cell(struct run *r, const struct recipe *cell, bool matrix, const struct templates *t,
+	   struct build_options o)
+{
+	const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, cell, NULL);
+	struct build_record record = { 0 };
+	const char *name = p ? p->name : NULL;
+
+	if (!p || r->ds.errors)
+		return false;
+	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", name);
+	if (matrix) {
+		o.out = fs_join(r->a, o.out, cell->cell);
+		o.tag = image_tag_of_cell(r->a, o.tag ? o.tag : name, cell->cell);
+	}
+	if (!build_stack(r->a, &r->ds, p, t, &o, &record))
+		return false;
+	tell(r, &record, &o);
+	return true;
+}
+
+/* "x" and "python-3.10,torch.version-2.2.2" -> "x:python-3.10_torch.version-2.2.2" */
+const char *
+image_tag_of_cell(struct arena *a, const char *name, const char *cell)
+{
+	char *tag = arena_printf(a, "%s%c%s", name, strchr(name, ':') ? '-' : ':', cell);
+
+	for (char *p = tag + strlen(name) + 1; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
+			    *p))
+			*p = '_';
+	return tag;
+}
+
+int
+verb_build(struct run *r)
+{
+	const struct options *o = r->o;
+	struct recipe_options ro = recipe_options_of(o, o->args.at[0]);
+	struct engine_state state;
+	struct store **stores = arena_array_of(r->a, struct store *, o->stores.n + 1);
+	struct engine_at at = world_engine_at(o);
+	struct build_options b = { .tag = o->tag,
+				   .secrets = o->secrets,
+				   .progress = (enum progress_mode)o->progress,
+				   .no_cache = o->no_cache,
+				   .push = o->push,
+				   .cache_from = o->cache_from,
+				   .cache_to = o->cache_to,
+				   .keep_context = o->keep_context,
+				   .stores = stores,
+				   .state = &state };
+	const struct recipes *rs;
+	const struct templates *t = templates_open(r->a, &r->ds, o->templates);
+	double jobs;
+
+	if (!option_number("jobs", o->jobs, 4096, &jobs) ||
+	    !option_number("timeout", o->timeout, 1e9, &b.timeout_s) ||
+	    !secrets_well_formed(&o->secrets))
+		return EXIT_USAGE;
+	b.jobs = (unsigned)jobs;
+	b.colour = o->colour == COLOUR_ALWAYS ||
+		   (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
+	rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+	at.python = rs ? rs->at[0]->python.s : NULL;
+	if (!rs || !t || !open_stores(r, stores, &b.nstores) ||
+	    !(b.engine = engine_choose(r->a, &r->ds, o->engine, &at, &state)))
+		return EXIT_DIAGNOSED;
+	proc_signals();
+	for (size_t i = 0; i < rs->n; i++)
+		if (!build_cell(r, rs->at[i], rs->matrix, t, b))
+			return EXIT_DIAGNOSED;
+	return EXIT_DONE;
+}

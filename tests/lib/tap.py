@@ -1,0 +1,16 @@
+"""TAP for suites: tell() each result, done() at the end."""
+
+count = 0
+
+
+def tell(good, what, why="", skip=None):
+    global count
+    count += 1
+    print(f"{'ok' if good else 'not ok'} {count} - {what}" + (f" # SKIP {skip}" if skip else ""), flush=True)
+    if not good:
+        print("\n".join("# " + x[:300] for x in str(why).split("\n")[-25:]), flush=True)
+    return good
+
+
+def done():
+    print(f"1..{count}", flush=True)
