@@ -1,6 +1,7 @@
 #include "verify.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -14,7 +15,7 @@
 
 /* The probes, run: what is started, what becomes of what did not end by itself. */
 
-enum { DEFAULT_S = 1800, SAID_BYTES = 8192 };
+enum { DEFAULT_S = 1800, SAID_BYTES = 8192, SAID_MAX = 400 };
 
 static const struct span nowhere;
 
@@ -74,10 +75,10 @@ venv_command(struct arena *a, const char *dir)
 {
 	const char *path = getenv("PATH"), *launcher;
 	struct engine_command c = { 0 };
-	char *real = realpath(dir, NULL);
+	char real[PATH_MAX];
 
-	/* realpath's memory is the C library's: once a run. */
-	dir = real ? real : dir;
+	if (realpath(dir, real))
+		dir = real;
 	launcher = fs_join(a, dir, "run");
 	if (access(launcher, X_OK) == 0 && fs_is_dir(fs_join(a, dir, "share/stackbuild")))
 		list_push(a, &c.argv, launcher);
@@ -144,21 +145,25 @@ on_tick(void *ctx, double now_s)
 	((struct talk *)ctx)->now_s = now_s;
 }
 
-/* The last line of what it wrote, for people. */
+/* What it wrote, for people: the first line that speaks of an error, as clients do, or the last. */
 static const char *
 said(struct arena *a, const struct proc_result *r)
 {
 	const struct buf *from = r->err.n ? &r->err : &r->out;
-	size_t end = from->n, start;
+	const char *line = from->p ? from->p : "", *best = "";
+	size_t best_n = 0;
 	struct buf b = BUF(a);
 
-	while (end && strchr(" \n\r\t", from->p[end - 1]))
-		end--;
-	for (start = end; start && from->p[start - 1] != '\n'; start--)
-		;
-	if (end - start > 400)
-		start = end - 400;
-	diag_inert(arena_copy(a, from->p ? from->p + start : "", end - start), &b);
+	for (size_t n; *line; line += n + (line[n] == '\n')) {
+		n = strcspn(line, "\n");
+		if (strspn(line, " \t\r") >= n)
+			continue;
+		best = line;
+		best_n = n < SAID_MAX ? n : SAID_MAX;
+		if (starts_with(line, "docker: ") || starts_with(line, "Error: "))
+			break;
+	}
+	diag_inert(arena_copy(a, best, best_n), &b);
 	return mask_credentials(a, buf_text(&b));
 }
 
