@@ -54,9 +54,11 @@ name_of_image(struct arena *a, const char *image)
 static const char *
 folder_of(struct run *r, const struct plan *p, const struct verify_options *vo)
 {
-	if (r->o->out)
-		return r->o->out;
-	return fs_join(r->a, "out", p ? p->name : name_of_image(r->a, vo->image));
+	const char *dir = r->o->out, *cell = p ? p->stack->recipe->cell : NULL;
+
+	if (!dir)
+		dir = fs_join(r->a, "out", p ? p->name : name_of_image(r->a, vo->image));
+	return cell ? fs_join(r->a, dir, cell) : dir;
 }
 
 static bool
@@ -120,6 +122,15 @@ bad_usage(const struct options *o, double *timeout_s)
 	return NULL;
 }
 
+/* As `build` names it. */
+static const char *
+image_of(struct run *r, const struct plan *p)
+{
+	const char *name = r->o->tag ? r->o->tag : p->name, *cell = p->stack->recipe->cell;
+
+	return cell ? image_tag_of_cell(r->a, name, cell) : name;
+}
+
 int
 verb_verify(struct run *r)
 {
@@ -141,7 +152,7 @@ verb_verify(struct run *r)
 		if (!verify_venv(r->a, &r->ds, vo.venv))
 			return EXIT_DIAGNOSED;
 	} else {
-		vo.image = p ? p->name : arg;
+		vo.image = p ? image_of(r, p) : arg;
 		if (!choose_engine(r, &vo, &state))
 			return EXIT_DIAGNOSED;
 	}
