@@ -83,9 +83,10 @@ static bool
 find_wheels(struct work *w, struct instructions *of)
 {
 	const char *inputs = work_folder(w, "inputs");
+	const char *wheels = work_folder(w, "context/.stackbuild/wheels");
 	bool fresh = w->o->no_cache;
 
-	if (!inputs ||
+	if (!inputs || !wheels ||
 	    !call(w,
 		  (struct engine_build){
 			  .target = "inputs", .to_folder = inputs, .no_cache = fresh },
@@ -93,7 +94,7 @@ find_wheels(struct work *w, struct instructions *of)
 	    !wheels_keys(w, inputs))
 		return false;
 	if (!w->o->no_cache)
-		wheels_take(w, fs_join(w->a, w->context, ".stackbuild/wheels"));
+		wheels_take(w, wheels);
 	return write_dockerfile(w, of);
 }
 
