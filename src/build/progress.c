@@ -384,6 +384,16 @@ progress_tick(struct progress *p, double now_s)
 }
 
 void
+progress_complete(struct progress *p, const char *step)
+{
+	size_t i = find(p, step);
+
+	begin(p);
+	if (i < p->nsteps && p->steps[i].state == STEP_RUNNING && !p->work[i].open)
+		completed(p, i);
+}
+
+void
 progress_state(struct progress *p, const char *step, enum step_state state, const char *note)
 {
 	size_t i = find(p, step);

@@ -118,6 +118,9 @@ void progress_event(void *ctx, const struct build_event *e);
 void progress_tick(struct progress *p, double now_s);
 /* What the orchestrator itself knows: a wheel came from the store, a step was measured. */
 void progress_state(struct progress *p, const char *step, enum step_state state, const char *note);
+/* A call of the engine has ended well: what is left of a step stands in stages that the call was
+ * not asked for. */
+void progress_complete(struct progress *p, const char *step);
 /* The largest memory that a step was seen to take so far. */
 void progress_memory(struct progress *p, const char *step, size_t peak_mib);
 /*

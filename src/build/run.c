@@ -46,17 +46,13 @@ keep_last(struct listening *l, const char *text)
 	list_push(l->w->a, &l->last, arena_strdup(l->w->a, text));
 }
 
-/* A later call of the engine finds in its cache what an earlier one made: nothing new. */
 static void
 on_event(void *ctx, const struct build_event *e)
 {
 	struct listening *l = ctx;
-	const struct progress_step *s = work_step(l->w, e->step);
 
 	if (e->kind == EVENT_OTHER && e->text)
 		keep_last(l, e->text);
-	if (e->kind == EVENT_CACHED && s && s->state != STEP_WAITING && s->state != STEP_RUNNING)
-		return;
 	progress_event(l->w->progress, e);
 }
 
@@ -158,5 +154,10 @@ work_run(struct work *w, const struct engine_command *c, struct instructions of)
 	good = proc_run(w->a, &spec, &r);
 	output_parser_end(l.parser, r.started && !r.interrupted && !r.timed_out ? r.status : -1);
 	w->cpu_s += r.cpu_s;
-	return good || ended_badly(w, c, &r, &l);
+	if (!good)
+		return ended_badly(w, c, &r, &l);
+	for (size_t i = 0; i < w->plan->n; i++)
+		if (!w->plan->steps[i].extension)
+			progress_complete(w->progress, w->steps[i].id);
+	return true;
 }
