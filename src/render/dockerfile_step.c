@@ -296,7 +296,7 @@ keyed(struct docker_writer *w, const struct step *s, const struct command *c)
 	copy->env = (struct variables){ 0 };
 	list_push(w->a, &copy->env,
 		  (struct variable){ .name = "STACKBUILD_WHEEL",
-				     .value = arena_printf(w->a, "%.12s", s->key) });
+				     .value = arena_printf(w->a, "%.16s", s->key) });
 	for (size_t i = 0; i < c->env.n; i++)
 		list_push(w->a, &copy->env, c->env.at[i]);
 	return copy;
