@@ -119,7 +119,7 @@ install: all
 	$(BUILD)/stackbuild completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_stackbuild
 	$(BUILD)/stackbuild completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/stackbuild.fish
 	install -m 644 recipes/*.yaml $(DESTDIR)$(PREFIX)/share/doc/stackbuild/recipes
-	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/stackbuild
+	install -m 644 docs/*.md docs/*.json docs/*.txt $(DESTDIR)$(PREFIX)/share/doc/stackbuild
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/stackbuild $(DESTDIR)$(PREFIX)/share/man/man1/stackbuild.1 \
