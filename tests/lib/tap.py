@@ -1,11 +1,12 @@
 """TAP for suites: tell() each result, done() at the end."""
 
-count = 0
+count = failed = 0
 
 
 def tell(good, what, why="", skip=None):
-    global count
+    global count, failed
     count += 1
+    failed += not good
     print(f"{'ok' if good else 'not ok'} {count} - {what}" + (f" # SKIP {skip}" if skip else ""), flush=True)
     if not good:
         print("\n".join("# " + x[:300] for x in str(why).split("\n")[-25:]), flush=True)
