@@ -274,7 +274,8 @@ options_help(enum verb verb, struct buf *out)
 			   v->what);
 		print_options(verb, out);
 		buf_printf(out, "\nexample:  stackbuild %s\n", v->example);
-		buf_puts(out, "exit:     0 done, 1 a diagnosed problem, 2 usage, 70 our bug\n");
+		buf_printf(out, "exit:     0 done, 1 a diagnosed problem, 2 usage, %s70 our bug\n",
+			   verb == VERB_verify ? "3 not all of it could be run, " : "");
 		return;
 	}
 	buf_puts(out,
@@ -334,7 +335,8 @@ options_man(const char *version, struct buf *out)
 		buf_putc(out, '\n');
 	}
 	buf_puts(out,
-		 ".SH EXIT STATUS\n0 done, 1 a diagnosed problem, 2 usage, 70 a bug of ours.\n"
+		 ".SH EXIT STATUS\n0 done, 1 a diagnosed problem, 2 usage, 70 a bug of ours; of\n"
+		 "verify also 3: nothing failed, not all of it could be run.\n"
 		 ".SH ENVIRONMENT\n.TP\n.B STACKBUILD_KNOWLEDGE\nA folder of newer knowledge,\n"
 		 "as by \\-\\-knowledge.\n.TP\n.B NO_COLOR\nNo colour, whatever the terminal.\n");
 }
