@@ -7,6 +7,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "base/str.h"
 #include "build/build.h"
 #include "pipeline.h"
 #include "world.h"
@@ -80,9 +81,23 @@ tell(struct run *r, const struct build_record *b, const struct build_options *o)
 	buf_printf(&r->out, "   %u:%02u", (unsigned)b->seconds / 60, (unsigned)b->seconds % 60);
 	if (compiled || stored)
 		buf_printf(&r->out, "   %zu compiled, %zu from the store", compiled, stored);
+	if (o->engine->builds_images && !o->engine->push && !o->push)
+		buf_puts(&r->out, "\nnothing of it is on this host, nor in a registry: --push "
+				  "sends it there");
 	buf_printf(&r->out, "\nrecord: %s\nnext: stackbuild verify %s%s\n",
 		   fs_join(r->a, o->out, "build.json"), r->o->args.at[0],
 		   strcmp(o->engine->name, "venv") ? "" : " --host");
+}
+
+/* An image has a name in lower case. */
+static const char *
+image_name(struct arena *a, const char *stack)
+{
+	char *name = arena_strdup(a, stack);
+
+	for (char *p = name; *p; p++)
+		*p = to_lower(*p);
+	return name;
 }
 
 static bool
@@ -96,9 +111,11 @@ build_cell(struct run *r, const struct recipe *cell, bool matrix, const struct t
 	if (!p || r->ds.errors)
 		return false;
 	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", name);
+	if (!o.tag)
+		o.tag = image_name(r->a, name);
 	if (matrix) {
 		o.out = fs_join(r->a, o.out, cell->cell);
-		o.tag = image_tag_of_cell(r->a, o.tag ? o.tag : name, cell->cell);
+		o.tag = image_tag_of_cell(r->a, o.tag, cell->cell);
 	}
 	if (!build_stack(r->a, &r->ds, p, t, &o, &record))
 		return false;
@@ -106,16 +123,19 @@ build_cell(struct run *r, const struct recipe *cell, bool matrix, const struct t
 	return true;
 }
 
-/* "x" and "python-3.10,torch.version-2.2.2" -> "x:python-3.10_torch.version-2.2.2" */
+/* "x" and "python-3.10,torch.version-2.2.2" -> "x:python-3.10-torch.version-2.2.2", as in the
+ * rendered file; a tag has 128 characters at most. */
 const char *
 image_tag_of_cell(struct arena *a, const char *name, const char *cell)
 {
-	char *tag = arena_printf(a, "%s%c%s", name, strchr(name, ':') ? '-' : ':', cell);
+	const char *slash = strrchr(name, '/'), *colon = strchr(slash ? slash : name, ':');
+	size_t used = colon ? strlen(colon) : 0;
+	char *tag = arena_printf(a, "%s%c%.*s", name, colon ? '-' : ':',
+				 (int)(used < 127 ? 128 - used : 1), cell);
 
 	for (char *p = tag + strlen(name) + 1; *p; p++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
-			    *p))
-			*p = '_';
+		if (!is_alnum(*p) && !strchr("._-", *p))
+			*p = '-';
 	return tag;
 }
 

@@ -4,140 +4,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/sha256.h"
-
-/* --- rendering --- */
-
-static const struct plan *
-same_plan(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
-{
-	(void)a, (void)ds, (void)cell;
-	return ctx;
-}
-
-const struct rendered *
-work_render(struct work *w, const char *target, bool for_build)
-{
-	const struct recipe *cell = w->plan->stack->recipe;
-	const struct recipes one = { .at = &cell, .n = 1 };
-	struct render_input in = { .recipes = &one,
-				   .facts = w->plan->stack->facts,
-				   .plan = same_plan,
-				   .ctx = (void *)(uintptr_t)w->plan,
-				   .templates = w->templates,
-				   .targets = &target,
-				   .ntargets = 1,
-				   .build = for_build ? &w->hits : NULL };
-	struct rendereds files = { 0 };
-
-	return render(w->a, w->ds, &in, &files) && files.n ? files.at : NULL;
-}
-
-/* The file for people, beside the record: what was built can be built without us. */
-static bool
-write_plain(struct work *w)
-{
-	const struct rendered *r = work_render(w, "dockerfile", false);
-
-	return r && fs_write(w->ds, fs_join(w->a, w->o->out, "Dockerfile"), r->text, r->size, 0644,
-			     false, NULL);
-}
-
-/* The build's own Dockerfile, as things stand: with what came from the store. */
-static bool
-write_dockerfile(struct work *w, struct instructions *of)
-{
-	const struct rendered *r = work_render(w, "dockerfile", true);
-
-	if (!r || !fs_write(w->ds, w->dockerfile, r->text, r->size, 0644, false, NULL))
-		return false;
-	w->dockerfile_text = r->text;
-	*of = r->instructions;
-	return true;
-}
-
-/* --- one call of the engine --- */
-
-static bool
-call(struct work *w, struct engine_build b, struct instructions of)
-{
-	const struct build_options *o = w->o;
-	struct engine_command c;
-
-	b.context = w->context;
-	b.dockerfile = w->dockerfile;
-	b.platform = w->plan->stack->platform;
-	b.secrets = w->secret_files;
-	b.cache_from = o->cache_from;
-	if (o->jobs)
-		list_push(w->a, &b.args, arena_printf(w->a, "MAX_JOBS=%u", o->jobs));
-	c = o->engine->build(w->a, &o->state->at, &b);
-	return work_run(w, &c, of);
-}
-
-/* Reads what wheels are made of where they are made, and takes what the stores have. */
-static bool
-find_wheels(struct work *w, struct instructions *of)
-{
-	const char *inputs = work_folder(w, "inputs");
-	const char *wheels = work_folder(w, "context/.stackbuild/wheels");
-	bool fresh = w->o->no_cache;
-
-	if (!inputs || !wheels ||
-	    !call(w,
-		  (struct engine_build){
-			  .target = "inputs", .to_folder = inputs, .no_cache = fresh },
-		  *of) ||
-	    !wheels_keys(w, inputs))
-		return false;
-	if (!w->o->no_cache)
-		wheels_take(w, wheels);
-	return write_dockerfile(w, of);
-}
-
-static bool
-compile_wheels(struct work *w, struct instructions of)
-{
-	const char *wheels = work_folder(w, "wheels");
-
-	return wheels &&
-	       call(w, (struct engine_build){ .target = "wheels", .to_folder = wheels }, of) &&
-	       wheels_keep(w, wheels);
-}
-
-static bool
-build_image(struct work *w, struct build_record *record)
-{
-	const char *tag = w->o->tag ? w->o->tag : w->plan->name;
-	const char *iid = fs_join(w->a, w->dir, "iid");
-	struct instructions of;
-	struct image_about about = { 0 };
-
-	if (!write_plain(w) || !write_dockerfile(w, &of))
-		return false;
-	if (w->wanted.n && (!find_wheels(w, &of) || (wheels_missing(w) && !compile_wheels(w, of))))
-		return false;
-	unlink(iid);
-	if (!call(w,
-		  (struct engine_build){ .tag = tag,
-					 .iid_file = iid,
-					 .push = w->o->push,
-					 .cache_to = w->o->cache_to,
-					 .no_cache = w->o->no_cache && !w->wanted.n },
-		  of))
-		return false;
-	record->image = tag;
-	if (w->o->engine->inspect &&
-	    engine_image(w->a, w->o->engine, &w->o->state->at, tag, &about)) {
-		record->image_id = about.id;
-		record->digest = about.digest ? about.digest : about.id;
-		record->size_bytes = about.size_bytes;
-	}
-	return true;
-}
 
 /* --- the record --- */
 
@@ -169,7 +38,8 @@ fill_record(struct work *w, struct build_record *r)
 	r->platform = w->plan->stack->platform;
 	r->recipe_digest = w->plan->stack->recipe->digest;
 	r->dockerfile_digest = digest_of(w->a, w->dockerfile_text);
-	r->base_digest = w->plan->stack->image.digest;
+	r->base_digest =
+		w->plan->stack->image.digest ? w->plan->stack->image.digest : w->base_digest;
 	r->started = w->started;
 	r->seconds = work_now() - w->began_s;
 	getrusage(RUSAGE_SELF, &own);
@@ -193,9 +63,8 @@ fill_record(struct work *w, struct build_record *r)
 		list_push(w->a, &r->steps, row);
 	}
 	for (size_t i = 0; i < w->wanted.n; i++)
-		list_push(
-			w->a, &r->wheels,
-			arena_printf(w->a, "%s %s", w->wanted.at[i].step->id, w->wanted.at[i].key));
+		list_push(w->a, &r->wheels,
+			  arena_printf(w->a, "%s %s", w->wanted.at[i].put, w->wanted.at[i].key));
 }
 
 /* --- the screen --- */

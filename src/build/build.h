@@ -21,7 +21,7 @@
 struct build_options {
 	const struct engine *engine;
 	const struct engine_state *state;
-	const char *tag;             /* NULL: the stack's name */
+	const char *tag;             /* the image's name */
 	const char *out;             /* folder: out/STACK */
 	const char *recipe_path;     /* for "recipe line" */
 	struct store *const *stores; /* asked in order; the first is put into */

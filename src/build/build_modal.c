@@ -13,8 +13,7 @@ build_modal(struct work *w, struct build_record *record)
 	if (!r || !fs_write(w->ds, path, r->text, r->size, r->mode, false, NULL))
 		return false;
 	w->dockerfile_text = r->text;
-	c = w->o->engine->build(w->a, &w->o->state->at,
-				&(struct engine_build){ .dockerfile = path });
+	c = w->o->engine->apply(w->a, &w->o->state->at, &(struct engine_apply){ .file = path });
 	record->image = w->plan->name;
 	return work_run(w, &c, (struct instructions){ 0 });
 }

@@ -10,7 +10,7 @@
 
 struct script {
 	const char *path, *venv;
-	const char *inputs, *wheels; /* folders */
+	const char *inputs, *wheels, *secrets; /* folders; secrets: or NULL */
 };
 
 static bool
@@ -18,8 +18,8 @@ run_script(struct work *w, const struct script *s, const char *until)
 {
 	const struct engine_apply x = { .file = s->path,
 					.folder = s->venv,
-					.secrets = w->secret_files.n ? w->secrets : NULL,
-					.app = w->context,
+					.secrets = s->secrets,
+					.app = w->app,
 					.jobs = w->o->jobs };
 	struct engine_command c = w->o->engine->apply(w->a, &w->o->state->at, &x);
 
@@ -31,9 +31,17 @@ run_script(struct work *w, const struct script *s, const char *until)
 	return work_run(w, &c, (struct instructions){ 0 });
 }
 
+static const char *
+whole_path(struct work *w, const char *path)
+{
+	char real[PATH_MAX];
+
+	return realpath(path, real) ? arena_strdup(w->a, real) : path;
+}
+
 /* The script looks for secrets in one folder, under their names. */
 static bool
-gather_secrets(struct work *w)
+gather_secrets(struct work *w, struct script *s)
 {
 	const char *folder;
 
@@ -50,16 +58,8 @@ gather_secrets(struct work *w)
 			    fs_join(w->a, folder, arena_copy(w->a, at, (size_t)(eq - at)))) != 0)
 			return false;
 	}
-	w->secrets = folder;
+	s->secrets = whole_path(w, folder);
 	return true;
-}
-
-static const char *
-whole_path(struct work *w, const char *path)
-{
-	char real[PATH_MAX];
-
-	return realpath(path, real) ? arena_strdup(w->a, real) : path;
 }
 
 /* What is in the environment already is not fetched again: it has no inputs, and needs no wheel. */
@@ -83,7 +83,7 @@ build_venv(struct work *w, struct build_record *record)
 	const char *path = fs_join(w->a, w->o->out, "setup.sh");
 
 	if (!r || !fs_write(w->ds, path, r->text, r->size, r->mode, false, NULL) ||
-	    !gather_secrets(w))
+	    !gather_secrets(w, &s))
 		return false;
 	w->dockerfile_text = r->text;
 	s.path = whole_path(w, path);
@@ -98,9 +98,8 @@ build_venv(struct work *w, struct build_record *record)
 		if (!run_script(w, &s, "inputs"))
 			return false;
 		forget_installed(w, s.inputs);
-		if (!wheels_keys(w, s.inputs))
+		if (!wheels_keys(w, s.inputs) || !wheels_take(w, s.wheels))
 			return false;
-		wheels_take(w, s.wheels);
 	}
 	if (!run_script(w, &s, NULL))
 		return false;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/str.h"
 
 static bool
 cannot(struct work *w, const char *what, const char *path)
@@ -29,9 +31,20 @@ remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 	return 0;
 }
 
+/* What lies in a folder that may not be written could not be removed. */
+static int
+open_folder(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)at;
+	if ((kind == FTW_D || kind == FTW_DNR) && (st->st_mode & 0700) != 0700)
+		chmod(path, 0700);
+	return 0;
+}
+
 static void
 remove_tree(const char *path)
 {
+	nftw(path, open_folder, 16, FTW_PHYS | FTW_MOUNT);
 	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
@@ -47,12 +60,22 @@ make_folders(struct work *w, const char *path)
 	return mkdir(path, 0755) == 0 || errno == EEXIST || cannot(w, "make the folder", path);
 }
 
+bool
+work_make(struct work *w, const char *path)
+{
+	return make_folders(w, path);
+}
+
 const char *
 work_folder(struct work *w, const char *name)
 {
 	const char *path = fs_join(w->a, w->dir, name);
 
 	remove_tree(path);
+	if (fs_exists(path)) {
+		cannot(w, "empty the folder", path);
+		return NULL;
+	}
 	return make_folders(w, path) ? path : NULL;
 }
 
@@ -71,6 +94,39 @@ copy_bytes(struct work *w, int in, int out, const char *from, const char *to)
 	return n == 0 || cannot(w, "read", from);
 }
 
+/* Some engines take a file with another time for another file. */
+static void
+keep_times(int fd, const struct stat *st)
+{
+	const struct timespec times[] = { st->st_atim, st->st_mtim };
+
+	(void)!futimens(fd, times);
+}
+
+/* As COPY would take it from the user's folder. */
+static bool
+keep_mode(struct work *w, const char *from, const char *to)
+{
+	struct stat st;
+	int fd = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool good = fd >= 0 && stat(from, &st) == 0;
+
+	if (good)
+		keep_times(fd, &st);
+	good = good && fchmod(fd, st.st_mode & 07777) == 0;
+	if (fd >= 0)
+		close(fd);
+	return good || cannot(w, "write", to);
+}
+
+static bool
+is_same(const char *path, const struct stat *st)
+{
+	struct stat other;
+
+	return stat(path, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+}
+
 static bool
 copy_file(struct work *w, const char *from, const char *to)
 {
@@ -78,7 +134,8 @@ copy_file(struct work *w, const char *from, const char *to)
 	struct stat st;
 	bool good;
 
-	if (link(from, to) == 0)
+	/* There already: app: names it twice, say `.` and a file of it. */
+	if (link(from, to) == 0 || errno == EEXIST)
 		return true;
 	if ((in = open(from, O_RDONLY | O_CLOEXEC)) < 0 || fstat(in, &st) != 0) {
 		cannot(w, "read", from);
@@ -92,6 +149,7 @@ copy_file(struct work *w, const char *from, const char *to)
 		return false;
 	}
 	good = copy_bytes(w, in, out, from, to);
+	keep_times(out, &st);
 	close(in);
 	return (close(out) == 0 || cannot(w, "write", to)) && good;
 }
@@ -110,18 +168,17 @@ copy_folder(struct work *w, const char *from, const char *to)
 	good = make_folders(w, to);
 	while (good && (e = readdir(d))) {
 		const char *source = fs_join(w->a, from, e->d_name);
-		struct stat ours, that;
+		struct stat st;
 
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
-		/* An out/ beside the recipe holds this very folder. */
-		if (!stat(w->dir, &ours) && !lstat(source, &that) && ours.st_dev == that.st_dev &&
-		    ours.st_ino == that.st_ino)
+		/* What a build leaves beside the recipe is of no image, and changes each time. */
+		if (!lstat(source, &st) && (is_same(w->o->out, &st) || is_same(w->dir, &st)))
 			continue;
 		good = copy_tree(w, source, fs_join(w->a, to, e->d_name));
 	}
 	closedir(d);
-	return good;
+	return good && keep_mode(w, from, to);
 }
 
 static bool
@@ -136,7 +193,7 @@ copy_tree(struct work *w, const char *from, const char *to)
 	if (S_ISDIR(st.st_mode))
 		return copy_folder(w, from, to);
 	if (S_ISREG(st.st_mode))
-		return copy_file(w, from, to) || fs_exists(to);
+		return copy_file(w, from, to);
 	if (!S_ISLNK(st.st_mode))
 		return true; /* sockets and the like are in no image */
 	if ((n = readlink(from, target, sizeof(target) - 1)) < 0)
@@ -151,24 +208,62 @@ work_place(struct work *w, const char *from, const char *to)
 	return make_folders(w, fs_dir(w->a, to)) && copy_file(w, from, to);
 }
 
-/* What app: copies, from the recipe's folder, and the file that says what is left out. */
+/* podman and buildah read the first, docker only the second. */
+static bool
+copy_ignore(struct work *w, const char *from)
+{
+	static const char *const names[] = { ".containerignore", ".dockerignore" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *path = fs_join(w->a, from, names[i]), *text;
+		const struct source *s;
+
+		if (!fs_exists(path))
+			continue;
+		if (!(s = fs_read(w->a, w->ds, path, FS_READ_MAX, w->plan->stack->recipe->app.at)))
+			return false;
+		text = ignore_written(w->a, s->text);
+		if (!fs_write(w->ds, fs_join(w->a, w->context, names[i]), text, strlen(text), 0644,
+			      false, NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* COPY follows a link that it is told to copy, and keeps those inside of a folder. */
+static const char *
+behind_link(struct work *w, const char *path)
+{
+	char real[PATH_MAX];
+
+	return is_link(path) && realpath(path, real) ? arena_strdup(w->a, real) : path;
+}
+
+/* What app: copies, from the recipe's folder, and the files that say what is left out. */
 static bool
 copy_application(struct work *w)
 {
 	const struct recipe *r = w->plan->stack->recipe;
 	const char *from = strcmp(r->path, "-") ? fs_dir(w->a, r->path) : ".";
-	const char *ignore = fs_join(w->a, from, ".dockerignore");
 	struct names all = { 0 };
 
 	for (size_t i = 0; i < r->app.copy.n; i++)
 		list_push(w->a, &all, r->app.copy.at[i].s);
 	if (r->app.requirements.s)
 		list_push(w->a, &all, r->app.requirements.s);
-	if (all.n && fs_exists(ignore))
-		list_push(w->a, &all, ".dockerignore");
+	if (all.n && !copy_ignore(w, from))
+		return false;
 	for (size_t i = 0; i < all.n; i++) {
 		const char *source = fs_join(w->a, from, all.at[i]);
-		const char *to = fs_join(w->a, w->context, all.at[i]);
+		const char *to = fs_join(w->a, w->app, all.at[i]);
 
 		if (!fs_exists(source)) {
 			diag_help(diag_at(w->ds, E_BUILD_FILES, r->app.at,
@@ -176,7 +271,9 @@ copy_application(struct work *w)
 				  "paths of app: start at the recipe's folder, %s", from);
 			return false;
 		}
-		if (!make_folders(w, fs_dir(w->a, to)) || !copy_tree(w, source, to))
+		if (is_link(to)) /* it came with `.`: nothing is written through it */
+			continue;
+		if (!make_folders(w, fs_dir(w->a, to)) || !copy_tree(w, behind_link(w, source), to))
 			return false;
 	}
 	return true;
@@ -237,11 +334,46 @@ secret_value(struct work *w, const char *file)
 	return s ? s->text : "";
 }
 
+#define SECRETS "stackbuild-XXXXXX"
+
+/* In memory where there is such a folder: never in the image's context.  A link tells the next build
+ * of it, if this one is killed. */
+static bool
+secrets_folder(struct work *w)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	char *dir = arena_printf(w->a, "%s/" SECRETS, run && *run ? run : "/dev/shm");
+
+	if (!mkdtemp(dir) && !mkdtemp(dir = arena_strdup(w->a, "/tmp/" SECRETS)))
+		return cannot(w, "make the folder", dir);
+	w->secrets = dir;
+	return symlink(dir, fs_join(w->a, w->dir, "secrets-at")) == 0 ||
+	       cannot(w, "write the link", fs_join(w->a, w->dir, "secrets-at"));
+}
+
+/* What a build that was killed left of them. */
+static void
+forget_secrets(struct work *w)
+{
+	const char *link = fs_join(w->a, w->dir, "secrets-at"), *name;
+	char dir[PATH_MAX];
+	ssize_t n = readlink(link, dir, sizeof(dir) - 1);
+	struct stat st;
+
+	if (n <= 0)
+		return;
+	dir[n] = '\0';
+	name = strrchr(dir, '/');
+	if (name && starts_with(name + 1, "stackbuild-") && strlen(name + 1) == strlen(SECRETS) &&
+	    lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+		remove_tree(dir);
+	unlink(link);
+}
+
 bool
 work_secrets(struct work *w)
 {
 	struct names needed = secrets_needed(w);
-	const char *run = getenv("XDG_RUNTIME_DIR");
 	bool good = true;
 
 	for (size_t i = 0; i < needed.n; i++) {
@@ -261,16 +393,8 @@ work_secrets(struct work *w)
 			good = false;
 			continue;
 		}
-		/* In memory where there is such a folder: never in the image's context. */
-		if (!file && !w->secrets) {
-			char *dir = arena_printf(w->a, "%s/stackbuild-XXXXXX",
-						 run && *run ? run : "/dev/shm");
-
-			if (!mkdtemp(dir) &&
-			    !mkdtemp(dir = arena_strdup(w->a, "/tmp/stackbuild-XXXXXX")))
-				return cannot(w, "make the folder", dir);
-			w->secrets = dir;
-		}
+		if (!file && !w->secrets && !secrets_folder(w))
+			return false;
 		if (!file) {
 			file = fs_join(w->a, w->secrets, name);
 			good = write_secret(w, file, value) && good;
@@ -306,19 +430,22 @@ work_open(struct work *w)
 		return false;
 	}
 	w->dockerfile = fs_join(w->a, w->dir, "Dockerfile");
+	forget_secrets(w);
 	w->context = work_folder(w, "context");
-	return w->context && copy_application(w);
+	w->app = w->context ? fs_join(w->a, w->context, RENDER_BUILD_APP) : NULL;
+	return w->context && make_folders(w, w->app) && copy_application(w);
 }
 
 void
 work_close(struct work *w)
 {
-	static const char *const ours[] = { "context", "inputs", "wheels" };
+	static const char *const ours[] = { "context", "inputs", "wheels", "secrets" };
 
-	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < 3; i++)
+	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < sizeof(ours) / sizeof(*ours);
+	     i++)
 		remove_tree(fs_join(w->a, w->dir, ours[i]));
 	if (w->secrets)
-		remove_tree(w->secrets);
+		forget_secrets(w);
 	if (w->lock >= 0)
 		close(w->lock);
 	w->lock = -1;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/str.h"
 
 double
 work_now(void)
@@ -56,11 +57,32 @@ on_event(void *ctx, const struct build_event *e)
 	progress_event(l->w->progress, e);
 }
 
+/* BuildKit names the base as it resolved it: "#4 [base 1/5] FROM docker.io/library/x:1@sha256:..." */
+static const char *
+base_digest(const struct work *w, const char *line, size_t n)
+{
+	const char *base = w->plan->stack->base.value, *text, *from, *at;
+	const size_t digest = strlen("@sha256:") + 64;
+
+	if (w->o->engine->dialect != DIALECT_BUILDKIT || !base || !memmem(line, n, "@sha256:", 8))
+		return NULL;
+	text = arena_copy(w->a, line, n);
+	if (!(from = strstr(text, "] FROM ")) || !(at = strstr(from, "@sha256:")) ||
+	    strlen(at) < digest || strspn(at + 8, "0123456789abcdef") != 64)
+		return NULL;
+	from = arena_copy(w->a, from + 7, (size_t)(at - from - 7));
+	if (!ends_with(from, base) && !ends_with(from, arena_printf(w->a, "%s:latest", base)))
+		return NULL;
+	return arena_copy(w->a, at + 1, digest - 1);
+}
+
 static void
 on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
 {
 	struct listening *l = ctx;
 
+	if (!l->w->base_digest)
+		l->w->base_digest = base_digest(l->w, line, n);
 	output_parser_line(l->parser, from, line, n);
 }
 
@@ -121,12 +143,18 @@ ended_badly(struct work *w, const struct engine_command *c, const struct proc_re
 		return false;
 	}
 	d = diag_at(w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", c->argv.at[0],
+		    r->started && w->pushing ?
+			    arena_printf(w->a, "built %s and could not push it: exit status %d",
+					 w->pushing, r->status) :
 		    r->started ?
 			    arena_printf(w->a, "failed with exit status %d outside of any step",
 					 r->status) :
 			    arena_printf(w->a, "could not be started: %s", strerror(r->error)));
 	for (size_t i = 0; i < l->last.n; i++)
 		diag_why(d, "%s", l->last.at[i]);
+	if (w->pushing)
+		diag_help(d, "%s login %s, if nobody is logged in there", w->o->engine->name,
+			  arena_copy(w->a, w->pushing, strcspn(w->pushing, "/")));
 	diag_help(d, "stackbuild engines says what is usable; all that was printed: %s",
 		  fs_join(w->a, w->o->out, "build.log"));
 	return false;

@@ -2,9 +2,11 @@
 #include "work.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fs.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "inspect/inspect.h"
 
@@ -103,6 +105,39 @@ wheels_keys(struct work *w, const char *dir)
 	return true;
 }
 
+/* Its name and its digest, for the record. */
+static bool
+name_wheel(struct work *w, struct wanted_wheel *one, const char *path)
+{
+	struct sha256 *sum = sha256_new(w->a);
+	FILE *f = fopen(path, "r");
+	char block[64 * 1024];
+	size_t n;
+	bool good;
+
+	while (f && (n = fread(block, 1, sizeof(block), f)) > 0)
+		sha256_add(sum, block, n);
+	good = f && !ferror(f);
+	if (f)
+		fclose(f);
+	one->file = path;
+	one->put =
+		arena_printf(w->a, "%s sha256:%s", strrchr(path, '/') + 1, sha256_end(w->a, sum));
+	if (!good)
+		diag_at(w->ds, E_BUILD_FILES, one->step->at, "cannot read %s", path);
+	return good;
+}
+
+static void
+in_context(struct work *w, const struct wanted_wheel *one)
+{
+	list_push(
+		w->a, &w->hits.wheels,
+		(struct render_wheel){ one->step->id,
+				       arena_printf(w->a, ".stackbuild/wheels/%s/%s", one->step->id,
+						    strrchr(one->file, '/') + 1) });
+}
+
 static void
 told(struct work *w, struct wanted_wheel *one, const struct store *from)
 {
@@ -115,12 +150,15 @@ told(struct work *w, struct wanted_wheel *one, const struct store *from)
 		   w->plan->stack->torch.value, w->plan->stack->torch_tag ? "+" : "",
 		   w->plan->stack->torch_tag ? w->plan->stack->torch_tag : "");
 	one->got = store_name(from);
+	progress_tick(w->progress, work_now() - w->began_s);
 	progress_state(w->progress, one->step->id, STEP_STORE, buf_text(&b));
 }
 
-void
+bool
 wheels_take(struct work *w, const char *dir)
 {
+	if (!work_make(w, dir))
+		return false;
 	for (size_t i = 0; i < w->wanted.n; i++) {
 		struct wanted_wheel *one = &w->wanted.at[i];
 		const char *folder = fs_join(w->a, dir, one->step->id), *path;
@@ -131,18 +169,17 @@ wheels_take(struct work *w, const char *dir)
 			if (store_get(w->a, w->ds, w->o->stores[k], one->key, &one->want, folder,
 				      &path) != STORE_HIT)
 				continue;
+			if (!name_wheel(w, one, path))
+				continue;
 			told(w, one, w->o->stores[k]);
 			/* Found farther away: the nearest keeps it from now on. */
 			copy.path = path;
 			if (k > 0)
 				store_put(w->a, w->ds, w->o->stores[0], &copy, &one->want);
-			list_push(w->a, &w->hits.wheels,
-				  (struct render_wheel){
-					  one->step->id,
-					  arena_printf(w->a, ".stackbuild/wheels/%s/%s",
-						       one->step->id, strrchr(path, '/') + 1) });
+			in_context(w, one);
 		}
 	}
+	return true;
 }
 
 bool
@@ -185,6 +222,10 @@ wheels_keep(struct work *w, const char *dir)
 			good = false;
 			continue;
 		}
+		if (!name_wheel(w, one, made.path)) {
+			good = false;
+			continue;
+		}
 		made.compile_s = s ? s->seconds : 0;
 		made.peak_mib = s ? s->peak_mib : 0;
 		diags_init(&found, w->a);
@@ -207,4 +248,20 @@ wheels_keep(struct work *w, const char *dir)
 		}
 	}
 	return good;
+}
+
+bool
+wheels_hand(struct work *w, const char *dir)
+{
+	for (size_t i = 0; i < w->wanted.n; i++) {
+		struct wanted_wheel *one = &w->wanted.at[i];
+		const char *folder = fs_join(w->a, dir, one->step->id);
+
+		if (one->got)
+			continue;
+		if (!work_place(w, one->file, fs_join(w->a, folder, strrchr(one->file, '/') + 1)))
+			return false;
+		in_context(w, one);
+	}
+	return true;
 }

@@ -12,7 +12,8 @@ struct work {
 	const struct build_options *o;
 
 	const char *dir;           /* out/STACK/.build: ours while we hold its lock */
-	const char *context;       /* dir/context */
+	const char *context;       /* dir/context: app/, .stackbuild/wheels/ */
+	const char *app;           /* dir/context/app: what app: copies */
 	const char *dockerfile;    /* dir/Dockerfile */
 	const char *secrets;       /* a folder that only we can read; NULL: none are needed */
 	int lock;                  /* descriptor, or -1 */
@@ -29,6 +30,8 @@ struct work {
 	struct render_build hits; /* what lies in the context */
 	struct wanted_wheels LIST(struct wanted_wheel) wanted;
 	const char *dockerfile_text;
+	const char *base_digest; /* as the engine told it; or NULL */
+	const char *pushing;     /* what is being pushed; or NULL */
 };
 
 /* An extension that is compiled: what the store is asked for. */
@@ -37,7 +40,7 @@ struct wanted_wheel {
 	struct store_want want;
 	const char *inputs, *key; /* once they are known */
 	const char *got;          /* the store's name, if it had it */
-	const char *put;          /* sha256 and file name of the wheel, once it is known */
+	const char *file, *put;   /* the wheel; "NAME.whl sha256:HEX" */
 };
 
 /*
@@ -52,6 +55,8 @@ void work_close(struct work *w);
 
 /* An empty folder `name` below the build's own.  errors SB0510, NULL */
 const char *work_folder(struct work *w, const char *name);
+/* A folder with those above it, if it is not there.  errors SB0510, false */
+bool work_make(struct work *w, const char *path);
 /* A file under another name, linked or copied.  errors SB0510, false */
 bool work_place(struct work *w, const char *from, const char *to);
 /* A file whole, of at most 1 MiB.  errors SB0505, NULL */
@@ -87,15 +92,27 @@ bool work_run(struct work *w, const struct engine_command *c, struct instruction
 void wheels_wanted(struct work *w);
 /* Keys from the inputs DIR/NAME.json.  errors SB0505, SB0540; false */
 bool wheels_keys(struct work *w, const char *dir);
-/* What the stores have goes to DIR/NAME/. */
-void wheels_take(struct work *w, const char *dir);
+/* What the stores have goes to DIR/NAME/.  errors SB0510, false */
+bool wheels_take(struct work *w, const char *dir);
 /* True if one is still to be compiled. */
 bool wheels_missing(const struct work *w);
 /* What was compiled, DIR/NAME/x.whl, is checked and goes to the first store.  errors SB0509; false */
 bool wheels_keep(struct work *w, const char *dir);
+/* What was compiled goes to DIR/NAME/, in the context, for the image.  errors SB0510, false */
+bool wheels_hand(struct work *w, const char *dir);
 
-/* --- engines that are not asked for images --- */
+/*
+ * ignore_written -- a .dockerignore for a context that has the user's files below app/.
+ *
+ *   in      text: his file; its patterns are relative to his folder
+ *   out     the same patterns below app/: nothing of it can leave out what is ours
+ *   source  moby patternmatcher/ignorefile: comments, !, filepath.Clean, one leading slash
+ */
+const char *ignore_written(struct arena *a, const char *text);
 
+/* --- of each kind of engine --- */
+
+bool build_image(struct work *w, struct build_record *record);
 bool build_venv(struct work *w, struct build_record *record);
 bool build_modal(struct work *w, struct build_record *record);
 

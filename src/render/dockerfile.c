@@ -185,7 +185,9 @@ add_copy(struct docker_writer *w, struct scope *out, const char *list, const str
 {
 	struct scope *item = scope_item(out, list);
 
-	scope_text(item, "source", path->s, path->at);
+	scope_text(item, "source",
+		   w->build ? arena_printf(w->a, RENDER_BUILD_APP "/%s", path->s) : path->s,
+		   path->at);
 	scope_text(item, "target", arena_printf(w->a, DOCKER_APP "/%s", path->s), path->at);
 }
 

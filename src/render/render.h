@@ -60,14 +60,16 @@ struct render_wheel {
 	const char *file; /* in the build context: ".stackbuild/wheels/mamba-ssm/x.whl" */
 };
 /*
- * What `build` adds to the Dockerfile that people get.  The layers of both are the same, so
- * an engine's cache serves both:
+ * What `build` adds to the Dockerfile that people get.  The layers of both are the same up to the
+ * application's, so an engine's cache serves both:
  *   src-NAME   the source of an extension that is compiled, fetched; ext-NAME starts from it
  *   inputs     FROM scratch: /NAME.json for each of them, what its bytes depend on
  *              (templates/inputs.py, docs/store.md); in file order before anything compiles
  *   wheels     FROM scratch: /NAME/x.whl, what was compiled; in file order before final
- * inputs and wheels are left out where nothing compiles.
+ * inputs and wheels are left out where nothing compiles.  What app: copies lies below app/ in
+ * build's context: `copy: [.]` takes no wheel with it, and no .dockerignore leaves one out.
  */
+#define RENDER_BUILD_APP "app"
 struct render_build {
 	struct render_wheels LIST(struct render_wheel) wheels;
 };

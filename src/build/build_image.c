@@ -1,0 +1,196 @@
+/* An image, by an engine that reads Dockerfiles: what compiles first, and its wheels' way into it. */
+#include "work.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+/* --- rendering --- */
+
+static const struct plan *
+same_plan(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
+{
+	(void)a, (void)ds, (void)cell;
+	return ctx;
+}
+
+const struct rendered *
+work_render(struct work *w, const char *target, bool for_build)
+{
+	const struct recipe *cell = w->plan->stack->recipe;
+	const struct recipes one = { .at = &cell, .n = 1 };
+	struct render_input in = { .recipes = &one,
+				   .facts = w->plan->stack->facts,
+				   .plan = same_plan,
+				   .ctx = (void *)(uintptr_t)w->plan,
+				   .templates = w->templates,
+				   .targets = &target,
+				   .ntargets = 1,
+				   .build = for_build ? &w->hits : NULL };
+	struct rendereds files = { 0 };
+
+	return render(w->a, w->ds, &in, &files) && files.n ? files.at : NULL;
+}
+
+/* The file for people, beside the record: what was built can be built without us. */
+static bool
+write_plain(struct work *w)
+{
+	const struct rendered *r = work_render(w, "dockerfile", false);
+
+	return r && fs_write(w->ds, fs_join(w->a, w->o->out, "Dockerfile"), r->text, r->size, 0644,
+			     false, NULL);
+}
+
+/* The build's own Dockerfile, as things stand: with the wheels that lie in the context. */
+static bool
+write_dockerfile(struct work *w, struct instructions *of)
+{
+	const struct rendered *r = work_render(w, "dockerfile", true);
+
+	if (!r || !fs_write(w->ds, w->dockerfile, r->text, r->size, 0644, false, NULL))
+		return false;
+	w->dockerfile_text = r->text;
+	*of = r->instructions;
+	return true;
+}
+
+/* --- calls of the engine --- */
+
+static bool
+call(struct work *w, struct engine_build b, struct instructions of)
+{
+	const struct build_options *o = w->o;
+	struct engine_command c;
+
+	b.context = w->context;
+	b.dockerfile = w->dockerfile;
+	b.platform = w->plan->stack->platform;
+	b.secrets = w->secret_files;
+	b.cache_from = o->cache_from;
+	if (o->jobs)
+		list_push(w->a, &b.args, arena_printf(w->a, "MAX_JOBS=%u", o->jobs));
+	c = o->engine->build(w->a, &o->state->at, &b);
+	return work_run(w, &c, of);
+}
+
+/* The files of a stage; NULL: it failed. */
+static const char *
+files_of(struct work *w, const char *stage, bool fresh, struct instructions of)
+{
+	const char *folder = work_folder(w, stage);
+	const struct engine_build b = { .target = stage, .to_folder = folder, .no_cache = fresh };
+
+	return folder && call(w, b, of) ? folder : NULL;
+}
+
+/* What came first is done again by the image's own call: once is what it takes. */
+static void
+forget_times(struct work *w)
+{
+	for (size_t i = 0; i < w->plan->n; i++)
+		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION)
+			w->steps[i].seconds = 0;
+}
+
+/*
+ * The wheels of what compiles, in the context: from the stores, else compiled, and checked.  So the
+ * image is made of what was checked, by whichever worker builds it, and is the same as one whose
+ * wheels came from a store.
+ *
+ * --no-cache: an engine knows it for a whole call or not at all, and the compiles are to be done
+ * once: they come first, and what they are made of is read from the layers that were just made.
+ */
+static bool
+make_wheels(struct work *w, struct instructions *of)
+{
+	const char *dir = fs_join(w->a, w->context, ".stackbuild/wheels");
+	const char *inputs, *wheels = NULL;
+	bool fresh = w->o->no_cache;
+
+	if ((fresh && !(wheels = files_of(w, "wheels", true, *of))) ||
+	    !(inputs = files_of(w, "inputs", false, *of)) || !wheels_keys(w, inputs))
+		return false;
+	if (!fresh && (!wheels_take(w, dir) || !write_dockerfile(w, of)))
+		return false;
+	if (!wheels_missing(w))
+		return true;
+	if (!wheels && !(wheels = files_of(w, "wheels", false, *of)))
+		return false;
+	if (!wheels_keep(w, wheels) || !wheels_hand(w, dir))
+		return false;
+	if (fresh)
+		forget_times(w);
+	return write_dockerfile(w, of);
+}
+
+/* --- the image --- */
+
+/* Engines that are connected to another builder push from there. */
+static bool
+pushes_itself(const struct work *w)
+{
+	return !w->o->engine->push || w->o->state->at.buildx;
+}
+
+static bool
+push(struct work *w, const char *tag, struct image_about *about)
+{
+	const struct engine *e = w->o->engine;
+	const char *file = fs_join(w->a, w->dir, "pushed"), *digest;
+	struct engine_command c = e->push(w->a, &w->o->state->at, tag, file);
+	size_t n;
+
+	unlink(file);
+	w->pushing = tag;
+	if (!work_run(w, &c, (struct instructions){ 0 }))
+		return false;
+	if (fs_exists(file) && (digest = work_read(w, file, &n)))
+		about->digest = arena_copy(w->a, digest, strcspn(digest, " \r\n"));
+	else
+		engine_image(w->a, e, &w->o->state->at, tag, about);
+	return true;
+}
+
+/* What is known of it: by its name here, or by what the client wrote of an image elsewhere. */
+static void
+look_at(struct work *w, const char *tag, const char *iid, struct image_about *about)
+{
+	bool elsewhere = w->o->push && pushes_itself(w);
+	struct image_about built;
+	bool known = engine_built(w->a, iid, &built);
+
+	if (engine_image(w->a, w->o->engine, &w->o->state->at, tag, about) &&
+	    !(elsewhere && known && strcmp(about->id, built.id) != 0))
+		return;
+	*about = known ? built : (struct image_about){ 0 };
+}
+
+bool
+build_image(struct work *w, struct build_record *record)
+{
+	const char *tag = w->o->tag;
+	const char *iid = fs_join(w->a, w->dir, "iid");
+	struct engine_build image = { .tag = tag,
+				      .iid_file = iid,
+				      .push = w->o->push,
+				      .cache_to = w->o->cache_to,
+				      .no_cache = w->o->no_cache };
+	struct instructions of;
+	struct image_about about;
+
+	if (!write_plain(w) || !write_dockerfile(w, &of) || (w->wanted.n && !make_wheels(w, &of)))
+		return false;
+	unlink(iid);
+	if (!call(w, image, of))
+		return false;
+	look_at(w, tag, iid, &about);
+	if (w->o->push && !pushes_itself(w) && !push(w, tag, &about))
+		return false;
+	record->image = tag;
+	record->image_id = about.id;
+	record->digest = about.digest ? about.digest : about.id;
+	record->size_bytes = about.size_bytes;
+	return true;
+}
