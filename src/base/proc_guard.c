@@ -1,18 +1,59 @@
 #include "proc_guard.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "proc.h"
+#include "str.h"
 
-enum { STEP_MS = 50 };
+enum { STEP_MS = 100 };
 
-/* In the guard: nothing but calls that are safe after fork. */
+/* The session of a process, from its stat: the name in brackets may hold anything. */
+static pid_t
+session_of(const char *pid)
+{
+	char path[64], line[512] = "";
+	const char *end;
+	int session = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
+	if (!(f = fopen(path, "re")))
+		return 0;
+	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) &&
+	    sscanf(end + 1, " %*c %*d %*d %d", &session) != 1)
+		session = 0;
+	fclose(f);
+	return session;
+}
+
+/* Every process of the session: ninja gives each compiler a group of its own.  How many. */
+static unsigned
+signal_session(pid_t session, int number)
+{
+	unsigned n = 0;
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (is_digit(*e->d_name) && session_of(e->d_name) == session) {
+			kill((pid_t)strtol(e->d_name, NULL, 10), number);
+			n++;
+		}
+	if (d)
+		closedir(d);
+	return n;
+}
+
 static _Noreturn void
 watch(int fd, pid_t group)
 {
@@ -30,10 +71,10 @@ watch(int fd, pid_t group)
 			signal(i, SIG_IGN);
 	while ((n = read(fd, &said, 1)) < 0 && errno == EINTR) {
 	}
-	if (n == 0 && kill(-group, SIGTERM) == 0) {
-		for (int ms = 0; ms < PROC_GRACE_MS && kill(-group, 0) == 0; ms += STEP_MS)
+	if (n == 0 && signal_session(group, SIGTERM)) {
+		for (int ms = 0; ms < PROC_GRACE_MS && signal_session(group, 0); ms += STEP_MS)
 			poll(NULL, 0, STEP_MS);
-		kill(-group, SIGKILL);
+		signal_session(group, SIGKILL);
 	}
 	_exit(0);
 }

@@ -6,7 +6,7 @@
 /*
  * Inside proc: a process that outlives us by a moment.  kill -9 leaves nobody to end a child's
  * own children (a shell waits for its command before it minds a signal): the guard sees our end
- * of a pipe close, and ends the group.
+ * of a pipe close, and ends the session that the child leads.
  */
 struct proc_guard {
 	pid_t pid; /* 0: there is none, for want of a process or a descriptor */
