@@ -346,9 +346,13 @@ secrets_folder(struct work *w)
 
 	if (!mkdtemp(dir) && !mkdtemp(dir = arena_strdup(w->a, "/tmp/" SECRETS)))
 		return cannot(w, "make the folder", dir);
+	if (symlink(dir, fs_join(w->a, w->dir, "secrets-at")) != 0) {
+		cannot(w, "write the link", fs_join(w->a, w->dir, "secrets-at"));
+		rmdir(dir);
+		return false;
+	}
 	w->secrets = dir;
-	return symlink(dir, fs_join(w->a, w->dir, "secrets-at")) == 0 ||
-	       cannot(w, "write the link", fs_join(w->a, w->dir, "secrets-at"));
+	return true;
 }
 
 /* What a build that was killed left of them. */
