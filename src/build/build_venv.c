@@ -24,7 +24,9 @@ run_script(struct work *w, const struct script *s, const char *until)
 	struct engine_command c = w->o->engine->apply(w->a, &w->o->state->at, &x);
 
 	list_push(w->a, &c.env, "STACKBUILD_MARKS=1");
-	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_INPUTS=%s", s->inputs));
+	list_push(w->a, &c.env,
+		  until ? arena_printf(w->a, "STACKBUILD_INPUTS=%s", s->inputs) :
+			  "STACKBUILD_INPUTS");
 	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_WHEELS=%s", s->wheels));
 	list_push(w->a, &c.env,
 		  until ? arena_printf(w->a, "STACKBUILD_UNTIL=%s", until) : "STACKBUILD_UNTIL");
@@ -95,8 +97,10 @@ build_venv(struct work *w, struct build_record *record)
 	s.inputs = whole_path(w, s.inputs);
 	s.wheels = whole_path(w, s.wheels);
 	if (w->wanted.n) {
+		w->preparing = true;
 		if (!run_script(w, &s, "inputs"))
 			return false;
+		w->preparing = false;
 		forget_installed(w, s.inputs);
 		if (!wheels_keys(w, s.inputs) || !wheels_take(w, s.wheels))
 			return false;

@@ -51,10 +51,15 @@ static void
 on_event(void *ctx, const struct build_event *e)
 {
 	struct listening *l = ctx;
+	struct build_event open = *e;
+	const struct step *of = e->step ? plan_step(l->w->plan, e->step) : NULL;
 
 	if (e->kind == EVENT_OTHER && e->text)
 		keep_last(l, e->text);
-	progress_event(l->w->progress, e);
+	/* Fetched and looked at, but not yet made. */
+	if (l->w->preparing && of && of->extension && e->kind == EVENT_DONE)
+		open.last = false;
+	progress_event(l->w->progress, &open);
 }
 
 /* BuildKit names the base as it resolved it: "#4 [base 1/5] FROM docker.io/library/x:1@sha256:..." */

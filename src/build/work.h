@@ -26,6 +26,7 @@ struct work {
 	double began_s;      /* of the monotonic clock */
 	const char *started; /* RFC 3339 */
 	double cpu_s;
+	bool preparing; /* the call that only reads what wheels are made of */
 
 	struct render_build hits; /* what lies in the context */
 	struct wanted_wheels LIST(struct wanted_wheel) wanted;
