@@ -104,6 +104,17 @@ def planned_modules(found):
     return sorted(names)
 
 
+def shadow_of(dist, module, file):
+    """The file of the extension that `module` should have come from, if it came from another."""
+    parts = module.split(".")
+    own = [f for f in (dist.files if dist else None) or []
+           if f.parts[:-1] == tuple(parts) and f.name == "__init__.py"
+           or f.parts[:-1] == tuple(parts[:-1]) and f.name.split(".")[0] == parts[-1]
+           and f.suffix in (".so", ".py")]
+    paths = [os.path.realpath(str(dist.locate_file(f))) for f in own]
+    return paths[0] if file and paths and os.path.realpath(file) not in paths else None
+
+
 def import_problem(check, module, child):
     owner = owner_of(module)
     error = child.line()
@@ -138,6 +149,12 @@ def check_imports_of(found, torch_child):
         if not child.last("imported"):
             import_problem(check, module, child)
         times[module] = child.seconds
+        owner, file = owner_of(module), child.last("file")
+        shadowed = owner and shadow_of(found.get(normal(owner)), module, file)
+        if shadowed:
+            check.problem("import %s takes %s, and not %s" % (module, file, shadowed), owner,
+                          "something of the same name stands before it: remove that, or its folder "
+                          "from PYTHONPATH")
         for row in child.last("fallbacks", []):
             fallback_row(fallback, owner_of(module), row)
     check.figures["seconds"] = {m: round(s, 1) for m, s in times.items()}

@@ -100,6 +100,10 @@ proc_tests(const struct CMUnitTest *tests, size_t n)
 	int failed;
 
 	close_range(3, ~0U, 0); /* what whoever started the test left open */
+	/* A job in the background of a shell has SIGINT ignored, one of nohup SIGHUP. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	a = arena_new();
 	if (!mkdtemp(folder))
