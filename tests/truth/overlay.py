@@ -214,15 +214,3 @@ def for_arch(number, ptx=False):
         if ptx:
             entry[0:2] = b"\1\0"
     return gpu_entries(change)
-
-
-def other_python(series):
-    """An interpreter of another series than this, or None."""
-    for minor in range(8, 16):
-        path = shutil.which(f"python3.{minor}")
-        if not path or f"3.{minor}" == series:
-            continue
-        r = subprocess.run([path, "-c", "import sys, json, ctypes; print(sys.executable)"], capture_output=True, text=True)
-        if r.returncode == 0:
-            return r.stdout.strip()
-    return None
