@@ -13,7 +13,9 @@ struct engine_at world_engine_at(const struct options *o);
  * printed. */
 bool option_number(const char *option, const char *text, double most, double *out);
 
-/* The image that `build` makes of a cell of a matrix: "x:python-3.10". */
-const char *image_tag_of_cell(struct arena *a, const char *name, const char *cell);
+/* The image that `build` makes of a plan: the stack's name in lower case, or tag; of a cell of a
+ * matrix "x:python-3.10". */
+struct plan;
+const char *world_image(struct arena *a, const char *tag, const struct plan *p);
 
 #endif

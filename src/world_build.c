@@ -84,48 +84,17 @@ tell(struct run *r, const struct build_record *b, const struct build_options *o)
 	if (o->engine->builds_images && !o->engine->push && !o->push)
 		buf_puts(&r->out, "\nnothing of it is on this host, nor in a registry: --push "
 				  "sends it there");
-	buf_printf(&r->out, "\nrecord: %s\nnext: stackbuild verify %s%s\n",
-		   fs_join(r->a, o->out, "build.json"), r->o->args.at[0],
-		   strcmp(o->engine->name, "venv") ? "" : " --host");
-}
-
-/* An image has a name in lower case. */
-static const char *
-image_name(struct arena *a, const char *stack)
-{
-	char *name = arena_strdup(a, stack);
-
-	for (char *p = name; *p; p++)
-		*p = to_lower(*p);
-	return name;
-}
-
-static bool
-build_cell(struct run *r, const struct recipe *cell, bool matrix, const struct templates *t,
-	   struct build_options o)
-{
-	const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, cell, NULL);
-	struct build_record record = { 0 };
-	const char *name = p ? p->name : NULL;
-
-	if (!p || r->ds.errors)
-		return false;
-	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", name);
-	if (!o.tag)
-		o.tag = image_name(r->a, name);
-	if (matrix) {
-		o.out = fs_join(r->a, o.out, cell->cell);
-		o.tag = image_tag_of_cell(r->a, o.tag, cell->cell);
-	}
-	if (!build_stack(r->a, &r->ds, p, t, &o, &record))
-		return false;
-	tell(r, &record, &o);
-	return true;
+	buf_printf(&r->out, "\nrecord: %s\n", fs_join(r->a, o->out, "build.json"));
+	/* What Modal holds is proven where it runs. */
+	if (o->engine->run)
+		buf_printf(&r->out, "next: stackbuild verify %s\n", r->o->args.at[0]);
+	else if (!strcmp(o->engine->name, "venv"))
+		buf_printf(&r->out, "next: stackbuild verify %s --host\n", r->o->args.at[0]);
 }
 
 /* "x" and "python-3.10,torch.version-2.2.2" -> "x:python-3.10-torch.version-2.2.2", as in the
  * rendered file; a tag has 128 characters at most. */
-const char *
+static const char *
 image_tag_of_cell(struct arena *a, const char *name, const char *cell)
 {
 	const char *slash = strrchr(name, '/'), *colon = strchr(slash ? slash : name, ':');
@@ -139,6 +108,36 @@ image_tag_of_cell(struct arena *a, const char *name, const char *cell)
 	return tag;
 }
 
+const char *
+world_image(struct arena *a, const char *tag, const struct plan *p)
+{
+	const char *cell = p->stack->recipe->cell;
+	char *name = arena_strdup(a, tag ? tag : p->name);
+
+	for (char *c = name; !tag && *c; c++)
+		*c = to_lower(*c);
+	return cell ? image_tag_of_cell(a, name, cell) : name;
+}
+
+static bool
+build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
+	   struct build_options o)
+{
+	const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, cell, NULL);
+	struct build_record record = { 0 };
+
+	if (!p || r->ds.errors)
+		return false;
+	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", p->name);
+	if (cell->cell)
+		o.out = fs_join(r->a, o.out, cell->cell);
+	o.tag = world_image(r->a, r->o->tag, p);
+	if (!build_stack(r->a, &r->ds, p, t, &o, &record))
+		return false;
+	tell(r, &record, &o);
+	return true;
+}
+
 int
 verb_build(struct run *r)
 {
@@ -147,8 +146,7 @@ verb_build(struct run *r)
 	struct engine_state state;
 	struct store **stores = arena_array_of(r->a, struct store *, o->stores.n + 1);
 	struct engine_at at = world_engine_at(o);
-	struct build_options b = { .tag = o->tag,
-				   .secrets = o->secrets,
+	struct build_options b = { .secrets = o->secrets,
 				   .progress = (enum progress_mode)o->progress,
 				   .no_cache = o->no_cache,
 				   .push = o->push,
@@ -175,7 +173,7 @@ verb_build(struct run *r)
 		return EXIT_DIAGNOSED;
 	proc_signals();
 	for (size_t i = 0; i < rs->n; i++)
-		if (!build_cell(r, rs->at[i], rs->matrix, t, b))
+		if (!build_cell(r, rs->at[i], t, b))
 			return EXIT_DIAGNOSED;
 	return EXIT_DONE;
 }

@@ -122,15 +122,6 @@ bad_usage(const struct options *o, double *timeout_s)
 	return NULL;
 }
 
-/* As `build` names it. */
-static const char *
-image_of(struct run *r, const struct plan *p)
-{
-	const char *name = r->o->tag ? r->o->tag : p->name, *cell = p->stack->recipe->cell;
-
-	return cell ? image_tag_of_cell(r->a, name, cell) : name;
-}
-
 int
 verb_verify(struct run *r)
 {
@@ -152,7 +143,7 @@ verb_verify(struct run *r)
 		if (!verify_venv(r->a, &r->ds, vo.venv))
 			return EXIT_DIAGNOSED;
 	} else {
-		vo.image = p ? image_of(r, p) : arg;
+		vo.image = p ? world_image(r->a, r->o->tag, p) : arg;
 		if (!choose_engine(r, &vo, &state))
 			return EXIT_DIAGNOSED;
 	}

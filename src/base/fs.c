@@ -175,8 +175,8 @@ holds(const char *path, const char *bytes, size_t n)
 	return true;
 }
 
-static bool
-write_all(int fd, const char *bytes, size_t n)
+bool
+fs_write_all(int fd, const char *bytes, size_t n)
 {
 	while (n) {
 		ssize_t put = write(fd, bytes, n);
@@ -199,7 +199,7 @@ write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool syn
 
 	if (fd < 0)
 		return false;
-	good = write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
+	good = fs_write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
 	/* close reports what a full disk or a network file system held back. */
 	return (close(fd) == 0) & good;
 }
@@ -238,7 +238,7 @@ write_beside(const char *temp, const struct stat *st, const char *bytes, size_t 
 	/* Before the mode: it takes the set-user-id bit away.  Only root can give files away. */
 	if (fchown(fd, st->st_uid, st->st_gid) < 0 && errno != EPERM)
 		return false;
-	return fchmod(fd, st->st_mode & 07777) == 0 && write_all(fd, bytes, n) && fsync(fd) == 0;
+	return fchmod(fd, st->st_mode & 07777) == 0 && fs_write_all(fd, bytes, n) && fsync(fd) == 0;
 }
 
 bool

@@ -54,6 +54,9 @@ bool fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, u
 bool fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 		const char *bytes, size_t n);
 
+/* All of it, however often a signal interrupts; false: errno says why. */
+bool fs_write_all(int fd, const char *bytes, size_t n);
+
 /* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
 const char *fs_join(struct arena *a, const char *dir, const char *name);
 /* The folder part of a path: "a" of "a/b", "." of "b". */

@@ -22,6 +22,7 @@ came_from(const struct progress_step *s, const struct step *of)
 	switch (s->state) {
 	case STEP_STORE: return "store";
 	case STEP_CACHED: return "cache";
+	case STEP_WAITING: return "elsewhere"; /* Modal does not say what it did */
 	default: return of->extension ? "compiled" : "built";
 	}
 }
@@ -74,7 +75,6 @@ estimate_steps(struct work *w)
 {
 	struct build_record before = { 0 };
 	bool known = build_record_read(w->a, fs_join(w->a, w->o->out, "build.json"), &before);
-
 	bool side_by_side = w->o->engine->dialect == DIALECT_BUILDKIT;
 
 	w->steps = arena_array_of(w->a, struct progress_step, w->plan->n);
@@ -82,12 +82,12 @@ estimate_steps(struct work *w)
 		const struct step *s = &w->plan->steps[i];
 		double measured_s;
 
-		w->steps[i] =
-			(struct progress_step){ .id = s->id,
-						.recipe_line = s->at.line,
-						.estimate_s = s->cost_s,
-						.lane = side_by_side && s->extension ? s->stage :
-										       "trunk" };
+		w->steps[i] = (struct progress_step){ .id = s->id,
+						      .recipe_line = s->at.line,
+						      .estimate_s = s->cost_s,
+						      .lane = !side_by_side ? "trunk" :
+							      s->extension  ? s->stage :
+									      NULL };
 		if (known && (measured_s = build_record_measured(&before, s->key, s->own)) > 0)
 			w->steps[i].estimate_s = measured_s;
 	}

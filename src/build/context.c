@@ -88,9 +88,8 @@ copy_bytes(struct work *w, int in, int out, const char *from, const char *to)
 	ssize_t n;
 
 	while ((n = read(in, block, sizeof(block))) > 0)
-		for (ssize_t done = 0, k; done < n; done += k)
-			if ((k = write(out, block + done, (size_t)(n - done))) < 0)
-				return cannot(w, "write", to);
+		if (!fs_write_all(out, block, (size_t)n))
+			return cannot(w, "write", to);
 	return n == 0 || cannot(w, "read", from);
 }
 

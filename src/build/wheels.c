@@ -154,6 +154,19 @@ told(struct work *w, struct wanted_wheel *one, const struct store *from)
 	progress_state(w->progress, one->step->id, STEP_STORE, buf_text(&b));
 }
 
+/* A store that cannot be written costs time later, and nothing now. */
+static void
+put_nearest(struct work *w, const struct store_wheel *wheel, const struct store_want *want)
+{
+	struct diags found;
+
+	diags_init(&found, w->a);
+	store_put(w->a, &found, w->o->stores[0], wheel, want);
+	for (struct diag *f = found.head; f; f = f->next)
+		diag_force(f);
+	diags_append(w->ds, &found);
+}
+
 bool
 wheels_take(struct work *w, const char *dir)
 {
@@ -175,7 +188,7 @@ wheels_take(struct work *w, const char *dir)
 			/* Found farther away: the nearest keeps it from now on. */
 			copy.path = path;
 			if (k > 0)
-				store_put(w->a, w->ds, w->o->stores[0], &copy, &one->want);
+				put_nearest(w, &copy, &one->want);
 			in_context(w, one);
 		}
 	}
@@ -240,12 +253,8 @@ wheels_keep(struct work *w, const char *dir)
 			good = false;
 			continue;
 		}
-		/* A store that cannot be written costs time later, and nothing now. */
-		if (w->o->nstores && !store_put(w->a, &found, w->o->stores[0], &made, &one->want)) {
-			for (struct diag *f = found.head; f; f = f->next)
-				diag_force(f);
-			diags_append(w->ds, &found);
-		}
+		if (w->o->nstores)
+			put_nearest(w, &made, &one->want);
 	}
 	return good;
 }

@@ -17,22 +17,6 @@ store_close(const int *fd)
 		close(*fd);
 }
 
-static bool
-write_all(int fd, const char *bytes, size_t n)
-{
-	while (n) {
-		ssize_t put = write(fd, bytes, n);
-
-		if (put < 0 && errno != EINTR)
-			return false;
-		if (put > 0) {
-			bytes += put;
-			n -= (size_t)put;
-		}
-	}
-	return true;
-}
-
 /* close reports what a full disk or a network file system held back. */
 static bool
 finish(int fd, bool good)
@@ -56,7 +40,7 @@ copy(struct sha256 *sum, int from, int to, size_t *size, bool *reading)
 		}
 		sha256_add(sum, chunk, (size_t)got);
 		*size += (size_t)got;
-		if (!write_all(to, chunk, (size_t)got))
+		if (!fs_write_all(to, chunk, (size_t)got))
 			return false;
 	}
 	return true;
@@ -93,7 +77,7 @@ store_write_file(const char *path, const char *bytes, size_t n)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
-	return fd >= 0 && finish(fd, write_all(fd, bytes, n));
+	return fd >= 0 && finish(fd, fs_write_all(fd, bytes, n));
 }
 
 bool
