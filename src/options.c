@@ -218,10 +218,14 @@ options_parse(struct arena *a, int argc, char **argv, struct options *o, const c
 	bool verb_seen = false, only_args = false;
 
 	*o = (struct options){ .verb = VERB_COUNT };
+	for (int i = 1; i < argc; i++)
+		list_push(a, &o->words, argv[i]);
+	o->options_end = o->words.n;
 	for (int i = 1; i < argc; i++) {
-		if (!only_args && !strcmp(argv[i], "--"))
+		if (!only_args && !strcmp(argv[i], "--")) {
 			only_args = true;
-		else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
+			o->options_end = (size_t)i - 1;
+		} else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
 			if (!parse_option(a, argc, argv, &i, o, why))
 				return false;
 		} else if (!verb_seen) {

@@ -34,7 +34,9 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 struct options {
 	enum verb verb;
-	struct names args; /* what is not an option, without the verb */
+	struct names args;  /* what is not an option, without the verb */
+	struct names words; /* the whole command line, without the program */
+	size_t options_end; /* index in words of `--`, or their number */
 	bool help, version;
 
 	const char *out; /* -o: a folder, or "-" */
@@ -52,7 +54,7 @@ struct options {
 	const char *venv, *timeout; /* of verify */
 	bool host;
 	/* of build */
-	const char *tag, *jobs;
+	const char *tag, *jobs, *parallel;
 	struct names secrets, cache_from, cache_to;
 	bool no_store, no_cache, push, keep_context;
 	unsigned progress; /* enum progress_mode */

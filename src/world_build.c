@@ -138,6 +138,45 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	return true;
 }
 
+/* "tcp://a:1234,tcp://b:1234" */
+static struct names
+builders(struct arena *a, const char *addr)
+{
+	struct names found = { 0 };
+
+	for (const char *p = addr; p && *p;) {
+		size_t n = strcspn(p, ",");
+
+		if (n)
+			list_push(a, &found, arena_copy(a, p, n));
+		p += n + (p[n] != 0);
+	}
+	return found;
+}
+
+/* Each by a stackbuild of its own, with this one's options. */
+static int
+build_at_once(struct run *r, const struct recipes *rs, struct names addrs, unsigned at_once)
+{
+	static const char *const forms[] = { "plain", "plain", "plain", "json", "quiet" };
+	const struct options *o = r->o;
+	struct cells c = { .addrs = addrs, .at_once = at_once };
+
+	if (!strcmp(o->args.at[0], "-"))
+		return usage_error("--parallel reads the recipe for each cell: name a file");
+	list_push(r->a, &c.words, "/proc/self/exe");
+	for (size_t i = 0; i < o->options_end; i++)
+		list_push(r->a, &c.words, o->words.at[i]);
+	list_push(r->a, &c.words, arena_printf(r->a, "--progress=%s", forms[o->progress]));
+	for (size_t i = o->options_end; i < o->words.n; i++)
+		list_push(r->a, &c.after, o->words.at[i]);
+	for (size_t i = 0; i < rs->n; i++)
+		list_push(r->a, &c.names, rs->at[i]->cell);
+	/* What a program reads is handed on as it is. */
+	c.prefixed = o->progress != PROGRESS_JSON && o->diagnostics == DIAG_TEXT;
+	return cells_build(r->a, &r->ds, &c) ? EXIT_DONE : EXIT_DIAGNOSED;
+}
+
 int
 verb_build(struct run *r)
 {
@@ -157,9 +196,11 @@ verb_build(struct run *r)
 				   .state = &state };
 	const struct recipes *rs;
 	const struct templates *t = templates_open(r->a, &r->ds, o->templates);
-	double jobs;
+	struct names addrs = builders(r->a, o->addr);
+	double jobs, parallel;
 
 	if (!option_number("jobs", o->jobs, 4096, &jobs) ||
+	    !option_number("parallel", o->parallel, 1024, &parallel) ||
 	    !option_number("timeout", o->timeout, 1e9, &b.timeout_s) ||
 	    !secrets_well_formed(&o->secrets))
 		return EXIT_USAGE;
@@ -167,6 +208,12 @@ verb_build(struct run *r)
 	b.colour = o->colour == COLOUR_ALWAYS ||
 		   (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
 	rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+	if (rs && t && rs->n > 1 && (parallel > 1 || addrs.n > 1)) {
+		proc_signals();
+		return build_at_once(r, rs, addrs,
+				     parallel ? (unsigned)parallel : (unsigned)addrs.n);
+	}
+	at.addr = addrs.n ? addrs.at[0] : NULL;
 	at.python = rs ? rs->at[0]->python.s : NULL;
 	if (!rs || !t || !open_stores(r, stores, &b.nstores) ||
 	    !(b.engine = engine_choose(r->a, &r->ds, o->engine, &at, &state)))

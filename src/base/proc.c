@@ -54,14 +54,20 @@ proc_signals(void)
 			install(ends[i], on_signal, SA_RESTART);
 }
 
-int
-proc_interrupted(void)
+unsigned
+proc_interruptions(void)
 {
 	int came = atomic_load(&signals_came);
 
 	if (came)
 		atomic_store(&signals_told, came);
-	return came ? atomic_load(&signal_last) : 0;
+	return (unsigned)came;
+}
+
+int
+proc_interrupted(void)
+{
+	return proc_interruptions() ? atomic_load(&signal_last) : 0;
 }
 
 /* --- output --- */

@@ -83,6 +83,8 @@ bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result 
 void proc_signals(void);
 /* The signal that came since then, or 0. */
 int proc_interrupted(void);
+/* How many came since then; they count as told. */
+unsigned proc_interruptions(void);
 
 /* Every file that it could stand for, in PATH's order; one that has several names comes once. */
 struct names proc_which_all(struct arena *a, const char *name);

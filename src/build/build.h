@@ -1,6 +1,7 @@
 #ifndef BUILD_H
 #define BUILD_H
 
+#include "cells.h"
 #include "engine.h"
 #include "host/host.h"
 #include "plan/plan.h"

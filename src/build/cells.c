@@ -1,0 +1,231 @@
+#include "cells.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/proc.h"
+
+enum { POLL_NS = 50 * 1000 * 1000, SAID_MAX = 1 << 20 };
+
+enum cell_state { CELL_WAITING, CELL_RUNNING, CELL_BUILT, CELL_FAILED };
+
+struct cell {
+	enum cell_state state;
+	pid_t pid;
+	size_t addr;
+};
+
+struct watch {
+	struct arena *a;
+	const struct cells *of;
+	struct cell *cells;
+	size_t running;
+	bool stopping; /* no other is started */
+};
+
+/* --- a cell, in a process of its own --- */
+
+struct said {
+	const char *prefix;
+	struct buf line;
+};
+
+static void
+write_whole(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return;
+		p += done;
+		n -= (size_t)done;
+	}
+}
+
+/* One write a line: those of other cells do not come between. */
+static void
+pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
+{
+	struct said *s = ctx;
+
+	if (from != PROC_ERR)
+		return;
+	s->line.n = 0;
+	buf_puts(&s->line, s->prefix);
+	buf_add(&s->line, line, n);
+	buf_putc(&s->line, '\n');
+	write_whole(STDERR_FILENO, s->line.p, s->line.n);
+}
+
+static const char *const *
+argv_of(struct arena *a, const struct cells *c, size_t i, size_t addr)
+{
+	struct names argv = { 0 };
+
+	for (size_t k = 0; k < c->words.n; k++)
+		list_push(a, &argv, c->words.at[k]);
+	list_push(a, &argv, arena_printf(a, "--cell=%s", c->names.at[i]));
+	if (c->addrs.n)
+		list_push(a, &argv, arena_printf(a, "--addr=%s", c->addrs.at[addr]));
+	for (size_t k = 0; k < c->after.n; k++)
+		list_push(a, &argv, c->after.at[k]);
+	list_push(a, &argv, NULL);
+	return argv.at;
+}
+
+/*
+ *   python-3.11,torch-2.11.0 |   4:32  mamba-ssm      |   Building wheel for mamba-ssm
+ */
+static int
+build_one(struct arena *a, const struct cells *c, size_t i, size_t addr)
+{
+	struct said said = { .prefix = c->prefixed ? arena_printf(a, "%s | ", c->names.at[i]) : "",
+			     .line = BUF(a) };
+	struct proc_spec spec = {
+		.argv = argv_of(a, c, i, addr), .line = pass_on, .ctx = &said, .keep = SAID_MAX
+	};
+	struct proc_result r;
+
+	proc_run(a, &spec, &r);
+	if (!r.started)
+		fprintf(stderr, "stackbuild: %s cannot be started: %s\n", spec.argv[0],
+			strerror(r.error));
+	write_whole(STDOUT_FILENO, buf_text(&r.out), r.out.n);
+	return r.started ? r.status : 1;
+}
+
+/* In a group of its own: a signal reaches the cells through us, each once. */
+static void
+start(struct watch *w, size_t i, size_t addr)
+{
+	struct cell *cell = &w->cells[i];
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(1);
+		_exit(build_one(w->a, w->of, i, addr));
+	}
+	*cell = (struct cell){ CELL_FAILED, pid, addr };
+	if (pid < 0) {
+		w->stopping = true;
+		return;
+	}
+	cell->state = CELL_RUNNING;
+	w->running++;
+}
+
+/* --- all of them --- */
+
+/* Of the builders the one with the fewest cells, the first of several. */
+static size_t
+free_addr(const struct watch *w)
+{
+	size_t best = 0, fewest = w->of->names.n;
+
+	for (size_t k = 0; k < w->of->addrs.n; k++) {
+		size_t has = 0;
+
+		for (size_t i = 0; i < w->of->names.n; i++)
+			has += w->cells[i].state == CELL_RUNNING && w->cells[i].addr == k;
+		if (has < fewest) {
+			fewest = has;
+			best = k;
+		}
+	}
+	return best;
+}
+
+static void
+start_more(struct watch *w)
+{
+	for (size_t i = 0; i < w->of->names.n && w->running < w->of->at_once; i++)
+		if (!w->stopping && w->cells[i].state == CELL_WAITING)
+			start(w, i, free_addr(w));
+}
+
+static void
+collect(struct watch *w)
+{
+	for (size_t i = 0; i < w->of->names.n; i++) {
+		struct cell *cell = &w->cells[i];
+		int status;
+
+		if (cell->state != CELL_RUNNING || waitpid(cell->pid, &status, WNOHANG) == 0)
+			continue;
+		cell->state =
+			WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CELL_BUILT : CELL_FAILED;
+		w->stopping |= cell->state == CELL_FAILED;
+		w->running--;
+	}
+}
+
+static const char *
+names_in(struct watch *w, enum cell_state state, size_t *n)
+{
+	struct buf b = BUF(w->a);
+
+	*n = 0;
+	for (size_t i = 0; i < w->of->names.n; i++)
+		if (w->cells[i].state == state)
+			buf_printf(&b, "%s%s", (*n)++ ? "; " : "", w->of->names.at[i]);
+	return buf_text(&b);
+}
+
+static bool
+judge(struct watch *w, struct diags *ds)
+{
+	size_t failed, waiting;
+	const char *which = names_in(w, CELL_FAILED, &failed);
+	const char *rest = names_in(w, CELL_WAITING, &waiting);
+	struct diag *d;
+
+	if (!failed && !waiting)
+		return true;
+	if (proc_interrupted()) {
+		diag_at(ds, E_BUILD_INTERRUPTED, (struct span){ 0 }, "the build was interrupted");
+		return false;
+	}
+	d = diag_at(ds, E_CELLS, (struct span){ 0 }, "%zu of %zu cells failed: %s", failed,
+		    w->of->names.n, which);
+	if (waiting)
+		diag_note(d, (struct span){ 0 }, "not started after that: %s", rest);
+	return false;
+}
+
+bool
+cells_build(struct arena *a, struct diags *ds, const struct cells *c)
+{
+	struct watch w = { .a = a, .of = c };
+	unsigned told = 0;
+
+	w.cells = arena_array_of(a, struct cell, c->names.n);
+	fflush(NULL);
+	for (;;) {
+		unsigned came = proc_interruptions();
+
+		w.stopping |= came > 0;
+		start_more(&w);
+		if (!w.running)
+			break;
+		for (; told < came; told++)
+			for (size_t i = 0; i < c->names.n; i++)
+				if (w.cells[i].state == CELL_RUNNING)
+					kill(w.cells[i].pid, SIGTERM);
+		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
+		collect(&w);
+	}
+	return judge(&w, ds);
+}
