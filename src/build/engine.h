@@ -27,6 +27,8 @@ struct engine_at {        /* how it is reached: options and environment, settled
 	bool bare_buildkit; /* docker: DOCKER_BUILDKIT=1 before it */
 	bool cache_export;  /* docker: --cache-to a registry works; else only inline */
 	bool cdi;           /* GPUs are given as --device nvidia.com/gpu=all */
+	size_t files;       /* podman: open files that a container may ask for; 0: its default */
+	size_t processes;   /* podman: with files */
 };
 
 struct engine_state {

@@ -1,6 +1,7 @@
 #include "engine_parts.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/str.h"
 
@@ -18,6 +19,26 @@ has_one_user(const json_t *info)
 	for (size_t i = 0; i < json_array_size(map); i++)
 		users += json_integer_value(json_at(json_array_get(map, i), "size"));
 	return users <= 1;
+}
+
+/*
+ * Podman asks for as many open files as it thinks that root may have, and runs nothing where root
+ * may not (inside another container): "error setting rlimit type 7: operation not permitted".  Of
+ * processes it has given away its own by then, down to what containers.conf says.
+ */
+enum { PODMAN_FILES = 1 << 20, PODMAN_PROCESSES = 32768 };
+
+static void
+limits(struct engine_at *at)
+{
+	struct rlimit files, processes;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || getrlimit(RLIMIT_NPROC, &processes) ||
+	    files.rlim_max >= PODMAN_FILES)
+		return;
+	at->files = files.rlim_max;
+	at->processes = processes.rlim_max < PODMAN_PROCESSES ? processes.rlim_max :
+								PODMAN_PROCESSES;
 }
 
 void
@@ -52,6 +73,7 @@ podman_probe(struct arena *a, const struct engine_at *asked, struct engine_state
 	rootless = json_is_true(json_at(info, "host.security.rootless"));
 	/* A podman of another machine (serviceIsRemote) has that one's devices. */
 	s->gpus = s->at.cdi = !json_is_true(json_at(info, "host.serviceIsRemote")) && engine_cdi(a);
+	limits(&s->at);
 	s->usable = true;
 	s->version =
 		arena_printf(a, "%s, %s%s; %s", version ? version : "version not told",
@@ -80,6 +102,10 @@ podman_run(struct arena *a, const struct engine_at *at, const struct engine_run 
 		ADD(&c, "--interactive");
 	if (r->gpus)
 		ADD(&c, "--device", "nvidia.com/gpu=all");
+	if (at->files)
+		ADD(&c, "--ulimit", arena_printf(a, "nofile=%zu:%zu", at->files, at->files),
+		    "--ulimit",
+		    arena_printf(a, "nproc=%zu:%zu", at->processes, at->processes));
 	engine_run_words(a, &c, r);
 	return c;
 }

@@ -49,6 +49,12 @@ names(const json_t *j, const char *key)
 	return n;
 }
 
+static size_t
+number(const json_t *j, const char *name)
+{
+	return (size_t)json_integer_value(json_object_get(j, name));
+}
+
 static struct engine_at
 at_of(const json_t *j)
 {
@@ -62,7 +68,9 @@ at_of(const json_t *j)
 				   .buildx = yes(j, "buildx"),
 				   .bare_buildkit = yes(j, "bare_buildkit"),
 				   .cache_export = yes(j, "cache_export"),
-				   .cdi = yes(j, "cdi") };
+				   .cdi = yes(j, "cdi"),
+				   .files = number(j, "files"),
+				   .processes = number(j, "processes") };
 }
 
 static struct engine_build
