@@ -6,8 +6,13 @@ import tempfile
 COMPILE_S = 600
 
 
+def share():
+    return EXPECTED.get("share") or "/opt/stackbuild"
+
+
 def nvcc_candidates(want):
-    name = want["name"]
+    # The stack's own comes first: {share} is where the plan's files lie, here and in an image.
+    name = want["name"].replace("{share}", share())
     yield name if "/" in name else shutil.which(name)
     home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
     if home:
@@ -86,7 +91,7 @@ def compile_here(check, nvcc, want):
 def check_compile():
     """The check, the program or None, and the folder to remove or None."""
     check, want = Check("compile"), EXPECTED["nvcc"]
-    built = os.path.join(EXPECTED.get("share") or "/opt/stackbuild", "smoke")
+    built = os.path.join(share(), "smoke")
     nvcc = find_nvcc(want)
     if not nvcc and not os.path.exists(built):
         check.not_run("there is no nvcc here, and no program that a build stage compiled")
