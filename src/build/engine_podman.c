@@ -37,8 +37,8 @@ limits(struct engine_at *at)
 	    files.rlim_max >= PODMAN_FILES)
 		return;
 	at->files = files.rlim_max;
-	at->processes = processes.rlim_max < PODMAN_PROCESSES ? processes.rlim_max :
-								PODMAN_PROCESSES;
+	at->processes =
+		processes.rlim_max < PODMAN_PROCESSES ? processes.rlim_max : PODMAN_PROCESSES;
 }
 
 void
@@ -104,8 +104,7 @@ podman_run(struct arena *a, const struct engine_at *at, const struct engine_run 
 		ADD(&c, "--device", "nvidia.com/gpu=all");
 	if (at->files)
 		ADD(&c, "--ulimit", arena_printf(a, "nofile=%zu:%zu", at->files, at->files),
-		    "--ulimit",
-		    arena_printf(a, "nproc=%zu:%zu", at->processes, at->processes));
+		    "--ulimit", arena_printf(a, "nproc=%zu:%zu", at->processes, at->processes));
 	engine_run_words(a, &c, r);
 	return c;
 }
