@@ -143,16 +143,6 @@ struct step_failure {
 };
 /* The first step that failed; false: none did. */
 bool progress_failed(struct progress *p, struct step_failure *out);
-/*
- * The failure as a block of text, without colour:
- *
- *     failed: step causal-conv1d (recipe line 9) after 3:12, exit 137
- *       [3/9] ... causal_conv1d_bwd.cu
- *       Killed
- *       it was killed: most likely there was not enough memory
- *       try: ...                                        log: out/x/build.log
- */
-void progress_failure(const struct progress *p, const struct step_failure *f, struct buf *out);
 
 /* --- the record --- */
 

@@ -54,23 +54,3 @@ progress_failed(struct progress *p, struct step_failure *out)
 	reason(p, s->peak_mib, out);
 	return true;
 }
-
-void
-progress_failure(const struct progress *p, const struct step_failure *f, struct buf *out)
-{
-	char took[TIME_BYTES];
-
-	buf_printf(out, "failed: step %s", f->step);
-	if (f->recipe_line)
-		buf_printf(out, " (recipe line %u)", f->recipe_line);
-	buf_printf(out, " after %s%s%s\n", progress_time(took, f->seconds), f->exit ? ", " : "",
-		   f->exit ? f->exit : "");
-	for (size_t i = 0; i < f->lines.n; i++)
-		buf_printf(out, "  %s\n", f->lines.at[i]);
-	if (f->why)
-		buf_printf(out, "  %s\n", f->why);
-	if (f->help)
-		buf_printf(out, "  try: %s\n", f->help);
-	if (p->o.log_path)
-		buf_printf(out, "  all that was printed: %s\n", p->o.log_path);
-}

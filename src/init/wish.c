@@ -24,14 +24,6 @@ wish_changed(struct reader *rd, struct span at, const char *fmt, ...)
 	va_end(ap);
 }
 
-const char *
-wish_tag_of_cuda(struct arena *a, const char *cuda)
-{
-	size_t major = strcspn(cuda, "."), minor = cuda[major] ? strcspn(cuda + major + 1, ".") : 0;
-
-	return arena_printf(a, "cu%.*s%.*s", (int)major, cuda, (int)minor, cuda + major + 1);
-}
-
 enum { ITEMS_MAX = 4000 };
 
 /* Later lines override earlier ones, as with pip's own calls. */

@@ -44,7 +44,4 @@ void wish_changed(struct reader *rd, struct span at, const char *fmt, ...)
 /* The place after which a git URL's ref stands ("...x.git@v1"), or NULL. */
 const char *wish_git_ref(const char *url);
 
-/* "12.1" of "cu121"; the other way round "cu121" of "12.1.1". */
-const char *wish_tag_of_cuda(struct arena *a, const char *cuda);
-
 #endif

@@ -225,6 +225,26 @@ options(struct demo *d, int argc, char **argv)
 		d->o.log_path = "out/demo/build.log";
 }
 
+/* What the caller is told, as text. */
+static void
+show_failure(const struct step_failure *f, const char *log)
+{
+	unsigned s = (unsigned)(f->seconds + 0.5);
+
+	printf("failed: step %s", f->step);
+	if (f->recipe_line)
+		printf(" (recipe line %u)", f->recipe_line);
+	printf(" after %u:%02u%s%s\n", s / 60, s % 60, f->exit ? ", " : "", f->exit ? f->exit : "");
+	for (size_t i = 0; i < f->lines.n; i++)
+		printf("  %s\n", f->lines.at[i]);
+	if (f->why)
+		printf("  %s\n", f->why);
+	if (f->help)
+		printf("  try: %s\n", f->help);
+	if (log)
+		printf("  all that was printed: %s\n", log);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -256,10 +276,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "progress_cli: %s\n", why);
 		status = 2;
 	} else if (d.p && progress_failed(d.p, &failure)) {
-		struct buf b = BUF(d.a);
-
-		progress_failure(d.p, &failure, &b);
-		fputs(buf_text(&b), stdout);
+		show_failure(&failure, d.o.log_path);
 		status = 1;
 	}
 	if (d.o.log)
