@@ -186,6 +186,9 @@ build_image(struct work *w, struct build_record *record)
 	if (!call(w, image, of))
 		return false;
 	look_at(w, tag, iid, &about);
+	if (!w->base_digest)
+		w->base_digest = engine_pulled(w->a, w->o->engine, &w->o->state->at,
+					       w->plan->stack->base.value);
 	if (w->o->push && !pushes_itself(w) && !push(w, tag, &about))
 		return false;
 	record->image = tag;

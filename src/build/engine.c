@@ -218,6 +218,24 @@ engine_image(struct arena *a, const struct engine *e, const struct engine_at *at
 	return true;
 }
 
+const char *
+engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *at,
+	      const char *image)
+{
+	struct engine_command c;
+	struct proc_result r;
+	const char *digest;
+
+	if (!e->pulled)
+		return NULL;
+	c = e->pulled(a, at, image);
+	list_push(a, &c.argv, NULL);
+	if (!engine_ask(a, c.argv.at, NULL, &r))
+		return NULL;
+	digest = engine_first_line(a, buf_text(&r.out));
+	return is_id(digest) ? with_algorithm(a, digest) : NULL;
+}
+
 bool
 engine_built(struct arena *a, const char *iid_file, struct image_about *out)
 {

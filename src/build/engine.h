@@ -109,6 +109,10 @@ struct engine {
 	 * buildah's manifest in place of the last two. */
 	struct engine_command (*inspect)(struct arena *a, const struct engine_at *at,
 					 const char *image);
+	/* What engine_pulled reads: the manifest's digest of an image that was pulled.  BuildKit
+	 * tells it while it builds. */
+	struct engine_command (*pulled)(struct arena *a, const struct engine_at *at,
+					const char *image);
 	/* Gives an image that is here one more name. */
 	struct engine_command (*tag)(struct arena *a, const struct engine_at *at, const char *image,
 				     const char *name);
@@ -149,6 +153,9 @@ struct image_about {
 /* An image that is here; false: there is none of that name, or the engine keeps none. */
 bool engine_image(struct arena *a, const struct engine *e, const struct engine_at *at,
 		  const char *image, struct image_about *out);
+/* "sha256:..." of an image that a build has pulled, as its registry names it; NULL: not known. */
+const char *engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *at,
+			  const char *image);
 /* What a build wrote to its iid_file: the id, and from buildctl the digest; no size. */
 bool engine_built(struct arena *a, const char *iid_file, struct image_about *out);
 

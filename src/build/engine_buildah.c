@@ -136,6 +136,16 @@ buildah_inspect(struct arena *a, const struct engine_at *at, const char *image)
 }
 
 struct engine_command
+buildah_pulled(struct arena *a, const struct engine_at *at, const char *image)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "inspect", "--type", "image", "--format", "{{.FromImageDigest}}",
+	    image);
+	return c;
+}
+
+struct engine_command
 buildah_tag(struct arena *a, const struct engine_at *at, const char *image, const char *name)
 {
 	struct engine_command c = { 0 };

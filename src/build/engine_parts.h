@@ -31,6 +31,9 @@
 #define COMMAND_inspect(name) \
 	struct engine_command name##_inspect(struct arena *a, const struct engine_at *at, \
 					     const char *image)
+#define COMMAND_pulled(name) \
+	struct engine_command name##_pulled(struct arena *a, const struct engine_at *at, \
+					    const char *image)
 #define COMMAND_tag(id) \
 	struct engine_command id##_tag(struct arena *a, const struct engine_at *at, \
 				       const char *image, const char *name)
@@ -48,6 +51,7 @@ COMMAND_build(podman);
 COMMAND_run(podman);
 COMMAND_kill(podman);
 COMMAND_inspect(podman);
+COMMAND_pulled(podman);
 COMMAND_tag(podman);
 COMMAND_push(podman);
 COMMAND_build(buildah);
@@ -55,6 +59,7 @@ COMMAND_prepare(buildah);
 COMMAND_run(buildah);
 COMMAND_kill(buildah);
 COMMAND_inspect(buildah);
+COMMAND_pulled(buildah);
 COMMAND_tag(buildah);
 COMMAND_push(buildah);
 COMMAND_build(buildctl);

@@ -130,6 +130,15 @@ podman_inspect(struct arena *a, const struct engine_at *at, const char *image)
 }
 
 struct engine_command
+podman_pulled(struct arena *a, const struct engine_at *at, const char *image)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "image", "inspect", "--format", "{{.Digest}}", image);
+	return c;
+}
+
+struct engine_command
 podman_tag(struct arena *a, const struct engine_at *at, const char *image, const char *name)
 {
 	struct engine_command c = { 0 };

@@ -142,6 +142,9 @@ class Client:
 
     def inspect(self):
         tag = self.argv[-1]
+        if "Digest}}" in " ".join(self.argv):
+            print(self.now["base_digest"] or "")
+            return 0
         if not os.path.exists(os.path.join(self.folder, "tags", tag.replace("/", "%"))):
             self.say("Error: No such image: " + tag)
             return 1

@@ -136,6 +136,8 @@ command(const struct engine *e, const struct engine_at *at, const char *what, co
 		*c = e->kill(a, at, r.name);
 	else if (!strcmp(what, "inspect") && e->inspect)
 		*c = e->inspect(a, at, r.image);
+	else if (!strcmp(what, "pulled") && e->pulled)
+		*c = e->pulled(a, at, r.image);
 	else if (!strcmp(what, "push") && e->push)
 		*c = e->push(a, at, r.image, text(j, "digest_file"));
 	else
