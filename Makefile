@@ -233,7 +233,7 @@ deps-e2e: deps-test
 e2e: all
 	@BUILD=$(BUILD) ci/e2e
 
-# Fifty broken and forty good stacks, made of a real one: TRUTH_VENV=DIR, TRUTH="--gpu" or names of cases.
+# Ninety stacks, good and broken on purpose, made of a real one: TRUTH_VENV=DIR, TRUTH="--gpu" or names of cases.
 .PHONY: truth
 truth: all
 	@STACKBUILD=$(abspath $(BUILD)/stackbuild) tests/truth/run $(TRUTH_VENV) $(TRUTH)
