@@ -253,8 +253,8 @@ bench-run: all $(tools) $(VENV)/ok $(VENV)/bench-ok
 # Real compiles of mamba-ssm: an hour, root, a CUDA toolkit; STACK_VENV= names an environment with torch,
 # BENCH_BUILD="--files ... --jobs ..." makes it less.
 .PHONY: bench-build
-bench-build: $(BUILD)/inspect_cli
-	@BUILD=$(BUILD) $(PYTHON3) tests/bench/bench-build $(BENCH_BUILD)
+bench-build: all $(tools) $(VENV)/ok
+	@BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python $(PYTHON3) tests/bench/bench-build $(BENCH_BUILD)
 
 clean:
 	rm -rf $(BUILD) stackbuild

@@ -1,6 +1,6 @@
 """Timing of processes for benches: alternating, medians, with what the kernel counted.
 
-    name|ours|peer|ratio|goal|verdict      one line a figure; tests/bench/run aligns them
+    name|ours|peer|ratio|goal|verdict      one line a figure; table() aligns them
 """
 
 import os
@@ -43,6 +43,19 @@ def alternate(rounds, *jobs):
     return [statistics.median(t) for t in spent]
 
 
+HEAD = ["figure", "ours", "peer", "ratio", "goal", ""]
+
+
+def table(lines):
+    """What line() printed, as people read it."""
+    rows = [HEAD] + [(r.split("|") + [""] * 6)[:6] for r in lines]
+    widths = [max(len(r[i]) for r in rows) for i in range(len(HEAD))]
+    for n, row in enumerate(rows):
+        print("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip())
+        if n == 0:
+            print("  ".join("-" * w for w in widths[:-1]))
+
+
 def seconds(s):
     for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6)):
         if s * factor >= 1:
@@ -50,8 +63,12 @@ def seconds(s):
     return f"{s * 1e9:.3g} ns"
 
 
-def line(name, ours, peer, ratio, goal, met):
-    print(f"{name}|{ours}|{peer}|{ratio}|{goal}|{'met' if met else 'MISSED' if met is False else ''}", flush=True)
+def row(name, ours, peer, ratio, goal, met):
+    return f"{name}|{ours}|{peer}|{ratio}|{goal}|{'met' if met else 'MISSED' if met is False else ''}"
+
+
+def line(*columns):
+    print(row(*columns), flush=True)
 
 
 def faster(name, ours_s, peer_s, peer_name, times):
