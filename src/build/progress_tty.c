@@ -85,8 +85,13 @@ running_line(struct progress *p, size_t i, struct buf *b)
 		buf_printf(b, "  %s", s->note);
 	else if (about > spent && about >= 1)
 		buf_printf(b, "  of about %s", progress_time(time, about));
-	else if (s->estimate_s >= 1)
+	else if (s->estimate_s >= 1 && w->open)
 		buf_printf(b, "  (was thought to take %s)", progress_time(time, s->estimate_s));
+	/* Of a step with instructions in several stages: nothing hangs. */
+	if (!w->open) {
+		buf_puts(b, "  the rest of it comes later");
+		return;
+	}
 	if (w->detail[0])
 		buf_puts(b, "  ");
 	if (w->files && s->last_file)
