@@ -109,6 +109,25 @@ in_view(const struct progress *p, size_t i)
 				 p->steps[i].state == STEP_RUNNING;
 }
 
+/* What a store has is still to be installed. */
+static bool
+is_to_come(const struct progress *p, size_t i)
+{
+	return p->steps[i].state == STEP_WAITING ||
+	       (p->steps[i].state == STEP_STORE && !p->work[i].shown && !p->work[i].open);
+}
+
+static void
+waiting_line(const struct progress *p, size_t i, struct buf *b)
+{
+	const struct progress_step *s = &p->steps[i];
+
+	if (s->state == STEP_STORE && s->note)
+		buf_printf(b, "     %-*s           %s", (int)p->id_width, s->id, s->note);
+	else
+		buf_printf(b, "     %s", s->id);
+}
+
 static void
 steps_lines(struct progress *p, struct tty *t)
 {
@@ -123,10 +142,10 @@ steps_lines(struct progress *p, struct tty *t)
 			left++;
 	}
 	for (size_t i = 0; i < p->nsteps; i++) {
-		if (p->steps[i].state != STEP_WAITING)
+		if (!is_to_come(p, i))
 			continue;
 		if (t->n + 1 < most && waiting++ < WAITING_SHOWN)
-			buf_printf(live(t, TINT_NONE), "     %s", p->steps[i].id);
+			waiting_line(p, i, live(t, TINT_NONE));
 		else
 			left++;
 	}
