@@ -1,6 +1,5 @@
 #include "cells.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/proc.h"
 
 enum { POLL_NS = 50 * 1000 * 1000, SAID_MAX = 1 << 20 };
@@ -37,21 +37,6 @@ struct said {
 	struct buf line;
 };
 
-static void
-write_whole(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return;
-		p += done;
-		n -= (size_t)done;
-	}
-}
-
 /* One write a line: those of other cells do not come between. */
 static void
 pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
@@ -64,7 +49,7 @@ pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
 	buf_puts(&s->line, s->prefix);
 	buf_add(&s->line, line, n);
 	buf_putc(&s->line, '\n');
-	write_whole(STDERR_FILENO, s->line.p, s->line.n);
+	fs_write_all(STDERR_FILENO, s->line.p, s->line.n);
 }
 
 static const char *const *
@@ -100,7 +85,7 @@ build_one(struct arena *a, const struct cells *c, size_t i, size_t addr)
 	if (!r.started)
 		fprintf(stderr, "stackbuild: %s cannot be started: %s\n", spec.argv[0],
 			strerror(r.error));
-	write_whole(STDOUT_FILENO, buf_text(&r.out), r.out.n);
+	fs_write_all(STDOUT_FILENO, buf_text(&r.out), r.out.n);
 	return r.started ? r.status : 1;
 }
 
