@@ -276,6 +276,14 @@ fs_join(struct arena *a, const char *dir, const char *name)
 }
 
 const char *
+fs_real(struct arena *a, const char *path)
+{
+	char real[PATH_MAX];
+
+	return arena_strdup(a, realpath(path, real) ? real : path);
+}
+
+const char *
 fs_dir(struct arena *a, const char *path)
 {
 	const char *slash = strrchr(path, '/');

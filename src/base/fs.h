@@ -59,6 +59,8 @@ bool fs_write_all(int fd, const char *bytes, size_t n);
 
 /* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
 const char *fs_join(struct arena *a, const char *dir, const char *name);
+/* The path without links, and not relative; as it is if nothing is there. */
+const char *fs_real(struct arena *a, const char *path);
 /* The folder part of a path: "a" of "a/b", "." of "b". */
 const char *fs_dir(struct arena *a, const char *path);
 /* The last part of a path, without the ending: "x" of "recipes/x.yaml". */

@@ -33,14 +33,6 @@ run_script(struct work *w, const struct script *s, const char *until)
 	return work_run(w, &c, (struct instructions){ 0 });
 }
 
-static const char *
-whole_path(struct work *w, const char *path)
-{
-	char real[PATH_MAX];
-
-	return realpath(path, real) ? arena_strdup(w->a, real) : path;
-}
-
 /* The script looks for secrets in one folder, under their names. */
 static bool
 gather_secrets(struct work *w, struct script *s)
@@ -60,7 +52,7 @@ gather_secrets(struct work *w, struct script *s)
 			    fs_join(w->a, folder, arena_copy(w->a, at, (size_t)(eq - at)))) != 0)
 			return false;
 	}
-	s->secrets = whole_path(w, folder);
+	s->secrets = fs_real(w->a, folder);
 	return true;
 }
 
@@ -88,14 +80,14 @@ build_venv(struct work *w, struct build_record *record)
 	    !gather_secrets(w, &s))
 		return false;
 	w->dockerfile_text = r->text;
-	s.path = whole_path(w, path);
-	s.venv = fs_join(w->a, whole_path(w, w->o->out), "venv");
+	s.path = fs_real(w->a, path);
+	s.venv = fs_join(w->a, fs_real(w->a, w->o->out), "venv");
 	s.inputs = work_folder(w, "inputs");
 	s.wheels = work_folder(w, "wheels");
 	if (!s.inputs || !s.wheels)
 		return false;
-	s.inputs = whole_path(w, s.inputs);
-	s.wheels = whole_path(w, s.wheels);
+	s.inputs = fs_real(w->a, s.inputs);
+	s.wheels = fs_real(w->a, s.wheels);
 	if (w->wanted.n) {
 		w->preparing = true;
 		if (!run_script(w, &s, "inputs"))

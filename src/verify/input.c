@@ -82,7 +82,7 @@ probe_input(struct arena *a, struct diags *ds, const struct plan *p, const struc
 	json_text(&j, "token", token);
 	json_text(&j, "boot", boot_child);
 	json_text(&j, "share",
-		  o->venv ? fs_join(a, venv_real(a, o->venv), "share/stackbuild") :
+		  o->venv ? fs_join(a, fs_real(a, o->venv), "share/stackbuild") :
 			    "/opt/stackbuild");
 	json_text(&j, "smoke_cu", embedded_template("smoke.cu")->text);
 	if (p) {

@@ -29,8 +29,6 @@ void problem_tell(struct talk *t, const char *check, const char *subject, const 
 /* The program and what it is to expect, as the text of its standard input. */
 const char *probe_input(struct arena *a, struct diags *ds, const struct plan *p,
 			const struct verify_options *o, const char *token, size_t *size);
-/* A venv's folder without links, and not relative. */
-const char *venv_real(struct arena *a, const char *dir);
 /* What an interpreter is told to do with it: python -c ... verify. */
 const char *probe_boot(void);
 

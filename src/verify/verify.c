@@ -69,15 +69,6 @@ token_new(struct arena *a)
 	return buf_text(&b);
 }
 
-/* Not relative: the probe runs in another folder. */
-const char *
-venv_real(struct arena *a, const char *dir)
-{
-	char real[PATH_MAX];
-
-	return arena_strdup(a, realpath(dir, real) ? real : dir);
-}
-
 /* As an activated environment: its programs first in PATH; through its launcher if it has one. */
 static struct engine_command
 venv_command(struct arena *a, const char *dir)
@@ -85,7 +76,7 @@ venv_command(struct arena *a, const char *dir)
 	const char *path = getenv("PATH"), *launcher;
 	struct engine_command c = { 0 };
 
-	dir = venv_real(a, dir);
+	dir = fs_real(a, dir); /* the probe runs in another folder */
 	launcher = fs_join(a, dir, "run");
 	if (access(launcher, X_OK) == 0 && fs_is_dir(fs_join(a, dir, "share/stackbuild")))
 		list_push(a, &c.argv, launcher);
