@@ -251,19 +251,6 @@ oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 	return digest;
 }
 
-bool
-oci_delete(struct oci_registry *r, struct arena *a, struct diags *ds, const char *digest)
-{
-	const struct oci_call c = { .method = "DELETE",
-				    .path = arena_printf(a, "manifests/%s", digest) };
-	struct http_answer answer;
-
-	if (oci_call(r, a, &c, &answer) && (answer.status / 100 == 2 || answer.status == 404))
-		return true;
-	oci_refused(r, ds, &answer, arena_printf(a, "delete the manifest `%s`", digest));
-	return false;
-}
-
 const char *
 oci_next_page(struct oci_registry *r, struct arena *a, const char *url,
 	      const struct http_answer *answer)

@@ -73,7 +73,6 @@ bool oci_push_blob(struct oci_registry *r, struct arena *a, struct diags *ds,
 /* tag NULL: by digest.  Returns the digest, or NULL. */
 const char *oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds,
 			      const char *media_type, const char *text, size_t n, const char *tag);
-bool oci_delete(struct oci_registry *r, struct arena *a, struct diags *ds, const char *digest);
 struct names oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds);
 
 /*

@@ -5,7 +5,7 @@
  *                                timeout=S | stall=S | once=1]...
  *     fetch_cli name TEXT
  *     fetch_cli login REF                who is logged in there
- *     fetch_cli digest|manifest|delete REF REFERENCE
+ *     fetch_cli digest|manifest REF REFERENCE
  *     fetch_cli tags REF
  *     fetch_cli push REF FILE            a blob
  *     fetch_cli pull REF DIGEST FILE|- MAX
@@ -189,11 +189,6 @@ referrers(struct tool *t)
 	json_end(&t->j);
 }
 
-static void delete (struct tool *t)
-{
-	json_bool(&t->j, "ok", oci_delete(t->r, t->a, &t->ds, t->argv[1]));
-}
-
 static const struct {
 	const char *name;
 	int args; /* at least */
@@ -202,7 +197,7 @@ static const struct {
 	{ "http", 2, http },           { "name", 1, name },         { "login", 1, login },
 	{ "digest", 2, digest },       { "manifest", 2, manifest }, { "tags", 1, tags },
 	{ "push", 2, push },           { "pull", 4, pull },         { "artifact", 4, artifact },
-	{ "referrers", 2, referrers }, { "delete", 2, delete },
+	{ "referrers", 2, referrers },
 };
 
 int
