@@ -226,7 +226,7 @@ fuzz-run: $(fuzzers) all $(VENV)/ok
 
 # --- with network: whole builds, and peers ---
 
-# Renders recipes, builds them with docker and another engine, runs the script: half an hour, 40 GB.
+# Renders recipes, builds them with docker and another engine, runs the script: an hour, 40 GB.
 deps-e2e: deps-test
 	@ci/deps docker.io docker-registry skopeo debootstrap iptables iproute2 buildah podman
 

@@ -1,6 +1,4 @@
 /* check --fix: what can be repaired mechanically, in the files themselves. */
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fix.h"
@@ -41,9 +39,7 @@ struct fixing {
 static const char *
 real_path(struct arena *a, const char *path)
 {
-	char real[PATH_MAX];
-
-	return strcmp(path, "-") != 0 && realpath(path, real) ? arena_strdup(a, real) : path;
+	return strcmp(path, "-") != 0 ? fs_real(a, path) : path;
 }
 
 static struct open_file *

@@ -18,4 +18,8 @@ bool option_number(const char *option, const char *text, double most, double *ou
 struct plan;
 const char *world_image(struct arena *a, const char *tag, const struct plan *p);
 
+/* A recipe as the next command is to name it, in words of a shell: "x.yaml --variant wsl --cell
+ * python-3.10 -o out/here"; cell NULL: there is no matrix. */
+const char *world_recipe(struct arena *a, const struct options *o, const char *cell);
+
 #endif

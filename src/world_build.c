@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "build/build.h"
 #include "pipeline.h"
+#include "render/render.h"
 #include "world.h"
 
 /* What an option's number says; false: it is none, and a usage error was printed. */
@@ -60,13 +61,43 @@ secrets_well_formed(const struct names *secrets)
 	return true;
 }
 
+static void
+add_word(struct buf *b, const char *option, const char *value)
+{
+	const char *why;
+
+	if (!value)
+		return;
+	buf_printf(b, " %s ", option);
+	quote(b, QUOTE_SH, LANG_SH, value, &why);
+}
+
+const char *
+world_recipe(struct arena *a, const struct options *o, const char *cell)
+{
+	struct buf b = BUF(a);
+	const char *why;
+
+	quote(&b, QUOTE_SH, LANG_SH, o->args.at[0], &why);
+	add_word(&b, "--variant", o->variant);
+	for (size_t i = 0; i < o->sets.n; i++)
+		add_word(&b, "--set", o->sets.at[i]);
+	add_word(&b, "--cell", cell);
+	if (o->extends_anywhere)
+		buf_puts(&b, " --extends-anywhere");
+	add_word(&b, "--tag", o->tag);
+	add_word(&b, "-o", o->out);
+	return buf_text(&b);
+}
+
 /*
  *   built torch211   sha256:9f2c0d...   5.4 GB   14:32   2 compiled, 0 from the store
  *   next: stackbuild verify recipes/torch211.yaml
  */
 static void
-tell(struct run *r, const struct build_record *b, const struct build_options *o)
+tell(struct run *r, const struct build_record *b, const struct build_options *o, const char *cell)
 {
+	struct buf next = BUF(r->a);
 	size_t compiled = 0, stored = 0;
 
 	for (size_t i = 0; i < b->steps.n; i++) {
@@ -85,11 +116,15 @@ tell(struct run *r, const struct build_record *b, const struct build_options *o)
 		buf_puts(&r->out, "\nnothing of it is on this host, nor in a registry: --push "
 				  "sends it there");
 	buf_printf(&r->out, "\nrecord: %s\n", fs_join(r->a, o->out, "build.json"));
+	buf_printf(&next, "next: stackbuild verify %s", world_recipe(r->a, r->o, cell));
 	/* What Modal holds is proven where it runs. */
 	if (o->engine->run)
-		buf_printf(&r->out, "next: stackbuild verify %s\n", r->o->args.at[0]);
+		add_word(&next, "--engine", r->o->engine);
 	else if (!strcmp(o->engine->name, "venv"))
-		buf_printf(&r->out, "next: stackbuild verify %s --host\n", r->o->args.at[0]);
+		buf_puts(&next, " --host");
+	else
+		return;
+	buf_printf(&r->out, "%s\n", buf_text(&next));
 }
 
 /* "x" and "python-3.10,torch.version-2.2.2" -> "x:python-3.10-torch.version-2.2.2", as in the
@@ -134,7 +169,7 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	o.tag = world_image(r->a, r->o->tag, p);
 	if (!build_stack(r->a, &r->ds, p, t, &o, &record))
 		return false;
-	tell(r, &record, &o);
+	tell(r, &record, &o, cell->cell);
 	return true;
 }
 

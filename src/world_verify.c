@@ -19,13 +19,23 @@ is_recipe(const char *arg)
 	       (fs_exists(arg) && !fs_is_dir(arg));
 }
 
-static const struct plan *
-plan_of(struct run *r, const char *path)
+struct plans LIST(const struct plan *);
+
+/* Of a matrix each cell's; of --cell its alone. */
+static bool
+plans_of(struct run *r, const char *path, struct plans *plans)
 {
 	struct recipe_options ro = recipe_options_of(r->o, path);
 	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
 
-	return rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL) : NULL;
+	for (size_t i = 0; rs && i < rs->n; i++) {
+		const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[i], NULL);
+
+		if (!p)
+			return false;
+		list_push(r->a, plans, p);
+	}
+	return plans->n;
 }
 
 static bool
@@ -90,8 +100,8 @@ told(struct run *r, const struct plan *p, const struct verify_options *vo,
 	if (r->o->format == FORMAT_JSON)
 		proof_json(proof, &r->out);
 	else
-		proof_table(proof, fs_join(r->a, dir, "proof.json"), fs_exists(app) ? app : NULL,
-			    &r->out);
+		proof_table(proof, p ? world_recipe(r->a, r->o, p->stack->recipe->cell) : vo->image,
+			    fs_join(r->a, dir, "proof.json"), fs_exists(app) ? app : NULL, &r->out);
 	if (status == EXIT_NOT_PROVEN && require) {
 		static const char *const levels[] = { "", "import", "compile", "gpu" };
 
@@ -122,31 +132,69 @@ bad_usage(const struct options *o, double *timeout_s)
 	return NULL;
 }
 
+/* The environment that --engine venv makes, in place of an image? */
+static bool
+on_this_host(const struct options *o)
+{
+	return o->host ||
+	       (o->engine && !strcmp(o->engine, "venv") && !o->venv && is_recipe(o->args.at[0]));
+}
+
+/* p NULL: an image that brings its plan. */
+static int
+verify_one(struct run *r, const struct plan *p, struct verify_options vo)
+{
+	const struct options *o = r->o;
+	const struct proof *proof;
+
+	vo.venv = o->venv;
+	if (on_this_host(o))
+		vo.venv = fs_join(r->a, folder_of(r, p, &vo), "venv");
+	if (!vo.venv)
+		vo.image = p ? world_image(r->a, o->tag, p) : o->args.at[0];
+	else if (!verify_venv(r->a, &r->ds, vo.venv))
+		return EXIT_DIAGNOSED;
+	proof = verify_stack(r->a, &r->ds, p, &vo);
+	return proof ? told(r, p, &vo, proof) : EXIT_DIAGNOSED;
+}
+
 int
 verb_verify(struct run *r)
 {
-	const char *arg = r->o->args.at[0], *why;
-	struct verify_options vo = { .recipe_path = arg };
+	const struct options *o = r->o;
+	struct verify_options vo = { .recipe_path = o->args.at[0] };
 	struct engine_state state = { 0 };
-	const struct proof *proof;
-	const struct plan *p = NULL;
+	struct plans plans = { 0 };
+	const char *why;
+	int status = EXIT_DONE;
 
-	if ((why = bad_usage(r->o, &vo.timeout_s)))
+	if ((why = bad_usage(o, &vo.timeout_s)))
 		return usage_error(why);
 	proc_signals();
-	if (is_recipe(arg) && !(p = plan_of(r, arg)))
+	if (is_recipe(o->args.at[0]) && !plans_of(r, o->args.at[0], &plans))
 		return EXIT_DIAGNOSED;
-	vo.venv = r->o->venv;
-	if (r->o->host || (r->o->engine && !strcmp(r->o->engine, "venv") && !vo.venv && p))
-		vo.venv = fs_join(r->a, folder_of(r, p, &vo), "venv");
-	if (vo.venv) {
-		if (!verify_venv(r->a, &r->ds, vo.venv))
+	if (plans.n > 1 && (o->venv || o->format == FORMAT_JSON))
+		return usage_error("--venv and --format json are of one stack: name a cell with "
+				   "--cell");
+	if (!o->venv && !on_this_host(o) && !choose_engine(r, &vo, &state))
+		return EXIT_DIAGNOSED;
+	if (!plans.n)
+		return verify_one(r, NULL, vo);
+	for (size_t i = 0; i < plans.n; i++) {
+		int one;
+
+		if (proc_interrupted()) {
+			diag_at(&r->ds, E_VERIFY_STOPPED, (struct span){ 0 },
+				"interrupted: `%s` and what comes after it was not judged",
+				plans.at[i]->stack->recipe->cell);
 			return EXIT_DIAGNOSED;
-	} else {
-		vo.image = p ? world_image(r->a, r->o->tag, p) : arg;
-		if (!choose_engine(r, &vo, &state))
-			return EXIT_DIAGNOSED;
+		}
+		if (i && r->out.n)
+			buf_putc(&r->out, '\n');
+		one = verify_one(r, plans.at[i], vo);
+		/* A failure before what was not run. */
+		if (status != EXIT_DIAGNOSED && one != EXIT_DONE)
+			status = one;
 	}
-	proof = verify_stack(r->a, &r->ds, p, &vo);
-	return proof ? told(r, p, &vo, proof) : EXIT_DIAGNOSED;
+	return status;
 }

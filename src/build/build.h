@@ -24,7 +24,6 @@ struct build_options {
 	const struct engine_state *state;
 	const char *tag;             /* the image's name */
 	const char *out;             /* folder: out/STACK */
-	const char *recipe_path;     /* for "recipe line" */
 	struct store *const *stores; /* asked in order; the first is put into */
 	size_t nstores;
 	struct names secrets; /* "NAME=FILE" */

@@ -1,8 +1,6 @@
 /* The script target, on this host: the same steps, a virtual environment instead of an image. */
 #include "work.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -35,6 +35,7 @@ struct watch {
 struct said {
 	const char *prefix;
 	struct buf line;
+	bool lost; /* standard error takes no more */
 };
 
 /* One write a line: those of other cells do not come between. */
@@ -49,7 +50,7 @@ pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
 	buf_puts(&s->line, s->prefix);
 	buf_add(&s->line, line, n);
 	buf_putc(&s->line, '\n');
-	fs_write_all(STDERR_FILENO, s->line.p, s->line.n);
+	s->lost |= !fs_write_all(STDERR_FILENO, s->line.p, s->line.n);
 }
 
 static const char *const *
@@ -85,8 +86,11 @@ build_one(struct arena *a, const struct cells *c, size_t i, size_t addr)
 	if (!r.started)
 		fprintf(stderr, "stackbuild: %s cannot be started: %s\n", spec.argv[0],
 			strerror(r.error));
-	fs_write_all(STDOUT_FILENO, buf_text(&r.out), r.out.n);
-	return r.started ? r.status : 1;
+	if (!fs_write_all(STDOUT_FILENO, buf_text(&r.out), r.out.n)) {
+		fputs("stackbuild: cannot write to standard output\n", stderr);
+		return 1;
+	}
+	return r.started && !said.lost ? r.status : 1;
 }
 
 /* In a group of its own: a signal reaches the cells through us, each once. */

@@ -241,9 +241,7 @@ is_link(const char *path)
 static const char *
 behind_link(struct work *w, const char *path)
 {
-	char real[PATH_MAX];
-
-	return is_link(path) && realpath(path, real) ? arena_strdup(w->a, real) : path;
+	return is_link(path) ? fs_real(w->a, path) : path;
 }
 
 /* What app: copies, from the recipe's folder, and the files that say what is left out. */

@@ -32,7 +32,7 @@ another(struct work *w, const char *why, const char *because)
 
 	if (because)
 		diag_why(d, "%s", because);
-	diag_help(d, "stackbuild build %s, then publish again", w->o->recipe_path);
+	diag_help(d, "stackbuild build %s, then publish again", w->o->recipe_words);
 	if (w->o->force)
 		diag_force(d);
 	return w->o->force;
@@ -71,7 +71,7 @@ is_here(struct work *w)
 			    o->image);
 		if (b && b->engine && strcmp(b->engine, o->engine->name) != 0)
 			diag_help(d, "it was built with --engine %s", b->engine);
-		diag_help(d, "stackbuild build %s --engine %s", o->recipe_path, o->engine->name);
+		diag_help(d, "stackbuild build %s --engine %s", o->recipe_words, o->engine->name);
 		return false;
 	}
 	if (b && b->image_id && !same(b->image_id, w->about.id))
@@ -122,7 +122,7 @@ is_proven(struct work *w)
 	else
 		d = diag_at(w->ds, W_UNPROVEN, o->at, "`%s` is not proven", o->image);
 	diag_why(d, "%s", why);
-	diag_help(d, "stackbuild verify %s --engine %s, then publish again", o->recipe_path,
+	diag_help(d, "stackbuild verify %s --engine %s, then publish again", o->recipe_words,
 		  o->engine->name);
 	return !o->require;
 }
@@ -197,7 +197,7 @@ tag_there(struct work *w, struct oci_registry *r, const struct oci_name *n, cons
 	d = diag_at(w->ds, E_PUSH, w->o->at,
 		    "%s keeps no image here, and %s/%s has none of this build", w->o->engine->name,
 		    n->registry, n->repository);
-	diag_help(d, "stackbuild build %s --engine %s --push --tag %s", w->o->recipe_path,
+	diag_help(d, "stackbuild build %s --engine %s --push --tag %s", w->o->recipe_words,
 		  w->o->engine->name, ref);
 	return NULL;
 }

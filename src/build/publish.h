@@ -25,7 +25,8 @@ struct publish_options {
 	const struct engine *engine;
 	const struct engine_state *state;
 	const struct build_record *record; /* NULL: there is none */
-	const char *recipe_path, *recipe_digest;
+	const char *recipe_words;          /* "x.yaml --cell python-3.10": as a command names it */
+	const char *recipe_digest;
 	struct span at;    /* of the recipe, for messages */
 	const char *image; /* its name here */
 	const char *out;   /* folder for what is there for a moment */

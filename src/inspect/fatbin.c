@@ -1,6 +1,5 @@
 #include "inspect/internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -174,40 +173,9 @@ gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *
 	return good;
 }
 
-static int
-by_name(const void *px, const void *py)
-{
-	const struct gpu_code *x = px, *y = py;
-
-	if (x->ptx != y->ptx)
-		return x->ptx ? 1 : -1;
-	if (x->arch != y->arch)
-		return x->arch < y->arch ? -1 : 1;
-	return x->suffix - y->suffix;
-}
-
 const char *
-gpu_codes_text(struct arena *a, const struct gpu_codes *codes)
+gpu_code_name(struct arena *a, const struct gpu_code *c)
 {
-	struct gpu_codes sorted = { 0 };
-	struct buf b = BUF(a);
-	size_t linked = 0;
-
-	for (size_t i = 0; i < codes->n; i++)
-		linked += !codes->at[i].relocatable;
-	for (size_t i = 0; i < codes->n; i++)
-		if (!linked || !codes->at[i].relocatable)
-			list_push(a, &sorted, codes->at[i]);
-	if (sorted.n)
-		qsort(sorted.at, sorted.n, sizeof(*sorted.at), by_name);
-	for (size_t i = 0; i < sorted.n; i++) {
-		const struct gpu_code *c = &sorted.at[i];
-
-		if (i && !by_name(c, c - 1))
-			continue;
-		buf_printf(&b, "%s%s%u", b.n ? " " : "", c->ptx ? "compute_" : "sm_", c->arch);
-		if (c->suffix)
-			buf_putc(&b, c->suffix);
-	}
-	return buf_text(&b);
+	return arena_printf(a, "%s_%u%.1s", c->ptx ? "compute" : "sm", c->arch,
+			    c->suffix ? &c->suffix : "");
 }

@@ -68,9 +68,8 @@ struct gpu_codes LIST(struct gpu_code);
 bool gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
 		    size_t n, struct gpu_codes *out);
 
-/* "sm_80 sm_90a compute_90": each once, sorted; without the relocatable ones, unless there is
- * nothing else. */
-const char *gpu_codes_text(struct arena *a, const struct gpu_codes *codes);
+/* "sm_90a", "compute_90" */
+const char *gpu_code_name(struct arena *a, const struct gpu_code *c);
 
 /* --- wheels --- */
 

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "plan/plan.h"
+#include "quote.h"
 
 /*
  * Written down: a plan as files.  One row of render_targets and one file a target.

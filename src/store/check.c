@@ -17,13 +17,8 @@ archs_of(struct arena *a, const struct gpu_codes *codes)
 {
 	struct names all = { 0 };
 
-	for (size_t i = 0; i < codes->n; i++) {
-		const struct gpu_code *c = &codes->at[i];
-
-		names_once(a, &all,
-			   arena_printf(a, "%s_%u%.1s", c->ptx ? "compute" : "sm", c->arch,
-					c->suffix ? &c->suffix : ""));
-	}
+	for (size_t i = 0; i < codes->n; i++)
+		names_once(a, &all, gpu_code_name(a, &codes->at[i]));
 	if (all.n)
 		qsort(all.at, all.n, sizeof(*all.at), by_text);
 	return all;

@@ -161,22 +161,22 @@ verdict(const struct proof *p, struct buf *out)
 }
 
 static void
-next(const struct proof *p, const char *app, struct buf *out)
+next(const struct proof *p, const char *what, const char *app, struct buf *out)
 {
 	if (p->result != PROOF_NOT_RUN || !p->no_gpu)
 		return;
 	buf_puts(out, "on a GPU host: stackbuild verify ");
 	if (p->venv)
-		buf_printf(out, "--venv %s %s", p->venv, p->recipe ? p->recipe : "RECIPE");
-	else
-		buf_puts(out, p->recipe ? p->recipe : p->image);
+		buf_printf(out, "--venv %s ", p->venv);
+	buf_puts(out, what);
 	if (app)
 		buf_printf(out, "\non Modal: modal run %s::smoke", app);
 	buf_putc(out, '\n');
 }
 
 void
-proof_table(const struct proof *p, const char *path, const char *app, struct buf *out)
+proof_table(const struct proof *p, const char *what, const char *path, const char *app,
+	    struct buf *out)
 {
 	size_t width = strlen("installed");
 
@@ -199,5 +199,5 @@ proof_table(const struct proof *p, const char *path, const char *app, struct buf
 	buf_putc(out, '\n');
 	verdict(p, out);
 	buf_printf(out, "   proof: %s\n", path);
-	next(p, app, out);
+	next(p, what, app, out);
 }

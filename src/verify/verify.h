@@ -63,8 +63,10 @@ const struct proof *verify_stack(struct arena *a, struct diags *ds, const struct
 /* A venv that can be judged.  errors SB0600, false: what it is instead, or what it lacks */
 bool verify_venv(struct arena *a, struct diags *ds, const char *dir);
 
-/* path: of proof.json; app: of a Modal app that can run it, or NULL */
-void proof_table(const struct proof *p, const char *path, const char *app, struct buf *out);
+/* what: recipe or image, as a command names it; path: of proof.json; app: of a Modal app that can
+ * run it, or NULL */
+void proof_table(const struct proof *p, const char *what, const char *path, const char *app,
+		 struct buf *out);
 void proof_json(const struct proof *p, struct buf *out); /* docs/proof.schema.json */
 void proof_junit(const struct proof *p, struct buf *out);
 

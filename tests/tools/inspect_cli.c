@@ -49,16 +49,13 @@ codes_to(struct arena *a, struct json *j, const struct gpu_codes *codes)
 		const struct gpu_code *c = &codes->at[i];
 
 		json_map(j, NULL);
-		json_text(j, "name",
-			  arena_printf(a, "%s_%u%.1s", c->ptx ? "compute" : "sm", c->arch,
-				       c->suffix ? &c->suffix : ""));
+		json_text(j, "name", gpu_code_name(a, c));
 		json_int(j, "size", (long long)c->size);
 		json_bool(j, "compressed", c->compressed);
 		json_bool(j, "relocatable", c->relocatable);
 		json_end(j);
 	}
 	json_end(j);
-	json_text(j, "text", gpu_codes_text(a, codes));
 }
 
 static void

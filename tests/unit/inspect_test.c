@@ -125,12 +125,12 @@ test_codes(void **state)
 	(void)state;
 	assert_true(codes_of(&b, &c, &codes));
 	assert_int_equal(codes.n, 1);
-	assert_string_equal(gpu_codes_text(b.a, &codes), "compute_90a");
+	assert_string_equal(gpu_code_name(b.a, &codes.at[0]), "compute_90a");
 	c.kind = 2;
 	c.flags = 0x1200011;
 	c.arch = 100;
 	assert_true(codes_of(&b, &c, &codes));
-	assert_string_equal(gpu_codes_text(b.a, &codes), "sm_100f");
+	assert_string_equal(gpu_code_name(b.a, &codes.at[0]), "sm_100f");
 	c.kind = 8;
 	assert_true(codes_of(&b, &c, &codes));
 	assert_int_equal(codes.n, 0);
