@@ -143,27 +143,25 @@ all_fine(const struct verdicts *all)
 
 /*
  *   recipes/torch222-cu121.yaml: fine. torch 2.2.2 (cu121), python 3.11, ...
- *     judged by 100 rules; not known to us, and not judged: einops, wandb
+ *     not in the knowledge base, so not checked: einops, wandb
  */
 static const char *
 fine_text(struct arena *a, const struct verdicts *all)
 {
 	struct buf b = BUF(a);
 	struct names unjudged = { 0 };
-	size_t rules;
 
-	rules_all(&rules);
 	if (all->n == 1)
-		buf_printf(&b, "%s: fine. %s\n", all->at[0].path, all->at[0].summary);
+		buf_printf(&b, "%s: fine. %s", all->at[0].path, all->at[0].summary);
 	else
-		buf_printf(&b, "%s: fine. %zu cells\n", all->at[0].path, all->n);
+		buf_printf(&b, "%s: fine. %zu cells", all->at[0].path, all->n);
 	for (size_t i = 0; i < all->n; i++)
 		for (size_t k = 0; k < all->at[i].unjudged.n; k++)
 			names_once(a, &unjudged, all->at[i].unjudged.at[k]);
-	buf_printf(&b, "  judged by %zu rules", rules);
 	for (size_t k = 0; k < unjudged.n && k < 6; k++)
 		buf_printf(&b, "%s%s",
-			   k ? ", " : "; not known to us, and not judged: ", unjudged.at[k]);
+			   k ? ", " : "\n  not in the knowledge base, so not checked: ",
+			   unjudged.at[k]);
 	if (unjudged.n > 6)
 		buf_printf(&b, " and %zu more", unjudged.n - 6);
 	return buf_text(&b);

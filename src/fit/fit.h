@@ -72,7 +72,7 @@ struct fit_row {
 	enum fit_strength strength;
 	enum code code;    /* of the conflict in which it is the fact that tells most */
 	unsigned telling;  /* of several facts in a conflict the highest gives the code */
-	const char *rules; /* "SB008 SB016": research rules that it covers; or "" */
+	const char *rules; /* "R008 R016": research rules that it covers; or "" */
 };
 
 /* The `why` of a solve_fact. */

@@ -36,7 +36,7 @@ apt_before(const struct docker *d, const struct event *limit, const char *name)
 	return false;
 }
 
-/* SB065: what compiles is installed after what is compiled. */
+/* R065: what compiles is installed after what is compiled. */
 static void
 tools_late(struct docker *d, const struct event *compiled)
 {
@@ -71,7 +71,7 @@ apt_late(struct docker *d, const struct event *torch)
 		}
 }
 
-/* SB060: an extension before torch, or in the same call. */
+/* R060: an extension before torch, or in the same call. */
 static void
 torch_late(struct docker *d, const struct event *ext)
 {
@@ -95,7 +95,7 @@ torch_late(struct docker *d, const struct event *ext)
 	diag_help(w, "install torch in a call of its own, before it");
 }
 
-/* SB060: build isolation. */
+/* R060: build isolation. */
 static void
 isolated(struct docker *d)
 {
@@ -112,7 +112,7 @@ isolated(struct docker *d)
 	}
 }
 
-/* SB061, SB062, SB063: without isolation a build finds what is installed, nothing else. */
+/* R061, R062, R063: without isolation a build finds what is installed, nothing else. */
 static void
 needs_missing(struct docker *d, const struct event *ext)
 {
@@ -155,7 +155,7 @@ copy_early(struct docker *d)
 	}
 }
 
-/* SB004, SB005, SB007. */
+/* R004, R005, R007. */
 static void
 indexes(struct docker *d)
 {
@@ -192,7 +192,7 @@ indexes(struct docker *d)
 	}
 }
 
-/* SB008, SB036, SB070, SB082. */
+/* R008, R036, R070, R082. */
 static void
 moving(struct docker *d)
 {

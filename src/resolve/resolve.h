@@ -139,7 +139,7 @@ enum rule_class { RULE_FACT, RULE_CHECK, RULE_PREVENTED, RULE_LATER };
 enum rule_basis { BASIS_QUOTED, BASIS_CODE, BASIS_INFERRED, BASIS_GENERAL };
 
 struct rule_row {
-	const char *id;     /* "SB008" */
+	const char *id;     /* "R008" */
 	enum severity told; /* how it is told, or would be */
 	enum rule_basis basis;
 	enum rule_class class;
@@ -158,7 +158,7 @@ struct names rule_codes(struct arena *a, const struct rule_row *r);
 
 /* docs/rules.md. */
 void rules_markdown(struct arena *a, struct buf *out);
-/* One rule, for `stackbuild explain SB008`. */
+/* One rule, for `stackbuild explain R008`. */
 void rule_text(struct arena *a, const struct rule_row *r, struct buf *out);
 /* The rules that a code tells, a line each, or nothing. */
 void rules_of_code(struct arena *a, const char *code, struct buf *out);
