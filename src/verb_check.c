@@ -159,8 +159,7 @@ fine_text(struct arena *a, const struct verdicts *all)
 		for (size_t k = 0; k < all->at[i].unjudged.n; k++)
 			names_once(a, &unjudged, all->at[i].unjudged.at[k]);
 	for (size_t k = 0; k < unjudged.n && k < 6; k++)
-		buf_printf(&b, "%s%s",
-			   k ? ", " : "\n  not in the knowledge base, so not checked: ",
+		buf_printf(&b, "%s%s", k ? ", " : "\n  not in the knowledge base, so not checked: ",
 			   unjudged.at[k]);
 	if (unjudged.n > 6)
 		buf_printf(&b, " and %zu more", unjudged.n - 6);

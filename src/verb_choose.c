@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "fit/fit.h"
 #include "recipe/recipe.h"
+#include "resolve/resolve.h"
 
 /*
  *   $ stackbuild choose torch causal-conv1d mamba-ssm --gpu h100

@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "fit/fit.h"
 #include "pipeline.h"
 
 /*

@@ -74,7 +74,7 @@ judge_jit(struct work *w, const struct recipe_extension *e, const struct stack_e
 	diag_source(d, x->known->source);
 }
 
-/* What fit/ found against it is told by then. */
+/* What the solver found against it is reported by then. */
 static bool
 is_refused(const struct work *w, const struct recipe_extension *e)
 {

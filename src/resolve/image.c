@@ -76,7 +76,7 @@ judge_image(struct work *w)
 	struct diag *d;
 	enum tri can;
 
-	/* A release that never was is told by fit/. */
+	/* A release that never was is reported by the solver. */
 	if ((!n->tag && n->digest) || (n->cuda && facts_cuda_impossible(w->f, n->cuda)))
 		return;
 	/* As docker reads it. */
@@ -101,7 +101,7 @@ judge_cuda(struct work *w)
 	const char *asked = w->s->cuda.value, *why = facts_cuda_impossible(w->f, asked);
 	struct diag *d;
 
-	if (why) { /* told by fit/ */
+	if (why) { /* reported by the solver */
 		w->s->cuda = (struct choice){ 0 };
 	} else if (!facts_cuda(w->f, asked)) {
 		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at, "nothing is known of CUDA %s",

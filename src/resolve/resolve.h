@@ -9,13 +9,13 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "facts/facts.h"
-#include "fit/fit.h"
+#include "fit.h"
 #include "recipe/recipe.h"
 
 /*
  * What exists: the recipe completed from the knowledge.  One value for everything
  * that later stages need, each with the reason and the source.  What is pinned stays
- * as pinned; what is left open is what fit/ found to go with the rest.
+ * as pinned; what is left open is what fit_solve() selected.
  */
 
 /* A decision: the value, why it, where the claim comes from, where it was asked for. */
@@ -143,7 +143,7 @@ struct rule_row {
 	enum severity told; /* how it is told, or would be */
 	enum rule_basis basis;
 	enum rule_class class;
-	const char *codes; /* "SB0220"; of RULE_FACT beside those of its rows in fit/rows.def */
+	const char *codes; /* "SB0220"; of RULE_FACT beside those of its rows in rows.def */
 	const char *title, *how;
 	const char *test, *near; /* below tests/, without .test */
 	const char *source;

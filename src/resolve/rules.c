@@ -1,7 +1,7 @@
 #include <strings.h>
 
 #include "base/str.h"
-#include "fit/fit.h"
+#include "fit.h"
 #include "resolve.h"
 
 static const struct rule_row rows[] = {
@@ -129,7 +129,7 @@ static const char intro[] =
 	"file "
 	"from the program's own table\n(`stackbuild explain --format markdown`).\n"
 	"\n"
-	"- **fact**: follows from the knowledge, by a row of `src/fit/rows.def`.\n"
+	"- **fact**: follows from the knowledge, by a row of `src/resolve/rows.def`.\n"
 	"- **check**: judged in the recipe, by a row of `src/resolve/checks.def` or where the "
 	"value is "
 	"read.\n"

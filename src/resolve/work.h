@@ -2,7 +2,7 @@
 #define RESOLVE_WORK_H
 
 #include "base/str.h"
-#include "fit/fit.h"
+#include "fit.h"
 #include "resolve.h"
 
 /*

@@ -3,7 +3,7 @@
 
 #include "recipe_help.h"
 
-#include "fit/fit.h"
+#include "resolve/fit.h"
 
 /* Recipes out of texts, solved, for the tests of src/fit/. */
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "extension.h"
+#include "rows_help.h"
 
 /* Prebuilt wheels: what a file's name says it was built for, and what a project built. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* Ordinary packages: which Python a release has wheels for, and takes at all. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /*
  * What the knowledge says must fit between two packages, whoever brings them.

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "extension.h"
+#include "rows_help.h"
 
 struct fit_release
 fit_release_of(struct fit_ask *q)

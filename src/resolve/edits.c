@@ -1,5 +1,5 @@
 #include "base/edit.h"
-#include "work.h"
+#include "fit_work.h"
 
 /* What a changed pin becomes: in a sentence, and as the exact text at its place. */
 

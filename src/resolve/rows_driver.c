@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "work.h"
+#include "fit_work.h"
 
 /* The oldest driver that the stack must run on: what it starts, and what it runs. */
 

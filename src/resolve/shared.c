@@ -1,7 +1,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "work.h"
+#include "fit_work.h"
 
 /* What several rows ask of the recipe and of the things. */
 

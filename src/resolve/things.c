@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "work.h"
+#include "fit_work.h"
 
 /*
  * Things and their candidates, most wanted first.  What the recipe leaves open becomes the

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* torch: which builds a release has, which Pythons, and what it brings or takes beside it. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* Questions about a solved stack: what limits a thing, and what else it could be. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* Versions and lists as a reader who never saw a wheel's metadata would say them. */
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "extension.h"
+#include "rows_help.h"
 
 /* from: release: the wheels that a project built of one of its releases. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* The nearest stacks that work, and what they cost. */
 

@@ -1,4 +1,4 @@
-#include "extension.h"
+#include "rows_help.h"
 
 /* GPUs: what torch's build has code for, and what extensions are compiled for. */
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "work.h"
+#include "fit_work.h"
 
 /* CUDA: what the base image brings, which toolkit a build of torch takes, and drivers. */
 

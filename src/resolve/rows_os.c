@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "work.h"
+#include "fit_work.h"
 
 /* The system: its compiler and nvcc, its C library and torch's wheels, its own Python. */
 

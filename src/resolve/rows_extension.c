@@ -1,4 +1,4 @@
-#include "extension.h"
+#include "rows_help.h"
 
 /* Extensions: where a release can come from, and what its source asks of the rest. */
 

@@ -1,7 +1,7 @@
-#ifndef FIT_EXTENSION_H
-#define FIT_EXTENSION_H
+#ifndef RESOLVE_ROWS_HELP_H
+#define RESOLVE_ROWS_HELP_H
 
-#include "work.h"
+#include "fit_work.h"
 
 /* What the rows of extensions share. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /*
  * A conflict as a diagnostic: what cannot be, the chain of facts, the places, the nearest

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* What the recipe asks for, as pins: each place once, with the words to speak of it. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* The best stack for some pins: what guides is kept as far as they let it. */
 

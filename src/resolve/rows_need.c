@@ -1,4 +1,4 @@
-#include "extension.h"
+#include "rows_help.h"
 
 /* What single packages ask of the CUDA of torch's build. */
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "fit_work.h"
 
 /* The rows as the solver's provider, and the order in which it is asked. */
 

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "fit.h"
 
-/* Inside fit/: one run of fit_solve(). */
+/* One run of fit_solve(). */
 
 /* A thing and what the solver was told of it. */
 struct fit_slot {
