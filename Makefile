@@ -2,8 +2,8 @@
 #
 # The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
 # lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
-LAYERS := base python solve facts fetch inspect host recipe resolve init plan render store build verify
-PURE := base python solve facts recipe resolve init plan render
+LAYERS := base python cuda solve facts fetch inspect host recipe resolve init plan render store build verify
+PURE := base python cuda solve facts recipe resolve init plan render
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -83,7 +83,7 @@ $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libworld.a $(BUILD)/
 
 # --- what is compiled in: knowledge/ and templates/, by our own generator ---
 
-generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/facts/%,$(lib_o))
+generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/cuda/% $(BUILD)/facts/%,$(lib_o))
 knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml)
 templates := $(sort $(shell find templates -name "*.py[co]" -prune -o -type f -print 2>/dev/null))
 

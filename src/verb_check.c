@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "pipeline.h"
 #include "render/render.h"
 
@@ -40,12 +41,9 @@ stack_summary(struct arena *a, const struct stack *s)
 			   e->version ? e->version : "");
 		sep = ", ";
 	}
-	for (size_t i = 0; i < s->archs.n && s->extensions.n; i++) {
-		buf_puts(&out, i ? ", sm_" : " for sm_");
-		for (const char *c = s->archs.at[i].value; *c; c++)
-			if (*c != '.')
-				buf_putc(&out, *c);
-	}
+	for (size_t i = 0; i < s->archs.n && s->extensions.n; i++)
+		buf_printf(&out, "%s%s", i ? ", sm_" : " for sm_",
+			   capability_nvcc(a, s->archs.at[i].value));
 	return buf_text(&out);
 }
 

@@ -67,3 +67,24 @@ buf_text(struct buf *b)
 		room(b, 0);
 	return b->p ? b->p : "";
 }
+
+void
+buf_wrap(struct buf *b, const char *text, size_t indent, size_t width)
+{
+	size_t used = indent;
+
+	for (bool first = true; *text; first = false) {
+		size_t n = strcspn(text, " "), wide = text_columns(text, n);
+
+		if (!first && used + 1 + wide > width) {
+			buf_printf(b, "\n%*s", (int)indent, "");
+			used = indent;
+		} else if (!first) {
+			buf_putc(b, ' ');
+			used++;
+		}
+		buf_add(b, text, n);
+		used += wide;
+		text += n + strspn(text + n, " ");
+	}
+}

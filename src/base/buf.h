@@ -28,6 +28,12 @@ void buf_puts(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *buf_text(struct buf *b); /* never NULL */
 
+/*
+ * Adds the words of a text, with a line break and `indent` blanks before each one that would pass
+ * column `width`.  The first word starts at column `indent`; columns are code points.
+ */
+void buf_wrap(struct buf *b, const char *text, size_t indent, size_t width);
+
 /* Most characters find room: that is decided here, without a call. */
 static inline void
 buf_putc(struct buf *b, char c)
@@ -38,6 +44,17 @@ buf_putc(struct buf *b, char c)
 	} else {
 		buf_add(b, &c, 1);
 	}
+}
+
+/* The columns that the first `n` bytes of a text take: its code points. */
+static inline size_t
+text_columns(const char *s, size_t n)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		columns += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return columns;
 }
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "buf.h"
+
 void *
 list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size)
 {
@@ -31,4 +33,28 @@ names_once(struct arena *a, struct names *all, const char *text)
 {
 	if (!names_have(all, text))
 		list_push(a, all, text);
+}
+
+static const char *
+joined(struct arena *a, const struct names *all, const char *between, const char *last)
+{
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < all->n; i++) {
+		buf_puts(&b, !i ? "" : i + 1 < all->n ? between : last);
+		buf_puts(&b, all->at[i]);
+	}
+	return buf_text(&b);
+}
+
+const char *
+names_join(struct arena *a, const struct names *all, const char *between)
+{
+	return joined(a, all, between, between);
+}
+
+const char *
+names_words(struct arena *a, const struct names *all, const char *last)
+{
+	return joined(a, all, ", ", arena_printf(a, " %s ", last));
 }

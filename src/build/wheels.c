@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "inspect/inspect.h"
 
 static bool
@@ -23,15 +24,11 @@ compiles(const struct step *s)
 static void
 add_arch(struct arena *a, struct names *out, const char *arch)
 {
-	struct buf digits = BUF(a);
-	const char *plus = strchr(arch, '+');
+	const char *number = capability_nvcc(a, arch);
 
-	for (const char *p = arch; *p && p != plus; p++)
-		if (*p != '.')
-			buf_putc(&digits, *p);
-	names_once(a, out, arena_printf(a, "sm_%s", buf_text(&digits)));
-	if (plus)
-		names_once(a, out, arena_printf(a, "compute_%s", buf_text(&digits)));
+	names_once(a, out, arena_printf(a, "sm_%s", number));
+	if (ends_with(arch, "+PTX"))
+		names_once(a, out, arena_printf(a, "compute_%s", number));
 }
 
 static const char *

@@ -101,24 +101,12 @@ facts_cuda(const struct facts *f, const char *version)
 	return NULL;
 }
 
-/* "12.7.1" -> "12.7"; NULL: not a version of that form. */
-static const char *
-series_of(const struct facts *f, const char *version)
-{
-	size_t n = strcspn(version, ".");
-
-	if (!version[n])
-		return NULL;
-	return arena_copy(f->a, version, n + 1 + strcspn(version + n + 1, "."));
-}
-
 const char *
 facts_cuda_impossible(const struct facts *f, const char *version)
 {
-	const char *series = series_of(f, version);
 	struct fact never = fact_get(facts_file(f, "cuda.yaml"), "never");
 
-	return series ? fact_text_of(fact_get(never, series), "why") : NULL;
+	return fact_text_of(fact_get(never, version_series(f->a, version)), "why");
 }
 
 /* --- images --- */
@@ -147,14 +135,14 @@ never_was(const struct facts *f, const struct image_name *n, struct trail file, 
 
 	if (fact_is(tag))
 		return claim(c, trail_to(images, tag), fact_text_of(tag, "why"));
-	if (n->cuda && series_of(f, n->cuda)) {
-		struct fact s = fact_get(never, series_of(f, n->cuda));
+	if (n->cuda) {
+		struct fact s = fact_get(never, version_series(f->a, n->cuda));
 
 		if (fact_is(s))
 			return claim(c, trail_to(file, s), fact_text_of(s, "why"));
 	}
-	if (n->cuda && fact_is(brief) && series_of(f, n->cuda) &&
-	    !strcmp(series_of(f, n->cuda), n->cuda))
+	if (n->cuda && fact_is(brief) && strchr(n->cuda, '.') &&
+	    !strcmp(version_series(f->a, n->cuda), n->cuda))
 		return claim(c, trail_to(images, brief), fact_text_of(brief, "why"));
 	for (size_t i = 0; n->cuda && i < fact_count(gone); i++)
 		if (in_range(f, fact_text_of(fact_at(gone, i), "cuda"), n->cuda))
@@ -246,7 +234,7 @@ facts_image(const struct facts *f, struct arena *a, const char *repository, cons
 	*why = *source = NULL;
 	if (!known || strcmp(known, name) || !n.tag)
 		return TRI_UNKNOWN;
-	release = n.cuda ? release_of(file, series_of(f, n.cuda), n.cuda) :
+	release = n.cuda ? release_of(file, version_series(f->a, n.cuda), n.cuda) :
 			   (struct fact){ f->tree, 0 };
 	if (never_was(f, &n, t, in, &c) || wrong_os(f, &n, in, &c) ||
 	    wrong_cudnn(f, &n, in, release, &c)) {

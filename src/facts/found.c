@@ -139,15 +139,11 @@ show_releases(struct show *v, const struct extension *e, struct fact file)
 	for (size_t i = 0; i < e->nreleases; i++) {
 		const struct extension_release *r = &e->releases[i];
 		const char **cells = table_row(v, &t);
-		struct buf archs = BUF(v->a);
-
-		for (size_t k = 0; k < r->archs.n; k++)
-			buf_printf(&archs, "%s%s", k ? " " : "", r->archs.at[k]);
 		cells[0] = r->version;
 		cells[1] = fact_text_of(fact_get(all, r->version), "date");
 		cells[2] = r->git_tag;
 		cells[3] = pypi_cell(r);
-		cells[4] = buf_text(&archs);
+		cells[4] = names_join(v->a, &r->archs, " ");
 	}
 	if (!t.rows.n)
 		return;

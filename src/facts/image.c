@@ -50,15 +50,6 @@ is_repository(const char *name, const char *known)
 	return ends_with(name, known) && (n == k || name[n - k - 1] == '/');
 }
 
-/* "3.11.9" -> "3.11"; "3" says no series. */
-static const char *
-series_of(struct arena *a, const char *version)
-{
-	size_t n = strcspn(version, ".");
-
-	return version[n] ? arena_copy(a, version, n + 1 + strcspn(version + n + 1, ".")) : NULL;
-}
-
 /* An OS by its id ("ubuntu22.04"), its codename ("jammy"), or its number ("12" of debian). */
 static const char *
 os_named(const struct facts *f, struct arena *a, const char *repository, const char *piece)
@@ -88,7 +79,7 @@ read_piece(const struct facts *f, struct arena *a, const char *piece, bool first
 	if (first && version && is_repository(repository, "nvidia/cuda"))
 		n->cuda = piece;
 	else if (first && version && !strcmp(repository, "python"))
-		n->python = series_of(a, piece);
+		n->python = strchr(piece, '.') ? version_series(a, piece) : NULL;
 	else if (first && version &&
 		 (is_repository(repository, "pytorch/pytorch") ||
 		  is_repository(repository, "runpod/pytorch")))
@@ -96,7 +87,7 @@ read_piece(const struct facts *f, struct arena *a, const char *piece, bool first
 	else if (starts_with(piece, "cuda") && is_version(piece + 4))
 		n->cuda = piece + 4;
 	else if (starts_with(piece, "py") && is_version(piece + 2) && strchr(piece, '.'))
-		n->python = series_of(a, piece + 2);
+		n->python = version_series(a, piece + 2);
 	else if (starts_with(piece, "cudnn"))
 		n->cudnn = true;
 	else if (!strcmp(piece, "base") || !strcmp(piece, "runtime") || !strcmp(piece, "devel"))

@@ -5,16 +5,6 @@
 
 /* What `stackbuild facts SUBJECT` lists: one line an entry. */
 
-static const char *
-joined(struct arena *a, const struct names *words)
-{
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < words->n; i++)
-		buf_printf(&b, "%s%s", i ? " " : "", words->at[i]);
-	return buf_text(&b);
-}
-
 static struct table
 table_of(const char *const *heads)
 {
@@ -44,7 +34,7 @@ list_torch(const struct facts *f, struct arena *a, struct buf *out)
 			buf_printf(&builds, b->on_pypi ? "%s[%s]" : "%s%s", k ? " " : "", b->tag);
 		}
 		cells[0] = all[i]->version;
-		cells[1] = joined(a, &all[i]->pythons);
+		cells[1] = names_join(a, &all[i]->pythons, " ");
 		cells[2] = buf_text(&builds);
 	}
 	table_print(&v, &t, 0);
@@ -67,7 +57,7 @@ list_cuda(const struct facts *f, struct arena *a, struct buf *out)
 		cells[1] = all[i]->driver_min ? arena_printf(a, ">=%s", all[i]->driver_min) : NULL;
 		cells[2] = all[i]->gcc_max ? arena_printf(a, "<=%u", all[i]->gcc_max) : NULL;
 		cells[3] = all[i]->wheels ? "nvcc" : NULL;
-		cells[4] = joined(a, &all[i]->image_os);
+		cells[4] = names_join(a, &all[i]->image_os, " ");
 	}
 	table_print(&v, &t, 0);
 }

@@ -4,15 +4,10 @@
 
 #include "base/str.h"
 
-/* Columns that a text takes: code points. */
 static size_t
-width_of(const char *s)
+columns_of(const char *s)
 {
-	size_t n = 0;
-
-	for (; s && *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
+	return s ? text_columns(s, strlen(s)) : 0;
 }
 
 void
@@ -52,13 +47,13 @@ shape_of(const struct table *t, unsigned indent)
 	struct shape s = { .left = indent };
 
 	for (size_t c = 0; c < t->columns; c++) {
-		size_t width = width_of(t->heads[c]);
+		size_t width = columns_of(t->heads[c]);
 
 		if (is_empty(t, c))
 			continue;
 		for (size_t i = 0; i < t->rows.n; i++)
-			if (width_of(t->rows.at[i][c]) > width)
-				width = width_of(t->rows.at[i][c]);
+			if (columns_of(t->rows.at[i][c]) > width)
+				width = columns_of(t->rows.at[i][c]);
 		s.at[s.n] = c;
 		s.width[s.n++] = width;
 	}
@@ -70,33 +65,11 @@ shape_of(const struct table *t, unsigned indent)
 static void
 pad(struct buf *out, const char *text, size_t width)
 {
-	size_t n = width_of(text);
+	size_t n = columns_of(text);
 
 	buf_puts(out, text ? text : "");
 	for (; n < width; n++)
 		buf_putc(out, ' ');
-}
-
-/* A text with breaks where it would pass the edge, continued at `left`. */
-static void
-put_wrapped(struct buf *out, const char *text, size_t left)
-{
-	size_t column = left;
-
-	for (bool first = true; *text; first = false) {
-		size_t size = strcspn(text, " "), wide = width_of(arena_copy(out->a, text, size));
-
-		if (!first && column + 1 + wide > SHOW_WIDTH) {
-			buf_printf(out, "\n%*s", (int)left, "");
-			column = left;
-		} else if (!first) {
-			buf_putc(out, ' ');
-			column++;
-		}
-		buf_add(out, text, size);
-		column += wide;
-		text += size + strspn(text + size, " ");
-	}
 }
 
 static const char *
@@ -116,7 +89,7 @@ put_row(struct show *v, const struct shape *s, unsigned indent, const char *cons
 	buf_printf(v->out, "%*s", (int)indent, "");
 	for (size_t i = 0; i < last; i++)
 		pad(v->out, cells[s->at[i]], s->width[i] + 2);
-	put_wrapped(v->out, marked(v->a, cells[s->at[last]], mark), s->left);
+	buf_wrap(v->out, marked(v->a, cells[s->at[last]], mark), s->left, SHOW_WIDTH);
 	while (v->out->n > start && v->out->p[v->out->n - 1] == ' ')
 		v->out->p[--v->out->n] = '\0';
 	buf_putc(v->out, '\n');
@@ -142,6 +115,6 @@ show_line(struct show *v, unsigned indent, size_t width, const char *key, const 
 {
 	buf_printf(v->out, "%*s", (int)indent, "");
 	pad(v->out, key, width + 2);
-	put_wrapped(v->out, marked(v->a, text, mark), indent + width + 2);
+	buf_wrap(v->out, marked(v->a, text, mark), indent + width + 2, SHOW_WIDTH);
 	buf_putc(v->out, '\n');
 }

@@ -1,6 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "internal.h"
 
 /* Prebuilt wheels: extensions/NAME.yaml, `wheels` and `wheel_url`. */
@@ -10,10 +12,8 @@ static const char *
 tag_for(struct arena *a, struct fact row, const char *cuda)
 {
 	struct names tags = fact_words(a, fact_get(row, "cuda"));
-	size_t n = strcspn(cuda, ".");
-
 	for (size_t i = 0; i < tags.n; i++)
-		if (starts_with(tags.at[i], "cu") && !strncmp(tags.at[i] + 2, cuda, n) && n == 2)
+		if (cuda_major_of_tag(tags.at[i]) == strtoul(cuda, NULL, 10))
 			return tags.at[i];
 	return NULL;
 }
@@ -27,15 +27,6 @@ holds(struct arena *a, struct fact row, const char *key, const char *word)
 		if (!strcmp(words.at[i], word))
 			return true;
 	return false;
-}
-
-/* The first two numbers: "2.2" of 2.2.2. */
-static const char *
-series_of(struct arena *a, const char *version)
-{
-	size_t n = strcspn(version, ".");
-
-	return arena_copy(a, version, version[n] ? n + 1 + strcspn(version + n + 1, ".") : n);
 }
 
 /* "{version}+{cuda}torch{torch}..." with the values in place of the names. */
@@ -83,7 +74,8 @@ row_fits(struct arena *a, struct fact row, const struct wheel_wanted *want)
 {
 	const char *abi = want->cxx11abi == TRI_YES ? "new" : "old";
 
-	return tag_for(a, row, want->cuda) && holds(a, row, "torch", series_of(a, want->torch)) &&
+	return tag_for(a, row, want->cuda) &&
+	       holds(a, row, "torch", version_series(a, want->torch)) &&
 	       holds(a, row, "python", want->python) &&
 	       (!fact_is(fact_get(row, "abi")) || holds(a, row, "abi", abi));
 }
@@ -118,7 +110,7 @@ facts_extension_wheel(const struct facts *f, struct arena *a, const struct exten
 {
 	struct fact file = extension_file_of(f, r->name), group, row;
 	const char *pattern = fact_text_of(file, "wheel_url");
-	const char *torch = series_of(a, want->torch), *dot = strchr(want->python, '.');
+	const char *torch = version_series(a, want->torch), *dot = strchr(want->python, '.');
 
 	*source = NULL;
 	*why = never_there(f, r, want);

@@ -7,17 +7,6 @@
 
 /* What stackbuild verify expects of the environment that a plan makes: a part of plan.json. */
 
-/* "12.1" of "cu121": for a build of torch that is not known but by its index. */
-static const char *
-cuda_of_tag(struct arena *a, const char *tag)
-{
-	size_t n = tag ? strlen(tag) : 0;
-
-	if (n < 5 || !starts_with(tag, "cu") || strspn(tag + 2, "0123456789") != n - 2)
-		return NULL;
-	return arena_printf(a, "%.*s.%s", (int)(n - 3), tag + 2, tag + n - 1);
-}
-
 static void
 torch_json(struct json *j, struct arena *a, const struct stack *s)
 {

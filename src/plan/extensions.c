@@ -98,12 +98,9 @@ nvcc_env(struct maker *m, struct command *c, const struct stack_extension *e)
 {
 	struct buf b = BUF(m->a);
 
-	for (size_t i = 0; i < m->s->archs.n; i++) {
-		buf_puts(&b, i ? " " : "");
-		for (const char *cc = m->s->archs.at[i].value; *cc; cc++)
-			if (*cc != '.')
-				buf_putc(&b, *cc);
-	}
+	for (size_t i = 0; i < m->s->archs.n; i++)
+		buf_printf(&b, "%s%s", i ? " " : "",
+			   capability_nvcc(m->a, m->s->archs.at[i].value));
 	plan_env(m, c, e->nvcc_env, "{share}/nvcc-arch", false);
 	plan_env(m, c, "STACKBUILD_ARCHS", buf_text(&b), false);
 }

@@ -37,9 +37,8 @@ compile_smoke(struct maker *m, struct step *st)
 	}
 	for (size_t i = 0; i < s->archs.n; i++) {
 		const char *cc = known_to_nvcc(s->toolkit, s->archs.at[i].value);
-		size_t dot = strcspn(cc, "."), k = 0;
-		const char *number =
-			arena_printf(m->a, "%.*s%s", (int)dot, cc, cc[dot] ? cc + dot + 1 : "");
+		const char *number = capability_nvcc(m->a, cc);
+		size_t k = 0;
 
 		while (k < i && strcmp(known_to_nvcc(s->toolkit, s->archs.at[k].value), cc) != 0)
 			k++;
@@ -127,10 +126,7 @@ plan_last_steps(struct maker *m)
 void
 plan_cuda_apt(struct maker *m, struct step *st)
 {
-	const char *series = m->s->cuda.value, *id = m->s->os->id;
-	size_t n = strcspn(series, "."), k = n + (series[n] == '.');
-	const char *dashed = arena_printf(m->a, "%.*s-%.*s", (int)n, series,
-					  (int)strcspn(series + k, "."), series + k);
+	const char *id = m->s->os->id, *dashed = cuda_dashed(m->a, m->s->cuda.value);
 	struct buf os = BUF(m->a);
 	struct command c;
 

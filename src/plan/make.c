@@ -193,11 +193,8 @@ toolkit_places(struct maker *m)
 		m->nvcc = "{share}/cuda/bin/nvcc";
 		break;
 	case CUDA_APT:
-		m->cuda_home = arena_printf(
-			m->a, "/usr/local/cuda-%.*s",
-			(int)(strcspn(s->cuda.value, ".") + 1 +
-			      strcspn(s->cuda.value + strcspn(s->cuda.value, ".") + 1, ".")),
-			s->cuda.value);
+		m->cuda_home = arena_printf(m->a, "/usr/local/cuda-%s",
+					    version_series(m->a, s->cuda.value));
 		m->nvcc = arena_printf(m->a, "%s/bin/nvcc", m->cuda_home);
 		break;
 	default: /* the image's, if it is one that is known to have it, or must have it */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "plan.h"
 
 /*

@@ -100,35 +100,9 @@ chain_cost(const struct plan *p, size_t step)
 	return sum;
 }
 
-/* Columns of the first `n` bytes: code points. */
-static size_t
-columns(const char *s, size_t n)
-{
-	size_t wide = 0;
-
-	for (size_t i = 0; i < n; i++)
-		wide += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return wide;
-}
-
 void
 show_wrapped(struct buf *out, const char *text, size_t at)
 {
-	size_t used = at;
-
-	for (bool first = true; *text; first = false) {
-		size_t n = strcspn(text, " "), wide = columns(text, n);
-
-		if (!first && used + 1 + wide > COLUMNS) {
-			buf_printf(out, "\n%*s", (int)at, "");
-			used = at;
-		} else if (!first) {
-			buf_putc(out, ' ');
-			used++;
-		}
-		buf_add(out, text, n);
-		used += wide;
-		text += n + (text[n] == ' ');
-	}
+	buf_wrap(out, text, at, COLUMNS);
 	buf_putc(out, '\n');
 }

@@ -28,6 +28,10 @@ bool version_is_prerelease(const struct version *v);                  /* a, b, r
 /* The release segment: count, and the i-th number (0 past the end): 2.10.1 -> 2, 10, 1. */
 size_t version_release_count(const struct version *v);
 unsigned long version_release(const struct version *v, size_t i);
+/* Returns the first two numbers of a release as text: "12.1.1" -> "12.1", "12" -> "12". */
+const char *version_series(struct arena *a, const char *text);
+/* True if both have the same series; false if one of them is NULL. */
+bool version_same_series(const char *x, const char *y);
 
 /* --- specifiers: PEP 440 --- */
 

@@ -293,3 +293,23 @@ version_parse(struct arena *a, const char *text)
 {
 	return version_of(a, text, strlen(text));
 }
+
+static size_t
+series_length(const char *text)
+{
+	size_t n = strcspn(text, ".");
+
+	return text[n] ? n + 1 + strcspn(text + n + 1, ".") : n;
+}
+
+const char *
+version_series(struct arena *a, const char *text)
+{
+	return arena_copy(a, text, series_length(text));
+}
+
+bool
+version_same_series(const char *x, const char *y)
+{
+	return x && y && series_length(x) == series_length(y) && !strncmp(x, y, series_length(x));
+}

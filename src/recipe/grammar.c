@@ -57,7 +57,7 @@ complain_words(struct load *l, struct complaint *c, const char *s, struct names 
 	if (c->fix)
 		c->help = arena_printf(l->a, "did you mean `%s`?", c->fix);
 	else
-		c->help = arena_printf(l->a, "use %s", names_joined(l->a, words, "or"));
+		c->help = arena_printf(l->a, "use %s", names_words(l->a, &words, "or"));
 	return c;
 }
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "grammar.h"
 
 /* What a stack is made of: versions, requirements, GPUs, platforms. */
@@ -49,11 +50,8 @@ grammar_cuda(struct load *l, const char *s)
 	struct complaint *c = complain_help(
 		complain(l, E_VERSION, "%s is not a CUDA version", shown(l->a, s)),
 		"write major and minor, such as \"12.1\", or a release, such as 12.1.1");
-	size_t n = starts_with(s, "cu") ? strspn(s + 2, "0123456789") : 0;
-
-	/* A tag of the PyTorch index. */
-	if (n == 3 && !s[5])
-		return complain_try(l, c, grammar_cuda, arena_printf(l->a, "%.2s.%c", s + 2, s[4]));
+	if (cuda_of_tag(l->a, s))
+		return complain_try(l, c, grammar_cuda, cuda_of_tag(l->a, s));
 	return c;
 }
 
@@ -94,19 +92,19 @@ grammar_python(struct load *l, const char *s)
 			complain(l, E_VERSION, "%s is not a Python series", shown(l->a, s)),
 			"write major and minor, such as \"3.11\"");
 	return complain_help(complain(l, E_PYTHON, "nothing is known of Python %s", s),
-			     arena_printf(l->a, "use %s", names_joined(l->a, known, "or")));
+			     arena_printf(l->a, "use %s", names_words(l->a, &known, "or")));
 }
 
-/* "90" or "120" as nvcc's names have them: "9.0", "12.0"; NULL if there is no such one. */
+/* "90" or "sm_120" as nvcc has them: "9.0", "12.0"; NULL if there is no such one. */
 static const char *
-capability_of(struct load *l, const char *digits)
+capability_of(struct load *l, const char *s)
 {
-	size_t n = strspn(digits, "0123456789");
+	struct capability c;
 	const char *cc;
 
-	if (n < 2 || n > 3)
+	if (!capability_parse(s, &c))
 		return NULL;
-	cc = arena_printf(l->a, "%.*s.%c", (int)(n - 1), digits, digits[n - 1]);
+	cc = arena_printf(l->a, "%u.%u", c.major, c.minor);
 	return facts_cc(l->f, cc) ? cc : NULL;
 }
 
@@ -128,7 +126,7 @@ grammar_gpu(struct load *l, const char *s)
 	struct names known = facts_gpu_names(l->f, l->a);
 
 	if (starts_with(s, "sm_") || is_digit(*s))
-		c->fix = capability_of(l, is_digit(*s) ? s : s + 3);
+		c->fix = capability_of(l, s);
 	else
 		c->fix = str_nearest(s, known.at, known.n);
 	if (c->fix)
@@ -165,14 +163,9 @@ grammar_platform(struct load *l, const char *s)
 const struct complaint *
 grammar_torch_index(struct load *l, const char *s)
 {
-	size_t digits = starts_with(s, "cu") ? strspn(s + 2, "0123456789") : 0;
 	struct complaint *c;
 
-	if ((digits == 2 || digits == 3) && !s[2 + digits])
-		return NULL;
-	if (!strcmp(s, "cpu") || !strcmp(s, "xpu") || !strcmp(s, "pypi"))
-		return NULL;
-	if (starts_with(s, "rocm") && is_dotted(s + 4, 1, 3))
+	if (cuda_tag_valid(s) || !strcmp(s, "pypi"))
 		return NULL;
 	if (strstr(s, "://"))
 		return grammar_index(l, s);
@@ -180,10 +173,7 @@ grammar_torch_index(struct load *l, const char *s)
 	if (strcmp(lower_case(l->a, s), s) != 0 && !grammar_torch_index(l, lower_case(l->a, s)))
 		return complain_try(l, c, grammar_torch_index, lower_case(l->a, s));
 	if (is_dotted(s, 2, 3)) {
-		const char *dot = strchr(s, '.');
-
-		c->fix = arena_printf(l->a, "cu%.*s%.*s", (int)(dot - s), s,
-				      (int)strspn(dot + 1, "0123456789"), dot + 1);
+		c->fix = cuda_tag(l->a, s);
 		return complain_help(c,
 				     arena_printf(l->a, "write the tag of the index, %s", c->fix));
 	}

@@ -69,21 +69,6 @@ shown(struct arena *a, const char *text)
 	return arena_printf(a, "`%s%s`", copy, text[n] ? "..." : "");
 }
 
-const char *
-names_joined(struct arena *a, struct names names, const char *last)
-{
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < names.n; i++) {
-		if (i && i == names.n - 1)
-			buf_printf(&b, " %s ", last);
-		else if (i)
-			buf_puts(&b, ", ");
-		buf_puts(&b, names.at[i]);
-	}
-	return buf_text(&b);
-}
-
 void
 offer_text(struct diag *d, struct text old, const char *yaml, const char *help)
 {

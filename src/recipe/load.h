@@ -47,7 +47,6 @@ bool within_limit(struct load *l, struct span at, size_t n, size_t max, const ch
 const char *shown(struct arena *a, const char *text);
 
 /* "a, b and c" */
-const char *names_joined(struct arena *a, struct names names, const char *last);
 
 /* Help that writes `value` in place of `old`, unless old is but a part of what stands there. */
 void offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help);

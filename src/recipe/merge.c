@@ -142,9 +142,9 @@ key_unknown(struct load *l, const struct key *k, const char *name, struct span a
 		offer(l, d, (struct text){ name, at }, nearest,
 		      arena_printf(l->a, "did you mean `%s`?", nearest));
 	else if (known.n && *k->path)
-		diag_help(d, "it has %s", names_joined(l->a, known, "and"));
+		diag_help(d, "it has %s", names_words(l->a, &known, "and"));
 	else if (known.n)
-		diag_help(d, "the keys are %s", names_joined(l->a, known, "and"));
+		diag_help(d, "the keys are %s", names_words(l->a, &known, "and"));
 }
 
 /* The name that ends a dotted key: of a variable, or a mount path. */

@@ -81,7 +81,7 @@ read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 	if (nearest)
 		offer(l, d, t, nearest, arena_printf(l->a, "did you mean `%s`?", nearest));
 	else
-		diag_help(d, "use %s", names_joined(l->a, words, "or"));
+		diag_help(d, "use %s", names_words(l->a, &words, "or"));
 	return false;
 }
 

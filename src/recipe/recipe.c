@@ -293,7 +293,7 @@ variant_unknown(struct load *l, const struct source *src, struct names names)
 	if (nearest)
 		diag_help(d, "did you mean `%s`?", nearest);
 	else if (names.n)
-		diag_help(d, "it has %s", names_joined(l->a, names, "and"));
+		diag_help(d, "it has %s", names_words(l->a, &names, "and"));
 	else
 		diag_help(d, "it has no variants; leave --variant out");
 	return NULL;
@@ -338,7 +338,7 @@ cell_unknown(struct load *l, const struct source *src, const struct cells *cells
 	if (nearest)
 		diag_help(d, "did you mean `%s`?", nearest);
 	else if (names.n)
-		diag_help(d, "its %zu cells are %s%s", names.n, names_joined(l->a, first, "and"),
+		diag_help(d, "its %zu cells are %s%s", names.n, names_words(l->a, &first, "and"),
 			  names.n > first.n ? " ..." : "");
 	else
 		diag_help(d, "the recipe has no matrix; leave --cell out");

@@ -148,16 +148,6 @@ add_secret_checks(struct modal *m)
 			add_build_secret(m, r->extras.at[i].secret.s, true);
 }
 
-/* Whether two CUDA versions have the same first two numbers. */
-static bool
-same_series(const char *x, const char *y)
-{
-	size_t n = strcspn(x, ".");
-
-	n += x[n] ? 1 + strcspn(x + n + 1, ".") : 0;
-	return !strncmp(x, y, n) && (!y[n] || y[n] == '.');
-}
-
 static void
 add_checklist(struct modal *m)
 {
@@ -172,7 +162,7 @@ add_checklist(struct modal *m)
 	if (s->extensions.n)
 		check(m, true, "compilers and build requirements come before what is compiled");
 	if (cuda && s->cuda.value)
-		check(m, same_series(cuda, s->cuda.value),
+		check(m, version_same_series(cuda, s->cuda.value),
 		      arena_printf(m->a, "torch is a build for CUDA %s, nvcc is of CUDA %s", cuda,
 				   s->cuda.value));
 	if (s->extensions.n)

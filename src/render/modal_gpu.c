@@ -4,22 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-
-/* A compute capability: "8.6" is 8 and 6; what follows ("9.0a") does not count. */
-struct cc {
-	unsigned long major, minor;
-};
-
-static struct cc
-cc_of(const char *s)
-{
-	char *end;
-	struct cc cc = { .major = strtoul(s, &end, 10) };
-
-	if (*end == '.')
-		cc.minor = strtoul(end + 1, NULL, 10);
-	return cc;
-}
+#include "cuda/cuda.h"
 
 enum covers { FIT_NOT, FIT_RUNS, FIT_EXACT };
 
@@ -27,21 +12,12 @@ enum covers { FIT_NOT, FIT_RUNS, FIT_EXACT };
 static enum covers
 fit(const struct names *code, const char *ptx, const char *name)
 {
-	struct cc gpu = cc_of(name), c;
 	enum covers best = FIT_NOT;
 
-	for (size_t i = 0; i < code->n; i++) {
-		c = cc_of(code->at[i]);
-		if (c.major == gpu.major && c.minor == gpu.minor)
-			return FIT_EXACT;
-		if (c.major == gpu.major && c.minor < gpu.minor)
-			best = FIT_RUNS;
-	}
-	if (ptx) {
-		c = cc_of(ptx);
-		if (c.major < gpu.major || (c.major == gpu.major && c.minor <= gpu.minor))
-			best = FIT_RUNS;
-	}
+	if (names_have(code, name))
+		return FIT_EXACT;
+	if (capability_runs(code, name) || capability_ptx_runs(ptx, name))
+		best = FIT_RUNS;
 	return best;
 }
 
@@ -67,16 +43,6 @@ stack_archs(const struct modal *m)
 	for (size_t i = 0; i < m->stack->archs.n; i++)
 		list_push(m->a, &archs, m->stack->archs.at[i].value);
 	return archs;
-}
-
-static const char *
-joined(struct arena *a, struct names names)
-{
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < names.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", names.at[i]);
-	return buf_text(&b);
 }
 
 /* An extension that compiles for the stack's GPUs and no others, or NULL. */
@@ -114,15 +80,15 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 	} else if (v && v->cuda && v->archs.n && fit_modal(&v->archs, v->ptx, g) == FIT_NOT) {
 		d = diag_at(m->ds, E_MODAL_GPU, at, "torch %s+%s has no code for Modal's %s",
 			    s->torch.value, v->tag, g->name);
-		diag_why(d, "the %s is %s", g->name, joined(m->a, g->ccs));
-		diag_why(d, "that build has %s", joined(m->a, v->archs));
+		diag_why(d, "the %s is %s", g->name, names_join(m->a, &g->ccs, ", "));
+		diag_why(d, "that build has %s", names_join(m->a, &v->archs, ", "));
 		diag_help(d, "ask Modal for another GPU, or take another build of torch");
 		diag_source(d, v->source);
 	} else if (archs.n && fit_modal(&archs, NULL, g) == FIT_NOT) {
 		d = diag_at(m->ds, e ? E_MODAL_GPU : W_MODAL_GPU, at,
-			    "kernels for %s do not run on Modal's %s", joined(m->a, archs),
-			    g->name);
-		diag_why(d, "the %s is %s", g->name, joined(m->a, g->ccs));
+			    "kernels for %s do not run on Modal's %s",
+			    names_join(m->a, &archs, ", "), g->name);
+		diag_why(d, "the %s is %s", g->name, names_join(m->a, &g->ccs, ", "));
 		if (e)
 			diag_why(d, "%s is compiled for these and no others", e->name);
 		if (s->archs.at[0].at.line)
@@ -168,14 +134,14 @@ smallest_gpu(struct modal *m)
 	at = modal_place(m, m->stack->archs.at[0].at);
 	if (!best) {
 		d = diag_at(m->ds, E_MODAL_GPU, at, "none of Modal's GPUs runs kernels for %s",
-			    joined(m->a, archs));
+			    names_join(m->a, &archs, ", "));
 		diag_help(d, "add a GPU that Modal has to gpus");
 		return;
 	}
 	judge_gpu(m, best, at);
 	list_push(m->a, &m->gpus, (struct text){ .s = best->name });
 	m->gpu_why = arena_printf(m->a, "the smallest of Modal's that runs code for %s",
-				  joined(m->a, archs));
+				  names_join(m->a, &archs, ", "));
 }
 
 bool

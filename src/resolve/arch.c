@@ -4,15 +4,6 @@
 
 /* What kernels are compiled for: the GPUs asked for, or what the torch build carries. */
 
-static long
-capability_order(const char *x, const char *y)
-{
-	char *xp, *yp;
-	long major = strtol(x, &xp, 10) - strtol(y, &yp, 10);
-
-	return major ? major : strtol(xp + 1, NULL, 10) - strtol(yp + 1, NULL, 10);
-}
-
 static void
 add_arch(struct work *w, struct choice c)
 {

@@ -56,7 +56,7 @@ newest_toolkit(const struct work *w, const char *cuda, bool wheels)
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (same_series(w->a, all[i]->version, cuda) &&
+		if (version_same_series(all[i]->version, cuda) &&
 		    (wheels ? all[i]->wheels : all[i]->image_os.n > 0))
 			found = all[i];
 	return found;
@@ -68,7 +68,7 @@ is_release(const struct work *w)
 {
 	const char *v = w->s->cuda.value;
 
-	return w->s->cuda.given && strcmp(fit_series(w->a, v), v) != 0;
+	return w->s->cuda.given && strcmp(version_series(w->a, v), v) != 0;
 }
 
 static void
@@ -79,7 +79,8 @@ use_toolkit(struct work *w, const struct cuda_toolkit *t, const char *what)
 	w->s->toolkit = t;
 	if (!t || !strcmp(t->version, c->value))
 		return;
-	c->reason = arena_printf(w->a, "%s; %s of %s", c->reason, what, fit_series(w->a, c->value));
+	c->reason =
+		arena_printf(w->a, "%s; %s of %s", c->reason, what, version_series(w->a, c->value));
 	c->value = t->version;
 	c->source = t->source;
 }
@@ -107,7 +108,7 @@ choose_image(struct work *w)
 	} else {
 		/* NVIDIA's tags have three numbers; a series of which nothing is known gets .0 */
 		version = s->cuda.value;
-		if (!strcmp(fit_series(w->a, version), version))
+		if (!strcmp(version_series(w->a, version), version))
 			version = arena_printf(w->a, "%s.0", version);
 		s->base = choice_made(arena_printf(w->a, "nvidia/cuda:%s-devel-%s", version,
 						   os ? os->id : DEFAULT_OS),
@@ -137,7 +138,7 @@ choose_toolkit(struct work *w)
 
 	if (s->cuda_from == CUDA_WHEELS && !is_release(w)) {
 		/* torch's own wheel may pin the toolkit: pip takes no other beside it. */
-		if (pin && same_series(w->a, pin, s->cuda.value) && facts_cuda(w->f, pin))
+		if (pin && version_same_series(pin, s->cuda.value) && facts_cuda(w->f, pin))
 			use_toolkit(w, facts_cuda(w->f, pin), "the release that torch itself pins");
 		else
 			use_toolkit(w, newest_toolkit(w, s->cuda.value, true),

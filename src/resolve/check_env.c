@@ -8,7 +8,7 @@ static const char *
 toolkit_folders(const struct work *w, struct names *folders)
 {
 	const struct stack *s = w->s;
-	const char *series = fit_series(w->a, s->cuda.value);
+	const char *series = version_series(w->a, s->cuda.value);
 
 	if (s->cuda_from == CUDA_WHEELS)
 		return "the plan's own folder, which is said to each compile step";

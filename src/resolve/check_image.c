@@ -11,7 +11,7 @@ last_of_series(const struct work *w, const char *cuda, const char *os)
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (same_series(w->a, all[i]->version, cuda) && names_have(&all[i]->image_os, os))
+		if (version_same_series(all[i]->version, cuda) && names_have(&all[i]->image_os, os))
 			found = all[i];
 	return found;
 }
@@ -62,14 +62,14 @@ check_minor(struct work *w)
 	struct diag *d;
 
 	if (!own || !s->cuda.value || !s->cuda.given || !resolve_compiles(w) ||
-	    strncmp(own, s->cuda.value, major) != 0 || same_series(w->a, own, s->cuda.value))
+	    strncmp(own, s->cuda.value, major) != 0 || version_same_series(own, s->cuda.value))
 		return;
 	d = diag_at(w->ds, N_CUDA_MINOR, s->cuda.at,
 		    "extensions are compiled with CUDA %s, and torch was with %s",
-		    fit_series(w->a, s->cuda.value), fit_series(w->a, own));
+		    version_series(w->a, s->cuda.value), version_series(w->a, own));
 	diag_why(d, "within one major that works; torch warns of it while it compiles");
 	diag_help(d, "nothing, if there is a reason; else CUDA %s is the nearest",
-		  fit_series(w->a, own));
+		  version_series(w->a, own));
 	diag_source(d, s->torch_variant->source);
 }
 

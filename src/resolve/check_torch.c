@@ -28,7 +28,7 @@ check_index_root(struct work *w)
 	if (!index.s || !is_root(w, index.s))
 		return;
 	for (size_t i = 0; t && cuda && i < t->nvariants; i++)
-		if (t->variants[i].cuda && same_series(w->a, t->variants[i].cuda, cuda))
+		if (t->variants[i].cuda && version_same_series(t->variants[i].cuda, cuda))
 			tag = t->variants[i].tag;
 	d = diag_at(w->ds, W_INDEX_ROOT, index.at,
 		    "older builds are not listed at the root of torch's indexes");

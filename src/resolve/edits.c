@@ -149,7 +149,8 @@ value_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin
 			       arena_printf(a, "%s+%s", c->text, build->text) :
 			       c->text;
 	case PIN_CUDA:
-		return strcmp(fit_series(a, p->text), p->text) ? c->text : fit_series(a, c->text);
+		return strcmp(version_series(a, p->text), p->text) ? c->text :
+								     version_series(a, c->text);
 	case PIN_PYTHON: return c->text;
 	case PIN_VERSION:
 		return strpbrk(p->text, "<>=!~") ? arena_printf(a, "==%s", c->text) : c->text;

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/list.h"
+#include "cuda/cuda.h"
 #include "facts/facts.h"
 #include "python/python.h"
 #include "recipe/recipe.h"
@@ -188,13 +189,6 @@ const struct fit_fact *fit_against(const struct fit *fit, const char *key, size_
  *   errors  SB024x and the codes of rows.def
  */
 void fit_report(struct diags *ds, const struct fit *fit, bool verbose);
-
-/* --- how CUDA is numbered --- */
-
-/* "12.1" of "cu121"; NULL for what is no CUDA tag. */
-const char *fit_cuda_of_tag(struct arena *a, const char *tag);
-/* "12.1.1" -> "12.1" */
-const char *fit_series(struct arena *a, const char *version);
 
 /* Every row of the table, for docs/rules.md. */
 const struct fit_row *fit_rows(size_t *n);

@@ -205,7 +205,5 @@ solve_word *fit_cuda_named(struct fit_work *w, unsigned cuda, const char *versio
 
 /* ">=3.5.0" -> "3.5.0 or newer"; what has no short form stays as it is. */
 const char *fit_spec_words(struct arena *a, const char *spec);
-/* "a, b and c" */
-const char *fit_list_words(struct arena *a, const struct names *names, const char *last);
 
 #endif

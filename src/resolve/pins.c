@@ -65,7 +65,7 @@ tag_of_url(struct fit_work *w, const char *url)
 	while (start && url[start - 1] != '/')
 		start--;
 	url = arena_copy(w->a, url + start, n - start);
-	return fit_cuda_of_tag(w->a, url) || !strcmp(url, "cpu") ? url : NULL;
+	return cuda_of_tag(w->a, url) || !strcmp(url, "cpu") ? url : NULL;
 }
 
 static void
@@ -142,10 +142,10 @@ pins_of_base(struct fit_work *w)
 	if (r->cuda.s) {
 		solve_word *set = fit_none(w, cuda);
 		const struct fit_thing *t = fit_at(w, cuda);
-		bool series = !strcmp(fit_series(w->a, r->cuda.s), r->cuda.s);
+		bool series = !strcmp(version_series(w->a, r->cuda.s), r->cuda.s);
 
 		for (size_t i = 0; series && i < t->n; i++)
-			if (!strcmp(fit_series(w->a, t->c[i].text), r->cuda.s))
+			if (!strcmp(version_series(w->a, t->c[i].text), r->cuda.s))
 				solve_set_add(set, i);
 		if (!series || !solve_set_count(set, t->n))
 			set = fit_one(w, cuda, fit_candidate(w, cuda, r->cuda.s));

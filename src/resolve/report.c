@@ -56,7 +56,7 @@ the_others(const struct fit *fit, const struct solve_conflict *c, const struct f
 		if (p != at && is_named(p))
 			list_push(fit->work->a, &all, fit_pin_name(fit, p));
 	}
-	return all.n ? fit_list_words(fit->work->a, &all, "and") : NULL;
+	return all.n ? names_words(fit->work->a, &all, "and") : NULL;
 }
 
 /* The pin of the same extension that says where its code is to come from. */
@@ -120,7 +120,7 @@ way_words(const struct fit *fit, const struct fit_repair *r)
 		if (!twice)
 			list_push(fit->work->a, &all, r->changes.at[i].now);
 	}
-	return fit_list_words(fit->work->a, &all, "and");
+	return names_words(fit->work->a, &all, "and");
 }
 
 static void

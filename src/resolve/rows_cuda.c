@@ -55,7 +55,7 @@ fit_row_base_other(struct fit_ask *q)
 			.thing = os, .not = true, .set = fit_named(w, os, &toolkit->image_os, false)
 		};
 		fit_clash(q, terms, 3, toolkit->source, "NVIDIA has images of CUDA %s for %s",
-			  toolkit->version, fit_list_words(w->a, &toolkit->image_os, "and"));
+			  toolkit->version, names_words(w->a, &toolkit->image_os, "and"));
 	}
 	fit_needs(q, cuda, made, NULL, "another image brings a CUDA that there are images of");
 }
@@ -154,7 +154,7 @@ void
 fit_row_build_prefer_cuda(struct fit_ask *q)
 {
 	struct fit_work *w = q->w;
-	const char *own = fit_cuda_of_tag(w->a, build_text(q));
+	const char *own = cuda_of_tag(w->a, build_text(q));
 	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda");
 	solve_word *set;
 
@@ -240,7 +240,7 @@ fit_row_cuda_wheels(struct fit_ask *q)
 	}
 	if (first && solve_set_count(without, t->n))
 		fit_clash(q, &term, 1, first->source, "PyPI's wheels hold nvcc from CUDA %s on",
-			  fit_series(w->a, first->version));
+			  version_series(w->a, first->version));
 }
 
 /* --- images that are chosen here --- */
@@ -255,7 +255,7 @@ fit_row_cuda_os(struct fit_ask *q)
 	if (t && t->image_os.n && fit_chooses_image(w))
 		fit_allows(q, os, fit_named(w, os, &t->image_os, false), t->source,
 			   "NVIDIA has images of CUDA %s for %s", t->version,
-			   fit_list_words(w->a, &t->image_os, "and"));
+			   names_words(w->a, &t->image_os, "and"));
 }
 
 void

@@ -59,12 +59,12 @@ fit_row_build_driver(struct fit_ask *q)
 static const char *
 driver_of_series(struct fit_work *w, const char *version)
 {
-	const char *series = fit_series(w->a, version), *of = NULL, *driver = NULL;
+	const char *series = version_series(w->a, version), *of = NULL, *driver = NULL;
 	size_t n;
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const char *own = fit_series(w->a, all[i]->version);
+		const char *own = version_series(w->a, all[i]->version);
 
 		if (!all[i]->driver_min || (of && !strcmp(of, own)) ||
 		    fit_version_order(w, own, series) > 0)
@@ -97,5 +97,5 @@ fit_row_cuda_driver(struct fit_ask *q)
 		return;
 	fit_allows(q, (unsigned)driver, drivers_from(w, (unsigned)driver, least), t->source,
 		   "an image with CUDA %s does not start on a driver before %s",
-		   fit_series(w->a, t->version), least);
+		   version_series(w->a, t->version), least);
 }

@@ -36,7 +36,7 @@ gpu_words(struct fit_work *w, unsigned gpu)
 static bool
 ptx_runs(const struct torch_variant *v, const char *cc)
 {
-	return v->ptx && fit_cc_order(v->ptx, cc) <= 0;
+	return v->ptx && capability_order(v->ptx, cc) <= 0;
 }
 
 /* The toolkit of a build could not have compiled for that GPU, nor for an older one like it. */
@@ -46,15 +46,15 @@ toolkit_cannot(const struct fit_work *w, const struct torch_variant *v, const ch
 	const struct cuda_toolkit *t = v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
 
 	if (!t && v->cuda)
-		t = facts_cuda(w->f, fit_series(w->a, v->cuda));
-	return t && t->archs.n && !fit_sass_runs(&t->archs, cc);
+		t = facts_cuda(w->f, version_series(w->a, v->cuda));
+	return t && t->archs.n && !capability_runs(&t->archs, cc);
 }
 
 /* That an old GPU is left out is not read anywhere: only concluded. */
 static bool
 is_inferred(const struct fit_work *w, const struct torch_variant *v, const char *cc)
 {
-	return v->archs_inferred && fit_cc_order(cc, v->archs.at[0]) < 0 &&
+	return v->archs_inferred && capability_order(cc, v->archs.at[0]) < 0 &&
 	       !toolkit_cannot(w, v, cc);
 }
 
@@ -71,7 +71,7 @@ add_lacking(struct fit_work *w, struct lackings *all, unsigned torch, size_t i,
 	    const struct torch_variant *v)
 {
 	const char *version = fit_at(w, torch)->c[i].text;
-	const char *archs = fit_list_words(w->a, &v->archs, "and");
+	const char *archs = names_words(w->a, &v->archs, "and");
 	struct lacking *l = NULL;
 
 	for (size_t k = 0; k < all->n && !l; k++)
@@ -131,7 +131,7 @@ code_for(struct fit_ask *q, size_t build, unsigned gpu, bool inferred)
 		const struct torch_release *r = at->c[i].entry;
 		const struct torch_variant *v = r ? torch_variant(r, tag) : NULL;
 
-		if (v && v->archs.n && !fit_sass_runs(&v->archs, cc) && !ptx_runs(v, cc) &&
+		if (v && v->archs.n && !capability_runs(&v->archs, cc) && !ptx_runs(v, cc) &&
 		    is_inferred(w, v, cc) == inferred)
 			add_lacking(w, &all, torch, i, v);
 	}
@@ -196,14 +196,14 @@ fit_row_gpu_build(struct fit_ask *q)
 {
 	struct fit_work *w = q->w;
 	const char *tag = fit_at(w, q->thing)->c[q->candidate].text;
-	const char *series = fit_cuda_of_tag(w->a, tag);
+	const char *series = cuda_of_tag(w->a, tag);
 	const struct cuda_toolkit *made = series ? facts_cuda(w->f, series) : NULL;
 	unsigned torch = fit_slot(w, FIT_TORCH, "torch"), gpu;
 
 	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);) {
 		struct fit_terms t = { 0 };
 
-		if (fit_sass_runs(&made->archs, cc_of(w, gpu)) || any_ptx(w, tag, cc_of(w, gpu)))
+		if (capability_runs(&made->archs, cc_of(w, gpu)) || any_ptx(w, tag, cc_of(w, gpu)))
 			continue;
 		fit_and_this(&t, q);
 		fit_and(&t, torch, torch_without(w, torch, tag));
@@ -235,7 +235,7 @@ fit_row_gpu_ptx(struct fit_ask *q)
 			struct names tag = { 0 };
 			struct fit_terms t = { 0 };
 
-			if (!v->archs.n || fit_sass_runs(&v->archs, cc_of(w, gpu)) ||
+			if (!v->archs.n || capability_runs(&v->archs, cc_of(w, gpu)) ||
 			    !ptx_runs(v, cc_of(w, gpu)) || !least || version_cmp(d->v, least) >= 0)
 				continue;
 			list_push(w->a, &tag, v->tag);
@@ -280,8 +280,8 @@ is_fixed(const struct extension_release *r)
 static bool
 same_as_before(struct fit_work *w, const struct fit_thing *cuda, size_t i)
 {
-	return i &&
-	       !strcmp(fit_series(w->a, cuda->c[i].text), fit_series(w->a, cuda->c[i - 1].text));
+	return i && !strcmp(version_series(w->a, cuda->c[i].text),
+			    version_series(w->a, cuda->c[i - 1].text));
 }
 
 /* The first capability that setup.py always names and this nvcc does not know, or NULL. */
@@ -312,7 +312,8 @@ fit_row_extension_archs(struct fit_ask *q)
 		if (!toolkit(at, i))
 			continue;
 		if (!same_as_before(w, at, i))
-			found = unknown_to(w, x.r, toolkit(at, i), fit_series(w->a, at->c[i].text));
+			found = unknown_to(w, x.r, toolkit(at, i),
+					   version_series(w->a, at->c[i].text));
 		if (found) {
 			solve_set_add(refused, i);
 			arch = found;
@@ -341,7 +342,7 @@ has_code(struct fit_work *w, const struct extension_release *r, const struct cud
 		if ((!t || names_have(&t->archs, r->archs.at[i])) &&
 		    (!series || is_given(w, r, i, series)))
 			list_push(w->a, &made, r->archs.at[i]);
-	return fit_sass_runs(&made, cc);
+	return capability_runs(&made, cc);
 }
 
 /* Toolkits that make no code of it for that GPU. */
@@ -356,7 +357,7 @@ without_code(struct fit_work *w, const struct extension_release *r, unsigned cud
 		if (!toolkit(at, i))
 			continue;
 		if (!same_as_before(w, at, i))
-			lacks = !has_code(w, r, toolkit(at, i), fit_series(w->a, at->c[i].text),
+			lacks = !has_code(w, r, toolkit(at, i), version_series(w->a, at->c[i].text),
 					  cc);
 		if (lacks)
 			solve_set_add(set, i);
@@ -378,7 +379,7 @@ release_on_gpu(struct fit_ask *q, const struct fit_release *x, unsigned gpu)
 	if (!has_code(w, x->r, NULL, NULL, cc_of(w, gpu))) {
 		fit_clash(q, t.at, t.n, x->r->source,
 			  "%s has code for compute capability %s, and none that runs on %s",
-			  x->name, fit_list_words(w->a, &x->r->archs, "and"), gpu_words(w, gpu));
+			  x->name, names_words(w->a, &x->r->archs, "and"), gpu_words(w, gpu));
 		return;
 	}
 	lack = without_code(w, x->r, cuda, cc_of(w, gpu));
@@ -413,7 +414,7 @@ fit_row_gpu_min(struct fit_ask *q)
 	for (size_t i = 0; e && e->gpu_min && next_gpu(w, &i, &gpu);) {
 		struct fit_terms t = { 0 };
 
-		if (fit_cc_order(cc_of(w, gpu), e->gpu_min) >= 0)
+		if (capability_order(cc_of(w, gpu), e->gpu_min) >= 0)
 			continue;
 		fit_and(&t, q->thing, fit_all(w, q->thing));
 		fit_and(&t, gpu, fit_all(w, gpu));

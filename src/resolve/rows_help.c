@@ -64,30 +64,6 @@ fit_and_compiled(struct fit_terms *t, struct fit_ask *q)
 	return true;
 }
 
-/* --- compute capabilities --- */
-
-long
-fit_cc_order(const char *x, const char *y)
-{
-	char *xp, *yp;
-	long major = strtol(x, &xp, 10) - strtol(y, &yp, 10);
-
-	if (major || !*xp || !*yp)
-		return major;
-	return strtol(xp + 1, NULL, 10) - strtol(yp + 1, NULL, 10);
-}
-
-bool
-fit_sass_runs(const struct names *archs, const char *cc)
-{
-	size_t n = strcspn(cc, ".") + 1;
-
-	for (size_t i = 0; i < archs->n; i++)
-		if (!strncmp(archs->at[i], cc, n) && fit_cc_order(archs->at[i], cc) <= 0)
-			return true;
-	return false;
-}
-
 /* --- words --- */
 
 /* Toolkits stand newest first: the run that begins at `from`, as long as it is in the set. */
@@ -112,8 +88,8 @@ fit_cuda_words(struct fit_work *w, const solve_word *set)
 		end = run_end(t, set, i);
 		if (end == i)
 			continue;
-		last = fit_series(w->a, t->c[i].text);
-		first = fit_series(w->a, t->c[end - 1].text);
+		last = version_series(w->a, t->c[i].text);
+		first = version_series(w->a, t->c[end - 1].text);
 		if (any)
 			buf_puts(&b, " or ");
 		any = true;

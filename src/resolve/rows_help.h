@@ -33,10 +33,6 @@ void fit_and_this(struct fit_terms *t, struct fit_ask *q);
  */
 bool fit_and_compiled(struct fit_terms *t, struct fit_ask *q);
 
-/* "8.6" before "8.9" before "12.0". */
-long fit_cc_order(const char *x, const char *y);
-/* SASS for one of these runs on that GPU: the same major, and no newer minor. */
-bool fit_sass_runs(const struct names *archs, const char *cc);
 /*
  * The CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",
  * "12.1"; NULL: it is empty.

@@ -13,12 +13,12 @@ fit_row_same_cuda_series(struct fit_ask *q)
 	const struct fit_thing *b = fit_at(w, build), *at = fit_at(w, cuda);
 
 	for (size_t i = 0; e && e->same_cuda_series && i < b->n; i++) {
-		const char *series = fit_cuda_of_tag(w->a, b->c[i].text);
+		const char *series = cuda_of_tag(w->a, b->c[i].text);
 		solve_word *other = fit_none(w, cuda);
 		struct fit_terms t = { 0 };
 
 		for (size_t k = 0; series && k < at->n; k++)
-			if (strcmp(fit_series(w->a, at->c[k].text), series) != 0)
+			if (strcmp(version_series(w->a, at->c[k].text), series) != 0)
 				solve_set_add(other, k);
 		fit_and(&t, q->thing, fit_all(w, q->thing));
 		if (!series || !fit_and_compiled(&t, q))
@@ -53,7 +53,7 @@ fit_row_no_library(struct fit_ask *q)
 			if (own->c[k].v && specifiers_match(spec, own->c[k].v, PRE_YES))
 				solve_set_add(these, k);
 		for (size_t k = 0; k < b->n; k++) {
-			const char *series = fit_cuda_of_tag(w->a, b->c[k].text);
+			const char *series = cuda_of_tag(w->a, b->c[k].text);
 
 			for (size_t j = 0; series && j < all[i].cuda.n; j++)
 				if (!strcmp(series, all[i].cuda.at[j])) {
@@ -71,6 +71,6 @@ fit_row_no_library(struct fit_ask *q)
 			  asked >= 0 && solve_set_has(these, (size_t)asked) ?
 				  own->c[asked].text :
 				  fit_spec_words(w->a, all[i].spec),
-			  fit_list_words(w->a, &named, "and"));
+			  names_words(w->a, &named, "and"));
 	}
 }

@@ -57,7 +57,7 @@ fit_row_os_gcc(struct fit_ask *q)
 	}
 	fit_allows(q, cuda, set, first ? first->source : os->source,
 		   "%s compiles with gcc %s, which nvcc takes from CUDA %s on", os->id, os->gcc,
-		   first ? fit_series(w->a, first->version) : "of no release");
+		   first ? version_series(w->a, first->version) : "of no release");
 }
 
 void
@@ -142,7 +142,7 @@ fit_row_torch_gcc(struct fit_ask *q)
 			continue;
 		fit_clash(q, terms, 3, row->source, "torch %s with CUDA %s wants gcc %s; %s",
 			  t->version, row->cuda, fit_spec_words(w->a, row->gcc),
-			  fit_list_words(w->a, &whose, "and"));
+			  names_words(w->a, &whose, "and"));
 	}
 }
 
@@ -163,7 +163,7 @@ too_old(struct fit_work *w, unsigned os, const char *glibc, solve_word *enough)
 		else
 			list_push(w->a, &old, arena_printf(w->a, "%s has %s", r->id, r->glibc));
 	}
-	return fit_list_words(w->a, &old, "and");
+	return names_words(w->a, &old, "and");
 }
 
 void

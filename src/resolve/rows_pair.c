@@ -173,8 +173,8 @@ fit_row_companion(struct fit_ask *q)
 		const char *pair = r ? companion_of(r, own->key) : NULL;
 
 		if (!r || (pair && (c->known ? !fit_version_order(w, pair, c->text) :
-					       !strcmp(fit_series(w->a, pair),
-						       fit_series(w->a, c->text))))) {
+					       !strcmp(version_series(w->a, pair),
+						       version_series(w->a, c->text))))) {
 			solve_set_add(those, i);
 			if (r) {
 				first = r->version;
@@ -185,7 +185,7 @@ fit_row_companion(struct fit_ask *q)
 	if (first)
 		fit_allows(q, torch, those, source,
 			   "%s %s was built for torch %s, and for no other", own->key, c->text,
-			   c->known ? first : fit_series(w->a, first));
+			   c->known ? first : version_series(w->a, first));
 }
 
 /* The pair of a torch, where more than one would do. */

@@ -28,8 +28,8 @@ static bool
 row_has_cuda(const struct wheel_row *row, const char *tag)
 {
 	for (size_t i = 0; i < row->cuda.n; i++)
-		if (starts_with(tag, "cu") && starts_with(row->cuda.at[i], "cu") &&
-		    !strncmp(row->cuda.at[i] + 2, tag + 2, 2))
+		if (cuda_major_of_tag(tag) &&
+		    cuda_major_of_tag(row->cuda.at[i]) == cuda_major_of_tag(tag))
 			return true;
 	return false;
 }
@@ -65,7 +65,7 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 	struct fit_work *w = l->q->w;
 	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
 	unsigned python = fit_slot(w, FIT_PYTHON, "python");
-	const char *series = fit_series(w->a, r->version);
+	const char *series = version_series(w->a, r->version);
 	struct names builds = { 0 };
 	struct fit_terms t;
 
@@ -85,7 +85,7 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 				      fit_at(w, python)->n));
 		fit_clash(l->q, t.at, t.n, l->wheels.source,
 			  "the project's wheels of %s for torch %s and %s are for Python %s",
-			  l->x.name, series, v->tag, fit_list_words(w->a, &pythons, "and"));
+			  l->x.name, series, v->tag, names_words(w->a, &pythons, "and"));
 	}
 	t = begin(l);
 	fit_and(&t, torch, fit_one(w, torch, candidate));
@@ -94,7 +94,7 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 	if (builds.n)
 		fit_clash(l->q, t.at, t.n, l->wheels.source,
 			  "the project built wheels of %s for torch %s with %s, and with no other",
-			  l->x.name, series, fit_list_words(w->a, &builds, "and"));
+			  l->x.name, series, names_words(w->a, &builds, "and"));
 	else
 		fit_clash(l->q, t.at, t.n - 1, l->wheels.source,
 			  "the project's wheels of %s for torch %s are of another C++ ABI or CUDA "
@@ -128,7 +128,7 @@ for_all_torches(struct list *l)
 	for (size_t i = 0; i < at->n; i++) {
 		const struct torch_release *r = at->c[i].entry;
 
-		if (!names_have(&series, fit_series(w->a, at->c[i].text)))
+		if (!names_have(&series, version_series(w->a, at->c[i].text)))
 			solve_set_add(none, i);
 		else if (r)
 			for_torch(l, torch, i, r);
@@ -136,7 +136,7 @@ for_all_torches(struct list *l)
 	fit_and(&t, torch, none);
 	fit_clash(l->q, t.at, t.n, l->wheels.source,
 		  "the project built wheels of %s for torch %s, and for no other", l->x.name,
-		  fit_list_words(w->a, &series, "and"));
+		  names_words(w->a, &series, "and"));
 }
 
 static void
@@ -159,7 +159,7 @@ for_machine_and_system(struct list *l)
 	for (size_t i = 0; l->wheels.glibc_min && i < t->n; i++) {
 		const struct os_release *o = t->c[i].entry;
 
-		if (o && o->glibc && fit_cc_order(o->glibc, l->wheels.glibc_min) < 0)
+		if (o && o->glibc && fit_version_order(w, o->glibc, l->wheels.glibc_min) < 0)
 			solve_set_add(old, i);
 	}
 	if (!solve_set_count(old, t->n))

@@ -45,11 +45,10 @@ fit_row_torch_build(struct fit_ask *q)
 	tags = tags_of(w, t);
 	set = fit_named(w, build, &tags, false);
 	for (size_t i = 0; i < b->n; i++)
-		if (fit_own_index(w) || !builds_are_known(t) ||
-		    !fit_cuda_of_tag(w->a, b->c[i].text))
+		if (fit_own_index(w) || !builds_are_known(t) || !cuda_of_tag(w->a, b->c[i].text))
 			solve_set_add(set, i);
 	fit_needs(q, build, set, t->source, "torch %s was published as %s, and as nothing else",
-		  t->version, fit_list_words(w->a, &tags, "and"));
+		  t->version, names_words(w->a, &tags, "and"));
 }
 
 void
@@ -64,7 +63,7 @@ fit_row_torch_build_known(struct fit_ask *q)
 		return;
 	tags = tags_of(w, t);
 	fit_allows(q, build, fit_named(w, build, &tags, false), t->source,
-		   "of torch %s only %s %s known", t->version, fit_list_words(w->a, &tags, "and"),
+		   "of torch %s only %s %s known", t->version, names_words(w->a, &tags, "and"),
 		   tags.n == 1 ? "is" : "are");
 }
 
@@ -79,7 +78,7 @@ fit_row_torch_python(struct fit_ask *q)
 		return;
 	fit_allows(q, python, fit_named(w, python, &t->pythons, false), t->source,
 		   "torch %s has wheels for Python %s", t->version,
-		   fit_list_words(w->a, &t->pythons, "and"));
+		   names_words(w->a, &t->pythons, "and"));
 }
 
 /* `index: pypi` is a build too: which one depends on the release. */
@@ -112,13 +111,14 @@ fit_row_torch_pypi(struct fit_ask *q)
 static const struct torch_variant *
 build_for(struct fit_work *w, const struct torch_release *t, const char *cuda)
 {
-	const char *series = fit_series(w->a, cuda);
+	const char *series = version_series(w->a, cuda);
 	const struct torch_variant *found = NULL;
 
 	for (size_t i = 0; i < t->nvariants; i++) {
 		const struct torch_variant *v = &t->variants[i];
 
-		if (v->cuda && !strcmp(fit_series(w->a, v->cuda), series) && (!found || v->on_pypi))
+		if (v->cuda && !strcmp(version_series(w->a, v->cuda), series) &&
+		    (!found || v->on_pypi))
 			found = v;
 	}
 	return found;

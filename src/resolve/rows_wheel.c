@@ -32,7 +32,7 @@ series_of_torch(struct arena *a, const char *number)
 	size_t n = strlen(number);
 
 	if (strchr(number, '.'))
-		return fit_series(a, number);
+		return version_series(a, number);
 	return n < 3 || n > 4 ? NULL :
 				arena_printf(a, "%c.%.*s", number[0], (int)(n - 2), number + 1);
 }
@@ -240,7 +240,7 @@ builds_of_major(struct fit_work *w, unsigned build, const char *major)
 static bool
 of_series(struct fit_work *w, const struct fit_candidate *c, const char *series)
 {
-	return !strcmp(fit_series(w->a, c->text), series);
+	return !strcmp(version_series(w->a, c->text), series);
 }
 
 static void
@@ -300,7 +300,7 @@ fits_abi(struct fit_ask *q, const solve_word *these, const struct says *s)
 		fit_clash(q, terms.at, terms.n, r->source,
 			  "%s was built for the %s C++ ABI, and %s%storch %s has the %s one",
 			  s->file, s->abi == TRI_YES ? "new" : "old",
-			  other.n < r->nvariants ? fit_list_words(q->w->a, &other, "and") : "",
+			  other.n < r->nvariants ? names_words(q->w->a, &other, "and") : "",
 			  other.n < r->nvariants ? " of " : "", r->version,
 			  s->abi == TRI_YES ? "old" : "new");
 	}

@@ -5,26 +5,6 @@
 
 /* What several rows ask of the recipe and of the things. */
 
-const char *
-fit_cuda_of_tag(struct arena *a, const char *tag)
-{
-	size_t n = tag ? strlen(tag) : 0;
-
-	if (n < 4 || !starts_with(tag, "cu") || strspn(tag + 2, "0123456789") != n - 2)
-		return NULL;
-	return arena_printf(a, "%.*s.%s", (int)(n - 3), tag + 2, tag + n - 1);
-}
-
-const char *
-fit_series(struct arena *a, const char *version)
-{
-	size_t n = strcspn(version, ".");
-
-	if (version[n])
-		n += 1 + strcspn(version + n + 1, ".");
-	return arena_copy(a, version, n);
-}
-
 int
 fit_version_order(struct fit_work *w, const char *x, const char *y)
 {
@@ -102,11 +82,11 @@ solve_word *
 fit_cuda_named(struct fit_work *w, unsigned cuda, const char *version)
 {
 	const struct fit_thing *t = fit_at(w, cuda);
-	bool series = !strcmp(fit_series(w->a, version), version);
+	bool series = !strcmp(version_series(w->a, version), version);
 	solve_word *set = fit_none(w, cuda);
 
 	for (size_t i = 0; i < t->n; i++)
-		if (series ? !strcmp(fit_series(w->a, t->c[i].text), version) :
+		if (series ? !strcmp(version_series(w->a, t->c[i].text), version) :
 			     !fit_version_order(w, t->c[i].text, version))
 			solve_set_add(set, i);
 	return set;
@@ -131,7 +111,7 @@ fit_gcc_named(const struct recipe *r)
 static bool
 is_for(struct fit_work *w, const char *tag, unsigned long major)
 {
-	const char *cuda = fit_cuda_of_tag(w->a, tag);
+	const char *cuda = cuda_of_tag(w->a, tag);
 
 	return cuda && strtoul(cuda, NULL, 10) == major;
 }
@@ -167,7 +147,7 @@ takes_cpu(struct fit_work *w)
 	int asked = build < 0 ? -1 : fit_asked_for(w, (unsigned)build);
 
 	return fit_own_index(w) ||
-	       (asked >= 0 && !fit_cuda_of_tag(w->a, fit_at(w, (unsigned)build)->c[asked].text));
+	       (asked >= 0 && !cuda_of_tag(w->a, fit_at(w, (unsigned)build)->c[asked].text));
 }
 
 const char *

@@ -5,17 +5,6 @@
  * it.  Sets cuda when nothing else does: a build is for one CUDA.
  */
 
-/* "cu121" of "12.1.0" */
-static const char *
-tag_of_cuda(struct work *w, const char *cuda)
-{
-	const char *series = fit_series(w->a, cuda);
-	size_t dot = strcspn(series, ".");
-
-	return arena_printf(w->a, "cu%.*s%s", (int)dot, series,
-			    series[dot] ? series + dot + 1 : "0");
-}
-
 /* Left open: what the solver took, or the newest where it found nothing. */
 static void
 choose_release(struct work *w)
@@ -95,7 +84,7 @@ index_given(struct work *w, struct text index)
 
 			end = strrchr(cut, '/');
 		}
-		s->torch_tag = end && (fit_cuda_of_tag(w->a, end + 1) || !strcmp(end + 1, "cpu")) ?
+		s->torch_tag = end && (cuda_of_tag(w->a, end + 1) || !strcmp(end + 1, "cpu")) ?
 				       end + 1 :
 				       NULL;
 		s->torch_variant = t && s->torch_tag ? torch_variant(t, s->torch_tag) : NULL;
@@ -140,7 +129,7 @@ index_chosen(struct work *w)
 				       v->cuda ? v->cuda : "CPU",
 				       pypi ? ", which PyPI carries" : ""));
 	} else if (!t && cuda) {
-		s->torch_tag = tag_of_cuda(w, cuda);
+		s->torch_tag = cuda_tag(w->a, cuda);
 		s->torch_index = choice_made(facts_torch_index(w->f, w->a, s->torch_tag),
 					     "by the rule that torch's indexes follow", NULL);
 	} else {
@@ -205,13 +194,13 @@ choose_cuda(struct work *w)
 	struct stack *s = w->s;
 	const struct fit_candidate *c = fit_chosen(w->fit, "cuda");
 	const char *own =
-		s->torch_variant ? s->torch_variant->cuda : fit_cuda_of_tag(w->a, s->torch_tag);
+		s->torch_variant ? s->torch_variant->cuda : cuda_of_tag(w->a, s->torch_tag);
 	const char *reason = arena_printf(w->a, "torch's %s build is for it", s->torch_tag);
 
 	if (s->cuda.value || !own)
 		return;
-	if (c && !same_series(w->a, c->text, own))
-		s->cuda = choice_made(fit_series(w->a, c->text),
+	if (c && !version_same_series(c->text, own))
+		s->cuda = choice_made(version_series(w->a, c->text),
 				      "the nearest to torch's build that goes with the rest",
 				      c->entry ? ((const struct cuda_toolkit *)c->entry)->source :
 						 NULL);

@@ -66,17 +66,3 @@ fit_spec_words(struct arena *a, const char *spec)
 		return arena_printf(a, "below %s, but not %s", below->version, not ->version);
 	return spec;
 }
-
-const char *
-fit_list_words(struct arena *a, const struct names *names, const char *last)
-{
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < names->n; i++)
-		buf_printf(&b, "%s%s",
-			   !i               ? "" :
-			   i + 1 < names->n ? ", " :
-					      arena_printf(a, " %s ", last),
-			   names->at[i]);
-	return buf_text(&b);
-}

@@ -33,12 +33,6 @@ version_in(struct arena *a, const char *version, const char *spec, bool *known)
 	return v && s && specifiers_match(s, v, PRE_YES);
 }
 
-bool
-same_series(struct arena *a, const char *x, const char *y)
-{
-	return x && y && !strcmp(fit_series(a, x), fit_series(a, y));
-}
-
 /* The version that a requirement of ours pins ("triton==2.2.0"), or NULL. */
 static const char *
 pinned(struct arena *a, const char *requirement)

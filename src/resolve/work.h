@@ -42,8 +42,6 @@ struct choice choice_made(const char *value, const char *reason, const char *sou
 int version_order(struct arena *a, const char *x, const char *y);
 /* True if `version` is one of `spec`; *known (may be NULL) false if either cannot be read. */
 bool version_in(struct arena *a, const char *version, const char *spec, bool *known);
-/* True if both have the same first two numbers. */
-bool same_series(struct arena *a, const char *x, const char *y);
 
 /* Of the platform, as Python names it: "x86_64". */
 const char *resolve_machine(const struct work *w);

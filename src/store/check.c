@@ -37,13 +37,9 @@ same_set(const struct names *x, const struct names *y)
 }
 
 static const char *
-listed(struct arena *a, const struct names *all)
+archs_words(struct arena *a, const struct names *all)
 {
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < all->n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", all->at[i]);
-	return all->n ? buf_text(&b) : "no GPU";
+	return all->n ? names_join(a, all, ", ") : "no GPU";
 }
 
 /*
@@ -98,7 +94,7 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 		diag_why(d, "`%s` is for %s, not for %s", o->path, e->machine, want->machine);
 	if (archs.n && !want->any_archs && !same_set(&archs, &want->archs))
 		diag_why(d, "`%s` holds code for %s, and what was asked for is %s", o->path,
-			 listed(a, &archs), listed(a, &want->archs));
+			 archs_words(a, &archs), archs_words(a, &want->archs));
 	if ((want->cxx11_abi == 1 && e->old_abi) || (want->cxx11_abi == 0 && e->cxx11_abi))
 		diag_why(d, "`%s` calls a torch of the %s C++ ABI, and this torch has the %s one",
 			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
@@ -163,7 +159,8 @@ judge(struct arena *a, struct diags *ds, const char *path, const struct entry *e
 			diag_why(d, "its digest is not the one of its entry");
 		else if (!same_set(&out->archs, &e->archs))
 			diag_why(d, "it holds code for %s, and its entry says %s",
-				 listed(scratch, &out->archs), listed(scratch, &e->archs));
+				 archs_words(scratch, &out->archs),
+				 archs_words(scratch, &e->archs));
 	}
 	good = !d->notes;
 	if (!good)

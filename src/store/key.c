@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "internal.h"
 #include "store.h"
 
@@ -128,31 +129,22 @@ is_digest(const struct reader *r, const char *path, const json_t *v)
 	return true;
 }
 
-/* digits "." digit [a-z] ["+PTX"]: as TORCH_CUDA_ARCH_LIST has them. */
+/* As TORCH_CUDA_ARCH_LIST has them, in the one spelling that a key may use. */
 static bool
 is_arch(const struct reader *r, const char *path, const json_t *v)
 {
-	const char *s = json_string_value(v), *p = s;
-	size_t digits = s ? strspn(s, "0123456789") : 0;
+	const char *s = json_string_value(v);
+	struct capability c;
 
-	if (digits && digits <= 3 && *s != '0' && s[digits] == '.' && is_digit(s[digits + 1])) {
-		p = s + digits + 2;
-		if (*p == 'a' || *p == 'f')
-			p++;
-		if (!*p || !strcmp(p, "+PTX"))
-			return true;
-	}
+	if (s && capability_parse(s, &c) && !strcmp(capability_text(r->a, &c), s))
+		return true;
 	return refuse(r, path, "must be an architecture, say `9.0` or `9.0+PTX`");
 }
 
-/* By number, then by text: 9.0 before 10.0, whoever wrote them. */
 static int
 arch_cmp(const void *x, const void *y)
 {
-	const char *s = *(const char *const *)x, *t = *(const char *const *)y;
-	long a = strtol(s, NULL, 10), b = strtol(t, NULL, 10);
-
-	return a != b ? (a < b ? -1 : 1) : strcmp(s, t);
+	return capability_order(*(const char *const *)x, *(const char *const *)y);
 }
 
 /* The list is a set: sorted, each once. */

@@ -1,0 +1,66 @@
+#ifndef CUDA_H
+#define CUDA_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/list.h"
+
+/*
+ * Numbers and names of NVIDIA's platform: compute capabilities, CUDA releases, and the tags of
+ * torch's builds.  Texts in, texts out; this layer knows no versions and no GPUs by itself.
+ */
+
+/* --- compute capabilities --- */
+
+struct capability {
+	unsigned major, minor;
+	char variant; /* 'a' (this GPU only), 'f' (its family), or 0 */
+	bool ptx;     /* PTX, which the driver compiles for newer GPUs */
+};
+
+/*
+ * Reads a compute capability in any of its spellings:
+ *
+ *     capability = major "." minor variant? "+PTX"?      TORCH_CUDA_ARCH_LIST
+ *                | ("sm_" | "compute_")? major minor variant?     nvcc; minor is one digit
+ *
+ * Returns false for anything else.  `compute_` means PTX.
+ */
+bool capability_parse(const char *text, struct capability *out);
+
+/* Returns "8.0", "9.0a", "8.9+PTX". */
+const char *capability_text(struct arena *a, const struct capability *c);
+
+/* Returns the number that nvcc's options use, "8.0" -> "80", "9.0a" -> "90a", without PTX;
+ * a text that is no capability comes back as it is. */
+const char *capability_nvcc(struct arena *a, const char *text);
+
+/* Returns <0, 0 or >0: by number, then variant, then PTX.  Texts that are no capability come first. */
+int capability_order(const char *x, const char *y);
+
+/* Returns true if one of `codes` (SASS) runs on the GPU: the same major, and no newer minor. */
+bool capability_runs(const struct names *codes, const char *gpu);
+
+/* Returns true if PTX for `ptx` (NULL: there is none) can be compiled for the GPU. */
+bool capability_ptx_runs(const char *ptx, const char *gpu);
+
+/* --- CUDA releases, and tags of torch's builds --- */
+
+/* Returns the CUDA series of a tag of two or three digits: "cu121" -> "12.1"; else NULL. */
+const char *cuda_of_tag(struct arena *a, const char *tag);
+
+/* Returns the tag for a CUDA release or series: "12.1.0" -> "cu121". */
+const char *cuda_tag(struct arena *a, const char *version);
+
+/* Returns the series as NVIDIA's Debian packages write it: "12.1.0" -> "12-1". */
+const char *cuda_dashed(struct arena *a, const char *version);
+
+/* Returns the CUDA major of a tag of a wheel, which may name a series ("cu122") or a major
+ * alone ("cu12"); 0 if it is none. */
+unsigned cuda_major_of_tag(const char *tag);
+
+/* Returns true for the tags that torch's index uses: cuNN, cuNNN, rocmN[.N[.N]], cpu, xpu. */
+bool cuda_tag_valid(const char *tag);
+
+#endif
