@@ -96,33 +96,6 @@ jobs_of(struct arena *a, const struct step *steps, size_t n)
 	return jobs;
 }
 
-/* What the order would cost if the steps that change least came first. */
-static double
-cost_by_rate(struct arena *a, const struct job *jobs, size_t n)
-{
-	size_t *order = arena_array_of(a, size_t, n), done = 0;
-	bool *placed = arena_array_of(a, bool, n);
-
-	while (done < n) {
-		size_t best = n;
-
-		for (size_t i = 0; i < n; i++) {
-			size_t k = 0;
-
-			if (placed[i])
-				continue;
-			while (k < jobs[i].nneeds && placed[jobs[i].needs[k]])
-				k++;
-			if (k == jobs[i].nneeds &&
-			    (best == n || jobs[i].change_rate < jobs[best].change_rate))
-				best = i;
-		}
-		placed[best] = true;
-		order[done++] = best;
-	}
-	return order_cost(jobs, order, n);
-}
-
 void
 plan_recount(struct arena *a, struct plan *p)
 {
@@ -132,7 +105,7 @@ plan_recount(struct arena *a, struct plan *p)
 	for (size_t i = 0; i < p->n; i++)
 		order[i] = i;
 	p->expected_cost_s = order_cost(jobs, order, p->n);
-	p->by_rate_cost_s = cost_by_rate(a, jobs, p->n);
+	p->by_rate_cost_s = order_cost_by_rate(jobs, p->n);
 }
 
 /* Extensions that the knowledge says follow each other round and round. */
@@ -231,7 +204,7 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	n = m.steps.n;
 	jobs = jobs_of(a, m.steps.at, n);
 	order = arena_array_of(a, size_t, n);
-	if (!order_jobs(a, jobs, n, order, &p->order_exact)) {
+	if (!order_jobs(jobs, n, order, &p->order_exact)) {
 		refuse_circle(ds, s);
 		return NULL;
 	}
@@ -248,11 +221,11 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	p->steps = steps;
 	p->n = n;
 	p->expected_cost_s = order_cost(jobs, order, n);
-	p->by_rate_cost_s = cost_by_rate(a, jobs, n);
+	p->by_rate_cost_s = order_cost_by_rate(jobs, n);
 	p->nvcc = m.nvcc;
 	p->cuda_home = m.cuda_home;
 	if (!p->order_exact)
-		p->order_note = "too many steps to try every order: the best of a bounded search";
+		p->order_note = "estimated; only plans of up to 20 steps are searched completely";
 	return p;
 }
 

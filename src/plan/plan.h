@@ -131,7 +131,7 @@ struct plan {
 	size_t n;
 	double expected_cost_s; /* sum of change_rate x (its cost and that of every later step) */
 	double by_rate_cost_s;  /* the same if ordered by change rate alone; for comparison */
-	bool order_exact;       /* false: the search was bounded, and says so */
+	bool order_exact;       /* false: another order may cost less; order_note says so */
 	const char *order_note; /* or NULL */
 	size_t measured;        /* steps whose cost_s was measured on this host */
 	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
@@ -194,18 +194,21 @@ struct job {
 };
 
 /*
- * order_jobs -- the order with the least expected rebuild cost,
+ * order_jobs -- finds the order with the least expected rebuild cost,
  * sum over jobs of change_rate x (its own cost_s + that of every later job).
  *
  *   in      jobs[0..n), needs without a circle
- *   out     order[0..n): indexes; ties by the order given
- *   errors  false: a circle (order is then not filled); *exact false: bounded search
- *   source  1|prec|sum wC: Sidney 1975 decomposition; dynamic programming over
- *           down-sets (Lawler 1978) inside each part, exact up to 24 jobs there
+ *   out     order[0..n): indexes; of equally good orders the one closest to the order given.
+ *           *exact: true up to 20 jobs: no order is better. With more, a greedy order.
+ *   errors  false: a circle (order is then not filled)
+ *   source  the problem is 1|prec|sum wC; dynamic programming over down-sets: Lawler 1978
  */
-bool order_jobs(struct arena *a, const struct job *jobs, size_t n, size_t *order, bool *exact);
+bool order_jobs(const struct job *jobs, size_t n, size_t *order, bool *exact);
 
-/* The cost of an order by that formula. */
+/* Returns the cost of an order by that formula. */
 double order_cost(const struct job *jobs, const size_t *order, size_t n);
+
+/* Returns the cost of the order that always continues with the job that changes least. */
+double order_cost_by_rate(const struct job *jobs, size_t n);
 
 #endif

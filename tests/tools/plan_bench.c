@@ -4,7 +4,7 @@
  *   in      stdin: JSON [{"id", "needs": [id...], "change_rate", "cost_s"}]; more keys are
  *           passed over
  *   out     stdout: JSON ["id", ...], the best order; with --exact a line "exact" or
- *           "bounded" on stderr
+ *           "estimated" on stderr
  *   errors  exit 1 and a line on stderr: no JSON, a wrong type, an unknown or repeated id,
  *           a negative number, a circle
  */
@@ -86,7 +86,7 @@ order_and_print(const struct job *jobs, size_t n, struct arena *a, bool say)
 	json_t *out = json_array();
 	bool exact;
 
-	if (!order_jobs(a, jobs, n, order, &exact)) {
+	if (!order_jobs(jobs, n, order, &exact)) {
 		json_decref(out);
 		fail("the jobs need each other in a circle", "");
 		return 1;
@@ -94,7 +94,7 @@ order_and_print(const struct job *jobs, size_t n, struct arena *a, bool say)
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(out, json_string(jobs[order[i]].id));
 	if (say)
-		fprintf(stderr, "%s\n", exact ? "exact" : "bounded");
+		fprintf(stderr, "%s\n", exact ? "exact" : "estimated");
 	json_dumpf(out, stdout, 0);
 	putchar('\n');
 	json_decref(out);
