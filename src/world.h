@@ -9,10 +9,6 @@
 /* How engines are reached: --addr and --tls-..., for engine_choose. */
 struct engine_at world_engine_at(const struct options *o);
 
-/* A number of an option, above 0 and at most `most`; not given: 0.  False: a usage error was
- * printed. */
-bool option_number(const char *option, const char *text, double most, double *out);
-
 /* The image that `build` makes of a plan: the stack's name in lower case, or tag; of a cell of a
  * matrix "x:python-3.10". */
 struct plan;

@@ -14,7 +14,7 @@
 #include "world.h"
 
 /* What an option's number says; false: it is none, and a usage error was printed. */
-bool
+static bool
 option_number(const char *option, const char *text, double most, double *out)
 {
 	char *end;

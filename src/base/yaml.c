@@ -456,7 +456,7 @@ node_is_null(const struct node *n)
 	return false;
 }
 
-const struct pair *
+static const struct pair *
 node_pair(const struct node *map, const char *key)
 {
 	if (map && map->kind == NODE_MAP)

@@ -61,7 +61,6 @@ bool node_is_null(const struct node *n);
 
 /* The value of a key of a map, or NULL. */
 const struct node *node_get(const struct node *map, const char *key);
-const struct pair *node_pair(const struct node *map, const char *key);
 
 /* The text of a scalar with its place; { NULL, place } for anything else. */
 struct text node_text(const struct node *n);

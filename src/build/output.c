@@ -35,7 +35,11 @@ output_clear(struct buf *b)
 	buf_add(b, "", 0);
 }
 
-const char *
+/*
+ * Text as it may be shown and kept, in p->line: escape sequences are removed, a tab becomes a blank,
+ * other control characters and bytes that are not UTF-8 become `?`.
+ */
+static const char *
 output_inert(struct output_parser *p, const char *line, size_t n)
 {
 	struct buf *to = &p->line;

@@ -75,9 +75,6 @@ bool output_seconds(const char **s, double *out);
 /* The number behind the last `words` in a text; STATUS_UNKNOWN. */
 int output_status(const char *text, const char *words);
 
-/* Text as it may be shown and kept, in p->line: escape sequences go, a tab is a blank, other
- * control characters and what is no UTF-8 become `?`. */
-const char *output_inert(struct output_parser *p, const char *line, size_t n);
 /* An empty text, ready to be read. */
 void output_clear(struct buf *b);
 

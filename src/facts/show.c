@@ -40,7 +40,8 @@ said(const char *s)
 	return !strcmp(s, "true") ? "yes" : !strcmp(s, "false") ? "no" : s;
 }
 
-const char *
+/* What a value looks like on one line, "yes" for true; NULL: it needs more. */
+static const char *
 show_value(struct arena *a, struct fact x)
 {
 	struct buf b = BUF(a);

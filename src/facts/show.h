@@ -30,8 +30,6 @@ const char *show_mark(struct show *v, struct trail t);
 /* "source: ..." and the numbered ones. */
 void show_notes(struct show *v);
 
-/* What a value looks like on one line, "yes" for true; NULL: it needs more. */
-const char *show_value(struct arena *a, struct fact x);
 /* Keys that say where a claim comes from, or that only the program needs. */
 bool show_is_value(const char *key);
 

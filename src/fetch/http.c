@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "http_internal.h"
 
-double
+static double
 http_now(void)
 {
 	struct timespec t;

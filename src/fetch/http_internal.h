@@ -64,7 +64,4 @@ void http_exchange(struct http_exchange *x);
 /* The URL without user and password, and these; NULL: no http or https URL. */
 const char *http_split(struct arena *a, const char *url, struct http_user *user);
 
-/* Seconds on a clock that nobody sets. */
-double http_now(void);
-
 #endif

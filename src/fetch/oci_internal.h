@@ -43,7 +43,6 @@ struct oci_login oci_login_find(struct arena *a, const struct oci_name *n, struc
 
 /* RFC 4648; decode: NULL for what is none. */
 const char *oci_base64(struct arena *a, const char *bytes, size_t n);
-const char *oci_unbase64(struct arena *a, const char *text);
 
 /* After a 401: true if there are other credentials to try now. */
 bool oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool push);

@@ -27,7 +27,7 @@ oci_base64(struct arena *a, const char *bytes, size_t n)
 	return buf_text(&b);
 }
 
-const char *
+static const char *
 oci_unbase64(struct arena *a, const char *text)
 {
 	struct buf b = BUF(a);

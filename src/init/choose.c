@@ -25,7 +25,7 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 	return NULL;
 }
 
-const struct stack *
+static const struct stack *
 draft_resolve(struct arena *a, struct diags *ds, const struct facts *f, const char *path,
 	      const char *text)
 {

@@ -54,7 +54,6 @@ struct docker_commands docker_commands(struct arena *a, const char *text,
 /* "${CUDA}-devel" with its variables; *unknown if one has no value. */
 const char *docker_expand(struct arena *a, const char *text, const struct settings *vars,
 			  bool *unknown);
-const char *docker_value(const struct settings *vars, const char *name); /* or NULL */
 
 /* --- what happens, in order --- */
 

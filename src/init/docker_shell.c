@@ -12,7 +12,7 @@
  *     redirection: digits ( ">" | "<" ) word, left out
  */
 
-const char *
+static const char *
 docker_value(const struct settings *vars, const char *name)
 {
 	for (size_t i = vars->n; i-- > 0;)

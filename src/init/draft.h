@@ -40,8 +40,4 @@ bool draft_complete(struct arena *a, struct diags *ds, const struct facts *f, st
 /* Every choice of the stack into the draft; where it differs from what was asked, a note. */
 void draft_pin(struct reader *rd, struct draft *d, const struct stack *s);
 
-/* Load and resolve a text; NULL: ds says why. */
-const struct stack *draft_resolve(struct arena *a, struct diags *ds, const struct facts *f,
-				  const char *path, const char *text);
-
 #endif

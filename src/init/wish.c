@@ -141,7 +141,8 @@ comes_with_torch(const char *key)
 
 /* --- extensions --- */
 
-const char *
+/* The place after which a git URL's ref stands ("...x.git@v1"), or NULL. */
+static const char *
 wish_git_ref(const char *url)
 {
 	const char *path = strstr(url, "://"), *at;

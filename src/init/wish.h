@@ -41,7 +41,4 @@ void wish_left(struct reader *rd, const char *what, struct span at, const char *
 void wish_changed(struct reader *rd, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The place after which a git URL's ref stands ("...x.git@v1"), or NULL. */
-const char *wish_git_ref(const char *url);
-
 #endif

@@ -32,10 +32,6 @@ struct record {
  */
 bool record_parse(const struct zip *z, const char *text, struct record *out);
 
-/* The values of a header field of METADATA or WHEEL, in order, without the body behind the
- * first empty line; lines that begin with white space go on with the one before. */
-struct names headers_named(struct arena *a, const char *text, const char *field);
-
 /*
  * wheel_says -- is the wheel what its file name says, by METADATA and WHEEL?
  *

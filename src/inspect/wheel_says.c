@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "python/python.h"
 
-struct names
+static struct names
 headers_named(struct arena *a, const char *text, const char *field)
 {
 	struct names all = { 0 };

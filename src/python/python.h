@@ -9,8 +9,8 @@
 
 /*
  * The packaging standards, as packaging 26 reads them: PEP 440 versions and
- * specifiers, PEP 503 names, PEP 508 requirements and markers, PEP 425 tags and
- * wheel file names.  Pure text in, structs out; knows no package and no index.
+ * specifiers, PEP 503 names, PEP 508 requirements and markers, PEP 427 wheel
+ * file names.  Pure text in, structs out; knows no package and no index.
  * Nothing here adds a diagnostic: a parser returns NULL and says why in *why (a
  * short phrase, lower case; may be NULL) so that the caller can point at the place.
  */
@@ -45,18 +45,10 @@ enum prereleases { PRE_DEFAULT, PRE_YES, PRE_NO };
 
 const struct specifiers *specifiers_parse(struct arena *a, const char *text);
 /*
- * packaging lets some specifiers through and fails when it compares with them: numbers of
- * more than 4300 digits, and ~=1.0post1 with a letter that only looks like its own.  False
- * for a set that has one; it takes no version.
+ * packaging accepts some specifiers and fails when it compares a version with them: numbers of more
+ * than 4300 digits, and ~=1.0post1 with a letter that only looks like its own.  They match no version.
  */
-bool specifiers_usable(const struct specifiers *s);
 bool specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre);
-/*
- * The same for a text, which need not be a version: an empty set takes it, and so does
- * a === that asks for it; a === compares the text as it stands, without its case.
- */
-bool specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text,
-			   enum prereleases pre);
 /* As str(SpecifierSet(...)) prints it; "" when empty. */
 const char *specifiers_text(struct arena *a, const struct specifiers *s);
 /* The version of the one == or === that pins it (no wildcard), or NULL. */
@@ -109,7 +101,7 @@ bool marker_eval(const struct marker *m, const struct marker_env *env, bool *val
  */
 struct marker_env marker_env_linux(struct arena *a, const char *series, const char *machine);
 
-/* --- wheels: PEP 425, PEP 427, PEP 600, PEP 656 --- */
+/* --- wheels: PEP 425, PEP 427 --- */
 
 struct wheel_file {
 	const char *name; /* normalised */
@@ -119,22 +111,5 @@ struct wheel_file {
 };
 
 const struct wheel_file *wheel_file_parse(struct arena *a, const char *file_name);
-
-/* What a wheel must fit. */
-struct wheel_target {
-	unsigned python_major, python_minor;
-	bool free_threaded;                /* cp313t */
-	const char *machine;               /* "x86_64", "aarch64" */
-	unsigned glibc_major, glibc_minor; /* 0, 0: musl */
-	unsigned musl_major, musl_minor;
-};
-
-/*
- * wheel_tags -- the tags that the target takes, best first, as
- * packaging.tags.sys_tags() orders them for CPython on such a machine.
- */
-struct names wheel_tags(struct arena *a, const struct wheel_target *t);
-/* The place of the wheel's best tag in that order (0 is best), or -1: does not fit. */
-int wheel_rank(struct arena *a, const struct wheel_file *w, const struct wheel_target *t);
 
 #endif

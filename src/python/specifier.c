@@ -170,12 +170,6 @@ specifiers_parse(struct arena *a, const char *text)
 	return specifiers_of(a, text, strlen(text));
 }
 
-bool
-specifiers_usable(const struct specifiers *s)
-{
-	return !s->unusable;
-}
-
 const struct version *
 specifiers_pin(const struct specifiers *s)
 {

@@ -11,7 +11,7 @@ enum clause_op { OP_LE, OP_LT, OP_NE, OP_EQ, OP_GE, OP_GT, OP_COMPATIBLE, OP_ARB
 struct clause {
 	enum clause_op op;
 	bool wildcard;               /* ==V.* and !=V.* */
-	bool unusable;               /* see specifiers_usable */
+	bool unusable;               /* it matches no version; see specifiers_match */
 	bool canonical;              /* ===: `asked` is how version_text writes v */
 	const char *text;            /* operator and version, as written but for white space */
 	const char *asked;           /* ===: what it asks for, lower case */

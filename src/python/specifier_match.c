@@ -55,22 +55,6 @@ specifiers_match(const struct specifiers *s, const struct version *v, enum prere
 	return true;
 }
 
-bool
-specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text,
-		      enum prereleases pre)
-{
-	size_t n = strlen(text);
-	const struct version *v = version_of(a, text, n);
-	const char *lower = s->arbitrary ? unicode_lower_of(a, text, n) : NULL;
-
-	if (s->unusable || (pre == PRE_NO && v && v->is_pre))
-		return false;
-	for (size_t i = 0; i < s->n; i++)
-		if (!clause_match_text(&s->at[i], v, lower))
-			return false;
-	return true;
-}
-
 static int
 cmp_text(const void *x, const void *y)
 {

@@ -448,20 +448,3 @@ recipes_load(struct arena *a, struct diags *ds, const struct facts *f,
 {
 	return recipes_load_from(a, ds, f, o, extends_open_file, NULL);
 }
-
-const char *
-recipe_canonical(struct arena *a, const struct recipe *r)
-{
-	struct names order = canonical_order(a);
-	struct buf b = BUF(a);
-
-	buf_putc(&b, '{');
-	for (size_t i = 0; i < order.n; i++) {
-		const char *json = canonical_section(a, key_child(&key_root, order.at[i]), r);
-
-		if (json)
-			buf_printf(&b, "%s%s", b.n > 1 ? ", " : "", json);
-	}
-	buf_putc(&b, '}');
-	return buf_text(&b);
-}

@@ -146,15 +146,13 @@ struct recipe {
 	struct recipe_indexes extras; /* index: extra: */
 	struct texts secrets;
 
-	const char *digest; /* "sha256:" and 64 hex digits of the canonical recipe */
+	/*
+	 * "sha256:" and 64 hex digits of the canonical recipe: one line of JSON, after extends, variant,
+	 * cell and --set, with keys sorted, short forms in their long form, lists in their order and
+	 * scalars as text.  Two files that ask for the same have the same digest.
+	 */
+	const char *digest;
 };
-
-/*
- * recipe_canonical -- the recipe as one line of JSON, after extends, variant, cell and
- * --set: keys sorted, short forms in their long form, lists in their order, scalars as
- * text.  Two files that ask for the same have the same canonical recipe.
- */
-const char *recipe_canonical(struct arena *a, const struct recipe *r);
 
 /* What the command line adds to the file. */
 struct recipe_options {

@@ -70,9 +70,6 @@ const char *modal_entry_file(const struct modal *m);
 /* Whether app.copy copies a file, by itself or in a folder. */
 bool modal_copies(const struct modal *m, const char *file);
 
-/* One command as a line of sh. */
-const char *modal_sh(struct modal *m, const struct command *c, struct span at);
-
 /* Its secrets, as what a call's `secrets` takes; NULL: none. */
 const char *modal_secrets(struct modal *m, const struct command *c);
 

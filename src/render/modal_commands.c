@@ -66,7 +66,7 @@ secrets_after(const struct command *c, struct buf *b)
 			buf_printf(b, " && rm %s", c->mounts.at[i].target);
 }
 
-const char *
+static const char *
 modal_sh(struct modal *m, const struct command *c, struct span at)
 {
 	const struct layout l = { .language = LANG_SH, .places = modal_places };

@@ -88,7 +88,7 @@ after_variable(struct arena *a, const char *variable, const char *text)
 	return arena_printf(a, "\"%s%s", variable, buf_text(&b) + 1);
 }
 
-struct scope *
+static struct scope *
 pipeline_scope(struct arena *a, const struct pipeline *p)
 {
 	struct scope *top = scope_new(a, pipeline_shape);

@@ -32,7 +32,6 @@ pipeline_write bake_render, github_render, gitlab_render;
 
 /* The names that templates of all three may use. */
 extern const struct shape pipeline_shape[];
-struct scope *pipeline_scope(struct arena *a, const struct pipeline *p);
 /*
  * Whether a code host can be told of the recipe: it lies in the checkout, and no name has a `$`,
  * which both hosts take for one of their variables.  errors SB0405, false

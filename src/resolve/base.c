@@ -11,7 +11,7 @@
 
 static const char *const DEFAULT_OS = "ubuntu22.04";
 
-bool
+static bool
 resolve_asks_to_compile(const struct work *w)
 {
 	for (size_t i = 0; i < w->r->extensions.n; i++) {

@@ -149,12 +149,8 @@ struct rule_row {
 	const char *source;
 };
 
-/* All hundred, in order. */
-const struct rule_row *rules_all(size_t *n);
 /* By id, in any case; NULL: there is none. */
 const struct rule_row *rule_of(const char *id);
-/* Every code that tells it, in order; none of what is prevented or seen later. */
-struct names rule_codes(struct arena *a, const struct rule_row *r);
 
 /* docs/rules.md. */
 void rules_markdown(struct arena *a, struct buf *out);

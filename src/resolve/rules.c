@@ -16,13 +16,6 @@ static const char *const bases[] = { "quoted", "code", "inferred", "general" };
 static const char *const severities[] = { "note", "warning", "error" };
 
 const struct rule_row *
-rules_all(size_t *n)
-{
-	*n = sizeof(rows) / sizeof(*rows);
-	return rows;
-}
-
-const struct rule_row *
 rule_of(const char *id)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -55,7 +48,7 @@ add(struct arena *a, struct names *list, const char *word)
 	}
 }
 
-struct names
+static struct names
 rule_codes(struct arena *a, const struct rule_row *r)
 {
 	struct names list = { 0 };

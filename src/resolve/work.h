@@ -80,8 +80,6 @@ bool resolve_steers_compilers(const char *name);
 /* The version decided for a package by its normalised name (torch, triton, ...), or NULL. */
 const char *resolve_version_of(const struct work *w, const char *name);
 
-/* The same before extensions are resolved, by what the recipe asks for. */
-bool resolve_asks_to_compile(const struct work *w);
 /* True if the stack compiles anything: an extension whose source is not a wheel. */
 bool resolve_compiles(const struct work *w);
 

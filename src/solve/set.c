@@ -61,32 +61,3 @@ solve_set_not(struct arena *a, const solve_word *set, size_t candidates)
 		out[i] &= ~set[i];
 	return out;
 }
-
-static void
-push_pair(struct arena *a, struct solve_facts *out, struct solve_term x, struct solve_term y,
-	  const void *why)
-{
-	struct solve_term *terms = arena_array_of(a, struct solve_term, 2);
-
-	terms[0] = x;
-	terms[1] = y;
-	list_push(a, out, (struct solve_fact){ .terms = terms, .n = 2, .why = why });
-}
-
-void
-solve_needs(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
-	    unsigned then, const solve_word *those, const void *why)
-{
-	push_pair(a, out, (struct solve_term){ .thing = when, .set = these },
-		  (struct solve_term){ .thing = then, .not = true, .set = those }, why);
-}
-
-void
-solve_allows(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
-	     unsigned then, const solve_word *those, size_t candidates, const void *why)
-{
-	const solve_word *others = solve_set_not(a, those, candidates);
-
-	push_pair(a, out, (struct solve_term){ .thing = when, .set = these },
-		  (struct solve_term){ .thing = then, .set = others }, why);
-}

@@ -54,13 +54,6 @@ struct solve_fact {
 };
 struct solve_facts LIST(struct solve_fact);
 
-/* "If `when` is one of `these`, `then` must be there and be one of `those`." */
-void solve_needs(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
-		 unsigned then, const solve_word *those, const void *why);
-/* The same where `then` need not be there, and counts only if it is.  `candidates`: of then. */
-void solve_allows(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
-		  unsigned then, const solve_word *those, size_t candidates, const void *why);
-
 struct solve_provider {
 	void *ctx;
 	/* How many candidates; asked once, when the thing is first met.  0: it cannot be had. */

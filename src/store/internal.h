@@ -79,8 +79,6 @@ void store_warn(struct diags *to, struct diags *from);
 
 struct entries LIST(const struct entry *);
 
-/* All entries of a store, by package and age; one that cannot be read is warned of. */
-bool store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out);
 /* errors SB0545, false */
 bool store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys);
 

@@ -67,7 +67,7 @@ by_package(const void *x, const void *y)
 	return c ? c : strcmp(e->key, f->key);
 }
 
-bool
+static bool
 store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out)
 {
 	struct names keys = { 0 };

@@ -8,7 +8,7 @@
 
 const char *const proof_result_words[] = { "passed", "failed", "not run" };
 
-enum proof_level
+static enum proof_level
 proof_level_of(const struct proof_check *c)
 {
 	if (!strcmp(c->id, "compile"))

@@ -73,7 +73,6 @@ void proof_junit(const struct proof *p, struct buf *out);
 /* The digests, the result and the checks' ids and results of a proof.json; false: it is none. */
 bool proof_read(struct arena *a, const char *text, size_t n, struct proof *out);
 
-enum proof_level proof_level_of(const struct proof_check *c);
 /* The level up to which everything passed. */
 enum proof_level proof_proven(const struct proof *p);
 extern const char *const proof_result_words[]; /* "passed", "failed", "not run" */

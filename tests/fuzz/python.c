@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/specifier_text.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "python/python.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -187,7 +187,6 @@ check_requirement(struct arena *a, struct texts t)
 static void
 check_wheel(struct arena *a, struct texts t)
 {
-	const struct wheel_target target = { 3, 11, false, "x86_64", 2, 36, 0, 0 };
 	const struct wheel_file *w = wheel_file_parse(a, t.first);
 
 	if (!w)
@@ -195,8 +194,6 @@ check_wheel(struct arena *a, struct texts t)
 	must(w->tags.n > 0 && !strcmp(name_normalize(a, w->name), w->name));
 	for (size_t i = 1; i < w->tags.n; i++)
 		must(strcmp(w->tags.at[i - 1], w->tags.at[i]) != 0);
-	if (w->tags.n < 100)
-		must(wheel_rank(a, w, &target) >= -1);
 }
 
 int

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/recipe_canonical.h"
 #include "base/fix.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "base/yaml.h"
-#include "recipe/recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,9 +17,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../unit/specifier_text.h"
 #include "base/buf.h"
-#include "python/specifier.h"
-#include "python/unicode.h"
 
 static const char *
 text_of(struct arena *a, const json_t *value)
@@ -129,7 +128,7 @@ answer_match(struct arena *a, const json_t *line, struct buf *b)
 
 	/* Before it compares, packaging turns a pre-release down, and a local part keeps it from that. */
 	if (!s || !v || (any && any->huge) ||
-	    (!specifiers_usable(s) && !(json_is_false(pre) && any && any->is_pre && !any->local)))
+	    (s->unusable && !(json_is_false(pre) && any && any->is_pre && !any->local)))
 		return false;
 	buf_printf(b, "{\"match\":%s}",
 		   specifiers_match_text(a, s, v,
@@ -155,7 +154,7 @@ answer_req(struct arena *a, const json_t *line, struct buf *b)
 			return false;
 	}
 	/* Of one clause the text is there as it was written. */
-	if (!specifiers_usable(r->spec) && r->spec->n > 1)
+	if (r->spec->unusable && r->spec->n > 1)
 		return false;
 	spec = specifiers_text(a, r->spec);
 	buf_puts(b, "{\"ok\":true,\"name\":");

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "solve/solve.h"
+#include "../unit/solve_facts.h"
 
 enum { MOST = 40 };
 

@@ -24,10 +24,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "../unit/solve_facts.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "python/python.h"
-#include "solve/solve.h"
 
 struct release {
 	const char *text;

@@ -12,6 +12,7 @@
 
 #include "base/str.h"
 #include "recipe/recipe.h"
+#include "recipe_canonical.h"
 
 /* Recipes out of texts, for the tests of src/recipe/. */
 

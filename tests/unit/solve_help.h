@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "solve/solve.h"
+#include "solve_facts.h"
 
 /*
  * A universe written down:

@@ -1,0 +1,29 @@
+#ifndef SPECIFIER_TEXT_H
+#define SPECIFIER_TEXT_H
+
+#include <string.h>
+
+#include "python/specifier.h"
+#include "python/unicode.h"
+
+/*
+ * specifiers_match for a text, which need not be a version: an empty set takes it, and so does a
+ * === that asks for it; a === compares the text as it stands, without its case.
+ */
+static inline bool
+specifiers_match_text(struct arena *a, const struct specifiers *s, const char *text,
+		      enum prereleases pre)
+{
+	size_t n = strlen(text);
+	const struct version *v = version_of(a, text, n);
+	const char *lower = unicode_lower_of(a, text, n);
+
+	if (s->unusable || (pre == PRE_NO && v && v->is_pre))
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		if (!clause_match_text(&s->at[i], v, lower))
+			return false;
+	return true;
+}
+
+#endif
