@@ -139,7 +139,7 @@ push(struct work *w, const char *tag, struct image_about *about)
 {
 	const struct engine *e = w->o->engine;
 	const char *file = fs_join(w->a, w->dir, "pushed"), *digest;
-	struct engine_command c = e->push(w->a, &w->o->state->at, tag, file);
+	struct engine_command c = engine_push(w->a, e, &w->o->state->at, tag, file);
 	size_t n;
 
 	unlink(file);

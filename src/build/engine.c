@@ -6,6 +6,9 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "fetch/fetch.h"
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 const struct engine engines[] = {
 #define ENGINE(id, text, how, from, ...) \
@@ -159,6 +162,47 @@ engines_print(struct arena *a, const struct engine *only, const struct engine_at
 	return any;
 }
 
+/* --- commands --- */
+
+struct engine_command
+engine_call(struct arena *a, const struct engine_at *at, const char *const *arguments,
+	    const char *x, const char *y)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client);
+	for (; *arguments; arguments++)
+		ADD(&c, *arguments);
+	ADD(&c, x, y);
+	return c;
+}
+
+/* Docker itself knows that a loopback registry has no TLS. */
+struct engine_command
+engine_push(struct arena *a, const struct engine *e, const struct engine_at *at, const char *image,
+	    const char *digest_file)
+{
+	struct engine_command c = engine_call(a, at, e->push, NULL, NULL);
+
+	if (e->dialect == DIALECT_BUILDAH &&
+	    http_is_loopback(arena_copy(a, image, strcspn(image, "/"))))
+		ADD(&c, "--tls-verify=false");
+	if (e->dialect == DIALECT_BUILDAH && digest_file)
+		ADD(&c, "--digestfile", digest_file);
+	ADD(&c, image);
+	return c;
+}
+
+void
+engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *spec)
+{
+	list_push(a, &c->argv, NULL);
+	list_push(a, &c->env, NULL);
+	spec->argv = c->argv.at;
+	spec->env = c->env.at;
+	spec->cwd = c->cwd;
+}
+
 /* --- images --- */
 
 static const char *
@@ -198,7 +242,7 @@ engine_image(struct arena *a, const struct engine *e, const struct engine_at *at
 	*out = (struct image_about){ 0 };
 	if (!e->inspect)
 		return false;
-	c = e->inspect(a, at, image);
+	c = engine_call(a, at, e->inspect, image, NULL);
 	list_push(a, &c.argv, NULL);
 	if (!engine_ask(a, c.argv.at, NULL, &r))
 		return false;
@@ -228,7 +272,7 @@ engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *a
 
 	if (!e->pulled)
 		return NULL;
-	c = e->pulled(a, at, image);
+	c = engine_call(a, at, e->pulled, image, NULL);
 	list_push(a, &c.argv, NULL);
 	if (!engine_ask(a, c.argv.at, NULL, &r))
 		return NULL;

@@ -96,31 +96,37 @@ struct engine {
 	/* modal, venv: in place of build. */
 	struct engine_command (*apply)(struct arena *a, const struct engine_at *at,
 				       const struct engine_apply *x);
-	/* What must have been run before `run`: buildah makes its container; others have none. */
-	struct engine_command (*prepare)(struct arena *a, const struct engine_at *at,
-					 const struct engine_run *r);
 	struct engine_command (*run)(struct arena *a, const struct engine_at *at,
 				     const struct engine_run *r);
-	/* Ends and removes a container by name, so that nothing stays behind a time limit; after
-	 * `prepare` it is always called. */
-	struct engine_command (*kill)(struct arena *a, const struct engine_at *at,
-				      const char *name);
-	/* What engine_image reads: `id SP size_bytes SP repo-digest-or-<none>` of an image, or
-	 * buildah's manifest in place of the last two. */
-	struct engine_command (*inspect)(struct arena *a, const struct engine_at *at,
-					 const char *image);
-	/* What engine_pulled reads: the manifest's digest of an image that was pulled.  BuildKit
-	 * tells it while it builds. */
-	struct engine_command (*pulled)(struct arena *a, const struct engine_at *at,
-					const char *image);
-	/* Gives an image that is here one more name. */
-	struct engine_command (*tag)(struct arena *a, const struct engine_at *at, const char *image,
-				     const char *name);
-	/* Sends an image that is here to the registry of its name; digest_file (or NULL): podman
-	 * and buildah write the manifest's digest there, docker's is what `inspect` then says. */
-	struct engine_command (*push)(struct arena *a, const struct engine_at *at,
-				      const char *image, const char *digest_file);
+
+	/* Arguments of the client, for engine_call; NULL where the engine has no such command. */
+
+	/* Creates the container NAME from IMAGE, which buildah requires before `run`. */
+	const char *const *prepare;
+	/* Stops and removes the container NAME; always called after `prepare`. */
+	const char *const *kill;
+	/* Prints `id SP size_bytes SP repo-digest-or-<none>` of IMAGE, or buildah's manifest in
+	 * place of the last two; engine_image reads it. */
+	const char *const *inspect;
+	/* Prints the manifest digest of a pulled IMAGE; engine_pulled reads it.  BuildKit prints
+	 * this digest while it builds. */
+	const char *const *pulled;
+	/* Adds NAME to a local IMAGE. */
+	const char *const *tag;
+	/* Pushes a local IMAGE to the registry of its name; see engine_push. */
+	const char *const *push;
 };
+
+/* The client with the arguments of a command above, then x and (if not NULL) y. */
+struct engine_command engine_call(struct arena *a, const struct engine_at *at,
+				  const char *const *arguments, const char *x, const char *y);
+/* Pushes an image; podman and buildah write the manifest digest to digest_file (or NULL), while
+ * `inspect` prints docker's after the push. */
+struct engine_command engine_push(struct arena *a, const struct engine *e,
+				  const struct engine_at *at, const char *image,
+				  const char *digest_file);
+/* Sets argv, env and cwd of a process from a command; both lists are terminated. */
+void engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *spec);
 
 extern const struct engine engines[];
 extern const size_t engines_n;

@@ -104,39 +104,31 @@ output(struct arena *a, struct engine_command *c, const struct engine_build *b)
 				 b->push ? ",push=true" : ""));
 }
 
-static const char *
-cache(struct arena *a, const char *ref, const char *more)
-{
-	return starts_with(ref, "type=") ? ref :
-					   arena_printf(a, "type=registry,ref=%s%s", ref, more);
-}
-
-struct engine_command
-buildctl_build(struct arena *a, const struct engine_at *at, const struct engine_build *b)
+COMMAND(buildctl_build, build)
 {
 	struct engine_command c = { 0 };
-	const char *slash = strrchr(b->dockerfile, '/');
+	const char *slash = strrchr(build->dockerfile, '/');
 
 	client_words(a, &c, at);
 	ADD(&c, "build", "--progress=plain", "--frontend", "dockerfile.v0", "--local",
-	    arena_printf(a, "context=%s", b->context), "--local",
-	    arena_printf(a, "dockerfile=%s", fs_dir(a, b->dockerfile)), "--opt",
-	    arena_printf(a, "filename=%s", slash ? slash + 1 : b->dockerfile));
-	if (b->target)
-		ADD(&c, "--opt", arena_printf(a, "target=%s", b->target));
-	if (b->platform)
-		ADD(&c, "--opt", arena_printf(a, "platform=%s", b->platform));
-	for (size_t i = 0; i < b->args.n; i++)
-		ADD(&c, "--opt", arena_printf(a, "build-arg:%s", b->args.at[i]));
-	engine_secrets(a, &c, b, true);
-	output(a, &c, b);
-	if (b->iid_file)
-		ADD(&c, "--metadata-file", b->iid_file);
-	for (size_t i = 0; i < b->cache_from.n; i++)
-		ADD(&c, "--import-cache", cache(a, b->cache_from.at[i], ""));
-	for (size_t i = 0; i < b->cache_to.n; i++)
-		ADD(&c, "--export-cache", cache(a, b->cache_to.at[i], ",mode=max"));
-	if (b->no_cache)
+	    arena_printf(a, "context=%s", build->context), "--local",
+	    arena_printf(a, "dockerfile=%s", fs_dir(a, build->dockerfile)), "--opt",
+	    arena_printf(a, "filename=%s", slash ? slash + 1 : build->dockerfile));
+	if (build->target)
+		ADD(&c, "--opt", arena_printf(a, "target=%s", build->target));
+	if (build->platform)
+		ADD(&c, "--opt", arena_printf(a, "platform=%s", build->platform));
+	for (size_t i = 0; i < build->args.n; i++)
+		ADD(&c, "--opt", arena_printf(a, "build-arg:%s", build->args.at[i]));
+	engine_secrets(a, &c, build, true);
+	output(a, &c, build);
+	if (build->iid_file)
+		ADD(&c, "--metadata-file", build->iid_file);
+	for (size_t i = 0; i < build->cache_from.n; i++)
+		ADD(&c, "--import-cache", engine_cache(a, build->cache_from.at[i], ""));
+	for (size_t i = 0; i < build->cache_to.n; i++)
+		ADD(&c, "--export-cache", engine_cache(a, build->cache_to.at[i], ",mode=max"));
+	if (build->no_cache)
 		ADD(&c, "--no-cache");
 	return c;
 }

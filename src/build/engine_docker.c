@@ -167,121 +167,58 @@ docker_probe(struct arena *a, const struct engine_at *asked, struct engine_state
 
 /* --- commands --- */
 
-/* A reference alone, or what the user wrote for --cache-from himself: "type=gha". */
-static const char *
-cache(struct arena *a, const char *ref, const char *more)
-{
-	return starts_with(ref, "type=") ? ref :
-					   arena_printf(a, "type=registry,ref=%s%s", ref, more);
-}
-
 static void
 cache_words(struct arena *a, struct engine_command *c, const struct engine_at *at,
 	    const struct engine_build *b)
 {
 	for (size_t i = 0; i < b->cache_from.n; i++)
 		ADD(c, "--cache-from",
-		    at->buildx ? cache(a, b->cache_from.at[i], "") : b->cache_from.at[i]);
+		    at->buildx ? engine_cache(a, b->cache_from.at[i], "") : b->cache_from.at[i]);
 	if (!b->cache_to.n)
 		return;
 	if (at->cache_export)
 		for (size_t i = 0; i < b->cache_to.n; i++)
-			ADD(c, "--cache-to", cache(a, b->cache_to.at[i], ",mode=max"));
+			ADD(c, "--cache-to", engine_cache(a, b->cache_to.at[i], ",mode=max"));
 	else if (at->buildx)
 		ADD(c, "--cache-to", "type=inline");
 	else
 		ADD(c, "--build-arg", "BUILDKIT_INLINE_CACHE=1");
 }
 
-struct engine_command
-docker_build(struct arena *a, const struct engine_at *at, const struct engine_build *b)
+COMMAND(docker_build, build)
 {
 	struct engine_command c = { 0 };
 
 	if (at->buildx) {
 		ADD(&c, at->client, "buildx", "build", "--progress=plain");
-		/* Attestations hold the time: the same image would have another digest each time. */
+		/* Attestations contain the time: the same image would get another digest. */
 		list_push(a, &c.env, "BUILDX_NO_DEFAULT_ATTESTATIONS=1");
 	} else {
 		ADD(&c, at->client, "build", "--progress=plain");
 		list_push(a, &c.env, bare[0]);
 	}
-	ADD(&c, "-f", engine_path(a, b->dockerfile));
-	if (b->target)
-		ADD(&c, "--target", b->target);
-	if (b->tag && !b->to_folder)
-		ADD(&c, "-t", b->tag);
-	if (b->iid_file)
-		ADD(&c, "--iidfile", b->iid_file);
-	if (b->to_folder)
-		ADD(&c, "-o",
-		    arena_printf(a, "type=local,%s", engine_csv(a, "dest", b->to_folder)));
-	else if (at->buildx) /* a builder of its own would keep the image to itself */
-		ADD(&c, b->push ? "--push" : "--load");
-	if (b->platform)
-		ADD(&c, "--platform", b->platform);
-	for (size_t i = 0; i < b->args.n; i++)
-		ADD(&c, "--build-arg", b->args.at[i]);
-	engine_secrets(a, &c, b, true);
-	cache_words(a, &c, at, b);
-	if (b->no_cache)
+	engine_build_words(a, &c, build, true);
+	if (at->buildx && !build->to_folder) /* a separate builder keeps the image otherwise */
+		ADD(&c, build->push ? "--push" : "--load");
+	cache_words(a, &c, at, build);
+	if (build->no_cache)
 		ADD(&c, "--no-cache");
-	ADD(&c, engine_path(a, b->context));
+	ADD(&c, engine_path(a, build->context));
 	return c;
 }
 
-struct engine_command
-docker_run(struct arena *a, const struct engine_at *at, const struct engine_run *r)
+COMMAND(docker_run, run)
 {
 	struct engine_command c = { 0 };
 
 	/* --init: what gets a signal as process 1 without a handler would not end of it. */
-	ADD(&c, at->client, "run", "--rm", "--init", "--name", r->name);
-	if (r->input)
+	ADD(&c, at->client, "run", "--rm", "--init", "--name", run->name);
+	if (run->input)
 		ADD(&c, "--interactive");
-	if (r->gpus && at->cdi)
+	if (run->gpus && at->cdi)
 		ADD(&c, "--device", "nvidia.com/gpu=all");
-	else if (r->gpus)
+	else if (run->gpus)
 		ADD(&c, "--gpus", "all");
-	engine_run_words(a, &c, r);
-	return c;
-}
-
-struct engine_command
-docker_kill(struct arena *a, const struct engine_at *at, const char *name)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "rm", "--force", name);
-	return c;
-}
-
-struct engine_command
-docker_inspect(struct arena *a, const struct engine_at *at, const char *image)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "image", "inspect", "--format",
-	    "{{.Id}} {{.Size}} {{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}<none>{{end}}",
-	    image);
-	return c;
-}
-
-struct engine_command
-docker_tag(struct arena *a, const struct engine_at *at, const char *image, const char *name)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "tag", image, name);
-	return c;
-}
-
-struct engine_command
-docker_push(struct arena *a, const struct engine_at *at, const char *image, const char *digest_file)
-{
-	struct engine_command c = { 0 };
-
-	(void)digest_file; /* it has no such option: docker_inspect tells the digest afterwards */
-	ADD(&c, at->client, "push", image);
+	engine_run_words(a, &c, run);
 	return c;
 }

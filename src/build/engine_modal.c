@@ -63,15 +63,14 @@ modal_probe(struct arena *a, const struct engine_at *asked, struct engine_state 
 }
 
 /* Options stand before the file: the client takes what is behind it for the app's own. */
-struct engine_command
-modal_apply(struct arena *a, const struct engine_at *at, const struct engine_apply *x)
+COMMAND(modal_apply, apply)
 {
 	struct engine_command c = { 0 };
 
-	if (x->tag)
-		ADD(&c, at->client, "image", "build", "-t", x->tag, "-f", engine_path(a, x->file),
-		    engine_path(a, x->folder));
+	if (apply->tag)
+		ADD(&c, at->client, "image", "build", "-t", apply->tag, "-f",
+		    engine_path(a, apply->file), engine_path(a, apply->folder));
 	else
-		ADD(&c, at->client, "deploy", engine_path(a, x->file));
+		ADD(&c, at->client, "deploy", engine_path(a, apply->file));
 	return c;
 }

@@ -189,6 +189,37 @@ engine_secrets(struct arena *a, struct engine_command *c, const struct engine_bu
 }
 
 const char *
+engine_cache(struct arena *a, const char *reference, const char *more)
+{
+	return starts_with(reference, "type=") ?
+		       reference :
+		       arena_printf(a, "type=registry,ref=%s%s", reference, more);
+}
+
+void
+engine_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b,
+		   bool csv)
+{
+	const char *const options[][2] = { { "-f", engine_path(a, b->dockerfile) },
+					   { "--target", b->target },
+					   { "-t", b->to_folder ? NULL : b->tag },
+					   { "--iidfile", b->iid_file },
+					   { "--platform", b->platform } };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i][1])
+			ADD(c, options[i][0], options[i][1]);
+	if (b->to_folder)
+		ADD(c, "-o",
+		    arena_printf(a, "type=local,%s",
+				 csv ? engine_csv(a, "dest", b->to_folder) :
+				       arena_printf(a, "dest=%s", b->to_folder)));
+	for (size_t i = 0; i < b->args.n; i++)
+		ADD(c, "--build-arg", b->args.at[i]);
+	engine_secrets(a, c, b, csv);
+}
+
+const char *
 engine_mount(struct arena *a, const char *mount)
 {
 	const char *colon = strrchr(mount, ':');

@@ -13,58 +13,18 @@
 #include "engines.def"
 #undef ENGINE
 
-#define COMMAND_build(name) \
-	struct engine_command name##_build(struct arena *a, const struct engine_at *at, \
-					   const struct engine_build *b)
-#define COMMAND_apply(name) \
-	struct engine_command name##_apply(struct arena *a, const struct engine_at *at, \
-					   const struct engine_apply *x)
-#define COMMAND_prepare(name) \
-	struct engine_command name##_prepare(struct arena *a, const struct engine_at *at, \
-					     const struct engine_run *r)
-#define COMMAND_run(name) \
-	struct engine_command name##_run(struct arena *a, const struct engine_at *at, \
-					 const struct engine_run *r)
-#define COMMAND_kill(id) \
-	struct engine_command id##_kill(struct arena *a, const struct engine_at *at, \
-					const char *name)
-#define COMMAND_inspect(name) \
-	struct engine_command name##_inspect(struct arena *a, const struct engine_at *at, \
-					     const char *image)
-#define COMMAND_pulled(name) \
-	struct engine_command name##_pulled(struct arena *a, const struct engine_at *at, \
-					    const char *image)
-#define COMMAND_tag(id) \
-	struct engine_command id##_tag(struct arena *a, const struct engine_at *at, \
-				       const char *image, const char *name)
-#define COMMAND_push(name) \
-	struct engine_command name##_push(struct arena *a, const struct engine_at *at, \
-					  const char *image, const char *digest_file)
-
-COMMAND_build(docker);
-COMMAND_run(docker);
-COMMAND_kill(docker);
-COMMAND_inspect(docker);
-COMMAND_tag(docker);
-COMMAND_push(docker);
-COMMAND_build(podman);
-COMMAND_run(podman);
-COMMAND_kill(podman);
-COMMAND_inspect(podman);
-COMMAND_pulled(podman);
-COMMAND_tag(podman);
-COMMAND_push(podman);
-COMMAND_build(buildah);
-COMMAND_prepare(buildah);
-COMMAND_run(buildah);
-COMMAND_kill(buildah);
-COMMAND_inspect(buildah);
-COMMAND_pulled(buildah);
-COMMAND_tag(buildah);
-COMMAND_push(buildah);
-COMMAND_build(buildctl);
-COMMAND_apply(modal);
-COMMAND_apply(venv);
+#define COMMAND(name, of) \
+	struct engine_command name(struct arena *a, const struct engine_at *at, \
+				   const struct engine_##of *of)
+COMMAND(docker_build, build);
+COMMAND(docker_run, run);
+COMMAND(podman_build, build);
+COMMAND(podman_run, run);
+COMMAND(buildah_build, build);
+COMMAND(buildah_run, run);
+COMMAND(buildctl_build, build);
+COMMAND(modal_apply, apply);
+COMMAND(venv_apply, apply);
 
 /* --- asking --- */
 
@@ -109,18 +69,21 @@ void engine_add(struct arena *a, struct engine_command *c, ...); /* texts, then 
 const char *engine_csv(struct arena *a, const char *key, const char *value);
 /* A file or folder that no client takes for an option. */
 const char *engine_path(struct arena *a, const char *path);
-/* A build's secrets, --secret for each, by id and file (csv: the client reads the option as CSV);
- * variables of their names do not reach the client. */
+/* --secret for each secret of a build; csv: the client reads the option as CSV.  The client's
+ * environment does not have the variables of their names. */
 void engine_secrets(struct arena *a, struct engine_command *c, const struct engine_build *b,
 		    bool csv);
+/* --import-cache or --cache-from with a reference, unless the user wrote "type=gha" himself. */
+const char *engine_cache(struct arena *a, const char *reference, const char *more);
+/* The options that docker, podman and buildah have in common, up to --build-arg and --secret. */
+void engine_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b,
+			bool csv);
 /* "HOST:CONTAINER" as --mount takes it. */
 const char *engine_mount(struct arena *a, const char *mount);
 
 /* Of a run: the environment, mounts, and the image with the command in place of its own. */
 void engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r);
-/* What podman and buildah have in common, behind `build` and behind `push`. */
-void buildah_push_words(struct arena *a, struct engine_command *c, const char *image,
-			const char *digest_file);
+/* The rest of a build by podman or buildah. */
 void buildah_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b);
 
 #endif

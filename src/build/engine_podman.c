@@ -81,78 +81,28 @@ podman_probe(struct arena *a, const struct engine_at *asked, struct engine_state
 			     s->gpus ? "GPUs by CDI" : "no GPUs by CDI");
 }
 
-struct engine_command
-podman_build(struct arena *a, const struct engine_at *at, const struct engine_build *b)
+COMMAND(podman_build, build)
 {
 	struct engine_command c = { 0 };
 
 	ADD(&c, at->client, "build");
-	buildah_build_words(a, &c, b);
+	buildah_build_words(a, &c, build);
 	return c;
 }
 
-/* Without --init: that needs catatonit, which is a package of its own; podman_kill needs none. */
-struct engine_command
-podman_run(struct arena *a, const struct engine_at *at, const struct engine_run *r)
+/* Without --init, which needs the separate package catatonit; `kill` works without it. */
+COMMAND(podman_run, run)
 {
 	struct engine_command c = { 0 };
 
-	ADD(&c, at->client, "run", "--rm", "--name", r->name);
-	if (r->input)
+	ADD(&c, at->client, "run", "--rm", "--name", run->name);
+	if (run->input)
 		ADD(&c, "--interactive");
-	if (r->gpus)
+	if (run->gpus)
 		ADD(&c, "--device", "nvidia.com/gpu=all");
 	if (at->files)
 		ADD(&c, "--ulimit", arena_printf(a, "nofile=%zu:%zu", at->files, at->files),
 		    "--ulimit", arena_printf(a, "nproc=%zu:%zu", at->processes, at->processes));
-	engine_run_words(a, &c, r);
-	return c;
-}
-
-struct engine_command
-podman_kill(struct arena *a, const struct engine_at *at, const char *name)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "rm", "--force", "--ignore", "--time", "0", name);
-	return c;
-}
-
-/* Its RepoDigests are there before anything was pushed, and another compression makes another:
- * only the push knows. */
-struct engine_command
-podman_inspect(struct arena *a, const struct engine_at *at, const char *image)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "image", "inspect", "--format", "{{.ID}} {{.Size}} <none>", image);
-	return c;
-}
-
-struct engine_command
-podman_pulled(struct arena *a, const struct engine_at *at, const char *image)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "image", "inspect", "--format", "{{.Digest}}", image);
-	return c;
-}
-
-struct engine_command
-podman_tag(struct arena *a, const struct engine_at *at, const char *image, const char *name)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "tag", image, name);
-	return c;
-}
-
-struct engine_command
-podman_push(struct arena *a, const struct engine_at *at, const char *image, const char *digest_file)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, "push");
-	buildah_push_words(a, &c, image, digest_file);
+	engine_run_words(a, &c, run);
 	return c;
 }

@@ -58,19 +58,18 @@ venv_probe(struct arena *a, const struct engine_at *asked, struct engine_state *
 				  cuda ? cuda : "");
 }
 
-struct engine_command
-venv_apply(struct arena *a, const struct engine_at *at, const struct engine_apply *x)
+COMMAND(venv_apply, apply)
 {
 	struct engine_command c = { 0 };
 
-	ADD(&c, at->client, engine_path(a, x->file));
-	if (x->folder)
-		ADD(&c, engine_path(a, x->folder));
-	if (x->secrets)
-		list_push(a, &c.env, arena_printf(a, "SECRETS=%s", x->secrets));
-	if (x->app)
-		list_push(a, &c.env, arena_printf(a, "APP=%s", x->app));
-	if (x->jobs)
-		list_push(a, &c.env, arena_printf(a, "MAX_JOBS=%u", x->jobs));
+	ADD(&c, at->client, engine_path(a, apply->file));
+	if (apply->folder)
+		ADD(&c, engine_path(a, apply->folder));
+	if (apply->secrets)
+		list_push(a, &c.env, arena_printf(a, "SECRETS=%s", apply->secrets));
+	if (apply->app)
+		list_push(a, &c.env, arena_printf(a, "APP=%s", apply->app));
+	if (apply->jobs)
+		list_push(a, &c.env, arena_printf(a, "MAX_JOBS=%u", apply->jobs));
 	return c;
 }

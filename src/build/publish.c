@@ -132,14 +132,11 @@ is_proven(struct work *w)
 static bool
 engine_does(struct work *w, struct engine_command c, const char *what, const char *ref)
 {
-	struct proc_spec spec = { .cwd = c.cwd, .keep = 16 * 1024, .terminal = w->o->terminal };
+	struct proc_spec spec = { .keep = 16 * 1024, .terminal = w->o->terminal };
 	struct proc_result r;
 	struct diag *d;
 
-	list_push(w->a, &c.argv, NULL);
-	list_push(w->a, &c.env, NULL);
-	spec.argv = c.argv.at;
-	spec.env = c.env.at;
+	engine_spec(w->a, &c, &spec);
 	if (proc_run(w->a, &spec, &r))
 		return true;
 	d = diag_at(w->ds, E_PUSH, w->o->at, "%s could not %s `%s`: %s", w->o->engine->name, what,
@@ -215,8 +212,9 @@ push(struct work *w, struct oci_registry *r, const struct oci_name *n)
 	if (!o->engine->push)
 		return tag_there(w, r, n, ref);
 	fprintf(stderr, "pushing %s\n", ref);
-	if (!engine_does(w, o->engine->tag(w->a, at, o->image, ref), "name the image", ref) ||
-	    !engine_does(w, o->engine->push(w->a, at, ref, file), "push", ref))
+	if (!engine_does(w, engine_call(w->a, at, o->engine->tag, o->image, ref), "name the image",
+			 ref) ||
+	    !engine_does(w, engine_push(w->a, o->engine, at, ref, file), "push", ref))
 		return NULL;
 	written = digest_written(w, file);
 	if (!oci_manifest(r, w->a, w->ds, written ? written : n->tag, &m, &missing)) {

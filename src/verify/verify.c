@@ -120,10 +120,7 @@ run_quietly(struct arena *a, struct engine_command c)
 
 	if (!c.argv.n)
 		return;
-	list_push(a, &c.argv, NULL);
-	list_push(a, &c.env, NULL);
-	spec.argv = c.argv.at;
-	spec.env = c.env.at;
+	engine_spec(a, &c, &spec);
 	proc_run(a, &spec, &r);
 }
 
@@ -345,17 +342,16 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 	} else {
 		run = image_run(a, o, token);
 		if (o->engine->prepare)
-			run_quietly(a, o->engine->prepare(a, &o->state->at, &run));
+			run_quietly(a, engine_call(a, &o->state->at, o->engine->prepare, run.name,
+						   run.image));
 		c = o->engine->run(a, &o->state->at, &run);
 	}
-	list_push(a, &c.argv, NULL);
-	list_push(a, &c.env, NULL);
-	spec.argv = c.argv.at;
-	spec.env = c.env.at;
-	spec.cwd = o->venv ? "/" : c.cwd;
+	if (o->venv)
+		c.cwd = "/";
+	engine_spec(a, &c, &spec);
 	proc_run(a, &spec, &r);
 	good = judge(&t, o, &r, limit_s);
 	if (o->image && o->engine->kill && (o->engine->prepare || !t.ended))
-		run_quietly(a, o->engine->kill(a, &o->state->at, run.name));
+		run_quietly(a, engine_call(a, &o->state->at, o->engine->kill, run.name, NULL));
 	return good ? t.proof : NULL;
 }

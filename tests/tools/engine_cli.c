@@ -129,17 +129,17 @@ command(const struct engine *e, const struct engine_at *at, const char *what, co
 	else if (!strcmp(what, "apply") && e->apply)
 		*c = e->apply(a, at, &x);
 	else if (!strcmp(what, "prepare") && e->prepare)
-		*c = e->prepare(a, at, &r);
+		*c = engine_call(a, at, e->prepare, r.name, r.image);
 	else if (!strcmp(what, "run") && e->run)
 		*c = e->run(a, at, &r);
 	else if (!strcmp(what, "kill") && e->kill)
-		*c = e->kill(a, at, r.name);
+		*c = engine_call(a, at, e->kill, r.name, NULL);
 	else if (!strcmp(what, "inspect") && e->inspect)
-		*c = e->inspect(a, at, r.image);
+		*c = engine_call(a, at, e->inspect, r.image, NULL);
 	else if (!strcmp(what, "pulled") && e->pulled)
-		*c = e->pulled(a, at, r.image);
+		*c = engine_call(a, at, e->pulled, r.image, NULL);
 	else if (!strcmp(what, "push") && e->push)
-		*c = e->push(a, at, r.image, text(j, "digest_file"));
+		*c = engine_push(a, e, at, r.image, text(j, "digest_file"));
 	else
 		return false;
 	return true;
