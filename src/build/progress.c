@@ -7,7 +7,7 @@
 
 enum { ANNOUNCE_MS = 500 /* what ends sooner is not said to begin */ };
 
-/* --- small things --- */
+static const struct printer progress_quiet; /* the caller reports a failure */
 
 /* A frame goes out in one call: a process that is killed leaves no half of one behind. */
 static bool
@@ -164,7 +164,8 @@ begin(struct progress *p)
 		p->o.head = arena_strdup(p->a, mask_text(p->mask, p->o.head));
 		log_line(p, p->nsteps, p->now_s, '*', p->o.head);
 	}
-	p->printer->begin(p);
+	if (p->printer->begin)
+		p->printer->begin(p);
 }
 
 static size_t
@@ -199,7 +200,8 @@ announce(struct progress *p, size_t i)
 		w->shown = false;
 	}
 	log_line(p, i, w->opened_s, '*', "starts");
-	p->printer->change(p, i);
+	if (p->printer->change)
+		p->printer->change(p, i);
 }
 
 static void
@@ -219,7 +221,8 @@ show_end(struct progress *p, size_t i)
 	while (b->p[b->n - 1] == ' ')
 		b->p[--b->n] = '\0';
 	log_line(p, i, p->now_s, '*', b->p);
-	p->printer->change(p, i);
+	if (p->printer->change)
+		p->printer->change(p, i);
 }
 
 static void
@@ -292,7 +295,8 @@ other(struct progress *p, const char *text)
 		p->other[n] = (unsigned char)text[n] < 0x20 ? '?' : text[n];
 	p->other[n] = '\0';
 	p->other_s = p->now_s;
-	p->printer->line(p, p->nsteps, p->now_s, text);
+	if (p->printer->line)
+		p->printer->line(p, p->nsteps, p->now_s, text);
 }
 
 /* templates/compile.py measures what it ran, in MiB: "stackbuild-peak mamba-ssm 1540". */
@@ -324,7 +328,8 @@ line(struct progress *p, size_t i, double seconds, const char *text)
 				(size_t)strtoul(strrchr(text, ' ') + 1, NULL, 10));
 	tail_add(p->a, w, text);
 	tail_detail(w, &p->steps[i], text);
-	p->printer->line(p, i, at, text);
+	if (p->printer->line)
+		p->printer->line(p, i, at, text);
 }
 
 void
@@ -380,7 +385,8 @@ progress_tick(struct progress *p, double now_s)
 	for (size_t i = 0; i < p->nsteps; i++)
 		if (p->work[i].open && (p->now_s - p->work[i].opened_s) * 1000 >= ANNOUNCE_MS)
 			announce(p, i);
-	p->printer->tick(p);
+	if (p->printer->tick)
+		p->printer->tick(p);
 }
 
 void
@@ -440,7 +446,8 @@ progress_end(struct progress *p, const char **why)
 			else if (p->steps[i].state != STEP_WAITING)
 				completed(p, i);
 		p->ended = true;
-		p->printer->end(p);
+		if (p->printer->end)
+			p->printer->end(p);
 		mask_close(p->mask);
 		bad = p->out.error ? &p->out : &p->log;
 	}
@@ -451,28 +458,3 @@ progress_end(struct progress *p, const char **why)
 				    strerror(bad->error));
 	return false;
 }
-
-/* Nothing of its own: what failed is told by who asked for the build. */
-static void
-quiet(struct progress *p)
-{
-	(void)p;
-}
-
-static void
-quiet_change(struct progress *p, size_t step)
-{
-	(void)p;
-	(void)step;
-}
-
-static void
-quiet_line(struct progress *p, size_t step, double at_s, const char *text)
-{
-	(void)p;
-	(void)step;
-	(void)at_s;
-	(void)text;
-}
-
-const struct printer progress_quiet = { quiet, quiet_change, quiet_line, quiet, quiet };

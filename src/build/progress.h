@@ -179,7 +179,9 @@ struct build_record {
  *   errors  SB0406, false
  */
 bool build_record_write(struct diags *ds, const char *path, const struct build_record *r);
-/* An earlier build; false: there is none, or it is not readable: neither is an error. */
+/* What publish and the next build need of an earlier one: image, image_id, digest, engine,
+ * recipe_digest, and of each step id, key, own and measured_s.  Returns false if the file does not
+ * exist or is not a record; neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
 /* What a step took, by its key, else by what it is by itself; 0: not known. */
 double build_record_measured(const struct build_record *r, const char *key, const char *own);

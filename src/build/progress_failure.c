@@ -2,37 +2,43 @@
 
 /* What is to be said of a step that failed. */
 
+/* By the shell's exit status (0: any) or a word of the last lines, whatever command was run. */
+static const struct {
+	int status;
+	const char *word, *why, *help;
+} reasons[] = {
+	{ 137, "Killed", "it was killed: most likely there was not enough memory",
+	  "build --jobs 1 runs one compiler at a time; or raise the limit" },
+	{ 0, "No space left on device",
+	  "a disk is full where the engine keeps its layers, or in /tmp",
+	  "make room: the engine's own prune command frees old layers" },
+	{ 139, NULL, "it ended by a segmentation fault", NULL },
+	{ 143, NULL, "it was asked to end (SIGTERM)", NULL },
+	{ 127, NULL, "a command was not found", NULL },
+	{ 126, NULL, "a command could not be executed", NULL },
+};
+
 static bool
-tail_has(const struct names *lines, const char *word)
+has_word(const struct names *lines, const char *word)
 {
-	for (size_t i = 0; i < lines->n; i++)
+	for (size_t i = 0; word && i < lines->n; i++)
 		if (strstr(lines->at[i], word))
 			return true;
 	return false;
 }
 
-/* What an exit status or the last lines tell, whatever was run: the shell's conventions. */
 static void
-reason(struct progress *p, size_t peak_mib, struct step_failure *f)
+find_reason(struct progress *p, size_t peak_mib, struct step_failure *f)
 {
-	if (f->status == 137 || tail_has(&f->lines, "Killed")) {
-		f->why = "it was killed: most likely there was not enough memory";
-		if (peak_mib)
-			f->why = arena_printf(p->a, "%s (%.1f GiB were seen)", f->why,
-					      (double)peak_mib / 1024);
-		f->help = "build --jobs 1 runs one compiler at a time; or raise the limit";
-	} else if (tail_has(&f->lines, "No space left on device")) {
-		f->why = "a disk is full where the engine keeps its layers, or in /tmp";
-		f->help = "make room: the engine's own prune command frees old layers";
-	} else if (f->status == 139) {
-		f->why = "it ended by a segmentation fault";
-	} else if (f->status == 143) {
-		f->why = "it was asked to end (SIGTERM)";
-	} else if (f->status == 127) {
-		f->why = "a command was not found";
-	} else if (f->status == 126) {
-		f->why = "a command could not be executed";
-	}
+	for (size_t i = 0; !f->why && i < sizeof(reasons) / sizeof(*reasons); i++)
+		if ((reasons[i].status && f->status == reasons[i].status) ||
+		    has_word(&f->lines, reasons[i].word)) {
+			f->why = reasons[i].why;
+			f->help = reasons[i].help;
+			if (!i && peak_mib)
+				f->why = arena_printf(p->a, "%s (%.1f GiB were seen)", f->why,
+						      (double)peak_mib / 1024);
+		}
 }
 
 bool
@@ -51,6 +57,6 @@ progress_failed(struct progress *p, struct step_failure *out)
 		.exit = s->status < 0 ? NULL : arena_printf(p->a, "exit %d", s->status),
 		.lines = s->tail,
 	};
-	reason(p, s->peak_mib, out);
+	find_reason(p, s->peak_mib, out);
 	return true;
 }

@@ -83,12 +83,6 @@ json_line(struct progress *p, size_t step, double at_s, const char *text)
 }
 
 static void
-json_tick(struct progress *p)
-{
-	(void)p;
-}
-
-static void
 json_last(struct progress *p)
 {
 	struct json j = event(p, "end", p->now_s);
@@ -97,4 +91,6 @@ json_last(struct progress *p)
 	finish(p, &j);
 }
 
-const struct printer progress_json = { json_begin, json_change, json_line, json_tick, json_last };
+const struct printer progress_json = {
+	.begin = json_begin, .change = json_change, .line = json_line, .end = json_last
+};

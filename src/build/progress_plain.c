@@ -74,12 +74,6 @@ plain_line(struct progress *p, size_t step, double at_s, const char *text)
 }
 
 static void
-plain_tick(struct progress *p)
-{
-	(void)p;
-}
-
-static void
 plain_end(struct progress *p)
 {
 	char took[TIME_BYTES], at[TIME_BYTES];
@@ -93,5 +87,6 @@ plain_end(struct progress *p)
 	progress_write(&p->out, p->to.p, p->to.n);
 }
 
-const struct printer progress_plain = { plain_begin, plain_change, plain_line, plain_tick,
-					plain_end };
+const struct printer progress_plain = {
+	.begin = plain_begin, .change = plain_change, .line = plain_line, .end = plain_end
+};

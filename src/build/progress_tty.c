@@ -166,7 +166,7 @@ static void
 last_line(struct progress *p, struct tty *t)
 {
 	struct buf *b = live(t, TINT_NONE);
-	double left = progress_left(p);
+	double left = progress_remaining(p);
 	char time[TIME_BYTES];
 	size_t wide = t->columns < WIDE_MAX ? t->columns - 1 : WIDE_MAX;
 
@@ -320,15 +320,6 @@ tty_change(struct progress *p, size_t step)
 }
 
 static void
-tty_line(struct progress *p, size_t step, double at_s, const char *text)
-{
-	(void)p;
-	(void)step;
-	(void)at_s;
-	(void)text;
-}
-
-static void
 tty_tick(struct progress *p)
 {
 	struct tty *t = p->tty;
@@ -361,4 +352,6 @@ tty_end(struct progress *p)
 	draw(p, t);
 }
 
-const struct printer progress_tty = { tty_begin, tty_change, tty_line, tty_tick, tty_end };
+const struct printer progress_tty = {
+	.begin = tty_begin, .change = tty_change, .tick = tty_tick, .end = tty_end
+};

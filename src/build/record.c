@@ -107,77 +107,34 @@ text(struct arena *a, const json_t *map, const char *key)
 	return s ? arena_strdup(a, s) : NULL;
 }
 
-static double
-number(const json_t *map, const char *key)
-{
-	double n = json_number_value(json_object_get(map, key));
-
-	return n > 0 && n < 1e15 ? n : 0;
-}
-
-static bool
-read_steps(struct arena *a, const json_t *list, struct build_record *out)
-{
-	size_t n = json_array_size(list);
-
-	if (!json_is_array(list) || n > RECORD_STEPS_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		const json_t *of = json_array_get(list, i);
-		struct build_record_step s = {
-			.id = text(a, of, "id"),
-			.cached = json_is_true(json_object_get(of, "cached")),
-			.from = text(a, of, "from"),
-			.seconds = number(of, "seconds"),
-			.size_bytes = (size_t)number(of, "size_bytes"),
-			.peak_mib = (size_t)number(of, "peak_mib"),
-			.recipe_line = (unsigned)(number(of, "recipe_line") < 1e9 ?
-							  number(of, "recipe_line") :
-							  0),
-			.key = text(a, of, "key"),
-			.own = text(a, of, "own"),
-			.measured_s = number(of, "measured_s"),
-		};
-
-		if (!s.id)
-			return false;
-		list_push(a, &out->steps, s);
-	}
-	return true;
-}
-
 static bool
 read_record(struct arena *a, const json_t *root, struct build_record *out)
 {
-	const json_t *wheels = json_object_get(root, "wheels");
+	const json_t *steps = json_object_get(root, "steps"), *step;
+	size_t i;
 
-	if (json_integer_value(json_object_get(root, "schema")) != RECORD_SCHEMA)
+	if (json_integer_value(json_object_get(root, "schema")) != RECORD_SCHEMA ||
+	    !json_is_array(steps) || json_array_size(steps) > RECORD_STEPS_MAX)
 		return false;
-	*out = (struct build_record){
-		.stack = text(a, root, "stack"),
-		.image = text(a, root, "image"),
-		.image_id = text(a, root, "image_id"),
-		.digest = text(a, root, "digest"),
-		.engine = text(a, root, "engine"),
-		.engine_version = text(a, root, "engine_version"),
-		.platform = text(a, root, "platform"),
-		.recipe_digest = text(a, root, "recipe_digest"),
-		.dockerfile_digest = text(a, root, "dockerfile_digest"),
-		.base_digest = text(a, root, "base_digest"),
-		.started = text(a, root, "started"),
-		.seconds = number(root, "seconds"),
-		.cpu_s = number(root, "cpu_s"),
-		.size_bytes = (size_t)number(root, "size_bytes"),
-		.cpus = (unsigned)(number(root, "cpus") < 1e6 ? number(root, "cpus") : 0),
-		.mem_mib = (size_t)number(root, "mem_mib"),
-	};
-	for (size_t i = 0; i < json_array_size(wheels) && i < RECORD_STEPS_MAX; i++) {
-		const char *s = json_string_value(json_array_get(wheels, i));
+	*out = (struct build_record){ .image = text(a, root, "image"),
+				      .image_id = text(a, root, "image_id"),
+				      .digest = text(a, root, "digest"),
+				      .engine = text(a, root, "engine"),
+				      .recipe_digest = text(a, root, "recipe_digest") };
+	json_array_foreach(steps, i, step)
+	{
+		double measured_s = json_number_value(json_object_get(step, "measured_s"));
+		struct build_record_step s = { .id = text(a, step, "id"),
+					       .key = text(a, step, "key"),
+					       .own = text(a, step, "own") };
 
-		if (s)
-			list_push(a, &out->wheels, arena_strdup(a, s));
+		if (!s.id)
+			return false;
+		if (measured_s > 0 && measured_s < 1e15)
+			s.measured_s = measured_s;
+		list_push(a, &out->steps, s);
 	}
-	return read_steps(a, json_object_get(root, "steps"), out);
+	return true;
 }
 
 bool

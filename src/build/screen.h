@@ -39,7 +39,7 @@ struct step_work {
 	struct tail *tail;          /* NULL: it printed nothing */
 };
 
-struct printer {
+struct printer { /* a function may be NULL */
 	void (*begin)(struct progress *p);
 	/* A step began, or ended: its state says how. */
 	void (*change)(struct progress *p, size_t step);
@@ -48,7 +48,7 @@ struct printer {
 	void (*tick)(struct progress *p);
 	void (*end)(struct progress *p);
 };
-extern const struct printer progress_tty, progress_plain, progress_json, progress_quiet;
+extern const struct printer progress_tty, progress_plain, progress_json;
 
 struct stream { /* out or log: until the first failure */
 	FILE *f;
@@ -89,10 +89,10 @@ void progress_outcome(const struct progress *p, size_t step, struct buf *out);
 /* p->say, empty. */
 struct buf *progress_words(struct progress *p);
 
-/* --- progress_left.c --- */
+/* --- progress_estimate.c --- */
 
 /* Seconds that are left, about; negative: nothing can be said. */
-double progress_left(const struct progress *p);
+double progress_remaining(const struct progress *p);
 /* What an estimate is worth here, from the steps that were built: a factor from 1/4 to 4. */
 double progress_pace(const struct progress *p);
 

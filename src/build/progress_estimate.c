@@ -23,7 +23,7 @@ progress_pace(const struct progress *p)
 }
 
 static double
-left_of(const struct progress *p, size_t i, double pace)
+remaining_of(const struct progress *p, size_t i, double pace)
 {
 	const struct progress_step *s = &p->steps[i];
 	double spent = progress_spent(p, i), left = s->estimate_s * pace - spent;
@@ -37,7 +37,7 @@ left_of(const struct progress *p, size_t i, double pace)
 }
 
 double
-progress_left(const struct progress *p)
+progress_remaining(const struct progress *p)
 {
 	double pace = progress_pace(p), alone = 0, longest = 0;
 	bool known = false;
@@ -49,12 +49,12 @@ progress_left(const struct progress *p)
 		known |=
 			(s->state == STEP_WAITING || s->state == STEP_RUNNING) && s->estimate_s > 0;
 		if (!s->lane) {
-			alone += left_of(p, i, pace);
+			alone += remaining_of(p, i, pace);
 			continue;
 		}
 		for (size_t k = 0; k < p->nsteps; k++)
 			if (p->steps[k].lane && !strcmp(p->steps[k].lane, s->lane))
-				lane += left_of(p, k, pace);
+				lane += remaining_of(p, k, pace);
 		longest = lane > longest ? lane : longest;
 	}
 	return known ? alone + longest : -1;
