@@ -107,17 +107,6 @@ wait_for(double seconds, double deadline)
 	return !proc_interrupted();
 }
 
-/* The query of a URL that another server made may hold a signature: that is a credential. */
-static const char *
-shown_url(struct arena *a, const struct http_exchange *x)
-{
-	const char *query = strchr(x->url, '?');
-
-	if (!x->foreign || !query)
-		return x->url;
-	return arena_printf(a, "%.*s?***", (int)(query - x->url), x->url);
-}
-
 bool
 http_do(struct arena *a, const struct http_request *q, struct http_answer *answer)
 {
@@ -126,8 +115,7 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 	const char *url = http_split(a, q->url, &user);
 	struct http_exchange x = { .a = a };
 
-	*answer = (struct http_answer){ .why = "it is no http or https URL",
-					.url = mask_credentials(a, q->url) };
+	*answer = (struct http_answer){ .why = "it is no http or https URL" };
 	if (!url)
 		return false;
 	for (unsigned try = 0;; try++) {
@@ -145,11 +133,9 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 		if (!wait_for(x.retry_after_s > 0 ? x.retry_after_s : wait, deadline))
 			break;
 	}
-	*answer = (struct http_answer){ .status = x.status,
-					.why = x.why,
-					.refused = x.refused,
-					.headers = x.headers,
-					.url = shown_url(a, &x) };
+	*answer = (struct http_answer){
+		.status = x.status, .why = x.why, .refused = x.refused, .headers = x.headers
+	};
 	if (x.status && x.status / 100 != 2) {
 		answer->body = buf_text(&x.error_body);
 		answer->body_size = x.error_body.n;

@@ -47,7 +47,6 @@ struct http_answer {
 	struct names headers; /* "name: value", names in lower case, of the last answer */
 	const char *body; /* NUL after it; NULL if it went to a file (a 2xx); of others 64 KiB */
 	size_t body_size;
-	const char *url; /* the last one, after redirects, masked */
 };
 
 /*

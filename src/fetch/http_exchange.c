@@ -1,5 +1,6 @@
 #include <curl/curl.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +11,12 @@
 #include "base/str.h"
 #include "http_internal.h"
 
-/* A request's body, from memory or from a file. */
-struct upload {
-	FILE *file;
-	const char *bytes;
-	size_t n, at;
-};
-
 struct transfer {
 	struct http_exchange *x;
 	CURL *curl;
 	struct curl_slist *headers;
-	struct upload up;
+	FILE *body; /* of the request; libcurl reads and rewinds it */
+	curl_off_t body_size;
 	bool opened, full; /* full: enough was read of an answer that is no 2xx */
 	char error[CURL_ERROR_SIZE];
 };
@@ -93,37 +88,6 @@ on_body(char *bytes, size_t size, size_t n, void *ctx)
 		return 0;
 	t->opened = true;
 	return http_sink_add(&x->sink, bytes, len) ? len : 0;
-}
-
-static size_t
-on_upload(char *to, size_t size, size_t n, void *ctx)
-{
-	struct upload *up = ctx;
-	size_t room = size * n;
-
-	if (up->file)
-		return fread(to, 1, room, up->file);
-	if (room > up->n - up->at)
-		room = up->n - up->at;
-	if (room)
-		memcpy(to, up->bytes + up->at, room);
-	up->at += room;
-	return room;
-}
-
-static int
-on_seek(void *ctx, curl_off_t offset, int origin)
-{
-	struct upload *up = ctx;
-
-	if (origin != SEEK_SET || offset < 0)
-		return CURL_SEEKFUNC_CANTSEEK;
-	if (up->file)
-		return fseeko(up->file, offset, SEEK_SET) ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
-	if ((size_t)offset > up->n)
-		return CURL_SEEKFUNC_FAIL;
-	up->at = (size_t)offset;
-	return CURL_SEEKFUNC_OK;
 }
 
 /* Ctrl-C ends a transfer too: libcurl asks here about once a second. */
@@ -220,22 +184,24 @@ set_limits(struct transfer *t)
 }
 
 static bool
-open_upload(struct transfer *t)
+open_body(struct transfer *t)
 {
 	const struct http_request *q = t->x->q;
 	struct stat st;
 
+	t->body_size = q->body ? (curl_off_t)q->body_size : 0;
 	if (!q->body_path) {
-		t->up = (struct upload){ .bytes = q->body, .n = q->body ? q->body_size : 0 };
-		return true;
+		t->body = t->body_size ? fmemopen((char *)(uintptr_t)q->body, q->body_size, "r") :
+					 fopen("/dev/null", "re");
+		return t->body;
 	}
-	t->up.file = fopen(q->body_path, "rbe");
-	if (t->up.file && fstat(fileno(t->up.file), &st) == 0 && S_ISREG(st.st_mode)) {
-		t->up.n = (size_t)st.st_size;
+	t->body = fopen(q->body_path, "rbe");
+	if (t->body && fstat(fileno(t->body), &st) == 0 && S_ISREG(st.st_mode)) {
+		t->body_size = st.st_size;
 		return true;
 	}
 	t->x->why = arena_printf(t->x->a, "cannot read `%s`: %s", q->body_path,
-				 t->up.file ? "it is not a regular file" : strerror(errno));
+				 t->body ? "it is not a regular file" : strerror(errno));
 	return false;
 }
 
@@ -261,11 +227,8 @@ set_request(struct transfer *t)
 	}
 	if (x->sends) {
 		curl_easy_setopt(c, CURLOPT_UPLOAD, 1L);
-		curl_easy_setopt(c, CURLOPT_READFUNCTION, on_upload);
-		curl_easy_setopt(c, CURLOPT_READDATA, &t->up);
-		curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, on_seek);
-		curl_easy_setopt(c, CURLOPT_SEEKDATA, &t->up);
-		curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, (curl_off_t)t->up.n);
+		curl_easy_setopt(c, CURLOPT_READDATA, t->body);
+		curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, t->body_size);
 	}
 	curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, x->method);
 }
@@ -330,7 +293,7 @@ http_exchange(struct http_exchange *x)
 		x->why = "libcurl does not start";
 		return;
 	}
-	if (open_upload(&t)) {
+	if (open_body(&t)) {
 		set_credentials(&t, set_headers(&t));
 		set_trust(t.curl);
 		set_limits(&t);
@@ -338,6 +301,6 @@ http_exchange(struct http_exchange *x)
 		conclude(&t, curl_easy_perform(t.curl));
 	}
 	curl_slist_free_all(t.headers);
-	if (t.up.file)
-		fclose(t.up.file);
+	if (t.body)
+		fclose(t.body);
 }

@@ -60,19 +60,14 @@ oci_call(struct oci_registry *r, struct arena *a, const struct oci_call *c,
 	bool ours = http_same_origin(a, q.url, r->base);
 	bool push = strcmp(c->method, "GET") != 0 && strcmp(c->method, "HEAD") != 0;
 
-	if (c->header)
-		list_push(a, &q.headers, c->header);
-	if (c->header2)
-		list_push(a, &q.headers, c->header2);
 	for (bool again = false;; again = true) {
-		struct http_request with = q;
+		const char *headers[] = { c->header, ours ? r->authorization : NULL };
 
-		with.headers = (struct names){ 0 };
-		for (size_t i = 0; i < q.headers.n; i++)
-			list_push(a, &with.headers, q.headers.at[i]);
-		if (ours && r->authorization)
-			list_push(a, &with.headers, r->authorization);
-		if (!http_do(a, &with, answer))
+		q.headers = (struct names){ 0 };
+		for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
+			if (headers[i])
+				list_push(a, &q.headers, headers[i]);
+		if (!http_do(a, &q, answer))
 			return false;
 		if (again || !ours || answer->status != 401 || !oci_authorize(r, answer, push))
 			return true;
@@ -193,35 +188,6 @@ oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const ch
 }
 
 const char *
-oci_digest(struct oci_registry *r, struct arena *a, const char *reference, const char **why)
-{
-	const struct oci_call c = { .method = "HEAD",
-				    .path = arena_printf(a, "manifests/%s", reference),
-				    .header = accept };
-	struct http_answer answer;
-	struct oci_manifest m;
-	struct diags ds;
-	const char *digest;
-	bool missing;
-
-	if (!oci_call(r, a, &c, &answer) || answer.status != 200) {
-		*why = !answer.status       ? answer.why :
-		       answer.status == 404 ? "it is not there" :
-					      arena_printf(a, "HTTP %d", answer.status);
-		return NULL;
-	}
-	digest = http_header(&answer, "docker-content-digest");
-	if (digest && oci_is_digest(digest))
-		return digest;
-	/* The header is not required: then the manifest says it itself. */
-	diags_init(&ds, a);
-	if (oci_manifest(r, a, &ds, reference, &m, &missing))
-		return m.digest;
-	*why = ds.head ? ds.head->text : "it is not there";
-	return NULL;
-}
-
-const char *
 oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *media_type,
 		  const char *text, size_t n, const char *tag)
 {
@@ -251,9 +217,10 @@ oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 	return digest;
 }
 
-const char *
-oci_next_page(struct oci_registry *r, struct arena *a, const char *url,
-	      const struct http_answer *answer)
+/* The URL of the next page of a list; NULL: there is none. */
+static const char *
+next_page(struct oci_registry *r, struct arena *a, const char *url,
+	  const struct http_answer *answer)
 {
 	const char *link = http_header(answer, "link"), *end;
 
@@ -287,7 +254,7 @@ oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds)
 				   tag) if (json_string_value(tag))
 			list_push(a, &tags, arena_strdup(a, json_string_value(tag)));
 		json_decref(root);
-		url = oci_next_page(r, a, url, &answer);
+		url = next_page(r, a, url, &answer);
 	}
 	return tags;
 }

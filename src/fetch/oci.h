@@ -48,7 +48,7 @@ struct oci_blob {
 	const char *path;          /* a file, for oci_push_blob; or NULL */
 	const char *bytes;         /* or these */
 	const char *title;         /* org.opencontainers.image.title; or NULL */
-	const char *artifact_type; /* of what oci_referrers found; or NULL */
+	const char *artifact_type; /* or NULL */
 };
 struct oci_blobs LIST(struct oci_blob);
 
@@ -60,9 +60,6 @@ struct oci_manifest {
 };
 bool oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *reference,
 		  struct oci_manifest *out, bool *missing);
-/* The same with HEAD: the digest alone; NULL: not there or no answer (*why in words). */
-const char *oci_digest(struct oci_registry *r, struct arena *a, const char *reference,
-		       const char **why);
 
 /* A blob into a file (checked: digest and size) or, to_path NULL, into memory. */
 bool oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob,
@@ -91,8 +88,5 @@ struct oci_artifact {
 };
 const char *oci_push_artifact(struct oci_registry *r, struct arena *a, struct diags *ds,
 			      struct oci_artifact *artifact);
-/* Descriptors of what is attached to a digest, of one type or all (NULL). */
-struct oci_blobs oci_referrers(struct oci_registry *r, struct arena *a, struct diags *ds,
-			       const char *digest, const char *type);
 
 #endif

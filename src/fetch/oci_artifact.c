@@ -1,41 +1,120 @@
 #include <string.h>
 
-#include "base/json.h"
 #include "base/str.h"
 #include "oci_internal.h"
 
-static void
-put_annotations(struct json *j, const struct names *all)
+/* "key=value" texts as a map; NULL: there are none. */
+static json_t *
+annotations_of(struct arena *a, const struct names *all)
 {
-	if (!all->n)
-		return;
-	json_map(j, "annotations");
+	json_t *map = all->n ? json_object() : NULL;
+
 	for (size_t i = 0; i < all->n; i++) {
-		const char *eq = strchr(all->at[i], '=');
+		size_t n = strcspn(all->at[i], "=");
 
-		if (eq)
-			json_text(j, arena_copy(j->out->a, all->at[i], (size_t)(eq - all->at[i])),
-				  eq + 1);
+		json_object_set_new(map, arena_copy(a, all->at[i], n),
+				    json_string(all->at[i] + n + 1));
 	}
-	json_end(j);
+	return map;
 }
 
-static void
-put_descriptor(struct json *j, const char *key, const struct oci_blob *b)
+/* What image-spec calls a descriptor.  Takes over `annotations`. */
+static json_t *
+descriptor(const struct oci_blob *b, json_t *annotations)
 {
-	json_map(j, key);
-	json_text(j, "mediaType", b->media_type);
-	json_text(j, "digest", b->digest);
-	json_int(j, "size", (long long)b->size);
-	if (b->artifact_type)
-		json_text(j, "artifactType", b->artifact_type);
-	if (b->title) {
-		json_map(j, "annotations");
-		json_text(j, "org.opencontainers.image.title", b->title);
-		json_end(j);
-	}
-	json_end(j);
+	return json_pack("{s:s, s:s, s:I, s:s*, s:o*}", "mediaType", b->media_type, "digest",
+			 b->digest, "size", (json_int_t)b->size, "artifactType", b->artifact_type,
+			 "annotations", annotations);
 }
+
+/* The JSON text of a map, which is freed. */
+static const char *
+text_of(struct arena *a, json_t *map, size_t *n)
+{
+	char *text;
+
+	*n = json_dumpb(map, NULL, 0, JSON_COMPACT);
+	text = arena_alloc(a, *n + 1, 1);
+	json_dumpb(map, text, *n, JSON_COMPACT);
+	json_decref(map);
+	return text;
+}
+
+/* --- referrers: distribution-spec 1.1, "Referrers Tag Schema" --- */
+
+static bool
+fail(struct oci_registry *r, struct diags *ds, const char *tag, const char *why)
+{
+	diag_at(ds, E_REGISTRY, (struct span){ 0 }, "the tag `%s` of %s/%s %s", tag,
+		r->name->registry, r->name->repository, why);
+	return false;
+}
+
+/* The index under the tag, a new one if there is none; NULL: a diagnostic was added. */
+static json_t *
+read_index(struct oci_registry *r, struct arena *a, struct diags *ds, const char *tag)
+{
+	struct oci_manifest m;
+	bool missing;
+	json_t *root;
+
+	if (!oci_manifest(r, a, ds, tag, &m, &missing))
+		return missing ? json_pack("{s:i, s:s, s:[]}", "schemaVersion", 2, "mediaType",
+					   OCI_INDEX, "manifests") :
+				 NULL;
+	root = !strcmp(m.media_type, OCI_INDEX) ? oci_json(m.text, m.size) : NULL;
+	if (json_is_array(json_object_get(root, "manifests")))
+		return root;
+	json_decref(root);
+	fail(r, ds, tag, "is no index of referrers");
+	return NULL;
+}
+
+static bool
+holds(const json_t *index, const char *digest)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach(json_object_get(index, "manifests"), i, m)
+	{
+		const char *d = json_string_value(json_object_get(m, "digest"));
+
+		if (d && !strcmp(d, digest))
+			return true;
+	}
+	return false;
+}
+
+/* Two writers at once may overwrite each other: the index is read again, and written again. */
+static bool
+add_referrer(struct oci_registry *r, struct arena *a, struct diags *ds, const char *subject,
+	     const struct oci_blob *b, const struct names *annotations)
+{
+	char *tag = arena_strdup(a, subject);
+
+	tag[strcspn(tag, ":")] = '-';
+	for (unsigned try = 0; try < 4; try++) {
+		json_t *index = read_index(r, a, ds, tag);
+		const char *text;
+		size_t n;
+
+		if (!index)
+			return false;
+		if (holds(index, b->digest)) {
+			json_decref(index);
+			return true;
+		}
+		json_array_append_new(json_object_get(index, "manifests"),
+				      descriptor(b, annotations_of(a, annotations)));
+		text = text_of(a, index, &n);
+		if (!oci_push_manifest(r, a, ds, OCI_INDEX, text, n, tag))
+			return false;
+	}
+	return fail(r, ds, tag, "is changed by others all the time");
+}
+
+/* --- the artifact --- */
 
 static bool
 push_blobs(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_artifact *art)
@@ -77,24 +156,24 @@ static const char *
 artifact_text(struct arena *a, const struct oci_artifact *art, const struct oci_blob *subject,
 	      size_t *n)
 {
-	struct buf b = BUF(a);
-	struct json j = json_flat_to(&b);
+	json_t *layers = json_array();
 
-	json_map(&j, NULL);
-	json_int(&j, "schemaVersion", 2);
-	json_text(&j, "mediaType", OCI_IMAGE);
-	json_text(&j, "artifactType", art->type);
-	put_descriptor(&j, "config", &art->config);
-	json_list(&j, "layers");
-	for (size_t i = 0; i < art->layers.n; i++)
-		put_descriptor(&j, NULL, &art->layers.at[i]);
-	json_end(&j);
-	if (subject)
-		put_descriptor(&j, "subject", subject);
-	put_annotations(&j, &art->annotations);
-	json_end(&j);
-	*n = b.n;
-	return buf_text(&b);
+	for (size_t i = 0; i < art->layers.n; i++) {
+		const struct oci_blob *b = &art->layers.at[i];
+
+		json_array_append_new(
+			layers, descriptor(b, b->title ? json_pack("{s:s}",
+								   "org.opencontainers.image.title",
+								   b->title) :
+							 NULL));
+	}
+	return text_of(a,
+		       json_pack("{s:i, s:s, s:s, s:o, s:o, s:o*, s:o*}", "schemaVersion", 2,
+				 "mediaType", OCI_IMAGE, "artifactType", art->type, "config",
+				 descriptor(&art->config, NULL), "layers", layers, "subject",
+				 subject ? descriptor(subject, NULL) : NULL, "annotations",
+				 annotations_of(a, &art->annotations)),
+		       n);
 }
 
 const char *
@@ -116,5 +195,5 @@ oci_push_artifact(struct oci_registry *r, struct arena *a, struct diags *ds,
 	self = (struct oci_blob){
 		.media_type = OCI_IMAGE, .digest = digest, .size = n, .artifact_type = art->type
 	};
-	return oci_referrers_add(r, a, ds, art->subject, &self, &art->annotations) ? digest : NULL;
+	return add_referrer(r, a, ds, art->subject, &self, &art->annotations) ? digest : NULL;
 }

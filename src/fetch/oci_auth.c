@@ -83,9 +83,8 @@ oci_escape(struct arena *a, const char *text)
 static const char *
 basic(struct arena *a, const struct oci_login *l)
 {
-	const char *both = arena_printf(a, "%s:%s", l->user, l->secret);
-
-	return arena_printf(a, "Authorization: Basic %s", oci_base64(a, both, strlen(both)));
+	return arena_printf(a, "Authorization: Basic %s",
+			    oci_base64(a, arena_printf(a, "%s:%s", l->user, l->secret)));
 }
 
 /* A token as it may stand in a header: RFC 6750's characters. */

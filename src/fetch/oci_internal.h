@@ -41,16 +41,16 @@ struct oci_registry {
 /* Who is logged in there: the files of docker and podman, and their helpers. */
 struct oci_login oci_login_find(struct arena *a, const struct oci_name *n, struct names *troubles);
 
-/* RFC 4648; decode: NULL for what is none. */
-const char *oci_base64(struct arena *a, const char *bytes, size_t n);
+/* RFC 4648. */
+const char *oci_base64(struct arena *a, const char *text);
 
 /* After a 401: true if there are other credentials to try now. */
 bool oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool push);
 
 struct oci_call {
 	const char *method;
-	const char *path;             /* below /v2/NAME/, or a whole URL */
-	const char *header, *header2; /* or NULL */
+	const char *path;   /* below /v2/NAME/, or a whole URL */
+	const char *header; /* or NULL */
 	const char *body, *body_path, *to_path, *sha256;
 	size_t body_size, max;
 	bool once;
@@ -62,15 +62,6 @@ const char *oci_url(struct oci_registry *r, struct arena *a, const char *path);
 /* A diagnostic of a call that failed.  what: "read the tag `x`" */
 void oci_refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answer,
 		 const char *what);
-
-/* The URL of the next page of a list; NULL: there is none. */
-const char *oci_next_page(struct oci_registry *r, struct arena *a, const char *url,
-			  const struct http_answer *answer);
-
-/* Adds b to the index under the referrers tag of subject, unless it is there. */
-bool oci_referrers_add(struct oci_registry *r, struct arena *a, struct diags *ds,
-		       const char *subject, const struct oci_blob *b,
-		       const struct names *annotations);
 
 /* A JSON object from bytes that others made; NULL: it is none. */
 json_t *oci_json(const char *text, size_t n);

@@ -1,3 +1,4 @@
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,45 +8,31 @@
 #include "base/str.h"
 #include "oci_internal.h"
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 const char *
-oci_base64(struct arena *a, const char *bytes, size_t n)
+oci_base64(struct arena *a, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)bytes;
-	struct buf b = BUF(a);
+	size_t n = strlen(text);
+	char *out = arena_alloc(a, (n + 2) / 3 * 4 + 1, 1);
 
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned v = (unsigned)p[i] << 16 | (i + 1 < n ? (unsigned)p[i + 1] << 8 : 0) |
-			     (i + 2 < n ? p[i + 2] : 0U);
-
-		buf_putc(&b, digits[v >> 18]);
-		buf_putc(&b, digits[v >> 12 & 63]);
-		buf_putc(&b, i + 1 < n ? digits[v >> 6 & 63] : '=');
-		buf_putc(&b, i + 2 < n ? digits[v & 63] : '=');
-	}
-	return buf_text(&b);
+	EVP_EncodeBlock((unsigned char *)out, (const unsigned char *)text, (int)n);
+	return out;
 }
 
+/* The text of a login; NULL if it is not base64.  Podman leaves the padding out. */
 static const char *
-oci_unbase64(struct arena *a, const char *text)
+decoded(struct arena *a, const char *text)
 {
-	struct buf b = BUF(a);
-	unsigned v = 0, bits = 0;
+	size_t n = strcspn(text, "=");
+	const char *whole =
+		arena_printf(a, "%.*s%.*s", (int)n, text, (int)((4 - n % 4) % 4), "===");
+	char *out = arena_alloc(a, strlen(whole) + 1, 1);
 
-	for (; *text && *text != '='; text++) {
-		const char *at = strchr(digits, *text);
-
-		if (!at)
-			return NULL;
-		v = v << 6 | (unsigned)(at - digits);
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			buf_putc(&b, (char)(v >> bits & 255));
-		}
-	}
-	return text[strspn(text, "=")] ? NULL : buf_text(&b);
+	if (text[n + strspn(text + n, "=")] || n > OCI_LOGIN_MAX ||
+	    EVP_DecodeBlock((unsigned char *)out, (const unsigned char *)whole,
+			    (int)strlen(whole)) < 0)
+		return NULL;
+	out[n * 3 / 4] = '\0';
+	return out;
 }
 
 /* The part of a key that names a registry: "https://index.docker.io/v1/" is docker.io. */
@@ -109,7 +96,7 @@ from_auths(struct arena *a, const json_t *entry, struct oci_login *l)
 
 	if (identity)
 		return take(l, "<token>", identity);
-	plain = auth ? oci_unbase64(a, auth) : NULL;
+	plain = auth ? decoded(a, auth) : NULL;
 	colon = plain ? strchr(plain, ':') : NULL;
 	if (colon)
 		return take(l, arena_copy(a, plain, (size_t)(colon - plain)), colon + 1);

@@ -1,3 +1,4 @@
+#include <regex.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -6,122 +7,46 @@
 /*
  * A reference, as github.com/distribution/reference reads it:
  *
- *   reference = [ host [ ":" port ] "/" ] path [ ":" tag ] [ "@" digest ]
- *   host      = label *( "." label ) / "[" 1*( hex / ":" ) "]"
- *   label     = alnum [ *( alnum / "-" ) alnum ]
- *   path      = component *( "/" component )        at most 255 characters
- *   component = word *( separator word )
- *   word      = 1*( a-z / 0-9 )
- *   separator = "." / "_" / "__" / 1*"-"
- *   tag       = ( alnum / "_" ) 0*127( alnum / "_" / "." / "-" )
- *   digest    = "sha256:" 64 hex / "sha384:" 96 hex / "sha512:" 128 hex     lower case
+ *   reference = [ host "/" ] path [ ":" tag ] [ "@" digest ]
  *
  * The first part is a host if it is localhost, or has a dot, a colon or an upper-case letter;
  * else the whole is a path on docker.io, below library/ if it has no slash.
  */
+#define LABEL "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
+#define COMPONENT "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"
+static const char host_pattern[] = "^([[][0-9a-fA-F:]+]|" LABEL "([.]" LABEL ")*)(:[0-9]+)?$";
+static const char path_pattern[] = "^" COMPONENT "(/" COMPONENT ")*$";
+static const char tag_pattern[] = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
+static const char digest_pattern[] = "^(sha256|sha384|sha512):[0-9a-f]+$";
 enum { PATH_MAX_LEN = 255, TAG_MAX_LEN = 128 };
 
 static bool
-is_lower_alnum(char c)
+matches(const char *text, const char *pattern)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z');
-}
+	regex_t r;
+	bool good;
 
-static bool
-is_hex(const char *s, size_t n)
-{
-	if (strlen(s) != n)
-		return false;
-	for (; *s; s++)
-		if (!is_digit(*s) && !(*s >= 'a' && *s <= 'f'))
-			return false;
-	return true;
+	if (regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB))
+		BUG("the pattern %s", pattern);
+	good = !regexec(&r, text, 0, NULL, 0);
+	regfree(&r);
+	return good;
 }
 
 bool
 oci_is_digest(const char *text)
 {
-	return starts_with(text, "sha256:") && is_hex(text + 7, 64);
+	return starts_with(text, "sha256:") && strlen(text) == 71 &&
+	       strspn(text + 7, "0123456789abcdef") == 64;
 }
 
+/* Hex digits: as many as the algorithm has bits, by four. */
 static bool
 is_any_digest(const char *text)
 {
-	return oci_is_digest(text) || (starts_with(text, "sha384:") && is_hex(text + 7, 96)) ||
-	       (starts_with(text, "sha512:") && is_hex(text + 7, 128));
-}
-
-static bool
-is_tag(const char *s)
-{
-	if (!is_alnum(*s) && *s != '_')
-		return false;
-	for (const char *p = s; *p; p++)
-		if (!is_alnum(*p) && !strchr("_.-", *p))
-			return false;
-	return strlen(s) <= TAG_MAX_LEN;
-}
-
-/* Length of a separator at s; 0: there is none. */
-static size_t
-separator(const char *s)
-{
-	if (*s == '.')
-		return 1;
-	if (*s == '_')
-		return s[1] == '_' ? 2 : 1;
-	return strspn(s, "-");
-}
-
-static bool
-is_path(const char *s)
-{
-	size_t n;
-
-	if (strlen(s) > PATH_MAX_LEN)
-		return false;
-	for (;;) {
-		if (!is_lower_alnum(*s))
-			return false;
-		while (is_lower_alnum(*s))
-			s++;
-		if (!*s)
-			return true;
-		n = *s == '/' ? 1 : separator(s);
-		if (!n)
-			return false;
-		s += n;
-	}
-}
-
-static bool
-is_port(const char *s)
-{
-	if (!*s)
-		return true;
-	if (*s++ != ':' || !*s)
-		return false;
-	return strspn(s, "0123456789") == strlen(s);
-}
-
-static bool
-is_host(const char *s)
-{
-	if (*s == '[') {
-		size_t n = strspn(s + 1, "0123456789abcdefABCDEF:");
-
-		return n && s[n + 1] == ']' && is_port(s + n + 2);
-	}
-	for (;; s++) {
-		const char *label = s;
-
-		while (is_alnum(*s) || *s == '-')
-			s++;
-		if (s == label || *label == '-' || s[-1] == '-')
-			return false;
-		if (*s != '.')
-			return is_port(s);
-	}
+	return matches(text, digest_pattern) && strlen(text + 7) == (text[3] == '2' ? 64 :
+								     text[3] == '3' ? 96 :
+										      128);
 }
 
 static bool
@@ -173,7 +98,7 @@ oci_name_parse(struct arena *a, struct diags *ds, const char *text, struct span 
 			      arena_printf(a, "leave `%.*s` out", (int)(scheme + 3 - text), text));
 	if (!*text)
 		return refuse(ds, text, at, "it is empty", NULL);
-	if (is_hex(text, 64))
+	if (strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64)
 		return refuse(ds, text, at, "64 hex digits are the id of an image", NULL);
 	split_host(a, text, &host, &rest);
 	path = arena_strdup(a, rest);
@@ -188,16 +113,16 @@ oci_name_parse(struct arena *a, struct diags *ds, const char *text, struct span 
 	colon = strchr(path, ':');
 	if (colon) {
 		*colon++ = '\0';
-		if (!is_tag(colon))
+		if (!matches(colon, tag_pattern) || strlen(colon) > TAG_MAX_LEN)
 			return refuse(ds, text, at, "what follows the last `:` is no tag",
 				      "a tag has letters, digits, `_`, `.` and `-`, 128 at most");
 		out->tag = colon;
 	}
-	if (!is_host(host))
+	if (!matches(host, host_pattern))
 		return refuse(ds, text, at, "its host is none", NULL);
 	if (has_upper(path))
 		return refuse(ds, text, at, "names in a registry are in lower case", NULL);
-	if (!is_path(path))
+	if (!matches(path, path_pattern) || strlen(path) > PATH_MAX_LEN)
 		return refuse(
 			ds, text, at, "its name is none",
 			"a name has lower-case letters and digits, with `.`, `_`, `__`, `-` or "

@@ -133,7 +133,7 @@ class Fake:
             if url.path.startswith("/elsewhere/"):
                 return self.answer(h, 200, self.blobs[url.path.rpartition("/")[2]])
             parts = url.path.split("/")
-            kind = next((k for k in ("manifests", "blobs", "tags", "referrers") if k in parts), None)
+            kind = next((k for k in ("manifests", "blobs", "tags") if k in parts), None)
             if parts[1] != "v2" or not kind:
                 return self.error(h, 404, "NAME_UNKNOWN")
             at = parts.index(kind)
@@ -268,18 +268,3 @@ class Fake:
         if self.referrers and "subject" in manifest:
             headers["OCI_Subject"] = manifest["subject"]["digest"]
         return self.answer(h, 201, Docker_Content_Digest=digest, **headers)
-
-    def on_referrers(self, h, name, rest, query, body):
-        if not self.referrers:
-            return self.error(h, 404, "NOT_FOUND")
-        found = []
-        for (n, digest), (data, media) in self.manifests.items():
-            m = json.loads(data)
-            if n == name and m.get("subject", {}).get("digest") == rest[0]:
-                found.append({"mediaType": media, "digest": digest, "size": len(data),
-                              "artifactType": m.get("artifactType") or m["config"]["mediaType"]})
-        # One a page, and no filter: a registry may leave both to the client.
-        at = int(query.get("at", "0"))
-        link = {"Link": f'</v2/{name}/referrers/{rest[0]}?at={at + 1}>; rel="next"'} if at + 1 < len(found) else {}
-        index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": found[at:at + 1]}
-        return self.answer(h, 200, json.dumps(index).encode(), Content_Type=INDEX, **link)

@@ -5,12 +5,11 @@
  *                                timeout=S | stall=S | once=1]...
  *     fetch_cli name TEXT
  *     fetch_cli login REF                who is logged in there
- *     fetch_cli digest|manifest REF REFERENCE
+ *     fetch_cli manifest REF REFERENCE
  *     fetch_cli tags REF
  *     fetch_cli push REF FILE            a blob
  *     fetch_cli pull REF DIGEST FILE|- MAX
  *     fetch_cli artifact REF TYPE SUBJECT|- TAG|- FILE...
- *     fetch_cli referrers REF DIGEST [TYPE]
  *
  * prints a JSON object; diagnostics go to standard error.  Exit status 1 if there was an error.
  */
@@ -73,7 +72,6 @@ http(struct tool *t)
 	json_int(&t->j, "status", answer.status);
 	json_text(&t->j, "why", answer.why);
 	json_bool(&t->j, "refused", answer.refused);
-	json_text(&t->j, "url", answer.url);
 	json_names(&t->j, "headers", &answer.headers);
 	json_int(&t->j, "size", (long long)answer.body_size);
 	json_text(&t->j, "body", answer.body_size < 4096 ? answer.body : NULL);
@@ -101,15 +99,6 @@ login(struct tool *t)
 	json_text(&t->j, "secret", l.secret);
 	json_text(&t->j, "identity", l.identity);
 	json_names(&t->j, "troubles", &troubles);
-}
-
-static void
-digest(struct tool *t)
-{
-	const char *why = NULL;
-
-	json_text(&t->j, "digest", oci_digest(t->r, t->a, t->argv[1], &why));
-	json_text(&t->j, "why", why);
 }
 
 static void
@@ -171,33 +160,15 @@ artifact(struct tool *t)
 	json_text(&t->j, "digest", oci_push_artifact(t->r, t->a, &t->ds, &art));
 }
 
-static void
-referrers(struct tool *t)
-{
-	const struct oci_blobs all =
-		oci_referrers(t->r, t->a, &t->ds, t->argv[1], t->n > 2 ? t->argv[2] : NULL);
-
-	json_list(&t->j, "referrers");
-	for (size_t i = 0; i < all.n; i++) {
-		json_map(&t->j, NULL);
-		json_text(&t->j, "digest", all.at[i].digest);
-		json_text(&t->j, "type", all.at[i].artifact_type);
-		json_text(&t->j, "media_type", all.at[i].media_type);
-		json_int(&t->j, "size", (long long)all.at[i].size);
-		json_end(&t->j);
-	}
-	json_end(&t->j);
-}
-
 static const struct {
 	const char *name;
 	int args; /* at least */
 	void (*run)(struct tool *t);
 } verbs[] = {
-	{ "http", 2, http },           { "name", 1, name },         { "login", 1, login },
-	{ "digest", 2, digest },       { "manifest", 2, manifest }, { "tags", 1, tags },
-	{ "push", 2, push },           { "pull", 4, pull },         { "artifact", 4, artifact },
-	{ "referrers", 2, referrers },
+	{ "http", 2, http },         { "name", 1, name },         { "login", 1, login },
+	{ "manifest", 2, manifest }, { "tags", 1, tags },         { "push", 2, push },
+	{ "pull", 4, pull },         { "artifact", 4, artifact },
+
 };
 
 int
