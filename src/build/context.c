@@ -284,12 +284,10 @@ secrets_needed(struct work *w)
 	struct names all = { 0 };
 
 	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct commands *c = &w->plan->steps[i].commands;
+		const struct operations *all_of = &w->plan->steps[i].operations;
 
-		for (size_t k = 0; k < c->n; k++)
-			for (size_t m = 0; m < c->at[k].mounts.n; m++)
-				if (c->at[k].mounts.at[m].kind == MOUNT_SECRET)
-					names_once(w->a, &all, c->at[k].mounts.at[m].id);
+		for (size_t k = 0; k < all_of->n; k++)
+			operation_secrets(w->a, &all_of->at[k], &all);
 	}
 	for (size_t i = 0; i < w->plan->stack->recipe->secrets.n; i++)
 		names_once(w->a, &all, w->plan->stack->recipe->secrets.at[i].s);

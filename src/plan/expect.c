@@ -29,28 +29,20 @@ torch_json(struct json *j, struct arena *a, const struct stack *s)
 }
 
 static void
-nvcc_json(struct json *j, const struct step *steps, size_t n, const char *nvcc)
+nvcc_json(struct json *j, const struct step *steps, size_t n)
 {
-	const struct commands *all = NULL;
+	const struct operation *op = NULL;
 
-	for (size_t i = 0; i < n && nvcc; i++)
-		if (steps[i].kind == STEP_CHECK)
-			all = &steps[i].commands;
-	for (size_t i = 0; all && i < all->n; i++) {
-		const struct words *argv = &all->at[i].argv;
-
-		if (strcmp(argv->at[0].s, nvcc) != 0)
-			continue;
-		json_row(j, "nvcc");
-		json_text(j, "name", nvcc);
-		json_list(j, "flags");
-		for (size_t k = 1; k < argv->n && strcmp(argv->at[k].s, "-o") != 0; k++)
-			json_text(j, NULL, argv->at[k].s);
-		json_end(j);
-		json_end(j);
+	for (size_t i = 0; i < n && !op; i++)
+		op = step_operation(&steps[i], OP_SMOKE);
+	if (!op) {
+		json_nil(j, "nvcc");
 		return;
 	}
-	json_nil(j, "nvcc");
+	json_row(j, "nvcc");
+	json_text(j, "name", op->smoke.nvcc);
+	json_names(j, "flags", &op->smoke.flags);
+	json_end(j);
 }
 
 /* Compiles when it is first used, or has nothing to compile: then no code is in its wheel. */
@@ -80,7 +72,7 @@ extension_json(struct json *j, const struct stack *s, const struct stack_extensi
 
 void
 plan_expect_json(struct json *j, struct arena *a, const struct stack *s, const struct step *steps,
-		 size_t n, const char *nvcc)
+		 size_t n)
 {
 	const struct requirement *numpy =
 		s->numpy.value ? requirement_parse(a, s->numpy.value, NULL, NULL) : NULL;
@@ -92,7 +84,7 @@ plan_expect_json(struct json *j, struct arena *a, const struct stack *s, const s
 	json_end(j);
 	torch_json(j, a, s);
 	json_text(j, "numpy", numpy ? specifiers_text(a, numpy->spec) : NULL);
-	nvcc_json(j, steps, n, nvcc);
+	nvcc_json(j, steps, n);
 	json_list(j, "extensions");
 	for (size_t i = 0; i < s->extensions.n; i++)
 		extension_json(j, s, &s->extensions.at[i]);

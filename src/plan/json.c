@@ -3,40 +3,6 @@
 #include "show.h"
 
 static void
-mounts_json(struct json *j, const struct mounts *mounts)
-{
-	json_list(j, "mounts");
-	for (size_t i = 0; i < mounts->n; i++) {
-		const struct mount *m = &mounts->at[i];
-
-		json_map(j, NULL);
-		json_text(j, "kind", m->kind == MOUNT_CACHE ? "cache" : "secret");
-		json_text(j, "id", m->id);
-		json_text(j, "target", m->target);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void
-command_json(struct json *j, const struct command *c)
-{
-	json_map(j, NULL);
-	json_text(j, "phase", phase_words[c->phase]);
-	json_list(j, "argv");
-	for (size_t i = 0; i < c->argv.n; i++)
-		json_text(j, NULL, c->argv.at[i].s);
-	json_end(j);
-	json_map(j, "env");
-	for (size_t i = 0; i < c->env.n; i++)
-		json_text(j, c->env.at[i].name, c->env.at[i].value);
-	json_end(j);
-	mounts_json(j, &c->mounts);
-	json_text(j, "cwd", c->cwd);
-	json_end(j);
-}
-
-static void
 step_json(struct json *j, const struct step *st)
 {
 	json_map(j, NULL);
@@ -49,9 +15,9 @@ step_json(struct json *j, const struct step *st)
 	json_number(j, "change_rate", st->change_rate);
 	json_number(j, "cost_s", st->cost_s);
 	json_names(j, "inputs", &st->inputs);
-	json_list(j, "commands");
-	for (size_t i = 0; i < st->commands.n; i++)
-		command_json(j, &st->commands.at[i]);
+	json_list(j, "operations");
+	for (size_t i = 0; i < st->operations.n; i++)
+		plan_operation_json(j, &st->operations.at[i], true);
 	json_end(j);
 	json_end(j);
 }

@@ -8,41 +8,7 @@
  * inputs' keys among it.  Caches, comments, costs and order decide nothing.
  */
 
-static void
-command_json(struct json *j, const struct command *c)
-{
-	json_map(j, NULL);
-	json_int(j, "phase", c->phase);
-	json_list(j, "argv");
-	for (size_t i = 0; i < c->argv.n; i++) {
-		/* "{src}" the place and "{src}" the recipe's text are two things. */
-		json_list(j, NULL);
-		json_text(j, NULL, c->argv.at[i].s);
-		json_bool(j, NULL, c->argv.at[i].verbatim);
-		json_end(j);
-	}
-	json_end(j);
-	json_list(j, "env");
-	for (size_t i = 0; i < c->env.n; i++) {
-		json_text(j, NULL, c->env.at[i].name);
-		json_text(j, NULL, c->env.at[i].value);
-		json_bool(j, NULL, c->env.at[i].verbatim);
-	}
-	json_end(j);
-	json_text(j, "cwd", c->cwd);
-	json_end(j);
-}
-
-static void
-texts_json(struct json *j, const char *key, const struct texts *texts)
-{
-	json_list(j, key);
-	for (size_t i = 0; i < texts->n; i++)
-		json_text(j, NULL, texts->at[i].s);
-	json_end(j);
-}
-
-/* What a step is beside its commands and files. */
+/* What decides a step beside its operations. */
 static void
 payload_json(struct json *j, const struct stack *s, const struct step *st)
 {
@@ -54,12 +20,11 @@ payload_json(struct json *j, const struct stack *s, const struct step *st)
 		json_text(j, "platform", s->platform);
 		break;
 	case STEP_CHECK:
-		texts_json(j, "modules", &r->verify.modules);
+		json_list(j, "modules");
+		for (size_t i = 0; i < r->verify.modules.n; i++)
+			json_text(j, NULL, r->verify.modules.at[i].s);
+		json_end(j);
 		json_int(j, "import_timeout_s", r->verify.import_timeout_n);
-		break;
-	case STEP_APP:
-		texts_json(j, "copy", &r->app.copy);
-		texts_json(j, "run", &r->app.command);
 		break;
 	default: break;
 	}
@@ -75,16 +40,9 @@ plan_key(struct arena *a, const struct stack *s, const struct step *st,
 	json_map(&j, NULL);
 	json_text(&j, "kind", step_kind_words[st->kind]);
 	payload_json(&j, s, st);
-	json_list(&j, "files");
-	for (size_t i = 0; i < st->files.n; i++) {
-		json_text(&j, NULL, st->files.at[i].path);
-		json_text(&j, NULL, st->files.at[i].template);
-		json_text(&j, NULL, st->files.at[i].text);
-	}
-	json_end(&j);
-	json_list(&j, "commands");
-	for (size_t i = 0; i < st->commands.n; i++)
-		command_json(&j, &st->commands.at[i]);
+	json_list(&j, "operations");
+	for (size_t i = 0; i < st->operations.n; i++)
+		plan_operation_json(&j, &st->operations.at[i], false);
 	json_end(&j);
 	json_list(&j, "inputs");
 	for (size_t i = 0; i < input_keys->n; i++)
@@ -149,8 +107,7 @@ modules_json(struct json *j, const struct stack *s)
 }
 
 const char *
-plan_image_json(struct arena *a, const struct stack *s, const struct step *steps, size_t n,
-		const char *nvcc)
+plan_image_json(struct arena *a, const struct stack *s, const struct step *steps, size_t n)
 {
 	unsigned timeout_s = s->recipe->verify.import_timeout_n;
 	struct buf b = BUF(a);
@@ -174,7 +131,7 @@ plan_image_json(struct arena *a, const struct stack *s, const struct step *steps
 	for (size_t i = 0; i < n; i++)
 		step_pins(&j, a, s, &steps[i]);
 	json_end(&j);
-	plan_expect_json(&j, a, s, steps, n, nvcc);
+	plan_expect_json(&j, a, s, steps, n);
 	json_end(&j);
 	return buf_text(&b);
 }

@@ -26,29 +26,28 @@ static void
 compile_smoke(struct maker *m, struct step *st)
 {
 	const struct stack *s = m->s;
-	struct command c =
-		plan_command(m, PHASE_INSTALL, "compiles here, so that what remains is to run it",
-			     m->nvcc, "-std=c++14", NULL);
+	struct names *flags;
+	struct operation *op;
 
-	plan_file(m, st, "{share}/smoke.cu", "smoke.cu", NULL);
+	plan_helper(m, st, "smoke.cu", false);
+	op = plan_operation(m, st, OP_SMOKE, "compiles here, so that what remains is to run it");
+	op->smoke.nvcc = m->nvcc;
+	flags = &op->smoke.flags;
+	list_push(m->a, flags, "-std=c++14");
 	if (strcmp(s->cxx, "g++") != 0) {
-		plan_word(m, &c, "-ccbin");
-		plan_verbatim(m, &c, s->cxx);
+		list_push(m->a, flags, "-ccbin");
+		list_push(m->a, flags, s->cxx);
 	}
 	for (size_t i = 0; i < s->archs.n; i++) {
 		const char *cc = known_to_nvcc(s->toolkit, s->archs.at[i].value);
-		const char *number = capability_nvcc(m->a, cc);
-		size_t k = 0;
+		const char *arch = capability_nvcc(m->a, cc);
 
-		while (k < i && strcmp(known_to_nvcc(s->toolkit, s->archs.at[k].value), cc) != 0)
-			k++;
-		if (k < i)
+		arch = arena_printf(m->a, "arch=compute_%s,code=sm_%s", arch, arch);
+		if (names_have(flags, arch))
 			continue;
-		plan_word(m, &c, "-gencode");
-		plan_word(m, &c, arena_printf(m->a, "arch=compute_%s,code=sm_%s", number, number));
+		list_push(m->a, flags, "-gencode");
+		list_push(m->a, flags, arch);
 	}
-	plan_words(m, &c, "-o", "{share}/smoke", "{share}/smoke.cu", NULL);
-	plan_push(m, st, c);
 }
 
 static void
@@ -72,10 +71,10 @@ check_step(struct maker *m)
 		plan_input(m, &st, m->stack_end);
 	if (m->nvcc)
 		compile_smoke(m, &st);
-	plan_file(m, &st, "{share}/probe.py", "probe.py", NULL);
-	plan_push(m, &st,
-		  plan_command(m, PHASE_INSTALL, "what is installed against what was planned",
-			       "{python}", "{share}/probe.py", "{share}/plan.json", NULL));
+	plan_helper(m, &st, "probe.py", false);
+	/* Its text holds the keys of all steps: it is filled in when they are known. */
+	plan_operation(m, &st, OP_FILE, NULL)->file.path = "{share}/plan.json";
+	plan_operation(m, &st, OP_PROBE, "what is installed against what was planned");
 	list_push(m->a, &m->steps, st);
 }
 
@@ -84,7 +83,7 @@ app_step(struct maker *m)
 {
 	const struct recipe *r = m->s->recipe;
 	struct step st = plan_draft(m, STEP_APP, "app", "final", NULL);
-	struct command c;
+	struct operation *op;
 
 	if (!r->app.at.line)
 		return;
@@ -93,24 +92,18 @@ app_step(struct maker *m)
 	plan_need(m, &st, "check", "what was proven must not depend on it");
 	plan_input(m, &st, "check");
 	if (r->app.requirements.s) {
-		c = plan_command(m, PHASE_INSTALL, "under what the stack has pinned", "{python}",
-				 "-m", "pip", "install", NULL);
-		plan_constraints(m, &st, &m->s->constraints);
-		if (m->s->constraints.n)
-			plan_words(m, &c, "-c", CONSTRAINTS, NULL);
-		plan_index(m, &c, r->index.url.s, r->index.secret.s);
-		plan_word(m, &c, "-r");
-		plan_verbatim(m, &c, r->app.requirements.s);
-		plan_pip_cache(m, &c);
+		bool constrained = plan_constraints(m, &st, &m->s->constraints);
+
+		op = plan_operation(m, &st, OP_REQUIREMENTS, "under what the stack has pinned");
+		op->requirements.file = r->app.requirements.s;
+		op->requirements.index = plan_index(m);
+		op->requirements.constrained = constrained;
 		for (size_t i = 0; i < r->secrets.n; i++)
-			list_push(m->a, &c.mounts,
-				  (struct mount){
-					  MOUNT_SECRET, r->secrets.at[i].s,
-					  arena_printf(m->a, "/run/secrets/%s", r->secrets.at[i].s),
-					  false });
-		c.cwd = "{app}";
-		plan_push(m, &st, c);
+			list_push(m->a, &op->requirements.secrets, r->secrets.at[i].s);
 	}
+	op = plan_operation(m, &st, OP_APPLICATION, NULL);
+	op->application.files = &r->app.copy;
+	op->application.command = &r->app.command;
 	list_push(m->a, &m->steps, st);
 }
 
@@ -127,33 +120,20 @@ void
 plan_cuda_apt(struct maker *m, struct step *st)
 {
 	const char *id = m->s->os->id, *dashed = cuda_dashed(m->a, m->s->cuda.value);
+	struct operation *op =
+		plan_operation(m, st, OP_SYSTEM, "nvcc and what torch's headers include");
 	struct buf os = BUF(m->a);
-	struct command c;
 
 	for (; *id; id++)
 		if (*id != '.')
 			buf_putc(&os, *id);
-	c = plan_command(m, PHASE_INSTALL, "NVIDIA's package source", "curl", "-fsSL", "--retry",
-			 "3", "-o", "{work}/cuda-keyring.deb", NULL);
-	plan_word(m, &c,
-		  arena_printf(m->a,
-			       "https://developer.download.nvidia.com/compute/cuda/repos/%s/%s/"
-			       "cuda-keyring_1.1-1_all.deb",
-			       buf_text(&os),
-			       starts_with(m->s->platform, "linux/arm64") ? "sbsa" : "x86_64"));
-	plan_push(m, st, c);
-	plan_push(m, st,
-		  plan_command(m, PHASE_INSTALL, NULL, "dpkg", "-i", "{work}/cuda-keyring.deb",
-			       NULL));
-	c = plan_command(m, PHASE_INSTALL, NULL, "apt-get", "update", NULL);
-	plan_apt_caches(m, &c);
-	plan_push(m, st, c);
-	c = plan_command(m, PHASE_INSTALL, "nvcc and what torch's headers include", "apt-get",
-			 "install", "-y", "--no-install-recommends", NULL);
-	plan_word(m, &c, arena_printf(m->a, "cuda-libraries-dev-%s", dashed));
-	plan_word(m, &c, arena_printf(m->a, "cuda-nvcc-%s", dashed));
-	plan_word(m, &c, arena_printf(m->a, "cuda-profiler-api-%s", dashed));
-	plan_env(m, &c, "DEBIAN_FRONTEND", "noninteractive", false);
-	plan_apt_caches(m, &c);
-	plan_push(m, st, c);
+	op->system.archive = ARCHIVE_NVIDIA;
+	op->system.keyring = arena_printf(
+		m->a,
+		"https://developer.download.nvidia.com/compute/cuda/repos/%s/%s/"
+		"cuda-keyring_1.1-1_all.deb",
+		buf_text(&os), starts_with(m->s->platform, "linux/arm64") ? "sbsa" : "x86_64");
+	list_push(m->a, &op->system.packages, arena_printf(m->a, "cuda-libraries-dev-%s", dashed));
+	list_push(m->a, &op->system.packages, arena_printf(m->a, "cuda-nvcc-%s", dashed));
+	list_push(m->a, &op->system.packages, arena_printf(m->a, "cuda-profiler-api-%s", dashed));
 }

@@ -12,8 +12,8 @@
 
 /*
  * In what order: a stack as steps.  One list of steps with two readings: a chain (the
- * order of the list), and a graph of stages made from `inputs`.  Commands are data;
- * whoever writes them quotes them.  Pure: the same stack gives the same plan.
+ * order of the list), and a graph of stages made from `inputs`.  A step holds typed
+ * operations; each target translates them.  Pure: the same stack gives the same plan.
  */
 
 enum step_kind {
@@ -29,11 +29,116 @@ enum step_kind {
 	STEP_KINDS
 };
 
-/* Which of an extension's commands run in its own stage, and which in the final one. */
-enum phase { PHASE_FETCH, PHASE_BUILD, PHASE_INSTALL };
+/*
+ * One thing that a step does.  A target has a function that switches over the kinds and writes
+ * each in its own words: a call of Modal's, a COPY, or shell commands.  operation_commands()
+ * gives the shell commands, for every target that runs some, so that argv and quoting exist once.
+ * Nothing outside of it builds or reads an argv.
+ */
+enum operation_kind {
+	OP_SYSTEM,       /* install packages of the operating system */
+	OP_PYTHON,       /* make the environment {venv} with a Python */
+	OP_PACKAGES,     /* install Python packages */
+	OP_FETCH,        /* fetch an extension: its source to {src}, a prebuilt wheel to {wheels} */
+	OP_COMPILE,      /* compile {src} to one wheel in {wheels} */
+	OP_WHEEL,        /* install the wheel in {wheels} */
+	OP_FILE,         /* place a file, for this step and those after it */
+	OP_LINKS,        /* link CUDA libraries from wheels under the names that linkers look for */
+	OP_SMOKE,        /* compile {share}/smoke.cu to {share}/smoke */
+	OP_PROBE,        /* compare what is installed with {share}/plan.json */
+	OP_REQUIREMENTS, /* install the application's requirements file */
+	OP_APPLICATION,  /* copy the application to {app} and set its command */
+	OPERATION_KINDS
+};
+
+enum archive { ARCHIVE_DISTRIBUTION, ARCHIVE_NVIDIA, ARCHIVE_DEADSNAKES };
+
+/* The index that pip uses for one call. */
+struct pip_index {
+	const char *url;    /* NULL: the default index */
+	const char *secret; /* name of the secret that holds its netrc; or NULL */
+};
+
+/* An environment variable. */
+struct variable {
+	const char *name, *value;
+	bool verbatim; /* a value from the recipe, as in struct word */
+};
+struct variables LIST(struct variable);
+
+struct operation {
+	enum operation_kind kind;
+	const char *why; /* for the reader of a rendered file; or NULL */
+	union {
+		struct {
+			enum archive archive;
+			struct names packages;
+			const char
+				*keyring; /* ARCHIVE_NVIDIA: URL of the package with its source */
+		} system;
+		struct {
+			/* Its URL and digest, or the uv that installs it; NULL: interpreter. */
+			const struct python_build *build;
+			const char *interpreter; /* a Python that is installed: "python3.11" */
+		} python;
+		struct {
+			struct names requirements;
+			struct pip_index index;
+			bool constrained; /* under {share}/constraints.txt */
+			bool no_deps;     /* a later operation installs what they need */
+		} packages;
+		struct {
+			const struct stack_extension *extension; /* its source, url, ref, sha256 */
+			bool commit;                             /* ref is a commit, not a tag */
+			struct pip_index index;                  /* SOURCE_SDIST */
+			struct variables env; /* an sdist: pip runs setup.py for its metadata */
+		} fetch;
+		struct {
+			const struct stack_extension *extension;
+			struct variables env;
+			const char *nvcc_archs; /* nvcc-arch replaces nvcc: "80 90a"; or NULL */
+			bool jobs_open;         /* the recipe sets no MAX_JOBS: the builder may */
+			unsigned memory_mib, threads; /* of a compile job; of one nvcc, 0: 1 */
+			size_t archs;                 /* architectures that nvcc compiles for */
+			struct beside { /* extensions that may compile at the same time */
+				const char *name;
+				unsigned memory_mib;
+			} * beside;
+			size_t nbeside;
+		} compile;
+		struct {
+			const struct stack_extension *extension;
+		} wheel;
+		struct {
+			const char *path;   /* "{share}/smoke.cu" */
+			const char *helper; /* its name in templates/; NULL: text */
+			const char *text;
+			bool program; /* mode 0755; else 0644 */
+		} file;
+		struct {
+			const char *cuda_home;
+		} links;
+		struct {
+			const char *nvcc;   /* as plan.nvcc */
+			struct names flags; /* "-std=c++14", "-gencode", "arch=..." */
+		} smoke;
+		struct {
+			const char *file; /* relative to {app} */
+			struct pip_index index;
+			bool constrained;
+			struct names secrets; /* the recipe's */
+		} requirements;
+		struct {
+			const struct texts *files, *command;
+		} application;
+	};
+};
+struct operations LIST(struct operation);
+
+/* --- operations as shell commands --- */
 
 /*
- * A secret is a file that is there while the command runs.  That of an index is a netrc
+ * A secret is a file that exists only while the command runs.  The secret of an index is a netrc
  * (machine HOST login USER password TOKEN), which pip reads where NETRC points to.
  */
 enum mount_kind { MOUNT_CACHE, MOUNT_SECRET };
@@ -42,51 +147,59 @@ struct mount {
 	enum mount_kind kind;
 	const char *id;     /* "pip", "apt", or the secret's name */
 	const char *target; /* "/root/.cache/pip", "/run/secrets/PIP_TOKEN" */
-	bool locked;        /* sharing=locked: apt's folders */
+	bool locked;        /* sharing=locked: apt's directories */
 };
 struct mounts LIST(struct mount);
 
-struct variable {
-	const char *name, *value;
-	bool verbatim; /* a recipe's value, as in struct word */
-};
-struct variables LIST(struct variable);
-
 /*
- * One process: argv, what is added to its environment, where it runs.  Words may
- * hold these places, and only these, which the target replaces by its own folders:
+ * A word may hold these places, which the target replaces by its own directories:
  *   {src}    where an extension's source lies       {wheels} where its wheel is put
  *   {share}  /opt/stackbuild: helpers, the plan     {python} the environment's interpreter
  *   {venv}   the environment that packages go to    {prefix} a Python that is not the OS's
- *   {work}   a scratch folder, empty at first       {app}    /app: where app: is copied to
- * A literal "{" in a recipe's value is kept apart: word.verbatim.
- *
- * What targets count on: STEP_PYTHON leaves a virtual environment at {venv}; every pip
- * call is `{python} -m pip ...`; PHASE_FETCH leaves a source in {src}, PHASE_BUILD one
- * wheel in {wheels}, and PHASE_INSTALL takes it from there by name (--no-index
- * --find-links {wheels}: there are no globs); a step's files are written before its
- * commands run and stay for the steps after it.
+ *   {work}   a scratch directory, empty at first    {app}    /app: where app: is copied to
+ * A "{" in a value of the recipe is no place: word.verbatim.
  */
 struct word {
 	const char *s;
-	bool verbatim; /* a recipe's value: never searched for places */
+	bool verbatim; /* a value from the recipe: never searched for places */
 };
 struct words LIST(struct word);
 
+/* Which of an extension's commands run in its own stage, and which in the final one. */
+enum phase { PHASE_FETCH, PHASE_BUILD, PHASE_INSTALL };
+
+/* One process. */
 struct command {
-	enum phase phase;
+	enum phase phase; /* of step.commands */
 	struct words argv;
 	struct variables env;
 	struct mounts mounts;
+	const char *input;   /* one line for its standard input; or NULL */
 	const char *cwd;     /* or NULL */
 	const char *comment; /* why, for the reader of the file; or NULL */
-	bool jobs; /* MAX_JOBS may be given from outside: the recipe does not say how many */
-	/* What goes before argv: it chooses how many compilers run, and no result hangs on it. */
+	bool work;           /* it uses {work} */
+	bool jobs;           /* MAX_JOBS may be given from outside: the recipe does not set it */
+	/* What goes before argv: it chooses how many compilers run, and does not affect the result. */
 	struct words launcher;
 };
 struct commands LIST(struct command);
 
-/* A file that a step writes before its commands run: smoke.cu, probe.py, plan.json. */
+/*
+ * operation_commands -- the processes that carry out an operation, in order.
+ *
+ *   out     none for OP_FILE and OP_APPLICATION: how a file is placed is for the target
+ *   memory  lives in a; borrows from op
+ */
+struct commands operation_commands(struct arena *a, const struct operation *op);
+
+/* Adds the names of the secrets that an operation needs, each once. */
+void operation_secrets(struct arena *a, const struct operation *op, struct names *out);
+
+struct step;
+/* The operation of that kind; NULL: the step has none. */
+const struct operation *step_operation(const struct step *st, enum operation_kind kind);
+
+/* A file that a step writes before its commands run. */
 struct step_file {
 	const char *path;     /* "{share}/smoke.cu" */
 	const char *template; /* name in templates/, or NULL */
@@ -120,6 +233,9 @@ struct step {
 	const char *numpy, *cuda_wheels;
 	bool no_deps; /* PACKAGES from an extra index: a later step brings what they need */
 	const struct stack_extension *extension; /* STEP_EXTENSION */
+	struct operations operations;
+
+	/* The same as files and commands, for targets that do not read operations yet. */
 	struct step_files files;
 	struct commands commands;
 };

@@ -2,8 +2,6 @@
 
 enum { COLUMNS = 100 };
 
-const char *const phase_words[] = { "fetch", "build", "install" };
-
 const char *
 show_time(struct arena *a, double seconds)
 {
@@ -53,6 +51,11 @@ show_word(struct buf *out, const char *s)
 void
 show_command(struct buf *out, const struct command *c)
 {
+	if (c->input) {
+		buf_puts(out, "echo ");
+		show_word(out, c->input);
+		buf_puts(out, " | ");
+	}
 	for (size_t i = 0; i < c->env.n; i++) {
 		buf_printf(out, "%s=", c->env.at[i].name);
 		show_word(out, c->env.at[i].value);

@@ -11,7 +11,6 @@ const char *show_time(struct arena *a, double seconds);
 const char *show_rate(double changes_a_day);
 /* A command for the reader: env, argv, quoted as a shell would have it where needed. */
 void show_command(struct buf *out, const struct command *c);
-extern const char *const phase_words[]; /* "fetch", "build", "install" */
 
 /* The cost of a step and of all that depends on it: by inputs, and in the chain. */
 double graph_cost(struct arena *a, const struct plan *p, size_t step);

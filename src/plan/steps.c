@@ -39,18 +39,10 @@ apt_why(struct maker *m)
 }
 
 static void
-apt_get(struct maker *m, struct step *st, struct command c)
-{
-	plan_apt_caches(m, &c);
-	plan_push(m, st, c);
-}
-
-static void
 apt_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_APT, "apt", "stack", NULL);
-	struct command c;
 
 	if (!s->apt.n)
 		return;
@@ -62,16 +54,7 @@ apt_step(struct maker *m)
 		if (s->apt.at[i].at.line && !st.at.line)
 			st.at = s->apt.at[i].at;
 	}
-	plan_push(m, &st,
-		  plan_command(m, PHASE_INSTALL, "it would empty the cache that apt is given here",
-			       "rm", "-f", "/etc/apt/apt.conf.d/docker-clean", NULL));
-	apt_get(m, &st, plan_command(m, PHASE_INSTALL, NULL, "apt-get", "update", NULL));
-	c = plan_command(m, PHASE_INSTALL, NULL, "apt-get", "install", "-y",
-			 "--no-install-recommends", NULL);
-	plan_env(m, &c, "DEBIAN_FRONTEND", "noninteractive", false);
-	for (size_t i = 0; i < st.apt.n; i++)
-		plan_verbatim(m, &c, st.apt.at[i]);
-	apt_get(m, &st, c);
+	plan_operation(m, &st, OP_SYSTEM, NULL)->system.packages = st.apt;
 	if (s->cuda_from == CUDA_APT)
 		plan_cuda_apt(m, &st);
 	stand(m, &st);
@@ -80,82 +63,15 @@ apt_step(struct maker *m)
 /* --- Python --- */
 
 static void
-make_venv(struct maker *m, struct step *st, const char *python)
-{
-	plan_push(m, st,
-		  plan_command(m, PHASE_INSTALL, NULL, python, "-m", "venv", "{venv}", NULL));
-}
-
-/* A build by URL and digest, below {prefix}. */
-static void
-python_by_digest(struct maker *m, struct step *st)
-{
-	const struct python_build *b = m->s->python_build;
-	struct command c;
-
-	plan_file(m, st, "{work}/python.sha256", NULL,
-		  arena_printf(m->a, "%s  python.tar.gz\n", b->sha256));
-	c = plan_command(m, PHASE_INSTALL, NULL, "curl", "-fsSL", "--retry", "3", "-o",
-			 "python.tar.gz", NULL);
-	plan_verbatim(m, &c, b->url);
-	c.cwd = "{work}";
-	plan_push(m, st, c);
-	c = plan_command(m, PHASE_INSTALL, NULL, "sha256sum", "-c", "python.sha256", NULL);
-	c.cwd = "{work}";
-	plan_push(m, st, c);
-	plan_push(m, st, plan_command(m, PHASE_INSTALL, NULL, "mkdir", "-p", "{prefix}", NULL));
-	plan_push(m, st,
-		  plan_command(m, PHASE_INSTALL, NULL, "tar", "-xzf", "{work}/python.tar.gz", "-C",
-			       "{prefix}", "--strip-components", "1", NULL));
-	make_venv(m, st, "{prefix}/bin/python3");
-}
-
-/* A pinned uv checks what it fetches against its own list. */
-static void
-python_by_uv(struct maker *m, struct step *st)
-{
-	const struct python_build *b = m->s->python_build;
-	const char *request = b->version ? b->version : b->series;
-	struct command c;
-
-	plan_push(m, st,
-		  plan_command(m, PHASE_INSTALL, "uv, for this step alone", "python3", "-m", "venv",
-			       "{work}/uv", NULL));
-	c = plan_command(m, PHASE_INSTALL, NULL, "{work}/uv/bin/python", "-m", "pip", "install",
-			 NULL);
-	plan_word(m, &c, arena_printf(m->a, "uv==%s", b->uv));
-	plan_pip_cache(m, &c);
-	plan_push(m, st, c);
-	c = plan_command(m, PHASE_INSTALL, "it checks the digest of what it fetches",
-			 "{work}/uv/bin/uv", "venv", "--no-project", "--allow-existing",
-			 "--python-preference", "only-managed", "--python", NULL);
-	plan_word(m, &c, request);
-	plan_word(m, &c, "{venv}");
-	plan_env(m, &c, "UV_PYTHON_INSTALL_DIR", "{prefix}", false);
-	plan_push(m, st, c);
-	plan_push(m, st,
-		  plan_command(m, PHASE_INSTALL, "the pip that came with this Python", "{python}",
-			       "-m", "ensurepip", NULL));
-}
-
-static void
 python_from_deadsnakes(struct maker *m, struct step *st)
 {
 	const char *series = m->s->python.value;
-	struct command c;
+	struct operation *op = plan_operation(m, st, OP_SYSTEM, NULL);
 
-	plan_push(m, st,
-		  plan_command(m, PHASE_INSTALL, NULL, "add-apt-repository", "-y",
-			       "ppa:deadsnakes/ppa", NULL));
-	apt_get(m, st, plan_command(m, PHASE_INSTALL, NULL, "apt-get", "update", NULL));
-	c = plan_command(m, PHASE_INSTALL, NULL, "apt-get", "install", "-y",
-			 "--no-install-recommends", NULL);
-	plan_env(m, &c, "DEBIAN_FRONTEND", "noninteractive", false);
-	plan_word(m, &c, arena_printf(m->a, "python%s", series));
-	plan_word(m, &c, arena_printf(m->a, "python%s-dev", series));
-	plan_word(m, &c, arena_printf(m->a, "python%s-venv", series));
-	apt_get(m, st, c);
-	make_venv(m, st, arena_printf(m->a, "python%s", series));
+	op->system.archive = ARCHIVE_DEADSNAKES;
+	list_push(m->a, &op->system.packages, arena_printf(m->a, "python%s", series));
+	list_push(m->a, &op->system.packages, arena_printf(m->a, "python%s-dev", series));
+	list_push(m->a, &op->system.packages, arena_printf(m->a, "python%s-venv", series));
 }
 
 static const char *
@@ -184,6 +100,8 @@ python_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_PYTHON, "python", "stack", NULL);
+	const char *series = NULL; /* of the interpreter: python3 without one */
+	struct operation *op;
 
 	st.at = s->python.at;
 	st.why = python_why(m);
@@ -192,51 +110,52 @@ python_step(struct maker *m)
 		plan_need(m, &st, "apt",
 			  m->s->python_from == PYTHON_BASE ? "the system comes first" :
 							     "what brings it is among them");
-	switch (s->python_from) {
-	case PYTHON_OS: make_venv(m, &st, "python3"); break;
-	case PYTHON_BASE:
-		make_venv(m, &st,
-			  s->image.python ? arena_printf(m->a, "python%s", s->image.python) :
-					    "python3");
-		break;
-	case PYTHON_DEADSNAKES: python_from_deadsnakes(m, &st); break;
-	case PYTHON_UV: python_by_uv(m, &st); break;
-	default:
-		if (s->python_build->sha256)
-			python_by_digest(m, &st);
-		else
-			python_by_uv(m, &st);
+	if (s->python_from == PYTHON_DEADSNAKES) {
+		python_from_deadsnakes(m, &st);
+		series = s->python.value;
 	}
+	if (s->python_from == PYTHON_BASE)
+		series = s->image.python;
+	op = plan_operation(m, &st, OP_PYTHON, NULL);
+	if (s->python_from == PYTHON_UV || s->python_from == PYTHON_STANDALONE)
+		op->python.build = s->python_build;
+	else
+		op->python.interpreter =
+			series ? arena_printf(m->a, "python%s", series) : "python3";
 	stand(m, &st);
 }
 
 /* --- torch --- */
 
-static struct command
-pip_install(struct maker *m, const char *comment, const struct names *constraints)
+/* Installs packages with pip under the step's constraints. */
+static struct operation *
+pip_install(struct maker *m, struct step *st, const char *why, const struct names *constraints)
 {
-	struct command c =
-		plan_command(m, PHASE_INSTALL, comment, "{python}", "-m", "pip", "install", NULL);
+	struct operation *op = plan_operation(m, st, OP_PACKAGES, why);
 
-	if (constraints->n)
-		plan_words(m, &c, "-c", CONSTRAINTS, NULL);
-	plan_pip_cache(m, &c);
-	return c;
+	op->packages.constrained = constraints->n > 0;
+	return op;
+}
+
+static void
+pip_install_one(struct maker *m, struct step *st, const char *why, const char *requirement,
+		struct pip_index index)
+{
+	struct operation *op = pip_install(m, st, why, &m->s->torch_constraints);
+
+	list_push(m->a, &op->packages.requirements, requirement);
+	op->packages.index = index;
 }
 
 static void
 cuda_wheels(struct maker *m, struct step *st)
 {
-	struct command c = pip_install(m, "nvcc and what it needs, all of one version",
-				       &m->s->torch_constraints);
-
 	st->cuda_wheels = m->s->cuda_wheels.value;
-	plan_word(m, &c, st->cuda_wheels);
-	plan_push(m, st, c);
-	plan_file(m, st, "{share}/cuda_links.py", "cuda_links.py", NULL);
-	plan_push(m, st,
-		  plan_command(m, PHASE_INSTALL, "lib64 and lib*.so, which linkers ask for",
-			       "{python}", "{share}/cuda_links.py", m->cuda_home, NULL));
+	pip_install_one(m, st, "nvcc and what it needs, all of one version", st->cuda_wheels,
+			(struct pip_index){ 0 });
+	plan_helper(m, st, "cuda_links.py", false);
+	plan_operation(m, st, OP_LINKS, "lib64 and lib*.so, which linkers ask for")
+		->links.cuda_home = m->cuda_home;
 }
 
 static void
@@ -244,7 +163,7 @@ torch_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_TORCH, "torch", "stack", NULL);
-	struct command c;
+	struct operation *op;
 
 	if (!s->torch.value)
 		return;
@@ -259,24 +178,16 @@ torch_step(struct maker *m)
 	plan_constraints(m, &st, &s->torch_constraints);
 	if (st.index && s->torch_packages.n > 1 && s->numpy.value) {
 		st.numpy = s->numpy.value;
-		c = pip_install(m, "before torch's companions, which take any numpy",
-				&s->torch_constraints);
-		plan_index(m, &c, s->recipe->index.url.s, s->recipe->index.secret.s);
-		plan_verbatim(m, &c, st.numpy);
-		plan_push(m, &st, c);
+		pip_install_one(m, &st, "before torch's companions, which take any numpy", st.numpy,
+				plan_index(m));
 	}
-	if (st.index && s->torch_variant && s->torch_variant->cuda_bindings) {
-		c = pip_install(m, "what this build needs, and its own index does not have",
-				&s->torch_constraints);
-		plan_index(m, &c, s->recipe->index.url.s, s->recipe->index.secret.s);
-		plan_verbatim(m, &c, s->torch_variant->cuda_bindings);
-		plan_push(m, &st, c);
-	}
-	c = pip_install(m, NULL, &s->torch_constraints);
-	plan_index(m, &c, st.index, NULL);
+	if (st.index && s->torch_variant && s->torch_variant->cuda_bindings)
+		pip_install_one(m, &st, "what this build needs, and its own index does not have",
+				s->torch_variant->cuda_bindings, plan_index(m));
+	op = pip_install(m, &st, NULL, &s->torch_constraints);
+	op->packages.index.url = st.index;
 	for (size_t i = 0; i < st.packages.n; i++)
-		plan_verbatim(m, &c, st.packages.at[i].requirement);
-	plan_push(m, &st, c);
+		list_push(m->a, &op->packages.requirements, st.packages.at[i].requirement);
 	if (s->cuda_wheels.value)
 		cuda_wheels(m, &st);
 	stand(m, &st);
@@ -287,8 +198,7 @@ build_deps_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_BUILD_DEPS, "build-deps", "stack", NULL);
-	struct command c = pip_install(m, NULL, &s->torch_constraints);
-	bool compiles = false, arch = false;
+	struct operation *op;
 
 	if (!s->build_deps.n)
 		return;
@@ -297,19 +207,11 @@ build_deps_step(struct maker *m)
 	st.index_secret = s->recipe->index.secret.s;
 	plan_need(m, &st, s->torch.value ? "torch" : "python",
 		  s->torch.value ? "torch pins some of them" : "they are installed by its pip");
-	plan_index(m, &c, st.index, st.index_secret);
-	for (size_t i = 0; i < st.packages.n; i++)
-		plan_verbatim(m, &c, st.packages.at[i].requirement);
 	st.why = "no build isolation: builds find these";
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		arch |= s->extensions.at[i].nvcc_env != NULL;
-		compiles |= s->extensions.at[i].source != SOURCE_WHEEL;
-	}
-	if (compiles)
-		plan_file(m, &st, "{share}/compile.py", "compile.py", NULL);
-	if (arch)
-		plan_program(m, &st, "nvcc-arch");
-	plan_push(m, &st, c);
+	op = pip_install(m, &st, NULL, &s->torch_constraints);
+	op->packages.index = plan_index(m);
+	for (size_t i = 0; i < st.packages.n; i++)
+		list_push(m->a, &op->packages.requirements, st.packages.at[i].requirement);
 	stand(m, &st);
 }
 
@@ -333,27 +235,26 @@ extra_step(struct maker *m, size_t first, const char *before)
 	const char *index = all->at[first].index;
 	struct step st = plan_draft(m, STEP_PACKAGES, plan_unique(m, "packages-extra"),
 				    m->packages_in_stack ? "stack" : "final", NULL);
-	struct command c = pip_install(m,
-				       "from the one index that has them; what they need comes "
-				       "in the next step",
-				       &m->s->package_constraints);
+	struct operation *op;
 
 	st.at = all->at[first].at;
 	st.index = index;
 	st.index_secret = all->at[first].index_secret;
 	st.no_deps = true;
 	st.why = "an index of its own, for these alone";
-	plan_word(m, &c, "--no-deps");
-	plan_index(m, &c, index, st.index_secret);
+	plan_constraints(m, &st, &m->s->package_constraints);
+	op = pip_install(m, &st,
+			 "from the one index that has them; what they need comes in the next step",
+			 &m->s->package_constraints);
+	op->packages.no_deps = true;
+	op->packages.index = (struct pip_index){ index, st.index_secret };
 	for (size_t i = first; i < all->n; i++) {
 		if (!all->at[i].index || strcmp(all->at[i].index, index) != 0)
 			continue;
 		list_push(m->a, &st.packages, all->at[i]);
-		plan_verbatim(m, &c, all->at[i].requirement);
+		list_push(m->a, &op->packages.requirements, all->at[i].requirement);
 	}
-	plan_constraints(m, &st, &m->s->package_constraints);
 	plan_need(m, &st, before, "what is compiled against must not be moved");
-	plan_push(m, &st, c);
 	if (m->packages_in_stack)
 		stand(m, &st);
 	else {
@@ -369,7 +270,7 @@ main_step(struct maker *m, const char *before)
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_PACKAGES, "packages",
 				    m->packages_in_stack ? "stack" : "final", NULL);
-	struct command c = pip_install(m, NULL, &s->package_constraints);
+	struct operation *op;
 	bool torch = s->torch.value != NULL;
 
 	st.at = s->packages.at[0].at;
@@ -390,10 +291,10 @@ main_step(struct maker *m, const char *before)
 			plan_input(m, &st, m->installs.at[i]);
 	}
 	plan_constraints(m, &st, &s->package_constraints);
-	plan_index(m, &c, st.index, st.index_secret);
+	op = pip_install(m, &st, NULL, &s->package_constraints);
+	op->packages.index = plan_index(m);
 	for (size_t i = 0; i < st.packages.n; i++)
-		plan_verbatim(m, &c, st.packages.at[i].requirement);
-	plan_push(m, &st, c);
+		list_push(m->a, &op->packages.requirements, st.packages.at[i].requirement);
 	if (m->packages_in_stack)
 		stand(m, &st);
 	else

@@ -153,18 +153,37 @@ extension_rows(const struct plan *p, const struct stack_extension *e, struct are
 		row(out, "known from", file_of(a, e->fact_source));
 }
 
+static const char *
+phase_of(const struct operation *op)
+{
+	return op->kind == OP_FETCH   ? "fetch: " :
+	       op->kind == OP_COMPILE ? "build: " :
+	       op->kind == OP_WHEEL   ? "install: " :
+					"";
+}
+
 static void
 commands_rows(const struct step *st, struct arena *a, struct buf *out)
 {
-	for (size_t i = 0; i < st->files.n; i++)
-		row(out, i ? "" : "files", st->files.at[i].path);
-	for (size_t i = 0; i < st->commands.n; i++) {
-		struct buf b = BUF(a);
+	const char *files = "files", *label = "commands";
 
-		if (st->kind == STEP_EXTENSION)
-			buf_printf(&b, "%s: ", phase_words[st->commands.at[i].phase]);
-		show_command(&b, &st->commands.at[i]);
-		row(out, i ? "" : "commands", buf_text(&b));
+	for (size_t i = 0; i < st->operations.n; i++)
+		if (st->operations.at[i].kind == OP_FILE) {
+			row(out, files, st->operations.at[i].file.path);
+			files = "";
+		}
+	for (size_t i = 0; i < st->operations.n; i++) {
+		const struct operation *op = &st->operations.at[i];
+		const struct commands all = operation_commands(a, op);
+
+		for (size_t k = 0; k < all.n; k++) {
+			struct buf b = BUF(a);
+
+			buf_puts(&b, phase_of(op));
+			show_command(&b, &all.at[k]);
+			row(out, label, buf_text(&b));
+			label = "";
+		}
 	}
 }
 

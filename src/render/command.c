@@ -210,6 +210,11 @@ command_text(struct diags *ds, const struct command *c, const struct layout *l, 
 	struct layout rest = *l;
 	bool good = settings_words(out->a, ds, c, l, at, &settings);
 
+	if (c->input) {
+		buf_puts(out, "echo ");
+		good = word_text(ds, &(struct word){ .s = c->input }, l, at, out) && good;
+		buf_puts(out, " | ");
+	}
 	good = quoted(ds, &c->launcher, l, at, &launcher, out->a) && good;
 	good = quoted(ds, &c->argv, l, at, &argv, out->a) && good;
 	rest.indent = l->column + 4;

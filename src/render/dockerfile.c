@@ -103,20 +103,16 @@ contents(struct docker_writer *w, struct scope *top)
 static void
 add_secrets(struct docker_writer *w, struct scope *top)
 {
-	struct map seen = MAP(w->a);
+	struct names all = { 0 };
 
 	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct commands *c = &w->plan->steps[i].commands;
+		const struct operations *of = &w->plan->steps[i].operations;
 
-		for (size_t k = 0; k < c->n; k++)
-			for (size_t m = 0; m < c->at[k].mounts.n; m++) {
-				const struct mount *mount = &c->at[k].mounts.at[m];
-
-				if (mount->kind == MOUNT_SECRET &&
-				    !map_put(&seen, mount->id, (void *)mount))
-					scope_item_text(top, "secrets", mount->id, nowhere);
-			}
+		for (size_t k = 0; k < of->n; k++)
+			operation_secrets(w->a, &of->at[k], &all);
 	}
+	for (size_t i = 0; i < all.n; i++)
+		scope_item_text(top, "secrets", all.at[i], nowhere);
 }
 
 /*

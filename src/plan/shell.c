@@ -1,0 +1,362 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "plan.h"
+
+/*
+ * Operations as shell commands.
+ *
+ * Every pip call is `{python} -m pip ...`.  OP_FETCH leaves a source in {src}, OP_COMPILE one wheel
+ * in {wheels}, and OP_WHEEL takes it from there by name (--no-index --find-links {wheels}), so
+ * that no command needs a glob.
+ */
+
+#define CONSTRAINTS "{share}/constraints.txt"
+
+struct writer {
+	struct arena *a;
+	struct commands out;
+};
+
+/* The command that is being written. */
+static struct command *
+last(struct writer *w)
+{
+	return &w->out.at[w->out.n - 1];
+}
+
+static void
+word(struct writer *w, const char *s)
+{
+	last(w)->work |= strstr(s, "{work}") != NULL;
+	list_push(w->a, &last(w)->argv, (struct word){ s, false });
+}
+
+/* A value of the recipe. */
+static void
+value(struct writer *w, const char *s)
+{
+	list_push(w->a, &last(w)->argv, (struct word){ s, true });
+}
+
+static void
+values(struct writer *w, const struct names *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		value(w, all->at[i]);
+}
+
+/* Words of a NULL-terminated list. */
+__attribute__((sentinel)) static void
+words(struct writer *w, ...)
+{
+	const char *s;
+	va_list ap;
+
+	va_start(ap, w);
+	while ((s = va_arg(ap, const char *)))
+		word(w, s);
+	va_end(ap);
+}
+
+#define run(w, comment_, ...) \
+	do { \
+		list_push((w)->a, &(w)->out, (struct command){ .comment = (comment_) }); \
+		words((w), __VA_ARGS__, NULL); \
+	} while (0)
+
+static void
+set(struct writer *w, const char *name, const char *text)
+{
+	list_push(w->a, &last(w)->env, (struct variable){ name, text, false });
+}
+
+static void
+environment(struct writer *w, const struct variables *env)
+{
+	for (size_t i = 0; i < env->n; i++)
+		list_push(w->a, &last(w)->env, env->at[i]);
+}
+
+static void
+cache(struct writer *w, const char *id, const char *target, bool locked)
+{
+	list_push(w->a, &last(w)->mounts, (struct mount){ MOUNT_CACHE, id, target, locked });
+}
+
+static const char *
+secret(struct writer *w, const char *name)
+{
+	const char *file = arena_printf(w->a, "/run/secrets/%s", name);
+
+	list_push(w->a, &last(w)->mounts, (struct mount){ MOUNT_SECRET, name, file, false });
+	return file;
+}
+
+/* --- packages of the operating system --- */
+
+static void
+apt_get(struct writer *w, const char *comment, const struct names *packages)
+{
+	if (packages) {
+		run(w, comment, "apt-get", "install", "-y", "--no-install-recommends");
+		set(w, "DEBIAN_FRONTEND", "noninteractive");
+		values(w, packages);
+	} else {
+		run(w, comment, "apt-get", "update");
+	}
+	/* One lock keeps two apts apart; of two in one RUN, older podmans give back one. */
+	cache(w, "apt-lists", "/var/lib/apt", false);
+	cache(w, "apt", "/var/cache/apt", true);
+}
+
+static void
+system_packages(struct writer *w, const struct operation *op)
+{
+	switch (op->system.archive) {
+	case ARCHIVE_DISTRIBUTION:
+		run(w, "Debian's images empty apt's cache after each call; this one is kept", "rm",
+		    "-f", "/etc/apt/apt.conf.d/docker-clean");
+		break;
+	case ARCHIVE_NVIDIA:
+		run(w, "NVIDIA's package source", "curl", "-fsSL", "--retry", "3", "-o",
+		    "{work}/cuda-keyring.deb", op->system.keyring);
+		run(w, NULL, "dpkg", "-i", "{work}/cuda-keyring.deb");
+		break;
+	case ARCHIVE_DEADSNAKES: run(w, NULL, "add-apt-repository", "-y", "ppa:deadsnakes/ppa");
+	}
+	apt_get(w, NULL, NULL);
+	apt_get(w, op->why, &op->system.packages);
+}
+
+/* --- pip --- */
+
+/* pip's own cache, for what it downloads; not for what it compiles. */
+static void
+pip_cache(struct writer *w)
+{
+	cache(w, "pip", "/root/.cache/pip", false);
+}
+
+static void
+from_index(struct writer *w, const struct pip_index *index)
+{
+	if (!index->url)
+		return;
+	word(w, "--index-url");
+	value(w, index->url);
+	if (index->secret)
+		list_push(w->a, &last(w)->env,
+			  (struct variable){ "NETRC", secret(w, index->secret), true });
+}
+
+static void
+pip_install(struct writer *w, const char *why, bool constrained)
+{
+	run(w, why, "{python}", "-m", "pip", "install");
+	if (constrained)
+		words(w, "-c", CONSTRAINTS, NULL);
+	pip_cache(w);
+}
+
+static void
+packages(struct writer *w, const struct operation *op)
+{
+	pip_install(w, op->why, op->packages.constrained);
+	if (op->packages.no_deps)
+		word(w, "--no-deps");
+	from_index(w, &op->packages.index);
+	values(w, &op->packages.requirements);
+}
+
+static void
+requirements(struct writer *w, const struct operation *op)
+{
+	pip_install(w, op->why, op->requirements.constrained);
+	from_index(w, &op->requirements.index);
+	word(w, "-r");
+	value(w, op->requirements.file);
+	for (size_t i = 0; i < op->requirements.secrets.n; i++)
+		secret(w, op->requirements.secrets.at[i]);
+	last(w)->cwd = "{app}";
+}
+
+/* --- Python --- */
+
+/* A build by URL and digest, below {prefix}. */
+static void
+python_by_digest(struct writer *w, const struct python_build *b)
+{
+	run(w, NULL, "curl", "-fsSL", "--retry", "3", "-o", "{work}/python.tar.gz");
+	value(w, b->url);
+	run(w, NULL, "sha256sum", "-c", "-");
+	last(w)->input = arena_printf(w->a, "%s  {work}/python.tar.gz", b->sha256);
+	last(w)->work = true;
+	run(w, NULL, "mkdir", "-p", "{prefix}");
+	run(w, NULL, "tar", "-xzf", "{work}/python.tar.gz", "-C", "{prefix}", "--strip-components",
+	    "1");
+	run(w, NULL, "{prefix}/bin/python3", "-m", "venv", "{venv}");
+}
+
+/* A pinned uv checks what it fetches against its own list. */
+static void
+python_by_uv(struct writer *w, const struct python_build *b)
+{
+	run(w, "uv, for this step alone", "python3", "-m", "venv", "{work}/uv");
+	run(w, NULL, "{work}/uv/bin/python", "-m", "pip", "install",
+	    arena_printf(w->a, "uv==%s", b->uv));
+	pip_cache(w);
+	run(w, "uv compares the digest of what it fetches", "{work}/uv/bin/uv", "venv",
+	    "--no-project", "--allow-existing", "--python-preference", "only-managed", "--python",
+	    b->version ? b->version : b->series, "{venv}");
+	set(w, "UV_PYTHON_INSTALL_DIR", "{prefix}");
+	run(w, "the pip that came with this Python", "{python}", "-m", "ensurepip");
+}
+
+static void
+python(struct writer *w, const struct operation *op)
+{
+	const struct python_build *b = op->python.build;
+
+	if (!b)
+		run(w, NULL, op->python.interpreter, "-m", "venv", "{venv}");
+	else if (b->sha256)
+		python_by_digest(w, b);
+	else
+		python_by_uv(w, b);
+}
+
+/* --- extensions --- */
+
+static void
+fetch_git(struct writer *w, const struct stack_extension *e, bool commit)
+{
+	run(w, NULL, "git", "init", "-q", "{src}");
+	run(w, NULL, "git", "-C", "{src}", "fetch", "-q", "--depth", "1");
+	value(w, e->url);
+	/* A tag is fetched under its name: what reads versions from git finds it. */
+	value(w, commit ? e->ref : arena_printf(w->a, "refs/tags/%s:refs/tags/%s", e->ref, e->ref));
+	run(w, NULL, "git", "-C", "{src}", "checkout", "-q", "--detach", "FETCH_HEAD");
+	if (e->submodules)
+		run(w, NULL, "git", "-C", "{src}", "submodule", "update", "-q", "--init",
+		    "--recursive", "--depth", "1");
+}
+
+static void
+fetch(struct writer *w, const struct operation *op)
+{
+	const struct stack_extension *e = op->fetch.extension;
+	bool wheel = e->source == SOURCE_WHEEL;
+
+	if (e->source == SOURCE_GIT) {
+		fetch_git(w, e, op->fetch.commit);
+		return;
+	}
+	run(w, NULL, "{python}", "-m", "pip", "download", "--no-deps");
+	if (!wheel) /* Reading an sdist's metadata runs its setup.py, which imports torch. */
+		words(w, "--no-build-isolation", "--no-binary", ":all:", NULL);
+	environment(w, &op->fetch.env);
+	words(w, "-d", wheel ? "{wheels}" : "{src}", NULL);
+	from_index(w, &op->fetch.index);
+	/* Of a file by URL pip compares the digest in the fragment. */
+	value(w, e->source == SOURCE_SDIST ? e->requirement :
+		 e->sha256                 ? arena_printf(w->a, "%s#sha256=%s", e->url, e->sha256) :
+					     e->url);
+	pip_cache(w);
+}
+
+/* compile.py chooses the number of jobs. */
+static void
+launch(struct writer *w, const struct operation *op)
+{
+	const struct stack_extension *e = op->compile.extension;
+	struct words *out = &last(w)->launcher;
+	struct names all = { 0 };
+
+	list_push(w->a, &all, "{python}");
+	list_push(w->a, &all, "{share}/compile.py");
+	list_push(w->a, &all, e->name);
+	if (e->version)
+		list_push(w->a, &all, arena_printf(w->a, "--version=%s", e->version));
+	list_push(w->a, &all, arena_printf(w->a, "--memory=%u", op->compile.memory_mib));
+	if (op->compile.threads > 1)
+		list_push(w->a, &all, arena_printf(w->a, "--threads=%u", op->compile.threads));
+	if (op->compile.archs > 1)
+		list_push(w->a, &all, arena_printf(w->a, "--archs=%zu", op->compile.archs));
+	for (size_t i = 0; i < op->compile.nbeside; i++)
+		list_push(w->a, &all,
+			  arena_printf(w->a, "--beside=%s=%u", op->compile.beside[i].name,
+				       op->compile.beside[i].memory_mib));
+	list_push(w->a, &all, "--");
+	for (size_t i = 0; i < all.n; i++)
+		list_push(w->a, out, (struct word){ all.at[i], false });
+}
+
+static void
+compile(struct writer *w, const struct operation *op)
+{
+	const struct stack_extension *e = op->compile.extension;
+
+	run(w, op->why, "{python}", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
+	    "--no-cache-dir");
+	if (e->source != SOURCE_GIT)
+		words(w, "--no-index", "--find-links", "{src}", "--no-binary", ":all:", NULL);
+	words(w, "-w", "{wheels}", NULL);
+	if (e->source != SOURCE_GIT)
+		value(w, e->requirement);
+	else
+		word(w,
+		     e->subdirectory ? arena_printf(w->a, "{src}/%s", e->subdirectory) : "{src}");
+	environment(w, &op->compile.env);
+	if (op->compile.nvcc_archs) {
+		set(w, e->nvcc_env, "{share}/nvcc-arch");
+		set(w, "STACKBUILD_ARCHS", op->compile.nvcc_archs);
+	}
+	last(w)->jobs = op->compile.jobs_open;
+	cache(w, "stackbuild", "/run/stackbuild", false);
+	launch(w, op);
+}
+
+struct commands
+operation_commands(struct arena *a, const struct operation *op)
+{
+	struct writer w = { .a = a };
+
+	switch (op->kind) {
+	case OP_SYSTEM: system_packages(&w, op); break;
+	case OP_PYTHON: python(&w, op); break;
+	case OP_PACKAGES: packages(&w, op); break;
+	case OP_FETCH: fetch(&w, op); break;
+	case OP_COMPILE: compile(&w, op); break;
+	case OP_WHEEL:
+		run(&w, op->why, "{python}", "-m", "pip", "install", "--no-deps", "--no-index",
+		    "--find-links", "{wheels}", op->wheel.extension->name);
+		break;
+	case OP_LINKS:
+		run(&w, op->why, "{python}", "{share}/cuda_links.py", op->links.cuda_home);
+		break;
+	case OP_SMOKE:
+		run(&w, op->why, op->smoke.nvcc);
+		values(&w, &op->smoke.flags);
+		words(&w, "-o", "{share}/smoke", "{share}/smoke.cu", NULL);
+		break;
+	case OP_PROBE: run(&w, op->why, "{python}", "{share}/probe.py", "{share}/plan.json"); break;
+	case OP_REQUIREMENTS: requirements(&w, op); break;
+	case OP_FILE:
+	case OP_APPLICATION:
+	case OPERATION_KINDS: break;
+	}
+	return w.out;
+}
+
+void
+operation_secrets(struct arena *a, const struct operation *op, struct names *out)
+{
+	const struct commands all = operation_commands(a, op);
+
+	for (size_t i = 0; i < all.n; i++)
+		for (size_t k = 0; k < all.at[i].mounts.n; k++)
+			if (all.at[i].mounts.at[k].kind == MOUNT_SECRET)
+				names_once(a, out, all.at[i].mounts.at[k].id);
+}
