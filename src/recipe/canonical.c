@@ -36,13 +36,13 @@ children_of(const struct key *parent)
 }
 
 /*
- * Whether the key was given in any form.  An empty list asks for the same as none, but
- * for apt; the first word of a word's list is its default.
+ * Returns whether the key was given in any form. An empty list means the same as none; the
+ * first word of a list of words is the default.
  */
 static bool
 is_given(const struct key *k, const char *base)
 {
-	const char *at = base + k->at;
+	const char *at = base + k->first.at;
 
 	switch (k->type) {
 	case KEY_TEXT:
@@ -51,8 +51,7 @@ is_given(const struct key *k, const char *base)
 	case KEY_BOOL:
 	case KEY_MODAL_GPUS: return MEMBER(struct text, at, 0)->s;
 	case KEY_WORD: return *MEMBER(unsigned, at, 0);
-	case KEY_TEXTS:
-		return MEMBER(struct texts, at, 0)->n || (k->and &&*MEMBER(bool, base, k->and));
+	case KEY_TEXTS: return MEMBER(struct texts, at, 0)->n;
 	case KEY_REQUIREMENTS: return MEMBER(struct recipe_requirements, at, 0)->n;
 	case KEY_GPUS: return MEMBER(struct recipe_gpus, at, 0)->n;
 	case KEY_SETTINGS:
@@ -213,7 +212,7 @@ write_gpus(struct json *j, const char *name, const struct recipe_gpus *all)
 static void
 write_key(struct json *j, struct arena *a, const struct key *k, const char *base)
 {
-	const char *name = key_name(k), *at = base + k->at;
+	const char *name = key_name(k), *at = base + k->first.at;
 
 	if (!is_given(k, base))
 		return;
@@ -225,8 +224,8 @@ write_key(struct json *j, struct arena *a, const struct key *k, const char *base
 	case KEY_WORD: write_word(j, k, *MEMBER(unsigned, at, 0)); break;
 	case KEY_TEXTS: write_texts(j, name, MEMBER(struct texts, at, 0)); break;
 	case KEY_MODAL_GPUS:
-		if (MEMBER(struct texts, base, k->and)->n)
-			write_texts(j, name, MEMBER(struct texts, base, k->and));
+		if (MEMBER(struct texts, base, k->second.at)->n)
+			write_texts(j, name, MEMBER(struct texts, base, k->second.at));
 		else
 			write_text(j, name, MEMBER(struct text, at, 0));
 		break;

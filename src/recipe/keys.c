@@ -5,20 +5,49 @@
 
 #include "recipe.h"
 
-/* Offsets of what a row fills. */
-#define R(member) offsetof(struct recipe, member)
-#define X(member) offsetof(struct recipe_extension, member)
-#define I(member) offsetof(struct recipe_index, member)
+/* What rows name: a member of a struct, or nothing. */
+#define R(member) (struct recipe, member)
+#define X(member) (struct recipe_extension, member)
+#define I(member) (struct recipe_index, member)
+#define NONE 0
+
+/* clang-format off */
+/* Where a member is and its size. A member of another type than `type` does not compile. */
+#define FIELD(owner, member) ((owner *)0)->member
+#define MEMBER(type, at) { _Generic(FIELD at, type: offsetof at), sizeof(type) }
+#define EMPTY(none) { none, 0 }
+
+/* The types of the two members that a key of each type fills. */
+#define MEMBERS_TEXT(a, b) MEMBER(struct text, a), EMPTY(b)
+#define MEMBERS_WORD(a, b) MEMBER(unsigned, a), MEMBER(struct span, b)
+#define MEMBERS_COUNT(a, b) MEMBER(struct text, a), MEMBER(unsigned, b)
+#define MEMBERS_NUMBER(a, b) MEMBER(struct text, a), MEMBER(double, b)
+#define MEMBERS_BOOL(a, b) MEMBER(struct text, a), MEMBER(bool, b)
+#define MEMBERS_TEXTS(a, b) MEMBER(struct texts, a), EMPTY(b)
+#define MEMBERS_REQUIREMENTS(a, b) MEMBER(struct recipe_requirements, a), EMPTY(b)
+#define MEMBERS_GPUS(a, b) MEMBER(struct recipe_gpus, a), EMPTY(b)
+#define MEMBERS_MODAL_GPUS(a, b) MEMBER(struct text, a), MEMBER(struct texts, b)
+#define MEMBERS_SETTINGS(a, b) MEMBER(struct settings, a), EMPTY(b)
+#define MEMBERS_MOUNTS(a, b) MEMBER(struct settings, a), EMPTY(b)
+#define MEMBERS_SECTION(a, b) MEMBER(struct span, a), EMPTY(b)
+#define MEMBERS_EXTENSIONS(a, b) MEMBER(struct recipe_extensions, a), EMPTY(b)
+#define MEMBERS_INDEXES(a, b) MEMBER(struct recipe_indexes, a), EMPTY(b)
+#define MEMBERS_MAP(a, b) EMPTY(a), EMPTY(b)
+#define MEMBERS_EXTENDS(a, b) EMPTY(a), EMPTY(b)
+#define MEMBERS_VARIANTS(a, b) EMPTY(a), EMPTY(b)
+#define MEMBERS_MATRIX(a, b) EMPTY(a), EMPTY(b)
+#define MEMBERS_CELLS(a, b) EMPTY(a), EMPTY(b)
 
 static const struct key rows[] = {
-#define KEY(path, type, check, at, and, more, pattern, doc, example) \
-	{ path, type, check, at, and, more, pattern, doc, example, false },
-#define NEED(path, type, check, at, and, more, pattern, doc, example) \
-	{ path, type, check, at, and, more, pattern, doc, example, true },
+#define KEY(path, type, check, first, second, ...) \
+	{ path, KEY_##type, check, MEMBERS_##type(first, second), __VA_ARGS__, false },
+#define NEED(path, type, check, first, second, ...) \
+	{ path, KEY_##type, check, MEMBERS_##type(first, second), __VA_ARGS__, true },
 #include "keys.def"
 #undef NEED
 #undef KEY
 };
+/* clang-format on */
 
 /* No path begins with a star, so nothing stands below key_free. */
 const struct key key_root = { .path = "", .type = KEY_MAP };
@@ -88,4 +117,13 @@ bool
 key_is_map(const struct key *k)
 {
 	return k->type == KEY_MAP || k->type == KEY_SECTION;
+}
+
+void
+key_copy(const struct key *k, const void *from, void *to)
+{
+	memcpy((char *)to + k->first.at, (const char *)from + k->first.at, k->first.size);
+	memcpy((char *)to + k->second.at, (const char *)from + k->second.at, k->second.size);
+	for (const struct key *child = NULL; key_is_map(k) && (child = key_next(k, child));)
+		key_copy(child, from, to);
 }

@@ -68,10 +68,10 @@ read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 
 	if (!read_text(l, k, k->path, n, &t))
 		return false;
-	*MEMBER(struct span, base, k->and) = t.at;
+	*MEMBER(struct span, base, k->second.at) = t.at;
 	for (size_t i = 0; i < words.n; i++)
 		if (!strcmp(words.at[i], t.s)) {
-			*MEMBER(unsigned, base, k->at) = (unsigned)i;
+			*MEMBER(unsigned, base, k->first.at) = (unsigned)i;
 			return true;
 		}
 	const char *nearest = str_nearest(t.s, words.at, words.n);
@@ -106,14 +106,14 @@ static bool
 read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 {
 	static const char *const words[] = { "true", "True", "TRUE", "false", "False", "FALSE" };
-	struct text *t = MEMBER(struct text, base, k->at);
+	struct text *t = MEMBER(struct text, base, k->first.at);
 
 	if (!read_text(l, k, k->path, n, t))
 		return false;
 	for (size_t i = 0; i < 6; i++)
 		if (!strcmp(words[i], t->s)) {
 			t->s = i < 3 ? "true" : "false";
-			*MEMBER(bool, base, k->and) = i < 3;
+			*MEMBER(bool, base, k->second.at) = i < 3;
 			return true;
 		}
 	struct diag *d = fault(l, E_WORD, t->at, "`%s`: %s is neither true nor false", k->path,
@@ -130,14 +130,14 @@ read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 static bool
 read_number(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct text *t = MEMBER(struct text, base, k->at);
+	struct text *t = MEMBER(struct text, base, k->first.at);
 
 	if (!read_text(l, k, k->path, n, t))
 		return false;
 	if (k->type == KEY_COUNT)
-		*MEMBER(unsigned, base, k->and) = (unsigned)strtoul(t->s, NULL, 10);
+		*MEMBER(unsigned, base, k->second.at) = (unsigned)strtoul(t->s, NULL, 10);
 	else
-		*MEMBER(double, base, k->and) = strtod(t->s, NULL);
+		*MEMBER(double, base, k->second.at) = strtod(t->s, NULL);
 	return true;
 }
 
@@ -186,15 +186,13 @@ read_texts(struct load *l, const struct key *k, const struct node *n, char *base
 		good &= read_text(l, k, k->path, items.at[i], &t);
 		list_push(l->a, out, t);
 	}
-	if (k->and &&k->type == KEY_TEXTS)
-		*MEMBER(bool, base, k->and) = true;
 	return good;
 }
 
 static bool
 read_requirements(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct recipe_requirements *out = MEMBER(struct recipe_requirements, base, k->at);
+	struct recipe_requirements *out = MEMBER(struct recipe_requirements, base, k->first.at);
 	const char *place = arena_printf(l->a, "%s %p", k->path, (const void *)n);
 	struct recipe_requirements *done = map_get(&l->done, place);
 	struct items items;
@@ -228,7 +226,7 @@ read_requirements(struct load *l, const struct key *k, const struct node *n, cha
 static bool
 read_gpus(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct recipe_gpus *out = MEMBER(struct recipe_gpus, base, k->at);
+	struct recipe_gpus *out = MEMBER(struct recipe_gpus, base, k->first.at);
 	struct items items;
 	bool good = true;
 
@@ -251,17 +249,13 @@ read_gpus(struct load *l, const struct key *k, const struct node *n, char *base)
 static bool
 read_modal_gpus(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct recipe_modal *m = MEMBER(struct recipe_modal, base, offsetof(struct recipe, modal));
-	struct texts *all = MEMBER(struct texts, base, k->and);
-	const char *colon;
+	struct texts *all = MEMBER(struct texts, base, k->second.at);
 
-	if (!read_texts(l, k, n, base, k->and))
+	if (!read_texts(l, k, n, base, k->second.at))
 		return false;
 	if (!all->n)
 		return value_empty(l, k->path, n);
-	m->gpu = all->at[0];
-	colon = strrchr(m->gpu.s, ':');
-	m->gpu_count = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 1;
+	*MEMBER(struct text, base, k->first.at) = all->at[0];
 	if (n->kind != NODE_LIST)
 		*all = (struct texts){ 0 };
 	return true;
@@ -304,7 +298,7 @@ mounts_hold(struct load *l, const struct settings *all)
 static bool
 read_settings(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct settings *out = MEMBER(struct settings, base, k->at);
+	struct settings *out = MEMBER(struct settings, base, k->first.at);
 	grammar *names = k->type == KEY_MOUNTS ? grammar_mount : grammar_env_name;
 	bool good = true;
 
@@ -352,7 +346,7 @@ static bool
 read_map(struct load *l, const struct key *k, const struct node *n, char *base)
 {
 	if (k->type == KEY_SECTION)
-		*MEMBER(struct span, base, k->at) = n->at;
+		*MEMBER(struct span, base, k->first.at) = n->at;
 	if (n->kind == NODE_MAP)
 		return read_keys(l, k, n, base);
 	if (n->kind == NODE_SCALAR && k->more)
@@ -404,7 +398,7 @@ read_extension(struct load *l, const struct key *k, const struct node *n,
 static bool
 read_extensions(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct recipe_extensions *out = MEMBER(struct recipe_extensions, base, k->at);
+	struct recipe_extensions *out = MEMBER(struct recipe_extensions, base, k->first.at);
 	struct items items;
 	bool good = true;
 
@@ -424,7 +418,7 @@ read_extensions(struct load *l, const struct key *k, const struct node *n, char 
 static bool
 read_indexes(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct recipe_indexes *out = MEMBER(struct recipe_indexes, base, k->at);
+	struct recipe_indexes *out = MEMBER(struct recipe_indexes, base, k->first.at);
 	bool good = true;
 
 	if (n->kind != NODE_LIST)
@@ -465,12 +459,12 @@ read_value(struct load *l, const struct key *k, const struct node *n, char *base
 	if (node_is_null(n))
 		return may_be_empty(k) || value_empty(l, k->path, n);
 	switch (k->type) {
-	case KEY_TEXT: return read_text(l, k, k->path, n, MEMBER(struct text, base, k->at));
+	case KEY_TEXT: return read_text(l, k, k->path, n, MEMBER(struct text, base, k->first.at));
 	case KEY_WORD: return read_word(l, k, n, base);
 	case KEY_COUNT:
 	case KEY_NUMBER: return read_number(l, k, n, base);
 	case KEY_BOOL: return read_bool(l, k, n, base);
-	case KEY_TEXTS: return read_texts(l, k, n, base, k->at);
+	case KEY_TEXTS: return read_texts(l, k, n, base, k->first.at);
 	case KEY_REQUIREMENTS: return read_requirements(l, k, n, base);
 	case KEY_GPUS: return read_gpus(l, k, n, base);
 	case KEY_MODAL_GPUS: return read_modal_gpus(l, k, n, base);

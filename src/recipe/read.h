@@ -3,12 +3,11 @@
 
 #include "keys.h"
 
-/* One top-level key of a recipe, read: the bytes of its members and its canonical text. */
+/* One top-level key of a recipe, read: its values in a recipe without others, and its canonical text. */
 struct section {
 	const struct key *key;
 	const struct node *node;
-	const void *bytes;
-	size_t size;
+	const struct recipe *values;
 	const char *json; /* "\"torch\": {...}" */
 	bool good;
 };
@@ -21,7 +20,7 @@ struct section {
  */
 const struct section *section_read(struct load *l, const struct key *k, const struct node *n);
 
-/* Lays the section's members into a recipe. */
+/* Copies the values of the section into a recipe. */
 void section_fill(const struct section *s, struct recipe *r);
 
 /* The value of any key, into its member of what is at `base`; false: faults were found. */

@@ -88,7 +88,7 @@ struct recipe_modal {
 	struct texts secrets;
 	struct texts gpus; /* all of them when gpu is a list (in order); gpu is then the first */
 	/* The numbers of the texts above; 0 or negative: not given. */
-	unsigned timeout_n, scaledown_n, memory_n, gpu_count;
+	unsigned timeout_n, scaledown_n, memory_n;
 	double cpu_n;
 };
 
@@ -128,7 +128,6 @@ struct recipe {
 	struct span python_from_at;
 	struct recipe_gpus gpus;
 	struct texts apt;
-	bool apt_given; /* an empty list was written, or a filled one */
 	struct {
 		struct span at; /* of the key or its value; line 0: no torch */
 		struct text version, index;

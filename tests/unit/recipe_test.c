@@ -1,3 +1,4 @@
+#include "recipe/keys.h"
 #include "recipe_help.h"
 
 /* --- forms --- */
@@ -93,7 +94,6 @@ every_key_is_read(void **state)
 	assert_non_null(r->gpus.at[0].gpu);
 	assert_string_equal(r->gpus.at[1].cc, "9.0");
 	assert_null(r->gpus.at[1].gpu);
-	assert_true(r->apt_given);
 	assert_place(r->apt.at[1], "gcc-12=12.3.0-1ubuntu1~22.04", 6, 12, 30);
 	assert_string_equal(r->torch.with.at[0].req->key, "torchvision");
 	assert_int_equal(r->extensions.n, 3);
@@ -105,7 +105,6 @@ every_key_is_read(void **state)
 	assert_string_equal(r->app.command.at[1].s, "x.py");
 	assert_string_equal(r->runtime.apt.at[0].s, "libgomp1");
 	assert_string_equal(r->modal.gpu.s, "H100:2");
-	assert_int_equal(r->modal.gpu_count, 2);
 	assert_int_equal(r->modal.gpus.n, 2);
 	assert_int_equal(r->modal.timeout_n, 600);
 	assert_int_equal(r->modal.scaledown_n, 60);
@@ -119,7 +118,32 @@ every_key_is_read(void **state)
 	assert_int_equal(r->secrets.n, 2);
 	assert_true(one("torch: 2.2.2")->verify.forbid_fallback_set);
 	assert_int_equal(one("torch: 2.2.2")->modal.at.line, 0);
-	assert_false(one("torch: 2.2.2\napt:\n")->apt_given);
+}
+
+/* Which struct a key fills: 0 the recipe, 1 an extension, 2 an index. */
+static int
+owner_of(const struct key *k)
+{
+	return !strncmp(k->path, "extensions.", 11)  ? 1 :
+	       !strncmp(k->path, "index.extra.", 12) ? 2 :
+						       0;
+}
+
+static void
+no_two_keys_fill_one_member(void **state)
+{
+	size_t n;
+	const struct key *all = keys_all(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++) {
+			struct member x = all[i].first, y = all[k].first;
+
+			if (x.size && y.size && owner_of(&all[i]) == owner_of(&all[k]) &&
+			    x.at < y.at + y.size && y.at < x.at + x.size)
+				fail_msg("%s and %s", all[i].path, all[k].path);
+		}
 }
 
 static void
@@ -405,6 +429,7 @@ main(void)
 		cmocka_unit_test(short_and_long_forms_ask_for_the_same),
 		cmocka_unit_test(canonical_is_sorted_json),
 		cmocka_unit_test(every_key_is_read),
+		cmocka_unit_test(no_two_keys_fill_one_member),
 		cmocka_unit_test(canonical_recipes_ask_for_the_same),
 		cmocka_unit_test(short_extensions_have_places),
 		cmocka_unit_test(maps_merge_lists_replace_null_removes),
