@@ -361,6 +361,14 @@ judge(struct fit_work *w, struct fit *fit)
 	take(fit, fit_best(w, left, n));
 }
 
+/* True if the thing of a plain term was chosen so. */
+static bool
+term_holds(const struct fit *fit, const struct solve_term *t)
+{
+	return t->thing < fit->nchosen && fit->chosen[t->thing] >= 0 &&
+	       solve_set_has(t->set, (size_t)fit->chosen[t->thing]);
+}
+
 const struct fit *
 fit_solve(struct arena *a, const struct facts *f, const struct recipe *r)
 {
@@ -386,7 +394,9 @@ fit_solve_within(struct arena *a, const struct facts *f, const struct recipe *r,
 	fit->nthings = w->slots.n;
 	for (size_t i = 0; i < w->slots.n; i++)
 		((struct fit_thing *)(uintptr_t)fit->things)[i] = w->slots.at[i]->t;
-	fit->unjudged = w->unjudged;
+	for (size_t i = 0; i < w->unjudged.n; i++)
+		if (!w->unjudged.at[i].when || term_holds(fit, w->unjudged.at[i].when))
+			list_push(a, &fit->unjudged, w->unjudged.at[i].name);
 	fit->facts_used = w->made;
 	return fit;
 }

@@ -32,6 +32,12 @@ struct fit_cure {
 	struct solve_result best;
 };
 
+/* A requirement that nothing is known of, and the Pythons that its marker holds for. */
+struct unjudged {
+	const char *name;
+	const struct solve_term *when; /* NULL: all */
+};
+
 struct fit_work {
 	struct solve_budget budget; /* of one call of the solver */
 	struct arena *a;
@@ -41,15 +47,16 @@ struct fit_work {
 	struct map by_key; /* key -> struct fit_slot */
 	struct fit_pins LIST(struct fit_pin) pins;
 	struct solve_pins LIST(struct solve_pin) solve_pins;
-	struct names unjudged;
-	struct image_name image; /* of base:, or empty */
-	bool compiles;           /* an extension is compiled in this stack */
-	unsigned gcc;            /* that CC or CUDAHOSTCXX names: its major; 0: the system's */
-	unsigned epoch;          /* one solver call: each fact is given once in it */
-	enum fit_strength upto;  /* facts weaker than this are held back */
-	bool warned;             /* the last fit_best() went against a FIT_WARN */
-	unsigned made;           /* facts so far */
-	unsigned *error_of;      /* by pin: the error that names it, from 1; 0: none */
+	struct unjudgeds LIST(struct unjudged) unjudged;
+	const struct solve_term *when; /* of the requirement being read: its marker */
+	struct image_name image;       /* of base:, or empty */
+	bool compiles;                 /* an extension is compiled in this stack */
+	unsigned gcc;           /* that CC or CUDAHOSTCXX names: its major; 0: the system's */
+	unsigned epoch;         /* one solver call: each fact is given once in it */
+	enum fit_strength upto; /* facts weaker than this are held back */
+	bool warned;            /* the last fit_best() went against a FIT_WARN */
+	unsigned made;          /* facts so far */
+	unsigned *error_of;     /* by pin: the error that names it, from 1; 0: none */
 	struct fit_cure cure;
 };
 
@@ -172,8 +179,12 @@ typedef void fit_row_fn(struct fit_ask *q);
 
 /* --- what rows share --- */
 
+/* Returns the candidates of "python" that a marker holds for, on the recipe's machine. */
+solve_word *fit_pythons_of(struct fit_work *w, const struct marker *m);
 /* The one candidate that a pin of the recipe leaves of a thing, or -1. */
 int fit_asked_for(const struct fit_work *w, unsigned thing);
+/* Returns the recipe's platform as Python names it: "x86_64" or "aarch64". */
+const char *fit_machine(const struct recipe *r);
 /* True if the recipe says anything of that thing, beyond that it must be there. */
 bool fit_is_pinned(const struct fit_work *w, unsigned thing);
 /* A variable of the recipe's env:, or NULL. */

@@ -20,6 +20,7 @@ pin(struct fit_work *w, struct fit_pin p, const solve_word *set, unsigned weight
 	list_push(w->a, &w->solve_pins,
 		  (struct solve_pin){ .thing = p.thing,
 				      .set = set,
+				      .when = w->when,
 				      .weight = weight,
 				      .fixed = weight == HEAVY,
 				      .why = kept });
@@ -75,7 +76,7 @@ pin_index(struct fit_work *w, struct text index)
 	const char *tag = strstr(index.s, "://") ? tag_of_url(w, index.s) : index.s;
 
 	if (!tag) {
-		list_push(w->a, &w->unjudged, index.s);
+		list_push(w->a, &w->unjudged, (struct unjudged){ .name = index.s });
 		return;
 	}
 	if (!strcmp(tag, "pypi")) {
@@ -134,8 +135,6 @@ pins_of_base(struct fit_work *w)
 			fit_candidate(w, fit_slot(w, FIT_OS, "os"), w->image.os);
 		if (w->image.cuda)
 			fit_candidate(w, fit_slot(w, FIT_CUDA, "cuda"), w->image.cuda);
-		if (w->image.python)
-			fit_candidate(w, fit_slot(w, FIT_PYTHON, "python"), w->image.python);
 	}
 	need(w, fit_slot(w, FIT_OS, "os"), "there is a system below");
 	cuda = fit_slot(w, FIT_CUDA, "cuda");
@@ -160,7 +159,7 @@ pins_of_place(struct fit_work *w)
 {
 	const struct recipe *r = w->r;
 	unsigned python = fit_slot(w, FIT_PYTHON, "python"), machine, thing;
-	const char *arch = r->platform.s && strstr(r->platform.s, "arm64") ? "aarch64" : "x86_64";
+	const char *arch = fit_machine(r);
 
 	if (r->python.s)
 		pin_text(w, PIN_PYTHON, python, r->python, r->python.s,
@@ -217,19 +216,37 @@ judged(const struct fit_work *w, const char *key)
 	return false;
 }
 
+/*
+ * Returns false if a marker holds for no Python that the recipe allows.  What is pinned
+ * afterwards counts for those that it holds for: w->when.
+ */
 static bool
-applies(const struct fit_work *w, const struct requirement *req)
+applies(struct fit_work *w, const struct marker *m)
 {
-	const char *series = w->r->python.s ? w->r->python.s : "3.11";
-	const char *machine =
-		w->r->platform.s && strstr(w->r->platform.s, "arm64") ? "aarch64" : "x86_64";
-	struct marker_env env;
-	bool holds;
+	unsigned python = (unsigned)fit_find(w, "python");
+	const char *asked = w->r->python.s;
+	struct solve_term *when;
+	solve_word *set;
+	size_t n, held;
 
-	if (!req->marker)
+	w->when = NULL;
+	if (!m)
 		return true;
-	env = marker_env_linux(w->a, series, machine);
-	return !marker_eval(req->marker, &env, &holds) || holds;
+	set = fit_pythons_of(w, m);
+	n = fit_at(w, python)->n;
+	held = solve_set_count(set, n);
+	if (held && held < n) {
+		when = arena_new_of(w->a, struct solve_term);
+		*when = (struct solve_term){ .thing = python, .set = set };
+		w->when = when;
+	}
+	return asked ? solve_set_has(set, fit_candidate(w, python, asked)) : held;
+}
+
+static void
+unjudged(struct fit_work *w, const char *name)
+{
+	list_push(w->a, &w->unjudged, (struct unjudged){ name, w->when });
 }
 
 /* A version in a range that no known release is in: the first of it, or one just below its end. */
@@ -296,8 +313,8 @@ name_releases(struct fit_work *w, const struct recipe_requirements *all)
 		const struct requirement *req = all->at[i].req;
 		unsigned thing;
 
-		if (!specifiers_pin(req->spec) || !applies(w, req) || !strcmp(req->key, "torch") ||
-		    !judged(w, req->key))
+		if (!specifiers_pin(req->spec) || !applies(w, req->marker) ||
+		    !strcmp(req->key, "torch") || !judged(w, req->key))
 			continue;
 		thing = fit_slot(w, kind_of(w, req->key), req->key);
 		allowed(w, thing, req->spec);
@@ -321,11 +338,11 @@ pin_requirement(struct fit_work *w, const struct recipe_requirement *q)
 	const char *wheel;
 	unsigned thing;
 
-	if (!applies(w, req) || (!strcmp(key, "torch") && !fit_asks_of_torch(w, req)))
+	if (!applies(w, req->marker) || (!strcmp(key, "torch") && !fit_asks_of_torch(w, req)))
 		return;
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
 	if (!wheel && !judged(w, key)) {
-		list_push(w->a, &w->unjudged, req->name);
+		unjudged(w, req->name);
 		return;
 	}
 	thing = fit_slot(w, kind_of(w, key), key);
@@ -349,12 +366,9 @@ pin_requirement(struct fit_work *w, const struct recipe_requirement *q)
 
 /* A marker that says no leaves it out. */
 static bool
-stays(const struct fit_work *w, const struct recipe_extension *e)
+stays(struct fit_work *w, const struct recipe_extension *e)
 {
-	const struct requirement as = { .marker = e->marker.s ? marker_parse(w->a, e->marker.s) :
-								NULL };
-
-	return applies(w, &as);
+	return applies(w, e->marker.s ? marker_parse(w->a, e->marker.s) : NULL);
 }
 
 static void
@@ -434,7 +448,7 @@ pins_of_extension(struct fit_work *w, const struct recipe_extension *e)
 
 	w->slots.at[thing]->asked = e;
 	if (!known)
-		list_push(w->a, &w->unjudged, e->name.s);
+		unjudged(w, e->name.s);
 	pin_release(w, e, thing);
 	source = fit_slot(w, FIT_SOURCE, arena_printf(w->a, "%s source", key));
 	w->slots.at[source]->of = key;
@@ -463,7 +477,15 @@ void
 fit_pins(struct fit_work *w)
 {
 	const struct recipe *r = w->r;
+	unsigned python = fit_slot(w, FIT_PYTHON, "python");
 
+	if (r->base.s)
+		w->image = facts_image_name(w->f, w->a, r->base.s);
+	/* Markers are read against all Pythons, so all of them are named first. */
+	if (w->image.python)
+		fit_candidate(w, python, w->image.python);
+	if (r->python.s)
+		fit_candidate(w, python, r->python.s);
 	for (size_t i = 0; i < r->extensions.n; i++) {
 		const struct recipe_extension *e = &r->extensions.at[i];
 
@@ -471,8 +493,7 @@ fit_pins(struct fit_work *w)
 		    !(e->url.s && recipe_names_wheel(e->url.s)))
 			w->compiles = true;
 	}
-	if (r->base.s)
-		w->image = facts_image_name(w->f, w->a, r->base.s);
+	w->when = NULL;
 	w->gcc = fit_gcc_named(r);
 	pins_of_torch(w);
 	pins_of_base(w);
@@ -486,4 +507,5 @@ fit_pins(struct fit_work *w)
 		pin_requirement(w, &r->torch.with.at[i]);
 	for (size_t i = 0; i < r->packages.n; i++)
 		pin_requirement(w, &r->packages.at[i]);
+	w->when = NULL;
 }

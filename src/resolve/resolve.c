@@ -6,10 +6,12 @@ resolve_machine(const struct work *w)
 	return starts_with(w->s->platform, "linux/arm64") ? "aarch64" : "x86_64";
 }
 
-/* Which extensions the recipe wants here: a marker may say no. */
+/* Which extensions the recipe wants with this Python: a marker may say no. */
 static void
-judge_markers(struct work *w, const char *series)
+judge_markers(struct work *w)
 {
+	const struct fit_candidate *c = fit_chosen(w->fit, "python");
+	const char *series = w->r->python.s ? w->r->python.s : c ? c->text : PYTHON_OLDEST;
 	struct marker_env env = marker_env_linux(w->a, series, resolve_machine(w));
 
 	for (size_t i = 0; i < w->r->extensions.n; i++) {
@@ -98,15 +100,13 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	s->recipe = r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
-	judge_markers(&w, r->python.s ? r->python.s : PYTHON_OLDEST);
 	s->fit = w.fit = fit_solve(a, f, r);
+	judge_markers(&w);
 	fit_report(ds, w.fit, o && o->verbose);
 	resolve_image(&w);
 	resolve_torch(&w);
 	resolve_base(&w);
 	resolve_python(&w);
-	if (s->python.value)
-		judge_markers(&w, s->python.value);
 	resolve_archs(&w);
 	resolve_extensions(&w);
 	resolve_packages(&w);

@@ -168,28 +168,6 @@ fit_row_torch_prefer_cuda(struct fit_ask *q)
 
 /* --- what it brings, and what it takes --- */
 
-/* The Python series for which a marker holds. */
-static solve_word *
-pythons_of(struct fit_work *w, const char *marker, unsigned python)
-{
-	const struct fit_thing *t = fit_at(w, python);
-	const struct marker *m = marker ? marker_parse(w->a, marker) : NULL;
-	int machine = fit_find(w, "machine"), asked = machine < 0 ? -1 : fit_asked_for(w, machine);
-	const char *arch = asked < 0 ? "x86_64" : fit_at(w, (unsigned)machine)->c[asked].text;
-	solve_word *set = m ? fit_none(w, python) : fit_all(w, python);
-
-	for (size_t i = 0; m && i < t->n; i++) {
-		size_t digits = strspn(t->c[i].text, "0123456789.");
-		struct marker_env env =
-			marker_env_linux(w->a, arena_copy(w->a, t->c[i].text, digits), arch);
-		bool holds;
-
-		if (marker_eval(m, &env, &holds) && holds)
-			solve_set_add(set, i);
-	}
-	return set;
-}
-
 /* What a wheel of torch asks for where its marker holds; builds for the CPU ask for no triton. */
 static void
 asks_for(struct fit_ask *q, const char *requirement, const char *marker, bool brings, bool gpu,
@@ -208,7 +186,7 @@ asks_for(struct fit_ask *q, const char *requirement, const char *marker, bool br
 	python = fit_slot(w, FIT_PYTHON, "python");
 	other = fit_slot(w, FIT_PACKAGE, req->key);
 	all = fit_at(w, python)->n;
-	set = pythons_of(w, marker, python);
+	set = marker ? fit_pythons_of(w, marker_parse(w->a, marker)) : fit_all(w, python);
 	held = solve_set_count(set, all);
 	if (held && held < all)
 		terms[n++] = (struct solve_term){ .thing = python, .set = set };

@@ -139,6 +139,32 @@ fit_build_words(struct fit_work *w, unsigned build, unsigned long major)
 	return arena_printf(w->a, "torch built for CUDA %lu", major);
 }
 
+const char *
+fit_machine(const struct recipe *r)
+{
+	return r->platform.s && starts_with(r->platform.s, "linux/arm64") ? "aarch64" : "x86_64";
+}
+
+/* A marker that cannot be evaluated (it asks for the host's kernel) holds. */
+solve_word *
+fit_pythons_of(struct fit_work *w, const struct marker *m)
+{
+	unsigned python = fit_slot(w, FIT_PYTHON, "python");
+	const struct fit_thing *t = fit_at(w, python);
+	solve_word *set = fit_none(w, python);
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t digits = strspn(t->c[i].text, "0123456789.");
+		struct marker_env env = marker_env_linux(
+			w->a, arena_copy(w->a, t->c[i].text, digits), fit_machine(w->r));
+		bool holds;
+
+		if (!marker_eval(m, &env, &holds) || holds)
+			solve_set_add(set, i);
+	}
+	return set;
+}
+
 /* True if the recipe asks for the build without CUDA, or for one that nothing is known of. */
 static bool
 takes_cpu(struct fit_work *w)

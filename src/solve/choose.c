@@ -39,6 +39,10 @@ search_asking_after(struct search *s, unsigned thing, unsigned value)
 	for (size_t i = 0; i < plain->n; i++)
 		if (plain->at[i]->attached)
 			search_asking(s, plain->at[i]);
+	for (size_t i = 0; i < s->conditional.n; i++)
+		if (s->conditional.at[i]->terms[0].thing == thing ||
+		    s->conditional.at[i]->terms[1].thing == thing)
+			search_asking(s, s->conditional.at[i]);
 }
 
 static bool

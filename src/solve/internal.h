@@ -111,6 +111,7 @@ struct askings LIST(struct asking);
 struct search {
 	struct universe *u;
 	struct nogoods pins, learned, late;
+	struct nogoods conditional; /* pins that count only where a term holds */
 	struct trail trail;
 	size_t done; /* of the trail: all that follows from it is on the trail */
 	unsigned level;

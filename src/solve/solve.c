@@ -16,17 +16,21 @@ reset(struct search *s, struct universe *u)
 		u->facts.at[i]->attached = false;
 }
 
-/* "Not: absent, or another"; of an optional pin "not: another". */
+/* "Not: absent, or another"; of an optional pin "not: another"; both while `when` holds. */
 static struct nogood *
 pin_nogood(struct search *s, const struct solve_pin *pin, int index)
 {
 	const struct thing *t = universe_meet(s->u, pin->thing);
-	struct solve_term term = { .thing = pin->thing, .not = !pin->optional, .set = pin->set };
+	struct solve_term terms[2] = {
+		{ .thing = pin->thing, .not = !pin->optional, .set = pin->set }
+	};
 	struct nogood *g;
 
 	if (pin->optional)
-		term.set = solve_set_not(s->u->scratch, pin->set, t->n);
-	g = universe_nogood(s->u, &term, 1);
+		terms[0].set = solve_set_not(s->u->scratch, pin->set, t->n);
+	if (pin->when)
+		terms[1] = *pin->when;
+	g = universe_nogood(s->u, terms, pin->when ? 2 : 1);
 	if (g)
 		g->pin = index;
 	return g;
@@ -52,6 +56,8 @@ take_pins(struct search *s, const struct solve_pin *pins, size_t npins, const bo
 		if (!g)
 			continue;
 		list_push(s->u->scratch, &s->pins, g);
+		if (g->n > 1)
+			list_push(s->u->scratch, &s->conditional, g);
 		conflict = take(s, g);
 	}
 	return conflict;

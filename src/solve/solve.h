@@ -71,10 +71,14 @@ struct solve_provider {
 	unsigned (*rank)(void *ctx, unsigned thing);
 };
 
-/* What was asked.  The thing must be there, unless `optional`: then it counts only if it is. */
+/*
+ * What was asked.  The thing must be there, unless `optional`: then it counts only if it is.
+ * With `when`, a plain term, the pin counts only where that term holds.
+ */
 struct solve_pin {
 	unsigned thing;
 	const solve_word *set;
+	const struct solve_term *when; /* NULL: always */
 	bool optional;
 	bool fixed;      /* never changed by a repair, unless there is no other */
 	unsigned weight; /* of repairs that change as many pins, the lightest comes first */

@@ -161,6 +161,32 @@ an_optional_pin_counts_if_its_thing_is_there(void **state)
 	done(u);
 }
 
+/* Python decides late, so what is asked with one of its candidates is asked late, too. */
+static void
+a_pin_counts_while_its_condition_holds(void **state)
+{
+	const char *text = "python = 3.11 3.12\ntriton = 3.6 2.2\ntorch = 2.11\n"
+			   "torch 2.11 > triton 3.6";
+	struct universe *u = universe(text);
+	solve_word *old = solve_set(u->a, 2);
+	struct solve_term when = { .thing = thing(u, "python"), .set = old };
+	struct solve_conflicts c;
+
+	(void)state;
+	solve_set_add(old, 0);
+	pin(u, "python *");
+	pin(u, "triton 2.2")->when = &when;
+	expect(u, "python 3.11, triton 2.2");
+	pin(u, "torch 2.11");
+	expect(u, "python 3.12, triton 3.6, torch 2.11");
+	pin(u, "python 3.11");
+	expect(u, NULL);
+	c = conflicts(u);
+	assert_int_equal(c.n, 1);
+	assert_string_equal(pins_of(u, &c.at[0].pins), "1 2 3");
+	done(u);
+}
+
 static void
 a_thing_without_candidates_cannot_be_had(void **state)
 {
@@ -441,6 +467,7 @@ main(void)
 		cmocka_unit_test(what_nobody_names_is_never_met),
 		cmocka_unit_test(conflicts_ask_about_each_candidate_once),
 		cmocka_unit_test(an_optional_pin_counts_if_its_thing_is_there),
+		cmocka_unit_test(a_pin_counts_while_its_condition_holds),
 		cmocka_unit_test(a_thing_without_candidates_cannot_be_had),
 		cmocka_unit_test(facts_of_three),
 		cmocka_unit_test(of_several_the_lowest_is_taken),
