@@ -113,14 +113,14 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 			told = ds->tail;
 		p = pipeline_plan(scratch, ds, r->facts, rs->at[i], &how);
 		if (p) {
-			const struct fit *fit = p->stack->fit;
+			const struct solution *solution = p->stack->solution;
 
 			render_judge(scratch, ds, p);
 			v.summary = arena_strdup(r->a, stack_summary(scratch, p->stack));
-			v.facts = fit->facts_used;
-			for (size_t k = 0; k < fit->unjudged.n; k++)
+			v.facts = solution->facts_used;
+			for (size_t k = 0; k < solution->unjudged.n; k++)
 				names_once(r->a, &v.unjudged,
-					   arena_strdup(r->a, fit->unjudged.at[k]));
+					   arena_strdup(r->a, solution->unjudged.at[k]));
 			if (choices && r->o->verbose)
 				choices_of(choices, p->stack);
 		}

@@ -27,17 +27,17 @@
 
 enum { RUNNERS_MAX = 4 };
 
-/* One thing that is asked for: "torch", "mamba-ssm==2.2.2". */
+/* One variable that is asked for: "torch", "mamba-ssm==2.2.2". */
 struct wish {
 	const char *text, *key;
-	const char *thing; /* of the solver: extensions have another name than their wheels */
+	const char *variable; /* of the solver: extensions have another name than their wheels */
 	bool extension;
 };
 struct wishes LIST(struct wish);
 
 /* What is laid over the wishes for a runner-up: "torch" at "2.12.1". */
 struct over {
-	const char *thing, *value;
+	const char *variable, *value;
 };
 
 static const struct source *
@@ -65,16 +65,16 @@ read_wishes(struct run *r, struct wishes *all)
 		list_push(r->a, all,
 			  (struct wish){ .text = text,
 					 .key = req->key,
-					 .thing = e ? e->name : req->key,
+					 .variable = e ? e->name : req->key,
 					 .extension = e && e->pypi != PYPI_WHEEL });
 	}
 	return true;
 }
 
 static const char *
-laid_over(const struct over *over, const char *thing)
+laid_over(const struct over *over, const char *variable)
 {
-	return over && !strcmp(over->thing, thing) ? over->value : NULL;
+	return over && !strcmp(over->variable, variable) ? over->value : NULL;
 }
 
 static void
@@ -150,7 +150,7 @@ recipe_text(struct run *r, const struct wishes *all, const struct over *over)
 	buf_puts(&b, "extensions:\n");
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i].extension) {
-			const char *v = laid_over(over, all->at[i].thing);
+			const char *v = laid_over(over, all->at[i].variable);
 
 			item(&b,
 			     v ? arena_printf(r->a, "%s==%s", all->at[i].key, v) : all->at[i].text);
@@ -169,7 +169,7 @@ recipe_text(struct run *r, const struct wishes *all, const struct over *over)
 }
 
 /* The wishes as a solved stack; NULL: they are no recipe, and a diagnostic says why. */
-static const struct fit *
+static const struct solution *
 solve_wishes(struct run *r, struct diags *ds, const struct wishes *all, const struct over *over)
 {
 	struct source *src = arena_new_of(r->a, struct source);
@@ -180,60 +180,62 @@ solve_wishes(struct run *r, struct diags *ds, const struct wishes *all, const st
 	src->text = recipe_text(r, all, over);
 	src->size = strlen(src->text);
 	rs = recipes_load_from(r->a, ds, r->facts, &ro, open_text, src);
-	return rs ? fit_solve(r->a, r->facts, rs->at[0]) : NULL;
+	return rs ? resolve_solve(r->a, r->facts, rs->at[0]) : NULL;
 }
 
 /* --- what is shown --- */
 
-/* The things worth a line, in the order of the stack. */
+/* The variables worth a line, in the order of the stack. */
 static struct names
-things_shown(struct run *r, const struct fit *fit)
+variables_shown(struct run *r, const struct solution *solution)
 {
-	static const enum fit_kind order[] = { FIT_TORCH,  FIT_BUILD,     FIT_CUDA,
-					       FIT_PYTHON, FIT_EXTENSION, FIT_PACKAGE };
+	static const enum variable_kind order[] = { VARIABLE_TORCH,     VARIABLE_BUILD,
+						    VARIABLE_CUDA,      VARIABLE_PYTHON,
+						    VARIABLE_EXTENSION, VARIABLE_PACKAGE };
 	struct names shown = { 0 };
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
-		for (size_t i = 0; i < fit->nthings; i++)
-			if (fit->things[i].kind == order[k] && fit_chosen(fit, fit->things[i].key))
-				list_push(r->a, &shown, fit->things[i].key);
+		for (size_t i = 0; i < solution->nvariables; i++)
+			if (solution->variables[i].kind == order[k] &&
+			    solution_selected(solution, solution->variables[i].key))
+				list_push(r->a, &shown, solution->variables[i].key);
 	return shown;
 }
 
-/* Why a thing is not newer: what stands against the nearest newer one that cannot be. */
+/* Why a variable is not newer: what stands against the nearest newer one that cannot be. */
 static const char *
-why_not_newer(struct run *r, const struct fit *fit, const char *key)
+why_not_newer(struct run *r, const struct solution *solution, const char *key)
 {
-	struct fit_others all = fit_others(fit, key);
-	const struct fit_thing *t = fit_thing(fit, key);
-	const struct fit_fact *why;
+	struct alternatives all = solution_alternatives(solution, key);
+	const struct solver_variable *t = solution_variable(solution, key);
+	const struct constraint *why;
 	size_t next = all.n;
 
-	if (t->kind == FIT_PYTHON || !all.n)
+	if (t->kind == VARIABLE_PYTHON || !all.n)
 		return "";
 	for (size_t i = 0; i < all.n && !all.at[i].chosen; i++)
 		if (all.at[i].c->known && all.at[i].asked)
 			next = i;
 	if (next == all.n)
 		return "the newest";
-	why = fit_against(fit, key, next);
+	why = solution_obstacle(solution, key, next);
 	return arena_printf(r->a, "not %s%s%s", all.at[next].c->text, why ? ": " : "",
 			    why ? why->sentence : "");
 }
 
 static const char *
-one_line(struct run *r, const struct fit *fit)
+one_line(struct run *r, const struct solution *solution)
 {
-	struct names shown = things_shown(r, fit);
+	struct names shown = variables_shown(r, solution);
 	struct buf b = BUF(r->a);
 
 	for (size_t i = 0; i < shown.n; i++) {
-		const struct fit_thing *t = fit_thing(fit, shown.at[i]);
+		const struct solver_variable *t = solution_variable(solution, shown.at[i]);
 
-		if (t->kind == FIT_PACKAGE)
+		if (t->kind == VARIABLE_PACKAGE)
 			continue;
 		buf_printf(&b, "%s%s %s", b.n ? ", " : "", t->label,
-			   fit_chosen(fit, shown.at[i])->text);
+			   solution_selected(solution, shown.at[i])->text);
 	}
 	return buf_text(&b);
 }
@@ -241,18 +243,18 @@ one_line(struct run *r, const struct fit *fit)
 /* --- runners-up --- */
 
 struct runner {
-	const struct fit *fit;
+	const struct solution *solution;
 	const char *decides;
 };
 struct runners LIST(struct runner);
 
 /* An older major of what was asked for is another program: no answer to the question. */
 static bool
-goes_back(const struct wishes *all, const struct fit *fit, const struct fit *best)
+goes_back(const struct wishes *all, const struct solution *solution, const struct solution *best)
 {
 	for (size_t i = 0; i < all->n; i++) {
-		const struct fit_candidate *x = fit_chosen(fit, all->at[i].thing);
-		const struct fit_candidate *y = fit_chosen(best, all->at[i].thing);
+		const struct candidate *x = solution_selected(solution, all->at[i].variable);
+		const struct candidate *y = solution_selected(best, all->at[i].variable);
 
 		if (x && y && x->v && y->v && version_release(x->v, 0) < version_release(y->v, 0))
 			return true;
@@ -262,40 +264,41 @@ goes_back(const struct wishes *all, const struct fit *fit, const struct fit *bes
 
 static void
 try_over(struct run *r, const struct wishes *all, const struct over *over, const char *decides,
-	 struct runners *out, const struct fit *best)
+	 struct runners *out, const struct solution *best)
 {
 	struct diags ds;
-	const struct fit *fit;
+	const struct solution *solution;
 	const char *line;
 
 	diags_init(&ds, r->a);
-	fit = solve_wishes(r, &ds, all, over);
-	if (!fit || fit->errors.n || !fit->nchosen || out->n >= RUNNERS_MAX ||
-	    goes_back(all, fit, best))
+	solution = solve_wishes(r, &ds, all, over);
+	if (!solution || solution->errors.n || !solution->nchosen || out->n >= RUNNERS_MAX ||
+	    goes_back(all, solution, best))
 		return;
-	line = one_line(r, fit);
+	line = one_line(r, solution);
 	if (!strcmp(line, one_line(r, best)))
 		return;
 	for (size_t i = 0; i < out->n; i++)
-		if (!strcmp(line, one_line(r, out->at[i].fit)))
+		if (!strcmp(line, one_line(r, out->at[i].solution)))
 			return;
-	list_push(r->a, out, (struct runner){ fit, decides });
+	list_push(r->a, out, (struct runner){ solution, decides });
 }
 
 /* The oldest driver that the toolkit's major runs with. */
 static const char *
-driver_of(const struct fit *fit)
+driver_of(const struct solution *solution)
 {
-	const struct fit_candidate *c = fit_chosen(fit, "cuda");
+	const struct candidate *c = solution_selected(solution, "cuda");
 	const struct cuda_toolkit *t = c ? c->entry : NULL;
 
 	return t ? t->driver_compat : NULL;
 }
 
 static void
-older_builds(struct run *r, const struct wishes *all, const struct fit *best, struct runners *out)
+older_builds(struct run *r, const struct wishes *all, const struct solution *best,
+	     struct runners *out)
 {
-	struct fit_others builds = fit_others(best, "torch build");
+	struct alternatives builds = solution_alternatives(best, "torch build");
 	bool past = false;
 
 	for (size_t i = 0; i < builds.n; i++) {
@@ -309,7 +312,7 @@ older_builds(struct run *r, const struct wishes *all, const struct fit *best, st
 		try_over(r, all, &over, NULL, out, best);
 		if (out->n == before)
 			continue;
-		driver = driver_of(out->at[before].fit);
+		driver = driver_of(out->at[before].solution);
 		out->at[before].decides =
 			driver ? arena_printf(r->a, "for drivers from %s on", driver) :
 				 "another build of the same torch";
@@ -318,14 +321,15 @@ older_builds(struct run *r, const struct wishes *all, const struct fit *best, st
 }
 
 static void
-older_torch(struct run *r, const struct wishes *all, const struct fit *best, struct runners *out)
+older_torch(struct run *r, const struct wishes *all, const struct solution *best,
+	    struct runners *out)
 {
-	const struct fit_candidate *now = fit_chosen(best, "torch");
-	struct fit_others others = fit_others(best, "torch");
+	const struct candidate *now = solution_selected(best, "torch");
+	struct alternatives others = solution_alternatives(best, "torch");
 	bool past = false;
 
 	for (size_t i = 0; i < others.n && now && now->v; i++) {
-		const struct fit_candidate *c = others.at[i].c;
+		const struct candidate *c = others.at[i].c;
 		const struct over over = { "torch", c->text };
 
 		past |= others.at[i].chosen;
@@ -340,13 +344,14 @@ older_torch(struct run *r, const struct wishes *all, const struct fit *best, str
 
 /* A newer one of something asked for, where the rest must be older for it. */
 static void
-newer_things(struct run *r, const struct wishes *all, const struct fit *best, struct runners *out)
+newer_variables(struct run *r, const struct wishes *all, const struct solution *best,
+		struct runners *out)
 {
 	for (size_t i = 0; i < all->n; i++) {
-		struct fit_others others = fit_others(best, all->at[i].thing);
+		struct alternatives others = solution_alternatives(best, all->at[i].variable);
 
 		for (size_t k = 0; k < others.n && !others.at[k].chosen; k++) {
-			const struct over over = { all->at[i].thing, others.at[k].c->text };
+			const struct over over = { all->at[i].variable, others.at[k].c->text };
 
 			if (!others.at[k].can || !others.at[k].asked)
 				continue;
@@ -361,13 +366,13 @@ newer_things(struct run *r, const struct wishes *all, const struct fit *best, st
 /* --- the two outputs --- */
 
 static void
-next_step(struct run *r, const struct wishes *all, const struct fit *fit)
+next_step(struct run *r, const struct wishes *all, const struct solution *solution)
 {
 	buf_puts(&r->out, "\nrecipe: stackbuild init");
 	for (size_t i = 0; i < r->o->gpus.n; i++)
 		buf_printf(&r->out, " --gpu %s", r->o->gpus.at[i]);
 	for (size_t i = 0; i < all->n; i++) {
-		const struct fit_candidate *c = fit_chosen(fit, all->at[i].thing);
+		const struct candidate *c = solution_selected(solution, all->at[i].variable);
 
 		if (!strcmp(all->at[i].key, "torch"))
 			buf_printf(&r->out, " --torch %s", c ? c->text : "");
@@ -380,64 +385,66 @@ next_step(struct run *r, const struct wishes *all, const struct fit *fit)
 }
 
 static void
-show_text(struct run *r, const struct wishes *all, const struct fit *fit,
+show_text(struct run *r, const struct wishes *all, const struct solution *solution,
 	  const struct runners *others)
 {
-	struct names shown = things_shown(r, fit);
+	struct names shown = variables_shown(r, solution);
 	size_t width = 0;
 
 	for (size_t i = 0; i < others->n; i++) {
-		size_t n = strlen(one_line(r, others->at[i].fit));
+		size_t n = strlen(one_line(r, others->at[i].solution));
 
 		width = n > width ? n : width;
 	}
 	for (size_t i = 0; i < shown.n; i++) {
-		const char *why = why_not_newer(r, fit, shown.at[i]);
+		const char *why = why_not_newer(r, solution, shown.at[i]);
 
-		buf_printf(&r->out, "%-15s %s", fit_thing(fit, shown.at[i])->label,
-			   fit_chosen(fit, shown.at[i])->text);
+		buf_printf(&r->out, "%-15s %s", solution_variable(solution, shown.at[i])->label,
+			   solution_selected(solution, shown.at[i])->text);
 		if (*why)
-			buf_printf(&r->out, "%*s %s",
-				   (int)(14 - strlen(fit_chosen(fit, shown.at[i])->text)), "", why);
+			buf_printf(
+				&r->out, "%*s %s",
+				(int)(14 - strlen(solution_selected(solution, shown.at[i])->text)),
+				"", why);
 		buf_putc(&r->out, '\n');
 	}
 	if (others->n)
 		buf_putc(&r->out, '\n');
 	for (size_t i = 0; i < others->n; i++)
-		buf_printf(&r->out, "or  %s\n      %s\n", one_line(r, others->at[i].fit),
+		buf_printf(&r->out, "or  %s\n      %s\n", one_line(r, others->at[i].solution),
 			   others->at[i].decides);
-	next_step(r, all, fit);
+	next_step(r, all, solution);
 }
 
 static void
-json_stack(struct json *j, struct run *r, const struct fit *fit, bool reasons)
+json_stack(struct json *j, struct run *r, const struct solution *solution, bool reasons)
 {
-	struct names shown = things_shown(r, fit);
+	struct names shown = variables_shown(r, solution);
 
 	json_list(j, "stack");
 	for (size_t i = 0; i < shown.n; i++) {
 		json_row(j, NULL);
 		json_text(j, "thing", shown.at[i]);
-		json_text(j, "version", fit_chosen(fit, shown.at[i])->text);
+		json_text(j, "version", solution_selected(solution, shown.at[i])->text);
 		if (reasons)
-			json_text(j, "why", why_not_newer(r, fit, shown.at[i]));
+			json_text(j, "why", why_not_newer(r, solution, shown.at[i]));
 		json_end(j);
 	}
 	json_end(j);
 }
 
 static void
-show_json(struct run *r, const struct fit *fit, const struct runners *others)
+show_json(struct run *r, const struct solution *solution, const struct runners *others)
 {
 	struct json j = json_to(&r->out);
 
 	json_map(&j, NULL);
-	json_stack(&j, r, fit, true);
+	json_stack(&j, r, solution, true);
 	json_list(&j, "runners_up");
 	for (size_t i = 0; i < others->n; i++) {
 		json_map(&j, NULL);
 		json_text(&j, "decides", others->at[i].decides);
-		json_stack(&j, r, others->at[i].fit, false);
+		json_stack(&j, r, others->at[i].solution, false);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -449,24 +456,24 @@ verb_choose(struct run *r)
 {
 	struct wishes all = { 0 };
 	struct runners others = { 0 };
-	const struct fit *fit;
+	const struct solution *solution;
 
 	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
 		return usage_error("choose has two formats: text and json");
 	if (!read_wishes(r, &all))
 		return EXIT_USAGE;
-	if (!(fit = solve_wishes(r, &r->ds, &all, NULL)))
+	if (!(solution = solve_wishes(r, &r->ds, &all, NULL)))
 		return EXIT_DIAGNOSED;
-	if (fit->errors.n || !fit->nchosen) {
-		fit_report(&r->ds, fit, r->o->verbose);
+	if (solution->errors.n || !solution->nchosen) {
+		solution_report(&r->ds, solution, r->o->verbose);
 		return EXIT_DIAGNOSED;
 	}
-	newer_things(r, &all, fit, &others);
-	older_builds(r, &all, fit, &others);
-	older_torch(r, &all, fit, &others);
+	newer_variables(r, &all, solution, &others);
+	older_builds(r, &all, solution, &others);
+	older_torch(r, &all, solution, &others);
 	if (r->o->format == FORMAT_JSON)
-		show_json(r, fit, &others);
+		show_json(r, solution, &others);
 	else
-		show_text(r, &all, fit, &others);
+		show_text(r, &all, solution, &others);
 	return EXIT_DONE;
 }

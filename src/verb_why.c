@@ -47,16 +47,16 @@ place(struct arena *a, struct span at, const char *words)
 /* --- what the solver knows of it --- */
 
 static void
-pins_of(struct run *r, const struct fit *fit, unsigned thing, struct answer *out)
+pins_of(struct run *r, const struct solution *solution, unsigned variable, struct answer *out)
 {
-	for (size_t i = 0; i < fit->npins; i++)
-		if (fit->pins[i].thing == thing)
+	for (size_t i = 0; i < solution->nrequests; i++)
+		if (solution->requests[i].variable == variable)
 			once(r->a, &out->asked,
-			     place(r->a, fit->pins[i].at, fit->pins[i].sentence));
+			     place(r->a, solution->requests[i].at, solution->requests[i].sentence));
 }
 
 static void
-sentences(struct run *r, struct fit_facts facts, struct names *out, struct names *sources)
+sentences(struct run *r, struct constraints facts, struct names *out, struct names *sources)
 {
 	for (size_t i = 0; i < facts.n; i++) {
 		once(r->a, out, facts.at[i]->sentence);
@@ -66,20 +66,20 @@ sentences(struct run *r, struct fit_facts facts, struct names *out, struct names
 
 /* Two candidates are out for the same reason if the same kind of fact says so. */
 static bool
-same_reason(const struct fit_other *x, const struct fit_other *y)
+same_reason(const struct alternative *x, const struct alternative *y)
 {
-	return !x->why || !y->why ? x->why == y->why : x->why->row == y->why->row;
+	return !x->why || !y->why ? x->why == y->why : x->why->kind == y->why->kind;
 }
 
 /* Those that cannot be, one line for each kind of reason, which the first of them shows. */
 static void
-others_of(struct run *r, const struct fit *fit, const char *key, struct answer *out)
+others_of(struct run *r, const struct solution *solution, const char *key, struct answer *out)
 {
-	struct fit_others all = fit_others(fit, key);
+	struct alternatives all = solution_alternatives(solution, key);
 	bool *told = arena_array_of(r->a, bool, all.n + 1);
 
 	for (size_t i = 0; i < all.n; i++) {
-		const struct fit_other *x = &all.at[i];
+		const struct alternative *x = &all.at[i];
 		struct buf b = BUF(r->a);
 
 		if ((!x->c->known && !x->chosen) || told[i])
@@ -101,26 +101,26 @@ others_of(struct run *r, const struct fit *fit, const char *key, struct answer *
 }
 
 static bool
-ask_solver(struct run *r, const struct fit *fit, const char *name, struct answer *out)
+ask_solver(struct run *r, const struct solution *solution, const char *name, struct answer *out)
 {
 	const char *key = name;
-	const struct fit_thing *t = fit_thing(fit, key);
+	const struct solver_variable *t = solution_variable(solution, key);
 	const struct extension *e;
 
 	if (!t)
-		t = fit_thing(fit, key = name_normalize(r->a, name));
+		t = solution_variable(solution, key = name_normalize(r->a, name));
 	if (!t && (e = facts_extension(r->facts, name)))
-		t = fit_thing(fit, key = e->name);
-	if (!t || !fit_chosen(fit, key))
+		t = solution_variable(solution, key = e->name);
+	if (!t || !solution_selected(solution, key))
 		return false;
 	out->name = t->label;
-	out->value = fit_chosen(fit, key)->text;
-	for (size_t i = 0; i < fit->nthings; i++)
-		if (!strcmp(fit->things[i].key, key))
-			pins_of(r, fit, (unsigned)i, out);
-	sentences(r, fit_limits(fit, key), &out->because, &out->sources);
-	sentences(r, fit_demands(fit, key), &out->demands, &out->sources);
-	others_of(r, fit, key, out);
+	out->value = solution_selected(solution, key)->text;
+	for (size_t i = 0; i < solution->nvariables; i++)
+		if (!strcmp(solution->variables[i].key, key))
+			pins_of(r, solution, (unsigned)i, out);
+	sentences(r, solution_limits(solution, key), &out->because, &out->sources);
+	sentences(r, solution_demands(solution, key), &out->demands, &out->sources);
+	others_of(r, solution, key, out);
 	return true;
 }
 
@@ -169,14 +169,14 @@ ask_stack(struct run *r, const struct stack *s, const char *name, struct answer 
 }
 
 static int
-nothing_of(struct run *r, const struct fit *fit, const struct stack *s, const char *name)
+nothing_of(struct run *r, const struct solution *solution, const struct stack *s, const char *name)
 {
 	struct names all = { 0 };
 	const char *near;
 
-	for (size_t i = 0; i < fit->nthings; i++)
-		if (fit_chosen(fit, fit->things[i].key))
-			list_push(r->a, &all, fit->things[i].key);
+	for (size_t i = 0; i < solution->nvariables; i++)
+		if (solution_selected(solution, solution->variables[i].key))
+			list_push(r->a, &all, solution->variables[i].key);
 	for (size_t i = 0; s && i < s->packages.n; i++)
 		list_push(r->a, &all, s->packages.at[i].key);
 	for (size_t i = 0; s && i < s->build_deps.n; i++)
@@ -241,7 +241,7 @@ verb_why(struct run *r)
 	struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[0]);
 	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
 	const char *name = r->o->args.at[1];
-	const struct fit *fit;
+	const struct solution *solution;
 	const struct stack *s;
 	struct diags quiet;
 	struct answer x = { 0 };
@@ -254,10 +254,10 @@ verb_why(struct run *r)
 	/* Errors of the stack are told, its warnings are not what was asked for. */
 	diags_init(&quiet, r->a);
 	s = resolve(r->a, &quiet, r->facts, rs->at[0], NULL);
-	fit = s ? s->fit : fit_solve(r->a, r->facts, rs->at[0]);
+	solution = s ? s->solution : resolve_solve(r->a, r->facts, rs->at[0]);
 	if (!s)
-		fit_report(&r->ds, fit, false);
-	solved = ask_solver(r, fit, name, &x);
+		solution_report(&r->ds, solution, false);
+	solved = ask_solver(r, solution, name, &x);
 	there = s && ask_stack(r, s, name, &(struct answer){ 0 });
 	if (there) {
 		const char *chosen = x.value;
@@ -270,7 +270,7 @@ verb_why(struct run *r)
 					  chosen;
 	}
 	if (!solved && !there)
-		return nothing_of(r, fit, s, name);
+		return nothing_of(r, solution, s, name);
 	if (r->o->format == FORMAT_JSON)
 		show_json(r, &x);
 	else

@@ -28,8 +28,8 @@ resolve_asks_to_compile(const struct work *w)
 static const struct os_release *
 pick_os(const struct work *w, const char **why)
 {
-	const struct fit_candidate *c = fit_chosen(w->fit, "os");
-	const struct fit_candidate *python = fit_chosen(w->fit, "python");
+	const struct candidate *c = solution_selected(w->solution, "os");
+	const struct candidate *python = solution_selected(w->solution, "python");
 	const struct os_release *os = c && c->entry ? c->entry : facts_os(w->f, DEFAULT_OS);
 
 	*why = python && os && os->python && !strcmp(os->python, python->text) ?

@@ -78,11 +78,12 @@ judge_jit(struct work *w, const struct recipe_extension *e, const struct stack_e
 static bool
 is_refused(const struct work *w, const struct recipe_extension *e)
 {
-	const struct fit *fit = w->fit;
+	const struct solution *solution = w->solution;
 
-	for (size_t i = 0; i < fit->errors.n; i++)
-		for (size_t k = 0; k < fit->errors.at[i].found->pins.n; k++)
-			if (fit->pins[fit->errors.at[i].found->pins.at[k]].extension == e)
+	for (size_t i = 0; i < solution->errors.n; i++)
+		for (size_t k = 0; k < solution->errors.at[i].found->pins.n; k++)
+			if (solution->requests[solution->errors.at[i].found->pins.at[k]]
+				    .extension == e)
 				return true;
 	return false;
 }

@@ -12,7 +12,7 @@ choose_series(struct work *w)
 	const struct names *wheels = t ? &t->pythons : NULL;
 	bool free = !wheels || !wheels->n;
 	const char *own = s->os ? s->os->python : NULL;
-	const struct fit_candidate *c = fit_chosen(w->fit, "python");
+	const struct candidate *c = solution_selected(w->solution, "python");
 
 	if (s->image.python)
 		return choice_given((struct text){ s->image.python, w->r->base.at },

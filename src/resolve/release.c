@@ -21,7 +21,7 @@ newest(const struct work *w, const struct extension *known)
 const struct extension_release *
 resolve_release(struct work *w, const struct recipe_extension *e, const struct extension *known)
 {
-	const struct fit_candidate *c = fit_chosen(w->fit, known->name);
+	const struct candidate *c = solution_selected(w->solution, known->name);
 	const struct extension_release *r = c ? c->entry : NULL, *first = newest(w, known);
 	const char *pinned;
 	struct diag *d;
@@ -52,7 +52,7 @@ resolve_release(struct work *w, const struct recipe_extension *e, const struct e
 static const struct extension_release *
 newest_tagged(const struct work *w, const struct extension *known)
 {
-	const struct fit_candidate *c = fit_chosen(w->fit, known->name);
+	const struct candidate *c = solution_selected(w->solution, known->name);
 	const struct extension_release *chosen = c ? c->entry : NULL, *found = NULL;
 
 	for (size_t i = 0; i < known->nreleases; i++) {

@@ -1,4 +1,4 @@
-#include "fit_work.h"
+#include "internal.h"
 
 /* The nearest stacks that work, and what they cost. */
 
@@ -16,31 +16,32 @@ has(const struct solve_indexes *all, unsigned i)
  * conflicts have one cure, the others are as it leaves them.
  */
 static size_t
-pins_for(const struct fit *fit, const struct fit_conflict *c, struct solve_pin *pins,
+pins_for(const struct solution *solution, const struct conflict *c, struct solve_pin *pins,
 	 unsigned *number)
 {
-	const struct fit_cure *all = &fit->work->cure;
+	const struct joint_repair *all = &solution->work->cure;
 	size_t n = 0;
 
-	for (unsigned i = 0; i < fit->npins; i++) {
-		bool others = c && fit_pin_in_error(fit, i, c->found);
-		unsigned thing = fit->solve_pins[i].thing;
+	for (unsigned i = 0; i < solution->nrequests; i++) {
+		bool others = c && request_in_error(solution, i, c->found);
+		unsigned variable = solution->solver_pins[i].variable;
 
 		if (others && !all->found)
 			continue;
 		number[n] = i;
-		pins[n] = fit->solve_pins[i];
-		if (others && has(&all->pins, i) && all->best.chosen[thing] >= 0)
-			pins[n].set = fit_one(fit->work, thing, (size_t)all->best.chosen[thing]);
+		pins[n] = solution->solver_pins[i];
+		if (others && has(&all->pins, i) && all->best.chosen[variable] >= 0)
+			pins[n].set = set_one(solution->work, variable,
+					      (size_t)all->best.chosen[variable]);
 		pins[n].fixed |= others;
 		n++;
 	}
 	return n;
 }
 
-/* What is changed must still be there: each thing once more, whichever it is then. */
+/* What is changed must still be there: each variable once more, whichever it is then. */
 static size_t
-and_there(const struct fit *fit, struct solve_pin *pins, size_t n)
+and_there(const struct solution *solution, struct solve_pin *pins, size_t n)
 {
 	size_t all = n;
 
@@ -48,10 +49,11 @@ and_there(const struct fit *fit, struct solve_pin *pins, size_t n)
 		bool twice = pins[i].fixed;
 
 		for (size_t k = n; k < all; k++)
-			twice |= pins[k].thing == pins[i].thing;
+			twice |= pins[k].variable == pins[i].variable;
 		if (!twice)
-			pins[all++] = (struct solve_pin){ .thing = pins[i].thing,
-							  .set = fit_all(fit->work, pins[i].thing),
+			pins[all++] = (struct solve_pin){ .variable = pins[i].variable,
+							  .set = set_all(solution->work,
+									 pins[i].variable),
 							  .fixed = true };
 	}
 	return all;
@@ -59,14 +61,15 @@ and_there(const struct fit *fit, struct solve_pin *pins, size_t n)
 
 /* First without a warning, then with; then by leaving out what is given. */
 static struct solve_repairs
-repairs(const struct fit *fit, const struct fit_conflict *c, const bool *keep, size_t max)
+repairs(const struct solution *solution, const struct conflict *c, const bool *keep, size_t max)
 {
-	static const enum fit_strength strengths[] = { FIT_WARN, FIT_HARD };
-	struct fit_work *w = fit->work;
-	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, 2 * fit->npins + 1);
-	unsigned *number = arena_array_of(w->a, unsigned, fit->npins + 1);
-	bool *kept = arena_array_of(w->a, bool, 2 * fit->npins + 1);
-	size_t n = pins_for(fit, c, pins, number), all = and_there(fit, pins, n);
+	static const enum strength strengths[] = { STRENGTH_WARNING, STRENGTH_ERROR };
+	struct workspace *w = solution->work;
+	struct solve_pin *pins =
+		arena_array_of(w->a, struct solve_pin, 2 * solution->nrequests + 1);
+	unsigned *number = arena_array_of(w->a, unsigned, solution->nrequests + 1);
+	bool *kept = arena_array_of(w->a, bool, 2 * solution->nrequests + 1);
+	size_t n = pins_for(solution, c, pins, number), all = and_there(solution, pins, n);
 	struct solve_repairs found = { 0 };
 
 	for (size_t i = 0; i < all; i++)
@@ -75,11 +78,11 @@ repairs(const struct fit *fit, const struct fit_conflict *c, const bool *keep, s
 		struct solve_provider p;
 
 		w->upto = strengths[k];
-		p = fit_provider(w);
+		p = constraint_provider(w);
 		found = solve_repairs(w->a, &p, pins, all, kept, max, w->budget, NULL);
 	}
 	if (!found.n && !keep) {
-		struct solve_provider p = fit_provider(w);
+		struct solve_provider p = constraint_provider(w);
 
 		found = solve_repairs(w->a, &p, pins, n, NULL, max, w->budget, NULL);
 	}
@@ -93,41 +96,43 @@ repairs(const struct fit *fit, const struct fit_conflict *c, const bool *keep, s
 
 /* The system of a base that is replaced is kept if it can be. */
 static void
-keep_system(const struct fit *fit, struct solve_pin *pins, size_t *n)
+keep_system(const struct solution *solution, struct solve_pin *pins, size_t *n)
 {
-	struct fit_work *w = fit->work;
-	int os = fit_find(w, "os");
+	struct workspace *w = solution->work;
+	int os = variable_find(w, "os");
 
 	if (os >= 0 && w->image.os)
 		pins[(*n)++] = (struct solve_pin){
-			.thing = (unsigned)os,
-			.set = fit_one(w, (unsigned)os, fit_candidate(w, (unsigned)os, w->image.os))
+			.variable = (unsigned)os,
+			.set = set_one(w, (unsigned)os,
+				       variable_candidate(w, (unsigned)os, w->image.os))
 		};
 }
 
 /* What is changed must still be there, whichever it is then. */
 static struct solve_result
-solve_again(const struct fit *fit, const struct fit_conflict *c, const struct solve_indexes *out)
+solve_again(const struct solution *solution, const struct conflict *c,
+	    const struct solve_indexes *out)
 {
-	struct fit_work *w = fit->work;
-	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, fit->npins + 2);
-	unsigned *number = arena_array_of(w->a, unsigned, fit->npins + 1);
-	size_t n = pins_for(fit, c, pins, number), more;
+	struct workspace *w = solution->work;
+	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, solution->nrequests + 2);
+	unsigned *number = arena_array_of(w->a, unsigned, solution->nrequests + 1);
+	size_t n = pins_for(solution, c, pins, number), more;
 	struct solve_result r;
 	bool base = false;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!has(out, number[i]))
 			continue;
-		pins[i].set = fit_all(w, pins[i].thing);
-		base |= fit->pins[number[i]].kind == PIN_BASE;
+		pins[i].set = set_all(w, pins[i].variable);
+		base |= solution->requests[number[i]].kind == REQUEST_BASE;
 	}
 	more = n;
 	if (base)
-		keep_system(fit, pins, &more);
-	r = fit_best(w, pins, more);
+		keep_system(solution, pins, &more);
+	r = solve_best(w, pins, more);
 	if (r.status != SOLVE_FOUND && more > n)
-		r = fit_best(w, pins, n);
+		r = solve_best(w, pins, n);
 	if (r.status == SOLVE_FOUND)
 		return r;
 	/* Something that is given has to go: then it is not there. */
@@ -135,7 +140,7 @@ solve_again(const struct fit *fit, const struct fit_conflict *c, const struct so
 	for (size_t i = 0; i < n; i++)
 		if (!has(out, number[i]))
 			pins[more++] = pins[i];
-	return fit_best(w, pins, more);
+	return solve_best(w, pins, more);
 }
 
 /* --- costs --- */
@@ -146,18 +151,18 @@ static const struct {
 
 /* From the first layer that changes on, everything behind it is made again. */
 static void
-count_cost(const struct fit *fit, struct fit_repair *r)
+count_cost(const struct solution *solution, struct repair *r)
 {
-	const struct recipe_extensions *all = &fit->recipe->extensions;
+	const struct recipe_extensions *all = &solution->recipe->extensions;
 	size_t first = all->n;
 	bool packages = false;
 
 	for (size_t i = 0; i < r->pins.n; i++) {
-		const struct fit_pin *p = &fit->pins[r->pins.at[i]];
+		const struct request *p = &solution->requests[r->pins.at[i]];
 
-		if (!p->extension && p->kind != PIN_REQUIREMENT)
+		if (!p->extension && p->kind != REQUEST_REQUIREMENT)
 			r->everything = true;
-		packages |= p->kind == PIN_REQUIREMENT;
+		packages |= p->kind == REQUEST_REQUIREMENT;
 		for (size_t k = 0; p->extension && k < first; k++)
 			if (&all->at[k] == p->extension)
 				first = k;
@@ -165,15 +170,16 @@ count_cost(const struct fit *fit, struct fit_repair *r)
 	if (r->everything || packages)
 		first = 0;
 	for (size_t i = 0; r->everything && i < sizeof(whole) / sizeof(whole[0]); i++) {
-		r->seconds += (unsigned)facts_cost(fit->facts, whole[i].step, NULL).seconds;
+		r->seconds += (unsigned)facts_cost(solution->facts, whole[i].step, NULL).seconds;
 		r->layers++;
 	}
 	if (packages && !r->everything) {
-		r->seconds += (unsigned)facts_cost(fit->facts, "packages", NULL).seconds;
+		r->seconds += (unsigned)facts_cost(solution->facts, "packages", NULL).seconds;
 		r->layers++;
 	}
 	for (size_t i = first; i < all->n; i++) {
-		r->seconds += (unsigned)facts_cost(fit->facts, "extension", all->at[i].key).seconds;
+		r->seconds +=
+			(unsigned)facts_cost(solution->facts, "extension", all->at[i].key).seconds;
 		r->layers++;
 	}
 }
@@ -181,31 +187,32 @@ count_cost(const struct fit *fit, struct fit_repair *r)
 /* --- ways out --- */
 
 static void
-add_way(const struct fit *fit, const struct fit_conflict *c, const struct solve_indexes *pins,
-	const struct solve_result *best, struct fit_repairs *out)
+add_way(const struct solution *solution, const struct conflict *c, const struct solve_indexes *pins,
+	const struct solve_result *best, struct repairs *out)
 {
-	struct fit_repair r = { .pins = *pins };
+	struct repair r = { .pins = *pins };
 
 	if (!pins->n)
 		return;
 	for (size_t i = 0; i < pins->n; i++)
-		r.left_out |= fit->solve_pins[pins->at[i]].fixed;
-	r.best = best ? *best : solve_again(fit, c, pins);
+		r.left_out |= solution->solver_pins[pins->at[i]].fixed;
+	r.best = best ? *best : solve_again(solution, c, pins);
 	if (r.best.status != SOLVE_FOUND)
 		return;
-	fit_changes_of(fit, &r);
-	count_cost(fit, &r);
-	list_push(fit->work->a, out, r);
+	list_changes(solution, &r);
+	count_cost(solution, &r);
+	list_push(solution->work->a, out, r);
 }
 
 /* What one of these pins asks for is not there any more. */
 static bool
-leaves_out(const struct fit *fit, const struct solve_result *r, const struct solve_indexes *pins)
+leaves_out(const struct solution *solution, const struct solve_result *r,
+	   const struct solve_indexes *pins)
 {
 	for (size_t i = 0; i < pins->n; i++) {
-		unsigned thing = fit->pins[pins->at[i]].thing;
+		unsigned variable = solution->requests[pins->at[i]].variable;
 
-		if (thing >= r->nthings || r->chosen[thing] < 0)
+		if (variable >= r->nvariables || r->chosen[variable] < 0)
 			return true;
 	}
 	return false;
@@ -213,67 +220,69 @@ leaves_out(const struct fit *fit, const struct solve_result *r, const struct sol
 
 /* One cure for all errors at once, so that what is done for one does not break another. */
 static void
-cure_all(const struct fit *fit)
+cure_all(const struct solution *solution)
 {
-	struct fit_cure *all = &fit->work->cure;
+	struct joint_repair *all = &solution->work->cure;
 	struct solve_repairs found = { 0 };
 
 	if (all->looked)
 		return;
 	all->looked = true;
-	if (fit->errors.n > 1)
-		found = repairs(fit, NULL, NULL, 1);
+	if (solution->errors.n > 1)
+		found = repairs(solution, NULL, NULL, 1);
 	if (!found.n)
 		return;
 	all->pins = found.at[0].pins;
 	for (size_t i = 0; i < all->pins.n; i++)
-		if (fit->solve_pins[all->pins.at[i]].fixed)
+		if (solution->solver_pins[all->pins.at[i]].fixed)
 			return; /* one of them has no cure: each is told by itself */
-	all->best = solve_again(fit, NULL, &all->pins);
-	all->found = all->best.status == SOLVE_FOUND && !leaves_out(fit, &all->best, &all->pins);
+	all->best = solve_again(solution, NULL, &all->pins);
+	all->found =
+		all->best.status == SOLVE_FOUND && !leaves_out(solution, &all->best, &all->pins);
 }
 
 /* The part of it that is for this conflict; what no conflict names is told with the first. */
 static struct solve_indexes
-share_of(const struct fit *fit, const struct fit_conflict *c)
+share_of(const struct solution *solution, const struct conflict *c)
 {
-	const struct solve_indexes *all = &fit->work->cure.pins;
+	const struct solve_indexes *all = &solution->work->cure.pins;
 	struct solve_indexes mine = { 0 };
 
 	for (size_t i = 0; i < all->n; i++) {
-		bool first = c == &fit->errors.at[0] && !fit_pin_in_error(fit, all->at[i], NULL);
+		bool first = c == &solution->errors.at[0] &&
+			     !request_in_error(solution, all->at[i], NULL);
 
 		if (first || has(&c->found->pins, all->at[i]))
-			list_push(fit->work->a, &mine, all->at[i]);
+			list_push(solution->work->a, &mine, all->at[i]);
 	}
 	return mine;
 }
 
 enum { CHANGES_MAX = 6 };
 
-struct fit_repairs
-fit_ways_out(const struct fit *fit, const struct fit_conflict *c)
+struct repairs
+find_repairs(const struct solution *solution, const struct conflict *c)
 {
-	struct fit_repairs out = { 0 };
+	struct repairs out = { 0 };
 	struct solve_repairs found;
 	struct solve_indexes first = { 0 };
-	bool *keep = arena_array_of(fit->work->a, bool, fit->npins + 1), joint;
+	bool *keep = arena_array_of(solution->work->a, bool, solution->nrequests + 1), joint;
 
-	if (c->strength == FIT_HARD)
-		cure_all(fit);
-	joint = c->strength == FIT_HARD && fit->work->cure.found;
+	if (c->strength == STRENGTH_ERROR)
+		cure_all(solution);
+	joint = c->strength == STRENGTH_ERROR && solution->work->cure.found;
 	if (joint) {
-		first = share_of(fit, c);
-	} else if ((found = repairs(fit, c, NULL, 1)).n) {
+		first = share_of(solution, c);
+	} else if ((found = repairs(solution, c, NULL, 1)).n) {
 		first = found.at[0].pins;
 	}
 	if (!first.n)
 		return out;
-	add_way(fit, c, &first, joint ? &fit->work->cure.best : NULL, &out);
+	add_way(solution, c, &first, joint ? &solution->work->cure.best : NULL, &out);
 	for (size_t i = 0; i < first.n; i++)
 		keep[first.at[i]] = true;
-	found = repairs(fit, c, keep, 1);
+	found = repairs(solution, c, keep, 1);
 	if (found.n && found.at[0].pins.n <= CHANGES_MAX)
-		add_way(fit, c, &found.at[0].pins, NULL, &out);
+		add_way(solution, c, &found.at[0].pins, NULL, &out);
 	return out;
 }

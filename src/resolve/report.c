@@ -1,4 +1,4 @@
-#include "fit_work.h"
+#include "internal.h"
 
 /*
  * A conflict as a diagnostic: what cannot be, the chain of facts, the places, the nearest
@@ -17,21 +17,21 @@
 
 /* True if the pin is to be named: it has a place, and is no bare "it must be there". */
 static bool
-is_named(const struct fit_pin *p)
+is_named(const struct request *p)
 {
-	return p->at.line && p->kind != PIN_NEED && p->kind != PIN_MACHINE;
+	return p->at.line && p->kind != REQUEST_NEED && p->kind != REQUEST_MACHINE;
 }
 
 /* The pin that the conflict is shown at: of those to change the lightest, of equals the last. */
-static const struct fit_pin *
-shown_at(const struct fit *fit, const struct solve_conflict *c)
+static const struct request *
+shown_at(const struct solution *solution, const struct solve_conflict *c)
 {
-	const struct fit_pin *best = NULL;
+	const struct request *best = NULL;
 	unsigned weight = 0;
 
 	for (size_t i = 0; i < c->pins.n; i++) {
-		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
-		unsigned own = fit->solve_pins[c->pins.at[i]].weight;
+		const struct request *p = &solution->requests[c->pins.at[i]];
+		unsigned own = solution->solver_pins[c->pins.at[i]].weight;
 
 		if (is_named(p) && (!best || own <= weight)) {
 			best = p;
@@ -39,66 +39,68 @@ shown_at(const struct fit *fit, const struct solve_conflict *c)
 		}
 	}
 	for (size_t i = 0; !best && i < c->pins.n; i++)
-		if (fit->pins[c->pins.at[i]].at.line)
-			best = &fit->pins[c->pins.at[i]];
-	return best ? best : &fit->pins[c->pins.at[0]];
+		if (solution->requests[c->pins.at[i]].at.line)
+			best = &solution->requests[c->pins.at[i]];
+	return best ? best : &solution->requests[c->pins.at[0]];
 }
 
 /* "torch 2.2.2 and the cu124 build": the named pins but one. */
 static const char *
-the_others(const struct fit *fit, const struct solve_conflict *c, const struct fit_pin *at)
+the_others(const struct solution *solution, const struct solve_conflict *c,
+	   const struct request *at)
 {
 	struct names all = { 0 };
 
 	for (size_t i = 0; i < c->pins.n; i++) {
-		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
+		const struct request *p = &solution->requests[c->pins.at[i]];
 
 		if (p != at && is_named(p))
-			list_push(fit->work->a, &all, fit_pin_name(fit, p));
+			list_push(solution->work->a, &all, request_name(solution, p));
 	}
-	return all.n ? names_words(fit->work->a, &all, "and") : NULL;
+	return all.n ? names_words(solution->work->a, &all, "and") : NULL;
 }
 
 /* The pin of the same extension that says where its code is to come from. */
-static const struct fit_pin *
-source_of(const struct fit *fit, const struct solve_conflict *c, const struct fit_pin *at)
+static const struct request *
+source_of(const struct solution *solution, const struct solve_conflict *c, const struct request *at)
 {
 	for (size_t i = 0; i < c->pins.n; i++) {
-		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
+		const struct request *p = &solution->requests[c->pins.at[i]];
 
-		if (p != at && p->kind == PIN_FROM && p->extension == at->extension)
+		if (p != at && p->kind == REQUEST_FROM && p->extension == at->extension)
 			return p;
 	}
 	return NULL;
 }
 
 static const char *
-headline(const struct fit *fit, const struct solve_conflict *c, const struct fit_pin *at)
+headline(const struct solution *solution, const struct solve_conflict *c, const struct request *at)
 {
-	struct arena *a = fit->work->a;
-	const struct fit_pin *from = at->extension ? source_of(fit, c, at) : NULL;
-	const char *name = fit_pin_name(fit, at), *others = the_others(fit, c, at);
+	struct arena *a = solution->work->a;
+	const struct request *from = at->extension ? source_of(solution, c, at) : NULL;
+	const char *name = request_name(solution, at), *others = the_others(solution, c, at);
 
-	if (at->kind == PIN_FROM && others && starts_with(others, at->extension->name.s) &&
+	if (at->kind == REQUEST_FROM && others && starts_with(others, at->extension->name.s) &&
 	    !strstr(others, " and "))
 		return arena_printf(a, "%s cannot come from %s", others, name);
-	if (at->kind == PIN_FROM && at->extension)
+	if (at->kind == REQUEST_FROM && at->extension)
 		return arena_printf(a, "%s cannot come from %s%s%s", at->extension->name.s, name,
 				    others ? ": it does not go with " : "", others ? others : "");
-	if (from && others && !strcmp(others, fit_pin_name(fit, from)))
+	if (from && others && !strcmp(others, request_name(solution, from)))
 		return arena_printf(a, "%s cannot come from %s", name, others);
 	if (others)
 		return arena_printf(a, "%s %s with %s", name,
-				    at->kind == PIN_GPU ? "does not run" : "does not go", others);
+				    at->kind == REQUEST_GPU ? "does not run" : "does not go",
+				    others);
 	return arena_printf(a, "%s cannot be had here", name);
 }
 
 /* --- ways out --- */
 
 static const char *
-cost_of(const struct fit *fit, const struct fit_repair *r)
+cost_of(const struct solution *solution, const struct repair *r)
 {
-	struct arena *a = fit->work->a;
+	struct arena *a = solution->work->a;
 	unsigned minutes = (r->seconds + 59) / 60;
 
 	if (r->everything)
@@ -108,7 +110,7 @@ cost_of(const struct fit *fit, const struct fit_repair *r)
 }
 
 static const char *
-way_words(const struct fit *fit, const struct fit_repair *r)
+way_words(const struct solution *solution, const struct repair *r)
 {
 	struct names all = { 0 };
 
@@ -118,19 +120,20 @@ way_words(const struct fit *fit, const struct fit_repair *r)
 		for (size_t k = 0; k < i; k++)
 			twice |= !strcmp(r->changes.at[k].now, r->changes.at[i].now);
 		if (!twice)
-			list_push(fit->work->a, &all, r->changes.at[i].now);
+			list_push(solution->work->a, &all, r->changes.at[i].now);
 	}
-	return names_words(fit->work->a, &all, "and");
+	return names_words(solution->work->a, &all, "and");
 }
 
 static void
-tell_way(struct diag *d, const struct fit *fit, const struct fit_repair *r, bool first)
+tell_way(struct diag *d, const struct solution *solution, const struct repair *r, bool first)
 {
 	/* Of several errors the first helps are one cure, cut into shares. */
-	const char *words = arena_printf(fit->work->a, "%s%s", way_words(fit, r),
-					 first && fit->work->cure.found && fit->errors.n > 1 ?
-						 ", with what helps the other errors" :
-						 "");
+	const char *words =
+		arena_printf(solution->work->a, "%s%s", way_words(solution, r),
+			     first && solution->work->cure.found && solution->errors.n > 1 ?
+				     ", with what helps the other errors" :
+				     "");
 	bool begun = false;
 
 	if (!r->changes.n)
@@ -140,7 +143,7 @@ tell_way(struct diag *d, const struct fit *fit, const struct fit_repair *r, bool
 	else if (r->by_hand)
 		diag_help(d, "take %s", words);
 	for (size_t i = 0; !r->left_out && !r->by_hand && i < r->changes.n; i++) {
-		const struct fit_change *c = &r->changes.at[i];
+		const struct change *c = &r->changes.at[i];
 
 		if (begun)
 			diag_fix_more(d, c->at, c->text);
@@ -149,52 +152,54 @@ tell_way(struct diag *d, const struct fit *fit, const struct fit_repair *r, bool
 		begun = true;
 	}
 	if (!r->left_out)
-		diag_cost(d, "%s", cost_of(fit, r));
+		diag_cost(d, "%s", cost_of(solution, r));
 }
 
 /* --- the derivation --- */
 
 static const char *
-set_words(const struct fit *fit, const struct solve_term *t)
+set_words(const struct solution *solution, const struct solve_term *t)
 {
-	const struct fit_thing *x = fit_at(fit->work, t->thing);
-	struct buf b = BUF(fit->work->a);
+	const struct solver_variable *x = variable_at(solution->work, t->variable);
+	struct buf b = BUF(solution->work->a);
 	size_t n = solve_set_count(t->set, x->n), shown = 0;
 
 	if (n == x->n)
-		return arena_printf(fit->work->a, "%s is %sthere", x->label, t->not ? "not " : "");
+		return arena_printf(solution->work->a, "%s is %sthere", x->label,
+				    t->not ? "not " : "");
 	for (size_t i = 0; i < x->n && shown < 4; i++)
 		if (solve_set_has(t->set, i))
 			buf_printf(&b, "%s%s", shown++ ? ", " : "", x->c[i].text);
 	if (n > shown)
 		buf_printf(&b, " and %zu more", n - shown);
-	return arena_printf(fit->work->a, "%s is %s%s%s", x->label, t->not ? "not " : "",
+	return arena_printf(solution->work->a, "%s is %s%s%s", x->label, t->not ? "not " : "",
 			    n > 1 ? "one of " : "", buf_text(&b));
 }
 
 static const char *
-line_words(const struct fit *fit, const struct fit_conflict *one, const struct solve_line *l)
+line_words(const struct solution *solution, const struct conflict *one, const struct solve_line *l)
 {
-	struct buf b = BUF(fit->work->a);
+	struct buf b = BUF(solution->work->a);
 
 	if (l->fact)
-		return ((const struct fit_fact *)l->fact->why)->sentence;
+		return ((const struct constraint *)l->fact->why)->sentence;
 	if (l->pin >= 0) {
 		const struct solve_indexes *pins = &one->found->pins;
 
-		return (size_t)l->pin < fit->npins && pins->n ? fit->pins[l->pin].sentence :
-								"the recipe asks for it";
+		return (size_t)l->pin < solution->nrequests && pins->n ?
+			       solution->requests[l->pin].sentence :
+			       "the recipe asks for it";
 	}
 	if (!l->n)
 		return "so nothing is left";
 	for (size_t i = 0; i < l->n; i++)
-		buf_printf(&b, "%s%s", i ? " and " : "", set_words(fit, &l->terms[i]));
-	return arena_printf(fit->work->a, "it cannot be that %s", buf_text(&b));
+		buf_printf(&b, "%s%s", i ? " and " : "", set_words(solution, &l->terms[i]));
+	return arena_printf(solution->work->a, "it cannot be that %s", buf_text(&b));
 }
 
 /* (7) it cannot be that triton is 2.2.0 and mamba-ssm is 2.3.2.post1, from (3) and (5) */
 static void
-tell_derivation(struct diag *d, const struct fit *fit, const struct fit_conflict *one)
+tell_derivation(struct diag *d, const struct solution *solution, const struct conflict *one)
 {
 	const struct solve_proof *proof = &one->found->proof;
 
@@ -202,45 +207,45 @@ tell_derivation(struct diag *d, const struct fit *fit, const struct fit_conflict
 		const struct solve_line *l = &proof->at[i];
 
 		if (l->from[0] >= 0 && l->from[1] >= 0)
-			diag_why(d, "(%zu) %s, from (%d) and (%d)", i + 1, line_words(fit, one, l),
-				 l->from[0] + 1, l->from[1] + 1);
+			diag_why(d, "(%zu) %s, from (%d) and (%d)", i + 1,
+				 line_words(solution, one, l), l->from[0] + 1, l->from[1] + 1);
 		else
-			diag_why(d, "(%zu) %s", i + 1, line_words(fit, one, l));
+			diag_why(d, "(%zu) %s", i + 1, line_words(solution, one, l));
 	}
 }
 
 /* --- one conflict --- */
 
-/* Of facts of one kind about one thing, as of torch's many releases, a few say it all. */
+/* Of facts of one kind about one variable, as of torch's many releases, a few say it all. */
 enum { ALIKE_MAX = 3, SOURCES_MAX = 4 };
 
 static size_t
 alike_before(const struct solve_conflict *c, size_t i)
 {
-	const struct fit_fact *why = c->facts.at[i].why;
+	const struct constraint *why = c->facts.at[i].why;
 	size_t n = 0;
 
 	for (size_t k = 0; k < i; k++) {
-		const struct fit_fact *other = c->facts.at[k].why;
+		const struct constraint *other = c->facts.at[k].why;
 
-		n += other->row == why->row && other->thing == why->thing;
+		n += other->kind == why->kind && other->variable == why->variable;
 	}
 	return n;
 }
 
 static void
-tell_facts(struct diag *d, const struct fit *fit, const struct solve_conflict *c)
+tell_facts(struct diag *d, const struct solution *solution, const struct solve_conflict *c)
 {
 	const char *of = NULL, *label;
 	size_t more = 0;
 
 	for (size_t i = 0; i < c->facts.n; i++) {
-		const struct fit_fact *why = c->facts.at[i].why;
+		const struct constraint *why = c->facts.at[i].why;
 		bool twice = false;
 
 		for (size_t k = 0; k < i && !twice; k++)
 			twice = !strcmp(why->sentence,
-					((const struct fit_fact *)c->facts.at[k].why)->sentence);
+					((const struct constraint *)c->facts.at[k].why)->sentence);
 		if (twice)
 			continue;
 		if (alike_before(c, i) < ALIKE_MAX) {
@@ -248,7 +253,7 @@ tell_facts(struct diag *d, const struct fit *fit, const struct solve_conflict *c
 			continue;
 		}
 		more++;
-		label = fit_at(fit->work, why->thing)->label;
+		label = variable_at(solution->work, why->variable)->label;
 		of = of && strcmp(of, label) != 0 ? "several things" : label;
 	}
 	if (!c->facts.n)
@@ -263,11 +268,11 @@ tell_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
 	size_t told = 0;
 
 	for (size_t i = 0; i < c->facts.n; i++) {
-		const char *source = ((const struct fit_fact *)c->facts.at[i].why)->source;
+		const char *source = ((const struct constraint *)c->facts.at[i].why)->source;
 		bool twice = false;
 
 		for (size_t k = 0; source && k < i && !twice; k++) {
-			const struct fit_fact *other = c->facts.at[k].why;
+			const struct constraint *other = c->facts.at[k].why;
 
 			twice = other->source && !strcmp(source, other->source);
 		}
@@ -280,41 +285,41 @@ tell_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
 enum { WAYS_MAX = 24 };
 
 static void
-tell(struct diags *ds, const struct fit *fit, const struct fit_conflict *one, size_t number,
+tell(struct diags *ds, const struct solution *solution, const struct conflict *one, size_t number,
      bool verbose)
 {
 	const struct solve_conflict *c = one->found;
-	const struct fit_pin *at = shown_at(fit, c);
-	struct diag *d = diag_at(ds, one->code, at->at, "%s", headline(fit, c, at));
-	struct fit_repairs ways = { 0 };
+	const struct request *at = shown_at(solution, c);
+	struct diag *d = diag_at(ds, one->code, at->at, "%s", headline(solution, c, at));
+	struct repairs ways = { 0 };
 
 	if (verbose)
-		tell_derivation(d, fit, one);
+		tell_derivation(d, solution, one);
 	else
-		tell_facts(d, fit, c);
+		tell_facts(d, solution, c);
 	for (size_t i = 0; i < c->pins.n; i++) {
-		const struct fit_pin *p = &fit->pins[c->pins.at[i]];
+		const struct request *p = &solution->requests[c->pins.at[i]];
 
 		if (p != at && is_named(p))
 			diag_note(d, p->at, "%s", p->note);
 	}
 	if (number < WAYS_MAX)
-		ways = fit_ways_out(fit, one);
+		ways = find_repairs(solution, one);
 	for (size_t i = 0; i < ways.n; i++)
-		tell_way(d, fit, &ways.at[i], i == 0 && one->strength == FIT_HARD);
+		tell_way(d, solution, &ways.at[i], i == 0 && one->strength == STRENGTH_ERROR);
 	tell_sources(d, c, verbose);
 }
 
 void
-fit_report(struct diags *ds, const struct fit *fit, bool verbose)
+solution_report(struct diags *ds, const struct solution *solution, bool verbose)
 {
-	for (size_t i = 0; i < fit->errors.n; i++)
-		tell(ds, fit, &fit->errors.at[i], i, verbose);
-	for (size_t i = 0; i < fit->warnings.n; i++)
-		tell(ds, fit, &fit->warnings.at[i], i, verbose);
-	if (fit->gave_up)
+	for (size_t i = 0; i < solution->errors.n; i++)
+		tell(ds, solution, &solution->errors.at[i], i, verbose);
+	for (size_t i = 0; i < solution->warnings.n; i++)
+		tell(ds, solution, &solution->warnings.at[i], i, verbose);
+	if (solution->gave_up)
 		diag_why(
-			diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = fit->recipe->src },
+			diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = solution->recipe->src },
 				"the search was given up before it was done"),
 			"the recipe leaves more open than the budget of the solver covers; what is "
 			"told is true, and there may be more");

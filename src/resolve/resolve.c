@@ -10,7 +10,7 @@ resolve_machine(const struct work *w)
 static void
 judge_markers(struct work *w)
 {
-	const struct fit_candidate *c = fit_chosen(w->fit, "python");
+	const struct candidate *c = solution_selected(w->solution, "python");
 	const char *series = w->r->python.s ? w->r->python.s : c ? c->text : PYTHON_OLDEST;
 	struct marker_env env = marker_env_linux(w->a, series, resolve_machine(w));
 
@@ -55,7 +55,7 @@ static bool
 can_be_forced(enum code code)
 {
 	size_t n;
-	const struct fit_row *rows = fit_rows(&n);
+	const struct constraint_kind *rows = constraint_kinds(&n);
 
 	switch (code) {
 	case E_CUDA_NEVER:
@@ -100,9 +100,9 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	s->recipe = r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
-	s->fit = w.fit = fit_solve(a, f, r);
+	s->solution = w.solution = resolve_solve(a, f, r);
 	judge_markers(&w);
-	fit_report(ds, w.fit, o && o->verbose);
+	solution_report(ds, w.solution, o && o->verbose);
 	resolve_image(&w);
 	resolve_torch(&w);
 	resolve_base(&w);

@@ -9,13 +9,13 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "facts/facts.h"
-#include "fit.h"
 #include "recipe/recipe.h"
+#include "solution.h"
 
 /*
  * What exists: the recipe completed from the knowledge.  One value for everything
  * that later stages need, each with the reason and the source.  What is pinned stays
- * as pinned; what is left open is what fit_solve() selected.
+ * as pinned; what is left open is what resolve_solve() selected.
  */
 
 /* A decision: the value, why it, where the claim comes from, where it was asked for. */
@@ -77,7 +77,7 @@ struct stack_extensions LIST(struct stack_extension);
 struct stack {
 	const struct recipe *recipe;
 	const struct facts *facts;
-	const struct fit *fit; /* what the solver found */
+	const struct solution *solution; /* what the solver found */
 
 	struct choice base; /* image as written, or chosen */
 	struct image_name image;

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 
-#include "fit_work.h"
+#include "internal.h"
 
 /* The oldest driver that the stack must run on: what it starts, and what it runs. */
 
 /* A driver that is written short, "580.65", is any of those: it is compared as far as it goes. */
 static const char *
-as_far_as(struct fit_work *w, const char *least, const char *written)
+as_far_as(struct workspace *w, const char *least, const char *written)
 {
 	size_t n = 0, dots = 0;
 
@@ -19,36 +19,36 @@ as_far_as(struct fit_work *w, const char *least, const char *written)
 
 /* Drivers, of which there is one, that are as new as that. */
 static solve_word *
-drivers_from(struct fit_work *w, unsigned driver, const char *least)
+drivers_from(struct workspace *w, unsigned driver, const char *least)
 {
-	const struct fit_thing *t = fit_at(w, driver);
-	solve_word *set = fit_none(w, driver);
+	const struct solver_variable *t = variable_at(w, driver);
+	solve_word *set = set_none(w, driver);
 
 	for (size_t i = 0; i < t->n; i++)
-		if (fit_version_order(w, t->c[i].text, as_far_as(w, least, t->c[i].text)) >= 0)
+		if (text_version_order(w, t->c[i].text, as_far_as(w, least, t->c[i].text)) >= 0)
 			solve_set_add(set, i);
 	return set;
 }
 
 void
-fit_row_build_driver(struct fit_ask *q)
+constraint_build_driver(struct query *q)
 {
-	struct fit_work *w = q->w;
-	int driver = fit_find(w, "driver");
+	struct workspace *w = q->w;
+	int driver = variable_find(w, "driver");
 
-	for (unsigned long m = FIT_CUDA_FIRST; driver >= 0 && m <= FIT_CUDA_LAST; m++) {
+	for (unsigned long m = CUDA_MAJOR_FIRST; driver >= 0 && m <= CUDA_MAJOR_LAST; m++) {
 		const struct cuda_toolkit *t = facts_cuda(w->f, arena_printf(w->a, "%lu.0", m));
-		solve_word *these = fit_builds_of(w, q->thing, m);
+		solve_word *these = set_builds_of(w, q->variable, m);
 
 		for (unsigned minor = 1; !t && minor < 10; minor++)
 			t = facts_cuda(w->f, arena_printf(w->a, "%lu.%u", m, minor));
-		if (t && t->driver_compat && solve_set_count(these, fit_at(w, q->thing)->n))
-			fit_allows_if(q, these, (unsigned)driver,
+		if (t && t->driver_compat && solve_set_count(these, variable_at(w, q->variable)->n))
+			add_allows_if(q, these, (unsigned)driver,
 				      drivers_from(w, (unsigned)driver, t->driver_compat),
 				      t->source,
 				      "%s needs driver %s or newer, as all does that is made with "
 				      "CUDA %lu",
-				      fit_build_words(w, q->thing, m), t->driver_compat, m);
+				      build_label(w, q->variable, m), t->driver_compat, m);
 	}
 }
 
@@ -57,7 +57,7 @@ fit_row_build_driver(struct fit_ask *q)
  * is known it is at least that of the series before: drivers are numbered as CUDA is.
  */
 static const char *
-driver_of_series(struct fit_work *w, const char *version)
+driver_of_series(struct workspace *w, const char *version)
 {
 	const char *series = version_series(w->a, version), *of = NULL, *driver = NULL;
 	size_t n;
@@ -67,7 +67,7 @@ driver_of_series(struct fit_work *w, const char *version)
 		const char *own = version_series(w->a, all[i]->version);
 
 		if (!all[i]->driver_min || (of && !strcmp(of, own)) ||
-		    fit_version_order(w, own, series) > 0)
+		    text_version_order(w, own, series) > 0)
 			continue;
 		of = own;
 		driver = all[i]->driver_min;
@@ -77,25 +77,24 @@ driver_of_series(struct fit_work *w, const char *version)
 
 /* The container runtime does not look where NVIDIA_DISABLE_REQUIRE says so. */
 static bool
-looks_at_driver(const struct fit_work *w)
+looks_at_driver(const struct workspace *w)
 {
-	const char *off = fit_env(w, "NVIDIA_DISABLE_REQUIRE");
+	const char *off = env_value(w, "NVIDIA_DISABLE_REQUIRE");
 
 	return !off || (strcmp(off, "1") != 0 && strcmp(off, "true") != 0);
 }
 
 void
-fit_row_cuda_driver(struct fit_ask *q)
+constraint_cuda_driver(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct cuda_toolkit *t = fit_at(w, q->thing)->c[q->candidate].entry;
-	int driver = fit_find(w, "driver");
+	struct workspace *w = q->w;
+	const struct cuda_toolkit *t = variable_at(w, q->variable)->c[q->candidate].entry;
+	int driver = variable_find(w, "driver");
 	const char *least = t ? driver_of_series(w, t->version) : NULL;
 
-	if (driver < 0 || !least || !looks_at_driver(w) ||
-	    (!fit_chooses_image(w) && !w->image.cuda))
+	if (driver < 0 || !least || !looks_at_driver(w) || (!selects_image(w) && !w->image.cuda))
 		return;
-	fit_allows(q, (unsigned)driver, drivers_from(w, (unsigned)driver, least), t->source,
+	add_allows(q, (unsigned)driver, drivers_from(w, (unsigned)driver, least), t->source,
 		   "an image with CUDA %s does not start on a driver before %s",
 		   version_series(w->a, t->version), least);
 }

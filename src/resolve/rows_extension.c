@@ -20,7 +20,7 @@ struct groups LIST(struct group);
 
 /* Why PyPI has no source of it that can be compiled; before NULL: it may have. */
 static struct reason
-no_sdist(struct fit_work *w, const struct fit_release *x)
+no_sdist(struct workspace *w, const struct release *x)
 {
 	const struct extension_release *r = x->r ? x->r : &x->e->any;
 
@@ -46,7 +46,7 @@ no_sdist(struct fit_work *w, const struct fit_release *x)
 
 /* Why its repository does not give it. */
 static struct reason
-no_tag(struct fit_work *w, const struct fit_release *x, const struct recipe_extension *asked)
+no_tag(struct workspace *w, const struct release *x, const struct recipe_extension *asked)
 {
 	if (asked && (asked->ref.s || asked->git.s))
 		return (struct reason){ NULL, NULL };
@@ -60,7 +60,7 @@ no_tag(struct fit_work *w, const struct fit_release *x, const struct recipe_exte
 }
 
 static void
-add_to(struct fit_ask *q, struct groups *all, size_t candidate, const struct fit_release *x,
+add_to(struct query *q, struct groups *all, size_t candidate, const struct release *x,
        struct reason why)
 {
 	struct group *g = NULL;
@@ -72,7 +72,7 @@ add_to(struct fit_ask *q, struct groups *all, size_t candidate, const struct fit
 	if (!g) {
 		list_push(q->w->a, all,
 			  (struct group){ .why = why,
-					  .these = fit_none(q->w, q->thing),
+					  .these = set_none(q->w, q->variable),
 					  .source = x->r ? x->r->source : x->e->source });
 		g = &all->at[all->n - 1];
 	}
@@ -82,11 +82,11 @@ add_to(struct fit_ask *q, struct groups *all, size_t candidate, const struct fit
 
 /* "mamba-ssm 2.2.2" where that one is asked for, else the range from the last to the first. */
 static const char *
-group_words(struct fit_ask *q, const struct group *g)
+group_words(struct query *q, const struct group *g)
 {
-	struct fit_work *w = q->w;
-	const struct fit_thing *t = fit_at(w, q->thing);
-	int asked = fit_asked_for(w, q->thing);
+	struct workspace *w = q->w;
+	const struct solver_variable *t = variable_at(w, q->variable);
+	int asked = requested(w, q->variable);
 	const char *newest = g->versions.at[0], *oldest = g->versions.at[g->versions.n - 1];
 
 	if (asked >= 0 && solve_set_has(g->these, (size_t)asked))
@@ -99,35 +99,35 @@ group_words(struct fit_ask *q, const struct group *g)
 }
 
 static void
-tell_groups(struct fit_ask *q, int source, const char *from, const struct groups *all)
+tell_groups(struct query *q, int source, const char *from, const struct groups *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct group *g = &all->at[i];
-		struct fit_terms t = { 0 };
+		struct terms t = { 0 };
 
-		fit_and(&t, q->thing, g->these);
-		fit_and(&t, (unsigned)source, fit_sources(q->w, (unsigned)source, &from, 1));
-		fit_clash(q, t.at, t.n, g->source, "%s%s%s", g->why.before, group_words(q, g),
-			  g->why.after);
+		terms_add(&t, q->variable, g->these);
+		terms_add(&t, (unsigned)source, set_sources(q->w, (unsigned)source, &from, 1));
+		add_conflict(q, t.at, t.n, g->source, "%s%s%s", g->why.before, group_words(q, g),
+			     g->why.after);
 	}
 }
 
 void
-fit_row_extension_source(struct fit_ask *q)
+constraint_extension_source(struct query *q)
 {
-	const struct fit_thing *t = fit_at(q->w, q->thing);
-	int source = fit_source_of(q->w, t->key);
+	const struct solver_variable *t = variable_at(q->w, q->variable);
+	int source = source_variable(q->w, t->key);
 	struct groups sdist = { 0 }, git = { 0 };
 
-	if (!q->w->slots.at[q->thing]->entry || source < 0)
+	if (!q->w->variables.at[q->variable]->entry || source < 0)
 		return;
 	for (q->candidate = 0; q->candidate < t->n; q->candidate++) {
-		struct fit_release x = fit_release_of(q);
+		struct release x = release_of(q);
 		struct reason why = no_sdist(q->w, &x);
 
 		if (why.before)
 			add_to(q, &sdist, q->candidate, &x, why);
-		why = no_tag(q->w, &x, q->w->slots.at[source]->asked);
+		why = no_tag(q->w, &x, q->w->variables.at[source]->asked);
 		if (why.before)
 			add_to(q, &git, q->candidate, &x, why);
 	}
@@ -137,103 +137,104 @@ fit_row_extension_source(struct fit_ask *q)
 
 /* In packages: pip asks PyPI, where some releases never were. */
 void
-fit_row_extension_on_pypi(struct fit_ask *q)
+constraint_extension_on_pypi(struct query *q)
 {
-	struct fit_release x = fit_release_of(q);
-	const struct fit_slot *s = q->w->slots.at[q->thing];
-	struct fit_terms t = { 0 };
+	struct release x = release_of(q);
+	const struct domain *s = q->w->variables.at[q->variable];
+	struct terms t = { 0 };
 
-	if (!x.r || x.r->on_pypi || s->wheel || fit_source_of(q->w, s->t.key) >= 0)
+	if (!x.r || x.r->on_pypi || s->wheel || source_variable(q->w, s->t.key) >= 0)
 		return;
-	fit_and_this(&t, q);
-	fit_clash(q, t.at, t.n, x.r->source, "pip takes packages from PyPI, and %s is not there%s",
-		  x.name, x.r->git_tag ? ": it is a git tag, and nothing else" : "");
+	terms_add_this(&t, q);
+	add_conflict(q, t.at, t.n, x.r->source,
+		     "pip takes packages from PyPI, and %s is not there%s", x.name,
+		     x.r->git_tag ? ": it is a git tag, and nothing else" : "");
 }
 
 /* `from: wheel` without a url: nobody knows which file is meant. */
 void
-fit_row_wheel_named(struct fit_ask *q)
+constraint_wheel_named(struct query *q)
 {
-	const struct fit_slot *s = q->w->slots.at[q->thing];
+	const struct domain *s = q->w->variables.at[q->variable];
 	const char *url = "url";
-	struct fit_terms t = { 0 };
+	struct terms t = { 0 };
 
 	if (!s->asked || s->asked->from != EXT_WHEEL || s->asked->url.s)
 		return;
-	fit_and(&t, q->thing, fit_sources(q->w, q->thing, &url, 1));
-	fit_clash(q, t.at, t.n, NULL,
-		  "no address of a wheel of %s is known: give it as `url:`, or take `from: "
-		  "release` for the project's own",
-		  s->asked->name.s);
+	terms_add(&t, q->variable, set_sources(q->w, q->variable, &url, 1));
+	add_conflict(q, t.at, t.n, NULL,
+		     "no address of a wheel of %s is known: give it as `url:`, or take `from: "
+		     "release` for the project's own",
+		     s->asked->name.s);
 }
 
 /* --- extension <-> Python, torch's build, torch's headers --- */
 
 void
-fit_row_extension_python(struct fit_ask *q)
+constraint_extension_python(struct query *q)
 {
-	struct fit_release x = fit_release_of(q);
-	unsigned python = fit_slot(q->w, FIT_PYTHON, "python");
+	struct release x = release_of(q);
+	unsigned python = variable_get(q->w, VARIABLE_PYTHON, "python");
 
 	if (!x.r || !x.r->requires_python)
 		return;
-	fit_allows(q, python, fit_in(q->w, python, x.r->requires_python), x.r->source,
+	add_allows(q, python, set_in(q->w, python, x.r->requires_python), x.r->source,
 		   "%s wants Python %s: its metadata says so", x.name,
-		   fit_spec_words(q->w->a, x.r->requires_python));
+		   spec_label(q->w->a, x.r->requires_python));
 }
 
 void
-fit_row_extension_cpu(struct fit_ask *q)
+constraint_extension_cpu(struct query *q)
 {
-	const struct fit_slot *s = q->w->slots.at[q->thing];
+	const struct domain *s = q->w->variables.at[q->variable];
 	const struct extension *e = s->entry;
 	unsigned build;
 	struct names cpu = { 0 };
 
 	if (!e || e->cpu != TRI_NO)
 		return;
-	build = fit_slot(q->w, FIT_BUILD, "torch build");
+	build = variable_get(q->w, VARIABLE_BUILD, "torch build");
 	list_push(q->w->a, &cpu, "cpu");
-	fit_allows_if(
-		q, fit_all(q->w, q->thing), build,
-		solve_set_not(q->w->a, fit_named(q->w, build, &cpu, false), fit_at(q->w, build)->n),
-		e->source, "%s is CUDA code, and a CPU build of torch has no CUDA to run it",
-		e->name);
+	add_allows_if(q, set_all(q->w, q->variable), build,
+		      solve_set_not(q->w->a, set_named(q->w, build, &cpu, false),
+				    variable_at(q->w, build)->n),
+		      e->source, "%s is CUDA code, and a CPU build of torch has no CUDA to run it",
+		      e->name);
 }
 
 /* PyPI's torch for aarch64 was a CPU build up to a release. */
 void
-fit_row_extension_aarch64(struct fit_ask *q)
+constraint_extension_aarch64(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct extension *e = w->slots.at[q->thing]->entry;
+	struct workspace *w = q->w;
+	const struct extension *e = w->variables.at[q->variable]->entry;
 	const char *source, *spec = facts_torch_aarch64_cpu(w->f, &source);
-	int index = fit_find(w, "torch index");
-	unsigned machine = fit_slot(w, FIT_MACHINE, "machine");
-	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
-	struct fit_terms t = { 0 };
+	int index = variable_find(w, "torch index");
+	unsigned machine = variable_get(w, VARIABLE_MACHINE, "machine");
+	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch");
+	struct terms t = { 0 };
 
 	if (!e || e->cpu != TRI_NO || !spec || index < 0)
 		return;
-	fit_and(&t, q->thing, fit_all(w, q->thing));
-	fit_and(&t, (unsigned)index, fit_all(w, (unsigned)index));
-	fit_and(&t, machine, fit_one(w, machine, fit_candidate(w, machine, "aarch64")));
-	fit_and(&t, torch, fit_in(w, torch, spec));
-	fit_clash(q, t.at, t.n, source,
-		  "PyPI's torch for aarch64 is a CPU build in %s, and %s is CUDA code", spec,
-		  e->name);
+	terms_add(&t, q->variable, set_all(w, q->variable));
+	terms_add(&t, (unsigned)index, set_all(w, (unsigned)index));
+	terms_add(&t, machine, set_one(w, machine, variable_candidate(w, machine, "aarch64")));
+	terms_add(&t, torch, set_in(w, torch, spec));
+	add_conflict(q, t.at, t.n, source,
+		     "PyPI's torch for aarch64 is a CPU build in %s, and %s is CUDA code", spec,
+		     e->name);
 }
 
 /* An -std= of its own below which torch's headers stop with #error. */
 void
-fit_row_extension_std(struct fit_ask *q)
+constraint_extension_std(struct query *q)
 {
-	struct fit_release x = fit_release_of(q);
-	unsigned torch = fit_slot(q->w, FIT_TORCH, "torch");
-	const struct fit_thing *t = fit_at(q->w, torch);
-	solve_word *stop = fit_none(q->w, torch);
+	struct release x = release_of(q);
+	unsigned torch = variable_get(q->w, VARIABLE_TORCH, "torch");
+	const struct solver_variable *t = variable_at(q->w, torch);
+	solve_word *stop = set_none(q->w, torch);
 	const struct torch_release *first = NULL;
-	struct fit_terms terms = { 0 };
+	struct terms terms = { 0 };
 
 	if (!x.r || !x.r->cxx_std)
 		return;
@@ -245,14 +246,15 @@ fit_row_extension_std(struct fit_ask *q)
 		solve_set_add(stop, i);
 		first = at;
 	}
-	fit_and_this(&terms, q);
-	if (!first || !fit_and_compiled(&terms, q))
+	terms_add_this(&terms, q);
+	if (!first || !terms_add_compiled(&terms, q))
 		return;
-	fit_and(&terms, torch, stop);
-	fit_clash(q, terms.at, terms.n, x.r->source,
-		  "%s compiles as %s, and the headers of torch %s and newer refuse anything older "
-		  "than %s",
-		  x.name, x.r->cxx_std, first->version, first->cxx_std);
+	terms_add(&terms, torch, stop);
+	add_conflict(
+		q, terms.at, terms.n, x.r->source,
+		"%s compiles as %s, and the headers of torch %s and newer refuse anything older "
+		"than %s",
+		x.name, x.r->cxx_std, first->version, first->cxx_std);
 }
 
 /* --- what guides where the recipe leaves the release open --- */
@@ -264,12 +266,12 @@ can_be_had(const struct extension_release *r)
 }
 
 void
-fit_row_newest_major(struct fit_ask *q)
+constraint_newest_major(struct query *q)
 {
-	struct fit_thing *t = fit_at(q->w, q->thing);
-	solve_word *older = fit_none(q->w, q->thing);
+	struct solver_variable *t = variable_at(q->w, q->variable);
+	solve_word *older = set_none(q->w, q->variable);
 	const struct version *newest = NULL;
-	struct fit_terms terms = { 0 };
+	struct terms terms = { 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct extension_release *r = t->c[i].entry;
@@ -281,23 +283,23 @@ fit_row_newest_major(struct fit_ask *q)
 		if (version_release(t->c[i].v, 0) < version_release(newest, 0))
 			solve_set_add(older, i);
 	}
-	if (fit_source_of(q->w, t->key) < 0 || !solve_set_count(older, t->n))
+	if (source_variable(q->w, t->key) < 0 || !solve_set_count(older, t->n))
 		return;
-	fit_and(&terms, q->thing, older);
-	fit_clash(q, terms.at, terms.n, NULL, "the newest %s is of the series %lu", t->key,
-		  version_release(newest, 0));
+	terms_add(&terms, q->variable, older);
+	add_conflict(q, terms.at, terms.n, NULL, "the newest %s is of the series %lu", t->key,
+		     version_release(newest, 0));
 }
 
 void
-fit_row_to_be_had(struct fit_ask *q)
+constraint_to_be_had(struct query *q)
 {
-	struct fit_release x = fit_release_of(q);
-	struct fit_terms t = { 0 };
+	struct release x = release_of(q);
+	struct terms t = { 0 };
 
 	if (!x.r || can_be_had(x.r))
 		return;
-	fit_and_this(&t, q);
-	if (fit_and_compiled(&t, q))
-		fit_clash(q, t.at, t.n, x.r->source, "%s is not known to be compiled by anybody",
-			  x.name);
+	terms_add_this(&t, q);
+	if (terms_add_compiled(&t, q))
+		add_conflict(q, t.at, t.n, x.r->source, "%s is not known to be compiled by anybody",
+			     x.name);
 }

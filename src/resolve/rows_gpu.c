@@ -2,29 +2,29 @@
 
 /* GPUs: what torch's build has code for, and what extensions are compiled for. */
 
-/* The i-th thing that is a GPU; false: there are no more. */
+/* The i-th variable that is a GPU; false: there are no more. */
 static bool
-next_gpu(struct fit_work *w, size_t *i, unsigned *thing)
+next_gpu(struct workspace *w, size_t *i, unsigned *variable)
 {
-	for (; *i < w->slots.n; (*i)++)
-		if (w->slots.at[*i]->t.kind == FIT_GPU) {
-			*thing = (unsigned)(*i)++;
+	for (; *i < w->variables.n; (*i)++)
+		if (w->variables.at[*i]->t.kind == VARIABLE_GPU) {
+			*variable = (unsigned)(*i)++;
 			return true;
 		}
 	return false;
 }
 
 static const char *
-cc_of(struct fit_work *w, unsigned gpu)
+cc_of(struct workspace *w, unsigned gpu)
 {
-	return fit_at(w, gpu)->c[0].text;
+	return variable_at(w, gpu)->c[0].text;
 }
 
 /* "`rtx5090` (compute capability 12.0)" */
 static const char *
-gpu_words(struct fit_work *w, unsigned gpu)
+gpu_words(struct workspace *w, unsigned gpu)
 {
-	const struct fit_thing *t = fit_at(w, gpu);
+	const struct solver_variable *t = variable_at(w, gpu);
 
 	return !strcmp(t->label, t->c[0].text) ?
 		       arena_printf(w->a, "compute capability %s", t->label) :
@@ -41,7 +41,7 @@ ptx_runs(const struct torch_variant *v, const char *cc)
 
 /* The toolkit of a build could not have compiled for that GPU, nor for an older one like it. */
 static bool
-toolkit_cannot(const struct fit_work *w, const struct torch_variant *v, const char *cc)
+toolkit_cannot(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {
 	const struct cuda_toolkit *t = v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
 
@@ -52,7 +52,7 @@ toolkit_cannot(const struct fit_work *w, const struct torch_variant *v, const ch
 
 /* That an old GPU is left out is not read anywhere: only concluded. */
 static bool
-is_inferred(const struct fit_work *w, const struct torch_variant *v, const char *cc)
+is_inferred(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {
 	return v->archs_inferred && capability_order(cc, v->archs.at[0]) < 0 &&
 	       !toolkit_cannot(w, v, cc);
@@ -67,10 +67,10 @@ struct lacking {
 struct lackings LIST(struct lacking);
 
 static void
-add_lacking(struct fit_work *w, struct lackings *all, unsigned torch, size_t i,
+add_lacking(struct workspace *w, struct lackings *all, unsigned torch, size_t i,
 	    const struct torch_variant *v)
 {
-	const char *version = fit_at(w, torch)->c[i].text;
+	const char *version = variable_at(w, torch)->c[i].text;
 	const char *archs = names_words(w->a, &v->archs, "and");
 	struct lacking *l = NULL;
 
@@ -79,7 +79,7 @@ add_lacking(struct fit_work *w, struct lackings *all, unsigned torch, size_t i,
 			l = &all->at[k];
 	if (!l) {
 		list_push(w->a, all,
-			  (struct lacking){ .torch = fit_none(w, torch),
+			  (struct lacking){ .torch = set_none(w, torch),
 					    .first = v,
 					    .archs = archs,
 					    .newest = version });
@@ -91,40 +91,40 @@ add_lacking(struct fit_work *w, struct lackings *all, unsigned torch, size_t i,
 
 /* "2.2.2" where that is asked for, else the range of them. */
 static const char *
-torch_words(struct fit_work *w, unsigned torch, const struct lacking *l)
+torch_words(struct workspace *w, unsigned torch, const struct lacking *l)
 {
-	int asked = fit_asked_for(w, torch);
+	int asked = requested(w, torch);
 
 	if (asked >= 0 && solve_set_has(l->torch, (size_t)asked))
-		return fit_at(w, torch)->c[asked].text;
+		return variable_at(w, torch)->c[asked].text;
 	return !strcmp(l->oldest, l->newest) ? l->newest :
 					       arena_printf(w->a, "%s to %s", l->oldest, l->newest);
 }
 
 static void
-tell_lacking(struct fit_ask *q, unsigned torch, unsigned gpu, size_t build, const struct lacking *l,
+tell_lacking(struct query *q, unsigned torch, unsigned gpu, size_t build, const struct lacking *l,
 	     bool inferred)
 {
-	struct fit_work *w = q->w;
-	struct fit_terms t = { 0 };
+	struct workspace *w = q->w;
+	struct terms t = { 0 };
 
-	fit_and(&t, q->thing, fit_one(w, q->thing, build));
-	fit_and(&t, torch, l->torch);
-	fit_and(&t, gpu, fit_all(w, gpu));
-	fit_clash(q, t.at, t.n, l->first->source,
-		  "the %s build of torch %s %s code for compute capability %s, and none for %s",
-		  fit_at(w, q->thing)->c[build].text, torch_words(w, torch, l),
-		  inferred ? "seems to have" : "has", l->archs, gpu_words(w, gpu));
+	terms_add(&t, q->variable, set_one(w, q->variable, build));
+	terms_add(&t, torch, l->torch);
+	terms_add(&t, gpu, set_all(w, gpu));
+	add_conflict(q, t.at, t.n, l->first->source,
+		     "the %s build of torch %s %s code for compute capability %s, and none for %s",
+		     variable_at(w, q->variable)->c[build].text, torch_words(w, torch, l),
+		     inferred ? "seems to have" : "has", l->archs, gpu_words(w, gpu));
 }
 
 /* The builds of one tag, of every torch. */
 static void
-code_for(struct fit_ask *q, size_t build, unsigned gpu, bool inferred)
+code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 {
-	struct fit_work *w = q->w;
-	const char *tag = fit_at(w, q->thing)->c[build].text, *cc = cc_of(w, gpu);
-	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
-	const struct fit_thing *at = fit_at(w, torch);
+	struct workspace *w = q->w;
+	const char *tag = variable_at(w, q->variable)->c[build].text, *cc = cc_of(w, gpu);
+	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch");
+	const struct solver_variable *at = variable_at(w, torch);
 	struct lackings all = { 0 };
 
 	for (size_t i = 0; i < at->n; i++) {
@@ -140,30 +140,30 @@ code_for(struct fit_ask *q, size_t build, unsigned gpu, bool inferred)
 }
 
 static void
-each_build_and_gpu(struct fit_ask *q, bool inferred)
+each_build_and_gpu(struct query *q, bool inferred)
 {
 	unsigned gpu;
 
 	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
-		for (size_t k = 0; k < fit_at(q->w, q->thing)->n; k++)
+		for (size_t k = 0; k < variable_at(q->w, q->variable)->n; k++)
 			code_for(q, k, gpu, inferred);
 }
 
 void
-fit_row_gpu_torch(struct fit_ask *q)
+constraint_gpu_torch(struct query *q)
 {
 	each_build_and_gpu(q, false);
 }
 
 void
-fit_row_gpu_torch_inferred(struct fit_ask *q)
+constraint_gpu_torch_inferred(struct query *q)
 {
 	each_build_and_gpu(q, true);
 }
 
 /* True if a build of that tag, of any torch, carries PTX that the GPU's driver could compile. */
 static bool
-any_ptx(struct fit_work *w, const char *tag, const char *cc)
+any_ptx(struct workspace *w, const char *tag, const char *cc)
 {
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
@@ -179,10 +179,10 @@ any_ptx(struct fit_work *w, const char *tag, const char *cc)
 
 /* torch releases of which no build with that tag is known. */
 static solve_word *
-torch_without(struct fit_work *w, unsigned torch, const char *tag)
+torch_without(struct workspace *w, unsigned torch, const char *tag)
 {
-	const struct fit_thing *t = fit_at(w, torch);
-	solve_word *set = fit_none(w, torch);
+	const struct solver_variable *t = variable_at(w, torch);
+	solve_word *set = set_none(w, torch);
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!t->c[i].entry || !torch_variant(t->c[i].entry, tag))
@@ -192,37 +192,37 @@ torch_without(struct fit_work *w, unsigned torch, const char *tag)
 
 /* A build that nothing is known of: the CUDA that it is made with makes no code for the GPU. */
 void
-fit_row_gpu_build(struct fit_ask *q)
+constraint_gpu_build(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const char *tag = fit_at(w, q->thing)->c[q->candidate].text;
+	struct workspace *w = q->w;
+	const char *tag = variable_at(w, q->variable)->c[q->candidate].text;
 	const char *series = cuda_of_tag(w->a, tag);
 	const struct cuda_toolkit *made = series ? facts_cuda(w->f, series) : NULL;
-	unsigned torch = fit_slot(w, FIT_TORCH, "torch"), gpu;
+	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch"), gpu;
 
 	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);) {
-		struct fit_terms t = { 0 };
+		struct terms t = { 0 };
 
 		if (capability_runs(&made->archs, cc_of(w, gpu)) || any_ptx(w, tag, cc_of(w, gpu)))
 			continue;
-		fit_and_this(&t, q);
-		fit_and(&t, torch, torch_without(w, torch, tag));
-		fit_and(&t, gpu, fit_all(w, gpu));
-		fit_clash(q, t.at, t.n, made->source,
-			  "CUDA %s, which a %s build is made with, makes no code for %s", series,
-			  tag, gpu_words(w, gpu));
+		terms_add_this(&t, q);
+		terms_add(&t, torch, torch_without(w, torch, tag));
+		terms_add(&t, gpu, set_all(w, gpu));
+		add_conflict(q, t.at, t.n, made->source,
+			     "CUDA %s, which a %s build is made with, makes no code for %s", series,
+			     tag, gpu_words(w, gpu));
 	}
 }
 
 /* PTX is compiled by the driver, which must be as new as the toolkit that made it. */
 void
-fit_row_gpu_ptx(struct fit_ask *q)
+constraint_gpu_ptx(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct torch_release *r = fit_at(w, q->thing)->c[q->candidate].entry;
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build"), gpu;
-	int driver = fit_find(w, "driver");
-	const struct fit_candidate *d = driver < 0 ? NULL : &fit_at(w, (unsigned)driver)->c[0];
+	struct workspace *w = q->w;
+	const struct torch_release *r = variable_at(w, q->variable)->c[q->candidate].entry;
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build"), gpu;
+	int driver = variable_find(w, "driver");
+	const struct candidate *d = driver < 0 ? NULL : &variable_at(w, (unsigned)driver)->c[0];
 
 	for (size_t i = 0; r && d && d->v && next_gpu(w, &i, &gpu);)
 		for (size_t k = 0; k < r->nvariants; k++) {
@@ -233,27 +233,28 @@ fit_row_gpu_ptx(struct fit_ask *q)
 				made && made->driver_min ? version_parse(w->a, made->driver_min) :
 							   NULL;
 			struct names tag = { 0 };
-			struct fit_terms t = { 0 };
+			struct terms t = { 0 };
 
 			if (!v->archs.n || capability_runs(&v->archs, cc_of(w, gpu)) ||
 			    !ptx_runs(v, cc_of(w, gpu)) || !least || version_cmp(d->v, least) >= 0)
 				continue;
 			list_push(w->a, &tag, v->tag);
-			fit_and_this(&t, q);
-			fit_and(&t, build, fit_named(w, build, &tag, false));
-			fit_and(&t, gpu, fit_all(w, gpu));
-			fit_and(&t, (unsigned)driver, fit_one(w, (unsigned)driver, 0));
-			fit_clash(q, t.at, t.n, v->source,
-				  "the %s build of torch %s reaches %s only through PTX, which a "
-				  "driver older than %s does not compile",
-				  v->tag, r->version, gpu_words(w, gpu), made->driver_min);
+			terms_add_this(&t, q);
+			terms_add(&t, build, set_named(w, build, &tag, false));
+			terms_add(&t, gpu, set_all(w, gpu));
+			terms_add(&t, (unsigned)driver, set_one(w, (unsigned)driver, 0));
+			add_conflict(
+				q, t.at, t.n, v->source,
+				"the %s build of torch %s reaches %s only through PTX, which a "
+				"driver older than %s does not compile",
+				v->tag, r->version, gpu_words(w, gpu), made->driver_min);
 		}
 }
 
 /* --- extension <-> nvcc --- */
 
 static const struct cuda_toolkit *
-toolkit(const struct fit_thing *cuda, size_t i)
+toolkit(const struct solver_variable *cuda, size_t i)
 {
 	const struct cuda_toolkit *t = cuda->c[i].entry;
 
@@ -262,7 +263,7 @@ toolkit(const struct fit_thing *cuda, size_t i)
 
 /* Whether setup.py gives nvcc of a series the i-th of the release's capabilities. */
 static bool
-is_given(struct fit_work *w, const struct extension_release *r, size_t i, const char *series)
+is_given(struct workspace *w, const struct extension_release *r, size_t i, const char *series)
 {
 	const char *spec = i < r->archs_nvcc.n ? r->archs_nvcc.at[i] : "";
 
@@ -278,7 +279,7 @@ is_fixed(const struct extension_release *r)
 
 /* Toolkits of one series are alike: what was found for the one before holds for the next. */
 static bool
-same_as_before(struct fit_work *w, const struct fit_thing *cuda, size_t i)
+same_as_before(struct workspace *w, const struct solver_variable *cuda, size_t i)
 {
 	return i && !strcmp(version_series(w->a, cuda->c[i].text),
 			    version_series(w->a, cuda->c[i - 1].text));
@@ -286,7 +287,7 @@ same_as_before(struct fit_work *w, const struct fit_thing *cuda, size_t i)
 
 /* The first capability that setup.py always names and this nvcc does not know, or NULL. */
 static const char *
-unknown_to(struct fit_work *w, const struct extension_release *r, const struct cuda_toolkit *t,
+unknown_to(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
 	   const char *series)
 {
 	for (size_t i = 0; i < r->archs.n; i++)
@@ -296,15 +297,15 @@ unknown_to(struct fit_work *w, const struct extension_release *r, const struct c
 }
 
 void
-fit_row_extension_archs(struct fit_ask *q)
+constraint_extension_archs(struct query *q)
 {
-	struct fit_work *w = q->w;
-	struct fit_release x = fit_release_of(q);
-	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda");
-	const struct fit_thing *at = fit_at(w, cuda);
-	solve_word *refused = fit_none(w, cuda);
+	struct workspace *w = q->w;
+	struct release x = release_of(q);
+	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
+	const struct solver_variable *at = variable_at(w, cuda);
+	solve_word *refused = set_none(w, cuda);
 	const char *arch = NULL, *found = NULL;
-	struct fit_terms t = { 0 };
+	struct terms t = { 0 };
 
 	if (!x.r || !is_fixed(x.r))
 		return;
@@ -319,21 +320,21 @@ fit_row_extension_archs(struct fit_ask *q)
 			arch = found;
 		}
 	}
-	fit_and_this(&t, q);
-	if (!arch || !fit_and_compiled(&t, q))
+	terms_add_this(&t, q);
+	if (!arch || !terms_add_compiled(&t, q))
 		return;
-	fit_and(&t, cuda, refused);
-	fit_clash(q, t.at, t.n, x.r->source,
-		  "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
-		  "not know",
-		  x.name, arch, fit_cuda_words(w, refused));
+	terms_add(&t, cuda, refused);
+	add_conflict(q, t.at, t.n, x.r->source,
+		     "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
+		     "not know",
+		     x.name, arch, cuda_label(w, refused));
 }
 
 /* --- extension <-> GPU --- */
 
 /* Code of the release for that GPU, if a toolkit of that series compiles it. */
 static bool
-has_code(struct fit_work *w, const struct extension_release *r, const struct cuda_toolkit *t,
+has_code(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
 	 const char *series, const char *cc)
 {
 	struct names made = { 0 };
@@ -347,10 +348,10 @@ has_code(struct fit_work *w, const struct extension_release *r, const struct cud
 
 /* Toolkits that make no code of it for that GPU. */
 static solve_word *
-without_code(struct fit_work *w, const struct extension_release *r, unsigned cuda, const char *cc)
+without_code(struct workspace *w, const struct extension_release *r, unsigned cuda, const char *cc)
 {
-	const struct fit_thing *at = fit_at(w, cuda);
-	solve_word *set = fit_none(w, cuda);
+	const struct solver_variable *at = variable_at(w, cuda);
+	solve_word *set = set_none(w, cuda);
 	bool lacks = false;
 
 	for (size_t i = 0; i < at->n; i++) {
@@ -366,35 +367,35 @@ without_code(struct fit_work *w, const struct extension_release *r, unsigned cud
 }
 
 static void
-release_on_gpu(struct fit_ask *q, const struct fit_release *x, unsigned gpu)
+release_on_gpu(struct query *q, const struct release *x, unsigned gpu)
 {
-	struct fit_work *w = q->w;
-	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda");
-	size_t n = fit_at(w, cuda)->n;
+	struct workspace *w = q->w;
+	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
+	size_t n = variable_at(w, cuda)->n;
 	solve_word *lack;
-	struct fit_terms t = { 0 };
+	struct terms t = { 0 };
 
-	fit_and_this(&t, q);
-	fit_and(&t, gpu, fit_all(w, gpu));
+	terms_add_this(&t, q);
+	terms_add(&t, gpu, set_all(w, gpu));
 	if (!has_code(w, x->r, NULL, NULL, cc_of(w, gpu))) {
-		fit_clash(q, t.at, t.n, x->r->source,
-			  "%s has code for compute capability %s, and none that runs on %s",
-			  x->name, names_words(w->a, &x->r->archs, "and"), gpu_words(w, gpu));
+		add_conflict(q, t.at, t.n, x->r->source,
+			     "%s has code for compute capability %s, and none that runs on %s",
+			     x->name, names_words(w->a, &x->r->archs, "and"), gpu_words(w, gpu));
 		return;
 	}
 	lack = without_code(w, x->r, cuda, cc_of(w, gpu));
-	if (!solve_set_count(lack, n) || !fit_and_compiled(&t, q))
+	if (!solve_set_count(lack, n) || !terms_add_compiled(&t, q))
 		return;
-	fit_and(&t, cuda, lack);
-	fit_clash(q, t.at, t.n, x->r->source,
-		  "compiled with CUDA %s, %s has no code that runs on %s", fit_cuda_words(w, lack),
-		  x->name, gpu_words(w, gpu));
+	terms_add(&t, cuda, lack);
+	add_conflict(q, t.at, t.n, x->r->source,
+		     "compiled with CUDA %s, %s has no code that runs on %s", cuda_label(w, lack),
+		     x->name, gpu_words(w, gpu));
 }
 
 void
-fit_row_gpu_extension(struct fit_ask *q)
+constraint_gpu_extension(struct query *q)
 {
-	struct fit_release x = fit_release_of(q);
+	struct release x = release_of(q);
 	unsigned gpu;
 
 	if (!x.r || !x.r->archs.n || x.r->honours_arch_list != TRI_NO)
@@ -405,22 +406,23 @@ fit_row_gpu_extension(struct fit_ask *q)
 
 /* Kernels that refuse an older GPU, whatever they are compiled for. */
 void
-fit_row_gpu_min(struct fit_ask *q)
+constraint_gpu_min(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct extension *e = w->slots.at[q->thing]->entry;
+	struct workspace *w = q->w;
+	const struct extension *e = w->variables.at[q->variable]->entry;
 	unsigned gpu;
 
 	for (size_t i = 0; e && e->gpu_min && next_gpu(w, &i, &gpu);) {
-		struct fit_terms t = { 0 };
+		struct terms t = { 0 };
 
 		if (capability_order(cc_of(w, gpu), e->gpu_min) >= 0)
 			continue;
-		fit_and(&t, q->thing, fit_all(w, q->thing));
-		fit_and(&t, gpu, fit_all(w, gpu));
-		fit_clash(q, t.at, t.n, e->source,
-			  "the kernels of %s run on compute capability %s and newer, and not on %s",
-			  e->name, e->gpu_min, gpu_words(w, gpu));
+		terms_add(&t, q->variable, set_all(w, q->variable));
+		terms_add(&t, gpu, set_all(w, gpu));
+		add_conflict(
+			q, t.at, t.n, e->source,
+			"the kernels of %s run on compute capability %s and newer, and not on %s",
+			e->name, e->gpu_min, gpu_words(w, gpu));
 	}
 }
 
@@ -428,43 +430,43 @@ fit_row_gpu_min(struct fit_ask *q)
 
 /* The recipe itself says what is compiled for. */
 static bool
-is_steered(const struct fit_work *w, const struct recipe_extension *e)
+is_steered(const struct workspace *w, const struct recipe_extension *e)
 {
 	static const char list[] = "TORCH_CUDA_ARCH_LIST";
 
 	for (size_t i = 0; e && i < e->env.n; i++)
 		if (!strcmp(e->env.at[i].name.s, list))
 			return true;
-	return fit_env(w, list) != NULL;
+	return env_value(w, list) != NULL;
 }
 
 void
-fit_row_gpu_nvcc(struct fit_ask *q)
+constraint_gpu_nvcc(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct fit_slot *s = w->slots.at[q->thing];
-	struct fit_release x = fit_release_of(q);
+	struct workspace *w = q->w;
+	const struct domain *s = w->variables.at[q->variable];
+	struct release x = release_of(q);
 	const struct extension_release *r = x.r ? x.r : x.e ? &x.e->any : NULL;
-	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda"), gpu;
-	const struct fit_thing *at = fit_at(w, cuda);
+	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda"), gpu;
+	const struct solver_variable *at = variable_at(w, cuda);
 
 	if (is_steered(w, s->asked) || (x.e && x.e->pypi == PYPI_WHEEL) ||
 	    (r && r->archs.n && r->honours_arch_list == TRI_NO))
 		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);) {
-		solve_word *refuse = fit_none(w, cuda);
-		struct fit_terms t = { 0 };
+		solve_word *refuse = set_none(w, cuda);
+		struct terms t = { 0 };
 
 		for (size_t k = 0; k < at->n; k++)
 			if (toolkit(at, k) && !names_have(&toolkit(at, k)->archs, cc_of(w, gpu)))
 				solve_set_add(refuse, k);
-		fit_and_this(&t, q);
-		if (!solve_set_count(refuse, at->n) || !fit_and_compiled(&t, q))
+		terms_add_this(&t, q);
+		if (!solve_set_count(refuse, at->n) || !terms_add_compiled(&t, q))
 			continue;
-		fit_and(&t, cuda, refuse);
-		fit_and(&t, gpu, fit_all(w, gpu));
-		fit_clash(q, t.at, t.n, NULL,
-			  "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
-			  x.name, gpu_words(w, gpu), fit_cuda_words(w, refuse));
+		terms_add(&t, cuda, refuse);
+		terms_add(&t, gpu, set_all(w, gpu));
+		add_conflict(q, t.at, t.n, NULL,
+			     "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
+			     x.name, gpu_words(w, gpu), cuda_label(w, refuse));
 	}
 }

@@ -2,11 +2,11 @@
 
 #include "rows_help.h"
 
-struct fit_release
-fit_release_of(struct fit_ask *q)
+struct release
+release_of(struct query *q)
 {
-	const struct fit_slot *s = q->w->slots.at[q->thing];
-	struct fit_release x = { .c = &s->t.c[q->candidate], .e = s->entry };
+	const struct domain *s = q->w->variables.at[q->variable];
+	struct release x = { .c = &s->t.c[q->candidate], .e = s->entry };
 
 	x.r = x.c->entry;
 	x.name = *x.c->text ? arena_printf(q->w->a, "%s %s", s->t.key, x.c->text) : s->t.key;
@@ -14,19 +14,19 @@ fit_release_of(struct fit_ask *q)
 }
 
 int
-fit_source_of(const struct fit_work *w, const char *extension)
+source_variable(const struct workspace *w, const char *extension)
 {
 	char key[256];
 	int n = snprintf(key, sizeof(key), "%s source", extension);
 
-	return n < 0 || (size_t)n >= sizeof(key) ? -1 : fit_find(w, key);
+	return n < 0 || (size_t)n >= sizeof(key) ? -1 : variable_find(w, key);
 }
 
 solve_word *
-fit_sources(struct fit_work *w, unsigned source, const char *const *names, size_t n)
+set_sources(struct workspace *w, unsigned source, const char *const *names, size_t n)
 {
-	const struct fit_thing *t = fit_at(w, source);
-	solve_word *set = fit_none(w, source);
+	const struct solver_variable *t = variable_at(w, source);
+	solve_word *set = set_none(w, source);
 
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t k = 0; k < n; k++)
@@ -36,31 +36,31 @@ fit_sources(struct fit_work *w, unsigned source, const char *const *names, size_
 }
 
 void
-fit_and(struct fit_terms *t, unsigned thing, const solve_word *set)
+terms_add(struct terms *t, unsigned variable, const solve_word *set)
 {
-	t->at[t->n++] = (struct solve_term){ .thing = thing, .set = set };
+	t->at[t->n++] = (struct solve_term){ .variable = variable, .set = set };
 }
 
 void
-fit_and_this(struct fit_terms *t, struct fit_ask *q)
+terms_add_this(struct terms *t, struct query *q)
 {
-	fit_and(t, q->thing, fit_one(q->w, q->thing, q->candidate));
+	terms_add(t, q->variable, set_one(q->w, q->variable, q->candidate));
 }
 
 bool
-fit_and_compiled(struct fit_terms *t, struct fit_ask *q)
+terms_add_compiled(struct terms *t, struct query *q)
 {
 	static const char *const compiled[] = { "sdist", "git", "url" };
-	int source = fit_source_of(q->w, fit_at(q->w, q->thing)->key);
+	int source = source_variable(q->w, variable_at(q->w, q->variable)->key);
 	const struct recipe_extension *asked;
 	bool archive;
 
 	if (source < 0)
 		return false;
-	asked = q->w->slots.at[source]->asked;
+	asked = q->w->variables.at[source]->asked;
 	archive = asked && asked->url.s && !recipe_names_wheel(asked->url.s);
-	fit_and(t, (unsigned)source,
-		fit_sources(q->w, (unsigned)source, compiled, archive ? 3 : 2));
+	terms_add(t, (unsigned)source,
+		  set_sources(q->w, (unsigned)source, compiled, archive ? 3 : 2));
 	return true;
 }
 
@@ -68,7 +68,7 @@ fit_and_compiled(struct fit_terms *t, struct fit_ask *q)
 
 /* Toolkits stand newest first: the run that begins at `from`, as long as it is in the set. */
 static size_t
-run_end(const struct fit_thing *t, const solve_word *set, size_t from)
+run_end(const struct solver_variable *t, const solve_word *set, size_t from)
 {
 	while (from < t->n && t->c[from].known && solve_set_has(set, from))
 		from++;
@@ -76,9 +76,9 @@ run_end(const struct fit_thing *t, const solve_word *set, size_t from)
 }
 
 const char *
-fit_cuda_words(struct fit_work *w, const solve_word *set)
+cuda_label(struct workspace *w, const solve_word *set)
 {
-	const struct fit_thing *t = fit_at(w, (unsigned)fit_find(w, "cuda"));
+	const struct solver_variable *t = variable_at(w, (unsigned)variable_find(w, "cuda"));
 	struct buf b = BUF(w->a);
 	bool any = false;
 

@@ -1,23 +1,23 @@
 #include <stdlib.h>
 
-#include "fit_work.h"
+#include "internal.h"
 
 /* The system: its compiler and nvcc, its C library and torch's wheels, its own Python. */
 
 static const struct os_release *
-os_of(struct fit_work *w, unsigned thing, size_t candidate)
+os_of(struct workspace *w, unsigned variable, size_t candidate)
 {
-	return fit_at(w, thing)->c[candidate].entry;
+	return variable_at(w, variable)->c[candidate].entry;
 }
 
 /* The compiler of the host, with `from: host`, is not the image's. */
 static bool
-gcc_counts(const struct fit_work *w)
+gcc_counts(const struct workspace *w)
 {
 	static const char *const flags[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS" };
 
 	for (size_t i = 0; i < 2; i++) {
-		const char *set = fit_env(w, flags[i]);
+		const char *set = env_value(w, flags[i]);
 
 		if (set && strstr(set, "-allow-unsupported-compiler"))
 			return false;
@@ -33,14 +33,14 @@ nvcc_takes(const struct cuda_toolkit *t, unsigned long gcc)
 
 /* From the system's side: one sentence then names it, its gcc and the CUDA that takes that. */
 void
-fit_row_os_gcc(struct fit_ask *q)
+constraint_os_gcc(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct os_release *os = os_of(w, q->thing, q->candidate);
-	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda");
-	const struct fit_thing *t = fit_at(w, cuda);
+	struct workspace *w = q->w;
+	const struct os_release *os = os_of(w, q->variable, q->candidate);
+	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
+	const struct solver_variable *t = variable_at(w, cuda);
 	const struct cuda_toolkit *first = NULL;
-	solve_word *set = fit_none(w, cuda);
+	solve_word *set = set_none(w, cuda);
 	unsigned long gcc;
 
 	if (!os || !os->gcc || w->gcc || !gcc_counts(w))
@@ -55,28 +55,29 @@ fit_row_os_gcc(struct fit_ask *q)
 		if (c)
 			first = c;
 	}
-	fit_allows(q, cuda, set, first ? first->source : os->source,
+	add_allows(q, cuda, set, first ? first->source : os->source,
 		   "%s compiles with gcc %s, which nvcc takes from CUDA %s on", os->id, os->gcc,
 		   first ? version_series(w->a, first->version) : "of no release");
 }
 
 void
-fit_row_cuda_gcc(struct fit_ask *q)
+constraint_cuda_gcc(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct cuda_toolkit *t = fit_at(w, q->thing)->c[q->candidate].entry;
-	struct solve_term term = fit_is(w, q->thing, q->candidate);
+	struct workspace *w = q->w;
+	const struct cuda_toolkit *t = variable_at(w, q->variable)->c[q->candidate].entry;
+	struct solve_term term = term_is(w, q->variable, q->candidate);
 
 	if (w->gcc && gcc_counts(w) && !nvcc_takes(t, w->gcc))
-		fit_clash(q, &term, 1, t->source,
-			  "env: names gcc %u as compiler, and nvcc of CUDA %s takes gcc %u to %u",
-			  w->gcc, t->version, t->gcc_min, t->gcc_max);
+		add_conflict(
+			q, &term, 1, t->source,
+			"env: names gcc %u as compiler, and nvcc of CUDA %s takes gcc %u to %u",
+			w->gcc, t->version, t->gcc_min, t->gcc_max);
 }
 
 /* --- torch's own table of compilers --- */
 
 static bool
-gcc_in(struct fit_work *w, const char *gcc, const char *spec)
+gcc_in(struct workspace *w, const char *gcc, const char *spec)
 {
 	const struct version *v = version_parse(w->a, gcc);
 	const struct specifiers *s = specifiers_parse(w->a, spec);
@@ -86,10 +87,10 @@ gcc_in(struct fit_work *w, const char *gcc, const char *spec)
 
 /* Systems whose compiler torch refuses; all of them if the recipe names such a one. */
 static solve_word *
-refused(struct fit_work *w, unsigned os, const char *spec, struct names *whose)
+refused(struct workspace *w, unsigned os, const char *spec, struct names *whose)
 {
-	const struct fit_thing *t = fit_at(w, os);
-	solve_word *set = fit_none(w, os);
+	const struct solver_variable *t = variable_at(w, os);
+	solve_word *set = set_none(w, os);
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct os_release *r = t->c[i].entry;
@@ -107,10 +108,10 @@ refused(struct fit_work *w, unsigned os, const char *spec, struct names *whose)
 }
 
 static bool
-torch_looks(const struct fit_work *w)
+torch_looks(const struct workspace *w)
 {
 	static const char *const off[] = { "ON", "1", "YES", "TRUE", "Y" };
-	const char *set = fit_env(w, "TORCH_DONT_CHECK_COMPILER_ABI");
+	const char *set = env_value(w, "TORCH_DONT_CHECK_COMPILER_ABI");
 
 	for (size_t i = 0; set && i < sizeof(off) / sizeof(off[0]); i++)
 		if (!strcmp(set, off[i]))
@@ -119,30 +120,31 @@ torch_looks(const struct fit_work *w)
 }
 
 void
-fit_row_torch_gcc(struct fit_ask *q)
+constraint_torch_gcc(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct torch_release *t = fit_at(w, q->thing)->c[q->candidate].entry;
-	unsigned cuda = fit_slot(w, FIT_CUDA, "cuda"), os = fit_slot(w, FIT_OS, "os");
+	struct workspace *w = q->w;
+	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
+	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda"),
+		 os = variable_get(w, VARIABLE_OS, "os");
 	struct torch_compilers table = { 0 };
 
 	if (t && torch_looks(w))
 		table = facts_torch_compilers(w->f, t->version);
 	for (size_t i = 0; i < table.n; i++) {
 		const struct torch_compiler *row = &table.at[i];
-		struct solve_term terms[3] = { fit_is(w, q->thing, q->candidate) };
+		struct solve_term terms[3] = { term_is(w, q->variable, q->candidate) };
 		struct names whose = { 0 };
 
-		terms[1] = (struct solve_term){ .thing = cuda,
-						.set = fit_cuda_named(w, cuda, row->cuda) };
-		terms[2] =
-			(struct solve_term){ .thing = os, .set = refused(w, os, row->gcc, &whose) };
-		if (!solve_set_count(terms[1].set, fit_at(w, cuda)->n) ||
-		    !solve_set_count(terms[2].set, fit_at(w, os)->n))
+		terms[1] = (struct solve_term){ .variable = cuda,
+						.set = set_cuda(w, cuda, row->cuda) };
+		terms[2] = (struct solve_term){ .variable = os,
+						.set = refused(w, os, row->gcc, &whose) };
+		if (!solve_set_count(terms[1].set, variable_at(w, cuda)->n) ||
+		    !solve_set_count(terms[2].set, variable_at(w, os)->n))
 			continue;
-		fit_clash(q, terms, 3, row->source, "torch %s with CUDA %s wants gcc %s; %s",
-			  t->version, row->cuda, fit_spec_words(w->a, row->gcc),
-			  names_words(w->a, &whose, "and"));
+		add_conflict(q, terms, 3, row->source, "torch %s with CUDA %s wants gcc %s; %s",
+			     t->version, row->cuda, spec_label(w->a, row->gcc),
+			     names_words(w->a, &whose, "and"));
 	}
 }
 
@@ -150,15 +152,15 @@ fit_row_torch_gcc(struct fit_ask *q)
 
 /* "ubuntu18.04 has 2.27": those that are too old. */
 static const char *
-too_old(struct fit_work *w, unsigned os, const char *glibc, solve_word *enough)
+too_old(struct workspace *w, unsigned os, const char *glibc, solve_word *enough)
 {
-	const struct fit_thing *t = fit_at(w, os);
+	const struct solver_variable *t = variable_at(w, os);
 	struct names old = { 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct os_release *r = t->c[i].entry;
 
-		if (!r || !r->glibc || fit_version_order(w, r->glibc, glibc) >= 0)
+		if (!r || !r->glibc || text_version_order(w, r->glibc, glibc) >= 0)
 			solve_set_add(enough, i);
 		else
 			list_push(w->a, &old, arena_printf(w->a, "%s has %s", r->id, r->glibc));
@@ -167,15 +169,16 @@ too_old(struct fit_work *w, unsigned os, const char *glibc, solve_word *enough)
 }
 
 void
-fit_row_torch_glibc(struct fit_ask *q)
+constraint_torch_glibc(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct torch_release *t = fit_at(w, q->thing)->c[q->candidate].entry;
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build"), os = fit_slot(w, FIT_OS, "os");
+	struct workspace *w = q->w;
+	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build"),
+		 os = variable_get(w, VARIABLE_OS, "os");
 
 	for (size_t i = 0; t && i < t->nvariants; i++) {
 		const struct torch_variant *v = &t->variants[i];
-		solve_word *enough = fit_none(w, os);
+		solve_word *enough = set_none(w, os);
 		struct names tags = { 0 };
 		struct solve_term terms[3];
 		const char *old;
@@ -193,14 +196,15 @@ fit_row_torch_glibc(struct fit_ask *q)
 		old = too_old(w, os, v->glibc_min, enough);
 		if (!*old)
 			continue;
-		terms[0] = fit_is(w, q->thing, q->candidate);
-		terms[1] =
-			(struct solve_term){ .thing = os,
-					     .set = solve_set_not(w->a, enough, fit_at(w, os)->n) };
-		terms[2] = (struct solve_term){ .thing = build,
-						.set = fit_named(w, build, &tags, false) };
-		fit_clash(q, terms, tags.n < t->nvariants ? 3 : 2, v->source,
-			  "torch %s runs on glibc %s or newer; %s", t->version, v->glibc_min, old);
+		terms[0] = term_is(w, q->variable, q->candidate);
+		terms[1] = (struct solve_term){
+			.variable = os, .set = solve_set_not(w->a, enough, variable_at(w, os)->n)
+		};
+		terms[2] = (struct solve_term){ .variable = build,
+						.set = set_named(w, build, &tags, false) };
+		add_conflict(q, terms, tags.n < t->nvariants ? 3 : 2, v->source,
+			     "torch %s runs on glibc %s or newer; %s", t->version, v->glibc_min,
+			     old);
 	}
 }
 
@@ -208,41 +212,42 @@ fit_row_torch_glibc(struct fit_ask *q)
 
 /* An image that is chosen here has apt. */
 void
-fit_row_os_apt(struct fit_ask *q)
+constraint_os_apt(struct query *q)
 {
-	const char *id = fit_at(q->w, q->thing)->c[q->candidate].text;
-	struct solve_term term = fit_is(q->w, q->thing, q->candidate);
+	const char *id = variable_at(q->w, q->variable)->c[q->candidate].text;
+	struct solve_term term = term_is(q->w, q->variable, q->candidate);
 
 	if (!q->w->r->base.s && !starts_with(id, "ubuntu") && !starts_with(id, "debian"))
-		fit_clash(q, &term, 1, NULL, "%s has no apt", id);
+		add_conflict(q, &term, 1, NULL, "%s has no apt", id);
 }
 
 /* A system's own Python before one that is brought. */
 void
-fit_row_os_python(struct fit_ask *q)
+constraint_os_python(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct os_release *os = os_of(w, q->thing, q->candidate);
-	unsigned python = fit_slot(w, FIT_PYTHON, "python");
+	struct workspace *w = q->w;
+	const struct os_release *os = os_of(w, q->variable, q->candidate);
+	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
 	struct names own = { 0 };
 
 	if (!os || !os->python || w->r->python.s || w->r->python_from == PYTHON_BASE ||
-	    (w->r->python_from != PYTHON_OS && fit_version_order(w, os->python, PYTHON_OLDEST) < 0))
+	    (w->r->python_from != PYTHON_OS &&
+	     text_version_order(w, os->python, PYTHON_OLDEST) < 0))
 		return;
 	list_push(w->a, &own, os->python);
-	fit_allows(q, python, fit_named(w, python, &own, false), os->source, "%s has Python %s",
+	add_allows(q, python, set_named(w, python, &own, false), os->source, "%s has Python %s",
 		   os->id, os->python);
 }
 
 /* A system that has the Python which is asked for. */
 void
-fit_row_python_os(struct fit_ask *q)
+constraint_python_os(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const char *series = fit_at(w, q->thing)->c[q->candidate].text;
-	unsigned os = fit_slot(w, FIT_OS, "os");
-	const struct fit_thing *t = fit_at(w, os);
-	solve_word *set = fit_none(w, os);
+	struct workspace *w = q->w;
+	const char *series = variable_at(w, q->variable)->c[q->candidate].text;
+	unsigned os = variable_get(w, VARIABLE_OS, "os");
+	const struct solver_variable *t = variable_at(w, os);
+	solve_word *set = set_none(w, os);
 
 	if (w->r->base.s || !w->r->python.s || strcmp(w->r->python.s, series) != 0)
 		return;
@@ -253,5 +258,5 @@ fit_row_python_os(struct fit_ask *q)
 			solve_set_add(set, i);
 	}
 	if (solve_set_count(set, t->n))
-		fit_allows(q, os, set, NULL, "the system's own Python is %s", series);
+		add_allows(q, os, set, NULL, "the system's own Python is %s", series);
 }

@@ -1,4 +1,4 @@
-#include "fit_work.h"
+#include "internal.h"
 
 /* Ordinary packages: which Python a release has wheels for, and takes at all. */
 
@@ -7,23 +7,23 @@
  * older release is not built for a Python that came after it.
  */
 static const struct package_release *
-next_newer(struct fit_work *w, const struct fit_thing *t, const struct fit_candidate *c)
+next_newer(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
 	const struct package_release *found = NULL;
 
 	for (size_t i = 0; i < t->n; i++)
 		if (t->c[i].entry && t->c[i].v && version_cmp(t->c[i].v, c->v) > 0 &&
-		    (!found || fit_version_order(w, t->c[i].text, found->version) < 0))
+		    (!found || text_version_order(w, t->c[i].text, found->version) < 0))
 			found = t->c[i].entry;
 	return found;
 }
 
 /* True if no series with a wheel is as new as that one. */
 static bool
-past_all(struct fit_work *w, const struct names *pythons, const char *series)
+past_all(struct workspace *w, const struct names *pythons, const char *series)
 {
 	for (size_t i = 0; i < pythons->n; i++)
-		if (fit_version_order(w, pythons->at[i], series) >= 0)
+		if (text_version_order(w, pythons->at[i], series) >= 0)
 			return false;
 	return true;
 }
@@ -35,8 +35,8 @@ has_series(const struct names *pythons, const char *series)
 }
 
 static bool
-takes(struct fit_work *w, const struct fit_thing *t, const struct fit_candidate *c,
-      const struct fit_candidate *python)
+takes(struct workspace *w, const struct solver_variable *t, const struct candidate *c,
+      const struct candidate *python)
 {
 	const struct package_release *r = c->entry;
 	const struct specifiers *s;
@@ -56,15 +56,15 @@ takes(struct fit_work *w, const struct fit_thing *t, const struct fit_candidate 
  * the recipe allows.  Candidates are the newest first, but for those that are not known.
  */
 static void
-wheels_for(struct fit_ask *q, unsigned python, size_t series)
+wheels_for(struct query *q, unsigned python, size_t series)
 {
-	struct fit_work *w = q->w;
-	const struct fit_thing *t = fit_at(w, q->thing);
-	const struct fit_candidate *p = &fit_at(w, python)->c[series];
+	struct workspace *w = q->w;
+	const struct solver_variable *t = variable_at(w, q->variable);
+	const struct candidate *p = &variable_at(w, python)->c[series];
 	const struct package_release *first = NULL, *last = NULL, *any = NULL;
-	solve_word *without = fit_none(w, q->thing);
-	struct solve_term terms[2] = { { .thing = q->thing, .set = without },
-				       { .thing = python, .set = fit_one(w, python, series) } };
+	solve_word *without = set_none(w, q->variable);
+	struct solve_term terms[2] = { { .variable = q->variable, .set = without },
+				       { .variable = python, .set = set_one(w, python, series) } };
 	const char *has;
 	bool newer = false;
 
@@ -84,63 +84,63 @@ wheels_for(struct fit_ask *q, unsigned python, size_t series)
 		return;
 	has = any->pythons.n ? "has wheels for" : "takes";
 	if (!first)
-		fit_clash(q, terms, 2, any->source, "no %s that is known %s Python %s", t->key, has,
-			  p->text);
+		add_conflict(q, terms, 2, any->source, "no %s that is known %s Python %s", t->key,
+			     has, p->text);
 	else if (newer)
-		fit_clash(q, terms, 2, last->source, "%s %s Python %s up to %s", t->key, has,
-			  p->text, last->version);
+		add_conflict(q, terms, 2, last->source, "%s %s Python %s up to %s", t->key, has,
+			     p->text, last->version);
 	else
-		fit_clash(q, terms, 2, first->source, "%s %s Python %s from %s on", t->key, has,
-			  p->text, first->version);
+		add_conflict(q, terms, 2, first->source, "%s %s Python %s from %s on", t->key, has,
+			     p->text, first->version);
 }
 
 void
-fit_row_package_python(struct fit_ask *q)
+constraint_package_python(struct query *q)
 {
-	unsigned python = fit_slot(q->w, FIT_PYTHON, "python");
+	unsigned python = variable_get(q->w, VARIABLE_PYTHON, "python");
 
-	for (size_t i = 0; i < fit_at(q->w, python)->n; i++)
+	for (size_t i = 0; i < variable_at(q->w, python)->n; i++)
 		wheels_for(q, python, i);
 }
 
 /* --- what nobody gets who did not ask for it --- */
 
 static void
-no_prerelease(struct fit_ask *q)
+no_prerelease(struct query *q)
 {
-	const struct fit_thing *t = fit_at(q->w, q->thing);
-	const struct fit_candidate *c = &t->c[q->candidate];
+	const struct solver_variable *t = variable_at(q->w, q->variable);
+	const struct candidate *c = &t->c[q->candidate];
 	struct solve_term term;
 
 	if (!c->v || !version_is_prerelease(c->v))
 		return;
-	term = fit_is(q->w, q->thing, q->candidate);
-	fit_clash(q, &term, 1, NULL, "%s %s is a pre-release", t->label, c->text);
+	term = term_is(q->w, q->variable, q->candidate);
+	add_conflict(q, &term, 1, NULL, "%s %s is a pre-release", t->label, c->text);
 }
 
 void
-fit_row_torch_final(struct fit_ask *q)
+constraint_torch_final(struct query *q)
 {
 	no_prerelease(q);
 }
 
 void
-fit_row_extension_final(struct fit_ask *q)
+constraint_extension_final(struct query *q)
 {
 	no_prerelease(q);
 }
 
 /* A tag that was never uploaded: pip would not take it, and nobody has tried it since. */
 void
-fit_row_extension_published(struct fit_ask *q)
+constraint_extension_published(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct fit_slot *s = w->slots.at[q->thing];
-	solve_word *tags = fit_none(w, q->thing);
-	struct solve_term term = { .thing = q->thing, .set = tags };
+	struct workspace *w = q->w;
+	const struct domain *s = w->variables.at[q->variable];
+	solve_word *tags = set_none(w, q->variable);
+	struct solve_term term = { .variable = q->variable, .set = tags };
 	bool any = false;
 
-	if (fit_asked_for(w, q->thing) >= 0 || (s->asked && (s->asked->git.s || s->asked->ref.s)))
+	if (requested(w, q->variable) >= 0 || (s->asked && (s->asked->git.s || s->asked->ref.s)))
 		return;
 	for (size_t i = 0; i < s->t.n; i++) {
 		const struct extension_release *r = s->t.c[i].entry;
@@ -150,26 +150,27 @@ fit_row_extension_published(struct fit_ask *q)
 		any |= r && r->on_pypi;
 	}
 	if (any && solve_set_count(tags, s->t.n))
-		fit_clash(q, &term, 1, ((const struct extension *)s->entry)->source,
-			  "where no release of %s is named one that PyPI has is taken", s->t.key);
+		add_conflict(q, &term, 1, ((const struct extension *)s->entry)->source,
+			     "where no release of %s is named one that PyPI has is taken",
+			     s->t.key);
 }
 
 void
-fit_row_package_final(struct fit_ask *q)
+constraint_package_final(struct query *q)
 {
 	no_prerelease(q);
 }
 
 /* "3.13t": few wheels are made for it. */
 void
-fit_row_python_usual(struct fit_ask *q)
+constraint_python_usual(struct query *q)
 {
-	const struct fit_candidate *c = &fit_at(q->w, q->thing)->c[q->candidate];
-	struct solve_term term = fit_is(q->w, q->thing, q->candidate);
+	const struct candidate *c = &variable_at(q->w, q->variable)->c[q->candidate];
+	struct solve_term term = term_is(q->w, q->variable, q->candidate);
 
 	if (ends_with(c->text, "t"))
-		fit_clash(q, &term, 1, NULL, "Python %s is the free-threaded one", c->text);
-	else if (fit_version_order(q->w, c->text, PYTHON_OLDEST) < 0 &&
+		add_conflict(q, &term, 1, NULL, "Python %s is the free-threaded one", c->text);
+	else if (text_version_order(q->w, c->text, PYTHON_OLDEST) < 0 &&
 		 q->w->r->python_from != PYTHON_OS)
-		fit_clash(q, &term, 1, NULL, "Python's makers do not mend %s any more", c->text);
+		add_conflict(q, &term, 1, NULL, "Python's makers do not mend %s any more", c->text);
 }

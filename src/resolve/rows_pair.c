@@ -1,4 +1,4 @@
-#include "fit_work.h"
+#include "internal.h"
 
 /*
  * What the knowledge says must fit between two packages, whoever brings them.
@@ -9,24 +9,25 @@
  */
 
 static unsigned
-thing_of(struct fit_work *w, const char *name)
+variable_named(struct workspace *w, const char *name)
 {
-	int at = fit_find(w, name);
+	int at = variable_find(w, name);
 
 	if (at >= 0)
 		return (unsigned)at;
 	if (!strcmp(name, "torch"))
-		return fit_slot(w, FIT_TORCH, name);
+		return variable_get(w, VARIABLE_TORCH, name);
 	if (!strcmp(name, "python"))
-		return fit_slot(w, FIT_PYTHON, name);
+		return variable_get(w, VARIABLE_PYTHON, name);
 	if (!strcmp(name, "cuda"))
-		return fit_slot(w, FIT_CUDA, name);
-	return fit_slot(w, facts_extension(w->f, name) ? FIT_EXTENSION : FIT_PACKAGE, name);
+		return variable_get(w, VARIABLE_CUDA, name);
+	return variable_get(w, facts_extension(w->f, name) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE,
+			    name);
 }
 
 /* A commit, of which no number is known; or releases that are newer than all that are known. */
 static bool
-is_unknown(struct fit_work *w, const struct fit_candidate *c)
+is_unknown(struct workspace *w, const struct candidate *c)
 {
 	return !c->v || (!c->known && !version_parse(w->a, c->text) && strpbrk(c->text, ">~"));
 }
@@ -36,10 +37,10 @@ is_unknown(struct fit_work *w, const struct fit_candidate *c)
  * the one that pip will take, too.
  */
 static solve_word *
-numbered_in(struct fit_work *w, unsigned thing, const char *spec)
+numbered_in(struct workspace *w, unsigned variable, const char *spec)
 {
-	const struct fit_thing *t = fit_at(w, thing);
-	solve_word *set = fit_in(w, thing, spec);
+	const struct solver_variable *t = variable_at(w, variable);
+	solve_word *set = set_in(w, variable, spec);
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!*t->c[i].text && !strcmp(spec, ">=0"))
@@ -50,19 +51,19 @@ numbered_in(struct fit_work *w, unsigned thing, const char *spec)
 }
 
 static const char *
-sentence(struct fit_ask *q, const struct pairing *p, const solve_word *these)
+sentence(struct query *q, const struct pairing *p, const solve_word *these)
 {
-	struct fit_work *w = q->w;
-	int asked = fit_asked_for(w, q->thing);
+	struct workspace *w = q->w;
+	int asked = requested(w, q->variable);
 	const char *of = asked >= 0 && solve_set_has(these, (size_t)asked) ?
-				 fit_at(w, q->thing)->c[asked].text :
-				 fit_spec_words(w->a, p->spec);
+				 variable_at(w, q->variable)->c[asked].text :
+				 spec_label(w->a, p->spec);
 	const char *other = !strcmp(p->other, "python") ? "Python" :
 			    !strcmp(p->other, "cuda")   ? "CUDA" :
 							  p->other;
 
 	return arena_printf(w->a, "%s%s%s needs %s %s: %s", p->name, *of ? " " : "", of, other,
-			    fit_spec_words(w->a, p->needs), p->why);
+			    spec_label(w->a, p->needs), p->why);
 }
 
 /* torch says it release by release (torch_numpy). */
@@ -72,12 +73,12 @@ said_elsewhere(const struct pairing *p)
 	return !strcmp(p->name, "numpy") && !strcmp(p->other, "torch");
 }
 
-/* Asked of the thing on the left: what need not be there is made known, not needed. */
+/* Asked of the variable on the left: what need not be there is made known, not needed. */
 static void
-pairs(struct fit_ask *q, bool inferred)
+pairs(struct query *q, bool inferred)
 {
-	struct fit_work *w = q->w;
-	const char *key = fit_at(w, q->thing)->key;
+	struct workspace *w = q->w;
+	const char *key = variable_at(w, q->variable)->key;
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, &n);
 
@@ -88,40 +89,40 @@ pairs(struct fit_ask *q, bool inferred)
 
 		if (strcmp(p->name, key) != 0 || said_elsewhere(p) || p->inferred != inferred)
 			continue;
-		these = numbered_in(w, q->thing, p->spec);
-		if (!solve_set_count(these, fit_at(w, q->thing)->n))
+		these = numbered_in(w, q->variable, p->spec);
+		if (!solve_set_count(these, variable_at(w, q->variable)->n))
 			continue;
-		other = thing_of(w, p->other);
-		those = fit_in(w, other, p->needs);
+		other = variable_named(w, p->other);
+		those = set_in(w, other, p->needs);
 		if (p->optional)
-			fit_allows_if(q, these, other, those, p->source, "%s",
+			add_allows_if(q, these, other, those, p->source, "%s",
 				      sentence(q, p, these));
 		else
-			fit_needs_if(q, these, other, those, p->source, "%s",
-				     sentence(q, p, these));
+			add_requires_if(q, these, other, those, p->source, "%s",
+					sentence(q, p, these));
 	}
 }
 
 void
-fit_row_pairs_extension(struct fit_ask *q)
+constraint_pairs_extension(struct query *q)
 {
 	pairs(q, false);
 }
 
 void
-fit_row_pairs_package(struct fit_ask *q)
+constraint_pairs_package(struct query *q)
 {
 	pairs(q, false);
 }
 
 void
-fit_row_inferred_extension(struct fit_ask *q)
+constraint_inferred_extension(struct query *q)
 {
 	pairs(q, true);
 }
 
 void
-fit_row_inferred_package(struct fit_ask *q)
+constraint_inferred_package(struct query *q)
 {
 	pairs(q, true);
 }
@@ -138,7 +139,7 @@ companion_of(const struct torch_release *t, const char *key)
 
 /* True if a range in the knowledge says which torch a release takes. */
 static bool
-has_pairing(struct fit_work *w, const char *key, const struct version *v)
+has_pairing(struct workspace *w, const char *key, const struct version *v)
 {
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, &n);
@@ -155,24 +156,24 @@ has_pairing(struct fit_work *w, const char *key, const struct version *v)
  * at least the series tells for which it cannot be.
  */
 void
-fit_row_companion(struct fit_ask *q)
+constraint_companion(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct fit_thing *own = fit_at(w, q->thing), *t;
-	const struct fit_candidate *c = &own->c[q->candidate];
-	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
+	struct workspace *w = q->w;
+	const struct solver_variable *own = variable_at(w, q->variable), *t;
+	const struct candidate *c = &own->c[q->candidate];
+	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch");
 	const char *first = NULL, *source = NULL;
-	solve_word *those = fit_none(w, torch);
+	solve_word *those = set_none(w, torch);
 
 	if ((strcmp(own->key, "torchvision") && strcmp(own->key, "torchaudio")) || !c->v ||
 	    has_pairing(w, own->key, c->v))
 		return;
-	t = fit_at(w, torch);
+	t = variable_at(w, torch);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct torch_release *r = t->c[i].entry;
 		const char *pair = r ? companion_of(r, own->key) : NULL;
 
-		if (!r || (pair && (c->known ? !fit_version_order(w, pair, c->text) :
+		if (!r || (pair && (c->known ? !text_version_order(w, pair, c->text) :
 					       !strcmp(version_series(w->a, pair),
 						       version_series(w->a, c->text))))) {
 			solve_set_add(those, i);
@@ -183,28 +184,28 @@ fit_row_companion(struct fit_ask *q)
 		}
 	}
 	if (first)
-		fit_allows(q, torch, those, source,
+		add_allows(q, torch, those, source,
 			   "%s %s was built for torch %s, and for no other", own->key, c->text,
 			   c->known ? first : version_series(w->a, first));
 }
 
 /* The pair of a torch, where more than one would do. */
 void
-fit_row_companion_pair(struct fit_ask *q)
+constraint_companion_pair(struct query *q)
 {
 	static const char *const keys[] = { "torchvision", "torchaudio" };
-	struct fit_work *w = q->w;
-	const struct torch_release *t = fit_at(w, q->thing)->c[q->candidate].entry;
+	struct workspace *w = q->w;
+	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
 
 	for (size_t i = 0; t && i < 2; i++) {
 		const char *pair = companion_of(t, keys[i]);
-		int other = fit_find(w, keys[i]);
+		int other = variable_find(w, keys[i]);
 		struct names one = { 0 };
 
 		if (!pair || other < 0)
 			continue;
 		list_push(w->a, &one, pair);
-		fit_allows(q, (unsigned)other, fit_named(w, (unsigned)other, &one, false),
+		add_allows(q, (unsigned)other, set_named(w, (unsigned)other, &one, false),
 			   t->source, "%s %s is the pair of torch %s", keys[i], pair, t->version);
 	}
 }

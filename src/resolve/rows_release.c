@@ -6,20 +6,20 @@
 
 /* What all facts of one release begin with: "it is this one, and it comes from there". */
 struct list {
-	struct fit_ask *q;
-	struct fit_release x;
+	struct query *q;
+	struct release x;
 	struct wheel_list wheels;
 	int source;
 	solve_word *from;
 };
 
-static struct fit_terms
+static struct terms
 begin(const struct list *l)
 {
-	struct fit_terms t = { 0 };
+	struct terms t = { 0 };
 
-	fit_and_this(&t, l->q);
-	fit_and(&t, (unsigned)l->source, l->from);
+	terms_add_this(&t, l->q);
+	terms_add(&t, (unsigned)l->source, l->from);
 	return t;
 }
 
@@ -62,12 +62,12 @@ pythons_of(const struct list *l, const char *series, const struct torch_variant 
 static void
 for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_release *r)
 {
-	struct fit_work *w = l->q->w;
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
-	unsigned python = fit_slot(w, FIT_PYTHON, "python");
+	struct workspace *w = l->q->w;
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
+	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
 	const char *series = version_series(w->a, r->version);
 	struct names builds = { 0 };
-	struct fit_terms t;
+	struct terms t;
 
 	for (size_t i = 0; i < r->nvariants; i++) {
 		const struct torch_variant *v = &r->variants[i];
@@ -78,28 +78,31 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 		list_push(w->a, &builds, v->tag);
 		list_push(w->a, &tag, v->tag);
 		t = begin(l);
-		fit_and(&t, torch, fit_one(w, torch, candidate));
-		fit_and(&t, build, fit_named(w, build, &tag, false));
-		fit_and(&t, python,
-			solve_set_not(w->a, fit_named(w, python, &pythons, false),
-				      fit_at(w, python)->n));
-		fit_clash(l->q, t.at, t.n, l->wheels.source,
-			  "the project's wheels of %s for torch %s and %s are for Python %s",
-			  l->x.name, series, v->tag, names_words(w->a, &pythons, "and"));
+		terms_add(&t, torch, set_one(w, torch, candidate));
+		terms_add(&t, build, set_named(w, build, &tag, false));
+		terms_add(&t, python,
+			  solve_set_not(w->a, set_named(w, python, &pythons, false),
+					variable_at(w, python)->n));
+		add_conflict(l->q, t.at, t.n, l->wheels.source,
+			     "the project's wheels of %s for torch %s and %s are for Python %s",
+			     l->x.name, series, v->tag, names_words(w->a, &pythons, "and"));
 	}
 	t = begin(l);
-	fit_and(&t, torch, fit_one(w, torch, candidate));
-	fit_and(&t, build,
-		solve_set_not(w->a, fit_named(w, build, &builds, true), fit_at(w, build)->n));
+	terms_add(&t, torch, set_one(w, torch, candidate));
+	terms_add(
+		&t, build,
+		solve_set_not(w->a, set_named(w, build, &builds, true), variable_at(w, build)->n));
 	if (builds.n)
-		fit_clash(l->q, t.at, t.n, l->wheels.source,
-			  "the project built wheels of %s for torch %s with %s, and with no other",
-			  l->x.name, series, names_words(w->a, &builds, "and"));
+		add_conflict(
+			l->q, t.at, t.n, l->wheels.source,
+			"the project built wheels of %s for torch %s with %s, and with no other",
+			l->x.name, series, names_words(w->a, &builds, "and"));
 	else
-		fit_clash(l->q, t.at, t.n - 1, l->wheels.source,
-			  "the project's wheels of %s for torch %s are of another C++ ABI or CUDA "
-			  "than any torch %s",
-			  l->x.name, series, series);
+		add_conflict(
+			l->q, t.at, t.n - 1, l->wheels.source,
+			"the project's wheels of %s for torch %s are of another C++ ABI or CUDA "
+			"than any torch %s",
+			l->x.name, series, series);
 }
 
 /* The torch series of the list, each once; those built with a nightly do not count. */
@@ -118,12 +121,12 @@ series_of_list(const struct list *l)
 static void
 for_all_torches(struct list *l)
 {
-	struct fit_work *w = l->q->w;
-	unsigned torch = fit_slot(w, FIT_TORCH, "torch");
-	const struct fit_thing *at = fit_at(w, torch);
+	struct workspace *w = l->q->w;
+	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch");
+	const struct solver_variable *at = variable_at(w, torch);
 	struct names series = series_of_list(l);
-	solve_word *none = fit_none(w, torch);
-	struct fit_terms t = begin(l);
+	solve_word *none = set_none(w, torch);
+	struct terms t = begin(l);
 
 	for (size_t i = 0; i < at->n; i++) {
 		const struct torch_release *r = at->c[i].entry;
@@ -133,84 +136,87 @@ for_all_torches(struct list *l)
 		else if (r)
 			for_torch(l, torch, i, r);
 	}
-	fit_and(&t, torch, none);
-	fit_clash(l->q, t.at, t.n, l->wheels.source,
-		  "the project built wheels of %s for torch %s, and for no other", l->x.name,
-		  names_words(w->a, &series, "and"));
+	terms_add(&t, torch, none);
+	add_conflict(l->q, t.at, t.n, l->wheels.source,
+		     "the project built wheels of %s for torch %s, and for no other", l->x.name,
+		     names_words(w->a, &series, "and"));
 }
 
 static void
 for_machine_and_system(struct list *l)
 {
-	struct fit_work *w = l->q->w;
-	unsigned machine = fit_slot(w, FIT_MACHINE, "machine"), os = fit_slot(w, FIT_OS, "os");
-	const struct fit_thing *t = fit_at(w, os);
-	solve_word *old = fit_none(w, os);
-	struct fit_terms terms = begin(l);
+	struct workspace *w = l->q->w;
+	unsigned machine = variable_get(w, VARIABLE_MACHINE, "machine"),
+		 os = variable_get(w, VARIABLE_OS, "os");
+	const struct solver_variable *t = variable_at(w, os);
+	solve_word *old = set_none(w, os);
+	struct terms terms = begin(l);
 
 	if (l->wheels.x86_64_only) {
-		fit_and(&terms, machine,
+		terms_add(
+			&terms, machine,
 			solve_set_not(w->a,
-				      fit_one(w, machine, fit_candidate(w, machine, "x86_64")),
-				      fit_at(w, machine)->n));
-		fit_clash(l->q, terms.at, terms.n, l->x.r->source,
-			  "the project built wheels of %s for x86_64 alone", l->x.name);
+				      set_one(w, machine, variable_candidate(w, machine, "x86_64")),
+				      variable_at(w, machine)->n));
+		add_conflict(l->q, terms.at, terms.n, l->x.r->source,
+			     "the project built wheels of %s for x86_64 alone", l->x.name);
 	}
 	for (size_t i = 0; l->wheels.glibc_min && i < t->n; i++) {
 		const struct os_release *o = t->c[i].entry;
 
-		if (o && o->glibc && fit_version_order(w, o->glibc, l->wheels.glibc_min) < 0)
+		if (o && o->glibc && text_version_order(w, o->glibc, l->wheels.glibc_min) < 0)
 			solve_set_add(old, i);
 	}
 	if (!solve_set_count(old, t->n))
 		return;
 	terms = begin(l);
-	fit_and(&terms, os, old);
-	fit_clash(l->q, terms.at, terms.n, l->x.r->source,
-		  "the project's wheels of %s need glibc %s or newer", l->x.name,
-		  l->wheels.glibc_min);
+	terms_add(&terms, os, old);
+	add_conflict(l->q, terms.at, terms.n, l->x.r->source,
+		     "the project's wheels of %s need glibc %s or newer", l->x.name,
+		     l->wheels.glibc_min);
 }
 
-/* Sets `l` up for the source of that name; false: the recipe asks for no such thing. */
+/* Sets `l` up for the source of that name; false: the recipe asks for no such variable. */
 static bool
-list_of(struct fit_ask *q, const char *from, struct list *l)
+list_of(struct query *q, const char *from, struct list *l)
 {
-	*l = (struct list){ .q = q, .x = fit_release_of(q) };
-	l->source = fit_source_of(q->w, fit_at(q->w, q->thing)->key);
+	*l = (struct list){ .q = q, .x = release_of(q) };
+	l->source = source_variable(q->w, variable_at(q->w, q->variable)->key);
 	if (l->source < 0)
 		return false;
-	l->from = fit_sources(q->w, (unsigned)l->source, &from, 1);
+	l->from = set_sources(q->w, (unsigned)l->source, &from, 1);
 	if (l->x.r)
 		l->wheels = facts_extension_wheels(q->w->f, q->w->a, l->x.r);
 	return true;
 }
 
 static bool
-asked_from(const struct fit_ask *q, enum extension_from from)
+asked_from(const struct query *q, enum extension_from from)
 {
-	const struct recipe_extension *e = q->w->slots.at[q->thing]->asked;
+	const struct recipe_extension *e = q->w->variables.at[q->variable]->asked;
 
 	return e && e->from == from;
 }
 
 void
-fit_row_release_wheel(struct fit_ask *q)
+constraint_release_wheel(struct query *q)
 {
-	struct fit_terms t;
+	struct terms t;
 	struct list l;
 
 	if (!asked_from(q, EXT_RELEASE) || !list_of(q, "release", &l))
 		return;
 	t = begin(&l);
 	if (!l.x.r) {
-		fit_clash(q, t.at, t.n, NULL, "no wheels are known of %s", l.x.name);
+		add_conflict(q, t.at, t.n, NULL, "no wheels are known of %s", l.x.name);
 		return;
 	}
 	if (l.wheels.never)
-		fit_clash(q, t.at, t.n, l.x.r->source,
-			  "no wheel of %s lies where its name says: %s", l.x.name, l.wheels.never);
+		add_conflict(q, t.at, t.n, l.x.r->source,
+			     "no wheel of %s lies where its name says: %s", l.x.name,
+			     l.wheels.never);
 	else if (!l.wheels.n)
-		fit_clash(q, t.at, t.n, l.x.r->source, "no wheels are known of %s", l.x.name);
+		add_conflict(q, t.at, t.n, l.x.r->source, "no wheels are known of %s", l.x.name);
 	else
 		for_all_torches(&l);
 	for_machine_and_system(&l);
@@ -219,14 +225,14 @@ fit_row_release_wheel(struct fit_ask *q)
 static void
 tell_nightly(const struct list *l, unsigned torch, const char *series)
 {
-	struct fit_work *w = l->q->w;
-	struct fit_terms t = { 0 };
+	struct workspace *w = l->q->w;
+	struct terms t = { 0 };
 
-	fit_and_this(&t, l->q);
+	terms_add_this(&t, l->q);
 	if (l->from)
-		fit_and(&t, (unsigned)l->source, l->from);
-	fit_and(&t, torch, fit_in(w, torch, arena_printf(w->a, "==%s.*", series)));
-	fit_clash(
+		terms_add(&t, (unsigned)l->source, l->from);
+	terms_add(&t, torch, set_in(w, torch, arena_printf(w->a, "==%s.*", series)));
+	add_conflict(
 		l->q, t.at, t.n, l->wheels.source,
 		"the project's wheel of %s for torch %s was built with a nightly of it, before it "
 		"was out",
@@ -235,12 +241,12 @@ tell_nightly(const struct list *l, unsigned torch, const char *series)
 
 /* A wheel that is labelled with a torch, and was built before that one was out. */
 void
-fit_row_wheel_nightly(struct fit_ask *q)
+constraint_wheel_nightly(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct fit_slot *s = w->slots.at[q->thing];
+	struct workspace *w = q->w;
+	const struct domain *s = w->variables.at[q->variable];
 	const struct recipe_extension *e = s->asked;
-	struct list l = { .q = q, .x = fit_release_of(q) };
+	struct list l = { .q = q, .x = release_of(q) };
 
 	if (s->wheel && l.x.r)
 		l.wheels = facts_extension_wheels(w->f, w->a, l.x.r);
@@ -248,15 +254,15 @@ fit_row_wheel_nightly(struct fit_ask *q)
 		return;
 	for (size_t i = 0; i < l.wheels.n; i++)
 		for (size_t k = 0; l.wheels.rows[i].nightly && k < l.wheels.rows[i].torch.n; k++)
-			tell_nightly(&l, fit_slot(w, FIT_TORCH, "torch"),
+			tell_nightly(&l, variable_get(w, VARIABLE_TORCH, "torch"),
 				     l.wheels.rows[i].torch.at[k]);
 }
 
 /* What such a wheel asks of the system, where its name does not say. */
 void
-fit_row_wheel_glibc(struct fit_ask *q)
+constraint_wheel_glibc(struct query *q)
 {
-	const struct recipe_extension *e = q->w->slots.at[q->thing]->asked;
+	const struct recipe_extension *e = q->w->variables.at[q->variable]->asked;
 	struct list l;
 
 	if (e && e->url.s && recipe_names_wheel(e->url.s) && list_of(q, "url", &l) && l.x.r) {

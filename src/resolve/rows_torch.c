@@ -1,11 +1,11 @@
-#include "fit_work.h"
+#include "internal.h"
 
 /* torch: which builds a release has, which Pythons, and what it brings or takes beside it. */
 
 static const struct torch_release *
-release(const struct fit_ask *q)
+release(const struct query *q)
 {
-	return fit_at(q->w, q->thing)->c[q->candidate].entry;
+	return variable_at(q->w, q->variable)->c[q->candidate].entry;
 }
 
 /* One build alone is what PyPI has: the list is then not known to be whole. */
@@ -20,7 +20,7 @@ builds_are_known(const struct torch_release *t)
 }
 
 static struct names
-tags_of(struct fit_work *w, const struct torch_release *t)
+tags_of(struct workspace *w, const struct torch_release *t)
 {
 	struct names tags = { 0 };
 
@@ -31,85 +31,85 @@ tags_of(struct fit_work *w, const struct torch_release *t)
 
 /* Builds for other makers' GPUs are not listed at all, and an index of one's own has any. */
 void
-fit_row_torch_build(struct fit_ask *q)
+constraint_torch_build(struct query *q)
 {
-	struct fit_work *w = q->w;
+	struct workspace *w = q->w;
 	const struct torch_release *t = release(q);
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
-	const struct fit_thing *b = fit_at(w, build);
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
+	const struct solver_variable *b = variable_at(w, build);
 	struct names tags;
 	solve_word *set;
 
 	if (!t)
 		return;
 	tags = tags_of(w, t);
-	set = fit_named(w, build, &tags, false);
+	set = set_named(w, build, &tags, false);
 	for (size_t i = 0; i < b->n; i++)
-		if (fit_own_index(w) || !builds_are_known(t) || !cuda_of_tag(w->a, b->c[i].text))
+		if (has_custom_index(w) || !builds_are_known(t) || !cuda_of_tag(w->a, b->c[i].text))
 			solve_set_add(set, i);
-	fit_needs(q, build, set, t->source, "torch %s was published as %s, and as nothing else",
-		  t->version, names_words(w->a, &tags, "and"));
+	add_requires(q, build, set, t->source, "torch %s was published as %s, and as nothing else",
+		     t->version, names_words(w->a, &tags, "and"));
 }
 
 void
-fit_row_torch_build_known(struct fit_ask *q)
+constraint_torch_build_known(struct query *q)
 {
-	struct fit_work *w = q->w;
+	struct workspace *w = q->w;
 	const struct torch_release *t = release(q);
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
 	struct names tags;
 
-	if (!t || !t->nvariants || fit_own_index(w))
+	if (!t || !t->nvariants || has_custom_index(w))
 		return;
 	tags = tags_of(w, t);
-	fit_allows(q, build, fit_named(w, build, &tags, false), t->source,
+	add_allows(q, build, set_named(w, build, &tags, false), t->source,
 		   "of torch %s only %s %s known", t->version, names_words(w->a, &tags, "and"),
 		   tags.n == 1 ? "is" : "are");
 }
 
 void
-fit_row_torch_python(struct fit_ask *q)
+constraint_torch_python(struct query *q)
 {
-	struct fit_work *w = q->w;
+	struct workspace *w = q->w;
 	const struct torch_release *t = release(q);
-	unsigned python = fit_slot(w, FIT_PYTHON, "python");
+	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
 
-	if (!t || !t->pythons.n || fit_own_index(w))
+	if (!t || !t->pythons.n || has_custom_index(w))
 		return;
-	fit_allows(q, python, fit_named(w, python, &t->pythons, false), t->source,
+	add_allows(q, python, set_named(w, python, &t->pythons, false), t->source,
 		   "torch %s has wheels for Python %s", t->version,
 		   names_words(w->a, &t->pythons, "and"));
 }
 
 /* `index: pypi` is a build too: which one depends on the release. */
 void
-fit_row_torch_pypi(struct fit_ask *q)
+constraint_torch_pypi(struct query *q)
 {
-	struct fit_work *w = q->w;
+	struct workspace *w = q->w;
 	const struct torch_release *t = release(q);
 	const struct torch_variant *v = t ? torch_variant_on_pypi(t) : NULL;
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
-	int index = fit_find(w, "torch index");
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
+	int index = variable_find(w, "torch index");
 	struct names tag = { 0 };
 	struct solve_term terms[3];
 
 	if (!v || index < 0)
 		return;
 	list_push(w->a, &tag, v->tag);
-	terms[0] = fit_is(w, q->thing, q->candidate);
-	terms[1] =
-		(struct solve_term){ .thing = (unsigned)index, .set = fit_all(w, (unsigned)index) };
-	terms[2] = (struct solve_term){ .thing = build,
+	terms[0] = term_is(w, q->variable, q->candidate);
+	terms[1] = (struct solve_term){ .variable = (unsigned)index,
+					.set = set_all(w, (unsigned)index) };
+	terms[2] = (struct solve_term){ .variable = build,
 					.not = true,
-					.set = fit_named(w, build, &tag, false) };
-	fit_clash(q, terms, 3, v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
+					.set = set_named(w, build, &tag, false) };
+	add_conflict(q, terms, 3, v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
 }
 
 /* --- what guides --- */
 
 /* The build for a CUDA series; the one that PyPI carries before others. */
 static const struct torch_variant *
-build_for(struct fit_work *w, const struct torch_release *t, const char *cuda)
+build_for(struct workspace *w, const struct torch_release *t, const char *cuda)
 {
 	const char *series = version_series(w->a, cuda);
 	const struct torch_variant *found = NULL;
@@ -126,13 +126,13 @@ build_for(struct fit_work *w, const struct torch_release *t, const char *cuda)
 
 /* That for the CUDA which is asked for; else PyPI's. */
 void
-fit_row_torch_prefer_build(struct fit_ask *q)
+constraint_torch_prefer_build(struct query *q)
 {
-	struct fit_work *w = q->w;
+	struct workspace *w = q->w;
 	const struct torch_release *t = release(q);
-	const char *cuda = fit_cuda_asked(w);
+	const char *cuda = requested_cuda(w);
 	const struct torch_variant *v = t && cuda ? build_for(w, t, cuda) : NULL;
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build");
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
 	struct names tag = { 0 };
 
 	if (!v)
@@ -140,7 +140,7 @@ fit_row_torch_prefer_build(struct fit_ask *q)
 	if (!v || w->r->torch.index.s)
 		return;
 	list_push(w->a, &tag, v->tag);
-	fit_allows(q, build, fit_named(w, build, &tag, false), v->source,
+	add_allows(q, build, set_named(w, build, &tag, false), v->source,
 		   v->on_pypi ? "the %s build of torch %s is the one that PyPI carries" :
 				"the %s build of torch %s is for the CUDA that is asked for",
 		   v->tag, t->version);
@@ -148,20 +148,20 @@ fit_row_torch_prefer_build(struct fit_ask *q)
 
 /* A release that has a build for the CUDA which is asked for, if there is one. */
 void
-fit_row_torch_prefer_cuda(struct fit_ask *q)
+constraint_torch_prefer_cuda(struct query *q)
 {
-	struct fit_work *w = q->w;
-	const struct fit_thing *torch = fit_at(w, q->thing);
+	struct workspace *w = q->w;
+	const struct solver_variable *torch = variable_at(w, q->variable);
 	const struct torch_release *t = release(q);
-	const char *cuda = fit_cuda_asked(w);
-	struct solve_term term = fit_is(w, q->thing, q->candidate);
+	const char *cuda = requested_cuda(w);
+	struct solve_term term = term_is(w, q->variable, q->candidate);
 
-	if (!t || !cuda || fit_is_pinned(w, q->thing) || build_for(w, t, cuda))
+	if (!t || !cuda || is_requested(w, q->variable) || build_for(w, t, cuda))
 		return;
 	for (size_t i = 0; i < torch->n; i++)
 		if (torch->c[i].entry && build_for(w, torch->c[i].entry, cuda)) {
-			fit_clash(q, &term, 1, t->source, "torch %s has no build for CUDA %s",
-				  t->version, cuda);
+			add_conflict(q, &term, 1, t->source, "torch %s has no build for CUDA %s",
+				     t->version, cuda);
 			return;
 		}
 }
@@ -170,50 +170,50 @@ fit_row_torch_prefer_cuda(struct fit_ask *q)
 
 /* What a wheel of torch asks for where its marker holds; builds for the CPU ask for no triton. */
 static void
-asks_for(struct fit_ask *q, const char *requirement, const char *marker, bool brings, bool gpu,
+asks_for(struct query *q, const char *requirement, const char *marker, bool brings, bool gpu,
 	 const char *sentence)
 {
-	struct fit_work *w = q->w;
+	struct workspace *w = q->w;
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
-	unsigned build = fit_slot(w, FIT_BUILD, "torch build"), python, other;
-	struct solve_term terms[4] = { fit_is(w, q->thing, q->candidate) };
+	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build"), python, other;
+	struct solve_term terms[4] = { term_is(w, q->variable, q->candidate) };
 	size_t n = 1, all, held;
 	struct names cpu = { 0 };
 	solve_word *set;
 
 	if (!req)
 		return;
-	python = fit_slot(w, FIT_PYTHON, "python");
-	other = fit_slot(w, FIT_PACKAGE, req->key);
-	all = fit_at(w, python)->n;
-	set = marker ? fit_pythons_of(w, marker_parse(w->a, marker)) : fit_all(w, python);
+	python = variable_get(w, VARIABLE_PYTHON, "python");
+	other = variable_get(w, VARIABLE_PACKAGE, req->key);
+	all = variable_at(w, python)->n;
+	set = marker ? set_pythons_where(w, marker_parse(w->a, marker)) : set_all(w, python);
 	held = solve_set_count(set, all);
 	if (held && held < all)
-		terms[n++] = (struct solve_term){ .thing = python, .set = set };
-	if (gpu && !fit_gpu_sign(w)) {
+		terms[n++] = (struct solve_term){ .variable = python, .set = set };
+	if (gpu && !gpu_evidence(w)) {
 		list_push(w->a, &cpu, "cpu");
-		set = fit_named(w, build, &cpu, false);
-		terms[n++] =
-			(struct solve_term){ .thing = build,
-					     .set = solve_set_not(w->a, set, fit_at(w, build)->n) };
+		set = set_named(w, build, &cpu, false);
+		terms[n++] = (struct solve_term){
+			.variable = build, .set = solve_set_not(w->a, set, variable_at(w, build)->n)
+		};
 	}
-	set = fit_in(w, other, specifiers_text(w->a, req->spec));
-	if (!held || !solve_set_count(set, fit_at(w, other)->n))
+	set = set_in(w, other, specifiers_text(w->a, req->spec));
+	if (!held || !solve_set_count(set, variable_at(w, other)->n))
 		return;
 	terms[n++] = (struct solve_term){
-		.thing = other,
+		.variable = other,
 		.not = brings,
-		.set = brings ? set : solve_set_not(w->a, set, fit_at(w, other)->n)
+		.set = brings ? set : solve_set_not(w->a, set, variable_at(w, other)->n)
 	};
-	if (brings || solve_set_count(terms[n - 1].set, fit_at(w, other)->n))
-		fit_clash(q, terms, n, release(q)->source, "%s %s %s%s", sentence, req->name,
-			  fit_spec_words(w->a, specifiers_text(w->a, req->spec)),
-			  held < all ? arena_printf(w->a, " (where %s)", marker) : "");
+	if (brings || solve_set_count(terms[n - 1].set, variable_at(w, other)->n))
+		add_conflict(q, terms, n, release(q)->source, "%s %s %s%s", sentence, req->name,
+			     spec_label(w->a, specifiers_text(w->a, req->spec)),
+			     held < all ? arena_printf(w->a, " (where %s)", marker) : "");
 }
 
 /* Its own triton, where the marker lets it come; and where it does not, no other works with it. */
 void
-fit_row_torch_triton(struct fit_ask *q)
+constraint_torch_triton(struct query *q)
 {
 	const struct torch_release *t = release(q);
 
@@ -227,7 +227,7 @@ fit_row_torch_triton(struct fit_ask *q)
 }
 
 void
-fit_row_torch_setuptools(struct fit_ask *q)
+constraint_torch_setuptools(struct query *q)
 {
 	const struct torch_release *t = release(q);
 	const char *marker = t && t->setuptools ? strchr(t->setuptools, ';') : NULL;
@@ -239,7 +239,7 @@ fit_row_torch_setuptools(struct fit_ask *q)
 }
 
 void
-fit_row_torch_setuptools_build(struct fit_ask *q)
+constraint_torch_setuptools_build(struct query *q)
 {
 	const struct torch_release *t = release(q);
 
@@ -250,14 +250,14 @@ fit_row_torch_setuptools_build(struct fit_ask *q)
 }
 
 void
-fit_row_torch_numpy(struct fit_ask *q)
+constraint_torch_numpy(struct query *q)
 {
-	struct fit_work *w = q->w;
+	struct workspace *w = q->w;
 	const struct torch_release *t = release(q);
-	unsigned numpy = fit_slot(w, FIT_PACKAGE, "numpy");
+	unsigned numpy = variable_get(w, VARIABLE_PACKAGE, "numpy");
 
 	if (t && t->numpy2 == TRI_NO)
-		fit_allows(q, numpy, fit_in(w, numpy, "<2"), t->source,
+		add_allows(q, numpy, set_in(w, numpy, "<2"), t->source,
 			   "torch %s was compiled against numpy 1 and finds no numpy 2 at run time",
 			   t->version);
 }

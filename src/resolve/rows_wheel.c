@@ -156,44 +156,44 @@ glibc_of(const char *tag)
 	return at ? strtoul(at + strlen("manylinux_2_"), NULL, 10) : 0;
 }
 
-/* --- the facts of one file, where `these` of the thing asked about are chosen --- */
+/* --- the facts of one file, where `these` of the variable asked about are chosen --- */
 
 static void
-fits_pythons(struct fit_ask *q, const solve_word *these, const struct says *s)
+fits_pythons(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned python = fit_slot(q->w, FIT_PYTHON, "python");
-	const struct fit_thing *t = fit_at(q->w, python);
-	solve_word *those = fit_none(q->w, python);
+	unsigned python = variable_get(q->w, VARIABLE_PYTHON, "python");
+	const struct solver_variable *t = variable_at(q->w, python);
+	solve_word *those = set_none(q->w, python);
 
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t k = 0; k < s->file_parts->tags.n; k++)
 			if (python_fits(q->w->a, s->file_parts->tags.at[k], t->c[i].text))
 				solve_set_add(those, i);
-	fit_allows_if(q, these, python, those, NULL, "%s is a file for another Python (%s)",
+	add_allows_if(q, these, python, those, NULL, "%s is a file for another Python (%s)",
 		      s->file, s->file_parts->tags.at[0]);
 }
 
 static void
-fits_machine(struct fit_ask *q, const solve_word *these, const struct says *s)
+fits_machine(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned machine = fit_slot(q->w, FIT_MACHINE, "machine");
-	const struct fit_thing *t = fit_at(q->w, machine);
-	solve_word *those = fit_none(q->w, machine);
+	unsigned machine = variable_get(q->w, VARIABLE_MACHINE, "machine");
+	const struct solver_variable *t = variable_at(q->w, machine);
+	solve_word *those = set_none(q->w, machine);
 
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t k = 0; k < s->file_parts->tags.n; k++)
 			if (machine_fits(s->file_parts->tags.at[k], t->c[i].text))
 				solve_set_add(those, i);
-	fit_allows_if(q, these, machine, those, NULL, "%s is a file for another machine (%s)",
+	add_allows_if(q, these, machine, those, NULL, "%s is a file for another machine (%s)",
 		      s->file, s->file_parts->tags.at[0]);
 }
 
 /* Systems whose C library is older than 2.`minor`. */
 static solve_word *
-older_glibc(struct fit_work *w, unsigned os, unsigned long minor)
+older_glibc(struct workspace *w, unsigned os, unsigned long minor)
 {
-	const struct fit_thing *t = fit_at(w, os);
-	solve_word *set = fit_none(w, os);
+	const struct solver_variable *t = variable_at(w, os);
+	solve_word *set = set_none(w, os);
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct os_release *o = t->c[i].entry;
@@ -206,9 +206,9 @@ older_glibc(struct fit_work *w, unsigned os, unsigned long minor)
 }
 
 static void
-fits_glibc(struct fit_ask *q, const solve_word *these, const struct says *s)
+fits_glibc(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned os = fit_slot(q->w, FIT_OS, "os");
+	unsigned os = variable_get(q->w, VARIABLE_OS, "os");
 	unsigned long least = 0;
 
 	for (size_t k = 0; k < s->file_parts->tags.n; k++) {
@@ -219,17 +219,18 @@ fits_glibc(struct fit_ask *q, const solve_word *these, const struct says *s)
 			return;
 		least = !least || minor < least ? minor : least;
 	}
-	fit_allows_if(q, these, os,
-		      solve_set_not(q->w->a, older_glibc(q->w, os, least), fit_at(q->w, os)->n),
-		      NULL, "%s needs glibc 2.%lu or newer", s->file, least);
+	add_allows_if(
+		q, these, os,
+		solve_set_not(q->w->a, older_glibc(q->w, os, least), variable_at(q->w, os)->n),
+		NULL, "%s needs glibc 2.%lu or newer", s->file, least);
 }
 
 /* Builds of torch for CUDA `major`, "12". */
 static solve_word *
-builds_of_major(struct fit_work *w, unsigned build, const char *major)
+builds_of_major(struct workspace *w, unsigned build, const char *major)
 {
-	const struct fit_thing *t = fit_at(w, build);
-	solve_word *set = fit_none(w, build);
+	const struct solver_variable *t = variable_at(w, build);
+	solve_word *set = set_none(w, build);
 
 	for (size_t i = 0; i < t->n; i++)
 		if (starts_with(t->c[i].text, "cu") && !strncmp(t->c[i].text + 2, major, 2))
@@ -238,35 +239,35 @@ builds_of_major(struct fit_work *w, unsigned build, const char *major)
 }
 
 static bool
-of_series(struct fit_work *w, const struct fit_candidate *c, const char *series)
+of_series(struct workspace *w, const struct candidate *c, const char *series)
 {
 	return !strcmp(version_series(w->a, c->text), series);
 }
 
 static void
-fits_torch(struct fit_ask *q, const solve_word *these, const struct says *s)
+fits_torch(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned torch = fit_slot(q->w, FIT_TORCH, "torch");
-	const struct fit_thing *t = fit_at(q->w, torch);
-	solve_word *those = fit_none(q->w, torch);
+	unsigned torch = variable_get(q->w, VARIABLE_TORCH, "torch");
+	const struct solver_variable *t = variable_at(q->w, torch);
+	solve_word *those = set_none(q->w, torch);
 
 	for (size_t i = 0; s->torch && i < t->n; i++)
 		if (of_series(q->w, &t->c[i], s->torch))
 			solve_set_add(those, i);
 	if (s->torch)
-		fit_allows_if(
+		add_allows_if(
 			q, these, torch, those, NULL,
 			"%s was built for torch %s, as its name says, and loads with no other",
 			s->file, s->torch);
 }
 
 static void
-fits_cuda(struct fit_ask *q, const solve_word *these, const struct says *s)
+fits_cuda(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned build = fit_slot(q->w, FIT_BUILD, "torch build");
+	unsigned build = variable_get(q->w, VARIABLE_BUILD, "torch build");
 
 	if (s->cuda)
-		fit_allows_if(q, these, build, builds_of_major(q->w, build, s->cuda), NULL,
+		add_allows_if(q, these, build, builds_of_major(q->w, build, s->cuda), NULL,
 			      "%s was built for CUDA %s, as its name says, and looks for that "
 			      "one's libraries",
 			      s->file, s->cuda);
@@ -274,16 +275,16 @@ fits_cuda(struct fit_ask *q, const solve_word *these, const struct says *s)
 
 /* The ABI of libstdc++ depends on torch's release and on its build. */
 static void
-fits_abi(struct fit_ask *q, const solve_word *these, const struct says *s)
+fits_abi(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned torch = fit_slot(q->w, FIT_TORCH, "torch");
-	unsigned build = fit_slot(q->w, FIT_BUILD, "torch build");
-	const struct fit_thing *t = fit_at(q->w, torch);
+	unsigned torch = variable_get(q->w, VARIABLE_TORCH, "torch");
+	unsigned build = variable_get(q->w, VARIABLE_BUILD, "torch build");
+	const struct solver_variable *t = variable_at(q->w, torch);
 
 	for (size_t i = 0; s->abi != TRI_UNKNOWN && i < t->n; i++) {
 		const struct torch_release *r = t->c[i].entry;
 		struct names other = { 0 };
-		struct fit_terms terms = { 0 };
+		struct terms terms = { 0 };
 
 		if (!r || (s->torch && !of_series(q->w, &t->c[i], s->torch)))
 			continue;
@@ -293,21 +294,21 @@ fits_abi(struct fit_ask *q, const solve_word *these, const struct says *s)
 				list_push(q->w->a, &other, r->variants[k].tag);
 		if (!other.n)
 			continue;
-		fit_and(&terms, q->thing, these);
-		fit_and(&terms, torch, fit_one(q->w, torch, i));
+		terms_add(&terms, q->variable, these);
+		terms_add(&terms, torch, set_one(q->w, torch, i));
 		if (other.n < r->nvariants)
-			fit_and(&terms, build, fit_named(q->w, build, &other, false));
-		fit_clash(q, terms.at, terms.n, r->source,
-			  "%s was built for the %s C++ ABI, and %s%storch %s has the %s one",
-			  s->file, s->abi == TRI_YES ? "new" : "old",
-			  other.n < r->nvariants ? names_words(q->w->a, &other, "and") : "",
-			  other.n < r->nvariants ? " of " : "", r->version,
-			  s->abi == TRI_YES ? "old" : "new");
+			terms_add(&terms, build, set_named(q->w, build, &other, false));
+		add_conflict(q, terms.at, terms.n, r->source,
+			     "%s was built for the %s C++ ABI, and %s%storch %s has the %s one",
+			     s->file, s->abi == TRI_YES ? "new" : "old",
+			     other.n < r->nvariants ? names_words(q->w->a, &other, "and") : "",
+			     other.n < r->nvariants ? " of " : "", r->version,
+			     s->abi == TRI_YES ? "old" : "new");
 	}
 }
 
 static void
-judge_file(struct fit_ask *q, const solve_word *these, const char *url)
+judge_file(struct query *q, const solve_word *these, const char *url)
 {
 	struct says s;
 
@@ -322,32 +323,32 @@ judge_file(struct fit_ask *q, const solve_word *these, const char *url)
 }
 
 void
-fit_row_wheel_of_extension(struct fit_ask *q)
+constraint_wheel_of_extension(struct query *q)
 {
-	const struct recipe_extension *asked = q->w->slots.at[q->thing]->asked;
+	const struct recipe_extension *asked = q->w->variables.at[q->variable]->asked;
 	const char *url = "url";
 
 	if (asked && asked->url.s && recipe_names_wheel(asked->url.s))
-		judge_file(q, fit_sources(q->w, q->thing, &url, 1), asked->url.s);
+		judge_file(q, set_sources(q->w, q->variable, &url, 1), asked->url.s);
 }
 
 static void
-wheel_of_requirement(struct fit_ask *q)
+wheel_of_requirement(struct query *q)
 {
-	const struct fit_slot *s = q->w->slots.at[q->thing];
+	const struct domain *s = q->w->variables.at[q->variable];
 
 	if (s->wheel)
-		judge_file(q, fit_all(q->w, q->thing), s->wheel);
+		judge_file(q, set_all(q->w, q->variable), s->wheel);
 }
 
 void
-fit_row_wheel_of_package(struct fit_ask *q)
+constraint_wheel_of_package(struct query *q)
 {
 	wheel_of_requirement(q);
 }
 
 void
-fit_row_wheel_in_packages(struct fit_ask *q)
+constraint_wheel_in_packages(struct query *q)
 {
 	wheel_of_requirement(q);
 }

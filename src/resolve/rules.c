@@ -1,8 +1,8 @@
 #include <strings.h>
 
 #include "base/str.h"
-#include "fit.h"
 #include "resolve.h"
+#include "solution.h"
 
 static const struct rule_row rows[] = {
 #define RULE(id, told, basis, class, codes, title, how, test, near, source) \
@@ -53,7 +53,7 @@ rule_codes(struct arena *a, const struct rule_row *r)
 {
 	struct names list = { 0 };
 	size_t n;
-	const struct fit_row *fit = fit_rows(&n);
+	const struct constraint_kind *kinds = constraint_kinds(&n);
 
 	for (const char *p = r->codes; *p; p += strspn(p, " ")) {
 		size_t size = strcspn(p, " ");
@@ -62,8 +62,8 @@ rule_codes(struct arena *a, const struct rule_row *r)
 		p += size;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (fit[i].strength < FIT_PREFER && has_word(fit[i].rules, r->id))
-			add(a, &list, code_table[fit[i].code].id);
+		if (kinds[i].strength < STRENGTH_PREFERENCE && has_word(kinds[i].rules, r->id))
+			add(a, &list, code_table[kinds[i].code].id);
 	return list;
 }
 

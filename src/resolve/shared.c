@@ -1,12 +1,12 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "fit_work.h"
+#include "internal.h"
 
-/* What several rows ask of the recipe and of the things. */
+/* What several rows ask of the recipe and of the variables. */
 
 int
-fit_version_order(struct fit_work *w, const char *x, const char *y)
+text_version_order(struct workspace *w, const char *x, const char *y)
 {
 	const struct version *vx = version_parse(w->a, x), *vy = version_parse(w->a, y);
 
@@ -14,14 +14,14 @@ fit_version_order(struct fit_work *w, const char *x, const char *y)
 }
 
 int
-fit_asked_for(const struct fit_work *w, unsigned thing)
+requested(const struct workspace *w, unsigned variable)
 {
-	size_t n = w->slots.at[thing]->t.n;
+	size_t n = w->variables.at[variable]->t.n;
 
-	for (size_t i = 0; i < w->solve_pins.n; i++) {
-		const struct solve_pin *p = &w->solve_pins.at[i];
+	for (size_t i = 0; i < w->solver_pins.n; i++) {
+		const struct solve_pin *p = &w->solver_pins.at[i];
 
-		if (p->thing != thing || solve_set_count(p->set, n) != 1)
+		if (p->variable != variable || solve_set_count(p->set, n) != 1)
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if (solve_set_has(p->set, k))
@@ -31,16 +31,17 @@ fit_asked_for(const struct fit_work *w, unsigned thing)
 }
 
 bool
-fit_is_pinned(const struct fit_work *w, unsigned thing)
+is_requested(const struct workspace *w, unsigned variable)
 {
-	for (size_t i = 0; i < w->pins.n; i++)
-		if (w->pins.at[i].thing == thing && w->pins.at[i].kind != PIN_NEED)
+	for (size_t i = 0; i < w->requests.n; i++)
+		if (w->requests.at[i].variable == variable &&
+		    w->requests.at[i].kind != REQUEST_NEED)
 			return true;
 	return false;
 }
 
 const char *
-fit_env(const struct fit_work *w, const char *name)
+env_value(const struct workspace *w, const char *name)
 {
 	for (size_t i = 0; i < w->r->env.n; i++)
 		if (!strcmp(w->r->env.at[i].name.s, name))
@@ -49,7 +50,7 @@ fit_env(const struct fit_work *w, const char *name)
 }
 
 bool
-fit_own_index(const struct fit_work *w)
+has_custom_index(const struct workspace *w)
 {
 	const char *url = w->r->torch.index.s;
 	size_t n = url ? strlen(url) : 0, start;
@@ -67,33 +68,33 @@ fit_own_index(const struct fit_work *w)
 }
 
 const char *
-fit_cuda_asked(const struct fit_work *w)
+requested_cuda(const struct workspace *w)
 {
 	return w->r->cuda.s ? w->r->cuda.s : w->image.cuda;
 }
 
 bool
-fit_chooses_image(const struct fit_work *w)
+selects_image(const struct workspace *w)
 {
 	return !w->r->base.s && (w->r->cuda_from == CUDA_AUTO || w->r->cuda_from == CUDA_IMAGE);
 }
 
 solve_word *
-fit_cuda_named(struct fit_work *w, unsigned cuda, const char *version)
+set_cuda(struct workspace *w, unsigned cuda, const char *version)
 {
-	const struct fit_thing *t = fit_at(w, cuda);
+	const struct solver_variable *t = variable_at(w, cuda);
 	bool series = !strcmp(version_series(w->a, version), version);
-	solve_word *set = fit_none(w, cuda);
+	solve_word *set = set_none(w, cuda);
 
 	for (size_t i = 0; i < t->n; i++)
 		if (series ? !strcmp(version_series(w->a, t->c[i].text), version) :
-			     !fit_version_order(w, t->c[i].text, version))
+			     !text_version_order(w, t->c[i].text, version))
 			solve_set_add(set, i);
 	return set;
 }
 
 unsigned
-fit_gcc_named(const struct recipe *r)
+env_gcc(const struct recipe *r)
 {
 	static const char *const names[] = { "CUDAHOSTCXX", "CXX", "CC" };
 
@@ -109,7 +110,7 @@ fit_gcc_named(const struct recipe *r)
 }
 
 static bool
-is_for(struct fit_work *w, const char *tag, unsigned long major)
+is_for(struct workspace *w, const char *tag, unsigned long major)
 {
 	const char *cuda = cuda_of_tag(w->a, tag);
 
@@ -117,10 +118,10 @@ is_for(struct fit_work *w, const char *tag, unsigned long major)
 }
 
 solve_word *
-fit_builds_of(struct fit_work *w, unsigned build, unsigned long major)
+set_builds_of(struct workspace *w, unsigned build, unsigned long major)
 {
-	const struct fit_thing *t = fit_at(w, build);
-	solve_word *set = fit_none(w, build);
+	const struct solver_variable *t = variable_at(w, build);
+	solve_word *set = set_none(w, build);
 
 	for (size_t i = 0; i < t->n; i++)
 		if (is_for(w, t->c[i].text, major))
@@ -129,10 +130,10 @@ fit_builds_of(struct fit_work *w, unsigned build, unsigned long major)
 }
 
 const char *
-fit_build_words(struct fit_work *w, unsigned build, unsigned long major)
+build_label(struct workspace *w, unsigned build, unsigned long major)
 {
-	int asked = fit_asked_for(w, build);
-	const char *tag = asked < 0 ? NULL : fit_at(w, build)->c[asked].text;
+	int asked = requested(w, build);
+	const char *tag = asked < 0 ? NULL : variable_at(w, build)->c[asked].text;
 
 	if (tag && is_for(w, tag, major))
 		return arena_printf(w->a, "torch's %s build", tag);
@@ -140,23 +141,23 @@ fit_build_words(struct fit_work *w, unsigned build, unsigned long major)
 }
 
 const char *
-fit_machine(const struct recipe *r)
+recipe_machine(const struct recipe *r)
 {
 	return r->platform.s && starts_with(r->platform.s, "linux/arm64") ? "aarch64" : "x86_64";
 }
 
 /* A marker that cannot be evaluated (it asks for the host's kernel) holds. */
 solve_word *
-fit_pythons_of(struct fit_work *w, const struct marker *m)
+set_pythons_where(struct workspace *w, const struct marker *m)
 {
-	unsigned python = fit_slot(w, FIT_PYTHON, "python");
-	const struct fit_thing *t = fit_at(w, python);
-	solve_word *set = fit_none(w, python);
+	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
+	const struct solver_variable *t = variable_at(w, python);
+	solve_word *set = set_none(w, python);
 
 	for (size_t i = 0; i < t->n; i++) {
 		size_t digits = strspn(t->c[i].text, "0123456789.");
 		struct marker_env env = marker_env_linux(
-			w->a, arena_copy(w->a, t->c[i].text, digits), fit_machine(w->r));
+			w->a, arena_copy(w->a, t->c[i].text, digits), recipe_machine(w->r));
 		bool holds;
 
 		if (!marker_eval(m, &env, &holds) || holds)
@@ -167,23 +168,23 @@ fit_pythons_of(struct fit_work *w, const struct marker *m)
 
 /* True if the recipe asks for the build without CUDA, or for one that nothing is known of. */
 static bool
-takes_cpu(struct fit_work *w)
+takes_cpu(struct workspace *w)
 {
-	int build = fit_find(w, "torch build");
-	int asked = build < 0 ? -1 : fit_asked_for(w, (unsigned)build);
+	int build = variable_find(w, "torch build");
+	int asked = build < 0 ? -1 : requested(w, (unsigned)build);
 
-	return fit_own_index(w) ||
-	       (asked >= 0 && !cuda_of_tag(w->a, fit_at(w, (unsigned)build)->c[asked].text));
+	return has_custom_index(w) ||
+	       (asked >= 0 && !cuda_of_tag(w->a, variable_at(w, (unsigned)build)->c[asked].text));
 }
 
 const char *
-fit_gpu_sign(struct fit_work *w)
+gpu_evidence(struct workspace *w)
 {
 	return takes_cpu(w)      ? NULL :
 	       w->r->gpus.n      ? "names GPUs" :
 	       w->r->driver.s    ? "names a driver" :
 	       w->r->modal.gpu.s ? "takes a GPU at Modal" :
 	       w->compiles       ? "compiles extensions" :
-	       fit_cuda_asked(w) ? "asks for CUDA" :
+	       requested_cuda(w) ? "asks for CUDA" :
 				   NULL;
 }

@@ -11,7 +11,7 @@ choose_release(struct work *w)
 {
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
-	const struct fit_candidate *c = fit_chosen(w->fit, "torch");
+	const struct candidate *c = solution_selected(w->solution, "torch");
 	struct stack *s = w->s;
 	struct diag *d;
 
@@ -115,7 +115,7 @@ index_chosen(struct work *w)
 	struct stack *s = w->s;
 	const struct torch_release *t = s->torch_release;
 	const char *cuda = s->cuda.value;
-	const struct fit_candidate *c = fit_chosen(w->fit, "torch build");
+	const struct candidate *c = solution_selected(w->solution, "torch build");
 	const struct torch_variant *v = t && c ? torch_variant(t, c->text) : NULL;
 	bool pypi;
 
@@ -192,7 +192,7 @@ static void
 choose_cuda(struct work *w)
 {
 	struct stack *s = w->s;
-	const struct fit_candidate *c = fit_chosen(w->fit, "cuda");
+	const struct candidate *c = solution_selected(w->solution, "cuda");
 	const char *own =
 		s->torch_variant ? s->torch_variant->cuda : cuda_of_tag(w->a, s->torch_tag);
 	const char *reason = arena_printf(w->a, "torch's %s build is for it", s->torch_tag);

@@ -2,8 +2,8 @@
 #define RESOLVE_WORK_H
 
 #include "base/str.h"
-#include "fit.h"
 #include "resolve.h"
+#include "solution.h"
 
 /*
  * One run of resolve(), for the files of resolve/.  Each part decides what its name says, in
@@ -15,9 +15,9 @@ struct work {
 	const struct facts *f;
 	const struct recipe *r;
 	struct stack *s;
-	const struct fit *fit; /* what goes with what, and what is left open chosen */
-	bool *stays;           /* by extension asked for: false where its marker says no */
-	unsigned errors;       /* of earlier stages and cells */
+	const struct solution *solution; /* what goes with what, and what is left open chosen */
+	bool *stays;     /* by extension asked for: false where its marker says no */
+	unsigned errors; /* of earlier stages and cells */
 };
 
 void resolve_image(struct work *w);      /* what the base's name says; CUDA as asked */

@@ -17,7 +17,7 @@ search_asking(struct search *s, struct nogood *g)
 	unsigned level = 0;
 
 	for (unsigned k = 0; k < g->n; k++) {
-		const struct thing *t = &s->u->things.at[g->terms[k].thing];
+		const struct variable *t = &s->u->variables.at[g->terms[k].variable];
 		unsigned value = t->decided < 0 ? t->n : (unsigned)t->decided;
 
 		if (!set_has(g->terms[k].bad, value))
@@ -28,40 +28,40 @@ search_asking(struct search *s, struct nogood *g)
 	list_push(s->u->scratch, &s->asking, (struct asking){ .g = g, .level = level });
 }
 
-/* Facts that the decision completes: only one that cannot hold of a thing not there changes. */
+/* Facts that the decision completes: only one that cannot hold of a variable not there changes. */
 void
-search_asking_after(struct search *s, unsigned thing, unsigned value)
+search_asking_after(struct search *s, unsigned variable, unsigned value)
 {
-	const struct nogoods *plain = &s->u->things.at[thing].plain;
+	const struct nogoods *plain = &s->u->variables.at[variable].plain;
 
-	if (value == s->u->things.at[thing].n)
+	if (value == s->u->variables.at[variable].n)
 		return;
 	for (size_t i = 0; i < plain->n; i++)
 		if (plain->at[i]->attached)
 			search_asking(s, plain->at[i]);
 	for (size_t i = 0; i < s->conditional.n; i++)
-		if (s->conditional.at[i]->terms[0].thing == thing ||
-		    s->conditional.at[i]->terms[1].thing == thing)
+		if (s->conditional.at[i]->terms[0].variable == variable ||
+		    s->conditional.at[i]->terms[1].variable == variable)
 			search_asking(s, s->conditional.at[i]);
 }
 
 static bool
 before(const struct search *s, unsigned x, unsigned y)
 {
-	const struct thing *a = &s->u->things.at[x], *b = &s->u->things.at[y];
+	const struct variable *a = &s->u->variables.at[x], *b = &s->u->variables.at[y];
 
 	return a->rank != b->rank ? a->rank < b->rank : x < y;
 }
 
-/* Of the things that g asks for the first one; how many there are, 0 if it is content. */
+/* Of the variables that g asks for the first one; how many there are, 0 if it is content. */
 static unsigned
 asked_for(const struct search *s, const struct nogood *g, unsigned *first)
 {
 	unsigned open = 0;
 
 	for (unsigned k = 0; k < g->n; k++) {
-		unsigned x = g->terms[k].thing;
-		const struct thing *t = &s->u->things.at[x];
+		unsigned x = g->terms[k].variable;
+		const struct variable *t = &s->u->variables.at[x];
 
 		if (t->decided >= 0) {
 			if (!set_has(g->terms[k].bad, (unsigned)t->decided))
@@ -76,7 +76,7 @@ asked_for(const struct search *s, const struct nogood *g, unsigned *first)
 }
 
 bool
-search_next(struct search *s, unsigned *thing)
+search_next(struct search *s, unsigned *variable)
 {
 	bool must = false, may = false;
 
@@ -85,8 +85,8 @@ search_next(struct search *s, unsigned *thing)
 
 		if (!open || (open > 1 && must))
 			continue;
-		if ((open == 1 && !must) || (!must && !may) || before(s, x, *thing))
-			*thing = x;
+		if ((open == 1 && !must) || (!must && !may) || before(s, x, *variable))
+			*variable = x;
 		must |= open == 1;
 		may = true;
 	}
@@ -95,7 +95,7 @@ search_next(struct search *s, unsigned *thing)
 
 /* The most wanted that is left: candidates in their order, then not there. */
 unsigned
-search_first(const struct thing *t)
+search_first(const struct variable *t)
 {
 	unsigned i = 0;
 

@@ -4,17 +4,17 @@
 #include "solve.h"
 
 /*
- * Inside, "not there" is one more value of a thing, after its candidates; so a thing with n
+ * Inside, "not there" is one more value of a variable, after its candidates; so a variable with n
  * candidates has n + 1 values, a term is a set of values whether it was given with `not` or
  * without, and everything follows from intersections and unions of such sets.
  *
- *   nogood    "not all of these at once", normalised: each thing once, no set empty or full
- *   domain    the values that a thing can still have; a narrowing makes it smaller
+ *   nogood    "not all of these at once", normalised: each variable once, no set empty or full
+ *   domain    the values that a variable can still have; a narrowing makes it smaller
  *   trail     all narrowings in their order, each with its cause: a nogood, or a decision
- *   level     how many things had been decided; 0: what follows from pins and facts alone
+ *   level     how many variables had been decided; 0: what follows from pins and facts alone
  */
 struct term {
-	unsigned thing;
+	unsigned variable;
 	const solve_word *bad;
 	const solve_word *shown; /* in a proof: as the caller's set; NULL: not shown yet */
 };
@@ -51,16 +51,16 @@ struct watch {
 struct watches LIST(struct watch);
 
 struct narrowing {
-	unsigned thing, level;
+	unsigned variable, level;
 	struct nogood *cause; /* NULL: a decision */
-	int before;           /* the narrowing of this thing before it, or -1 */
+	int before;           /* the narrowing of this variable before it, or -1 */
 	const solve_word *domain;
 };
 struct trail LIST(struct narrowing);
 
 struct words LIST(solve_word *);
 
-struct thing {
+struct variable {
 	bool met;
 	unsigned n, words; /* candidates; words of a set of values */
 	unsigned rank;
@@ -80,7 +80,7 @@ struct thing {
 	int part_at; /* the narrowing since which it holds */
 	bool in_part;
 };
-struct things LIST(struct thing);
+struct variables LIST(struct variable);
 struct numbers LIST(unsigned);
 
 /* What the provider said, kept from one search to the next. */
@@ -88,20 +88,20 @@ struct universe {
 	struct arena *a;       /* the caller's: facts live here */
 	struct arena *scratch; /* of one call */
 	const struct solve_provider *p;
-	struct things things;
+	struct variables variables;
 	struct nogoods facts;
 	bool closed; /* nobody is asked: the facts that are not off are all there are */
 };
 
 struct universe universe_new(struct arena *a, const struct solve_provider *p);
 void universe_free(struct universe *u);
-struct thing *universe_meet(struct universe *u, unsigned thing);
+struct variable *universe_meet(struct universe *u, unsigned variable);
 /* What the provider knows of a candidate becomes part of u->facts. */
-void universe_ask(struct universe *u, unsigned thing, unsigned candidate);
+void universe_ask(struct universe *u, unsigned variable, unsigned candidate);
 /* Normalised.  NULL: it says nothing, for it can never be broken. */
 struct nogood *universe_nogood(struct universe *u, const struct solve_term *terms, size_t n);
 
-/* A fact that asks for things that are not decided yet. */
+/* A fact that asks for variables that are not decided yet. */
 struct asking {
 	struct nogood *g;
 	unsigned level;
@@ -135,7 +135,7 @@ struct solve_result search_result(struct search *s, struct arena *a, enum solve_
 struct nogood *search_attach(struct search *s, struct nogood *g);
 struct nogood *search_propagate(struct search *s);
 struct nogood *search_late(struct search *s);
-void search_decide(struct search *s, unsigned thing, unsigned value);
+void search_decide(struct search *s, unsigned variable, unsigned value);
 void search_back_to(struct search *s, unsigned level);
 
 /* learn.c: false: nothing is possible, s->bottom says why; else *next as propagate's. */
@@ -143,10 +143,10 @@ bool search_learn(struct search *s, struct nogood *conflict, struct nogood **nex
 
 /* choose.c */
 void search_asking(struct search *s, struct nogood *g);
-void search_asking_after(struct search *s, unsigned thing, unsigned value);
-/* The thing to be decided next; false: all is decided. */
-bool search_next(struct search *s, unsigned *thing);
-unsigned search_first(const struct thing *t);
+void search_asking_after(struct search *s, unsigned variable, unsigned value);
+/* The variable to be decided next; false: all is decided. */
+bool search_next(struct search *s, unsigned *variable);
+unsigned search_first(const struct variable *t);
 
 static inline bool
 set_has(const solve_word *set, unsigned i)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The narrowing since which a thing is within part, at or before `at`; -1: always was. */
+/* The narrowing since which a variable is within part, at or before `at`; -1: always was. */
 static int
 since(struct search *s, const solve_word *part, unsigned words, int at)
 {
@@ -26,12 +26,12 @@ since(struct search *s, const solve_word *part, unsigned words, int at)
 static void
 part_and(struct search *s, const struct term *term)
 {
-	struct thing *t = &s->u->things.at[term->thing];
+	struct variable *t = &s->u->variables.at[term->variable];
 
 	if (!t->in_part) {
 		t->in_part = true;
 		memcpy(t->part, term->bad, t->words * sizeof *t->part);
-		list_push(s->u->scratch, &s->parts, term->thing);
+		list_push(s->u->scratch, &s->parts, term->variable);
 	} else {
 		for (unsigned i = 0; i < t->words; i++)
 			t->part[i] &= term->bad[i];
@@ -39,7 +39,7 @@ part_and(struct search *s, const struct term *term)
 	t->part_at = since(s, t->part, t->words, t->last);
 }
 
-/* The thing whose narrowing made all hold, and at which level the rest did already. */
+/* The variable whose narrowing made all hold, and at which level the rest did already. */
 static unsigned
 latest(struct search *s, unsigned *before)
 {
@@ -47,10 +47,10 @@ latest(struct search *s, unsigned *before)
 
 	*before = 0;
 	for (size_t i = 1; i < s->parts.n; i++)
-		if (s->u->things.at[s->parts.at[i]].part_at > s->u->things.at[x].part_at)
+		if (s->u->variables.at[s->parts.at[i]].part_at > s->u->variables.at[x].part_at)
 			x = s->parts.at[i];
 	for (size_t i = 0; i < s->parts.n; i++) {
-		const struct thing *t = &s->u->things.at[s->parts.at[i]];
+		const struct variable *t = &s->u->variables.at[s->parts.at[i]];
 
 		if (s->parts.at[i] != x && s->trail.at[t->part_at].level > *before)
 			*before = s->trail.at[t->part_at].level;
@@ -59,19 +59,19 @@ latest(struct search *s, unsigned *before)
 }
 
 static const solve_word *
-bad_of(const struct nogood *g, unsigned thing)
+bad_of(const struct nogood *g, unsigned variable)
 {
 	for (unsigned k = 0; k < g->n; k++)
-		if (g->terms[k].thing == thing)
+		if (g->terms[k].variable == variable)
 			return g->terms[k].bad;
 	return NULL;
 }
 
-/* Since when the thing is within what is left of its part if `cause` is used for the rest. */
+/* Since when the variable is within what is left of its part if `cause` is used for the rest. */
 static int
 without(struct search *s, unsigned x, const solve_word *bad, solve_word *left)
 {
-	const struct thing *t = &s->u->things.at[x];
+	const struct variable *t = &s->u->variables.at[x];
 	int at = s->trail.at[t->part_at].before;
 
 	for (unsigned i = 0; i < t->words; i++)
@@ -84,7 +84,7 @@ without(struct search *s, unsigned x, const solve_word *bad, solve_word *left)
 static void
 resolve(struct search *s, unsigned x, struct nogood *cause, int at, const solve_word *left)
 {
-	struct thing *t = &s->u->things.at[x];
+	struct variable *t = &s->u->variables.at[x];
 	size_t k = 0;
 
 	memcpy(t->part, left, t->words * sizeof *left);
@@ -96,7 +96,7 @@ resolve(struct search *s, unsigned x, struct nogood *cause, int at, const solve_
 		s->parts.at[k] = s->parts.at[--s->parts.n];
 	}
 	for (unsigned i = 0; i < cause->n; i++)
-		if (cause->terms[i].thing != x)
+		if (cause->terms[i].variable != x)
 			part_and(s, &cause->terms[i]);
 }
 
@@ -110,11 +110,11 @@ learned(struct search *s, struct steps *from)
 	g->terms = arena_array_of(s->u->scratch, struct term, s->parts.n ? s->parts.n : 1);
 	g->from = *from;
 	for (size_t i = 0; i < s->parts.n; i++) {
-		struct thing *t = &s->u->things.at[s->parts.at[i]];
+		struct variable *t = &s->u->variables.at[s->parts.at[i]];
 		solve_word *bad = solve_set(s->u->scratch, t->n + 1);
 
 		memcpy(bad, t->part, t->words * sizeof *bad);
-		g->terms[g->n++] = (struct term){ .thing = s->parts.at[i], .bad = bad };
+		g->terms[g->n++] = (struct term){ .variable = s->parts.at[i], .bad = bad };
 	}
 	list_push(s->u->scratch, &s->learned, g);
 	return g;
@@ -124,7 +124,7 @@ static void
 forget_parts(struct search *s)
 {
 	for (size_t i = 0; i < s->parts.n; i++)
-		s->u->things.at[s->parts.at[i]].in_part = false;
+		s->u->variables.at[s->parts.at[i]].in_part = false;
 	s->parts.n = 0;
 }
 
@@ -140,8 +140,8 @@ search_learn(struct search *s, struct nogood *conflict, struct nogood **next)
 		part_and(s, &conflict->terms[i]);
 	while (s->parts.n) {
 		unsigned x = latest(s, &before);
-		const struct narrowing *e = &s->trail.at[s->u->things.at[x].part_at];
-		struct thing *t = &s->u->things.at[x];
+		const struct narrowing *e = &s->trail.at[s->u->variables.at[x].part_at];
+		struct variable *t = &s->u->variables.at[x];
 		solve_word *left;
 		int own;
 

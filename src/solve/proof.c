@@ -24,7 +24,7 @@ search_mark(struct search *s)
 static struct solve_term
 term_of(const struct universe *u, struct arena *a, struct term *term)
 {
-	const struct thing *t = &u->things.at[term->thing];
+	const struct variable *t = &u->variables.at[term->variable];
 	bool not = set_has(term->bad, t->n);
 	solve_word *set;
 
@@ -34,7 +34,7 @@ term_of(const struct universe *u, struct arena *a, struct term *term)
 			if (set_has(term->bad, i) != not )
 				solve_set_add(set, i);
 	}
-	return (struct solve_term){ .thing = term->thing, .not = not, .set = term->shown };
+	return (struct solve_term){ .variable = term->variable, .not = not, .set = term->shown };
 }
 
 static int
@@ -63,10 +63,10 @@ line_of(struct search *s, struct arena *a, struct solve_proof *out, struct nogoo
 }
 
 static const struct term *
-term_on(const struct term *terms, unsigned n, unsigned thing)
+term_on(const struct term *terms, unsigned n, unsigned variable)
 {
 	for (unsigned k = 0; k < n; k++)
-		if (terms[k].thing == thing)
+		if (terms[k].variable == variable)
 			return &terms[k];
 	return NULL;
 }
@@ -76,7 +76,7 @@ static bool
 mixed(struct universe *u, const struct term *x, const struct term *y, bool either,
       struct term *result)
 {
-	const struct thing *t = &u->things.at[x->thing];
+	const struct variable *t = &u->variables.at[x->variable];
 	solve_word *set;
 
 	*result = *x;
@@ -86,7 +86,7 @@ mixed(struct universe *u, const struct term *x, const struct term *y, bool eithe
 	for (unsigned i = 0; i < t->words; i++)
 		set[i] = either ? x->bad[i] | y->bad[i] : x->bad[i] & y->bad[i];
 	if (!set_within(x->bad, set, t->words) || !set_within(set, x->bad, t->words))
-		*result = (struct term){ .thing = x->thing, .bad = set };
+		*result = (struct term){ .variable = x->variable, .bad = set };
 	return !set_within(t->full, set, t->words);
 }
 
@@ -99,15 +99,15 @@ resolvent(struct universe *u, const struct term *x, unsigned n, const struct ste
 	unsigned kept = 0;
 
 	for (unsigned k = 0; k < n; k++)
-		kept += mixed(u, &x[k], term_on(g->terms, g->n, x[k].thing),
-			      x[k].thing == step->pivot, &out[kept]);
+		kept += mixed(u, &x[k], term_on(g->terms, g->n, x[k].variable),
+			      x[k].variable == step->pivot, &out[kept]);
 	for (unsigned k = 0; k < g->n; k++)
-		if (!term_on(x, n, g->terms[k].thing))
+		if (!term_on(x, n, g->terms[k].variable))
 			out[kept++] = g->terms[k];
 	return kept;
 }
 
-/* room: two buffers, each for one term a thing. */
+/* room: two buffers, each for one term a variable. */
 static void
 chain(struct search *s, struct arena *a, struct solve_proof *out, struct nogood *g,
       struct term *room[2])
@@ -136,7 +136,7 @@ search_proof(struct search *s, struct arena *a, struct solve_proof *out)
 	struct term *room[2];
 
 	for (int i = 0; i < 2; i++)
-		room[i] = arena_array_of(s->u->scratch, struct term, s->u->things.n + 1);
+		room[i] = arena_array_of(s->u->scratch, struct term, s->u->variables.n + 1);
 	search_mark(s);
 	for (size_t i = 0; i < s->u->facts.n; i++)
 		s->u->facts.at[i]->line = -1;

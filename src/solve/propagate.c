@@ -3,24 +3,24 @@
 
 #include <string.h>
 
-static struct thing *
-thing_of(struct search *s, const struct nogood *g, unsigned k)
+static struct variable *
+variable_named(struct search *s, const struct nogood *g, unsigned k)
 {
-	return &s->u->things.at[g->terms[k].thing];
+	return &s->u->variables.at[g->terms[k].variable];
 }
 
 /* Does the term hold, whatever else will be decided? */
 static bool
 holds(struct search *s, const struct nogood *g, unsigned k)
 {
-	const struct thing *t = thing_of(s, g, k);
+	const struct variable *t = variable_named(s, g, k);
 
 	return set_within(t->domain, g->terms[k].bad, t->words);
 }
 
-/* A domain of its own for the next narrowing of a thing: there are at most as many as values. */
+/* A domain of its own for the next narrowing of a variable: there are at most as many as values. */
 static solve_word *
-room(struct search *s, struct thing *t)
+room(struct search *s, struct variable *t)
 {
 	if (t->depth == t->room.n)
 		list_push(s->u->scratch, &t->room, solve_set(s->u->scratch, t->n + 1));
@@ -28,12 +28,12 @@ room(struct search *s, struct thing *t)
 }
 
 static void
-narrowed(struct search *s, unsigned thing, const solve_word *domain, struct nogood *cause)
+narrowed(struct search *s, unsigned variable, const solve_word *domain, struct nogood *cause)
 {
-	struct thing *t = &s->u->things.at[thing];
+	struct variable *t = &s->u->variables.at[variable];
 
 	list_push(s->u->scratch, &s->trail,
-		  (struct narrowing){ .thing = thing,
+		  (struct narrowing){ .variable = variable,
 				      .level = s->level,
 				      .cause = cause,
 				      .before = t->last,
@@ -46,7 +46,7 @@ narrowed(struct search *s, unsigned thing, const solve_word *domain, struct nogo
 static void
 rule_out(struct search *s, struct nogood *g, unsigned k)
 {
-	struct thing *t = thing_of(s, g, k);
+	struct variable *t = variable_named(s, g, k);
 	const solve_word *bad = g->terms[k].bad;
 	solve_word *domain;
 
@@ -55,14 +55,14 @@ rule_out(struct search *s, struct nogood *g, unsigned k)
 	domain = room(s, t);
 	for (unsigned i = 0; i < t->words; i++)
 		domain[i] = t->domain[i] & ~bad[i];
-	narrowed(s, g->terms[k].thing, domain, g);
+	narrowed(s, g->terms[k].variable, domain, g);
 }
 
 /* The narrowing since which a term holds that does. */
 static int
 since(struct search *s, const struct nogood *g, unsigned k)
 {
-	const struct thing *t = thing_of(s, g, k);
+	const struct variable *t = variable_named(s, g, k);
 	int at = t->last;
 
 	for (int i = at; i >= 0; i = s->trail.at[i].before) {
@@ -78,7 +78,7 @@ watch(struct search *s, struct nogood *g, unsigned slot)
 {
 	const struct term *term = &g->terms[g->watch[slot]];
 
-	list_push(s->u->scratch, &s->u->things.at[term->thing].watches,
+	list_push(s->u->scratch, &s->u->variables.at[term->variable].watches,
 		  (struct watch){ .g = g, .bad = term->bad, .first = term->bad[0], .slot = slot });
 }
 
@@ -176,7 +176,7 @@ visit(struct search *s, const struct watch *w, struct nogood **conflict)
 {
 	struct nogood *g = w->g;
 	unsigned other = g->watch[1 - w->slot];
-	const struct thing *o = thing_of(s, g, other);
+	const struct variable *o = variable_named(s, g, other);
 
 	if (set_apart(o->domain, g->terms[other].bad, o->words))
 		return false;
@@ -195,9 +195,9 @@ visit(struct search *s, const struct watch *w, struct nogood **conflict)
 }
 
 static struct nogood *
-propagate_thing(struct search *s, unsigned thing)
+propagate_thing(struct search *s, unsigned variable)
 {
-	struct thing *t = &s->u->things.at[thing];
+	struct variable *t = &s->u->variables.at[variable];
 	struct nogood *conflict = NULL;
 	size_t i, kept = 0;
 
@@ -219,7 +219,7 @@ struct nogood *
 search_propagate(struct search *s)
 {
 	while (s->done < s->trail.n) {
-		struct nogood *conflict = propagate_thing(s, s->trail.at[s->done++].thing);
+		struct nogood *conflict = propagate_thing(s, s->trail.at[s->done++].variable);
 
 		if (conflict)
 			return conflict;
@@ -228,22 +228,22 @@ search_propagate(struct search *s)
 }
 
 void
-search_decide(struct search *s, unsigned thing, unsigned value)
+search_decide(struct search *s, unsigned variable, unsigned value)
 {
-	struct thing *t = &s->u->things.at[thing];
+	struct variable *t = &s->u->variables.at[variable];
 	solve_word *domain;
 
 	s->level++;
 	t->decided = (int)value;
 	t->decided_level = s->level;
-	list_push(s->u->scratch, &s->decided, thing);
+	list_push(s->u->scratch, &s->decided, variable);
 	domain = room(s, t);
 	memset(domain, 0, t->words * sizeof *domain);
 	solve_set_add(domain, value);
 	if (set_within(t->domain, domain, t->words))
 		t->depth--;
 	else
-		narrowed(s, thing, domain, NULL);
+		narrowed(s, variable, domain, NULL);
 }
 
 void
@@ -253,14 +253,14 @@ search_back_to(struct search *s, unsigned level)
 
 	for (; s->trail.n && s->trail.at[s->trail.n - 1].level > level; s->trail.n--) {
 		const struct narrowing *e = &s->trail.at[s->trail.n - 1];
-		struct thing *t = &s->u->things.at[e->thing];
+		struct variable *t = &s->u->variables.at[e->variable];
 
 		t->last = e->before;
 		t->domain = e->before < 0 ? t->full : s->trail.at[e->before].domain;
 		t->depth--;
 	}
 	for (; s->decided.n; s->decided.n--) {
-		struct thing *t = &s->u->things.at[s->decided.at[s->decided.n - 1]];
+		struct variable *t = &s->u->variables.at[s->decided.at[s->decided.n - 1]];
 
 		if (t->decided_level <= level)
 			break;

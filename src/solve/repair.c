@@ -184,12 +184,12 @@ look_for(struct workshop *w, struct arena *a, size_t max)
 /* --- which comes first --- */
 
 static int
-chosen(const struct solve_result *r, size_t thing)
+chosen(const struct solve_result *r, size_t variable)
 {
-	return thing < r->nthings && r->chosen[thing] >= 0 ? r->chosen[thing] : INT_MAX;
+	return variable < r->nvariables && r->chosen[variable] >= 0 ? r->chosen[variable] : INT_MAX;
 }
 
-/* The things in the order of their rank: the first that differs decides. */
+/* The variables in the order of their rank: the first that differs decides. */
 static bool
 better(const struct numbers *order, const struct found *x, const struct found *y)
 {
@@ -212,11 +212,11 @@ by_rank(struct universe *u)
 {
 	struct numbers order = { 0 };
 
-	for (unsigned x = 0; x < u->things.n; x++) {
+	for (unsigned x = 0; x < u->variables.n; x++) {
 		size_t k = order.n;
 
 		list_push(u->scratch, &order, x);
-		for (; k && u->things.at[order.at[k - 1]].rank > u->things.at[x].rank; k--)
+		for (; k && u->variables.at[order.at[k - 1]].rank > u->variables.at[x].rank; k--)
 			order.at[k] = order.at[k - 1];
 		order.at[k] = x;
 	}

@@ -4,8 +4,8 @@ static void
 reset(struct search *s, struct universe *u)
 {
 	*s = (struct search){ .u = u };
-	for (size_t i = 0; i < u->things.n; i++) {
-		struct thing *t = &u->things.at[i];
+	for (size_t i = 0; i < u->variables.n; i++) {
+		struct variable *t = &u->variables.at[i];
 
 		t->domain = t->full;
 		t->last = t->decided = -1;
@@ -20,9 +20,9 @@ reset(struct search *s, struct universe *u)
 static struct nogood *
 pin_nogood(struct search *s, const struct solve_pin *pin, int index)
 {
-	const struct thing *t = universe_meet(s->u, pin->thing);
+	const struct variable *t = universe_meet(s->u, pin->variable);
 	struct solve_term terms[2] = {
-		{ .thing = pin->thing, .not = !pin->optional, .set = pin->set }
+		{ .variable = pin->variable, .not = !pin->optional, .set = pin->set }
 	};
 	struct nogood *g;
 
@@ -89,11 +89,11 @@ spend(struct search *s, unsigned *left)
 	return true;
 }
 
-/* Decides one thing, or asks about the candidate that would be decided. */
+/* Decides one variable, or asks about the candidate that would be decided. */
 static struct nogood *
 go_on(struct search *s, unsigned x)
 {
-	const struct thing *t = &s->u->things.at[x];
+	const struct variable *t = &s->u->variables.at[x];
 	unsigned value = search_first(t);
 
 	if (value < t->n && !s->u->closed && !set_has(t->asked, value)) {
@@ -140,10 +140,10 @@ search_result(struct search *s, struct arena *a, enum solve_status status)
 		search_proof(s, a, &r.proof);
 	if (status != SOLVE_FOUND)
 		return r;
-	r.nthings = s->u->things.n;
-	r.chosen = chosen = arena_array_of(a, int, r.nthings ? r.nthings : 1);
-	for (size_t i = 0; i < r.nthings; i++) {
-		const struct thing *t = &s->u->things.at[i];
+	r.nvariables = s->u->variables.n;
+	r.chosen = chosen = arena_array_of(a, int, r.nvariables ? r.nvariables : 1);
+	for (size_t i = 0; i < r.nvariables; i++) {
+		const struct variable *t = &s->u->variables.at[i];
 
 		chosen[i] = t->decided < 0 || (unsigned)t->decided == t->n ? -1 : t->decided;
 	}

@@ -10,20 +10,20 @@
 
 /*
  * Which versions can live together, and if none, why.  A solver (PubGrub) over an
- * abstract provider: things, each with a list of candidates, and facts about which
+ * abstract provider: variables, each with a list of candidates, and facts about which
  * candidates go together.  Knows nothing of stacks, of version numbers, of packages,
  * and asks nobody but the provider.
  *
- *   thing      a small number, given by the provider; may first be named by a fact
- *   candidate  its place in the thing's list: 0 is the one most wanted
- *   pin        what was asked for: "this thing must be there, and be one of these"
+ *   variable      a small number, given by the provider; may first be named by a fact
+ *   candidate  its place in the variable's list: 0 is the one most wanted
+ *   pin        what was asked for: "this variable must be there, and be one of these"
  *   fact       "not all of these at once"
  *
- * A thing that is not there is "none of" every set: it fulfils every term with `not`, and no
+ * A variable that is not there is "none of" every set: it fulfils every term with `not`, and no
  * plain one.
  */
 
-/* A set of candidates of one thing: one bit each, in words of 64. */
+/* A set of candidates of one variable: one bit each, in words of 64. */
 typedef uint64_t solve_word;
 #define SOLVE_WORDS(n) (((n) + 63) / 64)
 
@@ -37,13 +37,13 @@ size_t solve_set_count(const solve_word *set, size_t candidates);
 solve_word *solve_set_not(struct arena *a, const solve_word *set, size_t candidates);
 
 /*
- * One part of a fact.  Plain: the thing is there and is one of `set`.  With `not`: the
- * thing is not there, or is none of `set`.
+ * One part of a fact.  Plain: the variable is there and is one of `set`.  With `not`: the
+ * variable is not there, or is none of `set`.
  */
 struct solve_term {
-	unsigned thing;
+	unsigned variable;
 	bool not ;
-	const solve_word *set; /* as long as the thing has candidates */
+	const solve_word *set; /* as long as the variable has candidates */
 };
 
 /* These terms cannot all hold.  `why` is the provider's and comes back in explanations. */
@@ -56,27 +56,27 @@ struct solve_facts LIST(struct solve_fact);
 
 struct solve_provider {
 	void *ctx;
-	/* How many candidates; asked once, when the thing is first met.  0: it cannot be had. */
-	size_t (*candidates)(void *ctx, unsigned thing);
+	/* How many candidates; asked once, when the variable is first met.  0: it cannot be had. */
+	size_t (*candidates)(void *ctx, unsigned variable);
 	/*
-	 * All facts that hold if `candidate` of `thing` is chosen and that were not given
+	 * All facts that hold if `candidate` of `variable` is chosen and that were not given
 	 * before; asked once a candidate (in each call of solve() and its friends), before it
-	 * is tried.  A fact may name more candidates and things than the one asked about, and
+	 * is tried.  A fact may name more candidates and variables than the one asked about, and
 	 * may be given again, which costs a little time.  It has a plain term, and each
 	 * candidate of one of its plain terms gives it: so whatever breaks it has asked for it.
 	 * Facts and their sets stay until the arena of the call is gone.
 	 */
-	void (*facts)(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out);
-	/* Who is decided first: lower first; equal: lower thing first.  NULL: by number. */
-	unsigned (*rank)(void *ctx, unsigned thing);
+	void (*facts)(void *ctx, unsigned variable, size_t candidate, struct solve_facts *out);
+	/* Who is decided first: lower first; equal: lower variable first.  NULL: by number. */
+	unsigned (*rank)(void *ctx, unsigned variable);
 };
 
 /*
- * What was asked.  The thing must be there, unless `optional`: then it counts only if it is.
+ * What was asked.  The variable must be there, unless `optional`: then it counts only if it is.
  * With `when`, a plain term, the pin counts only where that term holds.
  */
 struct solve_pin {
-	unsigned thing;
+	unsigned variable;
 	const solve_word *set;
 	const struct solve_term *when; /* NULL: always */
 	bool optional;
@@ -109,8 +109,8 @@ struct solve_proof LIST(struct solve_line);
 
 struct solve_result {
 	enum solve_status status;
-	const int *chosen; /* by thing: its candidate, or -1: not there; of SOLVE_FOUND */
-	size_t nthings;
+	const int *chosen; /* by variable: its candidate, or -1: not there; of SOLVE_FOUND */
+	size_t nvariables;
 	struct solve_proof proof; /* of SOLVE_IMPOSSIBLE: each line after those it follows from */
 	unsigned steps;           /* that it took */
 };
@@ -119,12 +119,12 @@ struct solve_result {
  * solve -- one choice for everything, or a proof that there is none.
  *
  *   in      pins; on[i] false leaves pin i out (on NULL: all count)
- *   out     of all that is possible the best: things in the order in which they are
+ *   out     of all that is possible the best: variables in the order in which they are
  *           decided (lowest rank among those that must be there), each with the first
  *           candidate that leaves the rest possible.  "Must be there": a pin says so, or a
- *           fact whose other terms hold by what was decided (a thing that is needed only by
+ *           fact whose other terms hold by what was decided (a variable that is needed only by
  *           one not decided yet waits for it; pin it to all its candidates if it should
- *           not).  Where facts ask only for one of several things, the lowest rank of those
+ *           not).  Where facts ask only for one of several variables, the lowest rank of those
  *           is next, and is left out only if it has no candidate that leaves the rest
  *           possible.  Whatever nothing asks for is not there
  *   memory  lives in a
@@ -170,13 +170,13 @@ struct solve_repairs LIST(struct solve_repair);
  *
  *   in      keep[i] true: pin i is not to be changed (keep NULL: as the pins say); max: how
  *           many repairs are wanted
- *   out     fewest changed pins first, then lightest, then best: of the things by rank the
+ *   out     fewest changed pins first, then lightest, then best: of the variables by rank the
  *           first that differs has the more wanted candidate (not there is wanted least).
  *           None of them is part of another; if all is possible as it is, one without pins.
  *           Repairs that change a fixed pin only if there is none without.  Empty: there is
  *           none, or *gave_up says that the budget ended; it may have with some found
  *
- * A pin taken away asks for nothing any more, so its thing may be gone: where it must stay, in
+ * A pin taken away asks for nothing any more, so its variable may be gone: where it must stay, in
  * another version, give a second pin, fixed, to all its candidates.
  */
 struct solve_repairs solve_repairs(struct arena *a, const struct solve_provider *p,

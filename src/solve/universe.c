@@ -1,4 +1,4 @@
-/* What the provider said: things, how many candidates they have, facts. */
+/* What the provider said: variables, how many candidates they have, facts. */
 #include "internal.h"
 
 #include <string.h>
@@ -15,20 +15,21 @@ universe_free(struct universe *u)
 	arena_free(u->scratch);
 }
 
-struct thing *
-universe_meet(struct universe *u, unsigned thing)
+struct variable *
+universe_meet(struct universe *u, unsigned variable)
 {
-	struct thing *t;
+	struct variable *t;
 
-	while (u->things.n <= thing)
-		list_push(u->scratch, &u->things, (struct thing){ .decided = -1, .last = -1 });
-	t = &u->things.at[thing];
+	while (u->variables.n <= variable)
+		list_push(u->scratch, &u->variables,
+			  (struct variable){ .decided = -1, .last = -1 });
+	t = &u->variables.at[variable];
 	if (t->met)
 		return t;
 	t->met = true;
-	t->n = (unsigned)u->p->candidates(u->p->ctx, thing);
+	t->n = (unsigned)u->p->candidates(u->p->ctx, variable);
 	t->words = SOLVE_WORDS(t->n + 1);
-	t->rank = u->p->rank ? u->p->rank(u->p->ctx, thing) : 0;
+	t->rank = u->p->rank ? u->p->rank(u->p->ctx, variable) : 0;
 	t->full = solve_set_full(u->scratch, t->n + 1);
 	t->asked = solve_set(u->scratch, t->n + 1);
 	t->part = solve_set(u->scratch, t->n + 1);
@@ -39,7 +40,7 @@ universe_meet(struct universe *u, unsigned thing)
 
 /* The values that a term means. */
 static const solve_word *
-values(struct universe *u, const struct thing *t, const struct solve_term *term)
+values(struct universe *u, const struct variable *t, const struct solve_term *term)
 {
 	solve_word *out = solve_set(u->scratch, t->n + 1);
 
@@ -54,15 +55,15 @@ values(struct universe *u, const struct thing *t, const struct solve_term *term)
 	return out;
 }
 
-/* Both terms of one thing hold where a value is in both. */
+/* Both terms of one variable hold where a value is in both. */
 static void
-also(struct universe *u, struct nogood *g, unsigned thing, const solve_word *bad)
+also(struct universe *u, struct nogood *g, unsigned variable, const solve_word *bad)
 {
-	struct thing *t = &u->things.at[thing];
+	struct variable *t = &u->variables.at[variable];
 	solve_word *both;
 
 	for (unsigned k = 0; k < g->n; k++) {
-		if (g->terms[k].thing != thing)
+		if (g->terms[k].variable != variable)
 			continue;
 		both = solve_set(u->scratch, t->n + 1);
 		for (unsigned i = 0; i < t->words; i++)
@@ -70,7 +71,7 @@ also(struct universe *u, struct nogood *g, unsigned thing, const solve_word *bad
 		g->terms[k].bad = both;
 		return;
 	}
-	g->terms[g->n++] = (struct term){ .thing = thing, .bad = bad };
+	g->terms[g->n++] = (struct term){ .variable = variable, .bad = bad };
 }
 
 struct nogood *
@@ -82,12 +83,12 @@ universe_nogood(struct universe *u, const struct solve_term *terms, size_t n)
 	g->pin = -1;
 	g->terms = arena_array_of(u->scratch, struct term, n ? n : 1);
 	for (size_t i = 0; i < n; i++) {
-		struct thing *t = universe_meet(u, terms[i].thing);
+		struct variable *t = universe_meet(u, terms[i].variable);
 
-		also(u, g, terms[i].thing, values(u, t, &terms[i]));
+		also(u, g, terms[i].variable, values(u, t, &terms[i]));
 	}
 	for (unsigned i = 0; i < g->n; i++) {
-		const struct thing *t = &u->things.at[g->terms[i].thing];
+		const struct variable *t = &u->variables.at[g->terms[i].variable];
 
 		if (set_apart(t->full, g->terms[i].bad, t->words))
 			return NULL;
@@ -111,7 +112,7 @@ add(struct universe *u, struct solve_fact given)
 	g->fact = fact;
 	list_push(u->scratch, &u->facts, g);
 	for (unsigned i = 0; i < g->n; i++) {
-		struct thing *t = &u->things.at[g->terms[i].thing];
+		struct variable *t = &u->variables.at[g->terms[i].variable];
 
 		if (!set_has(g->terms[i].bad, t->n))
 			list_push(u->scratch, &t->plain, g);
@@ -119,12 +120,12 @@ add(struct universe *u, struct solve_fact given)
 }
 
 void
-universe_ask(struct universe *u, unsigned thing, unsigned candidate)
+universe_ask(struct universe *u, unsigned variable, unsigned candidate)
 {
 	struct solve_facts said = { 0 };
 
-	solve_set_add(u->things.at[thing].asked, candidate);
-	u->p->facts(u->p->ctx, thing, candidate, &said);
+	solve_set_add(u->variables.at[variable].asked, candidate);
+	u->p->facts(u->p->ctx, variable, candidate, &said);
 	for (size_t i = 0; i < said.n; i++)
 		add(u, said.at[i]);
 }

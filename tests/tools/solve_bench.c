@@ -1,11 +1,11 @@
 /*
  * solve_bench -- how long the solver takes, on universes made from a seed:
  *
- *     typical    30 things of 1 to 130 candidates, about 2,000 facts: each candidate needs
+ *     typical    30 variables of 1 to 130 candidates, about 2,000 facts: each candidate needs
  *                some of the others within an interval; possible
  *     conflict   the same with pins that cannot all be kept: why not, and what to change
- *     dense      20 things of 10 candidates, pairs forbidden at random, where it is hardest
- *     pigeons    12 things, 11 candidates, no two alike: impossible, and no short proof is
+ *     dense      20 variables of 10 candidates, pairs forbidden at random, where it is hardest
+ *     pigeons    12 variables, 11 candidates, no two alike: impossible, and no short proof is
  *
  *     solve_bench [SEED [STEPS]]
  *
@@ -43,31 +43,32 @@ roll(unsigned n)
 }
 
 static size_t
-candidates(void *ctx, unsigned thing)
+candidates(void *ctx, unsigned variable)
 {
-	return ((struct universe *)ctx)->candidates[thing];
+	return ((struct universe *)ctx)->candidates[variable];
 }
 
 static void
-facts(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out)
+facts(void *ctx, unsigned variable, size_t candidate, struct solve_facts *out)
 {
-	*out = ((struct universe *)ctx)->said[thing][candidate];
+	*out = ((struct universe *)ctx)->said[variable][candidate];
 }
 
 static solve_word *
-interval(struct universe *u, unsigned thing, unsigned from, unsigned to)
+interval(struct universe *u, unsigned variable, unsigned from, unsigned to)
 {
-	solve_word *set = solve_set(u->a, u->candidates[thing]);
+	solve_word *set = solve_set(u->a, u->candidates[variable]);
 
-	for (unsigned i = from; i < to && i < u->candidates[thing]; i++)
+	for (unsigned i = from; i < to && i < u->candidates[variable]; i++)
 		solve_set_add(set, i);
 	return set;
 }
 
 static void
-pin(struct universe *u, unsigned thing, const solve_word *set, bool fixed)
+pin(struct universe *u, unsigned variable, const solve_word *set, bool fixed)
 {
-	u->pins[u->npins++] = (struct solve_pin){ .thing = thing, .set = set, .fixed = fixed };
+	u->pins[u->npins++] =
+		(struct solve_pin){ .variable = variable, .set = set, .fixed = fixed };
 }
 
 /* Candidates of x need y near the same age: lines of releases that move together. */
@@ -121,8 +122,8 @@ forbid(struct universe *u, unsigned x, unsigned i, unsigned y, unsigned j)
 {
 	struct solve_term *terms = arena_array_of(u->a, struct solve_term, 2);
 
-	terms[0] = (struct solve_term){ .thing = x, .set = interval(u, x, i, i + 1) };
-	terms[1] = (struct solve_term){ .thing = y, .set = interval(u, y, j, j + 1) };
+	terms[0] = (struct solve_term){ .variable = x, .set = interval(u, x, i, i + 1) };
+	terms[1] = (struct solve_term){ .variable = y, .set = interval(u, y, j, j + 1) };
 	list_push(u->a, &u->said[x][i], (struct solve_fact){ .terms = terms, .n = 2 });
 	u->nfacts++;
 }

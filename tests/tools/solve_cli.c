@@ -14,7 +14,7 @@
  *      "requested":[...] and "facts":[[a package, its versions, a requirement], ...] of the
  *      first conflict}
  *
- * An extra is a thing of its own, "package[extra]", that needs the package in its version.
+ * An extra is a variable of its own, "package[extra]", that needs the package in its version.
  * A requirement with a marker counts for an extra only, as in resolvelib's own provider;
  * where no final version is left, a pre-release is taken.
  */
@@ -96,20 +96,20 @@ package_of(struct index *in, const char *name, const char *extra)
 /* --- the provider --- */
 
 static size_t
-candidates(void *ctx, unsigned thing)
+candidates(void *ctx, unsigned variable)
 {
-	return ((struct index *)ctx)->packages.at[thing]->releases.n;
+	return ((struct index *)ctx)->packages.at[variable]->releases.n;
 }
 
 /* What was requested first, then by name, as resolvelib's provider prefers. */
 static unsigned
-rank(void *ctx, unsigned thing)
+rank(void *ctx, unsigned variable)
 {
 	struct index *in = ctx;
-	const struct package *p = in->packages.at[thing];
+	const struct package *p = in->packages.at[variable];
 	const size_t *position = map_get(&in->positions, p->name);
 
-	return thing < in->nroots ? 0 : position ? (unsigned)*position + 1 : UINT32_MAX;
+	return variable < in->nroots ? 0 : position ? (unsigned)*position + 1 : UINT32_MAX;
 }
 
 static const struct requirement *
@@ -201,10 +201,10 @@ tell_need(struct index *in, struct need *need, struct solve_facts *out)
 }
 
 static void
-facts(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out)
+facts(void *ctx, unsigned variable, size_t candidate, struct solve_facts *out)
 {
 	struct index *in = ctx;
-	struct package *p = in->packages.at[thing];
+	struct package *p = in->packages.at[variable];
 	const char *text = p->releases.at[candidate].text;
 
 	if (!p->extra)
@@ -218,7 +218,7 @@ facts(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out)
 		solve_word *one = solve_set(in->a, p->releases.n);
 
 		solve_set_add(one, candidate);
-		solve_needs(in->a, out, thing, one, package_of(in, p->name, NULL)->number, one,
+		solve_needs(in->a, out, variable, one, package_of(in, p->name, NULL)->number, one,
 			    NULL);
 	}
 }
@@ -248,7 +248,7 @@ request(struct index *in, struct requests *pins, const char *text)
 	for (size_t i = 0; i <= r->extras.n; i++) {
 		p = package_of(in, r->key, i ? r->extras.at[i - 1] : NULL);
 		list_push(in->a, pins,
-			  (struct solve_pin){ .thing = p->number,
+			  (struct solve_pin){ .variable = p->number,
 					      .set = matching(in, p, r->spec),
 					      .why = text });
 	}
@@ -259,7 +259,7 @@ resolved(const struct index *in, const struct solve_result *r)
 {
 	json_t *out = json_object();
 
-	for (size_t i = 0; i < r->nthings; i++) {
+	for (size_t i = 0; i < r->nvariables; i++) {
 		const struct package *p = in->packages.at[i];
 
 		if (r->chosen[i] >= 0 && !p->extra)

@@ -64,29 +64,29 @@ static bool
 line_holds(const struct world *w, const struct solve_line *l, const int *value)
 {
 	for (size_t k = 0; k < l->n; k++) {
-		struct part t = { l->terms[k].thing, l->terms[k].not, l->terms[k].set[0] };
+		struct part t = { l->terms[k].variable, l->terms[k].not, l->terms[k].set[0] };
 
-		if (!part_holds(w, &t, (unsigned)value[t.thing]))
+		if (!part_holds(w, &t, (unsigned)value[t.variable]))
 			return false;
 	}
 	return true;
 }
 
-/* Whatever l forbids, x or y forbids: tried with every value of the things they name. */
+/* Whatever l forbids, x or y forbids: tried with every value of the variables they name. */
 static bool
-follows(const struct world *w, const struct solve_line *const *lines, int *value, unsigned thing)
+follows(const struct world *w, const struct solve_line *const *lines, int *value, unsigned variable)
 {
 	bool named = false;
 
-	if (thing == w->nthings)
+	if (variable == w->nvariables)
 		return !line_holds(w, lines[0], value) || line_holds(w, lines[1], value) ||
 		       line_holds(w, lines[2], value);
 	for (int i = 0; i < 3; i++)
 		for (size_t k = 0; k < lines[i]->n; k++)
-			named |= lines[i]->terms[k].thing == thing;
-	for (unsigned v = 0; v <= (named ? w->candidates[thing] : 0); v++) {
-		value[thing] = (int)v;
-		if (!follows(w, lines, value, thing + 1))
+			named |= lines[i]->terms[k].variable == variable;
+	for (unsigned v = 0; v <= (named ? w->candidates[variable] : 0); v++) {
+		value[variable] = (int)v;
+		if (!follows(w, lines, value, variable + 1))
 			return false;
 	}
 	return true;
@@ -106,7 +106,7 @@ is_given(const struct world *w, const struct solve_line *l)
 	if (!l->fact == (l->pin < 0))
 		return false;
 	for (unsigned k = 0; k < law->n; k++)
-		terms[k] = (struct solve_term){ law->terms[k].thing, law->terms[k].not,
+		terms[k] = (struct solve_term){ law->terms[k].variable, law->terms[k].not,
 						&law->terms[k].set };
 	given.terms = terms;
 	given.n = law->n;
@@ -139,9 +139,9 @@ proof_good(const struct world *w, const struct solve_proof *p)
 /* --- solve() --- */
 
 static int
-chosen(const struct solve_result *r, unsigned thing)
+chosen(const struct solve_result *r, unsigned variable)
 {
-	return thing < r->nthings ? r->chosen[thing] : -1;
+	return variable < r->nvariables ? r->chosen[variable] : -1;
 }
 
 static void
@@ -150,11 +150,11 @@ check_found(struct world *w, const struct solve_result *r, unsigned pins, enum p
 	int value[MOST_THINGS], want[MOST_THINGS];
 	bool kept = true, same = best(w, pins, want);
 
-	for (unsigned i = 0; i < w->nthings; i++) {
+	for (unsigned i = 0; i < w->nvariables; i++) {
 		same = same && chosen(r, i) == want[i];
 		value[i] = chosen(r, i) < 0 ? (int)w->candidates[i] : chosen(r, i);
 	}
-	for (unsigned i = 0; i < w->nthings; i++)
+	for (unsigned i = 0; i < w->nvariables; i++)
 		kept = kept && kept_at(w, all_laws(w) | pins_as_laws(w, pins), value, i);
 	expect(w, KEPT, kept);
 	expect(w, is_best, same);
@@ -302,14 +302,14 @@ compare(const struct world *w, unsigned x, unsigned y)
 		return (int)weight(w, x) - (int)weight(w, y);
 	best(w, all & ~x, vx);
 	best(w, all & ~y, vy);
-	for (unsigned i = 0; i < w->nthings; i++) {
+	for (unsigned i = 0; i < w->nvariables; i++) {
 		unsigned k = i;
 
 		for (; k && comes_before(w, i, order[k - 1]); k--)
 			order[k] = order[k - 1];
 		order[k] = i;
 	}
-	for (unsigned i = 0; i < w->nthings; i++) {
+	for (unsigned i = 0; i < w->nvariables; i++) {
 		int cx = vx[order[i]], cy = vy[order[i]];
 
 		if (cx != cy)

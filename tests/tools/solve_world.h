@@ -13,10 +13,10 @@
 
 enum { MOST_THINGS = 7, MOST_LAWS = 40, MOST_PINS = 6, MOST_VALUES = 20000, OPEN = -1 };
 
-/* A term: one word, for a thing has at most 6 candidates.  A value is one of them, or after
+/* A term: one word, for a variable has at most 6 candidates.  A value is one of them, or after
  * them "not there". */
 struct part {
-	unsigned thing;
+	unsigned variable;
 	bool not ;
 	uint64_t set;
 };
@@ -28,7 +28,7 @@ struct law {
 };
 
 struct world {
-	unsigned number, nthings, nlaws, npins;
+	unsigned number, nvariables, nlaws, npins;
 	unsigned candidates[MOST_THINGS], rank[MOST_THINGS];
 	bool ranked, repeats;
 	struct law laws[MOST_LAWS + MOST_PINS]; /* behind the laws the pins, as laws */
@@ -50,7 +50,7 @@ roll(unsigned n)
 	return (unsigned)((z ^ z >> 31) % n);
 }
 
-/* Some candidates of a thing; at least one, if it has any. */
+/* Some candidates of a variable; at least one, if it has any. */
 static uint64_t
 some(unsigned n)
 {
@@ -65,14 +65,14 @@ random_law(struct world *w, struct law *l)
 
 	*l = (struct law){ 0 };
 	while (l->n < want) {
-		unsigned x = roll(w->nthings);
+		unsigned x = roll(w->nvariables);
 		bool twice = false;
 
 		for (unsigned k = 0; k < l->n; k++)
-			twice |= l->terms[k].thing == x;
+			twice |= l->terms[k].variable == x;
 		if (twice && roll(20))
 			continue;
-		l->terms[l->n] = (struct part){ .thing = x, .set = some(w->candidates[x]) };
+		l->terms[l->n] = (struct part){ .variable = x, .set = some(w->candidates[x]) };
 		l->terms[l->n].not = (kind < 4 && l->n == 1) || (kind == 8 && l->n == 2) ||
 				     (kind == 9 && l->n > 0);
 		l->n++;
@@ -85,20 +85,20 @@ random_pins(struct world *w)
 {
 	w->npins = 1 + roll(MOST_PINS);
 	for (unsigned i = 0; i < w->npins; i++) {
-		unsigned x = roll(w->nthings), n = w->candidates[x];
+		unsigned x = roll(w->nvariables), n = w->candidates[x];
 		uint64_t all = ((uint64_t)1 << n) - 1;
 		struct law *l = &w->laws[w->nlaws + i];
 
 		w->sets[i] = roll(4) ? some(n) : all;
-		w->pins[i] = (struct solve_pin){ .thing = x,
+		w->pins[i] = (struct solve_pin){ .variable = x,
 						 .set = &w->sets[i],
 						 .optional = !roll(5),
 						 .fixed = !roll(4),
 						 .weight = roll(3) };
 		*l = (struct law){ .n = 1 };
-		l->terms[0] = (struct part){ .thing = x, .not = true, .set = w->sets[i] };
+		l->terms[0] = (struct part){ .variable = x, .not = true, .set = w->sets[i] };
 		if (w->pins[i].optional)
-			l->terms[0] = (struct part){ .thing = x, .set = all & ~w->sets[i] };
+			l->terms[0] = (struct part){ .variable = x, .set = all & ~w->sets[i] };
 	}
 }
 
@@ -110,16 +110,16 @@ random_world(struct world *w, uint64_t seed)
 	dice = seed;
 	do {
 		total = 1;
-		w->nthings = 3 + roll(MOST_THINGS - 2);
-		for (unsigned i = 0; i < w->nthings; i++) {
+		w->nvariables = 3 + roll(MOST_THINGS - 2);
+		for (unsigned i = 0; i < w->nvariables; i++) {
 			w->candidates[i] = roll(30) ? 1 + roll(6) : 0;
-			w->rank[i] = roll(w->nthings);
+			w->rank[i] = roll(w->nvariables);
 			total *= w->candidates[i] + 1;
 		}
 	} while (total > MOST_VALUES);
 	w->ranked = roll(4);
 	w->repeats = roll(2);
-	w->nlaws = roll(4) ? 2 * w->nthings + roll(3 * w->nthings) : roll(MOST_LAWS);
+	w->nlaws = roll(4) ? 2 * w->nvariables + roll(3 * w->nvariables) : roll(MOST_LAWS);
 	for (unsigned i = 0; i < w->nlaws; i++)
 		random_law(w, &w->laws[i]);
 	random_pins(w);
@@ -128,36 +128,36 @@ random_world(struct world *w, uint64_t seed)
 /* --- what the solver is told --- */
 
 static size_t
-world_candidates(void *ctx, unsigned thing)
+world_candidates(void *ctx, unsigned variable)
 {
-	return ((struct world *)ctx)->candidates[thing];
+	return ((struct world *)ctx)->candidates[variable];
 }
 
 static unsigned
-world_rank(void *ctx, unsigned thing)
+world_rank(void *ctx, unsigned variable)
 {
-	return ((struct world *)ctx)->rank[thing];
+	return ((struct world *)ctx)->rank[variable];
 }
 
 static void
-world_facts(void *ctx, unsigned thing, size_t candidate, struct solve_facts *out)
+world_facts(void *ctx, unsigned variable, size_t candidate, struct solve_facts *out)
 {
 	struct world *w = ctx;
 
-	if (candidate >= w->candidates[thing])
+	if (candidate >= w->candidates[variable])
 		abort();
 	for (unsigned i = 0; i < w->nlaws; i++) {
 		struct law *l = &w->laws[i];
 		const struct part *home = &l->terms[l->home];
 		struct solve_term *terms;
 
-		if (home->thing != thing || !(home->set >> candidate & 1) ||
+		if (home->variable != variable || !(home->set >> candidate & 1) ||
 		    (l->told && !w->repeats))
 			continue;
 		l->told = true;
 		terms = arena_array_of(w->a, struct solve_term, l->n);
 		for (unsigned k = 0; k < l->n; k++)
-			terms[k] = (struct solve_term){ .thing = l->terms[k].thing,
+			terms[k] = (struct solve_term){ .variable = l->terms[k].variable,
 							.not = l->terms[k].not,
 							.set = &l->terms[k].set };
 		list_push(w->a, out, (struct solve_fact){ .terms = terms, .n = l->n, .why = l });
@@ -180,7 +180,7 @@ provider_of(struct world *w)
 static bool
 part_holds(const struct world *w, const struct part *t, unsigned value)
 {
-	return (value < w->candidates[t->thing] && t->set >> value & 1) != t->not ;
+	return (value < w->candidates[t->variable] && t->set >> value & 1) != t->not ;
 }
 
 /* A set of laws: the pins are laws too, after the others. */
@@ -196,9 +196,9 @@ all_laws(const struct world *w)
 	return ((uint64_t)1 << w->nlaws) - 1;
 }
 
-/* Every law of `laws` whose last thing is `thing`: is it kept? */
+/* Every law of `laws` whose last variable is `variable`: is it kept? */
 static bool
-kept_at(const struct world *w, uint64_t laws, const int *value, unsigned thing)
+kept_at(const struct world *w, uint64_t laws, const int *value, unsigned variable)
 {
 	for (unsigned i = 0; i < w->nlaws + w->npins; i++) {
 		bool here = true, broken = true;
@@ -208,8 +208,8 @@ kept_at(const struct world *w, uint64_t laws, const int *value, unsigned thing)
 		for (unsigned k = 0; k < w->laws[i].n && here; k++) {
 			const struct part *t = &w->laws[i].terms[k];
 
-			here = t->thing <= thing;
-			broken = broken && here && part_holds(w, t, (unsigned)value[t->thing]);
+			here = t->variable <= variable;
+			broken = broken && here && part_holds(w, t, (unsigned)value[t->variable]);
 		}
 		if (here && broken)
 			return false;
@@ -218,13 +218,14 @@ kept_at(const struct world *w, uint64_t laws, const int *value, unsigned thing)
 }
 
 static bool
-possible_from(const struct world *w, uint64_t laws, int *value, unsigned thing)
+possible_from(const struct world *w, uint64_t laws, int *value, unsigned variable)
 {
-	if (thing == w->nthings)
+	if (variable == w->nvariables)
 		return true;
-	for (unsigned v = 0; v <= w->candidates[thing]; v++) {
-		value[thing] = (int)v;
-		if (kept_at(w, laws, value, thing) && possible_from(w, laws, value, thing + 1))
+	for (unsigned v = 0; v <= w->candidates[variable]; v++) {
+		value[variable] = (int)v;
+		if (kept_at(w, laws, value, variable) &&
+		    possible_from(w, laws, value, variable + 1))
 			return true;
 	}
 	return false;
@@ -257,14 +258,14 @@ comes_before(const struct world *w, unsigned x, unsigned y)
 	return x < y;
 }
 
-/* How many undecided things the law asks for, the first of them; -1: it is broken. */
+/* How many undecided variables the law asks for, the first of them; -1: it is broken. */
 static int
 asks_for(const struct world *w, const struct law *l, const int *value, unsigned *first)
 {
 	int open = 0;
 
 	for (unsigned k = 0; k < l->n; k++) {
-		unsigned x = l->terms[k].thing;
+		unsigned x = l->terms[k].variable;
 		bool decided = value[x] != OPEN;
 
 		if (!part_holds(w, &l->terms[k], decided ? (unsigned)value[x] : w->candidates[x]))
@@ -274,7 +275,7 @@ asks_for(const struct world *w, const struct law *l, const int *value, unsigned 
 		if (!open || comes_before(w, x, *first))
 			*first = x;
 		for (unsigned j = 0; j < k; j++)
-			decided |= l->terms[j].thing == x;
+			decided |= l->terms[j].variable == x;
 		open += !decided;
 	}
 	return open ? open : -1;
@@ -312,11 +313,11 @@ best_from(const struct world *w, uint64_t laws, int *value)
 static bool
 best(const struct world *w, unsigned pins, int *value)
 {
-	for (unsigned i = 0; i < w->nthings; i++)
+	for (unsigned i = 0; i < w->nvariables; i++)
 		value[i] = OPEN;
 	if (!best_from(w, all_laws(w) | pins_as_laws(w, pins), value))
 		return false;
-	for (unsigned i = 0; i < w->nthings; i++)
+	for (unsigned i = 0; i < w->nvariables; i++)
 		if (value[i] == (int)w->candidates[i])
 			value[i] = -1;
 	return true;

@@ -20,8 +20,8 @@ static inline void
 solve_needs(struct arena *a, struct solve_facts *out, unsigned when, const solve_word *these,
 	    unsigned then, const solve_word *those, const void *why)
 {
-	push_pair(a, out, (struct solve_term){ .thing = when, .set = these },
-		  (struct solve_term){ .thing = then, .not = true, .set = those }, why);
+	push_pair(a, out, (struct solve_term){ .variable = when, .set = these },
+		  (struct solve_term){ .variable = then, .not = true, .set = those }, why);
 }
 
 /* The same where `then` need not be there, and counts only if it is.  `candidates`: of then. */
@@ -31,8 +31,8 @@ solve_allows(struct arena *a, struct solve_facts *out, unsigned when, const solv
 {
 	const solve_word *others = solve_set_not(a, those, candidates);
 
-	push_pair(a, out, (struct solve_term){ .thing = when, .set = these },
-		  (struct solve_term){ .thing = then, .set = others }, why);
+	push_pair(a, out, (struct solve_term){ .variable = when, .set = these },
+		  (struct solve_term){ .variable = then, .set = others }, why);
 }
 
 #endif

@@ -38,12 +38,12 @@ struct universe {
 };
 
 static inline unsigned
-thing(const struct universe *u, const char *name)
+variable(const struct universe *u, const char *name)
 {
 	for (unsigned i = 0; i < u->n; i++)
 		if (!strcmp(u->names[i], name))
 			return i;
-	fail_msg("no such thing: %s", name);
+	fail_msg("no such variable: %s", name);
 	return 0;
 }
 
@@ -74,14 +74,14 @@ read_term(const struct universe *u, char **save, const char *ends, char *end)
 		t.not = true;
 		word = strtok_r(NULL, " ", save);
 	}
-	t.thing = thing(u, word);
-	t.set = set = solve_set(u->a, u->candidates[t.thing]);
+	t.variable = variable(u, word);
+	t.set = set = solve_set(u->a, u->candidates[t.variable]);
 	while ((word = strtok_r(NULL, " ", save))) {
 		if (strchr(ends, *word)) {
 			*end = *word;
 			break;
 		}
-		add_version(u, t.thing, word, set);
+		add_version(u, t.variable, word, set);
 	}
 	return t;
 }
@@ -99,11 +99,11 @@ read_fact(struct universe *u, char *line, const char *why)
 			struct solve_term t = read_term(u, &save, "", &end);
 
 			if (strchr(why, '>'))
-				solve_needs(u->a, &u->facts, terms[n].thing, terms[n].set, t.thing,
-					    t.set, why);
+				solve_needs(u->a, &u->facts, terms[n].variable, terms[n].set,
+					    t.variable, t.set, why);
 			else
-				solve_allows(u->a, &u->facts, terms[n].thing, terms[n].set, t.thing,
-					     t.set, u->candidates[t.thing], why);
+				solve_allows(u->a, &u->facts, terms[n].variable, terms[n].set,
+					     t.variable, t.set, u->candidates[t.variable], why);
 			return;
 		}
 		n++;
@@ -146,7 +146,7 @@ tell_facts(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
 		while (home->not &&home < f->terms + f->n - 1)
 			home++;
 		if (u->told[i] ||
-		    (!home->not &&(home->thing != x || !solve_set_has(home->set, candidate))))
+		    (!home->not &&(home->variable != x || !solve_set_has(home->set, candidate))))
 			continue;
 		u->told[i] = true;
 		list_push(u->a, out, *f);
@@ -186,7 +186,7 @@ pin(struct universe *u, const char *text)
 	struct solve_term t = read_term(u, &save, "", &end);
 
 	list_push(u->a, &u->pins,
-		  (struct solve_pin){ .thing = t.thing, .set = t.set, .why = text });
+		  (struct solve_pin){ .variable = t.variable, .set = t.set, .why = text });
 	return &u->pins.at[u->pins.n - 1];
 }
 
@@ -211,14 +211,14 @@ text_of(const struct universe *u, const struct solve_result *r)
 {
 	const char *text = "";
 
-	for (size_t i = 0; i < r->nthings; i++)
+	for (size_t i = 0; i < r->nvariables; i++)
 		if (r->chosen[i] >= 0)
 			text = arena_printf(u->a, "%s%s%s %s", text, *text ? ", " : "", u->names[i],
 					    u->versions[i][r->chosen[i]]);
 	return text;
 }
 
-/* "0 2": the pins; of several things they stand in brackets. */
+/* "0 2": the pins; of several variables they stand in brackets. */
 static inline const char *
 pins_of(const struct universe *u, const struct solve_indexes *pins)
 {

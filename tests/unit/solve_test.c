@@ -96,7 +96,7 @@ branching_error_reporting(void **state)
 	done(u);
 }
 
-/* --- things and facts --- */
+/* --- variables and facts --- */
 
 static void
 only_what_is_tried_is_asked_about(void **state)
@@ -169,7 +169,7 @@ a_pin_counts_while_its_condition_holds(void **state)
 			   "torch 2.11 > triton 3.6";
 	struct universe *u = universe(text);
 	solve_word *old = solve_set(u->a, 2);
-	struct solve_term when = { .thing = thing(u, "python"), .set = old };
+	struct solve_term when = { .variable = variable(u, "python"), .set = old };
 	struct solve_conflicts c;
 
 	(void)state;
@@ -340,12 +340,12 @@ the_budget_is_kept(void **state)
 	done(u);
 }
 
-/* --- large things: the provider counts --- */
+/* --- large variables: the provider counts --- */
 
 struct counted {
 	struct arena *a;
 	size_t n;   /* candidates of each */
-	bool alike; /* else no two things may have the same candidate */
+	bool alike; /* else no two variables may have the same candidate */
 };
 
 static size_t
@@ -355,7 +355,7 @@ count(void *ctx, unsigned x)
 	return ((struct counted *)ctx)->n;
 }
 
-/* A thing has the candidate of the one before it or, if they must differ, of no other. */
+/* A variable has the candidate of the one before it or, if they must differ, of no other. */
 static void
 compare(void *ctx, unsigned x, size_t candidate, struct solve_facts *out)
 {
@@ -381,16 +381,16 @@ things_of_every_size(void **state)
 						  .candidates = count,
 						  .facts = compare };
 		solve_word *last = solve_set(c.a, c.n), *first = solve_set(c.a, c.n);
-		struct solve_pin pins[] = { { .thing = 4, .set = solve_set_full(c.a, c.n) },
-					    { .thing = 0, .set = last },
-					    { .thing = 4, .set = first } };
+		struct solve_pin pins[] = { { .variable = 4, .set = solve_set_full(c.a, c.n) },
+					    { .variable = 0, .set = last },
+					    { .variable = 4, .set = first } };
 		struct solve_result r;
 
 		solve_set_add(last, c.n - 1);
 		solve_set_add(first, 0);
 		r = solve(c.a, &p, pins, 2, NULL, SOLVE_BUDGET);
 		assert_int_equal(r.status, SOLVE_FOUND);
-		assert_int_equal(r.nthings, 5);
+		assert_int_equal(r.nvariables, 5);
 		for (unsigned x = 0; x < 5; x++)
 			assert_int_equal(r.chosen[x], (int)c.n - 1);
 		r = solve(c.a, &p, pins, 3, NULL, SOLVE_BUDGET);
@@ -412,7 +412,7 @@ a_hard_universe_ends(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 14; i++)
-		pins[i] = (struct solve_pin){ .thing = i, .set = solve_set_full(c.a, 13) };
+		pins[i] = (struct solve_pin){ .variable = i, .set = solve_set_full(c.a, 13) };
 	r = solve(c.a, &p, pins, 14, NULL, budget);
 	assert_int_equal(r.status, SOLVE_GAVE_UP);
 	assert_int_equal(r.steps, 3000);

@@ -1,4 +1,4 @@
-#include "fit_work.h"
+#include "internal.h"
 
 /* Versions and lists as a reader who never saw a wheel's metadata would say them. */
 
@@ -43,7 +43,7 @@ with(const struct clauses *all, const char *op)
 }
 
 const char *
-fit_spec_words(struct arena *a, const char *spec)
+spec_label(struct arena *a, const char *spec)
 {
 	struct clauses all = clauses_of(a, spec);
 	const struct clause *from = with(&all, ">="), *to = with(&all, "<="),

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "fit_work.h"
+#include "internal.h"
 
 /*
  * Things and their candidates, most wanted first.  What the recipe leaves open becomes the
@@ -8,16 +8,16 @@
  */
 
 static void
-add(struct fit_work *w, struct fit_slot *s, const char *text, const void *entry, bool versioned)
+add(struct workspace *w, struct domain *s, const char *text, const void *entry, bool versioned)
 {
 	const struct version *v = versioned ? version_parse(w->a, text) : NULL;
 
 	list_push(w->a, &s->list,
-		  (struct fit_candidate){ .text = text, .v = v, .entry = entry, .known = true });
+		  (struct candidate){ .text = text, .v = v, .entry = entry, .known = true });
 }
 
 static void
-fill_torch(struct fit_work *w, struct fit_slot *s)
+fill_torch(struct workspace *w, struct domain *s)
 {
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
@@ -27,7 +27,7 @@ fill_torch(struct fit_work *w, struct fit_slot *s)
 }
 
 static bool
-has(const struct fit_slot *s, const char *text)
+has(const struct domain *s, const char *text)
 {
 	for (size_t i = 0; i < s->list.n; i++)
 		if (!strcmp(s->list.at[i].text, text))
@@ -37,7 +37,7 @@ has(const struct fit_slot *s, const char *text)
 
 /* Every tag that any release has, newest CUDA first; then cpu and the rest. */
 static void
-fill_builds(struct fit_work *w, struct fit_slot *s)
+fill_builds(struct workspace *w, struct domain *s)
 {
 	size_t n, end;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
@@ -51,7 +51,7 @@ fill_builds(struct fit_work *w, struct fit_slot *s)
 		for (size_t k = i; k && strtoul(s->list.at[k].text + 2, NULL, 10) >
 						strtoul(s->list.at[k - 1].text + 2, NULL, 10);
 		     k--) {
-			struct fit_candidate swap = s->list.at[k];
+			struct candidate swap = s->list.at[k];
 
 			s->list.at[k] = s->list.at[k - 1];
 			s->list.at[k - 1] = swap;
@@ -63,7 +63,7 @@ fill_builds(struct fit_work *w, struct fit_slot *s)
 }
 
 static void
-fill_cuda(struct fit_work *w, struct fit_slot *s)
+fill_cuda(struct workspace *w, struct domain *s)
 {
 	size_t n;
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n);
@@ -77,7 +77,7 @@ fill_cuda(struct fit_work *w, struct fit_slot *s)
  * Where Python is as free as the system, those come before it whose own Python is new enough.
  */
 static void
-fill_os(struct fit_work *w, struct fit_slot *s)
+fill_os(struct workspace *w, struct domain *s)
 {
 	static const char *const usual[] = { "ubuntu22.04", "ubuntu24.04", "ubuntu26.04",
 					     "debian12", "debian13" };
@@ -96,7 +96,7 @@ fill_os(struct fit_work *w, struct fit_slot *s)
 }
 
 static void
-fill_python(struct fit_work *w, struct fit_slot *s)
+fill_python(struct workspace *w, struct domain *s)
 {
 	struct names all = facts_python_series(w->f);
 	const struct version *first = version_parse(w->a, PYTHON_OLDEST);
@@ -113,7 +113,7 @@ fill_python(struct fit_work *w, struct fit_slot *s)
 }
 
 static void
-fill_extension(struct fit_work *w, struct fit_slot *s)
+fill_extension(struct workspace *w, struct domain *s)
 {
 	const struct extension *e = facts_extension(w->f, s->t.key);
 
@@ -124,7 +124,7 @@ fill_extension(struct fit_work *w, struct fit_slot *s)
 
 /* torchvision and torchaudio: the pairs of torch's releases. */
 static void
-fill_companion(struct fit_work *w, struct fit_slot *s)
+fill_companion(struct workspace *w, struct domain *s)
 {
 	bool vision = !strcmp(s->t.key, "torchvision");
 	size_t n;
@@ -139,7 +139,7 @@ fill_companion(struct fit_work *w, struct fit_slot *s)
 }
 
 static void
-fill_package(struct fit_work *w, struct fit_slot *s)
+fill_package(struct workspace *w, struct domain *s)
 {
 	const struct python_package *p = facts_package(w->f, s->t.key);
 	size_t n = 0;
@@ -156,23 +156,23 @@ fill_package(struct fit_work *w, struct fit_slot *s)
 }
 
 static void
-fill(struct fit_work *w, struct fit_slot *s)
+fill(struct workspace *w, struct domain *s)
 {
 	static const char *const sources[] = { "sdist", "git", "release", "url" };
 
 	switch (s->t.kind) {
-	case FIT_TORCH: fill_torch(w, s); break;
-	case FIT_BUILD: fill_builds(w, s); break;
-	case FIT_CUDA: fill_cuda(w, s); break;
-	case FIT_OS: fill_os(w, s); break;
-	case FIT_PYTHON: fill_python(w, s); break;
-	case FIT_EXTENSION: fill_extension(w, s); break;
-	case FIT_PACKAGE: fill_package(w, s); break;
-	case FIT_SOURCE:
+	case VARIABLE_TORCH: fill_torch(w, s); break;
+	case VARIABLE_BUILD: fill_builds(w, s); break;
+	case VARIABLE_CUDA: fill_cuda(w, s); break;
+	case VARIABLE_OS: fill_os(w, s); break;
+	case VARIABLE_PYTHON: fill_python(w, s); break;
+	case VARIABLE_EXTENSION: fill_extension(w, s); break;
+	case VARIABLE_PACKAGE: fill_package(w, s); break;
+	case VARIABLE_SOURCE:
 		for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 			add(w, s, sources[i], NULL, false);
 		break;
-	case FIT_MACHINE:
+	case VARIABLE_MACHINE:
 		add(w, s, "x86_64", NULL, false);
 		add(w, s, "aarch64", NULL, false);
 		break;
@@ -181,71 +181,71 @@ fill(struct fit_work *w, struct fit_slot *s)
 }
 
 static const char *
-label_of(enum fit_kind kind, const char *key)
+label_of(enum variable_kind kind, const char *key)
 {
 	switch (kind) {
-	case FIT_CUDA: return "CUDA";
-	case FIT_PYTHON: return "Python";
-	case FIT_BASE: return "the base image";
-	case FIT_OS: return "the system";
-	case FIT_MACHINE: return "the machine";
+	case VARIABLE_CUDA: return "CUDA";
+	case VARIABLE_PYTHON: return "Python";
+	case VARIABLE_BASE: return "the base image";
+	case VARIABLE_OS: return "the system";
+	case VARIABLE_MACHINE: return "the machine";
 	default: return key;
 	}
 }
 
 static void
-sync(struct fit_slot *s)
+sync(struct domain *s)
 {
 	s->t.c = s->list.at;
 	s->t.n = s->list.n;
 }
 
 unsigned
-fit_slot(struct fit_work *w, enum fit_kind kind, const char *key)
+variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 {
-	int at = fit_find(w, key);
-	struct fit_slot *s;
+	int at = variable_find(w, key);
+	struct domain *s;
 
 	if (at >= 0)
 		return (unsigned)at;
-	s = arena_new_of(w->a, struct fit_slot);
-	s->t = (struct fit_thing){ .kind = kind, .key = arena_strdup(w->a, key) };
+	s = arena_new_of(w->a, struct domain);
+	s->t = (struct solver_variable){ .kind = kind, .key = arena_strdup(w->a, key) };
 	s->t.label = label_of(kind, s->t.key);
-	s->number = (unsigned)w->slots.n;
+	s->number = (unsigned)w->variables.n;
 	fill(w, s);
 	sync(s);
-	list_push(w->a, &w->slots, s);
+	list_push(w->a, &w->variables, s);
 	map_put(&w->by_key, s->t.key, s);
 	return s->number;
 }
 
 int
-fit_find(const struct fit_work *w, const char *key)
+variable_find(const struct workspace *w, const char *key)
 {
-	const struct fit_slot *s = map_get(&w->by_key, key);
+	const struct domain *s = map_get(&w->by_key, key);
 
 	return s ? (int)s->number : -1;
 }
 
-struct fit_thing *
-fit_at(struct fit_work *w, unsigned thing)
+struct solver_variable *
+variable_at(struct workspace *w, unsigned variable)
 {
-	return &w->slots.at[thing]->t;
+	return &w->variables.at[variable]->t;
 }
 
 size_t
-fit_candidate(struct fit_work *w, unsigned thing, const char *text)
+variable_candidate(struct workspace *w, unsigned variable, const char *text)
 {
-	struct fit_slot *s = w->slots.at[thing];
+	struct domain *s = w->variables.at[variable];
 	const struct version *v = version_parse(w->a, text);
 
 	for (size_t i = 0; i < s->list.n; i++) {
-		const struct fit_candidate *c = &s->list.at[i];
+		const struct candidate *c = &s->list.at[i];
 
 		if (c->v && v ? version_cmp(c->v, v) == 0 : !strcmp(c->text, text))
 			return i;
 	}
-	list_push(w->a, &s->list, (struct fit_candidate){ .text = text, .v = v });
+	list_push(w->a, &s->list, (struct candidate){ .text = text, .v = v });
 	sync(s);
 	return s->list.n - 1;
 }
@@ -253,32 +253,32 @@ fit_candidate(struct fit_work *w, unsigned thing, const char *text)
 /* --- sets --- */
 
 solve_word *
-fit_none(struct fit_work *w, unsigned thing)
+set_none(struct workspace *w, unsigned variable)
 {
-	return solve_set(w->a, fit_at(w, thing)->n);
+	return solve_set(w->a, variable_at(w, variable)->n);
 }
 
 solve_word *
-fit_all(struct fit_work *w, unsigned thing)
+set_all(struct workspace *w, unsigned variable)
 {
-	return solve_set_full(w->a, fit_at(w, thing)->n);
+	return solve_set_full(w->a, variable_at(w, variable)->n);
 }
 
 solve_word *
-fit_one(struct fit_work *w, unsigned thing, size_t candidate)
+set_one(struct workspace *w, unsigned variable, size_t candidate)
 {
-	solve_word *set = fit_none(w, thing);
+	solve_word *set = set_none(w, variable);
 
 	solve_set_add(set, candidate);
 	return set;
 }
 
 solve_word *
-fit_in(struct fit_work *w, unsigned thing, const char *spec)
+set_in(struct workspace *w, unsigned variable, const char *spec)
 {
-	const struct fit_thing *t = fit_at(w, thing);
+	const struct solver_variable *t = variable_at(w, variable);
 	const struct specifiers *s = specifiers_parse(w->a, spec);
-	solve_word *set = fit_none(w, thing);
+	solve_word *set = set_none(w, variable);
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!s || !t->c[i].v || specifiers_match(s, t->c[i].v, PRE_YES))
@@ -287,10 +287,10 @@ fit_in(struct fit_work *w, unsigned thing, const char *spec)
 }
 
 solve_word *
-fit_named(struct fit_work *w, unsigned thing, const struct names *names, bool unknown)
+set_named(struct workspace *w, unsigned variable, const struct names *names, bool unknown)
 {
-	const struct fit_thing *t = fit_at(w, thing);
-	solve_word *set = fit_none(w, thing);
+	const struct solver_variable *t = variable_at(w, variable);
+	solve_word *set = set_none(w, variable);
 
 	for (size_t i = 0; i < t->n; i++) {
 		bool in = unknown && !t->c[i].known;
@@ -304,13 +304,13 @@ fit_named(struct fit_work *w, unsigned thing, const struct names *names, bool un
 }
 
 bool
-fit_asks_of_torch(struct fit_work *w, const struct requirement *req)
+constrains_torch(struct workspace *w, const struct requirement *req)
 {
-	unsigned thing;
+	unsigned variable;
 
 	if (!w->r->torch.at.line || req->url)
 		return false;
-	thing = fit_slot(w, FIT_TORCH, "torch");
-	return solve_set_count(fit_in(w, thing, specifiers_text(w->a, req->spec)),
-			       fit_at(w, thing)->n) > 0;
+	variable = variable_get(w, VARIABLE_TORCH, "torch");
+	return solve_set_count(set_in(w, variable, specifiers_text(w->a, req->spec)),
+			       variable_at(w, variable)->n) > 0;
 }

@@ -1,5 +1,5 @@
 /* fit/: extensions, their wheels and their GPUs: what is chosen, and what cannot be. */
-#include "fit_help.h"
+#include "resolve_help.h"
 
 #define STACK "torch: {version: 2.2.2, index: cu121}\ncuda: \"12.1\"\npython: \"3.11\"\n"
 
@@ -426,13 +426,13 @@ what_is_not_known_is_not_judged(void **state)
 static void
 newest_for(const char *gpu)
 {
-	const struct fit *fit = solved(arena_printf(
+	const struct solution *solution = solved(arena_printf(
 		a, "gpus: [%s]\ntorch: \"*\"\nextensions: [causal-conv1d, mamba-ssm]\n", gpu));
 
-	assert_string_equal("", codes_of(fit));
-	assert_string_equal("2.13.0", chosen(fit, "torch"));
-	assert_string_equal("1.7.0", chosen(fit, "causal-conv1d"));
-	assert_string_equal("2.3.2.post1", chosen(fit, "mamba-ssm"));
+	assert_string_equal("", codes_of(solution));
+	assert_string_equal("2.13.0", chosen(solution, "torch"));
+	assert_string_equal("1.7.0", chosen(solution, "causal-conv1d"));
+	assert_string_equal("2.3.2.post1", chosen(solution, "mamba-ssm"));
 }
 
 static void
@@ -449,21 +449,21 @@ the_newest_stack_of_each_gpu(void **state)
 static void
 the_newest_that_goes_with_the_rest(void **state)
 {
-	const struct fit *fit = solved(STACK "extensions: [causal-conv1d, mamba-ssm]\n");
+	const struct solution *solution = solved(STACK "extensions: [causal-conv1d, mamba-ssm]\n");
 
 	(void)state;
-	assert_string_equal("", codes_of(fit));
-	assert_string_equal("1.7.0", chosen(fit, "causal-conv1d"));
-	assert_string_equal("2.3.1", chosen(fit, "mamba-ssm"));
+	assert_string_equal("", codes_of(solution));
+	assert_string_equal("1.7.0", chosen(solution, "causal-conv1d"));
+	assert_string_equal("2.3.1", chosen(solution, "mamba-ssm"));
 	/* A V100 is in no list of 2.3.2 any more. */
-	fit = solved("gpus: [v100]\ntorch: \"*\"\nextensions: [causal-conv1d, mamba-ssm]\n");
-	assert_string_equal("", codes_of(fit));
-	assert_string_equal("1.6.1", chosen(fit, "causal-conv1d"));
-	assert_string_equal("2.3.1", chosen(fit, "mamba-ssm"));
+	solution = solved("gpus: [v100]\ntorch: \"*\"\nextensions: [causal-conv1d, mamba-ssm]\n");
+	assert_string_equal("", codes_of(solution));
+	assert_string_equal("1.6.1", chosen(solution, "causal-conv1d"));
+	assert_string_equal("2.3.1", chosen(solution, "mamba-ssm"));
 	/* flash-attn on PyPI has its source, apex has none. */
-	fit = solved(STACK "extensions: [flash-attn]\n");
-	assert_string_equal("2.8.3.post2", chosen(fit, "flash-attn"));
-	assert_string_equal("sdist", chosen(fit, "flash-attn source"));
+	solution = solved(STACK "extensions: [flash-attn]\n");
+	assert_string_equal("2.8.3.post2", chosen(solution, "flash-attn"));
+	assert_string_equal("sdist", chosen(solution, "flash-attn source"));
 }
 
 int

@@ -1,5 +1,5 @@
 /* fit/: torch, its build, CUDA, the system, Python, drivers and packages: chosen, and refused. */
-#include "fit_help.h"
+#include "resolve_help.h"
 
 #define STACK "torch: {version: 2.2.2, index: cu121}\n"
 #define COMPILED "extensions: [causal-conv1d==1.4.0]\n"
@@ -18,13 +18,13 @@ chooses(const char *key, const char *text, const char *recipe)
 static void
 names_pins(const char *texts, const char *recipe)
 {
-	const struct fit *fit = solved(recipe);
+	const struct solution *solution = solved(recipe);
 	struct buf b = BUF(a);
 
-	assert_true(fit->errors.n > 0);
-	for (size_t i = 0; i < fit->errors.at[0].found->pins.n; i++)
+	assert_true(solution->errors.n > 0);
+	for (size_t i = 0; i < solution->errors.at[0].found->pins.n; i++)
 		buf_printf(&b, "%s%s", b.n ? ", " : "",
-			   fit->pins[fit->errors.at[0].found->pins.at[i]].text);
+			   solution->requests[solution->errors.at[0].found->pins.at[i]].text);
 	assert_string_equal(texts, buf_text(&b));
 }
 
@@ -262,10 +262,10 @@ a_search_that_is_given_up_is_told(void **state)
 	bool found = false;
 
 	(void)state;
-	assert_false(fit_solve(a, facts, r)->gave_up);
+	assert_false(resolve_solve(a, facts, r)->gave_up);
 	diags_init(&told, a);
-	assert_true(fit_solve_within(a, facts, r, 3)->gave_up);
-	fit_report(&told, fit_solve_within(a, facts, r, 3), false);
+	assert_true(resolve_solve_within(a, facts, r, 3)->gave_up);
+	solution_report(&told, resolve_solve_within(a, facts, r, 3), false);
 	for (const struct diag *d = told.head; d; d = d->next)
 		found |= !strcmp(code_table[d->code].id, "SB0265");
 	assert_true(found);

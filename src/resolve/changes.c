@@ -1,16 +1,16 @@
 #include "base/edit.h"
-#include "fit_work.h"
+#include "internal.h"
 
 /* What a changed pin becomes: in a sentence, and as the exact text at its place. */
 
-static const struct fit_candidate *
-chosen(const struct fit *fit, const struct solve_result *r, const char *key)
+static const struct candidate *
+chosen(const struct solution *solution, const struct solve_result *r, const char *key)
 {
-	int at = fit_find(fit->work, key);
+	int at = variable_find(solution->work, key);
 
-	if (at < 0 || (size_t)at >= r->nthings || r->chosen[at] < 0)
+	if (at < 0 || (size_t)at >= r->nvariables || r->chosen[at] < 0)
 		return NULL;
-	return &fit_at(fit->work, (unsigned)at)->c[r->chosen[at]];
+	return &variable_at(solution->work, (unsigned)at)->c[r->chosen[at]];
 }
 
 /* "cu121" of ".../whl/cu121/" too. */
@@ -29,26 +29,26 @@ index_name(struct arena *a, const char *index)
 }
 
 const char *
-fit_pin_name(const struct fit *fit, const struct fit_pin *p)
+request_name(const struct solution *solution, const struct request *p)
 {
-	struct arena *a = fit->work->a;
+	struct arena *a = solution->work->a;
 
 	switch (p->kind) {
-	case PIN_TORCH: return arena_printf(a, "torch %s", p->text);
-	case PIN_INDEX: return arena_printf(a, "the %s build", index_name(a, p->text));
-	case PIN_CUDA: return arena_printf(a, "CUDA %s", p->text);
-	case PIN_PYTHON: return arena_printf(a, "Python %s", p->text);
-	case PIN_DRIVER: return arena_printf(a, "driver %s", p->text);
-	case PIN_MACHINE: return p->text;
-	case PIN_GPU: return arena_printf(a, "`%s`", p->text);
-	case PIN_BASE:
-	case PIN_REQUIREMENT: return arena_printf(a, "`%s`", p->text);
-	case PIN_VERSION:
-	case PIN_REF:
-	case PIN_URL:
+	case REQUEST_TORCH: return arena_printf(a, "torch %s", p->text);
+	case REQUEST_INDEX: return arena_printf(a, "the %s build", index_name(a, p->text));
+	case REQUEST_CUDA: return arena_printf(a, "CUDA %s", p->text);
+	case REQUEST_PYTHON: return arena_printf(a, "Python %s", p->text);
+	case REQUEST_DRIVER: return arena_printf(a, "driver %s", p->text);
+	case REQUEST_MACHINE: return p->text;
+	case REQUEST_GPU: return arena_printf(a, "`%s`", p->text);
+	case REQUEST_BASE:
+	case REQUEST_REQUIREMENT: return arena_printf(a, "`%s`", p->text);
+	case REQUEST_VERSION:
+	case REQUEST_REF:
+	case REQUEST_URL:
 		return arena_printf(a, "%s %s", p->extension->name.s,
-				    p->kind == PIN_URL ? "from that file" : p->text);
-	case PIN_FROM:
+				    p->kind == REQUEST_URL ? "from that file" : p->text);
+	case REQUEST_FROM:
 		return !strcmp(p->text, "sdist") ? "its source archive" :
 		       !strcmp(p->text, "git")   ? "its repository" :
 						   "a ready-made wheel";
@@ -58,18 +58,19 @@ fit_pin_name(const struct fit *fit, const struct fit_pin *p)
 
 /* "nvidia/cuda:12.4.1-devel-ubuntu22.04" for the CUDA and the system of the repair. */
 static const char *
-image_for(const struct fit *fit, const struct solve_result *r, const struct image_name *was)
+image_for(const struct solution *solution, const struct solve_result *r,
+	  const struct image_name *was)
 {
-	const struct fit_candidate *cuda = chosen(fit, r, "cuda"), *os = chosen(fit, r, "os");
-	struct arena *a = fit->work->a;
+	const struct candidate *cuda = chosen(solution, r, "cuda"), *os = chosen(solution, r, "os");
+	struct arena *a = solution->work->a;
 	size_t n = was->repository ? strlen(was->repository) : 0;
 	const char *image;
 
 	if (!cuda || !cuda->entry || !os || !was->cuda || n < strlen("nvidia/cuda") ||
 	    strcmp(was->repository + n - strlen("nvidia/cuda"), "nvidia/cuda") != 0)
 		return NULL;
-	image = facts_image_tag(fit->facts, a, cuda->entry, was->flavour ? was->flavour : "devel",
-				os->text);
+	image = facts_image_tag(solution->facts, a, cuda->entry,
+				was->flavour ? was->flavour : "devel", os->text);
 	return image ? arena_printf(a, "%.*s%s", (int)(n - strlen("nvidia/cuda")), was->repository,
 				    image) :
 		       NULL;
@@ -90,9 +91,9 @@ ends_below(struct arena *a, const struct specifiers *spec, const char *version)
 
 /* An exact pin stays exact; numpy is known by its major; another range ends at what works. */
 static const char *
-requirement_for(const struct fit *fit, const struct requirement *req, const char *version)
+requirement_for(const struct solution *solution, const struct requirement *req, const char *version)
 {
-	struct arena *a = fit->work->a;
+	struct arena *a = solution->work->a;
 	const struct version *v = version_parse(a, version);
 	struct buf b = BUF(a);
 
@@ -126,103 +127,106 @@ url_with(struct arena *a, const char *url, const char *tag)
 
 /* The plain value that a pin becomes; NULL: none can be written down. */
 static const char *
-value_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p)
+value_of(const struct solution *solution, const struct repair *r, const struct request *p)
 {
-	struct arena *a = fit->work->a;
-	const struct fit_candidate *c = chosen(fit, &r->best, fit_at(fit->work, p->thing)->key);
-	const struct fit_candidate *build = chosen(fit, &r->best, "torch build");
+	struct arena *a = solution->work->a;
+	const struct candidate *c =
+		chosen(solution, &r->best, variable_at(solution->work, p->variable)->key);
+	const struct candidate *build = chosen(solution, &r->best, "torch build");
 	const struct extension_release *release;
 	const struct version *v;
 
-	if (p->kind == PIN_BASE)
-		return image_for(fit, &r->best, &fit->work->image);
-	if (p->kind == PIN_INDEX)
+	if (p->kind == REQUEST_BASE)
+		return image_for(solution, &r->best, &solution->work->image);
+	if (p->kind == REQUEST_INDEX)
 		return !build                 ? NULL :
 		       strstr(p->text, "://") ? url_with(a, p->text, build->text) :
 						build->text;
 	if (!c || !*c->text || !c->known)
 		return NULL;
 	switch (p->kind) {
-	case PIN_TORCH:
+	case REQUEST_TORCH:
 		v = version_parse(a, p->text);
 		return v && version_local(a, v) && build ?
 			       arena_printf(a, "%s+%s", c->text, build->text) :
 			       c->text;
-	case PIN_CUDA:
+	case REQUEST_CUDA:
 		return strcmp(version_series(a, p->text), p->text) ? c->text :
 								     version_series(a, c->text);
-	case PIN_PYTHON: return c->text;
-	case PIN_VERSION:
+	case REQUEST_PYTHON: return c->text;
+	case REQUEST_VERSION:
 		return strpbrk(p->text, "<>=!~") ? arena_printf(a, "==%s", c->text) : c->text;
-	case PIN_REF: release = c->entry; return release ? release->git_tag : NULL;
-	case PIN_FROM: return p->extension->from_at.line ? "auto" : NULL;
-	case PIN_REQUIREMENT: return requirement_for(fit, p->requirement->req, c->text);
+	case REQUEST_REF: release = c->entry; return release ? release->git_tag : NULL;
+	case REQUEST_FROM: return p->extension->from_at.line ? "auto" : NULL;
+	case REQUEST_REQUIREMENT: return requirement_for(solution, p->requirement->req, c->text);
 	default: return NULL;
 	}
 }
 
 /* No release of it goes with the rest: it is not there any more. */
 static bool
-is_gone(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p)
+is_gone(const struct solution *solution, const struct repair *r, const struct request *p)
 {
 	switch (p->kind) {
-	case PIN_NEED:
+	case REQUEST_NEED:
 		if (!p->extension)
 			return false;
 		/* fall through */
-	case PIN_VERSION:
-	case PIN_REF:
-	case PIN_REQUIREMENT: return !chosen(fit, &r->best, fit_at(fit->work, p->thing)->key);
+	case REQUEST_VERSION:
+	case REQUEST_REF:
+	case REQUEST_REQUIREMENT:
+		return !chosen(solution, &r->best, variable_at(solution->work, p->variable)->key);
 	default: return false;
 	}
 }
 
 /* What is said of it: "torch 2.6.0". */
 static const char *
-now_of(const struct fit *fit, const struct fit_repair *r, const struct fit_pin *p,
+now_of(const struct solution *solution, const struct repair *r, const struct request *p,
        const char *value)
 {
-	struct arena *a = fit->work->a;
-	const struct fit_candidate *c = chosen(fit, &r->best, fit_at(fit->work, p->thing)->key);
-	struct fit_pin as = *p;
+	struct arena *a = solution->work->a;
+	const struct candidate *c =
+		chosen(solution, &r->best, variable_at(solution->work, p->variable)->key);
+	struct request as = *p;
 
-	if (fit->solve_pins[p - fit->pins].fixed && p->kind != PIN_NEED)
-		return arena_printf(a, "not %s", fit_pin_name(fit, p));
-	if (is_gone(fit, r, p))
+	if (solution->solver_pins[p - solution->requests].fixed && p->kind != REQUEST_NEED)
+		return arena_printf(a, "not %s", request_name(solution, p));
+	if (is_gone(solution, r, p))
 		return arena_printf(a, "no known release of %s",
-				    fit_at(fit->work, p->thing)->label);
-	if (p->kind == PIN_NEED)
-		return arena_printf(a, "no %s", fit_at(fit->work, p->thing)->label);
-	if (p->kind == PIN_FROM)
+				    variable_at(solution->work, p->variable)->label);
+	if (p->kind == REQUEST_NEED)
+		return arena_printf(a, "no %s", variable_at(solution->work, p->variable)->label);
+	if (p->kind == REQUEST_FROM)
 		return c ? !strcmp(c->text, "git") ?
 			   arena_printf(a, "%s from its repository", p->extension->name.s) :
 			   arena_printf(a, "%s from its source archive", p->extension->name.s) :
 			   "another source";
-	if (p->kind == PIN_BASE && !value)
+	if (p->kind == REQUEST_BASE && !value)
 		return "another base image";
-	if (p->kind == PIN_URL)
+	if (p->kind == REQUEST_URL)
 		return c ? arena_printf(a, "%s %s", p->extension->name.s, c->text) : "another file";
-	if (p->kind == PIN_REQUIREMENT && !value)
+	if (p->kind == REQUEST_REQUIREMENT && !value)
 		return arena_printf(a, "another %s", p->requirement->req->name);
 	as.text = value ? value : c ? c->text : "another";
-	return fit_pin_name(fit, &as);
+	return request_name(solution, &as);
 }
 
 /* The second stage follows the base: another CUDA of the same make, without compilers. */
 static void
-follow_base(const struct fit *fit, struct fit_repair *r, unsigned pin)
+follow_base(const struct solution *solution, struct repair *r, unsigned pin)
 {
-	struct arena *a = fit->work->a;
-	struct text second = fit->recipe->runtime.base;
+	struct arena *a = solution->work->a;
+	struct text second = solution->recipe->runtime.base;
 	struct image_name was = { 0 };
-	struct fit_change c = { .pin = pin, .at = second.at };
+	struct change c = { .pin = pin, .at = second.at };
 
 	if (!second.s)
 		return;
-	was = facts_image_name(fit->facts, a, second.s);
-	c.now = image_for(fit, &r->best, &was);
-	if (!c.now || !was.cuda || !fit->work->image.cuda ||
-	    strcmp(was.cuda, fit->work->image.cuda) != 0)
+	was = facts_image_name(solution->facts, a, second.s);
+	c.now = image_for(solution, &r->best, &was);
+	if (!c.now || !was.cuda || !solution->work->image.cuda ||
+	    strcmp(was.cuda, solution->work->image.cuda) != 0)
 		return;
 	c.text = edit_scalar(a, second.at, c.now);
 	c.now = arena_printf(a, "`%s`", c.now);
@@ -230,25 +234,25 @@ follow_base(const struct fit *fit, struct fit_repair *r, unsigned pin)
 }
 
 void
-fit_changes_of(const struct fit *fit, struct fit_repair *r)
+list_changes(const struct solution *solution, struct repair *r)
 {
-	struct arena *a = fit->work->a;
+	struct arena *a = solution->work->a;
 
 	for (size_t i = 0; i < r->pins.n; i++) {
-		const struct fit_pin *p = &fit->pins[r->pins.at[i]];
-		const char *value = value_of(fit, r, p);
-		struct fit_change c = { .pin = r->pins.at[i], .at = p->at };
+		const struct request *p = &solution->requests[r->pins.at[i]];
+		const char *value = value_of(solution, r, p);
+		struct change c = { .pin = r->pins.at[i], .at = p->at };
 
-		c.now = now_of(fit, r, p, value);
+		c.now = now_of(solution, r, p, value);
 		/* In the short form the place is a part of a scalar: no quotes of its own. */
 		if (value && p->at.line)
 			c.text = p->extension && p->extension->written.s ?
 					 value :
 					 edit_scalar(a, p->at, value);
 		r->by_hand |= !c.text;
-		r->left_out |= is_gone(fit, r, p);
+		r->left_out |= is_gone(solution, r, p);
 		list_push(a, &r->changes, c);
-		if (p->kind == PIN_BASE && c.text)
-			follow_base(fit, r, c.pin);
+		if (p->kind == REQUEST_BASE && c.text)
+			follow_base(solution, r, c.pin);
 	}
 }

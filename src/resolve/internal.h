@@ -1,0 +1,241 @@
+#ifndef RESOLVE_INTERNAL_H
+#define RESOLVE_INTERNAL_H
+
+#include "base/map.h"
+#include "base/str.h"
+#include "solution.h"
+
+/* One run of resolve_solve(). */
+
+/* A variable and what the solver was told of it. */
+struct domain {
+	unsigned number;
+	struct solver_variable t;
+	struct candidates LIST(struct candidate) list; /* t.c and t.n follow it */
+	struct given {
+		struct solve_facts facts;
+		bool made;
+	} * given,         /* by candidate: its facts, made when first asked for */
+		whole;     /* of the variable, whichever candidate */
+	unsigned epoch;    /* when those of the whole were given last */
+	const void *entry; /* struct extension, gpu, python_package; or NULL */
+	const char *of;    /* VARIABLE_SOURCE: the extension's key */
+	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
+	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
+};
+struct domains LIST(struct domain *);
+
+/* What cures all errors together, once it was looked for. */
+struct joint_repair {
+	bool looked, found;
+	struct solve_indexes pins;
+	struct solve_result best;
+};
+
+/* A requirement that nothing is known of, and the Pythons that its marker holds for. */
+struct unjudged {
+	const char *name;
+	const struct solve_term *when; /* NULL: all */
+};
+
+struct workspace {
+	struct solve_budget budget; /* of one call of the solver */
+	struct arena *a;
+	const struct facts *f;
+	const struct recipe *r;
+	struct domains variables;
+	struct map by_key; /* key -> struct domain */
+	struct requests LIST(struct request) requests;
+	struct solver_pins LIST(struct solve_pin) solver_pins;
+	struct unjudgeds LIST(struct unjudged) unjudged;
+	const struct solve_term *when; /* of the requirement being read: its marker */
+	struct image_name image;       /* of base:, or empty */
+	bool compiles;                 /* an extension is compiled in this stack */
+	unsigned gcc;       /* that CC or CUDAHOSTCXX names: its major; 0: the system's */
+	unsigned epoch;     /* one solver call: each fact is given once in it */
+	enum strength upto; /* facts weaker than this are held back */
+	bool warned;        /* the last solve_best() went against a STRENGTH_WARNING */
+	unsigned made;      /* facts so far */
+	unsigned *error_of; /* by pin: the error that names it, from 1; 0: none */
+	struct joint_repair cure;
+};
+
+/* --- variables.c: variables and candidates --- */
+
+/*
+ * The number of a variable; made, with its candidates from the knowledge, when first named.
+ * Most wanted first.  `key` as in solution.h.
+ */
+unsigned variable_get(struct workspace *w, enum variable_kind kind, const char *key);
+/* The same if it is there already, else -1. */
+int variable_find(const struct workspace *w, const char *key);
+struct solver_variable *variable_at(struct workspace *w, unsigned variable);
+/*
+ * The candidate of a text: by version for releases, else by the letters.  Added as not known
+ * (and least wanted) when it is not there; only while pins are made, never from a row.
+ */
+size_t variable_candidate(struct workspace *w, unsigned variable, const char *text);
+
+/* --- sets, for rows --- */
+
+solve_word *set_none(struct workspace *w, unsigned variable);
+solve_word *set_all(struct workspace *w, unsigned variable);
+solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
+/* Candidates whose version is in a PEP 440 specifier; those without a version are in it. */
+solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
+/* Candidates whose text is one of the names; and those that are not known, if asked. */
+solve_word *set_named(struct workspace *w, unsigned variable, const struct names *names,
+		      bool unknown);
+
+/* --- facts, for rows: each with its sentence; printf-like, the source apart --- */
+
+/* A row's function: all facts of this row that hold for a candidate (EACH) or variable (ONCE). */
+struct query {
+	struct workspace *w;
+	const struct constraint_kind *kind;
+	unsigned variable;
+	size_t candidate; /* of an EACH row */
+	struct solve_facts *out;
+};
+
+/* If the candidate asked about is chosen, `then` must be there and be one of `those`. */
+void add_requires(struct query *q, unsigned then, const solve_word *those, const char *source,
+		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* If the candidate asked about is chosen and `then` is there, it must be one of `those`. */
+void add_allows(struct query *q, unsigned then, const solve_word *those, const char *source,
+		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* The same, for a set of the variable asked about (ONCE rows). */
+void add_requires_if(struct query *q, const solve_word *these, unsigned then,
+		     const solve_word *those, const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+void add_allows_if(struct query *q, const solve_word *these, unsigned then, const solve_word *those,
+		   const char *source, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* Not all of these at once: any number of terms. */
+void add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
+		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* The term "the variable is this candidate". */
+struct solve_term term_is(struct workspace *w, unsigned variable, size_t candidate);
+
+/* --- solution.c: the rows as provider; facts of w->upto and stronger are given --- */
+
+struct solve_provider constraint_provider(struct workspace *w);
+/* Facts of that strength and weaker that were switched off count again. */
+void constraints_restore(struct workspace *w, enum strength from);
+/* Takes the facts of a strength out of the game, all or the last; false if there is none. */
+bool constraints_drop(const struct solve_facts *facts, enum strength strength, bool all);
+/* The best stack for these pins: what guides is kept as far as they let it. */
+struct solve_result solve_best(struct workspace *w, const struct solve_pin *pins, size_t n);
+
+/* True if an error names the pin, other than `but`: the others are judged without it. */
+bool request_in_error(const struct solution *solution, unsigned pin,
+		      const struct solve_conflict *but);
+
+/* --- repair.c, changes.c: the nearest stack that works --- */
+
+/* A repair with everything chosen again, and each changed pin with what it becomes. */
+struct change {
+	unsigned pin;
+	const char *now;  /* what is named in the sentence: "torch 2.6.0" */
+	const char *text; /* the exact text at the pin's place; NULL: by hand */
+	struct span at;
+};
+struct changes LIST(struct change);
+struct repair {
+	struct solve_indexes pins;
+	struct solve_result best;
+	struct changes changes;
+	bool by_hand;  /* a change cannot be written down mechanically */
+	bool left_out; /* it leaves something out that is given: a GPU, the driver */
+	unsigned seconds;
+	bool everything; /* all layers are made again */
+	unsigned layers;
+};
+struct repairs LIST(struct repair);
+
+/* At most two: the nearest, and the nearest that keeps what the first changes. */
+struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
+/* Fills r->changes from r->pins and r->best. */
+void list_changes(const struct solution *solution, struct repair *r);
+/* The name of a pinned variable in a sentence: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
+const char *request_name(const struct solution *solution, const struct request *p);
+
+/*
+ * True of a torch among the packages that pip is given beside the one of `torch:`. What no known
+ * release is in is left to pip.
+ */
+bool constrains_torch(struct workspace *w, const struct requirement *req);
+
+/* --- requests.c, requests_packages.c --- */
+
+/* What it costs to change a request: a repair changes the lightest. */
+enum {
+	SOURCE = 1,  /* where the code of a version comes from: the version stays */
+	LIGHT = 2,   /* an extension or a package: one layer is built again */
+	PLACE = 6,   /* Python, CUDA, the base: all layers are built again */
+	TORCH = 10,  /* the same, and the rest is selected for it */
+	HEAVY = 1000 /* a fact about the machine, which a repair cannot change */
+};
+
+/* Reads the whole recipe: fills w->requests and w->solver_pins. */
+void read_requests(struct workspace *w);
+/* Adds a request for one of `set`; it counts where w->when holds. */
+void request_add(struct workspace *w, struct request p, const solve_word *set, unsigned weight);
+/* Adds a request for any candidate of the variable. */
+void request_need(struct workspace *w, unsigned variable, const char *sentence);
+/* Makes a candidate of each release that is named, before the first set of releases is made. */
+void name_requested_releases(struct workspace *w, const struct recipe_requirements *all);
+void request_requirement(struct workspace *w, const struct recipe_requirement *q);
+void request_extension(struct workspace *w, const struct recipe_extension *e);
+/* Returns false if the marker holds for no Python that the recipe allows; sets w->when. */
+bool extension_applies(struct workspace *w, const struct recipe_extension *e);
+
+/* --- the rows: one function each --- */
+
+typedef void constraint_fn(struct query *q);
+#define CONSTRAINT_EACH(name, ...) void constraint_##name(struct query *q);
+#define CONSTRAINT_ONCE(name, ...) void constraint_##name(struct query *q);
+#include "rows.def"
+#undef CONSTRAINT_EACH
+#undef CONSTRAINT_ONCE
+
+/* --- what rows share --- */
+
+/* Returns the candidates of "python" that a marker holds for, on the recipe's machine. */
+solve_word *set_pythons_where(struct workspace *w, const struct marker *m);
+/* The one candidate that a pin of the recipe leaves of a variable, or -1. */
+int requested(const struct workspace *w, unsigned variable);
+/* Returns the recipe's platform as Python names it: "x86_64" or "aarch64". */
+const char *recipe_machine(const struct recipe *r);
+/* True if the recipe says anything of that variable, beyond that it must be there. */
+bool is_requested(const struct workspace *w, unsigned variable);
+/* A variable of the recipe's env:, or NULL. */
+const char *env_value(const struct workspace *w, const char *name);
+/* The index is a URL that is none of torch's own: what it has is not known. */
+bool has_custom_index(const struct workspace *w);
+/* The release or series of CUDA that cuda: or the base image names, or NULL. */
+const char *requested_cuda(const struct workspace *w);
+/* The stack is built in an image of NVIDIA's that is chosen here. */
+bool selects_image(const struct workspace *w);
+/* "gcc-12", "/usr/bin/g++-11": the major that CUDAHOSTCXX, CXX or CC names; else 0. */
+unsigned env_gcc(const struct recipe *r);
+/* <0, 0, >0, as versions are ordered. */
+int text_version_order(struct workspace *w, const char *x, const char *y);
+/*
+ * How the recipe says that it wants to use a GPU ("names GPUs"); NULL: it does not, or it asks
+ * for a build of torch that cannot.
+ */
+const char *gpu_evidence(struct workspace *w);
+/* Major versions that torch has builds for. */
+enum { CUDA_MAJOR_FIRST = 10, CUDA_MAJOR_LAST = 19 };
+/* The builds for one of them; and as a sentence begins: "torch's cu121 build", if it is asked for. */
+solve_word *set_builds_of(struct workspace *w, unsigned build, unsigned long major);
+const char *build_label(struct workspace *w, unsigned build, unsigned long major);
+/* Candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
+solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
+
+/* --- words.c --- */
+
+/* ">=3.5.0" -> "3.5.0 or newer"; what has no short form stays as it is. */
+const char *spec_label(struct arena *a, const char *spec);
+
+#endif
