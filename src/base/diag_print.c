@@ -5,6 +5,7 @@
 
 #include "buf.h"
 #include "list.h"
+#include "str.h"
 
 static const struct {
 	const char *word, *colour;
@@ -13,12 +14,6 @@ static const struct {
 	[SEV_WARNING] = { "warning", "\033[1;33m" },
 	[SEV_ERROR] = { "error", "\033[1;31m" },
 };
-
-static bool
-starts_char(char c)
-{
-	return ((unsigned char)c & 0xC0) != 0x80;
-}
 
 /*
  * A line longer than this many columns is shown from a little before the span,
@@ -34,7 +29,7 @@ columns(const char **line, size_t *size, uint32_t from, uint32_t to)
 	uint32_t col = 0;
 
 	for (size_t i = 0; i < *size; i++) {
-		if (!starts_char(p[i]))
+		if (!starts_character(p[i]))
 			continue;
 		if (++col == from)
 			start = p + i;
@@ -96,7 +91,7 @@ character(const char *p, size_t n)
 	if (!len || len > n)
 		return 0;
 	for (size_t i = 1; i < len; i++) {
-		if (starts_char(p[i]))
+		if (starts_character(p[i]))
 			return 0;
 		point = point << 6 | ((unsigned char)p[i] & 0x3f);
 	}
@@ -112,7 +107,7 @@ print_bytes(const char *p, size_t n, struct buf *out)
 
 		if (len)
 			buf_add(out, p, len);
-		else if (starts_char(*p))
+		else if (starts_character(*p))
 			buf_putc(out, '?');
 		p += len ? len : 1;
 		n -= len ? len : 1;
@@ -132,7 +127,7 @@ star_credentials(char *p, char *end)
 		if (!at || (at - host == 3 && !memcmp(host, "git", 3)))
 			continue;
 		for (; host < at; host++)
-			if (starts_char(*host))
+			if (starts_character(*host))
 				*host = '*';
 	}
 }
@@ -181,7 +176,7 @@ print_line(struct span at, struct buf *out)
 	buf_printf(out, "\n      | %s", first > 1 ? "   " : "");
 	col = first;
 	for (size_t i = 0; i < size && col < at.col; i++)
-		if (starts_char(line[i])) {
+		if (starts_character(line[i])) {
 			buf_putc(out, line[i] == '\t' ? '\t' : ' ');
 			col++;
 		}
@@ -337,22 +332,11 @@ print_fix(const struct diag *d, const struct edit *edits, struct buf *out)
 
 enum { TEXT_COLUMNS = 100 };
 
-/* How many characters a terminal shows, near enough. */
-static size_t
-shown_width(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += starts_char(*text);
-	return n;
-}
-
 /* What a help costs, below each other where the lines stay short enough. */
 static void
 print_cost(const struct diag *d, const struct note *n, size_t indent, struct buf *out)
 {
-	size_t widest = 0, cost = 0, width = indent + shown_width(n->text);
+	size_t widest = 0, cost = 0, width = indent + text_columns(n->text, strlen(n->text));
 	bool first = true;
 
 	for (const struct note *k = d->notes; k; k = k->next) {
@@ -360,8 +344,9 @@ print_cost(const struct diag *d, const struct note *n, size_t indent, struct buf
 
 		if (k->kind != NOTE_HELP)
 			continue;
-		w = shown_width(k->text) + (first ? strlen("  help: ") : strlen("  or "));
-		c = k->cost ? shown_width(k->cost) : 0;
+		w = text_columns(k->text, strlen(k->text)) +
+		    (first ? strlen("  help: ") : strlen("  or "));
+		c = k->cost ? text_columns(k->cost, strlen(k->cost)) : 0;
 		first = false;
 		widest = k->cost && w > widest ? w : widest;
 		cost = c > cost ? c : cost;

@@ -160,6 +160,33 @@ write_single(struct buf *out, const char *value)
 	return true;
 }
 
+/* The length of the first `columns` characters; more than n if there are fewer. */
+static size_t
+bytes_of_columns(const char *line, size_t n, uint32_t columns)
+{
+	size_t i = 0;
+
+	for (; i < n && columns; columns--)
+		for (i++; i < n && !starts_character(line[i]);)
+			i++;
+	return columns ? n + 1 : i;
+}
+
+bool
+edit_place(struct span at, struct str *line, struct str *text)
+{
+	size_t from, to;
+
+	if (!at.src || !at.line || !source_line(at.src, at.line, &line->p, &line->n))
+		return false;
+	from = bytes_of_columns(line->p, line->n, at.col - 1);
+	to = bytes_of_columns(line->p, line->n, at.col - 1 + at.width);
+	if (from > line->n || to > line->n)
+		return false;
+	*text = (struct str){ line->p + from, to - from };
+	return true;
+}
+
 /* What stands at the start of a span and before it on its line; NUL: nothing. */
 struct surroundings {
 	char two_before, before, first;
@@ -169,20 +196,15 @@ static struct surroundings
 look_at(struct span at)
 {
 	struct surroundings s = { 0 };
-	const char *line;
-	size_t size, i = 0;
+	struct str line, text;
+	size_t i;
 
-	if (!at.src || !at.line || !source_line(at.src, at.line, &line, &size))
+	if (!edit_place(at, &line, &text))
 		return s;
-	for (uint32_t col = 1; i < size; i++) {
-		if (((unsigned char)line[i] & 0xc0) == 0x80)
-			continue;
-		if (col++ == at.col)
-			break;
-	}
-	s.first = i < size ? line[i] : '\0';
-	s.before = i ? line[i - 1] : '\0';
-	s.two_before = i > 1 ? line[i - 2] : '\0';
+	i = (size_t)(text.p - line.p);
+	s.first = i < line.n ? line.p[i] : '\0';
+	s.before = i ? line.p[i - 1] : '\0';
+	s.two_before = i > 1 ? line.p[i - 2] : '\0';
 	return s;
 }
 
@@ -198,16 +220,10 @@ is_within(struct surroundings s)
 bool
 edit_takes_line(const struct edit *e)
 {
-	const char *line;
-	size_t size;
-	uint32_t width = 0;
+	struct str line, text;
 
-	if (*e->replacement || e->at.col != 1 || !e->at.width || !e->at.src ||
-	    !source_line(e->at.src, e->at.line, &line, &size))
-		return false;
-	for (size_t i = 0; i < size; i++)
-		width += ((unsigned char)line[i] & 0xc0) != 0x80;
-	return width == e->at.width;
+	return !*e->replacement && e->at.col == 1 && e->at.width &&
+	       edit_place(e->at, &line, &text) && text.n == line.n;
 }
 
 const char *

@@ -2,6 +2,7 @@
 #define EDIT_H
 
 #include "diag.h"
+#include "str.h"
 
 /* Texts that go into a YAML file in place of others; knows no keys. */
 
@@ -20,6 +21,12 @@
  *   source  YAML 1.2.2, 5.7 and 7.3; YAML 1.1 type repository
  */
 const char *edit_scalar(struct arena *a, struct span at, const char *value);
+
+/*
+ * Finds the characters of a span and the line that they are on, without its line end.
+ * Returns false if the line or the columns do not exist.
+ */
+bool edit_place(struct span at, struct str *line, struct str *text);
 
 /* Does the edit take a whole line away, and its line end with it? */
 bool edit_takes_line(const struct edit *e);

@@ -7,6 +7,9 @@
 #include "str.h"
 #include "yaml.h"
 
+/* Fixes of one round: each is checked by reading the files again. */
+enum { TRIES_MAX = 50 };
+
 /* Bytes `from` up to `to` of a file give way to `text`. */
 struct change {
 	size_t file, from, to;
@@ -23,17 +26,6 @@ struct round {
 	const struct node **roots; /* of the files, before */
 	struct changes done;
 };
-
-static size_t
-byte_of_column(const char *line, size_t size, uint32_t col)
-{
-	size_t i = 0;
-
-	for (; i < size && col > 1; col--)
-		for (i++; i < size && ((unsigned char)line[i] & 0xc0) == 0x80;)
-			i++;
-	return col == 1 ? i : SIZE_MAX;
-}
 
 /* A file has the line ends that its first line has. */
 static const char *
@@ -95,8 +87,8 @@ static const char *
 locate(const struct round *r, const struct edit *e, struct change *c)
 {
 	const struct source *src = e->at.src;
-	const char *line;
-	size_t size, i;
+	struct str line, text;
+	size_t i;
 
 	for (i = 0; i < r->files->n && r->files->at[i].src != src; i++)
 		;
@@ -104,17 +96,13 @@ locate(const struct round *r, const struct edit *e, struct change *c)
 		return src && !strcmp(src->path, "<command line>") ?
 			       "its text stands on the command line" :
 			       "its text is in no file that is read here";
-	if (!e->at.line || !source_line(src, e->at.line, &line, &size))
-		return "nothing stands at its place";
-	c->file = i;
-	c->from = byte_of_column(line, size, e->at.col);
-	c->to = byte_of_column(line, size, e->at.col + e->at.width);
-	if (c->from == SIZE_MAX || c->to == SIZE_MAX)
+	if (!edit_place(e->at, &line, &text))
 		return "nothing stands at its place";
 	if (e->at.width && r->roots[i] && goes_on(r->roots[i], e->at))
 		return "the value goes over more than one line";
-	c->from += (size_t)(line - src->text);
-	c->to += (size_t)(line - src->text);
+	c->file = i;
+	c->from = (size_t)(text.p - src->text);
+	c->to = c->from + text.n;
 	c->text = with_line_ends(r->a, src, e->replacement);
 	c->size = strlen(c->text);
 	if (edit_takes_line(e))
@@ -226,33 +214,20 @@ write_texts(struct round *r)
 	return good;
 }
 
-/* Together they leave no YAML: each on its own, as long as there are not too many. */
+/* Accepts a fix, unless it is refused or one of the files would be no YAML any more. */
 static void
-one_by_one(struct round *r, struct fixes *fixes)
+try_fix(struct round *r, struct fix *f)
 {
-	enum { TRIES_MAX = 50 };
-	size_t tries = 0;
+	struct changes before = { 0 };
 
-	r->done = (struct changes){ 0 };
-	for (size_t i = 0; i < fixes->n; i++) {
-		struct fix *f = &fixes->at[i];
-		struct changes before = { 0 };
-
-		if (f->state != FIX_DONE)
-			continue;
-		f->state = FIX_LATER;
-		if (++tries > TRIES_MAX)
-			continue;
-		for (size_t k = 0; k < r->done.n; k++)
-			list_push(r->a, &before, r->done.at[k]);
-		accept(r, f);
-		if (write_texts(r))
-			continue;
-		r->done = before;
-		f->state = FIX_REFUSED;
-		f->why = "the file could not be read then: no YAML, or a key twice";
-	}
-	write_texts(r);
+	for (size_t i = 0; i < r->done.n; i++)
+		list_push(r->a, &before, r->done.at[i]);
+	accept(r, f);
+	if (f->state != FIX_DONE || write_texts(r))
+		return;
+	r->done = before;
+	f->state = FIX_REFUSED;
+	f->why = "the file could not be read then: no YAML, or a key twice";
 }
 
 const char *
@@ -264,15 +239,6 @@ fix_name(struct arena *a, const struct fix *f)
 			    at->src ? at->src->path : "", at->line);
 }
 
-static bool
-is_skipped(struct arena *a, const struct names *skip, const struct fix *f)
-{
-	for (size_t i = 0; i < skip->n; i++)
-		if (!strcmp(skip->at[i], fix_name(a, f)))
-			return true;
-	return false;
-}
-
 struct fixes
 fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 	  struct fix_files *files)
@@ -280,6 +246,7 @@ fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 	struct round r = { .a = a, .files = files };
 	struct fixes fixes = { 0 };
 	struct arena *scratch = arena_new();
+	size_t tries = 0;
 
 	r.roots = arena_array_of(scratch, const struct node *, files->n);
 	for (size_t i = 0; i < files->n; i++)
@@ -290,16 +257,16 @@ fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 		if (code_table[d->code].severity != SEV_ERROR || !f.help || !f.help->edits)
 			continue;
 		f.state = FIX_REFUSED;
-		if (is_skipped(a, skip, &f))
+		if (names_have(skip, fix_name(a, &f)))
 			f.why = "this and another fix undo each other";
-		else if (r.done.n && !starts_with(code_table[d->code].id, "SB01"))
+		else if (tries == TRIES_MAX ||
+			 (r.done.n && !starts_with(code_table[d->code].id, "SB01")))
 			f.state = FIX_LATER;
-		else
-			accept(&r, &f);
+		else if (++tries)
+			try_fix(&r, &f);
 		list_push(a, &fixes, f);
 	}
-	if (!write_texts(&r))
-		one_by_one(&r, &fixes);
+	write_texts(&r);
 	arena_free(scratch);
 	return fixes;
 }

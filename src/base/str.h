@@ -73,6 +73,13 @@ to_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
+/* Whether a byte of UTF-8 is the first of a character. */
+static inline bool
+starts_character(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
 /*
  * str_nearest -- the one of `words[0..n)` that the user most likely meant.
  *
