@@ -34,19 +34,26 @@ static const struct row {
 
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
-/* The i-th word of "a b c", or an empty view. */
+/* Returns the i-th word of "a b c", or an empty view. */
 static struct str
 word_at(const char *words, size_t i)
 {
-	for (;; words++, i--) {
-		size_t n = strcspn(words, " ");
-
-		if (!i)
-			return (struct str){ words, n };
-		words += n;
-		if (!*words)
-			return (struct str){ words, 0 };
+	for (; i && *words; i--) {
+		words += strcspn(words, " ");
+		words += *words == ' ';
 	}
+	return (struct str){ words, strcspn(words, " ") };
+}
+
+static struct names
+words_of(struct arena *a, const char *words)
+{
+	struct names all = { 0 };
+	struct str word;
+
+	for (size_t i = 0; (word = word_at(words, i)).n; i++)
+		list_push(a, &all, arena_copy(a, word.p, word.n));
+	return all;
 }
 
 static bool
@@ -72,83 +79,14 @@ row_of(struct str name)
 	return NULL;
 }
 
-static const char *
-nearest_option(const char *name)
+bool
+verb_takes(enum verb v, const char *option)
 {
-	const char *names[ROWS];
-
-	for (size_t i = 0; i < ROWS; i++)
-		names[i] = rows[i].name;
-	return str_nearest(name, names, ROWS);
+	return takes(row_of(str_of(option)), v);
 }
 
-static bool
-store(struct arena *a, struct options *o, const struct row *r, const char *value, const char **why)
-{
-	void *field = (char *)o + r->offset;
-	struct str word;
-
-	switch (r->kind) {
-	case FLAG: *(bool *)field = true; return true;
-	case TEXT:
-		if (!*value) {
-			*why = arena_printf(a, "--%s needs a %s that is not empty", r->name,
-					    r->arg);
-			return false;
-		}
-		*(const char **)field = value;
-		return true;
-	case LIST_OF: list_push(a, (struct names *)field, value); return true;
-	case CHOICE:
-		for (unsigned i = 0; (word = word_at(r->choices, i)).n; i++)
-			if (str_is(word, value)) {
-				*(unsigned *)field = i;
-				if (!strcmp(r->name, "format"))
-					o->format_given = true;
-				return true;
-			}
-		*why = arena_printf(a, "--%s takes one of: %s", r->name, r->choices);
-		return false;
-	}
-	return false;
-}
-
-/* One argument that starts with a dash: "--name", "--name=value", "-o", "-oVALUE". */
-static bool
-parse_option(struct arena *a, int argc, char **argv, int *i, struct options *o, const char **why)
-{
-	const char *arg = argv[*i], *value = NULL;
-	bool is_long = arg[1] == '-';
-	const char *name = arg + (is_long ? 2 : 1);
-	struct str key = { name, is_long ? strcspn(name, "=") : 1 };
-	const struct row *r = is_long && key.n < 2 ? NULL : row_of(key);
-
-	if (!r) {
-		const char *near = nearest_option(arena_copy(a, key.p, key.n));
-
-		*why = arena_printf(a, "there is no option %s%.*s%s%s", is_long ? "--" : "-",
-				    (int)key.n, key.p, near ? "; did you mean --" : "",
-				    near ? near : "");
-		return false;
-	}
-	if (name[key.n])
-		value = name + key.n + (is_long ? 1 : 0);
-	if (!r->arg && value) {
-		*why = arena_printf(a, "--%s takes no value", r->name);
-		return false;
-	}
-	if (r->arg && !value) {
-		if (*i + 1 >= argc) {
-			*why = arena_printf(a, "--%s needs a %s", r->name, r->arg);
-			return false;
-		}
-		value = argv[++*i];
-	}
-	return store(a, o, r, value, why);
-}
-
-static bool
-find_verb(struct arena *a, const char *name, enum verb *v, const char **why)
+bool
+verb_find(struct arena *a, const char *name, enum verb *v, const char **why)
 {
 	const char *names[VERB_COUNT], *near;
 
@@ -160,94 +98,170 @@ find_verb(struct arena *a, const char *name, enum verb *v, const char **why)
 		}
 	}
 	near = str_nearest(name, names, VERB_COUNT);
-	*why = near ? arena_printf(a, "there is no verb `%s`; did you mean `%s`?", name, near) :
-		      arena_printf(a, "there is no verb `%s`; stackbuild --help lists them", name);
+	*why = arena_printf(a,
+			    near ? "unknown command `%s`; did you mean `%s`?" :
+				   "unknown command `%s`; run `stackbuild help` for the list",
+			    name, near);
 	return false;
 }
 
-/* Options of other verbs are an error: a switch that does nothing is a trap. */
+/* The command line while it is parsed. */
+struct parser {
+	struct arena *a;
+	int argc, at;
+	char **argv;
+	struct options *o;
+	bool given[ROWS];
+	const char *why;
+};
+
 static bool
-check_verb_options(struct arena *a, const struct options *o, int argc, char **argv,
-		   const char **why)
+fail(struct parser *p, const char *why)
 {
-	const struct verb_row *v = &verb_table[o->verb];
+	p->why = why;
+	return false;
+}
 
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		const char *name = argv[i] + (argv[i][0] == '-' ? 1 + (argv[i][1] == '-') : 0);
-		bool is_long = argv[i][0] == '-' && argv[i][1] == '-';
-		const struct row *r;
+static bool
+store(struct parser *p, const struct row *r, const char *value)
+{
+	void *field = (char *)p->o + r->offset;
+	struct str word;
 
-		if (argv[i][0] != '-' || !argv[i][1])
-			continue;
-		r = row_of((struct str){ name, is_long ? strcspn(name, "=") : 1 });
-		if (r && !takes(r, o->verb)) {
-			*why = arena_printf(a, "`%s` takes no --%s; it belongs to: %s", v->name,
-					    r->name, r->verbs);
-			return false;
-		}
-		if (r && r->arg && !name[is_long ? strcspn(name, "=") : 1])
-			i++;
+	p->given[r - rows] = true;
+	switch (r->kind) {
+	case FLAG: *(bool *)field = true; return true;
+	case TEXT:
+		*(const char **)field = value;
+		return *value || fail(p, arena_printf(p->a, "--%s needs a %s that is not empty",
+						      r->name, r->arg));
+	case LIST_OF: list_push(p->a, (struct names *)field, value); return true;
+	case CHOICE: break;
 	}
+	for (unsigned i = 0; (word = word_at(r->choices, i)).n; i++)
+		if (str_is(word, value)) {
+			*(unsigned *)field = i;
+			p->o->format_given |= !strcmp(r->name, "format");
+			return true;
+		}
+	return fail(p, arena_printf(p->a, "--%s takes one of: %s", r->name, r->choices));
+}
+
+/* One argument that starts with a dash: "--name", "--name=value", "-o", "-oVALUE". */
+static bool
+parse_option(struct parser *p)
+{
+	const char *arg = p->argv[p->at], *value = NULL, *names[ROWS], *near;
+	bool is_long = arg[1] == '-';
+	const char *name = arg + (is_long ? 2 : 1);
+	struct str key = { name, is_long ? strcspn(name, "=") : 1 };
+	const struct row *r = is_long && key.n < 2 ? NULL : row_of(key);
+
+	if (!r) {
+		for (size_t i = 0; i < ROWS; i++)
+			names[i] = rows[i].name;
+		near = str_nearest(arena_copy(p->a, key.p, key.n), names, ROWS);
+		return fail(p,
+			    arena_printf(p->a, "unknown option %s%.*s%s%s%s", is_long ? "--" : "-",
+					 (int)key.n, key.p, near ? "; did you mean --" : "",
+					 near ? near : "", near ? "?" : ""));
+	}
+	if (name[key.n])
+		value = name + key.n + (is_long ? 1 : 0);
+	if (!r->arg && value)
+		return fail(p, arena_printf(p->a, "--%s takes no value", r->name));
+	if (r->arg && !value && !(value = p->argv[++p->at]))
+		return fail(p, arena_printf(p->a, "--%s needs a %s", r->name, r->arg));
+	return store(p, r, value);
+}
+
+/* Options of other commands are an error: a switch that does nothing is a trap. */
+static bool
+check_verb(struct parser *p)
+{
+	const struct verb_row *v = &verb_table[p->o->verb];
+	int n = (int)p->o->args.n;
+
+	for (size_t i = 0; i < ROWS; i++)
+		if (p->given[i] && !takes(&rows[i], p->o->verb))
+			return fail(p, arena_printf(p->a, "`%s` takes no --%s; it belongs to: %s",
+						    v->name, rows[i].name, rows[i].verbs));
+	if (n < v->args_min)
+		return fail(p, arena_printf(p->a, "`%s` needs %s; for example: stackbuild %s",
+					    v->name, v->args, v->example));
+	if (v->args_max >= 0 && n > v->args_max)
+		return fail(p, arena_printf(p->a, "`%s` takes %s: stackbuild %s %s", v->name,
+					    v->args_max ? "fewer arguments" : "no arguments",
+					    v->name, v->args));
 	return true;
 }
 
 static bool
-check_args(struct arena *a, const struct options *o, const char **why)
+parse(struct parser *p)
 {
-	const struct verb_row *v = &verb_table[o->verb];
-	int n = (int)o->args.n;
+	struct options *o = p->o;
+	bool verb_seen = false, only_args = false;
 
-	if (n >= v->args_min && (v->args_max < 0 || n <= v->args_max))
+	for (p->at = 1; p->at < p->argc; p->at++) {
+		char *arg = p->argv[p->at];
+
+		if (!only_args && !strcmp(arg, "--")) {
+			only_args = true;
+			o->options_end = (size_t)p->at - 1;
+		} else if (!only_args && arg[0] == '-' && arg[1]) {
+			if (!parse_option(p))
+				return false;
+		} else if (!verb_seen) {
+			verb_seen = true;
+			if (!verb_find(p->a, arg, &o->verb, &p->why))
+				return false;
+		} else {
+			list_push(p->a, &o->args, arg);
+		}
+	}
+	if (o->help || o->version)
 		return true;
-	if (n < v->args_min && v->args[0] >= 'a' && v->args[0] <= 'z')
-		*why = arena_printf(a, "`%s` needs one of %.*s: stackbuild %s", v->name,
-				    (int)strcspn(v->args, " "), v->args, v->example);
-	else if (n < v->args_min)
-		*why = arena_printf(a, "`%s` needs a %s: stackbuild %s", v->name,
-				    strncmp(v->args, "SHELL", 5) ? "file" : "shell", v->example);
-	else
-		*why = arena_printf(a, "`%s` takes %s: stackbuild %s %s", v->name,
-				    v->args_max ? "fewer arguments" : "no arguments", v->name,
-				    v->args);
-	return false;
+	if (!verb_seen)
+		return fail(p, "name a command, for example: stackbuild render "
+			       "recipes/torch222-cu121.yaml");
+	return check_verb(p);
 }
 
 bool
 options_parse(struct arena *a, int argc, char **argv, struct options *o, const char **why)
 {
-	bool verb_seen = false, only_args = false;
+	struct parser p = { .a = a, .argc = argc, .argv = argv, .o = o };
+	bool good;
 
 	*o = (struct options){ .verb = VERB_COUNT };
 	for (int i = 1; i < argc; i++)
 		list_push(a, &o->words, argv[i]);
 	o->options_end = o->words.n;
-	for (int i = 1; i < argc; i++) {
-		if (!only_args && !strcmp(argv[i], "--")) {
-			only_args = true;
-			o->options_end = (size_t)i - 1;
-		} else if (!only_args && argv[i][0] == '-' && argv[i][1]) {
-			if (!parse_option(a, argc, argv, &i, o, why))
-				return false;
-		} else if (!verb_seen) {
-			verb_seen = true;
-			if (!find_verb(a, argv[i], &o->verb, why))
-				return false;
-		} else {
-			list_push(a, &o->args, argv[i]);
-		}
-	}
-	if (o->help || o->version)
-		return true;
-	if (!verb_seen) {
-		*why = "name a verb, say: stackbuild render recipes/torch222-cu121.yaml";
-		return false;
-	}
-	return check_verb_options(a, o, argc, argv, why) && check_args(a, o, why);
+	good = parse(&p);
+	*why = p.why;
+	return good;
+}
+
+/* What an option does, with its choices, and whether it may be repeated. */
+static const char *
+description(struct arena *a, const struct row *r)
+{
+	struct names choices = words_of(a, r->choices ? r->choices : "");
+	size_t n = strlen(r->what);
+
+	if (r->kind == LIST_OF)
+		return r->what[n - 1] == ')' ?
+			       arena_printf(a, "%.*s; repeatable)", (int)n - 1, r->what) :
+			       arena_printf(a, "%s (repeatable)", r->what);
+	if (r->what[n - 1] != ':')
+		return r->what;
+	choices.at[0] = arena_printf(a, "%s (default)", choices.at[0]);
+	return arena_printf(a, "%s %s", r->what, names_words(a, &choices, "or"));
 }
 
 /*
- *   -o, --out DIR          where the files go; - prints ...
- *       --templates DIR    take templates from DIR where it has them
+ *   -o, --out DIR          output directory (default: out/STACK)
+ *       --templates DIR    override built-in templates with files from DIR
  */
 static void
 print_options(enum verb verb, struct buf *out)
@@ -264,7 +278,7 @@ print_options(enum verb verb, struct buf *out)
 			buf_puts(out, "      ");
 		buf_printf(out, "--%s%s%s", r->name, r->arg ? " " : "", r->arg ? r->arg : "");
 		buf_printf(out, "%*s%s\n", out->n - before < 28 ? (int)(28 - (out->n - before)) : 2,
-			   "", r->what);
+			   "", description(out->a, r));
 	}
 }
 
@@ -274,23 +288,24 @@ options_help(enum verb verb, struct buf *out)
 	if (verb != VERB_COUNT) {
 		const struct verb_row *v = &verb_table[verb];
 
-		buf_printf(out, "stackbuild %s%s%s: %s\n\n", v->name, *v->args ? " " : "", v->args,
-			   v->what);
+		buf_printf(out, "%s\n\nusage: stackbuild %s%s%s [OPTION...]\n\n", v->what, v->name,
+			   *v->args ? " " : "", v->args);
 		print_options(verb, out);
-		buf_printf(out, "\nexample:  stackbuild %s\n", v->example);
-		buf_printf(out, "exit:     0 done, 1 a diagnosed problem, 2 usage, %s70 our bug\n",
-			   verb == VERB_verify ? "3 not all of it could be run, " : "");
+		buf_printf(out, "\nexample: stackbuild %s\n", v->example);
+		buf_printf(out,
+			   "exit status: 0 success, 1 diagnosed problem, 2 usage error, "
+			   "%s70 internal error\n",
+			   verb == VERB_verify ? "3 not fully verified, " : "");
 		return;
 	}
-	buf_puts(out,
-		 "stackbuild: from one YAML recipe to a CUDA extension stack that is known to fit\n"
-		 "\nusage: stackbuild VERB [OPTION...] [FILE...]\n\n");
+	buf_puts(out, "stackbuild: build CUDA extension stacks that work, from one YAML recipe\n"
+		      "\nusage: stackbuild COMMAND [OPTION...] [FILE...]\n\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		buf_printf(out, "  %-11s %s\n", verb_table[i].name, verb_table[i].what);
 	buf_putc(out, '\n');
 	print_options(VERB_COUNT, out);
 	buf_puts(out, "\nexample:  stackbuild render recipes/torch222-cu121.yaml\n"
-		      "          stackbuild help render   says more of one verb\n");
+		      "          stackbuild help render   shows the options of one command\n");
 }
 
 /* A word of roff: a dash that must stay a dash, and no line that starts with a dot. */
@@ -307,15 +322,18 @@ roff(struct buf *out, const char *s)
 void
 options_man(const char *version, struct buf *out)
 {
-	buf_printf(out,
-		   ".TH STACKBUILD 1 \"\" \"stackbuild %s\" \"User commands\"\n"
-		   ".SH NAME\nstackbuild \\- CUDA extension stacks from one recipe\n"
-		   ".SH SYNOPSIS\n.B stackbuild\n.I VERB\n[\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n"
-		   ".SH DESCRIPTION\nReads one YAML recipe that pins a CUDA base image, torch and "
-		   "the\n"
-		   "extensions compiled against it, and writes the ordered layers as a Dockerfile\n"
-		   "and a Modal app. It works offline; nothing is fetched.\n.SH VERBS\n",
-		   version);
+	buf_printf(
+		out,
+		".TH STACKBUILD 1 \"\" \"stackbuild %s\" \"User commands\"\n"
+		".SH NAME\nstackbuild \\- CUDA extension stacks from one recipe\n"
+		".SH SYNOPSIS\n.B stackbuild\n.I COMMAND\n[\\fIOPTION\\fR...] [\\fIFILE\\fR...]\n"
+		".SH DESCRIPTION\nReads one YAML recipe: a CUDA base image, torch, and the "
+		"packages "
+		"that are\n"
+		"compiled against it. Validates the stack, writes its layers as a Dockerfile, a\n"
+		"Modal app and other targets, builds them, and tests the result.\n"
+		".SH COMMANDS\n",
+		version);
 	for (size_t i = 0; i < VERB_COUNT; i++) {
 		buf_puts(out, ".TP\n.B ");
 		roff(out, verb_table[i].name);
@@ -333,16 +351,17 @@ options_man(const char *version, struct buf *out)
 		buf_puts(out, "\\-\\-");
 		roff(out, rows[i].name);
 		buf_printf(out, " \\fI%s\\fR\n", rows[i].arg ? rows[i].arg : "");
-		roff(out, rows[i].what);
+		roff(out, description(out->a, &rows[i]));
 		if (*rows[i].verbs)
-			buf_printf(out, "\n.br\nOf: %s", rows[i].verbs);
+			buf_printf(out, "\n.br\nCommands: %s", rows[i].verbs);
 		buf_putc(out, '\n');
 	}
 	buf_puts(out,
-		 ".SH EXIT STATUS\n0 done, 1 a diagnosed problem, 2 usage, 70 a bug of ours; of\n"
-		 "verify also 3: nothing failed, not all of it could be run.\n"
-		 ".SH ENVIRONMENT\n.TP\n.B STACKBUILD_KNOWLEDGE\nA folder of newer knowledge,\n"
-		 "as by \\-\\-knowledge.\n.TP\n.B NO_COLOR\nNo colour, whatever the terminal.\n");
+		 ".SH EXIT STATUS\n0 success, 1 diagnosed problem, 2 usage error, 70 internal "
+		 "error.\n"
+		 "verify also returns 3: nothing failed, but not everything could be verified.\n"
+		 ".SH ENVIRONMENT\n.TP\n.B STACKBUILD_KNOWLEDGE\nA directory that overrides the\n"
+		 "knowledge base, as \\-\\-knowledge does.\n.TP\n.B NO_COLOR\nDisables colour.\n");
 }
 
 static void
@@ -411,7 +430,7 @@ complete_zsh(struct buf *out)
 			if (!takes(&rows[i], v))
 				continue;
 			buf_printf(out, " '--%s[", rows[i].name);
-			single_quoted(out, rows[i].what);
+			single_quoted(out, description(out->a, &rows[i]));
 			buf_puts(out, "]");
 			if (rows[i].choices)
 				buf_printf(out, ":%s:(%s)", rows[i].arg, rows[i].choices);
@@ -446,7 +465,7 @@ complete_fish(struct buf *out)
 		if (rows[i].choices)
 			buf_printf(out, " -f -a '%s'", rows[i].choices);
 		buf_puts(out, " -d '");
-		single_quoted(out, rows[i].what);
+		single_quoted(out, description(out->a, &rows[i]));
 		buf_puts(out, "'\n");
 	}
 }

@@ -39,7 +39,7 @@ struct options {
 	size_t options_end; /* index in words of `--`, or their number */
 	bool help, version;
 
-	const char *out; /* -o: a folder, or "-" */
+	const char *out; /* -o: a directory, or "-" */
 	struct names targets, sets, gpus, with;
 	const char *cuda, *python, *driver;
 	struct names froms, extensions, packages; /* of init */
@@ -73,6 +73,11 @@ struct options {
  *   memory  lives in a; borrows from argv
  */
 bool options_parse(struct arena *a, int argc, char **argv, struct options *o, const char **why);
+
+/* The command of that name; false: *why suggests another. */
+bool verb_find(struct arena *a, const char *name, enum verb *v, const char **why);
+/* Whether a command takes an option of the table. */
+bool verb_takes(enum verb v, const char *option);
 
 /* --help of the program (verb VERB_COUNT) or of one verb. */
 void options_help(enum verb verb, struct buf *out);

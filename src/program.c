@@ -61,14 +61,6 @@ print_output(struct run *r)
 	return false;
 }
 
-static bool
-needs_facts(enum verb v)
-{
-	return v == VERB_check || v == VERB_plan || v == VERB_render || v == VERB_facts ||
-	       v == VERB_choose || v == VERB_why || v == VERB_schema || v == VERB_init ||
-	       v == VERB_build || v == VERB_publish || v == VERB_verify;
-}
-
 int
 program_run(const struct options *o, const struct world *world)
 {
@@ -78,7 +70,8 @@ program_run(const struct options *o, const struct world *world)
 	signal(SIGPIPE, SIG_IGN);
 	diags_init(&r.ds, r.a);
 	r.out = BUF(r.a);
-	if (!needs_facts(o->verb) || (r.facts = facts_load(r.a, &r.ds, knowledge_folder(o))))
+	if (!verb_takes(o->verb, "knowledge") ||
+	    (r.facts = facts_load(r.a, &r.ds, knowledge_folder(o))))
 		status = (verbs[o->verb] ? verbs[o->verb] : world->verbs[o->verb])(&r);
 	if (status != EXIT_USAGE) {
 		if (!print_output(&r))

@@ -90,18 +90,11 @@ verb_man(struct run *r)
 int
 verb_help(struct run *r)
 {
-	enum verb v = 0;
+	enum verb v = VERB_COUNT;
+	const char *why;
 
-	if (!r->o->args.n) {
-		options_help(VERB_COUNT, &r->out);
-		return EXIT_DONE;
-	}
-	while (v < VERB_COUNT && strcmp(verb_table[v].name, r->o->args.at[0]))
-		v++;
-	if (v == VERB_COUNT)
-		return usage_error(arena_printf(r->a,
-						"there is no verb `%s`; stackbuild help lists them",
-						r->o->args.at[0]));
+	if (r->o->args.n && !verb_find(r->a, r->o->args.at[0], &v, &why))
+		return usage_error(why);
 	options_help(v, &r->out);
 	return EXIT_DONE;
 }

@@ -16,7 +16,7 @@ struct run {
 	struct diags ds;
 	const struct options *o;
 	const struct world *world;
-	const struct facts *facts; /* of verbs that ask them; see needs_facts() */
+	const struct facts *facts; /* of verbs that take --knowledge */
 	struct buf out;            /* standard output, written once at the end */
 };
 
