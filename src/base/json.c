@@ -1,5 +1,6 @@
 #include "json.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -212,4 +213,50 @@ json_nil(struct json *j, const char *key)
 {
 	start(j, key);
 	buf_puts(j->out, "null");
+}
+
+/* The token at `p`, a text in quotes or a word, in the arena of the output; *end is after it. */
+static const char *
+token(struct json *j, const char *p, const char **end)
+{
+	bool quoted = *p == '\'';
+	size_t n = quoted ? strcspn(++p, "'") : strcspn(p, ":, ]}");
+
+	*end = p + n + quoted;
+	return arena_copy(j->out->a, p, n);
+}
+
+void
+json_put(struct json *j, const char *fmt, ...)
+{
+	const char *key = NULL, *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	for (const char *p = fmt, *end; *p; p = end) {
+		end = p + 1;
+		if (*p == ' ' || *p == ',')
+			continue;
+		if (*p == '{' || *p == '[') {
+			open(j, key, *p, *p == '{' ? '}' : ']');
+		} else if (*p == '}' || *p == ']') {
+			json_end(j);
+		} else {
+			text = token(j, p, &end);
+			bool raw = *p != '\'' && strcmp(text, "%s") != 0;
+
+			if (!strcmp(text, "%s"))
+				text = va_arg(ap, const char *);
+			else if (!strcmp(text, "%d"))
+				text = arena_printf(j->out->a, "%d", va_arg(ap, int));
+			if (*end == ':') {
+				key = text;
+				end++;
+				continue;
+			}
+			(raw ? json_raw : json_text)(j, key, text);
+		}
+		key = NULL;
+	}
+	va_end(ap);
 }

@@ -51,6 +51,16 @@ void json_nil(struct json *j, const char *key);
 void json_raw(struct json *j, const char *key, const char *value);
 void json_names(struct json *j, const char *key, const struct names *all); /* a list of texts */
 
+/*
+ * json_put -- several calls in one, written as the JSON that they make:
+ *
+ *     json_put(&j, "{'id': %s, 'needs': ['apt'], 'cost': %d, 'files': {", id, 3);
+ *
+ *   in   texts stand in single quotes, without escapes; %s takes a text (as a key or a value)
+ *        and %d an int; brackets may stay open for calls that follow, or close earlier ones
+ */
+void json_put(struct json *j, const char *fmt, ...);
+
 /* One text, quoted as JSON, for where only that is wanted. */
 void json_quote(struct buf *out, const char *s);
 

@@ -77,13 +77,10 @@ json_place(struct json *j, const char *key, struct span at, uint32_t width_min)
 		json_nil(j, key);
 		return;
 	}
-	json_map(j, key);
-	json_text(j, "file", at.src->path);
-	if (at.line) {
-		json_int(j, "line", at.line);
-		json_int(j, "column", at.col);
-		json_int(j, "width", at.width > width_min ? at.width : width_min);
-	}
+	json_put(j, "%s: {'file': %s", key, at.src->path);
+	if (at.line)
+		json_put(j, "'line': %d, 'column': %d, 'width': %d", at.line, at.col,
+			 at.width > width_min ? at.width : width_min);
 	json_end(j);
 }
 
@@ -92,9 +89,7 @@ json_notes(struct json *j, const struct diag *d)
 {
 	json_list(j, "notes");
 	for (const struct note *k = d->notes; k; k = k->next) {
-		json_map(j, NULL);
-		json_text(j, "kind", kind_words[k->kind]);
-		json_text(j, "text", k->text);
+		json_put(j, "{'kind': %s, 'text': %s", kind_words[k->kind], k->text);
 		json_place(j, "place", k->at, 1);
 		if (k->cost)
 			json_text(j, "cost", k->cost);
@@ -110,8 +105,7 @@ json_fixes(struct json *j, const struct diag *d)
 	for (const struct note *k = d->notes; k; k = k->next) {
 		if (!k->edits)
 			continue;
-		json_map(j, NULL);
-		json_text(j, "text", k->text);
+		json_put(j, "{'text': %s", k->text);
 		if (k->cost)
 			json_text(j, "cost", k->cost);
 		json_bool(j, "first", k == diag_first_help(d));
@@ -119,11 +113,9 @@ json_fixes(struct json *j, const struct diag *d)
 		for (const struct edit *e = k->edits; e; e = e->next) {
 			json_map(j, NULL);
 			json_place(j, "place", e->at, 0);
-			json_text(j, "replacement", e->replacement);
-			json_end(j);
+			json_put(j, "'replacement': %s}", e->replacement);
 		}
-		json_end(j);
-		json_end(j);
+		json_put(j, "]}");
 	}
 	json_end(j);
 }
@@ -134,23 +126,17 @@ report_json(const struct diags *ds, struct buf *out)
 	struct json j = json_to(out);
 	size_t most = how_many(ds), n = 0;
 
-	json_map(&j, NULL);
-	json_list(&j, "diagnostics");
+	json_put(&j, "{'diagnostics': [");
 	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++) {
-		json_map(&j, NULL);
-		json_text(&j, "code", code_table[d->code].id);
-		json_text(&j, "severity", severity_words[diag_severity(d)]);
-		json_text(&j, "message", d->text);
+		json_put(&j, "{'code': %s, 'severity': %s, 'message': %s", code_table[d->code].id,
+			 severity_words[diag_severity(d)], d->text);
 		json_place(&j, "place", d->at, 1);
 		json_notes(&j, d);
 		json_fixes(&j, d);
 		json_end(&j);
 	}
-	json_end(&j);
-	json_int(&j, "errors", ds->errors);
-	json_int(&j, "warnings", ds->warnings);
-	json_int(&j, "left_out", (long long)(count(ds) - n));
-	json_end(&j);
+	json_put(&j, "], 'errors': %d, 'warnings': %d, 'left_out': %d}", ds->errors, ds->warnings,
+		 (int)(count(ds) - n));
 }
 
 /* A path as a relative URI reference: what RFC 3986 does not allow is escaped. */
@@ -173,42 +159,28 @@ uri_of(struct arena *a, const char *path)
 }
 
 static void
-sarif_message(struct json *j, const char *key, const char *text)
-{
-	json_map(j, key);
-	json_text(j, "text", text);
-	json_end(j);
-}
-
-static void
 sarif_region(struct json *j, const char *key, struct span at, uint32_t width)
 {
-	json_map(j, key);
-	json_int(j, "startLine", at.line);
-	json_int(j, "startColumn", at.col);
-	json_int(j, "endColumn", at.col + width);
-	json_end(j);
+	json_put(j, "%s: {'startLine': %d, 'startColumn': %d, 'endColumn': %d}", key, at.line,
+		 at.col, at.col + width);
 }
 
 static void
 sarif_artifact(struct json *j, struct arena *a, struct span at)
 {
-	json_map(j, "artifactLocation");
-	json_text(j, "uri", uri_of(a, at.src->path));
-	json_end(j);
+	json_put(j, "'artifactLocation': {'uri': %s}", uri_of(a, at.src->path));
 }
 
 static void
 sarif_location(struct json *j, struct arena *a, struct span at, const char *message)
 {
-	json_map(j, NULL);
-	json_map(j, "physicalLocation");
+	json_put(j, "{'physicalLocation': {");
 	sarif_artifact(j, a, at);
 	if (at.line)
 		sarif_region(j, "region", at, at.width ? at.width : 1);
 	json_end(j);
 	if (message)
-		sarif_message(j, "message", message);
+		json_put(j, "'message': {'text': %s}", message);
 	json_end(j);
 }
 
@@ -221,15 +193,13 @@ sarif_rules(struct json *j, const struct diags *ds)
 		used[d->code] = true;
 	json_list(j, "rules");
 	for (size_t i = 0; i < CODE_COUNT; i++) {
-		if (!used[i])
-			continue;
-		json_map(j, NULL);
-		json_text(j, "id", code_table[i].id);
-		json_text(j, "name", code_table[i].name);
-		sarif_message(j, "shortDescription", code_table[i].title);
-		sarif_message(j, "fullDescription", code_table[i].cause);
-		sarif_message(j, "help", code_table[i].fix);
-		json_end(j);
+		const struct code_row *row = &code_table[i];
+
+		if (used[i])
+			json_put(j,
+				 "{'id': %s, 'name': %s, 'shortDescription': {'text': %s}, "
+				 "'fullDescription': {'text': %s}, 'help': {'text': %s}}",
+				 row->id, row->name, row->title, row->cause, row->fix);
 	}
 	json_end(j);
 }
@@ -247,16 +217,13 @@ all_placed(const struct note *n)
 static void
 sarif_deleted(struct json *j, const struct edit *e)
 {
-	if (!edit_takes_line(e)) {
+	if (edit_takes_line(e))
+		json_put(j,
+			 "'deletedRegion': {'startLine': %d, 'startColumn': 1, 'endLine': %d, "
+			 "'endColumn': 1}",
+			 e->at.line, e->at.line + 1);
+	else
 		sarif_region(j, "deletedRegion", e->at, e->at.width);
-		return;
-	}
-	json_map(j, "deletedRegion");
-	json_int(j, "startLine", e->at.line);
-	json_int(j, "startColumn", 1);
-	json_int(j, "endLine", e->at.line + 1);
-	json_int(j, "endColumn", 1);
-	json_end(j);
 }
 
 /* The edits of one fix, file by file: an artifactChange each. */
@@ -279,11 +246,9 @@ sarif_changes(struct json *j, struct arena *a, const struct note *n)
 				continue;
 			json_map(j, NULL);
 			sarif_deleted(j, k);
-			sarif_message(j, "insertedContent", k->replacement);
-			json_end(j);
+			json_put(j, "'insertedContent': {'text': %s}}", k->replacement);
 		}
-		json_end(j);
-		json_end(j);
+		json_put(j, "]}");
 	}
 	json_end(j);
 }
@@ -297,11 +262,9 @@ sarif_fixes(struct json *j, struct arena *a, const struct diag *d)
 	for (const struct note *k = d->notes; k; k = k->next) {
 		if (!all_placed(k))
 			continue;
-		if (!any)
-			json_list(j, "fixes");
+		json_put(j, any ? "{" : "'fixes': [{");
 		any = true;
-		json_map(j, NULL);
-		sarif_message(j, "description", k->text);
+		json_put(j, "'description': {'text': %s}", k->text);
 		sarif_changes(j, a, k);
 		json_end(j);
 	}
@@ -332,10 +295,8 @@ sarif_result(struct json *j, struct arena *a, const struct diag *d)
 {
 	bool related = false;
 
-	json_map(j, NULL);
-	json_text(j, "ruleId", code_table[d->code].id);
-	json_text(j, "level", severity_words[diag_severity(d)]);
-	sarif_message(j, "message", whole_message(a, d));
+	json_put(j, "{'ruleId': %s, 'level': %s, 'message': {'text': %s}", code_table[d->code].id,
+		 severity_words[diag_severity(d)], whole_message(a, d));
 	if (d->at.src) {
 		json_list(j, "locations");
 		sarif_location(j, a, d->at, NULL);
@@ -361,26 +322,15 @@ report_sarif(const struct diags *ds, const char *version, struct buf *out)
 	struct json j = json_to(out);
 	size_t most = how_many(ds), n = 0;
 
-	json_map(&j, NULL);
-	json_text(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-	json_text(&j, "version", "2.1.0");
-	json_list(&j, "runs");
-	json_map(&j, NULL);
-	json_map(&j, "tool");
-	json_map(&j, "driver");
-	json_text(&j, "name", "stackbuild");
-	json_text(&j, "version", version);
+	json_put(&j,
+		 "{'$schema': 'https://json.schemastore.org/sarif-2.1.0.json', 'version': '2.1.0', "
+		 "'runs': [{'tool': {'driver': {'name': 'stackbuild', 'version': %s",
+		 version);
 	sarif_rules(&j, ds);
-	json_end(&j);
-	json_end(&j);
-	json_text(&j, "columnKind", "unicodeCodePoints");
-	json_list(&j, "results");
+	json_put(&j, "}}, 'columnKind': 'unicodeCodePoints', 'results': [");
 	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++)
 		sarif_result(&j, ds->arena, d);
-	json_end(&j);
-	json_end(&j);
-	json_end(&j);
-	json_end(&j);
+	json_put(&j, "]}]}");
 }
 
 static void

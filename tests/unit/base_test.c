@@ -125,6 +125,20 @@ json_escapes(void **state)
 }
 
 static void
+json_from_a_pattern(void **state)
+{
+	struct buf b = BUF(a);
+	struct json j = json_flat_to(&b);
+
+	(void)state;
+	json_put(&j, "{'a b': ['x, y', %s, true, -1], %s: {'n': %d", "it's: {", "key", 7);
+	json_text(&j, "more", "1");
+	json_put(&j, "}, 'empty': {}}");
+	assert_string_equal(buf_text(&b), "{\"a b\": [\"x, y\", \"it's: {\", true, -1], "
+					  "\"key\": {\"n\": 7, \"more\": \"1\"}, \"empty\": {}}");
+}
+
+static void
 json_shapes(void **state)
 {
 	struct buf b = BUF(a);
@@ -368,6 +382,7 @@ main(void)
 		cmocka_unit_test(buffers_have_a_maximum),
 		cmocka_unit_test(nearest_words),
 		cmocka_unit_test(json_escapes),
+		cmocka_unit_test(json_from_a_pattern),
 		cmocka_unit_test(json_shapes),
 		cmocka_unit_test(sha256_vectors),
 		cmocka_unit_test(credentials_are_masked),
