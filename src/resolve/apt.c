@@ -1,4 +1,4 @@
-#include "work.h"
+#include "internal.h"
 
 /*
  * Packages of the operating system: the recipe's, and what the steps call.  Without
@@ -6,7 +6,7 @@
  */
 
 static void
-add(struct work *w, struct choices *list, const char *name, const char *reason, const char *source)
+add(struct workspace *w, struct choices *list, const char *name, const char *reason, const char *source)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		size_t n = strcspn(list->at[i].value, "=");
@@ -18,7 +18,7 @@ add(struct work *w, struct choices *list, const char *name, const char *reason, 
 }
 
 static void
-add_given(struct work *w, struct choices *list, const struct texts *given)
+add_given(struct workspace *w, struct choices *list, const struct texts *given)
 {
 	for (size_t i = 0; i < given->n; i++) {
 		bool there = false;
@@ -43,7 +43,7 @@ sort(struct choices *list)
 }
 
 static bool
-uses_git(const struct work *w)
+uses_git(const struct workspace *w)
 {
 	for (size_t i = 0; i < w->s->extensions.n; i++)
 		if (w->s->extensions.at[i].source == SOURCE_GIT)
@@ -58,7 +58,7 @@ uses_git(const struct work *w)
 }
 
 static void
-add_python(struct work *w)
+add_python(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	static const char *const usual[] = { "python3", "python3-dev", "python3-venv" };
@@ -91,7 +91,7 @@ add_python(struct work *w)
 }
 
 static bool
-compiles_at_run_time(const struct work *w)
+compiles_at_run_time(const struct workspace *w)
 {
 	for (size_t i = 0; i < w->s->extensions.n; i++)
 		if (w->s->extensions.at[i].known &&
@@ -102,7 +102,7 @@ compiles_at_run_time(const struct work *w)
 
 /* The second stage has no compiler, unless triton compiles there. */
 static void
-runtime_apt(struct work *w)
+runtime_apt(struct workspace *w)
 {
 	struct choices *list = &w->s->runtime_apt;
 	const char *why = "triton compiles when it runs";
@@ -129,7 +129,7 @@ has_nvcc(const struct stack *s)
 }
 
 void
-resolve_apt(struct work *w)
+resolve_apt(struct workspace *w)
 {
 	struct choices *list = &w->s->apt;
 	const char *cuda = "fetches NVIDIA's package source";

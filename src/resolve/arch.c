@@ -1,11 +1,11 @@
 #include <stdlib.h>
 
-#include "work.h"
+#include "internal.h"
 
 /* What kernels are compiled for: the GPUs asked for, or what the torch build carries. */
 
 static void
-add_arch(struct work *w, struct choice c)
+add_arch(struct workspace *w, struct choice c)
 {
 	struct choices *all = &w->s->archs;
 	size_t at = 0;
@@ -21,7 +21,7 @@ add_arch(struct work *w, struct choice c)
 }
 
 void
-resolve_archs(struct work *w)
+resolve_archs(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const struct torch_variant *v = s->torch_variant;

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "base/edit.h"
-#include "work.h"
+#include "internal.h"
 
 /*
  * CUDA made exact, the image it needs, and where the toolkit comes from.  Without a
@@ -12,7 +12,7 @@
 static const char *const DEFAULT_OS = "ubuntu22.04";
 
 static bool
-resolve_asks_to_compile(const struct work *w)
+resolve_asks_to_compile(const struct workspace *w)
 {
 	for (size_t i = 0; i < w->r->extensions.n; i++) {
 		const struct recipe_extension *e = &w->r->extensions.at[i];
@@ -26,7 +26,7 @@ resolve_asks_to_compile(const struct work *w)
 
 /* The system for an image of ours: what the solver took, or the usual one. */
 static const struct os_release *
-pick_os(const struct work *w, const char **why)
+pick_os(const struct workspace *w, const char **why)
 {
 	const struct candidate *c = solution_selected(w->solution, "os");
 	const struct candidate *python = solution_selected(w->solution, "python");
@@ -50,7 +50,7 @@ plain_image(struct arena *a, const struct os_release *os)
 
 /* The newest release of a series that has an image, or that PyPI's wheels make up. */
 static const struct cuda_toolkit *
-newest_toolkit(const struct work *w, const char *cuda, bool wheels)
+newest_toolkit(const struct workspace *w, const char *cuda, bool wheels)
 {
 	size_t n;
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
@@ -64,7 +64,7 @@ newest_toolkit(const struct work *w, const char *cuda, bool wheels)
 
 /* cuda: "12.1.0" is that release; "12.1", and what a torch build says, is a series. */
 static bool
-is_release(const struct work *w)
+is_release(const struct workspace *w)
 {
 	const char *v = w->s->cuda.value;
 
@@ -72,7 +72,7 @@ is_release(const struct work *w)
 }
 
 static void
-use_toolkit(struct work *w, const struct cuda_toolkit *t, const char *what)
+use_toolkit(struct workspace *w, const struct cuda_toolkit *t, const char *what)
 {
 	struct choice *c = &w->s->cuda;
 
@@ -86,7 +86,7 @@ use_toolkit(struct work *w, const struct cuda_toolkit *t, const char *what)
 }
 
 static void
-choose_image(struct work *w)
+choose_image(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct cuda_toolkit *t;
@@ -118,7 +118,7 @@ choose_image(struct work *w)
 }
 
 static void
-choose_plain(struct work *w)
+choose_plain(struct workspace *w)
 {
 	const char *why = "the usual one";
 	const struct os_release *os = pick_os(w, &why);
@@ -130,7 +130,7 @@ choose_plain(struct work *w)
 
 /* A toolkit that does not come with the image. */
 static void
-choose_toolkit(struct work *w)
+choose_toolkit(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const char *pin = s->torch_release ? s->torch_release->cuda_toolkit : NULL;
@@ -168,7 +168,7 @@ choose_toolkit(struct work *w)
 
 /* Where the toolkit comes from if the recipe does not say and the image does not have it. */
 static enum cuda_from
-toolkit_origin(struct work *w)
+toolkit_origin(struct workspace *w)
 {
 	const struct cuda_toolkit *t = newest_toolkit(w, w->s->cuda.value, true);
 
@@ -180,7 +180,7 @@ toolkit_origin(struct work *w)
 
 /* The base with `devel` for its flavour; NULL: it has a digest, or there is no such image. */
 static const char *
-devel_image(const struct work *w)
+devel_image(const struct workspace *w)
 {
 	const struct image_name *n = &w->s->image;
 	const char *base = w->r->base.s, *at = n->tag ? strstr(n->tag, n->flavour) : NULL;
@@ -196,7 +196,7 @@ devel_image(const struct work *w)
 }
 
 static void
-judge_flavour(struct work *w)
+judge_flavour(struct workspace *w)
 {
 	const char *flavour = w->s->image.flavour, *devel;
 	struct diag *d;
@@ -227,7 +227,7 @@ judge_flavour(struct work *w)
 }
 
 void
-resolve_base(struct work *w)
+resolve_base(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct recipe *r = w->r;
@@ -264,7 +264,7 @@ resolve_base(struct work *w)
 }
 
 struct choice
-resolve_runtime_base(const struct work *w)
+resolve_runtime_base(const struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const char *image;

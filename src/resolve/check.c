@@ -1,13 +1,13 @@
 #include "check.h"
 
-static void (*const checks[])(struct work *w) = {
+static void (*const checks[])(struct workspace *w) = {
 #define CHECK(name, rules) check_##name,
 #include "checks.def"
 #undef CHECK
 };
 
 void
-resolve_check(struct work *w)
+resolve_check(struct workspace *w)
 {
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++)
 		checks[i](w);
@@ -23,7 +23,7 @@ named(const struct settings *env, const char *name)
 }
 
 const struct setting *
-check_setting(const struct work *w, const char *name, size_t *at,
+check_setting(const struct workspace *w, const char *name, size_t *at,
 	      const struct stack_extension **extension)
 {
 	const struct setting *found = NULL;

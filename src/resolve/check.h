@@ -1,10 +1,10 @@
 #ifndef RESOLVE_CHECK_H
 #define RESOLVE_CHECK_H
 
-#include "work.h"
+#include "internal.h"
 
 /* The check table: see checks.def. */
-#define CHECK(name, rules) void check_##name(struct work *w);
+#define CHECK(name, rules) void check_##name(struct workspace *w);
 #include "checks.def"
 #undef CHECK
 
@@ -14,7 +14,7 @@
  *   in   at: 0 for the first, then what was left in it
  *   out  the setting, and the extension that it is for (NULL: all); NULL: no more
  */
-const struct setting *check_setting(const struct work *w, const char *name, size_t *at,
+const struct setting *check_setting(const struct workspace *w, const char *name, size_t *at,
 				    const struct stack_extension **extension);
 
 #endif

@@ -8,7 +8,7 @@
  */
 
 static const char *
-replaced(struct work *w, const char *s, const char *name, const char *by)
+replaced(struct workspace *w, const char *s, const char *name, const char *by)
 {
 	struct buf b = BUF(w->a);
 	const char *at;
@@ -22,7 +22,7 @@ replaced(struct work *w, const char *s, const char *name, const char *by)
 }
 
 static struct names
-entries(struct work *w, const char *s, const struct torch_arch_list *known)
+entries(struct workspace *w, const char *s, const struct torch_arch_list *known)
 {
 	struct names all = { 0 };
 
@@ -39,14 +39,14 @@ entries(struct work *w, const char *s, const struct torch_arch_list *known)
 
 /* "8.6+PTX" -> "8.6" */
 static const char *
-without_ptx(struct work *w, const char *entry)
+without_ptx(struct workspace *w, const char *entry)
 {
 	return ends_with(entry, "+PTX") ? arena_copy(w->a, entry, strlen(entry) - 4) : entry;
 }
 
 /* "9.0a" -> "9.0" */
 static const char *
-capability(struct work *w, const char *entry)
+capability(struct workspace *w, const char *entry)
 {
 	const char *s = without_ptx(w, entry);
 
@@ -54,13 +54,13 @@ capability(struct work *w, const char *entry)
 }
 
 static bool
-is_native(struct work *w, const char *entry)
+is_native(struct workspace *w, const char *entry)
 {
 	return !strcmp(entry, "native") && version_in(w->a, w->s->torch.value, ">=2.9", NULL);
 }
 
 static bool
-all_known(struct work *w, const struct names *list, const struct torch_arch_list *known)
+all_known(struct workspace *w, const struct names *list, const struct torch_arch_list *known)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (!names_have(&known->archs, without_ptx(w, list->at[i])) &&
@@ -71,7 +71,7 @@ all_known(struct work *w, const struct names *list, const struct torch_arch_list
 
 /* The list with one semicolon between two entries: what commas and blanks were meant for. */
 static const char *
-mended(struct work *w, const char *s)
+mended(struct workspace *w, const char *s)
 {
 	struct buf b = BUF(w->a);
 
@@ -85,7 +85,7 @@ mended(struct work *w, const char *s)
 }
 
 static bool
-judge_names(struct work *w, const struct setting *given, const struct names *list,
+judge_names(struct workspace *w, const struct setting *given, const struct names *list,
 	    const struct torch_arch_list *known)
 {
 	const char *torch = w->s->torch.value, *better;
@@ -127,7 +127,7 @@ judge_names(struct work *w, const struct setting *given, const struct names *lis
 }
 
 static void
-judge_toolkit(struct work *w, const struct setting *given, const struct names *list)
+judge_toolkit(struct workspace *w, const struct setting *given, const struct names *list)
 {
 	const struct cuda_toolkit *t = w->s->toolkit;
 
@@ -149,7 +149,7 @@ judge_toolkit(struct work *w, const struct setting *given, const struct names *l
 
 /* Who reads it at all. */
 static void
-judge_effect(struct work *w, const struct setting *given, const struct stack_extension *of)
+judge_effect(struct workspace *w, const struct setting *given, const struct stack_extension *of)
 {
 	for (size_t i = 0; i < w->s->extensions.n; i++) {
 		const struct stack_extension *e = &w->s->extensions.at[i];
@@ -180,7 +180,7 @@ judge_effect(struct work *w, const struct setting *given, const struct stack_ext
 }
 
 void
-check_arch_list(struct work *w)
+check_arch_list(struct workspace *w)
 {
 	const struct stack_extension *e;
 	const struct setting *given;

@@ -5,7 +5,7 @@
 
 /* Where nvcc lies, as far as the stack says: a list of folders; NULL: not known. */
 static const char *
-toolkit_folders(const struct work *w, struct names *folders)
+toolkit_folders(const struct workspace *w, struct names *folders)
 {
 	const struct stack *s = w->s;
 	const char *series = version_series(w->a, s->cuda.value);
@@ -22,7 +22,7 @@ toolkit_folders(const struct work *w, struct names *folders)
 }
 
 void
-check_cuda_home(struct work *w)
+check_cuda_home(struct workspace *w)
 {
 	const struct stack_extension *e;
 	const struct setting *given;
@@ -58,7 +58,7 @@ check_cuda_home(struct work *w)
 /* --- only exactly TRUE counts --- */
 
 static void
-judge_true(struct work *w, const char *name)
+judge_true(struct workspace *w, const char *name)
 {
 	const struct stack_extension *e;
 	const struct setting *given;
@@ -82,7 +82,7 @@ judge_true(struct work *w, const char *name)
 }
 
 void
-check_force_build(struct work *w)
+check_force_build(struct workspace *w)
 {
 	struct names seen = { 0 };
 
@@ -106,7 +106,7 @@ check_force_build(struct work *w)
 }
 
 void
-check_device_assertions(struct work *w)
+check_device_assertions(struct workspace *w)
 {
 	const struct stack_extension *e;
 	const struct setting *given;

@@ -5,7 +5,7 @@
 
 /* The last release of a series that has an image for that system. */
 static const struct cuda_toolkit *
-last_of_series(const struct work *w, const char *cuda, const char *os)
+last_of_series(const struct workspace *w, const char *cuda, const char *os)
 {
 	size_t n;
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
@@ -17,7 +17,7 @@ last_of_series(const struct work *w, const char *cuda, const char *os)
 }
 
 static void
-judge_point_release(struct work *w, struct text image)
+judge_point_release(struct workspace *w, struct text image)
 {
 	struct image_name n = facts_image_name(w->f, w->a, image.s);
 	const struct cuda_toolkit *t;
@@ -44,7 +44,7 @@ judge_point_release(struct work *w, struct text image)
 }
 
 void
-check_superseded(struct work *w)
+check_superseded(struct workspace *w)
 {
 	if (w->r->base.s)
 		judge_point_release(w, w->r->base);
@@ -54,7 +54,7 @@ check_superseded(struct work *w)
 
 /* torch warns of another minor when it compiles, and carries on. */
 void
-check_minor(struct work *w)
+check_minor(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const char *own = s->torch_variant ? s->torch_variant->cuda : NULL;
@@ -83,7 +83,7 @@ lists_cudnn(const struct recipe_requirements *list)
 }
 
 void
-check_cudnn(struct work *w)
+check_cudnn(struct workspace *w)
 {
 	const struct stack *s = w->s;
 

@@ -2,7 +2,7 @@
 
 /* What Modal does where the recipe is silent; what it does not take is judged where it is read. */
 void
-check_modal_timeout(struct work *w)
+check_modal_timeout(struct workspace *w)
 {
 	const struct recipe_modal *m = &w->r->modal;
 	const struct modal_limits *limits = facts_modal(w->f);

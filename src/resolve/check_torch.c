@@ -5,7 +5,7 @@
 
 /* The root of torch's indexes: what its rule says without a tag. */
 static bool
-is_root(const struct work *w, const char *url)
+is_root(const struct workspace *w, const char *url)
 {
 	const char *root = facts_torch_index(w->f, w->a, "");
 	size_t n = strlen(root), m = strlen(url);
@@ -18,7 +18,7 @@ is_root(const struct work *w, const char *url)
 }
 
 void
-check_index_root(struct work *w)
+check_index_root(struct workspace *w)
 {
 	struct text index = w->r->torch.index;
 	const struct torch_release *t = w->s->torch_release;
@@ -43,7 +43,7 @@ check_index_root(struct work *w)
 
 /* torch is asked for where torch.index says, whatever an extra index lists. */
 void
-check_extra_index(struct work *w)
+check_extra_index(struct workspace *w)
 {
 	for (size_t i = 0; i < w->r->extras.n; i++) {
 		const struct recipe_index *x = &w->r->extras.at[i];
@@ -65,7 +65,7 @@ check_extra_index(struct work *w)
 }
 
 static void
-judge_companion(struct work *w, const struct recipe_requirement *q)
+judge_companion(struct workspace *w, const struct recipe_requirement *q)
 {
 	const struct torch_release *t = w->s->torch_release;
 	const char *key = q->req->key;
@@ -91,7 +91,7 @@ judge_companion(struct work *w, const struct recipe_requirement *q)
 }
 
 void
-check_companions(struct work *w)
+check_companions(struct workspace *w)
 {
 	for (size_t i = 0; w->s->torch_release && i < w->r->packages.n; i++)
 		judge_companion(w, &w->r->packages.at[i]);
@@ -99,7 +99,7 @@ check_companions(struct work *w)
 
 /* Without a list and without a GPU, torch asks the GPU that is not there. */
 void
-check_no_archs(struct work *w)
+check_no_archs(struct workspace *w)
 {
 	const struct stack_extension *of;
 	const struct stack *s = w->s;

@@ -1,5 +1,5 @@
 #include "base/edit.h"
-#include "work.h"
+#include "internal.h"
 
 /*
  * Extensions: which release, where its source comes from and why, what its compile step
@@ -7,7 +7,7 @@
  */
 
 static void
-judge_known(struct work *w, const struct recipe_extension *e, const struct stack_extension *x)
+judge_known(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
 	struct diag *d;
 
@@ -54,7 +54,7 @@ is_told(const struct names *any, const struct settings *env)
 
 /* What compiles CUDA code when it runs, where the image that it runs in has no compiler. */
 static void
-judge_jit(struct work *w, const struct recipe_extension *e, const struct stack_extension *x)
+judge_jit(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
 	struct diag *d;
 
@@ -76,7 +76,7 @@ judge_jit(struct work *w, const struct recipe_extension *e, const struct stack_e
 
 /* What the solver found against it is reported by then. */
 static bool
-is_refused(const struct work *w, const struct recipe_extension *e)
+is_refused(const struct workspace *w, const struct recipe_extension *e)
 {
 	const struct solution *solution = w->solution;
 
@@ -92,7 +92,7 @@ is_refused(const struct work *w, const struct recipe_extension *e)
 enum refusal { BOUND, FREE };
 
 static void
-refuse_source(struct work *w, const struct recipe_extension *e, const char *what, const char *why,
+refuse_source(struct workspace *w, const struct recipe_extension *e, const char *what, const char *why,
 	      const char *help, enum refusal refusal)
 {
 	struct diag *d;
@@ -110,7 +110,7 @@ refuse_source(struct work *w, const struct recipe_extension *e, const char *what
 }
 
 static void
-from_git(struct work *w, struct stack_extension *x, const char *reason)
+from_git(struct workspace *w, struct stack_extension *x, const char *reason)
 {
 	x->source = SOURCE_GIT;
 	x->url = x->known->git;
@@ -123,7 +123,7 @@ from_git(struct work *w, struct stack_extension *x, const char *reason)
 
 /* The project's own wheel for this torch, CUDA, Python and C++ ABI. */
 static void
-from_release(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+from_release(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const struct stack *s = w->s;
 	const struct torch_variant *v = s->torch_variant;
@@ -158,7 +158,7 @@ from_release(struct work *w, const struct recipe_extension *e, struct stack_exte
 
 /* Why the package index has no source of it that can be compiled, or NULL. */
 static const char *
-no_sdist(struct work *w, const struct stack_extension *x)
+no_sdist(struct workspace *w, const struct stack_extension *x)
 {
 	const struct extension_release *r = x->release;
 
@@ -176,7 +176,7 @@ no_sdist(struct work *w, const struct stack_extension *x)
 }
 
 static void
-refuse_sdist(struct work *w, const struct recipe_extension *e, const struct stack_extension *x,
+refuse_sdist(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x,
 	     const char *why)
 {
 	bool tag = x->release && x->release->git_tag && x->known->git;
@@ -192,7 +192,7 @@ refuse_sdist(struct work *w, const struct recipe_extension *e, const struct stac
 
 /* A name and perhaps a version: git tag or sdist. */
 static void
-from_name(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+from_name(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const struct extension_release *r = x->release;
 	bool git = r && r->git_tag && x->known->git;
@@ -224,7 +224,7 @@ from_name(struct work *w, const struct recipe_extension *e, struct stack_extensi
 }
 
 static void
-from_url(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+from_url(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	struct diag *d;
 
@@ -242,7 +242,7 @@ from_url(struct work *w, const struct recipe_extension *e, struct stack_extensio
 }
 
 static void
-find_source(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+find_source(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	if (e->git.s || e->ref.s) {
 		x->source = SOURCE_GIT;
@@ -264,13 +264,13 @@ find_source(struct work *w, const struct recipe_extension *e, struct stack_exten
 /* --- what its compile step is told --- */
 
 static void
-set(struct work *w, struct settings *env, const char *name, const char *value)
+set(struct workspace *w, struct settings *env, const char *name, const char *value)
 {
 	list_push(w->a, env, (struct setting){ { name, { 0 } }, { value, { 0 } } });
 }
 
 static void
-set_given(struct work *w, struct settings *env, const struct setting *given)
+set_given(struct workspace *w, struct settings *env, const struct setting *given)
 {
 	for (size_t i = 0; i < env->n; i++)
 		if (!strcmp(env->at[i].name.s, given->name.s)) {
@@ -296,7 +296,7 @@ nearest_arch(const struct names *archs, const char *cc)
 
 /* "80;90" or "8.0;9.0", as a package's own variable wants them. */
 static const char *
-arch_numbers(struct work *w, const struct extension_release *r)
+arch_numbers(struct workspace *w, const struct extension_release *r)
 {
 	struct buf b = BUF(w->a);
 	struct names seen = { 0 };
@@ -315,7 +315,7 @@ arch_numbers(struct work *w, const struct extension_release *r)
 }
 
 static void
-fill_env(struct work *w, const struct recipe_extension *e, struct stack_extension *x)
+fill_env(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const struct extension *known = x->known;
 	const struct extension_release *r = x->build;
@@ -360,7 +360,7 @@ is_set(const struct settings *env, const char *name)
  * another one be named and the recipe says which GPUs it wants.
  */
 static const char *
-nvcc_env(struct work *w, const struct stack_extension *x)
+nvcc_env(struct workspace *w, const struct stack_extension *x)
 {
 	const struct extension_release *r = x->build;
 	const char *name;
@@ -374,7 +374,7 @@ nvcc_env(struct work *w, const struct stack_extension *x)
 
 /* The version in the name of a wheel or an sdist, without +local; or NULL. */
 static const char *
-version_of_file(struct work *w, const char *url)
+version_of_file(struct workspace *w, const char *url)
 {
 	const struct version *v;
 	const char *name;
@@ -383,7 +383,7 @@ version_of_file(struct work *w, const char *url)
 }
 
 static struct stack_extension
-complete(struct work *w, const struct recipe_extension *e)
+complete(struct workspace *w, const struct recipe_extension *e)
 {
 	struct stack_extension x = { .asked = e, .name = e->key, .at = e->at };
 	const char *in_file = e->url.s ? version_of_file(w, e->url.s) : NULL;
@@ -441,7 +441,7 @@ may_follow(const struct stack_extensions *all, const bool *placed, size_t i)
 
 /* The recipe's order, unless one needs another: then that one first. */
 static void
-sort_extensions(struct work *w)
+sort_extensions(struct workspace *w)
 {
 	struct stack_extensions *all = &w->s->extensions, sorted = { 0 };
 	bool *placed = arena_array_of(w->a, bool, all->n);
@@ -463,7 +463,7 @@ sort_extensions(struct work *w)
 }
 
 void
-resolve_extensions(struct work *w)
+resolve_extensions(struct workspace *w)
 {
 	struct stack_extensions *all = &w->s->extensions;
 

@@ -1,5 +1,5 @@
 #include "base/edit.h"
-#include "work.h"
+#include "internal.h"
 
 /*
  * What the base's name says, and CUDA as it was asked for.  Nothing is chosen here:
@@ -14,7 +14,7 @@ is_nvidia(const char *repository)
 
 /* The other flavour of an image that is known: devel alone is listed, all three are made. */
 static bool
-is_sibling(const struct work *w, const struct image_name *n)
+is_sibling(const struct workspace *w, const struct image_name *n)
 {
 	const struct cuda_toolkit *t = n->cuda ? facts_cuda(w->f, n->cuda) : NULL;
 
@@ -24,7 +24,7 @@ is_sibling(const struct work *w, const struct image_name *n)
 
 /* On one system; devel images are those that are listed, and the others are made beside them. */
 static const char *
-image_on(const struct work *w, const struct image_name *n, const char *version, bool cudnn,
+image_on(const struct workspace *w, const struct image_name *n, const char *version, bool cudnn,
 	 const char *os)
 {
 	static const char *const parts[] = { "-cudnn-", "-cudnn9-", "-cudnn8-" };
@@ -42,7 +42,7 @@ image_on(const struct work *w, const struct image_name *n, const char *version, 
 }
 
 const char *
-resolve_image_near(const struct work *w, const struct image_name *n, bool cudnn)
+resolve_image_near(const struct workspace *w, const struct image_name *n, bool cudnn)
 {
 	const struct cuda_toolkit *t = n->cuda ? facts_cuda(w->f, n->cuda) : NULL;
 	const char *found;
@@ -56,7 +56,7 @@ resolve_image_near(const struct work *w, const struct image_name *n, bool cudnn)
 }
 
 static void
-help_image(struct work *w, struct diag *d)
+help_image(struct workspace *w, struct diag *d)
 {
 	const char *near = resolve_image_near(w, &w->s->image, w->s->image.cudnn);
 
@@ -69,7 +69,7 @@ help_image(struct work *w, struct diag *d)
 }
 
 static void
-judge_image(struct work *w)
+judge_image(struct workspace *w)
 {
 	const struct image_name *n = &w->s->image;
 	const char *why = NULL, *source = NULL;
@@ -96,7 +96,7 @@ judge_image(struct work *w)
 }
 
 static void
-judge_cuda(struct work *w)
+judge_cuda(struct workspace *w)
 {
 	const char *asked = w->s->cuda.value, *why = facts_cuda_impossible(w->f, asked);
 	struct diag *d;
@@ -112,7 +112,7 @@ judge_cuda(struct work *w)
 }
 
 void
-resolve_image(struct work *w)
+resolve_image(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct recipe *r = w->r;

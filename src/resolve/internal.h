@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "solution.h"
+#include "resolve.h"
 
 /* One run of resolve_solve(). */
 
@@ -58,6 +58,13 @@ struct workspace {
 	unsigned made;      /* facts so far */
 	unsigned *error_of; /* by pin: the error that names it, from 1; 0: none */
 	struct joint_repair cure;
+
+	/* The stack that is made of the solution. */
+	struct diags *ds;
+	struct stack *s;
+	const struct solution *solution;
+	bool *stays;     /* by extension of the recipe: false where its marker is false */
+	unsigned errors; /* of earlier stages and cells */
 };
 
 /* --- variables.c: variables and candidates --- */
@@ -237,5 +244,70 @@ solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
 
 /* ">=3.5.0" -> "3.5.0 or newer"; what has no short form stays as it is. */
 const char *spec_label(struct arena *a, const char *spec);
+
+/* --- the stack: each decides what its name says, in this order --- */
+
+void resolve_image(struct workspace *w);      /* what the base's name says; CUDA as asked */
+void resolve_torch(struct workspace *w);      /* version, build, index, pairs, numpy */
+void resolve_base(struct workspace *w);       /* CUDA, the image, where the toolkit comes from */
+void resolve_python(struct workspace *w);     /* series and origin */
+void resolve_archs(struct workspace *w);      /* what kernels are compiled for */
+void resolve_extensions(struct workspace *w); /* versions, sources, environment, order */
+void resolve_packages(struct workspace *w);   /* build requirements, ordinary ones, constraints */
+void resolve_apt(struct workspace *w);        /* the operating system's packages, both stages */
+
+void resolve_check(struct workspace *w); /* what checks.def judges, at the end */
+
+/* --- choices --- */
+
+struct choice choice_given(struct text t, const char *reason);
+struct choice choice_made(const char *value, const char *reason, const char *source);
+
+/* --- versions --- */
+
+/* <0, 0, >0; texts that are no version sort before all that are. */
+int version_order(struct arena *a, const char *x, const char *y);
+/* True if `version` is one of `spec`; *known (may be NULL) false if either cannot be read. */
+bool version_in(struct arena *a, const char *version, const char *spec, bool *known);
+
+/* Of the platform, as Python names it: "x86_64". */
+const char *resolve_machine(const struct workspace *w);
+
+/*
+ * resolve_image_near -- an image that exists, in place of one that does not: of the same
+ * release and flavour, with cuDNN as it is named there, on the same system if it has one.
+ *
+ *   in   cudnn: with cuDNN
+ *   out  its name; NULL: none is known
+ */
+const char *resolve_image_near(const struct workspace *w, const struct image_name *n, bool cudnn);
+
+/* The image of the second stage when the recipe names none. */
+struct choice resolve_runtime_base(const struct workspace *w);
+
+/*
+ * resolve_release -- for an extension without a version: the release that the solver took.
+ *
+ *   errors  a warning SB0231 that says which; NULL: none that the recipe allows is known
+ */
+const struct extension_release *resolve_release(struct workspace *w, const struct recipe_extension *e,
+						const struct extension *known);
+
+/*
+ * resolve_ref -- the same for an extension from its own repository, of which no tag is named.
+ *
+ *   errors  SB0117, with the tag that goes with the rest as a fix
+ */
+const struct extension_release *resolve_ref(struct workspace *w, const struct recipe_extension *e,
+					    const struct extension *known);
+
+/* True if a variable of that name is for compile steps too: CC, MAX_JOBS, ... */
+bool resolve_steers_compilers(const char *name);
+
+/* The version decided for a package by its normalised name (torch, triton, ...), or NULL. */
+const char *resolve_version_of(const struct workspace *w, const char *name);
+
+/* True if the stack compiles anything: an extension whose source is not a wheel. */
+bool resolve_compiles(const struct workspace *w);
 
 #endif

@@ -1,9 +1,9 @@
-#include "work.h"
+#include "internal.h"
 
 /* Ordinary packages: what builds need, what the recipe lists, what extensions need to run. */
 
 static const struct recipe_requirement *
-asked(const struct work *w, const char *key)
+asked(const struct workspace *w, const char *key)
 {
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
 
@@ -25,7 +25,7 @@ find(struct stack_packages *list, const char *key)
 
 /* Whether a requirement's marker holds on the stack's Python; true without one. */
 static bool
-applies(const struct work *w, const struct requirement *req)
+applies(const struct workspace *w, const struct requirement *req)
 {
 	struct marker_env env;
 	bool holds;
@@ -92,7 +92,7 @@ both(struct arena *a, const char *x, const char *y)
 /* --- what a build without isolation must find --- */
 
 static void
-build_need(struct work *w, const char *requirement, const char *reason, const char *source)
+build_need(struct workspace *w, const char *requirement, const char *reason, const char *source)
 {
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
 	struct stack_packages *list = &w->s->build_deps;
@@ -147,7 +147,7 @@ sort_packages(struct stack_packages *list)
 }
 
 static void
-build_needs(struct work *w)
+build_needs(struct workspace *w)
 {
 	static const char *const always[] = { "ninja", "packaging", "setuptools", "wheel" };
 	const struct torch_release *t = w->s->torch_release;
@@ -178,7 +178,7 @@ build_needs(struct work *w)
 /* --- ordinary ones --- */
 
 static void
-from_index(const struct work *w, struct stack_package *p)
+from_index(const struct workspace *w, struct stack_package *p)
 {
 	for (size_t i = 0; i < w->r->extras.n; i++) {
 		const struct recipe_index *x = &w->r->extras.at[i];
@@ -192,7 +192,7 @@ from_index(const struct work *w, struct stack_package *p)
 }
 
 static bool
-is_extension(const struct work *w, const char *key)
+is_extension(const struct workspace *w, const char *key)
 {
 	for (size_t i = 0; i < w->s->extensions.n; i++)
 		if (!strcmp(w->s->extensions.at[i].name, key))
@@ -218,7 +218,7 @@ lowest(struct arena *a, const char *spec)
 
 /* Below what this stack cannot have: "<5.1" of a package whose 5.1 wants another torch. */
 static void
-bound(struct work *w, struct stack_package *p)
+bound(struct workspace *w, struct stack_package *p)
 {
 	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
 	const char *spec = specifiers_text(w->a, req->spec), *was = spec;
@@ -247,7 +247,7 @@ bound(struct work *w, struct stack_package *p)
 
 /* Extensions are installed without their dependencies: what they need to run is listed here. */
 static void
-run_needs(struct work *w, const struct stack_extension *e)
+run_needs(struct workspace *w, const struct stack_extension *e)
 {
 	const struct torch_release *t = w->s->torch_release;
 
@@ -275,7 +275,7 @@ run_needs(struct work *w, const struct stack_extension *e)
 
 /* A line of a constraints file: no extras there, and nothing that says nothing. */
 static void
-constrain(struct work *w, struct names *lines, const char *requirement)
+constrain(struct workspace *w, struct names *lines, const char *requirement)
 {
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
 	const char *line, *spec = req ? specifiers_text(w->a, req->spec) : "";
@@ -289,7 +289,7 @@ constrain(struct work *w, struct names *lines, const char *requirement)
 }
 
 static void
-constrain_all(struct work *w)
+constrain_all(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct stack_packages *lists[] = { &s->build_deps, &s->packages };
@@ -312,7 +312,7 @@ constrain_all(struct work *w)
 }
 
 void
-resolve_packages(struct work *w)
+resolve_packages(struct workspace *w)
 {
 	struct stack *s = w->s;
 

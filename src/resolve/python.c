@@ -1,11 +1,11 @@
 #include "base/edit.h"
-#include "work.h"
+#include "internal.h"
 
 /* Which Python, and where it comes from. */
 
 /* The series when the recipe names none. */
 static struct choice
-choose_series(struct work *w)
+choose_series(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const struct torch_release *t = s->torch_release;
@@ -35,7 +35,7 @@ choose_series(struct work *w)
 }
 
 static void
-refuse(struct work *w, const char *why, const char *help)
+refuse(struct workspace *w, const char *why, const char *help)
 {
 	const struct recipe *r = w->r;
 	struct diag *d = diag_at(
@@ -51,7 +51,7 @@ refuse(struct work *w, const char *why, const char *help)
 }
 
 static enum python_from
-choose_origin(const struct work *w)
+choose_origin(const struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const char *series = s->python.value;
@@ -64,7 +64,7 @@ choose_origin(const struct work *w)
 }
 
 static void
-judge_origin(struct work *w)
+judge_origin(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const char *series = s->python.value, *own = s->os ? s->os->python : NULL;
@@ -103,7 +103,7 @@ judge_origin(struct work *w)
  * still has its own list: it takes the series, and chooses the patch release.
  */
 static const struct python_build *
-find_build(struct work *w)
+find_build(struct workspace *w)
 {
 	const char *series = w->s->python.value;
 	const struct python_build *b = facts_standalone_python(w->f, series, resolve_machine(w));
@@ -126,7 +126,7 @@ find_build(struct work *w)
 }
 
 void
-resolve_python(struct work *w)
+resolve_python(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct recipe *r = w->r;

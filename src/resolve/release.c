@@ -1,11 +1,11 @@
 #include "base/edit.h"
-#include "work.h"
+#include "internal.h"
 
 /* Which release of an extension, where the recipe leaves it open. */
 
 /* The newest that is final and can be had, whatever else there is. */
 static const struct extension_release *
-newest(const struct work *w, const struct extension *known)
+newest(const struct workspace *w, const struct extension *known)
 {
 	for (size_t i = known->nreleases; i-- > 0;) {
 		const struct extension_release *r = &known->releases[i];
@@ -19,7 +19,7 @@ newest(const struct work *w, const struct extension *known)
 }
 
 const struct extension_release *
-resolve_release(struct work *w, const struct recipe_extension *e, const struct extension *known)
+resolve_release(struct workspace *w, const struct recipe_extension *e, const struct extension *known)
 {
 	const struct candidate *c = solution_selected(w->solution, known->name);
 	const struct extension_release *r = c ? c->entry : NULL, *first = newest(w, known);
@@ -50,7 +50,7 @@ resolve_release(struct work *w, const struct recipe_extension *e, const struct e
 
 /* The newest that has a tag: that of the solver, or one before it. */
 static const struct extension_release *
-newest_tagged(const struct work *w, const struct extension *known)
+newest_tagged(const struct workspace *w, const struct extension *known)
 {
 	const struct candidate *c = solution_selected(w->solution, known->name);
 	const struct extension_release *chosen = c ? c->entry : NULL, *found = NULL;
@@ -93,7 +93,7 @@ behind(struct span at, uint32_t *end)
  * next line of a block, in the column of git:.
  */
 static const char *
-place_of_ref(struct work *w, const struct recipe_extension *e, const char *tag, struct span *at)
+place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *tag, struct span *at)
 {
 	const char *line, *rest, *key;
 	size_t size = 0, indent;
@@ -126,7 +126,7 @@ place_of_ref(struct work *w, const struct recipe_extension *e, const char *tag, 
 }
 
 const struct extension_release *
-resolve_ref(struct work *w, const struct recipe_extension *e, const struct extension *known)
+resolve_ref(struct workspace *w, const struct recipe_extension *e, const struct extension *known)
 {
 	const struct extension_release *r = newest_tagged(w, known);
 	const char *text;

@@ -1,14 +1,14 @@
-#include "work.h"
+#include "internal.h"
 
 const char *
-resolve_machine(const struct work *w)
+resolve_machine(const struct workspace *w)
 {
 	return starts_with(w->s->platform, "linux/arm64") ? "aarch64" : "x86_64";
 }
 
 /* Which extensions the recipe wants with this Python: a marker may say no. */
 static void
-judge_markers(struct work *w)
+judge_markers(struct workspace *w)
 {
 	const struct candidate *c = solution_selected(w->solution, "python");
 	const char *series = w->r->python.s ? w->r->python.s : c ? c->text : PYTHON_OLDEST;
@@ -24,7 +24,7 @@ judge_markers(struct work *w)
 }
 
 static void
-resolve_last(struct work *w)
+resolve_last(struct workspace *w)
 {
 	const struct recipe *r = w->r;
 	struct stack *s = w->s;
@@ -93,27 +93,31 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	const struct resolve_options *o)
 {
 	struct stack *s = arena_new_of(a, struct stack);
-	struct work w = { .a = a, .ds = ds, .f = f, .r = r, .s = s, .errors = ds->errors };
+	const struct solution *solution = resolve_solve(a, f, r);
+	struct workspace *w = solution->work;
 	struct diag **found = ds->tail;
 
-	w.stays = arena_array_of(a, bool, r->extensions.n);
+	w->ds = ds;
+	w->s = s;
+	w->solution = s->solution = solution;
+	w->errors = ds->errors;
+	w->stays = arena_array_of(a, bool, r->extensions.n);
 	s->recipe = r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
-	s->solution = w.solution = resolve_solve(a, f, r);
-	judge_markers(&w);
-	solution_report(ds, w.solution, o && o->verbose);
-	resolve_image(&w);
-	resolve_torch(&w);
-	resolve_base(&w);
-	resolve_python(&w);
-	resolve_archs(&w);
-	resolve_extensions(&w);
-	resolve_packages(&w);
-	resolve_apt(&w);
-	resolve_last(&w);
-	resolve_check(&w);
+	judge_markers(w);
+	solution_report(ds, solution, o && o->verbose);
+	resolve_image(w);
+	resolve_torch(w);
+	resolve_base(w);
+	resolve_python(w);
+	resolve_archs(w);
+	resolve_extensions(w);
+	resolve_packages(w);
+	resolve_apt(w);
+	resolve_last(w);
+	resolve_check(w);
 	if (o && o->force)
-		pass_over(*found, ds->errors - w.errors);
-	return ds->errors == w.errors ? s : NULL;
+		pass_over(*found, ds->errors - w->errors);
+	return ds->errors == w->errors ? s : NULL;
 }

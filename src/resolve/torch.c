@@ -1,4 +1,4 @@
-#include "work.h"
+#include "internal.h"
 
 /*
  * torch: which release, which of its builds, from which index, and what must come with
@@ -7,7 +7,7 @@
 
 /* Left open: what the solver took, or the newest where it found nothing. */
 static void
-choose_release(struct work *w)
+choose_release(struct workspace *w)
 {
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
@@ -39,7 +39,7 @@ newest_build(const struct torch_release *t)
 }
 
 static void
-unknown_release(struct work *w)
+unknown_release(struct workspace *w)
 {
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
@@ -53,7 +53,7 @@ unknown_release(struct work *w)
 }
 
 static void
-use_build(struct work *w, const struct torch_variant *v, bool from_pypi, const char *reason)
+use_build(struct workspace *w, const struct torch_variant *v, bool from_pypi, const char *reason)
 {
 	struct stack *s = w->s;
 
@@ -63,7 +63,7 @@ use_build(struct work *w, const struct torch_variant *v, bool from_pypi, const c
 }
 
 static void
-index_given(struct work *w, struct text index)
+index_given(struct workspace *w, struct text index)
 {
 	struct stack *s = w->s;
 	const struct torch_release *t = s->torch_release;
@@ -110,7 +110,7 @@ index_given(struct work *w, struct text index)
 
 /* No index: the build that goes with the CUDA that is there. */
 static void
-index_chosen(struct work *w)
+index_chosen(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct torch_release *t = s->torch_release;
@@ -139,7 +139,7 @@ index_chosen(struct work *w)
 
 /* A bare `torchvision` gets the one release that was built for this torch. */
 static struct stack_package
-companion(struct work *w, const struct recipe_requirement *q)
+companion(struct workspace *w, const struct recipe_requirement *q)
 {
 	const struct torch_release *t = w->s->torch_release;
 	struct stack_package p = { .requirement = q->text.s,
@@ -163,7 +163,7 @@ companion(struct work *w, const struct recipe_requirement *q)
 
 /* The numpy that must hold in every step: the recipe's, or one that torch can work with. */
 static void
-choose_numpy(struct work *w)
+choose_numpy(struct workspace *w)
 {
 	const struct torch_release *t = w->s->torch_release;
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
@@ -189,7 +189,7 @@ choose_numpy(struct work *w)
 
 /* Left open: the toolkit that goes with torch's build, where one is needed. */
 static void
-choose_cuda(struct work *w)
+choose_cuda(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct candidate *c = solution_selected(w->solution, "cuda");
@@ -210,7 +210,7 @@ choose_cuda(struct work *w)
 }
 
 void
-resolve_torch(struct work *w)
+resolve_torch(struct workspace *w)
 {
 	const struct recipe *r = w->r;
 	struct stack *s = w->s;

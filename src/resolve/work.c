@@ -1,4 +1,4 @@
-#include "work.h"
+#include "internal.h"
 
 struct choice
 choice_given(struct text t, const char *reason)
@@ -45,7 +45,7 @@ pinned(struct arena *a, const char *requirement)
 }
 
 static const char *
-pinned_in(const struct work *w, const struct recipe_requirements *list, const char *name)
+pinned_in(const struct workspace *w, const struct recipe_requirements *list, const char *name)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const struct requirement *req = list->at[i].req;
@@ -58,7 +58,7 @@ pinned_in(const struct work *w, const struct recipe_requirements *list, const ch
 }
 
 const char *
-resolve_version_of(const struct work *w, const char *name)
+resolve_version_of(const struct workspace *w, const char *name)
 {
 	const struct stack *s = w->s;
 	const char *v;
@@ -84,7 +84,7 @@ resolve_version_of(const struct work *w, const char *name)
 }
 
 bool
-resolve_compiles(const struct work *w)
+resolve_compiles(const struct workspace *w)
 {
 	for (size_t i = 0; i < w->s->extensions.n; i++)
 		if (w->s->extensions.at[i].source != SOURCE_WHEEL)
