@@ -6,7 +6,8 @@
  */
 
 static void
-add(struct workspace *w, struct choices *list, const char *name, const char *reason, const char *source)
+add(struct workspace *w, struct choices *list, const char *name, const char *reason,
+    const char *source)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		size_t n = strcspn(list->at[i].value, "=");
@@ -133,7 +134,7 @@ resolve_apt(struct workspace *w)
 {
 	struct choices *list = &w->s->apt;
 	const char *cuda = "fetches NVIDIA's package source";
-	bool compiles = resolve_compiles(w);
+	bool compiles = w->s->compiles;
 
 	add_given(w, list, &w->r->apt);
 	add_python(w);

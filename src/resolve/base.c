@@ -1,28 +1,12 @@
-#include <stdlib.h>
-
 #include "base/edit.h"
 #include "internal.h"
 
 /*
- * CUDA made exact, the image it needs, and where the toolkit comes from.  Without a
- * base: NVIDIA's devel image of the newest release of the series, on the system whose
- * compiler nvcc takes and whose own Python fits; a plain system where no image is needed.
+ * CUDA, the image and where the toolkit comes from, as the solver's answer has them.  Without
+ * a base: NVIDIA's devel image; a plain system where no image is needed.
  */
 
 static const char *const DEFAULT_OS = "ubuntu22.04";
-
-static bool
-resolve_asks_to_compile(const struct workspace *w)
-{
-	for (size_t i = 0; i < w->r->extensions.n; i++) {
-		const struct recipe_extension *e = &w->r->extensions.at[i];
-
-		if (w->stays[i] && e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
-		    !(e->url.s && recipe_names_wheel(e->url.s)))
-			return true;
-	}
-	return false;
-}
 
 /* The system for an image of ours: what the solver took, or the usual one. */
 static const struct os_release *
@@ -48,35 +32,13 @@ plain_image(struct arena *a, const struct os_release *os)
 			    starts_with(os->id, "debian") ? "-slim" : "");
 }
 
-/* The newest release of a series that has an image, or that PyPI's wheels make up. */
-static const struct cuda_toolkit *
-newest_toolkit(const struct workspace *w, const char *cuda, bool wheels)
-{
-	size_t n;
-	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		if (version_same_series(all[i]->version, cuda) &&
-		    (wheels ? all[i]->wheels : all[i]->image_os.n > 0))
-			found = all[i];
-	return found;
-}
-
-/* cuda: "12.1.0" is that release; "12.1", and what a torch build says, is a series. */
-static bool
-is_release(const struct workspace *w)
-{
-	const char *v = w->s->cuda.value;
-
-	return w->s->cuda.given && strcmp(version_series(w->a, v), v) != 0;
-}
-
+/* "12.1" is a series, and the toolkit is a release of it. */
 static void
-use_toolkit(struct workspace *w, const struct cuda_toolkit *t, const char *what)
+use_toolkit(struct workspace *w, const char *what)
 {
 	struct choice *c = &w->s->cuda;
+	const struct cuda_toolkit *t = w->s->toolkit;
 
-	w->s->toolkit = t;
 	if (!t || !strcmp(t->version, c->value))
 		return;
 	c->reason =
@@ -89,32 +51,23 @@ static void
 choose_image(struct workspace *w)
 {
 	struct stack *s = w->s;
-	const struct cuda_toolkit *t;
-	const char *why = "the usual one", *version;
-	const struct os_release *os;
+	const struct cuda_toolkit *t = s->toolkit;
+	const char *why = "the usual one", *version = s->cuda.value;
+	const struct os_release *os = pick_os(w, &why);
 
-	if (is_release(w))
-		use_toolkit(w, facts_cuda(w->f, s->cuda.value), "");
-	else
-		use_toolkit(w, newest_toolkit(w, s->cuda.value, false),
-			    "the newest release with an image");
-	t = s->toolkit;
-	os = pick_os(w, &why);
 	if (t && os) {
 		s->base = choice_made(facts_image_tag(w->f, w->a, t, "devel", os->id),
 				      arena_printf(w->a, "nvcc %s in a devel image; %s: %s",
 						   t->version, os->id, why),
 				      t->source);
-	} else {
-		/* NVIDIA's tags have three numbers; a series of which nothing is known gets .0 */
-		version = s->cuda.value;
-		if (!strcmp(version_series(w->a, version), version))
-			version = arena_printf(w->a, "%s.0", version);
-		s->base = choice_made(arena_printf(w->a, "nvidia/cuda:%s-devel-%s", version,
-						   os ? os->id : DEFAULT_OS),
-				      "named as NVIDIA names its images; not known to exist", NULL);
+		return;
 	}
-	s->cuda_from = CUDA_IMAGE;
+	/* NVIDIA's tags have three numbers; a series of which nothing is known gets .0 */
+	if (!strcmp(version_series(w->a, version), version))
+		version = arena_printf(w->a, "%s.0", version);
+	s->base = choice_made(
+		arena_printf(w->a, "nvidia/cuda:%s-devel-%s", version, os ? os->id : DEFAULT_OS),
+		"named as NVIDIA names its images; not known to exist", NULL);
 }
 
 static void
@@ -128,26 +81,13 @@ choose_plain(struct workspace *w)
 			    arena_printf(w->a, "a plain system: %s", why), os ? os->source : NULL);
 }
 
-/* A toolkit that does not come with the image. */
+/* The toolkit of PyPI's wheels. */
 static void
-choose_toolkit(struct workspace *w)
+choose_wheels(struct workspace *w)
 {
 	struct stack *s = w->s;
-	const char *pin = s->torch_release ? s->torch_release->cuda_toolkit : NULL;
 	struct diag *d;
 
-	if (s->cuda_from == CUDA_WHEELS && !is_release(w)) {
-		/* torch's own wheel may pin the toolkit: pip takes no other beside it. */
-		if (pin && version_same_series(pin, s->cuda.value) && facts_cuda(w->f, pin))
-			use_toolkit(w, facts_cuda(w->f, pin), "the release that torch itself pins");
-		else
-			use_toolkit(w, newest_toolkit(w, s->cuda.value, true),
-				    "the newest release in PyPI's wheels");
-	}
-	if (!s->toolkit)
-		use_toolkit(w, facts_cuda(w->f, s->cuda.value), "the newest release");
-	if (s->cuda_from != CUDA_WHEELS)
-		return;
 	if (s->toolkit && s->toolkit->wheels) {
 		s->cuda_wheels =
 			choice_made(s->toolkit->wheels_pin,
@@ -166,16 +106,63 @@ choose_toolkit(struct workspace *w)
 			     "is a plain system");
 }
 
-/* Where the toolkit comes from if the recipe does not say and the image does not have it. */
+/* Where the toolkit comes from if the recipe does not say. */
 static enum cuda_from
-toolkit_origin(struct workspace *w)
+toolkit_origin(const struct workspace *w)
 {
-	const struct cuda_toolkit *t = newest_toolkit(w, w->s->cuda.value, true);
+	const struct stack *s = w->s;
 
 	/* Only of a system's own image is it known that no toolkit is in it. */
-	if (w->r->base.s && (!w->s->image.os || w->s->image.torch))
+	if (s->image.cuda || !w->r->base.s || !s->image.os || s->image.torch)
 		return CUDA_IMAGE;
-	return t ? CUDA_WHEELS : CUDA_APT;
+	return s->toolkit && s->toolkit->wheels ? CUDA_WHEELS : CUDA_APT;
+}
+
+/* torch's build is for a CUDA, and brings all of it but the compiler. */
+static void
+choose_cuda(struct workspace *w, const struct candidate *c)
+{
+	struct stack *s = w->s;
+	const struct torch_variant *v = s->torch_variant;
+	const char *own = v ? v->cuda : cuda_of_tag(w->a, s->torch_tag);
+
+	if (s->cuda.value || !own || (w->r->base.s && !s->compiles))
+		return;
+	if (c && !version_same_series(c->text, own))
+		s->cuda = choice_made(version_series(w->a, c->text),
+				      "the nearest to torch's build that goes with the rest",
+				      c->entry ? ((const struct cuda_toolkit *)c->entry)->source :
+						 NULL);
+	else
+		s->cuda = choice_made(
+			own, arena_printf(w->a, "torch's %s build is for it", s->torch_tag),
+			v ? v->source : NULL);
+}
+
+static void
+choose_toolkit(struct workspace *w)
+{
+	struct stack *s = w->s;
+	const struct candidate *c = decided(w, "cuda");
+	const char *pin = s->torch_release ? s->torch_release->cuda_toolkit : NULL;
+
+	choose_cuda(w, c);
+	if (!s->cuda.value)
+		return;
+	s->toolkit = c && version_same_series(c->text, s->cuda.value) ?
+			     c->entry :
+			     facts_cuda(w->f, s->cuda.value);
+	s->cuda_from = w->r->cuda_from != CUDA_AUTO ? w->r->cuda_from : toolkit_origin(w);
+	use_toolkit(w, s->cuda_from == CUDA_IMAGE && !w->r->base.s ?
+			       "the newest release with an image" :
+		       s->cuda_from != CUDA_WHEELS ? "the newest release" :
+		       pin && s->toolkit && !strcmp(pin, s->toolkit->version) ?
+						     "the release that torch itself pins" :
+						     "the newest release in PyPI's wheels");
+	if (s->cuda_from == CUDA_IMAGE && !w->r->base.s)
+		choose_image(w);
+	if (s->cuda_from == CUDA_WHEELS)
+		choose_wheels(w);
 }
 
 /* The base with `devel` for its flavour; NULL: it has a digest, or there is no such image. */
@@ -198,10 +185,11 @@ devel_image(const struct workspace *w)
 static void
 judge_flavour(struct workspace *w)
 {
-	const char *flavour = w->s->image.flavour, *devel;
+	const struct stack *s = w->s;
+	const char *flavour = s->image.flavour, *devel;
 	struct diag *d;
 
-	if (w->s->cuda_from != CUDA_IMAGE || !resolve_asks_to_compile(w))
+	if (s->cuda_from != CUDA_IMAGE || !s->compiles)
 		return;
 	if (w->r->base.s && w->s->image.python && !w->s->image.cuda) {
 		d = diag_at(w->ds, E_NO_NVCC, w->r->base.at,
@@ -231,21 +219,8 @@ resolve_base(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct recipe *r = w->r;
-	bool asked = r->cuda.s || s->image.cuda;
 
-	if (s->cuda.value && !asked && r->base.s && !resolve_asks_to_compile(w))
-		s->cuda = (struct choice){ 0 }; /* torch's wheels bring all that they need */
-	if (s->cuda.value) {
-		s->cuda_from = r->cuda_from;
-		if (s->cuda_from == CUDA_AUTO)
-			s->cuda_from = s->image.cuda || !r->base.s ? CUDA_IMAGE : toolkit_origin(w);
-		if (s->cuda_from == CUDA_IMAGE && !r->base.s)
-			choose_image(w);
-		else if (s->cuda_from == CUDA_IMAGE)
-			use_toolkit(w, facts_cuda(w->f, s->cuda.value), "the newest release");
-		else
-			choose_toolkit(w);
-	}
+	choose_toolkit(w);
 	if (!s->base.value)
 		choose_plain(w);
 	if (!r->base.s) {

@@ -187,7 +187,7 @@ check_arch_list(struct workspace *w)
 	struct torch_arch_list known;
 	size_t at = 0;
 
-	if (!resolve_compiles(w))
+	if (!w->s->compiles)
 		return;
 	while ((given = check_setting(w, "TORCH_CUDA_ARCH_LIST", &at, &e))) {
 		struct names list;

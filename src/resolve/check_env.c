@@ -30,7 +30,7 @@ check_cuda_home(struct workspace *w)
 	const char *there;
 	size_t at = 0;
 
-	if (!w->s->cuda.value || !resolve_compiles(w) || !(there = toolkit_folders(w, &folders)))
+	if (!w->s->cuda.value || !w->s->compiles || !(there = toolkit_folders(w, &folders)))
 		return;
 	while ((given = check_setting(w, "CUDA_HOME", &at, &e))) {
 		size_t n = strlen(given->value.s);

@@ -61,7 +61,7 @@ check_minor(struct workspace *w)
 	size_t major = own ? strcspn(own, ".") + 1 : 0;
 	struct diag *d;
 
-	if (!own || !s->cuda.value || !s->cuda.given || !resolve_compiles(w) ||
+	if (!own || !s->cuda.value || !s->cuda.given || !w->s->compiles ||
 	    strncmp(own, s->cuda.value, major) != 0 || version_same_series(own, s->cuda.value))
 		return;
 	d = diag_at(w->ds, N_CUDA_MINOR, s->cuda.at,

@@ -69,9 +69,7 @@ judge_companion(struct workspace *w, const struct recipe_requirement *q)
 {
 	const struct torch_release *t = w->s->torch_release;
 	const char *key = q->req->key;
-	const char *pair = !strcmp(key, "torchvision") ? t->torchvision :
-			   !strcmp(key, "torchaudio")  ? t->torchaudio :
-							 NULL;
+	const char *pair = torch_companion(t, key);
 	const char *pin = pair ? arena_printf(w->a, "%s==%s", q->text.s, pair) : NULL;
 	struct diag *d;
 

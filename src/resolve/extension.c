@@ -92,8 +92,8 @@ is_refused(const struct workspace *w, const struct recipe_extension *e)
 enum refusal { BOUND, FREE };
 
 static void
-refuse_source(struct workspace *w, const struct recipe_extension *e, const char *what, const char *why,
-	      const char *help, enum refusal refusal)
+refuse_source(struct workspace *w, const struct recipe_extension *e, const char *what,
+	      const char *why, const char *help, enum refusal refusal)
 {
 	struct diag *d;
 
@@ -131,14 +131,14 @@ from_release(struct workspace *w, const struct recipe_extension *e, struct stack
 	struct diag *d;
 
 	if (x->release && v && v->cuda && s->python.value && v->cxx11abi != TRI_UNKNOWN)
-		x->url =
-			facts_extension_wheel(w->f, w->a, x->release,
-					      &(struct wheel_wanted){ .torch = s->torch.value,
-								      .cuda = v->cuda,
-								      .python = s->python.value,
-								      .machine = resolve_machine(w),
-								      .cxx11abi = v->cxx11abi },
-					      &why, &source);
+		x->url = facts_extension_wheel(
+			w->f, w->a, x->release,
+			&(struct wheel_wanted){ .torch = s->torch.value,
+						.cuda = v->cuda,
+						.python = s->python.value,
+						.machine = recipe_machine(w->r),
+						.cxx11abi = v->cxx11abi },
+			&why, &source);
 	if (!x->url) {
 		refuse_source(w, e, "has no prebuilt wheel for this stack", why,
 			      "write `from: auto`: it is compiled then", FREE);
@@ -468,7 +468,7 @@ resolve_extensions(struct workspace *w)
 	struct stack_extensions *all = &w->s->extensions;
 
 	for (size_t i = 0; i < w->r->extensions.n; i++)
-		if (w->stays[i]) {
+		if (extension_stays(w, &w->r->extensions.at[i])) {
 			/* Not inside list_push: it looks at the list, which is longer by then. */
 			struct stack_extension x = complete(w, &w->r->extensions.at[i]);
 

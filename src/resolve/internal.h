@@ -51,6 +51,8 @@ struct workspace {
 	const struct solve_term *when; /* of the requirement being read: its marker */
 	struct image_name image;       /* of base:, or empty */
 	bool compiles;                 /* an extension is compiled in this stack */
+	struct text index;             /* torch.index, or what torch's version has behind its + */
+	const char *index_tag;         /* the build that it means: "cu121"; NULL: not known */
 	unsigned gcc;       /* that CC or CUDAHOSTCXX names: its major; 0: the system's */
 	unsigned epoch;     /* one solver call: each fact is given once in it */
 	enum strength upto; /* facts weaker than this are held back */
@@ -63,8 +65,8 @@ struct workspace {
 	struct diags *ds;
 	struct stack *s;
 	const struct solution *solution;
-	bool *stays;     /* by extension of the recipe: false where its marker is false */
-	unsigned errors; /* of earlier stages and cells */
+	const struct candidate *python; /* the one that markers are evaluated with */
+	unsigned errors;                /* of earlier stages and cells */
 };
 
 /* --- variables.c: variables and candidates --- */
@@ -211,6 +213,12 @@ typedef void constraint_fn(struct query *q);
 solve_word *set_pythons_where(struct workspace *w, const struct marker *m);
 /* The one candidate that a pin of the recipe leaves of a variable, or -1. */
 int requested(const struct workspace *w, unsigned variable);
+/* Returns true if the extension is compiled, and not installed from a wheel. */
+bool is_compiled(const struct recipe_extension *e);
+/* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
+bool is_companion(const char *key);
+/* Returns the release that was built for that torch; NULL: none, or no companion. */
+const char *torch_companion(const struct torch_release *t, const char *key);
 /* Returns the recipe's platform as Python names it: "x86_64" or "aarch64". */
 const char *recipe_machine(const struct recipe *r);
 /* True if the recipe says anything of that variable, beyond that it must be there. */
@@ -270,8 +278,15 @@ int version_order(struct arena *a, const char *x, const char *y);
 /* True if `version` is one of `spec`; *known (may be NULL) false if either cannot be read. */
 bool version_in(struct arena *a, const char *version, const char *spec, bool *known);
 
-/* Of the platform, as Python names it: "x86_64". */
-const char *resolve_machine(const struct workspace *w);
+/*
+ * Returns what the recipe pins of a variable, or else what the solver selected; NULL: neither.
+ * They differ only where a conflict is passed over (--force).
+ */
+const struct candidate *decided(const struct workspace *w, const char *key);
+/* Returns true without a marker, or if it holds for the Python of the stack. */
+bool marker_holds(struct workspace *w, const struct marker *m);
+/* The same for an extension of the recipe. */
+bool extension_stays(struct workspace *w, const struct recipe_extension *e);
 
 /*
  * resolve_image_near -- an image that exists, in place of one that does not: of the same
@@ -290,7 +305,8 @@ struct choice resolve_runtime_base(const struct workspace *w);
  *
  *   errors  a warning SB0231 that says which; NULL: none that the recipe allows is known
  */
-const struct extension_release *resolve_release(struct workspace *w, const struct recipe_extension *e,
+const struct extension_release *resolve_release(struct workspace *w,
+						const struct recipe_extension *e,
 						const struct extension *known);
 
 /*
@@ -306,8 +322,5 @@ bool resolve_steers_compilers(const char *name);
 
 /* The version decided for a package by its normalised name (torch, triton, ...), or NULL. */
 const char *resolve_version_of(const struct workspace *w, const char *name);
-
-/* True if the stack compiles anything: an extension whose source is not a wheel. */
-bool resolve_compiles(const struct workspace *w);
 
 #endif

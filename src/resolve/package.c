@@ -23,17 +23,11 @@ find(struct stack_packages *list, const char *key)
 	return NULL;
 }
 
-/* Whether a requirement's marker holds on the stack's Python; true without one. */
+/* Nothing is known of the Python that a base image of its own has. */
 static bool
-applies(const struct workspace *w, const struct requirement *req)
+applies(struct workspace *w, const struct requirement *req)
 {
-	struct marker_env env;
-	bool holds;
-
-	if (!req->marker || !w->s->python.value)
-		return true;
-	env = marker_env_linux(w->a, w->s->python.value, resolve_machine(w));
-	return !marker_eval(req->marker, &env, &holds) || holds;
+	return !w->s->python.value || marker_holds(w, req->marker);
 }
 
 /* The operator of a clause such as ">=61.0", and the version behind it. */
@@ -153,7 +147,7 @@ build_needs(struct workspace *w)
 	const struct torch_release *t = w->s->torch_release;
 	struct stack_packages *list = &w->s->build_deps;
 
-	if (!resolve_compiles(w))
+	if (!w->s->compiles)
 		return;
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		build_need(w, always[i], "no build isolation: setup.py must find it", NULL);

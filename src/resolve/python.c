@@ -9,29 +9,25 @@ choose_series(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const struct torch_release *t = s->torch_release;
-	const struct names *wheels = t ? &t->pythons : NULL;
-	bool free = !wheels || !wheels->n;
-	const char *own = s->os ? s->os->python : NULL;
-	const struct candidate *c = solution_selected(w->solution, "python");
+	bool free = !t || !t->pythons.n;
+	const char *own = s->os ? s->os->python : NULL, *series = w->python->text;
 
-	if (s->image.python)
-		return choice_given((struct text){ s->image.python, w->r->base.at },
+	if (s->image.python && !strcmp(s->image.python, series))
+		return choice_given((struct text){ series, w->r->base.at },
 				    "the base image has it");
-	if (w->r->python_from == PYTHON_BASE)
+	if (w->r->python_from == PYTHON_BASE && !s->image.python)
 		return choice_made(NULL, "the base image's own", NULL);
-	if (own && w->r->python_from == PYTHON_OS)
-		return choice_made(own, arena_printf(w->a, "%s's own", s->os->id), s->os->source);
-	if (c && own && !strcmp(c->text, own))
+	if (own && !strcmp(series, own))
 		return choice_made(own,
 				   arena_printf(w->a, "%s's own%s", s->os->id,
-						free ? "" : ", and torch has wheels for it"),
+						free || w->r->python_from == PYTHON_OS ?
+							"" :
+							", and torch has wheels for it"),
 				   s->os->source);
-	if (c)
-		return choice_made(c->text,
-				   free ? "the oldest that Python's makers still mend" :
-					  "torch has wheels for it, and nearly all else has",
-				   t ? t->source : NULL);
-	return choice_made(PYTHON_OLDEST, "the oldest that Python's makers still mend", NULL);
+	return choice_made(series,
+			   free ? "the oldest that Python's makers still mend" :
+				  "torch has wheels for it, and nearly all else has",
+			   t ? t->source : NULL);
 }
 
 static void
@@ -106,7 +102,7 @@ static const struct python_build *
 find_build(struct workspace *w)
 {
 	const char *series = w->s->python.value;
-	const struct python_build *b = facts_standalone_python(w->f, series, resolve_machine(w));
+	const struct python_build *b = facts_standalone_python(w->f, series, recipe_machine(w->r));
 	struct names all = facts_python_series(w->f);
 	struct python_build *by_uv;
 

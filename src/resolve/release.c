@@ -19,7 +19,8 @@ newest(const struct workspace *w, const struct extension *known)
 }
 
 const struct extension_release *
-resolve_release(struct workspace *w, const struct recipe_extension *e, const struct extension *known)
+resolve_release(struct workspace *w, const struct recipe_extension *e,
+		const struct extension *known)
 {
 	const struct candidate *c = solution_selected(w->solution, known->name);
 	const struct extension_release *r = c ? c->entry : NULL, *first = newest(w, known);
@@ -93,7 +94,8 @@ behind(struct span at, uint32_t *end)
  * next line of a block, in the column of git:.
  */
 static const char *
-place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *tag, struct span *at)
+place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *tag,
+	     struct span *at)
 {
 	const char *line, *rest, *key;
 	size_t size = 0, indent;

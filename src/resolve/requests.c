@@ -64,11 +64,13 @@ tag_of_url(struct workspace *w, const char *url)
 }
 
 static void
-add_index(struct workspace *w, struct text index)
+add_index(struct workspace *w)
 {
+	struct text index = w->index;
 	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
 	const char *tag = strstr(index.s, "://") ? tag_of_url(w, index.s) : index.s;
 
+	w->index_tag = tag;
 	if (!tag) {
 		list_push(w->a, &w->unjudged, (struct unjudged){ .name = index.s });
 		return;
@@ -105,10 +107,11 @@ read_torch(struct workspace *w)
 	} else {
 		request_need(w, torch, "the recipe asks for torch");
 	}
-	if (r->torch.index.s)
-		add_index(w, r->torch.index);
-	else if (local)
-		add_index(w, (struct text){ local, r->torch.version.at });
+	w->index = r->torch.index;
+	if (!w->index.s && local)
+		w->index = (struct text){ local, r->torch.version.at };
+	if (w->index.s)
+		add_index(w);
 }
 
 /* --- what surrounds it --- */
@@ -209,9 +212,7 @@ read_requests(struct workspace *w)
 	for (size_t i = 0; i < r->extensions.n; i++) {
 		const struct recipe_extension *e = &r->extensions.at[i];
 
-		if (extension_applies(w, e) && e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
-		    !(e->url.s && recipe_names_wheel(e->url.s)))
-			w->compiles = true;
+		w->compiles |= is_compiled(e) && extension_applies(w, e);
 	}
 	w->when = NULL;
 	w->gcc = env_gcc(r);

@@ -11,8 +11,7 @@ judged(const struct workspace *w, const char *key)
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, &n);
 
-	if (facts_package(w->f, key) || facts_extension(w->f, key) || !strcmp(key, "torchvision") ||
-	    !strcmp(key, "torchaudio"))
+	if (facts_package(w->f, key) || facts_extension(w->f, key) || is_companion(key))
 		return true;
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(all[i].name, key) || !strcmp(all[i].other, key))
@@ -77,7 +76,7 @@ exact_text(struct workspace *w, unsigned variable, const struct version *exact)
 {
 	const char *key = variable_at(w, variable)->key;
 
-	if (!strcmp(key, "torchvision") || !strcmp(key, "torchaudio"))
+	if (is_companion(key))
 		return version_public(w->a, exact);
 	return version_text(w->a, exact);
 }

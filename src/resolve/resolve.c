@@ -1,25 +1,42 @@
 #include "internal.h"
 
-const char *
-resolve_machine(const struct workspace *w)
+const struct candidate *
+decided(const struct workspace *w, const char *key)
 {
-	return starts_with(w->s->platform, "linux/arm64") ? "aarch64" : "x86_64";
+	int variable = variable_find(w, key);
+	int pinned = variable < 0 ? -1 : requested(w, (unsigned)variable);
+
+	return pinned < 0 ? solution_selected(w->solution, key) :
+			    &w->variables.at[variable]->t.c[pinned];
 }
 
-/* Which extensions the recipe wants with this Python: a marker may say no. */
-static void
-judge_markers(struct workspace *w)
+bool
+marker_holds(struct workspace *w, const struct marker *m)
 {
-	const struct candidate *c = solution_selected(w->solution, "python");
-	const char *series = w->r->python.s ? w->r->python.s : c ? c->text : PYTHON_OLDEST;
-	struct marker_env env = marker_env_linux(w->a, series, resolve_machine(w));
+	const struct solver_variable *python = solution_variable(w->solution, "python");
 
+	return !m || solve_set_has(set_pythons_where(w, m), (size_t)(w->python - python->c));
+}
+
+bool
+extension_stays(struct workspace *w, const struct recipe_extension *e)
+{
+	return !e->marker.s || marker_holds(w, marker_parse(w->a, e->marker.s));
+}
+
+/* What decides much else: the Python of markers, and whether anything is compiled. */
+static void
+resolve_first(struct workspace *w)
+{
+	const unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
+
+	w->python = decided(w, "python");
+	if (!w->python)
+		w->python = &variable_at(w, python)->c[0];
 	for (size_t i = 0; i < w->r->extensions.n; i++) {
-		const char *text = w->r->extensions.at[i].marker.s;
-		const struct marker *m = text ? marker_parse(w->a, text) : NULL;
-		bool holds = true;
+		const struct recipe_extension *e = &w->r->extensions.at[i];
 
-		w->stays[i] = !m || !marker_eval(m, &env, &holds) || holds;
+		w->s->compiles |= is_compiled(e) && extension_stays(w, e);
 	}
 }
 
@@ -101,11 +118,10 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	w->s = s;
 	w->solution = s->solution = solution;
 	w->errors = ds->errors;
-	w->stays = arena_array_of(a, bool, r->extensions.n);
 	s->recipe = r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
-	judge_markers(w);
+	resolve_first(w);
 	solution_report(ds, solution, o && o->verbose);
 	resolve_image(w);
 	resolve_torch(w);

@@ -113,7 +113,8 @@ struct stack {
 	struct choice runtime_base;         /* NULL: no second stage */
 	struct choices runtime_apt;         /* what it needs: gcc and headers if triton compiles */
 	const char *platform;               /* "linux/amd64" */
-	bool locked;                        /* every pin has a hash */
+	bool compiles; /* an extension is compiled: not all of them are wheels */
+	bool locked;   /* every pin has a hash */
 };
 
 struct resolve_options {

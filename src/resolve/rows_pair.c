@@ -129,14 +129,6 @@ constraint_inferred_package(struct query *q)
 
 /* --- torchvision and torchaudio --- */
 
-static const char *
-companion_of(const struct torch_release *t, const char *key)
-{
-	return !strcmp(key, "torchvision") ? t->torchvision :
-	       !strcmp(key, "torchaudio")  ? t->torchaudio :
-					     NULL;
-}
-
 /* True if a range in the knowledge says which torch a release takes. */
 static bool
 has_pairing(struct workspace *w, const char *key, const struct version *v)
@@ -165,13 +157,12 @@ constraint_companion(struct query *q)
 	const char *first = NULL, *source = NULL;
 	solve_word *those = set_none(w, torch);
 
-	if ((strcmp(own->key, "torchvision") && strcmp(own->key, "torchaudio")) || !c->v ||
-	    has_pairing(w, own->key, c->v))
+	if (!is_companion(own->key) || !c->v || has_pairing(w, own->key, c->v))
 		return;
 	t = variable_at(w, torch);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct torch_release *r = t->c[i].entry;
-		const char *pair = r ? companion_of(r, own->key) : NULL;
+		const char *pair = r ? torch_companion(r, own->key) : NULL;
 
 		if (!r || (pair && (c->known ? !text_version_order(w, pair, c->text) :
 					       !strcmp(version_series(w->a, pair),
@@ -198,7 +189,7 @@ constraint_companion_pair(struct query *q)
 	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
 
 	for (size_t i = 0; t && i < 2; i++) {
-		const char *pair = companion_of(t, keys[i]);
+		const char *pair = torch_companion(t, keys[i]);
 		int other = variable_find(w, keys[i]);
 		struct names one = { 0 };
 

@@ -140,6 +140,27 @@ build_label(struct workspace *w, unsigned build, unsigned long major)
 	return arena_printf(w->a, "torch built for CUDA %lu", major);
 }
 
+bool
+is_compiled(const struct recipe_extension *e)
+{
+	return e->from != EXT_WHEEL && e->from != EXT_RELEASE &&
+	       !(e->url.s && recipe_names_wheel(e->url.s));
+}
+
+const char *
+torch_companion(const struct torch_release *t, const char *key)
+{
+	return !strcmp(key, "torchvision") ? t->torchvision :
+	       !strcmp(key, "torchaudio")  ? t->torchaudio :
+					     NULL;
+}
+
+bool
+is_companion(const char *key)
+{
+	return !strcmp(key, "torchvision") || !strcmp(key, "torchaudio");
+}
+
 const char *
 recipe_machine(const struct recipe *r)
 {

@@ -84,15 +84,6 @@ resolve_version_of(const struct workspace *w, const char *name)
 }
 
 bool
-resolve_compiles(const struct workspace *w)
-{
-	for (size_t i = 0; i < w->s->extensions.n; i++)
-		if (w->s->extensions.at[i].source != SOURCE_WHEEL)
-			return true;
-	return false;
-}
-
-bool
 resolve_steers_compilers(const char *name)
 {
 	static const char *const names[] = {
