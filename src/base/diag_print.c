@@ -47,31 +47,14 @@ static bool
 is_invisible(uint32_t c)
 {
 	static const uint32_t ranges[][2] = {
-		{ 0, 0x08 },
-		{ 0x0a, 0x1f },
-		{ 0x7f, 0x9f },
-		{ 0xad, 0xad },
-		{ 0x600, 0x605 },
-		{ 0x61c, 0x61c },
-		{ 0x6dd, 0x6dd },
-		{ 0x70f, 0x70f },
-		{ 0x890, 0x891 },
-		{ 0x8e2, 0x8e2 },
-		{ 0x180e, 0x180e },
-		{ 0x200b, 0x200f },
-		{ 0x2028, 0x202e },
-		{ 0x2060, 0x206f },
-		{ 0xd800, 0xdfff },
-		{ 0xfeff, 0xfeff },
-		{ 0xfff9, 0xfffb },
-		{ 0xfffe, 0xffff },
-		{ 0x110bd, 0x110bd },
-		{ 0x110cd, 0x110cd },
-		{ 0x13430, 0x1343f },
-		{ 0x1bca0, 0x1bca3 },
-		{ 0x1d173, 0x1d17a },
-		{ 0xe0000, 0xe007f },
-		{ 0x110000, UINT32_MAX },
+		{ 0, 0x08 },          { 0x0a, 0x1f },       { 0x7f, 0x9f },
+		{ 0xad, 0xad },       { 0x600, 0x605 },     { 0x61c, 0x61c },
+		{ 0x6dd, 0x6dd },     { 0x70f, 0x70f },     { 0x890, 0x891 },
+		{ 0x8e2, 0x8e2 },     { 0x180e, 0x180e },   { 0x200b, 0x200f },
+		{ 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0xfeff, 0xfeff },
+		{ 0xfff9, 0xfffb },   { 0xfffe, 0xffff },   { 0x110bd, 0x110bd },
+		{ 0x110cd, 0x110cd }, { 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 },
+		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe007f },
 	};
 
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
@@ -80,31 +63,16 @@ is_invisible(uint32_t c)
 	return false;
 }
 
-/* How many bytes of `p` are one character that a terminal may get; 0: none. */
-static size_t
-character(const char *p, size_t n)
-{
-	unsigned char c = (unsigned char)*p;
-	size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-	uint32_t point = len > 1 ? c & (0x7fu >> len) : c;
-
-	if (!len || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if (starts_character(p[i]))
-			return 0;
-		point = point << 6 | ((unsigned char)p[i] & 0x3f);
-	}
-	return is_invisible(point) ? 0 : len;
-}
-
 /* Text as it may go to a terminal: an escape sequence in a recipe must stay inert. */
 static void
 print_bytes(const char *p, size_t n, struct buf *out)
 {
 	while (n) {
-		size_t len = character(p, n);
+		uint32_t point;
+		size_t len = utf8_decode(p, n, &point);
 
+		if (len && is_invisible(point))
+			len = 0;
 		if (len)
 			buf_add(out, p, len);
 		else if (starts_character(*p))

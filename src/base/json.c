@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "diag.h"
+#include "str.h"
 
 struct json
 json_to(struct buf *out)
@@ -19,42 +20,18 @@ json_flat_to(struct buf *out)
 	return (struct json){ .out = out, .flat = true };
 }
 
-/* The code point at *s, which moves past it; U+FFFD for a byte that starts none. */
-static uint32_t
-code_point(const char **s)
-{
-	const unsigned char *p = (const unsigned char *)*s;
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned n = p[0] < 0x80  ? 1 :
-		     p[0] >= 0xf8 ? 0 :
-		     p[0] >= 0xf0 ? 4 :
-		     p[0] >= 0xe0 ? 3 :
-		     p[0] >= 0xc0 ? 2 :
-				    0;
-	uint32_t c = n > 1 ? p[0] & (0x7fu >> n) : p[0];
-
-	for (unsigned i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80) {
-			n = 0;
-			break;
-		}
-		c = c << 6 | (p[i] & 0x3fu);
-	}
-	if (!n || c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
-		*s += 1;
-		return 0xfffd;
-	}
-	*s += n;
-	return c;
-}
-
 void
 json_quote(struct buf *out, const char *s)
 {
-	buf_putc(out, '"');
-	while (*s) {
-		uint32_t c = code_point(&s);
+	size_t left = strlen(s);
 
+	buf_putc(out, '"');
+	for (size_t n; left; s += n, left -= n) {
+		uint32_t c;
+
+		n = utf8_decode(s, left, &c);
+		c = n ? c : 0xfffd;
+		n += !n;
 		if (c == '"' || c == '\\')
 			buf_printf(out, "\\%c", (char)c);
 		else if (c == '\n')

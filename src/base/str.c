@@ -1,6 +1,25 @@
 #include "str.h"
 
-#include <stdint.h>
+size_t
+utf8_decode(const char *p, size_t n, uint32_t *point)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned char c = (unsigned char)*p;
+	size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+
+	if (!len || len > n)
+		return 0;
+	*point = len > 1 ? c & (0x7fu >> len) : c;
+	for (size_t i = 1; i < len; i++) {
+		if (starts_character(p[i]))
+			return 0;
+		*point = *point << 6 | ((unsigned char)p[i] & 0x3fu);
+	}
+	return *point < smallest[len] || *point > 0x10ffff ||
+			       (*point >= 0xd800 && *point < 0xe000) ?
+		       0 :
+		       len;
+}
 
 enum { LONGEST = 64 }; /* longer words are not typing mistakes of one another */
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -79,6 +80,12 @@ starts_character(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
+
+/*
+ * Decodes the UTF-8 character at the start of p[0..n), n > 0, into *point.
+ * Returns its length in bytes; 0 if the bytes are not UTF-8 (RFC 3629).
+ */
+size_t utf8_decode(const char *p, size_t n, uint32_t *point);
 
 /*
  * str_nearest -- the one of `words[0..n)` that the user most likely meant.

@@ -78,8 +78,7 @@ error_span(const struct reader *r, yaml_mark_t mark)
 		return at;
 	at.col = 1;
 	if (source_line(r->src, at.line, &line, &size))
-		for (size_t i = 0; i < size; i++)
-			at.col += ((unsigned char)line[i] & 0xc0) != 0x80;
+		at.col += (uint32_t)text_columns(line, size);
 	return at;
 }
 
@@ -238,54 +237,29 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 	return key->s;
 }
 
-/* The keys of one map so far: few are compared one by one, many are hashed. */
-struct keys {
-	struct pairs pairs;
-	struct map seen;
-	bool hashed;
-};
+enum { TWICE_MAX = 100 };
 
-enum { HASH_FROM = 16, TWICE_MAX = 100 };
-
-static const struct span *
-key_before(struct reader *r, struct keys *k, const char *key)
-{
-	if (!k->hashed && k->pairs.n >= HASH_FROM) {
-		k->hashed = true;
-		k->seen = MAP(r->a);
-		for (size_t i = 0; i < k->pairs.n; i++)
-			map_put(&k->seen, k->pairs.at[i].key,
-				span_copy(r->a, k->pairs.at[i].key_at));
-	}
-	if (k->hashed)
-		return map_get(&k->seen, key);
-	for (size_t i = 0; i < k->pairs.n; i++)
-		if (!strcmp(k->pairs.at[i].key, key))
-			return &k->pairs.at[i].key_at;
-	return NULL;
-}
-
-/* False: it was there already, or there is no more to say about such keys. */
+/* False: the key was there already. */
 static bool
-add_pair(struct reader *r, struct keys *k, struct pair p)
+add_pair(struct reader *r, struct pairs *pairs, struct map *seen, struct pair p)
 {
-	const struct span *first = key_before(r, k, p.key);
+	const struct span *first = map_get(seen, p.key);
 
 	if (first) {
 		diag_note(diag_at(r->ds, E_KEY_TWICE, p.key_at, "`%.60s` is given twice", p.key),
 			  *first, "first given here");
 		return false;
 	}
-	list_push(r->a, &k->pairs, p);
-	if (k->hashed)
-		map_put(&k->seen, p.key, span_copy(r->a, p.key_at));
+	list_push(r->a, pairs, p);
+	map_put(seen, p.key, span_copy(r->a, p.key_at));
 	return true;
 }
 
 static const struct node *
 read_map(struct reader *r, struct node *map, unsigned depth)
 {
-	struct keys keys = { 0 };
+	struct pairs pairs = { 0 };
+	struct map seen = MAP(r->a);
 	unsigned twice = 0;
 	yaml_event_t e;
 
@@ -299,14 +273,12 @@ read_map(struct reader *r, struct node *map, unsigned depth)
 		if (!(p.key = read_key(r, &e, &p.key_at)) || !next(r, &e) ||
 		    !(p.value = read_node(r, &e, depth)))
 			return NULL;
-		if (!add_pair(r, &keys, p) && ++twice == TWICE_MAX)
+		if (!add_pair(r, &pairs, &seen, p) && ++twice == TWICE_MAX)
 			return NULL;
 	}
 	yaml_event_delete(&e);
-	map->pairs = arena_array_of(r->a, struct pair, keys.pairs.n);
-	if (keys.pairs.n)
-		memcpy(map->pairs, keys.pairs.at, keys.pairs.n * sizeof(*map->pairs));
-	map->n = keys.pairs.n;
+	map->pairs = pairs.at;
+	map->n = pairs.n;
 	return twice ? NULL : map;
 }
 

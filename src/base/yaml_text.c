@@ -23,30 +23,9 @@ yaml_has_control(const char *s, size_t n)
 /* Directives are asked for again with each new one: so many are more than anyone writes. */
 enum { DIRECTIVES_MAX = 16 };
 
-/* The code point at p[0..n) and its length in bytes; 0 if it is not UTF-8 (RFC 3629). */
-static size_t
-decode(const unsigned char *p, size_t n, uint32_t *point)
-{
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-
-	if (!len || len > n || p[0] > 0xf4)
-		return 0;
-	*point = len == 1 ? p[0] : p[0] & (0x7fu >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		*point = *point << 6 | (p[i] & 0x3fu);
-	}
-	return *point < smallest[len] || *point > 0x10ffff ||
-			       (*point >= 0xd800 && *point < 0xe000) ?
-		       0 :
-		       len;
-}
-
 /* Why the character may not stand in the text, or NULL. */
 static const char *
-refused(uint32_t c, uint32_t next)
+refused(uint32_t c, char next)
 {
 	if (c == '\n' || c == '\t' || (c >= ' ' && c < 0x7f))
 		return NULL;
@@ -65,15 +44,14 @@ refused(uint32_t c, uint32_t next)
 bool
 yaml_text_holds(struct diags *ds, const struct source *src, size_t from)
 {
-	const unsigned char *p = (const unsigned char *)src->text + from;
-	const unsigned char *end = (const unsigned char *)src->text + src->size;
+	const char *p = src->text + from, *end = src->text + src->size;
 	struct span at = { src, 1, 1, 1 };
 	unsigned directives = 0;
 
 	while (p < end) {
 		uint32_t c = 0;
-		size_t len = decode(p, (size_t)(end - p), &c);
-		const char *why = len ? refused(c, p + 1 < end ? p[1] : 0) : NULL;
+		size_t len = utf8_decode(p, (size_t)(end - p), &c);
+		const char *why = len ? refused(c, p + 1 < end ? p[1] : '\0') : NULL;
 
 		if (!len || why) {
 			diag_help(diag_at(ds, len ? E_YAML_REFUSED : E_YAML_SYNTAX, at, "%s",
@@ -118,11 +96,11 @@ yaml_skip_properties(struct span *at, const char *line, size_t size)
 	const char *p = line, *stop = line + size;
 
 	for (uint32_t col = 1; p < stop && col < at->col; col++)
-		for (p++; p < stop && ((unsigned char)*p & 0xc0) == 0x80;)
+		for (p++; p < stop && !starts_character(*p);)
 			p++;
 	while (p < stop && at->col < end && (*p == '&' || *p == '!')) {
 		for (; p < stop && *p != ' ' && *p != '\t'; p++)
-			at->col += ((unsigned char)*p & 0xc0) != 0x80;
+			at->col += starts_character(*p);
 		for (; p < stop && (*p == ' ' || *p == '\t') && at->col < end; p++)
 			at->col++;
 	}
