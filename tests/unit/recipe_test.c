@@ -45,7 +45,7 @@ canonical_is_sorted_json(void **state)
 		"[{\"marker\": \"python_version<'4'\", \"name\": \"x\", \"version\": \"1\"}], "
 		"\"modal\": {}, \"stack\": \"r\", \"torch\": {\"version\": \"2.2.2\"}}");
 	assert_string_not_equal(one("packages: [a, b]")->digest, one("packages: [b, a]")->digest);
-	assert_string_not_equal(one("torch: 2.2.2\napt: []")->digest, one("torch: 2.2.2")->digest);
+	assert_string_equal(one("torch: 2.2.2\napt: []")->digest, one("torch: 2.2.2")->digest);
 }
 
 /* Every key of the table, once. */
