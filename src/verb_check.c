@@ -13,7 +13,7 @@
 struct verdict {
 	const char *path, *cell; /* cell: NULL without a matrix */
 	const char *summary;     /* NULL: no stack came of it */
-	struct names errors, warnings, unjudged;
+	struct names errors, warnings, unjudged, rules_open;
 	unsigned facts;
 };
 struct verdicts LIST(struct verdict);
@@ -121,6 +121,9 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 			for (size_t k = 0; k < solution->unjudged.n; k++)
 				names_once(r->a, &v.unjudged,
 					   arena_strdup(r->a, solution->unjudged.at[k]));
+			for (size_t k = 0; k < solution->rules_open.n; k++)
+				names_once(r->a, &v.rules_open,
+					   arena_strdup(r->a, solution->rules_open.at[k]));
 			if (choices && r->o->verbose)
 				choices_of(choices, p->stack);
 		}
@@ -139,28 +142,45 @@ all_fine(const struct verdicts *all)
 	return all->n > 0;
 }
 
+/* A line that names what was not checked; of many the first. */
+static void
+unchecked_line(struct buf *out, const char *title, const struct names *all)
+{
+	enum { SHOWN = 6 };
+	struct names first = *all;
+
+	if (!all->n)
+		return;
+	if (first.n > SHOWN)
+		first.n = SHOWN;
+	buf_printf(out, "\n  %s: %s", title, names_join(out->a, &first, ", "));
+	if (all->n > SHOWN)
+		buf_printf(out, " and %zu more", all->n - SHOWN);
+}
+
 /*
  *   recipes/torch222-cu121.yaml: fine. torch 2.2.2 (cu121), python 3.11, ...
  *     not in the knowledge base, so not checked: einops, wandb
+ *     rules not checked, because a value is unknown: torch-headers-gcc
  */
 static const char *
 fine_text(struct arena *a, const struct verdicts *all)
 {
 	struct buf b = BUF(a);
-	struct names unjudged = { 0 };
+	struct names unjudged = { 0 }, rules = { 0 };
 
 	if (all->n == 1)
 		buf_printf(&b, "%s: fine. %s", all->at[0].path, all->at[0].summary);
 	else
 		buf_printf(&b, "%s: fine. %zu cells", all->at[0].path, all->n);
-	for (size_t i = 0; i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++) {
 		for (size_t k = 0; k < all->at[i].unjudged.n; k++)
 			names_once(a, &unjudged, all->at[i].unjudged.at[k]);
-	for (size_t k = 0; k < unjudged.n && k < 6; k++)
-		buf_printf(&b, "%s%s", k ? ", " : "\n  not in the knowledge base, so not checked: ",
-			   unjudged.at[k]);
-	if (unjudged.n > 6)
-		buf_printf(&b, " and %zu more", unjudged.n - 6);
+		for (size_t k = 0; k < all->at[i].rules_open.n; k++)
+			names_once(a, &rules, all->at[i].rules_open.at[k]);
+	}
+	unchecked_line(&b, "not in the knowledge base, so not checked", &unjudged);
+	unchecked_line(&b, "rules not checked, because a value is unknown", &rules);
 	return buf_text(&b);
 }
 
@@ -259,6 +279,7 @@ show_json(struct run *r, const struct verdicts *all)
 		json_names(&j, "errors", &v->errors);
 		json_names(&j, "warnings", &v->warnings);
 		json_names(&j, "not_judged", &v->unjudged);
+		json_names(&j, "rules_not_checked", &v->rules_open);
 		json_int(&j, "facts", v->facts);
 		json_end(&j);
 	}

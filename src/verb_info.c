@@ -31,11 +31,11 @@ verb_explain(struct run *r)
 	if (r->o->format_given && (r->o->format != FORMAT_MARKDOWN || id))
 		return usage_error("explain has one other format, of all rules: --format markdown");
 	if (r->o->format_given) {
-		rules_markdown(r->a, &r->out);
+		rules_markdown(r->a, r->facts, &r->out);
 		return EXIT_DONE;
 	}
 	if (rule) {
-		rule_text(r->a, rule, &r->out);
+		rule_text(r->a, r->facts, rule, &r->out);
 		return EXIT_DONE;
 	}
 	for (size_t i = 0; i < CODE_COUNT; i++) {
@@ -50,7 +50,7 @@ verb_explain(struct run *r)
 			for (const char *p = c->example; *p; p += strcspn(p, "\n"), p += *p == '\n')
 				buf_printf(&r->out, "    %.*s\n", (int)strcspn(p, "\n"), p);
 			buf_printf(&r->out, "\nwhat to do: %s\n", c->fix);
-			rules_of_code(r->a, c->id, &r->out);
+			rules_of_code(r->a, r->facts, c->id, &r->out);
 			return EXIT_DONE;
 		}
 	}

@@ -319,5 +319,5 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 			check_value(&c, c.sources->pairs[i].value, F_TEXT);
 	check_map(&c, without_sources(&c, file->root), fields, false);
 	arena_free(c.scratch);
-	return c.ok;
+	return c.ok && (!(what & CHECK_WHOLE) || facts_check_rules(a, ds, file->root));
 }

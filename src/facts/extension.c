@@ -189,8 +189,6 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 		.jit_unless = fact_words(f->a, fact_get(file, "jit_unless")),
 		.needs_cudnn = fact_text_of(file, "needs_cudnn"),
 		.cpu = tri_of(fact_get(file, "cpu")),
-		.gpu_min = fact_text_of(file, "gpu_min"),
-		.same_cuda_series = fact_true_of(file, "same_cuda_series"),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.nvcc_threads = fact_uint_of(file, "nvcc_threads"),
 		.releases = all,
@@ -226,6 +224,15 @@ facts_extension(const struct facts *f, const char *name)
 		read->extensions[i] =
 			read_extension(f, names.at[i], extension_file_of(f, names.at[i]));
 	return read->extensions[i];
+}
+
+bool
+facts_extension_says(const struct facts *f, const char *name, const char *field, const char *value)
+{
+	const struct extension *e = facts_extension(f, name);
+	const char *s = e ? fact_text_of(extension_file_of(f, e->name), field) : NULL;
+
+	return s && !strcmp(s, value);
 }
 
 static bool

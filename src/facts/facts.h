@@ -86,8 +86,6 @@ bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *v
 			   struct torch_arch_list *out);
 /* The variable that names the nvcc of builds with ninja, "PYTORCH_NVCC"; NULL: it has none. */
 const char *facts_torch_nvcc_env(const struct facts *f, const char *version);
-/* The torch whose wheel on PyPI is a CPU build for aarch64: "<2.11", and the claim's source. */
-const char *facts_torch_aarch64_cpu(const struct facts *f, const char **source);
 /* The index of a tag whose torch is not known: by the rule that all of them follow. */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
 
@@ -273,8 +271,6 @@ struct extension {
 	struct names jit_unless;  /* "DS_BUILD_OPS=1": compiled at build time with one of them */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
 	enum tri cpu;             /* of use to a CPU build of torch; TRI_YES: without extra_env */
-	const char *gpu_min;      /* oldest compute capability that its kernels run on, or NULL */
-	bool same_cuda_series;    /* it compiles only with the CUDA series of torch's build */
 	unsigned mem_mib_per_job; /* peak of one compile job for one GPU; 0: not known */
 	unsigned nvcc_threads;    /* GPUs that its nvcc works on at a time; 0: not known */
 	const struct extension_release *releases; /* oldest first */
@@ -287,6 +283,9 @@ struct extension {
 /* By any of its names; NULL: nobody knows it. */
 const struct extension *facts_extension(const struct facts *f, const char *name);
 struct names facts_extension_names(const struct facts *f);
+/* True if the file of an extension has `field: value` for all of its releases. */
+bool facts_extension_says(const struct facts *f, const char *name, const char *field,
+			  const char *value);
 /* By version ("1.4.0") or any git tag ("v1.4.0"); NULL: that release is not known. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
 
@@ -324,15 +323,6 @@ struct wheel_list {
 struct wheel_list facts_extension_wheels(const struct facts *f, struct arena *a,
 					 const struct extension_release *r);
 
-/* CUDA series for which releases of a package carry no library. */
-struct no_library {
-	const char *spec;  /* these releases */
-	struct names cuda; /* "12.5" */
-	const char *source;
-};
-const struct no_library *facts_no_library(const struct facts *f, struct arena *a,
-					  const struct extension *e, size_t *n);
-
 /* One thing that must hold between two packages. */
 struct pairing {
 	const char *name, *spec;   /* this package at these versions */
@@ -361,6 +351,75 @@ struct package_release {
 /* Oldest first; none: only its latest is known, which is then the one. */
 const struct package_release *facts_package_releases(const struct facts *f, const char *name,
 						     size_t *n);
+
+/* --- compatibility rules: knowledge/rules.yaml, and `rules` in the files of extensions --- */
+
+/*
+ * A rule says that some values cannot live together.  Its conditions are over variables of the
+ * stack; if all of them hold, the stack is incompatible (error) or the user is told (warning,
+ * note).  The head of knowledge/rules.yaml describes the grammar for authors:
+ *
+ *     condition  = "present" | ["not"] word {" " word} | specifier | quantified
+ *     quantified = ("any" | "all") " " specifier         of gpus: compute capabilities
+ *     specifier  = PEP 440, in which {VARIABLE} or {VARIABLE.major} stands for a value
+ *     sentence   = text with {VARIABLE} or {VARIABLE.major}, of variables in `when`
+ */
+enum rule_variable {
+	VAR_TORCH,      /* release */
+	VAR_BUILD,      /* "torch build": cu121, cpu */
+	VAR_TORCH_CUDA, /* "torch cuda": the CUDA series of that build */
+	VAR_INDEX,      /* "torch index": pypi, where the recipe says so */
+	VAR_CUDA,       /* release of the toolkit */
+	VAR_NVCC,       /* the same, in stacks that compile something */
+	VAR_GCC,        /* version of the C compiler: the system's, or the one that env: names */
+	VAR_GLIBC,
+	VAR_STD, /* "c++": the standard that torch's headers need, as a number: 17 */
+	VAR_OS,
+	VAR_PYTHON,
+	VAR_MACHINE,
+	VAR_DRIVER,
+	VAR_GPUS,
+	VAR_EXTENSION, /* any extension of the recipe; condition FIELD=VALUE of its file */
+	VAR_SOURCE,    /* "source": of that extension: sdist, git, release, url; compiled */
+	VAR_ENV,       /* "env NAME": a variable of the recipe's env: */
+	VAR_PACKAGE,   /* any other name: an extension or an ordinary package */
+};
+
+struct rule_condition {
+	enum rule_variable variable;
+	const char *name;   /* as written: "torch cuda", "triton"; of VAR_ENV without "env " */
+	const char *spec;   /* specifier, or NULL */
+	struct names words; /* one of these; no spec and no words: it is present */
+	bool not ;          /* none of the words */
+	bool all;           /* of gpus: each of them; else any */
+	/* The variable whose value stands in the specifier; its name NULL: none does. */
+	struct rule_reference {
+		enum rule_variable variable;
+		const char *name;
+		bool major;
+	} reference;
+};
+struct rule_conditions LIST(struct rule_condition);
+
+struct rule {
+	const char *name; /* "triton-gcc" */
+	struct rule_conditions when;
+	enum severity severity;
+	enum code code;       /* of that severity */
+	const char *research; /* "R010 R011": the rows of docs/rules.md that it covers; or "" */
+	const char *sentence, *help; /* help: or NULL */
+	const char *source;
+};
+
+/* All rules in the order of the files. */
+const struct rule *facts_rules(const struct facts *f, size_t *n);
+
+/*
+ * Reads one condition.  Returns NULL, or what is wrong with it as a phrase ("`any` is for gpus");
+ * both texts must live as long as *out.
+ */
+const char *rule_condition_parse(struct arena *a, const char *variable, const char *text,
+				 struct rule_condition *out);
 
 /* --- costs --- */
 

@@ -34,6 +34,8 @@ struct facts_read {
 	struct names aliases, alias_of; /* other names of extensions, and whose */
 	const struct pairing *pairings;
 	size_t npairings;
+	const struct rule *rules;
+	size_t nrules;
 };
 
 /* The map in a file: "torch.yaml". */

@@ -259,6 +259,24 @@ check_ranges(struct refs *r, const struct node *root, const char *key)
 	arena_free(scratch);
 }
 
+/* A name in a condition that is no variable is that of a package. */
+static void
+check_rule_names(struct refs *r, const struct node *rules)
+{
+	for (size_t i = 0; rules && i < rules->n; i++) {
+		const struct node *when = node_get(rules->pairs[i].value, "when");
+
+		for (size_t k = 0; when && k < when->n; k++) {
+			const struct pair *p = &when->pairs[k];
+			struct rule_condition c;
+
+			if (!rule_condition_parse(r->a, p->key, p->value->s, &c) &&
+			    c.variable == VAR_PACKAGE)
+				refer(r, PACKAGE, name_normalize(r->a, p->key), p->key_at);
+		}
+	}
+}
+
 /* A name leads to one extension. */
 static void
 check_aliases(struct refs *r, const struct node *aliases)
@@ -312,6 +330,7 @@ facts_check_references(struct arena *a, struct diags *ds, const struct fact_file
 					    fact_unpack(a, fact_at(root, i)));
 	for (size_t i = 0; i < files->n; i++) {
 		follow_file(&r, files->at[i].name, files->at[i].root);
+		check_rule_names(&r, node_get(files->at[i].root, "rules"));
 		if (is_extension(files->at[i].name)) {
 			check_ranges(&r, files->at[i].root, "ranges");
 			check_ranges(&r, files->at[i].root, "wheels");

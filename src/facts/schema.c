@@ -13,6 +13,7 @@
 #define NEED_WORDS(key, type)          { key, WORDS, type, F_TEXT, NULL, true }
 #define MANY_(key, type)               { key, MANY, type, F_TEXT, NULL, false }
 #define TABLE_(key, keys, type)        { key, TABLE, type, keys, NULL, false }
+#define NEED_TABLE(key, keys, type)    { key, TABLE, type, keys, NULL, true }
 #define GROUP_(key, fields)            { key, GROUP, F_TEXT, F_TEXT, fields, false }
 #define NEED_GROUP(key, fields)        { key, GROUP, F_TEXT, F_TEXT, fields, true }
 #define GROUPS_(key, keys, fields)     { key, GROUPS, F_TEXT, keys, fields, false }
@@ -93,22 +94,11 @@ static const struct fact_field torch_abi_symbol[] = {
 	END,
 };
 
-static const struct fact_field torch_machine[] = {
-	NEED("torch", F_SPEC),
-	NEED("cuda", F_BOOL),
-	END,
-};
-
 static const struct fact_field torch_file[] = {
-	NEED_GROUP("index", torch_index),
-	NEED_GROUPS("releases", F_VERSION, torch_release),
-	ROWS_("compilers", torch_compilers),
-	ROWS_("arch_list", torch_arch_names),
-	ROWS_("symbols", torch_symbol),
-	ROWS_("abi_symbols", torch_abi_symbol),
-	ROWS_("aarch64", torch_machine),
-	ROWS_("nvcc_env", torch_nvcc_env),
-	END,
+	NEED_GROUP("index", torch_index),    NEED_GROUPS("releases", F_VERSION, torch_release),
+	ROWS_("compilers", torch_compilers), ROWS_("arch_list", torch_arch_names),
+	ROWS_("symbols", torch_symbol),      ROWS_("abi_symbols", torch_abi_symbol),
+	ROWS_("nvcc_env", torch_nvcc_env),   END,
 };
 
 /* --- cuda.yaml --- */
@@ -298,6 +288,18 @@ static const struct fact_field package[] = {
 	END,
 };
 
+static const struct fact_field rule[] = {
+	NEED("severity", F_TEXT),
+	ONE_("code", F_TAG),
+	ONE_("research", F_TEXT),
+	NEED_TABLE("when", F_TEXT, F_TEXT),
+	NEED("sentence", F_TEXT),
+	ONE_("help", F_TEXT),
+	END,
+};
+
+static const struct fact_field rules_file[] = { GROUPS_("rules", F_TAG, rule), END };
+
 #define PAIRING_FIELDS \
 	NEED("versions", F_SPEC), NEED("other", F_NAME), NEED("needs", F_SPEC), \
 		ONE_("optional", F_BOOL), ONE_("inferred", F_BOOL), NEED("why", F_TEXT)
@@ -344,12 +346,6 @@ static const struct fact_field wheel_group[] = {
 	END,
 };
 
-static const struct fact_field no_library[] = {
-	NEED("versions", F_SPEC),
-	NEED_WORDS("cuda", F_SERIES),
-	END,
-};
-
 static const struct fact_field env_text[] = { NEED("what", F_TEXT), END };
 
 static const struct fact_field extension_file[] = {
@@ -369,9 +365,7 @@ static const struct fact_field extension_file[] = {
 	WORDS_("jit_unless", F_ENV_SET),
 	ONE_("needs_cudnn", F_SERIES),
 	ONE_("cpu", F_BOOL),
-	ONE_("gpu_min", F_CC),
 	ONE_("same_cuda_series", F_BOOL),
-	ROWS_("no_library", no_library),
 	ONE_("mem_mib_per_job", F_UINT),
 	ONE_("wheel_index", F_TEXT),
 	ONE_("wheel_url", F_TEXT),
@@ -381,6 +375,7 @@ static const struct fact_field extension_file[] = {
 	ROWS_("ranges", extension_range),
 	ROWS_("wheels", wheel_group),
 	ROWS_("pairings", pairing),
+	GROUPS_("rules", F_TAG, rule),
 	END,
 };
 
@@ -391,7 +386,8 @@ static const struct {
 	{ "costs.yaml", costs_file },   { "cuda.yaml", cuda_file },
 	{ "gpus.yaml", gpus_file },     { "modal.yaml", modal_file },
 	{ "os.yaml", os_file },         { "packages.yaml", packages_file },
-	{ "python.yaml", python_file }, { "torch.yaml", torch_file },
+	{ "python.yaml", python_file }, { "rules.yaml", rules_file },
+	{ "torch.yaml", torch_file },
 };
 
 struct names

@@ -111,6 +111,19 @@ bool facts_check_references(struct arena *a, struct diags *ds, const struct fact
 const struct facts *facts_laid_over(struct arena *a, struct diags *ds,
 				    const struct fact_files *over);
 
+/*
+ * facts_check_rules -- the rules of a file that facts_check() has accepted: their conditions,
+ * severities and codes, and the places in their sentences.
+ *
+ *   errors  SB0280, false
+ */
+bool facts_check_rules(struct arena *a, struct diags *ds, const struct node *file);
+
+/* Reads "error", "warning" or "note"; false for anything else. */
+bool rule_severity_of(const char *text, enum severity *out);
+/* Finds the code of an id, or for NULL the general code of the severity; false: there is none. */
+bool rule_code_of(const char *id, enum severity severity, enum code *out);
+
 /* The newest day that a source of any file names ("read 2026-11-20"); NULL: none. */
 const char *facts_newest_date(struct arena *a, const struct fact_files *files);
 

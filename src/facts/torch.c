@@ -216,22 +216,6 @@ facts_torch_nvcc_env(const struct facts *f, const char *version)
 	return NULL;
 }
 
-const char *
-facts_torch_aarch64_cpu(const struct facts *f, const char **source)
-{
-	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "aarch64");
-
-	for (size_t i = 0; i < fact_count(rows); i++) {
-		struct fact row = fact_at(rows, i);
-
-		if (strcmp(fact_text_of(row, "cuda"), "false") != 0)
-			continue;
-		*source = trail_source(f, trail_to(trail_of(file), row));
-		return fact_text_of(row, "torch");
-	}
-	return NULL;
-}
-
 struct torch_compilers
 facts_torch_compilers(const struct facts *f, const char *version)
 {

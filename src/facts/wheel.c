@@ -191,19 +191,3 @@ facts_extension_wheels(const struct facts *f, struct arena *a, const struct exte
 	list.n = rows.n;
 	return list;
 }
-
-const struct no_library *
-facts_no_library(const struct facts *f, struct arena *a, const struct extension *e, size_t *n)
-{
-	struct fact file = extension_file_of(f, e->name), all = fact_get(file, "no_library");
-	struct no_library *list = arena_array_of(a, struct no_library, fact_count(all));
-
-	*n = fact_count(all);
-	for (size_t i = 0; i < *n; i++)
-		list[i] = (struct no_library){
-			.spec = fact_text_of(fact_at(all, i), "versions"),
-			.cuda = fact_words(a, fact_get(fact_at(all, i), "cuda")),
-			.source = trail_source(f, trail_to(trail_of(file), fact_at(all, i))),
-		};
-	return list;
-}

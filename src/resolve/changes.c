@@ -39,6 +39,7 @@ request_name(const struct solution *solution, const struct request *p)
 	case REQUEST_CUDA: return arena_printf(a, "CUDA %s", p->text);
 	case REQUEST_PYTHON: return arena_printf(a, "Python %s", p->text);
 	case REQUEST_DRIVER: return arena_printf(a, "driver %s", p->text);
+	case REQUEST_COMPILER: return arena_printf(a, "gcc %s", p->text);
 	case REQUEST_MACHINE: return p->text;
 	case REQUEST_GPU: return arena_printf(a, "`%s`", p->text);
 	case REQUEST_BASE:

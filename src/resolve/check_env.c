@@ -104,24 +104,3 @@ check_force_build(struct workspace *w)
 			}
 	}
 }
-
-void
-check_device_assertions(struct workspace *w)
-{
-	const struct stack_extension *e;
-	const struct setting *given;
-	size_t at = 0;
-
-	while ((given = check_setting(w, "TORCH_USE_CUDA_DSA", &at, &e))) {
-		struct diag *d;
-
-		if (e || !strcmp(given->value.s, "0"))
-			continue;
-		d = diag_at(w->ds, N_DSA, given->name.at,
-			    "TORCH_USE_CUDA_DSA does nothing when a program runs");
-		diag_why(d, "torch's device-side assertions are compiled in, and its releases were "
-			    "compiled without them");
-		diag_help(d, "remove it; to find the kernel that fails, run once with "
-			     "CUDA_LAUNCH_BLOCKING=1, which is slower");
-	}
-}

@@ -52,27 +52,6 @@ check_superseded(struct workspace *w)
 		judge_point_release(w, w->r->runtime.base);
 }
 
-/* torch warns of another minor when it compiles, and carries on. */
-void
-check_minor(struct workspace *w)
-{
-	const struct stack *s = w->s;
-	const char *own = s->torch_variant ? s->torch_variant->cuda : NULL;
-	size_t major = own ? strcspn(own, ".") + 1 : 0;
-	struct diag *d;
-
-	if (!own || !s->cuda.value || !s->cuda.given || !w->s->compiles ||
-	    strncmp(own, s->cuda.value, major) != 0 || version_same_series(own, s->cuda.value))
-		return;
-	d = diag_at(w->ds, N_CUDA_MINOR, s->cuda.at,
-		    "extensions are compiled with CUDA %s, and torch was with %s",
-		    version_series(w->a, s->cuda.value), version_series(w->a, own));
-	diag_why(d, "within one major that works; torch warns of it while it compiles");
-	diag_help(d, "nothing, if there is a reason; else CUDA %s is the nearest",
-		  version_series(w->a, own));
-	diag_source(d, s->torch_variant->source);
-}
-
 static bool
 lists_cudnn(const struct recipe_requirements *list)
 {

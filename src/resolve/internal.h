@@ -53,13 +53,14 @@ struct workspace {
 	bool compiles;                 /* an extension is compiled in this stack */
 	struct text index;             /* torch.index, or what torch's version has behind its + */
 	const char *index_tag;         /* the build that it means: "cu121"; NULL: not known */
-	unsigned gcc;       /* that CC or CUDAHOSTCXX names: its major; 0: the system's */
+	const char *gcc;    /* that CC, CXX or CUDAHOSTCXX names, "12"; NULL: the system's */
 	unsigned epoch;     /* one solver call: each fact is given once in it */
 	enum strength upto; /* facts weaker than this are held back */
 	bool warned;        /* the last solve_best() went against a STRENGTH_WARNING */
 	unsigned made;      /* facts so far */
 	unsigned *error_of; /* by pin: the error that names it, from 1; 0: none */
 	struct joint_repair cure;
+	struct constraint_kind *rule_rows; /* one for each rule of the knowledge; NULL: not yet */
 
 	/* The stack that is made of the solution. */
 	struct diags *ds;
@@ -92,6 +93,10 @@ solve_word *set_all(struct workspace *w, unsigned variable);
 solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
 /* Candidates whose version is in a PEP 440 specifier; those without a version are in it. */
 solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
+/* The candidate of that text, if there is one. */
+solve_word *set_text(struct workspace *w, unsigned variable, const char *text);
+/* Candidates of a lower version than that; of what has no version none. */
+solve_word *set_below(struct workspace *w, unsigned variable, const char *version);
 /* Candidates whose text is one of the names; and those that are not known, if asked. */
 solve_word *set_named(struct workspace *w, unsigned variable, const struct names *names,
 		      bool unknown);
@@ -174,6 +179,13 @@ const char *request_name(const struct solution *solution, const struct request *
  */
 bool constrains_torch(struct workspace *w, const struct requirement *req);
 
+/* --- rule_clauses.c, rule_check.c: rules of the knowledge --- */
+
+/* Adds the clauses of every error rule whose first condition is on the variable asked about. */
+void add_rules(struct query *q);
+/* Evaluates the rules on the chosen stack: solution->findings, solution->rules_open. */
+void check_rules(struct workspace *w, struct solution *solution);
+
 /* --- requests.c, requests_packages.c --- */
 
 /* What it costs to change a request: a repair changes the lightest. */
@@ -231,8 +243,6 @@ bool has_custom_index(const struct workspace *w);
 const char *requested_cuda(const struct workspace *w);
 /* The stack is built in an image of NVIDIA's that is chosen here. */
 bool selects_image(const struct workspace *w);
-/* "gcc-12", "/usr/bin/g++-11": the major that CUDAHOSTCXX, CXX or CC names; else 0. */
-unsigned env_gcc(const struct recipe *r);
 /* <0, 0, >0, as versions are ordered. */
 int text_version_order(struct workspace *w, const char *x, const char *y);
 /*
@@ -247,6 +257,9 @@ solve_word *set_builds_of(struct workspace *w, unsigned build, unsigned long maj
 const char *build_label(struct workspace *w, unsigned build, unsigned long major);
 /* Candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
 solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
+
+/* "`rtx5090` (compute capability 12.0)" */
+const char *gpu_label(struct workspace *w, unsigned gpu);
 
 /* --- words.c --- */
 

@@ -310,6 +310,20 @@ tell(struct diags *ds, const struct solution *solution, const struct conflict *o
 	tell_sources(d, c, verbose);
 }
 
+static void
+tell_finding(struct diags *ds, const struct solution *solution, const struct finding *x)
+{
+	struct span at = x->at.n ? x->at.at[0].at : (struct span){ .src = solution->recipe->src };
+	struct diag *d = diag_at(ds, x->rule->code, at, "%s", x->sentence);
+
+	for (size_t i = 1; i < x->at.n; i++)
+		if (x->at.at[i].note)
+			diag_note(d, x->at.at[i].at, "%s", x->at.at[i].note);
+	if (x->help)
+		diag_help(d, "%s", x->help);
+	diag_source(d, x->rule->source);
+}
+
 void
 solution_report(struct diags *ds, const struct solution *solution, bool verbose)
 {
@@ -317,6 +331,8 @@ solution_report(struct diags *ds, const struct solution *solution, bool verbose)
 		tell(ds, solution, &solution->errors.at[i], i, verbose);
 	for (size_t i = 0; i < solution->warnings.n; i++)
 		tell(ds, solution, &solution->warnings.at[i], i, verbose);
+	for (size_t i = 0; i < solution->findings.n; i++)
+		tell_finding(ds, solution, &solution->findings.at[i]);
 	if (solution->gave_up)
 		diag_why(
 			diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = solution->recipe->src },

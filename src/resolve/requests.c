@@ -196,6 +196,30 @@ read_machine_and_python(struct workspace *w)
 	}
 }
 
+/* "gcc-12", "/usr/bin/g++-11": the major that CUDAHOSTCXX, CXX or CC names. */
+static void
+read_compiler(struct workspace *w)
+{
+	static const char *const names[] = { "CUDAHOSTCXX", "CXX", "CC" };
+
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+		for (size_t i = 0; i < w->r->env.n; i++) {
+			struct text value = w->r->env.at[i].value;
+			const char *dash = value.s ? strrchr(value.s, '-') : NULL;
+			unsigned gcc;
+
+			if (strcmp(w->r->env.at[i].name.s, names[k]) != 0 || !dash ||
+			    !is_digit(dash[1]))
+				continue;
+			gcc = variable_get(w, VARIABLE_GCC, "gcc");
+			w->gcc = arena_copy(w->a, dash + 1, strspn(dash + 1, "0123456789"));
+			add_text(w, REQUEST_COMPILER, gcc, (struct text){ w->gcc, value.at },
+				 w->gcc, set_one(w, gcc, variable_candidate(w, gcc, w->gcc)),
+				 HEAVY);
+			return;
+		}
+}
+
 void
 read_requests(struct workspace *w)
 {
@@ -215,7 +239,7 @@ read_requests(struct workspace *w)
 		w->compiles |= is_compiled(e) && extension_applies(w, e);
 	}
 	w->when = NULL;
-	w->gcc = env_gcc(r);
+	read_compiler(w);
 	read_torch(w);
 	read_base(w);
 	read_machine_and_python(w);

@@ -69,10 +69,11 @@ resolve_last(struct workspace *w)
  * only judged to be broken.
  */
 static bool
-can_be_forced(enum code code)
+can_be_forced(const struct facts *f, enum code code)
 {
-	size_t n;
+	size_t n, nrules;
 	const struct constraint_kind *rows = constraint_kinds(&n);
+	const struct rule *rules = facts_rules(f, &nrules);
 
 	switch (code) {
 	case E_CUDA_NEVER:
@@ -92,15 +93,18 @@ can_be_forced(enum code code)
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].code == code)
 			return true;
+	for (size_t i = 0; i < nrules; i++)
+		if (rules[i].code == code)
+			return true;
 	return false;
 }
 
 /* All of them become warnings, or none. */
 static void
-pass_over(struct diag *found, unsigned errors)
+pass_over(const struct facts *f, struct diag *found, unsigned errors)
 {
 	for (const struct diag *d = found; d; d = d->next)
-		errors -= diag_severity(d) == SEV_ERROR && can_be_forced(d->code);
+		errors -= diag_severity(d) == SEV_ERROR && can_be_forced(f, d->code);
 	for (struct diag *d = errors ? NULL : found; d; d = d->next)
 		diag_force(d);
 }
@@ -134,6 +138,6 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_last(w);
 	resolve_check(w);
 	if (o && o->force)
-		pass_over(*found, ds->errors - w->errors);
+		pass_over(f, *found, ds->errors - w->errors);
 	return ds->errors == w->errors ? s : NULL;
 }

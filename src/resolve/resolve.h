@@ -154,10 +154,10 @@ struct rule_row {
 const struct rule_row *rule_of(const char *id);
 
 /* docs/rules.md. */
-void rules_markdown(struct arena *a, struct buf *out);
+void rules_markdown(struct arena *a, const struct facts *f, struct buf *out);
 /* One rule, for `stackbuild explain R008`. */
-void rule_text(struct arena *a, const struct rule_row *r, struct buf *out);
+void rule_text(struct arena *a, const struct facts *f, const struct rule_row *r, struct buf *out);
 /* The rules that a code tells, a line each, or nothing. */
-void rules_of_code(struct arena *a, const char *code, struct buf *out);
+void rules_of_code(struct arena *a, const struct facts *f, const char *code, struct buf *out);
 
 #endif

@@ -111,33 +111,6 @@ build_text(const struct query *q)
 	return variable_at(q->w, q->variable)->c[q->candidate].text;
 }
 
-/* Builds of one major are one fact; where the recipe asks for one of them it is named. */
-void
-constraint_build_major(struct query *q)
-{
-	struct workspace *w = q->w;
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
-	const struct solver_variable *t = variable_at(w, cuda);
-
-	if (!w->compiles)
-		return;
-	for (unsigned long m = CUDA_MAJOR_FIRST; m <= CUDA_MAJOR_LAST; m++) {
-		solve_word *these = set_builds_of(w, q->variable, m);
-		solve_word *set = set_none(w, cuda);
-
-		if (!solve_set_count(these, variable_at(w, q->variable)->n))
-			continue;
-		for (size_t i = 0; i < t->n; i++)
-			if (strtoul(t->c[i].text, NULL, 10) == m)
-				solve_set_add(set, i);
-		add_allows_if(
-			q, these, cuda, set, NULL,
-			"%s compiles extensions with CUDA %lu alone: torch refuses a compiler "
-			"of another major version than its own",
-			build_label(w, q->variable, m), m);
-	}
-}
-
 /* A build without CUDA is for those who ask for it. */
 void
 constraint_build_gpu(struct query *q)

@@ -183,78 +183,20 @@ constraint_extension_python(struct query *q)
 		   spec_label(q->w->a, x.r->requires_python));
 }
 
-void
-constraint_extension_cpu(struct query *q)
-{
-	const struct domain *s = q->w->variables.at[q->variable];
-	const struct extension *e = s->entry;
-	unsigned build;
-	struct names cpu = { 0 };
-
-	if (!e || e->cpu != TRI_NO)
-		return;
-	build = variable_get(q->w, VARIABLE_BUILD, "torch build");
-	list_push(q->w->a, &cpu, "cpu");
-	add_allows_if(q, set_all(q->w, q->variable), build,
-		      solve_set_not(q->w->a, set_named(q->w, build, &cpu, false),
-				    variable_at(q->w, build)->n),
-		      e->source, "%s is CUDA code, and a CPU build of torch has no CUDA to run it",
-		      e->name);
-}
-
-/* PyPI's torch for aarch64 was a CPU build up to a release. */
-void
-constraint_extension_aarch64(struct query *q)
-{
-	struct workspace *w = q->w;
-	const struct extension *e = w->variables.at[q->variable]->entry;
-	const char *source, *spec = facts_torch_aarch64_cpu(w->f, &source);
-	int index = variable_find(w, "torch index");
-	unsigned machine = variable_get(w, VARIABLE_MACHINE, "machine");
-	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch");
-	struct terms t = { 0 };
-
-	if (!e || e->cpu != TRI_NO || !spec || index < 0)
-		return;
-	terms_add(&t, q->variable, set_all(w, q->variable));
-	terms_add(&t, (unsigned)index, set_all(w, (unsigned)index));
-	terms_add(&t, machine, set_one(w, machine, variable_candidate(w, machine, "aarch64")));
-	terms_add(&t, torch, set_in(w, torch, spec));
-	add_conflict(q, t.at, t.n, source,
-		     "PyPI's torch for aarch64 is a CPU build in %s, and %s is CUDA code", spec,
-		     e->name);
-}
-
-/* An -std= of its own below which torch's headers stop with #error. */
+/* An -std= of its own, below which torch's headers stop with #error. */
 void
 constraint_extension_std(struct query *q)
 {
 	struct release x = release_of(q);
-	unsigned torch = variable_get(q->w, VARIABLE_TORCH, "torch");
-	const struct solver_variable *t = variable_at(q->w, torch);
-	solve_word *stop = set_none(q->w, torch);
-	const struct torch_release *first = NULL;
+	unsigned std = variable_get(q->w, VARIABLE_STD, "c++");
+	const char *own = x.r && x.r->cxx_std ? x.r->cxx_std + strlen("c++") : NULL;
 	struct terms terms = { 0 };
 
-	if (!x.r || !x.r->cxx_std)
-		return;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct torch_release *at = t->c[i].entry;
-
-		if (!at || !at->cxx_std || strcmp(at->cxx_std, x.r->cxx_std) <= 0)
-			continue;
-		solve_set_add(stop, i);
-		first = at;
-	}
 	terms_add_this(&terms, q);
-	if (!first || !terms_add_compiled(&terms, q))
+	if (!own || !terms_add_compiled(&terms, q))
 		return;
-	terms_add(&terms, torch, stop);
-	add_conflict(
-		q, terms.at, terms.n, x.r->source,
-		"%s compiles as %s, and the headers of torch %s and newer refuse anything older "
-		"than %s",
-		x.name, x.r->cxx_std, first->version, first->cxx_std);
+	terms_add(&terms, std, set_in(q->w, std, arena_printf(q->w->a, ">%s", own)));
+	add_conflict(q, terms.at, terms.n, x.r->source, "%s is compiled as C++%s", x.name, own);
 }
 
 /* --- what guides where the recipe leaves the release open --- */

@@ -20,9 +20,8 @@ cc_of(struct workspace *w, unsigned gpu)
 	return variable_at(w, gpu)->c[0].text;
 }
 
-/* "`rtx5090` (compute capability 12.0)" */
-static const char *
-gpu_words(struct workspace *w, unsigned gpu)
+const char *
+gpu_label(struct workspace *w, unsigned gpu)
 {
 	const struct solver_variable *t = variable_at(w, gpu);
 
@@ -114,7 +113,7 @@ tell_lacking(struct query *q, unsigned torch, unsigned gpu, size_t build, const 
 	add_conflict(q, t.at, t.n, l->first->source,
 		     "the %s build of torch %s %s code for compute capability %s, and none for %s",
 		     variable_at(w, q->variable)->c[build].text, torch_words(w, torch, l),
-		     inferred ? "seems to have" : "has", l->archs, gpu_words(w, gpu));
+		     inferred ? "seems to have" : "has", l->archs, gpu_label(w, gpu));
 }
 
 /* The builds of one tag, of every torch. */
@@ -210,7 +209,7 @@ constraint_gpu_build(struct query *q)
 		terms_add(&t, gpu, set_all(w, gpu));
 		add_conflict(q, t.at, t.n, made->source,
 			     "CUDA %s, which a %s build is made with, makes no code for %s", series,
-			     tag, gpu_words(w, gpu));
+			     tag, gpu_label(w, gpu));
 	}
 }
 
@@ -247,7 +246,7 @@ constraint_gpu_ptx(struct query *q)
 				q, t.at, t.n, v->source,
 				"the %s build of torch %s reaches %s only through PTX, which a "
 				"driver older than %s does not compile",
-				v->tag, r->version, gpu_words(w, gpu), made->driver_min);
+				v->tag, r->version, gpu_label(w, gpu), made->driver_min);
 		}
 }
 
@@ -380,7 +379,7 @@ release_on_gpu(struct query *q, const struct release *x, unsigned gpu)
 	if (!has_code(w, x->r, NULL, NULL, cc_of(w, gpu))) {
 		add_conflict(q, t.at, t.n, x->r->source,
 			     "%s has code for compute capability %s, and none that runs on %s",
-			     x->name, names_words(w->a, &x->r->archs, "and"), gpu_words(w, gpu));
+			     x->name, names_words(w->a, &x->r->archs, "and"), gpu_label(w, gpu));
 		return;
 	}
 	lack = without_code(w, x->r, cuda, cc_of(w, gpu));
@@ -389,7 +388,7 @@ release_on_gpu(struct query *q, const struct release *x, unsigned gpu)
 	terms_add(&t, cuda, lack);
 	add_conflict(q, t.at, t.n, x->r->source,
 		     "compiled with CUDA %s, %s has no code that runs on %s", cuda_label(w, lack),
-		     x->name, gpu_words(w, gpu));
+		     x->name, gpu_label(w, gpu));
 }
 
 void
@@ -402,28 +401,6 @@ constraint_gpu_extension(struct query *q)
 		return;
 	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
 		release_on_gpu(q, &x, gpu);
-}
-
-/* Kernels that refuse an older GPU, whatever they are compiled for. */
-void
-constraint_gpu_min(struct query *q)
-{
-	struct workspace *w = q->w;
-	const struct extension *e = w->variables.at[q->variable]->entry;
-	unsigned gpu;
-
-	for (size_t i = 0; e && e->gpu_min && next_gpu(w, &i, &gpu);) {
-		struct terms t = { 0 };
-
-		if (capability_order(cc_of(w, gpu), e->gpu_min) >= 0)
-			continue;
-		terms_add(&t, q->variable, set_all(w, q->variable));
-		terms_add(&t, gpu, set_all(w, gpu));
-		add_conflict(
-			q, t.at, t.n, e->source,
-			"the kernels of %s run on compute capability %s and newer, and not on %s",
-			e->name, e->gpu_min, gpu_words(w, gpu));
-	}
 }
 
 /* --- GPU <-> nvcc, for extensions that are compiled for the GPUs asked for --- */
@@ -467,6 +444,6 @@ constraint_gpu_nvcc(struct query *q)
 		terms_add(&t, gpu, set_all(w, gpu));
 		add_conflict(q, t.at, t.n, NULL,
 			     "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
-			     x.name, gpu_words(w, gpu), cuda_label(w, refuse));
+			     x.name, gpu_label(w, gpu), cuda_label(w, refuse));
 	}
 }

@@ -48,19 +48,31 @@ terms_add_this(struct terms *t, struct query *q)
 }
 
 bool
+source_compiles(const struct workspace *w, const char *extension, const char *source)
+{
+	int variable = source_variable(w, extension);
+	const struct recipe_extension *asked =
+		variable < 0 ? NULL : w->variables.at[variable]->asked;
+
+	if (!strcmp(source, "url"))
+		return asked && asked->url.s && !recipe_names_wheel(asked->url.s);
+	return !strcmp(source, "sdist") || !strcmp(source, "git");
+}
+
+bool
 terms_add_compiled(struct terms *t, struct query *q)
 {
-	static const char *const compiled[] = { "sdist", "git", "url" };
-	int source = source_variable(q->w, variable_at(q->w, q->variable)->key);
-	const struct recipe_extension *asked;
-	bool archive;
+	const char *key = variable_at(q->w, q->variable)->key;
+	int source = source_variable(q->w, key);
+	const struct solver_variable *s = source < 0 ? NULL : variable_at(q->w, (unsigned)source);
+	solve_word *set = s ? set_none(q->w, (unsigned)source) : NULL;
 
-	if (source < 0)
+	if (!s)
 		return false;
-	asked = q->w->variables.at[source]->asked;
-	archive = asked && asked->url.s && !recipe_names_wheel(asked->url.s);
-	terms_add(t, (unsigned)source,
-		  set_sources(q->w, (unsigned)source, compiled, archive ? 3 : 2));
+	for (size_t i = 0; i < s->n; i++)
+		if (source_compiles(q->w, key, s->c[i].text))
+			solve_set_add(set, i);
+	terms_add(t, (unsigned)source, set);
 	return true;
 }
 

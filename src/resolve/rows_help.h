@@ -32,6 +32,8 @@ void terms_add_this(struct terms *t, struct query *q);
  * False, and nothing is added: it stands in packages:, where pip decides.
  */
 bool terms_add_compiled(struct terms *t, struct query *q);
+/* True if an extension that comes from that source ("sdist", "url") is compiled. */
+bool source_compiles(const struct workspace *w, const char *extension, const char *source);
 
 /*
  * The CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",

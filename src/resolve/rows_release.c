@@ -146,10 +146,8 @@ static void
 for_machine_and_system(struct list *l)
 {
 	struct workspace *w = l->q->w;
-	unsigned machine = variable_get(w, VARIABLE_MACHINE, "machine"),
-		 os = variable_get(w, VARIABLE_OS, "os");
-	const struct solver_variable *t = variable_at(w, os);
-	solve_word *old = set_none(w, os);
+	unsigned machine = variable_get(w, VARIABLE_MACHINE, "machine");
+	unsigned glibc = variable_get(w, VARIABLE_GLIBC, "glibc");
 	struct terms terms = begin(l);
 
 	if (l->wheels.x86_64_only) {
@@ -161,16 +159,10 @@ for_machine_and_system(struct list *l)
 		add_conflict(l->q, terms.at, terms.n, l->x.r->source,
 			     "the project built wheels of %s for x86_64 alone", l->x.name);
 	}
-	for (size_t i = 0; l->wheels.glibc_min && i < t->n; i++) {
-		const struct os_release *o = t->c[i].entry;
-
-		if (o && o->glibc && text_version_order(w, o->glibc, l->wheels.glibc_min) < 0)
-			solve_set_add(old, i);
-	}
-	if (!solve_set_count(old, t->n))
+	if (!l->wheels.glibc_min)
 		return;
 	terms = begin(l);
-	terms_add(&terms, os, old);
+	terms_add(&terms, glibc, set_below(w, glibc, l->wheels.glibc_min));
 	add_conflict(l->q, terms.at, terms.n, l->x.r->source,
 		     "the project's wheels of %s need glibc %s or newer", l->x.name,
 		     l->wheels.glibc_min);

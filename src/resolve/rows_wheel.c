@@ -188,27 +188,10 @@ fits_machine(struct query *q, const solve_word *these, const struct says *s)
 		      s->file, s->file_parts->tags.at[0]);
 }
 
-/* Systems whose C library is older than 2.`minor`. */
-static solve_word *
-older_glibc(struct workspace *w, unsigned os, unsigned long minor)
-{
-	const struct solver_variable *t = variable_at(w, os);
-	solve_word *set = set_none(w, os);
-
-	for (size_t i = 0; i < t->n; i++) {
-		const struct os_release *o = t->c[i].entry;
-
-		if (o && o->glibc && starts_with(o->glibc, "2.") &&
-		    strtoul(o->glibc + 2, NULL, 10) < minor)
-			solve_set_add(set, i);
-	}
-	return set;
-}
-
 static void
 fits_glibc(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned os = variable_get(q->w, VARIABLE_OS, "os");
+	unsigned glibc = variable_get(q->w, VARIABLE_GLIBC, "glibc");
 	unsigned long least = 0;
 
 	for (size_t k = 0; k < s->file_parts->tags.n; k++) {
@@ -219,10 +202,8 @@ fits_glibc(struct query *q, const solve_word *these, const struct says *s)
 			return;
 		least = !least || minor < least ? minor : least;
 	}
-	add_allows_if(
-		q, these, os,
-		solve_set_not(q->w->a, older_glibc(q->w, os, least), variable_at(q->w, os)->n),
-		NULL, "%s needs glibc 2.%lu or newer", s->file, least);
+	add_allows_if(q, these, glibc, set_in(q->w, glibc, arena_printf(q->w->a, ">=2.%lu", least)),
+		      NULL, "%s needs glibc 2.%lu or newer", s->file, least);
 }
 
 /* Builds of torch for CUDA `major`, "12". */

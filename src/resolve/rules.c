@@ -49,11 +49,13 @@ add(struct arena *a, struct names *list, const char *word)
 }
 
 static struct names
-rule_codes(struct arena *a, const struct rule_row *r)
+rule_codes(struct arena *a, const struct facts *f, const struct rule_row *r)
 {
 	struct names list = { 0 };
 	size_t n;
 	const struct constraint_kind *kinds = constraint_kinds(&n);
+	size_t nrules;
+	const struct rule *rules = facts_rules(f, &nrules);
 
 	for (const char *p = r->codes; *p; p += strspn(p, " ")) {
 		size_t size = strcspn(p, " ");
@@ -64,28 +66,31 @@ rule_codes(struct arena *a, const struct rule_row *r)
 	for (size_t i = 0; i < n; i++)
 		if (kinds[i].strength < STRENGTH_PREFERENCE && has_word(kinds[i].rules, r->id))
 			add(a, &list, code_table[kinds[i].code].id);
+	for (size_t i = 0; i < nrules; i++)
+		if (has_word(rules[i].research, r->id))
+			add(a, &list, code_table[rules[i].code].id);
 	return list;
 }
 
 static void
-codes_text(struct arena *a, const struct rule_row *r, struct buf *out)
+codes_text(struct arena *a, const struct facts *f, const struct rule_row *r, struct buf *out)
 {
-	struct names codes = rule_codes(a, r);
+	struct names codes = rule_codes(a, f, r);
 
 	for (size_t i = 0; i < codes.n; i++)
 		buf_printf(out, "%s%s", i ? " " : "", codes.at[i]);
 }
 
 void
-rule_text(struct arena *a, const struct rule_row *r, struct buf *out)
+rule_text(struct arena *a, const struct facts *f, const struct rule_row *r, struct buf *out)
 {
-	struct names codes = rule_codes(a, r);
+	struct names codes = rule_codes(a, f, r);
 
 	buf_printf(out, "%s (%s): %s\n\n%s: %s\n", r->id, severities[r->told], r->title,
 		   classes[r->class], r->how);
 	if (codes.n) {
 		buf_puts(out, "told by: ");
-		codes_text(a, r, out);
+		codes_text(a, f, r, out);
 		buf_putc(out, '\n');
 	}
 	buf_printf(out, "tests: tests/%s.test, tests/%s.test\nsource (%s): %s\n", r->test, r->near,
@@ -93,12 +98,12 @@ rule_text(struct arena *a, const struct rule_row *r, struct buf *out)
 }
 
 void
-rules_of_code(struct arena *a, const char *code, struct buf *out)
+rules_of_code(struct arena *a, const struct facts *f, const char *code, struct buf *out)
 {
 	bool first = true;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct names codes = rule_codes(a, &rows[i]);
+		struct names codes = rule_codes(a, f, &rows[i]);
 
 		for (size_t k = 0; k < codes.n; k++) {
 			if (strcmp(codes.at[k], code) != 0)
@@ -122,7 +127,8 @@ static const char intro[] =
 	"file "
 	"from the program's own table\n(`stackbuild explain --format markdown`).\n"
 	"\n"
-	"- **fact**: follows from the knowledge, by a row of `src/resolve/rows.def`.\n"
+	"- **fact**: follows from the knowledge, by a rule of it or a row of "
+	"`src/resolve/rows.def`.\n"
 	"- **check**: judged in the recipe, by a row of `src/resolve/checks.def` or where the "
 	"value is "
 	"read.\n"
@@ -142,7 +148,7 @@ static const char intro[] =
 	"rule has a test that provokes it and one\nthat nearly does.\n";
 
 void
-rules_markdown(struct arena *a, struct buf *out)
+rules_markdown(struct arena *a, const struct facts *f, struct buf *out)
 {
 	size_t count[4] = { 0 }, n = sizeof(rows) / sizeof(*rows);
 
@@ -159,7 +165,7 @@ rules_markdown(struct arena *a, struct buf *out)
 
 		buf_printf(out, "| %s | %s | %s | %s | ", r->id, r->title, severities[r->told],
 			   classes[r->class]);
-		codes_text(a, r, out);
+		codes_text(a, f, r, out);
 		buf_printf(out, " | %s | `%s` `%s` | %s: %s |\n", r->how, r->test, r->near,
 			   bases[r->basis], r->source);
 	}

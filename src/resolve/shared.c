@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -91,22 +90,6 @@ set_cuda(struct workspace *w, unsigned cuda, const char *version)
 			     !text_version_order(w, t->c[i].text, version))
 			solve_set_add(set, i);
 	return set;
-}
-
-unsigned
-env_gcc(const struct recipe *r)
-{
-	static const char *const names[] = { "CUDAHOSTCXX", "CXX", "CC" };
-
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-		for (size_t i = 0; i < r->env.n; i++) {
-			const char *v = r->env.at[i].value.s, *dash = v ? strrchr(v, '-') : NULL;
-
-			if (!strcmp(r->env.at[i].name.s, names[k]) && dash &&
-			    isdigit((unsigned char)dash[1]))
-				return (unsigned)strtoul(dash + 1, NULL, 10);
-		}
-	return 0;
 }
 
 static bool

@@ -50,6 +50,8 @@ make(struct workspace *w, unsigned variable, size_t candidate, bool once, struct
 		if (rows[i].when == variable_at(w, variable)->kind && makers[i].once == once)
 			makers[i].make(&q);
 	}
+	if (once)
+		add_rules(&(struct query){ .w = w, .variable = variable, .out = out });
 }
 
 static void
@@ -106,7 +108,8 @@ provide_rank(void *ctx, unsigned variable)
 		[VARIABLE_BASE] = 0,    [VARIABLE_GPU] = 0,       [VARIABLE_MACHINE] = 0,
 		[VARIABLE_DRIVER] = 0,  [VARIABLE_SOURCE] = 3,    [VARIABLE_BUILD] = 4,
 		[VARIABLE_CUDA] = 5,    [VARIABLE_OS] = 6,        [VARIABLE_PYTHON] = 7,
-		[VARIABLE_PACKAGE] = 8,
+		[VARIABLE_PACKAGE] = 8, [VARIABLE_GCC] = 9,       [VARIABLE_GLIBC] = 9,
+		[VARIABLE_STD] = 9,
 	};
 
 	return rank[variable_at(ctx, variable)->kind];
@@ -402,6 +405,7 @@ resolve_solve_within(struct arena *a, const struct facts *f, const struct recipe
 	for (size_t i = 0; i < w->unjudged.n; i++)
 		if (!w->unjudged.at[i].when || term_holds(solution, w->unjudged.at[i].when))
 			list_push(a, &solution->unjudged, w->unjudged.at[i].name);
+	check_rules(w, solution);
 	solution->facts_used = w->made;
 	return solution;
 }

@@ -34,6 +34,9 @@ enum variable_kind {
 	VARIABLE_DRIVER,    /* "driver": one candidate, as written */
 	VARIABLE_EXTENSION, /* "mamba-ssm": releases */
 	VARIABLE_SOURCE, /* "mamba-ssm source": where its code comes from: git, sdist, release, url */
+	VARIABLE_GCC,    /* "gcc": the system's, or the one that env: names */
+	VARIABLE_GLIBC,   /* "glibc": of the system */
+	VARIABLE_STD,     /* "c++": what torch's headers need: "17" */
 	VARIABLE_PACKAGE, /* "numpy", "triton", "setuptools": an ordinary package */
 	VARIABLE_KINDS
 };
@@ -96,6 +99,7 @@ enum request_kind {
 	REQUEST_MACHINE,
 	REQUEST_GPU,
 	REQUEST_DRIVER,
+	REQUEST_COMPILER,    /* CC, CXX or CUDAHOSTCXX of env: */
 	REQUEST_REQUIREMENT, /* an item of packages: or torch.with: */
 	REQUEST_VERSION,     /* of an extension */
 	REQUEST_REF,
@@ -122,6 +126,18 @@ struct conflict {
 };
 struct conflicts LIST(struct conflict);
 
+/* A rule of severity warning or note that holds for the chosen stack. */
+struct finding {
+	const struct rule *rule;
+	const char *sentence, *help; /* help: or NULL */
+	/* The places of its values in the recipe; none: it follows from what was chosen. */
+	struct finding_places LIST(struct finding_place {
+		struct span at;
+		const char *note; /* or NULL */
+	}) at;
+};
+struct findings LIST(struct finding);
+
 struct solution {
 	const struct facts *facts;
 	const struct recipe *recipe;
@@ -137,6 +153,8 @@ struct solution {
 	struct conflicts errors, warnings;
 	bool gave_up;          /* the budget ended: nothing more is claimed than what is there */
 	struct names unjudged; /* asked for, and nothing is known of them */
+	struct findings findings;
+	struct names rules_open; /* rules that were not checked: a value is not known */
 	unsigned facts_used;
 	struct workspace *work;
 };

@@ -155,9 +155,25 @@ fill_package(struct workspace *w, struct domain *s)
 		add(w, s, all[n].version, &all[n], true);
 }
 
+/* The versions that known systems have. */
+static void
+fill_of_systems(struct workspace *w, struct domain *s)
+{
+	size_t n;
+	const struct os_release *all = facts_os_all(w->f, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *version = s->t.kind == VARIABLE_GCC ? all[i].gcc : all[i].glibc;
+
+		if (version && !has(s, version))
+			add(w, s, version, NULL, true);
+	}
+}
+
 static void
 fill(struct workspace *w, struct domain *s)
 {
+	static const char *const standards[] = { "14", "17", "20", "23" };
 	static const char *const sources[] = { "sdist", "git", "release", "url" };
 
 	switch (s->t.kind) {
@@ -168,6 +184,12 @@ fill(struct workspace *w, struct domain *s)
 	case VARIABLE_PYTHON: fill_python(w, s); break;
 	case VARIABLE_EXTENSION: fill_extension(w, s); break;
 	case VARIABLE_PACKAGE: fill_package(w, s); break;
+	case VARIABLE_GCC:
+	case VARIABLE_GLIBC: fill_of_systems(w, s); break;
+	case VARIABLE_STD:
+		for (size_t i = 0; i < sizeof(standards) / sizeof(standards[0]); i++)
+			add(w, s, standards[i], NULL, true);
+		break;
 	case VARIABLE_SOURCE:
 		for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 			add(w, s, sources[i], NULL, false);
@@ -189,6 +211,7 @@ label_of(enum variable_kind kind, const char *key)
 	case VARIABLE_BASE: return "the base image";
 	case VARIABLE_OS: return "the system";
 	case VARIABLE_MACHINE: return "the machine";
+	case VARIABLE_STD: return "C++";
 	default: return key;
 	}
 }
@@ -282,6 +305,27 @@ set_in(struct workspace *w, unsigned variable, const char *spec)
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!s || !t->c[i].v || specifiers_match(s, t->c[i].v, PRE_YES))
+			solve_set_add(set, i);
+	return set;
+}
+
+solve_word *
+set_text(struct workspace *w, unsigned variable, const char *text)
+{
+	const struct names one = { &text, 1, 1 };
+
+	return set_named(w, variable, &one, false);
+}
+
+solve_word *
+set_below(struct workspace *w, unsigned variable, const char *version)
+{
+	const struct solver_variable *t = variable_at(w, variable);
+	const struct version *v = version_parse(w->a, version);
+	solve_word *set = set_none(w, variable);
+
+	for (size_t i = 0; v && i < t->n; i++)
+		if (t->c[i].v && version_cmp(t->c[i].v, v) < 0)
 			solve_set_add(set, i);
 	return set;
 }

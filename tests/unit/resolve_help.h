@@ -22,6 +22,10 @@ static inline const char *__attribute__((unused)) codes_of(const struct solution
 	for (size_t i = 0; i < solution->warnings.n; i++)
 		buf_printf(&b, "%s(%s)", b.n ? " " : "",
 			   code_table[solution->warnings.at[i].code].id);
+	for (size_t i = 0; i < solution->findings.n; i++)
+		if (solution->findings.at[i].rule->severity == SEV_WARNING)
+			buf_printf(&b, "%s(%s)", b.n ? " " : "",
+				   code_table[solution->findings.at[i].rule->code].id);
 	return buf_text(&b);
 }
 

@@ -1,0 +1,227 @@
+#include <string.h>
+
+#include "base/str.h"
+#include "schema.h"
+
+/* Compatibility rules: their grammar stands in facts.h. */
+
+static const struct {
+	const char *name;
+	enum rule_variable variable;
+} variables[] = {
+	{ "torch", VAR_TORCH },   { "torch build", VAR_BUILD }, { "torch cuda", VAR_TORCH_CUDA },
+	{ "cuda", VAR_CUDA },     { "torch index", VAR_INDEX }, { "nvcc", VAR_NVCC },
+	{ "gcc", VAR_GCC },       { "glibc", VAR_GLIBC },       { "c++", VAR_STD },
+	{ "os", VAR_OS },         { "python", VAR_PYTHON },     { "machine", VAR_MACHINE },
+	{ "driver", VAR_DRIVER }, { "gpus", VAR_GPUS },         { "extension", VAR_EXTENSION },
+	{ "source", VAR_SOURCE },
+};
+
+static enum rule_variable
+variable_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+		if (!strcmp(variables[i].name, name))
+			return variables[i].variable;
+	return starts_with(name, "env ") ? VAR_ENV : VAR_PACKAGE;
+}
+
+/* --- one condition --- */
+
+/* "!={torch cuda}.*": the variable in braces; what is read instead to see whether it is a specifier. */
+static const char *
+read_reference(struct arena *a, const char *spec, struct rule_reference *out)
+{
+	const char *open = strchr(spec, '{'), *end = open ? strchr(open, '}') : NULL;
+	const char *name;
+
+	if (!open)
+		return spec;
+	if (!end)
+		return "";
+	name = arena_copy(a, open + 1, (size_t)(end - open - 1));
+	out->major = ends_with(name, ".major");
+	if (out->major)
+		name = arena_copy(a, name, strlen(name) - strlen(".major"));
+	out->name = name;
+	out->variable = variable_of(name);
+	return arena_printf(a, "%.*s1%s", (int)(open - spec), spec, end + 1);
+}
+
+static const char *
+read_specifier(struct arena *a, const char *text, struct rule_condition *out)
+{
+	const char *plain = read_reference(a, text, &out->reference);
+
+	out->spec = text;
+	if (!*plain || !specifiers_parse(a, plain))
+		return "not a specifier such as \">=2, <3\"";
+	if (!out->reference.name)
+		return NULL;
+	switch (out->reference.variable) {
+	case VAR_ENV:
+	case VAR_GPUS:
+	case VAR_SOURCE:
+	case VAR_EXTENSION: return "this variable has no value to compare with";
+	default: return NULL;
+	}
+}
+
+static const char *
+read_words(struct arena *a, const char *text, struct rule_condition *out)
+{
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		list_push(a, &out->words, arena_copy(a, text, n));
+		text += n + strspn(text + n, " ");
+	}
+	if (out->variable == VAR_EXTENSION && (out->words.n != 1 || !strchr(out->words.at[0], '=')))
+		return "`extension` takes `present` or FIELD=VALUE";
+	return out->words.n ? NULL : "empty";
+}
+
+const char *
+rule_condition_parse(struct arena *a, const char *variable, const char *text,
+		     struct rule_condition *out)
+{
+	bool any = starts_with(text, "any "), all = starts_with(text, "all ");
+
+	*out = (struct rule_condition){ .variable = variable_of(variable), .name = variable };
+	if (out->variable == VAR_ENV)
+		out->name = variable + strlen("env ");
+	else if (out->variable == VAR_PACKAGE && !name_valid(variable))
+		return "neither a variable nor the name of a package";
+	if (any || all) {
+		if (out->variable != VAR_GPUS)
+			return "`any` and `all` are for gpus";
+		out->all = all;
+		text += strlen("any ");
+	} else if (out->variable == VAR_GPUS) {
+		return "say `any` or `all`, and which compute capabilities";
+	}
+	if (!strcmp(text, "present"))
+		return NULL;
+	if (*text && strchr("<>=!~", *text))
+		return read_specifier(a, text, out);
+	if (starts_with(text, "not ")) {
+		out->not = true;
+		text += strlen("not ");
+	}
+	return read_words(a, text, out);
+}
+
+/* --- checking a file --- */
+
+bool
+rule_severity_of(const char *text, enum severity *out)
+{
+	static const char *const words[] = { "note", "warning", "error" };
+
+	for (size_t i = 0; text && i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(words[i], text)) {
+			*out = (enum severity)i;
+			return true;
+		}
+	return false;
+}
+
+bool
+rule_code_of(const char *id, enum severity severity, enum code *out)
+{
+	*out = severity == SEV_ERROR ? E_FIT : W_FIT_PAIR;
+	for (int i = 0; id && i < CODE_COUNT; i++)
+		if (!strcmp(code_table[i].id, id)) {
+			*out = (enum code)i;
+			return code_table[i].severity == severity;
+		}
+	return !id && severity != SEV_NOTE;
+}
+
+/* A place in a sentence is a variable of `when`, or one that a condition refers to. */
+static bool
+is_named(struct arena *a, const struct node *when, const char *name)
+{
+	const char *reference = arena_printf(a, "{%s", name);
+
+	for (size_t i = 0; i < when->n; i++)
+		if (!strcmp(when->pairs[i].key, name) || strstr(when->pairs[i].value->s, reference))
+			return true;
+	return false;
+}
+
+static const char *
+wrong_in_text(struct arena *a, const struct node *when, const char *text)
+{
+	for (const char *p = text; (p = strchr(p, '{')); p++) {
+		size_t n = strcspn(p + 1, "}");
+		const char *name = arena_copy(a, p + 1, n);
+
+		if (ends_with(name, ".major"))
+			name = arena_copy(a, name, n - strlen(".major"));
+		if (!is_named(a, when, name))
+			return arena_printf(a, "`{%s}` is not a variable of `when`", name);
+	}
+	return NULL;
+}
+
+static bool
+wrong(struct diags *ds, struct span at, const char *name, const char *why)
+{
+	struct diag *d = diag_at(ds, E_KNOWLEDGE, at, "the rule `%.200s` cannot be used", name);
+
+	diag_why(d, "%s", why);
+	diag_help(d, "the head of knowledge/rules.yaml describes rules");
+	return false;
+}
+
+static bool
+check_rule(struct arena *a, struct diags *ds, const struct pair *rule)
+{
+	const struct node *when = node_get(rule->value, "when");
+	static const char *const texts[] = { "sentence", "help" };
+	struct text severity = node_text(node_get(rule->value, "severity"));
+	struct text id = node_text(node_get(rule->value, "code"));
+	struct rule_condition c;
+	enum severity level;
+	enum code code;
+	const char *why;
+	bool ok = true;
+
+	for (size_t i = 0; i < when->n; i++) {
+		const struct pair *p = &when->pairs[i];
+
+		why = rule_condition_parse(a, p->key, p->value->s, &c);
+		if (why)
+			ok = wrong(ds, p->value->at, rule->key,
+				   arena_printf(a, "condition `%s: %s`: %s", p->key, p->value->s,
+						why));
+	}
+	if (!rule_severity_of(severity.s, &level))
+		return wrong(ds, severity.at, rule->key, "severity is error, warning or note");
+	if (!rule_code_of(id.s, level, &code))
+		ok = wrong(
+			ds, id.s ? id.at : rule->key_at, rule->key,
+			arena_printf(a,
+				     "`code` must be the id of a diagnostic that is of severity %s",
+				     severity.s));
+	for (size_t i = 0; ok && i < sizeof(texts) / sizeof(*texts); i++) {
+		struct text t = node_text(node_get(rule->value, texts[i]));
+
+		why = t.s ? wrong_in_text(a, when, t.s) : NULL;
+		if (why)
+			ok = wrong(ds, t.at, rule->key, why);
+	}
+	return ok;
+}
+
+bool
+facts_check_rules(struct arena *a, struct diags *ds, const struct node *file)
+{
+	const struct node *rules = node_get(file, "rules");
+	bool ok = true;
+
+	for (size_t i = 0; rules && i < rules->n; i++)
+		ok &= check_rule(a, ds, &rules->pairs[i]);
+	return ok;
+}

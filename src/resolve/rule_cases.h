@@ -1,0 +1,42 @@
+#ifndef RESOLVE_RULE_CASES_H
+#define RESOLVE_RULE_CASES_H
+
+#include "rows_help.h"
+
+/* Rules of the knowledge, for the solver (rule_clauses.c) and the finished stack (rule_check.c). */
+
+/* One case of a rule: the domains that its quantifiers stand for, and the value of its reference. */
+struct rule_case {
+	struct workspace *w;
+	const struct rule *rule;
+	int extension, gpu; /* domains, or -1 */
+	const char *value;  /* of the reference; or NULL */
+	int of;             /* the domain that has it */
+};
+
+typedef void rule_case_fn(const struct rule_case *c, void *ctx);
+/* Calls fn for every case of a rule whose first condition is on the domain `anchor` (-1: on any). */
+void rule_each_case(struct workspace *w, const struct rule *r, int anchor, rule_case_fn *fn,
+		    void *ctx);
+
+/* Returns the domain of a variable; -1: this stack does not have it. */
+int rule_domain(const struct rule_case *c, enum rule_variable variable, const char *name);
+/* Returns the value that a candidate gives a variable; NULL: none, or it is not known. */
+const char *rule_value(struct workspace *w, enum rule_variable variable, unsigned domain,
+		       size_t candidate);
+/* Returns "mamba-ssm 2.2.2"; of a commit the name alone. */
+const char *rule_extension_label(const struct rule_case *c, int candidate);
+/* Returns true if a value (NULL: none) fulfils a condition. */
+bool rule_matches(const struct rule_case *c, const struct rule_condition *k, const char *value);
+/* The same for a variable of env:, and for `all` GPUs; neither changes while solving. */
+bool rule_env_holds(const struct rule_case *c, const struct rule_condition *k);
+bool rule_all_gpus(const struct rule_case *c, const struct rule_condition *k);
+
+/* Returns the words for a variable in a sentence; k: its condition, NULL: of the reference. */
+typedef const char *rule_words_fn(const struct rule_case *c, enum rule_variable variable,
+				  unsigned domain, const struct rule_condition *k, void *ctx);
+/* Returns a text of the rule with its {places} filled. */
+const char *rule_sentence(const struct rule_case *c, const char *text, rule_words_fn *words,
+			  void *ctx);
+
+#endif
