@@ -2,8 +2,8 @@
 #include "internal.h"
 
 /*
- * Extensions: which release, where its source comes from and why, what its compile step
- * is told, and in which order.
+ * Extensions: the release and the source that the solver selected, the environment of the
+ * compile step, and the order.
  */
 
 static void
@@ -74,51 +74,36 @@ judge_jit(struct workspace *w, const struct recipe_extension *e, const struct st
 	diag_source(d, x->known->source);
 }
 
-/* What the solver found against it is reported by then. */
+/* A conflict that the solver found is reported for it already. */
 static bool
-is_refused(const struct workspace *w, const struct recipe_extension *e)
+in_conflict(const struct workspace *w, const struct recipe_extension *e)
 {
 	const struct solution *solution = w->solution;
 
 	for (size_t i = 0; i < solution->errors.n; i++)
 		for (size_t k = 0; k < solution->errors.at[i].found->pins.n; k++)
-			if (solution->requests[solution->errors.at[i].found->pins.at[k]]
-				    .extension == e)
+			if (w->requests.at[solution->errors.at[i].found->pins.at[k]].extension == e)
 				return true;
 	return false;
 }
 
-/* FREE: it could come from where it comes if the recipe did not say. */
-enum refusal { BOUND, FREE };
-
+/* `help` is a fix if it begins with "write `from: auto`" and the recipe has a `from:`. */
 static void
 refuse_source(struct workspace *w, const struct recipe_extension *e, const char *what,
-	      const char *why, const char *help, enum refusal refusal)
+	      const char *why, const char *help)
 {
 	struct diag *d;
 
-	if (is_refused(w, e))
+	if (in_conflict(w, e))
 		return;
 	d = diag_at(w->ds, E_EXTENSION_SOURCE, e->from_at.line ? e->from_at : e->at, "`%s` %s",
 		    e->name.s, what);
 	if (why)
 		diag_why(d, "%s", why);
-	if (refusal == FREE && e->from_at.line)
+	if (starts_with(help, "write `from: auto`") && e->from_at.line)
 		diag_fix(d, e->from_at, edit_scalar(w->a, e->from_at, "auto"), "%s", help);
 	else
 		diag_help(d, "%s", help);
-}
-
-static void
-from_git(struct workspace *w, struct stack_extension *x, const char *reason)
-{
-	x->source = SOURCE_GIT;
-	x->url = x->known->git;
-	x->ref = x->release->git_tag;
-	x->source_reason = reason;
-	x->submodules = x->known->submodules;
-	x->subdirectory = x->known->subdirectory;
-	(void)w;
 }
 
 /* The project's own wheel for this torch, CUDA, Python and C++ ABI. */
@@ -141,12 +126,12 @@ from_release(struct workspace *w, const struct recipe_extension *e, struct stack
 			&why, &source);
 	if (!x->url) {
 		refuse_source(w, e, "has no prebuilt wheel for this stack", why,
-			      "write `from: auto`: it is compiled then", FREE);
+			      "write `from: auto`: it is compiled then");
 		return;
 	}
 	x->source = SOURCE_WHEEL;
 	x->source_reason = "the project's own wheel for this torch, CUDA, Python and C++ ABI";
-	if (is_refused(w, e))
+	if (in_conflict(w, e))
 		return;
 	d = diag_at(w->ds, W_NO_HASH, e->from_at, "`%s` is fetched without a digest to check it",
 		    e->name.s);
@@ -156,71 +141,39 @@ from_release(struct workspace *w, const struct recipe_extension *e, struct stack
 	diag_source(d, source);
 }
 
-/* Why the package index has no source of it that can be compiled, or NULL. */
+/* Why the solver took the repository: the package index has no source that can be compiled. */
 static const char *
 no_sdist(struct workspace *w, const struct stack_extension *x)
 {
-	const struct extension_release *r = x->release;
-
-	if (!x->known)
-		return NULL;
 	if (x->known->pypi == PYPI_NONE)
 		return "PyPI has no release of it";
 	if (x->known->pypi == PYPI_OTHER)
 		return "on PyPI that name belongs to another project";
-	if (r && !r->on_pypi)
-		return arena_printf(w->a, "%s is not on PyPI", r->version);
-	if (x->build->sdist_buildable == TRI_NO)
-		return x->build->sdist_why ? x->build->sdist_why : "its sdist cannot be built";
-	return NULL;
+	if (x->release && !x->release->on_pypi)
+		return arena_printf(w->a, "%s is not on PyPI", x->release->version);
+	return x->build->sdist_why ? x->build->sdist_why : "its sdist cannot be built";
 }
 
 static void
-refuse_sdist(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x,
-	     const char *why)
+from_git(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
-	bool tag = x->release && x->release->git_tag && x->known->git;
+	const struct extension *known = x->known;
+	bool given = e->git.s || e->ref.s;
 
-	refuse_source(w, e, "cannot be built from its sdist", why,
-		      tag ? "write `from: auto`: the git tag is taken then" :
-		      x->known->git ?
-			    arena_printf(w->a, "give `git: %s` and a tag or commit as `ref:`",
-					 x->known->git) :
-			    "take another release",
-		      tag ? FREE : BOUND);
-}
-
-/* A name and perhaps a version: git tag or sdist. */
-static void
-from_name(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
-{
-	const struct extension_release *r = x->release;
-	bool git = r && r->git_tag && x->known->git;
-	const char *why = no_sdist(w, x);
-
-	x->source = SOURCE_SDIST;
-	x->source_reason = "the sdist of the package index";
-	if (e->from == EXT_GIT && git)
-		from_git(w, x, "the recipe asks for git");
-	else if (e->from == EXT_GIT)
+	x->source = SOURCE_GIT;
+	x->url = e->git.s ? e->git.s : known ? known->git : NULL;
+	x->ref = given ? e->ref.s : x->release ? x->release->git_tag : NULL;
+	x->submodules = !known || known->submodules;
+	x->subdirectory = known ? known->subdirectory : NULL;
+	if (!x->url && given)
+		refuse_source(w, e, "has a ref, and no repository is known", NULL, "give `git:`");
+	else if (!x->url || (!given && !x->ref))
 		refuse_source(w, e, "comes from git, and no repository or tag is known", NULL,
-			      "give `git:` and `ref:`", BOUND);
-	else if (e->from == EXT_WHEEL)
-		refuse_source(w, e, "comes as a wheel, and its address is not known offline", NULL,
-			      "give `url:` of the wheel and its `sha256:`; `from: release` takes "
-			      "the project's own",
-			      BOUND);
-	else if (e->from == EXT_RELEASE)
-		from_release(w, e, x);
-	else if (why && git && e->from != EXT_SDIST)
-		from_git(w, x, why);
-	else if (x->known && x->known->pypi == PYPI_WHEEL)
-		refuse_source(w, e, "comes from PyPI as a wheel: there is nothing to compile", NULL,
-			      "list it in `packages`", BOUND);
-	else if (why)
-		refuse_sdist(w, e, x, why);
-	else if (x->build && x->build->sdist_buildable == TRI_YES)
-		x->source_reason = "its sdist on PyPI can be compiled";
+			      "give `git:` and `ref:`");
+	else
+		x->source_reason = given              ? "the recipe names the repository" :
+				   e->from == EXT_GIT ? "the recipe asks for git" :
+							no_sdist(w, x);
 }
 
 static void
@@ -228,12 +181,14 @@ from_url(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 {
 	struct diag *d;
 
+	if (!e->url.s)
+		return; /* `from: wheel` without an address is a conflict */
 	x->source = recipe_names_wheel(e->url.s) ? SOURCE_WHEEL : SOURCE_ARCHIVE;
 	x->url = e->url.s;
 	x->sha256 = e->sha256.s;
 	x->source_reason = "the recipe names the file";
 	if (x->source == SOURCE_ARCHIVE && e->from == EXT_WHEEL)
-		refuse_source(w, e, "is no wheel", NULL, "write `from: auto`", FREE);
+		refuse_source(w, e, "is no wheel", NULL, "write `from: auto`");
 	if (x->sha256)
 		return;
 	d = diag_at(w->ds, W_NO_HASH, e->url.at, "`%s` is fetched without a digest to check it",
@@ -244,21 +199,20 @@ from_url(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 static void
 find_source(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
-	if (e->git.s || e->ref.s) {
-		x->source = SOURCE_GIT;
-		x->url = e->git.s ? e->git.s : x->known ? x->known->git : NULL;
-		x->ref = e->ref.s;
-		x->source_reason = "the recipe names the repository";
-		x->submodules = !x->known || x->known->submodules;
-		x->subdirectory = x->known ? x->known->subdirectory : NULL;
-		if (!x->url)
-			refuse_source(w, e, "has a ref, and no repository is known", NULL,
-				      "give `git:`", BOUND);
-	} else if (e->url.s) {
+	const struct candidate *c = decided(w, arena_printf(w->a, "%s source", x->name));
+	const char *from = c ? c->text : "sdist";
+
+	x->source = SOURCE_SDIST;
+	if (!strcmp(from, "git"))
+		from_git(w, e, x);
+	else if (!strcmp(from, "url"))
 		from_url(w, e, x);
-	} else {
-		from_name(w, e, x);
-	}
+	else if (!strcmp(from, "release"))
+		from_release(w, e, x);
+	else
+		x->source_reason = x->build && x->build->sdist_buildable == TRI_YES ?
+					   "its sdist on PyPI can be compiled" :
+					   "the sdist of the package index";
 }
 
 /* --- what its compile step is told --- */
@@ -372,49 +326,47 @@ nvcc_env(struct workspace *w, const struct stack_extension *x)
 	return name && !is_set(&x->env, name) ? name : NULL;
 }
 
-/* The version in the name of a wheel or an sdist, without +local; or NULL. */
-static const char *
-version_of_file(struct workspace *w, const char *url)
+/* The release, its version, and the requirement that pins it. */
+static void
+find_version(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
-	const struct version *v;
-	const char *name;
+	const char *in_file = e->url.s ? version_of_url(w, e->url.s) : NULL;
+	bool pinned = e->version.s || e->ref.s || in_file;
+	const struct version *v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
+	const struct candidate *c = decided(w, x->name);
+	const char *built; /* the version that is installed in the end */
 
-	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
+	if (x->known && c && (pinned || !e->url.s))
+		x->release = c->entry;
+	if (x->known && !pinned && (e->git.s || e->branch.s))
+		report_not_pinned(w, e, x->known);
+	else if (x->known && !pinned && !e->url.s && !in_conflict(w, e))
+		report_unpinned_extension(w, e, x->known, x->release);
+	x->version = v ? version_text(w->a, v) : x->release ? x->release->version : in_file;
+	built = x->release && x->release->says && !in_file ? x->release->says : x->version;
+	x->requirement = built ? arena_printf(w->a, "%s==%s", x->name, built) :
+			 e->specifier.s && !e->url.s && !e->ref.s ?
+				 arena_printf(w->a, "%s%s", x->name, e->specifier.s) :
+				 x->name;
 }
 
 static struct stack_extension
 complete(struct workspace *w, const struct recipe_extension *e)
 {
 	struct stack_extension x = { .asked = e, .name = e->key, .at = e->at };
-	const char *in_file = e->url.s ? version_of_file(w, e->url.s) : NULL;
-	const char *pinned = e->version.s ? e->version.s : e->ref.s ? e->ref.s : in_file;
-	const char *built; /* the version that is installed in the end */
-	const struct version *v;
 	unsigned errors = w->ds->errors;
 
 	x.known = facts_extension(w->f, e->key);
 	if (x.known)
 		x.name = x.known->name;
-	if (x.known && pinned)
-		x.release = extension_release(x.known, pinned);
-	else if (x.known && (e->git.s || e->branch.s))
-		x.release = resolve_ref(w, e, x.known);
-	else if (x.known && !e->url.s && x.known->pypi != PYPI_WHEEL && !is_refused(w, e))
-		x.release = resolve_release(w, e, x.known);
-	v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
-	x.version = v ? version_text(w->a, v) : x.release ? x.release->version : in_file;
-	built = x.release && x.release->says && !in_file ? x.release->says : x.version;
-	x.requirement = built ? arena_printf(w->a, "%s==%s", x.name, built) :
-			e->specifier.s && !e->url.s && !e->ref.s ?
-				arena_printf(w->a, "%s%s", x.name, e->specifier.s) :
-				x.name;
+	find_version(w, e, &x);
 	x.build = x.release ? x.release : x.known ? &x.known->any : NULL;
 	find_source(w, e, &x);
 	if (!x.known && !x.version && x.source == SOURCE_SDIST)
 		diag_help(diag_at(w->ds, W_UNPINNED, e->at,
 				  "`%s` has no version: pip takes the newest", e->name.s),
 			  "pin it: %s==VERSION", e->name.s);
-	if (w->ds->errors == errors && !is_refused(w, e))
+	if (w->ds->errors == errors && !in_conflict(w, e))
 		judge_known(w, e, &x);
 	judge_jit(w, e, &x);
 	fill_env(w, e, &x);

@@ -205,6 +205,8 @@ void request_add(struct workspace *w, struct request p, const solve_word *set, u
 void request_need(struct workspace *w, unsigned variable, const char *sentence);
 /* Makes a candidate of each release that is named, before the first set of releases is made. */
 void name_requested_releases(struct workspace *w, const struct recipe_requirements *all);
+/* Returns the version in the name of a wheel or an sdist, without +local; or NULL. */
+const char *version_of_url(struct workspace *w, const char *url);
 void request_requirement(struct workspace *w, const struct recipe_requirement *q);
 void request_extension(struct workspace *w, const struct recipe_extension *e);
 /* Returns false if the marker holds for no Python that the recipe allows; sets w->when. */
@@ -314,21 +316,14 @@ const char *resolve_image_near(const struct workspace *w, const struct image_nam
 struct choice resolve_runtime_base(const struct workspace *w);
 
 /*
- * resolve_release -- for an extension without a version: the release that the solver took.
- *
- *   errors  a warning SB0231 that says which; NULL: none that the recipe allows is known
+ * Warns (SB0231) that an extension has no version, and which release the solver selected; r NULL:
+ * none that the recipe allows is known.
  */
-const struct extension_release *resolve_release(struct workspace *w,
-						const struct recipe_extension *e,
-						const struct extension *known);
-
-/*
- * resolve_ref -- the same for an extension from its own repository, of which no tag is named.
- *
- *   errors  SB0117, with the tag that goes with the rest as a fix
- */
-const struct extension_release *resolve_ref(struct workspace *w, const struct recipe_extension *e,
-					    const struct extension *known);
+void report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
+			       const struct extension *known, const struct extension_release *r);
+/* Reports (SB0117) a repository without a tag or commit, with the tag to write as a fix. */
+void report_not_pinned(struct workspace *w, const struct recipe_extension *e,
+		       const struct extension *known);
 
 /* True if a variable of that name is for compile steps too: CC, MAX_JOBS, ... */
 bool resolve_steers_compilers(const char *name);

@@ -1,7 +1,7 @@
 #include "base/edit.h"
 #include "internal.h"
 
-/* Which release of an extension, where the recipe leaves it open. */
+/* What is reported of an extension that the recipe does not pin. */
 
 /* The newest that is final and can be had, whatever else there is. */
 static const struct extension_release *
@@ -18,12 +18,10 @@ newest(const struct workspace *w, const struct extension *known)
 	return NULL;
 }
 
-const struct extension_release *
-resolve_release(struct workspace *w, const struct recipe_extension *e,
-		const struct extension *known)
+void
+report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
+			  const struct extension *known, const struct extension_release *r)
 {
-	const struct candidate *c = solution_selected(w->solution, known->name);
-	const struct extension_release *r = c ? c->entry : NULL, *first = newest(w, known);
 	const char *pinned;
 	struct diag *d;
 
@@ -35,16 +33,15 @@ resolve_release(struct workspace *w, const struct recipe_extension *e,
 			  known->nreleases ? "`stackbuild facts extension %s` lists the releases" :
 					     "pin it: %s==VERSION",
 			  known->name);
-		return NULL;
+		return;
 	}
 	d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version: %s is taken, the newest%s",
-		    e->name.s, r->version, r == first ? "" : " that goes with the rest");
+		    e->name.s, r->version, r == newest(w, known) ? "" : " that goes with the rest");
 	pinned = arena_printf(w->a, "%s==%s", e->name.s, r->version);
 	if (e->at.width == strlen(e->name.s) || e->at.width == strlen(e->name.s) + 2)
 		diag_fix(d, e->at, edit_scalar(w->a, e->at, pinned), "pin it: %s", pinned);
 	else
 		diag_help(d, "pin it: %s", pinned);
-	return r;
 }
 
 /* --- a repository without a tag --- */
@@ -127,8 +124,9 @@ place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *
 			    edit_scalar(w->a, (struct span){ 0 }, tag));
 }
 
-const struct extension_release *
-resolve_ref(struct workspace *w, const struct recipe_extension *e, const struct extension *known)
+void
+report_not_pinned(struct workspace *w, const struct recipe_extension *e,
+		  const struct extension *known)
 {
 	const struct extension_release *r = newest_tagged(w, known);
 	const char *text;
@@ -143,7 +141,7 @@ resolve_ref(struct workspace *w, const struct recipe_extension *e, const struct 
 			    "`%s` comes from a git repository without a tag or commit", e->name.s);
 	diag_why(d, "a branch moves: the same recipe would build something else tomorrow");
 	if (!r)
-		return NULL;
+		return;
 	text = place_of_ref(w, e, r->git_tag, &at);
 	if (text)
 		diag_fix(d, at, text, "take its tag %s, the newest that goes with the rest",
@@ -151,5 +149,4 @@ resolve_ref(struct workspace *w, const struct recipe_extension *e, const struct 
 	else
 		diag_help(d, "add ref: %s, the newest tag that goes with the rest", r->git_tag);
 	diag_source(d, r->source);
-	return r;
 }

@@ -125,7 +125,7 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 	}
 }
 
-static const char *
+const char *
 version_of_url(struct workspace *w, const char *url)
 {
 	const struct version *v;
