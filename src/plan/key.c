@@ -54,24 +54,13 @@ plan_key(struct arena *a, const struct stack *s, const struct step *st,
 
 /* --- plan.json: what goes into the image --- */
 
-/* A pin of each requirement that is installed there: one whose marker says no is not. */
 static void
-pin_json(struct json *j, struct arena *a, const struct stack *s, const char *requirement,
-	 const char *step)
+pin_json(struct json *j, struct arena *a, const char *requirement, const char *step)
 {
 	const struct requirement *req = requirement_parse(a, requirement, NULL, NULL);
-	bool holds = true;
 
 	if (!req)
 		return;
-	if (req->marker) {
-		struct marker_env env = marker_env_linux(
-			a, s->python.value ? s->python.value : "3",
-			starts_with(s->platform, "linux/arm64") ? "aarch64" : "x86_64");
-
-		if (!s->python.value || !marker_eval(req->marker, &env, &holds) || !holds)
-			return;
-	}
 	json_row(j, NULL);
 	json_text(j, "name", req->key);
 	json_text(j, "specifier", specifiers_text(a, req->spec));
@@ -79,17 +68,19 @@ pin_json(struct json *j, struct arena *a, const struct stack *s, const char *req
 	json_end(j);
 }
 
+/* A pin of each requirement that is installed there. */
 static void
-step_pins(struct json *j, struct arena *a, const struct stack *s, const struct step *st)
+step_pins(struct json *j, struct arena *a, const struct step *st)
 {
 	if (st->numpy)
-		pin_json(j, a, s, st->numpy, st->id);
+		pin_json(j, a, st->numpy, st->id);
 	for (size_t i = 0; i < st->packages.n; i++)
-		pin_json(j, a, s, st->packages.at[i].requirement, st->id);
+		if (!st->packages.at[i].left_out)
+			pin_json(j, a, st->packages.at[i].requirement, st->id);
 	if (st->cuda_wheels)
-		pin_json(j, a, s, st->cuda_wheels, st->id);
+		pin_json(j, a, st->cuda_wheels, st->id);
 	if (st->extension)
-		pin_json(j, a, s, st->extension->requirement, st->id);
+		pin_json(j, a, st->extension->requirement, st->id);
 }
 
 static void
@@ -129,7 +120,7 @@ plan_image_json(struct arena *a, const struct stack *s, const struct step *steps
 	json_end(&j);
 	json_list(&j, "pins");
 	for (size_t i = 0; i < n; i++)
-		step_pins(&j, a, s, &steps[i]);
+		step_pins(&j, a, &steps[i]);
 	json_end(&j);
 	plan_expect_json(&j, a, s, steps, n);
 	json_end(&j);

@@ -305,6 +305,22 @@ constrain_all(struct workspace *w)
 		constrain(w, &s->constraints, s->extensions.at[i].requirement);
 }
 
+/* pip reads markers, and installs nothing where one is false. */
+static void
+mark_left_out(struct workspace *w, struct stack_packages *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct stack_package *p = &list->at[i];
+		const struct requirement *req =
+			strchr(p->requirement, ';') ?
+				requirement_parse(w->a, p->requirement, NULL, NULL) :
+				NULL;
+
+		p->left_out = req && req->marker &&
+			      (!w->s->python.value || !marker_holds(w, req->marker));
+	}
+}
+
 void
 resolve_packages(struct workspace *w)
 {
@@ -325,5 +341,7 @@ resolve_packages(struct workspace *w)
 	for (size_t i = 0; i < s->packages.n; i++)
 		from_index(w, &s->packages.at[i]);
 	build_needs(w);
+	mark_left_out(w, &s->torch_packages);
+	mark_left_out(w, &s->packages);
 	constrain_all(w);
 }

@@ -37,6 +37,7 @@ struct stack_package {
 	const char *reason, *source;
 	struct span at;
 	bool given;
+	bool left_out; /* it has a marker that is not known to hold for the stack's Python */
 };
 struct stack_packages LIST(struct stack_package);
 
