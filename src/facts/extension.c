@@ -24,15 +24,17 @@ read_aliases(const struct facts *f, const char *name, struct fact file)
 struct names
 facts_extension_names(const struct facts *f)
 {
-	struct names *names = &f->read->extension_names, files = facts_files(f);
+	struct names *names = &f->read->extension_names, files = { 0 };
 
-	for (size_t i = 0; !f->read->extensions && i < files.n; i++)
+	if (f->read->extensions)
+		return *names;
+	files = facts_files(f);
+	for (size_t i = 0; i < files.n; i++)
 		if (starts_with(files.at[i], "extensions/")) {
 			list_push(f->a, names, fs_stem(f->a, files.at[i]));
 			read_aliases(f, names->at[names->n - 1], facts_file(f, files.at[i]));
 		}
-	if (!f->read->extensions)
-		f->read->extensions = arena_array_of(f->a, const struct extension *, names->n + 1);
+	f->read->extensions = arena_array_of(f->a, const struct extension *, names->n + 1);
 	return *names;
 }
 

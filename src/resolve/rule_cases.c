@@ -10,17 +10,6 @@
 
 /* --- variables --- */
 
-static unsigned
-package(struct workspace *w, const char *name)
-{
-	int at = variable_find(w, name);
-
-	if (at >= 0)
-		return (unsigned)at;
-	return variable_get(w, facts_extension(w->f, name) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE,
-			    name);
-}
-
 int
 rule_domain(const struct rule_case *c, enum rule_variable variable, const char *name)
 {
@@ -49,7 +38,7 @@ rule_domain(const struct rule_case *c, enum rule_variable variable, const char *
 		return c->extension < 0 ?
 			       -1 :
 			       source_variable(w, variable_at(w, (unsigned)c->extension)->key);
-	case VAR_PACKAGE: return (int)package(w, name_normalize(w->a, name));
+	case VAR_PACKAGE: return variable_find(w, name_normalize(w->a, name));
 	case VAR_ENV: break;
 	}
 	return -1;
@@ -79,77 +68,99 @@ rule_extension_label(const struct rule_case *c, int candidate)
 
 /* --- conditions --- */
 
+/* Of the file of an extension, "cpu=false". */
 static bool
-has_field(const struct rule_case *c, const char *condition)
+has_field(const struct rule_case *c, const struct rule_condition *k)
 {
-	size_t n = strcspn(condition, "=");
+	const char *text = k->words.n ? k->words.at[0] : "";
+	size_t n = strcspn(text, "=");
 	const char *key = variable_at(c->w, (unsigned)c->extension)->key;
 
-	return facts_extension_says(c->w->f, key, arena_copy(c->w->a, condition, n),
-				    condition + n + 1);
+	return !*text ||
+	       facts_extension_says(c->w->f, key, arena_copy(c->w->a, text, n), text + n + 1);
 }
 
 static bool
-word_matches(const struct rule_case *c, const struct rule_condition *k, const char *word,
-	     const char *value)
+word_matches(const struct rule_case *c, const struct rule_condition *k, const char *value)
 {
-	if (k->variable == VAR_EXTENSION)
-		return has_field(c, word);
-	if (k->variable == VAR_SOURCE && !strcmp(word, "compiled"))
-		return source_compiles(c->w, variable_at(c->w, (unsigned)c->extension)->key, value);
-	return !strcmp(word, value);
+	bool any = false;
+
+	for (size_t i = 0; i < k->words.n && !any; i++)
+		any = k->variable == VAR_SOURCE && !strcmp(k->words.at[i], "compiled") ?
+			      source_compiles(c->w, variable_at(c->w, (unsigned)c->extension)->key,
+					      value) :
+			      !strcmp(k->words.at[i], value);
+	return any != k->not ;
 }
 
 /* "!={torch cuda}.*" with the value in its place. */
-static const char *
-filled_spec(const struct rule_case *c, const struct rule_condition *k)
+static const struct specifiers *
+specifiers_of_case(const struct rule_case *c, const struct rule_condition *k)
 {
 	const char *open = k->reference.name ? strchr(k->spec, '{') : NULL;
-	size_t n = k->reference.major ? strcspn(c->value, ".") : open ? strlen(c->value) : 0;
 
-	return open ? arena_printf(c->w->a, "%.*s%.*s%s", (int)(open - k->spec), k->spec, (int)n,
-				   c->value, strchr(open, '}') + 1) :
-		      k->spec;
+	return specifiers_parse(c->w->a,
+				open ? arena_printf(c->w->a, "%.*s%s%s", (int)(open - k->spec),
+						    k->spec, c->value, strchr(open, '}') + 1) :
+				       k->spec);
 }
 
-bool
-rule_matches(const struct rule_case *c, const struct rule_condition *k, const char *value)
+solve_word *
+rule_set(const struct rule_case *c, const struct rule_condition *k, unsigned domain)
 {
-	struct arena *a = c->w->a;
-	const struct specifiers *spec;
-	const struct version *v;
-	bool any = false;
+	const struct solver_variable *t = variable_at(c->w, domain);
+	const struct specifiers *spec = k->spec ? specifiers_of_case(c, k) : NULL;
+	solve_word *set = set_none(c->w, domain);
 
-	if (!value)
-		return false;
-	if (k->spec) {
-		spec = specifiers_parse(a, filled_spec(c, k));
-		v = version_parse(a, value);
-		return spec && v && specifiers_match(spec, v, PRE_YES);
+	if (k->variable == VAR_EXTENSION || (!spec && !k->words.n))
+		return set_all(c->w, domain);
+	for (size_t i = 0; i < t->n; i++) {
+		const char *value = rule_value(c->w, k->variable, domain, i);
+		const struct version *v = t->c[i].v && value == t->c[i].text ? t->c[i].v :
+					  spec && value ? version_parse(c->w->a, value) :
+							  NULL;
+
+		if (spec ? value && v && specifiers_match(spec, v, PRE_YES) :
+			   value && word_matches(c, k, value))
+			solve_set_add(set, i);
 	}
-	for (size_t i = 0; i < k->words.n && !any; i++)
-		any = word_matches(c, k, k->words.at[i], value);
-	return !k->words.n || any != k->not ;
+	return set;
 }
 
-bool
-rule_env_holds(const struct rule_case *c, const struct rule_condition *k)
+/* The domains of a kind, or once -1 where the rule does not ask for one. */
+static int
+next_of(const struct workspace *w, bool asked, enum variable_kind kind, int last)
 {
-	return rule_matches(c, k, env_value(c->w, k->name));
+	if (!asked)
+		return last == -2 ? -1 : -2;
+	for (int i = last == -2 ? 0 : last + 1; i < (int)w->variables.n; i++)
+		if (w->variables.at[i]->t.kind == kind)
+			return i;
+	return -2;
 }
 
-bool
-rule_all_gpus(const struct rule_case *c, const struct rule_condition *k)
+/* Of conditions that no choice can change whether one fails. */
+static bool
+can_hold(const struct rule_case *c)
 {
-	bool all = false;
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+		const char *env = k->variable == VAR_ENV ? env_value(c->w, k->name) : NULL;
 
-	for (size_t i = 0; i < c->w->variables.n; i++)
-		if (c->w->variables.at[i]->t.kind == VARIABLE_GPU) {
-			if (!rule_matches(c, k, c->w->variables.at[i]->t.c[0].text))
+		if (k->variable == VAR_ENV && !(env && (!k->words.n || word_matches(c, k, env))))
+			return false;
+		if (k->variable == VAR_EXTENSION && !has_field(c, k))
+			return false;
+		if (k->variable == VAR_NVCC && !c->w->compiles)
+			return false;
+		if (k->all && next_of(c->w, true, VARIABLE_GPU, -2) == -2)
+			return false;
+		for (unsigned g = 0; k->all && g < c->w->variables.n; g++)
+			if (variable_at(c->w, g)->kind == VARIABLE_GPU &&
+			    !solve_set_has(rule_set(c, k, g), 0))
 				return false;
-			all = true;
-		}
-	return all;
+	}
+	return true;
 }
 
 /* --- cases --- */
@@ -172,9 +183,9 @@ reference_of(const struct rule *r)
 	return NULL;
 }
 
-/* One case for each value that the variable of a reference can have. */
+/* One case for each value that the variable of a reference can have, or has. */
 static void
-each_value(struct rule_case c, rule_case_fn *fn, void *ctx)
+each_value(struct rule_case c, const struct solution *solution, rule_case_fn *fn, void *ctx)
 {
 	const struct rule_reference *r = reference_of(c.rule);
 	struct names values = { 0 };
@@ -189,24 +200,13 @@ each_value(struct rule_case c, rule_case_fn *fn, void *ctx)
 
 		if (value && r->major)
 			value = arena_copy(c.w->a, value, strcspn(value, "."));
-		if (!value || names_have(&values, value))
+		if (!value || names_have(&values, value) ||
+		    (solution && solution_at(solution, (unsigned)c.of) != (int)i))
 			continue;
 		list_push(c.w->a, &values, value);
 		c.value = value;
 		fn(&c, ctx);
 	}
-}
-
-/* The domains of a kind, or once -1 where the rule does not ask for one. */
-static int
-next_of(const struct workspace *w, bool asked, enum variable_kind kind, int last)
-{
-	if (!asked)
-		return last == -2 ? -1 : -2;
-	for (int i = last == -2 ? 0 : last + 1; i < (int)w->variables.n; i++)
-		if (w->variables.at[i]->t.kind == kind)
-			return i;
-	return -2;
 }
 
 /* The domain that is asked for the clauses of a rule: that of its first condition on one. */
@@ -220,8 +220,6 @@ anchor_of(const struct rule_case *c)
 
 		if (k->variable == VAR_GPUS && k->all)
 			domain = next_of(c->w, true, VARIABLE_GPU, -2);
-		else if (k->variable == VAR_PACKAGE)
-			return variable_find(c->w, name_normalize(c->w->a, k->name));
 		else if (k->variable != VAR_ENV)
 			return rule_domain(c, k->variable, k->name);
 	}
@@ -229,7 +227,8 @@ anchor_of(const struct rule_case *c)
 }
 
 void
-rule_each_case(struct workspace *w, const struct rule *r, int anchor, rule_case_fn *fn, void *ctx)
+rule_each_case(struct workspace *w, const struct rule *r, int anchor,
+	       const struct solution *solution, rule_case_fn *fn, void *ctx)
 {
 	const struct rule_condition *gpus = condition_of(r, VAR_GPUS);
 	bool extensions = condition_of(r, VAR_EXTENSION) != NULL;
@@ -238,9 +237,15 @@ rule_each_case(struct workspace *w, const struct rule *r, int anchor, rule_case_
 		for (int g = -2; (g = next_of(w, gpus && !gpus->all, VARIABLE_GPU, g)) != -2;) {
 			struct rule_case c = { w, r, e, g, NULL, -1 };
 
-			if (anchor < 0 || anchor_of(&c) == anchor)
-				each_value(c, fn, ctx);
+			if ((anchor < 0 || anchor_of(&c) == anchor) && can_hold(&c))
+				each_value(c, solution, fn, ctx);
 		}
+}
+
+int
+solution_at(const struct solution *solution, unsigned domain)
+{
+	return domain < solution->nchosen ? solution->chosen[domain] : -1;
 }
 
 /* --- sentences --- */

@@ -15,9 +15,16 @@ struct rule_case {
 };
 
 typedef void rule_case_fn(const struct rule_case *c, void *ctx);
-/* Calls fn for every case of a rule whose first condition is on the domain `anchor` (-1: on any). */
-void rule_each_case(struct workspace *w, const struct rule *r, int anchor, rule_case_fn *fn,
-		    void *ctx);
+/*
+ * Calls fn for every case of a rule that can hold.
+ *
+ *   in   anchor: the domain that its first condition is on; -1: any
+ *        solution: only the cases of these choices; NULL: of all
+ */
+void rule_each_case(struct workspace *w, const struct rule *r, int anchor,
+		    const struct solution *solution, rule_case_fn *fn, void *ctx);
+/* Returns the chosen candidate of a domain, or -1. */
+int solution_at(const struct solution *solution, unsigned domain);
 
 /* Returns the domain of a variable; -1: this stack does not have it. */
 int rule_domain(const struct rule_case *c, enum rule_variable variable, const char *name);
@@ -26,11 +33,8 @@ const char *rule_value(struct workspace *w, enum rule_variable variable, unsigne
 		       size_t candidate);
 /* Returns "mamba-ssm 2.2.2"; of a commit the name alone. */
 const char *rule_extension_label(const struct rule_case *c, int candidate);
-/* Returns true if a value (NULL: none) fulfils a condition. */
-bool rule_matches(const struct rule_case *c, const struct rule_condition *k, const char *value);
-/* The same for a variable of env:, and for `all` GPUs; neither changes while solving. */
-bool rule_env_holds(const struct rule_case *c, const struct rule_condition *k);
-bool rule_all_gpus(const struct rule_case *c, const struct rule_condition *k);
+/* Returns the candidates that fulfil a condition. */
+solve_word *rule_set(const struct rule_case *c, const struct rule_condition *k, unsigned domain);
 
 /* Returns the words for a variable in a sentence; k: its condition, NULL: of the reference. */
 typedef const char *rule_words_fn(const struct rule_case *c, enum rule_variable variable,

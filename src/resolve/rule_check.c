@@ -36,36 +36,20 @@ static enum truth
 truth_of(const struct rule_case *c, const struct rule_condition *k, const struct solution *solution)
 {
 	int domain = rule_domain(c, k->variable, k->name);
-	const char *value;
+	int at = domain < 0 ? -1 : solution_at(solution, (unsigned)domain);
 
-	if (k->variable == VAR_ENV)
-		return rule_env_holds(c, k) ? YES : NO;
-	if (k->variable == VAR_GPUS && k->all)
-		return rule_all_gpus(c, k) ? YES : NO;
-	if (domain < 0 || (size_t)domain >= solution->nchosen || solution->chosen[domain] < 0)
+	if (k->variable == VAR_ENV || k->all)
+		return YES;
+	if (at < 0)
 		return without(k->variable);
 	if (is_open(c->w, k->variable))
 		return UNKNOWN;
-	if (!k->spec && !k->words.n)
+	if (solve_set_has(rule_set(c, k, (unsigned)domain), (size_t)at))
 		return YES;
-	value = rule_value(c->w, k->variable, (unsigned)domain, (size_t)solution->chosen[domain]);
-	if (!value)
-		return k->variable == VAR_PACKAGE ? UNKNOWN : NO;
-	return rule_matches(c, k, value) ? YES : NO;
-}
-
-/* True if the reference has this value in the stack. */
-static bool
-is_the_case(const struct rule_case *c, const struct solution *solution,
-	    const struct rule_reference *r)
-{
-	const char *value;
-	size_t n = strlen(c->value);
-
-	if ((size_t)c->of >= solution->nchosen || solution->chosen[c->of] < 0)
-		return false;
-	value = rule_value(c->w, r->variable, (unsigned)c->of, (size_t)solution->chosen[c->of]);
-	return value && !strncmp(value, c->value, n) && (!value[n] || value[n] == '.');
+	return k->variable == VAR_PACKAGE &&
+			       !rule_value(c->w, k->variable, (unsigned)domain, (size_t)at) ?
+		       UNKNOWN :
+		       NO;
 }
 
 static const char *
@@ -142,9 +126,6 @@ judge(const struct rule_case *c, void *ctx)
 	for (size_t i = 0; i < r->when.n && all != NO; i++) {
 		enum truth one = truth_of(c, &r->when.at[i], solution);
 
-		if (r->when.at[i].reference.name &&
-		    !is_the_case(c, solution, &r->when.at[i].reference))
-			one = NO;
 		all = one < all ? one : all;
 	}
 	if (all == UNKNOWN)
@@ -164,5 +145,5 @@ check_rules(struct workspace *w, struct solution *solution)
 	const struct rule *rules = facts_rules(w->f, &n);
 
 	for (size_t i = 0; solution->nchosen && i < n; i++)
-		rule_each_case(w, &rules[i], -1, judge, solution);
+		rule_each_case(w, &rules[i], -1, solution, judge, solution);
 }

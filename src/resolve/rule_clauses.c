@@ -23,31 +23,34 @@ and_term(struct workspace *w, struct clause *all, unsigned domain, const solve_w
 	list_push(w->a, all, (struct solve_term){ .variable = domain, .set = set });
 }
 
+/* The domain of a condition, made where a package is named that may come to be there. */
+static int
+domain_of(const struct rule_case *c, const struct rule_condition *k)
+{
+	int domain = rule_domain(c, k->variable, k->name);
+	const char *name = name_normalize(c->w->a, k->name);
+
+	if (domain >= 0 || k->variable != VAR_PACKAGE)
+		return domain;
+	return (int)variable_get(
+		c->w, facts_extension(c->w->f, name) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE, name);
+}
+
 /* False: the condition can never hold. */
 static bool
 and_condition(const struct rule_case *c, const struct rule_condition *k, struct clause *all)
 {
 	struct workspace *w = c->w;
-	int domain = rule_domain(c, k->variable, k->name);
-	solve_word *set;
+	int domain = domain_of(c, k);
 
 	if (k->variable == VAR_ENV)
-		return rule_env_holds(c, k);
-	if (k->variable == VAR_GPUS && k->all) {
-		for (unsigned i = 0; i < w->variables.n; i++)
-			if (w->variables.at[i]->t.kind == VARIABLE_GPU)
-				and_term(w, all, i, set_all(w, i));
-		return rule_all_gpus(c, k);
-	}
-	if (domain < 0)
-		return false;
-	set = set_none(w, (unsigned)domain);
-	for (size_t i = 0; i < variable_at(w, (unsigned)domain)->n; i++)
-		if ((!k->spec && !k->words.n) ||
-		    rule_matches(c, k, rule_value(w, k->variable, (unsigned)domain, i)))
-			solve_set_add(set, i);
-	and_term(w, all, (unsigned)domain, set);
-	return true;
+		return true;
+	for (unsigned i = 0; k->all && i < w->variables.n; i++)
+		if (variable_at(w, i)->kind == VARIABLE_GPU)
+			and_term(w, all, i, set_all(w, i));
+	if (domain >= 0)
+		and_term(w, all, (unsigned)domain, rule_set(c, k, (unsigned)domain));
+	return k->all || domain >= 0;
 }
 
 /* The candidates that give the reference its value in this case. */
@@ -158,6 +161,6 @@ add_rules(struct query *q)
 		struct clauses_of of = { q, &w->rule_rows[i] };
 
 		if (rules[i].severity == SEV_ERROR)
-			rule_each_case(w, &rules[i], (int)q->variable, add_clause, &of);
+			rule_each_case(w, &rules[i], (int)q->variable, NULL, add_clause, &of);
 	}
 }
