@@ -1,5 +1,31 @@
 #include "str.h"
 
+#include <regex.h>
+
+#include "diag.h"
+
+bool
+str_matches(const char *s, const char *pattern)
+{
+	enum { PATTERNS_MAX = 64 };
+	static struct {
+		const char *pattern;
+		regex_t regex;
+	} known[PATTERNS_MAX];
+	size_t i = 0;
+
+	while (i < PATTERNS_MAX && known[i].pattern && known[i].pattern != pattern)
+		i++;
+	if (i == PATTERNS_MAX)
+		BUG("more than %d patterns", PATTERNS_MAX);
+	if (!known[i].pattern) {
+		if (regcomp(&known[i].regex, pattern, REG_EXTENDED | REG_NOSUB))
+			BUG("the pattern %s", pattern);
+		known[i].pattern = pattern;
+	}
+	return !regexec(&known[i].regex, s, 0, NULL, 0);
+}
+
 size_t
 utf8_decode(const char *p, size_t n, uint32_t *point)
 {

@@ -82,6 +82,13 @@ starts_character(char c)
 }
 
 /*
+ * Whether a text matches a POSIX extended regular expression.
+ *
+ *   in   pattern: a literal, mostly "^...$": it is compiled once for the whole run
+ */
+bool str_matches(const char *s, const char *pattern);
+
+/*
  * Decodes the UTF-8 character at the start of p[0..n), n > 0, into *point.
  * Returns its length in bytes; 0 if the bytes are not UTF-8 (RFC 3629).
  */

@@ -18,6 +18,12 @@ complain(struct load *l, enum code code, const char *fmt, ...)
 }
 
 struct complaint *
+complain_that(struct load *l, enum code code, const char *s, const char *what, const char *help)
+{
+	return complain_help(complain(l, code, "%s %s", shown(l->a, s), what), help);
+}
+
+struct complaint *
 complain_help(struct complaint *c, const char *help)
 {
 	c->help = help;
@@ -129,54 +135,18 @@ run_of(const char *s, const char *more)
 
 /* --- names --- */
 
-/* [A-Za-z0-9][A-Za-z0-9._-]*, at most 64: a folder, an image and an app can be called so. */
-static const struct complaint *
-folder_name(struct load *l, const char *s, const char *what)
-{
-	size_t n = strlen(s);
+/* A directory, an image and an app can have such a name. */
+#define NAME "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+#define NAME_HELP \
+	"use up to 64 letters, digits, dots, dashes and underscores, starting with a letter or " \
+	"digit"
 
-	if (n && n <= 64 && is_alnum(*s) && run_of(s, "._-") == n)
-		return NULL;
-	return complain_help(complain(l, E_NAME, "%s cannot name a %s", shown(l->a, s), what),
-			     "use up to 64 letters, digits, dots, dashes and underscores, starting "
-			     "with a letter or digit");
-}
+PATTERN_GRAMMAR(stack, NAME, 64, E_NAME, "cannot name a stack", NAME_HELP)
+PATTERN_GRAMMAR(variant, NAME, 64, E_NAME, "cannot name a variant", NAME_HELP)
 
-const struct complaint *
-grammar_stack(struct load *l, const char *s)
-{
-	return folder_name(l, s, "stack");
-}
-
-const struct complaint *
-grammar_variant(struct load *l, const char *s)
-{
-	return folder_name(l, s, "variant");
-}
-
-static bool
-is_identifier(const char *s, size_t n)
-{
-	if (!n || is_digit(*s))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!is_alnum(s[i]) && s[i] != '_')
-			return false;
-	return true;
-}
-
-/* POSIX, "Environment variable definition": letters, digits, underscores, no digit first. */
-const struct complaint *
-grammar_env_name(struct load *l, const char *s)
-{
-	size_t n = strlen(s);
-
-	if (n <= 255 && is_identifier(s, n))
-		return NULL;
-	return complain_help(
-		complain(l, E_NAME, "%s is not the name of a variable", shown(l->a, s)),
-		"use letters, digits and underscores, not starting with a digit");
-}
+/* POSIX, "Environment variable definition". */
+PATTERN_GRAMMAR(env_name, "^[A-Za-z_][A-Za-z0-9_]*$", 255, E_NAME, "is not the name of a variable",
+		"use letters, digits and underscores, not starting with a digit")
 
 /* Any printable ASCII: text_holds has seen to that. */
 const struct complaint *
@@ -188,110 +158,59 @@ grammar_env_value(struct load *l, const char *s)
 }
 
 /*
- * Debian policy 5.6.1 and 5.6.12, as apt-get reads them:
- *
- *     [a-z0-9][a-z0-9+.-]+ [":" arch] ["=" [0-9][A-Za-z0-9.+~:-]*]
- *
- * A trailing dash would make apt-get remove the package instead.
+ * Debian policy 5.6.1 and 5.6.12, as apt-get reads them. A trailing dash would make apt-get
+ * remove the package instead.
  */
 const struct complaint *
 grammar_apt(struct load *l, const char *s)
 {
+	const char *small = lower_case(l->a, s);
 	struct complaint *c;
-	size_t name = 0;
-	const char *p;
 
-	while (s[name] &&
-	       (is_digit(s[name]) || (s[name] >= 'a' && s[name] <= 'z') || strchr("+.-", s[name])))
-		name++;
-	p = s + name;
-	if (name < 2 || !is_alnum(*s) || p[-1] == '-')
-		goto bad;
-	if (*p == ':') {
-		size_t n = run_of(p + 1, "-");
-
-		if (!n || p[1] == '-')
-			goto bad;
-		p += 1 + n;
-	}
-	if (*p == '=') {
-		if (!is_digit(p[1]))
-			goto bad;
-		p += 1 + run_of(p + 1, ".+~:-");
-	}
-	if (!*p)
+	if (str_matches(s, "^[a-z0-9][a-z0-9+.-]*[a-z0-9+.](:[A-Za-z0-9][A-Za-z0-9-]*)?"
+			   "(=[0-9][A-Za-z0-9.+~:-]*)?$"))
 		return NULL;
-bad:
-	c = complain_help(complain(l, E_NAME, "%s is not a Debian package", shown(l->a, s)),
+	c = complain_that(l, E_NAME, s, "is not a Debian package",
 			  "write a name as `apt-get install` takes it: lower-case letters, digits "
 			  "and `+.-`, then =VERSION if one is wanted");
-	/* Written without capitals it is asked once more, and no more. */
-	p = lower_case(l->a, s);
-	return strcmp(p, s) != 0 ? complain_try(l, c, grammar_apt, p) : c;
+	return strcmp(small, s) != 0 ? complain_try(l, c, grammar_apt, small) : c;
 }
 
-/* The portable form that useradd takes: [a-z_][a-z0-9_-]{0,31}. */
+/* The portable form that useradd takes. */
 const struct complaint *
 grammar_user(struct load *l, const char *s)
 {
-	size_t n = strlen(s);
-
 	if (!strcmp(s, "root"))
-		return complain_help(
-			complain(l, E_NAME, "`root` is who the stage belongs to anyway"),
-			"name another user, or remove the key");
-	if (n && n <= 32 && ((*s >= 'a' && *s <= 'z') || *s == '_')) {
-		size_t i = 1;
-
-		while (s[i] &&
-		       ((s[i] >= 'a' && s[i] <= 'z') || is_digit(s[i]) || strchr("_-", s[i])))
-			i++;
-		if (i == n)
-			return NULL;
-	}
-	return complain_help(complain(l, E_NAME, "%s cannot name a user", shown(l->a, s)),
+		return complain_help(complain(l, E_NAME, "`root` is the default user of the stage"),
+				     "name another user, or remove the key");
+	if (strlen(s) <= 32 && str_matches(s, "^[a-z_][a-z0-9_-]*$"))
+		return NULL;
+	return complain_that(l, E_NAME, s, "cannot name a user",
 			     "use up to 32 lower-case letters, digits, dashes and underscores, "
 			     "starting with a letter or underscore");
 }
 
-/* identifier *( "." identifier ) */
-const struct complaint *
-grammar_module(struct load *l, const char *s)
-{
-	const char *p = s;
+#define IDENTIFIER "[A-Za-z_][A-Za-z0-9_]*"
 
-	for (;;) {
-		size_t n = strcspn(p, ".");
-
-		if (!is_identifier(p, n))
-			return complain_help(
-				complain(l, E_NAME, "%s is not a Python module", shown(l->a, s)),
-				"write its name as after `import`");
-		if (!p[n])
-			return NULL;
-		p += n + 1;
-	}
-}
+PATTERN_GRAMMAR(module, "^" IDENTIFIER "([.]" IDENTIFIER ")*$", TEXT_MAX, E_NAME,
+		"is not a Python module", "write its name as after `import`")
 
 /* --- paths --- */
 
-/* Relative, inside the folder, of characters that no tool reads as anything else. */
+/* Relative, inside the directory, of characters that no tool reads as anything else. */
 const struct complaint *
 grammar_path(struct load *l, const char *s)
 {
 	if (*s == '/')
-		return complain_help(complain(l, E_PATH, "%s is an absolute path", shown(l->a, s)),
-				     "name it relative to the recipe's folder");
-	if (!*s || *s == '-' || *s == ' ' || s[strlen(s) - 1] == ' ' ||
-	    run_of(s, "._/+@=, -") != strlen(s))
-		return complain_help(
-			complain(l, E_PATH, "%s is not a path that can be copied", shown(l->a, s)),
+		return complain_that(l, E_PATH, s, "is an absolute path",
+				     "name it relative to the recipe's directory");
+	if (!str_matches(s, "^[A-Za-z0-9._+@=,]([A-Za-z0-9._/+@=, -]*[A-Za-z0-9._/+@=,-])?$"))
+		return complain_that(
+			l, E_PATH, s, "is not a path that can be copied",
 			"use letters, digits and `._/+@=,-`, not starting with a dash");
-	for (const char *p = s; p; p = strchr(p, '/') ? strchr(p, '/') + 1 : NULL)
-		if (starts_with(p, "..") && (!p[2] || p[2] == '/'))
-			return complain_help(complain(l, E_PATH, "%s leaves the recipe's folder",
-						      shown(l->a, s)),
-					     "copy the file to below the recipe's folder");
+	if (str_matches(s, "(^|/)[.][.](/|$)"))
+		return complain_that(l, E_PATH, s, "leaves the recipe's directory",
+				     "copy the file to below the recipe's directory");
 	return NULL;
 }
 
@@ -299,7 +218,7 @@ const struct complaint *
 grammar_probe(struct load *l, const char *s)
 {
 	if (!ends_with(s, ".py"))
-		return complain_help(complain(l, E_PATH, "%s is not a Python file", shown(l->a, s)),
+		return complain_that(l, E_PATH, s, "is not a Python file",
 				     "name a file that ends in .py");
 	return grammar_path(l, s);
 }
@@ -316,22 +235,19 @@ grammar_argument(struct load *l, const char *s)
 const struct complaint *
 grammar_entrypoint(struct load *l, const char *s)
 {
-	const char *sep = strstr(s, "::");
-	const char *help = "write file.py::function";
+	const struct complaint *bad;
+	const char *file;
 
-	if (!sep || !is_identifier(sep + 2, strlen(sep + 2)))
-		return complain_help(
-			complain(l, E_NAME, "%s does not name a function", shown(l->a, s)), help);
-	const char *file = arena_copy(l->a, s, (size_t)(sep - s));
-	const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-	const struct complaint *bad = grammar_probe(l, file);
-
-	if (bad)
+	if (!str_matches(s, "::" IDENTIFIER "$"))
+		return complain_that(l, E_NAME, s, "does not name a function",
+				     "write file.py::function");
+	file = arena_copy(l->a, s, (size_t)(strstr(s, "::") - s));
+	if ((bad = grammar_probe(l, file)))
 		return bad;
-	if (!is_identifier(base, strlen(base) - 3))
-		return complain_help(
-			complain(l, E_NAME, "%s is not a module that can be imported",
-				 shown(l->a, base)),
+	if (!str_matches(file, "(^|/)" IDENTIFIER "[.]py$"))
+		return complain_that(
+			l, E_NAME, strrchr(file, '/') ? strrchr(file, '/') + 1 : file,
+			"is not a module that can be imported",
 			"name the file with letters, digits and underscores, then .py");
 	return NULL;
 }

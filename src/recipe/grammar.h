@@ -2,6 +2,7 @@
 #define RECIPE_GRAMMAR_H
 
 #include "base/diag.h"
+#include "base/str.h"
 #include "load.h"
 
 /*
@@ -42,6 +43,22 @@ const char *lower_case(struct arena *a, const char *s);
 /* Adds "did you mean" if one of `words` is near to `s`, else the list of them. */
 struct complaint *complain_words(struct load *l, struct complaint *c, const char *s,
 				 struct names words);
+
+/*
+ * Defines grammar_NAME: a text of at most `max` bytes that matches a regular expression. If it
+ * does not, the complaint is the text, in backticks, and `what`. (A bound such as {0,63} in a
+ * pattern would cost a millisecond.)
+ */
+#define PATTERN_GRAMMAR(name, pattern, max, code, what, help) \
+	const struct complaint *grammar_##name(struct load *l, const char *s) \
+	{ \
+		return strlen(s) <= (max) && str_matches(s, pattern) ? \
+			       NULL : \
+			       complain_that(l, code, s, what, help); \
+	}
+/* "`s` what", with help. */
+struct complaint *complain_that(struct load *l, enum code code, const char *s, const char *what,
+				const char *help);
 
 /* Reports what the grammar says about `value` of the key `path`; true if it is nothing. */
 bool grammar_holds(struct load *l, grammar *g, const char *path, struct text value);

@@ -6,42 +6,32 @@
 
 /* What Modal takes; limits and names are facts. */
 
-/* Names of apps, volumes, secrets: [A-Za-z0-9-_.]+, at most 64, not like an object's id. */
+/* Names of apps, volumes, secrets; not like an object's id. */
 const struct complaint *
 grammar_object(struct load *l, const char *s)
 {
-	size_t n = strlen(s);
-	bool id = n == 25 && is_alpha(s[0]) && is_alpha(s[1]) && s[2] == '-' &&
-		  run_of(s + 3, "") == 22;
+	bool id = strlen(s) == 25 && str_matches(s, "^[A-Za-z][A-Za-z]-[A-Za-z0-9]*$");
 
-	if (n && n <= 64 && run_of(s, "-_.") == n && !id)
+	if (!id && strlen(s) <= 64 && str_matches(s, "^[A-Za-z0-9_.-]+$"))
 		return NULL;
-	return complain_help(
-		complain(l, E_NAME, "%s is not a name that Modal takes", shown(l->a, s)),
-		id ? "choose a name that does not look like an id (two letters, a dash, "
-		     "22 characters)" :
-		     "use up to 64 letters, digits, dots, dashes and underscores");
+	return complain_that(l, E_NAME, s, "is not a name that Modal takes",
+			     id ? "choose a name that does not look like an id (two letters, a "
+				  "dash, 22 characters)" :
+				  "use up to 64 letters, digits, dots, dashes and underscores");
 }
 
 /* An absolute path that may be a mount point: not `/`, `/root` or `/tmp`. */
 const struct complaint *
 grammar_mount(struct load *l, const char *s)
 {
-	static const char *const taken[] = { "/", "/root", "/tmp" };
-	size_t n = strlen(s);
-
-	if (*s != '/' || n > 255 || run_of(s, "._/+@-") != n || strstr(s, "/../") ||
-	    strstr(s, "/./") || strstr(s, "//") || ends_with(s, "/..") || ends_with(s, "/."))
-		return complain_help(
-			complain(l, E_PATH, "%s is not a path to mount at", shown(l->a, s)),
-			"write an absolute path of letters, digits and `._+@-`");
-	if (n > 1 && s[n - 1] == '/')
-		n--;
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
-		if (strlen(taken[i]) == n && !strncmp(s, taken[i], n))
-			return complain_help(
-				complain(l, E_MODAL, "Modal mounts nothing at %s", taken[i]),
-				"choose a folder of its own, such as /data");
+	if (strlen(s) > 255 || !str_matches(s, "^/[A-Za-z0-9._/+@-]*$") ||
+	    str_matches(s, "//|/[.]{1,2}(/|$)"))
+		return complain_that(l, E_PATH, s, "is not a path to mount at",
+				     "write an absolute path of letters, digits and `._+@-`");
+	if (str_matches(s, "^/((root|tmp)/?)?$"))
+		return complain_help(complain(l, E_MODAL, "Modal mounts nothing at %.*s",
+					      (int)(1 + strcspn(s + 1, "/")), s),
+				     "choose a directory of its own, such as /data");
 	return NULL;
 }
 
@@ -49,12 +39,8 @@ grammar_mount(struct load *l, const char *s)
 static bool
 is_count(const char *s, unsigned long *value)
 {
-	size_t n = strspn(s, "0123456789");
-
-	if (!n || n > 9 || s[n] || (*s == '0' && n > 1))
-		return false;
 	*value = strtoul(s, NULL, 10);
-	return true;
+	return strlen(s) <= 9 && str_matches(s, "^(0|[1-9][0-9]*)$");
 }
 
 static const struct complaint *
@@ -63,8 +49,8 @@ within(struct load *l, const char *s, unsigned long min, unsigned long max, cons
 	unsigned long n;
 
 	if (!is_count(s, &n))
-		return complain_help(
-			complain(l, E_NUMBER, "%s is not a whole number", shown(l->a, s)),
+		return complain_that(
+			l, E_NUMBER, s, "is not a whole number",
 			arena_printf(l->a, "write %s as digits, from %lu to %lu", unit, min, max));
 	if (n < min || n > max)
 		return complain_fix(complain(l, E_NUMBER, "%lu %s: it must be from %lu to %lu", n,
@@ -126,15 +112,10 @@ grammar_import_timeout(struct load *l, const char *s)
 const struct complaint *
 grammar_cpu(struct load *l, const char *s)
 {
-	size_t whole = strspn(s, "0123456789");
-	size_t part = s[whole] == '.' ? strspn(s + whole + 1, "0123456789") : 0;
-	size_t n = whole + (part ? 1 + part : 0);
-
-	if (whole && whole <= 4 && part <= 3 && !s[n] && strtod(s, NULL) > 0)
+	if (str_matches(s, "^[0-9]{1,4}([.][0-9]{1,3})?$") && strtod(s, NULL) > 0)
 		return NULL;
-	return complain_help(
-		complain(l, E_NUMBER, "%s is not a number of CPU cores", shown(l->a, s)),
-		"write a number such as 8 or 0.5");
+	return complain_that(l, E_NUMBER, s, "is not a number of CPU cores",
+			     "write a number such as 8 or 0.5");
 }
 
 const struct complaint *
@@ -143,9 +124,8 @@ grammar_builder(struct load *l, const char *s)
 	const struct modal_limits *m = facts_modal(l->f);
 	struct complaint *c;
 
-	for (size_t i = 0; i < m->builders.n; i++)
-		if (!strcmp(m->builders.at[i], s))
-			return NULL;
+	if (names_have(&m->builders, s))
+		return NULL;
 	c = complain(l, E_MODAL, "%s is not an image builder", shown(l->a, s));
 	return complain_words(l, c, s, m->builders);
 }

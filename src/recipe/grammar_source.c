@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "base/str.h"
 #include "grammar.h"
@@ -7,136 +8,36 @@
 
 /* --- images: the OCI distribution reference grammar --- */
 
-/*
- * path-component := [a-z0-9]+ ( ( "." | "_" | "__" | "-"+ ) [a-z0-9]+ )*
- * Length of the one at the start of `s`, 0 if there is none.
- */
-static size_t
-component(const char *s)
-{
-	size_t n = 0;
-
-	for (;;) {
-		size_t run = n, sep;
-
-		while (is_digit(s[run]) || (s[run] >= 'a' && s[run] <= 'z'))
-			run++;
-		if (run == n)
-			return 0;
-		n = run;
-		sep = s[n] == '.'                    ? 1 :
-		      s[n] == '_' && s[n + 1] == '_' ? 2 :
-		      s[n] == '_'                    ? 1 :
-						       strspn(s + n, "-");
-		if (!sep)
-			return n;
-		n += sep;
-	}
-}
-
-/* domain := label ( "." label )* [ ":" port ], or "[" IPv6 "]" [ ":" port ] */
-static bool
-is_domain(const char *s, size_t n)
-{
-	size_t at = 0;
-
-	if (*s == '[') {
-		size_t close = strspn(s + 1, "0123456789abcdefABCDEF:") + 1;
-
-		if (s[close] != ']' || close < 3)
-			return false;
-		at = close + 1;
-	} else {
-		for (;;) {
-			size_t label = 0;
-
-			while (at + label < n && (is_alnum(s[at + label]) || s[at + label] == '-'))
-				label++;
-			if (!label || s[at] == '-' || s[at + label - 1] == '-')
-				return false;
-			at += label;
-			if (at == n || s[at] != '.')
-				break;
-			at++;
-		}
-	}
-	if (at < n && s[at] == ':') {
-		size_t port = strspn(s + at + 1, "0123456789");
-
-		at += port && port <= 5 ? 1 + port : 0;
-	}
-	return at == n;
-}
-
-/* The first part of a name is a host if it could not be a part of a path. */
-static bool
-names_host(const char *s, size_t n)
-{
-	return (n == 9 && !strncmp(s, "localhost", 9)) || memchr(s, '.', n) || memchr(s, ':', n) ||
-	       *s == '[';
-}
-
-/* tag := [A-Za-z0-9_][A-Za-z0-9_.-]{0,127} */
-static size_t
-tag(const char *s)
-{
-	size_t n = is_alnum(*s) || *s == '_' ? run_of(s, "_.-") : 0;
-
-	return n <= 128 ? n : 0;
-}
-
-static bool
-is_hex(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!is_digit(s[i]) && !(to_lower(s[i]) >= 'a' && to_lower(s[i]) <= 'f'))
-			return false;
-	return true;
-}
+#define LABEL "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?"
+#define HOST "(" LABEL "([.]" LABEL ")*|[[][0-9A-Fa-f:]+])(:[0-9]{1,5})?"
+#define COMPONENT "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"
+#define PATH COMPONENT "(/" COMPONENT ")*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@.*)?$"
 
 /* digest := "sha256:" 64 hex digits, or "sha512:" 128 of them, lower case */
 static bool
 is_digest(const char *s)
 {
-	size_t hex = starts_with(s, "sha256:") ? 64 : starts_with(s, "sha512:") ? 128 : 0;
-
-	if (!hex || strlen(s + 7) != hex || !is_hex(s + 7, hex))
-		return false;
-	for (; *s; s++)
-		if (*s >= 'A' && *s <= 'Z')
-			return false;
-	return true;
+	return strlen(s) == (starts_with(s, "sha512:") ? 135 : 71) &&
+	       str_matches(s, "^sha(256|512):[0-9a-f]*$");
 }
 
-/* [domain "/"] path-component ("/" path-component)* [":" tag] ["@" digest] */
+/* [host "/"] path [":" tag] ["@" digest]; a first part that cannot be a part of a path is a host. */
 static bool
 is_image(const char *s)
 {
-	const char *slash = strchr(s, '/'), *p = s;
+	const char *at = strchr(s, '@'), *slash = strrchr(s, '/');
+	const char *colon = strchr(slash ? slash : s, ':');
+	bool host = str_matches(s, "^(localhost|[^/]*[.:[][^/]*)/");
 
-	if (slash && names_host(s, (size_t)(slash - s))) {
-		if (!is_domain(s, (size_t)(slash - s)))
-			return false;
-		p = slash + 1;
-	}
-	for (;;) {
-		size_t n = component(p);
+	return strlen(s) <= 512 && (!at || is_digest(at + 1)) &&
+	       (at || !colon || strlen(colon) <= 129) &&
+	       (host ? str_matches(s, "^" HOST "/" PATH) : str_matches(s, "^" PATH));
+}
 
-		if (!n)
-			return false;
-		p += n;
-		if (*p != '/')
-			break;
-		p++;
-	}
-	if (*p == ':') {
-		size_t n = tag(p + 1);
-
-		if (!n)
-			return false;
-		p += 1 + n;
-	}
-	return !*p || (*p == '@' && is_digest(p + 1));
+static bool
+is_host(struct arena *a, const char *s, size_t n)
+{
+	return str_matches(arena_copy(a, s, n), "^" HOST "$");
 }
 
 /* The name in small letters, if that is one; NULL if not. */
@@ -147,7 +48,7 @@ image_meant(struct arena *a, const char *s)
 	size_t n = colon ? (size_t)(colon - s) : strlen(s);
 	const char *meant = arena_printf(a, "%s%s", lower_case(a, arena_copy(a, s, n)), s + n);
 
-	return strlen(s) <= 512 && is_image(meant) ? meant : NULL;
+	return is_image(meant) ? meant : NULL;
 }
 
 const struct complaint *
@@ -157,18 +58,15 @@ grammar_image(struct load *l, const char *s)
 	const char *scheme = strstr(s, "://");
 	struct complaint *c;
 
-	if (strlen(s) <= 512 && is_image(s))
+	if (is_image(s))
 		return NULL;
 	c = complain(l, E_IMAGE, "%s is not an image name", shown(l->a, s));
 	if (scheme)
 		help = "an image name has no scheme: remove what stands before the host";
 	else if (strchr(s, '@') && !is_digest(strchr(s, '@') + 1))
 		help = "a digest is sha256: and 64 lower-case hexadecimal digits";
-	else
-		for (const char *p = s; *p && *p != ':'; p++)
-			if (*p >= 'A' && *p <= 'Z')
-				help = "the name of an image is lower-case; only its tag may have "
-				       "capitals";
+	else if (str_matches(s, "^[^:]*[A-Z]"))
+		help = "the name of an image is lower-case; only its tag may have capitals";
 	return complain_fix(c, image_meant(l->a, scheme ? scheme + 3 : s), help);
 }
 
@@ -223,7 +121,7 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 		return complain_help(
 			complain(l, E_URL, "%s names no user that could be one", shown(l->a, s)),
 			"write a plain name before the @, such as git");
-	if (!is_domain(at ? at + 1 : host, (size_t)(end - (at ? at + 1 : host))))
+	if (!is_host(l->a, at ? at + 1 : host, (size_t)(end - (at ? at + 1 : host))))
 		return complain_help(
 			complain(l, E_URL, "%s names no host that could be one", shown(l->a, s)),
 			"write the host's name after the ://");
@@ -235,7 +133,7 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 			return complain_fix(
 				c, escaped(l->a, s, p),
 				arena_printf(l->a, "write %%%02X for it", (unsigned char)*p));
-		} else if (*p == '%' && !(p[1] && p[2] && is_hex(p + 1, 2))) {
+		} else if (*p == '%' && !str_matches(p, "^%[0-9A-Fa-f]{2}")) {
 			c = complain(l, E_URL, "`%%` without two hexadecimal digits");
 			c->from = (size_t)(p - s);
 			c->length = 1;
@@ -264,8 +162,7 @@ url_file(struct arena *a, const char *url)
 
 	/* + stands as %2B in the URLs of most indexes */
 	for (; *name; name++)
-		if (*name == '%' && is_hex(name + 1, 2) && name[1] == '2' &&
-		    to_lower(name[2]) == 'b') {
+		if (starts_with(name, "%2B") || starts_with(name, "%2b")) {
 			buf_putc(&out, '+');
 			name += 2;
 		} else {
@@ -330,23 +227,21 @@ grammar_archive(struct load *l, const char *s)
 const struct complaint *
 grammar_git(struct load *l, const char *s)
 {
-	size_t user = run_of(s, "._-");
-	const char *host = s + user + 1, *colon, *path;
 	const struct complaint *c;
 	struct complaint *bad;
+	const char *path;
 
 	if (strstr(s, "://")) {
 		c = check_url(l, s, git_schemes, 3, true);
 		path = strchr(strstr(s, "://") + 3, '/');
 		if (c || (path && path[1]))
 			return c;
-	} else if (user && *s != '-' && s[user] == '@' && (colon = strchr(host, ':')) &&
-		   is_domain(host, (size_t)(colon - host)) && colon[1] && colon[1] != '-' &&
-		   run_of(colon + 1, "._/~+-") == strlen(colon + 1))
+	} else if (str_matches(s, "^[A-Za-z0-9._][A-Za-z0-9._-]*@" HOST
+				  ":[A-Za-z0-9._/~+][A-Za-z0-9._/~+-]*$")) {
 		return NULL;
-	bad = complain_help(
-		complain(l, E_URL, "%s is not a git repository that is fetched", shown(l->a, s)),
-		"write https://host/path.git, or user@host:path as ssh takes it");
+	}
+	bad = complain_that(l, E_URL, s, "is not a git repository that is fetched",
+			    "write https://host/path.git, or user@host:path as ssh takes it");
 	/* github.com/x/y, as it is copied from a browser */
 	if (!strstr(s, "://") && strchr(s, '.') && strchr(s, '.') < strchr(s, '/'))
 		complain_try(l, bad, grammar_git, arena_printf(l->a, "https://%s", s));
@@ -361,29 +256,22 @@ git_is_branch(const char *s)
 					     "nightly",     "next", "staging", "stable",
 					     "latest" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		size_t j = 0;
-
-		while (s[j] && to_lower(s[j]) == to_lower(names[i][j]))
-			j++;
-		if (!s[j] && !names[i][j])
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcasecmp(s, names[i]))
 			return true;
-	}
-	return starts_with(s, "refs/heads/") || starts_with(s, "refs/remotes/") ||
-	       starts_with(s, "origin/");
+	return str_matches(s, "^(refs/heads|refs/remotes|origin)/");
 }
+
+#define HEX "0123456789abcdefABCDEF"
 
 /* The beginning of a commit: hexadecimal, with a letter (v-less dates and numbers are tags). */
 static bool
 is_short_commit(const char *s)
 {
-	size_t n = strlen(s), letters = 0, digits = 0;
+	size_t n = strlen(s);
 
-	for (size_t i = 0; i < n; i++) {
-		letters += is_alpha(s[i]);
-		digits += is_digit(s[i]);
-	}
-	return n >= 7 && n < 40 && is_hex(s, n) && letters && digits;
+	return n >= 7 && n < 40 && strspn(s, HEX) == n && strspn(s, HEX + 10) < n &&
+	       strspn(s, "0123456789") < n;
 }
 
 /*
@@ -393,14 +281,8 @@ is_short_commit(const char *s)
 static bool
 is_ref(const char *s)
 {
-	size_t n = strlen(s);
-
-	if (!n || n > 255 || *s == '-' || *s == '/' || s[n - 1] == '/' || s[n - 1] == '.')
-		return false;
-	if (run_of(s, "._/+-") != n || strstr(s, "..") || strstr(s, "//") || strstr(s, "/.") ||
-	    *s == '.')
-		return false;
-	return !ends_with(s, ".lock") && !strstr(s, ".lock/");
+	return strlen(s) <= 255 && *s != '-' && !str_matches(s, "[.]lock(/|$)") &&
+	       str_matches(s, "^[A-Za-z0-9_+-]+([./][A-Za-z0-9_+-]+)*$");
 }
 
 /* A tag or a full commit; a branch is judged with the extension. */
@@ -408,14 +290,11 @@ const struct complaint *
 grammar_extension_ref(struct load *l, const char *s)
 {
 	if (!is_ref(s))
-		return complain_help(
-			complain(l, E_NAME, "%s is not a git tag or commit", shown(l->a, s)),
-			"write a tag such as v2.2.2, or a commit of 40 hexadecimal "
-			"digits");
+		return complain_that(
+			l, E_NAME, s, "is not a git tag or commit",
+			"write a tag such as v2.2.2, or a commit of 40 hexadecimal digits");
 	if (is_short_commit(s))
-		return complain_help(complain(l, E_NOT_PINNED,
-					      "%s looks like the beginning of a commit",
-					      shown(l->a, s)),
+		return complain_that(l, E_NOT_PINNED, s, "looks like the beginning of a commit",
 				     "write all 40 digits (git rev-parse prints them)");
 	return NULL;
 }
@@ -424,21 +303,20 @@ const struct complaint *
 grammar_ref(struct load *l, const char *s)
 {
 	if (git_is_branch(s))
-		return complain_help(
-			complain(l, E_NOT_PINNED, "%s is a branch, so it moves", shown(l->a, s)),
-			"name a tag, or the full commit that you tested");
+		return complain_that(l, E_NOT_PINNED, s, "is a branch, so it moves",
+				     "name a tag, or the full commit that you tested");
 	return grammar_extension_ref(l, s);
 }
 
 const struct complaint *
 grammar_sha256(struct load *l, const char *s)
 {
-	if (strlen(s) == 64 && is_hex(s, 64))
-		return NULL;
-	struct complaint *c =
-		complain_help(complain(l, E_HASH, "%s is not a SHA-256 digest", shown(l->a, s)),
-			      "write 64 hexadecimal digits, as sha256sum prints them");
+	struct complaint *c;
 
+	if (strlen(s) == 64 && strspn(s, HEX) == 64)
+		return NULL;
+	c = complain_that(l, E_HASH, s, "is not a SHA-256 digest",
+			  "write 64 hexadecimal digits, as sha256sum prints them");
 	if (starts_with(s, "sha256:") || starts_with(s, "sha256="))
 		complain_try(l, c, grammar_sha256, s + 7);
 	return c;

@@ -22,50 +22,25 @@ grammar_version(struct load *l, const char *s)
 	return complain_help(c, "write a version as PEP 440 has it, such as 2.2.2");
 }
 
-/* A number of groups of digits with dots between: at least `min`, at most `max`. */
-static bool
-is_dotted(const char *s, unsigned min, unsigned max)
-{
-	unsigned groups = 0;
-
-	for (;;) {
-		size_t n = strspn(s, "0123456789");
-
-		if (!n || n > 9 || ++groups > max)
-			return false;
-		s += n;
-		if (!*s)
-			return groups >= min;
-		if (*s++ != '.')
-			return false;
-	}
-}
-
 /* major "." minor [ "." update ] */
+static const char three_parts[] = "^[0-9]+[.][0-9]+([.][0-9]+)?$";
+
 const struct complaint *
 grammar_cuda(struct load *l, const char *s)
 {
-	if (is_dotted(s, 2, 3))
+	struct complaint *c;
+
+	if (str_matches(s, three_parts))
 		return NULL;
-	struct complaint *c = complain_help(
-		complain(l, E_VERSION, "%s is not a CUDA version", shown(l->a, s)),
-		"write major and minor, such as \"12.1\", or a release, such as 12.1.1");
+	c = complain_that(l, E_VERSION, s, "is not a CUDA version",
+			  "write major and minor, such as \"12.1\", or a release, such as 12.1.1");
 	if (cuda_of_tag(l->a, s))
 		return complain_try(l, c, grammar_cuda, cuda_of_tag(l->a, s));
 	return c;
 }
 
-/* major [ "." minor [ "." patch ] ] */
-const struct complaint *
-grammar_driver(struct load *l, const char *s)
-{
-	size_t major = strspn(s, "0123456789");
-
-	if (is_dotted(s, 1, 3) && major >= 3 && major <= 4)
-		return NULL;
-	return complain_help(complain(l, E_VERSION, "%s is not a driver version", shown(l->a, s)),
-			     "write it as nvidia-smi shows it, such as \"550.54\"");
-}
+PATTERN_GRAMMAR(driver, "^[0-9]{3,4}([.][0-9]+){0,2}$", TEXT_MAX, E_VERSION,
+		"is not a driver version", "write it as nvidia-smi shows it, such as \"550.54\"")
 
 const struct complaint *
 grammar_python(struct load *l, const char *s)
@@ -73,24 +48,18 @@ grammar_python(struct load *l, const char *s)
 	struct names known = facts_python_series(l->f);
 	struct complaint *c;
 
-	for (size_t i = 0; i < known.n; i++)
-		if (!strcmp(known.at[i], s))
-			return NULL;
-	if (is_dotted(s, 3, 3)) {
-		const char *last = strrchr(s, '.');
-
+	if (names_have(&known, s))
+		return NULL;
+	if (str_matches(s, "^[0-9]+[.][0-9]+[.][0-9]+$")) {
 		c = complain(l, E_PYTHON, "%s is a patch release", shown(l->a, s));
-		c->fix = arena_copy(l->a, s, (size_t)(last - s));
+		c->fix = arena_copy(l->a, s, (size_t)(strrchr(s, '.') - s));
 		return complain_help(c, arena_printf(l->a, "write the series, %s", c->fix));
 	}
-	if (starts_with(s, "python") && is_digit(s[6]))
-		return complain_try(
-			l, complain(l, E_VERSION, "%s is not a Python series", shown(l->a, s)),
-			grammar_python, s + 6);
-	if (!is_dotted(s, 1, 2) && !(ends_with(s, "t") && is_digit(*s)))
-		return complain_help(
-			complain(l, E_VERSION, "%s is not a Python series", shown(l->a, s)),
-			"write major and minor, such as \"3.11\"");
+	if (!str_matches(s, "^([0-9]+([.][0-9]+)?|[0-9].*t)$")) {
+		c = complain_that(l, E_VERSION, s, "is not a Python series",
+				  "write major and minor, such as \"3.11\"");
+		return starts_with(s, "python") ? complain_try(l, c, grammar_python, s + 6) : c;
+	}
 	return complain_help(complain(l, E_PYTHON, "nothing is known of Python %s", s),
 			     arena_printf(l->a, "use %s", names_words(l->a, &known, "or")));
 }
@@ -113,7 +82,7 @@ grammar_gpu(struct load *l, const char *s)
 {
 	struct complaint *c;
 
-	if (is_dotted(s, 2, 2)) {
+	if (str_matches(s, "^[0-9]+[.][0-9]+$")) {
 		if (facts_cc(l->f, s))
 			return NULL;
 		return complain_help(
@@ -140,20 +109,12 @@ grammar_gpu(struct load *l, const char *s)
 const struct complaint *
 grammar_platform(struct load *l, const char *s)
 {
-	size_t arch = starts_with(s, "linux/") ? run_of(s + 6, "_") : 0;
-	const char *p = s + 6 + arch;
+	struct complaint *c;
 
-	if (arch && *p == '/') {
-		size_t variant = run_of(p + 1, "_.");
-
-		p += variant ? 1 + variant : 0;
-	}
-	if (arch && !*p)
+	if (str_matches(s, "^linux/[A-Za-z0-9_]+(/[A-Za-z0-9_.]+)?$"))
 		return NULL;
-	struct complaint *c = complain_help(
-		complain(l, E_NAME, "%s is not a platform for an image", shown(l->a, s)),
-		"write linux/amd64 or linux/arm64");
-
+	c = complain_that(l, E_NAME, s, "is not a platform for an image",
+			  "write linux/amd64 or linux/arm64");
 	if (!strcmp(s, "amd64") || !strcmp(s, "arm64"))
 		c->fix = arena_printf(l->a, "linux/%s", s);
 	return c;
@@ -172,7 +133,7 @@ grammar_torch_index(struct load *l, const char *s)
 	c = complain(l, E_WORD, "%s is not a build of torch", shown(l->a, s));
 	if (strcmp(lower_case(l->a, s), s) != 0 && !grammar_torch_index(l, lower_case(l->a, s)))
 		return complain_try(l, c, grammar_torch_index, lower_case(l->a, s));
-	if (is_dotted(s, 2, 3)) {
+	if (str_matches(s, three_parts)) {
 		c->fix = cuda_tag(l->a, s);
 		return complain_help(c,
 				     arena_printf(l->a, "write the tag of the index, %s", c->fix));
