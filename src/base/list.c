@@ -1,6 +1,7 @@
 #include "list.h"
 
 #include <stdalign.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
@@ -33,6 +34,19 @@ names_once(struct arena *a, struct names *all, const char *text)
 {
 	if (!names_have(all, text))
 		list_push(a, all, text);
+}
+
+static int
+by_bytes(const void *x, const void *y)
+{
+	return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+void
+names_sort(struct names *all)
+{
+	if (all->n)
+		qsort(all->at, all->n, sizeof(*all->at), by_bytes);
 }
 
 static const char *

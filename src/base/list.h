@@ -34,6 +34,8 @@ bool names_have(const struct names *all, const char *text);
 /* Adds a text, unless it is there already. */
 void names_once(struct arena *a, struct names *all, const char *text);
 
+/* Sorts the texts by their bytes. */
+void names_sort(struct names *all);
 /* Returns the texts with `between` between each two; "" if there are none. */
 const char *names_join(struct arena *a, const struct names *all, const char *between);
 /* Returns "a, b and c" for `last` "and"; "" if there are none. */

@@ -1,91 +1,40 @@
 #include "inspect/digest.h"
 
-static const struct {
-	const char *name;
-	enum digest_kind kind;
-} kinds[] = {
-	{ "sha256", DIGEST_SHA256 },
-	{ "sha384", DIGEST_SHA384 },
-	{ "sha512", DIGEST_SHA512 },
-};
-
-enum digest_kind
+const EVP_MD *
 digest_kind(struct str text, struct str *value)
 {
 	const char *sign = memchr(text.p, '=', text.n);
+	struct str name = { text.p, sign ? (size_t)(sign - text.p) : 0 };
 
-	if (!sign)
-		return DIGEST_NONE;
-	*value = (struct str){ sign + 1, text.n - (size_t)(sign + 1 - text.p) };
-	text.n = (size_t)(sign - text.p);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (str_is(text, kinds[i].name))
-			return kinds[i].kind;
-	return DIGEST_NONE;
+	if (sign)
+		*value = (struct str){ sign + 1, text.n - name.n - 1 };
+	return str_is(name, "sha256") ? EVP_sha256() :
+	       str_is(name, "sha384") ? EVP_sha384() :
+	       str_is(name, "sha512") ? EVP_sha512() :
+					NULL;
 }
 
-void
-digest_start(struct digest *d, enum digest_kind kind)
+EVP_MD_CTX *
+digest_new(const EVP_MD *kind)
 {
-	d->kind = kind;
-	if (kind == DIGEST_SHA256)
-		SHA256_Init(&d->of_256);
-	else if (kind == DIGEST_SHA384)
-		SHA384_Init(&d->of_512);
-	else
-		SHA512_Init(&d->of_512);
-}
+	EVP_MD_CTX *d = EVP_MD_CTX_new();
 
-void
-digest_add(struct digest *d, const void *bytes, size_t n)
-{
-	if (d->kind == DIGEST_SHA256)
-		SHA256_Update(&d->of_256, bytes, n);
-	else
-		SHA512_Update(&d->of_512, bytes, n);
-}
-
-size_t
-digest_end(struct digest *d, unsigned char sum[SHA512_DIGEST_LENGTH])
-{
-	if (d->kind == DIGEST_SHA256) {
-		SHA256_Final(sum, &d->of_256);
-		return SHA256_DIGEST_LENGTH;
-	}
-	SHA512_Final(sum, &d->of_512);
-	return d->kind == DIGEST_SHA384 ? SHA384_DIGEST_LENGTH : SHA512_DIGEST_LENGTH;
+	if (!d || !EVP_DigestInit_ex(d, kind, NULL))
+		BUG("libcrypto has no digest");
+	return d;
 }
 
 const char *
-digest_hex(struct arena *a, const unsigned char *sum, size_t n)
+digest_end(struct arena *a, EVP_MD_CTX *d)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *hex = arena_alloc(a, 2 * n + 1, 1);
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+	char *text = arena_alloc(a, EVP_MAX_MD_SIZE * 2, 1);
 
-	for (size_t i = 0; i < n; i++) {
-		hex[2 * i] = digits[sum[i] >> 4];
-		hex[2 * i + 1] = digits[sum[i] & 15];
-	}
-	return hex;
-}
-
-const char *
-digest_base64(struct arena *a, const unsigned char *sum, size_t n)
-{
-	static const char letters[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	char *out = arena_alloc(a, (n + 2) / 3 * 4 + 1, 1), *p = out;
-
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned b = (unsigned)sum[i] << 16 | (i + 1 < n ? (unsigned)sum[i + 1] << 8 : 0) |
-			     (i + 2 < n ? sum[i + 2] : 0);
-
-		*p++ = letters[b >> 18];
-		*p++ = letters[b >> 12 & 63];
-		if (i + 1 < n)
-			*p++ = letters[b >> 6 & 63];
-		if (i + 2 < n)
-			*p++ = letters[b & 63];
-	}
-	return out;
+	EVP_DigestFinal_ex(d, sum, &n);
+	EVP_EncodeBlock((unsigned char *)text, sum, (int)n);
+	for (char *p = text; *p; p++)
+		*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
+	text[strcspn(text, "=")] = '\0';
+	return text;
 }

@@ -130,53 +130,72 @@ newest(const char *version, const char *prefix, const char **best)
 		*best = number;
 }
 
-/* The versions asked of one library: a chain inside the table. */
-static bool
-read_needs(struct dynamic *d, const unsigned char *table_start, size_t n, size_t at, unsigned count,
-	   unsigned *steps, struct elf *e)
-{
-	while (count--) {
-		Elf64_Vernaux x;
-		const char *s;
+/* A chain of structures in the file, each with the distance to the next. */
+struct chain {
+	const struct dynamic *d;
+	const unsigned char *p;
+	size_t n;
+	uint64_t count;
+	unsigned steps;
+};
 
-		if (!fits(at, 1, sizeof(x), n) || ++*steps > VERSION_STEPS)
-			return broken(d, "its table of needed versions leaves the file");
-		memcpy(&x, table_start + at, sizeof(x));
-		if (!(s = string(d, x.vna_name)))
-			return broken(d, "a needed version has no name");
-		d->versions[x.vna_other & (VERSIONS - 1)] = s;
-		newest(s, "GLIBC_", &e->glibc);
-		newest(s, "GLIBCXX_", &e->glibcxx);
-		at += x.vna_next;
-		if (!x.vna_next)
-			break;
-	}
+/* The table that two entries name by address and count; count 0: there is none. */
+static bool
+open_chain(const struct dynamic *d, int64_t tag, int64_t count_tag, struct chain *c)
+{
+	uint64_t address, count;
+
+	*c = (struct chain){ .d = d };
+	if (!entry(d, tag, &address) || !entry(d, count_tag, &count))
+		return true;
+	c->count = count;
+	c->p = at_address(d, address, &c->n);
+	return c->p || broken(d, "its table of versions does not lie in the file");
+}
+
+static bool
+take(struct chain *c, size_t at, void *to, size_t size)
+{
+	if (!fits(at, 1, size, c->n) || ++c->steps > VERSION_STEPS)
+		return broken(c->d, "its table of versions leaves the file");
+	memcpy(to, c->p + at, size);
+	return true;
+}
+
+static bool
+name_version(struct dynamic *d, unsigned index, uint64_t name, const char **out)
+{
+	*out = string(d, name);
+	if (!*out)
+		return broken(d, "a version has no name");
+	d->versions[index & (VERSIONS - 1)] = *out;
 	return true;
 }
 
 static bool
 read_verneed(struct dynamic *d, struct elf *e)
 {
-	uint64_t address, count;
-	const unsigned char *p;
-	unsigned steps = 0;
-	size_t n = 0, at = 0;
+	struct chain c;
+	Elf64_Verneed v = { 0 };
+	size_t at = 0;
 
-	if (!entry(d, DT_VERNEED, &address) || !entry(d, DT_VERNEEDNUM, &count))
-		return true;
-	if (!(p = at_address(d, address, &n)))
-		return broken(d, "its table of needed versions does not lie in the file");
-	while (count--) {
-		Elf64_Verneed v;
+	if (!open_chain(d, DT_VERNEED, DT_VERNEEDNUM, &c))
+		return false;
+	for (; c.count; c.count = v.vn_next ? c.count - 1 : 0, at += v.vn_next) {
+		Elf64_Vernaux x = { 0 };
+		const char *s;
+		size_t aux;
 
-		if (!fits(at, 1, sizeof(v), n) || ++steps > VERSION_STEPS)
-			return broken(d, "its table of needed versions leaves the file");
-		memcpy(&v, p + at, sizeof(v));
-		if (!read_needs(d, p, n, at + v.vn_aux, v.vn_cnt, &steps, e))
+		if (!take(&c, at, &v, sizeof(v)))
 			return false;
-		at += v.vn_next;
-		if (!v.vn_next)
-			break;
+		aux = at + v.vn_aux;
+		for (unsigned n = v.vn_cnt; n; n = x.vna_next ? n - 1 : 0, aux += x.vna_next) {
+			if (!take(&c, aux, &x, sizeof(x)) ||
+			    !name_version(d, x.vna_other, x.vna_name, &s))
+				return false;
+			newest(s, "GLIBC_", &e->glibc);
+			newest(s, "GLIBCXX_", &e->glibcxx);
+		}
 	}
 	return true;
 }
@@ -184,33 +203,20 @@ read_verneed(struct dynamic *d, struct elf *e)
 static bool
 read_verdef(struct dynamic *d)
 {
-	uint64_t address, count;
-	const unsigned char *p;
-	size_t n = 0, at = 0;
+	struct chain c;
+	Elf64_Verdef v = { 0 };
+	Elf64_Verdaux x;
+	const char *s;
+	size_t at = 0;
 
-	if (!entry(d, DT_VERDEF, &address) || !entry(d, DT_VERDEFNUM, &count))
-		return true;
-	if (!(p = at_address(d, address, &n)))
-		return broken(d, "its table of versions does not lie in the file");
-	while (count--) {
-		Elf64_Verdef v;
-		Elf64_Verdaux x;
-		const char *s;
-
-		if (!fits(at, 1, sizeof(v), n))
-			return broken(d, "its table of versions leaves the file");
-		memcpy(&v, p + at, sizeof(v));
-		if (!fits(at + v.vd_aux, 1, sizeof(x), n))
-			return broken(d, "its table of versions leaves the file");
-		memcpy(&x, p + at + v.vd_aux, sizeof(x));
-		if (!(s = string(d, x.vda_name)))
-			return broken(d, "a version has no name");
+	if (!open_chain(d, DT_VERDEF, DT_VERDEFNUM, &c))
+		return false;
+	for (; c.count; c.count = v.vd_next ? c.count - 1 : 0, at += v.vd_next) {
+		if (!take(&c, at, &v, sizeof(v)) || !take(&c, at + v.vd_aux, &x, sizeof(x)))
+			return false;
 		/* The first one names the file itself. */
-		if (!(v.vd_flags & VER_FLG_BASE))
-			d->versions[v.vd_ndx & (VERSIONS - 1)] = s;
-		at += v.vd_next;
-		if (!v.vd_next)
-			break;
+		if (!(v.vd_flags & VER_FLG_BASE) && !name_version(d, v.vd_ndx, x.vda_name, &s))
+			return false;
 	}
 	return true;
 }

@@ -37,24 +37,6 @@ struct section {
 	struct gpu_codes *out;
 };
 
-static unsigned
-u16(const unsigned char *p)
-{
-	return p[0] | (unsigned)p[1] << 8;
-}
-
-static uint32_t
-u32(const unsigned char *p)
-{
-	return u16(p) | (uint32_t)u16(p + 2) << 16;
-}
-
-static uint64_t
-u64(const unsigned char *p)
-{
-	return u32(p) | (uint64_t)u32(p + 4) << 32;
-}
-
 static bool
 broken(const struct section *s, size_t at, const char *what)
 {
@@ -73,11 +55,11 @@ read_entries(const struct section *s, size_t at, size_t end)
 
 		if (end - at < ENTRY_BYTES)
 			return broken(s, at, "an entry is cut short");
-		kind = u16(p);
-		header = u32(p + 4);
-		size = u64(p + 8);
-		packed = u32(p + 16);
-		flags = u64(p + 40);
+		kind = le16(p);
+		header = le32(p + 4);
+		size = le64(p + 8);
+		packed = le32(p + 16);
+		flags = le64(p + 40);
 		if (header < ENTRY_BYTES || !fits(header, size, 1, end - at))
 			return broken(s, at, "an entry is larger than what holds it");
 		if (packed > size)
@@ -86,7 +68,7 @@ read_entries(const struct section *s, size_t at, size_t end)
 			list_push(s->m->a, s->out,
 				  (struct gpu_code){
 					  .ptx = kind == KIND_PTX,
-					  .arch = u32(p + 28),
+					  .arch = le32(p + 28),
 					  .suffix = flags & FLAG_A ? 'a' :
 						    flags & FLAG_F ? 'f' :
 								     '\0',
@@ -110,10 +92,10 @@ read_section(const struct section *s)
 			at++;
 			continue;
 		}
-		if (s->n - at < CONTAINER_BYTES || u32(s->p + at) != (uint32_t)MAGIC)
+		if (s->n - at < CONTAINER_BYTES || le32(s->p + at) != (uint32_t)MAGIC)
 			return broken(s, at, "no GPU code begins");
-		header = u16(s->p + at + 6);
-		size = u64(s->p + at + 8);
+		header = le16(s->p + at + 6);
+		size = le64(s->p + at + 8);
 		if (header < CONTAINER_BYTES || !fits(header, size, 1, s->n - at))
 			return broken(s, at, "GPU code is larger than what is there");
 		if (!read_entries(s, at + header, at + header + size))

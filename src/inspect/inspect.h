@@ -73,13 +73,6 @@ const char *gpu_code_name(struct arena *a, const struct gpu_code *c);
 
 /* --- wheels --- */
 
-struct wheel_member { /* struct wheel_file is the name of a wheel: python/python.h */
-	const char *path;
-	size_t size;
-	const char *sha256; /* hex; of the bytes that are there */
-};
-struct wheel_members LIST(struct wheel_member);
-
 struct wheel_object { /* one shared object in it */
 	const char *path;
 	const struct elf *elf;
@@ -87,12 +80,11 @@ struct wheel_object { /* one shared object in it */
 };
 struct wheel_objects LIST(struct wheel_object);
 
-struct wheel {
+struct wheel {                      /* struct wheel_file is the name of a wheel: python/python.h */
 	const char *name, *version; /* from its metadata */
 	const char *build;          /* or NULL */
 	struct names tags;          /* "cp311-cp311-linux_x86_64": of the WHEEL file */
 	struct names requires;      /* Requires-Dist */
-	struct wheel_members files;
 	struct wheel_objects objects;
 	const char *sha256; /* of the file itself, hex */
 	size_t size;

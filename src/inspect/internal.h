@@ -45,6 +45,25 @@ bool image_open(struct image *m);
 bool inspect_refuse(struct diags *ds, enum code code, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Numbers of a file, little endian. */
+static inline unsigned
+le16(const unsigned char *p)
+{
+	return p[0] | (unsigned)p[1] << 8;
+}
+
+static inline uint32_t
+le32(const unsigned char *p)
+{
+	return le16(p) | (uint32_t)le16(p + 2) << 16;
+}
+
+static inline uint64_t
+le64(const unsigned char *p)
+{
+	return le32(p) | (uint64_t)le32(p + 4) << 32;
+}
+
 /* Do all of `count` things of `size` bytes at `at` lie within n bytes? */
 static inline bool
 fits(uint64_t at, uint64_t count, uint64_t size, uint64_t n)

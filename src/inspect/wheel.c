@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sha256.h"
 #include "inspect/archive.h"
 #include "inspect/wheel_parts.h"
 
@@ -44,19 +45,18 @@ open_wheel(struct zip *z)
 static bool
 sum_file(const struct zip *z, struct wheel *w)
 {
-	unsigned char sum[SHA512_DIGEST_LENGTH], *chunk = arena_alloc(z->a, CHUNK, 1);
-	struct digest d;
+	unsigned char *chunk = arena_alloc(z->a, CHUNK, 1);
+	struct sha256 *sum = sha256_new(z->a);
 
-	digest_start(&d, DIGEST_SHA256);
 	for (uint64_t at = 0; at < z->n;) {
 		size_t n = z->n - at < CHUNK ? (size_t)(z->n - at) : CHUNK;
 
 		if (!zip_bytes(z, at, chunk, n))
 			return zip_refuse(z, "it cannot be read, or is being written");
-		digest_add(&d, chunk, n);
+		sha256_add(sum, chunk, n);
 		at += n;
 	}
-	w->sha256 = digest_hex(z->a, sum, digest_end(&d, sum));
+	w->sha256 = sha256_end(z->a, sum);
 	w->size = z->n;
 	return true;
 }
@@ -158,12 +158,9 @@ read_object(const struct zip *z, const struct zip_entry *e, const unsigned char 
 }
 
 static bool
-compare(const struct zip *z, const struct zip_entry *e, struct record_row *row,
-	const unsigned char *sum, size_t n)
+compare(const struct zip *z, const struct zip_entry *e, const struct record_row *row,
+	const char *digest)
 {
-	const char *digest = digest_base64(z->a, sum, n);
-
-	row->seen = true;
 	if (row->has_size && row->size != e->size)
 		return zip_refuse(z, "`%s` has %llu bytes; its RECORD says %llu", e->name,
 				  (unsigned long long)e->size, (unsigned long long)row->size);
@@ -172,40 +169,29 @@ compare(const struct zip *z, const struct zip_entry *e, struct record_row *row,
 	return true;
 }
 
-/* One file: its digest, whether RECORD knows it, and what is in it. */
+/* Reads one file: compares it with its row (NULL: RECORD has none), and keeps a shared object. */
 static bool
 read_member(struct unpack *u, const struct zip_entry *e, struct record_row *row, struct wheel *w)
 {
 	const struct zip *z = u->z;
 	CLEANUP_ARENA struct arena *scratch = arena_new();
-	unsigned char sum[SHA512_DIGEST_LENGTH], *object = NULL;
-	struct wheel_member m = { .path = e->name, .size = e->size };
-	struct digest own, recorded;
-	bool twice = row && row->kind != DIGEST_SHA256;
+	CLEANUP_DIGEST EVP_MD_CTX *sum = digest_new(row ? row->kind : EVP_sha256());
+	unsigned char *object = NULL;
 	const void *p;
 	size_t n, at = 0;
 
 	if (is_object_name(e->name))
 		object = arena_alloc(scratch, e->size + 1, 16);
-	digest_start(&own, DIGEST_SHA256);
-	if (twice)
-		digest_start(&recorded, row->kind);
 	do {
 		if (!unpack_bytes(u, e, &p, &n))
 			return false;
-		digest_add(&own, p, n);
-		if (twice)
-			digest_add(&recorded, p, n);
+		EVP_DigestUpdate(sum, p, n);
 		if (object && n)
 			memcpy(object + at, p, n);
 		at += n;
 	} while (n);
-	n = digest_end(&own, sum);
-	m.sha256 = digest_hex(z->a, sum, n);
-	if (twice)
-		n = digest_end(&recorded, sum);
-	list_push(z->a, &w->files, m);
-	return (!row || compare(z, e, row, sum, n)) && (!object || read_object(z, e, object, w));
+	return (!row || compare(z, e, row, digest_end(z->a, sum))) &&
+	       (!object || read_object(z, e, object, w));
 }
 
 static bool
@@ -226,7 +212,7 @@ read_members(const struct zip *z, const struct dist_info *info, struct record *r
 			continue;
 		if (row)
 			row->seen = true;
-		if (!outside && (!row || row->kind == DIGEST_NONE))
+		if (!outside && (!row || !row->kind))
 			return zip_refuse(z, "`%s` %s", e->name,
 					  row ? "has no digest in RECORD" : "is not in RECORD");
 		good = read_member(&u, e, outside ? NULL : row, w);
@@ -250,7 +236,7 @@ wheel_read(struct arena *a, struct diags *ds, const char *path)
 
 	(void)handle;
 	return good && zip_read(&z) && read_info(&z, &info) &&
-			       wheel_says(&z, info.folder, info.metadata, info.wheel, w) &&
+			       wheel_metadata(&z, info.folder, info.metadata, info.wheel, w) &&
 			       record_parse(&z, info.record, &record) && sum_file(&z, w) &&
 			       read_members(&z, &info, &record, w) ?
 		       w :

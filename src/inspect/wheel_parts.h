@@ -9,8 +9,8 @@
 
 struct record_row {
 	const char *path;
-	enum digest_kind kind; /* DIGEST_NONE: none is given */
-	struct str digest;     /* base64, as written */
+	const EVP_MD *kind; /* of its digest; NULL: none is given */
+	struct str digest;  /* base64, as written */
 	bool has_size;
 	uint64_t size;
 	bool seen; /* a file of the wheel */
@@ -33,13 +33,13 @@ struct record {
 bool record_parse(const struct zip *z, const char *text, struct record *out);
 
 /*
- * wheel_says -- is the wheel what its file name says, by METADATA and WHEEL?
+ * wheel_metadata -- is the wheel what its file name says, by METADATA and WHEEL?
  *
  *   out     *w: name, version, build, tags, requires
  *   errors  SB0812, false
  *   source  core metadata; PEP 427; PEP 425 (tags), PEP 440, PEP 503 (how they are compared)
  */
-bool wheel_says(const struct zip *z, const char *dist_info, const char *metadata,
-		const char *wheel_text, struct wheel *w);
+bool wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
+		    const char *wheel_text, struct wheel *w);
 
 #endif

@@ -19,7 +19,8 @@ enum {
 	DEFLATE_MOST = 1032, /* times that deflate can make a byte longer */
 	FLAG_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
 	UNIX = 3,
-	VERSION_MOST = 63, /* times ten: the newest APPNOTE */
+	UNICODE_PATH = 0x7075, /* an extra field */
+	VERSION_MOST = 63,     /* times ten: the newest APPNOTE */
 };
 
 bool
@@ -89,7 +90,7 @@ zip_wide(const unsigned char *extra, size_t n, uint64_t *values[3])
 	while (n) {
 		size_t size, at = 4;
 
-		if (n < 4 || (size = le16(extra + 2)) > n - 4)
+		if (n < 4 || (size = le16(extra + 2)) > n - 4 || le16(extra) == UNICODE_PATH)
 			return false;
 		if (le16(extra) == 1) {
 			if (seen)
@@ -108,19 +109,6 @@ zip_wide(const unsigned char *extra, size_t n, uint64_t *values[3])
 		n -= 4 + size;
 	}
 	return true;
-}
-
-/* Info-ZIP's Unicode path: a second name, that some readers take instead. */
-static bool
-has_second_name(const unsigned char *extra, size_t n)
-{
-	for (; n >= 4; n -= 4 + le16(extra + 2), extra += 4 + le16(extra + 2)) {
-		if (le16(extra) == 0x7075)
-			return true;
-		if (le16(extra + 2) > n - 4)
-			break;
-	}
-	return false;
 }
 
 static bool
@@ -179,8 +167,7 @@ read_entry(struct zip *z, const unsigned char *p, size_t n, struct zip_entry *e)
 		.folder = p[CENTRAL_BYTES + name - 1] == '/',
 	};
 	p += CENTRAL_BYTES + name;
-	if (!zip_wide(p, extra, (uint64_t *[]){ &e->size, &e->packed, &e->at }) ||
-	    has_second_name(p, extra)) {
+	if (!zip_wide(p, extra, (uint64_t *[]){ &e->size, &e->packed, &e->at })) {
 		zip_refuse(z, "the extra fields of `%s` are broken", e->name);
 		return 0;
 	}

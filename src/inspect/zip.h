@@ -45,30 +45,13 @@ bool zip_read(struct zip *z);
 /* n bytes at `at` of the file. */
 bool zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n);
 
-static inline unsigned
-le16(const unsigned char *p)
-{
-	return p[0] | (unsigned)p[1] << 8;
-}
-
-static inline uint32_t
-le32(const unsigned char *p)
-{
-	return le16(p) | (uint32_t)le16(p + 2) << 16;
-}
-
-static inline uint64_t
-le64(const unsigned char *p)
-{
-	return le32(p) | (uint64_t)le32(p + 4) << 32;
-}
-
 /*
  * zip_wide -- the sizes that a zip64 extra field (id 1) holds for those of `values` that are
  * all ones: unpacked, packed, offset, in that order.
  *
- *   in   extra[0..n): the extra fields of a header; wide[i]: may values[i] stand there?
- *   out  false: fields that overrun, one twice, or a value that is not there
+ *   in   extra[0..n): the extra fields of a header; a NULL value does not stand there
+ *   out  false: fields that overrun, a zip64 field that is there twice or lacks a value, or a
+ *        second name of the file (Info-ZIP's Unicode path), which some readers would take
  */
 bool zip_wide(const unsigned char *extra, size_t n, uint64_t *values[3]);
 

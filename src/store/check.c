@@ -6,12 +6,6 @@
 #include "inspect/inspect.h"
 #include "internal.h"
 
-static int
-by_text(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 static struct names
 archs_of(struct arena *a, const struct gpu_codes *codes)
 {
@@ -19,8 +13,7 @@ archs_of(struct arena *a, const struct gpu_codes *codes)
 
 	for (size_t i = 0; i < codes->n; i++)
 		names_once(a, &all, gpu_code_name(a, &codes->at[i]));
-	if (all.n)
-		qsort(all.at, all.n, sizeof(*all.at), by_text);
+	names_sort(&all);
 	return all;
 }
 
@@ -111,8 +104,7 @@ see(struct arena *a, struct arena *scratch, const struct wheel *w, struct looked
 			if (!names_have(&out->archs, archs.at[k]))
 				list_push(a, &out->archs, arena_strdup(a, archs.at[k]));
 	}
-	if (out->archs.n)
-		qsort(out->archs.at, out->archs.n, sizeof(*out->archs.at), by_text);
+	names_sort(&out->archs);
 }
 
 static void

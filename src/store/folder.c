@@ -156,12 +156,6 @@ used(struct arena *a, struct store *s, const char *key)
 		  AT_SYMLINK_NOFOLLOW);
 }
 
-static int
-by_text(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 bool
 folder_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys)
 {
@@ -176,8 +170,7 @@ folder_keys(struct arena *a, struct diags *ds, struct store *s, struct names *ke
 			if (store_is_key(all.at[k]) && starts_with(all.at[k], heads.at[i]))
 				list_push(a, keys, all.at[k]);
 	}
-	if (keys->n)
-		qsort(keys->at, keys->n, sizeof(*keys->at), by_text);
+	names_sort(keys);
 	return true;
 }
 

@@ -52,9 +52,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (map_get(&record.by_path, record.rows.at[i]->path) != record.rows.at[i])
 				abort();
 	} else if (size && *data == 'm') {
-		if (wheel_says(&z, "x-1.0.dist-info", text + 1,
-			       strlen(text) < size ? text + strlen(text) + 1 : "",
-			       &w) != (ds.errors == 0))
+		if (wheel_metadata(&z, "x-1.0.dist-info", text + 1,
+				   strlen(text) < size ? text + strlen(text) + 1 : "",
+				   &w) != (ds.errors == 0))
 			abort();
 	}
 	arena_free(a);

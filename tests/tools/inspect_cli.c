@@ -68,15 +68,6 @@ wheel_to(struct arena *a, struct json *j, const struct wheel *w)
 	json_names(j, "requires", &w->requires);
 	json_text(j, "sha256", w->sha256);
 	json_int(j, "size", (long long)w->size);
-	json_list(j, "files");
-	for (size_t i = 0; i < w->files.n; i++) {
-		json_list(j, NULL);
-		json_text(j, NULL, w->files.at[i].path);
-		json_int(j, NULL, (long long)w->files.at[i].size);
-		json_text(j, NULL, w->files.at[i].sha256);
-		json_end(j);
-	}
-	json_end(j);
 	json_list(j, "objects");
 	for (size_t i = 0; i < w->objects.n; i++) {
 		json_map(j, NULL);

@@ -49,12 +49,6 @@ only(const struct zip *z, const char *text, const char *file, const char *field)
 	return NULL;
 }
 
-static int
-by_text(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 enum { TAGS_MAX = 1000 };
 
 /* How many parts a dotted word has. */
@@ -98,8 +92,7 @@ check_tags(const struct zip *z, const struct names *lines, const struct wheel_fi
 	for (size_t i = 0; i < lines->n; i++)
 		if (!expand(z->a, lines->at[i], &w->tags))
 			return zip_refuse(z, "its WHEEL has more tags than there are");
-	if (w->tags.n)
-		qsort(w->tags.at, w->tags.n, sizeof(*w->tags.at), by_text);
+	names_sort(&w->tags);
 	for (size_t i = 0; i < w->tags.n; i++)
 		if (!names_have(&file->tags, w->tags.at[i]))
 			return zip_refuse(
@@ -137,8 +130,8 @@ check_folder(const struct zip *z, const char *dist_info, const struct wheel_file
 }
 
 bool
-wheel_says(const struct zip *z, const char *dist_info, const char *metadata, const char *wheel_text,
-	   struct wheel *w)
+wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
+	       const char *wheel_text, struct wheel *w)
 {
 	struct arena *a = z->a;
 	const char *slash = strrchr(z->path, '/'), *format;
