@@ -8,11 +8,12 @@
 #include "engine_parts.h"
 #include "fetch/fetch.h"
 
-struct work {
+struct publishing {
 	struct arena *a;
 	struct diags *ds;
 	const struct publish_options *o;
 	struct image_about about; /* of the image here; id NULL: the engine keeps none here */
+	const char *config;       /* of the manifest that was pushed last: its config's digest */
 	bool attach;
 };
 
@@ -26,7 +27,7 @@ same(const char *x, const char *y)
 
 /* An error, or with --force a warning: then it goes on. */
 static bool
-another(struct work *w, const char *why, const char *because)
+another(struct publishing *w, const char *why, const char *because)
 {
 	struct diag *d = diag_at(w->ds, E_PUBLISH_OTHER, w->o->at, "%s", why);
 
@@ -39,7 +40,7 @@ another(struct work *w, const char *why, const char *because)
 }
 
 static bool
-is_of_recipe(struct work *w)
+is_of_recipe(struct publishing *w)
 {
 	const struct build_record *b = w->o->record;
 	const char *image = w->o->image;
@@ -58,7 +59,7 @@ is_of_recipe(struct work *w)
 }
 
 static bool
-is_here(struct work *w)
+is_here(struct publishing *w)
 {
 	const struct publish_options *o = w->o;
 	const struct build_record *b = o->record;
@@ -85,16 +86,18 @@ is_here(struct work *w)
 
 /* What is wrong with the proof; NULL: nothing. */
 static const char *
-proof_trouble(struct work *w)
+proof_trouble(struct publishing *w)
 {
 	const struct publish_proof *p = &w->o->proof;
 	const struct build_record *b = w->o->record;
 	const char *is = p->image_digest;
+	/* What a remote daemon pushed when it built it is known by the record alone. */
+	bool of_image = w->o->engine->push ? same(is, w->about.id) || same(is, w->about.digest) :
+					     b && (same(is, b->image_id) || same(is, b->digest));
 
 	if (!p->text)
 		return arena_printf(w->a, "there is no proof in `%s`", p->path);
-	if (!same(is, w->about.id) && !same(is, w->about.digest) &&
-	    !(b && (same(is, b->image_id) || same(is, b->digest))))
+	if (!of_image)
 		return arena_printf(w->a, "`%s` is of another image, %s", p->path,
 				    is ? is : "which it does not name");
 	if (!same(p->recipe_digest, w->o->recipe_digest))
@@ -103,7 +106,7 @@ proof_trouble(struct work *w)
 }
 
 static bool
-is_proven(struct work *w)
+is_proven(struct publishing *w)
 {
 	const struct publish_options *o = w->o;
 	const char *why = proof_trouble(w);
@@ -130,7 +133,7 @@ is_proven(struct work *w)
 /* --- pushing --- */
 
 static bool
-engine_does(struct work *w, struct engine_command c, const char *what, const char *ref)
+engine_does(struct publishing *w, struct engine_command c, const char *what, const char *ref)
 {
 	struct proc_spec spec = { .keep = 16 * 1024, .terminal = w->o->terminal };
 	struct proc_result r;
@@ -154,7 +157,7 @@ engine_does(struct work *w, struct engine_command c, const char *what, const cha
 
 /* The digest that podman and buildah write; NULL: docker does not. */
 static const char *
-digest_written(struct work *w, const char *path)
+digest_written(struct publishing *w, const char *path)
 {
 	const struct source *src;
 	const char *digest = NULL;
@@ -170,25 +173,28 @@ digest_written(struct work *w, const char *path)
 
 /* The manifest is of the image that was pushed: its config is the image's id. */
 static bool
-is_ours(struct work *w, const struct oci_manifest *m, const char *written)
+is_ours(struct publishing *w, const struct oci_manifest *m, const char *written)
 {
 	JSON_DONE json_t *root = json_loadb(m->text, m->size, 0, NULL);
 
+	w->config = json_at_text(w->a, root, "config.digest");
 	return same(written, m->digest) || same(m->digest, w->about.id) ||
-	       same(json_string_value(json_at(root, "config.digest")), w->about.id);
+	       same(w->config, w->about.id);
 }
 
 /* A daemon that keeps no image here has pushed it when it built it: it gets one more tag. */
 static const char *
-tag_there(struct work *w, struct oci_registry *r, const struct oci_name *n, const char *ref)
+tag_there(struct publishing *w, struct oci_registry *r, const struct oci_name *n, const char *ref)
 {
 	const struct build_record *b = w->o->record;
 	struct oci_manifest m;
 	bool missing = true;
 	struct diag *d;
 
-	if (b && b->digest && oci_manifest(r, w->a, w->ds, b->digest, &m, &missing))
+	if (b && b->digest && oci_manifest(r, w->a, w->ds, b->digest, &m, &missing)) {
+		is_ours(w, &m, b->digest);
 		return oci_push_manifest(r, w->a, w->ds, m.media_type, m.text, m.size, n->tag);
+	}
 	if (!missing)
 		return NULL;
 	d = diag_at(w->ds, E_PUSH, w->o->at,
@@ -200,7 +206,7 @@ tag_there(struct work *w, struct oci_registry *r, const struct oci_name *n, cons
 }
 
 static const char *
-push(struct work *w, struct oci_registry *r, const struct oci_name *n)
+push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 {
 	const struct publish_options *o = w->o;
 	const struct engine_at *at = &o->state->at;
@@ -230,11 +236,22 @@ push(struct work *w, struct oci_registry *r, const struct oci_name *n)
 	return NULL;
 }
 
+/* A proof goes to the image that it names, whatever --force allows: by the digest of its manifest
+ * or of its config, which is the id of the image here. */
 static bool
-attach(struct work *w, struct oci_registry *r, const char *digest)
+attach(struct publishing *w, struct oci_registry *r, const char *digest)
 {
+	const char *is = w->o->proof.image_digest;
 	struct oci_artifact art = { .type = PUBLISH_PROOF_TYPE, .subject = digest };
 
+	if (!same(is, digest) && !same(is, w->config) &&
+	    !(same(is, w->about.digest) && same(w->config, w->about.id))) {
+		diag_help(diag_at(w->ds, E_PUBLISH_OTHER, w->o->at,
+				  "`%s` proves the image %s, and %s was pushed: it is not attached",
+				  w->o->proof.path, is, digest),
+			  "stackbuild verify %s, then publish again", w->o->recipe_words);
+		return false;
+	}
 	list_push(w->a, &art.layers,
 		  (struct oci_blob){ .media_type = PUBLISH_PROOF_TYPE,
 				     .bytes = w->o->proof.text,
@@ -244,7 +261,7 @@ attach(struct work *w, struct oci_registry *r, const char *digest)
 }
 
 static bool
-read_refs(struct work *w, struct oci_name *names)
+read_refs(struct publishing *w, struct oci_name *names)
 {
 	bool good = true;
 
@@ -270,7 +287,7 @@ bool
 publish(struct arena *a, struct diags *ds, const struct publish_options *o, struct names *published)
 {
 	struct oci_name *names = arena_array_of(a, struct oci_name, o->refs.n);
-	struct work w = { .a = a, .ds = ds, .o = o };
+	struct publishing w = { .a = a, .ds = ds, .o = o };
 
 	if (!read_refs(&w, names) || !is_of_recipe(&w) || !is_here(&w) || !is_proven(&w))
 		return false;
