@@ -69,7 +69,7 @@ to_modal(struct run *r, const struct recipes *rs, const struct engine_state *sta
 
 /* proof.json of a folder; one that cannot be read is none. */
 static struct publish_proof
-read_proof(struct run *r, const char *out)
+read_proof(struct run *r, const struct plan *plan, const char *out)
 {
 	static const char *const levels[] = { "nothing", "import", "compile", "gpu" };
 	struct publish_proof p = { .path = fs_join(r->a, out, "proof.json") };
@@ -81,7 +81,7 @@ read_proof(struct run *r, const char *out)
 	diags_init(&ds, r->a);
 	src = fs_exists(p.path) ? fs_read(r->a, &ds, p.path, FS_READ_MAX, (struct span){ 0 }) :
 				  NULL;
-	if (!src || !proof_read(r->a, src->text, src->size, &proof))
+	if (!src || !proof_read(r->a, plan, src->text, src->size, &proof))
 		return p;
 	p.text = src->text;
 	p.size = src->size;
@@ -108,7 +108,7 @@ to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
 				     .at = cell->stack.at,
 				     .image = record && record->image ? record->image : p->name,
 				     .out = out,
-				     .proof = read_proof(r, out),
+				     .proof = read_proof(r, p, out),
 				     .require = require[r->o->require],
 				     .force = r->o->force,
 				     .terminal = isatty(1) && isatty(2) };

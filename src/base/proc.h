@@ -86,6 +86,9 @@ int proc_interrupted(void);
 /* How many came since then; they count as told. */
 unsigned proc_interruptions(void);
 
+/* Kills every process that descends from this one, also those in sessions of their own. */
+void proc_end_descendants(struct arena *a);
+
 /* Every file that it could stand for, in PATH's order; one that has several names comes once. */
 struct names proc_which_all(struct arena *a, const char *name);
 /* The file that a program's name stands for in PATH (or the name, if it has a slash and is

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "str.h"
@@ -76,4 +77,23 @@ proc_end_orphans(const struct pids *all)
 			kill(all->at[i], SIGKILL);
 			waitpid(all->at[i], NULL, 0);
 		}
+}
+
+void
+proc_end_descendants(struct arena *a)
+{
+	enum { ROUNDS = 20, WAIT_MS = 50 };
+
+	/* One may fork while another is killed; one that the kernel holds is not waited for. */
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		const struct pids all = proc_descendants(a, getpid());
+
+		for (size_t k = 0; k < all.n; k++)
+			kill(all.at[k], SIGKILL);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			; /* orphans become ours */
+		if (!all.n)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = WAIT_MS * 1000000L }, NULL);
+	}
 }

@@ -37,7 +37,8 @@ static const char *const files[] = {
 #define BOOT_RUN "g={'__name__':'stackbuild','EXPECT':t,'CODE':c};exec(c,g);"
 static const char boot[] =
 	BOOT_PATH "c=compile(b.read(),'stackbuild-verify','exec');" BOOT_RUN "g['verify']()";
-static const char boot_child[] = BOOT_PATH "c=marshal.loads(b.read());" BOOT_RUN "g['%s']()";
+static const char boot_child[] =
+	BOOT_PATH "c=marshal.loads(b.read());" BOOT_RUN "g['%s']();g['tell'](end=True)";
 
 const char *
 probe_boot(void)

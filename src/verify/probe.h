@@ -4,32 +4,37 @@
 #include "verify.h"
 
 /*
- * What a probe says, as a proof.  Its lines start with a token that only we and it know: all else
- * that an image prints is noise.
+ * The probe protocol: what a probe prints becomes a proof.  Its lines start with a token that only
+ * stackbuild and the probe know; everything else that an image prints is noise.
  */
-struct talk {
+struct probe_session {
 	struct arena *a;
 	struct diags *ds;
 	const struct plan *plan; /* or NULL */
 	struct proof *proof;
 	const char *token;
-	const char *current; /* the check that runs; NULL: none has begun */
+	struct names expected; /* ids of the checks that must answer */
+	const char *current;   /* the check that runs; NULL: none */
 	bool answered, ended;
-	const char *plan_error; /* an image's plan cannot be read: why */
+	bool failed;            /* besides what the checks say */
+	const char *plan_error; /* why an image's plan cannot be read; or NULL */
 	double began_s, now_s;
 };
 
-/* One line of its output. */
-void talk_line(struct talk *t, const char *line, size_t n);
+/* Reads one line of output.  A line with the token that is not understood fails the check that
+ * runs: a result that is lost must not count as passed. */
+void probe_line(struct probe_session *t, const char *line, size_t n);
 
-/* A problem of a check: a diagnostic at the line of the recipe that it is about. */
-void problem_tell(struct talk *t, const char *check, const char *subject, const char *text,
-		  const char *help);
+/* Fails the check that runs; at_end: because the probe itself has ended. */
+void probe_fail(struct probe_session *t, bool at_end, const char *why, const char *help);
 
 /* The program and what it is to expect, as the text of its standard input. */
 const char *probe_input(struct arena *a, struct diags *ds, const struct plan *p,
 			const struct verify_options *o, const char *token, size_t *size);
-/* What an interpreter is told to do with it: python -c ... verify. */
+/* The argument of `python -c` that runs it. */
 const char *probe_boot(void);
+
+/* The diagnostic code of a check. */
+enum code proof_code(const char *check);
 
 #endif

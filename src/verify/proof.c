@@ -1,4 +1,4 @@
-#include "verify.h"
+#include "probe.h"
 
 #include <string.h>
 
@@ -8,14 +8,131 @@
 
 const char *const proof_result_words[] = { "passed", "failed", "not run" };
 
+/* In the order in which they run; `numbers` stands for one check of each probe. */
+static const struct {
+	const char *id;
+	enum proof_level level;
+	enum code code;
+} kinds[] = {
+	{ "installed", PROOF_IMPORT, E_INSTALLED }, { "loads", PROOF_IMPORT, E_LOADS },
+	{ "code", PROOF_IMPORT, E_GPU_CODE },       { "versions", PROOF_IMPORT, E_VERSIONS },
+	{ "imports", PROOF_IMPORT, E_IMPORTS },     { "fallback", PROOF_IMPORT, E_FALLBACK },
+	{ "compile", PROOF_COMPILE, E_COMPILE },    { "run", PROOF_GPU, E_GPU_RUN },
+	{ "numbers", PROOF_GPU, E_NUMBERS },        { "evidence", PROOF_GPU, E_EVIDENCE },
+};
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+/* The row of "numbers/mamba"; KINDS: there is none. */
+static size_t
+kind_of(const char *id)
+{
+	size_t i = 0;
+
+	while (i < KINDS &&
+	       (strncmp(id, kinds[i].id, strcspn(id, "/")) != 0 || kinds[i].id[strcspn(id, "/")]))
+		i++;
+	return i;
+}
+
+enum code
+proof_code(const char *check)
+{
+	size_t i = kind_of(check);
+
+	return i < KINDS ? kinds[i].code : E_PROBE;
+}
+
+static bool
+applies(const struct stack *s, const char *nvcc, enum code check)
+{
+	switch (check) {
+	case E_LOADS: return s->extensions.n;
+	case E_GPU_CODE: return s->extensions.n && s->archs.n;
+	case E_VERSIONS: return s->torch.value;
+	case E_COMPILE: return nvcc;
+	case E_GPU_RUN:
+	case E_NUMBERS:
+	case E_EVIDENCE: return s->archs.n;
+	default: return true;
+	}
+}
+
+static void
+expect_numbers(struct arena *a, const struct stack *s, struct names *out)
+{
+	const struct texts *own = &s->recipe->verify.probes;
+
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct extension *known = s->extensions.at[i].known;
+
+		for (size_t k = 0; known && k < known->probes.n; k++)
+			names_once(a, out, arena_printf(a, "numbers/%s", known->probes.at[k]));
+	}
+	for (size_t i = 0; i < own->n; i++)
+		names_once(a, out, arena_printf(a, "numbers/%s", own->at[i].s));
+}
+
+struct names
+proof_expected(struct arena *a, const struct plan *p)
+{
+	struct names ids = { 0 };
+
+	for (size_t i = 0; i < KINDS; i++) {
+		enum code code = kinds[i].code;
+
+		if (p ? !applies(p->stack, p->nvcc, code) :
+			code != E_INSTALLED && code != E_IMPORTS && code != E_FALLBACK)
+			continue;
+		if (code == E_NUMBERS)
+			expect_numbers(a, p->stack, &ids);
+		else
+			list_push(a, &ids, kinds[i].id);
+	}
+	return ids;
+}
+
+const struct proof_check *
+proof_check_of(const struct proof *p, const char *id)
+{
+	for (size_t i = 0; i < p->checks.n; i++)
+		if (!strcmp(p->checks.at[i].id, id))
+			return &p->checks.at[i];
+	return NULL;
+}
+
+void
+proof_complete(struct arena *a, struct proof *p, const struct names *expected, const char *why)
+{
+	for (size_t i = 0; i < expected->n; i++)
+		if (!proof_check_of(p, expected->at[i]))
+			list_push(a, &p->checks,
+				  (struct proof_check){ .id = expected->at[i],
+							.result = PROOF_NOT_RUN,
+							.why = why,
+							.figures = "{}" });
+	if (p->result == PROOF_PASSED && !p->checks.n)
+		p->result = PROOF_NOT_RUN;
+	for (size_t i = 0; i < p->checks.n; i++)
+		if (p->result == PROOF_PASSED || p->checks.at[i].result == PROOF_FAILED)
+			p->result = p->checks.at[i].result;
+}
+
+bool
+proof_result_parse(const char *word, enum proof_result *out)
+{
+	for (*out = PROOF_PASSED; word && *out <= PROOF_NOT_RUN; ++*out)
+		if (!strcmp(word, proof_result_words[*out]))
+			return true;
+	*out = PROOF_FAILED;
+	return false;
+}
+
 static enum proof_level
 proof_level_of(const struct proof_check *c)
 {
-	if (!strcmp(c->id, "compile"))
-		return PROOF_COMPILE;
-	if (!strcmp(c->id, "run") || starts_with(c->id, "numbers") || !strcmp(c->id, "evidence"))
-		return PROOF_GPU;
-	return PROOF_IMPORT;
+	size_t i = kind_of(c->id);
+
+	return i < KINDS ? kinds[i].level : PROOF_IMPORT;
 }
 
 /* The worst that a level's checks came to; a failure before what was not run. */

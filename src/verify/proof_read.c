@@ -13,38 +13,33 @@ text_in(struct arena *a, const json_t *map, const char *key)
 	return s ? arena_strdup(a, s) : NULL;
 }
 
-/* A result that is not known here is no pass. */
-static enum proof_result
-result_of(const json_t *map)
-{
-	const char *s = json_string_value(json_object_get(map, "result"));
-
-	for (enum proof_result r = PROOF_PASSED; s && r <= PROOF_NOT_RUN; r++)
-		if (!strcmp(s, proof_result_words[r]))
-			return r;
-	return PROOF_FAILED;
-}
-
 bool
-proof_read(struct arena *a, const char *text, size_t n, struct proof *out)
+proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, struct proof *out)
 {
-	json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
-	const json_t *checks = json_object_get(root, "checks"), *c;
+	json_auto_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+	const json_t *c;
 	size_t i;
 
 	*out = (struct proof){ .image = text_in(a, root, "image"),
 			       .image_digest = text_in(a, root, "image_digest"),
-			       .recipe_digest = text_in(a, root, "recipe_digest"),
-			       .result = result_of(root) };
-	json_array_foreach(checks, i, c)
+			       .recipe_digest = text_in(a, root, "recipe_digest") };
+	proof_result_parse(json_string_value(json_object_get(root, "result")), &out->result);
+	json_array_foreach(json_object_get(root, "checks"), i, c)
 	{
-		const char *id = text_in(a, c, "id");
-		const struct proof_check check = { .id = id ? id : "", .result = result_of(c) };
+		struct proof_check check = { .id = text_in(a, c, "id") };
 
-		if (check.result == PROOF_FAILED)
-			out->result = PROOF_FAILED;
+		proof_result_parse(json_string_value(json_object_get(c, "result")), &check.result);
+		if (!check.id)
+			return false;
 		list_push(a, &out->checks, check);
 	}
-	json_decref(root);
-	return out->checks.n > 0;
+	if (!out->checks.n)
+		return false;
+	proof_complete(a, out, &(struct names){ 0 }, NULL);
+	if (p) {
+		const struct names expected = proof_expected(a, p);
+
+		proof_complete(a, out, &expected, "the proof does not have it");
+	}
+	return true;
 }

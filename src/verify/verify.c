@@ -130,13 +130,13 @@ static void
 on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
 {
 	if (from == PROC_OUT)
-		talk_line(ctx, line, n);
+		probe_line(ctx, line, n);
 }
 
 static void
 on_tick(void *ctx, double now_s)
 {
-	((struct talk *)ctx)->now_s = now_s;
+	((struct probe_session *)ctx)->now_s = now_s;
 }
 
 /* What it wrote, for people: the first line that speaks of an error, as clients do, or the last. */
@@ -178,7 +178,7 @@ end_of(struct arena *a, const struct proc_result *r, double limit_s)
 }
 
 static bool
-not_started(struct talk *t, const struct verify_options *o, const struct proc_result *r,
+not_started(struct probe_session *t, const struct verify_options *o, const struct proc_result *r,
 	    double limit_s)
 {
 	const char *what = o->venv ? o->venv : o->image, *words = said(t->a, r);
@@ -200,79 +200,13 @@ not_started(struct talk *t, const struct verify_options *o, const struct proc_re
 	return false;
 }
 
-static const char *const order[] = { "installed", "loads",   "code", "versions", "imports",
-				     "fallback",  "compile", "run",  "numbers",  "evidence" };
-
+/* Completes the proof; false: the probe did not start, was interrupted, or found no plan. */
 static bool
-has_check(const struct proof *p, const char *id)
+conclude(struct probe_session *t, const struct verify_options *o, const struct proc_result *r,
+	 double limit_s)
 {
-	for (size_t i = 0; i < p->checks.n; i++)
-		if (starts_with(p->checks.at[i].id, id))
-			return true;
-	return false;
-}
+	const char *why;
 
-static bool
-applies(const struct plan *p, const char *id)
-{
-	if (!p)
-		return true;
-	if (!strcmp(id, "loads"))
-		return p->stack->extensions.n;
-	if (!strcmp(id, "code"))
-		return p->stack->extensions.n && p->stack->archs.n;
-	if (!strcmp(id, "versions"))
-		return p->stack->torch.value;
-	if (!strcmp(id, "compile"))
-		return p->nvcc;
-	if (!strcmp(id, "run") || !strcmp(id, "numbers") || !strcmp(id, "evidence"))
-		return p->stack->archs.n;
-	return true;
-}
-
-/* It ended too early: the check that ran failed, what comes after it was not run. */
-static void
-cut_short(struct talk *t, const struct proc_result *r, double limit_s)
-{
-	const char *why = end_of(t->a, r, limit_s), *current = t->current;
-	struct proof_check c = { .result = PROOF_FAILED, .why = why, .figures = "{}" };
-
-	if (current) {
-		c.id = current;
-		c.seconds = t->now_s - t->began_s;
-		list_push(t->a, &t->proof->checks, c);
-	}
-	problem_tell(t, "the probe", NULL,
-		     arena_printf(t->a, "%s%s%s", current ? current : "", current ? ": " : "", why),
-		     r->timed_out ? "give it longer: --timeout S" : NULL);
-	c.result = PROOF_NOT_RUN;
-	c.seconds = 0;
-	c.why = arena_printf(t->a, "the probe ended before it%s%s", current ? ", in " : "",
-			     current ? current : "");
-	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
-		c.id = order[i];
-		if (!has_check(t->proof, c.id) && applies(t->plan, c.id))
-			list_push(t->a, &t->proof->checks, c);
-	}
-}
-
-static enum proof_result
-result_of(const struct proof *p)
-{
-	enum proof_result all = p->checks.n ? PROOF_PASSED : PROOF_NOT_RUN;
-
-	for (size_t i = 0; i < p->checks.n; i++) {
-		if (p->checks.at[i].result == PROOF_FAILED)
-			return PROOF_FAILED;
-		if (p->checks.at[i].result == PROOF_NOT_RUN)
-			all = PROOF_NOT_RUN;
-	}
-	return all;
-}
-
-static bool
-judge(struct talk *t, const struct verify_options *o, const struct proc_result *r, double limit_s)
-{
 	if (r->interrupted) {
 		diag_at(t->ds, E_VERIFY_STOPPED, nowhere, "interrupted%s%s",
 			t->current ? " in " : "", t->current ? t->current : "");
@@ -286,9 +220,16 @@ judge(struct talk *t, const struct verify_options *o, const struct proc_result *
 			  "name the recipe that it was built from: stackbuild verify RECIPE");
 		return false;
 	}
+	why = t->current ? arena_printf(t->a, "the probe ended before it, in %s", t->current) :
+	      t->ended   ? "the probe gave no result of it" :
+			   "the probe ended before it";
+	/* The check that ran when it ended has failed. */
 	if (!t->ended)
-		cut_short(t, r, limit_s);
-	t->proof->result = result_of(t->proof);
+		probe_fail(t, true, end_of(t->a, r, limit_s),
+			   r->timed_out ? "give it longer: --timeout S" : NULL);
+	if (t->failed)
+		t->proof->result = PROOF_FAILED;
+	proof_complete(t->a, t->proof, &t->expected, why);
 	t->proof->seconds = r->seconds;
 	return true;
 }
@@ -322,7 +263,9 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 {
 	double limit_s = o->timeout_s > 0 ? o->timeout_s : DEFAULT_S;
 	const char *token = token_new(a);
-	struct talk t = { .a = a, .ds = ds, .plan = p, .token = token };
+	struct probe_session t = {
+		.a = a, .ds = ds, .plan = p, .token = token, .expected = proof_expected(a, p)
+	};
 	struct proc_spec spec = { .timeout_s = limit_s,
 				  .line = on_line,
 				  .tick = on_tick,
@@ -350,7 +293,10 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		c.cwd = "/";
 	engine_spec(a, &c, &spec);
 	proc_run(a, &spec, &r);
-	good = judge(&t, o, &r, limit_s);
+	/* A container ends with all that is in it. */
+	if (o->venv)
+		proc_end_descendants(a);
+	good = conclude(&t, o, &r, limit_s);
 	if (o->image && o->engine->kill && (o->engine->prepare || !t.ended))
 		run_quietly(a, engine_call(a, &o->state->at, o->engine->kill, run.name, NULL));
 	return good ? t.proof : NULL;

@@ -70,8 +70,25 @@ void proof_table(const struct proof *p, const char *what, const char *path, cons
 void proof_json(const struct proof *p, struct buf *out); /* docs/proof.schema.json */
 void proof_junit(const struct proof *p, struct buf *out);
 
-/* The digests, the result and the checks' ids and results of a proof.json; false: it is none. */
-bool proof_read(struct arena *a, const char *text, size_t n, struct proof *out);
+/*
+ * proof_read -- what a proof.json says about this plan: digests, result, ids and results of checks.
+ *
+ *   out     false: it is no proof.  A check of the plan that it does not have was not run
+ */
+bool proof_read(struct arena *a, const struct plan *p, const char *text, size_t n,
+		struct proof *out);
+
+/* The ids of the checks that apply to a plan, in their order; of NULL (an image brings its plan)
+ * those that apply to every stack. */
+struct names proof_expected(struct arena *a, const struct plan *p);
+/* The check of that id; NULL: the proof has none. */
+const struct proof_check *proof_check_of(const struct proof *p, const char *id);
+/* Adds what did not answer as not run, for that reason, and sets the result of the whole: a
+ * failure, which stays if it is set already, comes before what was not run. */
+void proof_complete(struct arena *a, struct proof *p, const struct names *expected,
+		    const char *why);
+/* "passed", "failed", "not run"; false, and failed: another word. */
+bool proof_result_parse(const char *word, enum proof_result *out);
 
 /* The level up to which everything passed. */
 enum proof_level proof_proven(const struct proof *p);

@@ -57,8 +57,12 @@ class Check:
         line = {"check": self.name, "result": result, "why": why, "what": short(self.what, 400),
                 "figures": self.figures, "problems": self.problems[:16],
                 "seconds": round(time.monotonic() - self.start, 3)}
+        # A line that does not fit would be lost, and with it the failure.
         if len(json.dumps(line)) > LINE_MAX:
             line["figures"] = {"left_out": "too many to be written"}
+        if len(json.dumps(line)) > LINE_MAX:
+            line["why"], line["what"] = short(why or "", 300) or None, short(self.what, 100)
+            line["problems"] = [{k: v and short(v, 300) for k, v in p.items()} for p in self.problems[:4]]
         return line
 
 
@@ -107,7 +111,7 @@ class Child:
         elif self.status == "signal":
             text = "%s: ended by %s" % (doing, self.signal)
         else:
-            return "%s: %s" % (doing, self.line() or "exit status %s" % self.code)
+            return "%s: %s" % (doing, self.line() or "exit status %s, before it had answered" % self.code)
         if self.library:
             text += "; library mapped last: " + self.library
         if self.frame:
@@ -184,12 +188,14 @@ def started(argv, entry_input, out, result_fd, env):
                             pass_fds=[result_fd], start_new_session=True, preexec_fn=alone)
 
 
-def read_results(fd, limit=1 << 20):
+def read_results(fd, nonce, limit=1 << 20):
+    """The rows of tell(): other lines were written by what the child has loaded."""
     os.lseek(fd, 0, os.SEEK_SET)
     rows = []
     for line in os.read(fd, limit).decode("utf-8", "replace").splitlines():
+        word, _, text = line.partition(" ")
         try:
-            row = json.loads(line)
+            row = json.loads(text) if word == nonce else None
         except ValueError:
             continue
         if isinstance(row, dict):
@@ -199,8 +205,8 @@ def read_results(fd, limit=1 << 20):
 
 def run_child(entry, arg, limit_s):
     """Runs `entry`, a function of this program, in a new interpreter; it reports by tell()."""
-    child, start = Child(), time.monotonic()
-    public = {k: v for k, v in EXPECTED.items() if k != "token"}
+    child, start, nonce = Child(), time.monotonic(), os.urandom(16).hex()
+    public = dict({k: v for k, v in EXPECTED.items() if k != "token"}, nonce=nonce)
     stdin = memory_file((json.dumps(public) + "\n").encode("ascii") + marshal.dumps(CODE))
     result = memory_file(b"")
     reader, writer = os.pipe()
@@ -223,7 +229,7 @@ def run_child(entry, arg, limit_s):
     output.thread.join(2)
     child.seconds = time.monotonic() - start
     child.text = output.tail.decode("utf-8", "replace")
-    child.results = read_results(result)
+    child.results = read_results(result, nonce)
     os.close(result)
     how_ended(child, output.library)
     return child
@@ -232,7 +238,8 @@ def run_child(entry, arg, limit_s):
 def how_ended(child, library):
     if child.code is None:
         return
-    child.status = "exit" if child.code else "ok"
+    # The last row is told when the entry has returned: without it the answer is not complete.
+    child.status = "ok" if child.code == 0 and child.last("end") else "exit"
     if child.code < 0:
         child.status, child.library = "signal", library
         try:
@@ -245,7 +252,7 @@ def how_ended(child, library):
 
 def tell(**row):
     """In a child: one row for who started it."""
-    data = (json.dumps(row) + "\n").encode("ascii")
+    data = ("\n%s %s\n" % (NONCE, json.dumps(row))).encode("ascii")
     while data:
         data = data[os.write(int(sys.argv[1]), data):]
 
@@ -255,6 +262,12 @@ def child_arg():
 
 
 EXPECTED = json.loads(EXPECT)
+# Of a child: what its rows begin with. It came on standard input, which nothing reads again.
+NONCE = EXPECTED.pop("nonce", None)
+if NONCE:
+    EXPECT = None
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.set_inheritable(int(sys.argv[1]), False)
 # Told to a child for its own libraries; what it starts is not asked.
 os.environ.pop("LD_DEBUG", None)
 IMPORT_S = EXPECTED.get("import_timeout_s") or 60

@@ -39,14 +39,44 @@ def release_of(nvcc):
     return m.group(1) if m else None
 
 
-def judge_program(check, path):
-    """Whether the program holds code for each GPU."""
+def digits_of(cc):
+    return re.sub(r"\D", "", cc)
+
+
+def supported(nvcc):
+    """The architectures that this nvcc compiles for ("90"); None: it cannot list them (before CUDA 11)."""
+    try:
+        p = subprocess.run([nvcc, "--list-gpu-arch"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.findall(r"^compute_(\d+)\w?$", p.stdout.decode(errors="replace"), re.MULTILINE)
+    return set(found) if p.returncode == 0 and found else None
+
+
+def flags_for(flags, archs):
+    """The flags without -gencode of other architectures than these; None: no one is left."""
+    kept, words, some = [], iter(flags), False
+    for word in words:
+        value = next(words, "") if word == "-gencode" else None
+        number = re.search(r"arch=compute_(\d+)", value or word)
+        if number and number.group(1) not in archs:
+            continue
+        some = some or bool(number)
+        kept += [word] if value is None else [word, value]
+    return kept if some else None
+
+
+def judge_program(check, path, known=None):
+    """Whether the program holds code for each GPU that its compiler knows."""
     try:
         codes = gpu_code(Elf(path))
     except (OSError, ValueError, struct.error) as err:
         check.problem("%s: %s" % (path, err), "compile", "build the image again")
         return ""
     for cc in EXPECTED.get("archs", []):
+        if known is not None and digits_of(cc) not in known:
+            continue
         if not runs_on(codes, cc):
             check.problem("%s has no code for sm_%s (it has: %s)" % (path, cc.replace(".", ""), code_text(codes)),
                           "compile", "compile it for the recipe's gpus")
@@ -67,7 +97,7 @@ def child_compile():
     tell(code=p.returncode, text=p.stdout.decode(errors="replace")[-8192:])
 
 
-def compile_here(check, nvcc, want):
+def compile_here(check, nvcc, flags):
     """Compiles; the program's path, or None. The folder is the caller's to remove."""
     try:
         folder = tempfile.mkdtemp(prefix="stackbuild-")
@@ -77,7 +107,7 @@ def compile_here(check, nvcc, want):
     source, program = os.path.join(folder, "smoke.cu"), os.path.join(folder, "smoke")
     with open(source, "w", encoding="ascii") as f:
         f.write(EXPECTED["smoke_cu"])
-    child = run_child("child_compile", [[nvcc] + want["flags"] + ["-o", program, source], folder], COMPILE_S)
+    child = run_child("child_compile", [[nvcc] + flags + ["-o", program, source], folder], COMPILE_S)
     if child.last("code") != 0:
         if child.last("code") is None:
             check.problem(child.why("nvcc smoke.cu", COMPILE_S), "compile")
@@ -104,8 +134,14 @@ def check_compile():
     release = release_of(nvcc)
     check.figures.update(nvcc=nvcc, release=release)
     check.what = "smoke.cu by nvcc %s" % (release or "of unknown release")
-    program = compile_here(check, nvcc, want)
+    known = supported(nvcc)
+    lacking = [cc for cc in EXPECTED.get("archs", []) if known is not None and digits_of(cc) not in known]
+    if lacking:
+        check.not_run("nvcc %s does not compile for %s" % (
+            release or nvcc, listed(["sm_" + cc.replace(".", "") for cc in lacking], 8)))
+    flags = flags_for(want["flags"], known) if lacking else want["flags"]
+    program = compile_here(check, nvcc, flags) if flags else None
     if program:
-        check.figures["code"] = judge_program(check, program)
+        check.figures["code"] = judge_program(check, program, known if lacking else None)
         check.what += " for " + check.figures["code"]
     return check, program, os.path.dirname(program) if program else None

@@ -146,7 +146,7 @@ def check_imports_of(found, torch_child):
         child = run_child("child_import", {
             "module": module, "before": [torch] if torch else [], "look": bool(owner_of(module)),
             "planned": planned}, IMPORT_S)
-        if not child.last("imported"):
+        if not child.last("imported") or not child.last("end"):
             import_problem(check, module, child)
         times[module] = child.seconds
         owner, file = owner_of(module), child.last("file")

@@ -9,6 +9,23 @@ def distributions():
     return found
 
 
+def metadata_folders(name):
+    """{folder: versions} of a distribution, where one folder holds more than one: an install that was cut off."""
+    folders = {}
+    for dist in metadata.distributions():
+        path = getattr(dist, "_path", None)
+        if path is not None and normal(dist.metadata["Name"] or "") == normal(name):
+            path = os.path.realpath(str(path))
+            folders.setdefault(os.path.dirname(path), {})[path] = dist.version
+    return {f: sorted(v.values()) for f, v in folders.items() if len(v) > 1}
+
+
+def check_once(check, name):
+    for folder, versions in metadata_folders(name).items():
+        check.problem("%s is installed more than once in %s: versions %s" % (name, folder, " and ".join(versions)), name,
+                      "remove every version and install one: which of them a tool finds is chance")
+
+
 def name_modules(found):
     """An extension that nobody knows: what it can be imported as stands in its wheel."""
     for ext in EXPECTED.get("extensions", []):
@@ -77,6 +94,8 @@ def check_set():
             check.problem("%s is %s; planned was %s" % (r["name"], r["found"], r["planned"]), r["name"],
                           "something moved it after it was installed: build the stack again")
     found = distributions()
+    for name in (["torch"] if EXPECTED.get("torch") else []) + [e["name"] for e in EXPECTED.get("extensions", [])]:
+        check_once(check, name)
     for ext in EXPECTED.get("extensions", []):
         dist = found.get(normal(ext["name"]))
         if dist:

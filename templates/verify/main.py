@@ -79,11 +79,20 @@ class Run:
         numbers_and_evidence(self)
 
 
+def checks_planned():
+    """For an image that is judged by its own plan: the ids of the checks that it needs."""
+    extensions, archs, torch = EXPECTED.get("extensions"), EXPECTED.get("archs"), EXPECTED.get("torch")
+    return [name for name, applies in [
+        ("loads", extensions), ("code", extensions and archs), ("versions", torch), ("compile", EXPECTED.get("nvcc")),
+        ("run", archs), *((name, archs) for name, _ in numbers_planned()), ("evidence", archs)] if applies]
+
+
 def verify():
     out = Reporter(EXPECTED["token"])
     plan_error = load_plan()
     out.say({"about": {"python": "%d.%d.%d" % sys.version_info[:3], "stack": EXPECTED.get("stack"),
-                       "import_timeout_s": IMPORT_S, "plan_error": plan_error}})
+                       "import_timeout_s": IMPORT_S, "plan_error": plan_error,
+                       "checks": [] if plan_error else checks_planned()}})
     if plan_error:
         return
     run = Run(out)
