@@ -26,18 +26,15 @@ int
 verb_explain(struct run *r)
 {
 	const char *id = r->o->args.n ? r->o->args.at[0] : NULL;
-	const struct rule_row *rule = id ? rule_of(id) : NULL;
 
 	if (r->o->format_given && (r->o->format != FORMAT_MARKDOWN || id))
 		return usage_error("explain has one other format, of all rules: --format markdown");
 	if (r->o->format_given) {
-		rules_markdown(r->a, r->facts, &r->out);
+		research_markdown(r->a, r->facts, &r->out);
 		return EXIT_DONE;
 	}
-	if (rule) {
-		rule_text(r->a, r->facts, rule, &r->out);
+	if (id && research_text(r->a, r->facts, id, &r->out))
 		return EXIT_DONE;
-	}
 	for (size_t i = 0; i < CODE_COUNT; i++) {
 		const struct code_row *c = &code_table[i];
 
@@ -50,7 +47,7 @@ verb_explain(struct run *r)
 			for (const char *p = c->example; *p; p += strcspn(p, "\n"), p += *p == '\n')
 				buf_printf(&r->out, "    %.*s\n", (int)strcspn(p, "\n"), p);
 			buf_printf(&r->out, "\nwhat to do: %s\n", c->fix);
-			rules_of_code(r->a, r->facts, c->id, &r->out);
+			research_of_code(r->a, r->facts, c->id, &r->out);
 			return EXIT_DONE;
 		}
 	}

@@ -89,7 +89,7 @@ check_source(struct checker *c, const struct node *n)
 		bad(c, n->at, "a source is a text");
 		return;
 	}
-	if (!(c->what & CHECK_WHOLE) || strpbrk(n->s, " /") || node_get(c->sources, n->s))
+	if (!(c->what & CHECK_WHOLE) || strpbrk(n->s, " /#") || node_get(c->sources, n->s))
 		return;
 	c->ok = false;
 	diag_help(diag_at(c->ds, E_KNOWLEDGE_SOURCE, n->at, "`%.200s` is not among the sources",

@@ -414,6 +414,17 @@ struct rule {
 /* All rules in the order of the files. */
 const struct rule *facts_rules(const struct facts *f, size_t *n);
 
+/* A rule of the collection in knowledge/research.yaml, and what becomes of it; its head says more. */
+struct research_rule {
+	const char *id; /* "R008" */
+	const char *title, *severity, *basis, *class, *how;
+	const char *codes;       /* "SB0220 SB0223", or NULL */
+	const char *test, *near; /* below tests/, without .test */
+	const char *source;      /* as written there */
+};
+/* All of them, in order. */
+const struct research_rule *facts_research(const struct facts *f, size_t *n);
+
 /*
  * Reads one condition.  Returns NULL, or what is wrong with it as a phrase ("`any` is for gpus");
  * both texts must live as long as *out.

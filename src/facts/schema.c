@@ -298,6 +298,17 @@ static const struct fact_field rule[] = {
 	END,
 };
 
+static const struct fact_field research_rule[] = {
+	NEED("title", F_TEXT),      NEED("severity", F_TAG),    NEED("basis", F_TAG),
+	NEED("class", F_TAG),       WORDS_("codes", F_TAG),     NEED("how", F_TEXT),
+	NEED("test", F_REPOSITORY), NEED("near", F_REPOSITORY), END,
+};
+
+static const struct fact_field research_file[] = {
+	GROUPS_("research", F_TAG, research_rule),
+	END,
+};
+
 static const struct fact_field rules_file[] = { GROUPS_("rules", F_TAG, rule), END };
 
 #define PAIRING_FIELDS \
@@ -386,8 +397,8 @@ static const struct {
 	{ "costs.yaml", costs_file },   { "cuda.yaml", cuda_file },
 	{ "gpus.yaml", gpus_file },     { "modal.yaml", modal_file },
 	{ "os.yaml", os_file },         { "packages.yaml", packages_file },
-	{ "python.yaml", python_file }, { "rules.yaml", rules_file },
-	{ "torch.yaml", torch_file },
+	{ "python.yaml", python_file }, { "research.yaml", research_file },
+	{ "rules.yaml", rules_file },   { "torch.yaml", torch_file },
 };
 
 struct names

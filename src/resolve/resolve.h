@@ -135,30 +135,13 @@ struct resolve_options {
 const struct stack *resolve(struct arena *a, struct diags *ds, const struct facts *f,
 			    const struct recipe *r, const struct resolve_options *o);
 
-/* --- what is judged at all: rules.def --- */
+/* --- the research rules of the knowledge, with the diagnostics that report each --- */
 
-enum rule_class { RULE_FACT, RULE_CHECK, RULE_PREVENTED, RULE_LATER };
-enum rule_basis { BASIS_QUOTED, BASIS_CODE, BASIS_INFERRED, BASIS_GENERAL };
-
-struct rule_row {
-	const char *id;     /* "R008" */
-	enum severity told; /* how it is told, or would be */
-	enum rule_basis basis;
-	enum rule_class class;
-	const char *codes; /* "SB0220"; of RULE_FACT beside those of its rows in rows.def */
-	const char *title, *how;
-	const char *test, *near; /* below tests/, without .test */
-	const char *source;
-};
-
-/* By id, in any case; NULL: there is none. */
-const struct rule_row *rule_of(const char *id);
-
-/* docs/rules.md. */
-void rules_markdown(struct arena *a, const struct facts *f, struct buf *out);
-/* One rule, for `stackbuild explain R008`. */
-void rule_text(struct arena *a, const struct facts *f, const struct rule_row *r, struct buf *out);
-/* The rules that a code tells, a line each, or nothing. */
-void rules_of_code(struct arena *a, const struct facts *f, const char *code, struct buf *out);
+/* Adds docs/rules.md to out. */
+void research_markdown(struct arena *a, const struct facts *f, struct buf *out);
+/* Adds one rule to out, for `stackbuild explain R008`; false: there is none of that id. */
+bool research_text(struct arena *a, const struct facts *f, const char *id, struct buf *out);
+/* Adds the rules that a diagnostic reports to out, a line each, or nothing. */
+void research_of_code(struct arena *a, const struct facts *f, const char *code, struct buf *out);
 
 #endif
