@@ -150,19 +150,6 @@ names_of_done(struct arena *a, const struct fixes *fixes)
 	return names;
 }
 
-/* All files as one text: two rounds with the same one would go on for ever. */
-static const char *
-state_of(const struct fixing *f)
-{
-	struct buf b = BUF(f->r->a);
-
-	for (size_t i = 0; i < f->files->n; i++) {
-		buf_printf(&b, "%s %zu\n", f->files->at[i]->real, f->files->at[i]->size);
-		buf_add(&b, f->files->at[i]->text, f->files->at[i]->size);
-	}
-	return buf_text(&b);
-}
-
 static void
 remember(struct fixing *f, size_t round)
 {
@@ -194,13 +181,23 @@ take_texts(struct fixing *f)
 	}
 }
 
-/* The round whose files were those of now: so it would go on for ever; or ROUNDS_MAX. */
+/* The round of the first `n` at whose beginning the files were as now; ROUNDS_MAX: none. */
 static size_t
-seen_before(const struct fixing *f, const char *const *states, size_t n)
+seen_before(const struct fixing *f, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(states[i], state_of(f)))
-			return i;
+	for (size_t round = 0; round < n; round++) {
+		bool same = true;
+
+		for (size_t i = 0; i < f->files->n && same; i++) {
+			const struct open_file *file = f->files->at[i];
+			const struct moment *then = &file->rounds[round];
+
+			same = then->size == file->size &&
+			       !memcmp(then->text, file->text, file->size);
+		}
+		if (same)
+			return round;
+	}
 	return ROUNDS_MAX;
 }
 
@@ -211,7 +208,6 @@ seen_before(const struct fixing *f, const char *const *states, size_t n)
 static const char *
 fix_texts(struct fixing *f, const struct recipe_options *ro)
 {
-	const char *states[ROUNDS_MAX];
 	struct names done[ROUNDS_MAX] = { { 0 } };
 
 	f->skip = (struct names){ 0 };
@@ -221,14 +217,13 @@ fix_texts(struct fixing *f, const struct recipe_options *ro)
 		struct fixes fixes = one_round(f, ro, &ds, &fine);
 		size_t same;
 
-		states[round] = state_of(f);
 		remember(f, round);
 		if (!any_done(&fixes))
 			return NULL;
 		take_texts(f);
 		tell(f, &fixes);
 		done[round] = names_of_done(f->r->a, &fixes);
-		if ((same = seen_before(f, states, round + 1)) == ROUNDS_MAX)
+		if ((same = seen_before(f, round + 1)) == ROUNDS_MAX)
 			continue;
 		for (size_t i = same; i <= round; i++)
 			for (size_t k = 0; k < done[i].n; k++)

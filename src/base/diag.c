@@ -74,7 +74,7 @@ diag_force(struct diag *d)
 	d->all->warnings++;
 }
 
-static struct note *
+static void
 add_note(struct diag *d, enum note_kind kind, struct span at, const char *text)
 {
 	struct note *n = arena_new_of(d->all->arena, struct note);
@@ -83,7 +83,6 @@ add_note(struct diag *d, enum note_kind kind, struct span at, const char *text)
 	n->edits_tail = &n->edits;
 	*d->tail = d->last = n;
 	d->tail = &n->next;
-	return n;
 }
 
 static void
@@ -97,34 +96,12 @@ add_edit(struct diag *d, struct span at, const char *replacement)
 }
 
 struct diag *
-diag_note(struct diag *d, struct span at, const char *fmt, ...)
+diag_line(struct diag *d, enum note_kind kind, struct span at, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_note(d, NOTE_PLACE, at, arena_vprintf(d->all->arena, fmt, ap));
-	va_end(ap);
-	return d;
-}
-
-struct diag *
-diag_why(struct diag *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add_note(d, NOTE_WHY, (struct span){ 0 }, arena_vprintf(d->all->arena, fmt, ap));
-	va_end(ap);
-	return d;
-}
-
-struct diag *
-diag_help(struct diag *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add_note(d, NOTE_HELP, (struct span){ 0 }, arena_vprintf(d->all->arena, fmt, ap));
+	add_note(d, kind, at, arena_vprintf(d->all->arena, fmt, ap));
 	va_end(ap);
 	return d;
 }

@@ -115,18 +115,21 @@ enum severity diag_severity(const struct diag *d);
 /* An error becomes a warning: the user knows of it and goes on. */
 void diag_force(struct diag *d);
 
+/* Adds a line under a diagnostic, by one of the macros below; returns the diagnostic. */
+struct diag *diag_line(struct diag *d, enum note_kind kind, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* The other place: where the other half of a conflict was written. */
-struct diag *diag_note(struct diag *d, struct span at, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define diag_note(d, ...) diag_line((d), NOTE_PLACE, __VA_ARGS__) /* at, format */
 
 /* One fact of the chain that leads to the error; printed as "because ... and ...". */
-struct diag *diag_why(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define diag_why(d, ...) diag_line((d), NOTE_WHY, (struct span){ 0 }, __VA_ARGS__)
 
 /*
  * What to do next, in the imperative: "use cu121".  The best first: it stands behind
  * `help:`, what else would do behind `or`.
  */
-struct diag *diag_help(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define diag_help(d, ...) diag_line((d), NOTE_HELP, (struct span){ 0 }, __VA_ARGS__)
 
 /*
  * Help that can be applied mechanically: replace the text at `at` by `replacement`.

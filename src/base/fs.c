@@ -137,7 +137,7 @@ fs_list(struct arena *a, const char *dir, const char *suffix)
 }
 
 static bool
-make_folders(struct arena *a, const char *path)
+make_directories(struct arena *a, const char *path)
 {
 	char *p = arena_strdup(a, path), *last = strrchr(p, '/');
 
@@ -191,17 +191,43 @@ fs_write_all(int fd, const char *bytes, size_t n)
 	return true;
 }
 
+/* A new file with these bytes; like: the file that it is to replace, or NULL. */
 static bool
-write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool sync)
+write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool sync,
+	  const struct stat *like)
 {
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	bool good;
 
 	if (fd < 0)
 		return false;
-	good = fs_write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
+	/* The owner before the mode: it takes the set-user-id bit away. Only root can give files
+	 * away. */
+	good = !like || ((fchown(fd, like->st_uid, like->st_gid) == 0 || errno == EPERM) &&
+			 fchmod(fd, like->st_mode & 07777) == 0);
+	good = good && fs_write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
 	/* close reports what a full disk or a network file system held back. */
 	return (close(fd) == 0) & good;
+}
+
+static bool
+cannot_write(struct diags *ds, const char *path, const char *why)
+{
+	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, why);
+	return false;
+}
+
+/* Renames the file that was written; removes it if that or the writing failed. */
+static bool
+appear(struct diags *ds, bool written, const char *temp, const char *path, const char *shown)
+{
+	int err;
+
+	if (written && rename(temp, path) == 0)
+		return true;
+	err = errno;
+	unlink(temp);
+	return cannot_write(ds, shown, strerror(err));
 }
 
 bool
@@ -209,36 +235,17 @@ fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsign
 	 bool *changed)
 {
 	const char *temp = arena_printf(ds->arena, "%s.%ld.tmp", path, (long)getpid());
-	bool same = holds(path, bytes, n);
-	int err;
+	bool same = holds(path, bytes, n), written;
 
 	if (changed)
 		*changed = !same;
 	if (same)
 		return true;
-	/* Folders are made only where they are missing. */
-	if ((write_new(temp, bytes, n, mode, sync) ||
-	     (errno == ENOENT && make_folders(ds->arena, path) &&
-	      write_new(temp, bytes, n, mode, sync))) &&
-	    rename(temp, path) == 0)
-		return true;
-	err = errno;
-	unlink(temp);
-	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, strerror(err));
-	return false;
-}
-
-static bool
-write_beside(const char *temp, const struct stat *st, const char *bytes, size_t n)
-{
-	CLEANUP_FD int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return false;
-	/* Before the mode: it takes the set-user-id bit away.  Only root can give files away. */
-	if (fchown(fd, st->st_uid, st->st_gid) < 0 && errno != EPERM)
-		return false;
-	return fchmod(fd, st->st_mode & 07777) == 0 && fs_write_all(fd, bytes, n) && fsync(fd) == 0;
+	/* Directories are made only where they are missing. */
+	written = write_new(temp, bytes, n, mode, sync, NULL) ||
+		  (errno == ENOENT && make_directories(ds->arena, path) &&
+		   write_new(temp, bytes, n, mode, sync, NULL));
+	return appear(ds, written, temp, path, path);
 }
 
 bool
@@ -246,25 +253,15 @@ fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 	   size_t n)
 {
 	char real[PATH_MAX];
-	const char *temp, *why = NULL;
+	const char *temp;
 	struct stat st;
-	int err;
 
 	if (!realpath(path, real) || stat(real, &st) < 0 || access(real, W_OK) < 0)
-		why = strerror(errno);
-	else if (!holds(real, old, old_size))
-		why = "it has been changed meanwhile";
-	if (why) {
-		diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, why);
-		return false;
-	}
+		return cannot_write(ds, path, strerror(errno));
+	if (!holds(real, old, old_size))
+		return cannot_write(ds, path, "it has been changed meanwhile");
 	temp = arena_printf(ds->arena, "%s.%ld.tmp", real, (long)getpid());
-	if (write_beside(temp, &st, bytes, n) && rename(temp, real) == 0)
-		return true;
-	err = errno;
-	unlink(temp);
-	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: %s", path, strerror(err));
-	return false;
+	return appear(ds, write_new(temp, bytes, n, 0600, true, &st), temp, real, path);
 }
 
 const char *

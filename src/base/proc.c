@@ -111,6 +111,18 @@ now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Leaves the last bytes of what is kept, as many as are wanted. */
+static void
+trim(struct stream *s)
+{
+	struct buf *b = s->kept;
+
+	if (b->n > s->keep) {
+		memmove(b->p, b->p + b->n - s->keep, s->keep + 1);
+		b->n = s->keep;
+	}
+}
+
 static void
 keep(struct stream *s, const char *bytes, size_t n)
 {
@@ -121,22 +133,8 @@ keep(struct stream *s, const char *bytes, size_t n)
 		return;
 	buf_add(b, bytes, n);
 	/* Moved down only when twice as much is there: so each byte is moved once. */
-	if (b->n >= 2 * s->keep) {
-		memmove(b->p, b->p + b->n - s->keep, s->keep + 1);
-		b->n = s->keep;
-	}
-}
-
-static void
-keep_end(struct stream *s)
-{
-	struct buf *b = s->kept;
-
-	if (b->n > s->keep) {
-		memmove(b->p, b->p + b->n - s->keep, s->keep + 1);
-		b->n = s->keep;
-	}
-	b->over = s->came > s->keep;
+	if (b->n >= 2 * s->keep)
+		trim(s);
 }
 
 static void
@@ -349,7 +347,8 @@ stream_end(struct child *c, struct stream *s)
 {
 	if (s->n)
 		line_out(c, s);
-	keep_end(s);
+	trim(s);
+	s->kept->over = s->came > s->keep;
 	if (s->fd >= 0)
 		close(s->fd);
 }

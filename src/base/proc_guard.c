@@ -5,36 +5,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc.h"
+#include "proc_spawn.h"
 #include "str.h"
 
 enum { STEP_MS = 100 };
-
-/* The session of a process, from its stat: the name in brackets may hold anything. */
-static pid_t
-session_of(const char *pid)
-{
-	char path[64], line[512] = "";
-	const char *end;
-	int session = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
-	if (!(f = fopen(path, "re")))
-		return 0;
-	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) &&
-	    sscanf(end + 1, " %*c %*d %*d %d", &session) != 1)
-		session = 0;
-	fclose(f);
-	return session;
-}
 
 /* Every process of the session: ninja gives each compiler a group of its own.  How many. */
 static unsigned
@@ -43,9 +22,10 @@ signal_session(pid_t session, int number)
 	unsigned n = 0;
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
+	int parent, of;
 
 	while (d && (e = readdir(d)))
-		if (is_digit(*e->d_name) && session_of(e->d_name) == session) {
+		if (is_digit(*e->d_name) && proc_stat(e->d_name, &parent, &of) && of == session) {
 			kill((pid_t)strtol(e->d_name, NULL, 10), number);
 			n++;
 		}

@@ -27,11 +27,30 @@ runnable(const char *path)
 /* Where execvp looks when there is no PATH. */
 static const char default_path[] = "/bin:/usr/bin";
 
+/* The files that a name without a slash may stand for, in PATH's order, there or not. */
+static struct names
+candidates(struct arena *a, const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	struct names all = { 0 };
+
+	for (const char *p = path ? path : default_path; *name; p = end + 1) {
+		const char *file;
+
+		end = p + strcspn(p, ":");
+		file = fs_join(a, end > p ? arena_copy(a, p, (size_t)(end - p)) : ".", name);
+		/* fs_join leaves "." out: the slash says that it is no name to be looked up. */
+		list_push(a, &all, strchr(file, '/') ? file : arena_printf(a, "./%s", file));
+		if (!*end)
+			break;
+	}
+	return all;
+}
+
 struct names
 proc_which_all(struct arena *a, const char *name)
 {
-	const char *path = getenv("PATH");
-	struct names all = { 0 };
+	struct names all = { 0 }, places;
 	struct stat st, other;
 
 	if (strchr(name, '/')) {
@@ -39,24 +58,15 @@ proc_which_all(struct arena *a, const char *name)
 			list_push(a, &all, name);
 		return all;
 	}
-	for (const char *p = path ? path : default_path; *name; p++) {
-		size_t n = strcspn(p, ":");
-		const char *file = fs_join(a, n ? arena_copy(a, p, n) : ".", name);
-		bool again = false;
+	places = candidates(a, name);
+	for (size_t i = 0; i < places.n; i++) {
+		bool again = !runnable(places.at[i]) || stat(places.at[i], &st) != 0;
 
-		/* fs_join leaves "." out: the slash says that it is no name to be looked up. */
-		if (!strchr(file, '/'))
-			file = arena_printf(a, "./%s", file);
-		if (runnable(file) && !stat(file, &st)) {
-			for (size_t i = 0; i < all.n && !again; i++)
-				again = !stat(all.at[i], &other) && other.st_dev == st.st_dev &&
-					other.st_ino == st.st_ino;
-			if (!again)
-				list_push(a, &all, file);
-		}
-		p += n;
-		if (!*p)
-			break;
+		for (size_t k = 0; k < all.n && !again; k++)
+			again = !stat(all.at[k], &other) && other.st_dev == st.st_dev &&
+				other.st_ino == st.st_ino;
+		if (!again)
+			list_push(a, &all, places.at[i]);
 	}
 	return all;
 }
@@ -73,20 +83,15 @@ proc_which(struct arena *a, const char *name)
 static int
 which_error(struct arena *a, const char *name)
 {
-	const char *path = getenv("PATH");
+	struct names places;
 
 	if (strchr(name, '/'))
 		return access(name, F_OK) ? errno : EACCES;
-	for (const char *p = path ? path : default_path;; p++) {
-		size_t n = strcspn(p, ":");
-		const char *file = fs_join(a, n ? arena_copy(a, p, n) : ".", name);
-
-		if (fs_exists(file) && !fs_is_dir(file))
+	places = candidates(a, name);
+	for (size_t i = 0; i < places.n; i++)
+		if (fs_exists(places.at[i]) && !fs_is_dir(places.at[i]))
 			return EACCES;
-		p += n;
-		if (!*p)
-			return ENOENT;
-	}
+	return ENOENT;
 }
 
 static size_t

@@ -15,6 +15,9 @@ struct spawned {
 /* 0, or the errno of what could not be done: then nothing runs and nothing is open. */
 int proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s);
 
+/* The parent and the session of a process, by /proc: its name may hold anything. */
+bool proc_stat(const char *pid, int *parent, int *session);
+
 struct pids LIST(pid_t);
 /* All that stand below a process now, whatever their group or session. */
 struct pids proc_descendants(struct arena *a, pid_t of);

@@ -52,31 +52,36 @@ proc_descendants(struct arena *a, pid_t of)
 	return all;
 }
 
-static pid_t
-parent_of(pid_t pid)
+bool
+proc_stat(const char *pid, int *parent, int *session)
 {
 	char path[64], line[512] = "";
 	const char *end;
-	int parent = 0;
 	FILE *f;
+	bool good;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
 	if (!(f = fopen(path, "re")))
-		return 0;
-	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')))
-		sscanf(end + 1, " %*c %d", &parent);
+		return false;
+	good = fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) &&
+	       sscanf(end + 1, " %*c %d %*d %d", parent, session) == 2;
 	fclose(f);
-	return (pid_t)parent;
+	return good;
 }
 
 void
 proc_end_orphans(const struct pids *all)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (parent_of(all->at[i]) == getpid()) {
-			kill(all->at[i], SIGKILL);
-			waitpid(all->at[i], NULL, 0);
-		}
+	for (size_t i = 0; i < all->n; i++) {
+		char pid[16];
+		int parent, session;
+
+		snprintf(pid, sizeof(pid), "%d", (int)all->at[i]);
+		if (!proc_stat(pid, &parent, &session) || parent != getpid())
+			continue;
+		kill(all->at[i], SIGKILL);
+		waitpid(all->at[i], NULL, 0);
+	}
 }
 
 void
