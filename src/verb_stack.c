@@ -149,16 +149,22 @@ unknown_target(struct run *r)
 
 enum { FILES_SHOWN = 24 };
 
-/* The command that comes next, with the file's real path in place of {path}. */
+/* The command that comes next, with real paths in place of {path} and {out}. */
 static const char *
-next_command(struct arena *a, const struct rendered *file, const char *path)
+next_command(struct arena *a, const char *next, const char *path, const char *dir)
 {
-	const char *at = file->next ? strstr(file->next, "{path}") : NULL;
+	struct buf b = BUF(a);
 
-	if (!at)
-		return file->next;
-	return arena_printf(a, "%.*s%s%s", (int)(at - file->next), file->next, path,
-			    next_command(a, &(struct rendered){ .next = at + 6 }, path));
+	while (*next) {
+		bool is_path = starts_with(next, "{path}"), is_out = starts_with(next, "{out}");
+
+		if (is_path || is_out)
+			buf_puts(&b, is_path ? path : dir);
+		else
+			buf_putc(&b, *next);
+		next += is_path ? strlen("{path}") : is_out ? strlen("{out}") : 1;
+	}
+	return buf_text(&b);
 }
 
 /*
@@ -171,8 +177,10 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 	size_t width = 0, summary_width = 0;
 
 	for (size_t i = 0; i < files->n && i < FILES_SHOWN; i++) {
+		if (!files->at[i].summary)
+			continue;
 		size_t n = strlen(dir) + 1 + strlen(files->at[i].path);
-		size_t m = files->at[i].summary ? strlen(files->at[i].summary) : 0;
+		size_t m = strlen(files->at[i].summary);
 
 		width = n > width ? n : width;
 		summary_width = m > summary_width ? m : summary_width;
@@ -188,7 +196,7 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 			continue;
 		buf_printf(&r->out, "%-*s   %-*s   %s\n", (int)width, path, (int)summary_width,
 			   f->summary,
-			   changed && f->next ? next_command(r->a, f, path) :
+			   changed && f->next ? next_command(r->a, f->next, path, dir) :
 			   changed            ? "" :
 						"unchanged");
 	}
@@ -231,7 +239,9 @@ verb_render(struct run *r)
 				   .ntargets = r->o->targets.n,
 				   .force = r->o->force };
 	struct rendereds files = { 0 };
+	const struct rendered *page = NULL;
 	struct rendered manifest;
+	size_t pages = 0;
 
 	if (why)
 		return usage_error(why);
@@ -240,11 +250,15 @@ verb_render(struct run *r)
 	if (!in.recipes || !in.templates || !render(r->a, &r->ds, &in, &files))
 		return EXIT_DIAGNOSED;
 	if (dir && !strcmp(dir, "-")) {
-		if (files.n != 1)
+		for (size_t i = 0; i < files.n; i++) {
+			page = files.at[i].helper ? page : &files.at[i];
+			pages += !files.at[i].helper;
+		}
+		if (pages != 1)
 			return usage_error(
 				"-o - prints one file: name one target with -t, and one cell "
 				"with --cell if there is a matrix");
-		buf_add(&r->out, files.at[0].text, files.at[0].size);
+		buf_add(&r->out, page->text, page->size);
 		return EXIT_DONE;
 	}
 	if (!dir)

@@ -5,8 +5,8 @@
 #   stackbuild render {{recipe|comment}} -t dockerfile -t bake{{#variant}} --variant {{variant|comment}}{{/variant}}
 #   docker buildx bake -f out/{{stack|comment}}/docker-bake.hcl
 #
-# Call it in the recipe's folder, which app: is copied from.  Variables of the environment:
-#   OUT        where the Dockerfiles are, from there (default: where render puts them)
+# Run it in the recipe's directory.  Variables of the environment:
+#   OUT        where the rendered files are, from there (default: where render puts them)
 #   REGISTRY   what goes before the image's name, with its slash: "ghcr.io/me/"; --push pushes
 #   CACHE      a repository for layers: "ghcr.io/me/{{stack|comment}}-cache"; needs a builder that can
 #              export them: docker buildx create --use
@@ -14,7 +14,7 @@
 #   {{.|comment}}   a secret: what the file that is mounted holds
 {{/secrets}}
 #
-# Made by stackbuild: change the recipe, not this file.
+# {{generated|comment}}
 
 variable "OUT" {
   default = {{out|json}}
@@ -32,8 +32,11 @@ group "default" {
 {{#cells}}
 
 target {{id|json}} {
-  context    = "."
-  dockerfile = {{dockerfile|code}}
+  context    = OUT
+  dockerfile = {{dockerfile|json}}
+{{#app}}
+  contexts   = { app = "." }
+{{/app}}
 {{#platform}}
   platforms  = [{{platform|json}}]
 {{/platform}}

@@ -291,6 +291,14 @@ fs_dir(struct arena *a, const char *path)
 }
 
 const char *
+fs_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *
 fs_stem(struct arena *a, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -63,6 +63,8 @@ const char *fs_join(struct arena *a, const char *dir, const char *name);
 const char *fs_real(struct arena *a, const char *path);
 /* The folder part of a path: "a" of "a/b", "." of "b". */
 const char *fs_dir(struct arena *a, const char *path);
+/* The last part of a path: "x.yaml" of "recipes/x.yaml". */
+const char *fs_name(const char *path);
 /* The last part of a path, without the ending: "x" of "recipes/x.yaml". */
 const char *fs_stem(struct arena *a, const char *path);
 

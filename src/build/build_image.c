@@ -16,7 +16,7 @@ same_plan(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 }
 
 const struct rendered *
-work_render(struct work *w, const char *target, bool for_build)
+work_render(struct work *w, const char *target, const char *path, bool for_build)
 {
 	const struct recipe *cell = w->plan->stack->recipe;
 	const struct recipes one = { .at = &cell, .n = 1 };
@@ -30,26 +30,30 @@ work_render(struct work *w, const char *target, bool for_build)
 				   .build = for_build ? &w->hits : NULL };
 	struct rendereds files = { 0 };
 
-	return render(w->a, w->ds, &in, &files) && files.n ? files.at : NULL;
-}
+	const struct rendered *page = NULL;
 
-/* The file for people, beside the record: what was built can be built without us. */
-static bool
-write_plain(struct work *w)
-{
-	const struct rendered *r = work_render(w, "dockerfile", false);
+	if (!render(w->a, w->ds, &in, &files))
+		return NULL;
+	for (size_t i = 0; i < files.n; i++) {
+		const struct rendered *r = &files.at[i];
+		const char *dir = for_build ? w->context : work_stack_dir(w);
 
-	return r && fs_write(w->ds, fs_join(w->a, w->o->out, "Dockerfile"), r->text, r->size, 0644,
-			     false, NULL);
+		if (!r->helper)
+			page = r;
+		if (!fs_write(w->ds, r->helper ? fs_join(w->a, dir, r->path) : path, r->text,
+			      r->size, r->mode, false, NULL))
+			return NULL;
+	}
+	return page;
 }
 
 /* The build's own Dockerfile, as things stand: with the wheels that lie in the context. */
 static bool
 write_dockerfile(struct work *w, struct instructions *of)
 {
-	const struct rendered *r = work_render(w, "dockerfile", true);
+	const struct rendered *r = work_render(w, "dockerfile", w->dockerfile, true);
 
-	if (!r || !fs_write(w->ds, w->dockerfile, r->text, r->size, 0644, false, NULL))
+	if (!r)
 		return false;
 	w->dockerfile_text = r->text;
 	*of = r->instructions;
@@ -180,7 +184,9 @@ build_image(struct work *w, struct build_record *record)
 	struct instructions of;
 	struct image_about about;
 
-	if (!write_plain(w) || !write_dockerfile(w, &of) || (w->wanted.n && !make_wheels(w, &of)))
+	/* The file for people, beside the record: what was built can be built without us. */
+	if (!work_render(w, "dockerfile", fs_join(w->a, w->o->out, "Dockerfile"), false) ||
+	    !write_dockerfile(w, &of) || (w->wanted.n && !make_wheels(w, &of)))
 		return false;
 	unlink(iid);
 	if (!call(w, image, of))

@@ -6,11 +6,11 @@
 bool
 build_modal(struct work *w, struct build_record *record)
 {
-	const struct rendered *r = work_render(w, "modal", false);
 	const char *path = fs_join(w->a, w->o->out, "modal_app.py");
+	const struct rendered *r = work_render(w, "modal", path, false);
 	struct engine_command c;
 
-	if (!r || !fs_write(w->ds, path, r->text, r->size, r->mode, false, NULL))
+	if (!r)
 		return false;
 	w->dockerfile_text = r->text;
 	c = w->o->engine->apply(w->a, &w->o->state->at, &(struct engine_apply){ .file = path });

@@ -70,12 +70,11 @@ forget_installed(struct work *w, const char *inputs)
 bool
 build_venv(struct work *w, struct build_record *record)
 {
-	const struct rendered *r = work_render(w, "script", false);
 	struct script s = { 0 };
 	const char *path = fs_join(w->a, w->o->out, "setup.sh");
+	const struct rendered *r = work_render(w, "script", path, false);
 
-	if (!r || !fs_write(w->ds, path, r->text, r->size, r->mode, false, NULL) ||
-	    !gather_secrets(w, &s))
+	if (!r || !gather_secrets(w, &s))
 		return false;
 	w->dockerfile_text = r->text;
 	s.path = fs_real(w->a, path);

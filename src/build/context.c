@@ -67,6 +67,12 @@ work_make(struct work *w, const char *path)
 }
 
 const char *
+work_stack_dir(struct work *w)
+{
+	return w->plan->stack->recipe->cell ? fs_dir(w->a, w->o->out) : w->o->out;
+}
+
+const char *
 work_folder(struct work *w, const char *name)
 {
 	const char *path = fs_join(w->a, w->dir, name);
@@ -172,7 +178,8 @@ copy_folder(struct work *w, const char *from, const char *to)
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		/* What a build leaves beside the recipe is of no image, and changes each time. */
-		if (!lstat(source, &st) && (is_same(w->o->out, &st) || is_same(w->dir, &st)))
+		if (!lstat(source, &st) && (is_same(work_stack_dir(w), &st) ||
+					    is_same(w->o->out, &st) || is_same(w->dir, &st)))
 			continue;
 		good = copy_tree(w, source, fs_join(w->a, to, e->d_name));
 	}
@@ -431,7 +438,7 @@ work_open(struct work *w)
 	w->dockerfile = fs_join(w->a, w->dir, "Dockerfile");
 	forget_secrets(w);
 	w->context = work_folder(w, "context");
-	w->app = w->context ? fs_join(w->a, w->context, RENDER_BUILD_APP) : NULL;
+	w->app = w->context ? fs_join(w->a, w->context, RENDER_APP) : NULL;
 	return w->context && make_folders(w, w->app) && copy_application(w);
 }
 

@@ -46,7 +46,7 @@ line(struct arena *a, const char *text, struct buf *out)
 	if (*text && (!below || !*below))
 		return;
 	/* A "!" alone stays: the engine says what is wrong with it. */
-	buf_printf(out, "%s%s%s\n", mark, *text ? RENDER_BUILD_APP : "", *text ? below : "");
+	buf_printf(out, "%s%s%s\n", mark, *text ? RENDER_APP : "", *text ? below : "");
 }
 
 const char *

@@ -11,15 +11,6 @@
 #include "cuda/cuda.h"
 #include "inspect/inspect.h"
 
-static bool
-compiles(const struct step *s)
-{
-	for (size_t i = 0; s->extension && i < s->commands.n; i++)
-		if (s->commands.at[i].phase == PHASE_BUILD)
-			return true;
-	return false;
-}
-
 /* "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
 static void
 add_arch(struct arena *a, struct names *out, const char *arch)
@@ -53,7 +44,7 @@ wheels_wanted(struct work *w)
 		const struct step *step = &w->plan->steps[i];
 		struct wanted_wheel one = { .step = step };
 
-		if (!compiles(step))
+		if (!step_operation(step, OP_COMPILE))
 			continue;
 		one.want = (struct store_want){
 			.name = step->extension->name,

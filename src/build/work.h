@@ -12,7 +12,7 @@ struct work {
 	const struct build_options *o;
 
 	const char *dir;           /* out/STACK/.build: ours while we hold its lock */
-	const char *context;       /* dir/context: app/, .stackbuild/wheels/ */
+	const char *context;       /* dir/context: app/, stackbuild/, .stackbuild/wheels/ */
 	const char *app;           /* dir/context/app: what app: copies */
 	const char *dockerfile;    /* dir/Dockerfile */
 	const char *secrets;       /* a folder that only we can read; NULL: none are needed */
@@ -54,6 +54,8 @@ bool work_open(struct work *w);
 /* Everything that is not for the user goes; the lock is let go. */
 void work_close(struct work *w);
 
+/* The directory of the stack's files, out/STACK: that of a cell lies in it. */
+const char *work_stack_dir(struct work *w);
 /* An empty folder `name` below the build's own.  errors SB0510, NULL */
 const char *work_folder(struct work *w, const char *name);
 /* A folder with those above it, if it is not there.  errors SB0510, false */
@@ -72,11 +74,14 @@ const char *work_read(struct work *w, const char *path, size_t *n);
 bool work_secrets(struct work *w);
 
 /*
- * work_render -- the files of one target for this plan.
+ * work_render -- writes the file of one target for this plan to `path`, and its helpers to the
+ * stack's directory, or to the build's context.
  *
+ *   out     the file
  *   errors  SB04xx, NULL
  */
-const struct rendered *work_render(struct work *w, const char *target, bool for_build);
+const struct rendered *work_render(struct work *w, const char *target, const char *path,
+				   bool for_build);
 
 /*
  * work_run -- one command of the engine; its output goes through the parser of its dialect to

@@ -1,13 +1,14 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/fix.h"
-#include "reader.h"
+#include "base/str.h"
+#include "draft.h"
+#include "wish.h"
 
 /*
- * What is open is selected by resolving: the newest torch that is compatible with the rest, then all
- * that the stack says.  What is rejected and has a fix is repaired; an item of a list that has none is
- * left out; anything else ends in the errors of the last text.
+ * What is open is chosen by resolving: the newest torch with which the rest can live,
+ * then all that the stack says.  What is refused and has a fix is repaired; a line of a
+ * list that has none is left out; anything else is an answer of its own: no such recipe.
  */
 
 enum { REPAIRS_MAX = 64 };
@@ -20,277 +21,280 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 	(void)a;
 	if (!strcmp(path, text->path))
 		return text;
-	diag_at(ds, E_FILE, at, "init does not read `%s`", path);
+	diag_at(ds, E_FILE, at, "`%s` is not read here", path);
 	return NULL;
 }
 
-struct attempt {
-	struct reader *rd;
-	const char *path, *text;
-	const struct source *src; /* of the text */
-	struct draft_places places;
-	bool repaired; /* a fix was applied and reported: what differs follows from it */
-};
-
 static const struct stack *
-resolve_text(struct attempt *t, struct diags *found)
+draft_resolve(struct arena *a, struct diags *ds, const struct facts *f, const char *path,
+	      const char *text)
 {
-	struct arena *a = t->rd->a;
 	struct source *src = arena_new_of(a, struct source);
-	struct recipe_options o = { .path = t->path };
+	struct recipe_options o = { .path = path };
 	const struct recipes *rs;
 
-	*src = (struct source){ t->path, t->text, strlen(t->text) };
-	t->src = src;
-	diags_init(found, a);
-	rs = recipes_load_from(a, found, t->rd->f, &o, open_text, src);
-	return rs ? resolve(a, found, t->rd->f, rs->at[0], NULL) : NULL;
+	*src = (struct source){ path, text, strlen(text) };
+	rs = recipes_load_from(a, ds, f, &o, open_text, src);
+	return rs ? resolve(a, ds, f, rs->at[0], NULL) : NULL;
 }
 
 /* --- repairs --- */
 
-/* The item that stands at a place of the text, or NULL. */
-static struct init_item *
-item_there(const struct attempt *t, struct span at)
+static const struct note *
+fix_of(const struct diag *d)
 {
-	for (size_t i = 0; at.line && i < t->places.n; i++) {
-		const struct draft_place *p = &t->places.at[i];
-
-		if (p->line == at.line &&
-		    (!p->width || (at.col >= p->col && at.col < p->col + p->width)))
-			return item_at(t->rd, p->item);
-	}
+	for (const struct note *n = d->notes; n; n = n->next)
+		if (n->kind == NOTE_HELP)
+			return n->edits ? n : NULL;
 	return NULL;
 }
 
-/* An item of a list, or of the application, can be missing; the versions of the stack cannot. */
-static bool
-can_be_left(const struct init_item *item)
+static const char *
+help_of(const struct diag *d)
 {
-	static const char *const needed[] = { "stack",       "base",  "cuda",
-					      "python",      "index", "torch.version",
-					      "torch.index", "gpus",  "modal.gpu" };
-
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		if (!strcmp(item->key, needed[i]))
-			return false;
-	return true;
-}
-
-/* A GPU of the file that the error names, where there are others: the architecture goes, not what
- * cannot run on it. */
-static struct init_item *
-gpu_of(const struct attempt *t, const struct diag *d)
-{
-	size_t others = 0;
-
-	for (size_t i = 0; i < t->rd->n->items.n; i++)
-		others += item_has(item_at(t->rd, i), "gpus");
-	for (const struct note *n = d->notes; n && others > 1; n = n->next) {
-		struct init_item *item = n->kind == NOTE_PLACE ? item_there(t, n->at) : NULL;
-
-		if (item && item_has(item, "gpus") && item->at.src)
-			return item;
-	}
+	for (const struct note *n = d->notes; n; n = n->next)
+		if (n->kind == NOTE_HELP)
+			return n->text;
 	return NULL;
 }
 
-static void
-leave(struct attempt *t, struct init_item *item, const struct diag *d)
+static struct draft_line *
+line_of(struct draft *d, uint32_t line)
 {
-	const struct extension *e = item->name ? facts_extension(t->rd->f, item->name) : NULL;
-	bool gpu = !strcmp(item->key, "gpus");
-	const struct note *help = gpu ? NULL : diag_first_help(d);
-
-	item_leave(t->rd, (size_t)(item - t->rd->n->items.at), "%s%s%s", d->text,
-		   help || (e && e->git && !e->nreleases) ? "; " : "",
-		   e && e->git && !e->nreleases ?
-			   arena_printf(t->rd->a,
-					"add it with `git: %s` and a tag or commit as `ref`",
-					e->git) :
-		   help ? help->text :
-			  "");
-	item_report(t->rd, item);
-	t->text = draft_write(t->rd->a, t->rd->n, &t->places);
+	for (size_t i = 0; i < d->lines.n; i++)
+		if (d->lines.at[i].line == line)
+			return &d->lines.at[i];
+	return NULL;
 }
 
-/* Applies the fixes of the errors to the text; false: there are none. */
-static bool
-fix(struct attempt *t, const struct diags *found)
+/* Later places first, so that the earlier ones stay where they are. */
+static const struct edit *
+last_before(const struct edit *edits, const struct edit *limit)
 {
-	struct fix_files files = { 0 };
-	struct fixes fixes;
-	bool any = false;
+	const struct edit *best = NULL;
 
-	list_push(t->rd->a, &files, (struct fix_file){ t->src, t->src->text, t->src->size });
-	fixes = fix_round(t->rd->a, found, &(struct names){ 0 }, &files);
-	for (size_t i = 0; i < fixes.n; i++) {
-		const struct fix *f = &fixes.at[i];
-		const struct init_item *item = item_there(t, f->diag->at);
-
-		if (f->state != FIX_DONE)
+	for (const struct edit *e = edits; e; e = e->next) {
+		if (limit && (e->at.line > limit->at.line ||
+			      (e->at.line == limit->at.line && e->at.col >= limit->at.col)))
 			continue;
-		any = t->repaired = true;
-		item_changed(t->rd, item ? item->at : (struct span){ 0 }, "%s: %s", f->diag->text,
-			     f->help->text);
+		if (!best || e->at.line > best->at.line ||
+		    (e->at.line == best->at.line && e->at.col >= best->at.col))
+			best = e;
 	}
-	t->text = files.at[0].text;
-	return any;
+	return best;
 }
 
-/* Returns true if t->text is another one to try: something was done about one of the errors. */
+/* The text with all edits in it; our text is ASCII, so columns are bytes. */
+static const char *
+fixed(struct arena *a, const char *text, const struct edit *edits)
+{
+	for (const struct edit *e = NULL; (e = last_before(edits, e));) {
+		struct source src = { NULL, text, strlen(text) };
+		size_t size, from, col = e->at.col ? e->at.col - 1 : 0, width = e->at.width;
+		const char *line;
+
+		if (!source_line(&src, e->at.line, &line, &size) || col > size ||
+		    width > size - col)
+			return NULL;
+		from = (size_t)(line - text) + col;
+		if (!col && width == size && !*e->replacement && line[size])
+			width++;
+		text = arena_printf(a, "%.*s%s%s", (int)from, text, e->replacement,
+				    text + from + width);
+	}
+	return text;
+}
+
+struct attempt {
+	struct arena *a;
+	struct diags *ds; /* what is changed is said here */
+	const struct facts *f;
+	struct draft *d;
+	const char *path;
+};
+
+/* True if something was done about one of the errors; *text is then the one to try next. */
 static bool
-repair(struct attempt *t, const struct diags *found)
+repair(struct attempt *t, const struct diags *found, const char **text)
 {
-	struct init_item *item = NULL;
-	const struct diag *d = found->head;
+	struct reader rd = { t->a, t->ds, t->f, &t->d->n };
 
-	for (; d && !item; d = item ? d : d->next)
-		item = gpu_of(t, d);
-	if (!item && fix(t, found))
+	for (const struct diag *d = found->head; d; d = d->next) {
+		const struct note *fix = fix_of(d);
+		struct draft_line *l = d->at.line ? line_of(t->d, d->at.line) : NULL;
+		const struct extension *e;
+		const char *next, *help;
+
+		if (code_table[d->code].severity != SEV_ERROR)
+			continue;
+		next = fix ? fixed(t->a, *text, fix->edits) : NULL;
+		if (next) {
+			struct diag *n =
+				diag_at(t->ds, N_INIT_CHANGED, l ? l->at : (struct span){ 0 },
+					"%s: %s", d->text, fix->text);
+
+			(void)n;
+			t->d->repaired = true;
+			*text = next;
+			return true;
+		}
+		if (!l || !l->slot || !*l->slot)
+			continue;
+		e = facts_extension(t->f, l->what);
+		help = e && e->git && !e->nreleases ?
+			       arena_printf(t->a, "add it with git: %s and a tag or commit as ref:",
+					    e->git) :
+			       help_of(d);
+		*l->slot = NULL;
+		wish_left(&rd, l->what, l->at,
+			  help ? arena_printf(t->a, "%s; %s", d->text, help) : d->text);
+		*text = draft_write(t->a, t->f, t->d);
 		return true;
-	for (d = item ? d : found->head; d && !item; d = item ? d : d->next) {
-		item = code_table[d->code].severity == SEV_ERROR ? item_there(t, d->at) : NULL;
-		item = item && can_be_left(item) ? item : NULL;
 	}
-	if (item)
-		leave(t, item, d);
-	return item;
+	return false;
 }
 
-/* *found: the diagnostics of the last text. */
-static const struct stack *
-try_all(struct attempt *t, struct diags *found)
+/* A copy of the list that can be changed. */
+static struct init_items
+copy_items(struct arena *a, const struct init_items *list)
 {
-	t->text = draft_write(t->rd->a, t->rd->n, &t->places);
-	for (size_t i = 0;; i++) {
-		const struct stack *s = resolve_text(t, found);
+	struct init_items out = { 0 };
 
-		if (s || i == REPAIRS_MAX || !repair(t, found))
+	for (size_t i = 0; i < list->n; i++)
+		list_push(a, &out, list->at[i]);
+	return out;
+}
+
+static struct texts
+copy_texts(struct arena *a, const struct texts *list)
+{
+	struct texts out = { 0 };
+
+	for (size_t i = 0; i < list->n; i++)
+		list_push(a, &out, list->at[i]);
+	return out;
+}
+
+static struct draft
+copy_draft(struct arena *a, const struct draft *d)
+{
+	struct draft out = *d;
+
+	out.n.with = copy_items(a, &d->n.with);
+	out.n.packages = copy_items(a, &d->n.packages);
+	out.n.extensions = copy_items(a, &d->n.extensions);
+	out.n.apt = copy_texts(a, &d->n.apt);
+	out.n.copy = copy_texts(a, &d->n.copy);
+	out.n.command = copy_texts(a, &d->n.command);
+	out.n.env = (struct settings){ 0 };
+	for (size_t i = 0; i < d->n.env.n; i++)
+		list_push(a, &out.n.env, d->n.env.at[i]);
+	out.n.left = (struct init_lefts){ 0 };
+	for (size_t i = 0; i < d->n.left.n; i++)
+		list_push(a, &out.n.left, d->n.left.at[i]);
+	out.lines = (struct draft_lines){ 0 };
+	return out;
+}
+
+/* *found: what was said of the last text. */
+static const struct stack *
+attempt(struct attempt *t, struct diags *found)
+{
+	const char *text = draft_write(t->a, t->f, t->d);
+	const struct stack *s;
+
+	for (size_t i = 0;; i++) {
+		diags_init(found, t->a);
+		s = draft_resolve(t->a, found, t->f, t->path, text);
+		if (s || i == REPAIRS_MAX || !repair(t, found, &text))
 			return s;
 	}
-}
-
-/* A copy that can be changed. */
-static struct init
-copy_of(struct arena *a, const struct init *n)
-{
-	struct init out = *n;
-
-	out.items = (struct init_items){ 0 };
-	out.places = NULL;
-	for (size_t i = 0; i < n->items.n; i++)
-		list_push(a, &out.items, n->items.at[i]);
-	return out;
 }
 
 /* --- which torch, of a range --- */
 
 /*
- * Selects the newest release of the range that is compatible with the rest; if none is, the newest of
- * the range, so that the reason is reported.  Works on copies: repairs on the way count only once.
+ * The newest of the range with which the rest can live; where there is none, the newest of
+ * it, so that the reason is told.  Tried on copies: repairs on the way count only once.
  */
 static bool
-choose_torch(const struct attempt *t, struct init_item *torch)
+choose_torch(struct attempt *t)
 {
-	struct reader *rd = t->rd;
-	const struct specifiers *spec = specifiers_parse(rd->a, torch->spec);
+	const struct specifiers *spec = specifiers_parse(t->a, t->d->n.torch_spec.s);
 	size_t n;
-	const struct torch_release *const *all = facts_torch_all(rd->f, &n);
+	const struct torch_release *const *all = facts_torch_all(t->f, &n);
 	const struct torch_release *newest = NULL, *found = NULL;
 
 	for (size_t i = n; spec && i-- > 0 && !found;) {
 		struct arena *scratch = arena_new();
-		struct init copy = copy_of(scratch, rd->n);
-		struct diags notes, errors;
-		struct reader sub = { scratch, &notes, rd->f, &copy };
-		struct attempt u = { .rd = &sub, .path = t->path };
+		struct draft d = copy_draft(scratch, t->d);
+		struct diags said, errors;
+		struct attempt u = { scratch, &said, t->f, &d, t->path };
 
-		diags_init(&notes, scratch);
+		diags_init(&said, scratch);
 		if (specifiers_match(spec, version_parse(scratch, all[i]->version), PRE_NO)) {
 			newest = newest ? newest : all[i];
-			init_get(&copy, "torch.version")->value = all[i]->version;
-			found = try_all(&u, &errors) ? all[i] : NULL;
+			d.n.torch = (struct text){ all[i]->version, { 0 } };
+			found = attempt(&u, &errors) ? all[i] : NULL;
 		}
 		arena_free(scratch);
 	}
 	if (!newest)
 		return false;
-	torch->value = found ? found->version : newest->version;
-	torch->comment =
-		arena_printf(rd->a, "the newest %s that is compatible with the rest", torch->spec);
+	t->d->n.torch =
+		(struct text){ found ? found->version : newest->version, t->d->n.torch_spec.at };
+	t->d->torch_why = arena_printf(t->a, "the newest that is %s and goes with the rest",
+				       t->d->n.torch_spec.s);
 	return true;
 }
 
-/* The errors of the last text, with the places that its items come from. */
+/* The errors of a text that was tried, with the places that they come from. */
 static void
-report_errors(const struct attempt *t, const struct diags *found)
+tell(struct diags *ds, const struct diags *found, struct draft *d)
 {
 	for (const struct diag *e = found->head; e; e = e->next) {
-		const struct init_item *item = item_there(t, e->at);
+		struct draft_line *l = line_of(d, e->at.line);
 		struct diag *copy;
 
 		if (code_table[e->code].severity != SEV_ERROR)
 			continue;
-		copy = diag_at(t->rd->ds, e->code, e->at, "%s", e->text);
+		copy = diag_at(ds, e->code, e->at, "%s", e->text);
 		copy->notes = e->notes;
 		copy->tail = e->notes ? e->tail : &copy->notes;
-		if (item && item->at.src)
-			diag_note(copy, item->at, "requested here");
+		if (l && l->at.src)
+			diag_note(copy, l->at, "asked for here");
 	}
-}
-
-/* A stack without torch needs no version of it; everything else of torch's does. */
-static struct init_item *
-torch_of(struct reader *rd)
-{
-	static const char *const keys[] = { "torch.with", "extensions", "torch.index" };
-	struct init_item *torch = init_get(rd->n, "torch.version");
-
-	for (size_t i = 0; !torch && i < sizeof(keys) / sizeof(*keys); i++)
-		if (init_get(rd->n, keys[i])) {
-			item_set(rd, keys[i], (struct span){ 0 }, "torch.version", "*");
-			torch = init_get(rd->n, "torch.version");
-			torch->pinned = false;
-		}
-	return torch;
 }
 
 bool
-draft_complete(struct reader *rd, const char *path)
+draft_complete(struct arena *a, struct diags *ds, const struct facts *f, struct draft *d,
+	       const char *path)
 {
-	struct attempt t = { .rd = rd, .path = path };
-	struct init_item *torch = torch_of(rd);
+	struct attempt t = { a, ds, f, d, path };
+	struct reader rd = { a, ds, f, &d->n };
 	const struct stack *s;
 	struct diags found;
-	bool unnamed = !init_get(rd->n, "stack");
 
-	/* The file's name is not that of the stack: "stack" until it has one. */
-	if (unnamed)
-		item_set(rd, "stack", (struct span){ 0 }, "stack", "stack");
-	if (torch && !strcmp(torch->value, "*") && *torch->spec && !choose_torch(&t, torch)) {
-		diag_help(diag_at(rd->ds, E_INIT_INPUT, torch->at,
-				  "the knowledge base lists no torch %s", torch->spec),
+	/* The file's name is none of a stack's: so long as it has no other, it is "stack". */
+	d->unnamed = !d->n.name.s;
+	if (d->unnamed)
+		d->n.name.s = "stack";
+	d->torch = d->n.torch.s || d->n.torch_spec.s || d->n.with.n || d->n.extensions.n ||
+		   d->n.index.s;
+	if (d->torch && !d->n.torch.s && (!d->n.torch_spec.s || !*d->n.torch_spec.s)) {
+		d->n.torch = (struct text){ "*", d->n.torch_spec.at };
+	} else if (d->torch && !d->n.torch.s && !choose_torch(&t)) {
+		diag_help(diag_at(ds, E_INIT_INPUT, d->n.torch_spec.at,
+				  "no torch is known that is what was asked for"),
 			  "`stackbuild facts torch` lists the releases and their builds");
 		return false;
 	}
-	s = try_all(&t, &found);
+	s = attempt(&t, &found);
 	if (!s) {
-		report_errors(&t, &found);
+		tell(t.ds, &found, d);
 		return false;
 	}
-	draft_pin(rd, s, t.repaired);
-	if (unnamed && s->torch.value) {
-		struct buf b = BUF(rd->a);
-
-		buf_puts(&b, "torch");
-		for (const char *p = s->torch.value; *p && *p != '+'; p++)
-			if (is_alnum(*p))
-				buf_putc(&b, *p);
-		if (s->torch_tag)
-			buf_printf(&b, "-%s", s->torch_tag);
-		init_get(rd->n, "stack")->value = buf_text(&b);
-	}
+	draft_pin(&rd, d, s);
 	return true;
 }
 
@@ -298,21 +302,20 @@ const char *
 init_recipe(struct arena *a, struct diags *ds, const struct facts *f, const struct init *n,
 	    const char *path, const struct stack **s, unsigned *warnings)
 {
-	struct init copy = copy_of(a, n);
-	struct reader rd = { a, ds, f, &copy };
-	struct attempt t = { .rd = &rd };
+	struct draft given = { .n = *n }, d = copy_draft(a, &given);
+	const char *text;
+	const char *tried = strcmp(path, "-") != 0 ? arena_printf(a, "%s (not written)", path) :
+						     "the recipe (not written)";
 	struct diags found;
 
-	t.path = strcmp(path, "-") != 0 ? arena_printf(a, "%s (not written)", path) :
-					  "the recipe (not written)";
-	draft_modal(&rd);
-	if (!draft_complete(&rd, t.path))
+	if (!draft_complete(a, ds, f, &d, tried))
 		return NULL;
-	t.text = draft_write(a, &copy, &t.places);
-	*s = resolve_text(&t, &found);
+	text = draft_write(a, f, &d);
+	diags_init(&found, a);
+	*s = draft_resolve(a, &found, f, tried, text);
 	*warnings = found.warnings;
 	if (*s)
-		return t.text;
-	report_errors(&t, &found);
+		return text;
+	tell(ds, &found, &d);
 	return NULL;
 }

@@ -59,13 +59,14 @@ other_kind(struct str line)
 	char c = line.n ? line.p[line.n - 1] : '\0';
 
 	if (line.n > 2 && line.p[0] == '[' && c == ']')
-		return "this is TOML: init does not read its dependencies";
+		return "this looks like a TOML file: its dependencies are not read";
 	if (line.n > 1 && line.p[0] == '{')
-		return "this is JSON";
+		return "this looks like JSON";
 	if (str_is(line, "---") || c == ':' || (line.n > 6 && !memcmp(line.p, "name: ", 6)))
-		return "this is YAML, perhaps conda's: init does not read it";
+		return "this looks like YAML, of conda perhaps: it is not read";
 	if (line.n > 8 && !memcmp(line.p, "Package ", 8))
-		return "this is the output of `pip list`: use that of `pip freeze`";
+		return "this is what `pip list` prints: `pip freeze` says where things come from "
+		       "as well";
 	return NULL;
 }
 
@@ -118,15 +119,15 @@ init_text(struct arena *a, struct diags *ds, const struct source *src)
 			begin = i + 1;
 		} else if ((p[i] < ' ' && !strchr("\t\r\f", p[i])) || p[i] == 0x7F || !p[i]) {
 			return refuse(ds, src, line,
-				      p[i] ? "a control character: this is not a text file" :
-					     "a NUL byte: this is not a text file");
+				      p[i] ? "a control character: this is no text" :
+					     "a NUL byte: this is no text");
 		} else if (i - begin > LINE_MAX_BYTES) {
 			return refuse(ds, src, line, "a line longer than 256 KiB");
 		}
 	}
 	first = first_line(src, &line);
 	if (!first.n)
-		return refuse(ds, src, 0, "the file holds only comments");
+		return refuse(ds, src, 0, "nothing in it but comments");
 	other = other_kind(first);
 	return other ? refuse(ds, src, line, other) : src;
 }

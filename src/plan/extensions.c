@@ -102,7 +102,7 @@ compile(struct maker *m, struct step *st, const struct stack_extension *e)
 	if (e->nvcc_env)
 		plan_helper(m, st, "nvcc-arch", true);
 	op = plan_operation(m, st, OP_COMPILE,
-			    "no cache: pip would return a wheel built for other GPUs");
+			    "--no-cache-dir: pip would reuse a wheel that it built for other GPUs");
 	op->compile.extension = e;
 	op->compile.env = compile_env(m, e);
 	if (e->nvcc_env)
@@ -114,14 +114,14 @@ static const char *
 why(struct maker *m, const struct stack_extension *e)
 {
 	if (e->source == SOURCE_WHEEL)
-		return "a wheel for this torch: nothing to compile";
+		return "a prebuilt wheel for this torch";
 	if (!e->known && m->packages_in_stack)
-		return "not known: compiled above all of packages";
+		return "not in the knowledge base: after packages";
 	if (!m->s->packages.n)
-		return "against torch, as it is built";
+		return "compiled against torch";
 	if (m->packages_in_stack)
-		return "an edit of packages recompiles it";
-	return "an edit of packages does not recompile it";
+		return "recompiled by an edit of packages";
+	return "not recompiled by an edit of packages";
 }
 
 static void

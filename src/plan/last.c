@@ -30,7 +30,7 @@ compile_smoke(struct maker *m, struct step *st)
 	struct operation *op;
 
 	plan_helper(m, st, "smoke.cu", false);
-	op = plan_operation(m, st, OP_SMOKE, "compiles here, so that what remains is to run it");
+	op = plan_operation(m, st, OP_SMOKE, NULL);
 	op->smoke.nvcc = m->nvcc;
 	flags = &op->smoke.flags;
 	list_push(m->a, flags, "-std=c++14");
@@ -56,7 +56,8 @@ check_step(struct maker *m)
 	struct step st = plan_draft(m, STEP_CHECK, "check", "final", NULL);
 	size_t before = m->steps.n;
 
-	st.why = m->nvcc ? "installed = planned; smoke.cu compiles" : "installed = planned";
+	st.why = m->nvcc ? "smoke kernel compiles; versions match" :
+			   "installed versions match the plan";
 	for (size_t i = 0; i < before; i++) {
 		const struct step *o = &m->steps.at[i];
 
@@ -73,8 +74,8 @@ check_step(struct maker *m)
 		compile_smoke(m, &st);
 	plan_helper(m, &st, "probe.py", false);
 	/* Its text holds the keys of all steps: it is filled in when they are known. */
-	plan_operation(m, &st, OP_FILE, NULL)->file.path = "{share}/plan.json";
-	plan_operation(m, &st, OP_PROBE, "what is installed against what was planned");
+	plan_helper(m, &st, "plan.json", false);
+	plan_operation(m, &st, OP_PROBE, NULL);
 	list_push(m->a, &m->steps, st);
 }
 
@@ -88,13 +89,14 @@ app_step(struct maker *m)
 	if (!r->app.at.line)
 		return;
 	st.at = r->app.at;
-	st.why = "changes most, so last";
+	st.why = "changes most often, so it is last";
 	plan_need(m, &st, "check", "what was proven must not depend on it");
 	plan_input(m, &st, "check");
 	if (r->app.requirements.s) {
 		bool constrained = plan_constraints(m, &st, &m->s->constraints);
 
-		op = plan_operation(m, &st, OP_REQUIREMENTS, "under what the stack has pinned");
+		op = plan_operation(m, &st, OP_REQUIREMENTS,
+				    "under the constraints of the whole stack");
 		op->requirements.file = r->app.requirements.s;
 		op->requirements.index = plan_index(m);
 		op->requirements.constrained = constrained;
@@ -121,7 +123,7 @@ plan_cuda_apt(struct maker *m, struct step *st)
 {
 	const char *id = m->s->os->id, *dashed = cuda_dashed(m->a, m->s->cuda.value);
 	struct operation *op =
-		plan_operation(m, st, OP_SYSTEM, "nvcc and what torch's headers include");
+		plan_operation(m, st, OP_SYSTEM, "nvcc, and the headers that torch's include");
 	struct buf os = BUF(m->a);
 
 	for (; *id; id++)

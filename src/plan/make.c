@@ -176,14 +176,13 @@ toolkit_places(struct maker *m)
 	}
 }
 
-/* Fills in plan.json, the only file that has neither text nor helper yet. */
 static void
 place_plan(struct step *check, const char *json)
 {
 	for (size_t i = 0; i < check->operations.n; i++) {
 		struct operation *op = &check->operations.at[i];
 
-		if (op->kind == OP_FILE && !op->file.helper)
+		if (op->kind == OP_FILE && !strcmp(op->file.helper, "plan.json"))
 			op->file.text = json;
 	}
 }
@@ -192,8 +191,8 @@ static void
 add_file(struct arena *a, struct step *st, const struct operation *op)
 {
 	list_push(a, &st->files,
-		  (struct step_file){ op->file.path, op->file.helper, op->file.text,
-				      op->file.program });
+		  (struct step_file){ op->file.path, op->file.text ? NULL : op->file.helper,
+				      op->file.text, op->file.program });
 }
 
 /* Files and commands of the operations; the helpers of compiles are placed before any of them. */

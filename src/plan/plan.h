@@ -110,10 +110,11 @@ struct operation {
 			const struct stack_extension *extension;
 		} wheel;
 		struct {
-			const char *path;   /* "{share}/smoke.cu" */
-			const char *helper; /* its name in templates/; NULL: text */
-			const char *text;
-			bool program; /* mode 0755; else 0644 */
+			const char *path; /* "{share}/smoke.cu" */
+			/* Its name beside the rendered file; NULL: a target writes it inline. */
+			const char *helper;
+			const char *text; /* NULL: that of the helper in templates/ */
+			bool program;     /* mode 0755; else 0644 */
 		} file;
 		struct {
 			const char *cuda_home;

@@ -32,10 +32,10 @@ apt_why(struct maker *m)
 		compiles |= !strcmp(m->s->apt.at[i].value, "build-essential");
 		git |= !strcmp(m->s->apt.at[i].value, "git");
 	}
-	return compiles && git ? "git and a compiler before all compiling" :
-	       compiles        ? "a compiler before all compiling" :
-	       git             ? "git before all that comes from it" :
-				 "the system before all that may use it";
+	return compiles && git ? "git and compilers, before any compile" :
+	       compiles        ? "compilers, before any compile" :
+	       git             ? "git, before sources are fetched" :
+				 "before everything that uses them";
 }
 
 static void
@@ -82,16 +82,18 @@ python_why(struct maker *m)
 
 	own = s->image.python ? s->image.python : s->os ? s->os->python : NULL;
 	switch (s->python_from) {
-	case PYTHON_OS: return arena_printf(m->a, "%s is the system's own", series);
+	case PYTHON_OS: return arena_printf(m->a, "%s, that of the operating system", series);
 	case PYTHON_BASE:
-		return series ? arena_printf(m->a, "%s is in the base image", series) :
-				"the base image's own";
+		return series ? arena_printf(m->a, "%s, that of the base image", series) :
+				"that of the base image";
 	case PYTHON_DEADSNAKES:
-		return arena_printf(m->a, "%s from deadsnakes, as the recipe asks", series);
+		return arena_printf(m->a, "%s from the deadsnakes archive, as in the recipe",
+				    series);
 	default:
 		return own && strcmp(own, series) != 0 ?
-			       arena_printf(m->a, "%s: the base has %s", series, own) :
-			       arena_printf(m->a, "%s: the base has none that is known", series);
+			       arena_printf(m->a, "%s (the base image has %s)", series, own) :
+			       arena_printf(m->a, "%s (the base image has none that is known)",
+					    series);
 	}
 }
 
@@ -151,10 +153,10 @@ static void
 cuda_wheels(struct maker *m, struct step *st)
 {
 	st->cuda_wheels = m->s->cuda_wheels.value;
-	pip_install_one(m, st, "nvcc and what it needs, all of one version", st->cuda_wheels,
+	pip_install_one(m, st, "nvcc and its libraries, all of one version", st->cuda_wheels,
 			(struct pip_index){ 0 });
 	plan_helper(m, st, "cuda_links.py", false);
-	plan_operation(m, st, OP_LINKS, "lib64 and lib*.so, which linkers ask for")
+	plan_operation(m, st, OP_LINKS, "lib64 and lib*.so: the names that linkers look for")
 		->links.cuda_home = m->cuda_home;
 }
 
@@ -170,19 +172,21 @@ torch_step(struct maker *m)
 	st.at = s->torch.at;
 	st.index = s->torch_index.value;
 	st.packages = s->torch_packages;
-	st.why = arena_printf(m->a, "%s; the rest is built against it",
-			      st.index ? "own index" : "PyPI's build");
+	st.why = st.index ? "own index; before what is built against it" :
+			    "PyPI; before what is built against it";
 	plan_need(m, &st, "python", "it is installed by its pip");
 	if (plan_has(m, "apt"))
 		plan_need(m, &st, "apt", "the system comes first: it may load what lies there");
 	plan_constraints(m, &st, &s->torch_constraints);
 	if (st.index && s->torch_packages.n > 1 && s->numpy.value) {
 		st.numpy = s->numpy.value;
-		pip_install_one(m, &st, "before torch's companions, which take any numpy", st.numpy,
-				plan_index(m));
+		pip_install_one(m, &st,
+				"numpy first: packages installed with torch would take any version",
+				st.numpy, plan_index(m));
 	}
 	if (st.index && s->torch_variant && s->torch_variant->cuda_bindings)
-		pip_install_one(m, &st, "what this build needs, and its own index does not have",
+		pip_install_one(m, &st,
+				"required by this build of torch; its index does not have it",
 				s->torch_variant->cuda_bindings, plan_index(m));
 	op = pip_install(m, &st, NULL, &s->torch_constraints);
 	op->packages.index.url = st.index;
@@ -207,7 +211,7 @@ build_deps_step(struct maker *m)
 	st.index_secret = s->recipe->index.secret.s;
 	plan_need(m, &st, s->torch.value ? "torch" : "python",
 		  s->torch.value ? "torch pins some of them" : "they are installed by its pip");
-	st.why = "no build isolation: builds find these";
+	st.why = "build isolation is off: builds use these";
 	op = pip_install(m, &st, NULL, &s->torch_constraints);
 	op->packages.index = plan_index(m);
 	for (size_t i = 0; i < st.packages.n; i++)
@@ -241,10 +245,10 @@ extra_step(struct maker *m, size_t first, const char *before)
 	st.index = index;
 	st.index_secret = all->at[first].index_secret;
 	st.no_deps = true;
-	st.why = "an index of its own, for these alone";
+	st.why = "from an index of their own";
 	plan_constraints(m, &st, &m->s->package_constraints);
 	op = pip_install(m, &st,
-			 "from the one index that has them; what they need comes in the next step",
+			 "--no-deps: the next step installs their dependencies from the main index",
 			 &m->s->package_constraints);
 	op->packages.no_deps = true;
 	op->packages.index = (struct pip_index){ index, st.index_secret };
@@ -277,9 +281,9 @@ main_step(struct maker *m, const char *before)
 	st.packages = s->packages;
 	st.index = s->recipe->index.url.s;
 	st.index_secret = s->recipe->index.secret.s;
-	st.why = torch && s->numpy.value ? "constrained: torch and numpy stay put" :
-		 torch                   ? "constrained: torch stays put" :
-					   "what the recipe lists";
+	st.why = torch && s->numpy.value ? "constraints keep torch and numpy" :
+		 torch                   ? "constraints keep torch" :
+					   "the recipe's packages";
 	plan_need(m, &st, before,
 		  s->build_deps.n ? "builds find their requirements untouched" :
 				    "it must stay as it was installed");

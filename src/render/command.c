@@ -140,21 +140,29 @@ group(struct arena *a, const struct names *words)
 	return all;
 }
 
-void
-words_text(const struct names *words, const struct layout *l, struct buf *out)
+/* filled: all words share lines; else the last operands of a long command have one each. */
+static void
+lay_out(const struct names *words, const struct layout *l, bool filled, struct buf *out)
 {
 	struct groups all = group(out->a, words);
-	size_t at = l->column, total = l->column, operands = all.n;
+	size_t at = l->column, total = l->column, operands = all.n, tail = 0;
+	bool list = false;
 
 	for (size_t i = 0; i < all.n; i++)
 		total += all.at[i].width + (i > 0);
-	/* What a long command is about, its last operands, starts a line of its own. */
-	while (operands > 0 && !all.at[operands - 1].option)
-		operands--;
+	/*
+	 * What a long command is about, its last operands, starts a line of its own; if they do
+	 * not fit on it, each has one: then an edit of one changes no other line.
+	 */
+	while (operands > 0 && !all.at[operands - 1].option) {
+		tail += all.at[--operands].width + 1;
+		list |= !filled && l->indent + tail > l->width;
+	}
 	for (size_t i = 0; i < all.n; i++) {
 		const struct group *g = &all.at[i];
-		bool fits = total + 2 <= l->width ||
-			    (at + 1 + g->width + 2 <= l->width && (i != operands || !i));
+		bool fits =
+			total + 2 <= l->width || (at + 1 + g->width + 2 <= l->width &&
+						  (i != operands || !i) && (i < operands || !list));
 
 		if (i && !fits) {
 			buf_printf(out, " \\\n%*s", (int)l->indent, "");
@@ -167,6 +175,12 @@ words_text(const struct names *words, const struct layout *l, struct buf *out)
 			buf_printf(out, "%s%s", k ? " " : "", words->at[g->first + k]);
 		at += g->width;
 	}
+}
+
+void
+words_text(const struct names *words, const struct layout *l, struct buf *out)
+{
+	lay_out(words, l, false, out);
 }
 
 static bool
@@ -217,14 +231,15 @@ command_text(struct diags *ds, const struct command *c, const struct layout *l, 
 	}
 	good = quoted(ds, &c->launcher, l, at, &launcher, out->a) && good;
 	good = quoted(ds, &c->argv, l, at, &argv, out->a) && good;
-	rest.indent = l->column + 4;
 	if (settings.n) {
-		words_text(&settings, l, out);
+		lay_out(&settings, &rest, true, out);
 		/* The program starts a line of its own, where the eye looks for it. */
 		buf_printf(out, " \\\n%*s", (int)l->indent, "");
 		rest.column = l->indent;
 		rest.indent = l->indent + 4;
 	}
+	if (!settings.n)
+		rest.indent = l->column + 4;
 	if (launcher.n) {
 		words_text(&launcher, &rest, out);
 		buf_printf(out, " \\\n%*s", (int)l->indent, "");

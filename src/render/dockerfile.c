@@ -12,160 +12,41 @@ static const struct shape pair_shape[] = {
 };
 
 static const struct shape copy_shape[] = {
-	{ "source", VALUE_TEXT, "in the recipe's folder", 0 },
-	{ "target", VALUE_TEXT, "in the image", 0 },
-	{ 0 },
-};
-
-static const struct shape app_shape[] = {
-	{ "remarks", VALUE_LIST, "why it stands here, in lines", 0 },
-	{ "folder", VALUE_TEXT, "where the application lies", 0 },
-	{ "requirements", VALUE_LIST, "what is copied before pip runs", copy_shape },
-	{ "runs", VALUE_LIST, "its commands, one RUN each", docker_run_shape },
-	{ "files", VALUE_LIST, "what is copied after that", copy_shape },
-	{ "command", VALUE_LIST, "the words of the command", 0 },
-	{ 0 },
-};
-
-static const struct shape gather_shape[] = {
-	{ "from", VALUE_TEXT, "the stage that has it", 0 },
-	{ "source", VALUE_TEXT, "the folder there", 0 },
-	{ "target", VALUE_TEXT, "the folder here", 0 },
+	{ "copy", VALUE_CODE, "what COPY is given", 0 },
 	{ 0 },
 };
 
 static const struct shape stage_shape[] = {
 	{ "stage", VALUE_TEXT, "its name", 0 },
 	{ "from", VALUE_TEXT, "an image or an earlier stage", 0 },
-	{ "title", VALUE_TEXT, "what it is for; a wheel's stage has none", 0 },
+	{ "heading", VALUE_TEXT, "what it is for; a wheel's stage has none", 0 },
 	{ "remarks", VALUE_LIST, "about FROM, in lines", 0 },
-	{ "wheel_from", VALUE_TEXT, "the stage whose wheel is all that is in this one", 0 },
-	{ "wheel_file", VALUE_TEXT, "the wheel that is all that is in it, from the context", 0 },
-	{ "gathers", VALUE_LIST, "for build: what it has of other stages", gather_shape },
+	{ "copies", VALUE_LIST, "files of other stages, or of the context", copy_shape },
 	{ "steps", VALUE_LIST, "its steps", docker_step_shape },
 	{ "result", VALUE_FLAG, "it is what `docker build` gives", 0 },
-	{ "gpu", VALUE_FLAG, "result: the base does not ask for the GPU by itself", 0 },
-	{ "environment", VALUE_LIST, "result: the recipe's env", pair_shape },
 	{ "user", VALUE_TEXT, "result: who runs it, if not root", 0 },
-	{ "app", VALUE_LIST, "result: the application, if there is one", app_shape },
+	{ "command", VALUE_LIST, "result: the words of the application's command", 0 },
 	{ "labels", VALUE_LIST, "result: labels", pair_shape },
 	{ 0 },
 };
 
 static const struct shape dockerfile_shape[] = {
-	{ "name", VALUE_TEXT, "the stack's name", 0 },
-	{ "tag", VALUE_TEXT, "what the image may be called: NAME, or NAME:CELL in a matrix", 0 },
-	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
-	{ "contents", VALUE_LIST, "what is in it, in lines", 0 },
-	{ "digest", VALUE_TEXT, "sha256 of the canonical recipe", 0 },
+	{ "title", VALUE_LIST, "the stack's name and what is in it, in lines", 0 },
+	{ "generated", VALUE_LIST, "by what and from what the file was generated, in lines", 0 },
 	{ "build", VALUE_FLAG, "it is not for people: `stackbuild build` gives it to an engine",
 	  0 },
-	{ "needs_context", VALUE_FLAG, "it copies files of the recipe's folder", 0 },
-	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
-	{ "compiles", VALUE_FLAG, "an extension is compiled", 0 },
-	{ "wheels", VALUE_LIST, "stages that hold a wheel alone", 0 },
-	{ "proof", VALUE_TEXT, "the command that proves it on a GPU", 0 },
+	{ "where", VALUE_TEXT, "where the command is run", 0 },
+	{ "command", VALUE_TEXT, "the command that builds it", 0 },
+	{ "tag", VALUE_TEXT, "what the image may be called: NAME, or NAME:CELL in a matrix", 0 },
+	{ "proof", VALUE_TEXT, "the command that checks it on a GPU", 0 },
+	{ "hints", VALUE_LIST, "about options of the command, in lines", 0 },
 	{ "stages", VALUE_LIST, "the stages, in order", stage_shape },
 	{ 0 },
 };
 
 static const struct span nowhere;
 
-/* --- the head of the file --- */
-
-static void
-contents(struct docker_writer *w, struct scope *top)
-{
-	const struct stack *s = w->plan->stack;
-	struct buf b = BUF(w->a);
-
-	if (s->torch.value)
-		buf_printf(&b, "torch %s%s%s%s, ", s->torch.value, s->torch_tag ? " (" : "",
-			   s->torch_tag ? s->torch_tag : "", s->torch_tag ? ")" : "");
-	if (s->python.value)
-		buf_printf(&b, "Python %s, ", s->python.value);
-	buf_printf(&b, "on %s", s->base.value);
-	scope_item_text(top, "contents", buf_text(&b), nowhere);
-	b = BUF(w->a);
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
-
-		buf_printf(&b, "%s%s%s%s", i ? ", " : "", e->name, e->version ? " " : "",
-			   e->version ? e->version : "");
-	}
-	for (size_t i = 0; s->extensions.n && i < s->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "; GPUs of compute capability ",
-			   s->archs.at[i].value);
-	if (s->extensions.n)
-		scope_item_text(top, "contents", buf_text(&b), nowhere);
-}
-
-static void
-add_secrets(struct docker_writer *w, struct scope *top)
-{
-	struct names all = { 0 };
-
-	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct operations *of = &w->plan->steps[i].operations;
-
-		for (size_t k = 0; k < of->n; k++)
-			operation_secrets(w->a, &of->at[k], &all);
-	}
-	for (size_t i = 0; i < all.n; i++)
-		scope_item_text(top, "secrets", all.at[i], nowhere);
-}
-
-/*
- * A name that every engine takes for an image: lower case, and a cell of a matrix as its
- * tag, of letters, digits and ._- and at most 128 long.
- */
-const char *
-docker_image_tag(struct arena *a, const struct plan *p)
-{
-	const char *cell = p->stack->recipe->cell;
-	char *name = arena_strdup(a, p->name), *tag;
-
-	for (char *c = name; *c; c++)
-		*c = to_lower(*c);
-	if (!cell)
-		return name;
-	tag = arena_copy(a, cell, strlen(cell) > 128 ? 128 : strlen(cell));
-	for (char *c = tag; *c; c++)
-		if (!is_alnum(*c) && !strchr("._-", *c))
-			*c = '-';
-	return arena_printf(a, "%s:%s", name, tag);
-}
-
-static bool
-needs_context(const struct recipe *r)
-{
-	return r->app.copy.n || r->app.requirements.s;
-}
-
-static void
-head(struct docker_writer *w, struct scope *top)
-{
-	const struct stack *s = w->plan->stack;
-
-	scope_text(top, "name", w->plan->name, s->recipe->stack.at);
-	scope_text(top, "tag", docker_image_tag(w->a, w->plan), s->recipe->stack.at);
-	scope_text(top, "platform", s->recipe->platform.s, s->recipe->platform.at);
-	contents(w, top);
-	scope_text(top, "digest", s->recipe->digest, nowhere);
-	scope_flag(top, "build", w->build != NULL);
-	scope_flag(top, "needs_context", needs_context(s->recipe));
-	add_secrets(w, top);
-	scope_flag(top, "compiles", w->builds > 0);
-	for (size_t i = 0; i < w->plan->n; i++)
-		if (w->plan->steps[i].kind == STEP_EXTENSION)
-			scope_item_text(top, "wheels",
-					arena_printf(w->a, "wheel-%s", w->plan->steps[i].id),
-					nowhere);
-	if (w->plan->nvcc)
-		scope_text(top, "proof", DOCKER_SHARE "/smoke", nowhere);
-}
-
-/* --- the end of it: environment, user, application, labels --- */
+/* --- the last stage: environment, user, application, labels --- */
 
 static void
 add_pair(struct scope *out, const char *list, const char *name, const char *value, struct span at)
@@ -174,35 +55,6 @@ add_pair(struct scope *out, const char *list, const char *name, const char *valu
 
 	scope_text(item, "name", name, at);
 	scope_text(item, "value", value, at);
-}
-
-static void
-add_copy(struct docker_writer *w, struct scope *out, const char *list, const struct text *path)
-{
-	struct scope *item = scope_item(out, list);
-
-	scope_text(item, "source",
-		   w->build ? arena_printf(w->a, RENDER_BUILD_APP "/%s", path->s) : path->s,
-		   path->at);
-	scope_text(item, "target", arena_printf(w->a, DOCKER_APP "/%s", path->s), path->at);
-}
-
-static void
-application(struct docker_writer *w, const struct step *step, struct scope *out)
-{
-	const struct recipe_app *app = &w->plan->stack->recipe->app;
-	struct scope *item = scope_item(out, "app");
-
-	scope_mark(item, step->id);
-	docker_remarks(w, item, step->why);
-	scope_text(item, "folder", DOCKER_APP, nowhere);
-	if (app->requirements.s)
-		add_copy(w, item, "requirements", &app->requirements);
-	docker_runs(w, step, PART_INSTALL, item);
-	for (size_t i = 0; i < app->copy.n; i++)
-		add_copy(w, item, "files", &app->copy.at[i]);
-	for (size_t i = 0; i < app->command.n; i++)
-		scope_item_text(item, "command", app->command.at[i].s, app->command.at[i].at);
 }
 
 /* Whether the base says by itself that its containers want the GPU. */
@@ -215,6 +67,34 @@ asks_for_gpu(const struct stack *s)
 	       starts_with(base, "nvidia/cuda@");
 }
 
+/* A part of what is no step of the plan. */
+static struct scope *
+extra(struct scope *stage)
+{
+	return scope_item(scope_item(stage, "steps"), "parts");
+}
+
+static void
+image_environment(struct docker_writer *w, struct scope *out)
+{
+	const struct stack *s = w->plan->stack;
+	struct scope *part;
+
+	if (!asks_for_gpu(s)) {
+		part = extra(out);
+		docker_lines(w, part, "remarks",
+			     "NVIDIA's own images set these: they ask the container runtime for "
+			     "the GPU");
+		add_pair(part, "environment", "NVIDIA_VISIBLE_DEVICES", "all", nowhere);
+		add_pair(part, "environment", "NVIDIA_DRIVER_CAPABILITIES", "compute,utility",
+			 nowhere);
+	}
+	part = s->recipe->env.n ? extra(out) : NULL;
+	for (size_t i = 0; i < s->recipe->env.n; i++)
+		add_pair(part, "environment", s->recipe->env.at[i].name.s,
+			 s->recipe->env.at[i].value.s, s->recipe->env.at[i].value.at);
+}
+
 static void
 result(struct docker_writer *w, struct scope *out)
 {
@@ -222,37 +102,123 @@ result(struct docker_writer *w, struct scope *out)
 	const struct recipe *r = s->recipe;
 
 	scope_flag(out, "result", true);
-	scope_flag(out, "gpu", !asks_for_gpu(s));
-	for (size_t i = 0; i < r->env.n; i++)
-		add_pair(out, "environment", r->env.at[i].name.s, r->env.at[i].value.s,
-			 r->env.at[i].value.at);
+	image_environment(w, out);
 	scope_text(out, "user", s->user.value, s->user.at);
+	if (s->user.value) {
+		struct buf user = BUF(w->a);
+		const char *why;
+
+		if (!quote(&user, QUOTE_SH, LANG_DOCKERFILE, s->user.value, &why))
+			BUG("a user with a line break: %s", why);
+		scope_code(extra(out), "run",
+			   arena_printf(w->a,
+					"id -u %s > /dev/null 2>&1 || useradd --create-home %s",
+					buf_text(&user), buf_text(&user)));
+	}
 	for (size_t i = 0; i < w->plan->n; i++)
 		if (w->plan->steps[i].kind == STEP_APP)
-			application(w, &w->plan->steps[i], out);
+			docker_application(w, &w->plan->steps[i], scope_item(out, "steps"));
+	for (size_t i = 0; i < r->app.command.n; i++)
+		scope_item_text(out, "command", r->app.command.at[i].s, r->app.command.at[i].at);
 	add_pair(out, "labels", "org.opencontainers.image.title", w->plan->name, nowhere);
 	add_pair(out, "labels", "stackbuild.recipe", r->digest, nowhere);
+}
+
+/* --- the stage without compilers --- */
+
+static void
+take(struct docker_writer *w, struct scope *step, const char *path)
+{
+	struct names paths = { 0 };
+
+	list_push(w->a, &paths, path);
+	list_push(w->a, &paths, path);
+	scope_code(scope_item(step, "parts"), "copy",
+		   docker_copy(w, "--from=final ", &paths, nowhere));
+}
+
+/* What final installed is copied, what the system must have is installed, and the probe runs again. */
+static void
+runtime(struct docker_writer *w, const struct docker_stage *stage, struct scope *out)
+{
+	const struct stack *s = w->plan->stack;
+	struct step apt = { .id = "apt",
+			    .kind = STEP_APT,
+			    .at = s->runtime_base.at,
+			    .why = "what the stack needs when it runs" };
+	struct step check = { .id = "check",
+			      .kind = STEP_CHECK,
+			      .why = "the same probe as in final, now without compilers" };
+	struct operation op = { .kind = OP_SYSTEM };
+	struct scope *step;
+
+	for (size_t i = 0; i < s->runtime_apt.n; i++)
+		list_push(w->a, &op.system.packages, s->runtime_apt.at[i].value);
+	list_push(w->a, &apt.operations, op);
+	if (s->runtime_apt.n)
+		docker_step(w, stage, &apt, scope_item(out, "steps"));
+	step = scope_item(out, "steps");
+	scope_text(step, "id", "copy", nowhere);
+	docker_lines(w, step, "why", "the environment as it was checked, and its Python");
+	if (step_operation(plan_step(w->plan, "python"), OP_PYTHON)->python.build)
+		take(w, step, DOCKER_PREFIX);
+	take(w, step, DOCKER_VENV);
+	take(w, step, DOCKER_SHARE);
+	scope_text(scope_item(step, "parts"), "path", DOCKER_VENV, nowhere);
+	list_push(w->a, &check.operations, (struct operation){ .kind = OP_PROBE });
+	docker_step(w, stage, &check, scope_item(out, "steps"));
 }
 
 /* --- stages --- */
 
 static const char *
-title(struct docker_writer *w, const struct docker_stage *stage)
+heading(struct docker_writer *w, const struct docker_stage *stage)
 {
-	if (stage->builds && stage->parts & PART_BUILD)
-		return arena_printf(w->a, "%s: compiled beside the others, into a wheel",
-				    stage->name);
-	if (stage->builds)
-		return arena_printf(w->a, "%s: its source", stage->name);
-	if (stage->reads)
-		return arena_printf(w->a, "%s: what its wheel depends on", stage->name);
+	const struct step *s = stage->builds ? stage->builds : stage->reads;
+
+	if (stage->context)
+		return "app: the application's files; --build-context app=DIR replaces this stage";
+	if (stage->builds && stage->compiles)
+		return arena_printf(w->a, "%s%s%s, %s", s->extension->name,
+				    s->extension->version ? " " : "",
+				    s->extension->version ? s->extension->version : "", s->why);
+	if (s)
+		return arena_printf(w->a, "%s: %s", s->id,
+				    stage->builds ? "its source" : "what its wheel depends on");
 	if (stage->gathers.n)
-		return arena_printf(w->a, "%s: of all that is compiled", stage->name);
+		return arena_printf(w->a, "%s of all that is compiled", stage->name);
+	if (stage->holds)
+		return stage->file ? arena_printf(w->a, "%s: the wheel, compiled before",
+						  stage->holds->id) :
+				     NULL;
 	if (stage->runtime)
 		return "runtime: what was installed, on a base without compilers";
 	if (stage->result || !strcmp(stage->name, "final"))
 		return "final: the image";
-	return arena_printf(w->a, "%s: what extensions are compiled against", stage->name);
+	return arena_printf(w->a, "%s: everything that extensions are compiled against",
+			    stage->name);
+}
+
+static void
+add_copies(struct docker_writer *w, const struct docker_stage *stage, struct scope *out)
+{
+	struct names paths = { 0 };
+
+	for (size_t i = 0; i < stage->gathers.n; i++) {
+		const struct docker_gather *g = &stage->gathers.at[i];
+
+		scope_code(scope_item(out, "copies"), "copy",
+			   arena_printf(w->a, "--from=%s %s %s", g->from, g->source, g->target));
+	}
+	if (stage->holds && !stage->file)
+		scope_code(scope_item(out, "copies"), "copy",
+			   arena_printf(w->a, "--from=%s /wheels/ /", stage->holds->stage));
+	if (!stage->file && !stage->context)
+		return;
+	list_push(w->a, &paths, stage->file ? stage->file : RENDER_APP "/");
+	list_push(w->a, &paths, "/");
+	scope_code(scope_item(out, "copies"), "copy",
+		   docker_copy(w, "", &paths, stage->holds ? stage->holds->at : nowhere));
 }
 
 static void
@@ -262,47 +228,62 @@ add_stage(struct docker_writer *w, const struct docker_stage *stage, struct scop
 
 	scope_text(out, "stage", stage->name, nowhere);
 	scope_text(out, "from", stage->from, stage->base ? stage->base->at : nowhere);
-	if (stage->holds) {
+	scope_text(out, "heading", heading(w, stage), nowhere);
+	if (stage->holds)
 		scope_mark(out, stage->holds->id);
-		if (stage->file)
-			scope_text(out, "wheel_file", stage->file, stage->holds->at);
-		else
-			scope_text(out, "wheel_from", stage->holds->stage, stage->holds->at);
-	} else {
-		scope_text(out, "title", title(w, stage), nowhere);
-	}
 	if (stage->base && !w->plan->stack->base.given)
-		docker_remarks(w, out, w->plan->stack->base.reason);
-	for (size_t i = 0; i < stage->gathers.n; i++) {
-		struct scope *item = scope_item(out, "gathers");
-
-		scope_text(item, "from", stage->gathers.at[i].from, nowhere);
-		scope_text(item, "source", stage->gathers.at[i].source, nowhere);
-		scope_text(item, "target", stage->gathers.at[i].target, nowhere);
-	}
+		docker_lines(w, out, "remarks", w->plan->stack->base.reason);
+	add_copies(w, stage, out);
 	if (stage->reads)
 		docker_step(w, stage, stage->reads, scope_item(out, "steps"));
 	for (size_t i = 0; i < stage->steps.n; i++)
 		if (stage->steps.at[i] != stage->base)
 			docker_step(w, stage, stage->steps.at[i], scope_item(out, "steps"));
 	if (stage->runtime)
-		docker_runtime(w, stage, out);
+		runtime(w, stage, out);
 	if (stage->result)
 		result(w, out);
 }
 
-static const char *
-next_command(struct arena *a, const struct plan *p)
+/*
+ * The instructions, as engines number them: BuildKit those that make a layer, "[stage i/n]", and
+ * FROM where it is an image (not where it is an earlier stage or scratch); buildah all of them,
+ * "STEP i/n".
+ */
+static struct instructions
+instructions(struct arena *a, const char *text, const struct docker_stages *stages,
+	     const struct template_marks *marks)
 {
-	const struct recipe *r = p->stack->recipe;
-	const char *platform =
-		r->platform.s ? arena_printf(a, " --platform %s", r->platform.s) : "";
+	static const char *const layers[] = { "RUN", "COPY", "ADD", "WORKDIR" };
+	struct instruction i = { .stage = "", .line = 1 };
+	struct instructions all = { 0 };
+	const struct docker_stage *stage = NULL;
+	unsigned layer = 0;
+	size_t at = 0;
 
-	if (!needs_context(r))
-		return arena_printf(a, "docker build%s -t %s - < {path}", platform,
-				    docker_image_tag(a, p));
-	return arena_printf(a, "docker build%s -t %s -f {path} %s", platform,
-			    docker_image_tag(a, p), fs_dir(a, r->path));
+	for (size_t m = 0; m < marks->n; m++) {
+		const struct template_mark *mark = &marks->at[m];
+		bool makes_layer = false;
+
+		for (; at < mark->at; at++)
+			i.line += text[at] == '\n';
+		i.no++;
+		i.step = mark->what;
+		if (!strcmp(mark->word, "FROM") && i.stage_no < stages->n) {
+			stage = &stages->at[i.stage_no++];
+			i.stage = stage->name;
+			i.no = 1;
+			layer = 0;
+			makes_layer = stage->base || stage->runtime;
+			if (stage->base)
+				i.step = stage->base->id;
+		}
+		for (size_t k = 0; k < sizeof(layers) / sizeof(layers[0]); k++)
+			makes_layer |= !strcmp(mark->word, layers[k]);
+		i.layer_no = makes_layer ? ++layer : 0;
+		list_push(a, &all, i);
+	}
+	return all;
 }
 
 /* The toolkit of a machine is not in an image that is built anywhere. */
@@ -324,23 +305,41 @@ dockerfile_render(struct arena *a, struct diags *ds, const struct plan *p,
 	return dockerfile_for(a, ds, p, t, NULL, out);
 }
 
+static void
+add_hadolint(struct docker_writer *w)
+{
+	const struct source *src = templates_text(w->templates, "hadolint.yaml");
+
+	list_push(w->a, w->out,
+		  (struct rendered){ .path = ".hadolint.yaml",
+				     .text = src->text,
+				     .size = src->size,
+				     .mode = 0644,
+				     .helper = true });
+}
+
 bool
 dockerfile_for(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
 	       const struct render_build *build, struct rendereds *out)
 {
-	struct map folders = MAP(a), files = MAP(a);
-	struct docker_writer w = { a, ds, p, t, build, 0, &folders, &files, true };
 	struct docker_stages stages = docker_stages(a, p, build);
 	struct scope *top = scope_new(a, dockerfile_shape);
 	struct template_marks marks = { 0 };
+	struct map texts = MAP(a);
 	struct buf text = BUF(a);
+	struct docker_writer w = { .a = a,
+				   .ds = ds,
+				   .plan = p,
+				   .templates = t,
+				   .build = build,
+				   .out = out,
+				   .texts = &texts,
+				   .good = true };
+	const char *file = p->stack->recipe->cell ? "{path}" : NULL;
 
 	if (!refuse_host(ds, p->stack))
 		return false;
-	/* A wheel at hand changes no other instruction: the engine's cache is by their text. */
-	for (size_t i = 0; i < p->n; i++)
-		w.builds += docker_compiles(&p->steps[i], NULL);
-	head(&w, top);
+	docker_head(&w, top);
 	for (size_t i = 0; i < stages.n; i++)
 		add_stage(&w, &stages.at[i], top);
 	if (!template_expand_marked(ds, t, "Dockerfile", LANG_DOCKERFILE, top, &text, &marks) ||
@@ -354,8 +353,11 @@ dockerfile_for(struct arena *a, struct diags *ds, const struct plan *p, const st
 			  .mode = 0644,
 			  .summary = arena_printf(a, "%zu steps, %zu stage%s", p->n, stages.n,
 						  stages.n == 1 ? "" : "s"),
-			  .next = next_command(a, p),
-			  .instructions = docker_instructions(a, buf_text(&text), &stages, &marks),
+			  .next = docker_build_command(&w, file, fs_dir(a, p->stack->recipe->path),
+						       "{out}"),
+			  .instructions = instructions(a, buf_text(&text), &stages, &marks),
 		  });
+	if (!build)
+		add_hadolint(&w);
 	return true;
 }

@@ -13,14 +13,12 @@
  *     stack: base, apt, python, torch, build-deps
  *       ext-NAME: compiles one extension     wheel-NAME: FROM scratch, its wheel alone
  *     final: packages, the wheels, check, app
- *     runtime: what final installed, on a base without compilers (if asked for)
+ *     runtime: what final installed, on a base without compilers (if the recipe has one)
  *
  * For `build` (render.h) the source of what compiles has a stage of its own, src-NAME, which
  * ext-NAME starts from; its inputs are read in inputs-NAME.  buildah 1.28 builds all that stands
  * before the stage it is asked for: hence all inputs come before anything that compiles.
  */
-enum docker_part { PART_FETCH = 1, PART_BUILD = 2, PART_INSTALL = 4 };
-
 struct docker_steps LIST(const struct step *);
 
 struct docker_gather { /* COPY --from=from source target */
@@ -31,11 +29,12 @@ struct docker_stage {
 	const char *name;
 	const char *from;          /* an image or an earlier stage */
 	const struct step *base;   /* the step that FROM an image stands for, or NULL */
-	const struct step *builds; /* an extension that is compiled here, or NULL */
-	unsigned parts;            /* of builds: what of it is done here */
+	const struct step *builds; /* an extension that is fetched or compiled here, or NULL */
+	bool fetches, compiles;    /* of builds: what of it is done here */
 	const struct step *reads;  /* an extension whose inputs are read here, or NULL */
 	const struct step *holds;  /* an extension whose wheel is all that is in it, or NULL */
 	const char *file; /* of holds: the wheel, in the context; NULL: another stage has it */
+	bool context;     /* its files are the application's, in the context */
 	struct docker_gathers LIST(struct docker_gather) gathers;
 	struct docker_steps steps;
 	bool runtime; /* takes over what the stage before it installed */
@@ -67,35 +66,32 @@ struct docker_writer {
 	const struct plan *plan;
 	const struct templates *templates;
 	const struct render_build *build; /* NULL: for people */
-	unsigned builds;                  /* extensions that compile beside each other */
-	struct map *folders;              /* that exist already in the stages of the trunk */
-	struct map *files;                /* and what files hold there: path -> text */
+	struct rendereds *out;            /* helpers go here */
+	struct map *texts;                /* what the files of the trunk hold: path -> text */
+	bool share;                       /* the trunk has made DOCKER_SHARE */
 	bool good;
 };
 
+/* The names for the comments at the top. */
+void docker_head(struct docker_writer *w, struct scope *top);
+/*
+ * docker_build_command -- "docker build -t x ... CONTEXT".
+ *
+ *   in      dockerfile: its path, NULL: that of the context; app: the directory that app: copies
+ *           from; context: the directory of the helpers
+ */
+const char *docker_build_command(struct docker_writer *w, const char *dockerfile, const char *app,
+				 const char *context);
 /* The names that templates/Dockerfile may use for a step; docker_step fills them in. */
-extern const struct shape docker_step_shape[], docker_run_shape[];
+extern const struct shape docker_step_shape[];
 void docker_step(struct docker_writer *w, const struct docker_stage *stage, const struct step *s,
 		 struct scope *out);
-/* In a stage of its own: stage->builds, stage->reads. */
-void docker_extension(struct docker_writer *w, const struct docker_stage *stage,
-		      const struct step *s, struct scope *out);
-/* What a step is, in a few words. */
-const char *docker_remark(const struct docker_stage *stage, const struct step *s);
-void docker_files(struct docker_writer *w, const struct step *s, struct scope *out);
-/* A step's commands alone; of an extension: those of these parts. */
-void docker_runs(struct docker_writer *w, const struct step *s, unsigned parts, struct scope *out);
-/* A text as lines of the list `remarks`. */
-void docker_remarks(struct docker_writer *w, struct scope *out, const char *text);
-
-/*
- * Where the instructions of a Dockerfile's text belong: marks are step ids (template.h).
- */
-struct instructions docker_instructions(struct arena *a, const char *text,
-					const struct docker_stages *stages,
-					const struct template_marks *marks);
-
-/* The runtime stage's steps. */
-void docker_runtime(struct docker_writer *w, const struct docker_stage *stage, struct scope *out);
+/* The application: a step of the last stage. */
+void docker_application(struct docker_writer *w, const struct step *s, struct scope *out);
+/* What COPY is given: flags ("--from=x ", or ""), then sources and the target. */
+const char *docker_copy(struct docker_writer *w, const char *flags, const struct names *paths,
+			struct span at);
+/* A text as lines of a list. */
+void docker_lines(struct docker_writer *w, struct scope *out, const char *list, const char *text);
 
 #endif

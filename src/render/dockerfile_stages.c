@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "dockerfile.h"
-#include "inputs.h"
 
 static bool
 in_trunk(const struct step *s)
@@ -54,7 +53,7 @@ wheel_at_hand(const struct step *s, const struct render_build *build)
 bool
 docker_compiles(const struct step *s, const struct render_build *build)
 {
-	return compile_of(s) && !wheel_at_hand(s, build);
+	return step_operation(s, OP_COMPILE) && !wheel_at_hand(s, build);
 }
 
 static struct docker_stage *
@@ -81,12 +80,13 @@ add_wheel(struct arena *a, struct docker_stages *all, const struct step *s, cons
 
 static void
 add_extension(struct arena *a, struct docker_stages *all, const struct step *s, const char *name,
-	      const char *from, unsigned parts)
+	      const char *from, bool fetches, bool compiles)
 {
 	struct docker_stage *stage = add_stage(a, all, name, from);
 
 	stage->builds = s;
-	stage->parts = parts;
+	stage->fetches = fetches;
+	stage->compiles = compiles;
 	list_push(a, &stage->steps, s);
 }
 
@@ -103,11 +103,11 @@ add_extensions(struct arena *a, struct docker_stages *all, const struct plan *p,
 		if (s->kind != STEP_EXTENSION || depth[i] != trunk)
 			continue;
 		if (build && docker_compiles(s, build)) {
-			add_extension(a, all, s, named(a, "src", s), from, PART_FETCH);
+			add_extension(a, all, s, named(a, "src", s), from, true, false);
 			continue;
 		}
 		if (!file)
-			add_extension(a, all, s, s->stage, from, PART_FETCH | PART_BUILD);
+			add_extension(a, all, s, s->stage, from, true, true);
 		add_wheel(a, all, s, file);
 	}
 }
@@ -155,10 +155,20 @@ add_builds(struct arena *a, struct docker_stages *all, const struct plan *p,
 	for (size_t i = 0; i < compiled.n; i++) {
 		const struct step *s = compiled.at[i];
 
-		add_extension(a, all, s, s->stage, named(a, "src", s), PART_BUILD);
+		add_extension(a, all, s, s->stage, named(a, "src", s), false, true);
 		add_wheel(a, all, s, NULL);
 	}
 	add_gather(a, all, &compiled, "wheels");
+}
+
+/* What app: copies.  Engines that can name a context replace it by the recipe's directory. */
+static void
+add_app(struct arena *a, struct docker_stages *all, const struct plan *p)
+{
+	const struct recipe_app *app = &p->stack->recipe->app;
+
+	if (app->copy.n || app->requirements.s)
+		add_stage(a, all, RENDER_APP, "scratch")->context = true;
 }
 
 struct docker_stages
@@ -188,6 +198,8 @@ docker_stages(struct arena *a, const struct plan *p, const struct render_build *
 	}
 	if (build)
 		add_builds(a, &all, p, build);
+	if (!p->stack->runtime_base.value)
+		add_app(a, &all, p);
 	last = add_stage(a, &all, "final", from);
 	last->base = open.n && open.at[0]->kind == STEP_BASE ? open.at[0] : NULL;
 	last->steps = open;
@@ -196,6 +208,7 @@ docker_stages(struct arena *a, const struct plan *p, const struct render_build *
 			list_push(a, &last->steps, &p->steps[i]);
 	last->result = !p->stack->runtime_base.value;
 	if (!last->result) {
+		add_app(a, &all, p);
 		last = add_stage(a, &all, "runtime", p->stack->runtime_base.value);
 		last->runtime = last->result = true;
 	}

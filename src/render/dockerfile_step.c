@@ -1,72 +1,46 @@
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "dockerfile.h"
+#include "inputs.h"
 
-/* One RUN is one argument of a shell, which Linux limits to 128 KiB. */
-enum { RUN_BYTES_MAX = 96 * 1024, WIDTH = 96, REMARK_WIDTH = 84 };
+/* Operations as instructions: helpers are COPYed, everything else is RUN. */
+
+enum { WIDTH = 100, REMARK_WIDTH = 100 };
 
 #define AND " \\\n && "
 
-static const struct shape file_shape[] = {
-	{ "folder", VALUE_TEXT, "the folder that must be made first; not there if it exists", 0 },
-	{ "path", VALUE_TEXT, "where the file goes", 0 },
-	{ "append", VALUE_FLAG, "the file is there: these lines follow", 0 },
-	{ "executable", VALUE_FLAG, "it is a program", 0 },
-	{ "lines", VALUE_LIST, "its lines", 0 },
+static const struct span nowhere;
+
+static const struct shape variable_shape[] = {
+	{ "name", VALUE_TEXT, "its name", 0 },
+	{ "value", VALUE_TEXT, "its value", 0 },
 	{ 0 },
 };
 
-static const struct shape cache_shape[] = {
-	{ "id", VALUE_TEXT, "name of the cache", 0 },
-	{ "target", VALUE_TEXT, "the folder", 0 },
-	{ "locked", VALUE_FLAG, "one build at a time", 0 },
-	{ 0 },
-};
-
-static const struct shape bind_shape[] = {
-	{ "stage", VALUE_TEXT, "the stage that it shows", 0 },
-	{ "target", VALUE_TEXT, "the folder where it is seen", 0 },
-	{ 0 },
-};
-
-static const struct shape secret_shape[] = {
-	{ "id", VALUE_TEXT, "name of the secret", 0 },
-	{ "target", VALUE_TEXT, "the file, if it is not /run/secrets/NAME", 0 },
-	{ 0 },
-};
-
-const struct shape docker_run_shape[] = {
+static const struct shape part_shape[] = {
 	{ "remarks", VALUE_LIST, "why, in lines", 0 },
+	{ "workdir", VALUE_TEXT, "the directory that the following instructions run in", 0 },
+	{ "copy", VALUE_CODE, "what COPY is given", 0 },
 	{ "jobs", VALUE_FLAG, "it compiles: MAX_JOBS may be given as a build argument", 0 },
-	{ "caches", VALUE_LIST, "cache mounts", cache_shape },
-	{ "binds", VALUE_LIST, "other stages that it reads", bind_shape },
-	{ "secrets", VALUE_LIST, "secret mounts", secret_shape },
-	{ "commands", VALUE_CODE, "the commands, joined by &&", 0 },
-	{ 0 },
-};
-
-static const struct shape taken_shape[] = {
-	{ "from", VALUE_TEXT, "the stage that has it", 0 },
-	{ "copies", VALUE_LIST, "runtime: folders of the stage before", taken_shape },
-	{ "path", VALUE_TEXT, "the folder, there and here", 0 },
+	{ "run", VALUE_CODE, "mounts, and commands joined by &&", 0 },
+	{ "path", VALUE_TEXT, "the environment that now comes first in PATH", 0 },
+	{ "environment", VALUE_LIST, "variables of the image", variable_shape },
 	{ 0 },
 };
 
 const struct shape docker_step_shape[] = {
-	{ "id", VALUE_TEXT, "\"torch\", \"causal-conv1d\"", 0 },
-	{ "remarks", VALUE_LIST, "what it is and why it stands here, in lines", 0 },
-	{ "files", VALUE_LIST, "files that it writes before it runs", file_shape },
-	{ "runs", VALUE_LIST, "its commands, one RUN each", docker_run_shape },
-	{ "copies", VALUE_LIST, "runtime: folders of the stage before", taken_shape },
-	{ "copies", VALUE_LIST, "runtime: folders of the stage before", taken_shape },
-	{ "path", VALUE_TEXT, "the Python step: the environment that now comes first in PATH", 0 },
+	{ "id", VALUE_TEXT, "\"torch\", \"causal-conv1d\"; what has none is no step of the plan",
+	  0 },
+	{ "why", VALUE_LIST, "what it is and why it stands here, in lines", 0 },
+	{ "parts", VALUE_LIST, "its instructions", part_shape },
 	{ 0 },
 };
 
 void
-docker_remarks(struct docker_writer *w, struct scope *out, const char *text)
+docker_lines(struct docker_writer *w, struct scope *out, const char *list, const char *text)
 {
 	while (*text) {
 		size_t n = strlen(text), cut = n;
@@ -76,7 +50,7 @@ docker_remarks(struct docker_writer *w, struct scope *out, const char *text)
 				cut--;
 		if (cut == REMARK_WIDTH / 2)
 			cut = n;
-		scope_item_text(out, "remarks", arena_copy(w->a, text, cut), (struct span){ 0 });
+		scope_item_text(out, list, arena_copy(w->a, text, cut), nowhere);
 		text += cut;
 		while (*text == ' ')
 			text++;
@@ -100,295 +74,355 @@ places_of(struct docker_writer *w, const struct step *s)
 	};
 }
 
-/* --- files --- */
-
-static struct scope *
-add_file(struct docker_writer *w, struct scope *out, const char *path, bool first)
-{
-	struct scope *f = scope_item(out, "files");
-	const char *slash = strrchr(path, '/'), *folder;
-
-	folder = arena_copy(w->a, path, slash > path ? (size_t)(slash - path) : 1);
-	if (!map_put(w->folders, folder, w->folders))
-		scope_text(f, "folder", folder, (struct span){ 0 });
-	scope_text(f, "path", path, (struct span){ 0 });
-	scope_flag(f, "append", !first);
-	return f;
-}
-
-static void
-write_file(struct docker_writer *w, struct scope *out, const char *path, struct str text,
-	   bool executable)
-{
-	struct scope *f = add_file(w, out, path, true);
-	size_t size = 0;
-
-	while (text.n) {
-		const char *nl = memchr(text.p, '\n', text.n);
-		size_t n = nl ? (size_t)(nl - text.p) : text.n;
-
-		if (size && size + n > RUN_BYTES_MAX) {
-			f = add_file(w, out, path, false);
-			size = 0;
-		}
-		scope_item_text(f, "lines", arena_copy(w->a, text.p, n), (struct span){ 0 });
-		size += n + 8;
-		text.p += n + (nl != NULL);
-		text.n -= n + (nl != NULL);
-	}
-	scope_flag(f, "executable", executable);
-}
-
-static struct str
-file_text(struct docker_writer *w, const struct step_file *f)
-{
-	const struct source *src;
-
-	if (!f->template)
-		return str_of(f->text);
-	src = templates_text(w->templates, f->template);
-	return (struct str){ src->text, src->size };
-}
-
 static bool
-is_scratch(const struct step_file *f)
+add_quoted(struct docker_writer *w, struct buf *out, enum quoting q, const char *text,
+	   struct span at)
 {
-	return starts_with(f->path, "{work}");
-}
-
-void
-docker_files(struct docker_writer *w, const struct step *s, struct scope *out)
-{
-	struct places p = places_of(w, s);
-
-	for (size_t i = 0; i < s->files.n; i++) {
-		const struct step_file *f = &s->files.at[i];
-
-		const char *path = word_plain(w->a, &(struct word){ .s = f->path }, &p);
-		struct str text = file_text(w, f);
-		const char *bytes = arena_copy(w->a, text.p, text.n);
-		const char *before;
-
-		if (is_scratch(f))
-			continue;
-		before = map_put(w->files, path, (void *)bytes);
-		if (!before || strcmp(before, bytes) != 0)
-			write_file(w, out, path, text, f->program);
-	}
-}
-
-/* --- commands --- */
-
-static void
-add_mounts(struct scope *run, const struct command *c, bool locked, struct map *seen)
-{
-	for (size_t i = 0; i < c->mounts.n; i++) {
-		const struct mount *m = &c->mounts.at[i];
-		struct scope *item;
-
-		if (m->locked != locked || map_put(seen, m->target, (void *)m))
-			continue;
-		item = scope_item(run, m->kind == MOUNT_CACHE ? "caches" : "secrets");
-		scope_text(item, "id", m->id, (struct span){ 0 });
-		if (m->kind == MOUNT_CACHE) {
-			scope_text(item, "target", m->target, (struct span){ 0 });
-			scope_flag(item, "locked", m->locked);
-		} else if (!starts_with(m->target, "/run/secrets/") ||
-			   strcmp(m->target + strlen("/run/secrets/"), m->id)) {
-			scope_text(item, "target", m->target, (struct span){ 0 });
-		}
-	}
-}
-
-/* A secret that is not given is no error for any engine: the file is just not there. */
-static void
-look_for_secrets(const struct command *c, struct map *seen, struct buf *text)
-{
-	for (size_t i = 0; i < c->mounts.n; i++) {
-		const struct mount *m = &c->mounts.at[i];
-
-		if (m->kind == MOUNT_SECRET && !map_put(seen, m->target, (void *)m))
-			buf_printf(text, "%stest -r %s", text->n ? AND : "", m->target);
-	}
-}
-
-static bool
-uses_work(const struct command *c)
-{
-	bool uses = c->cwd && starts_with(c->cwd, "{work}");
-
-	for (size_t i = 0; i < c->argv.n; i++)
-		uses |= !c->argv.at[i].verbatim && strstr(c->argv.at[i].s, "{work}");
-	return uses;
-}
-
-/* The scratch folder and its files: made by the RUN that uses them, and gone after it. */
-static void
-open_work(struct docker_writer *w, const struct step *s, const struct places *p, struct buf *text)
-{
-	buf_printf(text, "mkdir -p %s", p->work);
-	for (size_t i = 0; i < s->files.n; i++) {
-		const struct step_file *f = &s->files.at[i];
-		struct names lines = { 0 };
-
-		if (!is_scratch(f))
-			continue;
-		list_push(w->a, &lines, "printf");
-		list_push(w->a, &lines, "'%s\\n'");
-		for (struct str rest = file_text(w, f); rest.n;) {
-			const char *nl = memchr(rest.p, '\n', rest.n);
-			size_t n = nl ? (size_t)(nl - rest.p) : rest.n;
-			struct word line = { arena_copy(w->a, rest.p, n), true };
-			struct layout l = { .language = LANG_DOCKERFILE };
-			struct buf b = BUF(w->a);
-
-			w->good = word_text(w->ds, &line, &l, s->at, &b) && w->good;
-			list_push(w->a, &lines, buf_text(&b));
-			rest.p += n + (nl != NULL);
-			rest.n -= n + (nl != NULL);
-		}
-		list_push(w->a, &lines,
-			  arena_printf(w->a, "> %s",
-				       word_plain(w->a, &(struct word){ .s = f->path }, p)));
-		buf_puts(text, AND);
-		words_text(&lines, &(struct layout){ .column = 4, .indent = 8, .width = WIDTH },
-			   text);
-	}
-}
-
-static void
-one_command(struct docker_writer *w, const struct step *s, const struct command *c,
-	    const char *comment, const struct places *p, const char **cwd, struct buf *text)
-{
-	struct layout l = { LANG_DOCKERFILE, *p, 4, 4, WIDTH };
 	const char *why;
 
-	if (comment) {
-		buf_puts(text, " \\\n    # ");
-		if (!quote(text, QUOTE_COMMENT, LANG_DOCKERFILE, comment, &why))
-			BUG("a comment of two lines: %s", comment);
-	}
-	if (c->cwd && (!*cwd || strcmp(c->cwd, *cwd))) {
-		const char *folder = word_plain(w->a, &(struct word){ .s = c->cwd }, p);
-
-		buf_printf(text, "%scd %s", comment ? "\n && " : text->n ? AND : "", folder);
-		comment = NULL;
-		*cwd = c->cwd;
-	}
-	if (text->n)
-		buf_puts(text, comment ? "\n && " : AND);
-	w->good = command_text(w->ds, c, &l, s->at, text) && w->good;
+	if (quote(out, q, LANG_DOCKERFILE, text, &why))
+		return true;
+	diag_why(diag_at(w->ds, E_UNQUOTABLE, at, "`%s` cannot be written in a Dockerfile", text),
+		 "%s", why);
+	return w->good = false;
 }
+
+const char *
+docker_copy(struct docker_writer *w, const char *flags, const struct names *paths, struct span at)
+{
+	struct buf plain = BUF(w->a), list = BUF(w->a), none = BUF(w->a);
+	const char *why;
+	bool is_plain = true;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		is_plain =
+			is_plain && quote(&none, QUOTE_PLAIN, LANG_DOCKERFILE, paths->at[i], &why);
+		buf_printf(&plain, "%s%s", i ? " " : "", paths->at[i]);
+		buf_puts(&list, i ? ", " : "[");
+		add_quoted(w, &list, QUOTE_COPY, paths->at[i], at);
+	}
+	return arena_printf(w->a, "%s%s%s", flags, buf_text(is_plain ? &plain : &list),
+			    is_plain ? "" : "]");
+}
+
+/* --- RUN --- */
+
+/* One RUN while it is put together. */
+struct run {
+	struct scope *part;  /* NULL: nothing yet */
+	struct names mounts; /* texts of --mount */
+	/*
+	 * What is locked comes last: buildah 1.28 and podman 4.3 give back the lock of a
+	 * RUN's last cache mount only, and wait for ever for any other (buildah#4342).
+	 */
+	struct names locked;
+	struct map seen; /* targets of mounts */
+	struct buf text;
+	const char *cwd;
+	bool work;
+};
+
+static void
+add_mount(struct docker_writer *w, struct run *r, const struct mount *m)
+{
+	struct buf b = BUF(w->a);
+
+	if (map_put(&r->seen, m->target, r))
+		return;
+	buf_printf(&b, "type=%s,id=", m->kind == MOUNT_CACHE ? "cache" : "secret");
+	add_quoted(w, &b, QUOTE_PLAIN, m->id, nowhere);
+	if (m->kind == MOUNT_CACHE) {
+		buf_printf(&b, ",target=%s%s", m->target, m->locked ? ",sharing=locked" : "");
+	} else {
+		/* A secret that is not given is no error for any engine: there is no file. */
+		buf_printf(&r->text, "%stest -r %s", r->text.n ? AND : "", m->target);
+	}
+	list_push(w->a, m->locked ? &r->locked : &r->mounts, buf_text(&b));
+}
+
+static void
+add_command(struct docker_writer *w, const struct step *s, const struct command *c, struct run *r)
+{
+	struct layout l = { LANG_DOCKERFILE, places_of(w, s), 4, 4, WIDTH };
+	const char *why;
+	bool inside; /* a comment between the lines of the RUN */
+
+	for (size_t i = 0; i < c->mounts.n; i++)
+		add_mount(w, r, &c->mounts.at[i]);
+	if (c->work && !r->work)
+		buf_printf(&r->text, "%smkdir -p %s", r->text.n ? AND : "", l.places.work);
+	r->work |= c->work;
+	if (c->jobs)
+		scope_flag(r->part, "jobs", true);
+	inside = c->comment && r->text.n;
+	if (inside) {
+		buf_puts(&r->text, " \\\n    # ");
+		if (!quote(&r->text, QUOTE_COMMENT, LANG_DOCKERFILE, c->comment, &why))
+			BUG("a comment of two lines: %s", c->comment);
+	} else if (c->comment) {
+		docker_lines(w, r->part, "remarks", c->comment);
+	}
+	if (c->cwd && (!r->cwd || strcmp(c->cwd, r->cwd))) {
+		const char *folder = word_plain(w->a, &(struct word){ .s = c->cwd }, &l.places);
+
+		buf_printf(&r->text, "%scd %s", inside ? "\n && " : r->text.n ? AND : "", folder);
+		inside = false;
+		r->cwd = c->cwd;
+	}
+	if (r->text.n)
+		buf_puts(&r->text, inside ? "\n && " : AND);
+	w->good = command_text(w->ds, c, &l, s->at, &r->text) && w->good;
+}
+
+/* Ends the RUN. */
+static void
+end_run(struct docker_writer *w, struct run *r)
+{
+	struct buf b = BUF(w->a);
+
+	if (!r->part)
+		return;
+	for (size_t i = 0; i < r->mounts.n + r->locked.n; i++)
+		buf_printf(&b, "--mount=%s \\\n    ",
+			   i < r->mounts.n ? r->mounts.at[i] : r->locked.at[i - r->mounts.n]);
+	buf_puts(&b, buf_text(&r->text));
+	if (r->work)
+		buf_puts(&b, AND "rm -rf /tmp/work");
+	scope_code(r->part, "run", buf_text(&b));
+	*r = (struct run){ 0 };
+}
+
+static void
+begin_run(struct docker_writer *w, const struct step *s, struct scope *out, struct run *r)
+{
+	if (r->part)
+		return;
+	*r = (struct run){ .part = scope_item(out, "parts"),
+			   .seen = MAP(w->a),
+			   .text = BUF(w->a),
+			   /* An application's commands run in its directory: WORKDIR is there. */
+			   .cwd = s->kind == STEP_APP ? "{app}" : NULL };
+}
+
+/* --- files --- */
+
+/* A short file, line by line: what pip may not move is for the reader to see. */
+static void
+write_text(struct docker_writer *w, const struct operation *op, const char *path, struct scope *out)
+{
+	struct layout l = { .language = LANG_DOCKERFILE, .column = 4, .indent = 8, .width = WIDTH };
+	struct names words = { 0 };
+	struct buf b = BUF(w->a);
+
+	list_push(w->a, &words, "printf '%s\\n'");
+	for (const char *p = op->file.text; *p;) {
+		size_t n = strcspn(p, "\n");
+		struct buf word = BUF(w->a);
+
+		add_quoted(w, &word, QUOTE_SH, arena_copy(w->a, p, n), nowhere);
+		list_push(w->a, &words, buf_text(&word));
+		p += n + (p[n] == '\n');
+	}
+	if (!w->share)
+		buf_puts(&b, "mkdir -p " DOCKER_SHARE AND);
+	list_push(w->a, &words, arena_printf(w->a, "> %s", path));
+	words_text(&words, &l, &b);
+	w->share = true;
+	scope_code(scope_item(out, "parts"), "run", buf_text(&b));
+}
+
+/* The files from the i-th operation on: those inline one by one, helpers in one COPY.  The last. */
+static size_t
+add_files(struct docker_writer *w, const struct step *s, size_t i, struct scope *out)
+{
+	const struct operations *all = &s->operations;
+	struct places places = places_of(w, s);
+	struct names copied = { 0 };
+	bool program = false;
+
+	for (; i < all->n && all->at[i].kind == OP_FILE; i++) {
+		const struct operation *op = &all->at[i];
+		const char *path = word_plain(w->a, &(struct word){ .s = op->file.path }, &places);
+		const char *before;
+
+		if (op->file.helper) {
+			list_push(w->a, &copied,
+				  target_helper(w->a, w->plan, w->templates, op, w->out));
+			program |= op->file.program;
+			continue;
+		}
+		before = map_put(w->texts, path, (void *)op->file.text);
+		if (!before || strcmp(before, op->file.text) != 0)
+			write_text(w, op, path, out);
+	}
+	if (copied.n) {
+		list_push(w->a, &copied, DOCKER_SHARE "/");
+		w->share = true;
+		scope_code(
+			scope_item(out, "parts"), "copy",
+			docker_copy(w, program ? "--chmod=755 " : "--chmod=644 ", &copied, s->at));
+	}
+	return i - 1;
+}
+
+/* --- steps --- */
 
 /*
  * The command that installs a wheel names the step's key.  buildah 1.28 and podman 4.3 look a RUN
  * up by its text alone, whatever the stages that it mounts hold by now: without it an image
  * keeps the wheel that was compiled before, for other GPUs or from another commit.
  */
-static const struct command *
-keyed(struct docker_writer *w, const struct step *s, const struct command *c)
+static void
+install_wheel(struct docker_writer *w, const struct step *s, struct command *c, struct run *r)
 {
-	struct command *copy = arena_new_of(w->a, struct command);
-
-	if (s->kind != STEP_EXTENSION || c->phase != PHASE_INSTALL)
-		return c;
-	*copy = *c;
-	copy->env = (struct variables){ 0 };
-	list_push(w->a, &copy->env,
+	list_push(w->a, &c->env,
 		  (struct variable){ .name = "STACKBUILD_WHEEL",
 				     .value = arena_printf(w->a, "%.16s", s->key) });
-	for (size_t i = 0; i < c->env.n; i++)
-		list_push(w->a, &copy->env, c->env.at[i]);
-	return copy;
+	list_push(w->a, &r->mounts,
+		  arena_printf(w->a, "type=bind,from=wheel-%s,target=/wheels", s->id));
 }
 
-/* Commands of one phase, from the i-th on: one RUN.  Where they end. */
-static size_t
-add_run(struct docker_writer *w, const struct step *s, size_t i, const struct places *p,
-	struct scope *run)
+static void
+add_operation(struct docker_writer *w, const struct step *s, const struct operation *op,
+	      struct scope *out, struct run *r)
 {
-	enum phase phase = s->commands.at[i].phase;
-	/* An application's commands run in its folder, which the template has entered. */
-	const char *cwd = s->kind == STEP_APP ? "{app}" : NULL;
-	struct map seen = MAP(w->a), secrets = MAP(w->a);
-	struct buf text = BUF(w->a);
-	bool work = false, jobs = false;
-	const char *comment;
-	size_t first = i;
+	struct commands all = operation_commands(w->a, op);
 
-	for (; i < s->commands.n && s->commands.at[i].phase == phase; i++) {
-		const struct command *c = keyed(w, s, &s->commands.at[i]);
-
-		jobs |= c->jobs;
-		look_for_secrets(c, &secrets, &text);
-		if (!work && uses_work(c)) {
-			if (text.n)
-				buf_puts(&text, AND);
-			open_work(w, s, p, &text);
-			work = true;
-		}
-		/* Above the RUN, or between its lines: BuildKit leaves comments out there. */
-		if (c->comment && !text.n)
-			docker_remarks(w, run, c->comment);
-		comment = c->comment && text.n ? c->comment : NULL;
-		one_command(w, s, c, comment, p, &cwd, &text);
+	for (size_t i = 0; i < all.n; i++) {
+		begin_run(w, s, out, r);
+		if (op->kind == OP_WHEEL)
+			install_wheel(w, s, &all.at[i], r);
+		add_command(w, s, &all.at[i], r);
 	}
-	/*
-	 * What is locked comes last: buildah 1.28 and podman 4.3 give back the lock of a
-	 * RUN's last cache mount only, and wait for ever for any other (buildah#4342).
-	 */
-	for (size_t locked = 0; locked < 2; locked++)
-		for (size_t k = first; k < i; k++)
-			add_mounts(run, &s->commands.at[k], locked, &seen);
-	if (work)
-		buf_printf(&text, AND "rm -rf %s", p->work);
-	scope_flag(run, "jobs", jobs);
-	scope_code(run, "commands", buf_text(&text));
-	return i;
+	if (s->kind == STEP_EXTENSION)
+		end_run(w, r);
 }
 
-void
-docker_runs(struct docker_writer *w, const struct step *s, unsigned parts, struct scope *out)
+/* Whether a stage does that part of an extension; all other operations are done where they are. */
+static bool
+is_here(const struct docker_stage *stage, const struct step *s, const struct operation *op)
 {
-	static const unsigned part[] = {
-		[PHASE_FETCH] = PART_FETCH,
-		[PHASE_BUILD] = PART_BUILD,
-		[PHASE_INSTALL] = PART_INSTALL,
-	};
-	struct places p = places_of(w, s);
+	if (s->kind != STEP_EXTENSION)
+		return true;
+	if (op->kind == OP_WHEEL)
+		return !stage->builds;
+	return stage->builds && (op->kind == OP_FETCH ? stage->fetches : stage->compiles);
+}
 
-	for (size_t i = 0; i < s->commands.n;) {
-		enum phase phase = s->commands.at[i].phase;
-		struct scope *run, *bind;
+/* What the wheel depends on, read where it will be compiled: stage inputs-NAME. */
+static void
+read_inputs(struct docker_writer *w, const struct step *s, struct scope *out)
+{
+	struct step reader = inputs_step(w->a, w->plan, s);
+	struct step files = reader;
+	struct run r = { 0 };
 
-		if (s->kind == STEP_EXTENSION && !(parts & part[phase])) {
-			i++;
-			continue;
-		}
-		run = scope_item(out, "runs");
-		i = add_run(w, s, i, &p, run);
-		if (s->kind != STEP_EXTENSION || phase != PHASE_INSTALL)
-			continue;
-		bind = scope_item(run, "binds");
-		scope_text(bind, "stage", arena_printf(w->a, "wheel-%s", s->id), s->at);
-		scope_text(bind, "target", p.wheels, (struct span){ 0 });
+	for (size_t i = 0; i < reader.files.n; i++) {
+		const struct step_file *f = &reader.files.at[i];
+		struct operation op = { .kind = OP_FILE };
+
+		op.file.path = f->path;
+		op.file.helper = fs_name(f->path);
+		op.file.text = f->text;
+		list_push(w->a, &files.operations, op);
 	}
+	add_files(w, &files, 0, out);
+	begin_run(w, s, out, &r);
+	add_command(w, s, &reader.commands.at[0], &r);
+	end_run(w, &r);
+}
+
+static const char *
+why_here(struct docker_writer *w, const struct docker_stage *stage, const struct step *s)
+{
+	const char *gpus;
+
+	if (s->kind != STEP_EXTENSION)
+		return s->why;
+	if (stage->reads)
+		return "what its wheel depends on";
+	if (!stage->builds)
+		return "install the wheel";
+	gpus = stage->compiles ? own_gpus(w->a, w->plan->stack, s->extension) : NULL;
+	return gpus ? gpus : stage->compiles ? "fetch and compile" : "fetch";
 }
 
 void
 docker_step(struct docker_writer *w, const struct docker_stage *stage, const struct step *s,
 	    struct scope *out)
 {
+	struct map texts = MAP(w->a);
+	struct docker_writer own = *w;
+	struct run r = { 0 };
+
+	/* What a stage beside the trunk writes is in no other stage. */
+	if (stage->builds || stage->reads)
+		own.texts = &texts;
 	scope_text(out, "id", s->id, s->at);
 	if (plan_step(w->plan, s->id))
 		scope_mark(out, s->id);
-	docker_remarks(w, out, docker_remark(stage, s));
-	if (s->kind == STEP_PYTHON)
-		scope_text(out, "path", DOCKER_VENV, s->at);
-	if (stage->builds || stage->reads) {
-		docker_extension(w, stage, s, out);
-		return;
+	docker_lines(w, out, "why", why_here(w, stage, s));
+	if (stage->reads)
+		read_inputs(&own, s, out);
+	for (size_t i = 0; !stage->reads && i < s->operations.n; i++) {
+		const struct operation *op = &s->operations.at[i];
+
+		if (!is_here(stage, s, op))
+			continue;
+		if (op->kind == OP_FILE) {
+			end_run(&own, &r);
+			i = add_files(&own, s, i, out);
+		} else {
+			add_operation(&own, s, op, out, &r);
+		}
 	}
-	docker_files(w, s, out);
-	docker_runs(w, s, PART_INSTALL, out);
+	end_run(&own, &r);
+	w->good = own.good;
+	if (own.texts == w->texts)
+		w->share = own.share;
+	if (s->kind == STEP_PYTHON)
+		scope_text(scope_item(out, "parts"), "path", DOCKER_VENV, s->at);
+}
+
+/* --- the application --- */
+
+static void
+copy_app(struct docker_writer *w, struct scope *out, const struct text *path, const char *owner)
+{
+	struct names paths = { 0 };
+	struct buf flags = BUF(w->a);
+
+	buf_puts(&flags, "--from=" RENDER_APP " ");
+	if (owner) {
+		buf_puts(&flags, "--chown=");
+		add_quoted(w, &flags, QUOTE_PLAIN, owner, w->plan->stack->user.at);
+		buf_putc(&flags, ' ');
+	}
+	list_push(w->a, &paths, arena_printf(w->a, "/%s", path->s));
+	list_push(w->a, &paths, arena_printf(w->a, DOCKER_APP "/%s", path->s));
+	scope_code(scope_item(out, "parts"), "copy",
+		   docker_copy(w, buf_text(&flags), &paths, path->at));
+}
+
+void
+docker_application(struct docker_writer *w, const struct step *s, struct scope *out)
+{
+	const struct recipe_app *app = &w->plan->stack->recipe->app;
+	struct run r = { 0 };
+
+	scope_text(out, "id", s->id, s->at);
+	scope_mark(out, s->id);
+	docker_lines(w, out, "why", s->why);
+	scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);
+	if (app->requirements.s)
+		copy_app(w, out, &app->requirements, NULL);
+	for (size_t i = 0; i < s->operations.n; i++) {
+		if (s->operations.at[i].kind == OP_FILE)
+			i = add_files(w, s, i, out);
+		else
+			add_operation(w, s, &s->operations.at[i], out, &r);
+	}
+	end_run(w, &r);
+	for (size_t i = 0; i < app->copy.n; i++)
+		copy_app(w, out, &app->copy.at[i], w->plan->stack->user.value);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 
 /*
@@ -20,15 +21,6 @@ inert(struct arena *a, const char *text)
 	return buf_text(&b);
 }
 
-/* Without its folder: equal recipes give equal files, wherever they lie. */
-static const char *
-file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 struct names
 forced_lines(struct arena *a, const struct diag *found)
 {
@@ -41,7 +33,7 @@ forced_lines(struct arena *a, const struct diag *found)
 		if (!d->forced)
 			continue;
 		if (d->at.src && d->at.line)
-			buf_printf(&b, "%s:%u:%u: ", file_name(d->at.src->path), d->at.line,
+			buf_printf(&b, "%s:%u:%u: ", fs_name(d->at.src->path), d->at.line,
 				   d->at.col);
 		buf_printf(&b, "error[%s]: %s", code_table[d->code].id, d->text);
 		for (const struct note *n = d->notes; n; n = n->next)

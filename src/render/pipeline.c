@@ -12,7 +12,7 @@ static const struct span nowhere;
 static const struct shape cell_shape[] = {
 	{ "cell", VALUE_TEXT, "its name; not there without a matrix", 0 },
 	{ "tag", VALUE_TEXT, "what its image is tagged", 0 },
-	{ "dockerfile", VALUE_CODE, "HCL: its Dockerfile, below ${OUT}", 0 },
+	{ "dockerfile", VALUE_TEXT, "its Dockerfile, below the output directory", 0 },
 	{ "image", VALUE_CODE, "HCL: its image, in ${REGISTRY}", 0 },
 	{ "id", VALUE_TEXT, "its name, of letters, digits, _ and -", 0 },
 	{ 0 },
@@ -24,6 +24,8 @@ const struct shape pipeline_shape[] = {
 	{ "out", VALUE_TEXT, "where render puts files: out/STACK", 0 },
 	{ "variant", VALUE_TEXT, "the recipe's variant, if one was asked for", 0 },
 	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
+	{ "generated", VALUE_TEXT, "by what and from what the file was generated", 0 },
+	{ "app", VALUE_FLAG, "app: copies files of the recipe's directory", 0 },
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
 	{ "matrix", VALUE_FLAG, "there are several cells", 0 },
 	{ "cells", VALUE_LIST, "its cells, or the one that it is", cell_shape },
@@ -33,14 +35,13 @@ const struct shape pipeline_shape[] = {
 static void
 add_secrets(struct arena *a, struct names *out, const struct plan *p)
 {
-	for (size_t i = 0; i < p->n; i++)
-		for (size_t k = 0; k < p->steps[i].commands.n; k++) {
-			const struct mounts *m = &p->steps[i].commands.at[k].mounts;
+	struct names all = { 0 };
 
-			for (size_t n = 0; n < m->n; n++)
-				if (m->at[n].kind == MOUNT_SECRET)
-					names_once(a, out, arena_strdup(a, m->at[n].id));
-		}
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->steps[i].operations.n; k++)
+			operation_secrets(a, &p->steps[i].operations.at[k], &all);
+	for (size_t i = 0; i < all.n; i++)
+		names_once(a, out, arena_strdup(a, all.at[i]));
 }
 
 void
@@ -52,6 +53,7 @@ pipeline_add(struct arena *a, struct pipeline *all, const struct plan *p)
 	if (!all->cells.n) {
 		all->recipe = r;
 		all->variant = r->variant;
+		all->generated = target_generated(a, p);
 		all->stack = colon ? arena_copy(a, image, (size_t)(colon - image)) : image;
 	}
 	list_push(a, &all->cells,
@@ -101,6 +103,8 @@ pipeline_scope(struct arena *a, const struct pipeline *p)
 	scope_text(top, "platform", p->recipe->platform.s, p->recipe->platform.at);
 	for (size_t i = 0; i < p->secrets.n; i++)
 		scope_item_text(top, "secrets", p->secrets.at[i], nowhere);
+	scope_text(top, "generated", p->generated, nowhere);
+	scope_flag(top, "app", p->recipe->app.copy.n || p->recipe->app.requirements.s);
 	scope_flag(top, "matrix", p->cells.at[0].name != NULL);
 	for (size_t i = 0; i < p->cells.n; i++) {
 		const struct pipeline_cell *c = &p->cells.at[i];
@@ -108,7 +112,7 @@ pipeline_scope(struct arena *a, const struct pipeline *p)
 
 		scope_text(item, "cell", c->name, nowhere);
 		scope_text(item, "tag", c->tag, nowhere);
-		scope_code(item, "dockerfile", after_variable(a, "${OUT}/", c->path));
+		scope_text(item, "dockerfile", c->path, nowhere);
 		scope_code(item, "image",
 			   after_variable(a, "${REGISTRY}",
 					  arena_printf(a, "%s:%s", p->stack, c->tag)));

@@ -18,6 +18,7 @@ struct pipeline {
 	const struct recipe *recipe; /* the first cell's */
 	const char *stack;           /* as an image may be called */
 	const char *variant;         /* or NULL */
+	const char *generated;       /* by what and from what */
 	struct pipeline_cells cells;
 	struct names secrets; /* of all cells, each once */
 };

@@ -12,14 +12,18 @@
 #include "quote.h"
 
 /*
- * Written down: a plan as files.  One row of render_targets and one file a target.
+ * Renders a plan to files.  One row of render_targets and one source file a target.
  * Text comes from templates/ (compiled in, or --templates DIR); every value passes
  * the quoting of the place where it lands.  Equal plans give equal bytes.
+ *
+ *     OUT/Dockerfile  modal_app.py  setup.sh ...   what -t names; of a matrix OUT/CELL/Dockerfile ...
+ *     OUT/stackbuild/compile.py  plan.json ...     helpers that those files use; one copy for all cells
+ *     OUT/CELL/plan.json                           of a matrix, where the plans differ
+ *
+ * OUT is the context of image builds.
  */
 
-/*
- * Where an instruction of a Dockerfile belongs: what engines name by number, told as a step.
- */
+/* The step that an instruction of a Dockerfile belongs to; engines name instructions by number. */
 struct instruction {
 	const char *stage; /* "ext-mamba-ssm" */
 	unsigned stage_no; /* from 1, in file order */
@@ -31,17 +35,22 @@ struct instruction {
 struct instructions LIST(struct instruction);
 
 struct rendered {
-	const char *path; /* below the output folder: "Dockerfile", "py310/Dockerfile" */
+	const char *path; /* below the output directory: "Dockerfile", "py310/Dockerfile" */
 	const char *text;
 	size_t size;
 	unsigned mode;       /* 0644, 0755 */
 	const char *target;  /* "dockerfile" */
 	const char *summary; /* "10 steps, 4 stages" */
-	const char *next;    /* the command to run next, {path} is replaced; or NULL */
+	/* The command to run next; {path} is the file's, {out} the output directory.  Or NULL. */
+	const char *next;
+	bool helper;         /* another file uses it: it comes with that one, and has no summary */
 	struct names forced; /* what stands against it, and was passed over: a line each */
 	struct instructions instructions; /* of a Dockerfile, in file order */
 };
 struct rendereds LIST(struct rendered);
+
+/* Where app: copies from, in the context of an image build; engines may replace it: docs/build.md */
+#define RENDER_APP "app"
 
 struct templates; /* where template texts come from */
 
@@ -67,10 +76,8 @@ struct render_wheel {
  *   inputs     FROM scratch: /NAME.json for each of them, what its bytes depend on
  *              (templates/inputs.py, docs/store.md); in file order before anything compiles
  *   wheels     FROM scratch: /NAME/x.whl, what was compiled; in file order before final
- * inputs and wheels are left out where nothing compiles.  What app: copies lies below app/ in
- * build's context: `copy: [.]` takes no wheel with it, and no .dockerignore leaves one out.
+ * inputs and wheels are left out where nothing compiles.
  */
-#define RENDER_BUILD_APP "app"
 struct render_build {
 	struct render_wheels LIST(struct render_wheel) wheels;
 };

@@ -206,15 +206,22 @@ expand_list(struct expansion *e, const struct piece *p, const struct frame *f)
 
 	for (size_t i = 0; i < v->items.n; i++) {
 		struct frame inner = { .outer = f, .values = v->items.at[i] };
-		struct template_mark mark = { inner.values->mark, e->out->n, 0 };
 
 		inner.first = i == 0;
 		inner.last = i + 1 == v->items.n;
 		expand(e, p->body, p->nbody, &inner);
-		mark.to = e->out->n;
-		if (e->marks && mark.what)
-			list_push(e->out->a, e->marks, mark);
 	}
+}
+
+static void
+expand_word(struct expansion *e, const struct piece *p, const struct frame *f)
+{
+	while (f && !f->values->mark)
+		f = f->outer;
+	if (e->marks)
+		list_push(e->out->a, e->marks,
+			  (struct template_mark){ p->name, f ? f->values->mark : NULL, e->out->n });
+	buf_puts(e->out, p->name);
 }
 
 static void
@@ -228,6 +235,7 @@ expand(struct expansion *e, const struct piece *pieces, size_t n, const struct f
 
 		switch (p->kind) {
 		case PIECE_TEXT: buf_add(e->out, p->text.p, p->text.n); break;
+		case PIECE_WORD: expand_word(e, p, f); break;
 		case PIECE_VALUE: expand_value(e, p, f); break;
 		case PIECE_CODE: expand_code(e, p, f); break;
 		case PIECE_SECTION:

@@ -21,6 +21,7 @@
  *                                                   if it is there; for each, if it is a list
  *               | "{{^" name "}}" template "{{/" name "}}"
  *                                                   if it is not there; if the list is empty
+ *               | "{{@" WORD "}}"                   WORD; where it stands is recorded
  *               | "{{!" text "}}"                   a remark: left out
  *     name     := letter { letter | digit | "_" } | "."
  *     quoting  := "sh" | "text" | "dockerfile" | "copy" | "json" | "python"
@@ -63,7 +64,7 @@ void scope_code(struct scope *s, const char *name, const char *code);
 struct scope *scope_item(struct scope *s, const char *name);
 void scope_item_text(struct scope *s, const char *name, const char *text, struct span at);
 
-/* Whatever the item writes is told as `what` by template_expand_marked(); the innermost counts. */
+/* Words that the item records belong to `what`, but for those of an item inside with its own. */
 void scope_mark(struct scope *s, const char *what);
 
 /* The text of a template or helper file, from the folder of --templates or built in. */
@@ -84,10 +85,11 @@ const char *templates_digest(struct arena *a, const struct templates *t);
 bool template_expand(struct diags *ds, const struct templates *t, const char *name,
 		     enum language language, const struct scope *values, struct buf *out);
 
-/* The same; marks: where in out the marked items stand, inner ones before the outer ones. */
+/* The same; marks: every {{@WORD}}, in order. */
 struct template_mark {
-	const char *what;
-	size_t from, to; /* bytes of out */
+	const char *word;
+	const char *what; /* of the innermost item that has one; or NULL */
+	size_t at;        /* byte of out */
 };
 struct template_marks LIST(struct template_mark);
 bool template_expand_marked(struct diags *ds, const struct templates *t, const char *name,

@@ -28,7 +28,7 @@ struct parser {
 
 /* A tag as it stands in the text, not yet understood. */
 struct tag {
-	char sign; /* '#', '^', '/', '!', or 0: a value */
+	char sign; /* '#', '^', '/', '!', '@', or 0: a value */
 	struct str name, quoting;
 	bool quoted; /* a | was written */
 	struct span at;
@@ -111,7 +111,7 @@ read_tag(struct parser *ps, struct tag *t)
 		return false;
 	}
 	t->after = close + 2;
-	if (start < close && strchr("#^/!", *start))
+	if (start < close && strchr("#^/!@", *start))
 		t->sign = *start++;
 	if (t->sign == '!')
 		return true;
@@ -387,13 +387,16 @@ parse_tag(struct parser *ps, struct pieces *to)
 		check_close(ps, &t);
 		return false;
 	}
-	if (t.sign && t.sign != '!' && ps->nopen == TEMPLATE_DEPTH_MAX) {
+	if (t.sign && strchr("#^", t.sign) && ps->nopen == TEMPLATE_DEPTH_MAX) {
 		fail(ps, E_TEMPLATE_SYNTAX, t.at,
 		     arena_printf(ps->a, "sections are nested more than %d deep",
 				  TEMPLATE_DEPTH_MAX));
 		ps->p = ps->end;
 	} else if (t.sign == '#' || t.sign == '^') {
 		parse_section(ps, &t, to);
+	} else if (t.sign == '@') {
+		list_push(ps->a, to,
+			  (struct piece){ .kind = PIECE_WORD, .name = text_of(ps, t.name) });
 	} else if (!t.sign && resolve_name(ps, &t, &v)) {
 		check_value(ps, &t, &v);
 		v.text = indentation(ps, start, t.after);

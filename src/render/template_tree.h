@@ -9,16 +9,16 @@
  * outwards, row `row` of that list's items.  template_parse.c makes it, template.c
  * fills it in.
  */
-enum piece_kind { PIECE_TEXT, PIECE_VALUE, PIECE_CODE, PIECE_SECTION, PIECE_INVERTED };
+enum piece_kind { PIECE_TEXT, PIECE_WORD, PIECE_VALUE, PIECE_CODE, PIECE_SECTION, PIECE_INVERTED };
 
 /* Rows that no shape holds: the item itself, and what every item knows. */
 enum { ROW_ITEM = -1, ROW_FIRST = -2, ROW_LAST = -3 };
 
 struct piece {
 	enum piece_kind kind;
-	struct str text; /* PIECE_TEXT; PIECE_CODE: what to indent its lines with */
-	const char *name;
-	struct span at; /* of the name in the template */
+	struct str text;  /* PIECE_TEXT; PIECE_CODE: what to indent its lines with */
+	const char *name; /* PIECE_WORD: the word */
+	struct span at;   /* of the name in the template */
 	unsigned up;
 	int row;
 	enum value_kind value; /* what the name is */

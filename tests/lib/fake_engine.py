@@ -259,10 +259,13 @@ class Client:
     def bytes_of(self, i):
         if i.name != "COPY" or any("from=" in f for f in i.flags):
             return ""
-        source = os.path.join(self.context, i.json[0])
-        if not os.path.exists(source):
-            raise SystemExit(f"not in the context: {source}")
-        return listing(source) if os.path.isdir(source) else digest_file(source)
+        found = []
+        for name in i.json[:-1] if i.json is not None else i.rest.split()[:-1]:
+            source = os.path.join(self.context, name)
+            if not os.path.exists(source):
+                raise SystemExit(f"not in the context: {source}")
+            found.append(listing(source) if os.path.isdir(source) else digest_file(source))
+        return found
 
     def leave(self, target):
         os.makedirs(self.out, exist_ok=True)

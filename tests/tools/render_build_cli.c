@@ -2,10 +2,10 @@
  * render_build_cli: the Dockerfile that `build` gives to an engine, and where its instructions
  * belong.
  *
- *   in      RECIPE [--cell NAME] [--templates DIR] [--force] [--map] [STEP=FILE...]: wheels at
- *           hand, by step
- *   out     stdout: the Dockerfile; with --map instead a line for each instruction:
- *           LINE STAGE STAGE_NO LAYER_NO NO STEP-or-"-" WORD
+ *   in      RECIPE [--cell NAME] [--templates DIR] [--force] [--map | --helper PATH]
+ *           [STEP=FILE...]: wheels at hand, by step
+ *   out     stdout: the Dockerfile; with --helper instead that file beside it; with --map a line
+ *           for each instruction: LINE STAGE STAGE_NO LAYER_NO NO STEP-or-"-" WORD
  *   errors  exit 1 and diagnostics on stderr
  */
 #include <stdio.h>
@@ -58,7 +58,7 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 				   .ntargets = 1,
 				   .build = &build };
 	struct rendereds files = { 0 };
-	const char *templates = NULL;
+	const char *templates = NULL, *helper = NULL;
 	bool map = false;
 
 	for (int i = 1; i < argc; i++) {
@@ -66,6 +66,8 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 
 		if (!strcmp(argv[i], "--map")) {
 			map = true;
+		} else if (!strcmp(argv[i], "--helper") && i + 1 < argc) {
+			helper = argv[++i];
 		} else if (!strcmp(argv[i], "--force")) {
 			wants.force = true;
 		} else if (!strcmp(argv[i], "--cell") && i + 1 < argc) {
@@ -83,10 +85,16 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 	in.recipes = wants.facts && o.path ? recipes_load(a, ds, wants.facts, &o) : NULL;
 	if (!in.recipes || !in.templates || !render(a, ds, &in, &files))
 		return false;
-	for (size_t i = 0; i < files.n && map; i++)
-		print_map(&files.at[i]);
-	for (size_t i = 0; i < files.n && !map; i++)
-		fwrite(files.at[i].text, 1, files.at[i].size, stdout);
+	for (size_t i = 0; i < files.n; i++) {
+		const struct rendered *r = &files.at[i];
+
+		if (helper ? strcmp(helper, r->path) != 0 : r->helper)
+			continue;
+		if (map)
+			print_map(r);
+		else
+			fwrite(r->text, 1, r->size, stdout);
+	}
 	return true;
 }
 
