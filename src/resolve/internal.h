@@ -77,6 +77,8 @@ struct workspace {
  * Most wanted first.  `key` as in solution.h.
  */
 unsigned variable_get(struct workspace *w, enum variable_kind kind, const char *key);
+/* The same for a kind that has one variable, such as VARIABLE_PYTHON. */
+unsigned the_variable(struct workspace *w, enum variable_kind kind);
 /* The same if it is there already, else -1. */
 int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
@@ -89,6 +91,8 @@ size_t variable_candidate(struct workspace *w, unsigned variable, const char *te
 /* --- sets, for rows --- */
 
 solve_word *set_none(struct workspace *w, unsigned variable);
+solve_word *set_not(struct workspace *w, unsigned variable, const solve_word *set);
+bool set_is_empty(struct workspace *w, unsigned variable, const solve_word *set);
 solve_word *set_all(struct workspace *w, unsigned variable);
 solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
 /* Candidates whose version is in a PEP 440 specifier; those without a version are in it. */
@@ -124,11 +128,59 @@ void add_requires_if(struct query *q, const solve_word *these, unsigned then,
 	__attribute__((format(printf, 6, 7)));
 void add_allows_if(struct query *q, const solve_word *these, unsigned then, const solve_word *those,
 		   const char *source, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* Not all of these at once: any number of terms. */
+/* Not all of these terms hold at once: add_conflict(q, TERMS(THIS(q), IN(os, old)), ...).  Nothing
+ * is added where one of the terms can never hold. */
 void add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* The term "the variable is this candidate". */
-struct solve_term term_is(struct workspace *w, unsigned variable, size_t candidate);
+#define TERMS(...) \
+	(const struct solve_term[]){ __VA_ARGS__ }, \
+		sizeof((const struct solve_term[]){ __VA_ARGS__ }) / sizeof(struct solve_term)
+/* The variable is there and is one of the set; it is not there, or is none of the set. */
+#define IN(variable, set) ((struct solve_term){ (variable), false, (set) })
+#define NOT_IN(variable, set) ((struct solve_term){ (variable), true, (set) })
+/* The candidate asked about is selected. */
+#define THIS(q) IN((q)->variable, set_one((q)->w, (q)->variable, (q)->candidate))
+/* The candidate asked about, and what is known of it. */
+const struct candidate *candidate_of(const struct query *q);
+#define ENTRY(q) (candidate_of(q)->entry)
+/* The candidates `c` of a variable that a condition holds for, as a new set. */
+#define SET_WHERE(w, variable, c, condition) \
+	__extension__({ \
+		const struct solver_variable *of_ = variable_at((w), (variable)); \
+		solve_word *set_ = set_none((w), (variable)); \
+		for (const struct candidate *c = of_->c; c < of_->c + of_->n; c++) \
+			if (condition) \
+				solve_set_add(set_, (size_t)(c - of_->c)); \
+		set_; \
+	})
+
+/* --- what the rows of extensions share --- */
+
+/* The candidate asked about, and what the knowledge has of it. */
+struct release {
+	const struct candidate *c;
+	const struct extension *e;         /* or NULL */
+	const struct extension_release *r; /* or NULL: an unknown release, or a commit */
+	const char *name;                  /* "mamba-ssm 2.2.2", for sentences */
+};
+struct release release_of(struct query *q);
+
+/* The variable that says where an extension comes from, or -1: it is in packages:. */
+int source_variable(const struct workspace *w, const char *extension);
+
+/* Returns the term "it is compiled in this stack": from its sdist, its repository or an archive.  It
+ * never holds of what stands in packages:, where pip decides. */
+struct solve_term compiled(struct query *q);
+/* Returns the term "it comes from there": "git", "sdist", "release" or "url". */
+struct solve_term comes_from(struct query *q, const char *source);
+/* True if an extension that comes from that source ("sdist", "url") is compiled. */
+bool source_compiles(const struct workspace *w, const char *extension, const char *source);
+
+/*
+ * The CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",
+ * "12.1"; NULL: it is empty.
+ */
+const char *cuda_label(struct workspace *w, const solve_word *set);
 
 /* --- solution.c: the rows as provider; facts of w->upto and stronger are given --- */
 

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "internal.h"
 
 /* CUDA: what the base image brings, which toolkit a build of torch takes, and drivers. */
@@ -10,7 +8,7 @@ as_written(const struct query *q)
 {
 	const char *base = q->w->r->base.s;
 
-	return base && !strcmp(variable_at(q->w, q->variable)->c[q->candidate].text, base);
+	return base && !strcmp(candidate_of(q)->text, base);
 }
 
 /* The toolkit that compiles is the image's, unless the recipe takes it from elsewhere. */
@@ -24,7 +22,7 @@ void
 constraint_base_cuda(struct query *q)
 {
 	struct workspace *w = q->w;
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
 
 	if (as_written(q) && w->image.cuda && from_image(w))
 		add_requires(q, cuda, set_cuda(w, cuda, w->image.cuda), NULL, "%s brings CUDA %s",
@@ -36,8 +34,7 @@ void
 constraint_base_other(struct query *q)
 {
 	struct workspace *w = q->w;
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda"),
-		 os = variable_get(w, VARIABLE_OS, "os");
+	unsigned cuda = the_variable(w, VARIABLE_CUDA), os = the_variable(w, VARIABLE_OS);
 	const struct solver_variable *t = variable_at(w, cuda);
 	solve_word *made = set_none(w, cuda);
 
@@ -45,18 +42,14 @@ constraint_base_other(struct query *q)
 		return;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct cuda_toolkit *toolkit = t->c[i].entry;
-		struct solve_term terms[3];
 
 		if (!toolkit || !toolkit->image_os.n)
 			continue;
 		solve_set_add(made, i);
-		terms[0] = term_is(w, q->variable, q->candidate);
-		terms[1] = term_is(w, cuda, i);
-		terms[2] =
-			(struct solve_term){ .variable = os,
-					     .not = true,
-					     .set = set_named(w, os, &toolkit->image_os, false) };
-		add_conflict(q, terms, 3, toolkit->source, "NVIDIA has images of CUDA %s for %s",
+		add_conflict(q,
+			     TERMS(THIS(q), IN(cuda, set_one(w, cuda, i)),
+				   NOT_IN(os, set_named(w, os, &toolkit->image_os, false))),
+			     toolkit->source, "NVIDIA has images of CUDA %s for %s",
 			     toolkit->version, names_words(w->a, &toolkit->image_os, "and"));
 	}
 	add_requires(q, cuda, made, NULL, "another image brings a CUDA that there are images of");
@@ -65,63 +58,47 @@ constraint_base_other(struct query *q)
 void
 constraint_base_os(struct query *q)
 {
-	struct workspace *w = q->w;
-	unsigned os = variable_get(w, VARIABLE_OS, "os");
-	struct names own = { 0 };
+	const struct workspace *w = q->w;
+	unsigned os = the_variable(q->w, VARIABLE_OS);
 
-	if (!as_written(q) || !w->image.os)
-		return;
-	list_push(w->a, &own, w->image.os);
-	add_allows(q, os, set_named(w, os, &own, false), NULL, "%s is %s", w->r->base.s,
-		   w->image.os);
+	if (as_written(q) && w->image.os)
+		add_allows(q, os, set_text(q->w, os, w->image.os), NULL, "%s is %s", w->r->base.s,
+			   w->image.os);
 }
 
 void
 constraint_base_python(struct query *q)
 {
-	struct workspace *w = q->w;
-	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
-	struct names own = { 0 };
+	const struct workspace *w = q->w;
+	unsigned python = the_variable(q->w, VARIABLE_PYTHON);
 
-	if (!as_written(q) || !w->image.python)
-		return;
-	list_push(w->a, &own, w->image.python);
-	add_allows(q, python, set_named(w, python, &own, false), NULL, "%s has Python %s",
-		   w->r->base.s, w->image.python);
+	if (as_written(q) && w->image.python)
+		add_allows(q, python, set_text(q->w, python, w->image.python), NULL,
+			   "%s has Python %s", w->r->base.s, w->image.python);
 }
 
 void
 constraint_cuda_never(struct query *q)
 {
-	struct workspace *w = q->w;
-	const struct candidate *c = &variable_at(w, q->variable)->c[q->candidate];
-	struct solve_term term = term_is(w, q->variable, q->candidate);
-	const char *why = c->known ? NULL : facts_cuda_impossible(w->f, c->text);
+	const struct candidate *c = candidate_of(q);
+	const char *why = c->known ? NULL : facts_cuda_impossible(q->w->f, c->text);
 
 	if (why)
-		add_conflict(q, &term, 1, "knowledge/cuda.yaml", "there is no CUDA %s: %s", c->text,
-			     why);
+		add_conflict(q, TERMS(THIS(q)), "knowledge/cuda.yaml", "there is no CUDA %s: %s",
+			     c->text, why);
 }
 
 /* --- a build of torch and the toolkit --- */
-
-static const char *
-build_text(const struct query *q)
-{
-	return variable_at(q->w, q->variable)->c[q->candidate].text;
-}
 
 /* A build without CUDA is for those who ask for it. */
 void
 constraint_build_gpu(struct query *q)
 {
-	struct workspace *w = q->w;
-	struct solve_term term = term_is(w, q->variable, q->candidate);
-	const char *sign = gpu_evidence(w);
+	const char *evidence = gpu_evidence(q->w);
 
-	if (sign && !strcmp(build_text(q), "cpu"))
-		add_conflict(q, &term, 1, NULL, "torch's cpu build uses no GPU, and the recipe %s",
-			     sign);
+	if (evidence && !strcmp(candidate_of(q)->text, "cpu"))
+		add_conflict(q, TERMS(THIS(q)), NULL,
+			     "torch's cpu build uses no GPU, and the recipe %s", evidence);
 }
 
 /* The same series; and where the image is chosen here there is a toolkit for every build. */
@@ -129,94 +106,68 @@ void
 constraint_build_prefer_cuda(struct query *q)
 {
 	struct workspace *w = q->w;
-	const char *own = cuda_of_tag(w->a, build_text(q));
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
-	solve_word *set;
+	const char *build = candidate_of(q)->text, *own = cuda_of_tag(w->a, build);
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
+	solve_word *set = own ? set_cuda(w, cuda, own) : NULL;
 
-	if (!own)
-		return;
-	set = set_cuda(w, cuda, own);
-	if (!solve_set_count(set, variable_at(w, cuda)->n))
-		return;
-	if (w->r->base.s)
-		add_allows(q, cuda, set, NULL, "torch's %s build is for CUDA %s", build_text(q),
-			   own);
-	else
-		add_requires(q, cuda, set, NULL, "torch's %s build is for CUDA %s", build_text(q),
-			     own);
+	if (own && !set_is_empty(w, cuda, set))
+		(w->r->base.s ? add_allows : add_requires)(
+			q, cuda, set, NULL, "torch's %s build is for CUDA %s", build, own);
 }
 
-/* The toolkit that torch's wheel on PyPI pins: pip takes no other beside it. */
-static void
-pinned_toolkit(struct query *q)
-{
-	struct workspace *w = q->w;
-	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
-	const struct torch_variant *v = t ? torch_variant_on_pypi(t) : NULL;
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build"), cuda;
-	struct names tag = { 0 };
-	struct solve_term terms[3];
-	solve_word *set;
-
-	if (!v || !t->cuda_toolkit)
-		return;
-	cuda = variable_get(w, VARIABLE_CUDA, "cuda");
-	set = set_cuda(w, cuda, t->cuda_toolkit);
-	if (!solve_set_count(set, variable_at(w, cuda)->n))
-		return;
-	list_push(w->a, &tag, v->tag);
-	terms[0] = term_is(w, q->variable, q->candidate);
-	terms[1] =
-		(struct solve_term){ .variable = build, .set = set_named(w, build, &tag, false) };
-	terms[2] = (struct solve_term){ .variable = cuda,
-					.set = solve_set_not(w->a, set, variable_at(w, cuda)->n) };
-	if (solve_set_count(terms[2].set, variable_at(w, cuda)->n))
-		add_conflict(
-			q, terms, 3, t->source,
-			"torch %s's %s build pins cuda-toolkit %s, and pip takes no other beside "
-			"it",
-			t->version, v->tag, t->cuda_toolkit);
-}
-
+/*
+ * The toolkit that torch's wheel on PyPI pins: pip takes no other beside it.  On a base without CUDA
+ * it is preferred, for the toolkit then comes from PyPI's wheels if they have it.
+ */
 void
 constraint_torch_toolkit(struct query *q)
 {
-	if (q->w->r->cuda_from == CUDA_WHEELS)
-		pinned_toolkit(q);
+	struct workspace *w = q->w;
+	const struct torch_release *t = ENTRY(q);
+	const struct torch_variant *v = t ? torch_variant_on_pypi(t) : NULL;
+	unsigned build = the_variable(w, VARIABLE_BUILD), cuda;
+	bool wheels = w->r->cuda_from == CUDA_WHEELS;
+	bool open = w->r->cuda_from == CUDA_AUTO && w->r->base.s && !requested_cuda(w);
+	solve_word *set;
+
+	if (!v || !t->cuda_toolkit || !(q->kind->strength == STRENGTH_ERROR ? wheels : open))
+		return;
+	cuda = the_variable(w, VARIABLE_CUDA);
+	set = set_cuda(w, cuda, t->cuda_toolkit);
+	if (!set_is_empty(w, cuda, set))
+		add_conflict(q,
+			     TERMS(THIS(q), IN(build, set_text(w, build, v->tag)),
+				   IN(cuda, set_not(w, cuda, set))),
+			     t->source,
+			     "torch %s's %s build pins cuda-toolkit %s, and pip takes no other "
+			     "beside it",
+			     t->version, v->tag, t->cuda_toolkit);
 }
 
-/* A base without CUDA: the toolkit comes from PyPI's wheels if they have it. */
-void
-constraint_torch_prefer_toolkit(struct query *q)
+static bool
+has_wheels(const struct cuda_toolkit *t)
 {
-	const struct workspace *w = q->w;
-
-	if (w->r->cuda_from == CUDA_AUTO && w->r->base.s && !requested_cuda(w))
-		pinned_toolkit(q);
+	return t && t->wheels;
 }
 
-/* Of one that is named resolve/ says it, with the place to write `image`. */
+/* Of one that is pinned base.c reports it, with the place to write `image`. */
 void
 constraint_cuda_wheels(struct query *q)
 {
 	struct workspace *w = q->w;
 	const struct solver_variable *t = variable_at(w, q->variable);
 	const struct cuda_toolkit *first = NULL;
-	solve_word *without = set_none(w, q->variable);
-	struct solve_term term = { .variable = q->variable, .set = without };
 
 	if (w->r->cuda_from != CUDA_WHEELS || w->r->cuda.s)
 		return;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct cuda_toolkit *c = t->c[i].entry;
-
-		if (c && !c->wheels)
-			solve_set_add(without, i);
-		else if (c)
-			first = c;
-	}
-	if (first && solve_set_count(without, t->n))
-		add_conflict(q, &term, 1, first->source, "PyPI's wheels hold nvcc from CUDA %s on",
+	for (size_t i = 0; i < t->n; i++)
+		if (has_wheels(t->c[i].entry))
+			first = t->c[i].entry;
+	if (first)
+		add_conflict(q,
+			     TERMS(IN(q->variable, SET_WHERE(w, q->variable, c,
+							     c->entry && !has_wheels(c->entry)))),
+			     first->source, "PyPI's wheels hold nvcc from CUDA %s on",
 			     version_series(w->a, first->version));
 }
 
@@ -226,8 +177,8 @@ void
 constraint_cuda_os(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct cuda_toolkit *t = variable_at(w, q->variable)->c[q->candidate].entry;
-	unsigned os = variable_get(w, VARIABLE_OS, "os");
+	const struct cuda_toolkit *t = ENTRY(q);
+	unsigned os = the_variable(w, VARIABLE_OS);
 
 	if (t && t->image_os.n && selects_image(w))
 		add_allows(q, os, set_named(w, os, &t->image_os, false), t->source,
@@ -238,10 +189,9 @@ constraint_cuda_os(struct query *q)
 void
 constraint_cuda_prefer_image(struct query *q)
 {
-	struct workspace *w = q->w;
-	const struct cuda_toolkit *t = variable_at(w, q->variable)->c[q->candidate].entry;
-	struct solve_term term = term_is(w, q->variable, q->candidate);
+	const struct cuda_toolkit *t = ENTRY(q);
 
-	if (t && !t->image_os.n && selects_image(w))
-		add_conflict(q, &term, 1, t->source, "no image of CUDA %s is known", t->version);
+	if (t && !t->image_os.n && selects_image(q->w))
+		add_conflict(q, TERMS(THIS(q)), t->source, "no image of CUDA %s is known",
+			     t->version);
 }

@@ -21,13 +21,8 @@ as_far_as(struct workspace *w, const char *least, const char *written)
 static solve_word *
 drivers_from(struct workspace *w, unsigned driver, const char *least)
 {
-	const struct solver_variable *t = variable_at(w, driver);
-	solve_word *set = set_none(w, driver);
-
-	for (size_t i = 0; i < t->n; i++)
-		if (text_version_order(w, t->c[i].text, as_far_as(w, least, t->c[i].text)) >= 0)
-			solve_set_add(set, i);
-	return set;
+	return SET_WHERE(w, driver, c,
+			 text_version_order(w, c->text, as_far_as(w, least, c->text)) >= 0);
 }
 
 void
@@ -42,7 +37,7 @@ constraint_build_driver(struct query *q)
 
 		for (unsigned minor = 1; !t && minor < 10; minor++)
 			t = facts_cuda(w->f, arena_printf(w->a, "%lu.%u", m, minor));
-		if (t && t->driver_compat && solve_set_count(these, variable_at(w, q->variable)->n))
+		if (t && t->driver_compat)
 			add_allows_if(q, these, (unsigned)driver,
 				      drivers_from(w, (unsigned)driver, t->driver_compat),
 				      t->source,
@@ -88,7 +83,7 @@ void
 constraint_cuda_driver(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct cuda_toolkit *t = variable_at(w, q->variable)->c[q->candidate].entry;
+	const struct cuda_toolkit *t = ENTRY(q);
 	int driver = variable_find(w, "driver");
 	const char *least = t ? driver_of_series(w, t->version) : NULL;
 

@@ -1,4 +1,4 @@
-#include "rows_help.h"
+#include "internal.h"
 
 /* Extensions: where a release can come from, and what its source asks of the rest. */
 
@@ -99,16 +99,13 @@ group_words(struct query *q, const struct group *g)
 }
 
 static void
-tell_groups(struct query *q, int source, const char *from, const struct groups *all)
+add_groups(struct query *q, const char *from, const struct groups *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct group *g = &all->at[i];
-		struct terms t = { 0 };
 
-		terms_add(&t, q->variable, g->these);
-		terms_add(&t, (unsigned)source, set_sources(q->w, (unsigned)source, &from, 1));
-		add_conflict(q, t.at, t.n, g->source, "%s%s%s", g->why.before, group_words(q, g),
-			     g->why.after);
+		add_conflict(q, TERMS(IN(q->variable, g->these), comes_from(q, from)), g->source,
+			     "%s%s%s", g->why.before, group_words(q, g), g->why.after);
 	}
 }
 
@@ -131,8 +128,8 @@ constraint_extension_source(struct query *q)
 		if (why.before)
 			add_to(q, &git, q->candidate, &x, why);
 	}
-	tell_groups(q, source, "sdist", &sdist);
-	tell_groups(q, source, "git", &git);
+	add_groups(q, "sdist", &sdist);
+	add_groups(q, "git", &git);
 }
 
 /* In packages: pip asks PyPI, where some releases never were. */
@@ -141,31 +138,24 @@ constraint_extension_on_pypi(struct query *q)
 {
 	struct release x = release_of(q);
 	const struct domain *s = q->w->variables.at[q->variable];
-	struct terms t = { 0 };
 
-	if (!x.r || x.r->on_pypi || s->wheel || source_variable(q->w, s->t.key) >= 0)
-		return;
-	terms_add_this(&t, q);
-	add_conflict(q, t.at, t.n, x.r->source,
-		     "pip takes packages from PyPI, and %s is not there%s", x.name,
-		     x.r->git_tag ? ": it is a git tag, and nothing else" : "");
+	if (x.r && !x.r->on_pypi && !s->wheel && source_variable(q->w, s->t.key) < 0)
+		add_conflict(q, TERMS(THIS(q)), x.r->source,
+			     "pip takes packages from PyPI, and %s is not there%s", x.name,
+			     x.r->git_tag ? ": it is a git tag, and nothing else" : "");
 }
 
 /* `from: wheel` without a url: nobody knows which file is meant. */
 void
 constraint_wheel_named(struct query *q)
 {
-	const struct domain *s = q->w->variables.at[q->variable];
-	const char *url = "url";
-	struct terms t = { 0 };
+	const struct recipe_extension *asked = q->w->variables.at[q->variable]->asked;
 
-	if (!s->asked || s->asked->from != EXT_WHEEL || s->asked->url.s)
-		return;
-	terms_add(&t, q->variable, set_sources(q->w, q->variable, &url, 1));
-	add_conflict(q, t.at, t.n, NULL,
-		     "no address of a wheel of %s is known: give it as `url:`, or take `from: "
-		     "release` for the project's own",
-		     s->asked->name.s);
+	if (asked && asked->from == EXT_WHEEL && !asked->url.s)
+		add_conflict(q, TERMS(IN(q->variable, set_text(q->w, q->variable, "url"))), NULL,
+			     "no address of a wheel of %s is known: give it as `url:`, or take "
+			     "`from: release` for the project's own",
+			     asked->name.s);
 }
 
 /* --- extension <-> Python, torch's build, torch's headers --- */
@@ -174,29 +164,28 @@ void
 constraint_extension_python(struct query *q)
 {
 	struct release x = release_of(q);
-	unsigned python = variable_get(q->w, VARIABLE_PYTHON, "python");
+	unsigned python = the_variable(q->w, VARIABLE_PYTHON);
 
-	if (!x.r || !x.r->requires_python)
-		return;
-	add_allows(q, python, set_in(q->w, python, x.r->requires_python), x.r->source,
-		   "%s wants Python %s: its metadata says so", x.name,
-		   spec_label(q->w->a, x.r->requires_python));
+	if (x.r && x.r->requires_python)
+		add_allows(q, python, set_in(q->w, python, x.r->requires_python), x.r->source,
+			   "%s wants Python %s: its metadata says so", x.name,
+			   spec_label(q->w->a, x.r->requires_python));
 }
 
 /* An -std= of its own, below which torch's headers stop with #error. */
 void
 constraint_extension_std(struct query *q)
 {
+	struct workspace *w = q->w;
 	struct release x = release_of(q);
-	unsigned std = variable_get(q->w, VARIABLE_STD, "c++");
+	unsigned std = the_variable(w, VARIABLE_STD);
 	const char *own = x.r && x.r->cxx_std ? x.r->cxx_std + strlen("c++") : NULL;
-	struct terms terms = { 0 };
 
-	terms_add_this(&terms, q);
-	if (!own || !terms_add_compiled(&terms, q))
-		return;
-	terms_add(&terms, std, set_in(q->w, std, arena_printf(q->w->a, ">%s", own)));
-	add_conflict(q, terms.at, terms.n, x.r->source, "%s is compiled as C++%s", x.name, own);
+	if (own)
+		add_conflict(q,
+			     TERMS(THIS(q), compiled(q),
+				   IN(std, set_in(w, std, arena_printf(w->a, ">%s", own)))),
+			     x.r->source, "%s is compiled as C++%s", x.name, own);
 }
 
 /* --- what guides where the recipe leaves the release open --- */
@@ -213,7 +202,6 @@ constraint_newest_major(struct query *q)
 	struct solver_variable *t = variable_at(q->w, q->variable);
 	solve_word *older = set_none(q->w, q->variable);
 	const struct version *newest = NULL;
-	struct terms terms = { 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct extension_release *r = t->c[i].entry;
@@ -225,23 +213,18 @@ constraint_newest_major(struct query *q)
 		if (version_release(t->c[i].v, 0) < version_release(newest, 0))
 			solve_set_add(older, i);
 	}
-	if (source_variable(q->w, t->key) < 0 || !solve_set_count(older, t->n))
-		return;
-	terms_add(&terms, q->variable, older);
-	add_conflict(q, terms.at, terms.n, NULL, "the newest %s is of the series %lu", t->key,
-		     version_release(newest, 0));
+	if (newest && source_variable(q->w, t->key) >= 0)
+		add_conflict(q, TERMS(IN(q->variable, older)), NULL,
+			     "the newest %s is of the series %lu", t->key,
+			     version_release(newest, 0));
 }
 
 void
 constraint_to_be_had(struct query *q)
 {
 	struct release x = release_of(q);
-	struct terms t = { 0 };
 
-	if (!x.r || can_be_had(x.r))
-		return;
-	terms_add_this(&t, q);
-	if (terms_add_compiled(&t, q))
-		add_conflict(q, t.at, t.n, x.r->source, "%s is not known to be compiled by anybody",
-			     x.name);
+	if (x.r && !can_be_had(x.r))
+		add_conflict(q, TERMS(THIS(q), compiled(q)), x.r->source,
+			     "%s is not known to be compiled by anybody", x.name);
 }

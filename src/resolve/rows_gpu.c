@@ -1,4 +1,4 @@
-#include "rows_help.h"
+#include "internal.h"
 
 /* GPUs: what torch's build has code for, and what extensions are compiled for. */
 
@@ -100,29 +100,13 @@ torch_words(struct workspace *w, unsigned torch, const struct lacking *l)
 					       arena_printf(w->a, "%s to %s", l->oldest, l->newest);
 }
 
-static void
-tell_lacking(struct query *q, unsigned torch, unsigned gpu, size_t build, const struct lacking *l,
-	     bool inferred)
-{
-	struct workspace *w = q->w;
-	struct terms t = { 0 };
-
-	terms_add(&t, q->variable, set_one(w, q->variable, build));
-	terms_add(&t, torch, l->torch);
-	terms_add(&t, gpu, set_all(w, gpu));
-	add_conflict(q, t.at, t.n, l->first->source,
-		     "the %s build of torch %s %s code for compute capability %s, and none for %s",
-		     variable_at(w, q->variable)->c[build].text, torch_words(w, torch, l),
-		     inferred ? "seems to have" : "has", l->archs, gpu_label(w, gpu));
-}
-
 /* The builds of one tag, of every torch. */
 static void
 code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 {
 	struct workspace *w = q->w;
 	const char *tag = variable_at(w, q->variable)->c[build].text, *cc = cc_of(w, gpu);
-	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch");
+	unsigned torch = the_variable(w, VARIABLE_TORCH);
 	const struct solver_variable *at = variable_at(w, torch);
 	struct lackings all = { 0 };
 
@@ -135,29 +119,25 @@ code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 			add_lacking(w, &all, torch, i, v);
 	}
 	for (size_t i = 0; i < all.n; i++)
-		tell_lacking(q, torch, gpu, build, &all.at[i], inferred);
-}
-
-static void
-each_build_and_gpu(struct query *q, bool inferred)
-{
-	unsigned gpu;
-
-	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
-		for (size_t k = 0; k < variable_at(q->w, q->variable)->n; k++)
-			code_for(q, k, gpu, inferred);
+		add_conflict(q,
+			     TERMS(IN(q->variable, set_one(w, q->variable, build)),
+				   IN(torch, all.at[i].torch), IN(gpu, set_all(w, gpu))),
+			     all.at[i].first->source,
+			     "the %s build of torch %s %s code for compute capability %s, and none "
+			     "for %s",
+			     tag, torch_words(w, torch, &all.at[i]),
+			     inferred ? "seems to have" : "has", all.at[i].archs,
+			     gpu_label(w, gpu));
 }
 
 void
 constraint_gpu_torch(struct query *q)
 {
-	each_build_and_gpu(q, false);
-}
+	unsigned gpu;
 
-void
-constraint_gpu_torch_inferred(struct query *q)
-{
-	each_build_and_gpu(q, true);
+	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
+		for (size_t k = 0; k < variable_at(q->w, q->variable)->n; k++)
+			code_for(q, k, gpu, q->kind->strength == STRENGTH_WARNING);
 }
 
 /* True if a build of that tag, of any torch, carries PTX that the GPU's driver could compile. */
@@ -176,41 +156,24 @@ any_ptx(struct workspace *w, const char *tag, const char *cc)
 	return false;
 }
 
-/* torch releases of which no build with that tag is known. */
-static solve_word *
-torch_without(struct workspace *w, unsigned torch, const char *tag)
-{
-	const struct solver_variable *t = variable_at(w, torch);
-	solve_word *set = set_none(w, torch);
-
-	for (size_t i = 0; i < t->n; i++)
-		if (!t->c[i].entry || !torch_variant(t->c[i].entry, tag))
-			solve_set_add(set, i);
-	return set;
-}
-
 /* A build that nothing is known of: the CUDA that it is made with makes no code for the GPU. */
 void
 constraint_gpu_build(struct query *q)
 {
 	struct workspace *w = q->w;
-	const char *tag = variable_at(w, q->variable)->c[q->candidate].text;
-	const char *series = cuda_of_tag(w->a, tag);
+	const char *tag = candidate_of(q)->text, *series = cuda_of_tag(w->a, tag);
 	const struct cuda_toolkit *made = series ? facts_cuda(w->f, series) : NULL;
-	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch"), gpu;
+	unsigned torch = the_variable(w, VARIABLE_TORCH), gpu;
+	solve_word *without = SET_WHERE(w, torch, c, !c->entry || !torch_variant(c->entry, tag));
 
-	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);) {
-		struct terms t = { 0 };
-
-		if (capability_runs(&made->archs, cc_of(w, gpu)) || any_ptx(w, tag, cc_of(w, gpu)))
-			continue;
-		terms_add_this(&t, q);
-		terms_add(&t, torch, torch_without(w, torch, tag));
-		terms_add(&t, gpu, set_all(w, gpu));
-		add_conflict(q, t.at, t.n, made->source,
-			     "CUDA %s, which a %s build is made with, makes no code for %s", series,
-			     tag, gpu_label(w, gpu));
-	}
+	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);)
+		if (!capability_runs(&made->archs, cc_of(w, gpu)) &&
+		    !any_ptx(w, tag, cc_of(w, gpu)))
+			add_conflict(q,
+				     TERMS(THIS(q), IN(torch, without), IN(gpu, set_all(w, gpu))),
+				     made->source,
+				     "CUDA %s, which a %s build is made with, makes no code for %s",
+				     series, tag, gpu_label(w, gpu));
 }
 
 /* PTX is compiled by the driver, which must be as new as the toolkit that made it. */
@@ -218,8 +181,8 @@ void
 constraint_gpu_ptx(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *r = variable_at(w, q->variable)->c[q->candidate].entry;
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build"), gpu;
+	const struct torch_release *r = ENTRY(q);
+	unsigned build = the_variable(w, VARIABLE_BUILD), gpu;
 	int driver = variable_find(w, "driver");
 	const struct candidate *d = driver < 0 ? NULL : &variable_at(w, (unsigned)driver)->c[0];
 
@@ -231,19 +194,16 @@ constraint_gpu_ptx(struct query *q)
 			const struct version *least =
 				made && made->driver_min ? version_parse(w->a, made->driver_min) :
 							   NULL;
-			struct names tag = { 0 };
-			struct terms t = { 0 };
 
 			if (!v->archs.n || capability_runs(&v->archs, cc_of(w, gpu)) ||
 			    !ptx_runs(v, cc_of(w, gpu)) || !least || version_cmp(d->v, least) >= 0)
 				continue;
-			list_push(w->a, &tag, v->tag);
-			terms_add_this(&t, q);
-			terms_add(&t, build, set_named(w, build, &tag, false));
-			terms_add(&t, gpu, set_all(w, gpu));
-			terms_add(&t, (unsigned)driver, set_one(w, (unsigned)driver, 0));
 			add_conflict(
-				q, t.at, t.n, v->source,
+				q,
+				TERMS(THIS(q), IN(build, set_text(w, build, v->tag)),
+				      IN(gpu, set_all(w, gpu)),
+				      IN((unsigned)driver, set_one(w, (unsigned)driver, 0))),
+				v->source,
 				"the %s build of torch %s reaches %s only through PTX, which a "
 				"driver older than %s does not compile",
 				v->tag, r->version, gpu_label(w, gpu), made->driver_min);
@@ -300,11 +260,10 @@ constraint_extension_archs(struct query *q)
 {
 	struct workspace *w = q->w;
 	struct release x = release_of(q);
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
 	const struct solver_variable *at = variable_at(w, cuda);
 	solve_word *refused = set_none(w, cuda);
 	const char *arch = NULL, *found = NULL;
-	struct terms t = { 0 };
 
 	if (!x.r || !is_fixed(x.r))
 		return;
@@ -319,14 +278,11 @@ constraint_extension_archs(struct query *q)
 			arch = found;
 		}
 	}
-	terms_add_this(&t, q);
-	if (!arch || !terms_add_compiled(&t, q))
-		return;
-	terms_add(&t, cuda, refused);
-	add_conflict(q, t.at, t.n, x.r->source,
-		     "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
-		     "not know",
-		     x.name, arch, cuda_label(w, refused));
+	if (arch)
+		add_conflict(q, TERMS(THIS(q), compiled(q), IN(cuda, refused)), x.r->source,
+			     "%s always compiles for compute capability %s, which the nvcc of CUDA "
+			     "%s does not know",
+			     x.name, arch, cuda_label(w, refused));
 }
 
 /* --- extension <-> GPU --- */
@@ -369,24 +325,18 @@ static void
 release_on_gpu(struct query *q, const struct release *x, unsigned gpu)
 {
 	struct workspace *w = q->w;
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
-	size_t n = variable_at(w, cuda)->n;
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
+	struct solve_term is_there = IN(gpu, set_all(w, gpu));
 	solve_word *lack;
-	struct terms t = { 0 };
 
-	terms_add_this(&t, q);
-	terms_add(&t, gpu, set_all(w, gpu));
 	if (!has_code(w, x->r, NULL, NULL, cc_of(w, gpu))) {
-		add_conflict(q, t.at, t.n, x->r->source,
+		add_conflict(q, TERMS(THIS(q), is_there), x->r->source,
 			     "%s has code for compute capability %s, and none that runs on %s",
 			     x->name, names_words(w->a, &x->r->archs, "and"), gpu_label(w, gpu));
 		return;
 	}
 	lack = without_code(w, x->r, cuda, cc_of(w, gpu));
-	if (!solve_set_count(lack, n) || !terms_add_compiled(&t, q))
-		return;
-	terms_add(&t, cuda, lack);
-	add_conflict(q, t.at, t.n, x->r->source,
+	add_conflict(q, TERMS(THIS(q), is_there, compiled(q), IN(cuda, lack)), x->r->source,
 		     "compiled with CUDA %s, %s has no code that runs on %s", cuda_label(w, lack),
 		     x->name, gpu_label(w, gpu));
 }
@@ -417,6 +367,12 @@ is_steered(const struct workspace *w, const struct recipe_extension *e)
 	return env_value(w, list) != NULL;
 }
 
+static bool
+lacks_arch(const struct cuda_toolkit *t, const char *cc)
+{
+	return t && t->archs.n && !names_have(&t->archs, cc);
+}
+
 void
 constraint_gpu_nvcc(struct query *q)
 {
@@ -424,26 +380,17 @@ constraint_gpu_nvcc(struct query *q)
 	const struct domain *s = w->variables.at[q->variable];
 	struct release x = release_of(q);
 	const struct extension_release *r = x.r ? x.r : x.e ? &x.e->any : NULL;
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda"), gpu;
-	const struct solver_variable *at = variable_at(w, cuda);
+	unsigned cuda = the_variable(w, VARIABLE_CUDA), gpu;
 
 	if (is_steered(w, s->asked) || (x.e && x.e->pypi == PYPI_WHEEL) ||
 	    (r && r->archs.n && r->honours_arch_list == TRI_NO))
 		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);) {
-		solve_word *refuse = set_none(w, cuda);
-		struct terms t = { 0 };
+		solve_word *refuse = SET_WHERE(w, cuda, c, lacks_arch(c->entry, cc_of(w, gpu)));
 
-		for (size_t k = 0; k < at->n; k++)
-			if (toolkit(at, k) && !names_have(&toolkit(at, k)->archs, cc_of(w, gpu)))
-				solve_set_add(refuse, k);
-		terms_add_this(&t, q);
-		if (!solve_set_count(refuse, at->n) || !terms_add_compiled(&t, q))
-			continue;
-		terms_add(&t, cuda, refuse);
-		terms_add(&t, gpu, set_all(w, gpu));
-		add_conflict(q, t.at, t.n, NULL,
-			     "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
-			     x.name, gpu_label(w, gpu), cuda_label(w, refuse));
+		add_conflict(
+			q, TERMS(THIS(q), compiled(q), IN(cuda, refuse), IN(gpu, set_all(w, gpu))),
+			NULL, "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
+			x.name, gpu_label(w, gpu), cuda_label(w, refuse));
 	}
 }

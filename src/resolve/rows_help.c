@@ -1,6 +1,4 @@
-#include <stdlib.h>
-
-#include "rows_help.h"
+#include "internal.h"
 
 struct release
 release_of(struct query *q)
@@ -22,31 +20,6 @@ source_variable(const struct workspace *w, const char *extension)
 	return n < 0 || (size_t)n >= sizeof(key) ? -1 : variable_find(w, key);
 }
 
-solve_word *
-set_sources(struct workspace *w, unsigned source, const char *const *names, size_t n)
-{
-	const struct solver_variable *t = variable_at(w, source);
-	solve_word *set = set_none(w, source);
-
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t k = 0; k < n; k++)
-			if (!strcmp(t->c[i].text, names[k]))
-				solve_set_add(set, i);
-	return set;
-}
-
-void
-terms_add(struct terms *t, unsigned variable, const solve_word *set)
-{
-	t->at[t->n++] = (struct solve_term){ .variable = variable, .set = set };
-}
-
-void
-terms_add_this(struct terms *t, struct query *q)
-{
-	terms_add(t, q->variable, set_one(q->w, q->variable, q->candidate));
-}
-
 bool
 source_compiles(const struct workspace *w, const char *extension, const char *source)
 {
@@ -59,21 +32,26 @@ source_compiles(const struct workspace *w, const char *extension, const char *so
 	return !strcmp(source, "sdist") || !strcmp(source, "git");
 }
 
-bool
-terms_add_compiled(struct terms *t, struct query *q)
+struct solve_term
+compiled(struct query *q)
 {
 	const char *key = variable_at(q->w, q->variable)->key;
 	int source = source_variable(q->w, key);
-	const struct solver_variable *s = source < 0 ? NULL : variable_at(q->w, (unsigned)source);
-	solve_word *set = s ? set_none(q->w, (unsigned)source) : NULL;
 
-	if (!s)
-		return false;
-	for (size_t i = 0; i < s->n; i++)
-		if (source_compiles(q->w, key, s->c[i].text))
-			solve_set_add(set, i);
-	terms_add(t, (unsigned)source, set);
-	return true;
+	if (source < 0)
+		return IN(q->variable, set_none(q->w, q->variable));
+	return IN((unsigned)source,
+		  SET_WHERE(q->w, (unsigned)source, c, source_compiles(q->w, key, c->text)));
+}
+
+struct solve_term
+comes_from(struct query *q, const char *source)
+{
+	int variable = source_variable(q->w, variable_at(q->w, q->variable)->key);
+
+	if (variable < 0)
+		return IN(q->variable, set_none(q->w, q->variable));
+	return IN((unsigned)variable, set_text(q->w, (unsigned)variable, source));
 }
 
 /* --- words --- */

@@ -1,14 +1,8 @@
 #include <stdlib.h>
 
-#include "rows_help.h"
+#include "internal.h"
 
 /* The system: its compiler and nvcc, its C library and torch's wheels, its own Python. */
-
-static const struct os_release *
-os_of(struct workspace *w, unsigned variable, size_t candidate)
-{
-	return variable_at(w, variable)->c[candidate].entry;
-}
 
 /* --- what it brings --- */
 
@@ -16,8 +10,8 @@ os_of(struct workspace *w, unsigned variable, size_t candidate)
 void
 constraint_os_gcc(struct query *q)
 {
-	const struct os_release *os = os_of(q->w, q->variable, q->candidate);
-	unsigned gcc = variable_get(q->w, VARIABLE_GCC, "gcc");
+	const struct os_release *os = ENTRY(q);
+	unsigned gcc = the_variable(q->w, VARIABLE_GCC);
 
 	if (os && os->gcc && !q->w->gcc && q->w->r->cuda_from != CUDA_HOST)
 		add_requires(q, gcc, set_text(q->w, gcc, os->gcc), os->source,
@@ -27,8 +21,8 @@ constraint_os_gcc(struct query *q)
 void
 constraint_os_glibc(struct query *q)
 {
-	const struct os_release *os = os_of(q->w, q->variable, q->candidate);
-	unsigned glibc = variable_get(q->w, VARIABLE_GLIBC, "glibc");
+	const struct os_release *os = ENTRY(q);
+	unsigned glibc = the_variable(q->w, VARIABLE_GLIBC);
 
 	if (os && os->glibc)
 		add_requires(q, glibc, set_text(q->w, glibc, os->glibc), os->source,
@@ -52,27 +46,27 @@ nvcc_is_forced(const struct workspace *w)
 	return false;
 }
 
+static bool
+takes_gcc(const struct cuda_toolkit *t, unsigned long gcc)
+{
+	return !t || ((!t->gcc_max || gcc <= t->gcc_max) && (!t->gcc_min || gcc >= t->gcc_min));
+}
+
 void
 constraint_gcc_nvcc(struct query *q)
 {
 	struct workspace *w = q->w;
-	const char *version = variable_at(w, q->variable)->c[q->candidate].text;
+	const char *version = candidate_of(q)->text, *source = NULL;
 	unsigned long gcc = strtoul(version, NULL, 10);
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda");
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
 	const struct solver_variable *t = variable_at(w, cuda);
-	const char *source = NULL;
-	solve_word *set = set_none(w, cuda);
+	solve_word *set = SET_WHERE(w, cuda, c, takes_gcc(c->entry, gcc));
 
 	if (!w->compiles || w->r->cuda_from == CUDA_HOST || nvcc_is_forced(w))
 		return;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct cuda_toolkit *c = t->c[i].entry;
-
-		if (c && ((c->gcc_max && gcc > c->gcc_max) || (c->gcc_min && gcc < c->gcc_min)))
-			continue;
-		solve_set_add(set, i);
-		source = c ? c->source : source;
-	}
+	for (size_t i = 0; i < t->n; i++)
+		if (t->c[i].entry && solve_set_has(set, i))
+			source = ((const struct cuda_toolkit *)t->c[i].entry)->source;
 	add_allows(q, cuda, set, source, "nvcc takes gcc %s in CUDA %s", version,
 		   source ? cuda_label(w, set) : "of no release");
 }
@@ -93,26 +87,20 @@ void
 constraint_torch_gcc(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
-	unsigned cuda = variable_get(w, VARIABLE_CUDA, "cuda"),
-		 gcc = variable_get(w, VARIABLE_GCC, "gcc");
+	const struct torch_release *t = ENTRY(q);
+	unsigned cuda = the_variable(w, VARIABLE_CUDA), gcc = the_variable(w, VARIABLE_GCC);
 	struct torch_compilers table = { 0 };
 
 	if (t && torch_looks(w))
 		table = facts_torch_compilers(w->f, t->version);
 	for (size_t i = 0; i < table.n; i++) {
 		const struct torch_compiler *row = &table.at[i];
-		struct solve_term terms[3] = {
-			term_is(w, q->variable, q->candidate),
-			{ .variable = cuda, .set = set_cuda(w, cuda, row->cuda) },
-			{ .variable = gcc,
-			  .set = solve_set_not(w->a, set_in(w, gcc, row->gcc),
-					       variable_at(w, gcc)->n) },
-		};
 
-		if (solve_set_count(terms[1].set, variable_at(w, cuda)->n))
-			add_conflict(q, terms, 3, row->source, "torch %s with CUDA %s takes gcc %s",
-				     t->version, row->cuda, spec_label(w->a, row->gcc));
+		add_conflict(q,
+			     TERMS(THIS(q), IN(cuda, set_cuda(w, cuda, row->cuda)),
+				   IN(gcc, set_not(w, gcc, set_in(w, gcc, row->gcc)))),
+			     row->source, "torch %s with CUDA %s takes gcc %s", t->version,
+			     row->cuda, spec_label(w->a, row->gcc));
 	}
 }
 
@@ -122,9 +110,8 @@ void
 constraint_torch_glibc(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
-	unsigned glibc = variable_get(w, VARIABLE_GLIBC, "glibc");
+	const struct torch_release *t = ENTRY(q);
+	unsigned build = the_variable(w, VARIABLE_BUILD), glibc = the_variable(w, VARIABLE_GLIBC);
 	struct names done = { 0 };
 
 	for (size_t i = 0; t && i < t->nvariants; i++) {
@@ -139,11 +126,9 @@ constraint_torch_glibc(struct query *q)
 			if (t->variants[k].glibc_min &&
 			    !strcmp(t->variants[k].glibc_min, v->glibc_min))
 				list_push(w->a, &tags, t->variants[k].tag);
-		terms[0] = term_is(w, q->variable, q->candidate);
-		terms[1] = (struct solve_term){ .variable = glibc,
-						.set = set_below(w, glibc, v->glibc_min) };
-		terms[2] = (struct solve_term){ .variable = build,
-						.set = set_named(w, build, &tags, false) };
+		terms[0] = THIS(q);
+		terms[1] = IN(glibc, set_below(w, glibc, v->glibc_min));
+		terms[2] = IN(build, set_named(w, build, &tags, false));
 		add_conflict(q, terms, tags.n < t->nvariants ? 3 : 2, v->source,
 			     "torch %s needs glibc %s or newer", t->version, v->glibc_min);
 	}
@@ -152,8 +137,8 @@ constraint_torch_glibc(struct query *q)
 void
 constraint_torch_std(struct query *q)
 {
-	const struct torch_release *t = variable_at(q->w, q->variable)->c[q->candidate].entry;
-	unsigned std = variable_get(q->w, VARIABLE_STD, "c++");
+	const struct torch_release *t = ENTRY(q);
+	unsigned std = the_variable(q->w, VARIABLE_STD);
 
 	if (t && t->cxx_std)
 		add_requires(q, std, set_text(q->w, std, t->cxx_std + strlen("c++")), t->source,
@@ -161,17 +146,16 @@ constraint_torch_std(struct query *q)
 			     t->cxx_std + strlen("c++"));
 }
 
-/* --- what guides --- */
+/* --- preferences --- */
 
-/* An image that is chosen here has apt. */
+/* An image that is selected here has apt. */
 void
 constraint_os_apt(struct query *q)
 {
-	const char *id = variable_at(q->w, q->variable)->c[q->candidate].text;
-	struct solve_term term = term_is(q->w, q->variable, q->candidate);
+	const char *id = candidate_of(q)->text;
 
 	if (!q->w->r->base.s && !starts_with(id, "ubuntu") && !starts_with(id, "debian"))
-		add_conflict(q, &term, 1, NULL, "%s has no apt", id);
+		add_conflict(q, TERMS(THIS(q)), NULL, "%s has no apt", id);
 }
 
 /* A system's own Python before one that is brought. */
@@ -179,37 +163,33 @@ void
 constraint_os_python(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct os_release *os = os_of(w, q->variable, q->candidate);
-	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
-	struct names own = { 0 };
+	const struct os_release *os = ENTRY(q);
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
 	if (!os || !os->python || w->r->python.s || w->r->python_from == PYTHON_BASE ||
 	    (w->r->python_from != PYTHON_OS &&
 	     text_version_order(w, os->python, PYTHON_OLDEST) < 0))
 		return;
-	list_push(w->a, &own, os->python);
-	add_allows(q, python, set_named(w, python, &own, false), os->source, "%s has Python %s",
+	add_allows(q, python, set_text(w, python, os->python), os->source, "%s has Python %s",
 		   os->id, os->python);
 }
 
-/* A system that has the Python which is asked for. */
+static bool
+has_python(const struct os_release *os, const char *series)
+{
+	return os && os->python && !strcmp(os->python, series);
+}
+
+/* A system that has the Python which the recipe pins. */
 void
 constraint_python_os(struct query *q)
 {
 	struct workspace *w = q->w;
-	const char *series = variable_at(w, q->variable)->c[q->candidate].text;
-	unsigned os = variable_get(w, VARIABLE_OS, "os");
-	const struct solver_variable *t = variable_at(w, os);
-	solve_word *set = set_none(w, os);
+	const char *series = candidate_of(q)->text;
+	unsigned os = the_variable(w, VARIABLE_OS);
+	solve_word *set = SET_WHERE(w, os, c, has_python(c->entry, series));
 
-	if (w->r->base.s || !w->r->python.s || strcmp(w->r->python.s, series) != 0)
-		return;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct os_release *r = t->c[i].entry;
-
-		if (r && r->python && !strcmp(r->python, series))
-			solve_set_add(set, i);
-	}
-	if (solve_set_count(set, t->n))
+	if (!w->r->base.s && w->r->python.s && !strcmp(w->r->python.s, series) &&
+	    !set_is_empty(w, os, set))
 		add_allows(q, os, set, NULL, "the system's own Python is %s", series);
 }

@@ -29,12 +29,6 @@ past_all(struct workspace *w, const struct names *pythons, const char *series)
 }
 
 static bool
-has_series(const struct names *pythons, const char *series)
-{
-	return !pythons->n || names_have(pythons, series);
-}
-
-static bool
 takes(struct workspace *w, const struct solver_variable *t, const struct candidate *c,
       const struct candidate *python)
 {
@@ -45,7 +39,7 @@ takes(struct workspace *w, const struct solver_variable *t, const struct candida
 		r = c->v ? next_newer(w, t, c) : NULL;
 		return !r || !r->pythons.n || !python->v || !past_all(w, &r->pythons, python->text);
 	}
-	if (!has_series(&r->pythons, python->text))
+	if (r->pythons.n && !names_have(&r->pythons, python->text))
 		return false;
 	s = r->requires_python && python->v ? specifiers_parse(w->a, r->requires_python) : NULL;
 	return !s || specifiers_match(s, python->v, PRE_YES);
@@ -63,8 +57,8 @@ wheels_for(struct query *q, unsigned python, size_t series)
 	const struct candidate *p = &variable_at(w, python)->c[series];
 	const struct package_release *first = NULL, *last = NULL, *any = NULL;
 	solve_word *without = set_none(w, q->variable);
-	struct solve_term terms[2] = { { .variable = q->variable, .set = without },
-				       { .variable = python, .set = set_one(w, python, series) } };
+	struct solve_term terms[2] = { IN(q->variable, without),
+				       IN(python, set_one(w, python, series)) };
 	const char *has;
 	bool newer = false;
 
@@ -80,7 +74,7 @@ wheels_for(struct query *q, unsigned python, size_t series)
 			last = last ? last : r;
 		}
 	}
-	if (!any || !solve_set_count(without, t->n))
+	if (!any)
 		return;
 	has = any->pythons.n ? "has wheels for" : "takes";
 	if (!first)
@@ -97,7 +91,7 @@ wheels_for(struct query *q, unsigned python, size_t series)
 void
 constraint_package_python(struct query *q)
 {
-	unsigned python = variable_get(q->w, VARIABLE_PYTHON, "python");
+	unsigned python = the_variable(q->w, VARIABLE_PYTHON);
 
 	for (size_t i = 0; i < variable_at(q->w, python)->n; i++)
 		wheels_for(q, python, i);
@@ -105,29 +99,20 @@ constraint_package_python(struct query *q)
 
 /* --- what nobody gets who did not ask for it --- */
 
-static void
-no_prerelease(struct query *q)
+void
+constraint_final_release(struct query *q)
 {
-	const struct solver_variable *t = variable_at(q->w, q->variable);
-	const struct candidate *c = &t->c[q->candidate];
-	struct solve_term term;
+	const struct candidate *c = candidate_of(q);
 
-	if (!c->v || !version_is_prerelease(c->v))
-		return;
-	term = term_is(q->w, q->variable, q->candidate);
-	add_conflict(q, &term, 1, NULL, "%s %s is a pre-release", t->label, c->text);
+	if (c->v && version_is_prerelease(c->v))
+		add_conflict(q, TERMS(THIS(q)), NULL, "%s %s is a pre-release",
+			     variable_at(q->w, q->variable)->label, c->text);
 }
 
-void
-constraint_torch_final(struct query *q)
+static bool
+is_a_tag(const struct extension_release *r)
 {
-	no_prerelease(q);
-}
-
-void
-constraint_extension_final(struct query *q)
-{
-	no_prerelease(q);
+	return r && !r->on_pypi;
 }
 
 /* A tag that was never uploaded: pip would not take it, and nobody has tried it since. */
@@ -136,41 +121,31 @@ constraint_extension_published(struct query *q)
 {
 	struct workspace *w = q->w;
 	const struct domain *s = w->variables.at[q->variable];
-	solve_word *tags = set_none(w, q->variable);
-	struct solve_term term = { .variable = q->variable, .set = tags };
+	const struct extension *e = s->entry;
 	bool any = false;
 
-	if (requested(w, q->variable) >= 0 || (s->asked && (s->asked->git.s || s->asked->ref.s)))
+	if (!e || requested(w, q->variable) >= 0 ||
+	    (s->asked && (s->asked->git.s || s->asked->ref.s)))
 		return;
-	for (size_t i = 0; i < s->t.n; i++) {
-		const struct extension_release *r = s->t.c[i].entry;
-
-		if (r && !r->on_pypi)
-			solve_set_add(tags, i);
-		any |= r && r->on_pypi;
-	}
-	if (any && solve_set_count(tags, s->t.n))
-		add_conflict(q, &term, 1, ((const struct extension *)s->entry)->source,
-			     "where no release of %s is named one that PyPI has is taken",
-			     s->t.key);
-}
-
-void
-constraint_package_final(struct query *q)
-{
-	no_prerelease(q);
+	for (size_t i = 0; i < e->nreleases; i++)
+		any |= e->releases[i].on_pypi;
+	if (any)
+		add_conflict(
+			q, TERMS(IN(q->variable, SET_WHERE(w, q->variable, c, is_a_tag(c->entry)))),
+			e->source, "where no release of %s is named one that PyPI has is taken",
+			s->t.key);
 }
 
 /* "3.13t": few wheels are made for it. */
 void
 constraint_python_usual(struct query *q)
 {
-	const struct candidate *c = &variable_at(q->w, q->variable)->c[q->candidate];
-	struct solve_term term = term_is(q->w, q->variable, q->candidate);
+	const char *series = candidate_of(q)->text;
 
-	if (ends_with(c->text, "t"))
-		add_conflict(q, &term, 1, NULL, "Python %s is the free-threaded one", c->text);
-	else if (text_version_order(q->w, c->text, PYTHON_OLDEST) < 0 &&
+	if (ends_with(series, "t"))
+		add_conflict(q, TERMS(THIS(q)), NULL, "Python %s is the free-threaded one", series);
+	else if (text_version_order(q->w, series, PYTHON_OLDEST) < 0 &&
 		 q->w->r->python_from != PYTHON_OS)
-		add_conflict(q, &term, 1, NULL, "Python's makers do not mend %s any more", c->text);
+		add_conflict(q, TERMS(THIS(q)), NULL, "Python's makers do not mend %s any more",
+			     series);
 }

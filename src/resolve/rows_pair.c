@@ -74,11 +74,12 @@ said_elsewhere(const struct pairing *p)
 }
 
 /* Asked of the variable on the left: what need not be there is made known, not needed. */
-static void
-pairs(struct query *q, bool inferred)
+void
+constraint_pairs(struct query *q)
 {
 	struct workspace *w = q->w;
 	const char *key = variable_at(w, q->variable)->key;
+	bool inferred = q->kind->strength == STRENGTH_WARNING;
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, &n);
 
@@ -90,41 +91,13 @@ pairs(struct query *q, bool inferred)
 		if (strcmp(p->name, key) != 0 || said_elsewhere(p) || p->inferred != inferred)
 			continue;
 		these = numbered_in(w, q->variable, p->spec);
-		if (!solve_set_count(these, variable_at(w, q->variable)->n))
+		if (set_is_empty(w, q->variable, these))
 			continue;
 		other = variable_named(w, p->other);
 		those = set_in(w, other, p->needs);
-		if (p->optional)
-			add_allows_if(q, these, other, those, p->source, "%s",
-				      sentence(q, p, these));
-		else
-			add_requires_if(q, these, other, those, p->source, "%s",
-					sentence(q, p, these));
+		(p->optional ? add_allows_if : add_requires_if)(q, these, other, those, p->source,
+								"%s", sentence(q, p, these));
 	}
-}
-
-void
-constraint_pairs_extension(struct query *q)
-{
-	pairs(q, false);
-}
-
-void
-constraint_pairs_package(struct query *q)
-{
-	pairs(q, false);
-}
-
-void
-constraint_inferred_extension(struct query *q)
-{
-	pairs(q, true);
-}
-
-void
-constraint_inferred_package(struct query *q)
-{
-	pairs(q, true);
 }
 
 /* --- torchvision and torchaudio --- */
@@ -153,7 +126,7 @@ constraint_companion(struct query *q)
 	struct workspace *w = q->w;
 	const struct solver_variable *own = variable_at(w, q->variable), *t;
 	const struct candidate *c = &own->c[q->candidate];
-	unsigned torch = variable_get(w, VARIABLE_TORCH, "torch");
+	unsigned torch = the_variable(w, VARIABLE_TORCH);
 	const char *first = NULL, *source = NULL;
 	solve_word *those = set_none(w, torch);
 
@@ -185,18 +158,15 @@ void
 constraint_companion_pair(struct query *q)
 {
 	static const char *const keys[] = { "torchvision", "torchaudio" };
-	struct workspace *w = q->w;
-	const struct torch_release *t = variable_at(w, q->variable)->c[q->candidate].entry;
+	const struct torch_release *t = ENTRY(q);
 
 	for (size_t i = 0; t && i < 2; i++) {
 		const char *pair = torch_companion(t, keys[i]);
-		int other = variable_find(w, keys[i]);
-		struct names one = { 0 };
+		int other = variable_find(q->w, keys[i]);
 
-		if (!pair || other < 0)
-			continue;
-		list_push(w->a, &one, pair);
-		add_allows(q, (unsigned)other, set_named(w, (unsigned)other, &one, false),
-			   t->source, "%s %s is the pair of torch %s", keys[i], pair, t->version);
+		if (pair && other >= 0)
+			add_allows(q, (unsigned)other, set_text(q->w, (unsigned)other, pair),
+				   t->source, "%s %s is the pair of torch %s", keys[i], pair,
+				   t->version);
 	}
 }

@@ -2,12 +2,6 @@
 
 /* torch: which builds a release has, which Pythons, and what it brings or takes beside it. */
 
-static const struct torch_release *
-release(const struct query *q)
-{
-	return variable_at(q->w, q->variable)->c[q->candidate].entry;
-}
-
 /* One build alone is what PyPI has: the list is then not known to be whole. */
 static bool
 builds_are_known(const struct torch_release *t)
@@ -34,29 +28,28 @@ void
 constraint_torch_build(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = release(q);
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
-	const struct solver_variable *b = variable_at(w, build);
+	const struct torch_release *t = ENTRY(q);
+	unsigned build = the_variable(w, VARIABLE_BUILD);
 	struct names tags;
-	solve_word *set;
+	bool open;
 
 	if (!t)
 		return;
 	tags = tags_of(w, t);
-	set = set_named(w, build, &tags, false);
-	for (size_t i = 0; i < b->n; i++)
-		if (has_custom_index(w) || !builds_are_known(t) || !cuda_of_tag(w->a, b->c[i].text))
-			solve_set_add(set, i);
-	add_requires(q, build, set, t->source, "torch %s was published as %s, and as nothing else",
-		     t->version, names_words(w->a, &tags, "and"));
+	open = has_custom_index(w) || !builds_are_known(t);
+	add_requires(q, build,
+		     SET_WHERE(w, build, c,
+			       open || !cuda_of_tag(w->a, c->text) || names_have(&tags, c->text)),
+		     t->source, "torch %s was published as %s, and as nothing else", t->version,
+		     names_words(w->a, &tags, "and"));
 }
 
 void
 constraint_torch_build_known(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = release(q);
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
+	const struct torch_release *t = ENTRY(q);
+	unsigned build = the_variable(w, VARIABLE_BUILD);
 	struct names tags;
 
 	if (!t || !t->nvariants || has_custom_index(w))
@@ -71,8 +64,8 @@ void
 constraint_torch_python(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = release(q);
-	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
+	const struct torch_release *t = ENTRY(q);
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
 	if (!t || !t->pythons.n || has_custom_index(w))
 		return;
@@ -86,23 +79,16 @@ void
 constraint_torch_pypi(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = release(q);
+	const struct torch_release *t = ENTRY(q);
 	const struct torch_variant *v = t ? torch_variant_on_pypi(t) : NULL;
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
+	unsigned build = the_variable(w, VARIABLE_BUILD);
 	int index = variable_find(w, "torch index");
-	struct names tag = { 0 };
-	struct solve_term terms[3];
 
-	if (!v || index < 0)
-		return;
-	list_push(w->a, &tag, v->tag);
-	terms[0] = term_is(w, q->variable, q->candidate);
-	terms[1] = (struct solve_term){ .variable = (unsigned)index,
-					.set = set_all(w, (unsigned)index) };
-	terms[2] = (struct solve_term){ .variable = build,
-					.not = true,
-					.set = set_named(w, build, &tag, false) };
-	add_conflict(q, terms, 3, v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
+	if (v && index >= 0)
+		add_conflict(q,
+			     TERMS(THIS(q), IN((unsigned)index, set_all(w, (unsigned)index)),
+				   NOT_IN(build, set_text(w, build, v->tag))),
+			     v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
 }
 
 /* --- what guides --- */
@@ -129,21 +115,19 @@ void
 constraint_torch_prefer_build(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = release(q);
+	const struct torch_release *t = ENTRY(q);
 	const char *cuda = requested_cuda(w);
 	const struct torch_variant *v = t && cuda ? build_for(w, t, cuda) : NULL;
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
-	struct names tag = { 0 };
+	unsigned build = the_variable(w, VARIABLE_BUILD);
 
 	if (!v)
 		v = t ? torch_variant_on_pypi(t) : NULL;
-	if (!v || w->r->torch.index.s)
-		return;
-	list_push(w->a, &tag, v->tag);
-	add_allows(q, build, set_named(w, build, &tag, false), v->source,
-		   v->on_pypi ? "the %s build of torch %s is the one that PyPI carries" :
-				"the %s build of torch %s is for the CUDA that is asked for",
-		   v->tag, t->version);
+	if (v && !w->r->torch.index.s)
+		add_allows(q, build, set_text(w, build, v->tag), v->source,
+			   v->on_pypi ?
+				   "the %s build of torch %s is the one that PyPI carries" :
+				   "the %s build of torch %s is for the CUDA that is asked for",
+			   v->tag, t->version);
 }
 
 /* A release that has a build for the CUDA which is asked for, if there is one. */
@@ -151,19 +135,14 @@ void
 constraint_torch_prefer_cuda(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct solver_variable *torch = variable_at(w, q->variable);
-	const struct torch_release *t = release(q);
+	const struct torch_release *t = ENTRY(q);
 	const char *cuda = requested_cuda(w);
-	struct solve_term term = term_is(w, q->variable, q->candidate);
 
-	if (!t || !cuda || is_requested(w, q->variable) || build_for(w, t, cuda))
-		return;
-	for (size_t i = 0; i < torch->n; i++)
-		if (torch->c[i].entry && build_for(w, torch->c[i].entry, cuda)) {
-			add_conflict(q, &term, 1, t->source, "torch %s has no build for CUDA %s",
-				     t->version, cuda);
-			return;
-		}
+	if (t && cuda && !is_requested(w, q->variable) && !build_for(w, t, cuda) &&
+	    !set_is_empty(w, q->variable,
+			  SET_WHERE(w, q->variable, c, c->entry && build_for(w, c->entry, cuda))))
+		add_conflict(q, TERMS(THIS(q)), t->source, "torch %s has no build for CUDA %s",
+			     t->version, cuda);
 }
 
 /* --- what it brings, and what it takes --- */
@@ -174,48 +153,38 @@ asks_for(struct query *q, const char *requirement, const char *marker, bool brin
 	 const char *sentence)
 {
 	struct workspace *w = q->w;
+	const struct torch_release *t = ENTRY(q);
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build"), python, other;
-	struct solve_term terms[4] = { term_is(w, q->variable, q->candidate) };
-	size_t n = 1, all, held;
-	struct names cpu = { 0 };
+	unsigned build = the_variable(w, VARIABLE_BUILD), other;
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
+	solve_word *pythons =
+		marker ? set_pythons_where(w, marker_parse(w->a, marker)) : set_all(w, python);
+	bool some = !set_is_empty(w, python, set_not(w, python, pythons));
+	struct solve_term terms[4] = { THIS(q) };
+	size_t n = 1;
 	solve_word *set;
 
 	if (!req)
 		return;
-	python = variable_get(w, VARIABLE_PYTHON, "python");
 	other = variable_get(w, VARIABLE_PACKAGE, req->key);
-	all = variable_at(w, python)->n;
-	set = marker ? set_pythons_where(w, marker_parse(w->a, marker)) : set_all(w, python);
-	held = solve_set_count(set, all);
-	if (held && held < all)
-		terms[n++] = (struct solve_term){ .variable = python, .set = set };
-	if (gpu && !gpu_evidence(w)) {
-		list_push(w->a, &cpu, "cpu");
-		set = set_named(w, build, &cpu, false);
-		terms[n++] = (struct solve_term){
-			.variable = build, .set = solve_set_not(w->a, set, variable_at(w, build)->n)
-		};
-	}
 	set = set_in(w, other, specifiers_text(w->a, req->spec));
-	if (!held || !solve_set_count(set, variable_at(w, other)->n))
+	if (set_is_empty(w, other, set))
 		return;
-	terms[n++] = (struct solve_term){
-		.variable = other,
-		.not = brings,
-		.set = brings ? set : solve_set_not(w->a, set, variable_at(w, other)->n)
-	};
-	if (brings || solve_set_count(terms[n - 1].set, variable_at(w, other)->n))
-		add_conflict(q, terms, n, release(q)->source, "%s %s %s%s", sentence, req->name,
-			     spec_label(w->a, specifiers_text(w->a, req->spec)),
-			     held < all ? arena_printf(w->a, " (where %s)", marker) : "");
+	if (some)
+		terms[n++] = IN(python, pythons);
+	if (gpu && !gpu_evidence(w))
+		terms[n++] = IN(build, set_not(w, build, set_text(w, build, "cpu")));
+	terms[n++] = brings ? NOT_IN(other, set) : IN(other, set_not(w, other, set));
+	add_conflict(q, terms, n, t->source, "%s %s %s%s", sentence, req->name,
+		     spec_label(w->a, specifiers_text(w->a, req->spec)),
+		     some ? arena_printf(w->a, " (where %s)", marker) : "");
 }
 
 /* Its own triton, where the marker lets it come; and where it does not, no other works with it. */
 void
 constraint_torch_triton(struct query *q)
 {
-	const struct torch_release *t = release(q);
+	const struct torch_release *t = ENTRY(q);
 
 	if (!t || !t->triton)
 		return;
@@ -229,7 +198,7 @@ constraint_torch_triton(struct query *q)
 void
 constraint_torch_setuptools(struct query *q)
 {
-	const struct torch_release *t = release(q);
+	const struct torch_release *t = ENTRY(q);
 	const char *marker = t && t->setuptools ? strchr(t->setuptools, ';') : NULL;
 	size_t n = t && t->setuptools ? strcspn(t->setuptools, ";") : 0;
 
@@ -241,7 +210,7 @@ constraint_torch_setuptools(struct query *q)
 void
 constraint_torch_setuptools_build(struct query *q)
 {
-	const struct torch_release *t = release(q);
+	const struct torch_release *t = ENTRY(q);
 
 	if (t && t->setuptools_build && q->w->compiles)
 		asks_for(q, t->setuptools_build, NULL, false, false,
@@ -253,7 +222,7 @@ void
 constraint_torch_numpy(struct query *q)
 {
 	struct workspace *w = q->w;
-	const struct torch_release *t = release(q);
+	const struct torch_release *t = ENTRY(q);
 	unsigned numpy = variable_get(w, VARIABLE_PACKAGE, "numpy");
 
 	if (t && t->numpy2 == TRI_NO)

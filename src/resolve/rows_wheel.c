@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "rows_help.h"
+#include "internal.h"
 
 /* Prebuilt wheels: what a file's name says it was built for, and what a project built. */
 
@@ -118,7 +118,7 @@ parts_of(const char *tag, struct str part[3])
 	return true;
 }
 
-/* Whether a tag goes with CPython of that series, "3.11" or "3.13t". */
+/* Whether a tag is for CPython of that series, "3.11" or "3.13t". */
 static bool
 python_fits(struct arena *a, const char *tag, const char *series)
 {
@@ -142,9 +142,21 @@ python_fits(struct arena *a, const char *tag, const char *series)
 }
 
 static bool
-machine_fits(const char *tag, const char *machine)
+fits_python(struct arena *a, const struct names *tags, const char *series)
 {
-	return ends_with(tag, "-any") || ends_with(tag, machine);
+	for (size_t i = 0; i < tags->n; i++)
+		if (python_fits(a, tags->at[i], series))
+			return true;
+	return false;
+}
+
+static bool
+fits_machine(const struct names *tags, const char *machine)
+{
+	for (size_t i = 0; i < tags->n; i++)
+		if (ends_with(tags->at[i], "-any") || ends_with(tags->at[i], machine))
+			return true;
+	return false;
 }
 
 /* "manylinux_2_28_x86_64" -> 28; 0: it says nothing of glibc. */
@@ -159,39 +171,9 @@ glibc_of(const char *tag)
 /* --- the facts of one file, where `these` of the variable asked about are chosen --- */
 
 static void
-fits_pythons(struct query *q, const solve_word *these, const struct says *s)
+needs_glibc(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned python = variable_get(q->w, VARIABLE_PYTHON, "python");
-	const struct solver_variable *t = variable_at(q->w, python);
-	solve_word *those = set_none(q->w, python);
-
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t k = 0; k < s->file_parts->tags.n; k++)
-			if (python_fits(q->w->a, s->file_parts->tags.at[k], t->c[i].text))
-				solve_set_add(those, i);
-	add_allows_if(q, these, python, those, NULL, "%s is a file for another Python (%s)",
-		      s->file, s->file_parts->tags.at[0]);
-}
-
-static void
-fits_machine(struct query *q, const solve_word *these, const struct says *s)
-{
-	unsigned machine = variable_get(q->w, VARIABLE_MACHINE, "machine");
-	const struct solver_variable *t = variable_at(q->w, machine);
-	solve_word *those = set_none(q->w, machine);
-
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t k = 0; k < s->file_parts->tags.n; k++)
-			if (machine_fits(s->file_parts->tags.at[k], t->c[i].text))
-				solve_set_add(those, i);
-	add_allows_if(q, these, machine, those, NULL, "%s is a file for another machine (%s)",
-		      s->file, s->file_parts->tags.at[0]);
-}
-
-static void
-fits_glibc(struct query *q, const solve_word *these, const struct says *s)
-{
-	unsigned glibc = variable_get(q->w, VARIABLE_GLIBC, "glibc");
+	unsigned glibc = the_variable(q->w, VARIABLE_GLIBC);
 	unsigned long least = 0;
 
 	for (size_t k = 0; k < s->file_parts->tags.n; k++) {
@@ -206,130 +188,90 @@ fits_glibc(struct query *q, const solve_word *these, const struct says *s)
 		      NULL, "%s needs glibc 2.%lu or newer", s->file, least);
 }
 
-/* Builds of torch for CUDA `major`, "12". */
-static solve_word *
-builds_of_major(struct workspace *w, unsigned build, const char *major)
-{
-	const struct solver_variable *t = variable_at(w, build);
-	solve_word *set = set_none(w, build);
-
-	for (size_t i = 0; i < t->n; i++)
-		if (starts_with(t->c[i].text, "cu") && !strncmp(t->c[i].text + 2, major, 2))
-			solve_set_add(set, i);
-	return set;
-}
-
-static bool
-of_series(struct workspace *w, const struct candidate *c, const char *series)
-{
-	return !strcmp(version_series(w->a, c->text), series);
-}
-
-static void
-fits_torch(struct query *q, const solve_word *these, const struct says *s)
-{
-	unsigned torch = variable_get(q->w, VARIABLE_TORCH, "torch");
-	const struct solver_variable *t = variable_at(q->w, torch);
-	solve_word *those = set_none(q->w, torch);
-
-	for (size_t i = 0; s->torch && i < t->n; i++)
-		if (of_series(q->w, &t->c[i], s->torch))
-			solve_set_add(those, i);
-	if (s->torch)
-		add_allows_if(
-			q, these, torch, those, NULL,
-			"%s was built for torch %s, as its name says, and loads with no other",
-			s->file, s->torch);
-}
-
-static void
-fits_cuda(struct query *q, const solve_word *these, const struct says *s)
-{
-	unsigned build = variable_get(q->w, VARIABLE_BUILD, "torch build");
-
-	if (s->cuda)
-		add_allows_if(q, these, build, builds_of_major(q->w, build, s->cuda), NULL,
-			      "%s was built for CUDA %s, as its name says, and looks for that "
-			      "one's libraries",
-			      s->file, s->cuda);
-}
-
 /* The ABI of libstdc++ depends on torch's release and on its build. */
 static void
-fits_abi(struct query *q, const solve_word *these, const struct says *s)
+needs_abi(struct query *q, const solve_word *these, const struct says *s)
 {
-	unsigned torch = variable_get(q->w, VARIABLE_TORCH, "torch");
-	unsigned build = variable_get(q->w, VARIABLE_BUILD, "torch build");
-	const struct solver_variable *t = variable_at(q->w, torch);
+	struct workspace *w = q->w;
+	unsigned torch = the_variable(w, VARIABLE_TORCH), build = the_variable(w, VARIABLE_BUILD);
+	const struct solver_variable *t = variable_at(w, torch);
 
 	for (size_t i = 0; s->abi != TRI_UNKNOWN && i < t->n; i++) {
 		const struct torch_release *r = t->c[i].entry;
 		struct names other = { 0 };
-		struct terms terms = { 0 };
+		bool all;
 
-		if (!r || (s->torch && !of_series(q->w, &t->c[i], s->torch)))
+		if (!r || (s->torch && !version_same_series(t->c[i].text, s->torch)))
 			continue;
 		for (size_t k = 0; k < r->nvariants; k++)
 			if (r->variants[k].cxx11abi != TRI_UNKNOWN &&
 			    r->variants[k].cxx11abi != s->abi)
-				list_push(q->w->a, &other, r->variants[k].tag);
+				list_push(w->a, &other, r->variants[k].tag);
 		if (!other.n)
 			continue;
-		terms_add(&terms, q->variable, these);
-		terms_add(&terms, torch, set_one(q->w, torch, i));
-		if (other.n < r->nvariants)
-			terms_add(&terms, build, set_named(q->w, build, &other, false));
-		add_conflict(q, terms.at, terms.n, r->source,
+		all = other.n == r->nvariants;
+		add_conflict(q,
+			     TERMS(IN(q->variable, these), IN(torch, set_one(w, torch, i)),
+				   all ? IN(torch, set_one(w, torch, i)) :
+					 IN(build, set_named(w, build, &other, false))),
+			     r->source,
 			     "%s was built for the %s C++ ABI, and %s%storch %s has the %s one",
 			     s->file, s->abi == TRI_YES ? "new" : "old",
-			     other.n < r->nvariants ? names_words(q->w->a, &other, "and") : "",
-			     other.n < r->nvariants ? " of " : "", r->version,
-			     s->abi == TRI_YES ? "old" : "new");
+			     all ? "" : names_words(w->a, &other, "and"), all ? "" : " of ",
+			     r->version, s->abi == TRI_YES ? "old" : "new");
 	}
 }
 
 static void
-judge_file(struct query *q, const solve_word *these, const char *url)
+constrain_file(struct query *q, const solve_word *these, const char *url)
 {
+	struct workspace *w = q->w;
+	unsigned torch = the_variable(w, VARIABLE_TORCH), build = the_variable(w, VARIABLE_BUILD);
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
+	unsigned machine = the_variable(w, VARIABLE_MACHINE);
+	const struct names *tags;
 	struct says s;
 
-	if (!read_name(q->w->a, url, &s))
+	if (!read_name(w->a, url, &s))
 		return;
-	fits_torch(q, these, &s);
-	fits_cuda(q, these, &s);
-	fits_abi(q, these, &s);
-	fits_pythons(q, these, &s);
-	fits_machine(q, these, &s);
-	fits_glibc(q, these, &s);
+	tags = &s.file_parts->tags;
+	if (s.torch)
+		add_allows_if(
+			q, these, torch,
+			SET_WHERE(w, torch, c, version_same_series(c->text, s.torch)), NULL,
+			"%s was built for torch %s, as its name says, and loads with no other",
+			s.file, s.torch);
+	if (s.cuda)
+		add_allows_if(
+			q, these, build,
+			SET_WHERE(w, build, c,
+				  starts_with(c->text, "cu") && !strncmp(c->text + 2, s.cuda, 2)),
+			NULL,
+			"%s was built for CUDA %s, as its name says, and looks for that "
+			"one's libraries",
+			s.file, s.cuda);
+	needs_abi(q, these, &s);
+	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits_python(w->a, tags, c->text)),
+		      NULL, "%s is a file for another Python (%s)", s.file, tags->at[0]);
+	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits_machine(tags, c->text)),
+		      NULL, "%s is a file for another machine (%s)", s.file, tags->at[0]);
+	needs_glibc(q, these, &s);
 }
 
 void
 constraint_wheel_of_extension(struct query *q)
 {
 	const struct recipe_extension *asked = q->w->variables.at[q->variable]->asked;
-	const char *url = "url";
 
 	if (asked && asked->url.s && recipe_names_wheel(asked->url.s))
-		judge_file(q, set_sources(q->w, q->variable, &url, 1), asked->url.s);
+		constrain_file(q, set_text(q->w, q->variable, "url"), asked->url.s);
 }
 
-static void
-wheel_of_requirement(struct query *q)
+void
+constraint_wheel_of_requirement(struct query *q)
 {
 	const struct domain *s = q->w->variables.at[q->variable];
 
 	if (s->wheel)
-		judge_file(q, set_all(q->w, q->variable), s->wheel);
-}
-
-void
-constraint_wheel_of_package(struct query *q)
-{
-	wheel_of_requirement(q);
-}
-
-void
-constraint_wheel_in_packages(struct query *q)
-{
-	wheel_of_requirement(q);
+		constrain_file(q, set_all(q->w, q->variable), s->wheel);
 }

@@ -1,7 +1,7 @@
 #ifndef RESOLVE_RULE_CASES_H
 #define RESOLVE_RULE_CASES_H
 
-#include "rows_help.h"
+#include "internal.h"
 
 /* Rules of the knowledge, for the solver (rule_clauses.c) and the finished stack (rule_check.c). */
 

@@ -132,6 +132,9 @@ add(struct query *q, const struct solve_term *terms, size_t n, const char *sourc
 	struct solve_term *copy = arena_array_of(a, struct solve_term, n);
 	struct constraint *why = arena_new_of(a, struct constraint);
 
+	for (size_t i = 0; i < n; i++)
+		if (!terms[i].not &&set_is_empty(q->w, terms[i].variable, terms[i].set))
+			return;
 	memcpy(copy, terms, n * sizeof(*terms));
 	*why = (struct constraint){ .kind = q->kind,
 				    .sentence = arena_vprintf(a, fmt, ap),
@@ -141,28 +144,20 @@ add(struct query *q, const struct solve_term *terms, size_t n, const char *sourc
 	q->w->made++;
 }
 
-struct solve_term
-term_is(struct workspace *w, unsigned variable, size_t candidate)
+const struct candidate *
+candidate_of(const struct query *q)
 {
-	return (struct solve_term){ .variable = variable, .set = set_one(w, variable, candidate) };
+	return &variable_at(q->w, q->variable)->c[q->candidate];
 }
 
 static void
 two(struct query *q, const solve_word *these, unsigned then, const solve_word *those, bool needs,
     const char *source, const char *fmt, va_list ap)
 {
-	struct workspace *w = q->w;
-	struct solve_term terms[2] = {
-		{ .variable = q->variable, .set = these },
-		{ .variable = then,
-		  .not = needs,
-		  .set = needs ? those : solve_set_not(w->a, those, variable_at(w, then)->n) },
-	};
-
-	/* What rules nothing out is no fact. */
-	if (!needs && !solve_set_count(terms[1].set, variable_at(w, then)->n))
-		return;
-	add(q, terms, 2, source, fmt, ap);
+	add(q,
+	    TERMS(IN(q->variable, these),
+		  needs ? NOT_IN(then, those) : IN(then, set_not(q->w, then, those))),
+	    source, fmt, ap);
 }
 
 #define WITH_ARGS(call) \

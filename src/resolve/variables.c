@@ -242,6 +242,21 @@ variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 	return s->number;
 }
 
+unsigned
+the_variable(struct workspace *w, enum variable_kind kind)
+{
+	static const char *const keys[VARIABLE_KINDS] = {
+		[VARIABLE_TORCH] = "torch",       [VARIABLE_BUILD] = "torch build",
+		[VARIABLE_INDEX] = "torch index", [VARIABLE_BASE] = "base",
+		[VARIABLE_CUDA] = "cuda",         [VARIABLE_OS] = "os",
+		[VARIABLE_PYTHON] = "python",     [VARIABLE_MACHINE] = "machine",
+		[VARIABLE_DRIVER] = "driver",     [VARIABLE_GCC] = "gcc",
+		[VARIABLE_GLIBC] = "glibc",       [VARIABLE_STD] = "c++",
+	};
+
+	return variable_get(w, kind, keys[kind]);
+}
+
 int
 variable_find(const struct workspace *w, const char *key)
 {
@@ -282,6 +297,18 @@ set_none(struct workspace *w, unsigned variable)
 }
 
 solve_word *
+set_not(struct workspace *w, unsigned variable, const solve_word *set)
+{
+	return solve_set_not(w->a, set, variable_at(w, variable)->n);
+}
+
+bool
+set_is_empty(struct workspace *w, unsigned variable, const solve_word *set)
+{
+	return !solve_set_count(set, variable_at(w, variable)->n);
+}
+
+solve_word *
 set_all(struct workspace *w, unsigned variable)
 {
 	return solve_set_full(w->a, variable_at(w, variable)->n);
@@ -299,14 +326,9 @@ set_one(struct workspace *w, unsigned variable, size_t candidate)
 solve_word *
 set_in(struct workspace *w, unsigned variable, const char *spec)
 {
-	const struct solver_variable *t = variable_at(w, variable);
 	const struct specifiers *s = specifiers_parse(w->a, spec);
-	solve_word *set = set_none(w, variable);
 
-	for (size_t i = 0; i < t->n; i++)
-		if (!s || !t->c[i].v || specifiers_match(s, t->c[i].v, PRE_YES))
-			solve_set_add(set, i);
-	return set;
+	return SET_WHERE(w, variable, c, !s || !c->v || specifiers_match(s, c->v, PRE_YES));
 }
 
 solve_word *
@@ -320,31 +342,15 @@ set_text(struct workspace *w, unsigned variable, const char *text)
 solve_word *
 set_below(struct workspace *w, unsigned variable, const char *version)
 {
-	const struct solver_variable *t = variable_at(w, variable);
 	const struct version *v = version_parse(w->a, version);
-	solve_word *set = set_none(w, variable);
 
-	for (size_t i = 0; v && i < t->n; i++)
-		if (t->c[i].v && version_cmp(t->c[i].v, v) < 0)
-			solve_set_add(set, i);
-	return set;
+	return SET_WHERE(w, variable, c, v && c->v && version_cmp(c->v, v) < 0);
 }
 
 solve_word *
 set_named(struct workspace *w, unsigned variable, const struct names *names, bool unknown)
 {
-	const struct solver_variable *t = variable_at(w, variable);
-	solve_word *set = set_none(w, variable);
-
-	for (size_t i = 0; i < t->n; i++) {
-		bool in = unknown && !t->c[i].known;
-
-		for (size_t k = 0; k < names->n && !in; k++)
-			in = !strcmp(names->at[k], t->c[i].text);
-		if (in)
-			solve_set_add(set, i);
-	}
-	return set;
+	return SET_WHERE(w, variable, c, (unknown && !c->known) || names_have(names, c->text));
 }
 
 bool
