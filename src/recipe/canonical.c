@@ -75,14 +75,17 @@ write_text(struct json *j, const char *name, const struct text *t)
 		json_text(j, name, t->s);
 }
 
+/* A list of texts, or of structs that begin with one, `size` bytes each. */
 static void
-write_texts(struct json *j, const char *name, const struct texts *all)
+write_texts(struct json *j, const char *name, const void *items, size_t n, size_t size)
 {
 	json_list(j, name);
-	for (size_t i = 0; i < all->n; i++)
-		json_text(j, NULL, all->at[i].s);
+	for (size_t i = 0; i < n; i++)
+		json_text(j, NULL, MEMBER(struct text, (const char *)items, i * size)->s);
 	json_end(j);
 }
+
+#define WRITE_TEXTS(j, name, list) write_texts(j, name, (list)->at, (list)->n, sizeof(*(list)->at))
 
 static int
 by_setting(const void *x, const void *y)
@@ -156,23 +159,18 @@ write_extension(struct json *j, struct arena *a, const struct key *k,
 }
 
 static void
-write_extensions(struct json *j, struct arena *a, const struct key *k,
-		 const struct recipe_extensions *all)
+write_items(struct json *j, struct arena *a, const struct key *k, const char *base)
 {
-	json_list(j, key_name(k));
-	for (size_t i = 0; i < all->n; i++)
-		write_extension(j, a, k, &all->at[i]);
-	json_end(j);
-}
+	const struct recipe_extensions *extensions =
+		MEMBER(struct recipe_extensions, base, k->first.at);
+	const struct recipe_indexes *indexes = MEMBER(struct recipe_indexes, base, k->first.at);
 
-static void
-write_indexes(struct json *j, struct arena *a, const struct key *k,
-	      const struct recipe_indexes *all)
-{
 	json_list(j, key_name(k));
-	for (size_t i = 0; i < all->n; i++) {
+	for (size_t i = 0; k->type == KEY_EXTENSIONS && i < extensions->n; i++)
+		write_extension(j, a, k, &extensions->at[i]);
+	for (size_t i = 0; k->type == KEY_INDEXES && i < indexes->n; i++) {
 		json_map(j, NULL);
-		write_children(j, a, k, (const char *)&all->at[i]);
+		write_children(j, a, k, (const char *)&indexes->at[i]);
 		json_end(j);
 	}
 	json_end(j);
@@ -192,24 +190,6 @@ write_word(struct json *j, const struct key *k, unsigned word)
 }
 
 static void
-write_requirements(struct json *j, const char *name, const struct recipe_requirements *all)
-{
-	json_list(j, name);
-	for (size_t i = 0; i < all->n; i++)
-		json_text(j, NULL, all->at[i].text.s);
-	json_end(j);
-}
-
-static void
-write_gpus(struct json *j, const char *name, const struct recipe_gpus *all)
-{
-	json_list(j, name);
-	for (size_t i = 0; i < all->n; i++)
-		json_text(j, NULL, all->at[i].text.s);
-	json_end(j);
-}
-
-static void
 write_key(struct json *j, struct arena *a, const struct key *k, const char *base)
 {
 	const char *name = key_name(k), *at = base + k->first.at;
@@ -222,23 +202,21 @@ write_key(struct json *j, struct arena *a, const struct key *k, const char *base
 	case KEY_NUMBER:
 	case KEY_BOOL: write_text(j, name, MEMBER(struct text, at, 0)); break;
 	case KEY_WORD: write_word(j, k, *MEMBER(unsigned, at, 0)); break;
-	case KEY_TEXTS: write_texts(j, name, MEMBER(struct texts, at, 0)); break;
+	case KEY_TEXTS: WRITE_TEXTS(j, name, MEMBER(struct texts, at, 0)); break;
 	case KEY_MODAL_GPUS:
 		if (MEMBER(struct texts, base, k->second.at)->n)
-			write_texts(j, name, MEMBER(struct texts, base, k->second.at));
+			WRITE_TEXTS(j, name, MEMBER(struct texts, base, k->second.at));
 		else
 			write_text(j, name, MEMBER(struct text, at, 0));
 		break;
 	case KEY_REQUIREMENTS:
-		write_requirements(j, name, MEMBER(struct recipe_requirements, at, 0));
+		WRITE_TEXTS(j, name, MEMBER(struct recipe_requirements, at, 0));
 		break;
-	case KEY_GPUS: write_gpus(j, name, MEMBER(struct recipe_gpus, at, 0)); break;
+	case KEY_GPUS: WRITE_TEXTS(j, name, MEMBER(struct recipe_gpus, at, 0)); break;
 	case KEY_SETTINGS:
 	case KEY_MOUNTS: write_settings(j, a, name, MEMBER(struct settings, at, 0)); break;
 	case KEY_EXTENSIONS:
-		write_extensions(j, a, k, MEMBER(struct recipe_extensions, at, 0));
-		break;
-	case KEY_INDEXES: write_indexes(j, a, k, MEMBER(struct recipe_indexes, at, 0)); break;
+	case KEY_INDEXES: write_items(j, a, k, base); break;
 	case KEY_SECTION:
 	case KEY_MAP:
 		json_map(j, name);

@@ -69,6 +69,15 @@ shown(struct arena *a, const char *text)
 	return arena_printf(a, "`%s%s`", copy, text[n] ? "..." : "");
 }
 
+const struct node *const *
+list_of_one(struct load *l, const struct node *n)
+{
+	const struct node **one = arena_new_of(l->a, const struct node *);
+
+	*one = n;
+	return one;
+}
+
 void
 offer_text(struct diag *d, struct text old, const char *yaml, const char *help)
 {

@@ -48,6 +48,9 @@ const char *shown(struct arena *a, const char *text);
 
 /* "a, b and c" */
 
+/* A list of one, in the arena. */
+const struct node *const *list_of_one(struct load *l, const struct node *n);
+
 /* Help that writes `value` in place of `old`, unless old is but a part of what stands there. */
 void offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help);
 

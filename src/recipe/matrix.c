@@ -86,10 +86,7 @@ fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 		const struct override *set = &fixed->at[i];
 
 		if (set->dotted == axis->key.dotted) {
-			const struct node **one = arena_new_of(l->a, const struct node *);
-
-			*one = set->value;
-			axis->values = one;
+			axis->values = list_of_one(l, set->value);
 			axis->n = 1;
 		} else if (covers(set, &axis->key)) {
 			diag_help(
@@ -107,7 +104,6 @@ static bool
 read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, struct axes *axes)
 {
 	struct axis axis = { .dotted = p->key };
-	const struct node **one;
 
 	if (!cell_key(l, p, &axis.key))
 		return false;
@@ -119,9 +115,7 @@ read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, s
 		axis.values = p->value->items;
 		axis.n = p->value->n;
 	} else if (!node_is_null(p->value)) {
-		one = arena_new_of(l->a, const struct node *);
-		*one = p->value;
-		axis.values = one;
+		axis.values = list_of_one(l, p->value);
 		axis.n = 1;
 	}
 	if (!axis.n)
@@ -325,16 +319,6 @@ name_of(struct load *l, const struct axes *axes, const struct overrides *cell)
 	return b.n <= LONGEST ? buf_text(&b) : arena_copy(l->a, b.p, LONGEST);
 }
 
-static const char *
-lower(struct arena *a, const char *s)
-{
-	char *copy = arena_strdup(a, s);
-
-	for (char *p = copy; *p; p++)
-		*p = to_lower(*p);
-	return copy;
-}
-
 /* Two cells may come to the same name ("a/b", "a_b"): the later gets a number. */
 static void
 name_cells(struct load *l, const struct axes *axes, struct cells *cells)
@@ -343,21 +327,21 @@ name_cells(struct load *l, const struct axes *axes, struct cells *cells)
 
 	for (size_t i = 0; i < cells->n; i++) {
 		const char *name = name_of(l, axes, &cells->at[i].overrides), *unique = name;
-		size_t *count = map_get(&taken, lower(l->a, name));
+		size_t *count = map_get(&taken, lower_case(l->a, name));
 
 		if (!count) {
 			count = arena_new_of(l->a, size_t);
-			map_put(&taken, lower(l->a, name), count);
+			map_put(&taken, lower_case(l->a, name), count);
 		}
 		while (++*count > 1) {
 			unique = arena_printf(l->a, "%s-%zu", name, *count);
-			if (!map_get(&taken, lower(l->a, unique)))
+			if (!map_get(&taken, lower_case(l->a, unique)))
 				break;
 		}
 		if (unique != name) {
 			count = arena_new_of(l->a, size_t);
 			*count = 1;
-			map_put(&taken, lower(l->a, unique), count);
+			map_put(&taken, lower_case(l->a, unique), count);
 		}
 		cells->at[i].name = unique;
 	}

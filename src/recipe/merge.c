@@ -38,51 +38,17 @@ as_map(struct load *l, const struct key *k, const struct node *base, const struc
 	return map;
 }
 
-/* Where a key stands in a list of pairs; large maps get an index, so that two of
- * 50,000 keys still merge at once. */
+/* Pairs, and the index of each key's pair plus one. */
 struct places {
 	struct pairs pairs;
 	struct map index;
-	bool indexed;
 };
-
-enum { INDEX_FROM = 32 };
-
-static struct pair *
-place_of(struct places *p, const char *key)
-{
-	if (p->indexed) {
-		size_t *i = map_get(&p->index, key);
-
-		return i ? &p->pairs.at[*i] : NULL;
-	}
-	for (size_t i = 0; i < p->pairs.n; i++)
-		if (!strcmp(p->pairs.at[i].key, key))
-			return &p->pairs.at[i];
-	return NULL;
-}
 
 static void
 place_add(struct load *l, struct places *p, struct pair pair)
 {
-	size_t *i;
-
 	list_push(l->a, &p->pairs, pair);
-	if (!p->indexed)
-		return;
-	i = arena_new_of(l->a, size_t);
-	*i = p->pairs.n - 1;
-	map_put(&p->index, pair.key, i);
-}
-
-static struct places
-places_of(struct load *l, const struct node *base, size_t more)
-{
-	struct places p = { .index = MAP(l->a), .indexed = base->n + more > INDEX_FROM };
-
-	for (size_t i = 0; i < base->n; i++)
-		place_add(l, &p, base->pairs[i]);
-	return p;
+	map_put(&p->index, pair.key, (void *)(uintptr_t)p->pairs.n);
 }
 
 /*
@@ -94,17 +60,19 @@ merge_in(struct load *l, const struct key *k, const struct node *base, const str
 	 bool keep)
 {
 	struct node *map;
-	struct places p;
+	struct places p = { .index = MAP(l->a) };
 	size_t n = 0;
 
 	if (over->kind != NODE_MAP)
 		return node_is_null(over) && !keep ? NULL : over;
 	base = as_map(l, k, base, over);
-	p = places_of(l, base, over->n);
+	for (size_t i = 0; i < base->n; i++)
+		place_add(l, &p, base->pairs[i]);
 	for (size_t i = 0; i < over->n; i++) {
 		const struct pair *new = &over->pairs[i];
 		const struct key *child = child_of(k, new->key);
-		struct pair *old = place_of(&p, new->key);
+		size_t place = (uintptr_t)map_get(&p.index, new->key);
+		struct pair *old = place ? &p.pairs.at[place - 1] : NULL;
 		const struct node *value =
 			merge_in(l, child, old ? old->value : NULL, new->value,
 				 keep || (k->type == KEY_VARIANTS && new->value->kind == NODE_MAP));

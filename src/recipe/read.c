@@ -152,8 +152,6 @@ struct items {
 static bool
 items_of(struct load *l, const struct key *k, const struct node *n, struct items *out)
 {
-	const struct node **one;
-
 	if (n->kind == NODE_MAP)
 		return value_kind(l, k, k->path, n, "a list");
 	if (n->kind == NODE_LIST) {
@@ -162,9 +160,7 @@ items_of(struct load *l, const struct key *k, const struct node *n, struct items
 				    k->type == KEY_EXTENSIONS ? EXTENSIONS_MAX : ITEMS_MAX,
 				    k->path);
 	}
-	one = arena_new_of(l->a, const struct node *);
-	*one = n;
-	*out = (struct items){ one, 1 };
+	*out = (struct items){ list_of_one(l, n), 1 };
 	return true;
 }
 
@@ -193,15 +189,9 @@ static bool
 read_requirements(struct load *l, const struct key *k, const struct node *n, char *base)
 {
 	struct recipe_requirements *out = MEMBER(struct recipe_requirements, base, k->first.at);
-	const char *place = arena_printf(l->a, "%s %p", k->path, (const void *)n);
-	struct recipe_requirements *done = map_get(&l->done, place);
 	struct items items;
 	bool good = true;
 
-	if (done) {
-		*out = *done;
-		return true;
-	}
 	if (!items_of(l, k, n, &items))
 		return false;
 	for (size_t i = 0; i < items.n && !load_full(l); i++) {
@@ -214,11 +204,6 @@ read_requirements(struct load *l, const struct key *k, const struct node *n, cha
 		}
 		r.req = requirement_of(l, r.text.s);
 		list_push(l->a, out, r);
-	}
-	if (good) {
-		done = arena_new_of(l->a, struct recipe_requirements);
-		*done = *out;
-		map_put(&l->done, place, done);
 	}
 	return good;
 }

@@ -283,20 +283,24 @@ variants_hold(struct load *l, const struct node *variants)
 	return good;
 }
 
-static const struct recipes *
-variant_unknown(struct load *l, const struct source *src, struct names names)
+/* No variant or cell (`what`) has the name that --variant or --cell gives. */
+static void
+name_unknown(struct making *m, enum code code, const char *what, const char *name,
+	     struct names names)
 {
-	const char *nearest = str_nearest(l->o->variant, names.at, names.n);
-	struct diag *d = fault(l, E_VARIANT, (struct span){ .src = src },
-			       "the recipe has no variant %s", shown(l->a, l->o->variant));
+	enum { SHOWN = 8 };
+	struct names first = { names.at, names.n < SHOWN ? names.n : SHOWN, 0 };
+	const char *nearest = str_nearest(name, names.at, names.n);
+	struct diag *d = fault(m->l, code, (struct span){ .src = m->src },
+			       "the recipe has no %s %s", what, shown(m->l->a, name));
 
 	if (nearest)
 		diag_help(d, "did you mean `%s`?", nearest);
 	else if (names.n)
-		diag_help(d, "it has %s", names_words(l->a, &names, "and"));
+		diag_help(d, "available %ss: %s%s", what, names_words(m->l->a, &first, "and"),
+			  names.n > first.n ? " ..." : "");
 	else
-		diag_help(d, "it has no variants; leave --variant out");
-	return NULL;
+		diag_help(d, "the recipe has no %ss; remove --%s", what, what);
 }
 
 /* The variants that were not asked for are judged as well, so that none rots. */
@@ -320,45 +324,24 @@ others_hold(struct making *m, const struct node *plain, const struct node *varia
 
 /* --- cells --- */
 
-static bool
-cell_unknown(struct load *l, const struct source *src, const struct cells *cells, bool matrix)
-{
-	struct names names = { 0 }, first = { 0 };
-	const char *nearest;
-	struct diag *d;
-
-	for (size_t i = 0; matrix && i < cells->n; i++) {
-		list_push(l->a, &names, cells->at[i].name);
-		if (i < 8)
-			list_push(l->a, &first, cells->at[i].name);
-	}
-	nearest = str_nearest(l->o->cell, names.at, names.n);
-	d = fault(l, E_CELL, (struct span){ .src = src }, "the matrix has no cell %s",
-		  shown(l->a, l->o->cell));
-	if (nearest)
-		diag_help(d, "did you mean `%s`?", nearest);
-	else if (names.n)
-		diag_help(d, "its %zu cells are %s%s", names.n, names_words(l->a, &first, "and"),
-			  names.n > first.n ? " ..." : "");
-	else
-		diag_help(d, "the recipe has no matrix; leave --cell out");
-	return false;
-}
-
 /* Only the cell that was asked for, if one was. */
 static bool
 choose_cell(struct making *m, bool matrix, struct cells *cells)
 {
 	const char *name = m->l->o->cell;
+	struct names names = { 0 };
 
 	if (!name)
 		return true;
-	for (size_t i = 0; matrix && i < cells->n; i++)
+	for (size_t i = 0; matrix && i < cells->n; i++) {
 		if (!strcmp(cells->at[i].name, name)) {
 			*cells = (struct cells){ cells->at + i, 1, 1 };
 			return true;
 		}
-	return cell_unknown(m->l, m->src, cells, matrix);
+		list_push(m->l->a, &names, cells->at[i].name);
+	}
+	name_unknown(m, E_CELL, "cell", name, names);
+	return false;
 }
 
 static const struct recipe *const *
@@ -432,8 +415,10 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 	if (!variants_hold(&l, variants))
 		return NULL;
 	plain = root = without(&l, root, KEY_VARIANTS);
-	if (o->variant && !node_get(variants, o->variant))
-		return variant_unknown(&l, m.src, variant_names(&l, variants));
+	if (o->variant && !node_get(variants, o->variant)) {
+		name_unknown(&m, E_VARIANT, "variant", o->variant, variant_names(&l, variants));
+		return NULL;
+	}
 	if (o->variant)
 		root = merge(&l, &key_root, root, node_get(variants, o->variant));
 	matrix = node_get(root, "matrix");
