@@ -1,4 +1,4 @@
-/* init: a first recipe, from what there is: files, options, answers. */
+/* init: create a recipe from files, options or answers. */
 #include "verbs.h"
 
 #include <stdio.h>
@@ -106,14 +106,13 @@ take_options(struct run *r, struct init *n)
 	const char *why;
 	bool fine = true;
 
-	if (o->base)
-		n->base = (struct text){ o->base, { 0 } };
-	if (o->cuda) {
-		n->cuda = (struct text){ o->cuda, { 0 } };
-		n->base = (struct text){ o->base, { 0 } };
-	}
+	/* A requested CUDA replaces the image of a file. */
+	if (o->base || o->cuda)
+		init_set(r->a, n, "base", o->base);
+	if (o->cuda)
+		init_set(r->a, n, "cuda", o->cuda);
 	if (o->name)
-		n->name = (struct text){ o->name, { 0 } };
+		init_set(r->a, n, "stack", o->name);
 	n->modal |= o->modal;
 	if (o->python && (why = init_answer(r->a, r->facts, n, ASK_PYTHON, o->python)))
 		fine = refuse(r, E_PYTHON, "--python", why);
@@ -122,8 +121,7 @@ take_options(struct run *r, struct init *n)
 	if (o->torch && (why = init_answer(r->a, r->facts, n, ASK_TORCH, o->torch)))
 		fine = refuse(r, E_VERSION, "--torch", why);
 	for (size_t i = 0; i < o->packages.n; i++)
-		fine &= init_requirement(r->a, &r->ds, r->facts, n, o->packages.at[i],
-					 (struct span){ 0 }, false);
+		fine &= init_requirement(r->a, &r->ds, r->facts, n, o->packages.at[i], false);
 	return fine;
 }
 
@@ -154,7 +152,7 @@ ask_all(struct run *r, struct init *n)
 {
 	char line[ANSWER_MAX] = "";
 
-	fputs("A recipe from a few questions.  Enter takes what stands in brackets.\n\n", stderr);
+	fputs("A recipe from a few questions.  Enter accepts the default in brackets.\n\n", stderr);
 	for (enum init_question q = 0; q < ASK_COUNT; q++) {
 		const char *question = init_ask(r->a, r->facts, n, q), *why;
 
@@ -237,8 +235,8 @@ verb_init(struct run *r)
 		ask_all(r, &n);
 	else if (!read_sources(r, &paths, &n, &empty) || !take_options(r, &n))
 		return empty ? usage_error(nothing) : EXIT_DIAGNOSED;
-	if (ask)
-		n.name = (struct text){ r->o->name, { 0 } };
+	if (ask && r->o->name)
+		init_set(r->a, &n, "stack", r->o->name);
 	text = init_recipe(r->a, &r->ds, r->facts, &n, path, &s, &warnings);
 	if (!text || !write_recipe(r, path, text, s, warnings))
 		return EXIT_DIAGNOSED;

@@ -1,14 +1,13 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/str.h"
-#include "draft.h"
-#include "wish.h"
+#include "base/fix.h"
+#include "reader.h"
 
 /*
- * What is open is chosen by resolving: the newest torch with which the rest can live,
- * then all that the stack says.  What is refused and has a fix is repaired; a line of a
- * list that has none is left out; anything else is an answer of its own: no such recipe.
+ * What is open is selected by resolving: the newest torch that is compatible with the rest, then all
+ * that the stack says.  What is rejected and has a fix is repaired; an item of a list that has none is
+ * left out; anything else ends in the errors of the last text.
  */
 
 enum { REPAIRS_MAX = 64 };
@@ -21,280 +20,205 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 	(void)a;
 	if (!strcmp(path, text->path))
 		return text;
-	diag_at(ds, E_FILE, at, "`%s` is not read here", path);
+	diag_at(ds, E_FILE, at, "init does not read `%s`", path);
 	return NULL;
 }
 
+struct attempt {
+	struct reader *rd;
+	const char *path, *text;
+	const struct source *src; /* of the text */
+	bool repaired;            /* a fix was applied and reported: what differs follows from it */
+};
+
 static const struct stack *
-draft_resolve(struct arena *a, struct diags *ds, const struct facts *f, const char *path,
-	      const char *text)
+resolve_text(struct attempt *t, struct diags *found)
 {
+	struct arena *a = t->rd->a;
 	struct source *src = arena_new_of(a, struct source);
-	struct recipe_options o = { .path = path };
+	struct recipe_options o = { .path = t->path };
 	const struct recipes *rs;
 
-	*src = (struct source){ path, text, strlen(text) };
-	rs = recipes_load_from(a, ds, f, &o, open_text, src);
-	return rs ? resolve(a, ds, f, rs->at[0], NULL) : NULL;
+	*src = (struct source){ t->path, t->text, strlen(t->text) };
+	t->src = src;
+	diags_init(found, a);
+	rs = recipes_load_from(a, found, t->rd->f, &o, open_text, src);
+	return rs ? resolve(a, found, t->rd->f, rs->at[0], NULL) : NULL;
 }
 
 /* --- repairs --- */
 
-static const struct note *
-fix_of(const struct diag *d)
+/* The item that stands at a place of the text, or NULL. */
+static struct init_item *
+item_there(const struct attempt *t, struct span at)
 {
-	for (const struct note *n = d->notes; n; n = n->next)
-		if (n->kind == NOTE_HELP)
-			return n->edits ? n : NULL;
+	for (size_t i = 0; at.line && i < t->rd->n->items.n; i++)
+		if (item_at(t->rd, i)->line == at.line && item_at(t->rd, i)->fate == INIT_TAKEN)
+			return item_at(t->rd, i);
 	return NULL;
 }
 
-static const char *
-help_of(const struct diag *d)
+/* A GPU of the file that the error names, where there are others: the architecture goes, not what
+ * cannot run on it. */
+static struct init_item *
+gpu_of(const struct attempt *t, const struct diag *d)
 {
-	for (const struct note *n = d->notes; n; n = n->next)
-		if (n->kind == NOTE_HELP)
-			return n->text;
-	return NULL;
-}
+	size_t others = 0;
 
-static struct draft_line *
-line_of(struct draft *d, uint32_t line)
-{
-	for (size_t i = 0; i < d->lines.n; i++)
-		if (d->lines.at[i].line == line)
-			return &d->lines.at[i];
-	return NULL;
-}
+	for (size_t i = 0; i < t->rd->n->items.n; i++)
+		others += item_has(item_at(t->rd, i), "gpus");
+	for (const struct note *n = d->notes; n && others > 1; n = n->next) {
+		struct init_item *item = n->kind == NOTE_PLACE ? item_there(t, n->at) : NULL;
 
-/* Later places first, so that the earlier ones stay where they are. */
-static const struct edit *
-last_before(const struct edit *edits, const struct edit *limit)
-{
-	const struct edit *best = NULL;
-
-	for (const struct edit *e = edits; e; e = e->next) {
-		if (limit && (e->at.line > limit->at.line ||
-			      (e->at.line == limit->at.line && e->at.col >= limit->at.col)))
-			continue;
-		if (!best || e->at.line > best->at.line ||
-		    (e->at.line == best->at.line && e->at.col >= best->at.col))
-			best = e;
+		if (item && item_has(item, "gpus") && item->at.src)
+			return item;
 	}
-	return best;
+	return NULL;
 }
 
-/* The text with all edits in it; our text is ASCII, so columns are bytes. */
-static const char *
-fixed(struct arena *a, const char *text, const struct edit *edits)
+static void
+leave(struct attempt *t, struct init_item *item, const struct diag *d)
 {
-	for (const struct edit *e = NULL; (e = last_before(edits, e));) {
-		struct source src = { NULL, text, strlen(text) };
-		size_t size, from, col = e->at.col ? e->at.col - 1 : 0, width = e->at.width;
-		const char *line;
+	const struct extension *e = item->name ? facts_extension(t->rd->f, item->name) : NULL;
+	bool gpu = !strcmp(item->key, "gpus");
+	const struct note *help = gpu ? NULL : diag_first_help(d);
 
-		if (!source_line(&src, e->at.line, &line, &size) || col > size ||
-		    width > size - col)
-			return NULL;
-		from = (size_t)(line - text) + col;
-		if (!col && width == size && !*e->replacement && line[size])
-			width++;
-		text = arena_printf(a, "%.*s%s%s", (int)from, text, e->replacement,
-				    text + from + width);
-	}
-	return text;
+	item_leave(t->rd, (size_t)(item - t->rd->n->items.at), "%s%s%s", d->text,
+		   help || (e && e->git && !e->nreleases) ? "; " : "",
+		   e && e->git && !e->nreleases ?
+			   arena_printf(t->rd->a,
+					"add it with `git: %s` and a tag or commit as `ref`",
+					e->git) :
+		   help ? help->text :
+			  "");
+	item_report(t->rd, item);
+	t->text = draft_write(t->rd->a, t->rd->n);
 }
 
-struct attempt {
-	struct arena *a;
-	struct diags *ds; /* what is changed is said here */
-	const struct facts *f;
-	struct draft *d;
-	const char *path;
-};
-
-/* True if something was done about one of the errors; *text is then the one to try next. */
+/* Applies the fixes of the errors to the text; false: there are none. */
 static bool
-repair(struct attempt *t, const struct diags *found, const char **text)
+fix(struct attempt *t, const struct diags *found)
 {
-	struct reader rd = { t->a, t->ds, t->f, &t->d->n };
+	struct fix_files files = { 0 };
+	struct fixes fixes;
+	bool any = false;
 
-	for (const struct diag *d = found->head; d; d = d->next) {
-		const struct note *fix = fix_of(d);
-		struct draft_line *l = d->at.line ? line_of(t->d, d->at.line) : NULL;
-		const struct extension *e;
-		const char *next, *help;
+	list_push(t->rd->a, &files, (struct fix_file){ t->src, t->src->text, t->src->size });
+	fixes = fix_round(t->rd->a, found, &(struct names){ 0 }, &files);
+	for (size_t i = 0; i < fixes.n; i++) {
+		const struct fix *f = &fixes.at[i];
+		const struct init_item *item = item_there(t, f->diag->at);
 
-		if (code_table[d->code].severity != SEV_ERROR)
+		if (f->state != FIX_DONE)
 			continue;
-		next = fix ? fixed(t->a, *text, fix->edits) : NULL;
-		if (next) {
-			struct diag *n =
-				diag_at(t->ds, N_INIT_CHANGED, l ? l->at : (struct span){ 0 },
-					"%s: %s", d->text, fix->text);
-
-			(void)n;
-			t->d->repaired = true;
-			*text = next;
-			return true;
-		}
-		if (!l || !l->slot || !*l->slot)
-			continue;
-		e = facts_extension(t->f, l->what);
-		help = e && e->git && !e->nreleases ?
-			       arena_printf(t->a, "add it with git: %s and a tag or commit as ref:",
-					    e->git) :
-			       help_of(d);
-		*l->slot = NULL;
-		wish_left(&rd, l->what, l->at,
-			  help ? arena_printf(t->a, "%s; %s", d->text, help) : d->text);
-		*text = draft_write(t->a, t->f, t->d);
-		return true;
+		any = t->repaired = true;
+		item_changed(t->rd, item ? item->at : (struct span){ 0 }, "%s: %s", f->diag->text,
+			     f->help->text);
 	}
-	return false;
+	t->text = files.at[0].text;
+	return any;
 }
 
-/* A copy of the list that can be changed. */
-static struct init_items
-copy_items(struct arena *a, const struct init_items *list)
+/* Returns true if t->text is another one to try: something was done about one of the errors. */
+static bool
+repair(struct attempt *t, const struct diags *found)
 {
-	struct init_items out = { 0 };
+	struct init_item *item = NULL;
+	const struct diag *d = found->head;
 
-	for (size_t i = 0; i < list->n; i++)
-		list_push(a, &out, list->at[i]);
-	return out;
+	for (; d && !item; d = item ? d : d->next)
+		item = gpu_of(t, d);
+	if (!item && fix(t, found))
+		return true;
+	for (d = item ? d : found->head; d && !item; d = item ? d : d->next) {
+		item = code_table[d->code].severity == SEV_ERROR ? item_there(t, d->at) : NULL;
+		item = item && !init_key(item->key)->needed &&
+				       strcmp(item->name ? item->name : "", "torch") ?
+			       item :
+			       NULL;
+	}
+	if (item)
+		leave(t, item, d);
+	return item;
 }
 
-static struct texts
-copy_texts(struct arena *a, const struct texts *list)
-{
-	struct texts out = { 0 };
-
-	for (size_t i = 0; i < list->n; i++)
-		list_push(a, &out, list->at[i]);
-	return out;
-}
-
-static struct draft
-copy_draft(struct arena *a, const struct draft *d)
-{
-	struct draft out = *d;
-
-	out.n.with = copy_items(a, &d->n.with);
-	out.n.packages = copy_items(a, &d->n.packages);
-	out.n.extensions = copy_items(a, &d->n.extensions);
-	out.n.apt = copy_texts(a, &d->n.apt);
-	out.n.copy = copy_texts(a, &d->n.copy);
-	out.n.command = copy_texts(a, &d->n.command);
-	out.n.env = (struct settings){ 0 };
-	for (size_t i = 0; i < d->n.env.n; i++)
-		list_push(a, &out.n.env, d->n.env.at[i]);
-	out.n.left = (struct init_lefts){ 0 };
-	for (size_t i = 0; i < d->n.left.n; i++)
-		list_push(a, &out.n.left, d->n.left.at[i]);
-	out.lines = (struct draft_lines){ 0 };
-	return out;
-}
-
-/* *found: what was said of the last text. */
+/* *found: the diagnostics of the last text. */
 static const struct stack *
-attempt(struct attempt *t, struct diags *found)
+try_all(struct attempt *t, struct diags *found)
 {
-	const char *text = draft_write(t->a, t->f, t->d);
-	const struct stack *s;
-
+	t->text = draft_write(t->rd->a, t->rd->n);
 	for (size_t i = 0;; i++) {
-		diags_init(found, t->a);
-		s = draft_resolve(t->a, found, t->f, t->path, text);
-		if (s || i == REPAIRS_MAX || !repair(t, found, &text))
+		const struct stack *s = resolve_text(t, found);
+
+		if (s || i == REPAIRS_MAX || !repair(t, found))
 			return s;
 	}
 }
 
-/* --- which torch, of a range --- */
-
-/*
- * The newest of the range with which the rest can live; where there is none, the newest of
- * it, so that the reason is told.  Tried on copies: repairs on the way count only once.
- */
-static bool
-choose_torch(struct attempt *t)
+struct init
+init_copy(struct arena *a, const struct init *n)
 {
-	const struct specifiers *spec = specifiers_parse(t->a, t->d->n.torch_spec.s);
-	size_t n;
-	const struct torch_release *const *all = facts_torch_all(t->f, &n);
-	const struct torch_release *newest = NULL, *found = NULL;
+	struct init out = *n;
 
-	for (size_t i = n; spec && i-- > 0 && !found;) {
-		struct arena *scratch = arena_new();
-		struct draft d = copy_draft(scratch, t->d);
-		struct diags said, errors;
-		struct attempt u = { scratch, &said, t->f, &d, t->path };
-
-		diags_init(&said, scratch);
-		if (specifiers_match(spec, version_parse(scratch, all[i]->version), PRE_NO)) {
-			newest = newest ? newest : all[i];
-			d.n.torch = (struct text){ all[i]->version, { 0 } };
-			found = attempt(&u, &errors) ? all[i] : NULL;
-		}
-		arena_free(scratch);
-	}
-	if (!newest)
-		return false;
-	t->d->n.torch =
-		(struct text){ found ? found->version : newest->version, t->d->n.torch_spec.at };
-	t->d->torch_why = arena_printf(t->a, "the newest that is %s and goes with the rest",
-				       t->d->n.torch_spec.s);
-	return true;
+	out.items = (struct init_items){ 0 };
+	out.places = NULL;
+	for (size_t i = 0; i < n->items.n; i++)
+		list_push(a, &out.items, n->items.at[i]);
+	return out;
 }
 
-/* The errors of a text that was tried, with the places that they come from. */
+/* The errors of the last text, with the places that its items come from. */
 static void
-tell(struct diags *ds, const struct diags *found, struct draft *d)
+report_errors(const struct attempt *t, const struct diags *found)
 {
 	for (const struct diag *e = found->head; e; e = e->next) {
-		struct draft_line *l = line_of(d, e->at.line);
+		const struct init_item *item = item_there(t, e->at);
 		struct diag *copy;
 
 		if (code_table[e->code].severity != SEV_ERROR)
 			continue;
-		copy = diag_at(ds, e->code, e->at, "%s", e->text);
+		copy = diag_at(t->rd->ds, e->code, e->at, "%s", e->text);
 		copy->notes = e->notes;
 		copy->tail = e->notes ? e->tail : &copy->notes;
-		if (l && l->at.src)
-			diag_note(copy, l->at, "asked for here");
+		if (item && item->at.src)
+			diag_note(copy, item->at, "requested here");
 	}
 }
 
 bool
-draft_complete(struct arena *a, struct diags *ds, const struct facts *f, struct draft *d,
-	       const char *path)
+draft_complete(struct reader *rd, const char *path)
 {
-	struct attempt t = { a, ds, f, d, path };
-	struct reader rd = { a, ds, f, &d->n };
+	struct attempt t = { .rd = rd, .path = path };
 	const struct stack *s;
 	struct diags found;
+	bool unnamed = !init_get(rd->n, "stack");
 
-	/* The file's name is none of a stack's: so long as it has no other, it is "stack". */
-	d->unnamed = !d->n.name.s;
-	if (d->unnamed)
-		d->n.name.s = "stack";
-	d->torch = d->n.torch.s || d->n.torch_spec.s || d->n.with.n || d->n.extensions.n ||
-		   d->n.index.s;
-	if (d->torch && !d->n.torch.s && (!d->n.torch_spec.s || !*d->n.torch_spec.s)) {
-		d->n.torch = (struct text){ "*", d->n.torch_spec.at };
-	} else if (d->torch && !d->n.torch.s && !choose_torch(&t)) {
-		diag_help(diag_at(ds, E_INIT_INPUT, d->n.torch_spec.at,
-				  "no torch is known that is what was asked for"),
-			  "`stackbuild facts torch` lists the releases and their builds");
-		return false;
-	}
-	s = attempt(&t, &found);
+	/* Whatever belongs to torch needs a version of it. */
+	if (!init_get(rd->n, "torch.version") &&
+	    (init_get(rd->n, "torch.with") || init_get(rd->n, "extensions") ||
+	     init_get(rd->n, "torch.index")))
+		item_set(rd, "torch", (struct span){ 0 }, "torch.version", "*");
+
+	/* The file's name is not that of the stack: "stack" until it has one. */
+	if (unnamed)
+		item_set(rd, "stack", (struct span){ 0 }, "stack", "stack");
+	s = try_all(&t, &found);
 	if (!s) {
-		tell(t.ds, &found, d);
+		report_errors(&t, &found);
 		return false;
 	}
-	draft_pin(&rd, d, s);
+	draft_pin(rd, s, t.repaired);
+	if (unnamed && s->torch.value) {
+		struct buf b = BUF(rd->a);
+
+		buf_puts(&b, "torch");
+		for (const char *p = s->torch.value; *p && *p != '+'; p++)
+			if (is_alnum(*p))
+				buf_putc(&b, *p);
+		if (s->torch_tag)
+			buf_printf(&b, "-%s", s->torch_tag);
+		init_get(rd->n, "stack")->value = buf_text(&b);
+	}
 	return true;
 }
 
@@ -302,20 +226,25 @@ const char *
 init_recipe(struct arena *a, struct diags *ds, const struct facts *f, const struct init *n,
 	    const char *path, const struct stack **s, unsigned *warnings)
 {
-	struct draft given = { .n = *n }, d = copy_draft(a, &given);
-	const char *text;
-	const char *tried = strcmp(path, "-") != 0 ? arena_printf(a, "%s (not written)", path) :
-						     "the recipe (not written)";
+	struct init copy = init_copy(a, n);
+	struct reader rd = { a, ds, f, &copy };
+	struct attempt t = { .rd = &rd };
 	struct diags found;
 
-	if (!draft_complete(a, ds, f, &d, tried))
+	t.path = strcmp(path, "-") != 0 ? arena_printf(a, "%s (not written)", path) :
+					  "the recipe (not written)";
+	if (n->modal) {
+		item_set(&rd, "modal", (struct span){ 0 }, "modal.timeout_s", "3600");
+		init_get(&copy, "modal.timeout_s")->comment =
+			"Modal's own default is 300; at most 86400";
+	}
+	if (!draft_complete(&rd, t.path))
 		return NULL;
-	text = draft_write(a, f, &d);
-	diags_init(&found, a);
-	*s = draft_resolve(a, &found, f, tried, text);
+	t.text = draft_write(a, &copy);
+	*s = resolve_text(&t, &found);
 	*warnings = found.warnings;
 	if (*s)
-		return text;
-	tell(ds, &found, &d);
+		return t.text;
+	report_errors(&t, &found);
 	return NULL;
 }

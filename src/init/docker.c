@@ -1,350 +1,402 @@
-#include "docker.h"
-
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "docker.h"
 
 /*
- * A Dockerfile as a recipe: the last stage, the stages that it stands on and those that it
- * copies from.  What the lines install is collected in order, for docker_judge.
+ * A Dockerfile as items: those of the last stage, of the stages that it stands on and of those that it
+ * copies from.
  */
 
-struct stage {
-	const char *name, *image; /* image: as written, variables in their places */
-	struct span at;           /* of the image */
-	size_t first, end;        /* its instructions, without FROM */
-	int parent;               /* the stage that image names, or -1 */
-	bool seen, unknown;
-};
-struct stages LIST(struct stage);
-
-static void
-set(struct docker *d, const char *name, const char *value, struct span at)
+const char *
+path_name(const char *path)
 {
-	list_push(d->rd.a, &d->vars, (struct setting){ { name, at }, { value, at } });
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
-/* "NAME=value" of ARG; without a value it is what was set before, if anything was. */
-static void
-take_arg(struct docker *d, const struct instruction *in)
+bool
+among(const char *s, const char *list)
 {
-	struct docker_commands c = docker_commands(d->rd.a, in->text, &d->vars);
+	size_t n = strlen(s);
 
-	for (size_t i = 0; c.n && i < c.at[0].words.n; i++) {
-		const char *s = c.at[0].words.at[i].s, *eq = strchr(s, '=');
+	for (const char *p = list; n && (p = strstr(p, s)); p += n)
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}
 
-		if (eq && !c.at[0].words.at[i].unknown)
-			set(d, arena_copy(d->rd.a, s, (size_t)(eq - s)), eq + 1, in->at);
-	}
+size_t
+docker_item(struct docker *d, const struct word *w, const char *what)
+{
+	return item_open(&d->rd, what ? what : w->s, docker_span(d, w->p, w->n));
+}
+
+static size_t
+instruction_item(struct docker *d, const struct instruction *in)
+{
+	return item_open(&d->rd, docker_shown(d, in->p, strlen(in->p)),
+			 docker_span(d, in->p, strlen(in->name)));
 }
 
 /* --- stages --- */
 
-/* "[--platform=...] image [AS name]" */
-static struct stage
-read_from(struct docker *d, const struct instruction *in, const struct stages *stages, size_t i)
+const struct stage *
+docker_root(const struct docker *d, const struct stage *s)
 {
-	struct docker_commands c = docker_commands(d->rd.a, in->text, &d->vars);
-	const struct docker_words *ws = c.n ? &c.at[0].words : NULL;
-	struct stage s = { .name = "", .image = "", .at = in->at, .first = i + 1, .parent = -1 };
-	size_t k = 0;
-
-	while (ws && k < ws->n && starts_with(ws->at[k].s, "--"))
-		k++;
-	if (ws && k < ws->n) {
-		s.image = ws->at[k].s;
-		s.unknown = ws->at[k].unknown;
-		s.at = instruction_span(in, ws->at[k].from, ws->at[k].n);
-	}
-	if (ws && k + 2 < ws->n && !strcasecmp(ws->at[k + 1].s, "AS"))
-		s.name = ws->at[k + 2].s;
-	for (size_t j = 0; j < stages->n; j++)
-		if (*stages->at[j].name && !strcasecmp(stages->at[j].name, s.image))
-			s.parent = (int)j;
+	while (s->parent >= 0)
+		s = &d->stages.at[s->parent];
 	return s;
 }
 
-static struct stages
-find_stages(struct docker *d)
+/* "[--platform=...] image [AS name]" */
+static void
+read_from(struct docker *d, const struct instruction *in, const struct command *c, size_t first)
 {
-	struct stages out = { 0 };
+	struct stage s = { .name = "", .image = "", .first = first, .parent = -1 };
 
-	for (size_t i = 0; i < d->all.n; i++) {
-		const struct instruction *in = &d->all.at[i];
-
-		if (!strcmp(in->name, "FROM")) {
-			struct stage s = read_from(d, in, &out, i);
-
-			list_push(d->rd.a, &out, s);
-		} else if (!strcmp(in->name, "ARG") && !out.n) {
-			take_arg(d, in);
-		}
-		if (out.n)
-			out.at[out.n - 1].end = i + 1;
+	if (c->n) {
+		s.image = c->at[0].s;
+		s.unknown = c->at[0].unknown;
+		s.at = docker_span(d, c->at[0].p, c->at[0].n);
 	}
-	return out;
+	if (c->n > 2 && !strcasecmp(c->at[1].s, "AS"))
+		s.name = c->at[2].s;
+	for (size_t i = 0; i < d->stages.n; i++)
+		if (*s.image && !strcasecmp(d->stages.at[i].name, s.image))
+			s.parent = (int)i;
+	s.item = instruction_item(d, in);
+	for (size_t i = 0; i < in->flags.n; i++)
+		item_leave(&d->rd, item_open(&d->rd, in->flags.at[i], s.at),
+			   "`platform` names the one of a recipe");
+	list_push(d->rd.a, &d->stages, s);
 }
 
-/* --- the image --- */
+static void
+find_stages(struct docker *d)
+{
+	struct command c = { 0 };
+
+	for (size_t i = 0; i < d->all.n && !d->rd.ds->errors; i++) {
+		const struct instruction *in = &d->all.at[i];
+		const char *p = in->args;
+		bool from = !strcmp(in->name, "FROM");
+
+		if (from || !d->stages.n)
+			docker_words(d, &p, FORM_WORDS, &c);
+		if (from)
+			read_from(d, in, &c, i + 1);
+		else if (!d->stages.n && !strcmp(in->name, "ARG"))
+			docker_arg(d, instruction_item(d, in), &c);
+		else if (!d->stages.n)
+			item_unread(&d->rd, instruction_item(d, in), NULL, "it stands before FROM");
+		if (d->stages.n)
+			d->stages.at[d->stages.n - 1].end = i + 1;
+	}
+}
+
+/* The stage that a flag names, "--from=NAME", "--from=0" or "--mount=type=bind,from=NAME"; *from: there
+ * is such a flag. */
+static struct stage *
+stage_of(struct docker *d, const struct instruction *in, bool *from)
+{
+	*from = false;
+	for (size_t i = 0; i < in->flags.n && !*from; i++) {
+		const char *at = strstr(in->flags.at[i], "from="), *name;
+		char *end;
+
+		if (!at || !strchr("-,", at[-1]))
+			continue;
+		*from = true;
+		name = arena_copy(d->rd.a, at + 5, strcspn(at + 5, ","));
+		for (size_t k = 0; k < d->stages.n; k++)
+			if (*name && (!strcasecmp(d->stages.at[k].name, name) ||
+				      (strtoul(name, &end, 10) == k && !*end)))
+				return &d->stages.at[k];
+	}
+	return NULL;
+}
 
 /* "2.4.1-cuda12.1-cudnn9-devel": what pytorch/pytorch's tags say. */
 static bool
-take_pytorch(struct docker *d, const char *image, struct span at)
+take_pytorch(struct docker *d, const struct stage *s, const struct image_name *name)
 {
-	struct init *n = d->rd.n;
-	struct image_name name = facts_image_name(d->rd.f, d->rd.a, image);
-	const char *cuda = name.tag ? strstr(name.tag, "cuda") : NULL;
+	const char *cuda = name->tag ? strstr(name->tag, "cuda") : NULL, *torch;
+	struct init_item *before = init_get(d->rd.n, "torch.version");
 
-	if (!name.repository || !strstr(name.repository, "pytorch/pytorch") || !cuda)
+	if (!name->repository || !strstr(name->repository, "pytorch/pytorch") || !cuda)
 		return false;
-	n->torch = (struct text){ arena_copy(d->rd.a, name.tag, strcspn(name.tag, "-")), at };
-	n->cuda =
-		(struct text){ arena_copy(d->rd.a, cuda + 4, strspn(cuda + 4, "0123456789.")), at };
-	wish_changed(&d->rd, at,
-		     "`%s` became torch %s on a plain image with CUDA %s: conda's Python and torch "
-		     "in it are not pip's to move",
-		     image, n->torch.s, n->cuda.s);
-	return true;
+	cuda = arena_copy(d->rd.a, cuda + 4, strspn(cuda + 4, "0123456789."));
+	torch = arena_copy(d->rd.a, name->tag, strcspn(name->tag, "-"));
+	item_take(&d->rd, s->item, "torch.version", before && before->pinned ? NULL : torch);
+	item_set(&d->rd, s->image, s->at, "cuda", cuda);
+	item_changed(
+		&d->rd, s->at,
+		"`%s` became torch %s on a plain image with CUDA %s: its Python and torch belong "
+		"to conda, and pip must not change them",
+		s->image, torch, cuda);
+	return d->has_torch = true;
 }
 
 /* A runtime image has no nvcc; its devel twin has. */
 static void
-take_image(struct docker *d, const struct stage *s)
+take_base(struct docker *d, const struct stage *s)
 {
 	struct image_name name = facts_image_name(d->rd.f, d->rd.a, s->image);
-	struct init *n = d->rd.n;
-	const char *at;
+	bool moves = !name.digest && (!name.tag || !strcmp(name.tag, "latest"));
+	const char *at, *value = s->image;
 
-	if (s->unknown || !*s->image || !strcmp(s->image, "scratch")) {
-		diag_help(diag_at(d->rd.ds, W_INIT_NOT_READ, s->at,
-				  "the base image `%s` is not known", s->image),
-			  "name it with --base");
+	if (moves)
+		diag_help(diag_at(d->rd.ds, W_INIT_MOVES, s->at, "`%s` changes without notice",
+				  s->image),
+			  "name a full tag; without one the recipe gets a compatible image");
+	if (take_pytorch(d, s, &name))
+		return;
+	if (moves) {
+		item_leave(&d->rd, s->item, "an image without a full tag changes");
 		return;
 	}
-	if (!name.tag || !strcmp(name.tag, "latest"))
-		if (!name.digest)
-			diag_help(
-				diag_at(d->rd.ds, W_INIT_MOVES, s->at,
-					"`%s` is another image tomorrow", s->image),
-				"name a full tag; without one the recipe gets an image that fits");
-	if (take_pytorch(d, s->image, s->at))
-		return;
-	if (!name.digest && (!name.tag || !strcmp(name.tag, "latest")))
-		return;
-	n->base = (struct text){ s->image, s->at };
-	at = name.cuda && name.flavour && strcmp(name.flavour, "devel") != 0 ?
+	at = name.cuda && name.flavour && strcmp(name.flavour, "devel") != 0 && !name.digest ?
 		     strstr(s->image, name.flavour) :
 		     NULL;
-	if (at && !name.digest) {
-		n->base.s = arena_printf(d->rd.a, "%.*sdevel%s", (int)(at - s->image), s->image,
-					 at + strlen(name.flavour));
-		wish_changed(&d->rd, s->at, "`%s` became its devel image: `%s` has no nvcc",
+	if (at) {
+		value = arena_printf(d->rd.a, "%.*sdevel%s", (int)(at - s->image), s->image,
+				     at + strlen(name.flavour));
+		item_changed(&d->rd, s->at, "`%s` became its devel image: `%s` has no nvcc",
 			     s->image, name.flavour);
 	}
+	item_take(&d->rd, s->item, "base", value);
 }
 
-/* --- ENV --- */
-
-/* What the plan sets itself, or what belongs to the way the file was built. */
-static bool
-is_builds_own(const char *name)
-{
-	static const char *const names[] = {
-		"PATH",
-		"LD_LIBRARY_PATH",
-		"CUDA_HOME",
-		"CUDA_PATH",
-		"MAX_JOBS",
-		"DEBIAN_FRONTEND",
-		"FORCE_CUDA",
-		"TORCH_CUDA_ARCH_LIST",
-		"TORCH_NVCC_FLAGS",
-		"CONDA_DIR",
-		"LIBRARY_PATH",
-		"CPATH",
-		"VIRTUAL_ENV",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return starts_with(name, "PIP_") || starts_with(name, "UV_") ||
-	       starts_with(name, "NVIDIA_") || strstr(name, "_FORCE_BUILD") ||
-	       strstr(name, "_SKIP_CUDA_BUILD") || strstr(name, "_KEEP_CUDA_BUILD");
-}
-
-/* "7.0 8.6+PTX" or with semicolons. */
 static void
-take_archs(struct docker *d, const char *value, struct span at)
+take_images(struct docker *d)
 {
-	struct texts *gpus = &d->rd.n->gpus;
+	const struct stage *last = docker_root(d, &d->stages.at[d->stages.n - 1]);
 
-	for (const char *p = value; *p;) {
-		size_t n = strcspn(p, " ;,"), digits = strspn(p, "0123456789.");
-		const char *cc = arena_copy(d->rd.a, p, digits);
+	d->root = d->root ? d->root : last;
+	for (size_t i = 0; i < d->stages.n; i++) {
+		const struct stage *s = &d->stages.at[i];
 
-		if (digits && facts_cc(d->rd.f, cc))
-			list_push(d->rd.a, gpus, (struct text){ cc, at });
-		p += n + strspn(p + n, " ;,");
+		if (!s->seen)
+			item_leave(&d->rd, s->item, "the last stage does not use this stage");
+		else if (s->parent >= 0)
+			item_take(&d->rd, s->item, "base", NULL);
+		else if (s != d->root && s != last)
+			item_leave(&d->rd, s->item, "a recipe has one base image");
+		else if (s->unknown || !*s->image || !strcmp(s->image, "scratch"))
+			item_unread(&d->rd, s->item, "name it with --base",
+				    "init does not know this image");
+		else if (s == d->root)
+			take_base(d, s);
+		else
+			item_take(&d->rd, s->item, "runtime.base", s->image);
 	}
-	wish_changed(&d->rd, at, "TORCH_CUDA_ARCH_LIST became `gpus`");
 }
 
+/* --- other instructions --- */
+
+/* A file of requirements is decided at the end. */
 static void
-take_setting(struct docker *d, const char *name, const char *value, bool unknown, struct span at)
+take_copy(struct docker *d, size_t i, const struct instruction *in, const struct command *c)
 {
-	set(d, name, value, at);
-	if (!strcmp(name, "PIP_NO_CACHE_DIR"))
-		d->cache_off = strcmp(value, "0") != 0;
-	if (strstr(name, "_FORCE_BUILD") && strcmp(value, "TRUE") != 0)
-		diag_help(
-			diag_at(d->rd.ds, W_INIT_ORDER, at, "`%s=%s` forces nothing", name, value),
-			"only TRUE counts; builds from the recipe set it");
-	if (!strcmp(name, "TORCH_CUDA_ARCH_LIST") && !d->rd.n->gpus.n && !unknown)
-		take_archs(d, value, at);
-	else if (is_builds_own(name))
-		wish_left(&d->rd, name, at, "builds from the recipe set it where it is needed");
-	else if (unknown)
-		wish_left(&d->rd, name, at, "its variables have no value here");
+	struct init_item *item = item_at(&d->rd, i);
+	bool from;
+
+	item->at = docker_span(d, c->at[0].p, c->at[0].n);
+	if (stage_of(d, in, &from)) {
+		item_take(&d->rd, i, "runtime.base", NULL);
+		return;
+	}
+	item->kind = from ? INIT_OTHER : INIT_COPY;
+	for (size_t k = 0; k + 1 < c->n; k++)
+		item->wide |= among(c->at[k].s, ". ./") || strpbrk(c->at[k].s, "*?[");
+	if (from || in->bodies.n)
+		item_leave(&d->rd, i, "init does not read other images and inline files");
+	else if (c->n == 2 && strstr(c->at[0].s, "requirements"))
+		item->name = path_name(c->at[0].s);
 	else
-		list_push(d->rd.a, &d->rd.n->env, (struct setting){ { name, at }, { value, at } });
+		item_leave(&d->rd, i, "`app: {copy: [...]}` holds the files of the application");
+	d->rd.n->app_unsure |= item->fate == INIT_LEFT && item->kind == INIT_COPY;
 }
 
-/* "A=b C=d", or the old "A b". */
+/* Only the last of its kind in the last stage counts; take_lasts decides it. */
 static void
-take_env(struct docker *d, const struct instruction *in)
+take_last(struct docker *d, size_t i, const struct instruction *in, struct last *slot)
 {
-	struct docker_commands c = docker_commands(d->rd.a, in->text, &d->vars);
-	size_t blank = strcspn(in->text, " \t"), eq = strcspn(in->text, "=");
+	if (!d->stage->last) {
+		item_leave(&d->rd, i, "only the one of the last stage counts");
+		return;
+	}
+	if (slot->in)
+		item_leave(&d->rd, slot->item, "a later %s replaces it", in->name);
+	*slot = (struct last){ in, i };
+}
 
-	if (blank < eq && in->text[blank]) {
-		const char *name = arena_copy(d->rd.a, in->text, blank);
-		const char *rest = in->text + blank + strspn(in->text + blank, " \t");
-		bool unknown = false;
+static void
+take_command(struct docker *d, const struct last *l, bool ignored)
+{
+	enum docker_form form = l->in ? docker_form(l->in) : FORM_ARRAY;
+	const char *p = l->in ? l->in->args : "";
+	struct command c = { 0 }, more = { 0 };
+	struct span at;
 
-		rest = docker_expand(d->rd.a, rest, &d->vars, &unknown);
-		take_setting(d, name, rest, unknown, in->at);
+	if (!l->in)
+		return;
+	if (ignored || !docker_words(d, &p, form == FORM_ARRAY ? form : FORM_SHELL, &c)) {
+		item_leave(&d->rd, l->item,
+			   ignored ? "ENTRYPOINT in shell form ignores it" : "it runs nothing");
+		return;
+	}
+	at = item_at(&d->rd, l->item)->at;
+	item_at(&d->rd, l->item)->fate = INIT_PARTS;
+	if (form != FORM_ARRAY &&
+	    (strchr(l->in->args, '$') || docker_words(d, &p, FORM_SHELL, &more))) {
+		item_set(&d->rd, "sh", at, "app.command", "/bin/sh");
+		item_set(&d->rd, "-c", at, "app.command", "-c");
+		p = docker_shown(d, l->in->args, strlen(l->in->args));
+		item_set(&d->rd, p, at, "app.command", p);
 		return;
 	}
 	for (size_t k = 0; k < c.n; k++)
-		for (size_t i = 0; i < c.at[k].words.n; i++) {
-			const struct docker_word *w = &c.at[k].words.at[i];
-			const char *sign = strchr(w->s, '=');
-
-			if (sign)
-				take_setting(d, arena_copy(d->rd.a, w->s, (size_t)(sign - w->s)),
-					     sign + 1, w->unknown,
-					     instruction_span(in, w->from, w->n));
-		}
+		item_take(&d->rd, docker_item(d, &c.at[k], NULL), "app.command", c.at[k].s);
 }
 
-/* --- the application --- */
-
-/* A folder or file by name, that is no list of requirements. */
 static void
-take_copy(struct docker *d, const struct instruction *in)
+take_lasts(struct docker *d)
 {
-	struct docker_commands c = docker_commands(d->rd.a, in->text, &d->vars);
-	const struct docker_words *ws = c.n ? &c.at[0].words : NULL;
-	size_t n = ws ? ws->n : 0, first = 0;
+	const char *p = d->user.in ? d->user.in->args : "", *name;
+	struct command c = { 0 };
 
-	while (first < n && starts_with(ws->at[first].s, "--"))
-		first++;
-	if (strstr(in->text, "--from=") || in->text[0] == '[')
+	take_command(d, &d->entrypoint, false);
+	take_command(d, &d->cmd, d->entrypoint.in && docker_form(d->entrypoint.in) != FORM_ARRAY);
+	if (!d->user.in)
 		return;
-	for (size_t i = first; i + 1 < n; i++) {
-		const char *s = ws->at[i].s;
-		bool all = !strcmp(s, ".") || !strcmp(s, "./") || strpbrk(s, "*?[");
+	docker_words(d, &p, FORM_WORDS, &c);
+	name = arena_copy(d->rd.a, c.at[0].s, strcspn(c.at[0].s, ":"));
+	if (among(name, "root 0"))
+		item_leave(&d->rd, d->user.item, "an image without `user` belongs to root");
+	else if (c.at[0].unknown || is_digit(*name))
+		item_leave(&d->rd, d->user.item, "`user` takes the name of a user");
+	else
+		item_take(&d->rd, d->user.item, "user", name);
+}
 
-		if (strstr(s, "requirements") || starts_with(s, "<<"))
+/* Items that depend on the whole file. */
+static void
+finish(struct docker *d, size_t from)
+{
+	const char *app = init_value(d->rd.n, "app.requirements");
+
+	take_images(d);
+	take_lasts(d);
+	for (size_t i = 0; i < d->clones.n; i++)
+		for (size_t k = 0; k < d->clones.at[i].items.n; k++)
+			if (d->clones.at[i].installed)
+				item_take(&d->rd, d->clones.at[i].items.at[k], "extensions", NULL);
+			else
+				item_leave(&d->rd, d->clones.at[i].items.at[k],
+					   "init finds no command that installs the clone");
+	for (size_t i = from; i < d->rd.n->items.n; i++) {
+		struct init_item *item = item_at(&d->rd, i);
+		const struct variable *v = item->fate == INIT_OPEN && item->name ?
+						   map_get(&d->vars, item->name) :
+						   NULL;
+		bool read = false;
+
+		if (v && v->used)
+			item->fate = INIT_PARTS;
+		else if (v)
+			item_leave(&d->rd, i, "nothing that init reads uses it");
+		if (item->fate != INIT_OPEN || item->kind != INIT_COPY)
 			continue;
-		list_push(d->rd.a, &d->events,
-			  (struct event){ .kind = EVENT_COPY,
-					  .in = in,
-					  .at = instruction_span(in, ws->at[i].from, ws->at[i].n),
-					  .name = s,
-					  .all = all });
-		d->rd.n->app_unsure = true;
+		for (size_t k = 0; k < d->read->n; k++)
+			read |= !strcmp(path_name(d->read->at[k]), item->name);
+		if (read || (app && !strcmp(app, item->name)))
+			item_take(&d->rd, i, read ? "packages" : "app.requirements", NULL);
+		else
+			item_leave(&d->rd, i, "init finds no command that installs it");
 	}
 }
-
-/* --- all of it --- */
 
 static void
 take_instruction(struct docker *d, const struct instruction *in)
 {
-	static const char *const quiet[] = { "ARG",       "LABEL",      "EXPOSE",     "VOLUME",
-					     "USER",      "SHELL",      "STOPSIGNAL", "HEALTHCHECK",
-					     "ONBUILD",   "MAINTAINER", "WORKDIR",    "CMD",
-					     "ENTRYPOINT" };
+	size_t i = instruction_item(d, in);
+	const char *p = in->args;
+	struct command c = { 0 };
 
-	if (!strcmp(in->name, "RUN"))
-		docker_run(d, in);
+	d->in = in;
+	if (!docker_words(d, &p, docker_form(in), &c) && !in->bodies.n)
+		item_leave(&d->rd, i, "it has no arguments");
+	else if (!strcmp(in->name, "RUN"))
+		docker_run(d, i);
 	else if (!strcmp(in->name, "ENV"))
-		take_env(d, in);
-	else if (!strcmp(in->name, "COPY") || !strcmp(in->name, "ADD"))
-		take_copy(d, in);
+		docker_env(d, i, &c);
 	else if (!strcmp(in->name, "ARG"))
-		take_arg(d, in);
-	else if (!strcmp(in->name, "CMD") || !strcmp(in->name, "ENTRYPOINT"))
-		wish_left(&d->rd, arena_printf(d->rd.a, "%s %s", in->name, in->text), in->at,
-			  "what the image runs is app: {command: [...]}");
-	for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); i++)
-		if (!strcmp(in->name, quiet[i]))
-			return;
-	if (strcmp(in->name, "RUN") != 0 && strcmp(in->name, "ENV") != 0 &&
-	    strcmp(in->name, "COPY") != 0 && strcmp(in->name, "ADD") != 0)
-		diag_at(d->rd.ds, W_INIT_NOT_READ, in->at, "`%s` is not an instruction", in->name);
+		docker_arg(d, i, &c);
+	else if (among(in->name, "COPY ADD"))
+		take_copy(d, i, in, &c);
+	else if (among(in->name, "CMD ENTRYPOINT USER"))
+		take_last(d, i, in,
+			  *in->name == 'C' ? &d->cmd :
+			  *in->name == 'E' ? &d->entrypoint :
+					     &d->user);
+	else if (among(in->name, "LABEL EXPOSE VOLUME SHELL STOPSIGNAL HEALTHCHECK ONBUILD "
+				 "MAINTAINER WORKDIR"))
+		item_leave(&d->rd, i, "a recipe has no key for it");
+	else
+		item_unread(&d->rd, i, NULL, "`%s` is not an instruction", in->name);
+	if (c.n && !strcmp(in->name, "WORKDIR"))
+		d->dir = c.at[0].s;
 }
 
 /* The stages that it copies from, then what it stands on, then its own lines. */
 static void
-walk(struct docker *d, struct stages *all, size_t i, const struct stage **root)
+walk(struct docker *d, struct stage *s)
 {
-	struct stage *s = &all->at[i];
-	size_t before;
+	bool from;
 
 	if (s->seen)
 		return;
 	s->seen = true;
 	for (size_t k = s->first; k < s->end; k++) {
-		const char *from = strstr(d->all.at[k].text, "--from=");
+		struct stage *other = stage_of(d, &d->all.at[k], &from);
 
-		for (size_t j = 0; from && j < i; j++) {
-			const char *name = all->at[j].name;
-			size_t n = strlen(name);
-
-			if (n && !strncasecmp(from + 7, name, n) &&
-			    (from[7 + n] == ' ' || from[7 + n] == '\t'))
-				walk(d, all, j, root);
-		}
+		if (other && other < s)
+			walk(d, other);
 	}
-	before = d->events.n;
 	if (s->parent >= 0)
-		walk(d, all, (size_t)s->parent, root);
-	for (size_t k = s->first; k < s->end; k++)
+		walk(d, &d->stages.at[s->parent]);
+	d->stage = s;
+	d->dir = NULL;
+	for (size_t k = s->first; k < s->end && !d->rd.ds->errors; k++)
 		take_instruction(d, &d->all.at[k]);
-	if (s->parent < 0 && (!*root || (d->events.n > before && (*root)->end > s->end)))
-		*root = s;
 }
 
 bool
 init_dockerfile(struct arena *a, struct diags *ds, const struct facts *f, const struct source *src,
 		const struct names *read, struct init *n)
 {
-	struct docker d = { .rd = { a, ds, f, n }, .src = src, .read = read };
-	const struct stage *root = NULL;
+	struct docker d = { .rd = { a, ds, f, n }, .src = src, .read = read, .escape = '\\' };
+	size_t from = n->items.n;
 	unsigned before = ds->errors;
-	struct stages stages;
 
-	d.all = docker_read(a, src);
-	stages = find_stages(&d);
-	if (!stages.n) {
+	d.vars = MAP(a);
+	docker_read(&d);
+	find_stages(&d);
+	if (!d.stages.n && ds->errors == before)
 		diag_at(ds, E_INIT_INPUT, (struct span){ .src = src }, "a Dockerfile without FROM");
+	if (ds->errors != before)
 		return false;
-	}
-	walk(&d, &stages, stages.n - 1, &root);
-	take_image(&d, root ? root : &stages.at[0]);
-	docker_judge(&d);
+	for (int i = (int)d.stages.n - 1; i >= 0; i = d.stages.at[i].parent)
+		d.stages.at[i].last = true;
+	walk(&d, &d.stages.at[d.stages.n - 1]);
+	if (ds->errors != before)
+		return false;
+	finish(&d, from);
+	items_report(&d.rd, from);
+	if (ds->errors == before)
+		docker_check(&d, from);
 	return ds->errors == before;
 }

@@ -1,106 +1,121 @@
 #ifndef INIT_DOCKER_H
 #define INIT_DOCKER_H
 
-#include "wish.h"
+#include "reader.h"
 
-/* Inside init/: a Dockerfile, from its lines to what it installs in which order. */
-
-/* --- instructions --- */
-
-/* From byte `at` of an instruction's text on, until the next mark: this place of the file. */
-struct docker_mark {
-	size_t at;
-	uint32_t line, col;
-};
-struct docker_marks LIST(struct docker_mark);
+/* Inside init/: a Dockerfile, from its lines to the items of its last stage. */
 
 struct instruction {
-	const char *name; /* "RUN", in capitals */
-	const char *text; /* its arguments: lines joined, comments gone; of a heredoc that is a
-			     shell's, its lines */
-	struct span at;   /* the keyword */
-	struct docker_marks marks;
+	const char *name, *p; /* "RUN" in capitals; where it begins in d->text */
+	char *args;           /* the rest, behind its flags */
+	struct names flags;   /* "--mount=..." */
+	struct names bodies;  /* heredocs */
 };
 struct instructions LIST(struct instruction);
 
-/*
- * docker_read -- a Dockerfile as instructions.
- *
- *   source  https://docs.docker.com/reference/dockerfile/ (escape directive, continuation
- *           lines, comments between them, heredocs)
- */
-struct instructions docker_read(struct arena *a, const struct source *src);
-
-/* The place of n bytes of its text from `from` on, as far as they stand on one line. */
-struct span instruction_span(const struct instruction *i, size_t from, size_t n);
-
-/* --- words --- */
-
-struct docker_word {
-	const char *s;  /* quotes gone, variables in their places */
-	size_t from, n; /* bytes of the instruction's text */
-	bool unknown;   /* holds a variable or command whose value nobody knows */
-	bool redirect;  /* holds a bare < or >, which a shell takes for itself */
+struct word {
+	const char *s; /* without quotes, variables replaced */
+	const char *p; /* where it stands in d->text */
+	size_t n;
+	bool unknown;  /* holds a variable or command without a known value */
+	bool redirect; /* holds a bare < or >, which a shell takes for itself */
 };
-struct docker_words LIST(struct docker_word);
-struct docker_command {
-	struct docker_words words; /* settings before the command are in it: "A=b" */
+struct command LIST(struct word);
+
+/* A value of ARG or ENV; `used`: a later word holds it. */
+struct variable {
+	const char *value;
+	bool used;
 };
-struct docker_commands LIST(struct docker_command);
 
-/* A shell's text as simple commands, in order; what decides between them is not looked at. */
-struct docker_commands docker_commands(struct arena *a, const char *text,
-				       const struct settings *vars);
-/* "${CUDA}-devel" with its variables; *unknown if one has no value. */
-const char *docker_expand(struct arena *a, const char *text, const struct settings *vars,
-			  bool *unknown);
-
-/* --- what happens, in order --- */
-
-enum event_kind { EVENT_APT, EVENT_PIP, EVENT_COPY };
-
-/* One thing that is installed or copied. */
-struct event {
-	enum event_kind kind;
-	const struct instruction *in;
-	struct span at;
-	const char *name;          /* package or requirement's name */
-	struct wish wish;          /* of EVENT_PIP */
-	unsigned call;             /* which command: one call of pip installs many */
-	bool isolated;             /* of EVENT_PIP: without --no-build-isolation */
-	const char *index, *extra; /* of its call: the torch index's tag, "" its root; or NULL */
-	bool all;                  /* of EVENT_COPY: the whole folder */
+struct stage {
+	const char *name, *image; /* image: variables replaced */
+	struct span at;           /* of the image */
+	size_t first, end;        /* its instructions, without FROM */
+	size_t item;
+	int parent;   /* the stage that image names, or -1 */
+	bool unknown; /* image holds a variable without a value */
+	bool last;    /* the last stage, or one that it stands on */
+	bool seen;    /* its instructions were read */
 };
-struct events LIST(struct event);
+struct stages LIST(struct stage);
 
+/* A repository that a RUN cloned; items: the commands that belong to it. */
 struct clone {
 	const char *dir, *url, *ref;
-	struct span at;
+	struct item_places LIST(size_t) items;
+	bool installed;
 };
 struct clones LIST(struct clone);
+
+/* An instruction of which only the last one counts; in NULL: there is none. */
+struct last {
+	const struct instruction *in;
+	size_t item;
+};
 
 struct docker {
 	struct reader rd;
 	const struct source *src;
 	const struct names *read; /* requirements files that are read elsewhere */
+	const char *text;         /* the file, see docker_read.c */
+	struct offsets LIST(size_t) lines;
+	char escape; /* continues a line: a backslash, or a backtick */
 	struct instructions all;
-	struct settings vars;
-	struct events events;
+	struct stages stages;
+	struct map vars; /* name -> struct variable */
+	size_t expanded; /* bytes that variables were replaced by */
+
+	const struct stage *stage;    /* the one being read */
+	const struct instruction *in; /* and its instruction */
+	const struct stage *root;     /* the one that the stack is installed in */
 	struct clones clones;
-	const char *folder; /* where a RUN's cd has got to */
-	struct text image;
-	const struct instruction *in; /* the one being looked at */
-	unsigned calls;
-	bool cache_off, cache_mount; /* pip's cache */
-	bool unseen; /* a list of requirements, or another tool, may have installed anything */
+	struct last cmd, entrypoint, user;
+	const char *dir; /* where WORKDIR and cd have led; or NULL */
+	bool has_torch;  /* the base image brings it */
+	bool unseen;     /* a file of requirements, or another tool, may install anything */
+	bool cache_off;  /* pip's cache, by ENV or export */
+	unsigned calls;  /* of pip */
 	struct span cached, lists; /* the first call that leaves its cache; line 0: none */
 };
 
-/* What one RUN does. */
-void docker_run(struct docker *d, const struct instruction *in);
-/* pip's arguments, from the word after `install` on. */
-void docker_pip(struct docker *d, const struct docker_command *c, size_t from);
-/* What is wrong with the order of it all. */
-void docker_judge(struct docker *d);
+/* Reads a Dockerfile into d->all: https://docs.docker.com/reference/dockerfile/ (escape directive,
+ * continuation lines, comments between them, heredocs). */
+void docker_read(struct docker *d);
+
+/* Reads the words of an instruction, of a JSON array, or of a shell's next command.  What decides
+ * between commands is not looked at.  Returns false at the end. */
+enum docker_form { FORM_WORDS, FORM_ARRAY, FORM_SHELL };
+bool docker_words(struct docker *d, const char **p, enum docker_form form, struct command *out);
+/* Returns FORM_ARRAY or FORM_WORDS. */
+enum docker_form docker_form(const struct instruction *in);
+
+/* Returns the place of n bytes of d->text, as far as they stand on one line. */
+struct span docker_span(const struct docker *d, const char *p, size_t n);
+/* Returns them on one line, for the report. */
+const char *docker_shown(struct docker *d, const char *p, size_t n);
+/* Opens an item of a word; what NULL: the word itself. */
+size_t docker_item(struct docker *d, const struct word *w, const char *what);
+
+/* Returns the image's stage that a stage stands on. */
+const struct stage *docker_root(const struct docker *d, const struct stage *s);
+/* Decides item i, an ENV or an ARG. */
+void docker_env(struct docker *d, size_t i, const struct command *c);
+void docker_arg(struct docker *d, size_t i, const struct command *c);
+/* Decides `export A=b` and `A=b command`; inlined: it holds for a command, not for the image. */
+void docker_setting(struct docker *d, const struct word *w, bool inlined);
+/* Decides item i, the RUN d->in, by its commands. */
+void docker_run(struct docker *d, size_t i);
+/* Decides the arguments of `pip install` from word `from` on. */
+void docker_pip(struct docker *d, const struct command *c, size_t from);
+/* Returns the clone in a directory, "." being d->dir; or NULL. */
+struct clone *docker_clone(struct docker *d, const char *path);
+/* Warns about the order of the items from `from` on, and about what is not pinned (SB0195 to SB0199). */
+void docker_check(struct docker *d, size_t from);
+
+/* Returns "mamba" of "/opt/mamba". */
+const char *path_name(const char *path);
+/* Returns true if a word is one of a list, "install create". */
+bool among(const char *s, const char *list);
 
 #endif

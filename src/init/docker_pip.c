@@ -1,196 +1,149 @@
 #include <string.h>
 
-#include "base/str.h"
 #include "docker.h"
-#include "pip.h"
 
 /* One call of pip in a Dockerfile. */
 
 struct call {
 	struct docker *d;
-	const struct docker_command *c;
 	bool isolated, cached;
 	const char *index, *extra; /* torch's */
-	unsigned number;
 };
-
-static struct span
-place_of(const struct docker *d, const struct docker_word *w)
-{
-	return instruction_span(d->in, w->from, w->n);
-}
-
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* "-r requirements.txt": read elsewhere, or the application's. */
 static void
-requirements(struct call *k, const char *file, struct span at)
+requirements(struct docker *d, size_t i, const char *file)
 {
-	struct init *n = k->d->rd.n;
-	struct diag *d;
+	const char *name = path_name(file);
 
-	for (size_t i = 0; i < k->d->read->n; i++)
-		if (!strcmp(base_name(k->d->read->at[i]), base_name(file)))
+	for (size_t k = 0; k < d->read->n; k++)
+		if (!strcmp(path_name(d->read->at[k]), name)) {
+			item_take(&d->rd, i, "packages", NULL);
 			return;
-	k->d->unseen = true;
-	d = diag_at(k->d->rd.ds, W_INIT_NOT_READ, at, "`%s` was not read", file);
-	diag_help(d, "--from may be repeated: --from %s", base_name(file));
-	if (n->app_requirements.s)
-		return;
-	n->app_requirements = (struct text){ base_name(file), at };
-	diag_note(d, (struct span){ 0 }, "it is the application's: app: {requirements: %s}",
-		  base_name(file));
-}
-
-/* "./mamba/", or "." after a cd. */
-static const struct clone *
-clone_of(const struct docker *d, const char *path)
-{
-	size_t n;
-
-	if (!strcmp(path, ".") || !strcmp(path, "./"))
-		path = d->folder ? d->folder : "";
-	n = strlen(path);
-	while (n && path[n - 1] == '/')
-		n--;
-	path = base_name(arena_copy(d->rd.a, path, n));
-	for (size_t i = d->clones.n; i-- > 0;)
-		if (!strcmp(d->clones.at[i].dir, path))
-			return &d->clones.at[i];
-	return NULL;
-}
-
-/* What pip is told is a folder: a clone made before, or the application's own code. */
-static const char *
-folder(struct call *k, const char *path, struct span at)
-{
-	const struct clone *c = clone_of(k->d, arena_copy(k->d->rd.a, path, strcspn(path, "[")));
-
-	if (c)
-		return arena_printf(k->d->rd.a, "git+%s%s%s", c->url, c->ref ? "@" : "",
-				    c->ref ? c->ref : "");
-	wish_left(&k->d->rd, path, at, "local code belongs to the application: app: {copy: [...]}");
-	return NULL;
-}
-
-static bool
-is_folder(const char *s)
-{
-	return *s == '.' || *s == '/' || (!strstr(s, "://") && !strchr(s, '@') && strchr(s, '/'));
-}
-
-static void
-add_event(struct call *k, const struct docker_word *w, struct wish wish)
-{
-	list_push(k->d->rd.a, &k->d->events,
-		  (struct event){ .kind = EVENT_PIP,
-				  .in = k->d->in,
-				  .at = place_of(k->d, w),
-				  .name = wish.key,
-				  .wish = wish,
-				  .call = k->number,
-				  .isolated = k->isolated,
-				  .index = k->index,
-				  .extra = k->extra });
-}
-
-/* What builds need, and nothing else: the plan brings it. */
-static bool
-is_tool(const char *key)
-{
-	static const char *const tools[] = { "setuptools", "wheel", "ninja",
-					     "packaging",  "pip",   "uv" };
-
-	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++)
-		if (!strcmp(key, tools[i]))
-			return true;
-	return false;
-}
-
-static void
-requirement(struct call *k, const struct docker_word *w)
-{
-	struct reader *rd = &k->d->rd;
-	struct span at = place_of(k->d, w);
-	const char *text = w->s, *why = NULL;
-	const struct requirement *r;
-	struct wish wish;
-
-	if (w->redirect)
-		diag_help(diag_at(rd->ds, W_INIT_MOVES, at,
-				  "the shell takes `%s` for a redirection: pip sees only a name",
-				  text),
-			  "put it in quotes");
-	if (is_folder(text) && !(text = folder(k, text, at)))
-		return;
-	r = requirement_parse(rd->a, text, NULL, NULL);
-	if (r && is_tool(r->key) && !*specifiers_text(rd->a, r->spec) && !r->url) {
-		add_event(k, w, (struct wish){ WISH_LEFT, r->key, "", NULL, false, false });
+		}
+	d->unseen = true;
+	if (init_get(d->rd.n, "app.requirements")) {
+		item_unread(&d->rd, i, arena_printf(d->rd.a, "add `--from %s`", name),
+			    "`%s` was not read", file);
 		return;
 	}
-	wish = w->unknown ? (struct wish){ WISH_NONE, NULL, "", NULL, false, false } :
-			    wish_add(rd, text, at, !k->isolated, &why);
-	if (wish.kind != WISH_NONE)
-		add_event(k, w, wish);
-	else
-		diag_at(rd->ds, W_INIT_NOT_READ, at, "`%s` is not a requirement%s%s", text,
-			w->unknown || why ? ": " : "",
-			w->unknown ? "its variables have no value here" :
-			why        ? why :
-				     "");
+	item_take(&d->rd, i, "app.requirements", name);
+	diag_help(diag_at(d->rd.ds, W_INIT_NOT_READ, item_at(&d->rd, i)->at,
+			  "`%s` was not read: it became `app: {requirements: %s}`", file, name),
+		  "add `--from %s` if it names the stack's packages", name);
+}
+
+/* What builds need, and nothing else: the plan installs it. */
+static bool
+is_build_tool(struct reader *rd, const char *text)
+{
+	return among(name_normalize(rd->a, text), "setuptools wheel ninja packaging uv");
+}
+
+static void
+requirement(struct call *k, const struct word *w, const char *text, const char *what)
+{
+	struct reader *rd = &k->d->rd;
+	size_t i = docker_item(k->d, w, what);
+	struct init_item *item = item_at(rd, i);
+	const char *why = NULL;
+
+	item->kind = INIT_PIP;
+	item->call = k->d->calls;
+	item->isolated = k->isolated;
+	item->index = k->index;
+	item->extra = k->extra;
+	if (w->redirect)
+		diag_help(diag_at(rd->ds, W_INIT_MOVES, item->at,
+				  "the shell reads `%s` as a redirection: pip gets only a name",
+				  text),
+			  "put it in quotes");
+	if (!w->unknown && is_local_path(text)) {
+		struct clone *clone =
+			docker_clone(k->d, arena_copy(rd->a, text, strcspn(text, "[")));
+
+		if (!clone) {
+			item_leave(rd, i,
+				   "it is local code: `app: {copy: [...]}` holds the application");
+			return;
+		}
+		clone->installed = true;
+		text = arena_printf(rd->a, "git+%s%s%s", clone->url, clone->ref ? "@" : "",
+				    clone->ref ? clone->ref : "");
+	}
+	item->name = name_normalize(rd->a, text);
+	if (is_build_tool(rd, text))
+		item_take(rd, i, "packages", NULL);
+	else if (w->unknown)
+		item_unread(rd, i, NULL, "its variables have no value here");
+	else if (!place_requirement(rd, i, text, !k->isolated, &why))
+		item_unread(rd, i, NULL, "it is not a requirement%s%s", why ? ": " : "",
+			    why ? why : "");
+	item = item_at(rd, i);
+	if (item->key && (!k->d->root || !strcmp(item->key, "torch.version")))
+		k->d->root = docker_root(k->d, k->d->stage);
+}
+
+static void
+option(struct call *k, const struct word *w, enum pip_option o, const char *value)
+{
+	struct reader *rd = &k->d->rd;
+	bool inside = strstr(w->s, value) != NULL;
+	const char *what = inside ? w->s : arena_printf(rd->a, "%s %s", w->s, value);
+	size_t i;
+
+	if (o == PIP_EDITABLE) {
+		requirement(k, inside ? w : w + 1, value, what);
+		return;
+	}
+	i = docker_item(k->d, w, what);
+	switch (o) {
+	case PIP_INDEX:
+	case PIP_EXTRA_INDEX: place_index(rd, i, value, o == PIP_EXTRA_INDEX); return;
+	case PIP_REQUIREMENTS: requirements(k->d, i, value); return;
+	case PIP_NO_ISOLATION: item_take(rd, i, "extensions", NULL); return;
+	case PIP_NO_CACHE: item_take(rd, i, "packages", NULL); return;
+	default: item_leave(rd, i, "it is an option of pip"); return;
+	}
 }
 
 /* Options are read first: they hold for the whole call, wherever they stand. */
 static void
-options(struct call *k, size_t from, bool second)
+read_words(struct call *k, const struct command *c, size_t from, bool second)
 {
-	const struct docker_words *ws = &k->c->words;
-
-	for (size_t i = from; i < ws->n; i++) {
-		const struct docker_word *w = &ws->at[i];
+	for (size_t i = from; i < c->n; i++) {
+		const struct word *w = &c->at[i];
 		struct str in_word;
 		enum pip_option o = pip_option(w->s, &in_word);
-		const char *value = in_word.p ? in_word.p : i + 1 < ws->n ? ws->at[i + 1].s : "";
-		const char *tag;
+		const char *value = in_word.p ? in_word.p : "", *tag;
 
-		if (o == PIP_NONE && second)
-			requirement(k, w);
-		if (pip_takes_value(o) && !in_word.p)
-			i++;
-		if (second && o == PIP_REQUIREMENTS)
-			requirements(k, value, place_of(k->d, w));
-		else if (second && o == PIP_EDITABLE && is_folder(value) && i < ws->n)
-			folder(k, value, place_of(k->d, &ws->at[i]));
-		else if (second && o == PIP_EDITABLE && i < ws->n)
-			requirement(k, &ws->at[i]);
+		if (!in_word.p && pip_takes_value(o) && i + 1 < c->n)
+			value = c->at[++i].s;
+		if (second && o == PIP_NONE)
+			requirement(k, w, w->s, NULL);
+		else if (second && o != PIP_QUIET)
+			option(k, w, o, value);
 		if (second)
 			continue;
 		k->isolated &= o != PIP_NO_ISOLATION;
 		k->cached &= o != PIP_NO_CACHE;
-		if (o != PIP_INDEX && o != PIP_EXTRA_INDEX)
-			continue;
-		tag = wish_torch_tag(&k->d->rd, value);
-		if (tag && o == PIP_INDEX)
-			k->index = tag;
-		else if (tag)
-			k->extra = tag;
-		wish_index(&k->d->rd, value, o == PIP_EXTRA_INDEX, place_of(k->d, w));
+		tag = o == PIP_INDEX || o == PIP_EXTRA_INDEX ? torch_index_tag(&k->d->rd, value) :
+							       NULL;
+		if (tag)
+			*(o == PIP_INDEX ? &k->index : &k->extra) = tag;
 	}
 }
 
 void
-docker_pip(struct docker *d, const struct docker_command *c, size_t from)
+docker_pip(struct docker *d, const struct command *c, size_t from)
 {
-	struct call k = { d, c, true, true, NULL, NULL, ++d->calls };
+	struct call k = { .d = d, .isolated = true, .cached = !d->cache_off };
 
-	options(&k, from, false);
-	if (k.cached && !d->cache_off && !d->cache_mount && !d->cached.line && from < c->words.n)
-		d->cached = place_of(d, &c->words.at[from - 1]);
-	options(&k, from, true);
+	d->calls++;
+	for (size_t i = 0; i < d->in->flags.n; i++)
+		k.cached &= !strstr(d->in->flags.at[i], "target=/root/.cache");
+	read_words(&k, c, from, false);
+	if (k.cached && !d->cached.line)
+		d->cached = docker_span(d, c->at[from - 1].p, c->at[from - 1].n);
+	read_words(&k, c, from, true);
 }

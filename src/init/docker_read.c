@@ -1,224 +1,374 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/str.h"
 #include "docker.h"
 
 /*
  *     file        := { "#" directive } { instruction | comment | blank line }
  *     instruction := keyword rest { escape newline rest } { heredoc }
+ *     rest        := word { blank word }, a JSON array, or a shell's commands:
+ *                    command { ( "&&" | "||" | ";" | "|" | "&" | newline | "(" | ")" ) command }
+ *     word        := { plain | "'" ... "'" | '"' ... '"' | escape any | variable }
+ *
+ * d->text is a copy of the file, byte for byte, but for FILL where a line goes on in the next one:
+ * so a place in it is a place in the file.
  */
+enum { FILL = 1, EXPANDED_MAX = 1024 * 1024, WORDS_MAX = 4000 };
 
-struct cursor {
-	struct arena *a;
-	const struct source *src;
-	const char *p, *end;
-	uint32_t line; /* of p */
-	char escape;
-};
+/* --- instructions --- */
 
-/* The physical line at the cursor, without its end; the cursor goes behind it. */
-static struct str
-take_line(struct cursor *c)
-{
-	const char *nl = memchr(c->p, '\n', (size_t)(c->end - c->p));
-	struct str s = { c->p, (size_t)((nl ? nl : c->end) - c->p) };
-
-	c->p = nl ? nl + 1 : c->end;
-	c->line++;
-	if (s.n && s.p[s.n - 1] == '\r')
-		s.n--;
-	return s;
-}
-
-static struct str
-left_trimmed(struct str s)
-{
-	while (s.n && (*s.p == ' ' || *s.p == '\t'))
-		s.p++, s.n--;
-	return s;
-}
-
-static uint32_t
-columns_of(const char *s, size_t n)
-{
-	uint32_t k = 0;
-
-	for (size_t i = 0; i < n; i++)
-		k += ((unsigned char)s[i] & 0xC0) != 0x80;
-	return k;
-}
-
-static void
-add_piece(struct cursor *c, struct instruction *in, struct buf *b, struct str whole, struct str s)
-{
-	list_push(c->a, &in->marks,
-		  (struct docker_mark){ b->n, c->line - 1,
-					columns_of(whole.p, (size_t)(s.p - whole.p)) + 1 });
-	buf_add(b, s.p, s.n);
-}
-
-/* The rest of a line: true if it goes on in the next. */
 static bool
-add_line(struct cursor *c, struct instruction *in, struct buf *b, struct str whole, struct str s)
+is_blank(char c)
 {
-	size_t n = s.n;
-
-	while (n && (s.p[n - 1] == ' ' || s.p[n - 1] == '\t'))
-		n--;
-	if (n && s.p[n - 1] == c->escape) {
-		s.n = n - 1;
-		add_piece(c, in, b, whole, s);
-		return true;
-	}
-	add_piece(c, in, b, whole, s);
-	return false;
+	return c == ' ' || c == '\t' || c == '\r' || c == FILL;
 }
 
-/* The delimiter of the heredoc that begins in `s`, or an empty view. */
-static struct str
-heredoc(const char *s, bool *dash)
+static char *
+skip_blank(char *p)
 {
-	const char *p = strstr(s, "<<");
-	struct str word;
-
-	if (!p || p[2] == '<')
-		return (struct str){ NULL, 0 };
-	p += 2;
-	*dash = *p == '-';
-	p += *dash;
-	p += *p == '"' || *p == '\'';
-	word = (struct str){ p, 0 };
-	while (is_alnum(p[word.n]) || p[word.n] == '_')
-		word.n++;
-	return word;
+	while (is_blank(*p))
+		p++;
+	return p;
 }
 
-/* Its body is what the shell runs if nothing but flags stands before it. */
+/* Fills the escape and the end of the line at p..nl; false: the line does not go on. */
 static bool
-is_script(const char *text)
+goes_on(const struct docker *d, char *p, char *nl)
 {
-	const char *p = text;
+	char *last = nl;
 
-	while (starts_with(p, "--")) {
-		p += strcspn(p, " \t");
-		p += strspn(p, " \t");
-	}
-	return starts_with(p, "<<");
+	while (last > p && is_blank(last[-1]))
+		last--;
+	if (!*nl || last == p || last[-1] != d->escape)
+		return false;
+	memset(last - 1, FILL, (size_t)(nl - last) + 2);
+	return true;
 }
 
-static void
-take_heredoc(struct cursor *c, struct instruction *in, struct buf *b)
+/* The end of an instruction that begins at p; lines between its own that are comments are filled. */
+static char *
+instruction_end(const struct docker *d, char *p)
 {
-	bool dash = false, keep = !strcmp(in->name, "RUN") && is_script(buf_text(b));
-	struct str word = heredoc(buf_text(b), &dash);
+	char *nl = p + strcspn(p, "\n");
 
-	if (!word.n || !memchr("RCA", *in->name, 3))
-		return;
-	word.p = arena_copy(c->a, word.p, word.n);
-	if (keep)
-		b->n = 0;
-	while (c->p < c->end) {
-		struct str whole = take_line(c), s = whole;
-
-		while (dash && s.n && *s.p == '\t')
-			s.p++, s.n--;
-		if (str_eq(s, word))
-			return;
-		if (keep) {
-			add_piece(c, in, b, whole, s);
-			buf_putc(b, '\n');
+	while (goes_on(d, p, nl)) {
+		p = nl + 1;
+		nl = p + strcspn(p, "\n");
+		while (*p && strchr("#\n", *skip_blank(p))) {
+			memset(p, FILL, (size_t)(nl - p) + (*nl == '\n'));
+			p = nl + (*nl == '\n');
+			nl = p + strcspn(p, "\n");
 		}
 	}
+	return nl;
 }
 
-static const char *
-capitals(struct arena *a, struct str s)
+/* The heredoc whose word follows "<<": its body at p, which ends before the line of the word; the place
+ * behind it.  One without an end takes the rest. */
+static char *
+take_heredoc(struct docker *d, struct instruction *in, const char *word, char *p)
 {
-	char *name = arena_copy(a, s.p, s.n);
-
-	for (char *p = name; *p; p++)
-		if (*p >= 'a' && *p <= 'z')
-			*p = (char)(*p - 32);
-	return name;
-}
-
-/* "# escape=`" before anything else. */
-static void
-read_directive(struct cursor *c, struct str s)
-{
-	const char *text = arena_copy(c->a, s.p, s.n), *p = text + 1;
-
-	p += strspn(p, " \t");
-	if (!strncasecmp(p, "escape", 6)) {
-		p += 6 + strspn(p + 6, " \t");
-		if (*p == '=' && p[1 + strspn(p + 1, " \t")] == '`')
-			c->escape = '`';
-	}
-}
-
-static void
-take_instruction(struct cursor *c, struct str whole, struct str s, struct instructions *out)
-{
-	struct instruction in = { .at = { .src = c->src, .line = c->line - 1 } };
-	struct buf b = BUF(c->a);
+	bool dash = *word == '-';
 	size_t n = 0;
-	bool more;
 
-	while (n < s.n && s.p[n] != ' ' && s.p[n] != '\t')
+	word += dash;
+	word += *word == '"' || *word == '\'';
+	while (is_alnum(word[n]) || word[n] == '_')
 		n++;
-	in.name = capitals(c->a, (struct str){ s.p, n });
-	in.at.col = columns_of(whole.p, (size_t)(s.p - whole.p)) + 1;
-	in.at.width = (uint32_t)n;
-	more = add_line(c, &in, &b, whole, left_trimmed((struct str){ s.p + n, s.n - n }));
-	while (more && c->p < c->end) {
-		struct str next_whole = take_line(c), next = left_trimmed(next_whole);
+	if (!n)
+		return p;
+	list_push(d->rd.a, &in->bodies, p);
+	while (*p) {
+		char *nl = p + strcspn(p, "\n"), *s = p;
 
-		if (next.n && *next.p != '#')
-			more = add_line(c, &in, &b, next_whole, next_whole);
+		while (dash && *s == '\t')
+			s++;
+		p = *nl ? nl + 1 : nl;
+		if (!strncmp(s, word, n) && s + n + strspn(s + n, "\r") == nl) {
+			*s = '\0';
+			break;
+		}
 	}
-	take_heredoc(c, &in, &b);
-	in.text = buf_text(&b);
-	list_push(c->a, out, in);
+	return p;
 }
 
-struct instructions
-docker_read(struct arena *a, const struct source *src)
+static char *
+take_instruction(struct docker *d, char *p)
 {
-	struct cursor c = { a, src, src->text, src->text + src->size, 1, '\\' };
-	struct instructions out = { 0 };
+	struct instruction in = { .p = p };
+	char *end = instruction_end(d, p), *next = *end ? end + 1 : end;
+	size_t n = strcspn(p, " \t\r\n\001");
+	char *name = arena_copy(d->rd.a, p, n < (size_t)(end - p) ? n : (size_t)(end - p));
+
+	*end = '\0';
+	in.name = name;
+	for (char *c = name; *c; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 32);
+	in.args = skip_blank(p + strlen(name));
+	if (!strcmp(name, "RUN") || !strcmp(name, "COPY") || !strcmp(name, "ADD"))
+		for (const char *w = in.args; (w = strstr(w, "<<")); w += 2)
+			next = take_heredoc(d, &in, w + 2, next);
+	while (in.args[0] == '-' && in.args[1] == '-') {
+		n = strcspn(in.args, " \t\r\n\001");
+		list_push(d->rd.a, &in.flags, arena_copy(d->rd.a, in.args, n));
+		in.args = skip_blank(in.args + n);
+	}
+	list_push(d->rd.a, &d->all, in);
+	return next;
+}
+
+void
+docker_read(struct docker *d)
+{
+	char *p = arena_copy(d->rd.a, d->src->text, d->src->size);
 	bool directives = true;
 
-	if (src->size >= 3 && !memcmp(c.p, "\xef\xbb\xbf", 3))
-		c.p += 3;
-	while (c.p < c.end) {
-		struct str whole = take_line(&c), s = left_trimmed(whole);
+	d->text = p;
+	list_push(d->rd.a, &d->lines, 0);
+	for (size_t i = 0; i < d->src->size; i++)
+		if (p[i] == '\n')
+			list_push(d->rd.a, &d->lines, i + 1);
+	if (starts_with(p, "\xef\xbb\xbf"))
+		p += 3;
+	while (*p && d->all.n < INIT_ITEMS_MAX) {
+		char *s = skip_blank(p);
 
-		if (s.n && *s.p == '#' && directives)
-			read_directive(&c, s);
-		else if (s.n && *s.p != '#')
-			take_instruction(&c, whole, s, &out);
-		directives &= s.n && *s.p == '#';
+		directives &= *s == '#';
+		if (directives && !strncasecmp(s + 1 + strspn(s + 1, " \t"), "escape=`", 8))
+			d->escape = '`';
+		p = *s && *s != '#' && *s != '\n' ? take_instruction(d, s) : s + strcspn(s, "\n");
+		p += *p == '\n';
 	}
-	return out;
+	if (*p)
+		diag_at(d->rd.ds, E_INIT_INPUT, (struct span){ .src = d->src },
+			"more than %d instructions", INIT_ITEMS_MAX);
 }
 
-struct span
-instruction_span(const struct instruction *i, size_t from, size_t n)
-{
-	const struct docker_mark *m = NULL;
-	size_t end = strlen(i->text);
-	struct span at = i->at;
+/* --- places --- */
 
-	for (size_t k = 0; k < i->marks.n && i->marks.at[k].at <= from; k++) {
-		m = &i->marks.at[k];
-		end = k + 1 < i->marks.n ? i->marks.at[k + 1].at : strlen(i->text);
+struct span
+docker_span(const struct docker *d, const char *p, size_t n)
+{
+	size_t at = (size_t)(p - d->text), low = 0, high = d->lines.n, width = 0;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		*(d->lines.at[middle] <= at ? &low : &high) = middle;
 	}
-	if (!m || from > end)
-		return at;
-	n = n < end - from ? n : end - from;
-	at.line = m->line;
-	at.col = m->col + columns_of(i->text + m->at, from - m->at);
-	at.width = columns_of(i->text + from, n);
-	return at;
+	p = d->src->text + at;
+	while (width < n && at + width < d->src->size && !strchr("\r\n", p[width]))
+		width++;
+	at -= d->lines.at[low];
+	return (struct span){ d->src, (uint32_t)low + 1, (uint32_t)text_columns(p - at, at) + 1,
+			      (uint32_t)text_columns(p, width) };
+}
+
+/* A piece of the file on one line, for the report. */
+const char *
+docker_shown(struct docker *d, const char *p, size_t n)
+{
+	enum { SHOWN_MAX = 200 };
+	struct buf b = BUF(d->rd.a);
+
+	for (size_t i = 0; i < n && b.n < SHOWN_MAX; i++)
+		if (p[i] > ' ' || p[i] < 0)
+			buf_putc(&b, p[i]);
+		else if (b.n && b.p[b.n - 1] != ' ')
+			buf_putc(&b, ' ');
+	while (b.n && strchr(" ;&|(\\", b.p[b.n - 1]))
+		b.p[--b.n] = '\0';
+	return b.n < SHOWN_MAX ? buf_text(&b) : arena_printf(d->rd.a, "%s ...", buf_text(&b));
+}
+
+/* --- words --- */
+
+struct lexer {
+	struct docker *d;
+	enum docker_form form;
+	const char *p;
+	struct buf b; /* of the word */
+	struct word word;
+	bool in_word;
+	struct command *out;
+};
+
+static void
+begin_word(struct lexer *l)
+{
+	if (!l->in_word)
+		l->word = (struct word){ .p = l->p };
+	l->in_word = true;
+}
+
+static void
+end_word(struct lexer *l)
+{
+	l->word.n = (size_t)(l->p - l->word.p);
+	l->word.s = l->in_word ? arena_copy(l->d->rd.a, buf_text(&l->b), l->b.n) : NULL;
+	if (l->in_word && l->out->n < WORDS_MAX)
+		list_push(l->d->rd.a, l->out, l->word);
+	l->in_word = false;
+	l->b.n = 0;
+}
+
+/* What replaces a variable; outside quotes, blanks in it part a shell's words. */
+static void
+expand(struct lexer *l, const char *value, bool quoted)
+{
+	struct docker *d = l->d;
+	size_t before = d->expanded;
+
+	d->expanded += strlen(value);
+	if (before <= EXPANDED_MAX && d->expanded > EXPANDED_MAX)
+		diag_at(d->rd.ds, E_INIT_INPUT, docker_span(d, l->p, 1),
+			"the variables of this file expand to more than 1 MiB");
+	for (; *value && d->expanded <= EXPANDED_MAX; value++)
+		if (!quoted && l->form == FORM_SHELL && is_blank(*value)) {
+			end_word(l);
+		} else {
+			begin_word(l);
+			buf_putc(&l->b, *value);
+		}
+}
+
+/* "$(...)", with what is nested in it: nobody knows its value. */
+static void
+substitution(struct lexer *l)
+{
+	size_t depth = 0;
+
+	begin_word(l);
+	l->word.unknown = true;
+	do {
+		depth += *l->p == '(';
+		depth -= *l->p == ')';
+		buf_putc(&l->b, *l->p++);
+	} while (*l->p && (depth || *l->p == '('));
+}
+
+/* "$NAME", "${NAME}", "${NAME:-word}"; what else begins with `$` is unknown and stays as it is. */
+static void
+variable(struct lexer *l, bool quoted)
+{
+	bool brace = l->p[1] == '{';
+	const char *name = l->p + 1 + brace, *end = name, *close, *fallback = NULL;
+	struct variable *v;
+
+	if (l->p[1] == '(') {
+		substitution(l);
+		return;
+	}
+	while (is_alnum(*end) || *end == '_')
+		end++;
+	close = brace ? strchr(end, '}') : end;
+	if (close && close > end && *end == ':' && end[1] == '-')
+		fallback = arena_copy(l->d->rd.a, end + 2, (size_t)(close - end - 2));
+	v = end > name ? map_get(&l->d->vars, arena_copy(l->d->rd.a, name, (size_t)(end - name))) :
+			 NULL;
+	if (v)
+		v->used = true;
+	if (close && (close == end || fallback) && (v || fallback)) {
+		expand(l, v && (*v->value || !fallback) ? v->value : fallback, quoted);
+		l->p = close + brace;
+		return;
+	}
+	begin_word(l);
+	l->word.unknown |= end > name || brace;
+	buf_putc(&l->b, *l->p++);
+}
+
+static void
+quoted(struct lexer *l)
+{
+	char q = *l->p++;
+
+	while (*l->p && *l->p != q)
+		if (q == '"' && *l->p == l->d->escape && l->p[1] && strchr("\"\\$`", l->p[1])) {
+			buf_putc(&l->b, l->p[1]);
+			l->p += 2;
+		} else if (q == '"' && *l->p == '$' && l->form != FORM_ARRAY) {
+			variable(l, true);
+		} else if (*l->p == FILL) {
+			l->p++;
+		} else {
+			buf_putc(&l->b, *l->p++);
+		}
+	l->p += *l->p == q;
+}
+
+/*
+ * "2>&1", "> file": left out, with the word behind it.  A comparison right behind a name was meant for
+ * pip, and the shell takes it: kept, and marked.
+ */
+static void
+redirection(struct lexer *l)
+{
+	bool number = l->in_word && strspn(buf_text(&l->b), "0123456789&") == l->b.n;
+
+	if (l->in_word && !number && (l->p[1] == '=' || is_digit(l->p[1]))) {
+		l->word.redirect = true;
+		buf_putc(&l->b, *l->p++);
+		return;
+	}
+	l->in_word &= !number;
+	end_word(l);
+	l->p += strspn(l->p, "<>&-|");
+	l->p += strspn(l->p, " \t");
+	l->p += strcspn(l->p, " \t\n;&|()");
+}
+
+bool
+docker_words(struct docker *d, const char **p, enum docker_form form, struct command *out)
+{
+	struct lexer l = { .d = d, .form = form, .p = *p, .b = BUF(d->rd.a), .out = out };
+	bool ended = false;
+
+	out->n = 0;
+	while (*l.p && !ended) {
+		char c = *l.p;
+
+		if (c == FILL || (c == d->escape && l.p[1] == '\n')) {
+			l.p += c == FILL ? 1 : 2;
+		} else if (is_blank(c) || (form == FORM_ARRAY && strchr("[],", c))) {
+			end_word(&l);
+			l.p++;
+		} else if (c == '\n' || (form == FORM_SHELL && strchr(";&|()", c))) {
+			end_word(&l);
+			ended = out->n > 0;
+			l.p++;
+		} else if (form == FORM_SHELL && c == '#' && !l.in_word) {
+			l.p += strcspn(l.p, "\n");
+		} else if (form == FORM_SHELL && (c == '<' || c == '>')) {
+			redirection(&l);
+		} else if (c == '$' && form != FORM_ARRAY) {
+			variable(&l, false);
+		} else {
+			begin_word(&l);
+			l.word.unknown |= c == '`';
+			if (c == '\'' || c == '"') {
+				quoted(&l);
+			} else {
+				l.p += c == d->escape && l.p[1];
+				buf_putc(&l.b, *l.p++);
+			}
+		}
+	}
+	end_word(&l);
+	*p = l.p;
+	return out->n > 0;
+}
+
+enum docker_form
+docker_form(const struct instruction *in)
+{
+	size_t n = strlen(in->args);
+
+	while (n && is_blank(in->args[n - 1]))
+		n--;
+	return n > 1 && in->args[0] == '[' && in->args[n - 1] == ']' &&
+			       strchr("\"]", in->args[1 + strspn(in->args + 1, " \t")]) ?
+		       FORM_ARRAY :
+		       FORM_WORDS;
 }

@@ -12,67 +12,77 @@
 #include "resolve/resolve.h"
 
 /*
- * A first recipe, out of what there is already: answers, options, a requirements file,
- * a Dockerfile.  Readers fill a `struct init`; init_recipe chooses what they leave open
- * and writes the text.  Reads no file and asks nobody: it gets texts.
+ * Creates a recipe from answers, options, requirements files and Dockerfiles.
+ *
+ * A reader turns its input into a flat list of items: every line, instruction, command and argument
+ * that carries a decision.  Each item ends as taken (a recipe key) or left out (a reason).  The recipe
+ * is the list of what was taken, and the report is the list of what was left out.  An item without a
+ * fate is a bug of this program.  init_recipe selects what the items leave open and writes the text.
+ * Nothing here reads a file or a terminal.
  */
 
-/* One line of packages, torch.with or extensions. */
+enum init_fate {
+	INIT_OPEN,  /* not decided yet */
+	INIT_TAKEN, /* `key` holds it */
+	INIT_LEFT,  /* left out because of `why` */
+	INIT_PARTS, /* its parts, or the places that use it, are items of their own */
+};
+
+/* What an item of a Dockerfile is, for the checks of its order. */
+enum init_kind { INIT_OTHER, INIT_APT, INIT_PIP, INIT_COPY };
+
 struct init_item {
-	const char *key;       /* normalised name */
-	const char *text;      /* as the recipe will hold it: "einops==0.8.0"; of an extension its
-				 name, or its name and URL */
-	const char *spec;      /* of an extension: "==2.2.2", ">=2", "" */
-	const char *git, *ref; /* of an extension: its repository and what of it, or NULL */
-	const char *comment;   /* why it is what it is, or NULL */
-	struct span at;        /* where it was asked for; src NULL: on the command line */
+	const char *what; /* as it was written, for the report */
+	struct span at;   /* src NULL: an option or an answer */
+	enum init_fate fate;
+	const char *key;        /* INIT_TAKEN: "torch.version", "packages" */
+	const char *value;      /* what the recipe holds; NULL: the key covers it without a value */
+	const char *name;       /* normalised name of a package, name of a variable; or NULL */
+	const char *spec;       /* versions: of an extension "==2.2.2", of torch ">=2"; or "" */
+	const char *comment;    /* why it is what it is; or NULL */
+	const char *why, *help; /* INIT_LEFT: the reason, and what to do (or NULL) */
+	enum code code;         /* INIT_LEFT: of the report */
+	uint32_t line;          /* of the recipe's text that holds it; 0: none */
+
+	enum init_kind kind;
+	unsigned call;             /* the command that installs it, which may install more */
+	bool isolated;             /* INIT_PIP: without --no-build-isolation */
+	bool pinned;               /* one version, a tag, a commit or a file */
+	bool wide;                 /* INIT_COPY: the whole directory */
+	const char *index, *extra; /* torch's index of the call: its tag, "" its root; or NULL */
+	const char *local;         /* of torch: "cu121"; or NULL */
 };
 struct init_items LIST(struct init_item);
 
-/* What is not in the recipe and is named in a comment. */
-struct init_left {
-	const char *what, *why;
-};
-struct init_lefts LIST(struct init_left);
-
 struct init {
-	const char *from; /* what it was read from, for the first line; or NULL */
-	struct text name; /* of the stack */
-	struct text base, cuda, python, index;
-	struct text torch;      /* version without +cu121 */
-	struct text torch_spec; /* a range of them, "" for any; NULL: torch is not asked for */
-	struct texts gpus, apt;
-	struct init_items with, packages, extensions;
-	struct settings env;
-	struct text package_index; /* URL for ordinary packages */
-	struct texts copy, command;
-	struct text app_requirements;
-	bool app_unsure; /* what of the files belongs to the application is not certain */
-	bool modal;
-	struct init_lefts left;
+	const char *from; /* what the items were read from, for the first line; or NULL */
+	struct init_items items;
+	struct map *places; /* key and name -> 1 + index of the item that holds it */
+	bool modal;         /* a Modal app as well */
+	bool app_unsure;    /* which files belong to the application is not certain */
 };
 
 /*
- * init_text -- a file's bytes as a text that can be read.
+ * Returns a file's bytes as a text that can be read.
  *
  *   out     UTF-8; UTF-16 with a byte order mark is converted (PowerShell's `>`)
- *   errors  SB0193, NULL: NUL bytes, other control characters, other encodings, a line
- *           that no tool writes
+ *   errors  SB0193, NULL: NUL bytes, other control characters, another format, a line longer than
+ *           64 KiB
  *   memory  lives in a, or is src
  */
 const struct source *init_text(struct arena *a, struct diags *ds, const struct source *src);
 
-/* True if name or first lines are those of a Dockerfile. */
+/* Returns true if name or first lines are those of a Dockerfile. */
 bool init_is_dockerfile(const struct source *src);
 
 /*
- * init_requirements, init_dockerfile -- add what a file asks for.
+ * init_requirements, init_dockerfile: add the items of a file.
  *
- *   in      read: base names of requirements files that are read as well, so that a
- *           Dockerfile's `-r` of one of them is no surprise
- *   out     *n: what was there before stays, and is overridden where both say something
- *   errors  SB0193, false; what is left out or changed is a note, what is wrong with the
- *           Dockerfile a warning
+ *   in      read: paths of requirements files that are read as well: a Dockerfile may install them
+ *   out     *n: a later item replaces an earlier one of the same key and name
+ *   errors  SB0193, false; each item that is left out is a note (SB0190) or a warning (SB0192), what
+ *           is wrong with the Dockerfile a warning
+ *   limits  4000 items; a Dockerfile's variables expand to at most 1 MiB
  *   memory  lives in a; borrows from src
  */
 bool init_requirements(struct arena *a, struct diags *ds, const struct facts *f,
@@ -81,21 +91,22 @@ bool init_dockerfile(struct arena *a, struct diags *ds, const struct facts *f,
 		     const struct source *src, const struct names *read, struct init *n);
 
 /*
- * init_requirement -- add one requirement, wherever it belongs: torch, an extension, a
- * package.  compiled: it goes to the extensions even if nobody knows it.
- *
- *   errors  SB0193, false: it is none
+ * Adds one requirement of the command line.  compiled: it goes to `extensions` even if the knowledge
+ * base does not list it.  errors SB0193, false: it is no requirement
  */
 bool init_requirement(struct arena *a, struct diags *ds, const struct facts *f, struct init *n,
-		      const char *text, struct span at, bool compiled);
+		      const char *text, bool compiled);
+
+/* Sets a key from the command line; value NULL removes what a file said. */
+void init_set(struct arena *a, struct init *n, const char *key, const char *value);
 
 /*
- * init_recipe -- the text of the recipe.
+ * Selects what is open, pins all of it, and returns the text of the recipe.
  *
- *   in      path: the name that it will have, for show
- *   out     a text that recipes_load takes and resolve completes without an error; *s is
- *           what it came to (lives in a)
- *   errors  of the recipe and of resolve, at the line of the text that was tried, NULL
+ *   in      path: the name that the file will have, for diagnostics
+ *   out     a text that recipes_load and resolve accept; *s is its stack (lives in a); *warnings: how
+ *           many warnings resolve adds
+ *   errors  those of the recipe and of resolve, at the line of the text that was tried; NULL
  *   memory  lives in a
  */
 const char *init_recipe(struct arena *a, struct diags *ds, const struct facts *f,
@@ -106,14 +117,11 @@ const char *init_recipe(struct arena *a, struct diags *ds, const struct facts *f
 
 enum init_question { ASK_GPUS, ASK_EXTENSIONS, ASK_TORCH, ASK_PYTHON, ASK_MODAL, ASK_COUNT };
 
-/*
- * init_ask -- the question as one line, with what Enter means in brackets; it depends on
- * the answers given so far.
- */
+/* Returns the question as one line, with the default in brackets; it depends on earlier answers. */
 const char *init_ask(struct arena *a, const struct facts *f, const struct init *n,
 		     enum init_question q);
 
-/* The answer (without its line end) goes into n; or NULL's opposite: why it cannot. */
+/* Adds the answer (without its line end) to n and returns NULL, or returns why it cannot. */
 const char *init_answer(struct arena *a, const struct facts *f, struct init *n,
 			enum init_question q, const char *answer);
 

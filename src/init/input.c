@@ -7,37 +7,21 @@
 
 /* What kind of text it is, and whether it is one. */
 
-enum { LINE_MAX_BYTES = 256 * 1024 };
+enum { LINE_MAX_BYTES = 64 * 1024 };
 
-static void
-put_utf8(struct buf *b, unsigned c)
-{
-	if (c < 0x80) {
-		buf_putc(b, (char)c);
-	} else if (c < 0x800) {
-		buf_putc(b, (char)(0xC0 | c >> 6));
-		buf_putc(b, (char)(0x80 | (c & 0x3F)));
-	} else {
-		buf_putc(b, (char)(0xE0 | c >> 12));
-		buf_putc(b, (char)(0x80 | (c >> 6 & 0x3F)));
-		buf_putc(b, (char)(0x80 | (c & 0x3F)));
-	}
-}
-
-/* A surrogate stands for half a character: none of these can be in a name. */
+/* What is not ASCII can only stand in comments: it becomes `?`. */
 static const struct source *
 from_utf16(struct arena *a, const struct source *src, bool big)
 {
 	struct source *out = arena_new_of(a, struct source);
-	struct buf b = BUF(a);
+	char *text = arena_alloc(a, src->size, 1);
 
-	for (size_t i = 2; i + 1 < src->size; i += 2) {
-		unsigned x = (unsigned char)src->text[i], y = (unsigned char)src->text[i + 1];
-		unsigned c = big ? x << 8 | y : y << 8 | x;
+	*out = (struct source){ src->path, text, src->size / 2 - 1 };
+	for (size_t i = 0; i < out->size; i++) {
+		const char *unit = src->text + 2 + 2 * i;
 
-		put_utf8(&b, c >= 0xD800 && c < 0xE000 ? '?' : c);
+		text[i] = unit[!big] || unit[big] < 0 ? '?' : unit[big];
 	}
-	*out = (struct source){ src->path, buf_text(&b), b.n };
 	return out;
 }
 
@@ -59,14 +43,13 @@ other_kind(struct str line)
 	char c = line.n ? line.p[line.n - 1] : '\0';
 
 	if (line.n > 2 && line.p[0] == '[' && c == ']')
-		return "this looks like a TOML file: its dependencies are not read";
+		return "this is TOML: init does not read its dependencies";
 	if (line.n > 1 && line.p[0] == '{')
-		return "this looks like JSON";
+		return "this is JSON";
 	if (str_is(line, "---") || c == ':' || (line.n > 6 && !memcmp(line.p, "name: ", 6)))
-		return "this looks like YAML, of conda perhaps: it is not read";
+		return "this is YAML, perhaps conda's: init does not read it";
 	if (line.n > 8 && !memcmp(line.p, "Package ", 8))
-		return "this is what `pip list` prints: `pip freeze` says where things come from "
-		       "as well";
+		return "this is the output of `pip list`: use that of `pip freeze`";
 	return NULL;
 }
 
@@ -119,15 +102,15 @@ init_text(struct arena *a, struct diags *ds, const struct source *src)
 			begin = i + 1;
 		} else if ((p[i] < ' ' && !strchr("\t\r\f", p[i])) || p[i] == 0x7F || !p[i]) {
 			return refuse(ds, src, line,
-				      p[i] ? "a control character: this is no text" :
-					     "a NUL byte: this is no text");
+				      p[i] ? "a control character: this is not a text file" :
+					     "a NUL byte: this is not a text file");
 		} else if (i - begin > LINE_MAX_BYTES) {
-			return refuse(ds, src, line, "a line longer than 256 KiB");
+			return refuse(ds, src, line, "a line longer than 64 KiB");
 		}
 	}
 	first = first_line(src, &line);
 	if (!first.n)
-		return refuse(ds, src, 0, "nothing in it but comments");
+		return refuse(ds, src, 0, "the file holds only comments");
 	other = other_kind(first);
 	return other ? refuse(ds, src, line, other) : src;
 }

@@ -1,181 +1,163 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/str.h"
-#include "draft.h"
+#include "reader.h"
 
-/* What the stack says, written down: every open choice becomes a pin with its reason. */
+/* What the stack says, written back: every open choice becomes a pin with its reason. */
+
+struct pinning {
+	struct reader *rd;
+	const struct stack *s;
+	bool quiet;          /* a repair was reported already */
+	struct map packages; /* name -> stack_package of the recipe */
+};
 
 static void
-differs(struct reader *rd, const struct draft *d, struct span at, const char *what, const char *was,
-	const char *is, const char *why)
+differs(const struct pinning *p, struct span at, const char *what, const char *was, const char *is,
+	const char *why)
 {
-	if (d->repaired)
+	if (!p->quiet)
+		item_changed(p->rd, at, "%s%s became %s%s%s", what, was, is, why ? ": " : "",
+			     why ? why : "");
+}
+
+/* A key of one value: the stack's, with the reason if the recipe did not name one. */
+static void
+pin(const struct pinning *p, const char *key, const char *label, const char *value,
+    const char *reason)
+{
+	struct init_item *item = init_get(p->rd->n, key);
+
+	if (!value)
 		return;
-	wish_changed(rd, at, "%s%s became %s%s%s", what, was, is, why ? ": " : "", why ? why : "");
+	if (!item) {
+		item_set(p->rd, key, (struct span){ 0 }, key, value);
+		init_get(p->rd->n, key)->comment = reason;
+		return;
+	}
+	if (!strcmp(item->value, "*"))
+		item->comment = reason;
+	else if (strcmp(item->value, value) != 0)
+		differs(p, item->at, label, item->value, value, reason);
+	item->value = value;
 }
 
 static void
-pin_base(struct reader *rd, struct draft *d, const struct stack *s)
+pin_torch(const struct pinning *p)
 {
-	struct init *n = &d->n;
+	const struct stack *s = p->s;
+	const char *index = init_value(p->rd->n, "torch.index");
 
-	if (n->base.s && s->base.value && strcmp(n->base.s, s->base.value) != 0)
-		differs(rd, d, n->base.at, "base ", n->base.s, s->base.value, s->base.reason);
-	if (!n->base.s)
-		d->base_why = s->base.reason;
-	if (s->base.value)
-		n->base.s = s->base.value;
-	if (n->base.s)
-		n->cuda = (struct text){ 0 };
-	if (n->python.s && s->python.value && strcmp(n->python.s, s->python.value) != 0)
-		differs(rd, d, n->python.at, "python ", n->python.s, s->python.value,
-			s->python.reason);
-	if (!n->python.s)
-		d->python_why = s->python.reason;
-	if (s->python.value)
-		n->python.s = s->python.value;
+	pin(p, "torch.version", "torch ", s->torch.value, s->torch.reason);
+	if (!s->torch.value || (index && (strstr(index, "://") || !strcmp(index, "pypi"))))
+		return;
+	if (index)
+		pin(p, "torch.index", "index ", s->torch_tag, s->torch_index.reason);
+	else if (s->torch_variant)
+		pin(p, "torch.index", "", s->torch_variant->index ? s->torch_tag : "pypi",
+		    s->torch_index.reason);
 }
 
 static void
-pin_with(struct reader *rd, struct draft *d, const struct torch_release *r)
+pin_companion(const struct pinning *p, struct init_item *item)
 {
-	for (size_t i = 0; r && i < d->n.with.n; i++) {
-		struct init_item *w = &d->n.with.at[i];
-		const char *pair = !strcmp(w->key, "torchvision") ? r->torchvision : r->torchaudio;
-		const char *text = pair ? arena_printf(rd->a, "%s==%s", w->key, pair) : NULL;
+	const struct torch_release *r = p->s->torch_release;
+	const char *version = !r                                 ? NULL :
+			      !strcmp(item->name, "torchvision") ? r->torchvision :
+								   r->torchaudio;
+	const char *value = version ? arena_printf(p->rd->a, "%s==%s", item->name, version) : NULL;
 
-		if (!w->text || !text || !strcmp(text, w->text))
+	if (!value || !strcmp(value, item->value))
+		return;
+	item->comment =
+		arena_printf(p->rd->a, "the one release that was built for torch %s", r->version);
+	if (strstr(item->value, "=="))
+		differs(p, item->at, "", item->value, value, item->comment);
+	item->value = value;
+}
+
+static void
+pin_extension(const struct pinning *p, struct init_item *item)
+{
+	struct arena *a = p->rd->a;
+	const struct specifiers *asked = specifiers_parse(a, item->spec);
+	const struct version *pinned = asked ? specifiers_pin(asked) : NULL;
+
+	for (size_t k = 0; k < p->s->extensions.n; k++) {
+		const struct stack_extension *e = &p->s->extensions.at[k];
+		const char *spec = e->version ? arena_printf(a, "==%s", e->version) : NULL;
+
+		if (strcmp(item->name, e->asked->key) != 0 || !spec || strstr(item->value, " @ "))
 			continue;
-		w->comment = arena_printf(rd->a, "the one release that was built for torch %s",
-					  r->version);
-		if (strstr(w->text, "=="))
-			differs(rd, d, w->at, "", w->text, text, w->comment);
-		w->text = text;
+		item->comment = e->source == SOURCE_GIT ?
+					arena_printf(a, "from its git tag: %s", e->source_reason) :
+					NULL;
+		if (!strcmp(spec, item->spec) ||
+		    (pinned && !version_cmp(pinned, version_parse(a, e->version))))
+			return;
+		if (pinned)
+			differs(p, item->at, item->name, item->spec, spec, NULL);
+		else
+			item_changed(
+				p->rd, item->at,
+				"`%s%s` became %s, the newest that is compatible with the rest",
+				item->value, item->spec, e->version);
+		item->spec = spec;
+		return;
 	}
 }
 
 static void
-pin_torch(struct reader *rd, struct draft *d, const struct stack *s)
+pin_package(const struct pinning *p, struct init_item *item)
 {
-	struct init *n = &d->n;
+	const struct choice *numpy = &p->s->numpy;
+	const struct stack_package *q = map_get(&p->packages, item->name);
 
-	if (!s->torch.value)
-		return;
-	if (n->torch.s && !strcmp(n->torch.s, "*"))
-		d->torch_why = s->torch.reason;
-	else if (n->torch.s && strcmp(n->torch.s, s->torch.value) != 0)
-		differs(rd, d, n->torch.at, "torch ", n->torch.s, s->torch.value, s->torch.reason);
-	n->torch.s = s->torch.value;
-	if (n->index.s && s->torch_tag && !strstr(n->index.s, "://") &&
-	    strcmp(n->index.s, "pypi") != 0 && strcmp(n->index.s, s->torch_tag) != 0)
-		differs(rd, d, n->index.at, "index ", n->index.s, s->torch_tag,
-			s->torch_index.reason);
-	if (!n->index.s && s->torch_variant) {
-		n->index.s = s->torch_variant->index ? s->torch_tag : "pypi";
-		d->index_why = s->torch_index.reason;
-	} else if (n->index.s && !strstr(n->index.s, "://") && s->torch_tag &&
-		   strcmp(n->index.s, "pypi") != 0) {
-		n->index.s = s->torch_tag;
+	if (q && strcmp(q->requirement, item->value) != 0) {
+		differs(p, item->at, "", item->value, q->requirement, q->reason);
+		item->value = q->requirement;
 	}
-	pin_with(rd, d, s->torch_release);
-}
-
-static void
-pin_extension(struct reader *rd, const struct draft *d, struct init_item *item,
-	      const struct stack_extension *e)
-{
-	const char *spec = e->version ? arena_printf(rd->a, "==%s", e->version) : NULL;
-	const struct specifiers *asked = specifiers_parse(rd->a, item->spec);
-	bool pinned = asked && specifiers_pin(asked);
-
-	if (item->git || strstr(item->text, " @ ") || !spec)
-		return;
-	item->comment = e->source == SOURCE_GIT ?
-				arena_printf(rd->a, "from its git tag: %s", e->source_reason) :
-				NULL;
-	if (!strcmp(spec, item->spec))
-		return;
-	if (pinned && !version_cmp(specifiers_pin(asked), version_parse(rd->a, e->version)))
-		return;
-	if (pinned)
-		differs(rd, d, item->at, item->key, item->spec, spec, NULL);
-	else
-		wish_changed(rd, item->at, "`%s%s` became %s, the newest that goes with the rest",
-			     item->text, item->spec, spec + 2);
-	item->spec = spec;
-}
-
-static void
-pin_extensions(struct reader *rd, struct draft *d, const struct stack *s)
-{
-	for (size_t i = 0; i < d->n.extensions.n; i++)
-		for (size_t k = 0; k < s->extensions.n; k++)
-			if (d->n.extensions.at[i].text &&
-			    !strcmp(d->n.extensions.at[i].key, s->extensions.at[k].asked->key))
-				pin_extension(rd, d, &d->n.extensions.at[i], &s->extensions.at[k]);
-}
-
-static void
-pin_packages(struct reader *rd, struct draft *d, const struct stack *s)
-{
-	struct init_items *list = &d->n.packages;
-	bool numpy = false;
-
-	for (size_t i = 0; i < list->n; i++) {
-		struct init_item *p = &list->at[i];
-
-		if (!p->text)
-			continue;
-		numpy |= !strcmp(p->key, "numpy");
-		for (size_t k = 0; k < s->packages.n; k++) {
-			const struct stack_package *q = &s->packages.at[k];
-
-			if (!q->given || strcmp(q->key, p->key) != 0 ||
-			    !strcmp(q->requirement, p->text))
-				continue;
-			differs(rd, d, p->at, "", p->text, q->requirement, q->reason);
-			p->text = q->requirement;
-		}
-		if (!strcmp(p->key, "numpy") && s->numpy.value && !s->numpy.given) {
-			wish_changed(rd, p->at, "`%s` became `%s`: %s", p->text, s->numpy.value,
-				     s->numpy.reason);
-			p->text = s->numpy.value;
-			p->comment = s->numpy.reason;
-		}
+	if (!strcmp(item->name, "numpy") && numpy->value && !numpy->given) {
+		item_changed(p->rd, item->at, "`%s` became `%s`: %s", item->value, numpy->value,
+			     numpy->reason);
+		item->value = numpy->value;
+		item->comment = numpy->reason;
 	}
-	if (!numpy && s->numpy.value && !s->numpy.given && s->torch.value)
-		list_push(rd->a, list,
-			  (struct init_item){ .key = "numpy",
-					      .text = s->numpy.value,
-					      .spec = "",
-					      .comment = s->numpy.reason });
-}
-
-/* "torch222-cu121": what it is known by. */
-static const char *
-name_of(struct arena *a, const struct stack *s)
-{
-	struct buf b = BUF(a);
-
-	if (!s->torch.value)
-		return "stack";
-	buf_puts(&b, "torch");
-	for (const char *p = s->torch.value; *p && *p != '+'; p++)
-		if (is_alnum(*p))
-			buf_putc(&b, *p);
-	if (s->torch_tag)
-		buf_printf(&b, "-%s", s->torch_tag);
-	return buf_text(&b);
 }
 
 void
-draft_pin(struct reader *rd, struct draft *d, const struct stack *s)
+draft_pin(struct reader *rd, const struct stack *s, bool quiet)
 {
-	pin_base(rd, d, s);
-	pin_torch(rd, d, s);
-	pin_extensions(rd, d, s);
-	pin_packages(rd, d, s);
-	if (d->unnamed)
-		d->n.name.s = name_of(rd->a, s);
+	struct pinning p = { rd, s, quiet, MAP(rd->a) };
+	bool numpy = false;
+
+	for (size_t i = 0; i < s->packages.n; i++)
+		if (s->packages.at[i].given)
+			map_put(&p.packages, s->packages.at[i].key, &s->packages.at[i]);
+
+	pin(&p, "base", "base ", s->base.value, s->base.reason);
+	if (init_get(rd->n, "base") && init_get(rd->n, "cuda"))
+		init_get(rd->n, "cuda")->value = NULL;
+	pin(&p, "python", "python ", s->python.value, s->python.reason);
+	pin_torch(&p);
+	for (size_t i = 0; i < rd->n->items.n; i++) {
+		struct init_item *item = item_at(rd, i);
+
+		if (item_has(item, "torch.with"))
+			pin_companion(&p, item);
+		else if (item_has(item, "extensions"))
+			pin_extension(&p, item);
+		else if (item_has(item, "packages") && !strcmp(item->name, "torch"))
+			item->value = NULL; /* a range, of which the release is selected now */
+		else if (item_has(item, "packages"))
+			pin_package(&p, item);
+		numpy |= item_has(item, "packages") && !strcmp(item->name, "numpy");
+	}
+	if (!numpy && s->numpy.value && !s->numpy.given && s->torch.value) {
+		size_t i = item_open(rd, "numpy", (struct span){ 0 });
+
+		item_at(rd, i)->name = "numpy";
+		item_at(rd, i)->comment = s->numpy.reason;
+		item_take(rd, i, "packages", s->numpy.value);
+	}
 }

@@ -1,9 +1,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/str.h"
-#include "pip.h"
-#include "wish.h"
+#include "reader.h"
 
 /*
  * Requirements files, and what `pip freeze` prints:
@@ -36,17 +34,6 @@ before_comment(const char *s, size_t n)
 	return n;
 }
 
-/* Characters, not bytes. */
-static uint32_t
-columns_of(const char *s, size_t n)
-{
-	uint32_t k = 0;
-
-	for (size_t i = 0; i < n; i++)
-		k += ((unsigned char)s[i] & 0xC0) != 0x80;
-	return k;
-}
-
 /* The logical line that starts at *p; *number is that of the physical one. */
 static struct line
 next_line(struct arena *a, const struct source *src, const char **p, uint32_t *number)
@@ -70,8 +57,8 @@ next_line(struct arena *a, const struct source *src, const char **p, uint32_t *n
 		while (n > skip && is_blank(s[n - 1]))
 			n--;
 		if (first) {
-			l.at.col = columns_of(s, skip) + 1;
-			l.at.width = columns_of(s + skip, n - skip);
+			l.at.col = (uint32_t)text_columns(s, skip) + 1;
+			l.at.width = (uint32_t)text_columns(s + skip, n - skip);
 		}
 		if (b.n)
 			buf_putc(&b, ' ');
@@ -81,87 +68,68 @@ next_line(struct arena *a, const struct source *src, const char **p, uint32_t *n
 	return l;
 }
 
-/* "einops==0.8.0 --hash=sha256:..." without what pip alone reads. */
+/* "einops==0.8.0 --hash=sha256:...": pip's options behind a requirement are an item of their own; all
+ * hashes of a file are one. */
 static const char *
-without_options(struct reader *rd, const char *text, bool *hashes)
+without_options(struct reader *rd, const struct line *l, bool *hashes)
 {
-	const char *cut = strstr(text, " --");
-	size_t n = cut ? (size_t)(cut - text) : strlen(text);
+	const char *cut = strstr(l->text, " --");
+	size_t n = cut ? (size_t)(cut - l->text) : strlen(l->text);
+	bool hash = cut && starts_with(cut, " --hash");
 
-	*hashes |= cut && strstr(cut, "--hash");
-	while (n && is_blank(text[n - 1]))
+	if (cut && !(hash && *hashes))
+		item_leave(rd, item_open(rd, hash ? "--hash" : cut + 1, l->at),
+			   hash ? "a recipe holds no hashes of packages" :
+				  "it is an option of pip");
+	*hashes |= hash;
+	while (n && is_blank(l->text[n - 1]))
 		n--;
-	return arena_copy(rd->a, text, n);
-}
-
-static bool
-is_path(const char *s)
-{
-	return *s == '.' || *s == '/' || *s == '~' ||
-	       (!strchr(s, '@') && !strstr(s, "://") && strchr(s, '/')) ||
-	       (!strstr(s, "://") && (ends_with(s, ".whl") || ends_with(s, ".tar.gz")));
+	return arena_copy(rd->a, l->text, n);
 }
 
 static void
-local_code(struct reader *rd, const char *what, struct span at)
-{
-	wish_left(rd, what, at, "local code belongs to the application: app: {copy: [...]}");
-}
-
-static void
-not_followed(struct reader *rd, const char *file, struct span at)
-{
-	diag_help(diag_at(rd->ds, W_INIT_NOT_READ, at, "`%s` was not read", file),
-		  "--from may be repeated: --from %s", file);
-}
-
-static void
-requirement(struct reader *rd, const char *text, struct span at)
+requirement(struct reader *rd, size_t i, const char *text)
 {
 	const char *why = NULL;
-	struct diag *d;
 
-	if (is_path(text)) {
-		local_code(rd, text, at);
-		return;
-	}
-	if (wish_add(rd, text, at, false, &why).kind != WISH_NONE)
-		return;
-	d = diag_at(rd->ds, W_INIT_NOT_READ, at, "`%s` is not a requirement%s%s", text,
-		    why ? ": " : "", why ? why : "");
-	if (strchr(text, '=') && !strstr(text, "=="))
-		diag_help(d, "one `=` is conda's; pip's lists have two: `pip freeze`");
+	if (is_local_path(text))
+		item_leave(rd, i, "it is local code: `app: {copy: [...]}` holds the application");
+	else if (!place_requirement(rd, i, text, false, &why))
+		item_unread(rd, i,
+			    strchr(text, '=') && !strstr(text, "==") ?
+				    "conda writes one `=`; `pip freeze` writes two" :
+				    NULL,
+			    "it is not a requirement%s%s", why ? ": " : "", why ? why : "");
 }
 
 static void
-option(struct reader *rd, const char *text, struct span at)
+option(struct reader *rd, size_t i, const char *text)
 {
-	const char *word = arena_copy(rd->a, text, strcspn(text, " \t"));
+	size_t n = strcspn(text, " \t");
 	struct str in_word;
-	enum pip_option o = pip_option(word, &in_word);
-	const char *value =
-		in_word.p ? in_word.p : text + strlen(word) + strspn(text + strlen(word), " \t");
+	enum pip_option o = pip_option(arena_copy(rd->a, text, n), &in_word);
+	const char *value = in_word.p ? in_word.p : text + n + strspn(text + n, " \t");
 
 	switch (o) {
-	case PIP_INDEX: wish_index(rd, value, false, at); return;
-	case PIP_EXTRA_INDEX: wish_index(rd, value, true, at); return;
+	case PIP_INDEX:
+	case PIP_EXTRA_INDEX: place_index(rd, i, value, o == PIP_EXTRA_INDEX); return;
 	case PIP_LINKS:
-		if (!wish_torch_tag(rd, value))
-			diag_at(rd->ds, W_INIT_NOT_READ, at, "what `%s` lists is not known offline",
-				value);
-		return;
-	case PIP_REQUIREMENTS: not_followed(rd, value, at); return;
-	case PIP_CONSTRAINTS:
-		diag_at(rd->ds, W_INIT_NOT_READ, at, "the constraints of `%s` were not read",
-			value);
-		return;
-	case PIP_EDITABLE:
-		if (starts_with(value, "git+") || strstr(value, " @ git+"))
-			requirement(rd, value, at);
+		if (torch_index_tag(rd, value))
+			item_take(rd, i, "torch.index", NULL);
 		else
-			local_code(rd, text, at);
+			item_unread(rd, i, NULL, "init does not read pages of links");
 		return;
-	default: wish_left(rd, text, at, "an option of pip's"); return;
+	case PIP_REQUIREMENTS:
+		item_unread(
+			rd, i,
+			arena_printf(rd->a, "add `--from %s`: the option may be repeated", value),
+			"`%s` was not read", value);
+		return;
+	case PIP_CONSTRAINTS:
+		item_unread(rd, i, NULL, "the constraints of `%s` were not read", value);
+		return;
+	case PIP_EDITABLE: requirement(rd, i, value); return;
+	default: item_leave(rd, i, "it is an option of pip"); return;
 	}
 }
 
@@ -171,22 +139,25 @@ init_requirements(struct arena *a, struct diags *ds, const struct facts *f,
 {
 	struct reader rd = { a, ds, f, n };
 	const char *p = src->text, *end = src->text + src->size;
+	size_t from = n->items.n;
 	unsigned before = ds->errors;
-	bool hashes = false;
 	uint32_t number = 1;
+	bool hashes = false;
 
 	if (src->size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
 		p += 3;
-	while (p < end) {
+	while (p < end && ds->errors == before) {
 		struct line l = next_line(a, src, &p, &number);
+		size_t i;
 
+		if (!*l.text)
+			continue;
+		i = item_open(&rd, l.text, l.at);
 		if (*l.text == '-')
-			option(&rd, l.text, l.at);
-		else if (*l.text)
-			requirement(&rd, without_options(&rd, l.text, &hashes), l.at);
+			option(&rd, i, l.text);
+		else
+			requirement(&rd, i, without_options(&rd, &l, &hashes));
 	}
-	if (hashes)
-		diag_at(ds, N_INIT_LEFT, (struct span){ .src = src },
-			"left out: the hashes: a recipe holds none for packages");
+	items_report(&rd, from);
 	return ds->errors == before;
 }

@@ -1,20 +1,19 @@
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/edit.h"
-#include "base/str.h"
-#include "draft.h"
+#include "reader.h"
 
 /*
- * The recipe's text.  The screen:
+ * The recipe's text: the items that were taken, in the order of this table.  The screen:
  *
- *     # From requirements.txt, by stackbuild init.
- *     #
- *     #     stackbuild check stack.yaml
+ *     # From requirements.txt, by stackbuild init: each choice says why.
  *
  *     stack: torch222-cu121
  *     base: nvidia/cuda:12.1.1-devel-ubuntu22.04   # nvcc 12.1.1 in a devel image
  *     python: "3.11"                               # ubuntu22.04 ...
- *     gpus: [a100-80gb]
+ *     gpus:
+ *       - a100-80gb
  *
  *     torch:
  *       version: 2.2.2
@@ -22,27 +21,55 @@
  *
  *     packages:
  *       - numpy<2                                  # torch 2.2.2 was built against numpy 1
- *     # left out: nvidia-cublas-cu12==12.1.3.1: torch brings it ...
+ *
+ *     # Left out:
+ *     #   nvidia-cublas-cu12==12.1.3.1: torch installs it ...
  */
-enum { COMMENT_COLUMN = 36, COLUMNS = 100, LEFT_SHOWN = 40 };
+static const struct init_key rows[] = {
+	/* key, form, needed, gap, comment */
+	{ "stack", KEY_VALUE, true, false, NULL },
+	{ "base", KEY_VALUE, true, false, NULL },
+	{ "cuda", KEY_VALUE, true, false, NULL },
+	{ "python", KEY_VALUE, true, false, NULL },
+	{ "gpus", KEY_LINES, true, false, "the kernels are compiled for these" },
+	{ "apt", KEY_LINES, false, false, NULL },
+	{ "index", KEY_VALUE, true, false, NULL },
+	{ "user", KEY_VALUE, false, false, NULL },
+	{ "torch.version", KEY_VALUE, true, false, NULL },
+	{ "torch.index", KEY_VALUE, true, false, NULL },
+	{ "torch.with", KEY_LINES, false, false, NULL },
+	{ "packages", KEY_LINES, false, true, NULL },
+	{ "extensions", KEY_LINES, false, true,
+	  "compiled last, in this order, against the torch above" },
+	{ "env", KEY_SETTINGS, false, true, NULL },
+	{ "runtime.base", KEY_VALUE, false, false, NULL },
+	{ "runtime.apt", KEY_LINES, false, false, NULL },
+	{ "app.requirements", KEY_VALUE, false, false, NULL },
+	{ "app.command", KEY_LINES, false, false, NULL },
+	{ "modal.timeout_s", KEY_VALUE, true, false, NULL },
+};
+
+const struct init_key *
+init_key(const char *key)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!strcmp(rows[i].key, key))
+			return &rows[i];
+	BUG("init: no key `%s`", key);
+}
+
+enum { COMMENT_COLUMN = 36, COLUMNS = 100 };
 
 struct writer {
+	struct arena *a;
 	struct buf b;
 	uint32_t line;
 	size_t begin; /* of the line */
-	struct arena *a;
-	struct draft *d;
+	struct init *n;
+	const char *parent; /* "torch" while its keys are written */
 };
 
-static void
-end_line(struct writer *w)
-{
-	buf_putc(&w->b, '\n');
-	w->line++;
-	w->begin = w->b.n;
-}
-
-/* Text of the user's in a comment: one line of printable ASCII. */
+/* A user's text in a comment: one line of printable ASCII. */
 static void
 put_comment(struct writer *w, const char *s)
 {
@@ -50,9 +77,9 @@ put_comment(struct writer *w, const char *s)
 		buf_putc(&w->b, *s >= ' ' && *s < 0x7F ? *s : '?');
 }
 
-/* The comment stands behind the value, if there is room; else above it. */
+/* The comment stands behind the value if there is room, else above it. */
 static void
-end_with(struct writer *w, const char *comment)
+end_line(struct writer *w, const char *comment)
 {
 	size_t n = w->b.n - w->begin, pad = n < COMMENT_COLUMN ? COMMENT_COLUMN - n : 2;
 
@@ -65,13 +92,22 @@ end_with(struct writer *w, const char *comment)
 		w->b.n = w->begin;
 		buf_printf(&w->b, "%*s# ", (int)strspn(line, " "), "");
 		put_comment(w, comment);
-		end_line(w);
+		end_line(w, NULL);
 		buf_puts(&w->b, line);
 	}
-	end_line(w);
+	buf_putc(&w->b, '\n');
+	w->line++;
+	w->begin = w->b.n;
 }
 
-/* A scalar; in double quotes where a reader could take it for something else. */
+static void
+put_line(struct writer *w, const char *text)
+{
+	buf_puts(&w->b, text);
+	end_line(w, NULL);
+}
+
+/* A scalar; in double quotes where a reader could take it for something else, 3.10 for a number. */
 static void
 put_scalar(struct writer *w, const char *s)
 {
@@ -94,311 +130,130 @@ put_scalar(struct writer *w, const char *s)
 	buf_putc(&w->b, '"');
 }
 
+/* "app:" before the first of its keys; what of the files belongs to it may have to be filled in. */
 static void
-remember(struct writer *w, struct span at, const char **slot, const char *what)
+put_parent(struct writer *w, const char *key)
 {
-	list_push(w->a, &w->d->lines, (struct draft_line){ w->line - 1, at, slot, what });
+	size_t n = strcspn(key, ".");
+	const char *parent = key[n] ? arena_copy(w->a, key, n) : NULL;
+
+	if (!parent || (w->parent && !strcmp(parent, w->parent))) {
+		w->parent = parent;
+		return;
+	}
+	w->parent = parent;
+	end_line(w, NULL);
+	buf_printf(&w->b, "%s:", parent);
+	if (strcmp(parent, "app") != 0) {
+		end_line(w, NULL);
+		return;
+	}
+	end_line(w, "changes daily, so it comes last, under the stack's constraints");
+	if (w->n->app_unsure) {
+		buf_puts(&w->b, "  # copy: [src/]");
+		end_line(w, "what of this directory the image needs");
+	}
 }
 
+/* Other readers take 3.10 for the number 3.1. */
 static void
-put_key(struct writer *w, const char *key, struct text *value, const char *comment)
+put_value(struct writer *w, const char *name, const char *value)
 {
-	if (!value->s)
-		return;
-	buf_printf(&w->b, "%s: ", key);
-	/* Other readers take 3.10 for the number 3.1. */
-	if (strspn(value->s, "0123456789.") == strlen(value->s) &&
-	    strchr(value->s, '.') == strrchr(value->s, '.'))
-		buf_printf(&w->b, "\"%s\"", value->s);
+	const char *dot = strchr(value, '.');
+
+	buf_printf(&w->b, "%s: ", name);
+	if (dot && dot == strrchr(value, '.') && strspn(value, "0123456789.") == strlen(value))
+		buf_printf(&w->b, "\"%s\"", value);
 	else
-		put_scalar(w, value->s);
-	end_with(w, comment);
-	remember(w, value->at, NULL, value->s);
-}
-
-/* key: [a, b] on one line if it fits; else, and where comments are, one line each. */
-static void
-put_texts(struct writer *w, const char *indent, const char *key, struct texts *list)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < list->n; i++)
-		n += list->at[i].s != NULL;
-	if (!n)
-		return;
-	buf_printf(&w->b, "%s%s:", indent, key);
-	end_line(w);
-	for (size_t i = 0; i < list->n; i++) {
-		if (!list->at[i].s)
-			continue;
-		buf_printf(&w->b, "%s  - ", indent);
-		put_scalar(w, list->at[i].s);
-		end_line(w);
-		remember(w, list->at[i].at, &list->at[i].s, list->at[i].s);
-	}
-}
-
-static size_t
-count(const struct init_items *list)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < list->n; i++)
-		n += list->at[i].text != NULL;
-	return n;
+		put_scalar(w, value);
 }
 
 static void
-put_items(struct writer *w, const char *indent, const char *key, struct init_items *list)
+put_row(struct writer *w, const struct init_key *row)
 {
-	if (!count(list))
-		return;
-	buf_printf(&w->b, "%s%s:", indent, key);
-	end_line(w);
-	for (size_t i = 0; i < list->n; i++) {
-		struct init_item *item = &list->at[i];
-
-		if (!item->text)
-			continue;
-		buf_printf(&w->b, "%s  - ", indent);
-		put_scalar(w, item->text);
-		end_with(w, item->comment);
-		remember(w, item->at, &item->text, item->text);
-	}
-}
-
-static void
-put_extension(struct writer *w, struct init_item *item)
-{
-	if (!item->git) {
-		const char *text = item->text;
-
-		if (!strstr(text, " @ "))
-			text = arena_printf(w->a, "%s%s", text, item->spec);
-		buf_puts(&w->b, "  - ");
-		put_scalar(w, text);
-		end_with(w, item->comment);
-		remember(w, item->at, &item->text, text);
-		return;
-	}
-	buf_puts(&w->b, "  - name: ");
-	put_scalar(w, item->text);
-	end_with(w, item->comment);
-	remember(w, item->at, &item->text, item->text);
-	buf_puts(&w->b, "    git: ");
-	put_scalar(w, item->git);
-	end_line(w);
-	remember(w, item->at, &item->text, item->text);
-	if (!item->ref)
-		return;
-	buf_puts(&w->b, "    ref: ");
-	put_scalar(w, item->ref);
-	end_line(w);
-	remember(w, item->at, &item->text, item->text);
-}
-
-static void
-put_gpus(struct writer *w)
-{
-	struct texts *gpus = &w->d->n.gpus;
-
-	if (!gpus->n)
-		return;
-	buf_puts(&w->b, "gpus: [");
-	for (size_t i = 0; i < gpus->n; i++) {
-		buf_puts(&w->b, i ? ", " : "");
-		buf_printf(&w->b, is_digit(*gpus->at[i].s) ? "\"%s\"" : "%s", gpus->at[i].s);
-	}
-	buf_puts(&w->b, "]");
-	end_with(w, "what the kernels are compiled for");
-	remember(w, gpus->at[0].at, NULL, "gpus");
-}
-
-static void
-put_torch(struct writer *w)
-{
-	struct draft *d = w->d;
-
-	if (!d->torch)
-		return;
-	end_line(w);
-	buf_puts(&w->b, "torch:");
-	end_line(w);
-	put_key(w, "  version", &d->n.torch, d->torch_why);
-	put_key(w, "  index", &d->n.index, d->index_why);
-	put_items(w, "  ", "with", &d->n.with);
-}
-
-static void
-put_env(struct writer *w)
-{
-	struct settings *env = &w->d->n.env;
+	const char *name = strchr(row->key, '.') ? strchr(row->key, '.') + 1 : row->key;
 	bool any = false;
 
-	for (size_t i = 0; i < env->n; i++) {
-		struct setting *s = &env->at[i];
+	for (size_t i = 0; i < w->n->items.n; i++) {
+		struct init_item *item = &w->n->items.at[i];
 
-		if (!s->value.s)
+		if (!item_has(item, row->key))
 			continue;
-		if (!any) {
-			end_line(w);
-			buf_puts(&w->b, "env:");
-			end_line(w);
+		if (!any && row->gap)
+			end_line(w, NULL);
+		if (!any)
+			put_parent(w, row->key);
+		if (!any && row->form != KEY_VALUE) {
+			buf_printf(&w->b, "%s%s:", w->parent ? "  " : "", name);
+			end_line(w, row->comment);
 		}
 		any = true;
-		buf_puts(&w->b, "  ");
-		put_scalar(w, s->name.s);
-		buf_puts(&w->b, ": ");
-		put_scalar(w, s->value.s);
-		end_line(w);
-		remember(w, s->name.at, &s->value.s, s->name.s);
+		buf_puts(&w->b, w->parent ? "  " : "");
+		if (row->form == KEY_VALUE) {
+			put_value(w, name, item->value);
+		} else if (row->form == KEY_LINES) {
+			buf_puts(&w->b, "  - ");
+			put_scalar(w, strcmp(row->key, "extensions") || strstr(item->value, " @ ") ?
+					      item->value :
+					      arena_printf(w->a, "%s%s", item->value, item->spec));
+		} else {
+			buf_puts(&w->b, "  ");
+			put_scalar(w, item->name);
+			buf_puts(&w->b, ": ");
+			put_scalar(w, item->value);
+		}
+		end_line(w, item->comment);
+		item->line = w->line - 1;
 	}
-}
-
-/* What changes daily.  Where it is not certain, it stands there as a comment to fill in. */
-static void
-put_app(struct writer *w)
-{
-	struct init *n = &w->d->n;
-
-	if (n->app_unsure && !n->app_requirements.s) {
-		end_line(w);
-		buf_puts(&w->b,
-			 "# app:                              # changes daily, so it comes last");
-		end_line(w);
-		buf_puts(&w->b, "#   copy: [src/]                    # what of this folder the "
-				"image needs");
-		end_line(w);
-		return;
-	}
-	if (!n->copy.n && !n->app_requirements.s && !n->command.n)
-		return;
-	end_line(w);
-	buf_puts(&w->b, "app:");
-	end_with(w, "changes daily, so it comes last, under the stack's constraints");
-	put_texts(w, "  ", "copy", &n->copy);
-	if (n->app_unsure) {
-		buf_puts(&w->b, "  # copy: [src/]");
-		end_with(w, "what of this folder the image needs");
-	}
-	put_key(w, "  requirements", &n->app_requirements, NULL);
-	put_texts(w, "  ", "command", &n->command);
-}
-
-/* The smallest of Modal's that is this GPU; of its architecture otherwise. */
-static const char *
-modal_gpu(const struct facts *f, const char *name)
-{
-	const struct gpu *g = facts_gpu(f, name);
-	const struct modal_gpu *all, *best = NULL;
-	const char *cc = g ? g->cc : name;
-	size_t n;
-
-	all = facts_modal_gpus(f, &n);
-	for (size_t i = 0; i < n; i++) {
-		const struct gpu *m = facts_gpu(f, all[i].name);
-
-		if (g && m && !strcmp(m->id, g->id))
-			return all[i].name;
-		for (size_t k = 0; k < all[i].ccs.n; k++)
-			if (!strcmp(all[i].ccs.at[k], cc) &&
-			    (!best || all[i].size_rank < best->size_rank))
-				best = &all[i];
-	}
-	return best ? best->name : NULL;
-}
-
-static void
-put_modal(struct writer *w, const struct facts *f)
-{
-	struct init *n = &w->d->n;
-	const char *gpu = NULL;
-
-	if (!n->modal)
-		return;
-	for (size_t i = 0; i < n->gpus.n && !gpu; i++)
-		gpu = modal_gpu(f, n->gpus.at[i].s);
-	end_line(w);
-	buf_puts(&w->b, "modal:");
-	end_line(w);
-	if (gpu) {
-		buf_printf(&w->b, "  gpu: %s", gpu);
-		end_line(w);
-	}
-	buf_puts(&w->b, "  timeout_s: 3600");
-	end_with(w, "Modal's own default is 300; at most 86400");
 }
 
 static void
 put_left(struct writer *w)
 {
-	const struct init_lefts *left = &w->d->n.left;
+	bool any = false;
 
-	if (!left->n)
-		return;
-	end_line(w);
-	buf_puts(&w->b, "# Left out:");
-	end_line(w);
-	for (size_t i = 0; i < left->n && i < LEFT_SHOWN; i++) {
+	for (size_t i = 0; i < w->n->items.n; i++) {
+		const struct init_item *item = &w->n->items.at[i];
+
+		if (item->fate != INIT_LEFT)
+			continue;
+		if (!any) {
+			end_line(w, NULL);
+			put_line(w, "# Left out:");
+		}
+		any = true;
 		buf_puts(&w->b, "#   ");
-		put_comment(w, mask_credentials(w->a, left->at[i].what));
+		put_comment(w, mask_credentials(w->a, item->what));
 		buf_puts(&w->b, ": ");
-		put_comment(w, left->at[i].why);
-		end_line(w);
+		put_comment(w, item->why);
+		end_line(w, NULL);
 	}
-	if (left->n > LEFT_SHOWN) {
-		buf_printf(&w->b, "#   ... and %zu more", left->n - LEFT_SHOWN);
-		end_line(w);
-	}
-}
-
-static void
-put_head(struct writer *w)
-{
-	struct init *n = &w->d->n;
-
-	buf_puts(&w->b, "# ");
-	if (n->from) {
-		buf_puts(&w->b, "From ");
-		put_comment(w, n->from);
-		buf_puts(&w->b, ", by");
-	} else {
-		buf_puts(&w->b, "Written by");
-	}
-	buf_puts(&w->b, " stackbuild init: each choice says why.");
-	end_line(w);
-	end_line(w);
-	put_key(w, "stack", &n->name, NULL);
-	put_key(w, "base", &n->base, w->d->base_why);
-	put_key(w, "cuda", &n->cuda, NULL);
-	put_key(w, "python", &n->python, w->d->python_why);
-	put_gpus(w);
-	put_texts(w, "", "apt", &n->apt);
-	put_key(w, "index", &n->package_index, NULL);
 }
 
 const char *
-draft_write(struct arena *a, const struct facts *f, struct draft *d)
+draft_write(struct arena *a, struct init *n)
 {
-	struct writer w = { .b = BUF(a), .line = 1, .a = a, .d = d };
+	struct writer w = { .a = a, .b = BUF(a), .line = 1, .n = n };
 
-	d->lines.n = 0;
-	put_head(&w);
-	put_torch(&w);
-	if (count(&d->n.packages))
-		end_line(&w);
-	put_items(&w, "", "packages", &d->n.packages);
-	if (count(&d->n.extensions)) {
-		end_line(&w);
-		buf_puts(&w.b, "extensions:");
-		end_with(&w, "compiled last, in this order, against the torch above");
+	buf_puts(&w.b, n->from ? "# From " : "# Written by stackbuild init: each choice says why.");
+	if (n->from) {
+		put_comment(&w, n->from);
+		buf_puts(&w.b, ", by stackbuild init: each choice says why.");
 	}
-	for (size_t i = 0; i < d->n.extensions.n; i++)
-		if (d->n.extensions.at[i].text)
-			put_extension(&w, &d->n.extensions.at[i]);
-	put_env(&w);
-	put_app(&w);
-	put_modal(&w, f);
+	end_line(&w, NULL);
+	end_line(&w, NULL);
+	for (size_t i = 0; i < n->items.n; i++)
+		n->items.at[i].line = 0;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++)
+		put_row(&w, &rows[row]);
+	if (n->app_unsure && !init_get(n, "app.requirements") && !init_get(n, "app.command")) {
+		end_line(&w, NULL);
+		put_line(&w,
+			 "# app:                              # changes daily, so it comes last");
+		put_line(&w,
+			 "#   copy: [src/]                    # what of this directory the image "
+			 "needs");
+	}
 	put_left(&w);
 	return buf_text(&w.b);
 }

@@ -1,0 +1,339 @@
+#include <string.h>
+
+#include "base/buf.h"
+#include "reader.h"
+
+/* Where a requirement belongs: torch, beside torch, the extensions, the packages, nowhere. */
+
+/* --- torch --- */
+
+/* A range is a constraint among the packages until a release is selected. */
+static void
+add_torch(struct reader *rd, size_t i, const struct requirement *r)
+{
+	const struct version *v = specifiers_pin(r->spec);
+	struct init_item *item = item_at(rd, i);
+	const char *name, *local, *spec = item->spec = specifiers_text(rd->a, r->spec);
+
+	if (r->url && !recipe_archive(rd->a, r->url, &name, &v)) {
+		item_leave(rd, i, "torch comes from its own index, by version");
+		return;
+	}
+	local = item->local = v ? version_local(rd->a, v) : NULL;
+	item->pinned = v != NULL;
+	item_take(rd, i, "torch.version", v ? version_public(rd->a, v) : "*");
+	if (local)
+		item_set(rd, local, item->at, "torch.index", local);
+	if (v || !*spec || !item_has(item, "torch.version"))
+		return;
+	i = item_open(rd, item->what, item->at);
+	item_at(rd, i)->name = "torch";
+	item_take(rd, i, "packages", arena_printf(rd->a, "torch%s", spec));
+}
+
+static void
+add_companion(struct reader *rd, size_t i, const struct requirement *r)
+{
+	const struct version *v = specifiers_pin(r->spec);
+	const char *name;
+
+	if (r->url)
+		recipe_archive(rd->a, r->url, &name, &v);
+	item_at(rd, i)->spec = specifiers_text(rd->a, r->spec);
+	item_at(rd, i)->pinned = v != NULL;
+	item_take(rd, i, "torch.with",
+		  v ? arena_printf(rd->a, "%s==%s", r->key, version_public(rd->a, v)) : r->name);
+}
+
+/*
+ * What torch's wheels require by name, as METADATA of "PyPI: torch 1.13.0" to "PyPI: torch 2.15.0" has
+ * it: torch installs them at its own versions.
+ */
+static bool
+comes_with_torch(const char *key)
+{
+	static const char names[] =
+		" triton pytorch-triton cuda-bindings cuda-toolkit cuda-pathfinder nvidia-cublas "
+		"nvidia-cuda-cupti nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cudnn nvidia-cufft "
+		"nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt "
+		"nvidia-nccl nvidia-nvjitlink nvidia-nvshmem nvidia-nvtx ";
+	size_t n = strlen(key);
+	char word[64];
+
+	if (n > 4 && starts_with(key + n - 5, "-cu1") && is_digit(key[n - 1]))
+		n -= 5;
+	if (n > sizeof(word) - 3)
+		return false;
+	snprintf(word, sizeof(word), " %.*s ", (int)n, key);
+	return strstr(names, word) && (n == strlen(key) || starts_with(key, "nvidia-"));
+}
+
+/* --- extensions --- */
+
+/* The ref of a git URL ("...x.git@v1"), or NULL. */
+static const char *
+ref_of(const char *url)
+{
+	const char *path = strstr(url, "://"), *at;
+
+	path = path ? strchr(path + 3, '/') : strchr(url, '/');
+	at = path ? strrchr(path, '@') : NULL;
+	return at ? at + 1 : NULL;
+}
+
+/* Returns true for a ref that is a branch by custom, or a shortened commit. */
+static bool
+moves(const char *ref)
+{
+	size_t hex = strspn(ref, "0123456789abcdef");
+
+	return !*ref || !strpbrk(ref, "0123456789") || (!ref[hex] && hex < 40 && hex >= 7);
+}
+
+/* Returns why a URL names nothing that stays, or NULL. */
+static const char *
+not_kept(struct reader *rd, const char *url, bool has_releases)
+{
+	const char *ref = ref_of(arena_copy(rd->a, url, strcspn(url, "#")));
+
+	if (starts_with(url, "git+"))
+		return !has_releases || (ref && !moves(ref)) ? NULL :
+		       ref ? arena_printf(rd->a, "`%s` is no tag and no full commit", ref) :
+			     "a repository without tag or commit changes";
+	if (!starts_with(url, "https://") && !starts_with(url, "http://"))
+		return "a local file is not part of a recipe";
+	return strstr(url, "win_amd64") || strstr(url, "macosx") ?
+		       "the wheel is for another system" :
+		       NULL;
+}
+
+/* An extension is built without its dependencies: an extra that is an extension becomes one itself. */
+static void
+add_extras(struct reader *rd, size_t i, const struct requirement *r)
+{
+	for (size_t k = 0; k < r->extras.n; k++) {
+		const struct init_item owner = *item_at(rd, i);
+		const char *extra = name_normalize(rd->a, r->extras.at[k]), *why;
+		size_t part =
+			item_open(rd, arena_printf(rd->a, "%s[%s]", r->name, extra), owner.at);
+
+		if (facts_extension(rd->f, extra))
+			place_requirement(rd, part, extra, true, &why);
+		else
+			item_leave(rd, part,
+				   "an extension is installed without its extras; add what "
+				   "it needs to `packages`");
+		item_at(rd, part)->call = owner.call;
+	}
+}
+
+static void
+add_extension(struct reader *rd, size_t i, const struct requirement *r, const struct extension *e)
+{
+	const struct version *v = specifiers_pin(r->spec);
+	const char *value = e ? e->name : r->key, *why = NULL, *name, *local;
+	bool git = r->url && starts_with(r->url, "git+");
+	struct init_item *item;
+
+	add_extras(rd, i, r);
+	item = item_at(rd, i);
+	item->name = value;
+	item->spec = specifiers_text(rd->a, r->spec);
+	item->pinned = v != NULL;
+	local = v ? version_local(rd->a, v) : NULL;
+	if (r->url) {
+		why = not_kept(rd, r->url, e && e->nreleases);
+		item->pinned = !git || !not_kept(rd, r->url, true);
+		if (!git)
+			recipe_archive(rd->a, r->url, &name, &v);
+	} else if (local) {
+		why = "a wheel for one build of torch";
+	}
+	if (why) {
+		item->spec = v ? arena_printf(rd->a, "==%s", version_public(rd->a, v)) : "";
+		item_changed(rd, item->at, "`%s`: %s; the recipe compiles %s instead", value, why,
+			     v ? version_public(rd->a, v) : "a compatible release");
+	} else if (r->url) {
+		value = arena_printf(rd->a, "%s @ %.*s", value, (int)strcspn(r->url, "#"), r->url);
+	}
+	item_take(rd, i, "extensions", value);
+}
+
+/* --- packages --- */
+
+static void
+add_package(struct reader *rd, size_t i, const struct requirement *r, const char *text)
+{
+	struct init_item *item = item_at(rd, i);
+
+	item->spec = specifiers_text(rd->a, r->spec);
+	item->pinned = specifiers_pin(r->spec) != NULL;
+	if (r->url && starts_with(r->url, "git+")) {
+		item->pinned = !not_kept(rd, r->url, true);
+		if (!item->pinned) {
+			item_leave(rd, i, "it changes: add it with a tag or a full commit");
+			return;
+		}
+	} else if (r->url && (!strstr(r->url, "://") || starts_with(r->url, "file:"))) {
+		item_leave(rd, i,
+			   "it was built on another machine (conda does so): add it with its "
+			   "version");
+		return;
+	}
+	item_take(rd, i, "packages", text);
+}
+
+/* --- one requirement --- */
+
+/* The name of a URL that is given without one: #egg=, the file's name, the repository's. */
+static const char *
+name_of_url(struct reader *rd, const char *url)
+{
+	const char *egg = strstr(url, "egg="), *name, *begin;
+	struct names known = facts_extension_names(rd->f);
+	const struct version *v;
+	size_t n = strcspn(url, "#");
+
+	if (egg && (egg[-1] == '#' || egg[-1] == '&'))
+		return arena_copy(rd->a, egg + 4, strcspn(egg + 4, "&[-"));
+	if (recipe_archive(rd->a, arena_copy(rd->a, url, n), &name, &v))
+		return name;
+	if (!starts_with(url, "git+"))
+		return NULL;
+	for (size_t i = 0; i < known.n; i++) {
+		const char *git = facts_extension(rd->f, known.at[i])->git;
+		size_t m = git ? strlen(git) - (ends_with(git, ".git") ? 4 : 0) : 0;
+
+		if (m && n >= 4 + m && !strncasecmp(url + 4, git, m) && !is_alnum(url[4 + m]) &&
+		    url[4 + m] != '-' && url[4 + m] != '_')
+			return known.at[i];
+	}
+	begin = strrchr(arena_copy(rd->a, url, n), '/');
+	if (!begin)
+		return NULL;
+	n = strcspn(++begin, "@");
+	return arena_copy(rd->a, begin, n > 4 && starts_with(begin + n - 4, ".git") ? n - 4 : n);
+}
+
+/* Returns false if the marker excludes Linux, or the Python that is known so far. */
+static bool
+holds_here(struct reader *rd, const struct requirement *r)
+{
+	const char *python = init_value(rd->n, "python");
+	struct marker_env env = marker_env_linux(rd->a, python ? python : "3.11", "x86_64");
+	bool value = true;
+
+	return !r->marker || !marker_eval(r->marker, &env, &value) || value;
+}
+
+bool
+place_requirement(struct reader *rd, size_t i, const char *text, bool compiled, const char **why)
+{
+	const struct requirement *r = requirement_parse(rd->a, text, why, NULL);
+	const struct extension *e;
+
+	if (!r && strstr(text, "://")) {
+		const char *name = name_of_url(rd, text);
+
+		if (name && name_valid(name)) {
+			text = arena_printf(rd->a, "%s @ %s", name, text);
+			r = requirement_parse(rd->a, text, why, NULL);
+		}
+	}
+	if (!r)
+		return false;
+	e = facts_extension(rd->f, r->key);
+	item_at(rd, i)->name = r->key;
+	if (!strcmp(r->key, "pip"))
+		item_leave(rd, i, "the environment has its own pip");
+	else if (comes_with_torch(r->key))
+		item_leave(rd, i, "torch installs it, at the version that torch was built with");
+	else if ((e || !strcmp(r->key, "torch")) && !holds_here(rd, r))
+		item_leave(rd, i, "its marker excludes this environment");
+	else if (!strcmp(r->key, "torch"))
+		add_torch(rd, i, r);
+	else if (!strcmp(r->key, "torchvision") || !strcmp(r->key, "torchaudio"))
+		add_companion(rd, i, r);
+	else if (e ? e->pypi != PYPI_WHEEL || (r->url && starts_with(r->url, "git+")) : compiled)
+		add_extension(rd, i, r, e);
+	else
+		add_package(rd, i, r, text);
+	return true;
+}
+
+bool
+init_requirement(struct arena *a, struct diags *ds, const struct facts *f, struct init *n,
+		 const char *text, bool compiled)
+{
+	struct reader rd = { a, ds, f, n };
+	size_t from = n->items.n, i = item_open(&rd, text, (struct span){ 0 });
+	const char *why = NULL;
+
+	if (!place_requirement(&rd, i, text, compiled, &why)) {
+		diag_at(ds, E_INIT_INPUT, (struct span){ 0 }, "`%s` is not a requirement%s%s", text,
+			why ? ": " : "", why ? why : "");
+		return false;
+	}
+	items_report(&rd, from);
+	return true;
+}
+
+bool
+is_local_path(const char *s)
+{
+	return *s == '.' || *s == '/' || *s == '~' ||
+	       (!strstr(s, "://") && ((!strchr(s, '@') && strchr(s, '/')) || ends_with(s, ".whl") ||
+				      ends_with(s, ".tar.gz")));
+}
+
+/* --- indexes --- */
+
+const char *
+torch_index_tag(struct reader *rd, const char *url)
+{
+	const char *cpu = facts_torch_index(rd->f, rd->a, "cpu"), *tag;
+	size_t root = cpu ? strlen(cpu) - strlen("cpu") : 0, n;
+
+	if (!root || strncmp(url, cpu, root - 1) != 0)
+		return NULL;
+	tag = url[root - 1] ? url + root : "";
+	n = strlen(tag);
+	while (n && tag[n - 1] == '/')
+		n--;
+	if (ends_with(tag, "_stable.html"))
+		n = 0;
+	return arena_copy(rd->a, tag, n);
+}
+
+/* PyPI itself, where pip looks anyway: its host has two labels, the first of them its name. */
+static bool
+is_default(const char *url)
+{
+	const char *host = strstr(url, "://");
+	size_t n = host ? strcspn(host + 3, "/") : 0;
+
+	return host && starts_with(host + 3, "pypi.") && !memchr(host + 8, '.', n - 5);
+}
+
+void
+place_index(struct reader *rd, size_t i, const char *url, bool extra)
+{
+	const char *tag = torch_index_tag(rd, url), *shown = mask_credentials(rd->a, url);
+
+	if (tag && strchr(tag, '/'))
+		item_leave(rd, i, "the knowledge base lists no nightly builds");
+	else if (tag)
+		item_take(rd, i, "torch.index",
+			  *tag && !init_get(rd->n, "torch.index") ? tag : NULL);
+	else if (is_default(url))
+		item_take(rd, i, "packages", NULL);
+	else if (!extra && !init_get(rd->n, "index") && !strcmp(shown, url))
+		item_take(rd, i, "index", url);
+	else
+		item_unread(
+			rd, i,
+			extra ? "name what comes from it: `index: {extra: [{url: ..., packages: "
+				"[...]}]}`" :
+				"`index: {url: ..., secret: NAME}` takes it without credentials",
+			"the recipe has no place for this index");
+}
