@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "internal.h"
 
 /*
@@ -31,16 +33,17 @@ add_given(struct workspace *w, struct choices *list, const struct texts *given)
 	}
 }
 
+static int
+by_value(const void *x, const void *y)
+{
+	return strcmp(((const struct choice *)x)->value, ((const struct choice *)y)->value);
+}
+
 static void
 sort(struct choices *list)
 {
-	for (size_t i = 1; i < list->n; i++)
-		for (size_t k = i; k && strcmp(list->at[k - 1].value, list->at[k].value) > 0; k--) {
-			struct choice swap = list->at[k];
-
-			list->at[k] = list->at[k - 1];
-			list->at[k - 1] = swap;
-		}
+	if (list->n)
+		qsort(list->at, list->n, sizeof(*list->at), by_value);
 }
 
 static bool
@@ -58,37 +61,45 @@ uses_git(const struct workspace *w)
 	return false;
 }
 
+/* A package that is wanted where a condition holds. */
+struct need {
+	bool when;
+	const char *name, *reason;
+};
+
+static void
+add_needs(struct workspace *w, struct choices *list, const struct need *needs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (needs[i].when)
+			add(w, list, needs[i].name, needs[i].reason, NULL);
+}
+
+#define ADD_NEEDS(w, list, needs) add_needs(w, list, needs, sizeof(needs) / sizeof(*(needs)))
+
 static void
 add_python(struct workspace *w)
 {
 	const struct stack *s = w->s;
-	static const char *const usual[] = { "python3", "python3-dev", "python3-venv" };
+	enum python_from from = s->python_from;
+	bool os = from == PYTHON_OS, ppa = from == PYTHON_DEADSNAKES;
+	bool file = from == PYTHON_STANDALONE && s->python_build && s->python_build->sha256;
+	bool uv = from == PYTHON_UV || (from == PYTHON_STANDALONE && !file);
+	const struct need needs[] = {
+		{ os && !s->os, "python3", "the system's Python" },
+		{ os && !s->os, "python3-dev", "the system's Python" },
+		{ os && !s->os, "python3-venv", "the system's Python" },
+		{ ppa, "gpg-agent", "add-apt-repository needs it" },
+		{ ppa, "software-properties-common", "brings add-apt-repository" },
+		{ file || uv, "ca-certificates", "https" },
+		{ file, "curl", "fetches the standalone Python" },
+		{ uv, "python3", "runs pip, which brings uv, which brings Python" },
+		{ uv, "python3-venv", "a place for uv" },
+	};
 
-	switch (s->python_from) {
-	case PYTHON_OS:
-		for (size_t i = 0; s->os && i < s->os->python_apt.n; i++)
-			add(w, &w->s->apt, s->os->python_apt.at[i], "the system's Python",
-			    s->os->source);
-		for (size_t i = 0; !s->os && i < 3; i++)
-			add(w, &w->s->apt, usual[i], "the system's Python", NULL);
-		break;
-	case PYTHON_DEADSNAKES:
-		add(w, &w->s->apt, "gpg-agent", "add-apt-repository needs it", NULL);
-		add(w, &w->s->apt, "software-properties-common", "brings add-apt-repository", NULL);
-		break;
-	case PYTHON_STANDALONE:
-	case PYTHON_UV:
-		add(w, &w->s->apt, "ca-certificates", "https", NULL);
-		if (s->python_build && s->python_build->sha256 && s->python_from != PYTHON_UV) {
-			add(w, &w->s->apt, "curl", "fetches the standalone Python", NULL);
-			break;
-		}
-		add(w, &w->s->apt, "python3", "runs pip, which brings uv, which brings Python",
-		    NULL);
-		add(w, &w->s->apt, "python3-venv", "a place for uv", NULL);
-		break;
-	default: break;
-	}
+	for (size_t i = 0; os && s->os && i < s->os->python_apt.n; i++)
+		add(w, &w->s->apt, s->os->python_apt.at[i], "the system's Python", s->os->source);
+	ADD_NEEDS(w, &w->s->apt, needs);
 }
 
 static bool
@@ -107,16 +118,16 @@ runtime_apt(struct workspace *w)
 {
 	struct choices *list = &w->s->runtime_apt;
 	const char *why = "triton compiles when it runs";
+	bool triton = compiles_at_run_time(w), os = w->s->python_from == PYTHON_OS;
+	const struct need needs[] = {
+		{ triton, "gcc", why },
+		{ triton, "libc6-dev", why },
+		{ triton && os, "python3-dev", why },
+		{ os, "python3", "the environment stands on the system's Python" },
+	};
 
 	add_given(w, list, &w->r->runtime.apt);
-	if (compiles_at_run_time(w)) {
-		add(w, list, "gcc", why, NULL);
-		add(w, list, "libc6-dev", why, NULL);
-		if (w->s->python_from == PYTHON_OS)
-			add(w, list, "python3-dev", why, NULL);
-	}
-	if (w->s->python_from == PYTHON_OS)
-		add(w, list, "python3", "the environment stands on the system's Python", NULL);
+	ADD_NEEDS(w, list, needs);
 	sort(list);
 }
 
@@ -133,25 +144,21 @@ void
 resolve_apt(struct workspace *w)
 {
 	struct choices *list = &w->s->apt;
-	const char *cuda = "fetches NVIDIA's package source";
-	bool compiles = w->s->compiles;
+	bool git = uses_git(w), triton = compiles_at_run_time(w), nvcc = has_nvcc(w->s);
+	bool cuda = w->s->cuda_from == CUDA_APT;
+	const struct need needs[] = {
+		{ git, "git", "sources come from git" },
+		{ git, "ca-certificates", "https" },
+		{ w->s->compiles, "build-essential", "gcc, g++ and make compile extensions" },
+		{ nvcc, "build-essential", "nvcc calls g++" },
+		{ triton, "build-essential", "triton compiles when it runs" },
+		{ cuda, "ca-certificates", "https" },
+		{ cuda, "curl", "fetches NVIDIA's package source" },
+	};
 
 	add_given(w, list, &w->r->apt);
 	add_python(w);
-	if (uses_git(w)) {
-		add(w, list, "git", "sources come from git", NULL);
-		add(w, list, "ca-certificates", "https", NULL);
-	}
-	if (compiles || has_nvcc(w->s) || compiles_at_run_time(w))
-		add(w, list, "build-essential",
-		    compiles       ? "gcc, g++ and make compile extensions" :
-		    has_nvcc(w->s) ? "nvcc calls g++" :
-				     "triton compiles when it runs",
-		    NULL);
-	if (w->s->cuda_from == CUDA_APT) {
-		add(w, list, "ca-certificates", "https", NULL);
-		add(w, list, "curl", cuda, NULL);
-	}
+	ADD_NEEDS(w, list, needs);
 	sort(list);
 	if (list->n && w->s->os && !starts_with(w->s->os->id, "ubuntu") &&
 	    !starts_with(w->s->os->id, "debian"))

@@ -17,15 +17,9 @@ chosen(const struct solution *solution, const struct solve_result *r, const char
 static const char *
 index_name(struct arena *a, const char *index)
 {
-	size_t n = strlen(index), start;
+	size_t start, n = url_end(index, &start);
 
-	if (!strcmp(index, "pypi"))
-		return "PyPI";
-	while (n && index[n - 1] == '/')
-		n--;
-	for (start = n; start && index[start - 1] != '/';)
-		start--;
-	return arena_copy(a, index + start, n - start);
+	return !strcmp(index, "pypi") ? "PyPI" : arena_copy(a, index + start, n - start);
 }
 
 const char *
@@ -117,12 +111,8 @@ requirement_for(const struct solution *solution, const struct requirement *req, 
 static const char *
 url_with(struct arena *a, const char *url, const char *tag)
 {
-	size_t n = strlen(url), start;
+	size_t start, n = url_end(url, &start);
 
-	while (n && url[n - 1] == '/')
-		n--;
-	for (start = n; start && url[start - 1] != '/';)
-		start--;
 	return arena_printf(a, "%.*s%s%s", (int)start, url, tag, url + n);
 }
 

@@ -56,7 +56,8 @@ capability(struct workspace *w, const char *entry)
 static bool
 is_native(struct workspace *w, const char *entry)
 {
-	return !strcmp(entry, "native") && version_in(w->a, w->s->torch.value, ">=2.9", NULL);
+	return !strcmp(entry, "native") && w->s->torch.value &&
+	       text_version_order(w, w->s->torch.value, "2.9") >= 0;
 }
 
 static bool

@@ -28,7 +28,7 @@ judge_point_release(struct workspace *w, struct text image)
 	if (!n.cuda || !n.os || !n.tag || n.digest || !facts_cuda(w->f, n.cuda))
 		return;
 	t = last_of_series(w, n.cuda, n.os);
-	if (!t || version_order(w->a, t->version, n.cuda) <= 0 || !starts_with(n.tag, n.cuda))
+	if (!t || text_version_order(w, t->version, n.cuda) <= 0 || !starts_with(n.tag, n.cuda))
 		return;
 	tag = arena_printf(w->a, "%s%s", t->version, n.tag + strlen(n.cuda));
 	if (facts_image(w->f, w->a, n.repository, tag, &why, &source) == TRI_NO)

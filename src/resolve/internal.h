@@ -291,6 +291,8 @@ const char *recipe_machine(const struct recipe *r);
 bool is_requested(const struct workspace *w, unsigned variable);
 /* A variable of the recipe's env:, or NULL. */
 const char *env_value(const struct workspace *w, const char *name);
+/* Returns the length of a URL without slashes at its end; *last: where its last part begins. */
+size_t url_end(const char *url, size_t *last);
 /* The index is a URL that is none of torch's own: what it has is not known. */
 bool has_custom_index(const struct workspace *w);
 /* The release or series of CUDA that cuda: or the base image names, or NULL. */
@@ -338,13 +340,6 @@ void resolve_check(struct workspace *w); /* what checks.def judges, at the end *
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
 
-/* --- versions --- */
-
-/* <0, 0, >0; texts that are no version sort before all that are. */
-int version_order(struct arena *a, const char *x, const char *y);
-/* True if `version` is one of `spec`; *known (may be NULL) false if either cannot be read. */
-bool version_in(struct arena *a, const char *version, const char *spec, bool *known);
-
 /*
  * Returns what the recipe pins of a variable, or else what the solver selected; NULL: neither.
  * They differ only where a conflict is passed over (--force).
@@ -376,11 +371,5 @@ void report_unpinned_extension(struct workspace *w, const struct recipe_extensio
 /* Reports (SB0117) a repository without a tag or commit, with the tag to write as a fix. */
 void report_not_pinned(struct workspace *w, const struct recipe_extension *e,
 		       const struct extension *known);
-
-/* True if a variable of that name is for compile steps too: CC, MAX_JOBS, ... */
-bool resolve_steers_compilers(const char *name);
-
-/* The version decided for a package by its normalised name (torch, triton, ...), or NULL. */
-const char *resolve_version_of(const struct workspace *w, const char *name);
 
 #endif

@@ -1,15 +1,26 @@
+#include <stdlib.h>
+
 #include "internal.h"
 
 /* Ordinary packages: what builds need, what the recipe lists, what extensions need to run. */
 
+/* Nothing is known of the Python that a base image of its own has. */
+static bool
+applies(struct workspace *w, const struct requirement *req)
+{
+	return !w->s->python.value || marker_holds(w, req->marker);
+}
+
+/* What the recipe itself requires of a package with this Python, or NULL. */
 static const struct recipe_requirement *
-asked(const struct workspace *w, const char *key)
+asked(struct workspace *w, const char *key)
 {
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
 
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < lists[k]->n; i++)
-			if (!strcmp(lists[k]->at[i].req->key, key))
+			if (!strcmp(lists[k]->at[i].req->key, key) &&
+			    applies(w, lists[k]->at[i].req))
 				return &lists[k]->at[i];
 	return NULL;
 }
@@ -23,32 +34,18 @@ find(struct stack_packages *list, const char *key)
 	return NULL;
 }
 
-/* Nothing is known of the Python that a base image of its own has. */
-static bool
-applies(struct workspace *w, const struct requirement *req)
-{
-	return !w->s->python.value || marker_holds(w, req->marker);
-}
-
-/* The operator of a clause such as ">=61.0", and the version behind it. */
-static size_t
-operator_of(const char *clause)
-{
-	return strspn(clause, "=<>!~");
-}
-
 /* True if clause y says no more than x does: ">=61" beside ">=77", "<82" beside "<80". */
 static bool
-implies(struct arena *a, const char *x, const char *y)
+implies(struct workspace *w, const char *x, const char *y)
 {
-	size_t n = operator_of(x);
+	size_t n = strspn(x, "=<>!~");
 	int order;
 
-	if (n != operator_of(y) || strncmp(x, y, n) != 0)
+	if (n != strspn(y, "=<>!~") || strncmp(x, y, n) != 0)
 		return false;
 	if (!strcmp(x, y))
 		return true;
-	order = version_order(a, x + n, y + n);
+	order = text_version_order(w, x + n, y + n);
 	return (*x == '>' && order >= 0) || (*x == '<' && order <= 0);
 }
 
@@ -63,8 +60,9 @@ split(struct arena *a, const char *spec, struct names *clauses)
 
 /* Both of two sets of specifiers, without clauses that others imply. */
 static const char *
-both(struct arena *a, const char *x, const char *y)
+both(struct workspace *w, const char *x, const char *y)
 {
+	struct arena *a = w->a;
 	struct names all = { 0 };
 	struct buf b = BUF(a);
 
@@ -74,8 +72,8 @@ both(struct arena *a, const char *x, const char *y)
 		bool needed = true;
 
 		for (size_t k = 0; k < all.n; k++)
-			if (k != i && implies(a, all.at[k], all.at[i]) &&
-			    (k < i || !implies(a, all.at[i], all.at[k])))
+			if (k != i && implies(w, all.at[k], all.at[i]) &&
+			    (k < i || !implies(w, all.at[i], all.at[k])))
 				needed = false;
 		if (needed)
 			buf_printf(&b, "%s%s", b.n ? "," : "", all.at[i]);
@@ -104,8 +102,8 @@ build_need(struct workspace *w, const char *requirement, const char *reason, con
 		const struct requirement *has = requirement_parse(w->a, p->requirement, NULL, NULL);
 		const char *old = specifiers_text(w->a, has->spec);
 
-		if (strcmp(both(w->a, old, spec), old) != 0) {
-			p->requirement = arena_printf(w->a, "%s%s", p->key, both(w->a, old, spec));
+		if (strcmp(both(w, old, spec), old) != 0) {
+			p->requirement = arena_printf(w->a, "%s%s", p->key, both(w, old, spec));
 			p->reason = *old ? arena_printf(w->a, "%s; %s", p->reason, reason) : reason;
 			p->source = source ? source : p->source;
 		}
@@ -128,16 +126,11 @@ build_need(struct workspace *w, const char *requirement, const char *reason, con
 					  .source = source });
 }
 
-static void
-sort_packages(struct stack_packages *list)
+static int
+by_key(const void *x, const void *y)
 {
-	for (size_t i = 1; i < list->n; i++)
-		for (size_t k = i; k && strcmp(list->at[k - 1].key, list->at[k].key) > 0; k--) {
-			struct stack_package swap = list->at[k];
-
-			list->at[k] = list->at[k - 1];
-			list->at[k - 1] = swap;
-		}
+	return strcmp(((const struct stack_package *)x)->key,
+		      ((const struct stack_package *)y)->key);
 }
 
 static void
@@ -166,7 +159,7 @@ build_needs(struct workspace *w)
 		build_need(w, t->setuptools_build,
 			   arena_printf(w->a, "torch %s's cpp_extension needs it", t->version),
 			   t->source);
-	sort_packages(list);
+	qsort(list->at, list->n, sizeof(*list->at), by_key);
 }
 
 /* --- ordinary ones --- */
@@ -220,16 +213,17 @@ bound(struct workspace *w, struct stack_package *p)
 	const struct pairing *all = facts_pairings(w->f, &n), *because = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *other, *from;
-		bool known;
+		const struct candidate *other;
+		const char *from;
 
 		if (strcmp(all[i].name, p->key) != 0 || !(from = lowest(w->a, all[i].spec)))
 			continue;
-		other = resolve_version_of(w, all[i].other);
-		if (version_in(w->a, other, all[i].needs, &known) || !known)
+		other = decided(w, all[i].other);
+		if (!other || !other->v ||
+		    specifiers_match(specifiers_parse(w->a, all[i].needs), other->v, PRE_YES))
 			continue;
-		spec = both(w->a, spec, arena_printf(w->a, "<%s", from));
-		if (!because || version_order(w->a, from, lowest(w->a, because->spec)) < 0)
+		spec = both(w, spec, arena_printf(w->a, "<%s", from));
+		if (!because || text_version_order(w, from, lowest(w->a, because->spec)) < 0)
 			because = &all[i];
 	}
 	if (!because || !strcmp(spec, was) || req->marker)

@@ -48,7 +48,7 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 
 /* The newest that has a tag: that of the solver, or one before it. */
 static const struct extension_release *
-newest_tagged(const struct workspace *w, const struct extension *known)
+newest_tagged(struct workspace *w, const struct extension *known)
 {
 	const struct candidate *c = solution_selected(w->solution, known->name);
 	const struct extension_release *chosen = c ? c->entry : NULL, *found = NULL;
@@ -58,7 +58,7 @@ newest_tagged(const struct workspace *w, const struct extension *known)
 		const struct version *v = version_parse(w->a, r->version);
 
 		if (r->git_tag && v && !version_is_prerelease(v) &&
-		    (!chosen || version_order(w->a, r->version, chosen->version) <= 0))
+		    (!chosen || text_version_order(w, r->version, chosen->version) <= 0))
 			found = r;
 	}
 	return found;

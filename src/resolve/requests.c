@@ -52,15 +52,10 @@ add_text(struct workspace *w, enum request_kind kind, unsigned variable, struct 
 static const char *
 tag_of_url(struct workspace *w, const char *url)
 {
-	size_t n = strlen(url), start;
+	size_t start, n = url_end(url, &start);
+	const char *tag = arena_copy(w->a, url + start, n - start);
 
-	while (n && url[n - 1] == '/')
-		n--;
-	start = n;
-	while (start && url[start - 1] != '/')
-		start--;
-	url = arena_copy(w->a, url + start, n - start);
-	return cuda_of_tag(w->a, url) || !strcmp(url, "cpu") ? url : NULL;
+	return cuda_of_tag(w->a, tag) || !strcmp(tag, "cpu") ? tag : NULL;
 }
 
 static void

@@ -1,5 +1,17 @@
 #include "internal.h"
 
+struct choice
+choice_given(struct text t, const char *reason)
+{
+	return (struct choice){ .value = t.s, .reason = reason, .at = t.at, .given = true };
+}
+
+struct choice
+choice_made(const char *value, const char *reason, const char *source)
+{
+	return (struct choice){ .value = value, .reason = reason, .source = source };
+}
+
 const struct candidate *
 decided(const struct workspace *w, const char *key)
 {

@@ -48,20 +48,27 @@ env_value(const struct workspace *w, const char *name)
 	return NULL;
 }
 
+size_t
+url_end(const char *url, size_t *last)
+{
+	size_t n = strlen(url);
+
+	while (n && url[n - 1] == '/')
+		n--;
+	for (*last = n; *last && url[*last - 1] != '/';)
+		--*last;
+	return n;
+}
+
 bool
 has_custom_index(const struct workspace *w)
 {
-	const char *url = w->r->torch.index.s;
-	size_t n = url ? strlen(url) : 0, start;
-	const char *known;
+	const char *url = w->r->torch.index.s, *known;
+	size_t n, start;
 
 	if (!url || !strstr(url, "://"))
 		return false;
-	while (n && url[n - 1] == '/')
-		n--;
-	start = n;
-	while (start && url[start - 1] != '/')
-		start--;
+	n = url_end(url, &start);
 	known = facts_torch_index(w->f, w->a, arena_copy(w->a, url + start, n - start));
 	return strlen(known) != n || memcmp(known, url, n) != 0;
 }
@@ -81,15 +88,11 @@ selects_image(const struct workspace *w)
 solve_word *
 set_cuda(struct workspace *w, unsigned cuda, const char *version)
 {
-	const struct solver_variable *t = variable_at(w, cuda);
 	bool series = !strcmp(version_series(w->a, version), version);
-	solve_word *set = set_none(w, cuda);
 
-	for (size_t i = 0; i < t->n; i++)
-		if (series ? !strcmp(version_series(w->a, t->c[i].text), version) :
-			     !text_version_order(w, t->c[i].text, version))
-			solve_set_add(set, i);
-	return set;
+	return SET_WHERE(w, cuda, c,
+			 series ? version_same_series(c->text, version) :
+				  !text_version_order(w, c->text, version));
 }
 
 static bool
@@ -103,13 +106,7 @@ is_for(struct workspace *w, const char *tag, unsigned long major)
 solve_word *
 set_builds_of(struct workspace *w, unsigned build, unsigned long major)
 {
-	const struct solver_variable *t = variable_at(w, build);
-	solve_word *set = set_none(w, build);
-
-	for (size_t i = 0; i < t->n; i++)
-		if (is_for(w, t->c[i].text, major))
-			solve_set_add(set, i);
-	return set;
+	return SET_WHERE(w, build, c, is_for(w, c->text, major));
 }
 
 const char *
@@ -150,24 +147,21 @@ recipe_machine(const struct recipe *r)
 	return r->platform.s && starts_with(r->platform.s, "linux/arm64") ? "aarch64" : "x86_64";
 }
 
-/* A marker that cannot be evaluated (it asks for the host's kernel) holds. */
+/* A marker that cannot be evaluated (it asks for the host's kernel) holds; "3.13t" is 3.13. */
+static bool
+holds_for(struct workspace *w, const struct marker *m, const char *python)
+{
+	const char *series = arena_copy(w->a, python, strspn(python, "0123456789."));
+	struct marker_env env = marker_env_linux(w->a, series, recipe_machine(w->r));
+	bool holds;
+
+	return !marker_eval(m, &env, &holds) || holds;
+}
+
 solve_word *
 set_pythons_where(struct workspace *w, const struct marker *m)
 {
-	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
-	const struct solver_variable *t = variable_at(w, python);
-	solve_word *set = set_none(w, python);
-
-	for (size_t i = 0; i < t->n; i++) {
-		size_t digits = strspn(t->c[i].text, "0123456789.");
-		struct marker_env env = marker_env_linux(
-			w->a, arena_copy(w->a, t->c[i].text, digits), recipe_machine(w->r));
-		bool holds;
-
-		if (!marker_eval(m, &env, &holds) || holds)
-			solve_set_add(set, i);
-	}
-	return set;
+	return SET_WHERE(w, the_variable(w, VARIABLE_PYTHON), c, holds_for(w, m, c->text));
 }
 
 /* True if the recipe asks for the build without CUDA, or for one that nothing is known of. */
