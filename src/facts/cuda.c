@@ -4,15 +4,6 @@
 #include "base/str.h"
 #include "internal.h"
 
-static bool
-in_range(const struct facts *f, const char *spec, const char *version)
-{
-	const struct specifiers *s = spec ? specifiers_parse(f->a, spec) : NULL;
-	const struct version *v = version_parse(f->a, version);
-
-	return s && v && specifiers_match(s, v, PRE_YES);
-}
-
 static const struct cuda_toolkit *
 read_toolkit(const struct facts *f, const char *version, struct fact release, struct trail series)
 {
@@ -30,7 +21,7 @@ read_toolkit(const struct facts *f, const char *version, struct fact release, st
 		.archs = fact_words(f->a, fact_get(s, "archs")),
 		.image_os = fact_words(f->a, fact_get(release, "images")),
 		.wheels = fact_true_of(release, "toolkit_wheel") &&
-			  in_range(f, fact_text_of(wheels, "cuda"), version),
+			  fact_in_range(f, fact_text_of(wheels, "cuda"), version),
 		.source = trail_source(f, trail_to(series, release)),
 	};
 	if (t->wheels)
@@ -111,61 +102,6 @@ facts_cuda_impossible(const struct facts *f, const char *version)
 
 /* --- images --- */
 
-struct image_claim {
-	const char *why;
-	struct trail trail;
-};
-
-static bool
-claim(struct image_claim *c, struct trail t, const char *why)
-{
-	c->why = why;
-	c->trail = t;
-	return true;
-}
-
-static bool
-never_was(const struct facts *f, const struct image_name *n, struct trail file, struct trail images,
-	  struct image_claim *c)
-{
-	struct fact tags = fact_get(images.at[1], "never");
-	struct fact tag = fact_get(tags, n->tag), gone = fact_get(images.at[1], "gone");
-	struct fact never = fact_get(file.at[0], "never");
-	struct fact brief = fact_get(images.at[1], "short");
-
-	if (fact_is(tag))
-		return claim(c, trail_to(images, tag), fact_text_of(tag, "why"));
-	if (n->cuda) {
-		struct fact s = fact_get(never, version_series(f->a, n->cuda));
-
-		if (fact_is(s))
-			return claim(c, trail_to(file, s), fact_text_of(s, "why"));
-	}
-	if (n->cuda && fact_is(brief) && strchr(n->cuda, '.') &&
-	    !strcmp(version_series(f->a, n->cuda), n->cuda))
-		return claim(c, trail_to(images, brief), fact_text_of(brief, "why"));
-	for (size_t i = 0; n->cuda && i < fact_count(gone); i++)
-		if (in_range(f, fact_text_of(fact_at(gone, i), "cuda"), n->cuda))
-			return claim(c, trail_to(images, fact_at(gone, i)),
-				     fact_text_of(fact_at(gone, i), "why"));
-	return false;
-}
-
-static bool
-wrong_os(const struct facts *f, const struct image_name *n, struct trail images,
-	 struct image_claim *c)
-{
-	struct fact os =
-		n->os ? fact_get(fact_get(images.at[1], "os"), n->os) : (struct fact){ f->tree, 0 };
-	const char *range = fact_text_of(os, "cuda");
-
-	if (!range || !n->cuda || !version_parse(f->a, n->cuda) || in_range(f, range, n->cuda))
-		return false;
-	return claim(
-		c, trail_to(images, os),
-		arena_printf(f->a, "NVIDIA makes images of %s for CUDA %s only", n->os, range));
-}
-
 /* The piece of the tag that names cuDNN: "cudnn8"; NULL: none. */
 static const char *
 cudnn_part(const struct facts *f, const char *tag)
@@ -175,28 +111,41 @@ cudnn_part(const struct facts *f, const char *tag)
 	return p ? arena_copy(f->a, p + 1, strcspn(p + 1, "-")) : NULL;
 }
 
+/* True if a row of `missing` is about that tag: it fulfils all of its keys. */
 static bool
-wrong_cudnn(const struct facts *f, const struct image_name *n, struct trail images,
-	    struct fact release, struct image_claim *c)
+is_about(const struct facts *f, struct fact row, const struct image_name *n)
 {
-	struct fact rows = fact_get(images.at[1], "cudnn");
+	const char *tag = fact_text_of(row, "tag"), *os = fact_text_of(row, "os");
+	const char *cuda = fact_text_of(row, "cuda"), *cudnn = fact_text_of(row, "not_cudnn");
 	const char *part = cudnn_part(f, n->tag);
 
-	if (!part || !n->cuda)
-		return false;
-	for (size_t i = 0; i < fact_count(rows); i++) {
-		struct fact row = fact_at(rows, i);
-		const char *is = fact_text_of(row, "part");
+	return (!tag || !strcmp(tag, n->tag)) && (!os || (n->os && !strcmp(os, n->os))) &&
+	       (!cuda || (n->cuda && fact_in_range(f, cuda, n->cuda))) &&
+	       (!cudnn || (part && strcmp(cudnn, part) != 0)) &&
+	       (!fact_true_of(row, "series") || (n->cuda && strchr(n->cuda, '.') &&
+						 !strcmp(version_series(f->a, n->cuda), n->cuda)));
+}
 
-		if (in_range(f, fact_text_of(row, "cuda"), n->cuda) && strcmp(is, part))
-			return claim(c, trail_to(images, row),
-				     arena_printf(f->a, "tags of CUDA %s write -%s-, not -%s-",
-						  fact_text_of(row, "cuda"), is, part));
+/* Why a tag cannot be, and the claim; NULL: nothing says so. */
+static const char *
+missing(const struct facts *f, const struct image_name *n, struct fact release, struct trail *t)
+{
+	struct trail file = *t, images = trail_to(file, fact_get(file.at[0], "images"));
+	struct fact never = fact_get(file.at[0], "never"), rows = fact_get(images.at[1], "missing");
+
+	if (n->cuda && fact_is(fact_get(never, version_series(f->a, n->cuda)))) {
+		*t = trail_to(file, fact_get(never, version_series(f->a, n->cuda)));
+		return fact_text_of(t->at[1], "why");
 	}
-	if (fact_true_of(release, "no_cudnn"))
-		return claim(c, trail_to(images, release),
-			     arena_printf(f->a, "no image of CUDA %s comes with cuDNN", n->cuda));
-	return false;
+	for (size_t i = 0; i < fact_count(rows); i++)
+		if (is_about(f, fact_at(rows, i), n)) {
+			*t = trail_to(images, fact_at(rows, i));
+			return fact_text_of(t->at[2], "why");
+		}
+	if (!cudnn_part(f, n->tag) || !fact_true_of(release, "no_cudnn"))
+		return NULL;
+	*t = trail_to(images, release);
+	return arena_printf(f->a, "no image of CUDA %s comes with cuDNN", n->cuda);
 }
 
 static struct fact
@@ -208,17 +157,6 @@ release_of(struct fact file, const char *series, const char *version)
 	return fact_get(fact_get(s, "releases"), version);
 }
 
-static bool
-has_word(const struct facts *f, struct fact words, const char *word)
-{
-	struct names list = fact_words(f->a, words);
-
-	for (size_t i = 0; i < list.n; i++)
-		if (!strcmp(list.at[i], word))
-			return true;
-	return false;
-}
-
 enum tri
 facts_image(const struct facts *f, struct arena *a, const char *repository, const char *tag,
 	    const char **why, const char **source)
@@ -227,27 +165,25 @@ facts_image(const struct facts *f, struct arena *a, const char *repository, cons
 	const char *name = starts_with(repository, "docker.io/") ? repository + 10 : repository;
 	const char *known = fact_text_of(images, "repository");
 	struct image_name n = facts_image_name(f, a, arena_printf(a, "%s:%s", name, tag));
-	struct trail t = trail_of(file), in = trail_to(t, images);
-	struct image_claim c = { 0 };
-	struct fact release;
+	struct trail t = trail_of(file);
+	struct fact release = { f->tree, 0 };
+	struct names made = { 0 };
 
 	*why = *source = NULL;
 	if (!known || strcmp(known, name) || !n.tag)
 		return TRI_UNKNOWN;
-	release = n.cuda ? release_of(file, version_series(f->a, n.cuda), n.cuda) :
-			   (struct fact){ f->tree, 0 };
-	if (never_was(f, &n, t, in, &c) || wrong_os(f, &n, in, &c) ||
-	    wrong_cudnn(f, &n, in, release, &c)) {
-		*why = c.why;
-		*source = trail_source(f, c.trail);
+	if (n.cuda)
+		release = release_of(file, version_series(f->a, n.cuda), n.cuda);
+	*why = missing(f, &n, release, &t);
+	if (*why) {
+		*source = trail_source(f, t);
 		return TRI_NO;
 	}
-	if (n.os && n.flavour && !strcmp(n.flavour, "devel") &&
-	    has_word(f, fact_get(release, n.cudnn ? "cudnn_images" : "images"), n.os)) {
-		*source = trail_source(f, trail_to(t, release));
-		return TRI_YES;
-	}
-	return TRI_UNKNOWN;
+	made = fact_words(f->a, fact_get(release, n.cudnn ? "cudnn_images" : "images"));
+	if (!n.os || !n.flavour || strcmp(n.flavour, "devel") || !names_have(&made, n.os))
+		return TRI_UNKNOWN;
+	*source = trail_source(f, trail_to(t, release));
+	return TRI_YES;
 }
 
 const char *

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -44,20 +45,29 @@ struct held {
 	size_t n;
 };
 
+size_t
+extension_ranges(struct fact file, struct fact release, struct fact out[FACT_RANGES_MAX])
+{
+	struct fact ranges = fact_get(file, "ranges");
+	size_t n = 0;
+
+	for (const char *p = fact_text_of(release, "applies"); p && *p; p += strspn(p, " ")) {
+		char *end;
+		size_t i = strtoul(p, &end, 10);
+
+		if (n < FACT_RANGES_MAX)
+			out[n++] = fact_at(ranges, i);
+		p = end;
+	}
+	return n;
+}
+
 static struct held
 held_of(struct fact file, struct fact release)
 {
-	struct fact ranges = fact_get(file, "ranges");
 	struct held h = { .file = file, .release = release };
 
-	for (const char *p = fact_text_of(release, "applies"); p && *p; p += strspn(p, " ")) {
-		size_t i = 0;
-
-		for (; is_digit(*p); p++)
-			i = i * 10 + (size_t)(*p - '0');
-		if (h.n < FACT_RANGES_MAX)
-			h.ranges[h.n++] = fact_at(ranges, i);
-	}
+	h.n = extension_ranges(file, release, h.ranges);
 	return h;
 }
 
@@ -98,14 +108,6 @@ extension_field(struct fact file, struct fact release, const char *key)
 	return field_of(&h, key);
 }
 
-static enum tri
-tri_of(struct fact x)
-{
-	const char *s = fact_text(x);
-
-	return !s ? TRI_UNKNOWN : !strcmp(s, "true") ? TRI_YES : TRI_NO;
-}
-
 /* The conditions of archs, beside them. */
 static struct names
 nvcc_of(const struct facts *f, struct names archs, struct fact table)
@@ -134,7 +136,7 @@ read_release(const struct facts *f, const char *name, const char *version, struc
 		.version = version,
 		.says = fact_text_of(r, "says"),
 		.on_pypi = fact_true_of(r, "pypi"),
-		.sdist_buildable = tri_of(field_of(&h, "sdist")),
+		.sdist_buildable = fact_tri(field_of(&h, "sdist")),
 		.sdist_why = fact_text(field_of(&h, "sdist_why")),
 		.git_tag = fact_text_of(r, "tag"),
 		.more_tags = fact_items(a, fact_get(r, "more_tags")),
@@ -143,9 +145,9 @@ read_release(const struct facts *f, const char *name, const char *version, struc
 		.run_known = fact_is(field_of(&h, "run_requires")),
 		.archs = archs,
 		.archs_nvcc = nvcc_of(f, archs, field_of(&h, "archs_nvcc")),
-		.honours_arch_list = tri_of(field_of(&h, "honours_arch_list")),
+		.honours_arch_list = fact_tri(field_of(&h, "honours_arch_list")),
 		.arch_env = fact_text(field_of(&h, "arch_env")),
-		.arch_env_dots = tri_of(field_of(&h, "arch_env_dots")) == TRI_YES,
+		.arch_env_dots = fact_tri(field_of(&h, "arch_env_dots")) == TRI_YES,
 		.requires_python = fact_text(field_of(&h, "requires_python")),
 		.cxx_std = fact_text(field_of(&h, "cxx_std")),
 		.source = trail_source(f, t),
@@ -190,7 +192,7 @@ read_extension(const struct facts *f, const char *name, struct fact file)
 		.jit_at_run_time = fact_true_of(file, "jit_at_run_time"),
 		.jit_unless = fact_words(f->a, fact_get(file, "jit_unless")),
 		.needs_cudnn = fact_text_of(file, "needs_cudnn"),
-		.cpu = tri_of(fact_get(file, "cpu")),
+		.cpu = fact_tri(fact_get(file, "cpu")),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.nvcc_threads = fact_uint_of(file, "nvcc_threads"),
 		.releases = all,

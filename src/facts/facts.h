@@ -449,8 +449,8 @@ struct cost facts_cost(const struct facts *f, const char *kind, const char *name
 /*
  * facts_show -- what is known of one thing, for `stackbuild facts`.
  *
- *   in      subject: torch, cuda, gpu, extension, os, modal, package, or NULL for the list
- *           of them; name: which, or NULL for the list; more: a release of an extension, a
+ *   in      subject: torch, cuda, gpu, extension, os, modal, package, rule, or NULL for the
+ *           list of them; name: which, or NULL for the list; more: a release of an extension, a
  *           build of torch, the rest of a GPU's name, or NULL
  *   out     text with sources, or JSON, added to out
  *   errors  SB02xx: nothing is known of it (with the nearest name); false

@@ -113,7 +113,8 @@ find_extension(const struct facts *f, const struct asked *q, struct found *x)
 {
 	const struct extension *e = facts_extension(f, q->name);
 	const struct extension_release *known = e && q->more ? extension_release(e, q->more) : NULL;
-	struct fact root, r, ranges;
+	struct fact root, r, ranges[FACT_RANGES_MAX];
+	size_t n;
 
 	if (!e || (q->more && !known))
 		return false;
@@ -126,22 +127,25 @@ find_extension(const struct facts *f, const struct asked *q, struct found *x)
 		return true;
 	x->title = arena_printf(f->a, "extension %s %s", e->name, known->version);
 	r = fact_get(fact_get(root, "releases"), known->version);
-	ranges = fact_get(root, "ranges");
-	for (const char *p = fact_text_of(r, "applies"); p && *p; p += strspn(p, " ")) {
-		size_t i = 0;
-
-		for (; is_digit(*p); p++)
-			i = i * 10 + (size_t)(*p - '0');
-		also(f, x, trail_to(trail_of(root), fact_at(ranges, i)));
-	}
+	n = extension_ranges(root, r, ranges);
+	for (size_t i = 0; i < n; i++)
+		also(f, x, trail_to(trail_of(root), ranges[i]));
 	also(f, x, trail_to(trail_of(root), r));
 	return true;
 }
 
 static bool
-find_os(const struct facts *f, const struct asked *q, struct found *x)
+find_rule(const struct facts *f, const struct asked *q, struct found *x)
 {
-	return find_keyed(f, facts_file(f, "os.yaml"), "releases", q->name, x);
+	struct names files = facts_files(f);
+
+	for (size_t i = 0; i < files.n; i++) {
+		struct fact root = facts_file(f, files.at[i]);
+
+		if (fact_is(fact_get(fact_get(root, "rules"), q->name)))
+			return find_keyed(f, root, "rules", q->name, x);
+	}
+	return false;
 }
 
 static bool
@@ -153,13 +157,6 @@ find_modal(const struct facts *f, const struct asked *q, struct found *x)
 	if (fact_is(fact_get(fact_get(root, "builders"), q->name)))
 		return find_keyed(f, root, "builders", q->name, x);
 	return find_keyed(f, root, "gpus", g ? g->name : q->name, x);
-}
-
-static bool
-find_package(const struct facts *f, const struct asked *q, struct found *x)
-{
-	return find_keyed(f, facts_file(f, "packages.yaml"), "packages",
-			  name_normalize(f->a, q->name), x);
 }
 
 /* --- what there is --- */
@@ -175,9 +172,9 @@ keys_of(struct arena *a, struct fact map)
 }
 
 static struct names
-torch_names(const struct facts *f, struct arena *a)
+names_of(const struct facts *f, struct arena *a, const struct subject *s)
 {
-	return keys_of(a, fact_get(facts_file(f, "torch.yaml"), "releases"));
+	return s->names ? s->names(f, a) : keys_of(a, fact_get(facts_file(f, s->file), s->map));
 }
 
 static struct names
@@ -193,45 +190,41 @@ cuda_names(const struct facts *f, struct arena *a)
 }
 
 static struct names
+rule_names(const struct facts *f, struct arena *a)
+{
+	size_t n;
+	const struct rule *all = facts_rules(f, &n);
+	struct names names = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		list_push(a, &names, all[i].name);
+	return names;
+}
+
+static struct names
 extension_names(const struct facts *f, struct arena *a)
 {
 	(void)a;
 	return facts_extension_names(f);
 }
 
-static struct names
-os_names(const struct facts *f, struct arena *a)
-{
-	return keys_of(a, fact_get(facts_file(f, "os.yaml"), "releases"));
-}
-
-static struct names
-modal_names(const struct facts *f, struct arena *a)
-{
-	return keys_of(a, fact_get(facts_file(f, "modal.yaml"), "gpus"));
-}
-
-static struct names
-package_names(const struct facts *f, struct arena *a)
-{
-	return keys_of(a, fact_get(facts_file(f, "packages.yaml"), "packages"));
-}
-
 const struct subject facts_subjects[] = {
-	{ "torch", "releases of torch, their builds and needs", "torch 2.2.2", find_torch,
-	  torch_names, list_torch, MORE_BUILD },
-	{ "cuda", "toolkits: drivers, compilers, GPUs, images", "cuda 12.1.1", find_cuda,
-	  cuda_names, list_cuda, MORE_NONE },
-	{ "gpu", "GPUs and their compute capabilities", "gpu rtx4090", find_gpu, facts_gpu_names,
-	  list_gpu, MORE_WORDS },
+	{ "torch", "releases of torch, their builds and needs", "torch 2.2.2", "torch.yaml",
+	  "releases", find_torch, NULL, list_torch, MORE_BUILD },
+	{ "cuda", "toolkits: drivers, compilers, GPUs, images", "cuda 12.1.1", "cuda.yaml",
+	  "series", find_cuda, cuda_names, list_cuda, MORE_NONE },
+	{ "gpu", "GPUs and their compute capabilities", "gpu rtx4090", "gpus.yaml", "capabilities",
+	  find_gpu, facts_gpu_names, list_gpu, MORE_WORDS },
 	{ "extension", "packages that compile their own CUDA code", "extension mamba-ssm 2.2.2",
-	  find_extension, extension_names, list_extension, MORE_RELEASE },
-	{ "os", "operating systems of base images", "os ubuntu22.04", find_os, os_names, list_os,
-	  MORE_NONE },
-	{ "modal", "Modal: limits, image builders, GPUs, prices", "modal", find_modal, modal_names,
-	  list_modal, MORE_NONE },
-	{ "package", "ordinary packages that stacks turn on", "package numpy", find_package,
-	  package_names, list_package, MORE_NONE },
+	  NULL, NULL, find_extension, extension_names, list_extension, MORE_RELEASE },
+	{ "os", "operating systems of base images", "os ubuntu22.04", "os.yaml", "releases", NULL,
+	  NULL, list_os, MORE_NONE },
+	{ "modal", "Modal: limits, image builders, GPUs, prices", "modal", "modal.yaml", "gpus",
+	  find_modal, NULL, list_modal, MORE_NONE },
+	{ "package", "ordinary packages that stacks turn on", "package numpy", "packages.yaml",
+	  "packages", NULL, NULL, list_package, MORE_NONE },
+	{ "rule", "rules about what cannot live together", "rule cuda-major", NULL, NULL, find_rule,
+	  rule_names, list_rule, MORE_NONE },
 };
 const size_t facts_nsubjects = sizeof(facts_subjects) / sizeof(*facts_subjects);
 
@@ -279,6 +272,15 @@ subject_names(struct arena *a)
 	return names;
 }
 
+static bool
+find(const struct facts *f, const struct subject *s, const struct asked *q, struct found *x)
+{
+	if (s->find)
+		return s->find(f, q, x);
+	return find_keyed(f, facts_file(f, s->file), s->map, q->name, x) ||
+	       find_keyed(f, facts_file(f, s->file), s->map, name_normalize(f->a, q->name), x);
+}
+
 /* Why `more` cannot stand there, as a name that is not known; or the answer. */
 static bool
 answer(const struct facts *f, struct arena *a, struct diags *ds, const struct subject *s,
@@ -287,7 +289,7 @@ answer(const struct facts *f, struct arena *a, struct diags *ds, const struct su
 	struct found x = { 0 };
 	struct asked first = { q.name, NULL };
 
-	if ((!q.more || s->more != MORE_NONE) && s->find(f, &q, &x)) {
+	if ((!q.more || s->more != MORE_NONE) && find(f, s, &q, &x)) {
 		if (!x.title)
 			x.title = arena_printf(a, "%s %s%s%s", s->name, x.name ? x.name : q.name,
 					       q.more ? " " : "", q.more ? q.more : "");
@@ -298,8 +300,8 @@ answer(const struct facts *f, struct arena *a, struct diags *ds, const struct su
 		return true;
 	}
 	memset(&x, 0, sizeof(x));
-	if (!q.more || !s->find(f, &first, &x))
-		return not_known(ds, s->name, q.name, s->names(f, a));
+	if (!q.more || !find(f, s, &first, &x))
+		return not_known(ds, s->name, q.name, names_of(f, a, s));
 	if (s->more == MORE_RELEASE)
 		return not_known(ds, arena_printf(a, "%s %s", s->name, q.name), q.more,
 				 keys_of(a, fact_get(x.parts.at[0].at[0], "releases")));
@@ -329,7 +331,7 @@ facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char 
 		return not_known(ds, "the subject", subject, subject_names(a));
 	if (!name) {
 		if (as_json)
-			names_json(s->name, s->names(f, a), out);
+			names_json(s->name, names_of(f, a, s), out);
 		else
 			s->list(f, a, out);
 		return true;

@@ -28,6 +28,8 @@ enum more { MORE_NONE, MORE_WORDS, MORE_RELEASE, MORE_BUILD };
 
 struct subject {
 	const char *name, *what, *example;
+	const char *file, *map; /* where its names are keys; NULL: in files of their own */
+	/* NULL: by the key, and the keys. */
 	bool (*find)(const struct facts *f, const struct asked *q, struct found *x);
 	struct names (*names)(const struct facts *f, struct arena *a);
 	void (*list)(const struct facts *f, struct arena *a, struct buf *out);
@@ -48,6 +50,7 @@ void list_gpu(const struct facts *f, struct arena *a, struct buf *out);
 void list_extension(const struct facts *f, struct arena *a, struct buf *out);
 void list_os(const struct facts *f, struct arena *a, struct buf *out);
 void list_modal(const struct facts *f, struct arena *a, struct buf *out);
+void list_rule(const struct facts *f, struct arena *a, struct buf *out);
 void list_package(const struct facts *f, struct arena *a, struct buf *out);
 
 #endif

@@ -77,9 +77,20 @@ struct fact extension_field(struct fact file, struct fact release, const char *k
 /* The range that it comes from; not there: it is from no range. */
 struct fact extension_range(struct fact file, struct fact release, const char *key);
 
+/* "{version}+{cuda}torch{torch}..." with the values, pairs of name and value, in place of the names. */
+const char *fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2],
+			size_t n);
+
 /* The items of a list of texts, each whole; one text is a list of itself. */
 struct names fact_items(struct arena *a, struct fact x);
 
-enum tri fact_tri_of(struct fact map, const char *key);
+/* TRI_UNKNOWN: it is not there. */
+enum tri fact_tri(struct fact x);
+
+/* True if a version ("2.2.2+cu121" counts as 2.2.2) is in a specifier; NULL has none. */
+bool fact_in_range(const struct facts *f, const char *spec, const char *version);
+
+/* The entries of `ranges` that hold for a release of an extension: how many of them. */
+size_t extension_ranges(struct fact file, struct fact release, struct fact out[FACT_RANGES_MAX]);
 
 #endif

@@ -5,27 +5,15 @@
 
 /* What `stackbuild facts SUBJECT` lists: one line an entry. */
 
-static struct table
-table_of(const char *const *heads)
-{
-	struct table t = { 0 };
-
-	for (; *heads; heads++)
-		table_head(&t, *heads);
-	return t;
-}
-
 void
 list_torch(const struct facts *f, struct arena *a, struct buf *out)
 {
-	static const char *const heads[] = { "torch", "Python", "builds, [PyPI's]", NULL };
 	struct show v = show_to(f, a, out);
-	struct table t = table_of(heads);
+	struct table t = table_of(a, "torch|Python|builds, [PyPI's]");
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(f, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const char **cells = table_row(&v, &t);
 		struct buf builds = BUF(a);
 
 		for (size_t k = 0; k < all[i]->nvariants; k++) {
@@ -33,9 +21,8 @@ list_torch(const struct facts *f, struct arena *a, struct buf *out)
 
 			buf_printf(&builds, b->on_pypi ? "%s[%s]" : "%s%s", k ? " " : "", b->tag);
 		}
-		cells[0] = all[i]->version;
-		cells[1] = names_join(a, &all[i]->pythons, " ");
-		cells[2] = buf_text(&builds);
+		table_add(&v, &t, all[i]->version, names_join(a, &all[i]->pythons, " "),
+			  buf_text(&builds));
 	}
 	table_print(&v, &t, 0);
 }
@@ -43,43 +30,31 @@ list_torch(const struct facts *f, struct arena *a, struct buf *out)
 void
 list_cuda(const struct facts *f, struct arena *a, struct buf *out)
 {
-	static const char *const heads[] = { "CUDA",   "driver",          "gcc",
-					     "wheels", "devel images of", NULL };
 	struct show v = show_to(f, a, out);
-	struct table t = table_of(heads);
+	struct table t = table_of(a, "CUDA|driver|gcc|wheels|devel images of");
 	size_t n;
 	const struct cuda_toolkit *const *all = facts_cuda_all(f, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		const char **cells = table_row(&v, &t);
-
-		cells[0] = all[i]->version;
-		cells[1] = all[i]->driver_min ? arena_printf(a, ">=%s", all[i]->driver_min) : NULL;
-		cells[2] = all[i]->gcc_max ? arena_printf(a, "<=%u", all[i]->gcc_max) : NULL;
-		cells[3] = all[i]->wheels ? "nvcc" : NULL;
-		cells[4] = names_join(a, &all[i]->image_os, " ");
-	}
+	for (size_t i = 0; i < n; i++)
+		table_add(&v, &t, all[i]->version,
+			  all[i]->driver_min ? arena_printf(a, ">=%s", all[i]->driver_min) : NULL,
+			  all[i]->gcc_max ? arena_printf(a, "<=%u", all[i]->gcc_max) : NULL,
+			  all[i]->wheels ? "nvcc" : NULL, names_join(a, &all[i]->image_os, " "));
 	table_print(&v, &t, 0);
 }
 
 void
 list_gpu(const struct facts *f, struct arena *a, struct buf *out)
 {
-	static const char *const heads[] = { "in a recipe",  "GPU",    "capability",
-					     "architecture", "memory", NULL };
 	struct show v = show_to(f, a, out);
-	struct table t = table_of(heads);
+	struct table t = table_of(a, "in a recipe|GPU|capability|architecture|memory");
 	struct names ids = facts_gpu_names(f, a);
 
 	for (size_t i = 0; i < ids.n; i++) {
 		const struct gpu *g = facts_gpu(f, ids.at[i]);
-		const char **cells = table_row(&v, &t);
 
-		cells[0] = g->id;
-		cells[1] = g->name;
-		cells[2] = g->cc;
-		cells[3] = g->arch;
-		cells[4] = g->memory_gb ? arena_printf(a, "%u GB", g->memory_gb) : NULL;
+		table_add(&v, &t, g->id, g->name, g->cc, g->arch,
+			  g->memory_gb ? arena_printf(a, "%u GB", g->memory_gb) : NULL);
 	}
 	table_print(&v, &t, 0);
 }
@@ -87,18 +62,15 @@ list_gpu(const struct facts *f, struct arena *a, struct buf *out)
 void
 list_extension(const struct facts *f, struct arena *a, struct buf *out)
 {
-	static const char *const heads[] = { "extension", "newest known", "repository", NULL };
 	struct show v = show_to(f, a, out);
-	struct table t = table_of(heads);
+	struct table t = table_of(a, "extension|newest known|repository");
 	struct names names = facts_extension_names(f);
 
 	for (size_t i = 0; i < names.n; i++) {
 		const struct extension *e = facts_extension(f, names.at[i]);
-		const char **cells = table_row(&v, &t);
 
-		cells[0] = e->name;
-		cells[1] = e->nreleases ? e->releases[e->nreleases - 1].version : NULL;
-		cells[2] = e->git;
+		table_add(&v, &t, e->name,
+			  e->nreleases ? e->releases[e->nreleases - 1].version : NULL, e->git);
 	}
 	table_print(&v, &t, 0);
 }
@@ -106,23 +78,14 @@ list_extension(const struct facts *f, struct arena *a, struct buf *out)
 void
 list_os(const struct facts *f, struct arena *a, struct buf *out)
 {
-	static const char *const heads[] = {
-		"system", "Python", "gcc", "glibc", "deadsnakes", NULL
-	};
 	struct show v = show_to(f, a, out);
-	struct table t = table_of(heads);
+	struct table t = table_of(a, "system|Python|gcc|glibc|deadsnakes");
 	size_t n;
 	const struct os_release *all = facts_os_all(f, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		const char **cells = table_row(&v, &t);
-
-		cells[0] = all[i].id;
-		cells[1] = all[i].python;
-		cells[2] = all[i].gcc;
-		cells[3] = all[i].glibc;
-		cells[4] = all[i].deadsnakes ? "yes" : NULL;
-	}
+	for (size_t i = 0; i < n; i++)
+		table_add(&v, &t, all[i].id, all[i].python, all[i].gcc, all[i].glibc,
+			  all[i].deadsnakes ? "yes" : NULL);
 	table_print(&v, &t, 0);
 }
 
@@ -141,36 +104,42 @@ list_modal(const struct facts *f, struct arena *a, struct buf *out)
 void
 list_package(const struct facts *f, struct arena *a, struct buf *out)
 {
-	static const char *const heads[] = { "package", "newest known", "its Python", NULL };
 	struct show v = show_to(f, a, out);
-	struct table t = table_of(heads);
+	struct table t = table_of(a, "package|newest known|its Python");
 	struct fact all = fact_get(facts_file(f, "packages.yaml"), "packages");
 
-	for (size_t i = 0; i < fact_count(all); i++) {
-		const char **cells = table_row(&v, &t);
+	for (size_t i = 0; i < fact_count(all); i++)
+		table_add(&v, &t, fact_key(all, i), fact_text_of(fact_at(all, i), "latest"),
+			  fact_text_of(fact_at(all, i), "requires_python"));
+	table_print(&v, &t, 0);
+}
 
-		cells[0] = fact_key(all, i);
-		cells[1] = fact_text_of(fact_at(all, i), "latest");
-		cells[2] = fact_text_of(fact_at(all, i), "requires_python");
-	}
+void
+list_rule(const struct facts *f, struct arena *a, struct buf *out)
+{
+	struct show v = show_to(f, a, out);
+	struct table t = table_of(a, "rule|severity|code|what it says");
+	size_t n;
+	const struct rule *all = facts_rules(f, &n);
+	static const char *const severities[] = { "note", "warning", "error" };
+
+	for (size_t i = 0; i < n; i++)
+		table_add(&v, &t, all[i].name, severities[all[i].severity],
+			  code_table[all[i].code].id, all[i].sentence);
 	table_print(&v, &t, 0);
 }
 
 void
 show_subjects(const struct facts *f, struct arena *a, bool as_json, struct buf *out)
 {
-	static const char *const heads[] = { "subject", "what is known", "for example", NULL };
 	struct show v = show_to(f, a, out);
-	struct table t = table_of(heads);
+	struct table t = table_of(a, "subject|what is known|for example");
 	struct names names = { 0 };
 
 	for (size_t i = 0; i < facts_nsubjects; i++) {
-		const char **cells = table_row(&v, &t);
-
 		list_push(a, &names, facts_subjects[i].name);
-		cells[0] = facts_subjects[i].name;
-		cells[1] = facts_subjects[i].what;
-		cells[2] = arena_printf(a, "stackbuild facts %s", facts_subjects[i].example);
+		table_add(&v, &t, facts_subjects[i].name, facts_subjects[i].what,
+			  arena_printf(a, "stackbuild facts %s", facts_subjects[i].example));
 	}
 	if (as_json)
 		names_json("subjects", names, out);

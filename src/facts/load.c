@@ -228,13 +228,21 @@ fact_version(const struct facts *f, struct fact map, const char *version, const 
 }
 
 enum tri
-fact_tri_of(struct fact map, const char *key)
+fact_tri(struct fact x)
 {
-	const char *s = fact_text_of(map, key);
+	const char *s = fact_text(x);
 
-	if (!s)
-		return TRI_UNKNOWN;
-	return !strcmp(s, "true") ? TRI_YES : TRI_NO;
+	return !s ? TRI_UNKNOWN : !strcmp(s, "true") ? TRI_YES : TRI_NO;
+}
+
+bool
+fact_in_range(const struct facts *f, const char *spec, const char *version)
+{
+	const struct specifiers *s = spec ? specifiers_parse(f->a, spec) : NULL;
+	const struct version *v =
+		s ? version_parse(f->a, arena_copy(f->a, version, strcspn(version, "+"))) : NULL;
+
+	return v && specifiers_match(s, v, PRE_YES);
 }
 
 struct names

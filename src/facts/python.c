@@ -14,39 +14,15 @@ facts_python_series(const struct facts *f)
 	return names;
 }
 
-/* `text` with each {name} replaced by its value. */
-static const char *
-filled(struct arena *a, const char *text, const char *version, const char *release)
-{
-	struct buf b = BUF(a);
-
-	while (*text) {
-		if (starts_with(text, "{version}")) {
-			buf_puts(&b, version);
-			text += strlen("{version}");
-		} else if (starts_with(text, "{release}")) {
-			buf_puts(&b, release);
-			text += strlen("{release}");
-		} else {
-			buf_putc(&b, *text++);
-		}
-	}
-	return buf_text(&b);
-}
-
 /* The build that the default image builder of Modal mounts. */
 static struct fact
 build_of(const struct facts *f, struct fact builds, const char **version)
 {
 	const char *builder = fact_text_of(facts_file(f, "modal.yaml"), "builder_default");
-	const struct version *v = builder ? version_parse(f->a, builder) : NULL;
 
-	for (size_t i = 0; v && i < fact_count(builds); i++) {
-		const char *range = fact_text_of(fact_at(builds, i), "modal");
-		const struct specifiers *spec = specifiers_parse(f->a, range);
-
+	for (size_t i = 0; builder && i < fact_count(builds); i++) {
 		*version = fact_key(builds, i);
-		if (spec && specifiers_match(spec, v, PRE_YES))
+		if (fact_in_range(f, fact_text_of(fact_at(builds, i), "modal"), builder))
 			return fact_at(builds, i);
 	}
 	*version = NULL;
@@ -66,8 +42,11 @@ facts_standalone_python(const struct facts *f, const char *series, const char *m
 	p->uv = fact_text_of(fact_get(file, "uv"), "version");
 	build = build_of(f, builds, &p->version);
 	if (fact_is(build) && for_machine && !strcmp(for_machine, machine)) {
-		p->url = filled(f->a, fact_text_of(all, "url"), p->version,
-				fact_text_of(build, "release"));
+		p->url = fact_filled(
+			f->a, fact_text_of(all, "url"),
+			(const char *const[][2]){ { "version", p->version },
+						  { "release", fact_text_of(build, "release") } },
+			2);
 		p->sha256 = fact_text_of(build, "sha256");
 		p->source = trail_source(f, trail_to(trail_to(trail_of(file), all), build));
 		return p;

@@ -125,19 +125,21 @@ static const struct fact_field cuda_series[] = {
 
 static const struct fact_field cuda_driver[] = { NEED("driver", F_DRIVER), END };
 static const struct fact_field why[] = { NEED("why", F_TEXT), END };
-static const struct fact_field image_os[] = { NEED("cuda", F_SPEC), END };
-static const struct fact_field image_cudnn[] = {
-	NEED("cuda", F_SPEC),
-	NEED("part", F_TAG),
+static const struct fact_field image_missing[] = {
+	ONE_("tag", F_TAG),
+	ONE_("os", F_TAG),
+	ONE_("cuda", F_SPEC),
+	ONE_("series", F_BOOL),
+	ONE_("not_cudnn", F_TAG),
+	NEED("why", F_TEXT),
 	END,
 };
-static const struct fact_field image_gone[] = { NEED("cuda", F_SPEC), NEED("why", F_TEXT), END };
 
 static const struct fact_field cuda_images[] = {
-	NEED("repository", F_REPOSITORY), TABLE_("flavours", F_TAG, F_TEXT),
-	GROUPS_("never", F_TAG, why),     GROUPS_("os", F_TAG, image_os),
-	ROWS_("cudnn", image_cudnn),      GROUP_("short", why),
-	ROWS_("gone", image_gone),        END,
+	NEED("repository", F_REPOSITORY),
+	TABLE_("flavours", F_TAG, F_TEXT),
+	ROWS_("missing", image_missing),
+	END,
 };
 
 static const struct fact_field cuda_wheels[] = {

@@ -54,6 +54,10 @@ struct table {
 };
 
 void table_head(struct table *t, const char *head);
+/* A table with these columns: "CUDA|driver|gcc". */
+struct table table_of(struct arena *a, const char *heads);
+/* A row with a text for each column; NULL: an empty cell. */
+void table_add(struct show *v, struct table *t, ...);
 /* A row of empty cells to fill. */
 const char **table_row(struct show *v, struct table *t);
 /* Empty columns are left out; the last one wraps.  False, and nothing printed: too wide. */

@@ -1,5 +1,6 @@
 #include "show.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -24,6 +25,28 @@ table_row(struct show *v, struct table *t)
 
 	list_push(v->a, &t->rows, cells);
 	return cells;
+}
+
+void
+table_add(struct show *v, struct table *t, ...)
+{
+	const char **cells = table_row(v, t);
+	va_list ap;
+
+	va_start(ap, t);
+	for (size_t i = 0; i < t->columns; i++)
+		cells[i] = va_arg(ap, const char *);
+	va_end(ap);
+}
+
+struct table
+table_of(struct arena *a, const char *heads)
+{
+	struct table t = { 0 };
+
+	for (; *heads; heads += strcspn(heads, "|"), heads += *heads == '|')
+		table_head(&t, arena_copy(a, heads, strcspn(heads, "|")));
+	return t;
 }
 
 static bool

@@ -96,7 +96,7 @@ read_release(const struct facts *f, const char *version, struct fact r, struct t
 		.torchaudio = fact_text_of(r, "torchaudio"),
 		.setuptools = fact_text_of(r, "setuptools"),
 		.setuptools_build = fact_text_of(r, "setuptools_build"),
-		.numpy2 = fact_tri_of(r, "numpy2"),
+		.numpy2 = fact_tri(fact_get(r, "numpy2")),
 		.cuda_toolkit = fact_text_of(r, "cuda_toolkit"),
 		.cxx_std = fact_text_of(r, "headers"),
 		.source = trail_source(f, trail),
@@ -179,14 +179,12 @@ facts_torch_arch_list(const struct facts *f, struct arena *a, const char *versio
 		      struct torch_arch_list *out)
 {
 	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "arch_list");
-	const struct version *v = version_parse(a, public_part(f, version));
 
 	*out = (struct torch_arch_list){ 0 };
-	for (size_t i = 0; v && i < fact_count(rows); i++) {
+	for (size_t i = 0; i < fact_count(rows); i++) {
 		struct fact row = fact_at(rows, i), names = fact_get(row, "names");
-		const struct specifiers *s = specifiers_parse(a, fact_text_of(row, "torch"));
 
-		if (!s || !specifiers_match(s, v, PRE_YES))
+		if (!fact_in_range(f, fact_text_of(row, "torch"), version))
 			continue;
 		if (fact_is(fact_get(row, "archs"))) {
 			out->archs = fact_words(a, fact_get(row, "archs"));
@@ -204,15 +202,10 @@ const char *
 facts_torch_nvcc_env(const struct facts *f, const char *version)
 {
 	struct fact rows = fact_get(facts_file(f, "torch.yaml"), "nvcc_env");
-	const struct version *v = version_parse(f->a, public_part(f, version));
 
-	for (size_t i = 0; v && i < fact_count(rows); i++) {
-		struct fact row = fact_at(rows, i);
-		const struct specifiers *s = specifiers_parse(f->a, fact_text_of(row, "torch"));
-
-		if (s && specifiers_match(s, v, PRE_YES))
-			return fact_text_of(row, "name");
-	}
+	for (size_t i = 0; i < fact_count(rows); i++)
+		if (fact_in_range(f, fact_text_of(fact_at(rows, i), "torch"), version))
+			return fact_text_of(fact_at(rows, i), "name");
 	return NULL;
 }
 
@@ -220,14 +213,12 @@ struct torch_compilers
 facts_torch_compilers(const struct facts *f, const char *version)
 {
 	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "compilers");
-	const struct version *v = version_parse(f->a, public_part(f, version));
 	struct torch_compilers all = { 0 };
 
-	for (size_t i = 0; v && i < fact_count(rows); i++) {
+	for (size_t i = 0; i < fact_count(rows); i++) {
 		struct fact row = fact_at(rows, i), gcc = fact_get(row, "gcc");
-		const struct specifiers *s = specifiers_parse(f->a, fact_text_of(row, "torch"));
 
-		if (!fact_count(gcc) || !s || !specifiers_match(s, v, PRE_YES))
+		if (!fact_count(gcc) || !fact_in_range(f, fact_text_of(row, "torch"), version))
 			continue;
 		for (size_t k = 0; k < fact_count(gcc); k++)
 			list_push(f->a, &all,
