@@ -174,17 +174,19 @@ next_command(struct arena *a, const char *next, const char *path, const char *di
 static bool
 write_files(struct run *r, const char *dir, const struct rendereds *files)
 {
-	size_t width = 0, summary_width = 0;
+	size_t width = 0, summary_width = 0, pages = 0;
 
-	for (size_t i = 0; i < files->n && i < FILES_SHOWN; i++) {
-		if (!files->at[i].summary)
+	for (size_t i = 0; i < files->n; i++) {
+		const struct rendered *f = &files->at[i];
+		size_t n = strlen(dir) + 1 + strlen(f->path);
+		size_t m = f->summary ? strlen(f->summary) : 0;
+
+		if (f->helper || pages++ >= FILES_SHOWN)
 			continue;
-		size_t n = strlen(dir) + 1 + strlen(files->at[i].path);
-		size_t m = strlen(files->at[i].summary);
-
 		width = n > width ? n : width;
 		summary_width = m > summary_width ? m : summary_width;
 	}
+	pages = 0;
 	for (size_t i = 0; i < files->n; i++) {
 		const struct rendered *f = &files->at[i];
 		const char *path = fs_join(r->a, dir, f->path);
@@ -192,7 +194,7 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 
 		if (!fs_write(&r->ds, path, f->text, f->size, f->mode, false, &changed))
 			return false;
-		if (i >= FILES_SHOWN || !f->summary)
+		if (f->helper || pages++ >= FILES_SHOWN)
 			continue;
 		buf_printf(&r->out, "%-*s   %-*s   %s\n", (int)width, path, (int)summary_width,
 			   f->summary,
@@ -200,8 +202,8 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 			   changed            ? "" :
 						"unchanged");
 	}
-	if (files->n > FILES_SHOWN)
-		buf_printf(&r->out, "... and %zu more files in %s\n", files->n - FILES_SHOWN, dir);
+	if (pages > FILES_SHOWN)
+		buf_printf(&r->out, "... and %zu more files in %s\n", pages - FILES_SHOWN, dir);
 	return true;
 }
 
@@ -263,7 +265,9 @@ verb_render(struct run *r)
 	}
 	if (!dir)
 		dir = fs_join(r->a, "out", in.recipes->at[0]->stack.s);
-	manifest = render_manifest(r->a, &in, &files, STACKBUILD_VERSION);
+	manifest = render_manifest(r->a, &in, &files, dir);
 	list_push(r->a, &files, manifest);
+	if (!r->o->force && !render_may_write(r->a, &r->ds, dir, &files))
+		return EXIT_DIAGNOSED;
 	return write_files(r, dir, &files) ? EXIT_DONE : EXIT_DIAGNOSED;
 }

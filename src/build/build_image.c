@@ -1,7 +1,9 @@
 /* An image, by an engine that reads Dockerfiles: what compiles first, and its wheels' way into it. */
 #include "work.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -19,7 +21,7 @@ const struct rendered *
 work_render(struct work *w, const char *target, const char *path, bool for_build)
 {
 	const struct recipe *cell = w->plan->stack->recipe;
-	const struct recipes one = { .at = &cell, .n = 1 };
+	const struct recipes one = { .at = &cell, .n = 1, .matrix = cell->cell != NULL };
 	struct render_input in = { .recipes = &one,
 				   .facts = w->plan->stack->facts,
 				   .plan = same_plan,
@@ -28,23 +30,34 @@ work_render(struct work *w, const char *target, const char *path, bool for_build
 				   .targets = &target,
 				   .ntargets = 1,
 				   .build = for_build ? &w->hits : NULL };
-	struct rendereds files = { 0 };
-
+	const char *dir = for_build ? w->context : work_stack_dir(w);
 	const struct rendered *page = NULL;
+	struct rendereds files = { 0 };
+	struct rendered manifest;
+	bool good;
+	int lock;
 
 	if (!render(w->a, w->ds, &in, &files))
 		return NULL;
-	for (size_t i = 0; i < files.n; i++) {
+	/* Cells that are built at the same time share the manifest. */
+	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock >= 0)
+		flock(lock, LOCK_EX);
+	manifest = render_manifest(w->a, &in, &files, dir);
+	if (!for_build)
+		list_push(w->a, &files, manifest);
+	good = for_build || render_may_write(w->a, w->ds, dir, &files);
+	for (size_t i = 0; good && i < files.n; i++) {
 		const struct rendered *r = &files.at[i];
-		const char *dir = for_build ? w->context : work_stack_dir(w);
 
 		if (!r->helper)
 			page = r;
-		if (!fs_write(w->ds, r->helper ? fs_join(w->a, dir, r->path) : path, r->text,
-			      r->size, r->mode, false, NULL))
-			return NULL;
+		good = fs_write(w->ds, r->helper ? fs_join(w->a, dir, r->path) : path, r->text,
+				r->size, r->mode, false, NULL);
 	}
-	return page;
+	if (lock >= 0)
+		close(lock);
+	return good ? page : NULL;
 }
 
 /* The build's own Dockerfile, as things stand: with the wheels that lie in the context. */

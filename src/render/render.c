@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/map.h"
-#include "base/sha256.h"
 #include "base/str.h"
 #include "forced.h"
 #include "pipeline.h"
@@ -335,67 +333,4 @@ render_judge(struct arena *a, struct diags *ds, const struct plan *p)
 	modal_judge(a, &own, p);
 	sort_out(ds, &said, &own, target_named("modal"), &refused);
 	report(ds, &said, &refused, false);
-}
-
-/* --- the manifest --- */
-
-static void
-inputs_json(struct json *j, const struct render_input *in)
-{
-	json_list(j, "cells");
-	for (size_t i = 0; i < in->recipes->n; i++) {
-		const struct recipe *r = in->recipes->at[i];
-
-		json_row(j, NULL);
-		json_text(j, "cell", r->cell);
-		json_text(j, "recipe", r->digest);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-static void
-outputs_json(struct arena *a, struct json *j, const struct rendereds *files)
-{
-	json_list(j, "files");
-	for (size_t i = 0; i < files->n; i++) {
-		const struct rendered *r = &files->at[i];
-
-		json_row(j, NULL);
-		json_text(j, "path", r->path);
-		json_text(j, "target", r->target);
-		json_text(j, "digest",
-			  arena_printf(a, "sha256:%s", sha256_hex(a, r->text, r->size)));
-		json_int(j, "size", (long long)r->size);
-		if (r->forced.n) {
-			json_list(j, "forced");
-			for (size_t k = 0; k < r->forced.n; k++)
-				json_text(j, NULL, r->forced.at[k]);
-			json_end(j);
-		}
-		json_end(j);
-	}
-	json_end(j);
-}
-
-struct rendered
-render_manifest(struct arena *a, const struct render_input *in, const struct rendereds *files,
-		const char *version)
-{
-	const struct recipe *first = in->recipes->at[0];
-	struct buf b = BUF(a);
-	struct json j = json_to(&b);
-
-	json_map(&j, NULL);
-	json_text(&j, "stackbuild", version);
-	json_text(&j, "stack", first->stack.s);
-	json_text(&j, "variant", first->variant);
-	json_text(&j, "knowledge", facts_date(in->facts));
-	json_text(&j, "templates", templates_digest(a, in->templates));
-	inputs_json(&j, in);
-	outputs_json(a, &j, files);
-	json_end(&j);
-	return (struct rendered){
-		.path = "stackbuild.json", .text = buf_text(&b), .size = b.n, .mode = 0644
-	};
 }

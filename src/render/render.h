@@ -115,9 +115,23 @@ bool render(struct arena *a, struct diags *ds, const struct render_input *in,
  */
 void render_judge(struct arena *a, struct diags *ds, const struct plan *p);
 
-/* The manifest "stackbuild.json": digests of inputs and outputs, the program's version. */
+/*
+ * render_manifest -- "stackbuild.json": the digests of the recipes and of all files, the program's
+ * version.
+ *
+ *   in      dir: where it goes; files that an earlier call has recorded there stay recorded
+ */
 struct rendered render_manifest(struct arena *a, const struct render_input *in,
-				const struct rendereds *files, const char *version);
+				const struct rendereds *files, const char *dir);
+
+/*
+ * render_may_write -- whether the files overwrite nothing in dir but what was generated: each is
+ * not there, holds the same, or has the digest that the manifest in dir records.
+ *
+ *   errors  SB0411 for each other file, false
+ */
+bool render_may_write(struct arena *a, struct diags *ds, const char *dir,
+		      const struct rendereds *files);
 
 /* Names and one-line descriptions of all targets, for --help and "did you mean". */
 struct target_row {
