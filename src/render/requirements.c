@@ -44,23 +44,19 @@ head(struct scope *top, const struct plan *p)
 
 /* A package that must come from one index: with several in a file, pip takes any. */
 static bool
-refuse_extra(struct diags *ds, const struct stack_packages *packages)
+refuse_extra(struct diags *ds, const struct step *s)
 {
-	for (size_t i = 0; i < packages->n; i++) {
-		const struct stack_package *package = &packages->at[i];
+	const struct operation *op = step_operation(s, OP_PACKAGES);
 
-		if (!package->index)
-			continue;
-		diag_help(diag_why(diag_at(ds, E_TARGET_CANNOT, package->at,
-					   "one requirements file cannot take `%s` from its index "
-					   "alone",
-					   package->requirement),
-				   "pip takes the highest version from any index of the file, and "
-				   "an attacker's may be higher"),
-			  "use the script or the dockerfile target, which call pip once an index");
-		return false;
-	}
-	return true;
+	if (s->kind != STEP_PACKAGES || !op->packages.no_deps)
+		return true;
+	diag_help(diag_why(diag_at(ds, E_TARGET_CANNOT, s->at,
+				   "one requirements file cannot take `%s` from its index alone",
+				   op->packages.requirements.at[0]),
+			   "pip takes the highest version from any index of the file, and an "
+			   "attacker's may be higher"),
+		  "use the script or the dockerfile target, which call pip once an index");
+	return false;
 }
 
 /* "NAME=value ... python -m pip install ... git+https://...": for a reader to copy. */
@@ -82,25 +78,25 @@ compile_command(struct arena *a, const struct stack_extension *e)
 	return buf_text(&b);
 }
 
-static void
-add_extension(struct arena *a, struct scope *out, const struct stack_extension *e)
-{
-	if (e->source != SOURCE_WHEEL)
-		scope_text(out, "compile", compile_command(a, e), e->at);
-	else
-		scope_item_text(out, "requirements",
-				arena_printf(a, "%s @ %s%s%s", e->name, e->url,
-					     e->sha256 ? "#sha256=" : "",
-					     e->sha256 ? e->sha256 : ""),
-				e->at);
-}
-
 /* What a step before has named already is not named again. */
 static void
-add_requirement(struct scope *out, struct map *named, const char *requirement, struct span at)
+add_packages(struct scope *out, struct map *named, const struct step *s, const struct operation *op)
 {
-	if (!map_put(named, requirement, named))
-		scope_item_text(out, "requirements", requirement, at);
+	for (size_t i = 0; i < op->packages.requirements.n; i++)
+		if (!map_put(named, op->packages.requirements.at[i], named))
+			scope_item_text(out, "requirements", op->packages.requirements.at[i],
+					s->at);
+	if (s->kind == STEP_TORCH && op->packages.index.url)
+		scope_text(out, "extra_index", op->packages.index.url, s->at);
+}
+
+static void
+add_wheel(struct arena *a, struct scope *out, const struct stack_extension *e)
+{
+	scope_item_text(out, "requirements",
+			arena_printf(a, "%s @ %s%s%s", e->name, e->url, e->sha256 ? "#sha256=" : "",
+				     e->sha256 ? e->sha256 : ""),
+			e->at);
 }
 
 static void
@@ -110,36 +106,17 @@ add_step(struct arena *a, struct scope *top, struct map *named, const struct ste
 
 	scope_text(out, "id", s->id, s->at);
 	scope_text(out, "why", s->why, s->at);
-	if (s->kind == STEP_TORCH)
-		scope_text(out, "extra_index", s->index, s->at);
-	if (s->numpy)
-		add_requirement(out, named, s->numpy, s->at);
-	for (size_t i = 0; i < s->packages.n; i++)
-		add_requirement(out, named, s->packages.at[i].requirement, s->packages.at[i].at);
-	if (s->cuda_wheels)
-		add_requirement(out, named, s->cuda_wheels, s->at);
-	if (s->extension)
-		add_extension(a, out, s->extension);
-}
-
-static bool
-write_file(struct arena *a, struct diags *ds, const struct templates *t, const char *name,
-	   const struct scope *values, const char *summary, const char *next, struct rendereds *out)
-{
-	struct buf text = BUF(a);
-
-	if (!template_expand(ds, t, name, LANG_PIP, values, &text))
-		return false;
-	list_push(a, out,
-		  (struct rendered){
-			  .path = name,
-			  .text = buf_text(&text),
-			  .size = text.n,
-			  .mode = 0644,
-			  .summary = summary,
-			  .next = next,
-		  });
-	return true;
+	for (size_t i = 0; i < s->operations.n; i++)
+		if (s->operations.at[i].kind == OP_PACKAGES)
+			add_packages(out, named, s, &s->operations.at[i]);
+	if (!s->extension)
+		return;
+	if (step_operation(s, OP_COMPILE)) {
+		scope_text(out, "compile", compile_command(a, s->extension), s->extension->at);
+		scope_flag(top, "compiles", true);
+	} else {
+		add_wheel(a, out, s->extension);
+	}
 }
 
 bool
@@ -149,21 +126,24 @@ requirements_render(struct arena *a, struct diags *ds, const struct plan *p,
 	struct scope *top = scope_new(a, requirements_shape);
 	struct map named = MAP(a);
 
-	if (!refuse_extra(ds, &p->stack->packages))
-		return false;
 	head(top, p);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct step *s = &p->steps[i];
 
-		if (!s->packages.n && !s->extension)
-			continue;
-		add_step(a, top, &named, s);
-		if (s->extension && s->extension->source != SOURCE_WHEEL)
-			scope_flag(top, "compiles", true);
+		if (!refuse_extra(ds, s))
+			return false;
+		if (s->extension || step_operation(s, OP_PACKAGES))
+			add_step(a, top, &named, s);
 	}
-	return write_file(a, ds, t, "requirements.txt", top,
-			  arena_printf(a, "%zu requirement%s", named.n, named.n == 1 ? "" : "s"),
-			  "python -m pip install -r {path}", out);
+	return target_expand(a, ds, t, LANG_PIP, top,
+			     (struct rendered){
+				     .path = "requirements.txt",
+				     .mode = 0644,
+				     .summary = arena_printf(a, "%zu requirement%s", named.n,
+							     named.n == 1 ? "" : "s"),
+				     .next = "python -m pip install -r {path}",
+			     },
+			     out);
 }
 
 bool
@@ -176,7 +156,13 @@ constraints_render(struct arena *a, struct diags *ds, const struct plan *p,
 	head(top, p);
 	for (size_t i = 0; i < lines->n; i++)
 		scope_item_text(top, "constraints", lines->at[i], nowhere);
-	return write_file(a, ds, t, "constraints.txt", top,
-			  arena_printf(a, "%zu constraint%s", lines->n, lines->n == 1 ? "" : "s"),
-			  "python -m pip install -c {path} ...", out);
+	return target_expand(a, ds, t, LANG_PIP, top,
+			     (struct rendered){
+				     .path = "constraints.txt",
+				     .mode = 0644,
+				     .summary = arena_printf(a, "%zu constraint%s", lines->n,
+							     lines->n == 1 ? "" : "s"),
+				     .next = "python -m pip install -c {path} ...",
+			     },
+			     out);
 }
