@@ -1,60 +1,65 @@
 {{! What `stackbuild render -t script` writes.  The names that may be used are listed in
     src/render/script.c, the template language in src/render/template.h. }}
 #!/usr/bin/env bash
-# {{name|comment}}, as a virtual environment on this machine (Linux, or WSL2)
-{{#contents}}
-#   {{.|comment}}
-{{/contents}}
+{{#title}}
+# {{.|comment}}
+{{/title}}
+{{#generated}}
+# {{.|comment}}
+{{/generated}}
 #
-#   ./setup.sh [FOLDER]        makes FOLDER, or completes it (default: venv, beside this script)
-#   FOLDER/run COMMAND ...     runs a command in it
+#   ./setup.sh [DIRECTORY]       create or complete the environment (default: venv, beside this script)
+#   DIRECTORY/run COMMAND ...    run a command in it
 #
-# Run it again after an interruption or a change: what is done already is not done again.
-{{#compiles}}
-# As many compilers run at once as memory allows; MAX_JOBS=4 ./setup.sh says how many.
-{{/compiles}}
+# Run the script again after a failure or a change: it skips the steps that are finished.
+# It uses files in stackbuild/{{#cell}} of the directory above{{/cell}}{{^cell}} beside it{{/cell}}. If they are missing, render the recipe again:
+# `stackbuild render RECIPE -t script -o OUT` writes the script and these files.
+#
+# Environment variables:
 {{#python}}
-# PYTHON=/path/to/python{{python|comment}} ./setup.sh takes that interpreter.
+#   PYTHON=/path/to/python{{python|comment}}   use this interpreter
 {{/python}}
-{{#secrets}}
-# SECRETS=FOLDER ./setup.sh finds the file {{.|comment}} there (without it: in /run/secrets).
-{{/secrets}}
-{{#app}}
-# app: is installed from the folder that the script is called in, or from APP=FOLDER.
-{{/app}}
-# STACKBUILD_UNTIL=STEP ./setup.sh ends after that step: {{#ids}}{{.|comment}}{{^last}}, {{/last}}{{/ids}}.
 {{#compiles}}
-# STACKBUILD_WHEELS=FOLDER takes an extension from FOLDER/NAME/*.whl, if its wheel is there, and
-# puts there what it compiles.
-# STACKBUILD_INPUTS=FOLDER writes what each of these wheels depends on to FOLDER/NAME.json, before
-# any is compiled; with STACKBUILD_UNTIL=inputs nothing is.
+#   MAX_JOBS=4                   compilers that run at the same time (default: as many as memory allows)
 {{/compiles}}
-# STACKBUILD_MARKS=1 prints lines for a program that follows it: stackbuild-step start STEP, and
-# stackbuild-step done STEP or stackbuild-step cached STEP.
-{{#unused}}
-# Not used here: {{.|comment}}
-{{/unused}}
-#
-# Made by stackbuild: change the recipe, not this file.
-# Recipe {{digest|comment}}
-#
-# shellcheck disable=SC2016
-#   SC2016  values of the recipe are quoted so that nothing in them is expanded
+{{#secret_names}}
+#   SECRETS=DIRECTORY            holds a file for each secret (default: /run/secrets): {{secret_names|comment}}
+{{/secret_names}}
+{{#app}}
+#   APP=DIRECTORY                the application, with its {{app|comment}} (default: the current directory)
+{{/app}}
+#   STACKBUILD_UNTIL=STEP        stop after this step; `steps` below lists them
+#   STACKBUILD_MARKS=1           print a line when a step starts and ends, for a program that reads them
+{{#compiles}}
+#   STACKBUILD_WHEELS=DIRECTORY  install the wheels in DIRECTORY/STEP/ instead of compiling; save new wheels there
+#   STACKBUILD_INPUTS=DIRECTORY  write what the bytes of each wheel depend on to DIRECTORY/STEP.json
+{{/compiles}}
+{{#base}}
+# A host replaces `base`: {{base|comment}}
+{{/base}}
+{{#runtime}}
+# A script has no second stage: `runtime.base` is not used: {{runtime|comment}}
+{{/runtime}}
+{{#user}}
+# Commands run as the user who runs the script, not as `user`: {{user|comment}}
+{{/user}}
+# shellcheck disable=SC2016  # single quotes keep values of the recipe as they are
 set -euo pipefail
 
 name={{name|sh}}
+steps=({{steps_list|code}})
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-say() { printf '%s: %s\n' "$name" "$*"; }
-fail() {
-    say "$*" >&2
-    exit 1
-}
+out=$here{{#cell}}/..{{/cell}} # where `stackbuild render` wrote
+log() { printf '%s: %s\n' "$name" "$*"; }
+fail() { log "error: $*" >&2; exit 1; }
 
+files=({{#helpers}}{{^first}}
+    {{/first}}{{.|text}}{{/helpers}})
+for file in "${files[@]}"; do
+    [ -f "$out/$file" ] || fail "there is no file $out/$file: run \`stackbuild render RECIPE -t script -o OUT\` again"
+done
 until=${STACKBUILD_UNTIL:-}
-case $until in
-    ''{{#ids}} | {{.|sh}}{{/ids}}{{#compiles}} | inputs{{/compiles}}) ;;
-    *) fail "there is no step $until" ;;
-esac
+[[ -z $until || " ${steps[*]} " == *" $until "* ]] || fail "there is no step $until; the steps are: ${steps[*]}"
 
 mkdir -p "${1:-$here/venv}"
 venv=$(cd "${1:-$here/venv}" && pwd)
@@ -62,381 +67,320 @@ share=$venv/share/stackbuild
 python=$venv/bin/python
 lock=$venv/.stackbuild
 if [ -n "$(ls -A "$venv")" ] && [ ! -e "$lock" ] && [ ! -d "$share" ]; then
-    fail "$venv is not empty, and not from this script: name another folder"
+    fail "$venv holds files that this script did not write: name another directory"
 fi
 exec 9>> "$lock"
 if command -v flock > /dev/null && ! flock -n 9; then
-    say "waits for another setup.sh, or for what it started, at work on $venv"
+    log "waiting for another run of setup.sh that uses $venv"
     flock 9
 fi
 mkdir -p "$share/done"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-{{#has_secrets}}
-secrets=${SECRETS:-/run/secrets}
-{{/has_secrets}}
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONNOUSERSITE=1
+unset PYTHONPATH PYTHONHOME
 {{#app}}
 app=${APP:-$PWD}
 {{/app}}
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONNOUSERSITE=1
-unset PYTHONPATH PYTHONHOME
+{{#secret_names}}
+secrets=${SECRETS:-/run/secrets}
+secret() { [ -r "$secrets/$1" ] || fail "there is no file $secrets/$1: set SECRETS to the directory that holds it"; }
+{{/secret_names}}
 
-# Where a step is, for a program that follows it.
-mark() {
-    if [ -n "${STACKBUILD_MARKS:-}" ]; then
-        printf 'stackbuild-step %s %s\n' "$@"
-    fi
-}
-# A package whose installation was cut off counts for pip as installed: it is forgotten, so that
-# pip installs it again.  pip adds INSTALLER to RECORD when all the rest is there.
-forget_halves() {
-    local info
-    for info in "$venv"/lib/python*/site-packages/*.dist-info; do
-        if [ -d "$info" ] && ! grep -q '/INSTALLER,' "$info/RECORD" 2> /dev/null; then
-            rm -rf "$info"
-        fi
-    done
-}
-# Whether a step is done as it is written here.
+# A step is finished if the file $share/done/STEP holds the digest of what the step does.
 is_done() { [ "$(cat "$share/done/$1" 2> /dev/null)" = "$2" ]; }
-# Whether a step is still to be done.
-todo() {
-    if is_done "$1" "$2"; then
-        mark cached "$1"
-        return 1
-    fi
-    again "$1"
-}
-again() {
-    say "$1"
-    mark start "$1"
-    if [ -e "$share/begun" ]; then
-        forget_halves
-    fi
-    echo "$1" > "$share/begun"
-}
-finished() {
-    if [ $# = 2 ]; then
-        echo "$2" > "$share/done/$1"
-    fi
-    rm -f "$share/begun"
-    mark 'done' "$1"
-}
-# Whether this is where the caller wants it to end.
-ends() {
+mark() { [ -z "${STACKBUILD_MARKS:-}" ] || echo "stackbuild-step $1 $2"; }
+reached() {
     if [ "$until" = "$1" ]; then
-        say "ended after $1, as STACKBUILD_UNTIL says"
+        log "stopped after $1, as STACKBUILD_UNTIL asks"
         exit 0
     fi
 }
+# todo STEP [DIGEST]: start a step, unless it is finished. Without a digest, the step runs every time.
+todo() {
+    if [ $# = 2 ] && is_done "$1" "$2"; then
+        mark cached "$1"
+        reached "$1"
+        return 1
+    fi
+    start "$@"
+}
+start() {
+    step=$1 digest=${2:-}{{#extensions}} src=$share/src/$1 wheels=$share/wheels/$1{{/extensions}}
+    log "$step"
+    mark start "$step"
+    if [ -e "$share/begun" ]; then
+        # A step was interrupted, and pip takes a package that is half installed for installed. Remove such packages:
+        # pip adds INSTALLER to the list of files, RECORD, when all of them are in place.
+        for info in "$venv"/lib/python*/site-packages/*.dist-info; do
+            grep -qs '/INSTALLER,' "$info/RECORD" || rm -rf "$info"
+        done
+    fi
+    echo "$step" > "$share/begun"
+}
+finish() {
+    [ -z "$digest" ] || echo "$digest" > "$share/done/$step"
+    rm -f "$share/begun"
+    mark 'done' "$step"
+    reached "$step"
+}
+{{#extensions}}
+fresh() { rm -rf "$1" && mkdir -p "$1"; }
+{{/extensions}}
 {{#compiles}}
 
-# The wheels and the inputs of what is compiled.
-folder() { if [ -n "$1" ]; then mkdir -p "$1" && (cd "$1" && pwd); fi; }
-wheels=$(folder "${STACKBUILD_WHEELS:-}")
-inputs=$(folder "${STACKBUILD_INPUTS:-}")
-if [ "$until" = inputs ] && [ -z "$inputs" ]; then
-    fail "STACKBUILD_UNTIL=inputs: STACKBUILD_INPUTS names the folder where they go"
-fi
-# Whether an extension's wheel is in $wheels: one from somewhere else, or one that this step made.
-at_hand() {
-    local wheel
-    for wheel in "$wheels/$1"/*.whl; do
-        if [ -n "$wheels" ] && [ -f "$wheel" ]; then
-            [ "$(cat "$wheels/$1/.step" 2> /dev/null || echo "$2")" = "$2" ]
-            return
-        fi
-    done
-    return 1
+store=${STACKBUILD_WHEELS:+$(realpath -m "$STACKBUILD_WHEELS")}
+inputs=${STACKBUILD_INPUTS:+$(realpath -m "$STACKBUILD_INPUTS")}
+[ "$until" != inputs ] || [ -n "$inputs" ] || fail "STACKBUILD_UNTIL=inputs needs STACKBUILD_INPUTS=DIRECTORY"
+# saved STEP DIGEST: whether the store has a wheel, from elsewhere or from this step.
+saved() {
+    [ -n "$store" ] && compgen -G "$store/$1/*.whl" > /dev/null &&
+        [ "$(cat "$store/$1/.step" 2> /dev/null || echo "$2")" = "$2" ]
 }
-# Puts a wheel there: whole, or not at all.
-keep() {
-    local wheel
-    if [ -n "$wheels" ]; then
-        rm -rf "${wheels:?}/$1"
-        mkdir -p "$wheels/$1"
-        echo "$2" > "$wheels/$1/.step"
-        for wheel in "$share/wheels/$1"/*.whl; do
-            cp "$wheel" "$wheels/$1/.new"
-            mv "$wheels/$1/.new" "$wheels/$1/${wheel##*/}"
-        done
+fetch() {
+    if ! is_done "$step.source" "$digest"; then
+        fresh "$src"
+        "fetch_$step"
+        echo "$digest" > "$share/done/$step.source"
+    fi
+}
+# read_inputs STEP DIGEST: write what the wheel depends on, if it has to be compiled.
+read_inputs() {
+    if is_done "$1" "$2" || saved "$1" "$2"; then
+        return
+    fi
+    start "$1" "$2"
+    fetch
+    mkdir -p "$inputs"
+    "settings_$1" "$python" "$share/inputs.py" "$share/$1.plan.json" "$src" "$inputs/$1.json"
+    rm -f "$share/begun"
+    mark 'done' "$1"
+}
+# Put the wheel of this step into $wheels.
+make_wheel() {
+    fresh "$wheels"
+    if saved "$step" "$digest"; then
+        log "$step: the wheel comes from $store/$step"
+        cp "$store/$step"/*.whl "$wheels"
+        return
+    fi
+    fetch
+    # An interrupted compile leaves partial files: the next run fetches the source again.
+    rm -f "$share/done/$step.source"
+    "compile_$step"
+    if [ -n "$store" ]; then
+        fresh "$store/.new"
+        echo "$digest" > "$store/.new/.step"
+        cp "$wheels"/*.whl "$store/.new"
+        rm -rf "${store:?}/$step"
+        mv "$store/.new" "$store/$step"
     fi
 }
 {{/compiles}}
 
-# The machine is what other targets call the base.
 mark cached base
 if grep -qi microsoft /proc/version && [[ $venv == /mnt/[a-z]/* ]]; then
-    say "note: $venv lies on a Windows drive, where importing torch can hang under WSL2:"
-    say "note: better give a folder of Linux, such as ./setup.sh ~/$name"
+    log "note: $venv is on a Windows drive, where importing torch can hang under WSL2"
+    log "note: use a directory of Linux instead, such as ./setup.sh ~/$name"
 fi
-{{#packages}}
+{{#apt_why}}
 
-# Installs those of the packages of Debian or Ubuntu that are missing, and says so.
+# need PACKAGE ...: install the packages of Debian or Ubuntu that are missing.
 need() {
     local missing=() package sudo=()
     if ! command -v dpkg-query > /dev/null; then
-        say "neither Debian nor Ubuntu: what they call $* must be there"
+        log "note: this is neither Debian nor Ubuntu; install yourself what they call $*"
         return
     fi
     for package in "$@"; do
-        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" = installed ] ||
-            missing+=("$package")
+        dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null | grep -qx installed || missing+=("$package")
     done
-    if [ ${#missing[@]} = 0 ]; then
-        return
+    if [ ${#missing[@]} -gt 0 ]; then
+        log "installing system packages: ${missing[*]}"
+        if [ "$(id -u)" != 0 ]; then
+            command -v sudo > /dev/null || fail "run as root: apt-get install ${missing[*]}"
+            sudo=(sudo)
+        fi
+        "${sudo[@]}" apt-get update
+        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y --no-install-recommends "${missing[@]}"
     fi
-    say "packages of the system that are missing: ${missing[*]}"
-    if [ "$(id -u)" != 0 ]; then
-        command -v sudo > /dev/null || fail "install them: apt-get install ${missing[*]}"
-        sudo=(sudo)
-    fi
-    "${sudo[@]}" apt-get update
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends "${missing[@]}"
 }
-{{/packages}}
-{{#packages}}
 
 # apt: {{apt_why|comment}}
-mark start apt
+if todo apt; then
 {{#apt}}
-{{#first}}
-need{{/first}} {{.|sh}}{{#last}}
-{{/last}}
+    {{apt|code}}
 {{/apt}}
-mark 'done' apt
-ends apt
-{{/packages}}
-{{#cuda_host}}
+    finish
+fi
+{{/apt_why}}
+{{#cuda}}
 
-# The CUDA toolkit of this machine: extensions are compiled with it, for a torch made with {{cuda_host|comment}}.
-want={{cuda_host|sh}}
-for folder in "${CUDA_HOME:-}" "/usr/local/cuda-$want" /usr/local/cuda; do
-    if [ -n "$folder" ] && [ -x "$folder/bin/nvcc" ]; then
-        export CUDA_HOME=$folder PATH=$folder/bin:$PATH
+# The CUDA toolkit of this host: nvcc must have the major version of the CUDA that torch was built with, {{cuda|comment}}.
+for directory in "${CUDA_HOME:-}" /usr/local/cuda-{{cuda|plain}} /usr/local/cuda; do
+    if [ -n "$directory" ] && [ -x "$directory/bin/nvcc" ]; then
+        export CUDA_HOME=$directory PATH=$directory/bin:$PATH
         break
     fi
 done
+nvcc=$(nvcc --version 2> /dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p') || true
+case $nvcc in
+    {{cuda|plain}}) ;;
+    {{cuda_major|plain}}.*) log "note: nvcc is CUDA $nvcc, torch was built with CUDA {{cuda|plain}}" ;;
 {{#compiles}}
-command -v nvcc > /dev/null || fail "there is no nvcc: install CUDA $want, or set CUDA_HOME"
+    '') fail "there is no nvcc: install CUDA {{cuda|plain}}, or set CUDA_HOME" ;;
+    *) fail "nvcc is CUDA $nvcc, but torch was built with CUDA {{cuda|plain}}: the major versions must be equal" ;;
 {{/compiles}}
-if command -v nvcc > /dev/null; then
-    have=$(nvcc --version | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p')
-    if [ "${have%%.*}" != "${want%%.*}" ]; then
-        {{#compiles}}fail{{/compiles}}{{^compiles}}say{{/compiles}} "nvcc here is CUDA $have, torch is made with $want: the first number must agree"
-    elif [ "$have" != "$want" ]; then
-        say "note: nvcc here is CUDA $have, torch is made with $want"
-    fi
-fi
-{{/cuda_host}}
-{{#sources}}
+{{^compiles}}
+    *) nvcc= ;;
+{{/compiles}}
+esac
+{{/cuda}}
 
-source_{{id|plain}}() {
-    if is_done {{id|plain}}.source {{key|sh}}; then
-        return
-    fi
-    rm -rf {{src|code}}
-    mkdir -p {{src|code}}
-{{#secrets}}
-    [ -r "$secrets"/{{.|sh}} ] || fail "there is no file $secrets/"{{.|sh}}
-{{/secrets}}
-{{#fetches}}
-    {{command|code}}
-{{/fetches}}
-    echo {{key|sh}} > "$share/done/{{id|plain}}.source"
-}
-inputs_{{id|plain}}() {
-    if is_done {{id|plain}} {{key|sh}} || at_hand {{id|plain}} {{key|sh}}; then
-        return
-    fi
-    again {{id|plain}}
-    source_{{id|plain}}
-{{#files}}
-    cat > {{path|code}} << '{{end|plain}}'
-{{text|code}}
-{{end|plain}}
-{{/files}}
-{{#inputs}}
-    {{command|code}}
-{{/inputs}}
-    finished {{id|plain}}
-}
-{{/sources}}
-{{#steps}}
-{{#reads}}
-
-# What the wheels depend on, before any of them is compiled.
-if [ -n "$inputs" ]; then
-{{#reader}}
-    cat > {{path|code}} << '{{end|plain}}'
-{{text|code}}
-{{end|plain}}
-{{/reader}}
-{{#sources}}
-    inputs_{{id|plain}}
-{{/sources}}
-fi
-ends inputs
-{{/reads}}
-
-# {{id|comment}}: {{#remarks}}{{^first}}
-#   {{/first}}{{.|comment}}{{/remarks}}
 {{#host_python}}
-# An interpreter of that series that can make an environment{{#compiles}}, and has its headers{{/compiles}}.
+# python: the first Python {{host_python|comment}} that can make an environment{{#compiles}} and has its headers{{/compiles}}{{#python_commands}}; if there is none, a build of it{{/python_commands}}
 find_python() {
-    local p
-    for p in "${PYTHON:-}" python{{.|plain}} python3; do
-        if "$p" - {{.|sh}} 2> /dev/null << 'END_OF_TEST'
-import ensurepip, os, sys, sysconfig, venv
-assert "%d.%d" % sys.version_info[:2] == sys.argv[1]
-{{#compiles}}
-assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
-{{/compiles}}
-END_OF_TEST
-        then
-            command -v "$p"
-            return
-        fi
+    local p test='import ensurepip, os, sys, sysconfig, venv
+assert "%d.%d" % sys.version_info[:2] == "{{host_python|plain}}"{{#compiles}}
+assert os.path.exists(sysconfig.get_path("include") + "/Python.h"){{/compiles}}'
+    for p in "${PYTHON:-}" python{{host_python|plain}} python3; do
+        "$p" -c "$test" 2> /dev/null && command -v "$p" && return
     done
     return 1
 }
 {{/host_python}}
-if {{#always}}again {{id|sh}}{{/always}}{{^always}}todo {{id|sh}} {{key|sh}}{{/always}}; then
-{{#starts}}
+{{^host_python}}
+# python: the environment that all packages are installed in
+{{/host_python}}
+if todo python {{python_key|sh}}; then
     rm -rf "${venv:?}"/*
     mkdir -p "$share/done"
-{{/starts}}
-{{#folders}}
-    rm -rf {{folder|code}}
-    mkdir -p {{folder|code}}
-{{/folders}}
-{{#files}}
-    cat > {{path|code}} << '{{end|plain}}'
-{{text|code}}
-{{end|plain}}
-{{#executable}}
-    chmod 755 {{path|code}}
-{{/executable}}
-{{/files}}
-{{#secrets}}
-    [ -r "$secrets"/{{.|sh}} ] || fail "there is no file $secrets/"{{.|sh}}
-{{/secrets}}
 {{#host_python}}
     if found=$(find_python); then
         "$found" -m venv "$venv"
     else
 {{#python_apt}}
-{{#first}}
-        need{{/first}} {{.|sh}}{{#last}}
-{{/last}}
+        {{python_apt|code}}
 {{/python_apt}}
-{{#commands}}
-        {{command|code}}
-{{/commands}}
-{{^commands}}
-        found=$(find_python) || fail "there is no Python {{.|plain}} with venv here: install it, or set PYTHON"
+{{#python_commands}}
+        {{python_commands|code}}
+{{/python_commands}}
+{{^python_commands}}
+        found=$(find_python) || fail "there is no Python {{host_python|plain}} with venv: install it, or set PYTHON"
         "$found" -m venv "$venv"
-{{/commands}}
+{{/python_commands}}
     fi
 {{/host_python}}
-{{#compiled}}
-    rm -rf {{wheels|code}}
-    mkdir -p {{wheels|code}}
-    if at_hand {{id|plain}} {{key|sh}}; then
-        say "{{id|plain}}: its wheel is in $wheels"
-        cp "$wheels/{{id|plain}}"/*.whl {{wheels|code}}
-    else
-        source_{{id|plain}}
-        # A compile that is cut off leaves half-made files: its source is fetched again.
-        rm -f "$share/done/{{id|plain}}.source"
-{{#commands}}
-{{#remarks}}
-        # {{.|comment}}
-{{/remarks}}
-        {{command|code}}
-{{/commands}}
-        keep {{id|plain}} {{key|sh}}
-    fi
-{{#installs}}
-    {{command|code}}
-{{/installs}}
-{{/compiled}}
-{{^compiled}}
 {{^host_python}}
+{{#python_apt}}
+    {{python_apt|code}}
+{{/python_apt}}
+    {{python_commands|code}}
+{{/host_python}}
+    finish
+fi
+install -m 755 "${files[@]/#/$out/}" "$share"
+{{#steps}}
+
+# {{id|comment}}: {{#remarks}}{{^first}}
+#   {{/first}}{{.|comment}}{{/remarks}}
+if todo {{id|sh}} {{key|sh}}; then
+{{#downloads}}
+    fresh "$src"
+    fresh "$wheels"
+{{/downloads}}
 {{#replaces}}
-{{#first}}
-    # pip would take another build of the same version for this one.
+    # pip keeps another build of the same version.
     if [ -e "$share/done/{{id|plain}}" ]; then
-        "$python" -m pip uninstall -q -y{{/first}} {{.|sh}}{{#last}}
+        "$python" -m pip uninstall -q -y {{replaces|code}}
         rm -f "$share/done/{{id|plain}}"
     fi
-{{/last}}
 {{/replaces}}
-{{#starts}}
-{{#python_apt}}
-{{#first}}
-    need{{/first}} {{.|sh}}{{#last}}
-{{/last}}
-{{/python_apt}}
-{{/starts}}
-{{#commands}}
-{{#remarks}}
-    # {{.|comment}}
-{{/remarks}}
-{{#smoke}}
-    if ! command -v nvcc > /dev/null; then
-        say "smoke.cu is not compiled: there is no nvcc here"
-{{^compiles}}
-{{#cuda_host}}
-    elif [ "${have%%.*}" != "${want%%.*}" ]; then
-        say "smoke.cu is not compiled: it needs the nvcc of torch's CUDA"
-{{/cuda_host}}
+    {{commands|code}}
+    finish
+fi
+{{/steps}}
+{{#compiled}}
+
+# {{id|comment}}: {{#remarks}}{{^first}}
+#   {{/first}}{{.|comment}}{{/remarks}}
+fetch_{{id|plain}}() {
+    {{fetch|code}}
+}
+settings_{{id|plain}}() {
+    {{settings|code}}
+}
+compile_{{id|plain}}() {
+    {{compile|code}}
+}
+{{/compiled}}
+{{#compiles}}
+
+# Write what the wheels depend on, before any of them is compiled.
+if [ -n "$inputs" ]; then
+{{#compiled}}
+    read_inputs {{id|plain}} {{key|sh}}
+{{/compiled}}
+fi
+reached inputs
 {{/compiles}}
+{{#compiled}}
+
+if todo {{id|sh}} {{key|sh}}; then
+    make_wheel
+    {{commands|code}}
+    finish
+fi
+{{/compiled}}
+{{#last}}
+
+# {{id|comment}}: {{#remarks}}{{.|comment}}{{/remarks}}
+if todo {{id|sh}}; then
+{{#commands}}
+    {{commands|code}}
+{{/commands}}
+{{#smoke}}
+{{#guarded}}
+    if [ -n "$nvcc" ]; then
+        {{smoke|code}}
     else
-        {{command|code}}
+        log "smoke.cu is not compiled: there is no nvcc of CUDA {{cuda_major|plain}}"
     fi
+{{/guarded}}
+{{^guarded}}
+    {{smoke|code}}
+{{/guarded}}
 {{/smoke}}
 {{#probe}}
-    {{command|code}} ||
-        fail "not as planned; without $share/done, every step is done again"
+    {{probe|code}} ||
+        fail "the environment differs from the plan: remove $share/done and run the script again"
 {{/probe}}
-{{#plain}}
-    {{command|code}}
-{{/plain}}
-{{/commands}}
-{{/host_python}}
-{{/compiled}}
-    finished {{id|sh}}{{^always}} {{key|sh}}{{/always}}
+    finish
 fi
-ends {{id|sh}}
-{{/steps}}
+{{/last}}
 
-# The launcher: torch's libraries for extensions that are loaded before torch, and one thread
-# a process where the environment does not say otherwise (data loaders start many processes).
+# The launcher sets the number of threads of each process to 1 unless a variable says otherwise, since data loaders
+# start many processes.{{#torch}} It adds torch's libraries, for extensions that are loaded before torch.{{/torch}}
 {
     cat << 'END_OF_RUN'
 #!/usr/bin/env bash
-# run COMMAND ...: in this environment
 set -euo pipefail
 VIRTUAL_ENV=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export VIRTUAL_ENV PATH=$VIRTUAL_ENV/bin:$PATH
-for lib in "$VIRTUAL_ENV"/lib/python*/site-packages/torch/lib; do
-    if [ -d "$lib" ]; then
-        export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    fi
-done
+{{#torch}}
+lib=$(echo "$VIRTUAL_ENV"/lib/python*/site-packages/torch/lib)
+export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+{{/torch}}
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
+export MKL_NUM_THREADS=${MKL_NUM_THREADS:-1}
 END_OF_RUN
 {{#environment}}
     printf 'export %q\n' {{name|plain}}={{value|sh}}
 {{/environment}}
-    cat << 'END_OF_RUN'
-export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
-export MKL_NUM_THREADS=${MKL_NUM_THREADS:-1}
-exec "$@"
-END_OF_RUN
+    echo 'exec "$@"'
 } > "$venv/run.new"
 chmod 755 "$venv/run.new"
 mv "$venv/run.new" "$venv/run"
 
-say "ready: $venv/run{{^command}} python ...{{/command}}"{{#command}} {{.|sh}}{{/command}}
+log "ready: $venv/run{{^command}} python ...{{/command}}"{{#command}} {{.|sh}}{{/command}}

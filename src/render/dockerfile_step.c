@@ -313,22 +313,13 @@ is_here(const struct docker_stage *stage, const struct step *s, const struct ope
 static void
 read_inputs(struct docker_writer *w, const struct step *s, struct scope *out)
 {
-	struct step reader = inputs_step(w->a, w->plan, s);
-	struct step files = reader;
+	const struct inputs inputs = inputs_of(w->a, w->plan, s);
+	const struct step files = { .id = s->id, .kind = s->kind, .operations = inputs.files };
 	struct run r = { 0 };
 
-	for (size_t i = 0; i < reader.files.n; i++) {
-		const struct step_file *f = &reader.files.at[i];
-		struct operation op = { .kind = OP_FILE };
-
-		op.file.path = f->path;
-		op.file.helper = fs_name(f->path);
-		op.file.text = f->text;
-		list_push(w->a, &files.operations, op);
-	}
 	add_files(w, &files, 0, out);
 	begin_run(w, s, out, &r);
-	add_command(w, s, &reader.commands.at[0], &r);
+	add_command(w, s, &inputs.command, &r);
 	end_run(w, &r);
 }
 

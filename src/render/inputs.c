@@ -3,18 +3,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/str.h"
 
-const struct command *
-compile_of(const struct step *s)
-{
-	for (size_t i = 0; s->kind == STEP_EXTENSION && i < s->commands.n; i++)
-		if (s->commands.at[i].phase == PHASE_BUILD)
-			return &s->commands.at[i];
-	return NULL;
-}
-
-/* How fast it is compiled, and where the toolkit lies: nvcc's own words tell which it is. */
+/* How fast it is compiled, and where the toolkit lies: inputs.py asks nvcc for its version. */
 static bool
 decides_nothing(const struct variable *v)
 {
@@ -22,71 +12,71 @@ decides_nothing(const struct variable *v)
 	       (!strcmp(v->name, "CUDA_HOME") && !v->verbatim);
 }
 
-static void
-names_json(struct json *j, const struct plan *p, const struct step *s)
-{
-	json_list(j, "archs");
-	for (size_t i = 0; i < p->stack->archs.n; i++)
-		json_text(j, NULL, p->stack->archs.at[i].value);
-	json_end(j);
-	json_list(j, "requires");
-	for (size_t i = 0; i < p->stack->build_deps.n; i++)
-		json_text(j, NULL, p->stack->build_deps.at[i].key);
-	json_end(j);
-	/* Compiled beside it, against the same: whether they are there already is chance. */
-	json_list(j, "beside");
-	for (size_t i = 0; i < p->stack->extensions.n; i++)
-		if (strcmp(p->stack->extensions.at[i].name, s->extension->name))
-			json_text(j, NULL, p->stack->extensions.at[i].name);
-	json_end(j);
-}
-
-/* Places stay as they are written: where things lie decides nothing. */
+/* Places like {src} stay as they are written: where things lie decides nothing. */
 static const char *
-plan_text_of(struct arena *a, const struct plan *p, const struct step *s)
+known(struct arena *a, const struct plan *p, const struct stack_extension *e,
+      const struct command *compile)
 {
-	const struct stack_extension *e = s->extension;
-	const struct command *c = compile_of(s);
+	const struct stack *s = p->stack;
+	struct names archs = { 0 }, requires = { 0 }, beside = { 0 }, argv = { 0 };
 	struct buf b = BUF(a);
 	struct json j = json_to(&b);
 
+	for (size_t i = 0; i < s->archs.n; i++)
+		list_push(a, &archs, s->archs.at[i].value);
+	for (size_t i = 0; i < s->build_deps.n; i++)
+		list_push(a, &requires, s->build_deps.at[i].key);
+	/* Extensions against the same stack: whether they are installed by then is chance. */
+	for (size_t i = 0; i < s->extensions.n; i++)
+		if (strcmp(s->extensions.at[i].name, e->name) != 0)
+			list_push(a, &beside, s->extensions.at[i].name);
+	for (size_t i = 0; i < compile->argv.n; i++)
+		list_push(a, &argv, compile->argv.at[i].s);
 	json_map(&j, NULL);
 	json_text(&j, "name", e->name);
 	json_text(&j, "version", e->version);
 	json_text(&j, "source", e->source == SOURCE_GIT ? "git" : "sdist");
 	json_text(&j, "subdirectory", e->subdirectory);
 	json_bool(&j, "cuda", p->nvcc != NULL);
-	names_json(&j, p, s);
+	json_names(&j, "archs", &archs);
+	json_names(&j, "requires", &requires);
+	json_names(&j, "beside", &beside);
 	json_list(&j, "patches");
 	json_end(&j);
-	json_list(&j, "argv");
-	for (size_t i = 0; i < c->argv.n; i++)
-		json_text(&j, NULL, c->argv.at[i].s);
-	json_end(&j);
+	json_names(&j, "argv", &argv);
 	json_map(&j, "env");
-	for (size_t i = 0; i < c->env.n; i++)
-		if (!decides_nothing(&c->env.at[i]))
-			json_text(&j, c->env.at[i].name, c->env.at[i].value);
+	for (size_t i = 0; i < compile->env.n; i++)
+		if (!decides_nothing(&compile->env.at[i]))
+			json_text(&j, compile->env.at[i].name, compile->env.at[i].value);
 	json_end(&j);
 	json_end(&j);
 	return buf_text(&b);
 }
 
-struct step
-inputs_step(struct arena *a, const struct plan *p, const struct step *s)
+static void
+add_file(struct arena *a, struct inputs *in, const char *name, const char *text)
 {
-	struct step st = { .id = s->id, .kind = s->kind, .at = s->at, .extension = s->extension };
-	const char *file = arena_printf(a, "{share}/%s.plan.json", s->id);
-	struct command c = { .phase = PHASE_BUILD, .env = compile_of(s)->env };
+	struct operation op = { .kind = OP_FILE };
 
-	list_push(a, &st.files,
-		  (struct step_file){ "{share}/inputs.py", "inputs.py", NULL, false });
-	list_push(a, &st.files, (struct step_file){ file, NULL, plan_text_of(a, p, s), false });
-	list_push(a, &c.argv, (struct word){ "{python}", false });
-	list_push(a, &c.argv, (struct word){ "{share}/inputs.py", false });
-	list_push(a, &c.argv, (struct word){ file, false });
-	list_push(a, &c.argv, (struct word){ "{src}", false });
-	list_push(a, &c.argv, (struct word){ arena_printf(a, "{inputs}/%s.json", s->id), false });
-	list_push(a, &st.commands, c);
-	return st;
+	op.file.path = arena_printf(a, "{share}/%s", name);
+	op.file.helper = name;
+	op.file.text = text;
+	list_push(a, &in->files, op);
+	list_push(a, &in->command.argv, (struct word){ op.file.path, false });
+}
+
+struct inputs
+inputs_of(struct arena *a, const struct plan *p, const struct step *s)
+{
+	const struct commands compile = operation_commands(a, step_operation(s, OP_COMPILE));
+	struct inputs in = { .command = { .env = compile.at[0].env } };
+
+	list_push(a, &in.command.argv, (struct word){ "{python}", false });
+	add_file(a, &in, "inputs.py", NULL);
+	add_file(a, &in, arena_printf(a, "%s.plan.json", s->id),
+		 known(a, p, s->extension, &compile.at[0]));
+	list_push(a, &in.command.argv, (struct word){ "{src}", false });
+	list_push(a, &in.command.argv,
+		  (struct word){ arena_printf(a, "{inputs}/%s.json", s->id), false });
+	return in;
 }

@@ -4,17 +4,16 @@
 #include "command.h"
 
 /*
- * How the inputs of an extension's wheel are read where it is compiled: templates/inputs.py is
- * given what the plan knows as a file, and looks for the rest (docs/store.md).
+ * How what an extension's wheel depends on is read where it is compiled (docs/store.md): the
+ * program templates/inputs.py is given a file with what the plan knows, and finds the rest.
  */
+struct inputs {
+	struct operations files; /* {share}/inputs.py and {share}/ID.plan.json */
+	struct command
+		command; /* writes {inputs}/ID.json; runs in the environment of the compile */
+};
 
-/* The command that compiles an extension; NULL: nothing is compiled in that step. */
-const struct command *compile_of(const struct step *s);
-
-/*
- * inputs_step -- writes {share}/inputs.py and {share}/ID.plan.json, and runs the one on the
- * other with the environment of the compile: {inputs}/ID.json.
- */
-struct step inputs_step(struct arena *a, const struct plan *p, const struct step *s);
+/* Returns the inputs of a step that has an OP_COMPILE. */
+struct inputs inputs_of(struct arena *a, const struct plan *p, const struct step *s);
 
 #endif
