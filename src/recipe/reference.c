@@ -50,5 +50,5 @@ recipe_reference(struct arena *a, struct buf *out)
 	buf_puts(out, "| Key | Takes | |\n| --- | --- | --- |\n");
 	for (size_t i = 0; i < n; i++)
 		buf_printf(out, "| `%s` | %s | %s%s E.g. `%s` |\n", all[i].path, takes(a, &all[i]),
-			   all[i].doc, all[i].required ? " Needed." : "", all[i].example);
+			   all[i].doc, all[i].required ? " Required." : "", all[i].example);
 }
