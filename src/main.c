@@ -38,8 +38,8 @@ become_world(struct arena *a, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"stackbuild: this is done by stackbuild-world, which is not installed beside this "
-		"program; reinstall with make install\n");
+		"stackbuild: this command needs stackbuild-world, which is not installed next to "
+		"this program; run `make install` again\n");
 	return 1;
 }
 

@@ -260,7 +260,8 @@ write_file(struct run *r, struct open_file *file)
 	file->on_disk = written;
 	buf_add(&r->out, buf_text(&file->told), file->told.n);
 	if (!file->named)
-		buf_printf(&r->out, "  %s was not named: a recipe that was extends it\n",
+		buf_printf(&r->out,
+			   "  %s was not named on the command line; a recipe there extends it\n",
 			   file->path);
 	file->told.n = 0;
 }

@@ -73,7 +73,7 @@ int
 verb_completion(struct run *r)
 {
 	if (!options_completion(r->o->args.at[0], &r->out))
-		return usage_error("completion is there for bash, zsh and fish");
+		return usage_error("completion supports bash, zsh and fish");
 	return EXIT_DONE;
 }
 

@@ -214,7 +214,7 @@ bug_at(const char *file, int line, const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fputs("\nthis is our fault, not yours; please report it with the command and the recipe\n",
+	fputs("\nthis is a bug in stackbuild; please report it with the command and the recipe\n",
 	      stderr);
 	exit(70);
 }

@@ -94,12 +94,12 @@ locate(const struct round *r, const struct edit *e, struct change *c)
 		;
 	if (i == r->files->n)
 		return src && !strcmp(src->path, "<command line>") ?
-			       "its text stands on the command line" :
-			       "its text is in no file that is read here";
+			       "its text is on the command line" :
+			       "its text is in none of these files";
 	if (!edit_place(e->at, &line, &text))
-		return "nothing stands at its place";
+		return "its place does not exist";
 	if (e->at.width && r->roots[i] && goes_on(r->roots[i], e->at))
-		return "the value goes over more than one line";
+		return "the value spans more than one line";
 	c->file = i;
 	c->from = (size_t)(text.p - src->text);
 	c->to = c->from + text.n;
@@ -159,7 +159,7 @@ accept(struct round *r, struct fix *f)
 			return;
 		for (size_t i = 0; i < own.n; i++)
 			if (overlap(&own.at[i], &c)) {
-				f->why = "two of its edits meet";
+				f->why = "two of its edits overlap";
 				return;
 			}
 		for (size_t i = 0; i < r->done.n && !again; i++) {
@@ -227,7 +227,7 @@ try_fix(struct round *r, struct fix *f)
 		return;
 	r->done = before;
 	f->state = FIX_REFUSED;
-	f->why = "the file could not be read then: no YAML, or a key twice";
+	f->why = "the file would no longer be valid YAML";
 }
 
 const char *

@@ -25,7 +25,7 @@ struct fix {
 	struct diag *diag;
 	const struct note *help; /* with edits */
 	enum fix_state state;
-	const char *why; /* "its text stands on the command line" */
+	const char *why; /* "its text is on the command line" */
 };
 
 struct fixes LIST(struct fix);

@@ -44,7 +44,7 @@ fix_print(const struct edit *e, struct buf *out)
 			old.p++;
 	if (old.n)
 		print_text(old.p, old.n, out);
-	buf_puts(out, !old.n ? "+ " : *new ? " -> " : " goes");
+	buf_puts(out, !old.n ? "+ " : *new ? " -> " : " removed");
 	if (*new)
 		print_text(new, strlen(new), out);
 	buf_putc(out, '\n');

@@ -259,7 +259,7 @@ fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 	if (!realpath(path, real) || stat(real, &st) < 0 || access(real, W_OK) < 0)
 		return cannot_write(ds, path, strerror(errno));
 	if (!holds(real, old, old_size))
-		return cannot_write(ds, path, "it has been changed meanwhile");
+		return cannot_write(ds, path, "it was changed in the meantime");
 	temp = arena_printf(ds->arena, "%s.%ld.tmp", real, (long)getpid());
 	return appear(ds, write_new(temp, bytes, n, 0600, true, &st), temp, real, path);
 }

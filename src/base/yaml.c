@@ -114,7 +114,7 @@ static bool
 too_large(struct reader *r, struct span at, const char *what)
 {
 	diag_help(diag_at(r->ds, E_YAML_LIMIT, at, "%s", what),
-		  "write it flatter, or split the file");
+		  "write it with less nesting, or split the file");
 	return false;
 }
 
@@ -122,8 +122,7 @@ static bool
 count_nodes(struct reader *r, size_t n, struct span at)
 {
 	if (n > r->limits.nodes - r->nodes)
-		return too_large(r, at,
-				 "more values than a file may have, counting what aliases repeat");
+		return too_large(r, at, "more values than the limit, with aliases expanded");
 	r->nodes += n;
 	return true;
 }
@@ -291,7 +290,7 @@ read_alias(struct reader *r, const yaml_event_t *e)
 	if (!to || to->open) {
 		diag_at(r->ds, E_YAML_REFUSED, at, "the alias `*%.60s` %s",
 			(const char *)e->data.alias.anchor,
-			to ? "stands inside what it names" : "names nothing above it");
+			to ? "refers to a value that contains it" : "refers to no anchor above it");
 		return NULL;
 	}
 	return count_nodes(r, to->nodes, at) ? to->node : NULL;
@@ -318,7 +317,7 @@ read_collection(struct reader *r, const yaml_event_t *e, unsigned depth)
 	if (!check_tag(r, map ? e->data.mapping_start.tag : e->data.sequence_start.tag, n->at))
 		return NULL;
 	if (depth >= r->limits.depth) {
-		too_large(r, n->at, "nested deeper than a file may be");
+		too_large(r, n->at, "nested deeper than the limit");
 		return NULL;
 	}
 	return map ? read_map(r, n, depth + 1) : read_list(r, n, depth + 1);

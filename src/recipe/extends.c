@@ -121,7 +121,8 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 	if (!c->l->o->extends_anywhere && !stays_inside(c, path)) {
 		diag_help(fault(c->l, E_EXTENDS_OUTSIDE, t.at, "`extends`: %s lies outside `%s`",
 				shown(c->l->a, t.s), c->folder),
-			  "move it below the recipe's folder, or allow it with --extends-anywhere");
+			  "move it below the recipe's directory, or allow it with "
+			  "--extends-anywhere");
 		return NULL;
 	}
 	return load_file(c, path, t.at, depth, &src);

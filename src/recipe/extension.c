@@ -58,7 +58,7 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 	} else if (hash) {
 		diag_help(
 			fault(l, E_URL, url.at, "`extensions`: %s after a URL", shown(l->a, hash)),
-			"only #sha256=... may stand there");
+			"only #sha256=... is allowed there");
 		return false;
 	}
 	return grammar_holds(l, grammar_archive, path, e->url);
@@ -214,7 +214,7 @@ archive_holds(struct load *l, const struct recipe_extension *e)
 	if (asked && version_cmp(asked, in_file) != 0) {
 		diag_help(diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of version %s",
 					  version_text(l->a, in_file)),
-				    e->version.at, "and the version asked for is %s", e->version.s),
+				    e->version.at, "and the version requested is %s", e->version.s),
 			  "correct the one that is wrong");
 		return false;
 	}

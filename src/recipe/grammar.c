@@ -106,8 +106,8 @@ text_holds(struct load *l, const char *path, struct text value, size_t max)
 	size_t n = strlen(value.s);
 
 	if (n > max) {
-		fault(l, E_TEXT, value.at, "`%s`: a text of %zu bytes; at most %zu may stand here",
-		      path, n, max);
+		fault(l, E_TEXT, value.at, "`%s`: a text of %zu bytes; the limit is %zu", path, n,
+		      max);
 		return false;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -56,7 +56,7 @@ within(struct load *l, const char *s, unsigned long min, unsigned long max, cons
 		return complain_fix(complain(l, E_NUMBER, "%lu %s: it must be from %lu to %lu", n,
 					     unit, min, max),
 				    arena_printf(l->a, "%lu", n < min ? min : max),
-				    arena_printf(l->a, "ask for %s %lu",
+				    arena_printf(l->a, "use %s %lu",
 						 n < min ? "at least" : "at most",
 						 n < min ? min : max));
 	return NULL;
@@ -78,11 +78,11 @@ grammar_timeout(struct load *l, const char *s)
 	c->source = m->source;
 	if (n < m->timeout_min_s)
 		return complain_fix(c, arena_printf(l->a, "%u", m->timeout_min_s),
-				    arena_printf(l->a, "ask for at least %u", m->timeout_min_s));
+				    arena_printf(l->a, "use at least %u", m->timeout_min_s));
 	c->fix = arena_printf(l->a, "%u", m->timeout_max_s);
 	return complain_help(
 		c, arena_printf(l->a,
-				"%lu h is longer than one run may take: ask for %u (%u h), "
+				"%lu h is longer than one run may take: use %u (%u h), "
 				"write checkpoints to a volume, and resume from the last "
 				"one in the next run",
 				(n + 3599) / 3600, m->timeout_max_s, m->timeout_max_s / 3600));
@@ -172,12 +172,12 @@ grammar_modal_gpu(struct load *l, const char *s)
 			complain(l, E_NUMBER, "%s is not a number of GPUs", shown(l->a, colon + 1)),
 			"write for example H100:2");
 	if (gpu->count_max && count > gpu->count_max) {
-		c = complain(l, E_MODAL, "%lu of %s; Modal gives at most %u", count, gpu->name,
+		c = complain(l, E_MODAL, "%lu of %s; Modal provides at most %u", count, gpu->name,
 			     gpu->count_max);
 		c->source = gpu->source;
 		return complain_fix(
 			c, arena_printf(l->a, "%s:%u", gpu->name, gpu->count_max),
-			arena_printf(l->a, "ask for at most %s:%u", gpu->name, gpu->count_max));
+			arena_printf(l->a, "use at most %s:%u", gpu->name, gpu->count_max));
 	}
 	return NULL;
 }

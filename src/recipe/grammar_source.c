@@ -106,7 +106,7 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 		    !strncmp(s, schemes[i], (size_t)(sep - s)))
 			bad = schemes[i];
 	if (!bad) {
-		c = complain(l, E_URL, "%s is not a URL that is fetched",
+		c = complain(l, E_URL, "%s is not a supported URL",
 			     shown(l->a, mask_credentials(l->a, s)));
 		return complain_help(c, user ? "use https:// or ssh://" : "use https://");
 	}
@@ -119,22 +119,22 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 		return credentials(l);
 	if (at && (at == host || run_of(host, "._-") != (size_t)(at - host) || *host == '-'))
 		return complain_help(
-			complain(l, E_URL, "%s names no user that could be one", shown(l->a, s)),
+			complain(l, E_URL, "%s has an invalid user name", shown(l->a, s)),
 			"write a plain name before the @, such as git");
 	if (!is_host(l->a, at ? at + 1 : host, (size_t)(end - (at ? at + 1 : host))))
 		return complain_help(
-			complain(l, E_URL, "%s names no host that could be one", shown(l->a, s)),
+			complain(l, E_URL, "%s has an invalid host name", shown(l->a, s)),
 			"write the host's name after the ://");
 	for (const char *p = end; *p; p++)
 		if (!is_alnum(*p) && !strchr(user ? "-._~/+%" : "-._~:/?#@+,=%&[]!*", *p)) {
-			c = complain(l, E_URL, "`%c` may not stand in a URL", *p);
+			c = complain(l, E_URL, "`%c` is not allowed in a URL", *p);
 			c->from = (size_t)(p - s);
 			c->length = 1;
 			return complain_fix(
 				c, escaped(l->a, s, p),
 				arena_printf(l->a, "write %%%02X for it", (unsigned char)*p));
 		} else if (*p == '%' && !str_matches(p, "^%[0-9A-Fa-f]{2}")) {
-			c = complain(l, E_URL, "`%%` without two hexadecimal digits");
+			c = complain(l, E_URL, "`%%` is not followed by two hexadecimal digits");
 			c->from = (size_t)(p - s);
 			c->length = 1;
 			return complain_fix(c, escaped(l->a, s, p), "write %25 for a percent sign");
@@ -240,7 +240,7 @@ grammar_git(struct load *l, const char *s)
 				  ":[A-Za-z0-9._/~+][A-Za-z0-9._/~+-]*$")) {
 		return NULL;
 	}
-	bad = complain_that(l, E_URL, s, "is not a git repository that is fetched",
+	bad = complain_that(l, E_URL, s, "is not the URL of a git repository",
 			    "write https://host/path.git, or user@host:path as ssh takes it");
 	/* github.com/x/y, as it is copied from a browser */
 	if (!strstr(s, "://") && strchr(s, '.') && strchr(s, '.') < strchr(s, '/'))

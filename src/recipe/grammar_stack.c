@@ -60,7 +60,7 @@ grammar_python(struct load *l, const char *s)
 				  "write major and minor, such as \"3.11\"");
 		return starts_with(s, "python") ? complain_try(l, c, grammar_python, s + 6) : c;
 	}
-	return complain_help(complain(l, E_PYTHON, "nothing is known of Python %s", s),
+	return complain_help(complain(l, E_PYTHON, "Python %s is not in the knowledge base", s),
 			     arena_printf(l->a, "use %s", names_words(l->a, &known, "or")));
 }
 
@@ -86,12 +86,13 @@ grammar_gpu(struct load *l, const char *s)
 		if (facts_cc(l->f, s))
 			return NULL;
 		return complain_help(
-			complain(l, E_GPU, "no GPU is known with compute capability %s", s),
+			complain(l, E_GPU, "no GPU in the knowledge base has compute capability %s",
+				 s),
 			"see https://developer.nvidia.com/cuda-gpus");
 	}
 	if (facts_gpu(l->f, s))
 		return NULL;
-	c = complain(l, E_GPU, "the GPU %s is not known", shown(l->a, s));
+	c = complain(l, E_GPU, "the GPU %s is not in the knowledge base", shown(l->a, s));
 	struct names known = facts_gpu_names(l->f, l->a);
 
 	if (starts_with(s, "sm_") || is_digit(*s))
@@ -167,9 +168,9 @@ grammar_requirement(struct load *l, const char *s)
 		c->length = 1;
 	}
 	if (*s == '-')
-		return complain_help(c,
-				     "options of pip cannot stand here; for an index use the key "
-				     "`index`");
+		return complain_help(
+			c, "options of pip are not allowed here; for an index use the key "
+			   "`index`");
 	complain_help(c, "write it as PEP 508 has it: name[extra]>=1,<2; marker");
 	/* conda's way to pin: one equals sign */
 	size_t n = strcspn(s, "=<>!~;@");

@@ -33,7 +33,7 @@ fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 	va_end(ap);
 	if (to == l->ds && l->ds->errors == l->before + FAULTS_MAX)
 		diag_at(l->ds, E_YAML_LIMIT, (struct span){ .src = at.src },
-			"%d errors found; the rest of the recipe was not looked at", FAULTS_MAX);
+			"%d errors found; the rest of the recipe was not checked", FAULTS_MAX);
 	return d;
 }
 
@@ -47,7 +47,7 @@ bool
 within_limit(struct load *l, struct span at, size_t n, size_t max, const char *what)
 {
 	if (n > max)
-		fault(l, E_YAML_LIMIT, at, "%zu %s; a recipe may have %zu", n, what, max);
+		fault(l, E_YAML_LIMIT, at, "%zu %s; the limit is %zu", n, what, max);
 	return n <= max;
 }
 

@@ -75,8 +75,8 @@ read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 			return true;
 		}
 	const char *nearest = str_nearest(t.s, words.at, words.n);
-	struct diag *d =
-		fault(l, E_WORD, t.at, "`%s`: %s is none of its words", k->path, shown(l->a, t.s));
+	struct diag *d = fault(l, E_WORD, t.at, "`%s`: %s is not an allowed value", k->path,
+			       shown(l->a, t.s));
 
 	if (nearest)
 		offer(l, d, t, nearest, arena_printf(l->a, "did you mean `%s`?", nearest));

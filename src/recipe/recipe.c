@@ -175,7 +175,7 @@ recipe_holds(struct load *l, const struct recipe *r)
 	if (!r->extensions.n || r->torch.at.line)
 		return true;
 	diag_help(fault(l, E_KEY_MISSING, r->extensions.at[0].at,
-			"`extensions` without `torch`: nothing to compile them against"),
+			"`extensions` need `torch` to compile against"),
 		  "add `torch:` with a version");
 	return false;
 }
@@ -276,7 +276,7 @@ variants_hold(struct load *l, const struct node *variants)
 		} else if (node_get(p->value, "variants") || node_get(p->value, "extends")) {
 			diag_help(fault(l, E_KEY_UNKNOWN, p->key_at,
 					"a variant can have neither `variants` nor `extends`"),
-				  "write what it changes out");
+				  "write its changes out in full");
 			good = false;
 		}
 	}

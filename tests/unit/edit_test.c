@@ -281,11 +281,9 @@ what_would_be_no_yaml_is_left(void **state)
 	d = diag_at(&ds, E_KEY_TWICE, (struct span){ src, 3, 1, 1 }, "good");
 	diag_fix(d, (struct span){ src, 4, 4, 1 }, "4\nd: 5", "do");
 	assert_string_equal(fixed(src, &f), "a: 1\r\nb: \"x\r\n  y\"\r\nc: 4\r\nd: 5");
-	assert_string_equal(f.at[0].why,
-			    "the file could not be read then: no YAML, or a key twice");
-	assert_string_equal(f.at[1].why, "the value goes over more than one line");
-	assert_string_equal(f.at[2].why,
-			    "the file could not be read then: no YAML, or a key twice");
+	assert_string_equal(f.at[0].why, "the file would no longer be valid YAML");
+	assert_string_equal(f.at[1].why, "the value spans more than one line");
+	assert_string_equal(f.at[2].why, "the file would no longer be valid YAML");
 	assert_int_equal(f.at[3].state, FIX_DONE);
 }
 
