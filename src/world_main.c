@@ -3,6 +3,7 @@
  * by exec, with the same argv; nobody calls it by hand.
  */
 #include <fcntl.h>
+#include <jansson.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -55,6 +56,7 @@ main(int argc, char **argv)
 	int status;
 
 	hold_standard_files();
+	json_set_alloc_funcs(memory_alloc, memory_free);
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_run(&o, &world);
 	arena_free(a);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Under ASan a shared block would hide an overrun inside it. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -37,7 +38,7 @@ must(void *p)
 {
 	if (!p) {
 		fputs("stackbuild: out of memory\n", stderr);
-		exit(70);
+		_exit(70); /* not exit: a library may hold a lock that its cleanup waits for */
 	}
 	return p;
 }
@@ -149,4 +150,22 @@ arena_printf(struct arena *a, const char *fmt, ...)
 	s = arena_vprintf(a, fmt, ap);
 	va_end(ap);
 	return s;
+}
+
+void *
+memory_alloc(size_t size)
+{
+	return must(malloc(size ? size : 1));
+}
+
+void *
+memory_realloc(void *p, size_t size)
+{
+	return must(realloc(p, size ? size : 1));
+}
+
+void
+memory_free(void *p)
+{
+	free(p);
 }

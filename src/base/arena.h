@@ -31,4 +31,9 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	((type *)arena_alloc_array((a), (n), sizeof(type), _Alignof(type)))
 void *arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align);
 
+/* For libraries that take an allocator: they end the process (exit 70) instead of returning NULL. */
+void *memory_alloc(size_t size);
+void *memory_realloc(void *p, size_t size);
+void memory_free(void *p);
+
 #endif

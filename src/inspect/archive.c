@@ -13,15 +13,48 @@ failed(struct unpack *u, const char *name)
 	return zip_refuse(u->z, "`%s` cannot be unpacked: %s", name, why ? why : "it is broken");
 }
 
+/* Not archive_read_open_fd: libarchive takes a failed read for a damaged file. */
+static la_ssize_t
+on_read(struct archive *ar, void *ctx, const void **p)
+{
+	struct unpack *u = ctx;
+	uint64_t rest = u->z->n - u->at;
+	size_t n = rest < READ_BYTES ? (size_t)rest : READ_BYTES;
+
+	(void)ar;
+	if (!zip_bytes(u->z, u->at, u->block, n))
+		return -1;
+	*p = u->block;
+	u->at += n;
+	return (la_ssize_t)n;
+}
+
+static la_int64_t
+on_seek(struct archive *ar, void *ctx, la_int64_t offset, int whence)
+{
+	struct unpack *u = ctx;
+	la_int64_t from =
+		whence == SEEK_SET ? 0 : (la_int64_t)(whence == SEEK_END ? u->z->n : u->at);
+
+	(void)ar;
+	if (from + offset < 0 || (uint64_t)(from + offset) > u->z->n)
+		return ARCHIVE_FATAL;
+	u->at = (uint64_t)(from + offset);
+	return (la_int64_t)u->at;
+}
+
 bool
 unpack_open(struct unpack *u)
 {
-	u->next = 0;
+	u->next = u->at = 0;
+	u->block = arena_alloc(u->z->a, READ_BYTES, 1);
 	if (!(u->ar = archive_read_new()))
 		BUG("libarchive has no reader");
-	if (lseek(u->z->fd, 0, SEEK_SET) < 0 ||
-	    archive_read_support_format_zip_seekable(u->ar) != ARCHIVE_OK ||
-	    archive_read_open_fd(u->ar, u->z->fd, READ_BYTES) != ARCHIVE_OK)
+	archive_read_set_read_callback(u->ar, on_read);
+	archive_read_set_seek_callback(u->ar, on_seek);
+	archive_read_set_callback_data(u->ar, u);
+	if (archive_read_support_format_zip_seekable(u->ar) != ARCHIVE_OK ||
+	    archive_read_open1(u->ar) != ARCHIVE_OK)
 		return zip_refuse(u->z, "it cannot be read: %s", archive_error_string(u->ar));
 	return true;
 }

@@ -24,6 +24,8 @@ struct unpack {
 	struct archive *ar; /* the caller's, CLEANUP_ARCHIVE */
 	size_t next;        /* of z->entries */
 	uint64_t got;       /* bytes of the present one */
+	uint64_t at;        /* where libarchive reads on */
+	unsigned char *block;
 };
 
 /* Begin; z->fd must stay open.  SB0812, false. */

@@ -14,10 +14,35 @@ digest_kind(struct str text, struct str *value)
 					NULL;
 }
 
+/* libcrypto 3.0 crashes where its first allocations fail. */
+static void *
+allocate(size_t n, const char *file, int line)
+{
+	(void)file, (void)line;
+	return memory_alloc(n);
+}
+
+static void *
+reallocate(void *p, size_t n, const char *file, int line)
+{
+	(void)file, (void)line;
+	return memory_realloc(p, n);
+}
+
+static void
+release(void *p, const char *file, int line)
+{
+	(void)file, (void)line;
+	memory_free(p);
+}
+
 EVP_MD_CTX *
 digest_new(const EVP_MD *kind)
 {
-	EVP_MD_CTX *d = EVP_MD_CTX_new();
+	EVP_MD_CTX *d;
+
+	CRYPTO_set_mem_functions(allocate, reallocate, release); /* only the first call counts */
+	d = EVP_MD_CTX_new();
 
 	if (!d || !EVP_DigestInit_ex(d, kind, NULL))
 		BUG("libcrypto has no digest");

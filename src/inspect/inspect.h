@@ -94,7 +94,8 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
  * wheel_read -- a wheel, whole: every file is read and compared with RECORD.
  *
  *   in      path
- *   errors  SB0812, NULL: not a zip, cut short, two entries of one name, names that leave the
+ *   errors  SB0100, NULL: reading failed, or memory was short, which says nothing of the wheel
+ *           SB0812, NULL: not a zip, cut short, two entries of one name, names that leave the
  *           folder, local and central headers that disagree; a file that is not in RECORD, is
  *           missing or has another digest; a file name that the metadata contradicts; more than
  *           WHEEL_MAX bytes unpacked

@@ -35,7 +35,8 @@ open_wheel(struct zip *z)
 
 	z->fd = open(z->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (z->fd < 0 || fstat(z->fd, &st) < 0)
-		return zip_refuse(z, "cannot be read: %s", strerror(errno));
+		return inspect_refuse(z->ds, z->fd < 0 && errno == ENOENT ? E_WHEEL : E_FILE,
+				      z->path, "cannot be read: %s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return zip_refuse(z, "cannot be read: not a regular file");
 	z->n = (uint64_t)st.st_size;
@@ -231,7 +232,7 @@ wheel_read(struct arena *a, struct diags *ds, const char *path)
 	struct wheel *w = arena_new_of(a, struct wheel);
 	struct dist_info info = { 0 };
 	struct record record = { 0 };
-	bool good = open_wheel(&z);
+	bool good = (errno = 0, open_wheel(&z));
 	CLEANUP_FD int handle = z.fd;
 
 	(void)handle;

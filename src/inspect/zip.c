@@ -33,7 +33,10 @@ zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n)
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0)
+		if (got < 0)
+			return inspect_refuse(z->ds, E_FILE, z->path, "cannot be read: %s",
+					      strerror(errno));
+		if (!got)
 			return false;
 		p += got;
 		at += (uint64_t)got;

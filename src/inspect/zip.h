@@ -42,7 +42,7 @@ bool zip_read(struct zip *z);
 /* "name: error[SB0812]: text"; false. */
 #define zip_refuse(z, ...) inspect_refuse((z)->ds, E_WHEEL, (z)->path, __VA_ARGS__)
 
-/* n bytes at `at` of the file. */
+/* Reads n bytes at `at` of the file; false: it ends before, or SB0100. */
 bool zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n);
 
 /*

@@ -94,9 +94,9 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 }
 
 static void
-see(struct arena *a, struct arena *scratch, const struct wheel *w, struct looked *out)
+see(struct arena *a, struct arena *scratch, const struct wheel *w, struct wheel_facts *out)
 {
-	*out = (struct looked){ .sha256 = arena_strdup(a, w->sha256), .size = w->size };
+	*out = (struct wheel_facts){ .sha256 = arena_strdup(a, w->sha256), .size = w->size };
 	for (size_t i = 0; i < w->objects.n; i++) {
 		struct names archs = archs_of(scratch, &w->objects.at[i].codes);
 
@@ -107,81 +107,72 @@ see(struct arena *a, struct arena *scratch, const struct wheel *w, struct looked
 	names_sort(&out->archs);
 }
 
-static void
-look(struct arena *a, struct arena *scratch, struct diag *d, const char *path,
-     const struct store_want *want, struct looked *out)
+/* Finds what is wrong with a wheel, as reasons of d; false: it could not be read. */
+static bool
+inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d, const char *path,
+	const struct store_want *want, struct wheel_facts *out)
 {
 	const struct wheel *w;
 	struct diags mine;
 
+	*out = (struct wheel_facts){ 0 };
 	diags_init(&mine, scratch);
 	w = wheel_read(scratch, &mine, path);
-	*out = (struct looked){ 0 };
-	if (!w) {
-		for (const struct diag *why = mine.head; why; why = why->next)
-			if (diag_severity(why) == SEV_ERROR)
-				diag_why(d, "%s", why->text);
-		return;
+	for (const struct diag *why = mine.head; why; why = why->next) {
+		if (why->code == E_FILE) {
+			diag_at(ds, E_FILE, (struct span){ 0 }, "%s: %s", path, why->text);
+			return false;
+		}
+		if (diag_severity(why) == SEV_ERROR)
+			diag_why(d, "%s", why->text);
 	}
+	if (!w)
+		return true;
 	see(a, scratch, w, out);
 	check_metadata(scratch, d, w, want);
 	for (size_t i = 0; i < w->objects.n; i++)
 		check_object(scratch, d, &w->objects.at[i], want);
 	if (want->has_kernels && !out->archs.n)
 		diag_why(d, "none of its shared objects holds GPU code");
+	return true;
 }
 
 /* The diagnostic is made first, and added only if it has found a reason to be. */
-static bool
-judge(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
-      const struct store_want *want, struct looked *out)
+enum store_verdict
+store_inspect(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
+	      const struct store_want *want, struct wheel_facts *out)
 {
 	struct arena *scratch = arena_new();
 	const char *slash = strrchr(path, '/');
+	enum store_verdict verdict = STORE_UNKNOWN;
+	struct wheel_facts seen;
 	struct diags mine;
 	struct diag *d;
-	bool good;
 
 	diags_init(&mine, ds->arena);
 	d = diag_at(&mine, E_STORE_WHEEL, (struct span){ 0 },
 		    "the wheel `%s` is not what it should be", slash ? slash + 1 : path);
-	look(a, scratch, d, path, want, out);
-	if (e && out->sha256) {
-		if (out->size != e->size || strcmp(out->sha256, e->sha256))
+	if (inspect(a, scratch, ds, d, path, want, &seen)) {
+		if (e && seen.sha256 &&
+		    (seen.size != e->size || strcmp(seen.sha256, e->sha256) != 0))
 			diag_why(d, "its digest is not the one of its entry");
-		else if (!same_set(&out->archs, &e->archs))
+		else if (e && seen.sha256 && !same_set(&seen.archs, &e->archs))
 			diag_why(d, "it holds code for %s, and its entry says %s",
-				 archs_words(scratch, &out->archs),
+				 archs_words(scratch, &seen.archs),
 				 archs_words(scratch, &e->archs));
+		verdict = d->notes ? STORE_BAD : STORE_GOOD;
 	}
-	good = !d->notes;
-	if (!good)
+	if (verdict == STORE_BAD)
 		diags_append(ds, &mine);
+	if (out)
+		*out = seen;
 	arena_free(scratch);
-	return good;
-}
-
-bool
-store_look(struct arena *a, struct diags *ds, const char *path, const struct store_want *want,
-	   struct looked *out)
-{
-	return judge(a, ds, path, NULL, want, out);
-}
-
-bool
-store_look_entry(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
-		 const struct store_want *want)
-{
-	struct looked seen;
-
-	return judge(a, ds, path, e, want, &seen);
+	return verdict;
 }
 
 bool
 store_check(struct arena *a, struct diags *ds, const char *wheel_path,
 	    const struct store_want *want)
 {
-	struct looked seen;
-
-	return judge(a, ds, wheel_path, NULL, want, &seen);
+	return store_inspect(a, ds, wheel_path, NULL, want, NULL) == STORE_GOOD;
 }

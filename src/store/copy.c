@@ -67,7 +67,7 @@ copy_one(struct arena *a, struct diags *ds, struct store *from, struct store *to
 	struct store_want want;
 	const char *path;
 	struct diags mine;
-	bool saved;
+	enum store_verdict verdict;
 
 	diags_init(&mine, ds->arena);
 	answer = to->kind->find(a, &mine, to, key, &old);
@@ -88,10 +88,10 @@ copy_one(struct arena *a, struct diags *ds, struct store *from, struct store *to
 		return answer == STORE_UNREACHABLE ? STOP : NOT_GOOD;
 	path = fs_join(a, passage, (*e)->wheel);
 	want = entry_want(a, *e);
-	if (!store_look_entry(a, ds, path, *e, &want))
+	verdict = store_inspect(a, ds, path, *e, &want, NULL);
+	if (verdict == STORE_BAD)
 		return NOT_GOOD;
-	saved = to->kind->save(a, ds, to, *e, path);
-	return saved ? COPIED : STOP;
+	return verdict == STORE_GOOD && to->kind->save(a, ds, to, *e, path) ? COPIED : STOP;
 }
 
 bool

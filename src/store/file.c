@@ -103,6 +103,24 @@ store_make_folders(struct arena *a, const char *path)
 	return mkdir(p, 0777) == 0 || errno == EEXIST;
 }
 
+bool
+store_list_dir(struct arena *a, const char *path, struct names *out)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	int err;
+
+	if (!d)
+		return errno == ENOENT;
+	for (errno = 0; (e = readdir(d)); errno = 0)
+		if (*e->d_name != '.')
+			list_push(a, out, arena_strdup(a, e->d_name));
+	err = errno;
+	closedir(d);
+	errno = err;
+	return !err;
+}
+
 static void
 empty(int fd, const char *name, unsigned deep)
 {

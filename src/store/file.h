@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "base/list.h"
 
 /* Files and folders of the folder store.  What fails leaves errno. */
 
@@ -23,6 +24,9 @@ bool store_copy_file(struct arena *a, int dir_fd, const char *from, const char *
 bool store_write_file(const char *path, const char *bytes, size_t n);
 bool store_sync_folder(const char *path);
 bool store_make_folders(struct arena *a, const char *path);
+
+/* The names in a directory, hidden ones left out; none if it does not exist.  False: errno. */
+bool store_list_dir(struct arena *a, const char *path, struct names *out);
 
 /* A folder and what is in it; two levels deep, as deep as a store is. */
 void store_remove(const char *path); /* errno stays */

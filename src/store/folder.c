@@ -159,19 +159,24 @@ used(struct arena *a, struct store *s, const char *key)
 bool
 folder_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys)
 {
-	const char *wheels = fs_join(a, s->where, "wheels");
-	struct names heads = fs_list(a, wheels, "");
+	const char *wheels = fs_join(a, s->where, "wheels"), *at = wheels;
+	struct names heads = { 0 };
+	bool good = store_list_dir(a, wheels, &heads);
 
-	(void)ds;
-	for (size_t i = 0; i < heads.n; i++) {
-		struct names all = fs_list(a, fs_join(a, wheels, heads.at[i]), "");
+	for (size_t i = 0; good && i < heads.n; i++) {
+		struct names all = { 0 };
 
+		at = fs_join(a, wheels, heads.at[i]);
+		/* A stray file beside the directories is no part of the store. */
+		good = store_list_dir(a, at, &all) || errno == ENOTDIR;
 		for (size_t k = 0; k < all.n; k++)
 			if (store_is_key(all.at[k]) && starts_with(all.at[k], heads.at[i]))
 				list_push(a, keys, all.at[k]);
 	}
+	if (!good)
+		unreadable(ds, s, at);
 	names_sort(keys);
-	return true;
+	return good;
 }
 
 /* --- throwing out --- */
@@ -235,10 +240,11 @@ void
 folder_clear_temp(struct arena *a, const struct store *s)
 {
 	const char *tmp = fs_join(a, s->where, "tmp");
-	struct names all = fs_list(a, tmp, "");
+	struct names all = { 0 };
 
-	for (size_t i = 0; i < all.n; i++)
-		store_remove(fs_join(a, tmp, all.at[i]));
+	if (store_list_dir(a, tmp, &all))
+		for (size_t i = 0; i < all.n; i++)
+			store_remove(fs_join(a, tmp, all.at[i]));
 }
 
 const struct store_kind store_folder = {

@@ -60,24 +60,32 @@ fill(struct arena *a, const struct entry *e, const char *path, const char *temp,
 	       store_sync_folder(temp);
 }
 
-/* The one that is there already, if it is good: the first stays. */
-static bool
-is_there(struct arena *a, struct store *s, const struct entry *e)
+/* What stands under the key: GOOD stays, BAD (or nothing) makes room. */
+static enum store_verdict
+there(struct arena *a, struct diags *ds, struct store *s, const struct entry *e)
 {
 	const struct entry *old = NULL;
 	struct store_want want;
 	struct diags mine;
+	enum store_verdict verdict = STORE_BAD;
 
 	diags_init(&mine, a);
-	if (s->kind->find(a, &mine, s, e->key, &old) != STORE_HIT)
-		return false;
-	want = entry_want(a, old);
-	return store_look_entry(a, &mine, fs_join(a, folder_of(a, s, e->key), old->wheel), old,
-				&want);
+	switch (s->kind->find(a, &mine, s, e->key, &old)) {
+	case STORE_UNREACHABLE: verdict = STORE_UNKNOWN; break;
+	case STORE_HIT:
+		want = entry_want(a, old);
+		verdict = store_inspect(a, &mine, fs_join(a, folder_of(a, s, e->key), old->wheel),
+					old, &want, NULL);
+		break;
+	default: break;
+	}
+	if (verdict == STORE_UNKNOWN)
+		diags_append(ds, &mine);
+	return verdict;
 }
 
 static bool
-publish(struct arena *a, struct store *s, const struct entry *e, const char *temp)
+publish(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *temp)
 {
 	const char *to = folder_of(a, s, e->key), *head = fs_dir(a, to);
 
@@ -89,12 +97,13 @@ publish(struct arena *a, struct store *s, const struct entry *e, const char *tem
 			       store_sync_folder(s->where);
 		if (errno != ENOTEMPTY && errno != EEXIST)
 			return false;
-		if (is_there(a, s, e)) {
-			store_remove(temp);
-			return true;
+		switch (there(a, ds, s, e)) {
+		case STORE_GOOD: store_remove(temp); return true;
+		case STORE_UNKNOWN: return false;
+		case STORE_BAD:
+			if (!folder_throw_out(a, s, e->key))
+				return false;
 		}
-		if (!folder_throw_out(a, s, e->key))
-			return false;
 	}
 	return false;
 }
@@ -106,9 +115,10 @@ folder_save(struct arena *a, struct diags *ds, struct store *s, const struct ent
 	const char *temp, *why;
 	STORE_FD lock = -1;
 
-	if (is_there(a, s, e)) {
-		s->kind->used(a, s, e->key);
-		return true;
+	switch (there(a, ds, s, e)) {
+	case STORE_GOOD: s->kind->used(a, s, e->key); return true;
+	case STORE_UNKNOWN: return false;
+	case STORE_BAD: break;
 	}
 	if (!store_make_folders(a, fs_join(a, s->where, "tmp")))
 		return failed(ds, s, e, strerror(errno));
@@ -123,7 +133,7 @@ folder_save(struct arena *a, struct diags *ds, struct store *s, const struct ent
 	temp = make_temp(a, s, e->key);
 	if (!temp)
 		return failed(ds, s, e, strerror(errno));
-	if (fill(a, e, path, temp, &why) && publish(a, s, e, temp))
+	if (fill(a, e, path, temp, &why) && publish(a, ds, s, e, temp))
 		return true;
 	store_remove(temp);
 	return failed(ds, s, e, why ? why : strerror(errno));

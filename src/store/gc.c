@@ -63,7 +63,8 @@ collect(struct gc *g, struct entries *all)
 {
 	struct names keys = { 0 };
 
-	folder_keys(g->a, g->ds, g->s, &keys);
+	if (!folder_keys(g->a, g->ds, g->s, &keys))
+		return false;
 	for (size_t i = 0; i < keys.n; i++) {
 		const struct entry *e;
 		struct diags mine;
@@ -89,8 +90,9 @@ static void
 remove_heads(struct gc *g)
 {
 	const char *wheels = fs_join(g->a, g->s->where, "wheels");
-	struct names heads = fs_list(g->a, wheels, "");
+	struct names heads = { 0 };
 
+	store_list_dir(g->a, wheels, &heads);
 	for (size_t i = 0; i < heads.n; i++)
 		rmdir(fs_join(g->a, wheels, heads.at[i]));
 }

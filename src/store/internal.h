@@ -56,19 +56,25 @@ bool store_is_version(struct arena *a, const char *found, const char *wanted);
 
 /* --- wheels --- */
 
-/* What was seen in a wheel that is as it should be. */
-struct looked {
+/* What is in a wheel. */
+struct wheel_facts {
 	const char *sha256;
 	size_t size;
 	struct names archs; /* "compute_90", "sm_90": of all its shared objects, sorted */
 };
 
-/* store_check that tells what it saw. */
-bool store_look(struct arena *a, struct diags *ds, const char *path, const struct store_want *want,
-		struct looked *out);
-/* The same of a wheel with an entry: its digest, size and archs as well. */
-bool store_look_entry(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
-		      const struct store_want *want);
+/* A wheel that could not be read, for want of memory or descriptors or by EIO, is not bad. */
+enum store_verdict { STORE_GOOD, STORE_BAD, STORE_UNKNOWN };
+
+/*
+ * store_inspect -- reads a wheel and compares it with its entry (or NULL) and with what is wanted.
+ *
+ *   out     *out (may be NULL): what is in it
+ *   errors  SB0542: bad; SB0100: unknown
+ */
+enum store_verdict store_inspect(struct arena *a, struct diags *ds, const char *path,
+				 const struct entry *e, const struct store_want *want,
+				 struct wheel_facts *out);
 
 /* SB0542 of a key, with the reason. */
 void store_refuse(struct diags *ds, const struct store *s, const char *key, const char *why);

@@ -105,9 +105,14 @@ fetch_checked(struct arena *a, struct diags *ds, struct store *s, const char *ke
 
 	if (answer == STORE_HIT)
 		answer = s->kind->fetch(a, ds, s, *e, temp);
-	if (answer == STORE_HIT &&
-	    !store_look_entry(a, ds, fs_join(a, temp, (*e)->wheel), *e, want))
-		answer = STORE_REFUSED;
+	if (answer == STORE_HIT) {
+		const char *path = fs_join(a, temp, (*e)->wheel);
+		enum store_verdict v = store_inspect(a, ds, path, *e, want, NULL);
+
+		answer = v == STORE_GOOD ? STORE_HIT :
+			 v == STORE_BAD  ? STORE_REFUSED :
+					   STORE_UNREACHABLE;
+	}
 	if (answer == STORE_REFUSED) {
 		list_push(a, &s->refused, key);
 		if (s->kind->drop)
@@ -156,9 +161,9 @@ store_put(struct arena *a, struct diags *ds, struct store *s, const struct store
 {
 	struct entry *e = entry_new(a, ds, w->inputs, strlen(w->inputs));
 	const char *slash = strrchr(w->path, '/');
-	struct looked seen;
+	struct wheel_facts seen;
 
-	if (!e || !store_look(a, ds, w->path, want, &seen))
+	if (!e || store_inspect(a, ds, w->path, NULL, want, &seen) != STORE_GOOD)
 		return false;
 	e->wheel = slash ? slash + 1 : w->path;
 	e->sha256 = seen.sha256;

@@ -22,18 +22,16 @@ store_passage(struct arena *a, struct diags *ds)
 	return NULL;
 }
 
-enum verdict { GOOD, BAD, GONE, UNKNOWN };
-
-/* One wheel, where it lies or brought here. */
-static enum verdict
+/* One wheel, where it lies or brought here.  *gone: thrown out meanwhile. */
+static enum store_verdict
 verify_one(struct arena *a, struct diags *ds, struct store *s, const char *key, const char *passage,
-	   const struct entry **e)
+	   const struct entry **e, bool *gone)
 {
 	enum store_answer answer = s->kind->find(a, ds, s, key, e);
+	enum store_verdict verdict;
 	const char *path = NULL;
 	struct store_want want;
 	struct diags mine;
-	bool good;
 
 	if (answer == STORE_HIT && s->kind->path)
 		path = s->kind->path(a, s, *e);
@@ -41,31 +39,31 @@ verify_one(struct arena *a, struct diags *ds, struct store *s, const char *key, 
 		answer = s->kind->fetch(a, ds, s, *e, passage);
 		path = fs_join(a, passage, (*e)->wheel);
 	}
-	if (answer == STORE_MISS)
-		return GONE;
+	*gone = answer == STORE_MISS;
 	if (answer != STORE_HIT)
-		return answer == STORE_REFUSED ? BAD : UNKNOWN;
+		return answer == STORE_UNREACHABLE ? STORE_UNKNOWN : STORE_BAD;
 	want = entry_want(a, *e);
 	diags_init(&mine, ds->arena);
-	good = store_look_entry(a, &mine, path, *e, &want);
+	verdict = store_inspect(a, &mine, path, *e, &want, NULL);
 	if (!s->kind->path)
 		unlink(path);
-	else if (!good && s->kind->find(a, &mine, s, key, e) == STORE_MISS)
-		return GONE; /* thrown out while it was read */
-	if (!good)
+	else if (verdict == STORE_BAD)
+		*gone = s->kind->find(a, &mine, s, key, e) == STORE_MISS;
+	if (verdict == STORE_BAD)
 		diag_why(mine.head, "it lies under the key %.12s of %s", key, s->name);
-	diags_append(ds, &mine);
-	return good ? GOOD : BAD;
+	if (!*gone)
+		diags_append(ds, &mine);
+	return verdict;
 }
 
 static void
-print_one(struct json *j, const char *key, const struct entry *e, enum verdict v,
+print_one(struct json *j, const char *key, const struct entry *e, bool good,
 	  const struct diags *found)
 {
 	json_map(j, NULL);
 	json_text(j, "key", key);
 	json_text(j, "wheel", e ? e->wheel : NULL);
-	json_text(j, "result", v == GOOD ? "good" : "bad");
+	json_text(j, "result", good ? "good" : "bad");
 	json_list(j, "why");
 	for (const struct diag *d = found->head; d; d = d->next)
 		for (const struct note *n = d->notes; n; n = n->next)
@@ -96,7 +94,7 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 	struct json j = json_to(out);
 	struct names keys = { 0 };
 	size_t good = 0, bad = 0;
-	enum verdict v = GOOD;
+	enum store_verdict v = STORE_GOOD;
 	double bytes = 0;
 
 	if (!store_keys(a, ds, s, &keys) || (!s->kind->path && !(passage = store_passage(a, ds))))
@@ -106,18 +104,21 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 		json_text(&j, "store", s->name);
 		json_list(&j, "wheels");
 	}
-	for (size_t i = 0; i < keys.n && v != UNKNOWN; i++) {
+	for (size_t i = 0; i < keys.n && v != STORE_UNKNOWN; i++) {
 		const struct entry *e = NULL;
 		struct diags mine;
+		bool gone;
 
 		diags_init(&mine, ds->arena);
-		v = verify_one(a, &mine, s, keys.at[i], passage, &e);
-		good += v == GOOD;
-		bad += v == BAD;
-		bytes += v == GOOD ? (double)e->size : 0;
-		if (as_json && (v == GOOD || v == BAD))
-			print_one(&j, keys.at[i], e, v, &mine);
-		if (v == BAD && s->kind == &store_folder)
+		v = verify_one(a, &mine, s, keys.at[i], passage, &e, &gone);
+		if (gone)
+			continue;
+		good += v == STORE_GOOD;
+		bad += v == STORE_BAD;
+		bytes += v == STORE_GOOD ? (double)e->size : 0;
+		if (as_json && v != STORE_UNKNOWN)
+			print_one(&j, keys.at[i], e, v == STORE_GOOD, &mine);
+		if (v == STORE_BAD && s->kind == &store_folder)
 			diag_help(mine.head, "throw it out: rm -r %s", folder_of(a, s, keys.at[i]));
 		diags_append(ds, &mine);
 	}
@@ -128,8 +129,8 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 		json_int(&j, "good", (long long)good);
 		json_int(&j, "bad", (long long)bad);
 		json_end(&j);
-	} else if (v != UNKNOWN) {
+	} else if (v != STORE_UNKNOWN) {
 		print_sum(a, s, good, bad, bytes, out);
 	}
-	return !bad && v != UNKNOWN;
+	return !bad && v != STORE_UNKNOWN;
 }
