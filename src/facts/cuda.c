@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -30,66 +29,40 @@ read_toolkit(const struct facts *f, const char *version, struct fact release, st
 	return t;
 }
 
-/* The releases of all series in one row. */
-static size_t
-count_toolkits(struct fact all)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < fact_count(all); i++)
-		n += fact_count(fact_get(fact_at(all, i), "releases"));
-	return n;
-}
-
-/* Release `r` of series `s`, read when it was not before. */
-static const struct cuda_toolkit *
-toolkit(const struct facts *f, struct fact all, size_t s, size_t r)
-{
-	struct facts_read *read = f->read;
-	struct fact series = fact_at(all, s), releases = fact_get(series, "releases");
-	size_t at = r;
-
-	for (size_t i = 0; i < s; i++)
-		at += fact_count(fact_get(fact_at(all, i), "releases"));
-	if (!read->cuda) {
-		read->ncuda = count_toolkits(all);
-		read->cuda = arena_array_of(f->a, const struct cuda_toolkit *, read->ncuda);
-	}
-	if (!read->cuda[at])
-		read->cuda[at] =
-			read_toolkit(f, fact_key(releases, r), fact_at(releases, r),
-				     trail_to(trail_of(facts_file(f, "cuda.yaml")), series));
-	return read->cuda[at];
-}
-
 const struct cuda_toolkit *const *
 facts_cuda_all(const struct facts *f, size_t *n)
 {
-	struct fact all = fact_get(facts_file(f, "cuda.yaml"), "series");
+	struct fact file = facts_file(f, "cuda.yaml"), all = fact_get(file, "series");
+	struct cuda_toolkits *read = &f->read->cuda;
 
-	for (size_t s = 0; s < fact_count(all); s++)
-		for (size_t r = 0; r < fact_count(fact_get(fact_at(all, s), "releases")); r++)
-			toolkit(f, all, s, r);
-	*n = f->read->ncuda;
-	return f->read->cuda;
+	*n = read->n;
+	if (read->n)
+		return read->at;
+	for (size_t s = 0; s < fact_count(all); s++) {
+		struct trail series = trail_to(trail_of(file), fact_at(all, s));
+		struct fact releases = fact_get(fact_at(all, s), "releases");
+
+		for (size_t r = 0; r < fact_count(releases); r++)
+			list_push(f->a, read,
+				  read_toolkit(f, fact_key(releases, r), fact_at(releases, r),
+					       series));
+	}
+	*n = read->n;
+	return read->at;
 }
 
 const struct cuda_toolkit *
 facts_cuda(const struct facts *f, const char *version)
 {
-	struct fact all = fact_get(facts_file(f, "cuda.yaml"), "series");
+	size_t n, dots = strcspn(version, ".");
+	const struct cuda_toolkit *const *all = facts_cuda_all(f, &n), *found = NULL;
+	bool series = version[dots] && !strchr(version + dots + 1, '.');
 
-	for (size_t s = 0; s < fact_count(all); s++) {
-		struct fact releases = fact_get(fact_at(all, s), "releases");
-		size_t n = fact_count(releases);
-
-		if (n && !strcmp(fact_key(all, s), version))
-			return toolkit(f, all, s, n - 1);
-		for (size_t r = 0; r < n; r++)
-			if (!strcmp(fact_key(releases, r), version))
-				return toolkit(f, all, s, r);
-	}
-	return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i]->version, version) ||
+		    (series && version_same_series(all[i]->version, version)))
+			found = all[i];
+	return found;
 }
 
 const char *

@@ -131,10 +131,11 @@ const char *facts_image_tag(const struct facts *f, struct arena *a, const struct
 /* --- GPUs --- */
 
 struct gpu {
-	const char *name;   /* "A100 80GB", as NVIDIA writes it */
-	const char *id;     /* "a100-80gb", as a recipe may write it */
-	const char *cc;     /* "8.0" */
-	const char *arch;   /* "Ampere" */
+	const char *name; /* "A100 80GB", as NVIDIA writes it */
+	const char *id;   /* "a100-80gb", as a recipe may write it */
+	const char *cc;   /* "8.0" */
+	const char *arch; /* "Ampere" */
+	struct names aliases;
 	unsigned memory_gb; /* 0: not known */
 	const char *source;
 };

@@ -38,24 +38,14 @@ plain(struct arena *a, const char *name)
 	return s;
 }
 
-static size_t
-count_gpus(struct fact capabilities)
+static const struct gpus *
+all_gpus(const struct facts *f)
 {
-	size_t n = 0;
+	struct fact file = facts_file(f, "gpus.yaml"), all = fact_get(file, "capabilities");
+	struct gpus *gpus = &f->read->gpus;
 
-	for (size_t i = 0; i < fact_count(capabilities); i++)
-		n += fact_count(fact_get(fact_at(capabilities, i), "gpus"));
-	return n;
-}
-
-static void
-read_gpus(const struct facts *f)
-{
-	struct fact file = facts_file(f, "gpus.yaml");
-	struct fact all = fact_get(file, "capabilities");
-	struct gpu *gpus = arena_array_of(f->a, struct gpu, count_gpus(all));
-	size_t n = 0;
-
+	if (gpus->n)
+		return gpus;
 	for (size_t c = 0; c < fact_count(all); c++) {
 		struct fact capability = fact_at(all, c), here = fact_get(capability, "gpus");
 		struct trail t = trail_to(trail_of(file), capability);
@@ -65,55 +55,39 @@ read_gpus(const struct facts *f)
 			struct fact gpu = fact_at(here, i);
 			const char *id = fact_text_of(gpu, "id"), *name = fact_key(here, i);
 
-			gpus[n++] = (struct gpu){
-				.name = name,
-				.id = id ? id : id_of(f, name),
-				.cc = fact_key(all, c),
-				.arch = fact_text_of(capability, "arch"),
-				.memory_gb = fact_uint_of(gpu, "memory_gb"),
-				.source = fact_is(fact_get(gpu, "source")) ?
-						  trail_source(f, trail_to(t, gpu)) :
-						  source,
-			};
+			list_push(f->a, gpus,
+				  (struct gpu){
+					  .name = name,
+					  .id = id ? id : id_of(f, name),
+					  .cc = fact_key(all, c),
+					  .arch = fact_text_of(capability, "arch"),
+					  .aliases = fact_items(f->a, fact_get(gpu, "aliases")),
+					  .memory_gb = fact_uint_of(gpu, "memory_gb"),
+					  .source = fact_is(fact_get(gpu, "source")) ?
+							    trail_source(f, trail_to(t, gpu)) :
+							    source,
+				  });
 		}
 	}
-	f->read->gpus = gpus;
-	f->read->ngpus = n;
-}
-
-static bool
-is_alias(struct arena *a, struct fact gpu, const char *wanted)
-{
-	struct fact aliases = fact_get(gpu, "aliases");
-
-	for (size_t i = 0; i < fact_count(aliases); i++)
-		if (!strcmp(plain(a, fact_text(fact_at(aliases, i))), wanted))
-			return true;
-	return false;
+	return gpus;
 }
 
 const struct gpu *
 facts_gpu(const struct facts *f, const char *name)
 {
+	const struct gpus *gpus = all_gpus(f);
 	struct arena *scratch = arena_new();
-	struct fact all = fact_get(facts_file(f, "gpus.yaml"), "capabilities");
 	const char *wanted = plain(scratch, name);
 	const struct gpu *found = NULL;
-	size_t n = 0;
 
-	if (!f->read->gpus)
-		read_gpus(f);
-	for (size_t c = 0; c < fact_count(all) && !found; c++) {
-		struct fact here = fact_get(fact_at(all, c), "gpus");
+	for (size_t i = 0; i < gpus->n && !found; i++) {
+		const struct gpu *g = &gpus->at[i];
+		bool is = !strcmp(plain(scratch, g->name), wanted) ||
+			  !strcmp(plain(scratch, g->id), wanted);
 
-		for (size_t i = 0; i < fact_count(here) && !found; i++, n++) {
-			const struct gpu *g = &f->read->gpus[n];
-
-			if (!strcmp(plain(scratch, g->name), wanted) ||
-			    !strcmp(plain(scratch, g->id), wanted) ||
-			    is_alias(scratch, fact_at(here, i), wanted))
-				found = g;
-		}
+		for (size_t k = 0; k < g->aliases.n && !is; k++)
+			is = !strcmp(plain(scratch, g->aliases.at[k]), wanted);
+		found = is ? g : NULL;
 	}
 	arena_free(scratch);
 	return found;
@@ -122,12 +96,11 @@ facts_gpu(const struct facts *f, const char *name)
 struct names
 facts_gpu_names(const struct facts *f, struct arena *a)
 {
+	const struct gpus *gpus = all_gpus(f);
 	struct names ids = { 0 };
 
-	if (!f->read->gpus)
-		read_gpus(f);
-	for (size_t i = 0; i < f->read->ngpus; i++)
-		list_push(a, &ids, f->read->gpus[i].id);
+	for (size_t i = 0; i < gpus->n; i++)
+		list_push(a, &ids, gpus->at[i].id);
 	return ids;
 }
 

@@ -18,12 +18,9 @@ struct facts {
 
 /* Structs that were read; NULL and 0: not yet. */
 struct facts_read {
-	const struct torch_release **torch; /* as many as the tree has, in its order */
-	size_t ntorch;
-	const struct cuda_toolkit **cuda;
-	size_t ncuda;
-	const struct gpu *gpus;
-	size_t ngpus;
+	struct torch_releases LIST(const struct torch_release *) torch; /* in the tree's order */
+	struct cuda_toolkits LIST(const struct cuda_toolkit *) cuda;
+	struct gpus LIST(struct gpu) gpus;
 	const struct modal_gpu *modal_gpus;
 	size_t nmodal_gpus;
 	const struct modal_limits *modal;

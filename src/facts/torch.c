@@ -105,44 +105,32 @@ read_release(const struct facts *f, const char *version, struct fact r, struct t
 	return t;
 }
 
-static const struct torch_release *
-nth(const struct facts *f, struct fact file, size_t i)
-{
-	struct facts_read *read = f->read;
-	struct fact releases = fact_get(file, "releases");
-
-	if (!read->torch) {
-		read->ntorch = fact_count(releases);
-		read->torch = arena_array_of(f->a, const struct torch_release *, read->ntorch);
-	}
-	if (!read->torch[i])
-		read->torch[i] = read_release(f, fact_key(releases, i), fact_at(releases, i),
-					      trail_of(file));
-	return read->torch[i];
-}
-
 const struct torch_release *const *
 facts_torch_all(const struct facts *f, size_t *n)
 {
-	struct fact file = facts_file(f, "torch.yaml");
+	struct fact file = facts_file(f, "torch.yaml"), releases = fact_get(file, "releases");
+	struct torch_releases *read = &f->read->torch;
 
-	*n = fact_count(fact_get(file, "releases"));
-	for (size_t i = 0; i < *n; i++)
-		nth(f, file, i);
-	return f->read->torch;
+	for (size_t i = read->n; i < fact_count(releases); i++)
+		list_push(f->a, read,
+			  read_release(f, fact_key(releases, i), fact_at(releases, i),
+				       trail_of(file)));
+	*n = read->n;
+	return read->at;
 }
 
 const struct torch_release *
 facts_torch(const struct facts *f, const char *version)
 {
-	struct fact file = facts_file(f, "torch.yaml"), releases = fact_get(file, "releases");
+	struct fact releases = fact_get(facts_file(f, "torch.yaml"), "releases");
 	const char *key;
 	struct fact r = fact_version(f, releases, public_part(f, version), &key);
+	size_t n, i = 0;
+	const struct torch_release *const *all = facts_torch_all(f, &n);
 
-	for (size_t i = 0; fact_is(r) && i < fact_count(releases); i++)
-		if (!strcmp(fact_key(releases, i), key))
-			return nth(f, file, i);
-	return NULL;
+	while (fact_is(r) && i < n && strcmp(all[i]->version, key) != 0)
+		i++;
+	return fact_is(r) && i < n ? all[i] : NULL;
 }
 
 const struct torch_variant *
