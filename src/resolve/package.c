@@ -25,10 +25,11 @@ asked(struct workspace *w, const char *key)
 	return NULL;
 }
 
+/* The last: what the recipe lists stands before what is added here. */
 static struct stack_package *
 find(struct stack_packages *list, const char *key)
 {
-	for (size_t i = 0; i < list->n; i++)
+	for (size_t i = list->n; i-- > 0;)
 		if (!strcmp(list->at[i].key, key))
 			return &list->at[i];
 	return NULL;
@@ -243,9 +244,10 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 		const char *text = e->build->run_requires.at[i];
 		const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
 		struct stack_package p = { .requirement = text, .source = e->build->source };
+		const struct stack_package *there = req ? find(&w->s->packages, req->key) : NULL;
 
 		if (!req || !applies(w, req) || asked(w, req->key) || is_extension(w, req->key) ||
-		    !strcmp(req->key, "torch") || find(&w->s->packages, req->key))
+		    !strcmp(req->key, "torch") || (there && !there->given))
 			continue;
 		p.key = req->key;
 		p.reason = arena_printf(w->a, "%s needs it to run", e->name);
