@@ -1,4 +1,4 @@
-#include "check.h"
+#include "internal.h"
 
 static void (*const checks[])(struct workspace *w) = {
 #define CHECK(name, rules) check_##name,

@@ -1,5 +1,5 @@
 #include "base/edit.h"
-#include "check.h"
+#include "internal.h"
 
 /*
  * TORCH_CUDA_ARCH_LIST of the recipe, read as torch's cpp_extension reads it: blanks become

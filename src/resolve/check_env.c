@@ -1,5 +1,5 @@
 #include "base/edit.h"
-#include "check.h"
+#include "internal.h"
 
 /* Variables that do not mean what they seem to. */
 

@@ -1,5 +1,5 @@
 #include "base/edit.h"
-#include "check.h"
+#include "internal.h"
 
 /* What the name of an image tells beside whether it exists. */
 

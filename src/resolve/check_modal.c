@@ -1,4 +1,4 @@
-#include "check.h"
+#include "internal.h"
 
 /* What Modal does where the recipe is silent; what it does not take is judged where it is read. */
 void

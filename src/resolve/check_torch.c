@@ -1,5 +1,5 @@
 #include "base/edit.h"
-#include "check.h"
+#include "internal.h"
 
 /* Where torch comes from, and what belongs to it. */
 

@@ -5,39 +5,38 @@
 #include "base/str.h"
 #include "resolve.h"
 
-/* One run of resolve_solve(). */
-
-/* A variable and what the solver was told of it. */
+/* A variable with the constraints that it gave to the solver. */
 struct domain {
 	unsigned number;
 	struct solver_variable t;
-	struct candidates LIST(struct candidate) list; /* t.c and t.n follow it */
+	struct candidates LIST(struct candidate) list; /* t.c and t.n are its members */
 	struct given {
 		struct solve_facts facts;
 		bool made;
-	} * given,         /* by candidate: its facts, made when first asked for */
-		whole;     /* of the variable, whichever candidate */
-	unsigned epoch;    /* when those of the whole were given last */
-	const void *entry; /* struct extension, gpu, python_package; or NULL */
-	const char *of;    /* VARIABLE_SOURCE: the extension's key */
+	} * given,                            /* by candidate, made when the solver first asks */
+		whole;                        /* of the variable as such */
+	unsigned epoch;                       /* in which `whole` was given last */
+	const void *entry;                    /* struct extension, gpu, python_package; or NULL */
+	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
 	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
 	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
 };
 struct domains LIST(struct domain *);
 
-/* What cures all errors together, once it was looked for. */
+/* The repair of all errors together, once it was looked for. */
 struct joint_repair {
 	bool looked, found;
 	struct solve_indexes pins;
 	struct solve_result best;
 };
 
-/* A requirement that nothing is known of, and the Pythons that its marker holds for. */
+/* A requirement that is not in the knowledge base, and the Pythons that its marker holds for. */
 struct unjudged {
 	const char *name;
 	const struct solve_term *when; /* NULL: all */
 };
 
+/* One run of resolve(). */
 struct workspace {
 	struct solve_budget budget; /* of one call of the solver */
 	struct arena *a;
@@ -54,12 +53,12 @@ struct workspace {
 	struct text index;             /* torch.index, or what torch's version has behind its + */
 	const char *index_tag;         /* the build that it means: "cu121"; NULL: not known */
 	const char *gcc;    /* that CC, CXX or CUDAHOSTCXX names, "12"; NULL: the system's */
-	unsigned epoch;     /* one solver call: each fact is given once in it */
-	enum strength upto; /* facts weaker than this are held back */
+	unsigned epoch;     /* a call of the solver, in which each constraint is given once */
+	enum strength upto; /* weaker constraints are held back */
 	bool warned;        /* the last solve_best() went against a STRENGTH_WARNING */
-	unsigned made;      /* facts so far */
-	unsigned *error_of; /* by pin: the error that names it, from 1; 0: none */
-	struct joint_repair cure;
+	unsigned made;      /* constraints so far */
+	unsigned *error_of; /* by request: the error that names it, from 1; 0: none */
+	struct joint_repair joint;
 	struct constraint_kind *rule_rows; /* one for each rule of the knowledge; NULL: not yet */
 
 	/* The stack that is made of the solution. */
@@ -72,20 +71,16 @@ struct workspace {
 
 /* --- variables.c: variables and candidates --- */
 
-/*
- * The number of a variable; made, with its candidates from the knowledge, when first named.
- * Most wanted first.  `key` as in solution.h.
- */
+/* Returns the number of a variable; it is made, with its candidates from the knowledge, when it is
+ * first named.  The preferred candidate is the first.  Keys: enum variable_kind. */
 unsigned variable_get(struct workspace *w, enum variable_kind kind, const char *key);
 /* The same for a kind that has one variable, such as VARIABLE_PYTHON. */
 unsigned the_variable(struct workspace *w, enum variable_kind kind);
 /* The same if it is there already, else -1. */
 int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
-/*
- * The candidate of a text: by version for releases, else by the letters.  Added as not known
- * (and least wanted) when it is not there; only while pins are made, never from a row.
- */
+/* Returns the candidate of a text: releases are compared by version.  One that is not there is added
+ * as the last, not known; only while requests are read. */
 size_t variable_candidate(struct workspace *w, unsigned variable, const char *text);
 
 /* --- sets, for rows --- */
@@ -105,31 +100,31 @@ solve_word *set_below(struct workspace *w, unsigned variable, const char *versio
 solve_word *set_named(struct workspace *w, unsigned variable, const struct names *names,
 		      bool unknown);
 
-/* --- facts, for rows: each with its sentence; printf-like, the source apart --- */
+/* --- constraints: each with its sentence and source --- */
 
-/* A row's function: all facts of this row that hold for a candidate (EACH) or variable (ONCE). */
+/* What the function of a row is called with, to add constraints to `out`. */
 struct query {
 	struct workspace *w;
 	const struct constraint_kind *kind;
 	unsigned variable;
-	size_t candidate; /* of an EACH row */
+	size_t candidate; /* of a CONSTRAINT_EACH row */
 	struct solve_facts *out;
 };
 
-/* If the candidate asked about is chosen, `then` must be there and be one of `those`. */
+/* If the candidate is selected, the stack must have `then`, one of `those`. */
 void add_requires(struct query *q, unsigned then, const solve_word *those, const char *source,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* If the candidate asked about is chosen and `then` is there, it must be one of `those`. */
+/* If the candidate is selected and the stack has `then`, it must be one of `those`. */
 void add_allows(struct query *q, unsigned then, const solve_word *those, const char *source,
 		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* The same, for a set of the variable asked about (ONCE rows). */
+/* The same for a set of candidates (CONSTRAINT_ONCE rows). */
 void add_requires_if(struct query *q, const solve_word *these, unsigned then,
 		     const solve_word *those, const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 void add_allows_if(struct query *q, const solve_word *these, unsigned then, const solve_word *those,
 		   const char *source, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* Not all of these terms hold at once: add_conflict(q, TERMS(THIS(q), IN(os, old)), ...).  Nothing
- * is added where one of the terms can never hold. */
+/* The terms must not all hold: add_conflict(q, TERMS(THIS(q), IN(os, old)), ...).  Nothing is added
+ * where one of them can never hold. */
 void add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 #define TERMS(...) \
@@ -182,27 +177,30 @@ bool source_compiles(const struct workspace *w, const char *extension, const cha
  */
 const char *cuda_label(struct workspace *w, const solve_word *set);
 
+/* Returns every row of rows.def. */
+const struct constraint_kind *constraint_kinds(size_t *n);
+
 /* --- solution.c: the rows as provider; facts of w->upto and stronger are given --- */
 
 struct solve_provider constraint_provider(struct workspace *w);
-/* Facts of that strength and weaker that were switched off count again. */
+/* Restores the constraints of that strength and weaker. */
 void constraints_restore(struct workspace *w, enum strength from);
-/* Takes the facts of a strength out of the game, all or the last; false if there is none. */
+/* Gives up constraints of a strength, all or the last; returns false if there is none. */
 bool constraints_drop(const struct solve_facts *facts, enum strength strength, bool all);
-/* The best stack for these pins: what guides is kept as far as they let it. */
+/* Returns the preferred stack for these pins. */
 struct solve_result solve_best(struct workspace *w, const struct solve_pin *pins, size_t n);
 
-/* True if an error names the pin, other than `but`: the others are judged without it. */
+/* Returns true if an error other than `but` names the request. */
 bool request_in_error(const struct solution *solution, unsigned pin,
 		      const struct solve_conflict *but);
 
-/* --- repair.c, changes.c: the nearest stack that works --- */
+/* --- repair.c, changes.c: the closest stack that works --- */
 
-/* A repair with everything chosen again, and each changed pin with what it becomes. */
+/* What a request becomes in a repair. */
 struct change {
 	unsigned pin;
-	const char *now;  /* what is named in the sentence: "torch 2.6.0" */
-	const char *text; /* the exact text at the pin's place; NULL: by hand */
+	const char *now;  /* in the sentence: "torch 2.6.0" */
+	const char *text; /* for its place in the recipe; NULL: by hand */
 	struct span at;
 };
 struct changes LIST(struct change);
@@ -211,24 +209,22 @@ struct repair {
 	struct solve_result best;
 	struct changes changes;
 	bool by_hand;  /* a change cannot be written down mechanically */
-	bool left_out; /* it leaves something out that is given: a GPU, the driver */
+	bool left_out; /* it removes a fact about the machine: a GPU, the driver */
 	unsigned seconds;
-	bool everything; /* all layers are made again */
+	bool everything; /* all layers are built again */
 	unsigned layers;
 };
 struct repairs LIST(struct repair);
 
-/* At most two: the nearest, and the nearest that keeps what the first changes. */
+/* Returns at most two: the closest, and the closest that keeps what the first changes. */
 struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
 /* Fills r->changes from r->pins and r->best. */
 void list_changes(const struct solution *solution, struct repair *r);
-/* The name of a pinned variable in a sentence: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
+/* Returns the name of what is requested: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
 const char *request_name(const struct solution *solution, const struct request *p);
 
-/*
- * True of a torch among the packages that pip is given beside the one of `torch:`. What no known
- * release is in is left to pip.
- */
+/* Returns true if a `torch` in packages: constrains the one of torch:.  A range without a known
+ * release does not. */
 bool constrains_torch(struct workspace *w, const struct requirement *req);
 
 /* --- rule_clauses.c, rule_check.c: rules of the knowledge --- */
@@ -317,9 +313,9 @@ solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
 /* "`rtx5090` (compute capability 12.0)" */
 const char *gpu_label(struct workspace *w, unsigned gpu);
 
-/* --- words.c --- */
+/* --- labels.c --- */
 
-/* ">=3.5.0" -> "3.5.0 or newer"; what has no short form stays as it is. */
+/* Returns ">=3.5.0" as "3.5.0 or newer"; what has no short form stays as it is. */
 const char *spec_label(struct arena *a, const char *spec);
 
 /* --- the stack: each decides what its name says, in this order --- */
@@ -371,5 +367,21 @@ void report_unpinned_extension(struct workspace *w, const struct recipe_extensio
 /* Reports (SB0117) a repository without a tag or commit, with the tag to write as a fix. */
 void report_not_pinned(struct workspace *w, const struct recipe_extension *e,
 		       const struct extension *known);
+
+/* --- checks of the finished stack --- */
+
+/* The check table: see checks.def. */
+#define CHECK(name, rules) void check_##name(struct workspace *w);
+#include "checks.def"
+#undef CHECK
+
+/*
+ * A variable where it is given: env of the recipe, then env of each extension.
+ *
+ *   in   at: 0 for the first, then what was left in it
+ *   out  the setting, and the extension that it is for (NULL: all); NULL: no more
+ */
+const struct setting *check_setting(const struct workspace *w, const char *name, size_t *at,
+				    const struct stack_extension **extension);
 
 #endif

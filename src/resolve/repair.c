@@ -19,7 +19,7 @@ static size_t
 pins_for(const struct solution *solution, const struct conflict *c, struct solve_pin *pins,
 	 unsigned *number)
 {
-	const struct joint_repair *all = &solution->work->cure;
+	const struct joint_repair *all = &solution->work->joint;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < solution->nrequests; i++) {
@@ -220,9 +220,9 @@ leaves_out(const struct solution *solution, const struct solve_result *r,
 
 /* One cure for all errors at once, so that what is done for one does not break another. */
 static void
-cure_all(const struct solution *solution)
+find_joint_repair(const struct solution *solution)
 {
-	struct joint_repair *all = &solution->work->cure;
+	struct joint_repair *all = &solution->work->joint;
 	struct solve_repairs found = { 0 };
 
 	if (all->looked)
@@ -245,7 +245,7 @@ cure_all(const struct solution *solution)
 static struct solve_indexes
 share_of(const struct solution *solution, const struct conflict *c)
 {
-	const struct solve_indexes *all = &solution->work->cure.pins;
+	const struct solve_indexes *all = &solution->work->joint.pins;
 	struct solve_indexes mine = { 0 };
 
 	for (size_t i = 0; i < all->n; i++) {
@@ -269,8 +269,8 @@ find_repairs(const struct solution *solution, const struct conflict *c)
 	bool *keep = arena_array_of(solution->work->a, bool, solution->nrequests + 1), joint;
 
 	if (c->strength == STRENGTH_ERROR)
-		cure_all(solution);
-	joint = c->strength == STRENGTH_ERROR && solution->work->cure.found;
+		find_joint_repair(solution);
+	joint = c->strength == STRENGTH_ERROR && solution->work->joint.found;
 	if (joint) {
 		first = share_of(solution, c);
 	} else if ((found = repairs(solution, c, NULL, 1)).n) {
@@ -278,7 +278,7 @@ find_repairs(const struct solution *solution, const struct conflict *c)
 	}
 	if (!first.n)
 		return out;
-	add_way(solution, c, &first, joint ? &solution->work->cure.best : NULL, &out);
+	add_way(solution, c, &first, joint ? &solution->work->joint.best : NULL, &out);
 	for (size_t i = 0; i < first.n; i++)
 		keep[first.at[i]] = true;
 	found = repairs(solution, c, keep, 1);

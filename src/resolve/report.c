@@ -131,7 +131,7 @@ tell_way(struct diag *d, const struct solution *solution, const struct repair *r
 	/* Of several errors the first helps are one cure, cut into shares. */
 	const char *words =
 		arena_printf(solution->work->a, "%s%s", way_words(solution, r),
-			     first && solution->work->cure.found && solution->errors.n > 1 ?
+			     first && solution->work->joint.found && solution->errors.n > 1 ?
 				     ", with what helps the other errors" :
 				     "");
 	bool begun = false;

@@ -1,8 +1,7 @@
 #include <strings.h>
 
 #include "base/str.h"
-#include "resolve.h"
-#include "solution.h"
+#include "internal.h"
 
 static bool
 has_word(const char *words, const char *word)

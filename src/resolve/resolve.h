@@ -8,23 +8,217 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/list.h"
+#include "cuda/cuda.h"
 #include "facts/facts.h"
+#include "python/python.h"
 #include "recipe/recipe.h"
-#include "solution.h"
+#include "solve/solve.h"
 
 /*
- * What exists: the recipe completed from the knowledge.  One value for everything
- * that later stages need, each with the reason and the source.  What is pinned stays
- * as pinned; what is left open is what resolve_solve() selected.
+ * recipe + knowledge -> one stack, or an explanation.
+ *
+ * The recipe and the knowledge become variables and constraints for the solver.  What the recipe
+ * pins stays as it is; the solver selects the rest.  The stack is a plain translation of that
+ * answer, and final: no later stage evaluates a marker or selects a version.
  */
 
-/* A decision: the value, why it, where the claim comes from, where it was asked for. */
+/* --- the solution: what the solver selected, or why it could not --- */
+
+/* Everything that has versions and constrains others is a variable of the solver, named by a key. */
+enum variable_kind {
+	VARIABLE_TORCH,     /* "torch": releases */
+	VARIABLE_BUILD,     /* "torch build": "cu121", "cpu" */
+	VARIABLE_INDEX,     /* "torch index": "pypi", where the recipe says so */
+	VARIABLE_BASE,      /* "base": the image as written, or another */
+	VARIABLE_CUDA,      /* "cuda": releases of the toolkit that compiles */
+	VARIABLE_OS,        /* "os": "ubuntu22.04" */
+	VARIABLE_PYTHON,    /* "python": series */
+	VARIABLE_MACHINE,   /* "machine": "x86_64" */
+	VARIABLE_GPU,       /* "gpu 8.0": one candidate, its compute capability */
+	VARIABLE_DRIVER,    /* "driver": one candidate, as written */
+	VARIABLE_EXTENSION, /* "mamba-ssm": releases */
+	VARIABLE_SOURCE, /* "mamba-ssm source": where its code comes from: git, sdist, release, url */
+	VARIABLE_GCC,    /* "gcc": the system's, or the one that env: names */
+	VARIABLE_GLIBC,   /* "glibc": of the system */
+	VARIABLE_STD,     /* "c++": what torch's headers need: "17" */
+	VARIABLE_PACKAGE, /* "numpy", "triton", "setuptools": an ordinary package */
+	VARIABLE_KINDS
+};
+
+/* The oldest series that is selected where a recipe pins none: 3.10 ended in October 2026. */
+#define PYTHON_OLDEST "3.11"
+
+struct candidate {
+	const char *text;        /* "2.2.2", "cu121"; in sentences and fixes */
+	const struct version *v; /* of releases and series; else NULL */
+	/* Its entry in the knowledge: struct torch_release, cuda_toolkit, os_release or
+	 * extension_release, by the kind of the variable; or NULL. */
+	const void *entry;
+	bool known; /* false: the recipe names it, and the knowledge base does not list it */
+};
+
+struct solver_variable {
+	enum variable_kind kind;
+	const char *key;   /* unique, as above */
+	const char *label; /* in sentences: "torch", "CUDA", "Python" */
+	const struct candidate *c;
+	size_t n;
+};
+
+/* How strong a constraint is. */
+enum strength {
+	STRENGTH_ERROR,      /* a stack that breaks it does not work */
+	STRENGTH_WARNING,    /* inferred, or such a stack only may fail */
+	STRENGTH_PREFERENCE, /* orders what the recipe leaves open; never reported */
+	STRENGTH_SECONDARY,  /* the same, once torch and the extensions are selected */
+};
+
+/* A row of rows.def, or a rule of the knowledge. */
+struct constraint_kind {
+	const char *name;
+	enum variable_kind when;
+	enum strength strength;
+	enum code code; /* of a conflict in which it has the highest priority */
+	unsigned priority;
+	const char *rules; /* "R008 R016": research rules that it covers; or "" */
+};
+
+/* A constraint of a stack, with its sentence. */
+struct constraint {
+	const struct constraint_kind *kind;
+	const char *sentence; /* "torch 2.2.2 was made for numpy 1", no full stop */
+	const char *source;   /* or NULL */
+	unsigned variable;    /* that gave it */
+	bool off;             /* given up, for one that is stronger */
+};
+
+/* What the recipe requires of one variable, at one place. */
+enum request_kind {
+	REQUEST_NEED, /* any candidate will do */
+	REQUEST_TORCH,
+	REQUEST_INDEX,
+	REQUEST_BASE,
+	REQUEST_CUDA,
+	REQUEST_PYTHON,
+	REQUEST_MACHINE,
+	REQUEST_GPU,
+	REQUEST_DRIVER,
+	REQUEST_COMPILER,    /* CC, CXX or CUDAHOSTCXX of env: */
+	REQUEST_REQUIREMENT, /* an item of packages: or torch.with: */
+	REQUEST_VERSION,     /* of an extension */
+	REQUEST_REF,
+	REQUEST_FROM,
+	REQUEST_URL,
+};
+
+struct request {
+	enum request_kind kind;
+	unsigned variable;
+	struct span at;                               /* line 0: it has no place of its own */
+	const char *text;                             /* as written: "2.2.2", "numpy<2" */
+	const char *note;                             /* "torch is pinned here" */
+	const struct recipe_extension *extension;     /* of REQUEST_VERSION to REQUEST_URL */
+	const struct recipe_requirement *requirement; /* of REQUEST_REQUIREMENT */
+	const char *sentence;                         /* "the recipe asks for torch 2.2.2" */
+};
+
+struct conflict {
+	enum code code;
+	enum strength strength; /* STRENGTH_ERROR or STRENGTH_WARNING */
+	const struct solve_conflict *found;
+};
+struct conflicts LIST(struct conflict);
+
+/* A rule of severity warning or note that holds for the chosen stack. */
+struct finding {
+	const struct rule *rule;
+	const char *sentence, *help; /* help: or NULL */
+	/* The places of its values in the recipe; none: it follows from what was chosen. */
+	struct finding_places LIST(struct finding_place {
+		struct span at;
+		const char *note; /* or NULL */
+	}) at;
+};
+struct findings LIST(struct finding);
+
+struct solution {
+	const struct facts *facts;
+	const struct recipe *recipe;
+	const struct solver_variable *variables;
+	size_t nvariables;
+	const struct request *requests;
+	const struct solve_pin *solver_pins; /* requests as the solver sees them */
+	size_t nrequests;
+	/* By variable: the candidate that is selected, or -1: the stack does not have it.  With
+	 * errors: of the stack without the requests that a conflict names. */
+	const int *chosen;
+	size_t nchosen;
+	struct conflicts errors, warnings;
+	bool gave_up;          /* the budget ended: there may be more conflicts */
+	struct names unjudged; /* required, and not in the knowledge base */
+	struct findings findings;
+	struct names rules_open; /* rules that were not checked: a value is not known */
+	unsigned facts_used;
+	struct workspace *work;
+};
+
+/*
+ * Solves one cell of a recipe, without a report: see solution_report().
+ *
+ *   out     never NULL
+ *   memory  lives in a; borrows from f and r
+ */
+const struct solution *resolve_solve(struct arena *a, const struct facts *f,
+				     const struct recipe *r);
+/* The same with a budget in steps for each call of the solver (0: the default). */
+const struct solution *resolve_solve_within(struct arena *a, const struct facts *f,
+					    const struct recipe *r, unsigned steps);
+
+/* Returns what was selected for a variable; NULL: the stack does not have it. */
+const struct candidate *solution_selected(const struct solution *solution, const char *key);
+/* Returns the variable of a key, or NULL. */
+const struct solver_variable *solution_variable(const struct solution *solution, const char *key);
+
+struct constraints LIST(const struct constraint *);
+/* Returns the constraints of other variables of the stack on this one. */
+struct constraints solution_limits(const struct solution *solution, const char *key);
+/* Returns the constraints of this variable, as selected, on others. */
+struct constraints solution_demands(const struct solution *solution, const char *key);
+
+/* A candidate of a variable, with all that the recipe requires of other variables. */
+struct alternative {
+	const struct candidate *c;
+	bool chosen;
+	bool asked;                   /* the recipe allows it */
+	bool can;                     /* it is compatible with the rest */
+	const struct constraint *why; /* why not; NULL: the recipe alone, or it can */
+};
+struct alternatives LIST(struct alternative);
+/* Returns every candidate, the preferred one first; empty: no such variable.  Runs the solver for each. */
+struct alternatives solution_alternatives(const struct solution *solution, const char *key);
+
+/* Returns why a candidate is not compatible with torch and the extensions as selected; NULL: nothing
+ * is known against it, or the recipe alone is. */
+const struct constraint *solution_obstacle(const struct solution *solution, const char *key,
+					   size_t candidate);
+
+/*
+ * Reports each conflict once: the constraints, the places in the recipe, and the closest stacks that
+ * work, with their cost, as fixes.  verbose: the whole derivation.
+ *
+ *   errors  SB024x and the codes of rows.def
+ */
+void solution_report(struct diags *ds, const struct solution *solution, bool verbose);
+
+/* --- the stack --- */
+
+/* A decision: its value and its reason, the source of the reason, and its place in the recipe. */
 struct choice {
 	const char *value;  /* NULL: none */
 	const char *reason; /* a phrase: "the recipe pins it", "newest with a cu121 build" */
 	const char *source; /* or NULL */
-	struct span at;     /* the recipe's line, or line 0 */
-	bool given;         /* by the recipe, not by us */
+	struct span at;     /* in the recipe, or line 0 */
+	bool given;         /* the recipe pins it */
 };
 struct choices LIST(struct choice);
 
@@ -119,18 +313,19 @@ struct stack {
 };
 
 struct resolve_options {
-	bool verbose; /* a conflict is told with its derivation */
-	/* What cannot live together is planned as asked, and told as warnings (diag_force); what
-	 * no plan can be made of stays an error. */
+	bool verbose; /* report conflicts with their derivation */
+	/* Report conflicts as warnings (diag_force) and plan the stack as the recipe has it; what no
+	 * plan can be made of stays an error. */
 	bool force;
 };
 
 /*
- * resolve -- complete one cell of a recipe.
+ * Resolves one cell of a recipe.
  *
- *   in      o: NULL for none of them
- *   errors  SB02xx, NULL; what is not known is a warning and is passed through
- *   memory  lives in a; borrows from recipe and facts
+ *   in      o: NULL for the defaults
+ *   out     the stack; NULL: at least one error was added
+ *   errors  SB02xx; what the knowledge base does not list is a warning
+ *   memory  lives in a; borrows from r and f
  */
 const struct stack *resolve(struct arena *a, struct diags *ds, const struct facts *f,
 			    const struct recipe *r, const struct resolve_options *o);
