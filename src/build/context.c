@@ -285,22 +285,6 @@ copy_application(struct work *w)
 
 /* --- secrets --- */
 
-static struct names
-secrets_needed(struct work *w)
-{
-	struct names all = { 0 };
-
-	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct operations *all_of = &w->plan->steps[i].operations;
-
-		for (size_t k = 0; k < all_of->n; k++)
-			operation_secrets(w->a, &all_of->at[k], &all);
-	}
-	for (size_t i = 0; i < w->plan->stack->recipe->secrets.n; i++)
-		names_once(w->a, &all, w->plan->stack->recipe->secrets.at[i].s);
-	return all;
-}
-
 static const char *
 secret_given(const struct work *w, const char *name)
 {
@@ -379,9 +363,12 @@ forget_secrets(struct work *w)
 bool
 work_secrets(struct work *w)
 {
-	struct names needed = secrets_needed(w);
+	struct names needed = plan_secrets(w->a, w->plan);
+	const struct texts *listed = &w->plan->stack->recipe->secrets;
 	bool good = true;
 
+	for (size_t i = 0; i < listed->n; i++)
+		names_once(w->a, &needed, listed->at[i].s);
 	for (size_t i = 0; i < needed.n; i++) {
 		const char *name = needed.at[i], *file = secret_given(w, name);
 		const char *value = file ? NULL : getenv(name);

@@ -193,9 +193,6 @@ struct commands LIST(struct command);
  */
 struct commands operation_commands(struct arena *a, const struct operation *op);
 
-/* Adds the names of the secrets that an operation needs, each once. */
-void operation_secrets(struct arena *a, const struct operation *op, struct names *out);
-
 struct step;
 /* The operation of that kind; NULL: the step has none. */
 const struct operation *step_operation(const struct step *st, enum operation_kind kind);
@@ -288,6 +285,9 @@ const struct plan *plan_measured(struct arena *a, const struct plan *p,
 				 const struct source *record);
 
 const struct step *plan_step(const struct plan *p, const char *id);
+
+/* Returns the names of the secrets that commands of the plan read, each once. */
+struct names plan_secrets(struct arena *a, const struct plan *p);
 
 /* How `stackbuild plan` shows it: the numbered table; JSON; graphs. */
 void plan_text(const struct plan *p, const char *explain,

@@ -350,8 +350,8 @@ operation_commands(struct arena *a, const struct operation *op)
 	return w.out;
 }
 
-void
-operation_secrets(struct arena *a, const struct operation *op, struct names *out)
+static void
+add_secrets(struct arena *a, const struct operation *op, struct names *out)
 {
 	const struct commands all = operation_commands(a, op);
 
@@ -359,4 +359,15 @@ operation_secrets(struct arena *a, const struct operation *op, struct names *out
 		for (size_t k = 0; k < all.at[i].mounts.n; k++)
 			if (all.at[i].mounts.at[k].kind == MOUNT_SECRET)
 				names_once(a, out, all.at[i].mounts.at[k].id);
+}
+
+struct names
+plan_secrets(struct arena *a, const struct plan *p)
+{
+	struct names out = { 0 };
+
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->steps[i].operations.n; k++)
+			add_secrets(a, &p->steps[i].operations.at[k], &out);
+	return out;
 }

@@ -183,6 +183,27 @@ words_text(const struct names *words, const struct layout *l, struct buf *out)
 	lay_out(words, l, false, out);
 }
 
+bool
+file_text(struct diags *ds, const struct operation *op, const struct layout *l, struct span at,
+	  struct buf *out)
+{
+	struct names words = { 0 };
+	struct buf path = BUF(out->a);
+	bool good = word_text(ds, &(struct word){ .s = op->file.path }, l, at, &path);
+
+	list_push(out->a, &words, "printf '%s\\n'");
+	for (const char *line = op->file.text; *line; line = strchr(line, '\n') + 1) {
+		struct word text = { arena_copy(out->a, line, strcspn(line, "\n")), true };
+		struct buf b = BUF(out->a);
+
+		good = word_text(ds, &text, l, at, &b) && good;
+		list_push(out->a, &words, buf_text(&b));
+	}
+	list_push(out->a, &words, arena_printf(out->a, "> %s", buf_text(&path)));
+	words_text(&words, l, out);
+	return good;
+}
+
 static bool
 settings_words(struct arena *a, struct diags *ds, const struct command *c, const struct layout *l,
 	       struct span at, struct names *out)

@@ -44,6 +44,10 @@ bool command_text(struct diags *ds, const struct command *c, const struct layout
 bool word_text(struct diags *ds, const struct word *w, const struct layout *l, struct span at,
 	       struct buf *out);
 
+/* Prints the text of an OP_FILE: `printf '%s\n' LINE ... > PATH`, laid out as command_text(). */
+bool file_text(struct diags *ds, const struct operation *op, const struct layout *l, struct span at,
+	       struct buf *out);
+
 /* A word with its places filled in, for a target whose places are no variables. */
 const char *word_plain(struct arena *a, const struct word *w, const struct places *p);
 

@@ -82,7 +82,7 @@ image_environment(struct docker_writer *w, struct scope *out)
 
 	if (!asks_for_gpu(s)) {
 		part = extra(out);
-		docker_lines(w, part, "remarks",
+		target_lines(w->a, part, "remarks",
 			     "NVIDIA's own images set these: they ask the container runtime for "
 			     "the GPU");
 		add_pair(part, "environment", "NVIDIA_VISIBLE_DEVICES", "all", nowhere);
@@ -159,7 +159,7 @@ runtime(struct docker_writer *w, const struct docker_stage *stage, struct scope 
 		docker_step(w, stage, &apt, scope_item(out, "steps"));
 	step = scope_item(out, "steps");
 	scope_text(step, "id", "copy", nowhere);
-	docker_lines(w, step, "why", "the environment as it was checked, and its Python");
+	target_lines(w->a, step, "why", "the environment as it was checked, and its Python");
 	if (step_operation(plan_step(w->plan, "python"), OP_PYTHON)->python.build)
 		take(w, step, DOCKER_PREFIX);
 	take(w, step, DOCKER_VENV);
@@ -232,7 +232,7 @@ add_stage(struct docker_writer *w, const struct docker_stage *stage, struct scop
 	if (stage->holds)
 		scope_mark(out, stage->holds->id);
 	if (stage->base && !w->plan->stack->base.given)
-		docker_lines(w, out, "remarks", w->plan->stack->base.reason);
+		target_lines(w->a, out, "remarks", w->plan->stack->base.reason);
 	add_copies(w, stage, out);
 	if (stage->reads)
 		docker_step(w, stage, stage->reads, scope_item(out, "steps"));

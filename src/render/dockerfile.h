@@ -91,7 +91,5 @@ void docker_application(struct docker_writer *w, const struct step *s, struct sc
 /* What COPY is given: flags ("--from=x ", or ""), then sources and the target. */
 const char *docker_copy(struct docker_writer *w, const char *flags, const struct names *paths,
 			struct span at);
-/* A text as lines of a list. */
-void docker_lines(struct docker_writer *w, struct scope *out, const char *list, const char *text);
 
 #endif

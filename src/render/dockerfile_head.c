@@ -8,45 +8,6 @@
 
 static const struct span nowhere;
 
-static const char *
-title(struct docker_writer *w)
-{
-	const struct stack *s = w->plan->stack;
-	struct buf b = BUF(w->a);
-
-	buf_printf(&b, "%s: ", w->plan->name);
-	if (s->torch.value)
-		buf_printf(&b, "torch %s%s%s%s, ", s->torch.value, s->torch_tag ? " (" : "",
-			   s->torch_tag ? s->torch_tag : "", s->torch_tag ? ")" : "");
-	if (s->python.value)
-		buf_printf(&b, "Python %s, ", s->python.value);
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
-
-		buf_printf(&b, "%s%s%s, ", e->name, e->version ? " " : "",
-			   e->version ? e->version : "");
-	}
-	buf_printf(&b, "on %s", s->base.value);
-	for (size_t i = 0; s->extensions.n && i < s->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "; compiled for compute capability ",
-			   s->archs.at[i].value);
-	return buf_text(&b);
-}
-
-static struct names
-secrets_of(struct docker_writer *w)
-{
-	struct names all = { 0 };
-
-	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct operations *of = &w->plan->steps[i].operations;
-
-		for (size_t k = 0; k < of->n; k++)
-			operation_secrets(w->a, &of->at[k], &all);
-	}
-	return all;
-}
-
 /*
  * A name that every engine takes for an image: lower case, and a cell of a matrix as its
  * tag, of letters, digits and ._- and at most 128 long.
@@ -79,7 +40,7 @@ docker_build_command(struct docker_writer *w, const char *dockerfile, const char
 		     const char *context)
 {
 	const struct recipe *r = w->plan->stack->recipe;
-	const struct names secrets = secrets_of(w);
+	const struct names secrets = plan_secrets(w->a, w->plan);
 	struct buf b = BUF(w->a);
 
 	buf_puts(&b, "docker build");
@@ -109,22 +70,22 @@ hints(struct docker_writer *w, struct scope *top)
 			wheel = s->id;
 		compiles |= docker_compiles(s, NULL);
 	}
-	if (secrets_of(w).n)
-		docker_lines(
-			w, top, "hints",
+	if (plan_secrets(w->a, w->plan).n)
+		target_lines(
+			w->a, top, "hints",
 			"A secret is a file of that name. The secret of an index is a netrc, one "
 			"line: machine HOST login USER password TOKEN");
 	if (copies_app(w->plan->stack->recipe))
-		docker_lines(
-			w, top, "hints",
+		target_lines(
+			w->a, top, "hints",
 			"DIR is the recipe's directory. Clients without --build-context copy the "
 			"application from the directory app/ beside stackbuild/ instead.");
 	if (compiles)
-		docker_lines(w, top, "hints",
+		target_lines(w->a, top, "hints",
 			     "--build-arg MAX_JOBS=4 sets the number of compilers that run at once "
 			     "(default: as many as memory allows).");
 	if (wheel)
-		docker_lines(w, top, "hints",
+		target_lines(w->a, top, "hints",
 			     arena_printf(w->a, "--target wheel-%s -o wheels exports that wheel.",
 					  wheel));
 }
@@ -135,8 +96,10 @@ docker_head(struct docker_writer *w, struct scope *top)
 	const struct recipe *r = w->plan->stack->recipe;
 	const char *file = r->cell ? fs_join(w->a, r->cell, "Dockerfile") : NULL;
 
-	docker_lines(w, top, "title", title(w));
-	docker_lines(w, top, "generated", target_generated(w->a, w->plan));
+	target_lines(w->a, top, "title",
+		     target_title(w->a, w->plan,
+				  arena_printf(w->a, "on %s", w->plan->stack->base.value)));
+	target_lines(w->a, top, "generated", target_generated(w->a, w->plan));
 	scope_flag(top, "build", w->build != NULL);
 	scope_text(top, "where",
 		   r->cell ?

@@ -8,7 +8,7 @@
 
 /* Operations as instructions: helpers are COPYed, everything else is RUN. */
 
-enum { WIDTH = 100, REMARK_WIDTH = 100 };
+enum { WIDTH = 100 };
 
 #define AND " \\\n && "
 
@@ -38,24 +38,6 @@ const struct shape docker_step_shape[] = {
 	{ "parts", VALUE_LIST, "its instructions", part_shape },
 	{ 0 },
 };
-
-void
-docker_lines(struct docker_writer *w, struct scope *out, const char *list, const char *text)
-{
-	while (*text) {
-		size_t n = strlen(text), cut = n;
-
-		if (n > REMARK_WIDTH)
-			for (cut = REMARK_WIDTH; cut > REMARK_WIDTH / 2 && text[cut] != ' ';)
-				cut--;
-		if (cut == REMARK_WIDTH / 2)
-			cut = n;
-		scope_item_text(out, list, arena_copy(w->a, text, cut), nowhere);
-		text += cut;
-		while (*text == ' ')
-			text++;
-	}
-}
 
 static struct places
 places_of(struct docker_writer *w, const struct step *s)
@@ -160,7 +142,7 @@ add_command(struct docker_writer *w, const struct step *s, const struct command 
 		if (!quote(&r->text, QUOTE_COMMENT, LANG_DOCKERFILE, c->comment, &why))
 			BUG("a comment of two lines: %s", c->comment);
 	} else if (c->comment) {
-		docker_lines(w, r->part, "remarks", c->comment);
+		target_lines(w->a, r->part, "remarks", c->comment);
 	}
 	if (c->cwd && (!r->cwd || strcmp(c->cwd, r->cwd))) {
 		const char *folder = word_plain(w->a, &(struct word){ .s = c->cwd }, &l.places);
@@ -208,25 +190,15 @@ begin_run(struct docker_writer *w, const struct step *s, struct scope *out, stru
 
 /* A short file, line by line: what pip may not move is for the reader to see. */
 static void
-write_text(struct docker_writer *w, const struct operation *op, const char *path, struct scope *out)
+write_text(struct docker_writer *w, const struct step *s, const struct operation *op,
+	   struct scope *out)
 {
-	struct layout l = { .language = LANG_DOCKERFILE, .column = 4, .indent = 8, .width = WIDTH };
-	struct names words = { 0 };
+	const struct layout l = { LANG_DOCKERFILE, places_of(w, s), 4, 8, WIDTH };
 	struct buf b = BUF(w->a);
 
-	list_push(w->a, &words, "printf '%s\\n'");
-	for (const char *p = op->file.text; *p;) {
-		size_t n = strcspn(p, "\n");
-		struct buf word = BUF(w->a);
-
-		add_quoted(w, &word, QUOTE_SH, arena_copy(w->a, p, n), nowhere);
-		list_push(w->a, &words, buf_text(&word));
-		p += n + (p[n] == '\n');
-	}
 	if (!w->share)
 		buf_puts(&b, "mkdir -p " DOCKER_SHARE AND);
-	list_push(w->a, &words, arena_printf(w->a, "> %s", path));
-	words_text(&words, &l, &b);
+	w->good = file_text(w->ds, op, &l, s->at, &b) && w->good;
 	w->share = true;
 	scope_code(scope_item(out, "parts"), "run", buf_text(&b));
 }
@@ -253,7 +225,7 @@ add_files(struct docker_writer *w, const struct step *s, size_t i, struct scope 
 		}
 		before = map_put(w->texts, path, (void *)op->file.text);
 		if (!before || strcmp(before, op->file.text) != 0)
-			write_text(w, op, path, out);
+			write_text(w, s, op, out);
 	}
 	if (copied.n) {
 		list_push(w->a, &copied, DOCKER_SHARE "/");
@@ -352,7 +324,7 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 	scope_text(out, "id", s->id, s->at);
 	if (plan_step(w->plan, s->id))
 		scope_mark(out, s->id);
-	docker_lines(w, out, "why", why_here(w, stage, s));
+	target_lines(w->a, out, "why", why_here(w, stage, s));
 	if (stage->reads)
 		read_inputs(&own, s, out);
 	for (size_t i = 0; !stage->reads && i < s->operations.n; i++) {
@@ -403,7 +375,7 @@ docker_application(struct docker_writer *w, const struct step *s, struct scope *
 
 	scope_text(out, "id", s->id, s->at);
 	scope_mark(out, s->id);
-	docker_lines(w, out, "why", s->why);
+	target_lines(w->a, out, "why", s->why);
 	scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);
 	if (app->requirements.s)
 		copy_app(w, out, &app->requirements, NULL);

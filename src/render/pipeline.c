@@ -35,11 +35,8 @@ const struct shape pipeline_shape[] = {
 static void
 add_secrets(struct arena *a, struct names *out, const struct plan *p)
 {
-	struct names all = { 0 };
+	const struct names all = plan_secrets(a, p);
 
-	for (size_t i = 0; i < p->n; i++)
-		for (size_t k = 0; k < p->steps[i].operations.n; k++)
-			operation_secrets(a, &p->steps[i].operations.at[k], &all);
 	for (size_t i = 0; i < all.n; i++)
 		names_once(a, out, arena_strdup(a, all.at[i]));
 }

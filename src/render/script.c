@@ -73,8 +73,7 @@ struct writer {
 	const struct templates *templates;
 	struct scope *top;
 	struct rendereds helpers; /* beside the script */
-	struct names secrets;
-	bool own_toolkit; /* CUDA is a part of the environment */
+	bool own_toolkit;         /* CUDA is a part of the environment */
 	bool good;
 };
 
@@ -160,13 +159,11 @@ static void
 add_operation(struct writer *w, const struct step *s, struct operation op, struct scope *scope,
 	      struct buf *out)
 {
-	struct names secrets = { 0 };
 	struct commands all;
 
-	operation_secrets(w->a, &op, &secrets);
-	for (size_t i = 0; i < secrets.n; i++) {
-		buf_printf(out, "\nsecret %s", quoted(w, secrets.at[i], true, s->at));
-		names_once(w->a, &w->secrets, secrets.at[i]);
+	if (op.kind == OP_FILE) {
+		buf_putc(out, '\n');
+		w->good = file_text(w->ds, &op, &layout, s->at, out) && w->good;
 	}
 	if (op.kind == OP_SMOKE && !w->own_toolkit)
 		op.smoke.nvcc = "nvcc";
@@ -180,6 +177,10 @@ add_operation(struct writer *w, const struct step *s, struct operation op, struc
 		/* pip would keep a wheel of the same version that was compiled otherwise. */
 		if (op.kind == OP_WHEEL && step_operation(s, OP_COMPILE))
 			list_push(w->a, &c->argv, (struct word){ "--force-reinstall", true });
+		for (size_t k = 0; k < c->mounts.n; k++)
+			if (c->mounts.at[k].kind == MOUNT_SECRET)
+				buf_printf(out, "\nsecret %s",
+					   quoted(w, c->mounts.at[k].id, true, s->at));
 		if (c->comment)
 			buf_printf(out, "\n# %s", c->comment);
 		buf_putc(out, '\n');
@@ -188,20 +189,6 @@ add_operation(struct writer *w, const struct step *s, struct operation op, struc
 		w->good = command_text(w->ds, c, &layout, s->at, out) && w->good;
 		buf_puts(out, c->cwd ? ")" : "");
 	}
-}
-
-/* printf '%s\n' torch==2.2.2 'numpy<2' > "$share/constraints.txt" */
-static void
-print_lines(struct writer *w, const struct step *s, const struct operation *op, struct buf *out)
-{
-	struct names all = { 0 };
-
-	list_push(w->a, &all, "printf '%s\\n'");
-	for (const char *line = op->file.text; *line; line = strchr(line, '\n') + 1)
-		list_push(w->a, &all,
-			  quoted(w, arena_copy(w->a, line, strcspn(line, "\n")), true, s->at));
-	list_push(w->a, &all, arena_printf(w->a, "> %s", quoted(w, op->file.path, false, s->at)));
-	buf_printf(out, "\n%s", words(w, &all));
 }
 
 /* A file beside the script, which copies all of them to $share. */
@@ -229,8 +216,6 @@ add_operations(struct writer *w, const struct step *s, struct scope *out)
 
 		if (op->kind == OP_FILE && op->file.helper)
 			add_helper(w, op);
-		else if (op->kind == OP_FILE)
-			print_lines(w, s, op, &code[OP_FILE]);
 		else
 			add_operation(w, s, *op, out, &code[own ? op->kind : OP_FILE]);
 	}
@@ -358,9 +343,8 @@ head(struct writer *w)
 
 	scope_text(w->top, "name", w->plan->name, r->stack.at);
 	target_lines(w->a, w->top, "title",
-		     arena_printf(w->a,
-				  "%s; in a virtual environment on this host (Linux or WSL2).",
-				  target_title(w->a, w->plan)));
+		     target_title(w->a, w->plan,
+				  "in a virtual environment on this host (Linux or WSL2)"));
 	target_lines(w->a, w->top, "generated", target_generated(w->a, w->plan));
 	scope_flag(w->top, "cell", r->cell != NULL);
 	scope_text(w->top, "python", s->python.value, s->python.at);
@@ -386,14 +370,15 @@ static void
 tail(struct writer *w)
 {
 	const struct recipe *r = w->plan->stack->recipe;
+	const struct names secrets = plan_secrets(w->a, w->plan);
 	struct names files = { 0 };
 
 	for (size_t i = 0; i < w->helpers.n; i++)
 		names_once(w->a, &files, w->helpers.at[i].path);
 	for (size_t i = 0; i < files.n; i++)
 		scope_item_text(w->top, "helpers", files.at[i], nowhere);
-	if (w->secrets.n)
-		scope_text(w->top, "secret_names", names_join(w->a, &w->secrets, ", "), nowhere);
+	if (secrets.n)
+		scope_text(w->top, "secret_names", names_join(w->a, &secrets, ", "), nowhere);
 	for (size_t i = 0; i < r->env.n; i++) {
 		struct scope *item = scope_item(w->top, "environment");
 

@@ -5,28 +5,26 @@
 /* What every target writes at the head of its file. */
 
 const char *
-target_title(struct arena *a, const struct plan *p)
+target_title(struct arena *a, const struct plan *p, const char *where)
 {
 	const struct stack *s = p->stack;
-	struct names all = { 0 };
 	struct buf b = BUF(a);
 
+	buf_printf(&b, "%s: ", p->name);
 	if (s->torch.value)
-		list_push(a, &all,
-			  arena_printf(a, "torch %s%s%s%s", s->torch.value,
-				       s->torch_tag ? " (" : "", s->torch_tag ? s->torch_tag : "",
-				       s->torch_tag ? ")" : ""));
+		buf_printf(&b, "torch %s%s%s%s, ", s->torch.value, s->torch_tag ? " (" : "",
+			   s->torch_tag ? s->torch_tag : "", s->torch_tag ? ")" : "");
 	if (s->python.value)
-		list_push(a, &all, arena_printf(a, "Python %s", s->python.value));
+		buf_printf(&b, "Python %s, ", s->python.value);
 	for (size_t i = 0; i < s->extensions.n; i++) {
 		const struct stack_extension *e = &s->extensions.at[i];
 
-		list_push(a, &all,
-			  e->version ? arena_printf(a, "%s %s", e->name, e->version) : e->name);
+		buf_printf(&b, "%s%s%s, ", e->name, e->version ? " " : "",
+			   e->version ? e->version : "");
 	}
-	buf_printf(&b, "%s: %s", p->name, names_words(a, &all, "and"));
+	buf_puts(&b, where);
 	for (size_t i = 0; s->extensions.n && i < s->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : ", compiled for compute capability ",
+		buf_printf(&b, "%s%s", i ? ", " : "; compiled for compute capability ",
 			   s->archs.at[i].value);
 	return buf_text(&b);
 }
@@ -34,7 +32,7 @@ target_title(struct arena *a, const struct plan *p)
 void
 target_lines(struct arena *a, struct scope *out, const char *list, const char *text)
 {
-	enum { WIDTH = 110 };
+	enum { WIDTH = 100 };
 	static const struct span nowhere;
 
 	while (*text) {

@@ -42,12 +42,12 @@ const char *target_helper(struct arena *a, const struct plan *p, const struct te
 const char *target_generated(struct arena *a, const struct plan *p);
 
 /*
- * Returns what a stack is, in a line: "NAME: torch 2.2.2 (cu121), Python 3.11 and mamba-ssm 2.2.2,
- * compiled for compute capability 8.0, 8.9".
+ * Returns what a stack is, in a line: "NAME: torch 2.2.2 (cu121), Python 3.11, mamba-ssm 2.2.2,
+ * WHERE; compiled for compute capability 8.0".
  */
-const char *target_title(struct arena *a, const struct plan *p);
+const char *target_title(struct arena *a, const struct plan *p, const char *where);
 
-/* Adds a text to a list of plain texts, in lines of at most 110 characters. */
+/* Adds a text to a list of plain texts, in lines of at most 100 characters. */
 void target_lines(struct arena *a, struct scope *out, const char *list, const char *text);
 
 /*
