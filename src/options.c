@@ -34,37 +34,16 @@ static const struct row {
 
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
-/* Returns the i-th word of "a b c", or an empty view. */
-static struct str
-word_at(const char *words, size_t i)
-{
-	for (; i && *words; i--) {
-		words += strcspn(words, " ");
-		words += *words == ' ';
-	}
-	return (struct str){ words, strcspn(words, " ") };
-}
-
-static struct names
-words_of(struct arena *a, const char *words)
-{
-	struct names all = { 0 };
-	struct str word;
-
-	for (size_t i = 0; (word = word_at(words, i)).n; i++)
-		list_push(a, &all, arena_copy(a, word.p, word.n));
-	return all;
-}
-
 static bool
 takes(const struct row *r, enum verb v)
 {
-	struct str word;
+	const char *name = v == VERB_COUNT ? "" : verb_table[v].name;
+	size_t n = strlen(name);
 
 	if (!*r->verbs || v == VERB_COUNT)
 		return true;
-	for (size_t i = 0; (word = word_at(r->verbs, i)).n; i++)
-		if (str_is(word, verb_table[v].name))
+	for (const char *p = r->verbs; (p = strstr(p, name)); p += n)
+		if ((p == r->verbs || p[-1] == ' ') && (!p[n] || p[n] == ' '))
 			return true;
 	return false;
 }
@@ -126,7 +105,7 @@ static bool
 store(struct parser *p, const struct row *r, const char *value)
 {
 	void *field = (char *)p->o + r->offset;
-	struct str word;
+	struct names choices = names_split(p->a, r->choices ? r->choices : "", ' ');
 
 	p->given[r - rows] = true;
 	switch (r->kind) {
@@ -138,8 +117,8 @@ store(struct parser *p, const struct row *r, const char *value)
 	case LIST_OF: list_push(p->a, (struct names *)field, value); return true;
 	case CHOICE: break;
 	}
-	for (unsigned i = 0; (word = word_at(r->choices, i)).n; i++)
-		if (str_is(word, value)) {
+	for (unsigned i = 0; i < choices.n; i++)
+		if (!strcmp(choices.at[i], value)) {
 			*(unsigned *)field = i;
 			p->o->format_given |= !strcmp(r->name, "format");
 			return true;
@@ -246,7 +225,7 @@ options_parse(struct arena *a, int argc, char **argv, struct options *o, const c
 static const char *
 description(struct arena *a, const struct row *r)
 {
-	struct names choices = words_of(a, r->choices ? r->choices : "");
+	struct names choices = names_split(a, r->choices ? r->choices : "", ' ');
 	size_t n = strlen(r->what);
 
 	if (r->kind == LIST_OF)

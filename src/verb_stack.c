@@ -122,27 +122,19 @@ verb_plan(struct run *r)
 static const char *
 unknown_target(struct run *r)
 {
-	const char *names[32];
-	size_t n, i, k;
+	struct names known = { 0 };
+	size_t n;
 	const struct target_row *rows = render_targets(&n);
 
-	for (k = 0; k < n && k < 32; k++)
-		names[k] = rows[k].name;
-	for (i = 0; i < r->o->targets.n; i++) {
-		const char *t = r->o->targets.at[i], *near;
-		struct buf b = BUF(r->a);
-		bool known = false;
+	for (size_t i = 0; i < n; i++)
+		list_push(r->a, &known, rows[i].name);
+	for (size_t i = 0; i < r->o->targets.n; i++) {
+		const char *t = r->o->targets.at[i], *near = str_nearest(t, known.at, known.n);
 
-		for (size_t j = 0; j < k; j++)
-			known |= !strcmp(names[j], t);
-		if (known)
-			continue;
-		near = str_nearest(t, names, k);
-		buf_printf(&b, "there is no target `%s`%s%s%s; targets:", t,
-			   near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
-		for (size_t j = 0; j < k; j++)
-			buf_printf(&b, " %s", names[j]);
-		return buf_text(&b);
+		if (!names_have(&known, t))
+			return arena_printf(r->a, "there is no target `%s`%s%s%s; targets: %s", t,
+					    near ? "; did you mean `" : "", near ? near : "",
+					    near ? "`?" : "", names_join(r->a, &known, " "));
 	}
 	return NULL;
 }
@@ -207,15 +199,6 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 	return true;
 }
 
-static bool
-names_modal(const struct options *o)
-{
-	for (size_t i = 0; i < o->targets.n; i++)
-		if (!strcmp(o->targets.at[i], "modal"))
-			return true;
-	return false;
-}
-
 static const struct plan *
 plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
 {
@@ -225,7 +208,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	unsigned before = ds->errors;
 
 	/* What check refuses is not written, though the target that is named could be. */
-	if (p && !o.force && r->o->targets.n && !names_modal(r->o))
+	if (p && !o.force && r->o->targets.n && !names_have(&r->o->targets, "modal"))
 		render_judge(a, ds, p);
 	return ds->errors == before ? p : NULL;
 }

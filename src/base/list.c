@@ -72,3 +72,18 @@ names_words(struct arena *a, const struct names *all, const char *last)
 {
 	return joined(a, all, ", ", arena_printf(a, " %s ", last));
 }
+
+struct names
+names_split(struct arena *a, const char *text, char between)
+{
+	struct names all = { 0 };
+
+	while (*text) {
+		const char *end = strchr(text, between);
+		size_t n = end ? (size_t)(end - text) : strlen(text);
+
+		list_push(a, &all, arena_copy(a, text, n));
+		text += n + (end != NULL);
+	}
+	return all;
+}

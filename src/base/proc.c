@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proc_guard.h"
 #include "proc_spawn.h"
 
 /* --- signals --- */

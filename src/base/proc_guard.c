@@ -1,4 +1,4 @@
-#include "proc_guard.h"
+#include "proc_spawn.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc_spawn.h"
 #include "str.h"
 
 enum { STEP_MS = 100 };

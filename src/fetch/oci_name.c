@@ -1,4 +1,3 @@
-#include <regex.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -20,19 +19,6 @@ static const char tag_pattern[] = "^[A-Za-z0-9_][A-Za-z0-9_.-]*$";
 static const char digest_pattern[] = "^(sha256|sha384|sha512):[0-9a-f]+$";
 enum { PATH_MAX_LEN = 255, TAG_MAX_LEN = 128 };
 
-static bool
-matches(const char *text, const char *pattern)
-{
-	regex_t r;
-	bool good;
-
-	if (regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB))
-		BUG("the pattern %s", pattern);
-	good = !regexec(&r, text, 0, NULL, 0);
-	regfree(&r);
-	return good;
-}
-
 bool
 oci_is_digest(const char *text)
 {
@@ -44,9 +30,9 @@ oci_is_digest(const char *text)
 static bool
 is_any_digest(const char *text)
 {
-	return matches(text, digest_pattern) && strlen(text + 7) == (text[3] == '2' ? 64 :
-								     text[3] == '3' ? 96 :
-										      128);
+	return str_matches(text, digest_pattern) && strlen(text + 7) == (text[3] == '2' ? 64 :
+									 text[3] == '3' ? 96 :
+											  128);
 }
 
 static bool
@@ -113,16 +99,16 @@ oci_name_parse(struct arena *a, struct diags *ds, const char *text, struct span 
 	colon = strchr(path, ':');
 	if (colon) {
 		*colon++ = '\0';
-		if (!matches(colon, tag_pattern) || strlen(colon) > TAG_MAX_LEN)
+		if (!str_matches(colon, tag_pattern) || strlen(colon) > TAG_MAX_LEN)
 			return refuse(ds, text, at, "what follows the last `:` is no tag",
 				      "a tag has letters, digits, `_`, `.` and `-`, 128 at most");
 		out->tag = colon;
 	}
-	if (!matches(host, host_pattern))
+	if (!str_matches(host, host_pattern))
 		return refuse(ds, text, at, "its host is none", NULL);
 	if (has_upper(path))
 		return refuse(ds, text, at, "names in a registry are in lower case", NULL);
-	if (!matches(path, path_pattern) || strlen(path) > PATH_MAX_LEN)
+	if (!str_matches(path, path_pattern) || strlen(path) > PATH_MAX_LEN)
 		return refuse(
 			ds, text, at, "its name is none",
 			"a name has lower-case letters and digits, with `.`, `_`, `__`, `-` or "

@@ -177,19 +177,6 @@ write_items(struct json *j, struct arena *a, const struct key *k, const char *ba
 }
 
 static void
-write_word(struct json *j, const struct key *k, unsigned word)
-{
-	const char *p = k->more;
-	char text[32];
-
-	while (word--)
-		p += strcspn(p, "|") + 1;
-	memcpy(text, p, strcspn(p, "|"));
-	text[strcspn(p, "|")] = '\0';
-	json_text(j, key_name(k), text);
-}
-
-static void
 write_key(struct json *j, struct arena *a, const struct key *k, const char *base)
 {
 	const char *name = key_name(k), *at = base + k->first.at;
@@ -201,7 +188,9 @@ write_key(struct json *j, struct arena *a, const struct key *k, const char *base
 	case KEY_COUNT:
 	case KEY_NUMBER:
 	case KEY_BOOL: write_text(j, name, MEMBER(struct text, at, 0)); break;
-	case KEY_WORD: write_word(j, k, *MEMBER(unsigned, at, 0)); break;
+	case KEY_WORD:
+		json_text(j, name, names_split(a, k->more, '|').at[*MEMBER(unsigned, at, 0)]);
+		break;
 	case KEY_TEXTS: WRITE_TEXTS(j, name, MEMBER(struct texts, at, 0)); break;
 	case KEY_MODAL_GPUS:
 		if (MEMBER(struct texts, base, k->second.at)->n)

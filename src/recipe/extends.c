@@ -38,7 +38,6 @@ extends_open_file(void *ctx, struct arena *a, struct diags *ds, const char *path
 static const char *
 path_clean(struct arena *a, const char *path)
 {
-	struct buf out = BUF(a);
 	struct names parts = { 0 };
 
 	for (const char *p = path; *p;) {
@@ -53,11 +52,9 @@ path_clean(struct arena *a, const char *path)
 		else
 			list_push(a, &parts, part);
 	}
-	if (*path == '/')
-		buf_putc(&out, '/');
-	for (size_t i = 0; i < parts.n; i++)
-		buf_printf(&out, "%s%s", i ? "/" : "", parts.at[i]);
-	return out.n ? buf_text(&out) : ".";
+	if (*path != '/' && !parts.n)
+		return ".";
+	return arena_printf(a, "%s%s", *path == '/' ? "/" : "", names_join(a, &parts, "/"));
 }
 
 static bool

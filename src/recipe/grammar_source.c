@@ -118,13 +118,11 @@ check_url(struct load *l, const char *s, const char *const *schemes, size_t nsch
 	if (at && (!user || memchr(host, ':', (size_t)(at - host)) || starts_with(s, "http")))
 		return credentials(l);
 	if (at && (at == host || run_of(host, "._-") != (size_t)(at - host) || *host == '-'))
-		return complain_help(
-			complain(l, E_URL, "%s has an invalid user name", shown(l->a, s)),
-			"write a plain name before the @, such as git");
+		return complain_that(l, E_URL, s, "has an invalid user name",
+				     "write a plain name before the @, such as git");
 	if (!is_host(l->a, at ? at + 1 : host, (size_t)(end - (at ? at + 1 : host))))
-		return complain_help(
-			complain(l, E_URL, "%s has an invalid host name", shown(l->a, s)),
-			"write the host's name after the ://");
+		return complain_that(l, E_URL, s, "has an invalid host name",
+				     "write the host's name after the ://");
 	for (const char *p = end; *p; p++)
 		if (!is_alnum(*p) && !strchr(user ? "-._~/+%" : "-._~:/?#@+,=%&[]!*", *p)) {
 			c = complain(l, E_URL, "`%c` is not allowed in a URL", *p);
@@ -215,8 +213,7 @@ grammar_archive(struct load *l, const char *s)
 
 	if (c || recipe_archive(l->a, s, &name, &version))
 		return c;
-	return complain_help(complain(l, E_URL, "%s does not end in the name of a wheel or sdist",
-				      shown(l->a, s)),
+	return complain_that(l, E_URL, s, "does not end in the name of a wheel or sdist",
 			     "name a file such as x-1.0-py3-none-any.whl or x-1.0.tar.gz; for a "
 			     "repository use `git` and `ref`");
 }

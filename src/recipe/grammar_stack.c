@@ -184,11 +184,10 @@ grammar_requirement(struct load *l, const char *s)
 const struct complaint *
 grammar_package_name(struct load *l, const char *s)
 {
-	if (name_valid(s))
-		return NULL;
-	return complain_help(complain(l, E_NAME, "%s is not the name of a package", shown(l->a, s)),
-			     "use letters, digits, dots, dashes and underscores; versions go into "
-			     "`packages`");
+	return name_valid(s) ? NULL :
+			       complain_that(l, E_NAME, s, "is not the name of a package",
+					     "use letters, digits, dots, dashes and underscores; "
+					     "versions go into `packages`");
 }
 
 /* name [ "[" extras "]" ] */

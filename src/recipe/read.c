@@ -50,20 +50,10 @@ read_text(struct load *l, const struct key *k, const char *path, const struct no
 	       grammar_holds(l, k->check, path, *out);
 }
 
-static struct names
-words_of(struct load *l, const char *more)
-{
-	struct names words = { 0 };
-
-	for (const char *p = more; *p; p += strcspn(p, "|"), p += *p == '|')
-		list_push(l->a, &words, arena_copy(l->a, p, strcspn(p, "|")));
-	return words;
-}
-
 static bool
 read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	struct names words = words_of(l, k->more);
+	struct names words = names_split(l->a, k->more, '|');
 	struct text t;
 
 	if (!read_text(l, k, k->path, n, &t))
@@ -165,9 +155,8 @@ items_of(struct load *l, const struct key *k, const struct node *n, struct items
 }
 
 static bool
-read_texts(struct load *l, const struct key *k, const struct node *n, char *base, size_t at)
+read_texts(struct load *l, const struct key *k, const struct node *n, struct texts *out)
 {
-	struct texts *out = MEMBER(struct texts, base, at);
 	struct items items;
 	bool good = true;
 
@@ -189,22 +178,15 @@ static bool
 read_requirements(struct load *l, const struct key *k, const struct node *n, char *base)
 {
 	struct recipe_requirements *out = MEMBER(struct recipe_requirements, base, k->first.at);
-	struct items items;
-	bool good = true;
+	struct texts texts = { 0 };
+	bool read = read_texts(l, k, n, &texts), good = read;
 
-	if (!items_of(l, k, n, &items))
-		return false;
-	for (size_t i = 0; i < items.n && !load_full(l); i++) {
-		struct recipe_requirement r = { 0 };
-
-		if (!read_text(l, k, k->path, items.at[i], &r.text) ||
-		    !text_has_no_blank_ends(l, k->path, r.text)) {
-			good = false;
-			continue;
-		}
-		r.req = requirement_of(l, r.text.s);
-		list_push(l->a, out, r);
-	}
+	for (size_t i = 0; i < texts.n && read; i++)
+		good &= text_has_no_blank_ends(l, k->path, texts.at[i]);
+	for (size_t i = 0; i < texts.n && good; i++)
+		list_push(l->a, out,
+			  (struct recipe_requirement){ texts.at[i],
+						       requirement_of(l, texts.at[i].s) });
 	return good;
 }
 
@@ -212,18 +194,12 @@ static bool
 read_gpus(struct load *l, const struct key *k, const struct node *n, char *base)
 {
 	struct recipe_gpus *out = MEMBER(struct recipe_gpus, base, k->first.at);
-	struct items items;
-	bool good = true;
+	struct texts texts = { 0 };
+	bool good = read_texts(l, k, n, &texts);
 
-	if (!items_of(l, k, n, &items))
-		return false;
-	for (size_t i = 0; i < items.n && !load_full(l); i++) {
-		struct recipe_gpu g = { 0 };
+	for (size_t i = 0; i < texts.n && good; i++) {
+		struct recipe_gpu g = { .text = texts.at[i] };
 
-		if (!read_text(l, k, k->path, items.at[i], &g.text)) {
-			good = false;
-			continue;
-		}
 		g.gpu = facts_cc(l->f, g.text.s) ? NULL : facts_gpu(l->f, g.text.s);
 		g.cc = g.gpu ? g.gpu->cc : g.text.s;
 		list_push(l->a, out, g);
@@ -236,7 +212,7 @@ read_modal_gpus(struct load *l, const struct key *k, const struct node *n, char 
 {
 	struct texts *all = MEMBER(struct texts, base, k->second.at);
 
-	if (!read_texts(l, k, n, base, k->second.at))
+	if (!read_texts(l, k, n, all))
 		return false;
 	if (!all->n)
 		return value_empty(l, k->path, n);
@@ -449,7 +425,7 @@ read_value(struct load *l, const struct key *k, const struct node *n, char *base
 	case KEY_COUNT:
 	case KEY_NUMBER: return read_number(l, k, n, base);
 	case KEY_BOOL: return read_bool(l, k, n, base);
-	case KEY_TEXTS: return read_texts(l, k, n, base, k->first.at);
+	case KEY_TEXTS: return read_texts(l, k, n, MEMBER(struct texts, base, k->first.at));
 	case KEY_REQUIREMENTS: return read_requirements(l, k, n, base);
 	case KEY_GPUS: return read_gpus(l, k, n, base);
 	case KEY_MODAL_GPUS: return read_modal_gpus(l, k, n, base);

@@ -13,7 +13,7 @@
 static const char *
 takes(struct arena *a, const struct key *k)
 {
-	struct buf b = BUF(a);
+	struct names words;
 
 	switch (k->type) {
 	case KEY_TEXT: return "text";
@@ -36,9 +36,8 @@ takes(struct arena *a, const struct key *k)
 	case KEY_MATRIX: return "map";
 	case KEY_WORD: break;
 	}
-	for (const char *p = k->more; *p; p += strcspn(p, "|"), p += *p == '|')
-		buf_printf(&b, "%s`%.*s`", b.n ? ", " : "", (int)strcspn(p, "|"), p);
-	return buf_text(&b);
+	words = names_split(a, k->more, '|');
+	return arena_printf(a, "`%s`", names_join(a, &words, "`, `"));
 }
 
 void

@@ -109,9 +109,11 @@ text_body(struct writer *w, const struct key *k, bool null)
 static void
 word_body(struct writer *w, const struct key *k)
 {
+	struct names words = names_split(w->a, k->more, '|');
+
 	json_list(&w->j, "enum");
-	for (const char *p = k->more; *p; p += strcspn(p, "|"), p += *p == '|')
-		json_text(&w->j, NULL, arena_copy(w->a, p, strcspn(p, "|")));
+	for (size_t i = 0; i < words.n; i++)
+		json_text(&w->j, NULL, words.at[i]);
 	json_put(&w->j, "null]");
 }
 
