@@ -3,12 +3,17 @@
 #include "base/buf.h"
 #include "docker.h"
 
-/* What is wrong with a Dockerfile's order: each problem is reported once, at the first item that shows it. */
+/*
+ * What is wrong with the order of a Dockerfile's items: a table of checks, each problem has a
+ * condition on an item and a text.  R004 to R008, R036, R060 to R065, R070, R082.
+ */
 
 struct order {
 	struct docker *d;
 	const struct init_item *first, *end;
 	const struct init_item *torch, *ext; /* the first of each, or NULL */
+	const struct init_item *other;       /* set by a condition: the other item of the problem */
+	const char *detail;                  /* set by a condition: the second %s of the text */
 };
 
 static bool
@@ -28,129 +33,167 @@ before(const struct order *o, const struct init_item *limit, enum init_kind kind
 	return false;
 }
 
-static struct diag *
-warn(const struct order *o, enum code code, const struct init_item *e, const char *text)
+/* What a build without isolation needs and nothing before it installs; "" for nothing. */
+static const char *
+needs_missing(const struct order *o, const struct init_item *e)
 {
-	return diag_at(o->d->rd.ds, code, e->at, text, e->name);
-}
-
-/* R060 to R063, R065: an extension needs torch, its build requirements and a compiler before it. */
-static void
-check_extension(const struct order *o, const struct init_item *ext)
-{
-	static const char *const tools[] = { "build-essential", "gcc",   "g++",        "git",
-					     "ninja-build",     "cmake", "python3-dev" };
 	static const char *const needs[] = { "packaging", "wheel", "ninja" };
-	bool together = o->torch && o->torch->call == ext->call;
-	struct buf missing = BUF(o->d->rd.a);
+	struct names missing = { 0 };
 
-	if (!o->d->has_torch && (o->torch ? together || o->torch > ext : !o->d->unseen)) {
-		struct diag *d =
-			warn(o, W_INIT_ORDER, ext,
-			     together ? "`%s` is built by the command that installs torch" :
-					"`%s` is built before torch is installed");
-
-		diag_why(d,
-			 "its setup imports torch: ModuleNotFoundError: No module named 'torch'");
-		if (o->torch)
-			diag_note(d, o->torch->at, "torch is installed here");
-		diag_help(d, "install torch by a command of its own, before it");
-	}
-	for (size_t i = 0; i < 3 && !ext->isolated && !o->d->unseen && !o->d->has_torch; i++)
-		if (!before(o, ext, INIT_PIP, needs[i]) &&
-		    !(i == 2 && before(o, ext, INIT_APT, "ninja-build")))
-			buf_printf(&missing, "%s%s", missing.n ? ", " : "", needs[i]);
-	if (missing.n)
-		diag_help(diag_at(o->d->rd.ds, W_INIT_ORDER, ext->at,
-				  "`%s` is built without isolation, and nothing before it installs "
-				  "%s",
-				  ext->name, buf_text(&missing)),
-			  "install them by a command before it");
-	for (const struct init_item *e = ext; e < o->end; e++)
-		for (size_t i = 0; e->kind == INIT_APT && i < sizeof(tools) / sizeof(*tools); i++) {
-			if (strcmp(e->name, tools[i]) != 0 || before(o, ext, INIT_APT, tools[i]))
-				continue;
-			diag_help(
-				diag_note(warn(o, W_INIT_ORDER, e, "`%s` is installed too late"),
-					  ext->at, "this compile needs it"),
-				"install apt's packages, torch, build requirements and extensions "
-				"in this order");
-			return;
-		}
+	for (size_t i = 0; i < 3; i++)
+		if (!before(o, e, INIT_PIP, needs[i]) &&
+		    !(i == 2 && before(o, e, INIT_APT, "ninja-build")))
+			list_push(o->d->rd.a, &missing, needs[i]);
+	return names_words(o->d->rd.a, &missing, "and");
 }
 
-/* R060: build isolation hides torch. */
-static void
-check_isolation(const struct order *o, const struct init_item *e)
-{
-	struct diag *d;
-
-	if (!is(e, "extensions") || !e->isolated)
-		return;
-	d = warn(o, W_INIT_ISOLATION, e, "`%s` is built in isolation, without the image's torch");
-	diag_why(d, "the isolated environment has no torch, or another one, for which the wheel is "
-		    "then made");
-	diag_help(d, "add --no-build-isolation, and install its build requirements before it");
-}
-
-/* R004, R005, R007; *told: the command that was reported last. */
-static void
-check_index(const struct order *o, const struct init_item *e, unsigned *told)
-{
-	static const char there[] = " numpy pillow triton packaging wheel setuptools ninja sympy "
-				    "networkx torchvision torchaudio pip ";
-	bool torch = is(e, "torch.version");
-	char name[64];
-
-	if (torch && e->extra && !e->index && !e->local)
-		diag_help(warn(o, W_INIT_INDEX, e,
-			       "with --extra-index-url pip chooses between two builds of `%s`"),
-			  "use --index-url with torch's index, in a command of its own");
-	if (torch && e->index && !*e->index)
-		diag_help(warn(o, W_INIT_INDEX, e,
-			       "the root of the index does not list older builds of `%s`"),
-			  "name the build: .../whl/cu121");
-	snprintf(name, sizeof(name), " %s ", e->name ? e->name : "");
-	if (!e->index || torch || *told == e->call || e->fate == INIT_LEFT || strstr(there, name))
-		return;
-	*told = e->call;
-	diag_help(warn(o, W_INIT_INDEX, e, "pip searches only torch's index for `%s`"),
-		  "install it by a command of its own, without --index-url");
-}
-
-/* R008, R036, R070, R082. */
-static void
-check_pins(const struct order *o)
+static bool
+needs_numpy1(const struct order *o)
 {
 	const char *version = init_value(o->d->rd.n, "torch.version");
 	const struct torch_release *t = version ? facts_torch(o->d->rd.f, version) : NULL;
-	bool numpy = false;
 
-	for (const struct init_item *e = o->first; e < o->end; e++) {
-		numpy |= e->kind == INIT_PIP && e->name && !strcmp(e->name, "numpy") && *e->spec;
-		if (e->kind != INIT_PIP || e->pinned ||
-		    (!is(e, "torch.version") && !is(e, "extensions") && !strstr(e->what, "git+")))
-			continue;
-		diag_help(warn(o, W_INIT_MOVES, e,
-			       strstr(e->what, "git+") ?
-				       "`%s` comes from a repository without tag or "
-				       "commit" :
-			       *e->spec ? "`%s` has a range: another release tomorrow" :
-					  "`%s` has no version: the newest one of the day"),
-			  "pin it");
-	}
-	if (o->torch && t && t->numpy2 == TRI_NO && !numpy)
-		diag_help(
-			diag_at(o->d->rd.ds, W_INIT_MOVES, o->torch->at,
-				"numpy has no bound: pip installs numpy 2, and torch %s was built "
-				"against numpy 1",
-				t->version),
-			"add `numpy<2` to the command that installs torch");
+	for (const struct init_item *e = o->first; e < o->end; e++)
+		if (e->kind == INIT_PIP && e->name && !strcmp(e->name, "numpy") && *e->spec)
+			return false;
+	return t && t->numpy2 == TRI_NO;
 }
 
-static void
-check_waste(const struct docker *d)
+enum problem {
+	TORCH_LATE,
+	NEEDS_MISSING,
+	TOOL_LATE,
+	APT_LATE,
+	ISOLATED,
+	COPY_EARLY,
+	TWO_INDEXES,
+	ROOT_INDEX,
+	TORCH_INDEX,
+	UNPINNED,
+	NUMPY_OPEN,
+};
+
+static bool
+has(struct order *o, const struct init_item *e, enum problem problem)
 {
+	const struct init_item *torch = o->torch, *ext = o->ext;
+	bool pip = e->kind == INIT_PIP, apt = e->kind == INIT_APT, git = strstr(e->what, "git+");
+	bool is_torch = is(e, "torch.version"), is_ext = is(e, "extensions");
+
+	o->other = torch;
+	o->detail = "";
+	switch (problem) {
+	case TORCH_LATE:
+		return e == ext && !o->d->has_torch &&
+		       (torch ? torch > e || torch->call == e->call : !o->d->unseen);
+	case NEEDS_MISSING:
+		return e == ext && !e->isolated && !o->d->unseen && !o->d->has_torch &&
+		       *(o->detail = needs_missing(o, e));
+	case TOOL_LATE:
+		o->other = ext;
+		return apt && ext && e > ext && !before(o, ext, INIT_APT, e->name) &&
+		       among(e->name, "build-essential gcc g++ git ninja-build cmake python3-dev");
+	case APT_LATE: return apt && torch && e > torch;
+	case ISOLATED: return is_ext && e->isolated;
+	case COPY_EARLY:
+		if (!torch || torch < e || (ext && ext > e && ext < torch))
+			o->other = ext;
+		return e->kind == INIT_COPY && e->wide && o->other && o->other > e;
+	case TWO_INDEXES: return is_torch && e->extra && !e->index && !e->local;
+	case ROOT_INDEX: return is_torch && e->index && !*e->index;
+	case TORCH_INDEX:
+		return pip && e->index && e->fate == INIT_TAKEN && !is_torch &&
+		       !among(e->name, "numpy pillow triton packaging wheel setuptools ninja sympy "
+				       "networkx torchvision torchaudio");
+	case UNPINNED:
+		o->detail = git      ? "it comes from a repository without tag or commit" :
+			    *e->spec ? "a range selects another release tomorrow" :
+				       "pip installs the newest release of the day";
+		return pip && !e->pinned && (git || is_torch || is_ext);
+	case NUMPY_OPEN: return e == torch && needs_numpy1(o);
+	}
+	return false;
+}
+
+static const struct check {
+	enum code code;
+	bool each;                            /* report every item, not only the first */
+	const char *text, *why, *note, *help; /* text: of the item's name, and of o->detail */
+} checks[] = {
+	[TORCH_LATE] = { W_INIT_ORDER, false, "`%s` is built before torch is installed",
+			 "its setup imports torch: ModuleNotFoundError: No module named 'torch'",
+			 "torch is installed here",
+			 "install torch by a command of its own, before it" },
+	[NEEDS_MISSING] = { W_INIT_ORDER, false,
+			    "`%s` is built without isolation, and nothing before it installs %s",
+			    NULL, NULL, "install its build requirements by a command before it" },
+	[TOOL_LATE] = { W_INIT_ORDER, false, "`%s` is installed too late", NULL,
+			"this compile needs it",
+			"install apt's packages, torch, build requirements and extensions in this "
+			"order" },
+	[APT_LATE] = { W_INIT_ORDER, false, "`%s` of the system is installed after torch", NULL,
+		       "torch is installed here",
+		       "install the system's packages by one RUN before it: they change less "
+		       "often" },
+	[ISOLATED] = { W_INIT_ISOLATION, true,
+		       "`%s` is built in isolation, without the image's torch",
+		       "the isolated environment has no torch, or another one, for which the wheel "
+		       "is then made",
+		       NULL,
+		       "add --no-build-isolation, and install its build requirements before it" },
+	[COPY_EARLY] = { W_INIT_ORDER, false,
+			 "the whole directory is copied before `%s` is installed", NULL,
+			 "every edit of a file repeats this",
+			 "copy it last: in the recipe that is `app`" },
+	[TWO_INDEXES] = { W_INIT_INDEX, false,
+			  "with --extra-index-url pip chooses between two builds of `%s`", NULL,
+			  NULL, "use --index-url with torch's index, in a command of its own" },
+	[ROOT_INDEX] = { W_INIT_INDEX, false,
+			 "the root of the index does not list older builds of `%s`", NULL, NULL,
+			 "name the build: .../whl/cu121" },
+	[TORCH_INDEX] = { W_INIT_INDEX, false, "pip searches only torch's index for `%s`", NULL,
+			  NULL, "install it by a command of its own, without --index-url" },
+	[UNPINNED] = { W_INIT_MOVES, true, "`%s` is not pinned: %s", NULL, NULL, "pin it" },
+	[NUMPY_OPEN] = { W_INIT_MOVES, false,
+			 "numpy has no bound: pip installs numpy 2, and this `%s` was built "
+			 "against numpy 1",
+			 NULL, NULL, "add `numpy<2` to the command that installs torch" },
+};
+
+static void
+run_check(struct order *o, enum problem problem)
+{
+	const struct check *c = &checks[problem];
+
+	for (const struct init_item *e = o->first; e < o->end; e++) {
+		struct diag *d;
+
+		if (!has(o, e, problem))
+			continue;
+		d = diag_at(o->d->rd.ds, c->code, e->at, c->text,
+			    e->kind == INIT_COPY ? o->other->name : e->name, o->detail);
+		if (c->why)
+			diag_why(d, "%s", c->why);
+		if (c->note && o->other)
+			diag_note(d, o->other->at, "%s", c->note);
+		diag_help(d, "%s", c->help);
+		if (!c->each)
+			return;
+	}
+}
+
+void
+docker_check(struct docker *d, size_t from)
+{
+	const struct init_items *items = &d->rd.n->items;
+	struct order o = { .d = d, .first = items->at + from, .end = items->at + items->n };
+
+	for (const struct init_item *e = o.end; e-- > o.first;) {
+		o.torch = is(e, "torch.version") ? e : o.torch;
+		o.ext = is(e, "extensions") ? e : o.ext;
+	}
+	for (enum problem i = TORCH_LATE; i <= NUMPY_OPEN; i++)
+		run_check(&o, i);
 	if (d->cached.line)
 		diag_help(diag_at(d->rd.ds, W_INIT_WASTE, d->cached,
 				  "pip's cache stays in the layer"),
@@ -159,49 +202,4 @@ check_waste(const struct docker *d)
 		diag_help(
 			diag_at(d->rd.ds, W_INIT_WASTE, d->lists, "apt's lists stay in the layer"),
 			"add `rm -rf /var/lib/apt/lists/*` to the same RUN");
-}
-
-void
-docker_check(struct docker *d, size_t from)
-{
-	const struct init_items *items = &d->rd.n->items;
-	struct order o = { .d = d, .first = items->at + from, .end = items->at + items->n };
-	const struct init_item *copy = NULL;
-	bool copied = false, late = false;
-	unsigned told = 0;
-
-	for (const struct init_item *e = o.end; e-- > o.first;) {
-		o.torch = is(e, "torch.version") ? e : o.torch;
-		o.ext = is(e, "extensions") ? e : o.ext;
-	}
-	if (o.ext)
-		check_extension(&o, o.ext);
-	for (const struct init_item *e = o.first; e < o.end; e++) {
-		if (e->kind == INIT_APT && o.torch && e > o.torch && !late) {
-			late = true;
-			diag_help(diag_note(warn(&o, W_INIT_ORDER, e,
-						 "`%s` of the system is installed after torch"),
-					    o.torch->at, "torch is installed here"),
-				  "install the system's packages by one RUN before it: they change "
-				  "less "
-				  "often");
-		}
-		if (e->kind == INIT_COPY && e->wide && !copy)
-			copy = e;
-		if (copy && !copied && (e == o.torch || e == o.ext)) {
-			diag_help(diag_note(diag_at(d->rd.ds, W_INIT_ORDER, copy->at,
-						    "the whole directory is copied before `%s` is "
-						    "installed",
-						    e->name),
-					    e->at, "every edit of a file repeats this"),
-				  "copy it last: in the recipe that is `app`");
-			copied = true;
-		}
-		if (e->kind == INIT_PIP) {
-			check_isolation(&o, e);
-			check_index(&o, e, &told);
-		}
-	}
-	check_pins(&o);
-	check_waste(d);
 }

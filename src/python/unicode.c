@@ -53,52 +53,28 @@ unicode_classes_of(uint32_t cp)
 size_t
 unicode_next(const char *s, size_t n, uint32_t *cp)
 {
-	const unsigned char *u = (const unsigned char *)s;
-	size_t more = u[0] >= 0xf0 ? 3 : u[0] >= 0xe0 ? 2 : 1;
-	uint32_t c = u[0];
+	size_t len = utf8_decode(s, n, cp);
 
-	if (c < 0x80) {
-		*cp = c;
-		return 1;
-	}
+	if (len)
+		return len;
 	*cp = UINT32_MAX;
-	if (c < 0xc2 || c > 0xf4 || more >= n)
+	if (n < 3 || (unsigned char)s[0] != 0xed || starts_character(s[1]) ||
+	    starts_character(s[2]))
 		return 1;
-	c &= 0x3fu >> more;
-	for (size_t i = 1; i <= more; i++) {
-		if ((u[i] & 0xc0) != 0x80)
-			return 1;
-		c = c << 6 | (u[i] & 0x3f);
-	}
-	if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)))
-		return 1;
-	*cp = c;
-	return more + 1;
+	*cp = 0xd000u | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+	return 3;
 }
 
 size_t
 unicode_put(char *out, uint32_t cp)
 {
-	if (cp < 0x80) {
-		out[0] = (char)cp;
-		return 1;
-	}
-	if (cp < 0x800) {
-		out[0] = (char)(0xc0 | cp >> 6);
-		out[1] = (char)(0x80 | (cp & 0x3f));
-		return 2;
-	}
-	if (cp < 0x10000) {
-		out[0] = (char)(0xe0 | cp >> 12);
-		out[1] = (char)(0x80 | (cp >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (cp & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | cp >> 18);
-	out[1] = (char)(0x80 | (cp >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (cp >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (cp & 0x3f));
-	return 4;
+	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+
+	for (size_t i = n; i-- > 1; cp >>= 6)
+		out[i] = (char)(0x80 | (cp & 0x3f));
+	out[0] = (char)(first[n] | cp);
+	return n;
 }
 
 size_t
