@@ -121,7 +121,7 @@ take_options(struct run *r, struct init *n)
 	if (o->torch && (why = init_answer(r->a, r->facts, n, ASK_TORCH, o->torch)))
 		fine = refuse(r, E_VERSION, "--torch", why);
 	for (size_t i = 0; i < o->packages.n; i++)
-		fine &= init_requirement(r->a, &r->ds, r->facts, n, o->packages.at[i], false);
+		fine &= init_requirement(r->a, &r->ds, r->facts, n, o->packages.at[i]);
 	return fine;
 }
 

@@ -117,7 +117,7 @@ add_extension(struct reader *rd, const char *text)
 		return arena_printf(rd->a, "the knowledge base lists no %s %s; the newest is %s",
 				    e->name, version_text(rd->a, pin),
 				    e->releases[e->nreleases - 1].version);
-	place_requirement(rd, item_open(rd, text, (struct span){ 0 }), text, true, &why);
+	place_requirement(rd, item_open(rd, text, (struct span){ 0 }), text, true);
 	return NULL;
 }
 
@@ -138,13 +138,13 @@ answer_torch(struct reader *rd, const char *s)
 {
 	const struct version *v = version_parse(rd->a, s);
 	bool newest = !*s || !strcasecmp(s, "newest");
-	const char *text = arena_printf(rd->a, "torch%s%s", v ? "==" : "", newest ? "" : s), *why;
+	const char *text = arena_printf(rd->a, "torch%s%s", v ? "==" : "", newest ? "" : s);
 
 	if (!strcasecmp(s, "none") && !init_get(rd->n, "extensions"))
 		return NULL;
 	if (!newest && !v && !specifiers_parse(rd->a, s))
 		return arena_printf(rd->a, "`%s` is not a version, such as 2.2.2", s);
-	place_requirement(rd, item_open(rd, text, (struct span){ 0 }), text, false, &why);
+	place_requirement(rd, item_open(rd, text, (struct span){ 0 }), text, false);
 	return NULL;
 }
 

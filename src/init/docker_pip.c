@@ -23,8 +23,7 @@ requirements(struct docker *d, size_t i, const char *file)
 		}
 	d->unseen = true;
 	if (init_get(d->rd.n, "app.requirements")) {
-		item_unread(&d->rd, i, arena_printf(d->rd.a, "add `--from %s`", name),
-			    "`%s` was not read", file);
+		place_option(&d->rd, i, PIP_REQUIREMENTS, name);
 		return;
 	}
 	item_take(&d->rd, i, "app.requirements", name);
@@ -33,20 +32,13 @@ requirements(struct docker *d, size_t i, const char *file)
 		  "add `--from %s` if it names the stack's packages", name);
 }
 
-/* What builds need, and nothing else: the plan installs it. */
-static bool
-is_build_tool(struct reader *rd, const char *text)
-{
-	return among(name_normalize(rd->a, text), "setuptools wheel ninja packaging uv");
-}
-
 static void
 requirement(struct call *k, const struct word *w, const char *text, const char *what)
 {
 	struct reader *rd = &k->d->rd;
 	size_t i = docker_item(k->d, w, what);
 	struct init_item *item = item_at(rd, i);
-	const char *why = NULL;
+	struct clone *clone;
 
 	item->kind = INIT_PIP;
 	item->call = k->d->calls;
@@ -58,27 +50,22 @@ requirement(struct call *k, const struct word *w, const char *text, const char *
 				  "the shell reads `%s` as a redirection: pip gets only a name",
 				  text),
 			  "put it in quotes");
-	if (!w->unknown && is_local_path(text)) {
-		struct clone *clone =
-			docker_clone(k->d, arena_copy(rd->a, text, strcspn(text, "[")));
-
-		if (!clone) {
-			item_leave(rd, i,
-				   "it is local code: `app: {copy: [...]}` holds the application");
-			return;
-		}
+	clone = is_local_path(text) ?
+			docker_clone(k->d, arena_copy(rd->a, text, strcspn(text, "["))) :
+			NULL;
+	if (clone) {
 		clone->installed = true;
 		text = arena_printf(rd->a, "git+%s%s%s", clone->url, clone->ref ? "@" : "",
 				    clone->ref ? clone->ref : "");
 	}
 	item->name = name_normalize(rd->a, text);
-	if (is_build_tool(rd, text))
+	/* What builds need, and nothing else: the plan installs it. */
+	if (among(item->name, "setuptools wheel ninja packaging uv"))
 		item_take(rd, i, "packages", NULL);
 	else if (w->unknown)
 		item_unread(rd, i, NULL, "its variables have no value here");
-	else if (!place_requirement(rd, i, text, !k->isolated, &why))
-		item_unread(rd, i, NULL, "it is not a requirement%s%s", why ? ": " : "",
-			    why ? why : "");
+	else
+		place_requirement(rd, i, text, !k->isolated);
 	item = item_at(rd, i);
 	if (item->key && (!k->d->root || !strcmp(item->key, "torch.version")))
 		k->d->root = docker_root(k->d, k->d->stage);
@@ -97,14 +84,10 @@ option(struct call *k, const struct word *w, enum pip_option o, const char *valu
 		return;
 	}
 	i = docker_item(k->d, w, what);
-	switch (o) {
-	case PIP_INDEX:
-	case PIP_EXTRA_INDEX: place_index(rd, i, value, o == PIP_EXTRA_INDEX); return;
-	case PIP_REQUIREMENTS: requirements(k->d, i, value); return;
-	case PIP_NO_ISOLATION: item_take(rd, i, "extensions", NULL); return;
-	case PIP_NO_CACHE: item_take(rd, i, "packages", NULL); return;
-	default: item_leave(rd, i, "it is an option of pip"); return;
-	}
+	if (o == PIP_REQUIREMENTS)
+		requirements(k->d, i, value);
+	else
+		place_option(rd, i, o, value);
 }
 
 /* Options are read first: they hold for the whole call, wherever they stand. */

@@ -213,17 +213,17 @@ add_conda(struct docker *d, const struct word *w)
 	size_t n = strcspn(w->s, "=<>"), i = docker_item(d, w, NULL);
 	const char *name = arena_copy(d->rd.a, w->s, n),
 		   *version = w->s + n + strspn(w->s + n, "=");
-	const char *why;
 
 	version = arena_copy(d->rd.a, version, strcspn(version, "=*"));
 	if (!w->unknown && among(name, "python") && starts_with(version, "3."))
 		item_take(&d->rd, i, "python",
 			  arena_copy(d->rd.a, version, 2 + strspn(version + 2, "0123456789")));
-	else if (w->unknown || !among(name, "pytorch torchvision torchaudio") ||
-		 !place_requirement(&d->rd, i,
-				    arena_printf(d->rd.a, is_digit(*version) ? "%s==%s" : "%s",
-						 name + (*name == 'p' ? 2 : 0), version),
-				    false, &why))
+	else if (!w->unknown && among(name, "pytorch torchvision torchaudio"))
+		place_requirement(&d->rd, i,
+				  arena_printf(d->rd.a, is_digit(*version) ? "%s==%s" : "%s",
+					       name + (*name == 'p' ? 2 : 0), version),
+				  false);
+	else
 		item_unread(&d->rd, i, "add it to `packages` if PyPI has it",
 			    "it is a package of conda");
 }

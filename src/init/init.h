@@ -90,12 +90,9 @@ bool init_requirements(struct arena *a, struct diags *ds, const struct facts *f,
 bool init_dockerfile(struct arena *a, struct diags *ds, const struct facts *f,
 		     const struct source *src, const struct names *read, struct init *n);
 
-/*
- * Adds one requirement of the command line.  compiled: it goes to `extensions` even if the knowledge
- * base does not list it.  errors SB0193, false: it is no requirement
- */
+/* Adds one requirement of the command line.  errors SB0193, false: it is none */
 bool init_requirement(struct arena *a, struct diags *ds, const struct facts *f, struct init *n,
-		      const char *text, bool compiled);
+		      const char *text);
 
 /* Sets a key from the command line; value NULL removes what a file said. */
 void init_set(struct arena *a, struct init *n, const char *key, const char *value);

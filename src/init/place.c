@@ -113,12 +113,12 @@ add_extras(struct reader *rd, size_t i, const struct requirement *r)
 {
 	for (size_t k = 0; k < r->extras.n; k++) {
 		const struct init_item owner = *item_at(rd, i);
-		const char *extra = name_normalize(rd->a, r->extras.at[k]), *why;
+		const char *extra = name_normalize(rd->a, r->extras.at[k]);
 		size_t part =
 			item_open(rd, arena_printf(rd->a, "%s[%s]", r->name, extra), owner.at);
 
 		if (facts_extension(rd->f, extra))
-			place_requirement(rd, part, extra, true, &why);
+			place_requirement(rd, part, extra, true);
 		else
 			item_leave(rd, part,
 				   "an extension is installed without its extras; add what "
@@ -227,24 +227,35 @@ holds_here(struct reader *rd, const struct requirement *r)
 }
 
 bool
-place_requirement(struct reader *rd, size_t i, const char *text, bool compiled, const char **why)
+is_local_path(const char *s)
 {
-	const struct requirement *r = requirement_parse(rd->a, text, why, NULL);
-	const struct extension *e;
+	return *s == '.' || *s == '/' || *s == '~' ||
+	       (!strstr(s, "://") && ((!strchr(s, '@') && strchr(s, '/')) || ends_with(s, ".whl") ||
+				      ends_with(s, ".tar.gz")));
+}
 
-	if (!r && strstr(text, "://")) {
-		const char *name = name_of_url(rd, text);
+void
+place_requirement(struct reader *rd, size_t i, const char *text, bool compiled)
+{
+	const char *why = NULL, *name = NULL;
+	const struct requirement *r = requirement_parse(rd->a, text, &why, NULL);
+	const struct extension *e = r ? facts_extension(rd->f, r->key) : NULL;
 
-		if (name && name_valid(name)) {
-			text = arena_printf(rd->a, "%s @ %s", name, text);
-			r = requirement_parse(rd->a, text, why, NULL);
-		}
+	if (!r && strstr(text, "://") && (name = name_of_url(rd, text)) && name_valid(name)) {
+		place_requirement(rd, i, arena_printf(rd->a, "%s @ %s", name, text), compiled);
+		return;
 	}
-	if (!r)
-		return false;
-	e = facts_extension(rd->f, r->key);
-	item_at(rd, i)->name = r->key;
-	if (!strcmp(r->key, "pip"))
+	if (r)
+		item_at(rd, i)->name = r->key;
+	if (is_local_path(text))
+		item_leave(rd, i, "it is local code: `app: {copy: [...]}` holds the application");
+	else if (!r)
+		item_unread(rd, i,
+			    strchr(text, '=') && !strstr(text, "==") ?
+				    "conda writes one `=`; `pip freeze` writes two" :
+				    NULL,
+			    "it is not a requirement: %s", why);
+	else if (!strcmp(r->key, "pip"))
 		item_leave(rd, i, "the environment has its own pip");
 	else if (comes_with_torch(r->key))
 		item_leave(rd, i, "torch installs it, at the version that torch was built with");
@@ -258,32 +269,23 @@ place_requirement(struct reader *rd, size_t i, const char *text, bool compiled, 
 		add_extension(rd, i, r, e);
 	else
 		add_package(rd, i, r, text);
-	return true;
 }
 
 bool
 init_requirement(struct arena *a, struct diags *ds, const struct facts *f, struct init *n,
-		 const char *text, bool compiled)
+		 const char *text)
 {
 	struct reader rd = { a, ds, f, n };
 	size_t from = n->items.n, i = item_open(&rd, text, (struct span){ 0 });
-	const char *why = NULL;
 
-	if (!place_requirement(&rd, i, text, compiled, &why)) {
-		diag_at(ds, E_INIT_INPUT, (struct span){ 0 }, "`%s` is not a requirement%s%s", text,
-			why ? ": " : "", why ? why : "");
+	place_requirement(&rd, i, text, false);
+	if (item_at(&rd, i)->code == W_INIT_NOT_READ || is_local_path(text)) {
+		diag_at(ds, E_INIT_INPUT, (struct span){ 0 }, "`%s`: %s", text,
+			item_at(&rd, i)->why);
 		return false;
 	}
 	items_report(&rd, from);
 	return true;
-}
-
-bool
-is_local_path(const char *s)
-{
-	return *s == '.' || *s == '/' || *s == '~' ||
-	       (!strstr(s, "://") && ((!strchr(s, '@') && strchr(s, '/')) || ends_with(s, ".whl") ||
-				      ends_with(s, ".tar.gz")));
 }
 
 /* --- indexes --- */
@@ -315,7 +317,7 @@ is_default(const char *url)
 	return host && starts_with(host + 3, "pypi.") && !memchr(host + 8, '.', n - 5);
 }
 
-void
+static void
 place_index(struct reader *rd, size_t i, const char *url, bool extra)
 {
 	const char *tag = torch_index_tag(rd, url), *shown = mask_credentials(rd->a, url);
@@ -336,4 +338,28 @@ place_index(struct reader *rd, size_t i, const char *url, bool extra)
 				"[...]}]}`" :
 				"`index: {url: ..., secret: NAME}` takes it without credentials",
 			"the recipe has no place for this index");
+}
+
+void
+place_option(struct reader *rd, size_t i, enum pip_option o, const char *value)
+{
+	if (o == PIP_INDEX || o == PIP_EXTRA_INDEX)
+		place_index(rd, i, value, o == PIP_EXTRA_INDEX);
+	else if (o == PIP_LINKS && torch_index_tag(rd, value))
+		item_take(rd, i, "torch.index", NULL);
+	else if (o == PIP_LINKS)
+		item_unread(rd, i, NULL, "init does not read pages of links");
+	else if (o == PIP_REQUIREMENTS)
+		item_unread(
+			rd, i,
+			arena_printf(rd->a, "add `--from %s`: the option may be repeated", value),
+			"`%s` was not read", value);
+	else if (o == PIP_CONSTRAINTS)
+		item_unread(rd, i, NULL, "the constraints of `%s` were not read", value);
+	else if (o == PIP_NO_ISOLATION)
+		item_take(rd, i, "extensions", NULL);
+	else if (o == PIP_NO_CACHE)
+		item_take(rd, i, "packages", NULL);
+	else
+		item_leave(rd, i, "it is an option of pip");
 }

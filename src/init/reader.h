@@ -54,13 +54,10 @@ bool item_has(const struct init_item *item, const char *key);
 /* --- requirements --- */
 
 /*
- * Decides an item by its requirement: PEP 508, or the URL of a wheel, an sdist or a repository.
- * compiled: an unknown package goes to `extensions`.  Returns false, *why and no fate: it is none.
+ * Decides an item by its requirement: PEP 508, the URL of a wheel, an sdist or a repository, or a path.
+ * compiled: an unknown package goes to `extensions`.
  */
-bool place_requirement(struct reader *rd, size_t i, const char *text, bool compiled,
-		       const char **why);
-/* Decides an item by an index URL; extra: pip searches it as well. */
-void place_index(struct reader *rd, size_t i, const char *url, bool extra);
+void place_requirement(struct reader *rd, size_t i, const char *text, bool compiled);
 /* Returns "cu121" for torch's own index, "" for its root, NULL for another one. */
 const char *torch_index_tag(struct reader *rd, const char *url);
 
@@ -89,6 +86,8 @@ enum pip_option {
  */
 enum pip_option pip_option(const char *word, struct str *value);
 bool pip_takes_value(enum pip_option o);
+/* Decides an item by an option of pip; an editable requirement is none. */
+void place_option(struct reader *rd, size_t i, enum pip_option o, const char *value);
 
 /* --- the draft --- */
 

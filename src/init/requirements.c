@@ -87,52 +87,6 @@ without_options(struct reader *rd, const struct line *l, bool *hashes)
 	return arena_copy(rd->a, l->text, n);
 }
 
-static void
-requirement(struct reader *rd, size_t i, const char *text)
-{
-	const char *why = NULL;
-
-	if (is_local_path(text))
-		item_leave(rd, i, "it is local code: `app: {copy: [...]}` holds the application");
-	else if (!place_requirement(rd, i, text, false, &why))
-		item_unread(rd, i,
-			    strchr(text, '=') && !strstr(text, "==") ?
-				    "conda writes one `=`; `pip freeze` writes two" :
-				    NULL,
-			    "it is not a requirement%s%s", why ? ": " : "", why ? why : "");
-}
-
-static void
-option(struct reader *rd, size_t i, const char *text)
-{
-	size_t n = strcspn(text, " \t");
-	struct str in_word;
-	enum pip_option o = pip_option(arena_copy(rd->a, text, n), &in_word);
-	const char *value = in_word.p ? in_word.p : text + n + strspn(text + n, " \t");
-
-	switch (o) {
-	case PIP_INDEX:
-	case PIP_EXTRA_INDEX: place_index(rd, i, value, o == PIP_EXTRA_INDEX); return;
-	case PIP_LINKS:
-		if (torch_index_tag(rd, value))
-			item_take(rd, i, "torch.index", NULL);
-		else
-			item_unread(rd, i, NULL, "init does not read pages of links");
-		return;
-	case PIP_REQUIREMENTS:
-		item_unread(
-			rd, i,
-			arena_printf(rd->a, "add `--from %s`: the option may be repeated", value),
-			"`%s` was not read", value);
-		return;
-	case PIP_CONSTRAINTS:
-		item_unread(rd, i, NULL, "the constraints of `%s` were not read", value);
-		return;
-	case PIP_EDITABLE: requirement(rd, i, value); return;
-	default: item_leave(rd, i, "it is an option of pip"); return;
-	}
-}
-
 bool
 init_requirements(struct arena *a, struct diags *ds, const struct facts *f,
 		  const struct source *src, struct init *n)
@@ -148,15 +102,19 @@ init_requirements(struct arena *a, struct diags *ds, const struct facts *f,
 		p += 3;
 	while (p < end && ds->errors == before) {
 		struct line l = next_line(a, src, &p, &number);
-		size_t i;
+		size_t i = *l.text ? item_open(&rd, l.text, l.at) : 0,
+		       n_option = strcspn(l.text, " \t");
+		struct str in_word;
+		enum pip_option o = pip_option(arena_copy(a, l.text, n_option), &in_word);
+		const char *value = in_word.p ? in_word.p : l.text + n_option;
 
-		if (!*l.text)
-			continue;
-		i = item_open(&rd, l.text, l.at);
-		if (*l.text == '-')
-			option(&rd, i, l.text);
-		else
-			requirement(&rd, i, without_options(&rd, &l, &hashes));
+		value += strspn(value, " \t");
+		if (o == PIP_NONE && *l.text)
+			place_requirement(&rd, i, without_options(&rd, &l, &hashes), false);
+		else if (o == PIP_EDITABLE)
+			place_requirement(&rd, i, value, false);
+		else if (*l.text)
+			place_option(&rd, i, o, value);
 	}
 	items_report(&rd, from);
 	return ds->errors == before;
