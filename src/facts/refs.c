@@ -270,9 +270,13 @@ check_rule_names(struct refs *r, const struct node *rules)
 			const struct pair *p = &when->pairs[k];
 			struct rule_condition c;
 
-			if (!rule_condition_parse(r->a, p->key, p->value->s, &c) &&
-			    c.variable == VAR_PACKAGE)
+			if (rule_condition_parse(r->a, p->key, p->value->s, &c))
+				continue;
+			if (c.variable == VAR_PACKAGE)
 				refer(r, PACKAGE, name_normalize(r->a, p->key), p->key_at);
+			if (c.reference.name && c.reference.variable == VAR_PACKAGE)
+				refer(r, PACKAGE, name_normalize(r->a, c.reference.name),
+				      p->value->at);
 		}
 	}
 }

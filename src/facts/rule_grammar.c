@@ -175,6 +175,34 @@ wrong(struct diags *ds, struct span at, const char *name, const char *why)
 	return false;
 }
 
+/* What is wrong with the conditions as a whole, or NULL. */
+static const char *
+wrong_together(const struct rule_conditions *all, enum severity severity)
+{
+	const struct rule_reference *first = NULL;
+	bool anchored = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct rule_reference *r = &all->at[i].reference;
+
+		anchored |= all->at[i].variable != VAR_ENV;
+		if (r->name && first &&
+		    (strcmp(r->name, first->name) != 0 || r->major != first->major))
+			return "conditions compare with one variable at most";
+		first = r->name ? r : first;
+		if (all->at[i].variable != VAR_SOURCE)
+			continue;
+		for (size_t k = 0; k <= all->n; k++)
+			if (k == all->n)
+				return "`source` is that of `extension`, which is not named";
+			else if (all->at[k].variable == VAR_EXTENSION)
+				break;
+	}
+	return anchored || severity != SEV_ERROR ?
+		       NULL :
+		       "an error needs a condition on something other than env";
+}
+
 static bool
 check_rule(struct arena *a, struct diags *ds, const struct pair *rule)
 {
@@ -182,6 +210,7 @@ check_rule(struct arena *a, struct diags *ds, const struct pair *rule)
 	static const char *const texts[] = { "sentence", "help" };
 	struct text severity = node_text(node_get(rule->value, "severity"));
 	struct text id = node_text(node_get(rule->value, "code"));
+	struct rule_conditions all = { 0 };
 	struct rule_condition c;
 	enum severity level;
 	enum code code;
@@ -192,6 +221,7 @@ check_rule(struct arena *a, struct diags *ds, const struct pair *rule)
 		const struct pair *p = &when->pairs[i];
 
 		why = rule_condition_parse(a, p->key, p->value->s, &c);
+		list_push(a, &all, c);
 		if (why)
 			ok = wrong(ds, p->value->at, rule->key,
 				   arena_printf(a, "condition `%s: %s`: %s", p->key, p->value->s,
@@ -205,6 +235,9 @@ check_rule(struct arena *a, struct diags *ds, const struct pair *rule)
 			arena_printf(a,
 				     "`code` must be the id of a diagnostic that is of severity %s",
 				     severity.s));
+	why = ok ? wrong_together(&all, level) : NULL;
+	if (why)
+		ok = wrong(ds, rule->key_at, rule->key, why);
 	for (size_t i = 0; ok && i < sizeof(texts) / sizeof(*texts); i++) {
 		struct text t = node_text(node_get(rule->value, texts[i]));
 

@@ -93,23 +93,22 @@ word_matches(const struct rule_case *c, const struct rule_condition *k, const ch
 	return any != k->not ;
 }
 
-/* "!={torch cuda}.*" with the value in its place. */
-static const struct specifiers *
-specifiers_of_case(const struct rule_case *c, const struct rule_condition *k)
+const char *
+rule_specifier(const struct rule_case *c, const struct rule_condition *k)
 {
 	const char *open = k->reference.name ? strchr(k->spec, '{') : NULL;
 
-	return specifiers_parse(c->w->a,
-				open ? arena_printf(c->w->a, "%.*s%s%s", (int)(open - k->spec),
-						    k->spec, c->value, strchr(open, '}') + 1) :
-				       k->spec);
+	return open ? arena_printf(c->w->a, "%.*s%s%s", (int)(open - k->spec), k->spec, c->value,
+				   strchr(open, '}') + 1) :
+		      k->spec;
 }
 
 solve_word *
 rule_set(const struct rule_case *c, const struct rule_condition *k, unsigned domain)
 {
 	const struct solver_variable *t = variable_at(c->w, domain);
-	const struct specifiers *spec = k->spec ? specifiers_of_case(c, k) : NULL;
+	const struct specifiers *spec =
+		k->spec ? specifiers_parse(c->w->a, rule_specifier(c, k)) : NULL;
 	solve_word *set = set_none(c->w, domain);
 
 	if (k->variable == VAR_EXTENSION || (!spec && !k->words.n))

@@ -33,6 +33,8 @@ const char *rule_value(struct workspace *w, enum rule_variable variable, unsigne
 		       size_t candidate);
 /* Returns "mamba-ssm 2.2.2"; of a commit the name alone. */
 const char *rule_extension_label(const struct rule_case *c, int candidate);
+/* Returns the specifier of a condition with the value of its reference: "!={torch}" -> "!=2.2.2". */
+const char *rule_specifier(const struct rule_case *c, const struct rule_condition *k);
 /* Returns the candidates that fulfil a condition. */
 solve_word *rule_set(const struct rule_case *c, const struct rule_condition *k, unsigned domain);
 

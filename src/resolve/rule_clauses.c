@@ -103,8 +103,9 @@ words_of(const struct rule_case *c, enum rule_variable variable, unsigned domain
 		value = rule_value(c->w, variable, domain, (size_t)at);
 	return value                ? value :
 	       c->of == (int)domain ? c->value :
-	       k && k->spec         ? spec_label(c->w->a, k->spec) :
-	       k && k->words.n      ? names_words(c->w->a, &k->words, "or") :
+	       k && k->spec         ? spec_label(c->w->a, rule_specifier(c, k)) :
+	       k && k->words.n      ? arena_printf(c->w->a, "%s%s", k->not ? "not " : "",
+						   names_words(c->w->a, &k->words, "or")) :
 				      t->label;
 }
 
