@@ -1,6 +1,7 @@
 #include "http.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/proc.h"
@@ -78,8 +79,8 @@ follow(struct http_exchange *x, double deadline)
 		x->status = 0;
 		x->header_bytes = 0;
 		x->headers = (struct names){ 0 };
-		x->left_s = deadline > 0 ? deadline - http_now() : 0;
-		if (deadline > 0 && x->left_s <= 0) {
+		x->remaining_s = deadline - http_now();
+		if (x->remaining_s <= 0) {
 			fail(x, "the time limit was reached");
 			return;
 		}
@@ -100,17 +101,28 @@ wait_for(double seconds, double deadline)
 {
 	double until = http_now() + seconds;
 
-	if (seconds > HTTP_WAIT_MAX_S || (deadline > 0 && until >= deadline))
+	if (seconds > HTTP_WAIT_MAX_S || until >= deadline)
 		return false;
 	while (http_now() < until && !proc_interrupted())
 		nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
 	return !proc_interrupted();
 }
 
+double
+http_limit_s(const struct http_request *q)
+{
+	double bytes = (double)(q->max ? q->max : HTTP_MAX) + (double)q->body_size;
+	struct stat st;
+
+	if (q->body_path && stat(q->body_path, &st) == 0)
+		bytes += (double)st.st_size;
+	return q->timeout_s > 0 ? q->timeout_s : HTTP_LIMIT_S + bytes / HTTP_FAIR;
+}
+
 bool
 http_do(struct arena *a, const struct http_request *q, struct http_answer *answer)
 {
-	double deadline = q->timeout_s > 0 ? http_now() + q->timeout_s : 0;
+	double deadline = http_now() + http_limit_s(q);
 	struct http_user user = { 0 };
 	const char *url = http_split(a, q->url, &user);
 	struct http_exchange x = { .a = a };

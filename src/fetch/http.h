@@ -21,6 +21,9 @@ enum {
 	HTTP_REDIRECTS = 5,
 	HTTP_TRIES = 4,
 	HTTP_STALL_S = 60,
+	HTTP_LIMIT_S = 3600,        /* of a whole request, beside a second for each HTTP_FAIR */
+	HTTP_FAIR = 256 * 1024,     /* bytes */
+	HTTP_SPEED_MIN = 1024,      /* bytes a second, on average over stall_s */
 	HTTP_WAIT_MAX_S = 60,       /* a longer Retry-After is not waited for */
 	HTTP_MAX = 16 * 1024 * 1024 /* bytes */
 };
@@ -35,9 +38,9 @@ struct http_request {
 	const char *to_path;   /* the body goes into this file (by rename, when it is whole) */
 	const char *sha256;    /* what the body must have, hex; or NULL */
 	size_t max;            /* bytes of a body; more is an error; 0: HTTP_MAX */
-	double timeout_s;      /* of the whole request, all tries; 0: only the stall limit */
-	unsigned stall_s;      /* without a byte, or connecting; 0: HTTP_STALL_S */
-	bool once;             /* not tried again */
+	double timeout_s; /* of the whole request, all tries; 0: by HTTP_LIMIT_S and its size */
+	unsigned stall_s; /* below HTTP_SPEED_MIN, or connecting; 0: HTTP_STALL_S */
+	bool once;        /* not tried again */
 };
 
 struct http_answer {
@@ -64,6 +67,8 @@ bool http_do(struct arena *a, const struct http_request *q, struct http_answer *
 const char *http_resolve(struct arena *a, const char *base, const char *reference);
 /* Scheme, host and port are the same. */
 bool http_same_origin(struct arena *a, const char *x, const char *y);
+/* The host of a URL, without its port; NULL: no http or https URL, or one with a user or password. */
+const char *http_host(struct arena *a, const char *url);
 /* Loopback: localhost, 127.0.0.0/8 or [::1], with or without a port. */
 bool http_is_loopback(const char *host);
 

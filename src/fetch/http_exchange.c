@@ -84,8 +84,13 @@ on_body(char *bytes, size_t size, size_t n, void *ctx)
 		t->full = len > room;
 		return t->full ? 0 : len;
 	}
-	if (!t->opened && !http_sink_open(&x->sink, x->a, x->q))
-		return 0;
+	if (!t->opened) {
+		curl_off_t announced = 0;
+
+		curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+		if (!http_sink_open(&x->sink, x->a, x->q, announced > 0 ? (size_t)announced : 0))
+			return 0;
+	}
 	t->opened = true;
 	return http_sink_add(&x->sink, bytes, len) ? len : 0;
 }
@@ -171,11 +176,10 @@ set_limits(struct transfer *t)
 	long stall = x->q->stall_s ? (long)x->q->stall_s : HTTP_STALL_S;
 
 	curl_easy_setopt(t->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(t->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(t->curl, CURLOPT_LOW_SPEED_LIMIT, (long)HTTP_SPEED_MIN);
 	curl_easy_setopt(t->curl, CURLOPT_LOW_SPEED_TIME, stall);
 	curl_easy_setopt(t->curl, CURLOPT_CONNECTTIMEOUT, stall < 30 ? stall : 30L);
-	if (x->left_s > 0)
-		curl_easy_setopt(t->curl, CURLOPT_TIMEOUT_MS, (long)(x->left_s * 1000) + 1);
+	curl_easy_setopt(t->curl, CURLOPT_TIMEOUT_MS, (long)(x->remaining_s * 1000) + 1);
 #if LIBCURL_VERSION_NUM >= 0x075500
 	curl_easy_setopt(t->curl, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -261,7 +265,7 @@ conclude(struct transfer *t, CURLcode rc)
 
 	/* A file of no bytes is a file too. */
 	if (ended && good && !t->opened)
-		t->opened = http_sink_open(&x->sink, x->a, x->q);
+		t->opened = http_sink_open(&x->sink, x->a, x->q, 0);
 	if (ended && (!good || (t->opened && http_sink_end(&x->sink)))) {
 		curl_easy_getinfo(t->curl, CURLINFO_RETRY_AFTER, &wait);
 		x->retry_after_s = (double)wait;

@@ -28,8 +28,9 @@ struct http_sink {
 	bool refused;    /* why is about the body, not about the disk */
 };
 
-/* The body of a 2xx begins; false: why says. */
-bool http_sink_open(struct http_sink *k, struct arena *a, const struct http_request *q);
+/* The body of a 2xx begins, of `announced` bytes (0: not told); false: why says. */
+bool http_sink_open(struct http_sink *k, struct arena *a, const struct http_request *q,
+		    size_t announced);
 bool http_sink_add(struct http_sink *k, const char *bytes, size_t n);
 /* It has ended: the digest is checked, the file gets its name. */
 bool http_sink_end(struct http_sink *k);
@@ -48,7 +49,7 @@ struct http_exchange {
 	bool sends;               /* the request has a body */
 	bool foreign;             /* another origin than the one asked: no credentials go there */
 	struct http_user user;
-	double left_s; /* 0: no limit */
+	double remaining_s; /* of the whole request */
 	/* out */
 	int status;
 	const char *why;
@@ -60,6 +61,9 @@ struct http_exchange {
 	size_t header_bytes;
 };
 void http_exchange(struct http_exchange *x);
+
+/* Seconds that a request may take: its own limit, else HTTP_LIMIT_S and what its size adds. */
+double http_limit_s(const struct http_request *q);
 
 /* The URL without user and password, and these; NULL: no http or https URL. */
 const char *http_split(struct arena *a, const char *url, struct http_user *user);

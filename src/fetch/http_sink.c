@@ -22,12 +22,26 @@ refuse(struct http_sink *k, const char *why)
 	return false;
 }
 
+static size_t
+max_of(const struct http_sink *k)
+{
+	return k->q->max ? k->q->max : HTTP_MAX;
+}
+
+static bool
+too_large(struct http_sink *k)
+{
+	return refuse(k, arena_printf(k->a, "the answer is larger than %zu bytes", max_of(k)));
+}
+
 bool
-http_sink_open(struct http_sink *k, struct arena *a, const struct http_request *q)
+http_sink_open(struct http_sink *k, struct arena *a, const struct http_request *q, size_t announced)
 {
 	static unsigned count;
 
 	*k = (struct http_sink){ .a = a, .q = q, .fd = -1, .body = BUF(a) };
+	if (announced > max_of(k))
+		return too_large(k);
 	if (q->sha256)
 		k->sum = sha256_new(a);
 	if (!q->to_path)
@@ -40,10 +54,8 @@ http_sink_open(struct http_sink *k, struct arena *a, const struct http_request *
 bool
 http_sink_add(struct http_sink *k, const char *bytes, size_t n)
 {
-	size_t max = k->q->max ? k->q->max : HTTP_MAX;
-
-	if (n > max - k->n)
-		return refuse(k, arena_printf(k->a, "the answer is larger than %zu bytes", max));
+	if (n > max_of(k) - k->n)
+		return too_large(k);
 	k->n += n;
 	if (k->sum)
 		sha256_add(k->sum, bytes, n);

@@ -52,6 +52,17 @@ http_split(struct arena *a, const char *url, struct http_user *user)
 }
 
 const char *
+http_host(struct arena *a, const char *url)
+{
+	CLEANUP_URL CURLU *u = curl_url();
+
+	if (!u || curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK ||
+	    part(a, u, CURLUPART_USER, 0) || part(a, u, CURLUPART_PASSWORD, 0) || !clean(a, u))
+		return NULL;
+	return part(a, u, CURLUPART_HOST, 0);
+}
+
+const char *
 http_resolve(struct arena *a, const char *base, const char *reference)
 {
 	CLEANUP_URL CURLU *u = curl_url();

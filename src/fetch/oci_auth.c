@@ -153,13 +153,15 @@ fetch_token(struct oci_registry *r, const struct challenge *c, const char *scope
 	return token;
 }
 
-/* Where a login may be sent: over TLS, or on this machine where the registry is here too. */
+/* Where a login may be sent: over TLS, or on this machine where the registry is here too.  A user in
+ * the URL ("http://localhost:1@192.0.2.2/") would make another host look like this one. */
 static bool
 is_safe(const struct oci_registry *r, const char *realm)
 {
-	return !strncasecmp(realm, "https://", 8) ||
-	       (!strncasecmp(realm, "http://", 7) && http_is_loopback(r->name->registry) &&
-		http_is_loopback(arena_copy(r->a, realm + 7, strcspn(realm + 7, "/?#"))));
+	const char *host = http_host(r->a, realm);
+
+	return host && (!strncasecmp(realm, "https://", 8) ||
+			(http_is_loopback(r->name->registry) && http_is_loopback(host)));
 }
 
 bool

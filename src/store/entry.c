@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "base/str.h"
+#include "inspect/inspect.h"
 #include "internal.h"
 #include "python/python.h"
 
@@ -112,7 +113,8 @@ read_fields(struct arena *a, struct entry *e, json_t *map, const char **why)
 		*why = "its entry is of another schema";
 	else if (!is_wheel_name(wheel))
 		*why = "its entry names no wheel";
-	else if (!store_is_key(sha256) || size <= 0 || made < 0 || peak < 0 || e->compile_s < 0)
+	else if (!store_is_key(sha256) || size <= 0 || size > (json_int_t)WHEEL_MAX || made < 0 ||
+		 peak < 0 || e->compile_s < 0)
 		*why = "its entry has a number that cannot be";
 	else if (!read_archs(a, e, archs))
 		*why = "its entry is not in its shape: archs";

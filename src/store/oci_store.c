@@ -101,9 +101,14 @@ find(struct arena *a, struct diags *ds, struct store *s, const char *key, const 
 
 	*e = NULL;
 	diags_init(&mine, ds->arena);
-	if (!oci_manifest(s->registry, a, &mine, key, &m, &missing))
-		return missing ? STORE_MISS : unreachable(ds, s, &mine);
-	if (read_manifest(a, &m, &config, &layer)) {
+	if (!oci_manifest(s->registry, a, &mine, key, &m, &missing)) {
+		if (missing)
+			return STORE_MISS;
+		/* One manifest that is damaged says nothing of the others. */
+		if (!mine.head || mine.head->code != E_CONTENT)
+			return unreachable(ds, s, &mine);
+		why = first_text(&mine);
+	} else if (read_manifest(a, &m, &config, &layer)) {
 		if (oci_pull_blob(s->registry, a, &mine, &config, NULL, STORE_JSON_MAX))
 			*e = entry_read(a, config.bytes, config.size, key, &why);
 		else if (is_damage(&mine))

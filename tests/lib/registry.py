@@ -91,7 +91,7 @@ class Real:
 class Fake:
     """auth: None, "basic", "bearer"; users: {name: password}; refresh: {identity token: user}; fault: name -> what to
     do wrong there ("rot": one byte of every blob, "lie": another digest in the header, "gone": uploads end in 500 once,
-    "realm": the token server is asked for without TLS elsewhere, "elsewhere": blobs come from another origin, "away": uploads go to one)."""
+    "realm": the token server is asked for without TLS elsewhere, "disguise": it is at `realm`, "elsewhere": blobs come from another origin, "away": uploads go to one)."""
 
     def __init__(self, auth=None, referrers=False, users=None, refresh=None, fault=None, page=1000):
         self.auth, self.referrers, self.fault, self.page = auth, referrers, fault, page
@@ -178,6 +178,8 @@ class Fake:
         realm = f"http://{self.host}/token"
         if self.fault == "realm":
             realm = "http://registry.example/token"
+        if self.fault == "disguise":
+            realm = self.realm
         self.error(h, 401, "UNAUTHORIZED", "authentication required",
                    WWW_Authenticate=f'Bearer realm="{realm}",service="fake registry",scope="{scope}"')
         return False

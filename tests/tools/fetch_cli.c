@@ -22,6 +22,7 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
+#include "fetch/http_internal.h"
 #include "fetch/oci_internal.h"
 
 struct tool {
@@ -72,6 +73,7 @@ http(struct tool *t)
 	json_int(&t->j, "status", answer.status);
 	json_text(&t->j, "why", answer.why);
 	json_bool(&t->j, "refused", answer.refused);
+	json_number(&t->j, "limit_s", http_limit_s(&q));
 	json_names(&t->j, "headers", &answer.headers);
 	json_int(&t->j, "size", (long long)answer.body_size);
 	json_text(&t->j, "body", answer.body_size < 4096 ? answer.body : NULL);
