@@ -88,7 +88,10 @@ void docker_step(struct docker_writer *w, const struct docker_stage *stage, cons
 		 struct scope *out);
 /* The application: a step of the last stage. */
 void docker_application(struct docker_writer *w, const struct step *s, struct scope *out);
-/* What COPY is given: flags ("--from=x ", or ""), then sources and the target. */
+/*
+ * What COPY is given: flags ("--from=x ", or ""), then sources and the target; as a list in
+ * brackets if they are the user's, or odd.
+ */
 const char *docker_copy(struct docker_writer *w, const char *flags, const struct names *paths,
 			struct span at);
 

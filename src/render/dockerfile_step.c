@@ -74,7 +74,7 @@ docker_copy(struct docker_writer *w, const char *flags, const struct names *path
 {
 	struct buf plain = BUF(w->a), list = BUF(w->a), none = BUF(w->a);
 	const char *why;
-	bool is_plain = true;
+	bool is_plain = !starts_with(flags, "--from=" RENDER_APP " ");
 
 	for (size_t i = 0; i < paths->n; i++) {
 		is_plain =
