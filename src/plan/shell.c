@@ -353,12 +353,15 @@ operation_commands(struct arena *a, const struct operation *op)
 static void
 add_secrets(struct arena *a, const struct operation *op, struct names *out)
 {
-	const struct commands all = operation_commands(a, op);
+	const struct pip_index *index = op->kind == OP_PACKAGES     ? &op->packages.index :
+					op->kind == OP_FETCH        ? &op->fetch.index :
+					op->kind == OP_REQUIREMENTS ? &op->requirements.index :
+								      NULL;
 
-	for (size_t i = 0; i < all.n; i++)
-		for (size_t k = 0; k < all.at[i].mounts.n; k++)
-			if (all.at[i].mounts.at[k].kind == MOUNT_SECRET)
-				names_once(a, out, all.at[i].mounts.at[k].id);
+	if (index && index->url && index->secret)
+		names_once(a, out, index->secret);
+	for (size_t i = 0; op->kind == OP_REQUIREMENTS && i < op->requirements.secrets.n; i++)
+		names_once(a, out, op->requirements.secrets.at[i]);
 }
 
 struct names

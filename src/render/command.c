@@ -35,7 +35,7 @@ word_plain(struct arena *a, const struct word *w, const struct places *p)
 
 	for (const char *s = w->s; *s;) {
 		size_t n = 1;
-		const char *place = w->verbatim ? NULL : place_at(p, s, &n);
+		const char *place = *s != '{' || w->verbatim ? NULL : place_at(p, s, &n);
 
 		if (place)
 			buf_puts(&b, place);
@@ -67,7 +67,7 @@ word_text(struct diags *ds, const struct word *w, const struct layout *l, struct
 
 	while (*s) {
 		size_t n = 1;
-		const char *place = w->verbatim ? NULL : place_at(&l->places, s, &n);
+		const char *place = *s != '{' || w->verbatim ? NULL : place_at(&l->places, s, &n);
 
 		if (place && *place == '$') {
 			size_t name = strspn(place + 1, "abcdefghijklmnopqrstuvwxyz_");
