@@ -132,10 +132,8 @@ repair(struct attempt *t, const struct diags *found)
 		return true;
 	for (d = item ? d : found->head; d && !item; d = item ? d : d->next) {
 		item = code_table[d->code].severity == SEV_ERROR ? item_there(t, d->at) : NULL;
-		item = item && !init_key(item->key)->needed &&
-				       strcmp(item->name ? item->name : "", "torch") ?
-			       item :
-			       NULL;
+		if (item && (init_key(item->key)->needed || item == torch_range(t->rd->n)))
+			item = NULL;
 	}
 	if (item)
 		leave(t, item, d);
@@ -192,6 +190,7 @@ draft_complete(struct reader *rd, const char *path)
 	const struct stack *s;
 	struct diags found;
 	bool unnamed = !init_get(rd->n, "stack");
+	struct init_item *range;
 
 	/* Whatever belongs to torch needs a version of it. */
 	if (!init_get(rd->n, "torch.version") &&
@@ -203,10 +202,22 @@ draft_complete(struct reader *rd, const char *path)
 	if (unnamed)
 		item_set(rd, "stack", (struct span){ 0 }, "stack", "stack");
 	s = try_all(&t, &found);
+	range = torch_range(rd->n);
 	if (!s) {
 		report_errors(&t, &found);
 		return false;
 	}
+	/* The release is selected now, and its range is not needed any more. */
+	if (range && s->torch.value &&
+	    !specifiers_match(specifiers_parse(rd->a, range->value + strlen("torch")),
+			      version_parse(rd->a, s->torch.value), PRE_YES)) {
+		diag_help(diag_at(rd->ds, E_INIT_INPUT, range->at,
+				  "the knowledge base lists no `%s`", range->value),
+			  "`stackbuild facts torch` lists the releases and their builds");
+		return false;
+	}
+	if (range)
+		range->value = NULL;
 	draft_pin(rd, s, t.repaired);
 	if (unnamed && s->torch.value) {
 		struct buf b = BUF(rd->a);

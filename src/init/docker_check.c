@@ -77,7 +77,8 @@ static bool
 has(struct order *o, const struct init_item *e, enum problem problem)
 {
 	const struct init_item *torch = o->torch, *ext = o->ext;
-	bool pip = e->kind == INIT_PIP, apt = e->kind == INIT_APT, git = strstr(e->what, "git+");
+	bool pip = e->kind == INIT_PIP, apt = e->kind == INIT_APT,
+	     git = strstr(e->what, "git+") || (e->value && strstr(e->value, "git+"));
 	bool is_torch = is(e, "torch.version"), is_ext = is(e, "extensions");
 
 	o->other = torch;

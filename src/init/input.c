@@ -18,9 +18,9 @@ from_utf16(struct arena *a, const struct source *src, bool big)
 
 	*out = (struct source){ src->path, text, src->size / 2 - 1 };
 	for (size_t i = 0; i < out->size; i++) {
-		const char *unit = src->text + 2 + 2 * i;
+		const unsigned char *unit = (const unsigned char *)src->text + 2 + 2 * i;
 
-		text[i] = unit[!big] || unit[big] < 0 ? '?' : unit[big];
+		text[i] = (char)(unit[!big] || unit[big] > 0x7F ? '?' : unit[big]);
 	}
 	return out;
 }

@@ -62,7 +62,7 @@ item_take(struct reader *rd, size_t i, const char *key, const char *value)
 		return;
 	}
 	/* pip leaves a pinned package alone if it is asked for again without a version. */
-	if ((old->pinned && !item->pinned && (!*item->spec || !strcmp(key, "torch.version"))) ||
+	if ((old->pinned && !item->pinned && (!*item->spec)) ||
 	    (same(old->value, value) && same(old->spec, item->spec))) {
 		item->value = NULL;
 		return;
@@ -145,6 +145,15 @@ init_get(const struct init *n, const char *key)
 {
 	for (size_t i = 0; i < n->items.n; i++)
 		if (item_has(&n->items.at[i], key))
+			return &n->items.at[i];
+	return NULL;
+}
+
+struct init_item *
+torch_range(const struct init *n)
+{
+	for (size_t i = 0; i < n->items.n; i++)
+		if (item_has(&n->items.at[i], "packages") && !strcmp(n->items.at[i].name, "torch"))
 			return &n->items.at[i];
 	return NULL;
 }

@@ -147,8 +147,6 @@ draft_pin(struct reader *rd, const struct stack *s, bool quiet)
 			pin_companion(&p, item);
 		else if (item_has(item, "extensions"))
 			pin_extension(&p, item);
-		else if (item_has(item, "packages") && !strcmp(item->name, "torch"))
-			item->value = NULL; /* a range, of which the release is selected now */
 		else if (item_has(item, "packages"))
 			pin_package(&p, item);
 		numpy |= item_has(item, "packages") && !strcmp(item->name, "numpy");

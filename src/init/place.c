@@ -7,28 +7,41 @@
 
 /* --- torch --- */
 
-/* A range is a constraint among the packages until a release is selected. */
+/* Ranges are one constraint among the packages until a release is selected. */
+static void
+add_range(struct reader *rd, const char *spec, const struct init_item *from)
+{
+	struct init_item *range = torch_range(rd->n);
+	size_t i;
+
+	if (range) {
+		range->value = arena_printf(rd->a, "%s,%s", range->value, spec);
+		return;
+	}
+	i = item_open(rd, from->what, from->at);
+	item_at(rd, i)->name = "torch";
+	item_take(rd, i, "packages", arena_printf(rd->a, "torch%s", spec));
+}
+
 static void
 add_torch(struct reader *rd, size_t i, const struct requirement *r)
 {
 	const struct version *v = specifiers_pin(r->spec);
-	struct init_item *item = item_at(rd, i);
-	const char *name, *local, *spec = item->spec = specifiers_text(rd->a, r->spec);
+	const char *name, *spec = specifiers_text(rd->a, r->spec);
+	const struct init_item item = *item_at(rd, i);
 
 	if (r->url && !recipe_archive(rd->a, r->url, &name, &v)) {
 		item_leave(rd, i, "torch comes from its own index, by version");
 		return;
 	}
-	local = item->local = v ? version_local(rd->a, v) : NULL;
-	item->pinned = v != NULL;
+	item_at(rd, i)->pinned = v != NULL;
+	item_at(rd, i)->local = v ? version_local(rd->a, v) : NULL;
 	item_take(rd, i, "torch.version", v ? version_public(rd->a, v) : "*");
-	if (local)
-		item_set(rd, local, item->at, "torch.index", local);
-	if (v || !*spec || !item_has(item, "torch.version"))
-		return;
-	i = item_open(rd, item->what, item->at);
-	item_at(rd, i)->name = "torch";
-	item_take(rd, i, "packages", arena_printf(rd->a, "torch%s", spec));
+	if (v && version_local(rd->a, v))
+		item_set(rd, version_local(rd->a, v), item.at, "torch.index",
+			 version_local(rd->a, v));
+	if (*spec && !init_get(rd->n, "torch.version")->pinned)
+		add_range(rd, spec, &item);
 }
 
 static void

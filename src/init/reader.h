@@ -50,6 +50,8 @@ struct init_item *init_get(const struct init *n, const char *key);
 const char *init_value(const struct init *n, const char *key);
 /* Returns true if an item holds the key with a value. */
 bool item_has(const struct init_item *item, const char *key);
+/* Returns the item of `packages` that holds the range of torch, "torch>=2,<2.3"; or NULL. */
+struct init_item *torch_range(const struct init *n);
 
 /* --- requirements --- */
 
