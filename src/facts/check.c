@@ -155,7 +155,8 @@ check_keys(struct checker *c, const struct node *map, enum fact_type type)
 				    arena_printf(c->a, "`%.200s` is not %s", map->pairs[i].key,
 						 fact_type_name(type)));
 		}
-	if (good && (type == F_VERSION || type == F_SERIES) && (c->what & CHECK_WHOLE))
+	if (good && (type == F_VERSION || type == F_SERIES || type == F_PYTHON) &&
+	    (c->what & CHECK_WHOLE))
 		check_order(c, map);
 }
 

@@ -125,6 +125,7 @@ fact_fits(struct arena *a, enum fact_type type, const char *s)
 					       "quarterly", "yearly", NULL };
 
 	switch (type) {
+	case F_MODAL_GPU:
 	case F_TEXT: return is_line(s);
 	case F_BOOL: return is_one_of(s, bools);
 	case F_UINT: return digits(s) && digits(s) <= 9 && !s[digits(s)];
@@ -134,10 +135,15 @@ fact_fits(struct arena *a, enum fact_type type, const char *s)
 	case F_VERSION: return is_line(s) && version_parse(a, s);
 	case F_SPEC: return is_line(s) && specifiers_parse(a, s);
 	case F_REQUIREMENT: return is_line(s) && requirement_parse(a, s, NULL, NULL);
+	case F_EXTENSION:
+	case F_PACKAGE:
 	case F_NAME: return is_line(s) && name_valid(s);
+	case F_PYTHON:
+	case F_BUILDER:
 	case F_SERIES: return is_pair(s, 4, "t");
 	case F_CC: return is_pair(s, 2, "");
 	case F_TARGET: return is_pair(s, 2, "af");
+	case F_OS:
 	case F_TAG: return all_of(s, "._-+!", 1, 100);
 	case F_REPOSITORY: return all_of(s, "._-/", 1, 200) && is_alnum(*s) && !strstr(s, "..");
 	case F_DRIVER: return digits(s) && all_of(s, ".", 1, 20) && is_digit(s[strlen(s) - 1]);
@@ -183,6 +189,12 @@ fact_type_name(enum fact_type type)
 		[F_CHANGES] = "daily, weekly, monthly, quarterly or yearly",
 		[F_PYPI] = "sdist, wheel, other or none",
 		[F_SYMBOL] = "a mangled C++ name or a part of one",
+		[F_PYTHON] = "a series such as 3.11",
+		[F_OS] = "a word of letters, digits and . _ - + !",
+		[F_EXTENSION] = "the name of a package",
+		[F_PACKAGE] = "the name of a package",
+		[F_MODAL_GPU] = "one line of text",
+		[F_BUILDER] = "a series such as 2025.06",
 	};
 
 	return names[type];

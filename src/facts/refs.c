@@ -11,44 +11,16 @@
 enum kind { CAPABILITY, OS, SERIES, EXTENSION, PACKAGE, MODAL_GPU, BUILDER, KINDS };
 
 static const struct {
+	enum fact_type type;            /* of the fields that name them */
 	const char *what, *file, *keys; /* the keys of that map in that file are the names */
 } kinds[KINDS] = {
-	[CAPABILITY] = { "compute capability", "gpus.yaml", "capabilities" },
-	[OS] = { "operating system", "os.yaml", "releases" },
-	[SERIES] = { "Python series", "python.yaml", "series" },
-	[EXTENSION] = { "extension", NULL, NULL },
-	[PACKAGE] = { "package", "packages.yaml", "packages" },
-	[MODAL_GPU] = { "GPU of Modal", "modal.yaml", "gpus" },
-	[BUILDER] = { "image builder of Modal", "modal.yaml", "builders" },
-};
-
-/* Where they are named; `*` is every pair or item, a last `*` the keys of a map. */
-static const struct {
-	const char *file, *path;
-	enum kind kind;
-} uses[] = {
-	{ "torch.yaml", "releases/*/builds/*/archs", CAPABILITY },
-	{ "torch.yaml", "releases/*/builds/*/ptx", CAPABILITY },
-	{ "torch.yaml", "releases/*/python", SERIES },
-	{ "cuda.yaml", "series/*/archs", CAPABILITY },
-	{ "cuda.yaml", "series/*/releases/*/images", OS },
-	{ "cuda.yaml", "series/*/releases/*/cudnn_images", OS },
-	{ "modal.yaml", "builder_default", BUILDER },
-	{ "modal.yaml", "builders/*/python", SERIES },
-	{ "modal.yaml", "gpus/*/cc", CAPABILITY },
-	{ "modal.yaml", "gpus/*/alias_of", MODAL_GPU },
-	{ "python.yaml", "standalone/series/*", SERIES },
-	{ "os.yaml", "releases/*/python", SERIES },
-	{ "packages.yaml", "packages/*/releases/*/python", SERIES },
-	{ "packages.yaml", "pairings/*/name", PACKAGE },
-	{ "packages.yaml", "pairings/*/other", PACKAGE },
-	{ "costs.yaml", "extensions/*", EXTENSION },
-	{ NULL, "releases/*/archs", CAPABILITY },
-	{ NULL, "ranges/*/archs", CAPABILITY },
-	{ NULL, "archs", CAPABILITY },
-	{ NULL, "after", EXTENSION },
-	{ NULL, "pairings/*/other", PACKAGE },
-	{ NULL, "wheels/*/rows/*/python", SERIES },
+	[CAPABILITY] = { F_CC, "compute capability", "gpus.yaml", "capabilities" },
+	[OS] = { F_OS, "operating system", "os.yaml", "releases" },
+	[SERIES] = { F_PYTHON, "Python series", "python.yaml", "series" },
+	[EXTENSION] = { F_EXTENSION, "extension", NULL, NULL },
+	[PACKAGE] = { F_PACKAGE, "package", "packages.yaml", "packages" },
+	[MODAL_GPU] = { F_MODAL_GPU, "GPU of Modal", "modal.yaml", "gpus" },
+	[BUILDER] = { F_BUILDER, "image builder of Modal", "modal.yaml", "builders" },
 };
 
 struct refs {
@@ -84,13 +56,23 @@ refer(struct refs *r, enum kind kind, const char *name, struct span at)
 		diag_help(d, "add it to %s", kinds[kind].file);
 }
 
+static enum kind
+kind_of(enum fact_type type)
+{
+	enum kind k = 0;
+
+	while (k < KINDS && kinds[k].type != type)
+		k++;
+	return k;
+}
+
 static void
 refer_words(struct refs *r, enum kind kind, const struct node *n)
 {
 	if (n->kind == NODE_LIST)
 		for (size_t i = 0; i < n->n; i++)
 			refer_words(r, kind, n->items[i]);
-	if (n->kind != NODE_SCALAR)
+	if (n->kind != NODE_SCALAR || kind == KINDS)
 		return;
 	for (const char *s = n->s; *(s += strspn(s, " "));) {
 		size_t size = strcspn(s, " ");
@@ -106,29 +88,29 @@ refer_words(struct refs *r, enum kind kind, const struct node *n)
 	}
 }
 
+/* Every name in a map, by the types of its fields. */
 static void
-follow(struct refs *r, enum kind kind, const struct node *n, const char *path)
+refer_map(struct refs *r, const struct node *map, const struct fact_field *f)
 {
-	size_t size = strcspn(path, "/");
-	bool last = !path[size], all = size == 1 && *path == '*';
-	const char *rest = last ? "" : path + size + 1;
+	for (; f && map->kind == NODE_MAP && f->key; f++) {
+		const struct node *x = node_get(map, f->key);
+		bool keyed = f->form == TABLE || f->form == GROUPS;
+		enum kind of_keys = keyed ? kind_of(f->keys) : KINDS;
 
-	if (!*path) {
-		refer_words(r, kind, n);
-	} else if (!all) {
-		const struct node *next = node_get(n, arena_copy(r->a, path, size));
-
-		if (next)
-			follow(r, kind, next, rest);
-	} else if (n->kind == NODE_MAP) {
-		for (size_t i = 0; i < n->n; i++)
-			if (last)
-				refer(r, kind, n->pairs[i].key, n->pairs[i].key_at);
-			else
-				follow(r, kind, n->pairs[i].value, rest);
-	} else if (n->kind == NODE_LIST) {
-		for (size_t i = 0; i < n->n; i++)
-			follow(r, kind, n->items[i], rest);
+		if (!x)
+			continue;
+		if (!f->fields)
+			refer_words(r, kind_of(f->type), x);
+		else if (f->form == GROUP)
+			refer_map(r, x, f->fields);
+		for (size_t i = 0; x->kind == NODE_MAP && keyed && i < x->n; i++) {
+			if (of_keys != KINDS)
+				refer(r, of_keys, x->pairs[i].key, x->pairs[i].key_at);
+			if (f->fields)
+				refer_map(r, x->pairs[i].value, f->fields);
+		}
+		for (size_t i = 0; x->kind == NODE_LIST && f->form == ROWS && i < x->n; i++)
+			refer_map(r, x->items[i], f->fields);
 	}
 }
 
@@ -205,14 +187,6 @@ collect_rest(struct refs *r, const struct fact_files *files, struct fact root)
 				lost |= !names_have(&r->names[k], fact_key(keys, i));
 	}
 	return lost;
-}
-
-static void
-follow_file(struct refs *r, const char *name, const struct node *root)
-{
-	for (size_t u = 0; u < sizeof(uses) / sizeof(*uses); u++)
-		if (uses[u].file ? !strcmp(uses[u].file, name) : is_extension(name))
-			follow(r, uses[u].kind, root, uses[u].path);
 }
 
 /* --- inside a file of an extension --- */
@@ -330,10 +304,10 @@ facts_check_references(struct arena *a, struct diags *ds, const struct fact_file
 	if (collect_rest(&r, files, root))
 		for (size_t i = 0; i < fact_count(root); i++)
 			if (!is_among(files, fact_key(root, i)))
-				follow_file(&r, fact_key(root, i),
-					    fact_unpack(a, fact_at(root, i)));
+				refer_map(&r, fact_unpack(a, fact_at(root, i)),
+					  facts_fields(fact_key(root, i)));
 	for (size_t i = 0; i < files->n; i++) {
-		follow_file(&r, files->at[i].name, files->at[i].root);
+		refer_map(&r, files->at[i].root, facts_fields(files->at[i].name));
 		check_rule_names(&r, node_get(files->at[i].root, "rules"));
 		if (is_extension(files->at[i].name)) {
 			check_ranges(&r, files->at[i].root, "ranges");

@@ -40,7 +40,7 @@ static const struct fact_field torch_build[] = {
 
 static const struct fact_field torch_release[] = {
 	ONE_("built", F_DATE),
-	WORDS_("python", F_SERIES),
+	WORDS_("python", F_PYTHON),
 	ONE_("requires_python", F_SPEC),
 	ONE_("torchvision", F_VERSION),
 	ONE_("torchaudio", F_VERSION),
@@ -106,8 +106,8 @@ static const struct fact_field torch_file[] = {
 static const struct fact_field cuda_release[] = {
 	ONE_("driver", F_DRIVER),
 	ONE_("nvcc_wheel", F_REQUIREMENT),
-	WORDS_("images", F_TAG),
-	WORDS_("cudnn_images", F_TAG),
+	WORDS_("images", F_OS),
+	WORDS_("cudnn_images", F_OS),
 	ONE_("no_cudnn", F_BOOL),
 	ONE_("toolkit_wheel", F_BOOL),
 	END,
@@ -178,7 +178,7 @@ static const struct fact_field gpus_file[] = {
 
 static const struct fact_field os_release[] = {
 	ONE_("codename", F_TAG),
-	ONE_("python", F_SERIES),
+	ONE_("python", F_PYTHON),
 	WORDS_("python_apt", F_TAG),
 	ONE_("gcc", F_VERSION),
 	ONE_("glibc", F_SERIES),
@@ -204,7 +204,7 @@ static const struct fact_field standalone_series[] = {
 static const struct fact_field standalone[] = {
 	NEED("url", F_URL),
 	NEED("machine", F_TAG),
-	GROUPS_("series", F_SERIES, standalone_series),
+	GROUPS_("series", F_PYTHON, standalone_series),
 	END,
 };
 
@@ -225,12 +225,12 @@ static const struct fact_field python_file[] = {
 /* --- modal.yaml, costs.yaml, packages.yaml --- */
 
 static const struct fact_field modal_gpu[] = {
-	NEED_WORDS("cc", F_CC),         ONE_("count_max", F_UINT), ONE_("memory_gb", F_UINT),
-	ONE_("usd_per_hour", F_NUMBER), ONE_("alias_of", F_TEXT),  END,
+	NEED_WORDS("cc", F_CC),         ONE_("count_max", F_UINT),     ONE_("memory_gb", F_UINT),
+	ONE_("usd_per_hour", F_NUMBER), ONE_("alias_of", F_MODAL_GPU), END,
 };
 
 static const struct fact_field modal_builder[] = {
-	WORDS_("python", F_SERIES),
+	WORDS_("python", F_PYTHON),
 	ONE_("client", F_VERSION),
 	ONE_("debian", F_TAG),
 	END,
@@ -258,7 +258,7 @@ static const struct fact_field modal_file[] = {
 	NEED_GROUP("timeout_s", seconds),
 	NEED_GROUP("scaledown_s", seconds),
 	GROUP_("prices_usd", modal_prices),
-	NEED("builder_default", F_SERIES),
+	NEED("builder_default", F_BUILDER),
 	NEED_GROUPS("builders", F_SERIES, modal_builder),
 	GROUPS_("pythons_leaving", F_SERIES, modal_leaving),
 	NEED_GROUPS("gpus", F_TEXT, modal_gpu),
@@ -273,12 +273,12 @@ static const struct fact_field step_cost[] = {
 
 static const struct fact_field costs_file[] = {
 	NEED_GROUPS("steps", F_TAG, step_cost),
-	GROUPS_("extensions", F_NAME, step_cost),
+	GROUPS_("extensions", F_EXTENSION, step_cost),
 	END,
 };
 
 static const struct fact_field package_release[] = {
-	WORDS_("python", F_SERIES),
+	WORDS_("python", F_PYTHON),
 	ONE_("requires_python", F_SPEC),
 	END,
 };
@@ -314,11 +314,11 @@ static const struct fact_field research_file[] = {
 static const struct fact_field rules_file[] = { GROUPS_("rules", F_TAG, rule), END };
 
 #define PAIRING_FIELDS \
-	NEED("versions", F_SPEC), NEED("other", F_NAME), NEED("needs", F_SPEC), \
+	NEED("versions", F_SPEC), NEED("other", F_PACKAGE), NEED("needs", F_SPEC), \
 		ONE_("optional", F_BOOL), ONE_("inferred", F_BOOL), NEED("why", F_TEXT)
 
 static const struct fact_field pairing[] = { PAIRING_FIELDS, END };
-static const struct fact_field named_pairing[] = { NEED("name", F_NAME), PAIRING_FIELDS, END };
+static const struct fact_field named_pairing[] = { NEED("name", F_PACKAGE), PAIRING_FIELDS, END };
 
 static const struct fact_field packages_file[] = {
 	NEED_GROUPS("packages", F_NAME, package),
@@ -349,7 +349,7 @@ static const struct fact_field extension_range[] = {
 };
 
 static const struct fact_field wheel_row[] = {
-	NEED_WORDS("torch", F_SERIES), NEED_WORDS("cuda", F_TAG), NEED_WORDS("python", F_SERIES),
+	NEED_WORDS("torch", F_SERIES), NEED_WORDS("cuda", F_TAG), NEED_WORDS("python", F_PYTHON),
 	WORDS_("abi", F_ABI),          ONE_("nightly", F_BOOL),   END,
 };
 
@@ -371,7 +371,7 @@ static const struct fact_field extension_file[] = {
 	WORDS_("extra_env", F_ENV_SET),
 	WORDS_("imports", F_MODULE),
 	WORDS_("probe", F_MODULE),
-	WORDS_("after", F_NAME),
+	WORDS_("after", F_EXTENSION),
 	ONE_("submodules", F_BOOL),
 	ONE_("triton_at_run_time", F_BOOL),
 	ONE_("jit_at_run_time", F_BOOL),

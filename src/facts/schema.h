@@ -38,6 +38,13 @@ enum fact_type {
 	F_CHANGES,     /* daily, weekly, monthly, quarterly, yearly */
 	F_PYPI,        /* sdist, wheel, other, none: what PyPI has of an extension */
 	F_SYMBOL,      /* mangled C++ name, or a part of one */
+	/* Names of what another file holds, see refs.c: a compute capability is one, too. */
+	F_PYTHON,    /* Python series */
+	F_OS,        /* operating system */
+	F_EXTENSION, /* extension */
+	F_PACKAGE,   /* extension or ordinary package */
+	F_MODAL_GPU, /* GPU of Modal */
+	F_BUILDER,   /* image builder of Modal */
 };
 
 /* How many values a field has, and how they are written. */
