@@ -11,9 +11,8 @@
 #   ./setup.sh [DIRECTORY]       create or complete the environment (default: venv, beside this script)
 #   DIRECTORY/run COMMAND ...    run a command in it
 #
-# Run the script again after a failure or a change: it skips the steps that are finished.
-# It uses files in stackbuild/{{#cell}} of the directory above{{/cell}}{{^cell}} beside it{{/cell}}. If they are missing, render the recipe again:
-# `stackbuild render RECIPE -t script -o OUT` writes the script and these files.
+# Run the script again after a failure or a change: it skips the steps that are finished. It uses files in stackbuild/
+# {{#cell}}of the directory above{{/cell}}{{^cell}}beside it{{/cell}}; `stackbuild render RECIPE -t script -o OUT` writes the script and these files.
 #
 # Environment variables:
 {{#python}}
@@ -47,7 +46,8 @@
 set -euo pipefail
 
 name={{name|sh}}
-steps=({{steps_list|code}})
+steps=({{#apt_why}}apt {{/apt_why}}python{{#steps}} {{id|sh}}{{/steps}}{{#compiles}}
+    inputs{{/compiles}}{{#compiled}} {{id|sh}}{{/compiled}}{{#last}} {{id|sh}}{{/last}})
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=$here{{#cell}}/..{{/cell}} # where `stackbuild render` wrote
 log() { printf '%s: %s\n' "$name" "$*"; }
@@ -65,11 +65,10 @@ mkdir -p "${1:-$here/venv}"
 venv=$(cd "${1:-$here/venv}" && pwd)
 share=$venv/share/stackbuild
 python=$venv/bin/python
-lock=$venv/.stackbuild
-if [ -n "$(ls -A "$venv")" ] && [ ! -e "$lock" ] && [ ! -d "$share" ]; then
+if [ -n "$(ls -A "$venv")" ] && [ ! -e "$venv/.stackbuild" ] && [ ! -d "$share" ]; then
     fail "$venv holds files that this script did not write: name another directory"
 fi
-exec 9>> "$lock"
+exec 9>> "$venv/.stackbuild"
 if command -v flock > /dev/null && ! flock -n 9; then
     log "waiting for another run of setup.sh that uses $venv"
     flock 9

@@ -32,24 +32,19 @@ known(struct arena *a, const struct plan *p, const struct stack_extension *e,
 			list_push(a, &beside, s->extensions.at[i].name);
 	for (size_t i = 0; i < compile->argv.n; i++)
 		list_push(a, &argv, compile->argv.at[i].s);
-	json_map(&j, NULL);
-	json_text(&j, "name", e->name);
-	json_text(&j, "version", e->version);
-	json_text(&j, "source", e->source == SOURCE_GIT ? "git" : "sdist");
-	json_text(&j, "subdirectory", e->subdirectory);
+	json_put(&j, "{'name': %s, 'version': %s, 'source': %s, 'subdirectory': %s", e->name,
+		 e->version, e->source == SOURCE_GIT ? "git" : "sdist", e->subdirectory);
 	json_bool(&j, "cuda", p->nvcc != NULL);
 	json_names(&j, "archs", &archs);
 	json_names(&j, "requires", &requires);
 	json_names(&j, "beside", &beside);
-	json_list(&j, "patches");
-	json_end(&j);
+	json_put(&j, "'patches': []");
 	json_names(&j, "argv", &argv);
 	json_map(&j, "env");
 	for (size_t i = 0; i < compile->env.n; i++)
 		if (!decides_nothing(&compile->env.at[i]))
 			json_text(&j, compile->env.at[i].name, compile->env.at[i].value);
-	json_end(&j);
-	json_end(&j);
+	json_put(&j, "}}");
 	return buf_text(&b);
 }
 

@@ -1,14 +1,13 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/str.h"
 #include "quote.h"
 #include "target.h"
 
 /*
- * What pip is given, as a requirements file, and what none of its calls may move, as a
- * constraints file.  One file is one call of pip: what needs several (compiling without
- * isolation, an index for a few packages alone) is a comment with the command, or refused.
+ * Writes requirements.txt and constraints.txt.  A requirements file is one call of pip.  What needs
+ * a call of its own is a comment with the command (an extension that compiles) or an error (a
+ * package that must come from an index of its own).
  */
 
 static const struct shape step_shape[] = {
@@ -16,50 +15,23 @@ static const struct shape step_shape[] = {
 	{ "why", VALUE_TEXT, "why it stands here", 0 },
 	{ "extra_index", VALUE_TEXT, "URL of its own index", 0 },
 	{ "requirements", VALUE_LIST, "its requirements", 0 },
-	{ "compile", VALUE_TEXT, "an extension that is compiled: the command for it", 0 },
+	{ "compile", VALUE_TEXT, "the command for an extension that compiles", 0 },
 	{ 0 },
 };
 
-static const struct shape requirements_shape[] = {
+static const struct shape file_shape[] = {
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
-	{ "digest", VALUE_TEXT, "sha256 of the canonical recipe", 0 },
+	{ "generated", VALUE_LIST, "the program, the recipe and its digest, in lines", 0 },
 	{ "compiles", VALUE_FLAG, "an extension is compiled", 0 },
 	{ "index", VALUE_TEXT, "URL of the recipe's index", 0 },
 	{ "steps", VALUE_LIST, "the steps that call pip", step_shape },
-	{ "constraints", VALUE_LIST, "what stays as it is", 0 },
+	{ "constraints", VALUE_LIST, "requirements that no call of pip may change", 0 },
 	{ 0 },
 };
 
 static const struct span nowhere;
 
-static void
-head(struct scope *top, const struct plan *p)
-{
-	const struct recipe *r = p->stack->recipe;
-
-	scope_text(top, "name", p->name, r->stack.at);
-	scope_text(top, "digest", r->digest, nowhere);
-	scope_text(top, "index", r->index.url.s, r->index.url.at);
-}
-
-/* A package that must come from one index: with several in a file, pip takes any. */
-static bool
-refuse_extra(struct diags *ds, const struct step *s)
-{
-	const struct operation *op = step_operation(s, OP_PACKAGES);
-
-	if (s->kind != STEP_PACKAGES || !op->packages.no_deps)
-		return true;
-	diag_help(diag_why(diag_at(ds, E_TARGET_CANNOT, s->at,
-				   "one requirements file cannot take `%s` from its index alone",
-				   op->packages.requirements.at[0]),
-			   "pip takes the highest version from any index of the file, and an "
-			   "attacker's may be higher"),
-		  "use the script or the dockerfile target, which call pip once an index");
-	return false;
-}
-
-/* "NAME=value ... python -m pip install ... git+https://...": for a reader to copy. */
+/* NAME=value ... python -m pip install ... git+https://...: in one line, for a reader to copy. */
 static const char *
 compile_command(struct arena *a, const struct stack_extension *e)
 {
@@ -78,71 +50,95 @@ compile_command(struct arena *a, const struct stack_extension *e)
 	return buf_text(&b);
 }
 
-/* What a step before has named already is not named again. */
-static void
-add_packages(struct scope *out, struct map *named, const struct step *s, const struct operation *op)
+/* Requirements that an earlier step has are left out. */
+static bool
+add_packages(struct diags *ds, struct scope *out, struct map *seen, const struct step *s,
+	     const struct operation *op)
 {
-	for (size_t i = 0; i < op->packages.requirements.n; i++)
-		if (!map_put(named, op->packages.requirements.at[i], named))
-			scope_item_text(out, "requirements", op->packages.requirements.at[i],
-					s->at);
+	const struct names *all = &op->packages.requirements;
+
+	if (op->packages.no_deps) { /* an index of its own; with two in a file, pip takes either */
+		diag_help(diag_why(diag_at(ds, E_TARGET_CANNOT, s->at,
+					   "one requirements file cannot take `%s` from its index "
+					   "alone",
+					   all->at[0]),
+				   "pip takes the highest version from any index of the file, and "
+				   "an attacker's may be higher"),
+			  "use the script or the dockerfile target, which call pip once an index");
+		return false;
+	}
+	for (size_t i = 0; i < all->n; i++)
+		if (!map_put(seen, all->at[i], seen))
+			scope_item_text(out, "requirements", all->at[i], s->at);
 	if (s->kind == STEP_TORCH && op->packages.index.url)
 		scope_text(out, "extra_index", op->packages.index.url, s->at);
+	return true;
 }
 
-static void
-add_wheel(struct arena *a, struct scope *out, const struct stack_extension *e)
+static bool
+add_step(struct arena *a, struct diags *ds, struct scope *top, struct map *seen,
+	 const struct step *s)
 {
-	scope_item_text(out, "requirements",
-			arena_printf(a, "%s @ %s%s%s", e->name, e->url, e->sha256 ? "#sha256=" : "",
-				     e->sha256 ? e->sha256 : ""),
-			e->at);
-}
+	const struct stack_extension *e = s->extension;
+	struct scope *out;
 
-static void
-add_step(struct arena *a, struct scope *top, struct map *named, const struct step *s)
-{
-	struct scope *out = scope_item(top, "steps");
-
+	if (!e && !step_operation(s, OP_PACKAGES))
+		return true;
+	out = scope_item(top, "steps");
 	scope_text(out, "id", s->id, s->at);
 	scope_text(out, "why", s->why, s->at);
 	for (size_t i = 0; i < s->operations.n; i++)
-		if (s->operations.at[i].kind == OP_PACKAGES)
-			add_packages(out, named, s, &s->operations.at[i]);
-	if (!s->extension)
-		return;
+		if (s->operations.at[i].kind == OP_PACKAGES &&
+		    !add_packages(ds, out, seen, s, &s->operations.at[i]))
+			return false;
 	if (step_operation(s, OP_COMPILE)) {
-		scope_text(out, "compile", compile_command(a, s->extension), s->extension->at);
+		scope_text(out, "compile", compile_command(a, e), e->at);
 		scope_flag(top, "compiles", true);
-	} else {
-		add_wheel(a, out, s->extension);
+	} else if (e) {
+		scope_item_text(out, "requirements",
+				arena_printf(a, "%s @ %s%s%s", e->name, e->url,
+					     e->sha256 ? "#sha256=" : "",
+					     e->sha256 ? e->sha256 : ""),
+				e->at);
 	}
+	return true;
+}
+
+static struct scope *
+head(struct arena *a, const struct plan *p)
+{
+	const struct recipe *r = p->stack->recipe;
+	struct scope *top = scope_new(a, file_shape);
+
+	scope_text(top, "name", p->name, r->stack.at);
+	target_lines(a, top, "generated", target_generated(a, p));
+	scope_text(top, "index", r->index.url.s, r->index.url.at);
+	return top;
+}
+
+static struct rendered
+file(struct arena *a, const char *name, size_t n, const char *what, const char *next)
+{
+	return (struct rendered){ .path = name,
+				  .mode = 0644,
+				  .summary =
+					  arena_printf(a, "%zu %s%s", n, what, n == 1 ? "" : "s"),
+				  .next = next };
 }
 
 bool
 requirements_render(struct arena *a, struct diags *ds, const struct plan *p,
 		    const struct templates *t, struct rendereds *out)
 {
-	struct scope *top = scope_new(a, requirements_shape);
-	struct map named = MAP(a);
+	struct scope *top = head(a, p);
+	struct map seen = MAP(a);
 
-	head(top, p);
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
-
-		if (!refuse_extra(ds, s))
+	for (size_t i = 0; i < p->n; i++)
+		if (!add_step(a, ds, top, &seen, &p->steps[i]))
 			return false;
-		if (s->extension || step_operation(s, OP_PACKAGES))
-			add_step(a, top, &named, s);
-	}
 	return target_expand(a, ds, t, LANG_PIP, top,
-			     (struct rendered){
-				     .path = "requirements.txt",
-				     .mode = 0644,
-				     .summary = arena_printf(a, "%zu requirement%s", named.n,
-							     named.n == 1 ? "" : "s"),
-				     .next = "python -m pip install -r {path}",
-			     },
+			     file(a, "requirements.txt", seen.n, "requirement",
+				  "python -m pip install -r {path}"),
 			     out);
 }
 
@@ -151,18 +147,12 @@ constraints_render(struct arena *a, struct diags *ds, const struct plan *p,
 		   const struct templates *t, struct rendereds *out)
 {
 	const struct names *lines = &p->stack->constraints;
-	struct scope *top = scope_new(a, requirements_shape);
+	struct scope *top = head(a, p);
 
-	head(top, p);
 	for (size_t i = 0; i < lines->n; i++)
 		scope_item_text(top, "constraints", lines->at[i], nowhere);
 	return target_expand(a, ds, t, LANG_PIP, top,
-			     (struct rendered){
-				     .path = "constraints.txt",
-				     .mode = 0644,
-				     .summary = arena_printf(a, "%zu constraint%s", lines->n,
-							     lines->n == 1 ? "" : "s"),
-				     .next = "python -m pip install -c {path} ...",
-			     },
+			     file(a, "constraints.txt", lines->n, "constraint",
+				  "python -m pip install -c {path} ..."),
 			     out);
 }

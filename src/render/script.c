@@ -47,7 +47,6 @@ static const struct shape script_shape[] = {
 	{ "base", VALUE_TEXT, "the recipe's base, which a host replaces", 0 },
 	{ "runtime", VALUE_TEXT, "its second stage, which a host does not have", 0 },
 	{ "user", VALUE_TEXT, "its user: on a host it is the one who runs the script", 0 },
-	{ "steps_list", VALUE_CODE, "the names of all steps", 0 },
 	{ "helpers", VALUE_LIST, "files that it uses, below the output directory", 0 },
 	{ "apt_why", VALUE_TEXT, "why system packages are needed", 0 },
 	{ "apt", VALUE_CODE, "installs those of all steps but Python's", 0 },
@@ -73,6 +72,7 @@ struct writer {
 	const struct templates *templates;
 	struct scope *top;
 	struct rendereds helpers; /* beside the script */
+	struct names files;       /* their paths, each once */
 	bool own_toolkit;         /* CUDA is a part of the environment */
 	bool good;
 };
@@ -195,7 +195,7 @@ add_operation(struct writer *w, const struct step *s, struct operation op, struc
 static void
 add_helper(struct writer *w, const struct operation *op)
 {
-	target_helper(w->a, w->plan, w->templates, op, &w->helpers);
+	names_once(w->a, &w->files, target_helper(w->a, w->plan, w->templates, op, &w->helpers));
 }
 
 static void
@@ -206,8 +206,13 @@ add_operations(struct writer *w, const struct step *s, struct scope *out)
 		[OP_SMOKE] = "smoke",   [OP_PROBE] = "probe",
 	};
 	bool compiles = step_operation(s, OP_COMPILE) != NULL;
+	struct operations inputs = { 0 };
 	struct buf code[OPERATION_KINDS];
 
+	if (compiles)
+		inputs = inputs_of(w->a, w->plan, s).files;
+	for (size_t i = 0; i < inputs.n; i++)
+		add_helper(w, &inputs.at[i]);
 	for (size_t i = 0; i < OPERATION_KINDS; i++)
 		code[i] = BUF(w->a);
 	for (size_t i = 0; i < s->operations.n; i++) {
@@ -241,13 +246,6 @@ need(struct writer *w, bool python)
 			list_push(w->a, &all, quoted(w, package->value, true, package->at));
 	}
 	return all.n > 1 ? words(w, &all) : NULL;
-}
-
-static void
-apt_step(struct writer *w, const struct step *s)
-{
-	scope_text(w->top, "apt_why", s->why, s->at);
-	scope_code(w->top, "apt", need(w, false));
 }
 
 /* The host's own Python, unless the recipe names where another one comes from. */
@@ -290,46 +288,25 @@ add_step(struct writer *w, const struct step *s, const char *list)
 	add_operations(w, s, out);
 }
 
-static void
-add_compiled(struct writer *w, const struct step *s)
-{
-	const struct inputs inputs = inputs_of(w->a, w->plan, s);
-
-	for (size_t i = 0; i < inputs.files.n; i++)
-		add_helper(w, &inputs.files.at[i]);
-	add_step(w, s, "compiled");
-}
-
 /* Extensions compile after everything else is installed; nothing is installed after the check. */
 static void
 add_steps(struct writer *w)
 {
-	struct names ids = { 0 }, compiled = { 0 }, last = { 0 };
-
 	for (size_t i = 0; i < w->plan->n; i++) {
 		const struct step *s = &w->plan->steps[i];
-		bool compiles = step_operation(s, OP_COMPILE) != NULL;
-		bool late = s->kind == STEP_CHECK || s->kind == STEP_APP;
 
-		if (s->kind == STEP_BASE)
-			continue;
-		list_push(w->a, compiles ? &compiled : late ? &last : &ids, s->id);
-		if (s->kind == STEP_APT)
-			apt_step(w, s);
-		else if (s->kind == STEP_PYTHON)
-			python_step(w, s);
-		else if (compiles)
-			add_compiled(w, s);
-		else
-			add_step(w, s, late ? "last" : "steps");
+		switch (s->kind) {
+		case STEP_BASE: break;
+		case STEP_APT:
+			scope_text(w->top, "apt_why", s->why, s->at);
+			scope_code(w->top, "apt", need(w, false));
+			break;
+		case STEP_PYTHON: python_step(w, s); break;
+		case STEP_CHECK:
+		case STEP_APP: add_step(w, s, "last"); break;
+		default: add_step(w, s, step_operation(s, OP_COMPILE) ? "compiled" : "steps");
+		}
 	}
-	if (compiled.n)
-		list_push(w->a, &ids, "inputs");
-	for (size_t i = 0; i < compiled.n; i++)
-		list_push(w->a, &ids, compiled.at[i]);
-	for (size_t i = 0; i < last.n; i++)
-		list_push(w->a, &ids, last.at[i]);
-	scope_code(w->top, "steps_list", words(w, &ids));
 }
 
 /* --- the head of the file --- */
@@ -371,12 +348,9 @@ tail(struct writer *w)
 {
 	const struct recipe *r = w->plan->stack->recipe;
 	const struct names secrets = plan_secrets(w->a, w->plan);
-	struct names files = { 0 };
 
-	for (size_t i = 0; i < w->helpers.n; i++)
-		names_once(w->a, &files, w->helpers.at[i].path);
-	for (size_t i = 0; i < files.n; i++)
-		scope_item_text(w->top, "helpers", files.at[i], nowhere);
+	for (size_t i = 0; i < w->files.n; i++)
+		scope_item_text(w->top, "helpers", w->files.at[i], nowhere);
 	if (secrets.n)
 		scope_text(w->top, "secret_names", names_join(w->a, &secrets, ", "), nowhere);
 	for (size_t i = 0; i < r->env.n; i++) {
