@@ -95,7 +95,8 @@ world_recipe(struct arena *a, const struct options *o, const char *cell)
  *   next: stackbuild verify recipes/torch211.yaml
  */
 static void
-tell(struct run *r, const struct build_record *b, const struct build_options *o, const char *cell)
+print_result(struct run *r, const struct build_record *b, const struct build_options *o,
+	     const char *cell)
 {
 	struct buf next = BUF(r->a);
 	size_t compiled = 0, stored = 0;
@@ -169,7 +170,7 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	o.tag = world_image(r->a, r->o->tag, p);
 	if (!build_stack(r->a, &r->ds, p, t, &o, &record))
 		return false;
-	tell(r, &record, &o, cell->cell);
+	print_result(r, &record, &o, cell->cell);
 	return true;
 }
 

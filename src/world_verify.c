@@ -88,8 +88,8 @@ choose_engine(struct run *r, struct verify_options *vo, struct engine_state *sta
 }
 
 static int
-told(struct run *r, const struct plan *p, const struct verify_options *vo,
-     const struct proof *proof)
+report(struct run *r, const struct plan *p, const struct verify_options *vo,
+       const struct proof *proof)
 {
 	const char *dir = folder_of(r, p, vo), *app = fs_join(r->a, dir, "modal_app.py");
 	enum proof_level require = (enum proof_level)r->o->require;
@@ -155,7 +155,7 @@ verify_one(struct run *r, const struct plan *p, struct verify_options vo)
 	else if (!verify_venv(r->a, &r->ds, vo.venv))
 		return EXIT_DIAGNOSED;
 	proof = verify_stack(r->a, &r->ds, p, &vo);
-	return proof ? told(r, p, &vo, proof) : EXIT_DIAGNOSED;
+	return proof ? report(r, p, &vo, proof) : EXIT_DIAGNOSED;
 }
 
 int

@@ -113,12 +113,6 @@ fs_is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int
-by_bytes(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 struct names
 fs_list(struct arena *a, const char *dir, const char *suffix)
 {
@@ -131,13 +125,12 @@ fs_list(struct arena *a, const char *dir, const char *suffix)
 		if (*e->d_name != '.' && ends_with(e->d_name, suffix))
 			list_push(a, &names, arena_strdup(a, e->d_name));
 	closedir(d);
-	if (names.n)
-		qsort(names.at, names.n, sizeof(*names.at), by_bytes);
+	names_sort(&names);
 	return names;
 }
 
-static bool
-make_directories(struct arena *a, const char *path)
+bool
+fs_make_parents(struct arena *a, const char *path)
 {
 	char *p = arena_strdup(a, path), *last = strrchr(p, '/');
 
@@ -150,7 +143,7 @@ make_directories(struct arena *a, const char *path)
 	}
 	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(p, 0777) < 0 && errno != EEXIST)
+		if (mkdir(p, 0777) < 0 && errno != EEXIST && !fs_is_dir(p))
 			return false;
 		*slash = '/';
 	}
@@ -243,7 +236,7 @@ fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsign
 		return true;
 	/* Directories are made only where they are missing. */
 	written = write_new(temp, bytes, n, mode, sync, NULL) ||
-		  (errno == ENOENT && make_directories(ds->arena, path) &&
+		  (errno == ENOENT && fs_make_parents(ds->arena, path) &&
 		   write_new(temp, bytes, n, mode, sync, NULL));
 	return appear(ds, written, temp, path, path);
 }

@@ -57,6 +57,9 @@ bool fs_replace(struct diags *ds, const char *path, const char *old, size_t old_
 /* All of it, however often a signal interrupts; false: errno says why. */
 bool fs_write_all(int fd, const char *bytes, size_t n);
 
+/* Makes the directories above `path` that do not exist; false: errno says why. */
+bool fs_make_parents(struct arena *a, const char *path);
+
 /* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
 const char *fs_join(struct arena *a, const char *dir, const char *name);
 /* The path without links, and not relative; as it is if nothing is there. */

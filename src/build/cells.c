@@ -32,7 +32,7 @@ struct watch {
 
 /* --- a cell, in a process of its own --- */
 
-struct said {
+struct relay {
 	const char *prefix;
 	struct buf line;
 	bool lost; /* standard error takes no more */
@@ -42,7 +42,7 @@ struct said {
 static void
 pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
 {
-	struct said *s = ctx;
+	struct relay *s = ctx;
 
 	if (from != PROC_ERR)
 		return;
@@ -75,10 +75,11 @@ argv_of(struct arena *a, const struct cells *c, size_t i, size_t addr)
 static int
 build_one(struct arena *a, const struct cells *c, size_t i, size_t addr)
 {
-	struct said said = { .prefix = c->prefixed ? arena_printf(a, "%s | ", c->names.at[i]) : "",
-			     .line = BUF(a) };
+	struct relay relay = { .prefix =
+				       c->prefixed ? arena_printf(a, "%s | ", c->names.at[i]) : "",
+			       .line = BUF(a) };
 	struct proc_spec spec = {
-		.argv = argv_of(a, c, i, addr), .line = pass_on, .ctx = &said, .keep = SAID_MAX
+		.argv = argv_of(a, c, i, addr), .line = pass_on, .ctx = &relay, .keep = SAID_MAX
 	};
 	struct proc_result r;
 
@@ -90,7 +91,7 @@ build_one(struct arena *a, const struct cells *c, size_t i, size_t addr)
 		fputs("stackbuild: cannot write to standard output\n", stderr);
 		return 1;
 	}
-	return r.started && !said.lost ? r.status : 1;
+	return r.started && !relay.lost ? r.status : 1;
 }
 
 /* In a group of its own: a signal reaches the cells through us, each once. */
@@ -174,7 +175,7 @@ names_in(struct watch *w, enum cell_state state, size_t *n)
 }
 
 static bool
-judge(struct watch *w, struct diags *ds)
+report(struct watch *w, struct diags *ds)
 {
 	size_t failed, waiting;
 	const char *which = names_in(w, CELL_FAILED, &failed);
@@ -216,5 +217,5 @@ cells_build(struct arena *a, struct diags *ds, const struct cells *c)
 		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
 		collect(&w);
 	}
-	return judge(&w, ds);
+	return report(&w, ds);
 }

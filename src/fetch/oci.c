@@ -74,9 +74,9 @@ oci_call(struct oci_registry *r, struct arena *a, const struct oci_call *c,
 	}
 }
 
-/* The registry's own words: {"errors": [{"code", "message"}]}; else its status. */
+/* The registry's own error_text: {"errors": [{"code", "message"}]}; else its status. */
 static const char *
-words(struct arena *a, const struct http_answer *answer)
+error_text(struct arena *a, const struct http_answer *answer)
 {
 	json_t *root = answer->body ? oci_json(answer->body, answer->body_size) : NULL;
 	json_t *first = json_array_get(json_object_get(root, "errors"), 0);
@@ -91,7 +91,7 @@ words(struct arena *a, const struct http_answer *answer)
 }
 
 static void
-tell_login(struct oci_registry *r, struct diag *d)
+explain_login(struct oci_registry *r, struct diag *d)
 {
 	const char *host = strcmp(r->name->registry, "docker.io") != 0 ? r->name->registry : "";
 
@@ -129,9 +129,9 @@ oci_refused(struct oci_registry *r, struct diags *ds, const struct http_answer *
 			diag_help(d, "check the host's name, the network and the proxy");
 	} else {
 		d = diag_at(ds, E_REGISTRY, nowhere, "%s refuses to %s: %s", host, what,
-			    words(r->a, answer));
+			    error_text(r->a, answer));
 		if (answer->status == 401 || answer->status == 403)
-			tell_login(r, d);
+			explain_login(r, d);
 		else if (answer->status == 429)
 			diag_help(d, "wait, or log in: who is known may ask more often");
 		else if (answer->status == 405)

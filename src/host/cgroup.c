@@ -147,8 +147,8 @@ add_memory(struct host_cgroup *c, unsigned long long limit, unsigned long long u
 	used -= files < used ? files : used;
 	if (!c->limit_bytes || limit < c->limit_bytes)
 		c->limit_bytes = limit;
-	if (limit - (used < limit ? used : limit) < c->left_bytes)
-		c->left_bytes = limit - (used < limit ? used : limit);
+	if (limit - (used < limit ? used : limit) < c->available_bytes)
+		c->available_bytes = limit - (used < limit ? used : limit);
 }
 
 static void
@@ -206,7 +206,7 @@ host_cgroup(struct arena *a, const char *root)
 	static const char *const controllers[] = { "memory", "cpu", NULL };
 	const char *mounts = host_text(a, root, "/proc/self/mountinfo");
 	const char *groups = host_text(a, root, "/proc/self/cgroup");
-	struct host_cgroup c = { .left_bytes = UINT64_MAX };
+	struct host_cgroup c = { .available_bytes = UINT64_MAX };
 
 	for (size_t i = 0; i < 3; i++) {
 		bool v2 = !controllers[i];

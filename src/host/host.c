@@ -73,8 +73,8 @@ memory(struct arena *a, const char *root, const struct host_cgroup *c, struct ho
 	/* A limit above what the machine has is none. */
 	if (c->limit_bytes && (!total || c->limit_bytes < total))
 		h->mem_limit_mib = (size_t)(c->limit_bytes >> 20);
-	if (c->left_bytes < rest || !total)
-		rest = c->left_bytes == UINT64_MAX ? 0 : c->left_bytes;
+	if (c->available_bytes < rest || !total)
+		rest = c->available_bytes == UINT64_MAX ? 0 : c->available_bytes;
 	h->mem_free_mib = (size_t)(rest >> 20);
 }
 

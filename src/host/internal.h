@@ -17,13 +17,13 @@ bool host_line(struct str *rest, struct str *line);
  * host_cgroup -- what the control groups of this process allow, each of them up to the root.
  *
  *   out     cpus: of the tightest quota, rounded up; 0: none.  limit_bytes: the least of the
- *           memory limits; 0: none.  left_bytes: the least that one of them has left, files
+ *           memory limits; 0: none.  available_bytes: the least that one of them has left, files
  *           that can be dropped counted as left; UINT64_MAX: no limit.
  *   source  Linux, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst; proc(5)
  */
 struct host_cgroup {
 	unsigned cpus;
-	unsigned long long limit_bytes, left_bytes;
+	unsigned long long limit_bytes, available_bytes;
 };
 struct host_cgroup host_cgroup(struct arena *a, const char *root);
 

@@ -90,20 +90,6 @@ store_sync_folder(const char *path)
 }
 
 bool
-store_make_folders(struct arena *a, const char *path)
-{
-	char *p = arena_strdup(a, path);
-
-	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(p, 0777) < 0 && errno != EEXIST && !fs_is_dir(p))
-			return false;
-		*slash = '/';
-	}
-	return mkdir(p, 0777) == 0 || errno == EEXIST;
-}
-
-bool
 store_list_dir(struct arena *a, const char *path, struct names *out)
 {
 	DIR *d = opendir(path);

@@ -23,7 +23,6 @@ bool store_copy_file(struct arena *a, int dir_fd, const char *from, const char *
 		     const char **sha256, size_t *size, bool *reading);
 bool store_write_file(const char *path, const char *bytes, size_t n);
 bool store_sync_folder(const char *path);
-bool store_make_folders(struct arena *a, const char *path);
 
 /* The names in a directory, hidden ones left out; none if it does not exist.  False: errno. */
 bool store_list_dir(struct arena *a, const char *path, struct names *out);

@@ -217,8 +217,7 @@ folder_throw_out(struct arena *a, const struct store *s, const char *key)
 			store_remove(temp);
 			return true;
 		}
-		if (errno == ENOENT && store_make_folders(a, fs_dir(a, temp)) &&
-		    !fs_exists(folder_of(a, s, key)))
+		if (errno == ENOENT && fs_make_parents(a, temp) && !fs_exists(folder_of(a, s, key)))
 			return true;
 		if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT)
 			break;

@@ -90,7 +90,7 @@ publish(struct arena *a, struct diags *ds, struct store *s, const struct entry *
 	const char *to = folder_of(a, s, e->key), *head = fs_dir(a, to);
 
 	for (int i = 0; i < 3; i++) {
-		if (!store_make_folders(a, head))
+		if (!fs_make_parents(a, to))
 			return false;
 		if (rename(temp, to) == 0)
 			return store_sync_folder(head) && store_sync_folder(fs_dir(a, head)) &&
@@ -120,7 +120,7 @@ folder_save(struct arena *a, struct diags *ds, struct store *s, const struct ent
 	case STORE_UNKNOWN: return false;
 	case STORE_BAD: break;
 	}
-	if (!store_make_folders(a, fs_join(a, s->where, "tmp")))
+	if (!fs_make_parents(a, fs_join(a, s->where, "tmp/x")))
 		return failed(ds, s, e, strerror(errno));
 	/* Alone here: then what is in tmp/ is of writers that are gone. */
 	lock = folder_lock(a, s, LOCK_EX | LOCK_NB);

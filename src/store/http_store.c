@@ -26,7 +26,7 @@ url_of(struct arena *a, const struct store *s, const char *key, const char *file
 }
 
 static const char *
-said(struct arena *a, const struct http_answer *answer)
+answer_text(struct arena *a, const struct http_answer *answer)
 {
 	return answer->status ? arena_printf(a, "it answers %d", answer->status) : answer->why;
 }
@@ -35,8 +35,9 @@ said(struct arena *a, const struct http_answer *answer)
 static enum store_answer
 unreachable(struct arena *a, struct diags *ds, struct store *s, const struct http_answer *answer)
 {
-	struct diag *d = diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
-				 "the store %s does not answer: %s", s->name, said(a, answer));
+	struct diag *d =
+		diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
+			"the store %s does not answer: %s", s->name, answer_text(a, answer));
 
 	if (answer->status == 401 || answer->status == 403)
 		diag_help(d, "put its user and password into ~/.netrc");
@@ -125,7 +126,7 @@ put(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
 		return true;
 	d = diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
 		    "`%s` could not be put into the store %s: %s", e->wheel, s->name,
-		    said(a, &answer));
+		    answer_text(a, &answer));
 	if (answer.status == 405 || answer.status == 501)
 		diag_why(d, "it takes no uploads");
 	else if (answer.status == 401 || answer.status == 403)

@@ -141,7 +141,7 @@ on_tick(void *ctx, double now_s)
 
 /* What it wrote, for people: the first line that speaks of an error, as clients do, or the last. */
 static const char *
-said(struct arena *a, const struct proc_result *r)
+error_line(struct arena *a, const struct proc_result *r)
 {
 	const struct buf *from = r->err.n ? &r->err : &r->out;
 	const char *line = from->p ? from->p : "", *best = "";
@@ -163,9 +163,9 @@ said(struct arena *a, const struct proc_result *r)
 
 /* "it was ended by signal 9 (a limit of memory?)" */
 static const char *
-end_of(struct arena *a, const struct proc_result *r, double limit_s)
+how_it_ended(struct arena *a, const struct proc_result *r, double limit_s)
 {
-	const char *words = said(a, r);
+	const char *words = error_line(a, r);
 
 	if (r->timed_out)
 		return arena_printf(a, "not done within %g s, the limit of all checks together",
@@ -181,7 +181,7 @@ static bool
 not_started(struct probe_session *t, const struct verify_options *o, const struct proc_result *r,
 	    double limit_s)
 {
-	const char *what = o->venv ? o->venv : o->image, *words = said(t->a, r);
+	const char *what = o->venv ? o->venv : o->image, *words = error_line(t->a, r);
 	struct diag *d;
 
 	if (!r->started)
@@ -189,7 +189,7 @@ not_started(struct probe_session *t, const struct verify_options *o, const struc
 			    strerror(r->error));
 	else
 		d = diag_at(t->ds, E_VERIFY_START, nowhere, "%s: its Python does not answer: %s",
-			    what, end_of(t->a, r, limit_s));
+			    what, how_it_ended(t->a, r, limit_s));
 	if (strstr(words, "importlib") || strstr(words, "memfd_create"))
 		diag_help(d, "the probes need Python 3.8 or later in it");
 	else if (o->image)
@@ -225,7 +225,7 @@ conclude(struct probe_session *t, const struct verify_options *o, const struct p
 			   "the probe ended before it";
 	/* The check that ran when it ended has failed. */
 	if (!t->ended)
-		probe_fail(t, true, end_of(t->a, r, limit_s),
+		probe_fail(t, true, how_it_ended(t->a, r, limit_s),
 			   r->timed_out ? "give it longer: --timeout S" : NULL);
 	if (t->failed)
 		t->proof->result = PROOF_FAILED;
