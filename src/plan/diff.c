@@ -65,14 +65,9 @@ names_differ(const struct names *was, const struct names *is, struct buf *out)
 	for (int back = 0; back < 2; back++) {
 		const struct names *x = back ? was : is, *y = back ? is : was;
 
-		for (size_t i = 0; i < x->n; i++) {
-			size_t k = 0;
-
-			while (k < y->n && strcmp(x->at[i], y->at[k]) != 0)
-				k++;
-			if (k == y->n)
+		for (size_t i = 0; i < x->n; i++)
+			if (!names_have(y, x->at[i]))
 				say(out, back ? "- %s" : "+ %s", x->at[i], "");
-		}
 	}
 }
 

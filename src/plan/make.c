@@ -54,9 +54,8 @@ plan_unique(const struct maker *m, const char *name)
 void
 plan_need(struct maker *m, struct step *st, const char *id, const char *why)
 {
-	for (size_t i = 0; i < st->needs.n; i++)
-		if (!strcmp(st->needs.at[i], id))
-			return;
+	if (names_have(&st->needs, id))
+		return;
 	list_push(m->a, &st->needs, id);
 	list_push(m->a, &st->why_needs, why);
 }
@@ -64,10 +63,7 @@ plan_need(struct maker *m, struct step *st, const char *id, const char *why)
 void
 plan_input(struct maker *m, struct step *st, const char *id)
 {
-	for (size_t i = 0; i < st->inputs.n; i++)
-		if (!strcmp(st->inputs.at[i], id))
-			return;
-	list_push(m->a, &st->inputs, id);
+	names_once(m->a, &st->inputs, id);
 }
 
 /* --- the order --- */
