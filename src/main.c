@@ -12,7 +12,7 @@
 #include "base/fs.h"
 #include "program.h"
 
-/* Where `make`, `make install` and a build folder put the second program. */
+/* Where `make`, `make install` and a build directory put the second program. */
 static const char *const places[] = {
 	"stackbuild-world",
 	"build/stackbuild-world",

@@ -1,4 +1,4 @@
-/* check --fix: what can be repaired mechanically, in the files themselves. */
+/* check --fix: applies mechanical fixes to the recipe files. */
 #include <string.h>
 
 #include "base/fix.h"
@@ -8,10 +8,10 @@
 
 enum { ROUNDS_MAX = 20 };
 
-/* What a file held when a round began, and how much of `told` was told by then. */
+/* The content of a file at the start of a round, and the length of `report` then. */
 struct moment {
 	const char *text;
-	size_t size, told;
+	size_t size, report;
 };
 
 /* A file that was read, kept in memory until all that can be fixed is. */
@@ -21,8 +21,8 @@ struct open_file {
 	const char *text;             /* what it holds now */
 	size_t size;
 	struct moment rounds[ROUNDS_MAX];
-	struct buf told; /* what was changed, a line each */
-	bool named;      /* on the command line */
+	struct buf report; /* what was changed, a line each */
+	bool named;        /* on the command line */
 };
 
 struct open_files LIST(struct open_file *);
@@ -60,7 +60,7 @@ file_at(struct fixing *f, struct arena *a, struct diags *ds, const char *path, s
 				    .on_disk = src,
 				    .text = src->text,
 				    .size = src->size,
-				    .told = BUF(a) };
+				    .report = BUF(a) };
 	for (size_t i = 0; i < ROUNDS_MAX; i++)
 		file->rounds[i] = (struct moment){ src->text, src->size, 0 };
 	for (size_t i = 0; i < f->r->o->args.n; i++)
@@ -69,7 +69,7 @@ file_at(struct fixing *f, struct arena *a, struct diags *ds, const char *path, s
 	return file;
 }
 
-/* recipe_open: what the files hold after the rounds so far. */
+/* A recipe_open that returns the files as the rounds so far left them. */
 static const struct source *
 open_now(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
 {
@@ -86,9 +86,9 @@ open_now(void *ctx, struct arena *a, struct diags *ds, const char *path, struct 
 	return src;
 }
 
-/* Two cells of a matrix ask for the same. */
+/* Two cells of a matrix have the same fix. */
 static bool
-told_before(const struct fixes *fixes, size_t n, const struct edit *e)
+reported_before(const struct fixes *fixes, size_t n, const struct edit *e)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (fixes->at[i].state != FIX_DONE)
@@ -103,19 +103,20 @@ told_before(const struct fixes *fixes, size_t n, const struct edit *e)
 }
 
 static void
-tell(struct fixing *f, const struct fixes *fixes)
+report_fixes(struct fixing *f, const struct fixes *fixes)
 {
 	for (size_t i = 0; i < fixes->n; i++) {
 		if (fixes->at[i].state != FIX_DONE)
 			continue;
 		for (const struct edit *e = fixes->at[i].help->edits; e; e = e->next)
 			for (size_t k = 0; k < f->sources.n; k++)
-				if (f->sources.at[k].src == e->at.src && !told_before(fixes, i, e))
-					fix_print(e, &f->owners.at[k]->told);
+				if (f->sources.at[k].src == e->at.src &&
+				    !reported_before(fixes, i, e))
+					fix_print(e, &f->owners.at[k]->report);
 	}
 }
 
-/* Checks once, and lays the fixes on the files; the diagnostics are those before. */
+/* Checks once and applies the fixes to the files; the diagnostics are those before the fixes. */
 static struct fixes
 one_round(struct fixing *f, const struct recipe_options *ro, struct diags *ds, const char **fine)
 {
@@ -156,7 +157,7 @@ remember(struct fixing *f, size_t round)
 	for (size_t i = 0; i < f->files->n; i++) {
 		struct open_file *file = f->files->at[i];
 
-		file->rounds[round] = (struct moment){ file->text, file->size, file->told.n };
+		file->rounds[round] = (struct moment){ file->text, file->size, file->report.n };
 	}
 }
 
@@ -168,7 +169,7 @@ go_back_to(struct fixing *f, size_t round)
 
 		file->text = file->rounds[round].text;
 		file->size = file->rounds[round].size;
-		file->told.n = file->rounds[round].told;
+		file->report.n = file->rounds[round].report;
 	}
 }
 
@@ -221,7 +222,7 @@ fix_texts(struct fixing *f, const struct recipe_options *ro)
 		if (!any_done(&fixes))
 			return NULL;
 		take_texts(f);
-		tell(f, &fixes);
+		report_fixes(f, &fixes);
 		done[round] = names_of_done(f->r->a, &fixes);
 		if ((same = seen_before(f, round + 1)) == ROUNDS_MAX)
 			continue;
@@ -241,7 +242,7 @@ is_changed(const struct open_file *file)
 	       memcmp(file->text, file->on_disk->text, file->size) != 0;
 }
 
-/* One file, if it was changed; what is not written is not told. */
+/* Writes one file if it was changed, and reports its changes. */
 static void
 write_file(struct run *r, struct open_file *file)
 {
@@ -253,20 +254,20 @@ write_file(struct run *r, struct open_file *file)
 			file->size)) {
 		file->text = file->on_disk->text;
 		file->size = file->on_disk->size;
-		file->told.n = 0;
+		file->report.n = 0;
 		return;
 	}
 	*written = (struct source){ file->path, file->text, file->size };
 	file->on_disk = written;
-	buf_add(&r->out, buf_text(&file->told), file->told.n);
+	buf_add(&r->out, buf_text(&file->report), file->report.n);
 	if (!file->named)
 		buf_printf(&r->out,
 			   "  %s was not named on the command line; a recipe there extends it\n",
 			   file->path);
-	file->told.n = 0;
+	file->report.n = 0;
 }
 
-/* What is left: of a fix that was not applied the reason. */
+/* Adds the reason to each diagnostic whose fix was not applied. */
 static void
 give_reasons(const struct fixes *fixes, const char *all)
 {
@@ -299,13 +300,13 @@ fix_recipe(struct fixing *f, const char *path)
 		buf_printf(&r->out, "%s\n", fine);
 }
 
-/* What came on standard input goes to standard output; so what was changed is told beside it. */
+/* A recipe from standard input goes to standard output, so its changes go to standard error. */
 static void
 print_stdin(struct run *r, struct open_file *file)
 {
 	buf_add(&r->out, file->text, file->size);
 	if (r->o->diagnostics == DIAG_TEXT)
-		fwrite(buf_text(&file->told), 1, file->told.n, stderr);
+		fwrite(buf_text(&file->report), 1, file->report.n, stderr);
 }
 
 int

@@ -1,4 +1,4 @@
-/* The verbs that say what is known and what is meant. */
+/* The commands that show knowledge and documentation: facts, explain, schema, help, ... */
 #include "verbs.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The verbs that go through the pipeline to a plan or to files: plan, render. */
+/* The commands that run the pipeline to a plan or to files: plan, render. */
 #include "verbs.h"
 
 #include <string.h>

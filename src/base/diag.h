@@ -86,7 +86,7 @@ struct diag {
 	struct diag *next;
 	struct diags *all;
 	enum code code;
-	bool forced; /* an error that the user wants to pass over: told as a warning */
+	bool forced; /* an error that --force turned into a warning */
 	struct span at;
 	const char *text;
 	struct note *notes, **tail;
@@ -102,17 +102,17 @@ struct diags {
 
 void diags_init(struct diags *ds, struct arena *a);
 
-/* Moves what was found into `to`; the messages stay in their own arena. */
+/* Moves all diagnostics of `from` to `to`; the messages stay in their own arena. */
 void diags_append(struct diags *to, struct diags *from);
 
 /* Add a diagnostic.  Returns it so that notes and help can follow; never NULL. */
 struct diag *diag_at(struct diags *ds, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* As what it is told: its code's severity, unless it is forced. */
+/* Returns the severity of its code; a warning if it is forced. */
 enum severity diag_severity(const struct diag *d);
 
-/* An error becomes a warning: the user knows of it and goes on. */
+/* Turns an error into a warning: the user has seen it and wants to continue. */
 void diag_force(struct diag *d);
 
 /* Adds a line under a diagnostic, by one of the macros below; returns the diagnostic. */
@@ -126,8 +126,8 @@ struct diag *diag_line(struct diag *d, enum note_kind kind, struct span at, cons
 #define diag_why(d, ...) diag_line((d), NOTE_WHY, (struct span){ 0 }, __VA_ARGS__)
 
 /*
- * What to do next, in the imperative: "use cu121".  The best first: it stands behind
- * `help:`, what else would do behind `or`.
+ * What to do next, in the imperative: "use cu121". The best help comes first and is printed
+ * after `help:`, the alternatives after `or`.
  */
 #define diag_help(d, ...) diag_line((d), NOTE_HELP, (struct span){ 0 }, __VA_ARGS__)
 
@@ -142,7 +142,7 @@ struct diag *diag_fix(struct diag *d, struct span at, const char *replacement, c
 /* One more edit of the fix just added: all of them are applied, or none. */
 struct diag *diag_fix_more(struct diag *d, struct span at, const char *replacement);
 
-/* What the help just added costs, shown behind it: "1 layer rebuilds, ~10 min". */
+/* Adds the cost of the help just added, printed after it: "1 layer rebuilds, ~10 min". */
 struct diag *diag_cost(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The first help of a diagnostic, or NULL. */
@@ -165,7 +165,7 @@ enum { DIAG_BYTES_MAX = 200 * 1000 };
 /* Line `n` (from 1) of `src` without its line end; false past the end. */
 bool source_line(const struct source *src, uint32_t n, const char **line, size_t *size);
 
-/* Text as a terminal may get it: what is invisible or no UTF-8 becomes `?`; lines stay. */
+/* Adds a text that is safe on a terminal: invisible characters and invalid UTF-8 become `?`. */
 void diag_inert(const char *text, struct buf *out);
 
 /* "user:secret@" in URLs becomes "***@", in a copy; the text itself if there is none. */

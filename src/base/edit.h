@@ -28,10 +28,10 @@ const char *edit_scalar(struct arena *a, struct span at, const char *value);
  */
 bool edit_place(struct span at, struct str *line, struct str *text);
 
-/* Does the edit take a whole line away, and its line end with it? */
+/* Returns whether the edit removes a whole line, with its line end. */
 bool edit_takes_line(const struct edit *e);
 
-/* Can the value stand without quotes, wherever it stands? */
+/* Returns whether a value needs no quotes anywhere in YAML. */
 bool edit_is_plain(const char *value);
 
 #endif

@@ -4,9 +4,9 @@
 #include "diag.h"
 #include "list.h"
 
-/* What `check --fix` does to texts; who reads and writes the files is the caller. */
+/* Applies the fixes of `check --fix` to texts; the caller reads and writes the files. */
 
-/* A file that fixes may change, and what it holds after them: the same if none did. */
+/* A file that fixes may change, and its content after them (unchanged if none applied). */
 struct fix_file {
 	const struct source *src;
 	const char *text;
@@ -17,7 +17,7 @@ struct fix_files LIST(struct fix_file);
 
 enum fix_state {
 	FIX_DONE,
-	FIX_LATER,  /* it meets another one that was done: ask again in the next round */
+	FIX_LATER,  /* it overlaps a fix of this round: try again in the next one */
 	FIX_REFUSED /* why says why */
 };
 
@@ -31,7 +31,7 @@ struct fix {
 struct fixes LIST(struct fix);
 
 /*
- * fix_round -- the first help of every error, applied.
+ * fix_round -- applies the first help of every error.
  *
  *   in      ds: places of edits point into the sources of `files`, or cannot be changed;
  *           skip: fix_name of fixes that are refused: they and others undo each other
@@ -45,7 +45,7 @@ struct fixes LIST(struct fix);
 struct fixes fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 		       struct fix_files *files);
 
-/* What a fix is called from round to round: its code and the line of its error. */
+/* Returns the identity of a fix across rounds: its code and the line of its error. */
 const char *fix_name(struct arena *a, const struct fix *f);
 
 /*
@@ -54,9 +54,9 @@ const char *fix_name(struct arena *a, const struct fix *f);
 void fix_print(const struct edit *e, struct buf *out);
 
 /*
- * fix_diff -- what changed, as `patch` and `git apply` take it.
+ * fix_diff -- writes the changes as a unified diff for `patch` and `git apply`.
  *
- *   in   path: for show, its leading slashes left out behind a/ and b/
+ *   in   path: as printed; leading slashes are dropped after a/ and b/
  *   out  a unified diff with three lines of context; nothing if the texts are equal
  */
 void fix_diff(const char *path, const char *old, size_t old_size, const char *new, size_t new_size,

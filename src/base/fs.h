@@ -28,15 +28,15 @@ const struct source *fs_read(struct arena *a, struct diags *ds, const char *path
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 
-/* The names in a folder that end in `suffix`, hidden ones left out, in byte order; none
+/* The names in a directory that end in `suffix`, hidden ones left out, in byte order; none
  * if it cannot be read. */
 struct names fs_list(struct arena *a, const char *dir, const char *suffix);
 
 /*
- * fs_write -- `path` holds exactly these bytes, or what it held before.
+ * fs_write -- replaces a file atomically: afterwards it has these bytes, or its old content.
  *
- *   in      folders on the way are made; mode as for open(2), say 0644; sync: fsync
- *           before the rename, for what a user would miss after a power cut
+ *   in      directories on the way are made; mode as for open(2), say 0644; sync: fsync
+ *           before the rename, for files that must survive a power failure
  *   out     *changed (may be NULL): false if it held these bytes already, and
  *           then nothing was written
  *   errors  SB0406, false
@@ -45,7 +45,7 @@ bool fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, u
 	      bool sync, bool *changed);
 
 /*
- * fs_replace -- the file at `path` holds these bytes, or what it held before.
+ * fs_replace -- replaces an existing file atomically, keeping its mode and owner.
  *
  *   in      a regular file; a link is followed to it; old: what it must hold still
  *   out     mode and, where that is allowed, owner stay; fsync before the rename
@@ -62,9 +62,9 @@ bool fs_make_parents(struct arena *a, const char *path);
 
 /* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
 const char *fs_join(struct arena *a, const char *dir, const char *name);
-/* The path without links, and not relative; as it is if nothing is there. */
+/* Returns the absolute path without links; the path itself if nothing exists there. */
 const char *fs_real(struct arena *a, const char *path);
-/* The folder part of a path: "a" of "a/b", "." of "b". */
+/* The directory part of a path: "a" of "a/b", "." of "b". */
 const char *fs_dir(struct arena *a, const char *path);
 /* The last part of a path: "x.yaml" of "recipes/x.yaml". */
 const char *fs_name(const char *path);

@@ -39,7 +39,7 @@ struct json json_flat_to(struct buf *out);
 void json_map(struct json *j, const char *key);
 void json_list(struct json *j, const char *key);
 void json_end(struct json *j); /* the innermost map or list */
-/* A map that stands on one line, with all that is in it: one row of a table. */
+/* Opens a map that is written on one line with its content: a row of a table. */
 void json_row(struct json *j, const char *key);
 
 void json_text(struct json *j, const char *key, const char *value);
@@ -47,7 +47,7 @@ void json_number(struct json *j, const char *key, double value); /* shortest, at
 void json_int(struct json *j, const char *key, long long value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_nil(struct json *j, const char *key);
-/* A value that is JSON already, and stands as it is. */
+/* Adds a value that is JSON already. */
 void json_raw(struct json *j, const char *key, const char *value);
 void json_names(struct json *j, const char *key, const struct names *all); /* a list of texts */
 

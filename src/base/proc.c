@@ -208,7 +208,7 @@ end(struct child *c, double now)
 
 /* Time limit, signals, and the grace after them. */
 static void
-judge(struct child *c, double now)
+enforce_limits(struct child *c, double now)
 {
 	if (c->reaped) {
 		if (c->ending && atomic_load(&signals_came) > c->signals_at_ending)
@@ -281,7 +281,7 @@ is_over(struct child *c, double now)
 
 /* Until the next thing that no descriptor and no signal tells of. */
 static struct timespec
-patience(const struct child *c, double now)
+wait_time(const struct child *c, double now)
 {
 	double s = PROC_TICK_MS / 1e3;
 
@@ -312,10 +312,10 @@ watch(struct child *c)
 	while (!is_over(c, now)) {
 		struct pollfd fds[2] = { { .fd = c->streams[0].fd, .events = POLLIN },
 					 { .fd = c->streams[1].fd, .events = POLLIN } };
-		struct timespec wait = patience(c, now);
+		struct timespec wait = wait_time(c, now);
 		int n;
 
-		judge(c, now);
+		enforce_limits(c, now);
 		n = ppoll(fds, 2, &wait, &open);
 		for (size_t i = 0; n > 0 && i < 2; i++)
 			if (fds[i].revents)

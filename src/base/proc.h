@@ -57,14 +57,14 @@ struct proc_result {
  *
  *   in      spec; proc_signals() was called once before, if Ctrl-C is to end children
  *   out     *r; true if it started and ended with status 0 by itself
- *   errors  none of its own: the caller knows what the child was for
+ *   errors  adds no diagnostic: the caller knows the purpose of the child
  *   memory  r's buffers live in a
  *
  * At a time limit or a signal the child's process group gets SIGTERM, after PROC_GRACE_MS
  * (or a second signal) SIGKILL; when stackbuild is killed itself the child gets SIGTERM
- * (PR_SET_PDEATHSIG), and a guard ends its group.  When it has ended, what is left of its group is ended too: it has what is
- * left of the grace, or PROC_LEFT_MS where the child ended by itself.  Output that somebody else
- * still holds open is read for PROC_LEFT_MS more.  Orphans of children become ours
+ * (PR_SET_PDEATHSIG), and a guard ends its group. After the child, the rest of its group is
+ * ended too: after the remaining grace, or after PROC_LEFT_MS if the child ended by itself. Output
+ * that another process holds open is read for PROC_LEFT_MS more.  Orphans of children become ours
  * (PR_SET_CHILD_SUBREAPER), so that it is known when the last of a group has ended.
  *
  * Of a child that we ended, descendants in other sessions (a container's processes) that have lost
@@ -74,8 +74,8 @@ struct proc_result {
  * once.  One with `terminal` on a real terminal stays in our group, as a shell's would: Ctrl-C
  * and Ctrl-Z reach both.
  *
- * A signal that nobody was told of ends the child that is started next; one that proc_run or
- * proc_interrupted() has told of does not, so that children can clean up.
+ * A signal that has not been reported ends the next child at once; one that proc_run or
+ * proc_interrupted() has reported does not, so that children can clean up.
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 
@@ -83,7 +83,7 @@ bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result 
 void proc_signals(void);
 /* The signal that came since then, or 0. */
 int proc_interrupted(void);
-/* How many came since then; they count as told. */
+/* Returns how many signals came since then; they count as reported. */
 unsigned proc_interruptions(void);
 
 /* Kills every process that descends from this one, also those in sessions of their own. */

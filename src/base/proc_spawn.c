@@ -289,7 +289,7 @@ proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s)
 
 	if (!file)
 		return which_error(a, spec->argv[0]);
-	/* What PATH or the name says counts from here, not from the child's folder. */
+	/* What PATH or the name says counts from here, not from the child's directory. */
 	if (spec->cwd && *file != '/' && getcwd(here, sizeof(here)))
 		file = fs_join(a, arena_strdup(a, here), file);
 	b.file = file;

@@ -5,14 +5,14 @@
 
 #include <sys/types.h>
 
-/* Inside proc: a child that was started, before anything of it is read. */
+/* A started child, before its output is read. For proc*.c only. */
 struct spawned {
 	pid_t pid;
 	bool group;   /* it leads a session and so a process group: -pid names all of it */
 	int out, err; /* read ends, non-blocking, close-on-exec; -1: the terminal's */
 };
 
-/* 0, or the errno of what could not be done: then nothing runs and nothing is open. */
+/* Returns 0, or the errno of what failed: then nothing runs and nothing is open. */
 int proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s);
 
 /* The parent and the session of a process, by /proc: its name may hold anything. */
@@ -21,13 +21,13 @@ bool proc_stat(const char *pid, int *parent, int *session);
 struct pids LIST(pid_t);
 /* All that stand below a process now, whatever their group or session. */
 struct pids proc_descendants(struct arena *a, pid_t of);
-/* Ends those of them that became our own children since: theirs are gone. */
+/* Ends those that became children of this process, because their own parent has ended. */
 void proc_end_orphans(const struct pids *all);
 
 /*
- * A process that outlives us by a moment.  kill -9 leaves nobody to end a child's
- * own children (a shell waits for its command before it minds a signal): the guard sees our end
- * of a pipe close, and ends the session that the child leads.
+ * A process that outlives this one for a moment. After kill -9, nothing would end the children
+ * of a child (a shell handles a signal only after its command): the guard sees the pipe to this
+ * process close, and ends the session that the child leads.
  */
 struct proc_guard {
 	pid_t pid; /* 0: there is none, for want of a process or a descriptor */
@@ -36,7 +36,7 @@ struct proc_guard {
 
 /* group: of the child that was just started. */
 struct proc_guard proc_guard_start(pid_t group);
-/* The child has ended, and its group with it: the guard goes home. */
+/* Ends the guard, after the child and its group have ended. */
 void proc_guard_end(struct proc_guard *g);
 
 #endif

@@ -23,7 +23,7 @@ bool yaml_has_control(const char *s, size_t n);
 /* The tags of the core schema; NULL is none. */
 bool yaml_tag_allowed(const char *tag);
 
-/* What is left of a text from a line on. */
+/* The rest of a text, from a line on. */
 struct yaml_rest {
 	struct source text;
 	uint32_t line;

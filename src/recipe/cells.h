@@ -25,7 +25,7 @@ struct cells LIST(struct cell);
  *
  *   in      matrix: a node, or NULL: one cell without a name; fixed: --set options that
  *           give an axis one value
- *   out     names are unique, also where case does not count, and safe as a folder
+ *   out     names are unique, also where case does not count, and safe as a directory
  *   errors  SB0129, SB0105, SB0107; false
  */
 bool cells_make(struct load *l, const struct node *matrix, const struct overrides *fixed,

@@ -22,7 +22,7 @@ struct file {
 
 struct chain {
 	struct load *l;
-	const char *folder; /* that no extends: may leave */
+	const char *directory; /* that no extends: may leave */
 	struct map files;
 	size_t n;
 };
@@ -58,15 +58,15 @@ path_clean(struct arena *a, const char *path)
 }
 
 static bool
-is_below(const char *folder, const char *path)
+is_below(const char *directory, const char *path)
 {
-	size_t n = strlen(folder);
+	size_t n = strlen(directory);
 
-	if (!strcmp(folder, "/"))
+	if (!strcmp(directory, "/"))
 		return *path == '/';
-	if (!strcmp(folder, "."))
+	if (!strcmp(directory, "."))
 		n = 0;
-	else if (strncmp(path, folder, n) != 0 || path[n++] != '/')
+	else if (strncmp(path, directory, n) != 0 || path[n++] != '/')
 		return false;
 	/* In a clean path dots come first, so only there can they lead out again. */
 	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
@@ -76,13 +76,13 @@ is_below(const char *folder, const char *path)
 static bool
 stays_inside(struct chain *c, const char *path)
 {
-	char folder[PATH_MAX], target[PATH_MAX];
+	char directory[PATH_MAX], target[PATH_MAX];
 
-	if (!is_below(c->folder, path))
+	if (!is_below(c->directory, path))
 		return false;
 	if ((c->l->open != extends_open_file && !c->l->o->on_disk) || !realpath(path, target))
 		return true; /* a file that is not there has an error of its own */
-	return realpath(c->folder, folder) && is_below(folder, target);
+	return realpath(c->directory, directory) && is_below(directory, target);
 }
 
 static const struct node *load_file(struct chain *c, const char *path, struct span at,
@@ -117,7 +117,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 		path = "./-"; /* a file of that name, not standard input */
 	if (!c->l->o->extends_anywhere && !stays_inside(c, path)) {
 		diag_help(fault(c->l, E_EXTENDS_OUTSIDE, t.at, "`extends`: %s lies outside `%s`",
-				shown(c->l->a, t.s), c->folder),
+				shown(c->l->a, t.s), c->directory),
 			  "move it below the recipe's directory, or allow it with "
 			  "--extends-anywhere");
 		return NULL;
@@ -225,7 +225,7 @@ extends_load(struct load *l, const struct source **src)
 	const char *path = l->o->path;
 	struct chain c = { .l = l, .files = MAP(l->a) };
 
-	c.folder = path_clean(l->a, fs_dir(l->a, path));
+	c.directory = path_clean(l->a, fs_dir(l->a, path));
 	return load_file(&c, strcmp(path, "-") != 0 ? path_clean(l->a, path) : path,
 			 (struct span){ 0 }, 0, src);
 }

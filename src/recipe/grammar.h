@@ -6,8 +6,8 @@
 #include "load.h"
 
 /*
- * One grammar for each kind of value.  A grammar gets a text of printable ASCII on one
- * line and says what is wrong with it, or NULL.  What passes is used verbatim.
+ * One grammar for each kind of value. A grammar takes a text of printable ASCII on one line and
+ * returns what is wrong with it, or NULL. A text that passes is used verbatim.
  */
 struct complaint {
 	enum code code;
@@ -60,7 +60,7 @@ struct complaint *complain_words(struct load *l, struct complaint *c, const char
 struct complaint *complain_that(struct load *l, enum code code, const char *s, const char *what,
 				const char *help);
 
-/* Reports what the grammar says about `value` of the key `path`; true if it is nothing. */
+/* Adds the complaint of a grammar about `value` of the key `path`; true if there is none. */
 bool grammar_holds(struct load *l, grammar *g, const char *path, struct text value);
 
 /* Any value: one line of printable ASCII, not longer than `max`. */

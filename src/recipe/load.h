@@ -5,7 +5,7 @@
 #include "base/yaml.h"
 #include "recipe.h"
 
-/* What the parts of loading share: where results and errors go, and what is known. */
+/* What the parts of loading share: the arena, the diagnostics and the knowledge base. */
 struct load {
 	struct arena *a;
 	struct diags *ds;
@@ -21,9 +21,8 @@ struct load {
 };
 
 /*
- * A recipe with more faults than this is not read further.  What one list or map may
- * hold is bounded as well: far above what anyone writes, far below what would take
- * more memory than the text is worth.
+ * A recipe with more faults than this is not read further. Lists and maps are bounded too: far
+ * above what anyone writes, far below what would need much memory.
  */
 enum { FAULTS_MAX = 200, ITEMS_MAX = 20 * 1000, EXTENSIONS_MAX = 2000, VARIANTS_MAX = 1000 };
 
@@ -37,7 +36,7 @@ void load_init(struct load *l, struct arena *a, struct diags *ds, const struct f
 struct diag *fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* True when so many faults were found that looking for more is of no use. */
+/* Returns whether so many faults were found that the search for more stops. */
 bool load_full(const struct load *l);
 
 /* False, and SB0103, if there are more than `max` of `what`. */

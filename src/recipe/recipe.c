@@ -10,7 +10,7 @@
 #include "read.h"
 
 /*
- * In this order, each laid on what is before it: extends, the file, the variant, the
+ * In this order, each merged over what is before it: extends, the file, the variant, the
  * cell of the matrix, --set.  An option that changes variants: or matrix: themselves
  * comes before these are used; one that names an axis leaves it that one value.
  */
@@ -117,7 +117,7 @@ sections_of(struct load *l, const struct node *root, struct sections *out)
 }
 
 static void
-lay(struct load *l, const struct override *o, struct sections *s)
+apply_override(struct load *l, const struct override *o, struct sections *s)
 {
 	size_t i = section_of(s, o->top);
 
@@ -136,8 +136,8 @@ is_touched(const struct cells *cells, const struct override *set)
 
 /* --set where no cell has a say is the same for all of them; the rest is left over. */
 static struct overrides
-lay_common(struct load *l, const struct overrides *sets, const struct cells *cells,
-	   struct sections *base)
+apply_common(struct load *l, const struct overrides *sets, const struct cells *cells,
+	     struct sections *base)
 {
 	struct overrides left = { 0 };
 
@@ -147,7 +147,7 @@ lay_common(struct load *l, const struct overrides *sets, const struct cells *cel
 		else if (is_touched(cells, &sets->at[i]))
 			list_push(l->a, &left, sets->at[i]);
 		else
-			lay(l, &sets->at[i], base);
+			apply_override(l, &sets->at[i], base);
 	return left;
 }
 
@@ -168,7 +168,7 @@ default_stack(struct load *l, struct recipe *r)
 	return !c;
 }
 
-/* What must hold between sections. */
+/* Checks what must hold between sections. */
 static bool
 recipe_holds(struct load *l, const struct recipe *r)
 {
@@ -251,7 +251,7 @@ variant_names(struct load *l, const struct node *variants)
 	return names;
 }
 
-/* Each is a map, under a name that a folder can have. */
+/* Each is a map, under a name that a directory can have. */
 static bool
 variants_hold(struct load *l, const struct node *variants)
 {
@@ -303,7 +303,7 @@ name_unknown(struct making *m, enum code code, const char *what, const char *nam
 		diag_help(d, "the recipe has no %ss; remove --%s", what, what);
 }
 
-/* The variants that were not asked for are judged as well, so that none rots. */
+/* Checks the variants that --variant does not name too, so that none is broken unnoticed. */
 static bool
 others_hold(struct making *m, const struct node *plain, const struct node *variants)
 {
@@ -324,7 +324,7 @@ others_hold(struct making *m, const struct node *plain, const struct node *varia
 
 /* --- cells --- */
 
-/* Only the cell that was asked for, if one was. */
+/* Keeps only the cell that --cell names, if it names one. */
 static bool
 choose_cell(struct making *m, bool matrix, struct cells *cells)
 {
@@ -354,9 +354,9 @@ make_cells(struct making *m, const struct cells *cells, const struct overrides *
 	for (size_t c = 0; c < cells->n && !load_full(m->l); c++) {
 		memcpy(s.node, m->base.node, sizeof(s.node));
 		for (size_t i = 0; i < cells->at[c].overrides.n; i++)
-			lay(m->l, &cells->at[c].overrides.at[i], &s);
+			apply_override(m->l, &cells->at[c].overrides.at[i], &s);
 		for (size_t i = 0; i < sets->n; i++)
-			lay(m->l, &sets->at[i], &s);
+			apply_override(m->l, &sets->at[i], &s);
 		all[c] = make(m, &s, cells->at[c].name);
 		good &= all[c] != NULL;
 		if (m->canonical_bytes > CANONICAL_MAX) {
@@ -380,7 +380,7 @@ make_all(struct making *m, const struct node *variants, const struct node *matri
 
 	if (!cells_make(l, matrix, &m->sets, &cells) || !choose_cell(m, matrix != NULL, &cells))
 		return NULL;
-	sets = lay_common(l, &m->sets, &cells, &m->base);
+	sets = apply_common(l, &m->sets, &cells, &m->base);
 	out->at = make_cells(m, &cells, &sets);
 	out->n = cells.n;
 	out->matrix = matrix != NULL;

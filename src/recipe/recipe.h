@@ -12,12 +12,11 @@
 #include "python/python.h"
 
 /*
- * What was asked: one recipe file (and what it extends) as structs, every value with
- * the place where it was written.  Each field has passed its own grammar, so later
- * stages never look for hostile text again; whether the stack can exist is not
- * judged here.  Reads files named by the recipe's extends:, nothing else.
+ * One recipe file (and the files it extends) as structs, every value with its place. Each field
+ * has passed its grammar, so later stages need not check for hostile text; whether the stack can
+ * work is not checked here. Reads the files named by the recipe's extends:, nothing else.
  *
- * A `struct text` with s == NULL was not given.  Defaults are not filled in here.
+ * A `struct text` with s == NULL was not given. Defaults are not filled in here.
  */
 
 struct texts LIST(struct text);
@@ -153,13 +152,13 @@ struct recipe {
 	const char *digest;
 };
 
-/* What the command line adds to the file. */
+/* Options of the command line that change the recipe. */
 struct recipe_options {
 	const char *path;        /* "-": standard input */
 	const char *const *sets; /* "key=value", dotted keys, values read as YAML */
 	size_t nsets;
 	const char *variant, *cell; /* or NULL */
-	bool extends_anywhere;      /* extends: may name files outside the recipe's folder */
+	bool extends_anywhere;      /* extends: may name files outside the recipe's directory */
 	bool on_disk; /* open: reads the disk too, so links are followed as without it */
 };
 
