@@ -33,7 +33,7 @@ resolve_archs(struct workspace *w)
 		return;
 	for (size_t i = 0; i < w->r->gpus.n; i++) {
 		const struct recipe_gpu *g = &w->r->gpus.at[i];
-		struct choice c = choice_given(g->text, "the recipe asks for it");
+		struct choice c = choice_given(g->text, "the recipe requires it");
 
 		c.value = g->cc;
 		if (g->gpu) {

@@ -95,14 +95,14 @@ choose_wheels(struct workspace *w)
 		return;
 	}
 	d = diag_at(w->ds, E_CUDA_SOURCE, w->r->cuda_from_at.line ? w->r->cuda_from_at : s->cuda.at,
-		    "PyPI's wheels hold no compiler for CUDA %s", s->cuda.value);
+		    "PyPI has no wheels of the compiler of CUDA %s", s->cuda.value);
 	if (s->toolkit)
 		diag_source(d, s->toolkit->source);
 	if (w->r->cuda_from_at.line && !w->r->base.s)
 		diag_fix(d, w->r->cuda_from_at, edit_scalar(w->a, w->r->cuda_from_at, "image"),
-			 "take it from NVIDIA's image");
+			 "use NVIDIA's image");
 	else
-		diag_help(d, "take it from NVIDIA's image: remove `from: wheels`, and base: if it "
+		diag_help(d, "use NVIDIA's image: remove `from: wheels`, and base: if it "
 			     "is a plain system");
 }
 
@@ -205,7 +205,7 @@ judge_flavour(struct workspace *w)
 		return;
 	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
 		    w->r->base.s);
-	diag_why(d, "NVIDIA's `%s` images hold libraries alone", flavour);
+	diag_why(d, "NVIDIA's `%s` images contain only libraries", flavour);
 	devel = devel_image(w);
 	if (devel)
 		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel),

@@ -85,7 +85,7 @@ check_cudnn(struct workspace *w)
 			diag_note(d, s->base.at, "the base is named here");
 		better = s->base.given ? resolve_image_near(w, &s->image, true) : NULL;
 		if (better)
-			diag_fix(d, s->base.at, edit_scalar(w->a, s->base.at, better), "take %s",
+			diag_fix(d, s->base.at, edit_scalar(w->a, s->base.at, better), "use %s",
 				 better);
 		else
 			diag_help(d, "take a cudnn-devel image as base");

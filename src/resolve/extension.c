@@ -15,13 +15,13 @@ judge_known(struct workspace *w, const struct recipe_extension *e, const struct 
 		return;
 	if (!x->known) {
 		d = diag_at(w->ds, W_EXTENSION_UNKNOWN, e->at,
-			    "nothing is known of the extension `%s`", e->name.s);
+			    "the extension `%s` is not in the knowledge base", e->name.s);
 		diag_why(d, "it is compiled without build isolation, after torch, the build "
 			    "requirements and all of `packages`");
-		diag_help(d, "name in `packages` what it needs to build and to run");
+		diag_help(d, "list in `packages` what it needs to build and to run");
 	} else if (!x->release && !x->build->run_known && (x->version || x->ref || x->url)) {
-		d = diag_at(w->ds, W_RELEASE_UNKNOWN, e->at, "nothing is known of `%s` at %s",
-			    e->name.s,
+		d = diag_at(w->ds, W_RELEASE_UNKNOWN, e->at,
+			    "`%s` at %s is not in the knowledge base", e->name.s,
 			    x->ref     ? x->ref :
 			    x->version ? x->version :
 					 x->url);
@@ -29,11 +29,11 @@ judge_known(struct workspace *w, const struct recipe_extension *e, const struct 
 			    "without its dependencies");
 		if (x->known->nreleases)
 			diag_help(d,
-				  "name in `packages` what it needs to run; or take a release that "
+				  "list in `packages` what it needs to run; or take a release that "
 				  "`stackbuild facts extension %s` lists",
 				  x->known->name);
 		else
-			diag_help(d, "name in `packages` what it needs to run");
+			diag_help(d, "list in `packages` what it needs to run");
 	}
 }
 
@@ -52,7 +52,7 @@ is_told(const struct names *any, const struct settings *env)
 	return false;
 }
 
-/* What compiles CUDA code when it runs, where the image that it runs in has no compiler. */
+/* What compiles CUDA code at run time, where the image that it runs in has no compiler. */
 static void
 judge_jit(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
@@ -61,7 +61,7 @@ judge_jit(struct workspace *w, const struct recipe_extension *e, const struct st
 	if (!x->known || !x->known->jit_at_run_time || !w->r->runtime.at.line ||
 	    is_told(&x->known->jit_unless, &e->env))
 		return;
-	d = diag_at(w->ds, E_JIT, e->at, "`%s` compiles CUDA code when it runs", e->name.s);
+	d = diag_at(w->ds, E_JIT, e->at, "`%s` compiles CUDA code at run time", e->name.s);
 	diag_note(d, w->r->runtime.at, "the second stage has no nvcc");
 	if (x->known->jit_unless.n)
 		diag_help(d,
@@ -133,11 +133,10 @@ from_release(struct workspace *w, const struct recipe_extension *e, struct stack
 	x->source_reason = "the project's own wheel for this torch, CUDA, Python and C++ ABI";
 	if (in_conflict(w, e))
 		return;
-	d = diag_at(w->ds, W_NO_HASH, e->from_at, "`%s` is fetched without a digest to check it",
-		    e->name.s);
+	d = diag_at(w->ds, W_NO_HASH, e->from_at, "`%s` is fetched without a digest", e->name.s);
 	diag_why(d,
 		 "the wheel's name follows from the stack; whether it was uploaded is not known");
-	diag_help(d, "once it is there, write it down: url: %s, and its `sha256:`", x->url);
+	diag_help(d, "write its address and digest: `url: %s` and `sha256:`", x->url);
 	diag_source(d, source);
 }
 
@@ -172,7 +171,7 @@ from_git(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 			      "give `git:` and `ref:`");
 	else
 		x->source_reason = given              ? "the recipe names the repository" :
-				   e->from == EXT_GIT ? "the recipe asks for git" :
+				   e->from == EXT_GIT ? "the recipe requires git" :
 							no_sdist(w, x);
 }
 
@@ -191,9 +190,8 @@ from_url(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 		refuse_source(w, e, "is no wheel", NULL, "write `from: auto`");
 	if (x->sha256)
 		return;
-	d = diag_at(w->ds, W_NO_HASH, e->url.at, "`%s` is fetched without a digest to check it",
-		    e->name.s);
-	diag_help(d, "add its digest: #sha256=... after the URL, or `sha256:`");
+	d = diag_at(w->ds, W_NO_HASH, e->url.at, "`%s` is fetched without a digest", e->name.s);
+	diag_help(d, "add the file's digest to the URL (`#sha256=...`) or as `sha256:`");
 }
 
 static void
@@ -392,7 +390,7 @@ complete(struct workspace *w, const struct recipe_extension *e)
 	find_source(w, e, &x);
 	if (!x.known && !x.version && x.source == SOURCE_SDIST)
 		diag_help(diag_at(w->ds, W_UNPINNED, e->at,
-				  "`%s` has no version: pip takes the newest", e->name.s),
+				  "`%s` has no version: pip installs the newest", e->name.s),
 			  "pin it: %s==VERSION", e->name.s);
 	if (w->ds->errors == errors && !in_conflict(w, e))
 		judge_known(w, e, &x);

@@ -61,7 +61,7 @@ help_image(struct workspace *w, struct diag *d)
 	const char *near = resolve_image_near(w, &w->s->image, w->s->image.cudnn);
 
 	if (near)
-		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, near), "take %s", near);
+		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, near), "use %s", near);
 	else
 		diag_help(d,
 			  "`stackbuild facts cuda` lists releases with the systems that they have "
@@ -82,7 +82,7 @@ judge_image(struct workspace *w)
 	/* As docker reads it. */
 	can = facts_image(w->f, w->a, n->repository, n->tag ? n->tag : "latest", &why, &source);
 	if (can == TRI_NO) {
-		d = diag_at(w->ds, E_IMAGE_NEVER, w->r->base.at, "there is no image `%s`",
+		d = diag_at(w->ds, E_IMAGE_NEVER, w->r->base.at, "the image `%s` does not exist",
 			    w->r->base.s);
 		if (why)
 			diag_why(d, "%s", why);
@@ -90,8 +90,8 @@ judge_image(struct workspace *w)
 		diag_source(d, source);
 	} else if (can == TRI_UNKNOWN && is_nvidia(n->repository) && !is_sibling(w, n)) {
 		d = diag_at(w->ds, W_IMAGE_UNKNOWN, w->r->base.at,
-			    "it is not known whether the image `%s` exists", w->r->base.s);
-		diag_why(d, "%s", why ? why : "the knowledge has no such tag");
+			    "cannot confirm that the image `%s` exists", w->r->base.s);
+		diag_why(d, "%s", why ? why : "the knowledge base does not list this tag");
 	}
 }
 
@@ -104,8 +104,8 @@ judge_cuda(struct workspace *w)
 	if (why) { /* reported by the solver */
 		w->s->cuda = (struct choice){ 0 };
 	} else if (!facts_cuda(w->f, asked)) {
-		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at, "nothing is known of CUDA %s",
-			    asked);
+		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at,
+			    "CUDA %s is not in the knowledge base", asked);
 		diag_why(d, "the knowledge has no such release; its driver, compilers and GPUs are "
 			    "not judged");
 	}
@@ -125,7 +125,7 @@ resolve_image(struct workspace *w)
 			s->os = facts_os(w->f, s->image.os);
 	}
 	if (r->cuda.s)
-		s->cuda = choice_given(r->cuda, "the recipe asks for it");
+		s->cuda = choice_given(r->cuda, "the recipe requires it");
 	else if (s->image.cuda)
 		s->cuda = choice_given((struct text){ s->image.cuda, r->base.at },
 				       "the base image brings it");

@@ -34,9 +34,10 @@ static void
 refuse(struct workspace *w, const char *why, const char *help)
 {
 	const struct recipe *r = w->r;
-	struct diag *d = diag_at(
-		w->ds, E_PYTHON_SOURCE, r->python_from_at.line ? r->python_from_at : r->python.at,
-		"Python %s cannot come from there", w->s->python.value ? w->s->python.value : "");
+	struct diag *d = diag_at(w->ds, E_PYTHON_SOURCE,
+				 r->python_from_at.line ? r->python_from_at : r->python.at,
+				 "Python %s is not available from that source",
+				 w->s->python.value ? w->s->python.value : "");
 
 	diag_why(d, "%s", why);
 	if (starts_with(help, "write `from: auto`") && r->python_from_at.line)

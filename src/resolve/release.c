@@ -26,7 +26,7 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 	struct diag *d;
 
 	if (!r) {
-		d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version%s%s: pip takes one",
+		d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version%s%s: pip selects one",
 			    e->name.s, e->specifier.s ? ", and no known one is " : "",
 			    e->specifier.s ? e->specifier.s : "");
 		diag_help(d,
@@ -35,8 +35,9 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 			  known->name);
 		return;
 	}
-	d = diag_at(w->ds, W_UNPINNED, e->at, "`%s` has no version: %s is taken, the newest%s",
-		    e->name.s, r->version, r == newest(w, known) ? "" : " that goes with the rest");
+	d = diag_at(w->ds, W_UNPINNED, e->at,
+		    "`%s` has no version: stackbuild selects %s, the newest%s", e->name.s,
+		    r->version, r == newest(w, known) ? "" : " compatible release");
 	pinned = arena_printf(w->a, "%s==%s", e->name.s, r->version);
 	if (e->at.width == strlen(e->name.s) || e->at.width == strlen(e->name.s) + 2)
 		diag_fix(d, e->at, edit_scalar(w->a, e->at, pinned), "pin it: %s", pinned);
@@ -139,14 +140,13 @@ report_not_pinned(struct workspace *w, const struct recipe_extension *e,
 	else
 		d = diag_at(w->ds, E_NOT_PINNED, e->git.at,
 			    "`%s` comes from a git repository without a tag or commit", e->name.s);
-	diag_why(d, "a branch moves: the same recipe would build something else tomorrow");
+	diag_why(d, "a branch moves, so the same recipe would build different code later");
 	if (!r)
 		return;
 	text = place_of_ref(w, e, r->git_tag, &at);
 	if (text)
-		diag_fix(d, at, text, "take its tag %s, the newest that goes with the rest",
-			 r->git_tag);
+		diag_fix(d, at, text, "use its tag %s, the newest compatible one", r->git_tag);
 	else
-		diag_help(d, "add ref: %s, the newest tag that goes with the rest", r->git_tag);
+		diag_help(d, "add `ref: %s`, the newest compatible tag", r->git_tag);
 	diag_source(d, r->source);
 }

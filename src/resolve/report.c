@@ -85,14 +85,15 @@ headline(const struct solution *solution, const struct solve_conflict *c, const 
 		return arena_printf(a, "%s cannot come from %s", others, name);
 	if (at->kind == REQUEST_FROM && at->extension)
 		return arena_printf(a, "%s cannot come from %s%s%s", at->extension->name.s, name,
-				    others ? ": it does not go with " : "", others ? others : "");
+				    others ? ": it is not compatible with " : "",
+				    others ? others : "");
 	if (from && others && !strcmp(others, request_name(solution, from)))
 		return arena_printf(a, "%s cannot come from %s", name, others);
 	if (others)
-		return arena_printf(a, "%s %s with %s", name,
-				    at->kind == REQUEST_GPU ? "does not run" : "does not go",
-				    others);
-	return arena_printf(a, "%s cannot be had here", name);
+		return arena_printf(
+			a, "%s %s with %s", name,
+			at->kind == REQUEST_GPU ? "is not supported" : "is not compatible", others);
+	return arena_printf(a, "%s is not available for this stack", name);
 }
 
 /* --- ways out --- */
@@ -132,23 +133,23 @@ tell_way(struct diag *d, const struct solution *solution, const struct repair *r
 	const char *words =
 		arena_printf(solution->work->a, "%s%s", way_words(solution, r),
 			     first && solution->work->joint.found && solution->errors.n > 1 ?
-				     ", with what helps the other errors" :
+				     ", together with the fixes of the other errors" :
 				     "");
 	bool begun = false;
 
 	if (!r->changes.n)
 		return; /* what is chosen changes, and nothing that is written */
 	if (r->left_out)
-		diag_help(d, "nothing else would do: %s", words);
+		diag_help(d, "no other change helps: %s", words);
 	else if (r->by_hand)
-		diag_help(d, "take %s", words);
+		diag_help(d, "use %s", words);
 	for (size_t i = 0; !r->left_out && !r->by_hand && i < r->changes.n; i++) {
 		const struct change *c = &r->changes.at[i];
 
 		if (begun)
 			diag_fix_more(d, c->at, c->text);
 		else
-			diag_fix(d, c->at, c->text, "take %s", words);
+			diag_fix(d, c->at, c->text, "use %s", words);
 		begun = true;
 	}
 	if (!r->left_out)
@@ -165,7 +166,7 @@ set_words(const struct solution *solution, const struct solve_term *t)
 	size_t n = solve_set_count(t->set, x->n), shown = 0;
 
 	if (n == x->n)
-		return arena_printf(solution->work->a, "%s is %sthere", x->label,
+		return arena_printf(solution->work->a, "%s is %sin the stack", x->label,
 				    t->not ? "not " : "");
 	for (size_t i = 0; i < x->n && shown < 4; i++)
 		if (solve_set_has(t->set, i))
@@ -188,13 +189,13 @@ line_words(const struct solution *solution, const struct conflict *one, const st
 
 		return (size_t)l->pin < solution->nrequests && pins->n ?
 			       solution->requests[l->pin].sentence :
-			       "the recipe asks for it";
+			       "the recipe requires it";
 	}
 	if (!l->n)
-		return "so nothing is left";
+		return "so there is no solution";
 	for (size_t i = 0; i < l->n; i++)
 		buf_printf(&b, "%s%s", i ? " and " : "", set_words(solution, &l->terms[i]));
-	return arena_printf(solution->work->a, "it cannot be that %s", buf_text(&b));
+	return arena_printf(solution->work->a, "not possible: %s", buf_text(&b));
 }
 
 /* (7) it cannot be that triton is 2.2.0 and mamba-ssm is 2.3.2.post1, from (3) and (5) */
@@ -257,7 +258,7 @@ tell_facts(struct diag *d, const struct solution *solution, const struct solve_c
 		of = of && strcmp(of, label) != 0 ? "several things" : label;
 	}
 	if (!c->facts.n)
-		diag_why(d, "nothing that is known is all of that at once");
+		diag_why(d, "no known release meets all of these requirements");
 	if (more)
 		diag_why(d, "%zu more of the same kind, of %s: --verbose lists them", more, of);
 }
@@ -336,7 +337,7 @@ solution_report(struct diags *ds, const struct solution *solution, bool verbose)
 	if (solution->gave_up)
 		diag_why(
 			diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = solution->recipe->src },
-				"the search was given up before it was done"),
+				"the solver stopped before it finished"),
 			"the recipe leaves more open than the budget of the solver covers; what is "
 			"told is true, and there may be more");
 }

@@ -40,8 +40,8 @@ add_text(struct workspace *w, enum request_kind kind, unsigned variable, struct 
 				      .variable = variable,
 				      .at = t.at,
 				      .text = t.s,
-				      .note = arena_printf(w->a, "%s is asked for here", label),
-				      .sentence = arena_printf(w->a, "the recipe asks for %s %s",
+				      .note = arena_printf(w->a, "%s is required here", label),
+				      .sentence = arena_printf(w->a, "the recipe requires %s %s",
 							       label, shown) },
 		    set, weight);
 }
@@ -100,7 +100,7 @@ read_torch(struct workspace *w)
 		add_text(w, REQUEST_TORCH, torch, r->torch.version, text,
 			 set_one(w, torch, variable_candidate(w, torch, text)), TORCH);
 	} else {
-		request_need(w, torch, "the recipe asks for torch");
+		request_need(w, torch, "the recipe requires torch");
 	}
 	w->index = r->torch.index;
 	if (!w->index.s && local)
@@ -129,7 +129,7 @@ read_base(struct workspace *w)
 			variable_candidate(w, variable_get(w, VARIABLE_CUDA, "cuda"),
 					   w->image.cuda);
 	}
-	request_need(w, variable_get(w, VARIABLE_OS, "os"), "there is a system below");
+	request_need(w, variable_get(w, VARIABLE_OS, "os"), "the stack has an operating system");
 	cuda = variable_get(w, VARIABLE_CUDA, "cuda");
 	if (r->cuda.s) {
 		solve_word *set = set_none(w, cuda);
@@ -158,7 +158,7 @@ read_machine_and_python(struct workspace *w)
 		add_text(w, REQUEST_PYTHON, python, r->python, r->python.s,
 			 set_one(w, python, variable_candidate(w, python, r->python.s)), PLACE);
 	else
-		request_need(w, python, "there is a Python");
+		request_need(w, python, "the stack has a Python");
 	machine = variable_get(w, VARIABLE_MACHINE, "machine");
 	request_add(w,
 		    (struct request){ .kind = REQUEST_MACHINE,

@@ -158,8 +158,8 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q)
 			    .variable = variable,
 			    .at = q->text.at,
 			    .text = q->text.s,
-			    .note = arena_printf(w->a, "%s is asked for here", req->name),
-			    .sentence = arena_printf(w->a, "the recipe asks for %s", q->text.s),
+			    .note = arena_printf(w->a, "%s is required here", req->name),
+			    .sentence = arena_printf(w->a, "the recipe requires %s", q->text.s),
 			    .requirement = q },
 		    wheel    ? set_one(w, variable, variable_candidate(w, variable, wheel)) :
 		    req->url ? set_all(w, variable) :
@@ -184,8 +184,8 @@ add_for_extension(struct workspace *w, enum request_kind kind, const struct reci
 				      .variable = variable,
 				      .at = t.at.line ? t.at : e->at,
 				      .text = t.s,
-				      .note = arena_printf(w->a, "%s is asked for here", e->name.s),
-				      .sentence = arena_printf(w->a, "the recipe asks for %s %s",
+				      .note = arena_printf(w->a, "%s is required here", e->name.s),
+				      .sentence = arena_printf(w->a, "the recipe requires %s %s",
 							       e->name.s, shown),
 				      .extension = e },
 		    set, kind == REQUEST_FROM ? SOURCE : LIGHT);
@@ -226,7 +226,7 @@ add_release(struct workspace *w, const struct recipe_extension *e, unsigned vari
 		add_for_extension(w, REQUEST_NEED, e, variable, e->name, "",
 				  set_one(w, variable, variable_candidate(w, variable, "")));
 	else
-		request_need(w, variable, arena_printf(w->a, "the recipe asks for %s", e->name.s));
+		request_need(w, variable, arena_printf(w->a, "the recipe requires %s", e->name.s));
 }
 
 /* Unless the recipe says so nothing that somebody else built is taken. */

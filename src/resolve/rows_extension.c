@@ -141,7 +141,7 @@ constraint_extension_on_pypi(struct query *q)
 
 	if (x.r && !x.r->on_pypi && !s->wheel && source_variable(q->w, s->t.key) < 0)
 		add_conflict(q, TERMS(THIS(q)), x.r->source,
-			     "pip takes packages from PyPI, and %s is not there%s", x.name,
+			     "pip installs packages from PyPI, and %s is not on PyPI%s", x.name,
 			     x.r->git_tag ? ": it is a git tag, and nothing else" : "");
 }
 
@@ -168,7 +168,7 @@ constraint_extension_python(struct query *q)
 
 	if (x.r && x.r->requires_python)
 		add_allows(q, python, set_in(q->w, python, x.r->requires_python), x.r->source,
-			   "%s wants Python %s: its metadata says so", x.name,
+			   "the metadata of %s requires Python %s", x.name,
 			   spec_label(q->w->a, x.r->requires_python));
 }
 

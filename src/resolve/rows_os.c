@@ -67,7 +67,7 @@ constraint_gcc_nvcc(struct query *q)
 	for (size_t i = 0; i < t->n; i++)
 		if (t->c[i].entry && solve_set_has(set, i))
 			source = ((const struct cuda_toolkit *)t->c[i].entry)->source;
-	add_allows(q, cuda, set, source, "nvcc takes gcc %s in CUDA %s", version,
+	add_allows(q, cuda, set, source, "nvcc supports gcc %s in CUDA %s", version,
 		   source ? cuda_label(w, set) : "of no release");
 }
 
@@ -99,7 +99,7 @@ constraint_torch_gcc(struct query *q)
 		add_conflict(q,
 			     TERMS(THIS(q), IN(cuda, set_cuda(w, cuda, row->cuda)),
 				   IN(gcc, set_not(w, gcc, set_in(w, gcc, row->gcc)))),
-			     row->source, "torch %s with CUDA %s takes gcc %s", t->version,
+			     row->source, "torch %s with CUDA %s supports gcc %s", t->version,
 			     row->cuda, spec_label(w->a, row->gcc));
 	}
 }

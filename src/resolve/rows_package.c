@@ -78,8 +78,8 @@ wheels_for(struct query *q, unsigned python, size_t series)
 		return;
 	has = any->pythons.n ? "has wheels for" : "takes";
 	if (!first)
-		add_conflict(q, terms, 2, any->source, "no %s that is known %s Python %s", t->key,
-			     has, p->text);
+		add_conflict(q, terms, 2, any->source, "no known release of %s %s Python %s",
+			     t->key, has, p->text);
 	else if (newer)
 		add_conflict(q, terms, 2, last->source, "%s %s Python %s up to %s", t->key, has,
 			     p->text, last->version);

@@ -4,7 +4,7 @@
  * What the knowledge says must fit between two packages, whoever brings them.
  *
  * A pairing is one fact for a whole range of releases, not one for each: what follows from
- * it is then learnt once.  Where the recipe asks for one release of the range its sentence
+ * it is then learnt once.  Where the recipe requires one release of the range its sentence
  * names that one, for that is what the reader has before his eyes.
  */
 
@@ -148,9 +148,8 @@ constraint_companion(struct query *q)
 		}
 	}
 	if (first)
-		add_allows(q, torch, those, source,
-			   "%s %s was built for torch %s, and for no other", own->key, c->text,
-			   c->known ? first : version_series(w->a, first));
+		add_allows(q, torch, those, source, "%s %s was built only for torch %s", own->key,
+			   c->text, c->known ? first : version_series(w->a, first));
 }
 
 /* The pair of a torch, where more than one would do. */

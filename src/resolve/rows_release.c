@@ -78,8 +78,8 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 			TERMS(l->this, l->from, IN(torch, one),
 			      IN(build, set_not(w, build, set_named(w, build, &builds, true)))),
 			l->wheels.source,
-			"the project built wheels of %s for torch %s with %s, and with no other",
-			l->x.name, series, names_words(w->a, &builds, "and"));
+			"the project built wheels of %s for torch %s only with %s", l->x.name,
+			series, names_words(w->a, &builds, "and"));
 	else
 		add_conflict(
 			l->q, TERMS(l->this, l->from, IN(torch, one)), l->wheels.source,
@@ -119,7 +119,7 @@ for_all_torches(struct list *l)
 			for_torch(l, torch, i, r);
 	}
 	add_conflict(l->q, TERMS(l->this, l->from, IN(torch, none)), l->wheels.source,
-		     "the project built wheels of %s for torch %s, and for no other", l->x.name,
+		     "the project built wheels of %s only for torch %s", l->x.name,
 		     names_words(w->a, &series, "and"));
 }
 
@@ -135,7 +135,7 @@ for_machine_and_system(struct list *l)
 			l->q,
 			TERMS(l->this, l->from,
 			      IN(machine, set_not(w, machine, set_text(w, machine, "x86_64")))),
-			l->x.r->source, "the project built wheels of %s for x86_64 alone",
+			l->x.r->source, "the project built wheels of %s only for x86_64",
 			l->x.name);
 	if (l->wheels.glibc_min)
 		add_conflict(l->q,
@@ -168,8 +168,8 @@ constraint_release_wheel(struct query *q)
 	l = list_of(q, "release");
 	if (l.wheels.never)
 		add_conflict(q, TERMS(l.this, l.from), l.x.r->source,
-			     "no wheel of %s lies where its name says: %s", l.x.name,
-			     l.wheels.never);
+			     "the wheels of %s are not at the address that their names give: %s",
+			     l.x.name, l.wheels.never);
 	else if (!l.wheels.n)
 		add_conflict(q, TERMS(l.this, l.from), l.x.r ? l.x.r->source : NULL,
 			     "no wheels are known of %s", l.x.name);

@@ -40,7 +40,7 @@ constraint_torch_build(struct query *q)
 	add_requires(q, build,
 		     SET_WHERE(w, build, c,
 			       open || !cuda_of_tag(w->a, c->text) || names_have(&tags, c->text)),
-		     t->source, "torch %s was published as %s, and as nothing else", t->version,
+		     t->source, "torch %s was published only as %s", t->version,
 		     names_words(w->a, &tags, "and"));
 }
 
@@ -56,8 +56,8 @@ constraint_torch_build_known(struct query *q)
 		return;
 	tags = tags_of(w, t);
 	add_allows(q, build, set_named(w, build, &tags, false), t->source,
-		   "of torch %s only %s %s known", t->version, names_words(w->a, &tags, "and"),
-		   tags.n == 1 ? "is" : "are");
+		   "the knowledge base lists torch %s only as %s", t->version,
+		   names_words(w->a, &tags, "and"));
 }
 
 void
@@ -227,6 +227,6 @@ constraint_torch_numpy(struct query *q)
 
 	if (t && t->numpy2 == TRI_NO)
 		add_allows(q, numpy, set_in(w, numpy, "<2"), t->source,
-			   "torch %s was compiled against numpy 1 and finds no numpy 2 at run time",
+			   "torch %s was compiled against numpy 1 and does not work with numpy 2",
 			   t->version);
 }

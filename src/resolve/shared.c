@@ -164,7 +164,7 @@ set_pythons_where(struct workspace *w, const struct marker *m)
 	return SET_WHERE(w, the_variable(w, VARIABLE_PYTHON), c, holds_for(w, m, c->text));
 }
 
-/* True if the recipe asks for the build without CUDA, or for one that nothing is known of. */
+/* True if the recipe requires the build without CUDA, or for one that nothing is known of. */
 static bool
 takes_cpu(struct workspace *w)
 {

@@ -10,9 +10,9 @@ static void
 report_unpinned(struct workspace *w)
 {
 	const struct choice *torch = &w->s->torch;
-	struct diag *d =
-		diag_at(w->ds, W_UNPINNED, w->r->torch.at, "torch has no version: %s is taken, %s",
-			torch->value, torch->reason);
+	struct diag *d = diag_at(w->ds, W_UNPINNED, w->r->torch.at,
+				 "torch has no version: stackbuild selects %s, %s", torch->value,
+				 torch->reason);
 
 	diag_help(d,
 		  "pin it, so that the next release of the knowledge does not move it: "
@@ -24,9 +24,10 @@ static void
 report_unknown(struct workspace *w, const struct torch_release *newest)
 {
 	struct diag *d = diag_at(w->ds, W_TORCH_UNKNOWN, w->s->torch.at,
-				 "nothing is known of torch %s", w->s->torch.value);
+				 "torch %s is not in the knowledge base", w->s->torch.value);
 
-	diag_why(d, "the newest known is %s; this one is judged by its number and index alone",
+	diag_why(d,
+		 "the newest known release is %s; this one is checked by its number and index only",
 		 newest->version);
 }
 
@@ -83,11 +84,11 @@ use_index(struct workspace *w)
 		s->torch_index = choice_given(w->index, "the recipe names it");
 	else if (v && from_pypi(w, v))
 		s->torch_index = choice_made(
-			NULL, "the recipe asks for this build, which PyPI carries", v->source);
+			NULL, "the recipe requires this build, which PyPI carries", v->source);
 	else
 		s->torch_index = choice_made(
 			v && v->index ? v->index : facts_torch_index(w->f, w->a, w->index_tag),
-			"the recipe asks for this build", v ? v->source : NULL);
+			"the recipe requires this build", v ? v->source : NULL);
 }
 
 /* `index: pypi`, or none. */
@@ -98,7 +99,7 @@ use_build(struct workspace *w, bool asked)
 	const struct torch_variant *v = s->torch_variant;
 	bool pypi = asked || (v && from_pypi(w, v));
 
-	s->torch_index.reason = asked ? "the recipe asks for PyPI's build" : "PyPI's build";
+	s->torch_index.reason = asked ? "the recipe requires PyPI's build" : "PyPI's build";
 	if (v) {
 		s->torch_tag = v->tag;
 		s->torch_index = choice_made(
@@ -175,7 +176,7 @@ choose_numpy(struct workspace *w)
 				continue;
 			w->s->numpy = choice_given(
 				(struct text){ arena_printf(w->a, "numpy%s", spec), q->text.at },
-				"the recipe asks for it");
+				"the recipe requires it");
 			return;
 		}
 	if (t && t->numpy2 == TRI_NO)
