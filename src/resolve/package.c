@@ -265,16 +265,17 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 
 /* A line of a constraints file: no extras there, and nothing that says nothing. */
 static void
-constrain(struct workspace *w, struct names *lines, const char *requirement)
+constrain(struct workspace *w, struct map *seen, struct names *lines, const char *requirement)
 {
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
-	const char *line, *spec = req ? specifiers_text(w->a, req->spec) : "";
+	char *line;
+	const char *spec = req ? specifiers_text(w->a, req->spec) : "";
 
 	if (!*spec || req->url)
 		return;
 	line = arena_printf(w->a, "%s%s%s%s", req->key, spec, req->marker ? "; " : "",
 			    req->marker ? marker_text(w->a, req->marker) : "");
-	if (!names_have(lines, line))
+	if (!map_put(seen, line, line))
 		list_push(w->a, lines, line);
 }
 
@@ -283,22 +284,23 @@ constrain_all(struct workspace *w)
 {
 	struct stack *s = w->s;
 	const struct stack_packages *lists[] = { &s->build_deps, &s->packages };
+	struct map seen = MAP(w->a); /* each list begins with the one before it */
 
 	for (size_t i = 0; i < s->torch_packages.n; i++)
-		constrain(w, &s->torch_constraints, s->torch_packages.at[i].requirement);
+		constrain(w, &seen, &s->torch_constraints, s->torch_packages.at[i].requirement);
 	if (s->numpy.value)
-		constrain(w, &s->torch_constraints, s->numpy.value);
+		constrain(w, &seen, &s->torch_constraints, s->numpy.value);
 	if (s->cuda_wheels.value)
-		constrain(w, &s->torch_constraints, s->cuda_wheels.value);
+		constrain(w, &seen, &s->torch_constraints, s->cuda_wheels.value);
 	for (size_t i = 0; i < s->torch_constraints.n; i++)
 		list_push(w->a, &s->package_constraints, s->torch_constraints.at[i]);
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < lists[k]->n; i++)
-			constrain(w, &s->package_constraints, lists[k]->at[i].requirement);
+			constrain(w, &seen, &s->package_constraints, lists[k]->at[i].requirement);
 	for (size_t i = 0; i < s->package_constraints.n; i++)
 		list_push(w->a, &s->constraints, s->package_constraints.at[i]);
 	for (size_t i = 0; i < s->extensions.n; i++)
-		constrain(w, &s->constraints, s->extensions.at[i].requirement);
+		constrain(w, &seen, &s->constraints, s->extensions.at[i].requirement);
 }
 
 /* pip reads markers, and installs nothing where one is false. */
