@@ -56,11 +56,15 @@ to_modal(struct run *r, const struct recipes *rs, const struct engine_state *sta
 	struct rendereds files = { 0 };
 
 	in.templates = templates_open(r->a, &r->ds, NULL);
-	if (!in.templates || !render(r->a, &r->ds, &in, &files) || !files.n)
+	if (!in.templates || !render(r->a, &r->ds, &in, &files))
 		return false;
+	for (size_t i = 0; i < files.n; i++)
+		if (!fs_write(&r->ds,
+			      fs_join(r->a, rs->matrix ? fs_dir(r->a, out) : out, files.at[i].path),
+			      files.at[i].text, files.at[i].size, files.at[i].mode, false, NULL))
+			return false;
 	for (size_t i = 1; i < args->n; i++) {
-		if (!publish_modal(r->a, &r->ds, state, files.at[0].text, files.at[0].size, out,
-				   args->at[i]))
+		if (!publish_modal(r->a, &r->ds, state, out, args->at[i]))
 			return false;
 		buf_printf(&r->out, "published %s\n", args->at[i]);
 	}

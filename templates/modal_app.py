@@ -1,151 +1,144 @@
-{{! What `stackbuild render -t modal` writes: an app file that `modal deploy` takes.  The names
-    that can be used are listed in src/render/modal.c, modal_layers.c and modal_function.c. }}
-# {{name|comment}}
+{{! What `stackbuild render -t modal` writes: an app file that `modal deploy` takes.  The names that
+    may be used are listed in src/render/modal.c, modal_layers.c and modal_function.c. }}
 {{#contents}}
-#   {{.|comment}}
+# {{.|comment}}
 {{/contents}}
 #
-#   modal run {{file|comment}}::smoke
-#       builds the image and proves it{{#gpu}} on {{gpu|comment}}{{/gpu}}
-{{#functions}}
-#   modal run --detach {{file|comment}}::{{name|comment}}
-#       {{what|comment}}; options of modal stand before the file
-{{/functions}}
-#   modal deploy {{file|comment}}
-#       keeps the app, so that its functions can be called by name
+{{#generated}}
+# {{.|comment}}
+{{/generated}}
+#
+{{#usage}}
+#   {{.|comment}}
+{{/usage}}
 #
 # Before the first run:
 {{#checklist}}
-#   [{{#held}}x{{/held}}{{^held}} {{/held}}] {{text|comment}}
+#   [ ] {{.|comment}}
 {{/checklist}}
 #
-{{#costs}}
+{{#notes}}
 # {{.|comment}}
-{{/costs}}
-#
-# Made by stackbuild: change the recipe, not this file.
-# Recipe {{digest|comment}}
+{{/notes}}
 import os
-import shlex
+from pathlib import Path
 
-# It decides the first layers, the Python and every cache key; modal reads it from here.
+# The image builder decides the first layers and is part of every cache key.
 os.environ["MODAL_IMAGE_BUILDER_VERSION"] = {{builder|python}}
 
 import modal  # noqa: E402
 
 app = modal.App({{app|python}})
-{{#compiler}}
+{{#helpers}}
 
-# The Python of add_python was compiled with clang and asks for clang++ when it compiles.
+# Read only where the image is built: inside a container, this file is alone.
+{{#cell}}
+HELPERS = Path(__file__).parent.parent / "stackbuild"
+{{/cell}}
+{{^cell}}
+HELPERS = Path(__file__).parent / "stackbuild"
+{{/cell}}
+{{/helpers}}
+{{#constrained}}
+# pip does not change the versions in constraints.txt, and leaves no cache in the layer.
+CONSTRAINED = "-c /opt/stackbuild/constraints.txt --no-cache-dir"
+{{/constrained}}
+{{#compiler}}
+# The Python of add_python was built with clang and would compile with clang++.
 COMPILER = {{compiler|code}}
 {{/compiler}}
-
-
-def write(path, text, mode="644"):
-    """The commands that write a file: its text is part of the layer, so an edit rebuilds it."""
-    lines = [shlex.quote(line) for line in text.splitlines()]
-    # A builder might take << for the start of a here-document.
-    lines = [line.replace("<<", "<''<").replace("<<", "<''<") for line in lines]
-    commands = [f"mkdir -p {os.path.dirname(path)} && : > {path}"]
-    for i in range(0, len(lines), 400):
-        commands.append(f"printf '%s\\n' {' '.join(lines[i:i + 400])} >> {path}")
-    if mode != "644":
-        commands.append(f"chmod {mode} {path}")
-    return commands
 {{#heavy}}
 
 
-def compile_extension(words, variables, netrc=None):
-    """A build function: the one kind of layer that can ask for processors and memory.
-
-    Its layer is built again when its arguments or the text of this function change."""
+def compile_extension(requirement, options, netrc=None):
+    """Compile in a function: other layers cannot ask for processors and memory."""
     import os
     import subprocess
 
-    variables = {**os.environ, **variables}
     if netrc:
-        variables["NETRC"] = "/tmp/netrc"
+        os.environ["NETRC"] = "/tmp/netrc"
         with open(os.open("/tmp/netrc", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(os.environ[netrc] + "\n")
     try:
-        subprocess.run(words, env=variables, check=True)
+        subprocess.run(["python", "-m", "pip", "install", requirement, *options.split()], check=True)
     finally:
         if netrc:
             os.remove("/tmp/netrc")
 {{/heavy}}
-{{#local}}
 
-
-def recipe_folder():
-    """Where the files of the app are: the folder you are in, or one that this file lies below."""
-    sources = [
+image = (
+{{#layers}}
+{{#comments}}
+    # {{.|comment}}
+{{/comments}}
+    {{code|code}}
+{{/layers}}
+)
 {{#sources}}
-        {{.|python}},
-{{/sources}}
-    ]
-    folders = [os.environ.get("STACKBUILD_CONTEXT") or os.getcwd()]
-    above = os.path.abspath(__file__)
-    for _ in range(4):
-        above = os.path.dirname(above)
-        folders.append(above)
-    for folder in folders:
-        if all(os.path.exists(os.path.join(folder, source)) for source in sources):
-            return folder
+{{#first}}
+
+
+SOURCES = [
+{{/first}}
+    {{.|python}},
+{{#last}}
+]
+
+
+def app_directory():
+    """The recipe's directory: the current one, or one above this file, that has all of SOURCES."""
+    tried = [Path(os.environ.get("STACKBUILD_CONTEXT") or os.getcwd()), *Path(__file__).resolve().parents[:4]]
+    for directory in tried:
+        if all((directory / source).exists() for source in SOURCES):
+            return directory
     if modal.is_local():
         raise SystemExit(
-            "this is not the folder of the recipe, which has " + ", ".join(sources)
-            + ": cd there, or set STACKBUILD_CONTEXT to it"
+            "the recipe's directory, which has " + ", ".join(SOURCES)
+            + ", was not found: run this command there, or set STACKBUILD_CONTEXT to it"
         )
-    return folders[0]
+    return tried[0]
 
 
-CONTEXT = recipe_folder()
-
-
-def add_local(image, source, copy=False):
-    path = os.path.normpath(os.path.join(CONTEXT, source))
-    add = image.add_local_dir if os.path.isdir(path) else image.add_local_file
+def add_app(image, source, copy=False):
+    path = app_directory() / source
+    add = image.add_local_dir if path.is_dir() else image.add_local_file
     return add(path, os.path.normpath("/app/" + source), copy=copy)
-{{/local}}
 
 
-# ---- the image: one layer a call, in this order
-{{#layers}}
+{{/last}}
+{{/sources}}
+{{#app_layers}}
+{{#comments}}
+# {{.|comment}}
+{{/comments}}
+{{code|code}}
+{{/app_layers}}
 
-# {{title|comment}}
-{{#why}}
-#   {{.|comment}}
-{{/why}}
-{{code|code}}{{/layers}}
 
-# ---- what runs in it
-@app.function(
-{{smoke_options|code}})
+{{smoke|code}}
 def smoke():
-    """What was built, proved where it is to run: the kernel's numbers, then every import."""
+    """Test the image where it runs: {{#nvcc}}the smoke kernel's numbers, {{/nvcc}}installed versions, imports."""
     import subprocess
 
 {{#nvcc}}
-    subprocess.run({{nvcc|code}}, check=True)
-    subprocess.run(["/tmp/smoke"], check=True)
+    {{nvcc|code}}
+    subprocess.run(["/opt/stackbuild/smoke"], check=True)
 {{/nvcc}}
 {{#torch_alone}}
     import torch
 
     ones = torch.ones(1024, 1024, device="cuda")
     if (ones @ ones).sum().item() != 1024.0**3:
-        raise SystemExit("the GPU multiplies wrongly")
+        raise SystemExit("the GPU computed a wrong matrix product")
 {{/torch_alone}}
-    subprocess.run(["python", "/opt/stackbuild/probe.py", "/opt/stackbuild/plan.json"], check=True)
+    {{probe|code}}
 {{#functions}}
 
 
-# {{what|comment}}
-@app.function(
-{{options|code}})
+{{decorator|code}}
 {{#module}}
 def {{name|plain}}(*args: str):
-    """The words after its name on the command line arrive as they are."""
+    """Call the recipe's entry point with the words that follow this function's name on the command line."""
     import importlib.util
     import sys
 
@@ -161,8 +154,17 @@ def {{name|plain}}(*args: str):
 {{/module}}
 {{#command}}
 def {{name|plain}}():
+    """Run the recipe's command in /app."""
     import subprocess
 
-    subprocess.run({{command|code}}, cwd="/app", check=True)
+    os.chdir("/app")
+    {{command|code}}
 {{/command}}
+{{#any}}
+def {{name|plain}}(*command: str):
+    """Run a command in the image: modal run modal_app.py::{{name|plain}} python -c "import torch"."""
+    import subprocess
+
+    subprocess.run(command, check=True)
+{{/any}}
 {{/functions}}

@@ -1,6 +1,8 @@
-"""Builds the image of modal_app.py, beside this file, and gives it a name that other apps take it by:
+"""Build the image of modal_app.py, which lies beside this file, and publish it under a name:
 
-    modal run modal_publish.py --name NAME:TAG        and there: modal.Image.from_name("NAME:TAG")
+    modal run modal_publish.py --name NAME:TAG
+
+Other apps use it as modal.Image.from_name("NAME:TAG").
 """
 
 import os

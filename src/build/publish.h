@@ -50,12 +50,12 @@ bool publish(struct arena *a, struct diags *ds, const struct publish_options *o,
 #define PUBLISH_PROOF_TYPE "application/vnd.stackbuild.proof.v1+json"
 
 /*
- * publish_modal -- builds by the user's own client and gives the result a name.
+ * publish_modal -- builds with the user's own client and gives the image a name.
  *
- *   in      app: the rendered modal_app.py; out: folder for it and for the script that names it
+ *   in      out: the directory of the rendered modal_app.py; the script that names it goes there too
  *   errors  SB0557, SB0406, false
  */
 bool publish_modal(struct arena *a, struct diags *ds, const struct engine_state *state,
-		   const char *app, size_t app_size, const char *out, const char *name);
+		   const char *out, const char *name);
 
 #endif

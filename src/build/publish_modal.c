@@ -11,8 +11,8 @@
  * and does both.  The client runs it, so that its Python is the client's.
  */
 bool
-publish_modal(struct arena *a, struct diags *ds, const struct engine_state *state, const char *app,
-	      size_t app_size, const char *out, const char *name)
+publish_modal(struct arena *a, struct diags *ds, const struct engine_state *state, const char *out,
+	      const char *name)
 {
 	const struct source *script = embedded_template("modal_publish.py");
 	const char *path = fs_join(a, out, "modal_publish.py");
@@ -21,8 +21,7 @@ publish_modal(struct arena *a, struct diags *ds, const struct engine_state *stat
 	struct proc_result r;
 	struct diag *d;
 
-	if (!fs_write(ds, fs_join(a, out, "modal_app.py"), app, app_size, 0644, false, NULL) ||
-	    !fs_write(ds, path, script->text, script->size, 0644, false, NULL))
+	if (!fs_write(ds, path, script->text, script->size, 0644, false, NULL))
 		return false;
 	fprintf(stderr, "building and naming %s with modal\n", name);
 	if (proc_run(a, &spec, &r))

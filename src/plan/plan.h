@@ -193,6 +193,9 @@ struct commands LIST(struct command);
  */
 struct commands operation_commands(struct arena *a, const struct operation *op);
 
+/* Adds the names of the secrets that an operation needs, each once. */
+void operation_secrets(struct arena *a, const struct operation *op, struct names *out);
+
 struct step;
 /* The operation of that kind; NULL: the step has none. */
 const struct operation *step_operation(const struct step *st, enum operation_kind kind);

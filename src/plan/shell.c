@@ -350,8 +350,8 @@ operation_commands(struct arena *a, const struct operation *op)
 	return w.out;
 }
 
-static void
-add_secrets(struct arena *a, const struct operation *op, struct names *out)
+void
+operation_secrets(struct arena *a, const struct operation *op, struct names *out)
 {
 	const struct pip_index *index = op->kind == OP_PACKAGES     ? &op->packages.index :
 					op->kind == OP_FETCH        ? &op->fetch.index :
@@ -371,6 +371,6 @@ plan_secrets(struct arena *a, const struct plan *p)
 
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t k = 0; k < p->steps[i].operations.n; k++)
-			add_secrets(a, &p->steps[i].operations.at[k], &out);
+			operation_secrets(a, &p->steps[i].operations.at[k], &out);
 	return out;
 }

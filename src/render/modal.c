@@ -1,6 +1,5 @@
 #include "modal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/sha256.h"
@@ -15,30 +14,28 @@
 #define CHECKED_OLD "1.5.4"
 #define CHECKED_NEW "1.6.4"
 
-static const struct shape check_shape[] = {
-	{ "held", VALUE_FLAG, "the file itself sees to it", 0 },
-	{ "text", VALUE_TEXT, "what must be so", 0 },
-	{ 0 },
-};
-
 static const struct shape shape[] = {
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
-	{ "contents", VALUE_LIST, "what is in it, in lines", 0 },
-	{ "file", VALUE_TEXT, "name of the file", 0 },
-	{ "gpu", VALUE_TEXT, "the GPUs, and why these; not there without a GPU", 0 },
-	{ "checklist", VALUE_LIST, "what must be so before the first run", check_shape },
-	{ "costs", VALUE_LIST, "hours and price, in lines", 0 },
-	{ "digest", VALUE_TEXT, "of the recipe", 0 },
+	{ "contents", VALUE_LIST, "what the image contains, in lines", 0 },
+	{ "generated", VALUE_LIST, "where the file comes from, in lines", 0 },
+	{ "usage", VALUE_LIST, "commands, a line each", 0 },
+	{ "checklist", VALUE_LIST, "what must be so before the first run", 0 },
+	{ "notes", VALUE_LIST, "limits, prices and versions, in lines", 0 },
 	{ "builder", VALUE_TEXT, "version of Modal's image builder", 0 },
 	{ "app", VALUE_TEXT, "name of the app", 0 },
+	{ "cell", VALUE_FLAG, "a cell of a matrix: its helpers are in the directory above", 0 },
+	{ "helpers", VALUE_FLAG, "helpers are copied into the image", 0 },
+	{ "constrained", VALUE_FLAG, "pip calls follow constraints.txt", 0 },
 	{ "compiler", VALUE_CODE, "CC, CXX and AR as a dict; not there with the base's Python", 0 },
 	{ "heavy", VALUE_FLAG, "extensions compile in a build function", 0 },
-	{ "local", VALUE_FLAG, "files of the recipe's folder are used", 0 },
-	{ "sources", VALUE_LIST, "these files and folders", 0 },
-	{ "layers", VALUE_LIST, "the image, layer by layer", modal_layer_shape },
-	{ "smoke_options", VALUE_CODE, "the arguments of @app.function of the smoke test", 0 },
-	{ "nvcc", VALUE_CODE, "the words that compile the smoke kernel; not there without nvcc",
+	{ "sources", VALUE_LIST, "files and directories of the recipe's directory", 0 },
+	{ "layers", VALUE_LIST, "the image up to the application, layer by layer",
+	  modal_layer_shape },
+	{ "app_layers", VALUE_LIST, "the application's layers", modal_layer_shape },
+	{ "smoke", VALUE_CODE, "@app.function(...) of the smoke test", 0 },
+	{ "nvcc", VALUE_CODE, "the call that compiles the smoke kernel; not there without nvcc",
 	  0 },
+	{ "probe", VALUE_CODE, "the call that runs probe.py", 0 },
 	{ "torch_alone", VALUE_FLAG, "there is a GPU and torch, and no nvcc", 0 },
 	{ "functions", VALUE_LIST, "the recipe's own functions", modal_function_shape },
 	{ 0 },
@@ -64,149 +61,82 @@ app_name(const struct modal *m)
 	return arena_printf(m->a, "%.55s-%.8s", b.p, sha256_hex(m->a, b.p, b.n));
 }
 
-static const char *
-gpu_text(struct modal *m)
-{
-	struct buf b = BUF(m->a);
-
-	for (size_t i = 0; i < m->gpus.n; i++)
-		buf_printf(&b, "%s%s", i ? ", else " : "", m->gpus.at[i].s);
-	if (m->gpu_why)
-		buf_printf(&b, ": %s", m->gpu_why);
-	return b.n ? b.p : NULL;
-}
-
-/* --- what the file says of itself --- */
+/* --- the head of the file --- */
 
 static void
-add_contents(struct modal *m)
+add_check(struct modal *m, const char *text)
 {
-	const struct stack *s = m->stack;
-	const char *client = facts_modal_builder_client(s->facts, m->builder);
-	struct buf b = BUF(m->a);
-
-	if (s->torch.value)
-		buf_printf(&b, "torch %s%s%s, ", s->torch.value, s->torch_tag ? "+" : "",
-			   s->torch_tag ? s->torch_tag : "");
-	buf_printf(&b, "python %s", s->python.value ? s->python.value : "of the base");
-	if (s->cuda.value)
-		buf_printf(&b, ", CUDA %s", s->cuda.value);
-	for (size_t i = 0; i < s->extensions.n; i++) {
-		const struct stack_extension *e = &s->extensions.at[i];
-
-		buf_printf(&b, ", %s%s%s", e->name, e->version ? " " : "",
-			   e->version ? e->version : "");
-	}
-	for (size_t i = 0; i < s->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : ", for ", s->archs.at[i].value);
-	modal_lines(m, m->values, "contents", buf_text(&b));
-	modal_lines(m, m->values, "contents",
-		    client ? arena_printf(m->a, "image builder %s: needs modal>=%s; tried with %s",
-					  m->builder, client, CHECKED_NEW) :
-			     arena_printf(m->a, "image builder %s; tried with modal %s and %s",
-					  m->builder, CHECKED_OLD, CHECKED_NEW));
-	if (s->recipe->runtime.at.line)
-		modal_lines(
-			m, m->values, "contents",
-			"one stage: the recipe's runtime stage is for engines that have stages");
-}
-
-static void
-check(struct modal *m, bool held, const char *text)
-{
-	struct scope *item = scope_item(m->values, "checklist");
-
-	scope_flag(item, "held", held);
-	scope_text(item, "text", text, (struct span){ 0 });
+	scope_item_text(m->values, "checklist", text, (struct span){ 0 });
 }
 
 /* A secret of the build: Modal gives it as a variable of the same name. */
 static void
 add_build_secret(struct modal *m, const char *name, bool netrc)
 {
-	check(m, false,
-	      arena_printf(m->a, "modal secret list: has %s, with the key %s%s", name, name,
-			   netrc ? ": a netrc (machine HOST login USER password TOKEN)" : ""));
-}
-
-static void
-add_secret_checks(struct modal *m)
-{
-	const struct recipe *r = m->recipe;
-	struct buf b = BUF(m->a);
-
-	for (size_t i = 0; i < m->asked->secrets.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", m->asked->secrets.at[i].s);
-	if (b.n)
-		check(m, false, arena_printf(m->a, "modal secret list: has %s", buf_text(&b)));
-	for (size_t i = 0; i < r->secrets.n; i++)
-		add_build_secret(m, r->secrets.at[i].s, false);
-	if (r->index.secret.s)
-		add_build_secret(m, r->index.secret.s, true);
-	for (size_t i = 0; i < r->extras.n; i++)
-		if (r->extras.at[i].secret.s)
-			add_build_secret(m, r->extras.at[i].secret.s, true);
+	if (name)
+		add_check(m,
+			  arena_printf(m->a, "`modal secret list` shows %s, with the key %s%s",
+				       name, name,
+				       netrc ? ": a netrc line (machine HOST login USER password "
+					       "TOKEN)" :
+					       ""));
 }
 
 static void
 add_checklist(struct modal *m)
 {
-	const struct stack *s = m->stack;
-	const char *cuda = s->torch_variant ? s->torch_variant->cuda : NULL;
+	const struct recipe *r = m->recipe;
 
-	check(m, false, "modal token info: this computer has a token, of the right workspace");
-	check(m, false, "modal billing summary: credits are left");
-	add_secret_checks(m);
-	if (!m->python && !s->image.python)
-		check(m, false, "the base image has python and pip on its PATH");
-	if (s->extensions.n)
-		check(m, true, "compilers and build requirements come before what is compiled");
-	if (cuda && s->cuda.value)
-		check(m, version_same_series(cuda, s->cuda.value),
-		      arena_printf(m->a, "torch is a build for CUDA %s, nvcc is of CUDA %s", cuda,
-				   s->cuda.value));
-	if (s->extensions.n)
-		check(m, true,
-		      "the image is not built unless every extension compiles and imports");
-	check(m, false, "smoke succeeds");
-}
-
-static const char *
-duration(struct modal *m, unsigned seconds)
-{
-	if (seconds < 60)
-		return arena_printf(m->a, "%u s", seconds);
-	if (seconds < 7200 && seconds != 3600)
-		return arena_printf(m->a, "%u minutes", seconds / 60);
-	return arena_printf(m->a, "%.3g h", seconds / 3600.0);
+	add_check(m, "`modal token info` shows a token of the right workspace");
+	add_check(m, "`modal billing summary` shows credits");
+	for (size_t i = 0; i < m->asked->secrets.n; i++)
+		add_check(m, arena_printf(m->a, "`modal secret list` shows %s",
+					  m->asked->secrets.at[i].s));
+	for (size_t i = 0; i < r->secrets.n; i++)
+		add_build_secret(m, r->secrets.at[i].s, false);
+	add_build_secret(m, r->index.secret.s, true);
+	for (size_t i = 0; i < r->extras.n; i++)
+		add_build_secret(m, r->extras.at[i].secret.s, true);
+	if (!m->python && !m->stack->image.python)
+		add_check(m, "the base image has python and pip on its PATH");
 }
 
 static void
-add_costs(struct modal *m)
+add_note(struct modal *m, const char *text)
 {
-	const struct modal_limits *limits = facts_modal(m->stack->facts);
-	unsigned limit_s = m->asked->timeout_n ? m->asked->timeout_n : limits->timeout_default_s;
-	const char *gpu = m->gpus.n ? m->gpus.at[0].s : NULL;
-	size_t n = gpu ? strcspn(gpu, ":") : 0;
-	const struct modal_gpu *g =
-		gpu ? facts_modal_gpu(m->stack->facts, arena_copy(m->a, gpu, n)) : NULL;
-	double price = g ? g->usd_per_hour * (gpu[n] ? strtod(gpu + n + 1, NULL) : 1) : 0;
-	struct buf b = BUF(m->a);
+	target_lines(m->a, m->values, "notes", text);
+}
 
-	buf_printf(&b, "A call may take %s", duration(m, limit_s));
-	if (price > 0)
-		buf_printf(&b, ": about $%.*f for %s alone, at $%.2f an hour",
-			   price * limit_s < 36000 ? 2 : 0, price * limit_s / 3600, gpu, price);
-	else if (gpu)
-		buf_printf(&b, "; the price of %s is not known here: modal billing rates", gpu);
-	if (limit_s == limits->timeout_max_s)
-		buf_printf(&b, ". That is Modal's maximum: longer work saves its "
-			       "state to a volume, and is started again");
-	modal_lines(m, m->values, "costs", buf_text(&b));
+static void
+add_notes(struct modal *m)
+{
+	const char *client = facts_modal_builder_client(m->stack->facts, m->builder);
+	const struct modal_limits *limits = facts_modal(m->stack->facts);
+	struct names gpus = { 0 };
+
+	for (size_t i = 0; i < m->gpus.n; i++)
+		list_push(m->a, &gpus, m->gpus.at[i].s);
+	if (gpus.n)
+		add_note(m, arena_printf(m->a, "GPU: %s%s%s.", names_join(m->a, &gpus, ", else "),
+					 m->gpu_why ? ", " : "", m->gpu_why ? m->gpu_why : ""));
+	if (m->asked->timeout_n == limits->timeout_max_s)
+		add_note(m,
+			 arena_printf(m->a,
+				      "%u s is Modal's longest timeout: longer work must save its "
+				      "state to a volume and start again.",
+				      limits->timeout_max_s));
 	if (m->heavy)
-		modal_lines(m, m->values, "costs",
-			    "Extensions compile in a function of their own: its processors and "
-			    "memory are paid while it runs");
+		add_note(m, "Extensions compile in a function of their own: Modal charges for its "
+			    "processors and memory while it runs.");
+	if (m->recipe->runtime.at.line)
+		add_note(m, "The recipe's runtime stage has no effect here: a Modal image has one "
+			    "stage.");
+	add_note(m,
+		 client ? arena_printf(m->a,
+				       "Image builder %s needs modal %s or newer (tested with %s).",
+				       m->builder, client, CHECKED_NEW) :
+			  arena_printf(m->a, "Image builder %s (tested with modal %s and %s).",
+				       m->builder, CHECKED_OLD, CHECKED_NEW));
 }
 
 /* --- the file --- */
@@ -224,35 +154,29 @@ add_sources(struct modal *m)
 		scope_item_text(m->values, "sources", app->requirements.s, none);
 	if (entry && !modal_copies(m, entry))
 		scope_item_text(m->values, "sources", entry, none);
-	scope_flag(m->values, "local", app->copy.n || app->requirements.s || entry);
 }
 
 static void
 fill(struct modal *m)
 {
 	struct scope *v = m->values;
-	struct span none = { 0 };
 
-	scope_text(v, "name", m->plan->name, none);
-	scope_text(v, "file", FILE_NAME, none);
-	scope_text(v, "gpu", gpu_text(m), none);
-	scope_text(v, "digest", m->recipe->digest, none);
+	scope_text(v, "name", m->plan->name, (struct span){ 0 });
 	scope_text(v, "builder", m->builder, m->asked->builder.at);
 	scope_text(v, "app", app_name(m), m->asked->app.at);
+	scope_flag(v, "cell", m->recipe->cell != NULL);
 	scope_flag(v, "heavy", m->heavy);
-	if (m->python) {
-		struct buf b = BUF(m->a);
-
-		buf_puts(&b, "{\"CC\": ");
-		py_string(&b, m->stack->cc);
-		buf_puts(&b, ", \"CXX\": ");
-		py_string(&b, m->stack->cxx);
-		buf_puts(&b, ", \"AR\": \"ar\"}");
-		scope_code(v, "compiler", buf_text(&b));
-	}
-	add_contents(m);
+	if (m->python)
+		scope_code(v, "compiler",
+			   arena_printf(m->a, "{\"CC\": %s, \"CXX\": %s, \"AR\": \"ar\"}",
+					py_quoted(m->a, m->stack->cc),
+					py_quoted(m->a, m->stack->cxx)));
+	target_lines(
+		m->a, v, "contents",
+		target_title(m->a, m->plan, arena_printf(m->a, "on %s", m->stack->base.value)));
+	target_lines(m->a, v, "generated", target_generated(m->a, m->plan));
 	add_checklist(m);
-	add_costs(m);
+	add_notes(m);
 	add_sources(m);
 }
 
@@ -293,23 +217,22 @@ modal_render(struct arena *a, struct diags *ds, const struct plan *p, const stru
 	     struct rendereds *out)
 {
 	struct modal m = modal_of(a, ds, p, t);
-	struct buf b = BUF(a);
+	struct rendered r = { .path = FILE_NAME, .mode = 0644, .next = "modal deploy {path}" };
+	struct rendereds helpers = { 0 };
 	unsigned before = ds->errors;
 	bool allowed = modal_allows(&m);
 
 	if (!modal_choose_gpus(&m) || !allowed)
 		return false;
+	m.helpers = &helpers;
 	fill(&m);
 	modal_add_layers(&m);
+	scope_flag(m.values, "helpers", helpers.n > 0);
 	modal_add_functions(&m);
-	if (ds->errors > before || !template_expand(ds, t, FILE_NAME, LANG_PYTHON, m.values, &b))
+	r.summary = arena_printf(a, "%zu layers", m.layers);
+	if (ds->errors > before || !target_expand(a, ds, t, LANG_PYTHON, m.values, r, out))
 		return false;
-	list_push(a, out,
-		  (struct rendered){ .path = FILE_NAME,
-				     .text = buf_text(&b),
-				     .size = b.n,
-				     .mode = 0644,
-				     .summary = arena_printf(a, "%zu layers", m.layers),
-				     .next = "modal deploy {path}" });
+	for (size_t i = 0; i < helpers.n; i++)
+		list_push(a, out, helpers.at[i]);
 	return true;
 }

@@ -10,10 +10,10 @@
 #include "target.h"
 
 /*
- * The Modal target in parts: what Modal refuses (modal_check.c), which GPU
- * (modal_gpu.c), one layer a step (modal_layers.c), pip and shell commands as calls
- * (modal_commands.c), the functions (modal_function.c), Python text (modal_python.c).
- * modal.c puts them into templates/modal_app.py.
+ * The Modal target in parts: what Modal refuses (modal_check.c), which GPU (modal_gpu.c),
+ * operations as layers (modal_layers.c), pip calls (modal_pip.c), the functions
+ * (modal_function.c), Python text (modal_python.c).  modal.c puts them into
+ * templates/modal_app.py.
  */
 struct modal {
 	struct arena *a;
@@ -29,13 +29,16 @@ struct modal {
 	struct texts gpus;   /* "A100-80GB:2", fallbacks in order; empty: no GPU */
 	const char *gpu_why; /* why these, if the recipe does not say; or NULL */
 	struct scope *values;
-	size_t layers;      /* so far */
-	struct map written; /* files by path: their last text */
+	struct rendereds *helpers;
+	const char *list;    /* where layers go: "layers", or "app_layers" behind them */
+	const char *comment; /* of the step, for its next layer; or NULL */
+	size_t layers;       /* so far */
+	struct map written;  /* short files by path: their last text */
 };
 
 extern const struct places modal_places;
 
-/* Where the recipe says a thing; its modal: section, or the file, if it does not. */
+/* Where the recipe sets a value; its modal: section, or the file, if it does not. */
 struct span modal_place(const struct modal *m, struct span at);
 
 /* What Modal refuses, at the recipe's lines.  False: SB0420 to SB0429. */
@@ -47,62 +50,64 @@ bool modal_choose_gpus(struct modal *m);
 /* The names that templates/modal_app.py may use for a layer and for a function. */
 extern const struct shape modal_layer_shape[], modal_function_shape[];
 
-/* The layers, into the list `layers` of the template's values. */
+/* Adds the layers to the template's values, and the helpers that they copy. */
 void modal_add_layers(struct modal *m);
-
-/* One layer: what it is, why it stands here, the call that makes it. */
-void modal_add_layer(struct modal *m, const char *title, const char *why, struct buf *code);
-
-/*
- * A step's files, and its commands from the first-th on: pip calls as pip_install (if
- * `pip`), the others as run_commands.
- */
-void modal_add_commands(struct modal *m, const struct step *s, size_t first, bool pip);
-
-/* One pip call as a layer; with a secret it is a line of sh. */
-void modal_add_pip(struct modal *m, const struct step *s, const struct command *c, const char *why);
-
-/* An extension as a layer. */
-void modal_add_extension(struct modal *m, const struct step *s);
 
 /* "src/train.py" of the entry point "src/train.py::main"; NULL: none. */
 const char *modal_entry_file(const struct modal *m);
-/* Whether app.copy copies a file, by itself or in a folder. */
+/* Whether app.copy copies a file, by itself or in a directory. */
 bool modal_copies(const struct modal *m, const char *file);
 
-/* Its secrets, as what a call's `secrets` takes; NULL: none. */
-const char *modal_secrets(struct modal *m, const struct command *c);
-
-/* The functions, into the list `functions`, and what is said of them. */
+/* Adds the functions and what the head of the file says about them. */
 void modal_add_functions(struct modal *m);
 
-/* A text as lines of a list, none longer than a line of the file should be. */
-void modal_lines(struct modal *m, struct scope *s, const char *list, const char *text);
+/* --- layers (modal_layers.c) --- */
 
-/* --- Python calls, one argument a line --- */
+struct py_call;
+/* Adds a layer: the call of a method of the image.  why: a comment of its own, or NULL. */
+void modal_layer(struct modal *m, const char *why, const char *method, const struct py_call *c);
+
+/* --- pip (modal_pip.c) --- */
+
+/* Adds a layer that installs packages. */
+void modal_add_packages(struct modal *m, const struct step *s, const struct operation *op);
+/* Adds the layer of an extension: one pip call that fetches, compiles and installs it. */
+void modal_add_extension(struct modal *m, const struct step *s);
+/* Returns a command that reads secrets: Modal gives them as variables, the command reads files. */
+const char *modal_with_secrets(struct modal *m, const struct names *secrets, const char *command);
+/* Adds the argument `secrets` of a call; nothing if there are none. */
+void modal_secrets(struct modal *m, const struct names *secrets, struct py_call *c);
+
+/* --- Python calls --- */
 
 /*
- *     py_open(&b, "image = image", "pip_install");
- *     py_text(&b, NULL, "torch==2.2.2");
- *     py_text(&b, "index_url", url);
- *     py_close(&b);
+ * A call, on one line if it fits, else an argument a line:
  *
- * gives
- *
- *     image = image.pip_install(
+ *     .pip_install(
  *         "torch==2.2.2",
  *         index_url="https://...",
  *     )
  */
-void py_open(struct buf *b, const char *object, const char *method);
-void py_text(struct buf *b, const char *key, const char *text);
-void py_code(struct buf *b, const char *key, const char *code);
-void py_list(struct buf *b, const char *key, const struct texts *texts);
-void py_dict(struct buf *b, const char *key, const struct variables *variables);
-void py_close(struct buf *b);
+struct py_argument {
+	const char *open, *close; /* "env={", "}" */
+	struct names items;
+	bool literals; /* items are parts of one text, and open is all of it */
+};
+struct py_call {
+	struct arena *a;
+	struct py_arguments LIST(struct py_argument) args;
+};
 
-/* A Python string literal; of a text of several lines """...""" where that can be. */
-void py_string(struct buf *b, const char *text);
-void py_block(struct buf *b, const char *text);
+/* Each adds an argument; key NULL: a positional one. */
+void py_text(struct py_call *c, const char *key, const char *text);
+void py_code(struct py_call *c, const char *key, const char *code);
+void py_dict(struct py_call *c, const char *key, const struct variables *variables);
+/* The items of a list or dict, as code. */
+struct names *py_items(struct py_call *c, const char *key, const char *open, const char *close);
+/* Adds the call of `callee` to b. */
+void py_call(const struct py_call *c, const char *callee, struct buf *b);
+
+/* Returns a Python string literal. */
+const char *py_quoted(struct arena *a, const char *text);
 
 #endif

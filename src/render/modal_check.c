@@ -125,55 +125,13 @@ check_sources(struct modal *m)
 	}
 }
 
-/* What a module cannot call a function, and what the app file calls its own things. */
-static const char *const not_names[] = {
-	"False",
-	"None",
-	"True",
-	"and",
-	"as",
-	"assert",
-	"async",
-	"await",
-	"break",
-	"class",
-	"continue",
-	"def",
-	"del",
-	"elif",
-	"else",
-	"except",
-	"finally",
-	"for",
-	"from",
-	"global",
-	"if",
-	"import",
-	"in",
-	"is",
-	"lambda",
-	"nonlocal",
-	"not",
-	"or",
-	"pass",
-	"raise",
-	"return",
-	"try",
-	"while",
-	"with",
-	"yield",
-	"app",
-	"image",
-	"modal",
-	"os",
-	"shlex",
-	"smoke",
-	"write",
-	"command",
-	"add_local",
-	"compile_extension",
-	"recipe_folder",
-};
+/* Python's keywords, and what the app file calls its own. */
+static const char not_names[] =
+	" False None True and as assert async await break class continue def del elif else except "
+	"finally for from global if import in is lambda nonlocal not or pass raise return try "
+	"while "
+	"with yield app image modal os Path smoke command add_app app_directory compile_extension "
+	"HELPERS COMPILER CONSTRAINED SOURCES DIRECTORY ";
 
 static void
 check_entrypoint(struct modal *m)
@@ -184,13 +142,11 @@ check_entrypoint(struct modal *m)
 	if (!name)
 		return;
 	name += 2;
-	for (size_t i = 0; i < sizeof(not_names) / sizeof(*not_names); i++)
-		if (!strcmp(name, not_names[i])) {
-			d = diag_at(m->ds, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
-				    "an app file cannot have a function called `%s`", name);
-			diag_help(d, "give the function another name");
-			return;
-		}
+	if (!strstr(not_names, arena_printf(m->a, " %s ", name)))
+		return;
+	d = diag_at(m->ds, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
+		    "an app file cannot have a function called `%s`", name);
+	diag_help(d, "give the function another name");
 }
 
 bool

@@ -6,29 +6,29 @@
 #include "base/str.h"
 #include "cuda/cuda.h"
 
-enum covers { FIT_NOT, FIT_RUNS, FIT_EXACT };
+enum covers { COVERS_NOT, COVERS_RUNS, COVERS_EXACT };
 
 /* Code for x.y runs on x.z with z >= y; PTX for x.y on everything from x.y on. */
 static enum covers
-fit(const struct names *code, const char *ptx, const char *name)
+covers(const struct names *code, const char *ptx, const char *name)
 {
-	enum covers best = FIT_NOT;
+	enum covers best = COVERS_NOT;
 
 	if (names_have(code, name))
-		return FIT_EXACT;
+		return COVERS_EXACT;
 	if (capability_runs(code, name) || capability_ptx_runs(ptx, name))
-		best = FIT_RUNS;
+		best = COVERS_RUNS;
 	return best;
 }
 
 /* The worst of what a name may stand for: "B200+" may be given a B300. */
 static enum covers
-fit_modal(const struct names *code, const char *ptx, const struct modal_gpu *g)
+gpu_covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
 {
-	enum covers worst = FIT_EXACT;
+	enum covers worst = COVERS_EXACT;
 
 	for (size_t i = 0; i < g->ccs.n; i++) {
-		enum covers f = fit(code, ptx, g->ccs.at[i]);
+		enum covers f = covers(code, ptx, g->ccs.at[i]);
 
 		worst = f < worst ? f : worst;
 	}
@@ -77,14 +77,14 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 		d = diag_at(m->ds, W_MODAL_GPU, at, "the CPU build of torch leaves the %s idle",
 			    g->name);
 		diag_help(d, "remove modal.gpu, or take a CUDA build of torch");
-	} else if (v && v->cuda && v->archs.n && fit_modal(&v->archs, v->ptx, g) == FIT_NOT) {
+	} else if (v && v->cuda && v->archs.n && gpu_covers(&v->archs, v->ptx, g) == COVERS_NOT) {
 		d = diag_at(m->ds, E_MODAL_GPU, at, "torch %s+%s has no code for Modal's %s",
 			    s->torch.value, v->tag, g->name);
 		diag_why(d, "the %s is %s", g->name, names_join(m->a, &g->ccs, ", "));
 		diag_why(d, "that build has %s", names_join(m->a, &v->archs, ", "));
 		diag_help(d, "ask Modal for another GPU, or take another build of torch");
 		diag_source(d, v->source);
-	} else if (archs.n && fit_modal(&archs, NULL, g) == FIT_NOT) {
+	} else if (archs.n && gpu_covers(&archs, NULL, g) == COVERS_NOT) {
 		d = diag_at(m->ds, e ? E_MODAL_GPU : W_MODAL_GPU, at,
 			    "kernels for %s do not run on Modal's %s",
 			    names_join(m->a, &archs, ", "), g->name);
@@ -117,18 +117,19 @@ smallest_gpu(struct modal *m)
 {
 	struct names archs = stack_archs(m);
 	const struct modal_gpu *best = NULL, *all;
-	enum covers best_fit = FIT_NOT;
+	enum covers best_covers = COVERS_NOT;
 	struct diag *d;
 	struct span at;
 	size_t n;
 
 	all = facts_modal_gpus(m->stack->facts, &n);
 	for (size_t i = 0; i < n; i++) {
-		enum covers f = fit_modal(&archs, NULL, &all[i]);
+		enum covers f = gpu_covers(&archs, NULL, &all[i]);
 
-		if (f > best_fit || (f == best_fit && best && all[i].size_rank < best->size_rank)) {
+		if (f > best_covers ||
+		    (f == best_covers && best && all[i].size_rank < best->size_rank)) {
 			best = &all[i];
-			best_fit = f;
+			best_covers = f;
 		}
 	}
 	at = modal_place(m, m->stack->archs.at[0].at);

@@ -1,139 +1,224 @@
 #include "modal.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 
+/* Operations as layers of a Modal image: a call a layer. */
+
 const struct shape modal_layer_shape[] = {
-	{ "title", VALUE_TEXT, "\"4. torch\"", 0 },
-	{ "why", VALUE_LIST, "why it stands where it stands, in lines", 0 },
-	{ "code", VALUE_CODE, "the call: image = image.pip_install(...)", 0 },
+	{ "comments", VALUE_LIST, "what the layer is for, in lines", 0 },
+	{ "code", VALUE_CODE, "the call: .pip_install(...)", 0 },
 	{ 0 },
 };
 
-void
-modal_lines(struct modal *m, struct scope *s, const char *list, const char *text)
+/* Everything is installed into the image's one Python: it has no environment. */
+const struct places modal_places = {
+	.src = "/tmp/stackbuild/src",
+	.wheels = "/tmp/stackbuild/wheels",
+	.share = "/opt/stackbuild",
+	.python = "python",
+	.venv = "/usr/local",
+	.prefix = "/usr/local",
+	.work = "/tmp/stackbuild/work",
+	.app = "/app",
+};
+
+static void
+add_code(struct modal *m, const char *why, const char *code)
 {
-	enum { WIDTH = 88 };
+	struct scope *item = scope_item(m->values, m->list);
 
-	while (*text) {
-		size_t n = strlen(text), cut = n > WIDTH ? WIDTH : n;
-
-		while (cut < n && cut > WIDTH / 2 && text[cut] != ' ')
-			cut--;
-		if (cut == WIDTH / 2 && n > WIDTH)
-			cut = strcspn(text, " ");
-		scope_item_text(s, list, arena_copy(m->a, text, cut), (struct span){ 0 });
-		text += cut;
-		while (*text == ' ')
-			text++;
-	}
-}
-
-void
-modal_add_layer(struct modal *m, const char *title, const char *why, struct buf *code)
-{
-	struct scope *item = scope_item(m->values, "layers");
-
+	if (m->comment)
+		target_lines(m->a, item, "comments", m->comment);
+	if (why)
+		target_lines(m->a, item, "comments", why);
+	scope_code(item, "code", code);
+	m->comment = NULL;
 	m->layers++;
-	scope_text(item, "title", arena_printf(m->a, "%zu. %s", m->layers, title),
-		   (struct span){ 0 });
-	modal_lines(m, item, "why", why);
-	scope_code(item, "code", buf_text(code));
 }
 
-static void
-base_layer(struct modal *m, const struct step *s)
+void
+modal_layer(struct modal *m, const char *why, const char *method, const struct py_call *c)
 {
+	bool chain = !strcmp(m->list, "layers");
 	struct buf b = BUF(m->a);
 
-	py_open(&b, "image = modal.Image", "from_registry");
-	py_text(&b, NULL, m->stack->base.value);
-	if (m->python)
-		py_text(&b, "add_python", m->python);
-	buf_puts(&b, ").entrypoint([])\n");
-	/* Debian and Ubuntu forbid pip to touch their own Python; here it is the image's. */
-	if (!m->python)
-		buf_puts(&b, "image = image.env({\"PIP_BREAK_SYSTEM_PACKAGES\": \"1\"})\n");
-	modal_add_layer(m, s->id, s->why, &b);
+	py_call(c, arena_printf(m->a, "%s.%s", chain ? "" : "image = image", method), &b);
+	add_code(m, why, buf_text(&b));
 }
 
-/* What was added to have a Python at all: add_python brings one. */
-static bool
-is_for_python(const struct modal *m, const char *package)
+static struct py_call
+call(struct modal *m)
 {
-	static const char *const sources[] = { "gpg-agent", "software-properties-common" };
-	const struct choices *apt = &m->stack->apt;
-	bool is = starts_with(package, "python3");
-
-	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
-		is = is || !strcmp(package, sources[i]);
-	for (size_t i = 0; i < apt->n; i++)
-		if (!strcmp(apt->at[i].value, package) && apt->at[i].given)
-			return false;
-	return is && m->python;
+	return (struct py_call){ .a = m->a };
 }
 
-/* The plan's own `apt-get install` of the packages is what apt_install does. */
-static size_t
-after_install(const struct step *s)
+static const char *
+place(struct modal *m, const char *word)
 {
-	for (size_t i = 0; i < s->commands.n; i++) {
-		const struct words *w = &s->commands.at[i].argv;
+	return word_plain(m->a, &(struct word){ .s = word }, &modal_places);
+}
 
-		if (w->n > 1 && !strcmp(w->at[0].s, "apt-get") && !strcmp(w->at[1].s, "install"))
-			return i + 1;
+/* --- commands --- */
+
+/* A command as one line of sh, without the secrets that it mounts. */
+static const char *
+shell_line(struct modal *m, const struct command *c, struct span at)
+{
+	const struct layout l = { .language = LANG_SH, .places = modal_places };
+	struct buf b = BUF(m->a);
+
+	if (c->work)
+		buf_printf(&b, "mkdir -p %s && ", modal_places.work);
+	if (c->cwd)
+		buf_printf(&b, "cd %s && ", place(m, c->cwd));
+	for (size_t i = 0; i < c->env.n; i++) {
+		struct word value = { c->env.at[i].value, c->env.at[i].verbatim };
+
+		buf_printf(&b, "%s=", c->env.at[i].name);
+		word_text(m->ds, &value, &l, at, &b);
+		buf_putc(&b, ' ');
 	}
-	return s->commands.n;
+	for (size_t i = 0; i < c->argv.n; i++) {
+		buf_puts(&b, i ? " " : "");
+		word_text(m->ds, &c->argv.at[i], &l, at, &b);
+	}
+	return buf_text(&b);
+}
+
+/* The commands of an operation, as one layer. */
+static void
+add_commands(struct modal *m, const struct step *s, const struct operation *op)
+{
+	const struct commands all = operation_commands(m->a, op);
+	struct names secrets = { 0 };
+	struct py_call c = call(m);
+
+	operation_secrets(m->a, op, &secrets);
+	for (size_t i = 0; i < all.n; i++) {
+		const char *line = shell_line(m, &all.at[i], s->at);
+
+		/* What pip keeps for the next call would stay in the layer. */
+		if (op->kind == OP_REQUIREMENTS)
+			line = arena_printf(m->a, "%s --no-cache-dir", line);
+		py_text(&c, NULL, modal_with_secrets(m, &secrets, line));
+	}
+	modal_secrets(m, &secrets, &c);
+	modal_layer(m, op->why, "run_commands", &c);
+}
+
+/* --- files --- */
+
+/* A short file, which the app holds itself. */
+static void
+write_file(struct modal *m, const struct step *s, const struct operation *op, const char *path)
+{
+	const struct layout l = { LANG_SH, modal_places, 0, 0, UINT_MAX };
+	struct py_call c = call(m);
+	struct buf b = BUF(m->a);
+
+	buf_printf(&b, "mkdir -p %s && ", fs_dir(m->a, path));
+	file_text(m->ds, op, &l, s->at, &b);
+	py_text(&c, NULL, buf_text(&b));
+	modal_layer(m, "the versions that no later pip call may change", "run_commands", &c);
+}
+
+/* A helper is copied, not mounted: later layers read it. */
+static void
+copy_helper(struct modal *m, const struct operation *op, const char *path)
+{
+	bool own = m->recipe->cell && op->file.text;
+	struct py_call c = call(m);
+
+	target_helper(m->a, m->plan, m->templates, op, m->helpers);
+	py_code(&c, NULL,
+		arena_printf(m->a, "%s / %s", own ? "Path(__file__).parent" : "HELPERS",
+			     py_quoted(m->a, op->file.helper)));
+	py_text(&c, NULL, path);
+	py_code(&c, "copy", "True");
+	modal_layer(m, NULL, "add_local_file", &c);
 }
 
 static void
-apt_layer(struct modal *m, const struct step *s)
+add_file(struct modal *m, const struct step *s, const struct operation *op)
 {
-	struct variables quiet = { 0 };
-	struct buf b = BUF(m->a);
-	size_t n = 0;
+	const char *path = place(m, op->file.path);
+	const char *text = op->file.text ? op->file.text : op->file.helper;
+	const char *before = map_put(&m->written, path, (void *)(uintptr_t)text);
 
-	py_open(&b, "image = image", "apt_install");
-	for (size_t i = 0; i < s->apt.n; i++)
-		if (!is_for_python(m, s->apt.at[i])) {
-			py_text(&b, NULL, s->apt.at[i]);
-			n++;
-		}
-	list_push(m->a, &quiet, (struct variable){ "DEBIAN_FRONTEND", "noninteractive", false });
-	py_dict(&b, "env", &quiet);
-	py_close(&b);
-	if (n)
-		modal_add_layer(m, s->id, s->why, &b);
-	if (m->stack->cuda_from == CUDA_APT)
-		modal_add_commands(m, s, after_install(s), true);
+	if (before && !strcmp(before, text))
+		return;
+	if (op->file.helper)
+		copy_helper(m, op, path);
+	else
+		write_file(m, s, op, path);
+}
+
+/* --- the operating system --- */
+
+static void
+base_layers(struct modal *m)
+{
+	struct py_call c = call(m), entry = call(m), env = call(m);
+	struct buf b = BUF(m->a);
+
+	py_text(&c, NULL, m->stack->base.value);
+	if (m->python)
+		py_text(&c, "add_python", m->python);
+	py_call(&c, "modal.Image.from_registry", &b);
+	m->comment = NULL;
+	add_code(m, NULL, buf_text(&b));
+	py_code(&entry, NULL, "[]");
+	modal_layer(m, NULL, "entrypoint", &entry);
+	if (m->python)
+		return;
+	py_code(&env, NULL, "{\"PIP_BREAK_SYSTEM_PACKAGES\": \"1\"}");
+	modal_layer(
+		m,
+		"Debian and Ubuntu forbid pip to change their own Python; this one is the image's",
+		"env", &env);
+}
+
+/* Whether a package was added only to bring a Python: add_python brings one. */
+static bool
+is_for_python(const struct modal *m, const struct choice *package)
+{
+	return m->python && !package->given &&
+	       (starts_with(package->value, "python3") || !strcmp(package->value, "gpg-agent") ||
+		!strcmp(package->value, "software-properties-common"));
+}
+
+static void
+apt_layer(struct modal *m)
+{
+	const struct choices *apt = &m->stack->apt;
+	struct py_call c = call(m);
+
+	for (size_t i = 0; i < apt->n; i++)
+		if (!is_for_python(m, &apt->at[i]))
+			py_text(&c, NULL, apt->at[i].value);
+	if (!c.args.n)
+		return;
+	py_code(&c, "env", "{\"DEBIAN_FRONTEND\": \"noninteractive\"}");
+	modal_layer(m, NULL, "apt_install", &c);
 }
 
 /* --- variables --- */
 
 static void
-variables_layer(struct modal *m, const char *title, const char *why, const struct variables *v)
-{
-	struct buf b = BUF(m->a);
-
-	py_open(&b, "image = image", "env");
-	py_dict(&b, NULL, v);
-	py_close(&b);
-	modal_add_layer(m, title, why, &b);
-}
-
-static void
 cuda_home_layer(struct modal *m)
 {
-	struct word home = { .s = m->plan->cuda_home };
 	struct variables v = { 0 };
+	struct py_call c = call(m);
 
-	if (!home.s)
+	if (!m->plan->cuda_home)
 		return;
-	list_push(m->a, &v,
-		  (struct variable){ .name = "CUDA_HOME",
-				     .value = word_plain(m->a, &home, &modal_places) });
-	variables_layer(m, "cuda-home", "where extensions and triton find the CUDA toolkit", &v);
+	list_push(m->a, &v, (struct variable){ "CUDA_HOME", place(m, m->plan->cuda_home), false });
+	py_dict(&c, NULL, &v);
+	modal_layer(m, "where extensions and triton find the CUDA toolkit", "env", &c);
 }
 
 static void
@@ -141,53 +226,76 @@ recipe_env_layer(struct modal *m)
 {
 	const struct settings *env = &m->recipe->env;
 	struct variables v = { 0 };
+	struct py_call c = call(m);
 
 	for (size_t i = 0; i < env->n; i++)
 		list_push(m->a, &v,
-			  (struct variable){ .name = env->at[i].name.s,
-					     .value = env->at[i].value.s });
+			  (struct variable){ env->at[i].name.s, env->at[i].value.s, true });
+	py_dict(&c, NULL, &v);
+	m->comment = "env: after all compiles, so that an edit recompiles nothing";
 	if (v.n)
-		variables_layer(m, "env", "after all that is compiled: an edit recompiles nothing",
-				&v);
+		modal_layer(m, NULL, "env", &c);
 }
 
 /* --- the application --- */
 
-/* The file is copied, not mounted: the next command reads it. */
 static void
-requirements_layer(struct modal *m, const struct step *s)
+add_app(struct modal *m, const char *why, const char *source, bool copy)
 {
-	struct buf b = BUF(m->a);
-
-	if (!s->commands.n)
-		return;
-	buf_puts(&b, "image = add_local(image, ");
-	py_string(&b, m->recipe->app.requirements.s);
-	buf_puts(&b, ", copy=True)\n");
-	modal_add_layer(m, s->id, "the file that the next layer reads", &b);
-	modal_add_commands(m, s, 0, false);
+	add_code(m, why,
+		 arena_printf(m->a, "image = add_app(image, %s%s)", py_quoted(m->a, source),
+			      copy ? ", copy=True" : ""));
 }
 
 /* The files are mounted when a container starts: an edit builds nothing. */
 static void
-files_layer(struct modal *m)
+app_files(struct modal *m)
 {
+	const char *why = "mounted when a container starts: an edit builds nothing";
 	const struct texts *copy = &m->recipe->app.copy;
-	struct buf b = BUF(m->a);
+	const char *entry = modal_entry_file(m);
 
-	for (size_t i = 0; i < copy->n; i++) {
-		buf_puts(&b, "image = add_local(image, ");
-		py_string(&b, copy->at[i].s);
-		buf_puts(&b, ")\n");
+	for (size_t i = 0; i < copy->n; i++)
+		add_app(m, i ? NULL : why, copy->at[i].s, false);
+	if (entry && !modal_copies(m, entry))
+		add_app(m, copy->n ? NULL : why, entry, false);
+}
+
+/* --- all of them --- */
+
+static void
+add_operation(struct modal *m, const struct step *s, const struct operation *op)
+{
+	switch (op->kind) {
+	case OP_SYSTEM:
+		if (op->system.archive == ARCHIVE_DISTRIBUTION)
+			apt_layer(m);
+		else
+			add_commands(m, s, op);
+		break;
+	case OP_PACKAGES: modal_add_packages(m, s, op); break;
+	case OP_FILE: add_file(m, s, op); break;
+	case OP_REQUIREMENTS:
+		add_app(m, NULL, op->requirements.file, true);
+		add_commands(m, s, op);
+		break;
+	case OP_LINKS:
+	case OP_SMOKE:
+	case OP_PROBE: add_commands(m, s, op); break;
+	default: break; /* of an extension, or not here: add_python, files that are mounted */
 	}
-	if (modal_entry_file(m) && !modal_copies(m, modal_entry_file(m))) {
-		buf_puts(&b, "image = add_local(image, ");
-		py_string(&b, modal_entry_file(m));
-		buf_puts(&b, ")\n");
-	}
-	if (b.n)
-		modal_add_layer(m, "files",
-				"mounted when a container starts: an edit builds nothing", &b);
+}
+
+/* An extension is one pip call: of its files that needs nvcc-arch alone. */
+static void
+extension_layers(struct modal *m, const struct step *s)
+{
+	if (step_operation(s, OP_COMPILE))
+		m->comment = arena_printf(m->a, "%s: compiled against the layers above", s->id);
+	for (size_t i = 0; i < s->operations.n; i++)
+		if (s->operations.at[i].kind == OP_FILE && s->operations.at[i].file.program)
+			add_file(m, s, &s->operations.at[i]);
+	modal_add_extension(m, s);
 }
 
 void
@@ -195,21 +303,27 @@ modal_add_layers(struct modal *m)
 {
 	const struct plan *p = m->plan;
 
+	m->list = "layers";
 	for (size_t i = 0; i < p->n; i++) {
 		const struct step *s = &p->steps[i];
 
 		if (s->kind == STEP_CHECK)
 			recipe_env_layer(m);
-		switch (s->kind) {
-		case STEP_BASE: base_layer(m, s); break;
-		case STEP_APT: apt_layer(m, s); break;
-		case STEP_PYTHON: break; /* add_python, or the base's own */
-		case STEP_EXTENSION: modal_add_extension(m, s); break;
-		case STEP_APP: requirements_layer(m, s); break;
-		default: modal_add_commands(m, s, 0, true);
-		}
+		if (s->kind == STEP_APP)
+			m->list = "app_layers";
+		m->comment = arena_printf(m->a, "%s: %s", s->id, s->why);
+		if (s->kind == STEP_BASE)
+			base_layers(m);
+		for (size_t k = 0;
+		     s->kind != STEP_EXTENSION && s->kind != STEP_PYTHON && k < s->operations.n;
+		     k++)
+			add_operation(m, s, &s->operations.at[k]);
+		if (s->kind == STEP_EXTENSION)
+			extension_layers(m, s);
 		if (s->kind == STEP_TORCH)
 			cuda_home_layer(m);
 	}
-	files_layer(m);
+	m->list = "app_layers";
+	m->comment = NULL;
+	app_files(m);
 }

@@ -95,7 +95,7 @@ class Server:
         reply.exists = True
 
     def MountGetOrCreate(self, request, reply):
-        files = sorted(f.filename for f in request.files)
+        files = {f.filename: {"sha256": f.sha256_hex, "mode": f"{f.mode & 0o777:o}"} for f in request.files}
         reply.mount_id = self.keep(self.mounts, "mo", {"name": request.deployment_name, "files": files})
 
     def SecretGetOrCreate(self, request, reply):
@@ -143,6 +143,7 @@ class Server:
             "secrets": [{"name": s["name"], "keys": s["keys"]} for s in secrets if s["name"]],
             "gpu": image.gpu_config.gpu_type,
             "context": sorted(f.filename for f in image.context_files),
+            "copied": self.mounts.get(image.context_mount_id, {"files": {}})["files"],
             "function": None,
         }
         if function_id:
