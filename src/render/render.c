@@ -12,6 +12,7 @@
 #define TARGETS(T) \
 	T(dockerfile, true, "an image: Dockerfile, with its helpers in stackbuild/") \
 	T(modal, true, "an app for `modal deploy`: modal_app.py") \
+	T(apptainer, false, "a definition file for Apptainer, for clusters: apptainer.def") \
 	T(script, false, "a virtual environment on a bare host or WSL2: setup.sh") \
 	T(requirements, false, "what pip is given, in order: requirements.txt") \
 	T(constraints, false, "what no pip call may move: constraints.txt")

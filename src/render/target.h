@@ -20,7 +20,7 @@
 typedef bool target_write(struct arena *a, struct diags *ds, const struct plan *p,
 			  const struct templates *t, struct rendereds *out);
 
-target_write dockerfile_render, modal_render, script_render, requirements_render,
+target_write dockerfile_render, modal_render, apptainer_render, script_render, requirements_render,
 	constraints_render;
 
 /* The Dockerfile that `build` gives to an engine; build NULL: the one for people. */

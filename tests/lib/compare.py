@@ -164,6 +164,7 @@ def instruction_tree(name, flags, rest, is_json, line):
         words = json.loads(rest)
         if name in ("COPY", "ADD"):  # engines expand these once more
             words = [dockerfile.expand(line, w, Unexpanded()) for w in words]
+            return [name, list(flags), words]  # the other form means the same
         return [name, list(flags), "json", words]
     if name == "RUN":
         return [name, list(flags), sh_tree(rest)]
@@ -233,7 +234,23 @@ def pip_tree(text):
     return out
 
 
+# --- definition files of Apptainer ---
+
+
+def def_tree(text):
+    """The header, then sections: a line whose first word starts with % begins one."""
+    parts = [["header", ""]]
+    for line in text.split("\n"):
+        if line.lstrip().startswith("%"):
+            parts.append([line.strip(), ""])
+        else:
+            parts[-1][1] += line + "\n"
+    scripts = ("%post", "%environment", "%test", "%runscript")
+    return [[name, sh_tree(body) if name in scripts else pip_tree(body)] for name, body in parts]
+
+
 READERS = {
+    "apptainer": def_tree,
     "dockerfile": dockerfile_tree,
     "modal": py_tree,
     "script": sh_tree,
