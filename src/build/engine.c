@@ -222,7 +222,7 @@ is_id(const char *s)
 static size_t
 layers_size(const char *manifest)
 {
-	JSON_DONE json_t *j = json_loads(manifest, JSON_DISABLE_EOF_CHECK, NULL);
+	json_auto_t *j = json_loads(manifest, JSON_DISABLE_EOF_CHECK, NULL);
 	const json_t *layers = json_at(j, "layers");
 	size_t sum = 0;
 
@@ -285,7 +285,7 @@ engine_built(struct arena *a, const char *iid_file, struct image_about *out)
 {
 	struct diags ds; /* the caller says what was to be built */
 	const struct source *s;
-	JSON_DONE json_t *j = NULL;
+	json_auto_t *j = NULL;
 
 	*out = (struct image_about){ 0 };
 	diags_init(&ds, a);

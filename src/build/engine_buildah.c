@@ -12,7 +12,7 @@ void
 buildah_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
 {
 	struct proc_result r;
-	JSON_DONE json_t *info = NULL;
+	json_auto_t *info = NULL;
 	const char *driver;
 	bool rootless;
 

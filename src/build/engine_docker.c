@@ -131,7 +131,7 @@ void
 docker_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
 {
 	struct proc_result r;
-	JSON_DONE json_t *info = NULL;
+	json_auto_t *info = NULL;
 	struct names clients = proc_which_all(a, "docker");
 	const char *buildx, *server, *error, *os;
 

@@ -50,12 +50,6 @@ json_t *engine_json(const struct proc_result *r);
 /* "a.b.c": the text there in the arena, or NULL. */
 const char *json_at_text(struct arena *a, const json_t *root, const char *path);
 const json_t *json_at(const json_t *root, const char *path);
-static inline void
-json_done(json_t **j)
-{
-	json_decref(*j);
-}
-#define JSON_DONE __attribute__((cleanup(json_done)))
 
 /* Whether a CDI specification of this host names NVIDIA's GPUs (/etc/cdi, /var/run/cdi). */
 bool engine_cdi(struct arena *a);

@@ -175,7 +175,7 @@ digest_written(struct publishing *w, const char *path)
 static bool
 is_ours(struct publishing *w, const struct oci_manifest *m, const char *written)
 {
-	JSON_DONE json_t *root = json_loadb(m->text, m->size, 0, NULL);
+	json_auto_t *root = json_loadb(m->text, m->size, 0, NULL);
 
 	w->config = json_at_text(w->a, root, "config.digest");
 	return same(written, m->digest) || same(m->digest, w->about.id) ||

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "fetch/fetch.h"
 #include "progress.h"
 
 enum { RECORD_SCHEMA = 1, RECORD_BYTES_MAX = 1024 * 1024, RECORD_STEPS_MAX = 10000 };
@@ -99,14 +100,6 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 
 /* --- reading --- */
 
-static const char *
-text(struct arena *a, const json_t *map, const char *key)
-{
-	const char *s = json_string_value(json_object_get(map, key));
-
-	return s ? arena_strdup(a, s) : NULL;
-}
-
 static bool
 read_record(struct arena *a, const json_t *root, struct build_record *out)
 {
@@ -116,17 +109,17 @@ read_record(struct arena *a, const json_t *root, struct build_record *out)
 	if (json_integer_value(json_object_get(root, "schema")) != RECORD_SCHEMA ||
 	    !json_is_array(steps) || json_array_size(steps) > RECORD_STEPS_MAX)
 		return false;
-	*out = (struct build_record){ .image = text(a, root, "image"),
-				      .image_id = text(a, root, "image_id"),
-				      .digest = text(a, root, "digest"),
-				      .engine = text(a, root, "engine"),
-				      .recipe_digest = text(a, root, "recipe_digest") };
+	*out = (struct build_record){ .image = fetch_json_text(a, root, "image"),
+				      .image_id = fetch_json_text(a, root, "image_id"),
+				      .digest = fetch_json_text(a, root, "digest"),
+				      .engine = fetch_json_text(a, root, "engine"),
+				      .recipe_digest = fetch_json_text(a, root, "recipe_digest") };
 	json_array_foreach(steps, i, step)
 	{
 		double measured_s = json_number_value(json_object_get(step, "measured_s"));
-		struct build_record_step s = { .id = text(a, step, "id"),
-					       .key = text(a, step, "key"),
-					       .own = text(a, step, "own") };
+		struct build_record_step s = { .id = fetch_json_text(a, step, "id"),
+					       .key = fetch_json_text(a, step, "key"),
+					       .own = fetch_json_text(a, step, "own") };
 
 		if (!s.id)
 			return false;

@@ -5,8 +5,13 @@
  * The world outside: git repositories (libgit2), HTTP (libcurl), container registries.  Only
  * stackbuild-world links this layer.
  */
+#include <jansson.h>
+
 #include "git.h"
 #include "http.h"
 #include "oci.h"
+
+/* The text of a member, copied; NULL: there is none, or it is empty. */
+const char *fetch_json_text(struct arena *a, const json_t *map, const char *key);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "fetch.h"
 #include "oci_internal.h"
 
 const char *
@@ -69,8 +70,8 @@ value_for(struct arena *a, json_t *map, const struct oci_name *n)
 	}
 }
 
-static const char *
-text_in(struct arena *a, const json_t *map, const char *key)
+const char *
+fetch_json_text(struct arena *a, const json_t *map, const char *key)
 {
 	const char *s = json_string_value(json_object_get(map, key));
 
@@ -91,8 +92,8 @@ take(struct oci_login *l, const char *user, const char *secret)
 static bool
 from_auths(struct arena *a, const json_t *entry, struct oci_login *l)
 {
-	const char *auth = text_in(a, entry, "auth"), *plain, *colon;
-	const char *identity = text_in(a, entry, "identitytoken");
+	const char *auth = fetch_json_text(a, entry, "auth"), *plain, *colon;
+	const char *identity = fetch_json_text(a, entry, "identitytoken");
 
 	if (identity)
 		return take(l, "<token>", identity);
@@ -100,7 +101,8 @@ from_auths(struct arena *a, const json_t *entry, struct oci_login *l)
 	colon = plain ? strchr(plain, ':') : NULL;
 	if (colon)
 		return take(l, arena_copy(a, plain, (size_t)(colon - plain)), colon + 1);
-	return take(l, text_in(a, entry, "username"), text_in(a, entry, "password"));
+	return take(l, fetch_json_text(a, entry, "username"),
+		    fetch_json_text(a, entry, "password"));
 }
 
 static bool
@@ -149,7 +151,8 @@ from_helper(struct arena *a, const char *name, const struct oci_name *n, struct 
 		return false;
 	}
 	answer = oci_json(out, r.out.n);
-	if (answer && take(l, text_in(a, answer, "Username"), text_in(a, answer, "Secret")))
+	if (answer &&
+	    take(l, fetch_json_text(a, answer, "Username"), fetch_json_text(a, answer, "Secret")))
 		trouble = NULL;
 	else
 		trouble = arena_printf(a, "%s answered without Username and Secret", program);

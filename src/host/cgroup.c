@@ -13,20 +13,16 @@ struct mounted {
 	const char *point, *group;
 };
 
-/* The i-th blank-separated word of a line. */
-static struct str
-word(struct str line, unsigned i)
+static struct names
+split(struct arena *a, const char *p, const char *between)
 {
-	const char *p = line.p, *end = line.p + line.n, *start;
+	struct names words = { 0 };
 
-	for (;; i--) {
-		while (p < end && *p == ' ')
-			p++;
-		for (start = p; p < end && *p != ' ';)
-			p++;
-		if (!i || p == end)
-			return (struct str){ start, i ? 0 : (size_t)(p - start) };
+	for (size_t n; *p; p += n, p += strspn(p, between)) {
+		n = strcspn(p, between);
+		list_push(a, &words, arena_copy(a, p, n));
 	}
+	return words;
 }
 
 /* mountinfo writes a blank as \040. */
@@ -48,19 +44,6 @@ unescape(struct arena *a, struct str s)
 	return out;
 }
 
-/* True if `name` is one of the comma-separated words. */
-static bool
-has_word(struct str words, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i + n <= words.n; i++)
-		if (!memcmp(words.p + i, name, n) && (!i || words.p[i - 1] == ',') &&
-		    (i + n == words.n || words.p[i + n] == ','))
-			return true;
-	return false;
-}
-
 /*
  * 35 31 0:29 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
  * controller: "memory", or NULL for version 2.
@@ -71,18 +54,21 @@ find_mount(struct arena *a, const char *mountinfo, const char *controller, struc
 	struct str rest = str_of(mountinfo ? mountinfo : ""), line;
 
 	while (host_line(&rest, &line)) {
-		static const char sep[] = " - ";
-		const char *tail = memmem(line.p, line.n, sep, sizeof(sep) - 1);
-		struct str after;
+		const struct names w = split(a, arena_copy(a, line.p, line.n), " ");
+		size_t i = 5; /* where the "-" stands, after optional fields */
 
-		if (!tail)
+		while (i < w.n && strcmp(w.at[i], "-") != 0)
+			i++;
+		if (i + 3 >= w.n || strcmp(w.at[i + 1], controller ? "cgroup" : "cgroup2") != 0)
 			continue;
-		after = (struct str){ tail + 3, line.n - (size_t)(tail + 3 - line.p) };
-		if (!str_is(word(after, 0), controller ? "cgroup" : "cgroup2") ||
-		    (controller && !has_word(word(after, 2), controller)))
-			continue;
-		out->group = unescape(a, word(line, 3));
-		out->point = unescape(a, word(line, 4));
+		if (controller) {
+			const struct names options = split(a, w.at[i + 3], ",");
+
+			if (!names_have(&options, controller))
+				continue;
+		}
+		out->group = unescape(a, str_of(w.at[3]));
+		out->point = unescape(a, str_of(w.at[4]));
 		return true;
 	}
 	return false;
@@ -95,18 +81,15 @@ own_group(struct arena *a, const char *cgroups, const char *controller)
 	struct str rest = str_of(cgroups ? cgroups : ""), line;
 
 	while (host_line(&rest, &line)) {
-		const char *one = memchr(line.p, ':', line.n), *two;
-		struct str names;
+		const char *text = arena_copy(a, line.p, line.n), *one = strchr(text, ':');
+		const char *two = one ? strchr(one + 1, ':') : NULL;
+		struct names names;
 
-		if (!one)
-			continue;
-		one++;
-		two = memchr(one, ':', line.n - (size_t)(one - line.p));
 		if (!two)
 			continue;
-		names = (struct str){ one, (size_t)(two - one) };
-		if (controller ? has_word(names, controller) : !names.n)
-			return arena_copy(a, two + 1, line.n - (size_t)(two + 1 - line.p));
+		names = split(a, arena_copy(a, one + 1, (size_t)(two - one - 1)), ",");
+		if (controller ? names_have(&names, controller) : !names.n)
+			return two + 1;
 	}
 	return "/";
 }

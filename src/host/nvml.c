@@ -26,24 +26,16 @@ struct nvml {
 	int (*memory)(void *, struct nvml_memory *);
 };
 
-/* What a result means, and what to do where that is known. */
+/* Where more is known than NVML says itself: what to do. */
 static const struct {
 	int code;
 	const char *words;
 } results[] = {
-	{ 1, "NVML was not initialised" },
-	{ 2, "NVML refuses an argument" },
-	{ 3, "this device does not support the question" },
 	{ 4, "no permission for the driver's devices: look at the rights of /dev/nvidia*" },
-	{ 6, "the driver does not find it" },
-	{ 7, "an answer is longer than NVML says that it can be" },
-	{ 8, "a GPU's power cables are not connected" },
 	{ 9, "the NVIDIA driver is not loaded: modprobe nvidia, or install it" },
 	{ 10, "the driver did not answer in time" },
-	{ 11, "the kernel has an interrupt problem with a GPU" },
 	{ 12, "NVML did not find a library of its own: the driver is not whole" },
 	{ 13, "this driver's library has no such function: it is too old" },
-	{ 14, "a GPU's infoROM is corrupted" },
 	{ 15,
 	  "a GPU has fallen off the bus, or is lost otherwise: the kernel's log (Xid) says more" },
 	{ 16, "a GPU must be reset before it can be used" },
@@ -51,15 +43,6 @@ static const struct {
 	  "the operating system denies access to the GPU: inside a container, its device cgroup" },
 	{ 18, "the driver was updated and the old kernel module is still loaded: reboot, or load "
 	      "the new one" },
-	{ 19, "a GPU is in use" },
-	{ 20, "NVML has not enough memory" },
-	{ 21, "there is no data" },
-	{ 23, "the driver has not enough resources" },
-	{ 25, "this driver has another version of NVML's structures" },
-	{ 26, "the driver no longer answers this question" },
-	{ 27, "the GPU is not ready yet" },
-	{ 28, "the driver finds no GPU" },
-	{ 29, "the driver is in a state in which it cannot answer" },
 	{ 999, "the driver fails, and does not say why" },
 };
 

@@ -49,17 +49,11 @@ zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n)
 static bool
 is_text(const char *s)
 {
-	const unsigned char *p = (const unsigned char *)s;
+	uint32_t point;
 
-	while (*p) {
-		unsigned more = *p < 0x80 ? 0 : *p < 0xc2 ? 9 : *p < 0xe0 ? 1 : *p < 0xf0 ? 2 : 3;
-
-		if (*p < 0x20 || *p == 0x7f || *p > 0xf4 || more == 9)
+	for (size_t rest = strlen(s), n; rest; s += n, rest -= n)
+		if (!(n = utf8_decode(s, rest, &point)) || point < 0x20 || point == 0x7f)
 			return false;
-		for (p++; more; more--, p++)
-			if ((*p & 0xc0) != 0x80)
-				return false;
-	}
 	return true;
 }
 

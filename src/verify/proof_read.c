@@ -1,17 +1,10 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "fetch/fetch.h"
 #include "verify.h"
 
 /* proof.json read again, as far as its meaning goes: publish judges it as verify would. */
-
-static const char *
-text_in(struct arena *a, const json_t *map, const char *key)
-{
-	const char *s = json_string_value(json_object_get(map, key));
-
-	return s ? arena_strdup(a, s) : NULL;
-}
 
 bool
 proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, struct proof *out)
@@ -20,13 +13,13 @@ proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, st
 	const json_t *c;
 	size_t i;
 
-	*out = (struct proof){ .image = text_in(a, root, "image"),
-			       .image_digest = text_in(a, root, "image_digest"),
-			       .recipe_digest = text_in(a, root, "recipe_digest") };
+	*out = (struct proof){ .image = fetch_json_text(a, root, "image"),
+			       .image_digest = fetch_json_text(a, root, "image_digest"),
+			       .recipe_digest = fetch_json_text(a, root, "recipe_digest") };
 	proof_result_parse(json_string_value(json_object_get(root, "result")), &out->result);
 	json_array_foreach(json_object_get(root, "checks"), i, c)
 	{
-		struct proof_check check = { .id = text_in(a, c, "id") };
+		struct proof_check check = { .id = fetch_json_text(a, c, "id") };
 
 		proof_result_parse(json_string_value(json_object_get(c, "result")), &check.result);
 		if (!check.id)

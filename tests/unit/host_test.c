@@ -363,13 +363,12 @@ gpus(void **state)
 static void
 no_gpus(void **state)
 {
-	static const int codes[] = { 1,  2,  3,  4,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-				     16, 17, 18, 19, 20, 21, 23, 25, 26, 27, 28, 29, 999 };
+	static const int codes[] = { 4, 9, 10, 12, 13, 15, 16, 17, 18, 999 };
 	const char *so = library("fake", "");
 	const struct host_gpus *g;
 
 	(void)state;
-	/* Every one in words of its own. */
+	/* Where there is something to do, it says so. */
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		const char *why = none_with(so, "INIT", arena_printf(a, "%d", codes[i]));
 
