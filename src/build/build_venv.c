@@ -1,6 +1,8 @@
-/* The script target, on this host: the same steps, a virtual environment instead of an image. */
+/* Runs the script target on this host: the same steps, in a virtual environment. */
 #include "work.h"
 
+#include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,11 +10,13 @@
 
 struct script {
 	const char *path, *venv;
-	const char *inputs, *wheels, *secrets; /* folders; secrets: or NULL */
+	const char *inputs, *wheels;
+	const char *secrets; /* a directory with a file for each; or NULL */
 };
 
+/* until_inputs: the script stops before it compiles, when it has written the inputs of the wheels. */
 static bool
-run_script(struct work *w, const struct script *s, const char *until)
+run_script(struct work *w, const struct script *s, bool until_inputs)
 {
 	const struct engine_apply x = { .file = s->path,
 					.folder = s->venv,
@@ -22,41 +26,42 @@ run_script(struct work *w, const struct script *s, const char *until)
 	struct engine_command c = w->o->engine->apply(w->a, &w->o->state->at, &x);
 
 	list_push(w->a, &c.env, "STACKBUILD_MARKS=1");
-	list_push(w->a, &c.env,
-		  until ? arena_printf(w->a, "STACKBUILD_INPUTS=%s", s->inputs) :
-			  "STACKBUILD_INPUTS");
 	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_WHEELS=%s", s->wheels));
 	list_push(w->a, &c.env,
-		  until ? arena_printf(w->a, "STACKBUILD_UNTIL=%s", until) : "STACKBUILD_UNTIL");
+		  until_inputs ? arena_printf(w->a, "STACKBUILD_INPUTS=%s", s->inputs) :
+				 "STACKBUILD_INPUTS");
+	list_push(w->a, &c.env, until_inputs ? "STACKBUILD_UNTIL=inputs" : "STACKBUILD_UNTIL");
 	return work_run(w, &c, (struct instructions){ 0 });
 }
 
-/* The script looks for secrets in one folder, under their names. */
+/* The script reads secrets from one directory, under their names. */
 static bool
-gather_secrets(struct work *w, struct script *s)
+link_secrets(struct work *w, struct script *s)
 {
-	const char *folder;
+	const char *dir;
 
 	if (!w->secret_files.n)
 		return true;
-	if (!(folder = work_folder(w, "secrets")) || chmod(folder, 0700) != 0)
+	if (!(dir = work_folder(w, "secrets")))
 		return false;
 	for (size_t i = 0; i < w->secret_files.n; i++) {
-		const char *at = w->secret_files.at[i], *eq = at;
+		const char *at = w->secret_files.at[i], *file = strchr(at, '=') + 1;
+		const char *name = arena_copy(w->a, at, (size_t)(file - at - 1));
 
-		while (*eq != '=')
-			eq++;
-		if (symlink(eq + 1,
-			    fs_join(w->a, folder, arena_copy(w->a, at, (size_t)(eq - at)))) != 0)
-			return false;
+		if (chmod(dir, 0700) == 0 &&
+		    symlink(fs_real(w->a, file), fs_join(w->a, dir, name)) == 0)
+			continue;
+		diag_at(w->ds, E_BUILD_FILES, (struct span){ 0 }, "cannot link the secret %s: %s",
+			name, strerror(errno));
+		return false;
 	}
-	s->secrets = fs_real(w->a, folder);
+	s->secrets = fs_real(w->a, dir);
 	return true;
 }
 
-/* What is in the environment already is not fetched again: it has no inputs, and needs no wheel. */
+/* An extension that is installed already has no inputs, and needs no wheel. */
 static void
-forget_installed(struct work *w, const char *inputs)
+drop_installed(struct work *w, const char *inputs)
 {
 	struct wanted_wheel *at = w->wanted.at;
 	size_t n = w->wanted.n;
@@ -67,34 +72,32 @@ forget_installed(struct work *w, const char *inputs)
 			at[w->wanted.n++] = at[i];
 }
 
+/* Takes wheels from the stores, by what they depend on in this environment. */
+static bool
+take_wheels(struct work *w, const struct script *s)
+{
+	w->preparing = true;
+	if (!run_script(w, s, true))
+		return false;
+	w->preparing = false;
+	drop_installed(w, s->inputs);
+	return wheels_keys(w, s->inputs) && wheels_take(w, s->wheels);
+}
+
 bool
 build_venv(struct work *w, struct build_record *record)
 {
-	struct script s = { 0 };
 	const char *path = fs_join(w->a, w->o->out, "setup.sh");
 	const struct rendered *r = work_render(w, "script", path, false);
+	struct script s = { .inputs = work_folder(w, "inputs"),
+			    .wheels = work_folder(w, "wheels") };
 
-	if (!r || !gather_secrets(w, &s))
+	if (!r || !s.inputs || !s.wheels || !link_secrets(w, &s))
 		return false;
 	w->dockerfile_text = r->text;
 	s.path = fs_real(w->a, path);
 	s.venv = fs_join(w->a, fs_real(w->a, w->o->out), "venv");
-	s.inputs = work_folder(w, "inputs");
-	s.wheels = work_folder(w, "wheels");
-	if (!s.inputs || !s.wheels)
-		return false;
-	s.inputs = fs_real(w->a, s.inputs);
-	s.wheels = fs_real(w->a, s.wheels);
-	if (w->wanted.n) {
-		w->preparing = true;
-		if (!run_script(w, &s, "inputs"))
-			return false;
-		w->preparing = false;
-		forget_installed(w, s.inputs);
-		if (!wheels_keys(w, s.inputs) || !wheels_take(w, s.wheels))
-			return false;
-	}
-	if (!run_script(w, &s, NULL))
+	if ((w->wanted.n && !take_wheels(w, &s)) || !run_script(w, &s, false))
 		return false;
 	record->image = s.venv;
 	return !wheels_missing(w) || wheels_keep(w, s.wheels);

@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 
-/* This host itself: the script that `render -t script` writes makes a virtual environment. */
+/* This host: setup.sh, as `render -t script` writes it, makes a virtual environment. */
 
 static const char can_make_one[] =
 	"import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])";
@@ -28,28 +28,25 @@ nvcc(struct arena *a)
 void
 venv_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
 {
+	const char *cuda,
+		*name = asked->python ? arena_printf(a, "python%s", asked->python) : "python3";
 	struct proc_result r;
-	const char *series = asked->python, *cuda, *name;
 
-	name = series ? arena_printf(a, "python%s", series) : "python3";
 	*s = (struct engine_state){ .at = *asked };
 	s->at.client = proc_which(a, "bash");
 	if (!s->at.client) {
 		s->why_not = "bash is not installed";
 		s->install = "apt-get install bash";
-		return;
-	}
-	if (!proc_which(a, name)) {
+	} else if (!proc_which(a, name)) {
 		s->why_not = arena_printf(a, "there is no %s", name);
 		s->install = arena_printf(a, "apt-get install %s %s-venv", name, name);
-		return;
-	}
-	if (!ASK(a, &r, name, "-c", can_make_one)) {
-		s->why_not =
-			arena_printf(a, "%s makes no environments: %s", name, engine_said(a, &r));
+	} else if (!ASK(a, &r, name, "-c", can_make_one)) {
+		s->why_not = arena_printf(a, "%s cannot create virtual environments: %s", name,
+					  engine_said(a, &r));
 		s->install = arena_printf(a, "apt-get install %s-venv", name);
-		return;
 	}
+	if (s->why_not)
+		return;
 	s->usable = true;
 	s->gpus = fs_exists("/dev/nvidiactl") || fs_exists("/dev/dxg"); /* WSL2: dxg */
 	s->version = engine_first_line(a, buf_text(&r.out));
