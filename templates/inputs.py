@@ -1,10 +1,10 @@
-"""What the bytes of an extension's wheel depend on, read where it will be compiled.
+"""Reads what the bytes of an extension's wheel depend on, where the wheel will be compiled.
 
     python inputs.py PLAN.json SOURCE INPUTS.json
 
-PLAN.json is what the plan knows: name, version, source, argv, env, archs.  Everything else is
-looked for here: in the source, in this environment and at the compilers.  What cannot be found
-out is an error, and never guessed: two wheels that differ must not get one key.
+PLAN.json is what the plan knows: name, version, source, argv, env, archs.  The program finds the
+rest in the source, in this environment and at the compilers.  If it cannot find something, it fails
+and does not guess: two wheels that differ must not have the same key in a wheel store.
 """
 
 import argparse
@@ -29,8 +29,8 @@ TOOLS_READ = re.compile(
     r"|(NVCC|TORCH|PYTORCH|CMAKE|DISTUTILS|SETUPTOOLS|SKBUILD|MESON)_.*"
     r"|PIP_(GLOBAL_OPTION|BUILD_OPTION|CONFIG_SETTINGS)|SOURCE_DATE_EPOCH|USE_NINJA)$"
 )
-# How fast it is compiled, where things lie, and who compiles: no input.  What nvcc, the
-# compilers and the packages are is read from themselves.
+# These decide how fast it is compiled, where files lie, or who compiles: they are no inputs.  The
+# versions of nvcc, the compilers and the packages are read from themselves.
 NO_INPUT = re.compile(
     r"(MAX_JOBS|NVCC_THREADS|CUDA_HOME|CUDA_PATH|PATH|HOME|PWD|OLDPWD|SHLVL|_|USER|LOGNAME|SHELL"
     r"|TERM|COLUMNS|LINES|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|HOSTNAME|VIRTUAL_ENV|PYTHON.*"

@@ -49,7 +49,7 @@ name={{name|sh}}
 steps=({{#apt_why}}apt {{/apt_why}}python{{#steps}} {{id|sh}}{{/steps}}{{#compiles}}
     inputs{{/compiles}}{{#compiled}} {{id|sh}}{{/compiled}}{{#last}} {{id|sh}}{{/last}})
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-out=$here{{#cell}}/..{{/cell}} # where `stackbuild render` wrote
+out=$here{{#cell}}/..{{/cell}} # the output directory of `stackbuild render`
 log() { printf '%s: %s\n' "$name" "$*"; }
 fail() { log "error: $*" >&2; exit 1; }
 
@@ -238,7 +238,7 @@ esac
 {{/cuda}}
 
 {{#host_python}}
-# python: the first Python {{host_python|comment}} that can make an environment{{#compiles}} and has its headers{{/compiles}}{{#python_commands}}; if there is none, a build of it{{/python_commands}}
+# python: the first Python {{host_python|comment}} that can make an environment{{#compiles}} and has its headers{{/compiles}}{{#python_commands}}; otherwise a download{{/python_commands}}
 find_python() {
     local p test='import ensurepip, os, sys, sysconfig, venv
 assert "%d.%d" % sys.version_info[:2] == "{{host_python|plain}}"{{#compiles}}
@@ -290,7 +290,7 @@ if todo {{id|sh}} {{key|sh}}; then
     fresh "$wheels"
 {{/downloads}}
 {{#replaces}}
-    # pip keeps another build of the same version.
+    # pip would keep another build of the same version.
     if [ -e "$share/done/{{id|plain}}" ]; then
         "$python" -m pip uninstall -q -y {{replaces|code}}
         rm -f "$share/done/{{id|plain}}"
