@@ -17,7 +17,7 @@ has_options(const struct options *o)
 	       o->base;
 }
 
-/* Something that was sent here: not a terminal, not /dev/null. */
+/* True if standard input is a file or a pipe: not a terminal, not /dev/null. */
 static bool
 stdin_is_sent(void)
 {
@@ -48,7 +48,7 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 		const struct source *src =
 			fs_read(r->a, &r->ds, paths->at[i], FS_READ_MAX, (struct span){ 0 });
 
-		/* Nothing was sent: beside options that is no mistake. */
+		/* An empty pipe is an error only if there are no options. */
 		if (src && !src->size && !r->o->froms.n) {
 			*empty = !has_options(r->o);
 			return !*empty;
@@ -63,7 +63,7 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 							    "a list of requirements");
 	}
 	n->from = from.n ? buf_text(&from) : NULL;
-	/* Dockerfiles first: what a list says of versions is nearer to the truth. */
+	/* Dockerfiles first: the versions of a requirements file replace theirs. */
 	for (int lists = 0; lists < 2; lists++)
 		for (size_t i = 0; i < sources.n; i++) {
 			const struct source *src = sources.at[i];
@@ -129,7 +129,7 @@ take_options(struct run *r, struct init *n)
 
 enum { ANSWER_MAX = 4096 };
 
-/* One line without its end; false at the end of input, or if nobody can have meant it. */
+/* Reads one line without its end; false at the end of input. */
 static bool
 read_answer(char line[ANSWER_MAX])
 {
@@ -146,7 +146,7 @@ read_answer(char line[ANSWER_MAX])
 	return true;
 }
 
-/* On standard error, since standard output may be where the recipe goes. */
+/* Asks on standard error, since the recipe may go to standard output. */
 static void
 ask_all(struct run *r, struct init *n)
 {
@@ -194,7 +194,7 @@ write_recipe(struct run *r, const char *path, const char *text, const struct sta
 	return true;
 }
 
-/* What it is made from; false: usage. */
+/* Selects the inputs; false: there are none. */
 static bool
 sources_of(struct run *r, struct names *paths, bool *ask)
 {
@@ -209,9 +209,9 @@ sources_of(struct run *r, struct names *paths, bool *ask)
 	return paths->n || has_options(r->o) || *ask;
 }
 
-static const char nothing[] = "nothing to begin with: pip freeze | stackbuild init, or --from "
-			      "Dockerfile, or --torch 2.2.2 --extension mamba-ssm, or run it on a "
-			      "terminal";
+static const char nothing[] =
+	"init needs an input: `pip freeze | stackbuild init`, --from Dockerfile, "
+	"--torch 2.2.2 --extension mamba-ssm, or answers on a terminal";
 
 int
 verb_init(struct run *r)
