@@ -13,7 +13,7 @@
 struct verdict {
 	const char *path, *cell; /* cell: NULL without a matrix */
 	const char *summary;     /* NULL: no stack came of it */
-	struct names errors, warnings, unjudged, rules_open;
+	struct names errors, warnings, unchecked, rules_open;
 	unsigned facts;
 };
 struct verdicts LIST(struct verdict);
@@ -47,7 +47,7 @@ stack_summary(struct arena *a, const struct stack *s)
 	return buf_text(&out);
 }
 
-/* The codes of what was told from `d` on. */
+/* The codes of the diagnostics from `d` on. */
 static void
 codes_since(struct arena *a, const struct diag *d, struct verdict *v)
 {
@@ -94,13 +94,13 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 	    void *ctx, struct verdicts *out, struct buf *choices)
 {
 	const struct resolve_options how = { .verbose = r->o->verbose };
-	struct diag **told = ds->tail;
+	struct diag **reported = ds->tail;
 	const struct recipes *rs = pipeline_load(r->a, ds, r->facts, ro, open, ctx);
 
 	if (!rs) {
 		struct verdict v = { .path = ro->path };
 
-		codes_since(r->a, *told, &v);
+		codes_since(r->a, *reported, &v);
 		list_push(r->a, out, v);
 		return;
 	}
@@ -110,7 +110,7 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 		const struct plan *p;
 
 		if (i)
-			told = ds->tail;
+			reported = ds->tail;
 		p = pipeline_plan(scratch, ds, r->facts, rs->at[i], &how);
 		if (p) {
 			const struct solution *solution = p->stack->solution;
@@ -118,16 +118,16 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 			render_judge(scratch, ds, p);
 			v.summary = arena_strdup(r->a, stack_summary(scratch, p->stack));
 			v.facts = solution->facts_used;
-			for (size_t k = 0; k < solution->unjudged.n; k++)
-				names_once(r->a, &v.unjudged,
-					   arena_strdup(r->a, solution->unjudged.at[k]));
+			for (size_t k = 0; k < solution->unchecked.n; k++)
+				names_once(r->a, &v.unchecked,
+					   arena_strdup(r->a, solution->unchecked.at[k]));
 			for (size_t k = 0; k < solution->rules_open.n; k++)
 				names_once(r->a, &v.rules_open,
 					   arena_strdup(r->a, solution->rules_open.at[k]));
 			if (choices && r->o->verbose)
 				choices_of(choices, p->stack);
 		}
-		codes_since(r->a, *told, &v);
+		codes_since(r->a, *reported, &v);
 		list_push(r->a, out, v);
 		arena_free(scratch);
 	}
@@ -167,19 +167,19 @@ static const char *
 fine_text(struct arena *a, const struct verdicts *all)
 {
 	struct buf b = BUF(a);
-	struct names unjudged = { 0 }, rules = { 0 };
+	struct names unchecked = { 0 }, rules = { 0 };
 
 	if (all->n == 1)
 		buf_printf(&b, "%s: fine. %s", all->at[0].path, all->at[0].summary);
 	else
 		buf_printf(&b, "%s: fine. %zu cells", all->at[0].path, all->n);
 	for (size_t i = 0; i < all->n; i++) {
-		for (size_t k = 0; k < all->at[i].unjudged.n; k++)
-			names_once(a, &unjudged, all->at[i].unjudged.at[k]);
+		for (size_t k = 0; k < all->at[i].unchecked.n; k++)
+			names_once(a, &unchecked, all->at[i].unchecked.at[k]);
 		for (size_t k = 0; k < all->at[i].rules_open.n; k++)
 			names_once(a, &rules, all->at[i].rules_open.at[k]);
 	}
-	unchecked_line(&b, "not in the knowledge base, so not checked", &unjudged);
+	unchecked_line(&b, "not in the knowledge base, so not checked", &unchecked);
 	unchecked_line(&b, "rules not checked, because a value is unknown", &rules);
 	return buf_text(&b);
 }
@@ -278,7 +278,7 @@ show_json(struct run *r, const struct verdicts *all)
 			json_text(&j, "stack", v->summary);
 		json_names(&j, "errors", &v->errors);
 		json_names(&j, "warnings", &v->warnings);
-		json_names(&j, "not_judged", &v->unjudged);
+		json_names(&j, "not_judged", &v->unchecked);
 		json_names(&j, "rules_not_checked", &v->rules_open);
 		json_int(&j, "facts", v->facts);
 		json_end(&j);

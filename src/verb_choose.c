@@ -22,21 +22,21 @@
  *
  *   recipe: stackbuild init --gpu h100 --torch 2.13.0 --extension causal-conv1d==1.7.0 ...
  *
- * What is asked for becomes a recipe, so that grammar, facts and solver are those of check.
+ * The arguments become a recipe, so that grammar, facts and solver are those of check.
  */
 
 enum { RUNNERS_MAX = 4 };
 
-/* One variable that is asked for: "torch", "mamba-ssm==2.2.2". */
-struct wish {
+/* One argument: "torch", "mamba-ssm==2.2.2". */
+struct wanted {
 	const char *text, *key;
 	const char *variable; /* of the solver: extensions have another name than their wheels */
 	bool extension;
 };
-struct wishes LIST(struct wish);
+struct wanted_list LIST(struct wanted);
 
-/* What is laid over the wishes for a runner-up: "torch" at "2.12.1". */
-struct over {
+/* What an alternative overrides: "torch" at "2.12.1". */
+struct override {
 	const char *variable, *value;
 };
 
@@ -51,7 +51,7 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 }
 
 static bool
-read_wishes(struct run *r, struct wishes *all)
+read_wanted(struct run *r, struct wanted_list *all)
 {
 	for (size_t i = 0; i < r->o->args.n; i++) {
 		const char *text = r->o->args.at[i], *why = NULL;
@@ -63,18 +63,18 @@ read_wishes(struct run *r, struct wishes *all)
 			return false;
 		}
 		list_push(r->a, all,
-			  (struct wish){ .text = text,
-					 .key = req->key,
-					 .variable = e ? e->name : req->key,
-					 .extension = e && e->pypi != PYPI_WHEEL });
+			  (struct wanted){ .text = text,
+					   .key = req->key,
+					   .variable = e ? e->name : req->key,
+					   .extension = e && e->pypi != PYPI_WHEEL });
 	}
 	return true;
 }
 
 static const char *
-laid_over(const struct over *over, const char *variable)
+overridden(const struct override *override, const char *variable)
 {
-	return over && !strcmp(over->variable, variable) ? over->value : NULL;
+	return override && !strcmp(override->variable, variable) ? override->value : NULL;
 }
 
 static void
@@ -87,9 +87,11 @@ item(struct buf *b, const char *text)
 
 /* torch at its version, if any; its build; what comes with it. */
 static void
-write_torch(struct run *r, struct buf *b, const struct wishes *all, const struct over *over)
+write_torch(struct run *r, struct buf *b, const struct wanted_list *all,
+	    const struct override *override)
 {
-	const char *version = laid_over(over, "torch"), *index = laid_over(over, "torch build");
+	const char *version = overridden(override, "torch"),
+		   *index = overridden(override, "torch build");
 	unsigned with = 0;
 
 	for (size_t i = 0; i < all->n && !version; i++) {
@@ -117,7 +119,7 @@ write_torch(struct run *r, struct buf *b, const struct wishes *all, const struct
 }
 
 static bool
-is_ordinary(const struct wish *x)
+is_ordinary(const struct wanted *x)
 {
 	return !x->extension && strcmp(x->key, "torch") != 0 &&
 	       strcmp(x->key, "torchvision") != 0 && strcmp(x->key, "torchaudio") != 0;
@@ -134,7 +136,7 @@ write_scalar(struct buf *b, const char *key, const char *value)
 }
 
 static const char *
-recipe_text(struct run *r, const struct wishes *all, const struct over *over)
+recipe_text(struct run *r, const struct wanted_list *all, const struct override *override)
 {
 	struct buf b = BUF(r->a);
 
@@ -146,11 +148,11 @@ recipe_text(struct run *r, const struct wishes *all, const struct over *over)
 		buf_puts(&b, "gpus:\n");
 	for (size_t i = 0; i < r->o->gpus.n; i++)
 		item(&b, r->o->gpus.at[i]);
-	write_torch(r, &b, all, over);
+	write_torch(r, &b, all, override);
 	buf_puts(&b, "extensions:\n");
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i].extension) {
-			const char *v = laid_over(over, all->at[i].variable);
+			const char *v = overridden(override, all->at[i].variable);
 
 			item(&b,
 			     v ? arena_printf(r->a, "%s==%s", all->at[i].key, v) : all->at[i].text);
@@ -168,16 +170,17 @@ recipe_text(struct run *r, const struct wishes *all, const struct over *over)
 	return buf_text(&b);
 }
 
-/* The wishes as a solved stack; NULL: they are no recipe, and a diagnostic says why. */
+/* The requirements as a solved stack; NULL: they are no recipe, and a diagnostic says why. */
 static const struct solution *
-solve_wishes(struct run *r, struct diags *ds, const struct wishes *all, const struct over *over)
+solve_wanted(struct run *r, struct diags *ds, const struct wanted_list *all,
+	     const struct override *override)
 {
 	struct source *src = arena_new_of(r->a, struct source);
-	struct recipe_options ro = { .path = "wishes" };
+	struct recipe_options ro = { .path = "choose" };
 	const struct recipes *rs;
 
-	src->path = "wishes";
-	src->text = recipe_text(r, all, over);
+	src->path = "choose";
+	src->text = recipe_text(r, all, override);
 	src->size = strlen(src->text);
 	rs = recipes_load_from(r->a, ds, r->facts, &ro, open_text, src);
 	return rs ? resolve_solve(r->a, r->facts, rs->at[0]) : NULL;
@@ -248,9 +251,10 @@ struct runner {
 };
 struct runners LIST(struct runner);
 
-/* An older major of what was asked for is another program: no answer to the question. */
+/* An older major version of an argument is a different program: no alternative. */
 static bool
-goes_back(const struct wishes *all, const struct solution *solution, const struct solution *best)
+goes_back(const struct wanted_list *all, const struct solution *solution,
+	  const struct solution *best)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct candidate *x = solution_selected(solution, all->at[i].variable);
@@ -263,15 +267,15 @@ goes_back(const struct wishes *all, const struct solution *solution, const struc
 }
 
 static void
-try_over(struct run *r, const struct wishes *all, const struct over *over, const char *decides,
-	 struct runners *out, const struct solution *best)
+try_override(struct run *r, const struct wanted_list *all, const struct override *override,
+	     const char *decides, struct runners *out, const struct solution *best)
 {
 	struct diags ds;
 	const struct solution *solution;
 	const char *line;
 
 	diags_init(&ds, r->a);
-	solution = solve_wishes(r, &ds, all, over);
+	solution = solve_wanted(r, &ds, all, override);
 	if (!solution || solution->errors.n || !solution->nchosen || out->n >= RUNNERS_MAX ||
 	    goes_back(all, solution, best))
 		return;
@@ -295,21 +299,21 @@ driver_of(const struct solution *solution)
 }
 
 static void
-older_builds(struct run *r, const struct wishes *all, const struct solution *best,
+older_builds(struct run *r, const struct wanted_list *all, const struct solution *best,
 	     struct runners *out)
 {
 	struct alternatives builds = solution_alternatives(best, "torch build");
 	bool past = false;
 
 	for (size_t i = 0; i < builds.n; i++) {
-		const struct over over = { "torch build", builds.at[i].c->text };
+		const struct override override = { "torch build", builds.at[i].c->text };
 		size_t before = out->n;
 		const char *driver;
 
 		past |= builds.at[i].chosen;
 		if (!past || builds.at[i].chosen || !builds.at[i].can)
 			continue;
-		try_over(r, all, &over, NULL, out, best);
+		try_override(r, all, &override, NULL, out, best);
 		if (out->n == before)
 			continue;
 		driver = driver_of(out->at[before].solution);
@@ -321,7 +325,7 @@ older_builds(struct run *r, const struct wishes *all, const struct solution *bes
 }
 
 static void
-older_torch(struct run *r, const struct wishes *all, const struct solution *best,
+older_torch(struct run *r, const struct wanted_list *all, const struct solution *best,
 	    struct runners *out)
 {
 	const struct candidate *now = solution_selected(best, "torch");
@@ -330,34 +334,36 @@ older_torch(struct run *r, const struct wishes *all, const struct solution *best
 
 	for (size_t i = 0; i < others.n && now && now->v; i++) {
 		const struct candidate *c = others.at[i].c;
-		const struct over over = { "torch", c->text };
+		const struct override override = { "torch", c->text };
 
 		past |= others.at[i].chosen;
 		if (!past || !others.at[i].can || !c->v ||
 		    (version_release(c->v, 0) == version_release(now->v, 0) &&
 		     version_release(c->v, 1) == version_release(now->v, 1)))
 			continue;
-		try_over(r, all, &over, "the torch before", out, best);
+		try_override(r, all, &override, "the torch before", out, best);
 		return;
 	}
 }
 
-/* A newer one of something asked for, where the rest must be older for it. */
+/* A newer release of an argument, for which the rest must be older. */
 static void
-newer_variables(struct run *r, const struct wishes *all, const struct solution *best,
+newer_variables(struct run *r, const struct wanted_list *all, const struct solution *best,
 		struct runners *out)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		struct alternatives others = solution_alternatives(best, all->at[i].variable);
 
 		for (size_t k = 0; k < others.n && !others.at[k].chosen; k++) {
-			const struct over over = { all->at[i].variable, others.at[k].c->text };
+			const struct override override = { all->at[i].variable,
+							   others.at[k].c->text };
 
 			if (!others.at[k].can || !others.at[k].asked)
 				continue;
-			try_over(r, all, &over,
-				 arena_printf(r->a, "%s is newer, the rest older", all->at[i].key),
-				 out, best);
+			try_override(
+				r, all, &override,
+				arena_printf(r->a, "%s is newer, the rest older", all->at[i].key),
+				out, best);
 			break;
 		}
 	}
@@ -366,7 +372,7 @@ newer_variables(struct run *r, const struct wishes *all, const struct solution *
 /* --- the two outputs --- */
 
 static void
-next_step(struct run *r, const struct wishes *all, const struct solution *solution)
+next_step(struct run *r, const struct wanted_list *all, const struct solution *solution)
 {
 	buf_puts(&r->out, "\nrecipe: stackbuild init");
 	for (size_t i = 0; i < r->o->gpus.n; i++)
@@ -385,7 +391,7 @@ next_step(struct run *r, const struct wishes *all, const struct solution *soluti
 }
 
 static void
-show_text(struct run *r, const struct wishes *all, const struct solution *solution,
+show_text(struct run *r, const struct wanted_list *all, const struct solution *solution,
 	  const struct runners *others)
 {
 	struct names shown = variables_shown(r, solution);
@@ -454,15 +460,15 @@ show_json(struct run *r, const struct solution *solution, const struct runners *
 int
 verb_choose(struct run *r)
 {
-	struct wishes all = { 0 };
+	struct wanted_list all = { 0 };
 	struct runners others = { 0 };
 	const struct solution *solution;
 
 	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
 		return usage_error("choose has two formats: text and json");
-	if (!read_wishes(r, &all))
+	if (!read_wanted(r, &all))
 		return EXIT_USAGE;
-	if (!(solution = solve_wishes(r, &r->ds, &all, NULL)))
+	if (!(solution = solve_wanted(r, &r->ds, &all, NULL)))
 		return EXIT_DIAGNOSED;
 	if (solution->errors.n || !solution->nchosen) {
 		solution_report(&r->ds, solution, r->o->verbose);

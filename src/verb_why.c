@@ -10,16 +10,16 @@
 /*
  *   $ stackbuild why recipes/torch222-cu121.yaml numpy
  *   numpy<2  (1.26.4 of those known)
- *     asked for  recipes/torch222-cu121.yaml:32:12: the recipe asks for numpy<2
+ *     required   recipes/torch222-cu121.yaml:32:12: the recipe requires numpy<2
  *     because    torch 2.2.2 was compiled against numpy 1
- *     it asks    numpy 1.26.4 has wheels for Python 3.9 to 3.12
+ *     requires   numpy 1.26.4 has wheels for Python 3.9 to 3.12
  *     possible   1.24.4, 1.25.2, 1.26.4
  *     not        2.0.2: torch below 2.3 was compiled against numpy 1
  *                2.1.3, 2.2.6: ...
  *     source     knowledge/...
  *
- * What the solver does not judge (apt packages, what knowledge does not have) is looked up
- * in the completed stack: who asked for it, and why it is there.
+ * What is no variable of the solver (apt packages, what is not in the knowledge base) is looked up
+ * in the stack: what requires it, and why it is there.
  */
 
 struct answer {
@@ -76,13 +76,13 @@ static void
 others_of(struct run *r, const struct solution *solution, const char *key, struct answer *out)
 {
 	struct alternatives all = solution_alternatives(solution, key);
-	bool *told = arena_array_of(r->a, bool, all.n + 1);
+	bool *shown = arena_array_of(r->a, bool, all.n + 1);
 
 	for (size_t i = 0; i < all.n; i++) {
 		const struct alternative *x = &all.at[i];
 		struct buf b = BUF(r->a);
 
-		if ((!x->c->known && !x->chosen) || told[i])
+		if ((!x->c->known && !x->chosen) || shown[i])
 			continue;
 		if (x->can) {
 			list_push(r->a, &out->possible, x->c->text);
@@ -91,12 +91,12 @@ others_of(struct run *r, const struct solution *solution, const char *key, struc
 		for (size_t k = i; k < all.n; k++) {
 			if (all.at[k].can || !all.at[k].c->known || !same_reason(x, &all.at[k]))
 				continue;
-			told[k] = true;
+			shown[k] = true;
 			buf_printf(&b, "%s%s", b.n ? ", " : "", all.at[k].c->text);
 		}
 		list_push(r->a, &out->impossible,
 			  arena_printf(r->a, "%s: %s", buf_text(&b),
-				       x->why ? x->why->sentence : "the recipe asks otherwise"));
+				       x->why ? x->why->sentence : "the recipe requires another"));
 	}
 }
 
@@ -207,9 +207,9 @@ show_text(struct run *r, const struct answer *x)
 		buf_printf(&r->out, "%s\n", x->value);
 	else
 		buf_printf(&r->out, "%s %s\n", x->name, x->value);
-	lines(&r->out, "asked for", &x->asked);
+	lines(&r->out, "required", &x->asked);
 	lines(&r->out, "because", &x->because);
-	lines(&r->out, "it asks", &x->demands);
+	lines(&r->out, "requires", &x->demands);
 	for (size_t i = 0; i < x->possible.n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", x->possible.at[i]);
 	if (b.n)
@@ -251,7 +251,7 @@ verb_why(struct run *r)
 		return usage_error("why has two formats: text and json");
 	if (!rs)
 		return EXIT_DIAGNOSED;
-	/* Errors of the stack are told, its warnings are not what was asked for. */
+	/* The verb reports conflicts, but not the warnings of a stack that works. */
 	diags_init(&quiet, r->a);
 	s = resolve(r->a, &quiet, r->facts, rs->at[0], NULL);
 	solution = s ? s->solution : resolve_solve(r->a, r->facts, rs->at[0]);

@@ -183,7 +183,7 @@ devel_image(const struct workspace *w)
 }
 
 static void
-judge_flavour(struct workspace *w)
+check_flavour(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const char *flavour = s->image.flavour, *devel;
@@ -231,7 +231,7 @@ resolve_base(struct workspace *w)
 				 "the operating system of `%s` is not known", r->base.s),
 			 "its name does not say; taken to be a Debian or Ubuntu with apt");
 	}
-	judge_flavour(w);
+	check_flavour(w);
 	if (s->cuda_from == CUDA_APT && !s->os)
 		diag_help(diag_at(w->ds, E_CUDA_SOURCE, r->cuda_from_at,
 				  "CUDA by apt needs a base whose operating system is known"),

@@ -154,7 +154,7 @@ value_of(const struct solution *solution, const struct repair *r, const struct r
 	}
 }
 
-/* No release of it goes with the rest: it is not there any more. */
+/* No release is compatible with the rest: the stack does not have it any more. */
 static bool
 is_gone(const struct solution *solution, const struct repair *r, const struct request *p)
 {

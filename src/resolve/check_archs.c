@@ -86,7 +86,7 @@ mended(struct workspace *w, const char *s)
 }
 
 static bool
-judge_names(struct workspace *w, const struct setting *given, const struct names *list,
+check_names(struct workspace *w, const struct setting *given, const struct names *list,
 	    const struct torch_arch_list *known)
 {
 	const char *torch = w->s->torch.value, *better;
@@ -128,7 +128,7 @@ judge_names(struct workspace *w, const struct setting *given, const struct names
 }
 
 static void
-judge_toolkit(struct workspace *w, const struct setting *given, const struct names *list)
+check_toolkit(struct workspace *w, const struct setting *given, const struct names *list)
 {
 	const struct cuda_toolkit *t = w->s->toolkit;
 
@@ -150,7 +150,7 @@ judge_toolkit(struct workspace *w, const struct setting *given, const struct nam
 
 /* Who reads it at all. */
 static void
-judge_effect(struct workspace *w, const struct setting *given, const struct stack_extension *of)
+check_effect(struct workspace *w, const struct setting *given, const struct stack_extension *of)
 {
 	for (size_t i = 0; i < w->s->extensions.n; i++) {
 		const struct stack_extension *e = &w->s->extensions.at[i];
@@ -193,12 +193,12 @@ check_arch_list(struct workspace *w)
 	while ((given = check_setting(w, "TORCH_CUDA_ARCH_LIST", &at, &e))) {
 		struct names list;
 
-		judge_effect(w, given, e);
+		check_effect(w, given, e);
 		if (!*given->value.s || !w->s->torch.value ||
 		    !facts_torch_arch_list(w->f, w->a, w->s->torch.value, &known))
 			continue;
 		list = entries(w, given->value.s, &known);
-		if (judge_names(w, given, &list, &known))
-			judge_toolkit(w, given, &list);
+		if (check_names(w, given, &list, &known))
+			check_toolkit(w, given, &list);
 	}
 }

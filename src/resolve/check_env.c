@@ -58,7 +58,7 @@ check_cuda_home(struct workspace *w)
 /* --- only exactly TRUE counts --- */
 
 static void
-judge_true(struct workspace *w, const char *name)
+check_true(struct workspace *w, const char *name)
 {
 	const struct stack_extension *e;
 	const struct setting *given;
@@ -100,7 +100,7 @@ check_force_build(struct workspace *w)
 		for (size_t k = 0; k < all.n; k++)
 			if (!names_have(&seen, all.at[k])) {
 				list_push(w->a, &seen, all.at[k]);
-				judge_true(w, all.at[k]);
+				check_true(w, all.at[k]);
 			}
 	}
 }

@@ -17,7 +17,7 @@ last_of_series(const struct workspace *w, const char *cuda, const char *os)
 }
 
 static void
-judge_point_release(struct workspace *w, struct text image)
+check_point_release(struct workspace *w, struct text image)
 {
 	struct image_name n = facts_image_name(w->f, w->a, image.s);
 	const struct cuda_toolkit *t;
@@ -47,9 +47,9 @@ void
 check_superseded(struct workspace *w)
 {
 	if (w->r->base.s)
-		judge_point_release(w, w->r->base);
+		check_point_release(w, w->r->base);
 	if (w->r->runtime.base.s)
-		judge_point_release(w, w->r->runtime.base);
+		check_point_release(w, w->r->runtime.base);
 }
 
 static bool

@@ -65,7 +65,7 @@ check_extra_index(struct workspace *w)
 }
 
 static void
-judge_companion(struct workspace *w, const struct recipe_requirement *q)
+check_companion(struct workspace *w, const struct recipe_requirement *q)
 {
 	const struct torch_release *t = w->s->torch_release;
 	const char *key = q->req->key;
@@ -92,7 +92,7 @@ void
 check_companions(struct workspace *w)
 {
 	for (size_t i = 0; w->s->torch_release && i < w->r->packages.n; i++)
-		judge_companion(w, &w->r->packages.at[i]);
+		check_companion(w, &w->r->packages.at[i]);
 }
 
 /* Without a list and without a GPU, torch asks the GPU that is not there. */

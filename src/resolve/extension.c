@@ -7,7 +7,7 @@
  */
 
 static void
-judge_known(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
+check_known(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
 	struct diag *d;
 
@@ -54,7 +54,7 @@ is_told(const struct names *any, const struct settings *env)
 
 /* What compiles CUDA code at run time, where the image that it runs in has no compiler. */
 static void
-judge_jit(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
+check_jit(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
 	struct diag *d;
 
@@ -393,8 +393,8 @@ complete(struct workspace *w, const struct recipe_extension *e)
 				  "`%s` has no version: pip installs the newest", e->name.s),
 			  "pin it: %s==VERSION", e->name.s);
 	if (w->ds->errors == errors && !in_conflict(w, e))
-		judge_known(w, e, &x);
-	judge_jit(w, e, &x);
+		check_known(w, e, &x);
+	check_jit(w, e, &x);
 	fill_env(w, e, &x);
 	x.nvcc_env = nvcc_env(w, &x);
 	if (x.known) {

@@ -69,7 +69,7 @@ help_image(struct workspace *w, struct diag *d)
 }
 
 static void
-judge_image(struct workspace *w)
+check_image(struct workspace *w)
 {
 	const struct image_name *n = &w->s->image;
 	const char *why = NULL, *source = NULL;
@@ -96,7 +96,7 @@ judge_image(struct workspace *w)
 }
 
 static void
-judge_cuda(struct workspace *w)
+check_cuda(struct workspace *w)
 {
 	const char *asked = w->s->cuda.value, *why = facts_cuda_impossible(w->f, asked);
 	struct diag *d;
@@ -120,7 +120,7 @@ resolve_image(struct workspace *w)
 	if (r->base.s) {
 		s->base = choice_given(r->base, "the recipe names it");
 		s->image = facts_image_name(w->f, w->a, r->base.s);
-		judge_image(w);
+		check_image(w);
 		if (s->image.os)
 			s->os = facts_os(w->f, s->image.os);
 	}
@@ -130,5 +130,5 @@ resolve_image(struct workspace *w)
 		s->cuda = choice_given((struct text){ s->image.cuda, r->base.at },
 				       "the base image brings it");
 	if (s->cuda.value)
-		judge_cuda(w);
+		check_cuda(w);
 }

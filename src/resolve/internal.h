@@ -31,7 +31,7 @@ struct joint_repair {
 };
 
 /* A requirement that is not in the knowledge base, and the Pythons that its marker holds for. */
-struct unjudged {
+struct unchecked {
 	const char *name;
 	const struct solve_term *when; /* NULL: all */
 };
@@ -46,7 +46,7 @@ struct workspace {
 	struct map by_key; /* key -> struct domain */
 	struct requests LIST(struct request) requests;
 	struct solver_pins LIST(struct solve_pin) solver_pins;
-	struct unjudgeds LIST(struct unjudged) unjudged;
+	struct unchecked_items LIST(struct unchecked) unchecked;
 	const struct solve_term *when; /* of the requirement being read: its marker */
 	struct image_name image;       /* of base:, or empty */
 	bool compiles;                 /* an extension is compiled in this stack */

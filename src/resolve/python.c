@@ -61,7 +61,7 @@ choose_origin(const struct workspace *w)
 }
 
 static void
-judge_origin(struct workspace *w)
+check_origin(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const char *series = s->python.value, *own = s->os ? s->os->python : NULL;
@@ -134,5 +134,5 @@ resolve_python(struct workspace *w)
 		s->python_from = choose_origin(w);
 	if (s->python.value && (s->python_from == PYTHON_STANDALONE || s->python_from == PYTHON_UV))
 		s->python_build = find_build(w);
-	judge_origin(w);
+	check_origin(w);
 }

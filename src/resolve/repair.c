@@ -235,13 +235,13 @@ find_joint_repair(const struct solution *solution)
 	all->pins = found.at[0].pins;
 	for (size_t i = 0; i < all->pins.n; i++)
 		if (solution->solver_pins[all->pins.at[i]].fixed)
-			return; /* one of them has no cure: each is told by itself */
+			return; /* one of them has no fix: each is reported by itself */
 	all->best = solve_again(solution, NULL, &all->pins);
 	all->found =
 		all->best.status == SOLVE_FOUND && !leaves_out(solution, &all->best, &all->pins);
 }
 
-/* The part of it that is for this conflict; what no conflict names is told with the first. */
+/* The part of it that is for this conflict; what no conflict names is reported with the first. */
 static struct solve_indexes
 share_of(const struct solution *solution, const struct conflict *c)
 {

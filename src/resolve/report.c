@@ -1,17 +1,17 @@
 #include "internal.h"
 
 /*
- * A conflict as a diagnostic: what cannot be, the chain of facts, the places, the nearest
- * stacks that work and what they cost.
+ * A conflict as a diagnostic: what is not compatible, the constraints, the places in the recipe,
+ * and the closest stacks that work with their cost.
  *
- *   r.yaml:9:16: error[SB0243]: mamba-ssm 2.3.2.post1 does not go with torch 2.2.2
+ *   r.yaml:9:16: error[SB0243]: mamba-ssm 2.3.2.post1 is not compatible with torch 2.2.2
  *       9 |   - mamba-ssm==2.3.2.post1
  *         |                ^~~~~~~~~~~
  *     because mamba-ssm 2.3.2.post1 needs triton 3.5.0 or newer
  *         and torch 2.2.2 was made for triton 2.2.0
- *     note: r.yaml:4:12: torch is asked for here
- *     help: take mamba-ssm 2.2.4 from its repository      1 layer rebuilds, about 10 min
- *     or take torch 2.11.0, ...                           everything rebuilds, about 25 min
+ *     note: r.yaml:4:12: torch is required here
+ *     help: use mamba-ssm 2.2.4 from its repository      1 layer rebuilds, about 10 min
+ *     or use torch 2.11.0, ...                           everything rebuilds, about 25 min
  *     source: knowledge/...
  */
 
@@ -127,7 +127,7 @@ way_words(const struct solution *solution, const struct repair *r)
 }
 
 static void
-tell_way(struct diag *d, const struct solution *solution, const struct repair *r, bool first)
+report_way(struct diag *d, const struct solution *solution, const struct repair *r, bool first)
 {
 	/* Of several errors the first helps are one cure, cut into shares. */
 	const char *words =
@@ -200,7 +200,7 @@ line_words(const struct solution *solution, const struct conflict *one, const st
 
 /* (7) it cannot be that triton is 2.2.0 and mamba-ssm is 2.3.2.post1, from (3) and (5) */
 static void
-tell_derivation(struct diag *d, const struct solution *solution, const struct conflict *one)
+report_derivation(struct diag *d, const struct solution *solution, const struct conflict *one)
 {
 	const struct solve_proof *proof = &one->found->proof;
 
@@ -235,7 +235,7 @@ alike_before(const struct solve_conflict *c, size_t i)
 }
 
 static void
-tell_facts(struct diag *d, const struct solution *solution, const struct solve_conflict *c)
+report_facts(struct diag *d, const struct solution *solution, const struct solve_conflict *c)
 {
 	const char *of = NULL, *label;
 	size_t more = 0;
@@ -264,9 +264,9 @@ tell_facts(struct diag *d, const struct solution *solution, const struct solve_c
 }
 
 static void
-tell_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
+report_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
 {
-	size_t told = 0;
+	size_t shown = 0;
 
 	for (size_t i = 0; i < c->facts.n; i++) {
 		const char *source = ((const struct constraint *)c->facts.at[i].why)->source;
@@ -277,7 +277,7 @@ tell_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
 
 			twice = other->source && !strcmp(source, other->source);
 		}
-		if (source && !twice && (verbose || told++ < SOURCES_MAX))
+		if (source && !twice && (verbose || shown++ < SOURCES_MAX))
 			diag_source(d, source);
 	}
 }
@@ -286,8 +286,8 @@ tell_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
 enum { WAYS_MAX = 24 };
 
 static void
-tell(struct diags *ds, const struct solution *solution, const struct conflict *one, size_t number,
-     bool verbose)
+report_conflict(struct diags *ds, const struct solution *solution, const struct conflict *one,
+		size_t number, bool verbose)
 {
 	const struct solve_conflict *c = one->found;
 	const struct request *at = shown_at(solution, c);
@@ -295,9 +295,9 @@ tell(struct diags *ds, const struct solution *solution, const struct conflict *o
 	struct repairs ways = { 0 };
 
 	if (verbose)
-		tell_derivation(d, solution, one);
+		report_derivation(d, solution, one);
 	else
-		tell_facts(d, solution, c);
+		report_facts(d, solution, c);
 	for (size_t i = 0; i < c->pins.n; i++) {
 		const struct request *p = &solution->requests[c->pins.at[i]];
 
@@ -307,12 +307,12 @@ tell(struct diags *ds, const struct solution *solution, const struct conflict *o
 	if (number < WAYS_MAX)
 		ways = find_repairs(solution, one);
 	for (size_t i = 0; i < ways.n; i++)
-		tell_way(d, solution, &ways.at[i], i == 0 && one->strength == STRENGTH_ERROR);
-	tell_sources(d, c, verbose);
+		report_way(d, solution, &ways.at[i], i == 0 && one->strength == STRENGTH_ERROR);
+	report_sources(d, c, verbose);
 }
 
 static void
-tell_finding(struct diags *ds, const struct solution *solution, const struct finding *x)
+report_finding(struct diags *ds, const struct solution *solution, const struct finding *x)
 {
 	struct span at = x->at.n ? x->at.at[0].at : (struct span){ .src = solution->recipe->src };
 	struct diag *d = diag_at(ds, x->rule->code, at, "%s", x->sentence);
@@ -329,15 +329,14 @@ void
 solution_report(struct diags *ds, const struct solution *solution, bool verbose)
 {
 	for (size_t i = 0; i < solution->errors.n; i++)
-		tell(ds, solution, &solution->errors.at[i], i, verbose);
+		report_conflict(ds, solution, &solution->errors.at[i], i, verbose);
 	for (size_t i = 0; i < solution->warnings.n; i++)
-		tell(ds, solution, &solution->warnings.at[i], i, verbose);
+		report_conflict(ds, solution, &solution->warnings.at[i], i, verbose);
 	for (size_t i = 0; i < solution->findings.n; i++)
-		tell_finding(ds, solution, &solution->findings.at[i]);
+		report_finding(ds, solution, &solution->findings.at[i]);
 	if (solution->gave_up)
-		diag_why(
-			diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = solution->recipe->src },
-				"the solver stopped before it finished"),
-			"the recipe leaves more open than the budget of the solver covers; what is "
-			"told is true, and there may be more");
+		diag_why(diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = solution->recipe->src },
+				 "the solver stopped before it finished"),
+			 "the recipe leaves more open than the budget of the solver covers; the "
+			 "conflicts that it found are real, and there may be more");
 }

@@ -67,7 +67,7 @@ add_index(struct workspace *w)
 
 	w->index_tag = tag;
 	if (!tag) {
-		list_push(w->a, &w->unjudged, (struct unjudged){ .name = index.s });
+		list_push(w->a, &w->unchecked, (struct unchecked){ .name = index.s });
 		return;
 	}
 	if (!strcmp(tag, "pypi")) {

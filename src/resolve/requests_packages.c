@@ -47,9 +47,9 @@ applies(struct workspace *w, const struct marker *m)
 }
 
 static void
-unjudged(struct workspace *w, const char *name)
+unchecked(struct workspace *w, const char *name)
 {
-	list_push(w->a, &w->unjudged, (struct unjudged){ name, w->when });
+	list_push(w->a, &w->unchecked, (struct unchecked){ name, w->when });
 }
 
 /* A version in a range that no known release is in: the first of it, or one just below its end. */
@@ -146,7 +146,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q)
 		return;
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
 	if (!wheel && !judged(w, key)) {
-		unjudged(w, req->name);
+		unchecked(w, req->name);
 		return;
 	}
 	variable = variable_get(w, kind_of(w, key), key);
@@ -254,7 +254,7 @@ request_extension(struct workspace *w, const struct recipe_extension *e)
 
 	w->variables.at[variable]->asked = e;
 	if (!known)
-		unjudged(w, e->name.s);
+		unchecked(w, e->name.s);
 	add_release(w, e, variable);
 	source = variable_get(w, VARIABLE_SOURCE, arena_printf(w->a, "%s source", key));
 	w->variables.at[source]->of = key;

@@ -154,8 +154,8 @@ struct solution {
 	const int *chosen;
 	size_t nchosen;
 	struct conflicts errors, warnings;
-	bool gave_up;          /* the budget ended: there may be more conflicts */
-	struct names unjudged; /* required, and not in the knowledge base */
+	bool gave_up;           /* the budget ended: there may be more conflicts */
+	struct names unchecked; /* required, and not in the knowledge base */
 	struct findings findings;
 	struct names rules_open; /* rules that were not checked: a value is not known */
 	unsigned facts_used;

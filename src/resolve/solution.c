@@ -352,7 +352,7 @@ all_fits(struct workspace *w, struct solution *solution)
 
 /* What cannot be, first; then, without it, what only may not; then the rest is chosen. */
 static void
-judge(struct workspace *w, struct solution *solution)
+find_conflicts(struct workspace *w, struct solution *solution)
 {
 	struct solve_pin *left = arena_array_of(w->a, struct solve_pin, solution->nrequests + 1);
 	size_t n;
@@ -391,15 +391,15 @@ resolve_solve_within(struct arena *a, const struct facts *f, const struct recipe
 	solution->solver_pins = w->solver_pins.at;
 	solution->nrequests = w->requests.n;
 	if (!all_fits(w, solution))
-		judge(w, solution);
+		find_conflicts(w, solution);
 	solution->variables = arena_array_of(a, struct solver_variable, w->variables.n + 1);
 	solution->nvariables = w->variables.n;
 	for (size_t i = 0; i < w->variables.n; i++)
 		((struct solver_variable *)(uintptr_t)solution->variables)[i] =
 			w->variables.at[i]->t;
-	for (size_t i = 0; i < w->unjudged.n; i++)
-		if (!w->unjudged.at[i].when || term_holds(solution, w->unjudged.at[i].when))
-			list_push(a, &solution->unjudged, w->unjudged.at[i].name);
+	for (size_t i = 0; i < w->unchecked.n; i++)
+		if (!w->unchecked.at[i].when || term_holds(solution, w->unchecked.at[i].when))
+			list_push(a, &solution->unchecked, w->unchecked.at[i].name);
 	check_rules(w, solution);
 	solution->facts_used = w->made;
 	return solution;
