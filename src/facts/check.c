@@ -289,12 +289,12 @@ unknown_file(struct checker *c, const struct fact_file *file)
 	const char *near = str_nearest(file->name, known.at, known.n);
 	struct diag *d =
 		bad(c, file->root->at,
-		    arena_printf(c->a, "no part of the knowledge is called `%.200s`", file->name));
+		    arena_printf(c->a, "`%.200s` is not the name of a knowledge file", file->name));
 
 	if (near)
-		diag_help(d, "call it %s", near);
+		diag_help(d, "rename it to %s", near);
 	else
-		diag_help(d, "an extension's file lies in extensions/");
+		diag_help(d, "put the file of an extension into extensions/");
 }
 
 bool
@@ -310,7 +310,7 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 	if (node_is_null(file->root))
 		return true;
 	if (file->root->kind != NODE_MAP) {
-		bad(&c, file->root->at, "a file of knowledge is a map");
+		bad(&c, file->root->at, "a knowledge file is a map");
 		return false;
 	}
 	c.scratch = arena_new();

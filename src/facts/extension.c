@@ -134,7 +134,7 @@ read_release(const struct facts *f, const char *name, const char *version, struc
 	return (struct extension_release){
 		.name = name,
 		.version = version,
-		.says = fact_text_of(r, "says"),
+		.file_version = fact_text_of(r, "says"),
 		.on_pypi = fact_true_of(r, "pypi"),
 		.sdist_buildable = fact_tri(field_of(&h, "sdist")),
 		.sdist_why = fact_text(field_of(&h, "sdist_why")),

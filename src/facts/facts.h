@@ -11,26 +11,26 @@
 #include "python/python.h"
 
 /*
- * What is known of the world: knowledge/ (YAML, one file a subject, every claim with
- * a source), compiled into the program, and what --knowledge DIR lays over it.
- * Answers questions; decides nothing.  "Not known" is NULL, 0 or TRI_UNKNOWN, never
- * a guess.  Every answer carries `source`: the knowledge file, the entry, and where
- * the claim comes from, ready for diag_source().
+ * The knowledge base: knowledge/ (YAML, one file for each subject, a source for every claim) is
+ * compiled into the program; --knowledge DIR overrides and extends it.  This layer answers
+ * questions and decides nothing.  A value that is not known is NULL, 0 or TRI_UNKNOWN, never a
+ * guess.  Every answer carries `source` for diag_source(): the file, the line, and where the
+ * claim comes from.
  */
 struct facts;
 
 enum tri { TRI_UNKNOWN, TRI_NO, TRI_YES };
 
 /*
- * facts_load -- the built-in knowledge, and over it the files of `overlay`.
+ * facts_load -- returns the built-in knowledge, merged with the files of `overlay`.
  *
- *   in      overlay: a folder of knowledge files (any subset), or NULL
+ *   in      overlay: a directory of knowledge files (any subset), or NULL
  *   errors  SB02xx, SB01xx with a place in the overlay's file; NULL
- *   memory  lives in a; entries are read when they are first asked for
+ *   memory  lives in a; entries are read when they are first needed
  */
 const struct facts *facts_load(struct arena *a, struct diags *ds, const char *overlay);
 
-/* The day of the newest claim, "2026-11-20": printed by --version. */
+/* Returns the day of the newest claim, "2026-11-20", which --version prints. */
 const char *facts_date(const struct facts *f);
 
 /* --- torch --- */
@@ -68,9 +68,9 @@ struct torch_release {
 	const char *source;
 };
 
-/* All known releases, oldest first. */
+/* Returns all known releases, oldest first. */
 const struct torch_release *const *facts_torch_all(const struct facts *f, size_t *n);
-/* NULL if that version is not known.  `version`: the public part, normalised or not. */
+/* Returns NULL if that version is not known.  `version`: the public part, normalised or not. */
 const struct torch_release *facts_torch(const struct facts *f, const char *version);
 const struct torch_variant *torch_variant(const struct torch_release *t, const char *tag);
 const struct torch_variant *torch_variant_on_pypi(const struct torch_release *t);
@@ -114,9 +114,9 @@ struct cuda_toolkit {
 };
 
 const struct cuda_toolkit *const *facts_cuda_all(const struct facts *f, size_t *n);
-/* By full version ("12.1.1"), or the newest release of a series ("12.1"); else NULL. */
+/* Returns the release "12.1.1", or the newest of the series "12.1"; else NULL. */
 const struct cuda_toolkit *facts_cuda(const struct facts *f, const char *version);
-/* Why a version is known never to have existed ("12.7"), else NULL. */
+/* Returns why a version is known never to have existed ("12.7"), else NULL. */
 const char *facts_cuda_impossible(const struct facts *f, const char *version);
 /*
  * Whether the image `repository:tag` can exist.  TRI_NO only where a fact says so (no
@@ -227,7 +227,7 @@ struct names facts_python_series(const struct facts *f);
 struct extension_release {
 	const char *name; /* normalised */
 	const char *version;
-	const char *says; /* the version that its files carry, if that is another one; or NULL */
+	const char *file_version; /* that its files carry, if it is another one; or NULL */
 	bool on_pypi;
 	enum tri sdist_buildable;    /* its sdist on PyPI can be compiled */
 	const char *sdist_why;       /* why not, or NULL */
@@ -281,7 +281,7 @@ struct extension {
 	const char *source;
 };
 
-/* By any of its names; NULL: nobody knows it. */
+/* Returns the extension of that name or alias; NULL: it is not in the knowledge base. */
 const struct extension *facts_extension(const struct facts *f, const char *name);
 struct names facts_extension_names(const struct facts *f);
 /* True if the file of an extension has `field: value` for all of its releases. */
@@ -448,13 +448,13 @@ struct cost {
 struct cost facts_cost(const struct facts *f, const char *kind, const char *name);
 
 /*
- * facts_show -- what is known of one thing, for `stackbuild facts`.
+ * facts_show -- prints an entry of the knowledge base, for `stackbuild facts`.
  *
  *   in      subject: torch, cuda, gpu, extension, os, modal, package, rule, or NULL for the
  *           list of them; name: which, or NULL for the list; more: a release of an extension, a
  *           build of torch, the rest of a GPU's name, or NULL
  *   out     text with sources, or JSON, added to out
- *   errors  SB02xx: nothing is known of it (with the nearest name); false
+ *   errors  SB02xx: it is not in the knowledge base (with the nearest name); false
  */
 bool facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char *subject,
 		const char *name, const char *more, bool as_json, struct buf *out);

@@ -28,7 +28,7 @@ find_keyed(const struct facts *f, struct fact root, const char *map, const char 
 }
 
 static bool
-find_torch(const struct facts *f, const struct asked *q, struct found *x)
+find_torch(const struct facts *f, const struct lookup *q, struct found *x)
 {
 	struct fact root = facts_file(f, "torch.yaml"), build;
 
@@ -43,7 +43,7 @@ find_torch(const struct facts *f, const struct asked *q, struct found *x)
 }
 
 static bool
-find_cuda(const struct facts *f, const struct asked *q, struct found *x)
+find_cuda(const struct facts *f, const struct lookup *q, struct found *x)
 {
 	struct fact root = facts_file(f, "cuda.yaml"), all = fact_get(root, "series");
 
@@ -86,7 +86,7 @@ gpu_like(const struct facts *f, struct arena *a, const char *word)
 }
 
 static bool
-find_gpu(const struct facts *f, const struct asked *q, struct found *x)
+find_gpu(const struct facts *f, const struct lookup *q, struct found *x)
 {
 	struct fact root = facts_file(f, "gpus.yaml"), all = fact_get(root, "capabilities");
 	const struct gpu *g = facts_gpu(f, q->name);
@@ -109,7 +109,7 @@ find_gpu(const struct facts *f, const struct asked *q, struct found *x)
 }
 
 static bool
-find_extension(const struct facts *f, const struct asked *q, struct found *x)
+find_extension(const struct facts *f, const struct lookup *q, struct found *x)
 {
 	const struct extension *e = facts_extension(f, q->name);
 	const struct extension_release *known = e && q->more ? extension_release(e, q->more) : NULL;
@@ -135,7 +135,7 @@ find_extension(const struct facts *f, const struct asked *q, struct found *x)
 }
 
 static bool
-find_rule(const struct facts *f, const struct asked *q, struct found *x)
+find_rule(const struct facts *f, const struct lookup *q, struct found *x)
 {
 	struct names files = facts_files(f);
 
@@ -149,7 +149,7 @@ find_rule(const struct facts *f, const struct asked *q, struct found *x)
 }
 
 static bool
-find_modal(const struct facts *f, const struct asked *q, struct found *x)
+find_modal(const struct facts *f, const struct lookup *q, struct found *x)
 {
 	struct fact root = facts_file(f, "modal.yaml");
 	const struct modal_gpu *g = facts_modal_gpu(f, q->name);
@@ -247,7 +247,7 @@ static bool
 not_known(struct diags *ds, const char *what, const char *name, struct names known)
 {
 	struct diag *d = diag_at(ds, E_FACT_UNKNOWN, (struct span){ 0 },
-				 "nothing is known of %s `%.200s`", what, name);
+				 "%s `%.200s` is not in the knowledge base", what, name);
 	const char *near = str_nearest(name, known.at, known.n);
 	const char *holding = near ? NULL : names_holding(ds->arena, name, known);
 	bool subject = !strcmp(what, "the subject");
@@ -257,7 +257,7 @@ not_known(struct diags *ds, const char *what, const char *name, struct names kno
 	else if (holding)
 		diag_help(d, "did you mean %s?", holding);
 	else
-		diag_help(d, "`stackbuild facts%s%s` lists what is known", subject ? "" : " ",
+		diag_help(d, "run `stackbuild facts%s%s` to list what it has", subject ? "" : " ",
 			  subject ? "" : what);
 	return false;
 }
@@ -273,7 +273,7 @@ subject_names(struct arena *a)
 }
 
 static bool
-find(const struct facts *f, const struct subject *s, const struct asked *q, struct found *x)
+find(const struct facts *f, const struct subject *s, const struct lookup *q, struct found *x)
 {
 	if (s->find)
 		return s->find(f, q, x);
@@ -284,10 +284,10 @@ find(const struct facts *f, const struct subject *s, const struct asked *q, stru
 /* Why `more` cannot stand there, as a name that is not known; or the answer. */
 static bool
 answer(const struct facts *f, struct arena *a, struct diags *ds, const struct subject *s,
-       struct asked q, bool as_json, struct buf *out)
+       struct lookup q, bool as_json, struct buf *out)
 {
 	struct found x = { 0 };
-	struct asked first = { q.name, NULL };
+	struct lookup first = { q.name, NULL };
 
 	if ((!q.more || s->more != MORE_NONE) && find(f, s, &q, &x)) {
 		if (!x.title)
@@ -309,8 +309,9 @@ answer(const struct facts *f, struct arena *a, struct diags *ds, const struct su
 		return not_known(ds, arena_printf(a, "%s %s", s->name, q.name), q.more,
 				 keys_of(a, fact_get(x.parts.at[0].at[1], "builds")));
 	diag_help(diag_at(ds, E_FACT_UNKNOWN, (struct span){ 0 },
-			  "nothing is known of %s `%.200s %.200s`", s->name, q.name, q.more),
-		  "`stackbuild facts %s %s` says what is known of it", s->name, q.name);
+			  "%s `%.200s %.200s` is not in the knowledge base", s->name, q.name,
+			  q.more),
+		  "run `stackbuild facts %s %s` to show what it has", s->name, q.name);
 	return false;
 }
 
@@ -319,7 +320,7 @@ facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char 
 	   const char *name, const char *more, bool as_json, struct buf *out)
 {
 	const struct subject *s = facts_subjects;
-	struct asked q = { name, more };
+	struct lookup q = { name, more };
 
 	if (!subject) {
 		show_subjects(f, a, as_json, out);
@@ -337,6 +338,6 @@ facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char 
 		return true;
 	}
 	if (s->more == MORE_WORDS && more)
-		q = (struct asked){ arena_printf(a, "%s %s", name, more), NULL };
+		q = (struct lookup){ arena_printf(a, "%s %s", name, more), NULL };
 	return answer(f, a, ds, s, q, as_json, out);
 }

@@ -5,7 +5,7 @@
 
 /* `stackbuild facts`: the subjects, how each is found, listed and laid out. */
 
-struct asked {
+struct lookup {
 	const char *name, *more; /* more: a release of an extension, a build of torch; or NULL */
 };
 
@@ -30,7 +30,7 @@ struct subject {
 	const char *name, *what, *example;
 	const char *file, *map; /* where its names are keys; NULL: in files of their own */
 	/* NULL: by the key, and the keys. */
-	bool (*find)(const struct facts *f, const struct asked *q, struct found *x);
+	bool (*find)(const struct facts *f, const struct lookup *q, struct found *x);
 	struct names (*names)(const struct facts *f, struct arena *a);
 	void (*list)(const struct facts *f, struct arena *a, struct buf *out);
 	enum more more; /* what a third word means */

@@ -46,7 +46,7 @@ lay_over(struct arena *a, struct diags *ds, const struct fact_files *over, struc
 }
 
 const struct facts *
-facts_laid_over(struct arena *a, struct diags *ds, const struct fact_files *over)
+facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *over)
 {
 	struct fact_files files = { 0 };
 	const char *date = knowledge_tree.texts + knowledge_tree.date, *newer;
@@ -72,7 +72,7 @@ facts_load(struct arena *a, struct diags *ds, const char *overlay)
 	if (!overlay)
 		return facts_of(a, NULL, knowledge_tree.texts + knowledge_tree.date);
 	if (facts_read_files(a, ds, overlay, &over))
-		return facts_laid_over(a, ds, &over);
+		return facts_with_overlay(a, ds, &over);
 	/* What is wrong with the others is told as well, but for what they name: it may be in
 	 * the file that was not read. */
 	lay_over(a, ds, &over, &files);

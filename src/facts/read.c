@@ -31,7 +31,7 @@ read_file(struct arena *a, struct diags *ds, const char *dir, const char *name,
 		return false;
 	if (files->n == FILES_MAX) {
 		diag_at(ds, E_KNOWLEDGE, (struct span){ .src = src },
-			"more than %d files of knowledge", FILES_MAX);
+			"more than %d knowledge files", FILES_MAX);
 		return false;
 	}
 	list_push(a, files, (struct fact_file){ name, root });
@@ -48,11 +48,11 @@ check_extension_name(struct arena *a, struct diags *ds, const char *dir, const c
 	if (name_valid(name) && !strcmp(name_normalize(a, name), name))
 		return true;
 	d = diag_at(ds, E_KNOWLEDGE, path_at(a, fs_join(a, dir, file)),
-		    "is not called as an extension is");
+		    "is not the name of an extension");
 	if (name_valid(name))
-		diag_help(d, "call it %s.yaml", name_normalize(a, name));
+		diag_help(d, "rename it to %s.yaml", name_normalize(a, name));
 	else
-		diag_help(d, "call it by the name of the package, in lower case, with dashes");
+		diag_help(d, "use the name of the package, in lower case, with dashes");
 	return false;
 }
 
@@ -71,9 +71,9 @@ tell_others(struct arena *a, struct diags *ds, const char *dir, const char *fold
 			continue;
 		d = diag_at(ds, W_KNOWLEDGE_FILE, path_at(a, path), "is not read");
 		if (ends_with(name, ".yml"))
-			diag_help(d, "call it %s.yaml", fs_stem(a, name));
+			diag_help(d, "rename it to %s.yaml", fs_stem(a, name));
 		else
-			diag_help(d, "files of knowledge end in .yaml; those of extensions lie in "
+			diag_help(d, "the names of knowledge files end in .yaml; extensions are in "
 				     "extensions/");
 	}
 }
@@ -85,14 +85,16 @@ is_folder(struct arena *a, struct diags *ds, const char *dir, const struct names
 	struct diag *d;
 
 	if (!fs_is_dir(dir)) {
-		diag_at(ds, E_FILE, path_at(a, dir), "is not a folder");
+		diag_at(ds, E_FILE, path_at(a, dir), "is not a directory");
 		return false;
 	}
 	if (top->n || below->n)
 		return true;
-	d = diag_at(ds, E_KNOWLEDGE, path_at(a, dir), "holds no file of knowledge");
-	diag_help(d, "name the folder with torch.yaml, cuda.yaml, extensions/ or any of the others "
-		     "in it");
+	d = diag_at(ds, E_KNOWLEDGE, path_at(a, dir), "contains no knowledge file");
+	diag_help(
+		d,
+		"name the directory that contains torch.yaml, cuda.yaml, extensions/ or any other "
+		"of them");
 	return false;
 }
 

@@ -110,13 +110,13 @@ bool facts_check_references(struct arena *a, struct diags *ds, const struct fact
 			    const struct fact_tree *rest);
 
 /*
- * facts_laid_over -- the built-in files with others over them, checked; facts_load()
+ * facts_with_overlay -- the built-in files with others over them, checked; facts_load()
  * reads them from a folder.
  *
  *   errors  SB0280 .. SB0282, NULL
  */
-const struct facts *facts_laid_over(struct arena *a, struct diags *ds,
-				    const struct fact_files *over);
+const struct facts *facts_with_overlay(struct arena *a, struct diags *ds,
+				       const struct fact_files *over);
 
 /*
  * facts_check_rules -- the rules of a file that facts_check() has accepted: their conditions,

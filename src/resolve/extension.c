@@ -369,7 +369,8 @@ find_version(struct workspace *w, const struct recipe_extension *e, struct stack
 	else if (x->known && !pinned && !e->url.s && !in_conflict(w, e))
 		report_unpinned_extension(w, e, x->known, x->release);
 	x->version = v ? version_text(w->a, v) : x->release ? x->release->version : in_file;
-	built = x->release && x->release->says && !in_file ? x->release->says : x->version;
+	built = x->release && x->release->file_version && !in_file ? x->release->file_version :
+								     x->version;
 	x->requirement = built ? arena_printf(w->a, "%s==%s", x->name, built) :
 			 e->specifier.s && !e->url.s && !e->ref.s ?
 				 arena_printf(w->a, "%s%s", x->name, e->specifier.s) :

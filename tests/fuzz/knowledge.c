@@ -232,7 +232,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		list_push(a, &over,
 			  (struct fact_file){ names[data[0] % (sizeof(names) / sizeof(*names))],
 					      root });
-		f = facts_laid_over(a, &ds, &over);
+		f = facts_with_overlay(a, &ds, &over);
 	}
 	must(f || ds.errors);
 	if (f) {

@@ -317,7 +317,7 @@ a_file_of_another_name(void **state)
 {
 	(void)state;
 	lay("tensorflow.yaml", "source: made up\n");
-	refused("SB0280", 1, "no part of the knowledge is called `tensorflow.yaml`");
+	refused("SB0280", 1, "`tensorflow.yaml` is not the name of a knowledge file");
 }
 
 static void
