@@ -183,44 +183,6 @@ place_plan(struct step *check, const char *json)
 	}
 }
 
-static void
-add_file(struct arena *a, struct step *st, const struct operation *op)
-{
-	list_push(a, &st->files,
-		  (struct step_file){ op->file.path, op->file.text ? NULL : op->file.helper,
-				      op->file.text, op->file.program });
-}
-
-/* Files and commands of the operations; the helpers of compiles are placed before any of them. */
-static void
-fill_commands(struct arena *a, struct step *steps, size_t n)
-{
-	struct step *deps = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		if (steps[i].kind == STEP_BUILD_DEPS)
-			deps = &steps[i];
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < steps[i].operations.n; k++) {
-			const struct operation *op = &steps[i].operations.at[k];
-			struct commands all = operation_commands(a, op);
-			bool helps = deps && op->kind == OP_FILE && steps[i].kind == STEP_EXTENSION;
-
-			for (size_t f = 0; helps && f < deps->files.n; f++)
-				helps = strcmp(deps->files.at[f].path, op->file.path) != 0;
-			if (helps)
-				add_file(a, deps, op);
-			else if (op->kind == OP_FILE && steps[i].kind != STEP_EXTENSION)
-				add_file(a, &steps[i], op);
-			for (size_t c = 0; c < all.n; c++) {
-				all.at[c].phase = op->kind == OP_FETCH   ? PHASE_FETCH :
-						  op->kind == OP_COMPILE ? PHASE_BUILD :
-									   PHASE_INSTALL;
-				list_push(a, &steps[i].commands, all.at[c]);
-			}
-		}
-}
-
 static bool
 unknown_extension(const struct stack *s)
 {
@@ -261,7 +223,6 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	for (size_t i = 0; i < n; i++)
 		if (steps[i].kind == STEP_CHECK)
 			place_plan(&steps[i], p->json);
-	fill_commands(a, steps, n);
 	p->stack = s;
 	p->name = s->recipe->stack.s;
 	p->steps = steps;

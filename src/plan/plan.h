@@ -166,12 +166,8 @@ struct word {
 };
 struct words LIST(struct word);
 
-/* Which of an extension's commands run in its own stage, and which in the final one. */
-enum phase { PHASE_FETCH, PHASE_BUILD, PHASE_INSTALL };
-
 /* One process. */
 struct command {
-	enum phase phase; /* of step.commands */
 	struct words argv;
 	struct variables env;
 	struct mounts mounts;
@@ -200,15 +196,6 @@ struct step;
 /* The operation of that kind; NULL: the step has none. */
 const struct operation *step_operation(const struct step *st, enum operation_kind kind);
 
-/* A file that a step writes before its commands run. */
-struct step_file {
-	const char *path;     /* "{share}/smoke.cu" */
-	const char *template; /* name in templates/, or NULL */
-	const char *text;     /* if there is no template */
-	bool program;         /* it can be executed */
-};
-struct step_files LIST(struct step_file);
-
 struct step {
 	const char *id; /* "torch", "causal-conv1d": unique, [a-z0-9-]+ */
 	enum step_kind kind;
@@ -235,10 +222,6 @@ struct step {
 	bool no_deps; /* PACKAGES from an extra index: a later step brings what they need */
 	const struct stack_extension *extension; /* STEP_EXTENSION */
 	struct operations operations;
-
-	/* The same as files and commands, for targets that do not read operations yet. */
-	struct step_files files;
-	struct commands commands;
 };
 
 struct plan {
