@@ -96,7 +96,7 @@ image_environment(struct docker_writer *w, struct scope *out)
 }
 
 static void
-result(struct docker_writer *w, struct scope *out)
+result(struct docker_writer *w, const struct docker_stage *stage, struct scope *out)
 {
 	const struct stack *s = w->plan->stack;
 	const struct recipe *r = s->recipe;
@@ -117,7 +117,7 @@ result(struct docker_writer *w, struct scope *out)
 	}
 	for (size_t i = 0; i < w->plan->n; i++)
 		if (w->plan->steps[i].kind == STEP_APP)
-			docker_application(w, &w->plan->steps[i], scope_item(out, "steps"));
+			docker_step(w, stage, &w->plan->steps[i], scope_item(out, "steps"));
 	for (size_t i = 0; i < r->app.command.n; i++)
 		scope_item_text(out, "command", r->app.command.at[i].s, r->app.command.at[i].at);
 	add_pair(out, "labels", "org.opencontainers.image.title", w->plan->name, nowhere);
@@ -242,7 +242,7 @@ add_stage(struct docker_writer *w, const struct docker_stage *stage, struct scop
 	if (stage->runtime)
 		runtime(w, stage, out);
 	if (stage->result)
-		result(w, out);
+		result(w, stage, out);
 }
 
 /*

@@ -86,8 +86,6 @@ const char *docker_build_command(struct docker_writer *w, const char *dockerfile
 extern const struct shape docker_step_shape[];
 void docker_step(struct docker_writer *w, const struct docker_stage *stage, const struct step *s,
 		 struct scope *out);
-/* The application: a step of the last stage. */
-void docker_application(struct docker_writer *w, const struct step *s, struct scope *out);
 /*
  * What COPY is given: flags ("--from=x ", or ""), then sources and the target; as a list in
  * brackets if they are the user's, or odd.

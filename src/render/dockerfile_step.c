@@ -295,6 +295,25 @@ read_inputs(struct docker_writer *w, const struct step *s, struct scope *out)
 	end_run(w, &r);
 }
 
+/* From the application's stage, for a user of the image. */
+static void
+copy_app(struct docker_writer *w, struct scope *out, struct text path, const char *owner)
+{
+	struct names paths = { 0 };
+	struct buf flags = BUF(w->a);
+
+	buf_puts(&flags, "--from=" RENDER_APP " ");
+	if (owner) {
+		buf_puts(&flags, "--chown=");
+		add_quoted(w, &flags, QUOTE_PLAIN, owner, w->plan->stack->user.at);
+		buf_putc(&flags, ' ');
+	}
+	list_push(w->a, &paths, arena_printf(w->a, "/%s", path.s));
+	list_push(w->a, &paths, arena_printf(w->a, DOCKER_APP "/%s", path.s));
+	scope_code(scope_item(out, "parts"), "copy",
+		   docker_copy(w, buf_text(&flags), &paths, path.at));
+}
+
 static const char *
 why_here(struct docker_writer *w, const struct docker_stage *stage, const struct step *s)
 {
@@ -325,6 +344,8 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 	if (plan_step(w->plan, s->id))
 		scope_mark(out, s->id);
 	target_lines(w->a, out, "why", why_here(w, stage, s));
+	if (s->kind == STEP_APP)
+		scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);
 	if (stage->reads)
 		read_inputs(&own, s, out);
 	for (size_t i = 0; !stage->reads && i < s->operations.n; i++) {
@@ -335,8 +356,16 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 		if (op->kind == OP_FILE) {
 			end_run(&own, &r);
 			i = add_files(&own, s, i, out);
-		} else {
-			add_operation(&own, s, op, out, &r);
+			continue;
+		}
+		if (op->kind == OP_REQUIREMENTS)
+			copy_app(&own, out, (struct text){ op->requirements.file, s->at }, NULL);
+		add_operation(&own, s, op, out, &r);
+		for (size_t k = 0; op->kind == OP_APPLICATION && k < op->application.files->n;
+		     k++) {
+			end_run(&own, &r);
+			copy_app(&own, out, op->application.files->at[k],
+				 w->plan->stack->user.value);
 		}
 	}
 	end_run(&own, &r);
@@ -345,47 +374,4 @@ docker_step(struct docker_writer *w, const struct docker_stage *stage, const str
 		w->share = own.share;
 	if (s->kind == STEP_PYTHON)
 		scope_text(scope_item(out, "parts"), "path", DOCKER_VENV, s->at);
-}
-
-/* --- the application --- */
-
-static void
-copy_app(struct docker_writer *w, struct scope *out, const struct text *path, const char *owner)
-{
-	struct names paths = { 0 };
-	struct buf flags = BUF(w->a);
-
-	buf_puts(&flags, "--from=" RENDER_APP " ");
-	if (owner) {
-		buf_puts(&flags, "--chown=");
-		add_quoted(w, &flags, QUOTE_PLAIN, owner, w->plan->stack->user.at);
-		buf_putc(&flags, ' ');
-	}
-	list_push(w->a, &paths, arena_printf(w->a, "/%s", path->s));
-	list_push(w->a, &paths, arena_printf(w->a, DOCKER_APP "/%s", path->s));
-	scope_code(scope_item(out, "parts"), "copy",
-		   docker_copy(w, buf_text(&flags), &paths, path->at));
-}
-
-void
-docker_application(struct docker_writer *w, const struct step *s, struct scope *out)
-{
-	const struct recipe_app *app = &w->plan->stack->recipe->app;
-	struct run r = { 0 };
-
-	scope_text(out, "id", s->id, s->at);
-	scope_mark(out, s->id);
-	target_lines(w->a, out, "why", s->why);
-	scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);
-	if (app->requirements.s)
-		copy_app(w, out, &app->requirements, NULL);
-	for (size_t i = 0; i < s->operations.n; i++) {
-		if (s->operations.at[i].kind == OP_FILE)
-			i = add_files(w, s, i, out);
-		else
-			add_operation(w, s, &s->operations.at[i], out, &r);
-	}
-	end_run(w, &r);
-	for (size_t i = 0; i < app->copy.n; i++)
-		copy_app(w, out, &app->copy.at[i], w->plan->stack->user.value);
 }
