@@ -15,7 +15,6 @@
 #define CHECKED_NEW "1.6.4"
 
 static const struct shape shape[] = {
-	{ "name", VALUE_TEXT, "the stack's name", 0 },
 	{ "contents", VALUE_LIST, "what the image contains, in lines", 0 },
 	{ "generated", VALUE_LIST, "where the file comes from, in lines", 0 },
 	{ "usage", VALUE_LIST, "commands, a line each", 0 },
@@ -161,7 +160,6 @@ fill(struct modal *m)
 {
 	struct scope *v = m->values;
 
-	scope_text(v, "name", m->plan->name, (struct span){ 0 });
 	scope_text(v, "builder", m->builder, m->asked->builder.at);
 	scope_text(v, "app", app_name(m), m->asked->app.at);
 	scope_flag(v, "cell", m->recipe->cell != NULL);

@@ -50,12 +50,6 @@ modal_layer(struct modal *m, const char *why, const char *method, const struct p
 	add_code(m, why, buf_text(&b));
 }
 
-static struct py_call
-call(struct modal *m)
-{
-	return (struct py_call){ .a = m->a };
-}
-
 static const char *
 place(struct modal *m, const char *word)
 {
@@ -95,7 +89,7 @@ add_commands(struct modal *m, const struct step *s, const struct operation *op)
 {
 	const struct commands all = operation_commands(m->a, op);
 	struct names secrets = { 0 };
-	struct py_call c = call(m);
+	struct py_call c = { .a = m->a };
 
 	operation_secrets(m->a, op, &secrets);
 	for (size_t i = 0; i < all.n; i++) {
@@ -117,7 +111,7 @@ static void
 write_file(struct modal *m, const struct step *s, const struct operation *op, const char *path)
 {
 	const struct layout l = { LANG_SH, modal_places, 0, 0, UINT_MAX };
-	struct py_call c = call(m);
+	struct py_call c = { .a = m->a };
 	struct buf b = BUF(m->a);
 
 	buf_printf(&b, "mkdir -p %s && ", fs_dir(m->a, path));
@@ -131,7 +125,7 @@ static void
 copy_helper(struct modal *m, const struct operation *op, const char *path)
 {
 	bool own = m->recipe->cell && op->file.text;
-	struct py_call c = call(m);
+	struct py_call c = { .a = m->a };
 
 	target_helper(m->a, m->plan, m->templates, op, m->helpers);
 	py_code(&c, NULL,
@@ -157,12 +151,50 @@ add_file(struct modal *m, const struct step *s, const struct operation *op)
 		write_file(m, s, op, path);
 }
 
+/* --- variables --- */
+
+static void
+env_layer(struct modal *m, const char *why, const struct variables *v)
+{
+	struct py_call c = { .a = m->a };
+
+	if (!v->n)
+		return;
+	py_dict(&c, NULL, v);
+	modal_layer(m, why, "env", &c);
+}
+
+static void
+cuda_home_layer(struct modal *m)
+{
+	struct variables v = { 0 };
+
+	if (m->plan->cuda_home)
+		list_push(m->a, &v,
+			  (struct variable){ "CUDA_HOME", place(m, m->plan->cuda_home), false });
+	env_layer(m, "where extensions and triton find the CUDA toolkit", &v);
+}
+
+static void
+recipe_env_layer(struct modal *m)
+{
+	const struct settings *env = &m->recipe->env;
+	struct variables v = { 0 };
+
+	for (size_t i = 0; i < env->n; i++)
+		list_push(m->a, &v,
+			  (struct variable){ env->at[i].name.s, env->at[i].value.s, true });
+	m->comment = NULL; /* of a step without layers */
+	env_layer(m, "env: after all compiles, so that an edit recompiles nothing", &v);
+}
+
 /* --- the operating system --- */
 
 static void
 base_layers(struct modal *m)
 {
-	struct py_call c = call(m), entry = call(m), env = call(m);
+	struct py_call c = { .a = m->a }, entry = c;
+	struct variables pip = { 0 };
 	struct buf b = BUF(m->a);
 
 	py_text(&c, NULL, m->stack->base.value);
@@ -175,11 +207,11 @@ base_layers(struct modal *m)
 	modal_layer(m, NULL, "entrypoint", &entry);
 	if (m->python)
 		return;
-	py_code(&env, NULL, "{\"PIP_BREAK_SYSTEM_PACKAGES\": \"1\"}");
-	modal_layer(
+	list_push(m->a, &pip, (struct variable){ "PIP_BREAK_SYSTEM_PACKAGES", "1", true });
+	env_layer(
 		m,
 		"Debian and Ubuntu forbid pip to change their own Python; this one is the image's",
-		"env", &env);
+		&pip);
 }
 
 /* Whether a package was added only to bring a Python: add_python brings one. */
@@ -195,7 +227,7 @@ static void
 apt_layer(struct modal *m)
 {
 	const struct choices *apt = &m->stack->apt;
-	struct py_call c = call(m);
+	struct py_call c = { .a = m->a };
 
 	for (size_t i = 0; i < apt->n; i++)
 		if (!is_for_python(m, &apt->at[i]))
@@ -204,37 +236,6 @@ apt_layer(struct modal *m)
 		return;
 	py_code(&c, "env", "{\"DEBIAN_FRONTEND\": \"noninteractive\"}");
 	modal_layer(m, NULL, "apt_install", &c);
-}
-
-/* --- variables --- */
-
-static void
-cuda_home_layer(struct modal *m)
-{
-	struct variables v = { 0 };
-	struct py_call c = call(m);
-
-	if (!m->plan->cuda_home)
-		return;
-	list_push(m->a, &v, (struct variable){ "CUDA_HOME", place(m, m->plan->cuda_home), false });
-	py_dict(&c, NULL, &v);
-	modal_layer(m, "where extensions and triton find the CUDA toolkit", "env", &c);
-}
-
-static void
-recipe_env_layer(struct modal *m)
-{
-	const struct settings *env = &m->recipe->env;
-	struct variables v = { 0 };
-	struct py_call c = call(m);
-
-	for (size_t i = 0; i < env->n; i++)
-		list_push(m->a, &v,
-			  (struct variable){ env->at[i].name.s, env->at[i].value.s, true });
-	py_dict(&c, NULL, &v);
-	m->comment = "env: after all compiles, so that an edit recompiles nothing";
-	if (v.n)
-		modal_layer(m, NULL, "env", &c);
 }
 
 /* --- the application --- */
