@@ -84,7 +84,7 @@ places_of(struct writer *w, const struct step *s)
 		.python = "python",
 		.venv = "/opt/venv",
 		.prefix = "/opt/python",
-		.work = "/opt/build/work",
+		.work = "/opt/build",
 		.app = "/app",
 	};
 }
