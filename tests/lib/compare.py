@@ -127,6 +127,9 @@ def commands(tokens):
                 out.append(["file", tokens[k][1], path, content(path, "\n".join(lines) + "\n")])
                 i = k + 2
                 continue
+        if t == ("op", "\n") and (not out or out[-1] == ["op", "\n"]):
+            i += 1  # a blank line or a comment: a long title takes more lines of them
+            continue
         if t[0] == "word":
             out.append(["word", *(p if isinstance(p, str) else part(p) for p in t[1])])
         elif t[0] == "here":
