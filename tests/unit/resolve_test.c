@@ -199,7 +199,7 @@ compilers(void **state)
 	comes_to("", "base: nvidia/cuda:12.1.1-devel-ubuntu22.04\n"
 		     "env: {CC: gcc-13, CXX: g++-13}\n" STACK);
 	comes_to("SB0245", arena_printf(a, "%storch: 2.11.0+cu128\n", newer));
-	says("torch 2.11.0 with CUDA 12.8 takes gcc 6.0.0 or newer, but below 14.0",
+	says("torch 2.11.0 with CUDA 12.8 supports gcc 6.0.0 or newer, but below 14.0",
 	     arena_printf(a, "%storch: 2.11.0+cu128\n", newer));
 	comes_to("", arena_printf(a, "%storch: 2.10.0+cu128\n", newer));
 	comes_to("SB0245",
