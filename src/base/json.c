@@ -20,6 +20,13 @@ json_flat_to(struct buf *out)
 	return (struct json){ .out = out, .flat = true };
 }
 
+/* Returns true for the characters that stand for themselves in a string. */
+static bool
+is_plain(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
 void
 json_quote(struct buf *out, const char *s)
 {
@@ -29,6 +36,12 @@ json_quote(struct buf *out, const char *s)
 	for (size_t n; left; s += n, left -= n) {
 		uint32_t c;
 
+		for (n = 0; is_plain(s[n]);)
+			n++;
+		if (n) {
+			buf_add(out, s, n);
+			continue;
+		}
 		n = utf8_decode(s, left, &c);
 		c = n ? c : 0xfffd;
 		n += !n;
@@ -38,8 +51,6 @@ json_quote(struct buf *out, const char *s)
 			buf_puts(out, "\\n");
 		else if (c == '\t')
 			buf_puts(out, "\\t");
-		else if (c >= ' ' && c < 0x7f)
-			buf_putc(out, (char)c);
 		else if (c < 0x10000)
 			buf_printf(out, "\\u%04x", c);
 		else

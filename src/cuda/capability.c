@@ -51,11 +51,10 @@ capability_parse(const char *text, struct capability *out)
 	}
 	if (*p == 'a' || *p == 'f')
 		out->variant = *p++;
-	if (!strcmp(p, "+PTX")) {
-		out->ptx = true;
+	if (!*p)
 		return true;
-	}
-	return !*p;
+	out->ptx = true;
+	return !strcmp(p, "+PTX");
 }
 
 const char *
@@ -99,20 +98,24 @@ capability_order(const char *x, const char *y)
 }
 
 static bool
-reaches(const char *code, const char *gpu, bool ptx)
+reaches(const char *code, const struct capability *gpu, bool ptx)
 {
-	struct capability c, g;
+	struct capability c;
 
-	if (!capability_parse(code, &c) || !capability_parse(gpu, &g))
+	if (!capability_parse(code, &c))
 		return false;
-	return c.major == g.major ? c.minor <= g.minor : ptx && c.major < g.major;
+	return c.major == gpu->major ? c.minor <= gpu->minor : ptx && c.major < gpu->major;
 }
 
 bool
 capability_runs(const struct names *codes, const char *gpu)
 {
+	struct capability g;
+
+	if (!capability_parse(gpu, &g))
+		return false;
 	for (size_t i = 0; i < codes->n; i++)
-		if (reaches(codes->at[i], gpu, false))
+		if (reaches(codes->at[i], &g, false))
 			return true;
 	return false;
 }
@@ -120,5 +123,7 @@ capability_runs(const struct names *codes, const char *gpu)
 bool
 capability_ptx_runs(const char *ptx, const char *gpu)
 {
-	return ptx && reaches(ptx, gpu, true);
+	struct capability g;
+
+	return ptx && capability_parse(gpu, &g) && reaches(ptx, &g, true);
 }

@@ -80,14 +80,12 @@ unicode_put(char *out, uint32_t cp)
 size_t
 unicode_space(const char *s, size_t n)
 {
-	uint32_t cp;
+	uint32_t cp = n ? (unsigned char)*s : 0;
 	size_t len;
 
-	if (!n)
-		return 0;
-	len = unicode_next(s, n, &cp);
 	if (cp < 0x80)
 		return cp == ' ' || (cp >= 9 && cp <= 13) || (cp >= 0x1c && cp <= 0x1f);
+	len = unicode_next(s, n, &cp);
 	return unicode_classes_of(cp) & UNI_SPACE ? len : 0;
 }
 

@@ -51,7 +51,7 @@ static void
 add_in_quotes(struct buf *out, const char *p, size_t n)
 {
 	for (; n--; p++) {
-		if (strchr("\\\"$`", *p))
+		if (*p == '\\' || *p == '"' || *p == '$' || *p == '`')
 			buf_putc(out, '\\');
 		buf_putc(out, *p);
 	}
