@@ -33,6 +33,11 @@ const struct facts *facts_load(struct arena *a, struct diags *ds, const char *ov
 /* Returns the day of the newest claim, "2026-11-20", which --version prints. */
 const char *facts_date(const struct facts *f);
 
+/* Returns what version_parse() and specifiers_parse() return for the text.  Each text is parsed once
+ * for all cells of a matrix; the result lives as long as the knowledge. */
+const struct version *facts_version(const struct facts *f, const char *text);
+const struct specifiers *facts_specifiers(const struct facts *f, const char *text);
+
 /* --- torch --- */
 
 struct torch_variant {

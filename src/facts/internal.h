@@ -1,6 +1,7 @@
 #ifndef FACTS_INTERNAL_H
 #define FACTS_INTERNAL_H
 
+#include "base/map.h"
 #include "facts.h"
 #include "tree.h"
 
@@ -33,6 +34,8 @@ struct facts_read {
 	size_t npairings;
 	const struct rule *rules;
 	size_t nrules;
+	struct map versions, specifiers; /* text -> what it means */
+	struct map package_releases;     /* normalised name -> struct package_releases */
 };
 
 /* The map in a file: "torch.yaml". */

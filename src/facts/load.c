@@ -16,6 +16,7 @@ facts_of(struct arena *a, const struct fact_tree *over, const char *date)
 
 	*f = (struct facts){ .a = a, .tree = &knowledge_tree, .over = over, .date = date };
 	f->read = arena_new_of(a, struct facts_read);
+	f->read->versions = f->read->specifiers = f->read->package_releases = MAP(a);
 	return f;
 }
 
@@ -235,12 +236,32 @@ fact_tri(struct fact x)
 	return !s ? TRI_UNKNOWN : !strcmp(s, "true") ? TRI_YES : TRI_NO;
 }
 
+const struct version *
+facts_version(const struct facts *f, const char *text)
+{
+	const struct version *v = map_get(&f->read->versions, text);
+
+	if (!v && (v = version_parse(f->a, text)))
+		map_put(&f->read->versions, arena_strdup(f->a, text), (void *)(uintptr_t)v);
+	return v;
+}
+
+const struct specifiers *
+facts_specifiers(const struct facts *f, const char *text)
+{
+	const struct specifiers *s = map_get(&f->read->specifiers, text);
+
+	if (!s && (s = specifiers_parse(f->a, text)))
+		map_put(&f->read->specifiers, arena_strdup(f->a, text), (void *)(uintptr_t)s);
+	return s;
+}
+
 bool
 fact_in_range(const struct facts *f, const char *spec, const char *version)
 {
-	const struct specifiers *s = spec ? specifiers_parse(f->a, spec) : NULL;
+	const struct specifiers *s = spec ? facts_specifiers(f, spec) : NULL;
 	const struct version *v =
-		s ? version_parse(f->a, arena_copy(f->a, version, strcspn(version, "+"))) : NULL;
+		s ? facts_version(f, arena_copy(f->a, version, strcspn(version, "+"))) : NULL;
 
 	return v && specifiers_match(s, v, PRE_YES);
 }

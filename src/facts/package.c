@@ -22,37 +22,48 @@ facts_package(const struct facts *f, const char *name)
 	return p;
 }
 
+struct package_releases LIST(struct package_release);
+
+static struct package_releases *
+read_releases(const struct facts *f, const char *key)
+{
+	struct fact file = facts_file(f, "packages.yaml");
+	struct fact x = fact_get(fact_get(file, "packages"), key);
+	struct fact releases = fact_get(x, "releases");
+	struct trail trail = trail_to(trail_of(file), x);
+	struct package_releases *all = arena_new_of(f->a, struct package_releases);
+
+	for (size_t i = 0; i < fact_count(releases); i++) {
+		struct fact r = fact_at(releases, i);
+
+		list_push(f->a, all,
+			  (struct package_release){
+				  .version = fact_key(releases, i),
+				  .requires_python = fact_text_of(r, "requires_python"),
+				  .pythons = fact_words(f->a, fact_get(r, "python")),
+				  .source = trail_source(f, trail_to(trail, r)),
+			  });
+	}
+	if (!all->n && fact_text_of(x, "latest"))
+		list_push(f->a, all,
+			  (struct package_release){
+				  .version = fact_text_of(x, "latest"),
+				  .requires_python = fact_text_of(x, "requires_python"),
+				  .source = trail_source(f, trail),
+			  });
+	return all;
+}
+
 const struct package_release *
 facts_package_releases(const struct facts *f, const char *name, size_t *n)
 {
-	struct fact file = facts_file(f, "packages.yaml");
-	struct fact x = fact_get(fact_get(file, "packages"), name_normalize(f->a, name));
-	struct fact releases = fact_get(x, "releases");
-	struct trail trail = trail_to(trail_of(file), x);
-	struct package_release *all;
-	size_t listed = fact_count(releases);
+	const char *key = name_normalize(f->a, name);
+	struct package_releases *all = map_get(&f->read->package_releases, key);
 
-	*n = 0;
-	if (!fact_is(x))
-		return NULL;
-	all = arena_array_of(f->a, struct package_release, listed + 1);
-	for (size_t i = 0; i < listed; i++) {
-		struct fact r = fact_at(releases, i);
-
-		all[(*n)++] = (struct package_release){
-			.version = fact_key(releases, i),
-			.requires_python = fact_text_of(r, "requires_python"),
-			.pythons = fact_words(f->a, fact_get(r, "python")),
-			.source = trail_source(f, trail_to(trail, r)),
-		};
-	}
-	if (!listed && fact_text_of(x, "latest"))
-		all[(*n)++] = (struct package_release){
-			.version = fact_text_of(x, "latest"),
-			.requires_python = fact_text_of(x, "requires_python"),
-			.source = trail_source(f, trail),
-		};
-	return all;
+	if (!all)
+		map_put(&f->read->package_releases, key, all = read_releases(f, key));
+	*n = all->n;
+	return all->at;
 }
 
 /* --- pairings: in each extension's file and in packages.yaml --- */

@@ -221,7 +221,7 @@ bound(struct workspace *w, struct stack_package *p)
 			continue;
 		other = decided(w, all[i].other);
 		if (!other || !other->v ||
-		    specifiers_match(specifiers_parse(w->a, all[i].needs), other->v, PRE_YES))
+		    specifiers_match(facts_specifiers(w->f, all[i].needs), other->v, PRE_YES))
 			continue;
 		spec = both(w, spec, arena_printf(w->a, "<%s", from));
 		if (!because || text_version_order(w, from, lowest(w->a, because->spec)) < 0)

@@ -9,7 +9,7 @@ newest(const struct workspace *w, const struct extension *known)
 {
 	for (size_t i = known->nreleases; i-- > 0;) {
 		const struct extension_release *r = &known->releases[i];
-		const struct version *v = version_parse(w->a, r->version);
+		const struct version *v = facts_version(w->f, r->version);
 
 		if (v && !version_is_prerelease(v) &&
 		    (r->git_tag || (r->on_pypi && r->sdist_buildable == TRI_YES)))
@@ -56,7 +56,7 @@ newest_tagged(struct workspace *w, const struct extension *known)
 
 	for (size_t i = 0; i < known->nreleases; i++) {
 		const struct extension_release *r = &known->releases[i];
-		const struct version *v = version_parse(w->a, r->version);
+		const struct version *v = facts_version(w->f, r->version);
 
 		if (r->git_tag && v && !version_is_prerelease(v) &&
 		    (!chosen || text_version_order(w, r->version, chosen->version) <= 0))

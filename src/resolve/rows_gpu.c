@@ -192,7 +192,7 @@ constraint_gpu_ptx(struct query *q)
 			const struct cuda_toolkit *made =
 				v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
 			const struct version *least =
-				made && made->driver_min ? version_parse(w->a, made->driver_min) :
+				made && made->driver_min ? facts_version(w->f, made->driver_min) :
 							   NULL;
 
 			if (!v->archs.n || capability_runs(&v->archs, cc_of(w, gpu)) ||
@@ -227,7 +227,7 @@ is_given(struct workspace *w, const struct extension_release *r, size_t i, const
 	const char *spec = i < r->archs_nvcc.n ? r->archs_nvcc.at[i] : "";
 
 	return !*spec ||
-	       specifiers_match(specifiers_parse(w->a, spec), version_parse(w->a, series), PRE_YES);
+	       specifiers_match(facts_specifiers(w->f, spec), facts_version(w->f, series), PRE_YES);
 }
 
 static bool
@@ -292,13 +292,14 @@ static bool
 has_code(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
 	 const char *series, const char *cc)
 {
-	struct names made = { 0 };
+	for (size_t i = 0; i < r->archs.n; i++) {
+		const struct names code = { &r->archs.at[i], 1, 1 };
 
-	for (size_t i = 0; i < r->archs.n; i++)
-		if ((!t || names_have(&t->archs, r->archs.at[i])) &&
+		if (capability_runs(&code, cc) && (!t || names_have(&t->archs, r->archs.at[i])) &&
 		    (!series || is_given(w, r, i, series)))
-			list_push(w->a, &made, r->archs.at[i]);
-	return capability_runs(&made, cc);
+			return true;
+	}
+	return false;
 }
 
 /* Toolkits that make no code of it for that GPU. */

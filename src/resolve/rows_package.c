@@ -41,7 +41,7 @@ takes(struct workspace *w, const struct solver_variable *t, const struct candida
 	}
 	if (r->pythons.n && !names_have(&r->pythons, python->text))
 		return false;
-	s = r->requires_python && python->v ? specifiers_parse(w->a, r->requires_python) : NULL;
+	s = r->requires_python && python->v ? facts_specifiers(w->f, r->requires_python) : NULL;
 	return !s || specifiers_match(s, python->v, PRE_YES);
 }
 

@@ -29,7 +29,7 @@ variable_named(struct workspace *w, const char *name)
 static bool
 is_unknown(struct workspace *w, const struct candidate *c)
 {
-	return !c->v || (!c->known && !version_parse(w->a, c->text) && strpbrk(c->text, ">~"));
+	return !c->v || (!c->known && !facts_version(w->f, c->text) && strpbrk(c->text, ">~"));
 }
 
 /*
@@ -111,7 +111,7 @@ has_pairing(struct workspace *w, const char *key, const struct version *v)
 
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(all[i].name, key) && !strcmp(all[i].other, "torch") &&
-		    specifiers_match(specifiers_parse(w->a, all[i].spec), v, PRE_YES))
+		    specifiers_match(facts_specifiers(w->f, all[i].spec), v, PRE_YES))
 			return true;
 	return false;
 }

@@ -108,7 +108,7 @@ rule_set(const struct rule_case *c, const struct rule_condition *k, unsigned dom
 {
 	const struct solver_variable *t = variable_at(c->w, domain);
 	const struct specifiers *spec =
-		k->spec ? specifiers_parse(c->w->a, rule_specifier(c, k)) : NULL;
+		k->spec ? facts_specifiers(c->w->f, rule_specifier(c, k)) : NULL;
 	solve_word *set = set_none(c->w, domain);
 
 	if (k->variable == VAR_EXTENSION || (!spec && !k->words.n))
@@ -116,7 +116,7 @@ rule_set(const struct rule_case *c, const struct rule_condition *k, unsigned dom
 	for (size_t i = 0; i < t->n; i++) {
 		const char *value = rule_value(c->w, k->variable, domain, i);
 		const struct version *v = t->c[i].v && value == t->c[i].text ? t->c[i].v :
-					  spec && value ? version_parse(c->w->a, value) :
+					  spec && value ? facts_version(c->w->f, value) :
 							  NULL;
 
 		if (spec ? value && v && specifiers_match(spec, v, PRE_YES) :

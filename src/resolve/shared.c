@@ -7,7 +7,7 @@
 int
 text_version_order(struct workspace *w, const char *x, const char *y)
 {
-	const struct version *vx = version_parse(w->a, x), *vy = version_parse(w->a, y);
+	const struct version *vx = facts_version(w->f, x), *vy = facts_version(w->f, y);
 
 	return vx && vy ? version_cmp(vx, vy) : strcmp(x, y);
 }

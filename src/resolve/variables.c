@@ -10,7 +10,7 @@
 static void
 add(struct workspace *w, struct domain *s, const char *text, const void *entry, bool versioned)
 {
-	const struct version *v = versioned ? version_parse(w->a, text) : NULL;
+	const struct version *v = versioned ? facts_version(w->f, text) : NULL;
 
 	list_push(w->a, &s->list,
 		  (struct candidate){ .text = text, .v = v, .entry = entry, .known = true });
@@ -99,10 +99,10 @@ static void
 fill_python(struct workspace *w, struct domain *s)
 {
 	struct names all = facts_python_series(w->f);
-	const struct version *first = version_parse(w->a, PYTHON_OLDEST);
+	const struct version *first = facts_version(w->f, PYTHON_OLDEST);
 
 	for (size_t i = 0; i < all.n; i++) {
-		const struct version *v = version_parse(w->a, all.at[i]);
+		const struct version *v = facts_version(w->f, all.at[i]);
 
 		if (v && version_cmp(v, first) >= 0)
 			add(w, s, all.at[i], NULL, true);
@@ -275,7 +275,7 @@ size_t
 variable_candidate(struct workspace *w, unsigned variable, const char *text)
 {
 	struct domain *s = w->variables.at[variable];
-	const struct version *v = version_parse(w->a, text);
+	const struct version *v = facts_version(w->f, text);
 
 	for (size_t i = 0; i < s->list.n; i++) {
 		const struct candidate *c = &s->list.at[i];
@@ -326,7 +326,7 @@ set_one(struct workspace *w, unsigned variable, size_t candidate)
 solve_word *
 set_in(struct workspace *w, unsigned variable, const char *spec)
 {
-	const struct specifiers *s = specifiers_parse(w->a, spec);
+	const struct specifiers *s = facts_specifiers(w->f, spec);
 
 	return SET_WHERE(w, variable, c, !s || !c->v || specifiers_match(s, c->v, PRE_YES));
 }
@@ -342,7 +342,7 @@ set_text(struct workspace *w, unsigned variable, const char *text)
 solve_word *
 set_below(struct workspace *w, unsigned variable, const char *version)
 {
-	const struct version *v = version_parse(w->a, version);
+	const struct version *v = facts_version(w->f, version);
 
 	return SET_WHERE(w, variable, c, v && c->v && version_cmp(c->v, v) < 0);
 }
