@@ -16,8 +16,14 @@ const char *
 cuda_of_tag(struct arena *a, const char *tag)
 {
 	size_t n = digits_of(tag);
+	char *series;
 
-	return n ? arena_printf(a, "%.*s.%c", (int)n - 1, tag + 2, tag[1 + n]) : NULL;
+	if (!n)
+		return NULL;
+	series = arena_copy(a, tag + 2, n + 1);
+	series[n - 1] = '.';
+	series[n] = tag[1 + n];
+	return series;
 }
 
 /* major BETWEEN minor, with 0 for a minor that is not there */

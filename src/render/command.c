@@ -28,14 +28,22 @@ place_at(const struct places *p, const char *s, size_t *n)
 	return NULL;
 }
 
+static bool
+has_places(const struct word *w)
+{
+	return !w->verbatim && strchr(w->s, '{');
+}
+
 const char *
 word_plain(struct arena *a, const struct word *w, const struct places *p)
 {
 	struct buf b = BUF(a);
 
+	if (!has_places(w))
+		return w->s;
 	for (const char *s = w->s; *s;) {
 		size_t n = 1;
-		const char *place = *s != '{' || w->verbatim ? NULL : place_at(p, s, &n);
+		const char *place = *s != '{' ? NULL : place_at(p, s, &n);
 
 		if (place)
 			buf_puts(&b, place);
@@ -57,17 +65,16 @@ add_in_quotes(struct buf *out, const char *p, size_t n)
 	}
 }
 
-bool
-word_text(struct diags *ds, const struct word *w, const struct layout *l, struct span at,
-	  struct buf *out)
+/* Returns the word in "..." if one of its places is a shell variable, else NULL. */
+static const char *
+with_variables(struct arena *a, const struct word *w, const struct places *p)
 {
-	struct buf plain = BUF(out->a), quoted = BUF(out->a);
-	const char *why, *s = w->s;
+	struct buf quoted = BUF(a);
 	bool variable = false;
 
-	while (*s) {
+	for (const char *s = has_places(w) ? w->s : ""; *s;) {
 		size_t n = 1;
-		const char *place = *s != '{' || w->verbatim ? NULL : place_at(&l->places, s, &n);
+		const char *place = *s != '{' ? NULL : place_at(p, s, &n);
 
 		if (place && *place == '$') {
 			size_t name = strspn(place + 1, "abcdefghijklmnopqrstuvwxyz_");
@@ -79,21 +86,28 @@ word_text(struct diags *ds, const struct word *w, const struct layout *l, struct
 			add_in_quotes(&quoted, place + 1 + name, strlen(place + 1 + name));
 		} else if (place) {
 			add_in_quotes(&quoted, place, strlen(place));
-			buf_puts(&plain, place);
 		} else {
 			add_in_quotes(&quoted, s, 1);
-			buf_putc(&plain, *s);
 		}
 		s += n;
 	}
-	if (variable) {
-		buf_printf(out, "\"%s\"", buf_text(&quoted));
+	return variable ? arena_printf(a, "\"%s\"", buf_text(&quoted)) : NULL;
+}
+
+bool
+word_text(struct diags *ds, const struct word *w, const struct layout *l, struct span at,
+	  struct buf *out)
+{
+	const char *quoted = with_variables(out->a, w, &l->places), *plain, *why;
+
+	if (quoted) {
+		buf_puts(out, quoted);
 		return true;
 	}
-	if (quote(out, QUOTE_SH, l->language, buf_text(&plain), &why))
+	plain = word_plain(out->a, w, &l->places);
+	if (quote(out, QUOTE_SH, l->language, plain, &why))
 		return true;
-	diag_why(diag_at(ds, E_UNQUOTABLE, at, "`%s` cannot be an argument of a command",
-			 buf_text(&plain)),
+	diag_why(diag_at(ds, E_UNQUOTABLE, at, "`%s` cannot be an argument of a command", plain),
 		 "%s", why);
 	return false;
 }
@@ -171,8 +185,10 @@ lay_out(const struct names *words, const struct layout *l, bool filled, struct b
 			buf_putc(out, ' ');
 			at++;
 		}
-		for (size_t k = 0; k < g->n; k++)
-			buf_printf(out, "%s%s", k ? " " : "", words->at[g->first + k]);
+		for (size_t k = 0; k < g->n; k++) {
+			buf_puts(out, k ? " " : "");
+			buf_puts(out, words->at[g->first + k]);
+		}
 		at += g->width;
 	}
 }

@@ -114,7 +114,8 @@ code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 		const struct torch_release *r = at->c[i].entry;
 		const struct torch_variant *v = r ? torch_variant(r, tag) : NULL;
 
-		if (v && v->archs.n && !capability_runs(&v->archs, cc) && !ptx_runs(v, cc) &&
+		if (v && v->archs.n && (v->archs_inferred || !inferred) &&
+		    !capability_runs(&v->archs, cc) && !ptx_runs(v, cc) &&
 		    is_inferred(w, v, cc) == inferred)
 			add_lacking(w, &all, torch, i, v);
 	}
@@ -238,10 +239,9 @@ is_fixed(const struct extension_release *r)
 
 /* Toolkits of one series are alike: what was found for the one before holds for the next. */
 static bool
-same_as_before(struct workspace *w, const struct solver_variable *cuda, size_t i)
+same_as_before(const struct solver_variable *cuda, size_t i)
 {
-	return i && !strcmp(version_series(w->a, cuda->c[i].text),
-			    version_series(w->a, cuda->c[i - 1].text));
+	return i && version_same_series(cuda->c[i].text, cuda->c[i - 1].text);
 }
 
 /* The first capability that setup.py always names and this nvcc does not know, or NULL. */
@@ -270,7 +270,7 @@ constraint_extension_archs(struct query *q)
 	for (size_t i = 0; i < at->n; i++) {
 		if (!toolkit(at, i))
 			continue;
-		if (!same_as_before(w, at, i))
+		if (!same_as_before(at, i))
 			found = unknown_to(w, x.r, toolkit(at, i),
 					   version_series(w->a, at->c[i].text));
 		if (found) {
@@ -313,7 +313,7 @@ without_code(struct workspace *w, const struct extension_release *r, unsigned cu
 	for (size_t i = 0; i < at->n; i++) {
 		if (!toolkit(at, i))
 			continue;
-		if (!same_as_before(w, at, i))
+		if (!same_as_before(at, i))
 			lacks = !has_code(w, r, toolkit(at, i), version_series(w->a, at->c[i].text),
 					  cc);
 		if (lacks)

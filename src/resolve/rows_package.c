@@ -50,12 +50,12 @@ takes(struct workspace *w, const struct solver_variable *t, const struct candida
  * the recipe allows.  Candidates are the newest first, but for those that are not known.
  */
 static void
-wheels_for(struct query *q, unsigned python, size_t series)
+wheels_for(struct query *q, const struct package_release *any, unsigned python, size_t series)
 {
 	struct workspace *w = q->w;
 	const struct solver_variable *t = variable_at(w, q->variable);
 	const struct candidate *p = &variable_at(w, python)->c[series];
-	const struct package_release *first = NULL, *last = NULL, *any = NULL;
+	const struct package_release *first = NULL, *last = NULL;
 	solve_word *without = set_none(w, q->variable);
 	struct solve_term terms[2] = { IN(q->variable, without),
 				       IN(python, set_one(w, python, series)) };
@@ -65,7 +65,6 @@ wheels_for(struct query *q, unsigned python, size_t series)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct package_release *r = t->c[i].entry;
 
-		any = r ? r : any;
 		if (!takes(w, t, &t->c[i], p)) {
 			solve_set_add(without, i);
 			newer |= r && !last;
@@ -74,8 +73,6 @@ wheels_for(struct query *q, unsigned python, size_t series)
 			last = last ? last : r;
 		}
 	}
-	if (!any)
-		return;
 	has = any->pythons.n ? "has wheels for" : "takes";
 	if (!first)
 		add_conflict(q, terms, 2, any->source, "no known release of %s %s Python %s",
@@ -92,9 +89,13 @@ void
 constraint_package_python(struct query *q)
 {
 	unsigned python = the_variable(q->w, VARIABLE_PYTHON);
+	const struct solver_variable *t = variable_at(q->w, q->variable);
+	const struct package_release *any = NULL;
 
-	for (size_t i = 0; i < variable_at(q->w, python)->n; i++)
-		wheels_for(q, python, i);
+	for (size_t i = 0; i < t->n; i++)
+		any = t->c[i].entry ? t->c[i].entry : any;
+	for (size_t i = 0; any && i < variable_at(q->w, python)->n; i++)
+		wheels_for(q, any, python, i);
 }
 
 /* --- what nobody gets who did not ask for it --- */
