@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,13 +44,19 @@ become_world(struct arena *a, char **argv)
 	return 1;
 }
 
+/* Bytes of free memory that the allocator does not give back to the kernel. */
+enum { MEMORY_KEPT = 16 * 1024 * 1024 };
+
 int
 main(int argc, char **argv)
 {
-	struct arena *a = arena_new();
+	struct arena *a;
 	struct options o;
 	int status;
 
+	/* Each cell of a matrix frees an arena, whose pages the next cell would fault in again. */
+	mallopt(M_TOP_PAD, MEMORY_KEPT);
+	a = arena_new();
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_needs_world(&o) ? become_world(a, argv) : program_run(&o, NULL);
 	arena_free(a);

@@ -186,7 +186,7 @@ sources_text(const struct facts *f, struct trail t, size_t most)
 		add_source(&b, &any, sources, fact_text(fact_at(source, i)));
 	if (n > most)
 		buf_printf(&b, ", and %zu more", n - most);
-	if (!trail_verified(t))
+	if (why && strcmp(why, "false") != 0)
 		buf_printf(&b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
 			   strcmp(why, "true") ? why : "");
 	buf_putc(&b, ')');
