@@ -84,12 +84,11 @@ range_with(const struct held *h, const char *key)
 static struct fact
 field_of(const struct held *h, const char *key)
 {
-	struct fact own = fact_get(h->release, key), range;
+	struct fact found = fact_get(h->release, key);
 
-	if (fact_is(own))
-		return own;
-	range = range_with(h, key);
-	return fact_get(fact_is(range) ? range : h->file, key);
+	for (size_t i = h->n; i-- && !fact_is(found);)
+		found = fact_get(h->ranges[i], key);
+	return fact_is(found) ? found : fact_get(h->file, key);
 }
 
 struct fact
