@@ -77,7 +77,7 @@ struct fact extension_field(struct fact file, struct fact release, const char *k
 /* The range that it comes from; not there: it is from no range. */
 struct fact extension_range(struct fact file, struct fact release, const char *key);
 
-/* "{version}+{cuda}torch{torch}..." with the values, pairs of name and value, in place of the names. */
+/* Replaces each {name} of "{version}+{cuda}torch{torch}..." by its value; values: pairs of both. */
 const char *fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2],
 			size_t n);
 

@@ -7,7 +7,7 @@
 
 /* Prebuilt wheels: extensions/NAME.yaml, `wheels` and `wheel_url`. */
 
-/* "{version}+{cuda}torch{torch}..." with the values in place of the names. */
+/* Replaces each {name} of "{version}+{cuda}torch{torch}..." by its value. */
 const char *
 fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2], size_t n)
 {

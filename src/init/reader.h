@@ -40,7 +40,7 @@ void item_set(struct reader *rd, const char *what, struct span at, const char *k
 /* Reports the items from place `from` on; BUG if one of them is not decided. */
 void items_report(struct reader *rd, size_t from);
 void item_report(struct reader *rd, const struct init_item *item);
-/* Adds a note (SB0191): something differs from what was written. */
+/* Adds a note (SB0191): the recipe differs from the input at this place. */
 void item_changed(struct reader *rd, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -113,7 +113,7 @@ const char *draft_write(struct arena *a, struct init *n);
  * errors  those of the recipe and of resolve for the last text that was tried; false
  */
 bool draft_complete(struct reader *rd, const char *path);
-/* Writes the stack back: each value with its reason; a note where it differs from what was asked for. */
+/* Writes the stack back: each value with its reason, and a note where it differs from the input. */
 void draft_pin(struct reader *rd, const struct stack *s, bool quiet);
 
 #endif

@@ -31,12 +31,6 @@ static const struct shape step_shape[] = {
 	{ 0 },
 };
 
-static const struct shape environment_shape[] = {
-	{ "name", VALUE_TEXT, "its name", 0 },
-	{ "value", VALUE_TEXT, "its value", 0 },
-	{ 0 },
-};
-
 static const struct shape apptainer_shape[] = {
 	{ "title", VALUE_LIST, "the stack's name and what is in it, in lines", 0 },
 	{ "generated", VALUE_LIST, "where the file comes from, in lines", 0 },
@@ -51,7 +45,7 @@ static const struct shape apptainer_shape[] = {
 	{ "files", VALUE_LIST, "what is copied into the image", file_shape },
 	{ "steps", VALUE_LIST, "the steps of the plan", step_shape },
 	{ "cuda_home", VALUE_TEXT, "CUDA_HOME of the image", 0 },
-	{ "environment", VALUE_LIST, "the recipe's env:", environment_shape },
+	{ "environment", VALUE_LIST, "the recipe's env:", target_pair_shape },
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
 	{ "digest", VALUE_TEXT, "of the recipe", 0 },
 	{ "smoke", VALUE_FLAG, "the smoke kernel was compiled", 0 },

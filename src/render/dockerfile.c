@@ -5,12 +5,6 @@
 #include "base/fs.h"
 #include "base/str.h"
 
-static const struct shape pair_shape[] = {
-	{ "name", VALUE_TEXT, "its name", 0 },
-	{ "value", VALUE_TEXT, "its value", 0 },
-	{ 0 },
-};
-
 static const struct shape copy_shape[] = {
 	{ "copy", VALUE_CODE, "what COPY is given", 0 },
 	{ 0 },
@@ -26,7 +20,7 @@ static const struct shape stage_shape[] = {
 	{ "result", VALUE_FLAG, "it is what `docker build` gives", 0 },
 	{ "user", VALUE_TEXT, "result: who runs it, if not root", 0 },
 	{ "command", VALUE_LIST, "result: the words of the application's command", 0 },
-	{ "labels", VALUE_LIST, "result: labels", pair_shape },
+	{ "labels", VALUE_LIST, "result: labels", target_pair_shape },
 	{ 0 },
 };
 

@@ -14,12 +14,6 @@ enum { WIDTH = 100 };
 
 static const struct span nowhere;
 
-static const struct shape variable_shape[] = {
-	{ "name", VALUE_TEXT, "its name", 0 },
-	{ "value", VALUE_TEXT, "its value", 0 },
-	{ 0 },
-};
-
 static const struct shape part_shape[] = {
 	{ "remarks", VALUE_LIST, "why, in lines", 0 },
 	{ "workdir", VALUE_TEXT, "the directory that the following instructions run in", 0 },
@@ -27,7 +21,7 @@ static const struct shape part_shape[] = {
 	{ "jobs", VALUE_FLAG, "it compiles: MAX_JOBS may be given as a build argument", 0 },
 	{ "run", VALUE_CODE, "mounts, and commands joined by &&", 0 },
 	{ "path", VALUE_TEXT, "the environment that now comes first in PATH", 0 },
-	{ "environment", VALUE_LIST, "variables of the image", variable_shape },
+	{ "environment", VALUE_LIST, "variables of the image", target_pair_shape },
 	{ 0 },
 };
 

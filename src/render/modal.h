@@ -64,7 +64,7 @@ void modal_add_functions(struct modal *m);
 /* --- layers (modal_layers.c) --- */
 
 struct py_call;
-/* Adds a layer: the call of a method of the image.  why: a comment of its own, or NULL. */
+/* Adds a layer: the call of a method of the image.  why: its comment, or NULL. */
 void modal_layer(struct modal *m, const char *why, const char *method, const struct py_call *c);
 
 /* --- pip (modal_pip.c) --- */

@@ -26,12 +26,6 @@ static const struct shape step_shape[] = {
 	{ 0 },
 };
 
-static const struct shape pair_shape[] = {
-	{ "name", VALUE_TEXT, "its name", 0 },
-	{ "value", VALUE_TEXT, "its value", 0 },
-	{ 0 },
-};
-
 static const struct shape script_shape[] = {
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
 	{ "title", VALUE_LIST, "what is in it, in lines", 0 },
@@ -60,7 +54,7 @@ static const struct shape script_shape[] = {
 	  step_shape },
 	{ "compiled", VALUE_LIST, "those that compile an extension", step_shape },
 	{ "last", VALUE_LIST, "the check and the application", step_shape },
-	{ "environment", VALUE_LIST, "the recipe's env", pair_shape },
+	{ "environment", VALUE_LIST, "the recipe's env", target_pair_shape },
 	{ "command", VALUE_LIST, "the words of app's command", 0 },
 	{ 0 },
 };

@@ -2,7 +2,13 @@
 
 #include <string.h>
 
-/* What every target writes at the head of its file. */
+const struct shape target_pair_shape[] = {
+	{ "name", VALUE_TEXT, "its name", 0 },
+	{ "value", VALUE_TEXT, "its value", 0 },
+	{ 0 },
+};
+
+/* --- the head of a file --- */
 
 const char *
 target_title(struct arena *a, const struct plan *p, const char *where)

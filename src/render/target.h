@@ -47,6 +47,9 @@ const char *target_generated(struct arena *a, const struct plan *p);
  */
 const char *target_title(struct arena *a, const struct plan *p, const char *where);
 
+/* The names of a list of variables: {{name}} and {{value}}. */
+extern const struct shape target_pair_shape[];
+
 /* Adds a text to a list of plain texts, in lines of at most 100 characters. */
 void target_lines(struct arena *a, struct scope *out, const char *list, const char *text);
 

@@ -347,7 +347,7 @@ bool marker_holds(struct workspace *w, const struct marker *m);
 bool extension_stays(struct workspace *w, const struct recipe_extension *e);
 
 /*
- * resolve_image_near -- an image that exists, in place of one that does not: of the same
+ * resolve_image_near -- an image that exists, to replace one that does not: of the same
  * release and flavour, with cuDNN as it is named there, on the same system if it has one.
  *
  *   in   cudnn: with cuDNN

@@ -16,7 +16,7 @@
  *
  *   variable      a small number, given by the provider; may first be named by a fact
  *   candidate  its place in the variable's list: 0 is the one most wanted
- *   pin        what was asked for: "this variable must be there, and be one of these"
+ *   pin        a request: "this variable must be there, and be one of these"
  *   fact       "not all of these at once"
  *
  * A variable that is not there is "none of" every set: it fulfils every term with `not`, and no
@@ -122,7 +122,7 @@ struct solve_result {
  *   out     of all that is possible the best: variables in the order in which they are
  *           decided (lowest rank among those that must be there), each with the first
  *           candidate that leaves the rest possible.  "Must be there": a pin says so, or a
- *           fact whose other terms hold by what was decided (a variable that is needed only by
+ *           fact whose other terms hold by earlier decisions (a variable that is needed only by
  *           one not decided yet waits for it; pin it to all its candidates if it should
  *           not).  Where facts ask only for one of several variables, the lowest rank of those
  *           is next, and is left out only if it has no candidate that leaves the rest
