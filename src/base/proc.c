@@ -373,7 +373,7 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	watch(&c);
 	proc_guard_end(&guard);
 	/* A container is in no group of ours; podman ends before it does. */
-	proc_end_orphans(&c.below);
+	proc_end_orphans(a, &c.below);
 	stream_end(&c, &c.streams[0]);
 	stream_end(&c, &c.streams[1]);
 	if (r->interrupted)

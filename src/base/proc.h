@@ -61,10 +61,10 @@ struct proc_result {
  *   memory  r's buffers live in a
  *
  * At a time limit or a signal the child's process group gets SIGTERM, after PROC_GRACE_MS
- * (or a second signal) SIGKILL; when stackbuild is killed itself the child gets SIGTERM
- * (PR_SET_PDEATHSIG), and a guard ends its group. After the child, the rest of its group is
- * ended too: after the remaining grace, or after PROC_LEFT_MS if the child ended by itself. Output
- * that another process holds open is read for PROC_LEFT_MS more.  Orphans of children become ours
+ * (or a second signal) SIGKILL; when stackbuild is killed itself, a guard ends the child and its
+ * session. After the child, the rest of its group is ended too: after the remaining grace, or
+ * after PROC_LEFT_MS if the child ended by itself. Output that another process holds open is read
+ * for PROC_LEFT_MS more.  Orphans of children become ours
  * (PR_SET_CHILD_SUBREAPER), so that it is known when the last of a group has ended.
  *
  * Of a child that we ended, descendants in other sessions (a container's processes) that have lost

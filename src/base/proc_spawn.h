@@ -15,28 +15,24 @@ struct spawned {
 /* Returns 0, or the errno of what failed: then nothing runs and nothing is open. */
 int proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s);
 
-/* The parent and the session of a process, by /proc: its name may hold anything. */
-bool proc_stat(const char *pid, int *parent, int *session);
-
 struct pids LIST(pid_t);
 /* All that stand below a process now, whatever their group or session. */
 struct pids proc_descendants(struct arena *a, pid_t of);
 /* Ends those that became children of this process, because their own parent has ended. */
-void proc_end_orphans(const struct pids *all);
+void proc_end_orphans(struct arena *a, const struct pids *all);
 
 /*
  * A process that outlives this one for a moment. After kill -9, nothing would end the children
  * of a child (a shell handles a signal only after its command): the guard sees the pipe to this
- * process close, and ends the session that the child leads.
+ * process close, and ends the child and the session that it leads.
  */
 struct proc_guard {
 	pid_t pid; /* 0: there is none, for want of a process or a descriptor */
 	int fd;
 };
 
-/* group: of the child that was just started. */
-struct proc_guard proc_guard_start(pid_t group);
+struct proc_guard proc_guard_start(pid_t child);
 /* Ends the guard, after the child and its group have ended. */
-void proc_guard_end(struct proc_guard *g);
+void proc_guard_end(const struct proc_guard *g);
 
 #endif

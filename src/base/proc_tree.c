@@ -1,87 +1,77 @@
 #include "proc_spawn.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "str.h"
 
-enum { PIDS_MAX = 4096 };
+struct process {
+	pid_t pid, parent, session;
+};
+struct processes LIST(struct process);
 
-static void
-add_children_of_thread(struct arena *a, const char *path, struct pids *all)
+/* All processes, by /proc/PID/stat: the name in it may hold anything. */
+static struct processes
+all_processes(struct arena *a)
 {
-	FILE *f = fopen(path, "re");
-	int pid;
+	struct processes all = { 0 };
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
 
-	while (f && all->n < PIDS_MAX && fscanf(f, "%d", &pid) == 1)
-		list_push(a, all, (pid_t)pid);
-	if (f)
+	while (d && (e = readdir(d))) {
+		struct process p = { .pid = (pid_t)strtol(e->d_name, NULL, 10) };
+		char path[64], line[512] = "";
+		const char *end;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%.16s/stat", e->d_name);
+		if (!is_digit(*e->d_name) || !(f = fopen(path, "re")))
+			continue;
+		if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) &&
+		    sscanf(end + 1, " %*c %d %*d %d", &p.parent, &p.session) == 2)
+			list_push(a, &all, p);
 		fclose(f);
-}
-
-/* /proc/PID/task/TID/children, of every thread: a program in Go forks in any of them. */
-static void
-add_children(struct arena *a, pid_t of, struct pids *all)
-{
-	const char *tasks = arena_printf(a, "/proc/%d/task", (int)of);
-	DIR *d = opendir(tasks);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)))
-		if (is_digit(*e->d_name))
-			add_children_of_thread(
-				a, arena_printf(a, "%s/%s/children", tasks, e->d_name), all);
+	}
 	if (d)
 		closedir(d);
+	return all;
 }
 
 struct pids
 proc_descendants(struct arena *a, pid_t of)
 {
-	struct pids all = { 0 };
+	const struct processes all = all_processes(a);
+	struct pids below = { 0 };
 
-	add_children(a, of, &all);
-	for (size_t i = 0; i < all.n; i++)
-		add_children(a, all.at[i], &all);
-	return all;
-}
-
-bool
-proc_stat(const char *pid, int *parent, int *session)
-{
-	char path[64], line[512] = "";
-	const char *end;
-	FILE *f;
-	bool good;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
-	if (!(f = fopen(path, "re")))
-		return false;
-	good = fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) &&
-	       sscanf(end + 1, " %*c %d %*d %d", parent, session) == 2;
-	fclose(f);
-	return good;
+	for (size_t i = 0;; i++) {
+		for (size_t k = 0; k < all.n; k++)
+			if (all.at[k].parent == of)
+				list_push(a, &below, all.at[k].pid);
+		if (i == below.n)
+			return below;
+		of = below.at[i];
+	}
 }
 
 void
-proc_end_orphans(const struct pids *all)
+proc_end_orphans(struct arena *a, const struct pids *pids)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		char pid[16];
-		int parent, session;
+	const struct processes all = pids->n ? all_processes(a) : (struct processes){ 0 };
 
-		snprintf(pid, sizeof(pid), "%d", (int)all->at[i]);
-		if (!proc_stat(pid, &parent, &session) || parent != getpid())
-			continue;
-		kill(all->at[i], SIGKILL);
-		waitpid(all->at[i], NULL, 0);
-	}
+	for (size_t i = 0; i < all.n; i++)
+		for (size_t k = 0; k < pids->n; k++)
+			if (all.at[i].pid == pids->at[k] && all.at[i].parent == getpid()) {
+				kill(pids->at[k], SIGKILL);
+				waitpid(pids->at[k], NULL, 0);
+			}
 }
 
 void
@@ -99,6 +89,88 @@ proc_end_descendants(struct arena *a)
 			; /* orphans become ours */
 		if (!all.n)
 			return;
-		nanosleep(&(struct timespec){ .tv_nsec = WAIT_MS * 1000000L }, NULL);
+		poll(NULL, 0, WAIT_MS);
+	}
+}
+
+/* --- the guard --- */
+
+enum { STEP_MS = 100 };
+
+/* Every process of the session, and the child itself: ninja gives each compiler a group of its
+ * own.  Returns how many there are. */
+static unsigned
+signal_session(pid_t child, int number)
+{
+	struct arena *scratch = arena_new();
+	const struct processes all = all_processes(scratch);
+	unsigned n = 0;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i].session == child || all.at[i].pid == child) {
+			kill(all.at[i].pid, number);
+			n++;
+		}
+	arena_free(scratch);
+	return n;
+}
+
+static _Noreturn void
+guard(int fd, pid_t child)
+{
+	char said;
+	ssize_t n;
+
+	/* Ours alone: what else we hold open would keep pipes of others from ending. */
+	if ((fd > 0 && syscall(SYS_close_range, 0u, (unsigned)fd - 1, 0u) != 0) ||
+	    syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0u) != 0)
+		for (int i = 0; i < 1024; i++) /* a kernel before 5.9 */
+			if (i != fd)
+				close(i);
+	for (int i = 1; i < 32; i++)
+		if (i != SIGKILL && i != SIGSTOP)
+			signal(i, SIG_IGN);
+	while ((n = read(fd, &said, 1)) < 0 && errno == EINTR) {
+	}
+	if (n == 0 && signal_session(child, SIGTERM)) {
+		for (int ms = 0; ms < PROC_GRACE_MS && signal_session(child, 0); ms += STEP_MS)
+			poll(NULL, 0, STEP_MS);
+		signal_session(child, SIGKILL);
+	}
+	_exit(0);
+}
+
+struct proc_guard
+proc_guard_start(pid_t child)
+{
+	struct proc_guard g = { 0 };
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return g;
+	g = (struct proc_guard){ fork(), ends[1] };
+	if (g.pid == 0) {
+		/* Not of our group: who ends that by a key or a signal ends the guard last. */
+		setsid();
+		close(ends[1]);
+		guard(ends[0], child);
+	}
+	close(ends[0]);
+	if (g.pid < 0) {
+		close(ends[1]);
+		g.pid = 0;
+	}
+	return g;
+}
+
+void
+proc_guard_end(const struct proc_guard *g)
+{
+	if (!g->pid)
+		return;
+	while (write(g->fd, "", 1) < 0 && errno == EINTR) {
+	}
+	close(g->fd);
+	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR) {
 	}
 }
