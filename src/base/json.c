@@ -149,21 +149,23 @@ json_text(struct json *j, const char *key, const char *value)
 	json_quote(j->out, value);
 }
 
+/* The shortest text of a number, with at most 6 decimals. */
+static const char *
+number_text(struct json *j, double value)
+{
+	char *digits = arena_printf(j->out->a, "%.6f", value);
+	size_t n = strlen(digits);
+
+	while (digits[n - 1] == '0')
+		n--;
+	digits[n - (digits[n - 1] == '.')] = '\0';
+	return digits;
+}
+
 void
 json_number(struct json *j, const char *key, double value)
 {
-	char digits[64];
-	size_t n;
-
-	snprintf(digits, sizeof(digits), "%.6f", value);
-	n = strlen(digits);
-	while (n && digits[n - 1] == '0')
-		n--;
-	if (n && digits[n - 1] == '.')
-		n--;
-	digits[n] = '\0';
-	start(j, key);
-	buf_puts(j->out, digits);
+	json_raw(j, key, number_text(j, value));
 }
 
 void
@@ -208,16 +210,28 @@ static const char *
 token(struct json *j, const char *p, const char **end)
 {
 	bool quoted = *p == '\'';
-	size_t n = quoted ? strcspn(++p, "'") : strcspn(p, ":, ]}");
+	size_t n = quoted ? strcspn(++p, "'") : strcspn(p, ":, ]})");
 
 	*end = p + n + quoted;
 	return arena_copy(j->out->a, p, n);
 }
 
+/* The argument of a conversion, as JSON; NULL: it is a text, in *text. */
+static const char *
+argument(struct json *j, char conversion, va_list *ap, const char **text)
+{
+	switch (conversion) {
+	case 'd': return arena_printf(j->out->a, "%d", va_arg(*ap, int));
+	case 'b': return va_arg(*ap, int) ? "true" : "false";
+	case 'f': return number_text(j, va_arg(*ap, double));
+	default: *text = va_arg(*ap, const char *); return NULL;
+	}
+}
+
 void
 json_put(struct json *j, const char *fmt, ...)
 {
-	const char *key = NULL, *text;
+	const char *key = NULL, *text, *raw;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -227,22 +241,27 @@ json_put(struct json *j, const char *fmt, ...)
 			continue;
 		if (*p == '{' || *p == '[') {
 			open(j, key, *p, *p == '{' ? '}' : ']');
-		} else if (*p == '}' || *p == ']') {
+		} else if (*p == '(') {
+			json_row(j, key);
+		} else if (strchr("}])", *p)) {
 			json_end(j);
+		} else if (starts_with(p, "%n")) {
+			json_names(j, key, va_arg(ap, const struct names *));
+			end++;
 		} else {
 			text = token(j, p, &end);
-			bool raw = *p != '\'' && strcmp(text, "%s") != 0;
-
-			if (!strcmp(text, "%s"))
-				text = va_arg(ap, const char *);
-			else if (!strcmp(text, "%d"))
-				text = arena_printf(j->out->a, "%d", va_arg(ap, int));
+			raw = *p == '\'' ? NULL : text;
+			if (raw && *raw == '%')
+				raw = argument(j, raw[1], &ap, &text);
 			if (*end == ':') {
 				key = text;
 				end++;
 				continue;
 			}
-			(raw ? json_raw : json_text)(j, key, text);
+			if (raw)
+				json_raw(j, key, raw);
+			else
+				json_text(j, key, text);
 		}
 		key = NULL;
 	}

@@ -6,6 +6,8 @@ const char *const step_kind_words[STEP_KINDS] = {
 	"base", "apt", "python", "torch", "build-deps", "packages", "extension", "check", "app",
 };
 
+const char *const plan_source_words[] = { "git", "sdist", "archive", "wheel" };
+
 /* --- drafts --- */
 
 /* Six decimals, as JSON shows them: whoever adds up the printed figures gets our sum. */
@@ -64,6 +66,58 @@ void
 plan_input(struct maker *m, struct step *st, const char *id)
 {
 	names_once(m->a, &st->inputs, id);
+}
+
+/* --- operations --- */
+
+struct operation *
+plan_operation(const struct maker *m, struct step *st, enum operation_kind kind, const char *why)
+{
+	list_push(m->a, &st->operations, (struct operation){ .kind = kind, .why = why });
+	return &st->operations.at[st->operations.n - 1];
+}
+
+void
+plan_helper(const struct maker *m, struct step *st, const char *name, bool program)
+{
+	struct operation *op = plan_operation(m, st, OP_FILE, NULL);
+
+	op->file.path = arena_printf(m->a, "{share}/%s", name);
+	op->file.helper = name;
+	op->file.program = program;
+}
+
+bool
+plan_constraints(const struct maker *m, struct step *st, const struct names *lines)
+{
+	struct operation *op;
+	struct buf b = BUF(m->a);
+
+	for (size_t i = 0; i < lines->n; i++)
+		buf_printf(&b, "%s\n", lines->at[i]);
+	if (!lines->n)
+		return false;
+	op = plan_operation(m, st, OP_FILE, NULL);
+	op->file.path = "{share}/constraints.txt";
+	op->file.text = buf_text(&b);
+	return true;
+}
+
+struct pip_index
+plan_index(const struct maker *m)
+{
+	const struct recipe_index *index = &m->s->recipe->index;
+
+	return (struct pip_index){ index->url.s, index->url.s ? index->secret.s : NULL };
+}
+
+const struct operation *
+step_operation(const struct step *st, enum operation_kind kind)
+{
+	for (size_t i = 0; i < st->operations.n; i++)
+		if (st->operations.at[i].kind == kind)
+			return &st->operations.at[i];
+	return NULL;
 }
 
 /* --- the order --- */

@@ -28,22 +28,12 @@ void plan_extension_steps(struct maker *m);           /* one an extension */
 void plan_last_steps(struct maker *m);                /* check and app */
 void plan_cuda_apt(struct maker *m, struct step *st); /* NVIDIA's packages */
 
-/*
- * An operation as a map: what decides its result; with `all`, also its secrets' names
- * and what only decides its speed.
- */
-struct json;
-void plan_operation_json(struct json *j, const struct operation *op, bool all);
 /* A step's cache key; the keys of its inputs in their order. */
 const char *plan_key(struct arena *a, const struct stack *s, const struct step *st,
 		     const struct names *input_keys);
 /* plan.json, as plan.h says. */
 const char *plan_image_json(struct arena *a, const struct stack *s, const struct step *steps,
 			    size_t n);
-/* Its key "verify": {"archs", "torch", "numpy", "nvcc", "extensions"}, what templates/verify reads. */
-void plan_expect_json(struct json *j, struct arena *a, const struct stack *s,
-		      const struct step *steps, size_t n);
-
 /* The costs of the plan's order, from those of its steps. */
 void plan_recount(struct arena *a, struct plan *p);
 
@@ -59,6 +49,7 @@ bool plan_has(const struct maker *m, const char *id);
 const char *plan_unique(const struct maker *m, const char *name);
 
 extern const char *const step_kind_words[STEP_KINDS]; /* "base", "apt", ... */
+extern const char *const plan_source_words[];         /* by enum source_kind: "git", ... */
 
 /* --- operations --- */
 

@@ -130,10 +130,9 @@ static void
 extension_rows(const struct plan *p, const struct stack_extension *e, struct arena *a,
 	       struct buf *out)
 {
-	static const char *const kinds[] = { "git", "sdist", "archive", "wheel" };
 	struct buf b = BUF(a);
 
-	buf_puts(&b, kinds[e->source]);
+	buf_puts(&b, plan_source_words[e->source]);
 	if (e->url)
 		buf_printf(&b, " %s", mask_credentials(a, e->url));
 	if (e->ref)
