@@ -82,7 +82,8 @@ arena_alloc(struct arena *a, size_t size, size_t align)
 
 		if (want > SIZE_MAX - sizeof(*b))
 			must(NULL);
-		b = must(calloc(1, sizeof(*b) + want));
+		b = must(malloc(sizeof(*b) + want));
+		b->used = 0;
 		b->size = want;
 		a->size += want;
 		at = 0;
@@ -96,7 +97,25 @@ arena_alloc(struct arena *a, size_t size, size_t align)
 		}
 	}
 	b->used = at + size;
-	return b->data + at;
+	/* Not the whole block by calloc: its last part is often never used, nor paged in. */
+	return memset(b->data + at, 0, size);
+}
+
+void *
+arena_grow(struct arena *a, void *old, size_t had, size_t size, size_t align)
+{
+	struct block *b = a->head;
+	unsigned char *end = b ? b->data + b->used : NULL, *p = old;
+
+	if (ARENA_SHARED && p && p + had == end && size - had <= b->size - b->used) {
+		b->used += size - had;
+		memset(end, 0, size - had);
+		return p;
+	}
+	p = arena_alloc(a, size, align);
+	if (had)
+		memcpy(p, old, had);
+	return p;
 }
 
 void *

@@ -6,8 +6,7 @@
 static bool
 room(struct buf *b, size_t n)
 {
-	size_t cap = b->cap ? b->cap : 256;
-	char *p;
+	size_t cap = b->cap ? b->cap : 64;
 
 	if (b->over || n > b->max || b->n > b->max - n) {
 		b->over = true;
@@ -17,10 +16,7 @@ room(struct buf *b, size_t n)
 		return true;
 	while (cap <= b->n + n)
 		cap *= 2;
-	p = arena_alloc(b->a, cap, 1);
-	if (b->n)
-		memcpy(p, b->p, b->n);
-	b->p = p;
+	b->p = arena_grow(b->a, b->p, b->cap, cap, 1);
 	b->cap = cap;
 	return true;
 }
@@ -40,6 +36,17 @@ void
 buf_puts(struct buf *b, const char *s)
 {
 	buf_add(b, s, strlen(s));
+}
+
+void
+buf_uint(struct buf *b, uintmax_t n)
+{
+	char digits[3 * sizeof(n)], *p = digits + sizeof(digits);
+
+	do
+		*--p = (char)('0' + n % 10);
+	while ((n /= 10));
+	buf_add(b, p, (size_t)(digits + sizeof(digits) - p));
 }
 
 void

@@ -9,15 +9,12 @@
 void *
 list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size)
 {
-	void *moved;
+	size_t had = *cap;
 
-	if (n < *cap)
+	if (n < had)
 		return at;
-	*cap = *cap ? *cap * 2 : 8;
-	moved = arena_alloc_array(a, *cap, size, alignof(max_align_t));
-	if (n)
-		memcpy(moved, at, n * size);
-	return moved;
+	*cap = had ? had * 2 : 8;
+	return arena_grow(a, at, had * size, *cap * size, alignof(max_align_t));
 }
 
 bool

@@ -20,22 +20,40 @@ id_of(const struct facts *f, const char *name)
 	return buf_text(&b);
 }
 
-/* What two spellings have in common: letters and digits, lower case, no maker's name. */
+/* Two spellings of a name have in common: letters and digits, in either case. */
 static const char *
-plain(struct arena *a, const char *name)
+next_common(const char *s)
 {
-	static const char *const makers[] = { "nvidia", "geforce" };
-	struct buf b = BUF(a);
-	const char *s;
-
-	for (; *name; name++)
-		if (is_alnum(*name) || *name == '!' || *name == '+')
-			buf_putc(&b, to_lower(*name));
-	s = buf_text(&b);
-	for (size_t i = 0; i < sizeof(makers) / sizeof(*makers); i++)
-		if (starts_with(s, makers[i]))
-			s += strlen(makers[i]);
+	while (*s && !is_alnum(*s) && *s != '!' && *s != '+')
+		s++;
 	return s;
+}
+
+/* What follows a maker's name, which some tools print first. */
+static const char *
+after_maker(const char *s, const char *maker)
+{
+	const char *p = s;
+
+	for (; *maker; maker++, p++)
+		if (to_lower(*(p = next_common(p))) != *maker)
+			return s;
+	return p;
+}
+
+static bool
+same_gpu(const char *x, const char *y)
+{
+	x = after_maker(after_maker(x, "nvidia"), "geforce");
+	y = after_maker(after_maker(y, "nvidia"), "geforce");
+	for (;; x++, y++) {
+		x = next_common(x);
+		y = next_common(y);
+		if (to_lower(*x) != to_lower(*y))
+			return false;
+		if (!*x)
+			return true;
+	}
 }
 
 static const struct gpus *
@@ -76,21 +94,17 @@ const struct gpu *
 facts_gpu(const struct facts *f, const char *name)
 {
 	const struct gpus *gpus = all_gpus(f);
-	struct arena *scratch = arena_new();
-	const char *wanted = plain(scratch, name);
-	const struct gpu *found = NULL;
 
-	for (size_t i = 0; i < gpus->n && !found; i++) {
+	for (size_t i = 0; i < gpus->n; i++) {
 		const struct gpu *g = &gpus->at[i];
-		bool is = !strcmp(plain(scratch, g->name), wanted) ||
-			  !strcmp(plain(scratch, g->id), wanted);
+		bool is = same_gpu(g->name, name) || same_gpu(g->id, name);
 
 		for (size_t k = 0; k < g->aliases.n && !is; k++)
-			is = !strcmp(plain(scratch, g->aliases.at[k]), wanted);
-		found = is ? g : NULL;
+			is = same_gpu(g->aliases.at[k], name);
+		if (is)
+			return g;
 	}
-	arena_free(scratch);
-	return found;
+	return NULL;
 }
 
 struct names

@@ -174,21 +174,26 @@ sources_text(const struct facts *f, struct trail t, size_t most)
 	const char *why = fact_text(innermost(t, "unverified"));
 	size_t n = fact_count(source);
 	struct buf b = BUF(f->a);
-	char line[16];
 	bool any = false;
 
 	/* Put together without printf: every claim that is read passes here. */
-	snprintf(line, sizeof(line), ":%u (", fact_line(here));
 	buf_puts(&b, fact_path(here));
-	buf_puts(&b, line);
+	buf_putc(&b, ':');
+	buf_uint(&b, fact_line(here));
+	buf_puts(&b, " (");
 	add_source(&b, &any, sources, fact_text(source));
 	for (size_t i = 0; i < n && i < most; i++)
 		add_source(&b, &any, sources, fact_text(fact_at(source, i)));
-	if (n > most)
-		buf_printf(&b, ", and %zu more", n - most);
-	if (why && strcmp(why, "false") != 0)
-		buf_printf(&b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
-			   strcmp(why, "true") ? why : "");
+	if (n > most) {
+		buf_puts(&b, ", and ");
+		buf_uint(&b, n - most);
+		buf_puts(&b, " more");
+	}
+	if (why && strcmp(why, "false") != 0) {
+		buf_puts(&b, "; not verified");
+		buf_puts(&b, strcmp(why, "true") ? ": " : "");
+		buf_puts(&b, strcmp(why, "true") ? why : "");
+	}
 	buf_putc(&b, ')');
 	return buf_text(&b);
 }
