@@ -41,9 +41,9 @@ world_o := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/world_*.c))
 world_lib_o := $(patsubst src/%.c,$(BUILD)/%.o,$(foreach l,$(world),$(wildcard src/$(l)/*.c)))
 gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 
-# SHA-256 comes from the static archive: the shared library costs milliseconds at every start.
-ssl := $(firstword $(filter /%,$(shell $(CC) -print-file-name=libcrypto.a)) -lcrypto)
-libs = -lyaml $(ssl)
+# Static archives where there are any: a shared library costs time at every start (libcrypto milliseconds).
+archive = $(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1))
+libs := $(call archive,yaml) $(call archive,crypto)
 world_libs = -Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -ldl -lm
 
 .PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE

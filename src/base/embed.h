@@ -11,6 +11,7 @@
  */
 extern const struct source embedded_templates[]; /* in the order of their names */
 extern const size_t embedded_templates_n;
+extern const char embedded_templates_digest[]; /* "sha256:...": differs if any template does */
 
 /* By name; NULL: there is none. */
 const struct source *embedded_template(const char *name);

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "schema.h"
 
@@ -101,6 +102,8 @@ put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, in
 		ok &= src != NULL;
 	}
 	buf_printf(b, "\t{ NULL, NULL, 0 },\n};\n\nconst size_t embedded_templates_n = %d;\n", n);
+	buf_printf(b, "const char embedded_templates_digest[] = \"sha256:%s\";\n",
+		   sha256_hex(a, buf_text(b), b->n));
 	return ok;
 }
 

@@ -117,8 +117,12 @@ templates_digest(struct arena *a, const struct templates *t)
 	struct buf all = BUF(a);
 
 	for (size_t i = 0; i < embedded_templates_n; i++)
-		buf_printf(&all, "%s  %s\n", sha256_hex(a, t->at[i]->text, t->at[i]->size),
-			   embedded_templates[i].path);
+		if (t->at[i]->text != embedded_templates[i].text)
+			buf_printf(&all, "%s  %s\n", sha256_hex(a, t->at[i]->text, t->at[i]->size),
+				   embedded_templates[i].path);
+	if (!all.n)
+		return embedded_templates_digest;
+	buf_puts(&all, embedded_templates_digest);
 	return arena_printf(a, "sha256:%s", sha256_hex(a, buf_text(&all), all.n));
 }
 
