@@ -160,6 +160,13 @@ struct release {
 };
 struct release release_of(struct query *q);
 
+/* The variable of a name, which need not be there yet: "torch", "cuda", a package, an extension. */
+unsigned variable_named(struct workspace *w, const char *name);
+/* The one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
+int requested_in(const struct workspace *w, unsigned variable, const solve_word *set);
+/* The i-th variable that is a GPU, and the next i; false: there are no more. */
+bool next_gpu(struct workspace *w, size_t *i, unsigned *variable);
+
 /* The variable that says where an extension comes from, or -1: it is in packages:. */
 int source_variable(const struct workspace *w, const char *extension);
 
@@ -227,7 +234,7 @@ const char *request_name(const struct solution *solution, const struct request *
  * release does not. */
 bool constrains_torch(struct workspace *w, const struct requirement *req);
 
-/* --- rule_clauses.c, rule_check.c: rules of the knowledge --- */
+/* --- rules.c: rules of the knowledge --- */
 
 /* Adds the clauses of every error rule whose first condition is on the variable asked about. */
 void add_rules(struct query *q);

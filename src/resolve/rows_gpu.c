@@ -2,18 +2,6 @@
 
 /* GPUs: what torch's build has code for, and what extensions are compiled for. */
 
-/* The i-th variable that is a GPU; false: there are no more. */
-static bool
-next_gpu(struct workspace *w, size_t *i, unsigned *variable)
-{
-	for (; *i < w->variables.n; (*i)++)
-		if (w->variables.at[*i]->t.kind == VARIABLE_GPU) {
-			*variable = (unsigned)(*i)++;
-			return true;
-		}
-	return false;
-}
-
 static const char *
 cc_of(struct workspace *w, unsigned gpu)
 {
@@ -92,9 +80,9 @@ add_lacking(struct workspace *w, struct lackings *all, unsigned torch, size_t i,
 static const char *
 torch_words(struct workspace *w, unsigned torch, const struct lacking *l)
 {
-	int asked = requested(w, torch);
+	int asked = requested_in(w, torch, l->torch);
 
-	if (asked >= 0 && solve_set_has(l->torch, (size_t)asked))
+	if (asked >= 0)
 		return variable_at(w, torch)->c[asked].text;
 	return !strcmp(l->oldest, l->newest) ? l->newest :
 					       arena_printf(w->a, "%s to %s", l->oldest, l->newest);

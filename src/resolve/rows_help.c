@@ -54,6 +54,41 @@ comes_from(struct query *q, const char *source)
 	return IN((unsigned)variable, set_text(q->w, (unsigned)variable, source));
 }
 
+unsigned
+variable_named(struct workspace *w, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum variable_kind kind;
+	} all[] = { { "torch", VARIABLE_TORCH }, { "python", VARIABLE_PYTHON },
+		    { "cuda", VARIABLE_CUDA },   { "gcc", VARIABLE_GCC },
+		    { "glibc", VARIABLE_GLIBC }, { "c++", VARIABLE_STD },
+		    { "os", VARIABLE_OS },       { "machine", VARIABLE_MACHINE } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(all[i].name, name))
+			return the_variable(w, all[i].kind);
+	return variable_get(w, facts_extension(w->f, name) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE,
+			    name);
+}
+
+bool
+next_gpu(struct workspace *w, size_t *i, unsigned *variable)
+{
+	while (*i < w->variables.n && variable_at(w, (unsigned)*i)->kind != VARIABLE_GPU)
+		++*i;
+	*variable = (unsigned)*i;
+	return (*i)++ < w->variables.n;
+}
+
+int
+requested_in(const struct workspace *w, unsigned variable, const solve_word *set)
+{
+	int at = requested(w, variable);
+
+	return at >= 0 && solve_set_has(set, (size_t)at) ? at : -1;
+}
+
 /* --- words --- */
 
 /* Toolkits stand newest first: the run that begins at `from`, as long as it is in the set. */

@@ -8,23 +8,6 @@
  * names that one, for that is what the reader has before his eyes.
  */
 
-static unsigned
-variable_named(struct workspace *w, const char *name)
-{
-	int at = variable_find(w, name);
-
-	if (at >= 0)
-		return (unsigned)at;
-	if (!strcmp(name, "torch"))
-		return variable_get(w, VARIABLE_TORCH, name);
-	if (!strcmp(name, "python"))
-		return variable_get(w, VARIABLE_PYTHON, name);
-	if (!strcmp(name, "cuda"))
-		return variable_get(w, VARIABLE_CUDA, name);
-	return variable_get(w, facts_extension(w->f, name) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE,
-			    name);
-}
-
 /* A commit, of which no number is known; or releases that are newer than all that are known. */
 static bool
 is_unknown(struct workspace *w, const struct candidate *c)

@@ -1,0 +1,499 @@
+#include "internal.h"
+
+/*
+ * Compatibility rules of the knowledge (their grammar stands in facts/facts.h) over the variables
+ * of a stack.  A rule of severity error is a fact for the solver: its conditions cannot all hold.
+ * Warnings and notes are evaluated on the finished stack; there a rule of any severity may stay
+ * unchecked, because a value is not known.
+ *
+ * A rule that speaks of any extension or of any GPU, or that compares with the value of another
+ * variable, is several cases: one for each of them.
+ */
+
+struct rule_case {
+	struct workspace *w;
+	const struct rule *rule;
+	struct solution *solution; /* the finished stack; NULL: the case is for the solver */
+	struct query *q;           /* of the solver: the first condition is on this variable */
+	int extension, gpu;        /* the domains that the quantifiers stand for, or -1 */
+	const struct rule_reference *reference; /* or NULL */
+	int of;                                 /* the domain that has its value */
+	const char *value;
+	struct clause LIST(struct solve_term) terms; /* of the solver: the conditions */
+};
+
+/* --- variables --- */
+
+static const char *
+key_of(const struct rule_case *c)
+{
+	return variable_at(c->w, (unsigned)c->extension)->key;
+}
+
+/* Returns the domain of a variable; -1: this stack does not have it. */
+static int
+domain_of(const struct rule_case *c, enum rule_variable variable, const char *name)
+{
+	struct workspace *w = c->w;
+
+	switch (variable) {
+	case VAR_ENV: return -1;
+	case VAR_GPUS: return c->gpu;
+	case VAR_EXTENSION: return c->extension;
+	case VAR_SOURCE: return c->extension < 0 ? -1 : source_variable(w, key_of(c));
+	case VAR_TORCH:
+	case VAR_DRIVER:
+	case VAR_INDEX: return variable_find(w, name);
+	case VAR_PACKAGE: return variable_find(w, name_normalize(w->a, name));
+	case VAR_NVCC: return w->compiles ? (int)the_variable(w, VARIABLE_CUDA) : -1;
+	case VAR_BUILD:
+	case VAR_TORCH_CUDA:
+		return variable_find(w, "torch") < 0 ? -1 : (int)the_variable(w, VARIABLE_BUILD);
+	default: return (int)variable_named(w, name);
+	}
+}
+
+/* Returns the value that a candidate gives a variable; NULL: none, or it is not known. */
+static const char *
+value_of(struct workspace *w, enum rule_variable variable, int domain, size_t candidate)
+{
+	const struct candidate *c = &variable_at(w, (unsigned)domain)->c[candidate];
+
+	if (variable == VAR_TORCH_CUDA)
+		return cuda_of_tag(w->a, c->text);
+	/* A commit has no version; a range that no known release is in has no single one. */
+	if (variable == VAR_PACKAGE && (!c->v || (!c->known && strpbrk(c->text, "<>~!") != NULL)))
+		return NULL;
+	return c->text;
+}
+
+/* Returns the candidate that the finished stack has of a domain, or -1. */
+static int
+chosen_of(const struct rule_case *c, int domain)
+{
+	bool there = domain >= 0 && (size_t)domain < c->solution->nchosen;
+
+	return there ? c->solution->chosen[domain] : -1;
+}
+
+/* --- conditions --- */
+
+static bool
+word_matches(const struct rule_case *c, const struct rule_condition *k, const char *value)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < k->words.n && !any; i++)
+		any = k->variable == VAR_SOURCE && !strcmp(k->words.at[i], "compiled") ?
+			      source_compiles(c->w, key_of(c), value) :
+			      !strcmp(k->words.at[i], value);
+	return any != k->not ;
+}
+
+/* Returns the specifier of a condition with the value of its reference: "!={torch}" -> "!=2.2.2". */
+static const char *
+specifier_of(const struct rule_case *c, const struct rule_condition *k)
+{
+	const char *open = k->reference.name ? strchr(k->spec, '{') : NULL;
+
+	return open ? arena_printf(c->w->a, "%.*s%s%s", (int)(open - k->spec), k->spec, c->value,
+				   strchr(open, '}') + 1) :
+		      k->spec;
+}
+
+/* Returns the candidates that fulfil a condition. */
+static solve_word *
+set_of(const struct rule_case *c, const struct rule_condition *k, int domain)
+{
+	const struct solver_variable *t = variable_at(c->w, (unsigned)domain);
+	const struct specifiers *spec =
+		k->spec ? facts_specifiers(c->w->f, specifier_of(c, k)) : NULL;
+	solve_word *set = set_none(c->w, (unsigned)domain);
+
+	if (k->variable == VAR_EXTENSION || (!spec && !k->words.n))
+		return set_all(c->w, (unsigned)domain);
+	for (size_t i = 0; i < t->n; i++) {
+		const char *value = value_of(c->w, k->variable, domain, i);
+		const struct version *v = t->c[i].v && value == t->c[i].text ? t->c[i].v :
+					  spec && value ? facts_version(c->w->f, value) :
+							  NULL;
+
+		if (spec ? value && v && specifiers_match(spec, v, PRE_YES) :
+			   value && word_matches(c, k, value))
+			solve_set_add(set, i);
+	}
+	return set;
+}
+
+/* The file of an extension has FIELD=VALUE. */
+static bool
+has_field(const struct rule_case *c, const struct rule_condition *k)
+{
+	const char *text = k->words.n ? k->words.at[0] : "";
+	size_t n = strcspn(text, "=");
+
+	return !*text ||
+	       facts_extension_says(c->w->f, key_of(c), arena_copy(c->w->a, text, n), text + n + 1);
+}
+
+/* Of conditions that no choice can change whether one fails. */
+static bool
+can_hold(const struct rule_case *c)
+{
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+		const char *env = k->variable == VAR_ENV ? env_value(c->w, k->name) : NULL;
+		bool any = false;
+		unsigned gpu;
+
+		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu); any = true)
+			if (!solve_set_has(set_of(c, k, (int)gpu), 0))
+				return false;
+		if ((k->variable == VAR_ENV &&
+		     !(env && (!k->words.n || word_matches(c, k, env)))) ||
+		    (k->variable == VAR_EXTENSION && !has_field(c, k)) ||
+		    (k->variable == VAR_NVCC && !c->w->compiles) || (k->all && !any))
+			return false;
+	}
+	return true;
+}
+
+/* --- sentences --- */
+
+/* The candidate that a sentence names: the chosen one; for the solver the one requested, or the
+ * only one of the set; else -1. */
+static int
+named_candidate(const struct rule_case *c, int domain)
+{
+	const struct solve_term *t = c->terms.at, *end = t + c->terms.n;
+	size_t n = variable_at(c->w, (unsigned)domain)->n;
+	int at = -1;
+
+	if (c->solution)
+		return chosen_of(c, domain);
+	while (t < end && (int)t->variable != domain)
+		t++;
+	if (t < end && (at = requested_in(c->w, t->variable, t->set)) < 0 &&
+	    solve_set_count(t->set, n) == 1)
+		for (at = 0; !solve_set_has(t->set, (size_t)at);)
+			at++;
+	return at;
+}
+
+/* "2.2.2" where one value is meant, else the range: "below 9".  k: its condition, or NULL. */
+static const char *
+value_words(const struct rule_case *c, enum rule_variable variable, int domain,
+	    const struct rule_condition *k)
+{
+	const struct solver_variable *t = variable_at(c->w, (unsigned)domain);
+	int at = named_candidate(c, domain);
+	const char *value = at < 0 ? NULL : value_of(c->w, variable, domain, (size_t)at);
+
+	if (at >= 0 && variable == VAR_EXTENSION)
+		return t->c[at].v ? arena_printf(c->w->a, "%s %s", t->label, t->c[at].text) :
+				    t->label;
+	return value                       ? value :
+	       c->solution                 ? t->c[at].text :
+	       c->value && c->of == domain ? c->value :
+	       k && k->spec                ? spec_label(c->w->a, specifier_of(c, k)) :
+	       k && k->words.n             ? arena_printf(c->w->a, "%s%s", k->not ? "not " : "",
+							  names_words(c->w->a, &k->words, "or")) :
+					     t->label;
+}
+
+/* "apex 0.1", "`a100` (compute capability 8.0)", "12.1": what stands for a name in braces. */
+static const char *
+words_for(const struct rule_case *c, const char *name)
+{
+	struct names gpus = { 0 };
+	unsigned gpu;
+
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+
+		if (k->variable == VAR_ENV && ends_with(name, k->name))
+			return env_value(c->w, k->name);
+		if (strcmp(k->name, name) != 0)
+			continue;
+		if (k->variable != VAR_GPUS)
+			return value_words(c, k->variable, domain_of(c, k->variable, k->name), k);
+		for (size_t g = 0; next_gpu(c->w, &g, &gpu);)
+			if (c->gpu < 0 || c->gpu == (int)gpu)
+				list_push(c->w->a, &gpus, gpu_label(c->w, gpu));
+		return names_words(c->w->a, &gpus, "and");
+	}
+	return c->reference ? value_words(c, c->reference->variable, c->of, NULL) : "";
+}
+
+/* Returns a text of the rule with its {places} filled. */
+static const char *
+sentence_of(const struct rule_case *c, const char *text)
+{
+	struct buf b = BUF(c->w->a);
+	const char *name, *value;
+	bool major;
+
+	for (size_t n;; text += n + 1) {
+		n = strcspn(text, "{");
+		buf_add(&b, text, n);
+		if (!text[n])
+			return buf_text(&b);
+		text += n + 1;
+		n = strcspn(text, "}");
+		name = arena_copy(c->w->a, text, n);
+		major = ends_with(name, ".major");
+		value = words_for(c, major ? arena_copy(c->w->a, name, n - 6) : name);
+		buf_add(&b, value, major ? strcspn(value, ".") : strlen(value));
+	}
+}
+
+/* --- for the solver: a clause --- */
+
+/* Two conditions on one domain are one term. */
+static void
+add_term(struct rule_case *of, int domain, const solve_word *set)
+{
+	const struct candidate *all = variable_at(of->w, (unsigned)domain)->c;
+
+	for (struct solve_term *t = of->terms.at; t < of->terms.at + of->terms.n; t++)
+		if ((int)t->variable == domain) {
+			t->set = SET_WHERE(of->w, (unsigned)domain, c,
+					   solve_set_has(set, (size_t)(c - all)) &&
+						   solve_set_has(t->set, (size_t)(c - all)));
+			return;
+		}
+	list_push(of->w->a, &of->terms, IN((unsigned)domain, set));
+}
+
+/* The candidates that give the reference its value in this case. */
+static void
+add_reference(struct rule_case *c, const struct rule_reference *r)
+{
+	size_t n = strlen(c->value);
+	solve_word *set = set_none(c->w, (unsigned)c->of);
+
+	for (size_t i = 0; i < variable_at(c->w, (unsigned)c->of)->n; i++) {
+		const char *value = value_of(c->w, r->variable, c->of, i);
+
+		if (value && !strncmp(value, c->value, n) && (!value[n] || value[n] == '.'))
+			solve_set_add(set, i);
+	}
+	add_term(c, c->of, set);
+}
+
+static void
+add_clause(struct rule_case *c)
+{
+	const struct extension *e =
+		c->extension < 0 ? NULL : c->w->variables.at[c->extension]->entry;
+	unsigned gpu;
+
+	c->terms.n = 0;
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+		int domain = domain_of(c, k->variable, k->name);
+
+		/* It may come to be there. */
+		if (domain < 0 && k->variable == VAR_PACKAGE)
+			domain = (int)variable_named(c->w, name_normalize(c->w->a, k->name));
+		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu);)
+			add_term(c, (int)gpu, set_all(c->w, gpu));
+		if (domain >= 0)
+			add_term(c, domain, set_of(c, k, domain));
+		else if (k->variable != VAR_ENV && !k->all)
+			return;
+		if (k->reference.name)
+			add_reference(c, &k->reference);
+	}
+	add_conflict(c->q, c->terms.at, c->terms.n, e ? e->source : c->rule->source, "%s",
+		     sentence_of(c, c->rule->sentence));
+}
+
+/* --- for the finished stack: a finding --- */
+
+enum truth { NO, UNKNOWN, YES };
+
+/* Values that the solver may choose as it likes, since the recipe leads to something unknown. */
+static bool
+is_open(const struct workspace *w, enum rule_variable variable)
+{
+	bool image = w->r->base.s != NULL;
+
+	switch (variable) {
+	case VAR_OS:
+	case VAR_GLIBC:
+	case VAR_GCC: return image && !w->image.os && !(variable == VAR_GCC && w->gcc);
+	case VAR_CUDA:
+	case VAR_NVCC:
+		return !requested_cuda(w) &&
+		       (w->r->cuda_from == CUDA_HOST || (image && w->r->cuda_from == CUDA_IMAGE));
+	default: return false;
+	}
+}
+
+static enum truth
+truth_of(const struct rule_case *c, const struct rule_condition *k)
+{
+	enum rule_variable variable = k->variable;
+	int domain = domain_of(c, variable, k->name), at = chosen_of(c, domain);
+
+	if (variable == VAR_ENV || k->all)
+		return YES;
+	if (at < 0)
+		return variable == VAR_GCC || variable == VAR_GLIBC ? UNKNOWN : NO;
+	if (is_open(c->w, variable))
+		return UNKNOWN;
+	if (solve_set_has(set_of(c, k, domain), (size_t)at))
+		return YES;
+	return variable == VAR_PACKAGE && !value_of(c->w, variable, domain, (size_t)at) ? UNKNOWN :
+											  NO;
+}
+
+/* The places in the recipe of what the conditions are on; what an image brings is requested there. */
+static struct finding_places
+places_of(const struct rule_case *c)
+{
+	struct finding_places all = { 0 };
+	const struct settings *env = &c->w->r->env;
+
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+		bool brought = k->variable == VAR_CUDA || k->variable == VAR_NVCC ||
+			       k->variable == VAR_GCC || k->variable == VAR_GLIBC ||
+			       k->variable == VAR_OS;
+		int domains[] = { domain_of(c, k->variable, k->name),
+				  brought ? variable_find(c->w, "base") : -1 };
+		size_t before;
+
+		for (size_t n = 0; k->variable == VAR_ENV && n < env->n; n++)
+			if (!strcmp(env->at[n].name.s, k->name))
+				list_push(c->w->a, &all,
+					  (struct finding_place){ env->at[n].name.at, NULL });
+		before = all.n;
+		for (size_t d = 0; d < 2 && all.n == before; d++)
+			for (size_t n = 0; n < c->solution->nrequests; n++) {
+				const struct request *p = &c->solution->requests[n];
+
+				if (((int)p->variable == domains[d] && p->at.line &&
+				     p->kind != REQUEST_NEED && p->kind != REQUEST_MACHINE) ||
+				    (k->all && p->kind == REQUEST_GPU))
+					list_push(c->w->a, &all,
+						  (struct finding_place){ p->at, p->note });
+			}
+	}
+	return all;
+}
+
+static void
+add_finding(const struct rule_case *c)
+{
+	const struct rule *r = c->rule;
+	enum truth all = YES;
+
+	for (size_t i = 0; i < r->when.n && all != NO; i++) {
+		enum truth one = truth_of(c, &r->when.at[i]);
+
+		all = one < all ? one : all;
+	}
+	if (all == UNKNOWN)
+		names_once(c->w->a, &c->solution->rules_open, r->name);
+	if (all == YES && r->severity != SEV_ERROR)
+		list_push(c->w->a, &c->solution->findings,
+			  (struct finding){ .rule = r,
+					    .sentence = sentence_of(c, r->sentence),
+					    .help = r->help ? sentence_of(c, r->help) : NULL,
+					    .at = places_of(c) });
+}
+
+/* --- cases --- */
+
+/* The domain that is asked for the clauses of a rule: that of its first condition on one. */
+static int
+anchor_of(const struct rule_case *c)
+{
+	unsigned gpu;
+
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+		size_t first = 0;
+
+		if (!k->all && k->variable != VAR_ENV)
+			return domain_of(c, k->variable, k->name);
+		if (k->all && next_gpu(c->w, &first, &gpu))
+			return (int)gpu;
+	}
+	return -1;
+}
+
+/* Goes over the domains of the quantifiers, then over the values of the reference. */
+static void
+each_case(struct rule_case c)
+{
+	const struct rule_reference *r = NULL;
+	struct names values = { 0 };
+
+	for (size_t i = 0; i < c.rule->when.n && !c.value; i++) {
+		const struct rule_condition *k = &c.rule->when.at[i];
+		bool any_gpu = k->variable == VAR_GPUS && !k->all;
+		int *domain = any_gpu ? &c.gpu : &c.extension;
+
+		if (k->reference.name)
+			r = c.reference = &k->reference;
+		if ((!any_gpu && k->variable != VAR_EXTENSION) || *domain >= 0)
+			continue;
+		for (int at = 0; at < (int)c.w->variables.n; at++)
+			if (variable_at(c.w, (unsigned)at)->kind ==
+			    (any_gpu ? VARIABLE_GPU : VARIABLE_EXTENSION)) {
+				*domain = at;
+				each_case(c);
+			}
+		return;
+	}
+	if (!c.value && ((c.q && anchor_of(&c) != (int)c.q->variable) || !can_hold(&c)))
+		return;
+	if (!r)
+		c.solution ? add_finding(&c) : add_clause(&c);
+	c.of = r ? domain_of(&c, r->variable, r->name) : -1;
+	for (size_t i = 0; c.of >= 0 && i < variable_at(c.w, (unsigned)c.of)->n; i++) {
+		c.value = value_of(c.w, r->variable, c.of, i);
+		if (c.value && r->major)
+			c.value = arena_copy(c.w->a, c.value, strcspn(c.value, "."));
+		if (!c.value || names_have(&values, c.value) ||
+		    (c.solution && chosen_of(&c, c.of) != (int)i))
+			continue;
+		list_push(c.w->a, &values, c.value);
+		each_case(c);
+	}
+}
+
+void
+add_rules(struct query *q)
+{
+	struct rule_case c = { .w = q->w, .q = q, .extension = -1, .gpu = -1 };
+	struct constraint_kind *row = q->w->rule_rows;
+	size_t n;
+	const struct rule *rules = facts_rules(q->w->f, &n);
+
+	if (!row)
+		row = q->w->rule_rows = arena_array_of(q->w->a, struct constraint_kind, n + 1);
+	for (const struct rule *r = c.rule = rules; r < rules + n; c.rule = ++r, row++) {
+		/* Of several facts in a conflict, that of a rule tells most. */
+		*row = (struct constraint_kind){
+			.name = r->name, .code = r->code, .priority = 65, .rules = r->research
+		};
+		q->kind = row;
+		if (r->severity == SEV_ERROR)
+			each_case(c);
+	}
+}
+
+void
+check_rules(struct workspace *w, struct solution *solution)
+{
+	struct rule_case c = { .w = w, .solution = solution, .extension = -1, .gpu = -1 };
+	size_t n;
+	const struct rule *rules = facts_rules(w->f, &n);
+
+	for (c.rule = rules; solution->nchosen && c.rule < rules + n; c.rule++)
+		each_case(c);
+}
