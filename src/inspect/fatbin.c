@@ -113,24 +113,20 @@ read_all(struct image *m, struct gpu_codes *out)
 	if (elf_getshdrstrndx(m->elf, &names))
 		return inspect_refuse(m->ds, E_ELF, m->name, "its section headers cannot be read");
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(m->elf, scn));) {
-		const void *found = elf64_getshdr(scn);
 		struct section s = { .m = m, .out = out };
-		Elf64_Shdr header, *h = &header;
+		GElf_Shdr h;
 
-		/* It may stand at any address. */
-		if (found)
-			memcpy(h, found, sizeof(*h));
-		if (!found || !(s.name = elf_strptr(m->elf, names, h->sh_name)))
+		if (!gelf_getshdr(scn, &h) || !(s.name = elf_strptr(m->elf, names, h.sh_name)))
 			return inspect_refuse(m->ds, E_ELF, m->name, "a section has no name");
 		s.relocatable = !strcmp(s.name, "__nv_relfatbin");
 		if ((!s.relocatable && strcmp(s.name, ".nv_fatbin") != 0) ||
-		    h->sh_type == SHT_NOBITS)
+		    h.sh_type == SHT_NOBITS)
 			continue;
-		if (!fits(h->sh_offset, h->sh_size, 1, m->n))
+		if (!fits(h.sh_offset, h.sh_size, 1, m->n))
 			return inspect_refuse(m->ds, E_FATBIN, m->name,
 					      "its section %s lies outside the file", s.name);
-		s.p = m->bytes + h->sh_offset;
-		s.n = h->sh_size;
+		s.p = m->bytes + h.sh_offset;
+		s.n = h.sh_size;
 		if (!read_section(&s))
 			return false;
 	}
@@ -142,10 +138,10 @@ gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *
 	       struct gpu_codes *out)
 {
 	struct image m = { .a = a, .ds = ds, .name = name, .bytes = bytes, .n = n };
-	CLEANUP_ELF Elf *handle = NULL;
 	bool good = image_open(&m);
+	CLEANUP_ELF Elf *handle = m.elf;
 
-	handle = m.elf;
+	(void)handle;
 	*out = (struct gpu_codes){ 0 };
 	/* Without section headers there is nothing to find GPU code by. */
 	if (good && m.header.e_shoff)

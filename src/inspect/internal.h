@@ -32,10 +32,7 @@ struct image {
 	const unsigned char *bytes;
 	size_t n;
 	Elf *elf;
-	/* Copies: in the file they may stand at any address, aligned or not. */
-	Elf64_Ehdr header;
-	Elf64_Phdr *segments;
-	size_t n_segments;
+	GElf_Ehdr header;
 };
 
 /* False if it is no ELF of 64 bit and little endian, or is cut short: SB0810 has said so. */

@@ -74,6 +74,20 @@ read_size(const struct reader *r, const char *text, struct record_row *row)
 	return !*text || broken(r, "has a size that is no number");
 }
 
+/* "sha256=..." -> the algorithm, and in *value what follows the sign; NULL: it is unknown, or weaker
+ * than SHA-256, which PEP 427 requires of a RECORD. */
+static const EVP_MD *
+digest_kind(const char *text, struct str *value)
+{
+	struct str name = { text, strcspn(text, "=") };
+
+	*value = str_of(text + name.n + (text[name.n] == '='));
+	return str_is(name, "sha256") ? EVP_sha256() :
+	       str_is(name, "sha384") ? EVP_sha384() :
+	       str_is(name, "sha512") ? EVP_sha512() :
+					NULL;
+}
+
 static bool
 keep_row(const struct reader *r, struct record *out, struct record_row *row)
 {
@@ -107,7 +121,7 @@ record_parse(const struct zip *z, const char *text, struct record *out)
 		if (!read_field(&r, false, &row->path) || !read_field(&r, false, &digest) ||
 		    !read_field(&r, true, &size) || !read_size(&r, size, row))
 			return false;
-		if (*digest && !(row->kind = digest_kind(str_of(digest), &row->digest)))
+		if (*digest && !(row->kind = digest_kind(digest, &row->digest)))
 			return broken(&r, "has a digest that is none, or weaker than SHA-256");
 		if (!keep_row(&r, out, row))
 			return false;

@@ -1,11 +1,11 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
-#include "inspect/archive.h"
 #include "inspect/wheel_parts.h"
 
 enum {
@@ -14,19 +14,48 @@ enum {
 };
 
 static void
-close_fd(const int *fd)
+free_digest(EVP_MD_CTX **d)
 {
-	if (*fd >= 0)
-		close(*fd);
+	EVP_MD_CTX_free(*d);
 }
 
-#define CLEANUP_FD __attribute__((cleanup(close_fd)))
+/* libcrypto 3.0 crashes where its first allocations fail. */
+static void *
+allocate(size_t n, const char *file, int line)
+{
+	(void)file, (void)line;
+	return memory_alloc(n);
+}
 
-/* What is read first: the files that say what the others are. */
-struct dist_info {
-	const char *folder; /* "numpy-1.26.4.dist-info" */
-	const char *record, *metadata, *wheel;
-};
+static void *
+reallocate(void *p, size_t n, const char *file, int line)
+{
+	(void)file, (void)line;
+	return memory_realloc(p, n);
+}
+
+static void
+release(void *p, const char *file, int line)
+{
+	(void)file, (void)line;
+	memory_free(p);
+}
+
+/* URL-safe base64 without padding, as in a RECORD. */
+static const char *
+digest_end(struct arena *a, EVP_MD_CTX *d)
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+	char *text = arena_alloc(a, EVP_MAX_MD_SIZE * 2, 1);
+
+	EVP_DigestFinal_ex(d, sum, &n);
+	EVP_EncodeBlock((unsigned char *)text, sum, (int)n);
+	for (char *p = text; *p; p++)
+		*p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
+	text[strcspn(text, "=")] = '\0';
+	return text;
+}
 
 static bool
 open_wheel(struct zip *z)
@@ -62,70 +91,65 @@ sum_file(const struct zip *z, struct wheel *w)
 	return true;
 }
 
-/* The one folder NAME.dist-info at the top. */
-static bool
-find_folder(const struct zip *z, struct dist_info *out)
+/* The one folder NAME.dist-info at the top; NULL: SB0812. */
+static const char *
+find_folder(const struct zip *z)
 {
+	const char *found = NULL;
+
 	for (size_t i = 0; i < z->entries.n; i++) {
 		const char *name = z->entries.at[i].name, *slash = strchr(name, '/');
 		const char *folder = slash ? arena_copy(z->a, name, (size_t)(slash - name)) : "";
 
 		if (!ends_with(folder, ".dist-info"))
 			continue;
-		if (out->folder && strcmp(out->folder, folder) != 0)
-			return zip_refuse(z, "it has two .dist-info folders: `%s` and `%s`",
-					  out->folder, folder);
-		out->folder = folder;
+		if (found && strcmp(found, folder) != 0) {
+			zip_refuse(z, "it has two .dist-info folders: `%s` and `%s`", found,
+				   folder);
+			return NULL;
+		}
+		found = folder;
 	}
-	return out->folder || zip_refuse(z, "it has no .dist-info folder: not a wheel");
+	if (!found)
+		zip_refuse(z, "it has no .dist-info folder: not a wheel");
+	return found;
 }
 
-/* The part of a path below the .dist-info folder, or "". */
+/* A file of the .dist-info folder, whole; NULL: SB0812. */
 static const char *
-below(const struct dist_info *info, const char *path)
+read_text(const struct zip *z, const char *folder, const char *file)
 {
-	size_t n = strlen(info->folder);
+	const char *name = arena_printf(z->a, "%s/%s", folder, file);
 
-	return !strncmp(path, info->folder, n) && path[n] == '/' ? path + n + 1 : "";
-}
+	for (size_t i = 0; i < z->entries.n; i++) {
+		const struct zip_entry *e = &z->entries.at[i];
+		char *text;
 
-static bool
-read_info(const struct zip *z, struct dist_info *out)
-{
-	struct unpack u = { .z = z };
-	CLEANUP_ARCHIVE struct archive *handle = NULL;
-	const struct zip_entry *e;
-	bool good = unpack_open(&u);
-
-	handle = u.ar;
-	if (!good || !find_folder(z, out))
-		return false;
-	while ((e = unpack_next(&u, &good))) {
-		const char *name = below(out, e->name);
-		const char **to = !strcmp(name, "RECORD")   ? &out->record :
-				  !strcmp(name, "METADATA") ? &out->metadata :
-				  !strcmp(name, "WHEEL")    ? &out->wheel :
-							      NULL;
-
-		if (!to)
+		if (strcmp(e->name, name) != 0)
 			continue;
-		if (!(*to = unpack_all(&u, z->a, e, TEXT_MAX)))
-			return false;
-		if (strlen(*to) != e->size)
-			return zip_refuse(z, "its %s holds a NUL", name);
+		if (e->size > TEXT_MAX) {
+			zip_refuse(z, "`%s` is larger than %d bytes", name, TEXT_MAX);
+			return NULL;
+		}
+		text = arena_alloc(z->a, e->size + 1, 1);
+		if (!zip_unpack(z, e, NULL, (unsigned char *)text))
+			return NULL;
+		if (strlen(text) == e->size)
+			return text;
+		zip_refuse(z, "its %s holds a NUL", file);
+		return NULL;
 	}
-	if (good && (!out->record || !out->metadata || !out->wheel))
-		return zip_refuse(z, "it has no %s/%s", out->folder,
-				  !out->record   ? "RECORD" :
-				  !out->metadata ? "METADATA" :
-						   "WHEEL");
-	return good;
+	zip_refuse(z, "it has no %s", name);
+	return NULL;
 }
 
 /* RECORD cannot hold its own digest, nor that of what signs it. */
 static bool
-is_outside_record(const char *name)
+is_outside_record(const char *folder, const char *path)
 {
+	size_t n = strlen(folder);
+	const char *name = !strncmp(path, folder, n) && path[n] == '/' ? path + n + 1 : "";
+
 	return !strcmp(name, "RECORD") || !strcmp(name, "RECORD.jws") ||
 	       !strcmp(name, "RECORD.p7s");
 }
@@ -172,42 +196,29 @@ compare(const struct zip *z, const struct zip_entry *e, const struct record_row 
 
 /* Reads one file: compares it with its row (NULL: RECORD has none), and keeps a shared object. */
 static bool
-read_member(struct unpack *u, const struct zip_entry *e, struct record_row *row, struct wheel *w)
+read_member(const struct zip *z, const struct zip_entry *e, const struct record_row *row,
+	    struct wheel *w)
 {
-	const struct zip *z = u->z;
 	CLEANUP_ARENA struct arena *scratch = arena_new();
-	CLEANUP_DIGEST EVP_MD_CTX *sum = digest_new(row ? row->kind : EVP_sha256());
+	__attribute__((cleanup(free_digest))) EVP_MD_CTX *sum = EVP_MD_CTX_new();
 	unsigned char *object = NULL;
-	const void *p;
-	size_t n, at = 0;
 
+	if (!sum || !EVP_DigestInit_ex(sum, row ? row->kind : EVP_sha256(), NULL))
+		BUG("libcrypto has no digest");
 	if (is_object_name(e->name))
 		object = arena_alloc(scratch, e->size + 1, 16);
-	do {
-		if (!unpack_bytes(u, e, &p, &n))
-			return false;
-		EVP_DigestUpdate(sum, p, n);
-		if (object && n)
-			memcpy(object + at, p, n);
-		at += n;
-	} while (n);
-	return (!row || compare(z, e, row, digest_end(z->a, sum))) &&
+	return zip_unpack(z, e, sum, object) &&
+	       (!row || compare(z, e, row, digest_end(z->a, sum))) &&
 	       (!object || read_object(z, e, object, w));
 }
 
 static bool
-read_members(const struct zip *z, const struct dist_info *info, struct record *record,
-	     struct wheel *w)
+read_members(const struct zip *z, const char *folder, struct record *record, struct wheel *w)
 {
-	struct unpack u = { .z = z };
-	CLEANUP_ARCHIVE struct archive *handle = NULL;
-	const struct zip_entry *e;
-	bool good = unpack_open(&u);
-
-	handle = u.ar;
-	while (good && (e = unpack_next(&u, &good))) {
+	for (size_t i = 0; i < z->entries.n; i++) {
+		const struct zip_entry *e = &z->entries.at[i];
 		struct record_row *row = map_get(&record->by_path, e->name);
-		bool outside = is_outside_record(below(info, e->name));
+		bool outside = is_outside_record(folder, e->name);
 
 		if (e->folder)
 			continue;
@@ -216,13 +227,29 @@ read_members(const struct zip *z, const struct dist_info *info, struct record *r
 		if (!outside && (!row || !row->kind))
 			return zip_refuse(z, "`%s` %s", e->name,
 					  row ? "has no digest in RECORD" : "is not in RECORD");
-		good = read_member(&u, e, outside ? NULL : row, w);
+		if (!read_member(z, e, outside ? NULL : row, w))
+			return false;
 	}
-	for (size_t i = 0; good && i < record->rows.n; i++)
+	for (size_t i = 0; i < record->rows.n; i++)
 		if (!record->rows.at[i]->seen)
-			good = zip_refuse(z, "`%s` is in RECORD, but not in the wheel",
+			return zip_refuse(z, "`%s` is in RECORD, but not in the wheel",
 					  record->rows.at[i]->path);
-	return good;
+	return true;
+}
+
+static bool
+read_wheel(struct zip *z, struct wheel *w)
+{
+	const char *folder, *record_text, *metadata, *wheel_text;
+	struct record record = { 0 };
+
+	return open_wheel(z) && zip_read(z) && (folder = find_folder(z)) &&
+	       (record_text = read_text(z, folder, "RECORD")) &&
+	       (metadata = read_text(z, folder, "METADATA")) &&
+	       (wheel_text = read_text(z, folder, "WHEEL")) &&
+	       wheel_metadata(z, folder, metadata, wheel_text, w) &&
+	       record_parse(z, record_text, &record) && sum_file(z, w) &&
+	       read_members(z, folder, &record, w);
 }
 
 const struct wheel *
@@ -230,16 +257,12 @@ wheel_read(struct arena *a, struct diags *ds, const char *path)
 {
 	struct zip z = { .a = a, .ds = ds, .path = path, .fd = -1 };
 	struct wheel *w = arena_new_of(a, struct wheel);
-	struct dist_info info = { 0 };
-	struct record record = { 0 };
-	bool good = (errno = 0, open_wheel(&z));
-	CLEANUP_FD int handle = z.fd;
+	bool good;
 
-	(void)handle;
-	return good && zip_read(&z) && read_info(&z, &info) &&
-			       wheel_metadata(&z, info.folder, info.metadata, info.wheel, w) &&
-			       record_parse(&z, info.record, &record) && sum_file(&z, w) &&
-			       read_members(&z, &info, &record, w) ?
-		       w :
-		       NULL;
+	CRYPTO_set_mem_functions(allocate, reallocate, release); /* only the first call counts */
+	errno = 0;
+	good = read_wheel(&z, w);
+	if (z.fd >= 0)
+		close(z.fd);
+	return good ? w : NULL;
 }

@@ -1,6 +1,6 @@
 #include "inspect/wheel_parts.h"
 
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -51,47 +51,22 @@ only(const struct zip *z, const char *text, const char *file, const char *field)
 
 enum { TAGS_MAX = 1000 };
 
-/* How many parts a dotted word has. */
-static size_t
-parts(const char *p)
-{
-	size_t n = 1;
-
-	for (; *p && *p != '-'; p++)
-		n += *p == '.';
-	return n;
-}
-
-/* "py2.py3-none-any": each tag that it stands for; false: more than there are. */
-static bool
-expand(struct arena *a, const char *tags, struct names *out)
-{
-	const char *abi = strchr(tags, '-'), *platform = abi ? strchr(abi + 1, '-') : NULL;
-
-	if (!platform) {
-		names_once(a, out, tags);
-		return out->n <= TAGS_MAX;
-	}
-	if (strlen(tags) > TAGS_MAX ||
-	    parts(tags) * parts(abi + 1) * parts(platform + 1) > TAGS_MAX)
-		return false;
-	for (const char *x = tags; x < abi; x += strcspn(x, ".-") + 1)
-		for (const char *y = abi + 1; y < platform; y += strcspn(y, ".-") + 1)
-			for (const char *p = platform + 1; *p; p += strcspn(p, "."), p += *p == '.')
-				names_once(a, out,
-					   arena_printf(a, "%.*s-%.*s-%.*s", (int)strcspn(x, ".-"),
-							x, (int)strcspn(y, ".-"), y,
-							(int)strcspn(p, "."), p));
-	return out->n <= TAGS_MAX;
-}
-
 static bool
 check_tags(const struct zip *z, const struct names *lines, const struct wheel_file *file,
 	   struct wheel *w)
 {
-	for (size_t i = 0; i < lines->n; i++)
-		if (!expand(z->a, lines->at[i], &w->tags))
-			return zip_refuse(z, "its WHEEL has more tags than there are");
+	/* "py2.py3-none-any" stands for several, as at the end of a file name. */
+	for (size_t i = 0; i < lines->n; i++) {
+		const struct wheel_file *some =
+			wheel_file_parse(z->a, arena_printf(z->a, "x-1-%s.whl", lines->at[i]));
+
+		/* No file name has room for more. */
+		if (!some || strlen(lines->at[i]) > NAME_MAX || w->tags.n + some->tags.n > TAGS_MAX)
+			return zip_refuse(z, "its WHEEL has more tags than there are, or a tag "
+					     "that is none");
+		for (size_t k = 0; k < some->tags.n; k++)
+			names_once(z->a, &w->tags, some->tags.at[k]);
+	}
 	names_sort(&w->tags);
 	for (size_t i = 0; i < w->tags.n; i++)
 		if (!names_have(&file->tags, w->tags.at[i]))

@@ -1,9 +1,60 @@
 #ifndef INSPECT_WHEEL_PARTS_H
 #define INSPECT_WHEEL_PARTS_H
 
+#include <openssl/evp.h>
+#include <stdint.h>
+
 #include "base/map.h"
-#include "inspect/digest.h"
-#include "inspect/zip.h"
+#include "base/str.h"
+#include "inspect/internal.h"
+
+/*
+ * The directory of a zip file, read twice: from its end (the central directory, what pip
+ * goes by) and entry by entry (local headers, what a reader that streams goes by).
+ * Only a file in which both say the same is taken, without a byte that neither speaks of.
+ */
+
+struct zip_entry {
+	const char *name;
+	unsigned flags, method, made_by, needs;
+	uint32_t crc, attributes;
+	uint64_t packed, size; /* bytes, in the file and unpacked */
+	uint64_t at, data;     /* where its local header and its bytes begin */
+	bool folder;
+};
+struct zip_entries LIST(struct zip_entry);
+
+struct zip {
+	struct arena *a;
+	struct diags *ds;
+	const char *path;
+	int fd; /* borrowed */
+	uint64_t n;
+	uint64_t directory;         /* where the central directory begins */
+	struct zip_entries entries; /* as they lie in the file */
+};
+
+/*
+ * zip_read -- the directory of z->fd.
+ *
+ *   errors  SB0812, false
+ *   source  APPNOTE.TXT 6.3 of PKWARE; CVE-2025-54368
+ */
+bool zip_read(struct zip *z);
+
+/* "name: error[SB0812]: text"; false. */
+#define zip_refuse(z, ...) inspect_refuse((z)->ds, E_WHEEL, (z)->path, __VA_ARGS__)
+
+/* Reads n bytes at `at` of the file; false: it ends before, or SB0100. */
+bool zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n);
+
+/*
+ * zip_unpack -- the bytes of an entry, added to `sum` and copied to `to`, which has room for all of
+ * them (each may be NULL).
+ *
+ *   errors  SB0812, false: broken, or not of the size and checksum that the directory says
+ */
+bool zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to);
 
 /* The files of .dist-info, as texts: RECORD, WHEEL and METADATA. */
 
