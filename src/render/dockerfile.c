@@ -336,7 +336,8 @@ dockerfile_for(struct arena *a, struct diags *ds, const struct plan *p, const st
 	docker_head(&w, top);
 	for (size_t i = 0; i < stages.n; i++)
 		add_stage(&w, &stages.at[i], top);
-	if (!template_expand_marked(ds, t, "Dockerfile", LANG_DOCKERFILE, top, &text, &marks) ||
+	if (!template_expand(ds, templates_text(t, "Dockerfile"), LANG_DOCKERFILE, top, &text,
+			     &marks) ||
 	    !w.good)
 		return false;
 	list_push(a, out,

@@ -147,7 +147,8 @@ pipeline_file(struct arena *a, struct diags *ds, const struct pipeline *p,
 {
 	struct buf text = BUF(a);
 
-	if (!template_expand(ds, t, name, language, pipeline_scope(a, p), &text))
+	if (!template_expand(ds, templates_text(t, name), language, pipeline_scope(a, p), &text,
+			     NULL))
 		return false;
 	list_push(a, out,
 		  (struct rendered){

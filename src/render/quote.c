@@ -32,11 +32,11 @@ quoting_name(enum quoting q)
 }
 
 enum quoting
-quoting_named(const char *name)
+quoting_named(struct str name)
 {
 	enum quoting q = 0;
 
-	while (q < QUOTINGS && strcmp(quotings[q].name, name))
+	while (q < QUOTINGS && !str_is(name, quotings[q].name))
 		q++;
 	return q;
 }

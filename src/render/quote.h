@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 
 /*
  * Text as the language of a place takes it, so that reading it there gives the text
@@ -31,7 +32,7 @@ enum quoting {
 
 /* The name in a template ("sh"); and the reverse, QUOTINGS if there is none. */
 const char *quoting_name(enum quoting q);
-enum quoting quoting_named(const char *name);
+enum quoting quoting_named(struct str name);
 /* Whether a file in that language may use it. */
 bool quoting_fits(enum quoting q, enum language l);
 

@@ -8,6 +8,69 @@ const struct shape target_pair_shape[] = {
 	{ 0 },
 };
 
+/* --- setting values --- */
+
+struct scope *
+scope_new(struct arena *a, const struct shape *shape)
+{
+	struct scope *s = arena_new_of(a, struct scope);
+	size_t n = 0;
+
+	while (shape && shape[n].name)
+		n++;
+	*s = (struct scope){ a, shape, arena_array_of(a, struct value, n ? n : 1), NULL };
+	return s;
+}
+
+static size_t
+row_of(const struct scope *s, const char *name, enum value_kind kind)
+{
+	for (size_t i = 0; s->shape && s->shape[i].name; i++)
+		if (!strcmp(s->shape[i].name, name) && s->shape[i].kind == kind)
+			return i;
+	BUG("no `%s` of that kind in the shape", name);
+}
+
+void
+scope_text(struct scope *s, const char *name, const char *text, struct span at)
+{
+	s->values[row_of(s, name, VALUE_TEXT)] = (struct value){ .text = text, .at = at };
+}
+
+void
+scope_flag(struct scope *s, const char *name, bool on)
+{
+	s->values[row_of(s, name, VALUE_FLAG)].on = on;
+}
+
+void
+scope_code(struct scope *s, const char *name, const char *code)
+{
+	s->values[row_of(s, name, VALUE_CODE)].text = code;
+}
+
+void
+scope_mark(struct scope *s, const char *what)
+{
+	s->mark = what;
+}
+
+struct scope *
+scope_item(struct scope *s, const char *name)
+{
+	size_t row = row_of(s, name, VALUE_LIST);
+	struct scope *item = scope_new(s->a, s->shape[row].items);
+
+	list_push(s->a, &s->values[row].items, item);
+	return item;
+}
+
+void
+scope_item_text(struct scope *s, const char *name, const char *text, struct span at)
+{
+	scope_item(s, name)->values[0] = (struct value){ .text = text, .at = at };
+}
+
 /* --- the head of a file --- */
 
 const char *
@@ -58,7 +121,7 @@ target_expand(struct arena *a, struct diags *ds, const struct templates *t, enum
 {
 	struct buf text = BUF(a);
 
-	if (!template_expand(ds, t, r.path, language, values, &text))
+	if (!template_expand(ds, templates_text(t, r.path), language, values, &text, NULL))
 		return false;
 	r.text = buf_text(&text);
 	r.size = text.n;

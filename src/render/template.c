@@ -1,293 +1,479 @@
+#include "template.h"
+
 #include <string.h>
 
-#include "base/list.h"
-#include "template_tree.h"
+#include "base/str.h"
 
-/* What a name of a shape holds; items is NULL until the first one. */
-struct value {
-	const char *text;
-	struct span at;
-	bool on;
-	struct items LIST(struct scope *) items;
+/*
+ * One walk reads a template, twice.  The first time there are no values: all of it is checked, also
+ * the sections that this recipe does not enter.  The second time the body of a list is read once
+ * for each item, and a section that is not entered is passed over.
+ */
+struct expansion {
+	struct diags *ds;
+	const struct source *src;
+	enum language language;
+	struct buf *out;
+	struct template_marks *marks; /* or NULL */
+	bool checking;
+	const char *p, *end;
+	const char *silent_to; /* up to here blanks and the line's end are left out */
+	const char *marked;    /* line and col are those of this byte */
+	uint32_t line, col;
+	unsigned depth,
+		unknown; /* open sections; those whose name is unknown: so are all in them */
+	unsigned errors; /* of ds, before */
+	size_t work;     /* bytes read */
 };
 
-struct scope {
-	struct arena *a;
-	const struct shape *shape; /* NULL: an item that is a plain text */
-	struct value *values;      /* one a row of shape; or the one plain text */
-	const char *mark;
-};
-
-/* --- setting values --- */
-
-struct scope *
-scope_new(struct arena *a, const struct shape *shape)
-{
-	struct scope *s = arena_new_of(a, struct scope);
-	size_t n = 0;
-
-	while (shape && shape[n].name)
-		n++;
-	s->a = a;
-	s->shape = shape;
-	s->values = arena_array_of(a, struct value, n ? n : 1);
-	return s;
-}
-
-static struct value *
-value_of(struct scope *s, const char *name, enum value_kind kind)
-{
-	for (size_t i = 0; s->shape && s->shape[i].name; i++)
-		if (!strcmp(s->shape[i].name, name) && s->shape[i].kind == kind)
-			return &s->values[i];
-	BUG("no `%s` of that kind in the shape", name);
-}
-
-void
-scope_text(struct scope *s, const char *name, const char *text, struct span at)
-{
-	struct value *v = value_of(s, name, VALUE_TEXT);
-
-	v->text = text;
-	v->at = at;
-}
-
-void
-scope_flag(struct scope *s, const char *name, bool on)
-{
-	value_of(s, name, VALUE_FLAG)->on = on;
-}
-
-void
-scope_code(struct scope *s, const char *name, const char *code)
-{
-	value_of(s, name, VALUE_CODE)->text = code;
-}
-
-void
-scope_mark(struct scope *s, const char *what)
-{
-	s->mark = what;
-}
-
-static struct scope *
-add_item(struct scope *s, const char *name)
-{
-	const struct shape *row = s->shape;
-	struct value *v = value_of(s, name, VALUE_LIST);
-
-	while (strcmp(row->name, name))
-		row++;
-	list_push(s->a, &v->items, scope_new(s->a, row->items));
-	return v->items.at[v->items.n - 1];
-}
-
-struct scope *
-scope_item(struct scope *s, const char *name)
-{
-	struct scope *item = add_item(s, name);
-
-	if (!item->shape)
-		BUG("the items of `%s` are plain texts", name);
-	return item;
-}
-
-void
-scope_item_text(struct scope *s, const char *name, const char *text, struct span at)
-{
-	struct scope *item = add_item(s, name);
-
-	if (item->shape)
-		BUG("the items of `%s` have names", name);
-	item->values[0].text = text;
-	item->values[0].at = at;
-}
-
-/* --- expanding --- */
+/* Lists inside lists multiply, and a template may come from anyone. */
+enum { WORK_MAX = 400 * 1000 * 1000, OUT_MAX = 64 * 1024 * 1024 };
 
 /* An item of an open list, or at the bottom the target's own values. */
 struct frame {
 	const struct frame *outer;
-	const struct scope *values;
-	bool first, last;
+	const struct shape *list;  /* the list's row; NULL: the bottom */
+	const struct shape *shape; /* the item's names; NULL: it is a plain text */
+	const struct scope *scope; /* NULL: the section is not entered, or only checked */
+	struct value first, last;
 };
 
-struct expansion {
-	struct diags *ds;
-	enum language language;
-	struct buf *out;
-	size_t work, errors;
-	struct template_marks *marks; /* or NULL */
+/* A tag as it stands in the text, not yet understood. */
+struct tag {
+	char sign; /* '#', '^', '/', '!', '@', or 0: a value */
+	struct str name, quoting;
+	bool quoted; /* a | was written */
+	const char *start;
 };
 
-/* Pieces written: lists inside lists multiply, and a template may come from anyone. */
-enum { WORK_MAX = 20 * 1000 * 1000, OUT_MAX = 64 * 1024 * 1024 };
-
-static const struct frame *
-frame_of(const struct piece *p, const struct frame *f)
+/* Places are mostly asked for in the order of the text, so it is walked once. */
+static struct span
+place(struct expansion *e, struct str s)
 {
-	for (unsigned i = 0; i < p->up; i++)
-		f = f->outer;
-	return f;
+	const char *nl = memchr(s.p, '\n', s.n);
+	uint32_t width = (uint32_t)text_columns(s.p, nl ? (size_t)(nl - s.p) : s.n);
+
+	if (s.p < e->marked) {
+		e->marked = e->src->text;
+		e->line = e->col = 1;
+	}
+	e->work += (size_t)(s.p - e->marked);
+	for (; e->marked < s.p; e->marked++) {
+		if (*e->marked == '\n') {
+			e->line++;
+			e->col = 1;
+		} else {
+			e->col += starts_character(*e->marked);
+		}
+	}
+	return (struct span){ e->src, e->line, e->col, width ? width : 1 };
 }
 
-static const struct value *
-find_value(const struct piece *p, const struct frame *f)
+static struct str
+trim(const char *p, const char *end)
 {
-	return &frame_of(p, f)->values->values[p->row == ROW_ITEM ? 0 : p->row];
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	while (p < end && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	return (struct str){ p, (size_t)(end - p) };
+}
+
+static const char *
+text_of(struct expansion *e, struct str s)
+{
+	return arena_copy(e->out->a, s.p, s.n);
 }
 
 static bool
-is_there(const struct piece *p, const struct frame *f)
+is_name(struct str s)
 {
-	if (p->row == ROW_FIRST)
-		return f->first;
-	if (p->row == ROW_LAST)
-		return f->last;
-	switch (p->value) {
-	case VALUE_FLAG: return find_value(p, f)->on;
-	case VALUE_LIST: return find_value(p, f)->items.n;
-	default: return find_value(p, f)->text && *find_value(p, f)->text;
+	if (str_is(s, "."))
+		return true;
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_alpha(s.p[i]) && !(i && (is_digit(s.p[i]) || s.p[i] == '_')))
+			return false;
+	return s.n > 0;
+}
+
+static bool
+follows(const struct expansion *e, const char *what)
+{
+	return (size_t)(e->end - e->p) >= strlen(what) && !memcmp(e->p, what, strlen(what));
+}
+
+/* The tag whose "{{" is at e->p.  False: not closed, or no name in it. */
+static bool
+read_tag(struct expansion *e, struct tag *t)
+{
+	const char *p = e->p + 2, *close = memmem(p, (size_t)(e->end - p), "}}", 2), *bar;
+
+	*t = (struct tag){ .start = e->p };
+	if (!close) {
+		diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, (struct str){ e->p, 2 }),
+			"the tag is not closed");
+		e->p = e->end;
+		return false;
+	}
+	e->work += (size_t)(close - p);
+	e->p = close + 2;
+	if (p < close && strchr("#^/!@", *p))
+		t->sign = *p++;
+	if (t->sign == '!')
+		return true;
+	bar = t->sign ? NULL : memchr(p, '|', (size_t)(close - p));
+	t->name = trim(p, bar ? bar : close);
+	t->quoted = bar;
+	if (bar)
+		t->quoting = trim(bar + 1, close);
+	if (!t->name.n)
+		t->name.p = t->start;
+	if (is_name(t->name))
+		return true;
+	diag_help(diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name), "`%s` is not a name",
+			  text_of(e, t->name)),
+		  "names are letters, digits and _; a literal `{{` is written `{{{{`");
+	return false;
+}
+
+/* --- names --- */
+
+/* The row of a name, found outwards; NULL: there is none. */
+static const struct shape *
+find_name(const struct frame *f, struct str name, const struct value **value)
+{
+	/* What the innermost item has without its shape saying so; "." if it is a plain text. */
+	static const struct shape implied[] = {
+		{ "first", VALUE_FLAG, 0, 0 },
+		{ "last", VALUE_FLAG, 0, 0 },
+		{ ".", VALUE_TEXT, 0, 0 },
+	};
+
+	for (const struct frame *g = f; g; g = g->outer)
+		for (const struct shape *row = g->shape; row && row->name; row++)
+			if (str_is(name, row->name)) {
+				*value = g->scope ? &g->scope->values[row - g->shape] : NULL;
+				return row;
+			}
+	for (size_t i = 0; f->list && i < (f->shape ? 2 : 3); i++)
+		if (str_is(name, implied[i].name)) {
+			*value = i == 0 ? &f->first : i == 1 ? &f->last : NULL;
+			if (i == 2 && f->scope)
+				*value = f->scope->values;
+			return &implied[i];
+		}
+	return NULL;
+}
+
+/* The same for a tag; reports a name that is unknown.  NULL also if nothing depends on it. */
+static const struct shape *
+look_up(struct expansion *e, const struct frame *f, const struct tag *t, bool write,
+	const struct value **value)
+{
+	const struct shape *row = write || e->checking ? find_name(f, t->name, value) : NULL;
+	const char *name, *near;
+	struct names known = { 0 };
+	struct diag *d;
+
+	if (row || !e->checking || e->unknown)
+		return row;
+	name = text_of(e, t->name);
+	d = diag_at(e->ds, E_TEMPLATE_NAME, place(e, t->name), "there is no `%s` to insert here",
+		    name);
+	for (; f; f = f->outer)
+		for (row = f->shape; row && row->name; row++)
+			list_push(e->out->a, &known, row->name);
+	near = str_nearest(name, known.at, known.n);
+	if (near)
+		diag_fix(d, d->at, near, "did you mean `%s`?", near);
+	else
+		diag_help(d, "look up the names in the template that is built in");
+	return NULL;
+}
+
+static bool
+is_there(const struct shape *row, const struct value *v)
+{
+	switch (row->kind) {
+	case VALUE_FLAG: return v->on;
+	case VALUE_LIST: return v->items.n;
+	default: return v->text && *v->text;
 	}
 }
 
-static void
-not_there(struct expansion *e, const struct piece *p)
+/* --- values --- */
+
+static const char *
+quotings_for(struct expansion *e)
 {
-	e->errors++;
-	diag_help(diag_at(e->ds, E_TEMPLATE_NAME, p->at, "this recipe gives no `%s`", p->name),
-		  "put it into a section: {{#%s}} ... {{/%s}}", p->name, p->name);
+	struct buf b = BUF(e->out->a);
+
+	for (enum quoting q = 0; q < QUOTINGS; q++)
+		if (quoting_fits(q, e->language))
+			buf_printf(&b, "%s%s", b.n ? ", " : "", quoting_name(q));
+	return buf_text(&b);
 }
 
 static void
-expand_value(struct expansion *e, const struct piece *p, const struct frame *f)
+check_value(struct expansion *e, const struct tag *t, const struct shape *row)
 {
-	const struct value *v = find_value(p, f);
-	const char *why;
+	enum quoting q = quoting_named(t->quoting);
+	struct str at = t->quoted ? t->quoting : t->name;
+	const char *text = NULL, *help = NULL, *name = text_of(e, t->name);
+	struct arena *a = e->out->a;
 
-	if (!v->text) {
-		not_there(e, p);
-		return;
+	if (row->kind == VALUE_LIST || row->kind == VALUE_FLAG) {
+		text = arena_printf(a, "`%s` is no text", name);
+		help = arena_printf(a, "open a section: {{#%s}} ... {{/%s}}", name, name);
+		at = t->name;
+	} else if (row->kind == VALUE_CODE && !str_is(t->quoting, "code")) {
+		text = arena_printf(a, "`%s` is made of quoted parts already", name);
+		help = arena_printf(a, "write {{%s|code}}", name);
+	} else if (row->kind == VALUE_TEXT && !t->quoted) {
+		text = arena_printf(a, "`%s` is inserted without a quoting", name);
+		help = arena_printf(a, "say where it stands: {{%s|...}} with one of %s", name,
+				    quotings_for(e));
+	} else if (row->kind == VALUE_TEXT && (q == QUOTINGS || !quoting_fits(q, e->language))) {
+		text = arena_printf(a, "`%s` is not a quoting of this kind of file",
+				    text_of(e, t->quoting));
+		help = arena_printf(a, "use one of %s", quotings_for(e));
 	}
-	if (quote(e->out, p->quoting, e->language, v->text, &why))
-		return;
-	e->errors++;
-	diag_note(diag_why(diag_at(e->ds, E_UNQUOTABLE, v->at.line ? v->at : p->at,
-				   "`%s` cannot be written as `%s`", v->text,
-				   quoting_name(p->quoting)),
-			   "%s", why),
-		  p->at, "the template inserts it here");
+	if (text)
+		diag_help(diag_at(e->ds, E_TEMPLATE_QUOTING, place(e, at), "%s", text), "%s", help);
 }
 
+/*
+ * Adds code.  If its tag stands alone on a line, the blanks before it go before every line of the
+ * code.
+ */
 static void
-expand_code(struct expansion *e, const struct piece *p, const struct frame *f)
+add_code(struct expansion *e, const struct tag *t, const char *text)
 {
-	const char *text = find_value(p, f)->text;
+	const char *line = t->start;
+	size_t indent = 0;
 
-	if (!text) {
-		not_there(e, p);
-		return;
-	}
+	while (line > e->src->text && (line[-1] == ' ' || line[-1] == '\t'))
+		line--;
+	if ((line == e->src->text || line[-1] == '\n') && (e->p == e->end || *e->p == '\n'))
+		indent = (size_t)(t->start - line);
 	for (const char *nl; (nl = strchr(text, '\n')); text = nl + 1) {
 		buf_add(e->out, text, (size_t)(nl + 1 - text));
 		if (nl[1] != '\n' && nl[1])
-			buf_add(e->out, p->text.p, p->text.n);
+			buf_add(e->out, line, indent);
 	}
 	buf_puts(e->out, text);
 }
 
-static void expand(struct expansion *e, const struct piece *pieces, size_t n,
-		   const struct frame *f);
-
 static void
-expand_list(struct expansion *e, const struct piece *p, const struct frame *f)
+add_value(struct expansion *e, const struct tag *t, const struct shape *row, const struct value *v)
 {
-	const struct value *v = find_value(p, f);
+	enum quoting q = quoting_named(t->quoting);
+	const char *name, *why;
 
-	for (size_t i = 0; i < v->items.n; i++) {
-		struct frame inner = { .outer = f, .values = v->items.at[i] };
-
-		inner.first = i == 0;
-		inner.last = i + 1 == v->items.n;
-		expand(e, p->body, p->nbody, &inner);
+	if (!v->text) {
+		name = text_of(e, t->name);
+		diag_help(diag_at(e->ds, E_TEMPLATE_NAME, place(e, t->name),
+				  "this recipe gives no `%s`", name),
+			  "put it into a section: {{#%s}} ... {{/%s}}", name, name);
+	} else if (row->kind == VALUE_CODE) {
+		add_code(e, t, v->text);
+	} else if (!quote(e->out, q, e->language, v->text, &why)) {
+		diag_note(diag_why(diag_at(e->ds, E_UNQUOTABLE,
+					   v->at.line ? v->at : place(e, t->name),
+					   "`%s` cannot be written as `%s`", v->text,
+					   quoting_name(q)),
+				   "%s", why),
+			  place(e, t->name), "the template inserts it here");
 	}
 }
 
 static void
-expand_word(struct expansion *e, const struct piece *p, const struct frame *f)
+add_word(struct expansion *e, const struct frame *f, struct str word)
 {
-	while (f && !f->values->mark)
+	while (f && !f->scope->mark)
 		f = f->outer;
 	if (e->marks)
 		list_push(e->out->a, e->marks,
-			  (struct template_mark){ p->name, f ? f->values->mark : NULL, e->out->n });
-	buf_puts(e->out, p->name);
+			  (struct template_mark){ arena_copy(e->out->a, word.p, word.n),
+						  f ? f->scope->mark : NULL, e->out->n });
+	buf_add(e->out, word.p, word.n);
+}
+
+/* --- text and sections --- */
+
+/*
+ * The end of a line that holds nothing but section tags, remarks and blanks: it is
+ * there for the reader of the template and leaves nothing in the result.
+ */
+static const char *
+structure_line(const struct expansion *e)
+{
+	const char *p = e->p;
+	bool any = false;
+
+	if (p > e->src->text && p[-1] != '\n')
+		return NULL;
+	for (;;) {
+		while (p < e->end && (*p == ' ' || *p == '\t'))
+			p++;
+		if (p == e->end || *p == '\n')
+			return any ? p + (p < e->end) : NULL;
+		if (e->end - p < 3 || p[0] != '{' || p[1] != '{' || !strchr("#^/!", p[2]))
+			return NULL;
+		p = memmem(p, (size_t)(e->end - p), "}}", 2);
+		if (!p)
+			return NULL;
+		p += 2;
+		any = true;
+	}
+}
+
+/* Text up to the next tag, or to a line's end, where a structure line may follow. */
+static void
+add_text(struct expansion *e, bool write)
+{
+	const char *start = e->p;
+	size_t n = 2;
+
+	if (follows(e, "{{{{")) {
+		e->p += 4;
+	} else {
+		do
+			e->p++;
+		while (e->p < e->end && e->p[-1] != '\n' && !follows(e, "{{"));
+		n = (size_t)(e->p - start);
+	}
+	e->work += (size_t)(e->p - start);
+	if (write)
+		buf_add(e->out, start, n);
+}
+
+static void walk(struct expansion *e, const struct frame *f, const struct tag *open, bool write);
+
+static void
+walk_list(struct expansion *e, const struct frame *f, const struct tag *t, const struct shape *row,
+	  const struct scopes *items)
+{
+	struct frame item = { .outer = f, .list = row, .shape = row->items };
+	const char *body = e->p, *silent_to = e->silent_to;
+
+	for (const struct frame *g = f; e->checking && g; g = g->outer)
+		if (g->list == row)
+			diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name), "`%s` is open already",
+				row->name);
+	if (!items || !items->n)
+		walk(e, &item, t, false);
+	for (size_t i = 0; items && i < items->n; i++) {
+		item.scope = items->at[i];
+		item.first.on = i == 0;
+		item.last.on = i + 1 == items->n;
+		e->p = body;
+		e->silent_to = silent_to;
+		walk(e, &item, t, true);
+	}
 }
 
 static void
-expand(struct expansion *e, const struct piece *pieces, size_t n, const struct frame *f)
+walk_section(struct expansion *e, const struct frame *f, const struct tag *t, bool write)
 {
-	e->work += n + 1;
-	if (e->work > WORK_MAX || e->out->n > OUT_MAX)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		const struct piece *p = &pieces[i];
+	const struct value *v = NULL;
+	const struct shape *row;
+	bool unknown;
 
-		switch (p->kind) {
-		case PIECE_TEXT: buf_add(e->out, p->text.p, p->text.n); break;
-		case PIECE_WORD: expand_word(e, p, f); break;
-		case PIECE_VALUE: expand_value(e, p, f); break;
-		case PIECE_CODE: expand_code(e, p, f); break;
-		case PIECE_SECTION:
-			if (p->value == VALUE_LIST)
-				expand_list(e, p, f);
-			else if (is_there(p, f))
-				expand(e, p->body, p->nbody, f);
-			break;
-		case PIECE_INVERTED:
-			if (!is_there(p, f))
-				expand(e, p->body, p->nbody, f);
-			break;
+	if (e->checking && e->depth == TEMPLATE_DEPTH_MAX) {
+		diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name),
+			"sections are nested more than %d deep", TEMPLATE_DEPTH_MAX);
+		e->p = e->end;
+		return;
+	}
+	row = look_up(e, f, t, write, &v);
+	unknown = e->checking && !row;
+	e->unknown += unknown;
+	e->depth++;
+	if (row && row->kind == VALUE_LIST && t->sign == '#')
+		walk_list(e, f, t, row, write ? &v->items : NULL);
+	else
+		walk(e, f, t, write && is_there(row, v) == (t->sign == '#'));
+	e->depth--;
+	e->unknown -= unknown;
+}
+
+static void
+check_close(struct expansion *e, const struct tag *t, const struct tag *open)
+{
+	struct diag *d;
+
+	if (open && str_eq(t->name, open->name))
+		return;
+	d = diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name),
+		    "`%s` is closed here but was not opened last", text_of(e, t->name));
+	if (open)
+		diag_note(d, place(e, open->name), "`%s` was opened last", text_of(e, open->name));
+	e->p = e->end;
+}
+
+/* Everything up to the tag that closes the section it is inside, or to the end. */
+static void
+walk(struct expansion *e, const struct frame *f, const struct tag *open, bool write)
+{
+	while (e->p < e->end && e->work < WORK_MAX && e->out->n < OUT_MAX) {
+		const char *structure = structure_line(e);
+		const struct shape *row;
+		const struct value *v;
+		struct tag t;
+
+		if (structure)
+			e->silent_to = structure;
+		if (!follows(e, "{{") || follows(e, "{{{{")) {
+			if (e->p < e->silent_to)
+				e->p++;
+			else
+				add_text(e, write);
+		} else if (read_tag(e, &t)) {
+			if (t.sign == '/') {
+				check_close(e, &t, open);
+				return;
+			}
+			if (t.sign == '#' || t.sign == '^')
+				walk_section(e, f, &t, write);
+			else if (t.sign == '@' && write)
+				add_word(e, f, t.name);
+			else if (!t.sign && (row = look_up(e, f, &t, write, &v)))
+				write ? add_value(e, &t, row, v) : check_value(e, &t, row);
 		}
 	}
+	if (open && e->ds->errors == e->errors && e->p == e->end)
+		diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, open->name),
+			"the section `%s` is not closed", text_of(e, open->name));
 }
 
 bool
-template_fill(struct diags *ds, const struct template *t, enum language language,
-	      const struct scope *values, struct buf *out, struct template_marks *marks)
+template_expand(struct diags *ds, const struct source *src, enum language language,
+		const struct scope *values, struct buf *out, struct template_marks *marks)
 {
-	struct expansion e = { .ds = ds, .language = language, .out = out, .marks = marks };
-	struct frame bottom = { .values = values };
+	struct expansion e = { .ds = ds,
+			       .src = src,
+			       .language = language,
+			       .out = out,
+			       .marks = marks,
+			       .end = src->text + src->size,
+			       .errors = ds->errors };
+	struct frame bottom = { .shape = values->shape };
 
-	expand(&e, t->pieces, t->n, &bottom);
-	if (e.work > WORK_MAX || out->n > OUT_MAX) {
-		diag_at(ds, E_TEMPLATE_SYNTAX, (struct span){ .src = t->src },
-			"the result is too large: lists inside lists multiply");
+	if (src->size > TEMPLATE_BYTES_MAX) {
+		diag_at(ds, E_TEMPLATE_SYNTAX, (struct span){ .src = src },
+			"a template is at most %d KiB", TEMPLATE_BYTES_MAX / 1024);
 		return false;
 	}
-	return !e.errors;
-}
-
-bool
-template_expand(struct diags *ds, const struct templates *t, const char *name,
-		enum language language, const struct scope *values, struct buf *out)
-{
-	return template_expand_marked(ds, t, name, language, values, out, NULL);
-}
-
-bool
-template_expand_marked(struct diags *ds, const struct templates *t, const char *name,
-		       enum language language, const struct scope *values, struct buf *out,
-		       struct template_marks *marks)
-{
-	const struct template *tree = templates_parsed(t, name);
-
-	if (!tree) {
-		tree = template_parse(templates_arena(t), ds, templates_text(t, name), language,
-				      values->shape);
-		if (!tree)
-			return false;
-		templates_remember(t, name, tree);
+	for (int pass = 0; pass < 2 && ds->errors == e.errors; pass++) {
+		e.p = e.silent_to = e.marked = src->text;
+		e.line = e.col = 1;
+		e.checking = !pass;
+		bottom.scope = pass ? values : NULL;
+		walk(&e, &bottom, NULL, pass);
 	}
-	return template_fill(ds, tree, language, values, out, marks);
+	if (e.work >= WORK_MAX || out->n >= OUT_MAX)
+		diag_at(ds, E_TEMPLATE_SYNTAX, (struct span){ .src = src },
+			"the result is too large: lists inside lists multiply");
+	return ds->errors == e.errors;
 }

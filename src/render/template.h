@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/list.h"
 #include "quote.h"
 #include "render.h"
 
@@ -52,8 +53,21 @@ struct shape {
 	const struct shape *items; /* VALUE_LIST: their names; NULL: plain texts */
 };
 
+/* What a name of a shape holds. */
+struct value {
+	const char *text; /* NULL: not there */
+	struct span at;
+	bool on;
+	struct scopes LIST(struct scope *) items;
+};
+
 /* The values for one shape.  A name that was not set is not there. */
-struct scope;
+struct scope {
+	struct arena *a;
+	const struct shape *shape; /* NULL: an item that is a plain text */
+	struct value *values;      /* one a row of shape; or the one plain text */
+	const char *mark;          /* see scope_mark() */
+};
 
 struct scope *scope_new(struct arena *a, const struct shape *shape);
 /* at: the recipe's line, for when the text cannot be quoted.  NULL: not there. */
@@ -72,29 +86,27 @@ const struct source *templates_text(const struct templates *t, const char *name)
 /* sha256 of all of them, names included: a part of the manifest. */
 const char *templates_digest(struct arena *a, const struct templates *t);
 
-/*
- * template_expand -- a template with its values, added to out.
- *
- *   in      name: "Dockerfile"; language: what the result is written in, which decides
- *           what quotings are allowed and what `sh` means
- *   errors  SB0401 syntax, SB0402 unknown name, SB0403 no quoting or a wrong one,
- *           SB0404 a value that cannot be written there (at the recipe's line);
- *           false, and out is not to be used
- *   limits  TEMPLATE_BYTES_MAX, TEMPLATE_DEPTH_MAX sections inside each other
- */
-bool template_expand(struct diags *ds, const struct templates *t, const char *name,
-		     enum language language, const struct scope *values, struct buf *out);
-
-/* The same; marks: every {{@WORD}}, in order. */
+/* A {{@WORD}}, in order. */
 struct template_mark {
 	const char *word;
 	const char *what; /* of the innermost item that has one; or NULL */
 	size_t at;        /* byte of out */
 };
 struct template_marks LIST(struct template_mark);
-bool template_expand_marked(struct diags *ds, const struct templates *t, const char *name,
-			    enum language language, const struct scope *values, struct buf *out,
-			    struct template_marks *marks);
+
+/*
+ * template_expand -- a template with its values, added to out.
+ *
+ *   in      language: what the result is written in, which decides what quotings are allowed and
+ *           what `sh` means
+ *   out     marks: may be NULL
+ *   errors  SB0401 syntax, SB0402 unknown name, SB0403 no quoting or a wrong one,
+ *           SB0404 a value that cannot be written there (at the recipe's line);
+ *           false, and out is not to be used
+ *   limits  TEMPLATE_BYTES_MAX, TEMPLATE_DEPTH_MAX sections inside each other
+ */
+bool template_expand(struct diags *ds, const struct source *src, enum language language,
+		     const struct scope *values, struct buf *out, struct template_marks *marks);
 
 enum { TEMPLATE_BYTES_MAX = 256 * 1024, TEMPLATE_DEPTH_MAX = 16 };
 

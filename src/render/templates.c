@@ -2,16 +2,14 @@
 
 #include "base/embed.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "template_tree.h"
+#include "template.h"
 
 /* Where the texts come from: one source a name, in the order of the names. */
 struct templates {
 	struct arena *a;
 	const struct source **at; /* beside embedded_templates */
-	struct map *parsed;       /* name -> struct template; filled while rendering */
 };
 
 static const struct source *
@@ -95,8 +93,6 @@ templates_open(struct arena *a, struct diags *ds, const char *dir)
 
 	t->a = a;
 	t->at = arena_array_of(a, const struct source *, embedded_templates_n);
-	t->parsed = arena_new_of(a, struct map);
-	*t->parsed = MAP(a);
 	for (size_t i = 0; i < embedded_templates_n; i++)
 		t->at[i] = built_in(a, &embedded_templates[i]);
 	return !dir || replace_from(t, ds, dir) ? t : NULL;
@@ -124,22 +120,4 @@ templates_digest(struct arena *a, const struct templates *t)
 		return embedded_templates_digest;
 	buf_puts(&all, embedded_templates_digest);
 	return arena_printf(a, "sha256:%s", sha256_hex(a, buf_text(&all), all.n));
-}
-
-struct arena *
-templates_arena(const struct templates *t)
-{
-	return t->a;
-}
-
-const struct template *
-templates_parsed(const struct templates *t, const char *name)
-{
-	return map_get(t->parsed, name);
-}
-
-void
-templates_remember(const struct templates *t, const char *name, const struct template *tree)
-{
-	map_put(t->parsed, name, (void *)tree);
 }

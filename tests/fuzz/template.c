@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/template_tree.h"
+#include "render/template.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -120,7 +120,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena *a;
 	struct diags ds;
 	struct source src = { .path = "t" };
-	const struct template *t;
 	const char *value;
 	struct buf out;
 
@@ -132,12 +131,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	src.text = nul + 1;
 	src.size = size - (size_t)(nul + 1 - (const char *)data);
 	check_quotings(a, value);
-	t = template_parse(a, &ds, &src, (enum language)(data[0] & 3), shape);
-	must(!t == (ds.errors > 0));
 	out = BUF(a);
-	if (t)
-		must(template_fill(&ds, t, (enum language)(data[0] & 3), values(a, value), &out,
-				   NULL) == (ds.errors == 0));
+	must(template_expand(&ds, &src, (enum language)(data[0] & 3), values(a, value), &out,
+			     NULL) == (ds.errors == 0));
 	arena_free(a);
 	return 0;
 }

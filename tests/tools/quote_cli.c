@@ -15,7 +15,7 @@ static char *
 answer(struct arena *a, const json_t *line)
 {
 	struct buf b = BUF(a);
-	enum quoting q = quoting_named(json_string_value(json_object_get(line, "quoting")));
+	enum quoting q = quoting_named(str_of(json_string_value(json_object_get(line, "quoting"))));
 	enum language l = (enum language)json_integer_value(json_object_get(line, "language"));
 	const char *why = NULL;
 	bool ok = quote(&b, q, l, json_string_value(json_object_get(line, "text")), &why);

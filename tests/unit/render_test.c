@@ -9,7 +9,6 @@
 
 #include "render/command.h"
 #include "render/template.h"
-#include "render/template_tree.h"
 
 static struct arena *a;
 static struct diags ds;
@@ -109,8 +108,8 @@ test_quoting_names(void **state)
 {
 	(void)state;
 	for (enum quoting q = 0; q < QUOTINGS; q++)
-		assert_int_equal(quoting_named(quoting_name(q)), q);
-	assert_int_equal(quoting_named("raw"), QUOTINGS);
+		assert_int_equal(quoting_named(str_of(quoting_name(q))), q);
+	assert_int_equal(quoting_named(STR("raw")), QUOTINGS);
 	assert_true(quoting_fits(QUOTE_SH, LANG_DOCKERFILE));
 	assert_false(quoting_fits(QUOTE_PYTHON, LANG_DOCKERFILE));
 	assert_false(quoting_fits(QUOTE_SH, LANG_PYTHON));
@@ -154,26 +153,17 @@ values(void)
 	return s;
 }
 
-static const struct template *
-parse(const char *text)
-{
-	struct source *src = arena_new_of(a, struct source);
-
-	*src = (struct source){ "t", text, strlen(text) };
-	return template_parse(a, &ds, src, LANG_DOCKERFILE, test_shape);
-}
-
 /* The expansion; NULL if it was refused, and then at least one error was added. */
 static const char *
 expanded(const char *text)
 {
-	const struct template *t = parse(text);
+	struct source src = { "t", text, strlen(text) };
 	struct buf b = BUF(a);
 	unsigned errors = ds.errors;
 
-	if (t && template_fill(&ds, t, LANG_DOCKERFILE, values(), &b, NULL))
+	if (template_expand(&ds, &src, LANG_DOCKERFILE, values(), &b, NULL))
 		return buf_text(&b);
-	assert_true(t ? ds.errors > errors : ds.errors > 0);
+	assert_true(ds.errors > errors);
 	return NULL;
 }
 
