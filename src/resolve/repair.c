@@ -60,36 +60,35 @@ and_there(const struct solution *solution, struct solve_pin *pins, size_t n)
 }
 
 /* First without a warning, then with; then by leaving out what is given. */
-static struct solve_repairs
-repairs(const struct solution *solution, const struct conflict *c, const bool *keep, size_t max)
+static struct solve_indexes
+nearest(const struct solution *solution, const struct conflict *c, const bool *keep)
 {
 	static const enum strength strengths[] = { STRENGTH_WARNING, STRENGTH_ERROR };
 	struct workspace *w = solution->work;
 	struct solve_pin *pins =
 		arena_array_of(w->a, struct solve_pin, 2 * solution->nrequests + 1);
 	unsigned *number = arena_array_of(w->a, unsigned, solution->nrequests + 1);
-	bool *kept = arena_array_of(w->a, bool, 2 * solution->nrequests + 1);
+	bool *kept = arena_array_of(w->a, bool, 2 * solution->nrequests + 1), found = false;
 	size_t n = pins_for(solution, c, pins, number), all = and_there(solution, pins, n);
-	struct solve_repairs found = { 0 };
+	struct solve_repair r = { 0 };
 
 	for (size_t i = 0; i < all; i++)
 		kept[i] = pins[i].fixed || (keep && keep[number[i]]);
-	for (size_t k = 0; !found.n && k < 2; k++) {
+	for (size_t k = 0; !found && k < 2; k++) {
 		struct solve_provider p;
 
 		w->upto = strengths[k];
 		p = constraint_provider(w);
-		found = solve_repairs(w->a, &p, pins, all, kept, max, w->budget, NULL);
+		found = solve_repair(w->a, &p, pins, all, kept, w->budget, NULL, &r);
 	}
-	if (!found.n && !keep) {
+	if (!found && !keep) {
 		struct solve_provider p = constraint_provider(w);
 
-		found = solve_repairs(w->a, &p, pins, n, NULL, max, w->budget, NULL);
+		solve_repair(w->a, &p, pins, n, NULL, w->budget, NULL, &r);
 	}
-	for (size_t i = 0; i < found.n; i++)
-		for (size_t k = 0; k < found.at[i].pins.n; k++)
-			found.at[i].pins.at[k] = number[found.at[i].pins.at[k]];
-	return found;
+	for (size_t k = 0; k < r.pins.n; k++)
+		r.pins.at[k] = number[r.pins.at[k]];
+	return r.pins;
 }
 
 /* --- the stack of a repair --- */
@@ -223,16 +222,14 @@ static void
 find_joint_repair(const struct solution *solution)
 {
 	struct joint_repair *all = &solution->work->joint;
-	struct solve_repairs found = { 0 };
 
 	if (all->looked)
 		return;
 	all->looked = true;
 	if (solution->errors.n > 1)
-		found = repairs(solution, NULL, NULL, 1);
-	if (!found.n)
+		all->pins = nearest(solution, NULL, NULL);
+	if (!all->pins.n)
 		return;
-	all->pins = found.at[0].pins;
 	for (size_t i = 0; i < all->pins.n; i++)
 		if (solution->solver_pins[all->pins.at[i]].fixed)
 			return; /* one of them has no fix: each is reported by itself */
@@ -264,25 +261,20 @@ struct repairs
 find_repairs(const struct solution *solution, const struct conflict *c)
 {
 	struct repairs out = { 0 };
-	struct solve_repairs found;
-	struct solve_indexes first = { 0 };
+	struct solve_indexes first, second;
 	bool *keep = arena_array_of(solution->work->a, bool, solution->nrequests + 1), joint;
 
 	if (c->strength == STRENGTH_ERROR)
 		find_joint_repair(solution);
 	joint = c->strength == STRENGTH_ERROR && solution->work->joint.found;
-	if (joint) {
-		first = share_of(solution, c);
-	} else if ((found = repairs(solution, c, NULL, 1)).n) {
-		first = found.at[0].pins;
-	}
+	first = joint ? share_of(solution, c) : nearest(solution, c, NULL);
 	if (!first.n)
 		return out;
 	add_way(solution, c, &first, joint ? &solution->work->joint.best : NULL, &out);
 	for (size_t i = 0; i < first.n; i++)
 		keep[first.at[i]] = true;
-	found = repairs(solution, c, keep, 1);
-	if (found.n && found.at[0].pins.n <= CHANGES_MAX)
-		add_way(solution, c, &found.at[0].pins, NULL, &out);
+	second = nearest(solution, c, keep);
+	if (second.n <= CHANGES_MAX)
+		add_way(solution, c, &second, NULL, &out);
 	return out;
 }

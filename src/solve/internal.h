@@ -16,28 +16,20 @@
 struct term {
 	unsigned variable;
 	const solve_word *bad;
-	const solve_word *shown; /* in a proof: as the caller's set; NULL: not shown yet */
 };
-
-/* From two nogoods a third, about the `pivot` neither or less: the other's place in a chain. */
-struct step {
-	struct nogood *with;
-	unsigned pivot;
-};
-struct steps LIST(struct step);
 
 struct nogood {
 	struct term *terms;
 	unsigned n;
 	unsigned watch[2]; /* two terms that do not hold, or of those that do the latest */
 	const struct solve_fact *fact;
-	int pin;           /* or -1 */
-	struct steps from; /* learned: resolved one after the other; the first has no pivot */
-	unsigned level;    /* at which it last was looked at, of those that came late */
-	bool off;          /* left out of this search */
-	bool attached;     /* to this search */
-	bool marked;       /* in the proof */
-	int line;          /* of the proof */
+	int pin;                /* or -1 */
+	struct nogood *from[2]; /* learned: the two that it follows from */
+	unsigned level;         /* at which it last was looked at, of those that came late */
+	bool off;               /* left out of this search */
+	bool attached;          /* to this search */
+	bool marked;            /* in the proof */
+	int line;               /* of the proof, or -1 */
 };
 struct nogoods LIST(struct nogood *);
 
@@ -65,20 +57,16 @@ struct variable {
 	unsigned n, words; /* candidates; words of a set of values */
 	unsigned rank;
 	solve_word *full;
-	solve_word *asked;    /* candidates whose facts are known */
-	struct nogoods plain; /* facts that cannot hold while it is not there */
+	solve_word *asked; /* candidates whose facts are known */
 	/* of the search */
 	const solve_word *domain;
 	int last; /* narrowing, or -1 */
 	int decided;
 	unsigned decided_level;
 	struct watches watches;
-	struct words room; /* for domains, one a narrowing */
+	struct nogoods plain; /* facts and pins that cannot hold while it is not there */
+	struct words room;    /* for domains, one a narrowing */
 	unsigned depth;
-	/* of the analysis of a conflict */
-	solve_word *part, *left;
-	int part_at; /* the narrowing since which it holds */
-	bool in_part;
 };
 struct variables LIST(struct variable);
 struct numbers LIST(unsigned);
@@ -110,15 +98,14 @@ struct askings LIST(struct asking);
 
 struct search {
 	struct universe *u;
-	struct nogoods pins, learned, late;
-	struct nogoods conditional; /* pins that count only where a term holds */
+	struct nogoods pins, late;
+	struct nogoods learned; /* and the steps to them, each after those that it follows from */
 	struct trail trail;
 	size_t done; /* of the trail: all that follows from it is on the trail */
 	unsigned level;
 	struct numbers decided;
 	struct askings asking;
-	size_t facts_in; /* of u->facts */
-	struct numbers parts;
+	size_t facts_in;       /* of u->facts */
 	struct nogood *bottom; /* of an impossible one: the nogood of no terms */
 	unsigned steps;
 };
@@ -126,9 +113,6 @@ struct search {
 /* One search.  `left` is what the budget still holds, and is taken from. */
 enum solve_status search_run(struct search *s, struct universe *u, const struct solve_pin *pins,
 			     size_t npins, const bool *on, unsigned *left);
-/* The pins and facts that the proof of an impossible one stands on: marked. */
-void search_mark(struct search *s);
-void search_proof(struct search *s, struct arena *a, struct solve_proof *out);
 struct solve_result search_result(struct search *s, struct arena *a, enum solve_status status);
 
 /* propagate.c: each NULL, or a nogood all of whose terms hold. */
@@ -138,15 +122,20 @@ struct nogood *search_late(struct search *s);
 void search_decide(struct search *s, unsigned variable, unsigned value);
 void search_back_to(struct search *s, unsigned level);
 
+/* The narrowing since which a term holds, at or before `at`; -1: it always did. */
+int search_since(const struct search *s, const struct term *term, int at);
+/* The two terms that do not hold or, of those that do, that held last: the first is the later one. */
+struct latest {
+	unsigned k;
+	int at; /* its narrowing; the length of the trail: it does not hold */
+};
+void search_latest(const struct search *s, const struct nogood *g, struct latest best[2]);
+
 /* learn.c: false: nothing is possible, s->bottom says why; else *next as propagate's. */
 bool search_learn(struct search *s, struct nogood *conflict, struct nogood **next);
-
-/* choose.c */
-void search_asking(struct search *s, struct nogood *g);
-void search_asking_after(struct search *s, unsigned variable, unsigned value);
-/* The variable to be decided next; false: all is decided. */
-bool search_next(struct search *s, unsigned *variable);
-unsigned search_first(const struct variable *t);
+/* The pins and facts that the proof of an impossible one stands on: marked. */
+void search_mark(struct search *s);
+void search_proof(struct search *s, struct arena *a, struct solve_proof *out);
 
 static inline bool
 set_has(const solve_word *set, unsigned i)

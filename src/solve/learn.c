@@ -3,170 +3,138 @@
  * narrowing that made it hold, again and again, until one decision alone made it so; then
  * what is left says what that decision should have known.  See PubGrub, "Conflict resolution".
  *
- * From "X in T, and R" and "X in U, and S" follows "X in T or U, and R, and S".
+ * From "X in T, and R" and "X in U, and S" follows "X in T or U, and R, and S".  Each such step
+ * is kept: together they are the way from pins and facts to "nothing is possible".
  */
 #include "internal.h"
 
-#include <string.h>
-
-/* The narrowing since which a variable is within part, at or before `at`; -1: always was. */
-static int
-since(struct search *s, const solve_word *part, unsigned words, int at)
-{
-	int found = at;
-
-	for (int i = at; i >= 0; i = s->trail.at[i].before) {
-		if (!set_within(s->trail.at[i].domain, part, words))
-			break;
-		found = i;
-	}
-	return found;
-}
-
-static void
-part_and(struct search *s, const struct term *term)
-{
-	struct variable *t = &s->u->variables.at[term->variable];
-
-	if (!t->in_part) {
-		t->in_part = true;
-		memcpy(t->part, term->bad, t->words * sizeof *t->part);
-		list_push(s->u->scratch, &s->parts, term->variable);
-	} else {
-		for (unsigned i = 0; i < t->words; i++)
-			t->part[i] &= term->bad[i];
-	}
-	t->part_at = since(s, t->part, t->words, t->last);
-}
-
-/* The variable whose narrowing made all hold, and at which level the rest did already. */
-static unsigned
-latest(struct search *s, unsigned *before)
-{
-	unsigned x = s->parts.at[0];
-
-	*before = 0;
-	for (size_t i = 1; i < s->parts.n; i++)
-		if (s->u->variables.at[s->parts.at[i]].part_at > s->u->variables.at[x].part_at)
-			x = s->parts.at[i];
-	for (size_t i = 0; i < s->parts.n; i++) {
-		const struct variable *t = &s->u->variables.at[s->parts.at[i]];
-
-		if (s->parts.at[i] != x && s->trail.at[t->part_at].level > *before)
-			*before = s->trail.at[t->part_at].level;
-	}
-	return x;
-}
-
-static const solve_word *
-bad_of(const struct nogood *g, unsigned variable)
+static const struct term *
+term_on(const struct nogood *g, unsigned variable)
 {
 	for (unsigned k = 0; k < g->n; k++)
 		if (g->terms[k].variable == variable)
-			return g->terms[k].bad;
+			return &g->terms[k];
 	return NULL;
 }
 
-/* Since when the variable is within what is left of its part if `cause` is used for the rest. */
-static int
-without(struct search *s, unsigned x, const solve_word *bad, solve_word *left)
+/* Of the pivot what is in either, of others what is in both.  False: that says nothing. */
+static bool
+mix(struct universe *u, struct term *x, const struct term *y, bool either)
 {
-	const struct variable *t = &s->u->variables.at[x];
-	int at = s->trail.at[t->part_at].before;
+	const struct variable *t = &u->variables.at[x->variable];
+	solve_word *set = solve_set(u->scratch, t->n + 1);
 
 	for (unsigned i = 0; i < t->words; i++)
-		left[i] = t->part[i] | bad[i];
-	if (set_within(t->full, left, t->words))
-		return -1;
-	return since(s, left, t->words, at);
+		set[i] = either ? x->bad[i] | y->bad[i] : x->bad[i] & y->bad[i];
+	x->bad = set;
+	return !set_within(t->full, set, t->words);
 }
 
-static void
-resolve(struct search *s, unsigned x, struct nogood *cause, int at, const solve_word *left)
-{
-	struct variable *t = &s->u->variables.at[x];
-	size_t k = 0;
-
-	memcpy(t->part, left, t->words * sizeof *left);
-	t->part_at = at;
-	if (at < 0) {
-		t->in_part = false;
-		while (s->parts.at[k] != x)
-			k++;
-		s->parts.at[k] = s->parts.at[--s->parts.n];
-	}
-	for (unsigned i = 0; i < cause->n; i++)
-		if (cause->terms[i].variable != x)
-			part_and(s, &cause->terms[i]);
-}
-
-/* The parts as a nogood, and no parts again. */
+/* What follows from both. */
 static struct nogood *
-learned(struct search *s, struct steps *from)
+resolve(struct universe *u, struct nogood *x, struct nogood *y, unsigned pivot)
 {
-	struct nogood *g = arena_new_of(s->u->scratch, struct nogood);
+	struct nogood *g = arena_new_of(u->scratch, struct nogood);
 
-	g->pin = -1;
-	g->terms = arena_array_of(s->u->scratch, struct term, s->parts.n ? s->parts.n : 1);
-	g->from = *from;
-	for (size_t i = 0; i < s->parts.n; i++) {
-		struct variable *t = &s->u->variables.at[s->parts.at[i]];
-		solve_word *bad = solve_set(s->u->scratch, t->n + 1);
+	g->pin = g->line = -1;
+	g->from[0] = x;
+	g->from[1] = y;
+	g->terms = arena_array_of(u->scratch, struct term, x->n + y->n);
+	for (unsigned k = 0; k < x->n; k++) {
+		const struct term *other = term_on(y, x->terms[k].variable);
 
-		memcpy(bad, t->part, t->words * sizeof *bad);
-		g->terms[g->n++] = (struct term){ .variable = s->parts.at[i], .bad = bad };
+		g->terms[g->n] = x->terms[k];
+		g->n += !other || mix(u, &g->terms[g->n], other, other->variable == pivot);
 	}
-	list_push(s->u->scratch, &s->learned, g);
+	for (unsigned k = 0; k < y->n; k++)
+		if (!term_on(x, y->terms[k].variable))
+			g->terms[g->n++] = y->terms[k];
 	return g;
-}
-
-static void
-forget_parts(struct search *s)
-{
-	for (size_t i = 0; i < s->parts.n; i++)
-		s->u->variables.at[s->parts.at[i]].in_part = false;
-	s->parts.n = 0;
 }
 
 bool
 search_learn(struct search *s, struct nogood *conflict, struct nogood **next)
 {
-	struct steps from = { 0 };
 	struct nogood *g = conflict, *late;
 	unsigned before = 0;
 
-	list_push(s->u->scratch, &from, (struct step){ .with = conflict });
-	for (unsigned i = 0; i < conflict->n; i++)
-		part_and(s, &conflict->terms[i]);
-	while (s->parts.n) {
-		unsigned x = latest(s, &before);
-		const struct narrowing *e = &s->trail.at[s->u->variables.at[x].part_at];
-		struct variable *t = &s->u->variables.at[x];
-		solve_word *left;
-		int own;
+	while (g->n) {
+		const struct narrowing *e;
+		const struct term *left;
+		struct latest held[2];
+		struct nogood *less;
 
+		search_latest(s, g, held);
+		e = &s->trail.at[held[0].at];
+		before = held[1].at < 0 ? 0 : s->trail.at[held[1].at].level;
 		if (!e->cause)
 			break;
-		left = t->left;
-		own = without(s, x, bad_of(e->cause, x), left);
-		if (own >= 0 && s->trail.at[own].level > before)
-			before = s->trail.at[own].level;
+		less = resolve(s->u, g, e->cause, e->variable);
+		left = term_on(less, e->variable);
+		if (left && s->trail.at[search_since(s, left, e->before)].level > before)
+			before = s->trail.at[search_since(s, left, e->before)].level;
 		if (before < e->level)
 			break;
-		list_push(s->u->scratch, &from, (struct step){ .with = e->cause, .pivot = x });
-		resolve(s, x, e->cause, own, left);
+		list_push(s->u->scratch, &s->learned, less);
+		g = less;
 	}
-	if (from.n > 1 || !s->parts.n)
-		g = learned(s, &from);
-	if (!s->parts.n) {
+	if (!g->n) {
 		s->bottom = g;
 		return false;
 	}
-	forget_parts(s);
 	search_back_to(s, before);
 	*next = search_attach(s, g);
 	late = search_late(s);
 	if (!*next)
 		*next = late;
 	return true;
+}
+
+/* --- the proof --- */
+
+/* A learned nogood follows from older ones: from the last one backward nothing is missed. */
+void
+search_mark(struct search *s)
+{
+	for (size_t i = 0; i < s->u->facts.n; i++)
+		s->u->facts.at[i]->marked = false;
+	s->bottom->marked = true;
+	for (size_t i = s->learned.n; i-- > 0;)
+		for (int k = 0; k < 2 && s->learned.at[i]->marked; k++)
+			s->learned.at[i]->from[k]->marked = true;
+}
+
+static int
+line_of(struct search *s, struct arena *a, struct solve_proof *out, struct nogood *g)
+{
+	struct solve_line line = { g->fact, g->pin, { -1, -1 }, NULL, g->n };
+	struct solve_term *terms;
+
+	if (g->line >= 0)
+		return g->line;
+	line.terms = terms = arena_array_of(a, struct solve_term, g->n + 1);
+	for (int k = 0; k < 2 && g->from[k]; k++)
+		line.from[k] = line_of(s, a, out, g->from[k]);
+	for (unsigned k = 0; k < g->n; k++) {
+		const struct variable *t = &s->u->variables.at[g->terms[k].variable];
+		bool not = set_has(g->terms[k].bad, t->n);
+		const solve_word *set = solve_set_not(a, g->terms[k].bad, t->n);
+
+		terms[k] = (struct solve_term){ g->terms[k].variable, not,
+						not ? set : solve_set_not(a, set, t->n) };
+	}
+	list_push(a, out, line);
+	return g->line = (int)out->n - 1;
+}
+
+void
+search_proof(struct search *s, struct arena *a, struct solve_proof *out)
+{
+	search_mark(s);
+	for (size_t i = 0; i < s->u->facts.n; i++)
+		s->u->facts.at[i]->line = -1;
+	for (size_t i = 0; i < s->learned.n; i++)
+		if (s->learned.at[i]->marked)
+			line_of(s, a, out, s->learned.at[i]);
+	line_of(s, a, out, s->bottom);
 }

@@ -3,19 +3,45 @@
 
 #include <string.h>
 
-static struct variable *
-variable_named(struct search *s, const struct nogood *g, unsigned k)
+static bool
+holds(const struct search *s, const struct term *term)
 {
-	return &s->u->variables.at[g->terms[k].variable];
+	const struct variable *t = &s->u->variables.at[term->variable];
+
+	return set_within(t->domain, term->bad, t->words);
 }
 
-/* Does the term hold, whatever else will be decided? */
-static bool
-holds(struct search *s, const struct nogood *g, unsigned k)
+int
+search_since(const struct search *s, const struct term *term, int at)
 {
-	const struct variable *t = variable_named(s, g, k);
+	unsigned words = s->u->variables.at[term->variable].words;
+	int found = at;
 
-	return set_within(t->domain, g->terms[k].bad, t->words);
+	for (int i = at; i >= 0; i = s->trail.at[i].before) {
+		if (!set_within(s->trail.at[i].domain, term->bad, words))
+			break;
+		found = i;
+	}
+	return found;
+}
+
+void
+search_latest(const struct search *s, const struct nogood *g, struct latest best[2])
+{
+	best[0] = best[1] = (struct latest){ 0, -1 };
+	for (unsigned k = 0; k < g->n; k++) {
+		const struct term *term = &g->terms[k];
+		int at = holds(s, term) ?
+				 search_since(s, term, s->u->variables.at[term->variable].last) :
+				 (int)s->trail.n;
+
+		if (at > best[0].at) {
+			best[1] = best[0];
+			best[0] = (struct latest){ k, at };
+		} else if (at > best[1].at) {
+			best[1] = (struct latest){ k, at };
+		}
+	}
 }
 
 /* A domain of its own for the next narrowing of a variable: there are at most as many as values. */
@@ -46,7 +72,7 @@ narrowed(struct search *s, unsigned variable, const solve_word *domain, struct n
 static void
 rule_out(struct search *s, struct nogood *g, unsigned k)
 {
-	struct variable *t = variable_named(s, g, k);
+	struct variable *t = &s->u->variables.at[g->terms[k].variable];
 	const solve_word *bad = g->terms[k].bad;
 	solve_word *domain;
 
@@ -56,51 +82,6 @@ rule_out(struct search *s, struct nogood *g, unsigned k)
 	for (unsigned i = 0; i < t->words; i++)
 		domain[i] = t->domain[i] & ~bad[i];
 	narrowed(s, g->terms[k].variable, domain, g);
-}
-
-/* The narrowing since which a term holds that does. */
-static int
-since(struct search *s, const struct nogood *g, unsigned k)
-{
-	const struct variable *t = variable_named(s, g, k);
-	int at = t->last;
-
-	for (int i = at; i >= 0; i = s->trail.at[i].before) {
-		if (!set_within(s->trail.at[i].domain, g->terms[k].bad, t->words))
-			break;
-		at = i;
-	}
-	return at;
-}
-
-static void
-watch(struct search *s, struct nogood *g, unsigned slot)
-{
-	const struct term *term = &g->terms[g->watch[slot]];
-
-	list_push(s->u->scratch, &s->u->variables.at[term->variable].watches,
-		  (struct watch){ .g = g, .bad = term->bad, .first = term->bad[0], .slot = slot });
-}
-
-/* The two terms to watch: those that do not hold, else those that have held shortest. */
-static void
-pick_watches(struct search *s, struct nogood *g)
-{
-	long best[2] = { -1, -1 };
-
-	for (unsigned k = 0; k < g->n; k++) {
-		long at = holds(s, g, k) ? since(s, g, k) : (long)s->trail.n + 1;
-
-		if (at > best[0]) {
-			best[1] = best[0];
-			g->watch[1] = g->watch[0];
-			best[0] = at;
-			g->watch[0] = k;
-		} else if (at > best[1]) {
-			best[1] = at;
-			g->watch[1] = k;
-		}
-	}
 }
 
 /*
@@ -113,7 +94,7 @@ look(struct search *s, struct nogood *g, bool *late)
 	unsigned open = 0, which = 0;
 
 	for (unsigned k = 0; k < g->n && open < 2; k++) {
-		if (!holds(s, g, k)) {
+		if (!holds(s, &g->terms[k])) {
 			open++;
 			which = k;
 		}
@@ -126,16 +107,27 @@ look(struct search *s, struct nogood *g, bool *late)
 	return NULL;
 }
 
+static void
+watch(struct search *s, struct nogood *g, unsigned slot, unsigned k)
+{
+	const struct term *term = &g->terms[k];
+
+	g->watch[slot] = k;
+	list_push(s->u->scratch, &s->u->variables.at[term->variable].watches,
+		  (struct watch){ .g = g, .bad = term->bad, .first = term->bad[0], .slot = slot });
+}
+
 struct nogood *
 search_attach(struct search *s, struct nogood *g)
 {
 	struct nogood *conflict;
+	struct latest best[2];
 	bool late;
 
 	if (g->n > 1 && !g->attached) {
-		pick_watches(s, g);
-		watch(s, g, 0);
-		watch(s, g, 1);
+		search_latest(s, g, best);
+		watch(s, g, 0, best[0].k);
+		watch(s, g, 1, best[1].k);
 	}
 	g->attached = true;
 	conflict = look(s, g, &late);
@@ -170,48 +162,43 @@ search_late(struct search *s)
 	return conflict;
 }
 
-/* The watched term of x holds now.  True: another is watched instead. */
+/* The watched term holds now.  True: another is watched instead. */
 static bool
 visit(struct search *s, const struct watch *w, struct nogood **conflict)
 {
 	struct nogood *g = w->g;
-	unsigned other = g->watch[1 - w->slot];
-	const struct variable *o = variable_named(s, g, other);
+	const unsigned *watched = g->watch, other = watched[1 - w->slot];
+	const struct variable *o = &s->u->variables.at[g->terms[other].variable];
 
 	if (set_apart(o->domain, g->terms[other].bad, o->words))
 		return false;
-	for (unsigned k = 0; k < g->n; k++) {
-		if (k == g->watch[0] || k == g->watch[1] || holds(s, g, k))
-			continue;
-		g->watch[w->slot] = k;
-		watch(s, g, w->slot);
-		return true;
-	}
-	if (holds(s, g, other))
+	for (unsigned k = 0; k < g->n; k++)
+		if (k != watched[0] && k != watched[1] && !holds(s, &g->terms[k])) {
+			watch(s, g, w->slot, k);
+			return true;
+		}
+	if (holds(s, &g->terms[other]))
 		*conflict = g;
 	else
 		rule_out(s, g, other);
 	return false;
 }
 
+/* All that a narrowing of the variable may complete. */
 static struct nogood *
-propagate_thing(struct search *s, unsigned variable)
+visit_all(struct search *s, struct variable *t)
 {
-	struct variable *t = &s->u->variables.at[variable];
 	struct nogood *conflict = NULL;
-	size_t i, kept = 0;
+	size_t kept = 0;
 
-	for (i = 0; i < t->watches.n && !conflict; i++) {
+	for (size_t i = 0; i < t->watches.n; i++) {
 		struct watch w = t->watches.at[i];
 
-		if ((t->domain[0] & ~w.first) || !set_within(t->domain, w.bad, t->words) ||
-		    !visit(s, &w, &conflict))
+		if ((t->domain[0] & ~w.first) || conflict ||
+		    !set_within(t->domain, w.bad, t->words) || !visit(s, &w, &conflict))
 			t->watches.at[kept++] = w;
 	}
-	if (kept < i)
-		memmove(t->watches.at + kept, t->watches.at + i,
-			(t->watches.n - i) * sizeof(struct watch));
-	t->watches.n -= i - kept;
+	t->watches.n = kept;
 	return conflict;
 }
 
@@ -219,7 +206,8 @@ struct nogood *
 search_propagate(struct search *s)
 {
 	while (s->done < s->trail.n) {
-		struct nogood *conflict = propagate_thing(s, s->trail.at[s->done++].variable);
+		unsigned variable = s->trail.at[s->done++].variable;
+		struct nogood *conflict = visit_all(s, &s->u->variables.at[variable]);
 
 		if (conflict)
 			return conflict;

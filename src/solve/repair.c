@@ -5,24 +5,20 @@
  */
 #include "internal.h"
 
-#include <limits.h>
 #include <string.h>
 
-struct found {
-	struct solve_repair repair;
-	uint64_t weight;
-};
-
 struct cores LIST(struct solve_indexes);
-struct founds LIST(struct found);
 
 struct workshop {
+	struct arena *a;
 	struct universe u;
 	const struct solve_pin *pins;
 	size_t npins;
 	const bool *may;        /* be taken away */
 	struct cores conflicts; /* of each those pins that may */
-	struct founds found;
+	struct cores found;     /* repairs, all as small and as light */
+	struct solve_repair *out;
+	uint64_t weight; /* of each that is found */
 	unsigned left;
 	bool gave_up;
 	/* of the search for a hitting set */
@@ -61,7 +57,7 @@ static bool
 holds_a_repair(const struct workshop *w)
 {
 	for (size_t i = 0; i < w->found.n; i++)
-		if (within(&w->found.at[i].repair.pins, w->taken))
+		if (within(&w->found.at[i], w->taken))
 			return true;
 	return false;
 }
@@ -118,8 +114,8 @@ next_hit(struct workshop *w)
 	return w->any && !w->gave_up;
 }
 
-/* One more conflict: the pins of the proof that may be taken away.  False: none of them may. */
-static bool
+/* One more conflict: the pins of the proof that may be taken away. */
+static void
 remember_conflict(struct workshop *w, struct search *s)
 {
 	struct solve_indexes c = { 0 };
@@ -132,109 +128,66 @@ remember_conflict(struct workshop *w, struct search *s)
 			list_push(w->u.scratch, &c, (unsigned)g->pin);
 	}
 	list_push(w->u.scratch, &w->conflicts, c);
-	return c.n > 0;
+}
+
+/* Its place in the order of wishes: what is not there is wanted least. */
+static unsigned
+place(const struct solve_result *r, size_t variable)
+{
+	return variable < r->nvariables ? (unsigned)r->chosen[variable] : (unsigned)-1;
+}
+
+/* Of the variables whose choice differs that of the lowest rank decides. */
+static bool
+better(const struct universe *u, const struct solve_result *x, const struct solve_result *y)
+{
+	const struct variable *first = NULL;
+	bool less = false;
+
+	for (size_t i = 0; i < u->variables.n; i++) {
+		const struct variable *t = &u->variables.at[i];
+
+		if (place(x, i) == place(y, i) || (first && first->rank <= t->rank))
+			continue;
+		first = t;
+		less = place(x, i) < place(y, i);
+	}
+	return less;
 }
 
 static void
-remember_repair(struct workshop *w, struct search *s, struct arena *a)
+remember_repair(struct workshop *w, struct search *s)
 {
-	struct found f = { .weight = w->best_weight };
+	struct solve_repair r = { .result = search_result(s, w->a, SOLVE_FOUND) };
 
 	for (size_t i = 0; i < w->npins; i++)
 		if (w->best[i])
-			list_push(a, &f.repair.pins, (unsigned)i);
-	f.repair.result = search_result(s, a, SOLVE_FOUND);
-	list_push(w->u.scratch, &w->found, f);
+			list_push(w->a, &r.pins, (unsigned)i);
+	if (!w->found.n || better(&w->u, &r.result, &w->out->result))
+		*w->out = r;
+	w->weight = w->best_weight;
+	list_push(w->u.scratch, &w->found, r.pins);
 }
 
-/* Enough, once those that follow are more or heavier. */
-static bool
-enough(const struct workshop *w, size_t max)
-{
-	const struct found *last = &w->found.at[w->found.n - 1];
-
-	return w->found.n >= max &&
-	       (w->best_n > last->repair.pins.n ||
-		(w->best_n == last->repair.pins.n && w->best_weight > last->weight));
-}
-
+/* Of the smallest and lightest repairs all are looked at: one of them is the best. */
 static void
-look_for(struct workshop *w, struct arena *a, size_t max)
+look_for(struct workshop *w)
 {
 	struct search s;
 	bool *on = arena_array_of(w->u.scratch, bool, w->npins + 1);
 
-	while (next_hit(w) && !(w->found.n && enough(w, max))) {
+	while (next_hit(w) &&
+	       (!w->found.n || (w->best_n == w->found.at[0].n && w->best_weight == w->weight))) {
 		enum solve_status status;
 
 		for (size_t i = 0; i < w->npins; i++)
 			on[i] = !w->best[i];
 		status = search_run(&s, &w->u, w->pins, w->npins, on, &w->left);
-		if (status == SOLVE_GAVE_UP) {
-			w->gave_up = true;
-			return;
-		}
+		w->gave_up = status == SOLVE_GAVE_UP;
 		if (status == SOLVE_FOUND)
-			remember_repair(w, &s, a);
-		else if (!remember_conflict(w, &s))
-			return;
-	}
-}
-
-/* --- which comes first --- */
-
-static int
-chosen(const struct solve_result *r, size_t variable)
-{
-	return variable < r->nvariables && r->chosen[variable] >= 0 ? r->chosen[variable] : INT_MAX;
-}
-
-/* The variables in the order of their rank: the first that differs decides. */
-static bool
-better(const struct numbers *order, const struct found *x, const struct found *y)
-{
-	if (x->repair.pins.n != y->repair.pins.n)
-		return x->repair.pins.n < y->repair.pins.n;
-	if (x->weight != y->weight)
-		return x->weight < y->weight;
-	for (size_t i = 0; i < order->n; i++) {
-		int cx = chosen(&x->repair.result, order->at[i]);
-		int cy = chosen(&y->repair.result, order->at[i]);
-
-		if (cx != cy)
-			return cx < cy;
-	}
-	return false;
-}
-
-static struct numbers
-by_rank(struct universe *u)
-{
-	struct numbers order = { 0 };
-
-	for (unsigned x = 0; x < u->variables.n; x++) {
-		size_t k = order.n;
-
-		list_push(u->scratch, &order, x);
-		for (; k && u->variables.at[order.at[k - 1]].rank > u->variables.at[x].rank; k--)
-			order.at[k] = order.at[k - 1];
-		order.at[k] = x;
-	}
-	return order;
-}
-
-static void
-sort(struct workshop *w)
-{
-	struct numbers order = by_rank(&w->u);
-
-	for (size_t i = 1; i < w->found.n; i++) {
-		struct found f = w->found.at[i];
-		size_t k = i;
-
-		for (; k && better(&order, &f, &w->found.at[k - 1]); k--)
-			w->found.at[k] = w->found.at[k - 1];
-		w->found.at[k] = f;
+			remember_repair(w, &s);
+		else if (status == SOLVE_IMPOSSIBLE)
+			remember_conflict(w, &s);
 	}
 }
 
@@ -249,29 +202,29 @@ allow(struct workshop *w, const bool *keep, bool fixed)
 	w->conflicts.n = 0;
 }
 
-struct solve_repairs
-solve_repairs(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins,
-	      size_t npins, const bool *keep, size_t max, struct solve_budget budget, bool *gave_up)
+bool
+solve_repair(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins,
+	     size_t npins, const bool *keep, struct solve_budget budget, bool *gave_up,
+	     struct solve_repair *out)
 {
-	struct workshop w = {
-		.u = universe_new(a, p), .pins = pins, .npins = npins, .left = budget.steps
-	};
-	struct solve_repairs out = { 0 };
+	struct workshop w = { .a = a,
+			      .u = universe_new(a, p),
+			      .pins = pins,
+			      .npins = npins,
+			      .out = out,
+			      .left = budget.steps };
 
 	w.taken = arena_array_of(w.u.scratch, bool, npins + 1);
 	w.best = arena_array_of(w.u.scratch, bool, npins + 1);
 	w.barred = arena_array_of(w.u.scratch, unsigned, npins + 1);
 	allow(&w, keep, false);
-	look_for(&w, a, max);
+	look_for(&w);
 	if (!w.found.n && !w.gave_up) {
 		allow(&w, keep, true);
-		look_for(&w, a, max);
+		look_for(&w);
 	}
-	sort(&w);
-	for (size_t i = 0; i < w.found.n && i < max; i++)
-		list_push(a, &out, w.found.at[i].repair);
 	if (gave_up)
 		*gave_up = w.gave_up;
 	universe_free(&w.u);
-	return out;
+	return w.found.n > 0;
 }

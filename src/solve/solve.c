@@ -1,5 +1,106 @@
 #include "internal.h"
 
+/*
+ * What is decided next.  It depends on nothing but what was decided before and on facts that
+ * were given for it: not on what was learned, nor on what was tried elsewhere.  And a value
+ * is passed over only if no solution has it, given the decisions before it (whatever is
+ * learned follows from facts and pins).  So the first solution found is the one that a search
+ * without learning would find first.
+ *
+ * Therefore "must be there" is read off the facts whose other terms hold by decisions, and
+ * not off the domains, which know more the more was learned.
+ */
+
+/* If nothing more were decided, and so were not there, would this be broken? */
+static void
+ask(struct search *s, struct nogood *g)
+{
+	unsigned level = 0;
+
+	for (unsigned k = 0; k < g->n; k++) {
+		const struct variable *t = &s->u->variables.at[g->terms[k].variable];
+		unsigned value = t->decided < 0 ? t->n : (unsigned)t->decided;
+
+		if (!set_has(g->terms[k].bad, value))
+			return;
+		if (t->decided >= 0 && t->decided_level > level)
+			level = t->decided_level;
+	}
+	list_push(s->u->scratch, &s->asking, (struct asking){ .g = g, .level = level });
+}
+
+/* Facts that the decision completes: only one that cannot hold of a variable not there changes. */
+static void
+ask_after(struct search *s, unsigned variable, unsigned value)
+{
+	const struct variable *t = &s->u->variables.at[variable];
+
+	for (size_t i = 0; value < t->n && i < t->plain.n; i++)
+		ask(s, t->plain.at[i]);
+}
+
+static bool
+before(const struct search *s, unsigned x, unsigned y)
+{
+	const struct variable *a = &s->u->variables.at[x], *b = &s->u->variables.at[y];
+
+	return a->rank != b->rank ? a->rank < b->rank : x < y;
+}
+
+/* Of the variables that g asks for the first one; how many there are, 0 if it is content. */
+static unsigned
+asked_for(const struct search *s, const struct nogood *g, unsigned *first)
+{
+	unsigned open = 0;
+
+	for (unsigned k = 0; k < g->n; k++) {
+		unsigned x = g->terms[k].variable;
+		const struct variable *t = &s->u->variables.at[x];
+
+		if (t->decided >= 0) {
+			if (!set_has(g->terms[k].bad, (unsigned)t->decided))
+				return 0;
+			continue;
+		}
+		if (!open || before(s, x, *first))
+			*first = x;
+		open++;
+	}
+	return open;
+}
+
+/* The variable to be decided next; false: all is decided. */
+static bool
+next_variable(const struct search *s, unsigned *variable)
+{
+	bool must = false, may = false;
+
+	for (size_t i = 0; i < s->asking.n; i++) {
+		unsigned x = 0, open = asked_for(s, s->asking.at[i].g, &x);
+
+		if (!open || (open > 1 && must))
+			continue;
+		if ((open == 1 && !must) || (!must && !may) || before(s, x, *variable))
+			*variable = x;
+		must |= open == 1;
+		may = true;
+	}
+	return may;
+}
+
+/* The most wanted that is left: candidates in their order, then not there. */
+static unsigned
+most_wanted(const struct variable *t)
+{
+	unsigned i = 0;
+
+	while (!t->domain[i])
+		i++;
+	return i * 64 + (unsigned)__builtin_ctzll(t->domain[i]);
+}
+
+/* --- one search --- */
+
 static void
 reset(struct search *s, struct universe *u)
 {
@@ -9,7 +110,7 @@ reset(struct search *s, struct universe *u)
 
 		t->domain = t->full;
 		t->last = t->decided = -1;
-		t->watches.n = 0;
+		t->watches.n = t->plain.n = 0;
 		t->depth = 0;
 	}
 	for (size_t i = 0; i < u->facts.n; i++)
@@ -39,10 +140,14 @@ pin_nogood(struct search *s, const struct solve_pin *pin, int index)
 static struct nogood *
 take(struct search *s, struct nogood *g)
 {
-	struct nogood *conflict = search_attach(s, g);
+	for (unsigned k = 0; k < g->n; k++) {
+		struct variable *t = &s->u->variables.at[g->terms[k].variable];
 
-	search_asking(s, g);
-	return conflict;
+		if (!set_has(g->terms[k].bad, t->n))
+			list_push(s->u->scratch, &t->plain, g);
+	}
+	ask(s, g);
+	return search_attach(s, g);
 }
 
 static struct nogood *
@@ -56,8 +161,6 @@ take_pins(struct search *s, const struct solve_pin *pins, size_t npins, const bo
 		if (!g)
 			continue;
 		list_push(s->u->scratch, &s->pins, g);
-		if (g->n > 1)
-			list_push(s->u->scratch, &s->conditional, g);
 		conflict = take(s, g);
 	}
 	return conflict;
@@ -94,14 +197,14 @@ static struct nogood *
 go_on(struct search *s, unsigned x)
 {
 	const struct variable *t = &s->u->variables.at[x];
-	unsigned value = search_first(t);
+	unsigned value = most_wanted(t);
 
 	if (value < t->n && !s->u->closed && !set_has(t->asked, value)) {
 		universe_ask(s->u, x, value);
 		return take_facts(s);
 	}
 	search_decide(s, x, value);
-	search_asking_after(s, x, value);
+	ask_after(s, x, value);
 	return NULL;
 }
 
@@ -119,7 +222,7 @@ search_run(struct search *s, struct universe *u, const struct solve_pin *pins, s
 	for (;;) {
 		if (!conflict)
 			conflict = search_propagate(s);
-		if (!conflict && !search_next(s, &x))
+		if (!conflict && !next_variable(s, &x))
 			return SOLVE_FOUND;
 		if (!spend(s, left))
 			return SOLVE_GAVE_UP;

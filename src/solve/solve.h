@@ -163,24 +163,22 @@ struct solve_repair {
 	struct solve_indexes pins; /* ascending */
 	struct solve_result result;
 };
-struct solve_repairs LIST(struct solve_repair);
 
 /*
- * solve_repairs -- the nearest that is possible.
+ * solve_repair -- the nearest that is possible.
  *
- *   in      keep[i] true: pin i is not to be changed (keep NULL: as the pins say); max: how
- *           many repairs are wanted
+ *   in      keep[i] true: pin i is not to be changed (keep NULL: as the pins say)
  *   out     fewest changed pins first, then lightest, then best: of the variables by rank the
  *           first that differs has the more wanted candidate (not there is wanted least).
- *           None of them is part of another; if all is possible as it is, one without pins.
- *           Repairs that change a fixed pin only if there is none without.  Empty: there is
- *           none, or *gave_up says that the budget ended; it may have with some found
+ *           If all is possible as it is, one without pins.  One that changes a fixed pin only
+ *           if there is none without.  False: there is none, or *gave_up (may be NULL) says
+ *           that the budget ended; it may have with one found
  *
  * A pin taken away asks for nothing any more, so its variable may be gone: where it must stay, in
  * another version, give a second pin, fixed, to all its candidates.
  */
-struct solve_repairs solve_repairs(struct arena *a, const struct solve_provider *p,
-				   const struct solve_pin *pins, size_t npins, const bool *keep,
-				   size_t max, struct solve_budget budget, bool *gave_up);
+bool solve_repair(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins,
+		  size_t npins, const bool *keep, struct solve_budget budget, bool *gave_up,
+		  struct solve_repair *out);
 
 #endif

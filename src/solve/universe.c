@@ -32,8 +32,6 @@ universe_meet(struct universe *u, unsigned variable)
 	t->rank = u->p->rank ? u->p->rank(u->p->ctx, variable) : 0;
 	t->full = solve_set_full(u->scratch, t->n + 1);
 	t->asked = solve_set(u->scratch, t->n + 1);
-	t->part = solve_set(u->scratch, t->n + 1);
-	t->left = solve_set(u->scratch, t->n + 1);
 	t->domain = t->full;
 	return t;
 }
@@ -80,7 +78,7 @@ universe_nogood(struct universe *u, const struct solve_term *terms, size_t n)
 	struct nogood *g = arena_new_of(u->scratch, struct nogood);
 	unsigned kept = 0;
 
-	g->pin = -1;
+	g->pin = g->line = -1;
 	g->terms = arena_array_of(u->scratch, struct term, n ? n : 1);
 	for (size_t i = 0; i < n; i++) {
 		struct variable *t = universe_meet(u, terms[i].variable);
@@ -111,12 +109,6 @@ add(struct universe *u, struct solve_fact given)
 	*fact = given;
 	g->fact = fact;
 	list_push(u->scratch, &u->facts, g);
-	for (unsigned i = 0; i < g->n; i++) {
-		struct variable *t = &u->variables.at[g->terms[i].variable];
-
-		if (!set_has(g->terms[i].bad, t->n))
-			list_push(u->scratch, &t->plain, g);
-	}
 }
 
 void

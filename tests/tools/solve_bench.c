@@ -189,6 +189,7 @@ round_of(const struct universe *u, const struct solve_provider *p, struct solve_
 	 struct figures *f)
 {
 	struct arena *a = arena_new();
+	struct solve_repair repair;
 	double t0 = now_us(), t1, t2;
 
 	f->r = solve(a, p, u->pins, u->npins, NULL, budget);
@@ -197,7 +198,7 @@ round_of(const struct universe *u, const struct solve_provider *p, struct solve_
 	solve_conflicts(a, p, u->pins, u->npins, budget, NULL);
 	t2 = now_us();
 	f->conflicts_us = less(f->conflicts_us, t2 - t1);
-	solve_repairs(a, p, u->pins, u->npins, NULL, 3, budget, NULL);
+	solve_repair(a, p, u->pins, u->npins, NULL, budget, NULL, &repair);
 	f->repairs_us = less(f->repairs_us, now_us() - t2);
 	arena_free(a);
 }

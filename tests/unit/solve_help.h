@@ -255,21 +255,18 @@ conflicts(struct universe *u)
 	return c;
 }
 
-/* "[0] foo 1.0; [1 2] bar 1.0": each repair and what is chosen then. */
+/* "[1 2] bar 1.0": the repair and what is chosen then; "": there is none. */
 static inline const char *
-repairs(struct universe *u, const bool *keep, size_t max)
+repair(struct universe *u, const bool *keep)
 {
-	const char *text = "";
-	bool gave_up = true;
-	struct solve_repairs r;
+	bool gave_up = true, found;
+	struct solve_repair r;
 
 	start_again(u);
-	r = solve_repairs(u->a, &u->p, u->pins.at, u->pins.n, keep, max, SOLVE_BUDGET, &gave_up);
+	found = solve_repair(u->a, &u->p, u->pins.at, u->pins.n, keep, SOLVE_BUDGET, &gave_up, &r);
 	assert_false(gave_up);
-	for (size_t i = 0; i < r.n; i++)
-		text = arena_printf(u->a, "%s%s[%s] %s", text, *text ? "; " : "",
-				    pins_of(u, &r.at[i].pins), text_of(u, &r.at[i].result));
-	return text;
+	return found ? arena_printf(u->a, "[%s] %s", pins_of(u, &r.pins), text_of(u, &r.result)) :
+		       "";
 }
 
 /* All that pins ask for is `want`, or nothing is possible: NULL. */

@@ -197,7 +197,7 @@ a_thing_without_candidates_cannot_be_had(void **state)
 	expect(u, "a 1");
 	pin(u, "gone *");
 	expect(u, NULL);
-	assert_string_equal(repairs(u, NULL, 5), "[1] a 1");
+	assert_string_equal(repair(u, NULL), "[1] a 1");
 	done(u);
 }
 
@@ -298,7 +298,7 @@ nothing_asked_nothing_there(void **state)
 	(void)state;
 	expect(u, "");
 	assert_int_equal(conflicts(u).n, 0);
-	assert_string_equal(repairs(u, NULL, 3), "[] ");
+	assert_string_equal(repair(u, NULL), "[] ");
 	done(u);
 }
 
@@ -310,6 +310,7 @@ the_budget_is_kept(void **state)
 	struct universe *u = universe("a = 3 2 1\nb = 3 2 1\nc = 3 2 1\n"
 				      "a 3 & b 3\na 3 & b 2\na 3 & b 1\nb 3 & c 3");
 	struct solve_result full, r;
+	struct solve_repair repaired;
 	bool gave_up = false;
 
 	(void)state;
@@ -332,10 +333,8 @@ the_budget_is_kept(void **state)
 	assert_true(gave_up);
 	gave_up = false;
 	start_again(u);
-	assert_int_equal(solve_repairs(u->a, &u->p, u->pins.at, 3, NULL, 1,
-				       (struct solve_budget){ 1 }, &gave_up)
-				 .n,
-			 0);
+	assert_false(solve_repair(u->a, &u->p, u->pins.at, 3, NULL, (struct solve_budget){ 1 },
+				  &gave_up, &repaired));
 	assert_true(gave_up);
 	done(u);
 }
