@@ -111,22 +111,20 @@ struct query {
 	struct solve_facts *out;
 };
 
-/* If the candidate is selected, the stack must have `then`, one of `those`. */
-void add_requires(struct query *q, unsigned then, const solve_word *those, const char *source,
-		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* If the candidate is selected and the stack has `then`, it must be one of `those`. */
-void add_allows(struct query *q, unsigned then, const solve_word *those, const char *source,
-		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* The same for a set of candidates (CONSTRAINT_ONCE rows). */
-void add_requires_if(struct query *q, const solve_word *these, unsigned then,
-		     const solve_word *those, const char *source, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
-void add_allows_if(struct query *q, const solve_word *these, unsigned then, const solve_word *those,
-		   const char *source, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* The terms must not all hold: add_conflict(q, TERMS(THIS(q), IN(os, old)), ...).  Nothing is added
  * where one of them can never hold. */
 void add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* If the candidate is selected, the stack must have `then`, one of `those`: source, fmt, ... */
+#define add_requires(q, then, those, ...) \
+	add_conflict(q, TERMS(THIS(q), NOT_IN(then, those)), __VA_ARGS__)
+/* If the candidate is selected and the stack has `then`, it must be one of `those`. */
+#define add_allows(q, ...) \
+	add_allows_if(q, set_one((q)->w, (q)->variable, (q)->candidate), __VA_ARGS__)
+/* The same for a set of candidates (CONSTRAINT_ONCE rows). */
+#define add_allows_if(q, these, then, those, ...) \
+	add_conflict(q, TERMS(IN((q)->variable, these), IN(then, set_not((q)->w, then, those))), \
+		     __VA_ARGS__)
 #define TERMS(...) \
 	(const struct solve_term[]){ __VA_ARGS__ }, \
 		sizeof((const struct solve_term[]){ __VA_ARGS__ }) / sizeof(struct solve_term)
@@ -269,7 +267,6 @@ bool extension_applies(struct workspace *w, const struct recipe_extension *e);
 
 /* --- the rows: one function each --- */
 
-typedef void constraint_fn(struct query *q);
 #define CONSTRAINT_EACH(name, ...) void constraint_##name(struct query *q);
 #define CONSTRAINT_ONCE(name, ...) void constraint_##name(struct query *q);
 #include "rows.def"

@@ -73,6 +73,8 @@ enum strength {
 	STRENGTH_SECONDARY,  /* the same, once torch and the extensions are selected */
 };
 
+struct query;
+
 /* A row of rows.def, or a rule of the knowledge. */
 struct constraint_kind {
 	const char *name;
@@ -80,7 +82,9 @@ struct constraint_kind {
 	enum strength strength;
 	enum code code; /* of a conflict in which it has the highest priority */
 	unsigned priority;
-	const char *rules; /* "R008 R016": research rules that it covers; or "" */
+	const char *rules;            /* "R008 R016": research rules that it covers; or "" */
+	void (*add)(struct query *q); /* NULL: a rule of the knowledge */
+	bool once;                    /* for all candidates together */
 };
 
 /* A constraint of a stack, with its sentence. */

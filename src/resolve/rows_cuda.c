@@ -111,8 +111,10 @@ constraint_build_prefer_cuda(struct query *q)
 	solve_word *set = own ? set_cuda(w, cuda, own) : NULL;
 
 	if (own && !set_is_empty(w, cuda, set))
-		(w->r->base.s ? add_allows : add_requires)(
-			q, cuda, set, NULL, "torch's %s build is for CUDA %s", build, own);
+		add_conflict(q,
+			     TERMS(THIS(q), w->r->base.s ? IN(cuda, set_not(w, cuda, set)) :
+							   NOT_IN(cuda, set)),
+			     NULL, "torch's %s build is for CUDA %s", build, own);
 }
 
 /*

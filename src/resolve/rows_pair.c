@@ -78,8 +78,11 @@ constraint_pairs(struct query *q)
 			continue;
 		other = variable_named(w, p->other);
 		those = set_in(w, other, p->needs);
-		(p->optional ? add_allows_if : add_requires_if)(q, these, other, those, p->source,
-								"%s", sentence(q, p, these));
+		add_conflict(q,
+			     TERMS(IN(q->variable, these),
+				   p->optional ? IN(other, set_not(w, other, those)) :
+						 NOT_IN(other, those)),
+			     p->source, "%s", sentence(q, p, these));
 	}
 }
 

@@ -13,20 +13,9 @@ enum {
 
 static const struct constraint_kind rows[ROWS] = {
 #define CONSTRAINT_EACH(name, when, strength, code, priority, rules) \
-	{ #name, when, strength, code, priority, rules },
+	{ #name, when, strength, code, priority, rules, constraint_##name, false },
 #define CONSTRAINT_ONCE(name, when, strength, code, priority, rules) \
-	{ #name, when, strength, code, priority, rules },
-#include "rows.def"
-#undef CONSTRAINT_EACH
-#undef CONSTRAINT_ONCE
-};
-
-static const struct {
-	constraint_fn *make;
-	bool once;
-} makers[ROWS] = {
-#define CONSTRAINT_EACH(name, ...) { constraint_##name, false },
-#define CONSTRAINT_ONCE(name, ...) { constraint_##name, true },
+	{ #name, when, strength, code, priority, rules, constraint_##name, true },
 #include "rows.def"
 #undef CONSTRAINT_EACH
 #undef CONSTRAINT_ONCE
@@ -47,8 +36,8 @@ make(struct workspace *w, unsigned variable, size_t candidate, bool once, struct
 	for (size_t i = 0; i < ROWS; i++) {
 		struct query q = { w, &rows[i], variable, candidate, out };
 
-		if (rows[i].when == variable_at(w, variable)->kind && makers[i].once == once)
-			makers[i].make(&q);
+		if (rows[i].when == variable_at(w, variable)->kind && rows[i].once == once)
+			rows[i].add(&q);
 	}
 	if (once)
 		add_rules(&(struct query){ .w = w, .variable = variable, .out = out });
@@ -124,22 +113,25 @@ constraint_provider(struct workspace *w)
 
 /* --- facts --- */
 
-static void
-add(struct query *q, const struct solve_term *terms, size_t n, const char *source, const char *fmt,
-    va_list ap)
+void
+add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
+	     const char *fmt, ...)
 {
 	struct arena *a = q->w->a;
 	struct solve_term *copy = arena_array_of(a, struct solve_term, n);
 	struct constraint *why = arena_new_of(a, struct constraint);
+	va_list ap;
 
 	for (size_t i = 0; i < n; i++)
 		if (!terms[i].not &&set_is_empty(q->w, terms[i].variable, terms[i].set))
 			return;
 	memcpy(copy, terms, n * sizeof(*terms));
+	va_start(ap, fmt);
 	*why = (struct constraint){ .kind = q->kind,
 				    .sentence = arena_vprintf(a, fmt, ap),
 				    .source = source,
 				    .variable = q->variable };
+	va_end(ap);
 	list_push(a, q->out, (struct solve_fact){ copy, n, why });
 	q->w->made++;
 }
@@ -148,61 +140,6 @@ const struct candidate *
 candidate_of(const struct query *q)
 {
 	return &variable_at(q->w, q->variable)->c[q->candidate];
-}
-
-static void
-two(struct query *q, const solve_word *these, unsigned then, const solve_word *those, bool needs,
-    const char *source, const char *fmt, va_list ap)
-{
-	add(q,
-	    TERMS(IN(q->variable, these),
-		  needs ? NOT_IN(then, those) : IN(then, set_not(q->w, then, those))),
-	    source, fmt, ap);
-}
-
-#define WITH_ARGS(call) \
-	do { \
-		va_list ap; \
-		va_start(ap, fmt); \
-		call; \
-		va_end(ap); \
-	} while (0)
-
-void
-add_requires(struct query *q, unsigned then, const solve_word *those, const char *source,
-	     const char *fmt, ...)
-{
-	WITH_ARGS(two(q, set_one(q->w, q->variable, q->candidate), then, those, true, source, fmt,
-		      ap));
-}
-
-void
-add_allows(struct query *q, unsigned then, const solve_word *those, const char *source,
-	   const char *fmt, ...)
-{
-	WITH_ARGS(two(q, set_one(q->w, q->variable, q->candidate), then, those, false, source, fmt,
-		      ap));
-}
-
-void
-add_requires_if(struct query *q, const solve_word *these, unsigned then, const solve_word *those,
-		const char *source, const char *fmt, ...)
-{
-	WITH_ARGS(two(q, these, then, those, true, source, fmt, ap));
-}
-
-void
-add_allows_if(struct query *q, const solve_word *these, unsigned then, const solve_word *those,
-	      const char *source, const char *fmt, ...)
-{
-	WITH_ARGS(two(q, these, then, those, false, source, fmt, ap));
-}
-
-void
-add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
-	     const char *fmt, ...)
-{
-	WITH_ARGS(add(q, terms, n, source, fmt, ap));
 }
 
 /* --- solving --- */
