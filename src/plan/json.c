@@ -160,7 +160,8 @@ plan_key(struct arena *a, const struct stack *s, const struct step *st,
 	if (st->kind == STEP_CHECK) {
 		json_put(&j, "'modules': [");
 		texts_json(&j, &s->recipe->verify.modules);
-		json_put(&j, "'import_timeout_s': %d", s->recipe->verify.import_timeout_n);
+		json_put(&j, "'import_timeout_s': %d",
+			 (int)recipe_number(s->recipe->verify.import_timeout_s));
 	}
 	operations_json(&j, st, false);
 	json_put(&j, "'inputs': %n}", input_keys);
@@ -263,7 +264,7 @@ expect_json(struct json *j, struct arena *a, const struct stack *s, const struct
 const char *
 plan_image_json(struct arena *a, const struct stack *s, const struct step *steps, size_t n)
 {
-	unsigned timeout_s = s->recipe->verify.import_timeout_n;
+	unsigned timeout_s = recipe_number(s->recipe->verify.import_timeout_s);
 	struct buf b = BUF(a);
 	struct json j = json_to(&b);
 

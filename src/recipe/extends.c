@@ -1,12 +1,9 @@
-#include "extends.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/str.h"
-#include "merge.h"
+#include "load.h"
 
 /* Files of one recipe, and how deep they may extend one another. */
 enum { FILES_MAX = 64, DEPTH_MAX = 16 };
@@ -110,7 +107,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 		      node_kind_name(name));
 		return NULL;
 	}
-	if (!text_holds(c->l, "extends", t, TEXT_MAX))
+	if (!text_holds(c->l, NULL, "extends", t))
 		return NULL;
 	path = path_clean(c->l->a, fs_join(c->l->a, fs_dir(c->l->a, from->path), t.s));
 	if (!strcmp(path, "-"))

@@ -1,8 +1,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/str.h"
-#include "read.h"
+#include "load.h"
 
 /*
  * The short forms of an extension are PEP 508 requirements:
@@ -105,8 +104,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	const struct requirement *req;
 	const char *marker;
 
-	if (!text_holds(l, "extensions", t, TEXT_MAX) ||
-	    !text_has_no_blank_ends(l, "extensions", t))
+	if (!text_holds(l, NULL, "extensions", t) || !text_has_no_blank_ends(l, "extensions", t))
 		return false;
 	/* The URL has its own judge, which knows more than that of an ordinary requirement. */
 	req = requirement_of(l, t.s);

@@ -1,18 +1,16 @@
-#include "grammar.h"
+#include "load.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/str.h"
-
 struct complaint *
-complain(struct load *l, enum code code, const char *fmt, ...)
+complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
 {
 	struct complaint *c = arena_new_of(l->a, struct complaint);
 	va_list ap;
 
 	va_start(ap, fmt);
-	*c = (struct complaint){ .code = code, .what = arena_vprintf(l->a, fmt, ap) };
+	*c = (struct complaint){ .code = code, .what = arena_vprintf(l->a, fmt, ap), .help = help };
 	va_end(ap);
 	return c;
 }
@@ -20,29 +18,27 @@ complain(struct load *l, enum code code, const char *fmt, ...)
 struct complaint *
 complain_that(struct load *l, enum code code, const char *s, const char *what, const char *help)
 {
-	return complain_help(complain(l, code, "%s %s", shown(l->a, s), what), help);
-}
-
-struct complaint *
-complain_help(struct complaint *c, const char *help)
-{
-	c->help = help;
-	return c;
-}
-
-struct complaint *
-complain_fix(struct complaint *c, const char *fix, const char *help)
-{
-	c->fix = fix;
-	c->help = help;
-	return c;
+	return complain(l, code, help, "%s %s", shown(l->a, s), what);
 }
 
 struct complaint *
 complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix)
 {
-	if (!g(l, fix))
-		complain_fix(c, fix, arena_printf(l->a, "write %s", shown(l->a, fix)));
+	if (g(l, fix))
+		return c;
+	c->fix = fix;
+	c->help = arena_printf(l->a, "write %s", shown(l->a, fix));
+	return c;
+}
+
+struct complaint *
+complain_words(struct load *l, enum code code, const char *s, const char *what, struct names words)
+{
+	struct complaint *c = complain_that(l, code, s, what, NULL);
+
+	c->fix = str_nearest(s, words.at, words.n);
+	c->help = c->fix ? arena_printf(l->a, "did you mean `%s`?", c->fix) :
+			   arena_printf(l->a, "use %s", names_words(l->a, &words, "or"));
 	return c;
 }
 
@@ -56,39 +52,22 @@ lower_case(struct arena *a, const char *s)
 	return copy;
 }
 
-struct complaint *
-complain_words(struct load *l, struct complaint *c, const char *s, struct names words)
-{
-	c->fix = str_nearest(s, words.at, words.n);
-	if (c->fix)
-		c->help = arena_printf(l->a, "did you mean `%s`?", c->fix);
-	else
-		c->help = arena_printf(l->a, "use %s", names_words(l->a, &words, "or"));
-	return c;
-}
-
-static void
-report(struct load *l, const struct complaint *c, const char *path, struct text value)
-{
-	struct span at = c->length ? span_within(value, c->from, c->length) : value.at;
-	struct diag *d = fault(l, c->code, at, "`%s`: %s", path, c->what);
-
-	if (c->fix)
-		offer(l, d, value, c->fix, c->help);
-	else if (c->help)
-		diag_help(d, "%s", c->help);
-	if (c->source)
-		diag_source(d, c->source);
-}
-
 bool
 grammar_holds(struct load *l, grammar *g, const char *path, struct text value)
 {
 	const struct complaint *c = g ? g(l, value.s) : NULL;
+	struct diag *d;
 
-	if (c)
-		report(l, c, path, value);
-	return !c;
+	if (!c)
+		return true;
+	d = fault(l, c->code, c->length ? span_within(value, c->from, c->length) : value.at,
+		  "`%s`: %s", path, c->what);
+	if (c->fix)
+		offer(l, d, value, c->fix, c->help);
+	else if (c->help)
+		diag_help(d, "%s", c->help);
+	diag_source(d, c->source);
+	return false;
 }
 
 static const char *
@@ -101,26 +80,40 @@ kind_of_character(unsigned char c)
 }
 
 bool
-text_holds(struct load *l, const char *path, struct text value, size_t max)
+text_holds(struct load *l, grammar *g, const char *path, struct text value)
 {
-	size_t n = strlen(value.s);
+	size_t n = strlen(value.s), max = g == grammar_env_value ? VALUE_MAX : TEXT_MAX;
 
 	if (n > max) {
 		fault(l, E_TEXT, value.at, "`%s`: a text of %zu bytes; the limit is %zu", path, n,
 		      max);
 		return false;
 	}
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)value.s[i];
+	for (const unsigned char *p = (const unsigned char *)value.s; *p; p++)
+		if (*p < ' ' || *p >= 0x7f) {
+			diag_help(fault(l, E_TEXT, value.at, "`%s`: %s in a value", path,
+					kind_of_character(*p)),
+				  "write one line of printable ASCII");
+			return false;
+		}
+	return grammar_holds(l, g, path, value);
+}
 
-		if (c >= ' ' && c < 0x7f)
-			continue;
-		diag_help(fault(l, E_TEXT, value.at, "`%s`: %s in a value", path,
-				kind_of_character(c)),
-			  "write one line of printable ASCII");
-		return false;
-	}
-	return true;
+bool
+text_has_no_blank_ends(struct load *l, const char *path, struct text t)
+{
+	size_t from = strspn(t.s, " "), to = strlen(t.s);
+	const char *inner;
+
+	while (to > from && t.s[to - 1] == ' ')
+		to--;
+	if (!from && !t.s[to])
+		return true;
+	/* Taken away silently, what is rendered would not be what is written. */
+	inner = arena_copy(l->a, t.s + from, to - from);
+	offer(l, fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path), t, inner,
+	      arena_printf(l->a, "write `%s`", inner));
+	return false;
 }
 
 size_t
@@ -181,8 +174,8 @@ const struct complaint *
 grammar_user(struct load *l, const char *s)
 {
 	if (!strcmp(s, "root"))
-		return complain_help(complain(l, E_NAME, "`root` is the default user of the stage"),
-				     "name another user, or remove the key");
+		return complain(l, E_NAME, "name another user, or remove the key",
+				"`root` is the default user of the stage");
 	if (strlen(s) <= 32 && str_matches(s, "^[a-z_][a-z0-9_-]*$"))
 		return NULL;
 	return complain_that(l, E_NAME, s, "cannot name a user",
@@ -227,8 +220,7 @@ grammar_probe(struct load *l, const char *s)
 const struct complaint *
 grammar_argument(struct load *l, const char *s)
 {
-	return *s ? NULL :
-		    complain_help(complain(l, E_EMPTY, "an empty word in a command"), "remove it");
+	return *s ? NULL : complain(l, E_EMPTY, "remove it", "an empty word in a command");
 }
 
 /* path ".py::" identifier; further dots in the file's name stop Modal from importing it. */

@@ -1,8 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
-#include "grammar.h"
+#include "load.h"
 
 /* What Modal takes; limits and names are facts. */
 
@@ -29,9 +28,8 @@ grammar_mount(struct load *l, const char *s)
 		return complain_that(l, E_PATH, s, "is not a path to mount at",
 				     "write an absolute path of letters, digits and `._+@-`");
 	if (str_matches(s, "^/((root|tmp)/?)?$"))
-		return complain_help(complain(l, E_MODAL, "Modal mounts nothing at %.*s",
-					      (int)(1 + strcspn(s + 1, "/")), s),
-				     "choose a directory of its own, such as /data");
+		return complain(l, E_MODAL, "choose a directory of its own, such as /data",
+				"Modal mounts nothing at %.*s", (int)(1 + strcspn(s + 1, "/")), s);
 	return NULL;
 }
 
@@ -43,70 +41,58 @@ is_count(const char *s, unsigned long *value)
 	return strlen(s) <= 9 && str_matches(s, "^(0|[1-9][0-9]*)$");
 }
 
-static const struct complaint *
+static struct complaint *
 within(struct load *l, const char *s, unsigned long min, unsigned long max, const char *unit)
 {
+	struct complaint *c;
 	unsigned long n;
 
 	if (!is_count(s, &n))
 		return complain_that(
 			l, E_NUMBER, s, "is not a whole number",
 			arena_printf(l->a, "write %s as digits, from %lu to %lu", unit, min, max));
-	if (n < min || n > max)
-		return complain_fix(complain(l, E_NUMBER, "%lu %s: it must be from %lu to %lu", n,
-					     unit, min, max),
-				    arena_printf(l->a, "%lu", n < min ? min : max),
-				    arena_printf(l->a, "use %s %lu",
-						 n < min ? "at least" : "at most",
-						 n < min ? min : max));
-	return NULL;
+	if (n >= min && n <= max)
+		return NULL;
+	c = complain(l, E_NUMBER, NULL, "%lu %s: it must be from %lu to %lu", n, unit, min, max);
+	c->fix = arena_printf(l->a, "%lu", n < min ? min : max);
+	c->help = arena_printf(l->a, "use at %s %s", n < min ? "least" : "most", c->fix);
+	return c;
 }
 
 const struct complaint *
 grammar_timeout(struct load *l, const char *s)
 {
 	const struct modal_limits *m = facts_modal(l->f);
-	struct complaint *c;
+	struct complaint *c = within(l, s, m->timeout_min_s, m->timeout_max_s, "seconds");
 	unsigned long n;
 
-	if (!is_count(s, &n))
-		return within(l, s, m->timeout_min_s, m->timeout_max_s, "seconds");
-	if (n >= m->timeout_min_s && n <= m->timeout_max_s)
-		return NULL;
-	c = complain(l, E_TIMEOUT, "%lu seconds; Modal takes %u to %u", n, m->timeout_min_s,
-		     m->timeout_max_s);
+	if (!c || !is_count(s, &n))
+		return c;
+	c->code = E_TIMEOUT;
+	c->what = arena_printf(l->a, "%lu seconds; Modal takes %u to %u", n, m->timeout_min_s,
+			       m->timeout_max_s);
 	c->source = m->source;
-	if (n < m->timeout_min_s)
-		return complain_fix(c, arena_printf(l->a, "%u", m->timeout_min_s),
-				    arena_printf(l->a, "use at least %u", m->timeout_min_s));
-	c->fix = arena_printf(l->a, "%u", m->timeout_max_s);
-	return complain_help(
-		c, arena_printf(l->a,
-				"%lu h is longer than one run may take: use %u (%u h), "
-				"write checkpoints to a volume, and resume from the last "
-				"one in the next run",
-				(n + 3599) / 3600, m->timeout_max_s, m->timeout_max_s / 3600));
+	if (n > m->timeout_max_s)
+		c->help =
+			arena_printf(l->a,
+				     "%lu h is longer than one run may take: use %u (%u h), "
+				     "write checkpoints to a volume, and resume from the last "
+				     "one in the next run",
+				     (n + 3599) / 3600, m->timeout_max_s, m->timeout_max_s / 3600);
+	return c;
 }
 
-const struct complaint *
-grammar_scaledown(struct load *l, const char *s)
-{
-	const struct modal_limits *m = facts_modal(l->f);
+/* Defines grammar_NAME: a whole number of `unit` within limits. */
+#define COUNT_GRAMMAR(name, min, max, unit) \
+	const struct complaint *grammar_##name(struct load *l, const char *s) \
+	{ \
+		return within(l, s, min, max, unit); \
+	}
 
-	return within(l, s, m->scaledown_min_s, m->scaledown_max_s, "seconds");
-}
-
-const struct complaint *
-grammar_memory(struct load *l, const char *s)
-{
-	return within(l, s, 1, 16 * 1024 * 1024, "MiB");
-}
-
-const struct complaint *
-grammar_import_timeout(struct load *l, const char *s)
-{
-	return within(l, s, 1, 3600, "seconds");
-}
+COUNT_GRAMMAR(scaledown, facts_modal(l->f)->scaledown_min_s, facts_modal(l->f)->scaledown_max_s,
+	      "seconds")
+COUNT_GRAMMAR(memory, 1, 16 * 1024 * 1024, "MiB")
+COUNT_GRAMMAR(import_timeout, 1, 3600, "seconds")
 
 /* digits [ "." digits ], more than nothing */
 const struct complaint *
@@ -121,25 +107,21 @@ grammar_cpu(struct load *l, const char *s)
 const struct complaint *
 grammar_builder(struct load *l, const char *s)
 {
-	const struct modal_limits *m = facts_modal(l->f);
-	struct complaint *c;
+	const struct names *builders = &facts_modal(l->f)->builders;
 
-	if (names_have(&m->builders, s))
-		return NULL;
-	c = complain(l, E_MODAL, "%s is not an image builder", shown(l->a, s));
-	return complain_words(l, c, s, m->builders);
+	return names_have(builders, s) ?
+		       NULL :
+		       complain_words(l, E_MODAL, s, "is not an image builder", *builders);
 }
 
 const struct complaint *
 grammar_build(struct load *l, const char *s)
 {
-	struct names words = { 0 };
+	const char *heavy = "heavy";
 
-	if (!strcmp(s, "heavy"))
-		return NULL;
-	list_push(l->a, &words, "heavy");
-	return complain_words(l, complain(l, E_WORD, "%s is not a way to build", shown(l->a, s)), s,
-			      words);
+	return !strcmp(s, heavy) ? NULL :
+				   complain_words(l, E_WORD, s, "is not a way to build",
+						  (struct names){ &heavy, 1, 0 });
 }
 
 /* name [ ":" count ] */
@@ -159,25 +141,23 @@ grammar_modal_gpu(struct load *l, const char *s)
 		all = facts_modal_gpus(l->f, &n);
 		for (size_t i = 0; i < n; i++)
 			list_push(l->a, &names, all[i].name);
-		c = complain_words(l,
-				   complain(l, E_MODAL, "Modal has no GPU %s", shown(l->a, name)),
-				   name, names);
+		c = complain_words(l, E_MODAL, name, "", names);
+		c->what = arena_printf(l->a, "Modal has no GPU %s", shown(l->a, name));
 		if (c->fix && colon)
 			c->fix = arena_printf(l->a, "%s%s", c->fix, colon);
 		c->source = n ? all[0].source : NULL;
 		return c;
 	}
 	if (colon && (!is_count(colon + 1, &count) || !count))
-		return complain_help(
-			complain(l, E_NUMBER, "%s is not a number of GPUs", shown(l->a, colon + 1)),
-			"write for example H100:2");
+		return complain_that(l, E_NUMBER, colon + 1, "is not a number of GPUs",
+				     "write for example H100:2");
 	if (gpu->count_max && count > gpu->count_max) {
-		c = complain(l, E_MODAL, "%lu of %s; Modal provides at most %u", count, gpu->name,
-			     gpu->count_max);
+		c = complain(l, E_MODAL, NULL, "%lu of %s; Modal provides at most %u", count,
+			     gpu->name, gpu->count_max);
 		c->source = gpu->source;
-		return complain_fix(
-			c, arena_printf(l->a, "%s:%u", gpu->name, gpu->count_max),
-			arena_printf(l->a, "use at most %s:%u", gpu->name, gpu->count_max));
+		c->fix = arena_printf(l->a, "%s:%u", gpu->name, gpu->count_max);
+		c->help = arena_printf(l->a, "use at most %s", c->fix);
+		return c;
 	}
 	return NULL;
 }

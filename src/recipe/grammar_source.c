@@ -1,8 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/str.h"
-#include "grammar.h"
+#include "load.h"
 
 /* Where things come from: images, URLs, git repositories, refs, digests. */
 
@@ -34,12 +34,6 @@ is_image(const char *s)
 	       (host ? str_matches(s, "^" HOST "/" PATH) : str_matches(s, "^" PATH));
 }
 
-static bool
-is_host(struct arena *a, const char *s, size_t n)
-{
-	return str_matches(arena_copy(a, s, n), "^" HOST "$");
-}
-
 /* The name in small letters, if that is one; NULL if not. */
 static const char *
 image_meant(struct arena *a, const char *s)
@@ -60,31 +54,29 @@ grammar_image(struct load *l, const char *s)
 
 	if (is_image(s))
 		return NULL;
-	c = complain(l, E_IMAGE, "%s is not an image name", shown(l->a, s));
 	if (scheme)
 		help = "an image name has no scheme: remove what stands before the host";
 	else if (strchr(s, '@') && !is_digest(strchr(s, '@') + 1))
 		help = "a digest is sha256: and 64 lower-case hexadecimal digits";
 	else if (str_matches(s, "^[^:]*[A-Z]"))
 		help = "the name of an image is lower-case; only its tag may have capitals";
-	return complain_fix(c, image_meant(l->a, scheme ? scheme + 3 : s), help);
+	c = complain_that(l, E_IMAGE, s, "is not an image name", help);
+	c->fix = image_meant(l->a, scheme ? scheme + 3 : s);
+	return c;
 }
 
 /* --- URLs --- */
 
+/* The character at `p` of a URL must be escaped. */
 static const struct complaint *
-credentials(struct load *l)
+unescaped(struct load *l, const char *s, const char *p, const char *help, const char *what)
 {
-	return complain_help(complain(l, E_CREDENTIALS, "credentials in a URL"),
-			     "remove them here and name a build secret instead; tokens that were "
-			     "written down should be revoked");
-}
+	struct complaint *c = complain(l, E_URL, help, "%s", what);
 
-/* The URL with the character at `p` escaped. */
-static const char *
-escaped(struct arena *a, const char *s, const char *p)
-{
-	return arena_printf(a, "%.*s%%%02X%s", (int)(p - s), s, (unsigned char)*p, p + 1);
+	c->from = (size_t)(p - s);
+	c->length = 1;
+	c->fix = arena_printf(l->a, "%.*s%%%02X%s", (int)(p - s), s, (unsigned char)*p, p + 1);
+	return c;
 }
 
 /*
@@ -95,58 +87,45 @@ escaped(struct arena *a, const char *s, const char *p)
  * repository `@`, `?` and `#` would begin what is no part of it.
  */
 static const struct complaint *
-check_url(struct load *l, const char *s, const char *const *schemes, size_t nschemes, bool user)
+check_url(struct load *l, const char *s, bool git)
 {
-	const char *sep = strstr(s, "://"), *host, *end, *at = NULL;
-	const char *bad = NULL;
-	struct complaint *c;
+	const char *sep = strstr(s, "://"), *rest = git ? "-._~/+%" : "-._~:/?#@+,=%&[]!*";
+	const char *host, *end, *at, *name;
 
-	for (size_t i = 0; sep && i < nschemes; i++)
-		if (strlen(schemes[i]) == (size_t)(sep - s) &&
-		    !strncmp(s, schemes[i], (size_t)(sep - s)))
-			bad = schemes[i];
-	if (!bad) {
-		c = complain(l, E_URL, "%s is not a supported URL",
-			     shown(l->a, mask_credentials(l->a, s)));
-		return complain_help(c, user ? "use https:// or ssh://" : "use https://");
-	}
+	if (!str_matches(s, git ? "^(https?|ssh)://" : "^https?://"))
+		return complain_that(l, E_URL, mask_credentials(l->a, s), "is not a supported URL",
+				     git ? "use https:// or ssh://" : "use https://");
 	host = sep + 3;
 	end = host + strcspn(host, "/?#");
-	for (const char *p = host; p < end; p++)
-		if (*p == '@')
-			at = p;
-	if (at && (!user || memchr(host, ':', (size_t)(at - host)) || starts_with(s, "http")))
-		return credentials(l);
+	at = memrchr(host, '@', (size_t)(end - host));
+	if (at && (!git || memchr(host, ':', (size_t)(at - host)) || starts_with(s, "http")))
+		return complain(l, E_CREDENTIALS,
+				"remove them here and name a build secret instead; tokens that "
+				"were written down should be revoked",
+				"credentials in a URL");
 	if (at && (at == host || run_of(host, "._-") != (size_t)(at - host) || *host == '-'))
 		return complain_that(l, E_URL, s, "has an invalid user name",
 				     "write a plain name before the @, such as git");
-	if (!is_host(l->a, at ? at + 1 : host, (size_t)(end - (at ? at + 1 : host))))
+	name = at ? at + 1 : host;
+	if (!str_matches(arena_copy(l->a, name, (size_t)(end - name)), "^" HOST "$"))
 		return complain_that(l, E_URL, s, "has an invalid host name",
 				     "write the host's name after the ://");
 	for (const char *p = end; *p; p++)
-		if (!is_alnum(*p) && !strchr(user ? "-._~/+%" : "-._~:/?#@+,=%&[]!*", *p)) {
-			c = complain(l, E_URL, "`%c` is not allowed in a URL", *p);
-			c->from = (size_t)(p - s);
-			c->length = 1;
-			return complain_fix(
-				c, escaped(l->a, s, p),
-				arena_printf(l->a, "write %%%02X for it", (unsigned char)*p));
-		} else if (*p == '%' && !str_matches(p, "^%[0-9A-Fa-f]{2}")) {
-			c = complain(l, E_URL, "`%%` is not followed by two hexadecimal digits");
-			c->from = (size_t)(p - s);
-			c->length = 1;
-			return complain_fix(c, escaped(l->a, s, p), "write %25 for a percent sign");
-		}
+		if (!is_alnum(*p) && !strchr(rest, *p))
+			return unescaped(
+				l, s, p,
+				arena_printf(l->a, "write %%%02X for it", (unsigned char)*p),
+				arena_printf(l->a, "`%c` is not allowed in a URL", *p));
+		else if (*p == '%' && !str_matches(p, "^%[0-9A-Fa-f]{2}"))
+			return unescaped(l, s, p, "write %25 for a percent sign",
+					 "`%` is not followed by two hexadecimal digits");
 	return NULL;
 }
-
-static const char *const web[] = { "https", "http" };
-static const char *const git_schemes[] = { "https", "http", "ssh" };
 
 const struct complaint *
 grammar_index(struct load *l, const char *s)
 {
-	return check_url(l, s, web, 2, false);
+	return check_url(l, s, false);
 }
 
 /* The file name at the end of a URL's path. */
@@ -167,6 +146,12 @@ url_file(struct arena *a, const char *url)
 			buf_putc(&out, *name);
 		}
 	return buf_text(&out);
+}
+
+double
+recipe_number(struct text t)
+{
+	return t.s ? strtod(t.s, NULL) : 0;
 }
 
 bool
@@ -207,7 +192,7 @@ recipe_archive(struct arena *a, const char *url, const char **name, const struct
 const struct complaint *
 grammar_archive(struct load *l, const char *s)
 {
-	const struct complaint *c = check_url(l, s, web, 2, false);
+	const struct complaint *c = check_url(l, s, false);
 	const struct version *version;
 	const char *name;
 
@@ -229,7 +214,7 @@ grammar_git(struct load *l, const char *s)
 	const char *path;
 
 	if (strstr(s, "://")) {
-		c = check_url(l, s, git_schemes, 3, true);
+		c = check_url(l, s, true);
 		path = strchr(strstr(s, "://") + 3, '/');
 		if (c || (path && path[1]))
 			return c;
@@ -297,15 +282,6 @@ grammar_extension_ref(struct load *l, const char *s)
 }
 
 const struct complaint *
-grammar_ref(struct load *l, const char *s)
-{
-	if (git_is_branch(s))
-		return complain_that(l, E_NOT_PINNED, s, "is a branch, so it moves",
-				     "name a tag, or the full commit that you tested");
-	return grammar_extension_ref(l, s);
-}
-
-const struct complaint *
 grammar_sha256(struct load *l, const char *s)
 {
 	struct complaint *c;
@@ -342,13 +318,14 @@ grammar_requirement_url(struct load *l, const char *s)
 	size_t fragment = strcspn(s, "#");
 
 	if (!git_split(l->a, arena_copy(l->a, s, fragment), &repository, &ref))
-		return check_url(l, s, web, 2, false);
-	if ((c = check_url(l, repository, git_schemes, 3, true)))
+		return check_url(l, s, false);
+	if ((c = check_url(l, repository, true)))
 		return c;
 	if (!ref)
-		return complain_help(complain(l, E_NOT_PINNED,
-					      "a git repository without a tag or "
-					      "commit"),
-				     "add @ and a tag or a full commit to the URL");
-	return grammar_ref(l, ref);
+		return complain(l, E_NOT_PINNED, "add @ and a tag or a full commit to the URL",
+				"a git repository without a tag or commit");
+	if (git_is_branch(ref))
+		return complain_that(l, E_NOT_PINNED, ref, "is a branch, so it moves",
+				     "name a tag, or the full commit that you tested");
+	return grammar_extension_ref(l, ref);
 }

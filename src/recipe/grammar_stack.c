@@ -1,25 +1,28 @@
 #include <string.h>
 
-#include "base/str.h"
 #include "cuda/cuda.h"
-#include "grammar.h"
+#include "load.h"
 
 /* What a stack is made of: versions, requirements, GPUs, platforms. */
 
 const struct complaint *
 grammar_version(struct load *l, const char *s)
 {
+	const char *bare = starts_with(s, "==") ? s + 2 + strspn(s + 2, " =") : "";
 	struct complaint *c;
 
 	if (version_parse(l->a, s) || !strcmp(s, "*"))
 		return NULL;
-	c = complain(l, E_VERSION, "%s is not a version", shown(l->a, s));
-	if (starts_with(s, "==") && version_parse(l->a, s + 2 + strspn(s + 2, " =")))
-		return complain_fix(c, s + 2 + strspn(s + 2, " ="), "write the version alone");
-	if (specifiers_parse(l->a, s))
-		return complain_help(c, "write one version, such as 2.2.2, not a range; `*` has "
-					"one chosen");
-	return complain_help(c, "write a version as PEP 440 has it, such as 2.2.2");
+	c = complain_that(l, E_VERSION, s, "is not a version",
+			  specifiers_parse(l->a, s) ?
+				  "write one version, such as 2.2.2, not a range; `*` has one "
+				  "chosen" :
+				  "write a version as PEP 440 has it, such as 2.2.2");
+	if (version_parse(l->a, bare)) {
+		c->fix = bare;
+		c->help = "write the version alone";
+	}
+	return c;
 }
 
 /* major "." minor [ "." update ] */
@@ -51,59 +54,48 @@ grammar_python(struct load *l, const char *s)
 	if (names_have(&known, s))
 		return NULL;
 	if (str_matches(s, "^[0-9]+[.][0-9]+[.][0-9]+$")) {
-		c = complain(l, E_PYTHON, "%s is a patch release", shown(l->a, s));
+		c = complain_that(l, E_PYTHON, s, "is a patch release", NULL);
 		c->fix = arena_copy(l->a, s, (size_t)(strrchr(s, '.') - s));
-		return complain_help(c, arena_printf(l->a, "write the series, %s", c->fix));
+		c->help = arena_printf(l->a, "write the series, %s", c->fix);
+		return c;
 	}
 	if (!str_matches(s, "^([0-9]+([.][0-9]+)?|[0-9].*t)$")) {
 		c = complain_that(l, E_VERSION, s, "is not a Python series",
 				  "write major and minor, such as \"3.11\"");
 		return starts_with(s, "python") ? complain_try(l, c, grammar_python, s + 6) : c;
 	}
-	return complain_help(complain(l, E_PYTHON, "Python %s is not in the knowledge base", s),
-			     arena_printf(l->a, "use %s", names_words(l->a, &known, "or")));
-}
-
-/* "90" or "sm_120" as nvcc has them: "9.0", "12.0"; NULL if there is no such one. */
-static const char *
-capability_of(struct load *l, const char *s)
-{
-	struct capability c;
-	const char *cc;
-
-	if (!capability_parse(s, &c))
-		return NULL;
-	cc = arena_printf(l->a, "%u.%u", c.major, c.minor);
-	return facts_cc(l->f, cc) ? cc : NULL;
+	return complain(l, E_PYTHON, arena_printf(l->a, "use %s", names_words(l->a, &known, "or")),
+			"Python %s is not in the knowledge base", s);
 }
 
 const struct complaint *
 grammar_gpu(struct load *l, const char *s)
 {
+	struct names known = facts_gpu_names(l->f, l->a);
+	bool dotted = str_matches(s, "^[0-9]+[.][0-9]+$");
+	struct capability cc;
 	struct complaint *c;
 
-	if (str_matches(s, "^[0-9]+[.][0-9]+$")) {
-		if (facts_cc(l->f, s))
-			return NULL;
-		return complain_help(
-			complain(l, E_GPU, "no GPU in the knowledge base has compute capability %s",
-				 s),
-			"see https://developer.nvidia.com/cuda-gpus");
-	}
-	if (facts_gpu(l->f, s))
+	if (dotted ? facts_cc(l->f, s) : facts_gpu(l->f, s) != NULL)
 		return NULL;
-	c = complain(l, E_GPU, "the GPU %s is not in the knowledge base", shown(l->a, s));
-	struct names known = facts_gpu_names(l->f, l->a);
-
-	if (starts_with(s, "sm_") || is_digit(*s))
-		c->fix = capability_of(l, s);
-	else
+	if (dotted)
+		return complain(l, E_GPU, "see https://developer.nvidia.com/cuda-gpus",
+				"no GPU in the knowledge base has compute capability %s", s);
+	c = complain(
+		l, E_GPU,
+		"write its compute capability instead, such as \"8.6\"; `stackbuild facts gpu` "
+		"lists the names",
+		"the GPU %s is not in the knowledge base", shown(l->a, s));
+	/* "90" or "sm_120" as nvcc has them: "9.0", "12.0". */
+	if (!starts_with(s, "sm_") && !is_digit(*s))
 		c->fix = str_nearest(s, known.at, known.n);
+	else if (capability_parse(s, &cc))
+		c->fix = arena_printf(l->a, "%u.%u", cc.major, cc.minor);
+	if (c->fix && is_digit(*c->fix) && !facts_cc(l->f, c->fix))
+		c->fix = NULL;
 	if (c->fix)
-		return complain_help(c, arena_printf(l->a, "did you mean `%s`?", c->fix));
-	return complain_help(c,
-			     "write its compute capability instead, such as \"8.6\"; `stackbuild "
-			     "facts gpu` lists the names");
+		c->help = arena_printf(l->a, "did you mean `%s`?", c->fix);
+	return c;
 }
 
 /* os "/" arch [ "/" variant ], of which only linux has CUDA images. */
@@ -131,16 +123,16 @@ grammar_torch_index(struct load *l, const char *s)
 		return NULL;
 	if (strstr(s, "://"))
 		return grammar_index(l, s);
-	c = complain(l, E_WORD, "%s is not a build of torch", shown(l->a, s));
-	if (strcmp(lower_case(l->a, s), s) != 0 && !grammar_torch_index(l, lower_case(l->a, s)))
+	c = complain_that(l, E_WORD, s, "is not a build of torch",
+			  "use a tag of the PyTorch index such as cu121, or cpu, or pypi, or the "
+			  "URL of an index");
+	if (strcmp(lower_case(l->a, s), s) != 0)
 		return complain_try(l, c, grammar_torch_index, lower_case(l->a, s));
 	if (str_matches(s, three_parts)) {
 		c->fix = cuda_tag(l->a, s);
-		return complain_help(c,
-				     arena_printf(l->a, "write the tag of the index, %s", c->fix));
+		c->help = arena_printf(l->a, "write the tag of the index, %s", c->fix);
 	}
-	return complain_help(c, "use a tag of the PyTorch index such as cu121, or cpu, or pypi, or "
-				"the URL of an index");
+	return c;
 }
 
 /* --- requirements: PEP 508 --- */
@@ -155,27 +147,25 @@ const struct complaint *
 grammar_requirement(struct load *l, const char *s)
 {
 	const char *why = NULL;
-	size_t at = 0;
+	size_t at = 0, n;
 	const struct requirement *req = requirement_parse(l->a, s, &why, &at);
 	struct complaint *c;
 
 	if (req)
 		return req->url ? grammar_requirement_url(l, req->url) : NULL;
-	c = complain(l, E_REQUIREMENT, "%s is not a requirement%s%s", shown(l->a, s),
-		     why ? ": " : "", why ? why : "");
+	c = complain(l, E_REQUIREMENT,
+		     *s == '-' ? "options of pip are not allowed here; for an index use the key "
+				 "`index`" :
+				 "write it as PEP 508 has it: name[extra]>=1,<2; marker",
+		     "%s is not a requirement%s%s", shown(l->a, s), why ? ": " : "",
+		     why ? why : "");
 	if (at < strlen(s)) {
 		c->from = at;
 		c->length = 1;
 	}
-	if (*s == '-')
-		return complain_help(
-			c, "options of pip are not allowed here; for an index use the key "
-			   "`index`");
-	complain_help(c, "write it as PEP 508 has it: name[extra]>=1,<2; marker");
 	/* conda's way to pin: one equals sign */
-	size_t n = strcspn(s, "=<>!~;@");
-
-	if (s[n] == '=' && s[n + 1] != '=')
+	n = strcspn(s, "=<>!~;@");
+	if (*s != '-' && s[n] == '=' && s[n + 1] != '=')
 		complain_try(l, c, grammar_requirement,
 			     arena_printf(l->a, "%.*s==%s", (int)n, s, s + n + 1));
 	return c;
@@ -194,13 +184,11 @@ grammar_package_name(struct load *l, const char *s)
 const struct complaint *
 grammar_extension_name(struct load *l, const char *s)
 {
-	const struct requirement *req = requirement_parse(l->a, s, NULL, NULL);
-	struct complaint *c;
+	const struct requirement *req = requirement_of(l, s);
 
 	if (req && !req->url && !req->marker && !*specifiers_text(l->a, req->spec))
 		return NULL;
-	c = complain(l, E_NAME, "%s is not the name of a package", shown(l->a, s));
-	return complain_help(c,
+	return complain_that(l, E_NAME, s, "is not the name of a package",
 			     req ? "in the long form the version has a key of its own, `version`" :
 				   "use letters, digits, dots, dashes and underscores");
 }
@@ -211,6 +199,6 @@ grammar_extension_version(struct load *l, const char *s)
 {
 	if (*s && (version_parse(l->a, s) || specifiers_parse(l->a, s)))
 		return NULL;
-	return complain_help(complain(l, E_VERSION, "%s is not a version", shown(l->a, s)),
+	return complain_that(l, E_VERSION, s, "is not a version",
 			     "write a version such as 1.4.0, or a range such as \">=1.4,<2\"");
 }

@@ -1,9 +1,7 @@
-#include "keys.h"
-
 #include <stddef.h>
 #include <string.h>
 
-#include "recipe.h"
+#include "load.h"
 
 /* What rows name: a member of a struct, or nothing. */
 #define R(member) (struct recipe, member)
@@ -14,24 +12,23 @@
 /* clang-format off */
 /* Where a member is and its size. A member of another type than `type` does not compile. */
 #define FIELD(owner, member) ((owner *)0)->member
-#define MEMBER(type, at) { _Generic(FIELD at, type: offsetof at), sizeof(type) }
-#define EMPTY(none) { none, 0 }
+#define MEMBER(type, at) { _Generic(FIELD at, type: offsetof at), sizeof(type), 0 }
+#define MANY(type, in) { _Generic(FIELD in, type: offsetof in), sizeof(type), sizeof(*((type *)0)->at) }
+#define EMPTY(none) { none, 0, 0 }
 
 /* The types of the two members that a key of each type fills. */
 #define MEMBERS_TEXT(a, b) MEMBER(struct text, a), EMPTY(b)
 #define MEMBERS_WORD(a, b) MEMBER(unsigned, a), MEMBER(struct span, b)
-#define MEMBERS_COUNT(a, b) MEMBER(struct text, a), MEMBER(unsigned, b)
-#define MEMBERS_NUMBER(a, b) MEMBER(struct text, a), MEMBER(double, b)
-#define MEMBERS_BOOL(a, b) MEMBER(struct text, a), MEMBER(bool, b)
-#define MEMBERS_TEXTS(a, b) MEMBER(struct texts, a), EMPTY(b)
-#define MEMBERS_REQUIREMENTS(a, b) MEMBER(struct recipe_requirements, a), EMPTY(b)
-#define MEMBERS_GPUS(a, b) MEMBER(struct recipe_gpus, a), EMPTY(b)
-#define MEMBERS_MODAL_GPUS(a, b) MEMBER(struct text, a), MEMBER(struct texts, b)
-#define MEMBERS_SETTINGS(a, b) MEMBER(struct settings, a), EMPTY(b)
-#define MEMBERS_MOUNTS(a, b) MEMBER(struct settings, a), EMPTY(b)
+#define MEMBERS_NUMBER(a, b) MEMBER(struct text, a), EMPTY(b)
+#define MEMBERS_BOOL(a, b) MEMBER(struct text, a), EMPTY(b)
+#define MEMBERS_TEXTS(a, b) MANY(struct texts, a), EMPTY(b)
+#define MEMBERS_REQUIREMENTS(a, b) MANY(struct recipe_requirements, a), EMPTY(b)
+#define MEMBERS_GPUS(a, b) MANY(struct recipe_gpus, a), EMPTY(b)
+#define MEMBERS_MODAL_GPUS(a, b) MEMBER(struct text, a), MANY(struct texts, b)
+#define MEMBERS_SETTINGS(a, b) MANY(struct settings, a), EMPTY(b)
 #define MEMBERS_SECTION(a, b) MEMBER(struct span, a), EMPTY(b)
-#define MEMBERS_EXTENSIONS(a, b) MEMBER(struct recipe_extensions, a), EMPTY(b)
-#define MEMBERS_INDEXES(a, b) MEMBER(struct recipe_indexes, a), EMPTY(b)
+#define MEMBERS_EXTENSIONS(a, b) MANY(struct recipe_extensions, a), EMPTY(b)
+#define MEMBERS_INDEXES(a, b) MANY(struct recipe_indexes, a), EMPTY(b)
 #define MEMBERS_MAP(a, b) EMPTY(a), EMPTY(b)
 #define MEMBERS_EXTENDS(a, b) EMPTY(a), EMPTY(b)
 #define MEMBERS_VARIANTS(a, b) EMPTY(a), EMPTY(b)
@@ -60,22 +57,15 @@ keys_all(size_t *n)
 	return rows;
 }
 
-/* Where the rows below `parent` start: its own are the next ones. */
-static const struct key *
-first_below(const struct key *parent)
-{
-	const struct key *end = rows + sizeof(rows) / sizeof(*rows);
-
-	return parent == &key_root ? rows : parent == &key_free ? end : parent + 1;
-}
-
 const struct key *
 key_next(const struct key *parent, const struct key *before)
 {
-	const struct key *end = rows + sizeof(rows) / sizeof(*rows);
+	const struct key *end = rows + sizeof(rows) / sizeof(*rows), *k = before;
 	size_t n = strlen(parent->path);
 
-	for (const struct key *k = before ? before + 1 : first_below(parent); k < end; k++) {
+	if (!k && parent != &key_root && parent != &key_free)
+		k = parent;
+	for (k = k ? k + 1 : rows; k < end; k++) {
 		if (n && (strncmp(k->path, parent->path, n) != 0 || k->path[n] != '.'))
 			return NULL;
 		if (!strchr(k->path + n + !!n, '.'))
@@ -87,22 +77,11 @@ key_next(const struct key *parent, const struct key *before)
 const struct key *
 key_child(const struct key *parent, const char *name)
 {
-	size_t n = strlen(parent->path);
+	const struct key *k = NULL;
 
-	for (const struct key *k = NULL; (k = key_next(parent, k));)
-		if (!strcmp(k->path + n + !!n, name))
-			return k;
-	return NULL;
-}
-
-struct names
-key_children(struct arena *a, const struct key *parent)
-{
-	struct names names = { 0 };
-
-	for (const struct key *k = NULL; (k = key_next(parent, k));)
-		list_push(a, &names, key_name(k));
-	return names;
+	while ((k = key_next(parent, k)) && strcmp(key_name(k), name) != 0)
+		;
+	return k;
 }
 
 const char *
@@ -113,17 +92,8 @@ key_name(const struct key *k)
 	return dot ? dot + 1 : k->path;
 }
 
-bool
-key_is_map(const struct key *k)
+grammar *
+key_names(const struct key *k)
 {
-	return k->type == KEY_MAP || k->type == KEY_SECTION;
-}
-
-void
-key_copy(const struct key *k, const void *from, void *to)
-{
-	memcpy((char *)to + k->first.at, (const char *)from + k->first.at, k->first.size);
-	memcpy((char *)to + k->second.at, (const char *)from + k->second.at, k->second.size);
-	for (const struct key *child = NULL; key_is_map(k) && (child = key_next(k, child));)
-		key_copy(child, from, to);
+	return k->check == grammar_object ? grammar_mount : grammar_env_name;
 }

@@ -5,20 +5,6 @@
 
 #include "base/edit.h"
 
-void
-load_init(struct load *l, struct arena *a, struct diags *ds, const struct facts *f,
-	  const struct recipe_options *o)
-{
-	*l = (struct load){ .a = a,
-			    .ds = ds,
-			    .f = f,
-			    .o = o,
-			    .seen = MAP(a),
-			    .done = MAP(a),
-			    .before = ds->errors };
-	diags_init(&l->echoes, a);
-}
-
 struct diag *
 fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 {
@@ -78,6 +64,27 @@ list_of_one(struct load *l, const struct node *n)
 	return one;
 }
 
+struct node *
+map_of(struct load *l, struct span at, size_t n)
+{
+	struct node *map = arena_new_of(l->a, struct node);
+
+	*map = (struct node){ .kind = NODE_MAP, .at = at };
+	map->pairs = arena_array_of(l->a, struct pair, n);
+	return map;
+}
+
+const struct node *
+map_without(struct load *l, const struct node *map, const char *key)
+{
+	struct node *left = map_of(l, map->at, map->n);
+
+	for (size_t i = 0; i < map->n; i++)
+		if (strcmp(map->pairs[i].key, key) != 0)
+			left->pairs[left->n++] = map->pairs[i];
+	return left;
+}
+
 void
 offer_text(struct diag *d, struct text old, const char *yaml, const char *help)
 {
@@ -94,23 +101,6 @@ void
 offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help)
 {
 	offer_text(d, old, edit_scalar(l->a, old.at, value), help);
-}
-
-bool
-text_has_no_blank_ends(struct load *l, const char *path, struct text t)
-{
-	size_t from = strspn(t.s, " "), to = strlen(t.s);
-
-	while (to > from && t.s[to - 1] == ' ')
-		to--;
-	if (!from && !t.s[to])
-		return true;
-	/* Taken away silently, what is rendered would not be what is written. */
-	const char *inner = arena_copy(l->a, t.s + from, to - from);
-
-	offer(l, fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path), t, inner,
-	      arena_printf(l->a, "write `%s`", inner));
-	return false;
 }
 
 /*

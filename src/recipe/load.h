@@ -2,10 +2,12 @@
 #define RECIPE_LOAD_H
 
 #include "base/map.h"
+#include "base/str.h"
 #include "base/yaml.h"
 #include "recipe.h"
 
-/* What the parts of loading share: the arena, the diagnostics and the knowledge base. */
+/* Inside recipe/: what the parts of loading share. */
+
 struct load {
 	struct arena *a;
 	struct diags *ds;
@@ -17,7 +19,6 @@ struct load {
 	struct diags echoes; /* where the same fault goes the second time */
 	unsigned before;     /* errors that were there already */
 	struct map done; /* values read, by key and node: cells share what they have in common */
-	size_t cells;
 };
 
 /*
@@ -26,40 +27,256 @@ struct load {
  */
 enum { FAULTS_MAX = 200, ITEMS_MAX = 20 * 1000, EXTENSIONS_MAX = 2000, VARIANTS_MAX = 1000 };
 
-void load_init(struct load *l, struct arena *a, struct diags *ds, const struct facts *f,
-	       const struct recipe_options *o);
-
 /*
  * fault -- diag_at, once for each code and place: many cells read the same text.
  * Returns a diagnostic that notes and help may follow; never NULL.
  */
 struct diag *fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-
 /* Returns whether so many faults were found that the search for more stops. */
 bool load_full(const struct load *l);
-
 /* False, and SB0103, if there are more than `max` of `what`. */
 bool within_limit(struct load *l, struct span at, size_t n, size_t max, const char *what);
 
 /* "`sometext`" or its beginning, for a message. */
 const char *shown(struct arena *a, const char *text);
-
-/* "a, b and c" */
-
 /* A list of one, in the arena. */
 const struct node *const *list_of_one(struct load *l, const struct node *n);
+/* A map with room for n pairs, at the place of another node. */
+struct node *map_of(struct load *l, struct span at, size_t n);
+/* A map without one of its keys. */
+const struct node *map_without(struct load *l, const struct node *map, const char *key);
 
 /* Help that writes `value` in place of `old`, unless old is but a part of what stands there. */
 void offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help);
-
 /* The same, of a text that is YAML already. */
 void offer_text(struct diag *d, struct text old, const char *yaml, const char *help);
+/* The part of a text value's span that starts `from` bytes into it and is `n` long. */
+struct span span_within(struct text t, size_t from, size_t n);
 
+/* --- grammars: one for each kind of value --- */
+
+/* What is wrong with a text. */
+struct complaint {
+	enum code code;
+	const char *what;    /* goes on after "`key`: ": "`x` is not a version" */
+	const char *help;    /* or NULL */
+	const char *fix;     /* what was most likely meant, or NULL */
+	const char *source;  /* the evidence, or NULL */
+	size_t from, length; /* which bytes of the text; length 0: all */
+};
+
+/* Returns what is wrong with a line of printable ASCII, or NULL: then it is used verbatim. */
+typedef const struct complaint *grammar(struct load *l, const char *s);
+
+grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu, grammar_apt,
+	grammar_version, grammar_torch_index, grammar_requirement, grammar_extension_name,
+	grammar_extension_version, grammar_git, grammar_extension_ref, grammar_archive,
+	grammar_sha256, grammar_env_name, grammar_env_value, grammar_path, grammar_argument,
+	grammar_object, grammar_modal_gpu, grammar_timeout, grammar_scaledown, grammar_entrypoint,
+	grammar_cpu, grammar_memory, grammar_builder, grammar_build, grammar_import_timeout,
+	grammar_module, grammar_probe, grammar_platform, grammar_driver, grammar_user,
+	grammar_index, grammar_package_name, grammar_mount, grammar_requirement_url,
+	grammar_variant;
+
+/* A complaint with help (or NULL): format and arguments say what. */
+struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* "`s` what", with help. */
+struct complaint *complain_that(struct load *l, enum code code, const char *s, const char *what,
+				const char *help);
+/* Adds help that writes `fix` in place of the value, if it passes `g`. */
+struct complaint *complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix);
+/* "`s` what"; adds "did you mean" if one of `words` is near to `s`, else the list of them. */
+struct complaint *complain_words(struct load *l, enum code code, const char *s, const char *what,
+				 struct names words);
+/* A copy with capitals made small. */
+const char *lower_case(struct arena *a, const char *s);
+
+/*
+ * Defines grammar_NAME: a text of at most `max` bytes that matches a regular expression. If it
+ * does not, the complaint is the text, in backticks, and `what`. (A bound such as {0,63} in a
+ * pattern would cost a millisecond.)
+ */
+#define PATTERN_GRAMMAR(name, pattern, max, code, what, help) \
+	const struct complaint *grammar_##name(struct load *l, const char *s) \
+	{ \
+		return strlen(s) <= (max) && str_matches(s, pattern) ? \
+			       NULL : \
+			       complain_that(l, code, s, what, help); \
+	}
+
+/*
+ * Adds what is wrong with `value` of the key `path`, and returns false: it is not one line of
+ * printable ASCII of at most TEXT_MAX bytes (VALUE_MAX for a variable), or `g` complains.
+ */
+bool text_holds(struct load *l, grammar *g, const char *path, struct text value);
+/* Only the complaint of the grammar. */
+bool grammar_holds(struct load *l, grammar *g, const char *path, struct text value);
 /* Adds SB0110 if a blank stands before or after the text. */
 bool text_has_no_blank_ends(struct load *l, const char *path, struct text t);
 
-/* The part of a text value's span that starts `from` bytes into it and is `n` long. */
-struct span span_within(struct text t, size_t from, size_t n);
+enum { TEXT_MAX = 4096, VALUE_MAX = 32 * 1024 };
+
+/* Length of the leading run of `s` whose characters all are letters, digits or in `more`. */
+size_t run_of(const char *s, const char *more);
+/* "git+https://host/x.git@v1" in two; *ref NULL without one; false if it is not git+... */
+bool git_split(struct arena *a, const char *url, const char **repository, const char **ref);
+/* Returns the requirement, after grammar_requirement held. */
+const struct requirement *requirement_of(struct load *l, const char *s);
+/* Names that are branches wherever they are seen. */
+bool git_is_branch(const char *s);
+
+/* --- keys --- */
+
+/*
+ * Every key of a recipe, one row each, in keys.def: what drives reading, "did you
+ * mean", the JSON Schema and the reference.  Adding a key is adding a row (and the
+ * member of struct recipe that it fills).
+ */
+enum key_type {
+	KEY_TEXT,   /* struct text */
+	KEY_WORD,   /* an enum in the order of the words in `more`, and the span of the word */
+	KEY_NUMBER, /* struct text */
+	KEY_BOOL,   /* struct text: "true" or "false" */
+	KEY_TEXTS,  /* struct texts, from a list or one text */
+	KEY_REQUIREMENTS,
+	KEY_GPUS,
+	KEY_MODAL_GPUS, /* struct text, the first, and struct texts, all of a list */
+	KEY_SETTINGS,   /* struct settings, from a map of variables, or of mount paths */
+	KEY_MAP,        /* a map of the keys below it */
+	KEY_EXTENSIONS, /* a list of maps of the keys below it, or of short forms */
+	KEY_INDEXES,    /* a list of maps of the keys below it */
+	KEY_EXTENDS,
+	KEY_VARIANTS,
+	KEY_MATRIX,
+	KEY_CELLS,             /* matrix.include and matrix.exclude */
+	KEY_SECTION = KEY_MAP, /* a map, and the span that says it was written */
+};
+
+struct member {
+	size_t at, size, item; /* in bytes; size 0: none; item: of a list, the size of an item */
+};
+
+struct key {
+	const char *path; /* "torch.version"; below a list its items' keys: "extensions.name" */
+	enum key_type type;
+	grammar *check;
+	struct member first, second; /* of struct recipe, or of the item of the list */
+	const char *more; /* of a word: the words, "auto|os"; of a map: what a text alone means */
+	const char *pattern; /* its grammar as a regular expression, for editors; or NULL */
+	const char *doc, *example;
+	bool required; /* in each item of its list */
+};
+
+/* The recipe itself, and a map whose keys are in no row. */
+extern const struct key key_root, key_free;
+
+/* All rows, in the order of the reference; parents come before their children. */
+const struct key *keys_all(size_t *n);
+/* The children of `parent` one after the other: the one after `before` (NULL: the first). */
+const struct key *key_next(const struct key *parent, const struct key *before);
+/* The child `name` of `parent` (&key_root: the top), or NULL. */
+const struct key *key_child(const struct key *parent, const char *name);
+/* The last part of its path. */
+const char *key_name(const struct key *k);
+/* The grammar of the names of settings: of variables, or of mount paths. */
+grammar *key_names(const struct key *k);
+
+/* --- reading --- */
+
+/* Reads the value of any key into its member of what is at `base`; false: faults were found. */
+bool read_value(struct load *l, const struct key *k, const struct node *n, char *base);
+/* Adds what is wrong with a key that is no child of `k` (SB0105).  False. */
+bool key_unknown(struct load *l, const struct key *k, const char *name, struct span at);
+/*
+ * The error for a map where a text belongs, and so on (SB0107), with the table's example;
+ * path: of the value, if it is not the key itself.  False.
+ */
+bool value_kind(struct load *l, const struct key *k, const char *path, const struct node *n,
+		const char *wanted);
+
+/* One item of extensions: as a short form: "name==1.4.0", "name @ URL". */
+bool extension_short(struct load *l, const struct node *n, struct recipe_extension *e);
+/* What must hold between the keys of one extension, and of the list. */
+bool extension_holds(struct load *l, struct recipe_extension *e);
+bool extensions_hold(struct load *l, const struct recipe_extensions *all);
+
+/* Writes what the digest is made of: a recipe with its keys sorted, in their long forms. */
+void recipe_canonical(const struct recipe *r, struct buf *out);
+
+/* --- files, overrides, cells --- */
+
+/*
+ * extends_load -- the file of the options, merged over what it extends.
+ *
+ *   out     its map, without `extends`; *src: the file itself
+ *   errors  SB0100 .. SB0108, SB0125, SB0126; NULL
+ */
+const struct node *extends_load(struct load *l, const struct source **src);
+/* Reads a recipe file from the file system; for `open`. */
+const struct source *extends_open_file(void *ctx, struct arena *a, struct diags *ds,
+				       const char *path, struct span at);
+
+/*
+ * merge -- `over` laid on `base`: maps merge, lists and scalars replace, null removes
+ * (RFC 7386).  A text that is the short form of a map (torch: 2.2.2) is that map when
+ * a map is laid on it; a text laid on a map replaces it whole.
+ *
+ *   in   k: the row that both are values of (&key_root: whole recipes);
+ *        base: may be NULL
+ *   out  NULL if nothing is left; nodes that do not change are shared
+ */
+const struct node *merge(struct load *l, const struct key *k, const struct node *base,
+			 const struct node *over);
+
+/* A value to lay on a recipe at a dotted key: of --set, or of a matrix cell. */
+struct override {
+	struct names parts; /* "torch", "version" */
+	const char *dotted; /* one pointer for one key: compare it with == */
+	struct span at;     /* of the key */
+	const struct key *top;
+	const struct node *value;
+};
+struct overrides LIST(struct override);
+
+/*
+ * override_key -- a dotted key, judged by the key table.
+ *
+ *   out     o->parts, o->dotted, o->at, o->top
+ *   errors  SB0105 (with the nearest key), or what the grammar of a name says; false
+ */
+bool override_key(struct load *l, const char *dotted, struct span at, struct override *o);
+/* merge() of the override with a whole recipe. */
+const struct node *override_apply(struct load *l, const struct override *o,
+				  const struct node *root);
+/*
+ * sets_read -- the --set options as overrides.
+ *
+ *   out     in the order given; places point into "<command line>", one line an option
+ *   errors  SB0130, SB0105, SB0101 ..; false
+ */
+bool sets_read(struct load *l, struct overrides *out);
+
+/* One combination of the matrix: an override for each of its keys, and its name. */
+struct cell {
+	const char *name; /* NULL: there is no matrix */
+	struct overrides overrides;
+};
+struct cells LIST(struct cell);
+
+/*
+ * cells_make -- the cells of a matrix, the last axis fastest.
+ *
+ *   in      matrix: a node, or NULL: one cell without a name; fixed: --set options that
+ *           give an axis one value
+ *   out     names are unique, also where case does not count, and safe as a directory
+ *   errors  SB0129, SB0105, SB0107; false
+ */
+bool cells_make(struct load *l, const struct node *matrix, const struct overrides *fixed,
+		struct cells *out);
+
+/* Cells that one recipe may have. */
+enum { CELLS_MAX = 10 * 1000 };
 
 #endif

@@ -1,8 +1,6 @@
 #include <string.h>
 
-#include "base/str.h"
-#include "cells.h"
-#include "read.h"
+#include "load.h"
 
 /* One key of the matrix and its values. */
 struct axis {

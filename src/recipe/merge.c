@@ -1,23 +1,7 @@
-#include "merge.h"
-
 #include <stdint.h>
 #include <string.h>
 
-#include "base/str.h"
-
-struct pairs LIST(struct pair);
-
-static const struct key *
-child_of(const struct key *k, const char *name)
-{
-	const struct key *child;
-
-	/* A variant is a recipe. */
-	if (k->type == KEY_VARIANTS)
-		return &key_root;
-	child = key_child(k, name);
-	return child ? child : &key_free;
-}
+#include "load.h"
 
 /* The map that a value is: its long form if it is a short one, an empty one if it is none. */
 static const struct node *
@@ -27,28 +11,13 @@ as_map(struct load *l, const struct key *k, const struct node *base, const struc
 
 	if (base && base->kind == NODE_MAP)
 		return base;
-	map = arena_new_of(l->a, struct node);
-	*map = (struct node){ .kind = NODE_MAP, .at = over->at };
-	if (base && base->kind == NODE_SCALAR && !node_is_null(base) && key_is_map(k) && k->more) {
+	map = map_of(l, over->at, 1);
+	if (base && base->kind == NODE_SCALAR && !node_is_null(base) && k->more &&
+	    k->type == KEY_MAP) {
 		map->at = base->at;
-		map->n = 1;
-		map->pairs = arena_new_of(l->a, struct pair);
-		map->pairs[0] = (struct pair){ k->more, base->at, base };
+		map->pairs[map->n++] = (struct pair){ k->more, base->at, base };
 	}
 	return map;
-}
-
-/* Pairs, and the index of each key's pair plus one. */
-struct places {
-	struct pairs pairs;
-	struct map index;
-};
-
-static void
-place_add(struct load *l, struct places *p, struct pair pair)
-{
-	list_push(l->a, &p->pairs, pair);
-	map_put(&p->index, pair.key, (void *)(uintptr_t)p->pairs.n);
 }
 
 /*
@@ -59,34 +28,36 @@ static const struct node *
 merge_in(struct load *l, const struct key *k, const struct node *base, const struct node *over,
 	 bool keep)
 {
+	struct map places = MAP(l->a); /* key -> its pair */
 	struct node *map;
-	struct places p = { .index = MAP(l->a) };
 	size_t n = 0;
 
 	if (over->kind != NODE_MAP)
 		return node_is_null(over) && !keep ? NULL : over;
 	base = as_map(l, k, base, over);
-	for (size_t i = 0; i < base->n; i++)
-		place_add(l, &p, base->pairs[i]);
+	map = map_of(l, base->at, base->n + over->n);
+	for (; map->n < base->n; map->n++) {
+		map->pairs[map->n] = base->pairs[map->n];
+		map_put(&places, base->pairs[map->n].key, &map->pairs[map->n]);
+	}
 	for (size_t i = 0; i < over->n; i++) {
 		const struct pair *new = &over->pairs[i];
-		const struct key *child = child_of(k, new->key);
-		size_t place = (uintptr_t)map_get(&p.index, new->key);
-		struct pair *old = place ? &p.pairs.at[place - 1] : NULL;
+		/* A variant is a recipe. */
+		const struct key *child =
+			k->type == KEY_VARIANTS ? &key_root : key_child(k, new->key);
+		struct pair *old = map_get(&places, new->key);
 		const struct node *value =
-			merge_in(l, child, old ? old->value : NULL, new->value,
+			merge_in(l, child ? child : &key_free, old ? old->value : NULL, new->value,
 				 keep || (k->type == KEY_VARIANTS && new->value->kind == NODE_MAP));
 
-		if (old)
-			*old = (struct pair){ old->key, new->key_at, value };
-		else if (value)
-			place_add(l, &p, (struct pair){ new->key, new->key_at, value });
+		if (!old)
+			map_put(&places, new->key, old = &map->pairs[map->n++]);
+		*old = (struct pair){ new->key, new->key_at, value };
 	}
-	for (size_t i = 0; i < p.pairs.n; i++)
-		if (p.pairs.at[i].value)
-			p.pairs.at[n++] = p.pairs.at[i];
-	map = arena_new_of(l->a, struct node);
-	*map = (struct node){ .kind = NODE_MAP, .at = base->at, .n = n, .pairs = p.pairs.at };
+	for (size_t i = 0; i < map->n; i++)
+		if (map->pairs[i].value)
+			map->pairs[n++] = map->pairs[i];
+	map->n = n;
 	return map;
 }
 
@@ -94,44 +65,6 @@ const struct node *
 merge(struct load *l, const struct key *k, const struct node *base, const struct node *over)
 {
 	return merge_in(l, k, base, over, false);
-}
-
-void
-key_unknown(struct load *l, const struct key *k, const char *name, struct span at)
-{
-	struct names known = key_children(l->a, k);
-	const char *nearest = str_nearest(name, known.at, known.n);
-	struct diag *d =
-		*k->path ? fault(l, E_KEY_UNKNOWN, at, "`%s` has no key %s", k->path,
-				 shown(l->a, name)) :
-			   fault(l, E_KEY_UNKNOWN, at, "a recipe has no key %s", shown(l->a, name));
-
-	if (nearest)
-		offer(l, d, (struct text){ name, at }, nearest,
-		      arena_printf(l->a, "did you mean `%s`?", nearest));
-	else if (known.n && *k->path)
-		diag_help(d, "it has %s", names_words(l->a, &known, "and"));
-	else if (known.n)
-		diag_help(d, "the keys are %s", names_words(l->a, &known, "and"));
-}
-
-/* The name that ends a dotted key: of a variable, or a mount path. */
-static bool
-free_name(struct load *l, const struct key *k, const char *name, struct span at)
-{
-	struct text t = { name, at };
-
-	return text_holds(l, k->path, t, TEXT_MAX) &&
-	       grammar_holds(l, k->type == KEY_MOUNTS ? grammar_mount : grammar_env_name, k->path,
-			     t);
-}
-
-/* Items of a list have keys, but no dotted path leads to them. */
-static bool
-has_keys(const struct key *k)
-{
-	return key_is_map(k) || k->type == KEY_SETTINGS || k->type == KEY_MOUNTS ||
-	       k->type == KEY_VARIANTS || k->type == KEY_MATRIX;
 }
 
 static bool
@@ -143,23 +76,18 @@ walk(struct load *l, const char *s, struct text whole, struct override *o)
 		size_t n = strcspn(s, ".");
 		const char *name = arena_copy(l->a, s, n);
 		struct span at = span_within(whole, (size_t)(s - whole.s), n);
-		const struct key *child;
+		const struct key *child = k->type == KEY_VARIANTS ? &key_root : key_child(k, name);
+		struct override axis = { 0 };
 
-		if (k->type == KEY_SETTINGS || k->type == KEY_MOUNTS) {
+		/* A variable, a mount path or an axis may hold dots. */
+		if (k->type == KEY_SETTINGS || (k->type == KEY_MATRIX && !child)) {
 			list_push(l->a, &o->parts, s);
-			return free_name(l, k, s, at);
+			return k->type == KEY_MATRIX ?
+				       override_key(l, s, at, &axis) :
+				       text_holds(l, key_names(k), k->path, (struct text){ s, at });
 		}
-		if (k->type == KEY_MATRIX && !key_child(k, name)) {
-			struct override axis = { 0 };
-
-			list_push(l->a, &o->parts, s);
-			return override_key(l, s, at, &axis);
-		}
-		child = k->type == KEY_VARIANTS ? &key_root : key_child(k, name);
-		if (!child) {
-			key_unknown(l, k, name, at);
-			return false;
-		}
+		if (!child)
+			return key_unknown(l, k, name, at);
 		list_push(l->a, &o->parts, name);
 		if (o->parts.n == 1)
 			o->top = child;
@@ -167,7 +95,9 @@ walk(struct load *l, const char *s, struct text whole, struct override *o)
 		if (!s[n])
 			return true;
 		s += n + 1;
-		if (!has_keys(k)) {
+		/* Items of a list have keys, but no dotted path leads to them. */
+		if (k->type != KEY_MAP && k->type != KEY_SETTINGS && k->type != KEY_VARIANTS &&
+		    k->type != KEY_MATRIX) {
 			diag_help(fault(l, E_KEY_UNKNOWN, whole.at, "`%s` has no keys below it",
 					k->path),
 				  "set the whole of `%s`", k->path);
@@ -189,31 +119,75 @@ override_key(struct load *l, const char *dotted, struct span at, struct override
 	return walk(l, dotted, (struct text){ dotted, at }, o);
 }
 
-/* {torch: {version: value}}, without the first `skip` names. */
-static const struct node *
-nested(struct load *l, const struct override *o, size_t skip)
+/* Lays {torch: {version: value}} on it. */
+const struct node *
+override_apply(struct load *l, const struct override *o, const struct node *root)
 {
 	const struct node *inner = o->value;
 
-	for (size_t i = o->parts.n; i-- > skip;) {
-		struct node *map = arena_new_of(l->a, struct node);
+	for (size_t i = o->parts.n; i-- > 0;) {
+		struct node *map = map_of(l, inner->at, 1);
 
-		*map = (struct node){ .kind = NODE_MAP, .at = inner->at, .n = 1 };
-		map->pairs = arena_new_of(l->a, struct pair);
-		map->pairs[0] = (struct pair){ o->parts.at[i], o->at, inner };
+		map->pairs[map->n++] = (struct pair){ o->parts.at[i], o->at, inner };
 		inner = map;
 	}
-	return inner;
+	return merge(l, &key_root, root, inner);
 }
 
-const struct node *
-override_apply(struct load *l, const struct override *o, const struct node *base)
+/* --- --set --- */
+
+static bool
+read_set(struct load *l, size_t i, const char *lines, struct override *o)
 {
-	return merge(l, o->top, base, nested(l, o, 1));
+	struct source *src = arena_new_of(l->a, struct source);
+	const char *set = l->o->sets[i], *equals = strchr(set, '='), *wrong = NULL;
+	size_t n = equals ? (size_t)(equals - set) : 0;
+	struct span at = { src, (uint32_t)i + 1, 1, n ? (uint32_t)n : 1 };
+	const char *key = arena_copy(l->a, set, n);
+	struct buf b = BUF(l->a);
+
+	*src = (struct source){ "<command line>", lines, strlen(lines) };
+	for (const char *p = set; *p; p++)
+		wrong = (unsigned char)*p < ' ' ? "more than one line" : wrong;
+	wrong = n ? wrong : "it is not key=value";
+	if (wrong) {
+		diag_help(fault(l, E_SET, at, "--set %s: %s", shown(l->a, set), wrong),
+			  "write for example --set torch.version=2.5.1");
+		return false;
+	}
+	if (!strcmp(key, "extends")) {
+		fault(l, E_SET, at, "--set cannot change what the recipe extends");
+		return false;
+	}
+	if (!override_key(l, key, at, o))
+		return false;
+	/* Blank up to the value, so that the reader finds it at its own line and column. */
+	for (size_t k = 0; k < i; k++)
+		buf_putc(&b, '\n');
+	buf_printf(&b, "%*s%s", (int)n + 1, "", equals + 1);
+	src->text = b.p;
+	src->size = b.n;
+	o->value = yaml_read(l->a, l->ds, src, YAML_LIMITS_DEFAULT);
+	src->text = lines;
+	src->size = strlen(lines);
+	return o->value != NULL;
 }
 
-const struct node *
-override_recipe(struct load *l, const struct override *o, const struct node *root)
+bool
+sets_read(struct load *l, struct overrides *out)
 {
-	return merge(l, &key_root, root, nested(l, o, 0));
+	/* All options are one text, one line each, so that errors have a line to show. */
+	const struct names all = { (const char **)l->o->sets, l->o->nsets, 0 };
+	const char *lines = names_join(l->a, &all, "\n");
+	bool good = true;
+
+	for (size_t i = 0; i < l->o->nsets; i++) {
+		struct override o = { 0 };
+
+		if (read_set(l, i, lines, &o))
+			list_push(l->a, out, o);
+		else
+			good = false;
+	}
+	return good;
 }

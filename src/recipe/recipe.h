@@ -86,9 +86,6 @@ struct recipe_modal {
 	struct settings volumes; /* mount path: volume name */
 	struct texts secrets;
 	struct texts gpus; /* all of them when gpu is a list (in order); gpu is then the first */
-	/* The numbers of the texts above; 0 or negative: not given. */
-	unsigned timeout_n, scaledown_n, memory_n;
-	double cpu_n;
 };
 
 struct recipe_app {
@@ -105,10 +102,8 @@ struct recipe_runtime {
 
 struct recipe_verify {
 	struct text import_timeout_s;
-	unsigned import_timeout_n; /* seconds; 0: not given */
 	struct texts modules, probes;
-	struct text forbid_fallback;
-	bool forbid_fallback_set; /* its value; true when not given */
+	struct text forbid_fallback; /* "true" or "false" */
 };
 
 struct recipe {
@@ -195,6 +190,9 @@ const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const
  */
 bool recipe_archive(struct arena *a, const char *url, const char **name,
 		    const struct version **version);
+
+/* Returns the number of a text that is one, such as modal.cpu; 0: it was not given. */
+double recipe_number(struct text t);
 
 /* Whether the file that a URL names is a wheel; a query or fragment does not count. */
 bool recipe_names_wheel(const char *url);

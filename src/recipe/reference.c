@@ -1,7 +1,6 @@
 #include <string.h>
 
-#include "keys.h"
-#include "recipe.h"
+#include "load.h"
 
 /*
  * The README's reference: one row a key, in the order of the table.
@@ -17,7 +16,6 @@ takes(struct arena *a, const struct key *k)
 
 	switch (k->type) {
 	case KEY_TEXT: return "text";
-	case KEY_COUNT:
 	case KEY_NUMBER: return "number";
 	case KEY_BOOL: return "true or false";
 	case KEY_TEXTS:
@@ -28,10 +26,8 @@ takes(struct arena *a, const struct key *k)
 	case KEY_CELLS: return "list";
 	case KEY_MODAL_GPUS:
 	case KEY_EXTENDS: return "text or list";
-	case KEY_MAP:
-	case KEY_SECTION: return k->more ? "text or map" : "map";
+	case KEY_MAP: return k->more ? "text or map" : "map";
 	case KEY_SETTINGS:
-	case KEY_MOUNTS:
 	case KEY_VARIANTS:
 	case KEY_MATRIX: return "map";
 	case KEY_WORD: break;

@@ -2,10 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/list.h"
-#include "base/str.h"
-#include "keys.h"
-#include "recipe.h"
+#include "load.h"
 
 /*
  * JSON Schema 2020-12 from the key table.  Editors read a recipe with a YAML reader
@@ -121,7 +118,7 @@ static void
 count_body(struct writer *w, const struct key *k)
 {
 	const struct modal_limits *m = facts_modal(w->f);
-	bool whole = k->type == KEY_COUNT;
+	bool whole = k->check != grammar_cpu;
 
 	json_put(&w->j, "'type': [%s, 'string', 'null'], 'pattern': %s",
 		 whole ? "integer" : "number", k->pattern);
@@ -154,7 +151,7 @@ settings_body(struct writer *w, const struct key *k)
 	json_put(&w->j,
 		 "'type': ['object', 'null'], 'propertyNames': {'pattern': %s}, "
 		 "'additionalProperties': {",
-		 k->type == KEY_MOUNTS ? "^/[A-Za-z0-9._/+@-]+$" : "^[A-Za-z_][A-Za-z0-9_]*$");
+		 k->check == grammar_object ? "^/[A-Za-z0-9._/+@-]+$" : "^[A-Za-z_][A-Za-z0-9_]*$");
 	text_body(w, k, true);
 	json_put(&w->j, "}");
 }
@@ -261,7 +258,6 @@ write_body(struct writer *w, const struct key *k)
 	switch (k->type) {
 	case KEY_TEXT: text_body(w, k, true); break;
 	case KEY_WORD: word_body(w, k); break;
-	case KEY_COUNT:
 	case KEY_NUMBER: count_body(w, k); break;
 	case KEY_BOOL: json_put(&w->j, "'enum': [true, false, 'true', 'false', null]"); break;
 	case KEY_TEXTS:
@@ -269,10 +265,8 @@ write_body(struct writer *w, const struct key *k)
 	case KEY_GPUS:
 	case KEY_MODAL_GPUS:
 	case KEY_EXTENDS: list_body(w, k); break;
-	case KEY_SETTINGS:
-	case KEY_MOUNTS: settings_body(w, k); break;
-	case KEY_MAP:
-	case KEY_SECTION: map_body(w, k); break;
+	case KEY_SETTINGS: settings_body(w, k); break;
+	case KEY_MAP: map_body(w, k); break;
 	case KEY_EXTENSIONS:
 	case KEY_INDEXES: maps_body(w, k); break;
 	case KEY_VARIANTS:

@@ -118,7 +118,7 @@ add_notes(struct modal *m)
 	if (gpus.n)
 		add_note(m, arena_printf(m->a, "GPU: %s%s%s.", names_join(m->a, &gpus, ", else "),
 					 m->gpu_why ? ", " : "", m->gpu_why ? m->gpu_why : ""));
-	if (m->asked->timeout_n == limits->timeout_max_s)
+	if (recipe_number(m->asked->timeout_s) == limits->timeout_max_s)
 		add_note(m,
 			 arena_printf(m->a,
 				      "%u s is Modal's longest timeout: longer work must save its "

@@ -69,10 +69,10 @@ work_options(struct modal *m, struct py_call *c)
 	const struct recipe_modal *r = m->asked;
 	struct names *items;
 
-	number_option(m, c, "cpu", r->cpu_n);
-	number_option(m, c, "memory", r->memory_n);
-	number_option(m, c, "timeout", r->timeout_n);
-	number_option(m, c, "scaledown_window", r->scaledown_n);
+	number_option(m, c, "cpu", recipe_number(r->cpu));
+	number_option(m, c, "memory", recipe_number(r->memory_mib));
+	number_option(m, c, "timeout", recipe_number(r->timeout_s));
+	number_option(m, c, "scaledown_window", recipe_number(r->scaledown_window_s));
 	items = r->volumes.n ? py_items(c, "volumes", "{", "}") : NULL;
 	for (size_t i = 0; i < r->volumes.n; i++)
 		list_push(m->a, items,
@@ -170,8 +170,8 @@ work_function(struct modal *m)
 {
 	const struct texts *words = &m->recipe->app.command;
 	const char *entry = modal_entry_file(m), *name = "run";
-	unsigned limit_s = m->asked->timeout_n ? m->asked->timeout_n :
-						 facts_modal(m->stack->facts)->timeout_default_s;
+	unsigned limit_s = m->asked->timeout_s.s ? recipe_number(m->asked->timeout_s) :
+						   facts_modal(m->stack->facts)->timeout_default_s;
 	struct span at = entry ? m->asked->entrypoint.at : (struct span){ 0 };
 	struct names all = { 0 };
 	struct scope *f;

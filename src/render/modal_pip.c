@@ -148,7 +148,7 @@ static struct variables
 compile_env(struct modal *m, const struct operation *op)
 {
 	const struct variables all = operation_commands(m->a, op).at[0].env;
-	bool cpu = m->heavy && m->asked->cpu_n >= 1;
+	bool cpu = m->heavy && recipe_number(m->asked->cpu) >= 1;
 	struct variables env = { 0 };
 
 	for (size_t i = 0; i < all.n; i++) {
@@ -162,7 +162,9 @@ compile_env(struct modal *m, const struct operation *op)
 		list_push(m->a, &env,
 			  (struct variable){
 				  "MAX_JOBS",
-				  cpu ? arena_printf(m->a, "%.0f", m->asked->cpu_n) : "4", true });
+				  cpu ? arena_printf(m->a, "%.0f", recipe_number(m->asked->cpu)) :
+					"4",
+				  true });
 	return env;
 }
 
@@ -200,8 +202,8 @@ heavy_layer(struct modal *m, const char *why, const struct pip *p)
 	for (size_t i = 0; i < p->secrets.n; i++)
 		list_push(m->a, args, py_quoted(m->a, p->secrets.at[i]));
 	py_dict(&c, "env", &p->env);
-	py_code(&c, "cpu", r->cpu_n > 0 ? arena_printf(m->a, "%g", r->cpu_n) : "16");
-	py_code(&c, "memory", r->memory_n ? arena_printf(m->a, "%u", r->memory_n) : "65536");
+	py_code(&c, "cpu", r->cpu.s ? arena_printf(m->a, "%g", recipe_number(r->cpu)) : "16");
+	py_code(&c, "memory", r->memory_mib.s ? r->memory_mib.s : "65536");
 	py_code(&c, "timeout", "4 * 60 * 60");
 	modal_secrets(m, &p->secrets, &c);
 	modal_layer(m, why, "run_function", &c);

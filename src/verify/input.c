@@ -90,7 +90,8 @@ probe_input(struct arena *a, struct diags *ds, const struct plan *p, const struc
 		const struct recipe *r = p->stack->recipe;
 
 		json_text(&j, "plan_text", p->json);
-		json_bool(&j, "forbid_fallback", r->verify.forbid_fallback_set);
+		json_bool(&j, "forbid_fallback",
+			  !r->verify.forbid_fallback.s || *r->verify.forbid_fallback.s == 't');
 		good = own_probes(&j, a, ds, r);
 	} else {
 		json_text(&j, "plan", "/opt/stackbuild/plan.json");

@@ -247,7 +247,7 @@ proof_of(struct arena *a, const struct plan *p, const struct verify_options *o)
 	    engine_image(a, o->engine, &o->state->at, o->image, &about))
 		proof->image_digest = about.digest ? about.digest : about.id;
 	if (p) {
-		unsigned s = p->stack->recipe->verify.import_timeout_n;
+		unsigned s = recipe_number(p->stack->recipe->verify.import_timeout_s);
 
 		proof->stack = p->name;
 		proof->recipe = o->recipe_path;

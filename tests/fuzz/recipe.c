@@ -88,7 +88,7 @@ has_marker(const struct recipe *r)
 static void
 check_recipe(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *r)
 {
-	const char *text = recipe_canonical(a, r);
+	const char *text = canonical_of(a, r);
 	struct files files = { .main = { "r.yaml", text, strlen(text) } };
 	const struct recipes *again;
 

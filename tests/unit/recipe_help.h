@@ -100,7 +100,7 @@ one(const char *text)
 static inline const char *
 canonical(const char *text)
 {
-	return recipe_canonical(a, one(text));
+	return canonical_of(a, one(text));
 }
 
 static inline void

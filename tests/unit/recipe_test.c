@@ -1,4 +1,4 @@
-#include "recipe/keys.h"
+#include "recipe/load.h"
 #include "recipe_help.h"
 
 /* --- forms --- */
@@ -106,17 +106,17 @@ every_key_is_read(void **state)
 	assert_string_equal(r->runtime.apt.at[0].s, "libgomp1");
 	assert_string_equal(r->modal.gpu.s, "H100:2");
 	assert_int_equal(r->modal.gpus.n, 2);
-	assert_int_equal(r->modal.timeout_n, 600);
-	assert_int_equal(r->modal.scaledown_n, 60);
-	assert_true(r->modal.cpu_n > 0.49 && r->modal.cpu_n < 0.51);
-	assert_int_equal(r->modal.memory_n, 1024);
+	assert_int_equal(recipe_number(r->modal.timeout_s), 600);
+	assert_int_equal(recipe_number(r->modal.scaledown_window_s), 60);
+	assert_string_equal(r->modal.cpu.s, "0.5");
+	assert_int_equal(recipe_number(r->modal.memory_mib), 1024);
 	assert_string_equal(r->modal.volumes.at[0].name.s, "/data");
-	assert_false(r->verify.forbid_fallback_set);
-	assert_int_equal(r->verify.import_timeout_n, 60);
+	assert_string_equal(r->verify.forbid_fallback.s, "false");
+	assert_int_equal(recipe_number(r->verify.import_timeout_s), 60);
 	assert_string_equal(r->index.secret.s, "T");
 	assert_string_equal(r->extras.at[0].packages.at[0].s, "z");
 	assert_int_equal(r->secrets.n, 2);
-	assert_true(one("torch: 2.2.2")->verify.forbid_fallback_set);
+	assert_null(one("torch: 2.2.2")->verify.forbid_fallback.s);
 	assert_int_equal(one("torch: 2.2.2")->modal.at.line, 0);
 }
 
@@ -198,7 +198,7 @@ merged(const char *base, const char *file, const char *variant, const char *set)
 static void
 assert_merged(const struct recipe *r, const char *text)
 {
-	assert_string_equal(recipe_canonical(a, r), text);
+	assert_string_equal(canonical_of(a, r), text);
 }
 
 static void
