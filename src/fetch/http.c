@@ -1,15 +1,53 @@
 #include "http.h"
 
-#include <string.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/fs.h"
 #include "base/proc.h"
+#include "base/sha256.h"
 #include "base/str.h"
-#include "http_internal.h"
+
+enum {
+	ERROR_MAX = 64 * 1024,  /* bytes of the body of an answer that is no 2xx */
+	HEADERS_MAX = 64 * 1024 /* bytes of all headers of an answer */
+};
+
+/* One try of a request: what is asked of one server after the other, and the last answer. */
+struct transfer {
+	struct arena *a;
+	const struct http_request *q;
+	CURL *curl;
+	const char *url, *method; /* without user and password */
+	struct http_user user;
+	bool sends;   /* the request has a body */
+	bool foreign; /* another origin than the one asked: no credentials go there */
+	double deadline;
+
+	struct http_answer *answer;
+	bool transient; /* it may be tried again */
+	double retry_after_s;
+	size_t header_bytes;
+
+	/* Its body, in memory or, of a 2xx, in the file `temp`. */
+	bool opened;
+	struct buf body;
+	size_t n;
+	const char *temp;
+	int fd;
+	struct sha256 *sum;
+	char error[CURL_ERROR_SIZE];
+};
 
 static double
-http_now(void)
+now(void)
 {
 	struct timespec t;
 
@@ -31,79 +69,381 @@ http_header(const struct http_answer *answer, const char *name)
 	return NULL;
 }
 
+/* --- the body of a 2xx --- */
+
 static bool
-fail(struct http_exchange *x, const char *why)
+cannot_write(struct transfer *t, const char *what)
 {
-	x->why = why;
-	x->status = 0;
-	x->transient = false;
+	t->answer->why = arena_printf(t->a, "cannot write `%s`: %s", what, strerror(errno));
 	return false;
 }
 
-/* The next hop, if the answer is a redirect that is followed. */
 static bool
-redirect(struct http_exchange *x, unsigned *count)
+refuse(struct transfer *t, const char *why)
 {
-	const struct http_answer seen = { .headers = x->headers };
-	const char *location = http_header(&seen, "location"), *url;
-	int s = x->status;
+	t->answer->why = why;
+	t->answer->refused = true;
+	return false;
+}
 
-	if ((s != 301 && s != 302 && s != 303 && s != 307 && s != 308) || !location)
-		return false;
-	if (++*count > HTTP_REDIRECTS)
-		return fail(x, "more than 5 redirects");
-	url = http_resolve(x->a, x->url, location);
-	if (!url)
-		return fail(x, "a redirect to what is no http or https URL");
-	if (starts_with(x->url, "https:") && !starts_with(url, "https:"))
-		return fail(x, "a redirect from https to http is not followed");
-	if (!http_same_origin(x->a, x->url, url))
-		x->foreign = true;
-	/* RFC 9110, 15.4: 303 asks for the result; 301 and 302 turn a POST into a GET by custom. */
-	if ((s == 303 && strcmp(x->method, "HEAD") != 0) ||
-	    (s != 307 && s != 308 && !strcmp(x->method, "POST"))) {
-		x->method = "GET";
-		x->sends = false;
+/* Takes the next bytes; `announced`: as many as will come at least. */
+static bool
+body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
+{
+	static unsigned count;
+	size_t max = t->q->max ? t->q->max : HTTP_MAX;
+
+	if (announced > max || n > max - t->n)
+		return refuse(t, arena_printf(t->a, "the answer is larger than %zu bytes", max));
+	if (!t->opened && t->q->sha256)
+		t->sum = sha256_new(t->a);
+	if (!t->opened && t->q->to_path) {
+		t->temp = arena_printf(t->a, "%s.%ld.%u.part", t->q->to_path, (long)getpid(),
+				       count++);
+		t->fd = open(t->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (t->fd < 0)
+			return cannot_write(t, t->temp);
 	}
-	x->url = url;
+	t->opened = true;
+	t->n += n;
+	if (t->sum)
+		sha256_add(t->sum, bytes, n);
+	if (!t->temp)
+		buf_add(&t->body, bytes, n);
+	return !t->temp || fs_write_all(t->fd, bytes, n) || cannot_write(t, t->temp);
+}
+
+/* The body has ended: its digest is checked, its file gets its name. */
+static bool
+body_end(struct transfer *t)
+{
+	const char *sum;
+	int fd;
+
+	/* A file of no bytes is a file too. */
+	if (!t->opened && !body_add(t, "", 0, 0))
+		return false;
+	sum = t->sum ? sha256_end(t->a, t->sum) : NULL;
+	if (sum && strcasecmp(sum, t->q->sha256) != 0)
+		return refuse(t, arena_printf(t->a, "its sha256 is %s, not %s", sum, t->q->sha256));
+	if (!t->temp)
+		return true;
+	fd = t->fd;
+	t->fd = -1;
+	/* close reports what a network file system held back. */
+	if ((fsync(fd) < 0) | (close(fd) < 0) || rename(t->temp, t->q->to_path) < 0)
+		return cannot_write(t, t->q->to_path);
+	t->temp = NULL;
 	return true;
 }
 
-/* One try: the server asked, and those it sends us to. */
+/* Nothing of a body stays. */
 static void
-follow(struct http_exchange *x, double deadline)
+body_drop(struct transfer *t)
 {
-	unsigned redirects = 0;
+	if (t->fd >= 0)
+		close(t->fd);
+	if (t->temp)
+		unlink(t->temp);
+	t->fd = -1;
+	t->temp = NULL;
+	t->sum = NULL;
+	t->body = BUF(t->a);
+	t->n = 0;
+	t->opened = false;
+}
 
-	do {
-		x->status = 0;
-		x->header_bytes = 0;
-		x->headers = (struct names){ 0 };
-		x->remaining_s = deadline - http_now();
-		if (x->remaining_s <= 0) {
-			fail(x, "the time limit was reached");
-			return;
-		}
-		http_exchange(x);
-	} while (x->status && redirect(x, &redirects));
+/* --- what libcurl calls --- */
+
+static size_t
+on_header(char *line, size_t size, size_t n, void *ctx)
+{
+	struct transfer *t = ctx;
+	char *text = arena_copy(t->a, line, size * n), *colon;
+
+	text[strcspn(text, "\r\n")] = '\0';
+	if (starts_with(text, "HTTP/")) {
+		const char *space = strchr(text, ' ');
+
+		/* An answer begins: what came before was 100, or another one's trailer. */
+		t->answer->headers = (struct names){ 0 };
+		t->answer->status = space ? (int)strtol(space + 1, NULL, 10) : 0;
+		return size * n;
+	}
+	if ((t->header_bytes += strlen(text)) > HEADERS_MAX)
+		return 0;
+	colon = strchr(text, ':');
+	if (!colon)
+		return size * n;
+	for (char *p = text; p < colon; p++)
+		*p = to_lower(*p);
+	*colon++ = '\0';
+	list_push(t->a, &t->answer->headers,
+		  arena_printf(t->a, "%s: %s", text, colon + strspn(colon, " \t")));
+	return size * n;
+}
+
+static size_t
+on_body(char *bytes, size_t size, size_t n, void *ctx)
+{
+	struct transfer *t = ctx;
+	size_t len = size * n;
+	curl_off_t announced = 0;
+
+	if (t->answer->status / 100 != 2) {
+		size_t room = ERROR_MAX - t->body.n;
+
+		buf_add(&t->body, bytes, len < room ? len : room);
+		return len <= room ? len : 0;
+	}
+	curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+	return body_add(t, bytes, len, announced > 0 ? (size_t)announced : 0) ? len : 0;
+}
+
+/* Ctrl-C ends a transfer too: libcurl asks here about once a second. */
+static int
+on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	(void)ctx, (void)a, (void)b, (void)c, (void)d;
+	return proc_interrupted() != 0;
+}
+
+/* --- one request to one server --- */
+
+/* One handle for the whole run: connections and TLS sessions are used again. */
+static CURL *
+handle(void)
+{
+	static CURL *curl;
+
+	if (!curl && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
+		curl = curl_easy_init();
+	if (curl)
+		curl_easy_reset(curl);
+	return curl;
+}
+
+/*
+ * What may go along to another origin than the one that was asked; everything else may be a
+ * credential: Authorization, Cookie, PRIVATE-TOKEN, X-JFrog-Art-Api ...
+ */
+static bool
+is_harmless(const char *header)
+{
+	return !strncasecmp(header, "accept:", 7) || !strncasecmp(header, "content-type:", 13);
+}
+
+static struct curl_slist *
+set_headers(struct transfer *t)
+{
+	/* No 100-continue (it waits), and no type that the caller did not give. */
+	struct curl_slist *all = curl_slist_append(NULL, "Expect:");
+	bool authorized = false;
+
+	all = curl_slist_append(all, "Content-Type:");
+	for (size_t i = 0; i < t->q->headers.n; i++) {
+		const char *h = t->q->headers.at[i];
+
+		if (t->foreign && !is_harmless(h))
+			continue;
+		authorized |= !strncasecmp(h, "authorization:", 14);
+		all = curl_slist_append(all, h);
+	}
+	curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, all);
+	if (authorized || t->foreign)
+		return all;
+	if (t->user.name) {
+		curl_easy_setopt(t->curl, CURLOPT_USERNAME, t->user.name);
+		curl_easy_setopt(t->curl, CURLOPT_PASSWORD,
+				 t->user.password ? t->user.password : "");
+	} else {
+		curl_easy_setopt(t->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+	}
+	return all;
+}
+
+static void
+set_limits(const struct transfer *t, double rest_s)
+{
+	const char *file = getenv("CURL_CA_BUNDLE"), *dir = getenv("SSL_CERT_DIR");
+	long stall = t->q->stall_s ? (long)t->q->stall_s : HTTP_STALL_S;
+	CURL *c = t->curl;
+
+	if (!file || !*file)
+		file = getenv("SSL_CERT_FILE");
+	if (file && *file)
+		curl_easy_setopt(c, CURLOPT_CAINFO, file);
+	if (dir && *dir)
+		curl_easy_setopt(c, CURLOPT_CAPATH, dir);
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, (long)HTTP_SPEED_MIN);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, stall);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, stall < 30 ? stall : 30L);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(rest_s * 1000) + 1);
+}
+
+/* The body of the request.  *file: to be closed.  False: it cannot be read. */
+static bool
+set_body(struct transfer *t, FILE **file)
+{
+	const struct http_request *q = t->q;
+	struct stat st;
+
+	if (!q->body_path) {
+		curl_easy_setopt(t->curl, CURLOPT_POSTFIELDS, q->body ? q->body : "");
+		curl_easy_setopt(t->curl, CURLOPT_POSTFIELDSIZE_LARGE,
+				 (curl_off_t)(q->body ? q->body_size : 0));
+		return true;
+	}
+	*file = fopen(q->body_path, "rbe");
+	if (!*file || fstat(fileno(*file), &st) < 0 || !S_ISREG(st.st_mode)) {
+		t->answer->why = arena_printf(t->a, "cannot read `%s`: %s", q->body_path,
+					      *file ? "it is not a regular file" : strerror(errno));
+		return false;
+	}
+	curl_easy_setopt(t->curl, CURLOPT_UPLOAD, 1L);
+	curl_easy_setopt(t->curl, CURLOPT_READDATA, *file); /* libcurl reads and rewinds it */
+	curl_easy_setopt(t->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)st.st_size);
+	return true;
+}
+
+static void
+set_request(struct transfer *t)
+{
+	CURL *c = t->curl;
+
+	curl_easy_setopt(c, CURLOPT_URL, t->url);
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, t->error);
+	curl_easy_setopt(c, CURLOPT_USERAGENT, "stackbuild/" STACKBUILD_VERSION);
+	curl_easy_setopt(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(c, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+	if (!strcmp(t->method, "HEAD"))
+		curl_easy_setopt(c, CURLOPT_NOBODY, 1L);
+	else
+		curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, t->method);
 }
 
 static bool
-has_body(const struct http_request *q)
+is_transient(CURLcode rc)
 {
-	return q->body || q->body_path || !strcmp(q->method, "PUT") || !strcmp(q->method, "POST") ||
-	       !strcmp(q->method, "PATCH");
+	switch (rc) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_OPERATION_TIMEDOUT:
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_HTTP2:
+	case CURLE_HTTP2_STREAM: return true;
+	default: return false;
+	}
+}
+
+/* What came of it. */
+static void
+conclude(struct transfer *t, CURLcode rc)
+{
+	struct http_answer *got = t->answer;
+	/* Of an answer that is no 2xx, enough may have been read. */
+	bool full = got->status / 100 != 2 && t->body.n == ERROR_MAX;
+	int s = rc == CURLE_OK || full ? got->status : 0;
+	curl_off_t wait = 0;
+
+	if (s && (s / 100 != 2 || (!got->why && body_end(t)))) {
+		curl_easy_getinfo(t->curl, CURLINFO_RETRY_AFTER, &wait);
+		t->retry_after_s = (double)wait;
+		t->transient = s == 408 || s == 429 || s / 100 == 5;
+		return;
+	}
+	t->transient = !got->why && !proc_interrupted() && is_transient(rc);
+	if (!got->why)
+		got->why = proc_interrupted() ? "interrupted" :
+			   t->header_bytes > HEADERS_MAX ?
+						"the answer has more than 64 KiB of headers" :
+			   rc == CURLE_OK ? "there was no status line" :
+			   *t->error      ? t->error :
+					    curl_easy_strerror(rc);
+	got->why = mask_credentials(t->a, arena_strdup(t->a, got->why));
+	got->status = 0;
+	body_drop(t);
+}
+
+static void
+exchange(struct transfer *t)
+{
+	double rest_s = t->deadline - now();
+	struct curl_slist *headers = NULL;
+	FILE *file = NULL;
+
+	body_drop(t);
+	t->answer->status = 0;
+	t->answer->headers = (struct names){ 0 };
+	t->header_bytes = 0;
+	t->curl = handle();
+	if (rest_s <= 0) {
+		t->answer->why = "the time limit was reached";
+	} else if (!t->curl) {
+		t->answer->why = "libcurl does not start";
+	} else if (!t->sends || set_body(t, &file)) {
+		headers = set_headers(t);
+		set_limits(t, rest_s);
+		set_request(t);
+		conclude(t, curl_easy_perform(t->curl));
+	}
+	curl_slist_free_all(headers);
+	if (file)
+		fclose(file);
+}
+
+/* --- redirects, tries --- */
+
+/* Goes to where a redirect leads; false: the answer is none, or it is not followed. */
+static bool
+redirect(struct transfer *t, unsigned count)
+{
+	const char *location = http_header(t->answer, "location"), *url;
+	int s = t->answer->status;
+
+	if ((s != 301 && s != 302 && s != 303 && s != 307 && s != 308) || !location)
+		return false;
+	url = http_resolve(t->a, t->url, location);
+	t->answer->why = count >= HTTP_REDIRECTS ? "more than 5 redirects" :
+			 !url                    ? "a redirect to what is no http or https URL" :
+			 starts_with(t->url, "https:") && !starts_with(url, "https:") ?
+				"a redirect from https to http is not followed" :
+				NULL;
+	if (t->answer->why) {
+		t->answer->status = 0;
+		return false;
+	}
+	if (!http_same_origin(t->a, t->url, url))
+		t->foreign = true;
+	/* RFC 9110, 15.4: 303 asks for the result; 301 and 302 turn a POST into a GET by custom. */
+	if ((s == 303 && strcmp(t->method, "HEAD") != 0) ||
+	    (s != 307 && s != 308 && !strcmp(t->method, "POST"))) {
+		t->method = "GET";
+		t->sends = false;
+	}
+	t->url = url;
+	return true;
 }
 
 /* False: it is not waited for, the time is over or the user ended it. */
 static bool
 wait_for(double seconds, double deadline)
 {
-	double until = http_now() + seconds;
+	double until = now() + seconds;
 
 	if (seconds > HTTP_WAIT_MAX_S || until >= deadline)
 		return false;
-	while (http_now() < until && !proc_interrupted())
+	while (now() < until && !proc_interrupted())
 		nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
 	return !proc_interrupted();
 }
@@ -122,38 +462,37 @@ http_limit_s(const struct http_request *q)
 bool
 http_do(struct arena *a, const struct http_request *q, struct http_answer *answer)
 {
-	double deadline = http_now() + http_limit_s(q);
-	struct http_user user = { 0 };
-	const char *url = http_split(a, q->url, &user);
-	struct http_exchange x = { .a = a };
+	struct transfer first = {
+		.a = a,
+		.q = q,
+		.method = q->method,
+		.answer = answer,
+		.fd = -1,
+		.deadline = now() + http_limit_s(q),
+	};
+	struct transfer t;
 
 	*answer = (struct http_answer){ .why = "it is no http or https URL" };
-	if (!url)
+	if (!(first.url = http_split(a, q->url, &first.user)))
 		return false;
+	first.sends = q->body || q->body_path || !strcmp(q->method, "PUT") ||
+		      !strcmp(q->method, "POST") || !strcmp(q->method, "PATCH");
 	for (unsigned try = 0;; try++) {
-		double wait = 0.5 * (double)(1U << try);
+		unsigned redirects = 0;
 
-		x = (struct http_exchange){ .a = a,
-					    .q = q,
-					    .url = url,
-					    .method = q->method,
-					    .sends = has_body(q),
-					    .user = user };
-		follow(&x, deadline);
-		if (!x.transient || q->once || try + 1 == HTTP_TRIES)
-			break;
-		if (!wait_for(x.retry_after_s > 0 ? x.retry_after_s : wait, deadline))
+		t = first;
+		*answer = (struct http_answer){ 0 };
+		do
+			exchange(&t);
+		while (answer->status && redirect(&t, redirects++));
+		if (!t.transient || q->once || try + 1 == HTTP_TRIES ||
+		    !wait_for(t.retry_after_s > 0 ? t.retry_after_s : 0.5 * (double)(1U << try),
+			      t.deadline))
 			break;
 	}
-	*answer = (struct http_answer){
-		.status = x.status, .why = x.why, .refused = x.refused, .headers = x.headers
-	};
-	if (x.status && x.status / 100 != 2) {
-		answer->body = buf_text(&x.error_body);
-		answer->body_size = x.error_body.n;
-	} else if (x.status && !q->to_path) {
-		answer->body = buf_text(&x.sink.body);
-		answer->body_size = x.sink.body.n;
+	if (answer->status && (answer->status / 100 != 2 || !q->to_path)) {
+		answer->body = buf_text(&t.body);
+		answer->body_size = t.body.n;
 	}
-	return x.status != 0;
+	return answer->status != 0;
 }

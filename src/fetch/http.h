@@ -62,6 +62,15 @@ struct http_answer {
  */
 bool http_do(struct arena *a, const struct http_request *q, struct http_answer *answer);
 
+/* Seconds that a request may take: its own limit, else HTTP_LIMIT_S and what its size adds. */
+double http_limit_s(const struct http_request *q);
+
+struct http_user {
+	const char *name, *password; /* name NULL: none */
+};
+
+/* The URL without user and password, and these; NULL: no http or https URL. */
+const char *http_split(struct arena *a, const char *url, struct http_user *user);
 /* A reference (RFC 3986, 5) against a URL; without its user and password.  NULL: the result is
  * no http or https URL. */
 const char *http_resolve(struct arena *a, const char *base, const char *reference);

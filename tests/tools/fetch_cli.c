@@ -22,7 +22,6 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
-#include "fetch/http_internal.h"
 #include "fetch/oci_internal.h"
 
 struct tool {
