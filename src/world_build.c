@@ -113,7 +113,7 @@ print_result(struct run *r, const struct build_record *b, const struct build_opt
 	buf_printf(&r->out, "   %u:%02u", (unsigned)b->seconds / 60, (unsigned)b->seconds % 60);
 	if (compiled || stored)
 		buf_printf(&r->out, "   %zu compiled, %zu from the store", compiled, stored);
-	if (o->engine->builds_images && !o->engine->push && !o->push)
+	if (o->engine->build && !o->engine->push && !o->push)
 		buf_puts(&r->out, "\nnothing of it is on this host, nor in a registry: --push "
 				  "sends it there");
 	buf_printf(&r->out, "\nrecord: %s\n", fs_join(r->a, o->out, "build.json"));

@@ -166,7 +166,7 @@ verb_publish(struct run *r)
 				"modal keeps no proof beside an image: without --require");
 		return to_modal(r, rs, &state, out) ? EXIT_DONE : EXIT_DIAGNOSED;
 	}
-	if (!e->builds_images)
+	if (!e->build)
 		return usage_error(
 			arena_printf(r->a, "%s makes no image that could be published", e->name));
 	return to_registry(r, rs->at[0], p, known ? &record : NULL, e, &state, out) ?

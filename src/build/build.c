@@ -157,7 +157,7 @@ make(struct work *w, struct build_record *record)
 {
 	if (!strcmp(w->o->engine->name, "venv"))
 		return build_venv(w, record);
-	return w->o->engine->builds_images ? build_image(w, record) : build_modal(w, record);
+	return w->o->engine->build ? build_image(w, record) : build_modal(w, record);
 }
 
 bool

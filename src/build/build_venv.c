@@ -18,13 +18,16 @@ struct script {
 static bool
 run_script(struct work *w, const struct script *s, bool until_inputs)
 {
-	const struct engine_apply x = { .file = s->path,
-					.folder = s->venv,
-					.secrets = s->secrets,
-					.app = w->app,
-					.jobs = w->o->jobs };
-	struct engine_command c = w->o->engine->apply(w->a, &w->o->state->at, &x);
+	struct engine_command c = { 0 };
 
+	list_push(w->a, &c.argv, w->o->state->at.client);
+	list_push(w->a, &c.argv, s->path);
+	list_push(w->a, &c.argv, s->venv);
+	if (s->secrets)
+		list_push(w->a, &c.env, arena_printf(w->a, "SECRETS=%s", s->secrets));
+	list_push(w->a, &c.env, arena_printf(w->a, "APP=%s", w->app));
+	if (w->o->jobs)
+		list_push(w->a, &c.env, arena_printf(w->a, "MAX_JOBS=%u", w->o->jobs));
 	list_push(w->a, &c.env, "STACKBUILD_MARKS=1");
 	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_WHEELS=%s", s->wheels));
 	list_push(w->a, &c.env,

@@ -11,9 +11,11 @@
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 const struct engine engines[] = {
-#define ENGINE(id, text, how, from, ...) \
+#define ENGINE(id, text, program, get, how, from, ...) \
 	{ .name = #id, \
 	  .what = text, \
+	  .client = program, \
+	  .install = get, \
 	  .dialect = how, \
 	  .target = from, \
 	  .probe = id##_probe, \
@@ -24,25 +26,14 @@ const struct engine engines[] = {
 const size_t engines_n = sizeof(engines) / sizeof(*engines);
 
 const struct engine *
-engine_named(const char *name)
-{
-	for (size_t i = 0; i < engines_n; i++)
-		if (!strcmp(engines[i].name, name))
-			return &engines[i];
-	return NULL;
-}
-
-const struct engine *
 engine_find(struct diags *ds, const char *name)
 {
 	const char *names[sizeof(engines) / sizeof(*engines)], *near;
-	const struct engine *e = engine_named(name);
 	struct diag *d;
 
-	if (e)
-		return e;
 	for (size_t i = 0; i < engines_n; i++)
-		names[i] = engines[i].name;
+		if (!strcmp(names[i] = engines[i].name, name))
+			return &engines[i];
 	d = diag_at(ds, E_ENGINE, (struct span){ 0 }, "there is no engine `%s`", name);
 	if ((near = str_nearest(name, names, engines_n)))
 		diag_help(d, "use --engine %s", near);
@@ -50,50 +41,56 @@ engine_find(struct diags *ds, const char *name)
 	return NULL;
 }
 
-static const struct engine *
-choose_named(struct arena *a, struct diags *ds, const char *name, const struct engine_at *asked,
-	     struct engine_state *state)
+void
+engine_probe(struct arena *a, const struct engine *e, const struct engine_at *asked,
+	     struct engine_state *s)
 {
-	const struct engine *e = engine_find(ds, name);
-	struct diag *d;
-
-	if (!e)
-		return NULL;
-	e->probe(a, asked, state);
-	if (state->usable)
-		return e;
-	d = diag_at(ds, E_ENGINE, (struct span){ 0 }, "%s cannot be used: %s", name,
-		    state->why_not);
-	if (state->install)
-		diag_help(d, "%s", state->install);
-	return NULL;
+	*s = (struct engine_state){ .at = *asked };
+	if ((s->at.client = proc_which(a, e->client))) {
+		e->probe(a, s);
+	} else {
+		s->why_not = !strcmp(e->client, e->name) ?
+				     "not installed" :
+				     arena_printf(a, "%s is not installed", e->client);
+		s->install = e->install;
+	}
+	s->usable = !s->why_not;
 }
 
 const struct engine *
 engine_choose(struct arena *a, struct diags *ds, const char *name, const struct engine_at *asked,
 	      struct engine_state *state)
 {
-	const char *why[sizeof(engines) / sizeof(*engines)];
+	const struct engine *only = name ? engine_find(ds, name) : NULL;
+	struct names why = { 0 };
 	struct diag *d;
 
-	if (name)
-		return choose_named(a, ds, name, asked, state);
+	if (name && !only)
+		return NULL;
 	for (size_t i = 0; i < engines_n; i++) {
 		const struct engine *e = &engines[i];
 
-		if (!e->builds_images)
+		if (only ? e != only : !e->build)
 			continue;
-		e->probe(a, asked, state);
+		engine_probe(a, e, asked, state);
 		if (state->usable)
 			return e;
-		why[i] = state->install ? arena_printf(a, "%s: %s (%s)", e->name, state->why_not,
-						       state->install) :
-					  arena_printf(a, "%s: %s", e->name, state->why_not);
+		list_push(a, &why,
+			  arena_printf(a, "%s: %s%s%s%s", e->name, state->why_not,
+				       state->install ? " (" : "",
+				       state->install ? state->install : "",
+				       state->install ? ")" : ""));
+		if (!only)
+			continue;
+		d = diag_at(ds, E_ENGINE, (struct span){ 0 }, "%s cannot be used: %s", name,
+			    state->why_not);
+		if (state->install)
+			diag_help(d, "%s", state->install);
+		return NULL;
 	}
 	d = diag_at(ds, E_NO_ENGINE, (struct span){ 0 }, "nothing here can build an image");
-	for (size_t i = 0; i < engines_n; i++)
-		if (engines[i].builds_images)
-			diag_note(d, (struct span){ 0 }, "%s", why[i]);
+	for (size_t i = 0; i < why.n; i++)
+		diag_note(d, (struct span){ 0 }, "%s", why.at[i]);
 	diag_help(d, "make one of them usable, or build the script with --engine venv");
 	return NULL;
 }
@@ -124,7 +121,7 @@ row_json(const struct engine *e, const struct engine_state *s, struct json *j)
 	json_text(j, "install", s->install);
 	json_text(j, "client", s->at.client);
 	json_bool(j, "gpus", s->gpus);
-	json_bool(j, "builds_images", e->builds_images);
+	json_bool(j, "builds_images", e->build);
 	json_text(j, "target", e->target);
 	json_end(j);
 }
@@ -147,7 +144,7 @@ engines_print(struct arena *a, const struct engine *only, const struct engine_at
 			break;
 		if (only && only != &engines[i])
 			continue;
-		engines[i].probe(a, asked, &s);
+		engine_probe(a, &engines[i], asked, &s);
 		any |= s.usable;
 		if (as_json)
 			row_json(&engines[i], &s, &j);
@@ -231,22 +228,30 @@ layers_size(const char *manifest)
 	return sum;
 }
 
+/* What a command of the table prints about an image; NULL: nothing is known. */
+static const char *
+ask_about(struct arena *a, const struct engine_at *at, const char *const *command,
+	  const char *image)
+{
+	struct engine_command c;
+	struct proc_result r;
+
+	if (!command)
+		return NULL;
+	c = engine_call(a, at, command, image, NULL);
+	list_push(a, &c.argv, NULL);
+	return engine_ask(a, c.argv.at, NULL, &r) ? buf_text(&r.out) : NULL;
+}
+
 bool
 engine_image(struct arena *a, const struct engine *e, const struct engine_at *at, const char *image,
 	     struct image_about *out)
 {
-	struct engine_command c;
-	struct proc_result r;
-	const char *text, *size, *digest;
+	const char *text = ask_about(a, at, e->inspect, image), *size, *digest;
 
 	*out = (struct image_about){ 0 };
-	if (!e->inspect)
+	if (!text)
 		return false;
-	c = engine_call(a, at, e->inspect, image, NULL);
-	list_push(a, &c.argv, NULL);
-	if (!engine_ask(a, c.argv.at, NULL, &r))
-		return false;
-	text = buf_text(&r.out);
 	out->id = arena_copy(a, text, strcspn(text, " \n"));
 	if (!is_id(out->id) || !*(size = text + strlen(out->id)))
 		return false;
@@ -266,18 +271,10 @@ const char *
 engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *at,
 	      const char *image)
 {
-	struct engine_command c;
-	struct proc_result r;
-	const char *digest;
+	const char *text = ask_about(a, at, e->pulled, image);
 
-	if (!e->pulled)
-		return NULL;
-	c = engine_call(a, at, e->pulled, image, NULL);
-	list_push(a, &c.argv, NULL);
-	if (!engine_ask(a, c.argv.at, NULL, &r))
-		return NULL;
-	digest = engine_first_line(a, buf_text(&r.out));
-	return is_id(digest) ? with_algorithm(a, digest) : NULL;
+	text = text ? engine_first_line(a, text) : "";
+	return is_id(text) ? with_algorithm(a, text) : NULL;
 }
 
 bool
@@ -291,17 +288,11 @@ engine_built(struct arena *a, const char *iid_file, struct image_about *out)
 	diags_init(&ds, a);
 	if (!(s = fs_read(a, &ds, iid_file, FS_READ_MAX, (struct span){ 0 })))
 		return false;
-	if (s->size && *s->text == '{') { /* buildctl's metadata */
-		const json_t *id, *digest;
-
+	if (*s->text == '{') { /* buildctl's metadata */
 		j = json_loadb(s->text, s->size, 0, NULL);
-		id = json_object_get(j, "containerimage.config.digest");
-		digest = json_object_get(j, "containerimage.digest");
-		if (json_is_string(digest))
-			out->digest = arena_strdup(a, json_string_value(digest));
-		if (json_is_string(id))
-			out->id = arena_strdup(a, json_string_value(id));
-		else
+		out->digest = fetch_json_text(a, j, "containerimage.digest");
+		out->id = fetch_json_text(a, j, "containerimage.config.digest");
+		if (!out->id)
 			out->id = out->digest;
 	} else {
 		out->id = arena_copy(a, s->text, strcspn(s->text, "\r\n"));

@@ -24,7 +24,6 @@ struct engine_at {        /* how it is reached: options and environment, settled
 	/* Found by the probe: */
 	const char *client; /* the client's file: the first in PATH that can do it */
 	bool buildx;        /* docker: the client has the component */
-	bool bare_buildkit; /* docker: DOCKER_BUILDKIT=1 before it */
 	bool cache_export;  /* docker: --cache-to a registry works; else only inline */
 	bool cdi;           /* GPUs are given as --device nvidia.com/gpu=all */
 	size_t files;       /* podman: open files that a container may ask for; 0: its default */
@@ -56,16 +55,6 @@ struct engine_build {
 	bool push; /* buildctl, and docker with buildx: the image goes to its registry, not here */
 };
 
-/* One call of an engine that works from a rendered file of its own: modal, venv. */
-struct engine_apply {
-	const char *file;    /* modal_app.py, setup.sh */
-	const char *folder;  /* venv: the environment's; with tag: the build context */
-	const char *tag;     /* modal: `file` is a Dockerfile that becomes an image of this name */
-	const char *secrets; /* venv: folder that has a file for each; or NULL */
-	const char *app;     /* venv: folder that app: copies from; or NULL */
-	unsigned jobs;       /* venv: compilers at once; 0: it chooses itself */
-};
-
 struct engine_command {
 	struct names argv, env; /* env: "NAME=value", "NAME" removes */
 	const char *cwd;        /* or NULL */
@@ -84,18 +73,17 @@ struct engine_run {
 
 struct engine {
 	const char *name, *what;
+	const char *client;  /* the program that is looked for in PATH */
+	const char *install; /* how to get it */
 	enum output_dialect dialect;
 	const char *target; /* of render: what it builds from: "dockerfile", "modal", "script" */
-	bool builds_images; /* false: modal, venv */
-	/* Fills *s; runs the client with a time limit of 10 s a question. */
-	void (*probe)(struct arena *a, const struct engine_at *asked, struct engine_state *s);
+	/* Asks s->at.client, with a time limit of 10 s a question: sets version, else why_not. */
+	void (*probe)(struct arena *a, struct engine_state *s);
 
 	/* The commands; each is NULL where the engine has no such thing. */
+	/* NULL: modal and venv, which build no image here. */
 	struct engine_command (*build)(struct arena *a, const struct engine_at *at,
 				       const struct engine_build *b);
-	/* modal, venv: in place of build. */
-	struct engine_command (*apply)(struct arena *a, const struct engine_at *at,
-				       const struct engine_apply *x);
 	struct engine_command (*run)(struct arena *a, const struct engine_at *at,
 				     const struct engine_run *r);
 
@@ -130,9 +118,12 @@ void engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *sp
 
 extern const struct engine engines[];
 extern const size_t engines_n;
-const struct engine *engine_named(const char *name);
-/* The same, where the user wrote the name.  errors SB0501 (there is none), NULL */
+/* The engine of a name that the user wrote.  errors SB0501 (there is none), NULL */
 const struct engine *engine_find(struct diags *ds, const char *name);
+
+/* Finds the client and fills *s, by questions that change nothing. */
+void engine_probe(struct arena *a, const struct engine *e, const struct engine_at *asked,
+		  struct engine_state *s);
 
 /*
  * engine_choose -- the one named, or the first usable that builds images.

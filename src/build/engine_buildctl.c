@@ -14,54 +14,40 @@
 static void
 client_words(struct arena *a, struct engine_command *c, const struct engine_at *at)
 {
+	const char *const options[][2] = { { "--addr", at->addr },
+					   { "--tlscacert", at->tls_ca },
+					   { "--tlscert", at->tls_cert },
+					   { "--tlskey", at->tls_key },
+					   { "--tlsservername", at->tls_name },
+					   { NULL } };
+
 	ADD(c, at->client);
-	if (at->addr)
-		ADD(c, "--addr", at->addr);
-	if (at->tls_ca)
-		ADD(c, "--tlscacert", at->tls_ca);
-	if (at->tls_cert)
-		ADD(c, "--tlscert", at->tls_cert);
-	if (at->tls_key)
-		ADD(c, "--tlskey", at->tls_key);
-	if (at->tls_name)
-		ADD(c, "--tlsservername", at->tls_name);
+	engine_options(a, c, options);
 }
 
 /* What the client would only say at its first call, and less plainly; NULL: nothing. */
 static const char *
 bad_tls(struct arena *a, const struct engine_at *at)
 {
-	const struct {
-		const char *option, *file;
-	} files[] = { { "--tls-ca", at->tls_ca },
-		      { "--tls-cert", at->tls_cert },
-		      { "--tls-key", at->tls_key } };
+	const char *const files[][2] = { { "--tls-ca", at->tls_ca },
+					 { "--tls-cert", at->tls_cert },
+					 { "--tls-key", at->tls_key } };
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		if (files[i].file && !fs_exists(files[i].file))
-			return arena_printf(a, "%s: there is no file %s", files[i].option,
-					    files[i].file);
+		if (files[i][1] && !fs_exists(files[i][1]))
+			return arena_printf(a, "%s: there is no file %s", files[i][0], files[i][1]);
 	if (!at->tls_cert != !at->tls_key)
 		return "--tls-cert and --tls-key belong together";
 	return NULL;
 }
 
 void
-buildctl_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+buildctl_probe(struct arena *a, struct engine_state *s)
 {
 	struct proc_result r;
 	struct engine_command c = { 0 };
-	const char *env = getenv("BUILDKIT_HOST"), *where, *version;
+	const char *env = getenv("BUILDKIT_HOST"), *where;
 
-	*s = (struct engine_state){ .at = *asked };
-	s->at.client = proc_which(a, "buildctl");
-	if (!s->at.client) {
-		s->why_not = "not installed";
-		s->install =
-			"buildctl from github.com/moby/buildkit/releases; then --engine buildctl "
-			"--addr tcp://builder:1234";
-		return;
-	}
 	if ((s->why_not = bad_tls(a, &s->at)))
 		return;
 	where = s->at.addr ? s->at.addr : env && *env ? env : NULL;
@@ -86,22 +72,8 @@ buildctl_probe(struct arena *a, const struct engine_at *asked, struct engine_sta
 		return;
 	}
 	ASK(a, &r, s->at.client, "--version");
-	version = engine_version_in(a, buf_text(&r.out));
-	s->usable = true;
-	s->version = arena_printf(a, "%s, %s", version ? version : "version not told",
+	s->version = arena_printf(a, "%s, %s", engine_version_in(a, buf_text(&r.out)),
 				  where ? mask_credentials(a, where) : "the daemon of this host");
-}
-
-static void
-output(struct arena *a, struct engine_command *c, const struct engine_build *b)
-{
-	if (b->to_folder)
-		ADD(c, "--output",
-		    arena_printf(a, "type=local,%s", engine_csv(a, "dest", b->to_folder)));
-	else if (b->tag)
-		ADD(c, "--output",
-		    arena_printf(a, "type=image,%s%s", engine_csv(a, "name", b->tag),
-				 b->push ? ",push=true" : ""));
 }
 
 COMMAND(buildctl_build, build)
@@ -121,7 +93,13 @@ COMMAND(buildctl_build, build)
 	for (size_t i = 0; i < build->args.n; i++)
 		ADD(&c, "--opt", arena_printf(a, "build-arg:%s", build->args.at[i]));
 	engine_secrets(a, &c, build, true);
-	output(a, &c, build);
+	if (build->to_folder)
+		ADD(&c, "--output",
+		    arena_printf(a, "type=local,%s", engine_csv(a, "dest", build->to_folder)));
+	else if (build->tag)
+		ADD(&c, "--output",
+		    arena_printf(a, "type=image,%s%s", engine_csv(a, "name", build->tag),
+				 build->push ? ",push=true" : ""));
 	if (build->iid_file)
 		ADD(&c, "--metadata-file", build->iid_file);
 	for (size_t i = 0; i < build->cache_from.n; i++)

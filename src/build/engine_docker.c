@@ -14,8 +14,9 @@ static const char *const bare[] = { "DOCKER_BUILDKIT=1", NULL };
 
 /* The first client that can do it; false: *why says what the first of them lacks. */
 static bool
-find_client(struct arena *a, struct engine_state *s, struct names clients)
+find_client(struct arena *a, struct engine_state *s)
 {
+	struct names clients = proc_which_all(a, "docker");
 	struct proc_result r;
 
 	for (size_t i = 0; i < clients.n; i++) {
@@ -36,10 +37,8 @@ find_client(struct arena *a, struct engine_state *s, struct names clients)
 		/* Its help shows the options of the builder that it would use. */
 		if (engine_ask(a, (const char *const[]){ client, "build", "--help", NULL }, bare,
 			       &r) &&
-		    strstr(buf_text(&r.out), "--secret")) {
-			s->at.bare_buildkit = true;
+		    strstr(buf_text(&r.out), "--secret"))
 			return true;
-		}
 		if (s->why_not)
 			continue;
 		ASK(a, &r, client, "--version");
@@ -128,20 +127,13 @@ exports_cache(struct arena *a, const struct engine_state *s, const json_t *info)
 }
 
 void
-docker_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+docker_probe(struct arena *a, struct engine_state *s)
 {
 	struct proc_result r;
 	json_auto_t *info = NULL;
-	struct names clients = proc_which_all(a, "docker");
 	const char *buildx, *server, *error, *os;
 
-	*s = (struct engine_state){ .at = *asked };
-	if (!clients.n) {
-		s->why_not = "not installed";
-		s->install = "apt-get install docker.io, or docs.docker.com/engine/install";
-		return;
-	}
-	if (!find_client(a, s, clients))
+	if (!find_client(a, s))
 		return;
 	buildx = s->version;
 	s->version = s->why_not = s->install = NULL;
@@ -158,7 +150,6 @@ docker_probe(struct arena *a, const struct engine_at *asked, struct engine_state
 		s->install = "switch it to Linux containers";
 		return;
 	}
-	s->usable = true;
 	s->at.cache_export = exports_cache(a, s, info);
 	s->version =
 		arena_printf(a, "%s, %s%s; %s", engine_version_in(a, server),
@@ -189,14 +180,12 @@ COMMAND(docker_build, build)
 {
 	struct engine_command c = { 0 };
 
-	if (at->buildx) {
-		ADD(&c, at->client, "buildx", "build", "--progress=plain");
-		/* Attestations contain the time: the same image would get another digest. */
-		list_push(a, &c.env, "BUILDX_NO_DEFAULT_ATTESTATIONS=1");
-	} else {
-		ADD(&c, at->client, "build", "--progress=plain");
-		list_push(a, &c.env, bare[0]);
-	}
+	ADD(&c, at->client);
+	if (at->buildx)
+		ADD(&c, "buildx");
+	ADD(&c, "build", "--progress=plain");
+	/* Attestations contain the time: the same image would get another digest. */
+	list_push(a, &c.env, at->buildx ? "BUILDX_NO_DEFAULT_ATTESTATIONS=1" : bare[0]);
 	engine_build_words(a, &c, build, true);
 	if (at->buildx && !build->to_folder) /* a separate builder keeps the image otherwise */
 		ADD(&c, build->push ? "--push" : "--load");
@@ -219,6 +208,6 @@ COMMAND(docker_run, run)
 		ADD(&c, "--device", "nvidia.com/gpu=all");
 	else if (run->gpus)
 		ADD(&c, "--gpus", "all");
-	engine_run_words(a, &c, run);
+	engine_run_words(a, &c, run, true);
 	return c;
 }

@@ -38,39 +38,20 @@ token(struct arena *a)
 }
 
 void
-modal_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+modal_probe(struct arena *a, struct engine_state *s)
 {
 	struct proc_result r;
-	const char *version, *from = token(a);
+	const char *from = token(a);
 
-	*s = (struct engine_state){ .at = *asked };
-	s->at.client = proc_which(a, "modal");
-	if (!s->at.client) {
-		s->why_not = "not installed";
-		s->install = "pip install modal, then modal token new";
-	} else if (!ASK(a, &r, s->at.client, "--version")) {
+	if (!ASK(a, &r, s->at.client, "--version")) {
 		s->why_not = engine_said(a, &r);
 		s->install = "pip install --upgrade modal";
 	} else if (!from) {
 		s->why_not = "client installed, no token";
 		s->install = "modal token new";
 	} else {
-		version = engine_version_in(a, buf_text(&r.out));
-		s->usable = s->gpus = true;
+		s->gpus = true;
 		s->version = arena_printf(a, "%s, %s; the service was not asked",
-					  version ? version : "version not told", from);
+					  engine_version_in(a, buf_text(&r.out)), from);
 	}
-}
-
-/* Options stand before the file: the client takes what is behind it for the app's own. */
-COMMAND(modal_apply, apply)
-{
-	struct engine_command c = { 0 };
-
-	if (apply->tag)
-		ADD(&c, at->client, "image", "build", "-t", apply->tag, "-f",
-		    engine_path(a, apply->file), engine_path(a, apply->folder));
-	else
-		ADD(&c, at->client, "deploy", engine_path(a, apply->file));
-	return c;
 }

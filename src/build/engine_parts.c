@@ -1,5 +1,6 @@
 #include "engine_parts.h"
 
+#include <glob.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ engine_version_in(struct arena *a, const char *text)
 		if (starts && is_digit(*p))
 			return one_line(a, p, strcspn(p, " ,+\r\n"));
 	}
-	return NULL;
+	return "version not told";
 }
 
 json_t *
@@ -113,25 +114,20 @@ json_at_text(struct arena *a, const json_t *root, const char *path)
 bool
 engine_cdi(struct arena *a)
 {
-	static const char *const folders[] = { "/etc/cdi", "/var/run/cdi" };
-	static const char *const endings[] = { ".yaml", ".json" };
 	struct diags ds; /* what cannot be read is not there */
+	glob_t files;
+	bool found = false;
 
 	diags_init(&ds, a);
-	for (size_t i = 0; i < 2; i++)
-		for (size_t k = 0; k < 2; k++) {
-			struct names files = fs_list(a, folders[i], endings[k]);
+	glob("{/etc,/var/run}/cdi/*.{yaml,json}", GLOB_BRACE, NULL, &files);
+	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
+		const struct source *s =
+			fs_read(a, &ds, files.gl_pathv[i], FS_READ_MAX, (struct span){ 0 });
 
-			for (size_t f = 0; f < files.n; f++) {
-				const struct source *s =
-					fs_read(a, &ds, fs_join(a, folders[i], files.at[f]),
-						FS_READ_MAX, (struct span){ 0 });
-
-				if (s && memmem(s->text, s->size, "nvidia.com/gpu", 14))
-					return true;
-			}
-		}
-	return false;
+		found = s && memmem(s->text, s->size, "nvidia.com/gpu", 14);
+	}
+	globfree(&files);
+	return found;
 }
 
 /* --- commands --- */
@@ -146,6 +142,14 @@ engine_add(struct arena *a, struct engine_command *c, ...)
 	while ((word = va_arg(ap, const char *)))
 		list_push(a, &c->argv, word);
 	va_end(ap);
+}
+
+void
+engine_options(struct arena *a, struct engine_command *c, const char *const (*options)[2])
+{
+	for (; (*options)[0]; options++)
+		if ((*options)[1])
+			ADD(c, (*options)[0], (*options)[1]);
 }
 
 const char *
@@ -200,15 +204,13 @@ void
 engine_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b,
 		   bool csv)
 {
-	const char *const options[][2] = { { "-f", engine_path(a, b->dockerfile) },
-					   { "--target", b->target },
-					   { "-t", b->to_folder ? NULL : b->tag },
-					   { "--iidfile", b->iid_file },
-					   { "--platform", b->platform } };
+	const char *const options[][2] = {
+		{ "-f", engine_path(a, b->dockerfile) }, { "--target", b->target },
+		{ "-t", b->to_folder ? NULL : b->tag },  { "--iidfile", b->iid_file },
+		{ "--platform", b->platform },           { NULL }
+	};
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (options[i][1])
-			ADD(c, options[i][0], options[i][1]);
+	engine_options(a, c, options);
 	if (b->to_folder)
 		ADD(c, "-o",
 		    arena_printf(a, "type=local,%s",
@@ -219,8 +221,9 @@ engine_build_words(struct arena *a, struct engine_command *c, const struct engin
 	engine_secrets(a, c, b, csv);
 }
 
-const char *
-engine_mount(struct arena *a, const char *mount)
+/* "HOST:CONTAINER" as --mount takes it. */
+static const char *
+mount_words(struct arena *a, const char *mount)
 {
 	const char *colon = strrchr(mount, ':');
 
@@ -233,13 +236,17 @@ engine_mount(struct arena *a, const char *mount)
 
 /* An entry point of the image would get the command as its arguments, and print what it likes. */
 void
-engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r)
+engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r,
+		 bool new_container)
 {
 	for (size_t i = 0; i < r->env.n; i++)
 		ADD(c, "-e", r->env.at[i]);
 	for (size_t i = 0; i < r->mounts.n; i++)
-		ADD(c, "--mount", engine_mount(a, r->mounts.at[i]));
-	ADD(c, "--entrypoint", r->argv.at[0], r->image);
+		ADD(c, "--mount", mount_words(a, r->mounts.at[i]));
+	if (new_container)
+		ADD(c, "--entrypoint", r->argv.at[0], r->image);
+	else
+		ADD(c, r->name, "--", r->argv.at[0]);
 	for (size_t i = 1; i < r->argv.n; i++)
 		ADD(c, r->argv.at[i]);
 }

@@ -8,8 +8,7 @@
 /* Inside the engines: how a client is asked, and how a command is put together. */
 
 /* Of every engine of the table: its probe, and the commands that its row names. */
-#define ENGINE(name, ...) \
-	void name##_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s);
+#define ENGINE(name, ...) void name##_probe(struct arena *a, struct engine_state *s);
 #include "engines.def"
 #undef ENGINE
 
@@ -18,13 +17,10 @@
 				   const struct engine_##of *of)
 COMMAND(docker_build, build);
 COMMAND(docker_run, run);
-COMMAND(podman_build, build);
 COMMAND(podman_run, run);
 COMMAND(buildah_build, build);
 COMMAND(buildah_run, run);
 COMMAND(buildctl_build, build);
-COMMAND(modal_apply, apply);
-COMMAND(venv_apply, apply);
 
 /* --- asking --- */
 
@@ -41,8 +37,8 @@ enum { ASK_S = 10, ASK_KEEP = 1024 * 1024 };
 
 /* Why it did not answer, in its own last words: one line, harmless on a terminal. */
 const char *engine_said(struct arena *a, const struct proc_result *r);
-/* The first line of a text, or of its word that starts with a digit: "1.28.2". */
 const char *engine_first_line(struct arena *a, const char *text);
+/* The first word that starts with a digit: "1.28.2"; "version not told" if there is none. */
 const char *engine_version_in(struct arena *a, const char *text);
 
 /* What it printed as JSON; NULL if it is none.  json_decref ends it. */
@@ -58,6 +54,8 @@ bool engine_cdi(struct arena *a);
 
 void engine_add(struct arena *a, struct engine_command *c, ...); /* texts, then NULL */
 #define ADD(c, ...) engine_add(a, (c), __VA_ARGS__, NULL)
+/* Each option that has a value, and the value; {NULL} ends them. */
+void engine_options(struct arena *a, struct engine_command *c, const char *const (*options)[2]);
 
 /* "key=value" as one field of CSV: BuildKit's clients read such options so (RFC 4180). */
 const char *engine_csv(struct arena *a, const char *key, const char *value);
@@ -72,12 +70,9 @@ const char *engine_cache(struct arena *a, const char *reference, const char *mor
 /* The options that docker, podman and buildah have in common, up to --build-arg and --secret. */
 void engine_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b,
 			bool csv);
-/* "HOST:CONTAINER" as --mount takes it. */
-const char *engine_mount(struct arena *a, const char *mount);
-
-/* Of a run: the environment, mounts, and the image with the command in place of its own. */
-void engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r);
-/* The rest of a build by podman or buildah. */
-void buildah_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b);
+/* Of a run: the environment, mounts, and the command: in a new container of the image, in place of
+ * the image's own command, or in the container that exists. */
+void engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r,
+		      bool new_container);
 
 #endif

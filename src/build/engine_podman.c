@@ -5,7 +5,20 @@
 
 #include "base/str.h"
 
-/* Podman: its own program does it all; what stands in the way shows in `podman info`. */
+/*
+ * Podman and Buildah, which build with the same code; what stands in the way shows in `info`.
+ * Buildah runs a command in a container that exists, not in an image: `from` makes one, `run` is
+ * the command, `rm` takes it away.
+ */
+
+/* "4.3.1, overlay, rootless" */
+static const char *
+describe(struct arena *a, const char *version, const char *driver, const json_t *rootless)
+{
+	return arena_printf(a, "%s, %s%s", version ? version : "version not told",
+			    driver ? driver : "storage not told",
+			    json_is_true(rootless) ? ", rootless" : "");
+}
 
 /* Without a range of user numbers RUN fails at its first change of user. */
 static bool
@@ -42,20 +55,11 @@ limits(struct engine_at *at)
 }
 
 void
-podman_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+podman_probe(struct arena *a, struct engine_state *s)
 {
 	struct proc_result r;
 	json_auto_t *info = NULL;
-	const char *version, *driver;
-	bool rootless;
 
-	*s = (struct engine_state){ .at = *asked };
-	s->at.client = proc_which(a, "podman");
-	if (!s->at.client) {
-		s->why_not = "not installed";
-		s->install = "apt-get install podman";
-		return;
-	}
 	if (!ASK(a, &r, s->at.client, "info", "--format", "json") || !(info = engine_json(&r))) {
 		s->why_not = engine_said(a, &r);
 		s->install = "podman info says more";
@@ -68,25 +72,62 @@ podman_probe(struct arena *a, const struct engine_at *asked, struct engine_state
 			     "$USER, then podman system migrate";
 		return;
 	}
-	version = json_at_text(a, info, "version.Version");
-	driver = json_at_text(a, info, "store.graphDriverName");
-	rootless = json_is_true(json_at(info, "host.security.rootless"));
 	/* A podman of another machine (serviceIsRemote) has that one's devices. */
 	s->gpus = s->at.cdi = !json_is_true(json_at(info, "host.serviceIsRemote")) && engine_cdi(a);
 	limits(&s->at);
-	s->usable = true;
-	s->version =
-		arena_printf(a, "%s, %s%s; %s", version ? version : "version not told",
-			     driver ? driver : "storage not told", rootless ? ", rootless" : "",
-			     s->gpus ? "GPUs by CDI" : "no GPUs by CDI");
+	s->version = arena_printf(a, "%s; %s",
+				  describe(a, json_at_text(a, info, "version.Version"),
+					   json_at_text(a, info, "store.graphDriverName"),
+					   json_at(info, "host.security.rootless")),
+				  s->gpus ? "GPUs by CDI" : "no GPUs by CDI");
 }
 
-COMMAND(podman_build, build)
+void
+buildah_probe(struct arena *a, struct engine_state *s)
+{
+	struct proc_result r;
+	json_auto_t *info = NULL;
+
+	if (!ASK(a, &r, s->at.client, "info") || !(info = engine_json(&r))) {
+		bool range;
+
+		s->why_not = engine_said(a, &r);
+		range = strstr(buf_text(&r.err), "subuid") || strstr(s->why_not, "newuidmap");
+		s->install = range ? "sudo usermod --add-subuids 100000-165535 --add-subgids "
+				     "100000-165535 $USER, and the package uidmap" :
+				     "buildah info says more";
+		return;
+	}
+	ASK(a, &r, s->at.client, "--version");
+	s->version = describe(a, engine_version_in(a, buf_text(&r.out)),
+			      json_at_text(a, info, "store.GraphDriverName"),
+			      json_at(info, "host.rootless"));
+}
+
+/* --cache-from and --cache-to name a repository: no tag, no digest. */
+static const char *
+repository(struct arena *a, const char *ref)
+{
+	const char *slash = strrchr(ref, '/');
+	const char *name = slash ? slash : ref;
+
+	return arena_copy(a, ref, (size_t)(name - ref) + strcspn(name, ":@"));
+}
+
+/* `buildah build` exists since 1.22, `bud` always. */
+COMMAND(buildah_build, build)
 {
 	struct engine_command c = { 0 };
 
-	ADD(&c, at->client, "build");
-	buildah_build_words(a, &c, build);
+	ADD(&c, at->client, ends_with(at->client, "buildah") ? "bud" : "build", "--layers");
+	engine_build_words(a, &c, build, false);
+	for (size_t i = 0; i < build->cache_from.n; i++)
+		ADD(&c, "--cache-from", repository(a, build->cache_from.at[i]));
+	for (size_t i = 0; i < build->cache_to.n; i++)
+		ADD(&c, "--cache-to", repository(a, build->cache_to.at[i]));
+	if (build->no_cache)
+		ADD(&c, "--no-cache");
+	ADD(&c, engine_path(a, build->context));
 	return c;
 }
 
@@ -103,6 +144,15 @@ COMMAND(podman_run, run)
 	if (at->files)
 		ADD(&c, "--ulimit", arena_printf(a, "nofile=%zu:%zu", at->files, at->files),
 		    "--ulimit", arena_printf(a, "nproc=%zu:%zu", at->processes, at->processes));
-	engine_run_words(a, &c, run);
+	engine_run_words(a, &c, run, true);
+	return c;
+}
+
+COMMAND(buildah_run, run)
+{
+	struct engine_command c = { 0 };
+
+	ADD(&c, at->client, "run");
+	engine_run_words(a, &c, run, false);
 	return c;
 }

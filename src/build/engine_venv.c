@@ -26,18 +26,13 @@ nvcc(struct arena *a)
 }
 
 void
-venv_probe(struct arena *a, const struct engine_at *asked, struct engine_state *s)
+venv_probe(struct arena *a, struct engine_state *s)
 {
 	const char *cuda,
-		*name = asked->python ? arena_printf(a, "python%s", asked->python) : "python3";
+		*name = s->at.python ? arena_printf(a, "python%s", s->at.python) : "python3";
 	struct proc_result r;
 
-	*s = (struct engine_state){ .at = *asked };
-	s->at.client = proc_which(a, "bash");
-	if (!s->at.client) {
-		s->why_not = "bash is not installed";
-		s->install = "apt-get install bash";
-	} else if (!proc_which(a, name)) {
+	if (!proc_which(a, name)) {
 		s->why_not = arena_printf(a, "there is no %s", name);
 		s->install = arena_printf(a, "apt-get install %s %s-venv", name, name);
 	} else if (!ASK(a, &r, name, "-c", can_make_one)) {
@@ -47,26 +42,9 @@ venv_probe(struct arena *a, const struct engine_at *asked, struct engine_state *
 	}
 	if (s->why_not)
 		return;
-	s->usable = true;
 	s->gpus = fs_exists("/dev/nvidiactl") || fs_exists("/dev/dxg"); /* WSL2: dxg */
-	s->version = engine_first_line(a, buf_text(&r.out));
+	name = engine_first_line(a, buf_text(&r.out));
 	cuda = nvcc(a);
-	s->version = arena_printf(a, "python %s, %s%s", s->version, cuda ? "nvcc " : "no nvcc",
+	s->version = arena_printf(a, "python %s, %s%s", name, cuda ? "nvcc " : "no nvcc",
 				  cuda ? cuda : "");
-}
-
-COMMAND(venv_apply, apply)
-{
-	struct engine_command c = { 0 };
-
-	ADD(&c, at->client, engine_path(a, apply->file));
-	if (apply->folder)
-		ADD(&c, engine_path(a, apply->folder));
-	if (apply->secrets)
-		list_push(a, &c.env, arena_printf(a, "SECRETS=%s", apply->secrets));
-	if (apply->app)
-		list_push(a, &c.env, arena_printf(a, "APP=%s", apply->app));
-	if (apply->jobs)
-		list_push(a, &c.env, arena_printf(a, "MAX_JOBS=%u", apply->jobs));
-	return c;
 }

@@ -5,8 +5,8 @@
  *
  *     SPEC  {"engine": "docker", "at": {"client", "addr", "tls_ca", "buildx": true, ...},
  *            "probe": true,                    in place of at: what the probe finds
- *            "command": "build" | "apply" | "prepare" | "run" | "kill" | "inspect" | "push",
- *            "spec": {the fields of struct engine_build, engine_apply or engine_run, or
+ *            "command": "build" | "prepare" | "run" | "kill" | "inspect" | "push",
+ *            "spec": {the fields of struct engine_build or engine_run, or
  *                     "name", "image", "digest_file"},
  *            "do": true}                       runs it too
  *           {"choose": "docker" | null}        engine_choose
@@ -66,7 +66,6 @@ at_of(const json_t *j)
 				   .python = text(j, "python"),
 				   .client = text(j, "client"),
 				   .buildx = yes(j, "buildx"),
-				   .bare_buildkit = yes(j, "bare_buildkit"),
 				   .cache_export = yes(j, "cache_export"),
 				   .cdi = yes(j, "cdi"),
 				   .files = number(j, "files"),
@@ -91,19 +90,6 @@ build_of(const json_t *j)
 				      .push = yes(j, "push") };
 }
 
-static struct engine_apply
-apply_of(const json_t *j)
-{
-	return (struct engine_apply){
-		.file = text(j, "file"),
-		.folder = text(j, "folder"),
-		.tag = text(j, "tag"),
-		.secrets = text(j, "secrets"),
-		.app = text(j, "app"),
-		.jobs = (unsigned)json_integer_value(json_object_get(j, "jobs")),
-	};
-}
-
 static struct engine_run
 run_of(const json_t *j)
 {
@@ -121,13 +107,10 @@ command(const struct engine *e, const struct engine_at *at, const char *what, co
 	struct engine_command *c)
 {
 	struct engine_build b = build_of(j);
-	struct engine_apply x = apply_of(j);
 	struct engine_run r = run_of(j);
 
 	if (!strcmp(what, "build") && e->build)
 		*c = e->build(a, at, &b);
-	else if (!strcmp(what, "apply") && e->apply)
-		*c = e->apply(a, at, &x);
 	else if (!strcmp(what, "prepare") && e->prepare)
 		*c = engine_call(a, at, e->prepare, r.name, r.image);
 	else if (!strcmp(what, "run") && e->run)
@@ -218,16 +201,18 @@ main(void)
 	struct engine_at at;
 	struct engine_state s;
 	struct image_about about;
+	struct diags ds;
 	struct buf b;
 	struct json out;
 
 	a = arena_new();
 	b = BUF(a);
 	out = json_to(&b);
-	e = text(j, "engine") ? engine_named(text(j, "engine")) : NULL;
+	diags_init(&ds, a);
+	e = text(j, "engine") ? engine_find(&ds, text(j, "engine")) : NULL;
 	at = at_of(json_object_get(j, "at"));
 	if (e && yes(j, "probe")) {
-		e->probe(a, &at, &s);
+		engine_probe(a, e, &at, &s);
 		at = s.at;
 	}
 	if (json_object_get(j, "choose"))
