@@ -36,6 +36,14 @@ const char *buf_text(struct buf *b); /* never NULL */
  */
 void buf_wrap(struct buf *b, const char *text, size_t indent, size_t width);
 
+/* Makes the text empty; its memory is used again. */
+static inline void
+buf_clear(struct buf *b)
+{
+	b->n = 0;
+	buf_add(b, "", 0);
+}
+
 /* Most characters find room: that is decided here, without a call. */
 static inline void
 buf_putc(struct buf *b, char c)

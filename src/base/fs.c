@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,9 @@ fs_write_all(int fd, const char *bytes, size_t n)
 	while (n) {
 		ssize_t put = write(fd, bytes, n);
 
-		if (put < 0 && errno != EINTR)
+		if (put < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+		else if (put < 0 && errno != EINTR)
 			return false;
 		if (put > 0) {
 			bytes += put;

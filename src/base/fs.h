@@ -54,7 +54,7 @@ bool fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, u
 bool fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 		const char *bytes, size_t n);
 
-/* All of it, however often a signal interrupts; false: errno says why. */
+/* All of it, however often a signal interrupts or a pipe is full; false: errno says why. */
 bool fs_write_all(int fd, const char *bytes, size_t n);
 
 /* Makes the directories above `path` that do not exist; false: errno says why. */

@@ -28,13 +28,6 @@ escape_end(const char *s, size_t i, size_t n)
 	return i < n && (unsigned char)s[i] >= 0x30 && (unsigned char)s[i] < 0x7f ? i + 1 : i;
 }
 
-void
-output_clear(struct buf *b)
-{
-	b->n = 0;
-	buf_add(b, "", 0);
-}
-
 /*
  * Text as it may be shown and kept, in p->line: escape sequences are removed, a tab becomes a blank,
  * other control characters and bytes that are not UTF-8 become `?`.
@@ -44,8 +37,8 @@ output_inert(struct output_parser *p, const char *line, size_t n)
 {
 	struct buf *to = &p->line;
 
-	output_clear(&p->clean);
-	output_clear(to);
+	buf_clear(&p->clean);
+	buf_clear(to);
 	for (size_t i = 0; i < n;) {
 		if (line[i] == '\033') {
 			i = escape_end(line, i, n);

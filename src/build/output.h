@@ -75,7 +75,4 @@ bool output_seconds(const char **s, double *out);
 /* The number behind the last `words` in a text; STATUS_UNKNOWN. */
 int output_status(const char *text, const char *words);
 
-/* An empty text, ready to be read. */
-void output_clear(struct buf *b);
-
 #endif

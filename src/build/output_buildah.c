@@ -139,7 +139,7 @@ step_line(struct output_parser *p, const char *line)
 		return false;
 	if (s->open)
 		finish(p, s);
-	output_clear(&s->text);
+	buf_clear(&s->text);
 	buf_add(&s->text, line + 2, strnlen(line + 2, TEXT_MAX));
 	s->now = instruction_at(p, stage - 1, no);
 	s->open = true;

@@ -111,7 +111,7 @@ ending(struct output_parser *p, unsigned n, const char *s)
 		s += 5 + (s[5] == ':');
 		s += strspn(s, " ");
 		status = output_status(s, "exit code: ");
-		output_clear(&p->failed_text);
+		buf_clear(&p->failed_text);
 		buf_puts(&p->failed_text, s);
 		p->failed = n;
 		if (status != STATUS_UNKNOWN)

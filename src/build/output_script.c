@@ -43,11 +43,11 @@ read_mark(struct output_parser *p, const char *line)
 			continue;
 		if (p->step.n && strcmp(buf_text(&p->step), id) != 0)
 			add_event(p, EVENT_DONE, 0, false, NULL);
-		output_clear(&p->step);
+		buf_clear(&p->step);
 		buf_puts(&p->step, id);
 		add_event(p, marks[i].kind, 0, !start, NULL);
 		if (!start)
-			output_clear(&p->step);
+			buf_clear(&p->step);
 		return true;
 	}
 	return false;
@@ -74,5 +74,5 @@ output_script_end(struct output_parser *p, int status)
 		  status     ? EVENT_ENDED :
 			       EVENT_DONE,
 		  status, false, status > 0 ? "the script ended here" : NULL);
-	output_clear(&p->step);
+	buf_clear(&p->step);
 }

@@ -1,56 +1,24 @@
 #include "screen.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "base/fs.h"
 
 enum { ANNOUNCE_MS = 500 /* what ends sooner is not said to begin */ };
 
 static const struct printer progress_quiet; /* the caller reports a failure */
 
-/* A frame goes out in one call: a process that is killed leaves no half of one behind. */
-static bool
-write_whole(int fd, const char *text, size_t n)
-{
-	while (n) {
-		ssize_t k = write(fd, text, n);
-
-		if (k < 0 && errno == EAGAIN) {
-			struct pollfd room = { .fd = fd, .events = POLLOUT };
-
-			poll(&room, 1, 1000);
-		} else if (k < 0 && errno != EINTR) {
-			return false;
-		} else if (k > 0) {
-			text += k;
-			n -= (size_t)k;
-		}
-	}
-	return true;
-}
-
 void
 progress_write(struct stream *to, const char *text, size_t n)
 {
-	int fd;
-
 	if (!to->f || to->error || !n)
 		return;
 	errno = 0;
-	if (fflush(to->f))
+	/* A frame goes out in one call: a process that is killed leaves no half of one behind. */
+	if (fflush(to->f) || !fs_write_all(fileno(to->f), text, n))
 		to->error = errno ? errno : EIO;
-	else if ((fd = fileno(to->f)) < 0 ? fwrite(text, 1, n, to->f) != n || fflush(to->f) :
-					    !write_whole(fd, text, n))
-		to->error = errno ? errno : EIO;
-}
-
-struct buf *
-progress_words(struct progress *p)
-{
-	p->say.n = 0;
-	buf_add(&p->say, "", 0);
-	return &p->say;
 }
 
 const char *
@@ -142,7 +110,6 @@ progress_new(struct arena *a, const struct progress_options *o, struct progress_
 				.failed = nsteps,
 				.out = { o->out, 0, "standard error" },
 				.log = { o->log, 0, o->log_path ? o->log_path : "the log" },
-				.text = BUF(a),
 				.to = BUF(a),
 				.say = BUF(a),
 				.mask = mask_new(a, &o->masked) };
@@ -208,11 +175,12 @@ static void
 show_end(struct progress *p, size_t i)
 {
 	struct step_work *w = &p->work[i];
-	struct buf *b = progress_words(p);
+	struct buf *b = &p->say;
 	char took[TIME_BYTES];
 
 	if (w->shown)
 		return;
+	buf_clear(b);
 	w->shown = true;
 	w->announced = false;
 	buf_printf(b, "%s %s  ", p->steps[i].state >= STEP_FAILED ? "ends after" : "ok",
@@ -232,10 +200,8 @@ started(struct progress *p, size_t i)
 
 	if (!w->open++)
 		w->opened_s = p->now_s;
-	if (p->steps[i].state == STEP_WAITING) {
+	if (p->steps[i].state == STEP_WAITING)
 		p->steps[i].state = STEP_RUNNING;
-		p->steps[i].started_s = p->now_s;
-	}
 }
 
 /* One of its instructions is over; seconds: the engine's figure, or -1. */
@@ -284,16 +250,12 @@ stopped(struct progress *p, size_t i, enum step_state state, int status)
 static void
 other(struct progress *p, const char *text)
 {
-	size_t n = 0;
-
 	log_line(p, p->nsteps, p->now_s, '|', text);
 	/* How the engine reads its own input is no news, nor is what it repeats of a failure. */
 	if (!*text || p->failed < p->nsteps || starts_with(text, "[internal]") ||
 	    starts_with(text, "transferring "))
 		return;
-	for (; text[n] && n < DETAIL_BYTES - 1; n++)
-		p->other[n] = (unsigned char)text[n] < 0x20 ? '?' : text[n];
-	p->other[n] = '\0';
+	snprintf(p->other, sizeof(p->other), "%s", text);
 	p->other_s = p->now_s;
 	if (p->printer->line)
 		p->printer->line(p, p->nsteps, p->now_s, text);
@@ -312,22 +274,22 @@ line(struct progress *p, size_t i, double seconds, const char *text)
 		started(p, i);
 	/* The engine held the line back: by its own clock the step began earlier. */
 	if (seconds >= 0) {
-		if (p->now_s - seconds < w->opened_s && p->now_s >= seconds && w->open == 1) {
+		if (p->now_s - seconds < w->opened_s && p->now_s >= seconds && w->open == 1)
 			w->opened_s = p->now_s - seconds;
-			if (p->steps[i].seconds <= 0)
-				p->steps[i].started_s = w->opened_s;
-		}
 		at = w->opened_s + seconds < p->now_s ? w->opened_s + seconds : p->now_s;
 	}
 	announce(p, i);
 	log_line(p, i, at, '|', text);
 	if (!*text)
 		return;
-	if (starts_with(text, PEAK_WORD))
-		progress_memory(p, p->steps[i].id,
-				(size_t)strtoul(strrchr(text, ' ') + 1, NULL, 10));
+	if (starts_with(text, PEAK_WORD)) {
+		size_t peak_mib = strtoul(strrchr(text, ' ') + 1, NULL, 10);
+
+		if (peak_mib > p->steps[i].peak_mib)
+			p->steps[i].peak_mib = peak_mib;
+	}
 	tail_add(p->a, w, text);
-	tail_detail(w, &p->steps[i], text);
+	tail_detail(w, text);
 	if (p->printer->line)
 		p->printer->line(p, i, at, text);
 }
@@ -400,32 +362,15 @@ progress_complete(struct progress *p, const char *step)
 }
 
 void
-progress_state(struct progress *p, const char *step, enum step_state state, const char *note)
+progress_stored(struct progress *p, const char *step, const char *note)
 {
 	size_t i = find(p, step);
 
 	begin(p);
 	if (i == p->nsteps)
 		return;
-	if (note)
-		p->steps[i].note = arena_strdup(p->a, mask_text(p->mask, note));
-	if (state == STEP_FAILED || state == STEP_ENDED) {
-		stopped(p, i, state, -1);
-		return;
-	}
-	p->steps[i].state = state;
-	/* What the store had is installed yet: it is shown when that is done. */
-	if (state == STEP_DONE || state == STEP_CACHED)
-		show_end(p, i);
-}
-
-void
-progress_memory(struct progress *p, const char *step, size_t peak_mib)
-{
-	size_t i = find(p, step);
-
-	if (i < p->nsteps && peak_mib > p->steps[i].peak_mib)
-		p->steps[i].peak_mib = peak_mib;
+	p->steps[i].note = arena_strdup(p->a, mask_text(p->mask, note));
+	p->steps[i].state = STEP_STORE;
 }
 
 /* --- the end --- */
@@ -448,7 +393,6 @@ progress_end(struct progress *p, const char **why)
 		p->ended = true;
 		if (p->printer->end)
 			p->printer->end(p);
-		mask_close(p->mask);
 		bad = p->out.error ? &p->out : &p->log;
 	}
 	if (!bad->error)
@@ -457,4 +401,65 @@ progress_end(struct progress *p, const char **why)
 		*why = arena_printf(p->a, "%s could not be written: %s", bad->name,
 				    strerror(bad->error));
 	return false;
+}
+
+/* --- what is to be said of a step that failed --- */
+
+/* By the shell's exit status (0: any) or a word of the last lines, whatever command was run. */
+static const struct {
+	int status;
+	const char *word, *why, *help;
+} reasons[] = {
+	{ 137, "Killed", "it was killed: most likely there was not enough memory",
+	  "build --jobs 1 runs one compiler at a time; or raise the limit" },
+	{ 0, "No space left on device",
+	  "a disk is full where the engine keeps its layers, or in /tmp",
+	  "make room: the engine's own prune command frees old layers" },
+	{ 139, NULL, "it ended by a segmentation fault", NULL },
+	{ 143, NULL, "it was asked to end (SIGTERM)", NULL },
+	{ 127, NULL, "a command was not found", NULL },
+	{ 126, NULL, "a command could not be executed", NULL },
+};
+
+static bool
+has_word(const struct names *lines, const char *word)
+{
+	for (size_t i = 0; word && i < lines->n; i++)
+		if (strstr(lines->at[i], word))
+			return true;
+	return false;
+}
+
+static void
+find_reason(struct progress *p, size_t peak_mib, struct step_failure *f)
+{
+	for (size_t i = 0; !f->why && i < sizeof(reasons) / sizeof(*reasons); i++)
+		if ((reasons[i].status && f->status == reasons[i].status) ||
+		    has_word(&f->lines, reasons[i].word)) {
+			f->why = reasons[i].why;
+			f->help = reasons[i].help;
+			if (!i && peak_mib)
+				f->why = arena_printf(p->a, "%s (%.1f GiB were seen)", f->why,
+						      (double)peak_mib / 1024);
+		}
+}
+
+bool
+progress_failed(struct progress *p, struct step_failure *out)
+{
+	const struct progress_step *s;
+
+	if (p->failed == p->nsteps)
+		return false;
+	s = &p->steps[p->failed];
+	*out = (struct step_failure){
+		.step = s->id,
+		.recipe_line = s->recipe_line,
+		.seconds = s->seconds,
+		.status = s->status,
+		.exit = s->status < 0 ? NULL : arena_printf(p->a, "exit %d", s->status),
+		.lines = s->tail,
+	};
+	find_reason(p, s->peak_mib, out);
+	return true;
 }

@@ -78,13 +78,12 @@ struct progress_step { /* of the plan, in its order */
 			      alone.  Only for the time that is left. */
 	/* filled in while it runs: */
 	enum step_state state;
-	double started_s, seconds; /* since the build's start; all of its instructions */
-	size_t peak_mib;
-	bool partly;           /* of its instructions some were cached, some were not */
-	const char *note;      /* "from the store (sm_90, torch 2.11.0+cu130)" */
-	const char *last_file; /* "causal_conv1d_bwd.cu": what is compiled now */
-	int status;            /* of the command that failed; -1: not told */
-	struct names tail;     /* of a failed step: its last lines that matter */
+	double seconds;    /* all of its instructions */
+	size_t peak_mib;   /* the largest memory that it was seen to take so far */
+	bool partly;       /* of its instructions some were cached, some were not */
+	const char *note;  /* "from the store (sm_90, torch 2.11.0+cu130)" */
+	int status;        /* of the command that failed; -1: not told */
+	struct names tail; /* of a failed step: its last lines that matter */
 };
 
 struct progress;
@@ -116,13 +115,11 @@ struct progress *progress_new(struct arena *a, const struct progress_options *o,
 			      struct progress_step *steps, size_t nsteps);
 void progress_event(void *ctx, const struct build_event *e);
 void progress_tick(struct progress *p, double now_s);
-/* What the orchestrator itself knows: a wheel came from the store, a step was measured. */
-void progress_state(struct progress *p, const char *step, enum step_state state, const char *note);
+/* The wheel of a step came from the store: that it is installed yet is shown when it is done. */
+void progress_stored(struct progress *p, const char *step, const char *note);
 /* A call of the engine has ended well: what is left of a step stands in stages that the call was
  * not asked for. */
 void progress_complete(struct progress *p, const char *step);
-/* The largest memory that a step was seen to take so far. */
-void progress_memory(struct progress *p, const char *step, size_t peak_mib);
 /*
  * The screen's end: live lines give way to the last state; what still runs is told as ended.
  * False: the output or the log could not be written (closed, disk full); *why says which and

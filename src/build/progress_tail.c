@@ -25,6 +25,7 @@ static const char *const root_words[] = {
 	"internal compiler error",
 	"CUDA version",
 	"Permission denied",
+	NULL,
 };
 /* True and of no use: what pip, setuptools and ninja say whatever the cause was. */
 static const char *const hollow_words[] = {
@@ -46,37 +47,33 @@ static const char *const hollow_words[] = {
 	"except ImportError as error",
 	"except subprocess",
 	"subprocess exited with status",
+	NULL,
 };
 
 static bool
-has_word(const char *text, const char *const *words, size_t n)
+has_word(const char *text, const char *const *words)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strstr(text, words[i]))
-			return true;
-	return false;
+	while (*words && !strstr(text, *words))
+		words++;
+	return *words;
 }
 
-/* "ValueError: ..." at the beginning: the last line of a Python traceback. */
-static bool
-is_exception(const char *text)
-{
-	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._");
-
-	return n > 5 && text[n] == ':' && text[n + 1] == ' ' &&
-	       (!memcmp(text + n - 5, "Error", 5) ||
-		(n > 9 && !memcmp(text + n - 9, "Exception", 9)));
-}
+/* Of each rank the first lines are kept, and the last ones in a ring. */
+static const struct {
+	unsigned first, last;
+} kept[] = { [TAIL_ROOT] = { 4, 2 }, [TAIL_ERROR] = { 0, 4 }, [TAIL_RECENT] = { 0, 8 } };
 
 static void
-keep(struct tail_line *l, unsigned no, const char *text)
+keep(struct tail *t, enum tail_rank rank, const char *text)
 {
+	unsigned first = kept[rank].first, at = t->n[rank]++;
+	struct tail_line *l =
+		&t->kept[rank][at < first ? at : first + (at - first) % kept[rank].last];
 	size_t n = strnlen(text, TAIL_BYTES - 1);
 
-	/* A character of several bytes is not cut in two. */
-	while (n && text[n] && ((unsigned char)text[n] & 0xc0) == 0x80)
+	while (n && text[n] && !starts_character(text[n]))
 		n--;
-	l->no = no;
+	l->no = t->lines;
 	memcpy(l->text, text, n);
 	l->text[n] = '\0';
 }
@@ -84,62 +81,52 @@ keep(struct tail_line *l, unsigned no, const char *text)
 void
 tail_add(struct arena *a, struct step_work *w, const char *text)
 {
-	struct tail *t;
-
 	text += strspn(text, " ");
 	if (!*text)
 		return;
 	if (!w->tail)
 		w->tail = arena_new_of(a, struct tail);
-	t = w->tail;
-	t->lines++;
-	keep(&t->recent[t->lines % TAIL_RECENT], t->lines, text);
-	if (has_word(text, hollow_words, sizeof(hollow_words) / sizeof(*hollow_words)))
+	w->tail->lines++;
+	keep(w->tail, TAIL_RECENT, text);
+	if (has_word(text, hollow_words))
 		return;
-	if (is_exception(text) || starts_with(text, "ERROR")) {
-		keep(&t->errors[t->error++ % TAIL_ERROR], t->lines, text);
-	} else if (has_word(text, root_words, sizeof(root_words) / sizeof(*root_words))) {
-		unsigned first = TAIL_ROOT - 2;
-
-		keep(&t->roots[t->root < first ? t->root : first + (t->root - first) % 2], t->lines,
-		     text);
-		t->root++;
-	}
+	/* "ValueError: ..." at the beginning: the last line of a Python traceback. */
+	if (str_matches(text, "^([A-Za-z._]+(Error|Exception): |ERROR)"))
+		keep(w->tail, TAIL_ERROR, text);
+	else if (has_word(text, root_words))
+		keep(w->tail, TAIL_ROOT, text);
 }
 
-/* The lines of three lists in the order in which they came, each once. */
-static void
-sorted_in(const struct tail_line *all, size_t n, const struct tail_line **out, size_t *count)
+/* Adds the lines of a rank in the order in which they came, each once. */
+static size_t
+sorted_in(const struct tail *t, enum tail_rank rank, const struct tail_line **out, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t k = *count;
-		bool there = false;
+	for (const struct tail_line *l = t->kept[rank]; l < t->kept[rank] + TAIL_LINES; l++) {
+		bool there = !l->no;
+		size_t k;
 
-		for (size_t j = 0; j < k; j++)
-			there |= out[j]->no == all[i].no || !strcmp(out[j]->text, all[i].text);
-		if (!all[i].no || there)
+		for (k = 0; k < n; k++)
+			there |= out[k]->no == l->no || !strcmp(out[k]->text, l->text);
+		if (there)
 			continue;
-		for (; k && out[k - 1]->no > all[i].no; k--)
+		for (k = n++; k && out[k - 1]->no > l->no; k--)
 			out[k] = out[k - 1];
-		out[k] = &all[i];
-		++*count;
+		out[k] = l;
 	}
+	return n;
 }
 
 struct names
 tail_lines(struct arena *a, const struct tail *t)
 {
-	const struct tail_line *chosen[TAIL_ROOT + TAIL_ERROR + TAIL_RECENT];
+	const struct tail_line *chosen[2 * TAIL_LINES];
 	struct names out = { 0 };
-	size_t n = 0;
+	size_t n = t ? sorted_in(t, TAIL_ROOT, chosen, 0) : 0;
 
-	if (!t)
-		return out;
-	sorted_in(t->roots, TAIL_ROOT, chosen, &n);
-	if (n < 3)
-		sorted_in(t->errors, TAIL_ERROR, chosen, &n);
-	if (!n)
-		sorted_in(t->recent, TAIL_RECENT, chosen, &n);
+	if (t && n < 3)
+		n = sorted_in(t, TAIL_ERROR, chosen, n);
+	if (t && !n)
+		n = sorted_in(t, TAIL_RECENT, chosen, n);
 	for (size_t i = n > TAIL_LINES ? n - TAIL_LINES : 0; i < n; i++)
 		list_push(a, &out, arena_strdup(a, chosen[i]->text));
 	return out;
@@ -147,21 +134,7 @@ tail_lines(struct arena *a, const struct tail *t)
 
 /* --- what is being done --- */
 
-static bool
-is_source(struct str word)
-{
-	static const char *const endings[] = { ".cu", ".cpp", ".cc", ".cxx", ".c" };
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
-		size_t n = strlen(endings[i]);
-
-		if (word.n > n && !memcmp(word.p + word.n - n, endings[i], n))
-			return true;
-	}
-	return false;
-}
-
-/* The source file of a compiler's command: the last word that is one, without its folder. */
+/* The source file of a compiler's command: the last word that is one, without its directory. */
 static struct str
 source_of(const char *text)
 {
@@ -169,61 +142,23 @@ source_of(const char *text)
 
 	if (!strstr(text, " -c ") && !strstr(text, "/nvcc "))
 		return found;
-	for (const char *s = text; *s;) {
-		struct str word = { s, strcspn(s, " ") };
+	for (size_t n; *text; text += n, text += strspn(text, " '\"/")) {
+		static const char *const endings[] = { "cu", "cpp", "cc", "cxx", "c" };
+		const char *dot;
 
-		while (word.n && (*word.p == '\'' || *word.p == '"'))
-			word.p++, word.n--;
-		while (word.n && (word.p[word.n - 1] == '\'' || word.p[word.n - 1] == '"'))
-			word.n--;
-		if (is_source(word))
-			found = word;
-		s += strcspn(s, " ");
-		s += strspn(s, " ");
+		n = strcspn(text, " '\"/");
+		dot = memrchr(text, '.', n);
+		for (size_t i = 0; dot > text && i < sizeof(endings) / sizeof(*endings); i++)
+			if (text[n] != '/' &&
+			    str_is((struct str){ dot + 1, (size_t)(text + n - dot - 1) },
+				   endings[i]))
+				found = (struct str){ text, n };
 	}
-	for (size_t i = found.n; i > 0; i--)
-		if (found.p[i - 1] == '/')
-			return (struct str){ found.p + i, found.n - i };
 	return found;
 }
 
-/* ASCII alone: what is drawn again and again has a known width. */
-static void
-say(struct step_work *w, const char *before, struct str what)
-{
-	size_t n = 0;
-
-	for (; *before && n < DETAIL_BYTES - 1; before++)
-		w->detail[n++] = *before;
-	for (size_t i = 0; i < what.n && n < DETAIL_BYTES - 1; i++)
-		w->detail[n++] = what.p[i] < 0x20 || what.p[i] == 0x7f ? '?' : what.p[i];
-	w->detail[n] = '\0';
-}
-
-/* "[3/9] ", ninja's count */
-static const char *
-count(struct step_work *w, const char *text)
-{
-	unsigned long done = 0, all = 0;
-	const char *s = text;
-
-	if (*s++ != '[')
-		return text;
-	for (; is_digit(*s) && done < 100000; s++)
-		done = done * 10 + (unsigned long)(*s - '0');
-	if (*s++ != '/')
-		return text;
-	for (; is_digit(*s) && all < 100000; s++)
-		all = all * 10 + (unsigned long)(*s - '0');
-	if (s[0] != ']' || s[1] != ' ' || !all || done > all)
-		return text;
-	w->files_done = (unsigned)done;
-	w->files = (unsigned)all;
-	return s + 2;
-}
-
 void
-tail_detail(struct step_work *w, struct progress_step *s, const char *text)
+tail_detail(struct step_work *w, const char *text)
 {
 	static const struct {
 		const char *begins, *said;
@@ -237,14 +172,22 @@ tail_detail(struct step_work *w, struct progress_step *s, const char *text)
 		{ "Setting up ", "setting up ", false },
 		{ "Cloning ", "cloning ", false },
 	};
+	unsigned done, all;
+	int behind = 0;
 	struct str file;
 
 	text += strspn(text, " ");
-	file = source_of(count(w, text));
+	/* "[3/9] ", ninja's count */
+	if (sscanf(text, "[%6u/%6u]%n", &done, &all, &behind) == 2 && behind && all &&
+	    done <= all) {
+		w->files_done = done;
+		w->files = all;
+		text += behind;
+	}
+	file = source_of(text);
 	if (file.n) {
-		say(w, "", file);
-		/* The last one that was told: it lives beside the step. */
-		s->last_file = w->detail;
+		snprintf(w->detail, sizeof(w->detail), "%.*s", (int)file.n, file.p);
+		w->compiles = true;
 		return;
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -252,9 +195,9 @@ tail_detail(struct step_work *w, struct progress_step *s, const char *text)
 
 		if (!starts_with(text, rows[i].begins))
 			continue;
-		say(w, rows[i].said,
-		    (struct str){ rest, rows[i].whole ? strlen(rest) : strcspn(rest, " ") });
-		s->last_file = NULL;
+		snprintf(w->detail, sizeof(w->detail), "%s%.*s", rows[i].said,
+			 (int)strcspn(rest, rows[i].whole ? "" : " "), rest);
+		w->compiles = false;
 		return;
 	}
 }

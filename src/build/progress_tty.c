@@ -28,14 +28,75 @@ struct live {
 };
 
 struct tty {
-	struct live now[LIVE_MAX], was[LIVE_MAX];
+	struct live *now, *was; /* LIVE_MAX */
 	size_t n, n_was;
 	size_t columns, rows, columns_was;
 	struct buf over;  /* lines that scroll up with the next frame */
 	struct buf frame; /* what is written */
 	double drawn_s;
-	bool drawn;
 };
+
+/*
+ * What is left: of the steps that are not done, what their estimates say beyond what they have
+ * taken, at the pace of those that are done; lanes side by side, the rest one after another.
+ */
+enum { PACE_PRIOR_S = 30 /* as if that much had gone as estimated */ };
+
+double
+progress_pace(const struct progress *p)
+{
+	double took = PACE_PRIOR_S, said = PACE_PRIOR_S, pace;
+
+	for (size_t i = 0; i < p->nsteps; i++)
+		/* What took next to nothing was there already, and tells nothing. */
+		if (p->steps[i].state == STEP_DONE && p->steps[i].estimate_s > 0 &&
+		    p->steps[i].seconds > p->steps[i].estimate_s / 10) {
+			took += p->steps[i].seconds;
+			said += p->steps[i].estimate_s;
+		}
+	pace = took / said;
+	return pace < 0.25 ? 0.25 : pace > 4 ? 4 : pace;
+}
+
+static double
+remaining_of(const struct progress *p, size_t i, double pace)
+{
+	const struct progress_step *s = &p->steps[i];
+	double spent = progress_spent(p, i), left = s->estimate_s * pace - spent;
+
+	if (s->state != STEP_WAITING && s->state != STEP_RUNNING)
+		return 0;
+	if (s->estimate_s <= 0)
+		return 0;
+	/* Over its estimate: nobody knows; a tenth of what it took stands for "not long". */
+	return left > spent / 10 ? left : spent / 10;
+}
+
+double
+progress_remaining(const struct progress *p)
+{
+	double pace = progress_pace(p), alone = 0, longest = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < p->nsteps; i++) {
+		const struct progress_step *s = &p->steps[i];
+		double lane = 0;
+
+		known |=
+			(s->state == STEP_WAITING || s->state == STEP_RUNNING) && s->estimate_s > 0;
+		if (!s->lane) {
+			alone += remaining_of(p, i, pace);
+			continue;
+		}
+		for (size_t k = 0; k < p->nsteps; k++)
+			if (p->steps[k].lane && !strcmp(p->steps[k].lane, s->lane))
+				lane += remaining_of(p, k, pace);
+		longest = lane > longest ? lane : longest;
+	}
+	return known ? alone + longest : -1;
+}
+
+/* --- the lines --- */
 
 static const char *const tints[] = { "", "\033[32m", "\033[36m", "\033[1;31m" };
 enum { MARK_COLUMNS = 4 }; /* " ok ", " .. ": what is tinted */
@@ -48,10 +109,9 @@ size_of_terminal(const struct progress *p, struct tty *t)
 	if (!p->o.columns && p->o.out)
 		ioctl(fileno(p->o.out), TIOCGWINSZ, &w);
 	t->columns = p->o.columns ? p->o.columns : w.ws_col ? w.ws_col : 80;
+	t->columns = t->columns < 20 ? 20 : t->columns;
 	t->rows = p->o.rows ? p->o.rows : w.ws_row ? w.ws_row : 24;
 }
-
-/* --- the lines --- */
 
 static struct buf *
 live(struct tty *t, enum tint tint)
@@ -59,8 +119,7 @@ live(struct tty *t, enum tint tint)
 	struct live *l = &t->now[t->n++];
 
 	l->tint = tint;
-	l->text.n = 0;
-	buf_add(&l->text, "", 0);
+	buf_clear(&l->text);
 	return &l->text;
 }
 
@@ -94,38 +153,12 @@ running_line(struct progress *p, size_t i, struct buf *b)
 	}
 	if (w->detail[0])
 		buf_puts(b, "  ");
-	if (w->files && s->last_file)
+	if (w->files && w->compiles)
 		buf_printf(b, " %u/%u", w->files_done, w->files);
 	if (w->detail[0])
 		buf_printf(b, " %s", w->detail);
 	if (s->peak_mib)
 		buf_printf(b, "  %.1f GiB", (double)s->peak_mib / 1024);
-}
-
-static bool
-in_view(const struct progress *p, size_t i)
-{
-	return p->work[i].open ? p->work[i].announced || p->steps[i].state == STEP_RUNNING :
-				 p->steps[i].state == STEP_RUNNING;
-}
-
-/* What a store has is still to be installed. */
-static bool
-is_to_come(const struct progress *p, size_t i)
-{
-	return p->steps[i].state == STEP_WAITING ||
-	       (p->steps[i].state == STEP_STORE && !p->work[i].shown && !p->work[i].open);
-}
-
-static void
-waiting_line(const struct progress *p, size_t i, struct buf *b)
-{
-	const struct progress_step *s = &p->steps[i];
-
-	if (s->state == STEP_STORE && s->note)
-		buf_printf(b, "     %-*s           %s", (int)p->id_width, s->id, s->note);
-	else
-		buf_printf(b, "     %s", s->id);
 }
 
 static void
@@ -134,7 +167,9 @@ steps_lines(struct progress *p, struct tty *t)
 	size_t most = room(t) - 1, left = 0, waiting = 0;
 
 	for (size_t i = 0; i < p->nsteps; i++) {
-		if (!in_view(p, i))
+		const struct step_work *w = &p->work[i];
+
+		if (p->steps[i].state != STEP_RUNNING && !(w->open && w->announced))
 			continue;
 		if (t->n + 1 < most)
 			running_line(p, i, live(t, TINT_RUNS));
@@ -142,12 +177,19 @@ steps_lines(struct progress *p, struct tty *t)
 			left++;
 	}
 	for (size_t i = 0; i < p->nsteps; i++) {
-		if (!is_to_come(p, i))
+		const struct progress_step *s = &p->steps[i];
+		/* What a store has is still to be installed. */
+		bool stored = s->state == STEP_STORE && !p->work[i].shown && !p->work[i].open;
+
+		if (s->state != STEP_WAITING && !stored)
 			continue;
-		if (t->n + 1 < most && waiting++ < WAITING_SHOWN)
-			waiting_line(p, i, live(t, TINT_NONE));
-		else
+		if (t->n + 1 >= most || waiting++ >= WAITING_SHOWN)
 			left++;
+		else if (stored)
+			buf_printf(live(t, TINT_NONE), "     %-*s           %s", (int)p->id_width,
+				   s->id, s->note);
+		else
+			buf_printf(live(t, TINT_NONE), "     %s", s->id);
 	}
 	if (left && t->n < most)
 		buf_printf(live(t, TINT_NONE), "     and %zu more", left);
@@ -247,6 +289,7 @@ draw(struct progress *p, struct tty *t)
 {
 	bool moved = t->over.n || t->columns != t->columns_was, changed = moved || t->n != t->n_was;
 	size_t up = rows_of(t);
+	struct live *was;
 
 	for (size_t i = 0; i < t->n && !changed; i++)
 		changed = !same(&t->now[i], &t->was[i]);
@@ -269,12 +312,9 @@ draw(struct progress *p, struct tty *t)
 		buf_puts(&t->frame, "\033[J");
 	buf_puts(&t->frame, "\033[?25h");
 	progress_write(&p->out, t->frame.p, t->frame.n);
-	for (size_t i = 0; i < t->n; i++) {
-		struct live old = t->was[i];
-
-		t->was[i] = t->now[i];
-		t->now[i] = old;
-	}
+	was = t->was;
+	t->was = t->now;
+	t->now = was;
 	t->n_was = t->n;
 	t->columns_was = t->columns;
 	t->over.n = 0;
@@ -288,8 +328,11 @@ tty_begin(struct progress *p)
 	struct tty *t = p->tty = arena_new_of(p->a, struct tty);
 
 	t->over = t->frame = BUF(p->a);
-	for (size_t i = 0; i < LIVE_MAX; i++)
-		t->now[i].text = t->was[i].text = BUF(p->a);
+	t->now = arena_array_of(p->a, struct live, 2 * LIVE_MAX);
+	t->was = t->now + LIVE_MAX;
+	for (size_t i = 0; i < 2 * LIVE_MAX; i++)
+		t->now[i].text = BUF(p->a);
+	t->drawn_s = -1;
 	size_of_terminal(p, t);
 	t->columns_was = t->columns;
 	if (p->o.head)
@@ -301,11 +344,12 @@ tty_change(struct progress *p, size_t step)
 {
 	const struct progress_step *s = &p->steps[step];
 	bool bad = s->state == STEP_FAILED, stopped = s->state == STEP_ENDED;
-	struct buf *b = progress_words(p);
+	struct buf *b = &p->say;
 	char time[TIME_BYTES];
 
 	if (!p->work[step].shown)
 		return;
+	buf_clear(b);
 	buf_printf(b, " %s  %-*s  %7s",
 		   bad     ? "!!" :
 		   stopped ? "--" :
@@ -324,13 +368,10 @@ tty_tick(struct progress *p)
 {
 	struct tty *t = p->tty;
 
-	if (t->drawn && p->now_s - t->drawn_s < FRAME_S)
+	if (p->now_s - t->drawn_s < FRAME_S)
 		return;
-	t->drawn = true;
 	t->drawn_s = p->now_s;
 	size_of_terminal(p, t);
-	if (t->columns < 20)
-		t->columns = 20;
 	compose(p, t);
 	draw(p, t);
 }

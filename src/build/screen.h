@@ -6,15 +6,10 @@
 
 /* For the files of the progress: its state, and what a printer is. */
 
-enum {
-	TAIL_ROOT = 6,   /* lines that name a cause: the first ones, and the last two */
-	TAIL_ERROR = 4,  /* lines that speak of an error: the last ones */
-	TAIL_RECENT = 8, /* the last lines of all */
-	TAIL_BYTES = 240,
-	TAIL_LINES = 8, /* that are told */
-	DETAIL_BYTES = 64,
-	TIME_BYTES = 24
-};
+enum { TAIL_BYTES = 240, TAIL_LINES = 8 /* that are told */, DETAIL_BYTES = 64, TIME_BYTES = 24 };
+
+/* Lines that name a cause; that speak of an error; all. */
+enum tail_rank { TAIL_ROOT, TAIL_ERROR, TAIL_RECENT, TAIL_RANKS };
 
 struct tail_line {
 	unsigned no; /* of the step's lines, from 1 */
@@ -23,8 +18,8 @@ struct tail_line {
 
 /* The last lines of a step that matter, kept as they come. */
 struct tail {
-	unsigned lines, root, error;
-	struct tail_line roots[TAIL_ROOT], errors[TAIL_ERROR], recent[TAIL_RECENT];
+	unsigned lines, n[TAIL_RANKS];
+	struct tail_line kept[TAIL_RANKS][TAIL_LINES];
 };
 
 /* A step, beside what progress.h says of it. */
@@ -36,6 +31,7 @@ struct step_work {
 	bool shown;                 /* its end was shown */
 	unsigned files_done, files; /* ninja's count; 0: none */
 	char detail[DETAIL_BYTES];  /* what it does now */
+	bool compiles;              /* detail is a source file */
 	struct tail *tail;          /* NULL: it printed nothing */
 };
 
@@ -67,7 +63,6 @@ struct progress {
 	bool began, ended;
 	size_t failed; /* the first; nsteps: none */
 	struct stream out, log;
-	struct buf text;          /* the masked text of the event at hand */
 	struct buf to;            /* what is about to be written */
 	struct buf say;           /* words on the way to it */
 	char other[DETAIL_BYTES]; /* of no step: what the engine does */
@@ -86,11 +81,6 @@ double progress_spent(const struct progress *p, size_t step);
 /* "exit 137", "failed", "from the store (...)", "cached": what is behind a step's time. */
 void progress_outcome(const struct progress *p, size_t step, struct buf *out);
 
-/* p->say, empty. */
-struct buf *progress_words(struct progress *p);
-
-/* --- progress_estimate.c --- */
-
 /* Seconds that are left, about; negative: nothing can be said. */
 double progress_remaining(const struct progress *p);
 /* What an estimate is worth here, from the steps that were built: a factor from 1/4 to 4. */
@@ -101,14 +91,12 @@ double progress_pace(const struct progress *p);
 void tail_add(struct arena *a, struct step_work *w, const char *text);
 struct names tail_lines(struct arena *a, const struct tail *t);
 /* What a line says of what is being done: a file that is compiled, a download. */
-void tail_detail(struct step_work *w, struct progress_step *s, const char *text);
+void tail_detail(struct step_work *w, const char *text);
 
 /* --- progress_mask.c --- */
 
 struct mask *mask_new(struct arena *a, const struct names *secrets);
 /* The text without secrets, valid until the next call. */
 const char *mask_text(struct mask *m, const char *text);
-/* Frees what is not in the arena; the mask can still be used. */
-void mask_close(struct mask *m);
 
 #endif

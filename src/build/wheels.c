@@ -139,7 +139,7 @@ told(struct work *w, struct wanted_wheel *one, const struct store *from)
 		   w->plan->stack->torch_tag ? w->plan->stack->torch_tag : "");
 	one->got = store_name(from);
 	progress_tick(w->progress, work_now() - w->began_s);
-	progress_state(w->progress, one->step->id, STEP_STORE, buf_text(&b));
+	progress_stored(w->progress, one->step->id, buf_text(&b));
 }
 
 /* A store that cannot be written costs time later, and nothing now. */

@@ -132,10 +132,11 @@ tell_later(struct demo *d)
 		char *s = arena_strdup(d->a, d->later.at[i]);
 		const char *what = word(d, &s), *id = word(d, &s);
 
-		if (!strcmp(what, "memory"))
-			progress_memory(d->p, id, number(d, &s));
-		else
-			progress_state(d->p, id, STEP_STORE, s);
+		for (size_t k = 0; k < d->steps.n && !strcmp(what, "memory"); k++)
+			if (!strcmp(d->steps.at[k].id, id))
+				d->steps.at[k].peak_mib = number(d, &s);
+		if (!strcmp(what, "store"))
+			progress_stored(d->p, id, s);
 	}
 }
 
