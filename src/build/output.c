@@ -2,30 +2,28 @@
 
 /* --- inert text --- */
 
-/* Behind an escape sequence that begins at s (ECMA-48: CSI, strings, two characters). */
-static size_t
-escape_end(const char *s, size_t i, size_t n)
+static const char *
+skip(const char *s, char least, char most)
 {
-	char kind = i + 1 < n ? s[i + 1] : '\0';
+	while (*s >= least && *s <= most)
+		s++;
+	return s;
+}
 
-	if (kind == '[') {
-		for (i += 2; i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x40;)
-			i++;
-		return i < n && (unsigned char)s[i] >= 0x40 && (unsigned char)s[i] < 0x7f ? i + 1 :
-											    i;
+/* Behind an escape sequence that begins at s (ECMA-48: CSI, strings, two characters). */
+static const char *
+escape_end(const char *s)
+{
+	if (s[1] == '[') {
+		s = skip(s + 2, 0x20, 0x3f);
+		return s + (*s >= 0x40 && *s < 0x7f);
 	}
-	if (kind == ']' || kind == 'P' || kind == 'X' || kind == '^' || kind == '_') {
-		for (i += 2; i < n; i++) {
-			if (s[i] == '\a')
-				return i + 1;
-			if (s[i] == '\033')
-				return i + 1 < n && s[i + 1] == '\\' ? i + 2 : i;
-		}
-		return n;
+	if (s[1] && strchr("]PX^_", s[1])) {
+		s += 2 + strcspn(s + 2, "\a\033");
+		return s + (*s == '\a' ? 1 : starts_with(s, "\033\\") ? 2 : 0);
 	}
-	for (i++; i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x30;)
-		i++;
-	return i < n && (unsigned char)s[i] >= 0x30 && (unsigned char)s[i] < 0x7f ? i + 1 : i;
+	s = skip(s + 1, 0x20, 0x2f);
+	return s + (*s >= 0x30 && *s < 0x7f);
 }
 
 /*
@@ -39,17 +37,16 @@ output_inert(struct output_parser *p, const char *line, size_t n)
 
 	buf_clear(&p->clean);
 	buf_clear(to);
-	for (size_t i = 0; i < n;) {
-		if (line[i] == '\033') {
-			i = escape_end(line, i, n);
-			continue;
-		}
-		buf_putc(&p->clean, line[i] == '\t'                 ? ' ' :
-				    line[i] == '\n' || line[i] == 0 ? '?' :
-								      line[i]);
-		i++;
-	}
-	diag_inert(buf_text(&p->clean), to);
+	buf_add(&p->clean, line, n);
+	for (size_t i = 0; i < p->clean.n; i++)
+		if (strchr("\t\n", p->clean.p[i]))
+			p->clean.p[i] = p->clean.p[i] == '\t' ? ' ' : '?';
+	n = 0;
+	for (const char *s = p->clean.p; *s; s = *s == '\033' ? escape_end(s) : s + 1)
+		if (*s != '\033')
+			p->clean.p[n++] = *s;
+	p->clean.p[n] = '\0';
+	diag_inert(p->clean.p, to);
 	while (to->n && to->p[to->n - 1] == ' ')
 		to->p[--to->n] = '\0';
 	return buf_text(to);
@@ -122,7 +119,96 @@ output_tell(struct output_parser *p, enum build_event_kind kind, const struct in
 	p->on(p->ctx, &e);
 }
 
+/* --- the dialect of scripts --- */
+
+/*
+ * Reads the output of setup.sh where STACKBUILD_MARKS=1 is set:
+ *
+ *     stackbuild-step start torch
+ *     stackbuild-step done torch
+ *     stackbuild-step cached torch
+ *
+ * Every other line belongs to the step that started last.  A start, or the end of the script, ends
+ * the running step, but only `done` completes it: a script that stops before it compiles comes back
+ * to the step.
+ */
+static const struct {
+	const char *head;
+	enum build_event_kind kind;
+} marks[] = {
+	{ "stackbuild-step start ", EVENT_START },
+	{ "stackbuild-step done ", EVENT_DONE },
+	{ "stackbuild-step cached ", EVENT_CACHED },
+};
+
+static void
+add_event(struct output_parser *p, enum build_event_kind kind, int status, bool last,
+	  const char *text)
+{
+	p->on(p->ctx, &(struct build_event){ .kind = kind,
+					     .step = buf_text(&p->step),
+					     .seconds = -1,
+					     .status = status,
+					     .text = text,
+					     .last = last });
+}
+
+static bool
+read_mark(struct output_parser *p, const char *line)
+{
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		bool start = marks[i].kind == EVENT_START;
+		const char *id = line + strlen(marks[i].head);
+
+		if (!starts_with(line, marks[i].head) || !*id || strpbrk(id, " /\"'"))
+			continue;
+		if (p->step.n && strcmp(buf_text(&p->step), id) != 0)
+			add_event(p, EVENT_DONE, 0, false, NULL);
+		buf_clear(&p->step);
+		buf_puts(&p->step, id);
+		add_event(p, marks[i].kind, 0, !start, NULL);
+		if (!start)
+			buf_clear(&p->step);
+		return true;
+	}
+	return false;
+}
+
+static void
+script_line(struct output_parser *p, enum proc_stream from, const char *line)
+{
+	if (from == PROC_OUT && read_mark(p, line))
+		return;
+	if (p->step.n)
+		add_event(p, EVENT_LINE, 0, false, line);
+	else
+		output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, line);
+}
+
+static void
+script_end(struct output_parser *p, int status)
+{
+	if (!p->step.n)
+		return;
+	add_event(p,
+		  status > 0 ? EVENT_FAILED :
+		  status     ? EVENT_ENDED :
+			       EVENT_DONE,
+		  status, false, status > 0 ? "the script ended here" : NULL);
+	buf_clear(&p->step);
+}
+
 /* --- the parser --- */
+
+static const struct {
+	void (*line)(struct output_parser *p, enum proc_stream from, const char *line);
+	void (*end)(struct output_parser *p, int status);
+} dialects[] = {
+	[DIALECT_BUILDKIT] = { output_buildkit, output_buildkit_end },
+	[DIALECT_BUILDAH] = { output_buildah, output_buildah_end },
+	[DIALECT_SCRIPT] = { script_line, script_end },
+	[DIALECT_MODAL] = { script_line, script_end }, /* it has no marks */
+};
 
 struct output_parser *
 output_parser_new(struct arena *a, enum output_dialect dialect, struct instructions of,
@@ -162,22 +248,11 @@ output_parser_new(struct arena *a, enum output_dialect dialect, struct instructi
 void
 output_parser_line(struct output_parser *p, enum proc_stream from, const char *line, size_t n)
 {
-	line = output_inert(p, line, n);
-	switch (p->dialect) {
-	case DIALECT_BUILDKIT: output_buildkit(p, line); break;
-	case DIALECT_BUILDAH: output_buildah(p, from, line); break;
-	case DIALECT_SCRIPT: output_script(p, from, line); break;
-	case DIALECT_MODAL: output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, line); break;
-	}
+	dialects[p->dialect].line(p, from, output_inert(p, line, n));
 }
 
 void
 output_parser_end(struct output_parser *p, int status)
 {
-	switch (p->dialect) {
-	case DIALECT_BUILDKIT: output_buildkit_end(p, status); break;
-	case DIALECT_BUILDAH: output_buildah_end(p, status); break;
-	case DIALECT_SCRIPT: output_script_end(p, status); break;
-	case DIALECT_MODAL: break;
-	}
+	dialects[p->dialect].end(p, status);
 }

@@ -58,12 +58,10 @@ struct output_parser {
 	bool told; /* buildah, script: that something failed */
 };
 
-void output_buildkit(struct output_parser *p, const char *line);
+void output_buildkit(struct output_parser *p, enum proc_stream from, const char *line);
 void output_buildkit_end(struct output_parser *p, int status);
 void output_buildah(struct output_parser *p, enum proc_stream from, const char *line);
 void output_buildah_end(struct output_parser *p, int status);
-void output_script(struct output_parser *p, enum proc_stream from, const char *line);
-void output_script_end(struct output_parser *p, int status);
 
 /* An event of an instruction (or of none: OTHER). */
 void output_tell(struct output_parser *p, enum build_event_kind kind, const struct instruction *of,

@@ -115,14 +115,11 @@ step_line(struct output_parser *p, const char *line)
 {
 	unsigned stage = 1, stages, no, of;
 	struct stage *s;
+	int n = 0;
 
-	if (*line == '[') {
-		line++;
-		if (!output_number(&line, 100000, &stage) || *line++ != '/' ||
-		    !output_number(&line, 100000, &stages) || !starts_with(line, "] "))
-			return false;
-		line += 2;
-	}
+	if (*line == '[' && (sscanf(line, "[%5u/%5u] %n", &stage, &stages, &n) != 2 || !n))
+		return false;
+	line += n;
 	if (!stage || stage > p->nstages)
 		return false;
 	s = &p->stages[stage - 1];
@@ -131,16 +128,13 @@ step_line(struct output_parser *p, const char *line)
 			finish(p, s);
 		return false;
 	}
-	if (!starts_with(line, "STEP "))
-		return false;
-	line += 5;
-	if (!output_number(&line, 100000, &no) || *line++ != '/' ||
-	    !output_number(&line, 100000, &of) || !starts_with(line, ": "))
+	n = 0;
+	if (sscanf(line, "STEP %5u/%5u: %n", &no, &of, &n) != 2 || !n)
 		return false;
 	if (s->open)
 		finish(p, s);
 	buf_clear(&s->text);
-	buf_add(&s->text, line + 2, strnlen(line + 2, TEXT_MAX));
+	buf_add(&s->text, line + n, strnlen(line + n, TEXT_MAX));
 	s->now = instruction_at(p, stage - 1, no);
 	s->open = true;
 	s->started = s->cached = false;

@@ -18,16 +18,12 @@
 static const struct instruction *
 instruction_at(const struct output_parser *p, struct str stage, unsigned layer)
 {
-	struct str number = { stage.p, stage.n };
 	unsigned stage_no = 0;
+	int n = 0;
 
 	/* A stage without a name is called stage-K, K from 0. */
-	if (stage.n > 6 && !memcmp(stage.p, "stage-", 6)) {
-		for (number.p += 6, number.n -= 6;
-		     number.n && is_digit(*number.p) && stage_no < 9999; number.p++, number.n--)
-			stage_no = stage_no * 10 + (unsigned)(*number.p - '0');
-		stage_no = number.n ? 0 : stage_no + 1;
-	}
+	if (sscanf(stage.p, "stage-%4u%n", &stage_no, &n) == 1)
+		stage_no = stage.n == (size_t)n ? stage_no + 1 : 0;
 	for (size_t i = 0; i < p->of.n; i++) {
 		const struct instruction *of = &p->of.at[i];
 		const char *name = of->stage ? of->stage : "";
@@ -45,28 +41,24 @@ instruction_at(const struct output_parser *p, struct str stage, unsigned layer)
 static bool
 image_vertex(const struct output_parser *p, const char *s, const struct instruction **of)
 {
-	const char *end = strchr(s, ']'), *at = s + 1;
-	struct str stage = { s, 0 };
+	const char *end = strchr(s, ']'), *at, *word;
+	struct str stage;
 	unsigned i, n;
+	int whole = 0;
 
 	if (*s != '[' || !end)
 		return false;
-	for (;;) {
-		const char *word = at += strspn(at, " ");
-
-		if (at >= end)
-			return false;
-		at += strcspn(at, " ]");
-		if (*at == ']' || at >= end) {
-			at = word;
-			break;
-		}
-		if (!memchr(word, '/', (size_t)(at - word)))
-			stage = (struct str){ word, (size_t)(at - word) };
-	}
-	if (!output_number(&at, 100000, &i) || *at++ != '/' || !output_number(&at, 100000, &n) ||
-	    at != end)
+	at = (const char *)memrchr(s, ' ', (size_t)(end - s));
+	at = at ? at : s;
+	if (sscanf(at + 1, "%5u/%5u]%n", &i, &n, &whole) != 2 || !whole)
 		return false;
+	while (at > s && *at == ' ')
+		at--;
+	stage = (struct str){ s + 1, (size_t)(at - s) };
+	if ((word = memrchr(stage.p, ' ', stage.n)))
+		stage = (struct str){ word + 1, (size_t)(at - word) };
+	if (memchr(stage.p, '/', stage.n)) /* a platform */
+		stage.n = 0;
 	*of = instruction_at(p, stage, i);
 	return true;
 }
@@ -202,11 +194,12 @@ numbered(struct output_parser *p, unsigned n, char *s)
 }
 
 void
-output_buildkit(struct output_parser *p, const char *line)
+output_buildkit(struct output_parser *p, enum proc_stream from, const char *line)
 {
 	const char *at = line + 1;
 	unsigned n;
 
+	(void)from;
 	if (!*line) {
 		p->current = NO_VERTEX;
 	} else if (*line == '#' && output_number(&at, VERTICES_MAX - 1, &n) && *at == ' ') {
