@@ -155,17 +155,14 @@ static bool
 push(struct work *w, const char *tag, struct image_about *about)
 {
 	const struct engine *e = w->o->engine;
-	const char *file = fs_join(w->a, w->dir, "pushed"), *digest;
+	const char *file = fs_join(w->a, w->dir, "pushed");
 	struct engine_command c = engine_push(w->a, e, &w->o->state->at, tag, file);
-	size_t n;
 
 	unlink(file);
 	w->pushing = tag;
 	if (!work_run(w, &c, (struct instructions){ 0 }))
 		return false;
-	if (fs_exists(file) && (digest = work_read(w, file, &n)))
-		about->digest = arena_copy(w->a, digest, strcspn(digest, " \r\n"));
-	else
+	if (!(about->digest = engine_pushed(w->a, file)))
 		engine_image(w->a, e, &w->o->state->at, tag, about);
 	return true;
 }

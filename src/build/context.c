@@ -1,10 +1,9 @@
 /* The folder of a build: its lock, its context, and its secrets' files. */
 #include "work.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,47 +22,34 @@ cannot(struct work *w, const char *what, const char *path)
 	return false;
 }
 
-static int
-remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st, (void)at;
-	(void)(kind == FTW_DP ? rmdir(path) : unlink(path));
-	return 0;
-}
-
-/* What lies in a folder that may not be written could not be removed. */
-static int
-open_folder(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)at;
-	if ((kind == FTW_D || kind == FTW_DNR) && (st->st_mode & 0700) != 0700)
-		chmod(path, 0700);
-	return 0;
-}
-
+/* What lies in a folder that may not be written could not be removed: it is made writable first. */
 static void
 remove_tree(const char *path)
 {
-	nftw(path, open_folder, 16, FTW_PHYS | FTW_MOUNT);
-	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
+	char *const roots[] = { (char *)(uintptr_t)path, NULL };
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
 
-static bool
-make_folders(struct work *w, const char *path)
-{
-	struct stat st;
-
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		return true;
-	if (strcmp(path, fs_dir(w->a, path)) && !make_folders(w, fs_dir(w->a, path)))
-		return false;
-	return mkdir(path, 0755) == 0 || errno == EEXIST || cannot(w, "make the folder", path);
+	for (FTSENT *e; walk && (e = fts_read(walk));)
+		if (e->fts_info == FTS_D && (e->fts_statp->st_mode & 0700) != 0700)
+			chmod(e->fts_accpath, 0700);
+		else if (e->fts_info == FTS_DP)
+			rmdir(e->fts_accpath);
+		else if (e->fts_info != FTS_DNR)
+			unlink(e->fts_accpath);
+	if (walk)
+		fts_close(walk);
 }
 
 bool
 work_make(struct work *w, const char *path)
 {
-	return make_folders(w, path);
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return true;
+	if (strcmp(path, fs_dir(w->a, path)) && !work_make(w, fs_dir(w->a, path)))
+		return false;
+	return mkdir(path, 0755) == 0 || errno == EEXIST || cannot(w, "make the folder", path);
 }
 
 const char *
@@ -82,46 +68,22 @@ work_folder(struct work *w, const char *name)
 		cannot(w, "empty the folder", path);
 		return NULL;
 	}
-	return make_folders(w, path) ? path : NULL;
+	return work_make(w, path) ? path : NULL;
 }
 
 /* --- copying --- */
 
+/*
+ * As COPY would take it from the user's folder; some engines take a file with another time for another
+ * file.
+ */
 static bool
-copy_bytes(struct work *w, int in, int out, const char *from, const char *to)
-{
-	char block[64 * 1024];
-	ssize_t n;
-
-	while ((n = read(in, block, sizeof(block))) > 0)
-		if (!fs_write_all(out, block, (size_t)n))
-			return cannot(w, "write", to);
-	return n == 0 || cannot(w, "read", from);
-}
-
-/* Some engines take a file with another time for another file. */
-static void
-keep_times(int fd, const struct stat *st)
+keep_mode(struct work *w, const struct stat *st, const char *to)
 {
 	const struct timespec times[] = { st->st_atim, st->st_mtim };
 
-	(void)!futimens(fd, times);
-}
-
-/* As COPY would take it from the user's folder. */
-static bool
-keep_mode(struct work *w, const char *from, const char *to)
-{
-	struct stat st;
-	int fd = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool good = fd >= 0 && stat(from, &st) == 0;
-
-	if (good)
-		keep_times(fd, &st);
-	good = good && fchmod(fd, st.st_mode & 07777) == 0;
-	if (fd >= 0)
-		close(fd);
-	return good || cannot(w, "write", to);
+	(void)!utimensat(AT_FDCWD, to, times, 0);
+	return chmod(to, st->st_mode & 07777) == 0 || cannot(w, "write", to);
 }
 
 static bool
@@ -132,86 +94,88 @@ is_same(const char *path, const struct stat *st)
 	return stat(path, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
+/* What a build leaves beside the recipe is of no image, and changes each time. */
+static bool
+is_ours(struct work *w, const struct stat *st)
+{
+	return is_same(work_stack_dir(w), st) || is_same(w->o->out, st) || is_same(w->dir, st);
+}
+
 static bool
 copy_file(struct work *w, const char *from, const char *to)
 {
-	int in, out;
+	char block[64 * 1024];
 	struct stat st;
 	bool good;
+	int in, out;
+	ssize_t n;
 
 	/* There already: app: names it twice, say `.` and a file of it. */
 	if (link(from, to) == 0 || errno == EEXIST)
 		return true;
-	if ((in = open(from, O_RDONLY | O_CLOEXEC)) < 0 || fstat(in, &st) != 0) {
-		cannot(w, "read", from);
-		if (in >= 0)
-			close(in);
-		return false;
-	}
-	if ((out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777)) < 0) {
-		cannot(w, "write", to);
-		close(in);
-		return false;
-	}
-	good = copy_bytes(w, in, out, from, to);
-	keep_times(out, &st);
-	close(in);
-	return (close(out) == 0 || cannot(w, "write", to)) && good;
-}
-
-static bool copy_tree(struct work *w, const char *from, const char *to);
-
-static bool
-copy_folder(struct work *w, const char *from, const char *to)
-{
-	DIR *d = opendir(from);
-	const struct dirent *e;
-	bool good = true;
-
-	if (!d)
-		return cannot(w, "read the folder", from);
-	good = make_folders(w, to);
-	while (good && (e = readdir(d))) {
-		const char *source = fs_join(w->a, from, e->d_name);
-		struct stat st;
-
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		/* What a build leaves beside the recipe is of no image, and changes each time. */
-		if (!lstat(source, &st) && (is_same(work_stack_dir(w), &st) ||
-					    is_same(w->o->out, &st) || is_same(w->dir, &st)))
-			continue;
-		good = copy_tree(w, source, fs_join(w->a, to, e->d_name));
-	}
-	closedir(d);
-	return good && keep_mode(w, from, to);
-}
-
-static bool
-copy_tree(struct work *w, const char *from, const char *to)
-{
-	struct stat st;
-	char target[4096];
-	ssize_t n;
-
-	if (lstat(from, &st) != 0)
+	if ((in = open(from, O_RDONLY | O_CLOEXEC)) < 0 || fstat(in, &st) != 0)
 		return cannot(w, "read", from);
-	if (S_ISDIR(st.st_mode))
-		return copy_folder(w, from, to);
-	if (S_ISREG(st.st_mode))
-		return copy_file(w, from, to);
-	if (!S_ISLNK(st.st_mode))
-		return true; /* sockets and the like are in no image */
-	if ((n = readlink(from, target, sizeof(target) - 1)) < 0)
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	n = out < 0 ? 1 : 0;
+	while (out >= 0 && (n = read(in, block, sizeof(block))) > 0)
+		if (!fs_write_all(out, block, (size_t)n))
+			break;
+	good = n == 0 || cannot(w, n < 0 ? "read" : "write", n < 0 ? from : to);
+	close(in);
+	if (out >= 0)
+		good = (close(out) == 0 || cannot(w, "write", to)) && good;
+	return good && keep_mode(w, &st, to);
+}
+
+static bool
+copy_link(struct work *w, const char *from, const char *to)
+{
+	char target[4096];
+	ssize_t n = readlink(from, target, sizeof(target) - 1);
+
+	if (n < 0)
 		return cannot(w, "read", from);
 	target[n] = '\0';
 	return symlink(target, to) == 0 || errno == EEXIST || cannot(w, "link", to);
 }
 
+static bool
+copy_entry(struct work *w, FTS *walk, FTSENT *e, const char *to)
+{
+	switch (e->fts_info) {
+	case FTS_D:
+		e->fts_number = e->fts_level > 0 && is_ours(w, e->fts_statp);
+		if (!e->fts_number)
+			return work_make(w, to);
+		return fts_set(walk, e, FTS_SKIP) == 0;
+	case FTS_DP: return e->fts_number || keep_mode(w, e->fts_statp, to);
+	case FTS_F: return copy_file(w, e->fts_accpath, to);
+	case FTS_SL:
+	case FTS_SLNONE: return copy_link(w, e->fts_accpath, to);
+	case FTS_DEFAULT: return true; /* sockets and the like are in no image */
+	default: errno = e->fts_errno; return cannot(w, "read", e->fts_path);
+	}
+}
+
+static bool
+copy_tree(struct work *w, const char *from, const char *to)
+{
+	char *const roots[] = { arena_strdup(w->a, from), NULL };
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	bool good = walk || cannot(w, "read", from);
+
+	for (FTSENT *e; good && (e = fts_read(walk));)
+		good = copy_entry(w, walk, e,
+				  arena_printf(w->a, "%s%s", to, e->fts_path + strlen(from)));
+	if (walk)
+		fts_close(walk);
+	return good;
+}
+
 bool
 work_place(struct work *w, const char *from, const char *to)
 {
-	return make_folders(w, fs_dir(w->a, to)) && copy_file(w, from, to);
+	return work_make(w, fs_dir(w->a, to)) && copy_file(w, from, to);
 }
 
 /* podman and buildah read the first, docker only the second. */
@@ -277,7 +241,7 @@ copy_application(struct work *w)
 		}
 		if (is_link(to)) /* it came with `.`: nothing is written through it */
 			continue;
-		if (!make_folders(w, fs_dir(w->a, to)) || !copy_tree(w, behind_link(w, source), to))
+		if (!work_make(w, fs_dir(w->a, to)) || !copy_tree(w, behind_link(w, source), to))
 			return false;
 	}
 	return true;
@@ -294,18 +258,6 @@ secret_given(const struct work *w, const char *name)
 		if (!strncmp(w->o->secrets.at[i], name, n) && w->o->secrets.at[i][n] == '=')
 			return w->o->secrets.at[i] + n + 1;
 	return NULL;
-}
-
-static bool
-write_secret(struct work *w, const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	size_t n = strlen(value);
-	bool good = fd >= 0 && write(fd, value, n) == (ssize_t)n;
-
-	if (fd >= 0)
-		good = close(fd) == 0 && good;
-	return good || cannot(w, "write", path);
 }
 
 /* What a secret's file holds, for the mask: one that is larger is no secret but a file. */
@@ -390,7 +342,8 @@ work_secrets(struct work *w)
 			return false;
 		if (!file) {
 			file = fs_join(w->a, w->secrets, name);
-			good = write_secret(w, file, value) && good;
+			good = fs_write(w->ds, file, value, strlen(value), 0600, false, NULL) &&
+			       good;
 		}
 		list_push(w->a, &w->masked, value ? value : secret_value(w, file));
 		list_push(w->a, &w->secret_files, arena_printf(w->a, "%s=%s", name, file));
@@ -407,7 +360,7 @@ work_open(struct work *w)
 
 	w->lock = -1;
 	w->dir = fs_join(w->a, w->o->out, ".build");
-	if (!make_folders(w, w->dir))
+	if (!work_make(w, w->dir))
 		return false;
 	/* The lock's file stays: who removed it would take it from under the next one. */
 	path = fs_join(w->a, w->dir, "lock");
@@ -426,7 +379,7 @@ work_open(struct work *w)
 	forget_secrets(w);
 	w->context = work_folder(w, "context");
 	w->app = w->context ? fs_join(w->a, w->context, RENDER_APP) : NULL;
-	return w->context && make_folders(w, w->app) && copy_application(w);
+	return w->context && work_make(w, w->app) && copy_application(w);
 }
 
 void
@@ -442,19 +395,4 @@ work_close(struct work *w)
 	if (w->lock >= 0)
 		close(w->lock);
 	w->lock = -1;
-}
-
-const char *
-work_read(struct work *w, const char *path, size_t *n)
-{
-	struct diags quiet;
-	const struct source *s;
-
-	diags_init(&quiet, w->a);
-	if (!(s = fs_read(w->a, &quiet, path, FS_READ_MAX, (struct span){ 0 }))) {
-		diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
-		return NULL;
-	}
-	*n = s->size;
-	return s->text;
 }

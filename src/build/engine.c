@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -188,6 +189,21 @@ engine_push(struct arena *a, const struct engine *e, const struct engine_at *at,
 		ADD(&c, "--digestfile", digest_file);
 	ADD(&c, image);
 	return c;
+}
+
+const char *
+engine_pushed(struct arena *a, const char *digest_file)
+{
+	const struct source *s;
+	const char *digest = NULL;
+	struct diags ds; /* a file that cannot be read has no digest */
+
+	diags_init(&ds, a);
+	if (fs_exists(digest_file) &&
+	    (s = fs_read(a, &ds, digest_file, FS_READ_MAX, (struct span){ 0 })))
+		digest = arena_copy(a, s->text, strcspn(s->text, " \r\n"));
+	unlink(digest_file);
+	return digest && oci_is_digest(digest) ? digest : NULL;
 }
 
 void

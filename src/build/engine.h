@@ -113,6 +113,8 @@ struct engine_command engine_call(struct arena *a, const struct engine_at *at,
 struct engine_command engine_push(struct arena *a, const struct engine *e,
 				  const struct engine_at *at, const char *image,
 				  const char *digest_file);
+/* What podman and buildah wrote to a digest_file, which is removed; NULL: docker does not. */
+const char *engine_pushed(struct arena *a, const char *digest_file);
 /* Sets argv, env and cwd of a process from a command; both lists are terminated. */
 void engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *spec);
 

@@ -12,26 +12,17 @@
 static const char *
 clean(struct arena *a, const char *pattern)
 {
-	struct names parts = { 0 };
-	struct buf b = BUF(a);
+	struct names parts = names_split(a, pattern, '/'), kept = { 0 };
 
-	for (const char *p = pattern; *p; p += *p == '/') {
-		size_t n = strcspn(p, "/");
-		const char *part = arena_copy(a, p, n);
+	for (size_t i = 0; i < parts.n; i++) {
+		const char *part = parts.at[i];
 
-		p += n;
-		if (!n || !strcmp(part, "."))
-			continue;
-		if (strcmp(part, "..") != 0)
-			list_push(a, &parts, part);
-		else if (!parts.n)
+		if (!strcmp(part, "..") && !kept.n--)
 			return NULL;
-		else
-			parts.n--;
+		if (*part && strcmp(part, ".") != 0 && strcmp(part, "..") != 0)
+			list_push(a, &kept, part);
 	}
-	for (size_t i = 0; i < parts.n; i++)
-		buf_printf(&b, "/%s", parts.at[i]);
-	return buf_text(&b);
+	return kept.n ? arena_printf(a, "/%s", names_join(a, &kept, "/")) : "";
 }
 
 static void

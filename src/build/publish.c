@@ -155,22 +155,6 @@ engine_does(struct publishing *w, struct engine_command c, const char *what, con
 	return false;
 }
 
-/* The digest that podman and buildah write; NULL: docker does not. */
-static const char *
-digest_written(struct publishing *w, const char *path)
-{
-	const struct source *src;
-	const char *digest = NULL;
-	struct diags ds;
-
-	diags_init(&ds, w->a);
-	src = fs_exists(path) ? fs_read(w->a, &ds, path, FS_READ_MAX, (struct span){ 0 }) : NULL;
-	if (src)
-		digest = arena_copy(w->a, src->text, strcspn(src->text, " \r\n"));
-	unlink(path);
-	return digest && oci_is_digest(digest) ? digest : NULL;
-}
-
 /* The manifest is of the image that was pushed: its config is the image's id. */
 static bool
 is_ours(struct publishing *w, const struct oci_manifest *m, const char *written)
@@ -222,7 +206,7 @@ push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 			 ref) ||
 	    !engine_does(w, engine_push(w->a, o->engine, at, ref, file), "push", ref))
 		return NULL;
-	written = digest_written(w, file);
+	written = engine_pushed(w->a, file);
 	if (!oci_manifest(r, w->a, w->ds, written ? written : n->tag, &m, &missing)) {
 		if (missing)
 			diag_at(w->ds, E_CONTENT, o->at, "%s was pushed, and is not there", ref);

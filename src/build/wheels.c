@@ -70,6 +70,22 @@ no_inputs(struct work *w, const struct wanted_wheel *one, const char *why)
 	return false;
 }
 
+/* A file whole. */
+static const char *
+read_inputs(struct work *w, const char *path, size_t *n)
+{
+	struct diags quiet;
+	const struct source *s;
+
+	diags_init(&quiet, w->a);
+	if (!(s = fs_read(w->a, &quiet, path, FS_READ_MAX, (struct span){ 0 }))) {
+		diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
+		return NULL;
+	}
+	*n = s->size;
+	return s->text;
+}
+
 bool
 wheels_keys(struct work *w, const char *dir)
 {
@@ -80,7 +96,7 @@ wheels_keys(struct work *w, const char *dir)
 		json_t *doc;
 		const json_t *abi;
 
-		one->inputs = work_read(
+		one->inputs = read_inputs(
 			w, fs_join(w->a, dir, arena_printf(w->a, "%s.json", one->step->id)), &n);
 		if (!one->inputs || !(one->key = store_key(w->a, w->ds, one->inputs, n, NULL)))
 			return false;

@@ -62,8 +62,6 @@ const char *work_folder(struct work *w, const char *name);
 bool work_make(struct work *w, const char *path);
 /* A file under another name, linked or copied.  errors SB0510, false */
 bool work_place(struct work *w, const char *from, const char *to);
-/* A file whole, of at most 1 MiB.  errors SB0505, NULL */
-const char *work_read(struct work *w, const char *path, size_t *n);
 
 /*
  * work_secrets -- a file for each secret that the plan's commands mount, in a folder of our own.
