@@ -43,7 +43,8 @@ is_modal_name(const char *text)
 }
 
 static bool
-to_modal(struct run *r, const struct recipes *rs, const struct engine_state *state, const char *out)
+to_modal(struct run *r, const struct recipes *rs, const struct engine *e,
+	 const struct engine_state *state, const char *out)
 {
 	static const char *const target[] = { "modal" };
 	const struct names *args = &r->o->args;
@@ -64,7 +65,7 @@ to_modal(struct run *r, const struct recipes *rs, const struct engine_state *sta
 			      files.at[i].text, files.at[i].size, files.at[i].mode, false, NULL))
 			return false;
 	for (size_t i = 1; i < args->n; i++) {
-		if (!publish_modal(r->a, &r->ds, state, out, args->at[i]))
+		if (!publish_modal(r->a, &r->ds, e, state, out, args->at[i]))
 			return false;
 		buf_printf(&r->out, "published %s\n", args->at[i]);
 	}
@@ -164,7 +165,7 @@ verb_publish(struct run *r)
 		if (o->require)
 			return usage_error(
 				"modal keeps no proof beside an image: without --require");
-		return to_modal(r, rs, &state, out) ? EXIT_DONE : EXIT_DIAGNOSED;
+		return to_modal(r, rs, e, &state, out) ? EXIT_DONE : EXIT_DIAGNOSED;
 	}
 	if (!e->build)
 		return usage_error(

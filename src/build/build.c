@@ -1,3 +1,4 @@
+#include "engine_parts.h"
 #include "work.h"
 
 #include <stdlib.h>
@@ -152,12 +153,20 @@ close_screen(struct work *w)
 	return good;
 }
 
+/* Modal builds where it runs: its own client deploys the rendered app. */
 static bool
-make(struct work *w, struct build_record *record)
+build_modal(struct work *w, struct build_record *record)
 {
-	if (!strcmp(w->o->engine->name, "venv"))
-		return build_venv(w, record);
-	return w->o->engine->build ? build_image(w, record) : build_modal(w, record);
+	const char *path = fs_join(w->a, w->o->out, "modal_app.py");
+	const struct rendered *r = work_render(w, "modal", path, false);
+	struct engine_command c = { 0 };
+
+	if (!r)
+		return false;
+	w->dockerfile_text = r->text;
+	engine_add(w->a, &c, w->o->state->at.client, "deploy", engine_path(w->a, path), NULL);
+	record->image = w->plan->name;
+	return work_run(w, c, (struct instructions){ 0 });
 }
 
 bool
@@ -171,7 +180,9 @@ build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struc
 	w.began_s = work_now();
 	if (work_open(&w) && work_secrets(&w) && open_screen(&w)) {
 		wheels_wanted(&w);
-		good = make(&w, record);
+		good = o->engine->build                    ? build_image(&w, record) :
+		       o->engine->dialect == DIALECT_MODAL ? build_modal(&w, record) :
+							     build_venv(&w, record);
 		good = close_screen(&w) && good;
 	}
 	if (good) {

@@ -89,7 +89,7 @@ call(struct work *w, struct engine_build b, struct instructions of)
 	if (o->jobs)
 		list_push(w->a, &b.args, arena_printf(w->a, "MAX_JOBS=%u", o->jobs));
 	c = o->engine->build(w->a, &o->state->at, &b);
-	return work_run(w, &c, of);
+	return work_run(w, c, of);
 }
 
 /* The files of a stage; NULL: it failed. */
@@ -135,7 +135,7 @@ make_wheels(struct work *w, struct instructions *of)
 		return true;
 	if (!wheels && !(wheels = files_of(w, "wheels", false, *of)))
 		return false;
-	if (!wheels_keep(w, wheels) || !wheels_hand(w, dir))
+	if (!wheels_keep(w, wheels, dir))
 		return false;
 	if (fresh)
 		forget_times(w);
@@ -160,7 +160,7 @@ push(struct work *w, const char *tag, struct image_about *about)
 
 	unlink(file);
 	w->pushing = tag;
-	if (!work_run(w, &c, (struct instructions){ 0 }))
+	if (!work_run(w, c, (struct instructions){ 0 }))
 		return false;
 	if (!(about->digest = engine_pushed(w->a, file)))
 		engine_image(w->a, e, &w->o->state->at, tag, about);

@@ -1,17 +1,14 @@
 /* Runs the script target on this host: the same steps, in a virtual environment. */
 #include "work.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fs.h"
+#include "engine_parts.h"
 
 struct script {
 	const char *path, *venv;
 	const char *inputs, *wheels;
-	const char *secrets; /* a directory with a file for each; or NULL */
 };
 
 /* until_inputs: the script stops before it compiles, when it has written the inputs of the wheels. */
@@ -20,11 +17,9 @@ run_script(struct work *w, const struct script *s, bool until_inputs)
 {
 	struct engine_command c = { 0 };
 
-	list_push(w->a, &c.argv, w->o->state->at.client);
-	list_push(w->a, &c.argv, s->path);
-	list_push(w->a, &c.argv, s->venv);
-	if (s->secrets)
-		list_push(w->a, &c.env, arena_printf(w->a, "SECRETS=%s", s->secrets));
+	engine_add(w->a, &c, w->o->state->at.client, s->path, s->venv, NULL);
+	if (w->secrets)
+		list_push(w->a, &c.env, arena_printf(w->a, "SECRETS=%s", w->secrets));
 	list_push(w->a, &c.env, arena_printf(w->a, "APP=%s", w->app));
 	if (w->o->jobs)
 		list_push(w->a, &c.env, arena_printf(w->a, "MAX_JOBS=%u", w->o->jobs));
@@ -34,32 +29,7 @@ run_script(struct work *w, const struct script *s, bool until_inputs)
 		  until_inputs ? arena_printf(w->a, "STACKBUILD_INPUTS=%s", s->inputs) :
 				 "STACKBUILD_INPUTS");
 	list_push(w->a, &c.env, until_inputs ? "STACKBUILD_UNTIL=inputs" : "STACKBUILD_UNTIL");
-	return work_run(w, &c, (struct instructions){ 0 });
-}
-
-/* The script reads secrets from one directory, under their names. */
-static bool
-link_secrets(struct work *w, struct script *s)
-{
-	const char *dir;
-
-	if (!w->secret_files.n)
-		return true;
-	if (!(dir = work_folder(w, "secrets")))
-		return false;
-	for (size_t i = 0; i < w->secret_files.n; i++) {
-		const char *at = w->secret_files.at[i], *file = strchr(at, '=') + 1;
-		const char *name = arena_copy(w->a, at, (size_t)(file - at - 1));
-
-		if (chmod(dir, 0700) == 0 &&
-		    symlink(fs_real(w->a, file), fs_join(w->a, dir, name)) == 0)
-			continue;
-		diag_at(w->ds, E_BUILD_FILES, (struct span){ 0 }, "cannot link the secret %s: %s",
-			name, strerror(errno));
-		return false;
-	}
-	s->secrets = fs_real(w->a, dir);
-	return true;
+	return work_run(w, c, (struct instructions){ 0 });
 }
 
 /* An extension that is installed already has no inputs, and needs no wheel. */
@@ -95,7 +65,7 @@ build_venv(struct work *w, struct build_record *record)
 	struct script s = { .inputs = work_folder(w, "inputs"),
 			    .wheels = work_folder(w, "wheels") };
 
-	if (!r || !s.inputs || !s.wheels || !link_secrets(w, &s))
+	if (!r || !s.inputs || !s.wheels)
 		return false;
 	w->dockerfile_text = r->text;
 	s.path = fs_real(w->a, path);
@@ -103,5 +73,5 @@ build_venv(struct work *w, struct build_record *record)
 	if ((w->wanted.n && !take_wheels(w, &s)) || !run_script(w, &s, false))
 		return false;
 	record->image = s.venv;
-	return !wheels_missing(w) || wheels_keep(w, s.wheels);
+	return !wheels_missing(w) || wheels_keep(w, s.wheels, NULL);
 }

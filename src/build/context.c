@@ -323,7 +323,7 @@ work_secrets(struct work *w)
 		names_once(w->a, &needed, listed->at[i].s);
 	for (size_t i = 0; i < needed.n; i++) {
 		const char *name = needed.at[i], *file = secret_given(w, name);
-		const char *value = file ? NULL : getenv(name);
+		const char *value = file ? NULL : getenv(name), *path;
 
 		if (file && access(file, R_OK) != 0) {
 			good = cannot(w, "read the secret's file", file);
@@ -338,15 +338,19 @@ work_secrets(struct work *w)
 			good = false;
 			continue;
 		}
-		if (!file && !w->secrets && !secrets_folder(w))
+		if (!w->secrets && !secrets_folder(w))
 			return false;
-		if (!file) {
-			file = fs_join(w->a, w->secrets, name);
-			good = fs_write(w->ds, file, value, strlen(value), 0600, false, NULL) &&
+		path = fs_join(w->a, w->secrets, name);
+		if (file)
+			good = (symlink(fs_real(w->a, file), path) == 0 ||
+				cannot(w, "link", path)) &&
 			       good;
-		}
+		else
+			good = fs_write(w->ds, path, value, strlen(value), 0600, false, NULL) &&
+			       good;
 		list_push(w->a, &w->masked, value ? value : secret_value(w, file));
-		list_push(w->a, &w->secret_files, arena_printf(w->a, "%s=%s", name, file));
+		list_push(w->a, &w->secret_files,
+			  arena_printf(w->a, "%s=%s", name, file ? file : path));
 	}
 	return good;
 }
@@ -385,7 +389,7 @@ work_open(struct work *w)
 void
 work_close(struct work *w)
 {
-	static const char *const ours[] = { "context", "inputs", "wheels", "secrets" };
+	static const char *const ours[] = { "context", "inputs", "wheels" };
 
 	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < sizeof(ours) / sizeof(*ours);
 	     i++)

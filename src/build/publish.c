@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/embed.h"
 #include "base/fs.h"
 #include "engine_parts.h"
 #include "fetch/fetch.h"
@@ -136,23 +137,44 @@ static bool
 engine_does(struct publishing *w, struct engine_command c, const char *what, const char *ref)
 {
 	struct proc_spec spec = { .keep = 16 * 1024, .terminal = w->o->terminal };
+	const struct engine *e = w->o->engine;
 	struct proc_result r;
 	struct diag *d;
 
 	engine_spec(w->a, &c, &spec);
 	if (proc_run(w->a, &spec, &r))
 		return true;
-	d = diag_at(w->ds, E_PUSH, w->o->at, "%s could not %s `%s`: %s", w->o->engine->name, what,
-		    ref,
+	d = diag_at(w->ds, E_PUSH, w->o->at, "%s could not %s `%s`: %s", e->name, what, ref,
 		    !r.started    ? strerror(r.error) :
 		    r.interrupted ? "interrupted" :
 				    arena_printf(w->a, "exit status %d", r.status));
 	if (r.started && !w->o->terminal)
 		diag_why(d, "%s", engine_said(w->a, &r));
-	if (!r.interrupted)
-		diag_help(d, "%s login %s, if nobody is logged in there", w->o->engine->name,
+	if (!r.interrupted && e->push)
+		diag_help(d, "%s login %s, if nobody is logged in there", e->name,
 			  arena_copy(w->a, ref, strcspn(ref, "/")));
 	return false;
+}
+
+/*
+ * Modal names an image that a script has built: templates/modal_publish.py imports the rendered app
+ * and does both.  The client runs it, so that its Python is the client's.
+ */
+bool
+publish_modal(struct arena *a, struct diags *ds, const struct engine *e,
+	      const struct engine_state *state, const char *out, const char *name)
+{
+	const struct source *script = embedded_template("modal_publish.py");
+	const char *path = fs_join(a, out, "modal_publish.py");
+	const struct publish_options o = { .engine = e, .state = state };
+	struct publishing w = { .a = a, .ds = ds, .o = &o };
+	struct engine_command c = { 0 };
+
+	if (!fs_write(ds, path, script->text, script->size, 0644, false, NULL))
+		return false;
+	ADD(&c, state->at.client, "run", path, "--name", name);
+	fprintf(stderr, "building and naming %s with modal\n", name);
+	return engine_does(&w, c, "build and name", name);
 }
 
 /* The manifest is of the image that was pushed: its config is the image's id. */

@@ -55,7 +55,7 @@ bool publish(struct arena *a, struct diags *ds, const struct publish_options *o,
  *   in      out: the directory of the rendered modal_app.py; the script that names it goes there too
  *   errors  SB0557, SB0406, false
  */
-bool publish_modal(struct arena *a, struct diags *ds, const struct engine_state *state,
-		   const char *out, const char *name);
+bool publish_modal(struct arena *a, struct diags *ds, const struct engine *e,
+		   const struct engine_state *state, const char *out, const char *name);
 
 #endif

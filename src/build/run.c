@@ -99,13 +99,6 @@ on_tick(void *ctx, double now_s)
 	progress_tick(l->w->progress, l->began_s + now_s - l->w->began_s);
 }
 
-static const char *const *
-ended(struct arena *a, struct names *all)
-{
-	list_push(a, all, NULL);
-	return all->at;
-}
-
 /* The step that failed, at its line of the recipe, with what it said. */
 static void
 step_failed(struct work *w, const struct step_failure *f)
@@ -125,7 +118,7 @@ step_failed(struct work *w, const struct step_failure *f)
 }
 
 static bool
-ended_badly(struct work *w, const struct engine_command *c, const struct proc_result *r,
+ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	    const struct listening *l)
 {
 	struct step_failure f;
@@ -147,7 +140,7 @@ ended_badly(struct work *w, const struct engine_command *c, const struct proc_re
 		step_failed(w, &f);
 		return false;
 	}
-	d = diag_at(w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", c->argv.at[0],
+	d = diag_at(w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", client,
 		    r->started && w->pushing ?
 			    arena_printf(w->a, "built %s and could not push it: exit status %d",
 					 w->pushing, r->status) :
@@ -166,13 +159,11 @@ ended_badly(struct work *w, const struct engine_command *c, const struct proc_re
 }
 
 bool
-work_run(struct work *w, const struct engine_command *c, struct instructions of)
+work_run(struct work *w, struct engine_command c, struct instructions of)
 {
 	struct listening l = { .w = w, .began_s = work_now() };
-	struct names argv = c->argv, env = c->env;
 	double left = w->o->timeout_s - (l.began_s - w->began_s);
-	struct proc_spec spec = { .cwd = c->cwd,
-				  .timeout_s = w->o->timeout_s <= 0 ? 0 :
+	struct proc_spec spec = { .timeout_s = w->o->timeout_s <= 0 ? 0 :
 					       left > 0.1           ? left :
 								      0.1,
 				  .line = on_line,
@@ -181,14 +172,13 @@ work_run(struct work *w, const struct engine_command *c, struct instructions of)
 	struct proc_result r;
 	bool good;
 
-	spec.argv = ended(w->a, &argv);
-	spec.env = c->env.n ? ended(w->a, &env) : NULL;
+	engine_spec(w->a, &c, &spec);
 	l.parser = output_parser_new(w->a, w->o->engine->dialect, of, on_event, &l);
 	good = proc_run(w->a, &spec, &r);
 	output_parser_end(l.parser, r.started && !r.interrupted && !r.timed_out ? r.status : -1);
 	w->cpu_s += r.cpu_s;
 	if (!good)
-		return ended_badly(w, c, &r, &l);
+		return ended_badly(w, c.argv.at[0], &r, &l);
 	for (size_t i = 0; i < w->plan->n; i++)
 		if (!w->plan->steps[i].extension)
 			progress_complete(w->progress, w->steps[i].id);

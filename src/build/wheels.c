@@ -22,22 +22,11 @@ add_arch(struct arena *a, struct names *out, const char *arch)
 		names_once(a, out, arena_printf(a, "compute_%s", number));
 }
 
-static const char *
-python_tag(struct arena *a, const char *series)
-{
-	struct buf b = BUF(a);
-
-	buf_puts(&b, "cp");
-	for (const char *p = series; *p; p++)
-		if (*p != '.')
-			buf_putc(&b, *p);
-	return buf_text(&b);
-}
-
 void
 wheels_wanted(struct work *w)
 {
 	const struct stack *s = w->plan->stack;
+	const char *python = s->python.value; /* "3.11" */
 	bool arm = s->platform && strstr(s->platform, "arm64");
 
 	for (size_t i = 0; i < w->plan->n; i++) {
@@ -49,7 +38,10 @@ wheels_wanted(struct work *w)
 		one.want = (struct store_want){
 			.name = step->extension->name,
 			.version = step->extension->version,
-			.python_tag = s->python.value ? python_tag(w->a, s->python.value) : NULL,
+			.python_tag =
+				python ? arena_printf(w->a, "cp%.*s%s", (int)strcspn(python, "."),
+						      python, strchr(python, '.') + 1) :
+					 NULL,
 			.machine = arm ? "aarch64" : "x86_64",
 			.has_kernels = step->extension->known && s->cuda.value && s->archs.n,
 			.any_archs = !strcmp(step->extension->arch_flags, "not known"),
@@ -116,17 +108,15 @@ name_wheel(struct work *w, struct wanted_wheel *one, const char *path)
 	struct sha256 *sum = sha256_new(w->a);
 	FILE *f = fopen(path, "r");
 	char block[64 * 1024];
-	size_t n;
 	bool good;
 
-	while (f && (n = fread(block, 1, sizeof(block), f)) > 0)
+	for (size_t n; f && (n = fread(block, 1, sizeof(block), f)) > 0;)
 		sha256_add(sum, block, n);
 	good = f && !ferror(f);
 	if (f)
 		fclose(f);
 	one->file = path;
-	one->put =
-		arena_printf(w->a, "%s sha256:%s", strrchr(path, '/') + 1, sha256_end(w->a, sum));
+	one->put = arena_printf(w->a, "%s sha256:%s", fs_name(path), sha256_end(w->a, sum));
 	if (!good)
 		diag_at(w->ds, E_BUILD_FILES, one->step->at, "cannot read %s", path);
 	return good;
@@ -135,11 +125,10 @@ name_wheel(struct work *w, struct wanted_wheel *one, const char *path)
 static void
 in_context(struct work *w, const struct wanted_wheel *one)
 {
-	list_push(
-		w->a, &w->hits.wheels,
-		(struct render_wheel){ one->step->id,
-				       arena_printf(w->a, ".stackbuild/wheels/%s/%s", one->step->id,
-						    strrchr(one->file, '/') + 1) });
+	list_push(w->a, &w->hits.wheels,
+		  (struct render_wheel){ one->step->id,
+					 arena_printf(w->a, ".stackbuild/wheels/%s/%s",
+						      one->step->id, fs_name(one->file)) });
 }
 
 static void
@@ -184,9 +173,8 @@ wheels_take(struct work *w, const char *dir)
 			struct store_wheel copy = { .inputs = one->inputs };
 
 			if (store_get(w->a, w->ds, w->o->stores[k], one->key, &one->want, folder,
-				      &path) != STORE_HIT)
-				continue;
-			if (!name_wheel(w, one, path))
+				      &path) != STORE_HIT ||
+			    !name_wheel(w, one, path))
 				continue;
 			told(w, one, w->o->stores[k]);
 			/* Found farther away: the nearest keeps it from now on. */
@@ -221,8 +209,20 @@ wheel_in(struct work *w, const struct wanted_wheel *one, const char *folder)
 	return NULL;
 }
 
+/* In the context, where the image takes it from. */
+static bool
+place(struct work *w, const struct wanted_wheel *one, const char *context)
+{
+	const char *to = fs_join(w->a, context, one->step->id);
+
+	if (!work_place(w, one->file, fs_join(w->a, to, fs_name(one->file))))
+		return false;
+	in_context(w, one);
+	return true;
+}
+
 bool
-wheels_keep(struct work *w, const char *dir)
+wheels_keep(struct work *w, const char *dir, const char *context)
 {
 	bool good = true;
 
@@ -235,11 +235,7 @@ wheels_keep(struct work *w, const char *dir)
 		if (one->got)
 			continue;
 		made.path = wheel_in(w, one, fs_join(w->a, dir, one->step->id));
-		if (!made.path) {
-			good = false;
-			continue;
-		}
-		if (!name_wheel(w, one, made.path)) {
+		if (!made.path || !name_wheel(w, one, made.path)) {
 			good = false;
 			continue;
 		}
@@ -259,22 +255,8 @@ wheels_keep(struct work *w, const char *dir)
 		}
 		if (w->o->nstores)
 			put_nearest(w, &made, &one->want);
+		if (context && !place(w, one, context))
+			return false;
 	}
 	return good;
-}
-
-bool
-wheels_hand(struct work *w, const char *dir)
-{
-	for (size_t i = 0; i < w->wanted.n; i++) {
-		struct wanted_wheel *one = &w->wanted.at[i];
-		const char *folder = fs_join(w->a, dir, one->step->id);
-
-		if (one->got)
-			continue;
-		if (!work_place(w, one->file, fs_join(w->a, folder, strrchr(one->file, '/') + 1)))
-			return false;
-		in_context(w, one);
-	}
-	return true;
 }

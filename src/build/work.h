@@ -11,12 +11,12 @@ struct work {
 	const struct templates *templates;
 	const struct build_options *o;
 
-	const char *dir;           /* out/STACK/.build: ours while we hold its lock */
-	const char *context;       /* dir/context: app/, stackbuild/, .stackbuild/wheels/ */
-	const char *app;           /* dir/context/app: what app: copies */
-	const char *dockerfile;    /* dir/Dockerfile */
-	const char *secrets;       /* a folder that only we can read; NULL: none are needed */
-	int lock;                  /* descriptor, or -1 */
+	const char *dir;        /* out/STACK/.build: ours while we hold its lock */
+	const char *context;    /* dir/context: app/, stackbuild/, .stackbuild/wheels/ */
+	const char *app;        /* dir/context/app: what app: copies */
+	const char *dockerfile; /* dir/Dockerfile */
+	const char *secrets;    /* a folder of them that only we can read; NULL: none are needed */
+	int lock;               /* descriptor, or -1 */
 	struct names secret_files; /* "NAME=FILE" */
 	struct names masked;       /* their values */
 
@@ -88,7 +88,7 @@ const struct rendered *work_render(struct work *w, const char *target, const cha
  *   errors  SB0503 (a step failed), SB0506 (interrupted), SB0507 (time limit), SB0511 (it could
  *           not be started, or failed outside of any step), false
  */
-bool work_run(struct work *w, const struct engine_command *c, struct instructions of);
+bool work_run(struct work *w, struct engine_command c, struct instructions of);
 
 /* --- wheels (wheels.c) --- */
 
@@ -100,10 +100,9 @@ bool wheels_keys(struct work *w, const char *dir);
 bool wheels_take(struct work *w, const char *dir);
 /* True if one is still to be compiled. */
 bool wheels_missing(const struct work *w);
-/* What was compiled, DIR/NAME/x.whl, is checked and goes to the first store.  errors SB0509; false */
-bool wheels_keep(struct work *w, const char *dir);
-/* What was compiled goes to DIR/NAME/, in the context, for the image.  errors SB0510, false */
-bool wheels_hand(struct work *w, const char *dir);
+/* What was compiled, DIR/NAME/x.whl, is checked and goes to the first store, and to CONTEXT/NAME/
+ * (or NULL) for the image.  errors SB0509, SB0510; false */
+bool wheels_keep(struct work *w, const char *dir, const char *context);
 
 /*
  * ignore_written -- a .dockerignore for a context that has the user's files below app/.
@@ -118,7 +117,6 @@ const char *ignore_written(struct arena *a, const char *text);
 
 bool build_image(struct work *w, struct build_record *record);
 bool build_venv(struct work *w, struct build_record *record);
-bool build_modal(struct work *w, struct build_record *record);
 
 struct progress_step *work_step(struct work *w, const char *id);
 double work_now(void);
