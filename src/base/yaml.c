@@ -432,7 +432,7 @@ node_pair(const struct node *map, const char *key)
 {
 	if (map && map->kind == NODE_MAP)
 		for (size_t i = 0; i < map->n; i++)
-			if (!strcmp(map->pairs[i].key, key))
+			if (*map->pairs[i].key == *key && !strcmp(map->pairs[i].key, key))
 				return &map->pairs[i];
 	return NULL;
 }

@@ -23,19 +23,18 @@ rate_of(const char *changes)
 struct cost
 facts_cost(const struct facts *f, const char *kind, const char *name)
 {
-	struct fact file = facts_file(f, "costs.yaml");
-	struct fact steps = fact_get(file, "steps"), of_kind = fact_get(steps, kind),
-		    own = { f->tree, 0 };
+	const struct node *file = facts_file(f, "costs.yaml"), *own = NULL;
+	const struct node *of_kind = node_get(node_get(file, "steps"), kind);
 	const char *changes;
 
 	if (name && !strcmp(kind, "extension"))
-		own = fact_get(fact_get(file, "extensions"), name);
-	if (!fact_is(own))
+		own = node_get(node_get(file, "extensions"), name);
+	if (!own)
 		own = of_kind;
 	changes = fact_text_of(own, "changes");
 	return (struct cost){
 		.seconds = fact_number_of(own, "seconds"),
 		.change_rate = rate_of(changes ? changes : fact_text_of(of_kind, "changes")),
-		.source = fact_is(own) ? trail_source(f, trail_to(trail_of(file), own)) : NULL,
+		.source = own ? fact_source(f, own) : NULL,
 	};
 }

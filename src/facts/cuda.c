@@ -4,24 +4,24 @@
 #include "internal.h"
 
 static const struct cuda_toolkit *
-read_toolkit(const struct facts *f, const char *version, struct fact release, struct trail series)
+read_toolkit(const struct facts *f, const char *version, const struct node *release,
+	     const struct node *series)
 {
 	struct cuda_toolkit *t = arena_new_of(f->a, struct cuda_toolkit);
-	struct fact file = series.at[0], s = series.at[series.n - 1];
-	struct fact wheels = fact_get(file, "wheels");
+	const struct node *file = facts_file(f, "cuda.yaml"), *wheels = node_get(file, "wheels");
 	const char *major = arena_copy(f->a, version, strcspn(version, "."));
 
 	*t = (struct cuda_toolkit){
 		.version = version,
 		.driver_min = fact_text_of(release, "driver"),
-		.driver_compat = fact_text_of(fact_get(fact_get(file, "drivers"), major), "driver"),
-		.gcc_min = fact_uint_of(s, "gcc_min"),
-		.gcc_max = fact_uint_of(s, "gcc_max"),
-		.archs = fact_words(f->a, fact_get(s, "archs")),
-		.image_os = fact_words(f->a, fact_get(release, "images")),
+		.driver_compat = fact_text_of(node_get(node_get(file, "drivers"), major), "driver"),
+		.gcc_min = fact_uint_of(series, "gcc_min"),
+		.gcc_max = fact_uint_of(series, "gcc_max"),
+		.archs = fact_words(f->a, node_get(series, "archs")),
+		.image_os = fact_words(f->a, node_get(release, "images")),
 		.wheels = fact_true_of(release, "toolkit_wheel") &&
 			  fact_in_range(f, fact_text_of(wheels, "cuda"), version),
-		.source = trail_source(f, trail_to(series, release)),
+		.source = fact_source(f, release),
 	};
 	if (t->wheels)
 		t->wheels_pin =
@@ -32,15 +32,15 @@ read_toolkit(const struct facts *f, const char *version, struct fact release, st
 const struct cuda_toolkit *const *
 facts_cuda_all(const struct facts *f, size_t *n)
 {
-	struct fact file = facts_file(f, "cuda.yaml"), all = fact_get(file, "series");
+	const struct node *all = node_get(facts_file(f, "cuda.yaml"), "series");
 	struct cuda_toolkits *read = &f->read->cuda;
 
 	*n = read->n;
 	if (read->n)
 		return read->at;
 	for (size_t s = 0; s < fact_count(all); s++) {
-		struct trail series = trail_to(trail_of(file), fact_at(all, s));
-		struct fact releases = fact_get(fact_at(all, s), "releases");
+		const struct node *series = fact_at(all, s),
+				  *releases = node_get(series, "releases");
 
 		for (size_t r = 0; r < fact_count(releases); r++)
 			list_push(f->a, read,
@@ -68,9 +68,9 @@ facts_cuda(const struct facts *f, const char *version)
 const char *
 facts_cuda_impossible(const struct facts *f, const char *version)
 {
-	struct fact never = fact_get(facts_file(f, "cuda.yaml"), "never");
+	const struct node *never = node_get(facts_file(f, "cuda.yaml"), "never");
 
-	return fact_text_of(fact_get(never, version_series(f->a, version)), "why");
+	return fact_text_of(node_get(never, version_series(f->a, version)), "why");
 }
 
 /* --- images --- */
@@ -86,7 +86,7 @@ cudnn_part(const struct facts *f, const char *tag)
 
 /* True if a row of `missing` is about that tag: it fulfils all of its keys. */
 static bool
-is_about(const struct facts *f, struct fact row, const struct image_name *n)
+is_about(const struct facts *f, const struct node *row, const struct image_name *n)
 {
 	const char *tag = fact_text_of(row, "tag"), *os = fact_text_of(row, "os");
 	const char *cuda = fact_text_of(row, "cuda"), *cudnn = fact_text_of(row, "not_cudnn");
@@ -101,61 +101,51 @@ is_about(const struct facts *f, struct fact row, const struct image_name *n)
 
 /* Why a tag cannot be, and the claim; NULL: nothing says so. */
 static const char *
-missing(const struct facts *f, const struct image_name *n, struct fact release, struct trail *t)
+missing(const struct facts *f, const struct image_name *n, const struct node *release,
+	const struct node **claim)
 {
-	struct trail file = *t, images = trail_to(file, fact_get(file.at[0], "images"));
-	struct fact never = fact_get(file.at[0], "never"), rows = fact_get(images.at[1], "missing");
+	const struct node *file = facts_file(f, "cuda.yaml");
+	const struct node *rows = node_get(node_get(file, "images"), "missing");
 
-	if (n->cuda && fact_is(fact_get(never, version_series(f->a, n->cuda)))) {
-		*t = trail_to(file, fact_get(never, version_series(f->a, n->cuda)));
-		return fact_text_of(t->at[1], "why");
-	}
-	for (size_t i = 0; i < fact_count(rows); i++)
-		if (is_about(f, fact_at(rows, i), n)) {
-			*t = trail_to(images, fact_at(rows, i));
-			return fact_text_of(t->at[2], "why");
-		}
+	*claim = n->cuda ? node_get(node_get(file, "never"), version_series(f->a, n->cuda)) : NULL;
+	for (size_t i = 0; i < fact_count(rows) && !*claim; i++)
+		if (is_about(f, fact_at(rows, i), n))
+			*claim = fact_at(rows, i);
+	if (*claim)
+		return fact_text_of(*claim, "why");
+	*claim = release;
 	if (!cudnn_part(f, n->tag) || !fact_true_of(release, "no_cudnn"))
 		return NULL;
-	*t = trail_to(images, release);
 	return arena_printf(f->a, "no image of CUDA %s comes with cuDNN", n->cuda);
-}
-
-static struct fact
-release_of(struct fact file, const char *series, const char *version)
-{
-	struct fact s =
-		series ? fact_get(fact_get(file, "series"), series) : (struct fact){ file.t, 0 };
-
-	return fact_get(fact_get(s, "releases"), version);
 }
 
 enum tri
 facts_image(const struct facts *f, struct arena *a, const char *repository, const char *tag,
 	    const char **why, const char **source)
 {
-	struct fact file = facts_file(f, "cuda.yaml"), images = fact_get(file, "images");
+	const struct node *file = facts_file(f, "cuda.yaml"), *release = NULL, *claim;
 	const char *name = starts_with(repository, "docker.io/") ? repository + 10 : repository;
-	const char *known = fact_text_of(images, "repository");
+	const char *known = fact_text_of(node_get(file, "images"), "repository");
 	struct image_name n = facts_image_name(f, a, arena_printf(a, "%s:%s", name, tag));
-	struct trail t = trail_of(file);
-	struct fact release = { f->tree, 0 };
 	struct names made = { 0 };
 
 	*why = *source = NULL;
 	if (!known || strcmp(known, name) || !n.tag)
 		return TRI_UNKNOWN;
 	if (n.cuda)
-		release = release_of(file, version_series(f->a, n.cuda), n.cuda);
-	*why = missing(f, &n, release, &t);
+		release = node_get(
+			node_get(node_get(node_get(file, "series"), version_series(f->a, n.cuda)),
+				 "releases"),
+			n.cuda);
+	*why = missing(f, &n, release, &claim);
 	if (*why) {
-		*source = trail_source(f, t);
+		*source = fact_source(f, claim);
 		return TRI_NO;
 	}
-	made = fact_words(f->a, fact_get(release, n.cudnn ? "cudnn_images" : "images"));
+	made = fact_words(f->a, node_get(release, n.cudnn ? "cudnn_images" : "images"));
 	if (!n.os || !n.flavour || strcmp(n.flavour, "devel") || !names_have(&made, n.os))
 		return TRI_UNKNOWN;
-	*source = trail_source(f, trail_to(t, release));
+	*source = fact_source(f, release);
 	return TRI_YES;
 }
 
@@ -163,7 +153,7 @@ const char *
 facts_image_tag(const struct facts *f, struct arena *a, const struct cuda_toolkit *t,
 		const char *flavour, const char *os)
 {
-	struct fact images = fact_get(facts_file(f, "cuda.yaml"), "images");
+	const struct node *images = node_get(facts_file(f, "cuda.yaml"), "images");
 
 	return arena_printf(a, "%s:%s-%s-%s", fact_text_of(images, "repository"), t->version,
 			    flavour, os);

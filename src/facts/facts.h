@@ -52,7 +52,6 @@ struct torch_variant {
 	bool archs_inferred; /* what they leave out below the first was not read in the wheel */
 	const char *ptx;     /* "12.0" if it carries PTX for that, or NULL */
 	bool on_pypi;        /* the default build that PyPI carries */
-	bool verified;
 	const char *source;
 };
 

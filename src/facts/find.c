@@ -1,233 +1,220 @@
+#include "show.h"
+
 #include <string.h>
 
 #include "base/json.h"
 #include "base/str.h"
-#include "find.h"
 
 /* --- finding it --- */
 
-/* More maps whose values hold for what was asked, the later ones first to be believed. */
-static void
-also(const struct facts *f, struct found *x, struct trail t)
+/* One more map whose values hold for what was asked, the later ones first to be believed. */
+static bool
+also(const struct facts *f, struct found *x, const struct node *map)
 {
-	list_push(f->a, &x->parts, t);
+	list_push(f->a, &x->parts, map);
+	return map != NULL;
 }
 
 static bool
-find_keyed(const struct facts *f, struct fact root, const char *map, const char *name,
-	   struct found *x)
+find_keyed(const struct facts *f, const struct node *all, const char *name, struct found *x)
 {
-	struct fact all = fact_get(root, map), it = fact_get(all, name);
-	const char *key = name;
+	const struct node *it = fact_version(f, all, name, &x->name);
 
-	if (!fact_is(it) && version_parse(f->a, name))
-		it = fact_version(f, all, name, &key);
-	also(f, x, trail_to(trail_of(root), it));
-	x->name = key;
-	return fact_is(it);
+	return also(f, x, it);
 }
 
 static bool
-find_torch(const struct facts *f, const struct lookup *q, struct found *x)
+find_torch(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	struct fact root = facts_file(f, "torch.yaml"), build;
-
-	if (!find_keyed(f, root, "releases", q->name, x))
-		return false;
-	if (!q->more)
-		return true;
-	build = fact_get(fact_get(x->parts.at[0].at[1], "builds"), q->more);
-	also(f, x, trail_to(x->parts.at[0], build));
-	x->without[0] = "builds";
-	return fact_is(build);
+	if (!find_keyed(f, node_get(facts_file(f, "torch.yaml"), "releases"), name, x) || !more)
+		return x->parts.at[0] != NULL;
+	x->without = "builds";
+	return also(f, x, node_get(node_get(x->parts.at[0], "builds"), more));
 }
 
 static bool
-find_cuda(const struct facts *f, const struct lookup *q, struct found *x)
+find_cuda(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	struct fact root = facts_file(f, "cuda.yaml"), all = fact_get(root, "series");
+	const struct node *root = facts_file(f, "cuda.yaml"), *all = node_get(root, "series");
 
+	(void)more;
 	for (size_t i = 0; i < fact_count(all); i++) {
-		struct trail series = trail_to(trail_of(root), fact_at(all, i));
-		struct fact release = fact_get(fact_get(fact_at(all, i), "releases"), q->name);
+		const struct node *series = fact_at(all, i);
+		const struct node *release = node_get(node_get(series, "releases"), name);
 		const char *key = fact_key(all, i);
-		const char *major = arena_copy(f->a, key, strcspn(key, "."));
 
-		if (!fact_is(release) && strcmp(key, q->name) != 0)
+		if (!release && strcmp(key, name) != 0)
 			continue;
 		also(f, x, series);
-		if (fact_is(release)) {
-			also(f, x, trail_to(series, release));
-			x->without[0] = "releases";
+		if (release) {
+			also(f, x, release);
+			x->without = "releases";
 		}
-		release = fact_get(fact_get(root, "drivers"), major);
-		if (fact_is(release))
-			x->compat = trail_to(trail_of(root), release);
-		x->major = major;
+		x->major = arena_copy(f->a, key, strcspn(key, "."));
+		x->compat = node_get(node_get(root, "drivers"), x->major);
 		return true;
 	}
-	return find_keyed(f, root, "never", q->name, x);
+	return find_keyed(f, node_get(root, "never"), name, x);
 }
 
 /* A name that holds the word, if it is the only one: "4090" is RTX 4090. */
 static const struct gpu *
-gpu_like(const struct facts *f, struct arena *a, const char *word)
+gpu_like(const struct facts *f, const char *word)
 {
-	struct names ids = facts_gpu_names(f, a);
-	const struct gpu *found = NULL;
+	struct names ids = facts_gpu_names(f, f->a);
+	const char *found = NULL;
 
 	for (size_t i = 0; i < ids.n; i++)
 		if (strstr(ids.at[i], word)) {
 			if (found)
 				return NULL;
-			found = facts_gpu(f, ids.at[i]);
+			found = ids.at[i];
 		}
-	return found;
+	return found ? facts_gpu(f, found) : NULL;
 }
 
 static bool
-find_gpu(const struct facts *f, const struct lookup *q, struct found *x)
+find_gpu(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	struct fact root = facts_file(f, "gpus.yaml"), all = fact_get(root, "capabilities");
-	const struct gpu *g = facts_gpu(f, q->name);
-	struct fact capability, own;
+	const struct node *all = node_get(facts_file(f, "gpus.yaml"), "capabilities");
+	const struct gpu *g = facts_gpu(f, name);
 
-	if (!g && !fact_is(fact_get(all, q->name)))
-		g = gpu_like(f, f->a, q->name);
-	capability = fact_get(all, g ? g->cc : q->name);
-	also(f, x, trail_to(trail_of(root), capability));
+	(void)more;
+	if (!g && !node_get(all, name))
+		g = gpu_like(f, name);
 	x->gpu = g;
-	if (!g)
-		x->title = arena_printf(f->a, "compute capability %s", q->name);
-	if (g) {
-		own = fact_get(fact_get(capability, "gpus"), g->name);
-		also(f, x, trail_to(x->parts.at[0], own));
-		x->without[0] = "gpus";
-		x->title = arena_printf(f->a, "gpu %s", g->name);
+	if (!g) {
+		x->title = arena_printf(f->a, "compute capability %s", name);
+		return also(f, x, node_get(all, name));
 	}
-	return fact_is(capability);
+	x->without = "gpus";
+	x->title = arena_printf(f->a, "gpu %s", g->name);
+	also(f, x, node_get(all, g->cc));
+	return also(f, x, node_get(node_get(x->parts.at[0], "gpus"), g->name));
 }
 
 static bool
-find_extension(const struct facts *f, const struct lookup *q, struct found *x)
+find_extension(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	const struct extension *e = facts_extension(f, q->name);
-	const struct extension_release *known = e && q->more ? extension_release(e, q->more) : NULL;
-	struct fact root, r, ranges[FACT_RANGES_MAX];
-	size_t n;
+	const struct extension *e = facts_extension(f, name);
+	struct held h;
 
-	if (!e || (q->more && !known))
+	if (!e)
 		return false;
 	x->extension = e;
 	x->title = arena_printf(f->a, "extension %s", e->name);
-	x->release = known;
-	root = extension_file_of(f, e->name);
-	also(f, x, trail_of(root));
-	if (!known)
+	also(f, x, extension_file_of(f, e->name));
+	if (!more)
 		return true;
-	x->title = arena_printf(f->a, "extension %s %s", e->name, known->version);
-	r = fact_get(fact_get(root, "releases"), known->version);
-	n = extension_ranges(root, r, ranges);
-	for (size_t i = 0; i < n; i++)
-		also(f, x, trail_to(trail_of(root), ranges[i]));
-	also(f, x, trail_to(trail_of(root), r));
-	return true;
+	x->release = extension_release(e, more);
+	if (!x->release)
+		return false;
+	x->title = arena_printf(f->a, "extension %s %s", e->name, x->release->version);
+	h = extension_held(f, x->parts.at[0], x->release->version);
+	for (size_t i = 0; i < h.n; i++)
+		also(f, x, h.ranges[i]);
+	return also(f, x, h.release);
 }
 
 static bool
-find_rule(const struct facts *f, const struct lookup *q, struct found *x)
+find_rule(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	struct names files = facts_files(f);
+	const struct fact_files *files = &f->read->files;
+	const struct node *rule = NULL;
 
-	for (size_t i = 0; i < files.n; i++) {
-		struct fact root = facts_file(f, files.at[i]);
-
-		if (fact_is(fact_get(fact_get(root, "rules"), q->name)))
-			return find_keyed(f, root, "rules", q->name, x);
-	}
-	return false;
+	(void)more;
+	for (size_t i = 0; i < files->n && !rule; i++)
+		rule = node_get(node_get(facts_file(f, files->at[i].name), "rules"), name);
+	x->name = name;
+	return also(f, x, rule);
 }
 
 static bool
-find_modal(const struct facts *f, const struct lookup *q, struct found *x)
+find_modal(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	struct fact root = facts_file(f, "modal.yaml");
-	const struct modal_gpu *g = facts_modal_gpu(f, q->name);
+	const struct node *root = facts_file(f, "modal.yaml"),
+			  *builders = node_get(root, "builders");
+	const struct modal_gpu *g = facts_modal_gpu(f, name);
 
-	if (fact_is(fact_get(fact_get(root, "builders"), q->name)))
-		return find_keyed(f, root, "builders", q->name, x);
-	return find_keyed(f, root, "gpus", g ? g->name : q->name, x);
+	(void)more;
+	if (node_get(builders, name))
+		return find_keyed(f, builders, name, x);
+	return find_keyed(f, node_get(root, "gpus"), g ? g->name : name, x);
 }
 
 /* --- what there is --- */
 
-static struct names
-keys_of(struct arena *a, struct fact map)
+static const struct node *
+map_of(const struct facts *f, const struct subject *s)
 {
+	return node_get(facts_file(f, s->file), s->map);
+}
+
+/* The values of `s` for each key; false is shown as nothing. */
+static void
+list_keys(struct show *v, struct table *t, const struct subject *s)
+{
+	const struct node *all = map_of(v->f, s);
+	struct names values = names_split(v->a, s->values, '|');
+
+	for (size_t i = 0; i < fact_count(all); i++) {
+		const char **cells = table_row(v, t);
+
+		cells[0] = fact_key(all, i);
+		for (size_t k = 0; k < values.n; k++) {
+			const struct node *x = node_get(fact_at(all, i), values.at[k]);
+			bool no = x && !strcmp(fact_text(x), "false");
+			bool yes = x && !strcmp(fact_text(x), "true");
+
+			cells[k + 1] = no ? NULL : yes ? "yes" : fact_text(x);
+		}
+	}
+}
+
+static struct table
+list_of(struct show *v, const struct subject *s)
+{
+	struct table t = table_of(v->a, s->heads);
+
+	if (s->list)
+		s->list(v, &t);
+	else
+		list_keys(v, &t, s);
+	return t;
+}
+
+static struct names
+names_of(struct show *v, const struct subject *s)
+{
+	struct table t = list_of(v, s);
 	struct names names = { 0 };
 
-	for (size_t i = 0; i < fact_count(map); i++)
-		list_push(a, &names, fact_key(map, i));
+	for (size_t i = 0; i < t.rows.n; i++)
+		list_push(v->a, &names, t.rows.at[i][0]);
 	return names;
 }
 
-static struct names
-names_of(const struct facts *f, struct arena *a, const struct subject *s)
-{
-	return s->names ? s->names(f, a) : keys_of(a, fact_get(facts_file(f, s->file), s->map));
-}
-
-static struct names
-cuda_names(const struct facts *f, struct arena *a)
-{
-	size_t n;
-	const struct cuda_toolkit *const *all = facts_cuda_all(f, &n);
-	struct names names = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		list_push(a, &names, all[i]->version);
-	return names;
-}
-
-static struct names
-rule_names(const struct facts *f, struct arena *a)
-{
-	size_t n;
-	const struct rule *all = facts_rules(f, &n);
-	struct names names = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		list_push(a, &names, all[i].name);
-	return names;
-}
-
-static struct names
-extension_names(const struct facts *f, struct arena *a)
-{
-	(void)a;
-	return facts_extension_names(f);
-}
-
-const struct subject facts_subjects[] = {
+static const struct subject subjects[] = {
 	{ "torch", "releases of torch, their builds and needs", "torch 2.2.2", "torch.yaml",
-	  "releases", find_torch, NULL, list_torch, MORE_BUILD },
+	  "releases", "torch|Python|builds, [PyPI's]", find_torch, list_torch, "", MORE_BUILD },
 	{ "cuda", "toolkits: drivers, compilers, GPUs, images", "cuda 12.1.1", "cuda.yaml",
-	  "series", find_cuda, cuda_names, list_cuda, MORE_NONE },
+	  "series", "CUDA|driver|gcc|wheels|devel images of", find_cuda, list_cuda, "", MORE_NONE },
 	{ "gpu", "GPUs and their compute capabilities", "gpu rtx4090", "gpus.yaml", "capabilities",
-	  find_gpu, facts_gpu_names, list_gpu, MORE_WORDS },
+	  "in a recipe|GPU|capability|architecture|memory", find_gpu, list_gpu, "", MORE_WORDS },
 	{ "extension", "packages that compile their own CUDA code", "extension mamba-ssm 2.2.2",
-	  NULL, NULL, find_extension, extension_names, list_extension, MORE_RELEASE },
-	{ "os", "operating systems of base images", "os ubuntu22.04", "os.yaml", "releases", NULL,
-	  NULL, list_os, MORE_NONE },
+	  NULL, NULL, "extension|newest known|repository", find_extension, list_extension, "",
+	  MORE_RELEASE },
+	{ "os", "operating systems of base images", "os ubuntu22.04", "os.yaml", "releases",
+	  "system|Python|gcc|glibc|deadsnakes", NULL, NULL, "python|gcc|glibc|deadsnakes",
+	  MORE_NONE },
 	{ "modal", "Modal: limits, image builders, GPUs, prices", "modal", "modal.yaml", "gpus",
-	  find_modal, NULL, list_modal, MORE_NONE },
+	  "gpu", find_modal, NULL, "", MORE_NONE },
 	{ "package", "ordinary packages that stacks turn on", "package numpy", "packages.yaml",
-	  "packages", NULL, NULL, list_package, MORE_NONE },
-	{ "rule", "rules about what cannot live together", "rule cuda-major", NULL, NULL, find_rule,
-	  rule_names, list_rule, MORE_NONE },
+	  "packages", "package|newest known|its Python", NULL, NULL, "latest|requires_python",
+	  MORE_NONE },
+	{ "rule", "rules about what cannot live together", "rule cuda-major", NULL, NULL,
+	  "rule|severity|code|what it says", find_rule, list_rule, "", MORE_NONE },
 };
-const size_t facts_nsubjects = sizeof(facts_subjects) / sizeof(*facts_subjects);
-
 /* --- the verb --- */
 
 /* "`a`, `b`": the names that hold the word, if they are few; else NULL. */
@@ -262,82 +249,93 @@ not_known(struct diags *ds, const char *what, const char *name, struct names kno
 	return false;
 }
 
-static struct names
-subject_names(struct arena *a)
-{
-	struct names names = { 0 };
-
-	for (size_t i = 0; i < facts_nsubjects; i++)
-		list_push(a, &names, facts_subjects[i].name);
-	return names;
-}
-
 static bool
-find(const struct facts *f, const struct subject *s, const struct lookup *q, struct found *x)
+find(const struct facts *f, const struct subject *s, const char *name, const char *more,
+     struct found *x)
 {
 	if (s->find)
-		return s->find(f, q, x);
-	return find_keyed(f, facts_file(f, s->file), s->map, q->name, x) ||
-	       find_keyed(f, facts_file(f, s->file), s->map, name_normalize(f->a, q->name), x);
+		return s->find(f, name, more, x);
+	if (find_keyed(f, map_of(f, s), name, x))
+		return true;
+	x->parts.n = 0;
+	return find_keyed(f, map_of(f, s), name_normalize(f->a, name), x);
 }
 
-/* Why `more` cannot stand there, as a name that is not known; or the answer. */
+/* The answer; or why there is none, as a name that is not known. */
 static bool
-answer(const struct facts *f, struct arena *a, struct diags *ds, const struct subject *s,
-       struct lookup q, bool as_json, struct buf *out)
+answer(struct show *v, struct diags *ds, const struct subject *s, const char *name,
+       const char *more, bool as_json)
 {
 	struct found x = { 0 };
-	struct lookup first = { q.name, NULL };
+	const char *map = s->more == MORE_RELEASE ? "releases" : "builds";
 
-	if ((!q.more || s->more != MORE_NONE) && find(f, s, &q, &x)) {
+	if ((!more || s->more != MORE_NONE) && find(v->f, s, name, more, &x)) {
 		if (!x.title)
-			x.title = arena_printf(a, "%s %s%s%s", s->name, x.name ? x.name : q.name,
-					       q.more ? " " : "", q.more ? q.more : "");
-		if (as_json)
-			found_json(f, a, &x, out);
-		else
-			found_text(f, a, &x, out);
+			x.title = arena_printf(v->a, "%s %s%s%s", s->name, x.name ? x.name : name,
+					       more ? " " : "", more ? more : "");
+		(as_json ? found_json : found_text)(v->f, v->a, &x, v->out);
 		return true;
 	}
 	memset(&x, 0, sizeof(x));
-	if (!q.more || !find(f, s, &first, &x))
-		return not_known(ds, s->name, q.name, names_of(f, a, s));
-	if (s->more == MORE_RELEASE)
-		return not_known(ds, arena_printf(a, "%s %s", s->name, q.name), q.more,
-				 keys_of(a, fact_get(x.parts.at[0].at[0], "releases")));
-	if (s->more == MORE_BUILD)
-		return not_known(ds, arena_printf(a, "%s %s", s->name, q.name), q.more,
-				 keys_of(a, fact_get(x.parts.at[0].at[1], "builds")));
+	if (!more || !find(v->f, s, name, NULL, &x))
+		return not_known(ds, s->name, name, names_of(v, s));
+	if (s->more != MORE_NONE)
+		return not_known(ds, arena_printf(v->a, "%s %s", s->name, name), more,
+				 fact_keys(v->a, node_get(x.parts.at[0], map)));
 	diag_help(diag_at(ds, E_FACT_UNKNOWN, (struct span){ 0 },
-			  "%s `%.200s %.200s` is not in the knowledge base", s->name, q.name,
-			  q.more),
-		  "run `stackbuild facts %s %s` to show what it has", s->name, q.name);
+			  "%s `%.200s %.200s` is not in the knowledge base", s->name, name, more),
+		  "run `stackbuild facts %s %s` to show what it has", s->name, name);
 	return false;
+}
+
+/* The names of a list as JSON, or the list itself. */
+static void
+show_list(struct show *v, const char *what, const struct table *t, bool as_json)
+{
+	struct json j = json_to(v->out);
+
+	if (!as_json) {
+		table_print(v, t, 0);
+		return;
+	}
+	json_map(&j, NULL);
+	json_list(&j, what);
+	for (size_t i = 0; i < t->rows.n; i++)
+		json_text(&j, NULL, t->rows.at[i][0]);
+	json_end(&j);
+	json_end(&j);
 }
 
 bool
 facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char *subject,
 	   const char *name, const char *more, bool as_json, struct buf *out)
 {
-	const struct subject *s = facts_subjects;
-	struct lookup q = { name, more };
+	struct show v = { .f = f, .a = a, .out = out };
+	struct table t = table_of(a, "subject|what is known|for example");
+	const struct subject *s = NULL;
+	struct names known = { 0 };
 
-	if (!subject) {
-		show_subjects(f, a, as_json, out);
+	for (size_t i = 0; i < sizeof(subjects) / sizeof(*subjects); i++) {
+		if (subject && !strcmp(subjects[i].name, subject))
+			s = &subjects[i];
+		list_push(a, &known, subjects[i].name);
+		table_add(&v, &t, subjects[i].name, subjects[i].what,
+			  arena_printf(a, "stackbuild facts %s", subjects[i].example));
+	}
+	if (subject && !s)
+		return not_known(ds, "the subject", subject, known);
+	if (name && s->more == MORE_WORDS && more)
+		return answer(&v, ds, s, arena_printf(a, "%s %s", name, more), NULL, as_json);
+	if (name)
+		return answer(&v, ds, s, name, more, as_json);
+	if (s && !*s->values && !s->list && !as_json) {
+		/* The whole file: it is short, and limits are asked for more often than GPUs. */
+		show_map(&v, facts_file(f, s->file), 0, 0, &(struct names){ 0 });
+		show_notes(&v);
 		return true;
 	}
-	while (s < facts_subjects + facts_nsubjects && strcmp(s->name, subject) != 0)
-		s++;
-	if (s == facts_subjects + facts_nsubjects)
-		return not_known(ds, "the subject", subject, subject_names(a));
-	if (!name) {
-		if (as_json)
-			names_json(s->name, names_of(f, a, s), out);
-		else
-			s->list(f, a, out);
-		return true;
-	}
-	if (s->more == MORE_WORDS && more)
-		q = (struct lookup){ arena_printf(a, "%s %s", name, more), NULL };
-	return answer(f, a, ds, s, q, as_json, out);
+	if (s)
+		t = list_of(&v, s);
+	show_list(&v, s ? s->name : "subjects", &t, as_json);
+	return true;
 }

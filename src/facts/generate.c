@@ -12,8 +12,8 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/map.h"
 #include "base/sha256.h"
-#include "base/str.h"
 #include "schema.h"
 
 static bool
@@ -23,12 +23,7 @@ read_knowledge(struct arena *a, struct diags *ds, const char *dir, struct fact_f
 
 	for (size_t i = 0; i < files->n; i++)
 		ok &= facts_check(a, ds, &files->at[i], CHECK_PIECE | CHECK_WHOLE);
-	if (!ok || !facts_check_references(a, ds, files, NULL))
-		return false;
-	for (size_t i = 0; i < files->n; i++)
-		if (starts_with(files->at[i].name, "extensions/"))
-			files->at[i].root = facts_apply_ranges(a, files->at[i].root);
-	return true;
+	return ok && facts_check_references(a, ds, files);
 }
 
 /* `n` bytes as string literals, a line each; what is not plain goes as three octal digits. */
@@ -57,21 +52,84 @@ put_literal(struct buf *b, const char *s, size_t n)
 		buf_puts(b, "\t\"\"\n");
 }
 
+/* --- knowledge, as schema.h describes it --- */
+
+struct packer {
+	struct arena *a;
+	struct words LIST(uint32_t) words;
+	struct buf texts;
+	struct map text_at; /* text -> its offset + 1, as a pointer */
+};
+
 static void
-put_tree(struct buf *b, const struct fact_tree *t, size_t nwords, size_t ntexts)
+put_word(struct packer *p, size_t w)
 {
-	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
-		    "#include \"facts/tree.h\"\n\n"
-		    "static const uint32_t words[] = {");
-	for (size_t i = 0; i < nwords; i++)
-		buf_printf(b, "%s%u,", i % 12 ? " " : "\n\t", t->words[i]);
-	buf_puts(b, "\n};\n\nstatic const char texts[] =\n");
-	put_literal(b, t->texts, ntexts);
-	buf_printf(b,
-		   "\t;\n\nconst struct fact_tree knowledge_tree = {\n"
-		   "\t.words = words, .texts = texts, .root = %u, .files = %u, .date = %u,\n};\n",
-		   t->root, t->files, t->date);
+	list_push(p->a, &p->words, (uint32_t)w);
 }
+
+static void
+put_text(struct packer *p, const char *s)
+{
+	uintptr_t at = (uintptr_t)map_get(&p->text_at, s);
+
+	if (!at) {
+		at = p->texts.n + 1;
+		map_put(&p->text_at, s, (void *)at);
+		buf_add(&p->texts, s, strlen(s) + 1);
+	}
+	put_word(p, at - 1);
+}
+
+/* Returns how many nodes it consists of. */
+static uint32_t
+put_node(struct packer *p, const struct node *n)
+{
+	uint32_t count = 1;
+
+	put_word(p, n->kind | n->at.line << 2);
+	if (n->kind == NODE_SCALAR) {
+		put_text(p, n->s);
+		return count;
+	}
+	put_word(p, n->n);
+	for (size_t i = 0; i < n->n; i++) {
+		if (n->kind == NODE_MAP)
+			put_text(p, n->pairs[i].key);
+		count += put_node(p, n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]);
+	}
+	return count;
+}
+
+static void
+put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
+{
+	struct packer p = { .a = a, .texts = BUF(a), .text_at = MAP(a) };
+
+	for (size_t i = 0; i < files->n; i++) {
+		size_t at = p.words.n + 1;
+		uint32_t nodes;
+
+		put_text(&p, files->at[i].name);
+		put_word(&p, 0);
+		put_word(&p, 0);
+		nodes = put_node(&p, files->at[i].root);
+		p.words.at[at + 1] = nodes;
+		p.words.at[at] = (uint32_t)(p.words.n - at - 2);
+	}
+	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
+		    "#include \"facts/schema.h\"\n\n"
+		    "static const uint32_t words[] = {");
+	for (size_t i = 0; i < p.words.n; i++)
+		buf_printf(b, "%s%u,", i % 12 ? " " : "\n\t", p.words.at[i]);
+	buf_puts(b, "\n};\n\nstatic const char texts[] =\n");
+	put_literal(b, p.texts.p, p.texts.n);
+	buf_printf(b,
+		   "\t;\n\nconst struct packed_facts packed_facts = {\n"
+		   "\t.words = words, .texts = texts, .files = %zu, .date = \"%s\",\n};\n",
+		   files->n, facts_newest_date(a, files));
+}
+
+/* --- templates --- */
 
 static void
 put_template(struct buf *b, const char *path, const struct source *src)
@@ -119,21 +177,14 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 {
 	struct buf out = BUF(a);
 	struct fact_files files = { 0 };
-	size_t nwords, ntexts;
 	bool ok;
 
 	if (argc >= 2 && !strcmp(argv[1], "templates")) {
 		ok = put_templates(a, ds, &out, argv + 2, argc - 2);
-	} else if (argc == 3 && !strcmp(argv[1], "check")) {
+	} else if (argc == 3 && (!strcmp(argv[1], "check") || !strcmp(argv[1], "knowledge"))) {
 		ok = read_knowledge(a, ds, argv[2], &files);
-	} else if (argc == 3 && !strcmp(argv[1], "knowledge")) {
-		ok = read_knowledge(a, ds, argv[2], &files);
-		if (ok) {
-			const char *date = facts_newest_date(a, &files);
-			struct fact_tree *t = fact_pack(a, &files, date, &nwords, &ntexts);
-
-			put_tree(&out, t, nwords, ntexts);
-		}
+		if (ok && !strcmp(argv[1], "knowledge"))
+			put_knowledge(a, &out, &files);
 	} else {
 		return usage();
 	}

@@ -2,95 +2,124 @@
 #define FACTS_INTERNAL_H
 
 #include "base/map.h"
-#include "facts.h"
-#include "tree.h"
+#include "schema.h"
 
 /*
- * Inside facts/: the tree, and what has been read out of it already.  Entries are read
- * when they are first asked for; from then on the same struct is returned.
+ * Inside facts/: the files, and what has been read out of them already.  Files and entries are
+ * read when they are first asked for; from then on the same struct is returned.
  */
 struct facts {
 	struct arena *a;
-	const struct fact_tree *tree;
-	const struct fact_tree *over; /* files that stand for those of `tree`; or NULL */
 	const char *date;
 	struct facts_read *read;
 };
 
-/* Structs that were read; NULL and 0: not yet. */
+/* What was read; NULL and 0: not yet. */
 struct facts_read {
-	struct torch_releases LIST(const struct torch_release *) torch; /* in the tree's order */
+	struct fact_files files; /* in the order of their names */
+	struct torch_releases LIST(const struct torch_release *) torch; /* in the file's order */
 	struct cuda_toolkits LIST(const struct cuda_toolkit *) cuda;
 	struct gpus LIST(struct gpu) gpus;
-	const struct modal_gpu *modal_gpus;
-	size_t nmodal_gpus;
+	struct modal_gpus LIST(struct modal_gpu) modal_gpus;
 	const struct modal_limits *modal;
-	const struct os_release *os;
-	size_t nos;
-	const struct extension **extensions;
+	struct os_releases LIST(struct os_release) os;
 	struct names extension_names;
-	struct names aliases, alias_of; /* other names of extensions, and whose */
-	const struct pairing *pairings;
-	size_t npairings;
-	const struct rule *rules;
-	size_t nrules;
+	struct map extension_of; /* names of extensions, and their other names -> the name */
+	struct map extensions;   /* name -> struct extension */
+	struct pairings LIST(struct pairing) pairings;
+	struct rules LIST(struct rule) rules;
 	struct map versions, specifiers; /* text -> what it means */
 	struct map package_releases;     /* normalised name -> struct package_releases */
 };
 
-/* The map in a file: "torch.yaml". */
-struct fact facts_file(const struct facts *f, const char *name);
-/* The names of all files. */
-struct names facts_files(const struct facts *f);
-
-/*
- * The maps round a claim, outermost first: a claim rests on the source of the innermost
- * that has one.
- */
-struct trail {
-	struct fact at[6];
-	unsigned n;
-};
-
-struct trail trail_of(struct fact file);
-struct trail trail_to(struct trail t, struct fact map); /* one further in */
-
-/* "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)" */
-const char *trail_source(const struct facts *f, struct trail t);
-/* The same with every source that the claim names, not the first alone. */
-const char *trail_sources(const struct facts *f, struct trail t);
-/* False if the innermost map that says so says `unverified`. */
-bool trail_verified(struct trail t);
-
-/* The pair of a map whose key is that version, by value: "2.2" is "2.2.0"; 0: none. */
-struct fact fact_version(const struct facts *f, struct fact map, const char *version,
-			 const char **key);
-
+/* The map in a file: "torch.yaml"; NULL: there is no such file. */
+const struct node *facts_file(const struct facts *f, const char *name);
 /* The map in extensions/NAME.yaml; NAME is normalised. */
-struct fact extension_file_of(const struct facts *f, const char *name);
+const struct node *extension_file_of(const struct facts *f, const char *name);
 
 /*
- * A field of a release of an extension: its own, or that of the last range that holds
- * for it and has it, or that of the file, which holds for all.
+ * The built-in file that `at` points to in packed_facts.words, or a merged file, as nodes that
+ * know what is round them; what is null is left out.
  */
-struct fact extension_field(struct fact file, struct fact release, const char *key);
-/* The range that it comes from; not there: it is from no range. */
-struct fact extension_range(struct fact file, struct fact release, const char *key);
+const struct node *fact_unpack(struct arena *a, const uint32_t *at);
+const struct node *fact_adopt(struct arena *a, const struct node *root);
+
+/* The map or list in which a node stands, which is not the file itself. */
+const struct node *fact_round(const struct node *x);
+
+/*
+ * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a claim rests on the
+ * source of the innermost map round it that has one.  The second function tells every source that
+ * the claim names, not the first alone.
+ */
+const char *fact_source(const struct facts *f, const struct node *claim);
+const char *fact_sources(const struct facts *f, const struct node *claim);
+
+/*
+ * Reading nodes.  A node that is not there is NULL and may be asked anything: it has no text,
+ * no pairs and no items, so readers need not check each step.
+ */
+static inline size_t
+fact_count(const struct node *x)
+{
+	return x && x->kind != NODE_SCALAR ? x->n : 0;
+}
+
+/* An item, or the value of a pair. */
+static inline const struct node *
+fact_at(const struct node *x, size_t i)
+{
+	return i >= fact_count(x) ? NULL : x->kind == NODE_MAP ? x->pairs[i].value : x->items[i];
+}
+
+/* NULL for a list and past the end. */
+static inline const char *
+fact_key(const struct node *x, size_t i)
+{
+	return i < fact_count(x) && x->kind == NODE_MAP ? x->pairs[i].key : NULL;
+}
+
+/* NULL for anything but a text. */
+static inline const char *
+fact_text(const struct node *x)
+{
+	return node_text(x).s;
+}
+
+/* The text of a key, and as what it is meant: 0, false or TRI_UNKNOWN when not there. */
+const char *fact_text_of(const struct node *map, const char *key);
+unsigned fact_uint_of(const struct node *map, const char *key);
+double fact_number_of(const struct node *map, const char *key);
+bool fact_true_of(const struct node *map, const char *key);
+enum tri fact_tri(const struct node *x);
+
+/* The keys of a map. */
+struct names fact_keys(struct arena *a, const struct node *map);
+/* The words of a text ("3.8 3.9 3.10"), or the items of a list. */
+struct names fact_words(struct arena *a, const struct node *x);
+/* The items of a list of texts, each whole; one text is a list of itself. */
+struct names fact_items(struct arena *a, const struct node *x);
+
+/* The pair of a map whose key is that version, by value: "2.2" is "2.2.0"; NULL: none. */
+const struct node *fact_version(const struct facts *f, const struct node *map, const char *version,
+				const char **key);
+/* True if a version ("2.2.2+cu121" counts as 2.2.2) is in a specifier; NULL has none. */
+bool fact_in_range(const struct facts *f, const char *spec, const char *version);
+
+/* A release of an extension with the ranges that hold for it; release NULL: what holds for all. */
+struct held {
+	const struct node *file, *release, *ranges[FACT_RANGES_MAX];
+	size_t n;
+};
+struct held extension_held(const struct facts *f, const struct node *file, const char *version);
+/*
+ * A field of it: its own, or that of the last range that has it, or that of the file, which holds
+ * for all.
+ */
+const struct node *extension_field(const struct held *h, const char *key);
 
 /* Replaces each {name} of "{version}+{cuda}torch{torch}..." by its value; values: pairs of both. */
 const char *fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2],
 			size_t n);
-
-/* The items of a list of texts, each whole; one text is a list of itself. */
-struct names fact_items(struct arena *a, struct fact x);
-
-/* TRI_UNKNOWN: it is not there. */
-enum tri fact_tri(struct fact x);
-
-/* True if a version ("2.2.2+cu121" counts as 2.2.2) is in a specifier; NULL has none. */
-bool fact_in_range(const struct facts *f, const char *spec, const char *version);
-
-/* The entries of `ranges` that hold for a release of an extension: how many of them. */
-size_t extension_ranges(struct fact file, struct fact release, struct fact out[FACT_RANGES_MAX]);
 
 #endif

@@ -3,14 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/list.h"
 #include "base/str.h"
 #include "python/python.h"
 
 struct pairs LIST(struct pair);
-
-/* --- one file over another --- */
 
 /* Both sources stay: the claims that were not replaced still rest on the old one. */
 static const struct node *
@@ -138,71 +135,4 @@ facts_merge(struct arena *a, const struct node *under, const struct node *over)
 				 .pairs = pairs.at,
 				 .n = pairs.n };
 	return merged;
-}
-
-/* --- ranges of versions, told to each release --- */
-
-static const char *
-applying(struct arena *a, const struct node *ranges, const struct specifiers *const *specs,
-	 const struct version *v)
-{
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < ranges->n; i++)
-		if (specs[i] && specifiers_match(specs[i], v, PRE_YES))
-			buf_printf(&b, "%s%zu", b.n ? " " : "", i);
-	return buf_text(&b);
-}
-
-static const struct node *
-release_with(struct arena *a, const struct node *release, const char *applies)
-{
-	struct node *text = arena_new_of(a, struct node), *with = arena_new_of(a, struct node);
-
-	*text = (struct node){
-		.kind = NODE_SCALAR, .at = release->at, .s = applies, .n = strlen(applies)
-	};
-	*with = *release;
-	with->pairs = arena_array_of(a, struct pair, release->n + 1);
-	with->n = 0;
-	for (size_t i = 0; i < release->n; i++)
-		if (strcmp(release->pairs[i].key, "applies"))
-			with->pairs[with->n++] = release->pairs[i];
-	if (*applies)
-		with->pairs[with->n++] = (struct pair){ "applies", release->at, text };
-	return with;
-}
-
-const struct node *
-facts_apply_ranges(struct arena *a, const struct node *root)
-{
-	const struct node *ranges = node_get(root, "ranges"),
-			  *releases = node_get(root, "releases");
-	struct node *new_root, *new_releases;
-	const struct specifiers **specs;
-
-	if (!ranges || !releases)
-		return root;
-	specs = arena_array_of(a, const struct specifiers *, ranges->n);
-	for (size_t i = 0; i < ranges->n; i++)
-		specs[i] = specifiers_parse(a, node_text(node_get(ranges->items[i], "versions")).s);
-	new_releases = arena_new_of(a, struct node);
-	*new_releases = *releases;
-	new_releases->pairs = arena_array_of(a, struct pair, releases->n);
-	for (size_t i = 0; i < releases->n; i++) {
-		struct pair p = releases->pairs[i];
-		const char *applies = applying(a, ranges, specs, version_parse(a, p.key));
-
-		p.value = release_with(a, p.value, applies);
-		new_releases->pairs[i] = p;
-	}
-	new_root = arena_new_of(a, struct node);
-	*new_root = *root;
-	new_root->pairs = arena_array_of(a, struct pair, root->n);
-	for (size_t i = 0; i < root->n; i++) {
-		new_root->pairs[i] = root->pairs[i];
-		if (root->pairs[i].value == releases)
-			new_root->pairs[i].value = new_releases;
-	}
-	return new_root;
 }

@@ -3,51 +3,33 @@
 
 #include "internal.h"
 
-/* The entry that holds a GPU's figures: itself, or what it is another name of. */
-static struct fact
-figures(struct fact gpus, struct fact gpu)
-{
-	const char *other = fact_text_of(gpu, "alias_of");
-
-	return other ? fact_get(gpus, other) : gpu;
-}
-
-static unsigned
-place_of(struct fact gpus, struct fact wanted)
-{
-	for (size_t i = 0; i < fact_count(gpus); i++)
-		if (fact_at(gpus, i).at == wanted.at)
-			return (unsigned)i;
-	return 0;
-}
-
 const struct modal_gpu *
 facts_modal_gpus(const struct facts *f, size_t *n)
 {
-	struct facts_read *read = f->read;
-	struct fact file = facts_file(f, "modal.yaml"), gpus = fact_get(file, "gpus");
-	struct modal_gpu *all;
+	struct modal_gpus *all = &f->read->modal_gpus;
+	const struct node *gpus = node_get(facts_file(f, "modal.yaml"), "gpus");
 
-	*n = fact_count(gpus);
-	if (read->modal_gpus)
-		return read->modal_gpus;
-	all = arena_array_of(f->a, struct modal_gpu, *n);
-	for (size_t i = 0; i < *n; i++) {
-		struct fact gpu = fact_at(gpus, i), x = figures(gpus, gpu);
+	for (size_t i = all->n; i < fact_count(gpus); i++) {
+		/* The entry that holds the figures: itself, or what it is another name of. */
+		const char *other = fact_text_of(fact_at(gpus, i), "alias_of");
+		const struct node *x = other ? node_get(gpus, other) : fact_at(gpus, i);
+		unsigned rank = 0;
 
-		all[i] = (struct modal_gpu){
-			.name = fact_key(gpus, i),
-			.ccs = fact_words(f->a, fact_get(x, "cc")),
-			.count_max = fact_uint_of(x, "count_max"),
-			.memory_gb = fact_uint_of(x, "memory_gb"),
-			.usd_per_hour = fact_number_of(x, "usd_per_hour"),
-			.size_rank = place_of(gpus, x),
-			.source = trail_source(f, trail_to(trail_of(file), x)),
-		};
+		while (fact_at(gpus, rank) != x)
+			rank++;
+		list_push(f->a, all,
+			  (struct modal_gpu){
+				  .name = fact_key(gpus, i),
+				  .ccs = fact_words(f->a, node_get(x, "cc")),
+				  .count_max = fact_uint_of(x, "count_max"),
+				  .memory_gb = fact_uint_of(x, "memory_gb"),
+				  .usd_per_hour = fact_number_of(x, "usd_per_hour"),
+				  .size_rank = rank,
+				  .source = fact_source(f, x),
+			  });
 	}
-	read->modal_gpus = all;
-	read->nmodal_gpus = *n;
-	return all;
+	*n = all->n;
+	return all->at;
 }
 
 const struct modal_gpu *
@@ -65,9 +47,10 @@ facts_modal_gpu(const struct facts *f, const char *name)
 const struct modal_limits *
 facts_modal(const struct facts *f)
 {
-	struct fact file = facts_file(f, "modal.yaml");
-	struct fact timeout = fact_get(file, "timeout_s"), down = fact_get(file, "scaledown_s");
-	struct fact prices = fact_get(file, "prices_usd"), builders = fact_get(file, "builders");
+	const struct node *file = facts_file(f, "modal.yaml");
+	const struct node *timeout = node_get(file, "timeout_s"),
+			  *down = node_get(file, "scaledown_s");
+	const struct node *prices = node_get(file, "prices_usd");
 	struct modal_limits *m;
 
 	if (f->read->modal)
@@ -79,27 +62,26 @@ facts_modal(const struct facts *f)
 		.timeout_default_s = fact_uint_of(timeout, "default"),
 		.scaledown_min_s = fact_uint_of(down, "min"),
 		.scaledown_max_s = fact_uint_of(down, "max"),
+		.builders = fact_keys(f->a, node_get(file, "builders")),
 		.builder_default = fact_text_of(file, "builder_default"),
 		.cpu_usd_per_hour = fact_number_of(prices, "cpu_core_hour"),
 		.memory_gib_usd_per_hour = fact_number_of(prices, "memory_gib_hour"),
-		.source = trail_source(f, trail_to(trail_of(file), timeout)),
+		.source = fact_source(f, timeout),
 	};
-	for (size_t i = 0; i < fact_count(builders); i++)
-		list_push(f->a, &m->builders, fact_key(builders, i));
 	f->read->modal = m;
 	return m;
 }
 
-static struct fact
+static const struct node *
 builder_of(const struct facts *f, const char *builder)
 {
-	return fact_get(fact_get(facts_file(f, "modal.yaml"), "builders"), builder);
+	return node_get(node_get(facts_file(f, "modal.yaml"), "builders"), builder);
 }
 
 struct names
 facts_modal_pythons(const struct facts *f, const char *builder)
 {
-	return fact_words(f->a, fact_get(builder_of(f, builder), "python"));
+	return fact_words(f->a, node_get(builder_of(f, builder), "python"));
 }
 
 const char *
@@ -111,11 +93,10 @@ facts_modal_builder_client(const struct facts *f, const char *builder)
 const char *
 facts_modal_python_end(const struct facts *f, const char *series, const char **source)
 {
-	struct fact file = facts_file(f, "modal.yaml");
-	struct fact leaving = fact_get(file, "pythons_leaving"), one = fact_get(leaving, series);
-	const char *client = fact_text_of(one, "client");
+	const struct node *leaving = node_get(facts_file(f, "modal.yaml"), "pythons_leaving");
+	const struct node *one = node_get(leaving, series);
 
-	if (client)
-		*source = trail_source(f, trail_to(trail_to(trail_of(file), leaving), one));
-	return client;
+	if (one)
+		*source = fact_source(f, one);
+	return fact_text_of(one, "client");
 }

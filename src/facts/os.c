@@ -5,30 +5,25 @@
 const struct os_release *
 facts_os_all(const struct facts *f, size_t *n)
 {
-	struct facts_read *read = f->read;
-	struct fact file = facts_file(f, "os.yaml"), releases = fact_get(file, "releases");
-	struct os_release *all;
+	struct os_releases *all = &f->read->os;
+	const struct node *releases = node_get(facts_file(f, "os.yaml"), "releases");
 
-	*n = fact_count(releases);
-	if (read->os)
-		return read->os;
-	all = arena_array_of(f->a, struct os_release, *n);
-	for (size_t i = 0; i < *n; i++) {
-		struct fact r = fact_at(releases, i);
+	for (size_t i = all->n; i < fact_count(releases); i++) {
+		const struct node *r = fact_at(releases, i);
 
-		all[i] = (struct os_release){
-			.id = fact_key(releases, i),
-			.python = fact_text_of(r, "python"),
-			.python_apt = fact_words(f->a, fact_get(r, "python_apt")),
-			.gcc = fact_text_of(r, "gcc"),
-			.glibc = fact_text_of(r, "glibc"),
-			.deadsnakes = fact_true_of(r, "deadsnakes"),
-			.source = trail_source(f, trail_to(trail_of(file), r)),
-		};
+		list_push(f->a, all,
+			  (struct os_release){
+				  .id = fact_key(releases, i),
+				  .python = fact_text_of(r, "python"),
+				  .python_apt = fact_words(f->a, node_get(r, "python_apt")),
+				  .gcc = fact_text_of(r, "gcc"),
+				  .glibc = fact_text_of(r, "glibc"),
+				  .deadsnakes = fact_true_of(r, "deadsnakes"),
+				  .source = fact_source(f, r),
+			  });
 	}
-	read->os = all;
-	read->nos = *n;
-	return all;
+	*n = all->n;
+	return all->at;
 }
 
 const struct os_release *

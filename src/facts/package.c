@@ -6,18 +6,18 @@
 const struct python_package *
 facts_package(const struct facts *f, const char *name)
 {
-	struct fact file = facts_file(f, "packages.yaml"), all = fact_get(file, "packages");
-	struct fact x = fact_get(all, name_normalize(f->a, name));
+	const struct node *all = node_get(facts_file(f, "packages.yaml"), "packages");
+	const struct node *x = node_get(all, name_normalize(f->a, name));
 	struct python_package *p;
 
-	if (!fact_is(x))
+	if (!x)
 		return NULL;
 	p = arena_new_of(f->a, struct python_package);
 	*p = (struct python_package){
 		.name = name_normalize(f->a, name),
 		.latest = fact_text_of(x, "latest"),
 		.requires_python = fact_text_of(x, "requires_python"),
-		.source = trail_source(f, trail_to(trail_of(file), x)),
+		.source = fact_source(f, x),
 	};
 	return p;
 }
@@ -27,21 +27,19 @@ struct package_releases LIST(struct package_release);
 static struct package_releases *
 read_releases(const struct facts *f, const char *key)
 {
-	struct fact file = facts_file(f, "packages.yaml");
-	struct fact x = fact_get(fact_get(file, "packages"), key);
-	struct fact releases = fact_get(x, "releases");
-	struct trail trail = trail_to(trail_of(file), x);
+	const struct node *x = node_get(node_get(facts_file(f, "packages.yaml"), "packages"), key);
+	const struct node *releases = node_get(x, "releases");
 	struct package_releases *all = arena_new_of(f->a, struct package_releases);
 
 	for (size_t i = 0; i < fact_count(releases); i++) {
-		struct fact r = fact_at(releases, i);
+		const struct node *r = fact_at(releases, i);
 
 		list_push(f->a, all,
 			  (struct package_release){
 				  .version = fact_key(releases, i),
 				  .requires_python = fact_text_of(r, "requires_python"),
-				  .pythons = fact_words(f->a, fact_get(r, "python")),
-				  .source = trail_source(f, trail_to(trail, r)),
+				  .pythons = fact_words(f->a, node_get(r, "python")),
+				  .source = fact_source(f, r),
 			  });
 	}
 	if (!all->n && fact_text_of(x, "latest"))
@@ -49,7 +47,7 @@ read_releases(const struct facts *f, const char *key)
 			  (struct package_release){
 				  .version = fact_text_of(x, "latest"),
 				  .requires_python = fact_text_of(x, "requires_python"),
-				  .source = trail_source(f, trail),
+				  .source = fact_source(f, x),
 			  });
 	return all;
 }
@@ -68,18 +66,16 @@ facts_package_releases(const struct facts *f, const char *name, size_t *n)
 
 /* --- pairings: in each extension's file and in packages.yaml --- */
 
-struct pairings LIST(struct pairing);
-
 static void
-add_pairings(const struct facts *f, struct fact file, const char *name, struct pairings *all)
+add_pairings(const struct facts *f, const struct node *file, const char *name)
 {
-	struct fact rows = fact_get(file, "pairings");
+	const struct node *rows = node_get(file, "pairings");
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		struct fact row = fact_at(rows, i);
+		const struct node *row = fact_at(rows, i);
 		const char *own = fact_text_of(row, "name");
 
-		list_push(f->a, all,
+		list_push(f->a, &f->read->pairings,
 			  (struct pairing){
 				  .name = own ? own : name,
 				  .spec = fact_text_of(row, "versions"),
@@ -88,7 +84,7 @@ add_pairings(const struct facts *f, struct fact file, const char *name, struct p
 				  .optional = fact_true_of(row, "optional"),
 				  .inferred = fact_true_of(row, "inferred"),
 				  .why = fact_text_of(row, "why"),
-				  .source = trail_source(f, trail_to(trail_of(file), row)),
+				  .source = fact_source(f, row),
 			  });
 	}
 }
@@ -96,19 +92,13 @@ add_pairings(const struct facts *f, struct fact file, const char *name, struct p
 const struct pairing *
 facts_pairings(const struct facts *f, size_t *n)
 {
-	struct facts_read *read = f->read;
-	struct names extensions;
-	struct pairings all = { 0 };
+	struct names extensions = facts_extension_names(f);
 
-	if (!read->pairings) {
-		extensions = facts_extension_names(f);
+	if (!f->read->pairings.n) {
 		for (size_t i = 0; i < extensions.n; i++)
-			add_pairings(f, extension_file_of(f, extensions.at[i]), extensions.at[i],
-				     &all);
-		add_pairings(f, facts_file(f, "packages.yaml"), NULL, &all);
-		read->pairings = all.at;
-		read->npairings = all.n;
+			add_pairings(f, extension_file_of(f, extensions.at[i]), extensions.at[i]);
+		add_pairings(f, facts_file(f, "packages.yaml"), NULL);
 	}
-	*n = read->npairings;
-	return read->pairings;
+	*n = f->read->pairings.n;
+	return f->read->pairings.at;
 }

@@ -6,17 +6,12 @@
 struct names
 facts_python_series(const struct facts *f)
 {
-	struct fact series = fact_get(facts_file(f, "python.yaml"), "series");
-	struct names names = { 0 };
-
-	for (size_t i = 0; i < fact_count(series); i++)
-		list_push(f->a, &names, fact_key(series, i));
-	return names;
+	return fact_keys(f->a, node_get(facts_file(f, "python.yaml"), "series"));
 }
 
 /* The build that the default image builder of Modal mounts. */
-static struct fact
-build_of(const struct facts *f, struct fact builds, const char **version)
+static const struct node *
+build_of(const struct facts *f, const struct node *builds, const char **version)
 {
 	const char *builder = fact_text_of(facts_file(f, "modal.yaml"), "builder_default");
 
@@ -26,34 +21,34 @@ build_of(const struct facts *f, struct fact builds, const char **version)
 			return fact_at(builds, i);
 	}
 	*version = NULL;
-	return (struct fact){ builds.t, 0 };
+	return NULL;
 }
 
 const struct python_build *
 facts_standalone_python(const struct facts *f, const char *series, const char *machine)
 {
-	struct fact file = facts_file(f, "python.yaml"), all = fact_get(file, "standalone");
-	struct fact builds = fact_get(fact_get(fact_get(all, "series"), series), "builds");
-	struct fact in_uv = fact_get(fact_get(file, "series"), series), build;
+	const struct node *file = facts_file(f, "python.yaml"), *all = node_get(file, "standalone");
+	const struct node *builds = node_get(node_get(node_get(all, "series"), series), "builds");
+	const struct node *in_uv = node_get(node_get(file, "series"), series), *build;
 	const char *for_machine = fact_text_of(all, "machine");
 	struct python_build *p = arena_new_of(f->a, struct python_build);
 
 	p->series = arena_strdup(f->a, series);
-	p->uv = fact_text_of(fact_get(file, "uv"), "version");
+	p->uv = fact_text_of(node_get(file, "uv"), "version");
 	build = build_of(f, builds, &p->version);
-	if (fact_is(build) && for_machine && !strcmp(for_machine, machine)) {
+	if (build && for_machine && !strcmp(for_machine, machine)) {
 		p->url = fact_filled(
 			f->a, fact_text_of(all, "url"),
 			(const char *const[][2]){ { "version", p->version },
 						  { "release", fact_text_of(build, "release") } },
 			2);
 		p->sha256 = fact_text_of(build, "sha256");
-		p->source = trail_source(f, trail_to(trail_to(trail_of(file), all), build));
+		p->source = fact_source(f, build);
 		return p;
 	}
 	p->version = fact_text_of(in_uv, "uv");
 	if (!p->version || !p->uv)
 		return NULL;
-	p->source = trail_source(f, trail_to(trail_of(file), in_uv));
+	p->source = fact_source(f, in_uv);
 	return p;
 }

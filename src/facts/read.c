@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "python/python.h"
 
-enum { FILES_MAX = 200 }; /* below FACT_FILES_MAX, with room for those of an overlay */
+enum { FILES_MAX = 200 };
 
 /* A place that is a whole file or folder. */
 static struct span
@@ -34,7 +34,7 @@ read_file(struct arena *a, struct diags *ds, const char *dir, const char *name,
 			"more than %d knowledge files", FILES_MAX);
 		return false;
 	}
-	list_push(a, files, (struct fact_file){ name, root });
+	list_push(a, files, (struct fact_file){ .name = name, .root = root });
 	return true;
 }
 

@@ -140,55 +140,6 @@ collect(struct refs *r, const struct fact_file *file)
 	}
 }
 
-static bool
-is_among(const struct fact_files *files, const char *name)
-{
-	for (size_t i = 0; i < files->n; i++)
-		if (!strcmp(files->at[i].name, name))
-			return true;
-	return false;
-}
-
-static struct fact
-keys_in(struct fact root, enum kind kind)
-{
-	struct fact none = { root.t, 0 };
-
-	return kinds[kind].file ? fact_get(fact_get(root, kinds[kind].file), kinds[kind].keys) :
-				  none;
-}
-
-/*
- * The names in files of a tree that are not among `files`.  True if a name that the tree
- * has is gone from `files`: whoever used it in the tree must be asked as well.
- */
-static bool
-collect_rest(struct refs *r, const struct fact_files *files, struct fact root)
-{
-	bool lost = false;
-
-	for (size_t i = 0; i < fact_count(root); i++) {
-		const char *name = fact_key(root, i);
-		const char *stem = is_extension(name) ? fs_stem(r->a, name) : NULL;
-
-		if (stem && !names_have(&r->names[EXTENSION], stem)) {
-			list_push(r->a, &r->names[EXTENSION], stem);
-			list_push(r->a, &r->names[PACKAGE], stem);
-		}
-	}
-	for (enum kind k = 0; k < KINDS; k++) {
-		struct fact keys = keys_in(root, k);
-		bool replaced = kinds[k].file && is_among(files, kinds[k].file);
-
-		for (size_t i = 0; i < fact_count(keys); i++)
-			if (!replaced)
-				list_push(r->a, &r->names[k], fact_key(keys, i));
-			else
-				lost |= !names_have(&r->names[k], fact_key(keys, i));
-	}
-	return lost;
-}
-
 /* --- inside a file of an extension --- */
 
 static bool
@@ -274,47 +225,35 @@ check_aliases(struct refs *r, const struct node *aliases)
 }
 
 static void
-check_all_aliases(struct refs *r, const struct fact_files *files, struct fact rest)
+check_file(struct refs *r, const struct fact_file *file)
 {
-	for (size_t i = 0; i < fact_count(rest); i++) {
-		struct fact aliases = fact_get(fact_at(rest, i), "aliases");
-
-		if (fact_is(aliases) && !is_among(files, fact_key(rest, i)))
-			check_aliases(r, fact_unpack(r->a, aliases));
+	refer_map(r, file->root, facts_fields(file->name));
+	check_rule_names(r, node_get(file->root, "rules"));
+	if (is_extension(file->name)) {
+		check_ranges(r, file->root, "ranges");
+		check_ranges(r, file->root, "wheels");
 	}
-	for (size_t i = 0; i < files->n; i++)
-		if (is_extension(files->at[i].name))
-			check_aliases(r, node_get(files->at[i].root, "aliases"));
 }
 
 bool
-facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files,
-		       const struct fact_tree *rest)
+facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files)
 {
 	static const char *const always[] = { "torch", "cuda", "python" };
 	struct refs r = { .a = a, .ds = ds, .ok = true };
-	struct fact root = { rest, 0 };
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
 		list_push(a, &r.names[PACKAGE], always[i]);
 	for (size_t i = 0; i < files->n; i++)
 		collect(&r, &files->at[i]);
-	if (rest)
-		root = fact_root(rest);
-	if (collect_rest(&r, files, root))
-		for (size_t i = 0; i < fact_count(root); i++)
-			if (!is_among(files, fact_key(root, i)))
-				refer_map(&r, fact_unpack(a, fact_at(root, i)),
-					  facts_fields(fact_key(root, i)));
-	for (size_t i = 0; i < files->n; i++) {
-		refer_map(&r, files->at[i].root, facts_fields(files->at[i].name));
-		check_rule_names(&r, node_get(files->at[i].root, "rules"));
-		if (is_extension(files->at[i].name)) {
-			check_ranges(&r, files->at[i].root, "ranges");
-			check_ranges(&r, files->at[i].root, "wheels");
-		}
-	}
-	check_all_aliases(&r, files, root);
+	/* Those of an overlay last: what they do to the others is told there. */
+	for (int over = 0; over < 2; over++)
+		for (size_t i = 0; i < files->n; i++)
+			if (files->at[i].over == over)
+				check_file(&r, &files->at[i]);
+	for (int over = 0; over < 2; over++)
+		for (size_t i = 0; i < files->n; i++)
+			if (files->at[i].over == over && is_extension(files->at[i].name))
+				check_aliases(&r, node_get(files->at[i].root, "aliases"));
 	return r.ok;
 }
 

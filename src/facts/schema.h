@@ -1,10 +1,40 @@
 #ifndef FACTS_SCHEMA_H
 #define FACTS_SCHEMA_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/yaml.h"
 #include "facts.h"
-#include "tree.h"
+
+/* One file of knowledge: its relative name and its root, a map. */
+struct fact_file {
+	const char *name;        /* "extensions/mamba-ssm.yaml" */
+	const struct node *root; /* NULL: it is not unpacked yet, and stands at: */
+	const uint32_t *packed;
+	bool over; /* a file of an overlay, merged with the one below it */
+};
+struct fact_files LIST(struct fact_file);
+
+/*
+ * The knowledge that is compiled into the program; written by build/generate.  A program that
+ * carries thousands of pointers has them all relocated each time it starts; offsets into
+ * `texts` cost nothing until a file is read for the first time.
+ *
+ *     file = offset of its name, counts of the words and of the nodes of its root, root
+ *     node = kind (2 bits) and line (30 bits), then
+ *            offset of the text | count, (offset of the key, node)* | count, node*
+ */
+struct packed_facts {
+	const uint32_t *words;
+	const char *texts;
+	size_t files;
+	const char *date; /* the day of the newest claim */
+};
+extern const struct packed_facts packed_facts;
+
+enum { FACT_RANGES_MAX = 64 }; /* entries of `ranges` and `wheels` of an extension */
 
 /*
  * What a file of knowledge may say: a table per kind of map.  The generator checks the
@@ -103,20 +133,20 @@ bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file
  * facts_check_references -- what one file names of another is there: GPUs by their
  * capability, operating systems, Python series, extensions and packages.
  *
- *   in      rest: the files that are not among `files`; NULL: there are no others
+ *   in      files: all files of the knowledge
  *   errors  SB0282, false; also for a range that holds for no release
  */
-bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files,
-			    const struct fact_tree *rest);
+bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files);
 
 /*
  * facts_with_overlay -- the built-in files with others over them, checked; facts_load()
  * reads them from a folder.
  *
+ *   in      ok: false if one of them could not be read: then only each by itself is checked
  *   errors  SB0280 .. SB0282, NULL
  */
 const struct facts *facts_with_overlay(struct arena *a, struct diags *ds,
-				       const struct fact_files *over);
+				       const struct fact_files *over, bool ok);
 
 /*
  * facts_check_rules -- the rules of a file that facts_check() has accepted: their conditions,
@@ -145,13 +175,5 @@ const struct node *facts_merge(struct arena *a, const struct node *under, const 
  * "3.13t"; 0: they are the same, or one of them is no version.
  */
 int facts_key_order(struct arena *a, const char *x, const char *y);
-
-/*
- * facts_apply_ranges -- each release of an extension is told which entries of
- * `ranges` hold for it: `applies: 0 3 7`.
- *
- *   in   root: of extensions/NAME.yaml, checked
- */
-const struct node *facts_apply_ranges(struct arena *a, const struct node *root);
 
 #endif

@@ -17,16 +17,10 @@
  *   [1]     ...
  */
 
-struct show
-show_to(const struct facts *f, struct arena *a, struct buf *out)
-{
-	return (struct show){ .f = f, .a = a, .out = out };
-}
-
 bool
 show_is_value(const char *key)
 {
-	static const char *const others[] = { "source", "sources", "unverified", "applies" };
+	static const char *const others[] = { "source", "sources", "unverified" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(key, others[i]))
@@ -42,13 +36,13 @@ said(const char *s)
 
 /* What a value looks like on one line, "yes" for true; NULL: it needs more. */
 static const char *
-show_value(struct arena *a, struct fact x)
+show_value(struct arena *a, const struct node *x)
 {
 	struct buf b = BUF(a);
 
 	if (fact_text(x))
 		return said(fact_text(x));
-	if (!fact_count(x) && fact_is(x) && !fact_is_map(x))
+	if (!x->n && x->kind == NODE_LIST)
 		return "none";
 	for (size_t i = 0; i < fact_count(x); i++) {
 		const char *key = fact_key(x, i), *text = fact_text(fact_at(x, i));
@@ -63,21 +57,12 @@ show_value(struct arena *a, struct fact x)
 	return buf_text(&b);
 }
 
-static bool
-is_among(const char *const *words, const char *word)
-{
-	for (; words && *words; words++)
-		if (!strcmp(*words, word))
-			return true;
-	return false;
-}
-
 /* --- notes --- */
 
 const char *
-show_mark(struct show *v, struct trail t)
+show_mark(struct show *v, const struct node *map)
 {
-	const char *source = trail_sources(v->f, t);
+	const char *source = fact_sources(v->f, map);
 	const char *what = strchr(source, '(');
 	size_t i = 0;
 
@@ -112,14 +97,14 @@ show_notes(struct show *v)
 /* --- maps --- */
 
 size_t
-show_key_width(struct arena *a, struct fact map, const char *const *but)
+show_key_width(struct arena *a, const struct node *map, const struct names *but)
 {
 	size_t width = 0;
 
 	for (size_t i = 0; i < fact_count(map); i++) {
 		const char *key = fact_key(map, i);
 
-		if (key && show_is_value(key) && !is_among(but, key) &&
+		if (key && show_is_value(key) && !names_have(but, key) &&
 		    show_value(a, fact_at(map, i)) && strlen(key) > width)
 			width = strlen(key);
 	}
@@ -128,10 +113,10 @@ show_key_width(struct arena *a, struct fact map, const char *const *but)
 
 /* Whether each entry is a map of values that fit on one line: it can be a row. */
 static bool
-is_table(struct arena *a, struct fact x)
+is_table(struct arena *a, const struct node *x)
 {
 	for (size_t i = 0; i < fact_count(x); i++) {
-		struct fact row = fact_at(x, i);
+		const struct node *row = fact_at(x, i);
 
 		if (fact_text(row) || (fact_count(row) && !fact_key(row, 0)))
 			return false;
@@ -142,97 +127,83 @@ is_table(struct arena *a, struct fact x)
 	return fact_count(x) > 0;
 }
 
-static size_t
-column_of(struct table *t, const char *head)
-{
-	size_t i = 0;
-
-	while (i < t->columns && strcmp(t->heads[i], head))
-		i++;
-	if (i == t->columns)
-		table_head(t, head);
-	return i < SHOW_COLUMNS ? i : SHOW_COLUMNS - 1;
-}
-
 /* A map of maps, or a list of them, under the name that it has. */
 static bool
-show_table(struct show *v, struct trail t, const char *name, struct fact x, unsigned indent)
+show_table(struct show *v, const struct node *x, const char *name, unsigned indent)
 {
-	struct table table = { 0 };
+	struct table table = { .heads = { name }, .columns = 1 };
 
-	table_head(&table, name);
 	for (size_t i = 0; i < fact_count(x); i++)
 		for (size_t k = 0; k < fact_count(fact_at(x, i)); k++)
 			if (show_is_value(fact_key(fact_at(x, i), k)))
-				column_of(&table, fact_key(fact_at(x, i), k));
+				table_column(&table, fact_key(fact_at(x, i), k));
 	for (size_t i = 0; i < fact_count(x); i++) {
-		struct fact row = fact_at(x, i);
+		const struct node *row = fact_at(x, i);
 		const char **cells = table_row(v, &table);
 
 		cells[0] = fact_key(x, i);
 		for (size_t k = 0; k < fact_count(row); k++)
 			if (show_is_value(fact_key(row, k)))
-				cells[column_of(&table, fact_key(row, k))] =
+				cells[table_column(&table, fact_key(row, k))] =
 					show_value(v->a, fact_at(row, k));
-		cells[table.columns] = show_mark(v, trail_to(t, row));
+		cells[table.columns] = show_mark(v, row);
 	}
 	return table_print(v, &table, indent);
 }
 
-static void show_values(struct show *v, struct trail t, unsigned indent, size_t width,
-			const char *const *but, const char *mark);
+static void show_values(struct show *v, const struct node *map, unsigned indent, size_t width,
+			const struct names *but, const char *mark);
 
 static void
-show_nested(struct show *v, struct trail t, const char *name, struct fact x, unsigned indent)
+show_nested(struct show *v, const struct node *x, const char *name, unsigned indent)
 {
 	buf_printf(v->out, "%*s%s\n", (int)indent, "", name);
 	for (size_t i = 0; i < fact_count(x); i++) {
-		struct trail entry = trail_to(t, fact_at(x, i));
-		const char *key = fact_key(x, i), *mark = show_mark(v, entry);
+		const char *key = fact_key(x, i), *mark = show_mark(v, fact_at(x, i));
 
 		if (key && !show_is_value(key))
 			continue;
 		/* Told here, the source need not be told with each value. */
 		buf_printf(v->out, "%*s%s%s%s\n", (int)indent + 2, "", key ? key : "-",
 			   mark ? " " : "", mark ? mark : "");
-		show_values(v, entry, indent + 4, 0, NULL, NULL);
+		show_values(v, fact_at(x, i), indent + 4, 0, &(struct names){ 0 }, NULL);
 	}
 }
 
 /* `mark`: what to put after each value that has no source of its own. */
 static void
-show_values(struct show *v, struct trail t, unsigned indent, size_t width, const char *const *but,
-	    const char *mark)
+show_values(struct show *v, const struct node *map, unsigned indent, size_t width,
+	    const struct names *but, const char *mark)
 {
-	struct fact map = t.at[t.n - 1];
+	struct nested LIST(size_t) nested = { 0 };
 
 	if (!width)
 		width = show_key_width(v->a, map, but);
 	for (size_t i = 0; i < fact_count(map); i++) {
-		struct fact x = fact_at(map, i);
+		const struct node *x = fact_at(map, i);
 		const char *key = fact_key(map, i), *text = show_value(v->a, x);
-		bool own = fact_is(fact_get(x, "source"));
 
-		if (!show_is_value(key) || is_among(but, key))
+		if (!show_is_value(key) || names_have(but, key))
 			continue;
 		if (text)
 			show_line(v, indent, width, key, text,
-				  own ? show_mark(v, trail_to(t, x)) : mark);
+				  node_get(x, "source") ? show_mark(v, x) : mark);
+		else
+			list_push(v->a, &nested, i);
 	}
-	for (size_t i = 0; i < fact_count(map); i++) {
-		struct fact x = fact_at(map, i);
-		const char *key = fact_key(map, i);
+	for (size_t i = 0; i < nested.n; i++) {
+		const struct node *x = fact_at(map, nested.at[i]);
+		const char *key = fact_key(map, nested.at[i]);
 
-		if (!show_is_value(key) || is_among(but, key) || show_value(v->a, x))
-			continue;
 		buf_putc(v->out, '\n');
-		if (!is_table(v->a, x) || !show_table(v, t, key, x, indent))
-			show_nested(v, t, key, x, indent);
+		if (!is_table(v->a, x) || !show_table(v, x, key, indent))
+			show_nested(v, x, key, indent);
 	}
 }
 
 void
-show_map(struct show *v, struct trail t, unsigned indent, size_t width, const char *const *but)
+show_map(struct show *v, const struct node *map, unsigned indent, size_t width,
+	 const struct names *but)
 {
-	show_values(v, t, indent, width, but, show_mark(v, t));
+	show_values(v, map, indent, width, but, show_mark(v, map));
 }

@@ -18,32 +18,29 @@ struct show {
 	struct names seen;  /* what tells them apart: the same without the line */
 };
 
-struct show show_to(const struct facts *f, struct arena *a, struct buf *out);
-
 /* "key  text", wrapped under itself; mark: "[2]", or NULL. */
 void show_line(struct show *v, unsigned indent, size_t width, const char *key, const char *text,
 	       const char *mark);
 
-/* "[2]": the note for what the innermost map of the trail says; NULL: the first one asked
- * for, which needs no number. */
-const char *show_mark(struct show *v, struct trail t);
+/* "[2]": the note for what a map says; NULL: the first one asked for, which needs no number. */
+const char *show_mark(struct show *v, const struct node *map);
 /* "source: ..." and the numbered ones. */
 void show_notes(struct show *v);
 
-/* Keys that say where a claim comes from, or that only the program needs. */
+/* False for keys that say where a claim comes from. */
 bool show_is_value(const char *key);
 
 /*
  * A map with all that is in it, each value by the source that it rests on.
  *
  *   in   width: columns of the keys, 0: as they need
- *        but: keys to leave out, ended by NULL; or NULL
+ *        but: keys to leave out
  */
-void show_map(struct show *v, struct trail t, unsigned indent, size_t width,
-	      const char *const *but);
+void show_map(struct show *v, const struct node *map, unsigned indent, size_t width,
+	      const struct names *but);
 
 /* How wide the keys of a map are that stand on one line. */
-size_t show_key_width(struct arena *a, struct fact map, const char *const *but);
+size_t show_key_width(struct arena *a, const struct node *map, const struct names *but);
 
 /* --- tables --- */
 
@@ -53,14 +50,53 @@ struct table {
 	struct rows LIST(const char **) rows; /* each of `columns` cells and a mark; NULL: empty */
 };
 
-void table_head(struct table *t, const char *head);
 /* A table with these columns: "CUDA|driver|gcc". */
 struct table table_of(struct arena *a, const char *heads);
-/* A row with a text for each column; NULL: an empty cell. */
-void table_add(struct show *v, struct table *t, ...);
+/* The place of a column, which is added if there is room for it. */
+size_t table_column(struct table *t, const char *head);
 /* A row of empty cells to fill. */
 const char **table_row(struct show *v, struct table *t);
+/* A row with a text for each column; NULL: an empty cell.  Returns the cells. */
+const char **table_add(struct show *v, struct table *t, ...);
 /* Empty columns are left out; the last one wraps.  False, and nothing printed: too wide. */
 bool table_print(struct show *v, const struct table *t, unsigned indent);
+
+/* --- the subjects: how each is found and listed --- */
+
+/* What was found: maps that hold for it, of two that say the same the later one counts. */
+struct found {
+	const char *title;
+	const char *name; /* as the knowledge writes it; NULL: as it was asked for */
+	struct parts LIST(const struct node *) parts;
+	const char *without;       /* a key of the parts that is not asked for; or NULL */
+	const struct node *compat; /* of a CUDA toolkit: the driver with which its major runs */
+	const char *major;
+	const struct gpu *gpu;
+	const struct extension *extension;
+	const struct extension_release *release;
+};
+
+enum more { MORE_NONE, MORE_WORDS, MORE_RELEASE, MORE_BUILD };
+
+struct subject {
+	const char *name, *what, *example;
+	const char *file, *map; /* where its names are keys */
+	const char *heads;      /* of its list, the first column holds the names */
+	/* NULL: by the key.  `more`: a release of an extension, a build of torch; or NULL */
+	bool (*find)(const struct facts *f, const char *name, const char *more, struct found *x);
+	/* Fills its list; NULL: with the keys, and these values of each. */
+	void (*list)(struct show *v, struct table *t);
+	const char *values;
+	enum more more; /* what a third word means */
+};
+
+void found_text(const struct facts *f, struct arena *a, const struct found *x, struct buf *out);
+void found_json(const struct facts *f, struct arena *a, const struct found *x, struct buf *out);
+
+void list_torch(struct show *v, struct table *t);
+void list_cuda(struct show *v, struct table *t);
+void list_gpu(struct show *v, struct table *t);
+void list_extension(struct show *v, struct table *t);
+void list_rule(struct show *v, struct table *t);
 
 #endif

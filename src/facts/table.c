@@ -11,11 +11,18 @@ columns_of(const char *s)
 	return s ? text_columns(s, strlen(s)) : 0;
 }
 
-void
-table_head(struct table *t, const char *head)
+size_t
+table_column(struct table *t, const char *head)
 {
-	if (t->columns < SHOW_COLUMNS)
+	size_t i = 0;
+
+	while (i < t->columns && strcmp(t->heads[i], head))
+		i++;
+	if (i == SHOW_COLUMNS)
+		return i - 1;
+	if (i == t->columns)
 		t->heads[t->columns++] = head;
+	return i;
 }
 
 const char **
@@ -27,7 +34,7 @@ table_row(struct show *v, struct table *t)
 	return cells;
 }
 
-void
+const char **
 table_add(struct show *v, struct table *t, ...)
 {
 	const char **cells = table_row(v, t);
@@ -37,15 +44,17 @@ table_add(struct show *v, struct table *t, ...)
 	for (size_t i = 0; i < t->columns; i++)
 		cells[i] = va_arg(ap, const char *);
 	va_end(ap);
+	return cells;
 }
 
 struct table
 table_of(struct arena *a, const char *heads)
 {
 	struct table t = { 0 };
+	struct names all = names_split(a, heads, '|');
 
-	for (; *heads; heads += strcspn(heads, "|"), heads += *heads == '|')
-		table_head(&t, arena_copy(a, heads, strcspn(heads, "|")));
+	for (size_t i = 0; i < all.n; i++)
+		t.heads[t.columns++] = all.at[i];
 	return t;
 }
 

@@ -11,7 +11,7 @@ public_part(const struct facts *f, const char *version)
 }
 
 static enum tri
-abi_of(struct fact build, struct fact release)
+abi_of(const struct node *build, const struct node *release)
 {
 	const char *s = fact_text_of(build, "abi");
 
@@ -40,7 +40,7 @@ without_marker(const struct facts *f, const char *requirement, const char **mark
 
 /* That of the release is of the wheel on PyPI. */
 static const char *
-bindings_of(const struct facts *f, struct fact build, struct fact release)
+bindings_of(const struct facts *f, const struct node *build, const struct node *release)
 {
 	const char *s = fact_text_of(build, "cuda_bindings"), *marker;
 
@@ -50,10 +50,8 @@ bindings_of(const struct facts *f, struct fact build, struct fact release)
 }
 
 static struct torch_variant
-read_build(const struct facts *f, const char *tag, struct fact build, struct trail release)
+read_build(const struct facts *f, const char *tag, const struct node *build, const struct node *r)
 {
-	struct fact r = release.at[release.n - 1];
-	struct trail t = trail_to(release, build);
 	const char *index = fact_text_of(build, "index"), *glibc = fact_text_of(build, "glibc");
 
 	if (!index)
@@ -66,29 +64,27 @@ read_build(const struct facts *f, const char *tag, struct fact build, struct tra
 		.cuda_bindings = bindings_of(f, build, r),
 		.cxx11abi = abi_of(build, r),
 		.glibc_min = glibc ? glibc : fact_text_of(r, "glibc"),
-		.archs = fact_words(f->a, fact_get(build, "archs")),
+		.archs = fact_words(f->a, node_get(build, "archs")),
 		.archs_inferred = fact_true_of(build, "archs_inferred"),
 		.ptx = fact_text_of(build, "ptx"),
 		.on_pypi = fact_true_of(build, "pypi"),
-		.verified = trail_verified(t),
-		.source = trail_source(f, t),
+		.source = fact_source(f, build),
 	};
 }
 
 static const struct torch_release *
-read_release(const struct facts *f, const char *version, struct fact r, struct trail file)
+read_release(const struct facts *f, const char *version, const struct node *r)
 {
 	struct torch_release *t = arena_new_of(f->a, struct torch_release);
-	struct trail trail = trail_to(file, r);
-	struct fact builds = fact_get(r, "builds");
+	const struct node *builds = node_get(r, "builds");
 	size_t n = fact_count(builds);
 	struct torch_variant *variants = arena_array_of(f->a, struct torch_variant, n);
 
 	for (size_t i = 0; i < n; i++)
-		variants[i] = read_build(f, fact_key(builds, i), fact_at(builds, i), trail);
+		variants[i] = read_build(f, fact_key(builds, i), fact_at(builds, i), r);
 	*t = (struct torch_release){
 		.version = version,
-		.pythons = fact_words(f->a, fact_get(r, "python")),
+		.pythons = fact_words(f->a, node_get(r, "python")),
 		.requires_python = fact_text_of(r, "requires_python"),
 		.variants = variants,
 		.nvariants = n,
@@ -96,10 +92,10 @@ read_release(const struct facts *f, const char *version, struct fact r, struct t
 		.torchaudio = fact_text_of(r, "torchaudio"),
 		.setuptools = fact_text_of(r, "setuptools"),
 		.setuptools_build = fact_text_of(r, "setuptools_build"),
-		.numpy2 = fact_tri(fact_get(r, "numpy2")),
+		.numpy2 = fact_tri(node_get(r, "numpy2")),
 		.cuda_toolkit = fact_text_of(r, "cuda_toolkit"),
 		.cxx_std = fact_text_of(r, "headers"),
-		.source = trail_source(f, trail),
+		.source = fact_source(f, r),
 	};
 	t->triton = without_marker(f, fact_text_of(r, "triton"), &t->triton_marker);
 	return t;
@@ -108,13 +104,11 @@ read_release(const struct facts *f, const char *version, struct fact r, struct t
 const struct torch_release *const *
 facts_torch_all(const struct facts *f, size_t *n)
 {
-	struct fact file = facts_file(f, "torch.yaml"), releases = fact_get(file, "releases");
+	const struct node *releases = node_get(facts_file(f, "torch.yaml"), "releases");
 	struct torch_releases *read = &f->read->torch;
 
 	for (size_t i = read->n; i < fact_count(releases); i++)
-		list_push(f->a, read,
-			  read_release(f, fact_key(releases, i), fact_at(releases, i),
-				       trail_of(file)));
+		list_push(f->a, read, read_release(f, fact_key(releases, i), fact_at(releases, i)));
 	*n = read->n;
 	return read->at;
 }
@@ -122,15 +116,15 @@ facts_torch_all(const struct facts *f, size_t *n)
 const struct torch_release *
 facts_torch(const struct facts *f, const char *version)
 {
-	struct fact releases = fact_get(facts_file(f, "torch.yaml"), "releases");
+	const struct node *releases = node_get(facts_file(f, "torch.yaml"), "releases");
 	const char *key;
-	struct fact r = fact_version(f, releases, public_part(f, version), &key);
+	const struct node *r = fact_version(f, releases, public_part(f, version), &key);
 	size_t n, i = 0;
 	const struct torch_release *const *all = facts_torch_all(f, &n);
 
-	while (fact_is(r) && i < n && strcmp(all[i]->version, key) != 0)
+	while (r && i < n && strcmp(all[i]->version, key) != 0)
 		i++;
-	return fact_is(r) && i < n ? all[i] : NULL;
+	return r && i < n ? all[i] : NULL;
 }
 
 const struct torch_variant *
@@ -154,29 +148,27 @@ torch_variant_on_pypi(const struct torch_release *t)
 const char *
 facts_torch_index(const struct facts *f, struct arena *a, const char *tag)
 {
-	const char *url = fact_text_of(fact_get(facts_file(f, "torch.yaml"), "index"), "url");
-	const char *hole = url ? strstr(url, "{tag}") : NULL;
+	const struct node *index = node_get(facts_file(f, "torch.yaml"), "index");
 
-	if (!hole)
-		return url ? url : "";
-	return arena_printf(a, "%.*s%s%s", (int)(hole - url), url, tag, hole + strlen("{tag}"));
+	return fact_filled(a, fact_text_of(index, "url"),
+			   (const char *const[][2]){ { "tag", tag } }, 1);
 }
 
 bool
 facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
 		      struct torch_arch_list *out)
 {
-	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "arch_list");
+	const struct node *rows = node_get(facts_file(f, "torch.yaml"), "arch_list");
 
 	*out = (struct torch_arch_list){ 0 };
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		struct fact row = fact_at(rows, i), names = fact_get(row, "names");
+		const struct node *row = fact_at(rows, i), *names = node_get(row, "names");
 
 		if (!fact_in_range(f, fact_text_of(row, "torch"), version))
 			continue;
-		if (fact_is(fact_get(row, "archs"))) {
-			out->archs = fact_words(a, fact_get(row, "archs"));
-			out->source = trail_source(f, trail_to(trail_of(file), row));
+		if (node_get(row, "archs")) {
+			out->archs = fact_words(a, node_get(row, "archs"));
+			out->source = fact_source(f, row);
 		}
 		for (size_t k = 0; k < fact_count(names); k++) {
 			list_push(a, &out->named, fact_key(names, k));
@@ -189,7 +181,7 @@ facts_torch_arch_list(const struct facts *f, struct arena *a, const char *versio
 const char *
 facts_torch_nvcc_env(const struct facts *f, const char *version)
 {
-	struct fact rows = fact_get(facts_file(f, "torch.yaml"), "nvcc_env");
+	const struct node *rows = node_get(facts_file(f, "torch.yaml"), "nvcc_env");
 
 	for (size_t i = 0; i < fact_count(rows); i++)
 		if (fact_in_range(f, fact_text_of(fact_at(rows, i), "torch"), version))
@@ -200,11 +192,11 @@ facts_torch_nvcc_env(const struct facts *f, const char *version)
 struct torch_compilers
 facts_torch_compilers(const struct facts *f, const char *version)
 {
-	struct fact file = facts_file(f, "torch.yaml"), rows = fact_get(file, "compilers");
+	const struct node *rows = node_get(facts_file(f, "torch.yaml"), "compilers");
 	struct torch_compilers all = { 0 };
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		struct fact row = fact_at(rows, i), gcc = fact_get(row, "gcc");
+		const struct node *row = fact_at(rows, i), *gcc = node_get(row, "gcc");
 
 		if (!fact_count(gcc) || !fact_in_range(f, fact_text_of(row, "torch"), version))
 			continue;
@@ -213,7 +205,7 @@ facts_torch_compilers(const struct facts *f, const char *version)
 				  (struct torch_compiler){
 					  .cuda = fact_key(gcc, k),
 					  .gcc = fact_text(fact_at(gcc, k)),
-					  .source = trail_source(f, trail_to(trail_of(file), row)),
+					  .source = fact_source(f, row),
 				  });
 	}
 	return all;

@@ -1,105 +1,172 @@
-#include "tree.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/map.h"
-#include "base/str.h"
 
-enum { KIND_BITS = 2, FILE_BITS = 8 };
+/* A node of a file of knowledge. */
+struct claim {
+	struct node node;
+	const struct claim *up; /* the map or list round it; NULL: it is the file */
+};
 
-/* --- reading --- */
+/* --- files as nodes --- */
 
-static uint32_t
-word(struct fact x, size_t i)
+struct unpacker {
+	struct arena *a;
+	const struct source *src; /* nodes of one file share it */
+	const uint32_t *w;        /* the next word */
+	struct claim *next;       /* room for the next node */
+};
+
+static const struct node *
+unpack(struct unpacker *u, const struct claim *up)
 {
-	return x.t->words[x.at + i];
-}
+	struct claim *c = u->next++;
+	struct node *n = &c->node;
+	uint32_t head = *u->w++;
 
-static enum node_kind
-kind(struct fact x)
-{
-	return (enum node_kind)(word(x, 0) & ((1u << KIND_BITS) - 1));
-}
+	c->up = up;
+	n->kind = head & 3;
+	n->at = (struct span){ u->src, head >> 2, 1, 1 };
+	n->n = *u->w++;
+	if (n->kind == NODE_SCALAR) {
+		n->s = packed_facts.texts + n->n;
+		n->n = strlen(n->s);
+	} else if (n->kind == NODE_MAP) {
+		n->pairs = arena_array_of(u->a, struct pair, n->n);
+		for (size_t i = 0; i < n->n; i++) {
+			struct pair *p = &n->pairs[i];
 
-bool
-fact_is_map(struct fact x)
-{
-	return x.at && kind(x) == NODE_MAP;
-}
-
-struct fact
-fact_root(const struct fact_tree *t)
-{
-	return (struct fact){ t, t->root };
-}
-
-size_t
-fact_count(struct fact x)
-{
-	return x.at && kind(x) != NODE_SCALAR ? word(x, 1) : 0;
-}
-
-struct fact
-fact_at(struct fact x, size_t i)
-{
-	if (i >= fact_count(x))
-		return (struct fact){ x.t, 0 };
-	return (struct fact){ x.t, kind(x) == NODE_MAP ? word(x, 3 + 2 * i) : word(x, 2 + i) };
-}
-
-const char *
-fact_key(struct fact map, size_t i)
-{
-	if (i >= fact_count(map) || kind(map) != NODE_MAP)
-		return NULL;
-	return map.t->texts + word(map, 2 + 2 * i);
-}
-
-struct fact
-fact_get(struct fact map, const char *key)
-{
-	size_t n = fact_count(map);
-
-	if (n && kind(map) == NODE_MAP)
-		for (size_t i = 0; i < n; i++) {
-			const char *k = map.t->texts + word(map, 2 + 2 * i);
-
-			if (*k == *key && !strcmp(k, key))
-				return fact_at(map, i);
+			p->key = packed_facts.texts + *u->w++;
+			p->value = unpack(u, c);
+			p->key_at = p->value->at;
 		}
-	return (struct fact){ map.t, 0 };
+	} else {
+		n->items = arena_array_of(u->a, const struct node *, n->n);
+		for (size_t i = 0; i < n->n; i++)
+			n->items[i] = unpack(u, c);
+	}
+	return n;
+}
+
+const struct node *
+fact_unpack(struct arena *a, const uint32_t *at)
+{
+	struct source *src = arena_new_of(a, struct source);
+	struct unpacker u = { a, src, at + 3, arena_array_of(a, struct claim, at[2]) };
+
+	src->path = arena_printf(a, "knowledge/%s", packed_facts.texts + *at);
+	src->text = "";
+	return unpack(&u, NULL);
+}
+
+static const struct node *
+adopt(struct arena *a, const struct node *x, const struct claim *up)
+{
+	struct claim *c = arena_new_of(a, struct claim);
+	struct node *n = &c->node;
+
+	*c = (struct claim){ *x, up };
+	if (x->kind == NODE_SCALAR)
+		return n;
+	n->n = 0;
+	n->pairs = arena_array_of(a, struct pair, x->kind == NODE_MAP ? x->n : 0);
+	n->items = arena_array_of(a, const struct node *, x->kind == NODE_LIST ? x->n : 0);
+	for (size_t i = 0; i < x->n; i++) {
+		const struct node *value = fact_at(x, i);
+
+		if (node_is_null(value))
+			continue;
+		value = adopt(a, value, c);
+		if (x->kind == NODE_LIST)
+			n->items[n->n++] = value;
+		else
+			n->pairs[n->n++] = (struct pair){ x->pairs[i].key, value->at, value };
+	}
+	return n;
+}
+
+const struct node *
+fact_adopt(struct arena *a, const struct node *root)
+{
+	return adopt(a, root, NULL);
+}
+
+const struct node *
+fact_round(const struct node *x)
+{
+	return &((const struct claim *)x)->up->node;
+}
+
+/* --- where a claim comes from --- */
+
+static const struct node *
+innermost(const struct node *claim, const char *key)
+{
+	const struct node *found = NULL;
+
+	for (const struct claim *c = (const struct claim *)claim; c && !found; c = c->up)
+		found = node_get(&c->node, key);
+	return found;
+}
+
+static const char *
+sources_text(const struct facts *f, const struct node *claim, size_t most)
+{
+	const struct node *sources = innermost(claim, "sources");
+	struct names all = fact_items(f->a, innermost(claim, "source"));
+	const char *why = fact_text(innermost(claim, "unverified"));
+	struct buf b = BUF(f->a);
+
+	/* Put together without printf: every claim that is read passes here. */
+	buf_puts(&b, claim->at.src->path);
+	buf_putc(&b, ':');
+	buf_uint(&b, claim->at.line);
+	buf_puts(&b, " (");
+	for (size_t i = 0; i < all.n && i < most; i++) {
+		const char *whole = fact_text_of(sources, all.at[i]);
+
+		buf_puts(&b, i ? "; " : "");
+		buf_puts(&b, whole ? whole : all.at[i]);
+	}
+	if (all.n > most) {
+		buf_puts(&b, ", and ");
+		buf_uint(&b, all.n - most);
+		buf_puts(&b, " more");
+	}
+	if (why && strcmp(why, "false") != 0) {
+		buf_puts(&b, "; not verified");
+		buf_puts(&b, strcmp(why, "true") ? ": " : "");
+		buf_puts(&b, strcmp(why, "true") ? why : "");
+	}
+	buf_putc(&b, ')');
+	return buf_text(&b);
 }
 
 const char *
-fact_text(struct fact x)
+fact_source(const struct facts *f, const struct node *claim)
 {
-	return x.at && kind(x) == NODE_SCALAR ? x.t->texts + word(x, 1) : NULL;
-}
-
-uint32_t
-fact_line(struct fact x)
-{
-	return x.at ? word(x, 0) >> (KIND_BITS + FILE_BITS) : 0;
+	return sources_text(f, claim, 1);
 }
 
 const char *
-fact_path(struct fact x)
+fact_sources(const struct facts *f, const struct node *claim)
 {
-	struct fact files = { x.t, x.t ? x.t->files : 0 };
-
-	return x.at ? fact_text(fact_at(files, word(x, 0) >> KIND_BITS & FACT_FILES_MAX)) : NULL;
+	return sources_text(f, claim, SIZE_MAX);
 }
 
+/* --- small readers --- */
+
 const char *
-fact_text_of(struct fact map, const char *key)
+fact_text_of(const struct node *map, const char *key)
 {
-	return fact_text(fact_get(map, key));
+	return fact_text(node_get(map, key));
 }
 
 unsigned
-fact_uint_of(struct fact map, const char *key)
+fact_uint_of(const struct node *map, const char *key)
 {
 	const char *s = fact_text_of(map, key);
 
@@ -107,31 +174,59 @@ fact_uint_of(struct fact map, const char *key)
 }
 
 double
-fact_number_of(struct fact map, const char *key)
+fact_number_of(const struct node *map, const char *key)
 {
 	const char *s = fact_text_of(map, key);
 
 	return s ? strtod(s, NULL) : 0;
 }
 
-bool
-fact_true_of(struct fact map, const char *key)
+enum tri
+fact_tri(const struct node *x)
 {
-	const char *s = fact_text_of(map, key);
+	const char *s = fact_text(x);
 
-	return s && !strcmp(s, "true");
+	return !s ? TRI_UNKNOWN : !strcmp(s, "true") ? TRI_YES : TRI_NO;
+}
+
+bool
+fact_true_of(const struct node *map, const char *key)
+{
+	return fact_tri(node_get(map, key)) == TRI_YES;
 }
 
 struct names
-fact_words(struct arena *a, struct fact x)
+fact_keys(struct arena *a, const struct node *map)
+{
+	struct names keys = { 0 };
+
+	for (size_t i = 0; i < fact_count(map); i++)
+		list_push(a, &keys, fact_key(map, i));
+	return keys;
+}
+
+struct names
+fact_items(struct arena *a, const struct node *x)
+{
+	struct names names = { 0 };
+
+	if (fact_text(x))
+		list_push(a, &names, fact_text(x));
+	for (size_t i = 0; i < fact_count(x); i++)
+		if (fact_text(fact_at(x, i)))
+			list_push(a, &names, fact_text(fact_at(x, i)));
+	return names;
+}
+
+struct names
+fact_words(struct arena *a, const struct node *x)
 {
 	struct names words = { 0 };
 	const char *s = fact_text(x);
 
-	for (size_t i = 0; i < fact_count(x); i++)
-		if (fact_text(fact_at(x, i)))
-			list_push(a, &words, fact_text(fact_at(x, i)));
-	while (s && *(s += strspn(s, " "))) {
+	if (!s)
+		return fact_items(a, x);
+	while (*(s += strspn(s, " "))) {
 		size_t n = strcspn(s, " ");
 
 		list_push(a, &words, arena_copy(a, s, n));
@@ -140,185 +235,50 @@ fact_words(struct arena *a, struct fact x)
 	return words;
 }
 
-/* --- packing --- */
-
-struct packer {
-	struct arena *a;
-	struct words LIST(uint32_t) words;
-	struct buf texts;
-	struct map text_at; /* text -> its offset + 1, as a pointer */
-	struct names paths; /* of the sources met so far: their place is their number */
-};
-
-static uint32_t
-pack_text(struct packer *p, const char *s)
-{
-	uintptr_t at = (uintptr_t)map_get(&p->text_at, s);
-
-	if (!at) {
-		at = p->texts.n + 1;
-		map_put(&p->text_at, s, (void *)at);
-		buf_add(&p->texts, s, strlen(s) + 1);
-	}
-	return (uint32_t)(at - 1);
-}
-
-static uint32_t
-file_number(struct packer *p, const struct source *src)
-{
-	const char *path = src ? src->path : "";
-	size_t i = p->paths.n;
-
-	/* The last one is the likeliest: a file is packed in one go. */
-	while (i && strcmp(p->paths.at[i - 1], path))
-		i--;
-	if (!i) {
-		list_push(p->a, &p->paths, path);
-		i = p->paths.n;
-	}
-	return (uint32_t)(i - 1 < FACT_FILES_MAX ? i - 1 : FACT_FILES_MAX - 1);
-}
-
-static uint32_t
-put(struct packer *p, uint32_t w)
-{
-	list_push(p->a, &p->words, w);
-	return (uint32_t)p->words.n - 1;
-}
-
-static uint32_t
-head(struct packer *p, const struct node *n)
-{
-	uint32_t line = n->at.line < FACT_LINES_MAX ? n->at.line : FACT_LINES_MAX;
-
-	return (uint32_t)n->kind | file_number(p, n->at.src) << KIND_BITS |
-	       line << (KIND_BITS + FILE_BITS);
-}
-
-static bool
-skipped(const struct node *n)
-{
-	return node_is_null(n);
-}
-
-static uint32_t
-pack_node(struct packer *p, const struct node *n)
-{
-	bool map = n->kind == NODE_MAP;
-	uint32_t at = put(p, head(p, n)), count = 0, next;
-
-	if (n->kind == NODE_SCALAR) {
-		put(p, pack_text(p, n->s));
-		return at;
-	}
-	put(p, 0);
-	for (size_t i = 0; i < n->n; i++)
-		count += !skipped(map ? n->pairs[i].value : n->items[i]);
-	p->words.at[at + 1] = count;
-	next = (uint32_t)p->words.n;
-	for (uint32_t i = 0; i < count * (map ? 2 : 1); i++)
-		put(p, 0);
-	for (size_t i = 0; i < n->n; i++) {
-		const struct node *value = map ? n->pairs[i].value : n->items[i];
-		uint32_t child;
-
-		if (skipped(value))
-			continue;
-		if (map)
-			p->words.at[next++] = pack_text(p, n->pairs[i].key);
-		/* pack_node may move the words: the index is taken after it. */
-		child = pack_node(p, value);
-		p->words.at[next++] = child;
-	}
-	return at;
-}
-
-static uint32_t
-pack_paths(struct packer *p)
-{
-	size_t n = p->paths.n < FACT_FILES_MAX ? p->paths.n : FACT_FILES_MAX;
-	uint32_t at = put(p, NODE_LIST);
-
-	put(p, (uint32_t)n);
-	for (size_t i = 0; i < n; i++)
-		put(p, (uint32_t)(at + 2 + n + 2 * i));
-	for (size_t i = 0; i < n; i++) {
-		put(p, NODE_SCALAR);
-		put(p, pack_text(p, p->paths.at[i]));
-	}
-	return at;
-}
-
-struct fact_tree *
-fact_pack(struct arena *a, const struct fact_files *files, const char *date, size_t *nwords,
-	  size_t *ntexts)
-{
-	struct packer p = { .a = a, .texts = BUF(a), .text_at = MAP(a) };
-	struct fact_tree *t = arena_new_of(a, struct fact_tree);
-	struct pair *pairs = arena_array_of(a, struct pair, files->n + 1);
-	struct node root = { .kind = NODE_MAP, .pairs = pairs };
-
-	for (size_t i = 0; i < files->n; i++)
-		if (files->at[i].root->kind == NODE_MAP)
-			pairs[root.n++] = (struct pair){ .key = files->at[i].name,
-							 .value = files->at[i].root };
-	put(&p, 0);
-	pack_text(&p, "");
-	t->root = pack_node(&p, &root);
-	t->files = pack_paths(&p);
-	t->date = date ? pack_text(&p, date) : 0;
-	t->words = p.words.at;
-	t->texts = buf_text(&p.texts);
-	*nwords = p.words.n;
-	*ntexts = p.texts.n;
-	return t;
-}
-
-/* --- unpacking --- */
-
-struct unpacker {
-	struct arena *a;
-	const struct source *last; /* nodes of one file share its source */
-};
-
-static const struct node *
-unpack(struct unpacker *u, struct fact x)
-{
-	struct node *n = arena_new_of(u->a, struct node);
-	const char *path = fact_path(x);
-
-	if (!u->last || strcmp(u->last->path, path)) {
-		struct source *src = arena_new_of(u->a, struct source);
-
-		*src = (struct source){ path, "", 0 };
-		u->last = src;
-	}
-	*n = (struct node){ .kind = kind(x), .at = { u->last, fact_line(x), 1, 1 } };
-	if (n->kind == NODE_SCALAR) {
-		n->s = fact_text(x);
-		n->n = strlen(n->s);
-		return n;
-	}
-	n->n = fact_count(x);
-	if (n->kind == NODE_MAP)
-		n->pairs = arena_array_of(u->a, struct pair, n->n);
-	else
-		n->items = arena_array_of(u->a, const struct node *, n->n);
-	for (size_t i = 0; i < n->n; i++) {
-		const struct node *value = unpack(u, fact_at(x, i));
-
-		if (n->kind == NODE_MAP)
-			n->pairs[i] = (struct pair){ fact_key(x, i), value->at, value };
-		else
-			n->items[i] = value;
-	}
-	return n;
-}
-
 const struct node *
-fact_unpack(struct arena *a, struct fact x)
+fact_version(const struct facts *f, const struct node *map, const char *version, const char **key)
 {
-	struct unpacker u = { .a = a };
+	const struct node *exact = node_get(map, version);
+	const struct version *want = exact ? NULL : facts_version(f, version);
 
-	return unpack(&u, x);
+	*key = version;
+	for (size_t i = 0; want && !exact && i < fact_count(map); i++) {
+		const struct version *v = facts_version(f, fact_key(map, i));
+
+		if (v && !version_cmp(v, want)) {
+			*key = fact_key(map, i);
+			exact = fact_at(map, i);
+		}
+	}
+	return exact;
+}
+
+const struct version *
+facts_version(const struct facts *f, const char *text)
+{
+	const struct version *v = map_get(&f->read->versions, text);
+
+	if (!v && (v = version_parse(f->a, text)))
+		map_put(&f->read->versions, arena_strdup(f->a, text), (void *)(uintptr_t)v);
+	return v;
+}
+
+const struct specifiers *
+facts_specifiers(const struct facts *f, const char *text)
+{
+	const struct specifiers *s = map_get(&f->read->specifiers, text);
+
+	if (!s && (s = specifiers_parse(f->a, text)))
+		map_put(&f->read->specifiers, arena_strdup(f->a, text), (void *)(uintptr_t)s);
+	return s;
+}
+
+bool
+fact_in_range(const struct facts *f, const char *spec, const char *version)
+{
+	const struct specifiers *s = spec ? facts_specifiers(f, spec) : NULL;
+	const struct version *v =
+		s ? facts_version(f, arena_copy(f->a, version, strcspn(version, "+"))) : NULL;
+
+	return v && specifiers_match(s, v, PRE_YES);
 }

@@ -30,14 +30,14 @@ fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2]
 }
 
 static struct wheel_row
-read_row(struct arena *a, struct fact row)
+read_row(struct arena *a, const struct node *row)
 {
-	struct names abis = fact_words(a, fact_get(row, "abi"));
+	struct names abis = fact_words(a, node_get(row, "abi"));
 
 	return (struct wheel_row){
-		.torch = fact_words(a, fact_get(row, "torch")),
-		.cuda = fact_words(a, fact_get(row, "cuda")),
-		.pythons = fact_words(a, fact_get(row, "python")),
+		.torch = fact_words(a, node_get(row, "torch")),
+		.cuda = fact_words(a, node_get(row, "cuda")),
+		.pythons = fact_words(a, node_get(row, "python")),
 		.abi_old = !abis.n || names_have(&abis, "old"),
 		.abi_new = !abis.n || names_have(&abis, "new"),
 		.nightly = fact_true_of(row, "nightly"),
@@ -47,21 +47,22 @@ read_row(struct arena *a, struct fact row)
 struct wheel_list
 facts_extension_wheels(const struct facts *f, struct arena *a, const struct extension_release *r)
 {
-	struct fact file = extension_file_of(f, r->name), groups = fact_get(file, "wheels");
-	struct fact release = fact_get(fact_get(file, "releases"), r->version);
+	const struct node *file = extension_file_of(f, r->name), *groups = node_get(file, "wheels");
+	const struct held h = extension_held(f, file, r->version);
+	const struct node *guess = extension_field(&h, "wheel_guess");
 	struct wheel_list list = { .source = r->source };
 	struct wheel_rows LIST(struct wheel_row) rows = { 0 };
 
-	if (fact_tri(extension_field(file, release, "wheel_guess")) == TRI_NO)
-		list.never = fact_text_of(extension_range(file, release, "wheel_guess"), "note");
-	list.x86_64_only = fact_tri(extension_field(file, release, "guesses_machine")) == TRI_NO;
-	list.glibc_min = fact_text(extension_field(file, release, "wheel_glibc"));
+	if (fact_tri(guess) == TRI_NO)
+		list.never = fact_text_of(fact_round(guess), "note");
+	list.x86_64_only = fact_tri(extension_field(&h, "guesses_machine")) == TRI_NO;
+	list.glibc_min = fact_text(extension_field(&h, "wheel_glibc"));
 	for (size_t i = 0; i < fact_count(groups); i++) {
-		struct fact group = fact_at(groups, i), of = fact_get(group, "rows");
+		const struct node *group = fact_at(groups, i), *of = node_get(group, "rows");
 
 		if (!fact_in_range(f, fact_text_of(group, "versions"), r->version))
 			continue;
-		list.source = trail_source(f, trail_to(trail_of(file), group));
+		list.source = fact_source(f, group);
 		for (size_t k = 0; k < fact_count(of); k++)
 			list_push(a, &rows, read_row(a, fact_at(of, k)));
 	}

@@ -230,9 +230,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	root = yaml_read(a, &ds, &src, YAML_LIMITS_DEFAULT);
 	if (root) {
 		list_push(a, &over,
-			  (struct fact_file){ names[data[0] % (sizeof(names) / sizeof(*names))],
-					      root });
-		f = facts_with_overlay(a, &ds, &over);
+			  (struct fact_file){
+				  .name = names[data[0] % (sizeof(names) / sizeof(*names))],
+				  .root = root });
+		f = facts_with_overlay(a, &ds, &over, true);
 	}
 	must(f || ds.errors);
 	if (f) {

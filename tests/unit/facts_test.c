@@ -31,9 +31,8 @@ torch_222(void **state)
 	assert_string_equal(v->glibc_min, "2.17");
 	assert_string_equal(joined(v->archs), "5.0 6.0 7.0 7.5 8.0 8.6 9.0");
 	assert_null(v->ptx);
-	assert_true(v->on_pypi && v->verified);
+	assert_true(v->on_pypi);
 	assert_ptr_equal(v, torch_variant_on_pypi(t));
-	assert_false(torch_variant(t, "cu118")->verified);
 	assert_null(torch_variant(t, "cpu")->cuda);
 	assert_null(torch_variant(t, "cu124"));
 }
