@@ -27,17 +27,23 @@
 
 enum { RUNNERS_MAX = 4 };
 
-/* One argument: "torch", "mamba-ssm==2.2.2". */
+/* One argument: "torch", "mamba-ssm==2.2.2"; of the list of the recipe that takes it. */
 struct wanted {
 	const char *text, *key;
 	const char *variable; /* of the solver: extensions have another name than their wheels */
-	bool extension;
+	enum { TORCH, WITH, EXTENSION, PACKAGE } list;
+	const char *pin; /* of torch, or NULL */
 };
-struct wanted_list LIST(struct wanted);
 
-/* What an alternative overrides: "torch" at "2.12.1". */
-struct override {
-	const char *variable, *value;
+/* What all runs of the solver have in common, and what an alternative overrides: "torch" at "2.12.1". */
+struct choosing {
+	struct run *r;
+	struct wanted_list LIST(struct wanted) all;
+	const struct solution *best;
+	struct runners LIST(struct runner {
+		const struct solution *solution;
+		const char *decides;
+	}) runners;
 };
 
 static const struct source *
@@ -51,139 +57,97 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 }
 
 static bool
-read_wanted(struct run *r, struct wanted_list *all)
+read_wanted(struct choosing *c)
 {
+	struct run *r = c->r;
+
 	for (size_t i = 0; i < r->o->args.n; i++) {
 		const char *text = r->o->args.at[i], *why = NULL;
 		const struct requirement *req = requirement_parse(r->a, text, &why, NULL);
 		const struct extension *e = req ? facts_extension(r->facts, req->key) : NULL;
+		const struct version *pin = req ? specifiers_pin(req->spec) : NULL;
+		struct wanted w = { .text = text, .list = PACKAGE };
 
 		if (!req) {
 			usage_error(arena_printf(r->a, "`%s` is no requirement: %s", text, why));
 			return false;
 		}
-		list_push(r->a, all,
-			  (struct wanted){ .text = text,
-					   .key = req->key,
-					   .variable = e ? e->name : req->key,
-					   .extension = e && e->pypi != PYPI_WHEEL });
+		w.key = req->key;
+		w.variable = e ? e->name : req->key;
+		if (!strcmp(w.key, "torch")) {
+			w.list = TORCH;
+			w.pin = pin ? version_text(r->a, pin) : NULL;
+		} else if (!strcmp(w.key, "torchvision") || !strcmp(w.key, "torchaudio")) {
+			w.list = WITH;
+		} else if (e && e->pypi != PYPI_WHEEL) {
+			w.list = EXTENSION;
+		}
+		list_push(r->a, &c->all, w);
 	}
 	return true;
 }
 
-static const char *
-overridden(const struct override *override, const char *variable)
-{
-	return override && !strcmp(override->variable, variable) ? override->value : NULL;
-}
-
+/* A line of YAML; nothing without a value. */
 static void
-item(struct buf *b, const char *text)
-{
-	buf_puts(b, "  - ");
-	json_quote(b, text);
-	buf_putc(b, '\n');
-}
-
-/* torch at its version, if any; its build; what comes with it. */
-static void
-write_torch(struct run *r, struct buf *b, const struct wanted_list *all,
-	    const struct override *override)
-{
-	const char *version = overridden(override, "torch"),
-		   *index = overridden(override, "torch build");
-	unsigned with = 0;
-
-	for (size_t i = 0; i < all->n && !version; i++) {
-		const struct requirement *req =
-			requirement_parse(r->a, all->at[i].text, NULL, NULL);
-		const struct version *pin = specifiers_pin(req->spec);
-
-		if (!strcmp(req->key, "torch") && pin)
-			version = version_text(r->a, pin);
-	}
-	buf_puts(b, "torch:\n  version: ");
-	json_quote(b, version ? version : "*");
-	buf_putc(b, '\n');
-	if (index) {
-		buf_puts(b, "  index: ");
-		json_quote(b, index);
-		buf_putc(b, '\n');
-	}
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->at[i].key, "torchvision") ||
-		    !strcmp(all->at[i].key, "torchaudio")) {
-			buf_puts(b, with++ ? "  " : "  with:\n  ");
-			item(b, all->at[i].text);
-		}
-}
-
-static bool
-is_ordinary(const struct wanted *x)
-{
-	return !x->extension && strcmp(x->key, "torch") != 0 &&
-	       strcmp(x->key, "torchvision") != 0 && strcmp(x->key, "torchaudio") != 0;
-}
-
-static void
-write_scalar(struct buf *b, const char *key, const char *value)
+line(struct buf *b, const char *before, const char *value)
 {
 	if (!value)
 		return;
-	buf_printf(b, "%s: ", key);
+	buf_puts(b, before);
 	json_quote(b, value);
 	buf_putc(b, '\n');
 }
 
-static const char *
-recipe_text(struct run *r, const struct wanted_list *all, const struct override *override)
+/* The arguments of one list, then more texts; no title if there are none. */
+static void
+list(struct buf *b, const char *title, const char *before, const struct choosing *c, int of,
+     const struct names *more, const struct wanted *override)
 {
-	struct buf b = BUF(r->a);
+	size_t n = 0;
 
-	buf_puts(&b, "stack: chosen\n");
-	write_scalar(&b, "cuda", r->o->cuda);
-	write_scalar(&b, "python", r->o->python);
-	write_scalar(&b, "driver", r->o->driver);
-	if (r->o->gpus.n)
-		buf_puts(&b, "gpus:\n");
-	for (size_t i = 0; i < r->o->gpus.n; i++)
-		item(&b, r->o->gpus.at[i]);
-	write_torch(r, &b, all, override);
-	buf_puts(&b, "extensions:\n");
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].extension) {
-			const char *v = overridden(override, all->at[i].variable);
+	for (size_t i = 0; i < c->all.n + more->n; i++) {
+		const struct wanted *x = i < c->all.n ? &c->all.at[i] : NULL;
 
-			item(&b,
-			     v ? arena_printf(r->a, "%s==%s", all->at[i].key, v) : all->at[i].text);
-		}
-	if (buf_text(&b)[b.n - 2] == ':')
-		buf_puts(&b, "  []\n");
-	buf_puts(&b, "packages:\n");
-	for (size_t i = 0; i < all->n; i++)
-		if (is_ordinary(&all->at[i]))
-			item(&b, all->at[i].text);
-	for (size_t i = 0; i < r->o->with.n; i++)
-		item(&b, r->o->with.at[i]);
-	if (buf_text(&b)[b.n - 2] == ':')
-		buf_puts(&b, "  []\n");
-	return buf_text(&b);
+		if (x && (int)x->list != of)
+			continue;
+		buf_puts(b, n++ ? "" : title);
+		line(b, before,
+		     !x ? more->at[i - c->all.n] :
+		     of == EXTENSION && override && !strcmp(override->variable, x->variable) ?
+			  arena_printf(b->a, "%s==%s", x->key, override->text) :
+			  x->text);
+	}
 }
 
 /* The requirements as a solved stack; NULL: they are no recipe, and a diagnostic says why. */
 static const struct solution *
-solve_wanted(struct run *r, struct diags *ds, const struct wanted_list *all,
-	     const struct override *override)
+solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, const char *value)
 {
-	struct source *src = arena_new_of(r->a, struct source);
+	static const struct names none;
+	const struct options *o = c->r->o;
+	const struct wanted override = { .variable = variable, .text = value };
+	const char *version = !strcmp(variable, "torch") ? value : NULL;
 	struct recipe_options ro = { .path = "choose" };
+	struct source *src = arena_new_of(c->r->a, struct source);
+	struct buf b = BUF(c->r->a);
 	const struct recipes *rs;
 
-	src->path = "choose";
-	src->text = recipe_text(r, all, override);
-	src->size = strlen(src->text);
-	rs = recipes_load_from(r->a, ds, r->facts, &ro, open_text, src);
-	return rs ? resolve_solve(r->a, r->facts, rs->at[0]) : NULL;
+	for (size_t i = 0; i < c->all.n && !version; i++)
+		version = c->all.at[i].pin;
+	buf_puts(&b, "stack: chosen\n");
+	line(&b, "cuda: ", o->cuda);
+	line(&b, "python: ", o->python);
+	line(&b, "driver: ", o->driver);
+	list(&b, "gpus:\n", "  - ", c, -1, &o->gpus, NULL);
+	buf_puts(&b, "torch:\n");
+	line(&b, "  version: ", version ? version : "*");
+	line(&b, "  index: ", !strcmp(variable, "torch build") ? value : NULL);
+	list(&b, "  with:\n", "    - ", c, WITH, &none, NULL);
+	list(&b, "extensions:\n", "  - ", c, EXTENSION, &none, &override);
+	list(&b, "packages:\n", "  - ", c, PACKAGE, &o->with, NULL);
+	*src = (struct source){ ro.path, buf_text(&b), b.n };
+	rs = recipes_load_from(c->r->a, ds, c->r->facts, &ro, open_text, src);
+	return rs ? resolve_solve(c->r->a, c->r->facts, rs->at[0]) : NULL;
 }
 
 /* --- what is shown --- */
@@ -245,20 +209,13 @@ one_line(struct run *r, const struct solution *solution)
 
 /* --- runners-up --- */
 
-struct runner {
-	const struct solution *solution;
-	const char *decides;
-};
-struct runners LIST(struct runner);
-
 /* An older major version of an argument is a different program: no alternative. */
 static bool
-goes_back(const struct wanted_list *all, const struct solution *solution,
-	  const struct solution *best)
+goes_back(const struct choosing *c, const struct solution *solution)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		const struct candidate *x = solution_selected(solution, all->at[i].variable);
-		const struct candidate *y = solution_selected(best, all->at[i].variable);
+	for (size_t i = 0; i < c->all.n; i++) {
+		const struct candidate *x = solution_selected(solution, c->all.at[i].variable);
+		const struct candidate *y = solution_selected(c->best, c->all.at[i].variable);
 
 		if (x && y && x->v && y->v && version_release(x->v, 0) < version_release(y->v, 0))
 			return true;
@@ -266,160 +223,133 @@ goes_back(const struct wanted_list *all, const struct solution *solution,
 	return false;
 }
 
-static void
-try_override(struct run *r, const struct wanted_list *all, const struct override *override,
-	     const char *decides, struct runners *out, const struct solution *best)
+/* Adds the stack with another value of a variable, if it is one; returns it, or NULL. */
+static struct runner *
+try_value(struct choosing *c, const char *variable, const char *value, const char *decides)
 {
-	struct diags ds;
 	const struct solution *solution;
-	const char *line;
+	struct diags ds;
+	const char *text;
 
-	diags_init(&ds, r->a);
-	solution = solve_wanted(r, &ds, all, override);
-	if (!solution || solution->errors.n || !solution->nchosen || out->n >= RUNNERS_MAX ||
-	    goes_back(all, solution, best))
-		return;
-	line = one_line(r, solution);
-	if (!strcmp(line, one_line(r, best)))
-		return;
-	for (size_t i = 0; i < out->n; i++)
-		if (!strcmp(line, one_line(r, out->at[i].solution)))
-			return;
-	list_push(r->a, out, (struct runner){ solution, decides });
+	diags_init(&ds, c->r->a);
+	solution = solve_wanted(c, &ds, variable, value);
+	if (!solution || solution->errors.n || !solution->nchosen || c->runners.n >= RUNNERS_MAX ||
+	    goes_back(c, solution))
+		return NULL;
+	text = one_line(c->r, solution);
+	if (!strcmp(text, one_line(c->r, c->best)))
+		return NULL;
+	for (size_t i = 0; i < c->runners.n; i++)
+		if (!strcmp(text, one_line(c->r, c->runners.at[i].solution)))
+			return NULL;
+	list_push(c->r->a, &c->runners, (struct runner){ solution, decides });
+	return &c->runners.at[c->runners.n - 1];
 }
 
-/* The oldest driver that the toolkit's major runs with. */
-static const char *
-driver_of(const struct solution *solution)
+/* The alternatives beside the selected one that can be: the older ones, or the newer ones. */
+static struct alternatives
+beside(const struct choosing *c, const char *variable, bool older)
 {
-	const struct candidate *c = solution_selected(solution, "cuda");
-	const struct cuda_toolkit *t = c ? c->entry : NULL;
-
-	return t ? t->driver_compat : NULL;
-}
-
-static void
-older_builds(struct run *r, const struct wanted_list *all, const struct solution *best,
-	     struct runners *out)
-{
-	struct alternatives builds = solution_alternatives(best, "torch build");
+	struct alternatives all = solution_alternatives(c->best, variable), some = { 0 };
 	bool past = false;
 
-	for (size_t i = 0; i < builds.n; i++) {
-		const struct override override = { "torch build", builds.at[i].c->text };
-		size_t before = out->n;
-		const char *driver;
+	for (size_t i = 0; i < all.n; i++) {
+		past |= all.at[i].chosen;
+		if (!all.at[i].chosen && past == older && all.at[i].can &&
+		    (older || all.at[i].asked))
+			list_push(c->r->a, &some, all.at[i]);
+	}
+	return some;
+}
 
-		past |= builds.at[i].chosen;
-		if (!past || builds.at[i].chosen || !builds.at[i].can)
-			continue;
-		try_override(r, all, &override, NULL, out, best);
-		if (out->n == before)
-			continue;
-		driver = driver_of(out->at[before].solution);
-		out->at[before].decides =
-			driver ? arena_printf(r->a, "for drivers from %s on", driver) :
-				 "another build of the same torch";
-		return;
+/* The next older build, for the oldest driver that its toolkit's major runs with. */
+static void
+older_build(struct choosing *c)
+{
+	struct alternatives builds = beside(c, "torch build", true);
+	struct runner *x = NULL;
+
+	for (size_t i = 0; i < builds.n && !x; i++)
+		x = try_value(c, "torch build", builds.at[i].c->text,
+			      "another build of the same torch");
+	if (x) {
+		const struct candidate *cuda = solution_selected(x->solution, "cuda");
+		const struct cuda_toolkit *t = cuda ? cuda->entry : NULL;
+
+		if (t && t->driver_compat)
+			x->decides =
+				arena_printf(c->r->a, "for drivers from %s on", t->driver_compat);
 	}
 }
 
 static void
-older_torch(struct run *r, const struct wanted_list *all, const struct solution *best,
-	    struct runners *out)
+older_torch(struct choosing *c)
 {
-	const struct candidate *now = solution_selected(best, "torch");
-	struct alternatives others = solution_alternatives(best, "torch");
-	bool past = false;
+	const struct candidate *now = solution_selected(c->best, "torch");
+	struct alternatives others = beside(c, "torch", true);
 
 	for (size_t i = 0; i < others.n && now && now->v; i++) {
-		const struct candidate *c = others.at[i].c;
-		const struct override override = { "torch", c->text };
+		const struct candidate *x = others.at[i].c;
 
-		past |= others.at[i].chosen;
-		if (!past || !others.at[i].can || !c->v ||
-		    (version_release(c->v, 0) == version_release(now->v, 0) &&
-		     version_release(c->v, 1) == version_release(now->v, 1)))
+		if (!x->v || (version_release(x->v, 0) == version_release(now->v, 0) &&
+			      version_release(x->v, 1) == version_release(now->v, 1)))
 			continue;
-		try_override(r, all, &override, "the torch before", out, best);
+		try_value(c, "torch", x->text, "the torch before");
 		return;
 	}
 }
 
 /* A newer release of an argument, for which the rest must be older. */
 static void
-newer_variables(struct run *r, const struct wanted_list *all, const struct solution *best,
-		struct runners *out)
+newer_variables(struct choosing *c)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		struct alternatives others = solution_alternatives(best, all->at[i].variable);
+	for (size_t i = 0; i < c->all.n; i++) {
+		const struct wanted *x = &c->all.at[i];
+		struct alternatives newer = beside(c, x->variable, false);
 
-		for (size_t k = 0; k < others.n && !others.at[k].chosen; k++) {
-			const struct override override = { all->at[i].variable,
-							   others.at[k].c->text };
-
-			if (!others.at[k].can || !others.at[k].asked)
-				continue;
-			try_override(
-				r, all, &override,
-				arena_printf(r->a, "%s is newer, the rest older", all->at[i].key),
-				out, best);
-			break;
-		}
+		if (newer.n)
+			try_value(c, x->variable, newer.at[0].c->text,
+				  arena_printf(c->r->a, "%s is newer, the rest older", x->key));
 	}
 }
 
 /* --- the two outputs --- */
 
 static void
-next_step(struct run *r, const struct wanted_list *all, const struct solution *solution)
+show_text(const struct choosing *c)
 {
+	struct run *r = c->r;
+	struct names shown = variables_shown(r, c->best);
+
+	for (size_t i = 0; i < shown.n; i++) {
+		const char *why = why_not_newer(r, c->best, shown.at[i]);
+		const char *text = solution_selected(c->best, shown.at[i])->text;
+
+		buf_printf(&r->out, "%-15s %s", solution_variable(c->best, shown.at[i])->label,
+			   text);
+		if (*why)
+			buf_printf(&r->out, "%*s %s", (int)(14 - strlen(text)), "", why);
+		buf_putc(&r->out, '\n');
+	}
+	buf_puts(&r->out, c->runners.n ? "\n" : "");
+	for (size_t i = 0; i < c->runners.n; i++)
+		buf_printf(&r->out, "or  %s\n      %s\n", one_line(r, c->runners.at[i].solution),
+			   c->runners.at[i].decides);
 	buf_puts(&r->out, "\nrecipe: stackbuild init");
 	for (size_t i = 0; i < r->o->gpus.n; i++)
 		buf_printf(&r->out, " --gpu %s", r->o->gpus.at[i]);
-	for (size_t i = 0; i < all->n; i++) {
-		const struct candidate *c = solution_selected(solution, all->at[i].variable);
+	for (size_t i = 0; i < c->all.n; i++) {
+		const struct wanted *x = &c->all.at[i];
+		const struct candidate *now = solution_selected(c->best, x->variable);
 
-		if (!strcmp(all->at[i].key, "torch"))
-			buf_printf(&r->out, " --torch %s", c ? c->text : "");
-		else if (c && all->at[i].extension)
-			buf_printf(&r->out, " --extension %s==%s", all->at[i].key, c->text);
+		if (x->list == TORCH)
+			buf_printf(&r->out, " --torch %s", now ? now->text : "");
+		else if (now && x->list == EXTENSION)
+			buf_printf(&r->out, " --extension %s==%s", x->key, now->text);
 		else
-			buf_printf(&r->out, " --package '%s'", all->at[i].text);
+			buf_printf(&r->out, " --package '%s'", x->text);
 	}
 	buf_putc(&r->out, '\n');
-}
-
-static void
-show_text(struct run *r, const struct wanted_list *all, const struct solution *solution,
-	  const struct runners *others)
-{
-	struct names shown = variables_shown(r, solution);
-	size_t width = 0;
-
-	for (size_t i = 0; i < others->n; i++) {
-		size_t n = strlen(one_line(r, others->at[i].solution));
-
-		width = n > width ? n : width;
-	}
-	for (size_t i = 0; i < shown.n; i++) {
-		const char *why = why_not_newer(r, solution, shown.at[i]);
-
-		buf_printf(&r->out, "%-15s %s", solution_variable(solution, shown.at[i])->label,
-			   solution_selected(solution, shown.at[i])->text);
-		if (*why)
-			buf_printf(
-				&r->out, "%*s %s",
-				(int)(14 - strlen(solution_selected(solution, shown.at[i])->text)),
-				"", why);
-		buf_putc(&r->out, '\n');
-	}
-	if (others->n)
-		buf_putc(&r->out, '\n');
-	for (size_t i = 0; i < others->n; i++)
-		buf_printf(&r->out, "or  %s\n      %s\n", one_line(r, others->at[i].solution),
-			   others->at[i].decides);
-	next_step(r, all, solution);
 }
 
 static void
@@ -429,9 +359,8 @@ json_stack(struct json *j, struct run *r, const struct solution *solution, bool 
 
 	json_list(j, "stack");
 	for (size_t i = 0; i < shown.n; i++) {
-		json_row(j, NULL);
-		json_text(j, "thing", shown.at[i]);
-		json_text(j, "version", solution_selected(solution, shown.at[i])->text);
+		json_put(j, "('thing': %s, 'version': %s", shown.at[i],
+			 solution_selected(solution, shown.at[i])->text);
 		if (reasons)
 			json_text(j, "why", why_not_newer(r, solution, shown.at[i]));
 		json_end(j);
@@ -440,46 +369,39 @@ json_stack(struct json *j, struct run *r, const struct solution *solution, bool 
 }
 
 static void
-show_json(struct run *r, const struct solution *solution, const struct runners *others)
+show_json(const struct choosing *c)
 {
-	struct json j = json_to(&r->out);
+	struct json j = json_to(&c->r->out);
 
 	json_map(&j, NULL);
-	json_stack(&j, r, solution, true);
+	json_stack(&j, c->r, c->best, true);
 	json_list(&j, "runners_up");
-	for (size_t i = 0; i < others->n; i++) {
-		json_map(&j, NULL);
-		json_text(&j, "decides", others->at[i].decides);
-		json_stack(&j, r, others->at[i].solution, false);
+	for (size_t i = 0; i < c->runners.n; i++) {
+		json_put(&j, "{'decides': %s", c->runners.at[i].decides);
+		json_stack(&j, c->r, c->runners.at[i].solution, false);
 		json_end(&j);
 	}
-	json_end(&j);
-	json_end(&j);
+	json_put(&j, "]}");
 }
 
 int
 verb_choose(struct run *r)
 {
-	struct wanted_list all = { 0 };
-	struct runners others = { 0 };
-	const struct solution *solution;
+	struct choosing c = { .r = r };
 
 	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
 		return usage_error("choose has two formats: text and json");
-	if (!read_wanted(r, &all))
+	if (!read_wanted(&c))
 		return EXIT_USAGE;
-	if (!(solution = solve_wanted(r, &r->ds, &all, NULL)))
+	if (!(c.best = solve_wanted(&c, &r->ds, "", NULL)))
 		return EXIT_DIAGNOSED;
-	if (solution->errors.n || !solution->nchosen) {
-		solution_report(&r->ds, solution, r->o->verbose);
+	if (c.best->errors.n || !c.best->nchosen) {
+		solution_report(&r->ds, c.best, r->o->verbose);
 		return EXIT_DIAGNOSED;
 	}
-	newer_variables(r, &all, solution, &others);
-	older_builds(r, &all, solution, &others);
-	older_torch(r, &all, solution, &others);
-	if (r->o->format == FORMAT_JSON)
-		show_json(r, solution, &others);
-	else
-		show_text(r, &all, solution, &others);
+	newer_variables(&c);
+	older_build(&c);
+	older_torch(&c);
+	(r->o->format == FORMAT_JSON ? show_json : show_text)(&c);
 	return EXIT_DONE;
 }
