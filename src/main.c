@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
-#include "program.h"
+#include "verbs.h"
 
 /* Where `make`, `make install` and a build directory put the second program. */
 static const char *const places[] = {

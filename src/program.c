@@ -1,4 +1,4 @@
-#include "program.h"
+#include "verbs.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "base/fs.h"
 #include "base/report.h"
-#include "verbs.h"
 
 int
 usage_error(const char *why)
@@ -118,4 +117,39 @@ bool
 program_needs_world(const struct options *o)
 {
 	return !verbs[o->verb] || (o->verb == VERB_plan && o->diff && !fs_exists(o->diff));
+}
+
+const struct recipes *
+pipeline_load(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx)
+{
+	const struct options *o = r->o;
+	const struct recipe_options ro = {
+		.path = path,
+		.sets = o->sets.at,
+		.nsets = o->sets.n,
+		.variant = o->variant,
+		.cell = o->cell,
+		.extends_anywhere = o->extends_anywhere,
+		.on_disk = o->fix,
+	};
+	unsigned before = ds->errors;
+	const struct recipes *rs = open ? recipes_load_from(r->a, ds, r->facts, &ro, open, ctx) :
+					  recipes_load(r->a, ds, r->facts, &ro);
+
+	if (!rs && ds->errors == before)
+		BUG("a recipe was refused without a reason");
+	return rs;
+}
+
+const struct plan *
+pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *cell,
+	      const struct resolve_options *o)
+{
+	unsigned before = ds->errors;
+	const struct stack *s = resolve(a, ds, f, cell, o);
+	const struct plan *p = s ? plan_make(a, ds, s) : NULL;
+
+	if (!p && ds->errors == before)
+		BUG("a cell was refused without a reason");
+	return p;
 }

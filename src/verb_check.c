@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cuda/cuda.h"
-#include "pipeline.h"
 #include "render/render.h"
 
 /* What became of one cell of one file. */
@@ -90,15 +89,15 @@ choices_of(struct buf *out, const struct stack *s)
 
 /* Every cell is planned, so that all that is wrong with any of them is said. */
 static void
-check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, recipe_open *open,
-	    void *ctx, struct verdicts *out, struct buf *choices)
+check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
+	    struct verdicts *out, struct buf *choices)
 {
 	const struct resolve_options how = { .verbose = r->o->verbose };
 	struct diag **reported = ds->tail;
-	const struct recipes *rs = pipeline_load(r->a, ds, r->facts, ro, open, ctx);
+	const struct recipes *rs = pipeline_load(r, ds, path, open, ctx);
 
 	if (!rs) {
-		struct verdict v = { .path = ro->path };
+		struct verdict v = { .path = path };
 
 		codes_since(r->a, *reported, &v);
 		list_push(r->a, out, v);
@@ -106,7 +105,7 @@ check_cells(struct run *r, struct diags *ds, const struct recipe_options *ro, re
 	}
 	for (size_t i = 0; i < rs->n; i++) {
 		struct arena *scratch = arena_new();
-		struct verdict v = { .path = ro->path, .cell = rs->at[i]->cell };
+		struct verdict v = { .path = path, .cell = rs->at[i]->cell };
 		const struct plan *p;
 
 		if (i)
@@ -185,35 +184,20 @@ fine_text(struct arena *a, const struct verdicts *all)
 }
 
 const char *
-check_recipe(struct run *r, struct diags *ds, const struct recipe_options *ro, recipe_open *open,
-	     void *ctx)
+check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx)
 {
 	struct verdicts all = { 0 };
 
-	check_cells(r, ds, ro, open, ctx, &all, NULL);
+	check_cells(r, ds, path, open, ctx, &all, NULL);
 	return all_fine(&all) ? fine_text(r->a, &all) : NULL;
 }
 
 /* --- many cells --- */
 
 static const char *
-codes_text(struct arena *a, const struct names *codes)
+verdict_of(const struct verdict *v)
 {
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < codes->n; i++)
-		buf_printf(&b, " %s", codes->at[i]);
-	return buf_text(&b);
-}
-
-static const char *
-verdict_text(struct arena *a, const struct verdict *v)
-{
-	if (v->errors.n)
-		return arena_printf(a, "error  %s", codes_text(a, &v->errors) + 1);
-	if (v->warnings.n)
-		return arena_printf(a, "warning%s", codes_text(a, &v->warnings));
-	return "fine";
+	return v->errors.n ? "error" : v->warnings.n ? "warning" : "fine";
 }
 
 enum { ROWS_MAX = 60 };
@@ -240,6 +224,7 @@ show_table(struct run *r, const struct verdicts *all)
 	}
 	for (size_t i = 0, shown = 0; i < all->n && shown < ROWS_MAX; i++) {
 		const struct verdict *v = &all->at[i];
+		const struct names *codes = v->errors.n ? &v->errors : &v->warnings;
 
 		if (all->n > ROWS_MAX && !v->errors.n)
 			continue;
@@ -247,7 +232,8 @@ show_table(struct run *r, const struct verdicts *all)
 		buf_printf(&r->out, "%-*s  ", (int)path, v->path);
 		if (cell)
 			buf_printf(&r->out, "%-*s  ", (int)cell, v->cell ? v->cell : "");
-		buf_printf(&r->out, "%s\n", verdict_text(r->a, v));
+		buf_printf(&r->out, codes->n ? "%-6s %s\n" : "%s\n", verdict_of(v),
+			   names_join(r->a, codes, " "));
 	}
 	buf_printf(&r->out, "%zu stacks: %zu fine", all->n, count[0]);
 	if (count[1])
@@ -266,22 +252,16 @@ show_json(struct run *r, const struct verdicts *all)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct verdict *v = &all->at[i];
 
-		json_map(&j, NULL);
-		json_text(&j, "path", v->path);
+		json_put(&j, "{'path': %s", v->path);
 		if (v->cell)
 			json_text(&j, "cell", v->cell);
-		json_text(&j, "verdict",
-			  v->errors.n   ? "error" :
-			  v->warnings.n ? "warning" :
-					  "fine");
+		json_put(&j, "'verdict': %s", verdict_of(v));
 		if (v->summary)
 			json_text(&j, "stack", v->summary);
-		json_names(&j, "errors", &v->errors);
-		json_names(&j, "warnings", &v->warnings);
-		json_names(&j, "not_judged", &v->unchecked);
-		json_names(&j, "rules_not_checked", &v->rules_open);
-		json_int(&j, "facts", v->facts);
-		json_end(&j);
+		json_put(&j,
+			 "'errors': %n, 'warnings': %n, 'not_judged': %n, "
+			 "'rules_not_checked': %n, 'facts': %d}",
+			 &v->errors, &v->warnings, &v->unchecked, &v->rules_open, v->facts);
 	}
 	json_end(&j);
 }
@@ -298,11 +278,8 @@ verb_check(struct run *r)
 		return check_fix(r);
 	if (r->o->dry_run)
 		return usage_error("--dry-run goes with --fix: it shows what --fix would change");
-	for (size_t i = 0; i < r->o->args.n; i++) {
-		struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[i]);
-
-		check_cells(r, &r->ds, &ro, NULL, NULL, &all, &choices);
-	}
+	for (size_t i = 0; i < r->o->args.n; i++)
+		check_cells(r, &r->ds, r->o->args.at[i], NULL, NULL, &all, &choices);
 	if (r->o->format == FORMAT_JSON)
 		show_json(r, &all);
 	else if (all.n > 1)

@@ -118,14 +118,14 @@ report_fixes(struct fixing *f, const struct fixes *fixes)
 
 /* Checks once and applies the fixes to the files; the diagnostics are those before the fixes. */
 static struct fixes
-one_round(struct fixing *f, const struct recipe_options *ro, struct diags *ds, const char **fine)
+one_round(struct fixing *f, const char *path, struct diags *ds, const char **fine)
 {
 	struct fixes fixes;
 
 	f->sources = (struct fix_files){ 0 };
 	f->owners = (struct open_files){ 0 };
 	diags_init(ds, f->r->a);
-	*fine = check_recipe(f->r, ds, ro, open_now, f);
+	*fine = check_recipe(f->r, ds, path, open_now, f);
 	diags_fold(ds);
 	fixes = fix_round(f->r->a, ds, &f->skip, &f->sources);
 	return fixes;
@@ -207,7 +207,7 @@ seen_before(const struct fixing *f, size_t n)
  * undo each other are taken back and left out, so that a second run changes nothing.
  */
 static const char *
-fix_texts(struct fixing *f, const struct recipe_options *ro)
+fix_texts(struct fixing *f, const char *path)
 {
 	struct names done[ROUNDS_MAX] = { { 0 } };
 
@@ -215,7 +215,7 @@ fix_texts(struct fixing *f, const struct recipe_options *ro)
 	for (size_t round = 0, tries = 0; tries < ROUNDS_MAX; round++, tries++) {
 		struct diags ds;
 		const char *fine;
-		struct fixes fixes = one_round(f, ro, &ds, &fine);
+		struct fixes fixes = one_round(f, path, &ds, &fine);
 		size_t same;
 
 		remember(f, round);
@@ -284,16 +284,14 @@ static void
 fix_recipe(struct fixing *f, const char *path)
 {
 	struct run *r = f->r;
-	struct recipe_options ro = recipe_options_of(r->o, path);
 	const char *why, *fine;
 	struct diags ds;
 	struct fixes left;
 
-	ro.on_disk = true;
-	why = fix_texts(f, &ro);
+	why = fix_texts(f, path);
 	for (size_t i = 0; i < f->files->n && !r->o->dry_run; i++)
 		write_file(r, f->files->at[i]);
-	left = one_round(f, &ro, &ds, &fine);
+	left = one_round(f, path, &ds, &fine);
 	give_reasons(&left, why);
 	diags_append(&r->ds, &ds);
 	if (fine && !r->o->dry_run && strcmp(path, "-") != 0)

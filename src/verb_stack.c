@@ -5,29 +5,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "pipeline.h"
 #include "render/render.h"
-
-struct recipe_options
-recipe_options_of(const struct options *o, const char *path)
-{
-	return (struct recipe_options){
-		.path = path,
-		.sets = o->sets.at,
-		.nsets = o->sets.n,
-		.variant = o->variant,
-		.cell = o->cell,
-		.extends_anywhere = o->extends_anywhere,
-	};
-}
-
-static const struct recipes *
-recipes_of(struct run *r, const char *path)
-{
-	struct recipe_options ro = recipe_options_of(r->o, path);
-
-	return pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
-}
 
 /* --- plan --- */
 
@@ -61,17 +39,17 @@ first_plan(struct run *r, const struct recipes *rs)
 static int
 plan_difference(struct run *r, const struct recipes *after)
 {
-	struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[0]);
+	const char *path = r->o->args.at[0];
 	const struct plan *one, *other = NULL;
 	const struct recipes *before;
 	recipe_open *open = NULL;
 	void *ctx = NULL;
 
 	if (fs_exists(r->o->diff))
-		ro.path = r->o->diff;
-	else if (!r->world->at_revision(r->a, &r->ds, ro.path, r->o->diff, &open, &ctx))
+		path = r->o->diff;
+	else if (!r->world->at_revision(r->a, &r->ds, path, r->o->diff, &open, &ctx))
 		return EXIT_DIAGNOSED;
-	before = pipeline_load(r->a, &r->ds, r->facts, &ro, open, ctx);
+	before = pipeline_load(r, &r->ds, path, open, ctx);
 	if (ctx)
 		r->world->close(ctx);
 	if ((before && before->n != 1) || (after && after->n != 1))
@@ -94,7 +72,7 @@ verb_plan(struct run *r)
 	if (r->o->format == FORMAT_MARKDOWN)
 		return usage_error(
 			"plan has no format markdown; it has text, json, dot and mermaid");
-	rs = recipes_of(r, r->o->args.at[0]);
+	rs = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
 	if (r->o->diff)
 		return plan_difference(r, rs);
 	if (!(p = first_plan(r, rs)))
@@ -231,7 +209,7 @@ verb_render(struct run *r)
 	if (why)
 		return usage_error(why);
 	in.templates = templates_open(r->a, &r->ds, r->o->templates);
-	in.recipes = recipes_of(r, r->o->args.at[0]);
+	in.recipes = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
 	if (!in.recipes || !in.templates || !render(r->a, &r->ds, &in, &files))
 		return EXIT_DIAGNOSED;
 	if (dir && !strcmp(dir, "-")) {

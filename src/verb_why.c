@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "pipeline.h"
 
 /*
  *   $ stackbuild why recipes/torch222-cu121.yaml numpy
@@ -47,15 +46,6 @@ place(struct arena *a, struct span at, const char *words)
 /* --- what the solver knows of it --- */
 
 static void
-pins_of(struct run *r, const struct solution *solution, unsigned variable, struct answer *out)
-{
-	for (size_t i = 0; i < solution->nrequests; i++)
-		if (solution->requests[i].variable == variable)
-			once(r->a, &out->asked,
-			     place(r->a, solution->requests[i].at, solution->requests[i].sentence));
-}
-
-static void
 sentences(struct run *r, struct constraints facts, struct names *out, struct names *sources)
 {
 	for (size_t i = 0; i < facts.n; i++) {
@@ -80,7 +70,7 @@ others_of(struct run *r, const struct solution *solution, const char *key, struc
 
 	for (size_t i = 0; i < all.n; i++) {
 		const struct alternative *x = &all.at[i];
-		struct buf b = BUF(r->a);
+		struct names alike = { 0 };
 
 		if ((!x->c->known && !x->chosen) || shown[i])
 			continue;
@@ -92,10 +82,10 @@ others_of(struct run *r, const struct solution *solution, const char *key, struc
 			if (all.at[k].can || !all.at[k].c->known || !same_reason(x, &all.at[k]))
 				continue;
 			shown[k] = true;
-			buf_printf(&b, "%s%s", b.n ? ", " : "", all.at[k].c->text);
+			list_push(r->a, &alike, all.at[k].c->text);
 		}
 		list_push(r->a, &out->impossible,
-			  arena_printf(r->a, "%s: %s", buf_text(&b),
+			  arena_printf(r->a, "%s: %s", names_join(r->a, &alike, ", "),
 				       x->why ? x->why->sentence : "the recipe requires another"));
 	}
 }
@@ -115,9 +105,12 @@ ask_solver(struct run *r, const struct solution *solution, const char *name, str
 		return false;
 	out->name = t->label;
 	out->value = solution_selected(solution, key)->text;
-	for (size_t i = 0; i < solution->nvariables; i++)
-		if (!strcmp(solution->variables[i].key, key))
-			pins_of(r, solution, (unsigned)i, out);
+	for (size_t i = 0; i < solution->nrequests; i++) {
+		const struct request *q = &solution->requests[i];
+
+		if (!strcmp(solution->variables[q->variable].key, key))
+			once(r->a, &out->asked, place(r->a, q->at, q->sentence));
+	}
 	sentences(r, solution_limits(solution, key), &out->because, &out->sources);
 	sentences(r, solution_demands(solution, key), &out->demands, &out->sources);
 	others_of(r, solution, key, out);
@@ -201,8 +194,6 @@ lines(struct buf *out, const char *title, const struct names *all)
 static void
 show_text(struct run *r, const struct answer *x)
 {
-	struct buf b = BUF(r->a);
-
 	if (starts_with(x->value, x->name))
 		buf_printf(&r->out, "%s\n", x->value);
 	else
@@ -210,10 +201,9 @@ show_text(struct run *r, const struct answer *x)
 	lines(&r->out, "required", &x->asked);
 	lines(&r->out, "because", &x->because);
 	lines(&r->out, "requires", &x->demands);
-	for (size_t i = 0; i < x->possible.n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", x->possible.at[i]);
-	if (b.n)
-		buf_printf(&r->out, "  %-10s %s\n", "possible", buf_text(&b));
+	if (x->possible.n)
+		buf_printf(&r->out, "  %-10s %s\n", "possible",
+			   names_join(r->a, &x->possible, ", "));
 	lines(&r->out, "not", &x->impossible);
 	lines(&r->out, "source", &x->sources);
 }
@@ -223,24 +213,18 @@ show_json(struct run *r, const struct answer *x)
 {
 	struct json j = json_to(&r->out);
 
-	json_map(&j, NULL);
-	json_text(&j, "name", x->name);
-	json_text(&j, "value", x->value);
-	json_names(&j, "asked_for", &x->asked);
-	json_names(&j, "because", &x->because);
-	json_names(&j, "asks", &x->demands);
-	json_names(&j, "possible", &x->possible);
-	json_names(&j, "not_possible", &x->impossible);
-	json_names(&j, "sources", &x->sources);
-	json_end(&j);
+	json_put(&j,
+		 "{'name': %s, 'value': %s, 'asked_for': %n, 'because': %n, 'asks': %n, "
+		 "'possible': %n, 'not_possible': %n, 'sources': %n}",
+		 x->name, x->value, &x->asked, &x->because, &x->demands, &x->possible,
+		 &x->impossible, &x->sources);
 }
 
 int
 verb_why(struct run *r)
 {
-	struct recipe_options ro = recipe_options_of(r->o, r->o->args.at[0]);
-	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
-	const char *name = r->o->args.at[1];
+	const struct recipes *rs = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
+	const char *name = r->o->args.at[1], *chosen;
 	const struct solution *solution;
 	const struct stack *s;
 	struct diags quiet;
@@ -258,17 +242,12 @@ verb_why(struct run *r)
 	if (!s)
 		solution_report(&r->ds, solution, false);
 	solved = ask_solver(r, solution, name, &x);
-	there = s && ask_stack(r, s, name, &(struct answer){ 0 });
-	if (there) {
-		const char *chosen = x.value;
-
-		ask_stack(r, s, name, &x);
-		if (chosen)
-			x.value = !strstr(x.value, chosen) ?
-					  arena_printf(r->a, "%s  (%s of those known)", x.value,
-						       chosen) :
-					  chosen;
-	}
+	chosen = x.value;
+	there = s && ask_stack(r, s, name, &x);
+	if (chosen && !(there && !strstr(x.value, chosen)))
+		x.value = chosen;
+	else if (chosen)
+		x.value = arena_printf(r->a, "%s  (%s of those known)", x.value, chosen);
 	if (!solved && !there)
 		return nothing_of(r, solution, s, name);
 	if (r->o->format == FORMAT_JSON)

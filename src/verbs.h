@@ -5,17 +5,34 @@
 #include "base/diag.h"
 #include "facts/facts.h"
 #include "options.h"
-#include "program.h"
+#include "plan/plan.h"
 #include "recipe/recipe.h"
+#include "resolve/resolve.h"
 
-/* Inside the program: one run of one verb, and what every verb needs at hand. */
+/* The verbs, shared by the two programs, and what every verb needs at hand. */
 enum { EXIT_DONE = 0, EXIT_DIAGNOSED = 1, EXIT_USAGE = 2 };
 
+struct run;
+typedef int verb_run(struct run *r);
+
+/* What `stackbuild-world` brings: what reaches outside the files named. */
+struct world {
+	verb_run *const *verbs; /* by enum verb: those of the table that are WORLD's */
+	/*
+	 * Opens the files of the recipe `path` as they were at a git revision: the
+	 * opener and its context for recipes_load_from.  False: a diagnostic says why.
+	 */
+	bool (*at_revision)(struct arena *a, struct diags *ds, const char *path,
+			    const char *revision, recipe_open **open, void **ctx);
+	void (*close)(void *ctx);
+};
+
+/* One run of one verb. */
 struct run {
 	struct arena *a;
 	struct diags ds;
 	const struct options *o;
-	const struct world *world;
+	const struct world *world; /* NULL: the program is `stackbuild` */
 	const struct facts *facts; /* of verbs that take --knowledge */
 	struct buf out;            /* standard output, written once at the end */
 };
@@ -25,23 +42,49 @@ struct run {
 #include "verbs.def"
 #undef VERB
 
-/* What the command line adds to a recipe file. */
-struct recipe_options recipe_options_of(const struct options *o, const char *path);
+/* Runs o->verb; world may be NULL.  Returns the exit status: 0, 1 or 2. */
+int program_run(const struct options *o, const struct world *world);
+
+/* Options from argv; a usage error is printed.  False: *status is the exit status. */
+bool program_options(struct arena *a, int argc, char **argv, struct options *o, int *status);
+
+/* True if the verb as asked needs the second program. */
+bool program_needs_world(const struct options *o);
+
+/* --- recipe -> resolve -> plan: whoever fails has added an error --- */
+
+/*
+ * pipeline_load -- the cells of a recipe file, with what the command line adds to it.
+ *
+ *   in      ds: takes the errors; open, ctx: where the files come from; NULL: the file system
+ *   errors  SB01xx, NULL
+ *   memory  lives in r->a
+ */
+const struct recipes *pipeline_load(struct run *r, struct diags *ds, const char *path,
+				    recipe_open *open, void *ctx);
+
+/*
+ * pipeline_plan -- one cell, down to its plan.
+ *
+ *   errors  SB02xx, SB03xx, NULL
+ *   memory  lives in a: an arena of the caller's for one cell, or the run's
+ */
+const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f,
+				 const struct recipe *cell, const struct resolve_options *o);
 
 /*
  * check_recipe -- one recipe, down to the plan of every cell.
  *
- *   in   open, ctx: as of pipeline_load
+ *   in   ds: takes its diagnostics; open, ctx: as of pipeline_load
  *   out  the line that says that it is fine, without a line end; NULL if it is not
  */
-const char *check_recipe(struct run *r, struct diags *ds, const struct recipe_options *ro,
-			 recipe_open *open, void *ctx);
+const char *check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open,
+			 void *ctx);
 
 /* check --fix, of all the files named. */
 int check_fix(struct run *r);
 
 /* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
-struct stack;
 const char *stack_summary(struct arena *a, const struct stack *s);
 
 /* One line on standard error; returns EXIT_USAGE. */

@@ -9,7 +9,6 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "build/build.h"
-#include "pipeline.h"
 #include "render/render.h"
 #include "world.h"
 
@@ -217,7 +216,6 @@ int
 verb_build(struct run *r)
 {
 	const struct options *o = r->o;
-	struct recipe_options ro = recipe_options_of(o, o->args.at[0]);
 	struct engine_state state;
 	struct store **stores = arena_array_of(r->a, struct store *, o->stores.n + 1);
 	struct engine_at at = world_engine_at(o);
@@ -243,7 +241,7 @@ verb_build(struct run *r)
 	b.jobs = (unsigned)jobs;
 	b.colour = o->colour == COLOUR_ALWAYS ||
 		   (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
-	rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
 	if (rs && t && rs->n > 1 && (parallel > 1 || addrs.n > 1)) {
 		proc_signals();
 		return build_at_once(r, rs, addrs,

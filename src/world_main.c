@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "fetch/fetch.h"
-#include "program.h"
 #include "verbs.h"
 
 static bool

@@ -6,7 +6,6 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "build/build.h"
-#include "pipeline.h"
 #include "verbs.h"
 #include "verify/verify.h"
 #include "world.h"
@@ -132,8 +131,7 @@ int
 verb_publish(struct run *r)
 {
 	const struct options *o = r->o;
-	const struct recipe_options ro = recipe_options_of(o, o->args.at[0]);
-	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+	const struct recipes *rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
 	const struct engine_at at = world_engine_at(o);
 	struct build_record record = { 0 };
 	struct engine_state state;

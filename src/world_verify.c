@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "pipeline.h"
 #include "verbs.h"
 #include "verify/verify.h"
 #include "world.h"
@@ -25,8 +24,7 @@ struct plans LIST(const struct plan *);
 static bool
 plans_of(struct run *r, const char *path, struct plans *plans)
 {
-	struct recipe_options ro = recipe_options_of(r->o, path);
-	const struct recipes *rs = pipeline_load(r->a, &r->ds, r->facts, &ro, NULL, NULL);
+	const struct recipes *rs = pipeline_load(r, &r->ds, path, NULL, NULL);
 
 	for (size_t i = 0; rs && i < rs->n; i++) {
 		const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[i], NULL);
