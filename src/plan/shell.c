@@ -12,8 +12,6 @@
  * that no command needs a glob.
  */
 
-#define CONSTRAINTS "{share}/constraints.txt"
-
 struct writer {
 	struct arena *a;
 	struct commands out;
@@ -47,24 +45,27 @@ values(struct writer *w, const struct names *all)
 		value(w, all->at[i]);
 }
 
-/* Words of a NULL-terminated list. */
-__attribute__((sentinel)) static void
-words(struct writer *w, ...)
+/* Words with a blank between each two. */
+static void
+words(struct writer *w, const char *text)
 {
-	const char *s;
-	va_list ap;
+	struct names all = names_split(w->a, text, ' ');
 
-	va_start(ap, w);
-	while ((s = va_arg(ap, const char *)))
-		word(w, s);
-	va_end(ap);
+	for (size_t i = 0; i < all.n; i++)
+		word(w, all.at[i]);
 }
 
-#define run(w, comment_, ...) \
-	do { \
-		list_push((w)->a, &(w)->out, (struct command){ .comment = (comment_) }); \
-		words((w), __VA_ARGS__, NULL); \
-	} while (0)
+/* Begins a command with words. */
+__attribute__((format(printf, 3, 4))) static void
+run(struct writer *w, const char *comment, const char *fmt, ...)
+{
+	va_list ap;
+
+	list_push(w->a, &w->out, (struct command){ .comment = comment });
+	va_start(ap, fmt);
+	words(w, arena_vprintf(w->a, fmt, ap));
+	va_end(ap);
+}
 
 static void
 set(struct writer *w, const char *name, const char *text)
@@ -100,11 +101,11 @@ static void
 apt_get(struct writer *w, const char *comment, const struct names *packages)
 {
 	if (packages) {
-		run(w, comment, "apt-get", "install", "-y", "--no-install-recommends");
+		run(w, comment, "apt-get install -y --no-install-recommends");
 		set(w, "DEBIAN_FRONTEND", "noninteractive");
 		values(w, packages);
 	} else {
-		run(w, comment, "apt-get", "update");
+		run(w, comment, "apt-get update");
 	}
 	/* One lock keeps two apts apart; of two in one RUN, older podmans give back one. */
 	cache(w, "apt-lists", "/var/lib/apt", false);
@@ -116,15 +117,15 @@ system_packages(struct writer *w, const struct operation *op)
 {
 	switch (op->system.archive) {
 	case ARCHIVE_DISTRIBUTION:
-		run(w, "Debian's images empty apt's cache after each call; this one is kept", "rm",
-		    "-f", "/etc/apt/apt.conf.d/docker-clean");
+		run(w, "Debian's images empty apt's cache after each call; this one is kept",
+		    "rm -f /etc/apt/apt.conf.d/docker-clean");
 		break;
 	case ARCHIVE_NVIDIA:
-		run(w, "NVIDIA's package source", "curl", "-fsSL", "--retry", "3", "-o",
-		    "{work}/cuda-keyring.deb", op->system.keyring);
-		run(w, NULL, "dpkg", "-i", "{work}/cuda-keyring.deb");
+		run(w, "NVIDIA's package source",
+		    "curl -fsSL --retry 3 -o {work}/cuda-keyring.deb %s", op->system.keyring);
+		run(w, NULL, "dpkg -i {work}/cuda-keyring.deb");
 		break;
-	case ARCHIVE_DEADSNAKES: run(w, NULL, "add-apt-repository", "-y", "ppa:deadsnakes/ppa");
+	case ARCHIVE_DEADSNAKES: run(w, NULL, "add-apt-repository -y ppa:deadsnakes/ppa");
 	}
 	apt_get(w, NULL, NULL);
 	apt_get(w, op->why, &op->system.packages);
@@ -154,9 +155,9 @@ from_index(struct writer *w, const struct pip_index *index)
 static void
 pip_install(struct writer *w, const char *why, bool constrained)
 {
-	run(w, why, "{python}", "-m", "pip", "install");
+	run(w, why, "{python} -m pip install");
 	if (constrained)
-		words(w, "-c", CONSTRAINTS, NULL);
+		words(w, "-c {share}/constraints.txt");
 	pip_cache(w);
 }
 
@@ -188,30 +189,29 @@ requirements(struct writer *w, const struct operation *op)
 static void
 python_by_digest(struct writer *w, const struct python_build *b)
 {
-	run(w, NULL, "curl", "-fsSL", "--retry", "3", "-o", "{work}/python.tar.gz");
+	run(w, NULL, "curl -fsSL --retry 3 -o {work}/python.tar.gz");
 	value(w, b->url);
-	run(w, NULL, "sha256sum", "-c", "-");
+	run(w, NULL, "sha256sum -c -");
 	last(w)->input = arena_printf(w->a, "%s  {work}/python.tar.gz", b->sha256);
 	last(w)->work = true;
-	run(w, NULL, "mkdir", "-p", "{prefix}");
-	run(w, NULL, "tar", "-xzf", "{work}/python.tar.gz", "-C", "{prefix}", "--strip-components",
-	    "1");
-	run(w, NULL, "{prefix}/bin/python3", "-m", "venv", "{venv}");
+	run(w, NULL, "mkdir -p {prefix}");
+	run(w, NULL, "tar -xzf {work}/python.tar.gz -C {prefix} --strip-components 1");
+	run(w, NULL, "{prefix}/bin/python3 -m venv {venv}");
 }
 
 /* A pinned uv checks what it fetches against its own list. */
 static void
 python_by_uv(struct writer *w, const struct python_build *b)
 {
-	run(w, "uv, for this step alone", "python3", "-m", "venv", "{work}/uv");
-	run(w, NULL, "{work}/uv/bin/python", "-m", "pip", "install",
-	    arena_printf(w->a, "uv==%s", b->uv));
+	run(w, "uv, for this step alone", "python3 -m venv {work}/uv");
+	run(w, NULL, "{work}/uv/bin/python -m pip install uv==%s", b->uv);
 	pip_cache(w);
-	run(w, "uv compares the digest of what it fetches", "{work}/uv/bin/uv", "venv",
-	    "--no-project", "--allow-existing", "--python-preference", "only-managed", "--python",
-	    b->version ? b->version : b->series, "{venv}");
+	run(w, "uv compares the digest of what it fetches",
+	    "{work}/uv/bin/uv venv --no-project --allow-existing "
+	    "--python-preference only-managed --python %s {venv}",
+	    b->version ? b->version : b->series);
 	set(w, "UV_PYTHON_INSTALL_DIR", "{prefix}");
-	run(w, "the pip that came with this Python", "{python}", "-m", "ensurepip");
+	run(w, "the pip that came with this Python", "{python} -m ensurepip");
 }
 
 static void
@@ -220,7 +220,7 @@ python(struct writer *w, const struct operation *op)
 	const struct python_build *b = op->python.build;
 
 	if (!b)
-		run(w, NULL, op->python.interpreter, "-m", "venv", "{venv}");
+		run(w, NULL, "%s -m venv {venv}", op->python.interpreter);
 	else if (b->sha256)
 		python_by_digest(w, b);
 	else
@@ -232,15 +232,14 @@ python(struct writer *w, const struct operation *op)
 static void
 fetch_git(struct writer *w, const struct stack_extension *e, bool commit)
 {
-	run(w, NULL, "git", "init", "-q", "{src}");
-	run(w, NULL, "git", "-C", "{src}", "fetch", "-q", "--depth", "1");
+	run(w, NULL, "git init -q {src}");
+	run(w, NULL, "git -C {src} fetch -q --depth 1");
 	value(w, e->url);
 	/* A tag is fetched under its name: what reads versions from git finds it. */
 	value(w, commit ? e->ref : arena_printf(w->a, "refs/tags/%s:refs/tags/%s", e->ref, e->ref));
-	run(w, NULL, "git", "-C", "{src}", "checkout", "-q", "--detach", "FETCH_HEAD");
+	run(w, NULL, "git -C {src} checkout -q --detach FETCH_HEAD");
 	if (e->submodules)
-		run(w, NULL, "git", "-C", "{src}", "submodule", "update", "-q", "--init",
-		    "--recursive", "--depth", "1");
+		run(w, NULL, "git -C {src} submodule update -q --init --recursive --depth 1");
 }
 
 static void
@@ -253,11 +252,11 @@ fetch(struct writer *w, const struct operation *op)
 		fetch_git(w, e, op->fetch.commit);
 		return;
 	}
-	run(w, NULL, "{python}", "-m", "pip", "download", "--no-deps");
+	run(w, NULL, "{python} -m pip download --no-deps");
 	if (!wheel) /* Reading an sdist's metadata runs its setup.py, which imports torch. */
-		words(w, "--no-build-isolation", "--no-binary", ":all:", NULL);
+		words(w, "--no-build-isolation --no-binary :all:");
 	environment(w, &op->fetch.env);
-	words(w, "-d", wheel ? "{wheels}" : "{src}", NULL);
+	words(w, wheel ? "-d {wheels}" : "-d {src}");
 	from_index(w, &op->fetch.index);
 	/* Of a file by URL pip compares the digest in the fragment. */
 	value(w, e->source == SOURCE_SDIST ? e->requirement :
@@ -271,26 +270,25 @@ static void
 launch(struct writer *w, const struct operation *op)
 {
 	const struct stack_extension *e = op->compile.extension;
-	struct words *out = &last(w)->launcher;
-	struct names all = { 0 };
+	struct words argv = last(w)->argv;
+	struct buf b = BUF(w->a);
 
-	list_push(w->a, &all, "{python}");
-	list_push(w->a, &all, "{share}/compile.py");
-	list_push(w->a, &all, e->name);
+	buf_printf(&b, "{python} {share}/compile.py %s", e->name);
 	if (e->version)
-		list_push(w->a, &all, arena_printf(w->a, "--version=%s", e->version));
-	list_push(w->a, &all, arena_printf(w->a, "--memory=%u", op->compile.memory_mib));
+		buf_printf(&b, " --version=%s", e->version);
+	buf_printf(&b, " --memory=%u", op->compile.memory_mib);
 	if (op->compile.threads > 1)
-		list_push(w->a, &all, arena_printf(w->a, "--threads=%u", op->compile.threads));
+		buf_printf(&b, " --threads=%u", op->compile.threads);
 	if (op->compile.archs > 1)
-		list_push(w->a, &all, arena_printf(w->a, "--archs=%zu", op->compile.archs));
+		buf_printf(&b, " --archs=%zu", op->compile.archs);
 	for (size_t i = 0; i < op->compile.nbeside; i++)
-		list_push(w->a, &all,
-			  arena_printf(w->a, "--beside=%s=%u", op->compile.beside[i].name,
-				       op->compile.beside[i].memory_mib));
-	list_push(w->a, &all, "--");
-	for (size_t i = 0; i < all.n; i++)
-		list_push(w->a, out, (struct word){ all.at[i], false });
+		buf_printf(&b, " --beside=%s=%u", op->compile.beside[i].name,
+			   op->compile.beside[i].memory_mib);
+	buf_puts(&b, " --");
+	last(w)->argv = (struct words){ 0 };
+	words(w, buf_text(&b));
+	last(w)->launcher = last(w)->argv;
+	last(w)->argv = argv;
 }
 
 static void
@@ -298,11 +296,10 @@ compile(struct writer *w, const struct operation *op)
 {
 	const struct stack_extension *e = op->compile.extension;
 
-	run(w, op->why, "{python}", "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
-	    "--no-cache-dir");
+	run(w, op->why, "{python} -m pip wheel --no-build-isolation --no-deps --no-cache-dir");
 	if (e->source != SOURCE_GIT)
-		words(w, "--no-index", "--find-links", "{src}", "--no-binary", ":all:", NULL);
-	words(w, "-w", "{wheels}", NULL);
+		words(w, "--no-index --find-links {src} --no-binary :all:");
+	words(w, "-w {wheels}");
 	if (e->source != SOURCE_GIT)
 		value(w, e->requirement);
 	else
@@ -330,18 +327,19 @@ operation_commands(struct arena *a, const struct operation *op)
 	case OP_FETCH: fetch(&w, op); break;
 	case OP_COMPILE: compile(&w, op); break;
 	case OP_WHEEL:
-		run(&w, op->why, "{python}", "-m", "pip", "install", "--no-deps", "--no-index",
-		    "--find-links", "{wheels}", op->wheel.extension->name);
+		run(&w, op->why,
+		    "{python} -m pip install --no-deps --no-index --find-links {wheels} %s",
+		    op->wheel.extension->name);
 		break;
 	case OP_LINKS:
-		run(&w, op->why, "{python}", "{share}/cuda_links.py", op->links.cuda_home);
+		run(&w, op->why, "{python} {share}/cuda_links.py %s", op->links.cuda_home);
 		break;
 	case OP_SMOKE:
-		run(&w, op->why, op->smoke.nvcc);
+		run(&w, op->why, "%s", op->smoke.nvcc);
 		values(&w, &op->smoke.flags);
-		words(&w, "-o", "{share}/smoke", "{share}/smoke.cu", NULL);
+		words(&w, "-o {share}/smoke {share}/smoke.cu");
 		break;
-	case OP_PROBE: run(&w, op->why, "{python}", "{share}/probe.py", "{share}/plan.json"); break;
+	case OP_PROBE: run(&w, op->why, "{python} {share}/probe.py {share}/plan.json"); break;
 	case OP_REQUIREMENTS: requirements(&w, op); break;
 	case OP_FILE:
 	case OP_APPLICATION:
