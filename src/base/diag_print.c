@@ -23,23 +23,12 @@ enum { COLUMNS_SHOWN = 160, COLUMNS_BEFORE = 40 };
 
 /* The bytes of `line` that are column `from` up to column `to` (from 1, `to` excluded). */
 static void
-columns(const char **line, size_t *size, uint32_t from, uint32_t to)
+columns(const char **line, size_t *size, size_t from, size_t to)
 {
-	const char *p = *line, *start = *line + *size, *stop = *line + *size;
-	uint32_t col = 0;
+	size_t skipped = utf8_bytes(*line, *size, from - 1);
 
-	for (size_t i = 0; i < *size; i++) {
-		if (!starts_character(p[i]))
-			continue;
-		if (++col == from)
-			start = p + i;
-		if (col == to) {
-			stop = p + i;
-			break;
-		}
-	}
-	*line = start;
-	*size = start < stop ? (size_t)(stop - start) : 0;
+	*line += skipped;
+	*size = utf8_bytes(*line, *size - skipped, to - from);
 }
 
 /* Characters that are not seen, or that turn the text round: Unicode's Cc, Cf, Zl and Zp. */

@@ -160,30 +160,17 @@ write_single(struct buf *out, const char *value)
 	return true;
 }
 
-/* The length of the first `columns` characters; more than n if there are fewer. */
-static size_t
-bytes_of_columns(const char *line, size_t n, uint32_t columns)
-{
-	size_t i = 0;
-
-	for (; i < n && columns; columns--)
-		for (i++; i < n && !starts_character(line[i]);)
-			i++;
-	return columns ? n + 1 : i;
-}
-
 bool
 edit_place(struct span at, struct str *line, struct str *text)
 {
-	size_t from, to;
+	size_t from;
 
-	if (!at.src || !at.line || !source_line(at.src, at.line, &line->p, &line->n))
+	if (!at.src || !at.line || !source_line(at.src, at.line, &line->p, &line->n) ||
+	    text_columns(line->p, line->n) < (size_t)at.col - 1 + at.width)
 		return false;
-	from = bytes_of_columns(line->p, line->n, at.col - 1);
-	to = bytes_of_columns(line->p, line->n, at.col - 1 + at.width);
-	if (from > line->n || to > line->n)
-		return false;
-	*text = (struct str){ line->p + from, to - from };
+	from = utf8_bytes(line->p, line->n, at.col - 1);
+	*text = (struct str){ line->p + from,
+			      utf8_bytes(line->p + from, line->n - from, at.width) };
 	return true;
 }
 
@@ -215,6 +202,13 @@ is_within(struct surroundings s)
 	if (s.before == ':')
 		return s.two_before != '"' && s.two_before != '\'';
 	return s.before && !strchr(" \t[{,-", s.before);
+}
+
+bool
+edit_same(const struct edit *x, const struct edit *y)
+{
+	return x->at.src == y->at.src && x->at.line == y->at.line && x->at.col == y->at.col &&
+	       x->at.width == y->at.width && !strcmp(x->replacement, y->replacement);
 }
 
 bool

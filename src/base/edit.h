@@ -28,6 +28,9 @@ const char *edit_scalar(struct arena *a, struct span at, const char *value);
  */
 bool edit_place(struct span at, struct str *line, struct str *text);
 
+/* Returns whether two edits do the same at the same place. */
+bool edit_same(const struct edit *x, const struct edit *y);
+
 /* Returns whether the edit removes a whole line, with its line end. */
 bool edit_takes_line(const struct edit *e);
 

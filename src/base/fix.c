@@ -10,56 +10,14 @@
 /* Fixes of one round: each is checked by reading the files again. */
 enum { TRIES_MAX = 50 };
 
-/* Bytes `from` up to `to` of a file give way to `text`. */
-struct change {
-	size_t file, from, to;
-	const char *text;
-	size_t size;
-};
-
-/* Those accepted so far: sorted by file and place. */
-struct changes LIST(struct change);
+struct edits LIST(const struct edit *);
 
 struct round {
 	struct arena *a;
 	struct fix_files *files;
 	const struct node **roots; /* of the files, before */
-	struct changes done;
+	struct edits done;         /* those accepted so far; of each line in their order */
 };
-
-/* A file has the line ends that its first line has. */
-static const char *
-with_line_ends(struct arena *a, const struct source *src, const char *text)
-{
-	const char *nl = memchr(src->text, '\n', src->size);
-	struct buf b = BUF(a);
-
-	if (!nl || nl == src->text || nl[-1] != '\r' || !strchr(text, '\n'))
-		return text;
-	for (; *text; text++) {
-		if (*text == '\n')
-			buf_putc(&b, '\r');
-		buf_putc(&b, *text);
-	}
-	return buf_text(&b);
-}
-
-/* A whole line that goes takes its line end along; the last one that before it. */
-static void
-take_line_end(const struct source *src, struct change *c)
-{
-	const char *end = src->text + src->size, *p = src->text + c->to;
-
-	p += p < end && *p == '\r';
-	if (p < end) {
-		c->to = (size_t)(p + 1 - src->text);
-		return;
-	}
-	if (c->from && src->text[c->from - 1] == '\n')
-		c->from--;
-	if (c->from && src->text[c->from - 1] == '\r')
-		c->from--;
-}
 
 /* The first value over several lines that begins at the place, below a node. */
 static bool
@@ -82,99 +40,94 @@ tree_of(struct arena *a, const struct source *src)
 	return yaml_read(a, &ds, src, YAML_LIMITS_DEFAULT);
 }
 
-/* The edit in bytes; NULL, or why it cannot be. */
+/* Returns why an edit cannot be applied, or NULL. */
 static const char *
-locate(const struct round *r, const struct edit *e, struct change *c)
+obstacle(const struct round *r, const struct edit *e)
 {
-	const struct source *src = e->at.src;
 	struct str line, text;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < r->files->n && r->files->at[i].src != src; i++)
-		;
+	while (i < r->files->n && r->files->at[i].src != e->at.src)
+		i++;
 	if (i == r->files->n)
-		return src && !strcmp(src->path, "<command line>") ?
+		return e->at.src && !strcmp(e->at.src->path, "<command line>") ?
 			       "its text is on the command line" :
 			       "its text is in none of these files";
 	if (!edit_place(e->at, &line, &text))
 		return "its place does not exist";
-	if (e->at.width && r->roots[i] && goes_on(r->roots[i], e->at))
-		return "the value spans more than one line";
-	c->file = i;
-	c->from = (size_t)(text.p - src->text);
-	c->to = c->from + text.n;
-	c->text = with_line_ends(r->a, src, e->replacement);
-	c->size = strlen(c->text);
-	if (edit_takes_line(e))
-		take_line_end(src, c);
-	return NULL;
+	return e->at.width && r->roots[i] && goes_on(r->roots[i], e->at) ?
+		       "the value spans more than one line" :
+		       NULL;
 }
 
-static bool
-same_change(const struct change *x, const struct change *y)
+/* The column behind an edit; a whole line that goes takes its line end along. */
+static uint32_t
+end_of(const struct edit *e)
 {
-	return x->file == y->file && x->from == y->from && x->to == y->to && x->size == y->size &&
-	       !memcmp(x->text, y->text, x->size);
+	return e->at.col + e->at.width + edit_takes_line(e);
 }
 
 /* One place, or one within the other; an insertion may stand at either end of another. */
 static bool
-overlap(const struct change *x, const struct change *y)
+overlap(const struct edit *x, const struct edit *y)
 {
-	if (x->file != y->file)
+	uint32_t x_end = end_of(x), y_end = end_of(y);
+
+	if (x->at.src != y->at.src || x->at.line != y->at.line)
 		return false;
-	return (x->from < y->to && y->from < x->to) || (x->from == y->from && x->to == y->to);
+	return (x->at.col < y_end && y->at.col < x_end) ||
+	       (x->at.col == y->at.col && x_end == y_end);
 }
 
+/* Adds an edit before the first one that stands behind it. */
 static void
-add_change(struct arena *a, struct changes *list, struct change c)
+insert(struct arena *a, struct edits *all, const struct edit *e)
 {
 	size_t i;
 
-	list_push(a, list, c);
-	for (i = list->n - 1; i; i--) {
-		const struct change *b = &list->at[i - 1];
+	list_push(a, all, e);
+	for (i = all->n - 1; i; i--) {
+		const struct edit *b = all->at[i - 1];
 
-		if (b->file < c.file ||
-		    (b->file == c.file &&
-		     (b->from < c.from || (b->from == c.from && b->to <= c.to))))
+		if (b->at.line < e->at.line ||
+		    (b->at.line == e->at.line &&
+		     (b->at.col < e->at.col || (b->at.col == e->at.col && end_of(b) <= end_of(e)))))
 			break;
-		list->at[i] = *b;
+		all->at[i] = b;
 	}
-	list->at[i] = c;
+	all->at[i] = e;
 }
 
-/* Adds the edits of a fix to those done, all or none. */
+/* Adds an edit to the text of a file, of which *at bytes are done. */
 static void
-accept(struct round *r, struct fix *f)
+apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
 {
-	struct changes own = { 0 };
+	const char *nl = memchr(src->text, '\n', src->size);
+	bool crlf =
+		nl && nl > src->text && nl[-1] == '\r'; /* its line ends are those of its first */
+	struct str line, text;
+	size_t from, to;
 
-	f->state = FIX_REFUSED;
-	for (const struct edit *e = f->help->edits; e; e = e->next) {
-		struct change c = { 0 };
-		bool again = false;
-
-		if ((f->why = locate(r, e, &c)))
-			return;
-		for (size_t i = 0; i < own.n; i++)
-			if (overlap(&own.at[i], &c)) {
-				f->why = "two of its edits overlap";
-				return;
-			}
-		for (size_t i = 0; i < r->done.n && !again; i++) {
-			again = same_change(&r->done.at[i], &c);
-			if (!again && overlap(&r->done.at[i], &c)) {
-				f->state = FIX_LATER;
-				return;
-			}
+	edit_place(e->at, &line, &text);
+	from = (size_t)(text.p - src->text);
+	to = from + text.n;
+	if (edit_takes_line(e)) {
+		/* The line end goes along; of the last line that before it. */
+		to += to < src->size && src->text[to] == '\r';
+		if (to < src->size) {
+			to++;
+		} else {
+			from -= from > *at && src->text[from - 1] == '\n';
+			from -= from > *at && src->text[from - 1] == '\r';
 		}
-		if (!again)
-			list_push(r->a, &own, c);
 	}
-	for (size_t i = 0; i < own.n; i++)
-		add_change(r->a, &r->done, own.at[i]);
-	f->state = FIX_DONE;
+	buf_add(b, src->text + *at, from - *at);
+	for (const char *p = e->replacement; *p; p++) {
+		if (crlf && *p == '\n')
+			buf_putc(b, '\r');
+		buf_putc(b, *p);
+	}
+	*at = to;
 }
 
 /* Writes the files anew from what is done; false if one of them would be no YAML. */
@@ -185,48 +138,65 @@ write_texts(struct round *r)
 
 	for (size_t i = 0; i < r->files->n; i++) {
 		struct fix_file *file = &r->files->at[i];
-		struct source after = { .path = file->src->path };
+		struct source after = *file->src;
 		struct buf b = BUF(r->a);
 		size_t at = 0, n = 0;
-		struct arena *scratch;
 
-		for (size_t k = 0; k < r->done.n; k++) {
-			const struct change *c = &r->done.at[k];
+		for (size_t k = 0; k < r->done.n; k++)
+			if (r->done.at[k]->at.src == file->src) {
+				apply(&b, file->src, r->done.at[k], &at);
+				n++;
+			}
+		if (n) {
+			struct arena *scratch = arena_new();
 
-			if (c->file != i)
-				continue;
-			buf_add(&b, file->src->text + at, c->from - at);
-			buf_add(&b, c->text, c->size);
-			at = c->to;
-			n++;
+			buf_add(&b, file->src->text + at, file->src->size - at);
+			after.text = buf_text(&b);
+			after.size = b.n;
+			good &= tree_of(scratch, &after) != NULL;
+			arena_free(scratch);
 		}
-		file->text = file->src->text;
-		file->size = file->src->size;
-		if (!n)
-			continue;
-		buf_add(&b, file->src->text + at, file->src->size - at);
-		file->text = after.text = buf_text(&b);
-		file->size = after.size = b.n;
-		scratch = arena_new();
-		good &= tree_of(scratch, &after) != NULL;
-		arena_free(scratch);
+		file->text = after.text;
+		file->size = after.size;
 	}
 	return good;
 }
 
-/* Accepts a fix, unless it is refused or one of the files would be no YAML any more. */
+/* Applies all edits of a fix or none: none if it is refused or a file would be no YAML any more. */
 static void
 try_fix(struct round *r, struct fix *f)
 {
-	struct changes before = { 0 };
+	const struct edits before = r->done;
+	struct edits all = { 0 };
 
-	for (size_t i = 0; i < r->done.n; i++)
-		list_push(r->a, &before, r->done.at[i]);
-	accept(r, f);
-	if (f->state != FIX_DONE || write_texts(r))
-		return;
-	r->done = before;
+	for (size_t i = 0; i < before.n; i++)
+		list_push(r->a, &all, before.at[i]);
 	f->state = FIX_REFUSED;
+	for (const struct edit *e = f->help->edits; e; e = e->next) {
+		bool again = false;
+
+		f->why = obstacle(r, e);
+		for (const struct edit *k = f->help->edits; k != e && !f->why; k = k->next)
+			if (overlap(k, e))
+				f->why = "two of its edits overlap";
+		if (f->why)
+			return;
+		for (size_t i = 0; i < before.n && !again; i++) {
+			again = edit_same(before.at[i], e);
+			if (!again && overlap(before.at[i], e)) {
+				f->state = FIX_LATER;
+				return;
+			}
+		}
+		if (!again)
+			insert(r->a, &all, e);
+	}
+	r->done = all;
+	if (write_texts(r)) {
+		f->state = FIX_DONE;
+		return;
+	}
+	r->done = before;
 	f->why = "the file would no longer be valid YAML";
 }
 

@@ -47,6 +47,17 @@ utf8_decode(const char *p, size_t n, uint32_t *point)
 		       len;
 }
 
+size_t
+utf8_bytes(const char *p, size_t n, size_t columns)
+{
+	size_t i = 0;
+
+	for (; i < n && columns; columns--)
+		for (i++; i < n && !starts_character(p[i]);)
+			i++;
+	return i;
+}
+
 enum { LONGEST = 64 }; /* longer words are not typing mistakes of one another */
 
 /* Optimal string alignment distance, case ignored. */

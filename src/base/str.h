@@ -94,6 +94,9 @@ bool str_matches(const char *s, const char *pattern);
  */
 size_t utf8_decode(const char *p, size_t n, uint32_t *point);
 
+/* Returns how many of p[0..n) the first `columns` characters take. */
+size_t utf8_bytes(const char *p, size_t n, size_t columns);
+
 /*
  * str_nearest -- the one of `words[0..n)` that the user most likely meant.
  *

@@ -93,11 +93,8 @@ void
 yaml_skip_properties(struct span *at, const char *line, size_t size)
 {
 	uint32_t end = at->col + at->width;
-	const char *p = line, *stop = line + size;
+	const char *p = line + utf8_bytes(line, size, at->col - 1), *stop = line + size;
 
-	for (uint32_t col = 1; p < stop && col < at->col; col++)
-		for (p++; p < stop && !starts_character(*p);)
-			p++;
 	while (p < stop && at->col < end && (*p == '&' || *p == '!')) {
 		for (; p < stop && *p != ' ' && *p != '\t'; p++)
 			at->col += starts_character(*p);
