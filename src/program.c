@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/report.h"
 
 int
 usage_error(const char *why)

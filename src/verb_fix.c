@@ -4,7 +4,6 @@
 #include "base/edit.h"
 #include "base/fix.h"
 #include "base/fs.h"
-#include "base/report.h"
 #include "verbs.h"
 
 enum { ROUNDS_MAX = 20 };

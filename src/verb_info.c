@@ -20,8 +20,6 @@ verb_facts(struct run *r)
 		       EXIT_DIAGNOSED;
 }
 
-static const char *const severity_words[] = { "note", "warning", "error" };
-
 int
 verb_explain(struct run *r)
 {

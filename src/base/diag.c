@@ -13,6 +13,8 @@ const struct code_row code_table[CODE_COUNT] = {
 #undef CODE
 };
 
+const char *const severity_words[] = { "note", "warning", "error" };
+
 void
 diags_init(struct diags *ds, struct arena *a)
 {

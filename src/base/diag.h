@@ -58,6 +58,7 @@ struct code_row {
 };
 
 extern const struct code_row code_table[CODE_COUNT];
+extern const char *const severity_words[]; /* "note", "warning", "error" */
 
 /*
  * One place of a fix: the characters of `at` go, `replacement` comes, exactly.  A width
@@ -161,6 +162,29 @@ struct diag *diag_source(struct diag *d, const char *source); /* NULL: none, not
 bool diags_print(const struct diags *ds, FILE *out, bool colour);
 
 enum { DIAG_BYTES_MAX = 200 * 1000 };
+
+/* --- for machines: at most DIAG_BYTES_MAX bytes are added, what is left out is counted --- */
+
+/* Drops later ones that say the same of the same place (the cells of a matrix do). */
+void diags_fold(struct diags *ds);
+
+/*
+ * {"diagnostics": [{"code", "severity", "message", "place": {"file", "line", "column",
+ * "width"}, "notes": [{"kind", "text", "place", "cost"}], "fixes": [{"text", "cost", "first",
+ * "edits": [{"place", "replacement"}]}]}], "errors", "warnings", "left_out"}
+ *
+ * fixes: the helps that can be applied; all edits of one belong together, a width of 0
+ * inserts.  first: it is the one that `check --fix` takes.
+ */
+void report_json(const struct diags *ds, struct buf *out);
+
+/* SARIF 2.1.0 (OASIS), one run; columns are Unicode code points. */
+void report_sarif(const struct diags *ds, const char *version, struct buf *out);
+
+/* Workflow commands of GitHub Actions: ::error file=,line=,col=,title=::message */
+void report_github(const struct diags *ds, struct buf *out);
+
+/* --- texts --- */
 
 /* Line `n` (from 1) of `src` without its line end; false past the end. */
 bool source_line(const struct source *src, uint32_t n, const char **line, size_t *size);

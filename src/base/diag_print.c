@@ -7,14 +7,6 @@
 #include "list.h"
 #include "str.h"
 
-static const struct {
-	const char *word, *colour;
-} severities[] = {
-	[SEV_NOTE] = { "note", "\033[1;36m" },
-	[SEV_WARNING] = { "warning", "\033[1;33m" },
-	[SEV_ERROR] = { "error", "\033[1;31m" },
-};
-
 /*
  * A line longer than this many columns is shown from a little before the span,
  * so that a minified file does not fill the screen.
@@ -353,10 +345,11 @@ static void
 print_diag(const struct diag *d, bool colour, struct buf *out)
 {
 	enum severity sev = diag_severity(d);
+	static const char *const colours[] = { "\033[1;36m", "\033[1;33m", "\033[1;31m" };
 	const struct note *before = NULL;
 
 	print_place(d->at, out);
-	buf_printf(out, "%s%s[%s]%s: ", colour ? severities[sev].colour : "", severities[sev].word,
+	buf_printf(out, "%s%s[%s]%s: ", colour ? colours[sev] : "", severity_words[sev],
 		   code_table[d->code].id, colour ? "\033[0m" : "");
 	diag_inert(d->text, out);
 	buf_putc(out, '\n');

@@ -59,7 +59,7 @@ void fix_print(const struct edit *e, struct buf *out);
  *   in   path: as printed; leading slashes are dropped after a/ and b/
  *   out  a unified diff with three lines of context; nothing if the texts are equal
  */
-void fix_diff(const char *path, const char *old, size_t old_size, const char *new, size_t new_size,
-	      struct buf *out);
+void fix_diff(const char *path, const char *old_text, size_t old_size, const char *new_text,
+	      size_t new_size, struct buf *out);
 
 #endif

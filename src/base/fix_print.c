@@ -55,14 +55,13 @@ fix_print(const struct edit *e, struct buf *out)
 /* Lines with their ends; only the last may have none. */
 struct lines LIST(struct str);
 
-enum { CONTEXT = 3, DIFFERING_MAX = 1000 };
-
-/* The script from old to new: one of ' ', '-', '+' a line. */
-struct script {
-	struct arena *a;
-	struct lines old, new;
-	struct buf ops;
+/* Lines from x on of the old text give way to those from y on of the new one. */
+struct part {
+	size_t x, olds, y, news;
 };
+struct parts LIST(struct part);
+
+enum { CONTEXT = 3, DIFFERING_MAX = 1000 };
 
 static struct lines
 split(struct arena *a, const char *text, size_t size)
@@ -80,51 +79,21 @@ split(struct arena *a, const char *text, size_t size)
 	return all;
 }
 
-static void
-repeat(struct buf *out, char c, size_t n)
-{
-	while (n--)
-		buf_putc(out, c);
-}
-
 /*
  * How many lines of both differ from line x and y on, before they agree again: the fewest in
  * sum. Fixes change few lines; texts that never agree within DIFFERING_MAX lines differ to the end.
  */
-static void
-differing(const struct script *s, size_t x, size_t y, size_t *olds, size_t *news)
+static struct part
+differing(const struct lines *old, const struct lines *new, size_t x, size_t y)
 {
-	size_t n = s->old.n - x, m = s->new.n - y;
+	size_t n = old->n - x, m = new->n - y;
 
 	for (size_t sum = 0; sum <= DIFFERING_MAX; sum++)
-		for (*olds = 0; *olds <= sum; ++*olds) {
-			*news = sum - *olds;
-			if (*olds == n && *news == m)
-				return;
-			if (*olds < n && *news < m &&
-			    str_eq(s->old.at[x + *olds], s->new.at[y + *news]))
-				return;
-		}
-	*olds = n;
-	*news = m;
-}
-
-static void
-find_script(struct script *s)
-{
-	size_t x = 0, y = 0;
-
-	while (x < s->old.n || y < s->new.n) {
-		size_t olds, news;
-
-		differing(s, x, y, &olds, &news);
-		repeat(&s->ops, '-', olds);
-		repeat(&s->ops, '+', news);
-		x += olds + 1;
-		y += news + 1;
-		if (x <= s->old.n && y <= s->new.n)
-			buf_putc(&s->ops, ' ');
-	}
+		for (size_t olds = 0, news = sum; olds <= sum; olds++, news--)
+			if ((olds == n && news == m) ||
+			    (olds < n && news < m && str_eq(old->at[x + olds], new->at[y + news])))
+				return (struct part){ x, olds, y, news };
+	return (struct part){ x, n, y, m };
 }
 
 /* As git writes a name in a diff: in quotes only if it must. */
@@ -145,34 +114,12 @@ write_name(const char *mark, const char *side, const char *path, struct buf *out
 	buf_puts(out, quote ? "\"\n" : strchr(path, ' ') ? "\t\n" : "\n");
 }
 
-/* Where the hunk that starts at ops[from] ends: after as much context as joins no other. */
-static size_t
-hunk_end(const struct script *s, size_t from)
-{
-	size_t last = from;
-
-	for (size_t i = from; i < s->ops.n && i <= last + 2 * CONTEXT + 1; i++)
-		if (s->ops.p[i] != ' ')
-			last = i;
-	return last + 1 + CONTEXT < s->ops.n ? last + 1 + CONTEXT : s->ops.n;
-}
-
 static void
-write_hunk(const struct script *s, size_t from, size_t to, size_t x, size_t y, struct buf *out)
+write_lines(char op, const struct lines *all, size_t from, size_t to, struct buf *out)
 {
-	size_t olds = 0, news = 0;
+	for (; from < to; from++) {
+		struct str line = all->at[from];
 
-	for (size_t i = from; i < to; i++) {
-		olds += s->ops.p[i] != '+';
-		news += s->ops.p[i] != '-';
-	}
-	buf_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", x + (olds > 0), olds, y + (news > 0), news);
-	for (size_t i = from; i < to; i++) {
-		char op = s->ops.p[i];
-		struct str line = op == '+' ? s->new.at[y] : s->old.at[x];
-
-		x += op != '+';
-		y += op != '-';
 		buf_putc(out, op);
 		buf_add(out, line.p, line.n);
 		if (line.p[line.n - 1] != '\n')
@@ -180,39 +127,55 @@ write_hunk(const struct script *s, size_t from, size_t to, size_t x, size_t y, s
 	}
 }
 
+/* Writes the differences from `first` to `last` with the lines around and between them. */
+static void
+write_hunk(const struct lines *old, const struct lines *new, const struct part *first,
+	   const struct part *last, struct buf *out)
+{
+	size_t before = first->x < CONTEXT ? first->x : CONTEXT, x = first->x - before;
+	size_t left = old->n - last->x - last->olds, after = left < CONTEXT ? left : CONTEXT;
+	size_t end = last->x + last->olds + after, y = first->y - before;
+	size_t olds = end - x, news = last->y + last->news + after - y;
+
+	buf_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", x + (olds > 0), olds, y + (news > 0), news);
+	for (const struct part *p = first; p <= last; p++) {
+		write_lines(' ', old, x, p->x, out);
+		x = p->x + p->olds;
+		write_lines('-', old, p->x, x, out);
+		write_lines('+', new, p->y, p->y + p->news, out);
+	}
+	write_lines(' ', old, x, end, out);
+}
+
 void
-fix_diff(const char *path, const char *old, size_t old_size, const char *new, size_t new_size,
-	 struct buf *out)
+fix_diff(const char *path, const char *old_text, size_t old_size, const char *new_text,
+	 size_t new_size, struct buf *out)
 {
 	struct arena *scratch = arena_new();
-	struct script s = { .a = scratch,
-			    .old = split(scratch, old, old_size),
-			    .new = split(scratch, new, new_size),
-			    .ops = BUF(scratch) };
-	size_t x = 0, y = 0, at = 0;
+	const struct lines old = split(scratch, old_text, old_size);
+	const struct lines new = split(scratch, new_text, new_size);
+	struct parts all = { 0 };
 
-	find_script(&s);
-	if (memchr(buf_text(&s.ops), '-', s.ops.n) || memchr(buf_text(&s.ops), '+', s.ops.n)) {
+	for (size_t x = 0, y = 0; x < old.n || y < new.n; x++, y++) {
+		struct part p = differing(&old, &new, x, y);
+
+		if (p.olds || p.news)
+			list_push(scratch, &all, p);
+		x += p.olds;
+		y += p.news;
+	}
+	if (all.n) {
 		write_name("--- ", "a/", path, out);
 		write_name("+++ ", "b/", path, out);
 	}
-	for (size_t i = 0; i < s.ops.n;) {
-		size_t from, to;
+	for (size_t i = 0, k; i < all.n; i = k) {
+		const struct part *p = all.at;
 
-		if (s.ops.p[i] == ' ') {
-			i++;
-			continue;
-		}
-		from = i - at > CONTEXT ? i - CONTEXT : at;
-		to = hunk_end(&s, i);
-		x += from - at;
-		y += from - at;
-		write_hunk(&s, from, to, x, y, out);
-		for (at = from; at < to; at++) {
-			x += s.ops.p[at] != '+';
-			y += s.ops.p[at] != '-';
-		}
-		i = to;
+		/* As much context as joins no other. */
+		for (k = i + 1; k < all.n; k++)
+			if (p[k].x - p[k - 1].x - p[k - 1].olds > 2 * CONTEXT)
+				break;
+		write_hunk(&old, &new, &p[i], &p[k - 1], out);
 	}
 	arena_free(scratch);
 }

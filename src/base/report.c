@@ -1,12 +1,15 @@
-#include "report.h"
+#include "diag.h"
 
 #include <string.h>
 
+#include "buf.h"
 #include "edit.h"
 #include "json.h"
 #include "map.h"
+#include "str.h"
 
-static const char *const severity_words[] = { "note", "warning", "error" };
+/* Diagnostics for machines. */
+
 static const char *const kind_words[] = { "place", "why", "help", "source" };
 
 void
@@ -34,39 +37,28 @@ diags_fold(struct diags *ds)
 	ds->tail = at;
 }
 
+/*
+ * How many diagnostics fit, by an estimate from above of what each takes as JSON; the others are
+ * counted.
+ */
 static size_t
-edits_bytes(const struct note *n)
-{
-	size_t bytes = 0;
-
-	for (const struct edit *e = n->edits; e; e = e->next)
-		bytes += 600 + 2 * strlen(e->replacement);
-	return bytes;
-}
-
-/* How many diagnostics fit: an estimate from above of what each takes as JSON. */
-static size_t
-how_many(const struct diags *ds)
+how_many(const struct diags *ds, size_t *left_out)
 {
 	size_t bytes = 0, n = 0;
 
-	for (const struct diag *d = ds->head; d; d = d->next, n++) {
+	*left_out = 0;
+	for (const struct diag *d = ds->head; d; d = d->next) {
 		bytes += 2000 + 2 * strlen(d->text);
-		for (const struct note *k = d->notes; k; k = k->next)
-			bytes += 600 + 2 * strlen(k->text) + edits_bytes(k);
-		if (n && bytes > DIAG_BYTES_MAX)
-			break;
+		for (const struct note *k = d->notes; k; k = k->next) {
+			bytes += 600 + 2 * strlen(k->text);
+			for (const struct edit *e = k->edits; e; e = e->next)
+				bytes += 600 + 2 * strlen(e->replacement);
+		}
+		if (!n || bytes <= DIAG_BYTES_MAX)
+			n++;
+		else
+			++*left_out;
 	}
-	return n;
-}
-
-static size_t
-count(const struct diags *ds)
-{
-	size_t n = 0;
-
-	for (const struct diag *d = ds->head; d; d = d->next)
-		n++;
 	return n;
 }
 
@@ -124,10 +116,10 @@ void
 report_json(const struct diags *ds, struct buf *out)
 {
 	struct json j = json_to(out);
-	size_t most = how_many(ds), n = 0;
+	size_t left_out, n = how_many(ds, &left_out);
 
 	json_put(&j, "{'diagnostics': [");
-	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++) {
+	for (const struct diag *d = ds->head; n--; d = d->next) {
 		json_put(&j, "{'code': %s, 'severity': %s, 'message': %s", code_table[d->code].id,
 			 severity_words[diag_severity(d)], d->text);
 		json_place(&j, "place", d->at, 1);
@@ -136,7 +128,7 @@ report_json(const struct diags *ds, struct buf *out)
 		json_end(&j);
 	}
 	json_put(&j, "], 'errors': %d, 'warnings': %d, 'left_out': %d}", ds->errors, ds->warnings,
-		 (int)(count(ds) - n));
+		 (int)left_out);
 }
 
 /* A path as a relative URI reference: what RFC 3986 does not allow is escaped. */
@@ -147,13 +139,10 @@ uri_of(struct arena *a, const char *path)
 	struct buf b = BUF(a);
 
 	for (; *path; path++) {
-		char c = *path;
-
-		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		    strchr(plain, c))
-			buf_putc(&b, c);
+		if (is_alnum(*path) || strchr(plain, *path))
+			buf_putc(&b, *path);
 		else
-			buf_printf(&b, "%%%02X", (unsigned char)c);
+			buf_printf(&b, "%%%02X", (unsigned char)*path);
 	}
 	return buf_text(&b);
 }
@@ -320,7 +309,7 @@ void
 report_sarif(const struct diags *ds, const char *version, struct buf *out)
 {
 	struct json j = json_to(out);
-	size_t most = how_many(ds), n = 0;
+	size_t left_out, n = how_many(ds, &left_out);
 
 	json_put(&j,
 		 "{'$schema': 'https://json.schemastore.org/sarif-2.1.0.json', 'version': '2.1.0', "
@@ -328,7 +317,7 @@ report_sarif(const struct diags *ds, const char *version, struct buf *out)
 		 version);
 	sarif_rules(&j, ds);
 	json_put(&j, "}}, 'columnKind': 'unicodeCodePoints', 'results': [");
-	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++)
+	for (const struct diag *d = ds->head; n--; d = d->next)
 		sarif_result(&j, ds->arena, d);
 	json_put(&j, "]}]}");
 }
@@ -350,9 +339,9 @@ void
 report_github(const struct diags *ds, struct buf *out)
 {
 	static const char *const commands[] = { "notice", "warning", "error" };
-	size_t most = how_many(ds), n = 0;
+	size_t left_out, n = how_many(ds, &left_out);
 
-	for (const struct diag *d = ds->head; d && n < most; d = d->next, n++) {
+	for (const struct diag *d = ds->head; n--; d = d->next) {
 		const struct code_row *row = &code_table[d->code];
 
 		buf_printf(out, "::%s ", commands[diag_severity(d)]);
@@ -368,6 +357,6 @@ report_github(const struct diags *ds, struct buf *out)
 		github_escaped(out, whole_message(ds->arena, d), false);
 		buf_putc(out, '\n');
 	}
-	if (n < count(ds))
-		buf_printf(out, "::notice title=stackbuild::%zu more, left out\n", count(ds) - n);
+	if (left_out)
+		buf_printf(out, "::notice title=stackbuild::%zu more, left out\n", left_out);
 }

@@ -17,7 +17,6 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "base/report.h"
 #include "base/sha256.h"
 #include "base/str.h"
 

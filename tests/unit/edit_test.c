@@ -16,7 +16,6 @@
 #include "base/edit.h"
 #include "base/fix.h"
 #include "base/fs.h"
-#include "base/report.h"
 #include "base/yaml.h"
 
 static struct arena *a;
