@@ -131,6 +131,8 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 /* The variable is there and is one of the set; it is not there, or is none of the set. */
 #define IN(variable, set) ((struct solve_term){ (variable), false, (set) })
 #define NOT_IN(variable, set) ((struct solve_term){ (variable), true, (set) })
+/* The variable is there, as any of its candidates. */
+#define THERE(w, variable) IN((variable), set_all((w), (variable)))
 /* The candidate asked about is selected. */
 #define THIS(q) IN((q)->variable, set_one((q)->w, (q)->variable, (q)->candidate))
 /* The candidate asked about, and what is known of it. */
@@ -162,6 +164,18 @@ struct release release_of(struct query *q);
 unsigned variable_named(struct workspace *w, const char *name);
 /* The one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
 int requested_in(const struct workspace *w, unsigned variable, const solve_word *set);
+/* Candidates of a variable that one text holds for, in their order. */
+struct group {
+	const char *why;    /* that text */
+	const char *source; /* of the first */
+	const char *newest, *oldest;
+	solve_word *these;
+};
+struct groups LIST(struct group);
+void group_add(struct workspace *w, struct groups *all, unsigned variable, size_t candidate,
+	       const char *why, const char *source);
+/* Returns "2.2.2" where the recipe requires that one, else the range: "1.1.1 to 2.2.2". */
+const char *group_label(struct workspace *w, unsigned variable, const struct group *g);
 /* The i-th variable that is a GPU, and the next i; false: there are no more. */
 bool next_gpu(struct workspace *w, size_t *i, unsigned *variable);
 

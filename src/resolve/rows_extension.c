@@ -4,132 +4,77 @@
 
 /* --- extension <-> its source --- */
 
-/* Why releases cannot come from somewhere: what stands before and after their names. */
-struct reason {
-	const char *before, *after;
-};
-
-/* Releases that one reason holds for: one fact for all of them. */
-struct group {
-	struct reason why;
-	solve_word *these;
-	struct names versions;
-	const char *source;
-};
-struct groups LIST(struct group);
-
-/* Why PyPI has no source of it that can be compiled; before NULL: it may have. */
-static struct reason
+/* Why PyPI has no source of a release (the {} in it) that can be compiled; NULL: it may have. */
+static const char *
 no_sdist(struct workspace *w, const struct release *x)
 {
 	const struct extension_release *r = x->r ? x->r : &x->e->any;
 
 	if (x->e->pypi == PYPI_NONE)
-		return (struct reason){ "PyPI has no release of ", "" };
+		return "PyPI has no release of {}";
 	if (x->e->pypi == PYPI_OTHER)
-		return (struct reason){ "on PyPI another project has the name of ", "" };
+		return "on PyPI another project has the name of {}";
 	if (x->e->pypi == PYPI_WHEEL)
-		return (struct reason){
-			"", " is a wheel on PyPI, with nothing to compile: it belongs in `packages`"
-		};
+		return "{} is a wheel on PyPI, with nothing to compile: it belongs in `packages`";
 	if (x->r && !x->r->on_pypi)
-		return (struct reason){ "PyPI does not have ",
-					x->r->git_tag ? ": it is a git tag, and nothing else" :
-							"" };
+		return x->r->git_tag ? "PyPI does not have {}: it is a git tag, and nothing else" :
+				       "PyPI does not have {}";
 	if (r->sdist_buildable != TRI_NO)
-		return (struct reason){ NULL, NULL };
-	return (struct reason){ "the source archive of ",
-				arena_printf(w->a, " on PyPI cannot be compiled%s%s",
-					     r->sdist_why ? ": " : "",
-					     r->sdist_why ? r->sdist_why : "") };
+		return NULL;
+	return arena_printf(w->a, "the source archive of {} on PyPI cannot be compiled%s%s",
+			    r->sdist_why ? ": " : "", r->sdist_why ? r->sdist_why : "");
 }
 
 /* Why its repository does not give it. */
-static struct reason
+static const char *
 no_tag(struct workspace *w, const struct release *x, const struct recipe_extension *asked)
 {
-	if (asked && (asked->ref.s || asked->git.s))
-		return (struct reason){ NULL, NULL };
-	if (!x->e->git)
-		return (struct reason){ "no repository is known of ", "" };
-	if (!x->r || !x->r->git_tag)
-		return (struct reason){ "no git tag is known of ",
-					arena_printf(w->a, "; `git: %s` takes a `ref:` of yours",
-						     x->e->git) };
-	return (struct reason){ NULL, NULL };
+	if ((asked && (asked->ref.s || asked->git.s)) || (x->r && x->r->git_tag && x->e->git))
+		return NULL;
+	return x->e->git ? arena_printf(w->a,
+					"no git tag is known of {}; `git: %s` takes a `ref:` of "
+					"yours",
+					x->e->git) :
+			   "no repository is known of {}";
 }
 
-static void
-add_to(struct query *q, struct groups *all, size_t candidate, const struct release *x,
-       struct reason why)
-{
-	struct group *g = NULL;
-
-	for (size_t i = 0; i < all->n && !g; i++)
-		if (!strcmp(all->at[i].why.before, why.before) &&
-		    !strcmp(all->at[i].why.after, why.after))
-			g = &all->at[i];
-	if (!g) {
-		list_push(q->w->a, all,
-			  (struct group){ .why = why,
-					  .these = set_none(q->w, q->variable),
-					  .source = x->r ? x->r->source : x->e->source });
-		g = &all->at[all->n - 1];
-	}
-	solve_set_add(g->these, candidate);
-	list_push(q->w->a, &g->versions, x->c->text);
-}
-
-/* "mamba-ssm 2.2.2" where that one is asked for, else the range from the last to the first. */
-static const char *
-group_words(struct query *q, const struct group *g)
-{
-	struct workspace *w = q->w;
-	const struct solver_variable *t = variable_at(w, q->variable);
-	int asked = requested(w, q->variable);
-	const char *newest = g->versions.at[0], *oldest = g->versions.at[g->versions.n - 1];
-
-	if (asked >= 0 && solve_set_has(g->these, (size_t)asked))
-		return *t->c[asked].text ? arena_printf(w->a, "%s %s", t->key, t->c[asked].text) :
-					   t->key;
-	if (g->versions.n == t->n)
-		return t->key;
-	return g->versions.n == 1 ? arena_printf(w->a, "%s %s", t->key, newest) :
-				    arena_printf(w->a, "%s %s to %s", t->key, oldest, newest);
-}
-
+/* One fact for all releases that one reason holds for. */
 static void
 add_groups(struct query *q, const char *from, const struct groups *all)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		const struct group *g = &all->at[i];
+	const struct solver_variable *t = variable_at(q->w, q->variable);
+
+	for (const struct group *g = all->at; g < all->at + all->n; g++) {
+		bool every = requested_in(q->w, q->variable, g->these) < 0 &&
+			     solve_set_count(g->these, t->n) == t->n;
+		const char *which = every ? "" : group_label(q->w, q->variable, g);
+		const char *place = strstr(g->why, "{}");
 
 		add_conflict(q, TERMS(IN(q->variable, g->these), comes_from(q, from)), g->source,
-			     "%s%s%s", g->why.before, group_words(q, g), g->why.after);
+			     "%.*s%s%s%s%s", (int)(place - g->why), g->why, t->key,
+			     *which ? " " : "", which, place + strlen("{}"));
 	}
 }
 
 void
 constraint_extension_source(struct query *q)
 {
-	const struct solver_variable *t = variable_at(q->w, q->variable);
-	int source = source_variable(q->w, t->key);
-	struct groups sdist = { 0 }, git = { 0 };
+	const struct domain *s = q->w->variables.at[q->variable];
+	int source = source_variable(q->w, s->t.key);
+	struct groups all[2] = { 0 };
 
-	if (!q->w->variables.at[q->variable]->entry || source < 0)
-		return;
-	for (q->candidate = 0; q->candidate < t->n; q->candidate++) {
+	for (q->candidate = 0; s->entry && source >= 0 && q->candidate < s->t.n; q->candidate++) {
 		struct release x = release_of(q);
-		struct reason why = no_sdist(q->w, &x);
+		const char *why[] = { no_sdist(q->w, &x),
+				      no_tag(q->w, &x, q->w->variables.at[source]->asked) };
 
-		if (why.before)
-			add_to(q, &sdist, q->candidate, &x, why);
-		why = no_tag(q->w, &x, q->w->variables.at[source]->asked);
-		if (why.before)
-			add_to(q, &git, q->candidate, &x, why);
+		for (size_t i = 0; i < 2; i++)
+			if (why[i])
+				group_add(q->w, &all[i], q->variable, q->candidate, why[i],
+					  x.r ? x.r->source : x.e->source);
 	}
-	add_groups(q, "sdist", &sdist);
-	add_groups(q, "git", &git);
+	add_groups(q, "sdist", &all[0]);
+	add_groups(q, "git", &all[1]);
 }
 
 /* In packages: pip asks PyPI, where some releases never were. */

@@ -21,9 +21,9 @@ gpu_label(struct workspace *w, unsigned gpu)
 /* --- GPU <-> torch's build --- */
 
 static bool
-ptx_runs(const struct torch_variant *v, const char *cc)
+runs(const struct torch_variant *v, const char *cc)
 {
-	return v->ptx && capability_order(v->ptx, cc) <= 0;
+	return !v->archs.n || capability_runs(&v->archs, cc);
 }
 
 /* The toolkit of a build could not have compiled for that GPU, nor for an older one like it. */
@@ -45,50 +45,7 @@ is_inferred(const struct workspace *w, const struct torch_variant *v, const char
 	       !toolkit_cannot(w, v, cc);
 }
 
-/* torch releases whose build of one tag has the same code, none of it for one GPU. */
-struct lacking {
-	solve_word *torch;
-	const struct torch_variant *first;
-	const char *archs, *newest, *oldest;
-};
-struct lackings LIST(struct lacking);
-
-static void
-add_lacking(struct workspace *w, struct lackings *all, unsigned torch, size_t i,
-	    const struct torch_variant *v)
-{
-	const char *version = variable_at(w, torch)->c[i].text;
-	const char *archs = names_words(w->a, &v->archs, "and");
-	struct lacking *l = NULL;
-
-	for (size_t k = 0; k < all->n && !l; k++)
-		if (!strcmp(all->at[k].archs, archs))
-			l = &all->at[k];
-	if (!l) {
-		list_push(w->a, all,
-			  (struct lacking){ .torch = set_none(w, torch),
-					    .first = v,
-					    .archs = archs,
-					    .newest = version });
-		l = &all->at[all->n - 1];
-	}
-	solve_set_add(l->torch, i);
-	l->oldest = version;
-}
-
-/* "2.2.2" where that is asked for, else the range of them. */
-static const char *
-torch_words(struct workspace *w, unsigned torch, const struct lacking *l)
-{
-	int asked = requested_in(w, torch, l->torch);
-
-	if (asked >= 0)
-		return variable_at(w, torch)->c[asked].text;
-	return !strcmp(l->oldest, l->newest) ? l->newest :
-					       arena_printf(w->a, "%s to %s", l->oldest, l->newest);
-}
-
-/* The builds of one tag, of every torch. */
+/* The builds of one tag, of every torch: those with the same code, none of it for the GPU. */
 static void
 code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 {
@@ -96,27 +53,26 @@ code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 	const char *tag = variable_at(w, q->variable)->c[build].text, *cc = cc_of(w, gpu);
 	unsigned torch = the_variable(w, VARIABLE_TORCH);
 	const struct solver_variable *at = variable_at(w, torch);
-	struct lackings all = { 0 };
+	struct groups all = { 0 };
 
 	for (size_t i = 0; i < at->n; i++) {
 		const struct torch_release *r = at->c[i].entry;
 		const struct torch_variant *v = r ? torch_variant(r, tag) : NULL;
 
-		if (v && v->archs.n && (v->archs_inferred || !inferred) &&
-		    !capability_runs(&v->archs, cc) && !ptx_runs(v, cc) &&
+		if (v && !runs(v, cc) && !capability_ptx_runs(v->ptx, cc) &&
 		    is_inferred(w, v, cc) == inferred)
-			add_lacking(w, &all, torch, i, v);
+			group_add(w, &all, torch, i, names_words(w->a, &v->archs, "and"),
+				  v->source);
 	}
 	for (size_t i = 0; i < all.n; i++)
 		add_conflict(q,
 			     TERMS(IN(q->variable, set_one(w, q->variable, build)),
-				   IN(torch, all.at[i].torch), IN(gpu, set_all(w, gpu))),
-			     all.at[i].first->source,
+				   IN(torch, all.at[i].these), THERE(w, gpu)),
+			     all.at[i].source,
 			     "the %s build of torch %s %s code for compute capability %s, and none "
 			     "for %s",
-			     tag, torch_words(w, torch, &all.at[i]),
-			     inferred ? "seems to have" : "has", all.at[i].archs,
-			     gpu_label(w, gpu));
+			     tag, group_label(w, torch, &all.at[i]),
+			     inferred ? "seems to have" : "has", all.at[i].why, gpu_label(w, gpu));
 }
 
 void
@@ -135,14 +91,14 @@ any_ptx(struct workspace *w, const char *tag, const char *cc)
 {
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
+	bool any = false;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !any; i++) {
 		const struct torch_variant *v = torch_variant(all[i], tag);
 
-		if (v && ptx_runs(v, cc))
-			return true;
+		any = v && capability_ptx_runs(v->ptx, cc);
 	}
-	return false;
+	return any;
 }
 
 /* A build that nothing is known of: the CUDA that it is made with makes no code for the GPU. */
@@ -158,8 +114,7 @@ constraint_gpu_build(struct query *q)
 	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);)
 		if (!capability_runs(&made->archs, cc_of(w, gpu)) &&
 		    !any_ptx(w, tag, cc_of(w, gpu)))
-			add_conflict(q,
-				     TERMS(THIS(q), IN(torch, without), IN(gpu, set_all(w, gpu))),
+			add_conflict(q, TERMS(THIS(q), IN(torch, without), THERE(w, gpu)),
 				     made->source,
 				     "CUDA %s, which a %s build is made with, makes no code for %s",
 				     series, tag, gpu_label(w, gpu));
@@ -172,174 +127,129 @@ constraint_gpu_ptx(struct query *q)
 	struct workspace *w = q->w;
 	const struct torch_release *r = ENTRY(q);
 	unsigned build = the_variable(w, VARIABLE_BUILD), gpu;
-	int driver = variable_find(w, "driver");
-	const struct candidate *d = driver < 0 ? NULL : &variable_at(w, (unsigned)driver)->c[0];
+	int driver = r ? variable_find(w, "driver") : -1;
+	const char *cc;
 
-	for (size_t i = 0; r && d && d->v && next_gpu(w, &i, &gpu);)
+	for (size_t i = 0; driver >= 0 && next_gpu(w, &i, &gpu);)
 		for (size_t k = 0; k < r->nvariants; k++) {
 			const struct torch_variant *v = &r->variants[k];
 			const struct cuda_toolkit *made =
 				v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
-			const struct version *least =
-				made && made->driver_min ? facts_version(w->f, made->driver_min) :
-							   NULL;
 
-			if (!v->archs.n || capability_runs(&v->archs, cc_of(w, gpu)) ||
-			    !ptx_runs(v, cc_of(w, gpu)) || !least || version_cmp(d->v, least) >= 0)
-				continue;
-			add_conflict(
-				q,
-				TERMS(THIS(q), IN(build, set_text(w, build, v->tag)),
-				      IN(gpu, set_all(w, gpu)),
-				      IN((unsigned)driver, set_one(w, (unsigned)driver, 0))),
-				v->source,
-				"the %s build of torch %s reaches %s only through PTX, which a "
-				"driver older than %s does not compile",
-				v->tag, r->version, gpu_label(w, gpu), made->driver_min);
+			cc = cc_of(w, gpu);
+			if (made && made->driver_min && !runs(v, cc) &&
+			    capability_ptx_runs(v->ptx, cc))
+				add_conflict(
+					q,
+					TERMS(THIS(q), IN(build, set_text(w, build, v->tag)),
+					      THERE(w, gpu),
+					      IN((unsigned)driver,
+						 set_below(w, (unsigned)driver, made->driver_min))),
+					v->source,
+					"the %s build of torch %s reaches %s only through "
+					"PTX, which a driver older than %s does not compile",
+					v->tag, r->version, gpu_label(w, gpu), made->driver_min);
 		}
 }
 
-/* --- extension <-> nvcc --- */
+/* --- extension <-> nvcc, GPU --- */
 
-static const struct cuda_toolkit *
-toolkit(const struct solver_variable *cuda, size_t i)
+/*
+ * What a toolkit lacks to compile a release for a GPU: code that runs on it.  cc NULL: the first
+ * capability that setup.py always names and its nvcc does not know.  NULL: nothing.
+ */
+static const char *
+lack_of(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
+	const char *cc)
 {
-	const struct cuda_toolkit *t = cuda->c[i].entry;
+	const struct version *series = facts_version(w->f, version_series(w->a, t->version));
 
-	return t && t->archs.n ? t : NULL;
+	for (size_t i = 0; i < r->archs.n; i++) {
+		const char *spec = i < r->archs_nvcc.n ? r->archs_nvcc.at[i] : "";
+		const struct names code = { &r->archs.at[i], 1, 1 };
+		bool known = names_have(&t->archs, r->archs.at[i]);
+
+		if (cc ? !known || !capability_runs(&code, cc) : known)
+			continue;
+		/* setup.py names it only for some nvcc. */
+		if (!*spec || specifiers_match(facts_specifiers(w->f, spec), series, PRE_YES))
+			return cc ? NULL : r->archs.at[i];
+	}
+	return cc;
 }
 
-/* Whether setup.py gives nvcc of a series the i-th of the release's capabilities. */
-static bool
-is_given(struct workspace *w, const struct extension_release *r, size_t i, const char *series)
+/* The toolkits that lack something, the last of them *lack; those of one series are alike. */
+static solve_word *
+lacking(struct workspace *w, const struct extension_release *r, const char *cc, const char **lack)
 {
-	const char *spec = i < r->archs_nvcc.n ? r->archs_nvcc.at[i] : "";
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
+	const struct solver_variable *at = variable_at(w, cuda);
+	solve_word *set = set_none(w, cuda);
+	const char *found = NULL;
 
-	return !*spec ||
-	       specifiers_match(facts_specifiers(w->f, spec), facts_version(w->f, series), PRE_YES);
+	for (size_t i = 0; i < at->n; i++) {
+		const struct cuda_toolkit *t = at->c[i].entry;
+
+		if (!t || !t->archs.n)
+			continue;
+		if (!i || !version_same_series(t->version, at->c[i - 1].text))
+			found = lack_of(w, r, t, cc);
+		if (found) {
+			solve_set_add(set, i);
+			*lack = found;
+		}
+	}
+	return set;
 }
 
+/* It compiles for a list of its own, whatever it is told. */
 static bool
 is_fixed(const struct extension_release *r)
 {
-	return r->archs.n && r->honours_arch_list == TRI_NO && !r->arch_env;
-}
-
-/* Toolkits of one series are alike: what was found for the one before holds for the next. */
-static bool
-same_as_before(const struct solver_variable *cuda, size_t i)
-{
-	return i && version_same_series(cuda->c[i].text, cuda->c[i - 1].text);
-}
-
-/* The first capability that setup.py always names and this nvcc does not know, or NULL. */
-static const char *
-unknown_to(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
-	   const char *series)
-{
-	for (size_t i = 0; i < r->archs.n; i++)
-		if (!names_have(&t->archs, r->archs.at[i]) && is_given(w, r, i, series))
-			return r->archs.at[i];
-	return NULL;
+	return r && r->archs.n && r->honours_arch_list == TRI_NO;
 }
 
 void
 constraint_extension_archs(struct query *q)
 {
-	struct workspace *w = q->w;
 	struct release x = release_of(q);
-	unsigned cuda = the_variable(w, VARIABLE_CUDA);
-	const struct solver_variable *at = variable_at(w, cuda);
-	solve_word *refused = set_none(w, cuda);
-	const char *arch = NULL, *found = NULL;
+	const char *arch = NULL;
+	solve_word *set;
 
-	if (!x.r || !is_fixed(x.r))
+	if (!is_fixed(x.r) || x.r->arch_env)
 		return;
-	for (size_t i = 0; i < at->n; i++) {
-		if (!toolkit(at, i))
-			continue;
-		if (!same_as_before(at, i))
-			found = unknown_to(w, x.r, toolkit(at, i),
-					   version_series(w->a, at->c[i].text));
-		if (found) {
-			solve_set_add(refused, i);
-			arch = found;
-		}
-	}
-	if (arch)
-		add_conflict(q, TERMS(THIS(q), compiled(q), IN(cuda, refused)), x.r->source,
-			     "%s always compiles for compute capability %s, which the nvcc of CUDA "
-			     "%s does not know",
-			     x.name, arch, cuda_label(w, refused));
-}
-
-/* --- extension <-> GPU --- */
-
-/* Code of the release for that GPU, if a toolkit of that series compiles it. */
-static bool
-has_code(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
-	 const char *series, const char *cc)
-{
-	for (size_t i = 0; i < r->archs.n; i++) {
-		const struct names code = { &r->archs.at[i], 1, 1 };
-
-		if (capability_runs(&code, cc) && (!t || names_have(&t->archs, r->archs.at[i])) &&
-		    (!series || is_given(w, r, i, series)))
-			return true;
-	}
-	return false;
-}
-
-/* Toolkits that make no code of it for that GPU. */
-static solve_word *
-without_code(struct workspace *w, const struct extension_release *r, unsigned cuda, const char *cc)
-{
-	const struct solver_variable *at = variable_at(w, cuda);
-	solve_word *set = set_none(w, cuda);
-	bool lacks = false;
-
-	for (size_t i = 0; i < at->n; i++) {
-		if (!toolkit(at, i))
-			continue;
-		if (!same_as_before(at, i))
-			lacks = !has_code(w, r, toolkit(at, i), version_series(w->a, at->c[i].text),
-					  cc);
-		if (lacks)
-			solve_set_add(set, i);
-	}
-	return set;
-}
-
-static void
-release_on_gpu(struct query *q, const struct release *x, unsigned gpu)
-{
-	struct workspace *w = q->w;
-	unsigned cuda = the_variable(w, VARIABLE_CUDA);
-	struct solve_term is_there = IN(gpu, set_all(w, gpu));
-	solve_word *lack;
-
-	if (!has_code(w, x->r, NULL, NULL, cc_of(w, gpu))) {
-		add_conflict(q, TERMS(THIS(q), is_there), x->r->source,
-			     "%s has code for compute capability %s, and none that runs on %s",
-			     x->name, names_words(w->a, &x->r->archs, "and"), gpu_label(w, gpu));
-		return;
-	}
-	lack = without_code(w, x->r, cuda, cc_of(w, gpu));
-	add_conflict(q, TERMS(THIS(q), is_there, compiled(q), IN(cuda, lack)), x->r->source,
-		     "compiled with CUDA %s, %s has no code that runs on %s", cuda_label(w, lack),
-		     x->name, gpu_label(w, gpu));
+	set = lacking(q->w, x.r, NULL, &arch);
+	add_conflict(q, TERMS(THIS(q), compiled(q), IN(the_variable(q->w, VARIABLE_CUDA), set)),
+		     x.r->source,
+		     "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
+		     "not know",
+		     x.name, arch, cuda_label(q->w, set));
 }
 
 void
 constraint_gpu_extension(struct query *q)
 {
+	struct workspace *w = q->w;
 	struct release x = release_of(q);
-	unsigned gpu;
+	unsigned cuda = the_variable(w, VARIABLE_CUDA), gpu;
 
-	if (!x.r || !x.r->archs.n || x.r->honours_arch_list != TRI_NO)
-		return;
-	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
-		release_on_gpu(q, &x, gpu);
+	for (size_t i = 0; is_fixed(x.r) && next_gpu(w, &i, &gpu);) {
+		const char *cc = cc_of(w, gpu);
+		solve_word *set;
+
+		if (!capability_runs(&x.r->archs, cc)) {
+			add_conflict(q, TERMS(THIS(q), THERE(w, gpu)), x.r->source,
+				     "%s has code for compute capability %s, and none that runs "
+				     "on %s",
+				     x.name, names_words(w->a, &x.r->archs, "and"),
+				     gpu_label(w, gpu));
+			continue;
+		}
+		set = lacking(w, x.r, cc, &cc);
+		add_conflict(q, TERMS(THIS(q), THERE(w, gpu), compiled(q), IN(cuda, set)),
+			     x.r->source, "compiled with CUDA %s, %s has no code that runs on %s",
+			     cuda_label(w, set), x.name, gpu_label(w, gpu));
+	}
 }
 
 /* --- GPU <-> nvcc, for extensions that are compiled for the GPUs asked for --- */
@@ -356,12 +266,6 @@ is_steered(const struct workspace *w, const struct recipe_extension *e)
 	return env_value(w, list) != NULL;
 }
 
-static bool
-lacks_arch(const struct cuda_toolkit *t, const char *cc)
-{
-	return t && t->archs.n && !names_have(&t->archs, cc);
-}
-
 void
 constraint_gpu_nvcc(struct query *q)
 {
@@ -371,15 +275,15 @@ constraint_gpu_nvcc(struct query *q)
 	const struct extension_release *r = x.r ? x.r : x.e ? &x.e->any : NULL;
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gpu;
 
-	if (is_steered(w, s->asked) || (x.e && x.e->pypi == PYPI_WHEEL) ||
-	    (r && r->archs.n && r->honours_arch_list == TRI_NO))
+	if (is_steered(w, s->asked) || (x.e && x.e->pypi == PYPI_WHEEL) || is_fixed(r))
 		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);) {
-		solve_word *refuse = SET_WHERE(w, cuda, c, lacks_arch(c->entry, cc_of(w, gpu)));
+		const char *cc = cc_of(w, gpu), *lack;
+		const struct extension_release one = { .archs = { &cc, 1, 1 } };
+		solve_word *refuse = lacking(w, &one, NULL, &lack);
 
-		add_conflict(
-			q, TERMS(THIS(q), compiled(q), IN(cuda, refuse), IN(gpu, set_all(w, gpu))),
-			NULL, "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
-			x.name, gpu_label(w, gpu), cuda_label(w, refuse));
+		add_conflict(q, TERMS(THIS(q), compiled(q), IN(cuda, refuse), THERE(w, gpu)), NULL,
+			     "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
+			     x.name, gpu_label(w, gpu), cuda_label(w, refuse));
 	}
 }

@@ -91,6 +91,33 @@ requested_in(const struct workspace *w, unsigned variable, const solve_word *set
 
 /* --- words --- */
 
+void
+group_add(struct workspace *w, struct groups *all, unsigned variable, size_t candidate,
+	  const char *why, const char *source)
+{
+	const char *text = variable_at(w, variable)->c[candidate].text;
+	size_t i = 0;
+
+	while (i < all->n && strcmp(all->at[i].why, why) != 0)
+		i++;
+	if (i == all->n)
+		list_push(w->a, all,
+			  (struct group){ why, source, text, NULL, set_none(w, variable) });
+	all->at[i].oldest = text;
+	solve_set_add(all->at[i].these, candidate);
+}
+
+const char *
+group_label(struct workspace *w, unsigned variable, const struct group *g)
+{
+	int asked = requested_in(w, variable, g->these);
+
+	if (asked >= 0)
+		return variable_at(w, variable)->c[asked].text;
+	return !strcmp(g->oldest, g->newest) ? g->newest :
+					       arena_printf(w->a, "%s to %s", g->oldest, g->newest);
+}
+
 /* Toolkits stand newest first: the run that begins at `from`, as long as it is in the set. */
 static size_t
 run_end(const struct solver_variable *t, const solve_word *set, size_t from)
