@@ -128,9 +128,8 @@ grammar_index(struct load *l, const char *s)
 	return check_url(l, s, false);
 }
 
-/* The file name at the end of a URL's path. */
-static const char *
-url_file(struct arena *a, const char *url)
+const char *
+recipe_url_file(struct arena *a, const char *url)
 {
 	size_t n = strcspn(url, "?#");
 	const char *path = arena_copy(a, url, n), *slash = strrchr(path, '/');
@@ -165,7 +164,7 @@ recipe_names_wheel(const char *url)
 bool
 recipe_archive(struct arena *a, const char *url, const char **name, const struct version **version)
 {
-	const char *file = url_file(a, url);
+	const char *file = recipe_url_file(a, url);
 	const struct wheel_file *wheel = wheel_file_parse(a, file);
 	const char *dash;
 	size_t n = strlen(file);

@@ -194,6 +194,9 @@ bool recipe_archive(struct arena *a, const char *url, const char **name,
 /* Returns the number of a text that is one, such as modal.cpu; 0: it was not given. */
 double recipe_number(struct text t);
 
+/* Returns the file name at the end of a URL's path, with + for %2B. */
+const char *recipe_url_file(struct arena *a, const char *url);
+
 /* Whether the file that a URL names is a wheel; a query or fragment does not count. */
 bool recipe_names_wheel(const char *url);
 

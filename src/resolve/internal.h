@@ -131,6 +131,8 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 /* The variable is there and is one of the set; it is not there, or is none of the set. */
 #define IN(variable, set) ((struct solve_term){ (variable), false, (set) })
 #define NOT_IN(variable, set) ((struct solve_term){ (variable), true, (set) })
+/* The variable is there and is none of the set. */
+#define OUT(w, variable, set) IN((variable), set_not((w), (variable), (set)))
 /* The variable is there, as any of its candidates. */
 #define THERE(w, variable) IN((variable), set_all((w), (variable)))
 /* The candidate asked about is selected. */
@@ -164,6 +166,8 @@ struct release release_of(struct query *q);
 unsigned variable_named(struct workspace *w, const char *name);
 /* The one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
 int requested_in(const struct workspace *w, unsigned variable, const solve_word *set);
+/* True if the extension is a wheel by its `url`. */
+bool is_wheel(const struct recipe_extension *e);
 /* Candidates of a variable that one text holds for, in their order. */
 struct group {
 	const char *why;    /* that text */

@@ -25,27 +25,16 @@ number_at(struct arena *a, const char *s)
 	return arena_copy(a, s, n);
 }
 
-/* "2.3.1", "231" -> "2.3"; "2100" -> "2.10". */
+/* "2.3.1", "231" -> "2.3"; "2100" -> "2.10".  pyg writes no patch: "26" -> "2.6", "113" -> "1.13". */
 static const char *
-series_of_torch(struct arena *a, const char *number)
+series_of(struct arena *a, const char *number, bool patch)
 {
-	size_t n = strlen(number);
+	size_t n = strlen(number) - patch;
 
 	if (strchr(number, '.'))
-		return version_series(a, number);
-	return n < 3 || n > 4 ? NULL :
-				arena_printf(a, "%c.%.*s", number[0], (int)(n - 2), number + 1);
-}
-
-/* pyg's "pt26" -> "2.6", "pt113" -> "1.13". */
-static const char *
-series_of_pt(struct arena *a, const char *number)
-{
-	size_t n = strlen(number);
-
-	return n < 2 || n > 3 || strchr(number, '.') ?
-		       NULL :
-		       arena_printf(a, "%c.%s", number[0], number + 1);
+		return patch ? version_series(a, number) : NULL;
+	return n < 2 || n > 3 ? NULL :
+				arena_printf(a, "%c.%.*s", number[0], (int)(n - 1), number + 1);
 }
 
 /* What stands behind a word in a local version, where a number must follow. */
@@ -57,31 +46,12 @@ behind(struct arena *a, const char *local, const char *word)
 	return at && is_digit(at[strlen(word)]) ? number_at(a, at + strlen(word)) : NULL;
 }
 
-/* The last part of an address, %2B read. */
-static const char *
-file_of(struct arena *a, const char *url)
-{
-	size_t end = strcspn(url, "?#"), start = end;
-	struct buf b = BUF(a);
-
-	while (start && url[start - 1] != '/')
-		start--;
-	for (size_t i = start; i < end; i++) {
-		bool plus = i + 2 < end && url[i] == '%' && url[i + 1] == '2' &&
-			    (url[i + 2] == 'B' || url[i + 2] == 'b');
-
-		buf_putc(&b, plus ? '+' : url[i]);
-		i += plus ? 2 : 0;
-	}
-	return buf_text(&b);
-}
-
 static bool
 read_name(struct arena *a, const char *url, struct says *out)
 {
 	const char *local, *number;
 
-	*out = (struct says){ .file = file_of(a, url) };
+	*out = (struct says){ .file = recipe_url_file(a, url) };
 	out->file_parts = wheel_file_parse(a, out->file);
 	if (!out->file_parts)
 		return false;
@@ -89,9 +59,9 @@ read_name(struct arena *a, const char *url, struct says *out)
 	if (!local)
 		return true;
 	if ((number = behind(a, local, "torch")))
-		out->torch = series_of_torch(a, number);
+		out->torch = series_of(a, number, true);
 	else if ((number = behind(a, local, "pt")))
-		out->torch = series_of_pt(a, number);
+		out->torch = series_of(a, number, false);
 	number = behind(a, local, "cu");
 	if (number && strlen(number) >= 2)
 		out->cuda = arena_copy(a, number, 2);
@@ -103,42 +73,24 @@ read_name(struct arena *a, const char *url, struct says *out)
 
 /* --- does a tag of it fit --- */
 
-/* "cp311-cp311-linux_x86_64": its three parts. */
-static bool
-parts_of(const char *tag, struct str part[3])
-{
-	for (size_t i = 0; i < 3; i++) {
-		size_t n = strcspn(tag, "-");
-
-		part[i] = (struct str){ tag, n };
-		tag += n;
-		if (i < 2 && *tag++ != '-')
-			return false;
-	}
-	return true;
-}
-
-/* Whether a tag is for CPython of that series, "3.11" or "3.13t". */
+/* Whether a tag, "cp311-cp311-linux_x86_64", is for CPython of a series, "3.11" or "3.13t". */
 static bool
 python_fits(struct arena *a, const char *tag, const char *series)
 {
-	const char *dot = strchr(series, '.');
+	const char *dot = strchr(series, '.'), *abi = strchr(tag, '-'), *own;
+	unsigned long minor = dot ? strtoul(dot + 1, NULL, 10) : 0;
 	bool threaded = ends_with(series, "t");
-	const char *own, *abi;
-	struct str part[3];
 
-	if (!dot || !parts_of(tag, part))
+	if (!dot || !abi++)
 		return true;
-	own = arena_printf(a, "cp%.*s%lu", (int)(dot - series), series, strtoul(dot + 1, NULL, 10));
-	abi = threaded ? arena_printf(a, "%st", own) : own;
-	if (part[0].n > 2 && !memcmp(part[0].p, "py", 2))
-		return part[0].p[2] == *series;
-	if (part[0].n < 3 || memcmp(part[0].p, "cp", 2) != 0)
-		return false;
-	if (str_is(part[1], "abi3"))
-		return !threaded && part[0].p[2] == *series &&
-		       strtoul(part[0].p + 3, NULL, 10) <= strtoul(dot + 1, NULL, 10);
-	return str_is(part[0], own) && (str_is(part[1], abi) || str_is(part[1], "none"));
+	own = arena_printf(a, "cp%.*s%lu", (int)(dot - series), series, minor);
+	if (starts_with(tag, "py"))
+		return tag[2] == *series;
+	if (starts_with(tag, "cp") && starts_with(abi, "abi3-"))
+		return !threaded && tag[2] == *series && strtoul(tag + 3, NULL, 10) <= minor;
+	return starts_with(tag, arena_printf(a, "%s-", own)) &&
+	       (starts_with(abi, arena_printf(a, "%s%s-", own, threaded ? "t" : "")) ||
+		starts_with(abi, "none-"));
 }
 
 static bool
@@ -159,15 +111,6 @@ fits_machine(const struct names *tags, const char *machine)
 	return false;
 }
 
-/* "manylinux_2_28_x86_64" -> 28; 0: it says nothing of glibc. */
-static unsigned long
-glibc_of(const char *tag)
-{
-	const char *at = strstr(tag, "manylinux_2_");
-
-	return at ? strtoul(at + strlen("manylinux_2_"), NULL, 10) : 0;
-}
-
 /* --- the facts of one file, where `these` of the variable asked about are chosen --- */
 
 static void
@@ -177,9 +120,10 @@ needs_glibc(struct query *q, const solve_word *these, const struct says *s)
 	unsigned long least = 0;
 
 	for (size_t k = 0; k < s->file_parts->tags.n; k++) {
-		unsigned long minor = glibc_of(s->file_parts->tags.at[k]);
+		/* "manylinux_2_28_x86_64"; of several tags it runs wherever one of them does. */
+		const char *at = strstr(s->file_parts->tags.at[k], "manylinux_2_");
+		unsigned long minor = at ? strtoul(at + strlen("manylinux_2_"), NULL, 10) : 0;
 
-		/* Several tags: it runs wherever one of them does. */
 		if (!minor)
 			return;
 		least = !least || minor < least ? minor : least;
@@ -258,20 +202,14 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 	needs_glibc(q, these, &s);
 }
 
+/* A wheel of an extension by its `url`, or one that packages: names. */
 void
-constraint_wheel_of_extension(struct query *q)
-{
-	const struct recipe_extension *asked = q->w->variables.at[q->variable]->asked;
-
-	if (asked && asked->url.s && recipe_names_wheel(asked->url.s))
-		constrain_file(q, set_text(q->w, q->variable, "url"), asked->url.s);
-}
-
-void
-constraint_wheel_of_requirement(struct query *q)
+constraint_wheel_file(struct query *q)
 {
 	const struct domain *s = q->w->variables.at[q->variable];
 
-	if (s->wheel)
+	if (s->t.kind != VARIABLE_SOURCE && s->wheel)
 		constrain_file(q, set_all(q->w, q->variable), s->wheel);
+	else if (s->t.kind == VARIABLE_SOURCE && is_wheel(s->asked))
+		constrain_file(q, set_text(q->w, q->variable, "url"), s->asked->url.s);
 }
