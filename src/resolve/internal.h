@@ -309,6 +309,8 @@ const char *recipe_machine(const struct recipe *r);
 bool is_requested(const struct workspace *w, unsigned variable);
 /* A variable of the recipe's env:, or NULL. */
 const char *env_value(const struct workspace *w, const char *name);
+/* True if a variable of the recipe's env: is one of the words, with a blank between two. */
+bool env_is(const struct workspace *w, const char *name, const char *words);
 /* Returns the length of a URL without slashes at its end; *last: where its last part begins. */
 size_t url_end(const char *url, size_t *last);
 /* The index is a URL that is none of torch's own: what it has is not known. */
@@ -324,11 +326,6 @@ int text_version_order(struct workspace *w, const char *x, const char *y);
  * for a build of torch that cannot.
  */
 const char *gpu_evidence(struct workspace *w);
-/* Major versions that torch has builds for. */
-enum { CUDA_MAJOR_FIRST = 10, CUDA_MAJOR_LAST = 19 };
-/* The builds for one of them; and as a sentence begins: "torch's cu121 build", if it is asked for. */
-solve_word *set_builds_of(struct workspace *w, unsigned build, unsigned long major);
-const char *build_label(struct workspace *w, unsigned build, unsigned long major);
 /* Candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
 solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
 

@@ -35,15 +35,11 @@ constraint_os_glibc(struct query *q)
 static bool
 nvcc_is_forced(const struct workspace *w)
 {
-	static const char *const flags[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS" };
+	static const char flag[] = "-allow-unsupported-compiler";
+	const char *before = env_value(w, "NVCC_PREPEND_FLAGS");
+	const char *after = env_value(w, "NVCC_APPEND_FLAGS");
 
-	for (size_t i = 0; i < 2; i++) {
-		const char *set = env_value(w, flags[i]);
-
-		if (set && strstr(set, "-allow-unsupported-compiler"))
-			return true;
-	}
-	return false;
+	return (before && strstr(before, flag)) || (after && strstr(after, flag));
 }
 
 static bool
@@ -71,18 +67,6 @@ constraint_gcc_nvcc(struct query *q)
 		   source ? cuda_label(w, set) : "of no release");
 }
 
-static bool
-torch_looks(const struct workspace *w)
-{
-	static const char *const off[] = { "ON", "1", "YES", "TRUE", "Y" };
-	const char *set = env_value(w, "TORCH_DONT_CHECK_COMPILER_ABI");
-
-	for (size_t i = 0; set && i < sizeof(off) / sizeof(off[0]); i++)
-		if (!strcmp(set, off[i]))
-			return false;
-	return w->compiles && w->r->cuda_from != CUDA_HOST;
-}
-
 void
 constraint_torch_gcc(struct query *q)
 {
@@ -91,14 +75,15 @@ constraint_torch_gcc(struct query *q)
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gcc = the_variable(w, VARIABLE_GCC);
 	struct torch_compilers table = { 0 };
 
-	if (t && torch_looks(w))
+	if (t && w->compiles && w->r->cuda_from != CUDA_HOST &&
+	    !env_is(w, "TORCH_DONT_CHECK_COMPILER_ABI", "ON 1 YES TRUE Y"))
 		table = facts_torch_compilers(w->f, t->version);
 	for (size_t i = 0; i < table.n; i++) {
 		const struct torch_compiler *row = &table.at[i];
 
 		add_conflict(q,
 			     TERMS(THIS(q), IN(cuda, set_cuda(w, cuda, row->cuda)),
-				   IN(gcc, set_not(w, gcc, set_in(w, gcc, row->gcc)))),
+				   OUT(w, gcc, set_in(w, gcc, row->gcc))),
 			     row->source, "torch %s with CUDA %s supports gcc %s", t->version,
 			     row->cuda, spec_label(w->a, row->gcc));
 	}
@@ -112,25 +97,20 @@ constraint_torch_glibc(struct query *q)
 	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	unsigned build = the_variable(w, VARIABLE_BUILD), glibc = the_variable(w, VARIABLE_GLIBC);
-	struct names done = { 0 };
+	struct groups all = { 0 };
 
-	for (size_t i = 0; t && i < t->nvariants; i++) {
-		const struct torch_variant *v = &t->variants[i];
-		struct names tags = { 0 };
-		struct solve_term terms[3];
+	for (size_t i = 0; t && i < t->nvariants; i++)
+		if (t->variants[i].glibc_min)
+			group_add(w, &all, build, variable_candidate(w, build, t->variants[i].tag),
+				  t->variants[i].glibc_min, t->variants[i].source);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct group *g = &all.at[i];
+		bool every = solve_set_count(g->these, variable_at(w, build)->n) == t->nvariants;
+		const struct solve_term terms[] = { THIS(q), IN(glibc, set_below(w, glibc, g->why)),
+						    IN(build, g->these) };
 
-		if (!v->glibc_min || names_have(&done, v->glibc_min))
-			continue;
-		list_push(w->a, &done, v->glibc_min);
-		for (size_t k = i; k < t->nvariants; k++)
-			if (t->variants[k].glibc_min &&
-			    !strcmp(t->variants[k].glibc_min, v->glibc_min))
-				list_push(w->a, &tags, t->variants[k].tag);
-		terms[0] = THIS(q);
-		terms[1] = IN(glibc, set_below(w, glibc, v->glibc_min));
-		terms[2] = IN(build, set_named(w, build, &tags, false));
-		add_conflict(q, terms, tags.n < t->nvariants ? 3 : 2, v->source,
-			     "torch %s needs glibc %s or newer", t->version, v->glibc_min);
+		add_conflict(q, terms, every ? 2 : 3, g->source, "torch %s needs glibc %s or newer",
+			     t->version, g->why);
 	}
 }
 

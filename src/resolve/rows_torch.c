@@ -13,51 +13,33 @@ builds_are_known(const struct torch_release *t)
 	return n > 1;
 }
 
-static struct names
-tags_of(struct workspace *w, const struct torch_release *t)
-{
-	struct names tags = { 0 };
-
-	for (size_t i = 0; i < t->nvariants; i++)
-		list_push(w->a, &tags, t->variants[i].tag);
-	return tags;
-}
-
-/* Builds for other makers' GPUs are not listed at all, and an index of one's own has any. */
+/*
+ * Builds for other makers' GPUs are not listed at all, and an index of one's own has any.  As a
+ * warning: the build is none that the knowledge base lists.
+ */
 void
 constraint_torch_build(struct query *q)
 {
 	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	unsigned build = the_variable(w, VARIABLE_BUILD);
-	struct names tags;
-	bool open;
+	bool custom = has_custom_index(w), warns = q->kind->strength == STRENGTH_WARNING, open;
+	struct names tags = { 0 };
 
-	if (!t)
-		return;
-	tags = tags_of(w, t);
-	open = has_custom_index(w) || !builds_are_known(t);
-	add_requires(q, build,
-		     SET_WHERE(w, build, c,
-			       open || !cuda_of_tag(w->a, c->text) || names_have(&tags, c->text)),
-		     t->source, "torch %s was published only as %s", t->version,
-		     names_words(w->a, &tags, "and"));
-}
-
-void
-constraint_torch_build_known(struct query *q)
-{
-	struct workspace *w = q->w;
-	const struct torch_release *t = ENTRY(q);
-	unsigned build = the_variable(w, VARIABLE_BUILD);
-	struct names tags;
-
-	if (!t || !t->nvariants || has_custom_index(w))
-		return;
-	tags = tags_of(w, t);
-	add_allows(q, build, set_named(w, build, &tags, false), t->source,
-		   "the knowledge base lists torch %s only as %s", t->version,
-		   names_words(w->a, &tags, "and"));
+	for (size_t i = 0; t && i < t->nvariants; i++)
+		list_push(w->a, &tags, t->variants[i].tag);
+	open = custom || !t || !builds_are_known(t);
+	if (warns && tags.n && !custom)
+		add_allows(q, build, set_named(w, build, &tags, false), t->source,
+			   "the knowledge base lists torch %s only as %s", t->version,
+			   names_words(w->a, &tags, "and"));
+	else if (!warns && t)
+		add_requires(q, build,
+			     SET_WHERE(w, build, c,
+				       open || !cuda_of_tag(w->a, c->text) ||
+					       names_have(&tags, c->text)),
+			     t->source, "torch %s was published only as %s", t->version,
+			     names_words(w->a, &tags, "and"));
 }
 
 void
@@ -86,25 +68,23 @@ constraint_torch_pypi(struct query *q)
 
 	if (v && index >= 0)
 		add_conflict(q,
-			     TERMS(THIS(q), IN((unsigned)index, set_all(w, (unsigned)index)),
+			     TERMS(THIS(q), THERE(w, (unsigned)index),
 				   NOT_IN(build, set_text(w, build, v->tag))),
 			     v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
 }
 
 /* --- what guides --- */
 
-/* The build for a CUDA series; the one that PyPI carries before others. */
+/* The build for a CUDA series (NULL: there is none); the one that PyPI carries before others. */
 static const struct torch_variant *
-build_for(struct workspace *w, const struct torch_release *t, const char *cuda)
+build_for(const struct torch_release *t, const char *cuda)
 {
-	const char *series = version_series(w->a, cuda);
 	const struct torch_variant *found = NULL;
 
 	for (size_t i = 0; i < t->nvariants; i++) {
 		const struct torch_variant *v = &t->variants[i];
 
-		if (v->cuda && !strcmp(version_series(w->a, v->cuda), series) &&
-		    (!found || v->on_pypi))
+		if (version_same_series(v->cuda, cuda) && (!found || v->on_pypi))
 			found = v;
 	}
 	return found;
@@ -116,8 +96,7 @@ constraint_torch_prefer_build(struct query *q)
 {
 	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
-	const char *cuda = requested_cuda(w);
-	const struct torch_variant *v = t && cuda ? build_for(w, t, cuda) : NULL;
+	const struct torch_variant *v = t ? build_for(t, requested_cuda(w)) : NULL;
 	unsigned build = the_variable(w, VARIABLE_BUILD);
 
 	if (!v)
@@ -138,27 +117,27 @@ constraint_torch_prefer_cuda(struct query *q)
 	const struct torch_release *t = ENTRY(q);
 	const char *cuda = requested_cuda(w);
 
-	if (t && cuda && !is_requested(w, q->variable) && !build_for(w, t, cuda) &&
+	if (t && cuda && !is_requested(w, q->variable) && !build_for(t, cuda) &&
 	    !set_is_empty(w, q->variable,
-			  SET_WHERE(w, q->variable, c, c->entry && build_for(w, c->entry, cuda))))
+			  SET_WHERE(w, q->variable, c, c->entry && build_for(c->entry, cuda))))
 		add_conflict(q, TERMS(THIS(q)), t->source, "torch %s has no build for CUDA %s",
 			     t->version, cuda);
 }
 
 /* --- what it brings, and what it takes --- */
 
-/* What a wheel of torch asks for where its marker holds; builds for the CPU ask for no triton. */
+/* What a wheel of torch asks for where the marker holds (NULL: the requirement's own). */
 static void
-asks_for(struct query *q, const char *requirement, const char *marker, bool brings, bool gpu,
-	 const char *sentence)
+asks_for(struct query *q, const char *requirement, const char *marker, bool brings,
+	 const char *subject, const char *verb)
 {
 	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
 	unsigned build = the_variable(w, VARIABLE_BUILD), other;
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
-	solve_word *pythons =
-		marker ? set_pythons_where(w, marker_parse(w->a, marker)) : set_all(w, python);
+	const struct marker *m = marker ? marker_parse(w->a, marker) : req ? req->marker : NULL;
+	solve_word *pythons = m ? set_pythons_where(w, m) : set_all(w, python);
 	bool some = !set_is_empty(w, python, set_not(w, python, pythons));
 	struct solve_term terms[4] = { THIS(q) };
 	size_t n = 1;
@@ -172,12 +151,13 @@ asks_for(struct query *q, const char *requirement, const char *marker, bool brin
 		return;
 	if (some)
 		terms[n++] = IN(python, pythons);
-	if (gpu && !gpu_evidence(w))
-		terms[n++] = IN(build, set_not(w, build, set_text(w, build, "cpu")));
-	terms[n++] = brings ? NOT_IN(other, set) : IN(other, set_not(w, other, set));
-	add_conflict(q, terms, n, t->source, "%s %s %s%s", sentence, req->name,
-		     spec_label(w->a, specifiers_text(w->a, req->spec)),
-		     some ? arena_printf(w->a, " (where %s)", marker) : "");
+	/* Builds for the CPU ask for no triton. */
+	if (!strcmp(req->key, "triton") && !gpu_evidence(w))
+		terms[n++] = OUT(w, build, set_text(w, build, "cpu"));
+	terms[n++] = brings ? NOT_IN(other, set) : OUT(w, other, set);
+	add_conflict(q, terms, n, t->source, "%s %s %s %s %s%s", subject, t->version, verb,
+		     req->name, spec_label(w->a, specifiers_text(w->a, req->spec)),
+		     some ? arena_printf(w->a, " (where %s)", marker_text(w->a, m)) : "");
 }
 
 /* Its own triton, where the marker lets it come; and where it does not, no other works with it. */
@@ -186,36 +166,22 @@ constraint_torch_triton(struct query *q)
 {
 	const struct torch_release *t = ENTRY(q);
 
-	if (!t || !t->triton)
-		return;
-	asks_for(q, t->triton, t->triton_marker, true, true,
-		 arena_printf(q->w->a, "torch %s itself needs", t->version));
-	if (t->triton_marker && strstr(t->triton_marker, "python_version"))
-		asks_for(q, t->triton, NULL, false, true,
-			 arena_printf(q->w->a, "torch %s was made for", t->version));
+	if (t && t->triton)
+		asks_for(q, t->triton, t->triton_marker, true, "torch", "itself needs");
+	if (t && t->triton && t->triton_marker && strstr(t->triton_marker, "python_version"))
+		asks_for(q, t->triton, NULL, false, "torch", "was made for");
 }
 
 void
 constraint_torch_setuptools(struct query *q)
 {
 	const struct torch_release *t = ENTRY(q);
-	const char *marker = t && t->setuptools ? strchr(t->setuptools, ';') : NULL;
-	size_t n = t && t->setuptools ? strcspn(t->setuptools, ";") : 0;
 
-	if (n)
-		asks_for(q, arena_copy(q->w->a, t->setuptools, n), marker ? marker + 1 : NULL,
-			 false, false, arena_printf(q->w->a, "torch %s needs", t->version));
-}
-
-void
-constraint_torch_setuptools_build(struct query *q)
-{
-	const struct torch_release *t = ENTRY(q);
-
+	if (t && t->setuptools)
+		asks_for(q, t->setuptools, NULL, false, "torch", "needs");
 	if (t && t->setuptools_build && q->w->compiles)
-		asks_for(q, t->setuptools_build, NULL, false, false,
-			 arena_printf(q->w->a, "what is compiled against torch %s needs",
-				      t->version));
+		asks_for(q, t->setuptools_build, NULL, false, "what is compiled against torch",
+			 "needs");
 }
 
 void

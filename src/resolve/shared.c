@@ -48,6 +48,15 @@ env_value(const struct workspace *w, const char *name)
 	return NULL;
 }
 
+bool
+env_is(const struct workspace *w, const char *name, const char *words)
+{
+	const struct names all = names_split(w->a, words, ' ');
+	const char *value = env_value(w, name);
+
+	return value && names_have(&all, value);
+}
+
 size_t
 url_end(const char *url, size_t *last)
 {
@@ -93,31 +102,6 @@ set_cuda(struct workspace *w, unsigned cuda, const char *version)
 	return SET_WHERE(w, cuda, c,
 			 series ? version_same_series(c->text, version) :
 				  !text_version_order(w, c->text, version));
-}
-
-static bool
-is_for(struct workspace *w, const char *tag, unsigned long major)
-{
-	const char *cuda = cuda_of_tag(w->a, tag);
-
-	return cuda && strtoul(cuda, NULL, 10) == major;
-}
-
-solve_word *
-set_builds_of(struct workspace *w, unsigned build, unsigned long major)
-{
-	return SET_WHERE(w, build, c, is_for(w, c->text, major));
-}
-
-const char *
-build_label(struct workspace *w, unsigned build, unsigned long major)
-{
-	int asked = requested(w, build);
-	const char *tag = asked < 0 ? NULL : variable_at(w, build)->c[asked].text;
-
-	if (tag && is_for(w, tag, major))
-		return arena_printf(w->a, "torch's %s build", tag);
-	return arena_printf(w->a, "torch built for CUDA %lu", major);
 }
 
 bool
