@@ -224,6 +224,14 @@ fuzz-run: $(fuzzers) all $(VENV)/ok
 		INJECT_N=$(INJECT_N) tests/suites/injection
 	@STACKBUILD=$(abspath $(BUILD)/stackbuild) ROOT=$(CURDIR) RANDOM_N=$(RANDOM_N) $(PYTHON3) tests/suites/random
 
+# At least ten thousand faults of the host, one a run: tests/suites/faults with more of them.
+.PHONY: faults faults-run
+faults: deps-test
+	@$(MAKE) --no-print-directory faults-run
+
+faults-run: all $(BUILD)/store_cli
+	@FAULTS_EACH=250 FAULTS_MIN=10000 BUILD=$(BUILD) $(PYTHON3) tests/suites/faults
+
 # --- with network: whole builds, and peers ---
 
 # Renders recipes, builds them with docker and another engine, runs the script: an hour, 40 GB.

@@ -33,13 +33,22 @@ struct arena {
 	size_t size; /* bytes of all blocks */
 };
 
+void (*memory_last_act)(void);
+
+void
+memory_exhausted(void)
+{
+	if (memory_last_act)
+		memory_last_act();
+	fputs("stackbuild: out of memory\n", stderr);
+	_exit(70); /* not exit: a library may hold a lock that its cleanup waits for */
+}
+
 static void *
 must(void *p)
 {
-	if (!p) {
-		fputs("stackbuild: out of memory\n", stderr);
-		_exit(70); /* not exit: a library may hold a lock that its cleanup waits for */
-	}
+	if (!p)
+		memory_exhausted();
 	return p;
 }
 
@@ -81,7 +90,7 @@ arena_alloc(struct arena *a, size_t size, size_t align)
 		size_t want = size > usual / 4 ? size : usual;
 
 		if (want > SIZE_MAX - sizeof(*b))
-			must(NULL);
+			memory_exhausted();
 		b = must(malloc(sizeof(*b) + want));
 		b->used = 0;
 		b->size = want;
@@ -122,7 +131,7 @@ void *
 arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align)
 {
 	if (size && n > SIZE_MAX / size)
-		must(NULL);
+		memory_exhausted();
 	return arena_alloc(a, n * size, align);
 }
 
@@ -154,7 +163,7 @@ arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	n = vsnprintf(small, sizeof(small), fmt, again);
 	va_end(again);
 	if (n < 0)
-		must(NULL);
+		memory_exhausted();
 	if ((size_t)n < sizeof(small))
 		return arena_copy(a, small, (size_t)n);
 	s = arena_alloc(a, (size_t)n + 1, 1);

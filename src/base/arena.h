@@ -40,4 +40,9 @@ void *memory_alloc(size_t size);
 void *memory_realloc(void *p, size_t size);
 void memory_free(void *p);
 
+/* Ends the process with a message (exit 70), for libraries that report that memory ran out. */
+void memory_exhausted(void) __attribute__((noreturn));
+/* What is called before that, or NULL; it must not allocate. */
+extern void (*memory_last_act)(void);
+
 #endif

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -379,4 +381,34 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	if (r->interrupted)
 		atomic_store(&signals_told, atomic_load(&signals_came));
 	return r->status == 0 && !r->timed_out && !r->interrupted;
+}
+
+/* --- temporary directories --- */
+
+/* The newest ones: a process has fewer at a time. */
+static const char *temps[8];
+
+/* By another program: emptying a directory takes memory. */
+static void
+remove_temps(void)
+{
+	for (size_t i = 0; i < sizeof(temps) / sizeof(*temps); i++) {
+		char *const argv[] = { "rm", "-rf", "--", (char *)temps[i], NULL };
+		pid_t pid;
+
+		if (temps[i] && posix_spawn(&pid, "/bin/rm", NULL, NULL, argv, environ) == 0)
+			waitpid(pid, NULL, 0);
+	}
+}
+
+bool
+proc_temp(char *path)
+{
+	static size_t made;
+
+	if (!mkdtemp(path))
+		return false;
+	temps[made++ % (sizeof(temps) / sizeof(*temps))] = path;
+	memory_last_act = remove_temps;
+	return true;
 }

@@ -89,6 +89,15 @@ unsigned proc_interruptions(void);
 /* Kills every process that descends from this one, also those in sessions of their own. */
 void proc_end_descendants(struct arena *a);
 
+/*
+ * proc_temp -- makes a temporary directory, as mkdtemp(3).
+ *
+ *   in      path: ends in XXXXXX, which the name replaces; it lives as long as the process
+ *   out     the caller removes the directory; if memory runs out before, rm(1) does
+ *   errors  false: errno says why
+ */
+bool proc_temp(char *path);
+
 /* Every file that it could stand for, in PATH's order; one that has several names comes once. */
 struct names proc_which_all(struct arena *a, const char *name);
 /* The file that a program's name stands for in PATH (or the name, if it has a slash and is

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/proc.h"
 #include "base/str.h"
 
 static bool
@@ -282,7 +283,7 @@ secrets_folder(struct work *w)
 	const char *run = getenv("XDG_RUNTIME_DIR");
 	char *dir = arena_printf(w->a, "%s/" SECRETS, run && *run ? run : "/dev/shm");
 
-	if (!mkdtemp(dir) && !mkdtemp(dir = arena_strdup(w->a, "/tmp/" SECRETS)))
+	if (!proc_temp(dir) && !proc_temp(dir = arena_strdup(w->a, "/tmp/" SECRETS)))
 		return cannot(w, "make the folder", dir);
 	if (symlink(dir, fs_join(w->a, w->dir, "secrets-at")) != 0) {
 		cannot(w, "write the link", fs_join(w->a, w->dir, "secrets-at"));

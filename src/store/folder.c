@@ -59,7 +59,7 @@ is_gone(const char *path, unsigned long long id)
 {
 	struct stat st;
 
-	return stat(path, &st) < 0 || st.st_ino != id;
+	return stat(path, &st) < 0 ? errno == ENOENT : st.st_ino != id;
 }
 
 static enum store_answer
@@ -115,7 +115,9 @@ fetch(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
 	struct stat st;
 	size_t size;
 
-	if (dir < 0 || fstat(dir, &st) < 0 || st.st_ino != e->id)
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return unreadable(ds, s, path);
+	if (st.st_ino != e->id)
 		return STORE_MISS;
 	if (store_copy_file(a, dir, e->wheel, fs_join(a, folder, e->wheel), &sha256, &size,
 			    &reading)) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "file.h"
 #include "internal.h"
@@ -90,7 +91,7 @@ temp_in(struct arena *a, struct diags *ds, const struct store *s, const char *fo
 {
 	char *temp = arena_printf(a, "%s/.store-XXXXXX", folder);
 
-	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && mkdtemp(temp))
+	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && proc_temp(temp))
 		return temp;
 	diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
 		"no wheel of %s can be brought to `%s`: %s", s->name, folder, strerror(errno));
@@ -147,6 +148,8 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 				"no wheel of %s can be brought to `%s`: %s", s->name, folder,
 				strerror(errno));
 		}
+		if (e) /* store_remove needs a descriptor, and there may be none */
+			unlink(fs_join(a, temp, e->wheel));
 		store_remove(temp);
 	}
 	if (answer == STORE_HIT && s->kind->used)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/proc.h"
 #include "base/json.h"
 #include "file.h"
 #include "folder.h"
@@ -15,7 +16,7 @@ store_passage(struct arena *a, struct diags *ds)
 	const char *tmp = getenv("TMPDIR");
 	char *path = arena_printf(a, "%s/stackbuild-store-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 
-	if (mkdtemp(path))
+	if (proc_temp(path))
 		return path;
 	diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
 		"there is no room for what passes through: `%s`: %s", path, strerror(errno));

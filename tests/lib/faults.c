@@ -1,6 +1,7 @@
 /*
  * Makes one call fail, for LD_PRELOAD: FAULT_CALL names it, FAULT_N which one of them (from 1; 0: none), FAULT_ERRNO
  * how.  With FAULT_STICKY every later one fails too.  At the end the number of calls goes to the file FAULT_COUNT.
+ * Only in the program FAULT_PROGRAM: its children are real engines and compilers, which have faults of their own.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 static long calls, wanted, sticky, code;
-static const char *name;
+static const char *name, *program;
 static int ready, inside;
 
 static void
@@ -25,6 +26,9 @@ setup(void)
 
 	ready = 1;
 	name = getenv("FAULT_CALL");
+	program = getenv("FAULT_PROGRAM");
+	if (program && strcmp(program, program_invocation_short_name) != 0)
+		name = NULL;
 	wanted = n ? strtol(n, NULL, 10) : 0;
 	code = e ? strtol(e, NULL, 10) : EIO;
 	sticky = getenv("FAULT_STICKY") != NULL;
@@ -51,7 +55,7 @@ finish(void)
 	FILE *f;
 
 	inside = 1;
-	if (path && (f = fopen(path, "w"))) {
+	if (name && path && (f = fopen(path, "w"))) {
 		fprintf(f, "%ld\n", calls);
 		fclose(f);
 	}
@@ -115,6 +119,62 @@ read(int fd, void *to, size_t n)
 	}
 PREAD(pread, off_t)
 PREAD(pread64, off64_t)
+
+ssize_t
+write(int fd, const void *from, size_t n)
+{
+	typedef ssize_t type(int, const void *, size_t);
+	NEXT(type, "write")
+	return fails("write") ? -1 : next(fd, from, n);
+}
+
+int
+fsync(int fd)
+{
+	typedef int type(int);
+	NEXT(type, "fsync")
+	return fails("fsync") ? -1 : next(fd);
+}
+
+/* The descriptor is closed all the same, as on Linux. */
+int
+close(int fd)
+{
+	typedef int type(int);
+	int bad;
+	NEXT(type, "close")
+	bad = fails("close");
+	if (bad) {
+		next(fd);
+		errno = (int)code;
+		return -1;
+	}
+	return next(fd);
+}
+
+int
+rename(const char *from, const char *to)
+{
+	typedef int type(const char *, const char *);
+	NEXT(type, "rename")
+	return fails("rename") ? -1 : next(from, to);
+}
+
+int
+link(const char *from, const char *to)
+{
+	typedef int type(const char *, const char *);
+	NEXT(type, "link")
+	return fails("rename") ? -1 : next(from, to);
+}
+
+int
+mkdir(const char *path, mode_t mode)
+{
+	typedef int type(const char *, mode_t);
+	NEXT(type, "mkdir")
+	return fails("mkdir") ? -1 : next(path, mode);
+}
 
 int
 fstat(int fd, struct stat *st)
