@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/proc.h"
 #include "base/json.h"
+#include "base/proc.h"
 #include "file.h"
 #include "folder.h"
 
