@@ -33,15 +33,21 @@ struct arena {
 	size_t size; /* bytes of all blocks */
 };
 
-void (*memory_last_act)(void);
+static void (*last_act)(void);
 
 void
 memory_exhausted(void)
 {
-	if (memory_last_act)
-		memory_last_act();
+	if (last_act)
+		last_act();
 	fputs("stackbuild: out of memory\n", stderr);
 	_exit(70); /* not exit: a library may hold a lock that its cleanup waits for */
+}
+
+void
+memory_at_exhaustion(void (*act)(void))
+{
+	last_act = act;
 }
 
 static void *

@@ -42,7 +42,7 @@ void memory_free(void *p);
 
 /* Ends the process with a message (exit 70), for libraries that report that memory ran out. */
 void memory_exhausted(void) __attribute__((noreturn));
-/* What is called before that, or NULL; it must not allocate. */
-extern void (*memory_last_act)(void);
+/* `act` is called before that; it must not allocate. */
+void memory_at_exhaustion(void (*act)(void));
 
 #endif

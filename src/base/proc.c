@@ -409,6 +409,6 @@ proc_temp(char *path)
 	if (!mkdtemp(path))
 		return false;
 	temps[made++ % (sizeof(temps) / sizeof(*temps))] = path;
-	memory_last_act = remove_temps;
+	memory_at_exhaustion(remove_temps);
 	return true;
 }
