@@ -1,6 +1,6 @@
 #include "base/json.h"
 
-#include "show.h"
+#include "make.h"
 
 /*
  * torch222-cu121: from HEAD~1 to now
@@ -122,7 +122,10 @@ what_differs(struct arena *a, const struct plan *before, const struct step *was,
 
 	switch (is->kind) {
 	case STEP_BASE: text_differs(x->base.value, y->base.value, &b); break;
-	case STEP_APT: names_differ(&was->apt, &is->apt, &b); break;
+	case STEP_APT:
+		names_differ(&step_operation(was, OP_SYSTEM)->system.packages,
+			     &step_operation(is, OP_SYSTEM)->system.packages, &b);
+		break;
 	case STEP_PYTHON: text_differs(x->python.value, y->python.value, &b); break;
 	case STEP_EXTENSION:
 		text_differs(origin(a, was->extension), origin(a, is->extension), &b);

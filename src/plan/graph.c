@@ -1,6 +1,6 @@
 #include "base/json.h"
 
-#include "show.h"
+#include "make.h"
 
 /*
  * The plan as a picture: stages as boxes; a full line is an input (an edit there rebuilds

@@ -63,4 +63,14 @@ bool plan_constraints(const struct maker *m, struct step *st, const struct names
 /* The recipe's own index. */
 struct pip_index plan_index(const struct maker *m);
 
+/* --- for what prints plans --- */
+
+/* "5:40", "1:02:10"; at least "0:01" for what takes any time. */
+const char *show_time(struct arena *a, double seconds);
+/*
+ * Words wrapped at 100 columns: the first line starts at column `at`, the following
+ * lines are indented to it.  Ends with a line end.
+ */
+void show_wrapped(struct buf *out, const char *text, size_t at);
+
 #endif

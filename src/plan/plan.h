@@ -213,13 +213,10 @@ struct step {
 	struct span at; /* the recipe's line that made it */
 
 	/* What it does, as data for targets that have calls of their own (Modal). */
-	struct names apt;               /* STEP_APT: packages, sorted */
 	struct stack_packages packages; /* TORCH, BUILD_DEPS, PACKAGES: requirements in order */
 	const char *index;              /* URL for all of them, or NULL: the default index */
-	const char *index_secret;       /* name of the secret with its credentials, or NULL */
 	/* TORCH: what goes before and after its packages, from the default index; or NULL. */
 	const char *numpy, *cuda_wheels;
-	bool no_deps; /* PACKAGES from an extra index: a later step brings what they need */
 	const struct stack_extension *extension; /* STEP_EXTENSION */
 	struct operations operations;
 };

@@ -43,18 +43,19 @@ apt_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_APT, "apt", "stack", NULL);
+	struct operation *op;
 
 	if (!s->apt.n)
 		return;
 	st.at = s->apt.at[0].at;
 	st.why = apt_why(m);
 	plan_need(m, &st, "base", "they are installed in it");
+	op = plan_operation(m, &st, OP_SYSTEM, NULL);
 	for (size_t i = 0; i < s->apt.n; i++) {
-		list_push(m->a, &st.apt, s->apt.at[i].value);
+		list_push(m->a, &op->system.packages, s->apt.at[i].value);
 		if (s->apt.at[i].at.line && !st.at.line)
 			st.at = s->apt.at[i].at;
 	}
-	plan_operation(m, &st, OP_SYSTEM, NULL)->system.packages = st.apt;
 	if (s->cuda_from == CUDA_APT)
 		plan_cuda_apt(m, &st);
 	stand(m, &st);
@@ -129,32 +130,28 @@ python_step(struct maker *m)
 
 /* --- torch --- */
 
-/* Installs packages with pip under the step's constraints. */
+/* Installs one requirement, or the step's packages, with pip under the constraints. */
 static struct operation *
-pip_install(struct maker *m, struct step *st, const char *why, const struct names *constraints)
+pip_install(struct maker *m, struct step *st, const char *why, const char *one,
+	    const struct names *constraints, struct pip_index index)
 {
 	struct operation *op = plan_operation(m, st, OP_PACKAGES, why);
 
 	op->packages.constrained = constraints->n > 0;
-	return op;
-}
-
-static void
-pip_install_one(struct maker *m, struct step *st, const char *why, const char *requirement,
-		struct pip_index index)
-{
-	struct operation *op = pip_install(m, st, why, &m->s->torch_constraints);
-
-	list_push(m->a, &op->packages.requirements, requirement);
 	op->packages.index = index;
+	if (one)
+		list_push(m->a, &op->packages.requirements, one);
+	for (size_t i = 0; i < st->packages.n && !one; i++)
+		list_push(m->a, &op->packages.requirements, st->packages.at[i].requirement);
+	return op;
 }
 
 static void
 cuda_wheels(struct maker *m, struct step *st)
 {
 	st->cuda_wheels = m->s->cuda_wheels.value;
-	pip_install_one(m, st, "nvcc and its libraries, all of one version", st->cuda_wheels,
-			(struct pip_index){ 0 });
+	pip_install(m, st, "nvcc and its libraries, all of one version", st->cuda_wheels,
+		    &m->s->torch_constraints, (struct pip_index){ 0 });
 	plan_helper(m, st, "cuda_links.py", false);
 	plan_operation(m, st, OP_LINKS, "lib64 and lib*.so: the names that linkers look for")
 		->links.cuda_home = m->cuda_home;
@@ -164,8 +161,8 @@ static void
 torch_step(struct maker *m)
 {
 	const struct stack *s = m->s;
+	const struct names *constraints = &s->torch_constraints;
 	struct step st = plan_draft(m, STEP_TORCH, "torch", "stack", NULL);
-	struct operation *op;
 
 	if (!s->torch.value)
 		return;
@@ -177,21 +174,17 @@ torch_step(struct maker *m)
 	plan_need(m, &st, "python", "it is installed by its pip");
 	if (plan_has(m, "apt"))
 		plan_need(m, &st, "apt", "the system comes first: it may load what lies there");
-	plan_constraints(m, &st, &s->torch_constraints);
+	plan_constraints(m, &st, constraints);
 	if (st.index && s->torch_packages.n > 1 && s->numpy.value) {
 		st.numpy = s->numpy.value;
-		pip_install_one(m, &st,
-				"numpy first: packages installed with torch would take any version",
-				st.numpy, plan_index(m));
+		pip_install(m, &st,
+			    "numpy first: packages installed with torch would take any version",
+			    st.numpy, constraints, plan_index(m));
 	}
 	if (st.index && s->torch_variant && s->torch_variant->cuda_bindings)
-		pip_install_one(m, &st,
-				"required by this build of torch; its index does not have it",
-				s->torch_variant->cuda_bindings, plan_index(m));
-	op = pip_install(m, &st, NULL, &s->torch_constraints);
-	op->packages.index.url = st.index;
-	for (size_t i = 0; i < st.packages.n; i++)
-		list_push(m->a, &op->packages.requirements, st.packages.at[i].requirement);
+		pip_install(m, &st, "required by this build of torch; its index does not have it",
+			    s->torch_variant->cuda_bindings, constraints, plan_index(m));
+	pip_install(m, &st, NULL, NULL, constraints, (struct pip_index){ st.index, NULL });
 	if (s->cuda_wheels.value)
 		cuda_wheels(m, &st);
 	stand(m, &st);
@@ -202,20 +195,15 @@ build_deps_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_BUILD_DEPS, "build-deps", "stack", NULL);
-	struct operation *op;
 
 	if (!s->build_deps.n)
 		return;
 	st.packages = s->build_deps;
 	st.index = s->recipe->index.url.s;
-	st.index_secret = s->recipe->index.secret.s;
 	plan_need(m, &st, s->torch.value ? "torch" : "python",
 		  s->torch.value ? "torch pins some of them" : "they are installed by its pip");
 	st.why = "build isolation is off: builds use these";
-	op = pip_install(m, &st, NULL, &s->torch_constraints);
-	op->packages.index = plan_index(m);
-	for (size_t i = 0; i < st.packages.n; i++)
-		list_push(m->a, &op->packages.requirements, st.packages.at[i].requirement);
+	pip_install(m, &st, NULL, NULL, &s->torch_constraints, plan_index(m));
 	stand(m, &st);
 }
 
@@ -231,41 +219,42 @@ plan_stack_steps(struct maker *m)
 
 /* --- ordinary packages --- */
 
+/* Adds a step of packages, which stands on the one before the first of them. */
+static void
+add_packages(struct maker *m, struct step *st, const char *before)
+{
+	if (m->packages_in_stack) {
+		stand(m, st);
+	} else {
+		plan_input(m, st, before);
+		list_push(m->a, &m->steps, *st);
+	}
+	list_push(m->a, &m->installs, st->id);
+}
+
 /* Those of one extra index, without what they need: that comes with the rest. */
 static void
 extra_step(struct maker *m, size_t first, const char *before)
 {
 	const struct stack_packages *all = &m->s->packages;
-	const char *index = all->at[first].index;
+	const struct names *constraints = &m->s->package_constraints;
+	const struct pip_index index = { all->at[first].index, all->at[first].index_secret };
 	struct step st = plan_draft(m, STEP_PACKAGES, plan_unique(m, "packages-extra"),
 				    m->packages_in_stack ? "stack" : "final", NULL);
-	struct operation *op;
 
 	st.at = all->at[first].at;
-	st.index = index;
-	st.index_secret = all->at[first].index_secret;
-	st.no_deps = true;
+	st.index = index.url;
 	st.why = "from an index of their own";
-	plan_constraints(m, &st, &m->s->package_constraints);
-	op = pip_install(m, &st,
-			 "--no-deps: the next step installs their dependencies from the main index",
-			 &m->s->package_constraints);
-	op->packages.no_deps = true;
-	op->packages.index = (struct pip_index){ index, st.index_secret };
-	for (size_t i = first; i < all->n; i++) {
-		if (!all->at[i].index || strcmp(all->at[i].index, index) != 0)
-			continue;
-		list_push(m->a, &st.packages, all->at[i]);
-		list_push(m->a, &op->packages.requirements, all->at[i].requirement);
-	}
+	plan_constraints(m, &st, constraints);
+	for (size_t i = first; i < all->n; i++)
+		if (all->at[i].index && !strcmp(all->at[i].index, index.url))
+			list_push(m->a, &st.packages, all->at[i]);
+	pip_install(m, &st,
+		    "--no-deps: the next step installs their dependencies from the main index",
+		    NULL, constraints, index)
+		->packages.no_deps = true;
 	plan_need(m, &st, before, "what is compiled against must not be moved");
-	if (m->packages_in_stack)
-		stand(m, &st);
-	else {
-		plan_input(m, &st, before);
-		list_push(m->a, &m->steps, st);
-	}
-	list_push(m->a, &m->installs, st.id);
+	add_packages(m, &st, before);
 }
 
 static void
@@ -274,13 +263,11 @@ main_step(struct maker *m, const char *before)
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_PACKAGES, "packages",
 				    m->packages_in_stack ? "stack" : "final", NULL);
-	struct operation *op;
 	bool torch = s->torch.value != NULL;
 
 	st.at = s->packages.at[0].at;
 	st.packages = s->packages;
 	st.index = s->recipe->index.url.s;
-	st.index_secret = s->recipe->index.secret.s;
 	st.why = torch && s->numpy.value ? "constraints keep torch and numpy" :
 		 torch                   ? "constraints keep torch" :
 					   "the recipe's packages";
@@ -295,15 +282,8 @@ main_step(struct maker *m, const char *before)
 			plan_input(m, &st, m->installs.at[i]);
 	}
 	plan_constraints(m, &st, &s->package_constraints);
-	op = pip_install(m, &st, NULL, &s->package_constraints);
-	op->packages.index = plan_index(m);
-	for (size_t i = 0; i < st.packages.n; i++)
-		list_push(m->a, &op->packages.requirements, st.packages.at[i].requirement);
-	if (m->packages_in_stack)
-		stand(m, &st);
-	else
-		list_push(m->a, &m->steps, st);
-	list_push(m->a, &m->installs, st.id);
+	pip_install(m, &st, NULL, NULL, &s->package_constraints, plan_index(m));
+	add_packages(m, &st, before);
 }
 
 void
