@@ -21,7 +21,19 @@ struct difference {
 	enum change change;
 	const char *what;
 };
-struct differences LIST(struct difference);
+
+/* What is built again. */
+struct rebuild {
+	size_t steps;
+	double cost_s;
+	const char *from; /* the first of a chain, or NULL */
+};
+
+struct differences {
+	struct differing LIST(struct difference) all;
+	size_t same;
+	struct rebuild stages, chain;
+};
 
 /* --- what is different in a step --- */
 
@@ -157,10 +169,18 @@ stands_on(struct arena *a, const struct plan *before, const struct plan *after,
 	return "stands on something else";
 }
 
+static void
+rebuild(struct rebuild *r, const struct step *st)
+{
+	r->from = r->from ? r->from : st->id;
+	r->steps++;
+	r->cost_s += st->cost_s;
+}
+
 static struct differences
 compare(struct arena *a, const struct plan *before, const struct plan *after)
 {
-	struct differences all = { 0 };
+	struct differences out = { 0 };
 
 	for (size_t i = 0; i < after->n; i++) {
 		const struct step *is = &after->steps[i], *was = plan_step(before, is->id);
@@ -176,130 +196,79 @@ compare(struct arena *a, const struct plan *before, const struct plan *after)
 			d.change = REBUILT;
 			d.what = stands_on(a, before, after, is);
 		}
-		list_push(a, &all, d);
+		list_push(a, &out.all, d);
+		out.same += d.change == SAME;
+		if (d.change != SAME)
+			rebuild(&out.stages, is);
+		/* A chain is kept up to the first step that is not the one that was there. */
+		if (out.chain.steps || d.change != SAME || was != &before->steps[i])
+			rebuild(&out.chain, is);
 	}
 	for (size_t i = 0; i < before->n; i++)
 		if (!plan_step(after, before->steps[i].id))
 			list_push(
-				a, &all,
+				a, &out.all,
 				(struct difference){ &before->steps[i], GONE, "no longer there" });
-	return all;
-}
-
-/* --- what it costs --- */
-
-struct rebuild {
-	size_t steps;
-	double cost_s;
-	const char *from; /* the first of a chain, or NULL */
-};
-
-static struct rebuild
-in_stages(const struct differences *all)
-{
-	struct rebuild r = { 0 };
-
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].change != SAME && all->at[i].change != GONE) {
-			r.steps++;
-			r.cost_s += all->at[i].step->cost_s;
-		}
-	return r;
-}
-
-/* A chain is kept up to the first step that is not the one that was there. */
-static struct rebuild
-in_chain(const struct plan *before, const struct plan *after)
-{
-	struct rebuild r = { 0 };
-	size_t kept = 0;
-
-	while (kept < before->n && kept < after->n &&
-	       !strcmp(before->steps[kept].id, after->steps[kept].id) &&
-	       !strcmp(before->steps[kept].key, after->steps[kept].key))
-		kept++;
-	for (size_t i = kept; i < after->n; i++) {
-		r.steps++;
-		r.cost_s += after->steps[i].cost_s;
-	}
-	if (r.steps)
-		r.from = after->steps[kept].id;
-	return r;
+	return out;
 }
 
 static void
 as_text(const struct plan *before, const struct plan *after, const char *before_name,
-	const struct differences *all, struct rebuild stages, struct rebuild chain, struct buf *out)
+	const struct differences *d, struct buf *out)
 {
-	struct arena *a = out->a;
-	size_t wide = 0, same = 0;
+	size_t wide = 0;
 
-	for (size_t i = 0; i < all->n; i++) {
-		size_t n = strlen(all->at[i].step->id);
+	for (size_t i = 0; i < d->all.n; i++) {
+		size_t n = strlen(d->all.at[i].step->id);
 
 		wide = n > wide ? n : wide;
-		same += all->at[i].change == SAME;
 	}
 	buf_printf(out, "%s: from %s to now\n\n", after->name, before_name);
-	if (same == all->n) {
+	if (d->same == d->all.n) {
 		buf_puts(out, "nothing that is built changes");
 		if (strcmp(before->stack->recipe->digest, after->stack->recipe->digest) != 0)
 			buf_puts(out, "; settings of the image or the app do");
 		buf_putc(out, '\n');
 		return;
 	}
-	for (size_t i = 0; i < all->n; i++) {
-		const struct difference *d = &all->at[i];
+	for (size_t i = 0; i < d->all.n; i++) {
+		const struct difference *x = &d->all.at[i];
 
-		if (d->change == SAME)
+		if (x->change == SAME)
 			continue;
-		buf_printf(out, "  %-7s  %-*s  ", change_words[d->change], (int)wide, d->step->id);
-		show_wrapped(out, d->what, 2 + 7 + 2 + wide + 2);
+		buf_printf(out, "  %-7s  %-*s  ", change_words[x->change], (int)wide, x->step->id);
+		show_wrapped(out, x->what, 2 + 7 + 2 + wide + 2);
 	}
 	buf_printf(out,
 		   "\nwhere stages are built (dockerfile): %zu of %zu steps rebuild, about %s\n",
-		   stages.steps, after->n, show_time(a, stages.cost_s));
-	buf_printf(out, "in a chain (modal, script): %zu of %zu steps", chain.steps, after->n);
-	if (chain.from)
-		buf_printf(out, " from %s on, about %s", chain.from, show_time(a, chain.cost_s));
+		   d->stages.steps, after->n, show_time(out->a, d->stages.cost_s));
+	buf_printf(out, "in a chain (modal, script): %zu of %zu steps", d->chain.steps, after->n);
+	if (d->chain.from)
+		buf_printf(out, " from %s on, about %s", d->chain.from,
+			   show_time(out->a, d->chain.cost_s));
 	buf_putc(out, '\n');
-}
-
-static void
-rebuild_json(struct json *j, const char *key, struct rebuild r)
-{
-	json_map(j, key);
-	json_int(j, "steps", (long long)r.steps);
-	json_number(j, "cost_s", r.cost_s);
-	json_end(j);
 }
 
 void
 plan_diff(const struct plan *before, const struct plan *after, const char *before_name,
 	  struct buf *out, bool as_json)
 {
-	struct differences all = compare(out->a, before, after);
-	struct rebuild stages = in_stages(&all), chain = in_chain(before, after);
+	const struct differences d = compare(out->a, before, after);
 	struct json j = json_to(out);
 
 	if (!as_json) {
-		as_text(before, after, before_name, &all, stages, chain, out);
+		as_text(before, after, before_name, &d, out);
 		return;
 	}
-	json_map(&j, NULL);
-	json_text(&j, "before", before_name);
-	json_list(&j, "steps");
-	for (size_t i = 0; i < all.n; i++) {
-		json_map(&j, NULL);
-		json_text(&j, "id", all.at[i].step->id);
-		json_text(&j, "change", change_words[all.at[i].change]);
-		json_text(&j, "what", all.at[i].what);
-		json_number(&j, "cost_s", all.at[i].step->cost_s);
-		json_end(&j);
+	json_put(&j, "{'before': %s, 'steps': [", before_name);
+	for (size_t i = 0; i < d.all.n; i++) {
+		const struct difference *x = &d.all.at[i];
+
+		json_put(&j, "{'id': %s, 'change': %s, 'what': %s, 'cost_s': %f}", x->step->id,
+			 change_words[x->change], x->what, x->step->cost_s);
 	}
-	json_end(&j);
-	rebuild_json(&j, "stages", stages);
-	rebuild_json(&j, "chain", chain);
-	json_end(&j);
+	json_put(&j,
+		 "], 'stages': {'steps': %d, 'cost_s': %f}, 'chain': {'steps': %d, 'cost_s': %f}}",
+		 (int)d.stages.steps, d.stages.cost_s, (int)d.chain.steps, d.chain.cost_s);
 	buf_putc(out, '\n');
 }
