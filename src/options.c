@@ -11,12 +11,7 @@ const struct verb_row verb_table[VERB_COUNT] = {
 #undef VERB
 };
 
-enum kind { FLAG, TEXT, LIST_OF, CHOICE };
-
-#define KIND_FLAG FLAG
-#define KIND_TEXT TEXT
-#define KIND_LIST LIST_OF
-#define KIND_CHOICE CHOICE
+enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_CHOICE };
 
 static const struct row {
 	const char *name;
@@ -109,13 +104,13 @@ store(struct parser *p, const struct row *r, const char *value)
 
 	p->given[r - rows] = true;
 	switch (r->kind) {
-	case FLAG: *(bool *)field = true; return true;
-	case TEXT:
+	case KIND_FLAG: *(bool *)field = true; return true;
+	case KIND_TEXT:
 		*(const char **)field = value;
 		return *value || fail(p, arena_printf(p->a, "--%s needs a %s that is not empty",
 						      r->name, r->arg));
-	case LIST_OF: list_push(p->a, (struct names *)field, value); return true;
-	case CHOICE: break;
+	case KIND_LIST: list_push(p->a, (struct names *)field, value); return true;
+	case KIND_CHOICE: break;
 	}
 	for (unsigned i = 0; i < choices.n; i++)
 		if (!strcmp(choices.at[i], value)) {
@@ -228,7 +223,7 @@ description(struct arena *a, const struct row *r)
 	struct names choices = names_split(a, r->choices ? r->choices : "", ' ');
 	size_t n = strlen(r->what);
 
-	if (r->kind == LIST_OF)
+	if (r->kind == KIND_LIST)
 		return r->what[n - 1] == ')' ?
 			       arena_printf(a, "%.*s; repeatable)", (int)n - 1, r->what) :
 			       arena_printf(a, "%s (repeatable)", r->what);

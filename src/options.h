@@ -32,37 +32,20 @@ enum diagnostics_format { DIAG_TEXT, DIAG_JSON, DIAG_SARIF, DIAG_GITHUB };
 enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_MERMAID, FORMAT_MARKDOWN };
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
+/* A field for each row of options.def: CHOICE is an enum, by the index of its word. */
 struct options {
 	enum verb verb;
 	struct names args;  /* what is not an option, without the verb */
 	struct names words; /* the whole command line, without the program */
 	size_t options_end; /* index in words of `--`, or their number */
-	bool help, version;
-
-	const char *out; /* -o: a directory, or "-" */
-	struct names targets, sets, gpus, with;
-	const char *cuda, *python, *driver;
-	struct names froms, extensions, packages; /* of init */
-	const char *torch, *base, *name;
-	bool modal;
-	bool verbose;
-	struct names stores;         /* --store, of build and store */
-	const char *days, *max_size; /* of store gc */
-	const char *templates, *knowledge, *variant, *cell, *diff, *explain;
-	bool extends_anywhere, fix, dry_run, force;
-	const char *engine, *addr, *tls_ca, *tls_cert, *tls_key, *tls_name;
-	const char *venv, *timeout; /* of verify */
-	bool host;
-	/* of build */
-	const char *tag, *jobs, *parallel;
-	struct names secrets, cache_from, cache_to;
-	bool no_store, no_cache, push, keep_context;
-	unsigned progress; /* enum progress_mode */
 	bool format_given;
-	unsigned require;     /* enum proof_level */
-	unsigned format;      /* enum output_format */
-	unsigned diagnostics; /* enum diagnostics_format */
-	unsigned colour;      /* enum colour_when */
+#define FIELD_FLAG bool
+#define FIELD_TEXT const char *
+#define FIELD_LIST struct names
+#define FIELD_CHOICE unsigned
+#define OPTION(name, letter, arg, verbs, kind, field, ...) FIELD_##kind field;
+#include "options.def"
+#undef OPTION
 };
 
 /*
