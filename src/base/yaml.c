@@ -9,7 +9,6 @@
 #include "list.h"
 #include "map.h"
 #include "str.h"
-#include "yaml_text.h"
 
 struct items LIST(const struct node *);
 struct pairs LIST(struct pair);
@@ -29,7 +28,8 @@ struct reader {
 	size_t nodes;
 	struct map anchors;
 	yaml_parser_t parser;
-	struct yaml_rest rest; /* events come in the order of the text */
+	struct source rest; /* the text from a line on: events come in its order */
+	uint32_t rest_line;
 };
 
 static struct span *
@@ -127,14 +127,68 @@ count_nodes(struct reader *r, size_t n, struct span at)
 	return true;
 }
 
+/* The tags of the core schema; NULL is none. */
 static bool
-check_tag(struct reader *r, const yaml_char_t *tag, struct span at)
+check_tag(struct reader *r, const yaml_char_t *given, struct span at)
 {
-	if (yaml_tag_allowed((const char *)tag))
+	static const char *const core[] = { "str", "int", "float", "bool", "null", "map", "seq" };
+	static const char prefix[] = "tag:yaml.org,2002:";
+	const char *tag = (const char *)given;
+
+	if (!tag || !strcmp(tag, "!"))
 		return true;
-	diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "the tag `%.60s` is not allowed",
-			  (const char *)tag),
+	for (size_t i = 0; starts_with(tag, prefix) && i < sizeof(core) / sizeof(*core); i++)
+		if (!strcmp(tag + sizeof(prefix) - 1, core[i]))
+			return true;
+	diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "the tag `%.60s` is not allowed", tag),
 		  "write the value without a tag");
+	return false;
+}
+
+/* Line `n` as source_line gives it; for rising numbers the text is gone through once. */
+static bool
+line_at(struct reader *r, uint32_t n, const char **line, size_t *size)
+{
+	if (!r->rest.text || n < r->rest_line) {
+		r->rest = *r->src;
+		r->rest_line = 1;
+	}
+	if (!source_line(&r->rest, n - r->rest_line + 1, line, size))
+		return false;
+	r->rest.text = *line;
+	r->rest.size = (size_t)(r->src->text + r->src->size - *line);
+	r->rest_line = n;
+	return true;
+}
+
+/* Moves the start of a span past an anchor and a tag on its line, to what they belong to. */
+static void
+skip_properties(struct span *at, const char *line, size_t size)
+{
+	uint32_t end = at->col + at->width;
+	const char *p = line + utf8_bytes(line, size, at->col - 1), *stop = line + size;
+
+	while (p < stop && at->col < end && (*p == '&' || *p == '!')) {
+		for (; p < stop && *p != ' ' && *p != '\t'; p++)
+			at->col += starts_character(*p);
+		for (; p < stop && (*p == ' ' || *p == '\t') && at->col < end; p++)
+			at->col++;
+	}
+	at->width = end > at->col ? end - at->col : 0;
+}
+
+/* C0, DEL and C1 controls (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
+static bool
+has_control(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+			return true;
+		if (c == 0xc2 && i + 1 < n && (unsigned char)s[i + 1] < 0xa0)
+			return true;
+	}
 	return false;
 }
 
@@ -149,8 +203,8 @@ scalar_span(struct reader *r, const yaml_event_t *e)
 	if (e->start_mark.line != e->end_mark.line)
 		return at;
 	if (e->data.scalar.anchor || e->data.scalar.tag) {
-		if (yaml_next_line(&r->rest, r->src, at.line, &line, &size))
-			yaml_skip_properties(&at, line, size);
+		if (line_at(r, at.line, &line, &size))
+			skip_properties(&at, line, size);
 	} else if (e->start_mark.index == e->end_mark.index) {
 		at.width = 0;
 	}
@@ -166,7 +220,7 @@ read_scalar(struct reader *r, const yaml_event_t *e)
 
 	if (!check_tag(r, e->data.scalar.tag, event_span(r, e)))
 		return NULL;
-	if (yaml_has_control(s, e->data.scalar.length)) {
+	if (has_control(s, e->data.scalar.length)) {
 		diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "a control character in a value"),
 			  "remove the escape (such as \\0, \\e or \\x07) from the text");
 		return NULL;
@@ -412,53 +466,4 @@ yaml_read(struct arena *a, struct diags *ds, const struct source *src, struct ya
 	root = read_document(&r);
 	yaml_parser_delete(&r.parser);
 	return root;
-}
-
-bool
-node_is_null(const struct node *n)
-{
-	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
-
-	if (n->kind != NODE_SCALAR || !n->plain)
-		return false;
-	for (size_t i = 0; i < sizeof(nulls) / sizeof(*nulls); i++)
-		if (!strcmp(n->s, nulls[i]))
-			return true;
-	return false;
-}
-
-static const struct pair *
-node_pair(const struct node *map, const char *key)
-{
-	if (map && map->kind == NODE_MAP)
-		for (size_t i = 0; i < map->n; i++)
-			if (*map->pairs[i].key == *key && !strcmp(map->pairs[i].key, key))
-				return &map->pairs[i];
-	return NULL;
-}
-
-const struct node *
-node_get(const struct node *map, const char *key)
-{
-	const struct pair *p = node_pair(map, key);
-
-	return p ? p->value : NULL;
-}
-
-struct text
-node_text(const struct node *n)
-{
-	if (!n)
-		return (struct text){ 0 };
-	return (struct text){ n->kind == NODE_SCALAR ? n->s : NULL, n->at };
-}
-
-const char *
-node_kind_name(const struct node *n)
-{
-	switch (n->kind) {
-	case NODE_MAP: return "a map";
-	case NODE_LIST: return "a list";
-	default: return node_is_null(n) ? "nothing" : "text";
-	}
 }

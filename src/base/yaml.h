@@ -56,6 +56,17 @@ struct yaml_limits {
 const struct node *yaml_read(struct arena *a, struct diags *ds, const struct source *src,
 			     struct yaml_limits limits);
 
+/*
+ * yaml_text_holds -- whether a text is one that every reader of YAML takes for the
+ * same: UTF-8, without control characters, without line ends that only some know.
+ *
+ *   in      from: bytes of a byte order mark
+ *   errors  SB0101 (not UTF-8), SB0102 (a character that is refused), SB0103 (so many
+ *           directives that the reader would be slow); false
+ *   source  RFC 3629; YAML 1.2.2, 5.1 and 5.4 (1.1 has more line breaks)
+ */
+bool yaml_text_holds(struct diags *ds, const struct source *src, size_t from);
+
 /* Null as the core schema spells it: nothing, ~, null, Null, NULL, not quoted. */
 bool node_is_null(const struct node *n);
 

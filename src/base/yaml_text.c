@@ -1,24 +1,9 @@
-#include "yaml_text.h"
+#include "yaml.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "str.h"
-
-/* C0, DEL and C1 controls (U+0080..U+009F, which UTF-8 writes as C2 80..9F). */
-bool
-yaml_has_control(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
-			return true;
-		if (c == 0xc2 && i + 1 < n && (unsigned char)s[i + 1] < 0xa0)
-			return true;
-	}
-	return false;
-}
 
 /* Directives are asked for again with each new one: so many are more than anyone writes. */
 enum { DIRECTIVES_MAX = 16 };
@@ -74,48 +59,50 @@ yaml_text_holds(struct diags *ds, const struct source *src, size_t from)
 }
 
 bool
-yaml_next_line(struct yaml_rest *rest, const struct source *src, uint32_t n, const char **line,
-	       size_t *size)
+node_is_null(const struct node *n)
 {
-	if (!rest->text.text || n < rest->line) {
-		rest->text = *src;
-		rest->line = 1;
-	}
-	if (!source_line(&rest->text, n - rest->line + 1, line, size))
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
+
+	if (n->kind != NODE_SCALAR || !n->plain)
 		return false;
-	rest->text.text = *line;
-	rest->text.size = (size_t)(src->text + src->size - *line);
-	rest->line = n;
-	return true;
-}
-
-void
-yaml_skip_properties(struct span *at, const char *line, size_t size)
-{
-	uint32_t end = at->col + at->width;
-	const char *p = line + utf8_bytes(line, size, at->col - 1), *stop = line + size;
-
-	while (p < stop && at->col < end && (*p == '&' || *p == '!')) {
-		for (; p < stop && *p != ' ' && *p != '\t'; p++)
-			at->col += starts_character(*p);
-		for (; p < stop && (*p == ' ' || *p == '\t') && at->col < end; p++)
-			at->col++;
-	}
-	at->width = end > at->col ? end - at->col : 0;
-}
-
-bool
-yaml_tag_allowed(const char *tag)
-{
-	static const char *const core[] = { "str", "int", "float", "bool", "null", "map", "seq" };
-	static const char prefix[] = "tag:yaml.org,2002:";
-
-	if (!tag || !strcmp(tag, "!"))
-		return true;
-	if (!starts_with(tag, prefix))
-		return false;
-	for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++)
-		if (!strcmp(tag + sizeof(prefix) - 1, core[i]))
+	for (size_t i = 0; i < sizeof(nulls) / sizeof(*nulls); i++)
+		if (!strcmp(n->s, nulls[i]))
 			return true;
 	return false;
+}
+
+static const struct pair *
+node_pair(const struct node *map, const char *key)
+{
+	if (map && map->kind == NODE_MAP)
+		for (size_t i = 0; i < map->n; i++)
+			if (*map->pairs[i].key == *key && !strcmp(map->pairs[i].key, key))
+				return &map->pairs[i];
+	return NULL;
+}
+
+const struct node *
+node_get(const struct node *map, const char *key)
+{
+	const struct pair *p = node_pair(map, key);
+
+	return p ? p->value : NULL;
+}
+
+struct text
+node_text(const struct node *n)
+{
+	if (!n)
+		return (struct text){ 0 };
+	return (struct text){ n->kind == NODE_SCALAR ? n->s : NULL, n->at };
+}
+
+const char *
+node_kind_name(const struct node *n)
+{
+	switch (n->kind) {
+	case NODE_MAP: return "a map";
+	case NODE_LIST: return "a list";
+	default: return node_is_null(n) ? "nothing" : "text";
+	}
 }
