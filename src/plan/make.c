@@ -1,6 +1,9 @@
 #include "make.h"
 
+#include <stdlib.h>
+
 #include "base/map.h"
+#include "base/yaml.h"
 
 const char *const step_kind_words[STEP_KINDS] = {
 	"base", "apt", "python", "torch", "build-deps", "packages", "extension", "check", "app",
@@ -146,18 +149,6 @@ jobs_of(struct arena *a, const struct step *steps, size_t n)
 	return jobs;
 }
 
-void
-plan_recount(struct arena *a, struct plan *p)
-{
-	const struct job *jobs = jobs_of(a, p->steps, p->n);
-	size_t *order = arena_array_of(a, size_t, p->n);
-
-	for (size_t i = 0; i < p->n; i++)
-		order[i] = i;
-	p->expected_cost_s = order_cost(jobs, order, p->n);
-	p->by_rate_cost_s = order_cost_by_rate(jobs, p->n);
-}
-
 /* Extensions that the knowledge says follow each other round and round. */
 static void
 refuse_circle(struct diags *ds, const struct stack *s)
@@ -258,10 +249,7 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	size_t n, *order;
 
 	toolkit_places(&m);
-	plan_stack_steps(&m);
-	plan_package_steps(&m);
-	plan_extension_steps(&m);
-	plan_last_steps(&m);
+	plan_steps(&m);
 	n = m.steps.n;
 	jobs = jobs_of(a, m.steps.at, n);
 	order = arena_array_of(a, size_t, n);
@@ -297,4 +285,86 @@ plan_step(const struct plan *p, const char *id)
 		if (!strcmp(p->steps[i].id, id))
 			return &p->steps[i];
 	return NULL;
+}
+
+/* --- what steps took when they were built here --- */
+
+/* build.json is JSON without what YAML would read otherwise: the one reader does for it. */
+enum { RECORD_NODES = 100 * 1000, RECORD_DEPTH = 8 };
+
+/* Seconds above 0, at most a year; 0: it is no such number. */
+static double
+seconds(const struct node *n)
+{
+	char *end;
+	double s;
+
+	if (!n || n->kind != NODE_SCALAR || !n->plain || !is_digit(*n->s))
+		return 0;
+	s = strtod(n->s, &end);
+	return !*end && s > 0 && s <= 365.0 * 24 * 3600 ? s : 0;
+}
+
+static bool
+says(const struct node *map, const char *key, const char *value)
+{
+	struct text t = node_text(node_get(map, key));
+
+	return t.s && !strcmp(t.s, value);
+}
+
+/* What a step took; 0: the record does not know it. */
+static double
+took(const struct node *steps, const struct step *st)
+{
+	double found = 0;
+
+	for (size_t i = 0; i < steps->n; i++) {
+		const struct node *of = steps->items[i];
+		double s = of->kind == NODE_MAP ? seconds(node_get(of, "measured_s")) : 0;
+
+		if (s > 0 && says(of, "key", st->key))
+			return s;
+		if (s > 0 && says(of, "own", st->own))
+			found = s;
+	}
+	return found;
+}
+
+const struct plan *
+plan_measured(struct arena *a, const struct plan *p, const struct source *record)
+{
+	struct plan *out = arena_new_of(a, struct plan);
+	struct step *steps = arena_array_of(a, struct step, p->n);
+	const struct node *root, *all;
+	const struct job *jobs;
+	size_t *order;
+	struct diags ignored;
+
+	diags_init(&ignored, a);
+	root = yaml_read(a, &ignored, record, (struct yaml_limits){ RECORD_NODES, RECORD_DEPTH });
+	all = root && root->kind == NODE_MAP && says(root, "schema", "1") ?
+		      node_get(root, "steps") :
+		      NULL;
+	if (!all || all->kind != NODE_LIST)
+		return p;
+	*out = *p;
+	out->steps = steps;
+	for (size_t i = 0; i < p->n; i++) {
+		double s = took(all, &p->steps[i]);
+
+		steps[i] = p->steps[i];
+		if (s <= 0)
+			continue;
+		steps[i].cost_s = s;
+		steps[i].cost_source = record->path;
+		out->measured++;
+	}
+	jobs = jobs_of(a, steps, p->n);
+	order = arena_array_of(a, size_t, p->n);
+	for (size_t i = 0; i < p->n; i++)
+		order[i] = i;
+	out->expected_cost_s = order_cost(jobs, order, p->n);
+	out->by_rate_cost_s = order_cost_by_rate(jobs, p->n);
+	return out;
 }

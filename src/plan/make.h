@@ -22,11 +22,8 @@ struct maker {
 	bool packages_in_stack; /* an extension that nobody knows may want them at build time */
 };
 
-void plan_stack_steps(struct maker *m);               /* base to build-deps */
-void plan_package_steps(struct maker *m);             /* ordinary packages */
-void plan_extension_steps(struct maker *m);           /* one an extension */
-void plan_last_steps(struct maker *m);                /* check and app */
-void plan_cuda_apt(struct maker *m, struct step *st); /* NVIDIA's packages */
+void plan_steps(struct maker *m);           /* all, in a natural order */
+void plan_extension_steps(struct maker *m); /* one an extension */
 
 /* A step's cache key; the keys of its inputs in their order. */
 const char *plan_key(struct arena *a, const struct stack *s, const struct step *st,
@@ -34,9 +31,6 @@ const char *plan_key(struct arena *a, const struct stack *s, const struct step *
 /* plan.json, as plan.h says. */
 const char *plan_image_json(struct arena *a, const struct stack *s, const struct step *steps,
 			    size_t n);
-/* The costs of the plan's order, from those of its steps. */
-void plan_recount(struct arena *a, struct plan *p);
-
 /* --- steps --- */
 
 /* A step with its cost and change rate; kind is also the facts' word for it. */
