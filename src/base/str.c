@@ -7,7 +7,7 @@
 bool
 str_matches(const char *s, const char *pattern)
 {
-	enum { PATTERNS_MAX = 64 };
+	enum { PATTERNS_MAX = 128 };
 	static struct {
 		const char *pattern;
 		regex_t regex;
