@@ -22,13 +22,8 @@ struct show {
 void show_line(struct show *v, unsigned indent, size_t width, const char *key, const char *text,
 	       const char *mark);
 
-/* "[2]": the note for what a map says; NULL: the first one asked for, which needs no number. */
-const char *show_mark(struct show *v, const struct node *map);
 /* "source: ..." and the numbered ones. */
 void show_notes(struct show *v);
-
-/* False for keys that say where a claim comes from. */
-bool show_is_value(const char *key);
 
 /*
  * A map with all that is in it, each value by the source that it rests on.
@@ -38,9 +33,6 @@ bool show_is_value(const char *key);
  */
 void show_map(struct show *v, const struct node *map, unsigned indent, size_t width,
 	      const struct names *but);
-
-/* How wide the keys of a map are that stand on one line. */
-size_t show_key_width(struct arena *a, const struct node *map, const struct names *but);
 
 /* --- tables --- */
 
@@ -61,9 +53,9 @@ const char **table_add(struct show *v, struct table *t, ...);
 /* Empty columns are left out; the last one wraps.  False, and nothing printed: too wide. */
 bool table_print(struct show *v, const struct table *t, unsigned indent);
 
-/* --- the subjects: how each is found and listed --- */
+/* --- what was found --- */
 
-/* What was found: maps that hold for it, of two that say the same the later one counts. */
+/* Maps that hold for it, of two that say the same the later one counts. */
 struct found {
 	const char *title;
 	const char *name; /* as the knowledge writes it; NULL: as it was asked for */
@@ -76,27 +68,7 @@ struct found {
 	const struct extension_release *release;
 };
 
-enum more { MORE_NONE, MORE_WORDS, MORE_RELEASE, MORE_BUILD };
-
-struct subject {
-	const char *name, *what, *example;
-	const char *file, *map; /* where its names are keys */
-	const char *heads;      /* of its list, the first column holds the names */
-	/* NULL: by the key.  `more`: a release of an extension, a build of torch; or NULL */
-	bool (*find)(const struct facts *f, const char *name, const char *more, struct found *x);
-	/* Fills its list; NULL: with the keys, and these values of each. */
-	void (*list)(struct show *v, struct table *t);
-	const char *values;
-	enum more more; /* what a third word means */
-};
-
 void found_text(const struct facts *f, struct arena *a, const struct found *x, struct buf *out);
 void found_json(const struct facts *f, struct arena *a, const struct found *x, struct buf *out);
-
-void list_torch(struct show *v, struct table *t);
-void list_cuda(struct show *v, struct table *t);
-void list_gpu(struct show *v, struct table *t);
-void list_extension(struct show *v, struct table *t);
-void list_rule(struct show *v, struct table *t);
 
 #endif
