@@ -1,4 +1,4 @@
-#include "schema.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -34,17 +34,31 @@ is_common(const char *key)
 	return !strcmp(key, "source") || !strcmp(key, "unverified") || !strcmp(key, "note");
 }
 
+/* A value, a word or a key. */
+static bool
+check_text(struct checker *c, struct span at, const char *s, enum fact_type type)
+{
+	bool fits = !in_piece(c) || fact_fits(c->scratch, type, s);
+
+	if (!fits)
+		bad(c, at, arena_printf(c->a, "`%.200s` is not %s", s, fact_type_name(type)));
+	return fits;
+}
+
+static void
+misplaced(struct checker *c, const struct node *n, const char *kind, const char *what)
+{
+	if (in_piece(c))
+		bad(c, n->at, arena_printf(c->a, "%s where %s belongs", kind, what));
+}
+
 static void
 check_value(struct checker *c, const struct node *n, enum fact_type type)
 {
-	if (!in_piece(c))
-		return;
-	if (n->kind != NODE_SCALAR)
-		bad(c, n->at,
-		    arena_printf(c->a, "%s where %s belongs", node_kind_name(n),
-				 fact_type_name(type)));
-	else if (!fact_fits(c->scratch, type, n->s))
-		bad(c, n->at, arena_printf(c->a, "`%.200s` is not %s", n->s, fact_type_name(type)));
+	if (n->kind == NODE_SCALAR)
+		check_text(c, n->at, n->s, type);
+	else
+		misplaced(c, n, node_kind_name(n), fact_type_name(type));
 }
 
 static void
@@ -57,28 +71,14 @@ check_items(struct checker *c, const struct node *n, enum fact_type type)
 static void
 check_words(struct checker *c, const struct node *n, enum fact_type type)
 {
-	bool none = !n->n || (n->kind == NODE_SCALAR && !n->s[strspn(n->s, " ")]);
+	struct names words = fact_words(c->scratch, n);
 
-	if (n->kind == NODE_MAP || none) {
-		if (in_piece(c))
-			bad(c, n->at,
-			    arena_printf(c->a, "%s where %s belongs",
-					 none ? "nothing" : node_kind_name(n),
-					 fact_type_name(type)));
-		return;
-	}
-	if (n->kind == NODE_LIST) {
+	if (n->kind == NODE_MAP || !(n->kind == NODE_LIST ? n->n : words.n))
+		misplaced(c, n, n->kind == NODE_MAP ? "a map" : "nothing", fact_type_name(type));
+	else if (n->kind == NODE_LIST)
 		check_items(c, n, type);
-		return;
-	}
-	for (const char *s = n->s; *(s += strspn(s, " "));) {
-		size_t size = strcspn(s, " ");
-		struct node word = { .kind = NODE_SCALAR, .at = n->at, .n = size };
-
-		word.s = arena_copy(c->a, s, size);
-		check_value(c, &word, type);
-		s += size;
-	}
+	for (size_t i = 0; n->kind == NODE_SCALAR && i < words.n; i++)
+		check_text(c, n->at, words.at[i], type);
 }
 
 /* A source is the name of one in the file's table, or says itself where to look. */
@@ -117,11 +117,9 @@ static void check_map(struct checker *c, const struct node *map, const struct fa
 static bool
 check_is_map(struct checker *c, const struct node *n)
 {
-	if (n->kind == NODE_MAP)
-		return true;
-	if (in_piece(c))
-		bad(c, n->at, arena_printf(c->a, "%s where a map belongs", node_kind_name(n)));
-	return false;
+	if (n->kind != NODE_MAP)
+		misplaced(c, n, node_kind_name(n), "a map");
+	return n->kind == NODE_MAP;
 }
 
 /* Readers take the last release for the newest; two spellings of one are two answers. */
@@ -148,13 +146,7 @@ check_keys(struct checker *c, const struct node *map, enum fact_type type)
 	bool good = true;
 
 	for (size_t i = 0; i < map->n; i++)
-		if (!fact_fits(c->scratch, type, map->pairs[i].key)) {
-			good = false;
-			if (in_piece(c))
-				bad(c, map->pairs[i].key_at,
-				    arena_printf(c->a, "`%.200s` is not %s", map->pairs[i].key,
-						 fact_type_name(type)));
-		}
+		good &= check_text(c, map->pairs[i].key_at, map->pairs[i].key, type);
 	if (good && (type == F_VERSION || type == F_SERIES || type == F_PYTHON) &&
 	    (c->what & CHECK_WHOLE))
 		check_order(c, map);
@@ -252,6 +244,8 @@ check_map(struct checker *c, const struct node *map, const struct fact_field *fi
 
 		while (f->key && strcmp(f->key, p->key))
 			f++;
+		if (p->value == c->sources)
+			continue; /* it is not a claim itself */
 		if (is_common(p->key))
 			check_common(c, p);
 		else if (!f->key && in_piece(c))
@@ -265,21 +259,6 @@ check_map(struct checker *c, const struct node *map, const struct fact_field *fi
 		if (f->needed && (!n || !n->n || node_is_null(n)))
 			bad(c, map->at, arena_printf(c->a, "`%s` is missing here", f->key));
 	}
-}
-
-/* The table of sources is not a claim itself. */
-static struct node *
-without_sources(struct checker *c, const struct node *root)
-{
-	struct node *rest = arena_new_of(c->a, struct node);
-
-	*rest = *root;
-	rest->pairs = arena_array_of(c->a, struct pair, root->n);
-	rest->n = 0;
-	for (size_t i = 0; i < root->n; i++)
-		if (strcmp(root->pairs[i].key, "sources"))
-			rest->pairs[rest->n++] = root->pairs[i];
-	return rest;
 }
 
 static void
@@ -318,7 +297,7 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 	if (c.sources && check_is_map(&c, c.sources))
 		for (size_t i = 0; i < c.sources->n; i++)
 			check_value(&c, c.sources->pairs[i].value, F_TEXT);
-	check_map(&c, without_sources(&c, file->root), fields, false);
+	check_map(&c, file->root, fields, false);
 	arena_free(c.scratch);
 	return c.ok && (!(what & CHECK_WHOLE) || facts_check_rules(a, ds, file->root));
 }

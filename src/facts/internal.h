@@ -37,13 +37,6 @@ const struct node *facts_file(const struct facts *f, const char *name);
 /* The map in extensions/NAME.yaml; NAME is normalised. */
 const struct node *extension_file_of(const struct facts *f, const char *name);
 
-/*
- * The built-in file that `at` points to in packed_facts.words, or a merged file, as nodes that
- * know what is round them; what is null is left out.
- */
-const struct node *fact_unpack(struct arena *a, const uint32_t *at);
-const struct node *fact_adopt(struct arena *a, const struct node *root);
-
 /* The map or list in which a node stands, which is not the file itself. */
 const struct node *fact_round(const struct node *x);
 
