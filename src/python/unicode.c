@@ -1,5 +1,6 @@
 #include "python/unicode.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -7,8 +8,6 @@
 #include "python/unicode_table.h"
 
 enum {
-	N_CLASSES = sizeof(unicode_classes) / sizeof(unicode_classes[0]),
-	N_LOWER = sizeof(unicode_lower) / sizeof(unicode_lower[0]),
 	CAPITAL_SIGMA = 0x3a3,
 	SMALL_SIGMA = 0x3c3,
 	FINAL_SIGMA = 0x3c2,
@@ -35,19 +34,17 @@ unicode_cmp(const char *x, const char *y)
 unsigned
 unicode_classes_of(uint32_t cp)
 {
-	size_t lo = 0, hi = N_CLASSES;
+	uint32_t end = 0, n;
+	const char *set = NULL;
 
 	if (cp > 0x10ffff)
 		return 0;
-	while (hi - lo > 1) {
-		size_t mid = (lo + hi) / 2;
-
-		if (unicode_classes[mid] >> 8 <= cp)
-			lo = mid;
-		else
-			hi = mid;
+	for (const char *p = unicode_classes; end <= cp; end += n ? n : 1) {
+		set = p++;
+		for (n = 0; is_digit(*p); p++)
+			n = n * 10 + (uint32_t)(*p - '0');
 	}
-	return unicode_classes[lo] & 0xff;
+	return unicode_sets[*set - 'A'];
 }
 
 size_t
@@ -138,20 +135,19 @@ lower_sigma(const char *s, size_t n, size_t at)
 static uint32_t
 lower(uint32_t cp)
 {
-	size_t lo = 0, hi = N_LOWER;
+	long first, last = 0, point = (long)cp;
+	char *p;
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		uint32_t first = unicode_lower[mid].first;
+	for (const char *run = unicode_lower; *run; run = p) {
+		long step, delta;
 
-		if (cp > unicode_lower[mid].last)
-			lo = mid + 1;
-		else if (cp < first)
-			hi = mid;
-		else if ((cp - first) % unicode_lower[mid].step)
-			return cp;
-		else
-			return cp + (uint32_t)unicode_lower[mid].delta;
+		first = last + strtol(run, &p, 10);
+		last = first + strtol(p, &p, 10);
+		step = strtol(p, &p, 10);
+		delta = strtol(p, &p, 10);
+		if (point <= last)
+			return point < first || (point - first) % step ? cp :
+									 (uint32_t)(point + delta);
 	}
 	return cp;
 }

@@ -29,13 +29,16 @@ def flags(cp):
     return f
 
 
-def classes():
-    last = None
+def class_runs():
+    """[classes, count]: from 0 on, so many characters have these classes."""
+    runs = []
     for cp in range(0x110000):
         f = flags(cp)
-        if f != last:
-            yield f"0x{cp << 8 | f:07x},"
-            last = f
+        if runs and runs[-1][0] == f:
+            runs[-1][1] += 1
+        else:
+            runs.append([f, 1])
+    return runs
 
 
 def lower_runs():
@@ -53,19 +56,28 @@ def lower_runs():
                 r[1:3] = [cp, step]
                 continue
         runs.append([cp, cp, 1, delta])
-    for a, b, step, delta in runs:
-        yield f"{{ 0x{a:x}, 0x{b:x}, {step}, {delta} }},"
+    return runs
 
 
-def fill(cells):
-    line = "\t"
+def lower_cells():
+    end = 0
+    for first, last, step, delta in lower_runs():
+        yield f"{first - end} {last - first} {step} {delta} "
+        end = last
+
+
+def literal(cells):
+    line = ""
     for c in cells:
-        if len(line.expandtabs(8)) + len(c) > 99:
-            yield line.rstrip(" ")
-            line = "\t"
-        line += c + " "
-    yield line.rstrip(" ")
+        if len(line) + len(c) > 89:
+            yield f'\t"{line}"'
+            line = ""
+        line += c
+    yield f'\t"{line.rstrip()}";'
 
+
+RUNS = class_runs()
+SETS = sorted({f for f, n in RUNS})
 
 print("/*")
 print(f" * Unicode {unicodedata.unidata_version} as Python sees it; printed by")
@@ -75,22 +87,19 @@ print("// clang-format off")
 print("#ifndef PYTHON_UNICODE_TABLE_H")
 print("#define PYTHON_UNICODE_TABLE_H")
 print()
-print("#include <stdint.h>")
-print()
 print(f'#define UNICODE_TABLE_VERSION "{unicodedata.unidata_version}"')
 print()
-print("/* Where a run of equal characters starts, shifted left by 8, and their classes. */")
-print("static const uint32_t unicode_classes[] = {")
-print("\n".join(fill(classes())))
-print("};")
+print("/* Runs of characters from 0 on: the set that holds their classes, and how many (1: left out). */")
+print("static const unsigned char unicode_sets[] = {", ", ".join(map(str, SETS)), "};")
+print("static const char unicode_classes[] =")
+print("\n".join(literal(chr(ord("A") + SETS.index(f)) + (str(n) if n > 1 else "") for f, n in RUNS)))
 print()
-print("/* Each step-th character from first to last: its lower case is itself + delta. */")
-print("static const struct {")
-print("\tuint32_t first, last, step;")
-print("\tint32_t delta;")
-print("} unicode_lower[] = {")
-print("\n".join(fill(lower_runs())))
-print("};")
+print("/*")
+print(" * Runs of characters with a lower case: how far the first is from the last of the run before, how")
+print(" * far the last is from the first, which step leads from one to the next, how far the lower case is.")
+print(" */")
+print("static const char unicode_lower[] =")
+print("\n".join(literal(lower_cells())))
 print()
 print("#endif")
 print("// clang-format on")
