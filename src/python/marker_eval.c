@@ -85,23 +85,16 @@ env_text(struct eval *e, const char *name, const struct marker_value *v)
 static bool
 match_version(struct eval *e, const struct clause *c, const char *text)
 {
-	enum { SMALL = 40 };
 	size_t n = strlen(text);
-	uint64_t words[SMALL + VERSION_WORDS];
-	char local[SMALL + 1];
-	struct version_room room = { words, local };
-	struct version v;
+	const struct version *v;
 
 	if (c->op == OP_ARBITRARY)
 		return clause_match_text(c, NULL, unicode_lower_of(scratch(e), text, n));
-	if (n > SMALL) {
-		room.words = arena_array_of(scratch(e), uint64_t, n + VERSION_WORDS);
-		room.local = arena_alloc(scratch(e), n + 1, 1);
-	}
-	if (!version_read(text, n, room, &v))
+	v = version_of_any_size(scratch(e), text, n);
+	if (!v)
 		return false;
-	e->failed = e->failed || c->unusable || v.huge;
-	return !e->failed && clause_match(c, &v);
+	e->failed = e->failed || c->unusable || v->huge;
+	return !e->failed && clause_match(c, v);
 }
 
 /* <, > say no to what are not versions; <= and >= mean that they are the same. */

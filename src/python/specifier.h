@@ -1,8 +1,6 @@
 #ifndef PYTHON_SPECIFIER_H
 #define PYTHON_SPECIFIER_H
 
-#include <stdint.h>
-
 #include "python/version.h"
 
 enum clause_op { OP_LE, OP_LT, OP_NE, OP_EQ, OP_GE, OP_GT, OP_COMPATIBLE, OP_ARBITRARY };
@@ -17,7 +15,7 @@ struct clause {
 	const char *asked;           /* ===: what it asks for, lower case */
 	const struct version *v;     /* NULL: === with what is not a version */
 	const struct version *bound; /* <: all that it takes is below */
-	const uint64_t *stem;        /* V.* and ~= */
+	const unsigned char *stem;   /* V.* and ~= */
 	size_t n_stem;
 };
 

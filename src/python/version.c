@@ -1,7 +1,9 @@
 #include "python/version.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "python/unicode.h"
 
@@ -20,13 +22,25 @@
  */
 struct reader {
 	const char *p, *end;
-	uint64_t *w; /* the next word */
+	unsigned char *k; /* the next byte of the key */
 	bool huge;
+};
+
+enum rank { RANK_DEV_ONLY, RANK_A, RANK_B, RANK_RC, RANK_FINAL };
+
+enum {
+	KEY_END = 1,
+	KEY_WORD = 2,
+	KEY_DIGITS = 3,
+	KEY_NUMBER = 4,
+	KEY_DIGITS_MAX = 100,
+	KEY_MORE = KEY_NUMBER + KEY_DIGITS_MAX + 1,
+	KEY_NO_DEV = 255,
 };
 
 struct word {
 	const char *text;
-	enum version_rank rank;
+	enum rank rank;
 };
 
 static const struct word pre_words[] = {
@@ -52,32 +66,41 @@ skip_digits(const char *p, const char *end)
 	return p;
 }
 
-/* The number d[0..end) as words; `small` and `big` are added to its first one. */
 static void
-put_number(struct reader *r, const char *d, const char *end, uint64_t small, uint64_t big)
+put_number(struct reader *r, const char *d, const char *end)
 {
-	uint64_t value = 0;
-
 	r->huge = r->huge || end - d > VERSION_DIGITS_MAX;
 	while (d < end && *d == '0')
 		d++;
-	if (end - d > VERSION_DIGITS)
-		*r->w++ = big + (uint64_t)(end - d);
-	else
-		big = 0;
-	for (size_t i = 0; d < end; i++, d++) {
-		if (i && i % VERSION_DIGITS == 0) {
-			*r->w++ = value + 1;
-			value = 0;
-		}
-		value = value * 10 + (uint64_t)(*d - '0');
-	}
-	*r->w++ = value + (big ? 1 : small);
+	for (const char *p = d; p <= end; p += KEY_DIGITS_MAX)
+		*r->k++ = end - p >= KEY_DIGITS_MAX ? KEY_MORE :
+						      (unsigned char)(KEY_NUMBER + (end - p));
+	while (d < end)
+		*r->k++ = (unsigned char)*d++;
+}
+
+/* The digits of the number at `k`, and how many. */
+static const unsigned char *
+digits_of(const unsigned char *k, size_t *n)
+{
+	for (*n = 0; *k == KEY_MORE; k++)
+		*n += KEY_DIGITS_MAX;
+	*n += *k++ - (size_t)KEY_NUMBER;
+	return k;
+}
+
+static const unsigned char *
+after_number(const unsigned char *k)
+{
+	size_t n;
+
+	k = digits_of(k, &n);
+	return k + n;
 }
 
 /* One of the words, after a separator or none, in any case: what follows it, or NULL. */
 static const char *
-find_word(const struct reader *r, const struct word *words, size_t n, enum version_rank *rank)
+find_word(const struct reader *r, const struct word *words, size_t n, enum rank *rank)
 {
 	const char *p = r->p;
 
@@ -102,43 +125,40 @@ find_word(const struct reader *r, const struct word *words, size_t n, enum versi
 
 /* What stands after a word: a separator, a number; both may be missing (then it is 0). */
 static void
-read_count(struct reader *r, const char *p, uint64_t small, uint64_t big)
+read_count(struct reader *r, const char *p)
 {
-	const char *d;
-
 	if (p < r->end && is_sep(*p))
 		p++;
-	d = p;
 	r->p = skip_digits(p, r->end);
-	put_number(r, d, r->p, small, big);
+	put_number(r, p, r->p);
 }
 
 static bool
 read_epoch_and_release(struct reader *r, size_t *zeros)
 {
 	const char *end = skip_digits(r->p, r->end);
-	uint64_t *last;
+	unsigned char *last;
 
 	if (end == r->p)
 		return false;
 	if (end < r->end && *end == '!') {
-		put_number(r, r->p, end, 1, VERSION_BIG);
+		put_number(r, r->p, end);
 		r->p = end + 1;
 		end = skip_digits(r->p, r->end);
 		if (end == r->p)
 			return false;
 	} else {
-		*r->w++ = VERSION_ZERO;
+		*r->k++ = KEY_NUMBER;
 	}
-	last = r->w;
+	last = r->k;
 	*zeros = 0;
 	for (;;) {
-		uint64_t *w = r->w;
+		unsigned char *k = r->k;
 
-		put_number(r, r->p, end, 1, VERSION_BIG);
-		*zeros = *w == VERSION_ZERO ? *zeros + 1 : 0;
+		put_number(r, r->p, end);
+		*zeros = *k == KEY_NUMBER ? *zeros + 1 : 0;
 		if (!*zeros)
-			last = r->w;
+			last = r->k;
 		r->p = end;
 		if (end == r->end || *end != '.')
 			break;
@@ -147,55 +167,52 @@ read_epoch_and_release(struct reader *r, size_t *zeros)
 			break;
 		r->p++;
 	}
-	r->w = last;
-	*r->w++ = VERSION_END;
+	r->k = last;
+	*r->k++ = KEY_END;
 	return true;
 }
 
 static bool
 read_post(struct reader *r)
 {
-	enum version_rank rank;
+	enum rank rank;
 	const char *p;
 
 	if (r->end - r->p > 1 && *r->p == '-' && is_digit(r->p[1])) {
-		p = r->p + 1;
-		r->p = skip_digits(p, r->end);
-		put_number(r, p, r->p, 1, VERSION_BIG);
+		read_count(r, r->p);
 		return true;
 	}
 	p = find_word(r, post_words, COUNT(post_words), &rank);
 	if (p)
-		read_count(r, p, 1, VERSION_BIG);
+		read_count(r, p);
 	else
-		*r->w++ = 0;
+		*r->k++ = KEY_END;
 	return p;
 }
 
 static void
 read_suffix(struct reader *r, struct version *v)
 {
-	enum version_rank rank = RANK_FINAL;
+	enum rank rank = RANK_FINAL;
 	const char *p = find_word(r, pre_words, COUNT(pre_words), &rank);
-	uint64_t *pre = r->w, base = (uint64_t)rank << VERSION_RANK_SHIFT;
+	unsigned char *pre = r->k++;
 	bool is_post;
 
-	if (!p)
-		*r->w++ = base;
-	else
-		read_count(r, p, base, base | VERSION_PRE_BIG);
+	*pre = (unsigned char)rank;
+	if (p)
+		read_count(r, p);
 	v->is_pre = p;
-	v->n_pre = (size_t)(r->w - v->key);
+	v->n_pre = (size_t)(r->k - v->key);
 	is_post = read_post(r);
 	p = find_word(r, dev_words, COUNT(dev_words), &rank);
 	if (!p) {
-		*r->w++ = VERSION_NO_DEV;
+		*r->k++ = KEY_NO_DEV;
 		return;
 	}
 	if (!v->is_pre && !is_post)
-		*pre = (uint64_t)RANK_DEV_ONLY;
+		*pre = RANK_DEV_ONLY;
 	v->is_pre = true;
-	read_count(r, p, 1, VERSION_BIG);
+	read_count(r, p);
 }
 
 /* "Ubuntu-007" -> "ubuntu.7" */
@@ -210,13 +227,19 @@ read_local(struct reader *r, char *out)
 			r->p++;
 		if (r->p == start)
 			return false;
+		*r->k++ = digits == r->p ? KEY_DIGITS : KEY_WORD;
 		if (digits == r->p) {
-			r->huge = r->huge || digits - start > VERSION_DIGITS_MAX;
+			put_number(r, start, r->p);
 			while (start + 1 < r->p && *start == '0')
 				start++;
 		}
-		while (start < r->p)
-			*out++ = to_lower(*start++);
+		for (; start < r->p; start++) {
+			*out++ = to_lower(*start);
+			if (digits != r->p)
+				*r->k++ = (unsigned char)to_lower(*start);
+		}
+		if (digits != r->p)
+			*r->k++ = KEY_END;
 		if (r->p == r->end || !is_sep(*r->p))
 			break;
 		*out++ = '.';
@@ -226,10 +249,15 @@ read_local(struct reader *r, char *out)
 	return true;
 }
 
-bool
-version_read(const char *s, size_t n, struct version_room room, struct version *out)
+const struct version *
+version_of_any_size(struct arena *a, const char *s, size_t n)
 {
-	struct reader r = { .p = s, .end = s + n, .w = room.words };
+	enum {
+		KEY_SPARE = 16
+	}; /* a key has at most that much more than two bytes for each of the text */
+	struct reader r = { .p = s, .end = s + n };
+	struct version *v;
+	char *local;
 	size_t len;
 
 	while ((len = unicode_space(r.p, (size_t)(r.end - r.p))) > 0)
@@ -238,46 +266,23 @@ version_read(const char *s, size_t n, struct version_room room, struct version *
 		r.end -= len;
 	if (r.p < r.end && to_lower(*r.p) == 'v')
 		r.p++;
-	*out = (struct version){ .key = room.words };
-	if (!read_epoch_and_release(&r, &out->zeros))
-		return false;
-	read_suffix(&r, out);
-	out->n = (size_t)(r.w - room.words);
-	if (r.p < r.end && *r.p == '+') {
-		if (!read_local(&r, room.local))
-			return false;
-		out->local = room.local;
-	}
-	out->huge = r.huge;
-	return r.p == r.end;
-}
-
-const struct version *
-version_of_any_size(struct arena *a, const char *s, size_t n)
-{
-	enum { SMALL = 40 };
-	uint64_t words[SMALL + VERSION_WORDS];
-	char local[SMALL + 1];
-	struct version_room room = { words, local };
-	struct version v;
-	struct {
-		struct version v;
-		uint64_t key[];
-	} * kept;
-
-	if (n > SMALL) {
-		room.words = arena_array_of(a, uint64_t, n + VERSION_WORDS);
-		room.local = arena_alloc(a, n + 1, 1);
-	}
-	if (!version_read(s, n, room, &v))
+	if (r.p == r.end || !is_digit(*r.p))
 		return NULL;
-	kept = arena_alloc(a, sizeof(*kept) + v.n * sizeof(*v.key), _Alignof(struct version));
-	memcpy(kept->key, v.key, v.n * sizeof(*v.key));
-	v.key = kept->key;
-	if (v.local)
-		v.local = arena_strdup(a, v.local);
-	kept->v = v;
-	return &kept->v;
+	v = arena_new_of(a, struct version);
+	v->key = r.k = arena_alloc(a, 2 * n + KEY_SPARE, 1);
+	if (!read_epoch_and_release(&r, &v->zeros))
+		return NULL;
+	read_suffix(&r, v);
+	v->n_public = (size_t)(r.k - v->key);
+	if (r.p < r.end && *r.p == '+') {
+		v->local = local = arena_alloc(a, (size_t)(r.end - r.p), 1);
+		if (!read_local(&r, local))
+			return NULL;
+	}
+	*r.k++ = KEY_END;
+	v->n = (size_t)(r.k - v->key);
+	v->huge = r.huge;
+	return r.p == r.end ? v : NULL;
 }
 
 const struct version *
@@ -312,4 +317,183 @@ bool
 version_same_series(const char *x, const char *y)
 {
 	return x && y && series_length(x) == series_length(y) && !strncmp(x, y, series_length(x));
+}
+
+/* --- order --- */
+
+/* Neither key is the start of a longer one: what differs, differs before an end. */
+int
+version_cmp_public(const struct version *x, const struct version *y)
+{
+	return memcmp(x->key, y->key, x->n_public < y->n_public ? x->n_public : y->n_public);
+}
+
+int
+version_cmp(const struct version *x, const struct version *y)
+{
+	return memcmp(x->key, y->key, x->n < y->n ? x->n : y->n);
+}
+
+bool
+version_same_pre(const struct version *x, const struct version *y)
+{
+	return x->n_pre == y->n_pre && !memcmp(x->key, y->key, x->n_pre);
+}
+
+bool
+version_is_prerelease(const struct version *v)
+{
+	return v->is_pre;
+}
+
+bool
+version_has_post_or_dev(const struct version *v)
+{
+	return v->key[v->n_pre] != KEY_END || v->key[v->n_public - 1] != KEY_NO_DEV;
+}
+
+bool
+version_is_release(const struct version *v)
+{
+	return !v->is_pre && !version_has_post_or_dev(v);
+}
+
+const struct version *
+version_first_dev(struct arena *a, const struct version *v)
+{
+	struct version *first = arena_new_of(a, struct version);
+	unsigned char *key = arena_alloc(a, v->n_public + 1, 1);
+
+	memcpy(key, v->key, v->n_public);
+	if (key[v->n_pre] == KEY_END)
+		key[v->n_pre - 1] = RANK_DEV_ONLY;
+	key[v->n_public - 1] = KEY_NUMBER;
+	key[v->n_public] = KEY_END;
+	*first = *v;
+	first->key = key;
+	first->n = v->n_public + 1;
+	first->is_pre = true;
+	first->local = NULL;
+	return first;
+}
+
+/* --- what a version consists of --- */
+
+size_t
+version_release_count(const struct version *v)
+{
+	size_t n = v->zeros;
+
+	for (const unsigned char *k = after_number(v->key); *k != KEY_END; k = after_number(k))
+		n++;
+	return n;
+}
+
+unsigned long
+version_release(const struct version *v, size_t i)
+{
+	const unsigned char *k = after_number(v->key);
+	unsigned long value = 0;
+	size_t n;
+
+	while (*k != KEY_END && i--)
+		k = after_number(k);
+	if (*k == KEY_END)
+		return 0;
+	for (k = digits_of(k, &n); n && value <= (ULONG_MAX - 9) / 10; n--)
+		value = value * 10 + (unsigned long)(*k++ - '0');
+	return n ? ULONG_MAX : value;
+}
+
+const unsigned char *
+version_stem(struct arena *a, const struct version *v, size_t less, size_t *n)
+{
+	size_t count = version_release_count(v) - less;
+	const unsigned char *end = after_number(v->key);
+	unsigned char *stem;
+
+	for (; count && *end != KEY_END; count--)
+		end = after_number(end);
+	*n = (size_t)(end - v->key) + count;
+	stem = arena_alloc(a, *n, 1);
+	memset(stem, KEY_NUMBER, *n);
+	return memcpy(stem, v->key, *n - count);
+}
+
+bool
+version_has_stem(const struct version *v, const unsigned char *stem, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && stem[i] == v->key[i])
+		i++;
+	/* Past the end of the release there are only zeros. */
+	if (i < n && v->key[i] == KEY_END)
+		while (i < n && stem[i] == KEY_NUMBER)
+			i++;
+	return i == n;
+}
+
+static const unsigned char *
+add_number(struct buf *b, const unsigned char *k)
+{
+	size_t n;
+
+	k = digits_of(k, &n);
+	buf_add(b, n ? (const char *)k : "0", n ? n : 1);
+	return k + n;
+}
+
+const char *
+version_public(struct arena *a, const struct version *v)
+{
+	static const char *const names[] = { [RANK_A] = "a", [RANK_B] = "b", [RANK_RC] = "rc" };
+	struct buf b = BUF(a);
+	const unsigned char *k = after_number(v->key);
+	const char *dot = "";
+	enum rank rank;
+
+	if (*v->key != KEY_NUMBER) {
+		add_number(&b, v->key);
+		buf_putc(&b, '!');
+	}
+	for (; *k != KEY_END; dot = ".") {
+		buf_puts(&b, dot);
+		k = add_number(&b, k);
+	}
+	for (size_t i = 0; i < v->zeros; i++, dot = ".") {
+		buf_puts(&b, dot);
+		buf_putc(&b, '0');
+	}
+	rank = k[1];
+	k += 2;
+	if (rank != RANK_DEV_ONLY && rank != RANK_FINAL) {
+		buf_puts(&b, names[rank]);
+		k = add_number(&b, k);
+	}
+	if (*k != KEY_END) {
+		buf_puts(&b, ".post");
+		k = add_number(&b, k);
+	} else {
+		k++;
+	}
+	if (*k != KEY_NO_DEV) {
+		buf_puts(&b, ".dev");
+		add_number(&b, k);
+	}
+	return buf_text(&b);
+}
+
+const char *
+version_local(struct arena *a, const struct version *v)
+{
+	return v->local ? arena_strdup(a, v->local) : NULL;
+}
+
+const char *
+version_text(struct arena *a, const struct version *v)
+{
+	const char *text = version_public(a, v);
+
+	return v->local ? arena_printf(a, "%s+%s", text, v->local) : text;
 }

@@ -1,73 +1,51 @@
 #ifndef PYTHON_VERSION_H
 #define PYTHON_VERSION_H
 
-#include <stdint.h>
-
 #include "python/python.h"
 
 /*
- * A version is kept as 64-bit words whose order, word by word, is PEP 440's:
+ * A version is kept as bytes whose order is PEP 440's:
  *
- *     key     = epoch release VERSION_END pre post dev
+ *     key     = epoch release KEY_END pre post dev local
  *     epoch   = number
  *     release = number*        its last zeros are left out: `zeros` counts them
- *     pre     = rank << 61, and for a, b and rc the count in the bits below
- *     post    = 0 | number
- *     dev     = VERSION_NO_DEV | number
- *     number  = n + 1          up to 18 digits
- *             | VERSION_BIG + count of digits, then 18 digits a word, each word + 1
+ *     pre     = rank, and for a, b and rc the count: number
+ *     post    = KEY_END | number
+ *     dev     = KEY_NO_DEV | number
+ *     local   = (KEY_WORD letter* KEY_END | KEY_DIGITS number)* KEY_END
+ *     number  = KEY_MORE*      for each KEY_DIGITS_MAX digits that are left
+ *               KEY_NUMBER + count of the other digits, then all digits without zeros in front
  *
- * VERSION_END is below every number, so that 1 < 1.0.1.  A count of more than 18
- * digits in `pre` sets VERSION_PRE_BIG and is followed by its digits likewise.  The
- * local part stands outside, as text.
+ * KEY_END is below every number, so that 1 < 1.0.1; the rank of a version that has a dev part
+ * alone is below those of a, b and rc.
  */
 struct version {
-	const uint64_t *key;
-	size_t n;     /* words in key */
-	size_t n_pre; /* words up to and with pre */
+	const unsigned char *key;
+	size_t n;        /* bytes in key */
+	size_t n_public; /* bytes without the local part */
+	size_t n_pre;    /* bytes up to and with pre */
 	size_t zeros;
 	bool is_pre;
 	bool huge; /* a number has more than VERSION_DIGITS_MAX digits: not to be compared */
 	const char *local; /* normalised, or NULL */
 };
 
-enum version_rank { RANK_DEV_ONLY, RANK_A, RANK_B, RANK_RC, RANK_FINAL };
+enum { VERSION_DIGITS_MAX = 4300 }; /* what Python's int() takes */
 
-#define VERSION_RANK_SHIFT 61
-#define VERSION_END UINT64_C(0)
-#define VERSION_ZERO UINT64_C(1)
-#define VERSION_NO_DEV UINT64_MAX
-#define VERSION_BIG (UINT64_C(1) << 63)
-#define VERSION_PRE_BIG (UINT64_C(1) << 60)
-
-enum {
-	VERSION_DIGITS = 18,       /* that fit a word */
-	VERSION_DIGITS_MAX = 4300, /* what Python's int() takes */
-	VERSION_WORDS = 8,         /* a key has at most that many words more than its text bytes */
-};
-
-/* Where version_read puts what it reads: text bytes + VERSION_WORDS, text bytes + 1. */
-struct version_room {
-	uint64_t *words;
-	char *local;
-};
-
-/* Read a version, huge or not, that takes up all of s[0..n), white space round it apart. */
-bool version_read(const char *s, size_t n, struct version_room room, struct version *out);
-
-/* The same, into the arena; NULL: not a version. */
+/* Reads a version that takes up all of s[0..n), white space round it apart, into the arena; NULL:
+ * not a version. */
 const struct version *version_of_any_size(struct arena *a, const char *s, size_t n);
 /* NULL for a huge one as well. */
 const struct version *version_of(struct arena *a, const char *s, size_t n);
 
 /*
- * version_stem -- the words that a version must start with to match "V.*".
+ * version_stem -- the bytes that a version must start with to match "V.*".
  *
  *   in   the version V; how many numbers at the end of its release do not count
- *   out  *n words: epoch and release with all its zeros
+ *   out  *n bytes: epoch and release with all its zeros
  */
-const uint64_t *version_stem(struct arena *a, const struct version *v, size_t less, size_t *n);
-bool version_has_stem(const struct version *v, const uint64_t *stem, size_t n);
+const unsigned char *version_stem(struct arena *a, const struct version *v, size_t less, size_t *n);
+bool version_has_stem(const struct version *v, const unsigned char *stem, size_t n);
 
 /* Nothing but epoch and release, and perhaps a local part?  A post or dev part? */
 bool version_is_release(const struct version *v);
