@@ -133,6 +133,13 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 #define NOT_IN(variable, set) ((struct solve_term){ (variable), true, (set) })
 /* The variable is there and is none of the set. */
 #define OUT(w, variable, set) IN((variable), set_not((w), (variable), (set)))
+/* The same for the variable of a kind: IS(w, VARIABLE_OS, set_text, "debian12"). */
+#define IS(w, kind, set, ...) \
+	IN(the_variable((w), (kind)), set((w), the_variable((w), (kind)), __VA_ARGS__))
+#define LACKS(w, kind, set, ...) \
+	NOT_IN(the_variable((w), (kind)), set((w), the_variable((w), (kind)), __VA_ARGS__))
+#define IS_NOT(w, kind, set, ...) \
+	OUT((w), the_variable((w), (kind)), set((w), the_variable((w), (kind)), __VA_ARGS__))
 /* The variable is there, as any of its candidates. */
 #define THERE(w, variable) IN((variable), set_all((w), (variable)))
 /* The candidate asked about is selected. */
@@ -285,8 +292,8 @@ bool extension_applies(struct workspace *w, const struct recipe_extension *e);
 
 /* --- the rows: one function each --- */
 
-#define CONSTRAINT_EACH(name, ...) void constraint_##name(struct query *q);
-#define CONSTRAINT_ONCE(name, ...) void constraint_##name(struct query *q);
+#define CONSTRAINT_EACH(name, ...) void constraint_##name(struct query *q, struct workspace *w);
+#define CONSTRAINT_ONCE(name, ...) void constraint_##name(struct query *q, struct workspace *w);
 #include "rows.def"
 #undef CONSTRAINT_EACH
 #undef CONSTRAINT_ONCE

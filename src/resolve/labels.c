@@ -1,68 +1,47 @@
 #include "internal.h"
 
-/* Versions and lists as a reader who never saw a wheel's metadata would say them. */
-
-/* One clause of a specifier: its operator and its version. */
-struct clause {
-	const char *op, *version;
+/* What a specifier is to a reader who never saw a wheel's metadata: before, between and behind. */
+static const struct {
+	const char *first, *second; /* operators of its clauses; "": there is one clause */
+	const char *before, *after; /* the version of the first */
+} forms[] = {
+	{ "==", "", "", "" },
+	{ ">=", "", "", " or newer" },
+	{ "<=", "", "", " or older" },
+	{ "<", "", "below ", "" },
+	{ ">=", "<=", "", " to " },
+	{ ">=", "<", "", " or newer, but below " },
+	{ "<", "!=", "below ", ", but not " },
 };
-struct clauses LIST(struct clause);
 
-static struct clauses
-clauses_of(struct arena *a, const char *spec)
+/* The version of the clause that has an operator, trimmed; NULL: none has it. */
+static const char *
+version_with(struct arena *a, const struct names *clauses, const char *op)
 {
-	struct clauses all = { 0 };
+	for (size_t i = 0; *op && i < clauses->n; i++) {
+		const char *s = clauses->at[i] + strspn(clauses->at[i], " ");
+		size_t n = strspn(s, "<>=!~");
 
-	while (*spec) {
-		size_t n, op;
-
-		spec += strspn(spec, ", ");
-		n = strcspn(spec, ",");
-		op = strspn(spec, "<>=!~");
-		if (n) {
-			size_t skip = op + strspn(spec + op, " "), end = n;
-
-			while (end > skip && spec[end - 1] == ' ')
-				end--;
-			list_push(a, &all,
-				  (struct clause){ arena_copy(a, spec, op),
-						   arena_copy(a, spec + skip, end - skip) });
+		if (str_is((struct str){ s, n }, op)) {
+			s += n + strspn(s + n, " ");
+			return arena_copy(a, s, strcspn(s, " "));
 		}
-		spec += n;
 	}
-	return all;
-}
-
-static const struct clause *
-with(const struct clauses *all, const char *op)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->at[i].op, op))
-			return &all->at[i];
-	return NULL;
+	return *op ? NULL : "";
 }
 
 const char *
 spec_label(struct arena *a, const char *spec)
 {
-	struct clauses all = clauses_of(a, spec);
-	const struct clause *from = with(&all, ">="), *to = with(&all, "<="),
-			    *below = with(&all, "<"), *not = with(&all, "!="),
-			    *is = with(&all, "==");
+	struct names clauses = names_split(a, spec, ',');
 
-	if (all.n == 1 && is)
-		return is->version;
-	if (all.n == 1 && from)
-		return arena_printf(a, "%s or newer", from->version);
-	if (all.n == 1 && to)
-		return arena_printf(a, "%s or older", to->version);
-	if (all.n == 1 && below)
-		return arena_printf(a, "below %s", below->version);
-	if (all.n == 2 && from && to)
-		return arena_printf(a, "%s to %s", from->version, to->version);
-	if (all.n == 2 && from && below)
-		return arena_printf(a, "%s or newer, but below %s", from->version, below->version);
-	if (all.n == 2 && below && not )
-		return arena_printf(a, "below %s, but not %s", below->version, not ->version);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		const char *first = version_with(a, &clauses, forms[i].first);
+		const char *second = version_with(a, &clauses, forms[i].second);
+
+		if (first && second && clauses.n == (*second ? 2 : 1))
+			return arena_printf(a, "%s%s%s%s", forms[i].before, first, forms[i].after,
+					    second);
+	}
 	return spec;
 }

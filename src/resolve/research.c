@@ -4,14 +4,11 @@
 #include "internal.h"
 
 static bool
-has_word(const char *words, const char *word)
+has_word(struct arena *a, const char *words, const char *word)
 {
-	size_t n = strlen(word);
+	const struct names all = names_split(a, words ? words : "", ' ');
 
-	for (const char *p = words; (p = strstr(p, word)); p += n)
-		if ((p == words || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
+	return names_have(&all, word);
 }
 
 /* The codes that report a rule, a blank between two, in the order of the table of codes. */
@@ -25,13 +22,13 @@ codes_of(struct arena *a, const struct facts *f, const struct research_rule *r)
 	struct names all = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		if (kinds[i].strength < STRENGTH_PREFERENCE && has_word(kinds[i].rules, r->id))
+		if (kinds[i].strength < STRENGTH_PREFERENCE && has_word(a, kinds[i].rules, r->id))
 			told[kinds[i].code] = true;
 	for (size_t i = 0; i < nrules; i++)
-		if (has_word(rules[i].research, r->id))
+		if (has_word(a, rules[i].research, r->id))
 			told[rules[i].code] = true;
 	for (size_t i = 0; i < CODE_COUNT; i++)
-		if (told[i] || (r->codes && has_word(r->codes, code_table[i].id)))
+		if (told[i] || has_word(a, r->codes, code_table[i].id))
 			list_push(a, &all, code_table[i].id);
 	return names_join(a, &all, " ");
 }
@@ -65,7 +62,7 @@ research_of_code(struct arena *a, const struct facts *f, const char *code, struc
 	bool first = true;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!has_word(codes_of(a, f, &all[i]), code))
+		if (!has_word(a, codes_of(a, f, &all[i]), code))
 			continue;
 		if (first)
 			buf_puts(out, "\nrules that it tells:\n");

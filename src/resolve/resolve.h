@@ -74,6 +74,7 @@ enum strength {
 };
 
 struct query;
+struct workspace;
 
 /* A row of rows.def, or a rule of the knowledge. */
 struct constraint_kind {
@@ -82,9 +83,9 @@ struct constraint_kind {
 	enum strength strength;
 	enum code code; /* of a conflict in which it has the highest priority */
 	unsigned priority;
-	const char *rules;            /* "R008 R016": research rules that it covers; or "" */
-	void (*add)(struct query *q); /* NULL: a rule of the knowledge */
-	bool once;                    /* for all candidates together */
+	const char *rules; /* "R008 R016": research rules that it covers; or "" */
+	void (*add)(struct query *q, struct workspace *w); /* NULL: a rule of the knowledge */
+	bool once;                                         /* for all candidates together */
 };
 
 /* A constraint of a stack, with its sentence. */

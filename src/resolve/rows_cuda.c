@@ -19,9 +19,8 @@ from_image(const struct workspace *w)
 }
 
 void
-constraint_base_cuda(struct query *q)
+constraint_base_cuda(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	unsigned cuda = the_variable(w, VARIABLE_CUDA);
 
 	if (as_written(q) && w->image.cuda && from_image(w))
@@ -31,10 +30,9 @@ constraint_base_cuda(struct query *q)
 
 /* Instead of the one as written: an image of NVIDIA's again, if it was one, and one that exists. */
 void
-constraint_base_other(struct query *q)
+constraint_base_other(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
-	unsigned cuda = the_variable(w, VARIABLE_CUDA), os = the_variable(w, VARIABLE_OS);
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
 	const struct solver_variable *t = variable_at(w, cuda);
 	solve_word *made = set_none(w, cuda);
 
@@ -48,7 +46,7 @@ constraint_base_other(struct query *q)
 		solve_set_add(made, i);
 		add_conflict(q,
 			     TERMS(THIS(q), IN(cuda, set_one(w, cuda, i)),
-				   NOT_IN(os, set_named(w, os, &toolkit->image_os, false))),
+				   LACKS(w, VARIABLE_OS, set_named, &toolkit->image_os, false)),
 			     toolkit->source, "NVIDIA has images of CUDA %s for %s",
 			     toolkit->version, names_words(w->a, &toolkit->image_os, "and"));
 	}
@@ -56,32 +54,30 @@ constraint_base_other(struct query *q)
 }
 
 void
-constraint_base_os(struct query *q)
+constraint_base_os(struct query *q, struct workspace *w)
 {
-	const struct workspace *w = q->w;
-	unsigned os = the_variable(q->w, VARIABLE_OS);
+	unsigned os = the_variable(w, VARIABLE_OS);
 
 	if (as_written(q) && w->image.os)
-		add_allows(q, os, set_text(q->w, os, w->image.os), NULL, "%s is %s", w->r->base.s,
+		add_allows(q, os, set_text(w, os, w->image.os), NULL, "%s is %s", w->r->base.s,
 			   w->image.os);
 }
 
 void
-constraint_base_python(struct query *q)
+constraint_base_python(struct query *q, struct workspace *w)
 {
-	const struct workspace *w = q->w;
-	unsigned python = the_variable(q->w, VARIABLE_PYTHON);
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
 	if (as_written(q) && w->image.python)
-		add_allows(q, python, set_text(q->w, python, w->image.python), NULL,
+		add_allows(q, python, set_text(w, python, w->image.python), NULL,
 			   "%s has Python %s", w->r->base.s, w->image.python);
 }
 
 void
-constraint_cuda_never(struct query *q)
+constraint_cuda_never(struct query *q, struct workspace *w)
 {
 	const struct candidate *c = candidate_of(q);
-	const char *why = c->known ? NULL : facts_cuda_impossible(q->w->f, c->text);
+	const char *why = c->known ? NULL : facts_cuda_impossible(w->f, c->text);
 
 	if (why)
 		add_conflict(q, TERMS(THIS(q)), "knowledge/cuda.yaml", "there is no CUDA %s: %s",
@@ -92,9 +88,9 @@ constraint_cuda_never(struct query *q)
 
 /* A build without CUDA is for those who ask for it. */
 void
-constraint_build_gpu(struct query *q)
+constraint_build_gpu(struct query *q, struct workspace *w)
 {
-	const char *evidence = gpu_evidence(q->w);
+	const char *evidence = gpu_evidence(w);
 
 	if (evidence && !strcmp(candidate_of(q)->text, "cpu"))
 		add_conflict(q, TERMS(THIS(q)), NULL,
@@ -103,9 +99,8 @@ constraint_build_gpu(struct query *q)
 
 /* The same series; and where the image is chosen here there is a toolkit for every build. */
 void
-constraint_build_prefer_cuda(struct query *q)
+constraint_build_prefer_cuda(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const char *build = candidate_of(q)->text, *own = cuda_of_tag(w->a, build);
 	unsigned cuda = the_variable(w, VARIABLE_CUDA);
 	solve_word *set = own ? set_cuda(w, cuda, own) : NULL;
@@ -122,12 +117,11 @@ constraint_build_prefer_cuda(struct query *q)
  * it is preferred, for the toolkit then comes from PyPI's wheels if they have it.
  */
 void
-constraint_torch_toolkit(struct query *q)
+constraint_torch_toolkit(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	const struct torch_variant *v = t ? torch_variant_on_pypi(t) : NULL;
-	unsigned build = the_variable(w, VARIABLE_BUILD), cuda;
+	unsigned cuda;
 	bool wheels = w->r->cuda_from == CUDA_WHEELS;
 	bool open = w->r->cuda_from == CUDA_AUTO && w->r->base.s && !requested_cuda(w);
 	solve_word *set;
@@ -138,7 +132,7 @@ constraint_torch_toolkit(struct query *q)
 	set = set_cuda(w, cuda, t->cuda_toolkit);
 	if (!set_is_empty(w, cuda, set))
 		add_conflict(q,
-			     TERMS(THIS(q), IN(build, set_text(w, build, v->tag)),
+			     TERMS(THIS(q), IS(w, VARIABLE_BUILD, set_text, v->tag),
 				   IN(cuda, set_not(w, cuda, set))),
 			     t->source,
 			     "torch %s's %s build pins cuda-toolkit %s, and pip takes no other "
@@ -154,9 +148,8 @@ has_wheels(const struct cuda_toolkit *t)
 
 /* Of one that is pinned base.c reports it, with the place to write `image`. */
 void
-constraint_cuda_wheels(struct query *q)
+constraint_cuda_wheels(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct solver_variable *t = variable_at(w, q->variable);
 	const struct cuda_toolkit *first = NULL;
 
@@ -176,24 +169,23 @@ constraint_cuda_wheels(struct query *q)
 /* --- images that are chosen here --- */
 
 void
-constraint_cuda_os(struct query *q)
+constraint_cuda_os(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct cuda_toolkit *t = ENTRY(q);
-	unsigned os = the_variable(w, VARIABLE_OS);
 
 	if (t && t->image_os.n && selects_image(w))
-		add_allows(q, os, set_named(w, os, &t->image_os, false), t->source,
-			   "NVIDIA has images of CUDA %s for %s", t->version,
-			   names_words(w->a, &t->image_os, "and"));
+		add_conflict(q,
+			     TERMS(THIS(q), IS_NOT(w, VARIABLE_OS, set_named, &t->image_os, false)),
+			     t->source, "NVIDIA has images of CUDA %s for %s", t->version,
+			     names_words(w->a, &t->image_os, "and"));
 }
 
 void
-constraint_cuda_prefer_image(struct query *q)
+constraint_cuda_prefer_image(struct query *q, struct workspace *w)
 {
 	const struct cuda_toolkit *t = ENTRY(q);
 
-	if (t && !t->image_os.n && selects_image(q->w))
+	if (t && !t->image_os.n && selects_image(w))
 		add_conflict(q, TERMS(THIS(q)), t->source, "no image of CUDA %s is known",
 			     t->version);
 }

@@ -24,9 +24,8 @@ build_label(struct workspace *w, unsigned build, const solve_word *set, unsigned
 }
 
 void
-constraint_build_driver(struct query *q)
+constraint_build_driver(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	int driver = variable_find(w, "driver");
 	unsigned long major = 0, own;
 	size_t n;
@@ -69,9 +68,8 @@ driver_of_series(struct workspace *w, const char *series)
 }
 
 void
-constraint_cuda_driver(struct query *q)
+constraint_cuda_driver(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct cuda_toolkit *t = ENTRY(q);
 	int driver = variable_find(w, "driver");
 	const char *series = t ? version_series(w->a, t->version) : NULL;

@@ -57,20 +57,20 @@ add_groups(struct query *q, const char *from, const struct groups *all)
 }
 
 void
-constraint_extension_source(struct query *q)
+constraint_extension_source(struct query *q, struct workspace *w)
 {
-	const struct domain *s = q->w->variables.at[q->variable];
-	int source = source_variable(q->w, s->t.key);
+	const struct domain *s = w->variables.at[q->variable];
+	int source = source_variable(w, s->t.key);
 	struct groups all[2] = { 0 };
 
 	for (q->candidate = 0; s->entry && source >= 0 && q->candidate < s->t.n; q->candidate++) {
 		struct release x = release_of(q);
-		const char *why[] = { no_sdist(q->w, &x),
-				      no_tag(q->w, &x, q->w->variables.at[source]->asked) };
+		const char *why[] = { no_sdist(w, &x),
+				      no_tag(w, &x, w->variables.at[source]->asked) };
 
 		for (size_t i = 0; i < 2; i++)
 			if (why[i])
-				group_add(q->w, &all[i], q->variable, q->candidate, why[i],
+				group_add(w, &all[i], q->variable, q->candidate, why[i],
 					  x.r ? x.r->source : x.e->source);
 	}
 	add_groups(q, "sdist", &all[0]);
@@ -79,12 +79,12 @@ constraint_extension_source(struct query *q)
 
 /* In packages: pip asks PyPI, where some releases never were. */
 void
-constraint_extension_on_pypi(struct query *q)
+constraint_extension_on_pypi(struct query *q, struct workspace *w)
 {
 	struct release x = release_of(q);
-	const struct domain *s = q->w->variables.at[q->variable];
+	const struct domain *s = w->variables.at[q->variable];
 
-	if (x.r && !x.r->on_pypi && !s->wheel && source_variable(q->w, s->t.key) < 0)
+	if (x.r && !x.r->on_pypi && !s->wheel && source_variable(w, s->t.key) < 0)
 		add_conflict(q, TERMS(THIS(q)), x.r->source,
 			     "pip installs packages from PyPI, and %s is not on PyPI%s", x.name,
 			     x.r->git_tag ? ": it is a git tag, and nothing else" : "");
@@ -92,12 +92,12 @@ constraint_extension_on_pypi(struct query *q)
 
 /* `from: wheel` without a url: nobody knows which file is meant. */
 void
-constraint_wheel_named(struct query *q)
+constraint_wheel_named(struct query *q, struct workspace *w)
 {
-	const struct recipe_extension *asked = q->w->variables.at[q->variable]->asked;
+	const struct recipe_extension *asked = w->variables.at[q->variable]->asked;
 
 	if (asked && asked->from == EXT_WHEEL && !asked->url.s)
-		add_conflict(q, TERMS(IN(q->variable, set_text(q->w, q->variable, "url"))), NULL,
+		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "url"))), NULL,
 			     "no address of a wheel of %s is known: give it as `url:`, or take "
 			     "`from: release` for the project's own",
 			     asked->name.s);
@@ -106,30 +106,28 @@ constraint_wheel_named(struct query *q)
 /* --- extension <-> Python, torch's build, torch's headers --- */
 
 void
-constraint_extension_python(struct query *q)
+constraint_extension_python(struct query *q, struct workspace *w)
 {
 	struct release x = release_of(q);
-	unsigned python = the_variable(q->w, VARIABLE_PYTHON);
 
 	if (x.r && x.r->requires_python)
-		add_allows(q, python, set_in(q->w, python, x.r->requires_python), x.r->source,
-			   "the metadata of %s requires Python %s", x.name,
-			   spec_label(q->w->a, x.r->requires_python));
+		add_conflict(
+			q, TERMS(THIS(q), IS_NOT(w, VARIABLE_PYTHON, set_in, x.r->requires_python)),
+			x.r->source, "the metadata of %s requires Python %s", x.name,
+			spec_label(w->a, x.r->requires_python));
 }
 
 /* An -std= of its own, below which torch's headers stop with #error. */
 void
-constraint_extension_std(struct query *q)
+constraint_extension_std(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	struct release x = release_of(q);
-	unsigned std = the_variable(w, VARIABLE_STD);
 	const char *own = x.r && x.r->cxx_std ? x.r->cxx_std + strlen("c++") : NULL;
 
 	if (own)
 		add_conflict(q,
 			     TERMS(THIS(q), compiled(q),
-				   IN(std, set_in(w, std, arena_printf(w->a, ">%s", own)))),
+				   IS(w, VARIABLE_STD, set_in, arena_printf(w->a, ">%s", own))),
 			     x.r->source, "%s is compiled as C++%s", x.name, own);
 }
 
@@ -142,10 +140,10 @@ can_be_had(const struct extension_release *r)
 }
 
 void
-constraint_newest_major(struct query *q)
+constraint_newest_major(struct query *q, struct workspace *w)
 {
-	struct solver_variable *t = variable_at(q->w, q->variable);
-	solve_word *older = set_none(q->w, q->variable);
+	struct solver_variable *t = variable_at(w, q->variable);
+	solve_word *older = set_none(w, q->variable);
 	const struct version *newest = NULL;
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -158,17 +156,18 @@ constraint_newest_major(struct query *q)
 		if (version_release(t->c[i].v, 0) < version_release(newest, 0))
 			solve_set_add(older, i);
 	}
-	if (newest && source_variable(q->w, t->key) >= 0)
+	if (newest && source_variable(w, t->key) >= 0)
 		add_conflict(q, TERMS(IN(q->variable, older)), NULL,
 			     "the newest %s is of the series %lu", t->key,
 			     version_release(newest, 0));
 }
 
 void
-constraint_to_be_had(struct query *q)
+constraint_to_be_had(struct query *q, struct workspace *w)
 {
 	struct release x = release_of(q);
 
+	(void)w;
 	if (x.r && !can_be_had(x.r))
 		add_conflict(q, TERMS(THIS(q), compiled(q)), x.r->source,
 			     "%s is not known to be compiled by anybody", x.name);

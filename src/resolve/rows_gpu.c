@@ -76,12 +76,12 @@ code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 }
 
 void
-constraint_gpu_torch(struct query *q)
+constraint_gpu_torch(struct query *q, struct workspace *w)
 {
 	unsigned gpu;
 
-	for (size_t i = 0; next_gpu(q->w, &i, &gpu);)
-		for (size_t k = 0; k < variable_at(q->w, q->variable)->n; k++)
+	for (size_t i = 0; next_gpu(w, &i, &gpu);)
+		for (size_t k = 0; k < variable_at(w, q->variable)->n; k++)
 			code_for(q, k, gpu, q->kind->strength == STRENGTH_WARNING);
 }
 
@@ -103,9 +103,8 @@ any_ptx(struct workspace *w, const char *tag, const char *cc)
 
 /* A build that nothing is known of: the CUDA that it is made with makes no code for the GPU. */
 void
-constraint_gpu_build(struct query *q)
+constraint_gpu_build(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const char *tag = candidate_of(q)->text, *series = cuda_of_tag(w->a, tag);
 	const struct cuda_toolkit *made = series ? facts_cuda(w->f, series) : NULL;
 	unsigned torch = the_variable(w, VARIABLE_TORCH), gpu;
@@ -122,11 +121,10 @@ constraint_gpu_build(struct query *q)
 
 /* PTX is compiled by the driver, which must be as new as the toolkit that made it. */
 void
-constraint_gpu_ptx(struct query *q)
+constraint_gpu_ptx(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *r = ENTRY(q);
-	unsigned build = the_variable(w, VARIABLE_BUILD), gpu;
+	unsigned gpu;
 	int driver = r ? variable_find(w, "driver") : -1;
 	const char *cc;
 
@@ -141,7 +139,7 @@ constraint_gpu_ptx(struct query *q)
 			    capability_ptx_runs(v->ptx, cc))
 				add_conflict(
 					q,
-					TERMS(THIS(q), IN(build, set_text(w, build, v->tag)),
+					TERMS(THIS(q), IS(w, VARIABLE_BUILD, set_text, v->tag),
 					      THERE(w, gpu),
 					      IN((unsigned)driver,
 						 set_below(w, (unsigned)driver, made->driver_min))),
@@ -210,7 +208,7 @@ is_fixed(const struct extension_release *r)
 }
 
 void
-constraint_extension_archs(struct query *q)
+constraint_extension_archs(struct query *q, struct workspace *w)
 {
 	struct release x = release_of(q);
 	const char *arch = NULL;
@@ -218,18 +216,17 @@ constraint_extension_archs(struct query *q)
 
 	if (!is_fixed(x.r) || x.r->arch_env)
 		return;
-	set = lacking(q->w, x.r, NULL, &arch);
-	add_conflict(q, TERMS(THIS(q), compiled(q), IN(the_variable(q->w, VARIABLE_CUDA), set)),
+	set = lacking(w, x.r, NULL, &arch);
+	add_conflict(q, TERMS(THIS(q), compiled(q), IN(the_variable(w, VARIABLE_CUDA), set)),
 		     x.r->source,
 		     "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
 		     "not know",
-		     x.name, arch, cuda_label(q->w, set));
+		     x.name, arch, cuda_label(w, set));
 }
 
 void
-constraint_gpu_extension(struct query *q)
+constraint_gpu_extension(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	struct release x = release_of(q);
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gpu;
 
@@ -267,9 +264,8 @@ is_steered(const struct workspace *w, const struct recipe_extension *e)
 }
 
 void
-constraint_gpu_nvcc(struct query *q)
+constraint_gpu_nvcc(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct domain *s = w->variables.at[q->variable];
 	struct release x = release_of(q);
 	const struct extension_release *r = x.r ? x.r : x.e ? &x.e->any : NULL;

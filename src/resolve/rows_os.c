@@ -8,25 +8,25 @@
 
 /* The compiler of the host, with `from: host`, is not the image's. */
 void
-constraint_os_gcc(struct query *q)
+constraint_os_gcc(struct query *q, struct workspace *w)
 {
 	const struct os_release *os = ENTRY(q);
-	unsigned gcc = the_variable(q->w, VARIABLE_GCC);
+	unsigned gcc = the_variable(w, VARIABLE_GCC);
 
-	if (os && os->gcc && !q->w->gcc && q->w->r->cuda_from != CUDA_HOST)
-		add_requires(q, gcc, set_text(q->w, gcc, os->gcc), os->source,
+	if (os && os->gcc && !w->gcc && w->r->cuda_from != CUDA_HOST)
+		add_requires(q, gcc, set_text(w, gcc, os->gcc), os->source,
 			     "the compiler of %s is gcc %s", os->id, os->gcc);
 }
 
 void
-constraint_os_glibc(struct query *q)
+constraint_os_glibc(struct query *q, struct workspace *w)
 {
 	const struct os_release *os = ENTRY(q);
-	unsigned glibc = the_variable(q->w, VARIABLE_GLIBC);
+	unsigned glibc = the_variable(w, VARIABLE_GLIBC);
 
 	if (os && os->glibc)
-		add_requires(q, glibc, set_text(q->w, glibc, os->glibc), os->source,
-			     "%s has glibc %s", os->id, os->glibc);
+		add_requires(q, glibc, set_text(w, glibc, os->glibc), os->source, "%s has glibc %s",
+			     os->id, os->glibc);
 }
 
 /* --- gcc, nvcc and torch's own table of compilers --- */
@@ -49,9 +49,8 @@ takes_gcc(const struct cuda_toolkit *t, unsigned long gcc)
 }
 
 void
-constraint_gcc_nvcc(struct query *q)
+constraint_gcc_nvcc(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const char *version = candidate_of(q)->text, *source = NULL;
 	unsigned long gcc = strtoul(version, NULL, 10);
 	unsigned cuda = the_variable(w, VARIABLE_CUDA);
@@ -68,9 +67,8 @@ constraint_gcc_nvcc(struct query *q)
 }
 
 void
-constraint_torch_gcc(struct query *q)
+constraint_torch_gcc(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gcc = the_variable(w, VARIABLE_GCC);
 	struct torch_compilers table = { 0 };
@@ -92,11 +90,10 @@ constraint_torch_gcc(struct query *q)
 /* --- the C library, and the C++ standard of torch's headers --- */
 
 void
-constraint_torch_glibc(struct query *q)
+constraint_torch_glibc(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
-	unsigned build = the_variable(w, VARIABLE_BUILD), glibc = the_variable(w, VARIABLE_GLIBC);
+	unsigned build = the_variable(w, VARIABLE_BUILD);
 	struct groups all = { 0 };
 
 	for (size_t i = 0; t && i < t->nvariants; i++)
@@ -106,7 +103,8 @@ constraint_torch_glibc(struct query *q)
 	for (size_t i = 0; i < all.n; i++) {
 		const struct group *g = &all.at[i];
 		bool every = solve_set_count(g->these, variable_at(w, build)->n) == t->nvariants;
-		const struct solve_term terms[] = { THIS(q), IN(glibc, set_below(w, glibc, g->why)),
+		const struct solve_term terms[] = { THIS(q),
+						    IS(w, VARIABLE_GLIBC, set_below, g->why),
 						    IN(build, g->these) };
 
 		add_conflict(q, terms, every ? 2 : 3, g->source, "torch %s needs glibc %s or newer",
@@ -115,14 +113,15 @@ constraint_torch_glibc(struct query *q)
 }
 
 void
-constraint_torch_std(struct query *q)
+constraint_torch_std(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
-	unsigned std = the_variable(q->w, VARIABLE_STD);
 
 	if (t && t->cxx_std)
-		add_requires(q, std, set_text(q->w, std, t->cxx_std + strlen("c++")), t->source,
-			     "the headers of torch %s need C++%s", t->version,
+		add_conflict(q,
+			     TERMS(THIS(q),
+				   LACKS(w, VARIABLE_STD, set_text, t->cxx_std + strlen("c++"))),
+			     t->source, "the headers of torch %s need C++%s", t->version,
 			     t->cxx_std + strlen("c++"));
 }
 
@@ -130,19 +129,18 @@ constraint_torch_std(struct query *q)
 
 /* An image that is selected here has apt. */
 void
-constraint_os_apt(struct query *q)
+constraint_os_apt(struct query *q, struct workspace *w)
 {
 	const char *id = candidate_of(q)->text;
 
-	if (!q->w->r->base.s && !starts_with(id, "ubuntu") && !starts_with(id, "debian"))
+	if (!w->r->base.s && !starts_with(id, "ubuntu") && !starts_with(id, "debian"))
 		add_conflict(q, TERMS(THIS(q)), NULL, "%s has no apt", id);
 }
 
 /* A system's own Python before one that is brought. */
 void
-constraint_os_python(struct query *q)
+constraint_os_python(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct os_release *os = ENTRY(q);
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
@@ -162,9 +160,8 @@ has_python(const struct os_release *os, const char *series)
 
 /* A system that has the Python which the recipe pins. */
 void
-constraint_python_os(struct query *q)
+constraint_python_os(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const char *series = candidate_of(q)->text;
 	unsigned os = the_variable(w, VARIABLE_OS);
 	solve_word *set = SET_WHERE(w, os, c, has_python(c->entry, series));

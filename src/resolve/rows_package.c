@@ -86,28 +86,28 @@ wheels_for(struct query *q, const struct package_release *any, unsigned python, 
 }
 
 void
-constraint_package_python(struct query *q)
+constraint_package_python(struct query *q, struct workspace *w)
 {
-	unsigned python = the_variable(q->w, VARIABLE_PYTHON);
-	const struct solver_variable *t = variable_at(q->w, q->variable);
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
+	const struct solver_variable *t = variable_at(w, q->variable);
 	const struct package_release *any = NULL;
 
 	for (size_t i = 0; i < t->n; i++)
 		any = t->c[i].entry ? t->c[i].entry : any;
-	for (size_t i = 0; any && i < variable_at(q->w, python)->n; i++)
+	for (size_t i = 0; any && i < variable_at(w, python)->n; i++)
 		wheels_for(q, any, python, i);
 }
 
 /* --- what nobody gets who did not ask for it --- */
 
 void
-constraint_final_release(struct query *q)
+constraint_final_release(struct query *q, struct workspace *w)
 {
 	const struct candidate *c = candidate_of(q);
 
 	if (c->v && version_is_prerelease(c->v))
 		add_conflict(q, TERMS(THIS(q)), NULL, "%s %s is a pre-release",
-			     variable_at(q->w, q->variable)->label, c->text);
+			     variable_at(w, q->variable)->label, c->text);
 }
 
 static bool
@@ -118,9 +118,8 @@ is_a_tag(const struct extension_release *r)
 
 /* A tag that was never uploaded: pip would not take it, and nobody has tried it since. */
 void
-constraint_extension_published(struct query *q)
+constraint_extension_published(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct domain *s = w->variables.at[q->variable];
 	const struct extension *e = s->entry;
 	bool any = false;
@@ -139,14 +138,13 @@ constraint_extension_published(struct query *q)
 
 /* "3.13t": few wheels are made for it. */
 void
-constraint_python_usual(struct query *q)
+constraint_python_usual(struct query *q, struct workspace *w)
 {
 	const char *series = candidate_of(q)->text;
 
 	if (ends_with(series, "t"))
 		add_conflict(q, TERMS(THIS(q)), NULL, "Python %s is the free-threaded one", series);
-	else if (text_version_order(q->w, series, PYTHON_OLDEST) < 0 &&
-		 q->w->r->python_from != PYTHON_OS)
+	else if (text_version_order(w, series, PYTHON_OLDEST) < 0 && w->r->python_from != PYTHON_OS)
 		add_conflict(q, TERMS(THIS(q)), NULL, "Python's makers do not mend %s any more",
 			     series);
 }

@@ -58,9 +58,8 @@ said_elsewhere(const struct pairing *p)
 
 /* Asked of the variable on the left: what need not be there is made known, not needed. */
 void
-constraint_pairs(struct query *q)
+constraint_pairs(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const char *key = variable_at(w, q->variable)->key;
 	bool inferred = q->kind->strength == STRENGTH_WARNING;
 	size_t n;
@@ -107,9 +106,8 @@ has_pairing(struct workspace *w, const char *key, const struct version *v)
  * at least the series tells for which it cannot be.
  */
 void
-constraint_companion(struct query *q)
+constraint_companion(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct solver_variable *own = variable_at(w, q->variable), *t;
 	const struct candidate *c = &own->c[q->candidate];
 	unsigned torch = the_variable(w, VARIABLE_TORCH);
@@ -140,17 +138,17 @@ constraint_companion(struct query *q)
 
 /* The pair of a torch, where more than one would do. */
 void
-constraint_companion_pair(struct query *q)
+constraint_companion_pair(struct query *q, struct workspace *w)
 {
 	static const char *const keys[] = { "torchvision", "torchaudio" };
 	const struct torch_release *t = ENTRY(q);
 
 	for (size_t i = 0; t && i < 2; i++) {
 		const char *pair = torch_companion(t, keys[i]);
-		int other = variable_find(q->w, keys[i]);
+		int other = variable_find(w, keys[i]);
 
 		if (pair && other >= 0)
-			add_allows(q, (unsigned)other, set_text(q->w, (unsigned)other, pair),
+			add_allows(q, (unsigned)other, set_text(w, (unsigned)other, pair),
 				   t->source, "%s %s is the pair of torch %s", keys[i], pair,
 				   t->version);
 	}

@@ -29,8 +29,6 @@ static void
 for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_release *r)
 {
 	struct workspace *w = l->q->w;
-	unsigned build = the_variable(w, VARIABLE_BUILD);
-	unsigned python = the_variable(w, VARIABLE_PYTHON);
 	const char *series = version_series(w->a, r->version);
 	struct solve_term one = IN(torch, set_one(w, torch, candidate));
 	struct names builds = { 0 };
@@ -48,8 +46,8 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 			continue;
 		list_push(w->a, &builds, v->tag);
 		add_conflict(l->q,
-			     TERMS(l->this, l->from, one, IN(build, set_text(w, build, v->tag)),
-				   OUT(w, python, set_named(w, python, &pythons, false))),
+			     TERMS(l->this, l->from, one, IS(w, VARIABLE_BUILD, set_text, v->tag),
+				   IS_NOT(w, VARIABLE_PYTHON, set_named, &pythons, false)),
 			     l->wheels.source,
 			     "the project's wheels of %s for torch %s and %s are for Python %s",
 			     l->x.name, series, v->tag, names_words(w->a, &pythons, "and"));
@@ -57,7 +55,7 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 	if (builds.n)
 		add_conflict(l->q,
 			     TERMS(l->this, l->from, one,
-				   OUT(w, build, set_named(w, build, &builds, true))),
+				   IS_NOT(w, VARIABLE_BUILD, set_named, &builds, true)),
 			     l->wheels.source,
 			     "the project built wheels of %s for torch %s only with %s", l->x.name,
 			     series, names_words(w->a, &builds, "and"));
@@ -95,12 +93,11 @@ static void
 for_glibc(struct list *l)
 {
 	struct workspace *w = l->q->w;
-	unsigned glibc = the_variable(w, VARIABLE_GLIBC);
 
 	if (l->wheels.glibc_min)
 		add_conflict(l->q,
 			     TERMS(l->this, l->from,
-				   IN(glibc, set_below(w, glibc, l->wheels.glibc_min))),
+				   IS(w, VARIABLE_GLIBC, set_below, l->wheels.glibc_min)),
 			     l->x.r->source, "the project's wheels of %s need glibc %s or newer",
 			     l->x.name, l->wheels.glibc_min);
 }
@@ -118,11 +115,9 @@ list_of(struct query *q, const char *from)
 }
 
 void
-constraint_release_wheel(struct query *q)
+constraint_release_wheel(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct recipe_extension *e = w->variables.at[q->variable]->asked;
-	unsigned machine = the_variable(w, VARIABLE_MACHINE);
 	struct list l;
 
 	if (!e || e->from != EXT_RELEASE)
@@ -139,7 +134,7 @@ constraint_release_wheel(struct query *q)
 		for_all_torches(&l);
 	if (l.wheels.x86_64_only)
 		add_conflict(
-			q, TERMS(l.this, l.from, OUT(w, machine, set_text(w, machine, "x86_64"))),
+			q, TERMS(l.this, l.from, IS_NOT(w, VARIABLE_MACHINE, set_text, "x86_64")),
 			l.x.r->source, "the project built wheels of %s only for x86_64", l.x.name);
 	for_glibc(&l);
 }
@@ -152,9 +147,8 @@ is_wheel(const struct recipe_extension *e)
 
 /* A wheel that is labelled with a torch, and was built before that one was out. */
 void
-constraint_wheel_nightly(struct query *q)
+constraint_wheel_nightly(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct domain *s = w->variables.at[q->variable];
 	unsigned torch = the_variable(w, VARIABLE_TORCH);
 	struct list l;
@@ -177,9 +171,9 @@ constraint_wheel_nightly(struct query *q)
 
 /* What such a wheel asks of the system, where its name does not say. */
 void
-constraint_wheel_glibc(struct query *q)
+constraint_wheel_glibc(struct query *q, struct workspace *w)
 {
-	if (is_wheel(q->w->variables.at[q->variable]->asked)) {
+	if (is_wheel(w->variables.at[q->variable]->asked)) {
 		struct list l = list_of(q, "url");
 
 		for_glibc(&l);

@@ -18,9 +18,8 @@ builds_are_known(const struct torch_release *t)
  * warning: the build is none that the knowledge base lists.
  */
 void
-constraint_torch_build(struct query *q)
+constraint_torch_build(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	unsigned build = the_variable(w, VARIABLE_BUILD);
 	bool custom = has_custom_index(w), warns = q->kind->strength == STRENGTH_WARNING, open;
@@ -43,33 +42,29 @@ constraint_torch_build(struct query *q)
 }
 
 void
-constraint_torch_python(struct query *q)
+constraint_torch_python(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
-	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
 	if (!t || !t->pythons.n || has_custom_index(w))
 		return;
-	add_allows(q, python, set_named(w, python, &t->pythons, false), t->source,
-		   "torch %s has wheels for Python %s", t->version,
-		   names_words(w->a, &t->pythons, "and"));
+	add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_PYTHON, set_named, &t->pythons, false)),
+		     t->source, "torch %s has wheels for Python %s", t->version,
+		     names_words(w->a, &t->pythons, "and"));
 }
 
 /* `index: pypi` is a build too: which one depends on the release. */
 void
-constraint_torch_pypi(struct query *q)
+constraint_torch_pypi(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	const struct torch_variant *v = t ? torch_variant_on_pypi(t) : NULL;
-	unsigned build = the_variable(w, VARIABLE_BUILD);
 	int index = variable_find(w, "torch index");
 
 	if (v && index >= 0)
 		add_conflict(q,
 			     TERMS(THIS(q), THERE(w, (unsigned)index),
-				   NOT_IN(build, set_text(w, build, v->tag))),
+				   LACKS(w, VARIABLE_BUILD, set_text, v->tag)),
 			     v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
 }
 
@@ -92,28 +87,25 @@ build_for(const struct torch_release *t, const char *cuda)
 
 /* That for the CUDA which is asked for; else PyPI's. */
 void
-constraint_torch_prefer_build(struct query *q)
+constraint_torch_prefer_build(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	const struct torch_variant *v = t ? build_for(t, requested_cuda(w)) : NULL;
-	unsigned build = the_variable(w, VARIABLE_BUILD);
 
 	if (!v)
 		v = t ? torch_variant_on_pypi(t) : NULL;
 	if (v && !w->r->torch.index.s)
-		add_allows(q, build, set_text(w, build, v->tag), v->source,
-			   v->on_pypi ?
-				   "the %s build of torch %s is the one that PyPI carries" :
-				   "the %s build of torch %s is for the CUDA that is asked for",
-			   v->tag, t->version);
+		add_conflict(
+			q, TERMS(THIS(q), IS_NOT(w, VARIABLE_BUILD, set_text, v->tag)), v->source,
+			v->on_pypi ? "the %s build of torch %s is the one that PyPI carries" :
+				     "the %s build of torch %s is for the CUDA that is asked for",
+			v->tag, t->version);
 }
 
 /* A release that has a build for the CUDA which is asked for, if there is one. */
 void
-constraint_torch_prefer_cuda(struct query *q)
+constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	const char *cuda = requested_cuda(w);
 
@@ -162,10 +154,11 @@ asks_for(struct query *q, const char *requirement, const char *marker, bool brin
 
 /* Its own triton, where the marker lets it come; and where it does not, no other works with it. */
 void
-constraint_torch_triton(struct query *q)
+constraint_torch_triton(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 
+	(void)w;
 	if (t && t->triton)
 		asks_for(q, t->triton, t->triton_marker, true, "torch", "itself needs");
 	if (t && t->triton && t->triton_marker && strstr(t->triton_marker, "python_version"))
@@ -173,21 +166,20 @@ constraint_torch_triton(struct query *q)
 }
 
 void
-constraint_torch_setuptools(struct query *q)
+constraint_torch_setuptools(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 
 	if (t && t->setuptools)
 		asks_for(q, t->setuptools, NULL, false, "torch", "needs");
-	if (t && t->setuptools_build && q->w->compiles)
+	if (t && t->setuptools_build && w->compiles)
 		asks_for(q, t->setuptools_build, NULL, false, "what is compiled against torch",
 			 "needs");
 }
 
 void
-constraint_torch_numpy(struct query *q)
+constraint_torch_numpy(struct query *q, struct workspace *w)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	unsigned numpy = variable_get(w, VARIABLE_PACKAGE, "numpy");
 

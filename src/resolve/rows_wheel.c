@@ -137,7 +137,7 @@ static void
 needs_abi(struct query *q, const solve_word *these, const struct says *s)
 {
 	struct workspace *w = q->w;
-	unsigned torch = the_variable(w, VARIABLE_TORCH), build = the_variable(w, VARIABLE_BUILD);
+	unsigned torch = the_variable(w, VARIABLE_TORCH);
 	const struct solver_variable *t = variable_at(w, torch);
 
 	for (size_t i = 0; s->abi != TRI_UNKNOWN && i < t->n; i++) {
@@ -157,7 +157,7 @@ needs_abi(struct query *q, const solve_word *these, const struct says *s)
 		add_conflict(q,
 			     TERMS(IN(q->variable, these), IN(torch, set_one(w, torch, i)),
 				   all ? IN(torch, set_one(w, torch, i)) :
-					 IN(build, set_named(w, build, &other, false))),
+					 IS(w, VARIABLE_BUILD, set_named, &other, false)),
 			     r->source,
 			     "%s was built for the %s C++ ABI, and %s%storch %s has the %s one",
 			     s->file, s->abi == TRI_YES ? "new" : "old",
@@ -204,12 +204,12 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 
 /* A wheel of an extension by its `url`, or one that packages: names. */
 void
-constraint_wheel_file(struct query *q)
+constraint_wheel_file(struct query *q, struct workspace *w)
 {
-	const struct domain *s = q->w->variables.at[q->variable];
+	const struct domain *s = w->variables.at[q->variable];
 
 	if (s->t.kind != VARIABLE_SOURCE && s->wheel)
-		constrain_file(q, set_all(q->w, q->variable), s->wheel);
+		constrain_file(q, set_all(w, q->variable), s->wheel);
 	else if (s->t.kind == VARIABLE_SOURCE && is_wheel(s->asked))
-		constrain_file(q, set_text(q->w, q->variable, "url"), s->asked->url.s);
+		constrain_file(q, set_text(w, q->variable, "url"), s->asked->url.s);
 }

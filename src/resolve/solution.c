@@ -37,7 +37,7 @@ make(struct workspace *w, unsigned variable, size_t candidate, bool once, struct
 		struct query q = { w, &rows[i], variable, candidate, out };
 
 		if (rows[i].when == variable_at(w, variable)->kind && rows[i].once == once)
-			rows[i].add(&q);
+			rows[i].add(&q, w);
 	}
 	if (once)
 		add_rules(&(struct query){ .w = w, .variable = variable, .out = out });
