@@ -33,14 +33,10 @@ check_cuda_home(struct workspace *w)
 	if (!w->s->cuda.value || !w->s->compiles || !(there = toolkit_folders(w, &folders)))
 		return;
 	while ((given = check_setting(w, "CUDA_HOME", &at, &e))) {
-		size_t n = strlen(given->value.s);
-		const char *folder;
+		size_t last, n = url_end(given->value.s, &last);
 		struct diag *d;
 
-		while (n > 1 && given->value.s[n - 1] == '/')
-			n--;
-		folder = arena_copy(w->a, given->value.s, n);
-		if (names_have(&folders, folder))
+		if (names_have(&folders, arena_copy(w->a, given->value.s, n)))
 			continue;
 		d = diag_at(w->ds, E_CUDA_HOME, given->value.at, "there is no nvcc in `%s`",
 			    given->value.s);
@@ -84,23 +80,20 @@ check_true(struct workspace *w, const char *name)
 void
 check_force_build(struct workspace *w)
 {
-	struct names seen = { 0 };
+	struct names all = { 0 };
 
 	for (size_t i = 0; i < w->s->extensions.n; i++) {
 		const struct extension *known = w->s->extensions.at[i].known;
-		struct names all = { 0 };
 
 		if (known && known->force_build_env)
-			list_push(w->a, &all, known->force_build_env);
-		for (size_t k = 0; known && k < known->extra_env.n; k++)
-			if (ends_with(known->extra_env.at[k], "=TRUE"))
-				list_push(w->a, &all,
-					  arena_copy(w->a, known->extra_env.at[k],
-						     strcspn(known->extra_env.at[k], "=")));
-		for (size_t k = 0; k < all.n; k++)
-			if (!names_have(&seen, all.at[k])) {
-				list_push(w->a, &seen, all.at[k]);
-				check_true(w, all.at[k]);
-			}
+			names_once(w->a, &all, known->force_build_env);
+		for (size_t k = 0; known && k < known->extra_env.n; k++) {
+			const char *set = known->extra_env.at[k];
+
+			if (ends_with(set, "=TRUE"))
+				names_once(w->a, &all, arena_copy(w->a, set, strcspn(set, "=")));
+		}
 	}
+	for (size_t i = 0; i < all.n; i++)
+		check_true(w, all.at[i]);
 }

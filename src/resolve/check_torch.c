@@ -3,32 +3,20 @@
 
 /* Where torch comes from, and what belongs to it. */
 
-/* The root of torch's indexes: what its rule says without a tag. */
-static bool
-is_root(const struct workspace *w, const char *url)
-{
-	const char *root = facts_torch_index(w->f, w->a, "");
-	size_t n = strlen(root), m = strlen(url);
-
-	while (n && root[n - 1] == '/')
-		n--;
-	while (m && url[m - 1] == '/')
-		m--;
-	return n && n == m && !strncmp(root, url, n);
-}
-
 void
 check_index_root(struct workspace *w)
 {
 	struct text index = w->r->torch.index;
 	const struct torch_release *t = w->s->torch_release;
-	const char *cuda = w->s->cuda.value, *tag = NULL;
+	/* The root of torch's indexes is what their rule says without a tag. */
+	const char *tag = NULL, *root = facts_torch_index(w->f, w->a, "");
+	size_t last, n = url_end(root, &last);
 	struct diag *d;
 
-	if (!index.s || !is_root(w, index.s))
+	if (!index.s || !n || n != url_end(index.s, &last) || strncmp(root, index.s, n) != 0)
 		return;
-	for (size_t i = 0; t && cuda && i < t->nvariants; i++)
-		if (t->variants[i].cuda && version_same_series(t->variants[i].cuda, cuda))
+	for (size_t i = 0; t && i < t->nvariants; i++)
+		if (version_same_series(t->variants[i].cuda, w->s->cuda.value))
 			tag = t->variants[i].tag;
 	d = diag_at(w->ds, W_INDEX_ROOT, index.at,
 		    "older builds are not listed at the root of torch's indexes");
@@ -45,14 +33,13 @@ check_index_root(struct workspace *w)
 void
 check_extra_index(struct workspace *w)
 {
-	for (size_t i = 0; i < w->r->extras.n; i++) {
+	for (size_t i = 0; w->s->torch.value && i < w->r->extras.n; i++) {
 		const struct recipe_index *x = &w->r->extras.at[i];
 
 		for (size_t k = 0; k < x->packages.n; k++) {
-			const char *key = name_normalize(w->a, x->packages.at[k].s);
 			struct diag *d;
 
-			if (strcmp(key, "torch") != 0 || !w->s->torch.value)
+			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)
 				continue;
 			d = diag_at(w->ds, W_TORCH_EXTRA, x->packages.at[k].at,
 				    "torch does not come from an extra index");
@@ -64,35 +51,32 @@ check_extra_index(struct workspace *w)
 	}
 }
 
-static void
-check_companion(struct workspace *w, const struct recipe_requirement *q)
-{
-	const struct torch_release *t = w->s->torch_release;
-	const char *key = q->req->key;
-	const char *pair = torch_companion(t, key);
-	const char *pin = pair ? arena_printf(w->a, "%s==%s", q->text.s, pair) : NULL;
-	struct diag *d;
-
-	if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url)
-		return;
-	d = diag_at(w->ds, W_COMPANION, q->text.at, "`%s` has no version, and any would be taken",
-		    q->text.s);
-	diag_why(d, "newer ones of torchaudio do not say which torch they were built for");
-	if (!strcmp(q->text.s, q->req->name))
-		diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, pin),
-			 "write \"%s==%s\", the one that was built for torch %s; in torch.with it "
-			 "comes from torch's index",
-			 q->text.s, pair, t->version);
-	else
-		diag_help(d, "pin %s, the one that was built for torch %s", pair, t->version);
-	diag_source(d, t->source);
-}
-
 void
 check_companions(struct workspace *w)
 {
-	for (size_t i = 0; w->s->torch_release && i < w->r->packages.n; i++)
-		check_companion(w, &w->r->packages.at[i]);
+	const struct torch_release *t = w->s->torch_release;
+
+	for (size_t i = 0; t && i < w->r->packages.n; i++) {
+		const struct recipe_requirement *q = &w->r->packages.at[i];
+		const char *pair = torch_companion(t, q->req->key), *pin;
+		struct diag *d;
+
+		if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url)
+			continue;
+		d = diag_at(w->ds, W_COMPANION, q->text.at,
+			    "`%s` has no version, and any would be taken", q->text.s);
+		diag_why(d, "newer ones of torchaudio do not say which torch they were built for");
+		pin = arena_printf(w->a, "%s==%s", q->text.s, pair);
+		if (!strcmp(q->text.s, q->req->name))
+			diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, pin),
+				 "write \"%s\", the one that was built for torch %s; in torch.with "
+				 "it comes from torch's index",
+				 pin, t->version);
+		else
+			diag_help(d, "pin %s, the one that was built for torch %s", pair,
+				  t->version);
+		diag_source(d, t->source);
+	}
 }
 
 /* Without a list and without a GPU, torch asks the GPU that is not there. */
