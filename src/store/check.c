@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 #include "inspect/inspect.h"
 #include "internal.h"
+#include "python/python.h"
 
 static struct names
 archs_of(struct arena *a, const struct gpu_codes *codes)
@@ -58,15 +60,28 @@ tag_fits(struct arena *a, const char *tag, const struct store_want *want)
 		ends_with(tag, arena_printf(a, "_%s", want->machine)));
 }
 
+/* As ==WANTED takes it (PEP 440): "2.3.0" for "2.3", "2.3+cu130" too. */
+static bool
+is_version(struct arena *a, const char *found, const char *wanted)
+{
+	const struct version *v = version_parse(a, found), *w = version_parse(a, wanted);
+
+	if (!v || !w)
+		return !strcmp(found, wanted);
+	if (!strchr(wanted, '+'))
+		v = version_parse(a, version_public(a, v));
+	return !version_cmp(v, w);
+}
+
 static void
 check_metadata(struct arena *a, struct diag *d, const struct wheel *w,
 	       const struct store_want *want)
 {
 	bool fits = false;
 
-	if (want->name && !store_same_name(a, w->name, want->name))
+	if (want->name && strcmp(name_normalize(a, w->name), name_normalize(a, want->name)) != 0)
 		diag_why(d, "it is the wheel of `%s`, not of `%s`", w->name, want->name);
-	if (want->version && !store_is_version(a, w->version, want->version))
+	if (want->version && !is_version(a, w->version, want->version))
 		diag_why(d, "it is version %s, not %s", w->version, want->version);
 	for (size_t i = 0; i < w->tags.n; i++)
 		fits |= tag_fits(a, w->tags.at[i], want);
@@ -78,44 +93,29 @@ check_metadata(struct arena *a, struct diag *d, const struct wheel *w,
 
 static void
 check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
-	     const struct store_want *want)
+	     const struct names *archs, const struct store_want *want)
 {
-	struct names archs = archs_of(a, &o->codes);
 	const struct elf *e = o->elf;
 
 	if (want->machine && strcmp(e->machine, want->machine))
 		diag_why(d, "`%s` is for %s, not for %s", o->path, e->machine, want->machine);
-	if (archs.n && !want->any_archs && !same_set(&archs, &want->archs))
+	if (archs->n && !want->any_archs && !same_set(archs, &want->archs))
 		diag_why(d, "`%s` holds code for %s, and what was asked for is %s", o->path,
-			 archs_words(a, &archs), archs_words(a, &want->archs));
+			 archs_words(a, archs), archs_words(a, &want->archs));
 	if ((want->cxx11_abi == 1 && e->old_abi) || (want->cxx11_abi == 0 && e->cxx11_abi))
 		diag_why(d, "`%s` calls a torch of the %s C++ ABI, and this torch has the %s one",
 			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
 }
 
-static void
-see(struct arena *a, struct arena *scratch, const struct wheel *w, struct wheel_facts *out)
-{
-	*out = (struct wheel_facts){ .sha256 = arena_strdup(a, w->sha256), .size = w->size };
-	for (size_t i = 0; i < w->objects.n; i++) {
-		struct names archs = archs_of(scratch, &w->objects.at[i].codes);
-
-		for (size_t k = 0; k < archs.n; k++)
-			if (!names_have(&out->archs, archs.at[k]))
-				list_push(a, &out->archs, arena_strdup(a, archs.at[k]));
-	}
-	names_sort(&out->archs);
-}
-
 /* Finds what is wrong with a wheel, as reasons of d; false: it could not be read. */
 static bool
 inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d, const char *path,
-	const struct store_want *want, struct wheel_facts *out)
+	const struct store_want *want, struct entry *out)
 {
+	struct names archs = { 0 };
 	const struct wheel *w;
 	struct diags mine;
 
-	*out = (struct wheel_facts){ 0 };
 	diags_init(&mine, scratch);
 	w = wheel_read(scratch, &mine, path);
 	for (const struct diag *why = mine.head; why; why = why->next) {
@@ -128,30 +128,38 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 	}
 	if (!w)
 		return true;
-	see(a, scratch, w, out);
 	check_metadata(scratch, d, w, want);
-	for (size_t i = 0; i < w->objects.n; i++)
-		check_object(scratch, d, &w->objects.at[i], want);
-	if (want->has_kernels && !out->archs.n)
+	for (size_t i = 0; i < w->objects.n; i++) {
+		const struct names some = archs_of(scratch, &w->objects.at[i].codes);
+
+		check_object(scratch, d, &w->objects.at[i], &some, want);
+		for (size_t k = 0; k < some.n; k++)
+			names_once(scratch, &archs, some.at[k]);
+	}
+	if (want->has_kernels && !archs.n)
 		diag_why(d, "none of its shared objects holds GPU code");
+	names_sort(&archs);
+	for (size_t i = 0; i < archs.n; i++)
+		list_push(a, &out->archs, arena_strdup(a, archs.at[i]));
+	out->sha256 = arena_strdup(a, w->sha256);
+	out->size = w->size;
 	return true;
 }
 
 /* The diagnostic is made first, and added only if it has found a reason to be. */
-enum store_verdict
+enum store_answer
 store_inspect(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
-	      const struct store_want *want, struct wheel_facts *out)
+	      const struct store_want *want, struct entry *out)
 {
 	struct arena *scratch = arena_new();
-	const char *slash = strrchr(path, '/');
-	enum store_verdict verdict = STORE_UNKNOWN;
-	struct wheel_facts seen;
+	enum store_answer answer = STORE_UNREACHABLE;
+	struct entry seen = { 0 };
 	struct diags mine;
 	struct diag *d;
 
 	diags_init(&mine, ds->arena);
 	d = diag_at(&mine, E_STORE_WHEEL, (struct span){ 0 },
-		    "the wheel `%s` is not what it should be", slash ? slash + 1 : path);
+		    "the wheel `%s` is not what it should be", fs_name(path));
 	if (inspect(a, scratch, ds, d, path, want, &seen)) {
 		if (e && seen.sha256 &&
 		    (seen.size != e->size || strcmp(seen.sha256, e->sha256) != 0))
@@ -160,19 +168,22 @@ store_inspect(struct arena *a, struct diags *ds, const char *path, const struct 
 			diag_why(d, "it holds code for %s, and its entry says %s",
 				 archs_words(scratch, &seen.archs),
 				 archs_words(scratch, &e->archs));
-		verdict = d->notes ? STORE_BAD : STORE_GOOD;
+		answer = d->notes ? STORE_REFUSED : STORE_HIT;
 	}
-	if (verdict == STORE_BAD)
+	if (answer == STORE_REFUSED)
 		diags_append(ds, &mine);
-	if (out)
-		*out = seen;
+	if (out) {
+		out->sha256 = seen.sha256;
+		out->size = seen.size;
+		out->archs = seen.archs;
+	}
 	arena_free(scratch);
-	return verdict;
+	return answer;
 }
 
 bool
 store_check(struct arena *a, struct diags *ds, const char *wheel_path,
 	    const struct store_want *want)
 {
-	return store_inspect(a, ds, wheel_path, NULL, want, NULL) == STORE_GOOD;
+	return store_inspect(a, ds, wheel_path, NULL, want, NULL) == STORE_HIT;
 }

@@ -1,9 +1,7 @@
 /* From one store to another: what the other does not have, checked on the way. */
 #include <string.h>
 
-#include "base/fs.h"
 #include "base/str.h"
-#include "file.h"
 #include "internal.h"
 
 /* A key, or the first digits of the only one that starts so. */
@@ -56,42 +54,33 @@ choose_keys(struct arena *a, struct diags *ds, struct store *from, struct names 
 	return true;
 }
 
-enum outcome { COPIED, THERE, NOT_GOOD, STOP };
-
-static enum outcome
+/* STORE_HIT: `to` has it already; STORE_MISS: it had not, and has it now; STORE_REFUSED: it stays
+ * where it is; STORE_UNREACHABLE: no more can be copied. */
+static enum store_answer
 copy_one(struct arena *a, struct diags *ds, struct store *from, struct store *to, const char *key,
 	 const char *passage, const struct entry **e)
 {
 	enum store_answer answer;
 	const struct entry *old;
-	struct store_want want;
 	const char *path;
 	struct diags mine;
-	enum store_verdict verdict;
 
 	diags_init(&mine, ds->arena);
-	answer = to->kind->find(a, &mine, to, key, &old);
+	answer = store_find(a, &mine, to, key, &old);
 	if (answer == STORE_UNREACHABLE)
 		diags_append(ds, &mine);
 	if (answer == STORE_UNREACHABLE || answer == STORE_HIT)
-		return answer == STORE_HIT ? THERE : STOP;
+		return answer;
 	if (answer == STORE_REFUSED)
 		list_push(a, &to->refused, key);
-	answer = from->kind->find(a, ds, from, key, e);
-	if (answer == STORE_HIT)
-		answer = from->kind->fetch(a, ds, from, *e, passage);
+	answer = store_take(a, ds, from, key, NULL, passage, e, &path);
 	if (answer == STORE_MISS)
 		diag_help(diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`",
 				  from->name, key),
 			  "stackbuild store list shows the keys");
 	if (answer != STORE_HIT)
-		return answer == STORE_UNREACHABLE ? STOP : NOT_GOOD;
-	path = fs_join(a, passage, (*e)->wheel);
-	want = entry_want(a, *e);
-	verdict = store_inspect(a, ds, path, *e, &want, NULL);
-	if (verdict == STORE_BAD)
-		return NOT_GOOD;
-	return verdict == STORE_GOOD && to->kind->save(a, ds, to, *e, path) ? COPIED : STOP;
+		return answer == STORE_UNREACHABLE ? answer : STORE_REFUSED;
+	return to->kind->save(a, ds, to, *e, path) ? STORE_MISS : STORE_UNREACHABLE;
 }
 
 bool
@@ -100,28 +89,28 @@ store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *
 {
 	size_t copied = 0, there = 0, bad = 0;
 	struct names chosen = { 0 };
-	enum outcome o = THERE;
+	enum store_answer answer = STORE_HIT;
 
 	if (!choose_keys(a, ds, from, keys, &chosen))
 		return false;
-	for (size_t i = 0; i < chosen.n && o != STOP; i++) {
+	for (size_t i = 0; i < chosen.n && answer != STORE_UNREACHABLE; i++) {
 		const char *passage = store_passage(a, ds);
 		const struct entry *e = NULL;
 
 		if (!passage)
 			return false;
-		o = copy_one(a, ds, from, to, chosen.at[i], passage, &e);
+		answer = copy_one(a, ds, from, to, chosen.at[i], passage, &e);
 		store_remove(passage);
-		copied += o == COPIED;
-		there += o == THERE;
-		bad += o == NOT_GOOD;
-		if (o == COPIED)
+		copied += answer == STORE_MISS;
+		there += answer == STORE_HIT;
+		bad += answer == STORE_REFUSED;
+		if (answer == STORE_MISS)
 			buf_printf(out, "%s %s  %s  %.12s\n", e->name, e->version,
 				   store_size_text(a, (double)e->size), e->key);
 	}
-	if (o == STOP && !copied)
+	if (answer == STORE_UNREACHABLE && !copied)
 		return false;
 	buf_printf(out, "%s copied from %s to %s, %zu there already\n", store_count_text(a, copied),
 		   from->name, to->name, there);
-	return o != STOP && !bad;
+	return answer != STORE_UNREACHABLE && !bad;
 }

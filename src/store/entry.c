@@ -9,7 +9,6 @@
 #include "base/str.h"
 #include "inspect/inspect.h"
 #include "internal.h"
-#include "python/python.h"
 
 static const char *
 text_at(const json_t *map, const char *outer, const char *inner)
@@ -181,22 +180,4 @@ entry_want(struct arena *a, const struct entry *e)
 		want.python_tag = arena_printf(a, "cp%.*s", (int)n, e->soabi + 8);
 	}
 	return want;
-}
-
-bool
-store_same_name(struct arena *a, const char *x, const char *y)
-{
-	return !strcmp(name_normalize(a, x), name_normalize(a, y));
-}
-
-bool
-store_is_version(struct arena *a, const char *found, const char *wanted)
-{
-	const struct version *v = version_parse(a, found), *w = version_parse(a, wanted);
-
-	if (!v || !w)
-		return !strcmp(found, wanted);
-	if (!strchr(wanted, '+'))
-		v = version_parse(a, version_public(a, v));
-	return !version_cmp(v, w);
 }

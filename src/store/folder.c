@@ -10,20 +10,18 @@
  * one entry even if that is replaced meanwhile.  A writer that was killed leaves a folder in
  * tmp/ and an unlocked lock: whoever can lock alone knows that what is in tmp/ is nobody's.
  */
-#include "folder.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/sha256.h"
 #include "base/str.h"
-#include "file.h"
+#include "internal.h"
 
 const char *
 folder_of(struct arena *a, const struct store *s, const char *key)
@@ -31,9 +29,141 @@ folder_of(struct arena *a, const struct store *s, const char *key)
 	return arena_printf(a, "%s/wheels/%.2s/%s", s->where, key, key);
 }
 
+const char *
+folder_wheel(struct arena *a, const struct store *s, const struct entry *e)
+{
+	return fs_join(a, folder_of(a, s, e->key), e->wheel);
+}
+
+/* --- files; what fails leaves errno --- */
+
+void
+store_close(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+/* close reports what a full disk or a network file system held back. */
+static bool
+finish(int fd, bool good)
+{
+	good = good && fsync(fd) == 0;
+	return (close(fd) == 0) & good;
+}
+
+static bool
+write_file(const char *path, const char *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	return fd >= 0 && finish(fd, fs_write_all(fd, bytes, n));
+}
+
+struct copied {
+	const char *sha256;
+	size_t size;
+	bool reading; /* it was `from` that failed */
+};
+
+/* A regular file below dir_fd into a new one, durable when it returns. */
+static bool
+copy_file(struct arena *a, int dir_fd, const char *from, const char *to, struct copied *c)
+{
+	STORE_FD in = openat(dir_fd, from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct sha256 *sum = sha256_new(a);
+	char chunk[64 * 1024];
+	bool good = true;
+	struct stat st;
+	ssize_t got;
+	int out;
+
+	*c = (struct copied){ .reading = true };
+	if (in < 0 || fstat(in, &st) < 0)
+		return false;
+	if (!S_ISREG(st.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	c->reading = false;
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (out < 0)
+		return false;
+	while (good && (got = read(in, chunk, sizeof(chunk))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		c->reading = got < 0;
+		good = got > 0 && fs_write_all(out, chunk, (size_t)got);
+		sha256_add(sum, chunk, got > 0 ? (size_t)got : 0);
+		c->size += got > 0 ? (size_t)got : 0;
+	}
+	c->sha256 = sha256_end(a, sum);
+	return finish(out, good);
+}
+
+static bool
+sync_folder(const char *path)
+{
+	STORE_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* Some network file systems have no such thing for a folder. */
+	return fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == EROFS);
+}
+
+/* The names in a directory, hidden ones left out; none if it does not exist. */
+static bool
+list_dir(struct arena *a, const char *path, struct names *out)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	int err;
+
+	if (!d)
+		return errno == ENOENT;
+	for (errno = 0; (e = readdir(d)); errno = 0)
+		if (*e->d_name != '.')
+			list_push(a, out, arena_strdup(a, e->d_name));
+	err = errno;
+	closedir(d);
+	errno = err;
+	return !err;
+}
+
+static void
+empty(int fd, const char *name, unsigned deep)
+{
+	int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = inner < 0 ? NULL : fdopendir(inner);
+
+	if (!d) {
+		store_close(&inner);
+		return;
+	}
+	for (struct dirent *e; (e = readdir(d));) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (unlinkat(inner, e->d_name, 0) == 0 || !deep)
+			continue;
+		empty(inner, e->d_name, deep - 1);
+		unlinkat(inner, e->d_name, AT_REMOVEDIR);
+	}
+	closedir(d);
+}
+
+int
+store_remove(const char *path)
+{
+	int err = errno, rc;
+
+	empty(AT_FDCWD, path, 2);
+	rc = rmdir(path);
+	errno = err;
+	return rc;
+}
+
 /* --- reading --- */
 
-/* entry.json of an open folder, as text; NULL: errno says why. */
+/* entry.json of an open folder; NULL: errno says why. */
 static const char *
 read_text(struct arena *a, int dir, struct stat *st, size_t *n)
 {
@@ -53,101 +183,75 @@ read_text(struct arena *a, int dir, struct stat *st, size_t *n)
 	return buf_text(&b);
 }
 
-/* Thrown out meanwhile by somebody else: then it is a miss, and no fault. */
-static bool
-is_gone(const char *path, unsigned long long id)
-{
-	struct stat st;
-
-	return stat(path, &st) < 0 ? errno == ENOENT : st.st_ino != id;
-}
-
 static enum store_answer
-unreadable(struct diags *ds, const struct store *s, const char *path)
+unreadable(struct arena *a, struct store *s, const char *path)
 {
 	if (errno == ENOENT)
 		return STORE_MISS;
-	diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
-		"`%s` of the store %s cannot be read: %s", path, s->name, strerror(errno));
+	s->why = arena_printf(a, "`%s` of the store %s cannot be read: %s", path, s->name,
+			      strerror(errno));
 	return STORE_UNREACHABLE;
 }
 
-/* What is no file, or a link to one, was not written by a store. */
+/* Thrown out meanwhile by somebody else: then it is a miss, and no fault. */
 static bool
-is_damage(int err)
+is_gone(struct arena *a, const struct store *s, const char *key)
 {
-	return err == ENOENT || err == ELOOP || err == EISDIR;
-}
-
-static enum store_answer
-find(struct arena *a, struct diags *ds, struct store *s, const char *key, const struct entry **e)
-{
-	const char *path = folder_of(a, s, key), *text, *why = "it has no entry";
-	STORE_FD dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct entry *mine = NULL;
-	struct stat st, at;
-	size_t n;
-
-	*e = NULL;
-	if (dir < 0 || fstat(dir, &at) < 0)
-		return unreadable(ds, s, path);
-	text = read_text(a, dir, &st, &n);
-	if (!text && !is_damage(errno))
-		return unreadable(ds, s, fs_join(a, path, "entry.json"));
-	if (text && (mine = entry_read(a, text, n, key, &why))) {
-		mine->used = st.st_mtime;
-		mine->id = at.st_ino;
-		*e = mine;
-		return STORE_HIT;
-	}
-	if (is_gone(path, at.st_ino))
-		return STORE_MISS;
-	store_refuse(ds, s, key, why);
-	return STORE_REFUSED;
-}
-
-static enum store_answer
-fetch(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *folder)
-{
-	const char *path = folder_of(a, s, e->key), *sha256;
-	STORE_FD dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool reading = true;
 	struct stat st;
-	size_t size;
+
+	return stat(folder_of(a, s, key), &st) < 0 ? errno == ENOENT : st.st_ino != s->id;
+}
+
+/* What is no file, or a link to one, was not written by a store. */
+static enum store_answer
+damaged(struct arena *a, struct store *s, const char *key, const char *file, const char *why)
+{
+	if (errno != ENOENT && errno != ELOOP && errno != EISDIR)
+		return unreadable(a, s, fs_join(a, folder_of(a, s, key), file));
+	s->why = why;
+	return is_gone(a, s, key) ? STORE_MISS : STORE_REFUSED;
+}
+
+static enum store_answer
+read_entry(struct arena *a, struct store *s, const char *key, struct entry_file *out)
+{
+	const char *path = folder_of(a, s, key);
+	STORE_FD dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
 
 	if (dir < 0 || fstat(dir, &st) < 0)
-		return unreadable(ds, s, path);
-	if (st.st_ino != e->id)
-		return STORE_MISS;
-	if (store_copy_file(a, dir, e->wheel, fs_join(a, folder, e->wheel), &sha256, &size,
-			    &reading)) {
-		if (size == e->size && !strcmp(sha256, e->sha256))
-			return STORE_HIT;
-		store_refuse(ds, s, e->key,
-			     size != e->size ?
-				     arena_printf(a, "it has %zu bytes, and its entry says %zu",
-						  size, e->size) :
-				     "its digest is not the one of its entry");
-		return STORE_REFUSED;
-	}
-	if (!reading) {
-		diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
-			"no wheel of %s can be brought to `%s`: %s", s->name, folder,
-			strerror(errno));
-		return STORE_UNREACHABLE;
-	}
-	if (is_gone(path, e->id))
-		return STORE_MISS;
-	if (!is_damage(errno))
-		return unreadable(ds, s, fs_join(a, path, e->wheel));
-	store_refuse(ds, s, e->key, errno == ENOENT ? "its file is missing" : "it is no file");
-	return STORE_REFUSED;
+		return unreadable(a, s, path);
+	s->id = st.st_ino;
+	out->text = read_text(a, dir, &st, &out->n);
+	out->used = st.st_mtime;
+	return out->text ? STORE_HIT : damaged(a, s, key, "entry.json", "it has no entry");
 }
 
-static const char *
-wheel_path(struct arena *a, const struct store *s, const struct entry *e)
+static enum store_answer
+fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 {
-	return fs_join(a, folder_of(a, s, e->key), e->wheel);
+	STORE_FD dir = open(folder_of(a, s, e->key), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct copied c;
+	struct stat st;
+
+	if (dir < 0 || fstat(dir, &st) < 0)
+		return unreadable(a, s, folder_of(a, s, e->key));
+	if (st.st_ino != s->id)
+		return STORE_MISS;
+	if (copy_file(a, dir, e->wheel, to, &c)) {
+		s->why = c.size != e->size ?
+				 arena_printf(a, "it has %zu bytes, and its entry says %zu", c.size,
+					      e->size) :
+				 "its digest is not the one of its entry";
+		return c.size == e->size && !strcmp(c.sha256, e->sha256) ? STORE_HIT :
+									   STORE_REFUSED;
+	}
+	if (c.reading)
+		return damaged(a, s, e->key, e->wheel,
+			       errno == ENOENT ? "its file is missing" : "it is no file");
+	s->why = arena_printf(a, "no wheel of %s can be brought to `%s`: %s", s->name,
+			      fs_dir(a, to), strerror(errno));
+	return STORE_UNREACHABLE;
 }
 
 static void
@@ -158,27 +262,25 @@ used(struct arena *a, struct store *s, const char *key)
 		  AT_SYMLINK_NOFOLLOW);
 }
 
-bool
-folder_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys)
+static enum store_answer
+keys(struct arena *a, struct store *s, struct names *out)
 {
 	const char *wheels = fs_join(a, s->where, "wheels"), *at = wheels;
 	struct names heads = { 0 };
-	bool good = store_list_dir(a, wheels, &heads);
+	bool good = list_dir(a, wheels, &heads);
 
 	for (size_t i = 0; good && i < heads.n; i++) {
 		struct names all = { 0 };
 
 		at = fs_join(a, wheels, heads.at[i]);
 		/* A stray file beside the directories is no part of the store. */
-		good = store_list_dir(a, at, &all) || errno == ENOTDIR;
+		good = list_dir(a, at, &all) || errno == ENOTDIR;
 		for (size_t k = 0; k < all.n; k++)
 			if (store_is_key(all.at[k]) && starts_with(all.at[k], heads.at[i]))
-				list_push(a, keys, all.at[k]);
+				list_push(a, out, all.at[k]);
 	}
-	if (!good)
-		unreadable(ds, s, at);
-	names_sort(keys);
-	return good;
+	names_sort(out);
+	return good ? STORE_HIT : unreadable(a, s, at);
 }
 
 /* --- throwing out --- */
@@ -200,60 +302,157 @@ folder_lock(struct arena *a, const struct store *s, int how)
 	return fd;
 }
 
-/* A name in tmp/ that nobody else takes. */
+/* A new folder in tmp/; NULL: errno says why. */
 static const char *
-temp_name(struct arena *a, const struct store *s, const char *key)
+make_temp(struct arena *a, const struct store *s, const char *key)
 {
-	static unsigned count;
+	for (unsigned i = 0; i < 10000; i++) {
+		const char *temp =
+			arena_printf(a, "%s/tmp/%.12s.%ld.%u", s->where, key, (long)getpid(), i);
 
-	return arena_printf(a, "%s/tmp/%.12s.%ld.%u", s->where, key, (long)getpid(), count++);
+		if (mkdir(temp, 0777) == 0)
+			return temp;
+		if (errno == ENOENT ? !fs_make_parents(a, temp) : errno != EEXIST)
+			return NULL;
+	}
+	return NULL;
 }
 
 bool
 folder_throw_out(struct arena *a, const struct store *s, const char *key)
 {
-	for (int i = 0; i < 100; i++) {
-		const char *temp = temp_name(a, s, key);
+	const char *temp = make_temp(a, s, key);
+	bool good = temp && (rename(folder_of(a, s, key), temp) == 0 || errno == ENOENT);
 
-		if (rename(folder_of(a, s, key), temp) == 0) {
-			store_remove(temp);
-			return true;
-		}
-		if (errno == ENOENT && fs_make_parents(a, temp) && !fs_exists(folder_of(a, s, key)))
-			return true;
-		if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT)
-			break;
-	}
-	return false;
+	if (temp)
+		store_remove(temp);
+	return good;
 }
 
 /* Unless another has taken its place: that one is not judged yet. */
 static void
-drop(struct arena *a, struct store *s, const char *key, unsigned long long id)
+drop(struct arena *a, struct store *s, const char *key)
 {
 	STORE_FD lock = folder_lock(a, s, LOCK_SH);
 
-	if (lock >= 0 && (!id || !is_gone(folder_of(a, s, key), id)))
+	if (lock >= 0 && !is_gone(a, s, key))
 		folder_throw_out(a, s, key);
 }
 
 void
-folder_clear_temp(struct arena *a, const struct store *s)
+folder_clear(struct arena *a, const struct store *s, const char *dir,
+	     int (*remove)(const char *path))
 {
-	const char *tmp = fs_join(a, s->where, "tmp");
+	const char *path = fs_join(a, s->where, dir);
 	struct names all = { 0 };
 
-	if (store_list_dir(a, tmp, &all))
+	if (list_dir(a, path, &all))
 		for (size_t i = 0; i < all.n; i++)
-			store_remove(fs_join(a, tmp, all.at[i]));
+			remove(fs_join(a, path, all.at[i]));
+}
+
+/* --- saving --- */
+
+static bool
+not_saved(struct diags *ds, const struct store *s, const struct entry *e, const char *why)
+{
+	bool full = errno == ENOSPC || errno == EDQUOT;
+
+	diag_help(store_not_saved(ds, s, e, why ? why : strerror(errno)), "%s",
+		  full ? "make room: stackbuild store gc --days 7" :
+			 "name a store that can be written, with --store");
+	return false;
+}
+
+/* Everything that is to be renamed, on the disk; the wheel is the one that was looked into. */
+static bool
+fill(struct arena *a, const struct entry *e, const char *path, const char *temp, const char **why)
+{
+	const char *text = entry_text(a, e);
+	struct copied c;
+
+	*why = NULL;
+	if (!copy_file(a, AT_FDCWD, path, fs_join(a, temp, e->wheel), &c))
+		return false;
+	if (strcmp(c.sha256, e->sha256)) {
+		*why = "it was changed meanwhile";
+		return false;
+	}
+	return write_file(fs_join(a, temp, "entry.json"), text, strlen(text)) && sync_folder(temp);
+}
+
+/* What stands under the key: a hit stays, what cannot be read too, anything else makes room. */
+static enum store_answer
+there(struct arena *a, struct diags *ds, struct store *s, const struct entry *e)
+{
+	const struct entry *old;
+	const char *path;
+	struct diags mine;
+	enum store_answer answer;
+
+	diags_init(&mine, a);
+	answer = store_take(a, &mine, s, e->key, NULL, NULL, &old, &path);
+	if (answer == STORE_UNREACHABLE)
+		diags_append(ds, &mine);
+	return answer;
+}
+
+static bool
+publish(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *temp)
+{
+	const char *to = folder_of(a, s, e->key), *head = fs_dir(a, to);
+
+	for (int i = 0; i < 3; i++) {
+		if (!fs_make_parents(a, to))
+			return false;
+		if (rename(temp, to) == 0)
+			return sync_folder(head) && sync_folder(fs_dir(a, head)) &&
+			       sync_folder(s->where);
+		if (errno != ENOTEMPTY && errno != EEXIST)
+			return false;
+		switch (there(a, ds, s, e)) {
+		case STORE_HIT: store_remove(temp); return true;
+		case STORE_UNREACHABLE: return false;
+		default:
+			if (!folder_throw_out(a, s, e->key))
+				return false;
+		}
+	}
+	return false;
+}
+
+static bool
+save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *path)
+{
+	const char *temp, *why = NULL;
+	STORE_FD lock = -1;
+
+	switch (there(a, ds, s, e)) {
+	case STORE_HIT: used(a, s, e->key); return true;
+	case STORE_UNREACHABLE: return false;
+	default: break;
+	}
+	if (!fs_make_parents(a, fs_join(a, s->where, "lock")))
+		return not_saved(ds, s, e, NULL);
+	/* Alone here: then what is in tmp/ is of writers that are gone. */
+	lock = folder_lock(a, s, LOCK_EX | LOCK_NB);
+	if (lock >= 0)
+		folder_clear(a, s, "tmp", store_remove);
+	else if (errno == EWOULDBLOCK)
+		lock = folder_lock(a, s, LOCK_SH);
+	if (lock < 0 || flock(lock, LOCK_SH) < 0 || !(temp = make_temp(a, s, e->key)))
+		return not_saved(ds, s, e, NULL);
+	if (fill(a, e, path, temp, &why) && publish(a, ds, s, e, temp))
+		return true;
+	store_remove(temp);
+	return not_saved(ds, s, e, why);
 }
 
 const struct store_kind store_folder = {
-	.find = find,
+	.read = read_entry,
 	.fetch = fetch,
-	.save = folder_save,
-	.keys = folder_keys,
+	.save = save,
+	.keys = keys,
 	.drop = drop,
-	.path = wheel_path,
 	.used = used,
 };

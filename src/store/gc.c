@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "file.h"
-#include "folder.h"
+#include "internal.h"
 
 struct gc {
 	struct arena *a;
@@ -57,55 +56,22 @@ throw_entry(struct gc *g, const struct entry *e, const char *why)
 	return true;
 }
 
-/* What has no entry that can be read is of no use to anybody. */
-static bool
-collect(struct gc *g, struct entries *all)
-{
-	struct names keys = { 0 };
-
-	if (!folder_keys(g->a, g->ds, g->s, &keys))
-		return false;
-	for (size_t i = 0; i < keys.n; i++) {
-		const struct entry *e;
-		struct diags mine;
-
-		diags_init(&mine, g->ds->arena);
-		switch (g->s->kind->find(g->a, &mine, g->s, keys.at[i], &e)) {
-		case STORE_HIT: list_push(g->a, all, e); break;
-		case STORE_MISS: break;
-		case STORE_REFUSED:
-			if (throw_out(g, keys.at[i]))
-				buf_printf(g->out, "%.12s  its entry cannot be read\n", keys.at[i]);
-			break;
-		case STORE_UNREACHABLE: diags_append(g->ds, &mine); return false;
-		}
-	}
-	if (all->n)
-		qsort(all->at, all->n, sizeof(*all->at), oldest_first);
-	return true;
-}
-
-/* Empty folders of two digits. */
-static void
-remove_heads(struct gc *g)
-{
-	const char *wheels = fs_join(g->a, g->s->where, "wheels");
-	struct names heads = { 0 };
-
-	store_list_dir(g->a, wheels, &heads);
-	for (size_t i = 0; i < heads.n; i++)
-		rmdir(fs_join(g->a, wheels, heads.at[i]));
-}
-
 static bool
 clean(struct gc *g, double days, size_t max_mib)
 {
 	double kept = 0, max = (double)max_mib * 1024 * 1024;
 	struct entries all = { 0 };
+	struct names bad = { 0 };
 	size_t left;
 
-	if (!collect(g, &all))
+	if (!store_entries(g->a, g->ds, g->s, &all, &bad))
 		return false;
+	/* What has no entry that can be read is of no use to anybody. */
+	for (size_t i = 0; i < bad.n; i++)
+		if (throw_out(g, bad.at[i]))
+			buf_printf(g->out, "%.12s  its entry cannot be read\n", bad.at[i]);
+	if (all.n)
+		qsort(all.at, all.n, sizeof(*all.at), oldest_first);
 	for (size_t i = 0; i < all.n; i++)
 		kept += (double)all.at[i]->size;
 	left = all.n;
@@ -152,11 +118,12 @@ store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t
 				"the store %s cannot be written: %s", s->name, strerror(errno));
 			return false;
 		}
-		folder_clear_temp(a, s);
+		folder_clear(a, s, "tmp", store_remove);
 	}
 	if (!clean(&g, days, max_mib))
 		return false;
+	/* Of the folders of two digits, only the empty ones can be removed. */
 	if (!dry_run)
-		remove_heads(&g);
+		folder_clear(a, s, "wheels", rmdir);
 	return true;
 }

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/fs.h"
 #include "fetch/fetch.h"
 #include "internal.h"
 
@@ -31,65 +30,49 @@ answer_text(struct arena *a, const struct http_answer *answer)
 	return answer->status ? arena_printf(a, "it answers %d", answer->status) : answer->why;
 }
 
-/* It is not asked again: each time would cost the waiting. */
 static enum store_answer
-unreachable(struct arena *a, struct diags *ds, struct store *s, const struct http_answer *answer)
+get(struct arena *a, struct store *s, struct http_request *q, struct http_answer *answer)
 {
-	struct diag *d =
-		diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
-			"the store %s does not answer: %s", s->name, answer_text(a, answer));
-
-	if (answer->status == 401 || answer->status == 403)
-		diag_help(d, "put its user and password into ~/.netrc");
-	s->down = true;
-	return STORE_UNREACHABLE;
+	q->method = "GET";
+	http_do(a, q, answer);
+	if (answer->status == 200)
+		return STORE_HIT;
+	if (answer->status == 404 || answer->status == 410)
+		return STORE_MISS;
+	s->why = answer->refused ? answer->why : answer_text(a, answer);
+	s->help = answer->status == 401 || answer->status == 403 ?
+			  "put its user and password into ~/.netrc" :
+			  NULL;
+	return answer->refused ? STORE_REFUSED : STORE_UNREACHABLE;
 }
 
 static enum store_answer
-find(struct arena *a, struct diags *ds, struct store *s, const char *key, const struct entry **e)
+read_entry(struct arena *a, struct store *s, const char *key, struct entry_file *out)
 {
-	struct http_request q = { .method = "GET",
-				  .url = url_of(a, s, key, "entry.json"),
+	struct http_request q = { .url = url_of(a, s, key, "entry.json"),
 				  .max = STORE_JSON_MAX,
 				  .timeout_s = ENTRY_LIMIT_S };
-	struct http_answer answer = { 0 };
-	const char *why;
+	struct http_answer answer;
+	enum store_answer got = get(a, s, &q, &answer);
 
-	*e = NULL;
-	if (!http_do(a, &q, &answer) && answer.refused) {
-		store_refuse(ds, s, key, answer.why);
-		return STORE_REFUSED;
-	}
-	if (answer.status == 404 || answer.status == 410)
-		return STORE_MISS;
-	if (answer.status != 200)
-		return unreachable(a, ds, s, &answer);
-	*e = entry_read(a, answer.body, answer.body_size, key, &why);
-	if (*e)
-		return STORE_HIT;
-	store_refuse(ds, s, key, why);
-	return STORE_REFUSED;
+	out->text = answer.body;
+	out->n = answer.body_size;
+	return got;
 }
 
 static enum store_answer
-fetch(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *folder)
+fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 {
-	struct http_request q = { .method = "GET",
-				  .url = url_of(a, s, e->key, e->wheel),
-				  .to_path = fs_join(a, folder, e->wheel),
+	struct http_request q = { .url = url_of(a, s, e->key, e->wheel),
+				  .to_path = to,
 				  .sha256 = e->sha256,
 				  .max = e->size };
-	struct http_answer answer = { 0 };
+	struct http_answer answer;
+	enum store_answer got = get(a, s, &q, &answer);
 
-	if (!http_do(a, &q, &answer) && answer.refused) {
-		store_refuse(ds, s, e->key, answer.why);
-		return STORE_REFUSED;
-	}
-	if (answer.status == 200)
-		return STORE_HIT;
-	if (answer.status != 404 && answer.status != 410)
-		return unreachable(a, ds, s, &answer);
-	store_refuse(ds, s, e->key, "its file is missing");
+	if (got != STORE_MISS)
+		return got;
+	s->why = "its file is missing";
 	return STORE_REFUSED;
 }
 
@@ -98,13 +81,13 @@ static bool
 is_there(struct arena *a, struct store *s, const struct entry *e)
 {
 	struct http_request q = { .method = "HEAD" };
-	struct http_answer answer = { 0 };
+	struct http_answer answer;
 	const struct entry *old;
 	const char *length;
 	struct diags mine;
 
 	diags_init(&mine, a);
-	if (names_have(&s->refused, e->key) || find(a, &mine, s, e->key, &old) != STORE_HIT)
+	if (names_have(&s->refused, e->key) || store_find(a, &mine, s, e->key, &old) != STORE_HIT)
 		return false;
 	q.url = url_of(a, s, old->key, old->wheel);
 	if (!http_do(a, &q, &answer) || answer.status != 200)
@@ -117,16 +100,14 @@ static bool
 put(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
     struct http_request *q)
 {
-	struct http_answer answer = { 0 };
+	struct http_answer answer;
 	struct diag *d;
 
 	q->method = "PUT";
 	q->max = STORE_JSON_MAX;
 	if (http_do(a, q, &answer) && answer.status >= 200 && answer.status < 300)
 		return true;
-	d = diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
-		    "`%s` could not be put into the store %s: %s", e->wheel, s->name,
-		    answer_text(a, &answer));
+	d = store_not_saved(ds, s, e, answer_text(a, &answer));
 	if (answer.status == 405 || answer.status == 501)
 		diag_why(d, "it takes no uploads");
 	else if (answer.status == 401 || answer.status == 403)
@@ -155,7 +136,7 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 }
 
 const struct store_kind store_http = {
-	.find = find,
+	.read = read_entry,
 	.fetch = fetch,
 	.save = save,
 };

@@ -35,10 +35,9 @@ struct entry {
 	const char *python, *soabi, *platform;
 	bool cxx11abi;
 
-	/* Of a folder: when it was last used, and which folder it stands in (its inode). */
-	long long used;
-	unsigned long long id;
+	long long used; /* of a folder store: when it was last taken */
 };
+struct entries LIST(const struct entry *);
 
 /* The inputs as an entry without a wheel.  errors SB0540, NULL */
 struct entry *entry_new(struct arena *a, struct diags *ds, const char *inputs, size_t n);
@@ -49,44 +48,93 @@ struct entry *entry_read(struct arena *a, const char *text, size_t n, const char
 /* What its wheel must be, as far as the entry can say. */
 struct store_want entry_want(struct arena *a, const struct entry *e);
 
-/* "mamba_ssm" and "Mamba.SSM" are one name (PEP 503). */
-bool store_same_name(struct arena *a, const char *x, const char *y);
-/* As ==WANTED takes it (PEP 440): "2.3.0" for "2.3", "2.3+cu130" too. */
-bool store_is_version(struct arena *a, const char *found, const char *wanted);
-
 /* --- wheels --- */
-
-/* What is in a wheel. */
-struct wheel_facts {
-	const char *sha256;
-	size_t size;
-	struct names archs; /* "compute_90", "sm_90": of all its shared objects, sorted */
-};
-
-/* A wheel that could not be read, for want of memory or descriptors or by EIO, is not bad. */
-enum store_verdict { STORE_GOOD, STORE_BAD, STORE_UNKNOWN };
 
 /*
  * store_inspect -- reads a wheel and compares it with its entry (or NULL) and with what is wanted.
  *
- *   out     *out (may be NULL): what is in it
- *   errors  SB0542: bad; SB0100: unknown
+ *   out     STORE_HIT; *out (may be NULL) gets its sha256, size and archs
+ *   errors  SB0542: STORE_REFUSED; SB0100: STORE_UNREACHABLE, for want of memory or descriptors or
+ *           by EIO, which says nothing of the wheel
  */
-enum store_verdict store_inspect(struct arena *a, struct diags *ds, const char *path,
-				 const struct entry *e, const struct store_want *want,
-				 struct wheel_facts *out);
+enum store_answer store_inspect(struct arena *a, struct diags *ds, const char *path,
+				const struct entry *e, const struct store_want *want,
+				struct entry *out);
 
-/* SB0542 of a key, with the reason. */
-void store_refuse(struct diags *ds, const struct store *s, const char *key, const char *why);
-/* Every error becomes a warning, and goes to `to`. */
-void store_warn(struct diags *to, struct diags *from);
+/* --- kinds of stores --- */
+
+/* The text of an entry.json, and what its kind knows beside it. */
+struct entry_file {
+	const char *text;
+	size_t n;
+	const char *digest; /* of the wheel that lies beside it, "sha256:..."; or NULL */
+	long long used;     /* as in struct entry */
+};
+
+/* What they answer beside STORE_HIT and STORE_MISS has its reason in s->why. */
+struct store_kind {
+	enum store_answer (*read)(struct arena *a, struct store *s, const char *key,
+				  struct entry_file *out);
+	/* The wheel of an entry, into a new file; not looked into. */
+	enum store_answer (*fetch)(struct arena *a, struct store *s, const struct entry *e,
+				   const char *to);
+	/* Keeps a wheel that was looked into, unless a good one is there.  errors SB0543, SB0544,
+	 * false: nothing was kept */
+	bool (*save)(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
+		     const char *path);
+	/* All keys, in order.  NULL: it cannot be asked */
+	enum store_answer (*keys)(struct arena *a, struct store *s, struct names *keys);
+	/* Throws out the entry that was read last, which is not to be trusted.  NULL: it stays */
+	void (*drop)(struct arena *a, struct store *s, const char *key);
+	/* A wheel was taken.  NULL: nobody writes that down */
+	void (*used)(struct arena *a, struct store *s, const char *key);
+};
+
+struct store {
+	const struct store_kind *kind;
+	const char *where;     /* a folder, or an address without a slash at its end */
+	const char *name;      /* for show: credentials masked */
+	bool down;             /* it did not answer: it is not asked again */
+	struct names refused;  /* keys whose wheels are not to be kept */
+	const char *why;       /* the reason of its last answer */
+	const char *help;      /* what to do about it; or NULL */
+	unsigned long long id; /* of a folder store: the inode of the entry that was read last */
+	struct oci_registry *registry;
+};
+
+extern const struct store_kind store_folder, store_http, store_oci;
+
+/* errors SB0541, false */
+bool store_open_oci(struct arena *a, struct diags *ds, struct store *s);
 
 /* --- what the verbs share --- */
 
-struct entries LIST(const struct entry *);
+/* The entry of a key.  errors SB0542, SB0543 for STORE_REFUSED and STORE_UNREACHABLE */
+enum store_answer store_find(struct arena *a, struct diags *ds, struct store *s, const char *key,
+			     const struct entry **e);
 
-/* errors SB0545, false */
+/*
+ * store_take -- the wheel of a key, looked into.
+ *
+ *   in      want NULL: what its entry says; folder: where it is brought; NULL: it is looked at where
+ *           it lies, which is for folder stores
+ *   out     *path: once it has been looked at
+ *   errors  as of store_find and store_inspect
+ */
+enum store_answer store_take(struct arena *a, struct diags *ds, struct store *s, const char *key,
+			     const struct store_want *want, const char *folder,
+			     const struct entry **e, const char **path);
+
+/* SB0544 of a wheel, with the reason. */
+struct diag *store_not_saved(struct diags *ds, const struct store *s, const struct entry *e,
+			     const char *why);
+
+/* errors SB0543, SB0545, false */
 bool store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys);
+/* All entries; bad: the keys of those that cannot be read, or NULL to warn of them.  errors SB0543,
+ * SB0545, false */
+bool store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out,
+		   struct names *bad);
 
 /* "38.9 MB", "12 d": each at most one digit behind the point. */
 const char *store_size_text(struct arena *a, double bytes);
@@ -97,43 +145,23 @@ const char *store_count_text(struct arena *a, size_t n);
 /* A folder of our own for what passes through, removed by store_remove.  NULL: SB0544 */
 const char *store_passage(struct arena *a, struct diags *ds);
 
-/* --- kinds of stores --- */
+/* A folder and what is in it; two levels deep, as deep as a store is.  errno stays. */
+int store_remove(const char *path);
 
-struct store;
+/* --- folder stores from inside --- */
 
-struct store_kind {
-	/* The entry of a key.  errors as store_get, as errors */
-	enum store_answer (*find)(struct arena *a, struct diags *ds, struct store *s,
-				  const char *key, const struct entry **e);
-	/* Its wheel, as a file of that name in a folder of the caller's; not looked into. */
-	enum store_answer (*fetch)(struct arena *a, struct diags *ds, struct store *s,
-				   const struct entry *e, const char *folder);
-	/* Keeps a wheel that was looked into.  errors SB0544, false: nothing was kept */
-	bool (*save)(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
-		     const char *path);
-	/* All keys, in order.  NULL: it cannot be asked */
-	bool (*keys)(struct arena *a, struct diags *ds, struct store *s, struct names *keys);
-	/* Throws an entry out that is not to be trusted; id 0: one that cannot be read.  NULL:
-	 * it stays */
-	void (*drop)(struct arena *a, struct store *s, const char *key, unsigned long long id);
-	/* Where its wheel lies already.  NULL: it must be fetched */
-	const char *(*path)(struct arena *a, const struct store *s, const struct entry *e);
-	/* A wheel was taken.  NULL: nobody writes that down */
-	void (*used)(struct arena *a, struct store *s, const char *key);
-};
+const char *folder_of(struct arena *a, const struct store *s, const char *key);
+const char *folder_wheel(struct arena *a, const struct store *s, const struct entry *e);
 
-struct store {
-	const struct store_kind *kind;
-	const char *where;    /* a folder, or an address without a slash at its end */
-	const char *name;     /* for show: credentials masked */
-	bool down;            /* it did not answer: it is not asked again */
-	struct names refused; /* keys whose wheels are not to be kept */
-	struct oci_registry *registry;
-};
+void store_close(const int *fd);
+#define STORE_FD __attribute__((cleanup(store_close))) int
 
-extern const struct store_kind store_folder, store_http, store_oci;
-
-/* errors SB0541, false */
-bool store_open_oci(struct arena *a, struct diags *ds, struct store *s);
+/* The store's lock; how: as of flock(2).  -1: errno says why */
+int folder_lock(struct arena *a, const struct store *s, int how);
+/* By rename into tmp/, then bit by bit.  False: errno says why */
+bool folder_throw_out(struct arena *a, const struct store *s, const char *key);
+/* Removes what is in a directory of the store; the caller has the lock alone. */
+void folder_clear(struct arena *a, const struct store *s, const char *dir,
+		  int (*remove)(const char *path));
 
 #endif

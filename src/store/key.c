@@ -13,66 +13,54 @@
 #include "store.h"
 
 enum type {
-	SCHEMA,   /* 1 */
-	TEXT,     /* not empty */
-	DIGEST,   /* sha256:HEX */
-	COMMIT,   /* 40 hex digits */
-	KIND,     /* git, sdist, tree */
-	BOOLEAN,  /* */
-	MAP,      /* of `fields` */
-	VERSIONS, /* texts by distribution */
-	ENV,      /* texts by variable */
-	DIGESTS,  /* a list of digests, in order */
-	TEXTS,    /* a list of texts, in order */
-	ARCHS,    /* a list of architectures, a set */
+	SCHEMA, /* 1 */
+	TEXT,   /* not empty */
+	ANY,    /* a text that may be empty */
+	DIGEST,
+	COMMIT,
+	KIND,
+	ARCH, /* as TORCH_CUDA_ARCH_LIST has them, in the one spelling that a key may use */
+	BOOLEAN,
+	MAP,   /* of the fields below its path */
+	NAMES, /* texts by name: of a distribution (`of` TEXT), of a variable (ANY) */
+	LIST_OF,
 };
 
-struct field {
-	const char *name;
-	enum type type;
+static const struct field {
+	const char *path;
+	enum type type, of; /* of: of what is in LIST_OF and NAMES */
 	bool or_null;
-	const struct field *fields; /* of MAP; ends with a NULL name */
+} fields[] = {
+	{ .path = "schema", SCHEMA },
+	{ .path = "name", TEXT },
+	{ .path = "version", TEXT },
+	{ .path = "source", MAP },
+	{ .path = "source.kind", KIND },
+	{ .path = "source.digest", DIGEST },
+	{ .path = "source.commit", COMMIT, .or_null = true },
+	{ .path = "patches", LIST_OF, DIGEST },
+	{ .path = "python", MAP },
+	{ .path = "python.version", TEXT },
+	{ .path = "python.soabi", TEXT },
+	{ .path = "python.platform", TEXT },
+	{ .path = "libc", TEXT },
+	{ .path = "torch", MAP },
+	{ .path = "torch.version", TEXT },
+	{ .path = "torch.digest", DIGEST },
+	{ .path = "torch.cxx11abi", BOOLEAN },
+	{ .path = "cuda", MAP, .or_null = true },
+	{ .path = "cuda.version", TEXT },
+	{ .path = "cuda.nvcc", TEXT },
+	{ .path = "compiler", MAP },
+	{ .path = "compiler.cc", TEXT },
+	{ .path = "compiler.cxx", TEXT },
+	{ .path = "compiler.ld", TEXT },
+	{ .path = "build", NAMES, TEXT },
+	{ .path = "archs", LIST_OF, ARCH },
+	{ .path = "argv", LIST_OF, ANY },
+	{ .path = "env", NAMES, ANY },
 };
-
-static const struct field source_fields[] = {
-	{ "kind", KIND, false, NULL },
-	{ "digest", DIGEST, false, NULL },
-	{ "commit", COMMIT, true, NULL },
-	{ NULL, TEXT, false, NULL },
-};
-static const struct field python_fields[] = {
-	{ "version", TEXT, false, NULL },
-	{ "soabi", TEXT, false, NULL },
-	{ "platform", TEXT, false, NULL },
-	{ NULL, TEXT, false, NULL },
-};
-static const struct field torch_fields[] = {
-	{ "version", TEXT, false, NULL },
-	{ "digest", DIGEST, false, NULL },
-	{ "cxx11abi", BOOLEAN, false, NULL },
-	{ NULL, TEXT, false, NULL },
-};
-static const struct field cuda_fields[] = {
-	{ "version", TEXT, false, NULL },
-	{ "nvcc", TEXT, false, NULL },
-	{ NULL, TEXT, false, NULL },
-};
-static const struct field compiler_fields[] = {
-	{ "cc", TEXT, false, NULL },
-	{ "cxx", TEXT, false, NULL },
-	{ "ld", TEXT, false, NULL },
-	{ NULL, TEXT, false, NULL },
-};
-static const struct field top_fields[] = {
-	{ "schema", SCHEMA, false, NULL },   { "name", TEXT, false, NULL },
-	{ "version", TEXT, false, NULL },    { "source", MAP, false, source_fields },
-	{ "patches", DIGESTS, false, NULL }, { "python", MAP, false, python_fields },
-	{ "libc", TEXT, false, NULL },       { "torch", MAP, false, torch_fields },
-	{ "cuda", MAP, true, cuda_fields },  { "compiler", MAP, false, compiler_fields },
-	{ "build", VERSIONS, false, NULL },  { "archs", ARCHS, false, NULL },
-	{ "argv", TEXTS, false, NULL },      { "env", ENV, false, NULL },
-	{ NULL, TEXT, false, NULL },
-};
+enum { FIELDS = sizeof(fields) / sizeof(*fields) };
 
 struct reader {
 	struct arena *a;
@@ -93,10 +81,8 @@ refuse(const struct reader *r, const char *path, const char *why)
  * letter by letter (jansson writes the others with capital digits).
  */
 static bool
-is_text(const struct reader *r, const char *path, const json_t *v, bool may_be_empty)
+is_text(const struct reader *r, const char *path, const char *s, bool may_be_empty)
 {
-	const char *s = json_string_value(v);
-
 	if (!s)
 		return refuse(r, path, "must be a text");
 	if (!*s && !may_be_empty)
@@ -107,6 +93,7 @@ is_text(const struct reader *r, const char *path, const json_t *v, bool may_be_e
 	return true;
 }
 
+/* No regular expressions in this file: where memory is short, glibc's match nothing. */
 static bool
 is_hex(const char *s, size_t n)
 {
@@ -120,25 +107,11 @@ store_is_key(const char *s)
 }
 
 static bool
-is_digest(const struct reader *r, const char *path, const json_t *v)
+is_arch(struct arena *a, const char *s)
 {
-	const char *s = json_string_value(v);
-
-	if (!s || !starts_with(s, "sha256:") || !is_hex(s + 7, SHA256_HEX))
-		return refuse(r, path, "must be `sha256:` and 64 hex digits");
-	return true;
-}
-
-/* As TORCH_CUDA_ARCH_LIST has them, in the one spelling that a key may use. */
-static bool
-is_arch(const struct reader *r, const char *path, const json_t *v)
-{
-	const char *s = json_string_value(v);
 	struct capability c;
 
-	if (s && capability_parse(s, &c) && !strcmp(capability_text(r->a, &c), s))
-		return true;
-	return refuse(r, path, "must be an architecture, say `9.0` or `9.0+PTX`");
+	return capability_parse(s, &c) && !strcmp(capability_text(a, &c), s);
 }
 
 static int
@@ -147,21 +120,28 @@ arch_cmp(const void *x, const void *y)
 	return capability_order(*(const char *const *)x, *(const char *const *)y);
 }
 
-/* The list is a set: sorted, each once. */
+static bool read_value(const struct reader *r, const char *path, const struct field *f,
+		       enum type type, json_t *v);
+
+/* A list of architectures is a set: sorted, each once. */
 static bool
-read_archs(const struct reader *r, const char *path, json_t *list)
+read_list(const struct reader *r, const struct field *f, json_t *list)
 {
 	struct names all = { 0 };
+	bool good = true;
 
+	if (!json_is_array(list))
+		return refuse(r, f->path, "must be a list");
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *v = json_array_get(list, i);
+		json_t *v = json_array_get(list, i);
 
-		if (!is_arch(r, arena_printf(r->a, "%s[%zu]", path, i), v))
-			return false;
-		list_push(r->a, &all, arena_strdup(r->a, json_string_value(v)));
+		good &= read_value(r, arena_printf(r->a, "%s[%zu]", f->path, i), f, f->of, v);
+		if (good && f->of == ARCH)
+			list_push(r->a, &all, arena_strdup(r->a, json_string_value(v)));
 	}
-	if (all.n)
-		qsort(all.at, all.n, sizeof(*all.at), arch_cmp);
+	if (!good || !all.n)
+		return good;
+	qsort(all.at, all.n, sizeof(*all.at), arch_cmp);
 	json_array_clear(list);
 	for (size_t i = 0; i < all.n; i++)
 		if (!i || strcmp(all.at[i], all.at[i - 1]))
@@ -169,123 +149,107 @@ read_archs(const struct reader *r, const char *path, json_t *list)
 	return true;
 }
 
+/* Ascii alone: then a sort by bytes is a sort by UTF-16 units, as RFC 8785 wants it. */
 static bool
-read_list(const struct reader *r, const char *path, enum type type, json_t *list)
+is_name(const char *name, bool env)
 {
-	bool good = json_is_array(list) || refuse(r, path, "must be a list");
+	const char *s = name;
 
-	if (!good || type == ARCHS)
-		return good && read_archs(r, path, list);
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *at = arena_printf(r->a, "%s[%zu]", path, i);
-		const json_t *v = json_array_get(list, i);
+	while (is_alnum(*s) || (*s && strchr(env ? "_" : "_-.", *s)))
+		s++;
+	return *name && !*s && !(env && is_digit(*name));
+}
 
-		good &= type == DIGESTS ? is_digest(r, at, v) : is_text(r, at, v, true);
+static bool
+read_names(const struct reader *r, const struct field *f, json_t *map)
+{
+	bool good = true, env = f->of == ANY;
+	const char *name;
+	json_t *v;
+
+	if (!json_is_object(map))
+		return refuse(r, f->path, "must be an object");
+	json_object_foreach(map, name, v)
+	{
+		const char *at = arena_printf(r->a, "%s.%s", f->path, name);
+
+		if (!is_name(name, env))
+			good = refuse(r, at,
+				      env ? "is no name of a variable" :
+					    "is no name of a distribution");
+		else if (env && (!strcmp(name, "MAX_JOBS") || !strcmp(name, "NVCC_THREADS")))
+			good = refuse(r, at, "decides how fast a wheel is made, not what is in it");
+		else
+			good &= read_value(r, at, f, f->of, v);
 	}
 	return good;
 }
 
-/* Ascii alone: then a sort by bytes is a sort by UTF-16 units, as RFC 8785 wants it. */
+/* A map of the fields below `path`, which is "" at the top. */
 static bool
-is_name(enum type type, const char *name)
-{
-	static const char digits[] = "0123456789", letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-							       "abcdefghijklmnopqrstuvwxyz";
-	size_t n = strlen(name), i = 0;
-
-	for (; i < n; i++)
-		if (!strchr(letters, name[i]) && !strchr(digits, name[i]) && name[i] != '_' &&
-		    (type == ENV || (name[i] != '-' && name[i] != '.')))
-			return false;
-	return n && (type != ENV || !is_digit(*name));
-}
-
-static bool
-read_names(const struct reader *r, const char *path, enum type type, json_t *map)
+read_map(const struct reader *r, const char *path, bool or_null, json_t *map)
 {
 	const char *name;
 	bool good = true;
 	json_t *v;
 
 	if (!json_is_object(map))
-		return refuse(r, path, "must be an object");
+		return refuse(r, path,
+			      or_null ? "must be an object, or null" : "must be an object");
+	for (size_t i = 0; i < FIELDS; i++) {
+		const char *dot = strrchr(fields[i].path, '.');
+		struct str above = { fields[i].path, dot ? (size_t)(dot - fields[i].path) : 0 };
+
+		if (!str_is(above, path))
+			continue;
+		v = json_object_get(map, fields[i].path + above.n + (dot != NULL));
+		good &= v ? read_value(r, fields[i].path, &fields[i], fields[i].type, v) :
+			    refuse(r, fields[i].path, "is missing");
+	}
 	json_object_foreach(map, name, v)
 	{
-		const char *at = arena_printf(r->a, "%s.%s", path, name);
+		const char *at = arena_printf(r->a, "%s%s%s", path, *path ? "." : "", name);
+		size_t i = strchr(name, '.') ? FIELDS : 0;
 
-		if (!is_name(type, name))
-			good = refuse(r, at,
-				      type == ENV ? "is no name of a variable" :
-						    "is no name of a distribution");
-		else if (type == ENV &&
-			 (!strcmp(name, "MAX_JOBS") || !strcmp(name, "NVCC_THREADS")))
-			good = refuse(r, at, "decides how fast a wheel is made, not what is in it");
-		else
-			good &= is_text(r, at, v, type == ENV);
+		while (i < FIELDS && strcmp(fields[i].path, at))
+			i++;
+		if (i == FIELDS)
+			good = refuse(r, at, "is no field of it");
 	}
 	return good;
 }
 
-static bool read_map(const struct reader *r, const char *path, const struct field *fields,
-		     json_t *map);
-
 static bool
-read_field(const struct reader *r, const char *path, const struct field *f, json_t *v)
+read_value(const struct reader *r, const char *path, const struct field *f, enum type type,
+	   json_t *v)
 {
 	const char *s = json_string_value(v);
 
 	if (f->or_null && json_is_null(v))
 		return true;
-	switch (f->type) {
+	switch (type) {
 	case SCHEMA:
 		return (json_is_integer(v) && json_integer_value(v) == 1) ||
 		       refuse(r, path, "must be 1");
-	case TEXT: return is_text(r, path, v, false);
-	case DIGEST: return is_digest(r, path, v);
+	case TEXT:
+	case ANY: return is_text(r, path, s, type == ANY);
+	case DIGEST:
+		return (s && starts_with(s, "sha256:") && is_hex(s + 7, SHA256_HEX)) ||
+		       refuse(r, path, "must be `sha256:` and 64 hex digits");
 	case COMMIT:
 		return (s && is_hex(s, 40)) || refuse(r, path, "must be 40 hex digits, or null");
 	case KIND:
 		return (s && (!strcmp(s, "git") || !strcmp(s, "sdist") || !strcmp(s, "tree"))) ||
 		       refuse(r, path, "must be `git`, `sdist` or `tree`");
+	case ARCH:
+		return (s && is_arch(r->a, s)) ||
+		       refuse(r, path, "must be an architecture, say `9.0` or `9.0+PTX`");
 	case BOOLEAN: return json_is_boolean(v) || refuse(r, path, "must be true or false");
-	case MAP: return read_map(r, path, f->fields, v);
-	case VERSIONS:
-	case ENV: return read_names(r, path, f->type, v);
-	case DIGESTS:
-	case TEXTS:
-	case ARCHS: return read_list(r, path, f->type, v);
+	case MAP: return read_map(r, path, f->or_null, v);
+	case NAMES: return read_names(r, f, v);
+	case LIST_OF: return read_list(r, f, v);
 	}
 	return false;
-}
-
-static bool
-read_map(const struct reader *r, const char *path, const struct field *fields, json_t *map)
-{
-	const char *dot = *path ? "." : "", *name;
-	bool good = true;
-	json_t *v;
-
-	if (!json_is_object(map))
-		return refuse(r, path,
-			      fields == cuda_fields ? "must be an object, or null" :
-						      "must be an object");
-	for (const struct field *f = fields; f->name; f++) {
-		const char *at = arena_printf(r->a, "%s%s%s", path, dot, f->name);
-
-		v = json_object_get(map, f->name);
-		good &= v ? read_field(r, at, f, v) : refuse(r, at, "is missing");
-	}
-	json_object_foreach(map, name, v)
-	{
-		const struct field *f = fields;
-
-		while (f->name && strcmp(f->name, name))
-			f++;
-		if (!f->name)
-			good = refuse(r, arena_printf(r->a, "%s%s%s", path, dot, name),
-				      "is no field of it");
-	}
-	return good;
 }
 
 int
@@ -301,7 +265,7 @@ store_key_of(struct arena *a, struct diags *ds, json_t *inputs, const char **can
 	struct reader r = { a, ds };
 	struct buf b = BUF(a);
 
-	if (!read_map(&r, "", top_fields, inputs))
+	if (!read_map(&r, "", false, inputs))
 		return NULL;
 	if (json_dump_callback(inputs, store_add_chunk, &b, JSON_COMPACT | JSON_SORT_KEYS) < 0)
 		BUG("the inputs of a key cannot be written");

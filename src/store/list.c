@@ -44,17 +44,6 @@ store_count_text(struct arena *a, size_t n)
 	return arena_printf(a, "%zu wheel%s", n, n == 1 ? "" : "s");
 }
 
-bool
-store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys)
-{
-	if (s->kind->keys)
-		return s->kind->keys(a, ds, s, keys);
-	diag_help(diag_at(ds, E_STORE_KIND, (struct span){ 0 },
-			  "the store %s cannot be asked for what it has", s->name),
-		  "name the keys of its wheels, all 64 digits of each");
-	return false;
-}
-
 static int
 by_package(const void *x, const void *y)
 {
@@ -65,30 +54,6 @@ by_package(const void *x, const void *y)
 	c = c ? c : strcmp(e->version, f->version);
 	c = c ? c : (e->made < f->made) - (e->made > f->made);
 	return c ? c : strcmp(e->key, f->key);
-}
-
-static bool
-store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out)
-{
-	struct names keys = { 0 };
-	struct diags mine;
-
-	if (!store_keys(a, ds, s, &keys))
-		return false;
-	diags_init(&mine, ds->arena);
-	for (size_t i = 0; i < keys.n; i++) {
-		const struct entry *e;
-
-		switch (s->kind->find(a, &mine, s, keys.at[i], &e)) {
-		case STORE_HIT: list_push(a, out, e); break;
-		case STORE_MISS: break; /* thrown out meanwhile */
-		case STORE_REFUSED: store_warn(ds, &mine); break;
-		case STORE_UNREACHABLE: diags_append(ds, &mine); return false;
-		}
-	}
-	if (out->n)
-		qsort(out->at, out->n, sizeof(*out->at), by_package);
-	return true;
 }
 
 /* --- text --- */
@@ -204,8 +169,10 @@ store_list(struct arena *a, struct diags *ds, struct store *s, bool as_json, str
 	struct entries all = { 0 };
 	struct json j = json_to(out);
 
-	if (!store_entries(a, ds, s, &all))
+	if (!store_entries(a, ds, s, &all, NULL))
 		return false;
+	if (all.n)
+		qsort(all.at, all.n, sizeof(*all.at), by_package);
 	if (!as_json && all.n)
 		print_table(a, s, &all, out);
 	else if (!as_json)

@@ -45,26 +45,19 @@ store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 	return s->registry != NULL;
 }
 
+/* It was not reached, or what it names it does not have, or not as it was.  One manifest that is
+ * damaged says nothing of the others. */
 static enum store_answer
-unreachable(struct diags *ds, struct store *s, const struct diags *why)
+answer_of(struct store *s, const struct diags *why, bool of_manifest)
 {
-	diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 }, "the store %s does not answer: %s",
-		s->name, first_text(why));
-	s->down = true;
+	s->why = first_text(why);
+	for (const struct diag *d = why->head; d; d = d->next)
+		if (d->code == E_CONTENT || (d->code == E_REGISTRY && !of_manifest))
+			return STORE_REFUSED;
 	return STORE_UNREACHABLE;
 }
 
-/* It was reached, and what it names it does not have, or not as it was. */
-static bool
-is_damage(const struct diags *ds)
-{
-	for (const struct diag *d = ds->head; d; d = d->next)
-		if (d->code == E_CONTENT || d->code == E_REGISTRY)
-			return true;
-	return false;
-}
-
-/* The config and the layer of a manifest; false: it is no wheel's. */
+/* The config and the digest of the layer of a manifest; false: it is no wheel's. */
 static bool
 read_manifest(struct arena *a, const struct oci_manifest *m, struct oci_blob *config,
 	      const char **layer)
@@ -72,13 +65,10 @@ read_manifest(struct arena *a, const struct oci_manifest *m, struct oci_blob *co
 	json_auto_t *map = json_loadb(m->text, m->size, JSON_REJECT_DUPLICATES, NULL);
 	const char *type, *digest, *wheel_type, *wheel;
 	json_int_t size, wheel_size;
-	json_t *layers;
 
 	if (!map ||
-	    json_unpack(map, "{s:{s:s, s:s, s:I}, s:o}", "config", "mediaType", &type, "digest",
-			&digest, "size", &size, "layers", &layers) < 0 ||
-	    json_array_size(layers) != 1 ||
-	    json_unpack(json_array_get(layers, 0), "{s:s, s:s, s:I}", "mediaType", &wheel_type,
+	    json_unpack(map, "{s:{s:s, s:s, s:I}, s:[{s:s, s:s, s:I}!]}", "config", "mediaType",
+			&type, "digest", &digest, "size", &size, "layers", "mediaType", &wheel_type,
 			"digest", &wheel, "size", &wheel_size) < 0 ||
 	    strcmp(type, TYPE_ENTRY) || strcmp(wheel_type, TYPE_WHEEL) || size < 0 ||
 	    size > STORE_JSON_MAX)
@@ -91,100 +81,83 @@ read_manifest(struct arena *a, const struct oci_manifest *m, struct oci_blob *co
 }
 
 static enum store_answer
-find(struct arena *a, struct diags *ds, struct store *s, const char *key, const struct entry **e)
+read_entry(struct arena *a, struct store *s, const char *key, struct entry_file *out)
 {
-	const char *layer = NULL, *why = "its manifest is not that of a wheel";
 	struct oci_manifest m = { 0 };
 	struct oci_blob config;
 	bool missing = false;
 	struct diags mine;
 
-	*e = NULL;
-	diags_init(&mine, ds->arena);
-	if (!oci_manifest(s->registry, a, &mine, key, &m, &missing)) {
-		if (missing)
-			return STORE_MISS;
-		/* One manifest that is damaged says nothing of the others. */
-		if (!mine.head || mine.head->code != E_CONTENT)
-			return unreachable(ds, s, &mine);
-		why = first_text(&mine);
-	} else if (read_manifest(a, &m, &config, &layer)) {
-		if (oci_pull_blob(s->registry, a, &mine, &config, NULL, STORE_JSON_MAX))
-			*e = entry_read(a, config.bytes, config.size, key, &why);
-		else if (is_damage(&mine))
-			why = first_text(&mine);
-		else
-			return unreachable(ds, s, &mine);
+	diags_init(&mine, a);
+	if (!oci_manifest(s->registry, a, &mine, key, &m, &missing))
+		return missing ? STORE_MISS : answer_of(s, &mine, true);
+	if (!read_manifest(a, &m, &config, &out->digest)) {
+		s->why = "its manifest is not that of a wheel";
+		return STORE_REFUSED;
 	}
-	if (*e && !strcmp(layer, arena_printf(a, "sha256:%s", (*e)->sha256)))
-		return STORE_HIT;
-	store_refuse(ds, s, key, *e ? "its manifest names another wheel than its entry" : why);
-	*e = NULL;
-	return STORE_REFUSED;
+	if (!oci_pull_blob(s->registry, a, &mine, &config, NULL, STORE_JSON_MAX))
+		return answer_of(s, &mine, false);
+	out->text = config.bytes;
+	out->n = config.size;
+	return STORE_HIT;
 }
 
 static enum store_answer
-fetch(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *folder)
+fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 {
 	struct oci_blob wheel = { .media_type = TYPE_WHEEL,
 				  .digest = arena_printf(a, "sha256:%s", e->sha256),
 				  .size = e->size };
 	struct diags mine;
 
-	diags_init(&mine, ds->arena);
-	if (oci_pull_blob(s->registry, a, &mine, &wheel, fs_join(a, folder, e->wheel), e->size))
-		return STORE_HIT;
-	if (!is_damage(&mine))
-		return unreachable(ds, s, &mine);
-	store_refuse(ds, s, e->key, first_text(&mine));
-	return STORE_REFUSED;
+	diags_init(&mine, a);
+	return oci_pull_blob(s->registry, a, &mine, &wheel, to, e->size) ?
+		       STORE_HIT :
+		       answer_of(s, &mine, false);
 }
 
 static bool
 save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, const char *path)
 {
 	const char *text = entry_text(a, e);
-	struct oci_artifact artifact = { .type = TYPE_ARTIFACT, .tag = e->key };
+	struct oci_artifact artifact = {
+		.type = TYPE_ARTIFACT,
+		.tag = e->key,
+		.config = { .media_type = TYPE_ENTRY, .bytes = text, .size = strlen(text) }
+	};
 	struct oci_blob wheel = { .media_type = TYPE_WHEEL, .path = path, .title = e->wheel };
 	const struct entry *old;
 	struct diags mine;
 
-	diags_init(&mine, ds->arena);
-	if (!names_have(&s->refused, e->key) && find(a, &mine, s, e->key, &old) == STORE_HIT)
+	diags_init(&mine, a);
+	if (!names_have(&s->refused, e->key) && store_find(a, &mine, s, e->key, &old) == STORE_HIT)
 		return true;
-	diags_init(&mine, ds->arena);
-	artifact.config =
-		(struct oci_blob){ .media_type = TYPE_ENTRY, .bytes = text, .size = strlen(text) };
+	diags_init(&mine, a);
 	list_push(a, &artifact.layers, wheel);
 	if (oci_push_artifact(s->registry, a, &mine, &artifact))
 		return true;
-	diag_help(diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
-			  "`%s` could not be put into the store %s: %s", e->wheel, s->name,
-			  first_text(&mine)),
+	diag_help(store_not_saved(ds, s, e, first_text(&mine)),
 		  "log in to the registry as you do for docker push");
 	return false;
 }
 
-static bool
-keys(struct arena *a, struct diags *ds, struct store *s, struct names *out)
+static enum store_answer
+keys(struct arena *a, struct store *s, struct names *out)
 {
 	struct names tags;
 	struct diags mine;
 
-	diags_init(&mine, ds->arena);
+	diags_init(&mine, a);
 	tags = oci_tags(s->registry, a, &mine);
-	if (mine.errors) {
-		unreachable(ds, s, &mine);
-		return false;
-	}
-	for (size_t i = 0; i < tags.n; i++)
+	s->why = first_text(&mine);
+	for (size_t i = 0; i < tags.n && !mine.errors; i++)
 		if (store_is_key(tags.at[i]))
 			list_push(a, out, tags.at[i]);
-	return true;
+	return mine.errors ? STORE_UNREACHABLE : STORE_HIT;
 }
 
 const struct store_kind store_oci = {
-	.find = find,
+	.read = read_entry,
 	.fetch = fetch,
 	.save = save,
 	.keys = keys,

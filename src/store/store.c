@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +12,6 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "base/str.h"
-#include "file.h"
 #include "internal.h"
 
 static const char *
@@ -68,67 +66,138 @@ store_name(const struct store *s)
 	return s->name;
 }
 
-void
-store_refuse(struct diags *ds, const struct store *s, const char *key, const char *why)
+struct diag *
+store_not_saved(struct diags *ds, const struct store *s, const struct entry *e, const char *why)
 {
-	diag_why(diag_at(ds, E_STORE_WHEEL, (struct span){ 0 },
-			 "the wheel %.12s of %s is not what it should be", key, s->name),
-		 "%s", why);
+	return diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
+		       "`%s` could not be put into the store %s: %s", e->wheel, s->name, why);
 }
 
-void
-store_warn(struct diags *to, struct diags *from)
+/* Every error becomes a warning, and goes to `to`. */
+static void
+warn(struct diags *to, struct diags *from)
 {
 	for (struct diag *d = from->head; d; d = d->next)
 		diag_force(d);
 	diags_append(to, from);
 }
 
-/* --- a folder beside the result, for what is not yet trusted --- */
+/* --- the wheel of a key --- */
 
-static const char *
-temp_in(struct arena *a, struct diags *ds, const struct store *s, const char *folder)
+/* An answer, with its reason as a diagnostic. */
+static enum store_answer
+tell(struct diags *ds, struct store *s, const char *key, enum store_answer answer)
 {
-	char *temp = arena_printf(a, "%s/.store-XXXXXX", folder);
+	struct diag *d;
 
-	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && proc_temp(temp))
-		return temp;
-	diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
-		"no wheel of %s can be brought to `%s`: %s", s->name, folder, strerror(errno));
-	return NULL;
+	if (answer == STORE_REFUSED)
+		diag_why(diag_at(ds, E_STORE_WHEEL, (struct span){ 0 },
+				 "the wheel %.12s of %s is not what it should be", key, s->name),
+			 "%s", s->why);
+	if (answer != STORE_UNREACHABLE)
+		return answer;
+	/* A server is not asked again: each time would cost the waiting. */
+	s->down = s->kind != &store_folder;
+	if (!s->down)
+		diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 }, "%s", s->why);
+	else if ((d = diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 },
+			      "the store %s does not answer: %s", s->name, s->why)) &&
+		 s->help)
+		diag_help(d, "%s", s->help);
+	return answer;
 }
 
-static enum store_answer
-fetch_checked(struct arena *a, struct diags *ds, struct store *s, const char *key,
-	      const struct store_want *want, const char *temp, const struct entry **e)
+enum store_answer
+store_find(struct arena *a, struct diags *ds, struct store *s, const char *key,
+	   const struct entry **e)
 {
-	enum store_answer answer = s->kind->find(a, ds, s, key, e);
+	struct entry_file file = { 0 };
+	enum store_answer answer = s->kind->read(a, s, key, &file);
+	struct entry *mine = NULL;
 
-	if (answer == STORE_HIT)
-		answer = s->kind->fetch(a, ds, s, *e, temp);
-	if (answer == STORE_HIT) {
-		const char *path = fs_join(a, temp, (*e)->wheel);
-		enum store_verdict v = store_inspect(a, ds, path, *e, want, NULL);
+	*e = NULL;
+	if (answer == STORE_HIT && (mine = entry_read(a, file.text, file.n, key, &s->why)) &&
+	    file.digest && strcmp(file.digest, arena_printf(a, "sha256:%s", mine->sha256))) {
+		s->why = "its manifest names another wheel than its entry";
+		mine = NULL;
+	}
+	if (!mine)
+		return tell(ds, s, key, answer == STORE_HIT ? STORE_REFUSED : answer);
+	mine->used = file.used;
+	*e = mine;
+	return STORE_HIT;
+}
 
-		answer = v == STORE_GOOD ? STORE_HIT :
-			 v == STORE_BAD  ? STORE_REFUSED :
-					   STORE_UNREACHABLE;
+enum store_answer
+store_take(struct arena *a, struct diags *ds, struct store *s, const char *key,
+	   const struct store_want *want, const char *folder, const struct entry **e,
+	   const char **path)
+{
+	enum store_answer answer = store_find(a, ds, s, key, e);
+	struct store_want own;
+	const char *to;
+
+	*path = NULL;
+	if (answer != STORE_HIT)
+		return answer;
+	to = folder ? fs_join(a, folder, (*e)->wheel) : folder_wheel(a, s, *e);
+	if (folder)
+		answer = tell(ds, s, key, s->kind->fetch(a, s, *e, to));
+	if (answer != STORE_HIT)
+		return answer;
+	own = entry_want(a, *e);
+	*path = to;
+	return store_inspect(a, ds, to, *e, want ? want : &own, NULL);
+}
+
+bool
+store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys)
+{
+	if (s->kind->keys)
+		return tell(ds, s, NULL, s->kind->keys(a, s, keys)) == STORE_HIT;
+	diag_help(diag_at(ds, E_STORE_KIND, (struct span){ 0 },
+			  "the store %s cannot be asked for what it has", s->name),
+		  "name the keys of its wheels, all 64 digits of each");
+	return false;
+}
+
+bool
+store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out,
+	      struct names *bad)
+{
+	struct names keys = { 0 };
+	bool good = store_keys(a, ds, s, &keys);
+
+	for (size_t i = 0; good && i < keys.n; i++) {
+		enum store_answer answer;
+		const struct entry *e;
+		struct diags mine;
+
+		diags_init(&mine, ds->arena);
+		answer = store_find(a, &mine, s, keys.at[i], &e);
+		good = answer != STORE_UNREACHABLE;
+		if (answer == STORE_HIT) /* a miss was thrown out meanwhile */
+			list_push(a, out, e);
+		else if (answer == STORE_REFUSED && bad)
+			list_push(a, bad, keys.at[i]);
+		else if (answer == STORE_REFUSED)
+			warn(ds, &mine);
+		else if (!good)
+			diags_append(ds, &mine);
 	}
-	if (answer == STORE_REFUSED) {
-		list_push(a, &s->refused, key);
-		if (s->kind->drop)
-			s->kind->drop(a, s, key, *e ? (*e)->id : 0);
-	}
-	return answer;
+	return good;
 }
 
 enum store_answer
 store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	  const struct store_want *want, const char *folder, const char **path)
 {
+	/* A folder beside the result, for what is not yet trusted. */
+	char *temp = arena_printf(a, "%s/.store-XXXXXX", folder);
 	enum store_answer answer = STORE_UNREACHABLE;
-	const struct entry *e = NULL;
-	const char *temp, *to;
+	const char *from, *to;
+	const struct entry *e;
+	bool failed = true;
 	struct diags mine;
 
 	if (!store_is_key(key))
@@ -136,25 +205,29 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	if (s->down)
 		return STORE_UNREACHABLE;
 	diags_init(&mine, ds->arena);
-	temp = temp_in(a, &mine, s, folder);
-	if (temp) {
-		answer = fetch_checked(a, &mine, s, key, want, temp, &e);
+	if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && proc_temp(temp)) {
+		answer = store_take(a, &mine, s, key, want, temp, &e, &from);
 		to = e ? fs_join(a, folder, e->wheel) : NULL;
-		if (answer == STORE_HIT && rename(fs_join(a, temp, e->wheel), to) == 0)
-			*path = to;
-		else if (answer == STORE_HIT) {
-			answer = STORE_UNREACHABLE;
-			diag_at(&mine, E_STORE_UNREACHABLE, (struct span){ 0 },
-				"no wheel of %s can be brought to `%s`: %s", s->name, folder,
-				strerror(errno));
-		}
+		failed = answer == STORE_HIT && rename(from, to) < 0;
 		if (e) /* store_remove needs a descriptor, and there may be none */
 			unlink(fs_join(a, temp, e->wheel));
 		store_remove(temp);
 	}
-	if (answer == STORE_HIT && s->kind->used)
-		s->kind->used(a, s, key);
-	store_warn(ds, &mine);
+	if (failed) {
+		answer = STORE_UNREACHABLE;
+		diag_at(&mine, E_STORE_UNREACHABLE, (struct span){ 0 },
+			"no wheel of %s can be brought to `%s`: %s", s->name, folder,
+			strerror(errno));
+	} else if (answer == STORE_REFUSED) {
+		list_push(a, &s->refused, key);
+		if (s->kind->drop)
+			s->kind->drop(a, s, key);
+	} else if (answer == STORE_HIT) {
+		*path = to;
+		if (s->kind->used)
+			s->kind->used(a, s, key);
+	}
+	warn(ds, &mine);
 	return answer;
 }
 
@@ -163,15 +236,10 @@ store_put(struct arena *a, struct diags *ds, struct store *s, const struct store
 	  const struct store_want *want)
 {
 	struct entry *e = entry_new(a, ds, w->inputs, strlen(w->inputs));
-	const char *slash = strrchr(w->path, '/');
-	struct wheel_facts seen;
 
-	if (!e || store_inspect(a, ds, w->path, NULL, want, &seen) != STORE_GOOD)
+	if (!e || store_inspect(a, ds, w->path, NULL, want, e) != STORE_HIT)
 		return false;
-	e->wheel = slash ? slash + 1 : w->path;
-	e->sha256 = seen.sha256;
-	e->size = seen.size;
-	e->archs = seen.archs;
+	e->wheel = fs_name(w->path);
 	e->made = (long long)time(NULL);
 	e->compile_s = isfinite(w->compile_s) && w->compile_s > 0 ? w->compile_s : 0;
 	e->peak_mib = w->peak_mib;

@@ -4,11 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/json.h"
 #include "base/proc.h"
-#include "file.h"
-#include "folder.h"
+#include "internal.h"
 
 const char *
 store_passage(struct arena *a, struct diags *ds)
@@ -23,38 +21,23 @@ store_passage(struct arena *a, struct diags *ds)
 	return NULL;
 }
 
-/* One wheel, where it lies or brought here.  *gone: thrown out meanwhile. */
-static enum store_verdict
+/* One wheel, where it lies or brought here; a miss: it was thrown out meanwhile. */
+static enum store_answer
 verify_one(struct arena *a, struct diags *ds, struct store *s, const char *key, const char *passage,
-	   const struct entry **e, bool *gone)
+	   const struct entry **e)
 {
-	enum store_answer answer = s->kind->find(a, ds, s, key, e);
-	enum store_verdict verdict;
-	const char *path = NULL;
-	struct store_want want;
+	const struct entry *again;
+	const char *path;
+	enum store_answer answer = store_take(a, ds, s, key, NULL, passage, e, &path);
 	struct diags mine;
 
-	if (answer == STORE_HIT && s->kind->path)
-		path = s->kind->path(a, s, *e);
-	else if (answer == STORE_HIT) {
-		answer = s->kind->fetch(a, ds, s, *e, passage);
-		path = fs_join(a, passage, (*e)->wheel);
-	}
-	*gone = answer == STORE_MISS;
-	if (answer != STORE_HIT)
-		return answer == STORE_UNREACHABLE ? STORE_UNKNOWN : STORE_BAD;
-	want = entry_want(a, *e);
-	diags_init(&mine, ds->arena);
-	verdict = store_inspect(a, &mine, path, *e, &want, NULL);
-	if (!s->kind->path)
+	if (path && passage)
 		unlink(path);
-	else if (verdict == STORE_BAD)
-		*gone = s->kind->find(a, &mine, s, key, e) == STORE_MISS;
-	if (verdict == STORE_BAD)
-		diag_why(mine.head, "it lies under the key %.12s of %s", key, s->name);
-	if (!*gone)
-		diags_append(ds, &mine);
-	return verdict;
+	if (answer != STORE_REFUSED || !path)
+		return answer;
+	diag_why(ds->head, "it lies under the key %.12s of %s", key, s->name);
+	diags_init(&mine, ds->arena);
+	return passage || store_find(a, &mine, s, key, &again) != STORE_MISS ? answer : STORE_MISS;
 }
 
 static void
@@ -91,35 +74,35 @@ print_sum(struct arena *a, const struct store *s, size_t good, size_t bad, doubl
 bool
 store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, struct buf *out)
 {
+	bool local = s->kind == &store_folder;
+	enum store_answer answer = STORE_HIT;
 	const char *passage = NULL;
 	struct json j = json_to(out);
 	struct names keys = { 0 };
 	size_t good = 0, bad = 0;
-	enum store_verdict v = STORE_GOOD;
 	double bytes = 0;
 
-	if (!store_keys(a, ds, s, &keys) || (!s->kind->path && !(passage = store_passage(a, ds))))
+	if (!store_keys(a, ds, s, &keys) || (!local && !(passage = store_passage(a, ds))))
 		return false;
 	if (as_json) {
 		json_map(&j, NULL);
 		json_text(&j, "store", s->name);
 		json_list(&j, "wheels");
 	}
-	for (size_t i = 0; i < keys.n && v != STORE_UNKNOWN; i++) {
-		const struct entry *e = NULL;
+	for (size_t i = 0; i < keys.n && answer != STORE_UNREACHABLE; i++) {
+		const struct entry *e;
 		struct diags mine;
-		bool gone;
 
 		diags_init(&mine, ds->arena);
-		v = verify_one(a, &mine, s, keys.at[i], passage, &e, &gone);
-		if (gone)
+		answer = verify_one(a, &mine, s, keys.at[i], passage, &e);
+		if (answer == STORE_MISS)
 			continue;
-		good += v == STORE_GOOD;
-		bad += v == STORE_BAD;
-		bytes += v == STORE_GOOD ? (double)e->size : 0;
-		if (as_json && v != STORE_UNKNOWN)
-			print_one(&j, keys.at[i], e, v == STORE_GOOD, &mine);
-		if (v == STORE_BAD && s->kind == &store_folder)
+		good += answer == STORE_HIT;
+		bad += answer == STORE_REFUSED;
+		bytes += answer == STORE_HIT ? (double)e->size : 0;
+		if (as_json && answer != STORE_UNREACHABLE)
+			print_one(&j, keys.at[i], e, answer == STORE_HIT, &mine);
+		if (answer == STORE_REFUSED && local)
 			diag_help(mine.head, "throw it out: rm -r %s", folder_of(a, s, keys.at[i]));
 		diags_append(ds, &mine);
 	}
@@ -130,8 +113,8 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 		json_int(&j, "good", (long long)good);
 		json_int(&j, "bad", (long long)bad);
 		json_end(&j);
-	} else if (v != STORE_UNKNOWN) {
+	} else if (answer != STORE_UNREACHABLE) {
 		print_sum(a, s, good, bad, bytes, out);
 	}
-	return !bad && v != STORE_UNKNOWN;
+	return !bad && answer != STORE_UNREACHABLE;
 }
