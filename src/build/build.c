@@ -1,21 +1,18 @@
 #include "engine_parts.h"
 #include "work.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/sha256.h"
 
 /* --- the record --- */
-
-static const char *
-digest_of(struct arena *a, const char *text)
-{
-	return text ? arena_printf(a, "sha256:%s", sha256_hex(a, text, strlen(text))) : NULL;
-}
 
 static const char *
 came_from(const struct progress_step *s, const struct step *of)
@@ -29,9 +26,10 @@ came_from(const struct progress_step *s, const struct step *of)
 }
 
 static void
-fill_record(struct work *w, struct build_record *r)
+fill_record(struct work *w)
 {
 	const struct host *h = host_read(w->a, "");
+	struct build_record *r = w->record;
 	struct rusage own;
 
 	r->stack = w->plan->name;
@@ -39,13 +37,11 @@ fill_record(struct work *w, struct build_record *r)
 	r->engine_version = w->o->state->version;
 	r->platform = w->plan->stack->platform;
 	r->recipe_digest = w->plan->stack->recipe->digest;
-	r->dockerfile_digest = digest_of(w->a, w->dockerfile_text);
-	r->base_digest =
-		w->plan->stack->image.digest ? w->plan->stack->image.digest : w->base_digest;
-	r->started = w->started;
+	if (w->plan->stack->image.digest)
+		r->base_digest = w->plan->stack->image.digest;
 	r->seconds = work_now() - w->began_s;
 	getrusage(RUSAGE_SELF, &own);
-	r->cpu_s = w->cpu_s + (double)own.ru_utime.tv_sec + (double)own.ru_stime.tv_sec;
+	r->cpu_s += (double)own.ru_utime.tv_sec + (double)own.ru_stime.tv_sec;
 	r->cpus = h->cpus;
 	r->mem_mib = h->mem_total_mib;
 	for (size_t i = 0; i < w->plan->n; i++) {
@@ -118,7 +114,7 @@ open_screen(struct work *w)
 	struct tm utc;
 
 	strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
-	w->started = arena_strdup(w->a, now);
+	w->record->started = arena_strdup(w->a, now);
 	if (!(w->log = fopen(path, "w"))) {
 		diag_at(w->ds, E_BUILD_FILES, (struct span){ 0 }, "cannot write %s", path);
 		return false;
@@ -153,40 +149,291 @@ close_screen(struct work *w)
 	return good;
 }
 
-/* Modal builds where it runs: its own client deploys the rendered app. */
-static bool
-build_modal(struct work *w, struct build_record *record)
+/* --- rendering --- */
+
+static const struct plan *
+same_plan(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
 {
-	const char *path = fs_join(w->a, w->o->out, "modal_app.py");
-	const struct rendered *r = work_render(w, "modal", path, false);
+	(void)a, (void)ds, (void)cell;
+	return ctx;
+}
+
+/*
+ * Writes the file of one target for this plan to `path`, and its helpers to the stack's directory, or
+ * to the build's context.
+ */
+static bool
+write_target(struct work *w, const char *target, const char *path, bool for_build)
+{
+	const struct recipe *cell = w->plan->stack->recipe;
+	const struct recipes one = { .at = &cell, .n = 1, .matrix = cell->cell != NULL };
+	struct render_input in = { .recipes = &one,
+				   .facts = w->plan->stack->facts,
+				   .plan = same_plan,
+				   .ctx = (void *)(uintptr_t)w->plan,
+				   .templates = w->templates,
+				   .targets = &target,
+				   .ntargets = 1,
+				   .build = for_build ? &w->hits : NULL };
+	const char *dir = for_build ? w->context : work_stack_dir(w);
+	const struct rendered *page = NULL;
+	struct rendereds files = { 0 };
+	struct rendered manifest;
+	bool good;
+	int lock;
+
+	if (!render(w->a, w->ds, &in, &files))
+		return false;
+	/* Cells that are built at the same time share the manifest. */
+	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock >= 0)
+		flock(lock, LOCK_EX);
+	manifest = render_manifest(w->a, &in, &files, dir);
+	if (!for_build)
+		list_push(w->a, &files, manifest);
+	good = for_build || render_may_write(w->a, w->ds, dir, &files);
+	for (size_t i = 0; good && i < files.n; i++) {
+		const struct rendered *r = &files.at[i];
+
+		if (!r->helper)
+			page = r;
+		good = fs_write(w->ds, r->helper ? fs_join(w->a, dir, r->path) : path, r->text,
+				r->size, r->mode, false, NULL);
+	}
+	if (lock >= 0)
+		close(lock);
+	if (!good)
+		return false;
+	w->instructions = page->instructions;
+	w->record->dockerfile_digest =
+		arena_printf(w->a, "sha256:%s", sha256_hex(w->a, page->text, page->size));
+	return true;
+}
+
+/* --- an image, by an engine that reads Dockerfiles --- */
+
+static bool
+call(struct work *w, struct engine_build b)
+{
+	const struct build_options *o = w->o;
+
+	b.context = w->context;
+	b.dockerfile = w->dockerfile;
+	b.platform = w->plan->stack->platform;
+	b.secrets = w->secret_files;
+	b.cache_from = o->cache_from;
+	if (o->jobs)
+		list_push(w->a, &b.args, arena_printf(w->a, "MAX_JOBS=%u", o->jobs));
+	return work_run(w, o->engine->build(w->a, &o->state->at, &b));
+}
+
+/* The files of a stage; NULL: it failed. */
+static const char *
+files_of(struct work *w, const char *stage, bool fresh)
+{
+	const char *folder = work_folder(w, stage);
+	const struct engine_build b = { .target = stage, .to_folder = folder, .no_cache = fresh };
+
+	return folder && call(w, b) ? folder : NULL;
+}
+
+/* What came first is done again by the image's own call: once is what it takes. */
+static void
+forget_times(struct work *w)
+{
+	for (size_t i = 0; i < w->plan->n; i++)
+		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION)
+			w->steps[i].seconds = 0;
+}
+
+/*
+ * The wheels of what compiles, in the context: from the stores, else compiled, and checked.  So the
+ * image is made of what was checked, by whichever worker builds it, and is the same as one whose
+ * wheels came from a store.
+ *
+ * --no-cache: an engine knows it for a whole call or not at all, and the compiles are to be done
+ * once: they come first, and what they are made of is read from the layers that were just made.
+ */
+static bool
+make_wheels(struct work *w)
+{
+	const char *dir = fs_join(w->a, w->context, ".stackbuild/wheels");
+	const char *inputs, *wheels = NULL;
+	bool fresh = w->o->no_cache;
+
+	if ((fresh && !(wheels = files_of(w, "wheels", true))) ||
+	    !(inputs = files_of(w, "inputs", false)) || !wheels_keys(w, inputs))
+		return false;
+	if (!fresh && (!wheels_take(w, dir) || !write_target(w, "dockerfile", w->dockerfile, true)))
+		return false;
+	if (!wheels_missing(w))
+		return true;
+	if (!wheels && !(wheels = files_of(w, "wheels", false)))
+		return false;
+	if (!wheels_keep(w, wheels, dir))
+		return false;
+	if (fresh)
+		forget_times(w);
+	return write_target(w, "dockerfile", w->dockerfile, true);
+}
+
+/* Engines that are connected to another builder push from there. */
+static bool
+pushes_itself(const struct work *w)
+{
+	return !w->o->engine->push || w->o->state->at.buildx;
+}
+
+static bool
+push(struct work *w, const char *tag, struct image_about *about)
+{
+	const struct engine *e = w->o->engine;
+	const char *file = fs_join(w->a, w->dir, "pushed");
+	struct engine_command c = engine_push(w->a, e, &w->o->state->at, tag, file);
+
+	unlink(file);
+	w->pushing = tag;
+	if (!work_run(w, c))
+		return false;
+	if (!(about->digest = engine_pushed(w->a, file)))
+		engine_image(w->a, e, &w->o->state->at, tag, about);
+	return true;
+}
+
+/* What is known of it: by its name here, or by what the client wrote of an image elsewhere. */
+static void
+look_at(struct work *w, const char *tag, const char *iid, struct image_about *about)
+{
+	bool elsewhere = w->o->push && pushes_itself(w);
+	struct image_about built;
+	bool known = engine_built(w->a, iid, &built);
+
+	if (engine_image(w->a, w->o->engine, &w->o->state->at, tag, about) &&
+	    !(elsewhere && known && strcmp(about->id, built.id) != 0))
+		return;
+	*about = known ? built : (struct image_about){ 0 };
+}
+
+static bool
+build_image(struct work *w)
+{
+	struct build_record *record = w->record;
+	const char *tag = w->o->tag;
+	const char *iid = fs_join(w->a, w->dir, "iid");
+	struct engine_build image = { .tag = tag,
+				      .iid_file = iid,
+				      .push = w->o->push,
+				      .cache_to = w->o->cache_to,
+				      .no_cache = w->o->no_cache };
+	struct image_about about;
+
+	/* The file for people, beside the record: what was built can be built without us. */
+	if (!write_target(w, "dockerfile", fs_join(w->a, w->o->out, "Dockerfile"), false) ||
+	    !write_target(w, "dockerfile", w->dockerfile, true) || (w->wanted.n && !make_wheels(w)))
+		return false;
+	unlink(iid);
+	if (!call(w, image))
+		return false;
+	look_at(w, tag, iid, &about);
+	if (!record->base_digest)
+		record->base_digest = engine_pulled(w->a, w->o->engine, &w->o->state->at,
+						    w->plan->stack->base.value);
+	if (w->o->push && !pushes_itself(w) && !push(w, tag, &about))
+		return false;
+	record->image = tag;
+	record->image_id = about.id;
+	record->digest = about.digest ? about.digest : about.id;
+	record->size_bytes = about.size_bytes;
+	return true;
+}
+
+/* --- an environment, or an app --- */
+
+/* until_inputs: the script stops before it compiles, when it has written the inputs of the wheels. */
+static bool
+run_script(struct work *w, const char *path, bool until_inputs)
+{
 	struct engine_command c = { 0 };
 
-	if (!r)
+	engine_add(w->a, &c, w->o->state->at.client, fs_real(w->a, path), w->record->image, NULL);
+	if (w->secrets)
+		list_push(w->a, &c.env, arena_printf(w->a, "SECRETS=%s", w->secrets));
+	list_push(w->a, &c.env, arena_printf(w->a, "APP=%s", w->app));
+	if (w->o->jobs)
+		list_push(w->a, &c.env, arena_printf(w->a, "MAX_JOBS=%u", w->o->jobs));
+	list_push(w->a, &c.env, "STACKBUILD_MARKS=1");
+	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_WHEELS=%s/wheels", w->dir));
+	list_push(w->a, &c.env,
+		  until_inputs ? arena_printf(w->a, "STACKBUILD_INPUTS=%s/inputs", w->dir) :
+				 "STACKBUILD_INPUTS");
+	list_push(w->a, &c.env, until_inputs ? "STACKBUILD_UNTIL=inputs" : "STACKBUILD_UNTIL");
+	return work_run(w, c);
+}
+
+/* An extension that is installed already has no inputs, and needs no wheel. */
+static void
+drop_installed(struct work *w, const char *inputs)
+{
+	struct wanted_wheel *at = w->wanted.at;
+	size_t n = w->wanted.n;
+
+	w->wanted.n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (fs_exists(fs_join(w->a, inputs, arena_printf(w->a, "%s.json", at[i].step->id))))
+			at[w->wanted.n++] = at[i];
+}
+
+static bool
+build_venv(struct work *w)
+{
+	const char *path = fs_join(w->a, w->o->out, "setup.sh");
+	const char *inputs = work_folder(w, "inputs"), *wheels = work_folder(w, "wheels");
+
+	if (!write_target(w, "script", path, false) || !inputs || !wheels)
 		return false;
-	w->dockerfile_text = r->text;
+	w->record->image = fs_join(w->a, fs_real(w->a, w->o->out), "venv");
+	if (w->wanted.n) { /* from the stores, by what they depend on in this environment */
+		w->preparing = true;
+		if (!run_script(w, path, true))
+			return false;
+		w->preparing = false;
+		drop_installed(w, inputs);
+		if (!wheels_keys(w, inputs) || !wheels_take(w, wheels))
+			return false;
+	}
+	return run_script(w, path, false) && (!wheels_missing(w) || wheels_keep(w, wheels, NULL));
+}
+
+/* Modal builds where it runs: its own client deploys the rendered app. */
+static bool
+build_modal(struct work *w)
+{
+	const char *path = fs_join(w->a, w->o->out, "modal_app.py");
+	struct engine_command c = { 0 };
+
 	engine_add(w->a, &c, w->o->state->at.client, "deploy", engine_path(w->a, path), NULL);
-	record->image = w->plan->name;
-	return work_run(w, c, (struct instructions){ 0 });
+	w->record->image = w->plan->name;
+	return write_target(w, "modal", path, false) && work_run(w, c);
 }
 
 bool
 build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
 	    const struct build_options *o, struct build_record *record)
 {
-	struct work w = { .a = a, .ds = ds, .plan = p, .templates = t, .o = o };
+	struct work w = { .a = a, .ds = ds, .plan = p, .templates = t, .o = o, .record = record };
 	const char *path = fs_join(a, o->out, "build.json");
 	bool good = false;
 
 	w.began_s = work_now();
 	if (work_open(&w) && work_secrets(&w) && open_screen(&w)) {
 		wheels_wanted(&w);
-		good = o->engine->build                    ? build_image(&w, record) :
-		       o->engine->dialect == DIALECT_MODAL ? build_modal(&w, record) :
-							     build_venv(&w, record);
+		good = o->engine->build                    ? build_image(&w) :
+		       o->engine->dialect == DIALECT_MODAL ? build_modal(&w) :
+							     build_venv(&w);
 		good = close_screen(&w) && good;
 	}
 	if (good) {
-		fill_record(&w, record);
+		fill_record(&w);
 		good = build_record_write(ds, path, record);
 	}
 	work_close(&w);

@@ -26,7 +26,6 @@ struct stage {
 	bool open, started, cached;    /* started: it waits for no other stage any more */
 	bool complete;                 /* its last instruction has ended */
 	bool at_last;                  /* the open one is the last */
-	size_t waits_for;              /* index of a stage; SIZE_MAX: none */
 	unsigned opened;               /* when: the larger the later */
 	struct buf text;               /* of the open one, the beginning */
 };

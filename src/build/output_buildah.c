@@ -13,30 +13,24 @@
  */
 enum { TEXT_MAX = 4096 };
 
-/* The stage of that name, or number from 0, among those of the table. */
-static size_t
-stage_named(const struct output_parser *p, struct str name)
+/* Whether what is open in a stage needs another stage that is not complete. */
+static bool
+waits(const struct output_parser *p, const struct stage *s)
 {
-	for (size_t i = 0; i < p->of.n; i++)
-		if (p->of.at[i].stage && p->of.at[i].stage_no && str_is(name, p->of.at[i].stage))
-			return p->of.at[i].stage_no - 1;
-	return SIZE_MAX;
-}
-
-static size_t
-waits_for(const struct output_parser *p, size_t own, const char *text)
-{
-	const char *at = text;
-
-	while ((at = strstr(at, "from="))) {
-		size_t found;
+	for (const char *at = s->text.p; (at = strstr(at, "from="));) {
+		struct str name = { at + 5, strcspn(at + 5, " ,") };
 
 		at += 5;
-		found = stage_named(p, (struct str){ at, strcspn(at, " ,") });
-		if (found != SIZE_MAX && found != own && !p->stages[found].complete)
-			return found;
+		for (size_t i = 0; i < p->of.n; i++) {
+			const struct instruction *of = &p->of.at[i];
+			const struct stage *other = p->stages + of->stage_no - (of->stage_no > 0);
+
+			if (of->stage && of->stage_no && str_is(name, of->stage) && other != s &&
+			    !other->complete)
+				return true;
+		}
 	}
-	return SIZE_MAX;
+	return false;
 }
 
 static const struct instruction *
@@ -56,11 +50,9 @@ running(const struct output_parser *p)
 
 	for (size_t i = 0; i < p->nstages; i++) {
 		struct stage *s = &p->stages[i];
-		bool waits = s->waits_for != SIZE_MAX;
 
-		if (s->open &&
-		    (!best || (best->waits_for != SIZE_MAX) > waits ||
-		     ((best->waits_for != SIZE_MAX) == waits && s->opened > best->opened)))
+		if (s->open && (!best || waits(p, best) > waits(p, s) ||
+				(waits(p, best) == waits(p, s) && s->opened > best->opened)))
 			best = s;
 	}
 	return best;
@@ -85,14 +77,9 @@ wake(struct output_parser *p)
 {
 	bool all_begun = true;
 
-	for (size_t i = 0; i < p->nstages; i++) {
-		struct stage *s = &p->stages[i];
-
-		all_begun &= s->opened > 0;
-		if (s->open && s->waits_for != SIZE_MAX)
-			s->waits_for = waits_for(p, i, buf_text(&s->text));
-	}
-	if (all_begun && running(p) && running(p)->waits_for == SIZE_MAX)
+	for (size_t i = 0; i < p->nstages; i++)
+		all_begun &= p->stages[i].opened > 0;
+	if (all_begun && running(p) && !waits(p, running(p)))
 		tell_start(p, running(p));
 }
 
@@ -141,8 +128,7 @@ step_line(struct output_parser *p, const char *line)
 	s->at_last = no == of;
 	s->complete = false;
 	s->opened = ++p->opened;
-	s->waits_for = waits_for(p, stage - 1, buf_text(&s->text));
-	if (s->waits_for == SIZE_MAX)
+	if (!waits(p, s))
 		tell_start(p, s);
 	return true;
 }

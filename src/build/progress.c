@@ -118,21 +118,13 @@ progress_new(struct arena *a, const struct progress_options *o, struct progress_
 		if (strlen(steps[i].id) > p->id_width)
 			p->id_width = strlen(steps[i].id);
 	}
-	return p;
-}
-
-static void
-begin(struct progress *p)
-{
-	if (p->began)
-		return;
-	p->began = true;
 	if (p->o.head) {
-		p->o.head = arena_strdup(p->a, mask_text(p->mask, p->o.head));
-		log_line(p, p->nsteps, p->now_s, '*', p->o.head);
+		p->o.head = arena_strdup(a, mask_text(p->mask, p->o.head));
+		log_line(p, nsteps, 0, '*', p->o.head);
 	}
 	if (p->printer->begin)
 		p->printer->begin(p);
+	return p;
 }
 
 static size_t
@@ -301,7 +293,6 @@ progress_event(void *ctx, const struct build_event *e)
 	const char *text = mask_text(p->mask, e->text ? e->text : "");
 	size_t i = find(p, e->step);
 
-	begin(p);
 	if (i == p->nsteps) {
 		/* An instruction of no step, FROM another stage say, is no news. */
 		if (e->kind == EVENT_OTHER || e->kind == EVENT_FAILED ||
@@ -343,7 +334,6 @@ progress_tick(struct progress *p, double now_s)
 {
 	if (now_s > p->now_s)
 		p->now_s = now_s;
-	begin(p);
 	for (size_t i = 0; i < p->nsteps; i++)
 		if (p->work[i].open && (p->now_s - p->work[i].opened_s) * 1000 >= ANNOUNCE_MS)
 			announce(p, i);
@@ -356,7 +346,6 @@ progress_complete(struct progress *p, const char *step)
 {
 	size_t i = find(p, step);
 
-	begin(p);
 	if (i < p->nsteps && p->steps[i].state == STEP_RUNNING && !p->work[i].open)
 		completed(p, i);
 }
@@ -366,7 +355,6 @@ progress_stored(struct progress *p, const char *step, const char *note)
 {
 	size_t i = find(p, step);
 
-	begin(p);
 	if (i == p->nsteps)
 		return;
 	p->steps[i].note = arena_strdup(p->a, mask_text(p->mask, note));
@@ -381,7 +369,6 @@ progress_end(struct progress *p, const char **why)
 	const struct stream *bad = p->out.error ? &p->out : &p->log;
 	bool good = p->failed == p->nsteps;
 
-	begin(p);
 	if (!p->ended) {
 		for (size_t i = 0; i < p->nsteps; i++)
 			good &= !p->work[i].open && p->steps[i].state != STEP_ENDED;
@@ -430,36 +417,22 @@ has_word(const struct names *lines, const char *word)
 	return false;
 }
 
-static void
-find_reason(struct progress *p, size_t peak_mib, struct step_failure *f)
+const struct progress_step *
+progress_failed(struct progress *p, const char **why, const char **help)
 {
-	for (size_t i = 0; !f->why && i < sizeof(reasons) / sizeof(*reasons); i++)
-		if ((reasons[i].status && f->status == reasons[i].status) ||
-		    has_word(&f->lines, reasons[i].word)) {
-			f->why = reasons[i].why;
-			f->help = reasons[i].help;
-			if (!i && peak_mib)
-				f->why = arena_printf(p->a, "%s (%.1f GiB were seen)", f->why,
-						      (double)peak_mib / 1024);
-		}
-}
+	const struct progress_step *s = &p->steps[p->failed];
 
-bool
-progress_failed(struct progress *p, struct step_failure *out)
-{
-	const struct progress_step *s;
-
+	*why = *help = NULL;
 	if (p->failed == p->nsteps)
-		return false;
-	s = &p->steps[p->failed];
-	*out = (struct step_failure){
-		.step = s->id,
-		.recipe_line = s->recipe_line,
-		.seconds = s->seconds,
-		.status = s->status,
-		.exit = s->status < 0 ? NULL : arena_printf(p->a, "exit %d", s->status),
-		.lines = s->tail,
-	};
-	find_reason(p, s->peak_mib, out);
-	return true;
+		return NULL;
+	for (size_t i = 0; !*why && i < sizeof(reasons) / sizeof(*reasons); i++)
+		if ((reasons[i].status && s->status == reasons[i].status) ||
+		    has_word(&s->tail, reasons[i].word)) {
+			*why = reasons[i].why;
+			*help = reasons[i].help;
+			if (!i && s->peak_mib)
+				*why = arena_printf(p->a, "%s (%.1f GiB were seen)", *why,
+						    (double)s->peak_mib / 1024);
+		}
+	return s;
 }

@@ -83,7 +83,7 @@ struct progress_step { /* of the plan, in its order */
 	bool partly;       /* of its instructions some were cached, some were not */
 	const char *note;  /* "from the store (sm_90, torch 2.11.0+cu130)" */
 	int status;        /* of the command that failed; -1: not told */
-	struct names tail; /* of a failed step: its last lines that matter */
+	struct names tail; /* of a failed step: its last lines that matter, at most 8 */
 };
 
 struct progress;
@@ -127,19 +127,13 @@ void progress_complete(struct progress *p, const char *step);
  */
 bool progress_end(struct progress *p, const char **why);
 
-/* What is to be said of a step that failed. */
-struct step_failure {
-	const char *step;
-	unsigned recipe_line;
-	double seconds;
-	int status;         /* or -1 */
-	const char *exit;   /* "exit 137"; or NULL */
-	struct names lines; /* that matter, in their order: at most 8 */
-	const char *why;    /* "it was killed: most likely there was not enough memory"; or NULL */
-	const char *help;   /* what to do; or NULL */
-};
-/* The first step that failed; false: none did. */
-bool progress_failed(struct progress *p, struct step_failure *out);
+/*
+ * The first step that failed; NULL: none did.
+ *
+ *   out     *why: "it was killed: most likely there was not enough memory"; *help: what to do; or NULL
+ */
+const struct progress_step *progress_failed(struct progress *p, const char **why,
+					    const char **help);
 
 /* --- the record --- */
 

@@ -47,6 +47,20 @@ keep_last(struct listening *l, const char *text)
 	list_push(l->w->a, &l->last, arena_strdup(l->w->a, text));
 }
 
+/* BuildKit names the base as it resolved it: "[base 1/5] FROM docker.io/library/x:1@sha256:..." */
+static void
+note_base(struct work *w, const char *heading)
+{
+	const char *base = w->plan->stack->base.value, *from = strstr(heading, "] FROM "), *at;
+
+	if (!base || !from || !(at = strstr(from, "@sha256:")) ||
+	    strspn(at + 8, "0123456789abcdef") != 64)
+		return;
+	from = arena_copy(w->a, from + 7, (size_t)(at - from - 7));
+	if (ends_with(from, base) || ends_with(from, arena_printf(w->a, "%s:latest", base)))
+		w->record->base_digest = arena_copy(w->a, at + 1, strlen("sha256:") + 64);
+}
+
 static void
 on_event(void *ctx, const struct build_event *e)
 {
@@ -56,39 +70,19 @@ on_event(void *ctx, const struct build_event *e)
 
 	if (e->kind == EVENT_OTHER && e->text)
 		keep_last(l, e->text);
+	if ((e->kind == EVENT_START || e->kind == EVENT_OTHER) && e->text &&
+	    !l->w->record->base_digest && l->w->o->engine->dialect == DIALECT_BUILDKIT)
+		note_base(l->w, e->text);
 	/* Fetched and looked at, but not yet made. */
 	if (l->w->preparing && of && of->extension && e->kind == EVENT_DONE)
 		open.last = false;
 	progress_event(l->w->progress, &open);
 }
 
-/* BuildKit names the base as it resolved it: "#4 [base 1/5] FROM docker.io/library/x:1@sha256:..." */
-static const char *
-base_digest(const struct work *w, const char *line, size_t n)
-{
-	const char *base = w->plan->stack->base.value, *text, *from, *at;
-	const size_t digest = strlen("@sha256:") + 64;
-
-	if (w->o->engine->dialect != DIALECT_BUILDKIT || !base || !memmem(line, n, "@sha256:", 8))
-		return NULL;
-	text = arena_copy(w->a, line, n);
-	if (!(from = strstr(text, "] FROM ")) || !(at = strstr(from, "@sha256:")) ||
-	    strlen(at) < digest || strspn(at + 8, "0123456789abcdef") != 64)
-		return NULL;
-	from = arena_copy(w->a, from + 7, (size_t)(at - from - 7));
-	if (!ends_with(from, base) && !ends_with(from, arena_printf(w->a, "%s:latest", base)))
-		return NULL;
-	return arena_copy(w->a, at + 1, digest - 1);
-}
-
 static void
 on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
 {
-	struct listening *l = ctx;
-
-	if (!l->w->base_digest)
-		l->w->base_digest = base_digest(l->w, line, n);
-	output_parser_line(l->parser, from, line, n);
+	output_parser_line(((struct listening *)ctx)->parser, from, line, n);
 }
 
 static void
@@ -100,28 +94,31 @@ on_tick(void *ctx, double now_s)
 }
 
 /* The step that failed, at its line of the recipe, with what it said. */
-static void
-step_failed(struct work *w, const struct step_failure *f)
+static bool
+step_failed(struct work *w)
 {
-	const struct step *of = plan_step(w->plan, f->step);
-	struct diag *d = diag_at(w->ds, E_STEP_FAILED, of->at, "step %s failed after %u:%02u%s%s",
-				 f->step, (unsigned)f->seconds / 60, (unsigned)f->seconds % 60,
-				 f->exit ? ", " : "", f->exit ? f->exit : "");
+	const char *why, *help;
+	const struct progress_step *s = progress_failed(w->progress, &why, &help);
+	struct diag *d;
 
-	for (size_t i = 0; i < f->lines.n; i++)
-		diag_why(d, "%s", f->lines.at[i]);
-	if (f->why)
-		diag_help(d, "%s%s%s", f->why, f->help ? ": " : "", f->help ? f->help : "");
-	else if (f->help)
-		diag_help(d, "%s", f->help);
+	if (!s)
+		return false;
+	d = diag_at(w->ds, E_STEP_FAILED, plan_step(w->plan, s->id)->at,
+		    "step %s failed after %u:%02u%s", s->id, (unsigned)s->seconds / 60,
+		    (unsigned)s->seconds % 60,
+		    s->status < 0 ? "" : arena_printf(w->a, ", exit %d", s->status));
+	for (size_t i = 0; i < s->tail.n; i++)
+		diag_why(d, "%s", s->tail.at[i]);
+	if (why)
+		diag_help(d, "%s%s%s", why, help ? ": " : "", help ? help : "");
 	diag_help(d, "all that it printed: %s", fs_join(w->a, w->o->out, "build.log"));
+	return true;
 }
 
 static bool
 ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	    const struct listening *l)
 {
-	struct step_failure f;
 	struct diag *d;
 
 	if (r->interrupted) {
@@ -136,10 +133,8 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 			  "store");
 		return false;
 	}
-	if (progress_failed(w->progress, &f)) {
-		step_failed(w, &f);
+	if (step_failed(w))
 		return false;
-	}
 	d = diag_at(w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", client,
 		    r->started && w->pushing ?
 			    arena_printf(w->a, "built %s and could not push it: exit status %d",
@@ -159,7 +154,7 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 }
 
 bool
-work_run(struct work *w, struct engine_command c, struct instructions of)
+work_run(struct work *w, struct engine_command c)
 {
 	struct listening l = { .w = w, .began_s = work_now() };
 	double left = w->o->timeout_s - (l.began_s - w->began_s);
@@ -173,10 +168,10 @@ work_run(struct work *w, struct engine_command c, struct instructions of)
 	bool good;
 
 	engine_spec(w->a, &c, &spec);
-	l.parser = output_parser_new(w->a, w->o->engine->dialect, of, on_event, &l);
+	l.parser = output_parser_new(w->a, w->o->engine->dialect, w->instructions, on_event, &l);
 	good = proc_run(w->a, &spec, &r);
 	output_parser_end(l.parser, r.started && !r.interrupted && !r.timed_out ? r.status : -1);
-	w->cpu_s += r.cpu_s;
+	w->record->cpu_s += r.cpu_s;
 	if (!good)
 		return ended_badly(w, c.argv.at[0], &r, &l);
 	for (size_t i = 0; i < w->plan->n; i++)

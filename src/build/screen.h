@@ -60,7 +60,7 @@ struct progress {
 	size_t nsteps, id_width;
 	const struct printer *printer;
 	double now_s;
-	bool began, ended;
+	bool ended;
 	size_t failed; /* the first; nsteps: none */
 	struct stream out, log;
 	struct buf to;            /* what is about to be written */

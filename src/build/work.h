@@ -10,6 +10,7 @@ struct work {
 	const struct plan *plan;
 	const struct templates *templates;
 	const struct build_options *o;
+	struct build_record *record; /* filled in as things become known */
 
 	const char *dir;        /* out/STACK/.build: ours while we hold its lock */
 	const char *context;    /* dir/context: app/, stackbuild/, .stackbuild/wheels/ */
@@ -23,16 +24,13 @@ struct work {
 	struct progress *progress;
 	struct progress_step *steps;
 	FILE *log;
-	double began_s;      /* of the monotonic clock */
-	const char *started; /* RFC 3339 */
-	double cpu_s;
+	double began_s; /* of the monotonic clock */
 	bool preparing; /* the call that only reads what wheels are made of */
 
 	struct render_build hits; /* what lies in the context */
 	struct wanted_wheels LIST(struct wanted_wheel) wanted;
-	const char *dockerfile_text;
-	const char *base_digest; /* as the engine told it; or NULL */
-	const char *pushing;     /* what is being pushed; or NULL */
+	struct instructions instructions; /* of the file that the engine reads */
+	const char *pushing;              /* what is being pushed; or NULL */
 };
 
 /* An extension that is compiled: what the store is asked for. */
@@ -72,23 +70,13 @@ bool work_place(struct work *w, const char *from, const char *to);
 bool work_secrets(struct work *w);
 
 /*
- * work_render -- writes the file of one target for this plan to `path`, and its helpers to the
- * stack's directory, or to the build's context.
- *
- *   out     the file
- *   errors  SB04xx, NULL
- */
-const struct rendered *work_render(struct work *w, const char *target, const char *path,
-				   bool for_build);
-
-/*
  * work_run -- one command of the engine; its output goes through the parser of its dialect to
  * the progress and the log.
  *
  *   errors  SB0503 (a step failed), SB0506 (interrupted), SB0507 (time limit), SB0511 (it could
  *           not be started, or failed outside of any step), false
  */
-bool work_run(struct work *w, struct engine_command c, struct instructions of);
+bool work_run(struct work *w, struct engine_command c);
 
 /* --- wheels (wheels.c) --- */
 
@@ -112,11 +100,6 @@ bool wheels_keep(struct work *w, const char *dir, const char *context);
  *   source  moby patternmatcher/ignorefile: comments, !, filepath.Clean, one leading slash
  */
 const char *ignore_written(struct arena *a, const char *text);
-
-/* --- of each kind of engine --- */
-
-bool build_image(struct work *w, struct build_record *record);
-bool build_venv(struct work *w, struct build_record *record);
 
 struct progress_step *work_step(struct work *w, const char *id);
 double work_now(void);

@@ -64,7 +64,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct progress_options o = { .colour = true, .columns = 40, .rows = 6, .head = "head" };
 	struct both b = { 0 };
 	struct output_parser *parser;
-	struct step_failure failure;
+	const struct progress_step *failure;
+	const char *why, *help;
 	double now = 0;
 
 	if (!nowhere)
@@ -91,8 +92,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(steps[i].state != STEP_RUNNING, "nothing runs on");
 		must(steps[i].seconds >= 0 && steps[i].seconds < 1e18, "its time is one");
 	}
-	if (progress_failed(b.p, &failure))
-		must(failure.step && failure.lines.n <= 8, "a failure is a step's, in few lines");
+	if ((failure = progress_failed(b.p, &why, &help)))
+		must(failure->id && failure->tail.n <= 8, "a failure is a step's, in few lines");
 	arena_free(a);
 	return 0;
 }

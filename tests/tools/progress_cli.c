@@ -228,20 +228,23 @@ options(struct demo *d, int argc, char **argv)
 
 /* What the caller is told, as text. */
 static void
-show_failure(const struct step_failure *f, const char *log)
+show_failure(const struct progress_step *f, const char *why, const char *help, const char *log)
 {
 	unsigned s = (unsigned)(f->seconds + 0.5);
 
-	printf("failed: step %s", f->step);
+	printf("failed: step %s", f->id);
 	if (f->recipe_line)
 		printf(" (recipe line %u)", f->recipe_line);
-	printf(" after %u:%02u%s%s\n", s / 60, s % 60, f->exit ? ", " : "", f->exit ? f->exit : "");
-	for (size_t i = 0; i < f->lines.n; i++)
-		printf("  %s\n", f->lines.at[i]);
-	if (f->why)
-		printf("  %s\n", f->why);
-	if (f->help)
-		printf("  try: %s\n", f->help);
+	printf(" after %u:%02u", s / 60, s % 60);
+	if (f->status >= 0)
+		printf(", exit %d", f->status);
+	puts("");
+	for (size_t i = 0; i < f->tail.n; i++)
+		printf("  %s\n", f->tail.at[i]);
+	if (why)
+		printf("  %s\n", why);
+	if (help)
+		printf("  try: %s\n", help);
 	if (log)
 		printf("  all that was printed: %s\n", log);
 }
@@ -251,8 +254,8 @@ main(int argc, char **argv)
 {
 	static const char *const modes[] = { "auto", "tty", "plain", "json", "quiet" };
 	struct demo d = { .a = arena_new(), .o = { .out = stdout } };
-	struct step_failure failure;
-	const char *why = NULL;
+	const struct progress_step *failure;
+	const char *why = NULL, *help;
 	bool events;
 	int status;
 
@@ -276,8 +279,8 @@ main(int argc, char **argv)
 	if (d.p && !progress_end(d.p, &why)) {
 		fprintf(stderr, "progress_cli: %s\n", why);
 		status = 2;
-	} else if (d.p && progress_failed(d.p, &failure)) {
-		show_failure(&failure, d.o.log_path);
+	} else if (d.p && (failure = progress_failed(d.p, &why, &help))) {
+		show_failure(failure, why, help, d.o.log_path);
 		status = 1;
 	}
 	if (d.o.log)
