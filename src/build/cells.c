@@ -26,8 +26,8 @@ struct watch {
 	struct arena *a;
 	const struct cells *of;
 	struct cell *cells;
-	size_t running;
-	bool stopping; /* no other is started */
+	size_t running, *load; /* of all; of each builder */
+	bool stopping;         /* no other is started */
 };
 
 /* --- a cell, in a process of its own --- */
@@ -115,35 +115,25 @@ start(struct watch *w, size_t i, size_t addr)
 	}
 	cell->state = CELL_RUNNING;
 	w->running++;
+	w->load[addr]++;
 }
 
 /* --- all of them --- */
 
-/* Of the builders the one with the fewest cells, the first of several. */
-static size_t
-free_addr(const struct watch *w)
-{
-	size_t best = 0, fewest = w->of->names.n;
-
-	for (size_t k = 0; k < w->of->addrs.n; k++) {
-		size_t has = 0;
-
-		for (size_t i = 0; i < w->of->names.n; i++)
-			has += w->cells[i].state == CELL_RUNNING && w->cells[i].addr == k;
-		if (has < fewest) {
-			fewest = has;
-			best = k;
-		}
-	}
-	return best;
-}
-
+/* Each to the builder that has the fewest cells, the first of several. */
 static void
 start_more(struct watch *w)
 {
-	for (size_t i = 0; i < w->of->names.n && w->running < w->of->at_once; i++)
-		if (!w->stopping && w->cells[i].state == CELL_WAITING)
-			start(w, i, free_addr(w));
+	for (size_t i = 0; i < w->of->names.n && w->running < w->of->at_once; i++) {
+		size_t best = 0;
+
+		if (w->stopping || w->cells[i].state != CELL_WAITING)
+			continue;
+		for (size_t k = 1; k < w->of->addrs.n; k++)
+			if (w->load[k] < w->load[best])
+				best = k;
+		start(w, i, best);
+	}
 }
 
 static void
@@ -159,39 +149,29 @@ collect(struct watch *w)
 			WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CELL_BUILT : CELL_FAILED;
 		w->stopping |= cell->state == CELL_FAILED;
 		w->running--;
+		w->load[cell->addr]--;
 	}
-}
-
-static const char *
-names_in(struct watch *w, enum cell_state state, size_t *n)
-{
-	struct buf b = BUF(w->a);
-
-	*n = 0;
-	for (size_t i = 0; i < w->of->names.n; i++)
-		if (w->cells[i].state == state)
-			buf_printf(&b, "%s%s", (*n)++ ? "; " : "", w->of->names.at[i]);
-	return buf_text(&b);
 }
 
 static bool
 report(struct watch *w, struct diags *ds)
 {
-	size_t failed, waiting;
-	const char *which = names_in(w, CELL_FAILED, &failed);
-	const char *rest = names_in(w, CELL_WAITING, &waiting);
+	struct names of[CELL_FAILED + 1] = { 0 };
 	struct diag *d;
 
-	if (!failed && !waiting)
+	for (size_t i = 0; i < w->of->names.n; i++)
+		list_push(w->a, &of[w->cells[i].state], w->of->names.at[i]);
+	if (of[CELL_BUILT].n == w->of->names.n)
 		return true;
 	if (proc_interrupted()) {
 		diag_at(ds, E_BUILD_INTERRUPTED, (struct span){ 0 }, "the build was interrupted");
 		return false;
 	}
-	d = diag_at(ds, E_CELLS, (struct span){ 0 }, "%zu of %zu cells failed: %s", failed,
-		    w->of->names.n, which);
-	if (waiting)
-		diag_note(d, (struct span){ 0 }, "not started after that: %s", rest);
+	d = diag_at(ds, E_CELLS, (struct span){ 0 }, "%zu of %zu cells failed: %s",
+		    of[CELL_FAILED].n, w->of->names.n, names_join(w->a, &of[CELL_FAILED], "; "));
+	if (of[CELL_WAITING].n)
+		diag_note(d, (struct span){ 0 }, "not started after that: %s",
+			  names_join(w->a, &of[CELL_WAITING], "; "));
 	return false;
 }
 
@@ -202,6 +182,7 @@ cells_build(struct arena *a, struct diags *ds, const struct cells *c)
 	unsigned told = 0;
 
 	w.cells = arena_array_of(a, struct cell, c->names.n);
+	w.load = arena_array_of(a, size_t, c->addrs.n + 1);
 	fflush(NULL);
 	for (;;) {
 		unsigned came = proc_interruptions();

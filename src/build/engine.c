@@ -101,32 +101,6 @@ engine_choose(struct arena *a, struct diags *ds, const char *name, const struct 
  *     buildctl   no        not installed
  *                          -> buildctl from github.com/moby/buildkit/releases; then ...
  */
-static void
-row_text(const struct engine *e, const struct engine_state *s, struct buf *out)
-{
-	buf_printf(out, "%-10s %-9s %s\n", e->name, s->usable ? "usable" : "no",
-		   s->usable ? s->version : s->why_not);
-	if (!s->usable && s->install)
-		buf_printf(out, "%-20s -> %s\n", "", s->install);
-}
-
-static void
-row_json(const struct engine *e, const struct engine_state *s, struct json *j)
-{
-	json_map(j, NULL);
-	json_text(j, "name", e->name);
-	json_text(j, "what", e->what);
-	json_bool(j, "usable", s->usable);
-	json_text(j, "version", s->version);
-	json_text(j, "why_not", s->why_not);
-	json_text(j, "install", s->install);
-	json_text(j, "client", s->at.client);
-	json_bool(j, "gpus", s->gpus);
-	json_bool(j, "builds_images", e->build);
-	json_text(j, "target", e->target);
-	json_end(j);
-}
-
 bool
 engines_print(struct arena *a, const struct engine *only, const struct engine_at *asked,
 	      bool as_json, struct buf *out)
@@ -134,27 +108,33 @@ engines_print(struct arena *a, const struct engine *only, const struct engine_at
 	struct json j = json_to(out);
 	bool any = false;
 
-	if (as_json) {
-		json_map(&j, NULL);
-		json_list(&j, "engines");
-	}
-	for (size_t i = 0; i < engines_n; i++) {
+	if (as_json)
+		json_put(&j, "{'engines': [");
+	for (const struct engine *e = engines; e < engines + engines_n; e++) {
 		struct engine_state s;
 
 		if (proc_interrupted())
 			break;
-		if (only && only != &engines[i])
+		if (only && only != e)
 			continue;
-		engine_probe(a, &engines[i], asked, &s);
+		engine_probe(a, e, asked, &s);
 		any |= s.usable;
-		if (as_json)
-			row_json(&engines[i], &s, &j);
-		else
-			row_text(&engines[i], &s, out);
+		if (as_json) {
+			json_put(&j, "{'name': %s, 'what': %s, 'usable': %b, 'version': %s",
+				 e->name, e->what, s.usable, s.version);
+			json_put(&j, "'why_not': %s, 'install': %s, 'client': %s, 'gpus': %b",
+				 s.why_not, s.install, s.at.client, s.gpus);
+			json_put(&j, "'builds_images': %b, 'target': %s}", e->build != NULL,
+				 e->target);
+			continue;
+		}
+		buf_printf(out, "%-10s %-9s %s\n", e->name, s.usable ? "usable" : "no",
+			   s.usable ? s.version : s.why_not);
+		if (!s.usable && s.install)
+			buf_printf(out, "%-20s -> %s\n", "", s.install);
 	}
 	if (as_json) {
-		json_end(&j);
-		json_end(&j);
+		json_put(&j, "]}");
 		buf_putc(out, '\n');
 	}
 	return any;

@@ -142,7 +142,7 @@ struct build_record_step {
 	bool cached;
 	const char *from; /* "compiled", "store", "cache", "built" */
 	double seconds;
-	size_t size_bytes, peak_mib; /* 0: not known */
+	size_t peak_mib; /* 0: not known */
 	unsigned recipe_line;
 	const char *key, *own; /* the plan's */
 	bool partly;           /* a part was cached: seconds are not what it costs */

@@ -121,16 +121,10 @@ json_begin(struct progress *p)
 {
 	struct json j = event(p, "begin", p->now_s);
 
-	json_text(&j, "engine", p->o.head);
-	json_text(&j, "log", p->o.log_path);
-	json_list(&j, "steps");
-	for (size_t i = 0; i < p->nsteps; i++) {
-		json_map(&j, NULL);
-		json_text(&j, "id", p->steps[i].id);
-		json_int(&j, "recipe_line", p->steps[i].recipe_line);
-		json_number(&j, "estimate_s", p->steps[i].estimate_s);
-		json_end(&j);
-	}
+	json_put(&j, "'engine': %s, 'log': %s, 'steps': [", p->o.head, p->o.log_path);
+	for (size_t i = 0; i < p->nsteps; i++)
+		json_put(&j, "{'id': %s, 'recipe_line': %d, 'estimate_s': %f}", p->steps[i].id,
+			 (int)p->steps[i].recipe_line, p->steps[i].estimate_s);
 	json_end(&j);
 	finish(p, &j);
 }

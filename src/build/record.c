@@ -17,32 +17,12 @@ millis(double seconds)
 }
 
 static void
-size_or_nil(struct json *j, const char *key, size_t n)
+number_or_nil(struct json *j, const char *key, double n)
 {
-	if (n)
-		json_int(j, key, (long long)n);
+	if (n > 0)
+		json_number(j, key, n);
 	else
 		json_nil(j, key);
-}
-
-static void
-step_json(struct json *j, const struct build_record_step *s)
-{
-	json_row(j, NULL);
-	json_text(j, "id", s->id);
-	json_bool(j, "cached", s->cached);
-	json_text(j, "from", s->from);
-	json_number(j, "seconds", millis(s->seconds));
-	json_int(j, "recipe_line", s->recipe_line);
-	size_or_nil(j, "size_bytes", s->size_bytes);
-	size_or_nil(j, "peak_mib", s->peak_mib);
-	json_text(j, "key", s->key);
-	json_text(j, "own", s->own);
-	if (s->measured_s > 0)
-		json_number(j, "measured_s", millis(s->measured_s));
-	else
-		json_nil(j, "measured_s");
-	json_end(j);
 }
 
 /* A step that came from a cache or the store says nothing new of its cost: the old figure stays. */
@@ -66,34 +46,28 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 	struct buf b = BUF(ds->arena);
 	struct json j = json_to(&b);
 
-	json_map(&j, NULL);
-	json_int(&j, "schema", RECORD_SCHEMA);
-	json_text(&j, "stack", r->stack);
-	json_text(&j, "image", r->image);
-	json_text(&j, "image_id", r->image_id);
-	json_text(&j, "digest", r->digest);
-	json_text(&j, "engine", r->engine);
-	json_text(&j, "engine_version", r->engine_version);
-	json_text(&j, "platform", r->platform);
-	json_text(&j, "recipe_digest", r->recipe_digest);
-	json_text(&j, "dockerfile_digest", r->dockerfile_digest);
-	json_text(&j, "base_digest", r->base_digest);
-	json_text(&j, "started", r->started);
-	json_number(&j, "seconds", millis(r->seconds));
-	json_number(&j, "cpu_s", millis(r->cpu_s));
-	size_or_nil(&j, "size_bytes", r->size_bytes);
-	json_int(&j, "cpus", r->cpus);
-	json_int(&j, "mem_mib", (long long)r->mem_mib);
-	json_list(&j, "steps");
+	json_put(&j, "{'schema': %d, 'stack': %s, 'image': %s, 'image_id': %s, 'digest': %s",
+		 RECORD_SCHEMA, r->stack, r->image, r->image_id, r->digest);
+	json_put(&j, "'engine': %s, 'engine_version': %s, 'platform': %s, 'recipe_digest': %s",
+		 r->engine, r->engine_version, r->platform, r->recipe_digest);
+	json_put(&j, "'dockerfile_digest': %s, 'base_digest': %s, 'started': %s",
+		 r->dockerfile_digest, r->base_digest, r->started);
+	json_put(&j, "'seconds': %f, 'cpu_s': %f", millis(r->seconds), millis(r->cpu_s));
+	number_or_nil(&j, "size_bytes", (double)r->size_bytes);
+	json_put(&j, "'cpus': %d, 'mem_mib': %f, 'steps': [", (int)r->cpus, (double)r->mem_mib);
 	for (size_t i = 0; i < r->steps.n; i++) {
-		struct build_record_step s = r->steps.at[i];
+		const struct build_record_step *s = &r->steps.at[i];
 
-		s.measured_s = measure(&s, known ? &before : NULL);
-		step_json(&j, &s);
+		json_put(&j,
+			 "('id': %s, 'cached': %b, 'from': %s, 'seconds': %f, 'recipe_line': %d",
+			 s->id, s->cached, s->from, millis(s->seconds), (int)s->recipe_line);
+		json_put(&j, "'size_bytes': null");
+		number_or_nil(&j, "peak_mib", (double)s->peak_mib);
+		json_put(&j, "'key': %s, 'own': %s", s->key, s->own);
+		number_or_nil(&j, "measured_s", millis(measure(s, known ? &before : NULL)));
+		json_end(&j);
 	}
-	json_end(&j);
-	json_names(&j, "wheels", &r->wheels);
-	json_end(&j);
+	json_put(&j, "], 'wheels': %n}", &r->wheels);
 	buf_putc(&b, '\n');
 	return fs_write(ds, path, b.p, b.n, 0644, true, NULL);
 }

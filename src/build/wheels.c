@@ -11,17 +11,6 @@
 #include "cuda/cuda.h"
 #include "inspect/inspect.h"
 
-/* "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
-static void
-add_arch(struct arena *a, struct names *out, const char *arch)
-{
-	const char *number = capability_nvcc(a, arch);
-
-	names_once(a, out, arena_printf(a, "sm_%s", number));
-	if (ends_with(arch, "+PTX"))
-		names_once(a, out, arena_printf(a, "compute_%s", number));
-}
-
 void
 wheels_wanted(struct work *w)
 {
@@ -47,35 +36,18 @@ wheels_wanted(struct work *w)
 			.any_archs = !strcmp(step->extension->arch_flags, "not known"),
 			.cxx11_abi = -1,
 		};
-		for (size_t k = 0; k < s->archs.n; k++)
-			add_arch(w->a, &one.want.archs, s->archs.at[k].value);
+		/* "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
+		for (size_t k = 0; k < s->archs.n; k++) {
+			const char *arch = s->archs.at[k].value,
+				   *nvcc = capability_nvcc(w->a, arch);
+
+			names_once(w->a, &one.want.archs, arena_printf(w->a, "sm_%s", nvcc));
+			if (ends_with(arch, "+PTX"))
+				names_once(w->a, &one.want.archs,
+					   arena_printf(w->a, "compute_%s", nvcc));
+		}
 		list_push(w->a, &w->wanted, one);
 	}
-}
-
-static bool
-no_inputs(struct work *w, const struct wanted_wheel *one, const char *why)
-{
-	diag_help(diag_at(w->ds, E_INPUTS, one->step->at,
-			  "what %s is compiled from could not be read: %s", one->step->id, why),
-		  "this is our own file: run it again; if it stays, report it with build.log");
-	return false;
-}
-
-/* A file whole. */
-static const char *
-read_inputs(struct work *w, const char *path, size_t *n)
-{
-	struct diags quiet;
-	const struct source *s;
-
-	diags_init(&quiet, w->a);
-	if (!(s = fs_read(w->a, &quiet, path, FS_READ_MAX, (struct span){ 0 }))) {
-		diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
-		return NULL;
-	}
-	*n = s->size;
-	return s->text;
 }
 
 bool
@@ -83,20 +55,23 @@ wheels_keys(struct work *w, const char *dir)
 {
 	for (size_t i = 0; i < w->wanted.n; i++) {
 		struct wanted_wheel *one = &w->wanted.at[i];
-		size_t n;
-		json_error_t error;
-		json_t *doc;
+		const char *path = fs_join(w->a, dir, arena_printf(w->a, "%s.json", one->step->id));
+		json_auto_t *doc = NULL;
+		const struct source *s;
 		const json_t *abi;
+		struct diags quiet;
 
-		one->inputs = read_inputs(
-			w, fs_join(w->a, dir, arena_printf(w->a, "%s.json", one->step->id)), &n);
-		if (!one->inputs || !(one->key = store_key(w->a, w->ds, one->inputs, n, NULL)))
+		diags_init(&quiet, w->a);
+		if (!(s = fs_read(w->a, &quiet, path, FS_READ_MAX, (struct span){ 0 }))) {
+			diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
 			return false;
-		if (!(doc = json_loadb(one->inputs, n, 0, &error)))
-			return no_inputs(w, one, error.text);
+		}
+		one->inputs = s->text;
+		if (!(one->key = store_key(w->a, w->ds, s->text, s->size, NULL)))
+			return false;
+		doc = json_loadb(s->text, s->size, 0, NULL);
 		abi = json_object_get(json_object_get(doc, "torch"), "cxx11abi");
 		one->want.cxx11_abi = json_is_boolean(abi) ? json_is_true(abi) : -1;
-		json_decref(doc);
 	}
 	return true;
 }
@@ -134,17 +109,15 @@ in_context(struct work *w, const struct wanted_wheel *one)
 static void
 told(struct work *w, struct wanted_wheel *one, const struct store *from)
 {
-	struct buf b = BUF(w->a);
+	const struct stack *s = w->plan->stack;
+	const char *archs = names_join(w->a, &one->want.archs, " ");
 
-	buf_printf(&b, "from the store (");
-	for (size_t i = 0; i < one->want.archs.n; i++)
-		buf_printf(&b, "%s%s", i ? " " : "", one->want.archs.at[i]);
-	buf_printf(&b, "%storch %s%s%s)", one->want.archs.n ? ", " : "",
-		   w->plan->stack->torch.value, w->plan->stack->torch_tag ? "+" : "",
-		   w->plan->stack->torch_tag ? w->plan->stack->torch_tag : "");
 	one->got = store_name(from);
 	progress_tick(w->progress, work_now() - w->began_s);
-	progress_stored(w->progress, one->step->id, buf_text(&b));
+	progress_stored(w->progress, one->step->id,
+			arena_printf(w->a, "from the store (%s%storch %s%s%s)", archs,
+				     *archs ? ", " : "", s->torch.value, s->torch_tag ? "+" : "",
+				     s->torch_tag ? s->torch_tag : ""));
 }
 
 /* A store that cannot be written costs time later, and nothing now. */

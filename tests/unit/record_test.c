@@ -46,7 +46,6 @@ demo(struct arena *a)
 		  (struct build_record_step){ .id = "torch",
 					      .from = "built",
 					      .seconds = 108.123,
-					      .size_bytes = 4800000000,
 					      .recipe_line = 4,
 					      .key = "k1",
 					      .own = "o1" });
