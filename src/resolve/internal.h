@@ -253,10 +253,6 @@ void list_changes(const struct solution *solution, struct repair *r);
 /* Returns the name of what is requested: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
 const char *request_name(const struct solution *solution, const struct request *p);
 
-/* Returns true if a `torch` in packages: constrains the one of torch:.  A range without a known
- * release does not. */
-bool constrains_torch(struct workspace *w, const struct requirement *req);
-
 /* --- rules.c: rules of the knowledge --- */
 
 /* Adds the clauses of every error rule whose first condition is on the variable asked about. */

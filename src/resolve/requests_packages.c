@@ -134,6 +134,19 @@ version_of_url(struct workspace *w, const char *url)
 	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
 }
 
+/* A `torch` in packages: constrains the one of torch:.  A range without a known release does not. */
+static bool
+constrains_torch(struct workspace *w, const struct requirement *req)
+{
+	unsigned variable;
+
+	if (!w->r->torch.at.line || req->url)
+		return false;
+	variable = variable_get(w, VARIABLE_TORCH, "torch");
+	return solve_set_count(set_in(w, variable, specifiers_text(w->a, req->spec)),
+			       variable_at(w, variable)->n) > 0;
+}
+
 void
 request_requirement(struct workspace *w, const struct recipe_requirement *q)
 {

@@ -61,6 +61,7 @@ struct solver_variable {
 	enum variable_kind kind;
 	const char *key;   /* unique, as above */
 	const char *label; /* in sentences: "torch", "CUDA", "Python" */
+	unsigned rank;     /* which the solver decides first: the lowest */
 	const struct candidate *c;
 	size_t n;
 };

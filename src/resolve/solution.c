@@ -85,23 +85,10 @@ provide_facts(void *ctx, unsigned variable, size_t candidate, struct solve_facts
 	give(w, &g->facts, out);
 }
 
-/*
- * What is decided first is newest: torch, then what the recipe compiles against it; what
- * only has to fit comes last.
- */
 static unsigned
 provide_rank(void *ctx, unsigned variable)
 {
-	static const unsigned char rank[VARIABLE_KINDS] = {
-		[VARIABLE_TORCH] = 1,   [VARIABLE_EXTENSION] = 2, [VARIABLE_INDEX] = 0,
-		[VARIABLE_BASE] = 0,    [VARIABLE_GPU] = 0,       [VARIABLE_MACHINE] = 0,
-		[VARIABLE_DRIVER] = 0,  [VARIABLE_SOURCE] = 3,    [VARIABLE_BUILD] = 4,
-		[VARIABLE_CUDA] = 5,    [VARIABLE_OS] = 6,        [VARIABLE_PYTHON] = 7,
-		[VARIABLE_PACKAGE] = 8, [VARIABLE_GCC] = 9,       [VARIABLE_GLIBC] = 9,
-		[VARIABLE_STD] = 9,
-	};
-
-	return rank[variable_at(ctx, variable)->kind];
+	return variable_at(ctx, variable)->rank;
 }
 
 struct solve_provider

@@ -3,216 +3,178 @@
 #include "internal.h"
 
 /*
- * Things and their candidates, most wanted first.  What the recipe leaves open becomes the
+ * Variables and their candidates, most wanted first.  What the recipe leaves open becomes the
  * first candidate that goes with all else, so these orders are our taste.
  */
 
+/*
+ * rank: what is decided first is newest: torch, then what the recipe compiles against it; what only
+ * has to fit comes last.
+ */
+static const struct {
+	const char *key;   /* of a kind with one variable */
+	const char *label; /* NULL: the key */
+	unsigned char rank;
+	const char *fixed[4]; /* candidates that the knowledge does not list */
+} kinds[VARIABLE_KINDS] = {
+	[VARIABLE_TORCH] = { .key = "torch", .rank = 1 },
+	[VARIABLE_BUILD] = { .key = "torch build", .rank = 4 },
+	[VARIABLE_INDEX] = { .key = "torch index" },
+	[VARIABLE_BASE] = { .key = "base", .label = "the base image" },
+	[VARIABLE_CUDA] = { .key = "cuda", .label = "CUDA", .rank = 5 },
+	[VARIABLE_OS] = { .key = "os", .label = "the system", .rank = 6 },
+	[VARIABLE_PYTHON] = { .key = "python", .label = "Python", .rank = 7 },
+	[VARIABLE_MACHINE] = { .key = "machine",
+			       .label = "the machine",
+			       .fixed = { "x86_64", "aarch64" } },
+	[VARIABLE_DRIVER] = { .key = "driver" },
+	[VARIABLE_EXTENSION] = { .rank = 2 },
+	[VARIABLE_SOURCE] = { .rank = 3, .fixed = { "sdist", "git", "release", "url" } },
+	[VARIABLE_GCC] = { .key = "gcc", .rank = 9 },
+	[VARIABLE_GLIBC] = { .key = "glibc", .rank = 9 },
+	[VARIABLE_STD] = { .key = "c++",
+			   .label = "C++",
+			   .rank = 9,
+			   .fixed = { "14", "17", "20", "23" } },
+	[VARIABLE_PACKAGE] = { .rank = 8 },
+};
+
 static void
-add(struct workspace *w, struct domain *s, const char *text, const void *entry, bool versioned)
+add(struct workspace *w, struct domain *s, const char *text, const void *entry)
 {
-	const struct version *v = versioned ? facts_version(w->f, text) : NULL;
+	bool versioned = s->t.kind != VARIABLE_BUILD && s->t.kind != VARIABLE_OS &&
+			 s->t.kind != VARIABLE_SOURCE && s->t.kind != VARIABLE_MACHINE;
 
 	list_push(w->a, &s->list,
-		  (struct candidate){ .text = text, .v = v, .entry = entry, .known = true });
+		  (struct candidate){ .text = text,
+				      .v = versioned ? facts_version(w->f, text) : NULL,
+				      .entry = entry,
+				      .known = true });
 }
 
+static void
+add_once(struct workspace *w, struct domain *s, const char *text, const void *entry)
+{
+	for (size_t i = 0; i < s->list.n; i++)
+		if (!strcmp(s->list.at[i].text, text))
+			return;
+	add(w, s, text, entry);
+}
+
+static int
+newest_tag(const void *x, const void *y)
+{
+	unsigned long a = strtoul(((const struct candidate *)x)->text + 2, NULL, 10);
+	unsigned long b = strtoul(((const struct candidate *)y)->text + 2, NULL, 10);
+
+	return (a < b) - (a > b);
+}
+
+/* torch's releases; every build that any release has, newest CUDA first, then cpu and the rest. */
 static void
 fill_torch(struct workspace *w, struct domain *s)
 {
 	size_t n;
 	const struct torch_release *const *all = facts_torch_all(w->f, &n);
 
-	while (n-- > 0)
-		add(w, s, all[n]->version, all[n], true);
-}
-
-static bool
-has(const struct domain *s, const char *text)
-{
-	for (size_t i = 0; i < s->list.n; i++)
-		if (!strcmp(s->list.at[i].text, text))
-			return true;
-	return false;
-}
-
-/* Every tag that any release has, newest CUDA first; then cpu and the rest. */
-static void
-fill_builds(struct workspace *w, struct domain *s)
-{
-	size_t n, end;
-	const struct torch_release *const *all = facts_torch_all(w->f, &n);
-
-	for (size_t i = n; i-- > 0;)
-		for (size_t k = 0; k < all[i]->nvariants; k++)
-			if (all[i]->variants[k].cuda && !has(s, all[i]->variants[k].tag))
-				add(w, s, all[i]->variants[k].tag, NULL, false);
-	end = s->list.n;
-	for (size_t i = 1; i < end; i++)
-		for (size_t k = i; k && strtoul(s->list.at[k].text + 2, NULL, 10) >
-						strtoul(s->list.at[k - 1].text + 2, NULL, 10);
-		     k--) {
-			struct candidate swap = s->list.at[k];
-
-			s->list.at[k] = s->list.at[k - 1];
-			s->list.at[k - 1] = swap;
-		}
-	for (size_t i = n; i-- > 0;)
-		for (size_t k = 0; k < all[i]->nvariants; k++)
-			if (!all[i]->variants[k].cuda && !has(s, all[i]->variants[k].tag))
-				add(w, s, all[i]->variants[k].tag, NULL, false);
-}
-
-static void
-fill_cuda(struct workspace *w, struct domain *s)
-{
-	size_t n;
-	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n);
-
-	while (n-- > 0)
-		add(w, s, all[n]->version, all[n], true);
+	for (size_t i = n; s->t.kind == VARIABLE_TORCH && i-- > 0;)
+		add(w, s, all[i]->version, all[i]);
+	for (int cuda = 1; s->t.kind == VARIABLE_BUILD && cuda >= 0; cuda--) {
+		for (size_t i = n; i-- > 0;)
+			for (size_t k = 0; k < all[i]->nvariants; k++)
+				if (!all[i]->variants[k].cuda == !cuda)
+					add_once(w, s, all[i]->variants[k].tag, NULL);
+		if (cuda && s->list.n)
+			qsort(s->list.at, s->list.n, sizeof(*s->list.at), newest_tag);
+	}
 }
 
 /*
  * The usual one first; then Ubuntu before Debian, the oldest first: all else has wheels for it.
  * Where Python is as free as the system, those come before it whose own Python is new enough.
+ * Of a kind that a system has: the versions that known systems have.
  */
 static void
 fill_os(struct workspace *w, struct domain *s)
 {
 	static const char *const usual[] = { "ubuntu22.04", "ubuntu24.04", "ubuntu26.04",
 					     "debian12", "debian13" };
-	static const char *const own[] = { "ubuntu24.04", "ubuntu26.04", "debian12", "debian13",
-					   "ubuntu22.04" };
-	const char *const *first = w->r->base.s || w->r->python.s ? usual : own;
-	size_t n;
+	size_t n, nusual = sizeof(usual) / sizeof(usual[0]);
+	size_t first = w->r->base.s || w->r->python.s ? 0 : 1;
 	const struct os_release *all = facts_os_all(w->f, &n);
 
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (facts_os(w->f, first[i]))
-			add(w, s, first[i], facts_os(w->f, first[i]), false);
-	for (size_t i = 0; i < n; i++)
-		if (!has(s, all[i].id))
-			add(w, s, all[i].id, &all[i], false);
+	for (size_t i = 0; s->t.kind == VARIABLE_OS && i < nusual; i++) {
+		const struct os_release *os = facts_os(w->f, usual[(i + first) % nusual]);
+
+		if (os)
+			add(w, s, usual[(i + first) % nusual], os);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const char *text = s->t.kind == VARIABLE_OS  ? all[i].id :
+				   s->t.kind == VARIABLE_GCC ? all[i].gcc :
+							       all[i].glibc;
+
+		if (text)
+			add_once(w, s, text, s->t.kind == VARIABLE_OS ? &all[i] : NULL);
+	}
 }
 
 static void
 fill_python(struct workspace *w, struct domain *s)
 {
 	struct names all = facts_python_series(w->f);
-	const struct version *first = facts_version(w->f, PYTHON_OLDEST);
 
-	for (size_t i = 0; i < all.n; i++) {
-		const struct version *v = facts_version(w->f, all.at[i]);
-
-		if (v && version_cmp(v, first) >= 0)
-			add(w, s, all.at[i], NULL, true);
-	}
+	for (size_t i = 0; i < all.n; i++)
+		if (!ends_with(all.at[i], "t") &&
+		    text_version_order(w, all.at[i], PYTHON_OLDEST) >= 0)
+			add(w, s, all.at[i], NULL);
 	for (size_t i = all.n; i-- > 0;)
-		if (!has(s, all.at[i]))
-			add(w, s, all.at[i], NULL, true);
-}
-
-static void
-fill_extension(struct workspace *w, struct domain *s)
-{
-	const struct extension *e = facts_extension(w->f, s->t.key);
-
-	s->entry = e;
-	for (size_t i = e ? e->nreleases : 0; i-- > 0;)
-		add(w, s, e->releases[i].version, &e->releases[i], true);
+		add_once(w, s, all.at[i], NULL);
 }
 
 /* torchvision and torchaudio: the pairs of torch's releases. */
 static void
-fill_companion(struct workspace *w, struct domain *s)
-{
-	bool vision = !strcmp(s->t.key, "torchvision");
-	size_t n;
-	const struct torch_release *const *all = facts_torch_all(w->f, &n);
-
-	while (n-- > 0) {
-		const char *pair = vision ? all[n]->torchvision : all[n]->torchaudio;
-
-		if (pair && !has(s, pair))
-			add(w, s, pair, NULL, true);
-	}
-}
-
-static void
 fill_package(struct workspace *w, struct domain *s)
 {
-	const struct python_package *p = facts_package(w->f, s->t.key);
-	size_t n = 0;
-	const struct package_release *all;
+	size_t n, ntorch;
+	const struct torch_release *const *torch = facts_torch_all(w->f, &ntorch);
+	const struct package_release *all = facts_package_releases(w->f, s->t.key, &n);
 
-	s->entry = p;
-	if (!strcmp(s->t.key, "torchvision") || !strcmp(s->t.key, "torchaudio")) {
-		fill_companion(w, s);
-		return;
-	}
-	all = facts_package_releases(w->f, s->t.key, &n);
-	while (n-- > 0)
-		add(w, s, all[n].version, &all[n], true);
-}
-
-/* The versions that known systems have. */
-static void
-fill_of_systems(struct workspace *w, struct domain *s)
-{
-	size_t n;
-	const struct os_release *all = facts_os_all(w->f, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const char *version = s->t.kind == VARIABLE_GCC ? all[i].gcc : all[i].glibc;
-
-		if (version && !has(s, version))
-			add(w, s, version, NULL, true);
-	}
+	s->entry = facts_package(w->f, s->t.key);
+	for (size_t i = ntorch; is_companion(s->t.key) && i-- > 0;)
+		if (torch_companion(torch[i], s->t.key))
+			add_once(w, s, torch_companion(torch[i], s->t.key), NULL);
+	for (size_t i = n; !is_companion(s->t.key) && i-- > 0;)
+		add(w, s, all[i].version, &all[i]);
 }
 
 static void
 fill(struct workspace *w, struct domain *s)
 {
-	static const char *const standards[] = { "14", "17", "20", "23" };
-	static const char *const sources[] = { "sdist", "git", "release", "url" };
+	const struct extension *e;
+	const struct cuda_toolkit *const *cuda;
+	size_t n;
 
+	for (size_t i = 0; i < 4 && kinds[s->t.kind].fixed[i]; i++)
+		add(w, s, kinds[s->t.kind].fixed[i], NULL);
 	switch (s->t.kind) {
-	case VARIABLE_TORCH: fill_torch(w, s); break;
-	case VARIABLE_BUILD: fill_builds(w, s); break;
-	case VARIABLE_CUDA: fill_cuda(w, s); break;
-	case VARIABLE_OS: fill_os(w, s); break;
-	case VARIABLE_PYTHON: fill_python(w, s); break;
-	case VARIABLE_EXTENSION: fill_extension(w, s); break;
-	case VARIABLE_PACKAGE: fill_package(w, s); break;
+	case VARIABLE_TORCH:
+	case VARIABLE_BUILD: fill_torch(w, s); break;
+	case VARIABLE_CUDA:
+		for (cuda = facts_cuda_all(w->f, &n); n-- > 0;)
+			add(w, s, cuda[n]->version, cuda[n]);
+		break;
+	case VARIABLE_OS:
 	case VARIABLE_GCC:
-	case VARIABLE_GLIBC: fill_of_systems(w, s); break;
-	case VARIABLE_STD:
-		for (size_t i = 0; i < sizeof(standards) / sizeof(standards[0]); i++)
-			add(w, s, standards[i], NULL, true);
+	case VARIABLE_GLIBC: fill_os(w, s); break;
+	case VARIABLE_PYTHON: fill_python(w, s); break;
+	case VARIABLE_EXTENSION:
+		s->entry = e = facts_extension(w->f, s->t.key);
+		for (n = e ? e->nreleases : 0; n-- > 0;)
+			add(w, s, e->releases[n].version, &e->releases[n]);
 		break;
-	case VARIABLE_SOURCE:
-		for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-			add(w, s, sources[i], NULL, false);
-		break;
-	case VARIABLE_MACHINE:
-		add(w, s, "x86_64", NULL, false);
-		add(w, s, "aarch64", NULL, false);
-		break;
+	case VARIABLE_PACKAGE: fill_package(w, s); break;
 	default: break; /* what the recipe names is all there is */
-	}
-}
-
-static const char *
-label_of(enum variable_kind kind, const char *key)
-{
-	switch (kind) {
-	case VARIABLE_CUDA: return "CUDA";
-	case VARIABLE_PYTHON: return "Python";
-	case VARIABLE_BASE: return "the base image";
-	case VARIABLE_OS: return "the system";
-	case VARIABLE_MACHINE: return "the machine";
-	case VARIABLE_STD: return "C++";
-	default: return key;
 	}
 }
 
@@ -226,14 +188,15 @@ sync(struct domain *s)
 unsigned
 variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 {
-	int at = variable_find(w, key);
-	struct domain *s;
+	struct domain *s = map_get(&w->by_key, key);
 
-	if (at >= 0)
-		return (unsigned)at;
+	if (s)
+		return s->number;
 	s = arena_new_of(w->a, struct domain);
-	s->t = (struct solver_variable){ .kind = kind, .key = arena_strdup(w->a, key) };
-	s->t.label = label_of(kind, s->t.key);
+	s->t = (struct solver_variable){ .kind = kind,
+					 .key = arena_strdup(w->a, key),
+					 .rank = kinds[kind].rank };
+	s->t.label = kinds[kind].label ? kinds[kind].label : s->t.key;
 	s->number = (unsigned)w->variables.n;
 	fill(w, s);
 	sync(s);
@@ -245,16 +208,7 @@ variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 unsigned
 the_variable(struct workspace *w, enum variable_kind kind)
 {
-	static const char *const keys[VARIABLE_KINDS] = {
-		[VARIABLE_TORCH] = "torch",       [VARIABLE_BUILD] = "torch build",
-		[VARIABLE_INDEX] = "torch index", [VARIABLE_BASE] = "base",
-		[VARIABLE_CUDA] = "cuda",         [VARIABLE_OS] = "os",
-		[VARIABLE_PYTHON] = "python",     [VARIABLE_MACHINE] = "machine",
-		[VARIABLE_DRIVER] = "driver",     [VARIABLE_GCC] = "gcc",
-		[VARIABLE_GLIBC] = "glibc",       [VARIABLE_STD] = "c++",
-	};
-
-	return variable_get(w, kind, keys[kind]);
+	return variable_get(w, kind, kinds[kind].key);
 }
 
 int
@@ -351,16 +305,4 @@ solve_word *
 set_named(struct workspace *w, unsigned variable, const struct names *names, bool unknown)
 {
 	return SET_WHERE(w, variable, c, (unknown && !c->known) || names_have(names, c->text));
-}
-
-bool
-constrains_torch(struct workspace *w, const struct requirement *req)
-{
-	unsigned variable;
-
-	if (!w->r->torch.at.line || req->url)
-		return false;
-	variable = variable_get(w, VARIABLE_TORCH, "torch");
-	return solve_set_count(set_in(w, variable, specifiers_text(w->a, req->spec)),
-			       variable_at(w, variable)->n) > 0;
 }
