@@ -147,7 +147,7 @@ solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, c
 	list(&b, "packages:\n", "  - ", c, PACKAGE, &o->with, NULL);
 	*src = (struct source){ ro.path, buf_text(&b), b.n };
 	rs = recipes_load_from(c->r->a, ds, c->r->facts, &ro, open_text, src);
-	return rs ? resolve_solve(c->r->a, c->r->facts, rs->at[0]) : NULL;
+	return rs ? resolve_solve(c->r->a, c->r->facts, rs->at[0], 0) : NULL;
 }
 
 /* --- what is shown --- */
@@ -163,9 +163,9 @@ variables_shown(struct run *r, const struct solution *solution)
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (size_t i = 0; i < solution->nvariables; i++)
-			if (solution->variables[i].kind == order[k] &&
-			    solution_selected(solution, solution->variables[i].key))
-				list_push(r->a, &shown, solution->variables[i].key);
+			if (solution->variables[i]->kind == order[k] &&
+			    solution_selected(solution, solution->variables[i]->key))
+				list_push(r->a, &shown, solution->variables[i]->key);
 	return shown;
 }
 

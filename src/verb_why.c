@@ -108,11 +108,11 @@ ask_solver(struct run *r, const struct solution *solution, const char *name, str
 	for (size_t i = 0; i < solution->nrequests; i++) {
 		const struct request *q = &solution->requests[i];
 
-		if (!strcmp(solution->variables[q->variable].key, key))
+		if (!strcmp(solution->variables[q->variable]->key, key))
 			once(r->a, &out->asked, place(r->a, q->at, q->sentence));
 	}
-	sentences(r, solution_limits(solution, key), &out->because, &out->sources);
-	sentences(r, solution_demands(solution, key), &out->demands, &out->sources);
+	sentences(r, solution_limits(solution, key, false), &out->because, &out->sources);
+	sentences(r, solution_limits(solution, key, true), &out->demands, &out->sources);
 	others_of(r, solution, key, out);
 	return true;
 }
@@ -168,8 +168,8 @@ nothing_of(struct run *r, const struct solution *solution, const struct stack *s
 	const char *near;
 
 	for (size_t i = 0; i < solution->nvariables; i++)
-		if (solution_selected(solution, solution->variables[i].key))
-			list_push(r->a, &all, solution->variables[i].key);
+		if (solution_selected(solution, solution->variables[i]->key))
+			list_push(r->a, &all, solution->variables[i]->key);
 	for (size_t i = 0; s && i < s->packages.n; i++)
 		list_push(r->a, &all, s->packages.at[i].key);
 	for (size_t i = 0; s && i < s->build_deps.n; i++)
@@ -238,7 +238,7 @@ verb_why(struct run *r)
 	/* The verb reports conflicts, but not the warnings of a stack that works. */
 	diags_init(&quiet, r->a);
 	s = resolve(r->a, &quiet, r->facts, rs->at[0], NULL);
-	solution = s ? s->solution : resolve_solve(r->a, r->facts, rs->at[0]);
+	solution = s ? s->solution : resolve_solve(r->a, r->facts, rs->at[0], 0);
 	if (!s)
 		solution_report(&r->ds, solution, false);
 	solved = ask_solver(r, solution, name, &x);

@@ -1,15 +1,37 @@
 #include "internal.h"
 
-/* Questions about a solved stack: what limits a variable, and what else it could be. */
+/* Questions about a solved stack: what was selected, what limits it, and what else it could be. */
 
-/* True if a term holds in what was chosen. */
-static bool
-holds(const struct solution *solution, const struct solve_term *t)
+const struct solver_variable *
+solution_variable(const struct solution *solution, const char *key)
 {
-	bool there = t->variable < solution->nchosen && solution->chosen[t->variable] >= 0;
-	bool in = there && solve_set_has(t->set, (size_t)solution->chosen[t->variable]);
+	int at = variable_find(solution->work, key);
 
-	return t->not ? !in : in;
+	return at < 0 ? NULL : solution->work->all.at[at];
+}
+
+const struct candidate *
+candidate_in(const struct workspace *w, const int *chosen, size_t n, int variable)
+{
+	if (variable < 0 || (size_t)variable >= n || chosen[variable] < 0)
+		return NULL;
+	return &w->all.at[variable]->c[chosen[variable]];
+}
+
+const struct candidate *
+solution_selected(const struct solution *solution, const char *key)
+{
+	return candidate_in(solution->work, solution->chosen, solution->nchosen,
+			    variable_find(solution->work, key));
+}
+
+bool
+term_holds(const struct solution *solution, const struct solve_term *t)
+{
+	bool in = t->variable < solution->nchosen && solution->chosen[t->variable] >= 0 &&
+		  solve_set_has(t->set, (size_t)solution->chosen[t->variable]);
+
+	return t->not != in;
 }
 
 /* One candidate of another variable that is not the one chosen: no concern of this stack. */
@@ -18,7 +40,7 @@ is_aside(const struct solution *solution, const struct solve_term *t)
 {
 	return !t->not &&solve_set_count(t->set, variable_at(solution->work, t->variable)->n) ==
 		       1 &&
-	       !holds(solution, t);
+	       !term_holds(solution, t);
 }
 
 /* A fact whose other terms all hold: then the variable's own term must not. */
@@ -27,7 +49,7 @@ look_at(const struct solution *solution, unsigned variable, const struct solve_f
 	bool demands, struct constraints *out)
 {
 	for (size_t i = 0; i < facts->n; i++) {
-		const struct constraint *why = facts->at[i].why;
+		const struct constraint *why = constraint_of(&facts->at[i]);
 		bool mine = false, others = true, own = false;
 
 		for (size_t k = 0; k < facts->at[i].n; k++) {
@@ -35,9 +57,10 @@ look_at(const struct solution *solution, unsigned variable, const struct solve_f
 
 			if (t->variable == variable) {
 				mine = true;
-				own = holds(solution, t);
+				own = term_holds(solution, t);
 			} else {
-				others &= demands ? !is_aside(solution, t) : holds(solution, t);
+				others &=
+					demands ? !is_aside(solution, t) : term_holds(solution, t);
 			}
 		}
 		if (mine && others && own == demands && (why->variable == variable) == demands &&
@@ -46,8 +69,8 @@ look_at(const struct solution *solution, unsigned variable, const struct solve_f
 	}
 }
 
-static struct constraints
-facts_about(const struct solution *solution, const char *key, bool demands)
+struct constraints
+solution_limits(const struct solution *solution, const char *key, bool demands)
 {
 	struct constraints all = { 0 };
 	int variable = variable_find(solution->work, key);
@@ -65,18 +88,6 @@ facts_about(const struct solution *solution, const char *key, bool demands)
 	return all;
 }
 
-struct constraints
-solution_limits(const struct solution *solution, const char *key)
-{
-	return facts_about(solution, key, false);
-}
-
-struct constraints
-solution_demands(const struct solution *solution, const char *key)
-{
-	return facts_about(solution, key, true);
-}
-
 /* What stands against one more pin, in a word. */
 static const struct constraint *
 strongest(const struct solve_conflicts *found)
@@ -84,7 +95,7 @@ strongest(const struct solve_conflicts *found)
 	const struct constraint *best = NULL;
 
 	for (size_t i = 0; found->n && i < found->at[0].facts.n; i++) {
-		const struct constraint *why = found->at[0].facts.at[i].why;
+		const struct constraint *why = constraint_of(&found->at[0].facts.at[i]);
 
 		if (!best || why->kind->priority > best->kind->priority)
 			best = why;
@@ -92,38 +103,41 @@ strongest(const struct solve_conflicts *found)
 	return best;
 }
 
+/*
+ * What stands against a candidate, with all that the recipe requires of other variables; `chosen`:
+ * and with torch and the extensions as selected.
+ */
+static struct solve_conflicts
+against(const struct solution *solution, unsigned variable, size_t candidate, bool chosen,
+	enum strength upto)
+{
+	struct workspace *w = solution->work;
+	size_t n = solution->nrequests;
+	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, n + w->variables.n + 1);
+	struct solve_provider p = constraint_provider(w, upto);
+
+	memcpy(pins, solution->solver_pins, n * sizeof(*pins));
+	if (chosen)
+		pin_chosen(w, solution->chosen, solution->nchosen, pins, &n);
+	for (size_t i = 0; i < n; i++)
+		if (pins[i].variable == variable)
+			pin_lift(w, &pins[i]);
+	pins[n++] = (struct solve_pin){ .variable = variable,
+					.set = set_one(w, variable, candidate),
+					.fixed = true };
+	return solve_conflicts(w->a, &p, pins, n, w->budget, NULL);
+}
+
 const struct constraint *
 solution_obstacle(const struct solution *solution, const char *key, size_t candidate)
 {
-	struct workspace *w = solution->work;
-	int variable = variable_find(w, key);
-	struct solve_pin *pins =
-		arena_array_of(w->a, struct solve_pin, solution->nrequests + w->variables.n + 1);
+	unsigned variable = (unsigned)variable_find(solution->work, key);
 	struct solve_conflicts found = { 0 };
-	size_t n = 0;
 
-	for (size_t i = 0; i < solution->nrequests; i++)
-		if (solution->solver_pins[i].variable != (unsigned)variable)
-			pins[n++] = solution->solver_pins[i];
-	for (unsigned i = 0; i < solution->nchosen; i++) {
-		enum variable_kind kind = variable_at(w, i)->kind;
-
-		if ((int)i != variable && solution->chosen[i] >= 0 &&
-		    (kind == VARIABLE_TORCH || kind == VARIABLE_EXTENSION))
-			pins[n++] = (struct solve_pin){
-				.variable = i, .set = set_one(w, i, (size_t)solution->chosen[i])
-			};
-	}
-	pins[n++] = (struct solve_pin){ .variable = (unsigned)variable,
-					.set = set_one(w, (unsigned)variable, candidate),
-					.fixed = true };
 	/* What only guides counts as well, where nothing stronger stands against it. */
-	constraints_restore(w, STRENGTH_PREFERENCE);
-	for (w->upto = STRENGTH_ERROR; w->upto <= STRENGTH_SECONDARY && !found.n; w->upto++) {
-		struct solve_provider p = constraint_provider(w);
-
-		found = solve_conflicts(w->a, &p, pins, n, w->budget, NULL);
-	}
+	constraints_restore(solution->work, STRENGTH_PREFERENCE);
+	for (unsigned upto = STRENGTH_ERROR; upto <= STRENGTH_SECONDARY && !found.n; upto++)
+		found = against(solution, variable, candidate, true, upto);
 	return strongest(&found);
 }
 
@@ -132,31 +146,21 @@ solution_alternatives(const struct solution *solution, const char *key)
 {
 	struct workspace *w = solution->work;
 	struct alternatives all = { 0 };
-	int variable = variable_find(w, key);
-	const struct solver_variable *t = variable < 0 ? NULL : variable_at(w, (unsigned)variable);
-	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, solution->nrequests + 1);
-	size_t n = 0;
+	const struct solver_variable *t = solution_variable(solution, key);
+	const struct candidate *selected = solution_selected(solution, key);
+	unsigned variable = (unsigned)variable_find(w, key);
 
-	for (size_t i = 0; t && i < solution->nrequests; i++)
-		if (solution->solver_pins[i].variable != (unsigned)variable)
-			pins[n++] = solution->solver_pins[i];
-	w->upto = STRENGTH_ERROR;
 	for (size_t i = 0; t && i < t->n; i++) {
-		struct alternative one = { .c = &t->c[i], .asked = true };
-		struct solve_provider p;
-		struct solve_conflicts found;
+		struct solve_conflicts found =
+			against(solution, variable, i, false, STRENGTH_ERROR);
+		struct alternative one = { .c = &t->c[i],
+					   .chosen = &t->c[i] == selected,
+					   .asked = true,
+					   .can = !found.n,
+					   .why = strongest(&found) };
 
-		pins[n] = (struct solve_pin){ .variable = (unsigned)variable,
-					      .set = set_one(w, (unsigned)variable, i),
-					      .fixed = true };
-		p = constraint_provider(w);
-		found = solve_conflicts(w->a, &p, pins, n + 1, w->budget, NULL);
-		one.can = !found.n;
-		one.why = strongest(&found);
-		one.chosen = (size_t)variable < solution->nchosen &&
-			     solution->chosen[variable] == (int)i;
 		for (size_t k = 0; k < solution->nrequests; k++)
-			if (solution->solver_pins[k].variable == (unsigned)variable)
+			if (solution->solver_pins[k].variable == variable)
 				one.asked &= solve_set_has(solution->solver_pins[k].set, i);
 		list_push(w->a, &all, one);
 	}

@@ -6,11 +6,14 @@
 static const struct candidate *
 chosen(const struct solution *solution, const struct solve_result *r, const char *key)
 {
-	int at = variable_find(solution->work, key);
+	return candidate_in(solution->work, r->chosen, r->nvariables,
+			    variable_find(solution->work, key));
+}
 
-	if (at < 0 || (size_t)at >= r->nvariables || r->chosen[at] < 0)
-		return NULL;
-	return &variable_at(solution->work, (unsigned)at)->c[r->chosen[at]];
+const struct candidate *
+chosen_then(const struct solution *solution, const struct solve_result *r, const struct request *p)
+{
+	return candidate_in(solution->work, r->chosen, r->nvariables, (int)p->variable);
 }
 
 /* "cu121" of ".../whl/cu121/" too. */
@@ -121,8 +124,7 @@ static const char *
 value_of(const struct solution *solution, const struct repair *r, const struct request *p)
 {
 	struct arena *a = solution->work->a;
-	const struct candidate *c =
-		chosen(solution, &r->best, variable_at(solution->work, p->variable)->key);
+	const struct candidate *c = chosen_then(solution, &r->best, p);
 	const struct candidate *build = chosen(solution, &r->best, "torch build");
 	const struct extension_release *release;
 	const struct version *v;
@@ -165,8 +167,7 @@ is_gone(const struct solution *solution, const struct repair *r, const struct re
 		/* fall through */
 	case REQUEST_VERSION:
 	case REQUEST_REF:
-	case REQUEST_REQUIREMENT:
-		return !chosen(solution, &r->best, variable_at(solution->work, p->variable)->key);
+	case REQUEST_REQUIREMENT: return !chosen_then(solution, &r->best, p);
 	default: return false;
 	}
 }
@@ -177,8 +178,7 @@ now_of(const struct solution *solution, const struct repair *r, const struct req
        const char *value)
 {
 	struct arena *a = solution->work->a;
-	const struct candidate *c =
-		chosen(solution, &r->best, variable_at(solution->work, p->variable)->key);
+	const struct candidate *c = chosen_then(solution, &r->best, p);
 	struct request as = *p;
 
 	if (solution->solver_pins[p - solution->requests].fixed && p->kind != REQUEST_NEED)

@@ -43,7 +43,8 @@ struct workspace {
 	const struct facts *f;
 	const struct recipe *r;
 	struct domains variables;
-	struct map by_key; /* key -> struct domain */
+	struct solver_variables LIST(const struct solver_variable *) all; /* of `variables` */
+	struct map by_key;                                                /* key -> struct domain */
 	struct requests LIST(struct request) requests;
 	struct solver_pins LIST(struct solve_pin) solver_pins;
 	struct unchecked_items LIST(struct unchecked) unchecked;
@@ -57,7 +58,7 @@ struct workspace {
 	enum strength upto; /* weaker constraints are held back */
 	bool warned;        /* the last solve_best() went against a STRENGTH_WARNING */
 	unsigned made;      /* constraints so far */
-	unsigned *error_of; /* by request: the error that names it, from 1; 0: none */
+	struct given_up LIST(struct constraint *) given_up; /* for one that is stronger */
 	struct joint_repair joint;
 	struct constraint_kind *rule_rows; /* one for each rule of the knowledge; NULL: not yet */
 
@@ -210,19 +211,34 @@ const char *cuda_label(struct workspace *w, const solve_word *set);
 /* Returns every row of rows.def. */
 const struct constraint_kind *constraint_kinds(size_t *n);
 
-/* --- solution.c: the rows as provider; facts of w->upto and stronger are given --- */
+/* --- solution.c: the rows as provider, and runs of the solver --- */
 
-struct solve_provider constraint_provider(struct workspace *w);
-/* Restores the constraints of that strength and weaker. */
+/* Gives constraints of that strength and stronger. */
+struct solve_provider constraint_provider(struct workspace *w, enum strength upto);
+/* Restores the constraints of that strength and weaker that were given up. */
 void constraints_restore(struct workspace *w, enum strength from);
-/* Gives up constraints of a strength, all or the last; returns false if there is none. */
-bool constraints_drop(const struct solve_facts *facts, enum strength strength, bool all);
 /* Returns the preferred stack for these pins. */
 struct solve_result solve_best(struct workspace *w, const struct solve_pin *pins, size_t n);
+/* Adds a pin for torch and for each extension as they were chosen. */
+void pin_chosen(struct workspace *w, const int *chosen, size_t nchosen, struct solve_pin *pins,
+		size_t *n);
+/* Makes a pin that requires nothing. */
+void pin_lift(struct workspace *w, struct solve_pin *p);
+/* Returns the constraint of a fact; NULL: of none. */
+static inline struct constraint *
+constraint_of(const struct solve_fact *fact)
+{
+	return fact ? (struct constraint *)(uintptr_t)fact->why : NULL;
+}
 
 /* Returns true if an error other than `but` names the request. */
 bool request_in_error(const struct solution *solution, unsigned pin,
 		      const struct solve_conflict *but);
+/* Returns what was chosen of a variable (-1: there is none), or NULL. */
+const struct candidate *candidate_in(const struct workspace *w, const int *chosen, size_t n,
+				     int variable);
+/* Returns true if the term holds in what was chosen. */
+bool term_holds(const struct solution *solution, const struct solve_term *t);
 
 /* --- repair.c, changes.c: the closest stack that works --- */
 
@@ -248,6 +264,9 @@ struct repairs LIST(struct repair);
 
 /* Returns at most two: the closest, and the closest that keeps what the first changes. */
 struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
+/* Returns what is chosen of the variable of a request, or NULL. */
+const struct candidate *chosen_then(const struct solution *solution, const struct solve_result *r,
+				    const struct request *p);
 /* Fills r->changes from r->pins and r->best. */
 void list_changes(const struct solution *solution, struct repair *r);
 /* Returns the name of what is requested: "torch 2.2.2", "numpy>=2", "`rtx5090`". */

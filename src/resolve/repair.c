@@ -12,36 +12,35 @@ has(const struct solve_indexes *all, unsigned i)
 }
 
 /*
- * The pins, without those that other conflicts name; their numbers in `number`.  Where all
- * conflicts have one cure, the others are as it leaves them.
+ * The pins, with room for as many more; those that other conflicts name require nothing.  Where
+ * all conflicts have one cure, the others are as it leaves them.
  */
-static size_t
-pins_for(const struct solution *solution, const struct conflict *c, struct solve_pin *pins,
-	 unsigned *number)
+static struct solve_pin *
+pins_for(const struct solution *solution, const struct conflict *c)
 {
-	const struct joint_repair *all = &solution->work->joint;
-	size_t n = 0;
+	struct workspace *w = solution->work;
+	const struct joint_repair *all = &w->joint;
+	size_t n = solution->nrequests;
+	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, 2 * n + 1);
 
-	for (unsigned i = 0; i < solution->nrequests; i++) {
-		bool others = c && request_in_error(solution, i, c->found);
-		unsigned variable = solution->solver_pins[i].variable;
+	memcpy(pins, solution->solver_pins, n * sizeof(*pins));
+	for (unsigned i = 0; c && i < n; i++) {
+		unsigned x = pins[i].variable;
 
-		if (others && !all->found)
+		if (!request_in_error(solution, i, c->found))
 			continue;
-		number[n] = i;
-		pins[n] = solution->solver_pins[i];
-		if (others && has(&all->pins, i) && all->best.chosen[variable] >= 0)
-			pins[n].set = set_one(solution->work, variable,
-					      (size_t)all->best.chosen[variable]);
-		pins[n].fixed |= others;
-		n++;
+		if (!all->found)
+			pin_lift(w, &pins[i]);
+		else if (has(&all->pins, i))
+			pins[i].set = set_one(w, x, (size_t)all->best.chosen[x]);
+		pins[i].fixed = true;
 	}
-	return n;
+	return pins;
 }
 
 /* What is changed must still be there: each variable once more, whichever it is then. */
 static size_t
-and_there(const struct solution *solution, struct solve_pin *pins, size_t n)
+and_there(struct workspace *w, struct solve_pin *pins, size_t n)
 {
 	size_t all = n;
 
@@ -52,8 +51,7 @@ and_there(const struct solution *solution, struct solve_pin *pins, size_t n)
 			twice |= pins[k].variable == pins[i].variable;
 		if (!twice)
 			pins[all++] = (struct solve_pin){ .variable = pins[i].variable,
-							  .set = set_all(solution->work,
-									 pins[i].variable),
+							  .set = set_all(w, pins[i].variable),
 							  .fixed = true };
 	}
 	return all;
@@ -63,95 +61,79 @@ and_there(const struct solution *solution, struct solve_pin *pins, size_t n)
 static struct solve_indexes
 nearest(const struct solution *solution, const struct conflict *c, const bool *keep)
 {
-	static const enum strength strengths[] = { STRENGTH_WARNING, STRENGTH_ERROR };
 	struct workspace *w = solution->work;
-	struct solve_pin *pins =
-		arena_array_of(w->a, struct solve_pin, 2 * solution->nrequests + 1);
-	unsigned *number = arena_array_of(w->a, unsigned, solution->nrequests + 1);
-	bool *kept = arena_array_of(w->a, bool, 2 * solution->nrequests + 1), found = false;
-	size_t n = pins_for(solution, c, pins, number), all = and_there(solution, pins, n);
+	size_t n = solution->nrequests;
+	struct solve_pin *pins = pins_for(solution, c);
+	size_t all = and_there(w, pins, n);
+	bool *kept = arena_array_of(w->a, bool, all + 1), found = false;
 	struct solve_repair r = { 0 };
 
 	for (size_t i = 0; i < all; i++)
-		kept[i] = pins[i].fixed || (keep && keep[number[i]]);
-	for (size_t k = 0; !found && k < 2; k++) {
-		struct solve_provider p;
+		kept[i] = pins[i].fixed || (keep && keep[i]);
+	for (int upto = STRENGTH_WARNING; !found && upto >= STRENGTH_ERROR; upto--) {
+		struct solve_provider p = constraint_provider(w, (enum strength)upto);
 
-		w->upto = strengths[k];
-		p = constraint_provider(w);
 		found = solve_repair(w->a, &p, pins, all, kept, w->budget, NULL, &r);
 	}
 	if (!found && !keep) {
-		struct solve_provider p = constraint_provider(w);
+		struct solve_provider p = constraint_provider(w, STRENGTH_ERROR);
 
 		solve_repair(w->a, &p, pins, n, NULL, w->budget, NULL, &r);
 	}
-	for (size_t k = 0; k < r.pins.n; k++)
-		r.pins.at[k] = number[r.pins.at[k]];
 	return r.pins;
 }
 
-/* --- the stack of a repair --- */
-
-/* The system of a base that is replaced is kept if it can be. */
-static void
-keep_system(const struct solution *solution, struct solve_pin *pins, size_t *n)
-{
-	struct workspace *w = solution->work;
-	int os = variable_find(w, "os");
-
-	if (os >= 0 && w->image.os)
-		pins[(*n)++] = (struct solve_pin){
-			.variable = (unsigned)os,
-			.set = set_one(w, (unsigned)os,
-				       variable_candidate(w, (unsigned)os, w->image.os))
-		};
-}
-
-/* What is changed must still be there, whichever it is then. */
+/* The stack of a repair.  What is changed must still be there, whichever it is then. */
 static struct solve_result
 solve_again(const struct solution *solution, const struct conflict *c,
 	    const struct solve_indexes *out)
 {
 	struct workspace *w = solution->work;
-	struct solve_pin *pins = arena_array_of(w->a, struct solve_pin, solution->nrequests + 2);
-	unsigned *number = arena_array_of(w->a, unsigned, solution->nrequests + 1);
-	size_t n = pins_for(solution, c, pins, number), more;
+	struct solve_pin *pins = pins_for(solution, c);
+	size_t n = solution->nrequests;
+	int os = variable_find(w, "os");
 	struct solve_result r;
 	bool base = false;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!has(out, number[i]))
-			continue;
-		pins[i].set = set_all(w, pins[i].variable);
-		base |= solution->requests[number[i]].kind == REQUEST_BASE;
+	for (size_t i = 0; i < out->n; i++) {
+		struct solve_pin *p = &pins[out->at[i]];
+
+		p->set = set_all(w, p->variable);
+		base |= solution->requests[out->at[i]].kind == REQUEST_BASE;
 	}
-	more = n;
+	/* The system of a base that is replaced is kept if it can be. */
+	base = base && os >= 0 && w->image.os;
 	if (base)
-		keep_system(solution, pins, &more);
-	r = solve_best(w, pins, more);
-	if (r.status != SOLVE_FOUND && more > n)
+		pins[n] = (struct solve_pin){ .variable = (unsigned)os,
+					      .set = set_one(w, (unsigned)os,
+							     variable_candidate(w, (unsigned)os,
+										w->image.os)) };
+	r = solve_best(w, pins, n + base);
+	if (r.status != SOLVE_FOUND && base)
 		r = solve_best(w, pins, n);
 	if (r.status == SOLVE_FOUND)
 		return r;
 	/* Something that is given has to go: then it is not there. */
-	more = 0;
-	for (size_t i = 0; i < n; i++)
-		if (!has(out, number[i]))
-			pins[more++] = pins[i];
-	return solve_best(w, pins, more);
+	for (size_t i = 0; i < out->n; i++)
+		pin_lift(w, &pins[out->at[i]]);
+	return solve_best(w, pins, n);
 }
 
 /* --- costs --- */
 
-static const struct {
-	const char *step;
-} whole[] = { { "base" }, { "apt" }, { "python" }, { "torch" }, { "build-deps" }, { "packages" } };
+static void
+add_cost(const struct solution *solution, struct repair *r, const char *step, const char *name)
+{
+	r->seconds += (unsigned)facts_cost(solution->facts, step, name).seconds;
+	r->layers++;
+}
 
 /* From the first layer that changes on, everything behind it is made again. */
 static void
 count_cost(const struct solution *solution, struct repair *r)
 {
+	static const char *const whole[] = { "base",  "apt",        "python",
+					     "torch", "build-deps", "packages" };
 	const struct recipe_extensions *all = &solution->recipe->extensions;
 	size_t first = all->n;
 	bool packages = false;
@@ -162,25 +144,17 @@ count_cost(const struct solution *solution, struct repair *r)
 		if (!p->extension && p->kind != REQUEST_REQUIREMENT)
 			r->everything = true;
 		packages |= p->kind == REQUEST_REQUIREMENT;
-		for (size_t k = 0; p->extension && k < first; k++)
-			if (&all->at[k] == p->extension)
-				first = k;
+		if (p->extension && p->extension < &all->at[first])
+			first = (size_t)(p->extension - all->at);
 	}
 	if (r->everything || packages)
 		first = 0;
-	for (size_t i = 0; r->everything && i < sizeof(whole) / sizeof(whole[0]); i++) {
-		r->seconds += (unsigned)facts_cost(solution->facts, whole[i].step, NULL).seconds;
-		r->layers++;
-	}
-	if (packages && !r->everything) {
-		r->seconds += (unsigned)facts_cost(solution->facts, "packages", NULL).seconds;
-		r->layers++;
-	}
-	for (size_t i = first; i < all->n; i++) {
-		r->seconds +=
-			(unsigned)facts_cost(solution->facts, "extension", all->at[i].key).seconds;
-		r->layers++;
-	}
+	for (size_t i = 0; r->everything && i < sizeof(whole) / sizeof(whole[0]); i++)
+		add_cost(solution, r, whole[i], NULL);
+	if (packages && !r->everything)
+		add_cost(solution, r, "packages", NULL);
+	for (size_t i = first; i < all->n; i++)
+		add_cost(solution, r, "extension", all->at[i].key);
 }
 
 /* --- ways out --- */
@@ -203,20 +177,6 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	list_push(solution->work->a, out, r);
 }
 
-/* What one of these pins asks for is not there any more. */
-static bool
-leaves_out(const struct solution *solution, const struct solve_result *r,
-	   const struct solve_indexes *pins)
-{
-	for (size_t i = 0; i < pins->n; i++) {
-		unsigned variable = solution->requests[pins->at[i]].variable;
-
-		if (variable >= r->nvariables || r->chosen[variable] < 0)
-			return true;
-	}
-	return false;
-}
-
 /* One cure for all errors at once, so that what is done for one does not break another. */
 static void
 find_joint_repair(const struct solution *solution)
@@ -234,8 +194,10 @@ find_joint_repair(const struct solution *solution)
 		if (solution->solver_pins[all->pins.at[i]].fixed)
 			return; /* one of them has no fix: each is reported by itself */
 	all->best = solve_again(solution, NULL, &all->pins);
-	all->found =
-		all->best.status == SOLVE_FOUND && !leaves_out(solution, &all->best, &all->pins);
+	all->found = all->best.status == SOLVE_FOUND;
+	for (size_t i = 0; i < all->pins.n; i++)
+		all->found &= chosen_then(solution, &all->best,
+					  &solution->requests[all->pins.at[i]]) != NULL;
 }
 
 /* The part of it that is for this conflict; what no conflict names is reported with the first. */

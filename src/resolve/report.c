@@ -115,14 +115,8 @@ way_words(const struct solution *solution, const struct repair *r)
 {
 	struct names all = { 0 };
 
-	for (size_t i = 0; i < r->changes.n; i++) {
-		bool twice = false;
-
-		for (size_t k = 0; k < i; k++)
-			twice |= !strcmp(r->changes.at[k].now, r->changes.at[i].now);
-		if (!twice)
-			list_push(solution->work->a, &all, r->changes.at[i].now);
-	}
+	for (size_t i = 0; i < r->changes.n; i++)
+		names_once(solution->work->a, &all, r->changes.at[i].now);
 	return names_words(solution->work->a, &all, "and");
 }
 
@@ -183,7 +177,7 @@ line_words(const struct solution *solution, const struct conflict *one, const st
 	struct buf b = BUF(solution->work->a);
 
 	if (l->fact)
-		return ((const struct constraint *)l->fact->why)->sentence;
+		return constraint_of(l->fact)->sentence;
 	if (l->pin >= 0) {
 		const struct solve_indexes *pins = &one->found->pins;
 
@@ -223,11 +217,11 @@ enum { ALIKE_MAX = 3, SOURCES_MAX = 4 };
 static size_t
 alike_before(const struct solve_conflict *c, size_t i)
 {
-	const struct constraint *why = c->facts.at[i].why;
+	const struct constraint *why = constraint_of(&c->facts.at[i]);
 	size_t n = 0;
 
 	for (size_t k = 0; k < i; k++) {
-		const struct constraint *other = c->facts.at[k].why;
+		const struct constraint *other = constraint_of(&c->facts.at[k]);
 
 		n += other->kind == why->kind && other->variable == why->variable;
 	}
@@ -238,17 +232,15 @@ static void
 report_facts(struct diag *d, const struct solution *solution, const struct solve_conflict *c)
 {
 	const char *of = NULL, *label;
+	struct names told = { 0 };
 	size_t more = 0;
 
 	for (size_t i = 0; i < c->facts.n; i++) {
-		const struct constraint *why = c->facts.at[i].why;
-		bool twice = false;
+		const struct constraint *why = constraint_of(&c->facts.at[i]);
 
-		for (size_t k = 0; k < i && !twice; k++)
-			twice = !strcmp(why->sentence,
-					((const struct constraint *)c->facts.at[k].why)->sentence);
-		if (twice)
+		if (names_have(&told, why->sentence))
 			continue;
+		list_push(solution->work->a, &told, why->sentence);
 		if (alike_before(c, i) < ALIKE_MAX) {
 			diag_why(d, "%s", why->sentence);
 			continue;
@@ -264,22 +256,15 @@ report_facts(struct diag *d, const struct solution *solution, const struct solve
 }
 
 static void
-report_sources(struct diag *d, const struct solve_conflict *c, bool verbose)
+report_sources(struct diag *d, struct arena *a, const struct solve_conflict *c, bool verbose)
 {
-	size_t shown = 0;
+	struct names all = { 0 };
 
-	for (size_t i = 0; i < c->facts.n; i++) {
-		const char *source = ((const struct constraint *)c->facts.at[i].why)->source;
-		bool twice = false;
-
-		for (size_t k = 0; source && k < i && !twice; k++) {
-			const struct constraint *other = c->facts.at[k].why;
-
-			twice = other->source && !strcmp(source, other->source);
-		}
-		if (source && !twice && (verbose || shown++ < SOURCES_MAX))
-			diag_source(d, source);
-	}
+	for (size_t i = 0; i < c->facts.n; i++)
+		if (constraint_of(&c->facts.at[i])->source)
+			names_once(a, &all, constraint_of(&c->facts.at[i])->source);
+	for (size_t i = 0; i < all.n && (verbose || i < SOURCES_MAX); i++)
+		diag_source(d, all.at[i]);
 }
 
 /* So many conflicts get their ways out: each costs the solver two runs or more. */
@@ -308,7 +293,7 @@ report_conflict(struct diags *ds, const struct solution *solution, const struct 
 		ways = find_repairs(solution, one);
 	for (size_t i = 0; i < ways.n; i++)
 		report_way(d, solution, &ways.at[i], i == 0 && one->strength == STRENGTH_ERROR);
-	report_sources(d, c, verbose);
+	report_sources(d, solution->work->a, c, verbose);
 }
 
 static void

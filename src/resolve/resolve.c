@@ -126,7 +126,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	const struct resolve_options *o)
 {
 	struct stack *s = arena_new_of(a, struct stack);
-	const struct solution *solution = resolve_solve(a, f, r);
+	const struct solution *solution = resolve_solve(a, f, r, 0);
 	struct workspace *w = solution->work;
 	struct diag **found = ds->tail;
 

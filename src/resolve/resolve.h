@@ -150,7 +150,7 @@ struct findings LIST(struct finding);
 struct solution {
 	const struct facts *facts;
 	const struct recipe *recipe;
-	const struct solver_variable *variables;
+	const struct solver_variable *const *variables;
 	size_t nvariables;
 	const struct request *requests;
 	const struct solve_pin *solver_pins; /* requests as the solver sees them */
@@ -171,14 +171,12 @@ struct solution {
 /*
  * Solves one cell of a recipe, without a report: see solution_report().
  *
+ *   in      steps: the budget of each call of the solver (0: the default)
  *   out     never NULL
  *   memory  lives in a; borrows from f and r
  */
-const struct solution *resolve_solve(struct arena *a, const struct facts *f,
-				     const struct recipe *r);
-/* The same with a budget in steps for each call of the solver (0: the default). */
-const struct solution *resolve_solve_within(struct arena *a, const struct facts *f,
-					    const struct recipe *r, unsigned steps);
+const struct solution *resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r,
+				     unsigned steps);
 
 /* Returns what was selected for a variable; NULL: the stack does not have it. */
 const struct candidate *solution_selected(const struct solution *solution, const char *key);
@@ -186,10 +184,9 @@ const struct candidate *solution_selected(const struct solution *solution, const
 const struct solver_variable *solution_variable(const struct solution *solution, const char *key);
 
 struct constraints LIST(const struct constraint *);
-/* Returns the constraints of other variables of the stack on this one. */
-struct constraints solution_limits(const struct solution *solution, const char *key);
-/* Returns the constraints of this variable, as selected, on others. */
-struct constraints solution_demands(const struct solution *solution, const char *key);
+/* Returns the constraints of other variables of the stack on this one; demands: those of this
+ * variable, as selected, on others. */
+struct constraints solution_limits(const struct solution *solution, const char *key, bool demands);
 
 /* A candidate of a variable, with all that the recipe requires of other variables. */
 struct alternative {

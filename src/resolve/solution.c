@@ -47,7 +47,7 @@ static void
 give(struct workspace *w, const struct solve_facts *from, struct solve_facts *out)
 {
 	for (size_t i = 0; i < from->n; i++) {
-		const struct constraint *why = from->at[i].why;
+		const struct constraint *why = constraint_of(&from->at[i]);
 
 		if (!why->off && why->kind->strength <= w->upto)
 			list_push(w->a, out, from->at[i]);
@@ -92,8 +92,9 @@ provide_rank(void *ctx, unsigned variable)
 }
 
 struct solve_provider
-constraint_provider(struct workspace *w)
+constraint_provider(struct workspace *w, enum strength upto)
 {
+	w->upto = upto;
 	w->epoch++;
 	return (struct solve_provider){ w, provide_candidates, provide_facts, provide_rank };
 }
@@ -129,10 +130,103 @@ candidate_of(const struct query *q)
 	return &variable_at(q->w, q->variable)->c[q->candidate];
 }
 
-/* --- solving --- */
+/* --- the best stack for some pins: what guides is kept as far as they let it --- */
 
 /* check is to answer in 100 ms, whatever it is asked; for each pin there is a little more. */
 enum { STEPS_MAX = 3000 };
+
+void
+constraints_restore(struct workspace *w, enum strength from)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->given_up.n; i++) {
+		struct constraint *why = w->given_up.at[i];
+
+		why->off = why->kind->strength < from;
+		if (why->off)
+			w->given_up.at[kept++] = why;
+	}
+	w->given_up.n = kept;
+}
+
+static void
+give_up(struct workspace *w, struct constraint *why)
+{
+	why->off = true;
+	w->warned |= why->kind->strength == STRENGTH_WARNING;
+	list_push(w->a, &w->given_up, why);
+}
+
+/* The last of the weakest constraints that a proof stands on; NULL: all are errors. */
+static struct constraint *
+weakest(const struct solve_proof *proof)
+{
+	struct constraint *found = NULL;
+
+	for (size_t i = proof->n; i-- > 0;) {
+		struct constraint *why = constraint_of(proof->at[i].fact);
+
+		if (why && why->kind->strength > (found ? found->kind->strength : STRENGTH_ERROR))
+			found = why;
+	}
+	return found;
+}
+
+/* The best with what guides up to that strength, which is given up piece by piece. */
+static struct solve_result
+guided(struct workspace *w, const struct solve_pin *pins, size_t n, enum strength upto)
+{
+	for (;;) {
+		struct solve_provider p = constraint_provider(w, upto);
+		struct solve_result r = solve(w->a, &p, pins, n, NULL, w->budget);
+		struct constraint *why = r.status == SOLVE_IMPOSSIBLE ? weakest(&r.proof) : NULL;
+
+		if (!why)
+			return r;
+		give_up(w, why);
+	}
+}
+
+void
+pin_chosen(struct workspace *w, const int *chosen, size_t nchosen, struct solve_pin *pins,
+	   size_t *n)
+{
+	for (unsigned i = 0; i < nchosen; i++) {
+		enum variable_kind kind = variable_at(w, i)->kind;
+
+		if (chosen[i] >= 0 && (kind == VARIABLE_TORCH || kind == VARIABLE_EXTENSION))
+			pins[(*n)++] =
+				(struct solve_pin){ .variable = i,
+						    .set = set_one(w, i, (size_t)chosen[i]) };
+	}
+}
+
+/* First torch and the extensions, as new as can be; then the rest, as it suits them. */
+struct solve_result
+solve_best(struct workspace *w, const struct solve_pin *pins, size_t n)
+{
+	struct solve_pin *more = arena_array_of(w->a, struct solve_pin, n + w->variables.n + 1);
+	struct solve_result r;
+
+	constraints_restore(w, STRENGTH_PREFERENCE);
+	w->warned = false;
+	r = guided(w, pins, n, STRENGTH_PREFERENCE);
+	if (r.status != SOLVE_FOUND)
+		return r;
+	memcpy(more, pins, n * sizeof(*pins));
+	pin_chosen(w, r.chosen, r.nvariables, more, &n);
+	return guided(w, more, n, STRENGTH_SECONDARY);
+}
+
+void
+pin_lift(struct workspace *w, struct solve_pin *p)
+{
+	p->set = set_all(w, p->variable);
+	p->optional = true;
+}
+
+/* --- conflicts --- */
 
 /* The fact of a conflict that tells most; the weakest strength in it. */
 static struct conflict
@@ -144,8 +238,7 @@ conflict_of(struct arena *a, const struct solve_conflict *c)
 
 	*kept = *c;
 	for (size_t i = 0; i < c->facts.n; i++) {
-		const struct constraint_kind *row =
-			((const struct constraint *)c->facts.at[i].why)->kind;
+		const struct constraint_kind *row = constraint_of(&c->facts.at[i])->kind;
 
 		if (row->priority > most) {
 			most = row->priority;
@@ -158,191 +251,111 @@ conflict_of(struct arena *a, const struct solve_conflict *c)
 }
 
 /*
- * Which error names a pin: one at most, but for what is given.  That is let go only where a
- * conflict is about nothing else.
+ * An error names each of its pins, but for what is given: that is let go only where a conflict is
+ * about nothing else.
  */
-static void
-mark_pins(struct workspace *w, const struct solution *solution)
-{
-	w->error_of = arena_array_of(w->a, unsigned, solution->nrequests + 1);
-	for (unsigned k = 0; k < solution->errors.n; k++) {
-		const struct solve_indexes *pins = &solution->errors.at[k].found->pins;
-		bool given = true;
-
-		for (size_t j = 0; j < pins->n; j++)
-			given &= solution->solver_pins[pins->at[j]].fixed;
-		for (size_t j = 0; j < pins->n; j++)
-			if (given || !solution->solver_pins[pins->at[j]].fixed)
-				w->error_of[pins->at[j]] = k + 1;
-	}
-}
-
 bool
 request_in_error(const struct solution *solution, unsigned pin, const struct solve_conflict *but)
 {
-	unsigned k = solution->work->error_of[pin];
+	for (size_t k = solution->errors.n; k-- > 0;) {
+		const struct solve_conflict *c = solution->errors.at[k].found;
+		bool given = true, named = false;
 
-	return k && solution->errors.at[k - 1].found != but;
+		for (size_t i = 0; i < c->pins.n; i++) {
+			given &= solution->solver_pins[c->pins.at[i]].fixed;
+			named |= c->pins.at[i] == pin;
+		}
+		if (named && (given || !solution->solver_pins[pin].fixed))
+			return c != but;
+	}
+	return false;
 }
 
-/* The pins that are in no error. */
-static size_t
-pins_left(const struct solution *solution, struct solve_pin *left)
-{
-	size_t n = 0;
-
-	for (unsigned i = 0; i < solution->nrequests; i++)
-		if (!request_in_error(solution, i, NULL))
-			left[n++] = solution->solver_pins[i];
-	return n;
-}
-
+/* What only may not work: each is reported, and given up for the next. */
 static void
-find_errors(struct workspace *w, struct solution *solution)
-{
-	struct solve_provider p;
-	struct solve_conflicts found;
-
-	w->upto = STRENGTH_ERROR;
-	p = constraint_provider(w);
-	found = solve_conflicts(w->a, &p, solution->solver_pins, solution->nrequests, w->budget,
-				&solution->gave_up);
-	for (size_t i = 0; i < found.n; i++)
-		list_push(w->a, &solution->errors, conflict_of(w->a, &found.at[i]));
-	mark_pins(w, solution);
-}
-
-/* Indexes of pins in `left` as those of all. */
-static void
-renumber(const struct solution *solution, const struct solve_pin *left, struct solve_conflict *c)
-{
-	for (size_t i = 0; i < c->pins.n; i++)
-		for (size_t k = 0; k < solution->nrequests; k++)
-			if (solution->solver_pins[k].why == left[c->pins.at[i]].why) {
-				c->pins.at[i] = (unsigned)k;
-				break;
-			}
-}
-
-static void
-find_warnings(struct workspace *w, struct solution *solution, const struct solve_pin *left,
-	      size_t n)
+find_warnings(struct workspace *w, struct solution *solution, const struct solve_pin *pins)
 {
 	bool gave_up = false, more = true;
 
-	w->upto = STRENGTH_WARNING;
 	while (more && !gave_up) {
-		struct solve_provider p = constraint_provider(w);
+		struct solve_provider p = constraint_provider(w, STRENGTH_WARNING);
 		struct solve_conflicts found =
-			solve_conflicts(w->a, &p, left, n, w->budget, &gave_up);
+			solve_conflicts(w->a, &p, pins, solution->nrequests, w->budget, &gave_up);
 
 		more = false;
 		for (size_t i = 0; i < found.n; i++) {
-			struct conflict c;
+			const struct solve_facts *facts = &found.at[i].facts;
+			bool any = false;
 
-			if (!constraints_drop(&found.at[i].facts, STRENGTH_WARNING, true))
-				continue;
-			renumber(solution, left, &found.at[i]);
-			c = conflict_of(w->a, &found.at[i]);
-			list_push(w->a, &solution->warnings, c);
-			more = true;
+			for (size_t k = 0; k < facts->n; k++) {
+				struct constraint *why = constraint_of(&facts->at[k]);
+
+				if (why->kind->strength == STRENGTH_WARNING && !why->off) {
+					give_up(w, why);
+					any = true;
+				}
+			}
+			if (any)
+				list_push(w->a, &solution->warnings,
+					  conflict_of(w->a, &found.at[i]));
+			more |= any;
 		}
 	}
 	solution->gave_up |= gave_up;
 }
 
-static void
-take(struct solution *solution, struct solve_result r)
-{
-	solution->gave_up |= r.status == SOLVE_GAVE_UP;
-	solution->chosen = r.chosen;
-	solution->nchosen = r.status == SOLVE_FOUND ? r.nvariables : 0;
-}
-
-/* Most recipes are fine: then the first answer is the last. */
-static bool
-all_fits(struct workspace *w, struct solution *solution)
-{
-	struct solve_result r = solve_best(w, solution->solver_pins, solution->nrequests);
-
-	if (r.status == SOLVE_FOUND && !w->warned) {
-		take(solution, r);
-		mark_pins(w, solution);
-		return true;
-	}
-	constraints_restore(w, STRENGTH_WARNING);
-	return false;
-}
-
 /* What cannot be, first; then, without it, what only may not; then the rest is chosen. */
-static void
+static struct solve_result
 find_conflicts(struct workspace *w, struct solution *solution)
 {
-	struct solve_pin *left = arena_array_of(w->a, struct solve_pin, solution->nrequests + 1);
-	size_t n;
+	size_t n = solution->nrequests;
+	struct solve_pin *left = arena_array_of(w->a, struct solve_pin, n + 1);
+	struct solve_provider p = constraint_provider(w, STRENGTH_ERROR);
+	struct solve_conflicts found =
+		solve_conflicts(w->a, &p, solution->solver_pins, n, w->budget, &solution->gave_up);
 
-	find_errors(w, solution);
-	n = pins_left(solution, left);
-	find_warnings(w, solution, left, n);
-	take(solution, solve_best(w, left, n));
-}
-
-/* True if the variable of a plain term was chosen so. */
-static bool
-term_holds(const struct solution *solution, const struct solve_term *t)
-{
-	return t->variable < solution->nchosen && solution->chosen[t->variable] >= 0 &&
-	       solve_set_has(t->set, (size_t)solution->chosen[t->variable]);
-}
-
-const struct solution *
-resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r)
-{
-	return resolve_solve_within(a, f, r, 0);
+	for (size_t i = 0; i < found.n; i++)
+		list_push(w->a, &solution->errors, conflict_of(w->a, &found.at[i]));
+	for (unsigned i = 0; i < n; i++) {
+		left[i] = solution->solver_pins[i];
+		if (request_in_error(solution, i, NULL))
+			pin_lift(w, &left[i]);
+	}
+	find_warnings(w, solution, left);
+	return solve_best(w, left, n);
 }
 
 const struct solution *
-resolve_solve_within(struct arena *a, const struct facts *f, const struct recipe *r, unsigned steps)
+resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, unsigned steps)
 {
 	struct solution *solution = arena_new_of(a, struct solution);
 	struct workspace *w = arena_new_of(a, struct workspace);
+	struct solve_result found;
 
 	*w = (struct workspace){ .a = a, .f = f, .r = r, .by_key = MAP(a) };
 	read_requests(w);
 	w->budget.steps = steps ? steps : STEPS_MAX + 4 * (unsigned)w->requests.n;
-	*solution = (struct solution){ .facts = f, .recipe = r, .work = w };
-	solution->requests = w->requests.at;
-	solution->solver_pins = w->solver_pins.at;
-	solution->nrequests = w->requests.n;
-	if (!all_fits(w, solution))
-		find_conflicts(w, solution);
-	solution->variables = arena_array_of(a, struct solver_variable, w->variables.n + 1);
-	solution->nvariables = w->variables.n;
-	for (size_t i = 0; i < w->variables.n; i++)
-		((struct solver_variable *)(uintptr_t)solution->variables)[i] =
-			w->variables.at[i]->t;
+	*solution = (struct solution){ .facts = f,
+				       .recipe = r,
+				       .work = w,
+				       .requests = w->requests.at,
+				       .solver_pins = w->solver_pins.at,
+				       .nrequests = w->requests.n };
+	/* Most recipes are fine: then the first answer is the last. */
+	found = solve_best(w, solution->solver_pins, solution->nrequests);
+	if (found.status != SOLVE_FOUND || w->warned) {
+		constraints_restore(w, STRENGTH_WARNING);
+		found = find_conflicts(w, solution);
+	}
+	solution->gave_up |= found.status == SOLVE_GAVE_UP;
+	solution->chosen = found.chosen;
+	solution->nchosen = found.nvariables;
+	solution->variables = w->all.at;
+	solution->nvariables = w->all.n;
 	for (size_t i = 0; i < w->unchecked.n; i++)
 		if (!w->unchecked.at[i].when || term_holds(solution, w->unchecked.at[i].when))
 			list_push(a, &solution->unchecked, w->unchecked.at[i].name);
 	check_rules(w, solution);
 	solution->facts_used = w->made;
 	return solution;
-}
-
-const struct solver_variable *
-solution_variable(const struct solution *solution, const char *key)
-{
-	int at = variable_find(solution->work, key);
-
-	return at < 0 ? NULL : &solution->work->variables.at[at]->t;
-}
-
-const struct candidate *
-solution_selected(const struct solution *solution, const char *key)
-{
-	int at = variable_find(solution->work, key);
-
-	if (at < 0 || (size_t)at >= solution->nchosen || solution->chosen[at] < 0)
-		return NULL;
-	return &solution->work->variables.at[at]->t.c[solution->chosen[at]];
 }

@@ -201,6 +201,7 @@ variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 	fill(w, s);
 	sync(s);
 	list_push(w->a, &w->variables, s);
+	list_push(w->a, &w->all, &s->t);
 	map_put(&w->by_key, s->t.key, s);
 	return s->number;
 }

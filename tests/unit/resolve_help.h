@@ -10,7 +10,7 @@
 /* What a recipe comes to: "SB0235" for each error, "(SB0256)" for each warning. */
 static inline const struct solution *__attribute__((unused)) solved(const char *text)
 {
-	return resolve_solve(a, facts, one(text));
+	return resolve_solve(a, facts, one(text), 0);
 }
 
 static inline const char *__attribute__((unused)) codes_of(const struct solution *solution)

@@ -262,10 +262,10 @@ a_search_that_is_given_up_is_told(void **state)
 	bool found = false;
 
 	(void)state;
-	assert_false(resolve_solve(a, facts, r)->gave_up);
+	assert_false(resolve_solve(a, facts, r, 0)->gave_up);
 	diags_init(&told, a);
-	assert_true(resolve_solve_within(a, facts, r, 3)->gave_up);
-	solution_report(&told, resolve_solve_within(a, facts, r, 3), false);
+	assert_true(resolve_solve(a, facts, r, 3)->gave_up);
+	solution_report(&told, resolve_solve(a, facts, r, 3), false);
 	for (const struct diag *d = told.head; d; d = d->next)
 		found |= !strcmp(code_table[d->code].id, "SB0265");
 	assert_true(found);
