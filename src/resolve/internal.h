@@ -279,7 +279,7 @@ void add_rules(struct query *q);
 /* Evaluates the rules on the chosen stack: solution->findings, solution->rules_open. */
 void check_rules(struct workspace *w, struct solution *solution);
 
-/* --- requests.c, requests_packages.c --- */
+/* --- requests.c --- */
 
 /* What it costs to change a request: a repair changes the lightest. */
 enum {
@@ -292,18 +292,8 @@ enum {
 
 /* Reads the whole recipe: fills w->requests and w->solver_pins. */
 void read_requests(struct workspace *w);
-/* Adds a request for one of `set`; it counts where w->when holds. */
-void request_add(struct workspace *w, struct request p, const solve_word *set, unsigned weight);
-/* Adds a request for any candidate of the variable. */
-void request_need(struct workspace *w, unsigned variable, const char *sentence);
-/* Makes a candidate of each release that is named, before the first set of releases is made. */
-void name_requested_releases(struct workspace *w, const struct recipe_requirements *all);
 /* Returns the version in the name of a wheel or an sdist, without +local; or NULL. */
 const char *version_of_url(struct workspace *w, const char *url);
-void request_requirement(struct workspace *w, const struct recipe_requirement *q);
-void request_extension(struct workspace *w, const struct recipe_extension *e);
-/* Returns false if the marker holds for no Python that the recipe allows; sets w->when. */
-bool extension_applies(struct workspace *w, const struct recipe_extension *e);
 
 /* --- the rows: one function each --- */
 

@@ -2,84 +2,84 @@
 
 /* What the recipe requests: each place once, with the words that diagnostics use for it. */
 
-void
-request_add(struct workspace *w, struct request p, const solve_word *set, unsigned weight)
+/*
+ * Adds a request for the candidate `exact` or, if that is NULL, for one of `set`; it counts where
+ * w->when holds.  A note or sentence that p does not have says that p.extension, p.requirement or
+ * the variable is required.
+ */
+static void
+request(struct workspace *w, struct request p, const char *exact, const solve_word *set,
+	unsigned weight)
 {
-	const struct request *kept;
+	const char *name = p.extension   ? p.extension->name.s :
+			   p.requirement ? p.requirement->req->name :
+					   variable_at(w, p.variable)->label;
 
+	if (exact)
+		set = set_one(w, p.variable, variable_candidate(w, p.variable, exact));
+	if (!p.note)
+		p.note = arena_printf(w->a, "%s is required here", name);
+	if (!p.sentence)
+		p.sentence = arena_printf(w->a, "the recipe requires %s %s", name,
+					  exact ? exact : p.text);
 	list_push(w->a, &w->requests, p);
-	kept = &w->requests.at[w->requests.n - 1];
 	list_push(w->a, &w->solver_pins,
 		  (struct solve_pin){ .variable = p.variable,
 				      .set = set,
 				      .when = w->when,
 				      .weight = weight,
-				      .fixed = weight == HEAVY,
-				      .why = kept });
+				      .fixed = weight == HEAVY });
 }
 
-void
+/* Adds a request for one candidate of a kind that has one variable. */
+static void
+request_one(struct workspace *w, enum request_kind kind, enum variable_kind of, struct text t,
+	    const char *exact, unsigned weight)
+{
+	request(w,
+		(struct request){
+			.kind = kind, .variable = the_variable(w, of), .at = t.at, .text = t.s },
+		exact, NULL, weight);
+}
+
+/* Adds a request for any candidate of the variable. */
+static void
 request_need(struct workspace *w, unsigned variable, const char *sentence)
 {
-	request_add(w,
-		    (struct request){ .kind = REQUEST_NEED,
-				      .variable = variable,
-				      .text = "",
-				      .sentence = sentence },
-		    set_all(w, variable), HEAVY);
-}
-
-static void
-add_text(struct workspace *w, enum request_kind kind, unsigned variable, struct text t,
-	 const char *shown, const solve_word *set, unsigned weight)
-{
-	const char *label = variable_at(w, variable)->label;
-
-	request_add(w,
-		    (struct request){ .kind = kind,
-				      .variable = variable,
-				      .at = t.at,
-				      .text = t.s,
-				      .note = arena_printf(w->a, "%s is required here", label),
-				      .sentence = arena_printf(w->a, "the recipe requires %s %s",
-							       label, shown) },
-		    set, weight);
+	request(w,
+		(struct request){ .kind = REQUEST_NEED,
+				  .variable = variable,
+				  .text = "",
+				  .sentence = sentence },
+		NULL, set_all(w, variable), HEAVY);
 }
 
 /* --- torch --- */
 
-/* The build that an index URL ends in: ".../whl/cu121"; else NULL. */
+/* The build that torch.index names or, if it is a URL, ends in: ".../whl/cu121"; else NULL. */
 static const char *
-tag_of_url(struct workspace *w, const char *url)
+tag_of_index(struct workspace *w, const char *index)
 {
-	size_t start, n = url_end(url, &start);
-	const char *tag = arena_copy(w->a, url + start, n - start);
+	size_t start, n = url_end(index, &start);
+	const char *tag = arena_copy(w->a, index + start, n - start);
 
+	if (!strstr(index, "://"))
+		return index;
 	return cuda_of_tag(w->a, tag) || !strcmp(tag, "cpu") ? tag : NULL;
 }
 
 static void
-add_index(struct workspace *w)
+read_index(struct workspace *w)
 {
-	struct text index = w->index;
-	unsigned build = variable_get(w, VARIABLE_BUILD, "torch build");
-	const char *tag = strstr(index.s, "://") ? tag_of_url(w, index.s) : index.s;
+	const char *tag = w->index_tag = tag_of_index(w, w->index.s);
 
-	w->index_tag = tag;
-	if (!tag) {
-		list_push(w->a, &w->unchecked, (struct unchecked){ .name = index.s });
-		return;
-	}
-	if (!strcmp(tag, "pypi")) {
-		/* Which build that is depends on the release: a variable of its own says so. */
-		unsigned pypi = variable_get(w, VARIABLE_INDEX, "torch index");
-
-		add_text(w, REQUEST_INDEX, pypi, index, "pypi",
-			 set_one(w, pypi, variable_candidate(w, pypi, "pypi")), LIGHT);
-		return;
-	}
-	add_text(w, REQUEST_INDEX, build, index, tag,
-		 set_one(w, build, variable_candidate(w, build, tag)), LIGHT);
+	the_variable(w, VARIABLE_BUILD);
+	/* Which build pypi is depends on the release: a variable of its own says so. */
+	if (tag)
+		request_one(w, REQUEST_INDEX, strcmp(tag, "pypi") ? VARIABLE_BUILD : VARIABLE_INDEX,
+			    w->index, tag, LIGHT);
+	else
+		list_push(w->a, &w->unchecked, (struct unchecked){ .name = w->index.s });
 }
 
 static void
@@ -89,24 +89,19 @@ read_torch(struct workspace *w)
 	const struct version *v =
 		r->torch.version.s ? version_parse(w->a, r->torch.version.s) : NULL;
 	const char *local = v ? version_local(w->a, v) : NULL;
-	unsigned torch;
 
 	if (!r->torch.at.line && !r->torch.version.s)
 		return;
-	torch = variable_get(w, VARIABLE_TORCH, "torch");
-	if (v) {
-		const char *text = version_public(w->a, v);
-
-		add_text(w, REQUEST_TORCH, torch, r->torch.version, text,
-			 set_one(w, torch, variable_candidate(w, torch, text)), TORCH);
-	} else {
-		request_need(w, torch, "the recipe requires torch");
-	}
+	if (v)
+		request_one(w, REQUEST_TORCH, VARIABLE_TORCH, r->torch.version,
+			    version_public(w->a, v), TORCH);
+	else
+		request_need(w, the_variable(w, VARIABLE_TORCH), "the recipe requires torch");
 	w->index = r->torch.index;
 	if (!w->index.s && local)
 		w->index = (struct text){ local, r->torch.version.at };
 	if (w->index.s)
-		add_index(w);
+		read_index(w);
 }
 
 /* --- what surrounds it --- */
@@ -115,33 +110,28 @@ static void
 read_base(struct workspace *w)
 {
 	const struct recipe *r = w->r;
-	unsigned base, cuda;
+	unsigned cuda;
 
 	if (r->base.s) {
-		base = variable_get(w, VARIABLE_BASE, "base");
-		add_text(w, REQUEST_BASE, base, r->base, r->base.s,
-			 set_one(w, base, variable_candidate(w, base, r->base.s)), PLACE);
+		request_one(w, REQUEST_BASE, VARIABLE_BASE, r->base, r->base.s, PLACE);
 		/* What a repair takes instead: any image that brings what the rest wants. */
-		variable_candidate(w, base, "another");
+		variable_candidate(w, the_variable(w, VARIABLE_BASE), "another");
 		if (w->image.os)
-			variable_candidate(w, variable_get(w, VARIABLE_OS, "os"), w->image.os);
+			variable_candidate(w, the_variable(w, VARIABLE_OS), w->image.os);
 		if (w->image.cuda)
-			variable_candidate(w, variable_get(w, VARIABLE_CUDA, "cuda"),
-					   w->image.cuda);
+			variable_candidate(w, the_variable(w, VARIABLE_CUDA), w->image.cuda);
 	}
-	request_need(w, variable_get(w, VARIABLE_OS, "os"), "the stack has an operating system");
-	cuda = variable_get(w, VARIABLE_CUDA, "cuda");
+	request_need(w, the_variable(w, VARIABLE_OS), "the stack has an operating system");
+	cuda = the_variable(w, VARIABLE_CUDA);
 	if (r->cuda.s) {
-		solve_word *set = set_none(w, cuda);
-		const struct solver_variable *t = variable_at(w, cuda);
-		bool series = !strcmp(version_series(w->a, r->cuda.s), r->cuda.s);
+		const solve_word *set = set_cuda(w, cuda, r->cuda.s);
 
-		for (size_t i = 0; series && i < t->n; i++)
-			if (!strcmp(version_series(w->a, t->c[i].text), r->cuda.s))
-				solve_set_add(set, i);
-		if (!series || !solve_set_count(set, t->n))
-			set = set_one(w, cuda, variable_candidate(w, cuda, r->cuda.s));
-		add_text(w, REQUEST_CUDA, cuda, r->cuda, r->cuda.s, set, PLACE);
+		request(w,
+			(struct request){ .kind = REQUEST_CUDA,
+					  .variable = cuda,
+					  .at = r->cuda.at,
+					  .text = r->cuda.s },
+			set_is_empty(w, cuda, set) ? r->cuda.s : NULL, set, PLACE);
 	} else if (w->compiles) {
 		request_need(w, cuda, "extensions are compiled with a CUDA toolkit");
 	}
@@ -151,44 +141,38 @@ static void
 read_machine_and_python(struct workspace *w)
 {
 	const struct recipe *r = w->r;
-	unsigned python = variable_get(w, VARIABLE_PYTHON, "python"), machine, variable;
 	const char *arch = recipe_machine(r);
 
 	if (r->python.s)
-		add_text(w, REQUEST_PYTHON, python, r->python, r->python.s,
-			 set_one(w, python, variable_candidate(w, python, r->python.s)), PLACE);
+		request_one(w, REQUEST_PYTHON, VARIABLE_PYTHON, r->python, r->python.s, PLACE);
 	else
-		request_need(w, python, "the stack has a Python");
-	machine = variable_get(w, VARIABLE_MACHINE, "machine");
-	request_add(w,
-		    (struct request){ .kind = REQUEST_MACHINE,
-				      .variable = machine,
-				      .at = r->platform.at,
-				      .text = arch,
-				      .note = "the platform is named here",
-				      .sentence = arena_printf(w->a, "the image is for %s", arch) },
-		    set_one(w, machine, variable_candidate(w, machine, arch)), HEAVY);
+		request_need(w, the_variable(w, VARIABLE_PYTHON), "the stack has a Python");
+	request(w,
+		(struct request){ .kind = REQUEST_MACHINE,
+				  .variable = the_variable(w, VARIABLE_MACHINE),
+				  .at = r->platform.at,
+				  .text = arch,
+				  .note = "the platform is named here",
+				  .sentence = arena_printf(w->a, "the image is for %s", arch) },
+		arch, NULL, HEAVY);
 	for (size_t i = 0; i < r->gpus.n; i++) {
 		const struct recipe_gpu *g = &r->gpus.at[i];
+		unsigned gpu = variable_get(w, VARIABLE_GPU, arena_printf(w->a, "gpu %s", g->cc));
 
-		variable = variable_get(w, VARIABLE_GPU, arena_printf(w->a, "gpu %s", g->cc));
-		variable_at(w, variable)->label = g->text.s;
-		request_add(w,
-			    (struct request){
-				    .kind = REQUEST_GPU,
-				    .variable = variable,
-				    .at = g->text.at,
-				    .text = g->text.s,
-				    .note = "the GPU is named here",
-				    .sentence = arena_printf(w->a, "`%s` has compute capability %s",
-							     g->text.s, g->cc) },
-			    set_one(w, variable, variable_candidate(w, variable, g->cc)), HEAVY);
+		variable_at(w, gpu)->label = g->text.s;
+		request(w,
+			(struct request){ .kind = REQUEST_GPU,
+					  .variable = gpu,
+					  .at = g->text.at,
+					  .text = g->text.s,
+					  .note = "the GPU is named here",
+					  .sentence = arena_printf(w->a,
+								   "`%s` has compute capability %s",
+								   g->text.s, g->cc) },
+			g->cc, NULL, HEAVY);
 	}
-	if (r->driver.s) {
-		variable = variable_get(w, VARIABLE_DRIVER, "driver");
-		add_text(w, REQUEST_DRIVER, variable, r->driver, r->driver.s,
-			 set_one(w, variable, variable_candidate(w, variable, r->driver.s)), HEAVY);
-	}
+	if (r->driver.s)
+		request_one(w, REQUEST_DRIVER, VARIABLE_DRIVER, r->driver, r->driver.s, HEAVY);
 }
 
 /* "gcc-12", "/usr/bin/g++-11": the major that CUDAHOSTCXX, CXX or CC names. */
@@ -197,29 +181,281 @@ read_compiler(struct workspace *w)
 {
 	static const char *const names[] = { "CUDAHOSTCXX", "CXX", "CC" };
 
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-		for (size_t i = 0; i < w->r->env.n; i++) {
+	for (size_t k = 0; !w->gcc && k < sizeof(names) / sizeof(names[0]); k++)
+		for (size_t i = 0; !w->gcc && i < w->r->env.n; i++) {
 			struct text value = w->r->env.at[i].value;
 			const char *dash = value.s ? strrchr(value.s, '-') : NULL;
-			unsigned gcc;
 
 			if (strcmp(w->r->env.at[i].name.s, names[k]) != 0 || !dash ||
 			    !is_digit(dash[1]))
 				continue;
-			gcc = variable_get(w, VARIABLE_GCC, "gcc");
-			w->gcc = arena_copy(w->a, dash + 1, strspn(dash + 1, "0123456789"));
-			add_text(w, REQUEST_COMPILER, gcc, (struct text){ w->gcc, value.at },
-				 w->gcc, set_one(w, gcc, variable_candidate(w, gcc, w->gcc)),
-				 HEAVY);
-			return;
+			value.s = w->gcc =
+				arena_copy(w->a, dash + 1, strspn(dash + 1, "0123456789"));
+			request_one(w, REQUEST_COMPILER, VARIABLE_GCC, value, w->gcc, HEAVY);
 		}
+}
+
+/* --- packages --- */
+
+/* True if the knowledge can say anything of a package: releases, or what must fit to it. */
+static bool
+judged(const struct workspace *w, const char *key)
+{
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, &n);
+
+	if (facts_package(w->f, key) || facts_extension(w->f, key) || is_companion(key))
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i].name, key) || !strcmp(all[i].other, key))
+			return true;
+	return false;
+}
+
+/*
+ * Returns false if a marker holds for no Python that the recipe allows.  What is pinned
+ * afterwards counts for those that it holds for: w->when.
+ */
+static bool
+applies(struct workspace *w, const struct marker *m)
+{
+	unsigned python = (unsigned)variable_find(w, "python");
+	const char *asked = w->r->python.s;
+	struct solve_term *when;
+	solve_word *set;
+	size_t n, held;
+
+	w->when = NULL;
+	if (!m)
+		return true;
+	set = set_pythons_where(w, m);
+	n = variable_at(w, python)->n;
+	held = solve_set_count(set, n);
+	if (held && held < n) {
+		when = arena_new_of(w->a, struct solve_term);
+		*when = (struct solve_term){ .variable = python, .set = set };
+		w->when = when;
+	}
+	return asked ? solve_set_has(set, variable_candidate(w, python, asked)) : held;
+}
+
+/* A version in a range that no known release is in: the first of it, or one just below its end. */
+static const char *
+one_of(struct workspace *w, const char *spec)
+{
+	const char *from = strpbrk(spec, ">~"), *end = strchr(spec, '<');
+
+	if (!from && !end)
+		return NULL;
+	if (!from)
+		from = end;
+	from += 1 + strspn(from + 1, "= ");
+	return arena_printf(w->a, "%.*s%s", (int)strcspn(from, ", "), from,
+			    from[-1] == '<' ? ".dev0" : "");
+}
+
+/* The releases that a specifier allows; one that is not known stands for those of an empty set. */
+static solve_word *
+allowed(struct workspace *w, unsigned variable, const struct specifiers *spec)
+{
+	const struct version *exact = specifiers_pin(spec);
+	const char *text = specifiers_text(w->a, spec), *start;
+	solve_word *set = set_in(w, variable, text);
+	size_t at;
+
+	if (!exact && !set_is_empty(w, variable, set))
+		return set;
+	/* A companion may be written with the tag of its build, which is no release of its own. */
+	if (exact)
+		text = is_companion(variable_at(w, variable)->key) ? version_public(w->a, exact) :
+								     version_text(w->a, exact);
+	at = variable_candidate(w, variable, text);
+	start = exact ? NULL : one_of(w, text);
+	if (start)
+		w->variables.at[variable]->list.at[at].v = version_parse(w->a, start);
+	return set_one(w, variable, at);
+}
+
+static unsigned
+package_variable(struct workspace *w, const char *key)
+{
+	return variable_get(w, facts_extension(w->f, key) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE,
+			    key);
+}
+
+/* Every release that is named, before the first set of releases is made: it is in some of them. */
+static void
+name_requested_releases(struct workspace *w, const struct recipe_requirements *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct requirement *req = all->at[i].req;
+
+		if (specifiers_pin(req->spec) && applies(w, req->marker) &&
+		    strcmp(req->key, "torch") != 0 && judged(w, req->key))
+			allowed(w, package_variable(w, req->key), req->spec);
+	}
+}
+
+const char *
+version_of_url(struct workspace *w, const char *url)
+{
+	const struct version *v;
+	const char *name;
+
+	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
+}
+
+/* A `torch` in packages: constrains the one of torch:.  A range without a known release does not. */
+static bool
+constrains_torch(struct workspace *w, const struct requirement *req)
+{
+	unsigned torch;
+
+	if (!w->r->torch.at.line || req->url)
+		return false;
+	torch = the_variable(w, VARIABLE_TORCH);
+	return !set_is_empty(w, torch, set_in(w, torch, specifiers_text(w->a, req->spec)));
+}
+
+static void
+request_requirement(struct workspace *w, const struct recipe_requirement *q)
+{
+	const struct requirement *req = q->req;
+	const char *key = req->key;
+	const char *wheel;
+	unsigned variable;
+
+	if (!applies(w, req->marker) || (!strcmp(key, "torch") && !constrains_torch(w, req)))
+		return;
+	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
+	if (!wheel && !judged(w, key)) {
+		list_push(w->a, &w->unchecked, (struct unchecked){ req->name, w->when });
+		return;
+	}
+	variable = package_variable(w, key);
+	if (wheel)
+		w->variables.at[variable]->wheel = req->url;
+	request(w,
+		(struct request){ .kind = REQUEST_REQUIREMENT,
+				  .variable = variable,
+				  .at = q->text.at,
+				  .text = q->text.s,
+				  .sentence =
+					  arena_printf(w->a, "the recipe requires %s", q->text.s),
+				  .requirement = q },
+		wheel,
+		wheel    ? NULL :
+		req->url ? set_all(w, variable) :
+			   allowed(w, variable, req->spec),
+		LIGHT);
+}
+
+/* --- extensions --- */
+
+static bool
+extension_applies(struct workspace *w, const struct recipe_extension *e)
+{
+	return applies(w, e->marker.s ? marker_parse(w->a, e->marker.s) : NULL);
+}
+
+/* The release that a git ref is; a commit is a release of which nothing is known. */
+static const char *
+release_of_ref(struct workspace *w, const struct recipe_extension *e)
+{
+	const struct extension *known = facts_extension(w->f, e->key);
+	const struct extension_release *r = known ? extension_release(known, e->ref.s) : NULL;
+
+	return r ? r->version : e->ref.s;
+}
+
+static void
+request_release(struct workspace *w, const struct recipe_extension *e, unsigned variable)
+{
+	const struct specifiers *spec =
+		e->specifier.s ? specifiers_parse(w->a, e->specifier.s) : NULL;
+	struct request p = { .kind = REQUEST_VERSION, .variable = variable, .extension = e };
+	const char *exact = e->url.s ? version_of_url(w, e->url.s) : NULL;
+	const solve_word *set = NULL;
+	struct text t = e->version;
+
+	if (e->version.s) {
+		exact = e->version.s;
+	} else if (e->ref.s) {
+		p.kind = REQUEST_REF;
+		p.sentence = arena_printf(w->a, "the recipe requires %s %s", e->name.s, e->ref.s);
+		t = e->ref;
+		exact = release_of_ref(w, e);
+	} else if (exact) {
+		p.kind = REQUEST_URL;
+		t = e->url;
+	} else if (spec && !e->url.s) {
+		t = e->specifier;
+		set = allowed(w, variable, spec);
+	} else if (!variable_at(w, variable)->n) {
+		p.kind = REQUEST_NEED;
+		t = e->name;
+		exact = "";
+	} else {
+		request_need(w, variable, arena_printf(w->a, "the recipe requires %s", e->name.s));
+		return;
+	}
+	p.at = t.at.line ? t.at : e->at;
+	p.text = t.s;
+	request(w, p, exact, set, LIGHT);
+}
+
+/* Where its code comes from.  Unless the recipe says so nothing that somebody else built is taken. */
+static void
+request_source(struct workspace *w, const struct recipe_extension *e, unsigned source)
+{
+	static const char *const from[] = { [EXT_GIT] = "git",
+					    [EXT_SDIST] = "sdist",
+					    [EXT_RELEASE] = "release",
+					    [EXT_WHEEL] = "url" };
+	const char *open[] = { "sdist", "git" };
+	const struct names all = { open, 2, 2 };
+	const char *where = e->url.s ? "url" : e->git.s || e->ref.s ? "git" : from[e->from];
+	struct request p = { .kind = REQUEST_NEED,
+			     .variable = source,
+			     .text = "",
+			     .extension = e,
+			     .sentence =
+				     arena_printf(w->a, "%s comes from its sdist or its repository",
+						  e->name.s) };
+
+	if (where) {
+		p.kind = REQUEST_FROM;
+		p.at = e->from_at.line ? e->from_at : e->url.s ? e->url.at : e->at;
+		p.at = p.at.line ? p.at : e->at;
+		p.text = where;
+		p.sentence = arena_printf(w->a, "the recipe requires %s from %s", e->name.s, where);
+	}
+	request(w, p, where, set_named(w, source, &all, false), where ? SOURCE : HEAVY);
+}
+
+static void
+request_extension(struct workspace *w, const struct recipe_extension *e)
+{
+	const struct extension *known = facts_extension(w->f, e->key);
+	const char *key = known ? known->name : e->key;
+	unsigned variable = variable_get(w, VARIABLE_EXTENSION, key), source;
+
+	w->variables.at[variable]->asked = e;
+	if (!known)
+		list_push(w->a, &w->unchecked, (struct unchecked){ e->name.s, w->when });
+	request_release(w, e, variable);
+	source = variable_get(w, VARIABLE_SOURCE, arena_printf(w->a, "%s source", key));
+	w->variables.at[source]->of = key;
+	w->variables.at[source]->asked = e;
+	variable_at(w, source)->label = arena_printf(w->a, "%s from", e->name.s);
+	request_source(w, e, source);
 }
 
 void
 read_requests(struct workspace *w)
 {
 	const struct recipe *r = w->r;
-	unsigned python = variable_get(w, VARIABLE_PYTHON, "python");
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
 	if (r->base.s)
 		w->image = facts_image_name(w->f, w->a, r->base.s);
@@ -228,11 +464,9 @@ read_requests(struct workspace *w)
 		variable_candidate(w, python, w->image.python);
 	if (r->python.s)
 		variable_candidate(w, python, r->python.s);
-	for (size_t i = 0; i < r->extensions.n; i++) {
-		const struct recipe_extension *e = &r->extensions.at[i];
-
-		w->compiles |= is_compiled(e) && extension_applies(w, e);
-	}
+	for (size_t i = 0; i < r->extensions.n; i++)
+		w->compiles |= is_compiled(&r->extensions.at[i]) &&
+			       extension_applies(w, &r->extensions.at[i]);
 	w->when = NULL;
 	read_compiler(w);
 	read_torch(w);
