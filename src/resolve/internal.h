@@ -240,11 +240,10 @@ const struct candidate *candidate_in(const struct workspace *w, const int *chose
 /* Returns true if the term holds in what was chosen. */
 bool term_holds(const struct solution *solution, const struct solve_term *t);
 
-/* --- repair.c, changes.c: the closest stack that works --- */
+/* --- repair.c: the closest stack that works --- */
 
 /* What a request becomes in a repair. */
 struct change {
-	unsigned pin;
 	const char *now;  /* in the sentence: "torch 2.6.0" */
 	const char *text; /* for its place in the recipe; NULL: by hand */
 	struct span at;
@@ -254,21 +253,14 @@ struct repair {
 	struct solve_indexes pins;
 	struct solve_result best;
 	struct changes changes;
-	bool by_hand;  /* a change cannot be written down mechanically */
-	bool left_out; /* it removes a fact about the machine: a GPU, the driver */
-	unsigned seconds;
-	bool everything; /* all layers are built again */
-	unsigned layers;
+	bool by_hand;     /* a change cannot be written down mechanically */
+	bool left_out;    /* it removes a fact about the machine: a GPU, the driver */
+	const char *cost; /* "1 layer rebuilds, about 10 min" */
 };
 struct repairs LIST(struct repair);
 
 /* Returns at most two: the closest, and the closest that keeps what the first changes. */
 struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
-/* Returns what is chosen of the variable of a request, or NULL. */
-const struct candidate *chosen_then(const struct solution *solution, const struct solve_result *r,
-				    const struct request *p);
-/* Fills r->changes from r->pins and r->best. */
-void list_changes(const struct solution *solution, struct repair *r);
 /* Returns the name of what is requested: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
 const char *request_name(const struct solution *solution, const struct request *p);
 

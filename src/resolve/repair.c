@@ -1,6 +1,251 @@
+#include "base/edit.h"
 #include "internal.h"
 
 /* The nearest stacks that work, and what they cost. */
+
+/* --- what a changed pin becomes: in a sentence, and as the exact text at its place --- */
+
+static const struct candidate *
+chosen(const struct solution *solution, const struct solve_result *r, const char *key)
+{
+	return candidate_in(solution->work, r->chosen, r->nvariables,
+			    variable_find(solution->work, key));
+}
+
+static const struct candidate *
+chosen_then(const struct solution *solution, const struct solve_result *r, const struct request *p)
+{
+	return candidate_in(solution->work, r->chosen, r->nvariables, (int)p->variable);
+}
+
+/* "cu121" of ".../whl/cu121/" too. */
+static const char *
+index_name(struct arena *a, const char *index)
+{
+	size_t start, n = url_end(index, &start);
+
+	return !strcmp(index, "pypi") ? "PyPI" : arena_copy(a, index + start, n - start);
+}
+
+const char *
+request_name(const struct solution *solution, const struct request *p)
+{
+	struct arena *a = solution->work->a;
+
+	switch (p->kind) {
+	case REQUEST_TORCH: return arena_printf(a, "torch %s", p->text);
+	case REQUEST_INDEX: return arena_printf(a, "the %s build", index_name(a, p->text));
+	case REQUEST_CUDA: return arena_printf(a, "CUDA %s", p->text);
+	case REQUEST_PYTHON: return arena_printf(a, "Python %s", p->text);
+	case REQUEST_DRIVER: return arena_printf(a, "driver %s", p->text);
+	case REQUEST_COMPILER: return arena_printf(a, "gcc %s", p->text);
+	case REQUEST_MACHINE: return p->text;
+	case REQUEST_GPU: return arena_printf(a, "`%s`", p->text);
+	case REQUEST_BASE:
+	case REQUEST_REQUIREMENT: return arena_printf(a, "`%s`", p->text);
+	case REQUEST_VERSION:
+	case REQUEST_REF:
+	case REQUEST_URL:
+		return arena_printf(a, "%s %s", p->extension->name.s,
+				    p->kind == REQUEST_URL ? "from that file" : p->text);
+	case REQUEST_FROM:
+		return !strcmp(p->text, "sdist") ? "its source archive" :
+		       !strcmp(p->text, "git")   ? "its repository" :
+						   "a prebuilt wheel";
+	default: return p->extension ? p->extension->name.s : "the rest";
+	}
+}
+
+/* "nvidia/cuda:12.4.1-devel-ubuntu22.04" for the CUDA and the system of the repair. */
+static const char *
+image_for(const struct solution *solution, const struct solve_result *r,
+	  const struct image_name *was)
+{
+	const struct candidate *cuda = chosen(solution, r, "cuda"), *os = chosen(solution, r, "os");
+	struct arena *a = solution->work->a;
+	const char *image;
+
+	if (!cuda || !cuda->entry || !os || !was->cuda ||
+	    !ends_with(was->repository, "nvidia/cuda"))
+		return NULL;
+	image = facts_image_tag(solution->facts, a, cuda->entry,
+				was->flavour ? was->flavour : "devel", os->text);
+	return image ? arena_printf(a, "%.*s%s",
+				    (int)(strlen(was->repository) - strlen("nvidia/cuda")),
+				    was->repository, image) :
+		       NULL;
+}
+
+/* True if a range was too low for what works: then it begins there, else it ends there. */
+static bool
+ends_below(struct arena *a, const struct specifiers *spec, const char *version)
+{
+	const char *text = specifiers_text(a, spec), *p = text + strcspn(text, "<");
+	const char *bound = p + strspn(p, "<=");
+	const struct version *v, *end;
+
+	end = *p ? version_parse(a, arena_copy(a, bound, strcspn(bound, ","))) : NULL;
+	v = version_parse(a, version);
+	return end && v && version_cmp(end, v) <= 0;
+}
+
+/* An exact pin stays exact; numpy is known by its major; another range ends at what works. */
+static const char *
+requirement_for(const struct solution *solution, const struct requirement *req, const char *version)
+{
+	struct arena *a = solution->work->a;
+	const struct version *v = version_parse(a, version);
+	bool major = v && !specifiers_pin(req->spec) && !strcmp(req->key, "numpy");
+	const char *order = major                     ? version_release(v, 0) < 2 ? "<" : ">=" :
+			    specifiers_pin(req->spec) ? "==" :
+			    ends_below(a, req->spec, version) ? ">=" :
+								"<=";
+
+	return arena_printf(a, "%s%s%s%s%s%s%s%s", req->name, req->extras.n ? "[" : "",
+			    names_join(a, &req->extras, ","), req->extras.n ? "]" : "", order,
+			    major ? "2" : version, req->marker ? "; " : "",
+			    req->marker ? marker_text(a, req->marker) : "");
+}
+
+/* ".../whl/cu121" -> ".../whl/cu118" */
+static const char *
+url_with(struct arena *a, const char *url, const char *tag)
+{
+	size_t start, n = url_end(url, &start);
+
+	return arena_printf(a, "%.*s%s%s", (int)start, url, tag, url + n);
+}
+
+/* The plain value that a pin becomes; NULL: none can be written down. */
+static const char *
+value_of(const struct solution *solution, const struct repair *r, const struct request *p)
+{
+	struct arena *a = solution->work->a;
+	const struct candidate *c = chosen_then(solution, &r->best, p);
+	const struct candidate *build = chosen(solution, &r->best, "torch build");
+	const struct extension_release *release;
+	const struct version *v;
+
+	if (p->kind == REQUEST_BASE)
+		return image_for(solution, &r->best, &solution->work->image);
+	if (p->kind == REQUEST_INDEX)
+		return !build                 ? NULL :
+		       strstr(p->text, "://") ? url_with(a, p->text, build->text) :
+						build->text;
+	if (!c || !*c->text || !c->known)
+		return NULL;
+	switch (p->kind) {
+	case REQUEST_TORCH:
+		v = version_parse(a, p->text);
+		return v && version_local(a, v) && build ?
+			       arena_printf(a, "%s+%s", c->text, build->text) :
+			       c->text;
+	case REQUEST_CUDA:
+		return strcmp(version_series(a, p->text), p->text) ? c->text :
+								     version_series(a, c->text);
+	case REQUEST_PYTHON: return c->text;
+	case REQUEST_VERSION:
+		return strpbrk(p->text, "<>=!~") ? arena_printf(a, "==%s", c->text) : c->text;
+	case REQUEST_REF: release = c->entry; return release ? release->git_tag : NULL;
+	case REQUEST_FROM: return p->extension->from_at.line ? "auto" : NULL;
+	case REQUEST_REQUIREMENT: return requirement_for(solution, p->requirement->req, c->text);
+	default: return NULL;
+	}
+}
+
+/* No release is compatible with the rest: the stack does not have it any more. */
+static bool
+is_gone(const struct solution *solution, const struct repair *r, const struct request *p)
+{
+	switch (p->kind) {
+	case REQUEST_NEED:
+		if (!p->extension)
+			return false;
+		/* fall through */
+	case REQUEST_VERSION:
+	case REQUEST_REF:
+	case REQUEST_REQUIREMENT: return !chosen_then(solution, &r->best, p);
+	default: return false;
+	}
+}
+
+/* What is said of it: "torch 2.6.0". */
+static const char *
+now_of(const struct solution *solution, const struct repair *r, const struct request *p,
+       const char *value)
+{
+	struct arena *a = solution->work->a;
+	const struct candidate *c = chosen_then(solution, &r->best, p);
+	struct request as = *p;
+
+	if (solution->solver_pins[p - solution->requests].fixed && p->kind != REQUEST_NEED)
+		return arena_printf(a, "not %s", request_name(solution, p));
+	if (is_gone(solution, r, p))
+		return arena_printf(a, "no known release of %s",
+				    variable_at(solution->work, p->variable)->label);
+	if (p->kind == REQUEST_NEED)
+		return arena_printf(a, "no %s", variable_at(solution->work, p->variable)->label);
+	if (p->kind == REQUEST_FROM)
+		return c ? !strcmp(c->text, "git") ?
+			   arena_printf(a, "%s from its repository", p->extension->name.s) :
+			   arena_printf(a, "%s from its source archive", p->extension->name.s) :
+			   "another source";
+	if (p->kind == REQUEST_BASE && !value)
+		return "another base image";
+	if (p->kind == REQUEST_URL)
+		return c ? arena_printf(a, "%s %s", p->extension->name.s, c->text) : "another file";
+	if (p->kind == REQUEST_REQUIREMENT && !value)
+		return arena_printf(a, "another %s", p->requirement->req->name);
+	as.text = value ? value : c ? c->text : "another";
+	return request_name(solution, &as);
+}
+
+/* The second stage follows the base: another CUDA of the same make, without compilers. */
+static void
+follow_base(const struct solution *solution, struct repair *r)
+{
+	struct arena *a = solution->work->a;
+	struct text second = solution->recipe->runtime.base;
+	struct image_name was = { 0 };
+	struct change c = { .at = second.at };
+
+	if (!second.s)
+		return;
+	was = facts_image_name(solution->facts, a, second.s);
+	c.now = image_for(solution, &r->best, &was);
+	if (!c.now || !was.cuda || !solution->work->image.cuda ||
+	    strcmp(was.cuda, solution->work->image.cuda) != 0)
+		return;
+	c.text = edit_scalar(a, second.at, c.now);
+	c.now = arena_printf(a, "`%s`", c.now);
+	list_push(a, &r->changes, c);
+}
+
+static void
+list_changes(const struct solution *solution, struct repair *r)
+{
+	struct arena *a = solution->work->a;
+
+	for (size_t i = 0; i < r->pins.n; i++) {
+		const struct request *p = &solution->requests[r->pins.at[i]];
+		const char *value = value_of(solution, r, p);
+		struct change c = { .at = p->at };
+
+		c.now = now_of(solution, r, p, value);
+		/* In the short form the place is a part of a scalar: no quotes of its own. */
+		if (value && p->at.line)
+			c.text = p->extension && p->extension->written.s ?
+					 value :
+					 edit_scalar(a, p->at, value);
+		r->by_hand |= !c.text;
+		r->left_out |= is_gone(solution, r, p);
+		list_push(a, &r->changes, c);
+		if (p->kind == REQUEST_BASE && c.text)
+			follow_base(solution, r);
+	}
+}
+
+/* --- which pins change --- */
 
 static bool
 has(const struct solve_indexes *all, unsigned i)
@@ -121,40 +366,46 @@ solve_again(const struct solution *solution, const struct conflict *c,
 
 /* --- costs --- */
 
+struct cost_sum {
+	unsigned seconds, layers;
+};
+
 static void
-add_cost(const struct solution *solution, struct repair *r, const char *step, const char *name)
+add_cost(const struct solution *solution, struct cost_sum *sum, const char *step, const char *name)
 {
-	r->seconds += (unsigned)facts_cost(solution->facts, step, name).seconds;
-	r->layers++;
+	sum->seconds += (unsigned)facts_cost(solution->facts, step, name).seconds;
+	sum->layers++;
 }
 
 /* From the first layer that changes on, everything behind it is made again. */
-static void
-count_cost(const struct solution *solution, struct repair *r)
+static const char *
+cost_of(const struct solution *solution, const struct repair *r)
 {
 	static const char *const whole[] = { "base",  "apt",        "python",
 					     "torch", "build-deps", "packages" };
 	const struct recipe_extensions *all = &solution->recipe->extensions;
+	struct arena *a = solution->work->a;
+	struct cost_sum sum = { 0 };
 	size_t first = all->n;
-	bool packages = false;
+	bool packages = false, everything = false;
 
 	for (size_t i = 0; i < r->pins.n; i++) {
 		const struct request *p = &solution->requests[r->pins.at[i]];
 
-		if (!p->extension && p->kind != REQUEST_REQUIREMENT)
-			r->everything = true;
 		packages |= p->kind == REQUEST_REQUIREMENT;
+		everything |= !p->extension && p->kind != REQUEST_REQUIREMENT;
 		if (p->extension && p->extension < &all->at[first])
 			first = (size_t)(p->extension - all->at);
 	}
-	if (r->everything || packages)
-		first = 0;
-	for (size_t i = 0; r->everything && i < sizeof(whole) / sizeof(whole[0]); i++)
-		add_cost(solution, r, whole[i], NULL);
-	if (packages && !r->everything)
-		add_cost(solution, r, "packages", NULL);
-	for (size_t i = first; i < all->n; i++)
-		add_cost(solution, r, "extension", all->at[i].key);
+	for (size_t i = everything ? 0 : packages ? 5 : 6; i < 6; i++)
+		add_cost(solution, &sum, whole[i], NULL);
+	for (size_t i = everything || packages ? 0 : first; i < all->n; i++)
+		add_cost(solution, &sum, "extension", all->at[i].key);
+	if (everything)
+		return arena_printf(a, "everything rebuilds, about %u min",
+				    (sum.seconds + 59) / 60);
+	return arena_printf(a, "%u layer%s, about %u min", sum.layers,
+			    sum.layers == 1 ? " rebuilds" : "s rebuild", (sum.seconds + 59) / 60);
 }
 
 /* --- ways out --- */
@@ -173,7 +424,7 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	if (r.best.status != SOLVE_FOUND)
 		return;
 	list_changes(solution, &r);
-	count_cost(solution, &r);
+	r.cost = cost_of(solution, &r);
 	list_push(solution->work->a, out, r);
 }
 

@@ -99,18 +99,6 @@ headline(const struct solution *solution, const struct solve_conflict *c, const 
 /* --- ways out --- */
 
 static const char *
-cost_of(const struct solution *solution, const struct repair *r)
-{
-	struct arena *a = solution->work->a;
-	unsigned minutes = (r->seconds + 59) / 60;
-
-	if (r->everything)
-		return arena_printf(a, "everything rebuilds, about %u min", minutes);
-	return arena_printf(a, "%u layer%s, about %u min", r->layers,
-			    r->layers == 1 ? " rebuilds" : "s rebuild", minutes);
-}
-
-static const char *
 way_words(const struct solution *solution, const struct repair *r)
 {
 	struct names all = { 0 };
@@ -147,7 +135,7 @@ report_way(struct diag *d, const struct solution *solution, const struct repair 
 		begun = true;
 	}
 	if (!r->left_out)
-		diag_cost(d, "%s", cost_of(solution, r));
+		diag_cost(d, "%s", r->cost);
 }
 
 /* --- the derivation --- */

@@ -11,7 +11,6 @@ struct inquiry {
 	const struct solve_pin *pins;
 	size_t npins;
 	bool *on;
-	struct nogoods basis; /* facts that the last proof stood on */
 	unsigned left, saved; /* saved: not to be spent on making it smaller */
 	bool gave_up;
 };
@@ -32,21 +31,15 @@ keep_marked(struct inquiry *q, bool *on)
 	for (size_t i = 0; i < q->s.pins.n; i++)
 		if (q->s.pins.at[i]->marked)
 			on[q->s.pins.at[i]->pin] = true;
-	q->basis.n = 0;
-	for (size_t i = 0; i < q->u.facts.n; i++)
-		if (q->u.facts.at[i]->marked)
-			list_push(q->u.scratch, &q->basis, q->u.facts.at[i]);
 }
 
-/* Nothing is asked any more, and all facts but the basis are off. */
+/* Closed: nothing is asked any more, and all facts are off that the last proof does not stand on. */
 static void
-close_to_basis(struct inquiry *q)
+set_closed(struct universe *u, bool closed)
 {
-	q->u.closed = true;
-	for (size_t i = 0; i < q->u.facts.n; i++)
-		q->u.facts.at[i]->off = true;
-	for (size_t i = 0; i < q->basis.n; i++)
-		q->basis.at[i]->off = false;
+	u->closed = closed;
+	for (size_t i = 0; i < u->facts.n; i++)
+		u->facts.at[i]->off = closed && !u->facts.at[i]->marked;
 }
 
 /* Is it impossible still?  Not known: then it is not made smaller. */
@@ -109,19 +102,11 @@ fewer_facts(struct inquiry *q, bool *on)
 		g->off = true;
 		if (still(q, on)) {
 			keep_marked(q, on);
-			close_to_basis(q);
+			set_closed(&q->u, true);
 		} else {
 			g->off = false;
 		}
 	}
-}
-
-static void
-open_again(struct universe *u)
-{
-	u->closed = false;
-	for (size_t i = 0; i < u->facts.n; i++)
-		u->facts.at[i]->off = false;
 }
 
 /* The next conflict has other pins.  A fixed one may be in many: it is not what is changed. */
@@ -149,17 +134,17 @@ cut_down(struct inquiry *q, bool *on, struct solve_proof *proof)
 		return;
 	}
 	/* First among few facts, for that is fast; what one pin can do among all facts is last. */
-	close_to_basis(q);
+	set_closed(&q->u, true);
 	fewer_pins(q, on);
-	open_again(&q->u);
+	set_closed(&q->u, false);
 	fewer_pins(q, on);
-	close_to_basis(q);
+	set_closed(&q->u, true);
 	fewer_facts(q, on);
 	if (run(q, on) == SOLVE_IMPOSSIBLE)
 		search_proof(&q->s, q->a, proof);
 	else
 		q->gave_up = true;
-	open_again(&q->u);
+	set_closed(&q->u, false);
 }
 
 /* The conflict in what the last run found impossible. */
@@ -173,8 +158,9 @@ told(struct inquiry *q)
 	for (size_t i = 0; i < c.proof.n; i++)
 		if (c.proof.at[i].fact)
 			list_push(q->a, &c.facts, *c.proof.at[i].fact);
-	for (size_t i = 0; !c.proof.n && i < q->basis.n; i++)
-		list_push(q->a, &c.facts, *q->basis.at[i]->fact);
+	for (size_t i = 0; !c.proof.n && i < q->u.facts.n; i++)
+		if (q->u.facts.at[i]->marked)
+			list_push(q->a, &c.facts, *q->u.facts.at[i]->fact);
 	for (size_t i = 0; i < q->npins; i++)
 		if (on[i])
 			list_push(q->a, &c.pins, (unsigned)i);

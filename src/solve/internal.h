@@ -138,12 +138,6 @@ void search_mark(struct search *s);
 void search_proof(struct search *s, struct arena *a, struct solve_proof *out);
 
 static inline bool
-set_has(const solve_word *set, unsigned i)
-{
-	return set[i / 64] >> i % 64 & 1;
-}
-
-static inline bool
 set_within(const solve_word *x, const solve_word *y, unsigned words)
 {
 	for (unsigned i = 0; i < words; i++)

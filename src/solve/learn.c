@@ -117,7 +117,7 @@ line_of(struct search *s, struct arena *a, struct solve_proof *out, struct nogoo
 		line.from[k] = line_of(s, a, out, g->from[k]);
 	for (unsigned k = 0; k < g->n; k++) {
 		const struct variable *t = &s->u->variables.at[g->terms[k].variable];
-		bool not = set_has(g->terms[k].bad, t->n);
+		bool not = solve_set_has(g->terms[k].bad, t->n);
 		const solve_word *set = solve_set_not(a, g->terms[k].bad, t->n);
 
 		terms[k] = (struct solve_term){ g->terms[k].variable, not,

@@ -21,7 +21,7 @@ ask(struct search *s, struct nogood *g)
 		const struct variable *t = &s->u->variables.at[g->terms[k].variable];
 		unsigned value = t->decided < 0 ? t->n : (unsigned)t->decided;
 
-		if (!set_has(g->terms[k].bad, value))
+		if (!solve_set_has(g->terms[k].bad, value))
 			return;
 		if (t->decided >= 0 && t->decided_level > level)
 			level = t->decided_level;
@@ -58,7 +58,7 @@ asked_for(const struct search *s, const struct nogood *g, unsigned *first)
 		const struct variable *t = &s->u->variables.at[x];
 
 		if (t->decided >= 0) {
-			if (!set_has(g->terms[k].bad, (unsigned)t->decided))
+			if (!solve_set_has(g->terms[k].bad, (unsigned)t->decided))
 				return 0;
 			continue;
 		}
@@ -143,7 +143,7 @@ take(struct search *s, struct nogood *g)
 	for (unsigned k = 0; k < g->n; k++) {
 		struct variable *t = &s->u->variables.at[g->terms[k].variable];
 
-		if (!set_has(g->terms[k].bad, t->n))
+		if (!solve_set_has(g->terms[k].bad, t->n))
 			list_push(s->u->scratch, &t->plain, g);
 	}
 	ask(s, g);
@@ -199,7 +199,7 @@ go_on(struct search *s, unsigned x)
 	const struct variable *t = &s->u->variables.at[x];
 	unsigned value = most_wanted(t);
 
-	if (value < t->n && !s->u->closed && !set_has(t->asked, value)) {
+	if (value < t->n && !s->u->closed && !solve_set_has(t->asked, value)) {
 		universe_ask(s->u, x, value);
 		return take_facts(s);
 	}

@@ -29,9 +29,24 @@ typedef uint64_t solve_word;
 
 solve_word *solve_set(struct arena *a, size_t candidates);      /* none of them */
 solve_word *solve_set_full(struct arena *a, size_t candidates); /* all of them */
-void solve_set_add(solve_word *set, size_t candidate);
-void solve_set_remove(solve_word *set, size_t candidate);
-bool solve_set_has(const solve_word *set, size_t candidate);
+static inline void
+solve_set_add(solve_word *set, size_t candidate)
+{
+	set[candidate / 64] |= (solve_word)1 << candidate % 64;
+}
+
+static inline void
+solve_set_remove(solve_word *set, size_t candidate)
+{
+	set[candidate / 64] &= ~((solve_word)1 << candidate % 64);
+}
+
+static inline bool
+solve_set_has(const solve_word *set, size_t candidate)
+{
+	return set[candidate / 64] >> candidate % 64 & 1;
+}
+
 size_t solve_set_count(const solve_word *set, size_t candidates);
 /* The complement, as a new set. */
 solve_word *solve_set_not(struct arena *a, const solve_word *set, size_t candidates);

@@ -1,7 +1,49 @@
-/* What the provider said: variables, how many candidates they have, facts. */
+/* Sets; and what the provider said: variables, how many candidates they have, facts. */
 #include "internal.h"
 
 #include <string.h>
+
+solve_word *
+solve_set(struct arena *a, size_t candidates)
+{
+	size_t words = SOLVE_WORDS(candidates);
+
+	return arena_array_of(a, solve_word, words ? words : 1);
+}
+
+solve_word *
+solve_set_full(struct arena *a, size_t candidates)
+{
+	solve_word *set = solve_set(a, candidates);
+
+	memset(set, 0xff, candidates / 64 * sizeof(solve_word));
+	if (candidates % 64)
+		set[candidates / 64] = ((solve_word)1 << candidates % 64) - 1;
+	return set;
+}
+
+size_t
+solve_set_count(const solve_word *set, size_t candidates)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < candidates / 64; i++)
+		count += (size_t)__builtin_popcountll(set[i]);
+	if (candidates % 64)
+		count += (size_t)__builtin_popcountll(set[candidates / 64]
+						      << (64 - candidates % 64));
+	return count;
+}
+
+solve_word *
+solve_set_not(struct arena *a, const solve_word *set, size_t candidates)
+{
+	solve_word *out = solve_set_full(a, candidates);
+
+	for (size_t i = 0; i < SOLVE_WORDS(candidates); i++)
+		out[i] &= ~set[i];
+	return out;
+}
 
 struct universe
 universe_new(struct arena *a, const struct solve_provider *p)
@@ -46,10 +88,6 @@ values(struct universe *u, const struct variable *t, const struct solve_term *te
 		memcpy(out, term->set, SOLVE_WORDS(t->n) * sizeof *out);
 	for (unsigned i = 0; i < t->words; i++)
 		out[i] = (term->not ? ~out[i] : out[i]) & t->full[i];
-	if (!term->not )
-		solve_set_remove(out, t->n);
-	else
-		solve_set_add(out, t->n);
 	return out;
 }
 
