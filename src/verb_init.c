@@ -28,21 +28,13 @@ stdin_is_sent(void)
 
 /* --- files --- */
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 struct sources LIST(const struct source *);
 
 static bool
 read_sources(struct run *r, const struct names *paths, struct init *n, bool *empty)
 {
 	struct sources sources = { 0 };
-	struct buf from = BUF(r->a);
+	struct names from = { 0 };
 
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct source *src =
@@ -53,75 +45,61 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 			*empty = !has_options(r->o);
 			return !*empty;
 		}
-		src = src ? init_text(r->a, &r->ds, src) : NULL;
+		src = src ? init_text(n, src) : NULL;
 		if (!src)
 			return false;
 		list_push(r->a, &sources, src);
-		buf_printf(&from, "%s%s", i ? " and " : "",
-			   strcmp(paths->at[i], "-") != 0 ? base_name(src->path) :
-			   init_is_dockerfile(src)        ? "a Dockerfile" :
-							    "a list of requirements");
+		list_push(r->a, &from,
+			  strcmp(paths->at[i], "-") != 0 ? fs_name(src->path) :
+			  init_is_dockerfile(n, src)     ? "a Dockerfile" :
+							   "a list of requirements");
 	}
-	n->from = from.n ? buf_text(&from) : NULL;
+	n->from = from.n ? names_join(r->a, &from, " and ") : NULL;
 	/* Dockerfiles first: the versions of a requirements file replace theirs. */
-	for (int lists = 0; lists < 2; lists++)
-		for (size_t i = 0; i < sources.n; i++) {
-			const struct source *src = sources.at[i];
-
-			if (init_is_dockerfile(src) == (lists != 0))
-				continue;
-			if (lists ? !init_requirements(r->a, &r->ds, r->facts, src, n) :
-				    !init_dockerfile(r->a, &r->ds, r->facts, src, paths, n))
-				return false;
-		}
+	for (size_t i = 0; i < sources.n; i++)
+		if (init_is_dockerfile(n, sources.at[i]) &&
+		    !init_dockerfile(n, sources.at[i], paths))
+			return false;
+	for (size_t i = 0; i < sources.n; i++)
+		if (!init_is_dockerfile(n, sources.at[i]) && !init_requirements(n, sources.at[i]))
+			return false;
 	return true;
 }
 
 /* --- options --- */
 
 static bool
-refuse(struct run *r, enum code code, const char *option, const char *why)
+answer(struct init *n, enum init_question q, const char *value, enum code code, const char *option)
 {
-	diag_at(&r->ds, code, (struct span){ 0 }, "%s: %s", option, why);
-	return false;
+	const char *why = value ? init_answer(n, q, value) : NULL;
+
+	if (why)
+		diag_at(n->ds, code, (struct span){ 0 }, "%s: %s", option, why);
+	return !why;
 }
 
 static bool
-answer_all(struct run *r, struct init *n, const struct names *values, enum init_question q,
-	   enum code code, const char *option)
+take_options(const struct options *o, struct init *n)
 {
-	for (size_t i = 0; i < values->n; i++) {
-		const char *why = init_answer(r->a, r->facts, n, q, values->at[i]);
-
-		if (why)
-			return refuse(r, code, option, why);
-	}
-	return true;
-}
-
-static bool
-take_options(struct run *r, struct init *n)
-{
-	const struct options *o = r->o;
-	const char *why;
-	bool fine = true;
+	bool fine;
 
 	/* A requested CUDA replaces the image of a file. */
 	if (o->base || o->cuda)
-		init_set(r->a, n, "base", o->base);
+		init_set(n, "base", o->base);
 	if (o->cuda)
-		init_set(r->a, n, "cuda", o->cuda);
+		init_set(n, "cuda", o->cuda);
 	if (o->name)
-		init_set(r->a, n, "stack", o->name);
+		init_set(n, "stack", o->name);
 	n->modal |= o->modal;
-	if (o->python && (why = init_answer(r->a, r->facts, n, ASK_PYTHON, o->python)))
-		fine = refuse(r, E_PYTHON, "--python", why);
-	fine &= answer_all(r, n, &o->gpus, ASK_GPUS, E_GPU, "--gpu");
-	fine &= answer_all(r, n, &o->extensions, ASK_EXTENSIONS, E_REQUIREMENT, "--extension");
-	if (o->torch && (why = init_answer(r->a, r->facts, n, ASK_TORCH, o->torch)))
-		fine = refuse(r, E_VERSION, "--torch", why);
+	fine = answer(n, ASK_PYTHON, o->python, E_PYTHON, "--python");
+	for (size_t i = 0; i < o->gpus.n; i++)
+		fine &= answer(n, ASK_GPUS, o->gpus.at[i], E_GPU, "--gpu");
+	for (size_t i = 0; i < o->extensions.n; i++)
+		fine &= answer(n, ASK_EXTENSIONS, o->extensions.at[i], E_REQUIREMENT,
+			       "--extension");
+	fine &= answer(n, ASK_TORCH, o->torch, E_VERSION, "--torch");
 	for (size_t i = 0; i < o->packages.n; i++)
-		fine &= init_requirement(r->a, &r->ds, r->facts, n, o->packages.at[i]);
+		fine &= init_requirement(n, o->packages.at[i]);
 	return fine;
 }
 
@@ -129,47 +107,42 @@ take_options(struct run *r, struct init *n)
 
 enum { ANSWER_MAX = 4096 };
 
-/* Reads one line without its end; false at the end of input. */
-static bool
+/* Reads one line without its end, "" at the end of input. */
+static void
 read_answer(char line[ANSWER_MAX])
 {
 	size_t n;
 
-	if (!fgets(line, ANSWER_MAX, stdin))
-		return false;
+	if (!fgets(line, ANSWER_MAX, stdin)) {
+		fputc('\n', stderr);
+		line[0] = '\0';
+	}
 	n = strlen(line);
 	if (n && line[n - 1] == '\n')
 		line[n - 1] = '\0';
 	else if (n == ANSWER_MAX - 1)
 		for (int c = getchar(); c != '\n' && c != EOF;)
 			c = getchar();
-	return true;
 }
 
 /* Asks on standard error, since the recipe may go to standard output. */
 static void
-ask_all(struct run *r, struct init *n)
+ask_all(struct init *n)
 {
 	char line[ANSWER_MAX] = "";
 
 	fputs("A recipe from a few questions.  Enter accepts the default in brackets.\n\n", stderr);
 	for (enum init_question q = 0; q < ASK_COUNT; q++) {
-		const char *question = init_ask(r->a, r->facts, n, q), *why;
+		const char *question = init_ask(n, q), *why;
 
-		for (;;) {
-			bool more;
-
+		do {
 			fputs(question, stderr);
 			fflush(stderr);
-			more = read_answer(line);
-			if (!more) {
-				fputc('\n', stderr);
-				line[0] = '\0';
-			}
-			if (!(why = init_answer(r->a, r->facts, n, q, line)))
-				break;
-			fprintf(stderr, "  %s\n", why);
-		}
+			read_answer(line);
+			why = init_answer(n, q, line);
+			if (why)
+				fprintf(stderr, "  %s\n", why);
+		} while (why);
 	}
 	fputc('\n', stderr);
 }
@@ -194,21 +167,6 @@ write_recipe(struct run *r, const char *path, const char *text, const struct sta
 	return true;
 }
 
-/* Selects the inputs; false: there are none. */
-static bool
-sources_of(struct run *r, struct names *paths, bool *ask)
-{
-	*paths = r->o->froms;
-	*ask = false;
-	if (paths->n)
-		return true;
-	if (stdin_is_sent())
-		list_push(r->a, paths, "-");
-	else if (!has_options(r->o))
-		*ask = isatty(0);
-	return paths->n || has_options(r->o) || *ask;
-}
-
 static const char nothing[] =
 	"init needs an input: `pip freeze | stackbuild init`, --from Dockerfile, "
 	"--torch 2.2.2 --extension mamba-ssm, or answers on a terminal";
@@ -218,12 +176,16 @@ verb_init(struct run *r)
 {
 	const char *path = r->o->out ? r->o->out : "stack.yaml", *text;
 	const struct stack *s;
-	struct init n = { 0 };
-	struct names paths;
+	struct init n = { .a = r->a, .ds = &r->ds, .f = r->facts };
+	struct names paths = r->o->froms;
 	unsigned warnings;
-	bool ask, empty = false;
+	bool ask = false, empty = false;
 
-	if (!sources_of(r, &paths, &ask))
+	if (!paths.n && stdin_is_sent())
+		list_push(r->a, &paths, "-");
+	else if (!paths.n && !has_options(r->o))
+		ask = isatty(0);
+	if (!paths.n && !has_options(r->o) && !ask)
 		return usage_error(nothing);
 	if (strcmp(path, "-") != 0 && fs_exists(path)) {
 		diag_help(diag_at(&r->ds, E_INIT_EXISTS, (struct span){ 0 }, "`%s` exists already",
@@ -232,12 +194,12 @@ verb_init(struct run *r)
 		return EXIT_DIAGNOSED;
 	}
 	if (ask)
-		ask_all(r, &n);
-	else if (!read_sources(r, &paths, &n, &empty) || !take_options(r, &n))
+		ask_all(&n);
+	else if (!read_sources(r, &paths, &n, &empty) || !take_options(r->o, &n))
 		return empty ? usage_error(nothing) : EXIT_DIAGNOSED;
 	if (ask && r->o->name)
-		init_set(r->a, &n, "stack", r->o->name);
-	text = init_recipe(r->a, &r->ds, r->facts, &n, path, &s, &warnings);
+		init_set(&n, "stack", r->o->name);
+	text = init_recipe(&n, path, &s, &warnings);
 	if (!text || !write_recipe(r, path, text, s, warnings))
 		return EXIT_DIAGNOSED;
 	return EXIT_DONE;

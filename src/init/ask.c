@@ -17,36 +17,15 @@
 
 /* What a key would be if nothing more were answered; or NULL. */
 static const char *
-preview(struct arena *a, const struct facts *f, const struct init *n, const char *key)
+preview(const struct init *rd, const char *key)
 {
-	struct init copy = init_copy(a, n);
 	struct diags ds;
-	struct reader rd = { a, &ds, f, &copy };
+	struct init copy = init_copy(rd, &ds);
 
-	diags_init(&ds, a);
-	if (!init_get(n, "torch.version"))
-		item_set(&rd, "torch", (struct span){ 0 }, "torch.version", "*");
-	return draft_complete(&rd, "preview") ? init_value(&copy, key) : NULL;
-}
-
-const char *
-init_ask(struct arena *a, const struct facts *f, const struct init *n, enum init_question q)
-{
-	const char *value;
-
-	switch (q) {
-	case ASK_GPUS: return "GPUs, such as h100 or rtx4090 [all that the torch build supports]: ";
-	case ASK_EXTENSIONS: return "extensions, such as mamba-ssm or flash-attn==2.8.3 [none]: ";
-	case ASK_TORCH:
-		value = preview(a, f, n, "torch.version");
-		return arena_printf(a, "torch [%s]: ", value ? value : "the newest compatible one");
-	case ASK_PYTHON:
-		value = preview(a, f, n, "python");
-		return arena_printf(a, "Python [%s]: ", value ? value : "a compatible one");
-	case ASK_MODAL: return "a Modal app as well? [no]: ";
-	case ASK_COUNT: break;
-	}
-	return "";
+	diags_init(&ds, rd->a);
+	if (!init_get(rd, "torch.version"))
+		item_set(&copy, "torch", (struct span){ 0 }, "torch.version", "*");
+	return draft_complete(&copy, "preview") ? init_value(&copy, key) : NULL;
 }
 
 /* The next of "a, b" or, if words, "a b"; empty at the end. */
@@ -67,7 +46,7 @@ next_part(struct arena *a, const char **p, bool words)
 
 /* Adds a GPU, or only checks its name. */
 static const char *
-add_gpu(struct reader *rd, const char *name, bool add)
+add_gpu(struct init *rd, const char *name, bool add)
 {
 	const struct gpu *g = facts_gpu(rd->f, name);
 	struct names known = facts_gpu_names(rd->f, rd->a);
@@ -86,7 +65,7 @@ add_gpu(struct reader *rd, const char *name, bool add)
 
 /* Names may hold blanks ("RTX 4090"): a list without commas is tried as a whole first. */
 static const char *
-answer_gpus(struct reader *rd, const char *s)
+answer_gpus(struct init *rd, const char *s)
 {
 	const char *p, *part, *why = NULL;
 	bool words = !strchr(s, ',') && !facts_gpu(rd->f, s);
@@ -98,7 +77,7 @@ answer_gpus(struct reader *rd, const char *s)
 }
 
 static const char *
-add_extension(struct reader *rd, const char *text)
+add_extension(struct init *rd, const char *text)
 {
 	const char *why = NULL, *near;
 	const struct requirement *r = requirement_parse(rd->a, text, &why, NULL);
@@ -122,7 +101,7 @@ add_extension(struct reader *rd, const char *text)
 }
 
 static const char *
-answer_extensions(struct reader *rd, const char *s)
+answer_extensions(struct init *rd, const char *s)
 {
 	const char *p = s, *part, *why = NULL;
 
@@ -134,13 +113,13 @@ answer_extensions(struct reader *rd, const char *s)
 }
 
 static const char *
-answer_torch(struct reader *rd, const char *s)
+answer_torch(struct init *rd, const char *s)
 {
 	const struct version *v = version_parse(rd->a, s);
 	bool newest = !*s || !strcasecmp(s, "newest");
 	const char *text = arena_printf(rd->a, "torch%s%s", v ? "==" : "", newest ? "" : s);
 
-	if (!strcasecmp(s, "none") && !init_get(rd->n, "extensions"))
+	if (!strcasecmp(s, "none") && !init_get(rd, "extensions"))
 		return NULL;
 	if (!newest && !v && !specifiers_parse(rd->a, s))
 		return arena_printf(rd->a, "`%s` is not a version, such as 2.2.2", s);
@@ -149,43 +128,66 @@ answer_torch(struct reader *rd, const char *s)
 }
 
 static const char *
-answer_python(struct reader *rd, const char *s)
+answer_python(struct init *rd, const char *answer)
 {
 	struct names known = facts_python_series(rd->f);
+	const char *s = next_part(rd->a, &answer, false);
 
 	if (!names_have(&known, s))
 		return arena_printf(rd->a, "unknown Python series `%s`; known are %s", s,
 				    names_words(rd->a, &known, "and"));
-	init_set(rd->a, rd->n, "python", arena_strdup(rd->a, s));
+	init_set(rd, "python", s);
 	return NULL;
 }
 
-const char *
-init_answer(struct arena *a, const struct facts *f, struct init *n, enum init_question q,
-	    const char *answer)
+static const char *
+answer_modal(struct init *rd, const char *answer)
 {
-	struct diags ds;
-	struct reader rd = { a, &ds, f, n };
-	const char *p = answer, *s = next_part(a, &p, false);
+	const char *s = next_part(rd->a, &answer, false);
+	bool yes = !strcasecmp(s, "y") || !strcasecmp(s, "yes");
 
-	diags_init(&ds, a);
+	rd->modal |= yes;
+	return yes || !strcasecmp(s, "n") || !strcasecmp(s, "no") ? NULL : "answer yes or no";
+}
+
+static const struct {
+	const char *text, *key, *other; /* key: whose value is the default, or `other` */
+	const char *(*answer)(struct init *rd, const char *answer);
+} questions[] = {
+	[ASK_GPUS] = { "GPUs, such as h100 or rtx4090 [%s]: ", NULL,
+		       "all that the torch build supports", answer_gpus },
+	[ASK_EXTENSIONS] = { "extensions, such as mamba-ssm or flash-attn==2.8.3 [%s]: ", NULL,
+			     "none", answer_extensions },
+	[ASK_TORCH] = { "torch [%s]: ", "torch.version", "the newest compatible one",
+			answer_torch },
+	[ASK_PYTHON] = { "Python [%s]: ", "python", "a compatible one", answer_python },
+	[ASK_MODAL] = { "a Modal app as well? [%s]: ", NULL, "no", answer_modal },
+};
+
+const char *
+init_ask(const struct init *rd, enum init_question q)
+{
+	const char *value = questions[q].key ? preview(rd, questions[q].key) : NULL;
+	struct buf b = BUF(rd->a);
+
+	buf_printf(&b, questions[q].text, value ? value : questions[q].other);
+	return buf_text(&b);
+}
+
+const char *
+init_answer(struct init *rd, enum init_question q, const char *answer)
+{
+	struct diags *reported = rd->ds, notes;
+	const char *why = NULL;
+
 	for (const char *c = answer; *c; c++)
 		if (*c < ' ' && *c != '\t')
 			return "a control character";
-	if (!*s && q != ASK_TORCH)
-		return NULL;
-	switch (q) {
-	case ASK_GPUS: return answer_gpus(&rd, answer);
-	case ASK_EXTENSIONS: return answer_extensions(&rd, answer);
-	case ASK_TORCH: return answer_torch(&rd, *s ? answer + strspn(answer, " \t") : s);
-	case ASK_PYTHON: return answer_python(&rd, s);
-	case ASK_MODAL:
-		if (!strcasecmp(s, "y") || !strcasecmp(s, "yes"))
-			n->modal = true;
-		else if (strcasecmp(s, "n") != 0 && strcasecmp(s, "no") != 0)
-			return "answer yes or no";
-		return NULL;
-	case ASK_COUNT: break;
-	}
-	return NULL;
+	answer += strspn(answer, ", \t");
+	diags_init(&notes, rd->a);
+	rd->ds = &notes;
+	if (*answer || q == ASK_TORCH)
+		why = questions[q].answer(rd, answer);
+	rd->ds = reported;
+	return why;
 }

@@ -25,7 +25,7 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 }
 
 struct attempt {
-	struct reader *rd;
+	struct init *rd;
 	const char *path, *text;
 	const struct source *src; /* of the text */
 	bool repaired;            /* a fix was applied and reported: what differs follows from it */
@@ -52,9 +52,9 @@ resolve_text(struct attempt *t, struct diags *found)
 static struct init_item *
 item_there(const struct attempt *t, struct span at)
 {
-	for (size_t i = 0; at.line && i < t->rd->n->items.n; i++)
-		if (item_at(t->rd, i)->line == at.line && item_at(t->rd, i)->fate == INIT_TAKEN)
-			return item_at(t->rd, i);
+	for (size_t i = 0; at.line && i < t->rd->items.n; i++)
+		if (t->rd->items.at[i]->line == at.line && t->rd->items.at[i]->fate == INIT_TAKEN)
+			return t->rd->items.at[i];
 	return NULL;
 }
 
@@ -65,8 +65,8 @@ gpu_of(const struct attempt *t, const struct diag *d)
 {
 	size_t others = 0;
 
-	for (size_t i = 0; i < t->rd->n->items.n; i++)
-		others += item_has(item_at(t->rd, i), "gpus");
+	for (size_t i = 0; i < t->rd->items.n; i++)
+		others += item_has(t->rd->items.at[i], "gpus");
 	for (const struct note *n = d->notes; n && others > 1; n = n->next) {
 		struct init_item *item = n->kind == NOTE_PLACE ? item_there(t, n->at) : NULL;
 
@@ -83,16 +83,15 @@ leave(struct attempt *t, struct init_item *item, const struct diag *d)
 	bool gpu = !strcmp(item->key, "gpus");
 	const struct note *help = gpu ? NULL : diag_first_help(d);
 
-	item_leave(t->rd, (size_t)(item - t->rd->n->items.at), "%s%s%s", d->text,
-		   help || (e && e->git && !e->nreleases) ? "; " : "",
-		   e && e->git && !e->nreleases ?
-			   arena_printf(t->rd->a,
-					"add it with `git: %s` and a tag or commit as `ref`",
-					e->git) :
-		   help ? help->text :
-			  "");
+	item_leave(
+		t->rd, item, "%s%s%s", d->text, help || (e && e->git && !e->nreleases) ? "; " : "",
+		e && e->git && !e->nreleases ?
+			arena_printf(t->rd->a, "add it with `git: %s` and a tag or commit as `ref`",
+				     e->git) :
+		help ? help->text :
+		       "");
 	item_report(t->rd, item);
-	t->text = draft_write(t->rd->a, t->rd->n);
+	t->text = draft_write(t->rd);
 }
 
 /* Applies the fixes of the errors to the text; false: there are none. */
@@ -132,7 +131,7 @@ repair(struct attempt *t, const struct diags *found)
 		return true;
 	for (d = item ? d : found->head; d && !item; d = item ? d : d->next) {
 		item = code_table[d->code].severity == SEV_ERROR ? item_there(t, d->at) : NULL;
-		if (item && (init_key(item->key)->needed || item == torch_range(t->rd->n)))
+		if (item && (init_key(item->key)->needed || item == torch_range(t->rd)))
 			item = NULL;
 	}
 	if (item)
@@ -144,7 +143,7 @@ repair(struct attempt *t, const struct diags *found)
 static const struct stack *
 try_all(struct attempt *t, struct diags *found)
 {
-	t->text = draft_write(t->rd->a, t->rd->n);
+	t->text = draft_write(t->rd);
 	for (size_t i = 0;; i++) {
 		const struct stack *s = resolve_text(t, found);
 
@@ -154,14 +153,19 @@ try_all(struct attempt *t, struct diags *found)
 }
 
 struct init
-init_copy(struct arena *a, const struct init *n)
+init_copy(const struct init *rd, struct diags *ds)
 {
-	struct init out = *n;
+	struct init out = *rd;
 
+	out.ds = ds;
 	out.items = (struct init_items){ 0 };
-	out.places = NULL;
-	for (size_t i = 0; i < n->items.n; i++)
-		list_push(a, &out.items, n->items.at[i]);
+	out.places = (struct map){ 0 };
+	for (size_t i = 0; i < rd->items.n; i++) {
+		struct init_item *item = arena_new_of(rd->a, struct init_item);
+
+		*item = *rd->items.at[i];
+		list_push(rd->a, &out.items, item);
+	}
 	return out;
 }
 
@@ -184,25 +188,25 @@ report_errors(const struct attempt *t, const struct diags *found)
 }
 
 bool
-draft_complete(struct reader *rd, const char *path)
+draft_complete(struct init *rd, const char *path)
 {
 	struct attempt t = { .rd = rd, .path = path };
 	const struct stack *s;
 	struct diags found;
-	bool unnamed = !init_get(rd->n, "stack");
+	bool unnamed = !init_get(rd, "stack");
 	struct init_item *range;
 
 	/* Whatever belongs to torch needs a version of it. */
-	if (!init_get(rd->n, "torch.version") &&
-	    (init_get(rd->n, "torch.with") || init_get(rd->n, "extensions") ||
-	     init_get(rd->n, "torch.index")))
+	if (!init_get(rd, "torch.version") &&
+	    (init_get(rd, "torch.with") || init_get(rd, "extensions") ||
+	     init_get(rd, "torch.index")))
 		item_set(rd, "torch", (struct span){ 0 }, "torch.version", "*");
 
 	/* The file's name is not that of the stack: "stack" until it has one. */
 	if (unnamed)
 		item_set(rd, "stack", (struct span){ 0 }, "stack", "stack");
 	s = try_all(&t, &found);
-	range = torch_range(rd->n);
+	range = torch_range(rd);
 	if (!s) {
 		report_errors(&t, &found);
 		return false;
@@ -228,30 +232,26 @@ draft_complete(struct reader *rd, const char *path)
 				buf_putc(&b, *p);
 		if (s->torch_tag)
 			buf_printf(&b, "-%s", s->torch_tag);
-		init_get(rd->n, "stack")->value = buf_text(&b);
+		init_get(rd, "stack")->value = buf_text(&b);
 	}
 	return true;
 }
 
 const char *
-init_recipe(struct arena *a, struct diags *ds, const struct facts *f, const struct init *n,
-	    const char *path, const struct stack **s, unsigned *warnings)
+init_recipe(const struct init *rd, const char *path, const struct stack **s, unsigned *warnings)
 {
-	struct init copy = init_copy(a, n);
-	struct reader rd = { a, ds, f, &copy };
-	struct attempt t = { .rd = &rd };
+	struct init copy = init_copy(rd, rd->ds);
+	struct attempt t = { .rd = &copy };
 	struct diags found;
 
-	t.path = strcmp(path, "-") != 0 ? arena_printf(a, "%s (not written)", path) :
+	t.path = strcmp(path, "-") != 0 ? arena_printf(rd->a, "%s (not written)", path) :
 					  "the recipe (not written)";
-	if (n->modal) {
-		item_set(&rd, "modal", (struct span){ 0 }, "modal.timeout_s", "3600");
-		init_get(&copy, "modal.timeout_s")->comment =
+	if (rd->modal)
+		item_set(&copy, "modal", (struct span){ 0 }, "modal.timeout_s", "3600")->comment =
 			"Modal's own default is 300; at most 86400";
-	}
-	if (!draft_complete(&rd, t.path))
+	if (!draft_complete(&copy, t.path))
 		return NULL;
-	t.text = draft_write(a, &copy);
+	t.text = draft_write(&copy);
 	*s = resolve_text(&t, &found);
 	*warnings = found.warnings;
 	if (*s)

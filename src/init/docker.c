@@ -1,6 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
+#include "cuda/cuda.h"
 #include "docker.h"
 
 /*
@@ -8,36 +10,143 @@
  * copies from.
  */
 
-const char *
-path_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-bool
-among(const char *s, const char *list)
-{
-	size_t n = strlen(s);
-
-	for (const char *p = list; n && (p = strstr(p, s)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
-}
-
-size_t
+struct init_item *
 docker_item(struct docker *d, const struct word *w, const char *what)
 {
-	return item_open(&d->rd, what ? what : w->s, docker_span(d, w->p, w->n));
+	return item_open(d->rd, what ? what : w->s, docker_span(d, w->p, w->n));
 }
 
-static size_t
+static struct init_item *
 instruction_item(struct docker *d, const struct instruction *in)
 {
-	return item_open(&d->rd, docker_shown(d, in->p, strlen(in->p)),
-			 docker_span(d, in->p, strlen(in->name)));
+	const struct word w = { .p = in->p, .n = strlen(in->name) };
+
+	return docker_item(d, &w, docker_shown(d, in->p, strlen(in->p)));
+}
+
+/* --- ARG, ENV and the settings of commands --- */
+
+static void
+set_variable(struct docker *d, const char *name, const char *value)
+{
+	struct variable *v = arena_new_of(d->rd->a, struct variable);
+
+	v->value = value;
+	map_put(&d->vars, name, v);
+}
+
+/* What the plan sets itself, or what belongs to the way in which the file was built. */
+static bool
+is_builds_own(const char *name)
+{
+	return among(name, "PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH MAX_JOBS "
+			   "FORCE_CUDA DEBIAN_FRONTEND CONDA_DIR TORCH_NVCC_FLAGS VIRTUAL_ENV") ||
+	       str_matches(name, "^(PIP|UV|NVIDIA)_|_FORCE_BUILD|_(SKIP|KEEP)_CUDA_BUILD");
+}
+
+/* "7.0 8.6+PTX", or with semicolons: an item for each. */
+static void
+take_architectures(struct docker *d, struct init_item *item, const char *value)
+{
+	struct init *rd = d->rd;
+	struct span at = item->at;
+
+	item->fate = INIT_PARTS;
+	for (const char *p = value + strspn(value, " ;,"); *p; p += strspn(p, " ;,")) {
+		const char *text = arena_copy(rd->a, p, strcspn(p, " ;,"));
+		struct init_item *part = item_open(rd, text, at);
+		struct capability c;
+
+		p += strlen(text);
+		if (!capability_parse(text, &c)) {
+			item_leave(rd, part, "it is not a compute capability");
+			continue;
+		}
+		if (c.ptx)
+			item_changed(rd, at, "`%s` became `gpus` without PTX", text);
+		c.ptx = false;
+		text = capability_text(rd->a, &c);
+		if (facts_cc(rd->f, text))
+			item_take(rd, part, "gpus", text);
+		else
+			item_leave(rd, part,
+				   "the knowledge base does not list this compute capability");
+	}
+}
+
+static void
+take_setting(struct docker *d, struct init_item *item, const char *name, const char *value,
+	     bool unknown, bool inlined)
+{
+	struct init *rd = d->rd;
+	const char *why;
+
+	if (!unknown)
+		set_variable(d, name, value);
+	item->name = name;
+	if (!strcmp(name, "PIP_NO_CACHE_DIR"))
+		d->cache_off = strcmp(value, "0") != 0;
+	if (strstr(name, "_FORCE_BUILD") && strcmp(value, "TRUE") != 0)
+		diag_help(diag_at(rd->ds, W_INIT_ORDER, item->at,
+				  "`%s=%s` does not force a compile", name, value),
+			  "only TRUE has an effect; builds from the recipe set it");
+	why = is_builds_own(name) ? "builds from the recipe set it where it is needed" :
+	      unknown             ? "its variables have no value here" :
+	      inlined ? "it is set for one command; `extensions` have an `env` of their own" :
+			NULL;
+	if (!strcmp(name, "TORCH_CUDA_ARCH_LIST") && !unknown)
+		take_architectures(d, item, value);
+	else if (why)
+		item_leave(rd, item, "%s", why);
+	else
+		item_take(rd, item, "env", value);
+}
+
+void
+docker_setting(struct docker *d, const struct word *w, bool inlined)
+{
+	const char *name = arena_copy(d->rd->a, w->s, strcspn(w->s, "="));
+
+	take_setting(d, docker_item(d, w, name), name,
+		     w->s + strlen(name) + (w->s[strlen(name)] == '='), w->unknown, inlined);
+}
+
+/* "A=b C=d", or the old "A b c". */
+static void
+take_env(struct docker *d, struct init_item *item, const struct command *c)
+{
+	bool old = !strchr(c->at[0].s, '='), unknown = false;
+	const char *value = "";
+
+	item->fate = INIT_PARTS;
+	for (size_t k = old; k < c->n; k++)
+		if (old) {
+			value = arena_printf(d->rd->a, "%s%s%s", value, k > 1 ? " " : "",
+					     c->at[k].s);
+			unknown |= c->at[k].unknown;
+		} else {
+			docker_setting(d, &c->at[k], false);
+		}
+	if (old)
+		take_setting(d, item, c->at[0].s, value, unknown, false);
+}
+
+/* "NAME=value"; without a value it is the one from before FROM, if there is one. */
+static void
+take_arg(struct docker *d, struct init_item *item, const struct command *c)
+{
+	for (size_t k = 0; k < c->n; k++) {
+		const struct word *w = &c->at[k];
+		const char *name = arena_copy(d->rd->a, w->s, strcspn(w->s, "="));
+		struct init_item *part = k ? docker_item(d, w, name) : item;
+
+		if (w->s[strlen(name)] && !w->unknown)
+			set_variable(d, name, w->s + strlen(name) + 1);
+		/* A variable that nothing uses is left out at the end. */
+		part->name = name;
+		if (!map_get(&d->vars, name))
+			item_leave(d->rd, part, "it has no value here");
+	}
 }
 
 /* --- stages --- */
@@ -54,7 +163,7 @@ docker_root(const struct docker *d, const struct stage *s)
 static void
 read_from(struct docker *d, const struct instruction *in, const struct command *c, size_t first)
 {
-	struct stage s = { .name = "", .image = "", .first = first, .parent = -1 };
+	struct stage s = { .name = "", .image = "", .first = first, .end = first, .parent = -1 };
 
 	if (c->n) {
 		s.image = c->at[0].s;
@@ -68,9 +177,9 @@ read_from(struct docker *d, const struct instruction *in, const struct command *
 			s.parent = (int)i;
 	s.item = instruction_item(d, in);
 	for (size_t i = 0; i < in->flags.n; i++)
-		item_leave(&d->rd, item_open(&d->rd, in->flags.at[i], s.at),
+		item_leave(d->rd, item_open(d->rd, in->flags.at[i], s.at),
 			   "`platform` names the one of a recipe");
-	list_push(d->rd.a, &d->stages, s);
+	list_push(d->rd->a, &d->stages, s);
 }
 
 static void
@@ -78,21 +187,22 @@ find_stages(struct docker *d)
 {
 	struct command c = { 0 };
 
-	for (size_t i = 0; i < d->all.n && !d->rd.ds->errors; i++) {
+	for (size_t i = 0; i < d->all.n && !d->rd->ds->errors; i++) {
 		const struct instruction *in = &d->all.at[i];
 		const char *p = in->args;
 		bool from = !strcmp(in->name, "FROM");
 
-		if (from || !d->stages.n)
-			docker_words(d, &p, FORM_WORDS, &c);
+		if (!from && d->stages.n) {
+			d->stages.at[d->stages.n - 1].end = i + 1;
+			continue;
+		}
+		docker_words(d, &p, FORM_WORDS, &c);
 		if (from)
 			read_from(d, in, &c, i + 1);
-		else if (!d->stages.n && !strcmp(in->name, "ARG"))
-			docker_arg(d, instruction_item(d, in), &c);
-		else if (!d->stages.n)
-			item_unread(&d->rd, instruction_item(d, in), NULL, "it stands before FROM");
-		if (d->stages.n)
-			d->stages.at[d->stages.n - 1].end = i + 1;
+		else if (!strcmp(in->name, "ARG"))
+			take_arg(d, instruction_item(d, in), &c);
+		else
+			item_unread(d->rd, instruction_item(d, in), NULL, "it stands before FROM");
 	}
 }
 
@@ -109,7 +219,7 @@ stage_of(struct docker *d, const struct instruction *in, bool *from)
 		if (!at || !strchr("-,", at[-1]))
 			continue;
 		*from = true;
-		name = arena_copy(d->rd.a, at + 5, strcspn(at + 5, ","));
+		name = arena_copy(d->rd->a, at + 5, strcspn(at + 5, ","));
 		for (size_t k = 0; k < d->stages.n; k++)
 			if (*name && (!strcasecmp(d->stages.at[k].name, name) ||
 				      (strtoul(name, &end, 10) == k && !*end)))
@@ -118,235 +228,152 @@ stage_of(struct docker *d, const struct instruction *in, bool *from)
 	return NULL;
 }
 
-/* "2.4.1-cuda12.1-cudnn9-devel": what pytorch/pytorch's tags say. */
-static bool
-take_pytorch(struct docker *d, const struct stage *s, const struct image_name *name)
-{
-	const char *cuda = name->tag ? strstr(name->tag, "cuda") : NULL, *torch;
-	struct init_item *before = init_get(d->rd.n, "torch.version");
-
-	if (!name->repository || !strstr(name->repository, "pytorch/pytorch") || !cuda)
-		return false;
-	cuda = arena_copy(d->rd.a, cuda + 4, strspn(cuda + 4, "0123456789."));
-	torch = arena_copy(d->rd.a, name->tag, strcspn(name->tag, "-"));
-	item_take(&d->rd, s->item, "torch.version", before && before->pinned ? NULL : torch);
-	item_set(&d->rd, s->image, s->at, "cuda", cuda);
-	item_changed(
-		&d->rd, s->at,
-		"`%s` became torch %s on a plain image with CUDA %s: its Python and torch belong "
-		"to conda, and pip must not change them",
-		s->image, torch, cuda);
-	return d->has_torch = true;
-}
-
-/* A runtime image has no nvcc; its devel twin has. */
-static void
-take_base(struct docker *d, const struct stage *s)
-{
-	struct image_name name = facts_image_name(d->rd.f, d->rd.a, s->image);
-	bool moves = !name.digest && (!name.tag || !strcmp(name.tag, "latest"));
-	const char *at, *value = s->image;
-
-	if (moves)
-		diag_help(diag_at(d->rd.ds, W_INIT_MOVES, s->at, "`%s` changes without notice",
-				  s->image),
-			  "name a full tag; without one the recipe gets a compatible image");
-	if (take_pytorch(d, s, &name))
-		return;
-	if (moves) {
-		item_leave(&d->rd, s->item, "an image without a full tag changes");
-		return;
-	}
-	at = name.cuda && name.flavour && strcmp(name.flavour, "devel") != 0 && !name.digest ?
-		     strstr(s->image, name.flavour) :
-		     NULL;
-	if (at) {
-		value = arena_printf(d->rd.a, "%.*sdevel%s", (int)(at - s->image), s->image,
-				     at + strlen(name.flavour));
-		item_changed(&d->rd, s->at, "`%s` became its devel image: `%s` has no nvcc",
-			     s->image, name.flavour);
-	}
-	item_take(&d->rd, s->item, "base", value);
-}
-
-static void
-take_images(struct docker *d)
-{
-	const struct stage *last = docker_root(d, &d->stages.at[d->stages.n - 1]);
-
-	d->root = d->root ? d->root : last;
-	for (size_t i = 0; i < d->stages.n; i++) {
-		const struct stage *s = &d->stages.at[i];
-
-		if (!s->seen)
-			item_leave(&d->rd, s->item, "the last stage does not use this stage");
-		else if (s->parent >= 0)
-			item_take(&d->rd, s->item, "base", NULL);
-		else if (s != d->root && s != last)
-			item_leave(&d->rd, s->item, "a recipe has one base image");
-		else if (s->unknown || !*s->image || !strcmp(s->image, "scratch"))
-			item_unread(&d->rd, s->item, "name it with --base",
-				    "init does not know this image");
-		else if (s == d->root)
-			take_base(d, s);
-		else
-			item_take(&d->rd, s->item, "runtime.base", s->image);
-	}
-}
-
 /* --- other instructions --- */
 
 /* A file of requirements is decided at the end. */
 static void
-take_copy(struct docker *d, size_t i, const struct instruction *in, const struct command *c)
+take_copy(struct docker *d, struct init_item *item, const struct command *c)
 {
-	struct init_item *item = item_at(&d->rd, i);
 	bool from;
 
 	item->at = docker_span(d, c->at[0].p, c->at[0].n);
-	if (stage_of(d, in, &from)) {
-		item_take(&d->rd, i, "runtime.base", NULL);
+	if (stage_of(d, d->in, &from)) {
+		item_take(d->rd, item, "runtime.base", NULL);
 		return;
 	}
 	item->kind = from ? INIT_OTHER : INIT_COPY;
 	for (size_t k = 0; k + 1 < c->n; k++)
 		item->wide |= among(c->at[k].s, ". ./") || strpbrk(c->at[k].s, "*?[");
-	if (from || in->bodies.n)
-		item_leave(&d->rd, i, "init does not read other images and inline files");
+	if (from || d->in->bodies.n)
+		item_leave(d->rd, item, "init does not read other images and inline files");
 	else if (c->n == 2 && strstr(c->at[0].s, "requirements"))
-		item->name = path_name(c->at[0].s);
+		item->name = fs_name(c->at[0].s);
 	else
-		item_leave(&d->rd, i, "`app: {copy: [...]}` holds the files of the application");
-	d->rd.n->app_unsure |= item->fate == INIT_LEFT && item->kind == INIT_COPY;
+		item_leave(d->rd, item, "`app: {copy: [...]}` holds the files of the application");
+	d->rd->app_unsure |= item->fate == INIT_LEFT && item->kind == INIT_COPY;
 }
 
-/* Only the last of its kind in the last stage counts; take_lasts decides it. */
+/* Only the last of its kind in the last stage counts; finish decides it. */
 static void
-take_last(struct docker *d, size_t i, const struct instruction *in, struct last *slot)
+take_last(struct docker *d, struct init_item *item, const struct command *c)
 {
+	const char *name = d->in->name;
+	struct last *slot = *name == 'C' ? &d->cmd : *name == 'E' ? &d->entrypoint : &d->user;
+
 	if (!d->stage->last) {
-		item_leave(&d->rd, i, "only the one of the last stage counts");
+		item_leave(d->rd, item, "only the one of the last stage counts");
 		return;
 	}
 	if (slot->in)
-		item_leave(&d->rd, slot->item, "a later %s replaces it", in->name);
-	*slot = (struct last){ in, i };
+		item_leave(d->rd, slot->item, "a later %s replaces it", name);
+	*slot = (struct last){ d->in, item, c->at[0] };
 }
 
 static void
 take_command(struct docker *d, const struct last *l, bool ignored)
 {
-	enum docker_form form = l->in ? docker_form(l->in) : FORM_ARRAY;
-	const char *p = l->in ? l->in->args : "";
+	enum docker_form form = docker_form(l->in) == FORM_ARRAY ? FORM_ARRAY : FORM_SHELL;
+	const char *p = l->in->args;
 	struct command c = { 0 }, more = { 0 };
-	struct span at;
+	struct span at = l->item->at;
 
-	if (!l->in)
-		return;
-	if (ignored || !docker_words(d, &p, form == FORM_ARRAY ? form : FORM_SHELL, &c)) {
-		item_leave(&d->rd, l->item,
+	if (ignored || !docker_words(d, &p, form, &c)) {
+		item_leave(d->rd, l->item,
 			   ignored ? "ENTRYPOINT in shell form ignores it" : "it runs nothing");
 		return;
 	}
-	at = item_at(&d->rd, l->item)->at;
-	item_at(&d->rd, l->item)->fate = INIT_PARTS;
-	if (form != FORM_ARRAY &&
-	    (strchr(l->in->args, '$') || docker_words(d, &p, FORM_SHELL, &more))) {
-		item_set(&d->rd, "sh", at, "app.command", "/bin/sh");
-		item_set(&d->rd, "-c", at, "app.command", "-c");
+	l->item->fate = INIT_PARTS;
+	if (form == FORM_SHELL && (strchr(l->in->args, '$') || docker_words(d, &p, form, &more))) {
+		item_set(d->rd, "sh", at, "app.command", "/bin/sh");
+		item_set(d->rd, "-c", at, "app.command", "-c");
 		p = docker_shown(d, l->in->args, strlen(l->in->args));
-		item_set(&d->rd, p, at, "app.command", p);
+		item_set(d->rd, p, at, "app.command", p);
 		return;
 	}
 	for (size_t k = 0; k < c.n; k++)
-		item_take(&d->rd, docker_item(d, &c.at[k], NULL), "app.command", c.at[k].s);
+		item_take(d->rd, docker_item(d, &c.at[k], NULL), "app.command", c.at[k].s);
 }
 
 static void
-take_lasts(struct docker *d)
+take_user(struct docker *d, const struct last *l)
 {
-	const char *p = d->user.in ? d->user.in->args : "", *name;
-	struct command c = { 0 };
+	const char *name = arena_copy(d->rd->a, l->word.s, strcspn(l->word.s, ":"));
 
-	take_command(d, &d->entrypoint, false);
-	take_command(d, &d->cmd, d->entrypoint.in && docker_form(d->entrypoint.in) != FORM_ARRAY);
-	if (!d->user.in)
-		return;
-	docker_words(d, &p, FORM_WORDS, &c);
-	name = arena_copy(d->rd.a, c.at[0].s, strcspn(c.at[0].s, ":"));
 	if (among(name, "root 0"))
-		item_leave(&d->rd, d->user.item, "an image without `user` belongs to root");
-	else if (c.at[0].unknown || is_digit(*name))
-		item_leave(&d->rd, d->user.item, "`user` takes the name of a user");
+		item_leave(d->rd, l->item, "an image without `user` belongs to root");
+	else if (l->word.unknown || is_digit(*name))
+		item_leave(d->rd, l->item, "`user` takes the name of a user");
 	else
-		item_take(&d->rd, d->user.item, "user", name);
+		item_take(d->rd, l->item, "user", name);
 }
 
 /* Items that depend on the whole file. */
 static void
 finish(struct docker *d, size_t from)
 {
-	const char *app = init_value(d->rd.n, "app.requirements");
+	const char *app = init_value(d->rd, "app.requirements");
 
-	take_images(d);
-	take_lasts(d);
+	docker_images(d);
+	if (d->entrypoint.in)
+		take_command(d, &d->entrypoint, false);
+	if (d->cmd.in)
+		take_command(d, &d->cmd,
+			     d->entrypoint.in && docker_form(d->entrypoint.in) != FORM_ARRAY);
+	if (d->user.in)
+		take_user(d, &d->user);
 	for (size_t i = 0; i < d->clones.n; i++)
 		for (size_t k = 0; k < d->clones.at[i].items.n; k++)
 			if (d->clones.at[i].installed)
-				item_take(&d->rd, d->clones.at[i].items.at[k], "extensions", NULL);
+				item_take(d->rd, d->clones.at[i].items.at[k], "extensions", NULL);
 			else
-				item_leave(&d->rd, d->clones.at[i].items.at[k],
+				item_leave(d->rd, d->clones.at[i].items.at[k],
 					   "init finds no command that installs the clone");
-	for (size_t i = from; i < d->rd.n->items.n; i++) {
-		struct init_item *item = item_at(&d->rd, i);
-		const struct variable *v = item->fate == INIT_OPEN && item->name ?
-						   map_get(&d->vars, item->name) :
-						   NULL;
-		bool read = false;
+	for (size_t i = from; i < d->rd->items.n; i++) {
+		struct init_item *item = d->rd->items.at[i];
+		struct variable *v = NULL;
 
+		if (item->fate == INIT_OPEN && item->name)
+			v = map_get(&d->vars, item->name);
 		if (v && v->used)
 			item->fate = INIT_PARTS;
 		else if (v)
-			item_leave(&d->rd, i, "nothing that init reads uses it");
+			item_leave(d->rd, item, "nothing that init reads uses it");
 		if (item->fate != INIT_OPEN || item->kind != INIT_COPY)
 			continue;
-		for (size_t k = 0; k < d->read->n; k++)
-			read |= !strcmp(path_name(d->read->at[k]), item->name);
-		if (read || (app && !strcmp(app, item->name)))
-			item_take(&d->rd, i, read ? "packages" : "app.requirements", NULL);
+		if (names_have(&d->read, item->name))
+			item_take(d->rd, item, "packages", NULL);
+		else if (app && !strcmp(app, item->name))
+			item_take(d->rd, item, "app.requirements", NULL);
 		else
-			item_leave(&d->rd, i, "init finds no command that installs it");
+			item_leave(d->rd, item, "init finds no command that installs it");
 	}
 }
 
 static void
 take_instruction(struct docker *d, const struct instruction *in)
 {
-	size_t i = instruction_item(d, in);
+	struct init_item *item = instruction_item(d, in);
 	const char *p = in->args;
 	struct command c = { 0 };
 
 	d->in = in;
 	if (!docker_words(d, &p, docker_form(in), &c) && !in->bodies.n)
-		item_leave(&d->rd, i, "it has no arguments");
+		item_leave(d->rd, item, "it has no arguments");
 	else if (!strcmp(in->name, "RUN"))
-		docker_run(d, i);
+		docker_run(d, item);
 	else if (!strcmp(in->name, "ENV"))
-		docker_env(d, i, &c);
+		take_env(d, item, &c);
 	else if (!strcmp(in->name, "ARG"))
-		docker_arg(d, i, &c);
+		take_arg(d, item, &c);
 	else if (among(in->name, "COPY ADD"))
-		take_copy(d, i, in, &c);
+		take_copy(d, item, &c);
 	else if (among(in->name, "CMD ENTRYPOINT USER"))
-		take_last(d, i, in,
-			  *in->name == 'C' ? &d->cmd :
-			  *in->name == 'E' ? &d->entrypoint :
-					     &d->user);
+		take_last(d, item, &c);
 	else if (among(in->name, "LABEL EXPOSE VOLUME SHELL STOPSIGNAL HEALTHCHECK ONBUILD "
 				 "MAINTAINER WORKDIR"))
-		item_leave(&d->rd, i, "a recipe has no key for it");
+		item_leave(d->rd, item, "a recipe has no key for it");
 	else
-		item_unread(&d->rd, i, NULL, "`%s` is not an instruction", in->name);
+		item_unread(d->rd, item, NULL, "`%s` is not an instruction", in->name);
 	if (c.n && !strcmp(in->name, "WORKDIR"))
 		d->dir = c.at[0].s;
 }
@@ -370,33 +397,36 @@ walk(struct docker *d, struct stage *s)
 		walk(d, &d->stages.at[s->parent]);
 	d->stage = s;
 	d->dir = NULL;
-	for (size_t k = s->first; k < s->end && !d->rd.ds->errors; k++)
+	for (size_t k = s->first; k < s->end && !d->rd->ds->errors; k++)
 		take_instruction(d, &d->all.at[k]);
 }
 
 bool
-init_dockerfile(struct arena *a, struct diags *ds, const struct facts *f, const struct source *src,
-		const struct names *read, struct init *n)
+init_dockerfile(struct init *rd, const struct source *src, const struct names *read)
 {
-	struct docker d = { .rd = { a, ds, f, n }, .src = src, .read = read, .escape = '\\' };
-	size_t from = n->items.n;
-	unsigned before = ds->errors;
+	struct docker d = { .rd = rd, .src = src, .escape = '\\', .vars = MAP(rd->a) };
+	unsigned before = rd->ds->errors;
+	size_t from = rd->items.n;
 
-	d.vars = MAP(a);
+	for (size_t i = 0; i < read->n; i++)
+		list_push(rd->a, &d.read, fs_name(read->at[i]));
 	docker_read(&d);
 	find_stages(&d);
-	if (!d.stages.n && ds->errors == before)
-		diag_at(ds, E_INIT_INPUT, (struct span){ .src = src }, "a Dockerfile without FROM");
-	if (ds->errors != before)
+	if (rd->ds->errors != before)
 		return false;
+	if (!d.stages.n) {
+		diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
+			"a Dockerfile without FROM");
+		return false;
+	}
 	for (int i = (int)d.stages.n - 1; i >= 0; i = d.stages.at[i].parent)
 		d.stages.at[i].last = true;
 	walk(&d, &d.stages.at[d.stages.n - 1]);
-	if (ds->errors != before)
+	if (rd->ds->errors != before)
 		return false;
 	finish(&d, from);
-	items_report(&d.rd, from);
-	if (ds->errors == before)
+	items_report(rd, from);
+	if (rd->ds->errors == before)
 		docker_check(&d, from);
-	return ds->errors == before;
+	return rd->ds->errors == before;
 }

@@ -32,7 +32,7 @@ struct stage {
 	const char *name, *image; /* image: variables replaced */
 	struct span at;           /* of the image */
 	size_t first, end;        /* its instructions, without FROM */
-	size_t item;
+	struct init_item *item;
 	int parent;   /* the stage that image names, or -1 */
 	bool unknown; /* image holds a variable without a value */
 	bool last;    /* the last stage, or one that it stands on */
@@ -43,7 +43,7 @@ struct stages LIST(struct stage);
 /* A repository that a RUN cloned; items: the commands that belong to it. */
 struct clone {
 	const char *dir, *url, *ref;
-	struct item_places LIST(size_t) items;
+	struct init_items items;
 	bool installed;
 };
 struct clones LIST(struct clone);
@@ -51,14 +51,15 @@ struct clones LIST(struct clone);
 /* An instruction of which only the last one counts; in NULL: there is none. */
 struct last {
 	const struct instruction *in;
-	size_t item;
+	struct init_item *item;
+	struct word word; /* its first */
 };
 
 struct docker {
-	struct reader rd;
+	struct init *rd;
 	const struct source *src;
-	const struct names *read; /* requirements files that are read elsewhere */
-	const char *text;         /* the file, see docker_read.c */
+	struct names read; /* names of requirements files that are read elsewhere */
+	const char *text;  /* the file, see docker_read.c */
 	struct offsets LIST(size_t) lines;
 	char escape; /* continues a line: a backslash, or a backtick */
 	struct instructions all;
@@ -95,27 +96,17 @@ struct span docker_span(const struct docker *d, const char *p, size_t n);
 /* Returns them on one line, for the report. */
 const char *docker_shown(struct docker *d, const char *p, size_t n);
 /* Opens an item of a word; what NULL: the word itself. */
-size_t docker_item(struct docker *d, const struct word *w, const char *what);
+struct init_item *docker_item(struct docker *d, const struct word *w, const char *what);
 
 /* Returns the image's stage that a stage stands on. */
 const struct stage *docker_root(const struct docker *d, const struct stage *s);
-/* Decides item i, an ENV or an ARG. */
-void docker_env(struct docker *d, size_t i, const struct command *c);
-void docker_arg(struct docker *d, size_t i, const struct command *c);
 /* Decides `export A=b` and `A=b command`; inlined: it holds for a command, not for the image. */
 void docker_setting(struct docker *d, const struct word *w, bool inlined);
-/* Decides item i, the RUN d->in, by its commands. */
-void docker_run(struct docker *d, size_t i);
-/* Decides the arguments of `pip install` from word `from` on. */
-void docker_pip(struct docker *d, const struct command *c, size_t from);
-/* Returns the clone in a directory, "." being d->dir; or NULL. */
-struct clone *docker_clone(struct docker *d, const char *path);
+/* Decides the item of a RUN, d->in, by its commands. */
+void docker_run(struct docker *d, struct init_item *item);
+/* Decides the items of the stages, and d->root. */
+void docker_images(struct docker *d);
 /* Warns about the order of the items from `from` on, and about what is not pinned (SB0195 to SB0199). */
 void docker_check(struct docker *d, size_t from);
-
-/* Returns "mamba" of "/opt/mamba". */
-const char *path_name(const char *path);
-/* Returns true if a word is one of a list, "install create". */
-bool among(const char *s, const char *list);
 
 #endif

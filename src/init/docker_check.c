@@ -3,6 +3,84 @@
 #include "base/buf.h"
 #include "docker.h"
 
+/* What is decided with all of a Dockerfile at hand: its images, and whether its order is right. */
+
+/* "2.4.1-cuda12.1-cudnn9-devel": what pytorch/pytorch's tags say. */
+static bool
+take_pytorch(struct docker *d, const struct stage *s, const struct image_name *name)
+{
+	struct init_item *before = init_get(d->rd, "torch.version");
+	const char *cuda = name->tag ? strstr(name->tag, "cuda") : NULL, *torch;
+
+	if (!cuda || !strstr(name->repository, "pytorch/pytorch"))
+		return false;
+	cuda = arena_copy(d->rd->a, cuda + 4, strspn(cuda + 4, "0123456789."));
+	torch = arena_copy(d->rd->a, name->tag, strcspn(name->tag, "-"));
+	item_take(d->rd, s->item, "torch.version", before && before->pinned ? NULL : torch);
+	item_set(d->rd, s->image, s->at, "cuda", cuda);
+	item_changed(
+		d->rd, s->at,
+		"`%s` became torch %s on a plain image with CUDA %s: its Python and torch belong "
+		"to conda, and pip must not change them",
+		s->image, torch, cuda);
+	return d->has_torch = true;
+}
+
+/* A runtime image has no nvcc; its devel twin has. */
+static void
+take_base(struct docker *d, const struct stage *s)
+{
+	struct image_name name = facts_image_name(d->rd->f, d->rd->a, s->image);
+	bool moves = !name.digest && (!name.tag || !strcmp(name.tag, "latest"));
+	const char *at, *value = s->image;
+
+	if (moves)
+		diag_help(diag_at(d->rd->ds, W_INIT_MOVES, s->at, "`%s` changes without notice",
+				  s->image),
+			  "name a full tag; without one the recipe gets a compatible image");
+	if (take_pytorch(d, s, &name))
+		return;
+	if (moves) {
+		item_leave(d->rd, s->item, "an image without a full tag changes");
+		return;
+	}
+	at = name.cuda && name.flavour && strcmp(name.flavour, "devel") != 0 && !name.digest ?
+		     strstr(s->image, name.flavour) :
+		     NULL;
+	if (at) {
+		value = arena_printf(d->rd->a, "%.*sdevel%s", (int)(at - s->image), s->image,
+				     at + strlen(name.flavour));
+		item_changed(d->rd, s->at, "`%s` became its devel image: `%s` has no nvcc",
+			     s->image, name.flavour);
+	}
+	item_take(d->rd, s->item, "base", value);
+}
+
+void
+docker_images(struct docker *d)
+{
+	const struct stage *last = docker_root(d, &d->stages.at[d->stages.n - 1]);
+
+	d->root = d->root ? d->root : last;
+	for (size_t i = 0; i < d->stages.n; i++) {
+		const struct stage *s = &d->stages.at[i];
+
+		if (!s->seen)
+			item_leave(d->rd, s->item, "the last stage does not use this stage");
+		else if (s->parent >= 0)
+			item_take(d->rd, s->item, "base", NULL);
+		else if (s != d->root && s != last)
+			item_leave(d->rd, s->item, "a recipe has one base image");
+		else if (s->unknown || !*s->image || !strcmp(s->image, "scratch"))
+			item_unread(d->rd, s->item, "name it with --base",
+				    "init does not know this image");
+		else if (s == d->root)
+			take_base(d, s);
+		else
+			item_take(d->rd, s->item, "runtime.base", s->image);
+	}
+}
+
 /*
  * What is wrong with the order of a Dockerfile's items: a table of checks, each problem has a
  * condition on an item and a text.  R004 to R008, R036, R060 to R065, R070, R082.
@@ -43,15 +121,15 @@ needs_missing(const struct order *o, const struct init_item *e)
 	for (size_t i = 0; i < 3; i++)
 		if (!before(o, e, INIT_PIP, needs[i]) &&
 		    !(i == 2 && before(o, e, INIT_APT, "ninja-build")))
-			list_push(o->d->rd.a, &missing, needs[i]);
-	return names_words(o->d->rd.a, &missing, "and");
+			list_push(o->d->rd->a, &missing, needs[i]);
+	return names_words(o->d->rd->a, &missing, "and");
 }
 
 static bool
 needs_numpy1(const struct order *o)
 {
-	const char *version = init_value(o->d->rd.n, "torch.version");
-	const struct torch_release *t = version ? facts_torch(o->d->rd.f, version) : NULL;
+	const char *version = init_value(o->d->rd, "torch.version");
+	const struct torch_release *t = version ? facts_torch(o->d->rd->f, version) : NULL;
 
 	for (const struct init_item *e = o->first; e < o->end; e++)
 		if (e->kind == INIT_PIP && e->name && !strcmp(e->name, "numpy") && *e->spec)
@@ -171,7 +249,7 @@ run_check(struct order *o, enum problem problem)
 
 		if (!has(o, e, problem))
 			continue;
-		d = diag_at(o->d->rd.ds, c->code, e->at, c->text,
+		d = diag_at(o->d->rd->ds, c->code, e->at, c->text,
 			    e->kind == INIT_COPY ? o->other->name : e->name, o->detail);
 		if (c->why)
 			diag_why(d, "%s", c->why);
@@ -186,9 +264,11 @@ run_check(struct order *o, enum problem problem)
 void
 docker_check(struct docker *d, size_t from)
 {
-	const struct init_items *items = &d->rd.n->items;
-	struct order o = { .d = d, .first = items->at + from, .end = items->at + items->n };
+	struct init_item *items = arena_array_of(d->rd->a, struct init_item, d->rd->items.n);
+	struct order o = { .d = d, .first = items + from, .end = items + d->rd->items.n };
 
+	for (size_t i = 0; i < d->rd->items.n; i++)
+		items[i] = *d->rd->items.at[i];
 	for (const struct init_item *e = o.end; e-- > o.first;) {
 		o.torch = is(e, "torch.version") ? e : o.torch;
 		o.ext = is(e, "extensions") ? e : o.ext;
@@ -196,11 +276,11 @@ docker_check(struct docker *d, size_t from)
 	for (enum problem i = TORCH_LATE; i <= NUMPY_OPEN; i++)
 		run_check(&o, i);
 	if (d->cached.line)
-		diag_help(diag_at(d->rd.ds, W_INIT_WASTE, d->cached,
+		diag_help(diag_at(d->rd->ds, W_INIT_WASTE, d->cached,
 				  "pip's cache stays in the layer"),
 			  "add --no-cache-dir, or --mount=type=cache,target=/root/.cache/pip");
 	if (d->lists.line)
 		diag_help(
-			diag_at(d->rd.ds, W_INIT_WASTE, d->lists, "apt's lists stay in the layer"),
+			diag_at(d->rd->ds, W_INIT_WASTE, d->lists, "apt's lists stay in the layer"),
 			"add `rm -rf /var/lib/apt/lists/*` to the same RUN");
 }

@@ -77,7 +77,7 @@ take_heredoc(struct docker *d, struct instruction *in, const char *word, char *p
 		n++;
 	if (!n)
 		return p;
-	list_push(d->rd.a, &in->bodies, p);
+	list_push(d->rd->a, &in->bodies, p);
 	while (*p) {
 		char *nl = p + strcspn(p, "\n"), *s = p;
 
@@ -98,7 +98,7 @@ take_instruction(struct docker *d, char *p)
 	struct instruction in = { .p = p };
 	char *end = instruction_end(d, p), *next = *end ? end + 1 : end;
 	size_t n = strcspn(p, " \t\r\n\001");
-	char *name = arena_copy(d->rd.a, p, n < (size_t)(end - p) ? n : (size_t)(end - p));
+	char *name = arena_copy(d->rd->a, p, n < (size_t)(end - p) ? n : (size_t)(end - p));
 
 	*end = '\0';
 	in.name = name;
@@ -111,24 +111,24 @@ take_instruction(struct docker *d, char *p)
 			next = take_heredoc(d, &in, w + 2, next);
 	while (in.args[0] == '-' && in.args[1] == '-') {
 		n = strcspn(in.args, " \t\r\n\001");
-		list_push(d->rd.a, &in.flags, arena_copy(d->rd.a, in.args, n));
+		list_push(d->rd->a, &in.flags, arena_copy(d->rd->a, in.args, n));
 		in.args = skip_blank(in.args + n);
 	}
-	list_push(d->rd.a, &d->all, in);
+	list_push(d->rd->a, &d->all, in);
 	return next;
 }
 
 void
 docker_read(struct docker *d)
 {
-	char *p = arena_copy(d->rd.a, d->src->text, d->src->size);
+	char *p = arena_copy(d->rd->a, d->src->text, d->src->size);
 	bool directives = true;
 
 	d->text = p;
-	list_push(d->rd.a, &d->lines, 0);
+	list_push(d->rd->a, &d->lines, 0);
 	for (size_t i = 0; i < d->src->size; i++)
 		if (p[i] == '\n')
-			list_push(d->rd.a, &d->lines, i + 1);
+			list_push(d->rd->a, &d->lines, i + 1);
 	if (starts_with(p, "\xef\xbb\xbf"))
 		p += 3;
 	while (*p && d->all.n < INIT_ITEMS_MAX) {
@@ -141,7 +141,7 @@ docker_read(struct docker *d)
 		p += *p == '\n';
 	}
 	if (*p)
-		diag_at(d->rd.ds, E_INIT_INPUT, (struct span){ .src = d->src },
+		diag_at(d->rd->ds, E_INIT_INPUT, (struct span){ .src = d->src },
 			"more than %d instructions", INIT_ITEMS_MAX);
 }
 
@@ -170,7 +170,7 @@ const char *
 docker_shown(struct docker *d, const char *p, size_t n)
 {
 	enum { SHOWN_MAX = 200 };
-	struct buf b = BUF(d->rd.a);
+	struct buf b = BUF(d->rd->a);
 
 	for (size_t i = 0; i < n && b.n < SHOWN_MAX; i++)
 		if (p[i] > ' ' || p[i] < 0)
@@ -179,7 +179,7 @@ docker_shown(struct docker *d, const char *p, size_t n)
 			buf_putc(&b, ' ');
 	while (b.n && strchr(" ;&|(\\", b.p[b.n - 1]))
 		b.p[--b.n] = '\0';
-	return b.n < SHOWN_MAX ? buf_text(&b) : arena_printf(d->rd.a, "%s ...", buf_text(&b));
+	return b.n < SHOWN_MAX ? buf_text(&b) : arena_printf(d->rd->a, "%s ...", buf_text(&b));
 }
 
 /* --- words --- */
@@ -206,9 +206,9 @@ static void
 end_word(struct lexer *l)
 {
 	l->word.n = (size_t)(l->p - l->word.p);
-	l->word.s = l->in_word ? arena_copy(l->d->rd.a, buf_text(&l->b), l->b.n) : NULL;
+	l->word.s = l->in_word ? arena_copy(l->d->rd->a, buf_text(&l->b), l->b.n) : NULL;
 	if (l->in_word && l->out->n < WORDS_MAX)
-		list_push(l->d->rd.a, l->out, l->word);
+		list_push(l->d->rd->a, l->out, l->word);
 	l->in_word = false;
 	l->b.n = 0;
 }
@@ -222,7 +222,7 @@ expand(struct lexer *l, const char *value, bool quoted)
 
 	d->expanded += strlen(value);
 	if (before <= EXPANDED_MAX && d->expanded > EXPANDED_MAX)
-		diag_at(d->rd.ds, E_INIT_INPUT, docker_span(d, l->p, 1),
+		diag_at(d->rd->ds, E_INIT_INPUT, docker_span(d, l->p, 1),
 			"the variables of this file expand to more than 1 MiB");
 	for (; *value && d->expanded <= EXPANDED_MAX; value++)
 		if (!quoted && l->form == FORM_SHELL && is_blank(*value)) {
@@ -264,8 +264,8 @@ variable(struct lexer *l, bool quoted)
 		end++;
 	close = brace ? strchr(end, '}') : end;
 	if (close && close > end && *end == ':' && end[1] == '-')
-		fallback = arena_copy(l->d->rd.a, end + 2, (size_t)(close - end - 2));
-	v = end > name ? map_get(&l->d->vars, arena_copy(l->d->rd.a, name, (size_t)(end - name))) :
+		fallback = arena_copy(l->d->rd->a, end + 2, (size_t)(close - end - 2));
+	v = end > name ? map_get(&l->d->vars, arena_copy(l->d->rd->a, name, (size_t)(end - name))) :
 			 NULL;
 	if (v)
 		v->used = true;
@@ -322,7 +322,7 @@ redirection(struct lexer *l)
 bool
 docker_words(struct docker *d, const char **p, enum docker_form form, struct command *out)
 {
-	struct lexer l = { .d = d, .form = form, .p = *p, .b = BUF(d->rd.a), .out = out };
+	struct lexer l = { .d = d, .form = form, .p = *p, .b = BUF(d->rd->a), .out = out };
 	bool ended = false;
 
 	out->n = 0;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/fs.h"
 #include "docker.h"
 
 /* What the commands of a RUN do, as far as they are apt, git, conda, pip and the like. */
@@ -12,10 +13,10 @@ word(const struct command *c, size_t i)
 
 /* What an installer that is not read brings is not known. */
 static void
-unread(struct docker *d, size_t i)
+unread(struct docker *d, struct init_item *item)
 {
 	d->unseen = true;
-	item_unread(&d->rd, i, "add what it installs to `packages` or `apt`",
+	item_unread(d->rd, item, "add what it installs to `packages` or `apt`",
 		    "init does not know what it installs");
 }
 
@@ -30,8 +31,8 @@ not_apt(struct docker *d, const struct word *w)
 	if (w->unknown)
 		return "its variables have no value here";
 	if (minor)
-		item_take(&d->rd, docker_item(d, w, NULL), "python",
-			  arena_copy(d->rd.a, w->s + 6, 2 + minor));
+		item_take(d->rd, docker_item(d, w, NULL), "python",
+			  arena_copy(d->rd->a, w->s + 6, 2 + minor));
 	if (starts_with(w->s, "python3") || starts_with(w->s, "python-is-") ||
 	    among(w->s, "python"))
 		return "`python:` installs it";
@@ -43,7 +44,7 @@ not_apt(struct docker *d, const struct word *w)
 }
 
 static void
-run_apt(struct docker *d, size_t i, const struct command *c, size_t k)
+run_apt(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
 	static const char valued[] = "-t -o -c --target-release";
 	bool runtime = d->root && d->stage->last && docker_root(d, d->stage) != d->root;
@@ -52,12 +53,12 @@ run_apt(struct docker *d, size_t i, const struct command *c, size_t k)
 	while (*word(c, k) == '-')
 		k += among(c->at[k].s, valued) ? 2 : 1;
 	if (among(word(c, k), "update clean autoclean autoremove"))
-		item_take(&d->rd, i, "apt", NULL);
+		item_take(d->rd, item, "apt", NULL);
 	else if (!among(word(c, k), "install"))
-		item_leave(&d->rd, i, "a recipe only installs packages");
-	if (item_at(&d->rd, i)->fate != INIT_OPEN)
+		item_leave(d->rd, item, "a recipe only installs packages");
+	if (item->fate != INIT_OPEN)
 		return;
-	item_at(&d->rd, i)->fate = INIT_PARTS;
+	item->fate = INIT_PARTS;
 	for (k++; k < c->n; k++) {
 		const struct word *w = &c->at[k];
 		const char *why;
@@ -66,26 +67,26 @@ run_apt(struct docker *d, size_t i, const struct command *c, size_t k)
 		if (*w->s == '-')
 			continue;
 		why = not_apt(d, w);
-		i = docker_item(d, w, NULL);
-		item_at(&d->rd, i)->kind = runtime ? INIT_OTHER : INIT_APT;
-		item_at(&d->rd, i)->name = w->s;
+		item = docker_item(d, w, NULL);
+		item->kind = runtime ? INIT_OTHER : INIT_APT;
+		item->name = w->s;
 		if (why)
-			item_leave(&d->rd, i, "%s", why);
+			item_leave(d->rd, item, "%s", why);
 		else
-			item_take(&d->rd, i, runtime ? "runtime.apt" : "apt", w->s);
+			item_take(d->rd, item, runtime ? "runtime.apt" : "apt", w->s);
 	}
-	for (size_t k2 = 0; k2 < d->in->flags.n; k2++)
-		cleaned |= strstr(d->in->flags.at[k2], "/var/lib/apt") != NULL;
-	for (size_t k2 = 0; k2 < d->in->bodies.n; k2++)
-		cleaned |= strstr(d->in->bodies.at[k2], "/var/lib/apt") != NULL;
+	for (size_t i = 0; i < d->in->flags.n; i++)
+		cleaned |= strstr(d->in->flags.at[i], "/var/lib/apt") != NULL;
+	for (size_t i = 0; i < d->in->bodies.n; i++)
+		cleaned |= strstr(d->in->bodies.at[i], "/var/lib/apt") != NULL;
 	if (!cleaned && !d->lists.line)
 		d->lists = docker_span(d, c->at[0].p, c->at[0].n);
 }
 
 /* --- git --- */
 
-struct clone *
-docker_clone(struct docker *d, const char *path)
+static struct clone *
+clone_in(struct docker *d, const char *path)
 {
 	size_t n;
 
@@ -93,7 +94,7 @@ docker_clone(struct docker *d, const char *path)
 	n = strlen(path);
 	while (n && path[n - 1] == '/')
 		n--;
-	path = path_name(arena_copy(d->rd.a, path, n));
+	path = fs_name(arena_copy(d->rd->a, path, n));
 	for (size_t i = d->clones.n; i-- > 0;)
 		if (!strcmp(d->clones.at[i].dir, path))
 			return &d->clones.at[i];
@@ -101,7 +102,7 @@ docker_clone(struct docker *d, const char *path)
 }
 
 static void
-add_clone(struct docker *d, size_t i, const struct command *c, size_t k)
+add_clone(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
 	struct clone clone = { 0 };
 
@@ -118,33 +119,157 @@ add_clone(struct docker *d, size_t i, const struct command *c, size_t k)
 			*(clone.url ? &clone.dir : &clone.url) = s;
 	}
 	if (!clone.url) {
-		item_unread(&d->rd, i, NULL, "it names no repository");
+		item_unread(d->rd, item, NULL, "it names no repository");
 		return;
 	}
-	clone.dir = path_name(clone.dir ? clone.dir : clone.url);
+	clone.dir = fs_name(clone.dir ? clone.dir : clone.url);
 	if (ends_with(clone.dir, ".git"))
-		clone.dir = arena_copy(d->rd.a, clone.dir, strlen(clone.dir) - 4);
-	list_push(d->rd.a, &clone.items, i);
-	list_push(d->rd.a, &d->clones, clone);
+		clone.dir = arena_copy(d->rd->a, clone.dir, strlen(clone.dir) - 4);
+	list_push(d->rd->a, &clone.items, item);
+	list_push(d->rd->a, &d->clones, clone);
 }
 
 /* The item of a clone's command is decided with the clone. */
 static void
-run_git(struct docker *d, size_t i, const struct command *c, size_t k)
+run_git(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
 	bool elsewhere = among(word(c, k), "-C");
-	struct clone *clone = docker_clone(d, elsewhere ? word(c, k + 1) : ".");
+	struct clone *clone = clone_in(d, elsewhere ? word(c, k + 1) : ".");
 
 	k += elsewhere ? 2 : 0;
 	if (among(word(c, k), "clone")) {
-		add_clone(d, i, c, k + 1);
+		add_clone(d, item, c, k + 1);
 	} else if (!clone || !among(word(c, k), "checkout switch reset submodule fetch")) {
-		item_leave(&d->rd, i, "init does not follow this git command");
+		item_leave(d->rd, item, "init does not follow this git command");
 	} else {
 		if (among(word(c, k), "checkout switch reset"))
 			clone->ref = word(c, c->n - 1);
-		list_push(d->rd.a, &clone->items, i);
+		list_push(d->rd->a, &clone->items, item);
 	}
+}
+
+/* --- pip --- */
+
+struct call {
+	struct docker *d;
+	bool isolated, cached;
+	const char *index, *extra; /* torch's */
+};
+
+/* "-r requirements.txt": read elsewhere, or the application's. */
+static void
+requirements(struct docker *d, struct init_item *item, const char *file)
+{
+	const char *name = fs_name(file);
+
+	if (names_have(&d->read, name)) {
+		item_take(d->rd, item, "packages", NULL);
+		return;
+	}
+	d->unseen = true;
+	if (init_get(d->rd, "app.requirements")) {
+		place_option(d->rd, item, PIP_REQUIREMENTS, name);
+		return;
+	}
+	item_take(d->rd, item, "app.requirements", name);
+	diag_help(diag_at(d->rd->ds, W_INIT_NOT_READ, item->at,
+			  "`%s` was not read: it became `app: {requirements: %s}`", file, name),
+		  "add `--from %s` if it names the stack's packages", name);
+}
+
+static void
+requirement(struct call *k, const struct word *w, const char *text, const char *what)
+{
+	struct init *rd = k->d->rd;
+	struct init_item *item = docker_item(k->d, w, what);
+	struct clone *clone;
+
+	item->kind = INIT_PIP;
+	item->call = k->d->calls;
+	item->isolated = k->isolated;
+	item->index = k->index;
+	item->extra = k->extra;
+	if (w->redirect)
+		diag_help(diag_at(rd->ds, W_INIT_MOVES, item->at,
+				  "the shell reads `%s` as a redirection: pip gets only a name",
+				  text),
+			  "put it in quotes");
+	clone = is_local_path(text) ? clone_in(k->d, arena_copy(rd->a, text, strcspn(text, "["))) :
+				      NULL;
+	if (clone) {
+		clone->installed = true;
+		text = arena_printf(rd->a, "git+%s%s%s", clone->url, clone->ref ? "@" : "",
+				    clone->ref ? clone->ref : "");
+	}
+	item->name = name_normalize(rd->a, text);
+	/* What builds need, and nothing else: the plan installs it. */
+	if (among(item->name, "setuptools wheel ninja packaging uv"))
+		item_take(rd, item, "packages", NULL);
+	else if (w->unknown)
+		item_unread(rd, item, NULL, "its variables have no value here");
+	else
+		place_requirement(rd, item, text, !k->isolated);
+	if (item->key && (!k->d->root || !strcmp(item->key, "torch.version")))
+		k->d->root = docker_root(k->d, k->d->stage);
+}
+
+static void
+option(struct call *k, const struct word *w, enum pip_option o, const char *value)
+{
+	struct init *rd = k->d->rd;
+	bool inside = strstr(w->s, value) != NULL;
+	const char *what = inside ? w->s : arena_printf(rd->a, "%s %s", w->s, value);
+	struct init_item *item;
+
+	if (o == PIP_EDITABLE) {
+		requirement(k, inside ? w : w + 1, value, what);
+		return;
+	}
+	item = docker_item(k->d, w, what);
+	if (o == PIP_REQUIREMENTS)
+		requirements(k->d, item, value);
+	else
+		place_option(rd, item, o, value);
+}
+
+/* Options are read first: they hold for the whole call, wherever they stand. */
+static void
+read_words(struct call *k, const struct command *c, size_t from, bool second)
+{
+	for (size_t i = from; i < c->n; i++) {
+		const struct word *w = &c->at[i];
+		const char *value, *tag;
+		enum pip_option o = pip_option(k->d->rd, w->s, &value);
+
+		if (!value)
+			value = pip_takes_value(o) && i + 1 < c->n ? c->at[++i].s : "";
+		if (second && o == PIP_NONE)
+			requirement(k, w, w->s, NULL);
+		else if (second && o != PIP_QUIET)
+			option(k, w, o, value);
+		if (second)
+			continue;
+		k->isolated &= o != PIP_NO_ISOLATION;
+		k->cached &= o != PIP_NO_CACHE;
+		tag = o == PIP_INDEX || o == PIP_EXTRA_INDEX ? torch_index_tag(k->d->rd, value) :
+							       NULL;
+		if (tag)
+			*(o == PIP_INDEX ? &k->index : &k->extra) = tag;
+	}
+}
+
+static void
+run_pip(struct docker *d, const struct command *c, size_t from)
+{
+	struct call k = { .d = d, .isolated = true, .cached = !d->cache_off };
+
+	d->calls++;
+	for (size_t i = 0; i < d->in->flags.n; i++)
+		k.cached &= !strstr(d->in->flags.at[i], "target=/root/.cache");
+	read_words(&k, c, from, false);
+	if (k.cached && !d->cached.line)
+		d->cached = docker_span(d, c->at[from - 1].p, c->at[from - 1].n);
+	read_words(&k, c, from, true);
 }
 
 /* --- Python --- */
@@ -159,32 +284,32 @@ is_versioned(const char *s, const char *name)
 
 /* "python setup.py install" in a clone is pip's install of it without isolation. */
 static void
-run_setup(struct docker *d, size_t i, const struct command *c, size_t k)
+run_setup(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
 	static const char *const words[] = { "install", "--no-build-isolation", "--no-cache-dir",
 					     "." };
 	struct command pip = { 0 };
 
 	if (!among(word(c, k), "install develop")) {
-		item_leave(&d->rd, i, "init does not follow this command of setup.py");
+		item_leave(d->rd, item, "init does not follow this command of setup.py");
 		return;
 	}
-	item_at(&d->rd, i)->fate = INIT_PARTS;
+	item->fate = INIT_PARTS;
 	for (size_t j = 0; j < sizeof(words) / sizeof(*words); j++)
-		list_push(d->rd.a, &pip, c->at[0]);
+		list_push(d->rd->a, &pip, c->at[0]);
 	for (size_t j = 0; j < pip.n; j++)
 		pip.at[j].s = words[j];
-	docker_pip(d, &pip, 1);
+	run_pip(d, &pip, 1);
 }
 
 /* pip, uv pip, python -m pip, python setup.py. */
 static void
-run_python(struct docker *d, size_t i, const struct command *c, size_t k)
+run_python(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
-	const char *s = path_name(word(c, k - 1));
+	const char *s = fs_name(word(c, k - 1));
 
 	if (is_versioned(s, "python") && among(word(c, k), "setup.py")) {
-		run_setup(d, i, c, k + 1);
+		run_setup(d, item, c, k + 1);
 		return;
 	}
 	if (is_versioned(s, "python") && among(word(c, k), "-m"))
@@ -192,16 +317,16 @@ run_python(struct docker *d, size_t i, const struct command *c, size_t k)
 	if (!strcmp(s, "uv") && among(word(c, k), "pip"))
 		s = word(c, k++);
 	if (is_versioned(s, "pip") && among(word(c, k), "install")) {
-		item_at(&d->rd, i)->fate = INIT_PARTS;
-		docker_pip(d, c, k + 1);
+		item->fate = INIT_PARTS;
+		run_pip(d, c, k + 1);
 	} else if (!strcmp(s, "uv") && among(word(c, k), "sync add")) {
-		unread(d, i);
+		unread(d, item);
 	} else {
-		item_leave(&d->rd, i, "init does not know this command");
+		item_leave(d->rd, item, "init does not know this command");
 	}
 	for (; !strcmp(s, "uv") && k + 1 < c->n; k++)
 		if (among(word(c, k), "--python install") && starts_with(word(c, k + 1), "3."))
-			item_take(&d->rd, docker_item(d, &c->at[k + 1], NULL), "python",
+			item_take(d->rd, docker_item(d, &c->at[k + 1], NULL), "python",
 				  word(c, k + 1));
 }
 
@@ -210,40 +335,41 @@ run_python(struct docker *d, size_t i, const struct command *c, size_t k)
 static void
 add_conda(struct docker *d, const struct word *w)
 {
-	size_t n = strcspn(w->s, "=<>"), i = docker_item(d, w, NULL);
-	const char *name = arena_copy(d->rd.a, w->s, n),
+	size_t n = strcspn(w->s, "=<>");
+	struct init_item *item = docker_item(d, w, NULL);
+	const char *name = arena_copy(d->rd->a, w->s, n),
 		   *version = w->s + n + strspn(w->s + n, "=");
 
-	version = arena_copy(d->rd.a, version, strcspn(version, "=*"));
+	version = arena_copy(d->rd->a, version, strcspn(version, "=*"));
 	if (!w->unknown && among(name, "python") && starts_with(version, "3."))
-		item_take(&d->rd, i, "python",
-			  arena_copy(d->rd.a, version, 2 + strspn(version + 2, "0123456789")));
+		item_take(d->rd, item, "python",
+			  arena_copy(d->rd->a, version, 2 + strspn(version + 2, "0123456789")));
 	else if (!w->unknown && among(name, "pytorch torchvision torchaudio"))
-		place_requirement(&d->rd, i,
-				  arena_printf(d->rd.a, is_digit(*version) ? "%s==%s" : "%s",
+		place_requirement(d->rd, item,
+				  arena_printf(d->rd->a, is_digit(*version) ? "%s==%s" : "%s",
 					       name + (*name == 'p' ? 2 : 0), version),
 				  false);
 	else
-		item_unread(&d->rd, i, "add it to `packages` if PyPI has it",
+		item_unread(d->rd, item, "add it to `packages` if PyPI has it",
 			    "it is a package of conda");
 }
 
 static void
-run_conda(struct docker *d, size_t i, const struct command *c, size_t k)
+run_conda(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
 	/* "conda run -n env pip install ..." is pip's. */
 	for (size_t j = k; among(word(c, k), "run") && j < c->n; j++)
-		if (is_versioned(path_name(word(c, j)), "pip") ||
-		    is_versioned(path_name(word(c, j)), "python")) {
-			run_python(d, i, c, j + 1);
+		if (is_versioned(fs_name(word(c, j)), "pip") ||
+		    is_versioned(fs_name(word(c, j)), "python")) {
+			run_python(d, item, c, j + 1);
 			return;
 		}
 	if (!among(word(c, k), "install create")) {
-		unread(d, i);
+		unread(d, item);
 		return;
 	}
 	d->unseen = true;
-	item_at(&d->rd, i)->fate = INIT_PARTS;
+	item->fate = INIT_PARTS;
 	for (k++; k < c->n; k++)
 		if (among(c->at[k].s, "-c --channel -n --name -p --prefix -f --file"))
 			k++;
@@ -254,18 +380,18 @@ run_conda(struct docker *d, size_t i, const struct command *c, size_t k)
 /* --- commands --- */
 
 static void
-run_other(struct docker *d, size_t i, const struct command *c, size_t k)
+run_other(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
-	const char *s = path_name(word(c, k - 1));
+	const char *s = fs_name(word(c, k - 1));
 
 	if (among(s, "cd export"))
-		item_at(&d->rd, i)->fate = INIT_PARTS;
-	else if (among(s, "rm") && strstr(item_at(&d->rd, i)->what, "/var/lib/apt/lists"))
-		item_take(&d->rd, i, "apt", NULL);
+		item->fate = INIT_PARTS;
+	else if (among(s, "rm") && strstr(item->what, "/var/lib/apt/lists"))
+		item_take(d->rd, item, "apt", NULL);
 	else if (among(s, "poetry pdm pipenv pixi easy_install dnf yum apk"))
-		unread(d, i);
+		unread(d, item);
 	else
-		item_leave(&d->rd, i,
+		item_leave(d->rd, item,
 			   among(s, "set echo true : mkdir ldconfig") ?
 				   "it installs nothing" :
 				   "init does not know this command");
@@ -281,8 +407,9 @@ run_command(struct docker *d, const struct command *c, const char *begin, const 
 {
 	static const char prefixes[] = "sudo time exec then do else if elif while until ! { } env "
 				       "command fi done -E -H";
+	struct init_item *item;
 	const char *s = "";
-	size_t k = 0, i;
+	size_t k = 0;
 
 	for (; k < c->n; k++) {
 		size_t name = strspn((s = c->at[k].s), "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
@@ -295,45 +422,44 @@ run_command(struct docker *d, const struct command *c, const char *begin, const 
 	}
 	if (k == c->n)
 		return;
-	s = path_name(s);
-	i = docker_item(d, &c->at[0], docker_shown(d, begin, (size_t)(end - begin)));
+	s = fs_name(s);
+	item = docker_item(d, &c->at[0], docker_shown(d, begin, (size_t)(end - begin)));
 	k++;
 	if (is_versioned(s, "python") || is_versioned(s, "pip") || among(s, "uv"))
-		run_python(d, i, c, k);
+		run_python(d, item, c, k);
 	else if (among(s, "apt-get apt aptitude"))
-		run_apt(d, i, c, k);
+		run_apt(d, item, c, k);
 	else if (among(s, "git"))
-		run_git(d, i, c, k);
+		run_git(d, item, c, k);
 	else if (among(s, "conda mamba micromamba"))
-		run_conda(d, i, c, k);
+		run_conda(d, item, c, k);
 	else
-		run_other(d, i, c, k);
+		run_other(d, item, c, k);
 }
 
 void
-docker_run(struct docker *d, size_t i)
+docker_run(struct docker *d, struct init_item *item)
 {
 	enum docker_form form = docker_form(d->in);
 	const char *p = d->in->args;
-	size_t before = d->rd.n->items.n;
+	size_t before = d->rd->items.n;
 	struct command c = { 0 };
 
 	/* Caches are the plan's; what else is mounted is not in a recipe. */
 	for (size_t k = 0; k < d->in->flags.n; k++)
 		if (!strstr(d->in->flags.at[k], "type=cache"))
-			item_leave(&d->rd,
-				   item_open(&d->rd, d->in->flags.at[k], item_at(&d->rd, i)->at),
+			item_leave(d->rd, item_open(d->rd, d->in->flags.at[k], item->at),
 				   "a recipe has no place for this option of RUN");
 	/* A heredoc alone is the script; of another command it is the input. */
 	if (d->in->bodies.n && *p == '<')
 		p = d->in->bodies.at[0];
-	if (starts_with(p, "#!") && !strstr(arena_copy(d->rd.a, p, strcspn(p, "\n")), "sh"))
-		item_leave(&d->rd, i, "init does not read this interpreter's scripts");
+	if (starts_with(p, "#!") && !strstr(arena_copy(d->rd->a, p, strcspn(p, "\n")), "sh"))
+		item_leave(d->rd, item, "init does not read this interpreter's scripts");
 	else
-		item_at(&d->rd, i)->fate = INIT_PARTS;
-	while (item_at(&d->rd, i)->fate == INIT_PARTS && !d->rd.ds->errors &&
+		item->fate = INIT_PARTS;
+	while (item->fate == INIT_PARTS && !d->rd->ds->errors &&
 	       docker_words(d, &p, form == FORM_ARRAY ? form : FORM_SHELL, &c))
 		run_command(d, &c, form == FORM_ARRAY ? d->in->args : c.at[0].p, p);
-	if (d->rd.n->items.n == before && item_at(&d->rd, i)->fate == INIT_PARTS)
-		item_leave(&d->rd, i, "it runs nothing");
+	if (d->rd->items.n == before && item->fate == INIT_PARTS)
+		item_leave(d->rd, item, "it runs nothing");
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/list.h"
+#include "base/map.h"
 #include "facts/facts.h"
 #include "recipe/recipe.h"
 #include "resolve/resolve.h"
@@ -52,14 +53,18 @@ struct init_item {
 	const char *index, *extra; /* torch's index of the call: its tag, "" its root; or NULL */
 	const char *local;         /* of torch: "cu121"; or NULL */
 };
-struct init_items LIST(struct init_item);
+struct init_items LIST(struct init_item *);
 
+/* The draft of a recipe: made with its first three members set. */
 struct init {
+	struct arena *a;
+	struct diags *ds;
+	const struct facts *f;
 	const char *from; /* what the items were read from, for the first line; or NULL */
 	struct init_items items;
-	struct map *places; /* key and name -> 1 + index of the item that holds it */
-	bool modal;         /* a Modal app as well */
-	bool app_unsure;    /* which files belong to the application is not certain */
+	struct map places; /* key and name -> the item that holds it */
+	bool modal;        /* a Modal app as well */
+	bool app_unsure;   /* which files belong to the application is not certain */
 };
 
 /*
@@ -68,46 +73,40 @@ struct init {
  *   out     UTF-8; UTF-16 with a byte order mark is converted (PowerShell's `>`)
  *   errors  SB0193, NULL: NUL bytes, other control characters, another format, a line longer than
  *           64 KiB
- *   memory  lives in a, or is src
  */
-const struct source *init_text(struct arena *a, struct diags *ds, const struct source *src);
+const struct source *init_text(struct init *rd, const struct source *src);
 
 /* Returns true if name or first lines are those of a Dockerfile. */
-bool init_is_dockerfile(const struct source *src);
+bool init_is_dockerfile(struct init *rd, const struct source *src);
 
 /*
  * init_requirements, init_dockerfile: add the items of a file.
  *
  *   in      read: paths of requirements files that are read as well: a Dockerfile may install them
- *   out     *n: a later item replaces an earlier one of the same key and name
+ *   out     a later item replaces an earlier one of the same key and name
  *   errors  SB0193, false; each item that is left out is a note (SB0190) or a warning (SB0192), what
  *           is wrong with the Dockerfile a warning
  *   limits  4000 items; a Dockerfile's variables expand to at most 1 MiB
- *   memory  lives in a; borrows from src
+ *   memory  borrows from src
  */
-bool init_requirements(struct arena *a, struct diags *ds, const struct facts *f,
-		       const struct source *src, struct init *n);
-bool init_dockerfile(struct arena *a, struct diags *ds, const struct facts *f,
-		     const struct source *src, const struct names *read, struct init *n);
+bool init_requirements(struct init *rd, const struct source *src);
+bool init_dockerfile(struct init *rd, const struct source *src, const struct names *read);
 
 /* Adds one requirement of the command line.  errors SB0193, false: it is none */
-bool init_requirement(struct arena *a, struct diags *ds, const struct facts *f, struct init *n,
-		      const char *text);
+bool init_requirement(struct init *rd, const char *text);
 
 /* Sets a key from the command line; value NULL removes what a file said. */
-void init_set(struct arena *a, struct init *n, const char *key, const char *value);
+void init_set(struct init *rd, const char *key, const char *value);
 
 /*
  * Selects what is open, pins all of it, and returns the text of the recipe.
  *
  *   in      path: the name that the file will have, for diagnostics
- *   out     a text that recipes_load and resolve accept; *s is its stack (lives in a); *warnings: how
- *           many warnings resolve adds
+ *   out     a text that recipes_load and resolve accept; *s is its stack; *warnings: how many
+ *           warnings resolve adds
  *   errors  those of the recipe and of resolve, at the line of the text that was tried; NULL
- *   memory  lives in a
  */
-const char *init_recipe(struct arena *a, struct diags *ds, const struct facts *f,
-			const struct init *n, const char *path, const struct stack **s,
+const char *init_recipe(const struct init *rd, const char *path, const struct stack **s,
 			unsigned *warnings);
 
 /* --- questions --- */
@@ -115,11 +114,9 @@ const char *init_recipe(struct arena *a, struct diags *ds, const struct facts *f
 enum init_question { ASK_GPUS, ASK_EXTENSIONS, ASK_TORCH, ASK_PYTHON, ASK_MODAL, ASK_COUNT };
 
 /* Returns the question as one line, with the default in brackets; it depends on earlier answers. */
-const char *init_ask(struct arena *a, const struct facts *f, const struct init *n,
-		     enum init_question q);
+const char *init_ask(const struct init *rd, enum init_question q);
 
-/* Adds the answer (without its line end) to n and returns NULL, or returns why it cannot. */
-const char *init_answer(struct arena *a, const struct facts *f, struct init *n,
-			enum init_question q, const char *answer);
+/* Adds the answer (without its line end) and returns NULL, or returns why it cannot. */
+const char *init_answer(struct init *rd, enum init_question q, const char *answer);
 
 #endif

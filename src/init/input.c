@@ -1,9 +1,7 @@
-#include "init.h"
-
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/str.h"
+#include "base/fs.h"
+#include "reader.h"
 
 /* What kind of text it is, and whether it is one. */
 
@@ -26,116 +24,79 @@ from_utf16(struct arena *a, const struct source *src, bool big)
 }
 
 static const struct source *
-refuse(struct diags *ds, const struct source *src, uint32_t line, const char *what)
+refuse(struct init *rd, const struct source *src, uint32_t line, const char *what)
 {
-	struct diag *d =
-		diag_at(ds, E_INIT_INPUT,
-			(struct span){ .src = src, .line = line, .col = line != 0 }, "%s", what);
+	struct span at = { .src = src, .line = line, .col = line != 0 };
 
-	diag_help(d, "give it the output of `pip freeze`, a requirements file or a Dockerfile");
+	diag_help(diag_at(rd->ds, E_INIT_INPUT, at, "%s", what),
+		  "give it the output of `pip freeze`, a requirements file or a Dockerfile");
 	return NULL;
 }
 
-/* A file of another kind, by its first line that says something; NULL: it may be ours. */
+/* The first line that is no comment, without blanks around it, and its number; "": there is none. */
 static const char *
-other_kind(struct str line)
+first_line(struct init *rd, const struct source *src, uint32_t *at)
 {
-	char c = line.n ? line.p[line.n - 1] : '\0';
+	const char *p = src->text + (starts_with(src->text, "\xef\xbb\xbf") ? 3 : 0);
 
-	if (line.n > 2 && line.p[0] == '[' && c == ']')
-		return "this is TOML: init does not read its dependencies";
-	if (line.n > 1 && line.p[0] == '{')
-		return "this is JSON";
-	if (str_is(line, "---") || c == ':' || (line.n > 6 && !memcmp(line.p, "name: ", 6)))
-		return "this is YAML, perhaps conda's: init does not read it";
-	if (line.n > 8 && !memcmp(line.p, "Package ", 8))
-		return "this is the output of `pip list`: use that of `pip freeze`";
-	return NULL;
-}
+	for (*at = 1; *p; ++*at) {
+		size_t n = strcspn(p, "\n"), begin = strspn(p, " \t");
+		const char *next = p + n + (p[n] == '\n');
 
-static struct str
-trimmed(const char *p, size_t n)
-{
-	while (n && (*p == ' ' || *p == '\t'))
-		p++, n--;
-	while (n && (p[n - 1] == ' ' || p[n - 1] == '\t' || p[n - 1] == '\r'))
-		n--;
-	return (struct str){ p, n };
-}
-
-/* The first line that is no comment; its number in *at. */
-static struct str
-first_line(const struct source *src, uint32_t *at)
-{
-	const char *p = src->text, *end = src->text + src->size, *nl;
-
-	if (src->size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
-		p += 3;
-	for (*at = 1; p < end; p = nl + 1, ++*at) {
-		struct str s;
-
-		nl = memchr(p, '\n', (size_t)(end - p));
-		s = trimmed(p, (size_t)((nl ? nl : end) - p));
-		if (s.n && *s.p != '#')
-			return s;
-		if (!nl)
-			break;
+		while (n > begin && strchr(" \t\r", p[n - 1]))
+			n--;
+		if (n > begin && p[begin] != '#')
+			return arena_copy(rd->a, p + begin, n - begin);
+		p = next;
 	}
-	return (struct str){ "", 0 };
+	return "";
 }
 
 const struct source *
-init_text(struct arena *a, struct diags *ds, const struct source *src)
+init_text(struct init *rd, const struct source *src)
 {
-	const unsigned char *p = (const unsigned char *)src->text;
+	/* Files of another kind, by their first line. */
+	static const struct {
+		const char *line, *what;
+	} others[] = {
+		{ "^[[].+[]]$", "this is TOML: init does not read its dependencies" },
+		{ "^[{].", "this is JSON" },
+		{ "^---$|:$|^name: .", "this is YAML, perhaps conda's: init does not read it" },
+		{ "^Package .", "this is the output of `pip list`: use that of `pip freeze`" },
+	};
+	const char *p = src->text, *begin, *first;
 	uint32_t line = 1;
-	const char *other;
-	size_t begin = 0;
-	struct str first;
 
-	if (src->size >= 2 && ((p[0] == 0xFF && p[1] == 0xFE) || (p[0] == 0xFE && p[1] == 0xFF)))
-		src = from_utf16(a, src, p[0] == 0xFE);
-	p = (const unsigned char *)src->text;
-	for (size_t i = 0; i < src->size; i++) {
-		if (p[i] == '\n') {
+	if (src->size >= 2 && (!memcmp(p, "\xff\xfe", 2) || !memcmp(p, "\xfe\xff", 2)))
+		src = from_utf16(rd->a, src, *p == '\xfe');
+	p = begin = src->text;
+	for (; p < src->text + src->size; p++)
+		if (*p == '\n') {
 			line++;
-			begin = i + 1;
-		} else if ((p[i] < ' ' && !strchr("\t\r\f", p[i])) || p[i] == 0x7F || !p[i]) {
-			return refuse(ds, src, line,
-				      p[i] ? "a control character: this is not a text file" :
-					     "a NUL byte: this is not a text file");
-		} else if (i - begin > LINE_MAX_BYTES) {
-			return refuse(ds, src, line, "a line longer than 64 KiB");
+			begin = p + 1;
+		} else if (!*p) {
+			return refuse(rd, src, line, "a NUL byte: this is not a text file");
+		} else if (((unsigned char)*p < ' ' && !strchr("\t\r\f", *p)) || *p == 0x7f) {
+			return refuse(rd, src, line,
+				      "a control character: this is not a text file");
+		} else if (p - begin > LINE_MAX_BYTES) {
+			return refuse(rd, src, line, "a line longer than 64 KiB");
 		}
-	}
-	first = first_line(src, &line);
-	if (!first.n)
-		return refuse(ds, src, 0, "the file holds only comments");
-	other = other_kind(first);
-	return other ? refuse(ds, src, line, other) : src;
-}
-
-static bool
-has_no_case(const char *s, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; *s; s++)
-		if (!strncasecmp(s, word, n))
-			return true;
-	return false;
+	first = first_line(rd, src, &line);
+	if (!*first)
+		return refuse(rd, src, 0, "the file holds only comments");
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (str_matches(first, others[i].line))
+			return refuse(rd, src, line, others[i].what);
+	return src;
 }
 
 bool
-init_is_dockerfile(const struct source *src)
+init_is_dockerfile(struct init *rd, const struct source *src)
 {
-	const char *slash = strrchr(src->path, '/'), *name = slash ? slash + 1 : src->path;
+	const char *name = fs_name(src->path);
 	uint32_t at;
-	struct str s;
 
-	if (has_no_case(name, "dockerfile") || has_no_case(name, "containerfile"))
-		return true;
-	s = first_line(src, &at);
-	return (s.n > 5 && !strncasecmp(s.p, "FROM", 4) && (s.p[4] == ' ' || s.p[4] == '\t')) ||
-	       (s.n > 4 && !strncasecmp(s.p, "ARG", 3) && (s.p[3] == ' ' || s.p[3] == '\t'));
+	return strcasestr(name, "dockerfile") || strcasestr(name, "containerfile") ||
+	       str_matches(first_line(rd, src, &at), "^([Ff][Rr][Oo][Mm]|[Aa][Rr][Gg])[ \t].");
 }

@@ -2,25 +2,20 @@
 
 #include "reader.h"
 
-size_t
-item_open(struct reader *rd, const char *what, struct span at)
+struct init_item *
+item_open(struct init *rd, const char *what, struct span at)
 {
-	struct init_items *items = &rd->n->items;
+	struct init_item *item;
 
-	if (items->n < INIT_ITEMS_MAX) {
-		list_push(rd->a, items,
-			  (struct init_item){ .what = what, .at = at, .spec = "", .pinned = true });
+	if (rd->items.n < INIT_ITEMS_MAX) {
+		item = arena_new_of(rd->a, struct init_item);
+		*item = (struct init_item){ .what = what, .at = at, .spec = "", .pinned = true };
+		list_push(rd->a, &rd->items, item);
 	} else if (!rd->ds->errors) {
 		diag_at(rd->ds, E_INIT_INPUT, at, "more than %d requirements and commands",
 			INIT_ITEMS_MAX);
 	}
-	return items->n - 1;
-}
-
-struct init_item *
-item_at(const struct reader *rd, size_t i)
-{
-	return &rd->n->items.at[i];
+	return rd->items.at[rd->items.n - 1];
 }
 
 bool
@@ -29,19 +24,12 @@ item_has(const struct init_item *item, const char *key)
 	return item->fate == INIT_TAKEN && item->value && !strcmp(item->key, key);
 }
 
-static bool
-same(const char *x, const char *y)
+struct init_item *
+item_take(struct init *rd, struct init_item *item, const char *key, const char *value)
 {
-	return x == y || (x && y && !strcmp(x, y));
-}
-
-void
-item_take(struct reader *rd, size_t i, const char *key, const char *value)
-{
-	struct init_item *item = item_at(rd, i), *old, kept;
 	bool named = init_key(key)->form != KEY_VALUE;
+	struct init_item *old, kept;
 	const char *place;
-	size_t found;
 
 	if (named && !item->name)
 		item->name = value;
@@ -49,67 +37,65 @@ item_take(struct reader *rd, size_t i, const char *key, const char *value)
 	item->key = key;
 	item->value = value;
 	if (!value || !strcmp(key, "app.command"))
-		return;
-	if (!rd->n->places) {
-		rd->n->places = arena_new_of(rd->a, struct map);
-		*rd->n->places = MAP(rd->a);
-	}
+		return item;
+	rd->places.a = rd->a;
 	place = arena_printf(rd->a, "%s %s", key, named ? item->name : "");
-	found = (size_t)map_get(rd->n->places, place);
-	old = found ? item_at(rd, found - 1) : item;
-	if (old == item || old->fate != INIT_TAKEN) {
-		map_put(rd->n->places, place, (void *)(i + 1));
-		return;
+	old = map_get(&rd->places, place);
+	if (!old || old == item || old->fate != INIT_TAKEN) {
+		map_put(&rd->places, place, item);
+		return item;
 	}
 	/* pip leaves a pinned package alone if it is asked for again without a version. */
-	if ((old->pinned && !item->pinned && (!*item->spec)) ||
-	    (same(old->value, value) && same(old->spec, item->spec))) {
+	if ((old->pinned && !item->pinned && !*item->spec) ||
+	    (old->value && !strcmp(old->value, value) && !strcmp(old->spec, item->spec))) {
 		item->value = NULL;
-		return;
+		return old;
 	}
 	kept = *old;
 	*old = *item;
 	*item = kept;
-	item_leave(rd, i, "`%s` replaces it", old->what);
+	item_leave(rd, item, "`%s` replaces it", old->what);
+	return old;
 }
 
 static void
-leave(struct init_item *item, enum code code, const char *help, const char *why)
+leave(struct init *rd, struct init_item *item, enum code code, const char *fmt, va_list ap)
 {
 	item->fate = INIT_LEFT;
 	item->code = code;
+	item->help = NULL;
+	item->why = arena_vprintf(rd->a, fmt, ap);
+}
+
+void
+item_leave(struct init *rd, struct init_item *item, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	leave(rd, item, N_INIT_LEFT, fmt, ap);
+	va_end(ap);
+}
+
+void
+item_unread(struct init *rd, struct init_item *item, const char *help, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	leave(rd, item, W_INIT_NOT_READ, fmt, ap);
+	va_end(ap);
 	item->help = help;
-	item->why = why;
 }
 
-void
-item_leave(struct reader *rd, size_t i, const char *fmt, ...)
+struct init_item *
+item_set(struct init *rd, const char *what, struct span at, const char *key, const char *value)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	leave(item_at(rd, i), N_INIT_LEFT, NULL, arena_vprintf(rd->a, fmt, ap));
-	va_end(ap);
+	return item_take(rd, item_open(rd, what, at), key, value);
 }
 
 void
-item_unread(struct reader *rd, size_t i, const char *help, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	leave(item_at(rd, i), W_INIT_NOT_READ, help, arena_vprintf(rd->a, fmt, ap));
-	va_end(ap);
-}
-
-void
-item_set(struct reader *rd, const char *what, struct span at, const char *key, const char *value)
-{
-	item_take(rd, item_open(rd, what, at), key, value);
-}
-
-void
-item_report(struct reader *rd, const struct init_item *item)
+item_report(struct init *rd, const struct init_item *item)
 {
 	struct diag *d;
 
@@ -124,14 +110,14 @@ item_report(struct reader *rd, const struct init_item *item)
 }
 
 void
-items_report(struct reader *rd, size_t from)
+items_report(struct init *rd, size_t from)
 {
-	for (size_t i = from; i < rd->n->items.n && !rd->ds->errors; i++)
-		item_report(rd, item_at(rd, i));
+	for (size_t i = from; i < rd->items.n && !rd->ds->errors; i++)
+		item_report(rd, rd->items.at[i]);
 }
 
 void
-item_changed(struct reader *rd, struct span at, const char *fmt, ...)
+item_changed(struct init *rd, struct span at, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -141,41 +127,39 @@ item_changed(struct reader *rd, struct span at, const char *fmt, ...)
 }
 
 struct init_item *
-init_get(const struct init *n, const char *key)
+init_get(const struct init *rd, const char *key)
 {
-	for (size_t i = 0; i < n->items.n; i++)
-		if (item_has(&n->items.at[i], key))
-			return &n->items.at[i];
+	for (size_t i = 0; i < rd->items.n; i++)
+		if (item_has(rd->items.at[i], key))
+			return rd->items.at[i];
 	return NULL;
 }
 
 struct init_item *
-torch_range(const struct init *n)
+torch_range(const struct init *rd)
 {
-	for (size_t i = 0; i < n->items.n; i++)
-		if (item_has(&n->items.at[i], "packages") && !strcmp(n->items.at[i].name, "torch"))
-			return &n->items.at[i];
+	for (size_t i = 0; i < rd->items.n; i++)
+		if (item_has(rd->items.at[i], "packages") &&
+		    !strcmp(rd->items.at[i]->name, "torch"))
+			return rd->items.at[i];
 	return NULL;
 }
 
 const char *
-init_value(const struct init *n, const char *key)
+init_value(const struct init *rd, const char *key)
 {
-	const struct init_item *item = init_get(n, key);
+	const struct init_item *item = init_get(rd, key);
 
 	return item ? item->value : NULL;
 }
 
 void
-init_set(struct arena *a, struct init *n, const char *key, const char *value)
+init_set(struct init *rd, const char *key, const char *value)
 {
-	struct diags ds;
-	struct reader rd = { a, &ds, NULL, n };
-	struct init_item *old = init_get(n, key);
+	struct init_item *old = init_get(rd, key);
 
-	diags_init(&ds, a);
 	if (value)
-		item_set(&rd, key, (struct span){ 0 }, key, value);
+		item_set(rd, key, (struct span){ 0 }, key, value);
 	else if (old)
 		old->value = NULL;
 }

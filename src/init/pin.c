@@ -6,7 +6,7 @@
 /* What the stack says, written back: every open choice becomes a pin with its reason. */
 
 struct pinning {
-	struct reader *rd;
+	struct init *rd;
 	const struct stack *s;
 	bool quiet;          /* a repair was reported already */
 	struct map packages; /* name -> stack_package of the recipe */
@@ -26,35 +26,32 @@ static void
 pin(const struct pinning *p, const char *key, const char *label, const char *value,
     const char *reason)
 {
-	struct init_item *item = init_get(p->rd->n, key);
+	struct init_item *item = init_get(p->rd, key);
 
 	if (!value)
 		return;
-	if (!item) {
-		item_set(p->rd, key, (struct span){ 0 }, key, value);
-		init_get(p->rd->n, key)->comment = reason;
-		return;
-	}
-	if (!strcmp(item->value, "*"))
+	if (!item)
+		item_set(p->rd, key, (struct span){ 0 }, key, value)->comment = reason;
+	else if (!strcmp(item->value, "*"))
 		item->comment = reason;
 	else if (strcmp(item->value, value) != 0)
 		differs(p, item->at, label, item->value, value, reason);
-	item->value = value;
+	if (item)
+		item->value = value;
 }
 
 static void
 pin_torch(const struct pinning *p)
 {
 	const struct stack *s = p->s;
-	const char *index = init_value(p->rd->n, "torch.index");
+	const char *index = init_value(p->rd, "torch.index");
 
 	pin(p, "torch.version", "torch ", s->torch.value, s->torch.reason);
 	if (!s->torch.value || (index && (strstr(index, "://") || !strcmp(index, "pypi"))))
 		return;
-	if (index)
-		pin(p, "torch.index", "index ", s->torch_tag, s->torch_index.reason);
-	else if (s->torch_variant)
-		pin(p, "torch.index", "", s->torch_variant->index ? s->torch_tag : "pypi",
+	if (index || s->torch_variant)
+		pin(p, "torch.index", index ? "index " : "",
+		    index || s->torch_variant->index ? s->torch_tag : "pypi",
 		    s->torch_index.reason);
 }
 
@@ -126,7 +123,7 @@ pin_package(const struct pinning *p, struct init_item *item)
 }
 
 void
-draft_pin(struct reader *rd, const struct stack *s, bool quiet)
+draft_pin(struct init *rd, const struct stack *s, bool quiet)
 {
 	struct pinning p = { rd, s, quiet, MAP(rd->a) };
 	bool numpy = false;
@@ -134,14 +131,13 @@ draft_pin(struct reader *rd, const struct stack *s, bool quiet)
 	for (size_t i = 0; i < s->packages.n; i++)
 		if (s->packages.at[i].given)
 			map_put(&p.packages, s->packages.at[i].key, &s->packages.at[i]);
-
 	pin(&p, "base", "base ", s->base.value, s->base.reason);
-	if (init_get(rd->n, "base") && init_get(rd->n, "cuda"))
-		init_get(rd->n, "cuda")->value = NULL;
+	if (init_get(rd, "base") && init_get(rd, "cuda"))
+		init_get(rd, "cuda")->value = NULL;
 	pin(&p, "python", "python ", s->python.value, s->python.reason);
 	pin_torch(&p);
-	for (size_t i = 0; i < rd->n->items.n; i++) {
-		struct init_item *item = item_at(rd, i);
+	for (size_t i = 0; i < rd->items.n; i++) {
+		struct init_item *item = rd->items.at[i];
 
 		if (item_has(item, "torch.with"))
 			pin_companion(&p, item);
@@ -152,10 +148,10 @@ draft_pin(struct reader *rd, const struct stack *s, bool quiet)
 		numpy |= item_has(item, "packages") && !strcmp(item->name, "numpy");
 	}
 	if (!numpy && s->numpy.value && !s->numpy.given && s->torch.value) {
-		size_t i = item_open(rd, "numpy", (struct span){ 0 });
+		struct init_item *item = item_open(rd, "numpy", (struct span){ 0 });
 
-		item_at(rd, i)->name = "numpy";
-		item_at(rd, i)->comment = s->numpy.reason;
-		item_take(rd, i, "packages", s->numpy.value);
+		item->name = "numpy";
+		item->comment = s->numpy.reason;
+		item_take(rd, item, "packages", s->numpy.value);
 	}
 }

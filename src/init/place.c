@@ -9,52 +9,51 @@
 
 /* Ranges are one constraint among the packages until a release is selected. */
 static void
-add_range(struct reader *rd, const char *spec, const struct init_item *from)
+add_range(struct init *rd, const char *spec, const struct init_item *from)
 {
-	struct init_item *range = torch_range(rd->n);
-	size_t i;
+	struct init_item *range = torch_range(rd);
 
 	if (range) {
 		range->value = arena_printf(rd->a, "%s,%s", range->value, spec);
 		return;
 	}
-	i = item_open(rd, from->what, from->at);
-	item_at(rd, i)->name = "torch";
-	item_take(rd, i, "packages", arena_printf(rd->a, "torch%s", spec));
+	range = item_open(rd, from->what, from->at);
+	range->name = "torch";
+	item_take(rd, range, "packages", arena_printf(rd->a, "torch%s", spec));
 }
 
 static void
-add_torch(struct reader *rd, size_t i, const struct requirement *r)
+add_torch(struct init *rd, struct init_item *item, const struct requirement *r)
 {
 	const struct version *v = specifiers_pin(r->spec);
-	const char *name, *spec = specifiers_text(rd->a, r->spec);
-	const struct init_item item = *item_at(rd, i);
+	const char *name, *spec = specifiers_text(rd->a, r->spec), *local;
+	const struct init_item written = *item;
 
 	if (r->url && !recipe_archive(rd->a, r->url, &name, &v)) {
-		item_leave(rd, i, "torch comes from its own index, by version");
+		item_leave(rd, item, "torch comes from its own index, by version");
 		return;
 	}
-	item_at(rd, i)->pinned = v != NULL;
-	item_at(rd, i)->local = v ? version_local(rd->a, v) : NULL;
-	item_take(rd, i, "torch.version", v ? version_public(rd->a, v) : "*");
-	if (v && version_local(rd->a, v))
-		item_set(rd, version_local(rd->a, v), item.at, "torch.index",
-			 version_local(rd->a, v));
-	if (*spec && !init_get(rd->n, "torch.version")->pinned)
-		add_range(rd, spec, &item);
+	local = v ? version_local(rd->a, v) : NULL;
+	item->pinned = v != NULL;
+	item->local = local;
+	item_take(rd, item, "torch.version", v ? version_public(rd->a, v) : "*");
+	if (local)
+		item_set(rd, local, written.at, "torch.index", local);
+	if (*spec && !init_get(rd, "torch.version")->pinned)
+		add_range(rd, spec, &written);
 }
 
 static void
-add_companion(struct reader *rd, size_t i, const struct requirement *r)
+add_companion(struct init *rd, struct init_item *item, const struct requirement *r)
 {
 	const struct version *v = specifiers_pin(r->spec);
 	const char *name;
 
 	if (r->url)
 		recipe_archive(rd->a, r->url, &name, &v);
-	item_at(rd, i)->spec = specifiers_text(rd->a, r->spec);
-	item_at(rd, i)->pinned = v != NULL;
-	item_take(rd, i, "torch.with",
+	item->spec = specifiers_text(rd->a, r->spec);
+	item->pinned = v != NULL;
+	item_take(rd, item, "torch.with",
 		  v ? arena_printf(rd->a, "%s==%s", r->key, version_public(rd->a, v)) : r->name);
 }
 
@@ -63,22 +62,18 @@ add_companion(struct reader *rd, size_t i, const struct requirement *r)
  * it: torch installs them at its own versions.
  */
 static bool
-comes_with_torch(const char *key)
+comes_with_torch(struct init *rd, const char *key)
 {
 	static const char names[] =
-		" triton pytorch-triton cuda-bindings cuda-toolkit cuda-pathfinder nvidia-cublas "
+		"triton pytorch-triton cuda-bindings cuda-toolkit cuda-pathfinder nvidia-cublas "
 		"nvidia-cuda-cupti nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cudnn nvidia-cufft "
 		"nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt "
-		"nvidia-nccl nvidia-nvjitlink nvidia-nvshmem nvidia-nvtx ";
+		"nvidia-nccl nvidia-nvjitlink nvidia-nvshmem nvidia-nvtx";
 	size_t n = strlen(key);
-	char word[64];
 
-	if (n > 4 && starts_with(key + n - 5, "-cu1") && is_digit(key[n - 1]))
-		n -= 5;
-	if (n > sizeof(word) - 3)
-		return false;
-	snprintf(word, sizeof(word), " %.*s ", (int)n, key);
-	return strstr(names, word) && (n == strlen(key) || starts_with(key, "nvidia-"));
+	if (starts_with(key, "nvidia-") && str_matches(key, "-cu1[0-9]$"))
+		n -= strlen("-cu12");
+	return among(arena_copy(rd->a, key, n), names);
 }
 
 /* --- extensions --- */
@@ -105,7 +100,7 @@ moves(const char *ref)
 
 /* Returns why a URL names nothing that stays, or NULL. */
 static const char *
-not_kept(struct reader *rd, const char *url, bool has_releases)
+not_kept(struct init *rd, const char *url, bool has_releases)
 {
 	const char *ref = ref_of(arena_copy(rd->a, url, strcspn(url, "#")));
 
@@ -122,34 +117,32 @@ not_kept(struct reader *rd, const char *url, bool has_releases)
 
 /* An extension is built without its dependencies: an extra that is an extension becomes one itself. */
 static void
-add_extras(struct reader *rd, size_t i, const struct requirement *r)
+add_extras(struct init *rd, const struct init_item *owner, const struct requirement *r)
 {
 	for (size_t k = 0; k < r->extras.n; k++) {
-		const struct init_item owner = *item_at(rd, i);
 		const char *extra = name_normalize(rd->a, r->extras.at[k]);
-		size_t part =
-			item_open(rd, arena_printf(rd->a, "%s[%s]", r->name, extra), owner.at);
+		struct init_item *item =
+			item_open(rd, arena_printf(rd->a, "%s[%s]", r->name, extra), owner->at);
 
 		if (facts_extension(rd->f, extra))
-			place_requirement(rd, part, extra, true);
+			place_requirement(rd, item, extra, true);
 		else
-			item_leave(rd, part,
+			item_leave(rd, item,
 				   "an extension is installed without its extras; add what "
 				   "it needs to `packages`");
-		item_at(rd, part)->call = owner.call;
+		item->call = owner->call;
 	}
 }
 
 static void
-add_extension(struct reader *rd, size_t i, const struct requirement *r, const struct extension *e)
+add_extension(struct init *rd, struct init_item *item, const struct requirement *r,
+	      const struct extension *e)
 {
 	const struct version *v = specifiers_pin(r->spec);
 	const char *value = e ? e->name : r->key, *why = NULL, *name, *local;
 	bool git = r->url && starts_with(r->url, "git+");
-	struct init_item *item;
 
-	add_extras(rd, i, r);
-	item = item_at(rd, i);
+	add_extras(rd, item, r);
 	item->name = value;
 	item->spec = specifiers_text(rd->a, r->spec);
 	item->pinned = v != NULL;
@@ -169,38 +162,36 @@ add_extension(struct reader *rd, size_t i, const struct requirement *r, const st
 	} else if (r->url) {
 		value = arena_printf(rd->a, "%s @ %.*s", value, (int)strcspn(r->url, "#"), r->url);
 	}
-	item_take(rd, i, "extensions", value);
+	item_take(rd, item, "extensions", value);
 }
 
 /* --- packages --- */
 
 static void
-add_package(struct reader *rd, size_t i, const struct requirement *r, const char *text)
+add_package(struct init *rd, struct init_item *item, const struct requirement *r, const char *text)
 {
-	struct init_item *item = item_at(rd, i);
-
 	item->spec = specifiers_text(rd->a, r->spec);
 	item->pinned = specifiers_pin(r->spec) != NULL;
 	if (r->url && starts_with(r->url, "git+")) {
 		item->pinned = !not_kept(rd, r->url, true);
 		if (!item->pinned) {
-			item_leave(rd, i, "it changes: add it with a tag or a full commit");
+			item_leave(rd, item, "it changes: add it with a tag or a full commit");
 			return;
 		}
 	} else if (r->url && (!strstr(r->url, "://") || starts_with(r->url, "file:"))) {
-		item_leave(rd, i,
+		item_leave(rd, item,
 			   "it was built on another machine (conda does so): add it with its "
 			   "version");
 		return;
 	}
-	item_take(rd, i, "packages", text);
+	item_take(rd, item, "packages", text);
 }
 
 /* --- one requirement --- */
 
 /* The name of a URL that is given without one: #egg=, the file's name, the repository's. */
 static const char *
-name_of_url(struct reader *rd, const char *url)
+name_of_url(struct init *rd, const char *url)
 {
 	const char *egg = strstr(url, "egg="), *name, *begin;
 	struct names known = facts_extension_names(rd->f);
@@ -230,9 +221,9 @@ name_of_url(struct reader *rd, const char *url)
 
 /* Returns false if the marker excludes Linux, or the Python that is known so far. */
 static bool
-holds_here(struct reader *rd, const struct requirement *r)
+holds_here(struct init *rd, const struct requirement *r)
 {
-	const char *python = init_value(rd->n, "python");
+	const char *python = init_value(rd, "python");
 	struct marker_env env = marker_env_linux(rd->a, python ? python : "3.11", "x86_64");
 	bool value = true;
 
@@ -248,63 +239,62 @@ is_local_path(const char *s)
 }
 
 void
-place_requirement(struct reader *rd, size_t i, const char *text, bool compiled)
+place_requirement(struct init *rd, struct init_item *item, const char *text, bool compiled)
 {
 	const char *why = NULL, *name = NULL;
 	const struct requirement *r = requirement_parse(rd->a, text, &why, NULL);
 	const struct extension *e = r ? facts_extension(rd->f, r->key) : NULL;
 
 	if (!r && strstr(text, "://") && (name = name_of_url(rd, text)) && name_valid(name)) {
-		place_requirement(rd, i, arena_printf(rd->a, "%s @ %s", name, text), compiled);
+		place_requirement(rd, item, arena_printf(rd->a, "%s @ %s", name, text), compiled);
 		return;
 	}
 	if (r)
-		item_at(rd, i)->name = r->key;
+		item->name = r->key;
 	if (is_local_path(text))
-		item_leave(rd, i, "it is local code: `app: {copy: [...]}` holds the application");
+		item_leave(rd, item,
+			   "it is local code: `app: {copy: [...]}` holds the application");
 	else if (!r)
-		item_unread(rd, i,
+		item_unread(rd, item,
 			    strchr(text, '=') && !strstr(text, "==") ?
 				    "conda writes one `=`; `pip freeze` writes two" :
 				    NULL,
 			    "it is not a requirement: %s", why);
 	else if (!strcmp(r->key, "pip"))
-		item_leave(rd, i, "the environment has its own pip");
-	else if (comes_with_torch(r->key))
-		item_leave(rd, i, "torch installs it, at the version that torch was built with");
+		item_leave(rd, item, "the environment has its own pip");
+	else if (comes_with_torch(rd, r->key))
+		item_leave(rd, item, "torch installs it, at the version that torch was built with");
 	else if ((e || !strcmp(r->key, "torch")) && !holds_here(rd, r))
-		item_leave(rd, i, "its marker excludes this environment");
+		item_leave(rd, item, "its marker excludes this environment");
 	else if (!strcmp(r->key, "torch"))
-		add_torch(rd, i, r);
+		add_torch(rd, item, r);
 	else if (!strcmp(r->key, "torchvision") || !strcmp(r->key, "torchaudio"))
-		add_companion(rd, i, r);
+		add_companion(rd, item, r);
 	else if (e ? e->pypi != PYPI_WHEEL || (r->url && starts_with(r->url, "git+")) : compiled)
-		add_extension(rd, i, r, e);
+		add_extension(rd, item, r, e);
 	else
-		add_package(rd, i, r, text);
+		add_package(rd, item, r, text);
 }
 
 bool
-init_requirement(struct arena *a, struct diags *ds, const struct facts *f, struct init *n,
-		 const char *text)
+init_requirement(struct init *rd, const char *text)
 {
-	struct reader rd = { a, ds, f, n };
-	size_t from = n->items.n, i = item_open(&rd, text, (struct span){ 0 });
+	size_t from = rd->items.n;
+	struct init_item *item = item_open(rd, text, (struct span){ 0 });
 
-	place_requirement(&rd, i, text, false);
-	if (item_at(&rd, i)->code == W_INIT_NOT_READ || is_local_path(text)) {
-		diag_at(ds, E_INIT_INPUT, (struct span){ 0 }, "`%s`: %s", text,
-			item_at(&rd, i)->why);
+	place_requirement(rd, item, text, false);
+	if (item->code == W_INIT_NOT_READ || is_local_path(text)) {
+		diag_at(rd->ds, E_INIT_INPUT, item->at, "`%s`: %s", text, item->why);
 		return false;
 	}
-	items_report(&rd, from);
+	items_report(rd, from);
 	return true;
 }
 
 /* --- indexes --- */
 
 const char *
-torch_index_tag(struct reader *rd, const char *url)
+torch_index_tag(struct init *rd, const char *url)
 {
 	const char *cpu = facts_torch_index(rd->f, rd->a, "cpu"), *tag;
 	size_t root = cpu ? strlen(cpu) - strlen("cpu") : 0, n;
@@ -324,29 +314,26 @@ torch_index_tag(struct reader *rd, const char *url)
 static bool
 is_default(const char *url)
 {
-	const char *host = strstr(url, "://");
-	size_t n = host ? strcspn(host + 3, "/") : 0;
-
-	return host && starts_with(host + 3, "pypi.") && !memchr(host + 8, '.', n - 5);
+	return str_matches(url, "^[^:]*://pypi[.][^./]*(/|$)");
 }
 
 static void
-place_index(struct reader *rd, size_t i, const char *url, bool extra)
+place_index(struct init *rd, struct init_item *item, const char *url, bool extra)
 {
 	const char *tag = torch_index_tag(rd, url), *shown = mask_credentials(rd->a, url);
 
 	if (tag && strchr(tag, '/'))
-		item_leave(rd, i, "the knowledge base lists no nightly builds");
+		item_leave(rd, item, "the knowledge base lists no nightly builds");
 	else if (tag)
-		item_take(rd, i, "torch.index",
-			  *tag && !init_get(rd->n, "torch.index") ? tag : NULL);
+		item_take(rd, item, "torch.index",
+			  *tag && !init_get(rd, "torch.index") ? tag : NULL);
 	else if (is_default(url))
-		item_take(rd, i, "packages", NULL);
-	else if (!extra && !init_get(rd->n, "index") && !strcmp(shown, url))
-		item_take(rd, i, "index", url);
+		item_take(rd, item, "packages", NULL);
+	else if (!extra && !init_get(rd, "index") && !strcmp(shown, url))
+		item_take(rd, item, "index", url);
 	else
 		item_unread(
-			rd, i,
+			rd, item,
 			extra ? "name what comes from it: `index: {extra: [{url: ..., packages: "
 				"[...]}]}`" :
 				"`index: {url: ..., secret: NAME}` takes it without credentials",
@@ -354,25 +341,25 @@ place_index(struct reader *rd, size_t i, const char *url, bool extra)
 }
 
 void
-place_option(struct reader *rd, size_t i, enum pip_option o, const char *value)
+place_option(struct init *rd, struct init_item *item, enum pip_option o, const char *value)
 {
 	if (o == PIP_INDEX || o == PIP_EXTRA_INDEX)
-		place_index(rd, i, value, o == PIP_EXTRA_INDEX);
+		place_index(rd, item, value, o == PIP_EXTRA_INDEX);
 	else if (o == PIP_LINKS && torch_index_tag(rd, value))
-		item_take(rd, i, "torch.index", NULL);
+		item_take(rd, item, "torch.index", NULL);
 	else if (o == PIP_LINKS)
-		item_unread(rd, i, NULL, "init does not read pages of links");
+		item_unread(rd, item, NULL, "init does not read pages of links");
 	else if (o == PIP_REQUIREMENTS)
 		item_unread(
-			rd, i,
+			rd, item,
 			arena_printf(rd->a, "add `--from %s`: the option may be repeated", value),
 			"`%s` was not read", value);
 	else if (o == PIP_CONSTRAINTS)
-		item_unread(rd, i, NULL, "the constraints of `%s` were not read", value);
+		item_unread(rd, item, NULL, "the constraints of `%s` were not read", value);
 	else if (o == PIP_NO_ISOLATION)
-		item_take(rd, i, "extensions", NULL);
+		item_take(rd, item, "extensions", NULL);
 	else if (o == PIP_NO_CACHE)
-		item_take(rd, i, "packages", NULL);
+		item_take(rd, item, "packages", NULL);
 	else
-		item_leave(rd, i, "it is an option of pip");
+		item_leave(rd, item, "it is an option of pip");
 }

@@ -1,57 +1,50 @@
 #ifndef INIT_READER_H
 #define INIT_READER_H
 
-#include "base/map.h"
 #include "base/str.h"
 #include "init.h"
 
 /* Inside init/: what all readers share, and the draft of a recipe. */
 
-struct reader {
-	struct arena *a;
-	struct diags *ds;
-	const struct facts *f;
-	struct init *n;
-};
-
 enum { INIT_ITEMS_MAX = 4000 };
 
 /*
- * Adds an item without a fate and returns its place in the list.  With INIT_ITEMS_MAX items it adds
- * an error (SB0193) instead and returns the last place.
+ * Adds an item without a fate and returns it.  With INIT_ITEMS_MAX items it adds an error (SB0193)
+ * instead and returns the last one.
  */
-size_t item_open(struct reader *rd, const char *what, struct span at);
-struct init_item *item_at(const struct reader *rd, size_t i);
+struct init_item *item_open(struct init *rd, const char *what, struct span at);
 
 /*
  * Decides an item: taken.  An earlier item of the same key (and name) is left out; of the two, the new
- * one gets the earlier place.  value NULL: the key covers it without holding it.
+ * one gets the earlier place, so `item` is then the earlier one.  value NULL: the key covers it
+ * without holding it.  Returns the item that holds the key.
  */
-void item_take(struct reader *rd, size_t i, const char *key, const char *value);
+struct init_item *item_take(struct init *rd, struct init_item *item, const char *key,
+			    const char *value);
 /* Decides an item: left out, as a note; or, with help, as a warning that it was not read. */
-void item_leave(struct reader *rd, size_t i, const char *fmt, ...)
+void item_leave(struct init *rd, struct init_item *item, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-void item_unread(struct reader *rd, size_t i, const char *help, const char *fmt, ...)
+void item_unread(struct init *rd, struct init_item *item, const char *help, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Opens and decides at once. */
-void item_set(struct reader *rd, const char *what, struct span at, const char *key,
-	      const char *value);
+struct init_item *item_set(struct init *rd, const char *what, struct span at, const char *key,
+			   const char *value);
 
 /* Reports the items from place `from` on; BUG if one of them is not decided. */
-void items_report(struct reader *rd, size_t from);
-void item_report(struct reader *rd, const struct init_item *item);
+void items_report(struct init *rd, size_t from);
+void item_report(struct init *rd, const struct init_item *item);
 /* Adds a note (SB0191): the recipe differs from the input at this place. */
-void item_changed(struct reader *rd, struct span at, const char *fmt, ...)
+void item_changed(struct init *rd, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Returns the item that holds a key of one value, or NULL. */
-struct init_item *init_get(const struct init *n, const char *key);
+struct init_item *init_get(const struct init *rd, const char *key);
 /* Returns its value, or NULL. */
-const char *init_value(const struct init *n, const char *key);
+const char *init_value(const struct init *rd, const char *key);
 /* Returns true if an item holds the key with a value. */
 bool item_has(const struct init_item *item, const char *key);
 /* Returns the item of `packages` that holds the range of torch, "torch>=2,<2.3"; or NULL. */
-struct init_item *torch_range(const struct init *n);
+struct init_item *torch_range(const struct init *rd);
 
 /* --- requirements --- */
 
@@ -59,18 +52,20 @@ struct init_item *torch_range(const struct init *n);
  * Decides an item by its requirement: PEP 508, the URL of a wheel, an sdist or a repository, or a path.
  * compiled: an unknown package goes to `extensions`.
  */
-void place_requirement(struct reader *rd, size_t i, const char *text, bool compiled);
+void place_requirement(struct init *rd, struct init_item *item, const char *text, bool compiled);
 /* Returns "cu121" for torch's own index, "" for its root, NULL for another one. */
-const char *torch_index_tag(struct reader *rd, const char *url);
+const char *torch_index_tag(struct init *rd, const char *url);
 
 /* Returns true for a path: what pip builds from a directory or a file of this machine. */
 bool is_local_path(const char *s);
 
 /* Options of pip and of requirements files, as far as they decide what is installed from where. */
 enum pip_option {
-	PIP_NONE,    /* no option */
-	PIP_QUIET,   /* changes nothing about what is installed */
-	PIP_SWITCH,  /* takes no value; a recipe has no place for it */
+	PIP_NONE,   /* no option */
+	PIP_QUIET,  /* changes nothing about what is installed */
+	PIP_SWITCH, /* takes no value; a recipe has no place for it */
+	PIP_NO_ISOLATION,
+	PIP_NO_CACHE,
 	PIP_SETTING, /* takes a value; a recipe has no place for it */
 	PIP_INDEX,
 	PIP_EXTRA_INDEX,
@@ -78,18 +73,18 @@ enum pip_option {
 	PIP_REQUIREMENTS,
 	PIP_CONSTRAINTS,
 	PIP_EDITABLE,
-	PIP_NO_ISOLATION,
-	PIP_NO_CACHE,
 };
 
 /*
  * Returns which option a word is: "--index-url", "--index-url=https://...", "-i", "-rreq.txt".  *value
- * is what stands in the same word; p NULL: the next word is the value, if takes_value.
+ * is what stands in the same word; NULL: the next word is the value, if takes_value.
  */
-enum pip_option pip_option(const char *word, struct str *value);
+enum pip_option pip_option(struct init *rd, const char *word, const char **value);
 bool pip_takes_value(enum pip_option o);
+/* Returns true if a word is one of a list, "install create". */
+bool among(const char *s, const char *list);
 /* Decides an item by an option of pip; an editable requirement is none. */
-void place_option(struct reader *rd, size_t i, enum pip_option o, const char *value);
+void place_option(struct init *rd, struct init_item *item, enum pip_option o, const char *value);
 
 /* --- the draft --- */
 
@@ -103,17 +98,17 @@ struct init_key {
 };
 const struct init_key *init_key(const char *key);
 
-/* Returns a copy that can be changed. */
-struct init init_copy(struct arena *a, const struct init *n);
+/* Returns a copy that can be changed, whose diagnostics go to ds. */
+struct init init_copy(const struct init *rd, struct diags *ds);
 /* Returns the text, and sets the line of each item.  Equal items give equal bytes. */
-const char *draft_write(struct arena *a, struct init *n);
+const char *draft_write(struct init *rd);
 
 /*
  * Selects what is open, repairs what resolve rejects, and writes every selected value back as items.
  * errors  those of the recipe and of resolve for the last text that was tried; false
  */
-bool draft_complete(struct reader *rd, const char *path);
+bool draft_complete(struct init *rd, const char *path);
 /* Writes the stack back: each value with its reason, and a note where it differs from the input. */
-void draft_pin(struct reader *rd, const struct stack *s, bool quiet);
+void draft_pin(struct init *rd, const struct stack *s, bool quiet);
 
 #endif

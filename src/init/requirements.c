@@ -13,6 +13,73 @@
  * start or after a blank.  https://pip.pypa.io/en/stable/reference/requirements-file-format/
  */
 
+/* Options of `pip install`, as `--help` of pip 26 and of uv's pip list them; others take no value. */
+static const struct {
+	enum pip_option is;
+	const char *names;
+} options[] = {
+	{ PIP_INDEX, "--index-url -i --default-index --pypi-url" },
+	{ PIP_EXTRA_INDEX, "--extra-index-url --index" },
+	{ PIP_LINKS, "--find-links -f" },
+	{ PIP_REQUIREMENTS, "--requirement --requirements -r" },
+	{ PIP_CONSTRAINTS, "--constraint -c" },
+	{ PIP_EDITABLE, "--editable -e" },
+	{ PIP_NO_ISOLATION, "--no-build-isolation" },
+	{ PIP_NO_CACHE, "--no-cache-dir --no-cache" },
+	{ PIP_QUIET,
+	  "-q -qq --quiet -v --verbose -U --upgrade --user --system --no-input --compile "
+	  "--no-compile --disable-pip-version-check --break-system-packages "
+	  "--no-warn-script-location" },
+	{ PIP_SETTING,
+	  "--hash --target -t --prefix --root --src --timeout --default-timeout --retries "
+	  "--trusted-host --cache-dir --upgrade-strategy --progress-bar --no-binary --only-binary "
+	  "--platform --python-version --python -p --implementation --abi --proxy "
+	  "--config-settings "
+	  "--root-user-action --config-setting -C --global-option --install-option --build-option "
+	  "--log --cert "
+	  "--client-cert --exists-action --report --use-feature --index-strategy --torch-backend "
+	  "--link-mode --resolution --prerelease --no-build-isolation-package" },
+};
+
+bool
+among(const char *s, const char *list)
+{
+	size_t n = strlen(s);
+
+	for (const char *p = list; n && (p = strstr(p, s)); p += n)
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}
+
+bool
+pip_takes_value(enum pip_option o)
+{
+	return o >= PIP_SETTING;
+}
+
+enum pip_option
+pip_option(struct init *rd, const char *word, const char **value)
+{
+	size_t n = word[0] == '-' && word[1] == '-' ? strcspn(word, "=") : 2;
+	const char *name;
+
+	*value = NULL;
+	if (word[0] != '-' || !word[1])
+		return PIP_NONE;
+	name = arena_copy(rd->a, word, n);
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (!among(name, options[i].names))
+			continue;
+		if (word[n])
+			*value = word + n + (word[n] == '=');
+		return options[i].is;
+	}
+	return PIP_SWITCH;
+}
+
+/* --- files --- */
+
 struct line {
 	const char *text; /* joined, without comment and blanks at its ends */
 	struct span at;   /* what of it stands on its first line */
@@ -71,7 +138,7 @@ next_line(struct arena *a, const struct source *src, const char **p, uint32_t *n
 /* "einops==0.8.0 --hash=sha256:...": pip's options behind a requirement are an item of their own; all
  * hashes of a file are one. */
 static const char *
-without_options(struct reader *rd, const struct line *l, bool *hashes)
+without_options(struct init *rd, const struct line *l, bool *hashes)
 {
 	const char *cut = strstr(l->text, " --");
 	size_t n = cut ? (size_t)(cut - l->text) : strlen(l->text);
@@ -88,34 +155,31 @@ without_options(struct reader *rd, const struct line *l, bool *hashes)
 }
 
 bool
-init_requirements(struct arena *a, struct diags *ds, const struct facts *f,
-		  const struct source *src, struct init *n)
+init_requirements(struct init *rd, const struct source *src)
 {
-	struct reader rd = { a, ds, f, n };
-	const char *p = src->text, *end = src->text + src->size;
-	size_t from = n->items.n;
-	unsigned before = ds->errors;
+	const char *p = src->text, *end = src->text + src->size, *value;
+	size_t from = rd->items.n;
+	unsigned before = rd->ds->errors;
 	uint32_t number = 1;
 	bool hashes = false;
 
 	if (src->size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
 		p += 3;
-	while (p < end && ds->errors == before) {
-		struct line l = next_line(a, src, &p, &number);
-		size_t i = *l.text ? item_open(&rd, l.text, l.at) : 0,
-		       n_option = strcspn(l.text, " \t");
-		struct str in_word;
-		enum pip_option o = pip_option(arena_copy(a, l.text, n_option), &in_word);
-		const char *value = in_word.p ? in_word.p : l.text + n_option;
+	while (p < end && rd->ds->errors == before) {
+		struct line l = next_line(rd->a, src, &p, &number);
+		size_t n = strcspn(l.text, " \t");
+		enum pip_option o = pip_option(rd, arena_copy(rd->a, l.text, n), &value);
+		struct init_item *item = *l.text ? item_open(rd, l.text, l.at) : NULL;
 
+		value = value ? value : l.text + n;
 		value += strspn(value, " \t");
-		if (o == PIP_NONE && *l.text)
-			place_requirement(&rd, i, without_options(&rd, &l, &hashes), false);
+		if (o == PIP_NONE && item)
+			place_requirement(rd, item, without_options(rd, &l, &hashes), false);
 		else if (o == PIP_EDITABLE)
-			place_requirement(&rd, i, value, false);
-		else if (*l.text)
-			place_option(&rd, i, o, value);
+			place_requirement(rd, item, value, false);
+		else if (item)
+			place_option(rd, item, o, value);
 	}
-	items_report(&rd, from);
-	return ds->errors == before;
+	items_report(rd, from);
+	return rd->ds->errors == before;
 }

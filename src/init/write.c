@@ -65,7 +65,7 @@ struct writer {
 	struct buf b;
 	uint32_t line;
 	size_t begin; /* of the line */
-	struct init *n;
+	const struct init *n;
 	const char *parent; /* "torch" while its keys are written */
 };
 
@@ -107,29 +107,6 @@ put_line(struct writer *w, const char *text)
 	end_line(w, NULL);
 }
 
-/* A scalar; in double quotes where a reader could take it for something else, 3.10 for a number. */
-static void
-put_scalar(struct writer *w, const char *s)
-{
-	if (edit_is_plain(s)) {
-		buf_puts(&w->b, s);
-		return;
-	}
-	buf_putc(&w->b, '"');
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c < ' ' || c == 0x7F) {
-			buf_printf(&w->b, "\\x%02x", c);
-			continue;
-		}
-		if (c == '"' || c == '\\')
-			buf_putc(&w->b, '\\');
-		buf_putc(&w->b, *s);
-	}
-	buf_putc(&w->b, '"');
-}
-
 /* "app:" before the first of its keys; what of the files belongs to it may have to be filled in. */
 static void
 put_parent(struct writer *w, const char *key)
@@ -155,17 +132,11 @@ put_parent(struct writer *w, const char *key)
 	}
 }
 
-/* Other readers take 3.10 for the number 3.1. */
-static void
-put_value(struct writer *w, const char *name, const char *value)
+/* A scalar; in double quotes where a reader could take it for something else. */
+static const char *
+scalar(struct writer *w, const char *s)
 {
-	const char *dot = strchr(value, '.');
-
-	buf_printf(&w->b, "%s: ", name);
-	if (dot && dot == strrchr(value, '.') && strspn(value, "0123456789.") == strlen(value))
-		buf_printf(&w->b, "\"%s\"", value);
-	else
-		put_scalar(w, value);
+	return edit_scalar(w->a, (struct span){ 0 }, s);
 }
 
 static void
@@ -175,7 +146,8 @@ put_row(struct writer *w, const struct init_key *row)
 	bool any = false;
 
 	for (size_t i = 0; i < w->n->items.n; i++) {
-		struct init_item *item = &w->n->items.at[i];
+		struct init_item *item = w->n->items.at[i];
+		const char *value;
 
 		if (!item_has(item, row->key))
 			continue;
@@ -189,19 +161,18 @@ put_row(struct writer *w, const struct init_key *row)
 		}
 		any = true;
 		buf_puts(&w->b, w->parent ? "  " : "");
-		if (row->form == KEY_VALUE) {
-			put_value(w, name, item->value);
-		} else if (row->form == KEY_LINES) {
-			buf_puts(&w->b, "  - ");
-			put_scalar(w, strcmp(row->key, "extensions") || strstr(item->value, " @ ") ?
-					      item->value :
-					      arena_printf(w->a, "%s%s", item->value, item->spec));
-		} else {
-			buf_puts(&w->b, "  ");
-			put_scalar(w, item->name);
-			buf_puts(&w->b, ": ");
-			put_scalar(w, item->value);
-		}
+		value = item->value;
+		if (!strcmp(row->key, "extensions") && !strstr(value, " @ "))
+			value = arena_printf(w->a, "%s%s", value, item->spec);
+		if (row->form == KEY_LINES)
+			buf_printf(&w->b, "  - %s", scalar(w, value));
+		else if (row->form == KEY_SETTINGS)
+			buf_printf(&w->b, "  %s: %s", scalar(w, item->name), scalar(w, value));
+		/* Other readers take 3.10 for the number 3.1. */
+		else if (str_matches(value, "^[0-9]*[.][0-9]*$"))
+			buf_printf(&w->b, "%s: \"%s\"", name, value);
+		else
+			buf_printf(&w->b, "%s: %s", name, scalar(w, value));
 		end_line(w, item->comment);
 		item->line = w->line - 1;
 	}
@@ -213,7 +184,7 @@ put_left(struct writer *w)
 	bool any = false;
 
 	for (size_t i = 0; i < w->n->items.n; i++) {
-		const struct init_item *item = &w->n->items.at[i];
+		const struct init_item *item = w->n->items.at[i];
 
 		if (item->fate != INIT_LEFT)
 			continue;
@@ -231,9 +202,9 @@ put_left(struct writer *w)
 }
 
 const char *
-draft_write(struct arena *a, struct init *n)
+draft_write(struct init *n)
 {
-	struct writer w = { .a = a, .b = BUF(a), .line = 1, .n = n };
+	struct writer w = { .a = n->a, .b = BUF(n->a), .line = 1, .n = n };
 
 	buf_puts(&w.b, n->from ? "# From " : "# Written by stackbuild init: each choice says why.");
 	if (n->from) {
@@ -243,7 +214,7 @@ draft_write(struct arena *a, struct init *n)
 	end_line(&w, NULL);
 	end_line(&w, NULL);
 	for (size_t i = 0; i < n->items.n; i++)
-		n->items.at[i].line = 0;
+		n->items.at[i]->line = 0;
 	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++)
 		put_row(&w, &rows[row]);
 	if (n->app_unsure && !init_get(n, "app.requirements") && !init_get(n, "app.command")) {

@@ -22,6 +22,7 @@ struct chain {
 	const char *directory; /* that no extends: may leave */
 	struct map files;
 	size_t n;
+	const struct source *src; /* of the recipe itself */
 };
 
 const struct source *
@@ -57,13 +58,11 @@ path_clean(struct arena *a, const char *path)
 static bool
 is_below(const char *directory, const char *path)
 {
-	size_t n = strlen(directory);
+	size_t n = strcmp(directory, ".") != 0 ? strlen(directory) : 0;
 
 	if (!strcmp(directory, "/"))
 		return *path == '/';
-	if (!strcmp(directory, "."))
-		n = 0;
-	else if (strncmp(path, directory, n) != 0 || path[n++] != '/')
+	if (strncmp(path, directory, n) != 0 || (n && path[n++] != '/'))
 		return false;
 	/* In a clean path dots come first, so only there can they lead out again. */
 	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
@@ -83,7 +82,7 @@ stays_inside(struct chain *c, const char *path)
 }
 
 static const struct node *load_file(struct chain *c, const char *path, struct span at,
-				    unsigned depth, const struct source **src);
+				    unsigned depth);
 
 static const struct node *
 too_many(struct chain *c, struct span at)
@@ -100,7 +99,6 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 {
 	struct text t = node_text(name);
 	const char *path;
-	const struct source *src;
 
 	if (name->kind != NODE_SCALAR || node_is_null(name) || !*t.s) {
 		fault(c->l, E_TYPE, name->at, "`extends` takes the name of a file, not %s",
@@ -119,7 +117,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 			  "--extends-anywhere");
 		return NULL;
 	}
-	return load_file(c, path, t.at, depth, &src);
+	return load_file(c, path, t.at, depth);
 }
 
 /* The bases in order, each laid on those before it, and the file on them all. */
@@ -127,50 +125,32 @@ static const struct node *
 apply_extends(struct chain *c, struct file *file, unsigned depth)
 {
 	const struct node *root = file->root, *extends = node_get(root, "extends"), *base = NULL;
-	struct node *own;
-	size_t n = 0;
+	const struct node *const *names;
+	size_t n = 1;
 	bool good = true;
 
 	if (!extends)
 		return root;
-	own = arena_new_of(c->l->a, struct node);
-	*own = *root;
-	own->pairs = arena_array_of(c->l->a, struct pair, root->n);
-	for (size_t i = 0; i < root->n; i++)
-		if (strcmp(root->pairs[i].key, "extends") != 0)
-			own->pairs[n++] = root->pairs[i];
-	own->n = n;
+	names = list_of_one(c->l, extends);
+	if (extends->kind == NODE_LIST) {
+		names = extends->items;
+		n = extends->n;
+	}
 	if (node_is_null(extends)) {
 		diag_help(fault(c->l, E_EMPTY, extends->at, "`extends` has no value"),
 			  "name a file, or remove the key");
 		return NULL;
 	}
-	if (extends->kind == NODE_LIST && extends->n > FILES_MAX)
+	if (n > FILES_MAX)
 		return too_many(c, extends->at);
-	for (size_t i = 0; i < (extends->kind == NODE_LIST ? extends->n : 1); i++) {
-		const struct node *name = extends->kind == NODE_LIST ? extends->items[i] : extends;
-		const struct node *one = load_base(c, file, name, depth + 1);
+	for (size_t i = 0; i < n; i++) {
+		const struct node *one = load_base(c, file, names[i], depth + 1);
 
 		if (one)
 			base = merge(c->l, &key_root, base, one);
 		good &= one != NULL;
 	}
-	return good ? merge(c->l, &key_root, base, own) : NULL;
-}
-
-static bool
-not_again(struct chain *c, const struct file *file, struct span at)
-{
-	struct diag *d;
-
-	if (!file->open)
-		return true;
-	d = fault(c->l, E_EXTENDS, at, "`extends` leads back to `%s`", file->path);
-	if (file->asked.line)
-		diag_note(d, file->asked, "which is read because of this");
-	else
-		diag_note(d, (struct span){ .src = file->src }, "which is the recipe itself");
-	return false;
+	return good ? merge(c->l, &key_root, base, map_without(c->l, root, "extends")) : NULL;
 }
 
 /* The map that a file holds; an empty file holds an empty one. */
@@ -178,36 +158,42 @@ static const struct node *
 read_root(struct load *l, const struct source *src)
 {
 	const struct node *root = yaml_read(l->a, l->ds, src, YAML_LIMITS_DEFAULT);
-	struct node *none;
 
 	if (!root || root->kind == NODE_MAP)
 		return root;
-	if (node_is_null(root)) {
-		none = arena_new_of(l->a, struct node);
-		*none = (struct node){ .kind = NODE_MAP, .at = root->at };
-		return none;
-	}
+	if (node_is_null(root))
+		return map_of(l, root->at, 0);
 	diag_help(fault(l, E_TYPE, root->at, "a recipe is a map, not %s", node_kind_name(root)),
 		  "write `key: value` lines, such as `torch: 2.2.2`");
 	return NULL;
 }
 
 static const struct node *
-load_file(struct chain *c, const char *path, struct span at, unsigned depth,
-	  const struct source **src)
+load_file(struct chain *c, const char *path, struct span at, unsigned depth)
 {
 	struct file *file = map_get(&c->files, path);
+	struct diag *d;
 
+	if (file && file->open) {
+		d = fault(c->l, E_EXTENDS, at, "`extends` leads back to `%s`", path);
+		if (file->asked.line)
+			diag_note(d, file->asked, "which is read because of this");
+		else
+			diag_note(d, (struct span){ .src = file->src },
+				  "which is the recipe itself");
+		return NULL;
+	}
 	if (file)
-		return not_again(c, file, at) ? file->root : NULL;
+		return file->root;
 	if (++c->n > FILES_MAX || depth > DEPTH_MAX)
 		return too_many(c, at);
 	file = arena_new_of(c->l->a, struct file);
 	*file = (struct file){ .path = path, .asked = at, .open = true };
 	map_put(&c->files, path, file);
 	/* The recipe itself is shown as it was named. */
-	*src = file->src =
-		c->l->open(c->l->ctx, c->l->a, c->l->ds, depth ? path : c->l->o->path, at);
+	file->src = c->l->open(c->l->ctx, c->l->a, c->l->ds, depth ? path : c->l->o->path, at);
+	if (!depth)
+		c->src = file->src;
 	if (file->src)
 		file->root = read_root(c->l, file->src);
 	if (file->root)
@@ -221,8 +207,11 @@ extends_load(struct load *l, const struct source **src)
 {
 	const char *path = l->o->path;
 	struct chain c = { .l = l, .files = MAP(l->a) };
+	const struct node *root;
 
 	c.directory = path_clean(l->a, fs_dir(l->a, path));
-	return load_file(&c, strcmp(path, "-") != 0 ? path_clean(l->a, path) : path,
-			 (struct span){ 0 }, 0, src);
+	root = load_file(&c, strcmp(path, "-") != 0 ? path_clean(l->a, path) : path,
+			 (struct span){ 0 }, 0);
+	*src = c.src;
+	return root;
 }

@@ -36,31 +36,25 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 	struct text bare = part(l, url, url.s, strcspn(url.s, "#"));
 
 	if (git_split(l->a, bare.s, &repository, &ref)) {
-		if (hash && !starts_with(hash, "#egg=")) {
-			diag_help(fault(l, E_URL, url.at, "`extensions`: %s after a git URL",
-					shown(l->a, hash)),
-				  "the whole repository is built; remove the fragment");
-			return false;
-		}
 		e->git = part(l, url, url.s + 4, strlen(repository));
-		if (!grammar_holds(l, grammar_git, path, e->git))
-			return false;
 		if (ref)
 			e->ref = part(l, url, url.s + (ref - bare.s), strlen(ref));
-		return !ref || grammar_holds(l, grammar_extension_ref, path, e->ref);
+		if (!hash || starts_with(hash, "#egg="))
+			return grammar_holds(l, grammar_git, path, e->git) &&
+			       (!ref || grammar_holds(l, grammar_extension_ref, path, e->ref));
+	} else {
+		e->url = bare;
+		if (hash && starts_with(hash, "#sha256="))
+			e->sha256 = part(l, url, hash + 8, strlen(hash + 8));
+		if (!hash || e->sha256.s)
+			return (!hash || grammar_holds(l, grammar_sha256, path, e->sha256)) &&
+			       grammar_holds(l, grammar_archive, path, e->url);
 	}
-	e->url = bare;
-	if (hash && starts_with(hash, "#sha256=")) {
-		e->sha256 = part(l, url, hash + 8, strlen(hash + 8));
-		if (!grammar_holds(l, grammar_sha256, path, e->sha256))
-			return false;
-	} else if (hash) {
-		diag_help(
-			fault(l, E_URL, url.at, "`extensions`: %s after a URL", shown(l->a, hash)),
-			"only #sha256=... is allowed there");
-		return false;
-	}
-	return grammar_holds(l, grammar_archive, path, e->url);
+	diag_help(fault(l, E_URL, url.at, "`extensions`: %s after a %sURL", shown(l->a, hash),
+			e->git.s ? "git " : ""),
+		  e->git.s ? "the whole repository is built; remove the fragment" :
+			     "only #sha256=... is allowed there");
+	return false;
 }
 
 /* What stands between the name (with extras) and a marker, without parentheses. */
@@ -125,28 +119,19 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	return true;
 }
 
-/* Two keys of one extension that say different things of its source. */
-static bool
-exclude(struct load *l, const char *one, struct span at, const char *other, struct span also)
-{
-	diag_help(diag_note(fault(l, E_TOGETHER, at, "an extension with both `%s` and `%s`", one,
-				  other),
-			    also, "`%s` is given here", other),
-		  "keep one of the two");
-	return false;
-}
-
 /* Of these the releases are known: what to take is judged with the rest of the stack. */
 static bool
 is_known_repository(struct load *l, const struct recipe_extension *e)
 {
 	const struct extension *known = facts_extension(l->f, e->key);
-	const char *git = e->git.s ? e->git.s : known && known->git ? known->git : "";
-	size_t n = strlen(git), k = known && known->git ? strlen(known->git) : 0;
+	const char *git = e->git.s, *ours = known ? known->git : NULL;
+	size_t n;
 
-	n -= ends_with(git, ".git") ? 4 : 0;
-	k -= k && ends_with(known->git, ".git") ? 4 : 0;
-	if (!k || n != k || strncasecmp(git, known->git, n) != 0)
+	if (!ours)
+		return false;
+	git = git ? git : ours;
+	n = strlen(ours) - (ends_with(ours, ".git") ? 4 : 0);
+	if (strlen(git) - (ends_with(git, ".git") ? 4 : 0) != n || strncasecmp(git, ours, n) != 0)
 		return false;
 	for (size_t i = 0; i < known->nreleases; i++)
 		if (known->releases[i].git_tag)
@@ -158,19 +143,30 @@ static bool
 sources_hold(struct load *l, struct recipe_extension *e)
 {
 	bool index = e->from == EXT_SDIST || e->from == EXT_WHEEL || e->from == EXT_RELEASE;
+	/* Keys that say different things of the source. */
+	const struct {
+		const char *one, *other;
+		const struct text *given;
+		struct span also;
+		bool both;
+	} pairs[] = {
+		{ "git", "url", &e->git, e->url.at, e->url.s },
+		{ "ref", "url", &e->ref, e->url.at, e->url.s },
+		{ "git", "from", &e->git, e->from_at, index },
+		{ "ref", "from", &e->ref, e->from_at, index },
+		{ "url", "from", &e->url, e->from_at, e->from == EXT_GIT },
+		{ "sha256", "git", &e->sha256, e->git.at, e->git.s },
+	};
 
-	if (e->git.s && e->url.s)
-		return exclude(l, "git", e->git.at, "url", e->url.at);
-	if (e->ref.s && e->url.s)
-		return exclude(l, "ref", e->ref.at, "url", e->url.at);
-	if (e->git.s && index)
-		return exclude(l, "git", e->git.at, "from", e->from_at);
-	if (e->ref.s && index)
-		return exclude(l, "ref", e->ref.at, "from", e->from_at);
-	if (e->url.s && e->from == EXT_GIT)
-		return exclude(l, "url", e->url.at, "from", e->from_at);
-	if (e->sha256.s && e->git.s)
-		return exclude(l, "sha256", e->sha256.at, "git", e->git.at);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (pairs[i].given->s && pairs[i].both) {
+			diag_help(diag_note(fault(l, E_TOGETHER, pairs[i].given->at,
+						  "an extension with both `%s` and `%s`",
+						  pairs[i].one, pairs[i].other),
+					    pairs[i].also, "`%s` is given here", pairs[i].other),
+				  "keep one of the two");
+			return false;
+		}
 	if (e->ref.s && git_is_branch(e->ref.s)) {
 		if (!is_known_repository(l, e)) {
 			diag_help(fault(l, E_NOT_PINNED, e->ref.at,
@@ -199,24 +195,22 @@ archive_holds(struct load *l, const struct recipe_extension *e)
 {
 	const struct version *in_file, *asked;
 	const char *name;
+	struct diag *d;
 
 	if (!e->url.s || !recipe_archive(l->a, e->url.s, &name, &in_file))
 		return true;
-	if (strcmp(name, e->key) != 0) {
-		diag_help(diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of `%s`", name),
-				    e->name.at, "and the extension is `%s`", e->name.s),
-			  "correct the one that is wrong");
-		return false;
-	}
 	asked = e->version.s ? version_parse(l->a, e->version.s) : NULL;
-	if (asked && version_cmp(asked, in_file) != 0) {
-		diag_help(diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of version %s",
-					  version_text(l->a, in_file)),
-				    e->version.at, "and the version requested is %s", e->version.s),
-			  "correct the one that is wrong");
-		return false;
-	}
-	return true;
+	if (strcmp(name, e->key) != 0)
+		d = diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of `%s`", name),
+			      e->name.at, "and the extension is `%s`", e->name.s);
+	else if (asked && version_cmp(asked, in_file) != 0)
+		d = diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of version %s",
+				    version_text(l->a, in_file)),
+			      e->version.at, "and the version requested is %s", e->version.s);
+	else
+		return true;
+	diag_help(d, "correct the one that is wrong");
+	return false;
 }
 
 bool

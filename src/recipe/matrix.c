@@ -4,7 +4,6 @@
 
 /* One key of the matrix and its values. */
 struct axis {
-	const char *dotted;
 	struct override key; /* without a value */
 	const struct node *const *values;
 	size_t n;
@@ -17,27 +16,20 @@ enum { COMPARED_MAX = 20 * 1000 * 1000 };
 static bool
 equal(const struct node *x, const struct node *y)
 {
+	bool same = x->kind == y->kind && x->n == y->n;
+
 	if (x == y)
 		return true;
-	if (x->kind != y->kind || x->n != y->n)
-		return false;
-	switch (x->kind) {
-	case NODE_SCALAR: return !strcmp(x->s, y->s) && node_is_null(x) == node_is_null(y);
-	case NODE_LIST:
-		for (size_t i = 0; i < x->n; i++)
-			if (!equal(x->items[i], y->items[i]))
-				return false;
-		return true;
-	case NODE_MAP:
-		for (size_t i = 0; i < x->n; i++) {
-			const struct node *other = node_get(y, x->pairs[i].key);
+	if (x->kind == NODE_SCALAR)
+		return same && !strcmp(x->s, y->s) && node_is_null(x) == node_is_null(y);
+	for (size_t i = 0; i < x->n && same; i++) {
+		bool list = x->kind == NODE_LIST;
+		const struct node *own = list ? x->items[i] : x->pairs[i].value;
+		const struct node *other = list ? y->items[i] : node_get(y, x->pairs[i].key);
 
-			if (!other || !equal(x->pairs[i].value, other))
-				return false;
-		}
-		return true;
+		same = other && equal(own, other);
 	}
-	return false;
+	return same;
 }
 
 static bool
@@ -87,11 +79,12 @@ fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 			axis->values = list_of_one(l, set->value);
 			axis->n = 1;
 		} else if (covers(set, &axis->key)) {
-			diag_help(
-				diag_note(fault(l, E_SET, set->at,
-						"this would undo the matrix's `%s`", axis->dotted),
-					  axis->key.at, "an axis of the matrix"),
-				"set `%s` itself: the axis then has that one value", axis->dotted);
+			diag_help(diag_note(fault(l, E_SET, set->at,
+						  "this would undo the matrix's `%s`",
+						  axis->key.dotted),
+					    axis->key.at, "an axis of the matrix"),
+				  "set `%s` itself: the axis then has that one value",
+				  axis->key.dotted);
 			return false;
 		}
 	}
@@ -101,7 +94,8 @@ fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 static bool
 read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, struct axes *axes)
 {
-	struct axis axis = { .dotted = p->key };
+	bool list = p->value->kind == NODE_LIST;
+	struct axis axis = { .n = list ? p->value->n : !node_is_null(p->value) };
 
 	if (!cell_key(l, p, &axis.key))
 		return false;
@@ -109,20 +103,14 @@ read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, s
 		fault(l, E_TYPE, p->value->at, "`matrix.%s` takes a list, not a map", p->key);
 		return false;
 	}
-	if (p->value->kind == NODE_LIST) {
-		axis.values = p->value->items;
-		axis.n = p->value->n;
-	} else if (!node_is_null(p->value)) {
-		axis.values = list_of_one(l, p->value);
-		axis.n = 1;
-	}
+	axis.values = list ? p->value->items : list_of_one(l, p->value);
 	if (!axis.n)
 		return refuse(l, p->value->at, arena_printf(l->a, "`%s` has no values", p->key),
 			      "give it at least one, or remove the key");
 	for (size_t i = 0; i < axes->n; i++)
 		if (covers(&axes->at[i].key, &axis.key) || covers(&axis.key, &axes->at[i].key)) {
 			diag_note(fault(l, E_MATRIX, p->key_at, "`%s` and `%s` set the same thing",
-					axes->at[i].dotted, p->key),
+					axes->at[i].key.dotted, p->key),
 				  axes->at[i].key.at, "the other axis");
 			return false;
 		}
@@ -134,31 +122,9 @@ read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, s
 
 /* --- include and exclude --- */
 
-/* An entry: a map of dotted keys to values. */
-static bool
-read_entry(struct load *l, const char *what, const struct node *n, struct overrides *out)
-{
-	bool good = true;
-
-	if (n->kind != NODE_MAP || !n->n) {
-		fault(l, E_TYPE, n->at, "`matrix.%s` takes a list of maps of dotted keys", what);
-		return false;
-	}
-	for (size_t i = 0; i < n->n; i++) {
-		struct override o = { 0 };
-
-		if (cell_key(l, &n->pairs[i], &o)) {
-			o.value = n->pairs[i].value;
-			list_push(l->a, out, o);
-		} else {
-			good = false;
-		}
-	}
-	return good;
-}
-
 struct entries LIST(struct overrides);
 
+/* Entries: maps of dotted keys to values. */
 static bool
 read_entries(struct load *l, const struct node *matrix, const char *what, struct entries *out)
 {
@@ -167,52 +133,47 @@ read_entries(struct load *l, const struct node *matrix, const char *what, struct
 
 	if (!list || node_is_null(list))
 		return true;
-	if (list->kind != NODE_LIST) {
-		value_kind(l, key_child(key_child(&key_root, "matrix"), what),
-			   arena_printf(l->a, "matrix.%s", what), list, "a list");
-		return false;
-	}
+	if (list->kind != NODE_LIST)
+		return value_kind(l, key_child(key_child(&key_root, "matrix"), what),
+				  arena_printf(l->a, "matrix.%s", what), list, "a list");
 	for (size_t i = 0; i < list->n && !load_full(l); i++) {
+		const struct node *n = list->items[i];
 		struct overrides entry = { 0 };
 
-		good &= read_entry(l, what, list->items[i], &entry);
+		if (n->kind != NODE_MAP || !n->n) {
+			fault(l, E_TYPE, n->at, "`matrix.%s` takes a list of maps of dotted keys",
+			      what);
+			good = false;
+		}
+		for (size_t k = 0; n->kind == NODE_MAP && k < n->n; k++) {
+			struct override o = { .value = n->pairs[k].value };
+
+			good &= cell_key(l, &n->pairs[k], &o);
+			list_push(l->a, &entry, o);
+		}
 		list_push(l->a, out, entry);
 	}
 	return good;
 }
 
-static const struct override *
-find(const struct overrides *all, const struct override *key)
+/* The override of the same key among the first n of a cell, or NULL. */
+static struct override *
+find(const struct overrides *cell, size_t n, const struct override *key)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].dotted == key->dotted)
-			return &all->at[i];
+	for (size_t i = 0; i < n; i++)
+		if (cell->at[i].dotted == key->dotted)
+			return &cell->at[i];
 	return NULL;
 }
 
-/* Every key of the entry has its value in the cell. */
+/* No key of the entry has another value among the first n of the cell, or (all) none. */
 static bool
-is_part_of(const struct overrides *entry, const struct overrides *cell)
+agrees(const struct overrides *entry, const struct overrides *cell, size_t n, bool all)
 {
 	for (size_t i = 0; i < entry->n; i++) {
-		const struct override *own = find(cell, &entry->at[i]);
+		const struct override *own = find(cell, n, &entry->at[i]);
 
-		if (!own || !equal(own->value, entry->at[i].value))
-			return false;
-	}
-	return true;
-}
-
-/* No key of the entry has another value among the cell's first `naxes`, the axes'. */
-static bool
-goes_with(const struct overrides *entry, const struct overrides *cell, size_t naxes)
-{
-	const struct overrides own = { cell->at, naxes, naxes };
-
-	for (size_t i = 0; i < entry->n; i++) {
-		const struct override *axis = find(&own, &entry->at[i]);
-
-		if (axis && !equal(axis->value, entry->at[i].value))
+		if (own ? !equal(own->value, entry->at[i].value) : all)
 			return false;
 	}
 	return true;
@@ -223,12 +184,12 @@ static void
 add_to(struct load *l, const struct overrides *entry, size_t naxes, struct overrides *cell)
 {
 	for (size_t i = 0; i < entry->n; i++) {
-		const struct override *own = find(cell, &entry->at[i]);
+		struct override *own = find(cell, cell->n, &entry->at[i]);
 
 		if (!own)
 			list_push(l->a, cell, entry->at[i]);
 		else if (own >= cell->at + naxes)
-			cell->at[own - cell->at] = entry->at[i];
+			*own = entry->at[i];
 	}
 }
 
@@ -246,7 +207,7 @@ apply_includes(struct load *l, const struct entries *includes, size_t naxes, str
 		bool added = false;
 
 		for (size_t c = 0; c < made; c++)
-			if (goes_with(entry, &cells->at[c].overrides, naxes)) {
+			if (agrees(entry, &cells->at[c].overrides, naxes, false)) {
 				add_to(l, entry, naxes, &cells->at[c].overrides);
 				added = true;
 			}
@@ -261,11 +222,12 @@ apply_excludes(const struct entries *excludes, struct cells *cells)
 	size_t n = 0;
 
 	for (size_t c = 0; c < cells->n; c++) {
-		bool out = false;
+		const struct overrides *cell = &cells->at[c].overrides;
+		size_t i = 0;
 
-		for (size_t i = 0; i < excludes->n && !out; i++)
-			out = is_part_of(&excludes->at[i], &cells->at[c].overrides);
-		if (!out)
+		while (i < excludes->n && !agrees(&excludes->at[i], cell, cell->n, true))
+			i++;
+		if (i == excludes->n)
 			cells->at[n++] = cells->at[c];
 	}
 	cells->n = n;
@@ -303,11 +265,7 @@ name_of(struct load *l, const struct axes *axes, const struct overrides *cell)
 
 		if (i)
 			buf_putc(&b, ',');
-		for (size_t p = 0; p < o->parts.n; p++) {
-			if (p)
-				buf_putc(&b, '.');
-			put_safe(&b, o->parts.at[p]);
-		}
+		put_safe(&b, o->dotted);
 		buf_putc(&b, '-');
 		if (o->value->kind != NODE_SCALAR)
 			buf_printf(&b, "%zu", index_of(axes, o));
@@ -321,26 +279,20 @@ name_of(struct load *l, const struct axes *axes, const struct overrides *cell)
 static void
 name_cells(struct load *l, const struct axes *axes, struct cells *cells)
 {
-	struct map taken = MAP(l->a);
+	struct map taken = MAP(l->a); /* name -> the last number tried for it */
 
 	for (size_t i = 0; i < cells->n; i++) {
 		const char *name = name_of(l, axes, &cells->at[i].overrides), *unique = name;
-		size_t *count = map_get(&taken, lower_case(l->a, name));
+		const char *base = lower_case(l->a, name), *lower = base;
+		size_t number = (size_t)map_get(&taken, base);
 
-		if (!count) {
-			count = arena_new_of(l->a, size_t);
-			map_put(&taken, lower_case(l->a, name), count);
+		while (map_get(&taken, lower)) {
+			unique = arena_printf(l->a, "%s-%zu", name, ++number);
+			lower = lower_case(l->a, unique);
 		}
-		while (++*count > 1) {
-			unique = arena_printf(l->a, "%s-%zu", name, *count);
-			if (!map_get(&taken, lower_case(l->a, unique)))
-				break;
-		}
-		if (unique != name) {
-			count = arena_new_of(l->a, size_t);
-			*count = 1;
-			map_put(&taken, lower_case(l->a, unique), count);
-		}
+		map_put(&taken, base, (void *)(number ? number : 1));
+		if (unique != name)
+			map_put(&taken, lower, (void *)1);
 		cells->at[i].name = unique;
 	}
 }
@@ -377,38 +329,24 @@ multiply(struct load *l, const struct axes *axes, struct span at, struct cells *
 	return true;
 }
 
-static bool
-read_axes(struct load *l, const struct node *matrix, const struct overrides *fixed,
-	  struct axes *axes)
-{
-	bool good = true;
-
-	for (size_t i = 0; i < matrix->n && !load_full(l); i++) {
-		const struct pair *p = &matrix->pairs[i];
-
-		if (strcmp(p->key, "include") != 0 && strcmp(p->key, "exclude") != 0)
-			good &= read_axis(l, p, fixed, axes);
-	}
-	return good;
-}
-
 bool
 cells_make(struct load *l, const struct node *matrix, const struct overrides *fixed,
 	   struct cells *out)
 {
 	struct entries includes = { 0 }, excludes = { 0 };
 	struct axes axes = { 0 };
-	bool good;
+	bool good = true;
 
 	if (!matrix) {
 		list_push(l->a, out, (struct cell){ 0 });
 		return true;
 	}
-	if (matrix->kind != NODE_MAP) {
-		value_kind(l, key_child(&key_root, "matrix"), "matrix", matrix, "a map");
-		return false;
-	}
-	good = read_axes(l, matrix, fixed, &axes);
+	if (matrix->kind != NODE_MAP)
+		return value_kind(l, key_child(&key_root, "matrix"), "matrix", matrix, "a map");
+	for (size_t i = 0; i < matrix->n && !load_full(l); i++)
+		if (strcmp(matrix->pairs[i].key, "include") != 0 &&
+		    strcmp(matrix->pairs[i].key, "exclude") != 0)
+			good &= read_axis(l, &matrix->pairs[i], fixed, &axes);
 	good &= read_entries(l, matrix, "include", &includes);
 	good &= read_entries(l, matrix, "exclude", &excludes);
 	if (!good || !multiply(l, &axes, matrix->at, out))

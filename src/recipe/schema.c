@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -31,22 +30,6 @@ never_number(grammar *g)
 	return false;
 }
 
-/* Tags of the PyTorch index, the newest first. */
-static struct names
-torch_tags(struct writer *w)
-{
-	struct names tags = { 0 };
-	size_t n;
-	const struct torch_release *const *all = facts_torch_all(w->f, &n);
-
-	list_push(w->a, &tags, "cpu");
-	list_push(w->a, &tags, "pypi");
-	while (n--)
-		for (size_t k = all[n]->nvariants; k--;)
-			names_once(w->a, &tags, all[n]->variants[k].tag);
-	return tags;
-}
-
 /* What an editor should offer, of the keys whose values the knowledge lists; others pass too. */
 static struct names
 offered(struct writer *w, const struct key *k)
@@ -60,9 +43,14 @@ offered(struct writer *w, const struct key *k)
 		return facts_python_series(w->f);
 	if (k->check == grammar_builder)
 		return facts_modal(w->f)->builders;
-	if (k->check == grammar_torch_index)
-		return torch_tags(w);
-	if (k->check == grammar_modal_gpu) {
+	if (k->check == grammar_torch_index) {
+		const struct torch_release *const *all = facts_torch_all(w->f, &n);
+
+		names = names_split(w->a, "cpu|pypi", '|');
+		while (n--)
+			for (size_t i = all[n]->nvariants; i--;)
+				names_once(w->a, &names, all[n]->variants[i].tag);
+	} else if (k->check == grammar_modal_gpu) {
 		const struct modal_gpu *all = facts_modal_gpus(w->f, &n);
 
 		for (size_t i = 0; i < n; i++)
@@ -73,8 +61,7 @@ offered(struct writer *w, const struct key *k)
 		while (n--)
 			names_once(w->a, &names, all[n]->version);
 	} else if (k->check == grammar_platform) {
-		list_push(w->a, &names, "linux/amd64");
-		list_push(w->a, &names, "linux/arm64");
+		names = names_split(w->a, "linux/amd64|linux/arm64", '|');
 	}
 	return names;
 }
@@ -104,29 +91,17 @@ text_body(struct writer *w, const struct key *k, bool null)
 }
 
 static void
-word_body(struct writer *w, const struct key *k)
-{
-	struct names words = names_split(w->a, k->more, '|');
-
-	json_list(&w->j, "enum");
-	for (size_t i = 0; i < words.n; i++)
-		json_text(&w->j, NULL, words.at[i]);
-	json_put(&w->j, "null]");
-}
-
-static void
 count_body(struct writer *w, const struct key *k)
 {
 	const struct modal_limits *m = facts_modal(w->f);
-	bool whole = k->check != grammar_cpu;
+	bool timeout = k->check == grammar_timeout, whole = k->check != grammar_cpu;
 
 	json_put(&w->j, "'type': [%s, 'string', 'null'], 'pattern': %s",
 		 whole ? "integer" : "number", k->pattern);
-	if (k->check == grammar_timeout)
-		json_put(&w->j, "'minimum': %d, 'maximum': %d", m->timeout_min_s, m->timeout_max_s);
-	else if (k->check == grammar_scaledown)
-		json_put(&w->j, "'minimum': %d, 'maximum': %d", m->scaledown_min_s,
-			 m->scaledown_max_s);
+	if (timeout || k->check == grammar_scaledown)
+		json_put(&w->j, "'minimum': %d, 'maximum': %d",
+			 timeout ? m->timeout_min_s : m->scaledown_min_s,
+			 timeout ? m->timeout_max_s : m->scaledown_max_s);
 	else
 		json_put(&w->j, whole ? "'minimum': 1" : "'exclusiveMinimum': 0");
 }
@@ -201,9 +176,9 @@ maps_body(struct writer *w, const struct key *k)
 	json_put(&w->j, "}]}");
 }
 
-/* Dotted keys: every path of the table that cells may set, and names below maps of names. */
+/* A map of dotted keys: every path of the table that cells may set, and names below maps of names. */
 static void
-dotted_names(struct writer *w, bool entries)
+dotted_body(struct writer *w, bool entries)
 {
 	size_t n;
 	const struct key *all = keys_all(&n);
@@ -219,45 +194,19 @@ dotted_names(struct writer *w, bool entries)
 }
 
 static void
-cells_body(struct writer *w)
-{
-	json_put(&w->j,
-		 "'type': ['array', 'null'], 'items': {'type': 'object', 'minProperties': 1");
-	dotted_names(w, true);
-	json_put(&w->j, "}");
-}
-
-static void
-matrix_body(struct writer *w, const struct key *k)
-{
-	json_put(&w->j, "'type': ['object', 'null'], 'properties': {");
-	write_key(w, key_child(k, "include"));
-	write_key(w, key_child(k, "exclude"));
-	json_put(&w->j, "}");
-	dotted_names(w, false);
-	json_put(&w->j, "'additionalProperties': {"
-			"'type': ['array', 'string', 'number', 'null'], 'minItems': 1}");
-}
-
-/* A scalar example is a value; those of lists and maps are YAML for people. */
-static void
-write_example(struct writer *w, const struct key *k)
-{
-	const char *text = k->example;
-	size_t n = strlen(text);
-
-	if (*text == '[' || *text == '{')
-		return;
-	json_put(&w->j, "'examples': [%s]",
-		 *text == '"' ? arena_copy(w->a, text + 1, n - 2) : text);
-}
-
-static void
 write_body(struct writer *w, const struct key *k)
 {
+	struct names words;
+
 	switch (k->type) {
 	case KEY_TEXT: text_body(w, k, true); break;
-	case KEY_WORD: word_body(w, k); break;
+	case KEY_WORD:
+		words = names_split(w->a, k->more, '|');
+		json_put(&w->j, "'enum': [");
+		for (size_t i = 0; i < words.n; i++)
+			json_text(&w->j, NULL, words.at[i]);
+		json_put(&w->j, "null]");
+		break;
 	case KEY_NUMBER: count_body(w, k); break;
 	case KEY_BOOL: json_put(&w->j, "'enum': [true, false, 'true', 'false', null]"); break;
 	case KEY_TEXTS:
@@ -275,19 +224,36 @@ write_body(struct writer *w, const struct key *k)
 			 "'additionalProperties': {'$ref': '#/$defs/variant'}",
 			 key_child(&key_root, "stack")->pattern);
 		break;
-	case KEY_MATRIX: matrix_body(w, k); break;
-	case KEY_CELLS: cells_body(w); break;
+	case KEY_MATRIX:
+		json_put(&w->j, "'type': ['object', 'null'], 'properties': {");
+		write_key(w, key_child(k, "include"));
+		write_key(w, key_child(k, "exclude"));
+		json_put(&w->j, "}");
+		dotted_body(w, false);
+		json_put(&w->j, "'additionalProperties': {"
+				"'type': ['array', 'string', 'number', 'null'], 'minItems': 1}");
+		break;
+	case KEY_CELLS:
+		json_put(&w->j, "'type': ['array', 'null'], "
+				"'items': {'type': 'object', 'minProperties': 1");
+		dotted_body(w, true);
+		json_put(&w->j, "}");
+		break;
 	}
 }
 
 static void
 write_key(struct writer *w, const struct key *k)
 {
+	const char *text = k->example;
+
 	json_map(&w->j, key_name(k));
 	json_text(&w->j, "description", k->doc);
 	write_body(w, k);
-	if (k->type == KEY_TEXT || k->type == KEY_WORD)
-		write_example(w, k);
+	/* A scalar example is a value; those of lists and maps are YAML for people. */
+	if ((k->type == KEY_TEXT || k->type == KEY_WORD) && *text != '[' && *text != '{')
+		json_put(&w->j, "'examples': [%s]",
+			 *text == '"' ? arena_copy(w->a, text + 1, strlen(text) - 2) : text);
 	json_end(&w->j);
 }
 
@@ -329,4 +295,39 @@ recipe_schema(struct arena *a, const struct facts *f, struct buf *out)
 	for (const struct key *k = NULL; (k = key_next(&key_root, k));)
 		write_key(&w, k);
 	json_put(&w.j, "}}");
+}
+
+/*
+ * The README's reference: one row a key, in the order of the table.
+ *
+ *     | Key | Takes | |
+ *     | --- | --- | --- |
+ *     | `torch` | text or map | PyTorch. ... E.g. `2.2.2` |
+ */
+void
+recipe_reference(struct arena *a, struct buf *out)
+{
+	size_t n;
+	const struct key *all = keys_all(&n);
+
+	buf_puts(out, "| Key | Takes | |\n| --- | --- | --- |\n");
+	for (const struct key *k = all; k < all + n; k++) {
+		bool list = (k->first.item && k->type != KEY_SETTINGS) || k->type == KEY_CELLS;
+		const char *what = k->type == KEY_TEXT   ? "text" :
+				   k->type == KEY_NUMBER ? "number" :
+				   k->type == KEY_BOOL   ? "true or false" :
+				   k->type == KEY_MODAL_GPUS || k->type == KEY_EXTENDS ?
+							 "text or list" :
+				   k->type == KEY_MAP && k->more ? "text or map" :
+				   list                          ? "list" :
+								   "map";
+		struct names words;
+
+		if (k->type == KEY_WORD) {
+			words = names_split(a, k->more, '|');
+			what = arena_printf(a, "`%s`", names_join(a, &words, "`, `"));
+		}
+		buf_printf(out, "| `%s` | %s | %s%s E.g. `%s` |\n", k->path, what, k->doc,
+			   k->required ? " Required." : "", k->example);
+	}
 }

@@ -39,7 +39,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct source raw = { "fuzz", arena_copy(a, (const char *)data, size), size };
 	const struct source *src;
 	const struct stack *s;
-	struct init n = { 0 };
+	struct init n = { .a = a, .ds = &ds };
 	struct names read = { 0 };
 	unsigned warnings;
 	struct diags ds;
@@ -52,16 +52,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(facts != NULL);
 	}
 	diags_init(&ds, a);
-	src = init_text(a, &ds, &raw);
+	n.f = facts;
+	src = init_text(&n, &raw);
 	must((src != NULL) == !ds.errors);
 	if (src) {
-		fine = init_is_dockerfile(src) ? init_dockerfile(a, &ds, facts, src, &read, &n) :
-						 init_requirements(a, &ds, facts, src, &n);
+		fine = init_is_dockerfile(&n, src) ? init_dockerfile(&n, src, &read) :
+						     init_requirements(&n, src);
 		must(fine == !ds.errors);
 		check_places(&ds, src);
 		if (fine && size < 400)
-			must((init_recipe(a, &ds, facts, &n, "stack.yaml", &s, &warnings) !=
-			      NULL) == !ds.errors);
+			must((init_recipe(&n, "stack.yaml", &s, &warnings) != NULL) == !ds.errors);
 	}
 	arena_free(a);
 	return 0;
