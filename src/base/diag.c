@@ -184,22 +184,33 @@ source_line(const struct source *src, uint32_t n, const char **line, size_t *siz
 }
 
 const char *
-mask_credentials(struct arena *a, const char *text)
+url_credentials(const char *p, const char *end, size_t *n)
 {
-	const char *url = strstr(text, "://");
-	struct buf b = BUF(a);
+	for (; (p = memmem(p, (size_t)(end - p), "://", 3)); p++) {
+		const char *host = p + 3, *at = NULL;
 
-	for (; url; url = strstr(text, "://")) {
-		const char *host = url + 3, *end = host + strcspn(host, "/?# \t\n'\"`");
-		const char *at = NULL;
-
-		for (const char *p = host; p < end; p++)
+		for (p = host; p < end && !strchr("/?# \t\n'\"`", *p); p++)
 			if (*p == '@')
 				at = p;
-		buf_add(&b, text, (size_t)(host - text));
-		if (at)
-			buf_puts(&b, "***");
-		text = at ? at : host;
+		p = host - 1;
+		if (at) {
+			*n = (size_t)(at - host);
+			return host;
+		}
+	}
+	return NULL;
+}
+
+const char *
+mask_credentials(struct arena *a, const char *text)
+{
+	const char *end = text + strlen(text), *found;
+	struct buf b = BUF(a);
+	size_t n;
+
+	for (; (found = url_credentials(text, end, &n)); text = found + n) {
+		buf_add(&b, text, (size_t)(found - text));
+		buf_puts(&b, "***");
 	}
 	if (!b.n)
 		return text;

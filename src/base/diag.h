@@ -192,6 +192,9 @@ bool source_line(const struct source *src, uint32_t n, const char **line, size_t
 /* Adds a text that is safe on a terminal: invisible characters and invalid UTF-8 become `?`. */
 void diag_inert(const char *text, struct buf *out);
 
+/* The first "user:secret" before an "@" in the URLs of a text, and its length; NULL: there is none. */
+const char *url_credentials(const char *text, const char *end, size_t *n);
+
 /* "user:secret@" in URLs becomes "***@", in a copy; the text itself if there is none. */
 const char *mask_credentials(struct arena *a, const char *text);
 

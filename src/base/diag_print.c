@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
-#include "list.h"
+#include "edit.h"
 #include "str.h"
 
 /*
@@ -65,20 +65,14 @@ print_bytes(const char *p, size_t n, struct buf *out)
 
 /* Stars over "user:secret" in URLs, one for each character, so that columns stay. */
 static void
-star_credentials(char *p, char *end)
+star_credentials(char *p, const char *end)
 {
-	for (; (p = memmem(p, (size_t)(end - p), "://", 3)); p++) {
-		char *host = p + 3, *stop = host, *at = NULL;
+	size_t n;
 
-		for (; stop < end && !strchr("/?# \t'\"`", *stop); stop++)
-			if (*stop == '@')
-				at = stop;
-		if (!at || (at - host == 3 && !memcmp(host, "git", 3)))
-			continue;
-		for (; host < at; host++)
-			if (starts_character(*host))
-				*host = '*';
-	}
+	for (; (p = (char *)url_credentials(p, end, &n)); p += n)
+		for (size_t i = 0; i < n && (n != 3 || memcmp(p, "git", 3) != 0); i++)
+			if (starts_character(p[i]))
+				p[i] = '*';
 }
 
 /*
@@ -159,27 +153,6 @@ print_place(struct span at, struct buf *out)
 	buf_puts(out, ": ");
 }
 
-/* The edits of a fix that lie on one line, in the order of their columns. */
-struct edits LIST(const struct edit *);
-
-static struct edits
-edits_of_line(struct arena *a, const struct edit *first)
-{
-	struct edits on = { 0 };
-
-	for (const struct edit *e = first; e; e = e->next) {
-		size_t i;
-
-		if (e->at.src != first->at.src || e->at.line != first->at.line)
-			continue;
-		list_push(a, &on, e);
-		for (i = on.n - 1; i && on.at[i - 1]->at.col > e->at.col; i--)
-			on.at[i] = on.at[i - 1];
-		on.at[i] = e;
-	}
-	return on;
-}
-
 /* A line as it will be once the edits are applied; of a long one only where it changes. */
 static void
 print_edited(const char *line, size_t size, const struct edits *on, struct buf *out)
@@ -211,9 +184,9 @@ print_edited(const char *line, size_t size, const struct edits *on, struct buf *
  *    10 -   - xformers==0.0.25       a line that goes
  */
 static void
-print_fixed(const struct edit *first, struct buf *out)
+print_fixed(const struct edits *on, struct buf *out)
 {
-	struct edits on = edits_of_line(out->a, first);
+	const struct edit *first = on->at[0];
 	struct buf b = BUF(out->a);
 	uint32_t number = first->at.line;
 	const char *line;
@@ -221,7 +194,7 @@ print_fixed(const struct edit *first, struct buf *out)
 
 	if (!source_line(first->at.src, number, &line, &size))
 		return;
-	print_edited(line, size, &on, &b);
+	print_edited(line, size, on, &b);
 	if (!b.n) {
 		buf_printf(out, "%5u - ", number);
 		columns(&line, &size, 1, COLUMNS_SHOWN);
@@ -241,42 +214,35 @@ print_fixed(const struct edit *first, struct buf *out)
 	}
 }
 
-/* The first edit of its line? */
-static bool
-is_first(const struct edit *all, const struct edit *e)
-{
-	for (; all != e; all = all->next)
-		if (all->at.src == e->at.src && all->at.line == e->at.line)
-			return false;
-	return e->at.src && e->at.line;
-}
-
 /* The lines that a fix changes, as they will read; of another file with its name. */
 static void
 print_fix(const struct diag *d, const struct edit *edits, struct buf *out)
 {
 	enum { LINES_SHOWN = 8 };
 	const struct source *src = d->at.src;
-	size_t shown = 0, more = 0;
+	size_t shown = 0;
 
 	for (const struct edit *e = edits; e; e = e->next) {
-		if (!is_first(edits, e))
+		const struct edit *first = NULL;
+		struct edits on = { 0 };
+
+		for (const struct edit *k = edits; k && e->at.src && e->at.line; k = k->next)
+			if (k->at.src == e->at.src && k->at.line == e->at.line) {
+				first = first ? first : k;
+				edit_insert(out->a, &on, k);
+			}
+		if (first != e || shown++ >= LINES_SHOWN)
 			continue;
-		if (shown == LINES_SHOWN) {
-			more++;
-			continue;
-		}
-		shown++;
 		if (src && e->at.src != src) {
 			buf_puts(out, "      in ");
 			print_bytes(e->at.src->path, strlen(e->at.src->path), out);
 			buf_putc(out, '\n');
 		}
 		src = e->at.src;
-		print_fixed(e, out);
+		print_fixed(&on, out);
 	}
-	if (more)
-		buf_printf(out, "      ... and %zu more lines\n", more);
+	if (shown > LINES_SHOWN)
+		buf_printf(out, "      ... and %zu more lines\n", shown - LINES_SHOWN);
 }
 
 enum { TEXT_COLUMNS = 100 };

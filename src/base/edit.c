@@ -220,6 +220,38 @@ edit_takes_line(const struct edit *e)
 	       edit_place(e->at, &line, &text) && text.n == line.n;
 }
 
+uint32_t
+edit_end(const struct edit *e)
+{
+	return e->at.col + e->at.width + edit_takes_line(e);
+}
+
+static bool
+stands_behind(const struct edit *x, const struct edit *y)
+{
+	if (x->at.line != y->at.line)
+		return x->at.line > y->at.line;
+	return x->at.col > y->at.col || (x->at.col == y->at.col && edit_end(x) > edit_end(y));
+}
+
+void
+edit_insert(struct arena *a, struct edits *all, const struct edit *e)
+{
+	size_t at = all->n;
+
+	for (size_t i = all->n; i--;)
+		if (all->at[i]->at.src == e->at.src) {
+			at = i;
+			if (!stands_behind(all->at[i], e)) {
+				at++;
+				break;
+			}
+		}
+	list_push(a, all, e);
+	memmove(&all->at[at + 1], &all->at[at], (all->n - 1 - at) * sizeof(*all->at));
+	all->at[at] = e;
+}
+
 const char *
 edit_scalar(struct arena *a, struct span at, const char *value)
 {

@@ -2,6 +2,7 @@
 #define EDIT_H
 
 #include "diag.h"
+#include "list.h"
 #include "str.h"
 
 /* Texts that go into a YAML file in place of others; knows no keys. */
@@ -33,6 +34,13 @@ bool edit_same(const struct edit *x, const struct edit *y);
 
 /* Returns whether the edit removes a whole line, with its line end. */
 bool edit_takes_line(const struct edit *e);
+
+/* Returns the column behind an edit; a whole line that goes takes its line end along. */
+uint32_t edit_end(const struct edit *e);
+
+struct edits LIST(const struct edit *);
+/* Adds an edit behind those of its file that stand before it. */
+void edit_insert(struct arena *a, struct edits *all, const struct edit *e);
 
 /* Returns whether a value needs no quotes anywhere in YAML. */
 bool edit_is_plain(const char *value);

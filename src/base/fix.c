@@ -10,13 +10,11 @@
 /* Fixes of one round: each is checked by reading the files again. */
 enum { TRIES_MAX = 50 };
 
-struct edits LIST(const struct edit *);
-
 struct round {
 	struct arena *a;
 	struct fix_files *files;
 	const struct node **roots; /* of the files, before */
-	struct edits done;         /* those accepted so far; of each line in their order */
+	struct edits done;         /* those accepted so far, in the order of their places */
 };
 
 /* The first value over several lines that begins at the place, below a node. */
@@ -60,42 +58,16 @@ obstacle(const struct round *r, const struct edit *e)
 		       NULL;
 }
 
-/* The column behind an edit; a whole line that goes takes its line end along. */
-static uint32_t
-end_of(const struct edit *e)
-{
-	return e->at.col + e->at.width + edit_takes_line(e);
-}
-
 /* One place, or one within the other; an insertion may stand at either end of another. */
 static bool
 overlap(const struct edit *x, const struct edit *y)
 {
-	uint32_t x_end = end_of(x), y_end = end_of(y);
+	uint32_t x_end = edit_end(x), y_end = edit_end(y);
 
 	if (x->at.src != y->at.src || x->at.line != y->at.line)
 		return false;
 	return (x->at.col < y_end && y->at.col < x_end) ||
 	       (x->at.col == y->at.col && x_end == y_end);
-}
-
-/* Adds an edit before the first one that stands behind it. */
-static void
-insert(struct arena *a, struct edits *all, const struct edit *e)
-{
-	size_t i;
-
-	list_push(a, all, e);
-	for (i = all->n - 1; i; i--) {
-		const struct edit *b = all->at[i - 1];
-
-		if (b->at.line < e->at.line ||
-		    (b->at.line == e->at.line &&
-		     (b->at.col < e->at.col || (b->at.col == e->at.col && end_of(b) <= end_of(e)))))
-			break;
-		all->at[i] = b;
-	}
-	all->at[i] = e;
 }
 
 /* Adds an edit to the text of a file, of which *at bytes are done. */
@@ -189,7 +161,7 @@ try_fix(struct round *r, struct fix *f)
 			}
 		}
 		if (!again)
-			insert(r->a, &all, e);
+			edit_insert(r->a, &all, e);
 	}
 	r->done = all;
 	if (write_texts(r)) {
