@@ -2,11 +2,9 @@
  * stackbuild-world: the verbs that touch the world.  stackbuild becomes this program
  * by exec, with the same argv; nobody calls it by hand.
  */
-#include <fcntl.h>
 #include <jansson.h>
-#include <unistd.h>
 
-#include "base/arena.h"
+#include "base/proc.h"
 #include "fetch/fetch.h"
 #include "verbs.h"
 
@@ -35,15 +33,6 @@ static verb_run *const verbs[VERB_COUNT] = {
 #undef VERB
 };
 
-/* What is closed stays so for us, but no file that is opened later may take its place. */
-static void
-hold_standard_files(void)
-{
-	for (int fd = 0; fd <= 2; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_RDWR) < 0)
-			_exit(EXIT_DIAGNOSED);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -54,7 +43,7 @@ main(int argc, char **argv)
 	struct options o;
 	int status;
 
-	hold_standard_files();
+	proc_hold_standard_files();
 	json_set_alloc_funcs(memory_alloc, memory_free);
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_run(&o, &world);

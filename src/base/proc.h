@@ -79,6 +79,9 @@ struct proc_result {
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 
+/* Opens /dev/null for closed standard files: no file that is opened later may take their place. */
+void proc_hold_standard_files(void);
+
 /* From here on SIGINT, SIGTERM and SIGHUP end children instead of this process. */
 void proc_signals(void);
 /* The signal that came since then, or 0. */

@@ -109,22 +109,6 @@ close_all(const int *fd, size_t n)
 			close(fd[i]);
 }
 
-/*
- * A descriptor above 2: where this process was started with standard output closed, a pipe
- * would get its number, and dup2 of a number onto itself leaves it to be closed by exec.
- */
-static int
-high(int fd)
-{
-	int up;
-
-	if (fd < 0 || fd > 2)
-		return fd;
-	up = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	close(fd);
-	return up;
-}
-
 static bool
 make_pipe(int *read_end, int *write_end)
 {
@@ -132,9 +116,17 @@ make_pipe(int *read_end, int *write_end)
 
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return false;
-	*read_end = high(p[0]);
-	*write_end = high(p[1]);
-	return *read_end >= 0 && *write_end >= 0 && !fcntl(*read_end, F_SETFL, O_NONBLOCK);
+	*read_end = p[0];
+	*write_end = p[1];
+	return !fcntl(*read_end, F_SETFL, O_NONBLOCK);
+}
+
+void
+proc_hold_standard_files(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_RDWR) < 0)
+			_exit(1);
 }
 
 /*
@@ -144,8 +136,8 @@ make_pipe(int *read_end, int *write_end)
 static int
 open_input(const struct proc_spec *spec)
 {
-	int fd = high(spec->input ? memfd_create("input", MFD_CLOEXEC) :
-				    open("/dev/null", O_RDONLY | O_CLOEXEC));
+	int fd = spec->input ? memfd_create("input", MFD_CLOEXEC) :
+			       open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	if (fd >= 0 && spec->input &&
 	    (!fs_write_all(fd, spec->input, spec->input_size) || lseek(fd, 0, SEEK_SET) < 0)) {
@@ -205,6 +197,7 @@ proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s)
 	/* What PATH or the name says counts from here, not from the child's directory. */
 	if (spec->cwd && *file != '/' && getcwd(here, sizeof(here)))
 		file = fs_join(a, arena_strdup(a, here), file);
+	proc_hold_standard_files(); /* dup2 of a number onto itself would close it by exec */
 	s->group = !spec->terminal || !isatty(0);
 	if (!spec->terminal &&
 	    ((fd[IN] = open_input(spec)) < 0 || !make_pipe(&fd[OUT_READ], &fd[OUT_WRITE]) ||
