@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
+#include "python/unicode.h"
 
 /*
  * The grammar, after PEP 508 and packaging:
@@ -16,41 +18,67 @@
  * Words end where no letter, digit or "_" follows.
  */
 
+/* A quoted text, or a variable of PEP 508 by what its value is: extras are NAMEs. */
+struct operand {
+	enum { LITERAL, TEXT, VERSION, NAME } kind;
+	const char *text;
+};
+
+/*
+ * A marker is a list of items and lists with "and" and "or" between them, as it was
+ * written: "and" binds closer, parentheses make a list.
+ */
+struct marker {
+	bool or_before;      /* "or" stands before it, not "and" */
+	struct marker *next; /* in the same list */
+
+	struct marker *first; /* of a list; NULL: it is an item */
+
+	struct operand lhs, rhs; /* of an item */
+	enum clause_op op;
+	const struct clause *clause; /* variable op "...": what it says as a specifier, or NULL */
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Parentheses in each other; packaging comes to the end of Python's stack at 493. */
 enum { NESTED_MAX = 490 };
 
 static const struct {
-	const char *text, *name;
+	const char *text;
+	struct operand meaning;
 } variables[] = {
-	{ "python_version", NULL },
-	{ "python_full_version", NULL },
-	{ "os_name", NULL },
-	{ "os.name", "os_name" },
-	{ "sys_platform", NULL },
-	{ "sys.platform", "sys_platform" },
-	{ "platform_release", NULL },
-	{ "platform_system", NULL },
-	{ "platform_version", NULL },
-	{ "platform.version", "platform_version" },
-	{ "platform_machine", NULL },
-	{ "platform.machine", "platform_machine" },
-	{ "platform_python_implementation", NULL },
-	{ "platform.python_implementation", "platform_python_implementation" },
-	{ "python_implementation", "platform_python_implementation" },
-	{ "implementation_name", NULL },
-	{ "implementation_version", NULL },
-	{ "extra", NULL },
-	{ "extras", NULL },
-	{ "dependency_groups", NULL },
+	{ "python_version", { VERSION, "python_version" } },
+	{ "python_full_version", { VERSION, "python_full_version" } },
+	{ "os_name", { TEXT, "os_name" } },
+	{ "os.name", { TEXT, "os_name" } },
+	{ "sys_platform", { TEXT, "sys_platform" } },
+	{ "sys.platform", { TEXT, "sys_platform" } },
+	{ "platform_release", { VERSION, "platform_release" } },
+	{ "platform_system", { TEXT, "platform_system" } },
+	{ "platform_version", { TEXT, "platform_version" } },
+	{ "platform.version", { TEXT, "platform_version" } },
+	{ "platform_machine", { TEXT, "platform_machine" } },
+	{ "platform.machine", { TEXT, "platform_machine" } },
+	{ "platform_python_implementation", { TEXT, "platform_python_implementation" } },
+	{ "platform.python_implementation", { TEXT, "platform_python_implementation" } },
+	{ "python_implementation", { TEXT, "platform_python_implementation" } },
+	{ "implementation_name", { TEXT, "implementation_name" } },
+	{ "implementation_version", { VERSION, "implementation_version" } },
+	{ "extra", { NAME, "extra" } },
+	{ "extras", { NAME, "extras" } },
+	{ "dependency_groups", { NAME, "dependency_groups" } },
 };
 
-static const struct {
-	const char *text;
-	enum marker_op op;
-} operators[] = {
-	{ "===", MARK_ARBITRARY }, { "==", MARK_EQ }, { "~=", MARK_COMPATIBLE }, { "!=", MARK_NE },
-	{ "<=", MARK_LE },         { ">=", MARK_GE }, { "<", MARK_LT },          { ">", MARK_GT },
-};
+/* The comparison as a specifier, or NULL: it is one of texts. */
+static const struct clause *
+marker_clause(struct arena *a, enum clause_op op, const char *version)
+{
+	struct clause *c = arena_new_of(a, struct clause);
+	const char *text = arena_printf(a, "%s%s", op_text(op), version);
+
+	return clause_read(a, text, strlen(text), c) ? c : NULL;
+}
 
 void
 scan_blank(struct scan *s)
@@ -86,10 +114,9 @@ read_operand(struct scan *s, struct operand *out)
 {
 	const char *end;
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+	for (size_t i = 0; i < COUNT(variables); i++)
 		if (take_word(s, variables[i].text)) {
-			out->variable = true;
-			out->text = variables[i].name ? variables[i].name : variables[i].text;
+			*out = variables[i].meaning;
 			return true;
 		}
 	if (*s->p != '\'' && *s->p != '"')
@@ -97,7 +124,7 @@ read_operand(struct scan *s, struct operand *out)
 	end = strchr(s->p + 1, *s->p);
 	if (!end)
 		return scan_fail(s, "the quote is not closed");
-	out->variable = false;
+	out->kind = LITERAL;
 	out->text = literal_value(s->a, s->p, (size_t)(end + 1 - s->p));
 	if (!out->text)
 		return scan_fail(s, "not a valid quoted string");
@@ -106,25 +133,25 @@ read_operand(struct scan *s, struct operand *out)
 }
 
 static bool
-read_operator(struct scan *s, enum marker_op *op)
+read_operator(struct scan *s, enum clause_op *op)
 {
+	size_t n;
+
 	if (take_word(s, "in")) {
-		*op = MARK_IN;
+		*op = OP_IN;
 		return true;
 	}
 	if (take_word(s, "not")) {
-		*op = MARK_NOT_IN;
+		*op = OP_NOT_IN;
 		if (*s->p != ' ' && *s->p != '\t')
 			return scan_fail(s, "expected a space after `not`");
 		scan_blank(s);
 		return take_word(s, "in") || scan_fail(s, "expected `in` after `not`");
 	}
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
-		if (starts_with(s->p, operators[i].text)) {
-			*op = operators[i].op;
-			s->p += strlen(operators[i].text);
-			return true;
-		}
+	n = op_read(s->p, (size_t)(s->end - s->p), op);
+	s->p += n;
+	if (n)
+		return true;
 	return scan_fail(s, "expected a comparison: ==, !=, <, <=, >, >=, ~=, ===, in, not in");
 }
 
@@ -134,9 +161,9 @@ normalize_operands(struct scan *s, struct marker *m)
 {
 	struct operand *l = &m->lhs, *r = &m->rhs;
 
-	if (l->variable && !r->variable && !strcmp(l->text, "extra"))
+	if (!strcmp(l->text, "extra") && l->kind == NAME && r->kind == LITERAL)
 		r->text = name_normalize(s->a, r->text);
-	else if (r->variable && !l->variable && marker_names(r->text))
+	else if (r->kind == NAME && l->kind == LITERAL)
 		l->text = name_normalize(s->a, l->text);
 }
 
@@ -145,7 +172,6 @@ read_item(struct scan *s)
 {
 	struct marker *m = arena_new_of(s->a, struct marker);
 
-	m->kind = MARKER_ITEM;
 	if (!read_operand(s, &m->lhs))
 		return NULL;
 	scan_blank(s);
@@ -155,7 +181,7 @@ read_item(struct scan *s)
 	if (!read_operand(s, &m->rhs))
 		return NULL;
 	normalize_operands(s, m);
-	if (m->lhs.variable && marker_versions(m->lhs.text))
+	if (m->lhs.kind == VERSION)
 		m->clause = marker_clause(s->a, m->op, m->rhs.text);
 	return m;
 }
@@ -189,7 +215,6 @@ read_list(struct scan *s, unsigned depth)
 	struct marker *list = arena_new_of(s->a, struct marker), **last = &list->first;
 	bool or_before = false;
 
-	list->kind = MARKER_LIST;
 	for (;;) {
 		struct marker *m = read_atom(s, depth);
 
@@ -217,4 +242,231 @@ marker_parse(struct arena *a, const char *text)
 	const struct marker *m = marker_read(&s);
 
 	return m && !*s.p ? m : NULL;
+}
+
+/* --- as text --- */
+
+static bool
+add_operand(struct buf *b, const struct operand *o)
+{
+	const char *quote = o->kind != LITERAL ? "" : strchr(o->text, '"') ? "'" : "\"";
+
+	if (*quote == '\'' && strchr(o->text, '\''))
+		return false;
+	buf_puts(b, quote);
+	buf_puts(b, o->text);
+	buf_puts(b, quote);
+	return true;
+}
+
+static bool
+add_marker(struct buf *b, const struct marker *m, bool outer)
+{
+	if (!m->first) {
+		if (!add_operand(b, &m->lhs))
+			return false;
+		buf_printf(b, " %s ", op_text(m->op));
+		return add_operand(b, &m->rhs);
+	}
+	if (!m->first->next)
+		return add_marker(b, m->first, outer);
+	buf_puts(b, outer ? "" : "(");
+	for (const struct marker *i = m->first; i; i = i->next) {
+		if (i != m->first)
+			buf_puts(b, i->or_before ? " or " : " and ");
+		if (!add_marker(b, i, false))
+			return false;
+	}
+	buf_puts(b, outer ? "" : ")");
+	return true;
+}
+
+const char *
+marker_text(struct arena *a, const struct marker *m)
+{
+	struct buf b = BUF(a);
+
+	return add_marker(&b, m, true) ? buf_text(&b) : NULL;
+}
+
+struct marker_env
+marker_env_linux(struct arena *a, const char *series, const char *machine)
+{
+	const struct version *v = version_parse(a, series);
+	unsigned long major = v ? version_release(v, 0) : 0, minor = v ? version_release(v, 1) : 0;
+	const char *full = v && version_release_count(v) > 2 ?
+				   version_text(a, v) :
+				   arena_printf(a, "%lu.%lu.0", major, minor);
+	const struct marker_value values[] = {
+		{ "implementation_name", "cpython", NULL },
+		{ "implementation_version", full, NULL },
+		{ "os_name", "posix", NULL },
+		{ "platform_machine", arena_strdup(a, machine), NULL },
+		{ "platform_python_implementation", "CPython", NULL },
+		{ "platform_system", "Linux", NULL },
+		{ "python_full_version", full, NULL },
+		{ "python_version", arena_printf(a, "%lu.%lu", major, minor), NULL },
+		{ "sys_platform", "linux", NULL },
+		{ "extra", "", NULL },
+	};
+	struct marker_env env = { NULL, sizeof(values) / sizeof(values[0]) };
+	struct marker_value *kept = arena_array_of(a, struct marker_value, env.n);
+
+	memcpy(kept, values, sizeof(values));
+	env.values = kept;
+	return env;
+}
+
+/* --- as a condition --- */
+
+/* What one evaluation needs; the arena is made when something does not fit the stack. */
+struct eval {
+	const struct marker_env *env;
+	struct arena *a;
+	bool failed;
+};
+
+static struct arena *
+scratch(struct eval *e)
+{
+	if (!e->a)
+		e->a = arena_new();
+	return e->a;
+}
+
+static const struct marker_value *
+look_up(struct eval *e, const char *name)
+{
+	for (size_t i = 0; i < e->env->n; i++)
+		if (!strcmp(e->env->values[i].name, name))
+			return &e->env->values[i];
+	e->failed = true;
+	return NULL;
+}
+
+/* The value of a variable as markers see it. */
+static const char *
+env_text(struct eval *e, const struct operand *o, const struct marker_value *v)
+{
+	if (!v->value)
+		return NULL;
+	if (o->kind == NAME)
+		return name_normalize(scratch(e), v->value);
+	/* A Python built from a checkout calls itself "3.13.0a1+". */
+	if (!strcmp(o->text, "python_full_version") && ends_with(v->value, "+"))
+		return arena_printf(scratch(e), "%slocal", v->value);
+	return v->value;
+}
+
+static bool
+match_version(struct eval *e, const struct clause *c, const char *text)
+{
+	size_t n = strlen(text);
+	const struct version *v;
+
+	if (c->op == OP_ARBITRARY)
+		return clause_match_text(c, NULL, unicode_lower_of(scratch(e), text, n));
+	v = version_of_any_size(scratch(e), text, n);
+	if (!v)
+		return false;
+	e->failed = e->failed || c->unusable || v->huge;
+	return !e->failed && clause_match(c, v);
+}
+
+/* <, > say no to what are not versions; <= and >= mean that they are the same. */
+static bool
+compare_texts(struct eval *e, const char *left, enum clause_op op, const char *right)
+{
+	switch (op) {
+	case OP_IN: return strstr(right, left);
+	case OP_NOT_IN: return !strstr(right, left);
+	case OP_LT:
+	case OP_GT: return false;
+	case OP_LE:
+	case OP_GE:
+	case OP_EQ: return !strcmp(left, right);
+	case OP_NE: return strcmp(left, right) != 0;
+	case OP_COMPATIBLE:
+	case OP_ARBITRARY: break;
+	}
+	e->failed = true;
+	return false;
+}
+
+static bool
+compare_with_set(struct eval *e, const char *left, enum clause_op op, const struct operand *o,
+		 const struct names *set)
+{
+	bool found = false;
+
+	if (!strcmp(o->text, "extra") || op == OP_COMPATIBLE || op == OP_ARBITRARY) {
+		e->failed = true;
+		return false;
+	}
+	for (size_t i = 0; i < set->n && !found; i++)
+		found = !strcmp(left, o->kind == NAME ? name_normalize(scratch(e), set->at[i]) :
+							set->at[i]);
+	return op == OP_IN ? found : op == OP_NOT_IN ? !found : op == OP_NE;
+}
+
+/*
+ * variable op "literal", or the other way round.  packaging takes a variable on the right of
+ * another one for its name, and a literal on the right of another one for a variable's name.
+ */
+static bool
+eval_item(struct eval *e, const struct marker *m)
+{
+	bool left = m->lhs.kind != LITERAL;
+	const struct operand *o = left ? &m->lhs : &m->rhs;
+	const char *other = left ? m->rhs.text : m->lhs.text, *value;
+	const struct marker_value *v = look_up(e, o->text);
+	const struct clause *c = m->clause;
+
+	if (!v)
+		return false;
+	for (size_t i = 0; o->kind == LITERAL && i < COUNT(variables); i++)
+		if (!strcmp(o->text, variables[i].meaning.text))
+			o = &variables[i].meaning;
+	if (o->kind == NAME && strcmp(o->text, "extra"))
+		other = name_normalize(scratch(e), other);
+	value = env_text(e, o, v);
+	if (!value && !left)
+		return compare_with_set(e, other, m->op, o, v->set);
+	e->failed = e->failed || !value;
+	if (!value)
+		return false;
+	if (!left && o->kind == VERSION)
+		c = marker_clause(scratch(e), m->op, value);
+	if (c)
+		return match_version(e, c, left ? value : other);
+	return compare_texts(e, left ? value : other, m->op, left ? other : value);
+}
+
+/* All of it is looked at: a variable that env lacks counts wherever it stands. */
+static bool
+eval_list(struct eval *e, const struct marker *list)
+{
+	bool any = false, all = true;
+
+	for (const struct marker *m = list->first; m; m = m->next) {
+		bool value = m->first ? eval_list(e, m) : eval_item(e, m);
+
+		if (m->or_before) {
+			any = any || all;
+			all = true;
+		}
+		all = all && value;
+	}
+	return any || all;
+}
+
+bool
+marker_eval(const struct marker *m, const struct marker_env *env, bool *value)
+{
+	struct eval e = { .env = env };
+
+	*value = eval_list(&e, m);
+	if (e.a)
+		arena_free(e.a);
+	return !e.failed;
 }

@@ -1,7 +1,9 @@
 #include "python/specifier.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "python/unicode.h"
 
@@ -18,18 +20,30 @@ trim(const char **s, size_t *n)
 		*n -= len;
 }
 
-/* Bytes of the operator that s[0..n) starts with, or 0. */
-static size_t
-read_op(const char *s, size_t n, enum clause_op *op)
-{
-	static const struct {
-		char text[4];
-		enum clause_op op;
-	} ops[] = { { "===", OP_ARBITRARY }, { "==", OP_EQ }, { ">=", OP_GE },
-		    { "<=", OP_LE },         { "!=", OP_NE }, { "~=", OP_COMPATIBLE },
-		    { "<", OP_LT },          { ">", OP_GT } };
+/* Longer ones first. */
+static const struct {
+	char text[7];
+	enum clause_op op;
+} ops[] = {
+	{ "===", OP_ARBITRARY }, { "==", OP_EQ },         { ">=", OP_GE }, { "<=", OP_LE },
+	{ "!=", OP_NE },         { "~=", OP_COMPATIBLE }, { "<", OP_LT },  { ">", OP_GT },
+	{ "in", OP_IN },         { "not in", OP_NOT_IN },
+};
 
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+const char *
+op_text(enum clause_op op)
+{
+	size_t i = 0;
+
+	while (ops[i].op != op)
+		i++;
+	return ops[i].text;
+}
+
+size_t
+op_read(const char *s, size_t n, enum clause_op *op)
+{
+	for (size_t i = 0; ops[i].op != OP_IN; i++) {
 		size_t len = strlen(ops[i].text);
 
 		if (n >= len && !memcmp(s, ops[i].text, len)) {
@@ -120,7 +134,7 @@ clause_read(struct arena *a, const char *s, size_t n, struct clause *c)
 	*c = (struct clause){ 0 };
 	trim(&s, &n);
 	op = s;
-	len = read_op(s, n, &c->op);
+	len = op_read(s, n, &c->op);
 	if (!len)
 		return false;
 	s += len;
@@ -181,4 +195,113 @@ specifiers_pin(const struct specifiers *s)
 			return c->v;
 	}
 	return NULL;
+}
+
+/*
+ * A local part of the version counts where the clause has one too, and in >=.
+ * Pre-releases of V are not below V (PEP 440, exclusive ordered comparison), and its
+ * post-releases are not above it.
+ */
+bool
+clause_match(const struct clause *c, const struct version *v)
+{
+	const struct version *w = c->v;
+
+	switch (c->op) {
+	case OP_LE: return version_cmp_public(v, w) <= 0;
+	case OP_LT: return version_cmp_public(v, c->bound) < 0;
+	case OP_GE: return version_cmp(v, w) >= 0;
+	case OP_GT:
+		return version_cmp_public(v, w) > 0 &&
+		       (version_has_post_or_dev(w) || !version_same_pre(v, w));
+	case OP_EQ:
+	case OP_NE:
+		if (c->wildcard)
+			return version_has_stem(v, c->stem, c->n_stem) == (c->op == OP_EQ);
+		return ((w->local ? version_cmp(v, w) : version_cmp_public(v, w)) == 0) ==
+		       (c->op == OP_EQ);
+	case OP_COMPATIBLE:
+		return version_has_stem(v, c->stem, c->n_stem) && version_cmp(v, w) >= 0;
+	case OP_ARBITRARY: return c->canonical && !version_cmp(v, w) && v->zeros == w->zeros;
+	case OP_IN:
+	case OP_NOT_IN: break;
+	}
+	return false;
+}
+
+bool
+clause_match_text(const struct clause *c, const struct version *v, const char *lower)
+{
+	if (c->op == OP_ARBITRARY)
+		return !strcmp(c->asked, lower);
+	return v && clause_match(c, v);
+}
+
+bool
+specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre)
+{
+	if (s->unusable || (pre == PRE_NO && v->is_pre))
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		if (!clause_match(&s->at[i], v))
+			return false;
+	return true;
+}
+
+static int
+cmp_text(const void *x, const void *y)
+{
+	return unicode_cmp((*(const struct clause *const *)x)->text,
+			   (*(const struct clause *const *)y)->text);
+}
+
+/*
+ * Clauses that say the same: versions are compared as versions, but for ~=, where
+ * the zeros at the end of the release count; === and V.* as they are written.
+ */
+static int
+cmp_meaning(const struct clause *x, const struct clause *y)
+{
+	int order;
+
+	if (x->op != y->op)
+		return x->op < y->op ? -1 : 1;
+	if (x->wildcard != y->wildcard)
+		return x->wildcard ? 1 : -1;
+	if (x->op == OP_ARBITRARY || x->wildcard)
+		return strcmp(x->text, y->text);
+	order = version_cmp(x->v, y->v);
+	if (!order && x->op == OP_COMPATIBLE)
+		order = (x->v->zeros > y->v->zeros) - (x->v->zeros < y->v->zeros);
+	return order;
+}
+
+static int
+cmp_meaning_then_text(const void *x, const void *y)
+{
+	int order = cmp_meaning(*(const struct clause *const *)x, *(const struct clause *const *)y);
+
+	return order ? order : cmp_text(x, y);
+}
+
+const char *
+specifiers_text(struct arena *a, const struct specifiers *s)
+{
+	struct buf b = BUF(a);
+	const struct clause **sorted = arena_array_of(a, const struct clause *, s->n);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		sorted[i] = &s->at[i];
+	/* Of those that say the same, the first in the order of the text stays. */
+	qsort(sorted, s->n, sizeof(sorted[0]), cmp_meaning_then_text);
+	for (size_t i = 0; i < s->n; i++)
+		if (!n || cmp_meaning(sorted[n - 1], sorted[i]))
+			sorted[n++] = sorted[i];
+	qsort(sorted, n, sizeof(sorted[0]), cmp_text);
+	for (size_t i = 0; i < n; i++) {
+		buf_puts(&b, i ? "," : "");
+		buf_puts(&b, sorted[i]->text);
+	}
+	return buf_text(&b);
 }

@@ -3,7 +3,19 @@
 
 #include "python/version.h"
 
-enum clause_op { OP_LE, OP_LT, OP_NE, OP_EQ, OP_GE, OP_GT, OP_COMPATIBLE, OP_ARBITRARY };
+/* How two values are compared; the last two are of markers alone. */
+enum clause_op {
+	OP_LE,
+	OP_LT,
+	OP_NE,
+	OP_EQ,
+	OP_GE,
+	OP_GT,
+	OP_COMPATIBLE,
+	OP_ARBITRARY,
+	OP_IN,
+	OP_NOT_IN,
+};
 
 /* One of ">=2,<3". */
 struct clause {
@@ -25,6 +37,10 @@ struct specifiers {
 	bool unusable;  /* one of them is */
 	struct clause at[];
 };
+
+/* "<="; and the bytes of the operator that s[0..n) starts with, or 0: "in" and "not in" are none. */
+const char *op_text(enum clause_op op);
+size_t op_read(const char *s, size_t n, enum clause_op *op);
 
 /* Read the one clause that takes up all of s[0..n), white space round it apart. */
 bool clause_read(struct arena *a, const char *s, size_t n, struct clause *out);
