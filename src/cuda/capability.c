@@ -1,53 +1,39 @@
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "cuda.h"
 
-/* One or two digits; false if there are none, or too many. */
-static bool
-number(const char **p, unsigned *out)
+static size_t
+digits(const char *s)
 {
-	size_t n = 0;
-
-	for (*out = 0; is_digit((*p)[n]); n++)
-		if (n == 2)
-			return false;
-		else
-			*out = *out * 10 + (unsigned)((*p)[n] - '0');
-	*p += n;
-	return n;
-}
-
-/* "80", "120": all digits but the last are the major. */
-static bool
-joined_number(const char **p, struct capability *out)
-{
-	size_t n = strspn(*p, "0123456789");
-
-	if (n < 2 || n > 3)
-		return false;
-	out->minor = (unsigned)((*p)[n - 1] - '0');
-	for (size_t i = 0; i + 1 < n; i++)
-		out->major = out->major * 10 + (unsigned)((*p)[i] - '0');
-	*p += n;
-	return true;
+	return strspn(s, "0123456789");
 }
 
 bool
 capability_parse(const char *text, struct capability *out)
 {
 	const char *p = text;
+	size_t n = digits(p), m;
 
 	*out = (struct capability){ 0 };
-	if (p[strspn(p, "0123456789")] == '.') {
-		if (!number(&p, &out->major) || *p++ != '.' || !number(&p, &out->minor))
+	if (p[n] == '.') {
+		m = digits(p + n + 1);
+		if (!n || n > 2 || !m || m > 2)
 			return false;
+		out->major = (unsigned)strtoul(p, NULL, 10);
+		out->minor = (unsigned)strtoul(p + n + 1, NULL, 10);
+		p += n + 1 + m;
 	} else {
 		out->ptx = starts_with(p, "compute_");
 		p += out->ptx ? strlen("compute_") : starts_with(p, "sm_") ? strlen("sm_") : 0;
-		if (!joined_number(&p, out))
+		/* "80", "120": all digits but the last are the major. */
+		n = digits(p);
+		if (n < 2 || n > 3)
 			return false;
+		out->major = (unsigned)strtoul(p, NULL, 10) / 10;
+		out->minor = (unsigned)(p[n - 1] - '0');
+		p += n;
 	}
 	if (*p == 'a' || *p == 'f')
 		out->variant = *p++;

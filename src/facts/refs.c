@@ -1,4 +1,4 @@
-#include "schema.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -130,13 +130,12 @@ collect(struct refs *r, const struct fact_file *file)
 		list_push(r->a, &r->names[PACKAGE], name);
 	}
 	for (size_t k = 0; k < KINDS; k++) {
-		const struct node *keys;
+		struct names keys = { 0 };
 
-		if (!kinds[k].file || strcmp(kinds[k].file, file->name))
-			continue;
-		keys = node_get(file->root, kinds[k].keys);
-		for (size_t i = 0; keys && keys->kind == NODE_MAP && i < keys->n; i++)
-			list_push(r->a, &r->names[k], keys->pairs[i].key);
+		if (kinds[k].file && !strcmp(kinds[k].file, file->name))
+			keys = fact_keys(r->a, node_get(file->root, kinds[k].keys));
+		for (size_t i = 0; i < keys.n; i++)
+			list_push(r->a, &r->names[k], keys.at[i]);
 	}
 }
 

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -34,25 +33,6 @@ read_name(struct scan *s, const char *why)
 	return arena_copy(s->a, start, (size_t)(end - start));
 }
 
-static int
-cmp_name(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
-static void
-sort_names(struct names *names)
-{
-	size_t n = 0;
-
-	if (names->n)
-		qsort(names->at, names->n, sizeof(names->at[0]), cmp_name);
-	for (size_t i = 0; i < names->n; i++)
-		if (!n || strcmp(names->at[n - 1], names->at[i]))
-			names->at[n++] = names->at[i];
-	names->n = n;
-}
-
 static bool
 read_extras(struct scan *s, struct names *out)
 {
@@ -76,7 +56,7 @@ read_extras(struct scan *s, struct names *out)
 		scan_blank(s);
 	}
 	s->p++;
-	sort_names(out);
+	unicode_sort(out);
 	return true;
 }
 

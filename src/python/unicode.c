@@ -31,6 +31,25 @@ unicode_cmp(const char *x, const char *y)
 	return rank_of(*x) - rank_of(*y);
 }
 
+static int
+cmp_texts(const void *x, const void *y)
+{
+	return unicode_cmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+void
+unicode_sort(struct names *texts)
+{
+	size_t n = 0;
+
+	if (texts->n)
+		qsort(texts->at, texts->n, sizeof(texts->at[0]), cmp_texts);
+	for (size_t i = 0; i < texts->n; i++)
+		if (!n || strcmp(texts->at[n - 1], texts->at[i]))
+			texts->at[n++] = texts->at[i];
+	texts->n = n;
+}
+
 unsigned
 unicode_classes_of(uint32_t cp)
 {

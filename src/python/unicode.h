@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/list.h"
 
 /*
  * UTF-8 text as Python's str methods and regular expressions see it.  A byte that
@@ -29,6 +30,9 @@ enum unicode_class {
 
 /* strcmp in the order of Python's strings. */
 int unicode_cmp(const char *x, const char *y);
+
+/* Sorts texts in that order, and leaves each out that is there already. */
+void unicode_sort(struct names *texts);
 
 /* The classes of a code point. */
 unsigned unicode_classes_of(uint32_t cp);

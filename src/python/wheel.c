@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -18,20 +17,21 @@
 enum { TAGS_MAX = 1 << 16, PARTS = 3 };
 
 static bool
-is_project(struct str s)
+is_project(const char *s)
 {
+	size_t n = strlen(s);
 	uint32_t cp;
 
-	if (!s.n)
-		return false;
-	for (size_t i = 0; i < s.n; i += unicode_next(s.p + i, s.n - i, &cp)) {
-		unicode_next(s.p + i, s.n - i, &cp);
-		if (s.p[i] == '_' && i + 1 < s.n && s.p[i + 1] == '_')
+	for (size_t i = 0; i < n;) {
+		bool dot = s[i] == '.';
+
+		if (s[i] == '_' && s[i + 1] == '_')
 			return false;
-		if (s.p[i] != '.' && !(unicode_classes_of(cp) & UNI_WORD))
+		i += unicode_next(s + i, n - i, &cp);
+		if (!dot && !(unicode_classes_of(cp) & UNI_WORD))
 			return false;
 	}
-	return true;
+	return n > 0;
 }
 
 static bool
@@ -51,51 +51,27 @@ is_identifier(const char *s)
 
 /* "007a" -> "7a"; packaging stops at a line end. */
 static const char *
-read_build(struct arena *a, struct str s)
+read_build(struct arena *a, const char *s)
 {
-	const char *line = memchr(s.p, '\n', s.n);
-	size_t digits = 0, zeros = 0;
+	size_t digits = strspn(s, "0123456789");
 
-	while (digits < s.n && is_digit(s.p[digits]))
-		digits++;
 	if (!digits || digits > VERSION_DIGITS_MAX)
 		return NULL;
-	while (zeros + 1 < digits && s.p[zeros] == '0')
-		zeros++;
-	return arena_copy(a, s.p + zeros, (line ? (size_t)(line - s.p) : s.n) - zeros);
-}
-
-/* "a.b" -> a, b; false: one is empty. */
-static bool
-split_tags(struct arena *a, struct str s, struct names *out)
-{
-	for (const char *p = s.p, *end = s.p + s.n;;) {
-		const char *dot = memchr(p, '.', (size_t)(end - p));
-		const char *stop = dot ? dot : end;
-
-		if (stop == p)
-			return false;
-		list_push(a, out, arena_copy(a, p, (size_t)(stop - p)));
-		if (!dot)
-			return true;
-		p = dot + 1;
-	}
-}
-
-static int
-cmp_tag(const void *x, const void *y)
-{
-	return unicode_cmp(*(const char *const *)x, *(const char *const *)y);
+	for (; *s == '0' && digits > 1; digits--)
+		s++;
+	return arena_copy(a, s, strcspn(s, "\n"));
 }
 
 static bool
-read_tags(struct arena *a, const struct str *parts, struct names *out)
+read_tags(struct arena *a, const char *const *parts, struct names *out)
 {
 	struct names split[PARTS] = { { 0 } };
-	size_t n = 0, all = 1;
+	size_t all = 1;
 
 	for (size_t i = 0; i < PARTS; i++) {
-		if (!split_tags(a, parts[i], &split[i]) || split[i].n > TAGS_MAX / all)
+		split[i] = names_split(a, parts[i], '.');
+		if (!split[i].n || names_have(&split[i], "") || ends_with(parts[i], ".") ||
+		    split[i].n > TAGS_MAX / all)
 			return false;
 		all *= split[i].n;
 	}
@@ -112,52 +88,27 @@ read_tags(struct arena *a, const struct str *parts, struct names *out)
 				list_push(a, out,
 					  arena_printf(a, "%s-%s-%s", split[0].at[i],
 						       split[1].at[j], split[2].at[k]));
-	qsort(out->at, out->n, sizeof(out->at[0]), cmp_tag);
-	for (size_t i = 0; i < out->n; i++)
-		if (!n || strcmp(out->at[n - 1], out->at[i]))
-			out->at[n++] = out->at[i];
-	out->n = n;
+	unicode_sort(out);
 	return true;
-}
-
-/* Cut s at its dashes: the count of the parts, or 0 if there are more than `max`. */
-static size_t
-split_dashes(const char *s, size_t n, struct str *parts, size_t max)
-{
-	size_t count = 0;
-
-	for (const char *p = s, *end = s + n;;) {
-		const char *dash = memchr(p, '-', (size_t)(end - p));
-
-		if (count == max)
-			return 0;
-		parts[count++] = (struct str){ p, (size_t)((dash ? dash : end) - p) };
-		if (!dash)
-			return count;
-		p = dash + 1;
-	}
 }
 
 const struct wheel_file *
 wheel_file_parse(struct arena *a, const char *file_name)
 {
 	struct wheel_file *w = arena_new_of(a, struct wheel_file);
-	struct str parts[6];
-	size_t n;
+	struct names parts;
+	const char *stem;
 
 	if (!ends_with(file_name, ".whl"))
 		return NULL;
-	n = split_dashes(file_name, strlen(file_name) - 4, parts, 6);
-	if (n < 5 || !is_project(parts[0]))
+	stem = arena_copy(a, file_name, strlen(file_name) - strlen(".whl"));
+	parts = names_split(a, stem, '-');
+	if (ends_with(stem, "-") || parts.n < 5 || parts.n > 6 || !is_project(parts.at[0]))
 		return NULL;
-	w->name = name_normalize(a, arena_copy(a, parts[0].p, parts[0].n));
-	w->version = version_of(a, parts[1].p, parts[1].n);
-	if (!w->version)
+	w->name = name_normalize(a, parts.at[0]);
+	w->version = version_parse(a, parts.at[1]);
+	w->build = parts.n == 6 ? read_build(a, parts.at[2]) : NULL;
+	if (!w->version || (parts.n == 6 && !w->build))
 		return NULL;
-	if (n == 6) {
-		w->build = read_build(a, parts[2]);
-		if (!w->build)
-			return NULL;
-	}
-	return read_tags(a, parts + n - PARTS, &w->tags) ? w : NULL;
+	return read_tags(a, parts.at + parts.n - PARTS, &w->tags) ? w : NULL;
 }
