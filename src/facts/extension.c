@@ -179,17 +179,6 @@ facts_extension_says(const struct facts *f, const char *name, const char *field,
 	return s && !strcmp(s, value);
 }
 
-static bool
-has_tag(const struct extension_release *r, const char *tag)
-{
-	if (r->git_tag && !strcmp(r->git_tag, tag))
-		return true;
-	for (size_t i = 0; i < r->more_tags.n; i++)
-		if (!strcmp(r->more_tags.at[i], tag))
-			return true;
-	return false;
-}
-
 const struct extension_release *
 extension_release(const struct extension *e, const char *version)
 {
@@ -201,7 +190,8 @@ extension_release(const struct extension *e, const char *version)
 		const struct extension_release *r = &e->releases[i];
 		const struct version *v = version_parse(scratch, r->version);
 
-		if (has_tag(r, version) || (want && v && !version_cmp(v, want)))
+		if ((r->git_tag && !strcmp(r->git_tag, version)) ||
+		    names_have(&r->more_tags, version) || (want && v && !version_cmp(v, want)))
 			found = r;
 	}
 	arena_free(scratch);

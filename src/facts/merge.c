@@ -1,6 +1,5 @@
 #include "schema.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
@@ -28,6 +27,38 @@ both_sources(struct arena *a, const struct node *under, const struct node *over)
 	return both;
 }
 
+/* "3.13t" is read as 3.13, and comes after it. */
+static const struct version *
+key_version(struct arena *a, const char *key, bool *threaded)
+{
+	size_t n = strlen(key);
+
+	*threaded = n && key[n - 1] == 't' && strspn(key, "0123456789.") == n - 1;
+	return version_parse(a, *threaded ? arena_copy(a, key, n - 1) : key);
+}
+
+int
+facts_key_order(struct arena *a, const char *x, const char *y)
+{
+	bool xt, yt;
+	const struct version *v = key_version(a, x, &xt), *w = key_version(a, y, &yt);
+	int c = v && w ? version_cmp(v, w) : 0;
+
+	return c ? c : v && w ? xt - yt : 0;
+}
+
+/* Versions are kept in their order; other keys stay where they were added. */
+static void
+add_pair(struct arena *a, struct pairs *pairs, struct pair p)
+{
+	size_t i = pairs->n;
+
+	list_push(a, pairs, p);
+	for (; i && facts_key_order(a, pairs->at[i - 1].key, p.key) > 0; i--)
+		pairs->at[i] = pairs->at[i - 1];
+	pairs->at[i] = p;
+}
+
 static void
 merge_pair(struct arena *a, struct pairs *pairs, const struct pair *p)
 {
@@ -50,67 +81,12 @@ merge_pair(struct arena *a, struct pairs *pairs, const struct pair *p)
 
 			clean.value = facts_merge(a, &nothing, p->value);
 		}
-		list_push(a, pairs, clean);
+		add_pair(a, pairs, clean);
 	} else if (!strcmp(p->key, "source")) {
 		pairs->at[i].value = both_sources(a, pairs->at[i].value, p->value);
 	} else {
 		pairs->at[i].value = facts_merge(a, pairs->at[i].value, p->value);
 	}
-}
-
-/* "3.13t" is read as 3.13, and comes after it. */
-static const struct version *
-key_version(struct arena *a, const char *key, bool *threaded)
-{
-	size_t n = strlen(key);
-
-	*threaded = n && key[n - 1] == 't' && strspn(key, "0123456789.") == n - 1;
-	return version_parse(a, *threaded ? arena_copy(a, key, n - 1) : key);
-}
-
-int
-facts_key_order(struct arena *a, const char *x, const char *y)
-{
-	bool xt, yt;
-	const struct version *v = key_version(a, x, &xt), *w = key_version(a, y, &yt);
-	int c = v && w ? version_cmp(v, w) : 0;
-
-	return c ? c : v && w ? xt - yt : 0;
-}
-
-/* Keys that are versions stand in the order of the versions; others stay as they are. */
-struct keyed {
-	const struct version *version;
-	bool threaded;
-	size_t place;
-	struct pair pair;
-};
-
-static int
-by_version(const void *x, const void *y)
-{
-	const struct keyed *a = x, *b = y;
-	int c = version_cmp(a->version, b->version);
-
-	if (!c)
-		c = a->threaded - b->threaded;
-	return c ? c : (a->place > b->place) - (a->place < b->place);
-}
-
-static void
-sort_by_version(struct arena *a, struct pairs *pairs)
-{
-	struct keyed *keyed = arena_array_of(a, struct keyed, pairs->n + 1);
-
-	for (size_t i = 0; i < pairs->n; i++) {
-		keyed[i] = (struct keyed){ .place = i, .pair = pairs->at[i] };
-		keyed[i].version = key_version(a, pairs->at[i].key, &keyed[i].threaded);
-		if (!keyed[i].version)
-			return;
-	}
-	qsort(keyed, pairs->n, sizeof(*keyed), by_version);
-	for (size_t i = 0; i < pairs->n; i++)
-		pairs->at[i] = keyed[i].pair;
 }
 
 const struct node *
@@ -127,8 +103,6 @@ facts_merge(struct arena *a, const struct node *under, const struct node *over)
 	before = pairs.n;
 	for (size_t i = 0; i < over->n; i++)
 		merge_pair(a, &pairs, &over->pairs[i]);
-	if (pairs.n > before)
-		sort_by_version(a, &pairs);
 	merged = arena_new_of(a, struct node);
 	*merged = (struct node){ .kind = NODE_MAP,
 				 .at = before ? under->at : over->at,

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -5,26 +6,17 @@
 #include "python/marker.h"
 #include "python/unicode.h"
 
-static int
-hex_value(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c = to_lower(c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Exactly `n` hexadecimal digits: what follows them, or NULL. */
+/* Exactly `n` hexadecimal digits, 8 at most: what follows them, or NULL. */
 static const char *
 read_hex(const char *p, const char *end, size_t n, uint32_t *cp)
 {
-	*cp = 0;
-	for (; n; n--, p++) {
-		if (p == end || hex_value(*p) < 0 || *cp > UINT32_MAX >> 4)
-			return NULL;
-		*cp = *cp << 4 | (uint32_t)hex_value(*p);
-	}
-	return *cp <= 0x10ffff ? p : NULL;
+	char digits[9] = "";
+
+	if ((size_t)(end - p) < n)
+		return NULL;
+	memcpy(digits, p, n);
+	*cp = (uint32_t)strtoul(digits, NULL, 16);
+	return strspn(digits, "0123456789abcdefABCDEF") == n && *cp <= 0x10ffff ? p + n : NULL;
 }
 
 static const char *
