@@ -13,12 +13,11 @@ static const char accept[] = "Accept: " OCI_INDEX ", " OCI_IMAGE
 			     ", application/vnd.docker.distribution.manifest.v2+json";
 
 struct oci_registry *
-oci_open(struct arena *a, struct diags *ds, const struct oci_name *n)
+oci_open(struct arena *a, const struct oci_name *n)
 {
 	struct oci_registry *r = arena_new_of(a, struct oci_registry);
 	bool hub = !strcmp(n->registry, "docker.io");
 
-	(void)ds;
 	*r = (struct oci_registry){ .a = a, .name = n };
 	r->base = arena_printf(a, "%s://%s", http_is_loopback(n->registry) ? "http" : "https",
 			       hub ? "registry-1.docker.io" : n->registry);
@@ -36,37 +35,31 @@ oci_json(const char *text, size_t n)
 	return NULL;
 }
 
-const char *
-oci_url(struct oci_registry *r, struct arena *a, const char *path)
+/* A path below /v2/NAME/, or a whole URL. */
+static const char *
+url_of(const struct oci_registry *r, struct arena *a, const char *path)
 {
 	if (strstr(path, "://"))
 		return path;
 	return arena_printf(a, "%s/v2/%s/%s", r->base, r->name->repository, path);
 }
 
-bool
-oci_call(struct oci_registry *r, struct arena *a, const struct oci_call *c,
-	 struct http_answer *answer)
+/* One request, logged in where that is asked for; its URL may be a path below /v2/NAME/.  False: no
+ * answer at all. */
+static bool
+call(struct oci_registry *r, struct arena *a, const struct http_request *asked,
+     struct http_answer *answer)
 {
-	struct http_request q = { .method = c->method,
-				  .url = oci_url(r, a, c->path),
-				  .body = c->body,
-				  .body_size = c->body_size,
-				  .body_path = c->body_path,
-				  .to_path = c->to_path,
-				  .sha256 = c->sha256,
-				  .max = c->max,
-				  .once = c->once };
-	bool ours = http_same_origin(a, q.url, r->base);
-	bool push = strcmp(c->method, "GET") != 0 && strcmp(c->method, "HEAD") != 0;
+	const char *url = url_of(r, a, asked->url);
+	bool ours = http_same_origin(a, url, r->base);
+	bool push = strcmp(asked->method, "GET") != 0 && strcmp(asked->method, "HEAD") != 0;
 
 	for (bool again = false;; again = true) {
-		const char *headers[] = { c->header, ours ? r->authorization : NULL };
+		struct http_request q = *asked;
 
-		q.headers = (struct names){ 0 };
-		for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-			if (headers[i])
-				list_push(a, &q.headers, headers[i]);
+		q.url = url;
+		if (ours && r->authorization)
+			list_push(a, &q.headers, r->authorization);
 		if (!http_do(a, &q, answer))
 			return false;
 		if (again || !ours || answer->status != 401 || !oci_authorize(r, answer, push))
@@ -105,9 +98,10 @@ explain_login(struct oci_registry *r, struct diag *d)
 		  *host ? " " : " ", *host ? host : "docker.io");
 }
 
-void
-oci_refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answer,
-	    const char *what)
+/* A diagnostic of a call that failed; what: "read the tag `x`". */
+static void
+refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answer,
+	const char *what)
 {
 	const struct span nowhere = { 0 };
 	const char *host = r->name->registry;
@@ -145,37 +139,52 @@ digest_of(struct arena *a, const char *bytes, size_t n)
 	return arena_printf(a, "sha256:%s", sha256_hex(a, bytes, n));
 }
 
+static bool
+can_check(struct diags *ds, const char *digest)
+{
+	if (!oci_is_digest(digest))
+		diag_at(ds, E_CONTENT, (struct span){ 0 },
+			"only sha256 digests can be checked: `%s`", digest);
+	return oci_is_digest(digest);
+}
+
+/* What the registry says that the digest of a manifest is, if that is another; else NULL. */
+static const char *
+other_digest(const struct http_answer *answer, const char *digest)
+{
+	const char *said = http_header(answer, "docker-content-digest");
+
+	return said && starts_with(said, "sha256:") && strcmp(said, digest) != 0 ? said : NULL;
+}
+
+/* --- manifests --- */
+
 bool
 oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *reference,
 	     struct oci_manifest *out, bool *missing)
 {
 	const char *what = arena_printf(a, "read the manifest `%s`", reference), *said;
-	bool by_digest = strchr(reference, ':') != NULL;
-	const struct oci_call c = { .method = "GET",
-				    .path = arena_printf(a, "manifests/%s", reference),
-				    .header = accept,
-				    .sha256 = oci_is_digest(reference) ? reference + 7 : NULL,
-				    .max = OCI_MANIFEST_MAX };
+	struct http_request q = { .method = "GET",
+				  .url = arena_printf(a, "manifests/%s", reference),
+				  .sha256 = oci_is_digest(reference) ? reference + 7 : NULL,
+				  .max = OCI_MANIFEST_MAX };
 	struct http_answer answer;
 
 	*missing = false;
-	if (by_digest && !oci_is_digest(reference)) {
-		diag_at(ds, E_CONTENT, (struct span){ 0 },
-			"only sha256 digests can be checked: `%s`", reference);
+	if (strchr(reference, ':') && !can_check(ds, reference))
 		return false;
-	}
-	if (!oci_call(r, a, &c, &answer) || answer.status != 200) {
+	list_push(a, &q.headers, accept);
+	if (!call(r, a, &q, &answer) || answer.status != 200) {
 		*missing = answer.status == 404;
 		if (!*missing)
-			oci_refused(r, ds, &answer, what);
+			refused(r, ds, &answer, what);
 		return false;
 	}
 	*out = (struct oci_manifest){ .digest = digest_of(a, answer.body, answer.body_size),
 				      .media_type = http_header(&answer, "content-type"),
 				      .text = answer.body,
 				      .size = answer.body_size };
-	said = http_header(&answer, "docker-content-digest");
-	if (said && starts_with(said, "sha256:") && strcmp(said, out->digest) != 0) {
+	if ((said = other_digest(&answer, out->digest))) {
 		diag_at(ds, E_CONTENT, (struct span){ 0 },
 			"%s did not send what it should: %s: its digest is %s, not %s",
 			r->name->registry, what, out->digest, said);
@@ -191,22 +200,20 @@ const char *
 oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *media_type,
 		  const char *text, size_t n, const char *tag)
 {
-	const char *digest = digest_of(a, text, n);
-	const struct oci_call c = { .method = "PUT",
-				    .path = arena_printf(a, "manifests/%s", tag ? tag : digest),
-				    .header = arena_printf(a, "Content-Type: %s", media_type),
-				    .body = text,
-				    .body_size = n };
+	const char *digest = digest_of(a, text, n), *said;
+	struct http_request q = { .method = "PUT",
+				  .url = arena_printf(a, "manifests/%s", tag ? tag : digest),
+				  .body = text,
+				  .body_size = n };
 	struct http_answer answer;
-	const char *said;
 
-	if (!oci_call(r, a, &c, &answer) || answer.status / 100 != 2) {
-		oci_refused(r, ds, &answer,
-			    arena_printf(a, "take the manifest `%s`", tag ? tag : digest));
+	list_push(a, &q.headers, arena_printf(a, "Content-Type: %s", media_type));
+	if (!call(r, a, &q, &answer) || answer.status / 100 != 2) {
+		refused(r, ds, &answer,
+			arena_printf(a, "take the manifest `%s`", tag ? tag : digest));
 		return NULL;
 	}
-	said = http_header(&answer, "docker-content-digest");
-	if (said && starts_with(said, "sha256:") && strcmp(said, digest) != 0) {
+	if ((said = other_digest(&answer, digest))) {
 		diag_at(ds, E_CONTENT, (struct span){ 0 },
 			"%s keeps another manifest than it was given: %s, not %s",
 			r->name->registry, said, digest);
@@ -234,27 +241,122 @@ next_page(struct oci_registry *r, struct arena *a, const char *url,
 struct names
 oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds)
 {
-	const char *url = oci_url(r, a, "tags/list?n=1000");
+	const char *url = url_of(r, a, "tags/list?n=1000");
 	struct names tags = { 0 };
 
 	for (unsigned page = 0; url && page < OCI_PAGES_MAX; page++) {
-		const struct oci_call c = { .method = "GET", .path = url };
+		const struct http_request q = { .method = "GET", .url = url };
 		struct http_answer answer;
-		json_t *root, *tag;
-		size_t i;
+		json_t *root, *list;
 
-		if (!oci_call(r, a, &c, &answer) || answer.status != 200) {
+		if (!call(r, a, &q, &answer) || answer.status != 200) {
 			/* A repository without anything in it is not known to the registry. */
 			if (answer.status != 404)
-				oci_refused(r, ds, &answer, "list its tags");
+				refused(r, ds, &answer, "list its tags");
 			return tags;
 		}
 		root = oci_json(answer.body, answer.body_size);
-		json_array_foreach(json_object_get(root, "tags"), i,
-				   tag) if (json_string_value(tag))
-			list_push(a, &tags, arena_strdup(a, json_string_value(tag)));
+		list = json_object_get(root, "tags");
+		for (size_t i = 0; i < json_array_size(list); i++)
+			if (json_is_string(json_array_get(list, i)))
+				list_push(a, &tags,
+					  arena_strdup(a,
+						       json_string_value(json_array_get(list, i))));
 		json_decref(root);
 		url = next_page(r, a, url, &answer);
 	}
 	return tags;
+}
+
+/* --- blobs --- */
+
+bool
+oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob,
+	      const char *to_path, size_t max)
+{
+	const struct http_request q = { .method = "GET",
+					.url = arena_printf(a, "blobs/%s", blob->digest),
+					.to_path = to_path,
+					.sha256 = blob->digest + 7,
+					.max = blob->size && blob->size < max ? blob->size : max };
+	struct http_answer answer;
+
+	if (!can_check(ds, blob->digest))
+		return false;
+	if (blob->size > max) {
+		diag_at(ds, E_CONTENT, (struct span){ 0 },
+			"the blob `%s` has %zu bytes: more than the %zu that are taken",
+			blob->digest, blob->size, max);
+		return false;
+	}
+	if (!call(r, a, &q, &answer) || answer.status != 200) {
+		refused(r, ds, &answer, arena_printf(a, "send the blob `%s`", blob->digest));
+		return false;
+	}
+	/* The digest is right, so only what the descriptor says of the size can be wrong. */
+	blob->bytes = answer.body;
+	if (!to_path)
+		blob->size = answer.body_size;
+	return true;
+}
+
+/* Where an upload goes: the registry says it; the digest is added to its query. */
+static const char *
+upload_url(struct oci_registry *r, struct arena *a, const struct http_answer *answer,
+	   const char *digest)
+{
+	const char *location = http_header(answer, "location"), *url;
+
+	if (!location)
+		return NULL;
+	url = http_resolve(a, url_of(r, a, "blobs/uploads/"), location);
+	if (!url || (starts_with(r->base, "https:") && !starts_with(url, "https:")))
+		return NULL;
+	return arena_printf(a, "%s%cdigest=%s", url, strchr(url, '?') ? '&' : '?',
+			    oci_escape(a, digest));
+}
+
+/* One upload from its start; an upload that broke off cannot be gone on with, only begun again. */
+static bool
+upload(struct oci_registry *r, struct arena *a, const struct oci_blob *blob,
+       struct http_answer *answer)
+{
+	const struct http_request begin = { .method = "POST", .url = "blobs/uploads/" };
+	struct http_request put = { .method = "PUT",
+				    .body = blob->bytes,
+				    .body_size = blob->path ? 0 : blob->size,
+				    .body_path = blob->path,
+				    .once = true };
+
+	if (!call(r, a, &begin, answer) || answer->status != 202)
+		return false;
+	if (!(put.url = upload_url(r, a, answer, blob->digest))) {
+		answer->status = 0;
+		answer->why = "it does not say where the upload goes (Location)";
+		return false;
+	}
+	list_push(a, &put.headers, "Content-Type: application/octet-stream");
+	return call(r, a, &put, answer) && answer->status / 100 == 2;
+}
+
+bool
+oci_push_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob)
+{
+	struct http_request head = { .method = "HEAD" };
+	struct http_answer answer;
+
+	if (!blob->path)
+		blob->digest = digest_of(a, blob->bytes, blob->size);
+	head.url = arena_printf(a, "blobs/%s", blob->digest);
+	if (call(r, a, &head, &answer) && answer.status == 200)
+		return true;
+	for (unsigned try = 0; try < 2; try++) {
+		if (upload(r, a, blob, &answer))
+			return true;
+		if (answer.status && answer.status / 100 != 5 && answer.status != 404 &&
+		    answer.status != 416)
+			break;
+	}
+	refused(r, ds, &answer, arena_printf(a, "take the blob `%s`", blob->digest));
+	return false;
 }

@@ -40,7 +40,7 @@ bool oci_is_digest(const char *text);
 /* One session with one repository: tokens are kept.  errors of all that follow: SB0551 refused,
  * SB0552 other bytes than their digest says, SB0553 not reachable. */
 struct oci_registry;
-struct oci_registry *oci_open(struct arena *a, struct diags *ds, const struct oci_name *n);
+struct oci_registry *oci_open(struct arena *a, const struct oci_name *n);
 
 struct oci_blob {
 	const char *media_type, *digest;
@@ -64,7 +64,8 @@ bool oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 /* A blob into a file (checked: digest and size) or, to_path NULL, into memory. */
 bool oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob,
 		   const char *to_path, size_t max);
-/* Uploads unless it is there; fills digest and size in. */
+/* Uploads unless it is there.  Of a file, digest and size are given, and the registry compares them;
+ * of bytes, the digest is filled in. */
 bool oci_push_blob(struct oci_registry *r, struct arena *a, struct diags *ds,
 		   struct oci_blob *blob);
 /* tag NULL: by digest.  Returns the digest, or NULL. */

@@ -41,27 +41,8 @@ struct oci_registry {
 /* Who is logged in there: the files of docker and podman, and their helpers. */
 struct oci_login oci_login_find(struct arena *a, const struct oci_name *n, struct names *troubles);
 
-/* RFC 4648. */
-const char *oci_base64(struct arena *a, const char *text);
-
 /* After a 401: true if there are other credentials to try now. */
 bool oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool push);
-
-struct oci_call {
-	const char *method;
-	const char *path;   /* below /v2/NAME/, or a whole URL */
-	const char *header; /* or NULL */
-	const char *body, *body_path, *to_path, *sha256;
-	size_t body_size, max;
-	bool once;
-};
-/* One request, logged in where that is asked for; false: no answer at all. */
-bool oci_call(struct oci_registry *r, struct arena *a, const struct oci_call *c,
-	      struct http_answer *answer);
-const char *oci_url(struct oci_registry *r, struct arena *a, const char *path);
-/* A diagnostic of a call that failed.  what: "read the tag `x`" */
-void oci_refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answer,
-		 const char *what);
 
 /* A JSON object from bytes that others made; NULL: it is none. */
 json_t *oci_json(const char *text, size_t n);

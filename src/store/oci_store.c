@@ -41,8 +41,8 @@ store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 			  "name it as oci://HOST/REPOSITORY");
 		return false;
 	}
-	s->registry = oci_open(a, ds, name);
-	return s->registry != NULL;
+	s->registry = oci_open(a, name);
+	return true;
 }
 
 /* It was not reached, or what it names it does not have, or not as it was.  One manifest that is
@@ -125,7 +125,11 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 		.tag = e->key,
 		.config = { .media_type = TYPE_ENTRY, .bytes = text, .size = strlen(text) }
 	};
-	struct oci_blob wheel = { .media_type = TYPE_WHEEL, .path = path, .title = e->wheel };
+	struct oci_blob wheel = { .media_type = TYPE_WHEEL,
+				  .path = path,
+				  .digest = arena_printf(a, "sha256:%s", e->sha256),
+				  .size = e->size,
+				  .title = e->wheel };
 	const struct entry *old;
 	struct diags mine;
 

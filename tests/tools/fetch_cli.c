@@ -20,6 +20,7 @@
 
 #include "base/json.h"
 #include "base/proc.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
 #include "fetch/oci_internal.h"
@@ -123,10 +124,27 @@ tags(struct tool *t)
 	json_names(&t->j, "tags", &all);
 }
 
+/* A file as a blob, with its digest and size. */
+static struct oci_blob
+blob_of(struct tool *t, const char *path)
+{
+	struct oci_blob b = { .path = path };
+	struct sha256 *sum = sha256_new(t->a);
+	FILE *f = fopen(path, "rb");
+	char chunk[64 * 1024];
+
+	for (size_t n; f && (n = fread(chunk, 1, sizeof(chunk), f)) > 0; b.size += n)
+		sha256_add(sum, chunk, n);
+	if (f)
+		fclose(f);
+	b.digest = arena_printf(t->a, "sha256:%s", sha256_end(t->a, sum));
+	return b;
+}
+
 static void
 push(struct tool *t)
 {
-	struct oci_blob b = { .path = t->argv[1] };
+	struct oci_blob b = blob_of(t, t->argv[1]);
 
 	json_bool(&t->j, "ok", oci_push_blob(t->r, t->a, &t->ds, &b));
 	json_text(&t->j, "digest", b.digest);
@@ -153,11 +171,13 @@ artifact(struct tool *t)
 	art.subject = strcmp(t->argv[2], "-") != 0 ? t->argv[2] : NULL;
 	art.tag = strcmp(t->argv[3], "-") != 0 ? t->argv[3] : NULL;
 	list_push(t->a, &art.annotations, "org.example.kind=test");
-	for (int i = 4; i < t->n; i++)
-		list_push(t->a, &art.layers,
-			  (struct oci_blob){ .media_type = "application/octet-stream",
-					     .path = t->argv[i],
-					     .title = t->argv[i] });
+	for (int i = 4; i < t->n; i++) {
+		struct oci_blob b = blob_of(t, t->argv[i]);
+
+		b.media_type = "application/octet-stream";
+		b.title = t->argv[i];
+		list_push(t->a, &art.layers, b);
+	}
 	json_text(&t->j, "digest", oci_push_artifact(t->r, t->a, &t->ds, &art));
 }
 
@@ -191,7 +211,7 @@ main(int argc, char **argv)
 		    !oci_name_parse(t.a, &t.ds, t.argv[0], (struct span){ 0 }, &t.name))
 			break;
 		if (verbs[i].run != http)
-			t.r = oci_open(t.a, &t.ds, &t.name);
+			t.r = oci_open(t.a, &t.name);
 		verbs[i].run(&t);
 	}
 	json_end(&t.j);
