@@ -100,12 +100,8 @@ verb_plan(struct run *r)
 static const char *
 unknown_target(struct run *r)
 {
-	struct names known = { 0 };
-	size_t n;
-	const struct target_row *rows = render_targets(&n);
+	const struct names known = render_targets(r->a);
 
-	for (size_t i = 0; i < n; i++)
-		list_push(r->a, &known, rows[i].name);
 	for (size_t i = 0; i < r->o->targets.n; i++) {
 		const char *t = r->o->targets.at[i], *near = str_nearest(t, known.at, known.n);
 

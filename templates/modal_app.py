@@ -1,5 +1,5 @@
 {{! What `stackbuild render -t modal` writes: an app file that `modal deploy` takes.  The names that
-    may be used are listed in src/render/modal.c, modal_layers.c and modal_function.c. }}
+    may be used are listed in src/render/modal.c and modal_layers.c. }}
 {{#contents}}
 # {{.|comment}}
 {{/contents}}

@@ -1,9 +1,7 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/map.h"
 #include "base/str.h"
-#include "command.h"
 #include "target.h"
 
 /*
@@ -15,8 +13,6 @@
  * (pkg/build/types/parser/deffile.go, internal/pkg/build/args/reader.go): a line whose first word
  * starts with % begins a section, wherever it stands; {{NAME}} is replaced by a build argument.
  */
-#define FILE_NAME "apptainer.def"
-
 enum { WIDTH = 100 };
 
 static const struct shape file_shape[] = {
@@ -31,7 +27,7 @@ static const struct shape step_shape[] = {
 	{ 0 },
 };
 
-static const struct shape apptainer_shape[] = {
+const struct shape apptainer_shape[] = {
 	{ "title", VALUE_LIST, "the stack's name and what is in it, in lines", 0 },
 	{ "generated", VALUE_LIST, "where the file comes from, in lines", 0 },
 	{ "image", VALUE_TEXT, "name of the image's file", 0 },
@@ -55,63 +51,36 @@ static const struct shape apptainer_shape[] = {
 	{ 0 },
 };
 
-struct writer {
-	struct arena *a;
-	struct diags *ds;
-	const struct plan *plan;
-	const struct templates *templates;
-	struct scope *top;
-	struct rendereds *out;
-	struct map copied;        /* sources */
-	const char *image, *file; /* names of the image's file, and of the definition file */
-};
-
 static const struct span nowhere;
 
-static struct places
-places_of(struct writer *w, const struct step *s)
+static struct shell
+shell_of(const struct target *t, const struct step *s)
 {
-	return (struct places){
-		.src = arena_printf(w->a, "/opt/build/src/%s", s->id),
-		.wheels = arena_printf(w->a, "/opt/build/wheels/%s", s->id),
-		.share = "/opt/stackbuild",
-		.python = "python",
-		.venv = "/opt/venv",
-		.prefix = "/opt/python",
-		.work = "/opt/build",
-		.app = "/app",
+	return (struct shell){
+		.ds = t->ds,
+		.at = s->at,
+		.language = LANG_SH,
+		.places = { .src = arena_printf(t->a, "/opt/build/src/%s", s->id),
+			    .wheels = arena_printf(t->a, "/opt/build/wheels/%s", s->id),
+			    .share = "/opt/stackbuild",
+			    .python = s->kind == STEP_CHECK ? "/opt/venv/bin/python" : "python",
+			    .venv = "/opt/venv",
+			    .prefix = "/opt/python",
+			    .work = "/opt/build",
+			    .app = "/app" },
+		.indent = 4,
+		.width = WIDTH - 4,
 	};
 }
 
 /* --- what a definition file cannot say --- */
 
 static void
-refuse(struct writer *w, struct span at, const char *what, const char *help)
+refuse(struct target *t, struct span at, const char *what, const char *help)
 {
-	const struct recipe *r = w->plan->stack->recipe;
-
 	if (!at.line)
-		at = (struct span){ .src = r->src };
-	diag_help(diag_at(w->ds, E_TARGET_CANNOT, at, "%s", what), "%s", help);
-}
-
-static void
-check_recipe(struct writer *w)
-{
-	const struct stack *s = w->plan->stack;
-	const struct names secrets = plan_secrets(w->a, w->plan);
-
-	if (s->cuda.value && s->cuda_from == CUDA_HOST)
-		refuse(w, s->recipe->cuda_from_at,
-		       "an image has no host whose CUDA toolkit it could use",
-		       "take the toolkit from an image, apt or wheels; or render the script: "
-		       "-t script");
-	if (secrets.n)
-		refuse(w, nowhere,
-		       arena_printf(w->a, "an Apptainer build has no secrets: it needs %s",
-				    names_words(w->a, &secrets, "and")),
-		       "build the image with another target and convert it: apptainer build x.sif "
-		       "docker-archive:x.tar");
+		at = (struct span){ .src = t->plan->stack->recipe->src };
+	diag_help(diag_at(t->ds, E_TARGET_CANNOT, at, "%s", what), "%s", help);
 }
 
 /* Whether Apptainer reads `{{ NAME }}` in a text: it replaces it by a build argument. */
@@ -144,37 +113,35 @@ has_section(const char *text)
 }
 
 static const char *
-checked(struct writer *w, const char *text, struct span at)
+checked(struct target *t, const char *text, struct span at)
 {
 	if (has_argument(text))
-		refuse(w, at, "a definition file cannot hold a word in double braces",
+		refuse(t, at, "a definition file cannot hold a word in double braces",
 		       "change the value: Apptainer replaces {{NAME}} by a build argument");
 	if (has_section(text))
-		refuse(w, at, "a definition file cannot hold a line that starts with `%`",
+		refuse(t, at, "a definition file cannot hold a line that starts with `%`",
 		       "change the value: Apptainer takes the line for the start of a section");
 	return text;
 }
 
 /* --- files --- */
 
-/* Adds a file once.  Apptainer splits the line at blanks and expands the source as bash does. */
+/* Adds a file.  Apptainer splits the line at blanks and expands the source as bash does. */
 static void
-add_file(struct writer *w, const char *source, const char *target, struct span at)
+add_file(struct target *t, const char *source, const char *target, struct span at)
 {
 	static const char safe[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,=@+:-";
 	struct scope *f;
 
-	if (map_put(&w->copied, source, w))
-		return;
 	if (source[strspn(source, safe)])
-		refuse(w, at,
-		       arena_printf(w->a,
+		refuse(t, at,
+		       arena_printf(t->a,
 				    "a definition file cannot copy `%s`: its name would be "
 				    "split or expanded",
 				    source),
 		       "rename the file");
-	f = scope_item(w->top, "files");
+	f = scope_item(t->top, "files");
 	scope_code(f, "source", source);
 	scope_code(f, "target", target);
 }
@@ -189,11 +156,14 @@ lies_in(const char *file, const char *dir)
 	       (!strcmp(dir, ".") || (!strncmp(file, dir, n) && file[n] == '/'));
 }
 
-/* Adds the application's files.  What lies in a directory comes with it: cp would nest the two. */
+/*
+ * Adds the application's files, each once.  What lies in a directory comes with it: cp would nest
+ * the two.
+ */
 static void
-add_app_files(struct writer *w)
+add_app_files(struct target *t)
 {
-	const struct recipe_app *app = &w->plan->stack->recipe->app;
+	const struct recipe_app *app = &t->plan->stack->recipe->app;
 	struct texts all = { 0 };
 
 	for (size_t i = 0; i <= app->copy.n; i++) {
@@ -203,33 +173,22 @@ add_app_files(struct writer *w)
 		while (n > 1 && file.s[n - 1] == '/')
 			n--;
 		if (n)
-			list_push(w->a, &all,
-				  (struct text){ arena_copy(w->a, file.s, n), file.at });
+			list_push(t->a, &all,
+				  (struct text){ arena_copy(t->a, file.s, n), file.at });
 	}
 	for (size_t i = 0; i < all.n; i++) {
 		bool covered = false;
 
 		for (size_t k = 0; k < all.n; k++)
-			covered |= lies_in(all.at[i].s, all.at[k].s);
+			covered |= lies_in(all.at[i].s, all.at[k].s) ||
+				   (k < i && !strcmp(all.at[i].s, all.at[k].s));
 		if (!covered)
-			add_file(w, fs_join(w->a, "app", all.at[i].s),
-				 fs_join(w->a, "/app", all.at[i].s), all.at[i].at);
+			add_file(t, fs_join(t->a, "app", all.at[i].s),
+				 fs_join(t->a, "/app", all.at[i].s), all.at[i].at);
 	}
 }
 
 /* --- steps --- */
-
-/* The probe runs at the end of a build, and by `apptainer test`. */
-static void
-add_test(struct writer *w, const struct step *s, const struct operation *op)
-{
-	struct layout l = { LANG_SH, places_of(w, s), 0, 4, WIDTH - 4 };
-	struct buf b = BUF(w->a);
-
-	l.places.python = "/opt/venv/bin/python";
-	command_text(w->ds, operation_commands(w->a, op).at, &l, s->at, &b);
-	scope_code(w->top, "probe", buf_text(&b));
-}
 
 /* Adds comment lines to the commands; text: one of the plan's own, without values of the recipe. */
 static void
@@ -248,178 +207,164 @@ comment(struct buf *b, const char *text)
 }
 
 static void
-add_commands(struct writer *w, const struct step *s, const struct operation *op, struct buf *b)
+add_commands(struct target *t, const struct shell *sh, struct operation op, struct buf *b)
 {
-	struct layout l = { LANG_SH, places_of(w, s), 0, 4, WIDTH - 4 };
-	struct operation alone = *op;
 	struct commands all;
 	bool work = false;
 
-	if (op->kind == OP_COMPILE) /* in a chain, nothing compiles beside it */
-		alone.compile.nbeside = 0;
-	all = operation_commands(w->a, &alone);
+	if (op.kind == OP_COMPILE) /* in a chain, nothing compiles beside it */
+		op.compile.nbeside = 0;
+	all = operation_commands(t->a, &op);
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.at[i].work && !work)
-			buf_printf(b, "mkdir -p %s\n", l.places.work);
+			buf_printf(b, "mkdir -p %s\n", sh->places.work);
 		work |= all.at[i].work;
 		if (all.at[i].cwd)
-			buf_printf(b, "cd %s\n", l.places.app);
-		command_text(w->ds, &all.at[i], &l, s->at, b);
+			buf_printf(b, "cd %s\n", sh->places.app);
+		shell_command(sh, &all.at[i], b);
 		buf_putc(b, '\n');
 	}
 }
 
 static void
-add_operation(struct writer *w, const struct step *s, const struct operation *op, struct buf *b)
+add_operation(struct target *t, const struct step *s, const struct operation *op, struct buf *b)
 {
-	struct layout l = { LANG_SH, places_of(w, s), 0, 4, WIDTH - 4 };
+	const struct shell sh = shell_of(t, s);
+	size_t helpers = t->helpers.n;
+	struct buf probe = BUF(t->a);
 	const char *path, *helper;
 
 	if (op->kind == OP_PROBE) {
-		add_test(w, s, op);
-		return;
-	}
-	if (op->kind != OP_FILE) {
+		/* It runs at the end of a build, and by `apptainer test`. */
+		shell_command(&sh, operation_commands(t->a, op).at, &probe);
+		scope_code(t->top, "probe", buf_text(&probe));
+	} else if (op->kind != OP_FILE) {
 		comment(b, op->why);
-		add_commands(w, s, op, b);
+		add_commands(t, &sh, *op, b);
 		if (op->kind == OP_PYTHON)
 			buf_puts(b, "export PATH=\"/opt/venv/bin:$PATH\"\n");
-		return;
-	}
-	path = word_plain(w->a, &(struct word){ .s = op->file.path }, &l.places);
-	if (op->file.helper) {
-		helper = target_helper(w->a, w->plan, w->templates, op, w->out);
-		if (op->file.program && !map_get(&w->copied, helper))
+	} else if (op->file.helper) {
+		path = shell_plain(t->a, &sh.places, op->file.path);
+		helper = target_helper(t, op);
+		if (t->helpers.n == helpers)
+			return;
+		if (op->file.program)
 			buf_printf(b, "chmod 755 %s\n", path);
-		add_file(w, helper, path, s->at);
+		add_file(t, helper, path, s->at);
 	} else {
-		file_text(w->ds, op, &l, s->at, b);
+		shell_file(&sh, op, b);
 		buf_putc(b, '\n');
 	}
 }
 
 /* Why a step stands here, in a chain. */
 static const char *
-why(struct writer *w, const struct step *s)
+why(struct target *t, const struct step *s)
 {
 	const struct stack_extension *e = s->extension;
 
 	if (!e || e->source == SOURCE_WHEEL)
 		return s->why;
-	return arena_printf(w->a, "%s%scompiled against what is installed above",
+	return arena_printf(t->a, "%s%scompiled against what is installed above",
 			    e->version ? e->version : "", e->version ? ", " : "");
 }
 
 static void
-add_step(struct writer *w, const struct step *s)
+add_step(struct target *t, const struct step *s)
 {
-	struct buf b = BUF(w->a);
+	const struct shell sh = shell_of(t, s);
+	struct buf b = BUF(t->a);
 	struct scope *out;
 
 	if (s->extension)
-		comment(&b, own_gpus(w->a, w->plan->stack, s->extension));
+		comment(&b, target_own_gpus(t, s->extension));
 	for (size_t i = 0; i < s->operations.n; i++)
-		add_operation(w, s, &s->operations.at[i], &b);
-	if (s->kind == STEP_TORCH && w->plan->cuda_home) {
-		struct places places = places_of(w, s);
-		const char *home =
-			word_plain(w->a, &(struct word){ .s = w->plan->cuda_home }, &places);
+		add_operation(t, s, &s->operations.at[i], &b);
+	if (s->kind == STEP_TORCH && t->plan->cuda_home) {
+		const char *home = shell_plain(t->a, &sh.places, t->plan->cuda_home);
 
 		buf_printf(&b, "export CUDA_HOME=%s\n", home);
-		scope_text(w->top, "cuda_home", home, s->at);
+		scope_text(t->top, "cuda_home", home, s->at);
 	}
 	if (!b.n)
 		return;
 	b.p[--b.n] = '\0';
-	out = scope_item(w->top, "steps");
-	target_lines(w->a, out, "comments", arena_printf(w->a, "%s: %s", s->id, why(w, s)));
-	scope_code(out, "commands", checked(w, buf_text(&b), s->at));
+	out = scope_item(t->top, "steps");
+	target_lines(out, "comments", arena_printf(t->a, "%s: %s", s->id, why(t, s)));
+	scope_code(out, "commands", checked(t, buf_text(&b), s->at));
 }
 
 /* --- the rest --- */
 
-static const char *
-machine(const char *platform)
-{
-	return !platform ? NULL : starts_with(platform, "linux/arm64") ? "aarch64" : "x86_64";
-}
-
 static void
-note(struct writer *w, bool holds, const char *text)
+note(struct target *t, bool holds, const char *text)
 {
 	if (holds)
-		target_lines(w->a, w->top, "notes", text);
+		target_lines(t->top, "notes", text);
 }
 
 static void
-head(struct writer *w)
+head(struct target *t, const char *image, const char *file)
 {
-	const struct stack *s = w->plan->stack;
+	const struct stack *s = t->plan->stack;
 	const struct recipe *r = s->recipe;
+	const char *platform = r->platform.s;
 
-	target_lines(w->a, w->top, "title",
-		     target_title(w->a, w->plan, arena_printf(w->a, "on %s", s->base.value)));
-	target_lines(w->a, w->top, "generated", target_generated(w->a, w->plan));
-	scope_text(w->top, "name", w->plan->name, r->stack.at);
-	scope_text(w->top, "image", w->image, nowhere);
-	scope_text(w->top, "file", w->file, nowhere);
-	scope_flag(w->top, "gpu", s->archs.n > 0);
-	note(w, s->user.value,
+	target_title(t, "title", arena_printf(t->a, "on %s", s->base.value));
+	scope_text(t->top, "name", t->plan->name, r->stack.at);
+	scope_text(t->top, "image", image, nowhere);
+	scope_text(t->top, "file", file, nowhere);
+	scope_flag(t->top, "gpu", s->archs.n > 0);
+	note(t, s->user.value,
 	     "Apptainer runs a container as the user who starts it: `user` of the recipe has no "
 	     "effect.");
-	note(w, r->runtime.at.line,
+	note(t, r->runtime.at.line,
 	     "The image has one stage: `runtime` of the recipe has no effect.");
-	note(w, r->app.copy.n || r->app.requirements.s,
+	note(t, target_copies_app(r),
 	     "Put the application's files, which the recipe names, below app/ in this directory.");
 	/* Apptainer takes a tag or a digest. */
-	scope_text(w->top, "base",
+	scope_text(t->top, "base",
 		   s->image.tag && s->image.digest ?
-			   arena_printf(w->a, "%s@%s", s->image.repository, s->image.digest) :
+			   arena_printf(t->a, "%s@%s", s->image.repository, s->image.digest) :
 			   s->base.value,
 		   s->base.at);
-	scope_text(w->top, "machine", machine(r->platform.s), r->platform.at);
-	scope_text(w->top, "digest", r->digest, nowhere);
-	scope_flag(w->top, "smoke", w->plan->nvcc != NULL);
-	scope_flag(w->top, "nvcc", w->plan->nvcc && !strcmp(w->plan->nvcc, "nvcc"));
-	scope_flag(w->top, "apt", s->apt.n > 0);
-	for (size_t i = 0; i < r->env.n; i++) {
-		struct scope *item = scope_item(w->top, "environment");
-
-		scope_text(item, "name", r->env.at[i].name.s, r->env.at[i].name.at);
-		scope_text(item, "value", checked(w, r->env.at[i].value.s, r->env.at[i].value.at),
-			   r->env.at[i].value.at);
-	}
-	scope_flag(w->top, "app", r->app.at.line != 0);
+	if (platform)
+		scope_text(t->top, "machine",
+			   starts_with(platform, "linux/arm64") ? "aarch64" : "x86_64",
+			   r->platform.at);
+	scope_text(t->top, "digest", r->digest, nowhere);
+	scope_flag(t->top, "smoke", t->plan->nvcc != NULL);
+	scope_flag(t->top, "nvcc", t->plan->nvcc && !strcmp(t->plan->nvcc, "nvcc"));
+	scope_flag(t->top, "apt", s->apt.n > 0);
+	target_environment(t->top, r);
+	for (size_t i = 0; i < r->env.n; i++)
+		checked(t, r->env.at[i].value.s, r->env.at[i].value.at);
+	scope_flag(t->top, "app", r->app.at.line != 0);
+	scope_texts(t->top, "command", &r->app.command);
 	for (size_t i = 0; i < r->app.command.n; i++)
-		scope_item_text(w->top, "command",
-				checked(w, r->app.command.at[i].s, r->app.command.at[i].at),
-				r->app.command.at[i].at);
+		checked(t, r->app.command.at[i].s, r->app.command.at[i].at);
 }
 
-bool
-apptainer_render(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
-		 struct rendereds *out)
+void
+apptainer_fill(struct target *t)
 {
-	const char *cell = p->stack->recipe->cell;
-	struct rendereds helpers = { 0 };
-	struct writer w = {
-		a, ds, p, t, scope_new(a, apptainer_shape), &helpers, MAP(a), NULL, NULL
-	};
-	struct rendered r = { .path = FILE_NAME, .mode = 0644 };
-	unsigned before = ds->errors;
+	const struct names secrets = plan_secrets(t->a, t->plan);
+	const char *cell = t->plan->stack->recipe->cell, *file = t->file.path;
+	const char *image = arena_printf(t->a, "%s.sif", cell ? cell : t->plan->name);
 
-	w.image = arena_printf(a, "%s.sif", cell ? cell : p->name);
-	w.file = cell ? fs_join(a, cell, FILE_NAME) : FILE_NAME;
-	check_recipe(&w);
-	head(&w);
-	for (size_t i = 0; i < p->n; i++)
-		add_step(&w, &p->steps[i]);
-	add_app_files(&w);
-	r.summary = arena_printf(a, "%zu steps", p->n);
-	r.next = arena_printf(a, "cd {out} && apptainer build %s %s", w.image, w.file);
-	if (ds->errors > before || !target_expand(a, ds, t, LANG_SH, w.top, r, out))
-		return false;
-	for (size_t i = 0; i < helpers.n; i++)
-		list_push(a, out, helpers.at[i]);
-	return true;
+	if (cell)
+		file = fs_join(t->a, cell, file);
+	target_refuse_host(t);
+	if (secrets.n)
+		refuse(t, nowhere,
+		       arena_printf(t->a, "an Apptainer build has no secrets: it needs %s",
+				    names_words(t->a, &secrets, "and")),
+		       "build the image with another target and convert it: apptainer build x.sif "
+		       "docker-archive:x.tar");
+	head(t, image, file);
+	for (size_t i = 0; i < t->plan->n; i++)
+		add_step(t, &t->plan->steps[i]);
+	add_app_files(t);
+	t->file.summary = arena_printf(t->a, "%zu steps", t->plan->n);
+	t->file.next = arena_printf(t->a, "cd {out} && apptainer build %s %s", image, file);
 }

@@ -1,6 +1,258 @@
 #include <string.h>
 
+#include "base/str.h"
 #include "dockerfile.h"
+
+/*
+ * A plan as stages.  The trunk is the chain without extensions; it is cut where an
+ * extension starts, so that what stands after the cut does not recompile it:
+ *
+ *     stack: base, apt, python, torch, build-deps
+ *       ext-NAME: compiles one extension     wheel-NAME: FROM scratch, its wheel alone
+ *     final: packages, the wheels, check, app
+ *     runtime: what final installed, on a base without compilers (if the recipe has one)
+ *
+ * For `build` (render.h) the source of what compiles has a stage of its own, src-NAME, which
+ * ext-NAME starts from; its inputs are read in inputs-NAME.  buildah 1.28 builds all that stands
+ * before the stage it is asked for: hence all inputs come before anything that compiles.
+ */
+
+static const struct span nowhere;
+
+/* Whether an extension is compiled: not if it is a wheel by URL, or one that is at hand (file). */
+static bool
+compiles(const struct step *s, const struct render_build *build, const char **file)
+{
+	*file = NULL;
+	for (size_t i = 0; build && i < build->wheels.n; i++)
+		if (!strcmp(build->wheels.at[i].step, s->id))
+			*file = build->wheels.at[i].file;
+	return step_operation(s, OP_COMPILE) && !*file;
+}
+
+/* Begins a stage; base: the step that FROM stands for, or NULL. */
+static struct scope *
+begin(struct target *t, const char *name, const char *from, const struct step *base,
+      const char *heading)
+{
+	struct scope *out = scope_item(t->top, "stages");
+
+	list_push(t->a, &t->stages, (struct docker_stage){ name, base ? base->id : NULL, base });
+	scope_text(out, "stage", name, nowhere);
+	scope_text(out, "from", from, base ? base->at : nowhere);
+	scope_text(out, "heading", heading, nowhere);
+	if (base && !t->plan->stack->base.given)
+		target_lines(out, "remarks", t->plan->stack->base.reason);
+	return out;
+}
+
+static const char *
+named(struct target *t, const char *what, const struct step *s)
+{
+	return arena_printf(t->a, "%s-%s", what, s->id);
+}
+
+static void
+add_copy(struct scope *stage, const char *code)
+{
+	scope_code(scope_item(stage, "copies"), "copy", code);
+}
+
+/* The stage of a wheel alone; file: where it is in the context, NULL: it is compiled. */
+static void
+wheel_stage(struct target *t, const struct step *s, const char *file)
+{
+	const char *heading =
+		file ? arena_printf(t->a, "%s: the wheel, compiled before", s->id) : NULL;
+	struct scope *stage = begin(t, named(t, "wheel", s), "scratch", NULL, heading);
+
+	scope_mark(stage, s->id);
+	add_copy(stage, file ? docker_copy(t, "", file, "/", s->at) :
+			       arena_printf(t->a, "--from=%s /wheels/ /", s->stage));
+}
+
+static void
+extension_stage(struct docker *d, const struct step *s, const char *name, const char *from,
+		unsigned parts)
+{
+	const struct stack_extension *e = s->extension;
+	const char *heading;
+
+	if (parts & DOCKER_COMPILE)
+		heading = arena_printf(d->t->a, "%s%s%s, %s", e->name, e->version ? " " : "",
+				       e->version ? e->version : "", s->why);
+	else
+		heading = arena_printf(d->t->a, "%s: %s", s->id,
+				       parts & DOCKER_FETCH ? "its source" :
+							      "what its wheel depends on");
+	docker_step(d, begin(d->t, name, from, NULL, heading), s, parts);
+}
+
+/* The extensions that start where the trunk now ends, each with its wheel's stage. */
+static void
+extension_stages(struct docker *d, const size_t *depth, size_t trunk, const char *from)
+{
+	struct target *t = d->t;
+
+	for (size_t i = 0; i < t->plan->n; i++) {
+		const struct step *s = &t->plan->steps[i];
+		const char *file;
+		bool compiled = compiles(s, t->build, &file);
+
+		if (s->kind != STEP_EXTENSION || depth[i] != trunk)
+			continue;
+		if (t->build && compiled) {
+			extension_stage(d, s, named(t, "src", s), from, DOCKER_FETCH);
+			continue;
+		}
+		if (!file)
+			extension_stage(d, s, s->stage, from, DOCKER_FETCH | DOCKER_COMPILE);
+		wheel_stage(t, s, file);
+	}
+}
+
+/* What gives all inputs, or all wheels, and before it a stage or two for each of them. */
+static void
+build_stages(struct docker *d, bool inputs)
+{
+	const char *name = inputs ? "inputs" : "wheels", *file;
+	struct target *t = d->t;
+	struct names copies = { 0 };
+	struct scope *stage;
+
+	for (size_t i = 0; i < t->plan->n; i++) {
+		const struct step *s = &t->plan->steps[i];
+
+		if (!compiles(s, t->build, &file))
+			continue;
+		if (inputs) {
+			extension_stage(d, s, named(t, name, s), named(t, "src", s), DOCKER_INPUT);
+			list_push(
+				t->a, &copies,
+				arena_printf(t->a, "--from=inputs-%s " DOCKER_INPUTS "/ /", s->id));
+		} else {
+			extension_stage(d, s, s->stage, named(t, "src", s), DOCKER_COMPILE);
+			wheel_stage(t, s, NULL);
+			list_push(t->a, &copies,
+				  arena_printf(t->a, "--from=wheel-%s / /%s/", s->id, s->id));
+		}
+	}
+	if (!copies.n)
+		return;
+	stage = begin(t, name, "scratch", NULL,
+		      arena_printf(t->a, "%s of all that is compiled", name));
+	for (size_t i = 0; i < copies.n; i++)
+		add_copy(stage, copies.at[i]);
+}
+
+/* What app: copies.  Engines that can name a context replace it by the recipe's directory. */
+static void
+app_stage(struct target *t)
+{
+	if (target_copies_app(t->plan->stack->recipe))
+		add_copy(begin(t, RENDER_APP, "scratch", NULL,
+			       "app: the application's files; --build-context app=DIR replaces "
+			       "this stage"),
+			 docker_copy(t, "", RENDER_APP "/", "/", nowhere));
+}
+
+/* --- the last stage: environment, user, application, labels --- */
+
+/* Whether the base says by itself that its containers want the GPU. */
+static bool
+asks_for_gpu(const struct stack *s)
+{
+	const char *base = s->runtime_base.value ? s->runtime_base.value : s->base.value;
+
+	return !s->cuda.value || starts_with(base, "nvidia/cuda:") ||
+	       starts_with(base, "nvidia/cuda@");
+}
+
+/* A part of what is no step of the plan. */
+static struct scope *
+extra(struct scope *stage)
+{
+	return scope_item(scope_item(stage, "steps"), "parts");
+}
+
+static void
+result(struct docker *d, struct scope *out)
+{
+	const struct stack *s = d->t->plan->stack;
+	const struct recipe *r = s->recipe;
+	const struct shell sh = { d->t->ds, s->user.at, LANG_DOCKERFILE, { 0 }, 0, 0, 0 };
+	const char *user;
+	struct scope *part;
+
+	scope_flag(out, "result", true);
+	if (!asks_for_gpu(s)) {
+		part = extra(out);
+		target_lines(part, "remarks",
+			     "NVIDIA's own images set these: they ask the container runtime for "
+			     "the GPU");
+		target_pair(part, "environment", "NVIDIA_VISIBLE_DEVICES", "all", nowhere);
+		target_pair(part, "environment", "NVIDIA_DRIVER_CAPABILITIES", "compute,utility",
+			    nowhere);
+	}
+	if (r->env.n)
+		target_environment(extra(out), r);
+	scope_text(out, "user", s->user.value, s->user.at);
+	if (s->user.value) {
+		user = shell_quoted(&sh, d->t->a, s->user.value, true);
+		scope_code(extra(out), "run",
+			   arena_printf(d->t->a,
+					"id -u %s > /dev/null 2>&1 || useradd --create-home %s",
+					user, user));
+	}
+	for (size_t i = 0; i < d->t->plan->n; i++)
+		if (d->t->plan->steps[i].kind == STEP_APP)
+			docker_step(d, out, &d->t->plan->steps[i], DOCKER_INSTALL);
+	scope_texts(out, "command", &r->app.command);
+	target_pair(out, "labels", "org.opencontainers.image.title", d->t->plan->name, nowhere);
+	target_pair(out, "labels", "stackbuild.recipe", r->digest, nowhere);
+}
+
+/* --- the stage without compilers --- */
+
+/* What final installed is copied, what the system must have is installed, and the probe runs again. */
+static void
+runtime_stage(struct docker *d)
+{
+	struct target *t = d->t;
+	const struct stack *s = t->plan->stack;
+	const bool prefix = step_operation(plan_step(t->plan, "python"), OP_PYTHON)->python.build;
+	const char *taken[] = { DOCKER_PREFIX, DOCKER_VENV, DOCKER_SHARE };
+	struct step apt = { .id = "apt",
+			    .kind = STEP_APT,
+			    .at = s->runtime_base.at,
+			    .why = "what the stack needs when it runs" };
+	struct step check = { .id = "check",
+			      .kind = STEP_CHECK,
+			      .why = "the same probe as in final, now without compilers" };
+	struct operation op = { .kind = OP_SYSTEM };
+	struct scope *out = begin(t, "runtime", s->runtime_base.value, NULL,
+				  "runtime: what was installed, on a base without compilers");
+	struct scope *step;
+
+	t->stages.at[t->stages.n - 1].image = true;
+	for (size_t i = 0; i < s->runtime_apt.n; i++)
+		list_push(t->a, &op.system.packages, s->runtime_apt.at[i].value);
+	list_push(t->a, &apt.operations, op);
+	if (s->runtime_apt.n)
+		docker_step(d, out, &apt, DOCKER_INSTALL);
+	step = scope_item(out, "steps");
+	scope_text(step, "id", "copy", nowhere);
+	target_lines(step, "why", "the environment as it was checked, and its Python");
+	for (size_t i = prefix ? 0 : 1; i < 3; i++)
+		scope_code(scope_item(step, "parts"), "copy",
+			   docker_copy(t, "--from=final ", taken[i], taken[i], nowhere));
+	scope_text(scope_item(step, "parts"), "path", DOCKER_VENV, nowhere);
+	list_push(t->a, &check.operations, (struct operation){ .kind = OP_PROBE });
+	docker_step(d, out, &check, DOCKER_INSTALL);
+	result(d, out);
+}
+
+/* --- all stages --- */
 
 static bool
 in_trunk(const struct step *s)
@@ -32,185 +284,66 @@ depths(struct arena *a, const struct plan *p)
 	return depth;
 }
 
-static bool
-is_cut(const struct plan *p, const size_t *depth, size_t trunk)
+/* The step from the i-th on after which an extension starts; the end: there is none. */
+static size_t
+next_cut(const struct plan *p, const size_t *depth, size_t i)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->steps[i].kind == STEP_EXTENSION && depth[i] == trunk)
-			return true;
-	return false;
+	for (; i < p->n; i++)
+		for (size_t k = 0; in_trunk(&p->steps[i]) && k < p->n; k++)
+			if (p->steps[k].kind == STEP_EXTENSION && depth[k] == depth[i])
+				return i;
+	return i;
 }
 
-static const char *
-wheel_at_hand(const struct step *s, const struct render_build *build)
+/* The stage of the trunk's steps [i, end), or up to the end and then what is after the trunk. */
+static struct scope *
+trunk_stage(struct docker *d, const char *name, const char *from, size_t i, size_t end,
+	    const char *heading)
 {
-	for (size_t i = 0; build && i < build->wheels.n; i++)
-		if (!strcmp(build->wheels.at[i].step, s->id))
-			return build->wheels.at[i].file;
-	return NULL;
+	const struct plan *p = d->t->plan;
+	const struct step *base = i == 0 ? &p->steps[0] : NULL;
+	struct scope *out = begin(d->t, name, from, base, heading);
+
+	for (; i < end; i++)
+		if (in_trunk(&p->steps[i]) && &p->steps[i] != base)
+			docker_step(d, out, &p->steps[i], DOCKER_INSTALL);
+	return out;
 }
 
-bool
-docker_compiles(const struct step *s, const struct render_build *build)
+void
+docker_stages(struct docker *d)
 {
-	return step_operation(s, OP_COMPILE) && !wheel_at_hand(s, build);
-}
+	struct target *t = d->t;
+	const struct plan *p = t->plan;
+	const size_t *depth = depths(t->a, p);
+	const char *from = p->stack->base.value, *name = "stack";
+	bool has_runtime = p->stack->runtime_base.value;
+	struct scope *final;
+	size_t i = 0;
 
-static struct docker_stage *
-add_stage(struct arena *a, struct docker_stages *all, const char *name, const char *from)
-{
-	list_push(a, all, (struct docker_stage){ .name = name, .from = from });
-	return &all->at[all->n - 1];
-}
-
-static const char *
-named(struct arena *a, const char *what, const struct step *s)
-{
-	return arena_printf(a, "%s-%s", what, s->id);
-}
-
-static void
-add_wheel(struct arena *a, struct docker_stages *all, const struct step *s, const char *file)
-{
-	struct docker_stage *stage = add_stage(a, all, named(a, "wheel", s), "scratch");
-
-	stage->holds = s;
-	stage->file = file;
-}
-
-static void
-add_extension(struct arena *a, struct docker_stages *all, const struct step *s, const char *name,
-	      const char *from, bool fetches, bool compiles)
-{
-	struct docker_stage *stage = add_stage(a, all, name, from);
-
-	stage->builds = s;
-	stage->fetches = fetches;
-	stage->compiles = compiles;
-	list_push(a, &stage->steps, s);
-}
-
-/* The extensions that start where the trunk now ends, each with its wheel's stage. */
-static void
-add_extensions(struct arena *a, struct docker_stages *all, const struct plan *p,
-	       const struct render_build *build, const size_t *depth, size_t trunk,
-	       const char *from)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
-		const char *file = wheel_at_hand(s, build);
-
-		if (s->kind != STEP_EXTENSION || depth[i] != trunk)
-			continue;
-		if (build && docker_compiles(s, build)) {
-			add_extension(a, all, s, named(a, "src", s), from, true, false);
-			continue;
-		}
-		if (!file)
-			add_extension(a, all, s, s->stage, from, true, true);
-		add_wheel(a, all, s, file);
+	for (size_t cut; (cut = next_cut(p, depth, i)) < p->n; i = cut + 1) {
+		name = i ? p->steps[cut].id : name;
+		trunk_stage(d, name, from, i, cut + 1,
+			    arena_printf(t->a,
+					 "%s: everything that extensions are compiled against",
+					 name));
+		extension_stages(d, depth, depth[cut], name);
+		from = name;
 	}
-}
-
-/* --- for `build` --- */
-
-/* What gives all inputs, or all wheels. */
-static void
-add_gather(struct arena *a, struct docker_stages *all, const struct docker_steps *compiled,
-	   const char *name)
-{
-	bool inputs = !strcmp(name, "inputs");
-	struct docker_stage *stage = add_stage(a, all, name, "scratch");
-
-	for (size_t i = 0; i < compiled->n; i++) {
-		const struct step *s = compiled->at[i];
-
-		list_push(a, &stage->gathers,
-			  (struct docker_gather){
-				  .from = named(a, inputs ? "inputs" : "wheel", s),
-				  .source = inputs ? DOCKER_INPUTS "/" : "/",
-				  .target = inputs ? "/" : arena_printf(a, "/%s/", s->id),
-			  });
+	if (t->build) {
+		build_stages(d, true);
+		build_stages(d, false);
 	}
-}
-
-/* What reads inputs, what compiles, and what both give. */
-static void
-add_builds(struct arena *a, struct docker_stages *all, const struct plan *p,
-	   const struct render_build *build)
-{
-	struct docker_steps compiled = { 0 };
-
-	for (size_t i = 0; i < p->n; i++)
-		if (docker_compiles(&p->steps[i], build))
-			list_push(a, &compiled, &p->steps[i]);
-	if (!compiled.n)
-		return;
-	for (size_t i = 0; i < compiled.n; i++) {
-		const struct step *s = compiled.at[i];
-
-		add_stage(a, all, named(a, "inputs", s), named(a, "src", s))->reads = s;
-	}
-	add_gather(a, all, &compiled, "inputs");
-	for (size_t i = 0; i < compiled.n; i++) {
-		const struct step *s = compiled.at[i];
-
-		add_extension(a, all, s, s->stage, named(a, "src", s), false, true);
-		add_wheel(a, all, s, NULL);
-	}
-	add_gather(a, all, &compiled, "wheels");
-}
-
-/* What app: copies.  Engines that can name a context replace it by the recipe's directory. */
-static void
-add_app(struct arena *a, struct docker_stages *all, const struct plan *p)
-{
-	const struct recipe_app *app = &p->stack->recipe->app;
-
-	if (app->copy.n || app->requirements.s)
-		add_stage(a, all, RENDER_APP, "scratch")->context = true;
-}
-
-struct docker_stages
-docker_stages(struct arena *a, const struct plan *p, const struct render_build *build)
-{
-	const size_t *depth = depths(a, p);
-	struct docker_stages all = { 0 };
-	struct docker_steps open = { 0 };
-	const char *from = p->stack->base.value;
-	struct docker_stage *last;
-	size_t cuts = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		const struct step *s = &p->steps[i];
-
-		if (!in_trunk(s))
-			continue;
-		list_push(a, &open, s);
-		if (!is_cut(p, depth, depth[i]))
-			continue;
-		last = add_stage(a, &all, cuts++ ? s->id : "stack", from);
-		last->base = open.at[0]->kind == STEP_BASE ? open.at[0] : NULL;
-		last->steps = open;
-		from = last->name;
-		open = (struct docker_steps){ 0 };
-		add_extensions(a, &all, p, build, depth, depth[i], from);
-	}
-	if (build)
-		add_builds(a, &all, p, build);
-	if (!p->stack->runtime_base.value)
-		add_app(a, &all, p);
-	last = add_stage(a, &all, "final", from);
-	last->base = open.n && open.at[0]->kind == STEP_BASE ? open.at[0] : NULL;
-	last->steps = open;
-	for (size_t i = 0; i < p->n; i++)
+	if (!has_runtime)
+		app_stage(t);
+	final = trunk_stage(d, "final", from, i, p->n, "final: the image");
+	for (i = 0; i < p->n; i++)
 		if (p->steps[i].kind == STEP_EXTENSION || p->steps[i].kind == STEP_CHECK)
-			list_push(a, &last->steps, &p->steps[i]);
-	last->result = !p->stack->runtime_base.value;
-	if (!last->result) {
-		add_app(a, &all, p);
-		last = add_stage(a, &all, "runtime", p->stack->runtime_base.value);
-		last->runtime = last->result = true;
+			docker_step(d, final, &p->steps[i], DOCKER_INSTALL);
+	if (has_runtime) {
+		app_stage(t);
+		runtime_stage(d);
+	} else {
+		result(d, final);
 	}
-	return all;
 }

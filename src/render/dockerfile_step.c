@@ -1,10 +1,8 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/map.h"
 #include "base/str.h"
 #include "dockerfile.h"
-#include "inputs.h"
 
 /* Operations as instructions: helpers are COPYed, everything else is RUN. */
 
@@ -33,52 +31,66 @@ const struct shape docker_step_shape[] = {
 	{ 0 },
 };
 
-static struct places
-places_of(struct docker_writer *w, const struct step *s)
+static struct shell
+shell_of(const struct docker *d, const struct step *s)
 {
-	return (struct places){
-		.src = s->kind == STEP_EXTENSION ? arena_printf(w->a, "/src/%s", s->id) : NULL,
-		.wheels = "/wheels",
-		.share = DOCKER_SHARE,
-		/* PATH holds the environment from the next step on. */
-		.python = s->kind == STEP_PYTHON ? DOCKER_VENV "/bin/python" : "python",
-		.venv = DOCKER_VENV,
-		.prefix = DOCKER_PREFIX,
-		.work = "/tmp/work",
-		.app = DOCKER_APP,
-		.inputs = DOCKER_INPUTS,
+	return (struct shell){
+		.ds = d->t->ds,
+		.at = s->at,
+		.language = LANG_DOCKERFILE,
+		.places = { .src = arena_printf(d->t->a, "/src/%s", s->id),
+			    .wheels = "/wheels",
+			    .share = DOCKER_SHARE,
+			    /* PATH holds the environment from the next step on. */
+			    .python = s->kind == STEP_PYTHON ? DOCKER_VENV "/bin/python" : "python",
+			    .venv = DOCKER_VENV,
+			    .prefix = DOCKER_PREFIX,
+			    .work = "/tmp/work",
+			    .app = DOCKER_APP,
+			    .inputs = DOCKER_INPUTS },
+		.column = 4,
+		.indent = 4,
+		.width = WIDTH,
 	};
 }
 
-static bool
-add_quoted(struct docker_writer *w, struct buf *out, enum quoting q, const char *text,
-	   struct span at)
+static void
+add_quoted(struct target *t, struct buf *out, enum quoting q, const char *text, struct span at)
 {
 	const char *why;
 
-	if (quote(out, q, LANG_DOCKERFILE, text, &why))
-		return true;
-	diag_why(diag_at(w->ds, E_UNQUOTABLE, at, "`%s` cannot be written in a Dockerfile", text),
-		 "%s", why);
-	return w->good = false;
+	if (!quote(out, q, LANG_DOCKERFILE, text, &why))
+		diag_why(diag_at(t->ds, E_UNQUOTABLE, at, "`%s` cannot be written in a Dockerfile",
+				 text),
+			 "%s", why);
 }
 
-const char *
-docker_copy(struct docker_writer *w, const char *flags, const struct names *paths, struct span at)
+static const char *
+copy(struct target *t, const char *flags, const struct names *paths, struct span at)
 {
-	struct buf plain = BUF(w->a), list = BUF(w->a), none = BUF(w->a);
-	const char *why;
+	struct buf list = BUF(t->a), none = BUF(t->a);
 	bool is_plain = !starts_with(flags, "--from=" RENDER_APP " ");
+	const char *why;
 
 	for (size_t i = 0; i < paths->n; i++) {
 		is_plain =
 			is_plain && quote(&none, QUOTE_PLAIN, LANG_DOCKERFILE, paths->at[i], &why);
-		buf_printf(&plain, "%s%s", i ? " " : "", paths->at[i]);
 		buf_puts(&list, i ? ", " : "[");
-		add_quoted(w, &list, QUOTE_COPY, paths->at[i], at);
+		add_quoted(t, &list, QUOTE_COPY, paths->at[i], at);
 	}
-	return arena_printf(w->a, "%s%s%s", flags, buf_text(is_plain ? &plain : &list),
-			    is_plain ? "" : "]");
+	if (is_plain)
+		return arena_printf(t->a, "%s%s", flags, names_join(t->a, paths, " "));
+	return arena_printf(t->a, "%s%s]", flags, buf_text(&list));
+}
+
+const char *
+docker_copy(struct target *t, const char *flags, const char *from, const char *to, struct span at)
+{
+	struct names paths = { 0 };
+
+	list_push(t->a, &paths, from);
+	list_push(t->a, &paths, to);
+	return copy(t, flags, &paths, at);
 }
 
 /* --- RUN --- */
@@ -99,62 +111,57 @@ struct run {
 };
 
 static void
-add_mount(struct docker_writer *w, struct run *r, const struct mount *m)
+add_mount(struct docker *d, struct run *r, const struct mount *m)
 {
-	struct buf b = BUF(w->a);
+	struct buf b = BUF(d->t->a);
 
 	if (map_put(&r->seen, m->target, r))
 		return;
 	buf_printf(&b, "type=%s,id=", m->kind == MOUNT_CACHE ? "cache" : "secret");
-	add_quoted(w, &b, QUOTE_PLAIN, m->id, nowhere);
+	add_quoted(d->t, &b, QUOTE_PLAIN, m->id, nowhere);
 	if (m->kind == MOUNT_CACHE) {
 		buf_printf(&b, ",target=%s%s", m->target, m->locked ? ",sharing=locked" : "");
 	} else {
 		/* A secret that is not given is no error for any engine: there is no file. */
 		buf_printf(&r->text, "%stest -r %s", r->text.n ? AND : "", m->target);
 	}
-	list_push(w->a, m->locked ? &r->locked : &r->mounts, buf_text(&b));
+	list_push(d->t->a, m->locked ? &r->locked : &r->mounts, buf_text(&b));
 }
 
 static void
-add_command(struct docker_writer *w, const struct step *s, const struct command *c, struct run *r)
+add_command(struct docker *d, const struct step *s, const struct command *c, struct run *r)
 {
-	struct layout l = { LANG_DOCKERFILE, places_of(w, s), 4, 4, WIDTH };
-	const char *why;
-	bool inside; /* a comment between the lines of the RUN */
+	const struct shell sh = shell_of(d, s);
+	const char *and; /* before the next command */
 
 	for (size_t i = 0; i < c->mounts.n; i++)
-		add_mount(w, r, &c->mounts.at[i]);
+		add_mount(d, r, &c->mounts.at[i]);
 	if (c->work && !r->work)
-		buf_printf(&r->text, "%smkdir -p %s", r->text.n ? AND : "", l.places.work);
+		buf_printf(&r->text, "%smkdir -p %s", r->text.n ? AND : "", sh.places.work);
 	r->work |= c->work;
 	if (c->jobs)
 		scope_flag(r->part, "jobs", true);
-	inside = c->comment && r->text.n;
-	if (inside) {
-		buf_puts(&r->text, " \\\n    # ");
-		if (!quote(&r->text, QUOTE_COMMENT, LANG_DOCKERFILE, c->comment, &why))
-			BUG("a comment of two lines: %s", c->comment);
+	and = r->text.n ? AND : "";
+	if (c->comment && r->text.n) {
+		buf_printf(&r->text, " \\\n    # %s", c->comment);
+		and = "\n && ";
 	} else if (c->comment) {
-		target_lines(w->a, r->part, "remarks", c->comment);
+		target_lines(r->part, "remarks", c->comment);
 	}
 	if (c->cwd && (!r->cwd || strcmp(c->cwd, r->cwd))) {
-		const char *folder = word_plain(w->a, &(struct word){ .s = c->cwd }, &l.places);
-
-		buf_printf(&r->text, "%scd %s", inside ? "\n && " : r->text.n ? AND : "", folder);
-		inside = false;
+		buf_printf(&r->text, "%scd %s", and, shell_plain(d->t->a, &sh.places, c->cwd));
+		and = AND;
 		r->cwd = c->cwd;
 	}
-	if (r->text.n)
-		buf_puts(&r->text, inside ? "\n && " : AND);
-	w->good = command_text(w->ds, c, &l, s->at, &r->text) && w->good;
+	buf_puts(&r->text, and);
+	shell_command(&sh, c, &r->text);
 }
 
 /* Ends the RUN. */
 static void
-end_run(struct docker_writer *w, struct run *r)
+end_run(struct docker *d, struct run *r)
 {
-	struct buf b = BUF(w->a);
+	struct buf b = BUF(d->t->a);
 
 	if (!r->part)
 		return;
@@ -169,64 +176,62 @@ end_run(struct docker_writer *w, struct run *r)
 }
 
 static void
-begin_run(struct docker_writer *w, const struct step *s, struct scope *out, struct run *r)
+begin_run(struct docker *d, const struct step *s, struct scope *out, struct run *r)
 {
-	if (r->part)
-		return;
-	*r = (struct run){ .part = scope_item(out, "parts"),
-			   .seen = MAP(w->a),
-			   .text = BUF(w->a),
-			   /* An application's commands run in its directory: WORKDIR is there. */
-			   .cwd = s->kind == STEP_APP ? "{app}" : NULL };
+	if (!r->part)
+		*r = (struct run){
+			.part = scope_item(out, "parts"),
+			.seen = MAP(d->t->a),
+			.text = BUF(d->t->a),
+			/* An application's commands run in its directory: WORKDIR is there. */
+			.cwd = s->kind == STEP_APP ? "{app}" : NULL,
+		};
 }
 
 /* --- files --- */
 
 /* A short file, line by line: what pip may not move is for the reader to see. */
 static void
-write_text(struct docker_writer *w, const struct step *s, const struct operation *op,
-	   struct scope *out)
+write_text(struct docker *d, const struct step *s, const struct operation *op, struct scope *out)
 {
-	const struct layout l = { LANG_DOCKERFILE, places_of(w, s), 4, 8, WIDTH };
-	struct buf b = BUF(w->a);
+	struct shell sh = shell_of(d, s);
+	struct buf b = BUF(d->t->a);
 
-	if (!w->share)
+	sh.indent = 8;
+	if (!d->share)
 		buf_puts(&b, "mkdir -p " DOCKER_SHARE AND);
-	w->good = file_text(w->ds, op, &l, s->at, &b) && w->good;
-	w->share = true;
+	shell_file(&sh, op, &b);
+	d->share = true;
 	scope_code(scope_item(out, "parts"), "run", buf_text(&b));
 }
 
 /* The files from the i-th operation on: those inline one by one, helpers in one COPY.  The last. */
 static size_t
-add_files(struct docker_writer *w, const struct step *s, size_t i, struct scope *out)
+add_files(struct docker *d, const struct step *s, const struct operations *all, size_t i,
+	  struct scope *out)
 {
-	const struct operations *all = &s->operations;
-	struct places places = places_of(w, s);
+	const struct shell sh = shell_of(d, s);
 	struct names copied = { 0 };
 	bool program = false;
 
 	for (; i < all->n && all->at[i].kind == OP_FILE; i++) {
 		const struct operation *op = &all->at[i];
-		const char *path = word_plain(w->a, &(struct word){ .s = op->file.path }, &places);
-		const char *before;
+		const char *path = shell_plain(d->t->a, &sh.places, op->file.path), *before;
 
 		if (op->file.helper) {
-			list_push(w->a, &copied,
-				  target_helper(w->a, w->plan, w->templates, op, w->out));
+			list_push(d->t->a, &copied, target_helper(d->t, op));
 			program |= op->file.program;
 			continue;
 		}
-		before = map_put(w->texts, path, (void *)op->file.text);
+		before = map_put(&d->texts, path, (void *)op->file.text);
 		if (!before || strcmp(before, op->file.text) != 0)
-			write_text(w, s, op, out);
+			write_text(d, s, op, out);
 	}
 	if (copied.n) {
-		list_push(w->a, &copied, DOCKER_SHARE "/");
-		w->share = true;
-		scope_code(
-			scope_item(out, "parts"), "copy",
-			docker_copy(w, program ? "--chmod=755 " : "--chmod=644 ", &copied, s->at));
+		list_push(d->t->a, &copied, DOCKER_SHARE "/");
+		d->share = true;
+		scope_code(scope_item(out, "parts"), "copy",
+			   copy(d->t, program ? "--chmod=755 " : "--chmod=644 ", &copied, s->at));
 	}
 	return i - 1;
 }
@@ -239,133 +244,130 @@ add_files(struct docker_writer *w, const struct step *s, size_t i, struct scope 
  * keeps the wheel that was compiled before, for other GPUs or from another commit.
  */
 static void
-install_wheel(struct docker_writer *w, const struct step *s, struct command *c, struct run *r)
+install_wheel(struct docker *d, const struct step *s, struct command *c, struct run *r)
 {
-	list_push(w->a, &c->env,
+	list_push(d->t->a, &c->env,
 		  (struct variable){ .name = "STACKBUILD_WHEEL",
-				     .value = arena_printf(w->a, "%.16s", s->key) });
-	list_push(w->a, &r->mounts,
-		  arena_printf(w->a, "type=bind,from=wheel-%s,target=/wheels", s->id));
+				     .value = arena_printf(d->t->a, "%.16s", s->key) });
+	list_push(d->t->a, &r->mounts,
+		  arena_printf(d->t->a, "type=bind,from=wheel-%s,target=/wheels", s->id));
 }
 
 static void
-add_operation(struct docker_writer *w, const struct step *s, const struct operation *op,
-	      struct scope *out, struct run *r)
+add_operation(struct docker *d, const struct step *s, const struct operation *op, struct scope *out,
+	      struct run *r)
 {
-	struct commands all = operation_commands(w->a, op);
+	struct commands all = operation_commands(d->t->a, op);
 
 	for (size_t i = 0; i < all.n; i++) {
-		begin_run(w, s, out, r);
+		begin_run(d, s, out, r);
 		if (op->kind == OP_WHEEL)
-			install_wheel(w, s, &all.at[i], r);
-		add_command(w, s, &all.at[i], r);
+			install_wheel(d, s, &all.at[i], r);
+		add_command(d, s, &all.at[i], r);
 	}
 	if (s->kind == STEP_EXTENSION)
-		end_run(w, r);
-}
-
-/* Whether a stage does that part of an extension; all other operations are done where they are. */
-static bool
-is_here(const struct docker_stage *stage, const struct step *s, const struct operation *op)
-{
-	if (s->kind != STEP_EXTENSION)
-		return true;
-	if (op->kind == OP_WHEEL)
-		return !stage->builds;
-	return stage->builds && (op->kind == OP_FETCH ? stage->fetches : stage->compiles);
+		end_run(d, r);
 }
 
 /* What the wheel depends on, read where it will be compiled: stage inputs-NAME. */
 static void
-read_inputs(struct docker_writer *w, const struct step *s, struct scope *out)
+read_inputs(struct docker *d, const struct step *s, struct scope *out)
 {
-	const struct inputs inputs = inputs_of(w->a, w->plan, s);
-	const struct step files = { .id = s->id, .kind = s->kind, .operations = inputs.files };
+	const struct inputs inputs = inputs_of(d->t->a, d->t->plan, s);
 	struct run r = { 0 };
 
-	add_files(w, &files, 0, out);
-	begin_run(w, s, out, &r);
-	add_command(w, s, &inputs.command, &r);
-	end_run(w, &r);
+	add_files(d, s, &inputs.files, 0, out);
+	begin_run(d, s, out, &r);
+	add_command(d, s, &inputs.command, &r);
+	end_run(d, &r);
 }
 
 /* From the application's stage, for a user of the image. */
 static void
-copy_app(struct docker_writer *w, struct scope *out, struct text path, const char *owner)
+copy_app(struct docker *d, struct scope *out, struct text path, const char *owner)
 {
-	struct names paths = { 0 };
-	struct buf flags = BUF(w->a);
+	struct target *t = d->t;
+	struct buf flags = BUF(t->a);
 
 	buf_puts(&flags, "--from=" RENDER_APP " ");
 	if (owner) {
 		buf_puts(&flags, "--chown=");
-		add_quoted(w, &flags, QUOTE_PLAIN, owner, w->plan->stack->user.at);
+		add_quoted(t, &flags, QUOTE_PLAIN, owner, t->plan->stack->user.at);
 		buf_putc(&flags, ' ');
 	}
-	list_push(w->a, &paths, arena_printf(w->a, "/%s", path.s));
-	list_push(w->a, &paths, arena_printf(w->a, DOCKER_APP "/%s", path.s));
 	scope_code(scope_item(out, "parts"), "copy",
-		   docker_copy(w, buf_text(&flags), &paths, path.at));
+		   docker_copy(t, buf_text(&flags), arena_printf(t->a, "/%s", path.s),
+			       arena_printf(t->a, DOCKER_APP "/%s", path.s), path.at));
 }
 
 static const char *
-why_here(struct docker_writer *w, const struct docker_stage *stage, const struct step *s)
+why_here(struct docker *d, const struct step *s, unsigned parts)
 {
 	const char *gpus;
 
 	if (s->kind != STEP_EXTENSION)
 		return s->why;
-	if (stage->reads)
-		return "what its wheel depends on";
-	if (!stage->builds)
-		return "install the wheel";
-	gpus = stage->compiles ? own_gpus(w->a, w->plan->stack, s->extension) : NULL;
-	return gpus ? gpus : stage->compiles ? "fetch and compile" : "fetch";
+	switch (parts) {
+	case DOCKER_INPUT: return "what its wheel depends on";
+	case DOCKER_INSTALL: return "install the wheel";
+	case DOCKER_FETCH: return "fetch";
+	default: gpus = target_own_gpus(d->t, s->extension);
+	}
+	return gpus ? gpus : "fetch and compile";
 }
 
-void
-docker_step(struct docker_writer *w, const struct docker_stage *stage, const struct step *s,
-	    struct scope *out)
+static void
+add_operations(struct docker *d, const struct step *s, unsigned parts, struct scope *out)
 {
-	struct map texts = MAP(w->a);
-	struct docker_writer own = *w;
+	const char *user = d->t->plan->stack->user.value;
 	struct run r = { 0 };
 
-	/* What a stage beside the trunk writes is in no other stage. */
-	if (stage->builds || stage->reads)
-		own.texts = &texts;
-	scope_text(out, "id", s->id, s->at);
-	if (plan_step(w->plan, s->id))
-		scope_mark(out, s->id);
-	target_lines(w->a, out, "why", why_here(w, stage, s));
-	if (s->kind == STEP_APP)
-		scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);
-	if (stage->reads)
-		read_inputs(&own, s, out);
-	for (size_t i = 0; !stage->reads && i < s->operations.n; i++) {
+	for (size_t i = 0; i < s->operations.n; i++) {
 		const struct operation *op = &s->operations.at[i];
+		unsigned part = op->kind == OP_WHEEL ? DOCKER_INSTALL :
+				op->kind == OP_FETCH ? DOCKER_FETCH :
+						       DOCKER_COMPILE;
 
-		if (!is_here(stage, s, op))
+		if (s->kind == STEP_EXTENSION && !(parts & part))
 			continue;
 		if (op->kind == OP_FILE) {
-			end_run(&own, &r);
-			i = add_files(&own, s, i, out);
+			end_run(d, &r);
+			i = add_files(d, s, &s->operations, i, out);
 			continue;
 		}
 		if (op->kind == OP_REQUIREMENTS)
-			copy_app(&own, out, (struct text){ op->requirements.file, s->at }, NULL);
-		add_operation(&own, s, op, out, &r);
+			copy_app(d, out, (struct text){ op->requirements.file, s->at }, NULL);
+		add_operation(d, s, op, out, &r);
 		for (size_t k = 0; op->kind == OP_APPLICATION && k < op->application.files->n;
 		     k++) {
-			end_run(&own, &r);
-			copy_app(&own, out, op->application.files->at[k],
-				 w->plan->stack->user.value);
+			end_run(d, &r);
+			copy_app(d, out, op->application.files->at[k], user);
 		}
 	}
-	end_run(&own, &r);
-	w->good = own.good;
-	if (own.texts == w->texts)
-		w->share = own.share;
+	end_run(d, &r);
+}
+
+void
+docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigned parts)
+{
+	struct scope *out = scope_item(stage, "steps");
+	struct docker own = *d;
+
+	/* What a stage beside the trunk writes is in no other stage. */
+	if (parts != DOCKER_INSTALL) {
+		own.texts = MAP(d->t->a);
+		d = &own;
+	}
+	scope_text(out, "id", s->id, s->at);
+	if (plan_step(d->t->plan, s->id))
+		scope_mark(out, s->id);
+	target_lines(out, "why", why_here(d, s, parts));
+	if (s->kind == STEP_APP)
+		scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);
+	if (parts == DOCKER_INPUT)
+		read_inputs(d, s, out);
+	else
+		add_operations(d, s, parts, out);
 	if (s->kind == STEP_PYTHON)
 		scope_text(scope_item(out, "parts"), "path", DOCKER_VENV, s->at);
 }

@@ -1,5 +1,6 @@
 #include "modal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/sha256.h"
@@ -10,11 +11,20 @@
  * test, and the recipe's own function.  What the client emits for each call, and what
  * Modal refuses, was tried with the clients that CHECKED names.
  */
-#define FILE_NAME "modal_app.py" /* a second period would be refused */
 #define CHECKED_OLD "1.5.4"
 #define CHECKED_NEW "1.6.4"
 
-static const struct shape shape[] = {
+static const struct shape function_shape[] = {
+	{ "name", VALUE_TEXT, "of the function: what `modal run FILE::NAME` calls", 0 },
+	{ "decorator", VALUE_CODE, "@app.function(...)", 0 },
+	{ "module", VALUE_TEXT, "the recipe's file that it loads; not there for a command", 0 },
+	{ "function", VALUE_TEXT, "the function of that file", 0 },
+	{ "command", VALUE_CODE, "the words of app.command", 0 },
+	{ "any", VALUE_FLAG, "it runs whatever command it is given", 0 },
+	{ 0 },
+};
+
+const struct shape modal_shape[] = {
 	{ "contents", VALUE_LIST, "what the image contains, in lines", 0 },
 	{ "generated", VALUE_LIST, "where the file comes from, in lines", 0 },
 	{ "usage", VALUE_LIST, "commands, a line each", 0 },
@@ -36,9 +46,11 @@ static const struct shape shape[] = {
 	  0 },
 	{ "probe", VALUE_CODE, "the call that runs probe.py", 0 },
 	{ "torch_alone", VALUE_FLAG, "there is a GPU and torch, and no nvcc", 0 },
-	{ "functions", VALUE_LIST, "the recipe's own functions", modal_function_shape },
+	{ "functions", VALUE_LIST, "the recipe's own functions", function_shape },
 	{ 0 },
 };
+
+static const struct span nowhere;
 
 /* --- names --- */
 
@@ -47,17 +59,34 @@ static const char *
 app_name(const struct modal *m)
 {
 	const char *cell = m->recipe->cell;
-	struct buf b = BUF(m->a);
+	struct buf b = BUF(m->t->a);
 
 	if (m->asked->app.s)
 		return m->asked->app.s;
-	buf_printf(&b, "%s%s%s", m->plan->name, cell ? "-" : "", cell ? cell : "");
+	buf_printf(&b, "%s%s%s", m->t->plan->name, cell ? "-" : "", cell ? cell : "");
 	for (char *p = b.p; *p; p++)
 		if (!is_alnum(*p) && !strchr("._-", *p))
 			*p = '-';
 	if (b.n <= 64)
 		return b.p;
-	return arena_printf(m->a, "%.55s-%.8s", b.p, sha256_hex(m->a, b.p, b.n));
+	return arena_printf(m->t->a, "%.55s-%.8s", b.p, sha256_hex(m->t->a, b.p, b.n));
+}
+
+/* Whether app.copy copies a file, by itself or in a directory. */
+static bool
+copies(const struct modal *m, const char *file)
+{
+	for (size_t i = 0; i < m->recipe->app.copy.n; i++) {
+		const char *copy = m->recipe->app.copy.at[i].s;
+		size_t n = strlen(copy);
+
+		while (n && copy[n - 1] == '/')
+			n--;
+		if ((n == 1 && *copy == '.') ||
+		    (!strncmp(copy, file, n) && (!file[n] || file[n] == '/')))
+			return true;
+	}
+	return false;
 }
 
 /* --- the head of the file --- */
@@ -65,7 +94,7 @@ app_name(const struct modal *m)
 static void
 add_check(struct modal *m, const char *text)
 {
-	scope_item_text(m->values, "checklist", text, (struct span){ 0 });
+	scope_item_text(m->t->top, "checklist", text, nowhere);
 }
 
 /* A secret of the build: Modal gives it as a variable of the same name. */
@@ -74,7 +103,7 @@ add_build_secret(struct modal *m, const char *name, bool netrc)
 {
 	if (name)
 		add_check(m,
-			  arena_printf(m->a, "`modal secret list` shows %s, with the key %s%s",
+			  arena_printf(m->t->a, "`modal secret list` shows %s, with the key %s%s",
 				       name, name,
 				       netrc ? ": a netrc line (machine HOST login USER password "
 					       "TOKEN)" :
@@ -89,7 +118,7 @@ add_checklist(struct modal *m)
 	add_check(m, "`modal token info` shows a token of the right workspace");
 	add_check(m, "`modal billing summary` shows credits");
 	for (size_t i = 0; i < m->asked->secrets.n; i++)
-		add_check(m, arena_printf(m->a, "`modal secret list` shows %s",
+		add_check(m, arena_printf(m->t->a, "`modal secret list` shows %s",
 					  m->asked->secrets.at[i].s));
 	for (size_t i = 0; i < r->secrets.n; i++)
 		add_build_secret(m, r->secrets.at[i].s, false);
@@ -103,7 +132,7 @@ add_checklist(struct modal *m)
 static void
 add_note(struct modal *m, const char *text)
 {
-	target_lines(m->a, m->values, "notes", text);
+	target_lines(m->t->top, "notes", text);
 }
 
 static void
@@ -114,16 +143,16 @@ add_notes(struct modal *m)
 	struct names gpus = { 0 };
 
 	for (size_t i = 0; i < m->gpus.n; i++)
-		list_push(m->a, &gpus, m->gpus.at[i].s);
+		list_push(m->t->a, &gpus, m->gpus.at[i].s);
 	if (gpus.n)
-		add_note(m, arena_printf(m->a, "GPU: %s%s%s.", names_join(m->a, &gpus, ", else "),
+		add_note(m, arena_printf(m->t->a, "GPU: %s%s%s.",
+					 names_join(m->t->a, &gpus, ", else "),
 					 m->gpu_why ? ", " : "", m->gpu_why ? m->gpu_why : ""));
 	if (recipe_number(m->asked->timeout_s) == limits->timeout_max_s)
-		add_note(m,
-			 arena_printf(m->a,
-				      "%u s is Modal's longest timeout: longer work must save its "
-				      "state to a volume and start again.",
-				      limits->timeout_max_s));
+		add_note(m, arena_printf(m->t->a,
+					 "%u s is Modal's longest timeout: longer work must save "
+					 "its state to a volume and start again.",
+					 limits->timeout_max_s));
 	if (m->heavy)
 		add_note(m, "Extensions compile in a function of their own: Modal charges for its "
 			    "processors and memory while it runs.");
@@ -131,34 +160,196 @@ add_notes(struct modal *m)
 		add_note(m, "The recipe's runtime stage has no effect here: a Modal image has one "
 			    "stage.");
 	add_note(m,
-		 client ? arena_printf(m->a,
+		 client ? arena_printf(m->t->a,
 				       "Image builder %s needs modal %s or newer (tested with %s).",
 				       m->builder, client, CHECKED_NEW) :
-			  arena_printf(m->a, "Image builder %s (tested with modal %s and %s).",
+			  arena_printf(m->t->a, "Image builder %s (tested with modal %s and %s).",
 				       m->builder, CHECKED_OLD, CHECKED_NEW));
+}
+
+/* --- the functions --- */
+
+enum { SMOKE_TIMEOUT_S = 900 }; /* it compiles one kernel, runs it and imports the modules */
+
+static void
+number_option(struct py_call *c, const char *key, struct text n)
+{
+	if (n.s)
+		py_code(c, key, arena_printf(c->a, "%.15g", recipe_number(n)));
+}
+
+/* What the recipe asks for the work. */
+static void
+work_options(const struct recipe_modal *r, struct py_call *c)
+{
+	struct names *items;
+
+	number_option(c, "cpu", r->cpu);
+	number_option(c, "memory", r->memory_mib);
+	number_option(c, "timeout", r->timeout_s);
+	number_option(c, "scaledown_window", r->scaledown_window_s);
+	items = r->volumes.n ? py_items(c, "volumes", "{", "}") : NULL;
+	for (size_t i = 0; i < r->volumes.n; i++)
+		list_push(c->a, items,
+			  arena_printf(c->a,
+				       "%s: modal.Volume.from_name(%s, create_if_missing=True)",
+				       py_quoted(c->a, r->volumes.at[i].name.s),
+				       py_quoted(c->a, r->volumes.at[i].value.s)));
+	items = r->secrets.n ? py_items(c, "secrets", "[", "]") : NULL;
+	for (size_t i = 0; i < r->secrets.n; i++)
+		list_push(c->a, items,
+			  arena_printf(c->a, "modal.Secret.from_name(%s)",
+				       py_quoted(c->a, r->secrets.at[i].s)));
+}
+
+/* @app.function(...), for the smoke test or for the work. */
+static const char *
+decorator(struct modal *m, bool smoke)
+{
+	struct py_call c = { .a = m->t->a };
+	struct names *items;
+
+	py_code(&c, "image", "image");
+	if (m->gpus.n == 1)
+		py_text(&c, "gpu", m->gpus.at[0].s);
+	items = m->gpus.n > 1 ? py_items(&c, "gpu", "[", "]") : NULL;
+	for (size_t i = 0; items && i < m->gpus.n; i++)
+		list_push(m->t->a, items, py_quoted(m->t->a, m->gpus.at[i].s));
+	if (smoke)
+		py_code(&c, "timeout", arena_printf(c.a, "%d", SMOKE_TIMEOUT_S));
+	else
+		work_options(m->asked, &c);
+	return py_call(&c, "@app.function");
+}
+
+/* The call that runs a command. */
+static const char *
+run_code(struct modal *m, const struct words *words)
+{
+	struct py_call c = { .a = m->t->a };
+	struct names *items = py_items(&c, NULL, "[", "]");
+
+	for (size_t i = 0; i < words->n; i++) {
+		const char *s = words->at[i].s;
+
+		if (!words->at[i].verbatim)
+			s = shell_plain(c.a, &modal_places, s);
+		list_push(c.a, items, py_quoted(c.a, s));
+	}
+	py_code(&c, "check", "True");
+	return py_call(&c, "subprocess.run");
+}
+
+static struct scope *
+add_function(struct modal *m, const char *name, struct span at)
+{
+	struct scope *f = scope_item(m->t->top, "functions");
+
+	scope_text(f, "name", name, at);
+	scope_code(f, "decorator", decorator(m, false));
+	return f;
+}
+
+static const char *
+duration(struct modal *m, unsigned seconds)
+{
+	if (seconds < 60)
+		return arena_printf(m->t->a, "%u s", seconds);
+	if (seconds < 7200 && seconds != 3600)
+		return arena_printf(m->t->a, "%u min", seconds / 60);
+	return arena_printf(m->t->a, "%.3g h", seconds / 3600.0);
+}
+
+/* Adds a command, and what one call may take and cost: "at most 24 h, about $60". */
+static void
+usage(struct modal *m, const char *command, const char *what, unsigned limit_s)
+{
+	const char *gpu = m->gpus.n ? m->gpus.at[0].s : "";
+	size_t n = strcspn(gpu, ":");
+	const struct modal_gpu *g = facts_modal_gpu(m->stack->facts, arena_copy(m->t->a, gpu, n));
+	double price = g ? g->usd_per_hour * (gpu[n] ? strtod(gpu + n + 1, NULL) : 1) : 0;
+	double usd = price * limit_s / 3600;
+	struct buf b = BUF(m->t->a);
+
+	buf_printf(&b, "%-41s %s; at most %s", command, what, duration(m, limit_s));
+	if (price > 0)
+		buf_printf(&b, ", about $%.*f for the GPU", usd < 10 ? 2 : 0, usd);
+	scope_item_text(m->t->top, "usage", buf_text(&b), nowhere);
+}
+
+static void
+work_functions(struct modal *m)
+{
+	const struct texts *words = &m->recipe->app.command;
+	unsigned limit_s = m->asked->timeout_s.s ? recipe_number(m->asked->timeout_s) :
+						   facts_modal(m->stack->facts)->timeout_default_s;
+	struct span at = m->asked->entrypoint.at;
+	struct words all = { 0 };
+	const char *name;
+	struct scope *f;
+
+	if (m->entry) {
+		name = strstr(m->asked->entrypoint.s, "::") + 2;
+		f = add_function(m, name, at);
+		scope_text(f, "module", m->entry, at);
+		scope_text(f, "function", name, at);
+		usage(m, arena_printf(m->t->a, "modal run --detach modal_app.py::%s", name),
+		      arena_printf(m->t->a, "call %s", m->asked->entrypoint.s), limit_s);
+	}
+	if (words->n) {
+		f = add_function(m, "command", words->at[0].at);
+		for (size_t i = 0; i < words->n; i++)
+			list_push(m->t->a, &all, (struct word){ words->at[i].s, true });
+		scope_code(f, "command", run_code(m, &all));
+		usage(m, "modal run --detach modal_app.py::command", "run the recipe's command",
+		      limit_s);
+	}
+	if (!m->entry && !words->n && m->asked->at.line) {
+		scope_flag(add_function(m, "run", nowhere), "any", true);
+		usage(m, "modal run --detach modal_app.py::run CMD", "run a command in the image",
+		      limit_s);
+	}
+}
+
+/* The check's own commands once more, where the GPU is. */
+static void
+smoke_function(struct modal *m)
+{
+	const struct step *check = plan_step(m->t->plan, "check");
+	bool kernel = false;
+
+	for (size_t i = 0; i < check->operations.n; i++) {
+		const struct operation *op = &check->operations.at[i];
+
+		if ((op->kind != OP_SMOKE || !m->gpus.n) && op->kind != OP_PROBE)
+			continue;
+		scope_code(m->t->top, op->kind == OP_SMOKE ? "nvcc" : "probe",
+			   run_code(m, &operation_commands(m->t->a, op).at[0].argv));
+		kernel |= op->kind == OP_SMOKE;
+	}
+	scope_code(m->t->top, "smoke", decorator(m, true));
+	scope_flag(m->t->top, "torch_alone", !kernel && m->gpus.n && m->stack->torch.value);
+}
+
+static void
+add_functions(struct modal *m)
+{
+	usage(m, "modal run modal_app.py::smoke", "build the image and test it", SMOKE_TIMEOUT_S);
+	work_functions(m);
+	scope_item_text(
+		m->t->top, "usage",
+		arena_printf(m->t->a, "%-41s deploy the functions", "modal deploy modal_app.py"),
+		nowhere);
+	smoke_function(m);
 }
 
 /* --- the file --- */
 
 static void
-add_sources(struct modal *m)
+head(struct modal *m)
 {
 	const struct recipe_app *app = &m->recipe->app;
-	const char *entry = modal_entry_file(m);
-	struct span none = { 0 };
-
-	for (size_t i = 0; i < app->copy.n; i++)
-		scope_item_text(m->values, "sources", app->copy.at[i].s, none);
-	if (app->requirements.s)
-		scope_item_text(m->values, "sources", app->requirements.s, none);
-	if (entry && !modal_copies(m, entry))
-		scope_item_text(m->values, "sources", entry, none);
-}
-
-static void
-fill(struct modal *m)
-{
-	struct scope *v = m->values;
+	struct scope *v = m->t->top;
 
 	scope_text(v, "builder", m->builder, m->asked->builder.at);
 	scope_text(v, "app", app_name(m), m->asked->app.at);
@@ -166,71 +357,59 @@ fill(struct modal *m)
 	scope_flag(v, "heavy", m->heavy);
 	if (m->python)
 		scope_code(v, "compiler",
-			   arena_printf(m->a, "{\"CC\": %s, \"CXX\": %s, \"AR\": \"ar\"}",
-					py_quoted(m->a, m->stack->cc),
-					py_quoted(m->a, m->stack->cxx)));
-	target_lines(
-		m->a, v, "contents",
-		target_title(m->a, m->plan, arena_printf(m->a, "on %s", m->stack->base.value)));
-	target_lines(m->a, v, "generated", target_generated(m->a, m->plan));
+			   arena_printf(m->t->a, "{\"CC\": %s, \"CXX\": %s, \"AR\": \"ar\"}",
+					py_quoted(m->t->a, m->stack->cc),
+					py_quoted(m->t->a, m->stack->cxx)));
+	target_title(m->t, "contents", arena_printf(m->t->a, "on %s", m->stack->base.value));
 	add_checklist(m);
 	add_notes(m);
-	add_sources(m);
+	scope_texts(v, "sources", &app->copy);
+	if (app->requirements.s)
+		scope_item_text(v, "sources", app->requirements.s, nowhere);
+	if (m->entry && !m->copied)
+		scope_item_text(v, "sources", m->entry, nowhere);
 }
 
 static struct modal
-modal_of(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t)
+checked(struct target *t)
 {
-	const struct stack *s = p->stack;
+	const struct stack *s = t->plan->stack;
 	const struct recipe_modal *asked = &s->recipe->modal;
-
-	return (struct modal){
-		.a = a,
-		.ds = ds,
-		.plan = p,
+	const char *entry = asked->entrypoint.s, *end = entry ? strstr(entry, "::") : NULL;
+	struct modal m = {
+		.t = t,
 		.stack = s,
 		.recipe = s->recipe,
 		.asked = asked,
-		.templates = t,
 		.builder = asked->builder.s ? asked->builder.s :
 					      facts_modal(s->facts)->builder_default,
 		.python = s->python_from == PYTHON_BASE ? NULL : s->python.value,
+		.entry = end ? arena_copy(t->a, entry, (size_t)(end - entry)) : NULL,
 		.heavy = asked->build.s && !strcmp(asked->build.s, "heavy"),
-		.values = scope_new(a, shape),
-		.written = MAP(a),
+		.written = MAP(t->a),
 	};
+
+	m.copied = m.entry && copies(&m, m.entry);
+	modal_check(&m);
+	return m;
 }
 
 void
-modal_judge(struct arena *a, struct diags *ds, const struct plan *p)
+modal_judge(struct target *t)
 {
-	struct modal m = modal_of(a, ds, p, NULL);
-
-	modal_allows(&m);
-	modal_choose_gpus(&m);
+	checked(t);
 }
 
-bool
-modal_render(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
-	     struct rendereds *out)
+void
+modal_fill(struct target *t)
 {
-	struct modal m = modal_of(a, ds, p, t);
-	struct rendered r = { .path = FILE_NAME, .mode = 0644, .next = "modal deploy {path}" };
-	struct rendereds helpers = { 0 };
-	unsigned before = ds->errors;
-	bool allowed = modal_allows(&m);
+	struct modal m = checked(t);
 
-	if (!modal_choose_gpus(&m) || !allowed)
-		return false;
-	m.helpers = &helpers;
-	fill(&m);
+	if (t->ds->errors)
+		return;
+	head(&m);
 	modal_add_layers(&m);
-	scope_flag(m.values, "helpers", helpers.n > 0);
-	modal_add_functions(&m);
-	r.summary = arena_printf(a, "%zu layers", m.layers);
-	if (ds->errors > before || !target_expand(a, ds, t, LANG_PYTHON, m.values, r, out))
-		return false;
-	for (size_t i = 0; i < helpers.n; i++)
-		list_push(a, out, helpers.at[i]);
-	return true;
+	scope_flag(t->top, "helpers", t->helpers.n > 0);
+	add_functions(&m);
+	t->file.summary = arena_printf(t->a, "%zu layers", m.layers);
 }

@@ -1,35 +1,26 @@
 #ifndef MODAL_H
 #define MODAL_H
 
-#include <stdbool.h>
-
-#include "base/buf.h"
 #include "base/map.h"
-#include "command.h"
-#include "plan/plan.h"
 #include "target.h"
 
 /*
- * The Modal target in parts: what Modal refuses (modal_check.c), which GPU (modal_gpu.c),
- * operations as layers (modal_layers.c), pip calls (modal_pip.c), the functions
- * (modal_function.c), Python text (modal_python.c).  modal.c puts them into
+ * The Modal target in parts: what Modal refuses and which GPU (modal_check.c), operations as layers
+ * (modal_layers.c), calls of pip and other Python (modal_pip.c).  modal.c puts them into
  * templates/modal_app.py.
  */
 struct modal {
-	struct arena *a;
-	struct diags *ds;
-	const struct plan *plan;
+	struct target *t;
 	const struct stack *stack;
 	const struct recipe *recipe;
 	const struct recipe_modal *asked; /* the recipe's modal: section; empty if it has none */
-	const struct templates *templates;
-	const char *builder; /* "2025.06" */
-	const char *python;  /* series for add_python; NULL: the base image's own */
+	const char *builder;              /* "2025.06" */
+	const char *python;               /* series for add_python; NULL: the base image's own */
+	const char *entry;   /* "src/train.py" of the entry point "src/train.py::main"; or NULL */
+	bool copied;         /* app.copy copies it */
 	bool heavy;          /* extensions compile in a build function */
 	struct texts gpus;   /* "A100-80GB:2", fallbacks in order; empty: no GPU */
 	const char *gpu_why; /* why these, if the recipe does not say; or NULL */
-	struct scope *values;
-	struct rendereds *helpers;
 	const char *list;    /* where layers go: "layers", or "app_layers" behind them */
 	const char *comment; /* of the step, for its next layer; or NULL */
 	size_t layers;       /* so far */
@@ -38,30 +29,17 @@ struct modal {
 
 extern const struct places modal_places;
 
-/* Where the recipe sets a value; its modal: section, or the file, if it does not. */
-struct span modal_place(const struct modal *m, struct span at);
+/*
+ * Fills in gpus, and reports what Modal refuses at the recipe's lines: SB0420 to SB0429; SB0424: no
+ * GPU of Modal's runs the kernels, or this one does not.
+ */
+void modal_check(struct modal *m);
 
-/* What Modal refuses, at the recipe's lines.  False: SB0420 to SB0429. */
-bool modal_allows(struct modal *m);
-
-/* Fills gpus.  False: SB0424, no GPU of Modal's runs the kernels, or this one does not. */
-bool modal_choose_gpus(struct modal *m);
-
-/* The names that templates/modal_app.py may use for a layer and for a function. */
-extern const struct shape modal_layer_shape[], modal_function_shape[];
+/* The names that templates/modal_app.py may use for a layer. */
+extern const struct shape modal_layer_shape[];
 
 /* Adds the layers to the template's values, and the helpers that they copy. */
 void modal_add_layers(struct modal *m);
-
-/* "src/train.py" of the entry point "src/train.py::main"; NULL: none. */
-const char *modal_entry_file(const struct modal *m);
-/* Whether app.copy copies a file, by itself or in a directory. */
-bool modal_copies(const struct modal *m, const char *file);
-
-/* Adds the functions and what the head of the file says about them. */
-void modal_add_functions(struct modal *m);
-
-/* --- layers (modal_layers.c) --- */
 
 struct py_call;
 /* Adds a layer: the call of a method of the image.  why: its comment, or NULL. */
@@ -76,7 +54,7 @@ void modal_add_extension(struct modal *m, const struct step *s);
 /* Returns a command that reads secrets: Modal gives them as variables, the command reads files. */
 const char *modal_with_secrets(struct modal *m, const struct names *secrets, const char *command);
 /* Adds the argument `secrets` of a call; nothing if there are none. */
-void modal_secrets(struct modal *m, const struct names *secrets, struct py_call *c);
+void modal_secrets(const struct names *secrets, struct py_call *c);
 
 /* --- Python calls --- */
 
@@ -104,8 +82,8 @@ void py_code(struct py_call *c, const char *key, const char *code);
 void py_dict(struct py_call *c, const char *key, const struct variables *variables);
 /* The items of a list or dict, as code. */
 struct names *py_items(struct py_call *c, const char *key, const char *open, const char *close);
-/* Adds the call of `callee` to b. */
-void py_call(const struct py_call *c, const char *callee, struct buf *b);
+/* Returns the call of `callee`. */
+const char *py_call(const struct py_call *c, const char *callee);
 
 /* Returns a Python string literal. */
 const char *py_quoted(struct arena *a, const char *text);

@@ -1,11 +1,14 @@
 #include "modal.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "cuda/cuda.h"
 
-struct span
-modal_place(const struct modal *m, struct span at)
+/* Where the recipe sets a value; its modal: section, or the file, if it does not. */
+static struct span
+place(const struct modal *m, struct span at)
 {
 	if (at.line)
 		return at;
@@ -14,35 +17,35 @@ modal_place(const struct modal *m, struct span at)
 	return (struct span){ .src = m->recipe->src };
 }
 
+/* Adds a diagnostic at the place of a value, or of what stands for it. */
+__attribute__((format(printf, 4, 5))) static struct diag *
+refuse(const struct modal *m, enum code code, struct span at, const char *fmt, ...)
+{
+	const char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = arena_vprintf(m->t->a, fmt, ap);
+	va_end(ap);
+	return diag_at(m->t->ds, code, place(m, at), "%s", text);
+}
+
 static void
 check_host(struct modal *m)
 {
-	const struct recipe *r = m->recipe;
-	struct diag *d;
-
-	if (strcmp(m->stack->platform, "linux/amd64")) {
-		d = diag_at(m->ds, E_MODAL_HOST, modal_place(m, r->platform.at),
-			    "Modal runs linux/amd64 images, not %s", m->stack->platform);
-		diag_help(d, "leave the target out: -t dockerfile");
-	}
-	if (m->stack->cuda.value && m->stack->cuda_from == CUDA_HOST) {
-		d = diag_at(m->ds, E_MODAL_HOST, modal_place(m, r->cuda_from_at),
-			    "a Modal image has no host whose CUDA toolkit it could use");
-		diag_help(d, "take the toolkit from an image, apt or wheels");
-	}
-}
-
-/* The final stage's user: Modal has neither. */
-static void
-check_user(struct modal *m)
-{
-	struct diag *d;
-
-	if (!m->stack->user.value)
-		return;
-	d = diag_at(m->ds, W_MODAL_USER, modal_place(m, m->stack->user.at),
-		    "on Modal the user is root: `%s` has no effect there", m->stack->user.value);
-	diag_help(d, "nothing, if that is fine; or render without Modal: -t dockerfile");
+	if (strcmp(m->stack->platform, "linux/amd64"))
+		diag_help(refuse(m, E_MODAL_HOST, m->recipe->platform.at,
+				 "Modal runs linux/amd64 images, not %s", m->stack->platform),
+			  "leave the target out: -t dockerfile");
+	if (m->stack->cuda.value && m->stack->cuda_from == CUDA_HOST)
+		diag_help(refuse(m, E_MODAL_HOST, m->recipe->cuda_from_at,
+				 "a Modal image has no host whose CUDA toolkit it could use"),
+			  "take the toolkit from an image, apt or wheels");
+	if (m->stack->user.value)
+		diag_help(refuse(m, W_MODAL_USER, m->stack->user.at,
+				 "on Modal the user is root: `%s` has no effect there",
+				 m->stack->user.value),
+			  "nothing, if that is fine; or render without Modal: -t dockerfile");
 }
 
 static void
@@ -50,38 +53,26 @@ check_python(struct modal *m)
 {
 	const struct facts *f = m->stack->facts;
 	const struct choice *python = &m->stack->python;
-	struct names series = facts_modal_pythons(f, m->builder);
-	struct buf known = BUF(m->a);
-	struct diag *d;
+	const struct names series = facts_modal_pythons(f, m->builder);
+	const char *source = NULL, *client = NULL;
 
-	if (!m->python || !series.n)
-		return;
-	for (size_t i = 0; i < series.n; i++) {
-		if (!strcmp(series.at[i], m->python))
-			return;
-		buf_printf(&known, "%s%s", i ? ", " : "", series.at[i]);
-	}
-	d = diag_at(m->ds, E_MODAL_PYTHON, modal_place(m, python->at),
-		    "Modal's image builder %s has no Python %s", m->builder, m->python);
-	diag_why(d, "it has %s", buf_text(&known));
-	diag_help(d, "take one of these, or an image that brings its own (python: {from: base})");
-}
-
-static void
-check_python_stays(struct modal *m)
-{
-	const char *series = m->stack->python.value, *source = NULL;
-	const char *client =
-		series ? facts_modal_python_end(m->stack->facts, series, &source) : NULL;
-	struct diag *d;
-
-	if (!client)
-		return;
-	d = diag_at(m->ds, W_MODAL_PYTHON, modal_place(m, m->stack->python.at),
-		    "Modal's client %s and later will not take images with Python %s", client,
-		    series);
-	diag_help(d, "take a newer Python; until then, deploy with an older client");
-	diag_source(d, source);
+	if (m->python && series.n && !names_have(&series, m->python))
+		diag_help(diag_why(refuse(m, E_MODAL_PYTHON, python->at,
+					  "Modal's image builder %s has no Python %s", m->builder,
+					  m->python),
+				   "it has %s", names_join(m->t->a, &series, ", ")),
+			  "take one of these, or an image that brings its own (python: {from: "
+			  "base})");
+	if (python->value)
+		client = facts_modal_python_end(f, python->value, &source);
+	if (client)
+		diag_source(
+			diag_help(refuse(m, W_MODAL_PYTHON, python->at,
+					 "Modal's client %s and later will not take images with "
+					 "Python %s",
+					 client, python->value),
+				  "take a newer Python; until then, deploy with an older client"),
+			source);
 }
 
 /*
@@ -91,20 +82,18 @@ check_python_stays(struct modal *m)
 static void
 check_env(struct modal *m)
 {
-	const struct settings *env = &m->recipe->env;
+	for (size_t i = 0; i < m->recipe->env.n; i++) {
+		const struct setting *s = &m->recipe->env.at[i];
+		const char *bad = strpbrk(s->value.s, "$\"'\\");
 
-	for (size_t i = 0; i < env->n; i++) {
-		const struct setting *s = &env->at[i];
-		const char *bad = s->value.s + strcspn(s->value.s, "$\"'\\");
-		struct diag *d;
-
-		if (!*bad)
-			continue;
-		d = diag_at(m->ds, E_MODAL_ENV, modal_place(m, s->value.at),
-			    "Modal cannot hold a `%c` in an image variable: %s", *bad, s->name.s);
-		diag_why(d, "its image builder expands or drops it");
-		diag_help(d, "write the full value without it, or set %s in a Modal secret",
-			  s->name.s);
+		if (bad)
+			diag_help(diag_why(refuse(m, E_MODAL_ENV, s->value.at,
+						  "Modal cannot hold a `%c` in an image variable: "
+						  "%s",
+						  *bad, s->name.s),
+					   "its image builder expands or drops it"),
+				  "write the full value without it, or set %s in a Modal secret",
+				  s->name.s);
 	}
 }
 
@@ -114,14 +103,12 @@ check_sources(struct modal *m)
 {
 	for (size_t i = 0; i < m->stack->extensions.n; i++) {
 		const struct stack_extension *e = &m->stack->extensions.at[i];
-		struct diag *d;
 
-		if (e->source != SOURCE_GIT || starts_with(e->url, "https://") ||
-		    starts_with(e->url, "git+https://"))
-			continue;
-		d = diag_at(m->ds, E_MODAL_SOURCE, modal_place(m, e->asked->git.at),
-			    "a Modal build has no key to fetch `%s` with", e->url);
-		diag_help(d, "use an https:// address, or a wheel by URL");
+		if (e->source == SOURCE_GIT && !starts_with(e->url, "https://") &&
+		    !starts_with(e->url, "git+https://"))
+			diag_help(refuse(m, E_MODAL_SOURCE, e->asked->git.at,
+					 "a Modal build has no key to fetch `%s` with", e->url),
+				  "use an https:// address, or a wheel by URL");
 	}
 }
 
@@ -136,30 +123,153 @@ static const char not_names[] =
 static void
 check_entrypoint(struct modal *m)
 {
-	const char *name = m->asked->entrypoint.s ? strstr(m->asked->entrypoint.s, "::") : NULL;
-	struct diag *d;
+	const char *name = m->entry ? strstr(m->asked->entrypoint.s, "::") + 2 : NULL;
 
-	if (!name)
-		return;
-	name += 2;
-	if (!strstr(not_names, arena_printf(m->a, " %s ", name)))
-		return;
-	d = diag_at(m->ds, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
-		    "an app file cannot have a function called `%s`", name);
-	diag_help(d, "give the function another name");
+	if (name && strstr(not_names, arena_printf(m->t->a, " %s ", name)))
+		diag_help(refuse(m, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
+				 "an app file cannot have a function called `%s`", name),
+			  "give the function another name");
 }
 
-bool
-modal_allows(struct modal *m)
+/* --- which GPU --- */
+
+enum covers { COVERS_NOT, COVERS_RUNS, COVERS_EXACT };
+
+/*
+ * Code for x.y runs on x.z with z >= y; PTX for x.y on everything from x.y on.  The worst of what a
+ * name may stand for: "B200+" may be given a B300.
+ */
+static enum covers
+covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
 {
-	unsigned before = m->ds->errors;
+	enum covers worst = COVERS_EXACT;
+
+	for (size_t i = 0; i < g->ccs.n; i++) {
+		const char *cc = g->ccs.at[i];
+
+		if (names_have(code, cc))
+			continue;
+		if (!capability_runs(code, cc) && !capability_ptx_runs(ptx, cc))
+			return COVERS_NOT;
+		worst = COVERS_RUNS;
+	}
+	return worst;
+}
+
+/* An extension that compiles for the stack's GPUs and no others, or NULL. */
+static const struct stack_extension *
+compiled_for_these(const struct modal *m)
+{
+	for (size_t i = 0; i < m->stack->extensions.n; i++) {
+		const struct stack_extension *e = &m->stack->extensions.at[i];
+
+		if (e->source != SOURCE_WHEEL &&
+		    (!strcmp(e->arch_flags, "honoured") || e->nvcc_env ||
+		     (e->release && e->release->arch_env)))
+			return e;
+	}
+	return NULL;
+}
+
+/*
+ * A GPU that torch has no code for is useless; so is one that an extension has none for,
+ * but some compile for every GPU they know, whatever they are told.
+ */
+static void
+judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
+{
+	const struct stack *s = m->stack;
+	const struct torch_variant *v = s->torch_variant;
+	const struct stack_extension *e = compiled_for_these(m);
+	const struct names archs = target_archs(m->t->a, s);
+	const char *ccs = names_join(m->t->a, &g->ccs, ", ");
+	struct diag *d;
+
+	if (s->torch_tag && !strcmp(s->torch_tag, "cpu")) {
+		diag_help(refuse(m, W_MODAL_GPU, at, "the CPU build of torch leaves the %s idle",
+				 g->name),
+			  "remove modal.gpu, or take a CUDA build of torch");
+	} else if (v && v->cuda && v->archs.n && covers(&v->archs, v->ptx, g) == COVERS_NOT) {
+		d = refuse(m, E_MODAL_GPU, at, "torch %s+%s has no code for Modal's %s",
+			   s->torch.value, v->tag, g->name);
+		diag_why(d, "the %s is %s", g->name, ccs);
+		diag_why(d, "that build has %s", names_join(m->t->a, &v->archs, ", "));
+		diag_help(d, "ask Modal for another GPU, or take another build of torch");
+		diag_source(d, v->source);
+	} else if (archs.n && covers(&archs, NULL, g) == COVERS_NOT) {
+		d = refuse(m, e ? E_MODAL_GPU : W_MODAL_GPU, at,
+			   "kernels for %s do not run on Modal's %s",
+			   names_join(m->t->a, &archs, ", "), g->name);
+		diag_why(d, "the %s is %s", g->name, ccs);
+		if (e)
+			diag_why(d, "%s is compiled for these and no others", e->name);
+		if (s->archs.at[0].at.line)
+			diag_note(d, s->archs.at[0].at, "the GPUs are asked for here");
+		diag_help(d, "add %s to gpus, or ask Modal for another GPU", g->ccs.at[0]);
+		diag_source(d, g->source);
+	}
+}
+
+/* Adds "a100-80gb:2" as Modal writes it. */
+static void
+asked_gpu(struct modal *m, struct text asked)
+{
+	size_t n = strcspn(asked.s, ":");
+	const struct modal_gpu *g =
+		facts_modal_gpu(m->stack->facts, arena_copy(m->t->a, asked.s, n));
+
+	if (g) {
+		judge_gpu(m, g, asked.at);
+		asked.s = arena_printf(m->t->a, "%s%s", g->name, asked.s + n);
+	}
+	list_push(m->t->a, &m->gpus, asked);
+}
+
+/* The smallest that is one of the stack's own GPUs, else the smallest that runs its code. */
+static void
+smallest_gpu(struct modal *m)
+{
+	const struct names archs = target_archs(m->t->a, m->stack);
+	const char *code = names_join(m->t->a, &archs, ", ");
+	const struct modal_gpu *best = NULL, *all;
+	struct span at = m->stack->archs.at[0].at;
+	enum covers most = COVERS_NOT;
+	size_t n;
+
+	all = facts_modal_gpus(m->stack->facts, &n);
+	for (size_t i = 0; i < n; i++) {
+		enum covers f = covers(&archs, NULL, &all[i]);
+
+		if (f > most || (best && f == most && all[i].size_rank < best->size_rank)) {
+			best = &all[i];
+			most = f;
+		}
+	}
+	if (!best) {
+		diag_help(refuse(m, E_MODAL_GPU, at, "none of Modal's GPUs runs kernels for %s",
+				 code),
+			  "add a GPU that Modal has to gpus");
+		return;
+	}
+	judge_gpu(m, best, at);
+	list_push(m->t->a, &m->gpus, (struct text){ .s = best->name });
+	m->gpu_why = arena_printf(m->t->a, "the smallest of Modal's that runs code for %s", code);
+}
+
+void
+modal_check(struct modal *m)
+{
+	const struct texts *gpus = &m->asked->gpus;
 
 	check_host(m);
-	check_user(m);
 	check_python(m);
-	check_python_stays(m);
 	check_env(m);
 	check_sources(m);
 	check_entrypoint(m);
-	return m->ds->errors == before;
+	for (size_t i = 0; i < gpus->n; i++)
+		asked_gpu(m, gpus->at[i]);
+	if (!gpus->n && m->asked->gpu.s)
+		asked_gpu(m, m->asked->gpu);
+	else if (!gpus->n && m->stack->archs.n)
+		smallest_gpu(m);
 }

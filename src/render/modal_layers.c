@@ -1,6 +1,5 @@
 #include "modal.h"
 
-#include <limits.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -29,12 +28,12 @@ const struct places modal_places = {
 static void
 add_code(struct modal *m, const char *why, const char *code)
 {
-	struct scope *item = scope_item(m->values, m->list);
+	struct scope *item = scope_item(m->t->top, m->list);
 
 	if (m->comment)
-		target_lines(m->a, item, "comments", m->comment);
+		target_lines(item, "comments", m->comment);
 	if (why)
-		target_lines(m->a, item, "comments", why);
+		target_lines(item, "comments", why);
 	scope_code(item, "code", code);
 	m->comment = NULL;
 	m->layers++;
@@ -43,112 +42,70 @@ add_code(struct modal *m, const char *why, const char *code)
 void
 modal_layer(struct modal *m, const char *why, const char *method, const struct py_call *c)
 {
-	bool chain = !strcmp(m->list, "layers");
-	struct buf b = BUF(m->a);
+	const char *image = !strcmp(m->list, "layers") ? "" : "image = image";
 
-	py_call(c, arena_printf(m->a, "%s.%s", chain ? "" : "image = image", method), &b);
-	add_code(m, why, buf_text(&b));
+	add_code(m, why, py_call(c, arena_printf(m->t->a, "%s.%s", image, method)));
 }
 
-static const char *
-place(struct modal *m, const char *word)
-{
-	return word_plain(m->a, &(struct word){ .s = word }, &modal_places);
-}
-
-/* --- commands --- */
-
-/* A command as one line of sh, without the secrets that it mounts. */
-static const char *
-shell_line(struct modal *m, const struct command *c, struct span at)
-{
-	const struct layout l = { .language = LANG_SH, .places = modal_places };
-	struct buf b = BUF(m->a);
-
-	if (c->work)
-		buf_printf(&b, "mkdir -p %s && ", modal_places.work);
-	if (c->cwd)
-		buf_printf(&b, "cd %s && ", place(m, c->cwd));
-	for (size_t i = 0; i < c->env.n; i++) {
-		struct word value = { c->env.at[i].value, c->env.at[i].verbatim };
-
-		buf_printf(&b, "%s=", c->env.at[i].name);
-		word_text(m->ds, &value, &l, at, &b);
-		buf_putc(&b, ' ');
-	}
-	for (size_t i = 0; i < c->argv.n; i++) {
-		buf_puts(&b, i ? " " : "");
-		word_text(m->ds, &c->argv.at[i], &l, at, &b);
-	}
-	return buf_text(&b);
-}
-
-/* The commands of an operation, as one layer. */
+/* The commands of an operation, as one layer: each is one line of sh, with its secrets. */
 static void
 add_commands(struct modal *m, const struct step *s, const struct operation *op)
 {
-	const struct commands all = operation_commands(m->a, op);
+	const struct shell sh = { m->t->ds, s->at, LANG_SH, modal_places, 0, 0, 0 };
+	const struct commands all = operation_commands(m->t->a, op);
 	struct names secrets = { 0 };
-	struct py_call c = { .a = m->a };
+	struct py_call c = { .a = m->t->a };
 
-	operation_secrets(m->a, op, &secrets);
+	operation_secrets(m->t->a, op, &secrets);
 	for (size_t i = 0; i < all.n; i++) {
-		const char *line = shell_line(m, &all.at[i], s->at);
+		struct buf b = BUF(m->t->a);
 
+		if (all.at[i].work)
+			buf_printf(&b, "mkdir -p %s && ", modal_places.work);
+		if (all.at[i].cwd)
+			buf_printf(&b, "cd %s && ",
+				   shell_plain(m->t->a, &modal_places, all.at[i].cwd));
+		shell_command(&sh, &all.at[i], &b);
 		/* What pip keeps for the next call would stay in the layer. */
 		if (op->kind == OP_REQUIREMENTS)
-			line = arena_printf(m->a, "%s --no-cache-dir", line);
-		py_text(&c, NULL, modal_with_secrets(m, &secrets, line));
+			buf_puts(&b, " --no-cache-dir");
+		py_text(&c, NULL, modal_with_secrets(m, &secrets, buf_text(&b)));
 	}
-	modal_secrets(m, &secrets, &c);
+	modal_secrets(&secrets, &c);
 	modal_layer(m, op->why, "run_commands", &c);
 }
 
 /* --- files --- */
 
-/* A short file, which the app holds itself. */
-static void
-write_file(struct modal *m, const struct step *s, const struct operation *op, const char *path)
-{
-	const struct layout l = { LANG_SH, modal_places, 0, 0, UINT_MAX };
-	struct py_call c = { .a = m->a };
-	struct buf b = BUF(m->a);
-
-	buf_printf(&b, "mkdir -p %s && ", fs_dir(m->a, path));
-	file_text(m->ds, op, &l, s->at, &b);
-	py_text(&c, NULL, buf_text(&b));
-	modal_layer(m, "the versions that no later pip call may change", "run_commands", &c);
-}
-
-/* A helper is copied, not mounted: later layers read it. */
-static void
-copy_helper(struct modal *m, const struct operation *op, const char *path)
-{
-	bool own = m->recipe->cell && op->file.text;
-	struct py_call c = { .a = m->a };
-
-	target_helper(m->a, m->plan, m->templates, op, m->helpers);
-	py_code(&c, NULL,
-		arena_printf(m->a, "%s / %s", own ? "Path(__file__).parent" : "HELPERS",
-			     py_quoted(m->a, op->file.helper)));
-	py_text(&c, NULL, path);
-	py_code(&c, "copy", "True");
-	modal_layer(m, NULL, "add_local_file", &c);
-}
-
+/* A short file is written by the app itself; a helper is copied, not mounted: later layers read it. */
 static void
 add_file(struct modal *m, const struct step *s, const struct operation *op)
 {
-	const char *path = place(m, op->file.path);
+	const struct shell sh = { m->t->ds, s->at, LANG_SH, modal_places, 0, 0, 0 };
+	const char *path = shell_plain(m->t->a, &modal_places, op->file.path);
 	const char *text = op->file.text ? op->file.text : op->file.helper;
 	const char *before = map_put(&m->written, path, (void *)(uintptr_t)text);
+	bool own = m->recipe->cell && op->file.text;
+	struct py_call c = { .a = m->t->a };
+	struct buf b = BUF(m->t->a);
 
 	if (before && !strcmp(before, text))
 		return;
-	if (op->file.helper)
-		copy_helper(m, op, path);
-	else
-		write_file(m, s, op, path);
+	if (!op->file.helper) {
+		buf_printf(&b, "mkdir -p %s && ", fs_dir(m->t->a, path));
+		shell_file(&sh, op, &b);
+		py_text(&c, NULL, buf_text(&b));
+		modal_layer(m, "the versions that no later pip call may change", "run_commands",
+			    &c);
+		return;
+	}
+	target_helper(m->t, op);
+	py_code(&c, NULL,
+		arena_printf(m->t->a, "%s / %s", own ? "Path(__file__).parent" : "HELPERS",
+			     py_quoted(m->t->a, op->file.helper)));
+	py_text(&c, NULL, path);
+	py_code(&c, "copy", "True");
+	modal_layer(m, NULL, "add_local_file", &c);
 }
 
 /* --- variables --- */
@@ -156,23 +113,19 @@ add_file(struct modal *m, const struct step *s, const struct operation *op)
 static void
 env_layer(struct modal *m, const char *why, const struct variables *v)
 {
-	struct py_call c = { .a = m->a };
+	struct py_call c = { .a = m->t->a };
 
-	if (!v->n)
-		return;
 	py_dict(&c, NULL, v);
-	modal_layer(m, why, "env", &c);
+	if (v->n)
+		modal_layer(m, why, "env", &c);
 }
 
 static void
-cuda_home_layer(struct modal *m)
+one_env_layer(struct modal *m, const char *why, const char *name, const char *value)
 {
-	struct variables v = { 0 };
+	struct variable v = { name, value, true };
 
-	if (m->plan->cuda_home)
-		list_push(m->a, &v,
-			  (struct variable){ "CUDA_HOME", place(m, m->plan->cuda_home), false });
-	env_layer(m, "where extensions and triton find the CUDA toolkit", &v);
+	env_layer(m, why, &(struct variables){ &v, 1, 1 });
 }
 
 static void
@@ -182,7 +135,7 @@ recipe_env_layer(struct modal *m)
 	struct variables v = { 0 };
 
 	for (size_t i = 0; i < env->n; i++)
-		list_push(m->a, &v,
+		list_push(m->t->a, &v,
 			  (struct variable){ env->at[i].name.s, env->at[i].value.s, true });
 	m->comment = NULL; /* of a step without layers */
 	env_layer(m, "env: after all compiles, so that an edit recompiles nothing", &v);
@@ -193,25 +146,20 @@ recipe_env_layer(struct modal *m)
 static void
 base_layers(struct modal *m)
 {
-	struct py_call c = { .a = m->a }, entry = c;
-	struct variables pip = { 0 };
-	struct buf b = BUF(m->a);
+	struct py_call c = { .a = m->t->a }, entry = c;
 
 	py_text(&c, NULL, m->stack->base.value);
 	if (m->python)
 		py_text(&c, "add_python", m->python);
-	py_call(&c, "modal.Image.from_registry", &b);
 	m->comment = NULL;
-	add_code(m, NULL, buf_text(&b));
+	add_code(m, NULL, py_call(&c, "modal.Image.from_registry"));
 	py_code(&entry, NULL, "[]");
 	modal_layer(m, NULL, "entrypoint", &entry);
-	if (m->python)
-		return;
-	list_push(m->a, &pip, (struct variable){ "PIP_BREAK_SYSTEM_PACKAGES", "1", true });
-	env_layer(
-		m,
-		"Debian and Ubuntu forbid pip to change their own Python; this one is the image's",
-		&pip);
+	if (!m->python)
+		one_env_layer(m,
+			      "Debian and Ubuntu forbid pip to change their own Python; this one "
+			      "is the image's",
+			      "PIP_BREAK_SYSTEM_PACKAGES", "1");
 }
 
 /* Whether a package was added only to bring a Python: add_python brings one. */
@@ -227,7 +175,7 @@ static void
 apt_layer(struct modal *m)
 {
 	const struct choices *apt = &m->stack->apt;
-	struct py_call c = { .a = m->a };
+	struct py_call c = { .a = m->t->a };
 
 	for (size_t i = 0; i < apt->n; i++)
 		if (!is_for_python(m, &apt->at[i]))
@@ -244,7 +192,7 @@ static void
 add_app(struct modal *m, const char *why, const char *source, bool copy)
 {
 	add_code(m, why,
-		 arena_printf(m->a, "image = add_app(image, %s%s)", py_quoted(m->a, source),
+		 arena_printf(m->t->a, "image = add_app(image, %s%s)", py_quoted(m->t->a, source),
 			      copy ? ", copy=True" : ""));
 }
 
@@ -254,12 +202,11 @@ app_files(struct modal *m)
 {
 	const char *why = "mounted when a container starts: an edit builds nothing";
 	const struct texts *copy = &m->recipe->app.copy;
-	const char *entry = modal_entry_file(m);
 
 	for (size_t i = 0; i < copy->n; i++)
 		add_app(m, i ? NULL : why, copy->at[i].s, false);
-	if (entry && !modal_copies(m, entry))
-		add_app(m, copy->n ? NULL : why, entry, false);
+	if (m->entry && !m->copied)
+		add_app(m, copy->n ? NULL : why, m->entry, false);
 }
 
 /* --- all of them --- */
@@ -276,10 +223,7 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 		break;
 	case OP_PACKAGES: modal_add_packages(m, s, op); break;
 	case OP_FILE: add_file(m, s, op); break;
-	case OP_REQUIREMENTS:
-		add_app(m, NULL, op->requirements.file, true);
-		add_commands(m, s, op);
-		break;
+	case OP_REQUIREMENTS: add_app(m, NULL, op->requirements.file, true); /* fallthrough */
 	case OP_LINKS:
 	case OP_SMOKE:
 	case OP_PROBE: add_commands(m, s, op); break;
@@ -292,7 +236,7 @@ static void
 extension_layers(struct modal *m, const struct step *s)
 {
 	if (step_operation(s, OP_COMPILE))
-		m->comment = arena_printf(m->a, "%s: compiled against the layers above", s->id);
+		m->comment = arena_printf(m->t->a, "%s: compiled against the layers above", s->id);
 	for (size_t i = 0; i < s->operations.n; i++)
 		if (s->operations.at[i].kind == OP_FILE && s->operations.at[i].file.program)
 			add_file(m, s, &s->operations.at[i]);
@@ -302,7 +246,7 @@ extension_layers(struct modal *m, const struct step *s)
 void
 modal_add_layers(struct modal *m)
 {
-	const struct plan *p = m->plan;
+	const struct plan *p = m->t->plan;
 
 	m->list = "layers";
 	for (size_t i = 0; i < p->n; i++) {
@@ -312,17 +256,18 @@ modal_add_layers(struct modal *m)
 			recipe_env_layer(m);
 		if (s->kind == STEP_APP)
 			m->list = "app_layers";
-		m->comment = arena_printf(m->a, "%s: %s", s->id, s->why);
+		m->comment = arena_printf(m->t->a, "%s: %s", s->id, s->why);
 		if (s->kind == STEP_BASE)
 			base_layers(m);
-		for (size_t k = 0;
-		     s->kind != STEP_EXTENSION && s->kind != STEP_PYTHON && k < s->operations.n;
-		     k++)
-			add_operation(m, s, &s->operations.at[k]);
 		if (s->kind == STEP_EXTENSION)
 			extension_layers(m, s);
-		if (s->kind == STEP_TORCH)
-			cuda_home_layer(m);
+		else if (s->kind != STEP_PYTHON)
+			for (size_t k = 0; k < s->operations.n; k++)
+				add_operation(m, s, &s->operations.at[k]);
+		if (s->kind == STEP_TORCH && p->cuda_home)
+			one_env_layer(m, "where extensions and triton find the CUDA toolkit",
+				      "CUDA_HOME",
+				      shell_plain(m->t->a, &modal_places, p->cuda_home));
 	}
 	m->list = "app_layers";
 	m->comment = NULL;

@@ -24,7 +24,7 @@ struct pip {
 const char *
 modal_with_secrets(struct modal *m, const struct names *secrets, const char *command)
 {
-	struct buf b = BUF(m->a);
+	struct buf b = BUF(m->t->a);
 
 	for (size_t i = 0; i < secrets->n; i++)
 		buf_printf(&b,
@@ -38,15 +38,15 @@ modal_with_secrets(struct modal *m, const struct names *secrets, const char *com
 }
 
 void
-modal_secrets(struct modal *m, const struct names *secrets, struct py_call *c)
+modal_secrets(const struct names *secrets, struct py_call *c)
 {
 	struct names *items = secrets->n ? py_items(c, "secrets", "[", "]") : NULL;
 
 	for (size_t i = 0; i < secrets->n; i++) {
-		const char *name = py_quoted(m->a, secrets->at[i]);
+		const char *name = py_quoted(c->a, secrets->at[i]);
 
-		list_push(m->a, items,
-			  arena_printf(m->a, "modal.Secret.from_name(%s, required_keys=[%s])", name,
+		list_push(c->a, items,
+			  arena_printf(c->a, "modal.Secret.from_name(%s, required_keys=[%s])", name,
 				       name));
 	}
 }
@@ -57,29 +57,26 @@ modal_secrets(struct modal *m, const struct names *secrets, struct py_call *c)
 static void
 shell_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 {
-	const struct layout l = { .language = LANG_SH, .places = modal_places };
-	struct py_call c = { .a = m->a };
-	struct buf b = BUF(m->a);
+	const struct shell sh = { m->t->ds, at, LANG_SH, modal_places, 0, 0, 0 };
+	struct py_call c = { .a = m->t->a };
+	struct buf b = BUF(m->t->a);
 
 	buf_printf(&b, "NETRC=/run/secrets/%s python -m pip install", p->secrets.at[0]);
-	for (size_t i = 0; i < p->requirements.n; i++) {
-		buf_putc(&b, ' ');
-		word_text(m->ds, &(struct word){ p->requirements.at[i], true }, &l, at, &b);
-	}
-	buf_puts(&b, " --index-url ");
-	word_text(m->ds, &(struct word){ p->index, true }, &l, at, &b);
-	buf_printf(&b, " %s%s", p->constrained ? CONSTRAINED " " : "", p->options);
+	for (size_t i = 0; i < p->requirements.n; i++)
+		buf_printf(&b, " %s", shell_quoted(&sh, c.a, p->requirements.at[i], true));
+	buf_printf(&b, " --index-url %s %s%s", shell_quoted(&sh, c.a, p->index, true),
+		   p->constrained ? CONSTRAINED " " : "", p->options);
 	py_text(&c, NULL, modal_with_secrets(m, &p->secrets, buf_text(&b)));
 	if (p->env.n)
 		py_dict(&c, "env", &p->env);
-	modal_secrets(m, &p->secrets, &c);
+	modal_secrets(&p->secrets, &c);
 	modal_layer(m, why, "run_commands", &c);
 }
 
 static void
 pip_layer(struct modal *m, const char *why, const struct pip *p)
 {
-	struct py_call c = { .a = m->a };
+	struct py_call c = { .a = m->t->a };
 
 	for (size_t i = 0; i < p->requirements.n; i++)
 		py_text(&c, NULL, p->requirements.at[i]);
@@ -87,9 +84,9 @@ pip_layer(struct modal *m, const char *why, const struct pip *p)
 		py_text(&c, "index_url", p->index);
 	if (p->constrained)
 		py_code(&c, "extra_options",
-			*p->options ? arena_printf(m->a, "CONSTRAINED + %s",
-						   py_quoted(m->a, arena_printf(m->a, " %s",
-										p->options))) :
+			*p->options ? arena_printf(m->t->a, "CONSTRAINED + %s",
+						   py_quoted(m->t->a, arena_printf(m->t->a, " %s",
+										   p->options))) :
 				      "CONSTRAINED");
 	else
 		py_text(&c, "extra_options", p->options);
@@ -108,13 +105,13 @@ modal_add_packages(struct modal *m, const struct step *s, const struct operation
 			 .index = op->packages.index.url,
 			 .constrained = constrained,
 			 .compiler = s->kind == STEP_PACKAGES && m->python,
-			 .options =
-				 arena_printf(m->a, "%s%s", op->packages.no_deps ? "--no-deps" : "",
-					      constrained ? "" : " --no-cache-dir") };
+			 .options = arena_printf(m->t->a, "%s%s",
+						 op->packages.no_deps ? "--no-deps" : "",
+						 constrained ? "" : " --no-cache-dir") };
 
 	p.options += strspn(p.options, " ");
-	scope_flag(m->values, "constrained", true);
-	operation_secrets(m->a, op, &p.secrets);
+	scope_flag(m->t->top, "constrained", true);
+	operation_secrets(m->t->a, op, &p.secrets);
 	if (p.secrets.n)
 		shell_layer(m, op->why, &p, s->at);
 	else
@@ -133,13 +130,11 @@ requirement(struct modal *m, const struct stack_extension *e)
 	switch (e->source) {
 	case SOURCE_SDIST: return e->requirement;
 	case SOURCE_GIT:
-		return arena_printf(m->a, "%s @ %s%s@%s%s%s", name,
+		return arena_printf(m->t->a, "%s @ %s%s@%s%s%s", name,
 				    starts_with(e->url, "git+") ? "" : "git+", e->url, e->ref,
 				    e->subdirectory ? "#subdirectory=" : "",
 				    e->subdirectory ? e->subdirectory : "");
-	default:
-		return arena_printf(m->a, "%s @ %s%s%s", name, e->url, e->sha256 ? "#sha256=" : "",
-				    e->sha256 ? e->sha256 : "");
+	default: return target_archive(m->t->a, name, e);
 	}
 }
 
@@ -147,24 +142,24 @@ requirement(struct modal *m, const struct stack_extension *e)
 static struct variables
 compile_env(struct modal *m, const struct operation *op)
 {
-	const struct variables all = operation_commands(m->a, op).at[0].env;
+	const struct variables all = operation_commands(m->t->a, op).at[0].env;
 	bool cpu = m->heavy && recipe_number(m->asked->cpu) >= 1;
 	struct variables env = { 0 };
 
 	for (size_t i = 0; i < all.n; i++) {
-		struct word w = { all.at[i].value, all.at[i].verbatim };
+		struct variable v = all.at[i];
 
-		list_push(m->a, &env,
-			  (struct variable){ all.at[i].name, word_plain(m->a, &w, &modal_places),
-					     true });
+		if (!v.verbatim)
+			v.value = shell_plain(m->t->a, &modal_places, v.value);
+		list_push(m->t->a, &env, v);
 	}
 	if (op->compile.jobs_open)
-		list_push(m->a, &env,
-			  (struct variable){
-				  "MAX_JOBS",
-				  cpu ? arena_printf(m->a, "%.0f", recipe_number(m->asked->cpu)) :
-					"4",
-				  true });
+		list_push(m->t->a, &env,
+			  (struct variable){ "MAX_JOBS",
+					     cpu ? arena_printf(m->t->a, "%.0f",
+								recipe_number(m->asked->cpu)) :
+						   "4",
+					     true });
 	return env;
 }
 
@@ -175,13 +170,13 @@ compile_env(struct modal *m, const struct operation *op)
 static const char *
 log_option(struct modal *m, const struct step *s, const struct variables *env)
 {
-	struct buf b = BUF(m->a);
+	struct buf b = BUF(m->t->a);
 
 	for (size_t i = 0; i < env->n; i++)
 		if (strcmp(env->at[i].name, "MAX_JOBS") != 0)
 			buf_printf(&b, "%s=%s\n", env->at[i].name, env->at[i].value);
-	return arena_printf(m->a, " --log=%s/%s-%s.log", modal_places.share, s->id,
-			    sha256_hex(m->a, buf_text(&b), b.n));
+	return arena_printf(m->t->a, " --log=%s/%s-%s.log", modal_places.share, s->id,
+			    sha256_hex(m->t->a, buf_text(&b), b.n));
 }
 
 /* The one kind of layer that can ask for processors and memory. */
@@ -189,23 +184,23 @@ static void
 heavy_layer(struct modal *m, const char *why, const struct pip *p)
 {
 	const struct recipe_modal *r = m->asked;
-	struct py_call c = { .a = m->a };
+	struct py_call c = { .a = m->t->a };
 	struct names *args;
 
 	py_code(&c, NULL, "compile_extension");
 	args = py_items(&c, "args", "(", ")");
-	list_push(m->a, args, py_quoted(m->a, p->requirements.at[0]));
-	list_push(m->a, args,
-		  py_quoted(m->a, arena_printf(m->a, "%s%s%s", p->options,
-					       p->index ? " --index-url " : "",
-					       p->index ? p->index : "")));
+	list_push(m->t->a, args, py_quoted(m->t->a, p->requirements.at[0]));
+	list_push(m->t->a, args,
+		  py_quoted(m->t->a, arena_printf(m->t->a, "%s%s%s", p->options,
+						  p->index ? " --index-url " : "",
+						  p->index ? p->index : "")));
 	for (size_t i = 0; i < p->secrets.n; i++)
-		list_push(m->a, args, py_quoted(m->a, p->secrets.at[i]));
+		list_push(m->t->a, args, py_quoted(m->t->a, p->secrets.at[i]));
 	py_dict(&c, "env", &p->env);
-	py_code(&c, "cpu", r->cpu.s ? arena_printf(m->a, "%g", recipe_number(r->cpu)) : "16");
+	py_code(&c, "cpu", r->cpu.s ? arena_printf(m->t->a, "%g", recipe_number(r->cpu)) : "16");
 	py_code(&c, "memory", r->memory_mib.s ? r->memory_mib.s : "65536");
 	py_code(&c, "timeout", "4 * 60 * 60");
-	modal_secrets(m, &p->secrets, &c);
+	modal_secrets(&p->secrets, &c);
 	modal_layer(m, why, "run_function", &c);
 }
 
@@ -218,14 +213,14 @@ modal_add_extension(struct modal *m, const struct step *s)
 	const char *why = NULL;
 	struct pip p = { .index = fetch->fetch.index.url };
 
-	list_push(m->a, &p.requirements, requirement(m, e));
-	operation_secrets(m->a, fetch, &p.secrets);
+	list_push(m->t->a, &p.requirements, requirement(m, e));
+	operation_secrets(m->t->a, fetch, &p.secrets);
 	if (compile) {
 		p.env = compile_env(m, compile);
-		why = own_gpus(m->a, m->stack, e);
+		why = target_own_gpus(m->t, e);
 	}
 	p.options = arena_printf(
-		m->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
+		m->t->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
 		e->source == SOURCE_SDIST ? " --no-binary " : "",
 		e->source == SOURCE_SDIST ? e->name : "", compile ? log_option(m, s, &p.env) : "");
 	if (compile && m->heavy)
@@ -234,4 +229,141 @@ modal_add_extension(struct modal *m, const struct step *s)
 		shell_layer(m, why, &p, s->at);
 	else
 		pip_layer(m, why, &p);
+}
+
+/* --- Python --- */
+
+enum { WIDTH = 116, INDENT = 4 };
+
+const char *
+py_quoted(struct arena *a, const char *text)
+{
+	struct buf b = BUF(a);
+	const char *why;
+
+	if (!quote(&b, QUOTE_PYTHON, LANG_PYTHON, text, &why))
+		BUG("a Python string holds any text: %s", why);
+	return buf_text(&b);
+}
+
+static struct py_argument *
+argument(struct py_call *c, const char *key, const char *open, const char *close)
+{
+	list_push(c->a, &c->args,
+		  (struct py_argument){ .open = arena_printf(c->a, "%s%s%s", key ? key : "",
+							     key ? "=" : "", open),
+					.close = close });
+	return &c->args.at[c->args.n - 1];
+}
+
+void
+py_code(struct py_call *c, const char *key, const char *code)
+{
+	argument(c, key, code, "");
+}
+
+/* Returns the length of the part of a text that fits `most` columns: at least one word. */
+static size_t
+part(const char *text, size_t most)
+{
+	size_t n = strlen(text), cut = most;
+
+	if (n <= most)
+		return n;
+	while (cut && text[cut - 1] != ' ')
+		cut--;
+	if (!cut)
+		cut = strcspn(text, " ") + 1;
+	return cut < n ? cut : n;
+}
+
+void
+py_text(struct py_call *c, const char *key, const char *text)
+{
+	struct py_argument *arg = argument(c, key, py_quoted(c->a, text), "");
+
+	arg->literals = true;
+	for (size_t n; (n = part(text, WIDTH - 3 * INDENT - (key ? strlen(key) : 0))); text += n) {
+		const char *literal = py_quoted(c->a, arena_copy(c->a, text, n));
+
+		bool first = key && !arg->items.n;
+
+		list_push(c->a, &arg->items,
+			  first ? arena_printf(c->a, "%s=%s", key, literal) : literal);
+	}
+}
+
+struct names *
+py_items(struct py_call *c, const char *key, const char *open, const char *close)
+{
+	return &argument(c, key, open, close)->items;
+}
+
+void
+py_dict(struct py_call *c, const char *key, const struct variables *v)
+{
+	struct names *items = py_items(c, key, "{", "}");
+
+	for (size_t i = 0; i < v->n; i++)
+		list_push(c->a, items,
+			  arena_printf(c->a, "%s: %s", py_quoted(c->a, v->at[i].name),
+				       py_quoted(c->a, v->at[i].value)));
+}
+
+/* Returns an argument as one line. */
+static const char *
+flat(struct arena *a, const struct py_argument *arg)
+{
+	if (arg->literals)
+		return arg->open;
+	return arena_printf(a, "%s%s%s", arg->open, names_join(a, &arg->items, ", "), arg->close);
+}
+
+/* Adds an argument at INDENT: on one line if it fits, else its items on as many as they need. */
+static void
+add_argument(const struct py_argument *arg, struct buf *b)
+{
+	const char *line = flat(b->a, arg), *end = arg->literals ? "" : ",";
+	size_t indent = arg->literals ? INDENT : 2 * INDENT, column = WIDTH;
+
+	if (strlen(line) + 2 * INDENT <= WIDTH || !arg->items.n) {
+		buf_printf(b, "%*s%s,\n", INDENT, "", line);
+		return;
+	}
+	if (!arg->literals)
+		buf_printf(b, "%*s%s", INDENT, "", arg->open);
+	for (size_t i = 0; i < arg->items.n; i++) {
+		size_t n = strlen(arg->items.at[i]) + 2;
+		bool first = arg->literals && !i;
+
+		if (arg->literals || column + n > WIDTH) {
+			buf_printf(b, "%s%*s", first ? "" : "\n", (int)indent, "");
+			column = indent;
+		}
+		buf_printf(b, "%s%s%s", column > indent ? " " : "", arg->items.at[i], end);
+		column += n;
+	}
+	if (!arg->literals)
+		buf_printf(b, "\n%*s%s", INDENT, "", arg->close);
+	buf_puts(b, ",\n");
+}
+
+const char *
+py_call(const struct py_call *c, const char *callee)
+{
+	size_t width = strlen(callee) + 2 + INDENT;
+	struct names all = { 0 };
+	struct buf b = BUF(c->a);
+
+	for (size_t i = 0; i < c->args.n; i++) {
+		list_push(c->a, &all, flat(c->a, &c->args.at[i]));
+		width += strlen(all.at[i]) + 2;
+	}
+	if (width <= WIDTH)
+		return arena_printf(c->a, "%s(%s)", callee, names_join(c->a, &all, ", "));
+	buf_printf(&b, "%s(\n", callee);
+	for (size_t i = 0; i < c->args.n; i++)
+		add_argument(&c->args.at[i], &b);
+	buf_putc(&b, ')');
+	return buf_text(&b);
 }

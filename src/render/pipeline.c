@@ -1,11 +1,9 @@
-#include "pipeline.h"
-
 #include <string.h>
 
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "dockerfile.h"
+#include "target.h"
 
 static const struct span nowhere;
 
@@ -32,25 +30,17 @@ const struct shape pipeline_shape[] = {
 	{ 0 },
 };
 
-static void
-add_secrets(struct arena *a, struct names *out, const struct plan *p)
-{
-	const struct names all = plan_secrets(a, p);
-
-	for (size_t i = 0; i < all.n; i++)
-		names_once(a, out, arena_strdup(a, all.at[i]));
-}
-
 void
 pipeline_add(struct arena *a, struct pipeline *all, const struct plan *p)
 {
 	const struct recipe *r = p->stack->recipe;
+	const struct names secrets = plan_secrets(a, p);
 	const char *image = docker_image_tag(a, p), *colon = strchr(image, ':');
 
 	if (!all->cells.n) {
 		all->recipe = r;
 		all->variant = r->variant;
-		all->generated = target_generated(a, p);
+		all->generated = target_generated(a, r);
 		all->stack = colon ? arena_copy(a, image, (size_t)(colon - image)) : image;
 	}
 	list_push(a, &all->cells,
@@ -59,7 +49,8 @@ pipeline_add(struct arena *a, struct pipeline *all, const struct plan *p)
 			  .tag = colon ? colon + 1 : "latest",
 			  .path = r->cell ? fs_join(a, r->cell, "Dockerfile") : "Dockerfile",
 		  });
-	add_secrets(a, &all->secrets, p);
+	for (size_t i = 0; i < secrets.n; i++)
+		names_once(a, &all->secrets, arena_strdup(a, secrets.at[i]));
 }
 
 /* A target of bake has letters, digits, _ and - in its name, and a name of its own. */
@@ -87,78 +78,59 @@ after_variable(struct arena *a, const char *variable, const char *text)
 	return arena_printf(a, "\"%s%s", variable, buf_text(&b) + 1);
 }
 
-static struct scope *
-pipeline_scope(struct arena *a, const struct pipeline *p)
+/*
+ * Whether a code host can be told of the recipe: it lies in the checkout, and no name has a `$`,
+ * which both hosts take for one of their variables.
+ */
+static void
+check_names(struct target *t)
 {
-	struct scope *top = scope_new(a, pipeline_shape);
-	struct map seen = MAP(a);
-
-	scope_text(top, "stack", p->stack, p->recipe->stack.at);
-	scope_text(top, "recipe", p->recipe->path, nowhere);
-	scope_text(top, "out", fs_join(a, "out", p->recipe->stack.s), nowhere);
-	scope_text(top, "variant", p->variant, nowhere);
-	scope_text(top, "platform", p->recipe->platform.s, p->recipe->platform.at);
-	for (size_t i = 0; i < p->secrets.n; i++)
-		scope_item_text(top, "secrets", p->secrets.at[i], nowhere);
-	scope_text(top, "generated", p->generated, nowhere);
-	scope_flag(top, "app", p->recipe->app.copy.n || p->recipe->app.requirements.s);
-	scope_flag(top, "matrix", p->cells.at[0].name != NULL);
-	for (size_t i = 0; i < p->cells.n; i++) {
-		const struct pipeline_cell *c = &p->cells.at[i];
-		struct scope *item = scope_item(top, "cells");
-
-		scope_text(item, "cell", c->name, nowhere);
-		scope_text(item, "tag", c->tag, nowhere);
-		scope_text(item, "dockerfile", c->path, nowhere);
-		scope_code(item, "image",
-			   after_variable(a, "${REGISTRY}",
-					  arena_printf(a, "%s:%s", p->stack, c->tag)));
-		scope_text(item, "id", id_of(a, p, i, &seen), nowhere);
-	}
-	return top;
-}
-
-bool
-pipeline_can_name(struct diags *ds, const struct pipeline *p)
-{
+	const struct pipeline *p = t->pipeline;
 	const char *path = p->recipe->path, *odd = strchr(path, '$') ? path : NULL;
 
 	for (size_t i = 0; i < p->cells.n; i++)
 		if (p->cells.at[i].name && strchr(p->cells.at[i].name, '$'))
 			odd = p->cells.at[i].name;
-	if (odd) {
-		diag_help(diag_at(ds, E_TARGET_CANNOT, p->recipe->stack.at,
+	if (odd)
+		diag_help(diag_at(t->ds, E_TARGET_CANNOT, p->recipe->stack.at,
 				  "a pipeline takes the `$` in `%s` for a variable", odd),
 			  "give the file or the cell another name");
-		return false;
-	}
-	if (*path != '/' && !starts_with(path, "../") && strcmp(path, "-") != 0)
-		return true;
-	diag_help(diag_at(ds, E_TARGET_CANNOT, p->recipe->stack.at,
-			  "a pipeline has a checkout, and `%s` is not below it", path),
-		  "render in the repository's folder, and name the recipe from there");
-	return false;
+	else if (*path == '/' || starts_with(path, "../") || !strcmp(path, "-"))
+		diag_help(diag_at(t->ds, E_TARGET_CANNOT, p->recipe->stack.at,
+				  "a pipeline has a checkout, and `%s` is not below it", path),
+			  "render in the repository's folder, and name the recipe from there");
 }
 
-bool
-pipeline_file(struct arena *a, struct diags *ds, const struct pipeline *p,
-	      const struct templates *t, const char *name, enum language language, const char *next,
-	      struct rendereds *out)
+void
+pipeline_fill(struct target *t)
 {
-	struct buf text = BUF(a);
+	const struct pipeline *p = t->pipeline;
+	const struct recipe *r = p->recipe;
+	struct map seen = MAP(t->a);
 
-	if (!template_expand(ds, templates_text(t, name), language, pipeline_scope(a, p), &text,
-			     NULL))
-		return false;
-	list_push(a, out,
-		  (struct rendered){
-			  .path = name,
-			  .text = buf_text(&text),
-			  .size = text.n,
-			  .mode = 0644,
-			  .summary = arena_printf(a, "%zu image%s", p->cells.n,
-						  p->cells.n == 1 ? "" : "s"),
-			  .next = next,
-		  });
-	return true;
+	if (t->language == LANG_YAML)
+		check_names(t);
+	scope_text(t->top, "stack", p->stack, r->stack.at);
+	scope_text(t->top, "recipe", r->path, nowhere);
+	scope_text(t->top, "out", fs_join(t->a, "out", r->stack.s), nowhere);
+	scope_text(t->top, "variant", p->variant, nowhere);
+	scope_text(t->top, "platform", r->platform.s, r->platform.at);
+	for (size_t i = 0; i < p->secrets.n; i++)
+		scope_item_text(t->top, "secrets", p->secrets.at[i], nowhere);
+	scope_text(t->top, "generated", p->generated, nowhere);
+	scope_flag(t->top, "app", target_copies_app(r));
+	scope_flag(t->top, "matrix", p->cells.at[0].name != NULL);
+	for (size_t i = 0; i < p->cells.n; i++) {
+		const struct pipeline_cell *c = &p->cells.at[i];
+		struct scope *item = scope_item(t->top, "cells");
+
+		scope_text(item, "cell", c->name, nowhere);
+		scope_text(item, "tag", c->tag, nowhere);
+		scope_text(item, "dockerfile", c->path, nowhere);
+		scope_code(item, "image",
+			   after_variable(t->a, "${REGISTRY}",
+					  arena_printf(t->a, "%s:%s", p->stack, c->tag)));
+		scope_text(item, "id", id_of(t->a, p, i, &seen), nowhere);
+	}
+	t->file.summary = arena_printf(t->a, "%zu image%s", p->cells.n, p->cells.n == 1 ? "" : "s");
 }

@@ -5,273 +5,284 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "forced.h"
-#include "pipeline.h"
 #include "target.h"
 
-#define TARGETS(T) \
-	T(dockerfile, true, "an image: Dockerfile, with its helpers in stackbuild/") \
-	T(modal, true, "an app for `modal deploy`: modal_app.py") \
-	T(apptainer, false, "a definition file for Apptainer, for clusters: apptainer.def") \
-	T(script, false, "a virtual environment on a bare host or WSL2: setup.sh") \
-	T(requirements, false, "what pip is given, in order: requirements.txt") \
-	T(constraints, false, "what no pip call may move: constraints.txt")
-
-/* One file for all cells. */
-#define PIPELINES(T) \
-	T(bake, false, "all cells for `docker buildx bake`: docker-bake.hcl") \
-	T(github, false, \
-	  "check, build, verify and publish as a workflow of GitHub Actions: github.yml") \
-	T(gitlab, false, "the same as a pipeline of GitLab CI: gitlab-ci.yml")
-
-static const struct target_row rows[] = {
-#define ROW(name, by_default, what) { #name, what, by_default },
-	TARGETS(ROW) PIPELINES(ROW)
-#undef ROW
+static const struct kind {
+	const char *name;
+	bool by_default;
+	const char *file; /* its template has the same name */
+	enum language language;
+	unsigned mode;
+	const char *next;
+	const struct shape *shape;
+	target_fill *fill;
+} kinds[] = {
+	{ "dockerfile", true, "Dockerfile", LANG_DOCKERFILE, 0644, NULL, dockerfile_shape,
+	  dockerfile_fill },
+	{ "modal", true, "modal_app.py", LANG_PYTHON, 0644, "modal deploy {path}", modal_shape,
+	  modal_fill },
+	{ "apptainer", false, "apptainer.def", LANG_SH, 0644, NULL, apptainer_shape,
+	  apptainer_fill },
+	{ "script", false, "setup.sh", LANG_SH, 0755, "{path}", script_shape, script_fill },
+	{ "requirements", false, "requirements.txt", LANG_PIP, 0644,
+	  "python -m pip install -r {path}", requirements_shape, requirements_fill },
+	{ "constraints", false, "constraints.txt", LANG_PIP, 0644,
+	  "python -m pip install -c {path} ...", requirements_shape, constraints_fill },
+	/* One file for all cells. */
+	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644, "docker buildx bake -f {path}",
+	  pipeline_shape, pipeline_fill },
+	{ "github", false, "github.yml", LANG_YAML, 0644, "cp {path} .github/workflows/",
+	  pipeline_shape, pipeline_fill },
+	{ "gitlab", false, "gitlab-ci.yml", LANG_YAML, 0644, "cp {path} .gitlab-ci.yml",
+	  pipeline_shape, pipeline_fill },
 };
 
-static target_write *const writers[] = {
-#define WRITER(name, by_default, what) name##_render,
-	TARGETS(WRITER)
-#undef WRITER
-};
+enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static pipeline_write *const pipelines[] = {
-#define WRITER(name, by_default, what) name##_render,
-	PIPELINES(WRITER)
-#undef WRITER
-};
-
-enum { NTARGETS = sizeof(rows) / sizeof(rows[0]), NCELL = sizeof(writers) / sizeof(writers[0]) };
-
-const struct target_row *
-render_targets(size_t *n)
+struct names
+render_targets(struct arena *a)
 {
-	*n = NTARGETS;
-	return rows;
-}
+	struct names all = { 0 };
 
-/* --- which ones --- */
+	for (size_t i = 0; i < NKINDS; i++)
+		list_push(a, &all, kinds[i].name);
+	return all;
+}
 
 static size_t
-target_named(const char *name)
+kind_named(const char *name)
 {
-	size_t i = 0;
-
-	while (i < NTARGETS && strcmp(rows[i].name, name))
-		i++;
-	return i;
+	for (size_t i = 0; i < NKINDS; i++)
+		if (!strcmp(kinds[i].name, name))
+			return i;
+	BUG("there is no target `%s`", name);
 }
 
-/* wanted[i]: whether target i is to be written. */
-static void
-choose(const struct render_input *in, bool wanted[NTARGETS])
-{
-	for (size_t i = 0; i < NTARGETS; i++)
-		wanted[i] = !in->targets && rows[i].by_default;
-	for (size_t i = 0; in->targets && i < in->ntargets; i++) {
-		size_t k = target_named(in->targets[i]);
-
-		if (k == NTARGETS)
-			BUG("there is no target `%s`", in->targets[i]);
-		wanted[k] = true;
-	}
-}
+/* A call of render(). */
+struct run {
+	struct arena *a;
+	struct diags *ds;
+	const struct render_input *in;
+	struct rendereds *out;
+	struct map said;    /* diagnostics */
+	struct map helpers; /* paths */
+	struct refusals LIST(struct refusal {
+		const char *target;
+		const struct diag *d;
+	}) refused;
+};
 
 /* --- what could not be written --- */
 
-static const char *
-where_and_what(struct arena *a, const char *target, const struct diag *d)
-{
-	return arena_printf(a, "%s %u %u %u %s", target, d->code, d->at.line, d->at.col, d->text);
-}
-
 /* The same thing is said once, not once a cell. */
-static struct diag *
-say(struct diags *ds, struct map *said, enum code code, const char *target, const struct diag *d,
-    const char *text)
+static void
+say(struct run *r, enum code code, const char *target, const struct diag *d, const char *text)
 {
+	const char *key = arena_printf(r->ds->arena, "%s %u %u %u %s", target, d->code, d->at.line,
+				       d->at.col, d->text);
 	struct diag *copy;
 
-	if (map_put(said, where_and_what(ds->arena, target, d), (void *)d))
-		return NULL;
-	copy = diag_at(ds, code, d->at, "%s", text);
+	if (map_put(&r->said, key, (void *)d))
+		return;
+	copy = diag_at(r->ds, code, d->at, "%s", text);
 	copy->notes = d->notes;
 	copy->tail = copy->notes ? d->tail : &copy->notes;
-	return copy;
 }
-
-struct refusal {
-	size_t target;
-	const struct diag *d;
-};
-struct refusals LIST(struct refusal);
 
 /* Warnings are passed on at once; what an error becomes is known at the end. */
 static void
-sort_out(struct diags *ds, struct map *said, const struct diags *from, size_t target,
-	 struct refusals *refused)
+sort_out(struct run *r, const struct diags *from, const char *target)
 {
 	for (const struct diag *d = from->head; d; d = d->next) {
 		if (diag_severity(d) == SEV_ERROR)
-			list_push(ds->arena, refused, (struct refusal){ target, d });
+			list_push(r->ds->arena, &r->refused, (struct refusal){ target, d });
 		else
-			say(ds, said, d->code, rows[target].name, d, d->text);
+			say(r, d->code, target, d, d->text);
 	}
 }
 
 static void
-report(struct diags *ds, struct map *said, const struct refusals *refused, bool left_out)
+report(struct run *r, bool left_out)
 {
-	for (size_t i = 0; i < refused->n; i++) {
-		const struct diag *d = refused->at[i].d;
-		const char *name = rows[refused->at[i].target].name;
+	for (size_t i = 0; i < r->refused.n; i++) {
+		const struct refusal *x = &r->refused.at[i];
 
 		if (left_out)
-			say(ds, said, W_TARGET_LEFT_OUT, name, d,
-			    arena_printf(ds->arena, "left out: %s: %s", name, d->text));
+			say(r, W_TARGET_LEFT_OUT, x->target, x->d,
+			    arena_printf(r->ds->arena, "left out: %s: %s", x->target, x->d->text));
 		else
-			say(ds, said, d->code, name, d, d->text);
+			say(r, x->d->code, x->target, x->d, x->d->text);
 	}
+}
+
+/* --- what was passed over --- */
+
+/*
+ * One line of printable ASCII: whatever a consumer takes for the end of a line, or for more
+ * of it, is none here.
+ */
+static const char *
+inert(struct arena *a, const char *text)
+{
+	struct buf b = BUF(a);
+
+	for (const char *s = text; *s; s++)
+		buf_putc(&b, *s >= ' ' && *s <= '~' ? *s : '?');
+	if (b.n && text[strlen(text) - 1] == '\\')
+		buf_putc(&b, '.');
+	return buf_text(&b);
+}
+
+/* The forced ones of a list, a line for each: "r.yaml:3:8: error[SB0242]: ..., because ..." */
+static struct names
+forced_lines(struct arena *a, const struct diag *found)
+{
+	struct names lines = { 0 };
+
+	for (const struct diag *d = found; d; d = d->next) {
+		struct buf b = BUF(a);
+		const char *sep = ", because ";
+
+		if (!d->forced)
+			continue;
+		if (d->at.src && d->at.line)
+			buf_printf(&b, "%s:%u:%u: ", fs_name(d->at.src->path), d->at.line,
+				   d->at.col);
+		buf_printf(&b, "error[%s]: %s", code_table[d->code].id, d->text);
+		for (const struct note *n = d->notes; n; n = n->next)
+			if (n->kind == NOTE_WHY) {
+				buf_printf(&b, "%s%s", sep, n->text);
+				sep = ", and ";
+			}
+		list_push(a, &lines, inert(a, buf_text(&b)));
+	}
+	return lines;
+}
+
+/* Puts them before the text, behind a first line that has to be the first. */
+static void
+write_forced(struct arena *a, const struct names *lines, struct rendered *r)
+{
+	const char *script = starts_with(r->text, "#!") ? strchr(r->text, '\n') : NULL;
+	size_t first = script ? (size_t)(script + 1 - r->text) : 0;
+	struct buf b = BUF(a);
+
+	for (size_t i = 0; i < r->instructions.n; i++)
+		r->instructions.at[i].line += (unsigned)lines->n + 3;
+	buf_add(&b, r->text, first);
+	buf_puts(&b, "# Written with --force.  stackbuild check refuses this stack, and so it may\n"
+		     "# well not build, or not run:\n");
+	for (size_t i = 0; i < lines->n; i++)
+		buf_printf(&b, "#   %s\n", lines->at[i]);
+	buf_puts(&b, "#\n");
+	buf_add(&b, r->text + first, r->size - first);
+	r->text = buf_text(&b);
+	r->size = b.n;
+	r->forced = *lines;
 }
 
 /* --- writing --- */
 
-const char *
-target_helper(struct arena *a, const struct plan *p, const struct templates *t,
-	      const struct operation *op, struct rendereds *out)
+/* Adds a copy in r->a of what was made in an arena that goes away. */
+static struct rendered *
+keep(struct run *r, const struct rendered *from)
 {
-	const char *cell = p->stack->recipe->cell, *text = op->file.text;
-	const struct source *src = text ? NULL : templates_text(t, op->file.helper);
-	struct rendered r = { .helper = true,
-			      .mode = op->file.program ? 0755 : 0644,
-			      .text = src ? src->text : text,
-			      .size = src ? src->size : strlen(text) };
+	struct rendered copy = *from;
 
-	r.path = fs_join(a, cell && text ? cell : "stackbuild", op->file.helper);
-	list_push(a, out, r);
-	return r.path;
-}
-
-const char *
-target_generated(struct arena *a, const struct plan *p)
-{
-	const struct recipe *r = p->stack->recipe;
-
-	/* Without its directory: equal recipes give equal files, wherever they lie. */
-	return arena_printf(a,
-			    "Generated by stackbuild " STACKBUILD_VERSION
-			    " from %s (%.19s). Do not edit: "
-			    "change the recipe and render again.",
-			    strcmp(r->path, "-") ? fs_name(r->path) : "standard input", r->digest);
-}
-
-/* A copy in `a` of what was made in an arena that goes away. */
-static struct rendered
-kept(struct arena *a, const struct rendered *r)
-{
-	struct rendered copy = *r;
-
-	copy.text = arena_copy(a, r->text, r->size);
-	copy.path = arena_strdup(a, r->path);
-	copy.summary = r->summary ? arena_strdup(a, r->summary) : NULL;
-	copy.next = r->next ? arena_strdup(a, r->next) : NULL;
+	copy.text = arena_copy(r->a, from->text, from->size);
+	copy.path = arena_strdup(r->a, from->path);
+	copy.summary = from->summary ? arena_strdup(r->a, from->summary) : NULL;
+	copy.next = from->next ? arena_strdup(r->a, from->next) : NULL;
 	copy.instructions = (struct instructions){ 0 };
-	for (size_t i = 0; i < r->instructions.n; i++) {
-		struct instruction one = r->instructions.at[i];
+	for (size_t i = 0; i < from->instructions.n; i++) {
+		struct instruction one = from->instructions.at[i];
 
-		one.stage = arena_strdup(a, one.stage);
-		one.step = one.step ? arena_strdup(a, one.step) : NULL;
-		list_push(a, &copy.instructions, one);
+		one.stage = arena_strdup(r->a, one.stage);
+		one.step = one.step ? arena_strdup(r->a, one.step) : NULL;
+		list_push(r->a, &copy.instructions, one);
 	}
-	return copy;
+	list_push(r->a, r->out, copy);
+	return &r->out->at[r->out->n - 1];
 }
 
-/* What is said of one target while all cells are written. */
-struct run {
-	bool wanted[NTARGETS];
-	struct refusals refused;
-	struct map said;
-	struct map helpers; /* paths */
-};
+/* Writes the file of a target, with what is known of a cell, or of all. */
+static bool
+write_file(const struct render_input *in, const struct kind *k, struct target *t)
+{
+	struct template_marks marks = { 0 };
+	struct buf text = BUF(t->a);
+
+	t->templates = in->templates;
+	t->build = in->build;
+	t->language = k->language;
+	t->top = scope_new(t->a, k->shape);
+	t->file = (struct rendered){
+		.path = k->file, .mode = k->mode, .next = k->next, .target = k->name
+	};
+	if (t->plan)
+		target_lines(t->top, "generated", target_generated(t->a, t->plan->stack->recipe));
+	k->fill(t);
+	if (t->ds->errors || !template_expand(t->ds, templates_text(in->templates, k->file),
+					      k->language, t->top, &text, &marks))
+		return false;
+	t->file.text = buf_text(&text);
+	t->file.size = text.n;
+	if (t->stages.n)
+		t->file.instructions = docker_instructions(t, t->file.text, &marks);
+	return true;
+}
 
 static bool
-write_cell(struct arena *a, struct diags *ds, const struct render_input *in, const struct plan *p,
-	   const struct names *forced, size_t target, struct map *helpers, struct rendereds *out)
+write_cell(struct run *r, const struct plan *p, const struct names *forced, const struct kind *k)
 {
 	struct arena *scratch = arena_new();
-	struct rendereds made = { 0 };
-	bool good = in->build && writers[target] == dockerfile_render ?
-			    dockerfile_for(scratch, ds, p, in->templates, in->build, &made) :
-			    writers[target](scratch, ds, p, in->templates, &made);
+	struct diags own;
+	struct target t = { .a = scratch, .ds = &own, .plan = p };
+	struct rendered *file;
+	bool good;
 
-	/* First what was asked for, then its helpers. */
-	for (size_t k = 0; good && k < 2 * made.n; k++) {
-		const struct rendered *from = &made.at[k % made.n];
-		struct rendered r;
-
-		if (from->helper != (k >= made.n) || (from->helper && map_get(helpers, from->path)))
-			continue;
-		r = kept(a, from);
-		if (r.helper)
-			map_put(helpers, r.path, helpers);
-		else
-			r.target = rows[target].name;
-		if (forced->n && !r.helper)
-			forced_write(a, forced, &r);
-		if (in->recipes->matrix && !r.helper)
-			r.path = fs_join(a, p->stack->recipe->cell, r.path);
-		list_push(a, out, r);
+	diags_init(&own, r->ds->arena);
+	good = write_file(r->in, k, &t);
+	if (good) {
+		file = keep(r, &t.file);
+		if (forced->n)
+			write_forced(r->a, forced, file);
+		if (r->in->recipes->matrix)
+			file->path = fs_join(r->a, p->stack->recipe->cell, file->path);
 	}
+	for (size_t i = 0; good && i < t.helpers.n; i++)
+		if (!map_get(&r->helpers, t.helpers.at[i].path))
+			map_put(&r->helpers, keep(r, &t.helpers.at[i])->path, r);
 	arena_free(scratch);
+	sort_out(r, &own, k->name);
 	return good;
 }
 
 static bool
-write_targets(struct arena *a, struct diags *ds, const struct render_input *in,
-	      const struct plan *p, const struct names *forced, struct run *r,
-	      struct rendereds *out)
+write_pipeline(struct run *r, const struct pipeline *all, const struct kind *k)
 {
-	bool good = true;
+	struct diags own;
+	struct target t = { .a = r->a, .ds = &own, .pipeline = all };
+	bool good;
 
-	for (size_t i = 0; i < NCELL; i++) {
-		struct diags own;
-
-		if (!r->wanted[i])
-			continue;
-		diags_init(&own, ds->arena);
-		good = write_cell(a, &own, in, p, forced, i, &r->helpers, out) && good;
-		sort_out(ds, &r->said, &own, i, &r->refused);
-	}
-	return good;
-}
-
-static bool
-write_pipelines(struct arena *a, struct diags *ds, const struct render_input *in,
-		const struct pipeline *p, const struct run *r, struct rendereds *out)
-{
-	bool good = true;
-
-	for (size_t i = NCELL; i < NTARGETS; i++) {
-		if (!r->wanted[i] || !p->cells.n)
-			continue;
-		good = pipelines[i - NCELL](a, ds, p, in->templates, out) && good;
-		if (good)
-			out->at[out->n - 1].target = rows[i].name;
-	}
+	diags_init(&own, r->ds->arena);
+	good = write_file(r->in, k, &t);
+	if (good)
+		list_push(r->a, r->out, t.file);
+	diags_append(r->ds, &own);
 	return good;
 }
 
 /* Whether the app is refused that a recipe asks for. */
 static bool
-lacks_modal(const struct recipes *all, const struct refusals *refused)
+lacks_modal(const struct run *r)
 {
 	bool asked = false, lacks = false;
 
-	for (size_t i = 0; i < all->n; i++)
-		asked |= all->at[i]->modal.at.line != 0;
-	for (size_t i = 0; i < refused->n; i++)
-		lacks |= refused->at[i].target == target_named("modal");
+	for (size_t i = 0; i < r->in->recipes->n; i++)
+		asked |= r->in->recipes->at[i]->modal.at.line != 0;
+	for (size_t i = 0; i < r->refused.n; i++)
+		lacks |= !strcmp(r->refused.at[i].target, "modal");
 	return asked && lacks;
 }
 
@@ -292,46 +303,53 @@ mark_generated(struct arena *a, struct rendereds *out)
 bool
 render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
 {
-	struct run r = { .said = MAP(ds->arena), .helpers = MAP(a) };
-	struct pipeline pipeline = { 0 };
-	bool planned = true, good = true;
+	struct run r = {
+		.a = a, .ds = ds, .in = in, .out = out, .said = MAP(ds->arena), .helpers = MAP(a)
+	};
+	bool wanted[NKINDS], planned = true, good = true, all_good = true;
+	struct pipeline all = { 0 };
 
-	choose(in, r.wanted);
+	for (size_t i = 0; i < NKINDS; i++)
+		wanted[i] = !in->targets && kinds[i].by_default;
+	for (size_t i = 0; in->targets && i < in->ntargets; i++)
+		wanted[kind_named(in->targets[i])] = true;
 	for (size_t i = 0; i < in->recipes->n; i++) {
 		struct arena *scratch = arena_new();
 		struct diag **found = ds->tail;
 		const struct plan *p = in->plan(in->ctx, scratch, ds, in->recipes->at[i]);
 		struct names forced = forced_lines(a, *found);
 
-		if (p) {
-			good = write_targets(a, ds, in, p, &forced, &r, out) && good;
-			pipeline_add(a, &pipeline, p);
-		} else {
-			planned = false;
-		}
+		planned = planned && p;
+		for (size_t k = 0; p && k < NKINDS; k++)
+			if (wanted[k] && kinds[k].shape != pipeline_shape)
+				good = write_cell(&r, p, &forced, &kinds[k]) && good;
+		if (p)
+			pipeline_add(a, &all, p);
 		arena_free(scratch);
 	}
 	if (r.helpers.n && !in->build)
 		mark_generated(a, out);
-	if (planned && !write_pipelines(a, ds, in, &pipeline, &r, out))
+	for (size_t k = 0; planned && all.cells.n && k < NKINDS; k++)
+		if (wanted[k] && kinds[k].shape == pipeline_shape)
+			all_good = write_pipeline(&r, &all, &kinds[k]) && all_good;
+	if (!all_good)
 		return false;
-	good = good ||
-	       (!in->targets && out->n && (in->force || !lacks_modal(in->recipes, &r.refused)));
-	report(ds, &r.said, &r.refused, good);
+	good = good || (!in->targets && out->n && (in->force || !lacks_modal(&r)));
+	report(&r, good);
 	return good && planned;
 }
 
 void
 render_judge(struct arena *a, struct diags *ds, const struct plan *p)
 {
-	struct refusals refused = { 0 };
-	struct map said = MAP(ds->arena);
+	struct run r = { .ds = ds, .said = MAP(ds->arena) };
 	struct diags own;
+	struct target t = { .a = a, .ds = &own, .plan = p };
 
 	if (!p->stack->recipe->modal.at.line)
 		return;
 	diags_init(&own, ds->arena);
-	modal_judge(a, &own, p);
-	sort_out(ds, &said, &own, target_named("modal"), &refused);
-	report(ds, &said, &refused, false);
+	modal_judge(&t);
+	sort_out(&r, &own, "modal");
+	report(&r, false);
 }

@@ -12,7 +12,7 @@
 #include "quote.h"
 
 /*
- * Renders a plan to files.  One row of render_targets and one source file a target.
+ * Renders a plan to files.  One row of the table in render.c and one source file a target.
  * Text comes from templates/ (compiled in, or --templates DIR); every value passes
  * the quoting of the place where it lands.  Equal plans give equal bytes.
  *
@@ -133,11 +133,7 @@ struct rendered render_manifest(struct arena *a, const struct render_input *in,
 bool render_may_write(struct arena *a, struct diags *ds, const char *dir,
 		      const struct rendereds *files);
 
-/* Names and one-line descriptions of all targets, for --help and "did you mean". */
-struct target_row {
-	const char *name, *what;
-	bool by_default;
-};
-const struct target_row *render_targets(size_t *n);
+/* Returns the names of all targets. */
+struct names render_targets(struct arena *a);
 
 #endif

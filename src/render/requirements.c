@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "quote.h"
 #include "target.h"
 
 /*
@@ -19,7 +18,7 @@ static const struct shape step_shape[] = {
 	{ 0 },
 };
 
-static const struct shape file_shape[] = {
+const struct shape requirements_shape[] = {
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
 	{ "generated", VALUE_LIST, "the program, the recipe and its digest, in lines", 0 },
 	{ "compiles", VALUE_FLAG, "an extension is compiled", 0 },
@@ -52,13 +51,13 @@ compile_command(struct arena *a, const struct stack_extension *e)
 
 /* Requirements that an earlier step has are left out. */
 static bool
-add_packages(struct diags *ds, struct scope *out, struct map *seen, const struct step *s,
+add_packages(struct target *t, struct scope *out, struct map *seen, const struct step *s,
 	     const struct operation *op)
 {
 	const struct names *all = &op->packages.requirements;
 
 	if (op->packages.no_deps) { /* an index of its own; with two in a file, pip takes either */
-		diag_help(diag_why(diag_at(ds, E_TARGET_CANNOT, s->at,
+		diag_help(diag_why(diag_at(t->ds, E_TARGET_CANNOT, s->at,
 					   "one requirements file cannot take `%s` from its index "
 					   "alone",
 					   all->at[0]),
@@ -76,83 +75,56 @@ add_packages(struct diags *ds, struct scope *out, struct map *seen, const struct
 }
 
 static bool
-add_step(struct arena *a, struct diags *ds, struct scope *top, struct map *seen,
-	 const struct step *s)
+add_step(struct target *t, struct map *seen, const struct step *s)
 {
 	const struct stack_extension *e = s->extension;
 	struct scope *out;
 
 	if (!e && !step_operation(s, OP_PACKAGES))
 		return true;
-	out = scope_item(top, "steps");
+	out = scope_item(t->top, "steps");
 	scope_text(out, "id", s->id, s->at);
 	scope_text(out, "why", s->why, s->at);
 	for (size_t i = 0; i < s->operations.n; i++)
 		if (s->operations.at[i].kind == OP_PACKAGES &&
-		    !add_packages(ds, out, seen, s, &s->operations.at[i]))
+		    !add_packages(t, out, seen, s, &s->operations.at[i]))
 			return false;
 	if (step_operation(s, OP_COMPILE)) {
-		scope_text(out, "compile", compile_command(a, e), e->at);
-		scope_flag(top, "compiles", true);
+		scope_text(out, "compile", compile_command(t->a, e), e->at);
+		scope_flag(t->top, "compiles", true);
 	} else if (e) {
-		scope_item_text(out, "requirements",
-				arena_printf(a, "%s @ %s%s%s", e->name, e->url,
-					     e->sha256 ? "#sha256=" : "",
-					     e->sha256 ? e->sha256 : ""),
-				e->at);
+		scope_item_text(out, "requirements", target_archive(t->a, e->name, e), e->at);
 	}
 	return true;
 }
 
-static struct scope *
-head(struct arena *a, const struct plan *p)
+static void
+head(struct target *t, size_t n, const char *what)
 {
-	const struct recipe *r = p->stack->recipe;
-	struct scope *top = scope_new(a, file_shape);
+	const struct recipe *r = t->plan->stack->recipe;
 
-	scope_text(top, "name", p->name, r->stack.at);
-	target_lines(a, top, "generated", target_generated(a, p));
-	scope_text(top, "index", r->index.url.s, r->index.url.at);
-	return top;
+	scope_text(t->top, "name", t->plan->name, r->stack.at);
+	scope_text(t->top, "index", r->index.url.s, r->index.url.at);
+	t->file.summary = arena_printf(t->a, "%zu %s%s", n, what, n == 1 ? "" : "s");
 }
 
-static struct rendered
-file(struct arena *a, const char *name, size_t n, const char *what, const char *next)
+void
+requirements_fill(struct target *t)
 {
-	return (struct rendered){ .path = name,
-				  .mode = 0644,
-				  .summary =
-					  arena_printf(a, "%zu %s%s", n, what, n == 1 ? "" : "s"),
-				  .next = next };
+	struct map seen = MAP(t->a);
+	bool good = true;
+
+	for (size_t i = 0; good && i < t->plan->n; i++)
+		good = add_step(t, &seen, &t->plan->steps[i]);
+	head(t, seen.n, "requirement");
 }
 
-bool
-requirements_render(struct arena *a, struct diags *ds, const struct plan *p,
-		    const struct templates *t, struct rendereds *out)
+void
+constraints_fill(struct target *t)
 {
-	struct scope *top = head(a, p);
-	struct map seen = MAP(a);
-
-	for (size_t i = 0; i < p->n; i++)
-		if (!add_step(a, ds, top, &seen, &p->steps[i]))
-			return false;
-	return target_expand(a, ds, t, LANG_PIP, top,
-			     file(a, "requirements.txt", seen.n, "requirement",
-				  "python -m pip install -r {path}"),
-			     out);
-}
-
-bool
-constraints_render(struct arena *a, struct diags *ds, const struct plan *p,
-		   const struct templates *t, struct rendereds *out)
-{
-	const struct names *lines = &p->stack->constraints;
-	struct scope *top = head(a, p);
+	const struct names *lines = &t->plan->stack->constraints;
 
 	for (size_t i = 0; i < lines->n; i++)
-		scope_item_text(top, "constraints", lines->at[i], nowhere);
-	return target_expand(a, ds, t, LANG_PIP, top,
-			     file(a, "constraints.txt", lines->n, "constraint",
-				  "python -m pip install -c {path} ..."),
-			     out);
+		scope_item_text(t->top, "constraints", lines->at[i], nowhere);
+	head(t, lines->n, "constraint");
 }

@@ -77,6 +77,7 @@ void scope_code(struct scope *s, const char *name, const char *code);
 /* Adds an item to a list: one with names of its own, or a plain text. */
 struct scope *scope_item(struct scope *s, const char *name);
 void scope_item_text(struct scope *s, const char *name, const char *text, struct span at);
+void scope_texts(struct scope *s, const char *name, const struct texts *all);
 
 /* Words that the item records belong to `what`, but for those of an item inside with its own. */
 void scope_mark(struct scope *s, const char *what);

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/command.h"
-#include "render/template.h"
+#include "render/target.h"
 
 static struct arena *a;
 static struct diags ds;
@@ -289,11 +288,11 @@ test_limits(void **state)
 static const char *
 command(enum language l, const char *const *argv, const struct variable *env, bool launched)
 {
-	struct layout lay = { .language = l, .column = 4, .indent = 4, .width = 60 };
+	struct shell sh = { .ds = &ds, .language = l, .column = 4, .indent = 4, .width = 60 };
 	struct command c = { 0 };
 	struct buf b = BUF(a);
 
-	lay.places = (struct places){ .share = "/opt/s b", .venv = "$venv", .python = "python" };
+	sh.places = (struct places){ .share = "/opt/s b", .venv = "$venv", .python = "python" };
 	for (; *argv; argv++)
 		list_push(a, &c.argv,
 			  (struct word){ **argv == '!' ? *argv + 1 : *argv, **argv == '!' });
@@ -303,7 +302,8 @@ command(enum language l, const char *const *argv, const struct variable *env, bo
 		list_push(a, &c.launcher, (struct word){ "{share}/go", false });
 		list_push(a, &c.launcher, (struct word){ "a b", false });
 	}
-	return command_text(&ds, &c, &lay, (struct span){ 0 }, &b) ? buf_text(&b) : NULL;
+	shell_command(&sh, &c, &b);
+	return ds.errors ? NULL : buf_text(&b);
 }
 
 #define ARGV(...) ((const char *const[]){ __VA_ARGS__, NULL })
