@@ -194,17 +194,17 @@ bool next_gpu(struct workspace *w, size_t *i, unsigned *variable);
 /* The variable that says where an extension comes from, or -1: it is in packages:. */
 int source_variable(const struct workspace *w, const char *extension);
 
-/* Returns the term "it is compiled in this stack": from its sdist, its repository or an archive.  It
- * never holds of what stands in packages:, where pip decides. */
-struct solve_term compiled(struct query *q);
-/* Returns the term "it comes from there": "git", "sdist", "release" or "url". */
-struct solve_term comes_from(struct query *q, const char *source);
-/* True if an extension that comes from that source ("sdist", "url") is compiled. */
-bool source_compiles(const struct workspace *w, const char *extension, const char *source);
+/* True if code from a source, "sdist", is that of a word: a source, or "compiled", which is sdist,
+ * git, or an archive by its url. */
+bool source_is(const struct workspace *w, unsigned source, const char *text, const char *word);
+/* Returns the term "it comes from there", or "compiled": it is compiled in this stack.  It never
+ * holds of what stands in packages:, where pip decides. */
+struct solve_term comes_from(struct query *q, const char *word);
+#define compiled(q) comes_from((q), "compiled")
 
 /*
  * The CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",
- * "12.1"; NULL: it is empty.
+ * "12.1"; "": it is empty.
  */
 const char *cuda_label(struct workspace *w, const solve_word *set);
 

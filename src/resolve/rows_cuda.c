@@ -18,16 +18,6 @@ from_image(const struct workspace *w)
 	return w->r->cuda_from == CUDA_AUTO || w->r->cuda_from == CUDA_IMAGE;
 }
 
-void
-constraint_base_cuda(struct query *q, struct workspace *w)
-{
-	unsigned cuda = the_variable(w, VARIABLE_CUDA);
-
-	if (as_written(q) && w->image.cuda && from_image(w))
-		add_requires(q, cuda, set_cuda(w, cuda, w->image.cuda), NULL, "%s brings CUDA %s",
-			     w->r->base.s, w->image.cuda);
-}
-
 /* Instead of the one as written: an image of NVIDIA's again, if it was one, and one that exists. */
 void
 constraint_base_other(struct query *q, struct workspace *w)
@@ -53,24 +43,27 @@ constraint_base_other(struct query *q, struct workspace *w)
 	add_requires(q, cuda, made, NULL, "another image brings a CUDA that there are images of");
 }
 
+/* What the image brings, by the row: its Python is only preferred, its CUDA has a code of its own. */
 void
-constraint_base_os(struct query *q, struct workspace *w)
+constraint_base(struct query *q, struct workspace *w)
 {
-	unsigned os = the_variable(w, VARIABLE_OS);
+	const struct image_name *i = &w->image;
+	const char *base = w->r->base.s;
+	unsigned cuda = the_variable(w, VARIABLE_CUDA);
 
-	if (as_written(q) && w->image.os)
-		add_allows(q, os, set_text(w, os, w->image.os), NULL, "%s is %s", w->r->base.s,
-			   w->image.os);
-}
-
-void
-constraint_base_python(struct query *q, struct workspace *w)
-{
-	unsigned python = the_variable(w, VARIABLE_PYTHON);
-
-	if (as_written(q) && w->image.python)
-		add_allows(q, python, set_text(w, python, w->image.python), NULL,
-			   "%s has Python %s", w->r->base.s, w->image.python);
+	if (!as_written(q))
+		return;
+	if (q->kind->code == E_CUDA_TWICE && i->cuda && from_image(w))
+		add_requires(q, cuda, set_cuda(w, cuda, i->cuda), NULL, "%s brings CUDA %s", base,
+			     i->cuda);
+	else if (q->kind->code == E_CUDA_TWICE)
+		return;
+	else if (q->kind->strength == STRENGTH_ERROR && i->os)
+		add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_OS, set_text, i->os)), NULL,
+			     "%s is %s", base, i->os);
+	else if (q->kind->strength == STRENGTH_SECONDARY && i->python)
+		add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_PYTHON, set_text, i->python)),
+			     NULL, "%s has Python %s", base, i->python);
 }
 
 void

@@ -14,44 +14,31 @@ release_of(struct query *q)
 int
 source_variable(const struct workspace *w, const char *extension)
 {
-	char key[256];
-	int n = snprintf(key, sizeof(key), "%s source", extension);
-
-	return n < 0 || (size_t)n >= sizeof(key) ? -1 : variable_find(w, key);
+	return variable_find(w, arena_printf(w->a, "%s source", extension));
 }
 
 bool
-source_compiles(const struct workspace *w, const char *extension, const char *source)
+source_is(const struct workspace *w, unsigned source, const char *text, const char *word)
 {
-	int variable = source_variable(w, extension);
-	const struct recipe_extension *asked =
-		variable < 0 ? NULL : w->variables.at[variable]->asked;
+	const struct recipe_extension *asked = w->variables.at[source]->asked;
 
-	if (!strcmp(source, "url"))
+	if (strcmp(word, "compiled") != 0)
+		return !strcmp(text, word);
+	if (!strcmp(text, "url"))
 		return asked && asked->url.s && !recipe_names_wheel(asked->url.s);
-	return !strcmp(source, "sdist") || !strcmp(source, "git");
+	return !strcmp(text, "sdist") || !strcmp(text, "git");
 }
 
 struct solve_term
-compiled(struct query *q)
+comes_from(struct query *q, const char *word)
 {
-	const char *key = variable_at(q->w, q->variable)->key;
-	int source = source_variable(q->w, key);
+	struct workspace *w = q->w;
+	int source = source_variable(w, variable_at(w, q->variable)->key);
 
 	if (source < 0)
-		return IN(q->variable, set_none(q->w, q->variable));
+		return IN(q->variable, set_none(w, q->variable));
 	return IN((unsigned)source,
-		  SET_WHERE(q->w, (unsigned)source, c, source_compiles(q->w, key, c->text)));
-}
-
-struct solve_term
-comes_from(struct query *q, const char *source)
-{
-	int variable = source_variable(q->w, variable_at(q->w, q->variable)->key);
-
-	if (variable < 0)
-		return IN(q->variable, set_none(q->w, q->variable));
-	return IN((unsigned)variable, set_text(q->w, (unsigned)variable, source));
+		  SET_WHERE(w, (unsigned)source, c, source_is(w, (unsigned)source, c->text, word)));
 }
 
 unsigned
@@ -118,41 +105,28 @@ group_label(struct workspace *w, unsigned variable, const struct group *g)
 					       arena_printf(w->a, "%s to %s", g->oldest, g->newest);
 }
 
-/* Toolkits stand newest first: the run that begins at `from`, as long as it is in the set. */
-static size_t
-run_end(const struct solver_variable *t, const solve_word *set, size_t from)
-{
-	while (from < t->n && t->c[from].known && solve_set_has(set, from))
-		from++;
-	return from;
-}
-
 const char *
 cuda_label(struct workspace *w, const solve_word *set)
 {
-	const struct solver_variable *t = variable_at(w, (unsigned)variable_find(w, "cuda"));
-	struct buf b = BUF(w->a);
-	bool any = false;
+	const struct solver_variable *t = variable_at(w, the_variable(w, VARIABLE_CUDA));
+	struct names all = { 0 };
 
+	/* Toolkits stand newest first: runs of those that are in the set. */
 	for (size_t i = 0, end; i < t->n && t->c[i].known; i = end + 1) {
 		const char *first, *last;
 
-		end = run_end(t, set, i);
+		for (end = i; end < t->n && t->c[end].known && solve_set_has(set, end);)
+			end++;
 		if (end == i)
 			continue;
 		last = version_series(w->a, t->c[i].text);
 		first = version_series(w->a, t->c[end - 1].text);
-		if (any)
-			buf_puts(&b, " or ");
-		any = true;
-		if (i == 0)
-			buf_printf(&b, "%s and newer", first);
-		else if (!strcmp(first, last))
-			buf_puts(&b, first);
-		else if (end == t->n || !t->c[end].known)
-			buf_printf(&b, "%s and older", last);
-		else
-			buf_printf(&b, "%s to %s", first, last);
+		list_push(w->a, &all,
+			  i == 0               ? arena_printf(w->a, "%s and newer", first) :
+			  !strcmp(first, last) ? first :
+			  end == t->n || !t->c[end].known ?
+						 arena_printf(w->a, "%s and older", last) :
+						 arena_printf(w->a, "%s to %s", first, last));
 	}
-	return any ? buf_text(&b) : NULL;
+	return names_join(w->a, &all, " or ");
 }

@@ -4,28 +4,22 @@
 
 /*
  * Of a release that is not listed the next newer one still says where its wheels end: an
- * older release is not built for a Python that came after it.
+ * older release is not built for a Python that came after it.  Candidates are the newest first.
  */
-static const struct package_release *
-next_newer(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+static bool
+may_take(struct workspace *w, const struct solver_variable *t, const struct version *v,
+	 const char *python)
 {
-	const struct package_release *found = NULL;
+	const struct package_release *next = NULL;
+	bool may;
 
 	for (size_t i = 0; i < t->n; i++)
-		if (t->c[i].entry && t->c[i].v && version_cmp(t->c[i].v, c->v) > 0 &&
-		    (!found || text_version_order(w, t->c[i].text, found->version) < 0))
-			found = t->c[i].entry;
-	return found;
-}
-
-/* True if no series with a wheel is as new as that one. */
-static bool
-past_all(struct workspace *w, const struct names *pythons, const char *series)
-{
-	for (size_t i = 0; i < pythons->n; i++)
-		if (text_version_order(w, pythons->at[i], series) >= 0)
-			return false;
-	return true;
+		if (t->c[i].entry && t->c[i].v && version_cmp(t->c[i].v, v) > 0)
+			next = t->c[i].entry;
+	may = !next || !next->pythons.n;
+	for (size_t i = 0; !may && i < next->pythons.n; i++)
+		may = text_version_order(w, next->pythons.at[i], python) >= 0;
+	return may;
 }
 
 static bool
@@ -35,10 +29,8 @@ takes(struct workspace *w, const struct solver_variable *t, const struct candida
 	const struct package_release *r = c->entry;
 	const struct specifiers *s;
 
-	if (!r) {
-		r = c->v ? next_newer(w, t, c) : NULL;
-		return !r || !r->pythons.n || !python->v || !past_all(w, &r->pythons, python->text);
-	}
+	if (!r)
+		return !c->v || !python->v || may_take(w, t, c->v, python->text);
 	if (r->pythons.n && !names_have(&r->pythons, python->text))
 		return false;
 	s = r->requires_python && python->v ? facts_specifiers(w->f, r->requires_python) : NULL;
@@ -77,12 +69,10 @@ wheels_for(struct query *q, const struct package_release *any, unsigned python, 
 	if (!first)
 		add_conflict(q, terms, 2, any->source, "no known release of %s %s Python %s",
 			     t->key, has, p->text);
-	else if (newer)
-		add_conflict(q, terms, 2, last->source, "%s %s Python %s up to %s", t->key, has,
-			     p->text, last->version);
 	else
-		add_conflict(q, terms, 2, first->source, "%s %s Python %s from %s on", t->key, has,
-			     p->text, first->version);
+		add_conflict(q, terms, 2, newer ? last->source : first->source,
+			     newer ? "%s %s Python %s up to %s" : "%s %s Python %s from %s on",
+			     t->key, has, p->text, newer ? last->version : first->version);
 }
 
 void
@@ -110,30 +100,30 @@ constraint_final_release(struct query *q, struct workspace *w)
 			     variable_at(w, q->variable)->label, c->text);
 }
 
-static bool
-is_a_tag(const struct extension_release *r)
-{
-	return r && !r->on_pypi;
-}
-
 /* A tag that was never uploaded: pip would not take it, and nobody has tried it since. */
 void
 constraint_extension_published(struct query *q, struct workspace *w)
 {
 	const struct domain *s = w->variables.at[q->variable];
 	const struct extension *e = s->entry;
+	solve_word *tags = set_none(w, q->variable);
 	bool any = false;
 
 	if (!e || requested(w, q->variable) >= 0 ||
 	    (s->asked && (s->asked->git.s || s->asked->ref.s)))
 		return;
-	for (size_t i = 0; i < e->nreleases; i++)
-		any |= e->releases[i].on_pypi;
+	for (size_t i = 0; i < s->t.n; i++) {
+		const struct extension_release *r = s->t.c[i].entry;
+
+		if (r && r->on_pypi)
+			any = true;
+		else if (r)
+			solve_set_add(tags, i);
+	}
 	if (any)
-		add_conflict(
-			q, TERMS(IN(q->variable, SET_WHERE(w, q->variable, c, is_a_tag(c->entry)))),
-			e->source, "where no release of %s is named one that PyPI has is taken",
-			s->t.key);
+		add_conflict(q, TERMS(IN(q->variable, tags)), e->source,
+			     "where no release of %s is named one that PyPI has is taken",
+			     s->t.key);
 }
 
 /* "3.13t": few wheels are made for it. */

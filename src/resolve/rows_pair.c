@@ -8,16 +8,9 @@
  * names that one, for that is what the reader has before his eyes.
  */
 
-/* A commit, of which no number is known; or releases that are newer than all that are known. */
-static bool
-is_unknown(struct workspace *w, const struct candidate *c)
-{
-	return !c->v || (!c->known && !facts_version(w->f, c->text) && strpbrk(c->text, ">~"));
-}
-
 /*
- * Releases in the range; of what is not known none.  What is true of every release is true of
- * the one that pip will take, too.
+ * Releases in the range; of what is not known none: a commit, or releases that are newer than all
+ * that are known.  What is true of every release is true of the one that pip will take, too.
  */
 static solve_word *
 numbered_in(struct workspace *w, unsigned variable, const char *spec)
@@ -25,11 +18,14 @@ numbered_in(struct workspace *w, unsigned variable, const char *spec)
 	const struct solver_variable *t = variable_at(w, variable);
 	solve_word *set = set_in(w, variable, spec);
 
-	for (size_t i = 0; i < t->n; i++)
-		if (!*t->c[i].text && !strcmp(spec, ">=0"))
-			continue;
-		else if (is_unknown(w, &t->c[i]))
+	for (size_t i = 0; i < t->n; i++) {
+		const struct candidate *c = &t->c[i];
+
+		if ((*c->text || strcmp(spec, ">=0") != 0) &&
+		    (!c->v ||
+		     (!c->known && !facts_version(w->f, c->text) && strpbrk(c->text, ">~"))))
 			solve_set_remove(set, i);
+	}
 	return set;
 }
 
@@ -37,23 +33,15 @@ static const char *
 sentence(struct query *q, const struct pairing *p, const solve_word *these)
 {
 	struct workspace *w = q->w;
-	int asked = requested(w, q->variable);
-	const char *of = asked >= 0 && solve_set_has(these, (size_t)asked) ?
-				 variable_at(w, q->variable)->c[asked].text :
-				 spec_label(w->a, p->spec);
+	int asked = requested_in(w, q->variable, these);
+	const char *of =
+		asked >= 0 ? variable_at(w, q->variable)->c[asked].text : spec_label(w->a, p->spec);
 	const char *other = !strcmp(p->other, "python") ? "Python" :
 			    !strcmp(p->other, "cuda")   ? "CUDA" :
 							  p->other;
 
 	return arena_printf(w->a, "%s%s%s needs %s %s: %s", p->name, *of ? " " : "", of, other,
 			    spec_label(w->a, p->needs), p->why);
-}
-
-/* torch says it release by release (torch_numpy). */
-static bool
-said_elsewhere(const struct pairing *p)
-{
-	return !strcmp(p->name, "numpy") && !strcmp(p->other, "torch");
 }
 
 /* Asked of the variable on the left: what need not be there is made known, not needed. */
@@ -70,7 +58,9 @@ constraint_pairs(struct query *q, struct workspace *w)
 		solve_word *these, *those;
 		unsigned other;
 
-		if (strcmp(p->name, key) != 0 || said_elsewhere(p) || p->inferred != inferred)
+		/* torch says of numpy release by release what it takes (torch_numpy). */
+		if (strcmp(p->name, key) != 0 || p->inferred != inferred ||
+		    (!strcmp(p->name, "numpy") && !strcmp(p->other, "torch")))
 			continue;
 		these = numbered_in(w, q->variable, p->spec);
 		if (set_is_empty(w, q->variable, these))
@@ -122,8 +112,7 @@ constraint_companion(struct query *q, struct workspace *w)
 		const char *pair = r ? torch_companion(r, own->key) : NULL;
 
 		if (!r || (pair && (c->known ? !text_version_order(w, pair, c->text) :
-					       !strcmp(version_series(w->a, pair),
-						       version_series(w->a, c->text))))) {
+					       version_same_series(pair, c->text)))) {
 			solve_set_add(those, i);
 			if (r) {
 				first = r->version;

@@ -14,17 +14,6 @@ struct says {
 	const struct wheel_file *file_parts;
 };
 
-/* The digits and dots at `s`; "" if there are none. */
-static const char *
-number_at(struct arena *a, const char *s)
-{
-	size_t n = strspn(s, "0123456789.");
-
-	while (n && s[n - 1] == '.')
-		n--;
-	return arena_copy(a, s, n);
-}
-
 /* "2.3.1", "231" -> "2.3"; "2100" -> "2.10".  pyg writes no patch: "26" -> "2.6", "113" -> "1.13". */
 static const char *
 series_of(struct arena *a, const char *number, bool patch)
@@ -37,13 +26,19 @@ series_of(struct arena *a, const char *number, bool patch)
 				arena_printf(a, "%c.%.*s", number[0], (int)(n - 1), number + 1);
 }
 
-/* What stands behind a word in a local version, where a number must follow. */
+/* The number behind a word in a local version, or NULL. */
 static const char *
 behind(struct arena *a, const char *local, const char *word)
 {
 	const char *at = strstr(local, word);
+	size_t n;
 
-	return at && is_digit(at[strlen(word)]) ? number_at(a, at + strlen(word)) : NULL;
+	if (!at || !is_digit(*(at += strlen(word))))
+		return NULL;
+	n = strspn(at, "0123456789.");
+	while (at[n - 1] == '.')
+		n--;
+	return arena_copy(a, at, n);
 }
 
 static bool
@@ -93,22 +88,16 @@ python_fits(struct arena *a, const char *tag, const char *series)
 		starts_with(abi, "none-"));
 }
 
+/* Whether one of the tags is for that machine, or for that Python. */
 static bool
-fits_python(struct arena *a, const struct names *tags, const char *series)
+fits(struct arena *a, const struct names *tags, const char *machine, const char *python)
 {
-	for (size_t i = 0; i < tags->n; i++)
-		if (python_fits(a, tags->at[i], series))
-			return true;
-	return false;
-}
+	bool any = false;
 
-static bool
-fits_machine(const struct names *tags, const char *machine)
-{
-	for (size_t i = 0; i < tags->n; i++)
-		if (ends_with(tags->at[i], "-any") || ends_with(tags->at[i], machine))
-			return true;
-	return false;
+	for (size_t i = 0; i < tags->n && !any; i++)
+		any = python ? python_fits(a, tags->at[i], python) :
+			       ends_with(tags->at[i], "-any") || ends_with(tags->at[i], machine);
+	return any;
 }
 
 /* --- the facts of one file, where `these` of the variable asked about are chosen --- */
@@ -195,9 +184,9 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 			"one's libraries",
 			s.file, s.cuda);
 	needs_abi(q, these, &s);
-	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits_python(w->a, tags, c->text)),
+	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits(w->a, tags, NULL, c->text)),
 		      NULL, "%s is a file for another Python (%s)", s.file, tags->at[0]);
-	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits_machine(tags, c->text)),
+	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits(w->a, tags, c->text, NULL)),
 		      NULL, "%s is a file for another machine (%s)", s.file, tags->at[0]);
 	needs_glibc(q, these, &s);
 }

@@ -84,8 +84,9 @@ word_matches(const struct rule_case *c, const struct rule_condition *k, const ch
 	bool any = false;
 
 	for (size_t i = 0; i < k->words.n && !any; i++)
-		any = k->variable == VAR_SOURCE && !strcmp(k->words.at[i], "compiled") ?
-			      source_compiles(c->w, key_of(c), value) :
+		any = k->variable == VAR_SOURCE ?
+			      source_is(c->w, (unsigned)source_variable(c->w, key_of(c)), value,
+					k->words.at[i]) :
 			      !strcmp(k->words.at[i], value);
 	return any != k->not ;
 }
