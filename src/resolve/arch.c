@@ -4,19 +4,19 @@
 
 /* What kernels are compiled for: the GPUs asked for, or what the torch build carries. */
 
+/* Keeps them in order, each once. */
 static void
 add_arch(struct workspace *w, struct choice c)
 {
 	struct choices *all = &w->s->archs;
-	size_t at = 0;
+	size_t at = all->n;
 
-	while (at < all->n && capability_order(all->at[at].value, c.value) < 0)
-		at++;
-	if (at < all->n && !strcmp(all->at[at].value, c.value))
-		return;
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i].value, c.value))
+			return;
 	list_push(w->a, all, c);
-	for (size_t i = all->n - 1; i > at; i--)
-		all->at[i] = all->at[i - 1];
+	for (; at && capability_order(all->at[at - 1].value, c.value) > 0; at--)
+		all->at[at] = all->at[at - 1];
 	all->at[at] = c;
 }
 

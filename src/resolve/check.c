@@ -13,15 +13,6 @@ resolve_check(struct workspace *w)
 		checks[i](w);
 }
 
-static const struct setting *
-named(const struct settings *env, const char *name)
-{
-	for (size_t i = 0; i < env->n; i++)
-		if (!strcmp(env->at[i].name.s, name))
-			return &env->at[i];
-	return NULL;
-}
-
 const struct setting *
 check_setting(const struct workspace *w, const char *name, size_t *at,
 	      const struct stack_extension **extension)
@@ -30,7 +21,7 @@ check_setting(const struct workspace *w, const char *name, size_t *at,
 
 	for (; !found && *at <= w->s->extensions.n; ++*at) {
 		*extension = *at ? &w->s->extensions.at[*at - 1] : NULL;
-		found = named(*at ? &(*extension)->asked->env : &w->r->env, name);
+		found = setting_named(*at ? &(*extension)->asked->env : &w->r->env, name);
 	}
 	return found;
 }

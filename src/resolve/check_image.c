@@ -3,31 +3,24 @@
 
 /* What the name of an image tells beside whether it exists. */
 
-/* The last release of a series that has an image for that system. */
-static const struct cuda_toolkit *
-last_of_series(const struct workspace *w, const char *cuda, const char *os)
-{
-	size_t n;
-	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &n), *found = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		if (version_same_series(all[i]->version, cuda) && names_have(&all[i]->image_os, os))
-			found = all[i];
-	return found;
-}
-
 static void
 check_point_release(struct workspace *w, struct text image)
 {
 	struct image_name n = facts_image_name(w->f, w->a, image.s);
-	const struct cuda_toolkit *t;
 	const char *tag, *better, *why, *source;
+	const struct cuda_toolkit *t = NULL;
 	struct diag *d;
+	size_t count;
+	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &count);
 
 	/* A digest stays, whatever becomes of the tag. */
 	if (!n.cuda || !n.os || !n.tag || n.digest || !facts_cuda(w->f, n.cuda))
 		return;
-	t = last_of_series(w, n.cuda, n.os);
+	/* The last release of the series that has an image for that system. */
+	for (size_t i = 0; i < count; i++)
+		if (version_same_series(all[i]->version, n.cuda) &&
+		    names_have(&all[i]->image_os, n.os))
+			t = all[i];
 	if (!t || text_version_order(w, t->version, n.cuda) <= 0 || !starts_with(n.tag, n.cuda))
 		return;
 	tag = arena_printf(w->a, "%s%s", t->version, n.tag + strlen(n.cuda));

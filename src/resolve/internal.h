@@ -163,7 +163,6 @@ const struct candidate *candidate_of(const struct query *q);
 
 /* The candidate asked about, and what the knowledge has of it. */
 struct release {
-	const struct candidate *c;
 	const struct extension *e;         /* or NULL */
 	const struct extension_release *r; /* or NULL: an unknown release, or a commit */
 	const char *name;                  /* "mamba-ssm 2.2.2", for sentences */
@@ -311,6 +310,8 @@ const char *torch_companion(const struct torch_release *t, const char *key);
 const char *recipe_machine(const struct recipe *r);
 /* True if the recipe says anything of that variable, beyond that it must be there. */
 bool is_requested(const struct workspace *w, unsigned variable);
+/* Returns the first setting of a name, or NULL. */
+const struct setting *setting_named(const struct settings *env, const char *name);
 /* A variable of the recipe's env:, or NULL. */
 const char *env_value(const struct workspace *w, const char *name);
 /* True if a variable of the recipe's env: is one of the words, with a blank between two. */

@@ -133,52 +133,44 @@ constraint_torch_toolkit(struct query *q, struct workspace *w)
 			     t->version, v->tag, t->cuda_toolkit);
 }
 
-static bool
-has_wheels(const struct cuda_toolkit *t)
-{
-	return t && t->wheels;
-}
-
 /* Of one that is pinned base.c reports it, with the place to write `image`. */
 void
 constraint_cuda_wheels(struct query *q, struct workspace *w)
 {
-	const struct solver_variable *t = variable_at(w, q->variable);
+	const struct solver_variable *all = variable_at(w, q->variable);
 	const struct cuda_toolkit *first = NULL;
+	solve_word *without = set_none(w, q->variable);
 
-	if (w->r->cuda_from != CUDA_WHEELS || w->r->cuda.s)
-		return;
-	for (size_t i = 0; i < t->n; i++)
-		if (has_wheels(t->c[i].entry))
-			first = t->c[i].entry;
-	if (first)
-		add_conflict(q,
-			     TERMS(IN(q->variable, SET_WHERE(w, q->variable, c,
-							     c->entry && !has_wheels(c->entry)))),
-			     first->source, "PyPI's wheels hold nvcc from CUDA %s on",
+	for (size_t i = 0; i < all->n; i++) {
+		const struct cuda_toolkit *t = all->c[i].entry;
+
+		if (t && t->wheels)
+			first = t;
+		else if (t)
+			solve_set_add(without, i);
+	}
+	if (first && w->r->cuda_from == CUDA_WHEELS && !w->r->cuda.s)
+		add_conflict(q, TERMS(IN(q->variable, without)), first->source,
+			     "PyPI's wheels hold nvcc from CUDA %s on",
 			     version_series(w->a, first->version));
 }
 
 /* --- images that are chosen here --- */
 
+/* Of which there is no image at all is avoided, by a row of its own. */
 void
-constraint_cuda_os(struct query *q, struct workspace *w)
+constraint_cuda_image(struct query *q, struct workspace *w)
 {
 	const struct cuda_toolkit *t = ENTRY(q);
 
-	if (t && t->image_os.n && selects_image(w))
+	if (!t || !selects_image(w))
+		return;
+	if (t->image_os.n && q->kind->strength == STRENGTH_ERROR)
 		add_conflict(q,
 			     TERMS(THIS(q), IS_NOT(w, VARIABLE_OS, set_named, &t->image_os, false)),
 			     t->source, "NVIDIA has images of CUDA %s for %s", t->version,
 			     names_words(w->a, &t->image_os, "and"));
-}
-
-void
-constraint_cuda_prefer_image(struct query *q, struct workspace *w)
-{
-	const struct cuda_toolkit *t = ENTRY(q);
-
-	if (t && !t->image_os.n && selects_image(w))
+	else if (!t->image_os.n && q->kind->strength != STRENGTH_ERROR)
 		add_conflict(q, TERMS(THIS(q)), t->source, "no image of CUDA %s is known",
 			     t->version);
 }

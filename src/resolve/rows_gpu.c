@@ -26,23 +26,19 @@ runs(const struct torch_variant *v, const char *cc)
 	return !v->archs.n || capability_runs(&v->archs, cc);
 }
 
-/* The toolkit of a build could not have compiled for that GPU, nor for an older one like it. */
-static bool
-toolkit_cannot(const struct workspace *w, const struct torch_variant *v, const char *cc)
-{
-	const struct cuda_toolkit *t = v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
-
-	if (!t && v->cuda)
-		t = facts_cuda(w->f, version_series(w->a, v->cuda));
-	return t && t->archs.n && !capability_runs(&t->archs, cc);
-}
-
-/* That an old GPU is left out is not read anywhere: only concluded. */
+/*
+ * That an old GPU is left out is not read anywhere: only concluded; unless the toolkit of the build
+ * could not have compiled for it, nor for an older one like it.
+ */
 static bool
 is_inferred(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {
-	return v->archs_inferred && capability_order(cc, v->archs.at[0]) < 0 &&
-	       !toolkit_cannot(w, v, cc);
+	const struct cuda_toolkit *t;
+
+	if (!v->archs_inferred || capability_order(cc, v->archs.at[0]) >= 0)
+		return false;
+	t = v->cuda ? facts_cuda(w->f, version_series(w->a, v->cuda)) : NULL;
+	return !t || !t->archs.n || capability_runs(&t->archs, cc);
 }
 
 /* The builds of one tag, of every torch: those with the same code, none of it for the GPU. */
@@ -85,23 +81,10 @@ constraint_gpu_torch(struct query *q, struct workspace *w)
 			code_for(q, k, gpu, q->kind->strength == STRENGTH_WARNING);
 }
 
-/* True if a build of that tag, of any torch, carries PTX that the GPU's driver could compile. */
-static bool
-any_ptx(struct workspace *w, const char *tag, const char *cc)
-{
-	size_t n;
-	const struct torch_release *const *all = facts_torch_all(w->f, &n);
-	bool any = false;
-
-	for (size_t i = 0; i < n && !any; i++) {
-		const struct torch_variant *v = torch_variant(all[i], tag);
-
-		any = v && capability_ptx_runs(v->ptx, cc);
-	}
-	return any;
-}
-
-/* A build that nothing is known of: the CUDA that it is made with makes no code for the GPU. */
+/*
+ * A build that nothing is known of: the CUDA that it is made with makes no code for the GPU, and no
+ * torch has a build of that tag with PTX that the GPU's driver could compile.
+ */
 void
 constraint_gpu_build(struct query *q, struct workspace *w)
 {
@@ -109,14 +92,20 @@ constraint_gpu_build(struct query *q, struct workspace *w)
 	const struct cuda_toolkit *made = series ? facts_cuda(w->f, series) : NULL;
 	unsigned torch = the_variable(w, VARIABLE_TORCH), gpu;
 	solve_word *without = SET_WHERE(w, torch, c, !c->entry || !torch_variant(c->entry, tag));
+	const struct torch_variant *v;
 
-	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);)
-		if (!capability_runs(&made->archs, cc_of(w, gpu)) &&
-		    !any_ptx(w, tag, cc_of(w, gpu)))
+	for (size_t i = 0; made && made->archs.n && next_gpu(w, &i, &gpu);) {
+		const char *cc = cc_of(w, gpu);
+		solve_word *ptx = SET_WHERE(w, torch, c,
+					    c->entry && (v = torch_variant(c->entry, tag)) &&
+						    capability_ptx_runs(v->ptx, cc));
+
+		if (!capability_runs(&made->archs, cc) && set_is_empty(w, torch, ptx))
 			add_conflict(q, TERMS(THIS(q), IN(torch, without), THERE(w, gpu)),
 				     made->source,
 				     "CUDA %s, which a %s build is made with, makes no code for %s",
 				     series, tag, gpu_label(w, gpu));
+	}
 }
 
 /* PTX is compiled by the driver, which must be as new as the toolkit that made it. */
@@ -251,18 +240,6 @@ constraint_gpu_extension(struct query *q, struct workspace *w)
 
 /* --- GPU <-> nvcc, for extensions that are compiled for the GPUs asked for --- */
 
-/* The recipe itself says what is compiled for. */
-static bool
-is_steered(const struct workspace *w, const struct recipe_extension *e)
-{
-	static const char list[] = "TORCH_CUDA_ARCH_LIST";
-
-	for (size_t i = 0; e && i < e->env.n; i++)
-		if (!strcmp(e->env.at[i].name.s, list))
-			return true;
-	return env_value(w, list) != NULL;
-}
-
 void
 constraint_gpu_nvcc(struct query *q, struct workspace *w)
 {
@@ -271,7 +248,10 @@ constraint_gpu_nvcc(struct query *q, struct workspace *w)
 	const struct extension_release *r = x.r ? x.r : x.e ? &x.e->any : NULL;
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gpu;
 
-	if (is_steered(w, s->asked) || (x.e && x.e->pypi == PYPI_WHEEL) || is_fixed(r))
+	/* The recipe itself may say what is compiled for. */
+	if (env_value(w, "TORCH_CUDA_ARCH_LIST") ||
+	    (s->asked && setting_named(&s->asked->env, "TORCH_CUDA_ARCH_LIST")) ||
+	    (x.e && x.e->pypi == PYPI_WHEEL) || is_fixed(r))
 		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);) {
 		const char *cc = cc_of(w, gpu), *lack;

@@ -4,11 +4,10 @@ struct release
 release_of(struct query *q)
 {
 	const struct domain *s = q->w->variables.at[q->variable];
-	struct release x = { .c = &s->t.c[q->candidate], .e = s->entry };
+	const struct candidate *c = &s->t.c[q->candidate];
+	const char *name = *c->text ? arena_printf(q->w->a, "%s %s", s->t.key, c->text) : s->t.key;
 
-	x.r = x.c->entry;
-	x.name = *x.c->text ? arena_printf(q->w->a, "%s %s", s->t.key, x.c->text) : s->t.key;
-	return x;
+	return (struct release){ s->entry, c->entry, name };
 }
 
 int

@@ -145,37 +145,30 @@ is_wheel(const struct recipe_extension *e)
 	return e && e->url.s && recipe_names_wheel(e->url.s);
 }
 
-/* A wheel that is labelled with a torch, and was built before that one was out. */
+/*
+ * What is known of a project's wheel by its URL, where its name does not say: the system that it
+ * needs; as a warning, that it is labelled with a torch, and was built before that one was out.
+ */
 void
-constraint_wheel_nightly(struct query *q, struct workspace *w)
+constraint_wheel_of_project(struct query *q, struct workspace *w)
 {
 	const struct domain *s = w->variables.at[q->variable];
-	unsigned torch = the_variable(w, VARIABLE_TORCH);
+	bool warns = q->kind->strength == STRENGTH_WARNING;
 	struct list l;
 
-	if (!s->wheel && !is_wheel(s->asked))
+	if (!is_wheel(s->asked) && !(warns && s->wheel))
 		return;
-	l = list_of(q, s->wheel ? NULL : "url");
+	l = list_of(q, warns && s->wheel ? NULL : "url");
+	if (!warns)
+		for_glibc(&l);
 	for (const struct wheel_row *row = l.wheels.rows; row < l.wheels.rows + l.wheels.n; row++)
-		for (size_t k = 0; row->nightly && k < row->torch.n; k++)
+		for (size_t k = 0; warns && row->nightly && k < row->torch.n; k++)
 			add_conflict(q,
 				     TERMS(l.this, l.from,
-					   IN(torch, set_in(w, torch,
-							    arena_printf(w->a, "==%s.*",
-									 row->torch.at[k])))),
+					   IS(w, VARIABLE_TORCH, set_in,
+					      arena_printf(w->a, "==%s.*", row->torch.at[k]))),
 				     l.wheels.source,
 				     "the project's wheel of %s for torch %s was built with a "
 				     "nightly of it, before it was out",
 				     l.x.name, row->torch.at[k]);
-}
-
-/* What such a wheel asks of the system, where its name does not say. */
-void
-constraint_wheel_glibc(struct query *q, struct workspace *w)
-{
-	if (is_wheel(w->variables.at[q->variable]->asked)) {
-		struct list l = list_of(q, "url");
-
-		for_glibc(&l);
-	}
 }

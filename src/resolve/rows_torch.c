@@ -170,8 +170,16 @@ constraint_torch_setuptools(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 
+	(void)w;
 	if (t && t->setuptools)
 		asks_for(q, t->setuptools, NULL, false, "torch", "needs");
+}
+
+void
+constraint_torch_setuptools_build(struct query *q, struct workspace *w)
+{
+	const struct torch_release *t = ENTRY(q);
+
 	if (t && t->setuptools_build && w->compiles)
 		asks_for(q, t->setuptools_build, NULL, false, "what is compiled against torch",
 			 "needs");

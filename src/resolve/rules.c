@@ -355,7 +355,6 @@ static struct finding_places
 places_of(const struct rule_case *c)
 {
 	struct finding_places all = { 0 };
-	const struct settings *env = &c->w->r->env;
 
 	for (size_t i = 0; i < c->rule->when.n; i++) {
 		const struct rule_condition *k = &c->rule->when.at[i];
@@ -364,12 +363,12 @@ places_of(const struct rule_case *c)
 			       k->variable == VAR_OS;
 		int domains[] = { domain_of(c, k->variable, k->name),
 				  brought ? variable_find(c->w, "base") : -1 };
+		const struct setting *set =
+			k->variable == VAR_ENV ? setting_named(&c->w->r->env, k->name) : NULL;
 		size_t before;
 
-		for (size_t n = 0; k->variable == VAR_ENV && n < env->n; n++)
-			if (!strcmp(env->at[n].name.s, k->name))
-				list_push(c->w->a, &all,
-					  (struct finding_place){ env->at[n].name.at, NULL });
+		if (set)
+			list_push(c->w->a, &all, (struct finding_place){ set->name.at, NULL });
 		before = all.n;
 		for (size_t d = 0; d < 2 && all.n == before; d++)
 			for (size_t n = 0; n < c->solution->nrequests; n++) {

@@ -39,13 +39,21 @@ is_requested(const struct workspace *w, unsigned variable)
 	return false;
 }
 
+const struct setting *
+setting_named(const struct settings *env, const char *name)
+{
+	for (size_t i = 0; i < env->n; i++)
+		if (!strcmp(env->at[i].name.s, name))
+			return &env->at[i];
+	return NULL;
+}
+
 const char *
 env_value(const struct workspace *w, const char *name)
 {
-	for (size_t i = 0; i < w->r->env.n; i++)
-		if (!strcmp(w->r->env.at[i].name.s, name))
-			return w->r->env.at[i].value.s;
-	return NULL;
+	const struct setting *found = setting_named(&w->r->env, name);
+
+	return found ? found->value.s : NULL;
 }
 
 bool
