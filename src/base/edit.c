@@ -21,12 +21,6 @@ is_reserved(const char *s)
 	return false;
 }
 
-static size_t
-digits(const char *s)
-{
-	return strspn(s, "0123456789");
-}
-
 /*
  * A number whose text no reader changes: 0, 17, -3, 12.4; not 3.10, 007, 1_000, 9.0.
  * More digits than a double holds would change too.
@@ -34,18 +28,10 @@ digits(const char *s)
 static bool
 is_canonical_number(const char *s)
 {
-	size_t whole, part;
+	enum { DIGITS_MAX = 15 };
 
-	s += *s == '-';
-	whole = digits(s);
-	if (!whole || (*s == '0' && whole > 1) || whole > 15)
-		return false;
-	if (!s[whole])
-		return true;
-	if (s[whole] != '.')
-		return false;
-	part = digits(s + whole + 1);
-	return part && whole + part <= 15 && !s[whole + 1 + part] && s[whole + part] != '0';
+	return str_matches(s, "^-?(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$") &&
+	       strlen(s) - (*s == '-') - (strchr(s, '.') != NULL) <= DIGITS_MAX;
 }
 
 /*
@@ -55,23 +41,8 @@ is_canonical_number(const char *s)
 static bool
 looks_like_number(const char *s)
 {
-	size_t dots = 0, n;
-
-	if (*s == '-' || *s == '+')
-		s++;
-	if (s[0] == '0' && s[1] && strchr("xXoObB", s[1]))
-		return true;
-	if (!is_digit(s[0]) && !(s[0] == '.' && is_digit(s[1])))
-		return false;
-	n = digits(s);
-	if (n == 4 && s[4] == '-' && is_digit(s[5]))
-		return true;
-	for (n = 0; s[n]; n++) {
-		if (!strchr("0123456789_.:eE+-", s[n]))
-			return false;
-		dots += s[n] == '.';
-	}
-	return dots < 2;
+	return str_matches(s, "^[-+]?(0[xXoObB]|[0-9]{4}-[0-9])") ||
+	       str_matches(s, "^[-+]?([0-9][0-9_:eE+-]*\\.?|\\.[0-9])[0-9_:eE+-]*$");
 }
 
 bool
@@ -100,43 +71,30 @@ edit_is_plain(const char *s)
 
 /* A character that ".." must write as an escape: its code point, and its length in bytes. */
 static size_t
-must_escape(const unsigned char *p, unsigned *point)
+must_escape(const char *p, uint32_t *point)
 {
-	*point = p[0];
-	if (p[0] < ' ' || p[0] == 0x7f)
-		return 1;
-	if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-		*point = p[1];
-	else if (p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9))
-		*point = 0x2000u + (p[2] & 0x3f);
-	else if (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf)
-		*point = 0xfeff;
-	else
-		return 0;
-	return *point < 0x100 ? 2 : 3;
+	size_t n = utf8_decode(p, strlen(p), point);
+
+	return n && (*point < ' ' || (*point >= 0x7f && *point < 0xa0) || *point == 0x2028 ||
+		     *point == 0x2029 || *point == 0xfeff) ?
+		       n :
+		       0;
 }
 
 static void
 write_double(struct buf *out, const char *value)
 {
-	const unsigned char *p = (const unsigned char *)value;
+	uint32_t point;
 
 	buf_putc(out, '"');
-	while (*p) {
-		unsigned point;
-		size_t n = must_escape(p, &point);
-
-		if (!n) {
-			if (*p == '"' || *p == '\\')
-				buf_putc(out, '\\');
-			buf_putc(out, (char)*p++);
-			continue;
-		}
-		p += n;
-		if (point == '\n' || point == '\t')
+	for (size_t n; *value; value += n ? n : 1) {
+		n = must_escape(value, &point);
+		if (n && (point == '\n' || point == '\t'))
 			buf_puts(out, point == '\n' ? "\\n" : "\\t");
-		else
+		else if (n)
 			buf_printf(out, point < 0x100 ? "\\x%02x" : "\\u%04x", point);
+		else
+			buf_printf(out, strchr("\"\\", *value) ? "\\%c" : "%c", *value);
 	}
 	buf_putc(out, '"');
 }
@@ -145,10 +103,10 @@ write_double(struct buf *out, const char *value)
 static bool
 write_single(struct buf *out, const char *value)
 {
-	unsigned point;
+	uint32_t point;
 
 	for (const char *p = value; *p; p++)
-		if (must_escape((const unsigned char *)p, &point))
+		if (must_escape(p, &point))
 			return false;
 	buf_putc(out, '\'');
 	for (; *value; value++) {
@@ -174,34 +132,13 @@ edit_place(struct span at, struct str *line, struct str *text)
 	return true;
 }
 
-/* What stands at the start of a span and before it on its line; NUL: nothing. */
-struct surroundings {
-	char two_before, before, first;
-};
-
-static struct surroundings
-look_at(struct span at)
-{
-	struct surroundings s = { 0 };
-	struct str line, text;
-	size_t i;
-
-	if (!edit_place(at, &line, &text))
-		return s;
-	i = (size_t)(text.p - line.p);
-	s.first = i < line.n ? line.p[i] : '\0';
-	s.before = i ? line.p[i - 1] : '\0';
-	s.two_before = i > 1 ? line.p[i - 2] : '\0';
-	return s;
-}
-
 /* Only part of a scalar: before one stand blanks, brackets, commas, or the colon of JSON. */
 static bool
-is_within(struct surroundings s)
+is_within(struct str line, const char *p)
 {
-	if (s.before == ':')
-		return s.two_before != '"' && s.two_before != '\'';
-	return s.before && !strchr(" \t[{,-", s.before);
+	if (p > line.p && p[-1] == ':')
+		return p < line.p + 2 || (p[-2] != '"' && p[-2] != '\'');
+	return p > line.p && !strchr(" \t[{,-", p[-1]);
 }
 
 bool
@@ -255,17 +192,19 @@ edit_insert(struct arena *a, struct edits *all, const struct edit *e)
 const char *
 edit_scalar(struct arena *a, struct span at, const char *value)
 {
-	struct surroundings s = look_at(at);
+	struct str line = { "", 0 }, text = line;
+	bool placed = edit_place(at, &line, &text);
+	char first = placed && text.p < line.p + line.n ? *text.p : '\0';
 	struct buf out = BUF(a);
 
-	if (at.width && is_within(s))
+	if (at.width && placed && is_within(line, text.p))
 		return arena_strdup(a, value);
 	/* Nothing stood there: `key:` is glued to what comes. */
-	if (!at.width && s.before && s.before != ' ' && s.before != '\t')
+	if (!at.width && placed && text.p > line.p && !strchr(" \t", text.p[-1]))
 		buf_putc(&out, ' ');
-	if (at.width && s.first == '\'' && write_single(&out, value))
+	if (at.width && first == '\'' && write_single(&out, value))
 		return buf_text(&out);
-	if ((at.width && (s.first == '\'' || s.first == '"')) || !edit_is_plain(value))
+	if ((at.width && (first == '\'' || first == '"')) || !edit_is_plain(value))
 		write_double(&out, value);
 	else
 		buf_puts(&out, value);

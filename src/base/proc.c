@@ -82,7 +82,8 @@ struct stream {
 	size_t n;
 	bool returned; /* the last byte was a carriage return: a newline after it ends nothing */
 	struct buf *kept;
-	size_t keep, came; /* bytes */
+	size_t keep; /* bytes */
+	bool over;   /* more came */
 };
 
 struct child {
@@ -121,21 +122,8 @@ trim(struct stream *s)
 	if (b->n > s->keep) {
 		memmove(b->p, b->p + b->n - s->keep, s->keep + 1);
 		b->n = s->keep;
+		s->over = true;
 	}
-}
-
-static void
-keep(struct stream *s, const char *bytes, size_t n)
-{
-	struct buf *b = s->kept;
-
-	s->came += n;
-	if (!s->keep)
-		return;
-	buf_add(b, bytes, n);
-	/* Moved down only when twice as much is there: so each byte is moved once. */
-	if (b->n >= 2 * s->keep)
-		trim(s);
 }
 
 static void
@@ -151,23 +139,16 @@ static void
 lines(struct child *c, struct stream *s, const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool after_return = s->returned;
+		bool begun = s->n > 0;
 
-		s->returned = false;
-		if (p[i] == '\n') {
-			if (!after_return)
-				line_out(c, s);
-		} else if (p[i] == '\r') {
-			/* A progress bar's empty turn is no line. */
-			if (s->n) {
-				line_out(c, s);
-				s->returned = true;
-			}
-		} else {
-			if (s->n == PROC_LINE_MAX)
-				line_out(c, s);
+		/* A progress bar's empty turn is no line; nor is a newline after a return. */
+		if (p[i] == '\n' ? begun || !s->returned :
+		    p[i] == '\r' ? begun :
+				   s->n == PROC_LINE_MAX)
+			line_out(c, s);
+		if (p[i] != '\n' && p[i] != '\r')
 			s->line[s->n++] = p[i];
-		}
+		s->returned = p[i] == '\r' && begun;
 	}
 }
 
@@ -178,7 +159,10 @@ take(struct child *c, struct stream *s)
 	ssize_t n = read(s->fd, c->chunk, CHUNK);
 
 	if (n > 0) {
-		keep(s, c->chunk, (size_t)n);
+		buf_add(s->kept, c->chunk, (size_t)n);
+		/* Moved down only when twice as much is there: so each byte is moved once. */
+		if (s->kept->n >= 2 * s->keep)
+			trim(s);
 		lines(c, s, c->chunk, (size_t)n);
 	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		close(s->fd);
@@ -349,7 +333,7 @@ stream_end(struct child *c, struct stream *s)
 	if (s->n)
 		line_out(c, s);
 	trim(s);
-	s->kept->over = s->came > s->keep;
+	s->kept->over = s->over;
 	if (s->fd >= 0)
 		close(s->fd);
 }
