@@ -252,16 +252,12 @@ show_json(struct run *r, const struct verdicts *all)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct verdict *v = &all->at[i];
 
-		json_put(&j, "{'path': %s", v->path);
-		if (v->cell)
-			json_text(&j, "cell", v->cell);
-		json_put(&j, "'verdict': %s", verdict_of(v));
-		if (v->summary)
-			json_text(&j, "stack", v->summary);
 		json_put(&j,
-			 "'errors': %n, 'warnings': %n, 'not_judged': %n, "
+			 "{'path': %s, 'cell': %o, 'verdict': %s, 'stack': %o, 'errors': %n, "
+			 "'warnings': %n, 'not_judged': %n, "
 			 "'rules_not_checked': %n, 'facts': %d}",
-			 &v->errors, &v->warnings, &v->unchecked, &v->rules_open, v->facts);
+			 v->path, v->cell, verdict_of(v), v->summary, &v->errors, &v->warnings,
+			 &v->unchecked, &v->rules_open, v->facts);
 	}
 	json_end(&j);
 }

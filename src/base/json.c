@@ -260,7 +260,7 @@ json_put(struct json *j, const char *fmt, ...)
 			}
 			if (raw)
 				json_raw(j, key, raw);
-			else
+			else if (text || !starts_with(p, "%o"))
 				json_text(j, key, text);
 		}
 		key = NULL;

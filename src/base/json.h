@@ -57,7 +57,8 @@ void json_names(struct json *j, const char *key, const struct names *all); /* a 
  *     json_put(&j, "{'id': %s, 'needs': ['apt'], 'cost': %d, 'files': {", id, 3);
  *
  *   in   texts stand in single quotes, without escapes; %s takes a text (as a key or a value),
- *        %d an int, %b a bool, %f a double and %n a pointer to names; (...) is a map on one line;
+ *        %o one that is left out with its key if it is NULL, %d an int, %b a bool, %f a double
+ *        and %n a pointer to names; (...) is a map on one line;
  *        brackets may stay open for calls that follow, or close earlier ones
  */
 void json_put(struct json *j, const char *fmt, ...);

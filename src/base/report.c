@@ -83,9 +83,7 @@ json_notes(struct json *j, const struct diag *d)
 	for (const struct note *k = d->notes; k; k = k->next) {
 		json_put(j, "{'kind': %s, 'text': %s", kind_words[k->kind], k->text);
 		json_place(j, "place", k->at, 1);
-		if (k->cost)
-			json_text(j, "cost", k->cost);
-		json_end(j);
+		json_put(j, "'cost': %o}", k->cost);
 	}
 	json_end(j);
 }
@@ -97,11 +95,8 @@ json_fixes(struct json *j, const struct diag *d)
 	for (const struct note *k = d->notes; k; k = k->next) {
 		if (!k->edits)
 			continue;
-		json_put(j, "{'text': %s", k->text);
-		if (k->cost)
-			json_text(j, "cost", k->cost);
-		json_bool(j, "first", k == diag_first_help(d));
-		json_list(j, "edits");
+		json_put(j, "{'text': %s, 'cost': %o, 'first': %b, 'edits': [", k->text, k->cost,
+			 k == diag_first_help(d));
 		for (const struct edit *e = k->edits; e; e = e->next) {
 			json_map(j, NULL);
 			json_place(j, "place", e->at, 0);
@@ -155,16 +150,10 @@ sarif_region(struct json *j, const char *key, struct span at, uint32_t width)
 }
 
 static void
-sarif_artifact(struct json *j, struct arena *a, struct span at)
-{
-	json_put(j, "'artifactLocation': {'uri': %s}", uri_of(a, at.src->path));
-}
-
-static void
 sarif_location(struct json *j, struct arena *a, struct span at, const char *message)
 {
-	json_put(j, "{'physicalLocation': {");
-	sarif_artifact(j, a, at);
+	json_put(j, "{'physicalLocation': {'artifactLocation': {'uri': %s}",
+		 uri_of(a, at.src->path));
 	if (at.line)
 		sarif_region(j, "region", at, at.width ? at.width : 1);
 	json_end(j);
@@ -203,18 +192,6 @@ all_placed(const struct note *n)
 	return n->edits;
 }
 
-static void
-sarif_deleted(struct json *j, const struct edit *e)
-{
-	if (edit_takes_line(e))
-		json_put(j,
-			 "'deletedRegion': {'startLine': %d, 'startColumn': 1, 'endLine': %d, "
-			 "'endColumn': 1}",
-			 e->at.line, e->at.line + 1);
-	else
-		sarif_region(j, "deletedRegion", e->at, e->at.width);
-}
-
 /* The edits of one fix, file by file: an artifactChange each. */
 static void
 sarif_changes(struct json *j, struct arena *a, const struct note *n)
@@ -227,14 +204,19 @@ sarif_changes(struct json *j, struct arena *a, const struct note *n)
 			before = before->next;
 		if (before != e)
 			continue;
-		json_map(j, NULL);
-		sarif_artifact(j, a, e->at);
-		json_list(j, "replacements");
+		json_put(j, "{'artifactLocation': {'uri': %s}, 'replacements': [",
+			 uri_of(a, e->at.src->path));
 		for (const struct edit *k = e; k; k = k->next) {
 			if (k->at.src != e->at.src)
 				continue;
 			json_map(j, NULL);
-			sarif_deleted(j, k);
+			if (edit_takes_line(k))
+				json_put(j,
+					 "'deletedRegion': {'startLine': %d, 'startColumn': 1, "
+					 "'endLine': %d, 'endColumn': 1}",
+					 k->at.line, k->at.line + 1);
+			else
+				sarif_region(j, "deletedRegion", k->at, k->at.width);
 			json_put(j, "'insertedContent': {'text': %s}}", k->replacement);
 		}
 		json_put(j, "]}");
