@@ -171,15 +171,13 @@ json_number(struct json *j, const char *key, double value)
 void
 json_int(struct json *j, const char *key, long long value)
 {
-	start(j, key);
-	buf_printf(j->out, "%lld", value);
+	json_raw(j, key, arena_printf(j->out->a, "%lld", value));
 }
 
 void
 json_bool(struct json *j, const char *key, bool value)
 {
-	start(j, key);
-	buf_puts(j->out, value ? "true" : "false");
+	json_raw(j, key, value ? "true" : "false");
 }
 
 void
@@ -201,8 +199,7 @@ json_raw(struct json *j, const char *key, const char *value)
 void
 json_nil(struct json *j, const char *key)
 {
-	start(j, key);
-	buf_puts(j->out, "null");
+	json_raw(j, key, "null");
 }
 
 /* The token at `p`, a text in quotes or a word, in the arena of the output; *end is after it. */

@@ -83,11 +83,11 @@ job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e
 				    e->build->archs.n;
 	if (e->known && op->compile.archs > 1)
 		op->compile.threads = e->known->nvcc_threads;
-	op->compile.beside = arena_array_of(m->a, struct beside, all->n);
 	for (size_t i = 0; i < all->n; i++)
 		if (&all->at[i] != e && all->at[i].source != SOURCE_WHEEL)
-			op->compile.beside[op->compile.nbeside++] =
-				(struct beside){ all->at[i].name, job_mib(&all->at[i]) };
+			list_push(
+				m->a, &op->compile.beside,
+				arena_printf(m->a, "%s=%u", all->at[i].name, job_mib(&all->at[i])));
 	op->compile.jobs_open = true;
 	for (size_t i = 0; i < op->compile.env.n; i++)
 		op->compile.jobs_open &= strcmp(op->compile.env.at[i].name, "MAX_JOBS") != 0;

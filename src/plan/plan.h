@@ -100,11 +100,7 @@ struct operation {
 			bool jobs_open;         /* the recipe sets no MAX_JOBS: the builder may */
 			unsigned memory_mib, threads; /* of a compile job; of one nvcc, 0: 1 */
 			size_t archs;                 /* architectures that nvcc compiles for */
-			struct beside { /* extensions that may compile at the same time */
-				const char *name;
-				unsigned memory_mib;
-			} * beside;
-			size_t nbeside;
+			struct names beside; /* "NAME=MIB": what may compile at the same time */
 		} compile;
 		struct {
 			const struct stack_extension *extension;

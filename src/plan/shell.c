@@ -281,9 +281,8 @@ launch(struct writer *w, const struct operation *op)
 		buf_printf(&b, " --threads=%u", op->compile.threads);
 	if (op->compile.archs > 1)
 		buf_printf(&b, " --archs=%zu", op->compile.archs);
-	for (size_t i = 0; i < op->compile.nbeside; i++)
-		buf_printf(&b, " --beside=%s=%u", op->compile.beside[i].name,
-			   op->compile.beside[i].memory_mib);
+	for (size_t i = 0; i < op->compile.beside.n; i++)
+		buf_printf(&b, " --beside=%s", op->compile.beside.at[i]);
 	buf_puts(&b, " --");
 	last(w)->argv = (struct words){ 0 };
 	words(w, buf_text(&b));

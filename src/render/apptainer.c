@@ -213,7 +213,7 @@ add_commands(struct target *t, const struct shell *sh, struct operation op, stru
 	bool work = false;
 
 	if (op.kind == OP_COMPILE) /* in a chain, nothing compiles beside it */
-		op.compile.nbeside = 0;
+		op.compile.beside.n = 0;
 	all = operation_commands(t->a, &op);
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.at[i].work && !work)
