@@ -70,41 +70,30 @@ show_command(struct buf *out, const struct command *c)
 	}
 }
 
-/* True for each step that depends on it by inputs, itself included. */
-static const bool *
-graph_after(struct arena *a, const struct plan *p, size_t step)
+/* What an edit of a step rebuilds: by inputs, and in the chain. */
+struct rebuilt {
+	double graph_s, chain_s;
+	struct names with; /* the ids of the steps that depend on it */
+};
+
+static struct rebuilt
+rebuilt_by(struct arena *a, const struct plan *p, size_t step)
 {
-	bool *after = arena_array_of(a, bool, p->n);
+	struct rebuilt r = { 0 };
 
 	for (size_t i = step; i < p->n; i++) {
-		after[i] = i == step;
-		for (size_t k = step; k < i; k++)
-			for (size_t n = 0; after[k] && n < p->steps[i].inputs.n; n++)
-				after[i] |= !strcmp(p->steps[i].inputs.at[n], p->steps[k].id);
+		const struct step *st = &p->steps[i];
+		bool after = i == step;
+
+		for (size_t n = 0; n < st->inputs.n && !after; n++)
+			after = !strcmp(st->inputs.at[n], p->steps[step].id) ||
+				names_have(&r.with, st->inputs.at[n]);
+		if (after && i != step)
+			list_push(a, &r.with, st->id);
+		r.graph_s += after ? st->cost_s : 0;
+		r.chain_s += st->cost_s;
 	}
-	return after;
-}
-
-/* The cost of a step and of all that depends on it: by inputs, and in the chain. */
-static double
-graph_cost(struct arena *a, const struct plan *p, size_t step)
-{
-	const bool *after = graph_after(a, p, step);
-	double sum = 0;
-
-	for (size_t i = 0; i < p->n; i++)
-		sum += after[i] ? p->steps[i].cost_s : 0;
-	return sum;
-}
-
-static double
-chain_cost(const struct plan *p, size_t step)
-{
-	double sum = 0;
-
-	for (size_t i = step; i < p->n; i++)
-		sum += p->steps[i].cost_s;
-	return sum;
+	return r;
 }
 
 void
@@ -155,7 +144,7 @@ table(const struct plan *p, struct arena *a, struct buf *out)
 static void
 edits(const struct plan *p, struct arena *a, struct buf *out)
 {
-	double rates = 0, graph, chain;
+	double rates = 0;
 
 	for (size_t i = 0; i < p->n; i++)
 		rates += p->steps[i].change_rate;
@@ -172,13 +161,13 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 		if (p->steps[i].kind != STEP_PACKAGES ||
 		    step_operation(&p->steps[i], OP_PACKAGES)->packages.no_deps)
 			continue;
-		graph = graph_cost(a, p, i);
-		chain = chain_cost(p, i);
-		if (graph < chain)
+		struct rebuilt r = rebuilt_by(a, p, i);
+
+		if (r.graph_s < r.chain_s)
 			buf_printf(out,
 				   "an edit of packages rebuilds %s in stages (dockerfile), "
 				   "%s in a chain (modal, script)\n",
-				   show_time(a, graph), show_time(a, chain));
+				   show_time(a, r.graph_s), show_time(a, r.chain_s));
 	}
 	if (p->order_note)
 		buf_printf(out, "order: %s\n", p->order_note);
@@ -307,8 +296,7 @@ static void
 explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
 {
 	const struct step *st = &p->steps[i];
-	const bool *after = graph_after(a, p, i);
-	struct buf b = BUF(a);
+	const struct rebuilt r = rebuilt_by(a, p, i);
 
 	buf_printf(out, "%s: step %zu of %zu, stage %s", st->id, i + 1, p->n, st->stage);
 	if (st->at.line)
@@ -316,9 +304,7 @@ explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
 	buf_putc(out, '\n');
 	row(out, "why here", st->why);
 	list_row(out, "needs", &st->needs, &st->why_needs);
-	for (size_t k = 0; k < st->inputs.n; k++)
-		buf_printf(&b, "%s%s", k ? ", " : "", st->inputs.at[k]);
-	row(out, "inputs", st->inputs.n ? buf_text(&b) : "none");
+	row(out, "inputs", st->inputs.n ? names_join(a, &st->inputs, ", ") : "none");
 	if (st->kind == STEP_BASE)
 		row(out, "chosen", p->stack->base.reason);
 	if (st->kind == STEP_PYTHON)
@@ -336,14 +322,11 @@ explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
 			 show_rate(st->change_rate), st->cost_source ? " [" : "",
 			 st->cost_source ? file_of(a, st->cost_source) : "",
 			 st->cost_source ? "]" : ""));
-	b = BUF(a);
-	for (size_t k = i + 1; k < p->n; k++)
-		if (after[k])
-			buf_printf(&b, "%s%s", b.n ? ", " : "", p->steps[k].id);
 	row(out, "an edit",
 	    arena_printf(a, "rebuilds %s in stages (with it: %s), %s of a chain",
-			 show_time(a, graph_cost(a, p, i)), b.n ? buf_text(&b) : "nothing",
-			 show_time(a, chain_cost(p, i))));
+			 show_time(a, r.graph_s),
+			 r.with.n ? names_join(a, &r.with, ", ") : "nothing",
+			 show_time(a, r.chain_s)));
 	row(out, "key", st->key);
 	commands_rows(st, a, out);
 }
