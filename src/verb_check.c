@@ -20,30 +20,25 @@ struct verdicts LIST(struct verdict);
 const char *
 stack_summary(struct arena *a, const struct stack *s)
 {
-	struct buf out = BUF(a);
-	const char *sep = "";
+	struct names parts = { 0 }, archs = { 0 };
 
-	if (s->torch.value) {
-		buf_printf(&out, "torch %s", s->torch.value);
-		if (s->torch_tag)
-			buf_printf(&out, " (%s)", s->torch_tag);
-		sep = ", ";
-	}
-	if (s->python.value) {
-		buf_printf(&out, "%spython %s", sep, s->python.value);
-		sep = ", ";
-	}
+	if (s->torch.value)
+		list_push(a, &parts,
+			  arena_printf(a, s->torch_tag ? "torch %s (%s)" : "torch %s",
+				       s->torch.value, s->torch_tag));
+	if (s->python.value)
+		list_push(a, &parts, arena_printf(a, "python %s", s->python.value));
 	for (size_t i = 0; i < s->extensions.n; i++) {
 		const struct stack_extension *e = &s->extensions.at[i];
 
-		buf_printf(&out, "%s%s%s%s", sep, e->name, e->version ? " " : "",
-			   e->version ? e->version : "");
-		sep = ", ";
+		list_push(a, &parts,
+			  e->version ? arena_printf(a, "%s %s", e->name, e->version) : e->name);
 	}
 	for (size_t i = 0; i < s->archs.n && s->extensions.n; i++)
-		buf_printf(&out, "%s%s", i ? ", sm_" : " for sm_",
-			   capability_nvcc(a, s->archs.at[i].value));
-	return buf_text(&out);
+		list_push(a, &archs,
+			  arena_printf(a, "sm_%s", capability_nvcc(a, s->archs.at[i].value)));
+	return arena_printf(a, "%s%s%s", names_join(a, &parts, ", "), archs.n ? " for " : "",
+			    names_join(a, &archs, ", "));
 }
 
 /* The codes of the diagnostics from `d` on. */

@@ -115,22 +115,15 @@ unknown_target(struct run *r)
 
 enum { FILES_SHOWN = 24 };
 
-/* The command that comes next, with real paths in place of {path} and {out}. */
+/* The text with another one in place of each {name}. */
 static const char *
-next_command(struct arena *a, const char *next, const char *path, const char *dir)
+filled(struct arena *a, const char *text, const char *name, const char *with)
 {
-	struct buf b = BUF(a);
+	const char *at = strstr(text, name);
 
-	while (*next) {
-		bool is_path = starts_with(next, "{path}"), is_out = starts_with(next, "{out}");
-
-		if (is_path || is_out)
-			buf_puts(&b, is_path ? path : dir);
-		else
-			buf_putc(&b, *next);
-		next += is_path ? strlen("{path}") : is_out ? strlen("{out}") : 1;
-	}
-	return buf_text(&b);
+	return at ? arena_printf(a, "%.*s%s%s", (int)(at - text), text, with,
+				 filled(a, at + strlen(name), name, with)) :
+		    text;
 }
 
 /*
@@ -164,7 +157,8 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 			continue;
 		buf_printf(&r->out, "%-*s   %-*s   %s\n", (int)width, path, (int)summary_width,
 			   f->summary,
-			   changed && f->next ? next_command(r->a, f->next, path, dir) :
+			   changed && f->next ? filled(r->a, filled(r->a, f->next, "{out}", dir),
+						       "{path}", path) :
 			   changed            ? "" :
 						"unchanged");
 	}

@@ -23,22 +23,9 @@ close_fd(const int *fd)
 
 #define CLEANUP_FD __attribute__((cleanup(close_fd)))
 
-static const struct source *
-refuse(struct diags *ds, const char *path, struct span at, const char *why)
-{
-	struct source *nameless = arena_new_of(ds->arena, struct source);
-
-	nameless->path = path;
-	if (at.src)
-		diag_at(ds, E_FILE, at, "cannot read `%s`: %s", path, why);
-	else
-		diag_at(ds, E_FILE, (struct span){ .src = nameless }, "cannot be read: %s", why);
-	return NULL;
-}
-
-/* The rest of `fd`, at most max bytes; NULL and *why on failure. */
-static char *
-read_all(struct arena *a, int fd, size_t max, size_t *n, const char **why)
+/* The rest of `fd`, at most max bytes, into src; returns why it cannot be, or NULL. */
+static const char *
+read_all(struct arena *a, int fd, size_t max, struct source *src)
 {
 	struct buf b = BUF(a);
 	char chunk[16 * 1024];
@@ -47,19 +34,15 @@ read_all(struct arena *a, int fd, size_t max, size_t *n, const char **why)
 	while ((got = read(fd, chunk, sizeof(chunk))) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0) {
-			*why = strerror(errno);
-			return NULL;
-		}
-		if ((size_t)got > max - b.n) {
-			*why = arena_printf(a, "it is larger than %zu KiB", max / 1024);
-			return NULL;
-		}
+		if (got < 0)
+			return strerror(errno);
+		if ((size_t)got > max - b.n)
+			return arena_printf(a, "it is larger than %zu KiB", max / 1024);
 		buf_add(&b, chunk, (size_t)got);
 	}
-	buf_text(&b);
-	*n = b.n;
-	return b.p;
+	src->text = buf_text(&b);
+	src->size = b.n;
+	return NULL;
 }
 
 static const char *
@@ -82,20 +65,27 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 	src->path = arena_strdup(a, path);
 	/* Looked at before it is opened: opening some devices does something. */
 	if (!from_stdin && stat(path, &st) < 0)
-		return refuse(ds, src->path, at, strerror(errno));
-	if (!from_stdin && !S_ISREG(st.st_mode))
-		return refuse(ds, src->path, at, why_not_regular(st.st_mode));
+		why = strerror(errno);
+	else if (!from_stdin && !S_ISREG(st.st_mode))
+		why = why_not_regular(st.st_mode);
 	/* O_NONBLOCK: if it has become a FIFO since, nobody waits for a writer. */
-	fd = from_stdin ? dup(0) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return refuse(ds, src->path, at, strerror(errno));
-	if (S_ISDIR(st.st_mode) || (!from_stdin && !S_ISREG(st.st_mode)))
-		return refuse(ds, src->path, at, why_not_regular(st.st_mode));
-	if (S_ISREG(st.st_mode) && st.st_size > (off_t)max)
-		return refuse(ds, src->path, at,
-			      arena_printf(a, "it is larger than %zu KiB", max / 1024));
-	src->text = read_all(a, fd, max, &src->size, &why);
-	return src->text ? src : refuse(ds, src->path, at, why);
+	else if ((fd = from_stdin ? dup(0) :
+				    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) < 0 ||
+		 fstat(fd, &st) < 0)
+		why = strerror(errno);
+	else if (S_ISDIR(st.st_mode) || (!from_stdin && !S_ISREG(st.st_mode)))
+		why = why_not_regular(st.st_mode);
+	else if (S_ISREG(st.st_mode) && st.st_size > (off_t)max)
+		why = arena_printf(a, "it is larger than %zu KiB", max / 1024);
+	else
+		why = read_all(a, fd, max, src);
+	if (!why)
+		return src;
+	if (at.src)
+		diag_at(ds, E_FILE, at, "cannot read `%s`: %s", path, why);
+	else
+		diag_at(ds, E_FILE, (struct span){ .src = src }, "cannot be read: %s", why);
+	return NULL;
 }
 
 bool

@@ -32,15 +32,6 @@ struct reader {
 	uint32_t rest_line;
 };
 
-static struct span *
-span_copy(struct arena *a, struct span at)
-{
-	struct span *copy = arena_new_of(a, struct span);
-
-	*copy = at;
-	return copy;
-}
-
 static struct span
 span_of(const struct reader *r, yaml_mark_t from, yaml_mark_t to)
 {
@@ -292,19 +283,19 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 
 enum { TWICE_MAX = 100 };
 
-/* False: the key was there already. */
+/* False: the key was there already.  seen: by key, the number of its pair. */
 static bool
 add_pair(struct reader *r, struct pairs *pairs, struct map *seen, struct pair p)
 {
-	const struct span *first = map_get(seen, p.key);
+	size_t first = (uintptr_t)map_get(seen, p.key);
 
 	if (first) {
 		diag_note(diag_at(r->ds, E_KEY_TWICE, p.key_at, "`%.60s` is given twice", p.key),
-			  *first, "first given here");
+			  pairs->at[first - 1].key_at, "first given here");
 		return false;
 	}
 	list_push(r->a, pairs, p);
-	map_put(seen, p.key, span_copy(r->a, p.key_at));
+	map_put(seen, p.key, (void *)(uintptr_t)pairs->n);
 	return true;
 }
 
@@ -411,39 +402,34 @@ static const struct node *
 read_document(struct reader *r)
 {
 	const struct node *root = NULL;
-	yaml_event_t e;
+	struct node *null;
 
-	for (bool done = false; !done;) {
+	for (yaml_event_type_t type = YAML_NO_EVENT; type != YAML_STREAM_END_EVENT;) {
+		yaml_event_t e;
+		struct span at;
+
 		if (!next(r, &e))
 			return NULL;
-		switch (e.type) {
-		case YAML_STREAM_END_EVENT: done = true; break;
-		case YAML_STREAM_START_EVENT:
-		case YAML_DOCUMENT_END_EVENT: break;
-		case YAML_DOCUMENT_START_EVENT:
-			if (root) {
-				diag_help(diag_at(r->ds, E_YAML_REFUSED, event_span(r, &e),
-						  "a second document"),
-					  "one file, one document: put the other into a file of "
-					  "its own");
-				yaml_event_delete(&e);
-				return NULL;
-			}
-			break;
-		default:
+		type = e.type;
+		at = event_span(r, &e);
+		if (type != YAML_STREAM_START_EVENT && type != YAML_DOCUMENT_START_EVENT &&
+		    type != YAML_DOCUMENT_END_EVENT && type != YAML_STREAM_END_EVENT) {
 			if (!(root = read_node(r, &e, 0)))
 				return NULL;
 			continue;
 		}
 		yaml_event_delete(&e);
+		if (type == YAML_DOCUMENT_START_EVENT && root) {
+			diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "a second document"),
+				  "one file, one document: put the other into a file of its own");
+			return NULL;
+		}
 	}
-	if (!root) {
-		struct node *null = arena_new_of(r->a, struct node);
-
-		*null = (struct node){ .plain = true, .at = { r->src, 1, 1, 1 }, .s = "" };
-		root = null;
-	}
-	return root;
+	if (root)
+		return root;
+	null = arena_new_of(r->a, struct node);
+	*null = (struct node){ .plain = true, .at = { r->src, 1, 1, 1 }, .s = "" };
+	return null;
 }
 
 const struct node *

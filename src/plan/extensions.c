@@ -54,12 +54,11 @@ fetch(struct maker *m, struct step *st, const struct stack_extension *e)
 static const char *
 nvcc_archs(struct maker *m)
 {
-	struct buf b = BUF(m->a);
+	struct names archs = { 0 };
 
 	for (size_t i = 0; i < m->s->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? " " : "",
-			   capability_nvcc(m->a, m->s->archs.at[i].value));
-	return buf_text(&b);
+		list_push(m->a, &archs, capability_nvcc(m->a, m->s->archs.at[i].value));
+	return names_join(m->a, &archs, " ");
 }
 
 static unsigned
