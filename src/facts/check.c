@@ -281,6 +281,9 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 {
 	const struct fact_field *fields = facts_fields(file->name);
 	struct checker c = { .a = a, .ds = ds, .what = what, .ok = true };
+	const struct node *rules = node_get(file->root, "rules");
+	struct rule rule;
+	bool good = true;
 
 	if (!fields) {
 		unknown_file(&c, file);
@@ -299,5 +302,7 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 			check_value(&c, c.sources->pairs[i].value, F_TEXT);
 	check_map(&c, file->root, fields, false);
 	arena_free(c.scratch);
-	return c.ok && (!(what & CHECK_WHOLE) || facts_check_rules(a, ds, file->root));
+	for (size_t i = 0; c.ok && (what & CHECK_WHOLE) && i < fact_count(rules); i++)
+		good &= rule_read(a, ds, &rules->pairs[i], &rule);
+	return c.ok && good;
 }

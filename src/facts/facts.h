@@ -430,13 +430,6 @@ struct research_rule {
 /* All of them, in order. */
 const struct research_rule *facts_research(const struct facts *f, size_t *n);
 
-/*
- * Reads one condition.  Returns NULL, or the error as a phrase ("`any` is for gpus");
- * both texts must live as long as *out.
- */
-const char *rule_condition_parse(struct arena *a, const char *variable, const char *text,
-				 struct rule_condition *out);
-
 /* --- costs --- */
 
 struct cost {

@@ -111,9 +111,9 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	return read_words(a, text, out);
 }
 
-/* --- checking a file --- */
+/* --- one rule --- */
 
-bool
+static bool
 rule_severity_of(const char *text, enum severity *out)
 {
 	static const char *const words[] = { "note", "warning", "error" };
@@ -126,7 +126,7 @@ rule_severity_of(const char *text, enum severity *out)
 	return false;
 }
 
-bool
+static bool
 rule_code_of(const char *id, enum severity severity, enum code *out)
 {
 	*out = severity == SEV_ERROR ? E_FIT : W_FIT_PAIR;
@@ -203,58 +203,48 @@ wrong_together(const struct rule_conditions *all, enum severity severity)
 		       "an error needs a condition on something other than env";
 }
 
-static bool
-check_rule(struct arena *a, struct diags *ds, const struct pair *rule)
+bool
+rule_read(struct arena *a, struct diags *ds, const struct pair *rule, struct rule *out)
 {
-	const struct node *when = node_get(rule->value, "when");
-	static const char *const texts[] = { "sentence", "help" };
-	struct text severity = node_text(node_get(rule->value, "severity"));
-	struct text id = node_text(node_get(rule->value, "code"));
-	struct rule_conditions all = { 0 };
+	const struct node *map = rule->value, *when = node_get(map, "when");
+	struct text severity = node_text(node_get(map, "severity"));
+	struct text id = node_text(node_get(map, "code")),
+		    research = node_text(node_get(map, "research"));
+	struct text texts[] = { node_text(node_get(map, "sentence")),
+				node_text(node_get(map, "help")) };
 	struct rule_condition c;
-	enum severity level;
-	enum code code;
 	const char *why;
 	bool ok = true;
 
+	*out = (struct rule){ .name = rule->key,
+			      .research = research.s ? research.s : "",
+			      .sentence = texts[0].s,
+			      .help = texts[1].s };
 	for (size_t i = 0; i < when->n; i++) {
 		const struct pair *p = &when->pairs[i];
 
 		why = rule_condition_parse(a, p->key, p->value->s, &c);
-		list_push(a, &all, c);
+		list_push(a, &out->when, c);
 		if (why)
 			ok = wrong(ds, p->value->at, rule->key,
 				   arena_printf(a, "condition `%s: %s`: %s", p->key, p->value->s,
 						why));
 	}
-	if (!rule_severity_of(severity.s, &level))
+	if (!rule_severity_of(severity.s, &out->severity))
 		return wrong(ds, severity.at, rule->key, "severity is error, warning or note");
-	if (!rule_code_of(id.s, level, &code))
+	if (!rule_code_of(id.s, out->severity, &out->code))
 		ok = wrong(
 			ds, id.s ? id.at : rule->key_at, rule->key,
 			arena_printf(a,
 				     "`code` must be the id of a diagnostic that is of severity %s",
 				     severity.s));
-	why = ok ? wrong_together(&all, level) : NULL;
+	why = ok ? wrong_together(&out->when, out->severity) : NULL;
 	if (why)
 		ok = wrong(ds, rule->key_at, rule->key, why);
-	for (size_t i = 0; ok && i < sizeof(texts) / sizeof(*texts); i++) {
-		struct text t = node_text(node_get(rule->value, texts[i]));
-
-		why = t.s ? wrong_in_text(a, when, t.s) : NULL;
+	for (size_t i = 0; ok && ds && i < sizeof(texts) / sizeof(*texts); i++) {
+		why = texts[i].s ? wrong_in_text(a, when, texts[i].s) : NULL;
 		if (why)
-			ok = wrong(ds, t.at, rule->key, why);
+			ok = wrong(ds, texts[i].at, rule->key, why);
 	}
-	return ok;
-}
-
-bool
-facts_check_rules(struct arena *a, struct diags *ds, const struct node *file)
-{
-	const struct node *rules = node_get(file, "rules");
-	bool ok = true;
-
-	for (size_t i = 0; rules && i < rules->n; i++)
-		ok &= check_rule(a, ds, &rules->pairs[i]);
 	return ok;
 }

@@ -2,36 +2,17 @@
 
 /* Compatibility rules: their grammar stands in facts.h. */
 
-static struct rule
-read_rule(const struct facts *f, const char *name, const struct node *x)
-{
-	const struct node *when = node_get(x, "when");
-	const char *research = fact_text_of(x, "research");
-	struct rule r = { .name = name,
-			  .research = research ? research : "",
-			  .sentence = fact_text_of(x, "sentence"),
-			  .help = fact_text_of(x, "help"),
-			  .source = fact_source(f, x) };
-
-	rule_severity_of(fact_text_of(x, "severity"), &r.severity);
-	rule_code_of(fact_text_of(x, "code"), r.severity, &r.code);
-	for (size_t i = 0; i < fact_count(when); i++) {
-		struct rule_condition c;
-
-		rule_condition_parse(f->a, fact_key(when, i), fact_text(fact_at(when, i)), &c);
-		list_push(f->a, &r.when, c);
-	}
-	return r;
-}
-
 static void
 add_rules(const struct facts *f, const struct node *file)
 {
 	const struct node *rules = node_get(file, "rules");
+	struct rule r;
 
-	for (size_t i = 0; i < fact_count(rules); i++)
-		list_push(f->a, &f->read->rules,
-			  read_rule(f, fact_key(rules, i), fact_at(rules, i)));
+	for (size_t i = 0; i < fact_count(rules); i++) {
+		rule_read(f->a, NULL, &rules->pairs[i], &r);
+		r.source = fact_source(f, fact_at(rules, i));
+		list_push(f->a, &f->read->rules, r);
+	}
 }
 
 const struct rule *

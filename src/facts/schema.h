@@ -149,17 +149,21 @@ const struct facts *facts_with_overlay(struct arena *a, struct diags *ds,
 				       const struct fact_files *over, bool ok);
 
 /*
- * facts_check_rules -- the rules of a file that facts_check() has accepted: their conditions,
- * severities and codes, and the places in their sentences.
+ * Reads one condition.  Returns NULL, or the error as a phrase ("`any` is for gpus");
+ * both texts must live as long as *out.
+ */
+const char *rule_condition_parse(struct arena *a, const char *variable, const char *text,
+				 struct rule_condition *out);
+
+/*
+ * rule_read -- one rule of a file that facts_check() has accepted: its conditions, severity and
+ * code, and the places in its sentences.
  *
+ *   in      ds: NULL: the rule was read without an error before
+ *   out     *out, but for its source
  *   errors  SB0280, false
  */
-bool facts_check_rules(struct arena *a, struct diags *ds, const struct node *file);
-
-/* Reads "error", "warning" or "note"; false for anything else. */
-bool rule_severity_of(const char *text, enum severity *out);
-/* Finds the code of an id, or for NULL the general code of the severity; false: there is none. */
-bool rule_code_of(const char *id, enum severity severity, enum code *out);
+bool rule_read(struct arena *a, struct diags *ds, const struct pair *rule, struct rule *out);
 
 /* The newest day that a source of any file names ("read 2026-11-20"); NULL: none. */
 const char *facts_newest_date(struct arena *a, const struct fact_files *files);
