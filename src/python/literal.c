@@ -3,8 +3,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "python/marker.h"
-#include "python/unicode.h"
+#include "python/internal.h"
 
 /* Exactly `n` hexadecimal digits, 8 at most: what follows them, or NULL. */
 static const char *

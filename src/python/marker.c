@@ -1,10 +1,9 @@
-#include "python/marker.h"
+#include "python/internal.h"
 
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "python/unicode.h"
 
 /*
  * The grammar, after PEP 508 and packaging:

@@ -1,8 +1,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "python/python.h"
-#include "python/unicode.h"
+#include "python/internal.h"
 
 bool
 name_valid(const char *name)

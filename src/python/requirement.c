@@ -1,8 +1,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "python/marker.h"
-#include "python/unicode.h"
+#include "python/internal.h"
 
 /*
  * The grammar, after PEP 508 and packaging; blanks (space, tab) may stand everywhere

@@ -1,11 +1,10 @@
-#include "python/specifier.h"
+#include "python/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "python/unicode.h"
 
 static void
 trim(const char **s, size_t *n)

@@ -1,4 +1,4 @@
-#include "python/unicode.h"
+#include "python/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

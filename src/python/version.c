@@ -1,11 +1,10 @@
-#include "python/version.h"
+#include "python/internal.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "python/unicode.h"
 
 /*
  * The grammar, after PEP 440's appendix B; letters in either case:

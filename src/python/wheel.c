@@ -1,8 +1,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "python/unicode.h"
-#include "python/version.h"
+#include "python/internal.h"
 
 /*
  * The grammar, after PEP 427 and packaging:

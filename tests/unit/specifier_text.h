@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "python/specifier.h"
-#include "python/unicode.h"
+#include "python/internal.h"
 
 /*
  * specifiers_match for a text, which need not be a version: an empty set takes it, and so does a
