@@ -211,14 +211,12 @@ check_aliases(struct refs *r, const struct node *aliases)
 {
 	for (size_t i = 0; aliases && i < aliases->n; i++) {
 		const char *name = name_normalize(r->a, aliases->items[i]->s);
-		const struct names *known = &r->names[EXTENSION];
 
-		for (size_t k = 0; k < known->n; k++)
-			if (!strcmp(known->at[k], name)) {
-				r->ok = false;
-				diag_at(r->ds, E_KNOWLEDGE_NAMES, aliases->items[i]->at,
-					"`%.200s` is the name of another extension", name);
-			}
+		if (names_have(&r->names[EXTENSION], name)) {
+			r->ok = false;
+			diag_at(r->ds, E_KNOWLEDGE_NAMES, aliases->items[i]->at,
+				"`%.200s` is the name of another extension", name);
+		}
 		list_push(r->a, &r->names[EXTENSION], name);
 	}
 }

@@ -43,38 +43,9 @@ enum { FACT_RANGES_MAX = 64 }; /* entries of `ranges` and `wheels` of an extensi
  */
 
 enum fact_type {
-	F_TEXT,        /* one line for a person */
-	F_BOOL,        /* true, false */
-	F_UINT,        /* 0 ... 999999999 */
-	F_NUMBER,      /* 1.4 */
-	F_DATE,        /* 2026-11-20 */
-	F_URL,         /* https://... */
-	F_VERSION,     /* PEP 440 */
-	F_SPEC,        /* PEP 440: ">=2.1, <3" */
-	F_REQUIREMENT, /* PEP 508 */
-	F_NAME,        /* of a Python package */
-	F_SERIES,      /* "3.11", "12.1", "3.14t" */
-	F_CC,          /* compute capability, "9.0" */
-	F_TARGET,      /* compute capability of a variant, "9.0a", "10.0f" */
-	F_TAG,         /* "cu121", "v1.4.0", "ubuntu22.04": letters, digits, . _ - */
-	F_REPOSITORY,  /* "nvidia/cuda": words with slashes between them */
-	F_DRIVER,      /* "525.60.13" */
-	F_ENV,         /* NAME */
-	F_ENV_SET,     /* NAME=VALUE */
-	F_MODULE,      /* Python module, dotted */
-	F_STD,         /* c++17 */
-	F_ABI,         /* old, new: of libstdc++ */
-	F_SHA256,      /* 64 hex digits */
-	F_CHANGES,     /* daily, weekly, monthly, quarterly, yearly */
-	F_PYPI,        /* sdist, wheel, other, none: what PyPI has of an extension */
-	F_SYMBOL,      /* mangled C++ name, or a part of one */
-	/* Names of what another file holds, see refs.c: a compute capability is one, too. */
-	F_PYTHON,    /* Python series */
-	F_OS,        /* operating system */
-	F_EXTENSION, /* extension */
-	F_PACKAGE,   /* extension or ordinary package */
-	F_MODAL_GPU, /* GPU of Modal */
-	F_BUILDER,   /* image builder of Modal */
+#define TYPE(type, ...) type,
+#include "types.def"
+#undef TYPE
 };
 
 /* How many values a field has, and how they are written. */
