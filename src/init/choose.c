@@ -28,11 +28,12 @@ struct attempt {
 	struct init *rd;
 	const char *path, *text;
 	const struct source *src; /* of the text */
+	struct diags found;       /* of the text */
 	bool repaired;            /* a fix was applied and reported: what differs follows from it */
 };
 
 static const struct stack *
-resolve_text(struct attempt *t, struct diags *found)
+resolve_text(struct attempt *t)
 {
 	struct arena *a = t->rd->a;
 	struct source *src = arena_new_of(a, struct source);
@@ -41,9 +42,9 @@ resolve_text(struct attempt *t, struct diags *found)
 
 	*src = (struct source){ t->path, t->text, strlen(t->text) };
 	t->src = src;
-	diags_init(found, a);
-	rs = recipes_load_from(a, found, t->rd->f, &o, open_text, src);
-	return rs ? resolve(a, found, t->rd->f, rs->at[0], NULL) : NULL;
+	diags_init(&t->found, a);
+	rs = recipes_load_from(a, &t->found, t->rd->f, &o, open_text, src);
+	return rs ? resolve(a, &t->found, t->rd->f, rs->at[0], NULL) : NULL;
 }
 
 /* --- repairs --- */
@@ -80,32 +81,28 @@ static void
 leave(struct attempt *t, struct init_item *item, const struct diag *d)
 {
 	const struct extension *e = item->name ? facts_extension(t->rd->f, item->name) : NULL;
-	bool gpu = !strcmp(item->key, "gpus");
-	const struct note *help = gpu ? NULL : diag_first_help(d);
+	const struct note *help = strcmp(item->key, "gpus") != 0 ? diag_first_help(d) : NULL;
+	const char *todo = help ? help->text : NULL;
 
-	item_leave(
-		t->rd, item, "%s%s%s", d->text, help || (e && e->git && !e->nreleases) ? "; " : "",
-		e && e->git && !e->nreleases ?
-			arena_printf(t->rd->a, "add it with `git: %s` and a tag or commit as `ref`",
-				     e->git) :
-		help ? help->text :
-		       "");
+	if (e && e->git && !e->nreleases)
+		todo = arena_printf(t->rd->a, "add it with `git: %s` and a tag or commit as `ref`",
+				    e->git);
+	item_leave(t->rd, item, "%s%s%s", d->text, todo ? "; " : "", todo ? todo : "");
 	item_report(t->rd, item);
 	t->text = draft_write(t->rd);
 }
 
 /* Applies the fixes of the errors to the text; false: there are none. */
 static bool
-fix(struct attempt *t, const struct diags *found)
+fix(struct attempt *t)
 {
 	struct fix_files files = { 0 };
 	struct fixes fixes;
 	bool any = false;
 
 	list_push(t->rd->a, &files, (struct fix_file){ t->src, t->src->text, t->src->size });
-	fixes = fix_round(t->rd->a, found, &(struct names){ 0 }, &files);
-	for (size_t i = 0; i < fixes.n; i++) {
-		const struct fix *f = &fixes.at[i];
+	fixes = fix_round(t->rd->a, &t->found, &(struct names){ 0 }, &files);
+	for (struct fix *f = fixes.at; f < fixes.at + fixes.n; f++) {
 		const struct init_item *item = item_there(t, f->diag->at);
 
 		if (f->state != FIX_DONE)
@@ -120,36 +117,25 @@ fix(struct attempt *t, const struct diags *found)
 
 /* Returns true if t->text is another one to try: something was done about one of the errors. */
 static bool
-repair(struct attempt *t, const struct diags *found)
+repair(struct attempt *t)
 {
-	struct init_item *item = NULL;
-	const struct diag *d = found->head;
+	struct init_item *item;
 
-	for (; d && !item; d = item ? d : d->next)
-		item = gpu_of(t, d);
-	if (!item && fix(t, found))
+	for (const struct diag *d = t->found.head; d; d = d->next)
+		if ((item = gpu_of(t, d))) {
+			leave(t, item, d);
+			return true;
+		}
+	if (fix(t))
 		return true;
-	for (d = item ? d : found->head; d && !item; d = item ? d : d->next) {
+	for (const struct diag *d = t->found.head; d; d = d->next) {
 		item = code_table[d->code].severity == SEV_ERROR ? item_there(t, d->at) : NULL;
-		if (item && (init_key(item->key)->needed || item == torch_range(t->rd)))
-			item = NULL;
+		if (item && !init_key(item->key)->needed && item != torch_range(t->rd)) {
+			leave(t, item, d);
+			return true;
+		}
 	}
-	if (item)
-		leave(t, item, d);
-	return item;
-}
-
-/* *found: the diagnostics of the last text. */
-static const struct stack *
-try_all(struct attempt *t, struct diags *found)
-{
-	t->text = draft_write(t->rd);
-	for (size_t i = 0;; i++) {
-		const struct stack *s = resolve_text(t, found);
-
-		if (s || i == REPAIRS_MAX || !repair(t, found))
-			return s;
-	}
+	return false;
 }
 
 struct init
@@ -171,9 +157,9 @@ init_copy(const struct init *rd, struct diags *ds)
 
 /* The errors of the last text, with the places that its items come from. */
 static void
-report_errors(const struct attempt *t, const struct diags *found)
+report_errors(const struct attempt *t)
 {
-	for (const struct diag *e = found->head; e; e = e->next) {
+	for (const struct diag *e = t->found.head; e; e = e->next) {
 		const struct init_item *item = item_there(t, e->at);
 		struct diag *copy;
 
@@ -192,7 +178,6 @@ draft_complete(struct init *rd, const char *path)
 {
 	struct attempt t = { .rd = rd, .path = path };
 	const struct stack *s;
-	struct diags found;
 	bool unnamed = !init_get(rd, "stack");
 	struct init_item *range;
 
@@ -201,16 +186,18 @@ draft_complete(struct init *rd, const char *path)
 	    (init_get(rd, "torch.with") || init_get(rd, "extensions") ||
 	     init_get(rd, "torch.index")))
 		item_set(rd, "torch", (struct span){ 0 }, "torch.version", "*");
-
 	/* The file's name is not that of the stack: "stack" until it has one. */
 	if (unnamed)
 		item_set(rd, "stack", (struct span){ 0 }, "stack", "stack");
-	s = try_all(&t, &found);
-	range = torch_range(rd);
+	t.text = draft_write(rd);
+	s = resolve_text(&t);
+	for (size_t i = 0; !s && i < REPAIRS_MAX && repair(&t); i++)
+		s = resolve_text(&t);
 	if (!s) {
-		report_errors(&t, &found);
+		report_errors(&t);
 		return false;
 	}
+	range = torch_range(rd);
 	/* The release is selected now, and its range is not needed any more. */
 	if (range && s->torch.value &&
 	    !specifiers_match(specifiers_parse(rd->a, range->value + strlen("torch")),
@@ -242,7 +229,6 @@ init_recipe(const struct init *rd, const char *path, const struct stack **s, uns
 {
 	struct init copy = init_copy(rd, rd->ds);
 	struct attempt t = { .rd = &copy };
-	struct diags found;
 
 	t.path = strcmp(path, "-") != 0 ? arena_printf(rd->a, "%s (not written)", path) :
 					  "the recipe (not written)";
@@ -252,10 +238,9 @@ init_recipe(const struct init *rd, const char *path, const struct stack **s, uns
 	if (!draft_complete(&copy, t.path))
 		return NULL;
 	t.text = draft_write(&copy);
-	*s = resolve_text(&t, &found);
-	*warnings = found.warnings;
-	if (*s)
-		return t.text;
-	report_errors(&t, &found);
-	return NULL;
+	*s = resolve_text(&t);
+	*warnings = t.found.warnings;
+	if (!*s)
+		report_errors(&t);
+	return *s ? t.text : NULL;
 }

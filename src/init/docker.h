@@ -55,6 +55,13 @@ struct last {
 	struct word word; /* its first */
 };
 
+/* A call of pip. */
+struct call {
+	unsigned number;
+	bool isolated, cached;
+	const char *index, *extra; /* torch's */
+};
+
 struct docker {
 	struct init *rd;
 	const struct source *src;
@@ -76,7 +83,7 @@ struct docker {
 	bool has_torch;  /* the base image brings it */
 	bool unseen;     /* a file of requirements, or another tool, may install anything */
 	bool cache_off;  /* pip's cache, by ENV or export */
-	unsigned calls;  /* of pip */
+	struct call call;
 	struct span cached, lists; /* the first call that leaves its cache; line 0: none */
 };
 

@@ -33,13 +33,11 @@ not_apt(struct docker *d, const struct word *w)
 	if (minor)
 		item_take(d->rd, docker_item(d, w, NULL), "python",
 			  arena_copy(d->rd->a, w->s + 6, 2 + minor));
-	if (starts_with(w->s, "python3") || starts_with(w->s, "python-is-") ||
-	    among(w->s, "python"))
-		return "`python:` installs it";
-	if (starts_with(w->s, "cuda-") || starts_with(w->s, "libcudnn") ||
-	    starts_with(w->s, "nvidia-") || starts_with(w->s, "libnccl"))
-		return "the base image and torch bring CUDA";
-	return among(w->s, "software-properties-common") ? "a recipe names no further archives" :
+	return str_matches(w->s, "^(python3|python-is-|python$)") ?
+		       "`python:` installs it" :
+	       str_matches(w->s, "^(cuda-|nvidia-|libcudnn|libnccl)") ?
+		       "the base image and torch bring CUDA" :
+	       among(w->s, "software-properties-common") ? "a recipe names no further archives" :
 							   NULL;
 }
 
@@ -150,12 +148,6 @@ run_git(struct docker *d, struct init_item *item, const struct command *c, size_
 
 /* --- pip --- */
 
-struct call {
-	struct docker *d;
-	bool isolated, cached;
-	const char *index, *extra; /* torch's */
-};
-
 /* "-r requirements.txt": read elsewhere, or the application's. */
 static void
 requirements(struct docker *d, struct init_item *item, const char *file)
@@ -178,151 +170,119 @@ requirements(struct docker *d, struct init_item *item, const char *file)
 }
 
 static void
-requirement(struct call *k, const struct word *w, const char *text, const char *what)
+requirement(struct docker *d, const struct word *w, const char *text, const char *what)
 {
-	struct init *rd = k->d->rd;
-	struct init_item *item = docker_item(k->d, w, what);
-	struct clone *clone;
+	struct init_item *item = docker_item(d, w, what);
+	struct clone *clone = NULL;
 
 	item->kind = INIT_PIP;
-	item->call = k->d->calls;
-	item->isolated = k->isolated;
-	item->index = k->index;
-	item->extra = k->extra;
+	item->call = d->call.number;
+	item->isolated = d->call.isolated;
+	item->index = d->call.index;
+	item->extra = d->call.extra;
 	if (w->redirect)
-		diag_help(diag_at(rd->ds, W_INIT_MOVES, item->at,
+		diag_help(diag_at(d->rd->ds, W_INIT_MOVES, item->at,
 				  "the shell reads `%s` as a redirection: pip gets only a name",
 				  text),
 			  "put it in quotes");
-	clone = is_local_path(text) ? clone_in(k->d, arena_copy(rd->a, text, strcspn(text, "["))) :
-				      NULL;
+	if (is_local_path(text))
+		clone = clone_in(d, arena_copy(d->rd->a, text, strcspn(text, "[")));
 	if (clone) {
 		clone->installed = true;
-		text = arena_printf(rd->a, "git+%s%s%s", clone->url, clone->ref ? "@" : "",
+		text = arena_printf(d->rd->a, "git+%s%s%s", clone->url, clone->ref ? "@" : "",
 				    clone->ref ? clone->ref : "");
 	}
-	item->name = name_normalize(rd->a, text);
+	item->name = name_normalize(d->rd->a, text);
 	/* What builds need, and nothing else: the plan installs it. */
 	if (among(item->name, "setuptools wheel ninja packaging uv"))
-		item_take(rd, item, "packages", NULL);
+		item_take(d->rd, item, "packages", NULL);
 	else if (w->unknown)
-		item_unread(rd, item, NULL, "its variables have no value here");
+		item_unread(d->rd, item, NULL, "its variables have no value here");
 	else
-		place_requirement(rd, item, text, !k->isolated);
-	if (item->key && (!k->d->root || !strcmp(item->key, "torch.version")))
-		k->d->root = docker_root(k->d, k->d->stage);
+		place_requirement(d->rd, item, text, !d->call.isolated);
+	if (item->key && (!d->root || !strcmp(item->key, "torch.version")))
+		d->root = docker_root(d, d->stage);
 }
 
 static void
-option(struct call *k, const struct word *w, enum pip_option o, const char *value)
+option(struct docker *d, const struct word *w, enum pip_option o, const char *value)
 {
-	struct init *rd = k->d->rd;
 	bool inside = strstr(w->s, value) != NULL;
-	const char *what = inside ? w->s : arena_printf(rd->a, "%s %s", w->s, value);
-	struct init_item *item;
+	const char *what = inside ? w->s : arena_printf(d->rd->a, "%s %s", w->s, value);
 
-	if (o == PIP_EDITABLE) {
-		requirement(k, inside ? w : w + 1, value, what);
-		return;
-	}
-	item = docker_item(k->d, w, what);
-	if (o == PIP_REQUIREMENTS)
-		requirements(k->d, item, value);
+	if (o == PIP_EDITABLE)
+		requirement(d, inside ? w : w + 1, value, what);
+	else if (o == PIP_REQUIREMENTS)
+		requirements(d, docker_item(d, w, what), value);
 	else
-		place_option(rd, item, o, value);
+		place_option(d->rd, docker_item(d, w, what), o, value);
 }
 
 /* Options are read first: they hold for the whole call, wherever they stand. */
 static void
-read_words(struct call *k, const struct command *c, size_t from, bool second)
+read_words(struct docker *d, const struct command *c, size_t from, bool second)
 {
 	for (size_t i = from; i < c->n; i++) {
 		const struct word *w = &c->at[i];
-		const char *value, *tag;
-		enum pip_option o = pip_option(k->d->rd, w->s, &value);
+		const char *value, *tag = NULL;
+		enum pip_option o = pip_option(d->rd, w->s, &value);
 
 		if (!value)
 			value = pip_takes_value(o) && i + 1 < c->n ? c->at[++i].s : "";
 		if (second && o == PIP_NONE)
-			requirement(k, w, w->s, NULL);
+			requirement(d, w, w->s, NULL);
 		else if (second && o != PIP_QUIET)
-			option(k, w, o, value);
-		if (second)
-			continue;
-		k->isolated &= o != PIP_NO_ISOLATION;
-		k->cached &= o != PIP_NO_CACHE;
-		tag = o == PIP_INDEX || o == PIP_EXTRA_INDEX ? torch_index_tag(k->d->rd, value) :
-							       NULL;
+			option(d, w, o, value);
+		d->call.isolated &= o != PIP_NO_ISOLATION;
+		d->call.cached &= o != PIP_NO_CACHE;
+		if (o == PIP_INDEX || o == PIP_EXTRA_INDEX)
+			tag = torch_index_tag(d->rd, value);
 		if (tag)
-			*(o == PIP_INDEX ? &k->index : &k->extra) = tag;
+			*(o == PIP_INDEX ? &d->call.index : &d->call.extra) = tag;
 	}
 }
 
 static void
 run_pip(struct docker *d, const struct command *c, size_t from)
 {
-	struct call k = { .d = d, .isolated = true, .cached = !d->cache_off };
-
-	d->calls++;
+	d->call = (struct call){ d->call.number + 1, true, !d->cache_off, NULL, NULL };
 	for (size_t i = 0; i < d->in->flags.n; i++)
-		k.cached &= !strstr(d->in->flags.at[i], "target=/root/.cache");
-	read_words(&k, c, from, false);
-	if (k.cached && !d->cached.line)
+		d->call.cached &= !strstr(d->in->flags.at[i], "target=/root/.cache");
+	read_words(d, c, from, false);
+	if (d->call.cached && !d->cached.line)
 		d->cached = docker_span(d, c->at[from - 1].p, c->at[from - 1].n);
-	read_words(&k, c, from, true);
+	read_words(d, c, from, true);
 }
 
 /* --- Python --- */
-
-static bool
-is_versioned(const char *s, const char *name)
-{
-	size_t n = strlen(name);
-
-	return starts_with(s, name) && strspn(s + n, ".0123456789") == strlen(s + n);
-}
-
-/* "python setup.py install" in a clone is pip's install of it without isolation. */
-static void
-run_setup(struct docker *d, struct init_item *item, const struct command *c, size_t k)
-{
-	static const char *const words[] = { "install", "--no-build-isolation", "--no-cache-dir",
-					     "." };
-	struct command pip = { 0 };
-
-	if (!among(word(c, k), "install develop")) {
-		item_leave(d->rd, item, "init does not follow this command of setup.py");
-		return;
-	}
-	item->fate = INIT_PARTS;
-	for (size_t j = 0; j < sizeof(words) / sizeof(*words); j++)
-		list_push(d->rd->a, &pip, c->at[0]);
-	for (size_t j = 0; j < pip.n; j++)
-		pip.at[j].s = words[j];
-	run_pip(d, &pip, 1);
-}
 
 /* pip, uv pip, python -m pip, python setup.py. */
 static void
 run_python(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
 	const char *s = fs_name(word(c, k - 1));
+	bool python = starts_with(s, "python");
 
-	if (is_versioned(s, "python") && among(word(c, k), "setup.py")) {
-		run_setup(d, item, c, k + 1);
-		return;
-	}
-	if (is_versioned(s, "python") && among(word(c, k), "-m"))
+	if (python && among(word(c, k), "-m"))
 		s = word(c, ++k), k++;
 	if (!strcmp(s, "uv") && among(word(c, k), "pip"))
 		s = word(c, k++);
-	if (is_versioned(s, "pip") && among(word(c, k), "install")) {
+	if (str_matches(s, "^pip[.0-9]*$") && among(word(c, k), "install")) {
 		item->fate = INIT_PARTS;
 		run_pip(d, c, k + 1);
+	} else if (python && among(word(c, k), "setup.py") &&
+		   among(word(c, k + 1), "install develop")) {
+		/* In a clone, that is pip's install of it without isolation. */
+		item->fate = INIT_PARTS;
+		d->call = (struct call){ .number = d->call.number + 1 };
+		requirement(d, &c->at[0], ".", ".");
 	} else if (!strcmp(s, "uv") && among(word(c, k), "sync add")) {
 		unread(d, item);
 	} else {
-		item_leave(d->rd, item, "init does not know this command");
+		item_leave(d->rd, item,
+			   python && among(word(c, k), "setup.py") ?
+				   "init does not follow this command of setup.py" :
+				   "init does not know this command");
 	}
 	for (; !strcmp(s, "uv") && k + 1 < c->n; k++)
 		if (among(word(c, k), "--python install") && starts_with(word(c, k + 1), "3."))
@@ -335,11 +295,11 @@ run_python(struct docker *d, struct init_item *item, const struct command *c, si
 static void
 add_conda(struct docker *d, const struct word *w)
 {
-	size_t n = strcspn(w->s, "=<>");
 	struct init_item *item = docker_item(d, w, NULL);
-	const char *name = arena_copy(d->rd->a, w->s, n),
-		   *version = w->s + n + strspn(w->s + n, "=");
+	const char *name = arena_copy(d->rd->a, w->s, strcspn(w->s, "=<>"));
+	const char *version = w->s + strlen(name);
 
+	version += strspn(version, "=");
 	version = arena_copy(d->rd->a, version, strcspn(version, "=*"));
 	if (!w->unknown && among(name, "python") && starts_with(version, "3."))
 		item_take(d->rd, item, "python",
@@ -359,8 +319,7 @@ run_conda(struct docker *d, struct init_item *item, const struct command *c, siz
 {
 	/* "conda run -n env pip install ..." is pip's. */
 	for (size_t j = k; among(word(c, k), "run") && j < c->n; j++)
-		if (is_versioned(fs_name(word(c, j)), "pip") ||
-		    is_versioned(fs_name(word(c, j)), "python")) {
+		if (str_matches(fs_name(word(c, j)), "^(python|pip)[.0-9]*$")) {
 			run_python(d, item, c, j + 1);
 			return;
 		}
@@ -390,11 +349,10 @@ run_other(struct docker *d, struct init_item *item, const struct command *c, siz
 		item_take(d->rd, item, "apt", NULL);
 	else if (among(s, "poetry pdm pipenv pixi easy_install dnf yum apk"))
 		unread(d, item);
+	else if (among(s, "set echo true : mkdir ldconfig"))
+		item_leave(d->rd, item, "it installs nothing");
 	else
-		item_leave(d->rd, item,
-			   among(s, "set echo true : mkdir ldconfig") ?
-				   "it installs nothing" :
-				   "init does not know this command");
+		item_leave(d->rd, item, "init does not know this command");
 	if (among(s, "cd"))
 		d->dir = word(c, k);
 	for (; among(s, "export") && k < c->n; k++)
@@ -411,21 +369,17 @@ run_command(struct docker *d, const struct command *c, const char *begin, const 
 	const char *s = "";
 	size_t k = 0;
 
-	for (; k < c->n; k++) {
-		size_t name = strspn((s = c->at[k].s), "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
-						       "abcdefghijklmnopqrstuvwxyz");
-
-		if (name && s[name] == '=')
+	for (; k < c->n; k++)
+		if (str_matches((s = c->at[k].s), "^[A-Za-z0-9_]+="))
 			docker_setting(d, &c->at[k], true);
 		else if (!among(s, prefixes))
 			break;
-	}
 	if (k == c->n)
 		return;
 	s = fs_name(s);
 	item = docker_item(d, &c->at[0], docker_shown(d, begin, (size_t)(end - begin)));
 	k++;
-	if (is_versioned(s, "python") || is_versioned(s, "pip") || among(s, "uv"))
+	if (str_matches(s, "^(uv|(python|pip)[.0-9]*)$"))
 		run_python(d, item, c, k);
 	else if (among(s, "apt-get apt aptitude"))
 		run_apt(d, item, c, k);

@@ -78,40 +78,31 @@ comes_with_torch(struct init *rd, const char *key)
 
 /* --- extensions --- */
 
-/* The ref of a git URL ("...x.git@v1"), or NULL. */
-static const char *
-ref_of(const char *url)
-{
-	const char *path = strstr(url, "://"), *at;
-
-	path = path ? strchr(path + 3, '/') : strchr(url, '/');
-	at = path ? strrchr(path, '@') : NULL;
-	return at ? at + 1 : NULL;
-}
-
-/* Returns true for a ref that is a branch by custom, or a shortened commit. */
-static bool
-moves(const char *ref)
-{
-	size_t hex = strspn(ref, "0123456789abcdef");
-
-	return !*ref || !strpbrk(ref, "0123456789") || (!ref[hex] && hex < 40 && hex >= 7);
-}
-
 /* Returns why a URL names nothing that stays, or NULL. */
 static const char *
 not_kept(struct init *rd, const char *url, bool has_releases)
 {
-	const char *ref = ref_of(arena_copy(rd->a, url, strcspn(url, "#")));
+	const char *path = strstr(url, "://"), *ref;
+	size_t n;
 
-	if (starts_with(url, "git+"))
-		return !has_releases || (ref && !moves(ref)) ? NULL :
-		       ref ? arena_printf(rd->a, "`%s` is no tag and no full commit", ref) :
-			     "a repository without tag or commit changes";
-	if (!starts_with(url, "https://") && !starts_with(url, "http://"))
-		return "a local file is not part of a recipe";
-	return strstr(url, "win_amd64") || strstr(url, "macosx") ?
-		       "the wheel is for another system" :
+	if (!starts_with(url, "git+")) {
+		if (!starts_with(url, "https://") && !starts_with(url, "http://"))
+			return "a local file is not part of a recipe";
+		return strstr(url, "win_amd64") || strstr(url, "macosx") ?
+			       "the wheel is for another system" :
+			       NULL;
+	}
+	path = strchr(path ? path + 3 : url, '/');
+	ref = path ? strrchr(arena_copy(rd->a, path, strcspn(path, "#")), '@') : NULL;
+	if (!has_releases)
+		return NULL;
+	if (!ref)
+		return "a repository without tag or commit changes";
+	/* A ref without digits is a branch by custom; a shortened commit is not certain. */
+	n = strlen(++ref);
+	return !strpbrk(ref, "0123456789") ||
+			       (n >= 7 && n < 40 && strspn(ref, "0123456789abcdef") == n) ?
+		       arena_printf(rd->a, "`%s` is no tag and no full commit", ref) :
 		       NULL;
 }
 
@@ -139,20 +130,19 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 	      const struct extension *e)
 {
 	const struct version *v = specifiers_pin(r->spec);
-	const char *value = e ? e->name : r->key, *why = NULL, *name, *local;
+	const char *value = e ? e->name : r->key, *why = NULL, *name;
 	bool git = r->url && starts_with(r->url, "git+");
 
 	add_extras(rd, item, r);
 	item->name = value;
 	item->spec = specifiers_text(rd->a, r->spec);
 	item->pinned = v != NULL;
-	local = v ? version_local(rd->a, v) : NULL;
 	if (r->url) {
 		why = not_kept(rd, r->url, e && e->nreleases);
 		item->pinned = !git || !not_kept(rd, r->url, true);
 		if (!git)
 			recipe_archive(rd->a, r->url, &name, &v);
-	} else if (local) {
+	} else if (v && version_local(rd->a, v)) {
 		why = "a wheel for one build of torch";
 	}
 	if (why) {
@@ -170,21 +160,18 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 static void
 add_package(struct init *rd, struct init_item *item, const struct requirement *r, const char *text)
 {
+	bool git = r->url && starts_with(r->url, "git+");
+
 	item->spec = specifiers_text(rd->a, r->spec);
-	item->pinned = specifiers_pin(r->spec) != NULL;
-	if (r->url && starts_with(r->url, "git+")) {
-		item->pinned = !not_kept(rd, r->url, true);
-		if (!item->pinned) {
-			item_leave(rd, item, "it changes: add it with a tag or a full commit");
-			return;
-		}
-	} else if (r->url && (!strstr(r->url, "://") || starts_with(r->url, "file:"))) {
+	item->pinned = git ? !not_kept(rd, r->url, true) : specifiers_pin(r->spec) != NULL;
+	if (git && !item->pinned)
+		item_leave(rd, item, "it changes: add it with a tag or a full commit");
+	else if (r->url && (!strstr(r->url, "://") || starts_with(r->url, "file:")))
 		item_leave(rd, item,
 			   "it was built on another machine (conda does so): add it with its "
 			   "version");
-		return;
-	}
-	item_take(rd, item, "packages", text);
+	else
+		item_take(rd, item, "packages", text);
 }
 
 /* --- one requirement --- */
@@ -302,11 +289,9 @@ torch_index_tag(struct init *rd, const char *url)
 	if (!root || strncmp(url, cpu, root - 1) != 0)
 		return NULL;
 	tag = url[root - 1] ? url + root : "";
-	n = strlen(tag);
+	n = ends_with(tag, "_stable.html") ? 0 : strlen(tag);
 	while (n && tag[n - 1] == '/')
 		n--;
-	if (ends_with(tag, "_stable.html"))
-		n = 0;
 	return arena_copy(rd->a, tag, n);
 }
 

@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -61,50 +62,45 @@ init_key(const char *key)
 enum { COMMENT_COLUMN = 36, COLUMNS = 100 };
 
 struct writer {
-	struct arena *a;
+	struct init *rd;
 	struct buf b;
 	uint32_t line;
-	size_t begin; /* of the line */
-	const struct init *n;
 	const char *parent; /* "torch" while its keys are written */
 };
 
 /* A user's text in a comment: one line of printable ASCII. */
-static void
-put_comment(struct writer *w, const char *s)
+static const char *
+plain(struct writer *w, const char *s)
 {
-	for (; *s; s++)
-		buf_putc(&w->b, *s >= ' ' && *s < 0x7F ? *s : '?');
+	char *copy = arena_strdup(w->rd->a, s);
+
+	for (char *p = copy; *p; p++)
+		*p = *p >= ' ' && *p < 0x7F ? *p : '?';
+	return copy;
 }
 
-/* The comment stands behind the value if there is room, else above it. */
-static void
-end_line(struct writer *w, const char *comment)
+/* Writes a line. Its comment stands behind it if there is room, else above it. */
+__attribute__((format(printf, 3, 4))) static void
+put(struct writer *w, const char *comment, const char *fmt, ...)
 {
-	size_t n = w->b.n - w->begin, pad = n < COMMENT_COLUMN ? COMMENT_COLUMN - n : 2;
+	const char *text;
+	va_list ap;
+	size_t n;
 
-	if (comment && n + pad + 2 + strlen(comment) <= COLUMNS) {
-		buf_printf(&w->b, "%*s# ", (int)pad, "");
-		put_comment(w, comment);
-	} else if (comment) {
-		const char *line = arena_copy(w->a, w->b.p + w->begin, n);
-
-		w->b.n = w->begin;
-		buf_printf(&w->b, "%*s# ", (int)strspn(line, " "), "");
-		put_comment(w, comment);
-		end_line(w, NULL);
-		buf_puts(&w->b, line);
+	va_start(ap, fmt);
+	text = arena_vprintf(w->rd->a, fmt, ap);
+	va_end(ap);
+	n = strlen(text) + 2 < COMMENT_COLUMN ? COMMENT_COLUMN : strlen(text) + 2;
+	if (comment && n + 2 + strlen(comment) > COLUMNS) {
+		buf_printf(&w->b, "%*s# %s\n", (int)strspn(text, " "), "", plain(w, comment));
+		w->line++;
+		comment = NULL;
 	}
-	buf_putc(&w->b, '\n');
+	if (comment)
+		buf_printf(&w->b, "%-*s# %s\n", (int)n, text, plain(w, comment));
+	else
+		buf_printf(&w->b, "%s\n", text);
 	w->line++;
-	w->begin = w->b.n;
-}
-
-static void
-put_line(struct writer *w, const char *text)
-{
-	buf_puts(&w->b, text);
-	end_line(w, NULL);
 }
 
 /* "app:" before the first of its keys; what of the files belongs to it may have to be filled in. */
@@ -112,119 +108,94 @@ static void
 put_parent(struct writer *w, const char *key)
 {
 	size_t n = strcspn(key, ".");
-	const char *parent = key[n] ? arena_copy(w->a, key, n) : NULL;
+	const char *before = w->parent;
 
-	if (!parent || (w->parent && !strcmp(parent, w->parent))) {
-		w->parent = parent;
+	w->parent = key[n] ? arena_copy(w->rd->a, key, n) : NULL;
+	if (!w->parent || (before && !strcmp(w->parent, before)))
+		return;
+	put(w, NULL, "%s", "");
+	if (strcmp(w->parent, "app") != 0) {
+		put(w, NULL, "%s:", w->parent);
 		return;
 	}
-	w->parent = parent;
-	end_line(w, NULL);
-	buf_printf(&w->b, "%s:", parent);
-	if (strcmp(parent, "app") != 0) {
-		end_line(w, NULL);
-		return;
-	}
-	end_line(w, "changes daily, so it comes last, under the stack's constraints");
-	if (w->n->app_unsure) {
-		buf_puts(&w->b, "  # copy: [src/]");
-		end_line(w, "what of this directory the image needs");
-	}
+	put(w, "changes daily, so it comes last, under the stack's constraints", "app:");
+	if (w->rd->app_unsure)
+		put(w, "what of this directory the image needs", "  # copy: [src/]");
 }
 
-/* A scalar; in double quotes where a reader could take it for something else. */
+/* A scalar; in double quotes where a reader could take it for something else, 3.10 for 3.1. */
 static const char *
 scalar(struct writer *w, const char *s)
 {
-	return edit_scalar(w->a, (struct span){ 0 }, s);
+	return edit_scalar(w->rd->a, (struct span){ 0 }, s);
 }
 
 static void
 put_row(struct writer *w, const struct init_key *row)
 {
-	const char *name = strchr(row->key, '.') ? strchr(row->key, '.') + 1 : row->key;
+	const char *name = strchr(row->key, '.') ? strchr(row->key, '.') + 1 : row->key, *in;
 	bool any = false;
 
-	for (size_t i = 0; i < w->n->items.n; i++) {
-		struct init_item *item = w->n->items.at[i];
-		const char *value;
+	for (size_t i = 0; i < w->rd->items.n; i++) {
+		struct init_item *item = w->rd->items.at[i];
+		const char *value = item->value;
 
 		if (!item_has(item, row->key))
 			continue;
 		if (!any && row->gap)
-			end_line(w, NULL);
+			put(w, NULL, "%s", "");
 		if (!any)
 			put_parent(w, row->key);
-		if (!any && row->form != KEY_VALUE) {
-			buf_printf(&w->b, "%s%s:", w->parent ? "  " : "", name);
-			end_line(w, row->comment);
-		}
+		in = w->parent ? "  " : "";
+		if (!any && row->form != KEY_VALUE)
+			put(w, row->comment, "%s%s:", in, name);
 		any = true;
-		buf_puts(&w->b, w->parent ? "  " : "");
-		value = item->value;
 		if (!strcmp(row->key, "extensions") && !strstr(value, " @ "))
-			value = arena_printf(w->a, "%s%s", value, item->spec);
+			value = arena_printf(w->rd->a, "%s%s", value, item->spec);
 		if (row->form == KEY_LINES)
-			buf_printf(&w->b, "  - %s", scalar(w, value));
+			put(w, item->comment, "%s  - %s", in, scalar(w, value));
 		else if (row->form == KEY_SETTINGS)
-			buf_printf(&w->b, "  %s: %s", scalar(w, item->name), scalar(w, value));
-		/* Other readers take 3.10 for the number 3.1. */
+			put(w, item->comment, "%s  %s: %s", in, scalar(w, item->name),
+			    scalar(w, value));
 		else if (str_matches(value, "^[0-9]*[.][0-9]*$"))
-			buf_printf(&w->b, "%s: \"%s\"", name, value);
+			put(w, item->comment, "%s%s: \"%s\"", in, name, value);
 		else
-			buf_printf(&w->b, "%s: %s", name, scalar(w, value));
-		end_line(w, item->comment);
+			put(w, item->comment, "%s%s: %s", in, name, scalar(w, value));
 		item->line = w->line - 1;
 	}
 }
 
-static void
-put_left(struct writer *w)
+const char *
+draft_write(struct init *rd)
 {
+	struct writer w = { .rd = rd, .b = BUF(rd->a), .line = 1 };
 	bool any = false;
 
-	for (size_t i = 0; i < w->n->items.n; i++) {
-		const struct init_item *item = w->n->items.at[i];
+	if (rd->from)
+		put(&w, NULL, "# From %s, by stackbuild init: each choice says why.\n",
+		    plain(&w, rd->from));
+	else
+		put(&w, NULL, "# Written by stackbuild init: each choice says why.\n");
+	w.line++;
+	for (size_t i = 0; i < rd->items.n; i++)
+		rd->items.at[i]->line = 0;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++)
+		put_row(&w, &rows[row]);
+	if (rd->app_unsure && !init_get(rd, "app.requirements") && !init_get(rd, "app.command")) {
+		put(&w, NULL, "%s", "");
+		put(&w, "changes daily, so it comes last", "# app:");
+		put(&w, "what of this directory the image needs", "#   copy: [src/]");
+	}
+	for (size_t i = 0; i < rd->items.n; i++) {
+		const struct init_item *item = rd->items.at[i];
 
 		if (item->fate != INIT_LEFT)
 			continue;
-		if (!any) {
-			end_line(w, NULL);
-			put_line(w, "# Left out:");
-		}
+		if (!any)
+			put(&w, NULL, "\n# Left out:");
 		any = true;
-		buf_puts(&w->b, "#   ");
-		put_comment(w, mask_credentials(w->a, item->what));
-		buf_puts(&w->b, ": ");
-		put_comment(w, item->why);
-		end_line(w, NULL);
+		put(&w, NULL, "#   %s: %s", plain(&w, mask_credentials(rd->a, item->what)),
+		    plain(&w, item->why));
 	}
-}
-
-const char *
-draft_write(struct init *n)
-{
-	struct writer w = { .a = n->a, .b = BUF(n->a), .line = 1, .n = n };
-
-	buf_puts(&w.b, n->from ? "# From " : "# Written by stackbuild init: each choice says why.");
-	if (n->from) {
-		put_comment(&w, n->from);
-		buf_puts(&w.b, ", by stackbuild init: each choice says why.");
-	}
-	end_line(&w, NULL);
-	end_line(&w, NULL);
-	for (size_t i = 0; i < n->items.n; i++)
-		n->items.at[i]->line = 0;
-	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++)
-		put_row(&w, &rows[row]);
-	if (n->app_unsure && !init_get(n, "app.requirements") && !init_get(n, "app.command")) {
-		end_line(&w, NULL);
-		put_line(&w,
-			 "# app:                              # changes daily, so it comes last");
-		put_line(&w,
-			 "#   copy: [src/]                    # what of this directory the image "
-			 "needs");
-	}
-	put_left(&w);
 	return buf_text(&w.b);
 }

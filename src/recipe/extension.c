@@ -57,38 +57,28 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 	return false;
 }
 
-/* What stands between the name (with extras) and a marker, without parentheses. */
-static struct str
-versions_of(const char *s)
+/* "==1.4.0" after the name is a version; anything else up to a marker is a range. */
+static void
+read_versions(struct load *l, struct text whole, const struct requirement *req,
+	      struct recipe_extension *e)
 {
-	struct str v;
+	const char *s = whole.s + strspn(whole.s, " ");
+	size_t n, skip;
 
-	s += strspn(s, " ");
 	s += strcspn(s, "[<>=!~; (");
 	s += strspn(s, " ");
 	if (*s == '[')
 		s = strchr(s, ']') + 1;
 	s += strspn(s, " (");
-	v = (struct str){ s, strcspn(s, ";)") };
-	while (v.n && v.p[v.n - 1] == ' ')
-		v.n--;
-	return v;
-}
-
-/* "==1.4.0" is a version; anything else after the name is a range. */
-static void
-read_versions(struct load *l, struct text whole, const struct requirement *req,
-	      struct recipe_extension *e)
-{
-	struct str v = versions_of(whole.s);
-	size_t op = strspn(v.p, "="), gap = strspn(v.p + op, " ");
-
-	if (!v.n)
-		return;
-	if (specifiers_pin(req->spec) && op >= 2 && !memchr(v.p, ',', v.n))
-		e->version = part(l, whole, v.p + op + gap, v.n - op - gap);
-	else
-		e->specifier = part(l, whole, v.p, v.n);
+	n = strcspn(s, ";)");
+	while (n && s[n - 1] == ' ')
+		n--;
+	skip = strspn(s, "=");
+	skip += strspn(s + skip, " ");
+	if (n && specifiers_pin(req->spec) && starts_with(s, "==") && !memchr(s, ',', n))
+		e->version = part(l, whole, s + skip, n - skip);
+	else if (n)
+		e->specifier = part(l, whole, s, n);
 }
 
 bool

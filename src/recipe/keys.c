@@ -36,12 +36,15 @@
 #define MEMBERS_CELLS(a, b) EMPTY(a), EMPTY(b)
 
 static const struct key rows[] = {
-#define KEY(path, type, check, first, second, ...) \
-	{ path, KEY_##type, check, MEMBERS_##type(first, second), __VA_ARGS__, false },
-#define NEED(path, type, check, first, second, ...) \
-	{ path, KEY_##type, check, MEMBERS_##type(first, second), __VA_ARGS__, true },
+#define ROW(path, type, check, first, second, required, ...) \
+	{ path, KEY_##type, check, MEMBERS_##type(first, second), __VA_ARGS__, required },
+#define KEY(path, type, check, first, ...) ROW(path, type, check, first, NONE, false, __VA_ARGS__)
+#define KEY2(path, type, check, first, second, ...) \
+	ROW(path, type, check, first, second, false, __VA_ARGS__)
+#define NEED(path, type, check, first, ...) ROW(path, type, check, first, NONE, true, __VA_ARGS__)
 #include "keys.def"
 #undef NEED
+#undef KEY2
 #undef KEY
 };
 /* clang-format on */

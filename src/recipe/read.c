@@ -96,40 +96,26 @@ read_word(struct load *l, const struct key *k, const struct node *n, char *base)
 	return false;
 }
 
-/* What other readers of YAML take for true or false; NULL: neither do they. */
-static const char *
-word_meant(struct arena *a, const char *s)
-{
-	static const char *const yes[] = { "true", "yes", "on", "y", "1" };
-	static const char *const no[] = { "false", "no", "off", "n", "0" };
-	const char *small = lower_case(a, s);
-
-	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++) {
-		if (!strcmp(small, yes[i]))
-			return "true";
-		if (!strcmp(small, no[i]))
-			return "false";
-	}
-	return NULL;
-}
-
 static bool
 read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	static const char *const words[] = { "true", "True", "TRUE", "false", "False", "FALSE" };
 	struct text *t = MEMBER(struct text, base, k->first.at);
+	const char *small, *meant;
+	struct diag *d;
 
 	if (!read_text(l, k, k->path, n, t))
 		return false;
-	for (size_t i = 0; i < 6; i++)
-		if (!strcmp(words[i], t->s)) {
-			t->s = i < 3 ? "true" : "false";
-			return true;
-		}
-	struct diag *d = fault(l, E_WORD, t->at, "`%s`: %s is neither true nor false", k->path,
-			       shown(l->a, t->s));
-	const char *meant = word_meant(l->a, t->s);
-
+	small = lower_case(l->a, t->s);
+	/* What other readers of YAML take for true or false. */
+	meant = str_matches(small, "^(true|yes|on|y|1)$")  ? "true" :
+		str_matches(small, "^(false|no|off|n|0)$") ? "false" :
+							     NULL;
+	if (str_matches(t->s, "^(true|True|TRUE|false|False|FALSE)$")) {
+		t->s = meant;
+		return true;
+	}
+	d = fault(l, E_WORD, t->at, "`%s`: %s is neither true nor false", k->path,
+		  shown(l->a, t->s));
 	if (meant)
 		offer_text(d, *t, meant, arena_printf(l->a, "write %s", meant));
 	else
@@ -151,22 +137,21 @@ mounts_hold(struct load *l, const struct settings *all)
 		size_t n = strlen(s->name.s);
 		const char *path = arena_copy(l->a, s->name.s, s->name.s[n - 1] == '/' ? n - 1 : n);
 
-		if ((other = map_put(&paths, path, s))) {
-			diag_help(diag_note(fault(l, E_TWICE, s->name.at, "two volumes at `%s`",
-						  path),
-					    other->name.at, "the other one"),
-				  "mount one of them elsewhere");
-			good = false;
-		}
-		if ((other = map_put(&names, s->value.s, s))) {
-			diag_help(diag_note(fault(l, E_MODAL, s->value.at,
-						  "the volume `%s` at two places; Modal takes it "
-						  "once",
-						  s->value.s),
-					    other->value.at, "the other one"),
-				  "remove one of the two, or use a second volume");
-			good = false;
-		}
+		struct diag *d = NULL;
+
+		if ((other = map_put(&paths, path, s)))
+			d = diag_help(diag_note(fault(l, E_TWICE, s->name.at, "two volumes at `%s`",
+						      path),
+						other->name.at, "the other one"),
+				      "mount one of them elsewhere");
+		if ((other = map_put(&names, s->value.s, s)))
+			d = diag_help(diag_note(fault(l, E_MODAL, s->value.at,
+						      "the volume `%s` at two places; Modal takes "
+						      "it once",
+						      s->value.s),
+						other->value.at, "the other one"),
+				      "remove one of the two, or use a second volume");
+		good &= !d;
 	}
 	return good;
 }

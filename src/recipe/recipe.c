@@ -17,7 +17,9 @@ enum { CANONICAL_MAX = 256 * 1024 * 1024 };
 struct making {
 	struct load *l;
 	const struct source *src;
-	const struct node *root; /* without variants and matrix */
+	const struct node *root;     /* without variants and matrix */
+	const struct node *variants; /* a map */
+	struct names names;          /* of the variants */
 	struct overrides sets;
 	struct buf canonical;
 	size_t canonical_bytes;
@@ -91,18 +93,6 @@ default_stack(struct load *l, struct recipe *r)
 	return !c;
 }
 
-/* Checks what must hold between sections. */
-static bool
-recipe_holds(struct load *l, const struct recipe *r)
-{
-	if (!r->extensions.n || r->torch.at.line)
-		return true;
-	diag_help(fault(l, E_KEY_MISSING, r->extensions.at[0].at,
-			"`extensions` need `torch` to compile against"),
-		  "add `torch:` with a version");
-	return false;
-}
-
 /* The recipe of one cell; NULL if something in it does not hold. */
 static const struct recipe *
 make(struct making *m, const struct node *root, const char *cell)
@@ -118,7 +108,8 @@ make(struct making *m, const struct node *root, const char *cell)
 		const struct key *k = key_child(&key_root, root->pairs[i].key);
 
 		any |= k != NULL;
-		good &= !k || read_section(l, k, root->pairs[i].value, r);
+		good &= k ? read_section(l, k, root->pairs[i].value, r) :
+			    key_unknown(l, &key_root, root->pairs[i].key, root->pairs[i].key_at);
 	}
 	if (!any) {
 		diag_help(fault(l, E_EMPTY, m->root->at, "the recipe is empty"),
@@ -126,7 +117,13 @@ make(struct making *m, const struct node *root, const char *cell)
 		return NULL;
 	}
 	good &= r->stack.s || default_stack(l, r);
-	if (!recipe_holds(l, r) || !good)
+	if (r->extensions.n && !r->torch.at.line) {
+		diag_help(fault(l, E_KEY_MISSING, r->extensions.at[0].at,
+				"`extensions` need `torch` to compile against"),
+			  "add `torch:` with a version");
+		return NULL;
+	}
+	if (!good)
 		return NULL;
 	m->canonical.n = 0;
 	recipe_canonical(r, &m->canonical);
@@ -138,17 +135,7 @@ make(struct making *m, const struct node *root, const char *cell)
 	return r;
 }
 
-/* --- variants --- */
-
-static struct names
-variant_names(struct load *l, const struct node *variants)
-{
-	struct names names = { 0 };
-
-	for (size_t i = 0; variants && i < variants->n; i++)
-		list_push(l->a, &names, variants->pairs[i].key);
-	return names;
-}
+/* --- variants and cells --- */
 
 /* Each is a map, under a name that a directory can have. */
 static bool
@@ -156,70 +143,54 @@ variants_hold(struct load *l, const struct node *variants)
 {
 	bool good = true;
 
-	if (variants && variants->kind != NODE_MAP)
+	if (variants->kind != NODE_MAP)
 		return value_kind(l, key_child(&key_root, "variants"), "variants", variants,
 				  "a map");
-	if (variants && !within_limit(l, variants->at, variants->n, VARIANTS_MAX, "variants"))
+	if (!within_limit(l, variants->at, variants->n, VARIANTS_MAX, "variants"))
 		return false;
-	for (size_t i = 0; variants && i < variants->n && !load_full(l); i++) {
+	for (size_t i = 0; i < variants->n && !load_full(l); i++) {
 		const struct pair *p = &variants->pairs[i];
-		struct text name = { p->key, p->key_at };
+		struct diag *d = NULL;
 
-		good &= text_holds(l, grammar_variant, "variants", name);
-		if (p->value->kind != NODE_MAP) {
-			fault(l, E_TYPE, p->value->at, "`variants.%s` takes a map, not %s", p->key,
-			      node_kind_name(p->value));
-			good = false;
-		} else if (node_get(p->value, "variants") || node_get(p->value, "extends")) {
-			diag_help(fault(l, E_KEY_UNKNOWN, p->key_at,
-					"a variant can have neither `variants` nor `extends`"),
-				  "write its changes out in full");
-			good = false;
-		}
+		good &= text_holds(l, grammar_variant, "variants",
+				   (struct text){ p->key, p->key_at });
+		if (p->value->kind != NODE_MAP)
+			d = fault(l, E_TYPE, p->value->at, "`variants.%s` takes a map, not %s",
+				  p->key, node_kind_name(p->value));
+		else if (node_get(p->value, "variants") || node_get(p->value, "extends"))
+			d = diag_help(fault(l, E_KEY_UNKNOWN, p->key_at,
+					    "a variant can have neither `variants` nor `extends`"),
+				      "write its changes out in full");
+		good &= !d;
 	}
 	return good;
 }
 
-/* No variant or cell (`what`) has the name that --variant or --cell gives. */
-static void
-name_unknown(struct making *m, enum code code, const char *what, const char *name,
-	     struct names names)
+/* Finds the variant or cell (`what`) that --variant or --cell names. */
+static bool
+find_name(struct making *m, enum code code, const char *what, const char *name,
+	  const struct names *names, size_t *found)
 {
 	enum { SHOWN = 8 };
-	struct names first = { names.at, names.n < SHOWN ? names.n : SHOWN, 0 };
-	const char *nearest = str_nearest(name, names.at, names.n);
-	struct diag *d = fault(m->l, code, (struct span){ .src = m->src },
-			       "the recipe has no %s %s", what, shown(m->l->a, name));
+	struct names first = { names->at, names->n < SHOWN ? names->n : SHOWN, 0 };
+	const char *nearest;
+	struct diag *d;
 
+	for (*found = 0; *found < names->n; ++*found)
+		if (!strcmp(names->at[*found], name))
+			return true;
+	nearest = str_nearest(name, names->at, names->n);
+	d = fault(m->l, code, (struct span){ .src = m->src }, "the recipe has no %s %s", what,
+		  shown(m->l->a, name));
 	if (nearest)
 		diag_help(d, "did you mean `%s`?", nearest);
-	else if (names.n)
+	else if (names->n)
 		diag_help(d, "available %ss: %s%s", what, names_words(m->l->a, &first, "and"),
-			  names.n > first.n ? " ..." : "");
+			  names->n > first.n ? " ..." : "");
 	else
 		diag_help(d, "the recipe has no %ss; remove --%s", what, what);
+	return false;
 }
-
-/* Checks the variants that --variant does not name too, so that none is broken unnoticed. */
-static bool
-others_hold(struct making *m, const struct node *plain, const struct node *variants)
-{
-	bool good = true;
-
-	for (size_t i = 0; variants && i < variants->n && !load_full(m->l); i++) {
-		const struct pair *p = &variants->pairs[i];
-		const struct node *whole = merge(m->l, &key_root, plain, p->value);
-
-		if (m->l->o->variant && !strcmp(p->key, m->l->o->variant))
-			continue;
-		whole = map_without(m->l, whole, "matrix");
-		good &= keys_known(m->l, whole);
-		good &= make(m, whole, NULL) != NULL;
-	}
-	return good;
-}
-
-/* --- cells --- */
 
 /* Keeps only the cell that --cell names, if it names one. */
 static bool
@@ -227,18 +198,31 @@ choose_cell(struct making *m, bool matrix, struct cells *cells)
 {
 	const char *name = m->l->o->cell;
 	struct names names = { 0 };
+	size_t i;
 
-	if (!name)
-		return true;
-	for (size_t i = 0; matrix && i < cells->n; i++) {
-		if (!strcmp(cells->at[i].name, name)) {
-			*cells = (struct cells){ cells->at + i, 1, 1 };
-			return true;
-		}
+	for (i = 0; name && matrix && i < cells->n; i++)
 		list_push(m->l->a, &names, cells->at[i].name);
+	if (name && !find_name(m, E_CELL, "cell", name, &names, &i))
+		return false;
+	if (name)
+		*cells = (struct cells){ cells->at + i, 1, 1 };
+	return true;
+}
+
+/* Checks the variants that --variant does not name too, so that none is broken unnoticed. */
+static bool
+others_hold(struct making *m, const struct node *plain)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < m->variants->n && !load_full(m->l); i++) {
+		const struct pair *p = &m->variants->pairs[i];
+		const struct node *whole = merge(m->l, &key_root, plain, p->value);
+
+		if (!m->l->o->variant || strcmp(p->key, m->l->o->variant) != 0)
+			good &= make(m, map_without(m->l, whole, "matrix"), NULL) != NULL;
 	}
-	name_unknown(m, E_CELL, "cell", name, names);
-	return false;
+	return good;
 }
 
 static bool
@@ -252,14 +236,14 @@ is_touched(const struct cells *cells, const struct override *set)
 }
 
 static const struct recipes *
-make_all(struct making *m, const struct node *variants, const struct node *matrix)
+make_all(struct making *m, const struct node *matrix)
 {
 	struct load *l = m->l;
 	struct recipes *out = arena_new_of(l->a, struct recipes);
 	const struct recipe **all;
 	struct overrides left = { 0 };
 	struct cells cells = { 0 };
-	bool good = keys_known(l, m->root);
+	bool good = true;
 
 	if (!cells_make(l, matrix, &m->sets, &cells) || !choose_cell(m, matrix != NULL, &cells))
 		return NULL;
@@ -286,7 +270,7 @@ make_all(struct making *m, const struct node *variants, const struct node *matri
 			return NULL;
 		}
 	}
-	*out = (struct recipes){ all, cells.n, matrix != NULL, variant_names(l, variants) };
+	*out = (struct recipes){ all, cells.n, matrix != NULL, m->names };
 	return good ? out : NULL;
 }
 
@@ -306,35 +290,36 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 		.done = MAP(a),
 	};
 	struct making m = { .l = &l, .canonical = BUF(a) };
-	const struct node *root, *plain, *variants, *matrix;
+	const struct node *root, *plain, *matrix;
 	const struct recipes *all;
+	size_t i;
 
 	diags_init(&l.echoes, a);
 	root = extends_load(&l, &m.src);
 	if (!sets_read(&l, &m.sets) || !root)
 		return NULL;
-	for (size_t i = 0; i < m.sets.n; i++)
+	for (i = 0; i < m.sets.n; i++)
 		if (is_structural(&m.sets.at[i]))
 			root = override_apply(&l, &m.sets.at[i], root);
 	/* So many faults that there is no use in going on with a large file. */
 	if (!keys_known(&l, root) && load_full(&l))
 		return NULL;
-	variants = node_get(root, "variants");
-	if (variants && node_is_null(variants))
-		variants = NULL;
-	if (!variants_hold(&l, variants))
+	m.variants = node_get(root, "variants");
+	if (!m.variants || node_is_null(m.variants))
+		m.variants = map_of(&l, root->at, 0);
+	if (!variants_hold(&l, m.variants))
 		return NULL;
+	for (i = 0; i < m.variants->n; i++)
+		list_push(a, &m.names, m.variants->pairs[i].key);
 	plain = root = map_without(&l, root, "variants");
-	if (o->variant && !node_get(variants, o->variant)) {
-		name_unknown(&m, E_VARIANT, "variant", o->variant, variant_names(&l, variants));
+	if (o->variant && !find_name(&m, E_VARIANT, "variant", o->variant, &m.names, &i))
 		return NULL;
-	}
 	if (o->variant)
-		root = merge(&l, &key_root, root, node_get(variants, o->variant));
+		root = merge(&l, &key_root, root, m.variants->pairs[i].value);
 	matrix = node_get(root, "matrix");
 	m.root = map_without(&l, root, "matrix");
-	all = make_all(&m, variants, matrix && !node_is_null(matrix) ? matrix : NULL);
-	return others_hold(&m, plain, variants) ? all : NULL;
+	all = make_all(&m, matrix && !node_is_null(matrix) ? matrix : NULL);
+	return others_hold(&m, plain) ? all : NULL;
 }
 
 const struct recipes *
