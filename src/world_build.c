@@ -50,13 +50,10 @@ open_stores(struct run *r, struct store **stores, size_t *n)
 static bool
 secrets_well_formed(const struct names *secrets)
 {
-	for (size_t i = 0; i < secrets->n; i++) {
-		const char *eq = strchr(secrets->at[i], '=');
-
-		/* What stands there may be the secret itself: it is not repeated. */
-		if (!eq || eq == secrets->at[i] || !eq[1])
+	/* What stands there may be the secret itself: it is not repeated. */
+	for (size_t i = 0; i < secrets->n; i++)
+		if (!str_matches(secrets->at[i], "^[^=]+=."))
 			return usage_error("--secret takes NAME=FILE") == EXIT_DONE;
-	}
 	return true;
 }
 
@@ -177,15 +174,11 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 static struct names
 builders(struct arena *a, const char *addr)
 {
-	struct names found = { 0 };
+	struct names parts = names_split(a, addr ? addr : "", ','), found = { 0 };
 
-	for (const char *p = addr; p && *p;) {
-		size_t n = strcspn(p, ",");
-
-		if (n)
-			list_push(a, &found, arena_copy(a, p, n));
-		p += n + (p[n] != 0);
-	}
+	for (size_t i = 0; i < parts.n; i++)
+		if (*parts.at[i])
+			list_push(a, &found, parts.at[i]);
 	return found;
 }
 

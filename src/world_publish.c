@@ -5,12 +5,11 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "base/str.h"
 #include "build/build.h"
 #include "verbs.h"
 #include "verify/verify.h"
 #include "world.h"
-
-enum { MODAL_NAME_MAX = 64 };
 
 static const struct plan *
 plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
@@ -20,25 +19,14 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	return pipeline_plan(a, ds, r->facts, cell, NULL);
 }
 
-/* [ENVIRONMENT/]NAME[:TAG]: letters, digits, "-", "_" and "."; a name is no id (im-...). */
+/* [ENVIRONMENT/]NAME[:TAG]; a name is no id (im-...). */
 static bool
 is_modal_name(const char *text)
 {
-	static const char letters[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-	size_t n = strspn(text, letters);
-
-	if (n && text[n] == '/' && *text != '-') {
-		text += n + 1;
-		n = strspn(text, letters);
-	}
-	if (!n || n > MODAL_NAME_MAX || *text == '-' || !strncmp(text, "im-", 3))
-		return false;
-	text += n;
-	if (!*text)
-		return true;
-	n = *text == ':' ? strspn(text + 1, letters) : 0;
-	return n && n <= MODAL_NAME_MAX && !text[n + 1];
+	return str_matches(text,
+			   "^([[:alnum:]_.][[:alnum:]_.-]*/)?[[:alnum:]_.][[:alnum:]_.-]{0,63}"
+			   "(:[[:alnum:]_.-]{1,64})?$") &&
+	       !str_matches(text, "^([^/]*/)?im-");
 }
 
 static bool

@@ -207,9 +207,7 @@ with_algorithm(struct arena *a, const char *id)
 static bool
 is_id(const char *s)
 {
-	const char *hex = starts_with(s, "sha256:") ? s + 7 : s;
-
-	return strlen(hex) == 64 && strspn(hex, "0123456789abcdef") == 64;
+	return str_matches(s, "^(sha256:)?[0-9a-f]{64}$");
 }
 
 static size_t

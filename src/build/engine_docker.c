@@ -77,53 +77,17 @@ no_daemon(struct arena *a, struct engine_state *s, const char *said)
 	}
 }
 
-/* How GPUs come into containers: by NVIDIA's runtime, or by CDI (Docker 25 and later). */
-static const char *
-gpus(struct engine_state *s, const json_t *info)
-{
-	const json_t *devices = json_at(info, "DiscoveredDevices");
-	bool runtime = json_at(info, "Runtimes.nvidia") != NULL;
-
-	for (size_t i = 0; !runtime && i < json_array_size(devices); i++) {
-		const char *id = json_string_value(json_at(json_array_get(devices, i), "ID"));
-
-		s->at.cdi |= id && starts_with(id, "nvidia.com/gpu");
-	}
-	s->gpus = runtime || s->at.cdi;
-	return runtime ? "GPUs by NVIDIA's runtime" : s->at.cdi ? "GPUs by CDI" : "no GPU runtime";
-}
-
-static bool
-stores_in_containerd(const json_t *info)
-{
-	const json_t *status = json_at(info, "DriverStatus");
-
-	for (size_t i = 0; i < json_array_size(status); i++) {
-		const json_t *row = json_array_get(status, i);
-		const char *value = json_string_value(json_array_get(row, 1));
-
-		if (value && starts_with(value, "io.containerd.snapshotter"))
-			return true;
-	}
-	return false;
-}
-
 /* Docker's own builder exports its cache only inline, unless its images are containerd's. */
 static bool
-exports_cache(struct arena *a, const struct engine_state *s, const json_t *info)
+exports_cache(struct arena *a, const struct engine_state *s, const char *info)
 {
 	struct proc_result r;
-	const char *driver;
 
-	if (!s->at.buildx)
-		return false;
-	if (stores_in_containerd(info))
-		return true;
-	if (!ASK(a, &r, s->at.client, "buildx", "inspect") ||
-	    !(driver = strstr(buf_text(&r.out), "Driver:")))
-		return false;
-	driver += 7 + strspn(driver + 7, " \t");
-	return !(starts_with(driver, "docker") && strchr("\r\n", driver[6]));
+	if (!s->at.buildx || strstr(info, "\"io.containerd.snapshotter"))
+		return s->at.buildx;
+	return ASK(a, &r, s->at.client, "buildx", "inspect") &&
+	       strstr(buf_text(&r.out), "Driver:") &&
+	       !str_matches(buf_text(&r.out), "Driver:[ \t]*docker([\r\n]|$)");
 }
 
 void
@@ -150,10 +114,16 @@ docker_probe(struct arena *a, struct engine_state *s)
 		s->install = "switch it to Linux containers";
 		return;
 	}
-	s->at.cache_export = exports_cache(a, s, info);
-	s->version =
-		arena_printf(a, "%s, %s%s; %s", engine_version_in(a, server),
-			     buildx ? "buildx " : "BuildKit", buildx ? buildx : "", gpus(s, info));
+	/* How GPUs come into containers: by NVIDIA's runtime, or by CDI (Docker 25 and later). */
+	s->gpus = json_at(info, "Runtimes.nvidia");
+	s->at.cdi = !s->gpus && strstr(buf_text(&r.out), "\"nvidia.com/gpu");
+	s->at.cache_export = exports_cache(a, s, buf_text(&r.out));
+	s->version = arena_printf(a, "%s, %s%s; %s", engine_version_in(a, server),
+				  buildx ? "buildx " : "BuildKit", buildx ? buildx : "",
+				  s->gpus   ? "GPUs by NVIDIA's runtime" :
+				  s->at.cdi ? "GPUs by CDI" :
+					      "no GPU runtime");
+	s->gpus |= s->at.cdi;
 }
 
 /* --- commands --- */

@@ -145,10 +145,7 @@ end_mark(char *line)
 		return NULL;
 	id = found + 4;
 	id += starts_with(id, "Using cache ") ? 12 : 0;
-	return strlen(id) >= 11 && strlen(id) <= 64 &&
-			       strspn(id, "0123456789abcdef") == strlen(id) ?
-		       found :
-		       NULL;
+	return str_matches(id, "^[0-9a-f]{11,64}$") ? found : NULL;
 }
 
 /* The open instruction that an error's `STEP "..."` speaks of: the one that begins most alike. */

@@ -63,13 +63,6 @@ image_vertex(const struct output_parser *p, const char *s, const struct instruct
 	return true;
 }
 
-static bool
-is_digest(const char *s)
-{
-	return starts_with(s, "sha256:") && strlen(s) == 71 &&
-	       strspn(s + 7, "0123456789abcdef") == 64;
-}
-
 static void
 tell_failed(struct output_parser *p, int status)
 {
@@ -176,7 +169,7 @@ numbered(struct output_parser *p, unsigned n, char *s)
 		return;
 	}
 	/* `#9 ...`: its lines are held back from here on. */
-	if (is_digest(s) || !strcmp(s, "...") || ending(p, n, s))
+	if (str_matches(s, "^(sha256:[0-9a-f]{64}|\\.\\.\\.)$") || ending(p, n, s))
 		return;
 	p->current = n;
 	/* The heading again: it was away, and the screen comes back to it. */

@@ -2,61 +2,22 @@
 
 /* --- which lines matter --- */
 
-/* What names a cause, and what only reports that something went wrong. */
-static const char *const root_words[] = {
-	"error: ",
-	"Error: ",
-	"fatal: ",
-	"fatal   :",
-	"Killed",
-	"Segmentation fault",
-	"No space left",
-	"undefined reference",
-	"cannot find -l",
-	"Cannot allocate memory",
-	"No such file or directory",
-	"command not found",
-	"No matching distribution",
-	"ModuleNotFoundError",
-	"ImportError",
-	"FAILED: ",
-	"Unable to locate package",
-	"virtual memory exhausted",
-	"internal compiler error",
-	"CUDA version",
-	"Permission denied",
-	NULL,
-};
+/* What names a cause. */
+static const char root_words[] =
+	"[eE]rror: |fatal: |fatal   :|Killed|Segmentation fault|No space left|undefined reference|"
+	"cannot find -l|Cannot allocate memory|No such file or directory|command not found|"
+	"No matching distribution|ModuleNotFoundError|ImportError|FAILED: |Unable to locate "
+	"package|"
+	"virtual memory exhausted|internal compiler error|CUDA version|Permission denied";
 /* True and of no use: what pip, setuptools and ninja say whatever the cause was. */
-static const char *const hollow_words[] = {
-	"subprocess-exited-with-error",
-	"metadata-generation-failed",
-	"Failed building wheel for",
-	"Failed to build",
-	"This error originates from a subprocess",
-	"Error compiling objects for extension",
-	"CalledProcessError",
-	"build stopped: subcommand failed",
-	"did not run successfully",
-	"finished with status 'error'",
-	"errors detected in the compilation",
-	"error generated",
-	"See above for output",
-	"Traceback (most recent call last)",
-	"Can not execute `setup.py`",
-	"except ImportError as error",
-	"except subprocess",
-	"subprocess exited with status",
-	NULL,
-};
-
-static bool
-has_word(const char *text, const char *const *words)
-{
-	while (*words && !strstr(text, *words))
-		words++;
-	return *words;
-}
+static const char hollow_words[] =
+	"subprocess-exited-with-error|metadata-generation-failed|Failed building wheel for|"
+	"Failed to build|This error originates from a subprocess|CalledProcessError|"
+	"Error compiling objects for extension|build stopped: subcommand failed|"
+	"did not run successfully|finished with status 'error'|error generated|"
+	"errors detected in the compilation|See above for output|except subprocess|"
+	"Traceback \\(most recent call last\\)|Can not execute `setup\\.py`|"
+	"except ImportError as error|subprocess exited with status";
 
 /* Of each rank the first lines are kept, and the last ones in a ring. */
 static const struct {
@@ -88,12 +49,12 @@ tail_add(struct arena *a, struct step_work *w, const char *text)
 		w->tail = arena_new_of(a, struct tail);
 	w->tail->lines++;
 	keep(w->tail, TAIL_RECENT, text);
-	if (has_word(text, hollow_words))
+	if (str_matches(text, hollow_words))
 		return;
 	/* "ValueError: ..." at the beginning: the last line of a Python traceback. */
 	if (str_matches(text, "^([A-Za-z._]+(Error|Exception): |ERROR)"))
 		keep(w->tail, TAIL_ERROR, text);
-	else if (has_word(text, root_words))
+	else if (str_matches(text, root_words))
 		keep(w->tail, TAIL_ROOT, text);
 }
 
