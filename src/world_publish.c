@@ -66,13 +66,9 @@ read_proof(struct run *r, const struct plan *plan, const char *out)
 	static const char *const levels[] = { "nothing", "import", "compile", "gpu" };
 	struct publish_proof p = { .path = fs_join(r->a, out, "proof.json") };
 	enum proof_level require = (enum proof_level)r->o->require;
-	const struct source *src;
+	const struct source *src = fs_read_quiet(r->a, p.path, FS_READ_MAX);
 	struct proof proof;
-	struct diags ds;
 
-	diags_init(&ds, r->a);
-	src = fs_exists(p.path) ? fs_read(r->a, &ds, p.path, FS_READ_MAX, (struct span){ 0 }) :
-				  NULL;
 	if (!src || !proof_read(r->a, plan, src->text, src->size, &proof))
 		return p;
 	p.text = src->text;

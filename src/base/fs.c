@@ -88,6 +88,15 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 	return NULL;
 }
 
+const struct source *
+fs_read_quiet(struct arena *a, const char *path, size_t max)
+{
+	struct diags unused;
+
+	diags_init(&unused, a);
+	return fs_read(a, &unused, path, max, (struct span){ 0 });
+}
+
 bool
 fs_exists(const char *path)
 {

@@ -23,6 +23,8 @@ enum { FS_READ_MAX = 1024 * 1024 }; /* bytes of a recipe, template or knowledge 
  */
 const struct source *fs_read(struct arena *a, struct diags *ds, const char *path, size_t max,
 			     struct span at);
+/* The same without a diagnostic, for a file that need not be there. */
+const struct source *fs_read_quiet(struct arena *a, const char *path, size_t max);
 
 /* True if a file of that name exists (of any kind). */
 bool fs_exists(const char *path);

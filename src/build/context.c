@@ -261,17 +261,7 @@ secret_given(const struct work *w, const char *name)
 	return NULL;
 }
 
-/* What a secret's file holds, for the mask: one that is larger is no secret but a file. */
-static const char *
-secret_value(struct work *w, const char *file)
-{
-	struct diags quiet;
-	const struct source *s;
-
-	diags_init(&quiet, w->a);
-	s = fs_read(w->a, &quiet, file, 64 * 1024, (struct span){ 0 });
-	return s ? s->text : "";
-}
+enum { SECRET_MAX = 64 * 1024 }; /* bytes: what is larger is no secret but a file */
 
 #define SECRETS "stackbuild-XXXXXX"
 
@@ -325,6 +315,7 @@ work_secrets(struct work *w)
 	for (size_t i = 0; i < needed.n; i++) {
 		const char *name = needed.at[i], *file = secret_given(w, name);
 		const char *value = file ? NULL : getenv(name), *path;
+		const struct source *held;
 
 		if (file && access(file, R_OK) != 0) {
 			good = cannot(w, "read the secret's file", file);
@@ -349,7 +340,10 @@ work_secrets(struct work *w)
 		else
 			good = fs_write(w->ds, path, value, strlen(value), 0600, false, NULL) &&
 			       good;
-		list_push(w->a, &w->masked, value ? value : secret_value(w, file));
+		if (file && (held = fs_read_quiet(w->a, file, SECRET_MAX)))
+			value = held->text;
+		if (value)
+			list_push(w->a, &w->masked, value);
 		list_push(w->a, &w->secret_files,
 			  arena_printf(w->a, "%s=%s", name, file ? file : path));
 	}

@@ -174,14 +174,9 @@ engine_push(struct arena *a, const struct engine *e, const struct engine_at *at,
 const char *
 engine_pushed(struct arena *a, const char *digest_file)
 {
-	const struct source *s;
-	const char *digest = NULL;
-	struct diags ds; /* a file that cannot be read has no digest */
+	const struct source *s = fs_read_quiet(a, digest_file, FS_READ_MAX);
+	const char *digest = s ? arena_copy(a, s->text, strcspn(s->text, " \r\n")) : NULL;
 
-	diags_init(&ds, a);
-	if (fs_exists(digest_file) &&
-	    (s = fs_read(a, &ds, digest_file, FS_READ_MAX, (struct span){ 0 })))
-		digest = arena_copy(a, s->text, strcspn(s->text, " \r\n"));
 	unlink(digest_file);
 	return digest && oci_is_digest(digest) ? digest : NULL;
 }
@@ -274,13 +269,11 @@ engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *a
 bool
 engine_built(struct arena *a, const char *iid_file, struct image_about *out)
 {
-	struct diags ds; /* the caller says what was to be built */
-	const struct source *s;
+	const struct source *s = fs_read_quiet(a, iid_file, FS_READ_MAX);
 	json_auto_t *j = NULL;
 
 	*out = (struct image_about){ 0 };
-	diags_init(&ds, a);
-	if (!(s = fs_read(a, &ds, iid_file, FS_READ_MAX, (struct span){ 0 })))
+	if (!s)
 		return false;
 	if (*s->text == '{') { /* buildctl's metadata */
 		j = json_loadb(s->text, s->size, 0, NULL);

@@ -66,9 +66,8 @@ struct engine_run {
 	bool gpus;
 	bool input; /* standard input reaches the command */
 	struct names argv;
-	struct names env;    /* "NAME=value" */
-	struct names mounts; /* "HOST:CONTAINER", read-only */
-	const char *name;    /* of the container, so that it can be ended by name */
+	struct names env; /* "NAME=value" */
+	const char *name; /* of the container, so that it can be ended by name */
 };
 
 struct engine {

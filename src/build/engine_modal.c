@@ -23,14 +23,12 @@ token(struct arena *a)
 {
 	const char *path = getenv("MODAL_CONFIG_PATH"), *home = getenv("HOME");
 	const struct source *s;
-	struct diags ds; /* a file that cannot be read holds no token */
 
 	if (is_set("MODAL_TOKEN_ID") && is_set("MODAL_TOKEN_SECRET"))
 		return "token in the environment";
 	if (!path || !*path)
 		path = home ? fs_join(a, home, ".modal.toml") : NULL;
-	diags_init(&ds, a);
-	s = path && fs_exists(path) ? fs_read(a, &ds, path, FS_READ_MAX, (struct span){ 0 }) : NULL;
+	s = path ? fs_read_quiet(a, path, FS_READ_MAX) : NULL;
 	return s && memmem(s->text, s->size, "token_id", 8) &&
 			       memmem(s->text, s->size, "token_secret", 12) ?
 		       "token in its file" :

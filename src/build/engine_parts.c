@@ -114,15 +114,12 @@ json_at_text(struct arena *a, const json_t *root, const char *path)
 bool
 engine_cdi(struct arena *a)
 {
-	struct diags ds; /* what cannot be read is not there */
 	glob_t files;
 	bool found = false;
 
-	diags_init(&ds, a);
 	glob("{/etc,/var/run}/cdi/*.{yaml,json}", GLOB_BRACE, NULL, &files);
 	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
-		const struct source *s =
-			fs_read(a, &ds, files.gl_pathv[i], FS_READ_MAX, (struct span){ 0 });
+		const struct source *s = fs_read_quiet(a, files.gl_pathv[i], FS_READ_MAX);
 
 		found = s && memmem(s->text, s->size, "nvidia.com/gpu", 14);
 	}
@@ -221,19 +218,6 @@ engine_build_words(struct arena *a, struct engine_command *c, const struct engin
 	engine_secrets(a, c, b, csv);
 }
 
-/* "HOST:CONTAINER" as --mount takes it. */
-static const char *
-mount_words(struct arena *a, const char *mount)
-{
-	const char *colon = strrchr(mount, ':');
-
-	if (!colon)
-		BUG("a mount without a place in the container: %s", mount);
-	return arena_printf(a, "type=bind,%s,%s,readonly",
-			    engine_csv(a, "source", arena_copy(a, mount, (size_t)(colon - mount))),
-			    engine_csv(a, "target", colon + 1));
-}
-
 /* An entry point of the image would get the command as its arguments, and print what it likes. */
 void
 engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r,
@@ -241,8 +225,6 @@ engine_run_words(struct arena *a, struct engine_command *c, const struct engine_
 {
 	for (size_t i = 0; i < r->env.n; i++)
 		ADD(c, "-e", r->env.at[i]);
-	for (size_t i = 0; i < r->mounts.n; i++)
-		ADD(c, "--mount", mount_words(a, r->mounts.at[i]));
 	if (new_container)
 		ADD(c, "--entrypoint", r->argv.at[0], r->image);
 	else

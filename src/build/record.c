@@ -107,19 +107,10 @@ read_record(struct arena *a, const json_t *root, struct build_record *out)
 bool
 build_record_read(struct arena *a, const char *path, struct build_record *out)
 {
-	const struct source *src;
-	struct diags ignored;
-	json_t *root;
-	bool good;
+	const struct source *s = fs_read_quiet(a, path, RECORD_BYTES_MAX);
+	json_auto_t *root = s ? json_loadb(s->text, s->size, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
-	diags_init(&ignored, a);
-	if (!fs_exists(path) ||
-	    !(src = fs_read(a, &ignored, path, RECORD_BYTES_MAX, (struct span){ 0 })))
-		return false;
-	root = json_loadb(src->text, src->size, JSON_REJECT_DUPLICATES, NULL);
-	good = json_is_object(root) && read_record(a, root, out);
-	json_decref(root);
-	return good;
+	return json_is_object(root) && read_record(a, root, out);
 }
 
 double

@@ -59,10 +59,8 @@ wheels_keys(struct work *w, const char *dir)
 		json_auto_t *doc = NULL;
 		const struct source *s;
 		const json_t *abi;
-		struct diags quiet;
 
-		diags_init(&quiet, w->a);
-		if (!(s = fs_read(w->a, &quiet, path, FS_READ_MAX, (struct span){ 0 }))) {
+		if (!(s = fs_read_quiet(w->a, path, FS_READ_MAX))) {
 			diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
 			return false;
 		}

@@ -97,7 +97,6 @@ run_of(const json_t *j)
 				    .gpus = yes(j, "gpus"),
 				    .argv = names(j, "argv"),
 				    .env = names(j, "env"),
-				    .mounts = names(j, "mounts"),
 				    .name = text(j, "name") };
 }
 
