@@ -1,5 +1,7 @@
 #include "output.h"
 
+#include <stdlib.h>
+
 /* --- inert text --- */
 
 static const char *
@@ -55,37 +57,15 @@ output_inert(struct output_parser *p, const char *line, size_t n)
 /* --- small things that parsers share --- */
 
 bool
-output_number(const char **s, unsigned max, unsigned *out)
-{
-	unsigned long n = 0;
-	const char *p = *s;
-
-	if (!is_digit(*p))
-		return false;
-	for (; is_digit(*p); p++) {
-		n = n * 10 + (unsigned)(*p - '0');
-		if (n > max)
-			return false;
-	}
-	*s = p;
-	*out = (unsigned)n;
-	return true;
-}
-
-bool
 output_seconds(const char **s, double *out)
 {
-	const char *p = *s;
-	double unit = 0.1;
-	unsigned whole;
+	char *end;
+	double seconds = strtod(*s, &end);
 
-	if (!output_number(&p, 365 * 24 * 3600, &whole))
+	if (!is_digit(**s) || !(seconds <= 365 * 24 * 3600.0))
 		return false;
-	*out = whole;
-	if (*p == '.')
-		for (p++; is_digit(*p); p++, unit /= 10)
-			*out += unit * (*p - '0');
-	*s = p;
+	*s = end;
+	*out = seconds;
 	return true;
 }
 
@@ -93,12 +73,11 @@ int
 output_status(const char *text, const char *words)
 {
 	int status = STATUS_UNKNOWN;
+	unsigned n;
 
 	while ((text = strstr(text, words))) {
-		const char *p = text += strlen(words);
-		unsigned n;
-
-		if (output_number(&p, 255, &n))
+		text += strlen(words);
+		if (sscanf(text, "%5u", &n) == 1 && n < 256)
 			status = (int)n;
 	}
 	return status;

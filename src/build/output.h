@@ -65,9 +65,7 @@ void output_buildah_end(struct output_parser *p, int status);
 /* An event of an instruction (or of none: OTHER). */
 void output_tell(struct output_parser *p, enum build_event_kind kind, const struct instruction *of,
 		 double seconds, int status, const char *text);
-/* A decimal number at *s, which moves behind it; false: there is none, or it is above max. */
-bool output_number(const char **s, unsigned max, unsigned *out);
-/* Seconds, "12.345"; bounded to a year. */
+/* Seconds at *s, "12.345", which moves behind them; bounded to a year. */
 bool output_seconds(const char **s, double *out);
 /* The number behind the last `words` in a text; STATUS_UNKNOWN. */
 int output_status(const char *text, const char *words);

@@ -189,16 +189,17 @@ numbered(struct output_parser *p, unsigned n, char *s)
 void
 output_buildkit(struct output_parser *p, enum proc_stream from, const char *line)
 {
-	const char *at = line + 1;
 	unsigned n;
+	int text = 0;
 
 	(void)from;
 	if (!*line) {
 		p->current = NO_VERTEX;
-	} else if (*line == '#' && output_number(&at, VERTICES_MAX - 1, &n) && *at == ' ') {
+	} else if (sscanf(line, "#%5u%n", &n, &text) == 1 && n < VERTICES_MAX &&
+		   line[text] == ' ') {
 		if (n >= p->nvertices)
 			p->nvertices = n + 1;
-		numbered(p, n, p->line.p + (at + 1 - line));
+		numbered(p, n, p->line.p + text + 1);
 	} else if (p->current != NO_VERTEX && p->vertices[p->current].of &&
 		   p->vertices[p->current].open) {
 		output_tell(p, EVENT_LINE, p->vertices[p->current].of, -1, 0, line);

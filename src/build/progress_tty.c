@@ -20,15 +20,8 @@
 enum { LIVE_MAX = 48, WAITING_SHOWN = 5, WIDE_MAX = 120, LEFT_AFTER_S = 2 };
 #define FRAME_S 0.1
 
-enum tint { TINT_NONE, TINT_OK, TINT_RUNS, TINT_BAD };
-
-struct live {
-	enum tint tint;
-	struct buf text;
-};
-
 struct tty {
-	struct live *now, *was; /* LIVE_MAX */
+	struct buf *now, *was; /* LIVE_MAX lines */
 	size_t n, n_was;
 	size_t columns, rows, columns_was;
 	struct buf over;  /* lines that scroll up with the next frame */
@@ -98,9 +91,6 @@ progress_remaining(const struct progress *p)
 
 /* --- the lines --- */
 
-static const char *const tints[] = { "", "\033[32m", "\033[36m", "\033[1;31m" };
-enum { MARK_COLUMNS = 4 }; /* " ok ", " .. ": what is tinted */
-
 static void
 size_of_terminal(const struct progress *p, struct tty *t)
 {
@@ -114,13 +104,10 @@ size_of_terminal(const struct progress *p, struct tty *t)
 }
 
 static struct buf *
-live(struct tty *t, enum tint tint)
+live(struct tty *t)
 {
-	struct live *l = &t->now[t->n++];
-
-	l->tint = tint;
-	buf_clear(&l->text);
-	return &l->text;
+	buf_clear(&t->now[t->n]);
+	return &t->now[t->n++];
 }
 
 static size_t
@@ -172,7 +159,7 @@ steps_lines(struct progress *p, struct tty *t)
 		if (p->steps[i].state != STEP_RUNNING && !(w->open && w->announced))
 			continue;
 		if (t->n + 1 < most)
-			running_line(p, i, live(t, TINT_RUNS));
+			running_line(p, i, live(t));
 		else
 			left++;
 	}
@@ -186,13 +173,13 @@ steps_lines(struct progress *p, struct tty *t)
 		if (t->n + 1 >= most || waiting++ >= WAITING_SHOWN)
 			left++;
 		else if (stored)
-			buf_printf(live(t, TINT_NONE), "     %-*s           %s", (int)p->id_width,
-				   s->id, s->note);
+			buf_printf(live(t), "     %-*s           %s", (int)p->id_width, s->id,
+				   s->note);
 		else
-			buf_printf(live(t, TINT_NONE), "     %s", s->id);
+			buf_printf(live(t), "     %s", s->id);
 	}
 	if (left && t->n < most)
-		buf_printf(live(t, TINT_NONE), "     and %zu more", left);
+		buf_printf(live(t), "     and %zu more", left);
 }
 
 /* "about 2:40 left": no finer than anybody can know. */
@@ -207,7 +194,7 @@ rounded(double s)
 static void
 last_line(struct progress *p, struct tty *t)
 {
-	struct buf *b = live(t, TINT_NONE);
+	struct buf *b = live(t);
 	double left = progress_remaining(p);
 	char time[TIME_BYTES];
 	size_t wide = t->columns < WIDE_MAX ? t->columns - 1 : WIDE_MAX;
@@ -243,25 +230,28 @@ compose(struct progress *p, struct tty *t)
 	if (!busy && p->other[0] && t->n + 1 < room(t)) {
 		char time[TIME_BYTES];
 
-		buf_printf(live(t, TINT_RUNS), " ..  %-*s  %7s  %s", (int)p->id_width, "-",
+		buf_printf(live(t), " ..  %-*s  %7s  %s", (int)p->id_width, "-",
 			   progress_time(time, p->now_s - p->other_s), p->other);
 	}
 	last_line(p, t);
-	for (size_t i = 0; i < t->n; i++)
-		clip(t, &t->now[i].text);
 }
 
 /* --- the frame --- */
 
 static void
-put_line(const struct progress *p, struct buf *out, enum tint tint, const char *s, size_t n)
+put_line(const struct progress *p, struct buf *out, const char *s)
 {
-	size_t mark = p->o.colour && tint && n > MARK_COLUMNS ? MARK_COLUMNS : 0;
+	static const char *const tints[][2] = { { " ok ", "\033[32m" },
+						{ " .. ", "\033[36m" },
+						{ " !! ", "\033[1;31m" } };
 
-	if (mark)
-		buf_printf(out, "%s%.*s\033[m", tints[tint], (int)mark, s);
-	buf_add(out, s + mark, n - mark);
-	buf_puts(out, "\033[K\r\n");
+	for (size_t i = 0; i < 3; i++)
+		if (p->o.colour && starts_with(s, tints[i][0]) && s[4]) {
+			buf_printf(out, "%s%.4s\033[m", tints[i][1], s);
+			s += 4;
+			break;
+		}
+	buf_printf(out, "%s\033[K\r\n", s);
 }
 
 /* Rows that the old frame takes now: a terminal that became narrower has wrapped its lines. */
@@ -271,17 +261,8 @@ rows_of(const struct tty *t)
 	size_t rows = 0;
 
 	for (size_t i = 0; i < t->n_was; i++)
-		rows += t->was[i].text.n > t->columns ?
-				(t->was[i].text.n + t->columns - 1) / t->columns :
-				1;
+		rows += t->was[i].n > t->columns ? (t->was[i].n + t->columns - 1) / t->columns : 1;
 	return rows;
-}
-
-static bool
-same(const struct live *a, const struct live *b)
-{
-	return a->tint == b->tint && a->text.n == b->text.n &&
-	       !memcmp(a->text.p, b->text.p, a->text.n);
 }
 
 static void
@@ -289,10 +270,12 @@ draw(struct progress *p, struct tty *t)
 {
 	bool moved = t->over.n || t->columns != t->columns_was, changed = moved || t->n != t->n_was;
 	size_t up = rows_of(t);
-	struct live *was;
+	struct buf *was = t->was;
 
-	for (size_t i = 0; i < t->n && !changed; i++)
-		changed = !same(&t->now[i], &t->was[i]);
+	for (size_t i = 0; i < t->n; i++) {
+		clip(t, &t->now[i]);
+		changed = changed || strcmp(t->now[i].p, was[i].p) != 0;
+	}
 	if (!changed)
 		return;
 	t->frame.n = 0;
@@ -300,19 +283,15 @@ draw(struct progress *p, struct tty *t)
 	if (up)
 		buf_printf(&t->frame, "\r\033[%zuA", up);
 	buf_add(&t->frame, buf_text(&t->over), t->over.n);
-	for (size_t i = 0; i < t->n; i++) {
-		struct live *l = &t->now[i];
-
-		if (!moved && i < t->n_was && same(l, &t->was[i]))
+	for (size_t i = 0; i < t->n; i++)
+		if (!moved && i < t->n_was && !strcmp(t->now[i].p, was[i].p))
 			buf_puts(&t->frame, "\r\n");
 		else
-			put_line(p, &t->frame, l->tint, l->text.p, l->text.n);
-	}
+			put_line(p, &t->frame, t->now[i].p);
 	if (moved || t->n < t->n_was)
 		buf_puts(&t->frame, "\033[J");
 	buf_puts(&t->frame, "\033[?25h");
 	progress_write(&p->out, t->frame.p, t->frame.n);
-	was = t->was;
 	t->was = t->now;
 	t->now = was;
 	t->n_was = t->n;
@@ -328,15 +307,15 @@ tty_begin(struct progress *p)
 	struct tty *t = p->tty = arena_new_of(p->a, struct tty);
 
 	t->over = t->frame = BUF(p->a);
-	t->now = arena_array_of(p->a, struct live, 2 * LIVE_MAX);
+	t->now = arena_array_of(p->a, struct buf, 2 * LIVE_MAX);
 	t->was = t->now + LIVE_MAX;
 	for (size_t i = 0; i < 2 * LIVE_MAX; i++)
-		t->now[i].text = BUF(p->a);
+		t->now[i] = BUF(p->a);
 	t->drawn_s = -1;
 	size_of_terminal(p, t);
 	t->columns_was = t->columns;
 	if (p->o.head)
-		put_line(p, &t->over, TINT_NONE, p->o.head, strlen(p->o.head));
+		put_line(p, &t->over, p->o.head);
 }
 
 static void
@@ -360,7 +339,7 @@ tty_change(struct progress *p, size_t step)
 	progress_outcome(p, step, b);
 	if (s->peak_mib)
 		buf_printf(b, "  %.1f GiB", (double)s->peak_mib / 1024);
-	put_line(p, &p->tty->over, bad ? TINT_BAD : stopped ? TINT_NONE : TINT_OK, b->p, b->n);
+	put_line(p, &p->tty->over, b->p);
 }
 
 static void
@@ -385,11 +364,9 @@ tty_end(struct progress *p)
 	t->n = 0;
 	for (size_t i = 0; i < p->nsteps; i++)
 		if (p->steps[i].state == STEP_WAITING && p->failed < p->nsteps)
-			buf_printf(live(t, TINT_NONE), " --  %-*s  %7s  not begun",
-				   (int)p->id_width, p->steps[i].id, "");
+			buf_printf(live(t), " --  %-*s  %7s  not begun", (int)p->id_width,
+				   p->steps[i].id, "");
 	last_line(p, t);
-	for (size_t i = 0; i < t->n; i++)
-		clip(t, &t->now[i].text);
 	draw(p, t);
 }
 
