@@ -71,8 +71,7 @@ read_proof(struct run *r, const struct plan *plan, const char *out)
 
 	if (!src || !proof_read(r->a, plan, src->text, src->size, &proof))
 		return p;
-	p.text = src->text;
-	p.size = src->size;
+	p.source = src;
 	p.image_digest = proof.image_digest;
 	p.recipe_digest = proof.recipe_digest;
 	p.failed = proof.result == PROOF_FAILED;

@@ -70,14 +70,14 @@ fill_record(struct work *w)
 static void
 estimate_steps(struct work *w)
 {
-	struct build_record before = { 0 };
-	bool known = build_record_read(w->a, fs_join(w->a, w->o->out, "build.json"), &before);
+	const struct source *before =
+		fs_read_quiet(w->a, fs_join(w->a, w->o->out, "build.json"), FS_READ_MAX);
+	const struct plan *measured = before ? plan_measured(w->a, w->plan, before) : w->plan;
 	bool side_by_side = w->o->engine->dialect == DIALECT_BUILDKIT;
 
 	w->steps = arena_array_of(w->a, struct progress_step, w->plan->n);
 	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct step *s = &w->plan->steps[i];
-		double measured_s;
+		const struct step *s = &measured->steps[i];
 
 		w->steps[i] = (struct progress_step){ .id = s->id,
 						      .recipe_line = s->at.line,
@@ -85,8 +85,6 @@ estimate_steps(struct work *w)
 						      .lane = !side_by_side ? "trunk" :
 							      s->extension  ? s->stage :
 									      NULL };
-		if (known && (measured_s = build_record_measured(&before, s->key, s->own)) > 0)
-			w->steps[i].estimate_s = measured_s;
 	}
 }
 

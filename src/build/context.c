@@ -179,6 +179,68 @@ work_place(struct work *w, const char *from, const char *to)
 	return work_make(w, fs_dir(w->a, to)) && copy_file(w, from, to);
 }
 
+/* --- the user's .dockerignore, for a context where his files lie one folder deeper --- */
+
+#define BLANKS " \t\r\v\f"
+#define BOM "\xef\xbb\xbf"
+
+/* As filepath.Clean does it, below /: "./a//b/../c" -> "a/c"; NULL: it leaves the folder. */
+static const char *
+clean(struct arena *a, const char *pattern)
+{
+	struct names parts = names_split(a, pattern, '/'), kept = { 0 };
+
+	for (size_t i = 0; i < parts.n; i++) {
+		const char *part = parts.at[i];
+
+		if (!strcmp(part, "..") && !kept.n--)
+			return NULL;
+		if (*part && strcmp(part, ".") != 0 && strcmp(part, "..") != 0)
+			list_push(a, &kept, part);
+	}
+	return kept.n ? arena_printf(a, "/%s", names_join(a, &kept, "/")) : "";
+}
+
+static const char *
+trimmed(struct arena *a, const char *s)
+{
+	size_t n;
+
+	s += strspn(s, BLANKS);
+	for (n = strlen(s); n && strchr(BLANKS, s[n - 1]);)
+		n--;
+	return arena_copy(a, s, n);
+}
+
+/*
+ * The same patterns below app/: nothing of it can leave out what is ours.
+ *
+ * Source: moby patternmatcher/ignorefile: comments, !, filepath.Clean, one leading slash.
+ */
+static const char *
+ignore_below(struct arena *a, const char *text)
+{
+	struct names lines =
+		names_split(a, text + (starts_with(text, BOM) ? strlen(BOM) : 0), '\n');
+	struct buf out = BUF(a);
+
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *s = trimmed(a, lines.at[i]), *mark = *s == '!' ? "!" : "", *below;
+
+		if (*lines.at[i] == '#' || !*s)
+			continue;
+		s = trimmed(a, s + strlen(mark));
+		below = clean(a, s);
+		/* A "!" alone stays: the engine says what is wrong with it. */
+		if (!*s)
+			buf_printf(&out, "%s\n", mark);
+		/* What names the folder itself, or what is outside of it, matches nothing. */
+		else if (below && *below)
+			buf_printf(&out, "%s" RENDER_APP "%s\n", mark, below);
+	}
+	return buf_text(&out);
+}
+
 /* podman and buildah read the first, docker only the second. */
 static bool
 copy_ignore(struct work *w, const char *from)
@@ -193,7 +255,7 @@ copy_ignore(struct work *w, const char *from)
 			continue;
 		if (!(s = fs_read(w->a, w->ds, path, FS_READ_MAX, w->plan->stack->recipe->app.at)))
 			return false;
-		text = ignore_written(w->a, s->text);
+		text = ignore_below(w->a, s->text);
 		if (!fs_write(w->ds, fs_join(w->a, w->context, names[i]), text, strlen(text), 0644,
 			      false, NULL))
 			return false;

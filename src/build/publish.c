@@ -96,7 +96,7 @@ proof_trouble(struct publishing *w)
 	bool of_image = w->o->engine->push ? same(is, w->about.id) || same(is, w->about.digest) :
 					     b && (same(is, b->image_id) || same(is, b->digest));
 
-	if (!p->text)
+	if (!p->source)
 		return arena_printf(w->a, "there is no proof in `%s`", p->path);
 	if (!of_image)
 		return arena_printf(w->a, "`%s` is of another image, %s", p->path,
@@ -260,8 +260,8 @@ attach(struct publishing *w, struct oci_registry *r, const char *digest)
 	}
 	list_push(w->a, &art.layers,
 		  (struct oci_blob){ .media_type = PUBLISH_PROOF_TYPE,
-				     .bytes = w->o->proof.text,
-				     .size = w->o->proof.size,
+				     .bytes = w->o->proof.source->text,
+				     .size = w->o->proof.source->size,
 				     .title = "proof.json" });
 	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
 }

@@ -13,8 +13,8 @@
  *   4. the proof goes to the same repository as a referrer of that digest
  */
 struct publish_proof {
-	const char *path, *text; /* text NULL: there is none */
-	size_t size;
+	const char *path;
+	const struct source *source;              /* NULL: there is none */
 	const char *image_digest, *recipe_digest; /* or NULL */
 	bool failed;                              /* a check of it */
 	bool enough;                              /* it proves what is demanded */

@@ -180,18 +180,6 @@ wheel_in(struct work *w, const struct wanted_wheel *one, const char *folder)
 	return NULL;
 }
 
-/* In the context, where the image takes it from. */
-static bool
-place(struct work *w, const struct wanted_wheel *one, const char *context)
-{
-	const char *to = fs_join(w->a, context, one->step->id);
-
-	if (!work_place(w, one->file, fs_join(w->a, to, fs_name(one->file))))
-		return false;
-	in_context(w, one);
-	return true;
-}
-
 bool
 wheels_keep(struct work *w, const char *dir, const char *context)
 {
@@ -202,6 +190,7 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 		const struct progress_step *s = work_step(w, one->step->id);
 		struct store_wheel made = { .inputs = one->inputs };
 		struct diags found;
+		const char *to;
 
 		if (one->got)
 			continue;
@@ -226,8 +215,12 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 		}
 		if (w->o->nstores)
 			put_nearest(w, &made, &one->want);
-		if (context && !place(w, one, context))
+		if (!context)
+			continue;
+		to = fs_join(w->a, fs_join(w->a, context, one->step->id), fs_name(one->file));
+		if (!work_place(w, one->file, to))
 			return false;
+		in_context(w, one);
 	}
 	return good;
 }

@@ -92,15 +92,6 @@ bool wheels_missing(const struct work *w);
  * (or NULL) for the image.  errors SB0509, SB0510; false */
 bool wheels_keep(struct work *w, const char *dir, const char *context);
 
-/*
- * ignore_written -- a .dockerignore for a context that has the user's files below app/.
- *
- *   in      text: his file; its patterns are relative to his folder
- *   out     the same patterns below app/: nothing of it can leave out what is ours
- *   source  moby patternmatcher/ignorefile: comments, !, filepath.Clean, one leading slash
- */
-const char *ignore_written(struct arena *a, const char *text);
-
 struct progress_step *work_step(struct work *w, const char *id);
 double work_now(void);
 
