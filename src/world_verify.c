@@ -100,12 +100,10 @@ report(struct run *r, const struct plan *p, const struct verify_options *vo,
 	else
 		proof_table(proof, p ? world_recipe(r->a, r->o, p->stack->recipe->cell) : vo->image,
 			    fs_join(r->a, dir, "proof.json"), fs_exists(app) ? app : NULL, &r->out);
-	if (status == EXIT_NOT_PROVEN && require) {
-		static const char *const levels[] = { "", "import", "compile", "gpu" };
-
+	if (status == EXIT_NOT_PROVEN && require)
 		diag_at(&r->ds, E_REQUIRED, (struct span){ 0 },
-			"--require %s: not all of it could be run here", levels[require]);
-	}
+			"--require %s: not all of it could be run here",
+			proof_level_words[require]);
 	return status;
 }
 

@@ -6,7 +6,6 @@
  *   mamba-ssm      2.3.1        2.11.0+cu130  13.0  3.11.2  sm_90  38.9 MB  12 d  2 h        1a2b3c4d5e6f
  *   2 wheels, 63.7 MB in /root/.cache/stackbuild
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -60,16 +59,6 @@ by_package(const void *x, const void *y)
 
 enum { COLUMNS = 10 };
 
-static const char *
-arch_text(struct arena *a, const struct entry *e)
-{
-	struct buf b = BUF(a);
-
-	for (size_t i = 0; i < e->archs.n; i++)
-		buf_printf(&b, "%s%s", i ? " " : "", e->archs.at[i]);
-	return e->archs.n ? buf_text(&b) : "-";
-}
-
 static void
 row_of(struct arena *a, const struct entry *e, double now, const char *cells[COLUMNS])
 {
@@ -78,29 +67,18 @@ row_of(struct arena *a, const struct entry *e, double now, const char *cells[COL
 	cells[2] = e->torch;
 	cells[3] = e->cuda ? e->cuda : "-";
 	cells[4] = e->python;
-	cells[5] = arch_text(a, e);
+	cells[5] = e->archs.n ? names_join(a, &e->archs, " ") : "-";
 	cells[6] = store_size_text(a, (double)e->size);
 	cells[7] = store_age_text(a, now - (double)e->made);
 	cells[8] = e->used ? store_age_text(a, now - (double)e->used) : "-";
 	cells[9] = arena_copy(a, e->key, 12);
 }
 
-/* As wide as a terminal shows it: continuation bytes of UTF-8 take no room. */
-static size_t
-width(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 static void
 print_row(const char *const cells[COLUMNS], const size_t widths[COLUMNS], struct buf *out)
 {
 	for (size_t c = 0; c < COLUMNS; c++) {
-		size_t n = width(cells[c]);
+		size_t n = text_columns(cells[c], strlen(cells[c]));
 
 		diag_inert(cells[c], out);
 		if (c + 1 < COLUMNS)
@@ -121,13 +99,13 @@ print_table(struct arena *a, const struct store *s, const struct entries *all, s
 	size_t widths[COLUMNS];
 
 	for (size_t c = 0; c < COLUMNS; c++)
-		widths[c] = width(heads[c]);
+		widths[c] = text_columns(heads[c], strlen(heads[c]));
 	for (size_t i = 0; i < all->n; i++) {
 		row_of(a, all->at[i], now, rows[i]);
 		bytes += (double)all->at[i]->size;
 		for (size_t c = 0; c < COLUMNS; c++)
-			if (width(rows[i][c]) > widths[c])
-				widths[c] = width(rows[i][c]);
+			if (text_columns(rows[i][c], strlen(rows[i][c])) > widths[c])
+				widths[c] = text_columns(rows[i][c], strlen(rows[i][c]));
 	}
 	print_row(heads, widths, out);
 	for (size_t i = 0; i < all->n; i++)
@@ -141,26 +119,18 @@ print_table(struct arena *a, const struct store *s, const struct entries *all, s
 static void
 print_entry(struct json *j, const struct entry *e)
 {
-	json_map(j, NULL);
-	json_text(j, "key", e->key);
-	json_text(j, "wheel", e->wheel);
-	json_text(j, "name", e->name);
-	json_text(j, "version", e->version);
-	json_text(j, "torch", e->torch);
-	json_text(j, "cuda", e->cuda);
-	json_text(j, "python", e->python);
-	json_text(j, "platform", e->platform);
-	json_names(j, "archs", &e->archs);
-	json_text(j, "sha256", e->sha256);
+	json_put(j,
+		 "{'key': %s, 'wheel': %s, 'name': %s, 'version': %s, 'torch': %s, 'cuda': %s, "
+		 "'python': %s, 'platform': %s, 'archs': %n, 'sha256': %s",
+		 e->key, e->wheel, e->name, e->version, e->torch, e->cuda, e->python, e->platform,
+		 &e->archs, e->sha256);
 	json_int(j, "size", (long long)e->size);
 	json_int(j, "made", e->made);
 	if (e->used)
 		json_int(j, "used", e->used);
 	else
 		json_nil(j, "used");
-	json_number(j, "compile_s", e->compile_s);
-	json_int(j, "peak_mib", (long long)e->peak_mib);
-	json_end(j);
+	json_put(j, "'compile_s': %f, 'peak_mib': %d}", e->compile_s, (int)e->peak_mib);
 }
 
 bool
@@ -181,13 +151,9 @@ store_list(struct arena *a, struct diags *ds, struct store *s, bool as_json, str
 			   s->name);
 	if (!as_json)
 		return true;
-	json_map(&j, NULL);
-	json_int(&j, "schema", 1);
-	json_text(&j, "store", s->name);
-	json_list(&j, "wheels");
+	json_put(&j, "{'schema': 1, 'store': %s, 'wheels': [", s->name);
 	for (size_t i = 0; i < all.n; i++)
 		print_entry(&j, all.at[i]);
-	json_end(&j);
-	json_end(&j);
+	json_put(&j, "]}");
 	return true;
 }

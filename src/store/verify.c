@@ -44,17 +44,13 @@ static void
 print_one(struct json *j, const char *key, const struct entry *e, bool good,
 	  const struct diags *found)
 {
-	json_map(j, NULL);
-	json_text(j, "key", key);
-	json_text(j, "wheel", e ? e->wheel : NULL);
-	json_text(j, "result", good ? "good" : "bad");
-	json_list(j, "why");
+	json_put(j, "{'key': %s, 'wheel': %s, 'result': %s, 'why': [", key, e ? e->wheel : NULL,
+		 good ? "good" : "bad");
 	for (const struct diag *d = found->head; d; d = d->next)
 		for (const struct note *n = d->notes; n; n = n->next)
 			if (n->kind == NOTE_WHY)
 				json_text(j, NULL, n->text);
-	json_end(j);
-	json_end(j);
+	json_put(j, "]}");
 }
 
 static void
@@ -84,11 +80,8 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 
 	if (!store_keys(a, ds, s, &keys) || (!local && !(passage = store_passage(a, ds))))
 		return false;
-	if (as_json) {
-		json_map(&j, NULL);
-		json_text(&j, "store", s->name);
-		json_list(&j, "wheels");
-	}
+	if (as_json)
+		json_put(&j, "{'store': %s, 'wheels': [", s->name);
 	for (size_t i = 0; i < keys.n && answer != STORE_UNREACHABLE; i++) {
 		const struct entry *e;
 		struct diags mine;
@@ -108,13 +101,9 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 	}
 	if (passage)
 		store_remove(passage);
-	if (as_json) {
-		json_end(&j);
-		json_int(&j, "good", (long long)good);
-		json_int(&j, "bad", (long long)bad);
-		json_end(&j);
-	} else if (answer != STORE_UNREACHABLE) {
+	if (as_json)
+		json_put(&j, "], 'good': %d, 'bad': %d}", (int)good, (int)bad);
+	else if (answer != STORE_UNREACHABLE)
 		print_sum(a, s, good, bad, bytes, out);
-	}
 	return !bad && answer != STORE_UNREACHABLE;
 }

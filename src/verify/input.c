@@ -62,10 +62,7 @@ own_probes(struct json *j, struct arena *a, struct diags *ds, const struct recip
 			good = false;
 			continue;
 		}
-		json_row(j, NULL);
-		json_text(j, "name", t->s);
-		json_text(j, "text", s->text);
-		json_end(j);
+		json_put(j, "('name': %s, 'text': %s)", t->s, s->text);
 	}
 	json_end(j);
 	return good;
@@ -79,19 +76,14 @@ probe_input(struct arena *a, struct diags *ds, const struct plan *p, const struc
 	struct json j = json_flat_to(&b);
 	bool good = true;
 
-	json_map(&j, NULL);
-	json_text(&j, "token", token);
-	json_text(&j, "boot", boot_child);
-	json_text(&j, "share",
-		  o->venv ? fs_join(a, fs_real(a, o->venv), "share/stackbuild") :
-			    "/opt/stackbuild");
-	json_text(&j, "smoke_cu", embedded_template("smoke.cu")->text);
+	json_put(&j, "{'token': %s, 'boot': %s, 'share': %s, 'smoke_cu': %s", token, boot_child,
+		 o->venv ? fs_join(a, fs_real(a, o->venv), "share/stackbuild") : "/opt/stackbuild",
+		 embedded_template("smoke.cu")->text);
 	if (p) {
 		const struct recipe *r = p->stack->recipe;
 
-		json_text(&j, "plan_text", p->json);
-		json_bool(&j, "forbid_fallback",
-			  !r->verify.forbid_fallback.s || *r->verify.forbid_fallback.s == 't');
+		json_put(&j, "'plan_text': %s, 'forbid_fallback': %b", p->json,
+			 !r->verify.forbid_fallback.s || *r->verify.forbid_fallback.s == 't');
 		good = own_probes(&j, a, ds, r);
 	} else {
 		json_text(&j, "plan", "/opt/stackbuild/plan.json");

@@ -7,6 +7,7 @@
 /* A proof's meaning, and how a terminal shows it. */
 
 const char *const proof_result_words[] = { "passed", "failed", "not run" };
+const char *const proof_level_words[] = { "none", "import", "compile", "gpu" };
 
 /* In the order in which they run; `numbers` stands for one check of each probe. */
 static const struct {
@@ -197,35 +198,11 @@ enum { WHAT = 74 };
  * proven up to: compile.  Not proven: that it runs.   proof: out/x/proof.json
  */
 static void
-middle(struct buf *out, const char *text, size_t indent, const char *word)
-{
-	bool first = true;
-
-	do {
-		size_t n = strlen(text), cut = n;
-
-		if (n > WHAT) {
-			for (cut = WHAT; cut > WHAT / 2 && text[cut] != ' '; cut--)
-				;
-			if (text[cut] != ' ')
-				cut = WHAT;
-		}
-		if (first)
-			buf_printf(out, "%-*.*s %8s\n", WHAT, (int)cut, text, word);
-		else
-			buf_printf(out, "%*s%.*s\n", (int)indent, "", (int)cut, text);
-		first = false;
-		text += cut;
-		while (*text == ' ')
-			text++;
-	} while (*text);
-}
-
-static void
 row(struct buf *out, const struct proof *p, const struct proof_check *c, size_t width)
 {
 	static const char *const words[] = { "ok", "FAILED", "not run" };
 	const char *what = c->what ? c->what : "";
+	struct buf wrapped = BUF(out->a);
 
 	buf_printf(out, " %-*s  ", (int)width, c->id);
 	/* That there is no GPU stands in the first line, once. */
@@ -234,47 +211,38 @@ row(struct buf *out, const struct proof *p, const struct proof_check *c, size_t 
 		what = *what ? arena_printf(out->a, "%s: %s", what, c->why) : c->why;
 	else if (c->result == PROOF_FAILED && c->why)
 		what = c->why;
-	middle(out, what, width + 3, words[c->result]);
-}
-
-static void
-names_of(const struct proof *p, enum proof_result result, struct buf *out)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < p->checks.n; i++) {
-		if (p->checks.at[i].result != result)
-			continue;
-		buf_printf(out, "%s%s", any ? ", " : "", p->checks.at[i].id);
-		any = true;
-	}
+	buf_wrap(&wrapped, what, width + 3, width + 3 + WHAT);
+	what = buf_text(&wrapped);
+	buf_printf(out, "%-*.*s %8s%s\n", WHAT, (int)strcspn(what, "\n"), what, words[c->result],
+		   strchrnul(what, '\n'));
 }
 
 static void
 verdict(const struct proof *p, struct buf *out)
 {
-	static const char *const levels[] = { "nothing", "import", "compile", "gpu" };
 	static const char *const open[] = { "", "that it imports", "that it compiles",
 					    "that it runs" };
 	enum proof_level proven = proof_proven(p);
+	struct names all = { 0 };
 	bool any;
 
 	if (p->result == PROOF_PASSED) {
 		buf_puts(out, "proven: everything that was planned");
-		return;
+	} else if (p->result == PROOF_FAILED) {
+		for (size_t i = 0; i < p->checks.n; i++)
+			if (p->checks.at[i].result == PROOF_FAILED)
+				list_push(out->a, &all, p->checks.at[i].id);
+		buf_printf(out, "failed: %s", names_join(out->a, &all, ", "));
+	} else {
+		for (enum proof_level l = PROOF_IMPORT; l <= PROOF_GPU; l++) {
+			any = false;
+			if (level_result(p, l, &any) == PROOF_NOT_RUN && any)
+				list_push(out->a, &all, open[l]);
+		}
+		buf_printf(out, "proven up to: %s.  Not proven: %s.",
+			   proven ? proof_level_words[proven] : "nothing",
+			   names_join(out->a, &all, ", "));
 	}
-	if (p->result == PROOF_FAILED) {
-		buf_puts(out, "failed: ");
-		names_of(p, PROOF_FAILED, out);
-		return;
-	}
-	buf_printf(out, "proven up to: %s.  Not proven:", levels[proven]);
-	for (enum proof_level l = PROOF_IMPORT, n = 0; l <= PROOF_GPU; l++) {
-		any = false;
-		if (level_result(p, l, &any) == PROOF_NOT_RUN && any)
-			buf_printf(out, "%s %s", n++ ? "," : "", open[l]);
-	}
-	buf_putc(out, '.');
 }
 
 static void

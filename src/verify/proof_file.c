@@ -1,143 +1,146 @@
-#include "base/json.h"
-#include "base/str.h"
-#include "verify.h"
-
+#include <jansson.h>
 #include <string.h>
 
-/* A proof as files: proof.json for machines (docs/proof.schema.json), junit.xml for CI. */
+#include "base/json.h"
+#include "fetch/fetch.h"
+#include "verify.h"
 
-static void
-check_json(struct json *j, const struct proof_check *c)
-{
-	/* The figures are JSON already, on one line: they stand as they came. */
-	json_map(j, NULL);
-	json_text(j, "id", c->id);
-	json_text(j, "result", proof_result_words[c->result]);
-	json_text(j, "why", c->why);
-	json_text(j, "what", c->what);
-	json_number(j, "seconds", c->seconds);
-	json_raw(j, "figures", c->figures);
-	json_end(j);
-}
-
-static void
-text_map(struct json *j, const struct proof *p)
-{
-	json_text(j, "schema", "stackbuild/proof/1");
-	json_text(j, "stackbuild", STACKBUILD_VERSION);
-	json_text(j, "stack", p->stack);
-	json_text(j, "image", p->image);
-	json_text(j, "image_digest", p->image_digest);
-	json_text(j, "venv", p->venv);
-	json_text(j, "recipe", p->recipe);
-	json_text(j, "recipe_digest", p->recipe_digest);
-	json_nil(j, "lock_digest");
-	json_text(j, "engine", p->engine);
-	json_text(j, "python", p->python);
-	json_text(j, "driver", p->driver);
-	json_text(j, "driver_cuda", p->driver_cuda);
-	json_text(j, "gpu", p->gpu);
-	json_text(j, "no_gpu", p->no_gpu);
-}
+/*
+ * A proof as files: proof.json for machines (docs/proof.schema.json), which publish reads again as far
+ * as its meaning goes; junit.xml for CI.
+ */
 
 void
 proof_json(const struct proof *p, struct buf *out)
 {
-	static const char *const levels[] = { "none", "import", "compile", "gpu" };
 	struct json j = json_to(out);
 
-	json_map(&j, NULL);
-	text_map(&j, p);
-	json_text(&j, "result", proof_result_words[p->result]);
-	json_text(&j, "proven", levels[proof_proven(p)]);
-	json_row(&j, "limits");
-	json_number(&j, "import_timeout_s", p->import_timeout_s);
-	json_number(&j, "timeout_s", p->timeout_s);
-	json_end(&j);
-	json_number(&j, "seconds", p->seconds);
-	json_list(&j, "checks");
-	for (size_t i = 0; i < p->checks.n; i++)
-		check_json(&j, &p->checks.at[i]);
-	json_end(&j);
-	json_list(&j, "not_run");
+	json_put(&j,
+		 "{'schema': 'stackbuild/proof/1', 'stackbuild': %s, 'stack': %s, 'image': %s, "
+		 "'image_digest': %s, 'venv': %s, 'recipe': %s, 'recipe_digest': %s, "
+		 "'lock_digest': null, 'engine': %s, 'python': %s",
+		 STACKBUILD_VERSION, p->stack, p->image, p->image_digest, p->venv, p->recipe,
+		 p->recipe_digest, p->engine, p->python);
+	json_put(&j,
+		 "'driver': %s, 'driver_cuda': %s, 'gpu': %s, 'no_gpu': %s, 'result': %s, "
+		 "'proven': %s, 'limits': ('import_timeout_s': %f, 'timeout_s': %f), "
+		 "'seconds': %f, 'checks': [",
+		 p->driver, p->driver_cuda, p->gpu, p->no_gpu, proof_result_words[p->result],
+		 proof_level_words[proof_proven(p)], p->import_timeout_s, p->timeout_s, p->seconds);
 	for (size_t i = 0; i < p->checks.n; i++) {
-		if (p->checks.at[i].result != PROOF_NOT_RUN)
-			continue;
-		json_row(&j, NULL);
-		json_text(&j, "id", p->checks.at[i].id);
-		json_text(&j, "why", p->checks.at[i].why);
+		const struct proof_check *c = &p->checks.at[i];
+
+		json_put(&j, "{'id': %s, 'result': %s, 'why': %s, 'what': %s, 'seconds': %f", c->id,
+			 proof_result_words[c->result], c->why, c->what, c->seconds);
+		/* The figures are JSON already, on one line: they stand as they came. */
+		json_raw(&j, "figures", c->figures);
 		json_end(&j);
 	}
-	json_end(&j);
-	json_end(&j);
+	json_put(&j, "], 'not_run': [");
+	for (size_t i = 0; i < p->checks.n; i++)
+		if (p->checks.at[i].result == PROOF_NOT_RUN)
+			json_put(&j, "('id': %s, 'why': %s)", p->checks.at[i].id,
+				 p->checks.at[i].why);
+	json_put(&j, "]}");
 	buf_putc(out, '\n');
 }
 
 /* --- JUnit, as Jenkins reads it --- */
 
-/* Characters that XML 1.0 has; those that mean something are written otherwise. */
+/* Adds characters that XML 1.0 has; those that mean something are written otherwise. */
 static void
-xml(struct buf *out, const char *s)
+escape(struct buf *out, const char *s)
 {
-	for (; s && *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '<')
-			buf_puts(out, "&lt;");
-		else if (c == '>')
-			buf_puts(out, "&gt;");
-		else if (c == '&')
-			buf_puts(out, "&amp;");
-		else if (c == '"')
-			buf_puts(out, "&quot;");
-		else
-			buf_putc(out, c < 32 ? ' ' : (char)c);
-	}
+	for (; s && *s; s++)
+		switch (*s) {
+		case '<': buf_puts(out, "&lt;"); break;
+		case '>': buf_puts(out, "&gt;"); break;
+		case '&': buf_puts(out, "&amp;"); break;
+		case '"': buf_puts(out, "&quot;"); break;
+		default: buf_putc(out, (unsigned char)*s < 32 ? ' ' : *s);
+		}
 }
 
+/* Adds a text with %s for texts that are escaped, %f for seconds and %z for a size_t. */
 static void
-testcase(struct buf *out, const struct proof *p, const struct proof_check *c)
+xml(struct buf *out, const char *fmt, ...)
 {
-	buf_puts(out, "    <testcase classname=\"stackbuild.verify.");
-	xml(out, p->stack ? p->stack : "image");
-	buf_puts(out, "\" name=\"");
-	xml(out, c->id);
-	buf_printf(out, "\" time=\"%.3f\">\n", c->seconds);
-	if (c->result == PROOF_FAILED) {
-		buf_puts(out, "      <failure type=\"failed\" message=\"");
-		xml(out, c->why);
-		buf_puts(out, "\">");
-		xml(out, c->what);
-		buf_puts(out, "</failure>\n");
-	} else if (c->result == PROOF_NOT_RUN) {
-		buf_puts(out, "      <skipped message=\"");
-		xml(out, c->why);
-		buf_puts(out, "\"/>\n");
+	va_list ap;
+
+	va_start(ap, fmt);
+	for (; *fmt; fmt++) {
+		if (*fmt != '%')
+			buf_putc(out, *fmt);
+		else if (*++fmt == 's')
+			escape(out, va_arg(ap, const char *));
+		else if (*fmt == 'f')
+			buf_printf(out, "%.3f", va_arg(ap, double));
+		else
+			buf_printf(out, "%zu", va_arg(ap, size_t));
 	}
-	buf_puts(out, "      <system-out>");
-	xml(out, c->what);
-	buf_putc(out, '\n');
-	xml(out, c->figures);
-	buf_puts(out, "</system-out>\n    </testcase>\n");
+	va_end(ap);
 }
 
 void
 proof_junit(const struct proof *p, struct buf *out)
 {
+	const char *stack = p->stack ? p->stack : "image";
 	size_t failures = 0, skipped = 0;
 
 	for (size_t i = 0; i < p->checks.n; i++) {
 		failures += p->checks.at[i].result == PROOF_FAILED;
 		skipped += p->checks.at[i].result == PROOF_NOT_RUN;
 	}
-	buf_puts(out,
-		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
-	xml(out, p->stack ? p->stack : "image");
-	buf_printf(
-		out,
-		"\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n",
-		p->checks.n, failures, skipped, p->seconds);
-	for (size_t i = 0; i < p->checks.n; i++)
-		testcase(out, p, &p->checks.at[i]);
+	xml(out,
+	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"%s\" "
+	    "tests=\"%z\" failures=\"%z\" errors=\"0\" skipped=\"%z\" time=\"%f\">\n",
+	    stack, p->checks.n, failures, skipped, p->seconds);
+	for (size_t i = 0; i < p->checks.n; i++) {
+		const struct proof_check *c = &p->checks.at[i];
+
+		xml(out,
+		    "    <testcase classname=\"stackbuild.verify.%s\" name=\"%s\" time=\"%f\">\n",
+		    stack, c->id, c->seconds);
+		if (c->result == PROOF_FAILED)
+			xml(out, "      <failure type=\"failed\" message=\"%s\">%s</failure>\n",
+			    c->why, c->what);
+		else if (c->result == PROOF_NOT_RUN)
+			xml(out, "      <skipped message=\"%s\"/>\n", c->why);
+		xml(out, "      <system-out>%s\n%s</system-out>\n    </testcase>\n", c->what,
+		    c->figures);
+	}
 	buf_puts(out, "  </testsuite>\n</testsuites>\n");
+}
+
+/* --- read again --- */
+
+bool
+proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, struct proof *out)
+{
+	json_auto_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+	const json_t *c;
+	size_t i;
+
+	*out = (struct proof){ .image = fetch_json_text(a, root, "image"),
+			       .image_digest = fetch_json_text(a, root, "image_digest"),
+			       .recipe_digest = fetch_json_text(a, root, "recipe_digest") };
+	proof_result_parse(json_string_value(json_object_get(root, "result")), &out->result);
+	json_array_foreach(json_object_get(root, "checks"), i, c)
+	{
+		struct proof_check check = { .id = fetch_json_text(a, c, "id") };
+
+		proof_result_parse(json_string_value(json_object_get(c, "result")), &check.result);
+		if (!check.id)
+			return false;
+		list_push(a, &out->checks, check);
+	}
+	if (!out->checks.n)
+		return false;
+	proof_complete(a, out, &(struct names){ 0 }, NULL);
+	if (p) {
+		const struct names expected = proof_expected(a, p);
+
+		proof_complete(a, out, &expected, "the proof does not have it");
+	}
+	return true;
 }

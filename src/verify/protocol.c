@@ -60,43 +60,34 @@ figures_of(struct probe_session *t, const json_t *map)
 /* --- where in the recipe --- */
 
 static struct span
-package_place(const struct stack *s, const char *name)
-{
-	const struct stack_packages *lists[] = { &s->torch_packages, &s->packages, &s->build_deps };
-
-	for (size_t k = 0; k < 3; k++)
-		for (size_t i = 0; i < lists[k]->n; i++)
-			if (!strcmp(lists[k]->at[i].key, name) && lists[k]->at[i].at.line)
-				return lists[k]->at[i].at;
-	return (struct span){ 0 };
-}
-
-static struct span
 place_of(const struct plan *p, const char *subject)
 {
 	const struct stack *s = p->stack;
-	const struct texts *modules = &s->recipe->verify.modules,
-			   *probes = &s->recipe->verify.probes;
-	struct span at = { 0 };
+	const struct recipe *r = s->recipe;
+	const struct texts *texts[] = { &r->verify.modules, &r->verify.probes };
+	const struct stack_packages *lists[] = { &s->torch_packages, &s->packages, &s->build_deps };
+	const struct {
+		const char *subject;
+		struct span at;
+	} known[] = { { "torch", s->torch.at },   { "torch", r->torch.at },
+		      { "python", s->python.at }, { "numpy", s->numpy.at },
+		      { "compile", s->cuda.at },  { "compile", s->base.at } };
 
 	for (size_t i = 0; i < s->extensions.n; i++)
 		if (!strcmp(s->extensions.at[i].name, subject))
 			return s->extensions.at[i].at;
-	if (!strcmp(subject, "torch"))
-		at = s->torch.at.line ? s->torch.at : s->recipe->torch.at;
-	else if (!strcmp(subject, "python"))
-		at = s->python.at;
-	else if (!strcmp(subject, "numpy") && s->numpy.at.line)
-		at = s->numpy.at;
-	else if (!strcmp(subject, "compile"))
-		at = s->cuda.at.line ? s->cuda.at : s->base.at;
-	for (size_t i = 0; i < modules->n && !at.line; i++)
-		if (!strcmp(modules->at[i].s, subject))
-			at = modules->at[i].at;
-	for (size_t i = 0; i < probes->n && !at.line; i++)
-		if (!strcmp(probes->at[i].s, subject))
-			at = probes->at[i].at;
-	return at.line ? at : package_place(s, subject);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(known[i].subject, subject) && known[i].at.line)
+			return known[i].at;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < texts[k]->n; i++)
+			if (!strcmp(texts[k]->at[i].s, subject))
+				return texts[k]->at[i].at;
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = 0; i < lists[k]->n; i++)
+			if (!strcmp(lists[k]->at[i].key, subject) && lists[k]->at[i].at.line)
+				return lists[k]->at[i].at;
+	return (struct span){ 0 };
 }
 
 static void

@@ -20,37 +20,37 @@ static const struct span nowhere;
 
 /* --- a folder that is a virtual environment --- */
 
+static bool
+no_venv(struct diags *ds, const char *why, const char *help)
+{
+	diag_help(diag_at(ds, E_VERIFY_START, nowhere, "%s", why), "%s", help);
+	return false;
+}
+
 bool
 verify_venv(struct arena *a, struct diags *ds, const char *dir)
 {
-	const char *python = fs_join(a, dir, "bin/python");
+	const char *python = fs_join(a, dir, "bin/python"), *why;
 	struct stat st;
 
-	if (!fs_is_dir(dir)) {
-		diag_help(diag_at(ds, E_VERIFY_START, nowhere, "%s: there is no such folder", dir),
-			  "name the folder that holds bin/python");
-		return false;
-	}
-	if (!fs_exists(fs_join(a, dir, "pyvenv.cfg")) &&
-	    !fs_is_dir(fs_join(a, dir, "conda-meta"))) {
-		diag_help(diag_at(ds, E_VERIFY_START, nowhere,
-				  "%s is no virtual environment: there is no pyvenv.cfg", dir),
-			  "name the folder that holds pyvenv.cfg and bin/python");
-		return false;
-	}
+	if (!fs_is_dir(dir))
+		return no_venv(ds, arena_printf(a, "%s: there is no such folder", dir),
+			       "name the folder that holds bin/python");
+	if (!fs_exists(fs_join(a, dir, "pyvenv.cfg")) && !fs_is_dir(fs_join(a, dir, "conda-meta")))
+		return no_venv(ds,
+			       arena_printf(a,
+					    "%s is no virtual environment: there is no pyvenv.cfg",
+					    dir),
+			       "name the folder that holds pyvenv.cfg and bin/python");
 	if (access(python, X_OK) == 0)
 		return true;
-	if (lstat(python, &st) == 0 && S_ISLNK(st.st_mode))
-		diag_help(diag_at(ds, E_VERIFY_START, nowhere,
-				  "%s leads nowhere: the Python that the environment was made "
-				  "with is gone",
-				  python),
-			  "install that Python again, or make the environment anew");
-	else
-		diag_help(diag_at(ds, E_VERIFY_START, nowhere, "%s cannot be run: %s", python,
-				  strerror(errno)),
-			  "make the environment anew");
-	return false;
+	why = arena_printf(a, "%s cannot be run: %s", python, strerror(errno));
+	if (lstat(python, &st) < 0 || !S_ISLNK(st.st_mode))
+		return no_venv(ds, why, "make the environment anew");
+	why = arena_printf(
+		a, "%s leads nowhere: the Python that the environment was made with is gone",
+		python);
+	return no_venv(ds, why, "install that Python again, or make the environment anew");
 }
 
 /* --- what is started --- */

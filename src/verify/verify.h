@@ -93,6 +93,7 @@ bool proof_result_parse(const char *word, enum proof_result *out);
 /* The level up to which everything passed. */
 enum proof_level proof_proven(const struct proof *p);
 extern const char *const proof_result_words[]; /* "passed", "failed", "not run" */
+extern const char *const proof_level_words[];  /* "none", "import", "compile", "gpu" */
 
 /* 0 everything ran and passed; 1 a failure; 3 nothing failed but some could not run.  With
  * `require`: 0 if all up to that level passed and nothing failed; 3: what is demanded could not
