@@ -4,15 +4,7 @@
 
 /* Prebuilt wheels: what a file's name says it was built for, and what a project built. */
 
-/* --- what a name says: "mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-..." --- */
-
-struct says {
-	const char *file;
-	const char *torch; /* series, or NULL */
-	const char *cuda;  /* major, or NULL */
-	enum tri abi;      /* of libstdc++: new */
-	const struct wheel_file *file_parts;
-};
+/* --- what a name says --- */
 
 /* "2.3.1", "231" -> "2.3"; "2100" -> "2.10".  pyg writes no patch: "26" -> "2.6", "113" -> "1.13". */
 static const char *
@@ -39,31 +31,6 @@ behind(struct arena *a, const char *local, const char *word)
 	while (at[n - 1] == '.')
 		n--;
 	return arena_copy(a, at, n);
-}
-
-static bool
-read_name(struct arena *a, const char *url, struct says *out)
-{
-	const char *local, *number;
-
-	*out = (struct says){ .file = recipe_url_file(a, url) };
-	out->file_parts = wheel_file_parse(a, out->file);
-	if (!out->file_parts)
-		return false;
-	local = version_local(a, out->file_parts->version);
-	if (!local)
-		return true;
-	if ((number = behind(a, local, "torch")))
-		out->torch = series_of(a, number, true);
-	else if ((number = behind(a, local, "pt")))
-		out->torch = series_of(a, number, false);
-	number = behind(a, local, "cu");
-	if (number && strlen(number) >= 2)
-		out->cuda = arena_copy(a, number, 2);
-	out->abi = strstr(local, "cxx11abitrue")  ? TRI_YES :
-		   strstr(local, "cxx11abifalse") ? TRI_NO :
-						    TRI_UNKNOWN;
-	return true;
 }
 
 /* --- does a tag of it fit --- */
@@ -103,14 +70,14 @@ fits(struct arena *a, const struct names *tags, const char *machine, const char 
 /* --- the facts of one file, where `these` of the variable asked about are chosen --- */
 
 static void
-needs_glibc(struct query *q, const solve_word *these, const struct says *s)
+needs_glibc(struct query *q, const solve_word *these, const char *file, const struct names *tags)
 {
 	unsigned glibc = the_variable(q->w, VARIABLE_GLIBC);
 	unsigned long least = 0;
 
-	for (size_t k = 0; k < s->file_parts->tags.n; k++) {
+	for (size_t k = 0; k < tags->n; k++) {
 		/* "manylinux_2_28_x86_64"; of several tags it runs wherever one of them does. */
-		const char *at = strstr(s->file_parts->tags.at[k], "manylinux_2_");
+		const char *at = strstr(tags->at[k], "manylinux_2_");
 		unsigned long minor = at ? strtoul(at + strlen("manylinux_2_"), NULL, 10) : 0;
 
 		if (!minor)
@@ -118,77 +85,88 @@ needs_glibc(struct query *q, const solve_word *these, const struct says *s)
 		least = !least || minor < least ? minor : least;
 	}
 	add_allows_if(q, these, glibc, set_in(q->w, glibc, arena_printf(q->w->a, ">=2.%lu", least)),
-		      NULL, "%s needs glibc 2.%lu or newer", s->file, least);
+		      NULL, "%s needs glibc 2.%lu or newer", file, least);
 }
 
-/* The ABI of libstdc++ depends on torch's release and on its build. */
+/* The ABI of libstdc++ depends on torch's release (of that series, or any) and on its build. */
 static void
-needs_abi(struct query *q, const solve_word *these, const struct says *s)
+needs_abi(struct query *q, const solve_word *these, const char *file, const char *series,
+	  enum tri abi)
 {
 	struct workspace *w = q->w;
 	unsigned torch = the_variable(w, VARIABLE_TORCH);
 	const struct solver_variable *t = variable_at(w, torch);
 
-	for (size_t i = 0; s->abi != TRI_UNKNOWN && i < t->n; i++) {
+	for (size_t i = 0; i < t->n; i++) {
 		const struct torch_release *r = t->c[i].entry;
+		struct solve_term one = IN(torch, set_one(w, torch, i));
 		struct names other = { 0 };
 		bool all;
 
-		if (!r || (s->torch && !version_same_series(t->c[i].text, s->torch)))
-			continue;
-		for (size_t k = 0; k < r->nvariants; k++)
+		for (size_t k = 0; r && k < r->nvariants; k++)
 			if (r->variants[k].cxx11abi != TRI_UNKNOWN &&
-			    r->variants[k].cxx11abi != s->abi)
+			    r->variants[k].cxx11abi != abi)
 				list_push(w->a, &other, r->variants[k].tag);
-		if (!other.n)
+		if (!other.n || (series && !version_same_series(t->c[i].text, series)))
 			continue;
 		all = other.n == r->nvariants;
 		add_conflict(q,
-			     TERMS(IN(q->variable, these), IN(torch, set_one(w, torch, i)),
-				   all ? IN(torch, set_one(w, torch, i)) :
-					 IS(w, VARIABLE_BUILD, set_named, &other, false)),
+			     TERMS(IN(q->variable, these), one,
+				   all ? one : IS(w, VARIABLE_BUILD, set_named, &other, false)),
 			     r->source,
 			     "%s was built for the %s C++ ABI, and %s%storch %s has the %s one",
-			     s->file, s->abi == TRI_YES ? "new" : "old",
+			     file, abi == TRI_YES ? "new" : "old",
 			     all ? "" : names_words(w->a, &other, "and"), all ? "" : " of ",
-			     r->version, s->abi == TRI_YES ? "old" : "new");
+			     r->version, abi == TRI_YES ? "old" : "new");
 	}
 }
 
+/* "mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-..." */
 static void
 constrain_file(struct query *q, const solve_word *these, const char *url)
 {
 	struct workspace *w = q->w;
+	const char *name = recipe_url_file(w->a, url);
+	const struct wheel_file *file = wheel_file_parse(w->a, name);
+	const char *local = file ? version_local(w->a, file->version) : NULL;
+	const char *number = local ? behind(w->a, local, "torch") : NULL;
+	const char *pt = local ? behind(w->a, local, "pt") : NULL;
+	const char *cuda = local ? behind(w->a, local, "cu") : NULL;
+	const char *series = number ? series_of(w->a, number, true) :
+			     pt     ? series_of(w->a, pt, false) :
+				      NULL;
 	unsigned torch = the_variable(w, VARIABLE_TORCH), build = the_variable(w, VARIABLE_BUILD);
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
 	unsigned machine = the_variable(w, VARIABLE_MACHINE);
-	const struct names *tags;
-	struct says s;
 
-	if (!read_name(w->a, url, &s))
+	if (!file)
 		return;
-	tags = &s.file_parts->tags;
-	if (s.torch)
+	if (series)
 		add_allows_if(
 			q, these, torch,
-			SET_WHERE(w, torch, c, version_same_series(c->text, s.torch)), NULL,
+			SET_WHERE(w, torch, c, version_same_series(c->text, series)), NULL,
 			"%s was built for torch %s, as its name says, and loads with no other",
-			s.file, s.torch);
-	if (s.cuda)
+			name, series);
+	if (cuda && strlen(cuda) >= 2)
 		add_allows_if(
 			q, these, build,
 			SET_WHERE(w, build, c,
-				  starts_with(c->text, "cu") && !strncmp(c->text + 2, s.cuda, 2)),
+				  starts_with(c->text, "cu") && !strncmp(c->text + 2, cuda, 2)),
 			NULL,
-			"%s was built for CUDA %s, as its name says, and looks for that "
+			"%s was built for CUDA %.2s, as its name says, and looks for that "
 			"one's libraries",
-			s.file, s.cuda);
-	needs_abi(q, these, &s);
-	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits(w->a, tags, NULL, c->text)),
-		      NULL, "%s is a file for another Python (%s)", s.file, tags->at[0]);
-	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits(w->a, tags, c->text, NULL)),
-		      NULL, "%s is a file for another machine (%s)", s.file, tags->at[0]);
-	needs_glibc(q, these, &s);
+			name, cuda);
+	if (local && strstr(local, "cxx11abitrue"))
+		needs_abi(q, these, name, series, TRI_YES);
+	else if (local && strstr(local, "cxx11abifalse"))
+		needs_abi(q, these, name, series, TRI_NO);
+	add_allows_if(q, these, python,
+		      SET_WHERE(w, python, c, fits(w->a, &file->tags, NULL, c->text)), NULL,
+		      "%s is a file for another Python (%s)", name, file->tags.at[0]);
+	add_allows_if(q, these, machine,
+		      SET_WHERE(w, machine, c, fits(w->a, &file->tags, c->text, NULL)), NULL,
+		      "%s is a file for another machine (%s)", name, file->tags.at[0]);
+	needs_glibc(q, these, name, &file->tags);
 }
 
 /* A wheel of an extension by its `url`, or one that packages: names. */
