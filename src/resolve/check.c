@@ -1,4 +1,7 @@
+#include "base/edit.h"
 #include "internal.h"
+
+/* What is judged in the recipe and the stack made of it, where no relation between versions is. */
 
 static void (*const checks[])(struct workspace *w) = {
 #define CHECK(name, rules) check_##name,
@@ -42,4 +45,292 @@ check_modal_timeout(struct workspace *w)
 	diag_help(d, "add timeout_s to modal, %u to %u", limits->timeout_min_s,
 		  limits->timeout_max_s);
 	diag_source(d, limits->source);
+}
+
+/* --- where torch comes from, and what belongs to it --- */
+
+void
+check_index_root(struct workspace *w)
+{
+	struct text index = w->r->torch.index;
+	const struct torch_release *t = w->s->torch_release;
+	/* The root of torch's indexes is what their rule says without a tag. */
+	const char *tag = NULL, *root = facts_torch_index(w->f, w->a, "");
+	size_t last, n = url_end(root, &last);
+	struct diag *d;
+
+	if (!index.s || !n || n != url_end(index.s, &last) || strncmp(root, index.s, n) != 0)
+		return;
+	for (size_t i = 0; t && i < t->nvariants; i++)
+		if (version_same_series(t->variants[i].cuda, w->s->cuda.value))
+			tag = t->variants[i].tag;
+	d = diag_at(w->ds, W_INDEX_ROOT, index.at,
+		    "older builds are not listed at the root of torch's indexes");
+	diag_why(d, "each build has an index of its own below it");
+	if (tag)
+		diag_fix(d, index.at, edit_scalar(w->a, index.at, tag), "write %s", tag);
+	else
+		diag_help(d, "write the build: cu121, cpu, ...");
+	if (t)
+		diag_source(d, t->source);
+}
+
+/* torch is asked for where torch.index says, whatever an extra index lists. */
+void
+check_extra_index(struct workspace *w)
+{
+	for (size_t i = 0; w->s->torch.value && i < w->r->extras.n; i++) {
+		const struct recipe_index *x = &w->r->extras.at[i];
+
+		for (size_t k = 0; k < x->packages.n; k++) {
+			struct diag *d;
+
+			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)
+				continue;
+			d = diag_at(w->ds, W_TORCH_EXTRA, x->packages.at[k].at,
+				    "torch does not come from an extra index");
+			diag_why(d, "with two indexes pip takes the higher version, of whatever "
+				    "CUDA it is; so one index alone is asked for torch");
+			diag_note(d, w->r->torch.at, "torch is asked for here");
+			diag_help(d, "name it there: torch.index: %s", x->url.s);
+		}
+	}
+}
+
+void
+check_companions(struct workspace *w)
+{
+	const struct torch_release *t = w->s->torch_release;
+
+	for (size_t i = 0; t && i < w->r->packages.n; i++) {
+		const struct recipe_requirement *q = &w->r->packages.at[i];
+		const char *pair = torch_companion(t, q->req->key), *pin;
+		struct diag *d;
+
+		if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url)
+			continue;
+		d = diag_at(w->ds, W_COMPANION, q->text.at,
+			    "`%s` has no version, and any would be taken", q->text.s);
+		diag_why(d, "newer ones of torchaudio do not say which torch they were built for");
+		pin = arena_printf(w->a, "%s==%s", q->text.s, pair);
+		if (!strcmp(q->text.s, q->req->name))
+			diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, pin),
+				 "write \"%s\", the one that was built for torch %s; in torch.with "
+				 "it comes from torch's index",
+				 pin, t->version);
+		else
+			diag_help(d, "pin %s, the one that was built for torch %s", pair,
+				  t->version);
+		diag_source(d, t->source);
+	}
+}
+
+/* Without a list and without a GPU, torch asks the GPU that is not there. */
+void
+check_no_archs(struct workspace *w)
+{
+	const struct stack_extension *of;
+	const struct stack *s = w->s;
+	size_t at = 0;
+
+	if (s->archs.n || !s->torch.value || (s->torch_tag && !strcmp(s->torch_tag, "cpu")) ||
+	    s->cuda_from == CUDA_HOST || check_setting(w, "TORCH_CUDA_ARCH_LIST", &at, &of))
+		return;
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *e = &s->extensions.at[i];
+		struct diag *d;
+
+		if (e->source == SOURCE_WHEEL || !e->build ||
+		    e->build->honours_arch_list != TRI_YES)
+			continue;
+		d = diag_at(w->ds, E_NO_ARCHS, e->at,
+			    "nothing says which GPUs `%s` is compiled for", e->name);
+		diag_why(d, "an image is built without a GPU, and torch's compile step then has no "
+			    "GPU to ask");
+		diag_help(d, "name them: gpus: [...]");
+		diag_source(d, e->build->source);
+		return;
+	}
+}
+
+/* --- what the name of an image tells beside whether it exists --- */
+
+static void
+check_point_release(struct workspace *w, struct text image)
+{
+	struct image_name n = facts_image_name(w->f, w->a, image.s);
+	const char *tag, *better, *why, *source;
+	const struct cuda_toolkit *t = NULL;
+	struct diag *d;
+	size_t count;
+	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &count);
+
+	/* A digest stays, whatever becomes of the tag. */
+	if (!n.cuda || !n.os || !n.tag || n.digest || !facts_cuda(w->f, n.cuda))
+		return;
+	/* The last release of the series that has an image for that system. */
+	for (size_t i = 0; i < count; i++)
+		if (version_same_series(all[i]->version, n.cuda) &&
+		    names_have(&all[i]->image_os, n.os))
+			t = all[i];
+	if (!t || text_version_order(w, t->version, n.cuda) <= 0 || !starts_with(n.tag, n.cuda))
+		return;
+	tag = arena_printf(w->a, "%s%s", t->version, n.tag + strlen(n.cuda));
+	if (facts_image(w->f, w->a, n.repository, tag, &why, &source) == TRI_NO)
+		return;
+	better = arena_printf(w->a, "%s:%s", n.repository, tag);
+	d = diag_at(w->ds, W_IMAGE_OLD, image.at, "CUDA %s is superseded by %s", n.cuda,
+		    t->version);
+	diag_why(d, "NVIDIA keeps the last point release of a series, and announces that it "
+		    "deletes the others");
+	diag_fix(d, image.at, edit_scalar(w->a, image.at, better),
+		 "take %s, or pin this one by its digest (@sha256:...)", better);
+	diag_source(d, t->source);
+}
+
+void
+check_superseded(struct workspace *w)
+{
+	if (w->r->base.s)
+		check_point_release(w, w->r->base);
+	if (w->r->runtime.base.s)
+		check_point_release(w, w->r->runtime.base);
+}
+
+static bool
+lists_cudnn(const struct recipe_requirements *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (starts_with(list->at[i].req->key, "nvidia-cudnn"))
+			return true;
+	return false;
+}
+
+void
+check_cudnn(struct workspace *w)
+{
+	const struct stack *s = w->s;
+
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *e = &s->extensions.at[i];
+		const char *needs = e->known ? e->known->needs_cudnn : NULL, *better;
+		struct diag *d;
+
+		/* Of an image that is not NVIDIA's nobody knows what is in it. */
+		if (!needs || e->source == SOURCE_WHEEL || s->image.cudnn ||
+		    (s->cuda_from == CUDA_IMAGE && !s->image.flavour) ||
+		    lists_cudnn(&w->r->packages) || lists_cudnn(&w->r->torch.with))
+			continue;
+		d = diag_at(w->ds, W_NO_CUDNN, e->at, "`%s` needs cuDNN's headers, %s or later",
+			    e->name, needs);
+		diag_why(d,
+			 "`%s` has none, and torch's own cuDNN lies where its build does not look",
+			 s->base.value);
+		if (s->base.at.line)
+			diag_note(d, s->base.at, "the base is named here");
+		better = s->base.given ? resolve_image_near(w, &s->image, true) : NULL;
+		if (better)
+			diag_fix(d, s->base.at, edit_scalar(w->a, s->base.at, better), "use %s",
+				 better);
+		else
+			diag_help(d, "take a cudnn-devel image as base");
+		diag_source(d, e->known->source);
+	}
+}
+
+/* --- variables that do not mean what they seem to --- */
+
+/* Where nvcc lies, as far as the stack says: a list of folders; NULL: not known. */
+static const char *
+toolkit_folders(const struct workspace *w, struct names *folders)
+{
+	const struct stack *s = w->s;
+	const char *series = version_series(w->a, s->cuda.value);
+
+	if (s->cuda_from == CUDA_WHEELS)
+		return "the plan's own folder, which is said to each compile step";
+	if (s->cuda_from == CUDA_HOST || (s->cuda_from == CUDA_IMAGE && !s->image.cuda))
+		return NULL;
+	list_push(w->a, folders, "/usr/local/cuda");
+	list_push(w->a, folders, arena_printf(w->a, "/usr/local/cuda-%s", series));
+	list_push(w->a, folders,
+		  arena_printf(w->a, "/usr/local/cuda-%.*s", (int)strcspn(series, "."), series));
+	return arena_printf(w->a, "/usr/local/cuda-%s, or /usr/local/cuda", series);
+}
+
+void
+check_cuda_home(struct workspace *w)
+{
+	const struct stack_extension *e;
+	const struct setting *given;
+	struct names folders = { 0 };
+	const char *there;
+	size_t at = 0;
+
+	if (!w->s->cuda.value || !w->s->compiles || !(there = toolkit_folders(w, &folders)))
+		return;
+	while ((given = check_setting(w, "CUDA_HOME", &at, &e))) {
+		size_t last, n = url_end(given->value.s, &last);
+		struct diag *d;
+
+		if (names_have(&folders, arena_copy(w->a, given->value.s, n)))
+			continue;
+		d = diag_at(w->ds, E_CUDA_HOME, given->value.at, "there is no nvcc in `%s`",
+			    given->value.s);
+		diag_why(d, "torch compiles with CUDA_HOME/bin/nvcc, and CUDA %s lies in %s",
+			 w->s->cuda.value, there);
+		if (folders.n)
+			diag_fix(d, given->value.at,
+				 edit_scalar(w->a, given->value.at, folders.at[0]),
+				 "write %s, or leave it out", folders.at[0]);
+		else
+			diag_help(d, "leave it out: compile steps are told where it lies");
+	}
+}
+
+/* --- only exactly TRUE counts --- */
+
+static void
+check_true(struct workspace *w, const char *name)
+{
+	const struct stack_extension *e;
+	const struct setting *given;
+	size_t at = 0;
+
+	while ((given = check_setting(w, name, &at, &e))) {
+		const char *s = given->value.s;
+		struct diag *d;
+
+		if (!strcmp(s, "TRUE") || !strcmp(s, "FALSE"))
+			continue;
+		d = diag_at(w->ds, W_FORCE_BUILD, given->value.at,
+			    "`%s` is not TRUE: setup.py does not see it", s);
+		diag_why(d,
+			 "%s is compared with TRUE, in capitals; anything else is the same as "
+			 "leaving it out",
+			 name);
+		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, "TRUE"),
+			 "write TRUE, or leave it out: what is compiled has it anyway");
+	}
+}
+
+void
+check_force_build(struct workspace *w)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < w->s->extensions.n; i++) {
+		const struct extension *known = w->s->extensions.at[i].known;
+
+		if (known && known->force_build_env)
+			names_once(w->a, &all, known->force_build_env);
+		for (size_t k = 0; known && k < known->extra_env.n; k++) {
+			const char *set = known->extra_env.at[k];
+
+			if (ends_with(set, "=TRUE"))
+				names_once(w->a, &all, arena_copy(w->a, set, strcspn(set, "=")));
+		}
+	}
+	for (size_t i = 0; i < all.n; i++)
+		check_true(w, all.at[i]);
 }

@@ -173,8 +173,6 @@ struct release release_of(struct query *q);
 unsigned variable_named(struct workspace *w, const char *name);
 /* The one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
 int requested_in(const struct workspace *w, unsigned variable, const solve_word *set);
-/* True if the extension is a wheel by its `url`. */
-bool is_wheel(const struct recipe_extension *e);
 /* Candidates of a variable that one text holds for, in their order. */
 struct group {
 	const char *why;    /* that text */
@@ -336,8 +334,6 @@ solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
 
 /* "`rtx5090` (compute capability 12.0)" */
 const char *gpu_label(struct workspace *w, unsigned gpu);
-
-/* --- labels.c --- */
 
 /* Returns ">=3.5.0" as "3.5.0 or newer"; what has no short form stays as it is. */
 const char *spec_label(struct arena *a, const char *spec);

@@ -1,6 +1,149 @@
 #include "internal.h"
 
-/* Ordinary packages: which Python a release has wheels for, and takes at all. */
+/*
+ * What the knowledge says must fit between two packages, whoever brings them.
+ *
+ * A pairing is one fact for a whole range of releases, not one for each: what follows from
+ * it is then learnt once.  Where the recipe requires one release of the range its sentence
+ * names that one, for that is what the reader has before his eyes.
+ */
+
+/*
+ * Releases in the range; of what is not known none: a commit, or releases that are newer than all
+ * that are known.  What is true of every release is true of the one that pip will take, too.
+ */
+static solve_word *
+numbered_in(struct workspace *w, unsigned variable, const char *spec)
+{
+	const struct solver_variable *t = variable_at(w, variable);
+	solve_word *set = set_in(w, variable, spec);
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct candidate *c = &t->c[i];
+
+		if ((*c->text || strcmp(spec, ">=0") != 0) &&
+		    (!c->v ||
+		     (!c->known && !facts_version(w->f, c->text) && strpbrk(c->text, ">~"))))
+			solve_set_remove(set, i);
+	}
+	return set;
+}
+
+static const char *
+sentence(struct query *q, const struct pairing *p, const solve_word *these)
+{
+	struct workspace *w = q->w;
+	int asked = requested_in(w, q->variable, these);
+	const char *of =
+		asked >= 0 ? variable_at(w, q->variable)->c[asked].text : spec_label(w->a, p->spec);
+	const char *other = !strcmp(p->other, "python") ? "Python" :
+			    !strcmp(p->other, "cuda")   ? "CUDA" :
+							  p->other;
+
+	return arena_printf(w->a, "%s%s%s needs %s %s: %s", p->name, *of ? " " : "", of, other,
+			    spec_label(w->a, p->needs), p->why);
+}
+
+/* Asked of the variable on the left: what need not be there is made known, not needed. */
+void
+constraint_pairs(struct query *q, struct workspace *w)
+{
+	const char *key = variable_at(w, q->variable)->key;
+	bool inferred = q->kind->strength == STRENGTH_WARNING;
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pairing *p = &all[i];
+		solve_word *these, *those;
+		unsigned other;
+
+		/* torch says of numpy release by release what it takes (torch_numpy). */
+		if (strcmp(p->name, key) != 0 || p->inferred != inferred ||
+		    (!strcmp(p->name, "numpy") && !strcmp(p->other, "torch")))
+			continue;
+		these = numbered_in(w, q->variable, p->spec);
+		if (set_is_empty(w, q->variable, these))
+			continue;
+		other = variable_named(w, p->other);
+		those = set_in(w, other, p->needs);
+		add_conflict(q,
+			     TERMS(IN(q->variable, these),
+				   p->optional ? IN(other, set_not(w, other, those)) :
+						 NOT_IN(other, those)),
+			     p->source, "%s", sentence(q, p, these));
+	}
+}
+
+/* --- torchvision and torchaudio --- */
+
+/* True if a range in the knowledge says which torch a release takes. */
+static bool
+has_pairing(struct workspace *w, const char *key, const struct version *v)
+{
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i].name, key) && !strcmp(all[i].other, "torch") &&
+		    specifiers_match(facts_specifiers(w->f, all[i].spec), v, PRE_YES))
+			return true;
+	return false;
+}
+
+/*
+ * Each release was built for one torch, which its metadata pins.  Of one that is no pair's
+ * at least the series tells for which it cannot be.
+ */
+void
+constraint_companion(struct query *q, struct workspace *w)
+{
+	const struct solver_variable *own = variable_at(w, q->variable), *t;
+	const struct candidate *c = &own->c[q->candidate];
+	unsigned torch = the_variable(w, VARIABLE_TORCH);
+	const char *first = NULL, *source = NULL;
+	solve_word *those = set_none(w, torch);
+
+	if (!is_companion(own->key) || !c->v || has_pairing(w, own->key, c->v))
+		return;
+	t = variable_at(w, torch);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct torch_release *r = t->c[i].entry;
+		const char *pair = r ? torch_companion(r, own->key) : NULL;
+
+		if (!r || (pair && (c->known ? !text_version_order(w, pair, c->text) :
+					       version_same_series(pair, c->text)))) {
+			solve_set_add(those, i);
+			if (r) {
+				first = r->version;
+				source = r->source;
+			}
+		}
+	}
+	if (first)
+		add_allows(q, torch, those, source, "%s %s was built only for torch %s", own->key,
+			   c->text, c->known ? first : version_series(w->a, first));
+}
+
+/* The pair of a torch, where more than one would do. */
+void
+constraint_companion_pair(struct query *q, struct workspace *w)
+{
+	static const char *const keys[] = { "torchvision", "torchaudio" };
+	const struct torch_release *t = ENTRY(q);
+
+	for (size_t i = 0; t && i < 2; i++) {
+		const char *pair = torch_companion(t, keys[i]);
+		int other = variable_find(w, keys[i]);
+
+		if (pair && other >= 0)
+			add_allows(q, (unsigned)other, set_text(w, (unsigned)other, pair),
+				   t->source, "%s %s is the pair of torch %s", keys[i], pair,
+				   t->version);
+	}
+}
+
+/* --- ordinary packages: which Python a release has wheels for, and takes at all --- */
 
 /*
  * Of a release that is not listed the next newer one still says where its wheels end: an
