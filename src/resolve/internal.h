@@ -77,6 +77,8 @@ struct workspace {
 unsigned variable_get(struct workspace *w, enum variable_kind kind, const char *key);
 /* The same for a kind that has one variable, such as VARIABLE_PYTHON. */
 unsigned the_variable(struct workspace *w, enum variable_kind kind);
+/* The same for a name alone: "torch", "cuda", a package, an extension. */
+unsigned variable_named(struct workspace *w, const char *name);
 /* The same if it is there already, else -1. */
 int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
@@ -169,8 +171,6 @@ struct release {
 };
 struct release release_of(struct query *q);
 
-/* The variable of a name, which need not be there yet: "torch", "cuda", a package, an extension. */
-unsigned variable_named(struct workspace *w, const char *name);
 /* The one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
 int requested_in(const struct workspace *w, unsigned variable, const solve_word *set);
 /* Candidates of a variable that one text holds for, in their order. */

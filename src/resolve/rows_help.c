@@ -40,24 +40,6 @@ comes_from(struct query *q, const char *word)
 		  SET_WHERE(w, (unsigned)source, c, source_is(w, (unsigned)source, c->text, word)));
 }
 
-unsigned
-variable_named(struct workspace *w, const char *name)
-{
-	static const struct {
-		const char *name;
-		enum variable_kind kind;
-	} all[] = { { "torch", VARIABLE_TORCH }, { "python", VARIABLE_PYTHON },
-		    { "cuda", VARIABLE_CUDA },   { "gcc", VARIABLE_GCC },
-		    { "glibc", VARIABLE_GLIBC }, { "c++", VARIABLE_STD },
-		    { "os", VARIABLE_OS },       { "machine", VARIABLE_MACHINE } };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (!strcmp(all[i].name, name))
-			return the_variable(w, all[i].kind);
-	return variable_get(w, facts_extension(w->f, name) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE,
-			    name);
-}
-
 bool
 next_gpu(struct workspace *w, size_t *i, unsigned *variable)
 {

@@ -2,32 +2,24 @@
 
 /* torch: which builds a release has, which Pythons, and what it brings or takes beside it. */
 
-/* One build alone is what PyPI has: the list is then not known to be whole. */
-static bool
-builds_are_known(const struct torch_release *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->nvariants; i++)
-		n += t->variants[i].cuda != NULL;
-	return n > 1;
-}
-
 /*
- * Builds for other makers' GPUs are not listed at all, and an index of one's own has any.  As a
- * warning: the build is none that the knowledge base lists.
+ * Builds for other makers' GPUs are not listed at all, and an index of one's own has any.  Of one
+ * build alone, which PyPI has, it is not known whether it is the only one.  As a warning: the build
+ * is none that the knowledge base lists.
  */
 void
 constraint_torch_build(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 	unsigned build = the_variable(w, VARIABLE_BUILD);
-	bool custom = has_custom_index(w), warns = q->kind->strength == STRENGTH_WARNING, open;
+	bool custom = has_custom_index(w), warns = q->kind->strength == STRENGTH_WARNING;
 	struct names tags = { 0 };
+	size_t with_cuda = 0;
 
-	for (size_t i = 0; t && i < t->nvariants; i++)
+	for (size_t i = 0; t && i < t->nvariants; i++) {
 		list_push(w->a, &tags, t->variants[i].tag);
-	open = custom || !t || !builds_are_known(t);
+		with_cuda += t->variants[i].cuda != NULL;
+	}
 	if (warns && tags.n && !custom)
 		add_allows(q, build, set_named(w, build, &tags, false), t->source,
 			   "the knowledge base lists torch %s only as %s", t->version,
@@ -35,7 +27,7 @@ constraint_torch_build(struct query *q, struct workspace *w)
 	else if (!warns && t)
 		add_requires(q, build,
 			     SET_WHERE(w, build, c,
-				       open || !cuda_of_tag(w->a, c->text) ||
+				       custom || with_cuda < 2 || !cuda_of_tag(w->a, c->text) ||
 					       names_have(&tags, c->text)),
 			     t->source, "torch %s was published only as %s", t->version,
 			     names_words(w->a, &tags, "and"));

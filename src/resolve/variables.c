@@ -212,6 +212,18 @@ the_variable(struct workspace *w, enum variable_kind kind)
 	return variable_get(w, kind, kinds[kind].key);
 }
 
+unsigned
+variable_named(struct workspace *w, const char *name)
+{
+	enum variable_kind kind = VARIABLE_TORCH;
+
+	while (kind < VARIABLE_KINDS && (!kinds[kind].key || strcmp(kinds[kind].key, name) != 0))
+		kind++;
+	if (kind == VARIABLE_KINDS)
+		kind = facts_extension(w->f, name) ? VARIABLE_EXTENSION : VARIABLE_PACKAGE;
+	return variable_get(w, kind, name);
+}
+
 int
 variable_find(const struct workspace *w, const char *key)
 {
