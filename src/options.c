@@ -153,13 +153,17 @@ parse_option(struct parser *p)
 static bool
 check_verb(struct parser *p)
 {
-	const struct verb_row *v = &verb_table[p->o->verb];
+	const enum verb verb = p->o->verb;
+	const struct verb_row *v = &verb_table[verb];
 	int n = (int)p->o->args.n;
 
 	for (size_t i = 0; i < ROWS; i++)
 		if (p->given[i] && !takes(&rows[i], p->o->verb))
 			return fail(p, arena_printf(p->a, "`%s` takes no --%s; it belongs to: %s",
 						    v->name, rows[i].name, rows[i].verbs));
+	if (p->o->format > FORMAT_JSON && verb != VERB_plan && verb != VERB_explain &&
+	    verb != VERB_schema && verb != VERB_store)
+		return fail(p, arena_printf(p->a, "%s has two formats: text and json", v->name));
 	if (n < v->args_min)
 		return fail(p, arena_printf(p->a, "`%s` needs %s; for example: stackbuild %s",
 					    v->name, v->args, v->example));

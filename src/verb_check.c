@@ -57,22 +57,21 @@ codes_since(struct arena *a, const struct diag *d, struct verdict *v)
 
 /* Every choice of the stack with its reason, for --verbose. */
 static void
-choice_line(struct buf *out, const char *what, const struct choice *c)
-{
-	if (c->value)
-		buf_printf(out, "  %-8s %s%s%s\n", what, c->value, c->reason ? ": " : "",
-			   c->reason ? c->reason : "");
-}
-
-static void
 choices_of(struct buf *out, const struct stack *s)
 {
-	choice_line(out, "base", &s->base);
-	choice_line(out, "cuda", &s->cuda);
-	choice_line(out, "python", &s->python);
-	choice_line(out, "torch", &s->torch);
-	choice_line(out, "index", &s->torch_index);
-	choice_line(out, "numpy", &s->numpy);
+	const struct {
+		const char *what;
+		const struct choice *c;
+	} rows[] = {
+		{ "base", &s->base },   { "cuda", &s->cuda },         { "python", &s->python },
+		{ "torch", &s->torch }, { "index", &s->torch_index }, { "numpy", &s->numpy },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].c->value)
+			buf_printf(out, "  %-8s %s%s%s\n", rows[i].what, rows[i].c->value,
+				   rows[i].c->reason ? ": " : "",
+				   rows[i].c->reason ? rows[i].c->reason : "");
 	for (size_t i = 0; i < s->extensions.n; i++) {
 		const struct stack_extension *e = &s->extensions.at[i];
 
@@ -263,8 +262,6 @@ verb_check(struct run *r)
 	struct verdicts all = { 0 };
 	struct buf choices = BUF(r->a);
 
-	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
-		return usage_error("check has two formats: text and json");
 	if (r->o->fix)
 		return check_fix(r);
 	if (r->o->dry_run)

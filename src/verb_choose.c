@@ -389,8 +389,6 @@ verb_choose(struct run *r)
 {
 	struct choosing c = { .r = r };
 
-	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
-		return usage_error("choose has two formats: text and json");
 	if (!read_wanted(&c))
 		return EXIT_USAGE;
 	if (!(c.best = solve_wanted(&c, &r->ds, "", NULL)))

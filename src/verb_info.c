@@ -11,8 +11,6 @@ verb_facts(struct run *r)
 {
 	const struct names *args = &r->o->args;
 
-	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
-		return usage_error("facts has two formats: text and json");
 	return facts_show(r->facts, r->a, &r->ds, args->n > 0 ? args->at[0] : NULL,
 			  args->n > 1 ? args->at[1] : NULL, args->n > 2 ? args->at[2] : NULL,
 			  r->o->format == FORMAT_JSON, &r->out) ?

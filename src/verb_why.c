@@ -231,8 +231,6 @@ verb_why(struct run *r)
 	struct answer x = { 0 };
 	bool solved, there;
 
-	if (r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON)
-		return usage_error("why has two formats: text and json");
 	if (!rs)
 		return EXIT_DIAGNOSED;
 	/* The verb reports conflicts, but not the warnings of a stack that works. */

@@ -20,8 +20,6 @@ verb_engines(struct run *r)
 	const struct engine *only = NULL;
 	bool as_json = o->format == FORMAT_JSON, usable;
 
-	if (o->format != FORMAT_TEXT && !as_json)
-		return usage_error("engines has two formats: text and json");
 	proc_signals();
 	if (o->engine && !(only = engine_find(&r->ds, o->engine)))
 		return EXIT_DIAGNOSED;

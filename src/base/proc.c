@@ -175,10 +175,13 @@ take(struct child *c, struct stream *s)
 static void
 send(struct child *c, int number)
 {
-	if (c->at.group)
-		kill(-c->at.pid, number);
-	else if (!c->reaped)
-		kill(c->at.pid, number);
+	pid_t to = c->at.group ? -c->at.pid : c->at.pid;
+
+	if (!c->at.group && c->reaped)
+		return;
+	kill(to, number);
+	if (number == SIGTERM)
+		kill(to, SIGCONT);
 }
 
 static void
@@ -189,7 +192,6 @@ end(struct child *c, double now)
 	c->kill_s = now + PROC_GRACE_MS / 1e3;
 	c->signals_at_ending = atomic_load(&signals_came);
 	send(c, SIGTERM);
-	send(c, SIGCONT);
 }
 
 /* Time limit, signals, and the grace after them. */
@@ -233,12 +235,10 @@ reap(struct child *c, double now)
 		r->peak_kib = (size_t)ru.ru_maxrss;
 	}
 	c->left_s = c->drain_s = now + PROC_LEFT_MS / 1e3;
-	if (!c->ending) {
+	if (!c->ending)
 		send(c, SIGTERM);
-		send(c, SIGCONT);
-	} else if (!c->killed && c->kill_s > c->left_s) {
+	else if (!c->killed && c->kill_s > c->left_s)
 		c->left_s = c->kill_s; /* a runtime may have a container to end */
-	}
 }
 
 /* Its number stays taken as long as the group has a member: this cannot meet a stranger. */
