@@ -58,7 +58,7 @@ main(int argc, char **argv)
 	mallopt(M_TOP_PAD, MEMORY_KEPT);
 	a = arena_new();
 	if (program_options(a, argc, argv, &o, &status))
-		status = program_needs_world(&o) ? become_world(a, argv) : program_run(&o, NULL);
+		status = program_needs_world(&o) ? become_world(a, argv) : program_run(&o);
 	arena_free(a);
 	return status;
 }

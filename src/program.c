@@ -22,11 +22,8 @@ knowledge_folder(const struct options *o)
 	return o->knowledge ? o->knowledge : env && *env ? env : NULL;
 }
 
-/* The verbs of this program; those of the world stand in world_main.c. */
-#define ENTRY_HERE(name) [VERB_##name] = verb_##name,
-#define ENTRY_WORLD(name)
-static verb_run *const verbs[VERB_COUNT] = {
-#define VERB(name, program, ...) ENTRY_##program(name)
+static int (*const verbs[VERB_COUNT])(struct run *r) = {
+#define VERB(name, ...) [VERB_##name] = verb_##name,
 #include "verbs.def"
 #undef VERB
 };
@@ -60,9 +57,9 @@ print_output(struct run *r)
 }
 
 int
-program_run(const struct options *o, const struct world *world)
+program_run(const struct options *o)
 {
-	struct run r = { .a = arena_new(), .o = o, .world = world };
+	struct run r = { .a = arena_new(), .o = o };
 	int status = EXIT_DIAGNOSED;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -70,7 +67,7 @@ program_run(const struct options *o, const struct world *world)
 	r.out = BUF(r.a);
 	if (!verb_takes(o->verb, "knowledge") ||
 	    (r.facts = facts_load(r.a, &r.ds, knowledge_folder(o))))
-		status = (verbs[o->verb] ? verbs[o->verb] : world->verbs[o->verb])(&r);
+		status = verbs[o->verb](&r);
 	if (status != EXIT_USAGE) {
 		if (!print_output(&r))
 			status = EXIT_DIAGNOSED;
@@ -115,7 +112,8 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 bool
 program_needs_world(const struct options *o)
 {
-	return !verbs[o->verb] || (o->verb == VERB_plan && o->diff && !fs_exists(o->diff));
+	return !verbs[o->verb] ||
+	       (o->verb == VERB_plan && o->diff && !world_at_revision && !fs_exists(o->diff));
 }
 
 const struct recipes *

@@ -47,11 +47,11 @@ plan_difference(struct run *r, const struct recipes *after)
 
 	if (fs_exists(r->o->diff))
 		path = r->o->diff;
-	else if (!r->world->at_revision(r->a, &r->ds, path, r->o->diff, &open, &ctx))
+	else if (!world_at_revision(r->a, &r->ds, path, r->o->diff, &open, &ctx))
 		return EXIT_DIAGNOSED;
 	before = pipeline_load(r, &r->ds, path, open, ctx);
 	if (ctx)
-		r->world->close(ctx);
+		world_close_revision(ctx);
 	if ((before && before->n != 1) || (after && after->n != 1))
 		return usage_error("--diff compares one stack: name a cell with --cell");
 	one = first_plan(r, after);

@@ -12,38 +12,35 @@
 /* The verbs, shared by the two programs, and what every verb needs at hand. */
 enum { EXIT_DONE = 0, EXIT_DIAGNOSED = 1, EXIT_USAGE = 2 };
 
-struct run;
-typedef int verb_run(struct run *r);
-
-/* What `stackbuild-world` brings: what reaches outside the files named. */
-struct world {
-	verb_run *const *verbs; /* by enum verb: those of the table that are WORLD's */
-	/*
-	 * Opens the files of the recipe `path` as they were at a git revision: the
-	 * opener and its context for recipes_load_from.  False: a diagnostic says why.
-	 */
-	bool (*at_revision)(struct arena *a, struct diags *ds, const char *path,
-			    const char *revision, recipe_open **open, void **ctx);
-	void (*close)(void *ctx);
-};
-
 /* One run of one verb. */
 struct run {
 	struct arena *a;
 	struct diags ds;
 	const struct options *o;
-	const struct world *world; /* NULL: the program is `stackbuild` */
 	const struct facts *facts; /* of verbs that take --knowledge */
 	struct buf out;            /* standard output, written once at the end */
 };
 
-/* Each returns the exit status; an error in ds makes it EXIT_DIAGNOSED in any case. */
-#define VERB(name, ...) int verb_##name(struct run *r);
+/*
+ * Each returns the exit status; an error in ds makes it EXIT_DIAGNOSED in any case.  What reaches
+ * outside the files named is weak: NULL in `stackbuild`, which stackbuild-world replaces for it.
+ */
+#define LINKED_HERE
+#define LINKED_WORLD __attribute__((weak))
+#define VERB(name, program, ...) LINKED_##program int verb_##name(struct run *r);
 #include "verbs.def"
 #undef VERB
 
-/* Runs o->verb; world may be NULL.  Returns the exit status: 0, 1 or 2. */
-int program_run(const struct options *o, const struct world *world);
+/*
+ * Opens the files of the recipe `path` as they were at a git revision: the opener and its
+ * context for recipes_load_from.  False: a diagnostic says why.
+ */
+LINKED_WORLD bool world_at_revision(struct arena *a, struct diags *ds, const char *path,
+				    const char *revision, recipe_open **open, void **ctx);
+LINKED_WORLD void world_close_revision(void *ctx);
+
+/* Runs o->verb.  Returns the exit status: 0, 1 or 2. */
+int program_run(const struct options *o);
 
 /* Options from argv; a usage error is printed.  False: *status is the exit status. */
 bool program_options(struct arena *a, int argc, char **argv, struct options *o, int *status);

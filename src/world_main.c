@@ -8,9 +8,9 @@
 #include "fetch/fetch.h"
 #include "verbs.h"
 
-static bool
-at_revision(struct arena *a, struct diags *ds, const char *path, const char *revision,
-	    recipe_open **open, void **ctx)
+bool
+world_at_revision(struct arena *a, struct diags *ds, const char *path, const char *revision,
+		  recipe_open **open, void **ctx)
 {
 	struct git_at *g = git_at_open(a, ds, path, revision);
 
@@ -19,26 +19,15 @@ at_revision(struct arena *a, struct diags *ds, const char *path, const char *rev
 	return g != NULL;
 }
 
-static void
-close_revision(void *ctx)
+void
+world_close_revision(void *ctx)
 {
 	git_at_close(ctx);
 }
 
-#define ENTRY_HERE(name)
-#define ENTRY_WORLD(name) [VERB_##name] = verb_##name,
-static verb_run *const verbs[VERB_COUNT] = {
-#define VERB(name, program, ...) ENTRY_##program(name)
-#include "verbs.def"
-#undef VERB
-};
-
 int
 main(int argc, char **argv)
 {
-	static const struct world world = { .verbs = verbs,
-					    .at_revision = at_revision,
-					    .close = close_revision };
 	struct arena *a = arena_new();
 	struct options o;
 	int status;
@@ -46,7 +35,7 @@ main(int argc, char **argv)
 	proc_hold_standard_files();
 	json_set_alloc_funcs(memory_alloc, memory_free);
 	if (program_options(a, argc, argv, &o, &status))
-		status = program_run(&o, &world);
+		status = program_run(&o);
 	arena_free(a);
 	return status;
 }
