@@ -39,16 +39,15 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 
 /* Whether one of "NAME=VALUE" is set so. */
 static bool
-is_told(const struct names *any, const struct settings *env)
+is_told(struct arena *a, const struct names *any, const struct settings *env)
 {
-	for (size_t i = 0; i < any->n; i++)
-		for (size_t k = 0; k < env->n; k++) {
-			size_t n = strlen(env->at[k].name.s);
+	for (size_t i = 0; i < any->n; i++) {
+		size_t n = strcspn(any->at[i], "=");
+		const struct setting *s = setting_named(env, arena_copy(a, any->at[i], n));
 
-			if (!strncmp(any->at[i], env->at[k].name.s, n) && any->at[i][n] == '=' &&
-			    !strcmp(any->at[i] + n + 1, env->at[k].value.s))
-				return true;
-		}
+		if (s && !strcmp(any->at[i] + n + 1, s->value.s))
+			return true;
+	}
 	return false;
 }
 
@@ -59,7 +58,7 @@ check_jit(struct workspace *w, const struct recipe_extension *e, const struct st
 	struct diag *d;
 
 	if (!x->known || !x->known->jit_at_run_time || !w->r->runtime.at.line ||
-	    is_told(&x->known->jit_unless, &e->env))
+	    is_told(w->a, &x->known->jit_unless, &e->env))
 		return;
 	d = diag_at(w->ds, E_JIT, e->at, "`%s` compiles CUDA code at run time", e->name.s);
 	diag_note(d, w->r->runtime.at, "the second stage has no nvcc");
@@ -224,12 +223,12 @@ set(struct workspace *w, struct settings *env, const char *name, const char *val
 static void
 set_given(struct workspace *w, struct settings *env, const struct setting *given)
 {
-	for (size_t i = 0; i < env->n; i++)
-		if (!strcmp(env->at[i].name.s, given->name.s)) {
-			env->at[i] = *given;
-			return;
-		}
-	list_push(w->a, env, *given);
+	const struct setting *there = setting_named(env, given->name.s);
+
+	if (there)
+		env->at[there - env->at] = *given;
+	else
+		list_push(w->a, env, *given);
 }
 
 /* The code that runs on a GPU: of the same major, as new as it or older; `cc` if none is known. */
@@ -270,23 +269,21 @@ arch_numbers(struct workspace *w, const struct extension_release *r)
 static bool
 steers_compilers(const char *name)
 {
-	static const char *const names[] = {
-		"AR",
-		"CC",
-		"CFLAGS",
-		"CPPFLAGS",
-		"CUDAHOSTCXX",
-		"CUDA_HOME",
-		"CXX",
-		"CXXFLAGS",
-		"LDFLAGS",
-		"MAX_JOBS",
-		"NVCC_APPEND_FLAGS",
-		"NVCC_PREPEND_FLAGS",
-		"NVCC_THREADS",
-		"PYTORCH_NVCC",
-		"TORCH_CUDA_ARCH_LIST",
-	};
+	static const char *const names[] = { "AR",
+					     "CC",
+					     "CFLAGS",
+					     "CPPFLAGS",
+					     "CUDAHOSTCXX",
+					     "CUDA_HOME",
+					     "CXX",
+					     "CXXFLAGS",
+					     "LDFLAGS",
+					     "MAX_JOBS",
+					     "NVCC_APPEND_FLAGS",
+					     "NVCC_PREPEND_FLAGS",
+					     "NVCC_THREADS",
+					     "PYTORCH_NVCC",
+					     "TORCH_CUDA_ARCH_LIST" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(names[i], name))
@@ -326,15 +323,6 @@ fill_env(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 								    "ignored";
 }
 
-static bool
-is_set(const struct settings *env, const char *name)
-{
-	for (size_t i = 0; i < env->n; i++)
-		if (!strcmp(env->at[i].name.s, name))
-			return true;
-	return false;
-}
-
 /*
  * A list in its setup.py that nothing changes is cut down in front of nvcc, where torch lets
  * another one be named and the recipe says which GPUs it wants.
@@ -349,7 +337,7 @@ nvcc_env(struct workspace *w, const struct stack_extension *x)
 	    !r || !r->archs.n || r->arch_env || r->honours_arch_list != TRI_NO)
 		return NULL;
 	name = facts_torch_nvcc_env(w->f, w->s->torch.value);
-	return name && !is_set(&x->env, name) ? name : NULL;
+	return name && !setting_named(&x->env, name) ? name : NULL;
 }
 
 /* The release, its version, and the requirement that pins it. */
@@ -408,34 +396,29 @@ complete(struct workspace *w, const struct recipe_extension *e)
 
 /* --- order --- */
 
-/* True if all that it follows is placed already. */
-static bool
-may_follow(const struct stack_extensions *all, const bool *placed, size_t i)
-{
-	for (size_t k = 0; all->at[i].after.n && k < all->n; k++)
-		if (!placed[k] && k != i && names_have(&all->at[i].after, all->at[k].name))
-			return false;
-	return true;
-}
-
 /* The recipe's order, unless one needs another: then that one first. */
 static void
 sort_extensions(struct workspace *w)
 {
 	struct stack_extensions *all = &w->s->extensions, sorted = { 0 };
 	bool *placed = arena_array_of(w->a, bool, all->n);
+	struct names names = { 0 };
 
 	while (sorted.n < all->n) {
-		size_t next = 0, first;
+		size_t next = all->n;
 
-		while (placed[next])
-			next++;
-		first = next;
-		while (next < all->n && (placed[next] || !may_follow(all, placed, next)))
-			next++;
+		for (size_t i = all->n; i-- > 0;) {
+			bool ready = !placed[i];
+
+			for (size_t k = 0; k < all->at[i].after.n; k++)
+				ready &= names_have(&names, all->at[i].after.at[k]);
+			next = ready ? i : next;
+		}
 		/* In a circle the recipe's order stands, and the plan says why it cannot be. */
-		next = next < all->n ? next : first;
+		for (size_t i = 0; next == all->n; i++)
+			next = placed[i] ? next : i;
 		placed[next] = true;
+		list_push(w->a, &names, all->at[next].name);
 		list_push(w->a, &sorted, all->at[next]);
 	}
 	*all = sorted;

@@ -355,6 +355,7 @@ void resolve_check(struct workspace *w); /* what checks.def judges, at the end *
 
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
+struct stack_package package_given(const struct recipe_requirement *q, const char *reason);
 
 /*
  * Returns what the recipe pins of a variable, or else what the solver selected; NULL: neither.

@@ -50,25 +50,14 @@ implies(struct workspace *w, const char *x, const char *y)
 	return (*x == '>' && order >= 0) || (*x == '<' && order <= 0);
 }
 
-static void
-split(struct arena *a, const char *spec, struct names *clauses)
-{
-	for (size_t n; *spec; spec += n + (spec[n] == ',')) {
-		n = strcspn(spec, ",");
-		list_push(a, clauses, arena_copy(a, spec, n));
-	}
-}
-
 /* Both of two sets of specifiers, without clauses that others imply. */
 static const char *
 both(struct workspace *w, const char *x, const char *y)
 {
-	struct arena *a = w->a;
-	struct names all = { 0 };
-	struct buf b = BUF(a);
+	struct buf b = BUF(w->a);
+	struct names all =
+		names_split(w->a, arena_printf(w->a, "%s%s%s", x, *x && *y ? "," : "", y), ',');
 
-	split(a, x, &all);
-	split(a, y, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		bool needed = true;
 
@@ -111,20 +100,13 @@ build_need(struct workspace *w, const char *requirement, const char *reason, con
 		return;
 	}
 	own = asked(w, req->key);
-	if (own) {
-		list_push(w->a, list,
-			  (struct stack_package){ .requirement = own->text.s,
-						  .key = req->key,
-						  .reason = "as the recipe writes it",
-						  .at = own->text.at,
-						  .given = true });
-		return;
-	}
 	list_push(w->a, list,
-		  (struct stack_package){ .requirement = arena_printf(w->a, "%s%s", req->key, spec),
-					  .key = req->key,
-					  .reason = reason,
-					  .source = source });
+		  own ? package_given(own, "as the recipe writes it") :
+			(struct stack_package){ .requirement =
+							arena_printf(w->a, "%s%s", req->key, spec),
+						.key = req->key,
+						.reason = reason,
+						.source = source });
 }
 
 static int
@@ -192,9 +174,8 @@ is_extension(const struct workspace *w, const char *key)
 static const char *
 lowest(struct arena *a, const char *spec)
 {
-	struct names clauses = { 0 };
+	struct names clauses = names_split(a, spec, ',');
 
-	split(a, spec, &clauses);
 	for (size_t i = 0; i < clauses.n; i++) {
 		const char *clause = clauses.at[i] + strspn(clauses.at[i], " ");
 
@@ -265,42 +246,45 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 
 /* A line of a constraints file: no extras there, and nothing that says nothing. */
 static void
-constrain(struct workspace *w, struct map *seen, struct names *lines, const char *requirement)
+constrain(struct workspace *w, struct map *seen, const char *requirement)
 {
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
-	char *line;
 	const char *spec = req ? specifiers_text(w->a, req->spec) : "";
+	char *line;
 
 	if (!*spec || req->url)
 		return;
 	line = arena_printf(w->a, "%s%s%s%s", req->key, spec, req->marker ? "; " : "",
 			    req->marker ? marker_text(w->a, req->marker) : "");
 	if (!map_put(seen, line, line))
-		list_push(w->a, lines, line);
+		list_push(w->a, &w->s->constraints, line);
 }
 
+static void
+constrain_packages(struct workspace *w, struct map *seen, const struct stack_packages *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		constrain(w, seen, list->at[i].requirement);
+}
+
+/* Each list of constraints is the beginning of the next. */
 static void
 constrain_all(struct workspace *w)
 {
 	struct stack *s = w->s;
-	const struct stack_packages *lists[] = { &s->build_deps, &s->packages };
-	struct map seen = MAP(w->a); /* each list begins with the one before it */
+	struct map seen = MAP(w->a);
 
-	for (size_t i = 0; i < s->torch_packages.n; i++)
-		constrain(w, &seen, &s->torch_constraints, s->torch_packages.at[i].requirement);
+	constrain_packages(w, &seen, &s->torch_packages);
 	if (s->numpy.value)
-		constrain(w, &seen, &s->torch_constraints, s->numpy.value);
+		constrain(w, &seen, s->numpy.value);
 	if (s->cuda_wheels.value)
-		constrain(w, &seen, &s->torch_constraints, s->cuda_wheels.value);
-	for (size_t i = 0; i < s->torch_constraints.n; i++)
-		list_push(w->a, &s->package_constraints, s->torch_constraints.at[i]);
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < lists[k]->n; i++)
-			constrain(w, &seen, &s->package_constraints, lists[k]->at[i].requirement);
-	for (size_t i = 0; i < s->package_constraints.n; i++)
-		list_push(w->a, &s->constraints, s->package_constraints.at[i]);
+		constrain(w, &seen, s->cuda_wheels.value);
+	s->torch_constraints = s->constraints;
+	constrain_packages(w, &seen, &s->build_deps);
+	constrain_packages(w, &seen, &s->packages);
+	s->package_constraints = s->constraints;
 	for (size_t i = 0; i < s->extensions.n; i++)
-		constrain(w, &seen, &s->constraints, s->extensions.at[i].requirement);
+		constrain(w, &seen, s->extensions.at[i].requirement);
 }
 
 /* pip reads markers, and installs nothing where one is false. */
@@ -324,16 +308,9 @@ resolve_packages(struct workspace *w)
 {
 	struct stack *s = w->s;
 
-	for (size_t i = 0; i < w->r->packages.n; i++) {
-		const struct recipe_requirement *q = &w->r->packages.at[i];
-
+	for (size_t i = 0; i < w->r->packages.n; i++)
 		list_push(w->a, &s->packages,
-			  (struct stack_package){ .requirement = q->text.s,
-						  .key = q->req->key,
-						  .reason = "the recipe lists it",
-						  .at = q->text.at,
-						  .given = true });
-	}
+			  package_given(&w->r->packages.at[i], "the recipe lists it"));
 	for (size_t i = 0; i < s->extensions.n; i++)
 		run_needs(w, &s->extensions.at[i]);
 	for (size_t i = 0; i < s->packages.n; i++)

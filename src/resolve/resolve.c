@@ -12,6 +12,16 @@ choice_made(const char *value, const char *reason, const char *source)
 	return (struct choice){ .value = value, .reason = reason, .source = source };
 }
 
+struct stack_package
+package_given(const struct recipe_requirement *q, const char *reason)
+{
+	return (struct stack_package){ .requirement = q->text.s,
+				       .key = q->req->key,
+				       .reason = reason,
+				       .at = q->text.at,
+				       .given = true };
+}
+
 const struct candidate *
 decided(const struct workspace *w, const char *key)
 {
@@ -58,14 +68,8 @@ resolve_last(struct workspace *w)
 	const struct recipe *r = w->r;
 	struct stack *s = w->s;
 
-	s->cc = "gcc";
-	s->cxx = "g++";
-	for (size_t i = 0; i < r->env.n; i++) {
-		if (!strcmp(r->env.at[i].name.s, "CC"))
-			s->cc = r->env.at[i].value.s;
-		else if (!strcmp(r->env.at[i].name.s, "CXX"))
-			s->cxx = r->env.at[i].value.s;
-	}
+	s->cc = env_value(w, "CC") ? env_value(w, "CC") : "gcc";
+	s->cxx = env_value(w, "CXX") ? env_value(w, "CXX") : "g++";
 	if (r->user.s)
 		s->user = choice_given(r->user, "the recipe names it");
 	if (!r->runtime.at.line)

@@ -5,32 +5,6 @@
  * and what is installed together with it.
  */
 
-/* The recipe names no release. */
-static void
-report_unpinned(struct workspace *w)
-{
-	const struct choice *torch = &w->s->torch;
-	struct diag *d = diag_at(w->ds, W_UNPINNED, w->r->torch.at,
-				 "torch has no version: stackbuild selects %s, %s", torch->value,
-				 torch->reason);
-
-	diag_help(d,
-		  "pin it, so that the next release of the knowledge does not move it: "
-		  "torch.version: %s",
-		  torch->value);
-}
-
-static void
-report_unknown(struct workspace *w, const struct torch_release *newest)
-{
-	struct diag *d = diag_at(w->ds, W_TORCH_UNKNOWN, w->s->torch.at,
-				 "torch %s is not in the knowledge base", w->s->torch.value);
-
-	diag_why(d,
-		 "the newest known release is %s; this one is checked by its number and index only",
-		 newest->version);
-}
-
 static void
 choose_release(struct workspace *w, const struct version *pinned)
 {
@@ -38,15 +12,22 @@ choose_release(struct workspace *w, const struct version *pinned)
 	const struct torch_release *const *all = facts_torch_all(w->f, &n), *newest = all[n - 1];
 	const struct candidate *c = decided(w, "torch");
 	struct stack *s = w->s;
+	struct diag *d;
 
 	s->torch_release = c ? c->entry : NULL;
 	if (pinned) {
 		s->torch = choice_given(w->r->torch.version, "the recipe pins it");
 		s->torch.value = version_public(w->a, pinned);
-		if (!s->torch_release)
-			report_unknown(w, newest);
-		else
+		if (s->torch_release) {
 			s->torch.source = s->torch_release->source;
+			return;
+		}
+		d = diag_at(w->ds, W_TORCH_UNKNOWN, s->torch.at,
+			    "torch %s is not in the knowledge base", s->torch.value);
+		diag_why(d,
+			 "the newest known release is %s; this one is checked by its number and "
+			 "index only",
+			 newest->version);
 		return;
 	}
 	if (!s->torch_release)
@@ -56,7 +37,13 @@ choose_release(struct workspace *w, const struct version *pinned)
 							    "the newest that goes with the rest",
 			       s->torch_release->source);
 	s->torch.at = w->r->torch.at;
-	report_unpinned(w);
+	d = diag_at(w->ds, W_UNPINNED, s->torch.at,
+		    "torch has no version: stackbuild selects %s, %s", s->torch.value,
+		    s->torch.reason);
+	diag_help(d,
+		  "pin it, so that the next release of the knowledge does not move it: "
+		  "torch.version: %s",
+		  s->torch.value);
 }
 
 /* --- the build, and its index --- */
@@ -73,47 +60,36 @@ from_pypi(const struct workspace *w, const struct torch_variant *v)
 }
 
 /* `index: cu121`, or a URL. */
-static void
-use_index(struct workspace *w)
+static struct choice
+named_index(struct workspace *w, const struct torch_variant *v)
 {
-	struct stack *s = w->s;
-	const struct torch_variant *v = s->torch_variant;
-
-	s->torch_tag = w->index_tag;
 	if (strstr(w->index.s, "://"))
-		s->torch_index = choice_given(w->index, "the recipe names it");
-	else if (v && from_pypi(w, v))
-		s->torch_index = choice_made(
-			NULL, "the recipe requires this build, which PyPI carries", v->source);
-	else
-		s->torch_index = choice_made(
-			v && v->index ? v->index : facts_torch_index(w->f, w->a, w->index_tag),
-			"the recipe requires this build", v ? v->source : NULL);
+		return choice_given(w->index, "the recipe names it");
+	if (v && from_pypi(w, v))
+		return choice_made(NULL, "the recipe requires this build, which PyPI carries",
+				   v->source);
+	return choice_made(v && v->index ? v->index : facts_torch_index(w->f, w->a, w->index_tag),
+			   "the recipe requires this build", v ? v->source : NULL);
 }
 
 /* `index: pypi`, or none. */
-static void
-use_build(struct workspace *w, bool asked)
+static struct choice
+index_of_build(struct workspace *w, const struct torch_variant *v, bool asked)
 {
-	struct stack *s = w->s;
-	const struct torch_variant *v = s->torch_variant;
 	bool pypi = asked || (v && from_pypi(w, v));
 
-	s->torch_index.reason = asked ? "the recipe requires PyPI's build" : "PyPI's build";
-	if (v) {
-		s->torch_tag = v->tag;
-		s->torch_index = choice_made(
-			pypi ? NULL : v->index,
-			asked ? s->torch_index.reason :
-				arena_printf(w->a, "its build for %s%s%s",
-					     v->cuda ? "CUDA " : "the ", v->cuda ? v->cuda : "CPU",
-					     pypi ? ", which PyPI carries" : ""),
-			v->source);
-	} else if (!asked && !s->torch_release && s->cuda.value) {
-		s->torch_tag = cuda_tag(w->a, s->cuda.value);
-		s->torch_index = choice_made(facts_torch_index(w->f, w->a, s->torch_tag),
-					     "by the rule that torch's indexes follow", NULL);
-	}
+	if (!v && !asked && !w->s->torch_release && w->s->cuda.value)
+		return choice_made(facts_torch_index(w->f, w->a, w->s->torch_tag),
+				   "by the rule that torch's indexes follow", NULL);
+	if (!v || asked)
+		return choice_made(NULL,
+				   asked ? "the recipe requires PyPI's build" : "PyPI's build",
+				   v ? v->source : NULL);
+	return choice_made(pypi ? NULL : v->index,
+			   arena_printf(w->a, "its build for %s%s%s", v->cuda ? "CUDA " : "the ",
+					v->cuda ? v->cuda : "CPU",
+					pypi ? ", which PyPI carries" : ""),
+			   v->source);
 }
 
 static void
@@ -122,16 +98,18 @@ choose_build(struct workspace *w)
 	struct stack *s = w->s;
 	const struct torch_release *t = s->torch_release;
 	const struct candidate *c = decided(w, "torch build");
-	bool pypi = w->index.s && !strcmp(w->index.s, "pypi");
-	const char *tag = w->index.s && !pypi ? w->index_tag : c ? c->text : NULL;
+	bool pypi = w->index.s && !strcmp(w->index.s, "pypi"), named = w->index.s && !pypi;
+	const char *tag = named ? w->index_tag : c ? c->text : NULL;
+	const struct torch_variant *v = t && tag && !pypi ? torch_variant(t, tag) : NULL;
 
-	s->torch_variant = t && tag && !pypi ? torch_variant(t, tag) : NULL;
-	if (t && !s->torch_variant && (pypi || !w->index.s))
-		s->torch_variant = torch_variant_on_pypi(t);
-	if (w->index.s && !pypi)
-		use_index(w);
-	else
-		use_build(w, pypi);
+	if (t && !v && !named)
+		v = torch_variant_on_pypi(t);
+	s->torch_variant = v;
+	s->torch_tag = named                        ? w->index_tag :
+		       v                            ? v->tag :
+		       !pypi && !t && s->cuda.value ? cuda_tag(w->a, s->cuda.value) :
+						      NULL;
+	s->torch_index = named ? named_index(w, v) : index_of_build(w, v, pypi);
 	s->torch_index.at = w->index.at;
 	s->torch_index.given = w->index.s != NULL;
 }
@@ -144,11 +122,7 @@ companion(struct workspace *w, const struct recipe_requirement *q)
 {
 	const struct torch_release *t = w->s->torch_release;
 	const struct candidate *c = decided(w, q->req->key);
-	struct stack_package p = { .requirement = q->text.s,
-				   .key = q->req->key,
-				   .reason = "installed together with torch",
-				   .at = q->text.at,
-				   .given = true };
+	struct stack_package p = package_given(q, "installed together with torch");
 
 	if (t && c && torch_companion(t, p.key) && !strcmp(q->text.s, q->req->name)) {
 		p.requirement = arena_printf(w->a, "%s==%s", q->text.s, c->text);
