@@ -78,12 +78,11 @@ solution_limits(const struct solution *solution, const char *key, bool demands)
 	for (size_t i = 0; variable >= 0 && i < solution->nchosen; i++) {
 		const struct domain *s = solution->work->variables.at[i];
 
-		if (solution->chosen[i] < 0)
+		if (solution->chosen[i] < 0 || !s->given)
 			continue;
-		look_at(solution, (unsigned)variable, &s->whole.facts, demands, &all);
-		if (s->given)
-			look_at(solution, (unsigned)variable, &s->given[solution->chosen[i]].facts,
-				demands, &all);
+		look_at(solution, (unsigned)variable, &s->given[s->t.n].facts, demands, &all);
+		look_at(solution, (unsigned)variable, &s->given[solution->chosen[i]].facts, demands,
+			&all);
 	}
 	return all;
 }

@@ -80,8 +80,8 @@ in_conflict(const struct workspace *w, const struct recipe_extension *e)
 	const struct solution *solution = w->solution;
 
 	for (size_t i = 0; i < solution->errors.n; i++)
-		for (size_t k = 0; k < solution->errors.at[i].found->pins.n; k++)
-			if (w->requests.at[solution->errors.at[i].found->pins.at[k]].extension == e)
+		for (size_t k = 0; k < solution->errors.at[i].found.pins.n; k++)
+			if (w->requests.at[solution->errors.at[i].found.pins.at[k]].extension == e)
 				return true;
 	return false;
 }

@@ -9,13 +9,12 @@
 struct domain {
 	unsigned number;
 	struct solver_variable t;
-	struct candidates LIST(struct candidate) list; /* t.c and t.n are its members */
+	size_t cap; /* of t.c */
 	struct given {
 		struct solve_facts facts;
 		bool made;
-	} * given,                            /* by candidate, made when the solver first asks */
-		whole;                        /* of the variable as such */
-	unsigned epoch;                       /* in which `whole` was given last */
+	} * given; /* by candidate, made when the solver first asks; the last: of the variable */
+	unsigned epoch;                       /* in which the last was given */
 	const void *entry;                    /* struct extension, gpu, python_package; or NULL */
 	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
 	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
@@ -229,8 +228,7 @@ constraint_of(const struct solve_fact *fact)
 }
 
 /* Returns true if an error other than `but` names the request. */
-bool request_in_error(const struct solution *solution, unsigned pin,
-		      const struct solve_conflict *but);
+bool request_in_error(const struct solution *solution, unsigned pin, const struct conflict *but);
 /* Returns what was chosen of a variable (-1: there is none), or NULL. */
 const struct candidate *candidate_in(const struct workspace *w, const int *chosen, size_t n,
 				     int variable);

@@ -3,16 +3,17 @@
 
 /* What is reported of an extension that the recipe does not pin. */
 
-/* The newest that is final and can be had, whatever else there is. */
+/* The newest that is final and can be had or, if `upto` is one, has a tag and is not newer. */
 static const struct extension_release *
-newest(const struct workspace *w, const struct extension *known)
+newest(struct workspace *w, const struct extension *known, bool tagged, const char *upto)
 {
 	for (size_t i = known->nreleases; i-- > 0;) {
 		const struct extension_release *r = &known->releases[i];
 		const struct version *v = facts_version(w->f, r->version);
+		bool pypi = !tagged && r->on_pypi && r->sdist_buildable == TRI_YES;
 
-		if (v && !version_is_prerelease(v) &&
-		    (r->git_tag || (r->on_pypi && r->sdist_buildable == TRI_YES)))
+		if (v && !version_is_prerelease(v) && (r->git_tag || pypi) &&
+		    (!upto || text_version_order(w, r->version, upto) <= 0))
 			return r;
 	}
 	return NULL;
@@ -37,7 +38,7 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 	}
 	d = diag_at(w->ds, W_UNPINNED, e->at,
 		    "`%s` has no version: stackbuild selects %s, the newest%s", e->name.s,
-		    r->version, r == newest(w, known) ? "" : " compatible release");
+		    r->version, r == newest(w, known, false, NULL) ? "" : " compatible release");
 	pinned = arena_printf(w->a, "%s==%s", e->name.s, r->version);
 	if (e->at.width == strlen(e->name.s) || e->at.width == strlen(e->name.s) + 2)
 		diag_fix(d, e->at, edit_scalar(w->a, e->at, pinned), "pin it: %s", pinned);
@@ -47,46 +48,6 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 
 /* --- a repository without a tag --- */
 
-/* The newest that has a tag: that of the solver, or one before it. */
-static const struct extension_release *
-newest_tagged(struct workspace *w, const struct extension *known)
-{
-	const struct candidate *c = solution_selected(w->solution, known->name);
-	const struct extension_release *chosen = c ? c->entry : NULL, *found = NULL;
-
-	for (size_t i = 0; i < known->nreleases; i++) {
-		const struct extension_release *r = &known->releases[i];
-		const struct version *v = facts_version(w->f, r->version);
-
-		if (r->git_tag && v && !version_is_prerelease(v) &&
-		    (!chosen || text_version_order(w, r->version, chosen->version) <= 0))
-			found = r;
-	}
-	return found;
-}
-
-/* How many code points of a line stand before and behind a column. */
-static const char *
-behind(struct span at, uint32_t *end)
-{
-	const char *line, *rest;
-	uint32_t col = 1;
-	size_t size = 0;
-
-	if (!source_line(at.src, at.line, &line, &size))
-		return NULL;
-	rest = line + size;
-	for (size_t i = 0; i < size; i++) {
-		if (((unsigned char)line[i] & 0xc0) == 0x80)
-			continue;
-		if (col == at.col + at.width)
-			rest = line + i;
-		col++;
-	}
-	*end = col;
-	return rest;
-}
-
 /*
  * Where the tag goes: in place of a branch; `ref:` with it behind the URL of a short form, behind the value of git: in { }, on the
  * next line of a block, in the column of git:.
@@ -95,9 +56,8 @@ static const char *
 place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *tag,
 	     struct span *at)
 {
-	const char *line, *rest, *key;
-	size_t size = 0, indent;
-	uint32_t end;
+	struct str line, text;
+	const char *key, *rest;
 
 	*at = e->branch.at;
 	if (e->branch.s)
@@ -107,21 +67,19 @@ place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *
 	at->width = 0;
 	if (e->written.s)
 		return arena_printf(w->a, "@%s", tag);
-	if (!e->git.at.src || !source_line(e->at.src, e->at.line, &line, &size) ||
-	    e->at.src != e->git.at.src)
+	if (e->at.src != e->git.at.src || !edit_place(e->at, &line, &text))
 		return NULL;
-	if (e->at.col <= size && line[e->at.col - 1] == '{')
+	if (*text.p == '{')
 		return arena_printf(w->a, ", ref: %s", edit_scalar(w->a, (struct span){ 0 }, tag));
-	if (!source_line(e->git.at.src, e->git.at.line, &line, &size) ||
-	    !(rest = behind(e->git.at, &end)))
+	if (!edit_place(e->git.at, &line, &text))
 		return NULL;
-	key = line + strspn(line, " -");
-	indent = (size_t)(key - line);
+	key = line.p + strspn(line.p, " -");
+	rest = text.p + text.n;
 	if (!starts_with(key, "git:"))
 		return NULL;
-	if (rest < line + size && rest[strspn(rest, " ")] == '#')
-		at->col = end;
-	return arena_printf(w->a, "\n%*sref: %s", (int)indent, "",
+	if (rest < line.p + line.n && rest[strspn(rest, " ")] == '#')
+		at->col = (uint32_t)text_columns(line.p, line.n) + 1;
+	return arena_printf(w->a, "\n%*sref: %s", (int)(key - line.p), "",
 			    edit_scalar(w->a, (struct span){ 0 }, tag));
 }
 
@@ -129,7 +87,10 @@ void
 report_not_pinned(struct workspace *w, const struct recipe_extension *e,
 		  const struct extension *known)
 {
-	const struct extension_release *r = newest_tagged(w, known);
+	/* That of the solver, or one before it. */
+	const struct candidate *c = solution_selected(w->solution, known->name);
+	const struct extension_release *chosen = c ? c->entry : NULL;
+	const struct extension_release *r = newest(w, known, true, chosen ? chosen->version : NULL);
 	const char *text;
 	struct span at;
 	struct diag *d;

@@ -272,7 +272,7 @@ pins_for(const struct solution *solution, const struct conflict *c)
 	for (unsigned i = 0; c && i < n; i++) {
 		unsigned x = pins[i].variable;
 
-		if (!request_in_error(solution, i, c->found))
+		if (!request_in_error(solution, i, c))
 			continue;
 		if (!all->found)
 			pin_lift(w, &pins[i]);
@@ -462,7 +462,7 @@ share_of(const struct solution *solution, const struct conflict *c)
 		bool first = c == &solution->errors.at[0] &&
 			     !request_in_error(solution, all->at[i], NULL);
 
-		if (first || has(&c->found->pins, all->at[i]))
+		if (first || has(&c->found.pins, all->at[i]))
 			list_push(solution->work->a, &mine, all->at[i]);
 	}
 	return mine;

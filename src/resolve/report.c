@@ -167,7 +167,7 @@ line_words(const struct solution *solution, const struct conflict *one, const st
 	if (l->fact)
 		return constraint_of(l->fact)->sentence;
 	if (l->pin >= 0) {
-		const struct solve_indexes *pins = &one->found->pins;
+		const struct solve_indexes *pins = &one->found.pins;
 
 		return (size_t)l->pin < solution->nrequests && pins->n ?
 			       solution->requests[l->pin].sentence :
@@ -184,7 +184,7 @@ line_words(const struct solution *solution, const struct conflict *one, const st
 static void
 report_derivation(struct diag *d, const struct solution *solution, const struct conflict *one)
 {
-	const struct solve_proof *proof = &one->found->proof;
+	const struct solve_proof *proof = &one->found.proof;
 
 	for (size_t i = 0; i < proof->n; i++) {
 		const struct solve_line *l = &proof->at[i];
@@ -262,7 +262,7 @@ static void
 report_conflict(struct diags *ds, const struct solution *solution, const struct conflict *one,
 		size_t number, bool verbose)
 {
-	const struct solve_conflict *c = one->found;
+	const struct solve_conflict *c = &one->found;
 	const struct request *at = shown_at(solution, c);
 	struct diag *d = diag_at(ds, one->code, at->at, "%s", headline(solution, c, at));
 	struct repairs ways = { 0 };

@@ -272,7 +272,7 @@ allowed(struct workspace *w, unsigned variable, const struct specifiers *spec)
 	at = variable_candidate(w, variable, text);
 	start = exact ? NULL : one_of(w, text);
 	if (start)
-		w->variables.at[variable]->list.at[at].v = version_parse(w->a, start);
+		variable_at(w, variable)->c[at].v = version_parse(w->a, start);
 	return set_one(w, variable, at);
 }
 

@@ -62,7 +62,7 @@ struct solver_variable {
 	const char *key;   /* unique, as above */
 	const char *label; /* in sentences: "torch", "CUDA", "Python" */
 	unsigned rank;     /* which the solver decides first: the lowest */
-	const struct candidate *c;
+	struct candidate *c;
 	size_t n;
 };
 
@@ -131,7 +131,7 @@ struct request {
 struct conflict {
 	enum code code;
 	enum strength strength; /* STRENGTH_ERROR or STRENGTH_WARNING */
-	const struct solve_conflict *found;
+	struct solve_conflict found;
 };
 struct conflicts LIST(struct conflict);
 

@@ -2,16 +2,7 @@
 
 /* The rows as the solver's provider, and the order in which it is asked. */
 
-enum {
-	ROWS = 0
-#define CONSTRAINT_EACH(...) +1
-#define CONSTRAINT_ONCE(...) +1
-#include "rows.def"
-#undef CONSTRAINT_EACH
-#undef CONSTRAINT_ONCE
-};
-
-static const struct constraint_kind rows[ROWS] = {
+static const struct constraint_kind rows[] = {
 #define CONSTRAINT_EACH(name, when, strength, code, priority, rules) \
 	{ #name, when, strength, code, priority, rules, constraint_##name, false },
 #define CONSTRAINT_ONCE(name, when, strength, code, priority, rules) \
@@ -20,6 +11,8 @@ static const struct constraint_kind rows[ROWS] = {
 #undef CONSTRAINT_EACH
 #undef CONSTRAINT_ONCE
 };
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 const struct constraint_kind *
 constraint_kinds(size_t *n)
@@ -30,27 +23,28 @@ constraint_kinds(size_t *n)
 
 /* --- the provider --- */
 
+/* Gives what is known of a candidate or, past the last one, of all of them; made once. */
 static void
-make(struct workspace *w, unsigned variable, size_t candidate, bool once, struct solve_facts *out)
+give(struct workspace *w, unsigned variable, size_t candidate, struct solve_facts *out)
 {
-	for (size_t i = 0; i < ROWS; i++) {
-		struct query q = { w, &rows[i], variable, candidate, out };
+	const struct solver_variable *t = variable_at(w, variable);
+	struct given *g = &w->variables.at[variable]->given[candidate];
+	bool once = candidate == t->n;
 
-		if (rows[i].when == variable_at(w, variable)->kind && rows[i].once == once)
+	for (size_t i = 0; !g->made && i < ROWS; i++) {
+		struct query q = { w, &rows[i], variable, candidate, &g->facts };
+
+		if (rows[i].when == t->kind && rows[i].once == once)
 			rows[i].add(&q, w);
 	}
-	if (once)
-		add_rules(&(struct query){ .w = w, .variable = variable, .out = out });
-}
-
-static void
-give(struct workspace *w, const struct solve_facts *from, struct solve_facts *out)
-{
-	for (size_t i = 0; i < from->n; i++) {
-		const struct constraint *why = constraint_of(&from->at[i]);
+	if (!g->made && once)
+		add_rules(&(struct query){ .w = w, .variable = variable, .out = &g->facts });
+	g->made = true;
+	for (size_t i = 0; i < g->facts.n; i++) {
+		const struct constraint *why = constraint_of(&g->facts.at[i]);
 
 		if (!why->off && why->kind->strength <= w->upto)
-			list_push(w->a, out, from->at[i]);
+			list_push(w->a, out, g->facts.at[i]);
 	}
 }
 
@@ -65,24 +59,14 @@ provide_facts(void *ctx, unsigned variable, size_t candidate, struct solve_facts
 {
 	struct workspace *w = ctx;
 	struct domain *s = w->variables.at[variable];
-	struct given *g;
 
-	if (!s->whole.made) {
-		s->whole.made = true;
-		make(w, variable, 0, true, &s->whole.facts);
-	}
+	if (!s->given)
+		s->given = arena_array_of(w->a, struct given, s->t.n + 1);
 	if (s->epoch != w->epoch) {
 		s->epoch = w->epoch;
-		give(w, &s->whole.facts, out);
+		give(w, variable, s->t.n, out);
 	}
-	if (!s->given)
-		s->given = arena_array_of(w->a, struct given, s->t.n);
-	g = &s->given[candidate];
-	if (!g->made) {
-		g->made = true;
-		make(w, variable, candidate, false, &g->facts);
-	}
-	give(w, &g->facts, out);
+	give(w, variable, candidate, out);
 }
 
 static unsigned
@@ -230,13 +214,11 @@ pin_lift(struct workspace *w, struct solve_pin *p)
 
 /* The fact of a conflict that tells most; the weakest strength in it. */
 static struct conflict
-conflict_of(struct arena *a, const struct solve_conflict *c)
+conflict_of(const struct solve_conflict *c)
 {
-	struct solve_conflict *kept = arena_new_of(a, struct solve_conflict);
-	struct conflict found = { .code = E_FIT, .found = kept };
+	struct conflict found = { .code = E_FIT, .found = *c };
 	unsigned most = 0;
 
-	*kept = *c;
 	for (size_t i = 0; i < c->facts.n; i++) {
 		const struct constraint_kind *row = constraint_of(&c->facts.at[i])->kind;
 
@@ -255,10 +237,10 @@ conflict_of(struct arena *a, const struct solve_conflict *c)
  * about nothing else.
  */
 bool
-request_in_error(const struct solution *solution, unsigned pin, const struct solve_conflict *but)
+request_in_error(const struct solution *solution, unsigned pin, const struct conflict *but)
 {
 	for (size_t k = solution->errors.n; k-- > 0;) {
-		const struct solve_conflict *c = solution->errors.at[k].found;
+		const struct solve_conflict *c = &solution->errors.at[k].found;
 		bool given = true, named = false;
 
 		for (size_t i = 0; i < c->pins.n; i++) {
@@ -266,7 +248,7 @@ request_in_error(const struct solution *solution, unsigned pin, const struct sol
 			named |= c->pins.at[i] == pin;
 		}
 		if (named && (given || !solution->solver_pins[pin].fixed))
-			return c != but;
+			return &solution->errors.at[k] != but;
 	}
 	return false;
 }
@@ -296,8 +278,7 @@ find_warnings(struct workspace *w, struct solution *solution, const struct solve
 				}
 			}
 			if (any)
-				list_push(w->a, &solution->warnings,
-					  conflict_of(w->a, &found.at[i]));
+				list_push(w->a, &solution->warnings, conflict_of(&found.at[i]));
 			more |= any;
 		}
 	}
@@ -315,7 +296,7 @@ find_conflicts(struct workspace *w, struct solution *solution)
 		solve_conflicts(w->a, &p, solution->solver_pins, n, w->budget, &solution->gave_up);
 
 	for (size_t i = 0; i < found.n; i++)
-		list_push(w->a, &solution->errors, conflict_of(w->a, &found.at[i]));
+		list_push(w->a, &solution->errors, conflict_of(&found.at[i]));
 	for (unsigned i = 0; i < n; i++) {
 		left[i] = solution->solver_pins[i];
 		if (request_in_error(solution, i, NULL))

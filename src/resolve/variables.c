@@ -40,23 +40,30 @@ static const struct {
 };
 
 static void
+push(struct workspace *w, struct domain *s, struct candidate c)
+{
+	s->t.c = list_room(w->a, s->t.c, s->t.n, &s->cap, sizeof(c));
+	s->t.c[s->t.n++] = c;
+}
+
+static void
 add(struct workspace *w, struct domain *s, const char *text, const void *entry)
 {
 	bool versioned = s->t.kind != VARIABLE_BUILD && s->t.kind != VARIABLE_OS &&
 			 s->t.kind != VARIABLE_SOURCE && s->t.kind != VARIABLE_MACHINE;
 
-	list_push(w->a, &s->list,
-		  (struct candidate){ .text = text,
-				      .v = versioned ? facts_version(w->f, text) : NULL,
-				      .entry = entry,
-				      .known = true });
+	push(w, s,
+	     (struct candidate){ .text = text,
+				 .v = versioned ? facts_version(w->f, text) : NULL,
+				 .entry = entry,
+				 .known = true });
 }
 
 static void
 add_once(struct workspace *w, struct domain *s, const char *text, const void *entry)
 {
-	for (size_t i = 0; i < s->list.n; i++)
-		if (!strcmp(s->list.at[i].text, text))
+	for (size_t i = 0; i < s->t.n; i++)
+		if (!strcmp(s->t.c[i].text, text))
 			return;
 	add(w, s, text, entry);
 }
@@ -84,8 +91,8 @@ fill_torch(struct workspace *w, struct domain *s)
 			for (size_t k = 0; k < all[i]->nvariants; k++)
 				if (!all[i]->variants[k].cuda == !cuda)
 					add_once(w, s, all[i]->variants[k].tag, NULL);
-		if (cuda && s->list.n)
-			qsort(s->list.at, s->list.n, sizeof(*s->list.at), newest_tag);
+		if (cuda && s->t.n)
+			qsort(s->t.c, s->t.n, sizeof(*s->t.c), newest_tag);
 	}
 }
 
@@ -178,13 +185,6 @@ fill(struct workspace *w, struct domain *s)
 	}
 }
 
-static void
-sync(struct domain *s)
-{
-	s->t.c = s->list.at;
-	s->t.n = s->list.n;
-}
-
 unsigned
 variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 {
@@ -199,7 +199,6 @@ variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 	s->t.label = kinds[kind].label ? kinds[kind].label : s->t.key;
 	s->number = (unsigned)w->variables.n;
 	fill(w, s);
-	sync(s);
 	list_push(w->a, &w->variables, s);
 	list_push(w->a, &w->all, &s->t);
 	map_put(&w->by_key, s->t.key, s);
@@ -244,15 +243,14 @@ variable_candidate(struct workspace *w, unsigned variable, const char *text)
 	struct domain *s = w->variables.at[variable];
 	const struct version *v = facts_version(w->f, text);
 
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct candidate *c = &s->list.at[i];
+	for (size_t i = 0; i < s->t.n; i++) {
+		const struct candidate *c = &s->t.c[i];
 
 		if (c->v && v ? version_cmp(c->v, v) == 0 : !strcmp(c->text, text))
 			return i;
 	}
-	list_push(w->a, &s->list, (struct candidate){ .text = text, .v = v });
-	sync(s);
-	return s->list.n - 1;
+	push(w, s, (struct candidate){ .text = text, .v = v });
+	return s->t.n - 1;
 }
 
 /* --- sets --- */
