@@ -23,14 +23,13 @@ add(struct workspace *w, struct choices *list, const char *name, const char *rea
 static void
 add_given(struct workspace *w, struct choices *list, const struct texts *given)
 {
-	for (size_t i = 0; i < given->n; i++) {
-		bool there = false;
+	struct names there = { 0 };
 
-		for (size_t k = 0; k < list->n; k++)
-			there |= !strcmp(list->at[k].value, given->at[i].s);
-		if (!there)
+	for (size_t i = 0; i < given->n; i++)
+		if (!names_have(&there, given->at[i].s)) {
+			list_push(w->a, &there, given->at[i].s);
 			list_push(w->a, list, choice_given(given->at[i], "the recipe lists it"));
-	}
+		}
 }
 
 static int
@@ -77,31 +76,6 @@ add_needs(struct workspace *w, struct choices *list, const struct need *needs, s
 
 #define ADD_NEEDS(w, list, needs) add_needs(w, list, needs, sizeof(needs) / sizeof(*(needs)))
 
-static void
-add_python(struct workspace *w)
-{
-	const struct stack *s = w->s;
-	enum python_from from = s->python_from;
-	bool os = from == PYTHON_OS, ppa = from == PYTHON_DEADSNAKES;
-	bool file = from == PYTHON_STANDALONE && s->python_build && s->python_build->sha256;
-	bool uv = from == PYTHON_UV || (from == PYTHON_STANDALONE && !file);
-	const struct need needs[] = {
-		{ os && !s->os, "python3", "the system's Python" },
-		{ os && !s->os, "python3-dev", "the system's Python" },
-		{ os && !s->os, "python3-venv", "the system's Python" },
-		{ ppa, "gpg-agent", "add-apt-repository needs it" },
-		{ ppa, "software-properties-common", "brings add-apt-repository" },
-		{ file || uv, "ca-certificates", "https" },
-		{ file, "curl", "fetches the standalone Python" },
-		{ uv, "python3", "runs pip, which brings uv, which brings Python" },
-		{ uv, "python3-venv", "a place for uv" },
-	};
-
-	for (size_t i = 0; os && s->os && i < s->os->python_apt.n; i++)
-		add(w, &w->s->apt, s->os->python_apt.at[i], "the system's Python", s->os->source);
-	ADD_NEEDS(w, &w->s->apt, needs);
-}
-
 static bool
 compiles_at_run_time(const struct workspace *w)
 {
@@ -143,21 +117,35 @@ has_nvcc(const struct stack *s)
 void
 resolve_apt(struct workspace *w)
 {
+	const struct stack *s = w->s;
 	struct choices *list = &w->s->apt;
-	bool git = uses_git(w), triton = compiles_at_run_time(w), nvcc = has_nvcc(w->s);
-	bool cuda = w->s->cuda_from == CUDA_APT;
+	enum python_from from = s->python_from;
+	bool git = uses_git(w), cuda = s->cuda_from == CUDA_APT;
+	bool os = from == PYTHON_OS && !s->os, ppa = from == PYTHON_DEADSNAKES;
+	bool file = from == PYTHON_STANDALONE && s->python_build && s->python_build->sha256;
+	bool uv = from == PYTHON_UV || (from == PYTHON_STANDALONE && !file);
 	const struct need needs[] = {
+		{ os, "python3", "the system's Python" },
+		{ os, "python3-dev", "the system's Python" },
+		{ os, "python3-venv", "the system's Python" },
+		{ ppa, "gpg-agent", "add-apt-repository needs it" },
+		{ ppa, "software-properties-common", "brings add-apt-repository" },
+		{ file || uv, "ca-certificates", "https" },
+		{ file, "curl", "fetches the standalone Python" },
+		{ uv, "python3", "runs pip, which brings uv, which brings Python" },
+		{ uv, "python3-venv", "a place for uv" },
 		{ git, "git", "sources come from git" },
 		{ git, "ca-certificates", "https" },
-		{ w->s->compiles, "build-essential", "gcc, g++ and make compile extensions" },
-		{ nvcc, "build-essential", "nvcc calls g++" },
-		{ triton, "build-essential", "triton compiles when it runs" },
+		{ s->compiles, "build-essential", "gcc, g++ and make compile extensions" },
+		{ has_nvcc(s), "build-essential", "nvcc calls g++" },
+		{ compiles_at_run_time(w), "build-essential", "triton compiles when it runs" },
 		{ cuda, "ca-certificates", "https" },
 		{ cuda, "curl", "fetches NVIDIA's package source" },
 	};
 
 	add_given(w, list, &w->r->apt);
-	add_python(w);
+	for (size_t i = 0; from == PYTHON_OS && s->os && i < s->os->python_apt.n; i++)
+		add(w, list, s->os->python_apt.at[i], "the system's Python", s->os->source);
 	ADD_NEEDS(w, list, needs);
 	sort(list);
 	if (list->n && w->s->os && !starts_with(w->s->os->id, "ubuntu") &&

@@ -165,35 +165,20 @@ choose_toolkit(struct workspace *w)
 		choose_wheels(w);
 }
 
-/* The base with `devel` for its flavour; NULL: it has a digest, or there is no such image. */
-static const char *
-devel_image(const struct workspace *w)
-{
-	const struct image_name *n = &w->s->image;
-	const char *base = w->r->base.s, *at = n->tag ? strstr(n->tag, n->flavour) : NULL;
-	const char *tag, *why;
-
-	if (!at || n->digest)
-		return NULL;
-	tag = arena_printf(w->a, "%.*sdevel%s", (int)(at - n->tag), n->tag,
-			   at + strlen(n->flavour));
-	if (facts_image(w->f, w->a, n->repository, tag, &why, &why) != TRI_YES)
-		return NULL;
-	return arena_printf(w->a, "%.*s%s", (int)(strlen(base) - strlen(n->tag)), base, tag);
-}
-
 static void
 check_flavour(struct workspace *w)
 {
-	const struct stack *s = w->s;
-	const char *flavour = s->image.flavour, *devel;
+	struct image_name devel = w->s->image;
+	const char *flavour = devel.flavour, *image;
+	bool plain = w->r->base.s && devel.python && !devel.cuda;
 	struct diag *d;
 
-	if (s->cuda_from != CUDA_IMAGE || !s->compiles)
+	if (w->s->cuda_from != CUDA_IMAGE || !w->s->compiles ||
+	    (!plain && (!flavour || !strcmp(flavour, "devel"))))
 		return;
-	if (w->r->base.s && w->s->image.python && !w->s->image.cuda) {
-		d = diag_at(w->ds, E_NO_NVCC, w->r->base.at,
-			    "`%s` has no nvcc to compile extensions with", w->r->base.s);
+	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
+		    w->r->base.s);
+	if (plain) {
 		diag_why(d, "Python's own images hold no CUDA, and the name does not say which "
 			    "system is inside, so that CUDA could be added");
 		diag_help(d,
@@ -201,14 +186,11 @@ check_flavour(struct workspace *w)
 			  "in the tag, such as python:3.11-slim-bookworm");
 		return;
 	}
-	if (!flavour || !strcmp(flavour, "devel"))
-		return;
-	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
-		    w->r->base.s);
 	diag_why(d, "NVIDIA's `%s` images contain only libraries", flavour);
-	devel = devel_image(w);
-	if (devel)
-		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel),
+	devel.flavour = "devel";
+	image = resolve_image_near(w, &devel, devel.cudnn);
+	if (image && devel.os && ends_with(image, devel.os))
+		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, image),
 			 "use the devel image here, and the %s image as runtime.base", flavour);
 	else
 		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);

@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /*
@@ -86,7 +85,6 @@ in_conflict(const struct workspace *w, const struct recipe_extension *e)
 	return false;
 }
 
-/* `help` is a fix if it begins with "write `from: auto`" and the recipe has a `from:`. */
 static void
 refuse_source(struct workspace *w, const struct recipe_extension *e, const char *what,
 	      const char *why, const char *help)
@@ -99,10 +97,7 @@ refuse_source(struct workspace *w, const struct recipe_extension *e, const char 
 		    e->name.s, what);
 	if (why)
 		diag_why(d, "%s", why);
-	if (starts_with(help, "write `from: auto`") && e->from_at.line)
-		diag_fix(d, e->from_at, edit_scalar(w->a, e->from_at, "auto"), "%s", help);
-	else
-		diag_help(d, "%s", help);
+	help_from(w, d, e->from_at, help);
 }
 
 /* The project's own wheel for this torch, CUDA, Python and C++ ABI. */

@@ -354,6 +354,8 @@ void resolve_check(struct workspace *w); /* what checks.def judges, at the end *
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
 struct stack_package package_given(const struct recipe_requirement *q, const char *reason);
+/* Adds a help, as a fix if it says "write `from: auto`" and the recipe has a from:. */
+void help_from(struct workspace *w, struct diag *d, struct span from, const char *help);
 
 /*
  * Returns what the recipe pins of a variable, or else what the solver selected; NULL: neither.

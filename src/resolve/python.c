@@ -1,4 +1,3 @@
-#include "base/edit.h"
 #include "internal.h"
 
 /* Which Python, and where it comes from. */
@@ -40,11 +39,7 @@ refuse(struct workspace *w, const char *why, const char *help)
 				 w->s->python.value ? w->s->python.value : "");
 
 	diag_why(d, "%s", why);
-	if (starts_with(help, "write `from: auto`") && r->python_from_at.line)
-		diag_fix(d, r->python_from_at, edit_scalar(w->a, r->python_from_at, "auto"), "%s",
-			 help);
-	else
-		diag_help(d, "%s", help);
+	help_from(w, d, r->python_from_at, help);
 }
 
 static enum python_from
@@ -64,21 +59,21 @@ static void
 check_origin(struct workspace *w)
 {
 	const struct stack *s = w->s;
-	const char *series = s->python.value, *own = s->os ? s->os->python : NULL;
+	const char *series = s->python.value;
+	bool os = s->python_from == PYTHON_OS;
+	const char *has = !os ? s->image.python : s->os ? s->os->python : NULL;
 
 	if (!series)
 		return;
 	switch (s->python_from) {
 	case PYTHON_OS:
-		if (own && strcmp(own, series) != 0)
-			refuse(w, arena_printf(w->a, "%s has Python %s", s->os->id, own),
-			       "write `from: auto`, or take the system's series");
-		break;
 	case PYTHON_BASE:
-		if (s->image.python && strcmp(s->image.python, series) != 0)
+		if (has && strcmp(has, series) != 0)
 			refuse(w,
-			       arena_printf(w->a, "the base image has Python %s", s->image.python),
-			       "write `from: auto`, or take the image's series");
+			       arena_printf(w->a, "%s has Python %s",
+					    os ? s->os->id : "the base image", has),
+			       os ? "write `from: auto`, or take the system's series" :
+				    "write `from: auto`, or take the image's series");
 		break;
 	case PYTHON_DEADSNAKES:
 		if (s->os && !s->os->deadsnakes)

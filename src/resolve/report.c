@@ -27,21 +27,20 @@ static const struct request *
 shown_at(const struct solution *solution, const struct solve_conflict *c)
 {
 	const struct request *best = NULL;
-	unsigned weight = 0;
+	unsigned least = 0;
 
 	for (size_t i = 0; i < c->pins.n; i++) {
 		const struct request *p = &solution->requests[c->pins.at[i]];
-		unsigned own = solution->solver_pins[c->pins.at[i]].weight;
+		unsigned own = is_named(p) ? solution->solver_pins[c->pins.at[i]].weight :
+			       p->at.line  ? HEAVY + 1 :
+					     HEAVY + 2;
 
-		if (is_named(p) && (!best || own <= weight)) {
+		if (!best || own < least || (own == least && is_named(p))) {
 			best = p;
-			weight = own;
+			least = own;
 		}
 	}
-	for (size_t i = 0; !best && i < c->pins.n; i++)
-		if (solution->requests[c->pins.at[i]].at.line)
-			best = &solution->requests[c->pins.at[i]];
-	return best ? best : &solution->requests[c->pins.at[0]];
+	return best;
 }
 
 /* "torch 2.2.2 and the cu124 build": the named pins but one. */
@@ -117,7 +116,6 @@ report_way(struct diag *d, const struct solution *solution, const struct repair 
 			     first && solution->work->joint.found && solution->errors.n > 1 ?
 				     ", together with the fixes of the other errors" :
 				     "");
-	bool begun = false;
 
 	if (!r->changes.n)
 		return; /* what is chosen changes, and nothing that is written */
@@ -128,11 +126,10 @@ report_way(struct diag *d, const struct solution *solution, const struct repair 
 	for (size_t i = 0; !r->left_out && !r->by_hand && i < r->changes.n; i++) {
 		const struct change *c = &r->changes.at[i];
 
-		if (begun)
+		if (i)
 			diag_fix_more(d, c->at, c->text);
 		else
 			diag_fix(d, c->at, c->text, "use %s", words);
-		begun = true;
 	}
 	if (!r->left_out)
 		diag_cost(d, "%s", r->cost);

@@ -1,3 +1,4 @@
+#include "base/edit.h"
 #include "internal.h"
 
 struct choice
@@ -10,6 +11,15 @@ struct choice
 choice_made(const char *value, const char *reason, const char *source)
 {
 	return (struct choice){ .value = value, .reason = reason, .source = source };
+}
+
+void
+help_from(struct workspace *w, struct diag *d, struct span from, const char *help)
+{
+	if (starts_with(help, "write `from: auto`") && from.line)
+		diag_fix(d, from, edit_scalar(w->a, from, "auto"), "%s", help);
+	else
+		diag_help(d, "%s", help);
 }
 
 struct stack_package
