@@ -32,8 +32,8 @@ static inline const char *__attribute__((unused)) codes_of(const struct solution
 static inline void __attribute__((unused)) print_conflicts(const struct conflicts *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		for (size_t k = 0; k < all->at[i].found->facts.n; k++) {
-			const struct constraint *f = all->at[i].found->facts.at[k].why;
+		for (size_t k = 0; k < all->at[i].found.facts.n; k++) {
+			const struct constraint *f = all->at[i].found.facts.at[k].why;
 
 			print_error("  %s: %s\n", f->kind->name, f->sentence);
 		}
@@ -58,8 +58,8 @@ static inline void __attribute__((unused)) says(const char *part, const char *te
 	const struct conflicts *all = solution->errors.n ? &solution->errors : &solution->warnings;
 
 	assert_true(all->n > 0);
-	for (size_t k = 0; k < all->at[0].found->facts.n; k++) {
-		const struct constraint *f = all->at[0].found->facts.at[k].why;
+	for (size_t k = 0; k < all->at[0].found.facts.n; k++) {
+		const struct constraint *f = all->at[0].found.facts.at[k].why;
 
 		if (strstr(f->sentence, part))
 			return;

@@ -22,9 +22,9 @@ names_pins(const char *texts, const char *recipe)
 	struct buf b = BUF(a);
 
 	assert_true(solution->errors.n > 0);
-	for (size_t i = 0; i < solution->errors.at[0].found->pins.n; i++)
+	for (size_t i = 0; i < solution->errors.at[0].found.pins.n; i++)
 		buf_printf(&b, "%s%s", b.n ? ", " : "",
-			   solution->requests[solution->errors.at[0].found->pins.at[i]].text);
+			   solution->requests[solution->errors.at[0].found.pins.at[i]].text);
 	assert_string_equal(texts, buf_text(&b));
 }
 
