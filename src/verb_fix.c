@@ -1,7 +1,6 @@
 /* check --fix: applies mechanical fixes to the recipe files. */
 #include <string.h>
 
-#include "base/edit.h"
 #include "base/fix.h"
 #include "base/fs.h"
 #include "verbs.h"

@@ -1,8 +1,7 @@
 #ifndef FIX_H
 #define FIX_H
 
-#include "diag.h"
-#include "list.h"
+#include "edit.h"
 
 /* Applies the fixes of `check --fix` to texts; the caller reads and writes the files. */
 
