@@ -26,6 +26,7 @@ struct answer {
 	struct names asked; /* places and words */
 	struct names because, demands, possible, sources;
 	struct names impossible; /* "2.0.2, 2.1.3: why" */
+	struct names known;      /* what else could be named */
 };
 
 static void
@@ -119,64 +120,56 @@ ask_solver(struct run *r, const struct solution *solution, const char *name, str
 
 /* --- what the stack holds of it --- */
 
-static void
-add_package(struct run *r, const struct stack_packages *list, const char *key, struct answer *out)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		const struct stack_package *p = &list->at[i];
-
-		if (strcmp(p->key, key) != 0)
-			continue;
-		out->value = p->requirement;
-		if (!p->given || !out->asked.n)
-			once(r->a, &out->asked, place(r->a, p->at, p->reason));
-		once(r->a, &out->sources, p->source);
-	}
-}
-
-static void
-add_choices(struct run *r, const struct choices *list, const char *name, struct answer *out)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (!strcmp(list->at[i].value, name)) {
-			out->value = out->value ? out->value : name;
-			once(r->a, &out->asked, place(r->a, list->at[i].at, list->at[i].reason));
-			once(r->a, &out->sources, list->at[i].source);
-		}
-}
-
 static bool
 ask_stack(struct run *r, const struct stack *s, const char *name, struct answer *out)
 {
-	const char *key = name_normalize(r->a, name);
+	const struct stack_packages *const lists[] = { &s->torch_packages, &s->build_deps,
+						       &s->packages };
+	const struct choices *const apt[] = { &s->apt, &s->runtime_apt };
+	const char *key = name_normalize(r->a, name), *value = NULL;
 
-	out->value = NULL;
-	add_package(r, &s->torch_packages, key, out);
-	add_package(r, &s->build_deps, key, out);
-	add_package(r, &s->packages, key, out);
-	add_choices(r, &s->apt, name, out);
-	add_choices(r, &s->runtime_apt, name, out);
-	if (!out->name)
-		out->name = name;
-	return out->value != NULL;
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = 0; i < lists[k]->n; i++) {
+			const struct stack_package *p = &lists[k]->at[i];
+
+			list_push(r->a, &out->known, p->key);
+			if (strcmp(p->key, key) != 0)
+				continue;
+			value = p->requirement;
+			if (!p->given || !out->asked.n)
+				once(r->a, &out->asked, place(r->a, p->at, p->reason));
+			once(r->a, &out->sources, p->source);
+		}
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < apt[k]->n; i++) {
+			const struct choice *c = &apt[k]->at[i];
+
+			list_push(r->a, &out->known, c->value);
+			if (strcmp(c->value, name) != 0)
+				continue;
+			value = value ? value : name;
+			once(r->a, &out->asked, place(r->a, c->at, c->reason));
+			once(r->a, &out->sources, c->source);
+		}
+	if (!value)
+		return false;
+	out->name = out->name ? out->name : name;
+	if (out->value && strstr(value, out->value))
+		return true;
+	out->value = out->value ? arena_printf(r->a, "%s  (%s of those known)", value, out->value) :
+				  value;
+	return true;
 }
 
 static int
-nothing_of(struct run *r, const struct solution *solution, const struct stack *s, const char *name)
+nothing_of(struct run *r, const struct solution *solution, const char *name, struct names *known)
 {
-	struct names all = { 0 };
 	const char *near;
 
 	for (size_t i = 0; i < solution->nvariables; i++)
 		if (solution_selected(solution, solution->variables[i]->key))
-			list_push(r->a, &all, solution->variables[i]->key);
-	for (size_t i = 0; s && i < s->packages.n; i++)
-		list_push(r->a, &all, s->packages.at[i].key);
-	for (size_t i = 0; s && i < s->build_deps.n; i++)
-		list_push(r->a, &all, s->build_deps.at[i].key);
-	for (size_t i = 0; s && i < s->apt.n; i++)
-		list_push(r->a, &all, s->apt.at[i].value);
-	near = str_nearest(name, all.at, all.n);
+			list_push(r->a, known, solution->variables[i]->key);
+	near = str_nearest(name, known->at, known->n);
 	return usage_error(arena_printf(r->a, "there is no `%s` in this stack%s%s%s", name,
 					near ? "; did you mean `" : "", near ? near : "",
 					near ? "`?" : ""));
@@ -224,7 +217,7 @@ int
 verb_why(struct run *r)
 {
 	const struct recipes *rs = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
-	const char *name = r->o->args.at[1], *chosen;
+	const char *name = r->o->args.at[1];
 	const struct solution *solution;
 	const struct stack *s;
 	struct diags quiet;
@@ -240,14 +233,9 @@ verb_why(struct run *r)
 	if (!s)
 		solution_report(&r->ds, solution, false);
 	solved = ask_solver(r, solution, name, &x);
-	chosen = x.value;
 	there = s && ask_stack(r, s, name, &x);
-	if (chosen && !(there && !strstr(x.value, chosen)))
-		x.value = chosen;
-	else if (chosen)
-		x.value = arena_printf(r->a, "%s  (%s of those known)", x.value, chosen);
 	if (!solved && !there)
-		return nothing_of(r, solution, s, name);
+		return nothing_of(r, solution, name, &x.known);
 	if (r->o->format == FORMAT_JSON)
 		show_json(r, &x);
 	else
