@@ -56,9 +56,11 @@ cuda_apt(struct maker *m, struct step *st)
 		"https://developer.download.nvidia.com/compute/cuda/repos/%s/%s/"
 		"cuda-keyring_1.1-1_all.deb",
 		buf_text(&os), starts_with(m->s->platform, "linux/arm64") ? "sbsa" : "x86_64");
-	list_push(m->a, &op->system.packages, arena_printf(m->a, "cuda-libraries-dev-%s", dashed));
-	list_push(m->a, &op->system.packages, arena_printf(m->a, "cuda-nvcc-%s", dashed));
-	list_push(m->a, &op->system.packages, arena_printf(m->a, "cuda-profiler-api-%s", dashed));
+	op->system.packages = names_split(
+		m->a,
+		arena_printf(m->a, "cuda-libraries-dev-%s cuda-nvcc-%s cuda-profiler-api-%s",
+			     dashed, dashed, dashed),
+		' ');
 }
 
 static void
@@ -85,18 +87,6 @@ apt_step(struct maker *m)
 }
 
 /* --- Python --- */
-
-static void
-python_from_deadsnakes(struct maker *m, struct step *st)
-{
-	const char *series = m->s->python.value;
-	struct operation *op = plan_operation(m, st, OP_SYSTEM, NULL);
-
-	op->system.archive = ARCHIVE_DEADSNAKES;
-	list_push(m->a, &op->system.packages, arena_printf(m->a, "python%s", series));
-	list_push(m->a, &op->system.packages, arena_printf(m->a, "python%s-dev", series));
-	list_push(m->a, &op->system.packages, arena_printf(m->a, "python%s-venv", series));
-}
 
 static const char *
 python_why(struct maker *m)
@@ -137,8 +127,14 @@ python_step(struct maker *m)
 			  m->s->python_from == PYTHON_BASE ? "the system comes first" :
 							     "what brings it is among them");
 	if (s->python_from == PYTHON_DEADSNAKES) {
-		python_from_deadsnakes(m, &st);
 		series = s->python.value;
+		op = plan_operation(m, &st, OP_SYSTEM, NULL);
+		op->system.archive = ARCHIVE_DEADSNAKES;
+		op->system.packages =
+			names_split(m->a,
+				    arena_printf(m->a, "python%s python%s-dev python%s-venv",
+						 series, series, series),
+				    ' ');
 	}
 	if (s->python_from == PYTHON_BASE)
 		series = s->image.python;
