@@ -30,15 +30,12 @@ numbered_in(struct workspace *w, unsigned variable, const char *spec)
 }
 
 static const char *
-sentence(struct query *q, const struct pairing *p, const solve_word *these)
+sentence(struct query *q, const struct pairing *p, const solve_word *these, const char *other)
 {
 	struct workspace *w = q->w;
 	int asked = requested_in(w, q->variable, these);
 	const char *of =
 		asked >= 0 ? variable_at(w, q->variable)->c[asked].text : spec_label(w->a, p->spec);
-	const char *other = !strcmp(p->other, "python") ? "Python" :
-			    !strcmp(p->other, "cuda")   ? "CUDA" :
-							  p->other;
 
 	return arena_printf(w->a, "%s%s%s needs %s %s: %s", p->name, *of ? " " : "", of, other,
 			    spec_label(w->a, p->needs), p->why);
@@ -53,8 +50,7 @@ constraint_pairs(struct query *q, struct workspace *w)
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct pairing *p = &all[i];
+	for (const struct pairing *p = all; p < all + n; p++) {
 		solve_word *these, *those;
 		unsigned other;
 
@@ -71,7 +67,7 @@ constraint_pairs(struct query *q, struct workspace *w)
 			     TERMS(IN(q->variable, these),
 				   p->optional ? IN(other, set_not(w, other, those)) :
 						 NOT_IN(other, those)),
-			     p->source, "%s", sentence(q, p, these));
+			     p->source, "%s", sentence(q, p, these, variable_at(w, other)->label));
 	}
 }
 

@@ -68,12 +68,9 @@ build_for(const struct torch_release *t, const char *cuda)
 {
 	const struct torch_variant *found = NULL;
 
-	for (size_t i = 0; i < t->nvariants; i++) {
-		const struct torch_variant *v = &t->variants[i];
-
+	for (const struct torch_variant *v = t->variants; v < t->variants + t->nvariants; v++)
 		if (version_same_series(v->cuda, cuda) && (!found || v->on_pypi))
 			found = v;
-	}
 	return found;
 }
 
@@ -112,10 +109,9 @@ constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 
 /* What a wheel of torch asks for where the marker holds (NULL: the requirement's own). */
 static void
-asks_for(struct query *q, const char *requirement, const char *marker, bool brings,
-	 const char *subject, const char *verb)
+asks_for(struct query *q, struct workspace *w, const char *requirement, const char *marker,
+	 bool brings, const char *subject, const char *verb)
 {
-	struct workspace *w = q->w;
 	const struct torch_release *t = ENTRY(q);
 	const struct requirement *req = requirement_parse(w->a, requirement, NULL, NULL);
 	unsigned build = the_variable(w, VARIABLE_BUILD), other;
@@ -150,11 +146,10 @@ constraint_torch_triton(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 
-	(void)w;
 	if (t && t->triton)
-		asks_for(q, t->triton, t->triton_marker, true, "torch", "itself needs");
+		asks_for(q, w, t->triton, t->triton_marker, true, "torch", "itself needs");
 	if (t && t->triton && t->triton_marker && strstr(t->triton_marker, "python_version"))
-		asks_for(q, t->triton, NULL, false, "torch", "was made for");
+		asks_for(q, w, t->triton, NULL, false, "torch", "was made for");
 }
 
 void
@@ -162,9 +157,8 @@ constraint_torch_setuptools(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 
-	(void)w;
 	if (t && t->setuptools)
-		asks_for(q, t->setuptools, NULL, false, "torch", "needs");
+		asks_for(q, w, t->setuptools, NULL, false, "torch", "needs");
 }
 
 void
@@ -173,7 +167,7 @@ constraint_torch_setuptools_build(struct query *q, struct workspace *w)
 	const struct torch_release *t = ENTRY(q);
 
 	if (t && t->setuptools_build && w->compiles)
-		asks_for(q, t->setuptools_build, NULL, false, "what is compiled against torch",
+		asks_for(q, w, t->setuptools_build, NULL, false, "what is compiled against torch",
 			 "needs");
 }
 
