@@ -172,12 +172,16 @@ static struct fact_file *
 find_file(const struct facts *f, const char *name, bool *found)
 {
 	struct fact_files *files = &f->read->files;
-	size_t i = 0;
-	int order = 1;
+	size_t i = 0, end = files->n;
 
-	while (i < files->n && (order = strcmp(files->at[i].name, name)) < 0)
-		i++;
-	*found = !order;
+	for (*found = false; i < end && !*found;) {
+		size_t middle = (i + end) / 2;
+		int order = strcmp(files->at[middle].name, name);
+
+		*found = !order;
+		i = order < 0 ? middle + 1 : order ? i : middle;
+		end = order > 0 ? middle : end;
+	}
 	if (*found && !files->at[i].root)
 		files->at[i].root = unpack_file(f->a, files->at[i].packed);
 	return files->at + i;

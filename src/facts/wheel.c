@@ -12,20 +12,18 @@ const char *
 fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2], size_t n)
 {
 	struct buf b = BUF(a);
+	const char *open, *close;
 
-	while (*pattern) {
-		size_t size = strcspn(pattern, "}"), i = 0;
+	while ((open = strchr(pattern, '{')) && (close = strchr(open, '}'))) {
+		struct str name = { open + 1, (size_t)(close - open - 1) };
 
-		if (*pattern != '{' || !pattern[size]) {
-			buf_putc(&b, *pattern++);
-			continue;
-		}
-		while (i < n && (strlen(values[i][0]) != size - 1 ||
-				 strncmp(values[i][0], pattern + 1, size - 1) != 0))
-			i++;
-		buf_puts(&b, i < n ? values[i][1] : "");
-		pattern += size + 1;
+		buf_add(&b, pattern, (size_t)(open - pattern));
+		for (size_t i = 0; i < n; i++)
+			if (str_is(name, values[i][0]))
+				buf_puts(&b, values[i][1]);
+		pattern = close + 1;
 	}
+	buf_puts(&b, pattern);
 	return buf_text(&b);
 }
 
