@@ -45,7 +45,8 @@ check_extension_name(struct arena *a, struct diags *ds, const char *dir, const c
 	const char *name = fs_stem(a, file);
 	struct diag *d;
 
-	if (name_valid(name) && !strcmp(name_normalize(a, name), name))
+	if (!starts_with(file, "extensions/") ||
+	    (name_valid(name) && !strcmp(name_normalize(a, name), name)))
 		return true;
 	d = diag_at(ds, E_KNOWLEDGE, path_at(a, fs_join(a, dir, file)),
 		    "is not the name of an extension");
@@ -79,8 +80,7 @@ tell_others(struct arena *a, struct diags *ds, const char *dir, const char *fold
 }
 
 static bool
-is_folder(struct arena *a, struct diags *ds, const char *dir, const struct names *top,
-	  const struct names *below)
+is_folder(struct arena *a, struct diags *ds, const char *dir, const struct names *files)
 {
 	struct diag *d;
 
@@ -88,7 +88,7 @@ is_folder(struct arena *a, struct diags *ds, const char *dir, const struct names
 		diag_at(ds, E_FILE, path_at(a, dir), "is not a directory");
 		return false;
 	}
-	if (top->n || below->n)
+	if (files->n)
 		return true;
 	d = diag_at(ds, E_KNOWLEDGE, path_at(a, dir), "contains no knowledge file");
 	diag_help(
@@ -102,21 +102,18 @@ bool
 facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files)
 {
 	const char *folder = fs_join(a, dir, "extensions");
-	struct names top = fs_list(a, dir, ".yaml"), below = fs_list(a, folder, ".yaml");
-	size_t t = 0;
+	struct names all = fs_list(a, dir, ".yaml"), below = fs_list(a, folder, ".yaml");
 	bool ok = true;
 
-	if (!is_folder(a, ds, dir, &top, &below))
+	for (size_t i = 0; i < below.n; i++)
+		list_push(a, &all, arena_printf(a, "extensions/%s", below.at[i]));
+	if (!is_folder(a, ds, dir, &all))
 		return false;
 	tell_others(a, ds, dir, "extensions");
 	tell_others(a, ds, folder, NULL);
-	/* "extensions/..." goes where its name belongs among the others. */
-	for (; t < top.n && strcmp(top.at[t], "extensions/") < 0; t++)
-		ok &= read_file(a, ds, dir, top.at[t], files);
-	for (size_t i = 0; i < below.n; i++)
-		ok &= check_extension_name(a, ds, folder, below.at[i]) &&
-		      read_file(a, ds, dir, arena_printf(a, "extensions/%s", below.at[i]), files);
-	for (; t < top.n; t++)
-		ok &= read_file(a, ds, dir, top.at[t], files);
+	names_sort(&all);
+	for (size_t i = 0; i < all.n; i++)
+		ok &= check_extension_name(a, ds, dir, all.at[i]) &&
+		      read_file(a, ds, dir, all.at[i], files);
 	return ok;
 }
