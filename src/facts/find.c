@@ -7,8 +7,6 @@
 
 /* The subjects of `stackbuild facts`: how each is found and listed. */
 
-enum more { MORE_NONE, MORE_WORDS, MORE_RELEASE, MORE_BUILD };
-
 struct subject {
 	const char *name, *what, *example;
 	const char *file, *map; /* where its names are keys */
@@ -18,7 +16,7 @@ struct subject {
 	/* Fills its list; NULL: with the keys, and these values of each. */
 	void (*list)(struct show *v, struct table *t);
 	const char *values;
-	enum more more; /* what a third word means */
+	const char *more; /* a third word is an entry of this map; "": it belongs to the name */
 };
 
 /* --- finding it --- */
@@ -34,9 +32,7 @@ also(const struct facts *f, struct found *x, const struct node *map)
 static bool
 find_keyed(const struct facts *f, const struct node *all, const char *name, struct found *x)
 {
-	const struct node *it = fact_version(f, all, name, &x->name);
-
-	return also(f, x, it);
+	return also(f, x, fact_version(f, all, name, &x->name));
 }
 
 static bool
@@ -285,25 +281,25 @@ names_of(struct show *v, const struct subject *s)
 
 static const struct subject subjects[] = {
 	{ "torch", "releases of torch, their builds and needs", "torch 2.2.2", "torch.yaml",
-	  "releases", "torch|Python|builds, [PyPI's]", find_torch, list_torch, "", MORE_BUILD },
+	  "releases", "torch|Python|builds, [PyPI's]", find_torch, list_torch, "", "builds" },
 	{ "cuda", "toolkits: drivers, compilers, GPUs, images", "cuda 12.1.1", "cuda.yaml",
-	  "series", "CUDA|driver|gcc|wheels|devel images of", find_cuda, list_cuda, "", MORE_NONE },
+	  "series", "CUDA|driver|gcc|wheels|devel images of", find_cuda, list_cuda, "", NULL },
 	{ "gpu", "GPUs and their compute capabilities", "gpu rtx4090", "gpus.yaml", "capabilities",
-	  "in a recipe|GPU|capability|architecture|memory", find_gpu, list_gpu, "", MORE_WORDS },
+	  "in a recipe|GPU|capability|architecture|memory", find_gpu, list_gpu, "", "" },
 	{ "extension", "packages that compile their own CUDA code", "extension mamba-ssm 2.2.2",
 	  NULL, NULL, "extension|newest known|repository", find_extension, list_extension, "",
-	  MORE_RELEASE },
+	  "releases" },
 	{ "os", "operating systems of base images", "os ubuntu22.04", "os.yaml", "releases",
-	  "system|Python|gcc|glibc|deadsnakes", NULL, NULL, "python|gcc|glibc|deadsnakes",
-	  MORE_NONE },
+	  "system|Python|gcc|glibc|deadsnakes", NULL, NULL, "python|gcc|glibc|deadsnakes", NULL },
 	{ "modal", "Modal: limits, image builders, GPUs, prices", "modal", "modal.yaml", "gpus",
-	  "gpu", find_modal, NULL, "", MORE_NONE },
+	  "gpu", find_modal, NULL, "", NULL },
 	{ "package", "ordinary packages that stacks turn on", "package numpy", "packages.yaml",
 	  "packages", "package|newest known|its Python", NULL, NULL, "latest|requires_python",
-	  MORE_NONE },
+	  NULL },
 	{ "rule", "rules about what cannot live together", "rule cuda-major", NULL, NULL,
-	  "rule|severity|code|what it says", find_rule, list_rule, "", MORE_NONE },
+	  "rule|severity|code|what it says", find_rule, list_rule, "", NULL },
 };
+
 /* --- the verb --- */
 
 /* "`a`, `b`": the names that hold the word, if they are few; else NULL. */
@@ -356,9 +352,8 @@ answer(struct show *v, struct diags *ds, const struct subject *s, const char *na
        const char *more, bool as_json)
 {
 	struct found x = { 0 };
-	const char *map = s->more == MORE_RELEASE ? "releases" : "builds";
 
-	if ((!more || s->more != MORE_NONE) && find(v->f, s, name, more, &x)) {
+	if ((!more || s->more) && find(v->f, s, name, more, &x)) {
 		if (!x.title)
 			x.title = arena_printf(v->a, "%s %s%s%s", s->name, x.name ? x.name : name,
 					       more ? " " : "", more ? more : "");
@@ -368,9 +363,9 @@ answer(struct show *v, struct diags *ds, const struct subject *s, const char *na
 	memset(&x, 0, sizeof(x));
 	if (!more || !find(v->f, s, name, NULL, &x))
 		return not_known(ds, s->name, name, names_of(v, s));
-	if (s->more != MORE_NONE)
+	if (s->more)
 		return not_known(ds, arena_printf(v->a, "%s %s", s->name, name), more,
-				 fact_keys(v->a, node_get(x.parts.at[0], map)));
+				 fact_keys(v->a, node_get(x.parts.at[0], s->more)));
 	diag_help(diag_at(ds, E_FACT_UNKNOWN, (struct span){ 0 },
 			  "%s `%.200s %.200s` is not in the knowledge base", s->name, name, more),
 		  "run `stackbuild facts %s %s` to show what it has", s->name, name);
@@ -413,7 +408,7 @@ facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char 
 	}
 	if (subject && !s)
 		return not_known(ds, "the subject", subject, known);
-	if (name && s->more == MORE_WORDS && more)
+	if (name && more && s->more && !*s->more)
 		return answer(&v, ds, s, arena_printf(a, "%s %s", name, more), NULL, as_json);
 	if (name)
 		return answer(&v, ds, s, name, more, as_json);

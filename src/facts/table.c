@@ -58,15 +58,6 @@ table_of(struct arena *a, const char *heads)
 	return t;
 }
 
-static bool
-is_empty(const struct table *t, size_t column)
-{
-	for (size_t i = 0; i < t->rows.n; i++)
-		if (t->rows.at[i][column] && *t->rows.at[i][column])
-			return false;
-	return true;
-}
-
 /* The columns that hold something: their places and widths. */
 struct shape {
 	size_t at[SHOW_COLUMNS], width[SHOW_COLUMNS], n;
@@ -79,15 +70,15 @@ shape_of(const struct table *t, unsigned indent)
 	struct shape s = { .left = indent };
 
 	for (size_t c = 0; c < t->columns; c++) {
-		size_t width = columns_of(t->heads[c]);
+		size_t width = 0, head = columns_of(t->heads[c]);
 
-		if (is_empty(t, c))
-			continue;
 		for (size_t i = 0; i < t->rows.n; i++)
 			if (columns_of(t->rows.at[i][c]) > width)
 				width = columns_of(t->rows.at[i][c]);
+		if (!width)
+			continue;
 		s.at[s.n] = c;
-		s.width[s.n++] = width;
+		s.width[s.n++] = width > head ? width : head;
 	}
 	for (size_t i = 0; i + 1 < s.n; i++)
 		s.left += s.width[i] + 2;
