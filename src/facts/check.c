@@ -62,21 +62,14 @@ check_value(struct checker *c, const struct node *n, enum fact_type type)
 }
 
 static void
-check_items(struct checker *c, const struct node *n, enum fact_type type)
-{
-	for (size_t i = 0; i < n->n; i++)
-		check_value(c, n->items[i], type);
-}
-
-static void
 check_words(struct checker *c, const struct node *n, enum fact_type type)
 {
 	struct names words = fact_words(c->scratch, n);
 
 	if (n->kind == NODE_MAP || !(n->kind == NODE_LIST ? n->n : words.n))
 		misplaced(c, n, n->kind == NODE_MAP ? "a map" : "nothing", fact_type_name(type));
-	else if (n->kind == NODE_LIST)
-		check_items(c, n, type);
+	for (size_t i = 0; n->kind == NODE_LIST && i < n->n; i++)
+		check_value(c, n->items[i], type);
 	for (size_t i = 0; n->kind == NODE_SCALAR && i < words.n; i++)
 		check_text(c, n->at, words.at[i], type);
 }
@@ -152,19 +145,6 @@ check_keys(struct checker *c, const struct node *map, enum fact_type type)
 		check_order(c, map);
 }
 
-static void
-check_rows(struct checker *c, const struct node *n, const struct fact_field *fields, bool sourced)
-{
-	if (n->kind != NODE_LIST) {
-		if (in_piece(c))
-			bad(c, n->at, "a list of maps belongs here");
-		return;
-	}
-	for (size_t i = 0; i < n->n; i++)
-		if (check_is_map(c, n->items[i]))
-			check_map(c, n->items[i], fields, sourced);
-}
-
 /* A claim stands in a map that has a source, or in one inside such a map. */
 static void
 check_sourced(struct checker *c, const struct pair *p, bool sourced)
@@ -177,42 +157,42 @@ check_sourced(struct checker *c, const struct pair *p, bool sourced)
 }
 
 static void
+check_entries(struct checker *c, const struct node *n, const struct fact_field *f, bool sourced)
+{
+	for (size_t i = 0; i < n->n; i++) {
+		const struct node *x = fact_at(n, i);
+		bool removed = f->form == GROUPS && node_is_null(x) && !(c->what & CHECK_WHOLE);
+
+		if (!f->fields)
+			check_value(c, x, f->type);
+		else if (!removed && check_is_map(c, x))
+			check_map(c, x, f->fields, sourced);
+	}
+}
+
+static void
 check_field(struct checker *c, const struct pair *p, const struct fact_field *f, bool sourced)
 {
 	const struct node *n = p->value;
+	bool list = f->form == MANY || f->form == ROWS;
 
-	if (f->form != GROUP && f->form != GROUPS && f->form != ROWS)
+	if (!f->fields)
 		check_sourced(c, p, sourced);
-	switch (f->form) {
-	case ONE: check_value(c, n, f->type); break;
-	case WORDS: check_words(c, n, f->type); break;
-	case MANY:
-		if (n->kind == NODE_LIST)
-			check_items(c, n, f->type);
-		else if (in_piece(c))
-			bad(c, n->at, "a list belongs here");
-		break;
-	case TABLE:
-		if (!check_is_map(c, n))
-			break;
-		check_keys(c, n, f->keys);
-		for (size_t i = 0; i < n->n; i++)
-			check_value(c, n->pairs[i].value, f->type);
-		break;
-	case GROUP:
-		if (check_is_map(c, n))
+	if (f->form == ONE) {
+		check_value(c, n, f->type);
+	} else if (f->form == WORDS) {
+		check_words(c, n, f->type);
+	} else if (list && n->kind != NODE_LIST) {
+		if (in_piece(c))
+			bad(c, n->at,
+			    f->fields ? "a list of maps belongs here" : "a list belongs here");
+	} else if (list || check_is_map(c, n)) {
+		if (f->form == TABLE || f->form == GROUPS)
+			check_keys(c, n, f->keys);
+		if (f->form == GROUP)
 			check_map(c, n, f->fields, sourced);
-		break;
-	case GROUPS:
-		if (!check_is_map(c, n))
-			break;
-		check_keys(c, n, f->keys);
-		for (size_t i = 0; i < n->n; i++)
-			if ((!node_is_null(n->pairs[i].value) || (c->what & CHECK_WHOLE)) &&
-			    check_is_map(c, n->pairs[i].value))
-				check_map(c, n->pairs[i].value, f->fields, sourced);
-		break;
-	case ROWS: check_rows(c, n, f->fields, sourced); break;
+		else
+			check_entries(c, n, f, sourced);
 	}
 }
 
