@@ -149,24 +149,6 @@ ask_all(struct init *n)
 
 /* --- the result --- */
 
-static bool
-write_recipe(struct run *r, const char *path, const char *text, const struct stack *s,
-	     unsigned warnings)
-{
-	if (!strcmp(path, "-")) {
-		buf_puts(&r->out, text);
-		return true;
-	}
-	if (!fs_write(&r->ds, path, text, strlen(text), 0644, false, NULL))
-		return false;
-	buf_printf(&r->out, "%s: %s\n  next: stackbuild check %s%s\n", path, stack_summary(r->a, s),
-		   path,
-		   warnings == 1 ? "; it has a warning" :
-		   warnings      ? arena_printf(r->a, "; it has %u warnings", warnings) :
-				   "");
-	return true;
-}
-
 static const char nothing[] =
 	"init needs an input: `pip freeze | stackbuild init`, --from Dockerfile, "
 	"--torch 2.2.2 --extension mamba-ssm, or answers on a terminal";
@@ -200,7 +182,18 @@ verb_init(struct run *r)
 	if (ask && r->o->name)
 		init_set(&n, "stack", r->o->name);
 	text = init_recipe(&n, path, &s, &warnings);
-	if (!text || !write_recipe(r, path, text, s, warnings))
+	if (!text)
 		return EXIT_DIAGNOSED;
+	if (!strcmp(path, "-")) {
+		buf_puts(&r->out, text);
+		return EXIT_DONE;
+	}
+	if (!fs_write(&r->ds, path, text, strlen(text), 0644, false, NULL))
+		return EXIT_DIAGNOSED;
+	buf_printf(&r->out, "%s: %s\n  next: stackbuild check %s%s\n", path, stack_summary(r->a, s),
+		   path,
+		   warnings == 1 ? "; it has a warning" :
+		   warnings      ? arena_printf(r->a, "; it has %u warnings", warnings) :
+				   "");
 	return EXIT_DONE;
 }

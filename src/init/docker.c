@@ -272,7 +272,7 @@ take_last(struct docker *d, struct init_item *item, const struct command *c)
 static void
 take_command(struct docker *d, const struct last *l, bool ignored)
 {
-	enum docker_form form = docker_form(l->in) == FORM_ARRAY ? FORM_ARRAY : FORM_SHELL;
+	enum docker_form form = docker_form(l->in, FORM_SHELL);
 	const char *p = l->in->args;
 	struct command c = { 0 }, more = { 0 };
 	struct span at = l->item->at;
@@ -318,7 +318,8 @@ finish(struct docker *d, size_t from)
 		take_command(d, &d->entrypoint, false);
 	if (d->cmd.in)
 		take_command(d, &d->cmd,
-			     d->entrypoint.in && docker_form(d->entrypoint.in) != FORM_ARRAY);
+			     d->entrypoint.in &&
+				     docker_form(d->entrypoint.in, FORM_SHELL) == FORM_SHELL);
 	if (d->user.in)
 		take_user(d, &d->user);
 	for (size_t i = 0; i < d->clones.n; i++)
@@ -357,7 +358,7 @@ take_instruction(struct docker *d, const struct instruction *in)
 	struct command c = { 0 };
 
 	d->in = in;
-	if (!docker_words(d, &p, docker_form(in), &c) && !in->bodies.n)
+	if (!docker_words(d, &p, docker_form(in, FORM_WORDS), &c) && !in->bodies.n)
 		item_leave(d->rd, item, "it has no arguments");
 	else if (!strcmp(in->name, "RUN"))
 		docker_run(d, item);

@@ -95,8 +95,8 @@ void docker_read(struct docker *d);
  * between commands is not looked at.  Returns false at the end. */
 enum docker_form { FORM_WORDS, FORM_ARRAY, FORM_SHELL };
 bool docker_words(struct docker *d, const char **p, enum docker_form form, struct command *out);
-/* Returns FORM_ARRAY or FORM_WORDS. */
-enum docker_form docker_form(const struct instruction *in);
+/* Returns FORM_ARRAY, or `other` of what is no JSON array. */
+enum docker_form docker_form(const struct instruction *in, enum docker_form other);
 
 /* Returns the place of n bytes of d->text, as far as they stand on one line. */
 struct span docker_span(const struct docker *d, const char *p, size_t n);

@@ -361,14 +361,7 @@ docker_words(struct docker *d, const char **p, enum docker_form form, struct com
 }
 
 enum docker_form
-docker_form(const struct instruction *in)
+docker_form(const struct instruction *in, enum docker_form other)
 {
-	size_t n = strlen(in->args);
-
-	while (n && is_blank(in->args[n - 1]))
-		n--;
-	return n > 1 && in->args[0] == '[' && in->args[n - 1] == ']' &&
-			       strchr("\"]", in->args[1 + strspn(in->args + 1, " \t")]) ?
-		       FORM_ARRAY :
-		       FORM_WORDS;
+	return str_matches(in->args, "^[[][ \t]*(]|].*]|\".*])[ \t\r\001]*$") ? FORM_ARRAY : other;
 }

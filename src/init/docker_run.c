@@ -394,7 +394,7 @@ run_command(struct docker *d, const struct command *c, const char *begin, const 
 void
 docker_run(struct docker *d, struct init_item *item)
 {
-	enum docker_form form = docker_form(d->in);
+	enum docker_form form = docker_form(d->in, FORM_SHELL);
 	const char *p = d->in->args;
 	size_t before = d->rd->items.n;
 	struct command c = { 0 };
@@ -411,8 +411,7 @@ docker_run(struct docker *d, struct init_item *item)
 		item_leave(d->rd, item, "init does not read this interpreter's scripts");
 	else
 		item->fate = INIT_PARTS;
-	while (item->fate == INIT_PARTS && !d->rd->ds->errors &&
-	       docker_words(d, &p, form == FORM_ARRAY ? form : FORM_SHELL, &c))
+	while (item->fate == INIT_PARTS && !d->rd->ds->errors && docker_words(d, &p, form, &c))
 		run_command(d, &c, form == FORM_ARRAY ? d->in->args : c.at[0].p, p);
 	if (d->rd->items.n == before && item->fate == INIT_PARTS)
 		item_leave(d->rd, item, "it runs nothing");

@@ -58,34 +58,18 @@ item_take(struct init *rd, struct init_item *item, const char *key, const char *
 	return old;
 }
 
-static void
-leave(struct init *rd, struct init_item *item, enum code code, const char *fmt, va_list ap)
+void
+item_drop(struct init *rd, struct init_item *item, enum code code, const char *help,
+	  const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
 	item->fate = INIT_LEFT;
 	item->code = code;
-	item->help = NULL;
-	item->why = arena_vprintf(rd->a, fmt, ap);
-}
-
-void
-item_leave(struct init *rd, struct init_item *item, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	leave(rd, item, N_INIT_LEFT, fmt, ap);
-	va_end(ap);
-}
-
-void
-item_unread(struct init *rd, struct init_item *item, const char *help, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	leave(rd, item, W_INIT_NOT_READ, fmt, ap);
-	va_end(ap);
 	item->help = help;
+	item->why = arena_vprintf(rd->a, fmt, ap);
+	va_end(ap);
 }
 
 struct init_item *
@@ -116,31 +100,12 @@ items_report(struct init *rd, size_t from)
 		item_report(rd, rd->items.at[i]);
 }
 
-void
-item_changed(struct init *rd, struct span at, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	diag_at(rd->ds, N_INIT_CHANGED, at, "%s", arena_vprintf(rd->a, fmt, ap));
-	va_end(ap);
-}
-
 struct init_item *
-init_get(const struct init *rd, const char *key)
+init_find(const struct init *rd, const char *key, const char *name)
 {
 	for (size_t i = 0; i < rd->items.n; i++)
-		if (item_has(rd->items.at[i], key))
-			return rd->items.at[i];
-	return NULL;
-}
-
-struct init_item *
-torch_range(const struct init *rd)
-{
-	for (size_t i = 0; i < rd->items.n; i++)
-		if (item_has(rd->items.at[i], "packages") &&
-		    !strcmp(rd->items.at[i]->name, "torch"))
+		if (item_has(rd->items.at[i], key) &&
+		    (!name || !strcmp(rd->items.at[i]->name, name)))
 			return rd->items.at[i];
 	return NULL;
 }

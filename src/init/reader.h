@@ -21,11 +21,11 @@ struct init_item *item_open(struct init *rd, const char *what, struct span at);
  */
 struct init_item *item_take(struct init *rd, struct init_item *item, const char *key,
 			    const char *value);
-/* Decides an item: left out, as a note; or, with help, as a warning that it was not read. */
-void item_leave(struct init *rd, struct init_item *item, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-void item_unread(struct init *rd, struct init_item *item, const char *help, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+/* Decides an item: left out, as a note; or, with help or NULL, as a warning that it was not read. */
+#define item_leave(rd, item, ...) item_drop(rd, item, N_INIT_LEFT, NULL, __VA_ARGS__)
+#define item_unread(rd, item, ...) item_drop(rd, item, W_INIT_NOT_READ, __VA_ARGS__)
+void item_drop(struct init *rd, struct init_item *item, enum code code, const char *help,
+	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Opens and decides at once. */
 struct init_item *item_set(struct init *rd, const char *what, struct span at, const char *key,
 			   const char *value);
@@ -34,17 +34,17 @@ struct init_item *item_set(struct init *rd, const char *what, struct span at, co
 void items_report(struct init *rd, size_t from);
 void item_report(struct init *rd, const struct init_item *item);
 /* Adds a note (SB0191): the recipe differs from the input at this place. */
-void item_changed(struct init *rd, struct span at, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define item_changed(rd, at, ...) diag_at((rd)->ds, N_INIT_CHANGED, at, __VA_ARGS__)
 
-/* Returns the item that holds a key of one value, or NULL. */
-struct init_item *init_get(const struct init *rd, const char *key);
+/* Returns the item that holds a key (with a name), or NULL. */
+struct init_item *init_find(const struct init *rd, const char *key, const char *name);
+#define init_get(rd, key) init_find(rd, key, NULL)
+/* Returns the item of `packages` that holds the range of torch, "torch>=2,<2.3"; or NULL. */
+#define torch_range(rd) init_find(rd, "packages", "torch")
 /* Returns its value, or NULL. */
 const char *init_value(const struct init *rd, const char *key);
 /* Returns true if an item holds the key with a value. */
 bool item_has(const struct init_item *item, const char *key);
-/* Returns the item of `packages` that holds the range of torch, "torch>=2,<2.3"; or NULL. */
-struct init_item *torch_range(const struct init *rd);
 
 /* --- requirements --- */
 

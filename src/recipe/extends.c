@@ -87,9 +87,8 @@ static const struct node *load_file(struct chain *c, const char *path, struct sp
 static const struct node *
 too_many(struct chain *c, struct span at)
 {
-	diag_help(fault(c->l, E_YAML_LIMIT, at, "`extends` over more than %d files, or %d deep",
-			FILES_MAX, DEPTH_MAX),
-		  "put what they share into one file");
+	reject(c->l, E_YAML_LIMIT, at, "put what they share into one file",
+	       "`extends` over more than %d files, or %d deep", FILES_MAX, DEPTH_MAX);
 	return NULL;
 }
 
@@ -101,8 +100,8 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 	const char *path;
 
 	if (name->kind != NODE_SCALAR || node_is_null(name) || !*t.s) {
-		fault(c->l, E_TYPE, name->at, "`extends` takes the name of a file, not %s",
-		      node_kind_name(name));
+		reject(c->l, E_TYPE, name->at, NULL, "`extends` takes the name of a file, not %s",
+		       node_kind_name(name));
 		return NULL;
 	}
 	if (!text_holds(c->l, NULL, "extends", t))
@@ -111,10 +110,9 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 	if (!strcmp(path, "-"))
 		path = "./-"; /* a file of that name, not standard input */
 	if (!c->l->o->extends_anywhere && !stays_inside(c, path)) {
-		diag_help(fault(c->l, E_EXTENDS_OUTSIDE, t.at, "`extends`: %s lies outside `%s`",
-				shown(c->l->a, t.s), c->directory),
-			  "move it below the recipe's directory, or allow it with "
-			  "--extends-anywhere");
+		reject(c->l, E_EXTENDS_OUTSIDE, t.at,
+		       "move it below the recipe's directory, or allow it with --extends-anywhere",
+		       "`extends`: %s lies outside `%s`", shown(c->l->a, t.s), c->directory);
 		return NULL;
 	}
 	return load_file(c, path, t.at, depth);
@@ -125,26 +123,21 @@ static const struct node *
 apply_extends(struct chain *c, struct file *file, unsigned depth)
 {
 	const struct node *root = file->root, *extends = node_get(root, "extends"), *base = NULL;
-	const struct node *const *names;
-	size_t n = 1;
+	const struct node *names;
 	bool good = true;
 
 	if (!extends)
 		return root;
-	names = list_of_one(c->l, extends);
-	if (extends->kind == NODE_LIST) {
-		names = extends->items;
-		n = extends->n;
-	}
+	names = extends->kind == NODE_LIST ? extends : list_of_one(c->l, extends);
 	if (node_is_null(extends)) {
-		diag_help(fault(c->l, E_EMPTY, extends->at, "`extends` has no value"),
-			  "name a file, or remove the key");
+		reject(c->l, E_EMPTY, extends->at, "name a file, or remove the key",
+		       "`extends` has no value");
 		return NULL;
 	}
-	if (n > FILES_MAX)
+	if (names->n > FILES_MAX)
 		return too_many(c, extends->at);
-	for (size_t i = 0; i < n; i++) {
-		const struct node *one = load_base(c, file, names[i], depth + 1);
+	for (size_t i = 0; i < names->n; i++) {
+		const struct node *one = load_base(c, file, names->items[i], depth + 1);
 
 		if (one)
 			base = merge(c->l, &key_root, base, one);
@@ -163,8 +156,8 @@ read_root(struct load *l, const struct source *src)
 		return root;
 	if (node_is_null(root))
 		return map_of(l, root->at, 0);
-	diag_help(fault(l, E_TYPE, root->at, "a recipe is a map, not %s", node_kind_name(root)),
-		  "write `key: value` lines, such as `torch: 2.2.2`");
+	reject(l, E_TYPE, root->at, "write `key: value` lines, such as `torch: 2.2.2`",
+	       "a recipe is a map, not %s", node_kind_name(root));
 	return NULL;
 }
 

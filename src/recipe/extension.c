@@ -50,11 +50,10 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 			return (!hash || grammar_holds(l, grammar_sha256, path, e->sha256)) &&
 			       grammar_holds(l, grammar_archive, path, e->url);
 	}
-	diag_help(fault(l, E_URL, url.at, "`extensions`: %s after a %sURL", shown(l->a, hash),
-			e->git.s ? "git " : ""),
-		  e->git.s ? "the whole repository is built; remove the fragment" :
-			     "only #sha256=... is allowed there");
-	return false;
+	return reject(l, E_URL, url.at,
+		      e->git.s ? "the whole repository is built; remove the fragment" :
+				 "only #sha256=... is allowed there",
+		      "`extensions`: %s after a %sURL", shown(l->a, hash), e->git.s ? "git " : "");
 }
 
 /* "==1.4.0" after the name is a version; anything else up to a marker is a range. */
@@ -91,7 +90,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	if (!text_holds(l, NULL, "extensions", t) || !text_has_no_blank_ends(l, "extensions", t))
 		return false;
 	/* The URL has its own judge, which knows more than that of an ordinary requirement. */
-	req = requirement_of(l, t.s);
+	req = requirement_parse(l->a, t.s, NULL, NULL);
 	if (!req)
 		return grammar_holds(l, grammar_requirement, "extensions", t);
 	e->written = t;
@@ -158,23 +157,19 @@ sources_hold(struct load *l, struct recipe_extension *e)
 			return false;
 		}
 	if (e->ref.s && git_is_branch(e->ref.s)) {
-		if (!is_known_repository(l, e)) {
-			diag_help(fault(l, E_NOT_PINNED, e->ref.at,
-					"`%s`: `%s` is a branch, so it moves",
-					e->written.s ? "extensions" : "extensions.ref", e->ref.s),
-				  "name a tag, or the full commit that you tested");
-			return false;
-		}
+		if (!is_known_repository(l, e))
+			return reject(l, E_NOT_PINNED, e->ref.at,
+				      "name a tag, or the full commit that you tested",
+				      "`%s`: `%s` is a branch, so it moves",
+				      e->written.s ? "extensions" : "extensions.ref", e->ref.s);
 		e->branch = e->ref;
 		e->ref = (struct text){ 0 };
 	} else if (e->git.s && !e->ref.s && !is_known_repository(l, e)) {
-		struct diag *d = fault(l, E_NOT_PINNED, e->git.at,
-				       "`%s` comes from a git repository without a tag or commit",
-				       e->name.s);
-
-		diag_help(d, e->written.s ? "add @ and a tag or a full commit to the URL" :
-					    "add `ref:` with a tag or a full commit");
-		return false;
+		return reject(l, E_NOT_PINNED, e->git.at,
+			      e->written.s ? "add @ and a tag or a full commit to the URL" :
+					     "add `ref:` with a tag or a full commit",
+			      "`%s` comes from a git repository without a tag or commit",
+			      e->name.s);
 	}
 	return true;
 }
@@ -209,7 +204,7 @@ extension_holds(struct load *l, struct recipe_extension *e)
 	const struct requirement *req;
 
 	if (!e->written.s) {
-		req = requirement_of(l, e->name.s);
+		req = requirement_parse(l->a, e->name.s, NULL, NULL);
 		e->name.s = req->name;
 		e->extras = req->extras;
 		if (e->version.s && !version_parse(l->a, e->version.s)) {

@@ -16,12 +16,6 @@ complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
 }
 
 struct complaint *
-complain_that(struct load *l, enum code code, const char *s, const char *what, const char *help)
-{
-	return complain(l, code, help, "%s %s", shown(l->a, s), what);
-}
-
-struct complaint *
 complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix)
 {
 	if (g(l, fix))
@@ -84,18 +78,13 @@ text_holds(struct load *l, grammar *g, const char *path, struct text value)
 {
 	size_t n = strlen(value.s), max = g == grammar_env_value ? VALUE_MAX : TEXT_MAX;
 
-	if (n > max) {
-		fault(l, E_TEXT, value.at, "`%s`: a text of %zu bytes; the limit is %zu", path, n,
-		      max);
-		return false;
-	}
+	if (n > max)
+		return reject(l, E_TEXT, value.at, NULL,
+			      "`%s`: a text of %zu bytes; the limit is %zu", path, n, max);
 	for (const unsigned char *p = (const unsigned char *)value.s; *p; p++)
-		if (*p < ' ' || *p >= 0x7f) {
-			diag_help(fault(l, E_TEXT, value.at, "`%s`: %s in a value", path,
-					kind_of_character(*p)),
-				  "write one line of printable ASCII");
-			return false;
-		}
+		if (*p < ' ' || *p >= 0x7f)
+			return reject(l, E_TEXT, value.at, "write one line of printable ASCII",
+				      "`%s`: %s in a value", path, kind_of_character(*p));
 	return grammar_holds(l, g, path, value);
 }
 
@@ -114,16 +103,6 @@ text_has_no_blank_ends(struct load *l, const char *path, struct text t)
 	offer(l, fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path), t, inner,
 	      arena_printf(l->a, "write `%s`", inner));
 	return false;
-}
-
-size_t
-run_of(const char *s, const char *more)
-{
-	size_t n = 0;
-
-	while (s[n] && (is_alnum(s[n]) || strchr(more, s[n])))
-		n++;
-	return n;
 }
 
 /* --- names --- */

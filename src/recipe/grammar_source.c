@@ -103,7 +103,7 @@ check_url(struct load *l, const char *s, bool git)
 				"remove them here and name a build secret instead; tokens that "
 				"were written down should be revoked",
 				"credentials in a URL");
-	if (at && (at == host || run_of(host, "._-") != (size_t)(at - host) || *host == '-'))
+	if (at && !str_matches(host, "^[A-Za-z0-9._][A-Za-z0-9._-]*@"))
 		return complain_that(l, E_URL, s, "has an invalid user name",
 				     "write a plain name before the @, such as git");
 	name = at ? at + 1 : host;
@@ -245,16 +245,6 @@ git_is_branch(const char *s)
 
 #define HEX "0123456789abcdefABCDEF"
 
-/* The beginning of a commit: hexadecimal, with a letter (v-less dates and numbers are tags). */
-static bool
-is_short_commit(const char *s)
-{
-	size_t n = strlen(s);
-
-	return n >= 7 && n < 40 && strspn(s, HEX) == n && strspn(s, HEX + 10) < n &&
-	       strspn(s, "0123456789") < n;
-}
-
 /*
  * git-check-ref-format(1) without what a URL, pip or a shell reads otherwise (`@`, `#`,
  * `%`, ...), and no dash first: git would read an option.
@@ -270,11 +260,15 @@ is_ref(const char *s)
 const struct complaint *
 grammar_extension_ref(struct load *l, const char *s)
 {
+	size_t n = strlen(s);
+
 	if (!is_ref(s))
 		return complain_that(
 			l, E_NAME, s, "is not a git tag or commit",
 			"write a tag such as v2.2.2, or a commit of 40 hexadecimal digits");
-	if (is_short_commit(s))
+	/* Hexadecimal, with a letter and a digit: dates and numbers are tags. */
+	if (n >= 7 && n < 40 && strspn(s, HEX) == n && strspn(s, HEX + 10) < n &&
+	    strspn(s, "0123456789") < n)
 		return complain_that(l, E_NOT_PINNED, s, "looks like the beginning of a commit",
 				     "write all 40 digits (git rev-parse prints them)");
 	return NULL;

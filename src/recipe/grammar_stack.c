@@ -137,12 +137,6 @@ grammar_torch_index(struct load *l, const char *s)
 
 /* --- requirements: PEP 508 --- */
 
-const struct requirement *
-requirement_of(struct load *l, const char *s)
-{
-	return requirement_parse(l->a, s, NULL, NULL);
-}
-
 const struct complaint *
 grammar_requirement(struct load *l, const char *s)
 {
@@ -184,7 +178,7 @@ grammar_package_name(struct load *l, const char *s)
 const struct complaint *
 grammar_extension_name(struct load *l, const char *s)
 {
-	const struct requirement *req = requirement_of(l, s);
+	const struct requirement *req = requirement_parse(l->a, s, NULL, NULL);
 
 	if (req && !req->url && !req->marker && !*specifiers_text(l->a, req->spec))
 		return NULL;

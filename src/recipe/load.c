@@ -24,6 +24,20 @@ fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 }
 
 bool
+reject(struct load *l, enum code code, struct span at, const char *help, const char *fmt, ...)
+{
+	struct diag *d;
+	va_list ap;
+
+	va_start(ap, fmt);
+	d = fault(l, code, at, "%s", arena_vprintf(l->a, fmt, ap));
+	va_end(ap);
+	if (help)
+		diag_help(d, "%s", help);
+	return false;
+}
+
+bool
 load_full(const struct load *l)
 {
 	return l->ds->errors > l->before + FAULTS_MAX;
@@ -32,9 +46,8 @@ load_full(const struct load *l)
 bool
 within_limit(struct load *l, struct span at, size_t n, size_t max, const char *what)
 {
-	if (n > max)
-		fault(l, E_YAML_LIMIT, at, "%zu %s; the limit is %zu", n, what, max);
-	return n <= max;
+	return n <= max ||
+	       reject(l, E_YAML_LIMIT, at, NULL, "%zu %s; the limit is %zu", n, what, max);
 }
 
 const char *
@@ -55,13 +68,15 @@ shown(struct arena *a, const char *text)
 	return arena_printf(a, "`%s%s`", copy, text[n] ? "..." : "");
 }
 
-const struct node *const *
+const struct node *
 list_of_one(struct load *l, const struct node *n)
 {
-	const struct node **one = arena_new_of(l->a, const struct node *);
+	struct node *list = arena_new_of(l->a, struct node);
 
-	*one = n;
-	return one;
+	*list = (struct node){ .kind = NODE_LIST, .at = n->at, .n = 1 };
+	list->items = arena_new_of(l->a, const struct node *);
+	list->items[0] = n;
+	return list;
 }
 
 struct node *

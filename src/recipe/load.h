@@ -25,7 +25,15 @@ struct load {
  * A recipe with more faults than this is not read further. Lists and maps are bounded too: far
  * above what anyone writes, far below what would need much memory.
  */
-enum { FAULTS_MAX = 200, ITEMS_MAX = 20 * 1000, EXTENSIONS_MAX = 2000, VARIANTS_MAX = 1000 };
+enum {
+	FAULTS_MAX = 200,
+	ITEMS_MAX = 20 * 1000,
+	EXTENSIONS_MAX = 2000,
+	VARIANTS_MAX = 1000,
+	CELLS_MAX = 10 * 1000,
+	TEXT_MAX = 4096,      /* bytes of a value */
+	VALUE_MAX = 32 * 1024 /* bytes of a variable */
+};
 
 /*
  * fault -- diag_at, once for each code and place: many cells read the same text.
@@ -33,6 +41,9 @@ enum { FAULTS_MAX = 200, ITEMS_MAX = 20 * 1000, EXTENSIONS_MAX = 2000, VARIANTS_
  */
 struct diag *fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* A fault with help (or NULL).  False. */
+bool reject(struct load *l, enum code code, struct span at, const char *help, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 /* Returns whether so many faults were found that the search for more stops. */
 bool load_full(const struct load *l);
 /* False, and SB0103, if there are more than `max` of `what`. */
@@ -41,7 +52,7 @@ bool within_limit(struct load *l, struct span at, size_t n, size_t max, const ch
 /* "`sometext`" or its beginning, for a message. */
 const char *shown(struct arena *a, const char *text);
 /* A list of one, in the arena. */
-const struct node *const *list_of_one(struct load *l, const struct node *n);
+const struct node *list_of_one(struct load *l, const struct node *n);
 /* A map with room for n pairs, at the place of another node. */
 struct node *map_of(struct load *l, struct span at, size_t n);
 /* A map without one of its keys. */
@@ -83,8 +94,8 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* "`s` what", with help. */
-struct complaint *complain_that(struct load *l, enum code code, const char *s, const char *what,
-				const char *help);
+#define complain_that(l, code, s, what, help) \
+	complain(l, code, help, "%s %s", shown((l)->a, s), what)
 /* Adds help that writes `fix` in place of the value, if it passes `g`. */
 struct complaint *complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix);
 /* "`s` what"; adds "did you mean" if one of `words` is near to `s`, else the list of them. */
@@ -116,14 +127,8 @@ bool grammar_holds(struct load *l, grammar *g, const char *path, struct text val
 /* Adds SB0110 if a blank stands before or after the text. */
 bool text_has_no_blank_ends(struct load *l, const char *path, struct text t);
 
-enum { TEXT_MAX = 4096, VALUE_MAX = 32 * 1024 };
-
-/* Length of the leading run of `s` whose characters all are letters, digits or in `more`. */
-size_t run_of(const char *s, const char *more);
 /* "git+https://host/x.git@v1" in two; *ref NULL without one; false if it is not git+... */
 bool git_split(struct arena *a, const char *url, const char **repository, const char **ref);
-/* Returns the requirement, after grammar_requirement held. */
-const struct requirement *requirement_of(struct load *l, const char *s);
 /* Names that are branches wherever they are seen. */
 bool git_is_branch(const char *s);
 
@@ -208,10 +213,8 @@ void recipe_canonical(const struct recipe *r, struct buf *out);
 /* --- files, overrides, cells --- */
 
 /*
- * extends_load -- the file of the options, merged over what it extends.
- *
- *   out     its map, without `extends`; *src: the file itself
- *   errors  SB0100 .. SB0108, SB0125, SB0126; NULL
+ * Returns the map of the file of the options, merged over what it extends, without `extends`;
+ * *src: the file itself.  errors SB0100 .. SB0108, SB0125, SB0126; NULL
  */
 const struct node *extends_load(struct load *l, const struct source **src);
 /* Reads a recipe file from the file system; for `open`. */
@@ -237,24 +240,21 @@ struct override {
 	struct span at;     /* of the key */
 	const struct key *top;
 	const struct node *value;
+	size_t number; /* of the value in its axis, from 1; 0: of no axis */
 };
 struct overrides LIST(struct override);
 
 /*
- * override_key -- a dotted key, judged by the key table.
- *
- *   out     o->parts, o->dotted, o->at, o->top
- *   errors  SB0105 (with the nearest key), or what the grammar of a name says; false
+ * Finds a dotted key in the key table.  errors SB0105 (with the nearest key), or what the grammar
+ * of a name says; false
  */
 bool override_key(struct load *l, const char *dotted, struct span at, struct override *o);
 /* merge() of the override with a whole recipe. */
 const struct node *override_apply(struct load *l, const struct override *o,
 				  const struct node *root);
 /*
- * sets_read -- the --set options as overrides.
- *
- *   out     in the order given; places point into "<command line>", one line an option
- *   errors  SB0130, SB0105, SB0101 ..; false
+ * Reads the --set options in the order given; places point into "<command line>", one line an
+ * option.  errors SB0130, SB0105, SB0101 ..; false
  */
 bool sets_read(struct load *l, struct overrides *out);
 
@@ -275,8 +275,5 @@ struct cells LIST(struct cell);
  */
 bool cells_make(struct load *l, const struct node *matrix, const struct overrides *fixed,
 		struct cells *out);
-
-/* Cells that one recipe may have. */
-enum { CELLS_MAX = 10 * 1000 };
 
 #endif

@@ -4,9 +4,8 @@
 
 /* One key of the matrix and its values. */
 struct axis {
-	struct override key; /* without a value */
-	const struct node *const *values;
-	size_t n;
+	struct override key;       /* without a value */
+	const struct node *values; /* a list */
 };
 struct axes LIST(struct axis);
 
@@ -32,13 +31,6 @@ equal(const struct node *x, const struct node *y)
 	return same;
 }
 
-static bool
-refuse(struct load *l, struct span at, const char *what, const char *help)
-{
-	diag_help(fault(l, E_MATRIX, at, "%s", what), "%s", help);
-	return false;
-}
-
 /* A dotted key that a cell may set. */
 static bool
 cell_key(struct load *l, const struct pair *p, struct override *o)
@@ -47,9 +39,9 @@ cell_key(struct load *l, const struct pair *p, struct override *o)
 		return false;
 	if (o->top->type == KEY_MATRIX || o->top->type == KEY_VARIANTS ||
 	    o->top->type == KEY_EXTENDS)
-		return refuse(l, p->key_at,
-			      arena_printf(l->a, "`%s` cannot be a key of the matrix", p->key),
-			      "use keys of the stack, such as torch.version");
+		return reject(l, E_MATRIX, p->key_at,
+			      "use keys of the stack, such as torch.version",
+			      "`%s` cannot be a key of the matrix", p->key);
 	return true;
 }
 
@@ -77,7 +69,6 @@ fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 
 		if (set->dotted == axis->key.dotted) {
 			axis->values = list_of_one(l, set->value);
-			axis->n = 1;
 		} else if (covers(set, &axis->key)) {
 			diag_help(diag_note(fault(l, E_SET, set->at,
 						  "this would undo the matrix's `%s`",
@@ -94,19 +85,18 @@ fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
 static bool
 read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, struct axes *axes)
 {
-	bool list = p->value->kind == NODE_LIST;
-	struct axis axis = { .n = list ? p->value->n : !node_is_null(p->value) };
+	struct axis axis = { .values = p->value };
 
 	if (!cell_key(l, p, &axis.key))
 		return false;
-	if (p->value->kind == NODE_MAP) {
-		fault(l, E_TYPE, p->value->at, "`matrix.%s` takes a list, not a map", p->key);
-		return false;
-	}
-	axis.values = list ? p->value->items : list_of_one(l, p->value);
-	if (!axis.n)
-		return refuse(l, p->value->at, arena_printf(l->a, "`%s` has no values", p->key),
-			      "give it at least one, or remove the key");
+	if (p->value->kind == NODE_MAP)
+		return reject(l, E_TYPE, p->value->at, NULL, "`matrix.%s` takes a list, not a map",
+			      p->key);
+	if (p->value->kind == NODE_SCALAR)
+		axis.values = list_of_one(l, p->value);
+	if (!axis.values->n || node_is_null(p->value))
+		return reject(l, E_MATRIX, p->value->at, "give it at least one, or remove the key",
+			      "`%s` has no values", p->key);
 	for (size_t i = 0; i < axes->n; i++)
 		if (covers(&axes->at[i].key, &axis.key) || covers(&axis.key, &axes->at[i].key)) {
 			diag_note(fault(l, E_MATRIX, p->key_at, "`%s` and `%s` set the same thing",
@@ -140,11 +130,9 @@ read_entries(struct load *l, const struct node *matrix, const char *what, struct
 		const struct node *n = list->items[i];
 		struct overrides entry = { 0 };
 
-		if (n->kind != NODE_MAP || !n->n) {
-			fault(l, E_TYPE, n->at, "`matrix.%s` takes a list of maps of dotted keys",
-			      what);
-			good = false;
-		}
+		if (n->kind != NODE_MAP || !n->n)
+			good = reject(l, E_TYPE, n->at, NULL,
+				      "`matrix.%s` takes a list of maps of dotted keys", what);
 		for (size_t k = 0; n->kind == NODE_MAP && k < n->n; k++) {
 			struct override o = { .value = n->pairs[k].value };
 
@@ -235,17 +223,6 @@ apply_excludes(const struct entries *excludes, struct cells *cells)
 
 /* --- names --- */
 
-static size_t
-index_of(const struct axes *axes, const struct override *o)
-{
-	for (size_t i = 0; i < axes->n; i++)
-		if (axes->at[i].key.dotted == o->dotted)
-			for (size_t v = 0; v < axes->at[i].n; v++)
-				if (axes->at[i].values[v] == o->value)
-					return v + 1;
-	return 1;
-}
-
 static void
 put_safe(struct buf *b, const char *s)
 {
@@ -255,7 +232,7 @@ put_safe(struct buf *b, const char *s)
 
 /* "python-3.10,torch.version-2.2.2"; a list or map is named by its number in the axis. */
 static const char *
-name_of(struct load *l, const struct axes *axes, const struct overrides *cell)
+name_of(struct load *l, const struct overrides *cell)
 {
 	enum { LONGEST = 200 };
 	struct buf b = BUF(l->a);
@@ -268,7 +245,7 @@ name_of(struct load *l, const struct axes *axes, const struct overrides *cell)
 		put_safe(&b, o->dotted);
 		buf_putc(&b, '-');
 		if (o->value->kind != NODE_SCALAR)
-			buf_printf(&b, "%zu", index_of(axes, o));
+			buf_printf(&b, "%zu", o->number ? o->number : 1);
 		else
 			put_safe(&b, node_is_null(o->value) ? "none" : o->value->s);
 	}
@@ -277,12 +254,12 @@ name_of(struct load *l, const struct axes *axes, const struct overrides *cell)
 
 /* Two cells may come to the same name ("a/b", "a_b"): the later gets a number. */
 static void
-name_cells(struct load *l, const struct axes *axes, struct cells *cells)
+name_cells(struct load *l, struct cells *cells)
 {
 	struct map taken = MAP(l->a); /* name -> the last number tried for it */
 
 	for (size_t i = 0; i < cells->n; i++) {
-		const char *name = name_of(l, axes, &cells->at[i].overrides), *unique = name;
+		const char *name = name_of(l, &cells->at[i].overrides), *unique = name;
 		const char *base = lower_case(l->a, name), *lower = base;
 		size_t number = (size_t)map_get(&taken, base);
 
@@ -305,23 +282,21 @@ multiply(struct load *l, const struct axes *axes, struct span at, struct cells *
 	size_t total = 1;
 
 	for (size_t i = 0; i < axes->n; i++) {
-		if (axes->at[i].n > CELLS_MAX / total)
-			return refuse(
-				l, at,
-				arena_printf(l->a, "a matrix of more than %d cells", CELLS_MAX),
-				"split the recipe");
-		total *= axes->at[i].n;
+		if (axes->at[i].values->n > CELLS_MAX / total)
+			return reject(l, E_MATRIX, at, "split the recipe",
+				      "a matrix of more than %d cells", CELLS_MAX);
+		total *= axes->at[i].values->n;
 	}
 	for (size_t c = 0; axes->n && c < total; c++) {
 		struct cell cell = { 0 };
-		size_t rest = total, which = c;
+		size_t rest = total;
 
 		for (size_t i = 0; i < axes->n; i++) {
 			struct override o = axes->at[i].key;
 
-			rest /= axes->at[i].n;
-			o.value = axes->at[i].values[which / rest];
-			which %= rest;
+			rest /= axes->at[i].values->n;
+			o.number = c / rest % axes->at[i].values->n + 1;
+			o.value = axes->at[i].values->items[o.number - 1];
 			list_push(l->a, &cell.overrides, o);
 		}
 		list_push(l->a, cells, cell);
@@ -352,19 +327,16 @@ cells_make(struct load *l, const struct node *matrix, const struct overrides *fi
 	if (!good || !multiply(l, &axes, matrix->at, out))
 		return false;
 	if ((includes.n + excludes.n) > COMPARED_MAX / (out->n + 1))
-		return refuse(l, matrix->at,
-			      "a matrix with too many entries to include and exclude",
-			      "split the recipe");
+		return reject(l, E_MATRIX, matrix->at, "split the recipe",
+			      "a matrix with too many entries to include and exclude");
 	apply_excludes(&excludes, out);
 	apply_includes(l, &includes, axes.n, out);
 	if (!out->n)
-		return refuse(l, matrix->at, "the matrix has no cells",
-			      "leave at least one combination");
+		return reject(l, E_MATRIX, matrix->at, "leave at least one combination",
+			      "the matrix has no cells");
 	if (out->n > CELLS_MAX)
-		return refuse(
-			l, matrix->at,
-			arena_printf(l->a, "a matrix of %zu cells; at most %d", out->n, CELLS_MAX),
-			"split the recipe");
-	name_cells(l, &axes, out);
+		return reject(l, E_MATRIX, matrix->at, "split the recipe",
+			      "a matrix of %zu cells; at most %d", out->n, CELLS_MAX);
+	name_cells(l, out);
 	return true;
 }

@@ -97,12 +97,10 @@ walk(struct load *l, const char *s, struct text whole, struct override *o)
 		s += n + 1;
 		/* Items of a list have keys, but no dotted path leads to them. */
 		if (k->type != KEY_MAP && k->type != KEY_SETTINGS && k->type != KEY_VARIANTS &&
-		    k->type != KEY_MATRIX) {
-			diag_help(fault(l, E_KEY_UNKNOWN, whole.at, "`%s` has no keys below it",
-					k->path),
-				  "set the whole of `%s`", k->path);
-			return false;
-		}
+		    k->type != KEY_MATRIX)
+			return reject(l, E_KEY_UNKNOWN, whole.at,
+				      arena_printf(l->a, "set the whole of `%s`", k->path),
+				      "`%s` has no keys below it", k->path);
 	}
 }
 
@@ -150,15 +148,11 @@ read_set(struct load *l, size_t i, const char *lines, struct override *o)
 	for (const char *p = set; *p; p++)
 		wrong = (unsigned char)*p < ' ' ? "more than one line" : wrong;
 	wrong = n ? wrong : "it is not key=value";
-	if (wrong) {
-		diag_help(fault(l, E_SET, at, "--set %s: %s", shown(l->a, set), wrong),
-			  "write for example --set torch.version=2.5.1");
-		return false;
-	}
-	if (!strcmp(key, "extends")) {
-		fault(l, E_SET, at, "--set cannot change what the recipe extends");
-		return false;
-	}
+	if (wrong)
+		return reject(l, E_SET, at, "write for example --set torch.version=2.5.1",
+			      "--set %s: %s", shown(l->a, set), wrong);
+	if (!strcmp(key, "extends"))
+		return reject(l, E_SET, at, NULL, "--set cannot change what the recipe extends");
 	if (!override_key(l, key, at, o))
 		return false;
 	/* Blank up to the value, so that the reader finds it at its own line and column. */

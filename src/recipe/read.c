@@ -45,17 +45,15 @@ key_unknown(struct load *l, const struct key *k, const char *name, struct span a
 static bool
 value_empty(struct load *l, const char *path, const struct node *n)
 {
-	diag_help(fault(l, E_EMPTY, n->at, "`%s` has no value", path),
-		  "give it one, or remove the key");
-	return false;
+	return reject(l, E_EMPTY, n->at, "give it one, or remove the key", "`%s` has no value",
+		      path);
 }
 
 static bool
 key_missing(struct load *l, const struct key *k, const char *name, struct span at)
 {
-	diag_help(fault(l, E_KEY_MISSING, at, "`%s` without `%s`", k->path, name), "add `%s:`",
-		  name);
-	return false;
+	return reject(l, E_KEY_MISSING, at, arena_printf(l->a, "add `%s:`", name),
+		      "`%s` without `%s`", k->path, name);
 }
 
 /* A text that holds against its grammar. */
@@ -259,8 +257,9 @@ read_item(struct load *l, const struct key *k, const struct node *n, char *list)
 		return false;
 	if (k->type == KEY_REQUIREMENTS) {
 		good = text_has_no_blank_ends(l, k->path, t);
-		list_push(l->a, MEMBER(struct recipe_requirements, list, 0),
-			  (struct recipe_requirement){ t, requirement_of(l, t.s) });
+		list_push(
+			l->a, MEMBER(struct recipe_requirements, list, 0),
+			(struct recipe_requirement){ t, requirement_parse(l->a, t.s, NULL, NULL) });
 	} else if (k->type == KEY_GPUS) {
 		g.text = t;
 		g.gpu = facts_cc(l->f, t.s) ? NULL : facts_gpu(l->f, t.s);
@@ -277,18 +276,17 @@ static bool
 read_list(struct load *l, const struct key *k, const struct node *n, char *list)
 {
 	bool maps = k->type == KEY_EXTENSIONS || k->type == KEY_INDEXES, good = true;
-	const struct node *const *items = n->kind == NODE_LIST ? n->items : list_of_one(l, n);
-	size_t count = n->kind == NODE_LIST ? n->n : 1;
+	const struct node *all = n->kind == NODE_LIST ? n : list_of_one(l, n);
 
 	/* A command in one text would be one word, which nobody means. */
 	if (k->check == grammar_argument && n->kind == NODE_SCALAR)
 		return value_kind(l, k, k->path, n, "a list of words");
 	if (n->kind == NODE_MAP || (k->type == KEY_INDEXES && n->kind == NODE_SCALAR))
 		return value_kind(l, k, k->path, n, "a list");
-	if (!within_limit(l, n->at, count, maps ? EXTENSIONS_MAX : ITEMS_MAX, k->path))
+	if (!within_limit(l, n->at, all->n, maps ? EXTENSIONS_MAX : ITEMS_MAX, k->path))
 		return false;
-	for (size_t i = 0; i < count && !load_full(l); i++)
-		good &= read_item(l, k, items[i], list);
+	for (size_t i = 0; i < all->n && !load_full(l); i++)
+		good &= read_item(l, k, all->items[i], list);
 	if (k->type == KEY_EXTENSIONS)
 		good &= extensions_hold(l, MEMBER(struct recipe_extensions, list, 0));
 	return good;

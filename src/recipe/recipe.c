@@ -86,11 +86,8 @@ default_stack(struct load *l, struct recipe *r)
 	const struct complaint *c = grammar_stack(l, stem);
 
 	r->stack = (struct text){ stem, { .src = r->src } };
-	if (c)
-		diag_help(fault(l, c->code, r->stack.at,
-				"the file's name is the stack's by default, and %s", c->what),
-			  "add `stack:` with a name");
-	return !c;
+	return !c || reject(l, c->code, r->stack.at, "add `stack:` with a name",
+			    "the file's name is the stack's by default, and %s", c->what);
 }
 
 /* The recipe of one cell; NULL if something in it does not hold. */
@@ -112,17 +109,15 @@ make(struct making *m, const struct node *root, const char *cell)
 			    key_unknown(l, &key_root, root->pairs[i].key, root->pairs[i].key_at);
 	}
 	if (!any) {
-		diag_help(fault(l, E_EMPTY, m->root->at, "the recipe is empty"),
-			  "write at least `torch:` or `packages:`");
+		reject(l, E_EMPTY, m->root->at, "write at least `torch:` or `packages:`",
+		       "the recipe is empty");
 		return NULL;
 	}
 	good &= r->stack.s || default_stack(l, r);
-	if (r->extensions.n && !r->torch.at.line) {
-		diag_help(fault(l, E_KEY_MISSING, r->extensions.at[0].at,
-				"`extensions` need `torch` to compile against"),
-			  "add `torch:` with a version");
-		return NULL;
-	}
+	if (r->extensions.n && !r->torch.at.line)
+		good = reject(l, E_KEY_MISSING, r->extensions.at[0].at,
+			      "add `torch:` with a version",
+			      "`extensions` need `torch` to compile against");
 	if (!good)
 		return NULL;
 	m->canonical.n = 0;
@@ -150,18 +145,16 @@ variants_hold(struct load *l, const struct node *variants)
 		return false;
 	for (size_t i = 0; i < variants->n && !load_full(l); i++) {
 		const struct pair *p = &variants->pairs[i];
-		struct diag *d = NULL;
 
 		good &= text_holds(l, grammar_variant, "variants",
 				   (struct text){ p->key, p->key_at });
 		if (p->value->kind != NODE_MAP)
-			d = fault(l, E_TYPE, p->value->at, "`variants.%s` takes a map, not %s",
-				  p->key, node_kind_name(p->value));
+			good = reject(l, E_TYPE, p->value->at, NULL,
+				      "`variants.%s` takes a map, not %s", p->key,
+				      node_kind_name(p->value));
 		else if (node_get(p->value, "variants") || node_get(p->value, "extends"))
-			d = diag_help(fault(l, E_KEY_UNKNOWN, p->key_at,
-					    "a variant can have neither `variants` nor `extends`"),
-				      "write its changes out in full");
-		good &= !d;
+			good = reject(l, E_KEY_UNKNOWN, p->key_at, "write its changes out in full",
+				      "a variant can have neither `variants` nor `extends`");
 	}
 	return good;
 }
