@@ -6,12 +6,6 @@
 #include "store/store.h"
 #include "verbs.h"
 
-static struct names
-without_first(const struct names *all, size_t n)
-{
-	return (struct names){ .at = all->at + n, .n = all->n - n };
-}
-
 /* "30", "1.5"; false: it is no number, or none that makes sense. */
 static bool
 number(const char *text, double *value)
@@ -20,14 +14,6 @@ number(const char *text, double *value)
 
 	*value = strtod(text, &end);
 	return *text && !*end && isfinite(*value) && *value >= 0 && *value < 1e9;
-}
-
-static bool
-gc(struct run *r, struct store *s, double days, double max_gib)
-{
-	size_t max_mib = (size_t)ceil(max_gib * 1024);
-
-	return store_gc(r->a, &r->ds, s, days, max_mib, r->o->dry_run, &r->out);
 }
 
 static int
@@ -52,17 +38,19 @@ store_all(struct run *r, const char *what, const struct names *places)
 		else if (!strcmp(what, "verify"))
 			good &= store_verify(r->a, &r->ds, s, json, &r->out);
 		else
-			good &= gc(r, s, days, max_gib);
+			good &= store_gc(r->a, &r->ds, s, days, (size_t)ceil(max_gib * 1024),
+					 r->o->dry_run, &r->out);
 	}
 	return good ? EXIT_DONE : EXIT_DIAGNOSED;
 }
 
 static int
-store_between(struct run *r, bool push, const char *other, struct names keys)
+store_between(struct run *r, bool push, const struct names *places)
 {
 	const struct names *stores = &r->o->stores;
+	const struct names keys = { .at = places->at + 1, .n = places->n - 1 };
 	struct store *here = store_open(r->a, &r->ds, stores->n ? stores->at[0] : NULL);
-	struct store *there = store_open(r->a, &r->ds, other);
+	struct store *there = store_open(r->a, &r->ds, places->at[0]);
 
 	if (!here || !there)
 		return EXIT_DIAGNOSED;
@@ -77,7 +65,7 @@ verb_store(struct run *r)
 	const struct names *args = &r->o->args;
 	const char *what = args->at[0];
 	bool push = !strcmp(what, "push"), pull = !strcmp(what, "pull"), gc_given;
-	struct names places = without_first(args, 1);
+	struct names places = { .at = args->at + 1, .n = args->n - 1 };
 
 	gc_given = r->o->days || r->o->max_size || r->o->dry_run;
 	if (r->o->format_given && ((r->o->format != FORMAT_TEXT && r->o->format != FORMAT_JSON) ||
@@ -92,7 +80,7 @@ verb_store(struct run *r)
 				       "name where from: stackbuild store pull oci://HOST/REPO");
 		if (r->o->stores.n > 1)
 			return usage_error("push and pull take one --store");
-		return store_between(r, push, places.at[0], without_first(&places, 1));
+		return store_between(r, push, &places);
 	}
 	if (strcmp(what, "list") && strcmp(what, "verify") && strcmp(what, "gc"))
 		return usage_error(arena_printf(

@@ -27,26 +27,18 @@ last_error(void)
 static const char *
 absolute(struct arena *a, const char *path)
 {
-	struct names parts = { 0 };
+	struct names parts, kept = { 0 };
 	char cwd[PATH_MAX];
-	struct buf b = BUF(a);
-	char *rest;
 
 	if (*path != '/' && getcwd(cwd, sizeof(cwd)))
 		path = arena_printf(a, "%s/%s", cwd, path);
-	rest = arena_strdup(a, path);
-	for (char *part = rest; part; part = rest) {
-		rest = strchr(part, '/');
-		if (rest)
-			*rest++ = '\0';
-		if (!strcmp(part, "..") && parts.n)
-			parts.n--;
-		else if (*part && strcmp(part, ".") && strcmp(part, ".."))
-			list_push(a, &parts, part);
-	}
+	parts = names_split(a, path, '/');
 	for (size_t i = 0; i < parts.n; i++)
-		buf_printf(&b, "/%s", parts.at[i]);
-	return buf_text(&b);
+		if (!strcmp(parts.at[i], ".."))
+			kept.n -= kept.n > 0;
+		else if (*parts.at[i] && strcmp(parts.at[i], "."))
+			list_push(a, &kept, parts.at[i]);
+	return arena_printf(a, "/%s", names_join(a, &kept, "/"));
 }
 
 static struct git_at *

@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "base/str.h"
+#include "fetch.h"
 #include "oci_internal.h"
 
 static const char accept[] = "Accept: " OCI_INDEX ", " OCI_IMAGE
@@ -22,6 +23,24 @@ oci_open(struct arena *a, const struct oci_name *n)
 	r->base = arena_printf(a, "%s://%s", http_is_loopback(n->registry) ? "http" : "https",
 			       hub ? "registry-1.docker.io" : n->registry);
 	return r;
+}
+
+static int
+add_chunk(const char *bytes, size_t n, void *buf)
+{
+	buf_add(buf, bytes, n);
+	return 0;
+}
+
+const char *
+fetch_json_dump(struct arena *a, const json_t *value, size_t flags, size_t *n)
+{
+	struct buf b = BUF(a);
+
+	if (json_dump_callback(value, add_chunk, &b, flags) < 0)
+		return NULL;
+	*n = b.n;
+	return buf_text(&b);
 }
 
 json_t *

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "fetch.h"
 #include "oci_internal.h"
 
 /* "key=value" texts as a map; NULL: there are none. */
@@ -31,11 +32,8 @@ descriptor(const struct oci_blob *b, json_t *annotations)
 static const char *
 text_of(struct arena *a, json_t *map, size_t *n)
 {
-	char *text;
+	const char *text = fetch_json_dump(a, map, JSON_COMPACT, n);
 
-	*n = json_dumpb(map, NULL, 0, JSON_COMPACT);
-	text = arena_alloc(a, *n + 1, 1);
-	json_dumpb(map, text, *n, JSON_COMPACT);
 	json_decref(map);
 	return text;
 }

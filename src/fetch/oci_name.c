@@ -38,10 +38,7 @@ is_any_digest(const char *text)
 static bool
 has_upper(const char *s)
 {
-	for (; *s; s++)
-		if (*s >= 'A' && *s <= 'Z')
-			return true;
-	return false;
+	return strpbrk(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
 }
 
 /* The host and the rest of a name. */

@@ -281,57 +281,48 @@ read_end(struct zip *z, struct end *end)
  * The descriptor repeats crc and sizes where the header was written before they were known
  * (flag bit 3): with or without a signature, sizes of 4 or of 8 bytes.
  */
+/* False, unless `what` is NULL. */
 static bool
 differs(struct zip *z, const struct zip_entry *e, const char *what)
 {
-	return zip_refuse(z,
+	return !what ||
+	       zip_refuse(z,
 			  "its directory and the header before the file disagree on the %s of `%s`",
 			  what, e->name);
-}
-
-static bool
-check_sizes(struct zip *z, const struct zip_entry *e, const unsigned char *p,
-	    const unsigned char *extra, size_t extra_bytes)
-{
-	uint64_t packed = le32(p + 18), size = le32(p + 22);
-	uint32_t crc = le32(p + 14);
-
-	if (!zip_wide(extra, extra_bytes, (uint64_t *[]){ &size, &packed, NULL }))
-		return zip_refuse(z, "the extra fields of `%s` are broken", e->name);
-	if (e->flags & FLAG_LATER && !crc && !packed && !size)
-		return true;
-	if (crc != e->crc)
-		return differs(z, e, "checksum");
-	if (packed != e->packed || size != e->size)
-		return differs(z, e, "size");
-	return true;
 }
 
 static bool
 check_header(struct zip *z, struct zip_entry *e, uint64_t end)
 {
 	unsigned char p[LOCAL_BYTES], names[NAMES_MAX];
+	uint64_t packed, size;
 	size_t name, extra;
+	bool later;
 
 	if (!fits(e->at, 1, sizeof(p), end) || !zip_bytes(z, e->at, p, sizeof(p)) ||
 	    le32(p) != 0x04034b50)
 		return zip_refuse(z, "`%s` does not lie where the directory says", e->name);
 	name = le16(p + 26);
 	extra = le16(p + 28);
+	packed = le32(p + 18);
+	size = le32(p + 22);
 	e->data = e->at + sizeof(p) + name + extra;
 	if (!fits(e->data, e->packed, 1, end))
 		return zip_refuse(z, "`%s` overlaps what follows it", e->name);
-	if (name != strlen(e->name))
-		return differs(z, e, "name");
 	if (!zip_bytes(z, e->at + sizeof(p), names, name + extra))
 		return zip_refuse(z, "it cannot be read");
-	if (memcmp(names, e->name, name) != 0)
+	if (name != strlen(e->name) || memcmp(names, e->name, name) != 0)
 		return differs(z, e, "name");
-	if (le16(p + 8) != e->method)
-		return differs(z, e, "method");
-	if ((le16(p + 6) ^ e->flags) & FLAGS_THAT_MATTER)
-		return differs(z, e, "flags");
-	return check_sizes(z, e, p, names + name, extra);
+	if (!zip_wide(names + name, extra, (uint64_t *[]){ &size, &packed, NULL }))
+		return zip_refuse(z, "the extra fields of `%s` are broken", e->name);
+	later = e->flags & FLAG_LATER && !le32(p + 14) && !packed && !size;
+	return differs(z, e,
+		       le16(p + 8) != e->method                     ? "method" :
+		       (le16(p + 6) ^ e->flags) & FLAGS_THAT_MATTER ? "flags" :
+		       later                                        ? NULL :
+		       le32(p + 14) != e->crc                       ? "checksum" :
+		       packed != e->packed || size != e->size       ? "size" :
+								      NULL);
 }
 
 /* What lies between the bytes of an entry and the next: nothing, or its descriptor. */

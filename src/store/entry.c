@@ -7,29 +7,25 @@
 
 #include "base/sha256.h"
 #include "base/str.h"
+#include "fetch/fetch.h"
 #include "inspect/inspect.h"
 #include "internal.h"
-
-static const char *
-text_at(const json_t *map, const char *outer, const char *inner)
-{
-	return json_string_value(json_object_get(json_object_get(map, outer), inner));
-}
 
 /* The inputs have passed store_key_of: what must be there is there. */
 static void
 read_inputs(struct arena *a, struct entry *e, const json_t *inputs)
 {
-	const char *cuda = text_at(inputs, "cuda", "version");
+	const json_t *torch = json_object_get(inputs, "torch");
+	const json_t *python = json_object_get(inputs, "python");
 
-	e->name = arena_strdup(a, json_string_value(json_object_get(inputs, "name")));
-	e->version = arena_strdup(a, json_string_value(json_object_get(inputs, "version")));
-	e->torch = arena_strdup(a, text_at(inputs, "torch", "version"));
-	e->cuda = cuda ? arena_strdup(a, cuda) : NULL;
-	e->python = arena_strdup(a, text_at(inputs, "python", "version"));
-	e->soabi = arena_strdup(a, text_at(inputs, "python", "soabi"));
-	e->platform = arena_strdup(a, text_at(inputs, "python", "platform"));
-	e->cxx11abi = json_is_true(json_object_get(json_object_get(inputs, "torch"), "cxx11abi"));
+	e->name = fetch_json_text(a, inputs, "name");
+	e->version = fetch_json_text(a, inputs, "version");
+	e->torch = fetch_json_text(a, torch, "version");
+	e->cuda = fetch_json_text(a, json_object_get(inputs, "cuda"), "version");
+	e->python = fetch_json_text(a, python, "version");
+	e->soabi = fetch_json_text(a, python, "soabi");
+	e->platform = fetch_json_text(a, python, "platform");
+	e->cxx11abi = json_is_true(json_object_get(torch, "cxx11abi"));
 }
 
 struct entry *
@@ -51,7 +47,8 @@ entry_text(struct arena *a, const struct entry *e)
 {
 	json_t *archs = json_array();
 	json_auto_t *map = NULL;
-	struct buf b = BUF(a);
+	const char *text;
+	size_t n;
 
 	for (size_t i = 0; i < e->archs.n; i++)
 		json_array_append_new(archs, json_string(e->archs.at[i]));
@@ -60,11 +57,9 @@ entry_text(struct arena *a, const struct entry *e)
 			"made", (json_int_t)e->made, "compile_s", e->compile_s, "peak_mib",
 			(json_int_t)e->peak_mib, "archs", archs, "inputs",
 			json_loads(e->inputs, 0, NULL));
-	if (json_dump_callback(map, store_add_chunk, &b, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) <
-	    0)
+	if (!(text = fetch_json_dump(a, map, JSON_INDENT(2) | JSON_REAL_PRECISION(9), &n)))
 		BUG("an entry cannot be written");
-	buf_putc(&b, '\n');
-	return buf_text(&b);
+	return arena_printf(a, "%s\n", text);
 }
 
 /* One name of a file, in the letters of PEP 427: it cannot leave its folder. */

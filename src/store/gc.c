@@ -16,8 +16,6 @@ struct gc {
 	struct buf *out;
 	bool dry_run, failed;
 	double now;
-	size_t thrown;
-	double thrown_bytes;
 };
 
 static int
@@ -41,28 +39,12 @@ throw_out(struct gc *g, const char *key)
 }
 
 static bool
-throw_entry(struct gc *g, const struct entry *e, const char *why)
-{
-	const char *age;
-
-	if (!throw_out(g, e->key))
-		return false;
-	g->thrown++;
-	g->thrown_bytes += (double)e->size;
-	age = store_age_text(g->a, g->now - (double)e->used);
-	buf_printf(g->out, "%s %s  %s  used %s%s  %.12s  %s\n", e->name, e->version,
-		   store_size_text(g->a, (double)e->size), age, strcmp(age, "now") ? " ago" : "",
-		   e->key, why);
-	return true;
-}
-
-static bool
 clean(struct gc *g, double days, size_t max_mib)
 {
-	double kept = 0, max = (double)max_mib * 1024 * 1024;
+	double kept = 0, thrown_bytes = 0, max = (double)max_mib * 1024 * 1024;
 	struct entries all = { 0 };
 	struct names bad = { 0 };
-	size_t left;
+	size_t thrown = 0;
 
 	if (!store_entries(g->a, g->ds, g->s, &all, &bad))
 		return false;
@@ -74,21 +56,25 @@ clean(struct gc *g, double days, size_t max_mib)
 		qsort(all.at, all.n, sizeof(*all.at), oldest_first);
 	for (size_t i = 0; i < all.n; i++)
 		kept += (double)all.at[i]->size;
-	left = all.n;
 	for (size_t i = 0; i < all.n; i++) {
 		const struct entry *e = all.at[i];
+		const char *age = store_age_text(g->a, g->now - (double)e->used);
 		bool old = (double)e->used <= g->now - days * 86400;
 
-		if ((old || (max_mib && kept > max)) &&
-		    throw_entry(g, e, old ? "not used for long" : "over --max-size")) {
-			kept -= (double)e->size;
-			left--;
-		}
+		if ((!old && !(max_mib && kept > max)) || !throw_out(g, e->key))
+			continue;
+		kept -= (double)e->size;
+		thrown_bytes += (double)e->size;
+		thrown++;
+		buf_printf(g->out, "%s %s  %s  used %s%s  %.12s  %s\n", e->name, e->version,
+			   store_size_text(g->a, (double)e->size), age,
+			   strcmp(age, "now") ? " ago" : "", e->key,
+			   old ? "not used for long" : "over --max-size");
 	}
 	buf_printf(g->out, "%s, %s %sthrown out of %s; %s, %s kept\n",
-		   store_count_text(g->a, g->thrown), store_size_text(g->a, g->thrown_bytes),
-		   g->dry_run ? "would be " : "", g->s->name, store_count_text(g->a, left),
-		   store_size_text(g->a, kept));
+		   store_count_text(g->a, thrown), store_size_text(g->a, thrown_bytes),
+		   g->dry_run ? "would be " : "", g->s->name,
+		   store_count_text(g->a, all.n - thrown), store_size_text(g->a, kept));
 	return !g->failed;
 }
 

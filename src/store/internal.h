@@ -12,9 +12,6 @@ enum { STORE_JSON_MAX = 1024 * 1024 }; /* bytes of inputs, and of an entry */
 
 bool store_is_key(const char *s);
 
-/* json_dump_callback's: bytes into a struct buf. */
-int store_add_chunk(const char *bytes, size_t n, void *buf);
-
 /* store_key of a tree; its archs are put in order. */
 const char *store_key_of(struct arena *a, struct diags *ds, json_t *inputs, const char **canonical);
 

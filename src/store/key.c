@@ -2,13 +2,13 @@
  * The key of a wheel: its inputs, strictly read, in one canonical form, hashed.  Strict
  * because a field that is passed over is a field that does not decide: a stale hit.
  */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sha256.h"
 #include "base/str.h"
 #include "cuda/cuda.h"
+#include "fetch/fetch.h"
 #include "internal.h"
 #include "store.h"
 
@@ -252,26 +252,20 @@ read_value(const struct reader *r, const char *path, const struct field *f, enum
 	return false;
 }
 
-int
-store_add_chunk(const char *bytes, size_t n, void *buf)
-{
-	buf_add(buf, bytes, n);
-	return 0;
-}
-
 const char *
 store_key_of(struct arena *a, struct diags *ds, json_t *inputs, const char **canonical)
 {
 	struct reader r = { a, ds };
-	struct buf b = BUF(a);
+	const char *text;
+	size_t n;
 
 	if (!read_map(&r, "", false, inputs))
 		return NULL;
-	if (json_dump_callback(inputs, store_add_chunk, &b, JSON_COMPACT | JSON_SORT_KEYS) < 0)
+	if (!(text = fetch_json_dump(a, inputs, JSON_COMPACT | JSON_SORT_KEYS, &n)))
 		BUG("the inputs of a key cannot be written");
 	if (canonical)
-		*canonical = buf_text(&b);
-	return sha256_hex(a, buf_text(&b), b.n);
+		*canonical = text;
+	return sha256_hex(a, text, n);
 }
 
 const char *

@@ -1,9 +1,7 @@
 #include <string.h>
 
-#include <jansson.h>
-
 #include "base/str.h"
-
+#include "fetch/fetch.h"
 #include "probe.h"
 
 /*
@@ -38,23 +36,16 @@ text_of(struct probe_session *t, const json_t *map, const char *key)
 	return mask_credentials(t->a, buf_text(&b));
 }
 
-static int
-add_chunk(const char *bytes, size_t n, void *out)
-{
-	buf_add(out, bytes, n);
-	return 0;
-}
-
 static const char *
 figures_of(struct probe_session *t, const json_t *map)
 {
 	const json_t *j = json_object_get(map, "figures");
-	struct buf b = BUF(t->a);
+	const char *text = NULL;
+	size_t n;
 
-	if (!json_is_object(j) ||
-	    json_dump_callback(j, add_chunk, &b, JSON_COMPACT | JSON_ENSURE_ASCII) < 0)
-		return "{}";
-	return buf_text(&b);
+	if (json_is_object(j))
+		text = fetch_json_dump(t->a, j, JSON_COMPACT | JSON_ENSURE_ASCII, &n);
+	return text ? text : "{}";
 }
 
 /* --- where in the recipe --- */

@@ -91,19 +91,13 @@ venv_command(struct arena *a, const char *dir)
 	return c;
 }
 
-static const char *
-container_name(struct arena *a, const char *token)
-{
-	return arena_printf(a, "stackbuild-verify-%.12s", token);
-}
-
 static struct engine_run
 image_run(struct arena *a, const struct verify_options *o, const char *token)
 {
 	struct engine_run r = { .image = o->image,
 				.gpus = o->state->gpus,
 				.input = true,
-				.name = container_name(a, token) };
+				.name = arena_printf(a, "stackbuild-verify-%.12s", token) };
 
 	list_push(a, &r.argv, "python");
 	list_push(a, &r.argv, "-c");
