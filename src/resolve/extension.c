@@ -261,36 +261,16 @@ arch_numbers(struct workspace *w, const struct extension_release *r)
 }
 
 /* Variables that compile steps read, whichever step they are given to. */
-static bool
-steers_compilers(const char *name)
-{
-	static const char *const names[] = { "AR",
-					     "CC",
-					     "CFLAGS",
-					     "CPPFLAGS",
-					     "CUDAHOSTCXX",
-					     "CUDA_HOME",
-					     "CXX",
-					     "CXXFLAGS",
-					     "LDFLAGS",
-					     "MAX_JOBS",
-					     "NVCC_APPEND_FLAGS",
-					     "NVCC_PREPEND_FLAGS",
-					     "NVCC_THREADS",
-					     "PYTORCH_NVCC",
-					     "TORCH_CUDA_ARCH_LIST" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
+static const char compiler_variables[] =
+	"AR CC CFLAGS CPPFLAGS CUDAHOSTCXX CUDA_HOME CXX CXXFLAGS LDFLAGS MAX_JOBS "
+	"NVCC_APPEND_FLAGS NVCC_PREPEND_FLAGS NVCC_THREADS PYTORCH_NVCC TORCH_CUDA_ARCH_LIST";
 
 static void
 fill_env(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
 	const struct extension *known = x->known;
 	const struct extension_release *r = x->build;
+	const struct names steering = names_split(w->a, compiler_variables, ' ');
 	struct settings *env = &x->env;
 	bool without_cuda = known && known->cpu == TRI_YES && w->s->torch_tag &&
 			    !strcmp(w->s->torch_tag, "cpu");
@@ -309,7 +289,7 @@ fill_env(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 			set(w, env, r->arch_env, arch_numbers(w, r));
 	}
 	for (size_t i = 0; i < w->r->env.n; i++)
-		if (steers_compilers(w->r->env.at[i].name.s))
+		if (names_have(&steering, w->r->env.at[i].name.s))
 			set_given(w, env, &w->r->env.at[i]);
 	for (size_t i = 0; i < e->env.n; i++)
 		set_given(w, env, &e->env.at[i]);

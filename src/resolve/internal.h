@@ -22,9 +22,9 @@ struct domain {
 };
 struct domains LIST(struct domain *);
 
-/* The repair of all errors together, once it was looked for. */
+/* The repair of all errors together. */
 struct joint_repair {
-	bool looked, found;
+	bool found;
 	struct solve_indexes pins;
 	struct solve_result best;
 };
@@ -211,13 +211,8 @@ const struct constraint_kind *constraint_kinds(size_t *n);
 
 /* Gives constraints of that strength and stronger. */
 struct solve_provider constraint_provider(struct workspace *w, enum strength upto);
-/* Restores the constraints of that strength and weaker that were given up. */
-void constraints_restore(struct workspace *w, enum strength from);
 /* Returns the preferred stack for these pins. */
 struct solve_result solve_best(struct workspace *w, const struct solve_pin *pins, size_t n);
-/* Adds a pin for torch and for each extension as they were chosen. */
-void pin_chosen(struct workspace *w, const int *chosen, size_t nchosen, struct solve_pin *pins,
-		size_t *n);
 /* Makes a pin that requires nothing. */
 void pin_lift(struct workspace *w, struct solve_pin *p);
 /* Returns the constraint of a fact; NULL: of none. */
@@ -232,8 +227,6 @@ bool request_in_error(const struct solution *solution, unsigned pin, const struc
 /* Returns what was chosen of a variable (-1: there is none), or NULL. */
 const struct candidate *candidate_in(const struct workspace *w, const int *chosen, size_t n,
 				     int variable);
-/* Returns true if the term holds in what was chosen. */
-bool term_holds(const struct solution *solution, const struct solve_term *t);
 
 /* --- repair.c: the closest stack that works --- */
 

@@ -155,18 +155,11 @@ value_of(const struct solution *solution, const struct repair *r, const struct r
 
 /* No release is compatible with the rest: the stack does not have it any more. */
 static bool
-is_gone(const struct solution *solution, const struct repair *r, const struct request *p)
+is_gone(const struct request *p, const struct candidate *c)
 {
-	switch (p->kind) {
-	case REQUEST_NEED:
-		if (!p->extension)
-			return false;
-		/* fall through */
-	case REQUEST_VERSION:
-	case REQUEST_REF:
-	case REQUEST_REQUIREMENT: return !chosen_then(solution, &r->best, p);
-	default: return false;
-	}
+	bool release = p->kind != REQUEST_FROM && p->kind != REQUEST_URL;
+
+	return !c && (p->requirement || (p->extension && release));
 }
 
 /* What is said of it: "torch 2.6.0". */
@@ -180,15 +173,12 @@ now_of(const struct solution *solution, const struct repair *r, const struct req
 
 	if (solution->solver_pins[p - solution->requests].fixed && p->kind != REQUEST_NEED)
 		return arena_printf(a, "not %s", request_name(solution, p));
-	if (is_gone(solution, r, p))
-		return arena_printf(a, "no known release of %s",
+	if (is_gone(p, c) || p->kind == REQUEST_NEED)
+		return arena_printf(a, "no %s%s", is_gone(p, c) ? "known release of " : "",
 				    variable_at(solution->work, p->variable)->label);
-	if (p->kind == REQUEST_NEED)
-		return arena_printf(a, "no %s", variable_at(solution->work, p->variable)->label);
 	if (p->kind == REQUEST_FROM)
-		return c ? !strcmp(c->text, "git") ?
-			   arena_printf(a, "%s from its repository", p->extension->name.s) :
-			   arena_printf(a, "%s from its source archive", p->extension->name.s) :
+		return c ? arena_printf(a, "%s from its %s", p->extension->name.s,
+					!strcmp(c->text, "git") ? "repository" : "source archive") :
 			   "another source";
 	if (p->kind == REQUEST_BASE && !value)
 		return "another base image";
@@ -238,7 +228,7 @@ list_changes(const struct solution *solution, struct repair *r)
 					 value :
 					 edit_scalar(a, p->at, value);
 		r->by_hand |= !c.text;
-		r->left_out |= is_gone(solution, r, p);
+		r->left_out |= is_gone(p, chosen_then(solution, &r->best, p));
 		list_push(a, &r->changes, c);
 		if (p->kind == REQUEST_BASE && c.text)
 			follow_base(solution, r);
@@ -428,17 +418,13 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	list_push(solution->work->a, out, r);
 }
 
-/* One cure for all errors at once, so that what is done for one does not break another. */
+/* With the first of several errors: one cure for all at once, so that what is done for one does not break another. */
 static void
 find_joint_repair(const struct solution *solution)
 {
 	struct joint_repair *all = &solution->work->joint;
 
-	if (all->looked)
-		return;
-	all->looked = true;
-	if (solution->errors.n > 1)
-		all->pins = nearest(solution, NULL, NULL);
+	all->pins = nearest(solution, NULL, NULL);
 	if (!all->pins.n)
 		return;
 	for (size_t i = 0; i < all->pins.n; i++)
@@ -477,7 +463,7 @@ find_repairs(const struct solution *solution, const struct conflict *c)
 	struct solve_indexes first, second;
 	bool *keep = arena_array_of(solution->work->a, bool, solution->nrequests + 1), joint;
 
-	if (c->strength == STRENGTH_ERROR)
+	if (solution->errors.n > 1 && c == &solution->errors.at[0])
 		find_joint_repair(solution);
 	joint = c->strength == STRENGTH_ERROR && solution->work->joint.found;
 	first = joint ? share_of(solution, c) : nearest(solution, c, NULL);

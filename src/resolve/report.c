@@ -157,19 +157,14 @@ set_words(const struct solution *solution, const struct solve_term *t)
 }
 
 static const char *
-line_words(const struct solution *solution, const struct conflict *one, const struct solve_line *l)
+line_words(const struct solution *solution, const struct solve_line *l)
 {
 	struct buf b = BUF(solution->work->a);
 
 	if (l->fact)
 		return constraint_of(l->fact)->sentence;
-	if (l->pin >= 0) {
-		const struct solve_indexes *pins = &one->found.pins;
-
-		return (size_t)l->pin < solution->nrequests && pins->n ?
-			       solution->requests[l->pin].sentence :
-			       "the recipe requires it";
-	}
+	if (l->pin >= 0)
+		return solution->requests[l->pin].sentence;
 	if (!l->n)
 		return "so there is no solution";
 	for (size_t i = 0; i < l->n; i++)
@@ -187,10 +182,10 @@ report_derivation(struct diag *d, const struct solution *solution, const struct 
 		const struct solve_line *l = &proof->at[i];
 
 		if (l->from[0] >= 0 && l->from[1] >= 0)
-			diag_why(d, "(%zu) %s, from (%d) and (%d)", i + 1,
-				 line_words(solution, one, l), l->from[0] + 1, l->from[1] + 1);
+			diag_why(d, "(%zu) %s, from (%d) and (%d)", i + 1, line_words(solution, l),
+				 l->from[0] + 1, l->from[1] + 1);
 		else
-			diag_why(d, "(%zu) %s", i + 1, line_words(solution, one, l));
+			diag_why(d, "(%zu) %s", i + 1, line_words(solution, l));
 	}
 }
 

@@ -172,9 +172,11 @@ struct solve_conflicts
 solve_conflicts(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins,
 		size_t npins, struct solve_budget budget, bool *gave_up)
 {
-	struct inquiry q = {
-		.a = a, .u = universe_new(a, p), .pins = pins, .npins = npins, .left = budget.steps
-	};
+	struct inquiry q = { .a = a,
+			     .u = { .a = a, .scratch = arena_new(), .p = p },
+			     .pins = pins,
+			     .npins = npins,
+			     .left = budget.steps };
 	struct solve_conflicts out = { 0 };
 	enum solve_status status;
 
@@ -190,6 +192,6 @@ solve_conflicts(struct arena *a, const struct solve_provider *p, const struct so
 	}
 	if (gave_up)
 		*gave_up = q.gave_up || status == SOLVE_GAVE_UP;
-	universe_free(&q.u);
+	arena_free(q.u.scratch);
 	return out;
 }

@@ -81,8 +81,6 @@ struct universe {
 	bool closed; /* nobody is asked: the facts that are not off are all there are */
 };
 
-struct universe universe_new(struct arena *a, const struct solve_provider *p);
-void universe_free(struct universe *u);
 struct variable *universe_meet(struct universe *u, unsigned variable);
 /* What the provider knows of a candidate becomes part of u->facts. */
 void universe_ask(struct universe *u, unsigned variable, unsigned candidate);

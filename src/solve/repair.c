@@ -14,7 +14,7 @@ struct workshop {
 	struct universe u;
 	const struct solve_pin *pins;
 	size_t npins;
-	const bool *may;        /* be taken away */
+	bool *may;              /* be taken away */
 	struct cores conflicts; /* of each those pins that may */
 	struct cores found;     /* repairs, all as small and as light */
 	struct solve_repair *out;
@@ -26,17 +26,7 @@ struct workshop {
 	unsigned *barred; /* by how many of the conflicts on the way */
 	size_t best_n;
 	uint64_t best_weight;
-	bool any;
 };
-
-static bool
-within(const struct solve_indexes *pins, const bool *taken)
-{
-	for (size_t i = 0; i < pins->n; i++)
-		if (!taken[pins->at[i]])
-			return false;
-	return true;
-}
 
 static const struct solve_indexes *
 not_hit(const struct workshop *w)
@@ -56,16 +46,16 @@ not_hit(const struct workshop *w)
 static bool
 holds_a_repair(const struct workshop *w)
 {
-	for (size_t i = 0; i < w->found.n; i++)
-		if (within(&w->found.at[i], w->taken))
-			return true;
-	return false;
-}
+	for (size_t i = 0; i < w->found.n; i++) {
+		const struct solve_indexes *pins = &w->found.at[i];
+		size_t k = 0;
 
-static bool
-worse(const struct workshop *w, size_t n, uint64_t weight)
-{
-	return w->any && (n > w->best_n || (n == w->best_n && weight >= w->best_weight));
+		while (k < pins->n && w->taken[pins->at[k]])
+			k++;
+		if (k == pins->n)
+			return true;
+	}
+	return false;
 }
 
 /* All smallest hitting sets come by: each pin of a conflict that is not hit, in turn. */
@@ -74,7 +64,7 @@ hit(struct workshop *w, size_t n, uint64_t weight)
 {
 	const struct solve_indexes *c;
 
-	if (worse(w, n, weight) || holds_a_repair(w))
+	if (n > w->best_n || (n == w->best_n && weight >= w->best_weight) || holds_a_repair(w))
 		return;
 	if (!w->left) {
 		w->gave_up = true;
@@ -83,7 +73,6 @@ hit(struct workshop *w, size_t n, uint64_t weight)
 	w->left--;
 	c = not_hit(w);
 	if (!c) {
-		w->any = true;
 		w->best_n = n;
 		w->best_weight = weight;
 		memcpy(w->best, w->taken, w->npins * sizeof *w->best);
@@ -107,11 +96,9 @@ hit(struct workshop *w, size_t n, uint64_t weight)
 static bool
 next_hit(struct workshop *w)
 {
-	w->any = false;
-	w->best_n = 0;
-	w->best_weight = 0;
+	w->best_n = SIZE_MAX;
 	hit(w, 0, 0);
-	return w->any && !w->gave_up;
+	return w->best_n < SIZE_MAX && !w->gave_up;
 }
 
 /* One more conflict: the pins of the proof that may be taken away. */
@@ -191,24 +178,13 @@ look_for(struct workshop *w)
 	}
 }
 
-static void
-allow(struct workshop *w, const bool *keep, bool fixed)
-{
-	bool *may = arena_array_of(w->u.scratch, bool, w->npins + 1);
-
-	for (size_t i = 0; i < w->npins; i++)
-		may[i] = !(keep && keep[i]) && (fixed || !w->pins[i].fixed);
-	w->may = may;
-	w->conflicts.n = 0;
-}
-
 bool
 solve_repair(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins,
 	     size_t npins, const bool *keep, struct solve_budget budget, bool *gave_up,
 	     struct solve_repair *out)
 {
 	struct workshop w = { .a = a,
-			      .u = universe_new(a, p),
+			      .u = { .a = a, .scratch = arena_new(), .p = p },
 			      .pins = pins,
 			      .npins = npins,
 			      .out = out,
@@ -217,14 +193,15 @@ solve_repair(struct arena *a, const struct solve_provider *p, const struct solve
 	w.taken = arena_array_of(w.u.scratch, bool, npins + 1);
 	w.best = arena_array_of(w.u.scratch, bool, npins + 1);
 	w.barred = arena_array_of(w.u.scratch, unsigned, npins + 1);
-	allow(&w, keep, false);
-	look_for(&w);
-	if (!w.found.n && !w.gave_up) {
-		allow(&w, keep, true);
+	w.may = arena_array_of(w.u.scratch, bool, npins + 1);
+	for (int fixed = 0; fixed < 2 && !w.found.n && !w.gave_up; fixed++) {
+		for (size_t i = 0; i < npins; i++)
+			w.may[i] = !(keep && keep[i]) && (fixed || !pins[i].fixed);
+		w.conflicts.n = 0;
 		look_for(&w);
 	}
 	if (gave_up)
 		*gave_up = w.gave_up;
-	universe_free(&w.u);
+	arena_free(w.u.scratch);
 	return w.found.n > 0;
 }

@@ -257,11 +257,11 @@ struct solve_result
 solve(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins, size_t npins,
       const bool *on, struct solve_budget budget)
 {
-	struct universe u = universe_new(a, p);
+	struct universe u = { .a = a, .scratch = arena_new(), .p = p };
 	struct search s;
 	enum solve_status status = search_run(&s, &u, pins, npins, on, &budget.steps);
 	struct solve_result r = search_result(&s, a, status);
 
-	universe_free(&u);
+	arena_free(u.scratch);
 	return r;
 }

@@ -45,18 +45,6 @@ solve_set_not(struct arena *a, const solve_word *set, size_t candidates)
 	return out;
 }
 
-struct universe
-universe_new(struct arena *a, const struct solve_provider *p)
-{
-	return (struct universe){ .a = a, .scratch = arena_new(), .p = p };
-}
-
-void
-universe_free(struct universe *u)
-{
-	arena_free(u->scratch);
-}
-
 struct variable *
 universe_meet(struct universe *u, unsigned variable)
 {
