@@ -247,26 +247,32 @@ print_fix(const struct diag *d, const struct edit *edits, struct buf *out)
 
 enum { TEXT_COLUMNS = 100 };
 
+static const char *
+help_word(const struct diag *d, const struct note *n)
+{
+	return n == diag_first_help(d) ? "  help: " : "  or ";
+}
+
+static size_t
+help_width(const struct diag *d, const struct note *n)
+{
+	return strlen(help_word(d, n)) + text_columns(n->text, strlen(n->text));
+}
+
 /* What a help costs, below each other where the lines stay short enough. */
 static void
-print_cost(const struct diag *d, const struct note *n, size_t indent, struct buf *out)
+print_cost(const struct diag *d, const struct note *n, struct buf *out)
 {
-	size_t widest = 0, cost = 0, width = indent + text_columns(n->text, strlen(n->text));
-	bool first = true;
+	size_t widest = 0, cost = 0, width = help_width(d, n);
 
-	for (const struct note *k = d->notes; k; k = k->next) {
-		size_t w, c;
+	for (const struct note *k = d->notes; k; k = k->next)
+		if (k->kind == NOTE_HELP && k->cost) {
+			size_t w = help_width(d, k), c = text_columns(k->cost, strlen(k->cost));
 
-		if (k->kind != NOTE_HELP)
-			continue;
-		w = text_columns(k->text, strlen(k->text)) +
-		    (first ? strlen("  help: ") : strlen("  or "));
-		c = k->cost ? text_columns(k->cost, strlen(k->cost)) : 0;
-		first = false;
-		widest = k->cost && w > widest ? w : widest;
-		cost = c > cost ? c : cost;
-	}
-	if (widest + 3 + cost > TEXT_COLUMNS || width > widest)
+			widest = w > widest ? w : widest;
+			cost = c > cost ? c : cost;
+		}
+	if (widest + 3 + cost > TEXT_COLUMNS)
 		widest = width;
 	buf_printf(out, "%*s", (int)(widest - width + 3), "");
 	diag_inert(n->cost, out);
@@ -291,7 +297,7 @@ print_note(const struct diag *d, const struct note *n, const struct note *before
 	switch (n->kind) {
 	case NOTE_PLACE: word = "  note: "; break;
 	case NOTE_WHY: word = again ? "      and " : "  because "; break;
-	case NOTE_HELP: word = n == diag_first_help(d) ? "  help: " : "  or "; break;
+	case NOTE_HELP: word = help_word(d, n); break;
 	case NOTE_SOURCE: word = "  source: "; break;
 	}
 	buf_puts(out, word);
@@ -299,7 +305,7 @@ print_note(const struct diag *d, const struct note *n, const struct note *before
 		print_place(n->at, out);
 	diag_inert(n->text, out);
 	if (n->cost)
-		print_cost(d, n, strlen(word), out);
+		print_cost(d, n, out);
 	buf_putc(out, '\n');
 	if (n->kind == NOTE_PLACE)
 		print_line(n->at, out);

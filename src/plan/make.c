@@ -273,8 +273,6 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	p->by_rate_cost_s = order_cost_by_rate(jobs, n);
 	p->nvcc = m.nvcc;
 	p->cuda_home = m.cuda_home;
-	if (!p->order_exact)
-		p->order_note = "estimated; only plans of up to 20 steps are searched completely";
 	return p;
 }
 

@@ -224,8 +224,7 @@ struct plan {
 	size_t n;
 	double expected_cost_s; /* sum of change_rate x (its cost and that of every later step) */
 	double by_rate_cost_s;  /* the same if ordered by change rate alone; for comparison */
-	bool order_exact;       /* false: another order may cost less; order_note says so */
-	const char *order_note; /* or NULL */
+	bool order_exact;       /* false: another order may cost less */
 	size_t measured;        /* steps whose cost_s was measured on this host */
 	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
 	const char *cuda_home;  /* "{share}/cuda" if it must be said; or NULL */

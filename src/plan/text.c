@@ -171,8 +171,9 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 				   "%s in a chain (modal, script)\n",
 				   show_time(a, r.graph_s), show_time(a, r.chain_s));
 	}
-	if (p->order_note)
-		buf_printf(out, "order: %s\n", p->order_note);
+	if (!p->order_exact)
+		buf_puts(out, "order: estimated; only plans of up to 20 steps are searched "
+			      "completely\n");
 }
 
 /* --- one step --- */
