@@ -152,29 +152,30 @@ solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, c
 
 /* --- what is shown --- */
 
+struct shown LIST(const struct solver_variable *);
+
 /* The variables worth a line, in the order of the stack. */
-static struct names
+static struct shown
 variables_shown(struct run *r, const struct solution *solution)
 {
 	static const enum variable_kind order[] = { VARIABLE_TORCH,     VARIABLE_BUILD,
 						    VARIABLE_CUDA,      VARIABLE_PYTHON,
 						    VARIABLE_EXTENSION, VARIABLE_PACKAGE };
-	struct names shown = { 0 };
+	struct shown shown = { 0 };
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (size_t i = 0; i < solution->nvariables; i++)
 			if (solution->variables[i]->kind == order[k] &&
 			    solution_selected(solution, solution->variables[i]->key))
-				list_push(r->a, &shown, solution->variables[i]->key);
+				list_push(r->a, &shown, solution->variables[i]);
 	return shown;
 }
 
 /* Why a variable is not newer: what stands against the nearest newer one that cannot be. */
 static const char *
-why_not_newer(struct run *r, const struct solution *solution, const char *key)
+why_not_newer(struct run *r, const struct solution *solution, const struct solver_variable *t)
 {
-	struct alternatives all = solution_alternatives(solution, key);
-	const struct solver_variable *t = solution_variable(solution, key);
+	struct alternatives all = solution_alternatives(solution, t->key);
 	const struct constraint *why;
 	size_t next = all.n;
 
@@ -185,7 +186,7 @@ why_not_newer(struct run *r, const struct solution *solution, const char *key)
 			next = i;
 	if (next == all.n)
 		return "the newest";
-	why = solution_obstacle(solution, key, next);
+	why = solution_obstacle(solution, t->key, next);
 	return arena_printf(r->a, "not %s%s%s", all.at[next].c->text, why ? ": " : "",
 			    why ? why->sentence : "");
 }
@@ -193,18 +194,16 @@ why_not_newer(struct run *r, const struct solution *solution, const char *key)
 static const char *
 one_line(struct run *r, const struct solution *solution)
 {
-	struct names shown = variables_shown(r, solution);
-	struct buf b = BUF(r->a);
+	struct shown shown = variables_shown(r, solution);
+	struct names parts = { 0 };
 
-	for (size_t i = 0; i < shown.n; i++) {
-		const struct solver_variable *t = solution_variable(solution, shown.at[i]);
-
-		if (t->kind == VARIABLE_PACKAGE)
-			continue;
-		buf_printf(&b, "%s%s %s", b.n ? ", " : "", t->label,
-			   solution_selected(solution, shown.at[i])->text);
-	}
-	return buf_text(&b);
+	for (size_t i = 0; i < shown.n; i++)
+		if (shown.at[i]->kind != VARIABLE_PACKAGE)
+			list_push(
+				r->a, &parts,
+				arena_printf(r->a, "%s %s", shown.at[i]->label,
+					     solution_selected(solution, shown.at[i]->key)->text));
+	return names_join(r->a, &parts, ", ");
 }
 
 /* --- runners-up --- */
@@ -319,14 +318,13 @@ static void
 show_text(const struct choosing *c)
 {
 	struct run *r = c->r;
-	struct names shown = variables_shown(r, c->best);
+	struct shown shown = variables_shown(r, c->best);
 
 	for (size_t i = 0; i < shown.n; i++) {
 		const char *why = why_not_newer(r, c->best, shown.at[i]);
-		const char *text = solution_selected(c->best, shown.at[i])->text;
+		const char *text = solution_selected(c->best, shown.at[i]->key)->text;
 
-		buf_printf(&r->out, "%-15s %s", solution_variable(c->best, shown.at[i])->label,
-			   text);
+		buf_printf(&r->out, "%-15s %s", shown.at[i]->label, text);
 		if (*why)
 			buf_printf(&r->out, "%*s %s", (int)(14 - strlen(text)), "", why);
 		buf_putc(&r->out, '\n');
@@ -355,12 +353,12 @@ show_text(const struct choosing *c)
 static void
 json_stack(struct json *j, struct run *r, const struct solution *solution, bool reasons)
 {
-	struct names shown = variables_shown(r, solution);
+	struct shown shown = variables_shown(r, solution);
 
 	json_list(j, "stack");
 	for (size_t i = 0; i < shown.n; i++) {
-		json_put(j, "('thing': %s, 'version': %s", shown.at[i],
-			 solution_selected(solution, shown.at[i])->text);
+		json_put(j, "('thing': %s, 'version': %s", shown.at[i]->key,
+			 solution_selected(solution, shown.at[i]->key)->text);
 		if (reasons)
 			json_text(j, "why", why_not_newer(r, solution, shown.at[i]));
 		json_end(j);
