@@ -37,84 +37,74 @@ struct differences {
 
 /* --- what is different in a step --- */
 
-static void
-say(struct buf *out, const char *fmt, const char *x, const char *y)
+/* A part of a step by its name: a package and its requirement, a variable and its value. */
+struct part {
+	const char *name, *text;
+};
+struct parts LIST(struct part);
+
+static struct parts
+parts_of(struct arena *a, const struct step *st)
 {
-	if (out->n)
-		buf_puts(out, "; ");
-	buf_printf(out, fmt, x, y);
+	struct parts all = { 0 };
+
+	for (size_t i = 0; st->kind == STEP_EXTENSION && i < st->extension->env.n; i++)
+		list_push(a, &all,
+			  (struct part){ st->extension->env.at[i].name.s,
+					 st->extension->env.at[i].value.s });
+	if (st->kind == STEP_APT) {
+		const struct names *apt = &step_operation(st, OP_SYSTEM)->system.packages;
+
+		for (size_t i = 0; i < apt->n; i++)
+			list_push(a, &all, (struct part){ apt->at[i], apt->at[i] });
+	}
+	for (size_t i = 0; i < st->packages.n; i++)
+		list_push(a, &all,
+			  (struct part){ st->packages.at[i].key, st->packages.at[i].requirement });
+	return all;
 }
 
 static const char *
-requirement_in(const struct stack_packages *list, const char *key)
+text_of(const struct parts *all, const char *name)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (!strcmp(list->at[i].key, key))
-			return list->at[i].requirement;
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i].name, name))
+			return all->at[i].text;
 	return NULL;
 }
 
 static void
-packages_differ(const struct step *was, const struct step *is, struct buf *out)
+parts_differ(struct arena *a, const struct step *before, const struct step *after,
+	     struct names *out)
 {
-	for (size_t i = 0; i < is->packages.n; i++) {
-		const struct stack_package *q = &is->packages.at[i];
-		const char *old = requirement_in(&was->packages, q->key);
+	const struct parts was = parts_of(a, before), is = parts_of(a, after);
+	bool env = after->kind == STEP_EXTENSION;
 
-		if (!old)
-			say(out, "+ %s", q->requirement, "");
-		else if (strcmp(old, q->requirement) != 0)
-			say(out, "%s -> %s", old, q->requirement);
+	for (size_t i = 0; i < is.n; i++) {
+		const char *name = is.at[i].name, *new = is.at[i].text, *old = text_of(&was, name);
+
+		if (old && strcmp(old, new) != 0)
+			new = arena_printf(a, "%s -> %s", old, new);
+		else if (old)
+			continue;
+		list_push(a, out,
+			  env ? arena_printf(a, "%s=%s", name, new) :
+			  old ? new :
+				arena_printf(a, "+ %s", new));
 	}
-	for (size_t i = 0; i < was->packages.n; i++)
-		if (!requirement_in(&is->packages, was->packages.at[i].key))
-			say(out, "- %s", was->packages.at[i].requirement, "");
+	for (size_t i = 0; i < was.n; i++)
+		if (!text_of(&is, was.at[i].name))
+			list_push(a, out,
+				  arena_printf(a, "- %s", env ? was.at[i].name : was.at[i].text));
 }
 
 static void
-names_differ(const struct names *was, const struct names *is, struct buf *out)
-{
-	for (int back = 0; back < 2; back++) {
-		const struct names *x = back ? was : is, *y = back ? is : was;
-
-		for (size_t i = 0; i < x->n; i++)
-			if (!names_have(y, x->at[i]))
-				say(out, back ? "- %s" : "+ %s", x->at[i], "");
-	}
-}
-
-static void
-text_differs(const char *was, const char *is, struct buf *out)
+text_differs(struct arena *a, const char *was, const char *is, struct names *out)
 {
 	was = was ? was : "none";
 	is = is ? is : "none";
 	if (strcmp(was, is) != 0)
-		say(out, "%s -> %s", was, is);
-}
-
-static const char *
-value_of(const struct settings *env, const char *name)
-{
-	for (size_t i = 0; i < env->n; i++)
-		if (!strcmp(env->at[i].name.s, name))
-			return env->at[i].value.s;
-	return NULL;
-}
-
-static void
-env_differs(struct arena *a, const struct settings *was, const struct settings *is, struct buf *out)
-{
-	for (size_t i = 0; i < is->n; i++) {
-		const char *name = is->at[i].name.s, *old = value_of(was, name);
-
-		if (!old || strcmp(old, is->at[i].value.s) != 0)
-			say(out, "%s=%s", name,
-			    old ? arena_printf(a, "%s -> %s", old, is->at[i].value.s) :
-				  is->at[i].value.s);
-	}
-	for (size_t i = 0; i < was->n; i++)
-		if (!value_of(is, was->at[i].name.s))
-			say(out, "- %s", was->at[i].name.s, "");
+		list_push(a, out, arena_printf(a, "%s -> %s", was, is));
 }
 
 static const char *
@@ -130,28 +120,21 @@ what_differs(struct arena *a, const struct plan *before, const struct step *was,
 	     const struct plan *after, const struct step *is)
 {
 	const struct stack *x = before->stack, *y = after->stack;
-	struct buf b = BUF(a);
+	struct names out = { 0 };
 
 	switch (is->kind) {
-	case STEP_BASE: text_differs(x->base.value, y->base.value, &b); break;
-	case STEP_APT:
-		names_differ(&step_operation(was, OP_SYSTEM)->system.packages,
-			     &step_operation(is, OP_SYSTEM)->system.packages, &b);
-		break;
-	case STEP_PYTHON: text_differs(x->python.value, y->python.value, &b); break;
+	case STEP_BASE: text_differs(a, x->base.value, y->base.value, &out); break;
+	case STEP_PYTHON: text_differs(a, x->python.value, y->python.value, &out); break;
+	case STEP_CHECK: text_differs(a, x->arch_list, y->arch_list, &out); break;
 	case STEP_EXTENSION:
-		text_differs(origin(a, was->extension), origin(a, is->extension), &b);
-		env_differs(a, &was->extension->env, &is->extension->env, &b);
-		break;
-	case STEP_CHECK: text_differs(x->arch_list, y->arch_list, &b); break;
+		text_differs(a, origin(a, was->extension), origin(a, is->extension), &out);
+		/* fall through */
 	default:
-		packages_differ(was, is, &b);
-		if (was->index || is->index)
-			text_differs(was->index, is->index, &b);
-		if (was->numpy || is->numpy)
-			text_differs(was->numpy, is->numpy, &b);
+		parts_differ(a, was, is, &out);
+		text_differs(a, was->index, is->index, &out);
+		text_differs(a, was->numpy, is->numpy, &out);
 	}
-	return b.n ? buf_text(&b) : "its commands";
+	return out.n ? names_join(a, &out, "; ") : "its commands";
 }
 
 /* The first of its inputs that is not what it was. */
