@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/yaml.h"
 
 const char *const step_kind_words[STEP_KINDS] = {
@@ -125,25 +124,27 @@ step_operation(const struct step *st, enum operation_kind kind)
 
 /* --- the order --- */
 
+/* Which of the steps has that id. */
+static size_t
+position(const struct step *steps, size_t n, const char *id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(steps[i].id, id))
+			return i;
+	BUG("no step %s comes before those that need it", id);
+}
+
 static struct job *
 jobs_of(struct arena *a, const struct step *steps, size_t n)
 {
 	struct job *jobs = arena_array_of(a, struct job, n);
-	struct map ids = MAP(a);
 
-	for (size_t i = 0; i < n; i++)
-		map_put(&ids, steps[i].id, &jobs[i]);
 	for (size_t i = 0; i < n; i++) {
 		const struct step *st = &steps[i];
 		size_t *needs = arena_array_of(a, size_t, st->needs.n);
 
-		for (size_t k = 0; k < st->needs.n; k++) {
-			const struct job *need = map_get(&ids, st->needs.at[k]);
-
-			if (!need)
-				BUG("step %s needs %s, which is no step", st->id, st->needs.at[k]);
-			needs[k] = (size_t)(need - jobs);
-		}
+		for (size_t k = 0; k < st->needs.n; k++)
+			needs[k] = position(steps, n, st->needs.at[k]);
 		jobs[i] = (struct job){ st->id, st->change_rate, st->cost_s, needs, st->needs.n };
 	}
 	return jobs;
@@ -174,22 +175,13 @@ refuse_circle(struct diags *ds, const struct stack *s)
 static void
 fill_keys(struct arena *a, const struct stack *s, struct step *steps, size_t n)
 {
-	struct map keys = MAP(a);
-
 	for (size_t i = 0; i < n; i++) {
 		struct names inputs = { 0 };
 
-		for (size_t k = 0; k < steps[i].inputs.n; k++) {
-			struct step *input = map_get(&keys, steps[i].inputs.at[k]);
-
-			if (!input)
-				BUG("step %s comes before its input %s", steps[i].id,
-				    steps[i].inputs.at[k]);
-			list_push(a, &inputs, input->key);
-		}
+		for (size_t k = 0; k < steps[i].inputs.n; k++)
+			list_push(a, &inputs, steps[position(steps, i, steps[i].inputs.at[k])].key);
 		steps[i].own = plan_key(a, s, &steps[i], &(struct names){ 0 });
 		steps[i].key = plan_key(a, s, &steps[i], &inputs);
-		map_put(&keys, steps[i].id, &steps[i]);
 	}
 }
 

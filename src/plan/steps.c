@@ -283,13 +283,10 @@ main_step(struct maker *m, const char *before)
 	plan_need(m, &st, before,
 		  s->build_deps.n ? "builds find their requirements untouched" :
 				    "it must stay as it was installed");
-	if (!m->packages_in_stack)
-		plan_input(m, &st, before);
-	for (size_t i = 0; i < m->installs.n; i++) {
+	for (size_t i = 0; i < m->installs.n; i++)
 		plan_need(m, &st, m->installs.at[i], "its packages are there; theirs are missing");
-		if (!m->packages_in_stack)
-			plan_input(m, &st, m->installs.at[i]);
-	}
+	for (size_t i = 0; i < st.needs.n && !m->packages_in_stack; i++)
+		plan_input(m, &st, st.needs.at[i]);
 	plan_constraints(m, &st, &s->package_constraints);
 	pip_install(m, &st, NULL, NULL, &s->package_constraints, plan_index(m));
 	add_packages(m, &st, before);
