@@ -169,7 +169,6 @@ struct modal_limits {
 	unsigned scaledown_min_s, scaledown_max_s;
 	const char *builder_default; /* "2025.06" */
 	struct names builders;
-	double cpu_usd_per_hour, memory_gib_usd_per_hour; /* 0: not known */
 	const char *source;
 };
 

@@ -48,6 +48,7 @@ unpack(struct unpacker *u, const struct claim *up)
 	return n;
 }
 
+/* The built-in file at that word. */
 static const struct node *
 unpack_file(struct arena *a, const uint32_t *at)
 {
@@ -59,6 +60,7 @@ unpack_file(struct arena *a, const uint32_t *at)
 	return unpack(&u, NULL);
 }
 
+/* A copy of a merged file whose nodes know what is round them; what is null is left out. */
 static const struct node *
 adopt(struct arena *a, const struct node *x, const struct claim *up)
 {

@@ -50,7 +50,6 @@ facts_modal(const struct facts *f)
 	const struct node *file = facts_file(f, "modal.yaml");
 	const struct node *timeout = node_get(file, "timeout_s"),
 			  *down = node_get(file, "scaledown_s");
-	const struct node *prices = node_get(file, "prices_usd");
 	struct modal_limits *m;
 
 	if (f->read->modal)
@@ -64,8 +63,6 @@ facts_modal(const struct facts *f)
 		.scaledown_max_s = fact_uint_of(down, "max"),
 		.builders = fact_keys(f->a, node_get(file, "builders")),
 		.builder_default = fact_text_of(file, "builder_default"),
-		.cpu_usd_per_hour = fact_number_of(prices, "cpu_core_hour"),
-		.memory_gib_usd_per_hour = fact_number_of(prices, "memory_gib_hour"),
 		.source = fact_source(f, timeout),
 	};
 	f->read->modal = m;

@@ -68,12 +68,14 @@ skip_digits(const char *p, const char *end)
 static void
 put_number(struct reader *r, const char *d, const char *end)
 {
+	size_t left;
+
 	r->huge = r->huge || end - d > VERSION_DIGITS_MAX;
 	while (d < end && *d == '0')
 		d++;
-	for (const char *p = d; p <= end; p += KEY_DIGITS_MAX)
-		*r->k++ = end - p >= KEY_DIGITS_MAX ? KEY_MORE :
-						      (unsigned char)(KEY_NUMBER + (end - p));
+	for (left = (size_t)(end - d); left >= KEY_DIGITS_MAX; left -= KEY_DIGITS_MAX)
+		*r->k++ = KEY_MORE;
+	*r->k++ = (unsigned char)(KEY_NUMBER + left);
 	while (d < end)
 		*r->k++ = (unsigned char)*d++;
 }
