@@ -181,29 +181,30 @@ static const char *
 name_of_url(struct init *rd, const char *url)
 {
 	const char *egg = strstr(url, "egg="), *name, *begin;
+	const char *bare = arena_copy(rd->a, url, strcspn(url, "#"));
 	struct names known = facts_extension_names(rd->f);
 	const struct version *v;
-	size_t n = strcspn(url, "#");
+	size_t n;
 
-	if (egg && (egg[-1] == '#' || egg[-1] == '&'))
+	if (egg && egg > url && (egg[-1] == '#' || egg[-1] == '&'))
 		return arena_copy(rd->a, egg + 4, strcspn(egg + 4, "&[-"));
-	if (recipe_archive(rd->a, arena_copy(rd->a, url, n), &name, &v))
+	if (recipe_archive(rd->a, bare, &name, &v))
 		return name;
-	if (!starts_with(url, "git+"))
+	if (!starts_with(bare, "git+"))
 		return NULL;
 	for (size_t i = 0; i < known.n; i++) {
 		const char *git = facts_extension(rd->f, known.at[i])->git;
-		size_t m = git ? strlen(git) - (ends_with(git, ".git") ? 4 : 0) : 0;
 
-		if (m && n >= 4 + m && !strncasecmp(url + 4, git, m) && !is_alnum(url[4 + m]) &&
-		    url[4 + m] != '-' && url[4 + m] != '_')
+		n = git ? strlen(git) - (ends_with(git, ".git") ? 4 : 0) : 0;
+		if (n && !strncasecmp(bare + 4, git, n) && !is_alnum(bare[4 + n]) &&
+		    bare[4 + n] != '-' && bare[4 + n] != '_')
 			return known.at[i];
 	}
-	begin = strrchr(arena_copy(rd->a, url, n), '/');
-	if (!begin)
-		return NULL;
-	n = strcspn(++begin, "@");
-	return arena_copy(rd->a, begin, n > 4 && starts_with(begin + n - 4, ".git") ? n - 4 : n);
+	begin = strrchr(bare, '/');
+	n = begin ? strcspn(++begin, "@") : 0;
+	return n ? arena_copy(rd->a, begin,
+			      n - (n > 4 && !memcmp(begin + n - 4, ".git", 4) ? 4 : 0)) :
+		   NULL;
 }
 
 /* Returns false if the marker excludes Linux, or the Python that is known so far. */

@@ -103,27 +103,23 @@ before_comment(const char *s, size_t n)
 
 /* The logical line that starts at *p; *number is that of the physical one. */
 static struct line
-next_line(struct arena *a, const struct source *src, const char **p, uint32_t *number)
+next_line(struct init *rd, const struct source *src, const char **p, uint32_t *number)
 {
-	const char *end = src->text + src->size;
 	struct line l = { NULL, { .src = src, .line = *number } };
-	struct buf b = BUF(a);
+	struct buf b = BUF(rd->a);
 
-	for (bool first = true, more = true; more && *p < end; first = false) {
-		const char *nl = memchr(*p, '\n', (size_t)(end - *p)), *s = *p;
-		size_t n = (size_t)((nl ? nl : end) - s), skip = 0;
+	for (bool more = true; more && **p; ++*number) {
+		const char *s = *p;
+		size_t n = strcspn(s, "\n"), skip = strspn(s, " \t\f\r");
 
-		*p = nl ? nl + 1 : end;
-		++*number;
-		if (n && s[n - 1] == '\r')
-			n--;
+		*p += n + (s[n] == '\n');
+		n -= n && s[n - 1] == '\r';
 		more = n && s[n - 1] == '\\' && before_comment(s, n) == n;
 		n = before_comment(s, n - more);
-		while (skip < n && is_blank(s[skip]))
-			skip++;
+		skip = skip < n ? skip : n;
 		while (n > skip && is_blank(s[n - 1]))
 			n--;
-		if (first) {
+		if (!l.at.col) {
 			l.at.col = (uint32_t)text_columns(s, skip) + 1;
 			l.at.width = (uint32_t)text_columns(s + skip, n - skip);
 		}
@@ -157,16 +153,15 @@ without_options(struct init *rd, const struct line *l, bool *hashes)
 bool
 init_requirements(struct init *rd, const struct source *src)
 {
-	const char *p = src->text, *end = src->text + src->size, *value;
+	const char *p = src->text, *value;
 	size_t from = rd->items.n;
 	unsigned before = rd->ds->errors;
 	uint32_t number = 1;
 	bool hashes = false;
 
-	if (src->size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
-		p += 3;
-	while (p < end && rd->ds->errors == before) {
-		struct line l = next_line(rd->a, src, &p, &number);
+	p += starts_with(p, "\xef\xbb\xbf") ? 3 : 0;
+	while (*p && rd->ds->errors == before) {
+		struct line l = next_line(rd, src, &p, &number);
 		size_t n = strcspn(l.text, " \t");
 		enum pip_option o = pip_option(rd, arena_copy(rd->a, l.text, n), &value);
 		struct init_item *item = *l.text ? item_open(rd, l.text, l.at) : NULL;

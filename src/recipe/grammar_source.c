@@ -103,7 +103,8 @@ check_url(struct load *l, const char *s, bool git)
 				"remove them here and name a build secret instead; tokens that "
 				"were written down should be revoked",
 				"credentials in a URL");
-	if (at && !str_matches(host, "^[A-Za-z0-9._][A-Za-z0-9._-]*@"))
+	if (at && (host + strcspn(host, "@") < at ||
+		   !str_matches(host, "^[A-Za-z0-9._][A-Za-z0-9._-]*@")))
 		return complain_that(l, E_URL, s, "has an invalid user name",
 				     "write a plain name before the @, such as git");
 	name = at ? at + 1 : host;
