@@ -47,16 +47,15 @@ static const struct span nowhere;
  * tag, of letters, digits and ._- and at most 128 long.
  */
 const char *
-docker_image_tag(struct arena *a, const struct plan *p)
+docker_image_tag(struct arena *a, const struct recipe *r)
 {
-	const char *cell = p->stack->recipe->cell;
-	char *name = arena_strdup(a, p->name), *tag;
+	char *name = arena_strdup(a, r->stack.s), *tag;
 
 	for (char *c = name; *c; c++)
 		*c = to_lower(*c);
-	if (!cell)
+	if (!r->cell)
 		return name;
-	tag = arena_printf(a, "%.128s", cell);
+	tag = arena_printf(a, "%.128s", r->cell);
 	for (char *c = tag; *c; c++)
 		if (!is_alnum(*c) && !strchr("._-", *c))
 			*c = '-';
@@ -77,7 +76,7 @@ build_command(struct target *t, const char *dockerfile, const char *app, const c
 	buf_puts(&b, "docker build");
 	if (r->platform.s)
 		buf_printf(&b, " --platform %s", r->platform.s);
-	buf_printf(&b, " -t %s", docker_image_tag(t->a, t->plan));
+	buf_printf(&b, " -t %s", docker_image_tag(t->a, r));
 	for (size_t i = 0; i < secrets.n; i++)
 		buf_printf(&b, " --secret id=%s,src=%s", secrets.at[i], secrets.at[i]);
 	if (target_copies_app(t->plan->stack->recipe))
@@ -132,7 +131,7 @@ head(struct target *t)
 				r->cell ? "the directory above" : "this directory"),
 		   nowhere);
 	scope_text(t->top, "command", build_command(t, file, "DIR", "."), r->platform.at);
-	scope_text(t->top, "tag", docker_image_tag(t->a, t->plan), r->stack.at);
+	scope_text(t->top, "tag", docker_image_tag(t->a, r), r->stack.at);
 	if (t->plan->nvcc)
 		scope_text(t->top, "proof", DOCKER_SHARE "/smoke", nowhere);
 	hints(t);

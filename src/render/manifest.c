@@ -18,24 +18,24 @@
 
 enum { MANIFEST_MAX = 64 * 1024 * 1024, FILE_MAX = 64 * 1024 * 1024 };
 
-/* A list of the manifest in dir, or NULL. */
+/* Returns the rows of a list of the manifest in dir; none if there is no manifest. */
 static const struct node *
 recorded(struct arena *a, const char *dir, const char *name)
 {
 	static const struct yaml_limits limits = { 4 * 1000 * 1000, 8 };
+	static const struct node none;
 	const char *path = fs_join(a, dir, MANIFEST);
-	const struct source *src;
-	const struct node *root, *list;
+	const struct source *src = NULL;
+	const struct node *root, *list = NULL;
 	struct diags quiet;
 
 	diags_init(&quiet, a);
-	if (!fs_exists(path) || !(src = fs_read(a, &quiet, path, MANIFEST_MAX, (struct span){ 0 })))
-		return NULL;
-	root = yaml_read(a, &quiet, src, limits);
-	if (!root || root->kind != NODE_MAP || !node_get(root, "stackbuild"))
-		return NULL;
-	list = node_get(root, name);
-	return list && list->kind == NODE_LIST ? list : NULL;
+	if (fs_exists(path))
+		src = fs_read(a, &quiet, path, MANIFEST_MAX, (struct span){ 0 });
+	root = src ? yaml_read(a, &quiet, src, limits) : NULL;
+	if (root && root->kind == NODE_MAP && node_get(root, "stackbuild"))
+		list = node_get(root, name);
+	return list && list->kind == NODE_LIST ? list : &none;
 }
 
 static const char *
@@ -83,7 +83,7 @@ render_may_write(struct arena *a, struct diags *ds, const char *dir, const struc
 	struct map digests = MAP(a);
 	bool good = true;
 
-	for (size_t i = 0; rows && i < rows->n; i++) {
+	for (size_t i = 0; i < rows->n; i++) {
 		const char *path = field(rows->items[i], "path");
 
 		if (path)
@@ -93,7 +93,8 @@ render_may_write(struct arena *a, struct diags *ds, const char *dir, const struc
 		const struct rendered *f = &files->at[i];
 		struct arena *scratch = arena_new();
 		const char *path = fs_join(a, dir, f->path);
-		const char *why = why_kept(scratch, path, f, map_get(&digests, f->path), rows);
+		const char *why = why_kept(scratch, path, f, map_get(&digests, f->path),
+					   rows->kind == NODE_LIST);
 
 		if (why)
 			diag_help(diag_at(ds, E_NOT_OURS, (struct span){ 0 }, "`%s` %s", path, why),
@@ -107,15 +108,6 @@ render_may_write(struct arena *a, struct diags *ds, const char *dir, const struc
 
 /* --- writing it --- */
 
-static void
-cell_json(struct json *j, const char *cell, const char *digest)
-{
-	json_row(j, NULL);
-	json_text(j, "cell", cell);
-	json_text(j, "recipe", digest);
-	json_end(j);
-}
-
 /* Those of this call, then those that lie there from earlier ones. */
 static void
 cells_json(struct arena *a, struct json *j, const struct render_input *in, const char *dir)
@@ -123,60 +115,49 @@ cells_json(struct arena *a, struct json *j, const struct render_input *in, const
 	const struct node *rows = recorded(a, dir, "cells");
 	struct map now = MAP(a);
 
-	json_list(j, "cells");
 	for (size_t i = 0; i < in->recipes->n; i++) {
 		const struct recipe *r = in->recipes->at[i];
 
-		cell_json(j, r->cell, r->digest);
+		json_put(j, "('cell': %s, 'recipe': %s)", r->cell, r->digest);
 		if (r->cell)
 			map_put(&now, r->cell, (void *)(uintptr_t)r);
 	}
-	for (size_t i = 0; rows && i < rows->n; i++) {
+	for (size_t i = 0; i < rows->n; i++) {
 		const char *cell = field(rows->items[i], "cell");
 
 		if (cell && in->recipes->matrix && !map_get(&now, cell) &&
 		    fs_is_dir(fs_join(a, dir, cell)))
-			cell_json(j, cell, field(rows->items[i], "recipe"));
+			json_put(j, "('cell': %s, 'recipe': %s)", cell,
+				 field(rows->items[i], "recipe"));
 	}
-	json_end(j);
 }
 
+/* Those of this call, then what an earlier call has rendered there, and is there still. */
 static void
-file_json(struct arena *a, struct json *j, const struct rendered *r)
-{
-	json_row(j, NULL);
-	json_text(j, "path", r->path);
-	json_text(j, "target", r->target);
-	json_text(j, "digest", digest_of(a, r->text, r->size));
-	json_int(j, "size", (long long)r->size);
-	if (r->forced.n)
-		json_names(j, "forced", &r->forced);
-	json_end(j);
-}
-
-/* What was rendered there before, by another call, and is there still. */
-static void
-earlier_json(struct arena *a, struct json *j, const struct rendereds *files, const char *dir)
+files_json(struct arena *a, struct json *j, const struct rendereds *files, const char *dir)
 {
 	const struct node *rows = recorded(a, dir, "files");
 	struct map now = MAP(a);
 
-	for (size_t i = 0; i < files->n; i++)
-		map_put(&now, files->at[i].path, (void *)(uintptr_t)files);
-	for (size_t i = 0; rows && i < rows->n; i++) {
+	for (size_t i = 0; i < files->n; i++) {
+		const struct rendered *r = &files->at[i];
+
+		json_put(j, "('path': %s, 'target': %s, 'digest': %s, 'size': %d", r->path,
+			 r->target, digest_of(a, r->text, r->size), (int)r->size);
+		if (r->forced.n)
+			json_names(j, "forced", &r->forced);
+		json_put(j, ")");
+		map_put(&now, r->path, (void *)(uintptr_t)r);
+	}
+	for (size_t i = 0; i < rows->n; i++) {
 		const struct node *row = rows->items[i];
 		const char *path = field(row, "path"), *digest = field(row, "digest");
 		const char *size = field(row, "size");
 
-		if (!path || !digest || !size || map_get(&now, path) ||
-		    !fs_exists(fs_join(a, dir, path)))
-			continue;
-		json_row(j, NULL);
-		json_text(j, "path", path);
-		json_text(j, "target", field(row, "target"));
-		json_text(j, "digest", digest);
-		json_int(j, "size", strtoll(size, NULL, 10));
-		json_end(j);
+		if (path && digest && size && !map_get(&now, path) &&
+		    fs_exists(fs_join(a, dir, path)))
+			json_put(j, "('path': %s, 'target': %s, 'digest': %s, 'size': %d)", path,
+				 field(row, "target"), digest, (int)strtol(size, NULL, 10));
 	}
 }
 
@@ -188,19 +169,15 @@ render_manifest(struct arena *a, const struct render_input *in, const struct ren
 	struct buf b = BUF(a);
 	struct json j = json_to(&b);
 
-	json_map(&j, NULL);
-	json_text(&j, "stackbuild", STACKBUILD_VERSION);
-	json_text(&j, "stack", first->stack.s);
-	json_text(&j, "variant", first->variant);
-	json_text(&j, "knowledge", facts_date(in->facts));
-	json_text(&j, "templates", templates_digest(a, in->templates));
+	json_put(&j,
+		 "{'stackbuild': %s, 'stack': %s, 'variant': %s, 'knowledge': %s, "
+		 "'templates': %s, 'cells': [",
+		 STACKBUILD_VERSION, first->stack.s, first->variant, facts_date(in->facts),
+		 templates_digest(a, in->templates));
 	cells_json(a, &j, in, dir);
-	json_list(&j, "files");
-	for (size_t i = 0; i < files->n; i++)
-		file_json(a, &j, &files->at[i]);
-	earlier_json(a, &j, files, dir);
-	json_end(&j);
-	json_end(&j);
+	json_put(&j, "], 'files': [");
+	files_json(a, &j, files, dir);
+	json_put(&j, "]}");
 	return (struct rendered){
 		.path = MANIFEST, .text = buf_text(&b), .size = b.n, .mode = 0644, .helper = true
 	};

@@ -59,7 +59,7 @@ static const char *
 app_name(const struct modal *m)
 {
 	const char *cell = m->recipe->cell;
-	struct buf b = BUF(m->t->a);
+	struct buf b = BUF(m->a);
 
 	if (m->asked->app.s)
 		return m->asked->app.s;
@@ -69,7 +69,7 @@ app_name(const struct modal *m)
 			*p = '-';
 	if (b.n <= 64)
 		return b.p;
-	return arena_printf(m->t->a, "%.55s-%.8s", b.p, sha256_hex(m->t->a, b.p, b.n));
+	return arena_printf(m->a, "%.55s-%.8s", b.p, sha256_hex(m->a, b.p, b.n));
 }
 
 /* Whether app.copy copies a file, by itself or in a directory. */
@@ -103,7 +103,7 @@ add_build_secret(struct modal *m, const char *name, bool netrc)
 {
 	if (name)
 		add_check(m,
-			  arena_printf(m->t->a, "`modal secret list` shows %s, with the key %s%s",
+			  arena_printf(m->a, "`modal secret list` shows %s, with the key %s%s",
 				       name, name,
 				       netrc ? ": a netrc line (machine HOST login USER password "
 					       "TOKEN)" :
@@ -118,7 +118,7 @@ add_checklist(struct modal *m)
 	add_check(m, "`modal token info` shows a token of the right workspace");
 	add_check(m, "`modal billing summary` shows credits");
 	for (size_t i = 0; i < m->asked->secrets.n; i++)
-		add_check(m, arena_printf(m->t->a, "`modal secret list` shows %s",
+		add_check(m, arena_printf(m->a, "`modal secret list` shows %s",
 					  m->asked->secrets.at[i].s));
 	for (size_t i = 0; i < r->secrets.n; i++)
 		add_build_secret(m, r->secrets.at[i].s, false);
@@ -143,13 +143,12 @@ add_notes(struct modal *m)
 	struct names gpus = { 0 };
 
 	for (size_t i = 0; i < m->gpus.n; i++)
-		list_push(m->t->a, &gpus, m->gpus.at[i].s);
+		list_push(m->a, &gpus, m->gpus.at[i].s);
 	if (gpus.n)
-		add_note(m, arena_printf(m->t->a, "GPU: %s%s%s.",
-					 names_join(m->t->a, &gpus, ", else "),
+		add_note(m, arena_printf(m->a, "GPU: %s%s%s.", names_join(m->a, &gpus, ", else "),
 					 m->gpu_why ? ", " : "", m->gpu_why ? m->gpu_why : ""));
 	if (recipe_number(m->asked->timeout_s) == limits->timeout_max_s)
-		add_note(m, arena_printf(m->t->a,
+		add_note(m, arena_printf(m->a,
 					 "%u s is Modal's longest timeout: longer work must save "
 					 "its state to a volume and start again.",
 					 limits->timeout_max_s));
@@ -160,10 +159,10 @@ add_notes(struct modal *m)
 		add_note(m, "The recipe's runtime stage has no effect here: a Modal image has one "
 			    "stage.");
 	add_note(m,
-		 client ? arena_printf(m->t->a,
+		 client ? arena_printf(m->a,
 				       "Image builder %s needs modal %s or newer (tested with %s).",
 				       m->builder, client, CHECKED_NEW) :
-			  arena_printf(m->t->a, "Image builder %s (tested with modal %s and %s).",
+			  arena_printf(m->a, "Image builder %s (tested with modal %s and %s).",
 				       m->builder, CHECKED_OLD, CHECKED_NEW));
 }
 
@@ -182,39 +181,40 @@ number_option(struct py_call *c, const char *key, struct text n)
 static void
 work_options(const struct recipe_modal *r, struct py_call *c)
 {
-	struct names *items;
+	struct names volumes = { 0 }, secrets = { 0 };
 
 	number_option(c, "cpu", r->cpu);
 	number_option(c, "memory", r->memory_mib);
 	number_option(c, "timeout", r->timeout_s);
 	number_option(c, "scaledown_window", r->scaledown_window_s);
-	items = r->volumes.n ? py_items(c, "volumes", "{", "}") : NULL;
 	for (size_t i = 0; i < r->volumes.n; i++)
-		list_push(c->a, items,
+		list_push(c->a, &volumes,
 			  arena_printf(c->a,
 				       "%s: modal.Volume.from_name(%s, create_if_missing=True)",
 				       py_quoted(c->a, r->volumes.at[i].name.s),
 				       py_quoted(c->a, r->volumes.at[i].value.s)));
-	items = r->secrets.n ? py_items(c, "secrets", "[", "]") : NULL;
+	py_list(c, "volumes", "{}", &volumes);
 	for (size_t i = 0; i < r->secrets.n; i++)
-		list_push(c->a, items,
+		list_push(c->a, &secrets,
 			  arena_printf(c->a, "modal.Secret.from_name(%s)",
 				       py_quoted(c->a, r->secrets.at[i].s)));
+	py_list(c, "secrets", "[]", &secrets);
 }
 
 /* @app.function(...), for the smoke test or for the work. */
 static const char *
 decorator(struct modal *m, bool smoke)
 {
-	struct py_call c = { .a = m->t->a };
-	struct names *items;
+	struct py_call c = { .a = m->a };
+	struct names gpus = { 0 };
 
 	py_code(&c, "image", "image");
-	if (m->gpus.n == 1)
-		py_text(&c, "gpu", m->gpus.at[0].s);
-	items = m->gpus.n > 1 ? py_items(&c, "gpu", "[", "]") : NULL;
-	for (size_t i = 0; items && i < m->gpus.n; i++)
-		list_push(m->t->a, items, py_quoted(m->t->a, m->gpus.at[i].s));
+	for (size_t i = 0; i < m->gpus.n; i++)
+		list_push(c.a, &gpus, py_quoted(c.a, m->gpus.at[i].s));
+	if (gpus.n == 1)
+		py_code(&c, "gpu", gpus.at[0]);
+	else
+		py_list(&c, "gpu", "[]", &gpus);
 	if (smoke)
 		py_code(&c, "timeout", arena_printf(c.a, "%d", SMOKE_TIMEOUT_S));
 	else
@@ -226,16 +226,17 @@ decorator(struct modal *m, bool smoke)
 static const char *
 run_code(struct modal *m, const struct words *words)
 {
-	struct py_call c = { .a = m->t->a };
-	struct names *items = py_items(&c, NULL, "[", "]");
+	struct py_call c = { .a = m->a };
+	struct names items = { 0 };
 
 	for (size_t i = 0; i < words->n; i++) {
 		const char *s = words->at[i].s;
 
 		if (!words->at[i].verbatim)
 			s = shell_plain(c.a, &modal_places, s);
-		list_push(c.a, items, py_quoted(c.a, s));
+		list_push(c.a, &items, py_quoted(c.a, s));
 	}
+	py_list(&c, NULL, "[]", &items);
 	py_code(&c, "check", "True");
 	return py_call(&c, "subprocess.run");
 }
@@ -254,10 +255,10 @@ static const char *
 duration(struct modal *m, unsigned seconds)
 {
 	if (seconds < 60)
-		return arena_printf(m->t->a, "%u s", seconds);
+		return arena_printf(m->a, "%u s", seconds);
 	if (seconds < 7200 && seconds != 3600)
-		return arena_printf(m->t->a, "%u min", seconds / 60);
-	return arena_printf(m->t->a, "%.3g h", seconds / 3600.0);
+		return arena_printf(m->a, "%u min", seconds / 60);
+	return arena_printf(m->a, "%.3g h", seconds / 3600.0);
 }
 
 /* Adds a command, and what one call may take and cost: "at most 24 h, about $60". */
@@ -266,10 +267,10 @@ usage(struct modal *m, const char *command, const char *what, unsigned limit_s)
 {
 	const char *gpu = m->gpus.n ? m->gpus.at[0].s : "";
 	size_t n = strcspn(gpu, ":");
-	const struct modal_gpu *g = facts_modal_gpu(m->stack->facts, arena_copy(m->t->a, gpu, n));
+	const struct modal_gpu *g = facts_modal_gpu(m->stack->facts, arena_copy(m->a, gpu, n));
 	double price = g ? g->usd_per_hour * (gpu[n] ? strtod(gpu + n + 1, NULL) : 1) : 0;
 	double usd = price * limit_s / 3600;
-	struct buf b = BUF(m->t->a);
+	struct buf b = BUF(m->a);
 
 	buf_printf(&b, "%-41s %s; at most %s", command, what, duration(m, limit_s));
 	if (price > 0)
@@ -293,13 +294,13 @@ work_functions(struct modal *m)
 		f = add_function(m, name, at);
 		scope_text(f, "module", m->entry, at);
 		scope_text(f, "function", name, at);
-		usage(m, arena_printf(m->t->a, "modal run --detach modal_app.py::%s", name),
-		      arena_printf(m->t->a, "call %s", m->asked->entrypoint.s), limit_s);
+		usage(m, arena_printf(m->a, "modal run --detach modal_app.py::%s", name),
+		      arena_printf(m->a, "call %s", m->asked->entrypoint.s), limit_s);
 	}
 	if (words->n) {
 		f = add_function(m, "command", words->at[0].at);
 		for (size_t i = 0; i < words->n; i++)
-			list_push(m->t->a, &all, (struct word){ words->at[i].s, true });
+			list_push(m->a, &all, (struct word){ words->at[i].s, true });
 		scope_code(f, "command", run_code(m, &all));
 		usage(m, "modal run --detach modal_app.py::command", "run the recipe's command",
 		      limit_s);
@@ -324,7 +325,7 @@ smoke_function(struct modal *m)
 		if ((op->kind != OP_SMOKE || !m->gpus.n) && op->kind != OP_PROBE)
 			continue;
 		scope_code(m->t->top, op->kind == OP_SMOKE ? "nvcc" : "probe",
-			   run_code(m, &operation_commands(m->t->a, op).at[0].argv));
+			   run_code(m, &operation_commands(m->a, op).at[0].argv));
 		kernel |= op->kind == OP_SMOKE;
 	}
 	scope_code(m->t->top, "smoke", decorator(m, true));
@@ -338,7 +339,7 @@ add_functions(struct modal *m)
 	work_functions(m);
 	scope_item_text(
 		m->t->top, "usage",
-		arena_printf(m->t->a, "%-41s deploy the functions", "modal deploy modal_app.py"),
+		arena_printf(m->a, "%-41s deploy the functions", "modal deploy modal_app.py"),
 		nowhere);
 	smoke_function(m);
 }
@@ -357,10 +358,10 @@ head(struct modal *m)
 	scope_flag(v, "heavy", m->heavy);
 	if (m->python)
 		scope_code(v, "compiler",
-			   arena_printf(m->t->a, "{\"CC\": %s, \"CXX\": %s, \"AR\": \"ar\"}",
-					py_quoted(m->t->a, m->stack->cc),
-					py_quoted(m->t->a, m->stack->cxx)));
-	target_title(m->t, "contents", arena_printf(m->t->a, "on %s", m->stack->base.value));
+			   arena_printf(m->a, "{\"CC\": %s, \"CXX\": %s, \"AR\": \"ar\"}",
+					py_quoted(m->a, m->stack->cc),
+					py_quoted(m->a, m->stack->cxx)));
+	target_title(m->t, "contents", arena_printf(m->a, "on %s", m->stack->base.value));
 	add_checklist(m);
 	add_notes(m);
 	scope_texts(v, "sources", &app->copy);
@@ -378,6 +379,7 @@ checked(struct target *t)
 	const char *entry = asked->entrypoint.s, *end = entry ? strstr(entry, "::") : NULL;
 	struct modal m = {
 		.t = t,
+		.a = t->a,
 		.stack = s,
 		.recipe = s->recipe,
 		.asked = asked,

@@ -11,6 +11,7 @@
  */
 struct modal {
 	struct target *t;
+	struct arena *a;
 	const struct stack *stack;
 	const struct recipe *recipe;
 	const struct recipe_modal *asked; /* the recipe's modal: section; empty if it has none */
@@ -67,9 +68,9 @@ void modal_secrets(const struct names *secrets, struct py_call *c);
  *     )
  */
 struct py_argument {
-	const char *open, *close; /* "env={", "}" */
-	struct names items;
-	bool literals; /* items are parts of one text, and open is all of it */
+	const char *flat;        /* on one line */
+	const char *start, *end; /* of a list or dict: "env={", "}" */
+	struct names parts;      /* its items; or the literals that make up a long text */
 };
 struct py_call {
 	struct arena *a;
@@ -79,9 +80,9 @@ struct py_call {
 /* Each adds an argument; key NULL: a positional one. */
 void py_text(struct py_call *c, const char *key, const char *text);
 void py_code(struct py_call *c, const char *key, const char *code);
+/* The same for items, which are code, in "[]", "()" or "{}"; nothing if there are none. */
+void py_list(struct py_call *c, const char *key, const char *brackets, const struct names *items);
 void py_dict(struct py_call *c, const char *key, const struct variables *variables);
-/* The items of a list or dict, as code. */
-struct names *py_items(struct py_call *c, const char *key, const char *open, const char *close);
 /* Returns the call of `callee`. */
 const char *py_call(const struct py_call *c, const char *callee);
 

@@ -25,7 +25,7 @@ refuse(const struct modal *m, enum code code, struct span at, const char *fmt, .
 	va_list ap;
 
 	va_start(ap, fmt);
-	text = arena_vprintf(m->t->a, fmt, ap);
+	text = arena_vprintf(m->a, fmt, ap);
 	va_end(ap);
 	return diag_at(m->t->ds, code, place(m, at), "%s", text);
 }
@@ -60,7 +60,7 @@ check_python(struct modal *m)
 		diag_help(diag_why(refuse(m, E_MODAL_PYTHON, python->at,
 					  "Modal's image builder %s has no Python %s", m->builder,
 					  m->python),
-				   "it has %s", names_join(m->t->a, &series, ", ")),
+				   "it has %s", names_join(m->a, &series, ", ")),
 			  "take one of these, or an image that brings its own (python: {from: "
 			  "base})");
 	if (python->value)
@@ -125,7 +125,7 @@ check_entrypoint(struct modal *m)
 {
 	const char *name = m->entry ? strstr(m->asked->entrypoint.s, "::") + 2 : NULL;
 
-	if (name && strstr(not_names, arena_printf(m->t->a, " %s ", name)))
+	if (name && strstr(not_names, arena_printf(m->a, " %s ", name)))
 		diag_help(refuse(m, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
 				 "an app file cannot have a function called `%s`", name),
 			  "give the function another name");
@@ -181,8 +181,8 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 	const struct stack *s = m->stack;
 	const struct torch_variant *v = s->torch_variant;
 	const struct stack_extension *e = compiled_for_these(m);
-	const struct names archs = target_archs(m->t->a, s);
-	const char *ccs = names_join(m->t->a, &g->ccs, ", ");
+	const struct names archs = target_archs(m->a, s);
+	const char *ccs = names_join(m->a, &g->ccs, ", ");
 	struct diag *d;
 
 	if (s->torch_tag && !strcmp(s->torch_tag, "cpu")) {
@@ -193,13 +193,13 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 		d = refuse(m, E_MODAL_GPU, at, "torch %s+%s has no code for Modal's %s",
 			   s->torch.value, v->tag, g->name);
 		diag_why(d, "the %s is %s", g->name, ccs);
-		diag_why(d, "that build has %s", names_join(m->t->a, &v->archs, ", "));
+		diag_why(d, "that build has %s", names_join(m->a, &v->archs, ", "));
 		diag_help(d, "ask Modal for another GPU, or take another build of torch");
 		diag_source(d, v->source);
 	} else if (archs.n && covers(&archs, NULL, g) == COVERS_NOT) {
 		d = refuse(m, e ? E_MODAL_GPU : W_MODAL_GPU, at,
 			   "kernels for %s do not run on Modal's %s",
-			   names_join(m->t->a, &archs, ", "), g->name);
+			   names_join(m->a, &archs, ", "), g->name);
 		diag_why(d, "the %s is %s", g->name, ccs);
 		if (e)
 			diag_why(d, "%s is compiled for these and no others", e->name);
@@ -215,22 +215,21 @@ static void
 asked_gpu(struct modal *m, struct text asked)
 {
 	size_t n = strcspn(asked.s, ":");
-	const struct modal_gpu *g =
-		facts_modal_gpu(m->stack->facts, arena_copy(m->t->a, asked.s, n));
+	const struct modal_gpu *g = facts_modal_gpu(m->stack->facts, arena_copy(m->a, asked.s, n));
 
 	if (g) {
 		judge_gpu(m, g, asked.at);
-		asked.s = arena_printf(m->t->a, "%s%s", g->name, asked.s + n);
+		asked.s = arena_printf(m->a, "%s%s", g->name, asked.s + n);
 	}
-	list_push(m->t->a, &m->gpus, asked);
+	list_push(m->a, &m->gpus, asked);
 }
 
 /* The smallest that is one of the stack's own GPUs, else the smallest that runs its code. */
 static void
 smallest_gpu(struct modal *m)
 {
-	const struct names archs = target_archs(m->t->a, m->stack);
-	const char *code = names_join(m->t->a, &archs, ", ");
+	const struct names archs = target_archs(m->a, m->stack);
+	const char *code = names_join(m->a, &archs, ", ");
 	const struct modal_gpu *best = NULL, *all;
 	struct span at = m->stack->archs.at[0].at;
 	enum covers most = COVERS_NOT;
@@ -252,8 +251,8 @@ smallest_gpu(struct modal *m)
 		return;
 	}
 	judge_gpu(m, best, at);
-	list_push(m->t->a, &m->gpus, (struct text){ .s = best->name });
-	m->gpu_why = arena_printf(m->t->a, "the smallest of Modal's that runs code for %s", code);
+	list_push(m->a, &m->gpus, (struct text){ .s = best->name });
+	m->gpu_why = arena_printf(m->a, "the smallest of Modal's that runs code for %s", code);
 }
 
 void

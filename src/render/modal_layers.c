@@ -44,7 +44,7 @@ modal_layer(struct modal *m, const char *why, const char *method, const struct p
 {
 	const char *image = !strcmp(m->list, "layers") ? "" : "image = image";
 
-	add_code(m, why, py_call(c, arena_printf(m->t->a, "%s.%s", image, method)));
+	add_code(m, why, py_call(c, arena_printf(m->a, "%s.%s", image, method)));
 }
 
 /* The commands of an operation, as one layer: each is one line of sh, with its secrets. */
@@ -52,19 +52,19 @@ static void
 add_commands(struct modal *m, const struct step *s, const struct operation *op)
 {
 	const struct shell sh = { m->t->ds, s->at, LANG_SH, modal_places, 0, 0, 0 };
-	const struct commands all = operation_commands(m->t->a, op);
+	const struct commands all = operation_commands(m->a, op);
 	struct names secrets = { 0 };
-	struct py_call c = { .a = m->t->a };
+	struct py_call c = { .a = m->a };
 
-	operation_secrets(m->t->a, op, &secrets);
+	operation_secrets(m->a, op, &secrets);
 	for (size_t i = 0; i < all.n; i++) {
-		struct buf b = BUF(m->t->a);
+		struct buf b = BUF(m->a);
 
 		if (all.at[i].work)
 			buf_printf(&b, "mkdir -p %s && ", modal_places.work);
 		if (all.at[i].cwd)
 			buf_printf(&b, "cd %s && ",
-				   shell_plain(m->t->a, &modal_places, all.at[i].cwd));
+				   shell_plain(m->a, &modal_places, all.at[i].cwd));
 		shell_command(&sh, &all.at[i], &b);
 		/* What pip keeps for the next call would stay in the layer. */
 		if (op->kind == OP_REQUIREMENTS)
@@ -82,17 +82,17 @@ static void
 add_file(struct modal *m, const struct step *s, const struct operation *op)
 {
 	const struct shell sh = { m->t->ds, s->at, LANG_SH, modal_places, 0, 0, 0 };
-	const char *path = shell_plain(m->t->a, &modal_places, op->file.path);
+	const char *path = shell_plain(m->a, &modal_places, op->file.path);
 	const char *text = op->file.text ? op->file.text : op->file.helper;
 	const char *before = map_put(&m->written, path, (void *)(uintptr_t)text);
 	bool own = m->recipe->cell && op->file.text;
-	struct py_call c = { .a = m->t->a };
-	struct buf b = BUF(m->t->a);
+	struct py_call c = { .a = m->a };
+	struct buf b = BUF(m->a);
 
 	if (before && !strcmp(before, text))
 		return;
 	if (!op->file.helper) {
-		buf_printf(&b, "mkdir -p %s && ", fs_dir(m->t->a, path));
+		buf_printf(&b, "mkdir -p %s && ", fs_dir(m->a, path));
 		shell_file(&sh, op, &b);
 		py_text(&c, NULL, buf_text(&b));
 		modal_layer(m, "the versions that no later pip call may change", "run_commands",
@@ -101,8 +101,8 @@ add_file(struct modal *m, const struct step *s, const struct operation *op)
 	}
 	target_helper(m->t, op);
 	py_code(&c, NULL,
-		arena_printf(m->t->a, "%s / %s", own ? "Path(__file__).parent" : "HELPERS",
-			     py_quoted(m->t->a, op->file.helper)));
+		arena_printf(m->a, "%s / %s", own ? "Path(__file__).parent" : "HELPERS",
+			     py_quoted(m->a, op->file.helper)));
 	py_text(&c, NULL, path);
 	py_code(&c, "copy", "True");
 	modal_layer(m, NULL, "add_local_file", &c);
@@ -113,7 +113,7 @@ add_file(struct modal *m, const struct step *s, const struct operation *op)
 static void
 env_layer(struct modal *m, const char *why, const struct variables *v)
 {
-	struct py_call c = { .a = m->t->a };
+	struct py_call c = { .a = m->a };
 
 	py_dict(&c, NULL, v);
 	if (v->n)
@@ -135,7 +135,7 @@ recipe_env_layer(struct modal *m)
 	struct variables v = { 0 };
 
 	for (size_t i = 0; i < env->n; i++)
-		list_push(m->t->a, &v,
+		list_push(m->a, &v,
 			  (struct variable){ env->at[i].name.s, env->at[i].value.s, true });
 	m->comment = NULL; /* of a step without layers */
 	env_layer(m, "env: after all compiles, so that an edit recompiles nothing", &v);
@@ -146,7 +146,7 @@ recipe_env_layer(struct modal *m)
 static void
 base_layers(struct modal *m)
 {
-	struct py_call c = { .a = m->t->a }, entry = c;
+	struct py_call c = { .a = m->a }, entry = c;
 
 	py_text(&c, NULL, m->stack->base.value);
 	if (m->python)
@@ -175,7 +175,7 @@ static void
 apt_layer(struct modal *m)
 {
 	const struct choices *apt = &m->stack->apt;
-	struct py_call c = { .a = m->t->a };
+	struct py_call c = { .a = m->a };
 
 	for (size_t i = 0; i < apt->n; i++)
 		if (!is_for_python(m, &apt->at[i]))
@@ -192,7 +192,7 @@ static void
 add_app(struct modal *m, const char *why, const char *source, bool copy)
 {
 	add_code(m, why,
-		 arena_printf(m->t->a, "image = add_app(image, %s%s)", py_quoted(m->t->a, source),
+		 arena_printf(m->a, "image = add_app(image, %s%s)", py_quoted(m->a, source),
 			      copy ? ", copy=True" : ""));
 }
 
@@ -236,7 +236,7 @@ static void
 extension_layers(struct modal *m, const struct step *s)
 {
 	if (step_operation(s, OP_COMPILE))
-		m->comment = arena_printf(m->t->a, "%s: compiled against the layers above", s->id);
+		m->comment = arena_printf(m->a, "%s: compiled against the layers above", s->id);
 	for (size_t i = 0; i < s->operations.n; i++)
 		if (s->operations.at[i].kind == OP_FILE && s->operations.at[i].file.program)
 			add_file(m, s, &s->operations.at[i]);
@@ -256,7 +256,7 @@ modal_add_layers(struct modal *m)
 			recipe_env_layer(m);
 		if (s->kind == STEP_APP)
 			m->list = "app_layers";
-		m->comment = arena_printf(m->t->a, "%s: %s", s->id, s->why);
+		m->comment = arena_printf(m->a, "%s: %s", s->id, s->why);
 		if (s->kind == STEP_BASE)
 			base_layers(m);
 		if (s->kind == STEP_EXTENSION)
@@ -266,8 +266,7 @@ modal_add_layers(struct modal *m)
 				add_operation(m, s, &s->operations.at[k]);
 		if (s->kind == STEP_TORCH && p->cuda_home)
 			one_env_layer(m, "where extensions and triton find the CUDA toolkit",
-				      "CUDA_HOME",
-				      shell_plain(m->t->a, &modal_places, p->cuda_home));
+				      "CUDA_HOME", shell_plain(m->a, &modal_places, p->cuda_home));
 	}
 	m->list = "app_layers";
 	m->comment = NULL;

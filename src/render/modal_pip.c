@@ -24,7 +24,7 @@ struct pip {
 const char *
 modal_with_secrets(struct modal *m, const struct names *secrets, const char *command)
 {
-	struct buf b = BUF(m->t->a);
+	struct buf b = BUF(m->a);
 
 	for (size_t i = 0; i < secrets->n; i++)
 		buf_printf(&b,
@@ -40,15 +40,16 @@ modal_with_secrets(struct modal *m, const struct names *secrets, const char *com
 void
 modal_secrets(const struct names *secrets, struct py_call *c)
 {
-	struct names *items = secrets->n ? py_items(c, "secrets", "[", "]") : NULL;
+	struct names items = { 0 };
 
 	for (size_t i = 0; i < secrets->n; i++) {
 		const char *name = py_quoted(c->a, secrets->at[i]);
 
-		list_push(c->a, items,
+		list_push(c->a, &items,
 			  arena_printf(c->a, "modal.Secret.from_name(%s, required_keys=[%s])", name,
 				       name));
 	}
+	py_list(c, "secrets", "[]", &items);
 }
 
 /* --- a call --- */
@@ -58,8 +59,8 @@ static void
 shell_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 {
 	const struct shell sh = { m->t->ds, at, LANG_SH, modal_places, 0, 0, 0 };
-	struct py_call c = { .a = m->t->a };
-	struct buf b = BUF(m->t->a);
+	struct py_call c = { .a = m->a };
+	struct buf b = BUF(m->a);
 
 	buf_printf(&b, "NETRC=/run/secrets/%s python -m pip install", p->secrets.at[0]);
 	for (size_t i = 0; i < p->requirements.n; i++)
@@ -67,32 +68,34 @@ shell_layer(struct modal *m, const char *why, const struct pip *p, struct span a
 	buf_printf(&b, " --index-url %s %s%s", shell_quoted(&sh, c.a, p->index, true),
 		   p->constrained ? CONSTRAINED " " : "", p->options);
 	py_text(&c, NULL, modal_with_secrets(m, &p->secrets, buf_text(&b)));
-	if (p->env.n)
-		py_dict(&c, "env", &p->env);
+	py_dict(&c, "env", &p->env);
 	modal_secrets(&p->secrets, &c);
 	modal_layer(m, why, "run_commands", &c);
 }
 
 static void
-pip_layer(struct modal *m, const char *why, const struct pip *p)
+pip_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 {
-	struct py_call c = { .a = m->t->a };
+	struct py_call c = { .a = m->a };
 
+	if (p->secrets.n) {
+		shell_layer(m, why, p, at);
+		return;
+	}
 	for (size_t i = 0; i < p->requirements.n; i++)
 		py_text(&c, NULL, p->requirements.at[i]);
 	if (p->index)
 		py_text(&c, "index_url", p->index);
 	if (p->constrained)
 		py_code(&c, "extra_options",
-			*p->options ? arena_printf(m->t->a, "CONSTRAINED + %s",
-						   py_quoted(m->t->a, arena_printf(m->t->a, " %s",
-										   p->options))) :
+			*p->options ? arena_printf(m->a, "CONSTRAINED + %s",
+						   py_quoted(m->a, arena_printf(m->a, " %s",
+										p->options))) :
 				      "CONSTRAINED");
 	else
 		py_text(&c, "extra_options", p->options);
-	if (p->env.n)
-		py_dict(&c, "env", &p->env);
-	else if (p->compiler)
+	py_dict(&c, "env", &p->env);
+	if (!p->env.n && p->compiler)
 		py_code(&c, "env", "COMPILER");
 	modal_layer(m, why, "pip_install", &c);
 }
@@ -105,17 +108,14 @@ modal_add_packages(struct modal *m, const struct step *s, const struct operation
 			 .index = op->packages.index.url,
 			 .constrained = constrained,
 			 .compiler = s->kind == STEP_PACKAGES && m->python,
-			 .options = arena_printf(m->t->a, "%s%s",
-						 op->packages.no_deps ? "--no-deps" : "",
-						 constrained ? "" : " --no-cache-dir") };
+			 .options =
+				 arena_printf(m->a, "%s%s", op->packages.no_deps ? "--no-deps" : "",
+					      constrained ? "" : " --no-cache-dir") };
 
 	p.options += strspn(p.options, " ");
 	scope_flag(m->t->top, "constrained", true);
-	operation_secrets(m->t->a, op, &p.secrets);
-	if (p.secrets.n)
-		shell_layer(m, op->why, &p, s->at);
-	else
-		pip_layer(m, op->why, &p);
+	operation_secrets(m->a, op, &p.secrets);
+	pip_layer(m, op->why, &p, s->at);
 }
 
 /* --- extensions --- */
@@ -130,11 +130,11 @@ requirement(struct modal *m, const struct stack_extension *e)
 	switch (e->source) {
 	case SOURCE_SDIST: return e->requirement;
 	case SOURCE_GIT:
-		return arena_printf(m->t->a, "%s @ %s%s@%s%s%s", name,
+		return arena_printf(m->a, "%s @ %s%s@%s%s%s", name,
 				    starts_with(e->url, "git+") ? "" : "git+", e->url, e->ref,
 				    e->subdirectory ? "#subdirectory=" : "",
 				    e->subdirectory ? e->subdirectory : "");
-	default: return target_archive(m->t->a, name, e);
+	default: return target_archive(m->a, name, e);
 	}
 }
 
@@ -142,7 +142,7 @@ requirement(struct modal *m, const struct stack_extension *e)
 static struct variables
 compile_env(struct modal *m, const struct operation *op)
 {
-	const struct variables all = operation_commands(m->t->a, op).at[0].env;
+	const struct variables all = operation_commands(m->a, op).at[0].env;
 	bool cpu = m->heavy && recipe_number(m->asked->cpu) >= 1;
 	struct variables env = { 0 };
 
@@ -150,16 +150,16 @@ compile_env(struct modal *m, const struct operation *op)
 		struct variable v = all.at[i];
 
 		if (!v.verbatim)
-			v.value = shell_plain(m->t->a, &modal_places, v.value);
-		list_push(m->t->a, &env, v);
+			v.value = shell_plain(m->a, &modal_places, v.value);
+		list_push(m->a, &env, v);
 	}
 	if (op->compile.jobs_open)
-		list_push(m->t->a, &env,
-			  (struct variable){ "MAX_JOBS",
-					     cpu ? arena_printf(m->t->a, "%.0f",
-								recipe_number(m->asked->cpu)) :
-						   "4",
-					     true });
+		list_push(m->a, &env,
+			  (struct variable){
+				  "MAX_JOBS",
+				  cpu ? arena_printf(m->a, "%.0f", recipe_number(m->asked->cpu)) :
+					"4",
+				  true });
 	return env;
 }
 
@@ -170,13 +170,13 @@ compile_env(struct modal *m, const struct operation *op)
 static const char *
 log_option(struct modal *m, const struct step *s, const struct variables *env)
 {
-	struct buf b = BUF(m->t->a);
+	struct buf b = BUF(m->a);
 
 	for (size_t i = 0; i < env->n; i++)
 		if (strcmp(env->at[i].name, "MAX_JOBS") != 0)
 			buf_printf(&b, "%s=%s\n", env->at[i].name, env->at[i].value);
-	return arena_printf(m->t->a, " --log=%s/%s-%s.log", modal_places.share, s->id,
-			    sha256_hex(m->t->a, buf_text(&b), b.n));
+	return arena_printf(m->a, " --log=%s/%s-%s.log", modal_places.share, s->id,
+			    sha256_hex(m->a, buf_text(&b), b.n));
 }
 
 /* The one kind of layer that can ask for processors and memory. */
@@ -184,20 +184,20 @@ static void
 heavy_layer(struct modal *m, const char *why, const struct pip *p)
 {
 	const struct recipe_modal *r = m->asked;
-	struct py_call c = { .a = m->t->a };
-	struct names *args;
+	struct py_call c = { .a = m->a };
+	struct names args = { 0 };
 
-	py_code(&c, NULL, "compile_extension");
-	args = py_items(&c, "args", "(", ")");
-	list_push(m->t->a, args, py_quoted(m->t->a, p->requirements.at[0]));
-	list_push(m->t->a, args,
-		  py_quoted(m->t->a, arena_printf(m->t->a, "%s%s%s", p->options,
-						  p->index ? " --index-url " : "",
-						  p->index ? p->index : "")));
+	list_push(c.a, &args, py_quoted(c.a, p->requirements.at[0]));
+	list_push(c.a, &args,
+		  py_quoted(c.a,
+			    arena_printf(c.a, "%s%s%s", p->options, p->index ? " --index-url " : "",
+					 p->index ? p->index : "")));
 	for (size_t i = 0; i < p->secrets.n; i++)
-		list_push(m->t->a, args, py_quoted(m->t->a, p->secrets.at[i]));
+		list_push(c.a, &args, py_quoted(c.a, p->secrets.at[i]));
+	py_code(&c, NULL, "compile_extension");
+	py_list(&c, "args", "()", &args);
 	py_dict(&c, "env", &p->env);
-	py_code(&c, "cpu", r->cpu.s ? arena_printf(m->t->a, "%g", recipe_number(r->cpu)) : "16");
+	py_code(&c, "cpu", r->cpu.s ? arena_printf(m->a, "%g", recipe_number(r->cpu)) : "16");
 	py_code(&c, "memory", r->memory_mib.s ? r->memory_mib.s : "65536");
 	py_code(&c, "timeout", "4 * 60 * 60");
 	modal_secrets(&p->secrets, &c);
@@ -213,22 +213,20 @@ modal_add_extension(struct modal *m, const struct step *s)
 	const char *why = NULL;
 	struct pip p = { .index = fetch->fetch.index.url };
 
-	list_push(m->t->a, &p.requirements, requirement(m, e));
-	operation_secrets(m->t->a, fetch, &p.secrets);
+	list_push(m->a, &p.requirements, requirement(m, e));
+	operation_secrets(m->a, fetch, &p.secrets);
 	if (compile) {
 		p.env = compile_env(m, compile);
 		why = target_own_gpus(m->t, e);
 	}
 	p.options = arena_printf(
-		m->t->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
+		m->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
 		e->source == SOURCE_SDIST ? " --no-binary " : "",
 		e->source == SOURCE_SDIST ? e->name : "", compile ? log_option(m, s, &p.env) : "");
 	if (compile && m->heavy)
 		heavy_layer(m, why, &p);
-	else if (p.secrets.n)
-		shell_layer(m, why, &p, s->at);
 	else
-		pip_layer(m, why, &p);
+		pip_layer(m, why, &p, s->at);
 }
 
 /* --- Python --- */
@@ -246,20 +244,12 @@ py_quoted(struct arena *a, const char *text)
 	return buf_text(&b);
 }
 
-static struct py_argument *
-argument(struct py_call *c, const char *key, const char *open, const char *close)
-{
-	list_push(c->a, &c->args,
-		  (struct py_argument){ .open = arena_printf(c->a, "%s%s%s", key ? key : "",
-							     key ? "=" : "", open),
-					.close = close });
-	return &c->args.at[c->args.n - 1];
-}
-
 void
 py_code(struct py_call *c, const char *key, const char *code)
 {
-	argument(c, key, code, "");
+	list_push(c->a, &c->args,
+		  (struct py_argument){ .flat = arena_printf(c->a, "%s%s%s", key ? key : "",
+							     key ? "=" : "", code) });
 }
 
 /* Returns the length of the part of a text that fits `most` columns: at least one word. */
@@ -280,72 +270,73 @@ part(const char *text, size_t most)
 void
 py_text(struct py_call *c, const char *key, const char *text)
 {
-	struct py_argument *arg = argument(c, key, py_quoted(c->a, text), "");
+	struct names parts = { 0 };
 
-	arg->literals = true;
+	py_code(c, key, py_quoted(c->a, text));
 	for (size_t n; (n = part(text, WIDTH - 3 * INDENT - (key ? strlen(key) : 0))); text += n) {
 		const char *literal = py_quoted(c->a, arena_copy(c->a, text, n));
 
-		bool first = key && !arg->items.n;
-
-		list_push(c->a, &arg->items,
-			  first ? arena_printf(c->a, "%s=%s", key, literal) : literal);
+		if (key && !parts.n)
+			literal = arena_printf(c->a, "%s=%s", key, literal);
+		list_push(c->a, &parts, literal);
 	}
+	c->args.at[c->args.n - 1].parts = parts;
 }
 
-struct names *
-py_items(struct py_call *c, const char *key, const char *open, const char *close)
+void
+py_list(struct py_call *c, const char *key, const char *brackets, const struct names *items)
 {
-	return &argument(c, key, open, close)->items;
+	const char *start =
+		arena_printf(c->a, "%s%s%.1s", key ? key : "", key ? "=" : "", brackets);
+
+	if (items->n)
+		list_push(c->a, &c->args,
+			  (struct py_argument){ .flat = arena_printf(c->a, "%s%s%s", start,
+								     names_join(c->a, items, ", "),
+								     brackets + 1),
+						.start = start,
+						.end = brackets + 1,
+						.parts = *items });
 }
 
 void
 py_dict(struct py_call *c, const char *key, const struct variables *v)
 {
-	struct names *items = py_items(c, key, "{", "}");
+	struct names items = { 0 };
 
 	for (size_t i = 0; i < v->n; i++)
-		list_push(c->a, items,
+		list_push(c->a, &items,
 			  arena_printf(c->a, "%s: %s", py_quoted(c->a, v->at[i].name),
 				       py_quoted(c->a, v->at[i].value)));
+	py_list(c, key, "{}", &items);
 }
 
-/* Returns an argument as one line. */
-static const char *
-flat(struct arena *a, const struct py_argument *arg)
-{
-	if (arg->literals)
-		return arg->open;
-	return arena_printf(a, "%s%s%s", arg->open, names_join(a, &arg->items, ", "), arg->close);
-}
-
-/* Adds an argument at INDENT: on one line if it fits, else its items on as many as they need. */
+/* Adds an argument at INDENT: on one line if it fits, else its parts on as many as they need. */
 static void
 add_argument(const struct py_argument *arg, struct buf *b)
 {
-	const char *line = flat(b->a, arg), *end = arg->literals ? "" : ",";
-	size_t indent = arg->literals ? INDENT : 2 * INDENT, column = WIDTH;
+	size_t column = WIDTH;
 
-	if (strlen(line) + 2 * INDENT <= WIDTH || !arg->items.n) {
-		buf_printf(b, "%*s%s,\n", INDENT, "", line);
+	if (strlen(arg->flat) + 2 * INDENT <= WIDTH || !arg->parts.n) {
+		buf_printf(b, "%*s%s,\n", INDENT, "", arg->flat);
 		return;
 	}
-	if (!arg->literals)
-		buf_printf(b, "%*s%s", INDENT, "", arg->open);
-	for (size_t i = 0; i < arg->items.n; i++) {
-		size_t n = strlen(arg->items.at[i]) + 2;
-		bool first = arg->literals && !i;
-
-		if (arg->literals || column + n > WIDTH) {
-			buf_printf(b, "%s%*s", first ? "" : "\n", (int)indent, "");
-			column = indent;
-		}
-		buf_printf(b, "%s%s%s", column > indent ? " " : "", arg->items.at[i], end);
-		column += n;
+	if (!arg->start) { /* parts of one text */
+		for (size_t i = 0; i < arg->parts.n; i++)
+			buf_printf(b, "%*s%s%s\n", INDENT, "", arg->parts.at[i],
+				   i + 1 < arg->parts.n ? "" : ",");
+		return;
 	}
-	if (!arg->literals)
-		buf_printf(b, "\n%*s%s", INDENT, "", arg->close);
-	buf_puts(b, ",\n");
+	buf_printf(b, "%*s%s", INDENT, "", arg->start);
+	for (size_t i = 0; i < arg->parts.n; i++) {
+		size_t n = strlen(arg->parts.at[i]) + 2;
+		bool breaks = column + n > WIDTH;
+
+		buf_printf(b, "%s%*s%s,", breaks ? "\n" : "", breaks ? 2 * INDENT : 1, "",
+			   arg->parts.at[i]);
+		column = n + (breaks ? 2 * INDENT : column);
+	}
+	buf_printf(b, "\n%*s%s,\n", INDENT, "", arg->end);
 }
 
 const char *
@@ -356,7 +347,7 @@ py_call(const struct py_call *c, const char *callee)
 	struct buf b = BUF(c->a);
 
 	for (size_t i = 0; i < c->args.n; i++) {
-		list_push(c->a, &all, flat(c->a, &c->args.at[i]));
+		list_push(c->a, &all, c->args.at[i].flat);
 		width += strlen(all.at[i]) + 2;
 	}
 	if (width <= WIDTH)

@@ -47,13 +47,14 @@ quoting_fits(enum quoting q, enum language l)
 	return quotings[q].languages & BIT(l);
 }
 
+/* Characters of words that need no quotes. */
+#define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+#define SAFE ALNUM "_./:@%+=,-"
+
 static bool
-all_in(const char *text, const char *also)
+all_in(const char *text, const char *safe)
 {
-	for (; *text; text++)
-		if (!is_alnum(*text) && !strchr(also, *text))
-			return false;
-	return true;
+	return *text && !text[strspn(text, safe)];
 }
 
 static bool
@@ -65,17 +66,18 @@ has_control(const char *text)
 	return false;
 }
 
+/* Adds a text between marks, with `before` before each special character. */
 static void
-add_single(struct buf *out, const char *text)
+add_escaped(struct buf *out, const char *mark, const char *text, const char *special,
+	    const char *before)
 {
-	buf_putc(out, '\'');
+	buf_puts(out, mark);
 	for (; *text; text++) {
-		if (*text == '\'')
-			buf_puts(out, "'\\''");
-		else
-			buf_putc(out, *text);
+		if (strchr(special, *text))
+			buf_puts(out, before);
+		buf_putc(out, *text);
 	}
-	buf_putc(out, '\'');
+	buf_puts(out, mark);
 }
 
 /*
@@ -86,44 +88,12 @@ add_single(struct buf *out, const char *text)
 static void
 add_sh(struct buf *out, const char *text)
 {
-	if (*text && all_in(text, "_./:@%+=,-"))
+	if (all_in(text, SAFE))
 		buf_puts(out, text);
 	else if (strchr(text, '\'') && !strpbrk(text, "\"$`\\!"))
 		buf_printf(out, "\"%s\"", text);
 	else
-		add_single(out, text);
-}
-
-static void
-add_escaped(struct buf *out, const char *text, const char *special)
-{
-	for (; *text; text++) {
-		if (strchr(special, *text))
-			buf_putc(out, '\\');
-		buf_putc(out, *text);
-	}
-}
-
-static void
-add_dockerfile(struct buf *out, const char *text)
-{
-	if (*text && all_in(text, "_./:@%+=,-")) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_putc(out, '"');
-	add_escaped(out, text, "\\\"$");
-	buf_putc(out, '"');
-}
-
-/* COPY takes JSON, and reads each word of it once more as a shell would. */
-static void
-add_copy(struct buf *out, const char *text)
-{
-	struct buf word = BUF(out->a);
-
-	add_escaped(&word, text, "\\\"'$");
-	json_quote(out, buf_text(&word));
+		add_escaped(out, "'", text, "'", "'\\'");
 }
 
 static void
@@ -143,20 +113,6 @@ add_python(struct buf *out, const char *text)
 			buf_putc(out, *text);
 	}
 	buf_putc(out, mark);
-}
-
-/* HCL reads ${...} and %{...} inside a text. */
-static void
-add_json(struct buf *out, enum language l, const char *text)
-{
-	struct buf word = BUF(out->a);
-
-	for (const char *s = text; *s; s++) {
-		if (l == LANG_HCL && (*s == '$' || *s == '%') && s[1] == '{')
-			buf_putc(&word, *s);
-		buf_putc(&word, *s);
-	}
-	json_quote(out, buf_text(&word));
 }
 
 /* pip reads a requirements file line by line and takes out comments and ${NAME}. */
@@ -180,7 +136,7 @@ static const char *
 why_not(enum quoting q, enum language l, const char *text)
 {
 	if (q == QUOTE_PLAIN)
-		return *text && all_in(text, "._:/@+-") && *text != '-' ?
+		return all_in(text, ALNUM "._:/@+-") && *text != '-' ?
 			       NULL :
 			       "only letters, digits and . _ : / @ + - can stand here";
 	if (l == LANG_YAML && strstr(text, "${{"))
@@ -197,6 +153,7 @@ bool
 quote(struct buf *out, enum quoting q, enum language l, const char *text, const char **why)
 {
 	const char *reason = why_not(q, l, text);
+	struct buf word = BUF(out->a);
 
 	if (reason) {
 		*why = reason;
@@ -204,10 +161,26 @@ quote(struct buf *out, enum quoting q, enum language l, const char *text, const 
 	}
 	switch (q) {
 	case QUOTE_SH: add_sh(out, text); break;
-	case QUOTE_TEXT: add_single(out, text); break;
-	case QUOTE_DOCKERFILE: add_dockerfile(out, text); break;
-	case QUOTE_COPY: add_copy(out, text); break;
-	case QUOTE_JSON: add_json(out, l, text); break;
+	case QUOTE_TEXT: add_escaped(out, "'", text, "'", "'\\'"); break;
+	case QUOTE_DOCKERFILE:
+		if (all_in(text, SAFE))
+			buf_puts(out, text);
+		else
+			add_escaped(out, "\"", text, "\\\"$", "\\");
+		break;
+	case QUOTE_COPY: /* COPY takes JSON, and reads each word of it once more as a shell would. */
+		add_escaped(&word, "", text, "\\\"'$", "\\");
+		json_quote(out, buf_text(&word));
+		break;
+	case QUOTE_JSON:
+		/* HCL reads ${...} and %{...} inside a text. */
+		for (const char *s = text; *s; s++) {
+			if (l == LANG_HCL && (*s == '$' || *s == '%') && s[1] == '{')
+				buf_putc(&word, *s);
+			buf_putc(&word, *s);
+		}
+		json_quote(out, buf_text(&word));
+		break;
 	case QUOTE_PYTHON: add_python(out, text); break;
 	default: buf_puts(out, text);
 	}

@@ -259,10 +259,10 @@ write_cell(struct run *r, const struct plan *p, const struct names *forced, cons
 }
 
 static bool
-write_pipeline(struct run *r, const struct pipeline *all, const struct kind *k)
+write_pipeline(struct run *r, const struct names *secrets, const struct kind *k)
 {
 	struct diags own;
-	struct target t = { .a = r->a, .ds = &own, .pipeline = all };
+	struct target t = { .a = r->a, .ds = &own, .cells = r->in->recipes, .secrets = secrets };
 	bool good;
 
 	diags_init(&own, r->ds->arena);
@@ -307,7 +307,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		.a = a, .ds = ds, .in = in, .out = out, .said = MAP(ds->arena), .helpers = MAP(a)
 	};
 	bool wanted[NKINDS], planned = true, good = true, all_good = true;
-	struct pipeline all = { 0 };
+	struct names secrets = { 0 };
 
 	for (size_t i = 0; i < NKINDS; i++)
 		wanted[i] = !in->targets && kinds[i].by_default;
@@ -317,21 +317,22 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		struct arena *scratch = arena_new();
 		struct diag **found = ds->tail;
 		const struct plan *p = in->plan(in->ctx, scratch, ds, in->recipes->at[i]);
-		struct names forced = forced_lines(a, *found);
+		struct names forced = forced_lines(a, *found), used;
 
 		planned = planned && p;
 		for (size_t k = 0; p && k < NKINDS; k++)
 			if (wanted[k] && kinds[k].shape != pipeline_shape)
 				good = write_cell(&r, p, &forced, &kinds[k]) && good;
-		if (p)
-			pipeline_add(a, &all, p);
+		used = p ? plan_secrets(scratch, p) : (struct names){ 0 };
+		for (size_t k = 0; k < used.n; k++)
+			names_once(a, &secrets, arena_strdup(a, used.at[k]));
 		arena_free(scratch);
 	}
 	if (r.helpers.n && !in->build)
 		mark_generated(a, out);
-	for (size_t k = 0; planned && all.cells.n && k < NKINDS; k++)
+	for (size_t k = 0; planned && k < NKINDS; k++)
 		if (wanted[k] && kinds[k].shape == pipeline_shape)
-			all_good = write_pipeline(&r, &all, &kinds[k]) && all_good;
+			all_good = write_pipeline(&r, &secrets, &kinds[k]) && all_good;
 	if (!all_good)
 		return false;
 	good = good || (!in->targets && out->n && (in->force || !lacks_modal(&r)));

@@ -11,21 +11,6 @@
  * a template, its names and a function that fills them in.
  */
 
-/* What a pipeline knows of a cell whose plan is gone: bake, github and gitlab are one file for all. */
-struct pipeline_cell {
-	const char *name; /* of the cell; NULL: the recipe has no matrix */
-	const char *tag;  /* "latest", or the cell's name as a tag may be */
-	const char *path; /* of its Dockerfile, below the output folder */
-};
-struct pipeline {
-	const struct recipe *recipe; /* the first cell's */
-	const char *stack;           /* as an image may be called */
-	const char *variant;         /* or NULL */
-	const char *generated;       /* by what and from what */
-	struct pipeline_cells LIST(struct pipeline_cell) cells;
-	struct names secrets; /* of all cells, each once */
-};
-
 /* A stage of a Dockerfile, for the numbers of its instructions. */
 struct docker_stage {
 	const char *name, *base; /* base: id of the step that FROM stands for, or NULL */
@@ -38,8 +23,9 @@ struct target {
 	struct arena *a;  /* goes away when the file is written */
 	struct diags *ds; /* of this file: an error in it, and the file is not written */
 	enum language language;
-	const struct plan *plan;         /* of a cell; NULL: a pipeline */
-	const struct pipeline *pipeline; /* or NULL */
+	const struct plan *plan;     /* of a cell; NULL: one file for all cells */
+	const struct recipes *cells; /* all of them, for such a file */
+	const struct names *secrets; /* of all of them, each once */
 	const struct templates *templates;
 	const struct render_build *build; /* NULL: for people */
 	struct scope *top;                /* the template's values */
@@ -64,11 +50,8 @@ extern const struct shape dockerfile_shape[], modal_shape[], apptainer_shape[], 
 /* The same without writing: what Modal refuses of a plan. */
 target_fill modal_judge;
 
-/* Takes up a cell; copies into a, for the plan goes away. */
-void pipeline_add(struct arena *a, struct pipeline *all, const struct plan *p);
-
 /* What the image may be called: NAME, or NAME:CELL in a matrix. */
-const char *docker_image_tag(struct arena *a, const struct plan *p);
+const char *docker_image_tag(struct arena *a, const struct recipe *r);
 
 /* The instructions of a Dockerfile, as engines number them. */
 struct instructions docker_instructions(const struct target *t, const char *text,
