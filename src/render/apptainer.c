@@ -194,16 +194,15 @@ add_app_files(struct target *t)
 static void
 comment(struct buf *b, const char *text)
 {
-	struct buf lines = BUF(b->a);
+	struct buf wrapped = BUF(b->a);
+	struct names lines;
 
 	if (!text)
 		return;
-	buf_wrap(&lines, text, 0, WIDTH - 6);
-	for (const char *line = buf_text(&lines); *line;
-	     line += line[strcspn(line, "\n")] == '\n') {
-		buf_printf(b, "# %.*s\n", (int)strcspn(line, "\n"), line);
-		line += strcspn(line, "\n");
-	}
+	buf_wrap(&wrapped, text, 0, WIDTH - 6);
+	lines = names_split(b->a, buf_text(&wrapped), '\n');
+	for (size_t i = 0; i < lines.n; i++)
+		buf_printf(b, "# %s\n", lines.at[i]);
 }
 
 static void
@@ -297,13 +296,6 @@ add_step(struct target *t, const struct step *s)
 /* --- the rest --- */
 
 static void
-note(struct target *t, bool holds, const char *text)
-{
-	if (holds)
-		target_lines(t->top, "notes", text);
-}
-
-static void
 head(struct target *t, const char *image, const char *file)
 {
 	const struct stack *s = t->plan->stack;
@@ -315,13 +307,17 @@ head(struct target *t, const char *image, const char *file)
 	scope_text(t->top, "image", image, nowhere);
 	scope_text(t->top, "file", file, nowhere);
 	scope_flag(t->top, "gpu", s->archs.n > 0);
-	note(t, s->user.value,
-	     "Apptainer runs a container as the user who starts it: `user` of the recipe has no "
-	     "effect.");
-	note(t, r->runtime.at.line,
-	     "The image has one stage: `runtime` of the recipe has no effect.");
-	note(t, target_copies_app(r),
-	     "Put the application's files, which the recipe names, below app/ in this directory.");
+	if (s->user.value)
+		target_lines(t->top, "notes",
+			     "Apptainer runs a container as the user who starts it: `user` of the "
+			     "recipe has no effect.");
+	if (r->runtime.at.line)
+		target_lines(t->top, "notes",
+			     "The image has one stage: `runtime` of the recipe has no effect.");
+	if (target_copies_app(r))
+		target_lines(t->top, "notes",
+			     "Put the application's files, which the recipe names, below app/ in "
+			     "this directory.");
 	/* Apptainer takes a tag or a digest. */
 	scope_text(t->top, "base",
 		   s->image.tag && s->image.digest ?

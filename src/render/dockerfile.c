@@ -90,32 +90,33 @@ build_command(struct target *t, const char *dockerfile, const char *app, const c
 static void
 hints(struct target *t)
 {
+	bool secrets = plan_secrets(t->a, t->plan).n, compiled = false;
+	bool app = target_copies_app(t->plan->stack->recipe);
 	const char *wheel = NULL;
-	bool compiled = false;
 
 	for (size_t i = 0; i < t->plan->n; i++) {
 		const struct step *s = &t->plan->steps[i];
 
 		if (s->kind == STEP_EXTENSION && !wheel)
-			wheel = s->id;
+			wheel = arena_printf(
+				t->a, "--target wheel-%s -o wheels exports that wheel.", s->id);
 		compiled |= step_operation(s, OP_COMPILE) != NULL;
 	}
-	if (plan_secrets(t->a, t->plan).n)
-		target_lines(t->top, "hints",
+	target_lines(t->top, "hints",
+		     secrets ?
 			     "A secret is a file of that name. The secret of an index is a netrc, "
-			     "one line: machine HOST login USER password TOKEN");
-	if (target_copies_app(t->plan->stack->recipe))
-		target_lines(t->top, "hints",
-			     "DIR is the recipe's directory. Clients without --build-context copy "
-			     "the application from the directory app/ beside stackbuild/ instead.");
-	if (compiled)
-		target_lines(t->top, "hints",
-			     "--build-arg MAX_JOBS=4 sets the number of compilers that run at once "
-			     "(default: as many as memory allows).");
-	if (wheel)
-		target_lines(t->top, "hints",
-			     arena_printf(t->a, "--target wheel-%s -o wheels exports that wheel.",
-					  wheel));
+			     "one line: machine HOST login USER password TOKEN" :
+			     NULL);
+	target_lines(
+		t->top, "hints",
+		app ? "DIR is the recipe's directory. Clients without --build-context copy the "
+		      "application from the directory app/ beside stackbuild/ instead." :
+		      NULL);
+	target_lines(t->top, "hints",
+		     compiled ? "--build-arg MAX_JOBS=4 sets the number of compilers that run at "
+				"once (default: as many as memory allows)." :
+				NULL);
+	target_lines(t->top, "hints", wheel);
 }
 
 static void

@@ -66,7 +66,7 @@ wheel_stage(struct target *t, const struct step *s, const char *file)
 		file ? arena_printf(t->a, "%s: the wheel, compiled before", s->id) : NULL;
 	struct scope *stage = begin(t, named(t, "wheel", s), "scratch", NULL, heading);
 
-	scope_mark(stage, s->id);
+	stage->mark = s->id;
 	add_copy(stage, file ? docker_copy(t, "", file, "/", s->at) :
 			       arena_printf(t->a, "--from=%s /wheels/ /", s->stage));
 }
@@ -180,8 +180,7 @@ result(struct docker *d, struct scope *out)
 {
 	const struct stack *s = d->t->plan->stack;
 	const struct recipe *r = s->recipe;
-	const struct shell sh = { d->t->ds, s->user.at, LANG_DOCKERFILE, { 0 }, 0, 0, 0 };
-	const char *user;
+	const char *user = s->user.value;
 	struct scope *part;
 
 	scope_flag(out, "result", true);
@@ -196,14 +195,12 @@ result(struct docker *d, struct scope *out)
 	}
 	if (r->env.n)
 		target_environment(extra(out), r);
-	scope_text(out, "user", s->user.value, s->user.at);
-	if (s->user.value) {
-		user = shell_quoted(&sh, d->t->a, s->user.value, true);
+	scope_text(out, "user", user, s->user.at);
+	if (user)
 		scope_code(extra(out), "run",
 			   arena_printf(d->t->a,
 					"id -u %s > /dev/null 2>&1 || useradd --create-home %s",
 					user, user));
-	}
 	for (size_t i = 0; i < d->t->plan->n; i++)
 		if (d->t->plan->steps[i].kind == STEP_APP)
 			docker_step(d, out, &d->t->plan->steps[i], DOCKER_INSTALL);

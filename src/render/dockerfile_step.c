@@ -54,17 +54,6 @@ shell_of(const struct docker *d, const struct step *s)
 	};
 }
 
-static void
-add_quoted(struct target *t, struct buf *out, enum quoting q, const char *text, struct span at)
-{
-	const char *why;
-
-	if (!quote(out, q, LANG_DOCKERFILE, text, &why))
-		diag_why(diag_at(t->ds, E_UNQUOTABLE, at, "`%s` cannot be written in a Dockerfile",
-				 text),
-			 "%s", why);
-}
-
 static const char *
 copy(struct target *t, const char *flags, const struct names *paths, struct span at)
 {
@@ -76,7 +65,10 @@ copy(struct target *t, const char *flags, const struct names *paths, struct span
 		is_plain =
 			is_plain && quote(&none, QUOTE_PLAIN, LANG_DOCKERFILE, paths->at[i], &why);
 		buf_puts(&list, i ? ", " : "[");
-		add_quoted(t, &list, QUOTE_COPY, paths->at[i], at);
+		if (!quote(&list, QUOTE_COPY, LANG_DOCKERFILE, paths->at[i], &why))
+			diag_why(diag_at(t->ds, E_UNQUOTABLE, at,
+					 "`%s` cannot be written in a Dockerfile", paths->at[i]),
+				 "%s", why);
 	}
 	if (is_plain)
 		return arena_printf(t->a, "%s%s", flags, names_join(t->a, paths, " "));
@@ -104,7 +96,6 @@ struct run {
 	 * RUN's last cache mount only, and wait for ever for any other (buildah#4342).
 	 */
 	struct names locked;
-	struct map seen; /* targets of mounts */
 	struct buf text;
 	const char *cwd;
 	bool work;
@@ -113,19 +104,15 @@ struct run {
 static void
 add_mount(struct docker *d, struct run *r, const struct mount *m)
 {
-	struct buf b = BUF(d->t->a);
+	const char *text = arena_printf(d->t->a, "type=secret,id=%s", m->id);
 
-	if (map_put(&r->seen, m->target, r))
-		return;
-	buf_printf(&b, "type=%s,id=", m->kind == MOUNT_CACHE ? "cache" : "secret");
-	add_quoted(d->t, &b, QUOTE_PLAIN, m->id, nowhere);
-	if (m->kind == MOUNT_CACHE) {
-		buf_printf(&b, ",target=%s%s", m->target, m->locked ? ",sharing=locked" : "");
-	} else {
-		/* A secret that is not given is no error for any engine: there is no file. */
+	if (m->kind == MOUNT_CACHE)
+		text = arena_printf(d->t->a, "type=cache,id=%s,target=%s%s", m->id, m->target,
+				    m->locked ? ",sharing=locked" : "");
+	/* A secret that is not given is no error for any engine: there is no file. */
+	else if (!names_have(&r->mounts, text))
 		buf_printf(&r->text, "%stest -r %s", r->text.n ? AND : "", m->target);
-	}
-	list_push(d->t->a, m->locked ? &r->locked : &r->mounts, buf_text(&b));
+	names_once(d->t->a, m->locked ? &r->locked : &r->mounts, text);
 }
 
 static void
@@ -181,7 +168,6 @@ begin_run(struct docker *d, const struct step *s, struct scope *out, struct run 
 	if (!r->part)
 		*r = (struct run){
 			.part = scope_item(out, "parts"),
-			.seen = MAP(d->t->a),
 			.text = BUF(d->t->a),
 			/* An application's commands run in its directory: WORKDIR is there. */
 			.cwd = s->kind == STEP_APP ? "{app}" : NULL,
@@ -287,16 +273,12 @@ static void
 copy_app(struct docker *d, struct scope *out, struct text path, const char *owner)
 {
 	struct target *t = d->t;
-	struct buf flags = BUF(t->a);
+	const char *flags = "--from=" RENDER_APP " ";
 
-	buf_puts(&flags, "--from=" RENDER_APP " ");
-	if (owner) {
-		buf_puts(&flags, "--chown=");
-		add_quoted(t, &flags, QUOTE_PLAIN, owner, t->plan->stack->user.at);
-		buf_putc(&flags, ' ');
-	}
+	if (owner)
+		flags = arena_printf(t->a, "%s--chown=%s ", flags, owner);
 	scope_code(scope_item(out, "parts"), "copy",
-		   docker_copy(t, buf_text(&flags), arena_printf(t->a, "/%s", path.s),
+		   docker_copy(t, flags, arena_printf(t->a, "/%s", path.s),
 			       arena_printf(t->a, DOCKER_APP "/%s", path.s), path.at));
 }
 
@@ -360,7 +342,7 @@ docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigne
 	}
 	scope_text(out, "id", s->id, s->at);
 	if (plan_step(d->t->plan, s->id))
-		scope_mark(out, s->id);
+		out->mark = s->id;
 	target_lines(out, "why", why_here(d, s, parts));
 	if (s->kind == STEP_APP)
 		scope_text(scope_item(out, "parts"), "workdir", DOCKER_APP, nowhere);

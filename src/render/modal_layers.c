@@ -30,10 +30,8 @@ add_code(struct modal *m, const char *why, const char *code)
 {
 	struct scope *item = scope_item(m->t->top, m->list);
 
-	if (m->comment)
-		target_lines(item, "comments", m->comment);
-	if (why)
-		target_lines(item, "comments", why);
+	target_lines(item, "comments", m->comment);
+	target_lines(item, "comments", why);
 	scope_code(item, "code", code);
 	m->comment = NULL;
 	m->layers++;

@@ -287,18 +287,11 @@ lacks_modal(const struct run *r)
 }
 
 /* Code hosts fold the helpers in a review; the files that use them are there to be read. */
-static void
-mark_generated(struct arena *a, struct rendereds *out)
-{
-	static const char text[] = "* linguist-generated\n";
-
-	list_push(a, out,
-		  (struct rendered){ .path = "stackbuild/.gitattributes",
-				     .text = text,
-				     .size = sizeof(text) - 1,
-				     .mode = 0644,
-				     .helper = true });
-}
+static const struct rendered folded = { .path = "stackbuild/.gitattributes",
+					.text = "* linguist-generated\n",
+					.size = sizeof("* linguist-generated\n") - 1,
+					.mode = 0644,
+					.helper = true };
 
 bool
 render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
@@ -329,7 +322,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		arena_free(scratch);
 	}
 	if (r.helpers.n && !in->build)
-		mark_generated(a, out);
+		list_push(a, out, folded);
 	for (size_t k = 0; planned && k < NKINDS; k++)
 		if (wanted[k] && kinds[k].shape == pipeline_shape)
 			all_good = write_pipeline(&r, &secrets, &kinds[k]) && all_good;

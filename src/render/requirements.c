@@ -50,12 +50,14 @@ compile_command(struct arena *a, const struct stack_extension *e)
 }
 
 /* Requirements that an earlier step has are left out. */
-static bool
+static void
 add_packages(struct target *t, struct scope *out, struct map *seen, const struct step *s,
 	     const struct operation *op)
 {
 	const struct names *all = &op->packages.requirements;
 
+	if (t->ds->errors)
+		return;
 	if (op->packages.no_deps) { /* an index of its own; with two in a file, pip takes either */
 		diag_help(diag_why(diag_at(t->ds, E_TARGET_CANNOT, s->at,
 					   "one requirements file cannot take `%s` from its index "
@@ -64,38 +66,35 @@ add_packages(struct target *t, struct scope *out, struct map *seen, const struct
 				   "pip takes the highest version from any index of the file, and "
 				   "an attacker's may be higher"),
 			  "use the script or the dockerfile target, which call pip once an index");
-		return false;
+		return;
 	}
 	for (size_t i = 0; i < all->n; i++)
 		if (!map_put(seen, all->at[i], seen))
 			scope_item_text(out, "requirements", all->at[i], s->at);
 	if (s->kind == STEP_TORCH && op->packages.index.url)
 		scope_text(out, "extra_index", op->packages.index.url, s->at);
-	return true;
 }
 
-static bool
+static void
 add_step(struct target *t, struct map *seen, const struct step *s)
 {
 	const struct stack_extension *e = s->extension;
 	struct scope *out;
 
 	if (!e && !step_operation(s, OP_PACKAGES))
-		return true;
+		return;
 	out = scope_item(t->top, "steps");
 	scope_text(out, "id", s->id, s->at);
 	scope_text(out, "why", s->why, s->at);
 	for (size_t i = 0; i < s->operations.n; i++)
-		if (s->operations.at[i].kind == OP_PACKAGES &&
-		    !add_packages(t, out, seen, s, &s->operations.at[i]))
-			return false;
+		if (s->operations.at[i].kind == OP_PACKAGES)
+			add_packages(t, out, seen, s, &s->operations.at[i]);
 	if (step_operation(s, OP_COMPILE)) {
 		scope_text(out, "compile", compile_command(t->a, e), e->at);
 		scope_flag(t->top, "compiles", true);
 	} else if (e) {
 		scope_item_text(out, "requirements", target_archive(t->a, e->name, e), e->at);
 	}
-	return true;
 }
 
 static void
@@ -112,10 +111,9 @@ void
 requirements_fill(struct target *t)
 {
 	struct map seen = MAP(t->a);
-	bool good = true;
 
-	for (size_t i = 0; good && i < t->plan->n; i++)
-		good = add_step(t, &seen, &t->plan->steps[i]);
+	for (size_t i = 0; i < t->plan->n; i++)
+		add_step(t, &seen, &t->plan->steps[i]);
 	head(t, seen.n, "requirement");
 }
 

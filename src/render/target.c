@@ -46,12 +46,6 @@ scope_code(struct scope *s, const char *name, const char *code)
 	s->values[row_of(s, name, VALUE_CODE)].text = code;
 }
 
-void
-scope_mark(struct scope *s, const char *what)
-{
-	s->mark = what;
-}
-
 struct scope *
 scope_item(struct scope *s, const char *name)
 {
@@ -106,7 +100,7 @@ target_lines(struct scope *out, const char *list, const char *text)
 {
 	enum { WIDTH = 100 };
 
-	while (*text) {
+	while (text && *text) {
 		size_t n = strlen(text), cut = n > WIDTH ? WIDTH : n;
 
 		while (cut < n && cut > 0 && text[cut] != ' ')

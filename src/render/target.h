@@ -83,7 +83,7 @@ void target_pair(struct scope *out, const char *list, const char *name, const ch
 /* The recipe's env: as such a list, "environment". */
 void target_environment(struct scope *out, const struct recipe *r);
 
-/* Adds a text to a list of plain texts, in lines of at most 100 characters. */
+/* Adds a text to a list of plain texts, in lines of at most 100 characters; NULL: nothing. */
 void target_lines(struct scope *out, const char *list, const char *text);
 
 /* Returns the requirement of an archive: "NAME @ URL#sha256=..." */

@@ -66,7 +66,8 @@ struct scope {
 	struct arena *a;
 	const struct shape *shape; /* NULL: an item that is a plain text */
 	struct value *values;      /* one a row of shape; or the one plain text */
-	const char *mark;          /* see scope_mark() */
+	/* What the words that it records belong to, but for those of an item inside with its own. */
+	const char *mark;
 };
 
 struct scope *scope_new(struct arena *a, const struct shape *shape);
@@ -78,9 +79,6 @@ void scope_code(struct scope *s, const char *name, const char *code);
 struct scope *scope_item(struct scope *s, const char *name);
 void scope_item_text(struct scope *s, const char *name, const char *text, struct span at);
 void scope_texts(struct scope *s, const char *name, const struct texts *all);
-
-/* Words that the item records belong to `what`, but for those of an item inside with its own. */
-void scope_mark(struct scope *s, const char *what);
 
 /* The text of a template or helper file, from the folder of --templates or built in. */
 const struct source *templates_text(const struct templates *t, const char *name);
