@@ -83,42 +83,13 @@ refuse(struct target *t, struct span at, const char *what, const char *help)
 	diag_help(diag_at(t->ds, E_TARGET_CANNOT, at, "%s", what), "%s", help);
 }
 
-/* Whether Apptainer reads `{{ NAME }}` in a text: it replaces it by a build argument. */
-static bool
-has_argument(const char *text)
-{
-	while ((text = strstr(text, "{{"))) {
-		const char *p = text + 2 + strspn(text + 2, " \t\n\f\r");
-		const char *end = p;
-
-		while (is_alnum(*end) || *end == '_')
-			end++;
-		if (end > p && starts_with(end + strspn(end, " \t\n\f\r"), "}}"))
-			return true;
-		text++;
-	}
-	return false;
-}
-
-/* Whether a line of a text would begin a section. */
-static bool
-has_section(const char *text)
-{
-	for (; text; text = strchr(text, '\n')) {
-		text += strspn(text, "\n \t\r");
-		if (*text == '%')
-			return true;
-	}
-	return false;
-}
-
 static const char *
 checked(struct target *t, const char *text, struct span at)
 {
-	if (has_argument(text))
+	if (str_matches(text, "\\{\\{[ \t\n\f\r]*[A-Za-z0-9_]+[ \t\n\f\r]*\\}\\}"))
 		refuse(t, at, "a definition file cannot hold a word in double braces",
 		       "change the value: Apptainer replaces {{NAME}} by a build argument");
-	if (has_section(text))
+	if (str_matches(text, "(^|\n)[ \t\n\r]*%"))
 		refuse(t, at, "a definition file cannot hold a line that starts with `%`",
 		       "change the value: Apptainer takes the line for the start of a section");
 	return text;
@@ -130,11 +101,9 @@ checked(struct target *t, const char *text, struct span at)
 static void
 add_file(struct target *t, const char *source, const char *target, struct span at)
 {
-	static const char safe[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/,=@+:-";
 	struct scope *f;
 
-	if (source[strspn(source, safe)])
+	if (!str_matches(source, "^[A-Za-z0-9._/,=@+:-]*$"))
 		refuse(t, at,
 		       arena_printf(t->a,
 				    "a definition file cannot copy `%s`: its name would be "

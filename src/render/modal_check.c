@@ -1,6 +1,5 @@
 #include "modal.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -18,17 +17,7 @@ place(const struct modal *m, struct span at)
 }
 
 /* Adds a diagnostic at the place of a value, or of what stands for it. */
-__attribute__((format(printf, 4, 5))) static struct diag *
-refuse(const struct modal *m, enum code code, struct span at, const char *fmt, ...)
-{
-	const char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = arena_vprintf(m->a, fmt, ap);
-	va_end(ap);
-	return diag_at(m->t->ds, code, place(m, at), "%s", text);
-}
+#define refuse(m, code, at, ...) diag_at((m)->t->ds, (code), place((m), (at)), __VA_ARGS__)
 
 static void
 check_host(struct modal *m)

@@ -64,8 +64,9 @@ struct run {
 	struct diags *ds;
 	const struct render_input *in;
 	struct rendereds *out;
-	struct map said;    /* diagnostics */
-	struct map helpers; /* paths */
+	struct map said;      /* diagnostics */
+	struct map helpers;   /* paths */
+	struct names secrets; /* of all cells, each once */
 	struct refusals LIST(struct refusal {
 		const char *target;
 		const struct diag *d;
@@ -232,12 +233,15 @@ write_file(const struct render_input *in, const struct kind *k, struct target *t
 	return true;
 }
 
+/* Writes the file of a cell, or one for all; forced: what stands against it. */
 static bool
-write_cell(struct run *r, const struct plan *p, const struct names *forced, const struct kind *k)
+write_target(struct run *r, const struct plan *p, const struct names *forced, const struct kind *k)
 {
 	struct arena *scratch = arena_new();
 	struct diags own;
-	struct target t = { .a = scratch, .ds = &own, .plan = p };
+	struct target t = {
+		.a = scratch, .ds = &own, .plan = p, .cells = r->in->recipes, .secrets = &r->secrets
+	};
 	struct rendered *file;
 	bool good;
 
@@ -245,9 +249,9 @@ write_cell(struct run *r, const struct plan *p, const struct names *forced, cons
 	good = write_file(r->in, k, &t);
 	if (good) {
 		file = keep(r, &t.file);
-		if (forced->n)
+		if (p && forced->n)
 			write_forced(r->a, forced, file);
-		if (r->in->recipes->matrix)
+		if (p && r->in->recipes->matrix)
 			file->path = fs_join(r->a, p->stack->recipe->cell, file->path);
 	}
 	for (size_t i = 0; good && i < t.helpers.n; i++)
@@ -255,21 +259,6 @@ write_cell(struct run *r, const struct plan *p, const struct names *forced, cons
 			map_put(&r->helpers, keep(r, &t.helpers.at[i])->path, r);
 	arena_free(scratch);
 	sort_out(r, &own, k->name);
-	return good;
-}
-
-static bool
-write_pipeline(struct run *r, const struct names *secrets, const struct kind *k)
-{
-	struct diags own;
-	struct target t = { .a = r->a, .ds = &own, .cells = r->in->recipes, .secrets = secrets };
-	bool good;
-
-	diags_init(&own, r->ds->arena);
-	good = write_file(r->in, k, &t);
-	if (good)
-		list_push(r->a, r->out, t.file);
-	diags_append(r->ds, &own);
 	return good;
 }
 
@@ -299,8 +288,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 	struct run r = {
 		.a = a, .ds = ds, .in = in, .out = out, .said = MAP(ds->arena), .helpers = MAP(a)
 	};
-	bool wanted[NKINDS], planned = true, good = true, all_good = true;
-	struct names secrets = { 0 };
+	bool wanted[NKINDS], planned = true, good = true;
 
 	for (size_t i = 0; i < NKINDS; i++)
 		wanted[i] = !in->targets && kinds[i].by_default;
@@ -315,19 +303,17 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		planned = planned && p;
 		for (size_t k = 0; p && k < NKINDS; k++)
 			if (wanted[k] && kinds[k].shape != pipeline_shape)
-				good = write_cell(&r, p, &forced, &kinds[k]) && good;
+				good = write_target(&r, p, &forced, &kinds[k]) && good;
 		used = p ? plan_secrets(scratch, p) : (struct names){ 0 };
 		for (size_t k = 0; k < used.n; k++)
-			names_once(a, &secrets, arena_strdup(a, used.at[k]));
+			names_once(a, &r.secrets, arena_strdup(a, used.at[k]));
 		arena_free(scratch);
 	}
 	if (r.helpers.n && !in->build)
 		list_push(a, out, folded);
 	for (size_t k = 0; planned && k < NKINDS; k++)
 		if (wanted[k] && kinds[k].shape == pipeline_shape)
-			all_good = write_pipeline(&r, &secrets, &kinds[k]) && all_good;
-	if (!all_good)
-		return false;
+			good = write_target(&r, NULL, NULL, &kinds[k]) && good;
 	good = good || (!in->targets && out->n && (in->force || !lacks_modal(&r)));
 	report(&r, good);
 	return good && planned;

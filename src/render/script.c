@@ -103,7 +103,7 @@ words(struct target *t, const char *name, const struct texts *all)
 		sh.at = all->at[i].at;
 		list_push(t->a, &line, shell_quoted(&sh, t->a, all->at[i].s, true));
 	}
-	shell_words(&sh, &line, &b);
+	shell_words(&sh, &line, false, &b);
 	return all->n ? buf_text(&b) : NULL;
 }
 

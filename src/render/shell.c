@@ -128,9 +128,8 @@ groups(struct arena *a, const struct names *words)
 	return all;
 }
 
-/* filled: all words share lines; else the last operands of a long command have one each. */
-static void
-lay_out(const struct names *words, const struct shell *sh, bool filled, struct buf *out)
+void
+shell_words(const struct shell *sh, const struct names *words, bool filled, struct buf *out)
 {
 	struct names all = groups(out->a, words);
 	size_t at = sh->column, total = sh->column, operands = all.n, tail = 0;
@@ -166,12 +165,6 @@ lay_out(const struct names *words, const struct shell *sh, bool filled, struct b
 }
 
 void
-shell_words(const struct shell *sh, const struct names *words, struct buf *out)
-{
-	lay_out(words, sh, false, out);
-}
-
-void
 shell_file(const struct shell *sh, const struct operation *op, struct buf *out)
 {
 	const char *path = shell_quoted(sh, out->a, op->file.path, false);
@@ -183,7 +176,7 @@ shell_file(const struct shell *sh, const struct operation *op, struct buf *out)
 			  shell_quoted(sh, out->a, arena_copy(out->a, line, strcspn(line, "\n")),
 				       true));
 	list_push(out->a, &words, arena_printf(out->a, "> %s", path));
-	shell_words(sh, &words, out);
+	shell_words(sh, &words, false, out);
 }
 
 void
@@ -204,7 +197,7 @@ shell_command(const struct shell *sh, const struct command *c, struct buf *out)
 	if (!parts[0].n)
 		rest.indent = sh->column + 4;
 	for (size_t i = 0; i < 3; i++) {
-		lay_out(&parts[i], &rest, i == 0, out);
+		shell_words(&rest, &parts[i], i == 0, out);
 		if (i == 2 || !parts[i].n)
 			continue;
 		/* The program starts a line of its own, where the eye looks for it. */

@@ -259,15 +259,11 @@ known(struct arena *a, const struct plan *p, const struct stack_extension *e,
 			list_push(a, &beside, s->extensions.at[i].name);
 	for (size_t i = 0; i < compile->argv.n; i++)
 		list_push(a, &argv, compile->argv.at[i].s);
-	json_put(&j, "{'name': %s, 'version': %s, 'source': %s, 'subdirectory': %s", e->name,
-		 e->version, e->source == SOURCE_GIT ? "git" : "sdist", e->subdirectory);
-	json_bool(&j, "cuda", p->nvcc != NULL);
-	json_names(&j, "archs", &archs);
-	json_names(&j, "requires", &requires);
-	json_names(&j, "beside", &beside);
-	json_put(&j, "'patches': []");
-	json_names(&j, "argv", &argv);
-	json_map(&j, "env");
+	json_put(&j,
+		 "{'name': %s, 'version': %s, 'source': %s, 'subdirectory': %s, 'cuda': %b, "
+		 "'archs': %n, 'requires': %n, 'beside': %n, 'patches': [], 'argv': %n, 'env': {",
+		 e->name, e->version, e->source == SOURCE_GIT ? "git" : "sdist", e->subdirectory,
+		 p->nvcc != NULL, &archs, &requires, &beside, &argv);
 	for (size_t i = 0; i < compile->env.n; i++)
 		if (!decides_nothing(&compile->env.at[i]))
 			json_text(&j, compile->env.at[i].name, compile->env.at[i].value);

@@ -154,8 +154,11 @@ const char *shell_quoted(const struct shell *sh, struct arena *a, const char *s,
 /* Adds the text of an OP_FILE: `printf '%s\n' LINE ... > PATH`. */
 void shell_file(const struct shell *sh, const struct operation *op, struct buf *out);
 
-/* Adds words that are shell text already. */
-void shell_words(const struct shell *sh, const struct names *words, struct buf *out);
+/*
+ * Adds words that are shell text already.  filled: all of them share lines; else the last operands
+ * of a long command have one each.
+ */
+void shell_words(const struct shell *sh, const struct names *words, bool filled, struct buf *out);
 
 /* Returns a word, not quoted, for a target whose places are no variables. */
 const char *shell_plain(struct arena *a, const struct places *p, const char *s);
