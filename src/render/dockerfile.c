@@ -154,7 +154,7 @@ docker_instructions(const struct target *t, const char *text, const struct templ
 	unsigned layer = 0;
 	size_t at = 0;
 
-	for (size_t m = 0; m < marks->n; m++) {
+	for (size_t m = 0; t->stages.n && m < marks->n; m++) {
 		const struct template_mark *mark = &marks->at[m];
 		bool makes_layer = false;
 

@@ -158,16 +158,6 @@ app_stage(struct target *t)
 
 /* --- the last stage: environment, user, application, labels --- */
 
-/* Whether the base says by itself that its containers want the GPU. */
-static bool
-asks_for_gpu(const struct stack *s)
-{
-	const char *base = s->runtime_base.value ? s->runtime_base.value : s->base.value;
-
-	return !s->cuda.value || starts_with(base, "nvidia/cuda:") ||
-	       starts_with(base, "nvidia/cuda@");
-}
-
 /* A part of what is no step of the plan. */
 static struct scope *
 extra(struct scope *stage)
@@ -180,11 +170,13 @@ result(struct docker *d, struct scope *out)
 {
 	const struct stack *s = d->t->plan->stack;
 	const struct recipe *r = s->recipe;
+	const char *base = s->runtime_base.value ? s->runtime_base.value : s->base.value;
 	const char *user = s->user.value;
 	struct scope *part;
 
 	scope_flag(out, "result", true);
-	if (!asks_for_gpu(s)) {
+	if (s->cuda.value && !starts_with(base, "nvidia/cuda:") &&
+	    !starts_with(base, "nvidia/cuda@")) {
 		part = extra(out);
 		target_lines(part, "remarks",
 			     "NVIDIA's own images set these: they ask the container runtime for "

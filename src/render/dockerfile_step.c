@@ -224,21 +224,6 @@ add_files(struct docker *d, const struct step *s, const struct operations *all, 
 
 /* --- steps --- */
 
-/*
- * The command that installs a wheel names the step's key.  buildah 1.28 and podman 4.3 look a RUN
- * up by its text alone, whatever the stages that it mounts hold by now: without it an image
- * keeps the wheel that was compiled before, for other GPUs or from another commit.
- */
-static void
-install_wheel(struct docker *d, const struct step *s, struct command *c, struct run *r)
-{
-	list_push(d->t->a, &c->env,
-		  (struct variable){ .name = "STACKBUILD_WHEEL",
-				     .value = arena_printf(d->t->a, "%.16s", s->key) });
-	list_push(d->t->a, &r->mounts,
-		  arena_printf(d->t->a, "type=bind,from=wheel-%s,target=/wheels", s->id));
-}
-
 static void
 add_operation(struct docker *d, const struct step *s, const struct operation *op, struct scope *out,
 	      struct run *r)
@@ -247,8 +232,21 @@ add_operation(struct docker *d, const struct step *s, const struct operation *op
 
 	for (size_t i = 0; i < all.n; i++) {
 		begin_run(d, s, out, r);
-		if (op->kind == OP_WHEEL)
-			install_wheel(d, s, &all.at[i], r);
+		/*
+		 * The command that installs a wheel names the step's key.  buildah 1.28 and podman
+		 * 4.3 look a RUN up by its text alone, whatever the stages that it mounts hold by
+		 * now: without it an image keeps the wheel that was compiled before, for other GPUs
+		 * or from another commit.
+		 */
+		if (op->kind == OP_WHEEL) {
+			list_push(d->t->a, &all.at[i].env,
+				  (struct variable){ "STACKBUILD_WHEEL",
+						     arena_printf(d->t->a, "%.16s", s->key),
+						     false });
+			list_push(d->t->a, &r->mounts,
+				  arena_printf(d->t->a, "type=bind,from=wheel-%s,target=/wheels",
+					       s->id));
+		}
 		add_command(d, s, &all.at[i], r);
 	}
 	if (s->kind == STEP_EXTENSION)

@@ -332,18 +332,6 @@ smoke_function(struct modal *m)
 	scope_flag(m->t->top, "torch_alone", !kernel && m->gpus.n && m->stack->torch.value);
 }
 
-static void
-add_functions(struct modal *m)
-{
-	usage(m, "modal run modal_app.py::smoke", "build the image and test it", SMOKE_TIMEOUT_S);
-	work_functions(m);
-	scope_item_text(
-		m->t->top, "usage",
-		arena_printf(m->a, "%-41s deploy the functions", "modal deploy modal_app.py"),
-		nowhere);
-	smoke_function(m);
-}
-
 /* --- the file --- */
 
 static void
@@ -412,6 +400,12 @@ modal_fill(struct target *t)
 	head(&m);
 	modal_add_layers(&m);
 	scope_flag(t->top, "helpers", t->helpers.n > 0);
-	add_functions(&m);
+	usage(&m, "modal run modal_app.py::smoke", "build the image and test it", SMOKE_TIMEOUT_S);
+	work_functions(&m);
+	scope_item_text(
+		t->top, "usage",
+		arena_printf(t->a, "%-41s deploy the functions", "modal deploy modal_app.py"),
+		nowhere);
+	smoke_function(&m);
 	t->file.summary = arena_printf(t->a, "%zu layers", m.layers);
 }

@@ -107,12 +107,11 @@ report(struct run *r, bool left_out)
 {
 	for (size_t i = 0; i < r->refused.n; i++) {
 		const struct refusal *x = &r->refused.at[i];
+		const char *text = x->d->text;
 
 		if (left_out)
-			say(r, W_TARGET_LEFT_OUT, x->target, x->d,
-			    arena_printf(r->ds->arena, "left out: %s: %s", x->target, x->d->text));
-		else
-			say(r, x->d->code, x->target, x->d, x->d->text);
+			text = arena_printf(r->ds->arena, "left out: %s: %s", x->target, text);
+		say(r, left_out ? W_TARGET_LEFT_OUT : x->d->code, x->target, x->d, text);
 	}
 }
 
@@ -206,48 +205,39 @@ keep(struct run *r, const struct rendered *from)
 	return &r->out->at[r->out->n - 1];
 }
 
-/* Writes the file of a target, with what is known of a cell, or of all. */
-static bool
-write_file(const struct render_input *in, const struct kind *k, struct target *t)
-{
-	struct template_marks marks = { 0 };
-	struct buf text = BUF(t->a);
-
-	t->templates = in->templates;
-	t->build = in->build;
-	t->language = k->language;
-	t->top = scope_new(t->a, k->shape);
-	t->file = (struct rendered){
-		.path = k->file, .mode = k->mode, .next = k->next, .target = k->name
-	};
-	if (t->plan)
-		target_lines(t->top, "generated", target_generated(t->a, t->plan->stack->recipe));
-	k->fill(t);
-	if (t->ds->errors || !template_expand(t->ds, templates_text(in->templates, k->file),
-					      k->language, t->top, &text, &marks))
-		return false;
-	t->file.text = buf_text(&text);
-	t->file.size = text.n;
-	if (t->stages.n)
-		t->file.instructions = docker_instructions(t, t->file.text, &marks);
-	return true;
-}
-
 /* Writes the file of a cell, or one for all; forced: what stands against it. */
 static bool
 write_target(struct run *r, const struct plan *p, const struct names *forced, const struct kind *k)
 {
 	struct arena *scratch = arena_new();
 	struct diags own;
-	struct target t = {
-		.a = scratch, .ds = &own, .plan = p, .cells = r->in->recipes, .secrets = &r->secrets
-	};
+	struct target t = { .a = scratch,
+			    .ds = &own,
+			    .language = k->language,
+			    .plan = p,
+			    .cells = r->in->recipes,
+			    .secrets = &r->secrets,
+			    .templates = r->in->templates,
+			    .build = r->in->build,
+			    .top = scope_new(scratch, k->shape) };
+	struct template_marks marks = { 0 };
+	struct buf text = BUF(scratch);
 	struct rendered *file;
 	bool good;
 
 	diags_init(&own, r->ds->arena);
-	good = write_file(r->in, k, &t);
+	t.file = (struct rendered){
+		.path = k->file, .mode = k->mode, .next = k->next, .target = k->name
+	};
+	if (p)
+		target_lines(t.top, "generated", target_generated(scratch, p->stack->recipe));
+	k->fill(&t);
+	good = !own.errors && template_expand(&own, templates_text(t.templates, k->file),
+					      k->language, t.top, &text, &marks);
 	if (good) {
+		t.file.text = buf_text(&text);
+		t.file.size = text.n;
+		t.file.instructions = docker_instructions(&t, t.file.text, &marks);
 		file = keep(r, &t.file);
 		if (p && forced->n)
 			write_forced(r->a, forced, file);
