@@ -114,7 +114,8 @@ json_list(struct json *j, const char *key)
 	open(j, key, '[', ']');
 }
 
-void
+/* Opens a map that is written on one line with its content: a row of a table. */
+static void
 json_row(struct json *j, const char *key)
 {
 	open(j, key, '{', '}');

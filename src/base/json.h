@@ -39,8 +39,6 @@ struct json json_flat_to(struct buf *out);
 void json_map(struct json *j, const char *key);
 void json_list(struct json *j, const char *key);
 void json_end(struct json *j); /* the innermost map or list */
-/* Opens a map that is written on one line with its content: a row of a table. */
-void json_row(struct json *j, const char *key);
 
 void json_text(struct json *j, const char *key, const char *value);
 void json_number(struct json *j, const char *key, double value); /* shortest, at most 6 decimals */
