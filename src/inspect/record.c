@@ -21,45 +21,38 @@ broken(const struct reader *r, const char *why)
 	return zip_refuse(r->z, "line %lu of its RECORD %s", r->line, why);
 }
 
-static bool
-read_quoted(struct reader *r, const char **out)
+/* Past a field, with its text; NULL: a quote has no end. */
+static const char *
+read_text(struct reader *r)
 {
-	const char *start = ++r->p;
+	bool quoted = *r->p == '"';
+	const char *start = r->p += quoted;
 	char *text, *to;
 
+	if (!quoted) {
+		r->p += strcspn(r->p, ",\r\n");
+		return arena_copy(r->z->a, start, (size_t)(r->p - start));
+	}
 	for (; *r->p && (*r->p != '"' || r->p[1] == '"'); r->p += *r->p == '"' ? 2 : 1)
 		;
 	if (!*r->p)
-		return broken(r, "has a quote without end");
-	text = to = arena_copy(r->z->a, start, (size_t)(r->p - start));
+		return NULL;
+	text = to = arena_copy(r->z->a, start, (size_t)(r->p++ - start));
 	for (const char *s = text; *s; s += *s == '"' ? 2 : 1)
 		*to++ = *s;
 	*to = '\0';
-	r->p++;
-	*out = text;
-	return true;
+	return text;
 }
 
 static bool
 read_field(struct reader *r, bool last, const char **out)
 {
-	size_t n;
-
-	if (*r->p == '"') {
-		if (!read_quoted(r, out))
-			return false;
-	} else {
-		n = strcspn(r->p, ",\r\n");
-		*out = arena_copy(r->z->a, r->p, n);
-		r->p += n;
-	}
-	if (!last)
-		return *r->p == ',' ? r->p++, true : broken(r, "is not path, digest, size");
-	if (*r->p == '\r')
+	if (!(*out = read_text(r)))
+		return broken(r, "has a quote without end");
+	r->p += last && *r->p == '\r';
+	if (*r->p == (last ? '\n' : ','))
 		r->p++;
-	if (*r->p == '\n')
-		r->p++;
-	else if (*r->p)
+	else if (*r->p || !last)
 		return broken(r, "is not path, digest, size");
 	return true;
 }

@@ -4,11 +4,21 @@
 #include "base/str.h"
 #include "internal.h"
 
+static const char *
+no_wheel(struct diags *ds, const struct store *s, const char *key)
+{
+	diag_help(
+		diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`", s->name, key),
+		"stackbuild store list shows the keys");
+	return NULL;
+}
+
 /* A key, or the first digits of the only one that starts so. */
 static const char *
 whole_key(struct diags *ds, const struct store *s, const struct names *keys, const char *digits)
 {
 	const char *found = NULL;
+	struct diag *d;
 	size_t n = 0;
 
 	for (size_t i = 0; i < keys->n; i++)
@@ -18,12 +28,11 @@ whole_key(struct diags *ds, const struct store *s, const struct names *keys, con
 		}
 	if (n == 1)
 		return found;
-	diag_help(n ? diag_at(ds, E_STORE_KEY, (struct span){ 0 },
-			      "%zu wheels of %s have a key that starts with `%s`", n, s->name,
-			      digits) :
-		      diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`", s->name,
-			      digits),
-		  n ? "write more of its digits" : "stackbuild store list shows the keys");
+	if (!n)
+		return no_wheel(ds, s, digits);
+	d = diag_at(ds, E_STORE_KEY, (struct span){ 0 },
+		    "%zu wheels of %s have a key that starts with `%s`", n, s->name, digits);
+	diag_help(d, "write more of its digits");
 	return NULL;
 }
 
@@ -75,9 +84,7 @@ copy_one(struct arena *a, struct diags *ds, struct store *from, struct store *to
 		list_push(a, &to->refused, key);
 	answer = store_take(a, ds, from, key, NULL, passage, e, &path);
 	if (answer == STORE_MISS)
-		diag_help(diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`",
-				  from->name, key),
-			  "stackbuild store list shows the keys");
+		no_wheel(ds, from, key);
 	if (answer != STORE_HIT)
 		return answer == STORE_UNREACHABLE ? answer : STORE_REFUSED;
 	return to->kind->save(a, ds, to, *e, path) ? STORE_MISS : STORE_UNREACHABLE;

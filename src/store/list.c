@@ -59,57 +59,59 @@ by_package(const void *x, const void *y)
 
 enum { COLUMNS = 10 };
 
-static void
-row_of(struct arena *a, const struct entry *e, double now, const char *cells[COLUMNS])
-{
-	cells[0] = e->name;
-	cells[1] = e->version;
-	cells[2] = e->torch;
-	cells[3] = e->cuda ? e->cuda : "-";
-	cells[4] = e->python;
-	cells[5] = e->archs.n ? names_join(a, &e->archs, " ") : "-";
-	cells[6] = store_size_text(a, (double)e->size);
-	cells[7] = store_age_text(a, now - (double)e->made);
-	cells[8] = e->used ? store_age_text(a, now - (double)e->used) : "-";
-	cells[9] = arena_copy(a, e->key, 12);
-}
+struct row {
+	const char *cells[COLUMNS];
+};
+struct rows LIST(struct row);
 
 static void
-print_row(const char *const cells[COLUMNS], const size_t widths[COLUMNS], struct buf *out)
+print_rows(const struct rows *rows, struct buf *out)
 {
-	for (size_t c = 0; c < COLUMNS; c++) {
-		size_t n = text_columns(cells[c], strlen(cells[c]));
+	size_t widths[COLUMNS] = { 0 };
 
-		diag_inert(cells[c], out);
-		if (c + 1 < COLUMNS)
-			buf_printf(out, "%*s", (int)(widths[c] - n + 2), "");
-	}
-	buf_putc(out, '\n');
+	for (size_t i = 0; i < rows->n; i++)
+		for (size_t c = 0; c < COLUMNS; c++) {
+			const char *cell = rows->at[i].cells[c];
+			size_t n = text_columns(cell, strlen(cell));
+
+			widths[c] = n > widths[c] ? n : widths[c];
+		}
+	for (size_t i = 0; i < rows->n; i++)
+		for (size_t c = 0; c < COLUMNS; c++) {
+			const char *cell = rows->at[i].cells[c];
+			size_t n = text_columns(cell, strlen(cell));
+
+			diag_inert(cell, out);
+			if (c + 1 < COLUMNS)
+				buf_printf(out, "%*s", (int)(widths[c] - n + 2), "");
+			else
+				buf_putc(out, '\n');
+		}
 }
 
 static void
 print_table(struct arena *a, const struct store *s, const struct entries *all, struct buf *out)
 {
-	static const char *const heads[COLUMNS] = { "package",   "version", "torch", "cuda",
-						    "python",    "archs",   "size",  "age",
-						    "last used", "key" };
-	const char *(*rows)[COLUMNS] =
-		arena_alloc_array(a, all->n + 1, sizeof(*rows), _Alignof(const char *));
+	struct rows rows = { 0 };
 	double now = (double)time(NULL), bytes = 0;
-	size_t widths[COLUMNS];
 
-	for (size_t c = 0; c < COLUMNS; c++)
-		widths[c] = text_columns(heads[c], strlen(heads[c]));
+	list_push(a, &rows,
+		  (struct row){ { "package", "version", "torch", "cuda", "python", "archs", "size",
+				  "age", "last used", "key" } });
 	for (size_t i = 0; i < all->n; i++) {
-		row_of(a, all->at[i], now, rows[i]);
-		bytes += (double)all->at[i]->size;
-		for (size_t c = 0; c < COLUMNS; c++)
-			if (text_columns(rows[i][c], strlen(rows[i][c])) > widths[c])
-				widths[c] = text_columns(rows[i][c], strlen(rows[i][c]));
+		const struct entry *e = all->at[i];
+		const struct row row = { { e->name, e->version, e->torch, e->cuda ? e->cuda : "-",
+					   e->python,
+					   e->archs.n ? names_join(a, &e->archs, " ") : "-",
+					   store_size_text(a, (double)e->size),
+					   store_age_text(a, now - (double)e->made),
+					   e->used ? store_age_text(a, now - (double)e->used) : "-",
+					   arena_copy(a, e->key, 12) } };
+
+		list_push(a, &rows, row);
+		bytes += (double)e->size;
 	}
-	print_row(heads, widths, out);
-	for (size_t i = 0; i < all->n; i++)
-		print_row(rows[i], widths, out);
+	print_rows(&rows, out);
 	buf_printf(out, "%s, %s in %s\n", store_count_text(a, all->n), store_size_text(a, bytes),
 		   s->name);
 }

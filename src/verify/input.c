@@ -35,16 +35,10 @@ static const char *const files[] = {
 	"import sys,marshal;sys.path[:]=[p for p in sys.path if p];b=sys.stdin.buffer;" \
 	"t=b.readline().decode();"
 #define BOOT_RUN "g={'__name__':'stackbuild','EXPECT':t,'CODE':c};exec(c,g);"
-static const char boot[] =
+const char probe_boot[] =
 	BOOT_PATH "c=compile(b.read(),'stackbuild-verify','exec');" BOOT_RUN "g['verify']()";
 static const char boot_child[] =
 	BOOT_PATH "c=marshal.loads(b.read());" BOOT_RUN "g['%s']();g['tell'](end=True)";
-
-const char *
-probe_boot(void)
-{
-	return boot;
-}
 
 /* The recipe's own probes: files beside it. */
 static bool

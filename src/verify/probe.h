@@ -32,7 +32,7 @@ void probe_fail(struct probe_session *t, bool at_end, const char *why, const cha
 const char *probe_input(struct arena *a, struct diags *ds, const struct plan *p,
 			const struct verify_options *o, const char *token, size_t *size);
 /* The argument of `python -c` that runs it. */
-const char *probe_boot(void);
+extern const char probe_boot[];
 
 /* The diagnostic code of a check. */
 enum code proof_code(const char *check);

@@ -15,15 +15,21 @@ static const struct {
 	enum proof_level level;
 	enum code code;
 } kinds[] = {
-	{ "installed", PROOF_IMPORT, E_INSTALLED }, { "loads", PROOF_IMPORT, E_LOADS },
-	{ "code", PROOF_IMPORT, E_GPU_CODE },       { "versions", PROOF_IMPORT, E_VERSIONS },
-	{ "imports", PROOF_IMPORT, E_IMPORTS },     { "fallback", PROOF_IMPORT, E_FALLBACK },
-	{ "compile", PROOF_COMPILE, E_COMPILE },    { "run", PROOF_GPU, E_GPU_RUN },
-	{ "numbers", PROOF_GPU, E_NUMBERS },        { "evidence", PROOF_GPU, E_EVIDENCE },
+	{ "installed", PROOF_IMPORT, E_INSTALLED },
+	{ "loads", PROOF_IMPORT, E_LOADS },
+	{ "code", PROOF_IMPORT, E_GPU_CODE },
+	{ "versions", PROOF_IMPORT, E_VERSIONS },
+	{ "imports", PROOF_IMPORT, E_IMPORTS },
+	{ "fallback", PROOF_IMPORT, E_FALLBACK },
+	{ "compile", PROOF_COMPILE, E_COMPILE },
+	{ "run", PROOF_GPU, E_GPU_RUN },
+	{ "numbers", PROOF_GPU, E_NUMBERS },
+	{ "evidence", PROOF_GPU, E_EVIDENCE },
+	{ "", PROOF_IMPORT, E_PROBE }, /* of any other id */
 };
-enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) - 1 };
 
-/* The row of "numbers/mamba"; KINDS: there is none. */
+/* The row of "numbers/mamba". */
 static size_t
 kind_of(const char *id)
 {
@@ -38,9 +44,7 @@ kind_of(const char *id)
 enum code
 proof_code(const char *check)
 {
-	size_t i = kind_of(check);
-
-	return i < KINDS ? kinds[i].code : E_PROBE;
+	return kinds[kind_of(check)].code;
 }
 
 static bool
@@ -128,14 +132,6 @@ proof_result_parse(const char *word, enum proof_result *out)
 	return false;
 }
 
-static enum proof_level
-proof_level_of(const struct proof_check *c)
-{
-	size_t i = kind_of(c->id);
-
-	return i < KINDS ? kinds[i].level : PROOF_IMPORT;
-}
-
 /* The worst that a level's checks came to; a failure before what was not run. */
 static enum proof_result
 level_result(const struct proof *p, enum proof_level level, bool *any)
@@ -145,7 +141,7 @@ level_result(const struct proof *p, enum proof_level level, bool *any)
 	for (size_t i = 0; i < p->checks.n; i++) {
 		const struct proof_check *c = &p->checks.at[i];
 
-		if (proof_level_of(c) != level)
+		if (kinds[kind_of(c->id)].level != level)
 			continue;
 		*any = true;
 		if (c->result == PROOF_FAILED || worst == PROOF_PASSED)

@@ -87,7 +87,7 @@ venv_command(struct arena *a, const char *dir)
 	list_push(a, &c.env, "PYTHONHOME");
 	list_push(a, &c.env, "PYTHONDONTWRITEBYTECODE=1");
 	list_push(a, &c.argv, "-c");
-	list_push(a, &c.argv, probe_boot());
+	list_push(a, &c.argv, probe_boot);
 	return c;
 }
 
@@ -101,7 +101,7 @@ image_run(struct arena *a, const struct verify_options *o, const char *token)
 
 	list_push(a, &r.argv, "python");
 	list_push(a, &r.argv, "-c");
-	list_push(a, &r.argv, probe_boot());
+	list_push(a, &r.argv, probe_boot);
 	list_push(a, &r.env, "PYTHONDONTWRITEBYTECODE=1");
 	return r;
 }
