@@ -37,6 +37,15 @@ NO_INPUT = re.compile(
     r"|PIP_(?!GLOBAL_OPTION|BUILD_OPTION|CONFIG_SETTINGS).*|XDG_.*|SSH_.*|NVIDIA_.*|STACKBUILD_.*|CI)$"
 )
 BUILD_FILES = (".py", ".toml", ".cfg", ".cmake", ".txt", ".in", ".build", ".sh")
+# Also no inputs: a session's, a scheduler's or a CI service's own, and what is secret.
+SESSION = re.compile(
+    r"(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|WINDOWID|(DBUS|DESKTOP|GNOME|KDE|GTK|QT|SESSION|TERM|VTE|TMUX|LESS|HIST|LC|GPG"
+    r"|SYSTEMD|NPM|VSCODE|SLURM|PBS|KUBERNETES|GITHUB|GITLAB|RUNNER|CI|BUILDKIT|BUILDAH|DOCKER|WSL)_.*"
+    r"|TMUX|STY|EDITOR|VISUAL|PAGER|LESS|LS_COLORS|COLORTERM|MAIL|PS[0-4]|PROMPT.*|HIST.*|INVOCATION_ID|JOURNAL_STREAM|MANAGERPID"
+    r"|container|DEBIAN_FRONTEND|NO_COLOR|SECRETS|.*(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|API_?KEY).*)$",
+    re.I,
+)
+WHOLE_MAX = 8 << 20  # bytes: a larger file counts with its size, its first and its last MiB
 CODE = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".so", ".a", ".o", ".lib", ".pxd", ".bc", ".fatbin")
 
 
@@ -387,6 +396,118 @@ def env_of(plan, folder):
     return env
 
 
+# --- what the compilers and setup.py find without being told ---
+
+
+def content(path):
+    """The size of a file and a digest: of all of it, or of both ends of a large library."""
+    size = os.path.getsize(path)
+    if size <= WHOLE_MAX:
+        return b"%d %s" % (size, file_digest(path).digest())
+    with open(path, "rb") as f:
+        ends = f.read(1 << 20)
+        f.seek(-(1 << 20), os.SEEK_END)
+        return b"%d %s" % (size, hashlib.sha256(ends + f.read()).digest())
+
+
+def state_of(roots, deep, left_out=()):
+    """Names and contents below directories, wherever those lie; without bytecode, which has times in it."""
+    h = hashlib.sha256()
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(d for d in folders if deep and d != "__pycache__")
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                inside = os.path.relpath(path, root)
+                if name.endswith(".pyc") or inside in left_out or INSTALLED.search(inside):
+                    continue
+                try:
+                    found = content(path) if os.path.isfile(path) else b"no file"
+                except OSError as e:
+                    raise Unknown("%s cannot be read: %s" % (path, e.strerror))
+                h.update(b"%s\0%s\0" % (os.fsencode(inside), found))
+        h.update(b"\0")
+    return "sha256:" + h.hexdigest()
+
+
+INSTALLED = re.compile(r"\.dist-info/(RECORD|INSTALLER|REQUESTED|direct_url\.json|uv_cache\.json)$")
+
+
+def existing(paths):
+    """Real directories, each once, in their order."""
+    found = []
+    for path in paths:
+        real = os.path.realpath(path)
+        if path and os.path.isdir(real) and real not in found:
+            found.append(real)
+    return found
+
+
+def search_of():
+    """The directories that compiler, nvcc and linker search."""
+    cxx = tool("CXX")
+    said = subprocess.run(
+        cxx + ["-E", "-v", "-x", "c++", os.devnull], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        timeout=LIMIT_S, env=dict(os.environ, LC_ALL="C"),
+    ).stdout.decode("utf-8", "replace")  # fmt: skip
+    includes = re.findall(r"^ (/.*)$", said, re.M)
+    libraries = re.search(r"^libraries: =?(.*)$", output(cxx + ["-print-search-dirs"], "compiler"), re.M)
+    toolkit = os.path.dirname(os.path.dirname(os.path.realpath(nvcc_path())))
+    includes += [os.path.join(toolkit, "include"), sysconfig.get_path("include"), sysconfig.get_path("platinclude")]
+    libraries = (libraries.group(1) if libraries else "").split(":")
+    libraries += [os.path.join(d, "pkgconfig") for d in libraries]
+    libraries += [os.path.join(toolkit, d) for d in ("lib64", "lib", "lib64/stubs")]
+    return existing(includes), existing(libraries)
+
+
+def outermost(folders):
+    """Without directories inside others: a walk finds them there."""
+    return [d for d in folders if not any(d != other and d.startswith(other + os.sep) for other in folders)]
+
+
+PACKAGE_LISTS = (
+    ["dpkg-query", "-W", "-f", "${Package}:${Architecture} ${Version} ${Status}\n"],
+    ["rpm", "-qa", "--qf", "%{NAME}.%{ARCH} %{VERSION}-%{RELEASE}\n"],
+    ["apk", "info", "-v"],
+)
+
+
+def system_packages():
+    found = ["%s\n%s" % (argv[0], output(argv, "system packages")) for argv in PACKAGE_LISTS if shutil.which(argv[0])]
+    return digest_of("\n".join("\n".join(sorted(text.split("\n"))) for text in found).encode())
+
+
+def python_packages(plan, found):
+    """All that can be imported besides the standard library, without what this wheel is built beside."""
+    own = {normal(n) for n in plan["beside"] + [plan["name"]]}
+    left_out = set()
+    for d in [found[n] for n in own if n in found]:
+        left_out |= {str(f) for f in d.files or []}
+    standard = existing([sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")])
+    roots = [d for d in existing(sys.path[1:]) if d not in standard and os.path.basename(d) != "lib-dynload"]
+    return state_of(roots, True, left_out)
+
+
+def rest_of_environment(env):
+    """The variables that `env` does not show: setup.py can compute the name of any."""
+    rest = {
+        k: v for k, v in os.environ.items()
+        if k not in env and not NO_INPUT.match(k) and not SESSION.match(k) and k not in ("MAX_JOBS", "NVCC_THREADS")
+    }  # fmt: skip
+    return digest_of(json.dumps(rest, sort_keys=True).encode())
+
+
+def system_of(plan, found, env):
+    includes, libraries = search_of()
+    return {
+        "includes": state_of(outermost(includes), True),
+        "libraries": state_of(libraries, False),
+        "packages": system_packages(),
+        "python": python_packages(plan, found),
+        "environment": rest_of_environment(env),
+    }
+
+
 def inputs_of(plan, path, scratch):
     source, folder = source_of(plan["source"], path, scratch)
     if plan["subdirectory"]:
@@ -396,6 +517,7 @@ def inputs_of(plan, path, scratch):
     soabi = sysconfig.get_config_var("SOABI")
     if not soabi:
         raise Unknown("python: it does not tell its SOABI")
+    env = env_of(plan, folder)
     return {
         "schema": 1,
         "name": plan["name"],
@@ -414,7 +536,8 @@ def inputs_of(plan, path, scratch):
         "build": build_set(plan, project, found),
         "archs": plan["archs"],
         "argv": plan["argv"],
-        "env": env_of(plan, folder),
+        "env": env,
+        "system": system_of(plan, found, env),
     }
 
 

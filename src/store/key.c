@@ -29,7 +29,7 @@ enum type {
 static const struct field {
 	const char *path;
 	enum type type, of; /* of: of what is in LIST_OF and NAMES */
-	bool or_null;
+	bool or_null, optional;
 } fields[] = {
 	{ .path = "schema", SCHEMA },
 	{ .path = "name", TEXT },
@@ -59,6 +59,12 @@ static const struct field {
 	{ .path = "archs", LIST_OF, ARCH },
 	{ .path = "argv", LIST_OF, ANY },
 	{ .path = "env", NAMES, ANY },
+	{ .path = "system", MAP, .optional = true },
+	{ .path = "system.includes", DIGEST },
+	{ .path = "system.libraries", DIGEST },
+	{ .path = "system.packages", DIGEST },
+	{ .path = "system.python", DIGEST },
+	{ .path = "system.environment", DIGEST },
 };
 enum { FIELDS = sizeof(fields) / sizeof(*fields) };
 
@@ -203,8 +209,9 @@ read_map(const struct reader *r, const char *path, bool or_null, json_t *map)
 		if (!str_is(above, path))
 			continue;
 		v = json_object_get(map, fields[i].path + above.n + (dot != NULL));
-		good &= v ? read_value(r, fields[i].path, &fields[i], fields[i].type, v) :
-			    refuse(r, fields[i].path, "is missing");
+		if (v || !fields[i].optional)
+			good &= v ? read_value(r, fields[i].path, &fields[i], fields[i].type, v) :
+				    refuse(r, fields[i].path, "is missing");
 	}
 	json_object_foreach(map, name, v)
 	{

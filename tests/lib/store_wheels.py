@@ -97,6 +97,7 @@ def inputs(name="tiny-ext", version="1.0", archs=("9.0",), argv=("pip", "wheel",
         "build": {"setuptools": "80.9.0", "wheel": "0.45.1", "ninja": "1.11.1", "numpy": "2.3.4", "pybind11": "3.0.1"},
         "archs": list(archs), "argv": list(argv),
         "env": {"CC": "gcc", "CXX": "g++", "CFLAGS": "-O2", "TORCH_CUDA_ARCH_LIST": "9.0", "MAMBA_FORCE_BUILD": "TRUE"},
+        "system": {part: digest(c) for part, c in zip(("includes", "libraries", "packages", "python", "environment"), "f0123")},
     }
     all_.update(more)
     return all_
