@@ -30,19 +30,16 @@ option_number(const char *option, const char *text, double most, double *out)
 
 /* The stores that are named, else the default one; --no-store: none. */
 static bool
-open_stores(struct run *r, struct store **stores, size_t *n)
+open_stores(struct run *r, struct stores *stores)
 {
 	const struct names *named = &r->o->stores;
 
-	*n = 0;
-	if (r->o->no_store)
-		return true;
-	for (size_t i = 0; i < (named->n ? named->n : 1); i++) {
+	for (size_t i = 0; !r->o->no_store && i < (named->n ? named->n : 1); i++) {
 		struct store *s = store_open(r->a, &r->ds, named->n ? named->at[i] : NULL);
 
 		if (!s)
 			return false;
-		stores[(*n)++] = s;
+		list_push(r->a, stores, s);
 	}
 	return true;
 }
@@ -210,7 +207,6 @@ verb_build(struct run *r)
 {
 	const struct options *o = r->o;
 	struct engine_state state;
-	struct store **stores = arena_array_of(r->a, struct store *, o->stores.n + 1);
 	struct engine_at at = world_engine_at(o);
 	struct build_options b = { .secrets = o->secrets,
 				   .progress = (enum progress_mode)o->progress,
@@ -219,7 +215,6 @@ verb_build(struct run *r)
 				   .cache_from = o->cache_from,
 				   .cache_to = o->cache_to,
 				   .keep_context = o->keep_context,
-				   .stores = stores,
 				   .state = &state };
 	const struct recipes *rs;
 	const struct templates *t = templates_open(r->a, &r->ds, o->templates);
@@ -242,7 +237,7 @@ verb_build(struct run *r)
 	}
 	at.addr = addrs.n ? addrs.at[0] : NULL;
 	at.python = rs ? rs->at[0]->python.s : NULL;
-	if (!rs || !t || !open_stores(r, stores, &b.nstores) ||
+	if (!rs || !t || !open_stores(r, &b.stores) ||
 	    !(b.engine = engine_choose(r->a, &r->ds, o->engine, &at, &state)))
 		return EXIT_DIAGNOSED;
 	proc_signals();

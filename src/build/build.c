@@ -98,8 +98,8 @@ headline(struct work *w)
 		   w->o->state->version ? w->o->state->version : "", h->cpus,
 		   h->cpus == 1 ? "" : "s",
 		   (h->mem_limit_mib ? h->mem_limit_mib : h->mem_total_mib) / 1024);
-	for (size_t i = 0; i < w->o->nstores; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "; store ", store_name(w->o->stores[i]));
+	for (size_t i = 0; i < w->o->stores.n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "; store ", store_name(w->o->stores.at[i]));
 	return buf_text(&b);
 }
 

@@ -22,13 +22,12 @@
 struct build_options {
 	const struct engine *engine;
 	const struct engine_state *state;
-	const char *tag;             /* the image's name */
-	const char *out;             /* folder: out/STACK */
-	struct store *const *stores; /* asked in order; the first is put into */
-	size_t nstores;
-	struct names secrets; /* "NAME=FILE" */
-	unsigned jobs;        /* 0: by memory */
-	double timeout_s;     /* 0: none */
+	const char *tag;                           /* the image's name */
+	const char *out;                           /* folder: out/STACK */
+	struct stores LIST(struct store *) stores; /* asked in order; the first is put into */
+	struct names secrets;                      /* "NAME=FILE" */
+	unsigned jobs;                             /* 0: by memory */
+	double timeout_s;                          /* 0: none */
 	enum progress_mode progress;
 	bool no_cache, push;
 	struct names cache_from, cache_to;

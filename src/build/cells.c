@@ -56,10 +56,8 @@ pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
 static const char *const *
 argv_of(struct arena *a, const struct cells *c, size_t i, size_t addr)
 {
-	struct names argv = { 0 };
+	struct names argv = c->words;
 
-	for (size_t k = 0; k < c->words.n; k++)
-		list_push(a, &argv, c->words.at[k]);
 	list_push(a, &argv, arena_printf(a, "--cell=%s", c->names.at[i]));
 	if (c->addrs.n)
 		list_push(a, &argv, arena_printf(a, "--addr=%s", c->addrs.at[addr]));

@@ -87,19 +87,18 @@ keep_mode(struct work *w, const struct stat *st, const char *to)
 	return chmod(to, st->st_mode & 07777) == 0 || cannot(w, "write", to);
 }
 
-static bool
-is_same(const char *path, const struct stat *st)
-{
-	struct stat other;
-
-	return stat(path, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
-}
-
 /* What a build leaves beside the recipe is of no image, and changes each time. */
 static bool
 is_ours(struct work *w, const struct stat *st)
 {
-	return is_same(work_stack_dir(w), st) || is_same(w->o->out, st) || is_same(w->dir, st);
+	const char *const ours[] = { work_stack_dir(w), w->o->out, w->dir };
+	struct stat other;
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (stat(ours[i], &other) == 0 && other.st_dev == st->st_dev &&
+		    other.st_ino == st->st_ino)
+			return true;
+	return false;
 }
 
 static bool
@@ -271,13 +270,6 @@ is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* COPY follows a link that it is told to copy, and keeps those inside of a folder. */
-static const char *
-behind_link(struct work *w, const char *path)
-{
-	return is_link(path) ? fs_real(w->a, path) : path;
-}
-
 /* What app: copies, from the recipe's folder, and the files that say what is left out. */
 static bool
 copy_application(struct work *w)
@@ -304,7 +296,10 @@ copy_application(struct work *w)
 		}
 		if (is_link(to)) /* it came with `.`: nothing is written through it */
 			continue;
-		if (!work_make(w, fs_dir(w->a, to)) || !copy_tree(w, behind_link(w, source), to))
+		/* COPY follows a link that it is told to copy, and keeps those inside of a folder. */
+		if (is_link(source))
+			source = fs_real(w->a, source);
+		if (!work_make(w, fs_dir(w->a, to)) || !copy_tree(w, source, to))
 			return false;
 	}
 	return true;

@@ -63,13 +63,12 @@ no_daemon(struct arena *a, struct engine_state *s, const char *said)
 
 	while (n && strchr(".:", at[4 + n - 1]))
 		n--;
+	at = n ? arena_copy(a, at, n + 4) : "";
 	if (strstr(said, "permission denied")) {
-		s->why_not = arena_printf(a, "this user may not use the daemon%s%.*s",
-					  n ? " at " : "", (int)n, n ? at + 4 : "");
+		s->why_not = arena_printf(a, "this user may not use the daemon%s", at);
 		s->install = "sudo usermod -aG docker $USER and log in again, or a rootless Docker";
 	} else if (strstr(said, "Cannot connect") || strstr(said, "failed to connect")) {
-		s->why_not = arena_printf(a, "no daemon answers%s%.*s", n ? " at " : "", (int)n,
-					  n ? at + 4 : "");
+		s->why_not = arena_printf(a, "no daemon answers%s", at);
 		s->install = "sudo systemctl start docker, or DOCKER_HOST names another daemon";
 	} else {
 		s->why_not = arena_printf(a, "the daemon: %s", said);

@@ -1,10 +1,8 @@
 #include "engine_parts.h"
 
-#include <glob.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/fs.h"
 #include "base/str.h"
 
 bool
@@ -109,22 +107,6 @@ json_at_text(struct arena *a, const json_t *root, const char *path)
 	return json_is_string(j) && json_string_length(j) ?
 		       one_line(a, json_string_value(j), json_string_length(j)) :
 		       NULL;
-}
-
-bool
-engine_cdi(struct arena *a)
-{
-	glob_t files;
-	bool found = false;
-
-	glob("{/etc,/var/run}/cdi/*.{yaml,json}", GLOB_BRACE, NULL, &files);
-	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
-		const struct source *s = fs_read_quiet(a, files.gl_pathv[i], FS_READ_MAX);
-
-		found = s && memmem(s->text, s->size, "nvidia.com/gpu", 14);
-	}
-	globfree(&files);
-	return found;
 }
 
 /* --- commands --- */

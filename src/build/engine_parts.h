@@ -47,9 +47,6 @@ json_t *engine_json(const struct proc_result *r);
 const char *json_at_text(struct arena *a, const json_t *root, const char *path);
 const json_t *json_at(const json_t *root, const char *path);
 
-/* Whether a CDI specification of this host names NVIDIA's GPUs (/etc/cdi, /var/run/cdi). */
-bool engine_cdi(struct arena *a);
-
 /* --- commands --- */
 
 void engine_add(struct arena *a, struct engine_command *c, ...); /* texts, then NULL */

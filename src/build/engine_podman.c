@@ -1,8 +1,10 @@
 #include "engine_parts.h"
 
+#include <glob.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 
 /*
@@ -54,6 +56,23 @@ limits(struct engine_at *at)
 		processes.rlim_max < PODMAN_PROCESSES ? processes.rlim_max : PODMAN_PROCESSES;
 }
 
+/* Whether a CDI specification of this host names NVIDIA's GPUs (/etc/cdi, /var/run/cdi). */
+static bool
+has_cdi_gpus(struct arena *a)
+{
+	glob_t files;
+	bool found = false;
+
+	glob("{/etc,/var/run}/cdi/*.{yaml,json}", GLOB_BRACE, NULL, &files);
+	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
+		const struct source *s = fs_read_quiet(a, files.gl_pathv[i], FS_READ_MAX);
+
+		found = s && memmem(s->text, s->size, "nvidia.com/gpu", 14);
+	}
+	globfree(&files);
+	return found;
+}
+
 void
 podman_probe(struct arena *a, struct engine_state *s)
 {
@@ -73,7 +92,8 @@ podman_probe(struct arena *a, struct engine_state *s)
 		return;
 	}
 	/* A podman of another machine (serviceIsRemote) has that one's devices. */
-	s->gpus = s->at.cdi = !json_is_true(json_at(info, "host.serviceIsRemote")) && engine_cdi(a);
+	s->gpus = s->at.cdi =
+		!json_is_true(json_at(info, "host.serviceIsRemote")) && has_cdi_gpus(a);
 	limits(&s->at);
 	s->version = arena_printf(a, "%s; %s",
 				  describe(a, json_at_text(a, info, "version.Version"),

@@ -41,7 +41,6 @@ struct output_parser {
 
 	/* BuildKit */
 	struct vertex *vertices; /* VERTICES_MAX */
-	size_t nvertices;        /* the highest number seen, plus one */
 	unsigned current;        /* of the lines that have no number; NO_VERTEX */
 	unsigned failed;         /* failed, and its exit status was not told yet; NO_VERTEX */
 	struct buf failed_text;

@@ -137,7 +137,8 @@ line_of(struct output_parser *p, unsigned n, char *s)
 	double seconds = -1;
 	char *end;
 
-	if (output_seconds(&at, &seconds) && strchr(s, '.') < at && (*at == ' ' || !*at))
+	if (output_seconds(&at, &seconds) && memchr(s, '.', (size_t)(at - s)) &&
+	    (*at == ' ' || !*at))
 		s += (at - s) + (*at == ' ');
 	else
 		seconds = -1;
@@ -195,10 +196,8 @@ output_buildkit(struct output_parser *p, enum proc_stream from, const char *line
 	(void)from;
 	if (!*line) {
 		p->current = NO_VERTEX;
-	} else if (sscanf(line, "#%5u%n", &n, &text) == 1 && n < VERTICES_MAX &&
-		   line[text] == ' ') {
-		if (n >= p->nvertices)
-			p->nvertices = n + 1;
+	} else if (*line == '#' && is_digit(line[1]) && sscanf(line, "#%5u%n", &n, &text) == 1 &&
+		   n < VERTICES_MAX && line[text] == ' ') {
 		numbered(p, n, p->line.p + text + 1);
 	} else if (p->current != NO_VERTEX && p->vertices[p->current].of &&
 		   p->vertices[p->current].open) {
@@ -218,7 +217,7 @@ output_buildkit_end(struct output_parser *p, int status)
 {
 	if (p->failed != NO_VERTEX)
 		tell_failed(p, STATUS_UNKNOWN);
-	for (size_t n = 0; n < p->nvertices; n++) {
+	for (size_t n = 0; n < VERTICES_MAX; n++) {
 		struct vertex *v = &p->vertices[n];
 
 		if (v->open && v->of)

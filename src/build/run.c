@@ -16,15 +16,6 @@ work_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-struct progress_step *
-work_step(struct work *w, const char *id)
-{
-	for (size_t i = 0; id && i < w->plan->n; i++)
-		if (!strcmp(w->steps[i].id, id))
-			return &w->steps[i];
-	return NULL;
-}
-
 /* One child's output, between its pipe and the screen. */
 struct listening {
 	struct work *w;

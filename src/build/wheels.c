@@ -125,7 +125,7 @@ put_nearest(struct work *w, const struct store_wheel *wheel, const struct store_
 	struct diags found;
 
 	diags_init(&found, w->a);
-	store_put(w->a, &found, w->o->stores[0], wheel, want);
+	store_put(w->a, &found, w->o->stores.at[0], wheel, want);
 	for (struct diag *f = found.head; f; f = f->next)
 		diag_force(f);
 	diags_append(w->ds, &found);
@@ -140,14 +140,14 @@ wheels_take(struct work *w, const char *dir)
 		struct wanted_wheel *one = &w->wanted.at[i];
 		const char *folder = fs_join(w->a, dir, one->step->id), *path;
 
-		for (size_t k = 0; k < w->o->nstores && !one->got; k++) {
+		for (size_t k = 0; k < w->o->stores.n && !one->got; k++) {
 			struct store_wheel copy = { .inputs = one->inputs };
 
-			if (store_get(w->a, w->ds, w->o->stores[k], one->key, &one->want, folder,
+			if (store_get(w->a, w->ds, w->o->stores.at[k], one->key, &one->want, folder,
 				      &path) != STORE_HIT ||
 			    !name_wheel(w, one, path))
 				continue;
-			told(w, one, w->o->stores[k]);
+			told(w, one, w->o->stores.at[k]);
 			/* Found farther away: the nearest keeps it from now on. */
 			copy.path = path;
 			if (k > 0)
@@ -187,7 +187,7 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 
 	for (size_t i = 0; i < w->wanted.n; i++) {
 		struct wanted_wheel *one = &w->wanted.at[i];
-		const struct progress_step *s = work_step(w, one->step->id);
+		const struct progress_step *s = &w->steps[one->step - w->plan->steps];
 		struct store_wheel made = { .inputs = one->inputs };
 		struct diags found;
 		const char *to;
@@ -199,8 +199,8 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 			good = false;
 			continue;
 		}
-		made.compile_s = s ? s->seconds : 0;
-		made.peak_mib = s ? s->peak_mib : 0;
+		made.compile_s = s->seconds;
+		made.peak_mib = s->peak_mib;
 		diags_init(&found, w->a);
 		if (!store_check(w->a, &found, made.path, &one->want)) {
 			struct diag *d = diag_at(
@@ -213,7 +213,7 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 			good = false;
 			continue;
 		}
-		if (w->o->nstores)
+		if (w->o->stores.n)
 			put_nearest(w, &made, &one->want);
 		if (!context)
 			continue;

@@ -92,7 +92,6 @@ bool wheels_missing(const struct work *w);
  * (or NULL) for the image.  errors SB0509, SB0510; false */
 bool wheels_keep(struct work *w, const char *dir, const char *context);
 
-struct progress_step *work_step(struct work *w, const char *id);
 double work_now(void);
 
 #endif
