@@ -235,15 +235,6 @@ files_of(struct work *w, const char *stage, bool fresh)
 	return folder && call(w, b) ? folder : NULL;
 }
 
-/* What came first is done again by the image's own call: once is what it takes. */
-static void
-forget_times(struct work *w)
-{
-	for (size_t i = 0; i < w->plan->n; i++)
-		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION)
-			w->steps[i].seconds = 0;
-}
-
 /*
  * The wheels of what compiles, in the context: from the stores, else compiled, and checked.  So the
  * image is made of what was checked, by whichever worker builds it, and is the same as one whose
@@ -270,8 +261,10 @@ make_wheels(struct work *w)
 		return false;
 	if (!wheels_keep(w, wheels, dir))
 		return false;
-	if (fresh)
-		forget_times(w);
+	/* What came first is done again by the image's own call: once is what it takes. */
+	for (size_t i = 0; fresh && i < w->plan->n; i++)
+		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION)
+			w->steps[i].seconds = 0;
 	return write_target(w, "dockerfile", w->dockerfile, true);
 }
 

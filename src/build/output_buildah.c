@@ -33,15 +33,6 @@ waits(const struct output_parser *p, const struct stage *s)
 	return false;
 }
 
-static const struct instruction *
-instruction_at(const struct output_parser *p, size_t stage, unsigned no)
-{
-	for (size_t i = 0; i < p->of.n; i++)
-		if (p->of.at[i].stage_no == stage + 1 && p->of.at[i].no == no)
-			return &p->of.at[i];
-	return NULL;
-}
-
 /* What runs: the latest that is open and does not wait; if all do, the latest; or NULL. */
 static struct stage *
 running(const struct output_parser *p)
@@ -69,31 +60,24 @@ tell_start(struct output_parser *p, struct stage *s)
 }
 
 /*
- * A stage is complete: what waited for it may run.  It does, unless a stage that was not begun
+ * When a stage is complete, what waited for it may run.  It does, unless a stage that was not begun
  * yet goes before it; then its first line tells.
  */
 static void
-wake(struct output_parser *p)
+finish(struct output_parser *p, struct stage *s)
 {
 	bool all_begun = true;
 
-	for (size_t i = 0; i < p->nstages; i++)
-		all_begun &= p->stages[i].opened > 0;
-	if (all_begun && running(p) && !waits(p, running(p)))
-		tell_start(p, running(p));
-}
-
-static void
-finish(struct output_parser *p, struct stage *s)
-{
 	tell_start(p, s);
 	s->open = false;
 	s->complete = s->at_last;
 	if (s->now)
 		output_tell(p, s->cached ? EVENT_CACHED : EVENT_DONE, s->now, s->cached ? 0 : -1, 0,
 			    NULL);
-	if (s->complete)
-		wake(p);
+	for (size_t i = 0; i < p->nstages; i++)
+		all_begun &= p->stages[i].opened > 0;
+	if (s->complete && all_begun && (s = running(p)) && !waits(p, s))
+		tell_start(p, s);
 }
 
 /* `[1/2] STEP 2/3: RUN ...`: true if it is one of ours. */
@@ -122,7 +106,10 @@ step_line(struct output_parser *p, const char *line)
 		finish(p, s);
 	buf_clear(&s->text);
 	buf_add(&s->text, line + n, strnlen(line + n, TEXT_MAX));
-	s->now = instruction_at(p, stage - 1, no);
+	s->now = NULL;
+	for (size_t i = 0; i < p->of.n; i++)
+		if (p->of.at[i].stage_no == stage && p->of.at[i].no == no)
+			s->now = &p->of.at[i];
 	s->open = true;
 	s->started = s->cached = false;
 	s->at_last = no == of;

@@ -74,9 +74,12 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 
 /* --- reading --- */
 
-static bool
-read_record(struct arena *a, const json_t *root, struct build_record *out)
+bool
+build_record_read(struct arena *a, const char *path, struct build_record *out)
 {
+	const struct source *src = fs_read_quiet(a, path, RECORD_BYTES_MAX);
+	json_auto_t *root =
+		src ? json_loadb(src->text, src->size, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *steps = json_object_get(root, "steps"), *step;
 	size_t i;
 
@@ -102,15 +105,6 @@ read_record(struct arena *a, const json_t *root, struct build_record *out)
 		list_push(a, &out->steps, s);
 	}
 	return true;
-}
-
-bool
-build_record_read(struct arena *a, const char *path, struct build_record *out)
-{
-	const struct source *s = fs_read_quiet(a, path, RECORD_BYTES_MAX);
-	json_auto_t *root = s ? json_loadb(s->text, s->size, JSON_REJECT_DUPLICATES, NULL) : NULL;
-
-	return json_is_object(root) && read_record(a, root, out);
 }
 
 double

@@ -120,12 +120,13 @@ told(struct work *w, struct wanted_wheel *one, const struct store *from)
 
 /* A store that cannot be written costs time later, and nothing now. */
 static void
-put_nearest(struct work *w, const struct store_wheel *wheel, const struct store_want *want)
+put_nearest(struct work *w, const struct wanted_wheel *one, double compile_s, size_t peak_mib)
 {
+	const struct store_wheel wheel = { one->file, one->inputs, compile_s, peak_mib };
 	struct diags found;
 
 	diags_init(&found, w->a);
-	store_put(w->a, &found, w->o->stores.at[0], wheel, want);
+	store_put(w->a, &found, w->o->stores.at[0], &wheel, &one->want);
 	for (struct diag *f = found.head; f; f = f->next)
 		diag_force(f);
 	diags_append(w->ds, &found);
@@ -141,17 +142,14 @@ wheels_take(struct work *w, const char *dir)
 		const char *folder = fs_join(w->a, dir, one->step->id), *path;
 
 		for (size_t k = 0; k < w->o->stores.n && !one->got; k++) {
-			struct store_wheel copy = { .inputs = one->inputs };
-
 			if (store_get(w->a, w->ds, w->o->stores.at[k], one->key, &one->want, folder,
 				      &path) != STORE_HIT ||
 			    !name_wheel(w, one, path))
 				continue;
 			told(w, one, w->o->stores.at[k]);
 			/* Found farther away: the nearest keeps it from now on. */
-			copy.path = path;
 			if (k > 0)
-				put_nearest(w, &copy, &one->want);
+				put_nearest(w, one, 0, 0);
 			in_context(w, one);
 		}
 	}
@@ -167,17 +165,29 @@ wheels_missing(const struct work *w)
 	return false;
 }
 
-/* The one wheel of a folder. */
-static const char *
-wheel_in(struct work *w, const struct wanted_wheel *one, const char *folder)
+/* The one wheel of a directory, checked. */
+static bool
+take_compiled(struct work *w, struct wanted_wheel *one, const char *folder)
 {
 	struct names all = fs_list(w->a, folder, ".whl");
+	struct diags found;
+	struct diag *d;
 
-	if (all.n == 1)
-		return fs_join(w->a, folder, all.at[0]);
-	diag_at(w->ds, E_WHEEL_WRONG, one->step->at, "compiling %s left %zu wheels, not one",
-		one->step->id, all.n);
-	return NULL;
+	if (all.n != 1) {
+		diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
+			"compiling %s left %zu wheels, not one", one->step->id, all.n);
+		return false;
+	}
+	if (!name_wheel(w, one, fs_join(w->a, folder, all.at[0])))
+		return false;
+	diags_init(&found, w->a);
+	if (store_check(w->a, &found, one->file, &one->want))
+		return true;
+	d = diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
+		    "%s compiled, but into a wheel that is not what was asked for", one->step->id);
+	for (const struct diag *f = found.head; f; f = f->next)
+		diag_why(d, "%s", f->text);
+	return false;
 }
 
 bool
@@ -188,33 +198,16 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 	for (size_t i = 0; i < w->wanted.n; i++) {
 		struct wanted_wheel *one = &w->wanted.at[i];
 		const struct progress_step *s = &w->steps[one->step - w->plan->steps];
-		struct store_wheel made = { .inputs = one->inputs };
-		struct diags found;
 		const char *to;
 
 		if (one->got)
 			continue;
-		made.path = wheel_in(w, one, fs_join(w->a, dir, one->step->id));
-		if (!made.path || !name_wheel(w, one, made.path)) {
-			good = false;
-			continue;
-		}
-		made.compile_s = s->seconds;
-		made.peak_mib = s->peak_mib;
-		diags_init(&found, w->a);
-		if (!store_check(w->a, &found, made.path, &one->want)) {
-			struct diag *d = diag_at(
-				w->ds, E_WHEEL_WRONG, one->step->at,
-				"%s compiled, but into a wheel that is not what was asked for",
-				one->step->id);
-
-			for (const struct diag *f = found.head; f; f = f->next)
-				diag_why(d, "%s", f->text);
+		if (!take_compiled(w, one, fs_join(w->a, dir, one->step->id))) {
 			good = false;
 			continue;
 		}
 		if (w->o->stores.n)
-			put_nearest(w, &made, &one->want);
+			put_nearest(w, one, s->seconds, s->peak_mib);
 		if (!context)
 			continue;
 		to = fs_join(w->a, fs_join(w->a, context, one->step->id), fs_name(one->file));
