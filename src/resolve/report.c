@@ -43,50 +43,38 @@ shown_at(const struct solution *solution, const struct solve_conflict *c)
 	return best;
 }
 
-/* "torch 2.2.2 and the cu124 build": the named pins but one. */
+/* "torch 2.2.2 and the cu124 build": the named pins but one.  *only: the one other, if it is one. */
 static const char *
 the_others(const struct solution *solution, const struct solve_conflict *c,
-	   const struct request *at)
+	   const struct request *at, const struct request **only)
 {
 	struct names all = { 0 };
 
 	for (size_t i = 0; i < c->pins.n; i++) {
 		const struct request *p = &solution->requests[c->pins.at[i]];
 
-		if (p != at && is_named(p))
-			list_push(solution->work->a, &all, request_name(solution, p));
+		if (p == at || !is_named(p))
+			continue;
+		list_push(solution->work->a, &all, request_name(solution, p));
+		*only = all.n == 1 ? p : NULL;
 	}
 	return all.n ? names_words(solution->work->a, &all, "and") : NULL;
-}
-
-/* The pin of the same extension that says where its code is to come from. */
-static const struct request *
-source_of(const struct solution *solution, const struct solve_conflict *c, const struct request *at)
-{
-	for (size_t i = 0; i < c->pins.n; i++) {
-		const struct request *p = &solution->requests[c->pins.at[i]];
-
-		if (p != at && p->kind == REQUEST_FROM && p->extension == at->extension)
-			return p;
-	}
-	return NULL;
 }
 
 static const char *
 headline(const struct solution *solution, const struct solve_conflict *c, const struct request *at)
 {
 	struct arena *a = solution->work->a;
-	const struct request *from = at->extension ? source_of(solution, c, at) : NULL;
-	const char *name = request_name(solution, at), *others = the_others(solution, c, at);
+	const struct request *only = NULL;
+	const char *name = request_name(solution, at), *others = the_others(solution, c, at, &only);
 
-	if (at->kind == REQUEST_FROM && others && starts_with(others, at->extension->name.s) &&
-	    !strstr(others, " and "))
+	if (at->kind == REQUEST_FROM && only && starts_with(others, at->extension->name.s))
 		return arena_printf(a, "%s cannot come from %s", others, name);
-	if (at->kind == REQUEST_FROM && at->extension)
+	if (at->kind == REQUEST_FROM)
 		return arena_printf(a, "%s cannot come from %s%s%s", at->extension->name.s, name,
 				    others ? ": it is not compatible with " : "",
 				    others ? others : "");
-	if (from && others && !strcmp(others, request_name(solution, from)))
+	if (only && only->kind == REQUEST_FROM && only->extension == at->extension)
 		return arena_printf(a, "%s cannot come from %s", name, others);
 	if (others)
 		return arena_printf(
@@ -97,26 +85,19 @@ headline(const struct solution *solution, const struct solve_conflict *c, const 
 
 /* --- ways out --- */
 
-static const char *
-way_words(const struct solution *solution, const struct repair *r)
-{
-	struct names all = { 0 };
-
-	for (size_t i = 0; i < r->changes.n; i++)
-		names_once(solution->work->a, &all, r->changes.at[i].now);
-	return names_words(solution->work->a, &all, "and");
-}
-
 static void
 report_way(struct diag *d, const struct solution *solution, const struct repair *r, bool first)
 {
+	struct names all = { 0 };
+	const char *words;
+
+	for (size_t i = 0; i < r->changes.n; i++)
+		names_once(solution->work->a, &all, r->changes.at[i].now);
 	/* Of several errors the first helps are one cure, cut into shares. */
-	const char *words =
-		arena_printf(solution->work->a, "%s%s", way_words(solution, r),
-			     first && solution->work->joint.found && solution->errors.n > 1 ?
+	words = arena_printf(solution->work->a, "%s%s", names_words(solution->work->a, &all, "and"),
+			     first && solution->work->joint.found ?
 				     ", together with the fixes of the other errors" :
 				     "");
-
 	if (!r->changes.n)
 		return; /* what is chosen changes, and nothing that is written */
 	if (r->left_out)

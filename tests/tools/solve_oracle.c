@@ -262,7 +262,7 @@ check_conflicts(struct world *w)
 	expect(w, ENOUGH, possible(w, all & ~named));
 }
 
-/* --- solve_repairs() --- */
+/* --- solve_repair() --- */
 
 static bool
 is_repair(struct world *w, unsigned pins)
