@@ -35,15 +35,6 @@ set_variable(struct docker *d, const char *name, const char *value)
 	map_put(&d->vars, name, v);
 }
 
-/* What the plan sets itself, or what belongs to the way in which the file was built. */
-static bool
-is_builds_own(const char *name)
-{
-	return among(name, "PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH MAX_JOBS "
-			   "FORCE_CUDA DEBIAN_FRONTEND CONDA_DIR TORCH_NVCC_FLAGS VIRTUAL_ENV") ||
-	       str_matches(name, "^(PIP|UV|NVIDIA)_|_FORCE_BUILD|_(SKIP|KEEP)_CUDA_BUILD");
-}
-
 /* "7.0 8.6+PTX", or with semicolons: an item for each. */
 static void
 take_architectures(struct docker *d, struct init_item *item, const char *value)
@@ -80,6 +71,11 @@ take_setting(struct docker *d, struct init_item *item, const char *name, const c
 {
 	struct init *rd = d->rd;
 	const char *why;
+	/* What the plan sets itself, or what belongs to the way in which the file was built. */
+	bool own = among(name, "PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH "
+			       "MAX_JOBS FORCE_CUDA DEBIAN_FRONTEND CONDA_DIR TORCH_NVCC_FLAGS "
+			       "VIRTUAL_ENV") ||
+		   str_matches(name, "^(PIP|UV|NVIDIA)_|_FORCE_BUILD|_(SKIP|KEEP)_CUDA_BUILD");
 
 	if (!unknown)
 		set_variable(d, name, value);
@@ -90,8 +86,8 @@ take_setting(struct docker *d, struct init_item *item, const char *name, const c
 		diag_help(diag_at(rd->ds, W_INIT_ORDER, item->at,
 				  "`%s=%s` does not force a compile", name, value),
 			  "only TRUE has an effect; builds from the recipe set it");
-	why = is_builds_own(name) ? "builds from the recipe set it where it is needed" :
-	      unknown             ? "its variables have no value here" :
+	why = own     ? "builds from the recipe set it where it is needed" :
+	      unknown ? "its variables have no value here" :
 	      inlined ? "it is set for one command; `extensions` have an `env` of their own" :
 			NULL;
 	if (!strcmp(name, "TORCH_CUDA_ARCH_LIST") && !unknown)

@@ -228,7 +228,7 @@ read_words(struct docker *d, const struct command *c, size_t from, bool second)
 		enum pip_option o = pip_option(d->rd, w->s, &value);
 
 		if (!value)
-			value = pip_takes_value(o) && i + 1 < c->n ? c->at[++i].s : "";
+			value = o >= PIP_SETTING && i + 1 < c->n ? c->at[++i].s : "";
 		if (second && o == PIP_NONE)
 			requirement(d, w, w->s, NULL);
 		else if (second && o != PIP_QUIET)

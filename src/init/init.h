@@ -70,6 +70,7 @@ struct init {
 /*
  * Returns a file's bytes as a text that can be read.
  *
+ *   in      text that ends with a NUL, as fs_read returns it
  *   out     UTF-8; UTF-16 with a byte order mark is converted (PowerShell's `>`)
  *   errors  SB0193, NULL: NUL bytes, other control characters, another format, a line longer than
  *           64 KiB

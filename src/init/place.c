@@ -296,13 +296,6 @@ torch_index_tag(struct init *rd, const char *url)
 	return arena_copy(rd->a, tag, n);
 }
 
-/* PyPI itself, where pip looks anyway: its host has two labels, the first of them its name. */
-static bool
-is_default(const char *url)
-{
-	return str_matches(url, "^[^:]*://pypi[.][^./]*(/|$)");
-}
-
 static void
 place_index(struct init *rd, struct init_item *item, const char *url, bool extra)
 {
@@ -313,7 +306,8 @@ place_index(struct init *rd, struct init_item *item, const char *url, bool extra
 	else if (tag)
 		item_take(rd, item, "torch.index",
 			  *tag && !init_get(rd, "torch.index") ? tag : NULL);
-	else if (is_default(url))
+	/* PyPI itself, where pip looks anyway: its host has two labels, the first of them its name. */
+	else if (str_matches(url, "^[^:]*://pypi[.][^./]*(/|$)"))
 		item_take(rd, item, "packages", NULL);
 	else if (!extra && !init_get(rd, "index") && !strcmp(shown, url))
 		item_take(rd, item, "index", url);

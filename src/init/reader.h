@@ -77,10 +77,9 @@ enum pip_option {
 
 /*
  * Returns which option a word is: "--index-url", "--index-url=https://...", "-i", "-rreq.txt".  *value
- * is what stands in the same word; NULL: the next word is the value, if takes_value.
+ * is what stands in the same word; NULL: the next word is the value, from PIP_SETTING on.
  */
 enum pip_option pip_option(struct init *rd, const char *word, const char **value);
-bool pip_takes_value(enum pip_option o);
 /* Returns true if a word is one of a list, "install create". */
 bool among(const char *s, const char *list);
 /* Decides an item by an option of pip; an editable requirement is none. */

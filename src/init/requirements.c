@@ -52,12 +52,6 @@ among(const char *s, const char *list)
 	return false;
 }
 
-bool
-pip_takes_value(enum pip_option o)
-{
-	return o >= PIP_SETTING;
-}
-
 enum pip_option
 pip_option(struct init *rd, const char *word, const char **value)
 {

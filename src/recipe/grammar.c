@@ -64,15 +64,6 @@ grammar_holds(struct load *l, grammar *g, const char *path, struct text value)
 	return false;
 }
 
-static const char *
-kind_of_character(unsigned char c)
-{
-	return c == '\n' ? "a line break" :
-	       c == '\t' ? "a tab" :
-	       c < 0x80  ? "a control character" :
-			   "a character outside ASCII";
-}
-
 bool
 text_holds(struct load *l, grammar *g, const char *path, struct text value)
 {
@@ -84,7 +75,11 @@ text_holds(struct load *l, grammar *g, const char *path, struct text value)
 	for (const unsigned char *p = (const unsigned char *)value.s; *p; p++)
 		if (*p < ' ' || *p >= 0x7f)
 			return reject(l, E_TEXT, value.at, "write one line of printable ASCII",
-				      "`%s`: %s in a value", path, kind_of_character(*p));
+				      "`%s`: %s in a value", path,
+				      *p == '\n' ? "a line break" :
+				      *p == '\t' ? "a tab" :
+				      *p < 0x80  ? "a control character" :
+						   "a character outside ASCII");
 	return grammar_holds(l, g, path, value);
 }
 

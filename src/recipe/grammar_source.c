@@ -247,23 +247,17 @@ git_is_branch(const char *s)
 #define HEX "0123456789abcdefABCDEF"
 
 /*
- * git-check-ref-format(1) without what a URL, pip or a shell reads otherwise (`@`, `#`,
- * `%`, ...), and no dash first: git would read an option.
+ * A tag or a full commit; a branch is judged with the extension. git-check-ref-format(1) without
+ * what a URL, pip or a shell reads otherwise (`@`, `#`, `%`, ...), and no dash first: git would
+ * read an option.
  */
-static bool
-is_ref(const char *s)
-{
-	return strlen(s) <= 255 && *s != '-' && !str_matches(s, "[.]lock(/|$)") &&
-	       str_matches(s, "^[A-Za-z0-9_+-]+([./][A-Za-z0-9_+-]+)*$");
-}
-
-/* A tag or a full commit; a branch is judged with the extension. */
 const struct complaint *
 grammar_extension_ref(struct load *l, const char *s)
 {
 	size_t n = strlen(s);
 
-	if (!is_ref(s))
+	if (n > 255 || *s == '-' || str_matches(s, "[.]lock(/|$)") ||
+	    !str_matches(s, "^[A-Za-z0-9_+-]+([./][A-Za-z0-9_+-]+)*$"))
 		return complain_that(
 			l, E_NAME, s, "is not a git tag or commit",
 			"write a tag such as v2.2.2, or a commit of 40 hexadecimal digits");

@@ -39,10 +39,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct source raw = { "fuzz", arena_copy(a, (const char *)data, size), size };
 	const struct source *src;
 	const struct stack *s;
-	struct init n = { .a = a, .ds = &ds };
 	struct names read = { 0 };
 	unsigned warnings;
 	struct diags ds;
+	struct init n = { .a = a, .ds = &ds };
 	bool fine;
 
 	if (!forever) {
