@@ -118,6 +118,7 @@ static bool
 body_end(struct transfer *t)
 {
 	const char *sum;
+	bool synced;
 	int fd;
 
 	/* A file of no bytes is a file too. */
@@ -131,7 +132,8 @@ body_end(struct transfer *t)
 	fd = t->fd;
 	t->fd = -1;
 	/* close reports what a network file system held back. */
-	if ((fsync(fd) < 0) | (close(fd) < 0) || rename(t->temp, t->q->to_path) < 0)
+	synced = fsync(fd) == 0;
+	if (close(fd) < 0 || !synced || rename(t->temp, t->q->to_path) < 0)
 		return cannot_write(t, t->q->to_path);
 	t->temp = NULL;
 	return true;
