@@ -207,17 +207,6 @@ name_of_url(struct init *rd, const char *url)
 		   NULL;
 }
 
-/* Returns false if the marker excludes Linux, or the Python that is known so far. */
-static bool
-holds_here(struct init *rd, const struct requirement *r)
-{
-	const char *python = init_value(rd, "python");
-	struct marker_env env = marker_env_linux(rd->a, python ? python : "3.11", "x86_64");
-	bool value = true;
-
-	return !r->marker || !marker_eval(r->marker, &env, &value) || value;
-}
-
 bool
 is_local_path(const char *s)
 {
@@ -232,6 +221,10 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	const char *why = NULL, *name = NULL;
 	const struct requirement *r = requirement_parse(rd->a, text, &why, NULL);
 	const struct extension *e = r ? facts_extension(rd->f, r->key) : NULL;
+	/* The Python that is known so far. */
+	const char *python = init_value(rd, "python");
+	struct marker_env here = marker_env_linux(rd->a, python ? python : "3.11", "x86_64");
+	bool holds = true;
 
 	if (!r && strstr(text, "://") && (name = name_of_url(rd, text)) && name_valid(name)) {
 		place_requirement(rd, item, arena_printf(rd->a, "%s @ %s", name, text), compiled);
@@ -252,7 +245,8 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 		item_leave(rd, item, "the environment has its own pip");
 	else if (comes_with_torch(rd, r->key))
 		item_leave(rd, item, "torch installs it, at the version that torch was built with");
-	else if ((e || !strcmp(r->key, "torch")) && !holds_here(rd, r))
+	else if (r->marker && (e || !strcmp(r->key, "torch")) &&
+		 marker_eval(r->marker, &here, &holds) && !holds)
 		item_leave(rd, item, "its marker excludes this environment");
 	else if (!strcmp(r->key, "torch"))
 		add_torch(rd, item, r);

@@ -19,16 +19,6 @@ part(struct load *l, struct text whole, const char *p, size_t n)
 			      span_within(whole, (size_t)(p - whole.s), n) };
 }
 
-/* The URL as it stands in the requirement: up to a space before a marker. */
-static struct text
-url_part(struct load *l, struct text whole)
-{
-	const char *p = strchr(whole.s, '@') + 1;
-
-	p += strspn(p, " ");
-	return part(l, whole, p, strcspn(p, " "));
-}
-
 static bool
 read_url(struct load *l, struct text url, struct recipe_extension *e)
 {
@@ -85,7 +75,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 {
 	struct text t = node_text(n);
 	const struct requirement *req;
-	const char *marker;
+	const char *marker, *url;
 
 	if (!text_holds(l, NULL, "extensions", t) || !text_has_no_blank_ends(l, "extensions", t))
 		return false;
@@ -96,10 +86,15 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	e->written = t;
 	e->name = part(l, t, t.s + strspn(t.s, " "), strlen(req->name));
 	e->extras = req->extras;
-	if (!req->url)
+	if (!req->url) {
 		read_versions(l, t, req, e);
-	else if (!read_url(l, url_part(l, t), e))
-		return false;
+	} else {
+		/* As it stands in the requirement: up to a space before a marker. */
+		url = strchr(t.s, '@') + 1;
+		url += strspn(url, " ");
+		if (!read_url(l, part(l, t, url, strcspn(url, " ")), e))
+			return false;
+	}
 	if (req->marker) {
 		marker = strchr(t.s, ';') + 1;
 		marker += strspn(marker, " ");

@@ -34,23 +34,13 @@ is_image(const char *s)
 	       (host ? str_matches(s, "^" HOST "/" PATH) : str_matches(s, "^" PATH));
 }
 
-/* The name in small letters, if that is one; NULL if not. */
-static const char *
-image_meant(struct arena *a, const char *s)
-{
-	const char *slash = strrchr(s, '/'), *colon = strchr(slash ? slash : s, ':');
-	size_t n = colon ? (size_t)(colon - s) : strlen(s);
-	const char *meant = arena_printf(a, "%s%s", lower_case(a, arena_copy(a, s, n)), s + n);
-
-	return is_image(meant) ? meant : NULL;
-}
-
 const struct complaint *
 grammar_image(struct load *l, const char *s)
 {
 	const char *help = "write [host[:port]/]path[:tag][@sha256:...]";
-	const char *scheme = strstr(s, "://");
+	const char *scheme = strstr(s, "://"), *meant;
 	struct complaint *c;
+	size_t n;
 
 	if (is_image(s))
 		return NULL;
@@ -61,7 +51,12 @@ grammar_image(struct load *l, const char *s)
 	else if (str_matches(s, "^[^:]*[A-Z]"))
 		help = "the name of an image is lower-case; only its tag may have capitals";
 	c = complain_that(l, E_IMAGE, s, "is not an image name", help);
-	c->fix = image_meant(l->a, scheme ? scheme + 3 : s);
+	/* The name in small letters, if that is one. */
+	s = scheme ? scheme + 3 : s;
+	n = (strrchr(s, '/') ? (size_t)(strrchr(s, '/') - s) : 0);
+	n += strcspn(s + n, ":");
+	meant = arena_printf(l->a, "%s%s", lower_case(l->a, arena_copy(l->a, s, n)), s + n);
+	c->fix = is_image(meant) ? meant : NULL;
 	return c;
 }
 
