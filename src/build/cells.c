@@ -1,4 +1,4 @@
-#include "cells.h"
+#include "build.h"
 
 #include <signal.h>
 #include <stdio.h>
