@@ -225,27 +225,20 @@ add_operation(struct target *t, const struct step *s, const struct operation *op
 	}
 }
 
-/* Why a step stands here, in a chain. */
-static const char *
-why(struct target *t, const struct step *s)
-{
-	const struct stack_extension *e = s->extension;
-
-	if (!e || e->source == SOURCE_WHEEL)
-		return s->why;
-	return arena_printf(t->a, "%s%scompiled against what is installed above",
-			    e->version ? e->version : "", e->version ? ", " : "");
-}
-
 static void
 add_step(struct target *t, const struct step *s)
 {
+	const struct stack_extension *e = s->extension;
 	const struct shell sh = shell_of(t, s);
 	struct buf b = BUF(t->a);
+	const char *why = s->why;
 	struct scope *out;
 
-	if (s->extension)
-		comment(&b, target_own_gpus(t, s->extension));
+	if (e && e->source != SOURCE_WHEEL)
+		why = arena_printf(t->a, "%s%scompiled against what is installed above",
+				   e->version ? e->version : "", e->version ? ", " : "");
+	if (e)
+		comment(&b, target_own_gpus(t, e));
 	for (size_t i = 0; i < s->operations.n; i++)
 		add_operation(t, s, &s->operations.at[i], &b);
 	if (s->kind == STEP_TORCH && t->plan->cuda_home) {
@@ -258,7 +251,7 @@ add_step(struct target *t, const struct step *s)
 		return;
 	b.p[--b.n] = '\0';
 	out = scope_item(t->top, "steps");
-	target_lines(out, "comments", arena_printf(t->a, "%s: %s", s->id, why(t, s)));
+	target_lines(out, "comments", arena_printf(t->a, "%s: %s", s->id, why));
 	scope_code(out, "commands", checked(t, buf_text(&b), s->at));
 }
 

@@ -64,9 +64,10 @@ struct run {
 	struct diags *ds;
 	const struct render_input *in;
 	struct rendereds *out;
-	struct map said;      /* diagnostics */
-	struct map helpers;   /* paths */
-	struct names secrets; /* of all cells, each once */
+	struct map said;              /* diagnostics */
+	struct map helpers;           /* paths */
+	struct names secrets;         /* of all cells, each once */
+	bool asks_modal, lacks_modal; /* a recipe has modal:, its app is refused */
 	struct refusals LIST(struct refusal {
 		const char *target;
 		const struct diag *d;
@@ -249,20 +250,8 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 			map_put(&r->helpers, keep(r, &t.helpers.at[i])->path, r);
 	arena_free(scratch);
 	sort_out(r, &own, k->name);
+	r->lacks_modal |= !good && k->fill == modal_fill;
 	return good;
-}
-
-/* Whether the app is refused that a recipe asks for. */
-static bool
-lacks_modal(const struct run *r)
-{
-	bool asked = false, lacks = false;
-
-	for (size_t i = 0; i < r->in->recipes->n; i++)
-		asked |= r->in->recipes->at[i]->modal.at.line != 0;
-	for (size_t i = 0; i < r->refused.n; i++)
-		lacks |= !strcmp(r->refused.at[i].target, "modal");
-	return asked && lacks;
 }
 
 /* Code hosts fold the helpers in a review; the files that use them are there to be read. */
@@ -291,6 +280,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		struct names forced = forced_lines(a, *found), used;
 
 		planned = planned && p;
+		r.asks_modal |= in->recipes->at[i]->modal.at.line != 0;
 		for (size_t k = 0; p && k < NKINDS; k++)
 			if (wanted[k] && kinds[k].shape != pipeline_shape)
 				good = write_target(&r, p, &forced, &kinds[k]) && good;
@@ -304,7 +294,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 	for (size_t k = 0; planned && k < NKINDS; k++)
 		if (wanted[k] && kinds[k].shape == pipeline_shape)
 			good = write_target(&r, NULL, NULL, &kinds[k]) && good;
-	good = good || (!in->targets && out->n && (in->force || !lacks_modal(&r)));
+	good = good || (!in->targets && out->n && (in->force || !r.asks_modal || !r.lacks_modal));
 	report(&r, good);
 	return good && planned;
 }
