@@ -113,20 +113,23 @@ fs_is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-struct names
-fs_list(struct arena *a, const char *dir, const char *suffix)
+bool
+fs_list(struct arena *a, struct diags *ds, const char *dir, const char *suffix, struct names *out)
 {
-	struct names names = { 0 };
 	DIR *d = opendir(dir);
+	int err = d ? 0 : errno;
 
-	if (!d)
-		return names;
-	for (struct dirent *e; (e = readdir(d));)
+	for (struct dirent *e; d && (errno = 0, e = readdir(d));)
 		if (*e->d_name != '.' && ends_with(e->d_name, suffix))
-			list_push(a, &names, arena_strdup(a, e->d_name));
-	closedir(d);
-	names_sort(&names);
-	return names;
+			list_push(a, out, arena_strdup(a, e->d_name));
+	err = d ? errno : err;
+	if (d)
+		closedir(d);
+	names_sort(out);
+	if (!err || err == ENOENT || err == ENOTDIR)
+		return true;
+	diag_at(ds, E_FILE, (struct span){ 0 }, "cannot read `%s`: %s", dir, strerror(err));
+	return false;
 }
 
 bool

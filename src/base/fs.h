@@ -30,9 +30,10 @@ const struct source *fs_read_quiet(struct arena *a, const char *path, size_t max
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 
-/* The names in a directory that end in `suffix`, hidden ones left out, in byte order; none
- * if it cannot be read. */
-struct names fs_list(struct arena *a, const char *dir, const char *suffix);
+/* Adds the names in a directory that end in `suffix`, hidden ones left out, and sorts `out` by
+ * bytes; none if there is no directory.  False after SB0100: it cannot be read. */
+bool fs_list(struct arena *a, struct diags *ds, const char *dir, const char *suffix,
+	     struct names *out);
 
 /*
  * fs_write -- replaces a file atomically: afterwards it has these bytes, or its old content.

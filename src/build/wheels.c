@@ -169,10 +169,12 @@ wheels_missing(const struct work *w)
 static bool
 take_compiled(struct work *w, struct wanted_wheel *one, const char *folder)
 {
-	struct names all = fs_list(w->a, folder, ".whl");
+	struct names all = { 0 };
 	struct diags found;
 	struct diag *d;
 
+	if (!fs_list(w->a, w->ds, folder, ".whl", &all))
+		return false;
 	if (all.n != 1) {
 		diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
 			"compiling %s left %zu wheels, not one", one->step->id, all.n);

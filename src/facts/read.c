@@ -58,11 +58,13 @@ check_extension_name(struct arena *a, struct diags *ds, const char *dir, const c
 }
 
 /* What lies there and is no knowledge: said, since its author may think that it is. */
-static void
+static bool
 tell_others(struct arena *a, struct diags *ds, const char *dir, const char *folder)
 {
-	struct names all = fs_list(a, dir, "");
+	struct names all = { 0 };
 
+	if (!fs_list(a, ds, dir, "", &all))
+		return false;
 	for (size_t i = 0; i < all.n; i++) {
 		const char *name = all.at[i], *path = fs_join(a, dir, name);
 		struct diag *d;
@@ -77,6 +79,7 @@ tell_others(struct arena *a, struct diags *ds, const char *dir, const char *fold
 			diag_help(d, "the names of knowledge files end in .yaml; extensions are in "
 				     "extensions/");
 	}
+	return true;
 }
 
 static bool
@@ -102,15 +105,17 @@ bool
 facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files)
 {
 	const char *folder = fs_join(a, dir, "extensions");
-	struct names all = fs_list(a, dir, ".yaml"), below = fs_list(a, folder, ".yaml");
+	struct names all = { 0 }, below = { 0 };
 	bool ok = true;
 
+	if (!fs_list(a, ds, dir, ".yaml", &all) || !fs_list(a, ds, folder, ".yaml", &below))
+		return false;
 	for (size_t i = 0; i < below.n; i++)
 		list_push(a, &all, arena_printf(a, "extensions/%s", below.at[i]));
 	if (!is_folder(a, ds, dir, &all))
 		return false;
-	tell_others(a, ds, dir, "extensions");
-	tell_others(a, ds, folder, NULL);
+	if (!tell_others(a, ds, dir, "extensions") || !tell_others(a, ds, folder, NULL))
+		return false;
 	names_sort(&all);
 	for (size_t i = 0; i < all.n; i++)
 		ok &= check_extension_name(a, ds, dir, all.at[i]) &&

@@ -26,11 +26,13 @@ report_none(struct diags *ds, const char *dir)
 }
 
 /* A file that is there and is no template has a wrong name, or does nothing. */
-static void
+static bool
 warn_unknown(struct diags *ds, const char *dir)
 {
-	struct names files = fs_list(ds->arena, dir, ""), known = { 0 };
+	struct names files = { 0 }, known = { 0 };
 
+	if (!fs_list(ds->arena, ds, dir, "", &files))
+		return false;
 	for (size_t i = 0; i < embedded_templates_n; i++)
 		list_push(ds->arena, &known, embedded_templates[i].path);
 	for (size_t i = 0; i < files.n; i++) {
@@ -46,6 +48,7 @@ warn_unknown(struct diags *ds, const char *dir)
 		if (near)
 			diag_help(d, "did you mean `%s`?", near);
 	}
+	return true;
 }
 
 const struct templates *
@@ -78,9 +81,7 @@ templates_open(struct arena *a, struct diags *ds, const char *dir)
 		report_none(ds, dir);
 		return NULL;
 	}
-	if (dir)
-		warn_unknown(ds, dir);
-	return t;
+	return !dir || warn_unknown(ds, dir) ? t : NULL;
 }
 
 const struct source *
