@@ -10,7 +10,7 @@
 
 /*
  * What a file says of itself: shared objects (libelf), the GPU code in them (a reader of our
- * own), wheels (zlib).  Nothing is run, nothing is unpacked to disk.  Every size that a
+ * own), wheels (libarchive).  Nothing is run, nothing is unpacked to disk.  Every size that a
  * file claims is checked against the file before it is believed.
  */
 

@@ -1,12 +1,12 @@
 #include "inspect/wheel_parts.h"
 
+#include <archive.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/map.h"
 #include "base/str.h"
@@ -399,50 +399,101 @@ zip_read(struct zip *z)
 	return names_are_apart(z) && check_local(z);
 }
 
+/* --- unpacking --- */
+
+/* One entry as a zip file of its own, in which the header says all that the directory says. */
+struct stream {
+	const struct zip *z;
+	uint64_t at, left; /* packed bytes */
+	bool begun;
+	unsigned char header[LOCAL_BYTES + 1 + 20]; /* a name of one byte, and the wide sizes */
+	unsigned char block[CHUNK];
+};
+
+static void
+put_le(unsigned char *p, uint64_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++, value >>= 8)
+		p[i] = value & 0xff;
+}
+
+static void
+put_header(unsigned char *p, const struct zip_entry *e)
+{
+	put_le(p, 0x04034b50, 4);
+	put_le(p + 4, 45, 2); /* the version that has wide sizes */
+	put_le(p + 8, e->method, 2);
+	put_le(p + 14, e->crc, 4);
+	put_le(p + 18, UINT64_MAX, 8);
+	put_le(p + 26, 1, 2);
+	put_le(p + 28, 20, 2);
+	p[LOCAL_BYTES] = 'x';
+	p += LOCAL_BYTES + 1;
+	put_le(p, 1, 2);
+	put_le(p + 2, 16, 2);
+	put_le(p + 4, e->size, 8);
+	put_le(p + 12, e->packed, 8);
+}
+
+static la_ssize_t
+next_bytes(struct archive *ar, void *ctx, const void **p)
+{
+	struct stream *s = ctx;
+	size_t n = s->left < CHUNK ? (size_t)s->left : CHUNK;
+
+	*p = s->begun ? s->block : s->header;
+	if (!s->begun) {
+		s->begun = true;
+		return sizeof(s->header);
+	}
+	if (!zip_bytes(s->z, s->at, s->block, n)) {
+		archive_set_error(ar, EIO, "its bytes cannot be read");
+		return -1;
+	}
+	s->at += n;
+	s->left -= n;
+	return (la_ssize_t)n;
+}
+
+static void
+archive_close(struct archive **ar)
+{
+	archive_read_free(*ar);
+}
+
 bool
 zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to)
 {
-	unsigned char in[CHUNK], out[CHUNK];
-	uint64_t at = e->data, left = e->packed, got = 0;
-	uLong crc = crc32(0, NULL, 0);
-	z_stream s = { 0 };
-	int rc = e->method ? inflateInit2(&s, -MAX_WBITS) : Z_OK;
+	__attribute__((cleanup(archive_close))) struct archive *ar = archive_read_new();
+	struct stream s = { .z = z, .at = e->data, .left = e->packed };
+	struct archive_entry *unused;
+	uint64_t got = 0;
+	const void *p;
+	la_int64_t at;
+	size_t n;
+	int r;
 
-	while (rc == Z_OK && got <= e->size) {
-		size_t n = left < CHUNK ? (size_t)left : CHUNK;
-
-		if (!s.avail_in && n) {
-			if (!zip_bytes(z, at, in, n))
-				break;
-			at += n;
-			left -= n;
-			s.next_in = in;
-			s.avail_in = (uInt)n;
-		}
-		s.next_out = out;
-		s.avail_out = sizeof(out);
-		if (e->method) {
-			rc = inflate(&s, Z_NO_FLUSH);
-		} else {
-			memcpy(out, in, s.avail_in);
-			s.avail_out -= s.avail_in;
-			s.avail_in = 0;
-			rc = left ? Z_OK : Z_STREAM_END;
-		}
-		n = sizeof(out) - s.avail_out;
-		crc = crc32(crc, out, (uInt)n);
+	if (!ar || archive_read_support_format_zip_streamable(ar) != ARCHIVE_OK)
+		memory_exhausted();
+	put_header(s.header, e);
+	r = archive_read_open(ar, &s, NULL, next_bytes, NULL);
+	if (r == ARCHIVE_OK)
+		r = archive_read_next_header(ar, &unused);
+	while (r == ARCHIVE_OK && (r = archive_read_data_block(ar, &p, &n, &at)) == ARCHIVE_OK) {
+		if (n > e->size - got)
+			return zip_refuse(z, "`%s` has not the size that the directory says",
+					  e->name);
 		if (sum)
-			EVP_DigestUpdate(sum, out, n);
-		if (to && n <= e->size - got)
-			memcpy(to + got, out, n);
+			EVP_DigestUpdate(sum, p, n);
+		if (to)
+			memcpy(to + got, p, n);
 		got += n;
 	}
-	inflateEnd(&s);
-	if (got > e->size || (rc == Z_STREAM_END && got < e->size))
-		return zip_refuse(z, "`%s` has not the size that the directory says", e->name);
-	return (rc == Z_STREAM_END && !left && !s.avail_in && crc == e->crc) ||
-	       zip_refuse(z, "`%s` cannot be unpacked: %s", e->name,
-			  s.msg              ? s.msg :
-			  rc == Z_STREAM_END ? "its bytes or its checksum are wrong" :
-					       "its bytes end too early");
+	if (r != ARCHIVE_EOF && archive_errno(ar) == ENOMEM)
+		memory_exhausted();
+	if (r != ARCHIVE_EOF)
+		return zip_refuse(z, "`%s` cannot be unpacked: %s", e->name,
+				  archive_error_string(ar));
+	return (got == e->size && !s.left) ||
+	       zip_refuse(z, "`%s` has not the size that the directory says", e->name);
 }
