@@ -208,6 +208,11 @@ extension_holds(struct load *l, struct recipe_extension *e)
 		}
 	}
 	e->key = name_normalize(l->a, e->name.s);
+	if (!strcmp(e->key, "torch")) {
+		diag_help(fault(l, E_NAME, e->name.at, "`torch` is no extension"),
+			  "remove it: `torch:` installs torch, before every extension");
+		return false;
+	}
 	return sources_hold(l, e) && archive_holds(l, e);
 }
 

@@ -91,7 +91,8 @@ refuse_source(struct workspace *w, const struct recipe_extension *e, const char 
 {
 	struct diag *d;
 
-	if (in_conflict(w, e))
+	/* A conflict explains it, but a forced plan has no source to write. */
+	if (in_conflict(w, e) && !w->forced)
 		return;
 	d = diag_at(w->ds, E_EXTENSION_SOURCE, e->from_at.line ? e->from_at : e->at, "`%s` %s",
 		    e->name.s, what);

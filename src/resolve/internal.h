@@ -67,6 +67,7 @@ struct workspace {
 	const struct solution *solution;
 	const struct candidate *python; /* the one that markers are evaluated with */
 	unsigned errors;                /* of earlier stages and cells */
+	bool forced;                    /* conflicts do not stop the plan */
 };
 
 /* --- variables.c: variables and candidates --- */

@@ -305,18 +305,6 @@ version_of_url(struct workspace *w, const char *url)
 	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
 }
 
-/* A `torch` in packages: constrains the one of torch:.  A range without a known release does not. */
-static bool
-constrains_torch(struct workspace *w, const struct requirement *req)
-{
-	unsigned torch;
-
-	if (!w->r->torch.at.line || req->url)
-		return false;
-	torch = the_variable(w, VARIABLE_TORCH);
-	return !set_is_empty(w, torch, set_in(w, torch, specifiers_text(w->a, req->spec)));
-}
-
 static void
 request_requirement(struct workspace *w, const struct recipe_requirement *q)
 {
@@ -325,7 +313,9 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q)
 	const char *wheel;
 	unsigned variable;
 
-	if (!applies(w, req->marker) || (!strcmp(key, "torch") && !constrains_torch(w, req)))
+	/* A `torch` in packages constrains the one of torch:. */
+	if (!applies(w, req->marker) ||
+	    (!strcmp(key, "torch") && (!w->r->torch.at.line || req->url)))
 		return;
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
 	if (!wheel && !judged(w, key)) {

@@ -148,6 +148,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	w->s = s;
 	w->solution = s->solution = solution;
 	w->errors = ds->errors;
+	w->forced = o && o->force;
 	s->recipe = r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
@@ -163,7 +164,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_apt(w);
 	resolve_last(w);
 	resolve_check(w);
-	if (o && o->force)
+	if (w->forced)
 		pass_over(f, *found, ds->errors - w->errors);
 	return ds->errors == w->errors ? s : NULL;
 }
