@@ -16,26 +16,31 @@ work_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+enum { LAST_LINES = 12 };
+
 /* One child's output, between its pipe and the screen. */
 struct listening {
 	struct work *w;
 	struct output_parser *parser;
 	double began_s;
-	struct names last; /* lines outside of every step, for when the engine itself fails */
+	/* Lines outside of every step, for when the engine itself fails: the newest take the place of
+	 * the oldest, since an engine may print without end. */
+	struct buf last[LAST_LINES];
+	size_t nlast;
 };
-
-enum { LAST_LINES = 12 };
 
 static void
 keep_last(struct listening *l, const char *text)
 {
+	struct buf *b = &l->last[l->nlast % LAST_LINES];
+
 	if (!*text)
 		return;
-	if (l->last.n == LAST_LINES) {
-		memmove(l->last.at, l->last.at + 1, (LAST_LINES - 1) * sizeof(*l->last.at));
-		l->last.n--;
-	}
-	list_push(l->w->a, &l->last, arena_strdup(l->w->a, text));
+	if (!b->a)
+		*b = BUF(l->w->a);
+	buf_clear(b);
+	buf_puts(b, text);
+	l->nlast++;
 }
 
 /* BuildKit names the base as it resolved it: "[base 1/5] FROM docker.io/library/x:1@sha256:..." */
@@ -134,8 +139,8 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 			    arena_printf(w->a, "failed with exit status %d outside of any step",
 					 r->status) :
 			    arena_printf(w->a, "could not be started: %s", strerror(r->error)));
-	for (size_t i = 0; i < l->last.n; i++)
-		diag_why(d, "%s", l->last.at[i]);
+	for (size_t i = l->nlast < LAST_LINES ? 0 : l->nlast - LAST_LINES; i < l->nlast; i++)
+		diag_why(d, "%s", l->last[i % LAST_LINES].p);
 	if (w->pushing)
 		diag_help(d, "%s login %s, if nobody is logged in there", w->o->engine->name,
 			  arena_copy(w->a, w->pushing, strcspn(w->pushing, "/")));

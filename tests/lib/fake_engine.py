@@ -27,6 +27,7 @@ BEHAVIOUR = {
     "fail_text": ["tiny_c.cu:7: error: no such thing"],
     "fail_status": 1,
     "refuse": None,  # lines that it fails with before any step
+    "chatter": 0,  # lines that it prints before those
     "hang": None,  # target (or "image") that it never ends with
     "no_inputs": False,
     "push_fails": False,
@@ -177,6 +178,8 @@ class Client:
                 "secrets": {k: digest_file(v) for k, v in secrets.items()}}  # fmt: skip
         if self.now["refuse"]:
             self.note("build", **what, ran=[])
+            for n in range(self.now["chatter"]):
+                self.say("line %d %s" % (n, "x" * 200))
             for line in self.now["refuse"]:
                 self.say(line)
             return 1
