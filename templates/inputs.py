@@ -42,7 +42,7 @@ SESSION = re.compile(
     r"(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|WINDOWID|(DBUS|DESKTOP|GNOME|KDE|GTK|QT|SESSION|TERM|VTE|TMUX|LESS|HIST|LC|GPG"
     r"|SYSTEMD|NPM|VSCODE|SLURM|PBS|KUBERNETES|GITHUB|GITLAB|RUNNER|CI|BUILDKIT|BUILDAH|DOCKER|WSL)_.*"
     r"|TMUX|STY|EDITOR|VISUAL|PAGER|LESS|LS_COLORS|COLORTERM|MAIL|PS[0-4]|PROMPT.*|HIST.*|INVOCATION_ID|JOURNAL_STREAM|MANAGERPID"
-    r"|container|DEBIAN_FRONTEND|NO_COLOR|SECRETS|.*(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|API_?KEY).*)$",
+    r"|container|DEBIAN_FRONTEND|NO_COLOR|SECRETS|APP|LD_LIBRARY_PATH|.*_NUM_THREADS|.*(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|API_?KEY).*)$",
     re.I,
 )
 WHOLE_MAX = 8 << 20  # bytes: a larger file counts with its size, its first and its last MiB
@@ -491,7 +491,7 @@ def python_packages(plan, found):
 def rest_of_environment(env):
     """The variables that `env` does not show: setup.py can compute the name of any."""
     rest = {
-        k: v for k, v in os.environ.items()
+        k: v.replace(sys.prefix, "{prefix}") for k, v in os.environ.items()
         if k not in env and not NO_INPUT.match(k) and not SESSION.match(k) and k not in ("MAX_JOBS", "NVCC_THREADS")
     }  # fmt: skip
     return digest_of(json.dumps(rest, sort_keys=True).encode())
