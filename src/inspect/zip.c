@@ -485,7 +485,7 @@ zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsi
 					  e->name);
 		if (sum)
 			EVP_DigestUpdate(sum, p, n);
-		if (to)
+		if (to && n) /* an empty block has no bytes to point at */
 			memcpy(to + got, p, n);
 		got += n;
 	}
