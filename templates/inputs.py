@@ -39,10 +39,12 @@ NO_INPUT = re.compile(
 BUILD_FILES = (".py", ".toml", ".cfg", ".cmake", ".txt", ".in", ".build", ".sh")
 # Also no inputs: a session's, a scheduler's or a CI service's own, and what is secret.
 SESSION = re.compile(
-    r"(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|WINDOWID|(DBUS|DESKTOP|GNOME|KDE|GTK|QT|SESSION|TERM|VTE|TMUX|LESS|HIST|LC|GPG"
-    r"|SYSTEMD|NPM|VSCODE|SLURM|PBS|KUBERNETES|GITHUB|GITLAB|RUNNER|CI|BUILDKIT|BUILDAH|DOCKER|WSL)_.*"
-    r"|TMUX|STY|EDITOR|VISUAL|PAGER|LESS|LS_COLORS|COLORTERM|MAIL|PS[0-4]|PROMPT.*|HIST.*|INVOCATION_ID|JOURNAL_STREAM|MANAGERPID"
-    r"|container|DEBIAN_FRONTEND|NO_COLOR|SECRETS|APP|LD_LIBRARY_PATH|.*_NUM_THREADS|.*(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|API_?KEY).*)$",
+    r"(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|WINDOWID"
+    r"|(DBUS|DESKTOP|GNOME|KDE|GTK|QT|SESSION|TERM|VTE|TMUX|LESS|HIST|LC|GPG|SYSTEMD|NPM|VSCODE|SLURM|PBS"
+    r"|KUBERNETES|GITHUB|GITLAB|RUNNER|CI|BUILDKIT|BUILDAH|DOCKER|WSL)_.*"
+    r"|TMUX|STY|EDITOR|VISUAL|PAGER|LESS|LS_COLORS|COLORTERM|MAIL|PS[0-4]|PROMPT.*|HIST.*|INVOCATION_ID|JOURNAL_STREAM"
+    r"|MANAGERPID|container|DEBIAN_FRONTEND|NO_COLOR|SECRETS|APP|LD_LIBRARY_PATH|.*_NUM_THREADS"
+    r"|.*(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|API_?KEY).*)$",
     re.I,
 )
 WHOLE_MAX = 8 << 20  # bytes: a larger file counts with its size, its first and its last MiB
@@ -447,8 +449,8 @@ def search_of():
     """The directories that compiler, nvcc and linker search."""
     cxx = tool("CXX")
     said = subprocess.run(
-        cxx + ["-E", "-v", "-x", "c++", os.devnull], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        timeout=LIMIT_S, env=dict(os.environ, LC_ALL="C"),
+        cxx + ["-E", "-v", "-x", "c++", os.devnull], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=LIMIT_S, env=dict(os.environ, LC_ALL="C"),
     ).stdout.decode("utf-8", "replace")  # fmt: skip
     includes = re.findall(r"^ (/.*)$", said, re.M)
     libraries = re.search(r"^libraries: =?(.*)$", output(cxx + ["-print-search-dirs"], "compiler"), re.M)
