@@ -2,6 +2,15 @@
 
 #include <string.h>
 
+bool
+embedded_text(const char *text)
+{
+	for (size_t i = 0; i < embedded_templates_n; i++)
+		if (embedded_templates[i].text == text)
+			return true;
+	return false;
+}
+
 const struct source *
 embedded_template(const char *name)
 {

@@ -1,40 +1,45 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "cuda.h"
 
+/* Not strtoul: every GPU of every build of torch is read with it. */
 static size_t
-digits(const char *s)
+number(const char *s, unsigned *value)
 {
-	return strspn(s, "0123456789");
+	size_t n = 0;
+
+	for (*value = 0; n < 4 && is_digit(s[n]); n++)
+		*value = *value * 10 + (unsigned)(s[n] - '0');
+	return n;
 }
 
 bool
 capability_parse(const char *text, struct capability *out)
 {
 	const char *p = text;
-	size_t n = digits(p), m;
+	unsigned major, minor;
+	size_t n = number(p, &major), m;
 
 	*out = (struct capability){ 0 };
 	if (p[n] == '.') {
-		m = digits(p + n + 1);
+		m = number(p + n + 1, &minor);
 		if (!n || n > 2 || !m || m > 2)
 			return false;
-		out->major = (unsigned)strtoul(p, NULL, 10);
-		out->minor = (unsigned)strtoul(p + n + 1, NULL, 10);
 		p += n + 1 + m;
 	} else {
 		out->ptx = starts_with(p, "compute_");
 		p += out->ptx ? strlen("compute_") : starts_with(p, "sm_") ? strlen("sm_") : 0;
 		/* "80", "120": all digits but the last are the major. */
-		n = digits(p);
+		n = number(p, &major);
 		if (n < 2 || n > 3)
 			return false;
-		out->major = (unsigned)strtoul(p, NULL, 10) / 10;
-		out->minor = (unsigned)(p[n - 1] - '0');
+		minor = major % 10;
+		major /= 10;
 		p += n;
 	}
+	out->major = major;
+	out->minor = minor;
 	if (*p == 'a' || *p == 'f')
 		out->variant = *p++;
 	if (!*p)
