@@ -48,7 +48,7 @@ bool program_options(struct arena *a, int argc, char **argv, struct options *o, 
 /* True if the verb as asked needs the second program. */
 bool program_needs_world(const struct options *o);
 
-/* --- recipe -> resolve -> plan: whoever fails has added an error --- */
+/* --- recipe -> resolve -> plan: each stage adds an error when it fails --- */
 
 /*
  * pipeline_load -- the cells of a recipe file, with what the command line adds to it.

@@ -67,8 +67,8 @@ const char *engine_cache(struct arena *a, const char *reference, const char *mor
 /* The options that docker, podman and buildah have in common, up to --build-arg and --secret. */
 void engine_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b,
 			bool csv);
-/* Of a run: the environment and the command: in a new container of the image, in place of
- * the image's own command, or in the container that exists. */
+/* Adds the environment and the command of a run.  In a new container, the command replaces the
+ * image's own; otherwise it runs in the container that exists. */
 void engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r,
 		      bool new_container);
 

@@ -79,7 +79,7 @@ fact_text(const struct node *x)
 	return node_text(x).s;
 }
 
-/* The text of a key, and as what it is meant: 0, false or TRI_UNKNOWN when not there. */
+/* Return the value of a key as text, number or boolean; NULL, 0 or false if the map lacks it. */
 const char *fact_text_of(const struct node *map, const char *key);
 unsigned fact_uint_of(const struct node *map, const char *key);
 double fact_number_of(const struct node *map, const char *key);

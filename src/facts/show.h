@@ -58,7 +58,7 @@ bool table_print(struct show *v, const struct table *t, unsigned indent);
 /* Maps that hold for it, of two that say the same the later one counts. */
 struct found {
 	const char *title;
-	const char *name; /* as the knowledge writes it; NULL: as it was asked for */
+	const char *name; /* as the knowledge base spells it; NULL: as the user does */
 	struct parts LIST(const struct node *) parts;
 	const char *without;       /* a key of the parts that is not asked for; or NULL */
 	const struct node *compat; /* of a CUDA toolkit: the driver with which its major runs */

@@ -173,14 +173,33 @@ report_errors(const struct attempt *t)
 	}
 }
 
+/* Is a known release in the range? */
+static bool
+names_known_torch(struct init *rd, const struct init_item *range)
+{
+	const struct specifiers *spec = specifiers_parse(rd->a, range->value + strlen("torch"));
+	size_t n;
+	const struct torch_release *const *all = facts_torch_all(rd->f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (specifiers_match(spec, version_parse(rd->a, all[i]->version), PRE_YES))
+			return true;
+	diag_help(diag_at(rd->ds, E_INIT_INPUT, range->at, "the knowledge base lists no `%s`",
+			  range->value),
+		  "`stackbuild facts torch` lists the releases and their builds");
+	return false;
+}
+
 bool
 draft_complete(struct init *rd, const char *path)
 {
 	struct attempt t = { .rd = rd, .path = path };
 	const struct stack *s;
 	bool unnamed = !init_get(rd, "stack");
-	struct init_item *range;
+	struct init_item *range = torch_range(rd);
 
+	if (range && !names_known_torch(rd, range))
+		return false;
 	/* Whatever belongs to torch needs a version of it. */
 	if (!init_get(rd, "torch.version") &&
 	    (init_get(rd, "torch.with") || init_get(rd, "extensions") ||
@@ -197,16 +216,7 @@ draft_complete(struct init *rd, const char *path)
 		report_errors(&t);
 		return false;
 	}
-	range = torch_range(rd);
 	/* The release is selected now, and its range is not needed any more. */
-	if (range && s->torch.value &&
-	    !specifiers_match(specifiers_parse(rd->a, range->value + strlen("torch")),
-			      version_parse(rd->a, s->torch.value), PRE_YES)) {
-		diag_help(diag_at(rd->ds, E_INIT_INPUT, range->at,
-				  "the knowledge base lists no `%s`", range->value),
-			  "`stackbuild facts torch` lists the releases and their builds");
-		return false;
-	}
 	if (range)
 		range->value = NULL;
 	draft_pin(rd, s, t.repaired);

@@ -77,7 +77,7 @@ enum pip_option {
 
 /*
  * Returns which option a word is: "--index-url", "--index-url=https://...", "-i", "-rreq.txt".  *value
- * is what stands in the same word; NULL: the next word is the value, from PIP_SETTING on.
+ * is the part after `=` in the same word; NULL: the next word is the value, for PIP_SETTING and later.
  */
 enum pip_option pip_option(struct init *rd, const char *word, const char **value);
 /* Returns true if a word is one of a list, "install create". */

@@ -213,8 +213,9 @@ void recipe_canonical(const struct recipe *r, struct buf *out);
 /* --- files, overrides, cells --- */
 
 /*
- * Returns the map of the file of the options, merged over what it extends, without `extends`;
- * *src: the file itself.  errors SB0100 .. SB0108, SB0125, SB0126; NULL
+ * Reads the recipe file that the options name and merges it over the files that it extends.
+ * Returns the map without `extends`, and the file in *src; NULL after SB0100 .. SB0108, SB0125
+ * or SB0126.
  */
 const struct node *extends_load(struct load *l, const struct source **src);
 /* Reads a recipe file from the file system; for `open`. */

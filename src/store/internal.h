@@ -60,7 +60,7 @@ enum store_answer store_inspect(struct arena *a, struct diags *ds, const char *p
 
 /* --- kinds of stores --- */
 
-/* The text of an entry.json, and what its kind knows beside it. */
+/* The text of an entry.json, and what the kind of store knows about it. */
 struct entry_file {
 	const char *text;
 	size_t n;
@@ -111,11 +111,11 @@ enum store_answer store_find(struct arena *a, struct diags *ds, struct store *s,
 			     const struct entry **e);
 
 /*
- * store_take -- the wheel of a key, looked into.
+ * store_take -- finds the wheel of a key and inspects it.
  *
- *   in      want NULL: what its entry says; folder: where it is brought; NULL: it is looked at where
- *           it lies, which is for folder stores
- *   out     *path: once it has been looked at
+ *   in      want: what the wheel must be; NULL: what its entry says.  folder: where the wheel is
+ *           copied to; NULL: it is inspected in place, which only directory stores can do
+ *   out     *path: of the inspected wheel
  *   errors  as of store_find and store_inspect
  */
 enum store_answer store_take(struct arena *a, struct diags *ds, struct store *s, const char *key,
