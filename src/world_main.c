@@ -2,8 +2,6 @@
  * stackbuild-world: the verbs that touch the world.  stackbuild becomes this program
  * by exec, with the same argv; nobody calls it by hand.
  */
-#include <jansson.h>
-
 #include "base/proc.h"
 #include "fetch/fetch.h"
 #include "verbs.h"
@@ -33,7 +31,6 @@ main(int argc, char **argv)
 	int status;
 
 	proc_hold_standard_files();
-	json_set_alloc_funcs(memory_alloc, memory_free);
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_run(&o);
 	arena_free(a);

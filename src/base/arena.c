@@ -35,13 +35,17 @@ struct arena {
 
 static void (*last_act)(void);
 
-void
-memory_exhausted(void)
+_Noreturn static void
+exhausted(void)
 {
-	if (last_act)
-		last_act();
-	fputs("stackbuild: out of memory\n", stderr);
-	_exit(70); /* not exit: a library may hold a lock that its cleanup waits for */
+	static const char said[] = "stackbuild: out of memory\n";
+	void (*act)(void) = last_act;
+
+	last_act = NULL; /* it does not allocate, but a library under it might */
+	if (act)
+		act();
+	(void)!write(STDERR_FILENO, said, sizeof(said) - 1);
+	_exit(EXIT_FAILURE); /* not exit: a library may hold a lock that its cleanup waits for */
 }
 
 void
@@ -50,18 +54,51 @@ memory_at_exhaustion(void (*act)(void))
 	last_act = act;
 }
 
-static void *
-must(void *p)
+/*
+ * The allocator of the whole process, as "Replacing malloc" in glibc's manual describes: without memory
+ * glibc's regexec answers "no match", libyaml frees twice, libcrypto crashes and libarchive aborts.
+ * A sanitizer has an allocator of its own, which ends the process too.
+ */
+#if ARENA_SHARED
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+void *
+malloc(size_t size)
 {
+	void *p = __libc_malloc(size);
+
 	if (!p)
-		memory_exhausted();
+		exhausted();
 	return p;
 }
+
+void *
+calloc(size_t n, size_t size)
+{
+	void *p = __libc_calloc(n, size);
+
+	if (!p)
+		exhausted();
+	return p;
+}
+
+void *
+realloc(void *old, size_t size)
+{
+	void *p = __libc_realloc(old, size);
+
+	if (!p && size) /* a size of 0 frees */
+		exhausted();
+	return p;
+}
+#endif
 
 struct arena *
 arena_new(void)
 {
-	return must(calloc(1, sizeof(struct arena)));
+	return calloc(1, sizeof(struct arena));
 }
 
 void
@@ -96,8 +133,8 @@ arena_alloc(struct arena *a, size_t size, size_t align)
 		size_t want = size > usual / 4 ? size : usual;
 
 		if (want > SIZE_MAX - sizeof(*b))
-			memory_exhausted();
-		b = must(malloc(sizeof(*b) + want));
+			exhausted();
+		b = malloc(sizeof(*b) + want);
 		b->used = 0;
 		b->size = want;
 		a->size += want;
@@ -137,7 +174,7 @@ void *
 arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align)
 {
 	if (size && n > SIZE_MAX / size)
-		memory_exhausted();
+		exhausted();
 	return arena_alloc(a, n * size, align);
 }
 
@@ -169,7 +206,7 @@ arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	n = vsnprintf(small, sizeof(small), fmt, again);
 	va_end(again);
 	if (n < 0)
-		memory_exhausted();
+		exhausted();
 	if ((size_t)n < sizeof(small))
 		return arena_copy(a, small, (size_t)n);
 	s = arena_alloc(a, (size_t)n + 1, 1);
@@ -187,22 +224,4 @@ arena_printf(struct arena *a, const char *fmt, ...)
 	s = arena_vprintf(a, fmt, ap);
 	va_end(ap);
 	return s;
-}
-
-void *
-memory_alloc(size_t size)
-{
-	return must(malloc(size ? size : 1));
-}
-
-void *
-memory_realloc(void *p, size_t size)
-{
-	return must(realloc(p, size ? size : 1));
-}
-
-void
-memory_free(void *p)
-{
-	free(p);
 }

@@ -7,7 +7,7 @@
 /*
  * Memory that is released all at once.  A run has one arena; everything that a
  * stage returns lives in it until the process ends, so nothing is freed one by
- * one.  Running out of memory ends the process (exit 70): no caller checks for
+ * one.  Running out of memory ends the process (exit 1): no caller checks for
  * NULL.  Under AddressSanitizer every allocation has a block of its own, so that
  * running off its end is caught.
  */
@@ -35,14 +35,7 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	((type *)arena_alloc_array((a), (n), sizeof(type), _Alignof(type)))
 void *arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align);
 
-/* For libraries that take an allocator: they end the process (exit 70) instead of returning NULL. */
-void *memory_alloc(size_t size);
-void *memory_realloc(void *p, size_t size);
-void memory_free(void *p);
-
-/* Ends the process with a message (exit 70), for libraries that report that memory ran out. */
-void memory_exhausted(void) __attribute__((noreturn));
-/* `act` is called before that; it must not allocate. */
+/* `act` is called before memory that ran out ends the process; it must not allocate. */
 void memory_at_exhaustion(void (*act)(void));
 
 #endif

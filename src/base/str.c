@@ -13,24 +13,17 @@ str_matches(const char *s, const char *pattern)
 		regex_t regex;
 	} known[PATTERNS_MAX];
 	size_t i = 0;
-	int why;
 
 	while (i < PATTERNS_MAX && known[i].pattern && known[i].pattern != pattern)
 		i++;
 	if (i == PATTERNS_MAX)
 		BUG("more than %d patterns", PATTERNS_MAX);
 	if (!known[i].pattern) {
-		why = regcomp(&known[i].regex, pattern, REG_EXTENDED | REG_NOSUB);
-		if (why == REG_ESPACE)
-			memory_exhausted();
-		if (why)
+		if (regcomp(&known[i].regex, pattern, REG_EXTENDED | REG_NOSUB))
 			BUG("the pattern %s", pattern);
 		known[i].pattern = pattern;
 	}
-	why = regexec(&known[i].regex, s, 0, NULL, 0);
-	if (why == REG_ESPACE)
-		memory_exhausted();
-	return !why;
+	return !regexec(&known[i].regex, s, 0, NULL, 0);
 }
 
 size_t

@@ -1,7 +1,5 @@
 #include "yaml.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -442,10 +440,7 @@ yaml_read(struct arena *a, struct diags *ds, const struct source *src, struct ya
 
 	if (!yaml_text_holds(ds, src, bom))
 		return NULL;
-	if (!yaml_parser_initialize(&r.parser)) {
-		fputs("stackbuild: out of memory\n", stderr);
-		exit(70);
-	}
+	yaml_parser_initialize(&r.parser);
 	/* Named, or libyaml would guess. */
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, text + bom, src->size - bom);

@@ -1,6 +1,5 @@
 #include "inspect/internal.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
@@ -13,9 +12,6 @@ inspect_refuse(struct diags *ds, enum code code, const char *name, const char *f
 	struct source *src = arena_new_of(ds->arena, struct source);
 	va_list ap;
 
-	/* A library that had no memory says that the file is broken; wheel_read has cleared errno. */
-	if (errno == ENOMEM)
-		code = E_FILE;
 	src->path = arena_strdup(ds->arena, name);
 	va_start(ap, fmt);
 	diag_at(ds, code, (struct span){ .src = src }, "%s", arena_vprintf(ds->arena, fmt, ap));

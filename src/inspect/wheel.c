@@ -19,28 +19,6 @@ free_digest(EVP_MD_CTX **d)
 	EVP_MD_CTX_free(*d);
 }
 
-/* libcrypto 3.0 crashes where its first allocations fail. */
-static void *
-allocate(size_t n, const char *file, int line)
-{
-	(void)file, (void)line;
-	return memory_alloc(n);
-}
-
-static void *
-reallocate(void *p, size_t n, const char *file, int line)
-{
-	(void)file, (void)line;
-	return memory_realloc(p, n);
-}
-
-static void
-release(void *p, const char *file, int line)
-{
-	(void)file, (void)line;
-	memory_free(p);
-}
-
 /* URL-safe base64 without padding, as in a RECORD. */
 static const char *
 digest_end(struct arena *a, EVP_MD_CTX *d)
@@ -259,8 +237,6 @@ wheel_read(struct arena *a, struct diags *ds, const char *path)
 	struct wheel *w = arena_new_of(a, struct wheel);
 	bool good;
 
-	CRYPTO_set_mem_functions(allocate, reallocate, release); /* only the first call counts */
-	errno = 0;
 	good = read_wheel(&z, w);
 	if (z.fd >= 0)
 		close(z.fd);

@@ -473,8 +473,7 @@ zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsi
 	size_t n;
 	int r;
 
-	if (!ar || archive_read_support_format_zip_streamable(ar) != ARCHIVE_OK)
-		memory_exhausted();
+	archive_read_support_format_zip_streamable(ar);
 	put_header(s.header, e);
 	r = archive_read_open(ar, &s, NULL, next_bytes, NULL);
 	if (r == ARCHIVE_OK)
@@ -489,8 +488,6 @@ zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsi
 			memcpy(to + got, p, n);
 		got += n;
 	}
-	if (r != ARCHIVE_EOF && archive_errno(ar) == ENOMEM)
-		memory_exhausted();
 	if (r != ARCHIVE_EOF)
 		return zip_refuse(z, "`%s` cannot be unpacked: %s", e->name,
 				  archive_error_string(ar));

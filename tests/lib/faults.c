@@ -218,24 +218,27 @@ scandir(const char *path, struct dirent ***list, int (*filter)(const struct dire
 	return fails("opendir") ? -1 : next(path, list, filter, compare);
 }
 
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-
+/* What malloc, calloc and realloc of src/base/arena.c call, for the program and for its libraries. */
 void *
-malloc(size_t n)
+__libc_malloc(size_t n)
 {
-	return fails("malloc") ? NULL : __libc_malloc(n);
+	typedef void *type(size_t);
+	NEXT(type, "__libc_malloc")
+	return fails("malloc") ? NULL : next(n);
 }
 
 void *
-calloc(size_t n, size_t size)
+__libc_calloc(size_t n, size_t size)
 {
-	return fails("malloc") ? NULL : __libc_calloc(n, size);
+	typedef void *type(size_t, size_t);
+	NEXT(type, "__libc_calloc")
+	return fails("malloc") ? NULL : next(n, size);
 }
 
 void *
-realloc(void *old, size_t n)
+__libc_realloc(void *old, size_t n)
 {
-	return fails("malloc") ? NULL : __libc_realloc(old, n);
+	typedef void *type(void *, size_t);
+	NEXT(type, "__libc_realloc")
+	return fails("malloc") ? NULL : next(old, n);
 }

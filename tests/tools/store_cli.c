@@ -7,7 +7,6 @@
  * INPUTS is a file.  WANT: name=, version=, python=, machine=, arch= (again and again), any, kernels,
  * abi=0|1.  Warnings and errors on standard error, exit status 1 after an error.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,6 @@ main(int argc, char **argv)
 
 	if (argc < 5)
 		BUG("usage: see the file");
-	json_set_alloc_funcs(memory_alloc, memory_free);
 	diags_init(&ds, a);
 	good = run(a, &ds, argc, argv) && !ds.errors;
 	diags_print(&ds, stderr, false);
