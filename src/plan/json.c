@@ -116,7 +116,6 @@ operation_json(struct json *j, const struct operation *op, bool all)
 	case OP_REQUIREMENTS:
 		json_put(j, "'file': %s", op->requirements.file);
 		index_json(j, &op->requirements.index, all);
-		json_put(j, "'constrained': %b", op->requirements.constrained);
 		if (all)
 			json_put(j, "'secrets': %n", &op->requirements.secrets);
 		break;

@@ -46,7 +46,7 @@ enum operation_kind {
 	OP_LINKS,        /* link CUDA libraries from wheels under the names that linkers look for */
 	OP_SMOKE,        /* compile {share}/smoke.cu to {share}/smoke */
 	OP_PROBE,        /* compare what is installed with {share}/plan.json */
-	OP_REQUIREMENTS, /* install the application's requirements file */
+	OP_REQUIREMENTS, /* install the requirements of the application */
 	OP_APPLICATION,  /* copy the application to {app} and set its command */
 	OPERATION_KINDS
 };
@@ -122,7 +122,6 @@ struct operation {
 		struct {
 			const char *file; /* relative to {app} */
 			struct pip_index index;
-			bool constrained;
 			struct names secrets; /* the recipe's */
 		} requirements;
 		struct {

@@ -174,7 +174,8 @@ packages(struct writer *w, const struct operation *op)
 static void
 requirements(struct writer *w, const struct operation *op)
 {
-	pip_install(w, op->why, op->requirements.constrained);
+	run(w, op->why, "{python} {share}/app_requirements.py");
+	pip_cache(w);
 	from_index(w, &op->requirements.index);
 	word(w, "-r");
 	value(w, op->requirements.file);

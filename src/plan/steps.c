@@ -405,13 +405,12 @@ app_step(struct maker *m)
 	plan_need(m, &st, "check", "what was proven must not depend on it");
 	plan_input(m, &st, "check");
 	if (r->app.requirements.s) {
-		bool constrained = plan_constraints(m, &st, &m->s->constraints);
-
-		op = plan_operation(m, &st, OP_REQUIREMENTS,
-				    "under the constraints of the whole stack");
+		plan_helper(m, &st, "app_requirements.py", false);
+		op = plan_operation(
+			m, &st, OP_REQUIREMENTS,
+			"every installed version is a constraint: pip cannot change the stack");
 		op->requirements.file = r->app.requirements.s;
 		op->requirements.index = plan_index(m);
-		op->requirements.constrained = constrained;
 		for (size_t i = 0; i < r->secrets.n; i++)
 			list_push(m->a, &op->requirements.secrets, r->secrets.at[i].s);
 	}

@@ -50,11 +50,12 @@ PyMODINIT_FUNC PyInit_tiny_c(void) { return PyModule_Create(&module); }
 """
 
 
-def wheel(path, name, version, tag, files):
+def wheel(path, name, version, tag, files, requires=()):
     """A wheel with a right RECORD; files: path -> bytes."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     files = dict(files)
-    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+    needs = "".join(f"Requires-Dist: {r}\n" for r in requires)
+    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}".encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: standin\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     record = "".join(
         f"{p},sha256={base64.urlsafe_b64encode(hashlib.sha256(b).digest()).rstrip(b'=').decode()},{len(b)}\n"
