@@ -132,7 +132,7 @@ verb_publish(struct run *r)
 	out = o->out ? o->out : fs_join(r->a, "out", p->name);
 	if (rs->matrix)
 		out = fs_join(r->a, out, rs->at[0]->cell);
-	known = build_record_read(r->a, fs_join(r->a, out, "build.json"), &record);
+	known = build_record_read(r->a, fs_join(r->a, out, "build.json"), &record) && !record.code;
 	name = o->engine ? o->engine : known ? record.engine : NULL;
 	for (size_t i = 1; name && !strcmp(name, "modal") && i < o->args.n; i++)
 		if (!is_modal_name(o->args.at[i]))

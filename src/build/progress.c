@@ -392,6 +392,12 @@ progress_end(struct progress *p, const char **why)
 
 /* --- what is to be said of a step that failed --- */
 
+const char *
+progress_masked(struct progress *p, const char *text)
+{
+	return mask_text(p->mask, text);
+}
+
 /* By the shell's exit status (0: any) or a word of the last lines, whatever command was run. */
 static const struct {
 	int status;

@@ -127,6 +127,9 @@ void progress_complete(struct progress *p, const char *step);
  */
 bool progress_end(struct progress *p, const char **why);
 
+/* A text without secrets, valid until the next call. */
+const char *progress_masked(struct progress *p, const char *text);
+
 /*
  * The first step that failed; NULL: none did.
  *
@@ -140,11 +143,12 @@ const struct progress_step *progress_failed(struct progress *p, const char **why
 struct build_record_step {
 	const char *id;
 	bool cached;
-	const char *from; /* "compiled", "store", "cache", "built" */
+	const char *from; /* "compiled", "store", "cache", "built"; NULL: it did not finish */
 	double seconds;
 	size_t peak_mib; /* 0: not known */
 	unsigned recipe_line;
 	const char *key, *own; /* the plan's */
+	const char *commit;    /* of an extension from git; or NULL */
 	bool partly;           /* a part was cached: seconds are not what it costs */
 	double measured_s;     /* what it took when it was last carried out whole; 0: not known */
 };
@@ -160,6 +164,11 @@ struct build_record {
 	size_t mem_mib;
 	struct build_record_steps steps;
 	struct names wheels; /* "mamba_ssm-...whl sha256:... key" */
+	/* Of a build that failed: the code and text of the error, the step (or NULL) with its exit
+	 * status (-1: not told), and the lines of the log that matter. */
+	const char *code, *error, *failed_step;
+	int failed_status;
+	struct names log;
 };
 
 /*
@@ -171,8 +180,8 @@ struct build_record {
  */
 bool build_record_write(struct diags *ds, const char *path, const struct build_record *r);
 /* What publish and the next build need of an earlier one: image, image_id, digest, engine,
- * recipe_digest, and of each step id, key, own and measured_s.  Returns false if the file does not
- * exist or is not a record; neither is an error. */
+ * recipe_digest, the failure's code, and of each step id, key, own, commit and measured_s.  Returns
+ * false if the file does not exist or is not a record; neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
 /* What a step took, by its key, else by what it is by itself; 0: not known. */
 double build_record_measured(const struct build_record *r, const char *key, const char *own);

@@ -48,7 +48,7 @@ is_of_recipe(struct publishing *w)
 
 	if (!b)
 		return another(w, arena_printf(w->a, "`%s` was not built here", image),
-			       arena_printf(w->a, "there is no record in `%s`",
+			       arena_printf(w->a, "there is no record of a finished build in `%s`",
 					    fs_join(w->a, w->o->out, "build.json")));
 	if (!same(b->recipe_digest, w->o->recipe_digest))
 		return another(w, arena_printf(w->a, "`%s` was built from another recipe", image),

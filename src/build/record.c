@@ -63,11 +63,17 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 			 s->id, s->cached, s->from, millis(s->seconds), (int)s->recipe_line);
 		json_put(&j, "'size_bytes': null");
 		number_or_nil(&j, "peak_mib", (double)s->peak_mib);
-		json_put(&j, "'key': %s, 'own': %s", s->key, s->own);
+		json_put(&j, "'key': %s, 'own': %s, 'commit': %s", s->key, s->own, s->commit);
 		number_or_nil(&j, "measured_s", millis(measure(s, known ? &before : NULL)));
 		json_end(&j);
 	}
-	json_put(&j, "], 'wheels': %n}", &r->wheels);
+	json_put(&j, "], 'wheels': %n", &r->wheels);
+	if (r->code)
+		json_put(&j, "'failed': {'code': %s, 'error': %s, 'step': %s, 'lines': %n", r->code,
+			 r->error, r->failed_step, &r->log);
+	if (r->code && r->failed_status >= 0)
+		json_put(&j, "'status': %d", r->failed_status);
+	json_put(&j, r->code ? "}}" : "'failed': null}");
 	buf_putc(&b, '\n');
 	return fs_write(ds, path, b.p, b.n, 0644, true, NULL);
 }
@@ -90,13 +96,16 @@ build_record_read(struct arena *a, const char *path, struct build_record *out)
 				      .image_id = fetch_json_text(a, root, "image_id"),
 				      .digest = fetch_json_text(a, root, "digest"),
 				      .engine = fetch_json_text(a, root, "engine"),
+				      .code = fetch_json_text(a, json_object_get(root, "failed"),
+							      "code"),
 				      .recipe_digest = fetch_json_text(a, root, "recipe_digest") };
 	json_array_foreach(steps, i, step)
 	{
 		double measured_s = json_number_value(json_object_get(step, "measured_s"));
 		struct build_record_step s = { .id = fetch_json_text(a, step, "id"),
 					       .key = fetch_json_text(a, step, "key"),
-					       .own = fetch_json_text(a, step, "own") };
+					       .own = fetch_json_text(a, step, "own"),
+					       .commit = fetch_json_text(a, step, "commit") };
 
 		if (!s.id)
 			return false;

@@ -65,7 +65,7 @@ on_event(void *ctx, const struct build_event *e)
 	const struct step *of = e->step ? plan_step(l->w->plan, e->step) : NULL;
 
 	if (e->kind == EVENT_OTHER && e->text)
-		keep_last(l, e->text);
+		keep_last(l, progress_masked(l->w->progress, e->text));
 	if ((e->kind == EVENT_START || e->kind == EVENT_OTHER) && e->text &&
 	    !l->w->record->base_digest && l->w->o->engine->dialect == DIALECT_BUILDKIT)
 		note_base(l->w, e->text);

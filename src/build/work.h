@@ -78,6 +78,14 @@ bool work_secrets(struct work *w);
  */
 bool work_run(struct work *w, struct engine_command c);
 
+/*
+ * commits_resolve -- sets the commit of each extension from git, for the files that are rendered
+ * from here on.
+ *
+ *   errors  warnings alone: SB0513 (a tag cannot be resolved), SB0514 (it moved)
+ */
+void commits_resolve(struct work *w);
+
 /* --- wheels (wheels.c) --- */
 
 /* The extensions that compile, and what is asked of their wheels. */

@@ -34,4 +34,15 @@ void git_at_close(struct git_at *g);
 const struct source *git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path,
 				 struct span at);
 
+/*
+ * git_remote_commit -- the commit that a tag of a remote repository names now.
+ *
+ *   in      url, tag; the remote host answers within GIT_SECONDS
+ *   out     40 hex digits; of an annotated tag the commit that it names
+ *   errors  NULL: *why says why, in words
+ *   memory  lives in a
+ */
+const char *git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why);
+enum { GIT_SECONDS = 15 };
+
 #endif

@@ -238,7 +238,8 @@ fetch_git(struct writer *w, const struct stack_extension *e, bool commit)
 	value(w, e->url);
 	/* A tag is fetched under its name: what reads versions from git finds it. */
 	value(w, commit ? e->ref : arena_printf(w->a, "refs/tags/%s:refs/tags/%s", e->ref, e->ref));
-	run(w, NULL, "git -C {src} checkout -q --detach FETCH_HEAD");
+	run(w, NULL, "git -C {src} checkout -q --detach %s",
+	    e->commit && !commit ? e->commit : "FETCH_HEAD");
 	if (e->submodules)
 		run(w, NULL, "git -C {src} submodule update -q --init --recursive --depth 1");
 }

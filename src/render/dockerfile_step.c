@@ -240,8 +240,7 @@ add_operation(struct docker *d, const struct step *s, const struct operation *op
 		 */
 		if (op->kind == OP_WHEEL) {
 			list_push(d->t->a, &all.at[i].env,
-				  (struct variable){ "STACKBUILD_WHEEL",
-						     arena_printf(d->t->a, "%.16s", s->key),
+				  (struct variable){ "STACKBUILD_WHEEL", target_key(d->t, s),
 						     false });
 			list_push(d->t->a, &r->mounts,
 				  arena_printf(d->t->a, "type=bind,from=wheel-%s,target=/wheels",

@@ -131,7 +131,8 @@ requirement(struct modal *m, const struct stack_extension *e)
 	case SOURCE_SDIST: return e->requirement;
 	case SOURCE_GIT:
 		return arena_printf(m->a, "%s @ %s%s@%s%s%s", name,
-				    starts_with(e->url, "git+") ? "" : "git+", e->url, e->ref,
+				    starts_with(e->url, "git+") ? "" : "git+", e->url,
+				    e->commit ? e->commit : e->ref,
 				    e->subdirectory ? "#subdirectory=" : "",
 				    e->subdirectory ? e->subdirectory : "");
 	default: return target_archive(m->a, name, e);

@@ -260,7 +260,7 @@ add_step(struct target *t, const struct step *s, const char *list)
 
 	scope_text(out, "id", s->id, s->at);
 	if (s->kind != STEP_CHECK && s->kind != STEP_APP)
-		scope_text(out, "key", arena_copy(t->a, s->key, 16), nowhere);
+		scope_text(out, "key", target_key(t, s), nowhere);
 	scope_item_text(out, "remarks", s->why, s->at);
 	if (gpus)
 		scope_item_text(out, "remarks", gpus, s->at);

@@ -231,6 +231,14 @@ target_own_gpus(struct target *t, const struct stack_extension *e)
 			    dropped);
 }
 
+const char *
+target_key(struct target *t, const struct step *s)
+{
+	const char *commit = s->extension ? s->extension->commit : NULL;
+
+	return arena_printf(t->a, "%.16s%s%.12s", s->key, commit ? "-" : "", commit ? commit : "");
+}
+
 /* --- what a wheel depends on --- */
 
 /* How fast it is compiled, and where the toolkit lies: inputs.py asks nvcc for its version. */

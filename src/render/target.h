@@ -89,6 +89,9 @@ void target_lines(struct scope *out, const char *list, const char *text);
 /* Returns the requirement of an archive: "NAME @ URL#sha256=..." */
 const char *target_archive(struct arena *a, const char *name, const struct stack_extension *e);
 
+/* Returns the first digits of a step's key, and of the commit that `build` resolved. */
+const char *target_key(struct target *t, const struct step *s);
+
 /* Whether files of the recipe's directory are copied into the image. */
 bool target_copies_app(const struct recipe *r);
 

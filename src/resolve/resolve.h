@@ -254,6 +254,7 @@ struct stack_extension {
 	const char *version; /* or NULL: not known before the build */
 	enum source_kind source;
 	const char *url, *ref, *sha256;
+	const char *commit;        /* that ref names, once `build` resolved it; or NULL */
 	const char *source_reason; /* "its sdist has no CUDA source" */
 	bool submodules;
 	const char *subdirectory;                /* of a git checkout, or NULL */
