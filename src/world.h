@@ -2,7 +2,7 @@
 #define WORLD_H
 
 #include "build/build.h"
-#include "options.h"
+#include "verbs.h"
 
 /* What the verbs of stackbuild-world share. */
 
@@ -17,5 +17,8 @@ const char *world_image(struct arena *a, const char *tag, const struct plan *p);
 /* A recipe as the next command is to name it, in words of a shell: "x.yaml --variant wsl --cell
  * python-3.10 -o out/here"; cell NULL: there is no matrix. */
 const char *world_recipe(struct arena *a, const struct options *o, const char *cell);
+
+/* Keeps the variables of a recipe's secrets, and of those that --secret names, from all children. */
+void world_hide_secrets(struct run *r, const struct recipe *of);
 
 #endif

@@ -54,6 +54,25 @@ secrets_well_formed(const struct names *secrets)
 	return true;
 }
 
+void
+world_hide_secrets(struct run *r, const struct recipe *of)
+{
+	struct names all = { 0 };
+
+	list_push(r->a, &all, of->index.secret.s ? of->index.secret.s : "");
+	for (size_t i = 0; i < of->extras.n; i++)
+		if (of->extras.at[i].secret.s)
+			list_push(r->a, &all, of->extras.at[i].secret.s);
+	for (size_t i = 0; i < of->secrets.n; i++)
+		list_push(r->a, &all, of->secrets.at[i].s);
+	for (size_t i = 0; i < r->o->secrets.n; i++)
+		list_push(r->a, &all,
+			  arena_copy(r->a, r->o->secrets.at[i], strcspn(r->o->secrets.at[i], "=")));
+	for (size_t i = 0; i < all.n; i++)
+		if (strcmp(all.at[i], "PATH") != 0 && strcmp(all.at[i], "HOME") != 0)
+			proc_hide(r->a, all.at[i]);
+}
+
 static void
 add_word(struct buf *b, const char *option, const char *value)
 {
@@ -235,6 +254,8 @@ verb_build(struct run *r)
 		return build_at_once(r, rs, addrs,
 				     parallel ? (unsigned)parallel : (unsigned)addrs.n);
 	}
+	for (size_t i = 0; rs && i < rs->n; i++)
+		world_hide_secrets(r, rs->at[i]);
 	at.addr = addrs.n ? addrs.at[0] : NULL;
 	at.python = rs ? rs->at[0]->python.s : NULL;
 	if (!rs || !t || !open_stores(r, &b.stores) ||

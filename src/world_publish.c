@@ -125,6 +125,7 @@ verb_publish(struct run *r)
 
 	if (!rs)
 		return EXIT_DIAGNOSED;
+	world_hide_secrets(r, rs->at[0]);
 	if (rs->n != 1)
 		return usage_error("publish takes one stack: name a cell with --cell");
 	if (!(p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL)))

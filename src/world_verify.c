@@ -32,6 +32,7 @@ plans_of(struct run *r, const char *path, struct plans *plans)
 		if (!p)
 			return false;
 		list_push(r->a, plans, p);
+		world_hide_secrets(r, rs->at[i]);
 	}
 	return plans->n;
 }

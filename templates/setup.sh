@@ -83,6 +83,7 @@ app=${APP:-$PWD}
 {{/app}}
 {{#secret_names}}
 secrets=${SECRETS:-/run/secrets}
+unset SECRETS
 secret() { [ -r "$secrets/$1" ] || fail "there is no file $secrets/$1: set SECRETS to the directory that holds it"; }
 {{/secret_names}}
 

@@ -79,6 +79,9 @@ struct proc_result {
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 
+/* From here on no child gets the variable of that name, which lives as long as the process. */
+void proc_hide(struct arena *a, const char *name);
+
 /* Opens /dev/null for closed standard files: no file that is opened later may take their place. */
 void proc_hold_standard_files(void);
 

@@ -80,13 +80,22 @@ proc_which(struct arena *a, const char *name)
 	return all.n ? all.at[0] : NULL;
 }
 
+static struct names hidden;
+
+void
+proc_hide(struct arena *a, const char *name)
+{
+	names_once(a, &hidden, name);
+}
+
 static char **
 environment(struct arena *a, const char *const *change)
 {
 	struct names env = { 0 };
 
 	for (char **e = environ; e && *e; e++)
-		list_push(a, &env, *e);
+		if (!names_have(&hidden, arena_copy(a, *e, strcspn(*e, "="))))
+			list_push(a, &env, *e);
 	for (; change && *change; change++) {
 		size_t name = strcspn(*change, "="), kept = 0;
 

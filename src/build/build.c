@@ -375,7 +375,7 @@ run_script(struct work *w, const char *path, bool until_inputs)
 	struct engine_command c = { 0 };
 
 	engine_add(w->a, &c, w->o->state->at.client, fs_real(w->a, path), w->record->image, NULL);
-	if (w->secrets)
+	if (plan_secrets(w->a, w->plan).n)
 		list_push(w->a, &c.env, arena_printf(w->a, "SECRETS=%s", w->secrets));
 	list_push(w->a, &c.env, arena_printf(w->a, "APP=%s", w->app));
 	if (w->o->jobs)

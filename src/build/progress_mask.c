@@ -1,5 +1,9 @@
 #include "screen.h"
 
+#include <openssl/evp.h>
+
+enum { WORD_MIN = 8 }; /* bytes of a word that is hidden without its line */
+
 struct mask {
 	struct arena *a;
 	struct names hidden; /* what must not be seen */
@@ -16,6 +20,59 @@ hide(struct mask *m, const char *s)
 	m->begins[(unsigned char)*s] = true;
 }
 
+/* In base64 a text looks otherwise behind one or two other bytes, as in that of "login:password". */
+static void
+hide_base64(struct mask *m, const char *s)
+{
+	size_t n = strlen(s);
+	unsigned char *in = arena_alloc(m->a, n + 2, 1);
+	char *out = arena_alloc(m->a, (n + 4) / 3 * 4 + 1, 1);
+
+	for (size_t before = 0; before < 3; before++) {
+		size_t first = before ? before + 1 : 0; /* the first character that is its own */
+		char *text;
+
+		memcpy(in + before, s, n);
+		EVP_EncodeBlock((unsigned char *)out, in, (int)(n + before));
+		text = arena_copy(m->a, out + first, (n + before) * 8 / 6 - first);
+		hide(m, text);
+		for (char *c = text = arena_strdup(m->a, text); *c; c++) /* RFC 4648, section 5 */
+			*c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
+		hide(m, text);
+	}
+}
+
+/* As it is, as it would stand in a URL, inert, as lines are before this, and in base64. */
+static void
+hide_forms(struct mask *m, const char *s)
+{
+	struct buf inert = BUF(m->a), url = BUF(m->a);
+
+	for (const char *c = s; *c; c++)
+		buf_printf(&url, is_alnum(*c) || strchr("-._~", *c) ? "%c" : "%%%02X",
+			   (unsigned char)*c);
+	diag_inert(s, &inert);
+	hide(m, s);
+	hide(m, buf_text(&url));
+	hide(m, buf_text(&inert));
+	if (strlen(s) >= WORD_MIN)
+		hide_base64(m, s);
+}
+
+/* The token in a line: what netrc calls the password, else the last word. */
+static const char *
+token_of(struct arena *a, const char *line)
+{
+	const char *key = strstr(line, "password"), *word;
+	size_t n = strlen(line);
+
+	if (key && (word = key + 8 + strspn(key + 8, " \t")) > key + 8)
+		return arena_copy(a, word, strcspn(word, " \t"));
+	while (n && !strchr(" \t", line[n - 1]))
+		n--;
+	return strlen(line + n) >= WORD_MIN ? line + n : "";
+}
+
 struct mask *
 mask_new(struct arena *a, const struct names *secrets)
 {
@@ -26,18 +83,10 @@ mask_new(struct arena *a, const struct names *secrets)
 		const char *s = secrets->at[i];
 
 		for (size_t n; *s; s += n, s += strspn(s, "\r\n")) {
-			struct buf inert = BUF(a), url = BUF(a);
 			const char *line = arena_copy(a, s, n = strcspn(s, "\r\n"));
 
-			/* As it is, as it would stand in a URL, and inert, as lines are before this. */
-			for (const char *c = line; *c; c++)
-				buf_printf(&url,
-					   is_alnum(*c) || strchr("-._~", *c) ? "%c" : "%%%02X",
-					   (unsigned char)*c);
-			diag_inert(line, &inert);
-			hide(m, line);
-			hide(m, buf_text(&url));
-			hide(m, buf_text(&inert));
+			hide_forms(m, line);
+			hide_forms(m, token_of(a, line));
 		}
 	}
 	return m;

@@ -109,6 +109,8 @@ class Client:
     def main(self):
         words = " ".join(self.argv) + " "
         bare = self.now["docker"] == "bare"
+        if words.startswith(("--version ", "info ", "buildx version ", "build --help ", "image inspect ", "inspect ")):
+            self.note("ask")
         if words.startswith("--version "):
             print({"docker": "Docker version 20.10.24, build 297e128", "podman": "podman version 4.3.1",
                    "buildah": "buildah version 1.28.2 (image-spec 1.0.2)", "buildctl": "buildctl x v0.12.5 y"}[self.name])  # fmt: skip
