@@ -43,7 +43,7 @@ gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 
 # Static archives where there are any: a shared library costs time at every start (libcrypto milliseconds).
 archive = $(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1))
-libs := $(call archive,yaml) $(call archive,crypto)
+libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto)
 world_libs = -Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -ldl -lm
 
 .PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE
@@ -130,7 +130,7 @@ uninstall:
 
 # What builds need, and what tests need beside it (names of Debian and Ubuntu packages).
 deps:
-	@ci/deps gcc libc6-dev libyaml-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
+	@ci/deps gcc libc6-dev libpcre2-dev libyaml-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
 
 deps-test: deps
 	@ci/deps g++ libcmocka-dev python3 python3-venv shellcheck git patch

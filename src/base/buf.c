@@ -39,17 +39,6 @@ buf_puts(struct buf *b, const char *s)
 }
 
 void
-buf_uint(struct buf *b, uintmax_t n)
-{
-	char digits[3 * sizeof(n)], *p = digits + sizeof(digits);
-
-	do
-		*--p = (char)('0' + n % 10);
-	while ((n /= 10));
-	buf_add(b, p, (size_t)(digits + sizeof(digits) - p));
-}
-
-void
 buf_printf(struct buf *b, const char *fmt, ...)
 {
 	char small[256];

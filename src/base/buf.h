@@ -26,7 +26,6 @@ enum { BUF_MAX = 256 * 1024 * 1024 };
 
 void buf_add(struct buf *b, const char *bytes, size_t n);
 void buf_puts(struct buf *b, const char *s);
-void buf_uint(struct buf *b, uintmax_t n); /* in decimal; a tenth of what buf_printf costs */
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *buf_text(struct buf *b); /* never NULL */
 

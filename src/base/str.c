@@ -1,6 +1,7 @@
 #include "str.h"
 
-#include <regex.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
 #include "diag.h"
 
@@ -10,20 +11,29 @@ str_matches(const char *s, const char *pattern)
 	enum { PATTERNS_MAX = 128 };
 	static struct {
 		const char *pattern;
-		regex_t regex;
+		pcre2_code *code;
 	} known[PATTERNS_MAX];
+	static pcre2_match_data *match;
+	const uint32_t options = PCRE2_DOLLAR_ENDONLY | PCRE2_DOTALL | PCRE2_NO_AUTO_CAPTURE;
+	PCRE2_SIZE at;
 	size_t i = 0;
+	int why;
 
 	while (i < PATTERNS_MAX && known[i].pattern && known[i].pattern != pattern)
 		i++;
 	if (i == PATTERNS_MAX)
 		BUG("more than %d patterns", PATTERNS_MAX);
 	if (!known[i].pattern) {
-		if (regcomp(&known[i].regex, pattern, REG_EXTENDED | REG_NOSUB))
+		known[i].code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options,
+					      &why, &at, NULL);
+		if (!known[i].code)
 			BUG("the pattern %s", pattern);
 		known[i].pattern = pattern;
 	}
-	return !regexec(&known[i].regex, s, 0, NULL, 0);
+	if (!match)
+		match = pcre2_match_data_create(1, NULL);
+	return pcre2_match(known[i].code, (PCRE2_SPTR)s, PCRE2_ZERO_TERMINATED, 0, 0, match,
+			   NULL) >= 0;
 }
 
 size_t

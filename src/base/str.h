@@ -82,9 +82,12 @@ starts_character(char c)
 }
 
 /*
- * Whether a text matches a POSIX extended regular expression.
+ * Whether a text matches a regular expression of PCRE2; `$` is the very end, and `.` any byte.
  *
- *   in   pattern: a literal, mostly "^...$": it is compiled once for the whole run
+ *   in      pattern: a literal, mostly "^...$": it is compiled once for the whole run
+ *   out     false also for a text that needs more than the library's limits (10 million steps,
+ *           20 MB) to be compared
+ *   source  pcre2pattern(3), PCRE2 10.42
  */
 bool str_matches(const char *s, const char *pattern);
 

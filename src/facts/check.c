@@ -64,8 +64,10 @@ check_value(struct checker *c, const struct node *n, enum fact_type type)
 static void
 check_words(struct checker *c, const struct node *n, enum fact_type type)
 {
-	struct names words = fact_words(c->scratch, n);
+	struct names words = { 0 };
 
+	if (n->kind == NODE_SCALAR)
+		words = fact_split(c->scratch, n->s);
 	if (n->kind == NODE_MAP || !(n->kind == NODE_LIST ? n->n : words.n))
 		misplaced(c, n, n->kind == NODE_MAP ? "a map" : "nothing", fact_type_name(type));
 	for (size_t i = 0; n->kind == NODE_LIST && i < n->n; i++)
@@ -160,7 +162,7 @@ static void
 check_entries(struct checker *c, const struct node *n, const struct fact_field *f, bool sourced)
 {
 	for (size_t i = 0; i < n->n; i++) {
-		const struct node *x = fact_at(n, i);
+		const struct node *x = n->kind == NODE_MAP ? n->pairs[i].value : n->items[i];
 		bool removed = f->form == GROUPS && node_is_null(x) && !(c->what & CHECK_WHOLE);
 
 		if (!f->fields)
@@ -282,7 +284,7 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 			check_value(&c, c.sources->pairs[i].value, F_TEXT);
 	check_map(&c, file->root, fields, false);
 	arena_free(c.scratch);
-	for (size_t i = 0; c.ok && (what & CHECK_WHOLE) && i < fact_count(rules); i++)
+	for (size_t i = 0; c.ok && (what & CHECK_WHOLE) && rules && i < rules->n; i++)
 		good &= rule_read(a, ds, &rules->pairs[i], &rule);
 	return c.ok && good;
 }

@@ -23,18 +23,18 @@ rate_of(const char *changes)
 struct cost
 facts_cost(const struct facts *f, const char *kind, const char *name)
 {
-	const struct node *file = facts_file(f, "costs.yaml"), *own = NULL;
-	const struct node *of_kind = node_get(node_get(file, "steps"), kind);
+	const struct claim *file = facts_file(f, "costs.yaml"), *own = NULL;
+	const struct claim *of_kind = fact_get(fact_get(file, "steps"), kind);
 	const char *changes;
 
 	if (name && !strcmp(kind, "extension"))
-		own = node_get(node_get(file, "extensions"), name);
+		own = fact_get(fact_get(file, "extensions"), name);
 	if (!own)
 		own = of_kind;
 	changes = fact_text_of(own, "changes");
 	return (struct cost){
 		.seconds = fact_number_of(own, "seconds"),
 		.change_rate = rate_of(changes ? changes : fact_text_of(of_kind, "changes")),
-		.source = own ? fact_source(f, own) : NULL,
+		.source = own ? fact_source(own) : NULL,
 	};
 }

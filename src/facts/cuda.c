@@ -4,24 +4,24 @@
 #include "internal.h"
 
 static const struct cuda_toolkit *
-read_toolkit(const struct facts *f, const char *version, const struct node *release,
-	     const struct node *series)
+read_toolkit(const struct facts *f, const char *version, const struct claim *release,
+	     const struct claim *series)
 {
 	struct cuda_toolkit *t = arena_new_of(f->a, struct cuda_toolkit);
-	const struct node *file = facts_file(f, "cuda.yaml"), *wheels = node_get(file, "wheels");
+	const struct claim *file = facts_file(f, "cuda.yaml"), *wheels = fact_get(file, "wheels");
 	const char *major = arena_copy(f->a, version, strcspn(version, "."));
 
 	*t = (struct cuda_toolkit){
 		.version = version,
 		.driver_min = fact_text_of(release, "driver"),
-		.driver_compat = fact_text_of(node_get(node_get(file, "drivers"), major), "driver"),
+		.driver_compat = fact_text_of(fact_get(fact_get(file, "drivers"), major), "driver"),
 		.gcc_min = fact_uint_of(series, "gcc_min"),
 		.gcc_max = fact_uint_of(series, "gcc_max"),
-		.archs = fact_words(f->a, node_get(series, "archs")),
-		.image_os = fact_words(f->a, node_get(release, "images")),
+		.archs = fact_words(f, fact_get(series, "archs")),
+		.image_os = fact_words(f, fact_get(release, "images")),
 		.wheels = fact_true_of(release, "toolkit_wheel") &&
 			  fact_in_range(f, fact_text_of(wheels, "cuda"), version),
-		.source = fact_source(f, release),
+		.source = fact_source(release),
 	};
 	if (t->wheels)
 		t->wheels_pin =
@@ -32,15 +32,15 @@ read_toolkit(const struct facts *f, const char *version, const struct node *rele
 const struct cuda_toolkit *const *
 facts_cuda_all(const struct facts *f, size_t *n)
 {
-	const struct node *all = node_get(facts_file(f, "cuda.yaml"), "series");
+	const struct claim *all = fact_get(facts_file(f, "cuda.yaml"), "series");
 	struct cuda_toolkits *read = &f->read->cuda;
 
 	*n = read->n;
 	if (read->n)
 		return read->at;
 	for (size_t s = 0; s < fact_count(all); s++) {
-		const struct node *series = fact_at(all, s),
-				  *releases = node_get(series, "releases");
+		const struct claim *series = fact_at(all, s),
+				   *releases = fact_get(series, "releases");
 
 		for (size_t r = 0; r < fact_count(releases); r++)
 			list_push(f->a, read,
@@ -68,9 +68,9 @@ facts_cuda(const struct facts *f, const char *version)
 const char *
 facts_cuda_impossible(const struct facts *f, const char *version)
 {
-	const struct node *never = node_get(facts_file(f, "cuda.yaml"), "never");
+	const struct claim *never = fact_get(facts_file(f, "cuda.yaml"), "never");
 
-	return fact_text_of(node_get(never, version_series(f->a, version)), "why");
+	return fact_text_of(fact_get(never, version_series(f->a, version)), "why");
 }
 
 /* --- images --- */
@@ -86,7 +86,7 @@ cudnn_part(const struct facts *f, const char *tag)
 
 /* True if a row of `missing` is about that tag: it fulfils all of its keys. */
 static bool
-is_about(const struct facts *f, const struct node *row, const struct image_name *n)
+is_about(const struct facts *f, const struct claim *row, const struct image_name *n)
 {
 	const char *tag = fact_text_of(row, "tag"), *os = fact_text_of(row, "os");
 	const char *cuda = fact_text_of(row, "cuda"), *cudnn = fact_text_of(row, "not_cudnn");
@@ -101,13 +101,13 @@ is_about(const struct facts *f, const struct node *row, const struct image_name 
 
 /* Why a tag cannot be, and the claim; NULL: nothing says so. */
 static const char *
-missing(const struct facts *f, const struct image_name *n, const struct node *release,
-	const struct node **claim)
+missing(const struct facts *f, const struct image_name *n, const struct claim *release,
+	const struct claim **claim)
 {
-	const struct node *file = facts_file(f, "cuda.yaml");
-	const struct node *rows = node_get(node_get(file, "images"), "missing");
+	const struct claim *file = facts_file(f, "cuda.yaml");
+	const struct claim *rows = fact_get(fact_get(file, "images"), "missing");
 
-	*claim = n->cuda ? node_get(node_get(file, "never"), version_series(f->a, n->cuda)) : NULL;
+	*claim = n->cuda ? fact_get(fact_get(file, "never"), version_series(f->a, n->cuda)) : NULL;
 	for (size_t i = 0; i < fact_count(rows) && !*claim; i++)
 		if (is_about(f, fact_at(rows, i), n))
 			*claim = fact_at(rows, i);
@@ -123,9 +123,9 @@ enum tri
 facts_image(const struct facts *f, struct arena *a, const char *repository, const char *tag,
 	    const char **why, const char **source)
 {
-	const struct node *file = facts_file(f, "cuda.yaml"), *release = NULL, *claim;
+	const struct claim *file = facts_file(f, "cuda.yaml"), *release = NULL, *claim;
 	const char *name = starts_with(repository, "docker.io/") ? repository + 10 : repository;
-	const char *known = fact_text_of(node_get(file, "images"), "repository");
+	const char *known = fact_text_of(fact_get(file, "images"), "repository");
 	struct image_name n = facts_image_name(f, a, arena_printf(a, "%s:%s", name, tag));
 	struct names made = { 0 };
 
@@ -133,19 +133,19 @@ facts_image(const struct facts *f, struct arena *a, const char *repository, cons
 	if (!known || strcmp(known, name) || !n.tag)
 		return TRI_UNKNOWN;
 	if (n.cuda)
-		release = node_get(
-			node_get(node_get(node_get(file, "series"), version_series(f->a, n.cuda)),
+		release = fact_get(
+			fact_get(fact_get(fact_get(file, "series"), version_series(f->a, n.cuda)),
 				 "releases"),
 			n.cuda);
 	*why = missing(f, &n, release, &claim);
 	if (*why) {
-		*source = fact_source(f, claim);
+		*source = fact_source(claim);
 		return TRI_NO;
 	}
-	made = fact_words(f->a, node_get(release, n.cudnn ? "cudnn_images" : "images"));
+	made = fact_words(f, fact_get(release, n.cudnn ? "cudnn_images" : "images"));
 	if (!n.os || !n.flavour || strcmp(n.flavour, "devel") || !names_have(&made, n.os))
 		return TRI_UNKNOWN;
-	*source = fact_source(f, release);
+	*source = fact_source(release);
 	return TRI_YES;
 }
 
@@ -153,7 +153,7 @@ const char *
 facts_image_tag(const struct facts *f, struct arena *a, const struct cuda_toolkit *t,
 		const char *flavour, const char *os)
 {
-	const struct node *images = node_get(facts_file(f, "cuda.yaml"), "images");
+	const struct claim *images = fact_get(facts_file(f, "cuda.yaml"), "images");
 
 	return arena_printf(a, "%s:%s-%s-%s", fact_text_of(images, "repository"), t->version,
 			    flavour, os);

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "internal.h"
 
-const struct node *
+const struct claim *
 extension_file_of(const struct facts *f, const char *name)
 {
 	return facts_file(f, arena_printf(f->a, "extensions/%s.yaml", name));
@@ -25,7 +25,7 @@ facts_extension_names(const struct facts *f)
 		if (!starts_with(file, "extensions/"))
 			continue;
 		list_push(f->a, names, fs_stem(f->a, file));
-		all = fact_items(f->a, node_get(facts_file(f, file), "aliases"));
+		all = fact_items(f->a, fact_get(facts_file(f, file), "aliases"));
 		list_push(f->a, &all, names->at[names->n - 1]);
 		for (size_t k = 0; k < all.n; k++)
 			map_put(&f->read->extension_of, name_normalize(f->a, all.at[k]),
@@ -34,37 +34,63 @@ facts_extension_names(const struct facts *f)
 	return *names;
 }
 
+/* The versions that each range of a file holds for; one file is asked for many times in turn. */
+static const struct specifiers **
+versions_of(const struct facts *f, const struct claim *ranges)
+{
+	struct facts_read *read = f->read;
+	size_t n = fact_count(ranges);
+
+	if (read->ranges != ranges) {
+		read->ranges = ranges;
+		read->range_versions = arena_array_of(f->a, const struct specifiers *, n);
+		for (size_t i = 0; i < n; i++)
+			read->range_versions[i] =
+				facts_specifiers(f, fact_text_of(fact_at(ranges, i), "versions"));
+	}
+	return read->range_versions;
+}
+
 struct held
-extension_held(const struct facts *f, const struct node *file, const char *version)
+extension_held(const struct facts *f, const struct claim *file, const char *version)
 {
 	struct held h = { .file = file };
-	const struct node *ranges = node_get(file, "ranges");
+	const struct claim *ranges = fact_get(file, "ranges");
+	const struct specifiers **versions = versions_of(f, ranges);
 	const struct version *v = version ? facts_version(f, version) : NULL;
 
 	if (version)
-		h.release = node_get(node_get(file, "releases"), version);
-	for (size_t i = 0; v && i < fact_count(ranges); i++) {
-		const char *spec = fact_text_of(fact_at(ranges, i), "versions");
-
-		if (specifiers_match(facts_specifiers(f, spec), v, PRE_YES))
+		h.release = fact_get(fact_get(file, "releases"), version);
+	for (size_t i = 0; v && i < fact_count(ranges); i++)
+		if (specifiers_match(versions[i], v, PRE_YES))
 			h.ranges[h.n++] = fact_at(ranges, i);
-	}
 	return h;
 }
 
-const struct node *
-extension_field(const struct held *h, const char *key)
+const struct claim *
+extension_says(const struct held *h, const char *key)
 {
-	const struct node *found = node_get(h->release, key);
+	if (fact_get(h->release, key))
+		return h->release;
+	for (size_t i = h->n; i--;)
+		if (fact_get(h->ranges[i], key))
+			return h->ranges[i];
+	return h->file;
+}
+
+const struct claim *
+extension_find(const struct held *h, const char *key, uint32_t hash)
+{
+	const struct claim *found = fact_find(h->release, key, hash);
 
 	for (size_t i = h->n; i-- && !found;)
-		found = node_get(h->ranges[i], key);
-	return found ? found : node_get(h->file, key);
+		found = fact_find(h->ranges[i], key, hash);
+	return found ? found : fact_find(h->file, key, hash);
 }
 
 /* The conditions of archs, beside them. */
 static struct names
-nvcc_of(const struct facts *f, struct names archs, const struct node *table)
+nvcc_of(const struct facts *f, struct names archs, const struct claim *table)
 {
 	struct names specs = { 0 };
 
@@ -78,12 +104,12 @@ nvcc_of(const struct facts *f, struct names archs, const struct node *table)
 
 /* `version` NULL: what holds for all of them, which the file itself says. */
 static struct extension_release
-read_release(const struct facts *f, const char *name, const struct node *file, const char *version)
+read_release(const struct facts *f, const char *name, const struct claim *file, const char *version)
 {
 	struct arena *a = f->a;
 	const struct held h = extension_held(f, file, version);
-	const struct node *r = version ? h.release : file;
-	struct names archs = fact_words(a, extension_field(&h, "archs"));
+	const struct claim *r = version ? h.release : file;
+	struct names archs = fact_words(f, extension_field(&h, "archs"));
 
 	return (struct extension_release){
 		.name = name,
@@ -93,7 +119,7 @@ read_release(const struct facts *f, const char *name, const struct node *file, c
 		.sdist_buildable = fact_tri(extension_field(&h, "sdist")),
 		.sdist_why = fact_text(extension_field(&h, "sdist_why")),
 		.git_tag = fact_text_of(r, "tag"),
-		.more_tags = fact_items(a, node_get(r, "more_tags")),
+		.more_tags = fact_items(a, fact_get(r, "more_tags")),
 		.build_requires = fact_items(a, extension_field(&h, "build_requires")),
 		.run_requires = fact_items(a, extension_field(&h, "run_requires")),
 		.run_known = extension_field(&h, "run_requires") != NULL,
@@ -104,12 +130,12 @@ read_release(const struct facts *f, const char *name, const struct node *file, c
 		.arch_env_dots = fact_tri(extension_field(&h, "arch_env_dots")) == TRI_YES,
 		.requires_python = fact_text(extension_field(&h, "requires_python")),
 		.cxx_std = fact_text(extension_field(&h, "cxx_std")),
-		.source = fact_source(f, r),
+		.source = fact_source(r),
 	};
 }
 
 static enum on_pypi
-pypi_of(const struct node *file)
+pypi_of(const struct claim *file)
 {
 	static const char *const words[] = { "", "sdist", "wheel", "other", "none" };
 	const char *s = fact_text_of(file, "pypi");
@@ -124,8 +150,8 @@ static struct extension *
 read_extension(const struct facts *f, const char *name)
 {
 	struct extension *e = arena_new_of(f->a, struct extension);
-	const struct node *file = extension_file_of(f, name),
-			  *releases = node_get(file, "releases");
+	const struct claim *file = extension_file_of(f, name),
+			   *releases = fact_get(file, "releases");
 	size_t n = fact_count(releases);
 	struct extension_release *all = arena_array_of(f->a, struct extension_release, n);
 
@@ -137,22 +163,22 @@ read_extension(const struct facts *f, const char *name)
 		.git = fact_text_of(file, "git"),
 		.subdirectory = fact_text_of(file, "subdirectory"),
 		.force_build_env = fact_text_of(file, "force_build"),
-		.extra_env = fact_words(f->a, node_get(file, "extra_env")),
-		.imports = fact_words(f->a, node_get(file, "imports")),
-		.probes = fact_words(f->a, node_get(file, "probe")),
-		.after = fact_words(f->a, node_get(file, "after")),
+		.extra_env = fact_words(f, fact_get(file, "extra_env")),
+		.imports = fact_words(f, fact_get(file, "imports")),
+		.probes = fact_words(f, fact_get(file, "probe")),
+		.after = fact_words(f, fact_get(file, "after")),
 		.submodules = fact_true_of(file, "submodules"),
 		.triton_at_run_time = fact_true_of(file, "triton_at_run_time"),
 		.jit_at_run_time = fact_true_of(file, "jit_at_run_time"),
-		.jit_unless = fact_words(f->a, node_get(file, "jit_unless")),
+		.jit_unless = fact_words(f, fact_get(file, "jit_unless")),
 		.needs_cudnn = fact_text_of(file, "needs_cudnn"),
-		.cpu = fact_tri(node_get(file, "cpu")),
+		.cpu = fact_tri(fact_get(file, "cpu")),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.nvcc_threads = fact_uint_of(file, "nvcc_threads"),
 		.releases = all,
 		.nreleases = n,
 		.any = read_release(f, name, file, NULL),
-		.source = fact_source(f, file),
+		.source = fact_source(file),
 	};
 	return e;
 }

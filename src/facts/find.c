@@ -23,14 +23,14 @@ struct subject {
 
 /* One more map whose values hold for what was asked, the later ones first to be believed. */
 static bool
-also(const struct facts *f, struct found *x, const struct node *map)
+also(const struct facts *f, struct found *x, const struct claim *map)
 {
 	list_push(f->a, &x->parts, map);
 	return map != NULL;
 }
 
 static bool
-find_keyed(const struct facts *f, const struct node *all, const char *name, struct found *x)
+find_keyed(const struct facts *f, const struct claim *all, const char *name, struct found *x)
 {
 	return also(f, x, fact_version(f, all, name, &x->name));
 }
@@ -38,21 +38,21 @@ find_keyed(const struct facts *f, const struct node *all, const char *name, stru
 static bool
 find_torch(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	if (!find_keyed(f, node_get(facts_file(f, "torch.yaml"), "releases"), name, x) || !more)
+	if (!find_keyed(f, fact_get(facts_file(f, "torch.yaml"), "releases"), name, x) || !more)
 		return x->parts.at[0] != NULL;
 	x->without = "builds";
-	return also(f, x, node_get(node_get(x->parts.at[0], "builds"), more));
+	return also(f, x, fact_get(fact_get(x->parts.at[0], "builds"), more));
 }
 
 static bool
 find_cuda(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	const struct node *root = facts_file(f, "cuda.yaml"), *all = node_get(root, "series");
+	const struct claim *root = facts_file(f, "cuda.yaml"), *all = fact_get(root, "series");
 
 	(void)more;
 	for (size_t i = 0; i < fact_count(all); i++) {
-		const struct node *series = fact_at(all, i);
-		const struct node *release = node_get(node_get(series, "releases"), name);
+		const struct claim *series = fact_at(all, i);
+		const struct claim *release = fact_get(fact_get(series, "releases"), name);
 		const char *key = fact_key(all, i);
 
 		if (!release && strcmp(key, name) != 0)
@@ -63,10 +63,10 @@ find_cuda(const struct facts *f, const char *name, const char *more, struct foun
 			x->without = "releases";
 		}
 		x->major = arena_copy(f->a, key, strcspn(key, "."));
-		x->compat = node_get(node_get(root, "drivers"), x->major);
+		x->compat = fact_get(fact_get(root, "drivers"), x->major);
 		return true;
 	}
-	return find_keyed(f, node_get(root, "never"), name, x);
+	return find_keyed(f, fact_get(root, "never"), name, x);
 }
 
 /* A name that holds the word, if it is the only one: "4090" is RTX 4090. */
@@ -88,21 +88,21 @@ gpu_like(const struct facts *f, const char *word)
 static bool
 find_gpu(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	const struct node *all = node_get(facts_file(f, "gpus.yaml"), "capabilities");
+	const struct claim *all = fact_get(facts_file(f, "gpus.yaml"), "capabilities");
 	const struct gpu *g = facts_gpu(f, name);
 
 	(void)more;
-	if (!g && !node_get(all, name))
+	if (!g && !fact_get(all, name))
 		g = gpu_like(f, name);
 	x->gpu = g;
 	if (!g) {
 		x->title = arena_printf(f->a, "compute capability %s", name);
-		return also(f, x, node_get(all, name));
+		return also(f, x, fact_get(all, name));
 	}
 	x->without = "gpus";
 	x->title = arena_printf(f->a, "gpu %s", g->name);
-	also(f, x, node_get(all, g->cc));
-	return also(f, x, node_get(node_get(x->parts.at[0], "gpus"), g->name));
+	also(f, x, fact_get(all, g->cc));
+	return also(f, x, fact_get(fact_get(x->parts.at[0], "gpus"), g->name));
 }
 
 static bool
@@ -131,12 +131,12 @@ find_extension(const struct facts *f, const char *name, const char *more, struct
 static bool
 find_rule(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	const struct fact_files *files = &f->read->files;
-	const struct node *rule = NULL;
+	const struct fact_roots *files = &f->read->files;
+	const struct claim *rule = NULL;
 
 	(void)more;
 	for (size_t i = 0; i < files->n && !rule; i++)
-		rule = node_get(node_get(facts_file(f, files->at[i].name), "rules"), name);
+		rule = fact_get(fact_get(files->at[i].root, "rules"), name);
 	x->name = name;
 	return also(f, x, rule);
 }
@@ -144,14 +144,14 @@ find_rule(const struct facts *f, const char *name, const char *more, struct foun
 static bool
 find_modal(const struct facts *f, const char *name, const char *more, struct found *x)
 {
-	const struct node *root = facts_file(f, "modal.yaml"),
-			  *builders = node_get(root, "builders");
+	const struct claim *root = facts_file(f, "modal.yaml"),
+			   *builders = fact_get(root, "builders");
 	const struct modal_gpu *g = facts_modal_gpu(f, name);
 
 	(void)more;
-	if (node_get(builders, name))
+	if (fact_get(builders, name))
 		return find_keyed(f, builders, name, x);
-	return find_keyed(f, node_get(root, "gpus"), g ? g->name : name, x);
+	return find_keyed(f, fact_get(root, "gpus"), g ? g->name : name, x);
 }
 
 /* --- the lists: one line an entry --- */
@@ -229,17 +229,17 @@ list_rule(struct show *v, struct table *t)
 			  code_table[all[i].code].id, all[i].sentence);
 }
 
-static const struct node *
+static const struct claim *
 map_of(const struct facts *f, const struct subject *s)
 {
-	return node_get(facts_file(f, s->file), s->map);
+	return fact_get(facts_file(f, s->file), s->map);
 }
 
 /* The values of `s` for each key; false is shown as nothing. */
 static void
 list_keys(struct show *v, struct table *t, const struct subject *s)
 {
-	const struct node *all = map_of(v->f, s);
+	const struct claim *all = map_of(v->f, s);
 	struct names values = names_split(v->a, s->values, '|');
 
 	for (size_t i = 0; i < fact_count(all); i++) {
@@ -247,7 +247,7 @@ list_keys(struct show *v, struct table *t, const struct subject *s)
 
 		cells[0] = fact_key(all, i);
 		for (size_t k = 0; k < values.n; k++) {
-			const struct node *x = node_get(fact_at(all, i), values.at[k]);
+			const struct claim *x = fact_get(fact_at(all, i), values.at[k]);
 			bool no = x && !strcmp(fact_text(x), "false");
 			bool yes = x && !strcmp(fact_text(x), "true");
 
@@ -357,7 +357,10 @@ answer(struct show *v, struct diags *ds, const struct subject *s, const char *na
 		if (!x.title)
 			x.title = arena_printf(v->a, "%s %s%s%s", s->name, x.name ? x.name : name,
 					       more ? " " : "", more ? more : "");
-		(as_json ? found_json : found_text)(v->f, v->a, &x, v->out);
+		if (as_json)
+			found_json(v->a, &x, v->out);
+		else
+			found_text(v->f, v->a, &x, v->out);
 		return true;
 	}
 	memset(&x, 0, sizeof(x));
@@ -365,7 +368,7 @@ answer(struct show *v, struct diags *ds, const struct subject *s, const char *na
 		return not_known(ds, s->name, name, names_of(v, s));
 	if (s->more)
 		return not_known(ds, arena_printf(v->a, "%s %s", s->name, name), more,
-				 fact_keys(v->a, node_get(x.parts.at[0], s->more)));
+				 fact_keys(v->a, fact_get(x.parts.at[0], s->more)));
 	diag_help(diag_at(ds, E_FACT_UNKNOWN, (struct span){ 0 },
 			  "%s `%.200s %.200s` is not in the knowledge base", s->name, name, more),
 		  "run `stackbuild facts %s %s` to show what it has", s->name, name);

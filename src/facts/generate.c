@@ -12,7 +12,6 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "base/map.h"
 #include "base/sha256.h"
 #include "schema.h"
 
@@ -54,78 +53,23 @@ put_literal(struct buf *b, const char *s, size_t n)
 
 /* --- knowledge, as schema.h describes it --- */
 
-struct packer {
-	struct arena *a;
-	struct words LIST(uint32_t) words;
-	struct buf texts;
-	struct map text_at; /* text -> its offset + 1, as a pointer */
-};
-
-static void
-put_word(struct packer *p, size_t w)
-{
-	list_push(p->a, &p->words, (uint32_t)w);
-}
-
-static void
-put_text(struct packer *p, const char *s)
-{
-	uintptr_t at = (uintptr_t)map_get(&p->text_at, s);
-
-	if (!at) {
-		at = p->texts.n + 1;
-		map_put(&p->text_at, s, (void *)at);
-		buf_add(&p->texts, s, strlen(s) + 1);
-	}
-	put_word(p, at - 1);
-}
-
-/* Returns how many nodes it consists of. */
-static uint32_t
-put_node(struct packer *p, const struct node *n)
-{
-	uint32_t count = 1;
-
-	put_word(p, n->kind | n->at.line << 2);
-	if (n->kind == NODE_SCALAR) {
-		put_text(p, n->s);
-		return count;
-	}
-	put_word(p, n->n);
-	for (size_t i = 0; i < n->n; i++) {
-		if (n->kind == NODE_MAP)
-			put_text(p, n->pairs[i].key);
-		count += put_node(p, n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]);
-	}
-	return count;
-}
-
 static void
 put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 {
-	struct packer p = { .a = a, .texts = BUF(a), .text_at = MAP(a) };
+	struct facts_pack p = facts_pack(a, files);
 
-	for (size_t i = 0; i < files->n; i++) {
-		size_t at = p.words.n + 1;
-		uint32_t nodes;
-
-		put_text(&p, files->at[i].name);
-		put_word(&p, 0);
-		put_word(&p, 0);
-		nodes = put_node(&p, files->at[i].root);
-		p.words.at[at + 1] = nodes;
-		p.words.at[at] = (uint32_t)(p.words.n - at - 2);
-	}
-	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
-		    "#include \"facts/schema.h\"\n\n"
-		    "static const uint32_t words[] = {");
+	buf_printf(b,
+		   "/* Written by generate from knowledge/; not to be edited. */\n"
+		   "#include \"facts/schema.h\"\n\n"
+		   "static const struct {\n\tuint32_t words[%zu];\n\tchar texts[%zu];\n} all = { {",
+		   p.words.n, p.texts.n + 1);
 	for (size_t i = 0; i < p.words.n; i++)
 		buf_printf(b, "%s%u,", i % 12 ? " " : "\n\t", p.words.at[i]);
-	buf_puts(b, "\n};\n\nstatic const char texts[] =\n");
+	buf_puts(b, "\n},\n");
 	put_literal(b, p.texts.p, p.texts.n);
 	buf_printf(b,
-		   "\t;\n\nconst struct packed_facts packed_facts = {\n"
-		   "\t.words = words, .texts = texts, .files = %zu, .date = \"%s\",\n};\n",
+		   "};\n\nconst struct packed_facts packed_facts = {\n"
+		   "\t.words = all.words, .files = %zu, .date = \"%s\",\n};\n",
 		   files->n, facts_newest_date(a, files));
 }
 

@@ -59,18 +59,18 @@ same_gpu(const char *x, const char *y)
 static const struct gpus *
 all_gpus(const struct facts *f)
 {
-	const struct node *all = node_get(facts_file(f, "gpus.yaml"), "capabilities");
+	const struct claim *all = fact_get(facts_file(f, "gpus.yaml"), "capabilities");
 	struct gpus *gpus = &f->read->gpus;
 
 	if (gpus->n)
 		return gpus;
 	for (size_t c = 0; c < fact_count(all); c++) {
-		const struct node *capability = fact_at(all, c),
-				  *here = node_get(capability, "gpus");
-		const char *source = fact_count(here) ? fact_source(f, capability) : NULL;
+		const struct claim *capability = fact_at(all, c),
+				   *here = fact_get(capability, "gpus");
+		const char *source = fact_count(here) ? fact_source(capability) : NULL;
 
 		for (size_t i = 0; i < fact_count(here); i++) {
-			const struct node *gpu = fact_at(here, i);
+			const struct claim *gpu = fact_at(here, i);
 			const char *id = fact_text_of(gpu, "id"), *name = fact_key(here, i);
 
 			list_push(f->a, gpus,
@@ -79,9 +79,9 @@ all_gpus(const struct facts *f)
 					  .id = id ? id : id_of(f, name),
 					  .cc = fact_key(all, c),
 					  .arch = fact_text_of(capability, "arch"),
-					  .aliases = fact_items(f->a, node_get(gpu, "aliases")),
+					  .aliases = fact_items(f->a, fact_get(gpu, "aliases")),
 					  .memory_gb = fact_uint_of(gpu, "memory_gb"),
-					  .source = node_get(gpu, "source") ? fact_source(f, gpu) :
+					  .source = fact_get(gpu, "source") ? fact_source(gpu) :
 									      source,
 				  });
 		}
@@ -120,5 +120,5 @@ facts_gpu_names(const struct facts *f, struct arena *a)
 bool
 facts_cc(const struct facts *f, const char *cc)
 {
-	return node_get(node_get(facts_file(f, "gpus.yaml"), "capabilities"), cc);
+	return fact_get(fact_get(facts_file(f, "gpus.yaml"), "capabilities"), cc);
 }

@@ -54,7 +54,7 @@ is_repository(const char *name, const char *known)
 static const char *
 os_named(const struct facts *f, struct arena *a, const char *repository, const char *piece)
 {
-	const struct node *releases = node_get(facts_file(f, "os.yaml"), "releases");
+	const struct claim *releases = fact_get(facts_file(f, "os.yaml"), "releases");
 	const char *major = arena_copy(a, piece, strcspn(piece, "."));
 
 	for (size_t i = 0; i < fact_count(releases); i++) {

@@ -14,9 +14,16 @@ struct facts {
 	struct facts_read *read;
 };
 
+struct fact_root {
+	const char *name;
+	const struct claim *root;
+};
+
+enum { SPLIT_TEXTS = 64 };
+
 /* What was read; NULL and 0: not yet. */
 struct facts_read {
-	struct fact_files files; /* in the order of their names */
+	struct fact_roots LIST(struct fact_root) files; /* in the order of their names */
 	struct torch_releases LIST(const struct torch_release *) torch; /* in the file's order */
 	struct cuda_toolkits LIST(const struct cuda_toolkit *) cuda;
 	struct gpus LIST(struct gpu) gpus;
@@ -29,87 +36,107 @@ struct facts_read {
 	struct pairings LIST(struct pairing) pairings;
 	struct rules LIST(struct rule) rules;
 	struct map versions, specifiers; /* text -> what it means */
-	struct map package_releases;     /* normalised name -> struct package_releases */
+	const struct claim *ranges;      /* of an extension's file, the last that was asked for */
+	const struct specifiers **range_versions;
+	struct split_text {
+		const char *text;
+		struct names words;
+	} split[SPLIT_TEXTS];
+	struct map package_releases; /* normalised name -> struct package_releases */
 };
 
 /* The map in a file: "torch.yaml"; NULL: there is no such file. */
-const struct node *facts_file(const struct facts *f, const char *name);
+const struct claim *facts_file(const struct facts *f, const char *name);
 /* The map in extensions/NAME.yaml; NAME is normalised. */
-const struct node *extension_file_of(const struct facts *f, const char *name);
-
-/* The map or list in which a node stands, which is not the file itself. */
-const struct node *fact_round(const struct node *x);
+const struct claim *extension_file_of(const struct facts *f, const char *name);
 
 /*
- * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a claim rests on the
+ * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a map rests on the
  * source of the innermost map round it that has one.  The second function tells every source that
- * the claim names, not the first alone.
+ * the map names, not the first alone.
  */
-const char *fact_source(const struct facts *f, const struct node *claim);
-const char *fact_sources(const struct facts *f, const struct node *claim);
+const char *fact_source(const struct claim *map);
+const char *fact_sources(const struct claim *map);
 
 /*
- * Reading nodes.  A node that is not there is NULL and may be asked anything: it has no text,
+ * Reading claims.  A claim that is not there is NULL and may be asked anything: it has no text,
  * no pairs and no items, so readers need not check each step.
  */
-static inline size_t
-fact_count(const struct node *x)
+static inline const char *
+text_at(const uint32_t *word)
 {
-	return x && x->kind != NODE_SCALAR ? x->n : 0;
+	return (const char *)word + *word;
 }
 
+size_t fact_count(const struct claim *x);
 /* An item, or the value of a pair. */
-static inline const struct node *
-fact_at(const struct node *x, size_t i)
-{
-	return i >= fact_count(x) ? NULL : x->kind == NODE_MAP ? x->pairs[i].value : x->items[i];
-}
-
+const struct claim *fact_at(const struct claim *x, size_t i);
 /* NULL for a list and past the end. */
-static inline const char *
-fact_key(const struct node *x, size_t i)
+const char *fact_key(const struct claim *x, size_t i);
+/* NULL for anything but a text. */
+const char *fact_text(const struct claim *x);
+const struct claim *fact_find(const struct claim *map, const char *key, uint32_t hash);
+
+/* The value of that key; NULL for anything but a map that has it.  A literal is hashed here. */
+static inline const struct claim *
+fact_get(const struct claim *map, const char *key)
 {
-	return i < fact_count(x) && x->kind == NODE_MAP ? x->pairs[i].key : NULL;
+	return fact_find(map, key, fact_hash(key));
 }
 
-/* NULL for anything but a text. */
-static inline const char *
-fact_text(const struct node *x)
-{
-	return node_text(x).s;
-}
+enum node_kind fact_kind(const struct claim *x);
+/* A claim as it was written, in `src`. */
+const struct node *fact_node(struct arena *a, const struct claim *x, const struct source *src);
 
 /* Return the value of a key as text, number or boolean; NULL, 0 or false if the map lacks it. */
-const char *fact_text_of(const struct node *map, const char *key);
-unsigned fact_uint_of(const struct node *map, const char *key);
-double fact_number_of(const struct node *map, const char *key);
-bool fact_true_of(const struct node *map, const char *key);
-enum tri fact_tri(const struct node *x);
+unsigned fact_uint_of(const struct claim *map, const char *key);
+double fact_number_of(const struct claim *map, const char *key);
+enum tri fact_tri(const struct claim *x);
+
+static inline const char *
+fact_text_of(const struct claim *map, const char *key)
+{
+	return fact_text(fact_get(map, key));
+}
+
+static inline bool
+fact_true_of(const struct claim *map, const char *key)
+{
+	return fact_tri(fact_get(map, key)) == TRI_YES;
+}
 
 /* The keys of a map. */
-struct names fact_keys(struct arena *a, const struct node *map);
+struct names fact_keys(struct arena *a, const struct claim *map);
 /* The words of a text ("3.8 3.9 3.10"), or the items of a list. */
-struct names fact_words(struct arena *a, const struct node *x);
+struct names fact_words(const struct facts *f, const struct claim *x);
+struct names fact_split(struct arena *a, const char *s);
 /* The items of a list of texts, each whole; one text is a list of itself. */
-struct names fact_items(struct arena *a, const struct node *x);
+struct names fact_items(struct arena *a, const struct claim *x);
 
 /* The pair of a map whose key is that version, by value: "2.2" is "2.2.0"; NULL: none. */
-const struct node *fact_version(const struct facts *f, const struct node *map, const char *version,
-				const char **key);
+const struct claim *fact_version(const struct facts *f, const struct claim *map,
+				 const char *version, const char **key);
 /* True if a version ("2.2.2+cu121" counts as 2.2.2) is in a specifier; NULL has none. */
 bool fact_in_range(const struct facts *f, const char *spec, const char *version);
 
 /* A release of an extension with the ranges that hold for it; release NULL: what holds for all. */
 struct held {
-	const struct node *file, *release, *ranges[FACT_RANGES_MAX];
+	const struct claim *file, *release, *ranges[FACT_RANGES_MAX];
 	size_t n;
 };
-struct held extension_held(const struct facts *f, const struct node *file, const char *version);
+struct held extension_held(const struct facts *f, const struct claim *file, const char *version);
 /*
- * A field of it: its own, or that of the last range that has it, or that of the file, which holds
- * for all.
+ * The map that says it: its own, or the last range that has it, or the file, which holds for all;
+ * and what it says.
  */
-const struct node *extension_field(const struct held *h, const char *key);
+const struct claim *extension_says(const struct held *h, const char *key);
+const struct claim *extension_find(const struct held *h, const char *key, uint32_t hash);
+
+static inline const struct claim *
+extension_field(const struct held *h, const char *key)
+{
+	return extension_find(h, key, fact_hash(key));
+}
 
 /* Replaces each {name} of "{version}+{cuda}torch{torch}..." by its value; values: pairs of both. */
 const char *fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2],

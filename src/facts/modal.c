@@ -7,12 +7,12 @@ const struct modal_gpu *
 facts_modal_gpus(const struct facts *f, size_t *n)
 {
 	struct modal_gpus *all = &f->read->modal_gpus;
-	const struct node *gpus = node_get(facts_file(f, "modal.yaml"), "gpus");
+	const struct claim *gpus = fact_get(facts_file(f, "modal.yaml"), "gpus");
 
 	for (size_t i = all->n; i < fact_count(gpus); i++) {
 		/* The entry that holds the figures: itself, or what it is another name of. */
 		const char *other = fact_text_of(fact_at(gpus, i), "alias_of");
-		const struct node *x = other ? node_get(gpus, other) : fact_at(gpus, i);
+		const struct claim *x = other ? fact_get(gpus, other) : fact_at(gpus, i);
 		unsigned rank = 0;
 
 		while (fact_at(gpus, rank) != x)
@@ -20,12 +20,12 @@ facts_modal_gpus(const struct facts *f, size_t *n)
 		list_push(f->a, all,
 			  (struct modal_gpu){
 				  .name = fact_key(gpus, i),
-				  .ccs = fact_words(f->a, node_get(x, "cc")),
+				  .ccs = fact_words(f, fact_get(x, "cc")),
 				  .count_max = fact_uint_of(x, "count_max"),
 				  .memory_gb = fact_uint_of(x, "memory_gb"),
 				  .usd_per_hour = fact_number_of(x, "usd_per_hour"),
 				  .size_rank = rank,
-				  .source = fact_source(f, x),
+				  .source = fact_source(x),
 			  });
 	}
 	*n = all->n;
@@ -47,9 +47,9 @@ facts_modal_gpu(const struct facts *f, const char *name)
 const struct modal_limits *
 facts_modal(const struct facts *f)
 {
-	const struct node *file = facts_file(f, "modal.yaml");
-	const struct node *timeout = node_get(file, "timeout_s"),
-			  *down = node_get(file, "scaledown_s");
+	const struct claim *file = facts_file(f, "modal.yaml");
+	const struct claim *timeout = fact_get(file, "timeout_s"),
+			   *down = fact_get(file, "scaledown_s");
 	struct modal_limits *m;
 
 	if (f->read->modal)
@@ -61,24 +61,24 @@ facts_modal(const struct facts *f)
 		.timeout_default_s = fact_uint_of(timeout, "default"),
 		.scaledown_min_s = fact_uint_of(down, "min"),
 		.scaledown_max_s = fact_uint_of(down, "max"),
-		.builders = fact_keys(f->a, node_get(file, "builders")),
+		.builders = fact_keys(f->a, fact_get(file, "builders")),
 		.builder_default = fact_text_of(file, "builder_default"),
-		.source = fact_source(f, timeout),
+		.source = fact_source(timeout),
 	};
 	f->read->modal = m;
 	return m;
 }
 
-static const struct node *
+static const struct claim *
 builder_of(const struct facts *f, const char *builder)
 {
-	return node_get(node_get(facts_file(f, "modal.yaml"), "builders"), builder);
+	return fact_get(fact_get(facts_file(f, "modal.yaml"), "builders"), builder);
 }
 
 struct names
 facts_modal_pythons(const struct facts *f, const char *builder)
 {
-	return fact_words(f->a, node_get(builder_of(f, builder), "python"));
+	return fact_words(f, fact_get(builder_of(f, builder), "python"));
 }
 
 const char *
@@ -90,10 +90,10 @@ facts_modal_builder_client(const struct facts *f, const char *builder)
 const char *
 facts_modal_python_end(const struct facts *f, const char *series, const char **source)
 {
-	const struct node *leaving = node_get(facts_file(f, "modal.yaml"), "pythons_leaving");
-	const struct node *one = node_get(leaving, series);
+	const struct claim *leaving = fact_get(facts_file(f, "modal.yaml"), "pythons_leaving");
+	const struct claim *one = fact_get(leaving, series);
 
 	if (one)
-		*source = fact_source(f, one);
+		*source = fact_source(one);
 	return fact_text_of(one, "client");
 }

@@ -6,20 +6,20 @@ const struct os_release *
 facts_os_all(const struct facts *f, size_t *n)
 {
 	struct os_releases *all = &f->read->os;
-	const struct node *releases = node_get(facts_file(f, "os.yaml"), "releases");
+	const struct claim *releases = fact_get(facts_file(f, "os.yaml"), "releases");
 
 	for (size_t i = all->n; i < fact_count(releases); i++) {
-		const struct node *r = fact_at(releases, i);
+		const struct claim *r = fact_at(releases, i);
 
 		list_push(f->a, all,
 			  (struct os_release){
 				  .id = fact_key(releases, i),
 				  .python = fact_text_of(r, "python"),
-				  .python_apt = fact_words(f->a, node_get(r, "python_apt")),
+				  .python_apt = fact_words(f, fact_get(r, "python_apt")),
 				  .gcc = fact_text_of(r, "gcc"),
 				  .glibc = fact_text_of(r, "glibc"),
 				  .deadsnakes = fact_true_of(r, "deadsnakes"),
-				  .source = fact_source(f, r),
+				  .source = fact_source(r),
 			  });
 	}
 	*n = all->n;

@@ -6,8 +6,8 @@
 const struct python_package *
 facts_package(const struct facts *f, const char *name)
 {
-	const struct node *all = node_get(facts_file(f, "packages.yaml"), "packages");
-	const struct node *x = node_get(all, name_normalize(f->a, name));
+	const struct claim *all = fact_get(facts_file(f, "packages.yaml"), "packages");
+	const struct claim *x = fact_get(all, name_normalize(f->a, name));
 	struct python_package *p;
 
 	if (!x)
@@ -17,7 +17,7 @@ facts_package(const struct facts *f, const char *name)
 		.name = name_normalize(f->a, name),
 		.latest = fact_text_of(x, "latest"),
 		.requires_python = fact_text_of(x, "requires_python"),
-		.source = fact_source(f, x),
+		.source = fact_source(x),
 	};
 	return p;
 }
@@ -27,19 +27,19 @@ struct package_releases LIST(struct package_release);
 static struct package_releases *
 read_releases(const struct facts *f, const char *key)
 {
-	const struct node *x = node_get(node_get(facts_file(f, "packages.yaml"), "packages"), key);
-	const struct node *releases = node_get(x, "releases");
+	const struct claim *x = fact_get(fact_get(facts_file(f, "packages.yaml"), "packages"), key);
+	const struct claim *releases = fact_get(x, "releases");
 	struct package_releases *all = arena_new_of(f->a, struct package_releases);
 
 	for (size_t i = 0; i < fact_count(releases); i++) {
-		const struct node *r = fact_at(releases, i);
+		const struct claim *r = fact_at(releases, i);
 
 		list_push(f->a, all,
 			  (struct package_release){
 				  .version = fact_key(releases, i),
 				  .requires_python = fact_text_of(r, "requires_python"),
-				  .pythons = fact_words(f->a, node_get(r, "python")),
-				  .source = fact_source(f, r),
+				  .pythons = fact_words(f, fact_get(r, "python")),
+				  .source = fact_source(r),
 			  });
 	}
 	if (!all->n && fact_text_of(x, "latest"))
@@ -47,7 +47,7 @@ read_releases(const struct facts *f, const char *key)
 			  (struct package_release){
 				  .version = fact_text_of(x, "latest"),
 				  .requires_python = fact_text_of(x, "requires_python"),
-				  .source = fact_source(f, x),
+				  .source = fact_source(x),
 			  });
 	return all;
 }
@@ -67,12 +67,12 @@ facts_package_releases(const struct facts *f, const char *name, size_t *n)
 /* --- pairings: in each extension's file and in packages.yaml --- */
 
 static void
-add_pairings(const struct facts *f, const struct node *file, const char *name)
+add_pairings(const struct facts *f, const struct claim *file, const char *name)
 {
-	const struct node *rows = node_get(file, "pairings");
+	const struct claim *rows = fact_get(file, "pairings");
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		const struct node *row = fact_at(rows, i);
+		const struct claim *row = fact_at(rows, i);
 		const char *own = fact_text_of(row, "name");
 
 		list_push(f->a, &f->read->pairings,
@@ -84,7 +84,7 @@ add_pairings(const struct facts *f, const struct node *file, const char *name)
 				  .optional = fact_true_of(row, "optional"),
 				  .inferred = fact_true_of(row, "inferred"),
 				  .why = fact_text_of(row, "why"),
-				  .source = fact_source(f, row),
+				  .source = fact_source(row),
 			  });
 	}
 }

@@ -6,12 +6,12 @@
 struct names
 facts_python_series(const struct facts *f)
 {
-	return fact_keys(f->a, node_get(facts_file(f, "python.yaml"), "series"));
+	return fact_keys(f->a, fact_get(facts_file(f, "python.yaml"), "series"));
 }
 
 /* The build that the default image builder of Modal mounts. */
-static const struct node *
-build_of(const struct facts *f, const struct node *builds, const char **version)
+static const struct claim *
+build_of(const struct facts *f, const struct claim *builds, const char **version)
 {
 	const char *builder = fact_text_of(facts_file(f, "modal.yaml"), "builder_default");
 
@@ -27,14 +27,15 @@ build_of(const struct facts *f, const struct node *builds, const char **version)
 const struct python_build *
 facts_standalone_python(const struct facts *f, const char *series, const char *machine)
 {
-	const struct node *file = facts_file(f, "python.yaml"), *all = node_get(file, "standalone");
-	const struct node *builds = node_get(node_get(node_get(all, "series"), series), "builds");
-	const struct node *in_uv = node_get(node_get(file, "series"), series), *build;
+	const struct claim *file = facts_file(f, "python.yaml"),
+			   *all = fact_get(file, "standalone");
+	const struct claim *builds = fact_get(fact_get(fact_get(all, "series"), series), "builds");
+	const struct claim *in_uv = fact_get(fact_get(file, "series"), series), *build;
 	const char *for_machine = fact_text_of(all, "machine");
 	struct python_build *p = arena_new_of(f->a, struct python_build);
 
 	p->series = arena_strdup(f->a, series);
-	p->uv = fact_text_of(node_get(file, "uv"), "version");
+	p->uv = fact_text_of(fact_get(file, "uv"), "version");
 	build = build_of(f, builds, &p->version);
 	if (build && for_machine && !strcmp(for_machine, machine)) {
 		p->url = fact_filled(
@@ -43,12 +44,12 @@ facts_standalone_python(const struct facts *f, const char *series, const char *m
 						  { "release", fact_text_of(build, "release") } },
 			2);
 		p->sha256 = fact_text_of(build, "sha256");
-		p->source = fact_source(f, build);
+		p->source = fact_source(build);
 		return p;
 	}
 	p->version = fact_text_of(in_uv, "uv");
 	if (!p->version || !p->uv)
 		return NULL;
-	p->source = fact_source(f, in_uv);
+	p->source = fact_source(in_uv);
 	return p;
 }

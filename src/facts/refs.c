@@ -130,12 +130,12 @@ collect(struct refs *r, const struct fact_file *file)
 		list_push(r->a, &r->names[PACKAGE], name);
 	}
 	for (size_t k = 0; k < KINDS; k++) {
-		struct names keys = { 0 };
+		const struct node *names = NULL;
 
 		if (kinds[k].file && !strcmp(kinds[k].file, file->name))
-			keys = fact_keys(r->a, node_get(file->root, kinds[k].keys));
-		for (size_t i = 0; i < keys.n; i++)
-			list_push(r->a, &r->names[k], keys.at[i]);
+			names = node_get(file->root, kinds[k].keys);
+		for (size_t i = 0; names && i < names->n; i++)
+			list_push(r->a, &r->names[k], names->pairs[i].key);
 	}
 }
 

@@ -3,14 +3,20 @@
 /* Compatibility rules: their grammar stands in facts.h. */
 
 static void
-add_rules(const struct facts *f, const struct node *file)
+add_rules(const struct facts *f, const struct claim *file)
 {
-	const struct node *rules = node_get(file, "rules");
+	const struct claim *rules = fact_get(file, "rules");
+	static const struct source built_in = { .path = "", .text = "" };
 	struct rule r;
 
 	for (size_t i = 0; i < fact_count(rules); i++) {
-		rule_read(f->a, NULL, &rules->pairs[i], &r);
-		r.source = fact_source(f, fact_at(rules, i));
+		const struct claim *rule = fact_at(rules, i);
+
+		rule_read(f->a, NULL,
+			  &(struct pair){ .key = fact_key(rules, i),
+					  .value = fact_node(f->a, rule, &built_in) },
+			  &r);
+		r.source = fact_source(rule);
 		list_push(f->a, &f->read->rules, r);
 	}
 }
@@ -32,12 +38,12 @@ facts_rules(const struct facts *f, size_t *n)
 const struct research_rule *
 facts_research(const struct facts *f, size_t *n)
 {
-	const struct node *rules = node_get(facts_file(f, "research.yaml"), "research");
+	const struct claim *rules = fact_get(facts_file(f, "research.yaml"), "research");
 	struct research_rule *all = arena_array_of(f->a, struct research_rule, fact_count(rules));
 
 	*n = fact_count(rules);
 	for (size_t i = 0; i < *n; i++) {
-		const struct node *x = fact_at(rules, i);
+		const struct claim *x = fact_at(rules, i);
 
 		all[i] = (struct research_rule){
 			.id = fact_key(rules, i),

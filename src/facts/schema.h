@@ -2,37 +2,63 @@
 #define FACTS_SCHEMA_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "base/yaml.h"
 #include "facts.h"
 
-/* One file of knowledge: its relative name and its root, a map. */
+/* One file of knowledge as it is written: its relative name and its root, a map. */
 struct fact_file {
-	const char *name;        /* "extensions/mamba-ssm.yaml" */
-	const struct node *root; /* NULL: it is not unpacked yet, and stands at: */
-	const uint32_t *packed;
+	const char *name; /* "extensions/mamba-ssm.yaml" */
+	const struct node *root;
 	bool over; /* a file of an overlay, merged with the one below it */
 };
 struct fact_files LIST(struct fact_file);
 
 /*
- * The knowledge that is compiled into the program; written by build/generate.  A program that
- * carries thousands of pointers has them all relocated each time it starts; offsets into
- * `texts` cost nothing until a file is read for the first time.
+ * Knowledge as it is read: one block without pointers, so that the part of it that is compiled
+ * into the program costs nothing until it is read, and then only the pages that are read.
  *
- *     file = offset of its name, counts of the words and of the nodes of its root, root
- *     node = kind (2 bits) and line (30 bits), then
- *            offset of the text | count, (offset of the key, node)* | count, node*
+ *     file  = name, words of the root, root
+ *     claim = kind (2 bits) and line (30 bits), then
+ *             text | count, source, all sources, (hash of the key, key, value)* | count, value*
+ *
+ * Each of these is a word.  A name, text, source or key is the distance in bytes from its word to
+ * the text; a value the distance in words from its word to the claim.
  */
+struct claim {
+	uint32_t head, rest[];
+};
+
+/* The words of a pair, and where the first one stands in `rest`. */
+enum { PAIR_WORDS = 3, PAIRS_AT = 3 };
+
+static inline uint32_t
+fact_hash(const char *key)
+{
+	uint32_t n = (uint32_t)strlen(key);
+
+	return n ? (uint32_t)*key << 16 ^ (uint32_t)key[n / 2] << 8 ^ (uint32_t)key[n - 1] ^
+			       n << 24 :
+		   0;
+}
+
 struct packed_facts {
 	const uint32_t *words;
-	const char *texts;
 	size_t files;
 	const char *date; /* the day of the newest claim */
 };
 extern const struct packed_facts packed_facts;
+
+/* Words and then texts, as they lie in memory; the files in the order of their names. */
+struct facts_pack {
+	struct facts_words LIST(uint32_t) words;
+	struct buf texts;
+};
+struct facts_pack facts_pack(struct arena *a, const struct fact_files *files);
 
 enum { FACT_RANGES_MAX = 64 }; /* entries of `ranges` and `wheels` of an extension */
 

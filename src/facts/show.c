@@ -37,13 +37,13 @@ said(const char *s)
 
 /* What a value looks like on one line, "yes" for true; NULL: it needs more. */
 static const char *
-show_value(struct arena *a, const struct node *x)
+show_value(struct arena *a, const struct claim *x)
 {
 	struct buf b = BUF(a);
 
 	if (fact_text(x))
 		return said(fact_text(x));
-	if (!x->n && x->kind == NODE_LIST)
+	if (!fact_count(x) && fact_kind(x) == NODE_LIST)
 		return "none";
 	for (size_t i = 0; i < fact_count(x); i++) {
 		const char *key = fact_key(x, i), *text = fact_text(fact_at(x, i));
@@ -61,9 +61,9 @@ show_value(struct arena *a, const struct node *x)
 /* --- notes --- */
 
 static const char *
-show_mark(struct show *v, const struct node *map)
+show_mark(struct show *v, const struct claim *map)
 {
-	const char *source = fact_sources(v->f, map);
+	const char *source = fact_sources(map);
 	const char *what = strchr(source, '(');
 	size_t i = 0;
 
@@ -98,7 +98,7 @@ show_notes(struct show *v)
 /* --- maps --- */
 
 static size_t
-show_key_width(struct arena *a, const struct node *map, const struct names *but)
+show_key_width(struct arena *a, const struct claim *map, const struct names *but)
 {
 	size_t width = 0;
 
@@ -114,10 +114,10 @@ show_key_width(struct arena *a, const struct node *map, const struct names *but)
 
 /* Whether each entry is a map of values that fit on one line: it can be a row. */
 static bool
-is_table(struct arena *a, const struct node *x)
+is_table(struct arena *a, const struct claim *x)
 {
 	for (size_t i = 0; i < fact_count(x); i++) {
-		const struct node *row = fact_at(x, i);
+		const struct claim *row = fact_at(x, i);
 
 		if (fact_text(row) || (fact_count(row) && !fact_key(row, 0)))
 			return false;
@@ -130,7 +130,7 @@ is_table(struct arena *a, const struct node *x)
 
 /* A map of maps, or a list of them, under the name that it has. */
 static bool
-show_table(struct show *v, const struct node *x, const char *name, unsigned indent)
+show_table(struct show *v, const struct claim *x, const char *name, unsigned indent)
 {
 	struct table table = { .heads = { name }, .columns = 1 };
 
@@ -139,7 +139,7 @@ show_table(struct show *v, const struct node *x, const char *name, unsigned inde
 			if (show_is_value(fact_key(fact_at(x, i), k)))
 				table_column(&table, fact_key(fact_at(x, i), k));
 	for (size_t i = 0; i < fact_count(x); i++) {
-		const struct node *row = fact_at(x, i);
+		const struct claim *row = fact_at(x, i);
 		const char **cells = table_row(v, &table);
 
 		cells[0] = fact_key(x, i);
@@ -152,11 +152,11 @@ show_table(struct show *v, const struct node *x, const char *name, unsigned inde
 	return table_print(v, &table, indent);
 }
 
-static void show_values(struct show *v, const struct node *map, unsigned indent, size_t width,
+static void show_values(struct show *v, const struct claim *map, unsigned indent, size_t width,
 			const struct names *but, const char *mark);
 
 static void
-show_nested(struct show *v, const struct node *x, const char *name, unsigned indent)
+show_nested(struct show *v, const struct claim *x, const char *name, unsigned indent)
 {
 	buf_printf(v->out, "%*s%s\n", (int)indent, "", name);
 	for (size_t i = 0; i < fact_count(x); i++) {
@@ -173,7 +173,7 @@ show_nested(struct show *v, const struct node *x, const char *name, unsigned ind
 
 /* `mark`: what to put after each value that has no source of its own. */
 static void
-show_values(struct show *v, const struct node *map, unsigned indent, size_t width,
+show_values(struct show *v, const struct claim *map, unsigned indent, size_t width,
 	    const struct names *but, const char *mark)
 {
 	struct nested LIST(size_t) nested = { 0 };
@@ -181,19 +181,19 @@ show_values(struct show *v, const struct node *map, unsigned indent, size_t widt
 	if (!width)
 		width = show_key_width(v->a, map, but);
 	for (size_t i = 0; i < fact_count(map); i++) {
-		const struct node *x = fact_at(map, i);
+		const struct claim *x = fact_at(map, i);
 		const char *key = fact_key(map, i), *text = show_value(v->a, x);
 
 		if (!show_is_value(key) || names_have(but, key))
 			continue;
 		if (text)
 			show_line(v, indent, width, key, text,
-				  node_get(x, "source") ? show_mark(v, x) : mark);
+				  fact_get(x, "source") ? show_mark(v, x) : mark);
 		else
 			list_push(v->a, &nested, i);
 	}
 	for (size_t i = 0; i < nested.n; i++) {
-		const struct node *x = fact_at(map, nested.at[i]);
+		const struct claim *x = fact_at(map, nested.at[i]);
 		const char *key = fact_key(map, nested.at[i]);
 
 		buf_putc(v->out, '\n');
@@ -203,7 +203,7 @@ show_values(struct show *v, const struct node *map, unsigned indent, size_t widt
 }
 
 void
-show_map(struct show *v, const struct node *map, unsigned indent, size_t width,
+show_map(struct show *v, const struct claim *map, unsigned indent, size_t width,
 	 const struct names *but)
 {
 	show_values(v, map, indent, width, but, show_mark(v, map));
@@ -212,7 +212,7 @@ show_map(struct show *v, const struct node *map, unsigned indent, size_t width,
 /* --- what was found, as text --- */
 
 /* The narrowest: what was asked for. */
-static const struct node *
+static const struct claim *
 last_of(const struct found *x)
 {
 	return x->parts.at[x->parts.n - 1];
@@ -222,7 +222,7 @@ last_of(const struct found *x)
 static struct names
 skipped(struct arena *a, const struct found *x, size_t part)
 {
-	const struct node *map = x->parts.at[part];
+	const struct claim *map = x->parts.at[part];
 	struct names skip = { 0 };
 
 	for (size_t i = 0; i < fact_count(map); i++) {
@@ -233,7 +233,7 @@ skipped(struct arena *a, const struct found *x, size_t part)
 		if (x->release && !part)
 			again |= !facts_is_release_field(key) || !strcmp(key, "pypi");
 		for (size_t k = part + 1; k < x->parts.n && strcmp(key, "note") != 0; k++)
-			again |= node_get(x->parts.at[k], key) != NULL;
+			again |= fact_get(x->parts.at[k], key) != NULL;
 		if (again)
 			list_push(a, &skip, key);
 	}
@@ -242,7 +242,7 @@ skipped(struct arena *a, const struct found *x, size_t part)
 
 /* Whether anything is left to show of a part. */
 static bool
-says(const struct node *part, const struct names *skip)
+says(const struct claim *part, const struct names *skip)
 {
 	for (size_t i = 0; i < fact_count(part); i++)
 		if (!names_have(skip, fact_key(part, i)) && show_is_value(fact_key(part, i)))
@@ -267,20 +267,20 @@ show_parts(struct show *v, const struct found *x, size_t width)
 
 /* True for rows about that release, and for all rows if it is NULL. */
 static bool
-is_about(struct show *v, const struct node *row, const char *release)
+is_about(struct show *v, const struct claim *row, const char *release)
 {
 	return !release || fact_in_range(v->f, fact_text_of(row, "versions"), release);
 }
 
 /* What else must fit: of all releases, or of one. */
 static void
-show_pairings(struct show *v, const struct node *file, const char *release)
+show_pairings(struct show *v, const struct claim *file, const char *release)
 {
-	const struct node *rows = node_get(file, "pairings");
+	const struct claim *rows = fact_get(file, "pairings");
 	struct table t = table_of(v->a, "releases|fit with|because");
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		const struct node *p = fact_at(rows, i);
+		const struct claim *p = fact_at(rows, i);
 		const char *why = fact_text_of(p, "why");
 
 		if (!is_about(v, p, release))
@@ -307,9 +307,9 @@ pypi_cell(const struct extension_release *r)
 }
 
 static void
-show_releases(struct show *v, const struct extension *e, const struct node *file)
+show_releases(struct show *v, const struct extension *e, const struct claim *file)
 {
-	const struct node *all = node_get(file, "releases");
+	const struct claim *all = fact_get(file, "releases");
 	struct table t = table_of(v->a, "releases|date|tag|sdist|compiles for");
 
 	for (size_t i = 0; i < e->nreleases; i++) {
@@ -329,7 +329,7 @@ show_releases(struct show *v, const struct extension *e, const struct node *file
 static void
 show_wheels(struct show *v, const struct found *x)
 {
-	const struct node *groups = node_get(x->parts.at[0], "wheels");
+	const struct claim *groups = fact_get(x->parts.at[0], "wheels");
 	const struct names but = names_split(v->a, "versions", '|');
 
 	for (size_t i = 0; i < fact_count(groups); i++) {
@@ -345,7 +345,7 @@ show_extension(struct show *v, const struct found *x)
 {
 	const struct names but =
 		names_split(v->a, "ranges|wheels|releases|env|pairings|wheel_url", '|');
-	const struct node *file = x->parts.at[0], *env = node_get(file, "env");
+	const struct claim *file = x->parts.at[0], *env = fact_get(file, "env");
 	size_t width = 0;
 
 	show_map(v, file, 2, 0, &but);
@@ -393,11 +393,10 @@ found_text(const struct facts *f, struct arena *a, const struct found *x, struct
 
 /* --- as JSON --- */
 
-static void json_values(const struct facts *f, struct json *j, const struct node *map,
-			const struct names *but);
+static void json_values(struct json *j, const struct claim *map, const struct names *but);
 
 static void
-json_fact(const struct facts *f, struct json *j, const char *key, const struct node *x)
+json_fact(struct json *j, const char *key, const struct claim *x)
 {
 	const char *text = fact_text(x);
 
@@ -405,40 +404,40 @@ json_fact(const struct facts *f, struct json *j, const char *key, const struct n
 		json_bool(j, key, *text == 't');
 	} else if (text) {
 		json_text(j, key, text);
-	} else if (x->kind == NODE_MAP) {
+	} else if (fact_kind(x) == NODE_MAP) {
 		json_map(j, key);
-		json_values(f, j, x, &(struct names){ 0 });
-		if (node_get(x, "source"))
-			json_text(j, "source", fact_sources(f, x));
+		json_values(j, x, &(struct names){ 0 });
+		if (fact_get(x, "source"))
+			json_text(j, "source", fact_sources(x));
 		json_end(j);
 	} else {
 		json_list(j, key);
 		for (size_t i = 0; i < fact_count(x); i++)
-			json_fact(f, j, NULL, fact_at(x, i));
+			json_fact(j, NULL, fact_at(x, i));
 		json_end(j);
 	}
 }
 
 static void
-json_values(const struct facts *f, struct json *j, const struct node *map, const struct names *but)
+json_values(struct json *j, const struct claim *map, const struct names *but)
 {
 	for (size_t i = 0; i < fact_count(map); i++)
 		if (show_is_value(fact_key(map, i)) && !names_have(but, fact_key(map, i)))
-			json_fact(f, j, fact_key(map, i), fact_at(map, i));
+			json_fact(j, fact_key(map, i), fact_at(map, i));
 }
 
 /* A map that holds for it, under "known", and where it comes from. */
 static void
-json_part(const struct facts *f, struct json *j, const struct node *map, const struct names *but)
+json_part(struct json *j, const struct claim *map, const struct names *but)
 {
 	json_map(j, "known");
-	json_values(f, j, map, but);
+	json_values(j, map, but);
 	json_end(j);
-	json_text(j, "source", fact_sources(f, map));
+	json_text(j, "source", fact_sources(map));
 }
 
 void
-found_json(const struct facts *f, struct arena *a, const struct found *x, struct buf *out)
+found_json(struct arena *a, const struct found *x, struct buf *out)
 {
 	struct names but = { 0 };
 	struct json j = json_to(out);
@@ -451,7 +450,7 @@ found_json(const struct facts *f, struct arena *a, const struct found *x, struct
 		json_text(&j, "id", x->gpu->id);
 		json_text(&j, "capability", x->gpu->cc);
 	}
-	json_part(f, &j, last_of(x), &but);
+	json_part(&j, last_of(x), &but);
 	if (x->parts.n > 1 || x->compat)
 		json_list(&j, "holds_for_several");
 	for (size_t i = 0; i + 1 < x->parts.n; i++) {
@@ -460,12 +459,12 @@ found_json(const struct facts *f, struct arena *a, const struct found *x, struct
 		if (!says(x->parts.at[i], &skip))
 			continue;
 		json_map(&j, NULL);
-		json_part(f, &j, x->parts.at[i], &skip);
+		json_part(&j, x->parts.at[i], &skip);
 		json_end(&j);
 	}
 	if (x->compat) {
 		json_map(&j, NULL);
-		json_part(f, &j, x->compat, &but);
+		json_part(&j, x->compat, &but);
 		json_end(&j);
 	}
 	if (x->parts.n > 1 || x->compat)

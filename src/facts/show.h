@@ -31,7 +31,7 @@ void show_notes(struct show *v);
  *   in   width: columns of the keys, 0: as they need
  *        but: keys to leave out
  */
-void show_map(struct show *v, const struct node *map, unsigned indent, size_t width,
+void show_map(struct show *v, const struct claim *map, unsigned indent, size_t width,
 	      const struct names *but);
 
 /* --- tables --- */
@@ -59,9 +59,9 @@ bool table_print(struct show *v, const struct table *t, unsigned indent);
 struct found {
 	const char *title;
 	const char *name; /* as the knowledge base spells it; NULL: as the user does */
-	struct parts LIST(const struct node *) parts;
-	const char *without;       /* a key of the parts that is not asked for; or NULL */
-	const struct node *compat; /* of a CUDA toolkit: the driver with which its major runs */
+	struct parts LIST(const struct claim *) parts;
+	const char *without;        /* a key of the parts that is not asked for; or NULL */
+	const struct claim *compat; /* of a CUDA toolkit: the driver with which its major runs */
 	const char *major;
 	const struct gpu *gpu;
 	const struct extension *extension;
@@ -69,6 +69,6 @@ struct found {
 };
 
 void found_text(const struct facts *f, struct arena *a, const struct found *x, struct buf *out);
-void found_json(const struct facts *f, struct arena *a, const struct found *x, struct buf *out);
+void found_json(struct arena *a, const struct found *x, struct buf *out);
 
 #endif

@@ -11,7 +11,7 @@ public_part(const struct facts *f, const char *version)
 }
 
 static enum tri
-abi_of(const struct node *build, const struct node *release)
+abi_of(const struct claim *build, const struct claim *release)
 {
 	const char *s = fact_text_of(build, "abi");
 
@@ -40,7 +40,7 @@ without_marker(const struct facts *f, const char *requirement, const char **mark
 
 /* That of the release is of the wheel on PyPI. */
 static const char *
-bindings_of(const struct facts *f, const struct node *build, const struct node *release)
+bindings_of(const struct facts *f, const struct claim *build, const struct claim *release)
 {
 	const char *s = fact_text_of(build, "cuda_bindings"), *marker;
 
@@ -50,7 +50,7 @@ bindings_of(const struct facts *f, const struct node *build, const struct node *
 }
 
 static struct torch_variant
-read_build(const struct facts *f, const char *tag, const struct node *build, const struct node *r)
+read_build(const struct facts *f, const char *tag, const struct claim *build, const struct claim *r)
 {
 	const char *index = fact_text_of(build, "index"), *glibc = fact_text_of(build, "glibc");
 
@@ -64,19 +64,19 @@ read_build(const struct facts *f, const char *tag, const struct node *build, con
 		.cuda_bindings = bindings_of(f, build, r),
 		.cxx11abi = abi_of(build, r),
 		.glibc_min = glibc ? glibc : fact_text_of(r, "glibc"),
-		.archs = fact_words(f->a, node_get(build, "archs")),
+		.archs = fact_words(f, fact_get(build, "archs")),
 		.archs_inferred = fact_true_of(build, "archs_inferred"),
 		.ptx = fact_text_of(build, "ptx"),
 		.on_pypi = fact_true_of(build, "pypi"),
-		.source = fact_source(f, build),
+		.source = fact_source(build),
 	};
 }
 
 static const struct torch_release *
-read_release(const struct facts *f, const char *version, const struct node *r)
+read_release(const struct facts *f, const char *version, const struct claim *r)
 {
 	struct torch_release *t = arena_new_of(f->a, struct torch_release);
-	const struct node *builds = node_get(r, "builds");
+	const struct claim *builds = fact_get(r, "builds");
 	size_t n = fact_count(builds);
 	struct torch_variant *variants = arena_array_of(f->a, struct torch_variant, n);
 
@@ -84,7 +84,7 @@ read_release(const struct facts *f, const char *version, const struct node *r)
 		variants[i] = read_build(f, fact_key(builds, i), fact_at(builds, i), r);
 	*t = (struct torch_release){
 		.version = version,
-		.pythons = fact_words(f->a, node_get(r, "python")),
+		.pythons = fact_words(f, fact_get(r, "python")),
 		.requires_python = fact_text_of(r, "requires_python"),
 		.variants = variants,
 		.nvariants = n,
@@ -92,10 +92,10 @@ read_release(const struct facts *f, const char *version, const struct node *r)
 		.torchaudio = fact_text_of(r, "torchaudio"),
 		.setuptools = fact_text_of(r, "setuptools"),
 		.setuptools_build = fact_text_of(r, "setuptools_build"),
-		.numpy2 = fact_tri(node_get(r, "numpy2")),
+		.numpy2 = fact_tri(fact_get(r, "numpy2")),
 		.cuda_toolkit = fact_text_of(r, "cuda_toolkit"),
 		.cxx_std = fact_text_of(r, "headers"),
-		.source = fact_source(f, r),
+		.source = fact_source(r),
 	};
 	t->triton = without_marker(f, fact_text_of(r, "triton"), &t->triton_marker);
 	return t;
@@ -104,7 +104,7 @@ read_release(const struct facts *f, const char *version, const struct node *r)
 const struct torch_release *const *
 facts_torch_all(const struct facts *f, size_t *n)
 {
-	const struct node *releases = node_get(facts_file(f, "torch.yaml"), "releases");
+	const struct claim *releases = fact_get(facts_file(f, "torch.yaml"), "releases");
 	struct torch_releases *read = &f->read->torch;
 
 	for (size_t i = read->n; i < fact_count(releases); i++)
@@ -116,9 +116,9 @@ facts_torch_all(const struct facts *f, size_t *n)
 const struct torch_release *
 facts_torch(const struct facts *f, const char *version)
 {
-	const struct node *releases = node_get(facts_file(f, "torch.yaml"), "releases");
+	const struct claim *releases = fact_get(facts_file(f, "torch.yaml"), "releases");
 	const char *key;
-	const struct node *r = fact_version(f, releases, public_part(f, version), &key);
+	const struct claim *r = fact_version(f, releases, public_part(f, version), &key);
 	size_t n, i = 0;
 	const struct torch_release *const *all = facts_torch_all(f, &n);
 
@@ -148,7 +148,7 @@ torch_variant_on_pypi(const struct torch_release *t)
 const char *
 facts_torch_index(const struct facts *f, struct arena *a, const char *tag)
 {
-	const struct node *index = node_get(facts_file(f, "torch.yaml"), "index");
+	const struct claim *index = fact_get(facts_file(f, "torch.yaml"), "index");
 
 	return fact_filled(a, fact_text_of(index, "url"),
 			   (const char *const[][2]){ { "tag", tag } }, 1);
@@ -158,17 +158,17 @@ bool
 facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
 		      struct torch_arch_list *out)
 {
-	const struct node *rows = node_get(facts_file(f, "torch.yaml"), "arch_list");
+	const struct claim *rows = fact_get(facts_file(f, "torch.yaml"), "arch_list");
 
 	*out = (struct torch_arch_list){ 0 };
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		const struct node *row = fact_at(rows, i), *names = node_get(row, "names");
+		const struct claim *row = fact_at(rows, i), *names = fact_get(row, "names");
 
 		if (!fact_in_range(f, fact_text_of(row, "torch"), version))
 			continue;
-		if (node_get(row, "archs")) {
-			out->archs = fact_words(a, node_get(row, "archs"));
-			out->source = fact_source(f, row);
+		if (fact_get(row, "archs")) {
+			out->archs = fact_words(f, fact_get(row, "archs"));
+			out->source = fact_source(row);
 		}
 		for (size_t k = 0; k < fact_count(names); k++) {
 			list_push(a, &out->named, fact_key(names, k));
@@ -181,7 +181,7 @@ facts_torch_arch_list(const struct facts *f, struct arena *a, const char *versio
 const char *
 facts_torch_nvcc_env(const struct facts *f, const char *version)
 {
-	const struct node *rows = node_get(facts_file(f, "torch.yaml"), "nvcc_env");
+	const struct claim *rows = fact_get(facts_file(f, "torch.yaml"), "nvcc_env");
 
 	for (size_t i = 0; i < fact_count(rows); i++)
 		if (fact_in_range(f, fact_text_of(fact_at(rows, i), "torch"), version))
@@ -192,11 +192,11 @@ facts_torch_nvcc_env(const struct facts *f, const char *version)
 struct torch_compilers
 facts_torch_compilers(const struct facts *f, const char *version)
 {
-	const struct node *rows = node_get(facts_file(f, "torch.yaml"), "compilers");
+	const struct claim *rows = fact_get(facts_file(f, "torch.yaml"), "compilers");
 	struct torch_compilers all = { 0 };
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
-		const struct node *row = fact_at(rows, i), *gcc = node_get(row, "gcc");
+		const struct claim *row = fact_at(rows, i), *gcc = fact_get(row, "gcc");
 
 		if (!fact_count(gcc) || !fact_in_range(f, fact_text_of(row, "torch"), version))
 			continue;
@@ -205,7 +205,7 @@ facts_torch_compilers(const struct facts *f, const char *version)
 				  (struct torch_compiler){
 					  .cuda = fact_key(gcc, k),
 					  .gcc = fact_text(fact_at(gcc, k)),
-					  .source = fact_source(f, row),
+					  .source = fact_source(row),
 				  });
 	}
 	return all;

@@ -3,14 +3,70 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *
-fact_text_of(const struct node *map, const char *key)
+enum node_kind
+fact_kind(const struct claim *x)
 {
-	return fact_text(node_get(map, key));
+	return x->head & 3;
+}
+
+size_t
+fact_count(const struct claim *x)
+{
+	return x && fact_kind(x) != NODE_SCALAR ? x->rest[0] : 0;
+}
+
+/* The word of the i-th value; a key stands before it. */
+static const uint32_t *
+value_word(const struct claim *x, size_t i)
+{
+	return &x->rest[fact_kind(x) == NODE_MAP ? PAIRS_AT + PAIR_WORDS * i + 2 : 1 + i];
+}
+
+const struct claim *
+fact_at(const struct claim *x, size_t i)
+{
+	const uint32_t *word = i < fact_count(x) ? value_word(x, i) : NULL;
+
+	return word ? (const struct claim *)(word + *word) : NULL;
+}
+
+const char *
+fact_key(const struct claim *x, size_t i)
+{
+	return i < fact_count(x) && fact_kind(x) == NODE_MAP ? text_at(value_word(x, i) - 1) : NULL;
+}
+
+const struct claim *
+fact_find(const struct claim *map, const char *key, uint32_t hash)
+{
+	size_t n = map && fact_kind(map) == NODE_MAP ? map->rest[0] : 0;
+
+	for (const uint32_t *w = map ? map->rest + PAIRS_AT : NULL; n--; w += PAIR_WORDS)
+		if (*w == hash && !strcmp(text_at(w + 1), key))
+			return (const struct claim *)(w + 2 + w[2]);
+	return NULL;
+}
+
+const char *
+fact_text(const struct claim *x)
+{
+	return x && fact_kind(x) == NODE_SCALAR ? text_at(x->rest) : NULL;
+}
+
+const char *
+fact_source(const struct claim *map)
+{
+	return text_at(&map->rest[1]);
+}
+
+const char *
+fact_sources(const struct claim *map)
+{
+	return text_at(&map->rest[2]);
 }
 
 unsigned
-fact_uint_of(const struct node *map, const char *key)
+fact_uint_of(const struct claim *map, const char *key)
 {
 	const char *s = fact_text_of(map, key);
 
@@ -18,7 +74,7 @@ fact_uint_of(const struct node *map, const char *key)
 }
 
 double
-fact_number_of(const struct node *map, const char *key)
+fact_number_of(const struct claim *map, const char *key)
 {
 	const char *s = fact_text_of(map, key);
 
@@ -26,21 +82,15 @@ fact_number_of(const struct node *map, const char *key)
 }
 
 enum tri
-fact_tri(const struct node *x)
+fact_tri(const struct claim *x)
 {
 	const char *s = fact_text(x);
 
 	return !s ? TRI_UNKNOWN : !strcmp(s, "true") ? TRI_YES : TRI_NO;
 }
 
-bool
-fact_true_of(const struct node *map, const char *key)
-{
-	return fact_tri(node_get(map, key)) == TRI_YES;
-}
-
 struct names
-fact_keys(struct arena *a, const struct node *map)
+fact_keys(struct arena *a, const struct claim *map)
 {
 	struct names keys = { 0 };
 
@@ -50,7 +100,7 @@ fact_keys(struct arena *a, const struct node *map)
 }
 
 struct names
-fact_items(struct arena *a, const struct node *x)
+fact_items(struct arena *a, const struct claim *x)
 {
 	struct names names = { 0 };
 
@@ -62,14 +112,26 @@ fact_items(struct arena *a, const struct node *x)
 	return names;
 }
 
+/* A text stands once in the knowledge, and most of these stand in many releases. */
 struct names
-fact_words(struct arena *a, const struct node *x)
+fact_words(const struct facts *f, const struct claim *x)
 {
-	struct names words = { 0 };
 	const char *s = fact_text(x);
+	struct split_text *known = &f->read->split[(uintptr_t)s / 4 % SPLIT_TEXTS];
 
 	if (!s)
-		return fact_items(a, x);
+		return fact_items(f->a, x);
+	if (known->text != s)
+		*known = (struct split_text){ s, fact_split(f->a, s) };
+	known->words.cap = known->words.n; /* who adds one to them gets an array of his own */
+	return known->words;
+}
+
+struct names
+fact_split(struct arena *a, const char *s)
+{
+	struct names words = { 0 };
+
 	while (*(s += strspn(s, " "))) {
 		size_t n = strcspn(s, " ");
 
@@ -79,10 +141,10 @@ fact_words(struct arena *a, const struct node *x)
 	return words;
 }
 
-const struct node *
-fact_version(const struct facts *f, const struct node *map, const char *version, const char **key)
+const struct claim *
+fact_version(const struct facts *f, const struct claim *map, const char *version, const char **key)
 {
-	const struct node *exact = node_get(map, version);
+	const struct claim *exact = fact_get(map, version);
 	const struct version *want = exact ? NULL : facts_version(f, version);
 
 	*key = version;

@@ -28,14 +28,14 @@ fact_filled(struct arena *a, const char *pattern, const char *const (*values)[2]
 }
 
 static struct wheel_row
-read_row(struct arena *a, const struct node *row)
+read_row(const struct facts *f, const struct claim *row)
 {
-	struct names abis = fact_words(a, node_get(row, "abi"));
+	struct names abis = fact_words(f, fact_get(row, "abi"));
 
 	return (struct wheel_row){
-		.torch = fact_words(a, node_get(row, "torch")),
-		.cuda = fact_words(a, node_get(row, "cuda")),
-		.pythons = fact_words(a, node_get(row, "python")),
+		.torch = fact_words(f, fact_get(row, "torch")),
+		.cuda = fact_words(f, fact_get(row, "cuda")),
+		.pythons = fact_words(f, fact_get(row, "python")),
 		.abi_old = !abis.n || names_have(&abis, "old"),
 		.abi_new = !abis.n || names_have(&abis, "new"),
 		.nightly = fact_true_of(row, "nightly"),
@@ -45,24 +45,24 @@ read_row(struct arena *a, const struct node *row)
 struct wheel_list
 facts_extension_wheels(const struct facts *f, struct arena *a, const struct extension_release *r)
 {
-	const struct node *file = extension_file_of(f, r->name), *groups = node_get(file, "wheels");
+	const struct claim *file = extension_file_of(f, r->name),
+			   *groups = fact_get(file, "wheels");
 	const struct held h = extension_held(f, file, r->version);
-	const struct node *guess = extension_field(&h, "wheel_guess");
 	struct wheel_list list = { .source = r->source };
 	struct wheel_rows LIST(struct wheel_row) rows = { 0 };
 
-	if (fact_tri(guess) == TRI_NO)
-		list.never = fact_text_of(fact_round(guess), "note");
+	if (fact_tri(extension_field(&h, "wheel_guess")) == TRI_NO)
+		list.never = fact_text_of(extension_says(&h, "wheel_guess"), "note");
 	list.x86_64_only = fact_tri(extension_field(&h, "guesses_machine")) == TRI_NO;
 	list.glibc_min = fact_text(extension_field(&h, "wheel_glibc"));
 	for (size_t i = 0; i < fact_count(groups); i++) {
-		const struct node *group = fact_at(groups, i), *of = node_get(group, "rows");
+		const struct claim *group = fact_at(groups, i), *of = fact_get(group, "rows");
 
 		if (!fact_in_range(f, fact_text_of(group, "versions"), r->version))
 			continue;
-		list.source = fact_source(f, group);
+		list.source = fact_source(group);
 		for (size_t k = 0; k < fact_count(of); k++)
-			list_push(a, &rows, read_row(a, fact_at(of, k)));
+			list_push(a, &rows, read_row(f, fact_at(of, k)));
 	}
 	list.rows = rows.at;
 	list.n = rows.n;

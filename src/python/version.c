@@ -317,7 +317,7 @@ version_series(struct arena *a, const char *text)
 bool
 version_same_series(const char *x, const char *y)
 {
-	return x && y && series_length(x) == series_length(y) && !strncmp(x, y, series_length(x));
+	return x && y && !strncmp(x, y, series_length(x)) && series_length(x) == series_length(y);
 }
 
 /* --- order --- */

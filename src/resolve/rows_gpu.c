@@ -154,9 +154,10 @@ lack_of(struct workspace *w, const struct extension_release *r, const struct cud
 	for (size_t i = 0; i < r->archs.n; i++) {
 		const char *spec = i < r->archs_nvcc.n ? r->archs_nvcc.at[i] : "";
 		const struct names code = { &r->archs.at[i], 1, 1 };
-		bool known = names_have(&t->archs, r->archs.at[i]);
 
-		if (cc ? !known || !capability_runs(&code, cc) : known)
+		if (cc && !capability_runs(&code, cc))
+			continue;
+		if (names_have(&t->archs, r->archs.at[i]) != (cc != NULL))
 			continue;
 		/* setup.py names it only for some nvcc. */
 		if (!*spec || specifiers_match(facts_specifiers(w->f, spec), series, PRE_YES))

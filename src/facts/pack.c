@@ -1,0 +1,135 @@
+#include "schema.h"
+
+#include <string.h>
+
+#include "base/map.h"
+
+/* Knowledge as schema.h describes it. */
+
+struct packer {
+	struct arena *a;
+	struct facts_pack out;
+	struct places LIST(size_t) texts; /* words that hold the offset of a text */
+	struct map text_at;               /* text -> its offset + 1, as a pointer */
+};
+
+/* A map or list and what is round it. */
+struct level {
+	const struct node *n;
+	const struct level *up;
+};
+
+/* --- where a claim comes from --- */
+
+static const struct node *
+innermost(const struct level *claim, const char *key)
+{
+	const struct node *found = NULL;
+
+	for (; claim && !found; claim = claim->up)
+		found = node_get(claim->n, key);
+	return found;
+}
+
+/* At most so many of the sources, each as the file's table has it. */
+static const char *
+sources_text(struct arena *a, const struct level *claim, size_t most)
+{
+	const struct node *table = innermost(claim, "sources"), *all = innermost(claim, "source");
+	const char *why = node_text(innermost(claim, "unverified")).s;
+	size_t n = !all ? 0 : all->kind == NODE_LIST ? all->n : 1;
+	struct buf b = BUF(a);
+
+	buf_printf(&b, "%s:%u (", claim->n->at.src->path, claim->n->at.line);
+	for (size_t i = 0; i < n && i < most; i++) {
+		const struct node *one = all->kind == NODE_LIST ? all->items[i] : all;
+		const char *whole = node_text(node_get(table, one->s)).s;
+
+		buf_printf(&b, "%s%s", i ? "; " : "", whole ? whole : one->s);
+	}
+	if (n > most)
+		buf_printf(&b, ", and %zu more", n - most);
+	if (why && strcmp(why, "false") != 0)
+		buf_printf(&b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
+			   strcmp(why, "true") ? why : "");
+	buf_putc(&b, ')');
+	return buf_text(&b);
+}
+
+/* --- the words --- */
+
+static size_t
+put_word(struct packer *p, size_t w)
+{
+	list_push(p->a, &p->out.words, (uint32_t)w);
+	return p->out.words.n - 1;
+}
+
+static void
+put_text(struct packer *p, const char *s)
+{
+	uintptr_t at = (uintptr_t)map_get(&p->text_at, s);
+
+	if (!at) {
+		at = p->out.texts.n + 1;
+		map_put(&p->text_at, s, (void *)at);
+		buf_add(&p->out.texts, s, strlen(s) + 1);
+	}
+	list_push(p->a, &p->texts, put_word(p, at - 1));
+}
+
+static void
+put_claim(struct packer *p, const struct node *n, const struct level *up)
+{
+	struct level here = { n, up };
+	size_t count, at;
+
+	put_word(p, n->kind | n->at.line << 2);
+	if (n->kind == NODE_SCALAR) {
+		put_text(p, n->s);
+		return;
+	}
+	count = put_word(p, 0);
+	if (n->kind == NODE_MAP) {
+		put_text(p, sources_text(p->a, &here, 1));
+		put_text(p, sources_text(p->a, &here, SIZE_MAX));
+	}
+	at = p->out.words.n;
+	/* What is null is left out: an overlay removed it. */
+	for (size_t i = 0; i < n->n; i++) {
+		if (node_is_null(n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]))
+			continue;
+		if (n->kind == NODE_MAP) {
+			put_word(p, fact_hash(n->pairs[i].key));
+			put_text(p, n->pairs[i].key);
+		}
+		put_word(p, i);
+		p->out.words.at[count]++;
+	}
+	for (size_t k = 0; k < p->out.words.at[count]; k++) {
+		size_t value = n->kind == NODE_MAP ? at + PAIR_WORDS * k + 2 : at + k;
+		size_t i = p->out.words.at[value];
+
+		p->out.words.at[value] = (uint32_t)(p->out.words.n - value);
+		put_claim(p, n->kind == NODE_MAP ? n->pairs[i].value : n->items[i], &here);
+	}
+}
+
+struct facts_pack
+facts_pack(struct arena *a, const struct fact_files *files)
+{
+	struct packer p = { .a = a, .out.texts = BUF(a), .text_at = MAP(a) };
+
+	for (size_t i = 0; i < files->n; i++) {
+		size_t words;
+
+		put_text(&p, files->at[i].name);
+		words = put_word(&p, 0);
+		put_claim(&p, files->at[i].root, NULL);
+		p.out.words.at[words] = (uint32_t)(p.out.words.n - words - 1);
+	}
+	for (size_t i = 0; i < p.texts.n; i++)
+		p.out.words.at[p.texts.at[i]] +=
+			(uint32_t)((p.out.words.n - p.texts.at[i]) * sizeof(uint32_t));
+	return p.out;
+}
