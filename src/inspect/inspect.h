@@ -94,15 +94,16 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
  * wheel_read -- a wheel, whole: every file is read and compared with RECORD.
  *
  *   in      path
- *   errors  SB0100, NULL: reading failed, or memory was short, which says nothing of the wheel
+ *   errors  SB0100, NULL: reading failed, which says nothing of the wheel
  *           SB0812, NULL: not a zip, cut short, two entries of one name, names that leave the
  *           folder, local and central headers that disagree; a file that is not in RECORD, is
  *           missing or has another digest; a file name that the metadata contradicts; more than
- *           WHEEL_MAX bytes unpacked
+ *           WHEEL_MAX bytes unpacked, or than 24 MiB and WHEEL_RATIO_MAX times its size (CUDA
+ *           objects compress to a third or a tenth; zeros to a thousandth)
  *   memory  lives in a; shared objects are read one at a time and let go
  *   source  PEP 427, PEP 376 RECORD, PEP 425; core metadata; CVE-2025-54368 for the headers
  */
-enum { WHEEL_FILES_MAX = 100000 };
+enum { WHEEL_FILES_MAX = 100000, WHEEL_RATIO_MAX = 24 };
 #define WHEEL_MAX ((size_t)8 << 30)
 const struct wheel *wheel_read(struct arena *a, struct diags *ds, const char *path);
 

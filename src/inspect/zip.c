@@ -18,6 +18,7 @@ enum {
 	CENTRAL_BYTES = 46,
 	CHUNK = 64 * 1024,
 	CENTRAL_MAX = 64 * 1024 * 1024, /* bytes of a central directory */
+	RATIO_FROM = 24 * 1024 * 1024,  /* unpacked bytes that a wheel of any size may have */
 	NAME_MAX_BYTES = 4096,
 	DEFLATE_MOST = 1032, /* times that deflate can make a byte longer */
 	FLAG_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
@@ -394,6 +395,9 @@ zip_read(struct zip *z)
 	}
 	if (at != end.size)
 		return zip_refuse(z, "its directory holds more than it counts");
+	if (unpacked > RATIO_FROM && unpacked / WHEEL_RATIO_MAX > z->n)
+		return zip_refuse(z, "it unpacks to %llu MiB, more than %d times its size",
+				  (unsigned long long)(unpacked >> 20), WHEEL_RATIO_MAX);
 	if (z->entries.n)
 		qsort(z->entries.at, z->entries.n, sizeof(*z->entries.at), by_place);
 	return names_are_apart(z) && check_local(z);
