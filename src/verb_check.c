@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "cuda/cuda.h"
 #include "render/render.h"
@@ -100,6 +101,7 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 	for (size_t i = 0; i < rs->n; i++) {
 		struct arena *scratch = arena_new();
 		struct verdict v = { .path = path, .cell = rs->at[i]->cell };
+		struct map seen = MAP(scratch);
 		const struct plan *p;
 
 		if (i)
@@ -112,8 +114,9 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 			v.summary = arena_strdup(r->a, stack_summary(scratch, p->stack));
 			v.facts = solution->facts_used;
 			for (size_t k = 0; k < solution->unchecked.n; k++)
-				names_once(r->a, &v.unchecked,
-					   arena_strdup(r->a, solution->unchecked.at[k]));
+				if (!map_put(&seen, solution->unchecked.at[k], &seen))
+					list_push(r->a, &v.unchecked,
+						  arena_strdup(r->a, solution->unchecked.at[k]));
 			for (size_t k = 0; k < solution->rules_open.n; k++)
 				names_once(r->a, &v.rules_open,
 					   arena_strdup(r->a, solution->rules_open.at[k]));
@@ -161,6 +164,7 @@ fine_text(struct arena *a, const struct verdicts *all)
 {
 	struct buf b = BUF(a);
 	struct names unchecked = { 0 }, rules = { 0 };
+	struct map seen = MAP(a);
 
 	if (all->n == 1)
 		buf_printf(&b, "%s: fine. %s", all->at[0].path, all->at[0].summary);
@@ -168,7 +172,8 @@ fine_text(struct arena *a, const struct verdicts *all)
 		buf_printf(&b, "%s: fine. %zu cells", all->at[0].path, all->n);
 	for (size_t i = 0; i < all->n; i++) {
 		for (size_t k = 0; k < all->at[i].unchecked.n; k++)
-			names_once(a, &unchecked, all->at[i].unchecked.at[k]);
+			if (!map_put(&seen, all->at[i].unchecked.at[k], &seen))
+				list_push(a, &unchecked, all->at[i].unchecked.at[k]);
 		for (size_t k = 0; k < all->at[i].rules_open.n; k++)
 			names_once(a, &rules, all->at[i].rules_open.at[k]);
 	}

@@ -279,21 +279,30 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 	return key->s;
 }
 
-enum { TWICE_MAX = 100 };
+enum { TWICE_MAX = 100, SMALL = 8 };
 
 /* False: the key was there already.  seen: by key, the number of its pair. */
 static bool
 add_pair(struct reader *r, struct pairs *pairs, struct map *seen, struct pair p)
 {
-	size_t first = (uintptr_t)map_get(seen, p.key);
+	size_t first = 0;
 
+	/* Most maps are small: a table of their keys costs more than comparing them. */
+	for (size_t i = 0; pairs->n <= SMALL && i < pairs->n; i++)
+		if (pairs->n == SMALL)
+			map_put(seen, pairs->at[i].key, (void *)(uintptr_t)(i + 1));
+		else if (!strcmp(pairs->at[i].key, p.key))
+			first = i + 1;
+	if (pairs->n >= SMALL)
+		first = (uintptr_t)map_get(seen, p.key);
 	if (first) {
 		diag_note(diag_at(r->ds, E_KEY_TWICE, p.key_at, "`%.60s` is given twice", p.key),
 			  pairs->at[first - 1].key_at, "first given here");
 		return false;
 	}
 	list_push(r->a, pairs, p);
-	map_put(seen, p.key, (void *)(uintptr_t)pairs->n);
+	if (pairs->n > SMALL)
+		map_put(seen, p.key, (void *)(uintptr_t)pairs->n);
 	return true;
 }
 

@@ -28,7 +28,7 @@ struct load {
 enum {
 	FAULTS_MAX = 200,
 	ITEMS_MAX = 20 * 1000,
-	EXTENSIONS_MAX = 2000,
+	EXTENSIONS_MAX = 500,
 	VARIANTS_MAX = 1000,
 	CELLS_MAX = 10 * 1000,
 	TEXT_MAX = 4096,      /* bytes of a value */
@@ -250,9 +250,9 @@ struct overrides LIST(struct override);
  * of a name says; false
  */
 bool override_key(struct load *l, const char *dotted, struct span at, struct override *o);
-/* merge() of the override with a whole recipe. */
-const struct node *override_apply(struct load *l, const struct override *o,
-				  const struct node *root);
+/* merge() of one override after the other with a whole recipe. */
+const struct node *overrides_apply(struct load *l, const struct overrides *all,
+				   const struct node *root);
 /*
  * Reads the --set options in the order given; places point into "<command line>", one line an
  * option.  errors SB0130, SB0105, SB0101 ..; false

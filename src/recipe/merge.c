@@ -117,19 +117,61 @@ override_key(struct load *l, const char *dotted, struct span at, struct override
 	return walk(l, dotted, (struct text){ dotted, at }, o);
 }
 
-/* Lays {torch: {version: value}} on it. */
-const struct node *
-override_apply(struct load *l, const struct override *o, const struct node *root)
+/* Overrides as one map, so that a large recipe is copied once for all of them. */
+struct layer {
+	struct node node;
+	struct {
+		struct pair *at;
+		size_t n, cap;
+	} pairs;
+	struct map below; /* key -> struct layer, if the last value of the key was a map */
+	size_t place;     /* its pair above */
+};
+
+/* A map laid on a map is one with it.  Any other order of values stays: merge() takes a key twice. */
+static void
+layer_add(struct load *l, struct layer *on, struct pair new)
 {
-	const struct node *inner = o->value;
+	struct layer *below = map_get(&on->below, new.key);
 
-	for (size_t i = o->parts.n; i-- > 0;) {
-		struct node *map = map_of(l, inner->at, 1);
-
-		map->pairs[map->n++] = (struct pair){ o->parts.at[i], o->at, inner };
-		inner = map;
+	if (new.value->kind != NODE_MAP) {
+		map_put(&on->below, new.key, NULL);
+		list_push(l->a, &on->pairs, new);
+	} else if (!below) {
+		below = arena_new_of(l->a, struct layer);
+		*below = (struct layer){ .node = { .kind = NODE_MAP, .at = new.value->at },
+					 .below = MAP(l->a),
+					 .place = on->pairs.n };
+		map_put(&on->below, new.key, below);
+		list_push(l->a, &on->pairs, (struct pair){ new.key, new.key_at, &below->node });
+	} else {
+		on->pairs.at[below->place].key_at = new.key_at;
 	}
-	return merge(l, &key_root, root, inner);
+	for (size_t i = 0; new.value->kind == NODE_MAP &&i < new.value->n; i++)
+		layer_add(l, below, new.value->pairs[i]);
+	on->node.pairs = on->pairs.at;
+	on->node.n = on->pairs.n;
+}
+
+const struct node *
+overrides_apply(struct load *l, const struct overrides *all, const struct node *root)
+{
+	struct layer top = { .node = { .kind = NODE_MAP }, .below = MAP(l->a) };
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct override *o = &all->at[i];
+		struct pair pair = { o->parts.at[o->parts.n - 1], o->at, o->value };
+
+		/* {torch: {version: value}} */
+		for (size_t k = o->parts.n - 1; k-- > 0;) {
+			struct node *map = map_of(l, o->value->at, 1);
+
+			map->pairs[map->n++] = pair;
+			pair = (struct pair){ o->parts.at[k], o->at, map };
+		}
+		layer_add(l, &top, pair);
+	}
+	return all->n ? merge(l, &key_root, root, &top.node) : root;
 }
 
 /* --- --set --- */
@@ -170,11 +212,17 @@ read_set(struct load *l, size_t i, const char *lines, struct override *o)
 bool
 sets_read(struct load *l, struct overrides *out)
 {
+	enum { SETS_MAX = 1000 };
 	/* All options are one text, one line each, so that errors have a line to show. */
 	const struct names all = { (const char **)l->o->sets, l->o->nsets, 0 };
 	const char *lines = names_join(l->a, &all, "\n");
+	struct source *src = arena_new_of(l->a, struct source);
 	bool good = true;
 
+	*src = (struct source){ "<command line>", lines, strlen(lines) };
+	if (!within_limit(l, (struct span){ src, SETS_MAX + 1, 1, 1 }, l->o->nsets, SETS_MAX,
+			  "`--set` options"))
+		return false;
 	for (size_t i = 0; i < l->o->nsets; i++) {
 		struct override o = { 0 };
 

@@ -11,7 +11,7 @@
  */
 
 /* All cells together are digested no more than so many bytes. */
-enum { CANONICAL_MAX = 256 * 1024 * 1024 };
+enum { CANONICAL_MAX = 32 * 1024 * 1024 };
 
 /* A recipe on its way to its cells. */
 struct making {
@@ -234,7 +234,7 @@ make_all(struct making *m, const struct node *matrix)
 	struct load *l = m->l;
 	struct recipes *out = arena_new_of(l->a, struct recipes);
 	const struct recipe **all;
-	struct overrides left = { 0 };
+	struct overrides left = { 0 }, same = { 0 };
 	struct cells cells = { 0 };
 	bool good = true;
 
@@ -245,15 +245,13 @@ make_all(struct making *m, const struct node *matrix)
 		if (is_touched(&cells, &m->sets.at[i]))
 			list_push(l->a, &left, m->sets.at[i]);
 		else if (!is_structural(&m->sets.at[i]))
-			m->root = override_apply(l, &m->sets.at[i], m->root);
+			list_push(l->a, &same, m->sets.at[i]);
+	m->root = overrides_apply(l, &same, m->root);
 	all = arena_array_of(l->a, const struct recipe *, cells.n);
 	for (size_t c = 0; c < cells.n && !load_full(l); c++) {
-		const struct node *root = m->root;
+		const struct node *root = overrides_apply(l, &cells.at[c].overrides, m->root);
 
-		for (size_t i = 0; i < cells.at[c].overrides.n; i++)
-			root = override_apply(l, &cells.at[c].overrides.at[i], root);
-		for (size_t i = 0; i < left.n; i++)
-			root = override_apply(l, &left.at[i], root);
+		root = overrides_apply(l, &left, root);
 		all[c] = make(m, root, cells.at[c].name);
 		good &= all[c] != NULL;
 		if (m->canonical_bytes > CANONICAL_MAX) {
@@ -285,6 +283,7 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 	struct making m = { .l = &l, .canonical = BUF(a) };
 	const struct node *root, *plain, *matrix;
 	const struct recipes *all;
+	struct overrides structural = { 0 };
 	size_t i;
 
 	diags_init(&l.echoes, a);
@@ -293,7 +292,8 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 		return NULL;
 	for (i = 0; i < m.sets.n; i++)
 		if (is_structural(&m.sets.at[i]))
-			root = override_apply(&l, &m.sets.at[i], root);
+			list_push(a, &structural, m.sets.at[i]);
+	root = overrides_apply(&l, &structural, root);
 	/* So many faults that there is no use in going on with a large file. */
 	if (!keys_known(&l, root) && load_full(&l))
 		return NULL;
