@@ -40,9 +40,9 @@ warn_unknown(struct diags *ds, const char *dir)
 		struct source *src = arena_new_of(ds->arena, struct source);
 		struct diag *d;
 
-		if (names_have(&known, files.at[i]))
-			continue;
 		src->path = fs_join(ds->arena, dir, files.at[i]);
+		if (names_have(&known, files.at[i]) || fs_is_dir(src->path))
+			continue;
 		d = diag_at(ds, W_NOT_A_TEMPLATE, (struct span){ .src = src },
 			    "this file takes the place of no template");
 		if (near)

@@ -413,6 +413,14 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	r.best = best ? *best : solve_again(solution, c, pins);
 	if (r.best.status != SOLVE_FOUND)
 		return;
+	/* A torch that nobody knows is no way out. */
+	for (size_t i = 0; i < pins->n; i++) {
+		const struct request *p = &solution->requests[pins->at[i]];
+		const struct candidate *now = chosen_then(solution, &r.best, p);
+
+		if (p->kind == REQUEST_TORCH && now && !now->known)
+			return;
+	}
 	list_changes(solution, &r);
 	r.cost = cost_of(solution, &r);
 	list_push(solution->work->a, out, r);
