@@ -31,7 +31,7 @@ line_of(const char *text, const char *key)
 {
 	while (text && !starts_with(text, key)) {
 		text = strchr(text, '\n');
-		text += text != NULL;
+		text = text ? text + 1 : NULL;
 	}
 	return text ? text + strlen(key) : NULL;
 }
@@ -41,8 +41,7 @@ number(const char *text, const char *key, unsigned long long *out)
 {
 	const char *p = line_of(text, key);
 
-	p += p ? strspn(p, " \t") : 0;
-	if (!p || !is_digit(*p))
+	if (!p || !is_digit(*(p += strspn(p, " \t"))))
 		return false;
 	errno = 0;
 	*out = strtoull(p, NULL, 10);

@@ -102,7 +102,7 @@ fix(struct attempt *t)
 
 	list_push(t->rd->a, &files, (struct fix_file){ t->src, t->src->text, t->src->size });
 	fixes = fix_round(t->rd->a, &t->found, &(struct names){ 0 }, &files);
-	for (struct fix *f = fixes.at; f < fixes.at + fixes.n; f++) {
+	for (struct fix *f = fixes.at; f && f < fixes.at + fixes.n; f++) {
 		const struct init_item *item = item_there(t, f->diag->at);
 
 		if (f->state != FIX_DONE)

@@ -257,7 +257,7 @@ grammar_extension_ref(struct load *l, const char *s)
 			l, E_NAME, s, "is not a git tag or commit",
 			"write a tag such as v2.2.2, or a commit of 40 hexadecimal digits");
 	/* Hexadecimal, with a letter and a digit: dates and numbers are tags. */
-	if (n >= 7 && n < 40 && strspn(s, HEX) == n && strspn(s, HEX + 10) < n &&
+	if (n >= 7 && n < 40 && strspn(s, HEX) == n && strspn(s, &HEX[10]) < n &&
 	    strspn(s, "0123456789") < n)
 		return complain_that(l, E_NOT_PINNED, s, "looks like the beginning of a commit",
 				     "write all 40 digits (git rev-parse prints them)");

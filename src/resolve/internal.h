@@ -155,7 +155,7 @@ const struct candidate *candidate_of(const struct query *q);
 	__extension__({ \
 		const struct solver_variable *of_ = variable_at((w), (variable)); \
 		solve_word *set_ = set_none((w), (variable)); \
-		for (const struct candidate *c = of_->c; c < of_->c + of_->n; c++) \
+		for (const struct candidate *c = of_->c; c && c < of_->c + of_->n; c++) \
 			if (condition) \
 				solve_set_add(set_, (size_t)(c - of_->c)); \
 		set_; \

@@ -44,7 +44,7 @@ add_groups(struct query *q, const char *from, const struct groups *all)
 {
 	const struct solver_variable *t = variable_at(q->w, q->variable);
 
-	for (const struct group *g = all->at; g < all->at + all->n; g++) {
+	for (const struct group *g = all->at; g && g < all->at + all->n; g++) {
 		bool every = requested_in(q->w, q->variable, g->these) < 0 &&
 			     solve_set_count(g->these, t->n) == t->n;
 		const char *which = every ? "" : group_label(q->w, q->variable, g);

@@ -342,7 +342,8 @@ constraint_wheel_of_project(struct query *q, struct workspace *w)
 	l = list_of(q, warns && s->wheel ? NULL : "url");
 	if (!warns)
 		for_glibc(&l);
-	for (const struct wheel_row *row = l.wheels.rows; row < l.wheels.rows + l.wheels.n; row++)
+	for (const struct wheel_row *row = l.wheels.rows; row && row < l.wheels.rows + l.wheels.n;
+	     row++)
 		for (size_t k = 0; warns && row->nightly && k < row->torch.n; k++)
 			add_conflict(q,
 				     TERMS(l.this, l.from,

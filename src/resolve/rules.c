@@ -166,7 +166,7 @@ can_hold(const struct rule_case *c)
 static int
 named_candidate(const struct rule_case *c, int domain)
 {
-	const struct solve_term *t = c->terms.at, *end = t + c->terms.n;
+	const struct solve_term *t = c->terms.at, *end = t ? t + c->terms.n : t;
 	size_t n = variable_at(c->w, (unsigned)domain)->n;
 	int at = -1;
 
@@ -256,7 +256,7 @@ add_term(struct rule_case *of, int domain, const solve_word *set)
 {
 	const struct candidate *all = variable_at(of->w, (unsigned)domain)->c;
 
-	for (struct solve_term *t = of->terms.at; t < of->terms.at + of->terms.n; t++)
+	for (struct solve_term *t = of->terms.at; t && t < of->terms.at + of->terms.n; t++)
 		if ((int)t->variable == domain) {
 			t->set = SET_WHERE(of->w, (unsigned)domain, c,
 					   solve_set_has(set, (size_t)(c - all)) &&
