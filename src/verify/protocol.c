@@ -18,9 +18,8 @@
 enum { CHECKS_MAX = 100, TEXT_BYTES = 2000 };
 
 static const char *
-text_of(struct probe_session *t, const json_t *map, const char *key)
+inert_text(struct probe_session *t, const json_t *j)
 {
-	const json_t *j = json_object_get(map, key);
 	struct buf b = BUF(t->a);
 	size_t n;
 
@@ -34,6 +33,12 @@ text_of(struct probe_session *t, const json_t *map, const char *key)
 		if (*p == '\n' || *p == '\t')
 			*p = ' ';
 	return mask_credentials(t->a, buf_text(&b));
+}
+
+static const char *
+text_of(struct probe_session *t, const json_t *map, const char *key)
+{
+	return inert_text(t, json_object_get(map, key));
 }
 
 static const char *
@@ -160,10 +165,10 @@ read_about(struct probe_session *t, const json_t *about)
 	if (json_is_number(limit))
 		t->proof->import_timeout_s = json_number_value(limit);
 	for (size_t i = 0; !t->plan && i < json_array_size(checks) && i < CHECKS_MAX; i++) {
-		const char *id = json_string_value(json_array_get(checks, i));
+		const char *id = inert_text(t, json_array_get(checks, i));
 
 		if (id)
-			names_once(t->a, &t->expected, arena_strdup(t->a, id));
+			names_once(t->a, &t->expected, id);
 	}
 }
 
