@@ -194,21 +194,21 @@ asan: deps-test
 docs: all
 	@ci/docs
 
-# --- fuzzing: libFuzzer with ASan and UBSan, FUZZ_S seconds a target ---
+# --- fuzzing: libFuzzer with ASan and UBSan, FUZZ_S CPU seconds a target ---
 
 fuzzers := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
-fuzz_c := $(lib_c) $(BUILD)/gen/knowledge.c $(BUILD)/gen/templates.c
-fuzz_inspect := $(addprefix $(BUILD)/fuzz/,elf fatbin wheel)
+fuzz_san = -fsanitize=$(1),address,undefined -fno-sanitize-recover=all
+fuzz_objects := $(BUILD)/fuzz/objects
+fuzz_libs := $(fuzz_objects)/libworld.a $(fuzz_objects)/libstack.a
 
-# What they read is no part of the pure library.
-$(fuzz_inspect): fuzz_world := $(wildcard src/inspect/*.c) -larchive -lelf
-$(fuzz_inspect): $(wildcard src/inspect/*.[ch])
-$(BUILD)/fuzz/output: fuzz_world := $(wildcard src/build/output*.c src/build/progress*.c)
-$(BUILD)/fuzz/output: $(wildcard src/build/*.[ch])
-$(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_c)
-	@mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(std) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o $@ $< $(fuzz_c) $(fuzz_world) -lyaml -lcrypto
+# Both libraries, compiled once for all targets; the other make finds out what is out of date.
+$(fuzz_libs) &: FORCE
+	@$(MAKE) --no-print-directory BUILD=$(fuzz_objects) CC=$(FUZZ_CC) CFLAGS="-O1 -g" \
+		SAN="$(call fuzz_san,fuzzer-no-link)" $(fuzz_libs)
+
+$(fuzzers): $(BUILD)/fuzz/%: tests/fuzz/%.c $(fuzz_libs)
+	$(Q)$(FUZZ_CC) $(std) -I$(fuzz_objects)/gen $(warn) -g -O1 $(call fuzz_san,fuzzer) -MMD -MP -o $@ $< \
+		$(LDFLAGS) $(fuzz_libs) $(libs) $(world_libs)
 
 # INJECT_N= for fewer hostile recipes than a million, RANDOM_N= for fewer random ones.
 fuzz: deps-fuzz
@@ -219,7 +219,7 @@ deps-fuzz: deps-test
 	@ci/deps clang libclang-rt-14-dev
 
 fuzz-run: $(fuzzers) all $(VENV)/ok
-	@BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) ci/fuzz $(fuzzers)
+	@BUILD=$(BUILD) FUZZ_S=$(FUZZ_S) $(PYTHON3) ci/fuzz $(notdir $(fuzzers))
 	@BUILD=$(BUILD) STACKBUILD=$(abspath $(BUILD)/stackbuild) PYTHON=$(abspath $(VENV))/bin/python ROOT=$(CURDIR) \
 		INJECT_N=$(INJECT_N) tests/suites/injection
 	@STACKBUILD=$(abspath $(BUILD)/stackbuild) ROOT=$(CURDIR) RANDOM_N=$(RANDOM_N) $(PYTHON3) tests/suites/random

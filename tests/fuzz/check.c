@@ -1,10 +1,10 @@
 /*
- * libFuzzer: stacks. Each input byte makes one choice: which key comes next, which of its
- * values; the values are such as the knowledge tells apart. tests/suites/random draws over
- * the whole schema; this one looks for what makes the solver, the plan or a target fall.
+ * libFuzzer: recipes, from the solver to the files of every target.  Most mutations replace one
+ * key of a recipe by values that the knowledge base tells apart; the others change bytes.
+ * tests/suites/random draws over the whole schema.
  *
- * What must hold: no stack and no plan without an error; a conflict is told within bounds;
- * render() gives files only where nothing was refused; the same recipe is judged the same.
+ * What must hold: there is no stack and no plan without an error; diagnostics are bounded;
+ * render() returns files only if it reported no error; the same recipe gives the same verdict.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,11 +16,8 @@
 #include "resolve/resolve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct bytes {
-	const uint8_t *at;
-	size_t left;
-};
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
 struct table {
 	const char *head, *between, *tail;
@@ -179,43 +176,84 @@ must(bool holds, const char *what)
 	}
 }
 
+/* A linear congruential generator, so that a seed always gives the same recipe. */
 static unsigned
-next(struct bytes *in, unsigned below)
+next(unsigned *seed, unsigned below)
 {
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->at++ % below;
+	*seed = *seed * 1664525U + 1013904223U;
+	return (*seed >> 16) % below;
 }
 
 static void
-draw(struct buf *out, struct bytes *in, const struct table *t)
+draw(struct buf *out, unsigned *seed, const struct table *t)
 {
-	unsigned n = 1 + next(in, t->most), all = 0;
+	unsigned n = 1 + next(seed, t->most), all = 0;
 
 	while (t->values[all])
 		all++;
 	buf_puts(out, t->head);
 	for (unsigned i = 0; i < n; i++)
-		buf_printf(out, "%s%s", i ? t->between : "", t->values[next(in, all)]);
+		buf_printf(out, "%s%s", i ? t->between : "", t->values[next(seed, all)]);
 	buf_puts(out, t->tail);
 }
 
-/* A recipe: torch, and each other part where its byte says so. */
+/* One top-level key with its values. */
 static const char *
-recipe_of(struct arena *a, struct bytes *in)
+draw_key(struct arena *a, unsigned *seed)
 {
+	const size_t n = sizeof(tables) / sizeof(*tables);
+	unsigned which = next(seed, (unsigned)n + 3);
 	struct buf out = BUF(a);
 
-	draw(&out, in, &torch_version);
-	if (next(in, 2))
-		draw(&out, in, &torch_index);
-	if (!next(in, 4))
-		draw(&out, in, &torch_with);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (next(in, 3) == 1)
-			draw(&out, in, &tables[i]);
+	if (which < n) {
+		draw(&out, seed, &tables[which]);
+		return buf_text(&out);
+	}
+	draw(&out, seed, &torch_version);
+	if (next(seed, 2))
+		draw(&out, seed, &torch_index);
+	if (!next(seed, 4))
+		draw(&out, seed, &torch_with);
 	return buf_text(&out);
+}
+
+/* The text with `key` in place of its own lines of that key, or at its end. */
+static const char *
+replace_key(struct arena *a, const char *text, const char *key)
+{
+	size_t colon = strcspn(key, ":") + 1;
+	struct buf out = BUF(a);
+	bool within = false;
+
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "\n");
+		n += text[n] == '\n';
+		if (!strchr(" \t\n#", *text))
+			within = !strncmp(text, key, colon);
+		if (!within)
+			buf_add(&out, text, n);
+	}
+	if (out.n && out.p[out.n - 1] != '\n')
+		buf_putc(&out, '\n');
+	buf_puts(&out, key);
+	return buf_text(&out);
+}
+
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+	struct arena *a;
+	const char *text;
+	size_t n;
+
+	if (!next(&seed, 4))
+		return LLVMFuzzerMutate(data, size, max);
+	a = arena_new();
+	text = replace_key(a, arena_copy(a, (const char *)data, size), draw_key(a, &seed));
+	n = strlen(text) < max ? strlen(text) : max;
+	memcpy(data, text, n);
+	arena_free(a);
+	return n;
 }
 
 static const struct source *
@@ -285,8 +323,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct arena *forever;
 	static const struct facts *facts;
 	struct arena *a = arena_new();
-	struct bytes in = { data, size };
-	struct source src = { .path = "r.yaml" };
+	struct source src = { .path = "r.yaml", .size = size };
 	const char *first, *second;
 	bool refused, again;
 	struct diags ds;
@@ -297,8 +334,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		facts = facts_load(forever, &ds, NULL);
 		must(facts != NULL, "the facts can be read");
 	}
-	src.text = recipe_of(a, &in);
-	src.size = strlen(src.text);
+	src.text = arena_copy(a, (const char *)data, size);
 	first = judged(a, facts, &src, &refused);
 	second = judged(a, facts, &src, &again);
 	must(refused == again && !strcmp(first, second), "judged twice, the same is said");

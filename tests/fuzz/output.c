@@ -1,16 +1,19 @@
 /*
- * What an engine prints, as any bytes, through each dialect and printer: no crash, every event's
- * text is inert, and what is told belongs to the table.  The first byte chooses dialect and
- * printer, a line that begins with 0x01 to 0x1f passes as much time, the rest are lines.
+ * libFuzzer: what an engine prints, as any bytes, through each dialect and printer.  The first byte
+ * chooses dialect and printer, a line that begins with 0x01 to 0x1f passes as much time, the rest
+ * are lines.
+ *
+ * What must hold: the text of every event is inert; what is told belongs to the table; a secret is
+ * shown nowhere, and not logged.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "build/progress.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define SECRET "hunter2-4711"
 
 static struct instruction table[] = {
 	{ "stack", 1, 1, 1, 1, "base" },  { "stack", 1, 2, 2, 2, "torch" },
@@ -24,15 +27,6 @@ struct both {
 	struct progress *p;
 	unsigned events;
 };
-
-static void
-must(bool holds, const char *what)
-{
-	if (!holds) {
-		fprintf(stderr, "does not hold: %s\n", what);
-		abort();
-	}
-}
 
 static void
 on_event(void *ctx, const struct build_event *e)
@@ -52,10 +46,35 @@ on_event(void *ctx, const struct build_event *e)
 	progress_event(b->p, e);
 }
 
+static FILE *
+empty_file(void)
+{
+	FILE *f = fdopen(memfd_create("output", 0), "w");
+
+	must(f != NULL, "a file in memory");
+	return f;
+}
+
+/* What was written to a file, which is empty afterwards. */
+static const char *
+written(struct arena *a, FILE *f)
+{
+	int fd = fileno(f);
+	off_t n = lseek(fd, 0, SEEK_CUR);
+	char *text = arena_alloc(a, (size_t)n + 1, 1);
+
+	must(pread(fd, text, (size_t)n, 0) == n && !ftruncate(fd, 0) && !lseek(fd, 0, SEEK_SET),
+	     "the file is read");
+	for (off_t i = 0; i < n; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	text[n] = '\0';
+	return text;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static FILE *nowhere;
+	static FILE *out, *log;
 	struct arena *a = arena_new();
 	struct progress_step steps[] = { { .id = "base", .estimate_s = 3 },
 					 { .id = "torch", .estimate_s = 100 },
@@ -68,10 +87,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *why, *help;
 	double now = 0;
 
-	if (!nowhere)
-		nowhere = fopen("/dev/null", "w");
-	o.out = o.log = nowhere;
-	list_push(a, &o.masked, "secret");
+	if (!out || !log)
+		out = empty_file(), log = empty_file();
+	o.out = out;
+	o.log = log;
+	list_push(a, &o.masked, SECRET);
 	o.mode = (enum progress_mode)(size ? 1 + data[0] / 4 % 4 : 1);
 	b.p = progress_new(a, &o, steps, 4);
 	parser = output_parser_new(a, size ? data[0] % 4 : 0, (struct instructions){ table, 9, 9 },
@@ -87,7 +107,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		i += n + 1;
 	}
 	output_parser_end(parser, (int)(size % 3) - 1);
-	must(progress_end(b.p, NULL), "/dev/null takes everything");
+	must(progress_end(b.p, NULL), "memory takes everything");
+	must(!strstr(written(a, out), SECRET) && !strstr(written(a, log), SECRET),
+	     "the secret is shown nowhere");
 	for (size_t i = 0; i < 4; i++) {
 		must(steps[i].state != STEP_RUNNING, "nothing runs on");
 		must(steps[i].seconds >= 0 && steps[i].seconds < 1e18, "its time is one");

@@ -2,34 +2,17 @@
  * libFuzzer: wheels.  The first byte says what follows: "z" a wheel, "r" a RECORD, "m" METADATA,
  * a NUL, WHEEL.  A RECORD that is read names each path once.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "fuzz.h"
 
 #include "inspect/inspect.h"
 #include "inspect/wheel_parts.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char path[64];
-
-/* Every run has a file of its own, in memory. */
+/* Every process has a file of its own. */
 static void
 fuzz_wheel(struct arena *a, struct diags *ds, const uint8_t *data, size_t size)
 {
-	static char folder[] = "/dev/shm/stackbuild-fuzz-XXXXXX";
-	FILE *f;
+	const char *path = scratch_file(a, "x-1.0-py3-none-any.whl", (const char *)data, size);
 
-	if (!*path) {
-		if (!mkdtemp(folder))
-			abort();
-		snprintf(path, sizeof(path), "%s/x-1.0-py3-none-any.whl", folder);
-	}
-	f = fopen(path, "wb");
-	if (!f || fwrite(data, 1, size, f) != size || fclose(f))
-		abort();
 	if (!wheel_read(a, ds, path) != (ds->errors != 0))
 		abort();
 }
