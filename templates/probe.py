@@ -11,6 +11,7 @@ Standard library only, Python 3.8 and later.
 """
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -93,12 +94,29 @@ def normal(name):
     return re.sub("[-_.]+", "-", name).lower()
 
 
+def each_distribution():
+    """(normal name, version, distribution) of all that is installed.
+
+    pip renames what it removes to `~...`: a removal that was cut off leaves that behind, and neither pip nor
+    an import takes it for a package. Metadata that cannot be read belongs to nothing that can be named.
+    """
+    for dist in metadata.distributions():
+        path = getattr(dist, "_path", None)
+        if path is not None and os.path.basename(str(path)).startswith("~"):
+            continue
+        try:
+            name, version = dist.metadata["Name"], dist.metadata["Version"]
+        except (OSError, ValueError, TypeError):
+            continue
+        if name:
+            yield normal(name), version, dist
+
+
 def check_installed(plan):
     """One row a pin: what was planned and what is there."""
     found = {}
-    for dist in metadata.distributions():
-        if dist.metadata["Name"]:
-            found.setdefault(normal(dist.metadata["Name"]), dist.version)
+    for name, version, _ in each_distribution():
+        found.setdefault(name, version)
     python = "%d.%d" % sys.version_info[:2]
     rows = []
     if plan.get("python"):

@@ -1,22 +1,31 @@
 """installed: the versions that were planned, and of each extension the very files of its wheel."""
+import csv
 
 
 def distributions():
     found = {}
-    for dist in metadata.distributions():
-        if dist.metadata["Name"]:
-            found.setdefault(normal(dist.metadata["Name"]), dist)
+    for name, _, dist in each_distribution():
+        found.setdefault(name, dist)
     return found
+
+
+def files_of(dist):
+    """The files that RECORD or the like names; none if it cannot be read."""
+    try:
+        return (dist.files if dist else None) or []
+    except (OSError, ValueError, TypeError, csv.Error):
+        return []
 
 
 def metadata_folders(name):
     """{folder: versions} of a distribution, where one folder holds more than one: an install that was cut off."""
     folders = {}
-    for dist in metadata.distributions():
+    for found, version, dist in each_distribution():
         path = getattr(dist, "_path", None)
-        if path is not None and normal(dist.metadata["Name"] or "") == normal(name):
-            path = os.path.realpath(str(path))
-            folders.setdefault(os.path.dirname(path), {})[path] = dist.version
+        if path is not None and found == normal(name):
+            # The folder itself may be a link (Nix, Bazel, an overlay): what counts is where it is found.
+            folder = os.path.realpath(os.path.dirname(str(path)))
+            folders.setdefault(folder, {})[os.path.basename(str(path))] = version
     return {f: sorted(v.values()) for f, v in folders.items() if len(v) > 1}
 
 
@@ -33,7 +42,7 @@ def name_modules(found):
         if ext.get("modules") or not dist:
             continue
         names = []
-        for f in dist.files or []:
+        for f in files_of(dist):
             if len(f.parts) == 2 and f.parts[1] == "__init__.py":
                 names.append(f.parts[0])
             elif len(f.parts) == 1 and (".cpython-" in f.name or f.name.endswith(".abi3.so")):
@@ -54,20 +63,45 @@ def compiled_name(name):
     return name.endswith(".so") or ".so." in name.rsplit("/", 1)[-1]
 
 
+def record_of(dist):
+    """[(file, digest)] of RECORD; None if the package was not installed from a wheel; ValueError.
+
+    metadata's own `files` leaves out what is not there since Python 3.12, and that is what is looked for.
+    """
+    folder = getattr(dist, "_path", None)
+    if folder is None or not str(folder).endswith(".dist-info"):
+        return None
+    try:
+        rows = [r for r in csv.reader((dist.read_text("RECORD") or "").splitlines()) if r]
+    except (OSError, UnicodeDecodeError, csv.Error) as err:
+        raise ValueError("cannot be read: %s" % err)
+    if not rows:
+        raise ValueError("is empty or not there")
+    # Each row has a path, a digest and a size, and whoever writes a RECORD lists it in itself.
+    if any(len(r) != 3 for r in rows) or not any(r[0].endswith(".dist-info/RECORD") for r in rows):
+        raise ValueError("is incomplete")
+    return [(r[0], r[1]) for r in rows]
+
+
 def check_files(check, name, dist):
     """Whether code of a distribution is missing, or is not what its RECORD says."""
-    files, looked_at = dist.files, 0
-    if not files:
+    looked_at = 0
+    try:
+        rows = record_of(dist)
+    except ValueError as err:
+        check.problem("%s: its RECORD %s" % (name, err), name,
+                      "install the wheel again: without RECORD nobody can tell which files belong to it")
+        return
+    if rows is None:
         check.figures.setdefault("no_record", []).append(name)
         return
-    for f in files:
-        text = str(f)
-        if not f.hash or f.hash.mode != "sha256" or not (text.endswith(".py") or compiled_name(text)):
+    for text, digest in rows:
+        if not digest.startswith("sha256=") or not (text.endswith(".py") or compiled_name(text)):
             continue
-        path = str(f.locate())
+        path = str(dist.locate_file(text))
         looked_at += 1
         try:
-            same = digest_of(path) == f.hash.value
+            same = digest_of(path) == digest[len("sha256="):]
         except OSError as err:
             check.problem("%s: %s is not there: %s" % (name, text, err.strerror), name,
                           "install the wheel again: a file of it is gone")
@@ -77,6 +111,33 @@ def check_files(check, name, dist):
                           % (name, text), name,
                           "install the wheel again: what changed the file made another stack of it")
     check.figures.setdefault("files", {})[name] = looked_at
+
+
+REQUIRED = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*\(?==\s*([^\s;,()*]+)\)?\s*(?:;\s*(.*))?$")
+MARKER = re.compile(r"\s*(platform_system|platform_machine|sys_platform)\s*==\s*[\"']([^\"']*)[\"']\s*$")
+
+
+def marker_holds(marker):
+    """Whether a marker holds here; one that says more than a platform is taken not to."""
+    if not marker:
+        return True
+    have = {"platform_system": os.uname().sysname, "platform_machine": os.uname().machine, "sys_platform": sys.platform}
+    found = [MARKER.match(part) for part in marker.split(" and ")]
+    return all(m and have[m.group(1)] == m.group(2) for m in found)
+
+
+def check_pinned_by(check, name, found):
+    """What a package requires in one version only (torch: cuDNN, triton) is there in that version, or not at all."""
+    exact = {normal(p["name"]) for p in EXPECTED.get("pins", []) if "==" in p["specifier"]}
+    for text in found[name].requires or []:
+        m = REQUIRED.match(text)
+        other = found.get(normal(m.group(1))) if m and marker_holds(m.group(3)) else None
+        if not other or normal(m.group(1)) in exact or not (VERSION.match(other.version) and VERSION.match(m.group(2))) \
+                or holds("==" + m.group(2), other.version):
+            continue
+        check.problem("%s is %s; %s %s was made for %s" % (
+            m.group(1), other.version, name, found[name].version, m.group(2)), name,
+            "install %s==%s: something moved it after %s was installed" % (m.group(1), m.group(2), name))
 
 
 def check_set():
@@ -96,6 +157,8 @@ def check_set():
     found = distributions()
     for name in (["torch"] if EXPECTED.get("torch") else []) + [e["name"] for e in EXPECTED.get("extensions", [])]:
         check_once(check, name)
+    if "torch" in found:
+        check_pinned_by(check, "torch", found)
     for ext in EXPECTED.get("extensions", []):
         dist = found.get(normal(ext["name"]))
         if dist:

@@ -25,7 +25,7 @@ def spec_of(module):
 
 def objects_of(ext, dist):
     paths = []
-    for f in (dist.files if dist else None) or []:
+    for f in files_of(dist):
         if compiled_name(str(f)):
             paths.append(str(f.locate()))
     for module in ext.get("modules", []):
