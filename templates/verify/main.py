@@ -46,7 +46,7 @@ class Run:
                 self.tell(check_code(objects))
         if EXPECTED.get("torch"):
             self.begin("versions")
-            self.tell(check_versions(self.torch))
+            self.tell(check_versions(self.torch, self.found))
         self.begin("imports")
         check, fallback = check_imports_of(self.found, self.torch)
         self.tell(check)

@@ -14,18 +14,32 @@ def child_torch():
         row["archs"] = list(torch.cuda.get_arch_list())
     except Exception:
         row["archs"] = []
+    row["foreign"] = foreign_libraries(torch.__file__)
     tell(**row)
     tell(imported=True)
+    numpy = None
     try:
         import numpy
-    except ImportError:
-        return
-    tell(numpy=numpy.__version__)
-    try:
+        tell(numpy=numpy.__version__)
         a = torch.from_numpy(numpy.arange(4, dtype="float32")) * 2
         tell(numpy_works=[float(x) for x in a.numpy()] == [0.0, 2.0, 4.0, 6.0])
     except Exception as err:
-        tell(numpy_error="%s: %s" % (type(err).__name__, err))
+        if not isinstance(err, ModuleNotFoundError) or err.name != "numpy":
+            tell(numpy_error="%s: %s%s" % (type(err).__name__, short(str(err).strip().split("\n")[0], 300),
+                                           "; numpy is %s" % getattr(numpy, "__file__", None) if numpy else ""))
+
+
+def foreign_libraries(torch_file):
+    """Libraries of torch that this process has from another place, and that are others than torch's own."""
+    own, found = os.path.join(os.path.dirname(torch_file), "lib"), []
+    with open("/proc/self/maps", errors="replace") as maps:
+        paths = sorted({line.split(maxsplit=5)[5].strip() for line in maps if "/lib" in line})
+    for path in paths:
+        there = os.path.join(own, os.path.basename(path))
+        if os.path.basename(path).startswith(("libc10", "libtorch")) and os.path.exists(there) and os.path.exists(path) \
+                and not os.path.samefile(path, there) and digest_of(path) != digest_of(there):
+            found.append(path)
+    return found
 
 
 def torch_by_reading():
@@ -63,14 +77,30 @@ def judge_torch(check, have, want):
                       "torch", "extensions of one ABI do not load beside a torch of the other")
 
 
+def judge_place(check, have, found):
+    """Whether this torch is the installed one, with its own libraries."""
+    shadowed = shadow_of(found.get("torch"), "torch", have.get("file"))
+    if shadowed:
+        check.problem("import torch takes %s, and not %s" % (have["file"], shadowed), "torch",
+                      "something of the same name stands before it: remove that, or its folder from PYTHONPATH")
+    for path in have.get("foreign", []):
+        check.problem("torch runs with %s, which is not its own %s" % (path, os.path.basename(path)), "torch",
+                      "take that folder or file out of LD_LIBRARY_PATH and LD_PRELOAD")
+
+
 def judge_numpy(check, child):
-    if child.last("numpy_error") or child.last("numpy_works") is False:
+    error, version = child.last("numpy_error"), child.last("numpy")
+    if error and not version:
+        check.problem("numpy does not import: %s" % error, "numpy",
+                      "install numpy again; remove a file numpy.py that stands before it")
+    elif error or child.last("numpy_works") is False:
         check.problem("torch and numpy %s do not understand each other: %s" % (
-            child.last("numpy"), child.last("numpy_error") or "numbers came back wrong"), "numpy",
-            "a torch made with numpy 1 needs numpy<2")
+            version, error or "numbers came back wrong"), "numpy", "a torch made with numpy 1 needs numpy<2")
+    elif not child.last("end"):
+        check.problem(child.why("numpy beside torch", IMPORT_S), "numpy", "install numpy again, for this machine")
 
 
-def check_versions(child):
+def check_versions(child, found):
     """child: what importing torch gave; see child_torch."""
     check, want = Check("versions"), EXPECTED.get("torch") or {}
     have = next((r for r in child.results if "version" in r), None)
@@ -81,6 +111,7 @@ def check_versions(child):
         check.not_run("torch does not import here (see imports)" if have else "torch is not installed")
     else:
         judge_torch(check, have, want)
+        judge_place(check, have, found)
         judge_numpy(check, child)
     numpy = child.last("numpy")
     if EXPECTED.get("numpy") and numpy and not all(
