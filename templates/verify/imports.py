@@ -10,7 +10,7 @@ def child_import():
     __import__(arg["module"])
     module = sys.modules[arg["module"]]
     tell(seconds=time.monotonic() - begin, file=getattr(module, "__file__", None))
-    tell(imported=True)
+    tell(imported=True, switches=switches())
     if arg["look"]:
         tell(fallbacks=fallbacks(arg["module"].split(".")[0], set(arg["planned"])))
 
@@ -98,7 +98,7 @@ def planned_modules(found):
     for pin in EXPECTED.get("pins", []):
         dist = found.get(normal(pin["name"]))
         names.add(normal(pin["name"]).replace("-", "_"))
-        for f in (dist.files if dist else None) or []:
+        for f in files_of(dist):
             if len(f.parts) == 2 and f.parts[1] == "__init__.py":
                 names.add(f.parts[0])
     return sorted(names)
@@ -107,7 +107,7 @@ def planned_modules(found):
 def shadow_of(dist, module, file):
     """The file of the extension that `module` should have come from, if it came from another."""
     parts = module.split(".")
-    own = [f for f in (dist.files if dist else None) or []
+    own = [f for f in files_of(dist)
            if f.parts[:-1] == tuple(parts) and f.name == "__init__.py"
            or f.parts[:-1] == tuple(parts[:-1]) and f.name.split(".")[0] == parts[-1]
            and f.suffix in (".so", ".py")]
@@ -130,11 +130,23 @@ def import_problem(check, module, child):
     check.problem(child.why("import " + module, IMPORT_S), owner or module, help)
 
 
+def end_problem(check, module, child):
+    """It answered all, and then did not end: no program that imports it ends well."""
+    if child.status == "hang":
+        text = "Python does not end (%g s)" % IMPORT_S
+    elif child.status == "signal":
+        text = "Python is ended by %s" % child.signal
+    else:
+        return
+    check.problem("import %s: it is imported, and then %s" % (module, text), owner_of(module) or module,
+                  "a thread or an exit handler that it leaves does that: every program that imports it ends like this")
+
+
 def check_imports_of(found, torch_child):
     """Two checks: imports, and fallback, which is found in the same children."""
     check, fallback = Check("imports"), Check("fallback")
     torch = "torch" if EXPECTED.get("torch") else None
-    times, planned = {}, planned_modules(found)
+    times, planned, known = {}, planned_modules(found), switches()
     if torch:
         times["torch"] = torch_child.seconds
         if not torch_child.last("imported"):
@@ -148,6 +160,8 @@ def check_imports_of(found, torch_child):
             "planned": planned}, IMPORT_S)
         if not child.last("imported") or not child.last("end"):
             import_problem(check, module, child)
+        else:
+            end_problem(check, module, child)
         times[module] = child.seconds
         owner, file = owner_of(module), child.last("file")
         shadowed = owner and shadow_of(found.get(normal(owner)), module, file)
@@ -157,6 +171,12 @@ def check_imports_of(found, torch_child):
                           "from PYTHONPATH")
         for row in child.last("fallbacks", []):
             fallback_row(fallback, owner_of(module), row)
+        for switch in sorted(set(child.last("switches", [])) - set(known)):
+            known.append(switch)
+            fallback.figures.setdefault("set_by_imports", []).append(switch)
+            if EXPECTED.get("forbid_fallback", True):
+                fallback.problem("import %s sets %s: work goes round the kernels" % (module, switch), owner or module,
+                                 "take that out of the module, or say verify: {forbid_fallback: false}")
     check.figures["seconds"] = {m: round(s, 1) for m, s in times.items()}
     check.what = "%s (limit %g s)" % (listed(("%s %.1f s" % i for i in times.items()), 5) or "nothing", IMPORT_S)
     judge_switches(fallback, check)
