@@ -93,7 +93,9 @@ def compile_problem(check, nvcc, text):
 def child_compile():
     """Compiles in a folder of its own; a child, so that a time limit ends all of nvcc."""
     argv, folder = child_arg()
-    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
+    # nvcc takes TMPDIR as it is, also if no such folder is here, and leaves its files there when it is killed.
+    p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder,
+                       env=dict(os.environ, TMPDIR=folder))
     tell(code=p.returncode, text=p.stdout.decode(errors="replace")[-8192:])
 
 

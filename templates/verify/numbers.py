@@ -153,7 +153,7 @@ def child_numbers():
             for rows in PROBES[name][0]():
                 tell(rows=rows)
         else:
-            exec(compile(text, name, "exec"), {"__name__": "__main__", "__file__": name})
+            exec(compile(text, name, "exec", optimize=0), {"__name__": "__main__", "__file__": name})
     tell(seen=watch.seen())
     tell(done=True)
 

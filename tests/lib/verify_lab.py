@@ -55,14 +55,15 @@ class Lab:
         e.object = self.base.object
         return e
 
-    def verify(self, e, *args, recipe=RECIPE, env=None, name="r.yaml", limit=60, relative=False):
+    def verify(self, e, *args, recipe=RECIPE, env=None, name="r.yaml", limit=60, relative=False,
+               own="import torch\ntorch.zeros(1).cuda()\n"):
         folder = os.path.join(self.folder, "w%d" % self.n)
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         with open(os.path.join(folder, name), "w") as f:
             f.write(recipe)
         with open(os.path.join(folder, "own.py"), "w") as f:
-            f.write("import torch\ntorch.zeros(1).cuda()\n")
+            f.write(own)
         full = {k: v for k, v in os.environ.items() if k in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")}
         full.update(HOME=folder, LC_ALL="C", **(env or {}))
         where = ["--venv", os.path.relpath(e.root, folder) if relative else e.root] if e else []
