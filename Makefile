@@ -241,7 +241,7 @@ deps-e2e: deps-test
 e2e: all
 	@BUILD=$(BUILD) ci/e2e
 
-# Ninety stacks, good and broken on purpose, made of a real one: TRUTH_VENV=DIR, TRUTH="--gpu" or names of cases.
+# Stacks, good and broken on purpose, made of a real one: TRUTH_VENV=DIR, TRUTH="-j2", "--gpu" or names of cases.
 .PHONY: truth
 truth: all
 	@STACKBUILD=$(abspath $(BUILD)/stackbuild) tests/truth/run $(TRUTH_VENV) $(TRUTH)

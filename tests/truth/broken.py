@@ -1,5 +1,5 @@
-"""Fifty ways to break a stack. Each: what is done, the checks that must fail without a GPU (any one of them is
-enough), or GPU: nothing can be seen without one."""
+"""Ways to break a stack: wheels, versions, imports, fallbacks. Each: what is done, the checks that must fail (any one of
+them is enough), or GPU: it cannot be seen without one."""
 from overlay import for_arch, named, sections, version_of, without_gpu_code
 
 GPU = None
@@ -86,7 +86,7 @@ def other_python_abi(o):
 @case("loads", "installed")
 def cut_short(o):
     """a download that ended early"""
-    rebuilt(o, SCAN, lambda data: data[:len(data) // 2])
+    rebuilt(o, SCAN, lambda data: data[:len(data) // 4])
 
 
 @case("loads", "installed")

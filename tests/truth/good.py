@@ -1,4 +1,4 @@
-"""Forty-two stacks with which nothing is wrong, however odd: without a GPU each ends in `not run`, exit 3."""
+"""Stacks with which nothing is wrong, however odd: without a GPU each ends in `not run`, exit 3."""
 import os
 import shutil
 

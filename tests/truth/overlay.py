@@ -22,11 +22,22 @@ DEFAULTS = {"stack": "truth", "python": "3.11", "gpus": "[h100]", "torch": "2.11
             "verify": "{import_timeout_s: 60}"}
 
 
+CUDA_HOME = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+
+
+class NotRun(Exception):
+    """The reason why a case cannot be made on this machine."""
+
+
 class Overlay:
-    """A venv in `folder` on the files of the venv `real`."""
+    """A venv in `folder` on the files of the venv `real`.
+
+    `env` is added to the environment of `verify`, `cwd` is where it starts, `limits` are (resource, value) pairs.
+    """
 
     def __init__(self, real, folder, python=None):
         self.folder, self.env, self.recipe_values = folder, {}, dict(DEFAULTS)
+        self.cwd, self.limits = None, []
         self.venv = os.path.join(folder, "venv")
         self.python = os.path.realpath(python or os.path.join(real, "bin", "python"))
         self.series = subprocess.run([self.python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
@@ -137,6 +148,43 @@ class Overlay:
     def metadata(self, package, old, new):
         self.edit(self.info(package) + "/METADATA", lambda data: data.replace(old.encode(), new.encode(), 1))
 
+    def beside(self, name, text=""):
+        """A file beside the environment, and the path of it."""
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def script(self, name, text):
+        path = self.beside(name, "#!/bin/sh\n" + text)
+        os.chmod(path, 0o755)
+        return path
+
+    def shared(self, path, code, *options):
+        """A shared object that gcc makes of C code."""
+        if not shutil.which("gcc"):
+            raise NotRun("gcc is not installed")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", path, *options], input=code.encode(), check=True)
+
+    def toolkit(self):
+        """A CUDA toolkit of links to the real one, first in PATH; its nvcc is a copy, which looks beside itself."""
+        real = os.path.realpath(CUDA_HOME)
+        if not os.path.exists(os.path.join(real, "bin", "nvcc")):
+            raise NotRun("there is no CUDA toolkit in %s" % CUDA_HOME)
+        home = os.path.join(self.folder, "cuda")
+        os.makedirs(os.path.join(home, "bin"))
+        self.fill(os.path.join(real, "bin"), os.path.join(home, "bin"))
+        for name in ("nvcc", "nvcc.profile"):
+            os.unlink(os.path.join(home, "bin", name))
+            shutil.copy(os.path.join(real, "bin", name), os.path.join(home, "bin", name))
+        for name in os.listdir(real):
+            if name != "bin":
+                os.symlink(os.path.join(real, name), os.path.join(home, name))
+        self.env["PATH"] = os.path.join(home, "bin") + os.pathsep + os.environ["PATH"]
+        return home
+
     def recipe(self, **values):
         self.recipe_values.update(values)
 
@@ -172,10 +220,10 @@ def elf_hash(name):
     return h
 
 
-def version_of(old, new):
-    """A version that is asked for becomes another of the same length: its name and its hash."""
+def version_of(old, new, section=".gnu.version_r"):
+    """A version that is asked for (or defined) becomes another of the same length: its name and its hash."""
     def change(data):
-        at, size = sections(data)[".gnu.version_r"]
+        at, size = sections(data)[section]
         part = data[at:at + size].replace(struct.pack("<I", elf_hash(old)), struct.pack("<I", elf_hash(new)))
         return named(old, new)(data[:at] + part + data[at + size:])
     return change
