@@ -88,6 +88,8 @@ def pip_install(arguments, stack):
 
 
 def main():
+    for name, value in (("PIP_NO_INPUT", "1"), ("PIP_RETRIES", "8"), ("PIP_RESUME_RETRIES", "8")):
+        os.environ.setdefault(name, value)
     before = installed()
     pins = {normal(pin["name"]) for pin in read(os.path.join(HERE, "plan.json"), {}).get("pins", [])}
     added = set(read(ADDED, [])) - pins

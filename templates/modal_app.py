@@ -40,12 +40,13 @@ HELPERS = Path(__file__).parent / "stackbuild"
 {{/cell}}
 {{/helpers}}
 {{#constrained}}
-# pip does not change the versions in constraints.txt, and leaves no cache in the layer.
+# pip keeps the versions in constraints.txt, leaves no cache in the layer, never asks, and resumes broken downloads.
 CONSTRAINED = "-c /opt/stackbuild/constraints.txt --no-cache-dir"
+PIP = {"PIP_NO_INPUT": "1", "PIP_RETRIES": "8", "PIP_RESUME_RETRIES": "8"}
 {{/constrained}}
 {{#compiler}}
 # The Python of add_python was built with clang and would compile with clang++.
-COMPILER = {{compiler|code}}
+COMPILER = dict({{compiler|code}}, **PIP)
 {{/compiler}}
 {{#heavy}}
 

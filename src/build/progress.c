@@ -392,6 +392,32 @@ progress_end(struct progress *p, const char **why)
 
 /* --- what is to be said of a step that failed --- */
 
+/* What pip says of a download that ended too early, before 25.1 and from then on. */
+static const char broken_words[] =
+	"IncompleteRead|Connection broken|Read timed out|incomplete-download|ConnectionResetError|"
+	"BadZipFile|Wheel .* is invalid|DO NOT MATCH THE HASHES";
+
+bool
+progress_retry(struct progress *p)
+{
+	const struct progress_step *s = &p->steps[p->failed];
+	bool broken = false;
+
+	for (size_t i = 0; p->failed < p->nsteps && i < s->tail.n; i++)
+		broken |= str_matches(s->tail.at[i], broken_words) &&
+			  !strstr(s->tail.at[i], "Retrying (");
+	if (!broken)
+		return false;
+	log_line(p, p->failed, p->now_s, '*', "a download broke off: the step is tried again");
+	for (size_t i = 0; i < p->nsteps; i++)
+		if (p->steps[i].state >= STEP_FAILED) {
+			p->steps[i].state = STEP_WAITING;
+			p->work[i].tail = NULL;
+		}
+	p->failed = p->nsteps;
+	return true;
+}
+
 const char *
 progress_masked(struct progress *p, const char *text)
 {
@@ -408,6 +434,11 @@ static const struct {
 	{ 0, "No space left on device",
 	  "a disk is full where the engine keeps its layers, or in /tmp",
 	  "make room: the engine's own prune command frees old layers" },
+	{ 0, "timed out", "a server did not answer in time: the lines above name it",
+	  "check that this host can reach it; PIP_TIMEOUT and `index: {url}` change how and what "
+	  "pip asks" },
+	{ 0, "from versions: none", "the index does not have it, or requires a login",
+	  "`index: {url: ..., secret: NAME}` names an index and the secret of its login" },
 	{ 139, NULL, "it ended by a segmentation fault", NULL },
 	{ 143, NULL, "it was asked to end (SIGTERM)", NULL },
 	{ 127, NULL, "a command was not found", NULL },

@@ -127,6 +127,9 @@ void progress_complete(struct progress *p, const char *step);
  */
 bool progress_end(struct progress *p, const char **why);
 
+/* True if a step failed since a download broke off: the next call of the engine does it again. */
+bool progress_retry(struct progress *p);
+
 /* A text without secrets, valid until the next call. */
 const char *progress_masked(struct progress *p, const char *text);
 

@@ -8,6 +8,7 @@ static const char root_words[] =
 	"cannot find -l|Cannot allocate memory|No such file or directory|command not found|"
 	"No matching distribution|ModuleNotFoundError|ImportError|FAILED: |Unable to locate "
 	"package|"
+	"[Tt]imed out|[Ii]ncomplete|Connection broken|Credentials not correct|"
 	"virtual memory exhausted|internal compiler error|CUDA version|Permission denied";
 /* True and of no use: what pip, setuptools and ninja say whatever the cause was. */
 static const char hollow_words[] =

@@ -16,7 +16,7 @@ work_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-enum { LAST_LINES = 12 };
+enum { LAST_LINES = 12, RETRIES = 3 /* of a build */ };
 
 /* One child's output, between its pipe and the screen. */
 struct listening {
@@ -168,6 +168,11 @@ work_run(struct work *w, struct engine_command c)
 	good = proc_run(w->a, &spec, &r);
 	output_parser_end(l.parser, r.started && !r.interrupted && !r.timed_out ? r.status : -1);
 	w->record->cpu_s += r.cpu_s;
+	if (!good && !r.interrupted && !r.timed_out && w->retries < RETRIES &&
+	    progress_retry(w->progress)) {
+		w->retries++;
+		return work_run(w, c);
+	}
 	if (!good)
 		return ended_badly(w, c.argv.at[0], &r, &l);
 	for (size_t i = 0; i < w->plan->n; i++)

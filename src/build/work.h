@@ -30,6 +30,7 @@ struct work {
 	struct render_build hits; /* what lies in the context */
 	struct wanted_wheels LIST(struct wanted_wheel) wanted;
 	struct instructions instructions; /* of the file that the engine reads */
+	unsigned retries;                 /* after broken downloads */
 	const char *pushing;              /* what is being pushed; or NULL */
 };
 

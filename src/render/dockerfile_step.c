@@ -17,6 +17,7 @@ static const struct shape part_shape[] = {
 	{ "workdir", VALUE_TEXT, "the directory that the following instructions run in", 0 },
 	{ "copy", VALUE_CODE, "what COPY is given", 0 },
 	{ "jobs", VALUE_FLAG, "it compiles: MAX_JOBS may be given as a build argument", 0 },
+	{ "pip", VALUE_FLAG, "the first of the stage whose pip downloads", 0 },
 	{ "run", VALUE_CODE, "mounts, and commands joined by &&", 0 },
 	{ "path", VALUE_TEXT, "the environment that now comes first in PATH", 0 },
 	{ "environment", VALUE_LIST, "variables of the image", target_pair_shape },
@@ -121,8 +122,13 @@ add_command(struct docker *d, const struct step *s, const struct command *c, str
 	const struct shell sh = shell_of(d, s);
 	const char *and; /* before the next command */
 
-	for (size_t i = 0; i < c->mounts.n; i++)
+	for (size_t i = 0; i < c->mounts.n; i++) {
 		add_mount(d, r, &c->mounts.at[i]);
+		if (!strcmp(c->mounts.at[i].id, "pip") && d->t->pip_stages < d->t->stages.n) {
+			scope_flag(r->part, "pip", true);
+			d->t->pip_stages = d->t->stages.n;
+		}
+	}
 	if (c->work && !r->work)
 		buf_printf(&r->text, "%smkdir -p %s", r->text.n ? AND : "", sh.places.work);
 	r->work |= c->work;

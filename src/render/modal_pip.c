@@ -69,6 +69,8 @@ shell_layer(struct modal *m, const char *why, const struct pip *p, struct span a
 		   p->constrained ? CONSTRAINED " " : "", p->options);
 	py_text(&c, NULL, modal_with_secrets(m, &p->secrets, buf_text(&b)));
 	py_dict(&c, "env", &p->env);
+	if (!p->env.n)
+		py_code(&c, "env", "PIP");
 	modal_secrets(&p->secrets, &c);
 	modal_layer(m, why, "run_commands", &c);
 }
@@ -78,6 +80,7 @@ pip_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 {
 	struct py_call c = { .a = m->a };
 
+	scope_flag(m->t->top, "constrained", true);
 	if (p->secrets.n) {
 		shell_layer(m, why, p, at);
 		return;
@@ -95,8 +98,8 @@ pip_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 	else
 		py_text(&c, "extra_options", p->options);
 	py_dict(&c, "env", &p->env);
-	if (!p->env.n && p->compiler)
-		py_code(&c, "env", "COMPILER");
+	if (!p->env.n)
+		py_code(&c, "env", p->compiler ? "COMPILER" : "PIP");
 	modal_layer(m, why, "pip_install", &c);
 }
 
@@ -113,7 +116,6 @@ modal_add_packages(struct modal *m, const struct step *s, const struct operation
 					      constrained ? "" : " --no-cache-dir") };
 
 	p.options += strspn(p.options, " ");
-	scope_flag(m->t->top, "constrained", true);
 	operation_secrets(m->a, op, &p.secrets);
 	pip_layer(m, op->why, &p, s->at);
 }
@@ -205,6 +207,11 @@ heavy_layer(struct modal *m, const char *why, const struct pip *p)
 	modal_layer(m, why, "run_function", &c);
 }
 
+/* As PIP in modal_app.py, for calls with variables of their own. */
+static const struct variable pip[] = { { "PIP_NO_INPUT", "1", true },
+				       { "PIP_RETRIES", "8", true },
+				       { "PIP_RESUME_RETRIES", "8", true } };
+
 void
 modal_add_extension(struct modal *m, const struct step *s)
 {
@@ -220,6 +227,9 @@ modal_add_extension(struct modal *m, const struct step *s)
 		p.env = compile_env(m, compile);
 		why = target_own_gpus(m->t, e);
 	}
+	for (size_t i = 0; compile && e->source != SOURCE_GIT && i < sizeof(pip) / sizeof(*pip);
+	     i++)
+		list_push(m->a, &p.env, pip[i]);
 	p.options = arena_printf(
 		m->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
 		e->source == SOURCE_SDIST ? " --no-binary " : "",

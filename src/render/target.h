@@ -32,6 +32,7 @@ struct target {
 	struct rendered file;             /* path, mode and next are those of the table */
 	struct rendereds helpers;         /* files that this one uses, each path once */
 	struct docker_stages stages;      /* of a Dockerfile */
+	size_t pip_stages;                /* how many there were when pip was last called */
 };
 
 /*

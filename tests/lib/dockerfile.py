@@ -46,6 +46,7 @@ class Run:
     argv: list
     env: dict
     flags: list
+    inherited: dict  # what BuildKit adds to env: the ARGs of the stages below; buildah 1.28 does not
 
 
 @dataclass
@@ -61,6 +62,8 @@ class Stage:
     copies: list = field(default_factory=list)  # (from or None, [source...], target)
     cmd: object = None
     entrypoint: object = None
+    args: dict = field(default_factory=dict)
+    inherited: dict = field(default_factory=dict)
 
 
 def read(text):
@@ -248,7 +251,7 @@ def variable(line, text, i, env):
 def stages(text, bases=None):
     """Stages in order; bases: {image: env} gives what an image's own environment is."""
     out, by_name, args = [], {}, {}
-    st = None
+    st, inherited = None, {}
     for i in read(text):
         if i.name == "FROM":
             words = i.rest.split()
@@ -265,7 +268,9 @@ def stages(text, bases=None):
             by_name[str(len(out) - 1)] = st
             if st.name:
                 by_name[st.name.lower()] = st
-            args = {}
+            inherited = {**base.inherited, **base.args} if base else {}
+            st.inherited, st.args = inherited, {}
+            args = st.args
             continue
         if st is None:
             if i.name != "ARG":
@@ -289,7 +294,7 @@ def stages(text, bases=None):
             st.workdir = path if path.startswith("/") else st.workdir.rstrip("/") + "/" + path
         elif i.name == "RUN":
             argv = i.json if i.json is not None else ["/bin/sh", "-c", i.rest]
-            st.runs.append(Run(i.line, argv, {**args, **st.env}, i.flags))
+            st.runs.append(Run(i.line, argv, {**args, **st.env}, i.flags, inherited))
         elif i.name in ("COPY", "ADD"):
             words = i.json if i.json is not None else raw_words(i.rest)
             words = [expand(i.line, w, scope) for w in words]
