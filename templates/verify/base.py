@@ -76,7 +76,8 @@ class Reporter:
         os.dup2(2, 1)
 
     def say(self, what):
-        data = ("\n%s %s\n" % (self.token, json.dumps(what))).encode("ascii")
+        # A path or a variable that is not UTF-8 has halves of surrogates, which no JSON may hold.
+        data = ("\n%s %s\n" % (self.token, json.dumps(what, ensure_ascii=False))).encode("utf-8", "replace")
         while data:
             data = data[os.write(self.fd, data):]
 
