@@ -161,8 +161,8 @@ check_verb(struct parser *p)
 		if (p->given[i] && !takes(&rows[i], p->o->verb))
 			return fail(p, arena_printf(p->a, "`%s` takes no --%s; it belongs to: %s",
 						    v->name, rows[i].name, rows[i].verbs));
-	if (p->o->format > FORMAT_JSON && verb != VERB_plan && verb != VERB_explain &&
-	    verb != VERB_schema && verb != VERB_store)
+	if (p->o->format > FORMAT_JSON && verb != VERB_plan && verb != VERB_schema &&
+	    verb != VERB_store)
 		return fail(p, arena_printf(p->a, "%s has two formats: text and json", v->name));
 	if (n < v->args_min)
 		return fail(p, arena_printf(p->a, "`%s` needs %s; for example: stackbuild %s",

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "recipe/recipe.h"
-#include "resolve/resolve.h"
 
 int
 verb_facts(struct run *r)
@@ -23,14 +22,6 @@ verb_explain(struct run *r)
 {
 	const char *id = r->o->args.n ? r->o->args.at[0] : NULL;
 
-	if (r->o->format_given && (r->o->format != FORMAT_MARKDOWN || id))
-		return usage_error("explain has one other format, of all rules: --format markdown");
-	if (r->o->format_given) {
-		research_markdown(r->a, r->facts, &r->out);
-		return EXIT_DONE;
-	}
-	if (id && research_text(r->a, r->facts, id, &r->out))
-		return EXIT_DONE;
 	for (size_t i = 0; i < CODE_COUNT; i++) {
 		const struct code_row *c = &code_table[i];
 
@@ -43,14 +34,13 @@ verb_explain(struct run *r)
 			for (const char *p = c->example; *p; p += strcspn(p, "\n"), p += *p == '\n')
 				buf_printf(&r->out, "    %.*s\n", (int)strcspn(p, "\n"), p);
 			buf_printf(&r->out, "\nwhat to do: %s\n", c->fix);
-			research_of_code(r->a, r->facts, c->id, &r->out);
 			return EXIT_DONE;
 		}
 	}
 	if (!id)
 		return EXIT_DONE;
 	return usage_error(arena_printf(
-		r->a, "there is no code or rule `%s`; stackbuild explain lists the codes", id));
+		r->a, "there is no code `%s`; stackbuild explain lists the codes", id));
 }
 
 int

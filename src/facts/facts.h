@@ -409,25 +409,13 @@ struct rule {
 	const char *name; /* "triton-gcc" */
 	struct rule_conditions when;
 	enum severity severity;
-	enum code code;       /* of that severity */
-	const char *research; /* "R010 R011": the rows of docs/rules.md that it covers; or "" */
+	enum code code;              /* of that severity */
 	const char *sentence, *help; /* help: or NULL */
 	const char *source;
 };
 
 /* All rules in the order of the files. */
 const struct rule *facts_rules(const struct facts *f, size_t *n);
-
-/* A rule of the collection in knowledge/research.yaml, and what becomes of it; its head says more. */
-struct research_rule {
-	const char *id; /* "R008" */
-	const char *title, *severity, *basis, *class, *how;
-	const char *codes;       /* "SB0220 SB0223", or NULL */
-	const char *test, *near; /* below tests/, without .test */
-	const char *source;      /* as written there */
-};
-/* All of them, in order. */
-const struct research_rule *facts_research(const struct facts *f, size_t *n);
 
 /* --- costs --- */
 

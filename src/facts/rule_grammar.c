@@ -208,18 +208,14 @@ rule_read(struct arena *a, struct diags *ds, const struct pair *rule, struct rul
 {
 	const struct node *map = rule->value, *when = node_get(map, "when");
 	struct text severity = node_text(node_get(map, "severity"));
-	struct text id = node_text(node_get(map, "code")),
-		    research = node_text(node_get(map, "research"));
+	struct text id = node_text(node_get(map, "code"));
 	struct text texts[] = { node_text(node_get(map, "sentence")),
 				node_text(node_get(map, "help")) };
 	struct rule_condition c;
 	const char *why;
 	bool ok = true;
 
-	*out = (struct rule){ .name = rule->key,
-			      .research = research.s ? research.s : "",
-			      .sentence = texts[0].s,
-			      .help = texts[1].s };
+	*out = (struct rule){ .name = rule->key, .sentence = texts[0].s, .help = texts[1].s };
 	for (size_t i = 0; i < when->n; i++) {
 		const struct pair *p = &when->pairs[i];
 

@@ -34,29 +34,3 @@ facts_rules(const struct facts *f, size_t *n)
 	*n = f->read->rules.n;
 	return f->read->rules.at;
 }
-
-const struct research_rule *
-facts_research(const struct facts *f, size_t *n)
-{
-	const struct claim *rules = fact_get(facts_file(f, "research.yaml"), "research");
-	struct research_rule *all = arena_array_of(f->a, struct research_rule, fact_count(rules));
-
-	*n = fact_count(rules);
-	for (size_t i = 0; i < *n; i++) {
-		const struct claim *x = fact_at(rules, i);
-
-		all[i] = (struct research_rule){
-			.id = fact_key(rules, i),
-			.title = fact_text_of(x, "title"),
-			.severity = fact_text_of(x, "severity"),
-			.basis = fact_text_of(x, "basis"),
-			.class = fact_text_of(x, "class"),
-			.how = fact_text_of(x, "how"),
-			.codes = fact_text_of(x, "codes"),
-			.test = fact_text_of(x, "test"),
-			.near = fact_text_of(x, "near"),
-			.source = fact_text_of(x, "source"),
-		};
-	}
-	return all;
-}

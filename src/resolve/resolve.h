@@ -84,7 +84,6 @@ struct constraint_kind {
 	enum strength strength;
 	enum code code; /* of a conflict in which it has the highest priority */
 	unsigned priority;
-	const char *rules; /* "R008 R016": research rules that it covers; or "" */
 	void (*add)(struct query *q, struct workspace *w); /* NULL: a rule of the knowledge */
 	bool once;                                         /* for all candidates together */
 };
@@ -333,14 +332,5 @@ struct resolve_options {
  */
 const struct stack *resolve(struct arena *a, struct diags *ds, const struct facts *f,
 			    const struct recipe *r, const struct resolve_options *o);
-
-/* --- the research rules of the knowledge, with the diagnostics that report each --- */
-
-/* Adds docs/rules.md to out. */
-void research_markdown(struct arena *a, const struct facts *f, struct buf *out);
-/* Adds one rule to out, for `stackbuild explain R008`; false: there is none of that id. */
-bool research_text(struct arena *a, const struct facts *f, const char *id, struct buf *out);
-/* Adds the rules that a diagnostic reports to out, a line each, or nothing. */
-void research_of_code(struct arena *a, const struct facts *f, const char *code, struct buf *out);
 
 #endif

@@ -478,9 +478,7 @@ add_rules(struct query *q)
 		row = q->w->rule_rows = arena_array_of(q->w->a, struct constraint_kind, n + 1);
 	for (const struct rule *r = c.rule = rules; r < rules + n; c.rule = ++r, row++) {
 		/* Of several facts in a conflict, that of a rule tells most. */
-		*row = (struct constraint_kind){
-			.name = r->name, .code = r->code, .priority = 65, .rules = r->research
-		};
+		*row = (struct constraint_kind){ .name = r->name, .code = r->code, .priority = 65 };
 		q->kind = row;
 		if (r->severity == SEV_ERROR)
 			each_case(c);

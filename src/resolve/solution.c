@@ -3,8 +3,10 @@
 /* The rows as the solver's provider, runs of the solver, and questions about its answer. */
 
 static const struct constraint_kind rows[] = {
-#define CONSTRAINT_EACH(name, ...) { #name, __VA_ARGS__, constraint_##name, false },
-#define CONSTRAINT_ONCE(name, ...) { #name, __VA_ARGS__, constraint_##name, true },
+#define CONSTRAINT_EACH(name, kind, strength, code, priority, rules) \
+	{ #name, kind, strength, code, priority, constraint_##name, false },
+#define CONSTRAINT_ONCE(name, kind, strength, code, priority, rules) \
+	{ #name, kind, strength, code, priority, constraint_##name, true },
 #include "rows.def"
 #undef CONSTRAINT_EACH
 #undef CONSTRAINT_ONCE
