@@ -188,7 +188,7 @@ verb_init(struct run *r)
 		buf_puts(&r->out, text);
 		return EXIT_DONE;
 	}
-	if (!fs_write(&r->ds, path, text, strlen(text), 0644, false, NULL))
+	if (!fs_create(&r->ds, path, text, strlen(text), 0644))
 		return EXIT_DIAGNOSED;
 	buf_printf(&r->out, "%s: %s\n  next: stackbuild check %s%s\n", path, stack_summary(r->a, s),
 		   path,

@@ -216,9 +216,12 @@ verb_render(struct run *r)
 	}
 	if (!dir)
 		dir = fs_join(r->a, "out", in.recipes->at[0]->stack.s);
+	/* Held to the end of the process: two renders into one directory come after each other. */
+	fs_lock_dir(r->a, dir);
 	manifest = render_manifest(r->a, &in, &files, dir);
 	list_push(r->a, &files, manifest);
-	if (!r->o->force && !render_may_write(r->a, &r->ds, dir, &files))
+	if (!r->o->force &&
+	    !render_may_write(r->a, &r->ds, dir, in.recipes->at[0]->stack.s, &files))
 		return EXIT_DIAGNOSED;
 	return write_files(r, dir, &files) ? EXIT_DONE : EXIT_DIAGNOSED;
 }

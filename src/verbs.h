@@ -10,7 +10,7 @@
 #include "resolve/resolve.h"
 
 /* The verbs, shared by the two programs, and what every verb needs at hand. */
-enum { EXIT_DONE = 0, EXIT_DIAGNOSED = 1, EXIT_USAGE = 2 };
+enum { EXIT_DONE = 0, EXIT_DIAGNOSED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
 /* One run of one verb. */
 struct run {

@@ -221,8 +221,8 @@ build_at_once(struct run *r, const struct recipes *rs, struct names addrs, unsig
 	return cells_build(r->a, &r->ds, &c) ? EXIT_DONE : EXIT_DIAGNOSED;
 }
 
-int
-verb_build(struct run *r)
+static int
+run_build(struct run *r)
 {
 	const struct options *o = r->o;
 	struct engine_state state;
@@ -266,4 +266,13 @@ verb_build(struct run *r)
 		if (!build_cell(r, rs->at[i], t, b))
 			return EXIT_DIAGNOSED;
 	return EXIT_DONE;
+}
+
+/* As a shell reports a program that a signal ended: Ctrl-C is 130. */
+int
+verb_build(struct run *r)
+{
+	int status = run_build(r), number = proc_interrupted();
+
+	return status == EXIT_DIAGNOSED && number ? EXIT_SIGNAL + number : status;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -244,6 +245,31 @@ fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsign
 		  (errno == ENOENT && fs_make_parents(ds->arena, path) &&
 		   write_new(temp, bytes, n, mode, sync, NULL));
 	return appear(ds, written, temp, path, path);
+}
+
+int
+fs_lock_dir(struct arena *a, const char *dir)
+{
+	int fd = fs_make_parents(a, fs_join(a, dir, "x")) ?
+			 open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) :
+			 -1;
+
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+	return fd;
+}
+
+bool
+fs_create(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode)
+{
+	const char *temp = arena_printf(ds->arena, "%s.%ld.tmp", path, (long)getpid());
+	/* link(2), unlike rename(2), replaces nothing. */
+	bool good = fs_make_parents(ds->arena, path) &&
+		    write_new(temp, bytes, n, mode, false, NULL) && link(temp, path) == 0;
+	int err = errno;
+
+	unlink(temp);
+	return good || cannot_write(ds, path, strerror(err));
 }
 
 bool

@@ -35,6 +35,14 @@ bool fs_is_dir(const char *path);
 bool fs_list(struct arena *a, struct diags *ds, const char *dir, const char *suffix,
 	     struct names *out);
 
+/* Makes a directory and locks it against others that lock it, until the descriptor is closed; -1:
+ * it cannot be made or read. */
+int fs_lock_dir(struct arena *a, const char *dir);
+
+/* Writes a file that does not exist yet, with the directories on the way.  False after SB0406: also if
+ * somebody else was faster. */
+bool fs_create(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode);
+
 /*
  * fs_write -- replaces a file atomically: afterwards it has these bytes, or its old content.
  *

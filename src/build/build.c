@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,13 +210,11 @@ write_target(struct work *w, const char *target, const char *path, bool for_buil
 	if (!render(w->a, w->ds, &in, &files))
 		return false;
 	/* Cells that are built at the same time share the manifest. */
-	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (lock >= 0)
-		flock(lock, LOCK_EX);
+	lock = fs_lock_dir(w->a, dir);
 	manifest = render_manifest(w->a, &in, &files, dir);
 	if (!for_build)
 		list_push(w->a, &files, manifest);
-	good = for_build || render_may_write(w->a, w->ds, dir, &files);
+	good = for_build || render_may_write(w->a, w->ds, dir, w->plan->name, &files);
 	for (size_t i = 0; good && i < files.n; i++) {
 		const struct rendered *r = &files.at[i];
 

@@ -118,8 +118,17 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	struct diag *d;
 
 	if (r->interrupted) {
-		diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 },
-			"interrupted: no image was tagged");
+		d = diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 },
+			    "interrupted: no image was tagged");
+		diag_help(d, "run it again: the finished steps are kept in %s",
+			  w->o->engine->build ? "the engine's cache" : w->record->image);
+		diag_note(d, (struct span){ 0 }, "kept: %s", fs_join(w->a, w->o->out, "build.log"));
+		for (size_t i = 0; w->o->stores.n && i < w->wanted.n; i++)
+			if (w->wanted.at[i].put)
+				diag_note(d, (struct span){ 0 }, "kept: the wheel of %s, in %s",
+					  w->wanted.at[i].step->id,
+					  w->wanted.at[i].got ? w->wanted.at[i].got :
+								store_name(w->o->stores.at[0]));
 		return false;
 	}
 	if (r->timed_out) {

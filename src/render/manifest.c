@@ -18,23 +18,30 @@
 
 enum { MANIFEST_MAX = 64 * 1024 * 1024, FILE_MAX = 64 * 1024 * 1024 };
 
-/* Returns the rows of a list of the manifest in dir; none if there is no manifest. */
+/* Returns the manifest in dir; NULL if there is none. */
 static const struct node *
-recorded(struct arena *a, const char *dir, const char *name)
+manifest_in(struct arena *a, const char *dir)
 {
 	static const struct yaml_limits limits = { 4 * 1000 * 1000, 8 };
-	static const struct node none;
 	const char *path = fs_join(a, dir, MANIFEST);
 	const struct source *src = NULL;
-	const struct node *root, *list = NULL;
+	const struct node *root;
 	struct diags quiet;
 
 	diags_init(&quiet, a);
 	if (fs_exists(path))
 		src = fs_read(a, &quiet, path, MANIFEST_MAX, (struct span){ 0 });
 	root = src ? yaml_read(a, &quiet, src, limits) : NULL;
-	if (root && root->kind == NODE_MAP && node_get(root, "stackbuild"))
-		list = node_get(root, name);
+	return root && root->kind == NODE_MAP && node_get(root, "stackbuild") ? root : NULL;
+}
+
+/* Returns the rows of a list of the manifest in dir; none if there is no manifest. */
+static const struct node *
+recorded(struct arena *a, const char *dir, const char *name)
+{
+	static const struct node none;
+	const struct node *root = manifest_in(a, dir), *list = root ? node_get(root, name) : NULL;
+
 	return list && list->kind == NODE_LIST ? list : &none;
 }
 
@@ -77,11 +84,22 @@ why_kept(struct arena *a, const char *path, const struct rendered *f, const char
 }
 
 bool
-render_may_write(struct arena *a, struct diags *ds, const char *dir, const struct rendereds *files)
+render_may_write(struct arena *a, struct diags *ds, const char *dir, const char *stack,
+		 const struct rendereds *files)
 {
-	const struct node *rows = recorded(a, dir, "files");
+	const struct node *rows = recorded(a, dir, "files"), *root = manifest_in(a, dir);
+	const char *other = root ? field(root, "stack") : NULL;
 	struct map digests = MAP(a);
 	bool good = true;
+
+	if (other && strcmp(other, stack) != 0) {
+		diag_help(diag_at(ds, E_NOT_OURS, (struct span){ 0 },
+				  "`%s` holds the files of the stack `%s`, not of `%s`", dir, other,
+				  stack),
+			  "choose another directory with -o, or overwrite them with "
+			  "`stackbuild render --force`");
+		return false;
+	}
 
 	for (size_t i = 0; i < rows->n; i++) {
 		const char *path = field(rows->items[i], "path");

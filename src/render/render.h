@@ -128,9 +128,10 @@ struct rendered render_manifest(struct arena *a, const struct render_input *in,
  * render_may_write -- whether the files overwrite nothing in dir but what was generated: each is
  * not there, holds the same, or has the digest that the manifest in dir records.
  *
- *   errors  SB0411 for each other file, false
+ *   in      stack: the name of the stack that the files are of
+ *   errors  SB0411 for each other file, and if the manifest is of another stack; false
  */
-bool render_may_write(struct arena *a, struct diags *ds, const char *dir,
+bool render_may_write(struct arena *a, struct diags *ds, const char *dir, const char *stack,
 		      const struct rendereds *files);
 
 /* Returns the names of all targets. */
