@@ -143,6 +143,14 @@ def python_gone(o):
     os.symlink(os.path.join(o.folder, "python3.11"), path)
 
 
+@case("imports")
+def path_that_is_not_utf_8(o):
+    """a path with a letter in Latin-1, on an old file system: torch 2.11 encodes its own path as UTF-8"""
+    path = os.path.join(o.folder, os.fsdecode(b"caf\xe9"))
+    os.rename(o.venv, path)
+    o.venv = path
+
+
 # --- libraries
 
 @case("imports")

@@ -105,14 +105,6 @@ def long_path(o):
 
 
 @case
-def path_that_is_not_utf_8(o):
-    """a path with a letter in Latin-1, on an old file system"""
-    path = os.path.join(o.folder, os.fsdecode(b"caf\xe9"))
-    os.rename(o.venv, path)
-    o.venv = path
-
-
-@case
 def namespace_package(o):
     """the recipe's own module lies in a folder without __init__.py"""
     o.recipe(verify="{modules: [acme.models.seizure], import_timeout_s: 60}")
