@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "inspect/inspect.h"
 #include "internal.h"
 #include "python/python.h"
@@ -91,6 +92,16 @@ check_metadata(struct arena *a, struct diag *d, const struct wheel *w,
 			 want->machine ? want->machine : "every machine");
 }
 
+/* nvcc's objects register their GPU code; one that has none was built without it, or stripped. */
+static bool
+registers_kernels(const struct elf *e)
+{
+	for (size_t i = 0; i < e->undefined.n; i++)
+		if (!strcmp(e->undefined.at[i].name, "__cudaRegisterFatBinary"))
+			return true;
+	return false;
+}
+
 static void
 check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 	     const struct names *archs, const struct store_want *want)
@@ -99,12 +110,28 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 
 	if (want->machine && strcmp(e->machine, want->machine))
 		diag_why(d, "`%s` is for %s, not for %s", o->path, e->machine, want->machine);
+	if (!archs->n && registers_kernels(e))
+		diag_why(d, "`%s` was compiled by nvcc, but holds no GPU code", o->path);
 	if (archs->n && !want->any_archs && !same_set(archs, &want->archs))
 		diag_why(d, "`%s` holds code for %s, and what was asked for is %s", o->path,
 			 archs_words(a, archs), archs_words(a, &want->archs));
 	if ((want->cxx11_abi == 1 && e->old_abi) || (want->cxx11_abi == 0 && e->cxx11_abi))
 		diag_why(d, "`%s` calls a torch of the %s C++ ABI, and this torch has the %s one",
 			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
+}
+
+/* A package with a list of its own may hold more than was asked for, or PTX, but must run on each GPU. */
+static void
+check_reach(struct arena *a, struct diag *d, const struct names *archs, const char *gpu)
+{
+	bool reached = !starts_with(gpu, "sm_") || capability_runs(archs, gpu);
+
+	for (size_t i = 0; i < archs->n && !reached; i++)
+		reached = starts_with(archs->at[i], "compute_") &&
+			  capability_ptx_runs(archs->at[i], gpu);
+	if (!reached)
+		diag_why(d, "it holds code for %s, and none of it runs on %s",
+			 archs_words(a, archs), gpu);
 }
 
 /* Finds what is wrong with a wheel, as reasons of d; false: it could not be read. */
@@ -138,6 +165,8 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 	}
 	if (want->has_kernels && !archs.n)
 		diag_why(d, "none of its shared objects holds GPU code");
+	for (size_t i = 0; want->any_archs && archs.n && i < want->archs.n; i++)
+		check_reach(scratch, d, &archs, want->archs.at[i]);
 	names_sort(&archs);
 	for (size_t i = 0; i < archs.n; i++)
 		list_push(a, &out->archs, arena_strdup(a, archs.at[i]));
