@@ -187,8 +187,12 @@ take_compiled(struct work *w, struct wanted_wheel *one, const char *folder)
 		return true;
 	d = diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
 		    "%s compiled, but into a wheel that is not what was asked for", one->step->id);
-	for (const struct diag *f = found.head; f; f = f->next)
+	for (const struct diag *f = found.head; f; f = f->next) {
 		diag_why(d, "%s", f->text);
+		for (const struct note *n = f->notes; n; n = n->next)
+			if (n->kind == NOTE_WHY)
+				diag_why(d, "%s", n->text);
+	}
 	return false;
 }
 

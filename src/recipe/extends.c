@@ -33,7 +33,7 @@ extends_open_file(void *ctx, struct arena *a, struct diags *ds, const char *path
 }
 
 /* "a/./b/../c" -> "a/c"; "../x" stays.  By text: what it names is looked at later. */
-static const char *
+const char *
 path_clean(struct arena *a, const char *path)
 {
 	struct names parts = { 0 };
@@ -183,6 +183,7 @@ load_file(struct chain *c, const char *path, struct span at, unsigned depth)
 	file = arena_new_of(c->l->a, struct file);
 	*file = (struct file){ .path = path, .asked = at, .open = true };
 	map_put(&c->files, path, file);
+	list_push(c->l->a, &c->l->files, path);
 	/* The recipe itself is shown as it was named. */
 	file->src = c->l->open(c->l->ctx, c->l->a, c->l->ds, depth ? path : c->l->o->path, at);
 	if (!depth)

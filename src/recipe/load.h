@@ -17,6 +17,7 @@ struct load {
 	void *ctx;
 	struct map seen;     /* faults reported, by code and place */
 	struct diags echoes; /* where the same fault goes the second time */
+	struct names files;  /* that were read, by normalised path, the recipe first */
 	unsigned before;     /* errors that were there already */
 	struct map done; /* values read, by key and node: cells share what they have in common */
 };

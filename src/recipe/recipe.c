@@ -98,9 +98,11 @@ make(struct making *m, const struct node *root, const char *cell)
 	struct recipe *r = arena_new_of(l->a, struct recipe);
 	bool good = true, any = false;
 
-	*r = (struct recipe){
-		.src = m->src, .path = l->o->path, .variant = l->o->variant, .cell = cell
-	};
+	*r = (struct recipe){ .src = m->src,
+			      .path = l->o->path,
+			      .variant = l->o->variant,
+			      .cell = cell,
+			      .files = l->files };
 	for (size_t i = 0; i < root->n && !load_full(l); i++) {
 		const struct key *k = key_child(&key_root, root->pairs[i].key);
 

@@ -21,6 +21,7 @@ static const struct shape cell_shape[] = {
 const struct shape pipeline_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name, in lower case", 0 },
 	{ "recipe", VALUE_TEXT, "the recipe's file, as it was named", 0 },
+	{ "paths", VALUE_LIST, "patterns of the files that decide the result", 0 },
 	{ "out", VALUE_TEXT, "where render puts files: out/STACK", 0 },
 	{ "variant", VALUE_TEXT, "the recipe's variant, if one was asked for", 0 },
 	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
@@ -68,6 +69,36 @@ id_of(struct arena *a, const char *name, size_t i, struct map *seen)
 	return map_put(seen, id, id) ? arena_printf(a, "%s-%zu", id, i + 1) : id;
 }
 
+/* A file, or a directory with all that is in it: both, since either may come later. */
+static void
+add_path(struct target *t, const struct recipe *r, const char *name)
+{
+	const char *path = path_clean(t->a, fs_join(t->a, fs_dir(t->a, r->path), name));
+
+	if (strcmp(path, ".") != 0)
+		scope_item_text(t->top, "paths", path, nowhere);
+	if (!ends_with(path, ".py") && !ends_with(path, ".txt"))
+		scope_item_text(t->top, "paths",
+				!strcmp(path, ".") ? "**/*" : arena_printf(t->a, "%s/**/*", path),
+				nowhere);
+}
+
+/* The recipe, what it extends, the application's files, and the probes of verify. */
+static void
+add_paths(struct target *t)
+{
+	const struct recipe *r = t->cells->at[0];
+
+	for (size_t i = 0; i < r->files.n; i++)
+		scope_item_text(t->top, "paths", r->files.at[i], nowhere);
+	for (size_t i = 0; i < r->app.copy.n; i++)
+		add_path(t, r, r->app.copy.at[i].s);
+	if (r->app.requirements.s)
+		add_path(t, r, r->app.requirements.s);
+	for (size_t i = 0; i < r->verify.probes.n; i++)
+		add_path(t, r, r->verify.probes.at[i].s);
+}
+
 void
 pipeline_fill(struct target *t)
 {
@@ -80,6 +111,7 @@ pipeline_fill(struct target *t)
 		check_names(t);
 	scope_text(t->top, "stack", stack, first->stack.at);
 	scope_text(t->top, "recipe", first->path, nowhere);
+	add_paths(t);
 	scope_text(t->top, "out", fs_join(t->a, "out", first->stack.s), nowhere);
 	scope_text(t->top, "variant", first->variant, nowhere);
 	scope_text(t->top, "platform", first->platform.s, first->platform.at);

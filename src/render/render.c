@@ -29,8 +29,8 @@ static const struct kind {
 	{ "constraints", false, "constraints.txt", LANG_PIP, 0644,
 	  "python -m pip install -c {path} ...", requirements_shape, constraints_fill },
 	/* One file for all cells. */
-	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644, "docker buildx bake -f {path}",
-	  pipeline_shape, pipeline_fill },
+	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644,
+	  "OUT={out} docker buildx bake -f {path}", pipeline_shape, pipeline_fill },
 	{ "github", false, "github.yml", LANG_YAML, 0644, "cp {path} .github/workflows/",
 	  pipeline_shape, pipeline_fill },
 	{ "gitlab", false, "gitlab-ci.yml", LANG_YAML, 0644, "cp {path} .gitlab-ci.yml",
