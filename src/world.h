@@ -18,7 +18,7 @@ const char *world_image(struct arena *a, const char *tag, const struct plan *p);
  * python-3.10 -o out/here"; cell NULL: there is no matrix. */
 const char *world_recipe(struct arena *a, const struct options *o, const char *cell);
 
-/* Keeps the variables of a recipe's secrets, and of those that --secret names, from all children. */
+/* Keeps the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);
 
 #endif

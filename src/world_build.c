@@ -65,9 +65,6 @@ world_hide_secrets(struct run *r, const struct recipe *of)
 			list_push(r->a, &all, of->extras.at[i].secret.s);
 	for (size_t i = 0; i < of->secrets.n; i++)
 		list_push(r->a, &all, of->secrets.at[i].s);
-	for (size_t i = 0; i < r->o->secrets.n; i++)
-		list_push(r->a, &all,
-			  arena_copy(r->a, r->o->secrets.at[i], strcspn(r->o->secrets.at[i], "=")));
 	for (size_t i = 0; i < all.n; i++)
 		if (strcmp(all.at[i], "PATH") != 0 && strcmp(all.at[i], "HOME") != 0)
 			proc_hide(r->a, all.at[i]);
@@ -268,7 +265,6 @@ run_build(struct run *r)
 	return EXIT_DONE;
 }
 
-/* As a shell reports a program that a signal ended: Ctrl-C is 130. */
 int
 verb_build(struct run *r)
 {

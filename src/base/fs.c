@@ -289,6 +289,28 @@ fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 }
 
 const char *
+fs_clean(struct arena *a, const char *path)
+{
+	struct names parts = { 0 };
+
+	for (const char *p = path; *p;) {
+		size_t n = strcspn(p, "/");
+		const char *part = arena_copy(a, p, n);
+
+		p += n + (p[n] == '/');
+		if (!n || !strcmp(part, "."))
+			continue;
+		if (!strcmp(part, "..") && parts.n && strcmp(parts.at[parts.n - 1], "..") != 0)
+			parts.n--;
+		else
+			list_push(a, &parts, part);
+	}
+	if (*path != '/' && !parts.n)
+		return ".";
+	return arena_printf(a, "%s%s", *path == '/' ? "/" : "", names_join(a, &parts, "/"));
+}
+
+const char *
 fs_join(struct arena *a, const char *dir, const char *name)
 {
 	if (*name == '/' || !*dir || !strcmp(dir, "."))

@@ -35,6 +35,9 @@ bool fs_is_dir(const char *path);
 bool fs_list(struct arena *a, struct diags *ds, const char *dir, const char *suffix,
 	     struct names *out);
 
+/* Returns a path by its text alone without ".", doubled slashes and inner "..": "a/./b/../c" -> "a/c". */
+const char *fs_clean(struct arena *a, const char *path);
+
 /* Makes a directory and locks it against others that lock it, until the descriptor is closed; -1:
  * it cannot be made or read. */
 int fs_lock_dir(struct arena *a, const char *dir);

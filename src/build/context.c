@@ -187,17 +187,11 @@ work_place(struct work *w, const char *from, const char *to)
 static const char *
 clean(struct arena *a, const char *pattern)
 {
-	struct names parts = names_split(a, pattern, '/'), kept = { 0 };
+	const char *path = fs_clean(a, pattern + strspn(pattern, "/"));
 
-	for (size_t i = 0; i < parts.n; i++) {
-		const char *part = parts.at[i];
-
-		if (!strcmp(part, "..") && !kept.n--)
-			return NULL;
-		if (*part && strcmp(part, ".") != 0 && strcmp(part, "..") != 0)
-			list_push(a, &kept, part);
-	}
-	return kept.n ? arena_printf(a, "/%s", names_join(a, &kept, "/")) : "";
+	return !strcmp(path, ".")                              ? "" :
+	       !strcmp(path, "..") || starts_with(path, "../") ? NULL :
+								 arena_printf(a, "/%s", path);
 }
 
 static const char *

@@ -30,18 +30,11 @@ last_error(void)
 static const char *
 absolute(struct arena *a, const char *path)
 {
-	struct names parts, kept = { 0 };
 	char cwd[PATH_MAX];
 
-	if (*path != '/' && getcwd(cwd, sizeof(cwd)))
-		path = arena_printf(a, "%s/%s", cwd, path);
-	parts = names_split(a, path, '/');
-	for (size_t i = 0; i < parts.n; i++)
-		if (!strcmp(parts.at[i], ".."))
-			kept.n -= kept.n > 0;
-		else if (*parts.at[i] && strcmp(parts.at[i], "."))
-			list_push(a, &kept, parts.at[i]);
-	return arena_printf(a, "/%s", names_join(a, &kept, "/"));
+	return fs_clean(a, *path != '/' && getcwd(cwd, sizeof(cwd)) ?
+				   arena_printf(a, "%s/%s", cwd, path) :
+				   path);
 }
 
 static struct git_at *
@@ -130,8 +123,6 @@ git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path, stru
 	git_tree_entry_free(entry);
 	return why ? NULL : src;
 }
-
-/* --- tags of a remote repository --- */
 
 /* Writes the commit, or a blank and why there is none. */
 static void

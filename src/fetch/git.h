@@ -34,14 +34,8 @@ void git_at_close(struct git_at *g);
 const struct source *git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path,
 				 struct span at);
 
-/*
- * git_remote_commit -- the commit that a tag of a remote repository names now.
- *
- *   in      url, tag; the remote host answers within GIT_SECONDS
- *   out     40 hex digits; of an annotated tag the commit that it names
- *   errors  NULL: *why says why, in words
- *   memory  lives in a
- */
+/* Returns the commit, 40 hex digits, that a tag of a remote repository names now, also an annotated one;
+ * NULL: *why says why, or that the host did not answer within GIT_SECONDS. */
 const char *git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why);
 enum { GIT_SECONDS = 15 };
 

@@ -32,29 +32,6 @@ extends_open_file(void *ctx, struct arena *a, struct diags *ds, const char *path
 	return fs_read(a, ds, path, FS_READ_MAX, at);
 }
 
-/* "a/./b/../c" -> "a/c"; "../x" stays.  By text: what it names is looked at later. */
-const char *
-path_clean(struct arena *a, const char *path)
-{
-	struct names parts = { 0 };
-
-	for (const char *p = path; *p;) {
-		size_t n = strcspn(p, "/");
-		const char *part = arena_copy(a, p, n);
-
-		p += n + (p[n] == '/');
-		if (!n || !strcmp(part, "."))
-			continue;
-		if (!strcmp(part, "..") && parts.n && strcmp(parts.at[parts.n - 1], "..") != 0)
-			parts.n--;
-		else
-			list_push(a, &parts, part);
-	}
-	if (*path != '/' && !parts.n)
-		return ".";
-	return arena_printf(a, "%s%s", *path == '/' ? "/" : "", names_join(a, &parts, "/"));
-}
-
 static bool
 is_below(const char *directory, const char *path)
 {
@@ -106,7 +83,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 	}
 	if (!text_holds(c->l, NULL, "extends", t))
 		return NULL;
-	path = path_clean(c->l->a, fs_join(c->l->a, fs_dir(c->l->a, from->path), t.s));
+	path = fs_clean(c->l->a, fs_join(c->l->a, fs_dir(c->l->a, from->path), t.s));
 	if (!strcmp(path, "-"))
 		path = "./-"; /* a file of that name, not standard input */
 	if (!c->l->o->extends_anywhere && !stays_inside(c, path)) {
@@ -203,8 +180,8 @@ extends_load(struct load *l, const struct source **src)
 	struct chain c = { .l = l, .files = MAP(l->a) };
 	const struct node *root;
 
-	c.directory = path_clean(l->a, fs_dir(l->a, path));
-	root = load_file(&c, strcmp(path, "-") != 0 ? path_clean(l->a, path) : path,
+	c.directory = fs_clean(l->a, fs_dir(l->a, path));
+	root = load_file(&c, strcmp(path, "-") != 0 ? fs_clean(l->a, path) : path,
 			 (struct span){ 0 }, 0);
 	*src = c.src;
 	return root;

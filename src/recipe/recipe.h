@@ -138,7 +138,7 @@ struct recipe {
 	struct recipe_index index;    /* url NULL: the default index */
 	struct recipe_indexes extras; /* index: extra: */
 	struct texts secrets;
-	struct names files; /* the recipe's file and those that it extends, by path_clean() */
+	struct names files; /* the recipe's file and those that it extends, by fs_clean() */
 
 	/*
 	 * "sha256:" and 64 hex digits of the canonical recipe: one line of JSON, after extends, variant,
@@ -205,8 +205,5 @@ bool recipe_names_wheel(const char *url);
 void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
 /* The README's recipe reference (Markdown), from the key table. */
 void recipe_reference(struct arena *a, struct buf *out);
-
-/* Returns a path without "." and doubled slashes, and without ".." where its text alone allows it. */
-const char *path_clean(struct arena *a, const char *path);
 
 #endif

@@ -207,11 +207,6 @@ heavy_layer(struct modal *m, const char *why, const struct pip *p)
 	modal_layer(m, why, "run_function", &c);
 }
 
-/* As PIP in modal_app.py, for calls with variables of their own. */
-static const struct variable pip[] = { { "PIP_NO_INPUT", "1", true },
-				       { "PIP_RETRIES", "8", true },
-				       { "PIP_RESUME_RETRIES", "8", true } };
-
 void
 modal_add_extension(struct modal *m, const struct step *s)
 {
@@ -227,9 +222,8 @@ modal_add_extension(struct modal *m, const struct step *s)
 		p.env = compile_env(m, compile);
 		why = target_own_gpus(m->t, e);
 	}
-	for (size_t i = 0; compile && e->source != SOURCE_GIT && i < sizeof(pip) / sizeof(*pip);
-	     i++)
-		list_push(m->a, &p.env, pip[i]);
+	if (compile && e->source != SOURCE_GIT)
+		list_push(m->a, &p.env, (struct variable){ "PIP_NO_INPUT", "1", true });
 	p.options = arena_printf(
 		m->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
 		e->source == SOURCE_SDIST ? " --no-binary " : "",

@@ -73,7 +73,7 @@ id_of(struct arena *a, const char *name, size_t i, struct map *seen)
 static void
 add_path(struct target *t, const struct recipe *r, const char *name)
 {
-	const char *path = path_clean(t->a, fs_join(t->a, fs_dir(t->a, r->path), name));
+	const char *path = fs_clean(t->a, fs_join(t->a, fs_dir(t->a, r->path), name));
 
 	if (strcmp(path, ".") != 0)
 		scope_item_text(t->top, "paths", path, nowhere);
