@@ -383,15 +383,15 @@ many_cells_and_packages(void **state)
 	for (int i = 0; i < 1000; i++)
 		buf_printf(&text, "- filler-%d==1.%d\n", i, i);
 	buf_puts(&text, "matrix:\n  python: [\"3.10\", \"3.11\"]\n  env.N: [");
-	for (int i = 0; i < 2500; i++)
+	for (int i = 0; i < 1000; i++)
 		buf_printf(&text, "%d, ", i);
 	buf_puts(&text, "]\n");
 	all = load_text(buf_text(&text));
 	assert_non_null(all);
-	assert_int_equal(all->n, 5000);
-	assert_string_equal(all->at[4999]->cell, "python-3.11,env.N-2499");
-	assert_string_not_equal(all->at[4999]->digest, all->at[4998]->digest);
-	assert_ptr_equal(all->at[0]->packages.at, all->at[4999]->packages.at);
+	assert_int_equal(all->n, 2000);
+	assert_string_equal(all->at[1999]->cell, "python-3.11,env.N-999");
+	assert_string_not_equal(all->at[1999]->digest, all->at[1998]->digest);
+	assert_ptr_equal(all->at[0]->packages.at, all->at[1999]->packages.at);
 }
 
 /* --- stack names --- */
