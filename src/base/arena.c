@@ -122,8 +122,9 @@ next_size(const struct arena *a)
 	return a->size < BLOCK_MOST ? a->size : BLOCK_MOST;
 }
 
-void *
-arena_alloc(struct arena *a, size_t size, size_t align)
+/* As arena_alloc(), without zeros. */
+static void *
+take(struct arena *a, size_t size, size_t align)
 {
 	struct block *b = a->head;
 	size_t at = b ? (b->used + align - 1) & ~(align - 1) : 0;
@@ -149,8 +150,14 @@ arena_alloc(struct arena *a, size_t size, size_t align)
 		}
 	}
 	b->used = at + size;
+	return b->data + at;
+}
+
+void *
+arena_alloc(struct arena *a, size_t size, size_t align)
+{
 	/* Not the whole block by calloc: its last part is often never used, nor paged in. */
-	return memset(b->data + at, 0, size);
+	return memset(take(a, size, align), 0, size);
 }
 
 void *
@@ -181,10 +188,11 @@ arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align)
 char *
 arena_copy(struct arena *a, const char *bytes, size_t n)
 {
-	char *s = arena_alloc(a, n + 1, 1);
+	char *s = take(a, n + 1, 1);
 
 	if (n)
 		memcpy(s, bytes, n);
+	s[n] = '\0';
 	return s;
 }
 

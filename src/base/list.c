@@ -79,7 +79,8 @@ names_split(struct arena *a, const char *text, char between)
 		const char *end = strchr(text, between);
 		size_t n = end ? (size_t)(end - text) : strlen(text);
 
-		list_push(a, &all, arena_copy(a, text, n));
+		if (n || between != ' ')
+			list_push(a, &all, arena_copy(a, text, n));
 		text += n + (end != NULL);
 	}
 	return all;

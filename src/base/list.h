@@ -40,7 +40,7 @@ void names_sort(struct names *all);
 const char *names_join(struct arena *a, const struct names *all, const char *between);
 /* Returns "a, b and c" for `last` "and"; "" if there are none. */
 const char *names_words(struct arena *a, const struct names *all, const char *last);
-/* Returns the parts of "a|b|c" for `between` '|'; none if the text is empty. */
+/* Returns the parts of "a|b|c" for `between` '|'; none if the text is empty; no empty one for ' '. */
 struct names names_split(struct arena *a, const char *text, char between);
 
 #endif

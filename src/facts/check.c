@@ -67,7 +67,7 @@ check_words(struct checker *c, const struct node *n, enum fact_type type)
 	struct names words = { 0 };
 
 	if (n->kind == NODE_SCALAR)
-		words = fact_split(c->scratch, n->s);
+		words = names_split(c->scratch, n->s, ' ');
 	if (n->kind == NODE_MAP || !(n->kind == NODE_LIST ? n->n : words.n))
 		misplaced(c, n, n->kind == NODE_MAP ? "a map" : "nothing", fact_type_name(type));
 	for (size_t i = 0; n->kind == NODE_LIST && i < n->n; i++)

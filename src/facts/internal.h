@@ -109,7 +109,6 @@ fact_true_of(const struct claim *map, const char *key)
 struct names fact_keys(struct arena *a, const struct claim *map);
 /* The words of a text ("3.8 3.9 3.10"), or the items of a list. */
 struct names fact_words(const struct facts *f, const struct claim *x);
-struct names fact_split(struct arena *a, const char *s);
 /* The items of a list of texts, each whole; one text is a list of itself. */
 struct names fact_items(struct arena *a, const struct claim *x);
 

@@ -93,6 +93,7 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 	if (n->kind == NODE_MAP) {
 		put_text(p, sources_text(p->a, &here, 1));
 		put_text(p, sources_text(p->a, &here, SIZE_MAX));
+		put_word(p, 0);
 	}
 	at = p->out.words.n;
 	/* What is null is left out: an overlay removed it. */
@@ -101,6 +102,7 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 			continue;
 		if (n->kind == NODE_MAP) {
 			put_word(p, fact_hash(n->pairs[i].key));
+			p->out.words.at[at - 1] |= fact_mark(fact_hash(n->pairs[i].key));
 			put_text(p, n->pairs[i].key);
 		}
 		put_word(p, i);

@@ -70,12 +70,7 @@ read_specifier(struct arena *a, const char *text, struct rule_condition *out)
 static const char *
 read_words(struct arena *a, const char *text, struct rule_condition *out)
 {
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		list_push(a, &out->words, arena_copy(a, text, n));
-		text += n + strspn(text + n, " ");
-	}
+	out->words = names_split(a, text, ' ');
 	if (out->variable == VAR_EXTENSION && (out->words.n != 1 || !strchr(out->words.at[0], '=')))
 		return "`extension` takes `present` or FIELD=VALUE";
 	return out->words.n ? NULL : "empty";

@@ -24,7 +24,8 @@ struct fact_files LIST(struct fact_file);
  *
  *     file  = name, words of the root, root
  *     claim = kind (2 bits) and line (30 bits), then
- *             text | count, source, all sources, (hash of the key, key, value)* | count, value*
+ *             text | count, source, all sources, marks, (hash of the key, key, value)* | count,
+ *             value*
  *
  * Each of these is a word.  A name, text, source or key is the distance in bytes from its word to
  * the text; a value the distance in words from its word to the claim.
@@ -34,7 +35,7 @@ struct claim {
 };
 
 /* The words of a pair, and where the first one stands in `rest`. */
-enum { PAIR_WORDS = 3, PAIRS_AT = 3 };
+enum { PAIR_WORDS = 3, MARKS_AT = 3, PAIRS_AT = 4 };
 
 static inline uint32_t
 fact_hash(const char *key)
@@ -44,6 +45,13 @@ fact_hash(const char *key)
 	return n ? (uint32_t)*key << 16 ^ (uint32_t)key[n / 2] << 8 ^ (uint32_t)key[n - 1] ^
 			       n << 24 :
 		   0;
+}
+
+/* The bit of a key among the marks of a map: most keys that are asked for are not there. */
+static inline uint32_t
+fact_mark(uint32_t hash)
+{
+	return (uint32_t)1 << (hash * 2654435761u >> 27);
 }
 
 struct packed_facts {

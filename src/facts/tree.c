@@ -39,7 +39,9 @@ fact_key(const struct claim *x, size_t i)
 const struct claim *
 fact_find(const struct claim *map, const char *key, uint32_t hash)
 {
-	size_t n = map && fact_kind(map) == NODE_MAP ? map->rest[0] : 0;
+	size_t n = map && fact_kind(map) == NODE_MAP && map->rest[MARKS_AT] & fact_mark(hash) ?
+			   map->rest[0] :
+			   0;
 
 	for (const uint32_t *w = map ? map->rest + PAIRS_AT : NULL; n--; w += PAIR_WORDS)
 		if (*w == hash && !strcmp(text_at(w + 1), key))
@@ -122,23 +124,9 @@ fact_words(const struct facts *f, const struct claim *x)
 	if (!s)
 		return fact_items(f->a, x);
 	if (known->text != s)
-		*known = (struct split_text){ s, fact_split(f->a, s) };
+		*known = (struct split_text){ s, names_split(f->a, s, ' ') };
 	known->words.cap = known->words.n; /* who adds one to them gets an array of his own */
 	return known->words;
-}
-
-struct names
-fact_split(struct arena *a, const char *s)
-{
-	struct names words = { 0 };
-
-	while (*(s += strspn(s, " "))) {
-		size_t n = strcspn(s, " ");
-
-		list_push(a, &words, arena_copy(a, s, n));
-		s += n;
-	}
-	return words;
 }
 
 const struct claim *

@@ -201,5 +201,6 @@ dockerfile_fill(struct target *t)
 					     .text = lint->text,
 					     .size = lint->size,
 					     .mode = 0644,
-					     .helper = true });
+					     .helper = true,
+					     .lasting = true });
 }

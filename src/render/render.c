@@ -190,7 +190,8 @@ keep(struct run *r, const struct rendered *from)
 {
 	struct rendered copy = *from;
 
-	copy.text = arena_copy(r->a, from->text, from->size);
+	if (!from->lasting)
+		copy.text = arena_copy(r->a, from->text, from->size);
 	copy.path = arena_strdup(r->a, from->path);
 	copy.summary = from->summary ? arena_strdup(r->a, from->summary) : NULL;
 	copy.next = from->next ? arena_strdup(r->a, from->next) : NULL;

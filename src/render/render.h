@@ -44,6 +44,7 @@ struct rendered {
 	/* The command to run next; {path} is the file's, {out} the output directory.  Or NULL. */
 	const char *next;
 	bool helper;         /* another file uses it: it comes with that one, and has no summary */
+	bool lasting;        /* its text is a template's, and lives as long as those */
 	struct names forced; /* what stands against it, and was passed over: a line each */
 	struct instructions instructions; /* of a Dockerfile, in file order */
 };

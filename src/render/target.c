@@ -157,6 +157,7 @@ target_helper(struct target *t, const struct operation *op)
 	const char *cell = t->plan->stack->recipe->cell, *text = op->file.text;
 	const struct source *src = text ? NULL : templates_text(t->templates, op->file.helper);
 	struct rendered r = { .helper = true,
+			      .lasting = src != NULL,
 			      .mode = op->file.program ? 0755 : 0644,
 			      .text = src ? src->text : text,
 			      .size = src ? src->size : strlen(text) };

@@ -329,6 +329,8 @@ const char *gpu_label(struct workspace *w, unsigned gpu);
 
 /* Returns ">=3.5.0" as "3.5.0 or newer"; what has no short form stays as it is. */
 const char *spec_label(struct arena *a, const char *spec);
+/* Returns the version of the clause with that operator; "" for no operator; NULL: none has it. */
+const char *clause_version(struct arena *a, const struct names *clauses, const char *op);
 
 /* --- the stack: each decides what its name says, in this order --- */
 

@@ -174,15 +174,9 @@ is_extension(const struct workspace *w, const char *key)
 static const char *
 lowest(struct arena *a, const char *spec)
 {
-	struct names clauses = names_split(a, spec, ',');
+	const struct names clauses = names_split(a, spec, ',');
 
-	for (size_t i = 0; i < clauses.n; i++) {
-		const char *clause = clauses.at[i] + strspn(clauses.at[i], " ");
-
-		if (starts_with(clause, ">="))
-			return clause + 2 + strspn(clause + 2, " ");
-	}
-	return NULL;
+	return clause_version(a, &clauses, ">=");
 }
 
 /* Below what this stack cannot have: "<5.1" of a package whose 5.1 wants another torch. */

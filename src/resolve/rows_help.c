@@ -126,9 +126,8 @@ static const struct {
 	{ "<", "!=", "below ", ", but not " },
 };
 
-/* The version of the clause that has an operator, trimmed; NULL: none has it. */
-static const char *
-version_with(struct arena *a, const struct names *clauses, const char *op)
+const char *
+clause_version(struct arena *a, const struct names *clauses, const char *op)
 {
 	for (size_t i = 0; *op && i < clauses->n; i++) {
 		const char *s = clauses->at[i] + strspn(clauses->at[i], " ");
@@ -148,8 +147,8 @@ spec_label(struct arena *a, const char *spec)
 	struct names clauses = names_split(a, spec, ',');
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		const char *first = version_with(a, &clauses, forms[i].first);
-		const char *second = version_with(a, &clauses, forms[i].second);
+		const char *first = clause_version(a, &clauses, forms[i].first);
+		const char *second = clause_version(a, &clauses, forms[i].second);
 
 		if (first && second && clauses.n == (*second ? 2 : 1))
 			return arena_printf(a, "%s%s%s%s", forms[i].before, first, forms[i].after,
