@@ -47,14 +47,17 @@ quoting_fits(enum quoting q, enum language l)
 	return quotings[q].languages & BIT(l);
 }
 
-/* Characters of words that need no quotes. */
-#define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-#define SAFE ALNUM "_./:@%+=,-"
+/* What words without quotes may have beside letters and digits. */
+#define SAFE "_./:@%+=,-"
 
 static bool
 all_in(const char *text, const char *safe)
 {
-	return *text && !text[strspn(text, safe)];
+	const char *p = text;
+
+	while (*p && (is_alnum(*p) || strchr(safe, *p)))
+		p++;
+	return *text && !*p;
 }
 
 static bool
@@ -136,7 +139,7 @@ static const char *
 why_not(enum quoting q, enum language l, const char *text)
 {
 	if (q == QUOTE_PLAIN)
-		return all_in(text, ALNUM "._:/@+-") && *text != '-' ?
+		return all_in(text, "._:/@+-") && *text != '-' ?
 			       NULL :
 			       "only letters, digits and . _ : / @ + - can stand here";
 	if (l == LANG_YAML && strstr(text, "${{"))

@@ -107,7 +107,7 @@ follows(const struct expansion *e, const char *what)
 static bool
 read_tag(struct expansion *e, struct tag *t)
 {
-	const char *p = e->p + 2, *close = memmem(p, (size_t)(e->end - p), "}}", 2), *bar;
+	const char *p = e->p + 2, *close = strstr(p, "}}"), *bar;
 
 	*t = (struct tag){ .start = e->p };
 	if (!close) {
@@ -321,7 +321,7 @@ structure_line(const struct expansion *e)
 			return any ? p + (p < e->end) : NULL;
 		if (e->end - p < 3 || p[0] != '{' || p[1] != '{' || !strchr("#^/!", p[2]))
 			return NULL;
-		p = memmem(p, (size_t)(e->end - p), "}}", 2);
+		p = strstr(p, "}}");
 		if (!p)
 			return NULL;
 		p += 2;
@@ -340,7 +340,7 @@ add_text(struct expansion *e, bool write)
 		e->p += 4;
 	} else {
 		do
-			e->p++;
+			e->p += 1 + (*e->p == '\n' ? 0 : strcspn(e->p + 1, "\n{"));
 		while (e->p < e->end && e->p[-1] != '\n' && !follows(e, "{{"));
 		n = (size_t)(e->p - start);
 	}
