@@ -64,7 +64,7 @@ constraint_extension_source(struct query *q, struct workspace *w)
 	struct groups all[2] = { 0 };
 
 	for (q->candidate = 0; s->entry && source >= 0 && q->candidate < s->t.n; q->candidate++) {
-		struct release x = release_of(q);
+		const struct release x = { s->entry, s->t.c[q->candidate].entry, NULL };
 		const char *why[] = { no_sdist(w, &x),
 				      no_tag(w, &x, w->variables.at[source]->asked) };
 
