@@ -230,7 +230,7 @@ faults: deps-test
 	@$(MAKE) --no-print-directory faults-run
 
 faults-run: all $(BUILD)/store_cli
-	@FAULTS_EACH=250 FAULTS_MIN=10000 BUILD=$(BUILD) $(PYTHON3) tests/suites/faults
+	@FAULTS_EACH=350 FAULTS_MIN=10000 BUILD=$(BUILD) $(PYTHON3) tests/suites/faults
 
 # --- with network: whole builds, and peers ---
 
