@@ -36,7 +36,7 @@ struct facts_read {
 	struct pairings LIST(struct pairing) pairings;
 	struct rules LIST(struct rule) rules;
 	struct map versions, specifiers; /* text -> what it means */
-	const struct claim *ranges;      /* of an extension's file, the last that was asked for */
+	const struct claim *ranges;      /* `ranges` of the extension that was read last */
 	const struct specifiers **range_versions;
 	struct split_text {
 		const char *text;
