@@ -354,7 +354,8 @@ take_instruction(struct docker *d, const struct instruction *in)
 	struct command c = { 0 };
 
 	d->in = in;
-	if (!docker_words(d, &p, docker_form(in, FORM_WORDS), &c) && !in->bodies.n)
+	if (!docker_words(d, &p, docker_form(in, FORM_WORDS), &c) &&
+	    (!in->bodies.n || strcmp(in->name, "RUN") != 0))
 		item_leave(d->rd, item, "it has no arguments");
 	else if (!strcmp(in->name, "RUN"))
 		docker_run(d, item);

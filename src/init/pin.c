@@ -51,7 +51,7 @@ pin_torch(const struct pinning *p)
 		return;
 	if (index || s->torch_variant)
 		pin(p, "torch.index", index ? "index " : "",
-		    index || s->torch_variant->index ? s->torch_tag : "pypi",
+		    index || s->torch_variant->on_index ? s->torch_tag : "pypi",
 		    s->torch_index.reason);
 }
 
