@@ -34,37 +34,31 @@ facts_extension_names(const struct facts *f)
 	return *names;
 }
 
-/* The versions that each range of a file holds for; one file is asked for many times in turn. */
-static const struct specifiers **
-versions_of(const struct facts *f, const struct claim *ranges)
+/* The words before a release, as schema.h describes them. */
+static uint64_t
+ranges_of(const struct claim *release)
 {
-	struct facts_read *read = f->read;
-	size_t n = fact_count(ranges);
+	const uint32_t *w = (const uint32_t *)(const void *)release - 2;
 
-	if (read->ranges != ranges) {
-		read->ranges = ranges;
-		read->range_versions = arena_array_of(f->a, const struct specifiers *, n);
-		for (size_t i = 0; i < n; i++)
-			read->range_versions[i] =
-				facts_specifiers(f, fact_text_of(fact_at(ranges, i), "versions"));
-	}
-	return read->range_versions;
+	return (uint64_t)w[1] << 32 | w[0];
+}
+
+static struct held
+held_by(const struct claim *file, const struct claim *release)
+{
+	struct held h = { .file = file, .release = release };
+	uint64_t ranges = release ? ranges_of(release) << 1 >> 1 : 0;
+
+	for (; ranges; ranges &= ranges - 1)
+		h.ranges[h.n++] =
+			fact_at(fact_get(file, "ranges"), (size_t)__builtin_ctzll(ranges));
+	return h;
 }
 
 struct held
-extension_held(const struct facts *f, const struct claim *file, const char *version)
+extension_held(const struct claim *file, const char *version)
 {
-	struct held h = { .file = file };
-	const struct claim *ranges = fact_get(file, "ranges");
-	const struct specifiers **versions = versions_of(f, ranges);
-	const struct version *v = version ? facts_version(f, version) : NULL;
-
-	if (version)
-		h.release = fact_get(fact_get(file, "releases"), version);
-	for (size_t i = 0; v && i < fact_count(ranges); i++)
-		if (specifiers_match(versions[i], v, PRE_YES))
-			h.ranges[h.n++] = fact_at(ranges, i);
-	return h;
+	return held_by(file, fact_get(fact_get(file, "releases"), version));
 }
 
 const struct claim *
@@ -102,36 +96,62 @@ nvcc_of(const struct facts *f, struct names archs, const struct claim *table)
 	return specs;
 }
 
-/* `version` NULL: what holds for all of them, which the file itself says. */
+/* What a release shares with those that the same ranges hold for. */
 static struct extension_release
-read_release(const struct facts *f, const char *name, const struct claim *file, const char *version)
+shared_by(const struct facts *f, struct held held)
 {
+	const struct held *h = &held;
 	struct arena *a = f->a;
-	const struct held h = extension_held(f, file, version);
-	const struct claim *r = version ? h.release : file;
-	struct names archs = fact_words(f, extension_field(&h, "archs"));
+	struct names archs = fact_words(f, extension_field(h, "archs"));
 
 	return (struct extension_release){
-		.name = name,
-		.version = version,
-		.file_version = fact_text_of(r, "says"),
-		.on_pypi = fact_true_of(r, "pypi"),
-		.sdist_buildable = fact_tri(extension_field(&h, "sdist")),
-		.sdist_why = fact_text(extension_field(&h, "sdist_why")),
-		.git_tag = fact_text_of(r, "tag"),
-		.more_tags = fact_items(a, fact_get(r, "more_tags")),
-		.build_requires = fact_items(a, extension_field(&h, "build_requires")),
-		.run_requires = fact_items(a, extension_field(&h, "run_requires")),
-		.run_known = extension_field(&h, "run_requires") != NULL,
+		.sdist_buildable = fact_tri(extension_field(h, "sdist")),
+		.sdist_why = fact_text(extension_field(h, "sdist_why")),
+		.build_requires = fact_items(a, extension_field(h, "build_requires")),
+		.run_requires = fact_items(a, extension_field(h, "run_requires")),
+		.run_known = extension_field(h, "run_requires") != NULL,
 		.archs = archs,
-		.archs_nvcc = nvcc_of(f, archs, extension_field(&h, "archs_nvcc")),
-		.honours_arch_list = fact_tri(extension_field(&h, "honours_arch_list")),
-		.arch_env = fact_text(extension_field(&h, "arch_env")),
-		.arch_env_dots = fact_tri(extension_field(&h, "arch_env_dots")) == TRI_YES,
-		.requires_python = fact_text(extension_field(&h, "requires_python")),
-		.cxx_std = fact_text(extension_field(&h, "cxx_std")),
-		.source = fact_source(r),
+		.archs_nvcc = nvcc_of(f, archs, extension_field(h, "archs_nvcc")),
+		.honours_arch_list = fact_tri(extension_field(h, "honours_arch_list")),
+		.arch_env = fact_text(extension_field(h, "arch_env")),
+		.arch_env_dots = fact_tri(extension_field(h, "arch_env_dots")) == TRI_YES,
+		.requires_python = fact_text(extension_field(h, "requires_python")),
+		.cxx_std = fact_text(extension_field(h, "cxx_std")),
 	};
+}
+
+/* What `own` says: a release, or the file for a release that is not known. */
+static void
+add_own(struct extension_release *r, const struct facts *f, const char *name, const char *version,
+	const struct claim *own)
+{
+	r->name = name;
+	r->version = version;
+	r->file_version = fact_text_of(own, "says");
+	r->on_pypi = fact_true_of(own, "pypi");
+	r->git_tag = fact_text_of(own, "tag");
+	r->more_tags = fact_items(f->a, fact_get(own, "more_tags"));
+	r->source = fact_source(own);
+}
+
+static struct extension_release *
+read_releases(const struct facts *f, const char *name, const struct claim *file)
+{
+	const struct claim *releases = fact_get(file, "releases");
+	size_t n = fact_count(releases);
+	struct extension_release *all = arena_array_of(f->a, struct extension_release, n);
+	uint64_t ranges, last = 0;
+
+	for (size_t i = 0; i < n; i++, last = ranges) {
+		const struct claim *release = fact_at(releases, i);
+
+		ranges = ranges_of(release);
+		all[i] = i && ranges == last && !(ranges >> FACT_RANGES_MAX) ?
+				 all[i - 1] :
+				 shared_by(f, held_by(file, release));
+		add_own(&all[i], f, name, fact_key(releases, i), release);
+	}
+	return all;
 }
 
 static enum on_pypi
@@ -150,13 +170,8 @@ static struct extension *
 read_extension(const struct facts *f, const char *name)
 {
 	struct extension *e = arena_new_of(f->a, struct extension);
-	const struct claim *file = extension_file_of(f, name),
-			   *releases = fact_get(file, "releases");
-	size_t n = fact_count(releases);
-	struct extension_release *all = arena_array_of(f->a, struct extension_release, n);
+	const struct claim *file = extension_file_of(f, name);
 
-	for (size_t i = 0; i < n; i++)
-		all[i] = read_release(f, name, file, fact_key(releases, i));
 	*e = (struct extension){
 		.name = name,
 		.pypi = pypi_of(file),
@@ -175,11 +190,12 @@ read_extension(const struct facts *f, const char *name)
 		.cpu = fact_tri(fact_get(file, "cpu")),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.nvcc_threads = fact_uint_of(file, "nvcc_threads"),
-		.releases = all,
-		.nreleases = n,
-		.any = read_release(f, name, file, NULL),
+		.releases = read_releases(f, name, file),
+		.nreleases = fact_count(fact_get(file, "releases")),
+		.any = shared_by(f, held_by(file, NULL)),
 		.source = fact_source(file),
 	};
+	add_own(&e->any, f, name, NULL, file);
 	return e;
 }
 

@@ -41,10 +41,10 @@ const struct specifiers *facts_specifiers(const struct facts *f, const char *tex
 /* --- torch --- */
 
 struct torch_variant {
-	const char *tag;   /* "cu121", "cpu" */
-	const char *index; /* https://download.pytorch.org/whl/cu121; NULL: PyPI alone has it */
-	const char *cuda;  /* "12.1", as published; NULL for cpu and rocm */
-	const char *cudnn; /* or NULL */
+	const char *tag;           /* "cu121", "cpu" */
+	bool on_index;             /* PyTorch's index has it; else PyPI alone */
+	const char *cuda;          /* "12.1", as published; NULL for cpu and rocm */
+	const char *cudnn;         /* or NULL */
 	const char *cuda_bindings; /* requirement that PyPI alone has, "cuda-bindings==13.0.3" */
 	enum tri cxx11abi;
 	const char *glibc_min; /* "2.17", "2.28"; or NULL */
@@ -90,7 +90,7 @@ bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *v
 			   struct torch_arch_list *out);
 /* The variable that names the nvcc of builds with ninja, "PYTORCH_NVCC"; NULL: it has none. */
 const char *facts_torch_nvcc_env(const struct facts *f, const char *version);
-/* The index of a tag whose torch is not known: by the rule that all of them follow. */
+/* The index of a build: https://download.pytorch.org/whl/cu121 for the tag "cu121". */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
 
 /* What a release's cpp_extension lets compile with the CUDA of a series. */

@@ -36,8 +36,6 @@ struct facts_read {
 	struct pairings LIST(struct pairing) pairings;
 	struct rules LIST(struct rule) rules;
 	struct map versions, specifiers; /* text -> what it means */
-	const struct claim *ranges;      /* `ranges` of the extension that was read last */
-	const struct specifiers **range_versions;
 	struct split_text {
 		const char *text;
 		struct names words;
@@ -123,7 +121,7 @@ struct held {
 	const struct claim *file, *release, *ranges[FACT_RANGES_MAX];
 	size_t n;
 };
-struct held extension_held(const struct facts *f, const struct claim *file, const char *version);
+struct held extension_held(const struct claim *file, const char *version);
 /*
  * The map that says it: its own, or the last range that has it, or the file, which holds for all;
  * and what it says.

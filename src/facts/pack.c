@@ -3,14 +3,17 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/str.h"
+#include "python/python.h"
 
 /* Knowledge as schema.h describes it. */
 
 struct packer {
 	struct arena *a;
 	struct facts_pack out;
-	struct places LIST(size_t) texts; /* words that hold the offset of a text */
-	struct map text_at;               /* text -> its offset + 1, as a pointer */
+	struct places LIST(size_t) texts;     /* words that hold the offset of a text */
+	struct map text_at;                   /* text -> its offset + 1, as a pointer */
+	const struct node *releases, *ranges; /* of the file, if it is an extension's */
 };
 
 /* A map or list and what is round it. */
@@ -78,6 +81,27 @@ put_text(struct packer *p, const char *s)
 	list_push(p->a, &p->texts, put_word(p, at - 1));
 }
 
+/* The words before a release. */
+static void
+put_ranges(struct packer *p, const struct pair *release)
+{
+	const struct version *v = version_parse(p->a, release->key);
+	uint64_t held = 0;
+
+	for (size_t i = 0; i < release->value->n; i++)
+		if (facts_is_release_field(release->value->pairs[i].key) &&
+		    strcmp(release->value->pairs[i].key, "says") != 0)
+			held |= (uint64_t)1 << FACT_RANGES_MAX;
+	for (size_t i = 0; p->ranges && i < p->ranges->n; i++) {
+		const char *versions = node_text(node_get(p->ranges->items[i], "versions")).s;
+
+		if (specifiers_match(specifiers_parse(p->a, versions), v, PRE_YES))
+			held |= (uint64_t)1 << i;
+	}
+	put_word(p, (uint32_t)held);
+	put_word(p, held >> 32);
+}
+
 static void
 put_claim(struct packer *p, const struct node *n, const struct level *up)
 {
@@ -112,6 +136,8 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 		size_t value = n->kind == NODE_MAP ? at + PAIR_WORDS * k + 2 : at + k;
 		size_t i = p->out.words.at[value];
 
+		if (n == p->releases)
+			put_ranges(p, &n->pairs[i]);
 		p->out.words.at[value] = (uint32_t)(p->out.words.n - value);
 		put_claim(p, n->kind == NODE_MAP ? n->pairs[i].value : n->items[i], &here);
 	}
@@ -123,8 +149,11 @@ facts_pack(struct arena *a, const struct fact_files *files)
 	struct packer p = { .a = a, .out.texts = BUF(a), .text_at = MAP(a) };
 
 	for (size_t i = 0; i < files->n; i++) {
+		bool extension = starts_with(files->at[i].name, "extensions/");
 		size_t words;
 
+		p.releases = extension ? node_get(files->at[i].root, "releases") : NULL;
+		p.ranges = extension ? node_get(files->at[i].root, "ranges") : NULL;
 		put_text(&p, files->at[i].name);
 		words = put_word(&p, 0);
 		put_claim(&p, files->at[i].root, NULL);

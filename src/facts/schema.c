@@ -174,7 +174,6 @@ static const struct fact_field files[] = {
 			ONE_("headers", F_STD),
 			ONE_("default_std", F_STD),
 			GROUPS_("builds", F_TAG,
-				ONE_("index", F_URL),
 				ONE_("no_index", F_BOOL),
 				ONE_("cuda", F_VERSION),
 				ONE_("cudnn", F_VERSION),

@@ -28,7 +28,9 @@ struct fact_files LIST(struct fact_file);
  *             value*
  *
  * Each of these is a word.  A name, text, source or key is the distance in bytes from its word to
- * the text; a value the distance in words from its word to the claim.
+ * the text; a value the distance in words from its word to the claim.  A release of an extension
+ * has two words before it: a bit for each entry of `ranges` that holds for it, and the highest bit
+ * if it has release fields of its own.
  */
 struct claim {
 	uint32_t head, rest[];
@@ -68,7 +70,7 @@ struct facts_pack {
 };
 struct facts_pack facts_pack(struct arena *a, const struct fact_files *files);
 
-enum { FACT_RANGES_MAX = 64 }; /* entries of `ranges` and `wheels` of an extension */
+enum { FACT_RANGES_MAX = 63 }; /* entries of `ranges` and `wheels` of an extension */
 
 /*
  * What a file of knowledge may say: a table per kind of map.  The generator checks the

@@ -52,13 +52,11 @@ bindings_of(const struct facts *f, const struct claim *build, const struct claim
 static struct torch_variant
 read_build(const struct facts *f, const char *tag, const struct claim *build, const struct claim *r)
 {
-	const char *index = fact_text_of(build, "index"), *glibc = fact_text_of(build, "glibc");
+	const char *glibc = fact_text_of(build, "glibc");
 
-	if (!index)
-		index = facts_torch_index(f, f->a, tag);
 	return (struct torch_variant){
 		.tag = tag,
-		.index = fact_true_of(build, "no_index") ? NULL : index,
+		.on_index = !fact_true_of(build, "no_index"),
 		.cuda = fact_text_of(build, "cuda"),
 		.cudnn = fact_text_of(build, "cudnn"),
 		.cuda_bindings = bindings_of(f, build, r),

@@ -47,7 +47,7 @@ facts_extension_wheels(const struct facts *f, struct arena *a, const struct exte
 {
 	const struct claim *file = extension_file_of(f, r->name),
 			   *groups = fact_get(file, "wheels");
-	const struct held h = extension_held(f, file, r->version);
+	const struct held h = extension_held(file, r->version);
 	struct wheel_list list = { .source = r->source };
 	struct wheel_rows LIST(struct wheel_row) rows = { 0 };
 

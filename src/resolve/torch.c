@@ -56,7 +56,7 @@ from_pypi(const struct workspace *w, const struct torch_variant *v)
 		return false;
 	/* The index of a build that is named lacks what such a build needs; PyPI has both. */
 	return w->index.s ? v->cuda_bindings != NULL :
-			    !v->index || strcmp(recipe_machine(w->r), "aarch64") != 0;
+			    !v->on_index || strcmp(recipe_machine(w->r), "aarch64") != 0;
 }
 
 /* `index: cu121`, or a URL. */
@@ -68,7 +68,7 @@ named_index(struct workspace *w, const struct torch_variant *v)
 	if (v && from_pypi(w, v))
 		return choice_made(NULL, "the recipe requires this build, which PyPI carries",
 				   v->source);
-	return choice_made(v && v->index ? v->index : facts_torch_index(w->f, w->a, w->index_tag),
+	return choice_made(facts_torch_index(w->f, w->a, w->index_tag),
 			   "the recipe requires this build", v ? v->source : NULL);
 }
 
@@ -85,7 +85,7 @@ index_of_build(struct workspace *w, const struct torch_variant *v, bool asked)
 		return choice_made(NULL,
 				   asked ? "the recipe requires PyPI's build" : "PyPI's build",
 				   v ? v->source : NULL);
-	return choice_made(pypi ? NULL : v->index,
+	return choice_made(pypi || !v->on_index ? NULL : facts_torch_index(w->f, w->a, v->tag),
 			   arena_printf(w->a, "its build for %s%s%s", v->cuda ? "CUDA " : "the ",
 					v->cuda ? v->cuda : "CPU",
 					pypi ? ", which PyPI carries" : ""),

@@ -24,7 +24,9 @@ torch_222(void **state)
 	assert_string_equal(t->cxx_std, "c++17");
 	assert_int_equal(t->nvariants, 3);
 	v = torch_variant(t, "cu121");
-	assert_string_equal(v->index, "https://download.pytorch.org/whl/cu121");
+	assert_true(v->on_index);
+	assert_string_equal(facts_torch_index(f, a, v->tag),
+			    "https://download.pytorch.org/whl/cu121");
 	assert_string_equal(v->cuda, "12.1");
 	assert_string_equal(v->cudnn, "8.9.2.26");
 	assert_int_equal(v->cxx11abi, TRI_NO);
@@ -92,7 +94,7 @@ torch_others(void **state)
 	assert_true(has(torch_variant(facts_torch(f, "2.8.0"), "cu128")->archs, "7.0"));
 	assert_string_equal(facts_torch(f, "2.0.0")->torchaudio, "2.0.1");
 	/* PyPI alone has it: there is no index to name. */
-	assert_null(torch_variant(facts_torch(f, "2.0.1"), "cu117")->index);
+	assert_false(torch_variant(facts_torch(f, "2.0.1"), "cu117")->on_index);
 	assert_string_equal(facts_torch_index(f, a, "cu999"),
 			    "https://download.pytorch.org/whl/cu999");
 }

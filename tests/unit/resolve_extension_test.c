@@ -137,7 +137,7 @@ one_release(const char *name, const char *version)
 						     v->cxx11abi };
 
 			/* PyPI's alone needs the index that PyPI is. */
-			if (!v->cuda || !names_hold(&torches[i]->pythons, python) || !v->index)
+			if (!v->cuda || !names_hold(&torches[i]->pythons, python) || !v->on_index)
 				continue;
 			codes = codes_of(solved(arena_printf(
 				a,
