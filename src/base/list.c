@@ -21,7 +21,7 @@ bool
 names_have(const struct names *all, const char *text)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->at[i], text))
+		if (*all->at[i] == *text && !strcmp(all->at[i], text))
 			return true;
 	return false;
 }
