@@ -44,6 +44,8 @@ gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 # Static archives where there are any: a shared library costs time at every start (libcrypto milliseconds).
 archive = $(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1))
 libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto)
+# Without any shared library the program starts in half the time.  muldefs: base/arena.c replaces malloc.
+whole := $(if $(SAN)$(filter -l%,$(libs) $(call archive,c)),,-static -Wl,-z,muldefs)
 world_libs = -Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -ldl -lm
 
 .PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE
@@ -72,7 +74,7 @@ $(BUILD)/libstack.a: $(lib_o) $(gen_o)
 	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/stackbuild: $(BUILD)/main.o $(program_o) $(BUILD)/libstack.a
-	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) $(whole) -o $@ $^ $(libs)
 
 $(BUILD)/libworld.a: $(world_lib_o)
 	@rm -f $@
@@ -160,6 +162,10 @@ $(tools): $(BUILD)/%: tests/tools/%.c $(BUILD)/libworld.a $(BUILD)/libstack.a
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(LDFLAGS) $(BUILD)/libworld.a $(BUILD)/libstack.a $(libs) $(world_libs)
 
+# stackbuild with a shared C library, so that tests/suites/faults can preload calls that fail.
+$(BUILD)/stackbuild_shared: $(BUILD)/main.o $(program_o) $(BUILD)/libstack.a
+	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(libs)
+
 # Docker's daemon and buildah for tests/suites/buildkit, unpacked below $(BUILD); where they
 # cannot be had, the suite skips.
 .PHONY: engines
@@ -172,7 +178,7 @@ $(VENV)-modal15/ok: tests/requirements-modal15.txt
 	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
-test_needs = engines all $(units) $(tools) $(VENV)/ok $(VENV)-modal15/ok
+test_needs = engines all $(units) $(tools) $(BUILD)/stackbuild_shared $(VENV)/ok $(VENV)-modal15/ok
 
 test: deps-test
 	@$(MAKE) --no-print-directory test-run
@@ -229,7 +235,7 @@ fuzz-run: $(fuzzers) all $(VENV)/ok
 faults: deps-test
 	@$(MAKE) --no-print-directory faults-run
 
-faults-run: all $(BUILD)/store_cli
+faults-run: all $(BUILD)/store_cli $(BUILD)/stackbuild_shared
 	@FAULTS_EACH=350 FAULTS_MIN=10000 BUILD=$(BUILD) $(PYTHON3) tests/suites/faults
 
 # --- with network: whole builds, and peers ---
