@@ -202,30 +202,6 @@ arena_strdup(struct arena *a, const char *s)
 	return arena_copy(a, s, strlen(s));
 }
 
-/* Formats what has no directive but %s, faster than the C library; -1: not that, or too long. */
-static int
-format_texts(char *out, size_t size, const char *fmt, va_list ap)
-{
-	size_t n = 0, more;
-
-	for (; *fmt && n + 1 < size; fmt++) {
-		const char *text = fmt;
-
-		more = 1;
-		if (*fmt == '%') {
-			if (*++fmt != 's')
-				return -1;
-			text = va_arg(ap, const char *);
-			more = strlen(text);
-		}
-		if (more >= size - n)
-			return -1;
-		memcpy(out + n, text, more);
-		n += more;
-	}
-	return *fmt ? -1 : (int)n;
-}
-
 char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
@@ -235,13 +211,8 @@ arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	char *s;
 
 	va_copy(again, ap);
-	n = format_texts(small, sizeof(small), fmt, again);
+	n = vsnprintf(small, sizeof(small), fmt, again);
 	va_end(again);
-	if (n < 0) {
-		va_copy(again, ap);
-		n = vsnprintf(small, sizeof(small), fmt, again);
-		va_end(again);
-	}
 	if (n < 0)
 		exhausted();
 	if ((size_t)n < sizeof(small))

@@ -43,8 +43,8 @@ ranges_of(const struct claim *release)
 	return (uint64_t)w[1] << 32 | w[0];
 }
 
-static struct held
-held_by(const struct claim *file, const struct claim *release)
+struct held
+extension_held(const struct claim *file, const struct claim *release)
 {
 	struct held h = { .file = file, .release = release };
 	uint64_t ranges = release ? ranges_of(release) << 1 >> 1 : 0;
@@ -55,31 +55,15 @@ held_by(const struct claim *file, const struct claim *release)
 	return h;
 }
 
-struct held
-extension_held(const struct claim *file, const char *version)
-{
-	return held_by(file, fact_get(fact_get(file, "releases"), version));
-}
-
 const struct claim *
-extension_says(const struct held *h, const char *key)
+extension_says(const struct held *h, const char *key, uint32_t hash)
 {
-	if (fact_get(h->release, key))
+	if (fact_find(h->release, key, hash))
 		return h->release;
 	for (size_t i = h->n; i--;)
-		if (fact_get(h->ranges[i], key))
+		if (fact_find(h->ranges[i], key, hash))
 			return h->ranges[i];
 	return h->file;
-}
-
-const struct claim *
-extension_find(const struct held *h, const char *key, uint32_t hash)
-{
-	const struct claim *found = fact_find(h->release, key, hash);
-
-	for (size_t i = h->n; i-- && !found;)
-		found = fact_find(h->ranges[i], key, hash);
-	return found ? found : fact_find(h->file, key, hash);
 }
 
 /* The conditions of archs, beside them. */
@@ -148,7 +132,7 @@ read_releases(const struct facts *f, const char *name, const struct claim *file)
 		ranges = ranges_of(release);
 		all[i] = i && ranges == last && !(ranges >> FACT_RANGES_MAX) ?
 				 all[i - 1] :
-				 shared_by(f, held_by(file, release));
+				 shared_by(f, extension_held(file, release));
 		add_own(&all[i], f, name, fact_key(releases, i), release);
 	}
 	return all;
@@ -192,7 +176,7 @@ read_extension(const struct facts *f, const char *name)
 		.nvcc_threads = fact_uint_of(file, "nvcc_threads"),
 		.releases = read_releases(f, name, file),
 		.nreleases = fact_count(fact_get(file, "releases")),
-		.any = shared_by(f, held_by(file, NULL)),
+		.any = shared_by(f, extension_held(file, NULL)),
 		.source = fact_source(file),
 	};
 	add_own(&e->any, f, name, NULL, file);

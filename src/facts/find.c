@@ -122,7 +122,8 @@ find_extension(const struct facts *f, const char *name, const char *more, struct
 	if (!x->release)
 		return false;
 	x->title = arena_printf(f->a, "extension %s %s", e->name, x->release->version);
-	h = extension_held(x->parts.at[0], x->release->version);
+	h = extension_held(x->parts.at[0],
+			   fact_get(fact_get(x->parts.at[0], "releases"), x->release->version));
 	for (size_t i = 0; i < h.n; i++)
 		also(f, x, h.ranges[i]);
 	return also(f, x, h.release);

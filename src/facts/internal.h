@@ -121,18 +121,14 @@ struct held {
 	const struct claim *file, *release, *ranges[FACT_RANGES_MAX];
 	size_t n;
 };
-struct held extension_held(const struct claim *file, const char *version);
-/*
- * The map that says it: its own, or the last range that has it, or the file, which holds for all;
- * and what it says.
- */
-const struct claim *extension_says(const struct held *h, const char *key);
-const struct claim *extension_find(const struct held *h, const char *key, uint32_t hash);
+struct held extension_held(const struct claim *file, const struct claim *release);
+/* Returns the map that has a key: the release, or the last range that has it, or else the file. */
+const struct claim *extension_says(const struct held *h, const char *key, uint32_t hash);
 
 static inline const struct claim *
 extension_field(const struct held *h, const char *key)
 {
-	return extension_find(h, key, fact_hash(key));
+	return fact_find(extension_says(h, key, fact_hash(key)), key, fact_hash(key));
 }
 
 /* Replaces each {name} of "{version}+{cuda}torch{torch}..." by its value; values: pairs of both. */

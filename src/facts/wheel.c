@@ -47,12 +47,14 @@ facts_extension_wheels(const struct facts *f, struct arena *a, const struct exte
 {
 	const struct claim *file = extension_file_of(f, r->name),
 			   *groups = fact_get(file, "wheels");
-	const struct held h = extension_held(file, r->version);
+	const struct held h =
+		extension_held(file, fact_get(fact_get(file, "releases"), r->version));
 	struct wheel_list list = { .source = r->source };
 	struct wheel_rows LIST(struct wheel_row) rows = { 0 };
 
 	if (fact_tri(extension_field(&h, "wheel_guess")) == TRI_NO)
-		list.never = fact_text_of(extension_says(&h, "wheel_guess"), "note");
+		list.never = fact_text_of(
+			extension_says(&h, "wheel_guess", fact_hash("wheel_guess")), "note");
 	list.x86_64_only = fact_tri(extension_field(&h, "guesses_machine")) == TRI_NO;
 	list.glibc_min = fact_text(extension_field(&h, "wheel_glibc"));
 	for (size_t i = 0; i < fact_count(groups); i++) {

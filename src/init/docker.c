@@ -80,8 +80,6 @@ take_setting(struct docker *d, struct init_item *item, const char *name, const c
 	if (!unknown)
 		set_variable(d, name, value);
 	item->name = name;
-	if (!strcmp(name, "PIP_NO_CACHE_DIR"))
-		d->cache_off = strcmp(value, "0") != 0;
 	if (strstr(name, "_FORCE_BUILD") && strcmp(value, "TRUE") != 0)
 		diag_help(diag_at(rd->ds, W_INIT_ORDER, item->at,
 				  "`%s=%s` does not force a compile", name, value),

@@ -58,7 +58,7 @@ struct last {
 /* A call of pip. */
 struct call {
 	unsigned number;
-	bool isolated, cached;
+	bool isolated;
 	const char *index, *extra; /* torch's */
 };
 
@@ -82,9 +82,7 @@ struct docker {
 	const char *dir; /* where WORKDIR and cd have led; or NULL */
 	bool has_torch;  /* the base image brings it */
 	bool unseen;     /* a file of requirements, or another tool, may install anything */
-	bool cache_off;  /* pip's cache, by ENV or export */
 	struct call call;
-	struct span cached, lists; /* the first call that leaves its cache; line 0: none */
 };
 
 /* Reads a Dockerfile into d->all: https://docs.docker.com/reference/dockerfile/ (escape directive,

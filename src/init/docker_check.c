@@ -275,12 +275,4 @@ docker_check(struct docker *d, size_t from)
 	}
 	for (enum problem i = TORCH_LATE; i <= NUMPY_OPEN; i++)
 		run_check(&o, i);
-	if (d->cached.line)
-		diag_help(diag_at(d->rd->ds, W_INIT_WASTE, d->cached,
-				  "pip's cache stays in the layer"),
-			  "add --no-cache-dir, or --mount=type=cache,target=/root/.cache/pip");
-	if (d->lists.line)
-		diag_help(
-			diag_at(d->rd->ds, W_INIT_WASTE, d->lists, "apt's lists stay in the layer"),
-			"add `rm -rf /var/lib/apt/lists/*` to the same RUN");
 }

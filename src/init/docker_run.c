@@ -46,7 +46,6 @@ run_apt(struct docker *d, struct init_item *item, const struct command *c, size_
 {
 	static const char valued[] = "-t -o -c --target-release";
 	bool runtime = d->root && d->stage->last && docker_root(d, d->stage) != d->root;
-	bool cleaned = strstr(d->in->args, "/var/lib/apt") != NULL;
 
 	while (*word(c, k) == '-')
 		k += among(c->at[k].s, valued) ? 2 : 1;
@@ -73,12 +72,6 @@ run_apt(struct docker *d, struct init_item *item, const struct command *c, size_
 		else
 			item_take(d->rd, item, runtime ? "runtime.apt" : "apt", w->s);
 	}
-	for (size_t i = 0; i < d->in->flags.n; i++)
-		cleaned |= strstr(d->in->flags.at[i], "/var/lib/apt") != NULL;
-	for (size_t i = 0; i < d->in->bodies.n; i++)
-		cleaned |= strstr(d->in->bodies.at[i], "/var/lib/apt") != NULL;
-	if (!cleaned && !d->lists.line)
-		d->lists = docker_span(d, c->at[0].p, c->at[0].n);
 }
 
 /* --- git --- */
@@ -234,7 +227,6 @@ read_words(struct docker *d, const struct command *c, size_t from, bool second)
 		else if (second && o != PIP_QUIET)
 			option(d, w, o, value);
 		d->call.isolated &= o != PIP_NO_ISOLATION;
-		d->call.cached &= o != PIP_NO_CACHE;
 		if (o == PIP_INDEX || o == PIP_EXTRA_INDEX)
 			tag = torch_index_tag(d->rd, value);
 		if (tag)
@@ -245,12 +237,8 @@ read_words(struct docker *d, const struct command *c, size_t from, bool second)
 static void
 run_pip(struct docker *d, const struct command *c, size_t from)
 {
-	d->call = (struct call){ d->call.number + 1, true, !d->cache_off, NULL, NULL };
-	for (size_t i = 0; i < d->in->flags.n; i++)
-		d->call.cached &= !strstr(d->in->flags.at[i], "target=/root/.cache");
+	d->call = (struct call){ .number = d->call.number + 1, .isolated = true };
 	read_words(d, c, from, false);
-	if (d->call.cached && !d->cached.line)
-		d->cached = docker_span(d, c->at[from - 1].p, c->at[from - 1].n);
 	read_words(d, c, from, true);
 }
 

@@ -41,57 +41,44 @@ is_inferred(const struct workspace *w, const struct torch_variant *v, const char
 	return !t || !t->archs.n || capability_runs(&t->archs, cc);
 }
 
-/* Every torch whose build of that tag has no code for the GPU: those with the same code. */
-static struct groups *
-builds_without(struct query *q, const char *cc, bool inferred)
+/* The builds of one tag, of every torch: those with the same code, none of it for the GPU. */
+static void
+code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 {
 	struct workspace *w = q->w;
+	const char *tag = variable_at(w, q->variable)->c[build].text, *cc = cc_of(w, gpu);
 	unsigned torch = the_variable(w, VARIABLE_TORCH);
-	const struct solver_variable *at = variable_at(w, torch),
-				     *builds = variable_at(w, q->variable);
-	struct groups *all = arena_array_of(w->a, struct groups, builds->n);
+	const struct solver_variable *at = variable_at(w, torch);
+	struct groups all = { 0 };
 
 	for (size_t i = 0; i < at->n; i++) {
 		const struct torch_release *r = at->c[i].entry;
+		const struct torch_variant *v = r ? torch_variant(r, tag) : NULL;
 
-		for (size_t k = 0; r && k < r->nvariants; k++) {
-			const struct torch_variant *v = &r->variants[k];
-
-			if (runs(v, cc) || capability_ptx_runs(v->ptx, cc) ||
-			    is_inferred(w, v, cc) != inferred)
-				continue;
-			for (size_t b = 0; b < builds->n; b++)
-				if (!strcmp(builds->c[b].text, v->tag))
-					group_add(w, &all[b], torch, i,
-						  names_words(w->a, &v->archs, "and"), v->source);
-		}
+		if (v && !runs(v, cc) && !capability_ptx_runs(v->ptx, cc) &&
+		    is_inferred(w, v, cc) == inferred)
+			group_add(w, &all, torch, i, names_words(w->a, &v->archs, "and"),
+				  v->source);
 	}
-	return all;
+	for (size_t i = 0; i < all.n; i++)
+		add_conflict(q,
+			     TERMS(IN(q->variable, set_one(w, q->variable, build)),
+				   IN(torch, all.at[i].these), THERE(w, gpu)),
+			     all.at[i].source,
+			     "the %s build of torch %s %s code for compute capability %s, and none "
+			     "for %s",
+			     tag, group_label(w, torch, &all.at[i]),
+			     inferred ? "seems to have" : "has", all.at[i].why, gpu_label(w, gpu));
 }
 
 void
 constraint_gpu_torch(struct query *q, struct workspace *w)
 {
-	bool inferred = q->kind->strength == STRENGTH_WARNING;
-	unsigned torch = the_variable(w, VARIABLE_TORCH), gpu;
-	const struct solver_variable *builds = variable_at(w, q->variable);
+	unsigned gpu;
 
-	for (size_t i = 0; next_gpu(w, &i, &gpu);) {
-		const struct groups *all = builds_without(q, cc_of(w, gpu), inferred);
-
-		for (size_t k = 0; k < builds->n; k++)
-			for (size_t g = 0; g < all[k].n; g++)
-				add_conflict(
-					q,
-					TERMS(IN(q->variable, set_one(w, q->variable, k)),
-					      IN(torch, all[k].at[g].these), THERE(w, gpu)),
-					all[k].at[g].source,
-					"the %s build of torch %s %s code for compute capability "
-					"%s, and none for %s",
-					builds->c[k].text, group_label(w, torch, &all[k].at[g]),
-					inferred ? "seems to have" : "has", all[k].at[g].why,
-					gpu_label(w, gpu));
-	}
+	for (size_t i = 0; next_gpu(w, &i, &gpu);)
+		for (size_t k = 0; k < variable_at(w, q->variable)->n; k++)
+			code_for(q, k, gpu, q->kind->strength == STRENGTH_WARNING);
 }
 
 /*
