@@ -63,7 +63,7 @@ ask_torch(const struct facts *f, struct arena *a)
 		touch(t->source);
 		for (size_t k = 0; k < t->nvariants; k++) {
 			touch_all(t->variants[k].archs);
-			touch(t->variants[k].index);
+			touch(t->variants[k].cuda);
 			touch(t->variants[k].source);
 		}
 		torch_variant_on_pypi(t);
