@@ -150,14 +150,15 @@ json_text(struct json *j, const char *key, const char *value)
 	json_quote(j->out, value);
 }
 
-/* The shortest text of a number, with at most 6 decimals. */
+/* The shortest text of a number, with at most 6 decimals; readers take no integer of 20 digits. */
 static const char *
 number_text(struct json *j, double value)
 {
-	char *digits = arena_printf(j->out->a, "%.6f", value);
+	bool huge = value >= 1e15 || value <= -1e15;
+	char *digits = arena_printf(j->out->a, huge ? "%.17g" : "%.6f", value);
 	size_t n = strlen(digits);
 
-	while (digits[n - 1] == '0')
+	while (!huge && digits[n - 1] == '0')
 		n--;
 	digits[n - (digits[n - 1] == '.')] = '\0';
 	return digits;

@@ -107,7 +107,7 @@ follows(const struct expansion *e, const char *what)
 static bool
 read_tag(struct expansion *e, struct tag *t)
 {
-	const char *p = e->p + 2, *close = strstr(p, "}}"), *bar;
+	const char *p = e->p + 2, *close = memmem(p, (size_t)(e->end - p), "}}", 2), *bar;
 
 	*t = (struct tag){ .start = e->p };
 	if (!close) {
@@ -321,7 +321,7 @@ structure_line(const struct expansion *e)
 			return any ? p + (p < e->end) : NULL;
 		if (e->end - p < 3 || p[0] != '{' || p[1] != '{' || !strchr("#^/!", p[2]))
 			return NULL;
-		p = strstr(p, "}}");
+		p = memmem(p, (size_t)(e->end - p), "}}", 2);
 		if (!p)
 			return NULL;
 		p += 2;
