@@ -72,7 +72,7 @@ program_run(const struct options *o)
 		if (!print_output(&r))
 			status = EXIT_DIAGNOSED;
 		print_diagnostics(&r);
-		if (r.ds.errors && status < EXIT_SIGNAL)
+		if (r.ds.errors)
 			status = EXIT_DIAGNOSED;
 	}
 	arena_free(r.a);

@@ -218,8 +218,8 @@ build_at_once(struct run *r, const struct recipes *rs, struct names addrs, unsig
 	return cells_build(r->a, &r->ds, &c) ? EXIT_DONE : EXIT_DIAGNOSED;
 }
 
-static int
-run_build(struct run *r)
+int
+verb_build(struct run *r)
 {
 	const struct options *o = r->o;
 	struct engine_state state;
@@ -263,12 +263,4 @@ run_build(struct run *r)
 		if (!build_cell(r, rs->at[i], t, b))
 			return EXIT_DIAGNOSED;
 	return EXIT_DONE;
-}
-
-int
-verb_build(struct run *r)
-{
-	int status = run_build(r), number = proc_interrupted();
-
-	return status == EXIT_DIAGNOSED && number ? EXIT_SIGNAL + number : status;
 }

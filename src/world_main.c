@@ -28,11 +28,13 @@ main(int argc, char **argv)
 {
 	struct arena *a = arena_new();
 	struct options o;
-	int status;
+	int status, number;
 
 	proc_hold_standard_files();
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_run(&o);
+	if (status == EXIT_DIAGNOSED && (number = proc_interrupted()))
+		status = EXIT_SIGNAL + number;
 	arena_free(a);
 	return status;
 }

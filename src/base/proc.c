@@ -96,11 +96,11 @@ struct child {
 	double start_s, tick_s;
 	int signals_base;      /* those before it are no affair of this child */
 	bool ending, killed;   /* its end was asked for; SIGKILL was sent */
+	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
 	int signals_at_ending; /* one more: no grace */
-	double kill_s;
 	bool reaped;
 	double left_s;     /* until then what is left of its group may end by itself */
-	struct pids below; /* when its end was asked for */
+	struct pids below; /* when it got its first signal */
 	double drain_s;    /* until then output that others hold open is read */
 };
 
@@ -188,30 +188,44 @@ static void
 end(struct child *c, double now)
 {
 	c->ending = true;
-	c->below = proc_descendants(c->a, c->at.pid);
-	c->kill_s = now + PROC_GRACE_MS / 1e3;
+	c->term_s = now + c->spec->patience_s;
+	c->kill_s = c->term_s + PROC_GRACE_MS / 1e3;
 	c->signals_at_ending = atomic_load(&signals_came);
-	send(c, SIGTERM);
+}
+
+static void
+force(struct child *c, int number)
+{
+	if (!c->r->forced)
+		c->below = proc_descendants(c->a, c->at.pid);
+	c->r->forced = true;
+	c->killed = number == SIGKILL;
+	send(c, number);
 }
 
 /* Time limit, signals, and the grace after them. */
 static void
 enforce_limits(struct child *c, double now)
 {
-	if (c->reaped) {
-		if (c->ending && atomic_load(&signals_came) > c->signals_at_ending)
-			c->left_s = now;
-	} else if (!c->ending && atomic_load(&signals_came) > c->signals_base) {
-		c->r->interrupted = true;
-		end(c, now);
-	} else if (!c->ending && c->spec->timeout_s > 0 && now - c->start_s >= c->spec->timeout_s) {
-		c->r->timed_out = true;
-		end(c, now);
-	} else if (c->ending && !c->killed &&
-		   (now >= c->kill_s || atomic_load(&signals_came) > c->signals_at_ending)) {
-		c->killed = true;
-		send(c, SIGKILL);
+	int came = atomic_load(&signals_came);
+
+	if (!c->ending && !c->reaped) {
+		c->r->interrupted = came > c->signals_base;
+		c->r->timed_out = !c->r->interrupted && c->spec->timeout_s > 0 &&
+				  now - c->start_s >= c->spec->timeout_s;
+		if (c->r->interrupted || c->r->timed_out)
+			end(c, now);
 	}
+	if (!c->ending || c->killed)
+		return;
+	if (c->reaped)
+		c->left_s = came > c->signals_at_ending ? now : c->left_s;
+	else if (now >= c->kill_s || came > c->signals_at_ending)
+		force(c, SIGKILL);
+	else if (now < c->term_s)
+		proc_end_containers(c->at.pid);
+	else if (!c->r->forced)
+		force(c, SIGTERM);
 }
 
 static void
@@ -235,7 +249,7 @@ reap(struct child *c, double now)
 		r->peak_kib = (size_t)ru.ru_maxrss;
 	}
 	c->left_s = c->drain_s = now + PROC_LEFT_MS / 1e3;
-	if (!c->ending)
+	if (!c->r->forced)
 		send(c, SIGTERM);
 	else if (!c->killed && c->kill_s > c->left_s)
 		c->left_s = c->kill_s; /* a runtime may have a container to end */

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,6 +60,21 @@ proc_descendants(struct arena *a, pid_t of)
 			return below;
 		of = below.at[i];
 	}
+}
+
+void
+proc_end_containers(pid_t of)
+{
+	struct arena *scratch = arena_new();
+	const struct pids all = proc_descendants(scratch, of);
+	struct stat own, its;
+
+	for (size_t i = 0; i < all.n; i++)
+		if (!stat("/", &own) &&
+		    !stat(arena_printf(scratch, "/proc/%d/root/", all.at[i]), &its) &&
+		    (own.st_dev != its.st_dev || own.st_ino != its.st_ino))
+			kill(all.at[i], SIGKILL);
+	arena_free(scratch);
 }
 
 void

@@ -189,6 +189,7 @@ engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *spec)
 	spec->argv = c->argv.at;
 	spec->env = c->env.at;
 	spec->cwd = c->cwd;
+	spec->patience_s = c->patience_s;
 }
 
 /* --- images --- */

@@ -26,6 +26,7 @@ struct engine_at {        /* how it is reached: options and environment, settled
 	bool buildx;        /* docker: the client has the component */
 	bool cache_export;  /* docker: --cache-to a registry works; else only inline */
 	bool cdi;           /* GPUs are given as --device nvidia.com/gpu=all */
+	bool remote;        /* podman: the build runs on another machine */
 	size_t files;       /* podman: open files that a container may ask for; 0: its default */
 	size_t processes;   /* podman: with files */
 };
@@ -58,6 +59,7 @@ struct engine_build {
 struct engine_command {
 	struct names argv, env; /* env: "NAME=value", "NAME" removes */
 	const char *cwd;        /* or NULL */
+	double patience_s;      /* as of struct proc_spec */
 };
 
 /* A command in an image: verify's probes.  The image's own entry point is passed over. */
@@ -114,7 +116,7 @@ struct engine_command engine_push(struct arena *a, const struct engine *e,
 				  const char *digest_file);
 /* What podman and buildah wrote to a digest_file, which is removed; NULL: docker does not. */
 const char *engine_pushed(struct arena *a, const char *digest_file);
-/* Sets argv, env and cwd of a process from a command; both lists are terminated. */
+/* Sets argv, env, cwd and patience_s of a process from a command; both lists are terminated. */
 void engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *spec);
 
 extern const struct engine engines[];

@@ -91,9 +91,9 @@ podman_probe(struct arena *a, struct engine_state *s)
 			     "$USER, then podman system migrate";
 		return;
 	}
-	/* A podman of another machine (serviceIsRemote) has that one's devices. */
-	s->gpus = s->at.cdi =
-		!json_is_true(json_at(info, "host.serviceIsRemote")) && has_cdi_gpus(a);
+	/* A podman of another machine has that one's devices. */
+	s->at.remote = json_is_true(json_at(info, "host.serviceIsRemote"));
+	s->gpus = s->at.cdi = !s->at.remote && has_cdi_gpus(a);
 	limits(&s->at);
 	s->version = arena_printf(a, "%s; %s",
 				  describe(a, json_at_text(a, info, "version.Version"),
@@ -134,12 +134,17 @@ repository(struct arena *a, const char *ref)
 	return arena_copy(a, ref, (size_t)(name - ref) + strcspn(name, ":@"));
 }
 
-/* `buildah build` exists since 1.22, `bud` always. */
+/*
+ * `buildah build` exists since 1.22, `bud` always.  Both remove working containers and temporary
+ * directories only when they end by themselves, buildah after a failure only with --force-rm; podman
+ * ends at once of any signal.  So the step is killed; committing a layer may take a minute.
+ */
 COMMAND(buildah_build, build)
 {
-	struct engine_command c = { 0 };
+	struct engine_command c = { .patience_s = at->remote ? 0 : 60 };
 
-	ADD(&c, at->client, ends_with(at->client, "buildah") ? "bud" : "build", "--layers");
+	ADD(&c, at->client, ends_with(at->client, "buildah") ? "bud" : "build", "--layers",
+	    "--force-rm");
 	engine_build_words(a, &c, build, false);
 	for (size_t i = 0; i < build->cache_from.n; i++)
 		ADD(&c, "--cache-from", repository(a, build->cache_from.at[i]));

@@ -131,13 +131,10 @@ static void
 run(struct engine_command *c, struct json *out)
 {
 	struct proc_result r;
-	struct proc_spec spec = { .cwd = c->cwd, .timeout_s = 120, .keep = 1024 * 1024 };
+	struct proc_spec spec = { .timeout_s = 120, .keep = 1024 * 1024 };
 
-	list_push(a, &c->argv, NULL);
-	list_push(a, &c->env, NULL);
+	engine_spec(a, c, &spec);
 	proc_signals();
-	spec.argv = c->argv.at;
-	spec.env = c->env.at;
 	proc_run(a, &spec, &r);
 	json_int(out, "status", r.status);
 	json_text(out, "out", buf_text(&r.out));
