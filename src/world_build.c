@@ -215,6 +215,7 @@ build_at_once(struct run *r, const struct recipes *rs, struct names addrs, unsig
 		list_push(r->a, &c.names, rs->at[i]->cell);
 	/* What a program reads is handed on as it is. */
 	c.prefixed = o->progress != PROGRESS_JSON && o->diagnostics == DIAG_TEXT;
+	proc_signals();
 	return cells_build(r->a, &r->ds, &c) ? EXIT_DONE : EXIT_DIAGNOSED;
 }
 
@@ -246,11 +247,9 @@ verb_build(struct run *r)
 	b.colour = o->colour == COLOUR_ALWAYS ||
 		   (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
 	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
-	if (rs && t && rs->n > 1 && (parallel > 1 || addrs.n > 1)) {
-		proc_signals();
+	if (rs && t && rs->n > 1 && (parallel > 1 || addrs.n > 1))
 		return build_at_once(r, rs, addrs,
 				     parallel ? (unsigned)parallel : (unsigned)addrs.n);
-	}
 	for (size_t i = 0; rs && i < rs->n; i++)
 		world_hide_secrets(r, rs->at[i]);
 	at.addr = addrs.n ? addrs.at[0] : NULL;

@@ -140,9 +140,9 @@ verb_publish(struct run *r)
 			return usage_error(
 				arena_printf(r->a, "modal takes [ENVIRONMENT/]NAME[:TAG], not `%s`",
 					     o->args.at[i]));
-	proc_signals();
 	if (!(e = engine_choose(r->a, &r->ds, name, &at, &state)))
 		return EXIT_DIAGNOSED;
+	proc_signals();
 	if (!strcmp(e->name, "modal")) {
 		if (o->require)
 			return usage_error(

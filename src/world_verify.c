@@ -167,7 +167,6 @@ verb_verify(struct run *r)
 
 	if ((why = bad_usage(o, &vo.timeout_s)))
 		return usage_error(why);
-	proc_signals();
 	if (is_recipe(o->args.at[0]) && !plans_of(r, o->args.at[0], &plans))
 		return EXIT_DIAGNOSED;
 	if (plans.n > 1 && (o->venv || o->format == FORMAT_JSON))
@@ -175,6 +174,7 @@ verb_verify(struct run *r)
 				   "--cell");
 	if (!o->venv && !on_this_host(o) && !choose_engine(r, &vo, &state))
 		return EXIT_DIAGNOSED;
+	proc_signals();
 	if (!plans.n)
 		return verify_one(r, NULL, vo);
 	for (size_t i = 0; i < plans.n; i++) {

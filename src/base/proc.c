@@ -95,9 +95,9 @@ struct child {
 	char *chunk;
 	double start_s, tick_s;
 	int signals_base;      /* those before it are no affair of this child */
-	bool ending, killed;   /* its end was asked for; SIGKILL was sent */
-	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
+	bool ending;           /* its end was asked for */
 	int signals_at_ending; /* one more: no grace */
+	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
 	bool reaped;
 	double left_s;     /* until then what is left of its group may end by itself */
 	struct pids below; /* when it got its first signal */
@@ -184,48 +184,33 @@ send(struct child *c, int number)
 		kill(to, SIGCONT);
 }
 
-static void
-end(struct child *c, double now)
-{
-	c->ending = true;
-	c->term_s = now + c->spec->patience_s;
-	c->kill_s = c->term_s + PROC_GRACE_MS / 1e3;
-	c->signals_at_ending = atomic_load(&signals_came);
-}
-
-static void
-force(struct child *c, int number)
-{
-	if (!c->r->forced)
-		c->below = proc_descendants(c->a, c->at.pid);
-	c->r->forced = true;
-	c->killed = number == SIGKILL;
-	send(c, number);
-}
-
 /* Time limit, signals, and the grace after them. */
 static void
 enforce_limits(struct child *c, double now)
 {
-	int came = atomic_load(&signals_came);
+	int came = atomic_load(&signals_came), number;
+	bool again;
 
 	if (!c->ending && !c->reaped) {
 		c->r->interrupted = came > c->signals_base;
 		c->r->timed_out = !c->r->interrupted && c->spec->timeout_s > 0 &&
 				  now - c->start_s >= c->spec->timeout_s;
-		if (c->r->interrupted || c->r->timed_out)
-			end(c, now);
+		c->ending = c->r->interrupted || c->r->timed_out;
+		c->term_s = now + c->spec->patience_s;
+		c->kill_s = c->term_s + PROC_GRACE_MS / 1e3;
+		c->signals_at_ending = came;
 	}
-	if (!c->ending || c->killed)
-		return;
-	if (c->reaped)
-		c->left_s = came > c->signals_at_ending ? now : c->left_s;
-	else if (now >= c->kill_s || came > c->signals_at_ending)
-		force(c, SIGKILL);
-	else if (now < c->term_s)
+	again = came > c->signals_at_ending;
+	number = again || now >= c->kill_s ? SIGKILL : SIGTERM;
+	if (c->ending && c->reaped) {
+		c->left_s = again ? now : c->left_s;
+	} else if (c->ending && !again && now < c->term_s) {
 		proc_end_containers(c->at.pid);
-	else if (!c->r->forced)
-		force(c, SIGTERM);
+	} else if (c->ending && c->r->sent != number) {
+		if (!c->r->sent)
+			c->below = proc_descendants(c->a, c->at.pid);
+		send(c, c->r->sent = number);
+	}
 }
 
 static void
@@ -249,9 +234,9 @@ reap(struct child *c, double now)
 		r->peak_kib = (size_t)ru.ru_maxrss;
 	}
 	c->left_s = c->drain_s = now + PROC_LEFT_MS / 1e3;
-	if (!c->r->forced)
+	if (!c->r->sent)
 		send(c, SIGTERM);
-	else if (!c->killed && c->kill_s > c->left_s)
+	else if (c->r->sent == SIGTERM && c->kill_s > c->left_s)
 		c->left_s = c->kill_s; /* a runtime may have a container to end */
 }
 

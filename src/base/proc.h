@@ -35,11 +35,9 @@ struct proc_spec {
 	size_t input_size;
 	bool terminal;    /* standard input, output and error stay ours: nothing is read */
 	double timeout_s; /* 0: none */
-	/* How long the child may end by itself before SIGTERM, while the processes that it runs in
-	 * another root directory (a container's) are killed; 0: SIGTERM at once. */
-	double patience_s;
-	proc_line *line;  /* or NULL */
-	proc_tick *tick;  /* or NULL */
+	double patience_s; /* before SIGTERM the child may end by itself; its containers are killed */
+	proc_line *line;   /* or NULL */
+	proc_tick *tick;   /* or NULL */
 	void *ctx;
 	size_t keep; /* bytes of each stream that are kept in the result: the last ones */
 };
@@ -49,7 +47,7 @@ struct proc_result {
 	int status;            /* exit status; 128 + signal if a signal ended it */
 	bool timed_out;        /* ended by us: the time limit */
 	bool interrupted;      /* ended by us: SIGINT, SIGTERM or SIGHUP came */
-	bool forced;           /* with the above: the child got SIGTERM or SIGKILL */
+	int sent;              /* with the above: SIGTERM or SIGKILL; 0: it ended by itself */
 	int error;             /* errno of what could not be started; else 0 */
 	struct buf out, err;   /* over: more came than was to be kept */
 	double seconds, cpu_s; /* wall clock; user and system time of it and its children */
@@ -64,9 +62,9 @@ struct proc_result {
  *   errors  adds no diagnostic: the caller knows the purpose of the child
  *   memory  r's buffers live in a
  *
- * At a time limit or a signal, after patience_s, the child's process group gets SIGTERM, after PROC_GRACE_MS
- * (or a second signal) SIGKILL; when stackbuild is killed itself, a guard ends the child and its
- * session. After the child, the rest of its group is ended too: after the remaining grace, or
+ * At a time limit or a signal the child's process group gets SIGTERM (after patience_s), after
+ * PROC_GRACE_MS more (or a second signal) SIGKILL; when stackbuild is killed itself, a guard ends
+ * the child and its session. After the child, the rest of its group is ended too: after the remaining grace, or
  * after PROC_LEFT_MS if the child ended by itself. Output that another process holds open is read
  * for PROC_LEFT_MS more.  Orphans of children become ours
  * (PR_SET_CHILD_SUBREAPER), so that it is known when the last of a group has ended.

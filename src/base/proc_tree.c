@@ -70,9 +70,8 @@ proc_end_containers(pid_t of)
 	struct stat own, its;
 
 	for (size_t i = 0; i < all.n; i++)
-		if (!stat("/", &own) &&
-		    !stat(arena_printf(scratch, "/proc/%d/root/", all.at[i]), &its) &&
-		    (own.st_dev != its.st_dev || own.st_ino != its.st_ino))
+		if (!stat(arena_printf(scratch, "/proc/%d/root/", all.at[i]), &its) &&
+		    !stat("/", &own) && (own.st_dev != its.st_dev || own.st_ino != its.st_ino))
 			kill(all.at[i], SIGKILL);
 	arena_free(scratch);
 }

@@ -134,14 +134,11 @@ repository(struct arena *a, const char *ref)
 	return arena_copy(a, ref, (size_t)(name - ref) + strcspn(name, ":@"));
 }
 
-/*
- * `buildah build` exists since 1.22, `bud` always.  Both remove working containers and temporary
- * directories only when they end by themselves, buildah after a failure only with --force-rm; podman
- * ends at once of any signal.  So the step is killed; committing a layer may take a minute.
- */
+/* `buildah build` exists since 1.22, `bud` always.  Only a client that ends by itself removes its
+ * containers and temporary files; a step can be killed, but a commit takes 15 s for each GB. */
 COMMAND(buildah_build, build)
 {
-	struct engine_command c = { .patience_s = at->remote ? 0 : 60 };
+	struct engine_command c = { .patience_s = at->remote ? 0 : 120 };
 
 	ADD(&c, at->client, ends_with(at->client, "buildah") ? "bud" : "build", "--layers",
 	    "--force-rm");

@@ -23,6 +23,7 @@ struct listening {
 	struct work *w;
 	struct output_parser *parser;
 	double began_s;
+	bool patient; /* the engine gets time to clean up, and the user does not know it yet */
 	/* Lines outside of every step, for when the engine itself fails: the newest take the place of
 	 * the oldest, since an engine may print without end. */
 	struct buf last[LAST_LINES];
@@ -81,12 +82,20 @@ on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
 	output_parser_line(((struct listening *)ctx)->parser, from, line, n);
 }
 
+static const struct build_event stopping = {
+	.kind = EVENT_OTHER, .text = "interrupted: the engine cleans up; a second Ctrl-C kills it"
+};
+
 static void
 on_tick(void *ctx, double now_s)
 {
 	struct listening *l = ctx;
 
 	progress_tick(l->w->progress, l->began_s + now_s - l->w->began_s);
+	if (l->patient && proc_interrupted()) {
+		l->patient = false;
+		progress_event(l->w->progress, &stopping);
+	}
 }
 
 /* The step that failed, at its line of the recipe, with what it said. */
@@ -118,11 +127,15 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	struct diag *d;
 
 	if (r->interrupted) {
-		d = diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 },
-			    "interrupted%s", r->status ? ": no image was tagged" : "");
+		d = diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 }, "interrupted%s",
+			    r->status ? ": no image was tagged" : "");
 		diag_help(d, "run it again: the finished steps are kept in %s",
 			  w->o->engine->build ? "the engine's cache" : w->record->image);
 		diag_note(d, (struct span){ 0 }, "kept: %s", fs_join(w->a, w->o->out, "build.log"));
+		if (r->sent && w->o->engine->dialect == DIALECT_BUILDAH)
+			diag_note(d, (struct span){ 0 }, "kept: containers that `%s ps%s` lists",
+				  w->o->engine->name,
+				  strcmp(w->o->engine->name, "podman") ? "" : " --all --external");
 		for (size_t i = 0; w->o->stores.n && i < w->wanted.n; i++)
 			if (w->wanted.at[i].put)
 				diag_note(d, (struct span){ 0 }, "kept: the wheel of %s, in %s",
@@ -161,7 +174,7 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 bool
 work_run(struct work *w, struct engine_command c)
 {
-	struct listening l = { .w = w, .began_s = work_now() };
+	struct listening l = { .w = w, .began_s = work_now(), .patient = c.patience_s > 0 };
 	double left = w->o->timeout_s - (l.began_s - w->began_s);
 	struct proc_spec spec = { .timeout_s = w->o->timeout_s <= 0 ? 0 :
 					       left > 0.1           ? left :
