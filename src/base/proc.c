@@ -17,8 +17,8 @@
 
 /* --- signals --- */
 
-/* How many came, which was the last, and how many of them somebody was told of. */
-static atomic_int signals_came, signal_last, signals_told;
+/* How many came, and which was the last. */
+static atomic_int signals_came, signal_last;
 
 static void
 on_signal(int number)
@@ -58,11 +58,7 @@ proc_signals(void)
 unsigned
 proc_interruptions(void)
 {
-	int came = atomic_load(&signals_came);
-
-	if (came)
-		atomic_store(&signals_told, came);
-	return (unsigned)came;
+	return (unsigned)atomic_load(&signals_came);
 }
 
 int
@@ -97,10 +93,12 @@ struct child {
 	int signals_base;      /* those before it are no affair of this child */
 	bool ending;           /* its end was asked for */
 	int signals_at_ending; /* one more: no grace */
+	double settle_s;       /* when its containers are looked at again */
 	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
 	bool reaped;
 	double left_s;     /* until then what is left of its group may end by itself */
 	struct pids below; /* when it got its first signal */
+	struct pids seen;  /* of ours, the last time that containers were looked for */
 	double drain_s;    /* until then output that others hold open is read */
 };
 
@@ -205,7 +203,12 @@ enforce_limits(struct child *c, double now)
 	if (c->ending && c->reaped) {
 		c->left_s = again ? now : c->left_s;
 	} else if (c->ending && !again && now < c->term_s) {
-		proc_end_containers(c->at.pid);
+		/* One that has just begun is left alone: its client may be about to set it up. */
+		if (now >= c->settle_s) {
+			proc_end_containers(c->a, &c->seen);
+			c->seen = proc_descendants(c->a, getpid());
+			c->settle_s = now + PROC_LEFT_MS / 1e3;
+		}
 	} else if (c->ending && c->r->sent != number) {
 		if (!c->r->sent)
 			c->below = proc_descendants(c->a, c->at.pid);
@@ -346,7 +349,9 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	*r = (struct proc_result){ .out = BUF(a), .err = BUF(a) };
 	install(SIGCHLD, on_child, SA_RESTART | SA_NOCLDSTOP);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	c.signals_base = atomic_load(&signals_told);
+	c.signals_base = atomic_load(&signals_came);
+	if ((r->interrupted = c.signals_base && !spec->cleanup))
+		return false;
 	c.start_s = now_s();
 	if ((r->error = proc_spawn(a, spec, &c.at)))
 		return false;
@@ -361,8 +366,6 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	proc_end_orphans(a, &c.below);
 	stream_end(&c, &c.streams[0]);
 	stream_end(&c, &c.streams[1]);
-	if (r->interrupted)
-		atomic_store(&signals_told, atomic_load(&signals_came));
 	return r->status == 0 && !r->timed_out && !r->interrupted;
 }
 

@@ -35,6 +35,7 @@ struct proc_spec {
 	size_t input_size;
 	bool terminal;    /* standard input, output and error stay ours: nothing is read */
 	double timeout_s; /* 0: none */
+	bool cleanup;     /* it runs although a signal came before */
 	double patience_s; /* before SIGTERM the child may end by itself; its containers are killed */
 	proc_line *line;   /* or NULL */
 	proc_tick *tick;   /* or NULL */
@@ -76,8 +77,7 @@ struct proc_result {
  * once.  One with `terminal` on a real terminal stays in our group, as a shell's would: Ctrl-C
  * and Ctrl-Z reach both.
  *
- * A signal that has not been reported ends the next child at once; one that proc_run or
- * proc_interrupted() has reported does not, so that children can clean up.
+ * After a signal no child is started, but for a clean-up.
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 
@@ -91,7 +91,7 @@ void proc_hold_standard_files(void);
 void proc_signals(void);
 /* The signal that came since then, or 0. */
 int proc_interrupted(void);
-/* Returns how many signals came since then; they count as reported. */
+/* Returns how many signals came since then. */
 unsigned proc_interruptions(void);
 
 /* Kills every process that descends from this one, also those in sessions of their own. */

@@ -63,17 +63,14 @@ proc_descendants(struct arena *a, pid_t of)
 }
 
 void
-proc_end_containers(pid_t of)
+proc_end_containers(struct arena *a, const struct pids *pids)
 {
-	struct arena *scratch = arena_new();
-	const struct pids all = proc_descendants(scratch, of);
 	struct stat own, its;
 
-	for (size_t i = 0; i < all.n; i++)
-		if (!stat(arena_printf(scratch, "/proc/%d/root/", all.at[i]), &its) &&
+	for (size_t i = 0; i < pids->n; i++)
+		if (!stat(arena_printf(a, "/proc/%d/root/", pids->at[i]), &its) &&
 		    !stat("/", &own) && (own.st_dev != its.st_dev || own.st_ino != its.st_ino))
-			kill(all.at[i], SIGKILL);
-	arena_free(scratch);
+			kill(pids->at[i], SIGKILL);
 }
 
 void

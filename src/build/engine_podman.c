@@ -156,7 +156,7 @@ COMMAND(buildah_build, build)
 /* Without --init, which needs the separate package catatonit; `kill` works without it. */
 COMMAND(podman_run, run)
 {
-	struct engine_command c = { 0 };
+	struct engine_command c = { .patience_s = at->remote ? 0 : 10 };
 
 	ADD(&c, at->client, "run", "--rm", "--name", run->name);
 	if (run->input)
@@ -172,7 +172,7 @@ COMMAND(podman_run, run)
 
 COMMAND(buildah_run, run)
 {
-	struct engine_command c = { 0 };
+	struct engine_command c = { .patience_s = 10 };
 
 	ADD(&c, at->client, "run");
 	engine_run_words(a, &c, run, false);

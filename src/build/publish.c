@@ -145,8 +145,8 @@ engine_does(struct publishing *w, struct engine_command c, const char *what, con
 	if (proc_run(w->a, &spec, &r))
 		return true;
 	d = diag_at(w->ds, E_PUSH, w->o->at, "%s could not %s `%s`: %s", e->name, what, ref,
-		    !r.started    ? strerror(r.error) :
 		    r.interrupted ? "interrupted" :
+		    !r.started    ? strerror(r.error) :
 				    arena_printf(w->a, "exit status %d", r.status));
 	if (r.started && !w->o->terminal)
 		diag_why(d, "%s", engine_said(w->a, &r));

@@ -107,9 +107,9 @@ image_run(struct arena *a, const struct verify_options *o, const char *token)
 }
 
 static void
-run_quietly(struct arena *a, struct engine_command c)
+run_quietly(struct arena *a, struct engine_command c, bool cleanup)
 {
-	struct proc_spec spec = { .timeout_s = 60 };
+	struct proc_spec spec = { .timeout_s = 60, .cleanup = cleanup };
 	struct proc_result r;
 
 	if (!c.argv.n)
@@ -279,8 +279,10 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 	} else {
 		run = image_run(a, o, token);
 		if (o->engine->prepare)
-			run_quietly(a, engine_call(a, &o->state->at, o->engine->prepare, run.name,
-						   run.image));
+			run_quietly(a,
+				    engine_call(a, &o->state->at, o->engine->prepare, run.name,
+						run.image),
+				    false);
 		c = o->engine->run(a, &o->state->at, &run);
 	}
 	if (o->venv)
@@ -292,6 +294,7 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		proc_end_descendants(a);
 	good = conclude(&t, o, &r, limit_s);
 	if (o->image && o->engine->kill && (o->engine->prepare || !t.ended))
-		run_quietly(a, engine_call(a, &o->state->at, o->engine->kill, run.name, NULL));
+		run_quietly(a, engine_call(a, &o->state->at, o->engine->kill, run.name, NULL),
+			    true);
 	return good ? t.proof : NULL;
 }

@@ -1,11 +1,13 @@
 /*
  * sh -- the one program of the images that tests/suites/engines-real makes: /bin/sh to RUN.
  *
- *   -c TEXT   writes /proof: TEXT, the variable WORD, and how long the secret CANARY is
+ *   -c TEXT   writes /proof: TEXT, the variable WORD, and how long the secret CANARY is; TEXT that begins
+ *             with "stay", and any call by the name python: as sleep
  *   show      prints the variable A
  *   sleep     prints a line and stays, whatever SIGTERM says
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +38,9 @@ main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	char line[100];
 	FILE *proof;
+	bool stay = strstr(argv[0], "python") || (argc > 2 && !strncmp(argv[2], "stay", 4));
 
-	if (!strcmp(what, "-c") && (proof = fopen("/proof", "w"))) {
+	if (!stay && !strcmp(what, "-c") && (proof = fopen("/proof", "w"))) {
 		fprintf(proof, "%s %s %zu\n", argc > 2 ? argv[2] : "", variable("WORD"),
 			strlen(line_of("/run/secrets/CANARY", line, sizeof(line))));
 		return fclose(proof);
@@ -46,7 +49,7 @@ main(int argc, char **argv)
 		puts(variable("A"));
 		return 0;
 	}
-	if (!strcmp(what, "sleep")) {
+	if (stay || !strcmp(what, "sleep")) {
 		signal(SIGTERM, SIG_IGN);
 		puts("started");
 		fflush(stdout);

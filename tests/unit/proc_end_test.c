@@ -143,13 +143,13 @@ signals_end_it(void **state)
 		struct heard h = { .signal = all[i], .signals = 1, .signal_s = 0.1 };
 
 		assert_false(sh("trap 'echo told; exit 0' TERM; sleep 60 & wait", &h,
-				(struct proc_spec){ .keep = 10 }, &r));
+				(struct proc_spec){ .cleanup = true, .keep = 10 }, &r));
 		assert_true(r.interrupted);
 		assert_false(r.timed_out);
 		assert_string_equal(buf_text(&r.out), "told\n");
 		assert_int_equal(proc_interrupted(), all[i]);
 		/* What cleans up afterwards runs. */
-		assert_true(sh("sleep 0.1", NULL, (struct proc_spec){ 0 }, &r));
+		assert_true(sh("sleep 0.1", NULL, (struct proc_spec){ .cleanup = true }, &r));
 		assert_false(r.interrupted);
 	}
 }
@@ -162,27 +162,77 @@ a_second_signal_kills(void **state)
 
 	(void)state;
 	assert_false(sh("trap '' TERM; sleep 60 & sleep 60 & wait; sleep 60", &h,
-			(struct proc_spec){ .keep = 10 }, &r));
+			(struct proc_spec){ .cleanup = true, .keep = 10 }, &r));
 	assert_true(r.interrupted);
 	assert_int_equal(r.status, 128 + SIGKILL);
 	assert_true(r.seconds < 5);
 }
 
 static void
-a_signal_before_it_ends_it(void **state)
+after_a_signal_only_clean_ups_start(void **state)
 {
 	struct proc_result r;
 
 	(void)state;
-	/* It came between two children, and nobody was told: the next one is ended. */
+	/* It came between two children. */
 	raise(SIGINT);
-	assert_false(sh("sleep 60", NULL, (struct proc_spec){ 0 }, &r));
-	assert_true(r.interrupted);
-	assert_true(sh("true", NULL, (struct proc_spec){ 0 }, &r));
+	for (int i = 0; i < 2; i++) {
+		assert_false(sh("sleep 60", NULL, (struct proc_spec){ 0 }, &r));
+		assert_true(r.interrupted);
+		assert_false(r.started);
+	}
+	assert_true(sh("true", NULL, (struct proc_spec){ .cleanup = true }, &r));
+	assert_false(r.interrupted);
+}
+
+/* As podman does: what it has made goes only if it ends by itself. */
+#define CLIENT "trap 'exit 0' TERM; touch %1$s; %2$s; rm %1$s; exit 1"
+
+static void
+a_client_is_given_time(void **state)
+{
+	struct heard h = { .signal = SIGINT, .signals = 1, .signal_s = 0.1 };
+	struct proc_spec patient = { .cleanup = true, .patience_s = 20 };
+	const char *file = fs_join(a, folder, "made");
+	struct proc_result r;
+
+	(void)state;
+	assert_false(sh(arena_printf(a, CLIENT, file, "sleep 1"), &h, patient, &r));
+	assert_true(r.interrupted && r.status == 1 && !r.sent && !fs_exists(file));
+	/* Too long, and a second signal. */
+	h.signals = 1;
+	h.signal_s = 0.1;
+	patient.patience_s = 0.5;
+	assert_false(sh(arena_printf(a, CLIENT, file, "sleep 60 & wait"), &h, patient, &r));
+	assert_true(r.interrupted && r.sent == SIGTERM && r.seconds < 5 && fs_exists(file));
+	h.signals = 2;
+	h.signal_s = 0.1;
+	patient.patience_s = 20;
+	assert_false(sh(arena_printf(a, CLIENT, file, "sleep 60 & wait"), &h, patient, &r));
+	assert_true(r.interrupted && r.sent == SIGKILL && r.seconds < 5 && fs_exists(file));
+}
+
+static void
+its_containers_are_killed_meanwhile(void **state)
+{
+	struct heard h = { .signal = SIGINT, .signals = 1, .signal_s = 0.1 };
+	struct proc_spec patient = { .cleanup = true, .patience_s = 20 };
+	const char *file = fs_join(a, folder, "made");
+	struct proc_result r;
+
+	(void)state;
+	if (geteuid() != 0) /* chroot */
+		skip();
+	assert_false(
+		sh(arena_printf(a, CLIENT, file,
+				arena_printf(a, "%s %s", fs_real(a, "/proc/self/exe"), folder)),
+		   &h, patient, &r));
+	assert_true(r.interrupted && r.status == 1 && !r.sent && r.seconds < 10);
+	assert_false(fs_exists(file));
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_time_limit_ends_it),
@@ -193,8 +243,12 @@ main(void)
 		cmocka_unit_test(it_does_not_outlive_us),
 		cmocka_unit_test(signals_end_it),
 		cmocka_unit_test(a_second_signal_kills),
-		cmocka_unit_test(a_signal_before_it_ends_it),
+		cmocka_unit_test(after_a_signal_only_clean_ups_start),
+		cmocka_unit_test(a_client_is_given_time),
+		cmocka_unit_test(its_containers_are_killed_meanwhile),
 	};
 
+	if (argc == 2) /* as a container's process */
+		return chroot(argv[1]) ? 2 : pause();
 	return proc_tests(tests, sizeof(tests) / sizeof(*tests));
 }

@@ -109,7 +109,7 @@ proc_tests(const struct CMUnitTest *tests, size_t n)
 	if (!mkdtemp(folder))
 		return 1;
 	failed = _cmocka_run_group_tests("proc", tests, n, NULL, NULL);
-	run(ARGV("rm", "-rf", folder), NULL, (struct proc_spec){ 0 }, &r);
+	run(ARGV("rm", "-rf", folder), NULL, (struct proc_spec){ .cleanup = true }, &r);
 	arena_free(a);
 	return failed;
 }
