@@ -133,8 +133,8 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 			  w->o->engine->build ? "the engine's cache" : w->record->image);
 		diag_note(d, (struct span){ 0 }, "kept: %s", fs_join(w->a, w->o->out, "build.log"));
 		if (r->sent && w->o->engine->dialect == DIALECT_BUILDAH)
-			diag_note(d, (struct span){ 0 }, "kept: containers that `%s ps --all%s` lists",
-				  w->o->engine->name,
+			diag_note(d, (struct span){ 0 },
+				  "kept: containers that `%s ps --all%s` lists", w->o->engine->name,
 				  strcmp(w->o->engine->name, "podman") ? "" : " --external");
 		for (size_t i = 0; w->o->stores.n && i < w->wanted.n; i++)
 			if (w->wanted.at[i].put)
