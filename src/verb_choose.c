@@ -14,12 +14,8 @@
  *   torch build     cu130            the newest
  *   causal-conv1d   1.7.0            the newest
  *   mamba-ssm       2.3.2.post1      the newest
- *   CUDA            13.0.3           ...
- *   Python          3.11
  *
  *   or     torch 2.13.0, torch build cu126, CUDA 12.6.3, ...      runs with drivers from 525.60.13
- *   or     torch 2.12.1, ...                                      the torch before
- *
  *   recipe: stackbuild init --gpu h100 --torch 2.13.0 --extension causal-conv1d==1.7.0 ...
  *
  * The arguments become a recipe, so that grammar, facts and solver are those of check.

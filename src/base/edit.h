@@ -10,14 +10,11 @@
 /*
  * edit_scalar -- a value as the YAML text that replaces a scalar.
  *
- *   in      at: the whole old scalar as yaml_read gives it (node.at, pair.key_at): with
- *           its quotes, without an anchor or tag, of width 0 where there is nothing yet;
- *           no place: as if it had been plain.  value: what is to be read back.  Of a
- *           part of a scalar (the version behind ==) the value itself comes back: whoever
- *           replaces parts answers for the quotes
- *   out     in the old one's style, if that can hold the value: "..." and '...' stay; a
- *           plain one stays plain where YAML 1.1 and 1.2, in block and flow context, read
- *           the very same text (no number or date is taken for another), else "..."
+ *   in      at: the old scalar as yaml_read gives it (node.at, pair.key_at), with its quotes;
+ *           no place: a plain one.  value: what is to be read back.  Of a part of a scalar
+ *           (the version behind ==) the value itself comes back
+ *   out     in the old style, if that can hold the value: a plain scalar stays plain where
+ *           YAML 1.1 and 1.2, in block and flow context, read the same text, else "..."
  *   memory  lives in a
  *   source  YAML 1.2.2, 5.7 and 7.3; YAML 1.1 type repository
  */

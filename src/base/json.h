@@ -12,14 +12,6 @@
  * not UTF-8 become U+FFFD.  Two-space indentation, one line an item, or everything
  * on one line when `flat`.  Keys come in the order given.
  *
- *     struct json j = json_to(&b);
- *     json_map(&j, NULL);
- *     json_text(&j, "id", "torch");
- *     json_list(&j, "needs");
- *     json_text(&j, NULL, "apt");
- *     json_end(&j);
- *     json_end(&j);
- *
  * `key` is NULL inside a list and for the root.  A NULL text is written as null.
  */
 struct json {

@@ -63,21 +63,17 @@ struct proc_result {
  *   errors  adds no diagnostic: the caller knows the purpose of the child
  *   memory  r's buffers live in a
  *
- * At a time limit or a signal the child's process group gets SIGTERM (after patience_s), after
- * PROC_GRACE_MS more (or a second signal) SIGKILL; when stackbuild is killed itself, a guard ends
- * the child and its session. After the child, the rest of its group is ended too: after the remaining grace, or
- * after PROC_LEFT_MS if the child ended by itself. Output that another process holds open is read
- * for PROC_LEFT_MS more.  Orphans of children become ours
- * (PR_SET_CHILD_SUBREAPER), so that it is known when the last of a group has ended.
+ * At a time limit or a signal the child's process group gets SIGTERM (after patience_s), and SIGKILL
+ * after PROC_GRACE_MS more or a second signal.  When the child has ended, the rest of its group is
+ * ended too: after the remaining grace, or after PROC_LEFT_MS if the child ended by itself.  Orphans
+ * become children of stackbuild (PR_SET_CHILD_SUBREAPER); those in other sessions, such as the
+ * processes of a container, are killed if stackbuild ended the child.  When stackbuild is killed, a
+ * guard ends the child and its session.
  *
- * Of a child that we ended, descendants in other sessions (a container's processes) that have lost
- * their parent are killed too.
+ * The group is a session without a terminal, so that a child that asks for a password fails at once.
+ * One with `terminal` stays in our group: Ctrl-C and Ctrl-Z reach both.
  *
- * The group is a session without a terminal: a child that asks for a password there fails at
- * once.  One with `terminal` on a real terminal stays in our group, as a shell's would: Ctrl-C
- * and Ctrl-Z reach both.
- *
- * After a signal no child is started, but for a clean-up.
+ * After a signal, proc_run starts only children with `cleanup`.
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 

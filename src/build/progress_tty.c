@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 /*
- * The screen of a build: what is over scrolls up, what runs stands below, drawn anew at most ten
- * times a second, and of it only the lines that changed:
+ * The screen of a build: finished steps scroll up, running ones stand below.  At most ten times a
+ * second the lines that changed are drawn:
  *
  *      ok  torch           1:48
  *      ok  mamba-ssm       0:01  from the store (sm_80 sm_89, torch 2.2.2+cu121)
@@ -13,9 +13,8 @@
  *          check
  *     3:31 elapsed, about 2:40 left                              log: out/x/build.log
  *
- * The cursor rests below the last line and is hidden only while a frame is written, so that
- * however this process ends, the terminal is as it was.  Lines that stay in place are ASCII and
- * narrower than the screen: one line is one row.
+ * The cursor is hidden only while a frame is written, so that the terminal is as it was however
+ * this process ends.  Lines that stay in place are ASCII and narrower than the screen.
  */
 enum { LIVE_MAX = 48, WAITING_SHOWN = 5, WIDE_MAX = 120, LEFT_AFTER_S = 2 };
 #define FRAME_S 0.1

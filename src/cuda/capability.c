@@ -103,8 +103,6 @@ capability_runs(const struct names *codes, const char *gpu)
 {
 	struct capability g;
 
-	if (names_have(codes, gpu))
-		return true;
 	if (!capability_parse(gpu, &g))
 		return false;
 	for (size_t i = 0; i < codes->n; i++)

@@ -59,8 +59,12 @@ add_pair(struct arena *a, struct pairs *pairs, struct pair p)
 	pairs->at[i] = p;
 }
 
+static const struct node *merge(struct arena *a, const char *key, const struct node *under,
+				const struct node *over);
+
+/* Below `when`, `source` is a condition and no claim. */
 static void
-merge_pair(struct arena *a, struct pairs *pairs, const struct pair *p)
+merge_pair(struct arena *a, const char *key, struct pairs *pairs, const struct pair *p)
 {
 	size_t i = 0;
 
@@ -82,15 +86,15 @@ merge_pair(struct arena *a, struct pairs *pairs, const struct pair *p)
 			clean.value = facts_merge(a, &nothing, p->value);
 		}
 		add_pair(a, pairs, clean);
-	} else if (!strcmp(p->key, "source")) {
+	} else if (!strcmp(p->key, "source") && strcmp(key, "when") != 0) {
 		pairs->at[i].value = both_sources(a, pairs->at[i].value, p->value);
 	} else {
-		pairs->at[i].value = facts_merge(a, pairs->at[i].value, p->value);
+		pairs->at[i].value = merge(a, p->key, pairs->at[i].value, p->value);
 	}
 }
 
-const struct node *
-facts_merge(struct arena *a, const struct node *under, const struct node *over)
+static const struct node *
+merge(struct arena *a, const char *key, const struct node *under, const struct node *over)
 {
 	struct node *merged;
 	struct pairs pairs = { 0 };
@@ -102,11 +106,17 @@ facts_merge(struct arena *a, const struct node *under, const struct node *over)
 		list_push(a, &pairs, under->pairs[i]);
 	before = pairs.n;
 	for (size_t i = 0; i < over->n; i++)
-		merge_pair(a, &pairs, &over->pairs[i]);
+		merge_pair(a, key, &pairs, &over->pairs[i]);
 	merged = arena_new_of(a, struct node);
 	*merged = (struct node){ .kind = NODE_MAP,
 				 .at = before ? under->at : over->at,
 				 .pairs = pairs.at,
 				 .n = pairs.n };
 	return merged;
+}
+
+const struct node *
+facts_merge(struct arena *a, const struct node *under, const struct node *over)
+{
+	return merge(a, "", under, over);
 }

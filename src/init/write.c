@@ -9,17 +9,7 @@
  * The recipe's text: the items that were taken, in the order of this table.  The screen:
  *
  *     # From requirements.txt, by stackbuild init: each choice says why.
- *
- *     stack: torch222-cu121
  *     base: nvidia/cuda:12.1.1-devel-ubuntu22.04   # nvcc 12.1.1 in a devel image
- *     python: "3.11"                               # ubuntu22.04 ...
- *     gpus:
- *       - a100-80gb
- *
- *     torch:
- *       version: 2.2.2
- *       index: cu121
- *
  *     packages:
  *       - numpy<2                                  # torch 2.2.2 was built against numpy 1
  *

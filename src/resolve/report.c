@@ -9,9 +9,7 @@
  *         |                ^~~~~~~~~~~
  *     because mamba-ssm 2.3.2.post1 needs triton 3.5.0 or newer
  *         and torch 2.2.2 was made for triton 2.2.0
- *     note: r.yaml:4:12: torch is required here
  *     help: use mamba-ssm 2.2.4 from its repository      1 layer rebuilds, about 10 min
- *     or use torch 2.11.0, ...                           everything rebuilds, about 25 min
  *     source: knowledge/...
  */
 

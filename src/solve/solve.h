@@ -134,14 +134,11 @@ struct solve_result {
  * solve -- one choice for everything, or a proof that there is none.
  *
  *   in      pins; on[i] false leaves pin i out (on NULL: all count)
- *   out     of all that is possible the best: variables in the order in which they are
- *           decided (lowest rank among those that must be there), each with the first
- *           candidate that leaves the rest possible.  "Must be there": a pin says so, or a
- *           fact whose other terms hold by earlier decisions (a variable that is needed only by
- *           one not decided yet waits for it; pin it to all its candidates if it should
- *           not).  Where facts ask only for one of several variables, the lowest rank of those
- *           is next, and is left out only if it has no candidate that leaves the rest
- *           possible.  Whatever nothing asks for is not there
+ *   out     the best solution: the variable of the lowest rank that must be there is decided
+ *           next, as the first candidate that leaves the rest possible.  A pin makes a variable
+ *           be there, or a fact whose other terms hold by earlier decisions.  Where facts ask
+ *           for one of several variables, that of the lowest rank is next; it is left out if it
+ *           has no such candidate.  Whatever nothing asks for is not there
  *   memory  lives in a
  *   source  PubGrub: https://github.com/dart-lang/pub/blob/master/doc/solver.md
  */

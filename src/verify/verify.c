@@ -106,14 +106,15 @@ image_run(struct arena *a, const struct verify_options *o, const char *token)
 	return r;
 }
 
+/* Runs `prepare`, or (image NULL) `kill`, which cleans up. */
 static void
-run_quietly(struct arena *a, struct engine_command c, bool cleanup)
+run_quietly(struct arena *a, const struct verify_options *o, const char *const *arguments,
+	    const char *name, const char *image)
 {
-	struct proc_spec spec = { .timeout_s = 60, .cleanup = cleanup };
+	struct engine_command c = engine_call(a, &o->state->at, arguments, name, image);
+	struct proc_spec spec = { .timeout_s = 60, .cleanup = !image };
 	struct proc_result r;
 
-	if (!c.argv.n)
-		return;
 	engine_spec(a, &c, &spec);
 	proc_run(a, &spec, &r);
 }
@@ -279,10 +280,7 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 	} else {
 		run = image_run(a, o, token);
 		if (o->engine->prepare)
-			run_quietly(a,
-				    engine_call(a, &o->state->at, o->engine->prepare, run.name,
-						run.image),
-				    false);
+			run_quietly(a, o, o->engine->prepare, run.name, run.image);
 		c = o->engine->run(a, &o->state->at, &run);
 	}
 	if (o->venv)
@@ -294,7 +292,6 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		proc_end_descendants(a);
 	good = conclude(&t, o, &r, limit_s);
 	if (o->image && o->engine->kill && (o->engine->prepare || !t.ended))
-		run_quietly(a, engine_call(a, &o->state->at, o->engine->kill, run.name, NULL),
-			    true);
+		run_quietly(a, o, o->engine->kill, run.name, NULL);
 	return good ? t.proof : NULL;
 }
