@@ -17,7 +17,6 @@
  *
  *   or     torch 2.13.0, torch build cu126, CUDA 12.6.3, ...      runs with drivers from 525.60.13
  *   recipe: stackbuild init --gpu h100 --torch 2.13.0 --extension causal-conv1d==1.7.0 ...
- *
  * The arguments become a recipe, so that grammar, facts and solver are those of check.
  */
 

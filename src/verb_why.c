@@ -14,9 +14,7 @@
  *     requires   numpy 1.26.4 has wheels for Python 3.9 to 3.12
  *     possible   1.24.4, 1.25.2, 1.26.4
  *     not        2.0.2: torch below 2.3 was compiled against numpy 1
- *
- * What is no variable of the solver (apt packages, what is not in the knowledge base) is looked up
- * in the stack: what requires it, and why it is there.
+ * What is no variable of the solver, such as apt packages, is looked up in the stack.
  */
 
 struct answer {

@@ -87,6 +87,8 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 		out->name = variable + strlen("env ");
 	else if (out->variable == VAR_PACKAGE && !name_valid(variable))
 		return "neither a variable nor the name of a package";
+	else if (out->variable == VAR_PACKAGE)
+		out->name = name_normalize(a, variable);
 	if (any || all) {
 		if (out->variable != VAR_GPUS)
 			return "`any` and `all` are for gpus";

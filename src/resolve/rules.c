@@ -1,13 +1,10 @@
 #include "internal.h"
 
 /*
- * Compatibility rules of the knowledge (their grammar stands in facts/facts.h) over the variables
- * of a stack.  A rule of severity error is a fact for the solver: its conditions cannot all hold.
- * Warnings and notes are evaluated on the finished stack; there a rule of any severity may stay
- * unchecked, because a value is not known.
- *
- * A rule that speaks of any extension or of any GPU, or that compares with the value of another
- * variable, is several cases: one for each of them.
+ * Compatibility rules of the knowledge (facts/facts.h has their grammar) over the variables of a
+ * stack.  A rule of severity error is a fact for the solver: its conditions cannot all hold.  Warnings
+ * and notes are evaluated on the finished stack; a rule stays unchecked if a value is not known.
+ * A rule about any extension or GPU, or about the value of another variable, has one case for each.
  */
 
 struct rule_case {
@@ -43,8 +40,8 @@ domain_of(const struct rule_case *c, enum rule_variable variable, const char *na
 	case VAR_SOURCE: return c->extension < 0 ? -1 : source_variable(w, key_of(c));
 	case VAR_TORCH:
 	case VAR_DRIVER:
-	case VAR_INDEX: return variable_find(w, name);
-	case VAR_PACKAGE: return variable_find(w, name_normalize(w->a, name));
+	case VAR_INDEX:
+	case VAR_PACKAGE: return variable_find(w, name);
 	case VAR_NVCC: return w->compiles ? (int)the_variable(w, VARIABLE_CUDA) : -1;
 	case VAR_BUILD:
 	case VAR_TORCH_CUDA:
@@ -214,7 +211,8 @@ words_for(const struct rule_case *c, const char *name)
 
 		if (k->variable == VAR_ENV && ends_with(name, k->name))
 			return env_value(c->w, k->name);
-		if (strcmp(k->name, name) != 0)
+		if (strcmp(k->name, name) != 0 &&
+		    strcmp(k->name, name_normalize(c->w->a, name)) != 0)
 			continue;
 		if (k->variable != VAR_GPUS)
 			return value_words(c, k->variable, domain_of(c, k->variable, k->name), k);
@@ -296,7 +294,7 @@ add_clause(struct rule_case *c)
 
 		/* It may come to be there. */
 		if (domain < 0 && k->variable == VAR_PACKAGE)
-			domain = (int)variable_named(c->w, name_normalize(c->w->a, k->name));
+			domain = (int)variable_named(c->w, k->name);
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu);)
 			add_term(c, (int)gpu, set_all(c->w, gpu));
 		if (domain >= 0)
@@ -432,6 +430,10 @@ each_case(struct rule_case c)
 	const struct rule_reference *r = NULL;
 	struct names values = { 0 };
 
+	/* Most rules are about a package that is not the variable asked about. */
+	if (c.q && c.rule->when.at[0].variable == VAR_PACKAGE &&
+	    anchor_of(&c) != (int)c.q->variable)
+		return;
 	for (size_t i = 0; i < c.rule->when.n && !c.value; i++) {
 		const struct rule_condition *k = &c.rule->when.at[i];
 		bool any_gpu = k->variable == VAR_GPUS && !k->all;
