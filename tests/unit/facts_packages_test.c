@@ -165,7 +165,7 @@ packages_and_costs(void **state)
 	assert_true(facts_cost(f, "extension", "no-such").seconds ==
 		    facts_cost(f, "extension", NULL).seconds);
 	assert_true(facts_cost(f, "no-such-kind", NULL).seconds == 0);
-	assert_string_equal(facts_date(f), "2026-11-21");
+	assert_string_equal(facts_date(f), "2026-11-22");
 }
 
 /* --- every entry can be read, and says where it comes from --- */
@@ -223,7 +223,9 @@ the_three_that_started_it_are_known_whole(void **state)
 			assert_true(r->build_requires.n >= 4 && r->archs.n >= 3);
 			assert_int_equal(r->honours_arch_list, TRI_NO);
 			assert_true(r->run_known && (r->on_pypi || r->git_tag));
-			assert_true(!r->on_pypi || (r->requires_python && r->sdist_buildable));
+			assert_true(!r->on_pypi || r->requires_python);
+			assert_true(!r->on_pypi || r->sdist_buildable ||
+				    starts_with(r->version, "2."));
 			assert_true(r->sdist_buildable != TRI_NO || r->sdist_why);
 		}
 	}
@@ -240,7 +242,7 @@ every_entry_has_a_source(void **state)
 	const struct pairing *pairing;
 
 	(void)state;
-	assert_int_equal(n, 42);
+	assert_int_equal(n, 43);
 	for (size_t i = 0; i < n; i++) {
 		sourced(cuda[i]->source);
 		assert_true(cuda[i]->gcc_max >= 11 && cuda[i]->archs.n && cuda[i]->driver_compat);
