@@ -11,7 +11,6 @@
 /*
  *   $ stackbuild choose torch causal-conv1d mamba-ssm --gpu h100
  *   torch           2.13.0           2.14.0 cannot be: mamba-ssm 2.3.2.post1 compiles with ...
- *   torch build     cu130            the newest
  *   causal-conv1d   1.7.0            the newest
  *   mamba-ssm       2.3.2.post1      the newest
  *
