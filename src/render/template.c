@@ -340,8 +340,8 @@ add_text(struct expansion *e, bool write)
 		e->p += 4;
 	} else {
 		do
-			e->p += 1 + (*e->p == '\n' ? 0 : strcspn(e->p + 1, "\n{"));
-		while (e->p < e->end && e->p[-1] != '\n' && !follows(e, "{{"));
+			e->p++;
+		while (e->p < e->end && e->p[-1] != '\n' && (*e->p != '{' || !follows(e, "{{")));
 		n = (size_t)(e->p - start);
 	}
 	e->work += (size_t)(e->p - start);

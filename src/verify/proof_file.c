@@ -57,7 +57,7 @@ escape(struct buf *out, const char *s)
 		case '>': buf_puts(out, "&gt;"); break;
 		case '&': buf_puts(out, "&amp;"); break;
 		case '"': buf_puts(out, "&quot;"); break;
-		default: buf_putc(out, (unsigned char)*s < 32 ? ' ' : *s);
+		default: buf_putc(out, (unsigned char)*s < 32 || *s == 127 ? ' ' : *s);
 		}
 }
 
