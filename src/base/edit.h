@@ -11,8 +11,8 @@
  * edit_scalar -- a value as the YAML text that replaces a scalar.
  *
  *   in      at: the old scalar as yaml_read gives it (node.at, pair.key_at), with its quotes;
- *           no place: a plain one.  value: what is to be read back.  Of a part of a scalar
- *           (the version behind ==) the value itself comes back
+ *           no place: a plain one.  value: what is to be read back; for a part of a scalar,
+ *           such as the version behind ==, edit_scalar returns the value as it is
  *   out     in the old style, if that can hold the value: a plain scalar stays plain where
  *           YAML 1.1 and 1.2, in block and flow context, read the same text, else "..."
  *   memory  lives in a
