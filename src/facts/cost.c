@@ -35,6 +35,6 @@ facts_cost(const struct facts *f, const char *kind, const char *name)
 	return (struct cost){
 		.seconds = fact_number_of(own, "seconds"),
 		.change_rate = rate_of(changes ? changes : fact_text_of(of_kind, "changes")),
-		.source = own ? fact_source(own) : NULL,
+		.source = own ? fact_source(f->a, own) : NULL,
 	};
 }

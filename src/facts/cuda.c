@@ -21,7 +21,7 @@ read_toolkit(const struct facts *f, const char *version, const struct claim *rel
 		.image_os = fact_words(f, fact_get(release, "images")),
 		.wheels = fact_true_of(release, "toolkit_wheel") &&
 			  fact_in_range(f, fact_text_of(wheels, "cuda"), version),
-		.source = fact_source(release),
+		.source = fact_source(f->a, release),
 	};
 	if (t->wheels)
 		t->wheels_pin =
@@ -139,13 +139,13 @@ facts_image(const struct facts *f, struct arena *a, const char *repository, cons
 			n.cuda);
 	*why = missing(f, &n, release, &claim);
 	if (*why) {
-		*source = fact_source(claim);
+		*source = fact_source(f->a, claim);
 		return TRI_NO;
 	}
 	made = fact_words(f, fact_get(release, n.cudnn ? "cudnn_images" : "images"));
 	if (!n.os || !n.flavour || strcmp(n.flavour, "devel") || !names_have(&made, n.os))
 		return TRI_UNKNOWN;
-	*source = fact_source(release);
+	*source = fact_source(f->a, release);
 	return TRI_YES;
 }
 

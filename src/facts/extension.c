@@ -115,7 +115,7 @@ add_own(struct extension_release *r, const struct facts *f, const char *name, co
 	r->on_pypi = fact_true_of(own, "pypi");
 	r->git_tag = fact_text_of(own, "tag");
 	r->more_tags = fact_items(f->a, fact_get(own, "more_tags"));
-	r->source = fact_source(own);
+	r->source = fact_source(f->a, own);
 }
 
 static struct extension_release *
@@ -177,7 +177,7 @@ read_extension(const struct facts *f, const char *name)
 		.releases = read_releases(f, name, file),
 		.nreleases = fact_count(fact_get(file, "releases")),
 		.any = shared_by(f, extension_held(file, NULL)),
-		.source = fact_source(file),
+		.source = fact_source(f->a, file),
 	};
 	add_own(&e->any, f, name, NULL, file);
 	return e;

@@ -335,7 +335,9 @@ struct pairing {
 	bool inferred;             /* concluded, not read: it may work all the same */
 	const char *why, *source;
 };
-const struct pairing *facts_pairings(const struct facts *f, size_t *n);
+const struct pairing *facts_pairings(const struct facts *f, const char *name, size_t *n);
+/* Returns true if a package stands on either side of a pairing. */
+bool facts_paired(const struct facts *f, const char *name);
 
 /* --- ordinary packages --- */
 
@@ -414,8 +416,17 @@ struct rule {
 	const char *source;
 };
 
-/* All rules in the order of the files. */
-const struct rule *facts_rules(const struct facts *f, size_t *n);
+/*
+ * The rules, in the order of the files.  A rule is read when it is first asked for.
+ *
+ *   facts_rule_count    returns the number of rules
+ *   facts_rule_package  returns the normalised name of the package that the first condition of
+ *                       rule `i` is on, or NULL if that condition is on something else
+ *   facts_rule          returns rule `i`
+ */
+size_t facts_rule_count(const struct facts *f);
+const char *facts_rule_package(const struct facts *f, size_t i);
+const struct rule *facts_rule(const struct facts *f, size_t i);
 
 /* --- costs --- */
 

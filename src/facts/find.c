@@ -222,12 +222,13 @@ static void
 list_rule(struct show *v, struct table *t)
 {
 	static const char *const severities[] = { "note", "warning", "error" };
-	size_t n;
-	const struct rule *all = facts_rules(v->f, &n);
 
-	for (size_t i = 0; i < n; i++)
-		table_add(v, t, all[i].name, severities[all[i].severity],
-			  code_table[all[i].code].id, all[i].sentence);
+	for (size_t i = 0; i < facts_rule_count(v->f); i++) {
+		const struct rule *r = facts_rule(v->f, i);
+
+		table_add(v, t, r->name, severities[r->severity], code_table[r->code].id,
+			  r->sentence);
+	}
 }
 
 static const struct claim *

@@ -67,7 +67,7 @@ all_gpus(const struct facts *f)
 	for (size_t c = 0; c < fact_count(all); c++) {
 		const struct claim *capability = fact_at(all, c),
 				   *here = fact_get(capability, "gpus");
-		const char *source = fact_count(here) ? fact_source(capability) : NULL;
+		const char *source = fact_count(here) ? fact_source(f->a, capability) : NULL;
 
 		for (size_t i = 0; i < fact_count(here); i++) {
 			const struct claim *gpu = fact_at(here, i);
@@ -81,7 +81,7 @@ all_gpus(const struct facts *f)
 					  .arch = fact_text_of(capability, "arch"),
 					  .aliases = fact_items(f->a, fact_get(gpu, "aliases")),
 					  .memory_gb = fact_uint_of(gpu, "memory_gb"),
-					  .source = fact_get(gpu, "source") ? fact_source(gpu) :
+					  .source = fact_get(gpu, "source") ? fact_source(f->a, gpu) :
 									      source,
 				  });
 		}

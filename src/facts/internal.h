@@ -19,6 +19,12 @@ struct fact_root {
 	const struct claim *root;
 };
 
+struct written_rule {
+	const char *name, *on; /* on: the package of the first condition, or NULL */
+	const struct claim *written;
+	const struct rule *rule; /* NULL: not read yet */
+};
+
 enum { SPLIT_TEXTS = 64 };
 
 /* What was read; NULL and 0: not yet. */
@@ -33,8 +39,8 @@ struct facts_read {
 	struct names extension_names;
 	struct map extension_of; /* names of extensions, and their other names -> the name */
 	struct map extensions;   /* name -> struct extension */
-	struct pairings LIST(struct pairing) pairings;
-	struct rules LIST(struct rule) rules;
+	struct map pairings; /* normalised name -> struct pairings */
+	struct written_rules LIST(struct written_rule) rules;
 	struct map versions, specifiers; /* text -> what it means */
 	struct split_text {
 		const char *text;
@@ -53,8 +59,8 @@ const struct claim *extension_file_of(const struct facts *f, const char *name);
  * source of the innermost map round it that has one.  The second function tells every source that
  * the map names, not the first alone.
  */
-const char *fact_source(const struct claim *map);
-const char *fact_sources(const struct claim *map);
+const char *fact_source(struct arena *a, const struct claim *map);
+const char *fact_sources(struct arena *a, const struct claim *map);
 
 /*
  * Reading claims.  A claim that is not there is NULL and may be asked anything: it has no text,

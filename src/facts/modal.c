@@ -25,7 +25,7 @@ facts_modal_gpus(const struct facts *f, size_t *n)
 				  .memory_gb = fact_uint_of(x, "memory_gb"),
 				  .usd_per_hour = fact_number_of(x, "usd_per_hour"),
 				  .size_rank = rank,
-				  .source = fact_source(x),
+				  .source = fact_source(f->a, x),
 			  });
 	}
 	*n = all->n;
@@ -63,7 +63,7 @@ facts_modal(const struct facts *f)
 		.scaledown_max_s = fact_uint_of(down, "max"),
 		.builders = fact_keys(f->a, fact_get(file, "builders")),
 		.builder_default = fact_text_of(file, "builder_default"),
-		.source = fact_source(timeout),
+		.source = fact_source(f->a, timeout),
 	};
 	f->read->modal = m;
 	return m;
@@ -94,6 +94,6 @@ facts_modal_python_end(const struct facts *f, const char *series, const char **s
 	const struct claim *one = fact_get(leaving, series);
 
 	if (one)
-		*source = fact_source(one);
+		*source = fact_source(f->a, one);
 	return fact_text_of(one, "client");
 }

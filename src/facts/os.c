@@ -19,7 +19,7 @@ facts_os_all(const struct facts *f, size_t *n)
 				  .gcc = fact_text_of(r, "gcc"),
 				  .glibc = fact_text_of(r, "glibc"),
 				  .deadsnakes = fact_true_of(r, "deadsnakes"),
-				  .source = fact_source(r),
+				  .source = fact_source(f->a, r),
 			  });
 	}
 	*n = all->n;

@@ -35,28 +35,24 @@ innermost(const struct level *claim, const char *key)
 }
 
 /* At most so many of the sources, each as the file's table has it. */
-static const char *
-sources_text(struct arena *a, const struct level *claim, size_t most)
+static void
+put_sources(struct buf *b, const struct level *claim, size_t most)
 {
 	const struct node *table = innermost(claim, "sources"), *all = innermost(claim, "source");
 	const char *why = node_text(innermost(claim, "unverified")).s;
 	size_t n = !all ? 0 : all->kind == NODE_LIST ? all->n : 1;
-	struct buf b = BUF(a);
 
-	buf_printf(&b, "%s:%u (", claim->n->at.src->path, claim->n->at.line);
 	for (size_t i = 0; i < n && i < most; i++) {
 		const struct node *one = all->kind == NODE_LIST ? all->items[i] : all;
 		const char *whole = node_text(node_get(table, one->s)).s;
 
-		buf_printf(&b, "%s%s", i ? "; " : "", whole ? whole : one->s);
+		buf_printf(b, "%s%s", i ? "; " : "", whole ? whole : one->s);
 	}
 	if (n > most)
-		buf_printf(&b, ", and %zu more", n - most);
+		buf_printf(b, ", and %zu more", n - most);
 	if (why && strcmp(why, "false") != 0)
-		buf_printf(&b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
+		buf_printf(b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
 			   strcmp(why, "true") ? why : "");
-	buf_putc(&b, ')');
-	return buf_text(&b);
 }
 
 /* --- the words --- */
@@ -79,6 +75,24 @@ put_text(struct packer *p, const char *s)
 		buf_add(&p->out.texts, s, strlen(s) + 1);
 	}
 	list_push(p->a, &p->texts, put_word(p, at - 1));
+}
+
+/* Stands between texts that follow one another, until facts_pack() replaces it by a NUL; no text
+ * of YAML has it. */
+enum { BETWEEN = '\1' };
+
+static void
+put_source(struct packer *p, const struct level *claim)
+{
+	const struct node *all = innermost(claim, "source");
+	struct buf b = BUF(p->a);
+
+	buf_printf(&b, "%s%c", claim->n->at.src->path, BETWEEN);
+	put_sources(&b, claim, 1);
+	buf_putc(&b, BETWEEN);
+	if (all && all->kind == NODE_LIST && all->n > 1)
+		put_sources(&b, claim, SIZE_MAX);
+	put_text(p, buf_text(&b));
 }
 
 /* The words before a release. */
@@ -115,8 +129,7 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 	}
 	count = put_word(p, 0);
 	if (n->kind == NODE_MAP) {
-		put_text(p, sources_text(p->a, &here, 1));
-		put_text(p, sources_text(p->a, &here, SIZE_MAX));
+		put_source(p, &here);
 		put_word(p, 0);
 	}
 	at = p->out.words.n;
@@ -159,6 +172,9 @@ facts_pack(struct arena *a, const struct fact_files *files)
 		put_claim(&p, files->at[i].root, NULL);
 		p.out.words.at[words] = (uint32_t)(p.out.words.n - words - 1);
 	}
+	for (size_t i = 0; i < p.out.texts.n; i++)
+		if (p.out.texts.p[i] == BETWEEN)
+			p.out.texts.p[i] = '\0';
 	for (size_t i = 0; i < p.texts.n; i++)
 		p.out.words.at[p.texts.at[i]] +=
 			(uint32_t)((p.out.words.n - p.texts.at[i]) * sizeof(uint32_t));

@@ -17,7 +17,7 @@ facts_package(const struct facts *f, const char *name)
 		.name = name_normalize(f->a, name),
 		.latest = fact_text_of(x, "latest"),
 		.requires_python = fact_text_of(x, "requires_python"),
-		.source = fact_source(x),
+		.source = fact_source(f->a, x),
 	};
 	return p;
 }
@@ -39,7 +39,7 @@ read_releases(const struct facts *f, const char *key)
 				  .version = fact_key(releases, i),
 				  .requires_python = fact_text_of(r, "requires_python"),
 				  .pythons = fact_words(f, fact_get(r, "python")),
-				  .source = fact_source(r),
+				  .source = fact_source(f->a, r),
 			  });
 	}
 	if (!all->n && fact_text_of(x, "latest"))
@@ -47,7 +47,7 @@ read_releases(const struct facts *f, const char *key)
 			  (struct package_release){
 				  .version = fact_text_of(x, "latest"),
 				  .requires_python = fact_text_of(x, "requires_python"),
-				  .source = fact_source(x),
+				  .source = fact_source(f->a, x),
 			  });
 	return all;
 }
@@ -66,8 +66,12 @@ facts_package_releases(const struct facts *f, const char *name, size_t *n)
 
 /* --- pairings: in each extension's file and in packages.yaml --- */
 
+struct pairings LIST(struct pairing);
+
+/* Rows of an extension's file have no name: they are about the extension. */
 static void
-add_pairings(const struct facts *f, const struct claim *file, const char *name)
+add_pairings(const struct facts *f, const struct claim *file, const char *name,
+	     struct pairings *all)
 {
 	const struct claim *rows = fact_get(file, "pairings");
 
@@ -75,30 +79,57 @@ add_pairings(const struct facts *f, const struct claim *file, const char *name)
 		const struct claim *row = fact_at(rows, i);
 		const char *own = fact_text_of(row, "name");
 
-		list_push(f->a, &f->read->pairings,
+		if (own && strcmp(own, name) != 0)
+			continue;
+		list_push(f->a, all,
 			  (struct pairing){
-				  .name = own ? own : name,
+				  .name = name,
 				  .spec = fact_text_of(row, "versions"),
 				  .other = fact_text_of(row, "other"),
 				  .needs = fact_text_of(row, "needs"),
 				  .optional = fact_true_of(row, "optional"),
 				  .inferred = fact_true_of(row, "inferred"),
 				  .why = fact_text_of(row, "why"),
-				  .source = fact_source(row),
+				  .source = fact_source(f->a, row),
 			  });
 	}
 }
 
 const struct pairing *
-facts_pairings(const struct facts *f, size_t *n)
+facts_pairings(const struct facts *f, const char *name, size_t *n)
+{
+	struct pairings *all = map_get(&f->read->pairings, name);
+
+	if (!all) {
+		all = arena_new_of(f->a, struct pairings);
+		add_pairings(f, extension_file_of(f, name), name, all);
+		add_pairings(f, facts_file(f, "packages.yaml"), name, all);
+		map_put(&f->read->pairings, name, all);
+	}
+	*n = all->n;
+	return all->at;
+}
+
+static bool
+is_other(const struct claim *file, const char *name)
+{
+	const struct claim *rows = fact_get(file, "pairings");
+
+	for (size_t i = 0; i < fact_count(rows); i++)
+		if (!strcmp(fact_text_of(fact_at(rows, i), "other"), name))
+			return true;
+	return false;
+}
+
+bool
+facts_paired(const struct facts *f, const char *name)
 {
 	struct names extensions = facts_extension_names(f);
+	bool found = is_other(facts_file(f, "packages.yaml"), name);
+	size_t n;
 
-	if (!f->read->pairings.n) {
-		for (size_t i = 0; i < extensions.n; i++)
-			add_pairings(f, extension_file_of(f, extensions.at[i]), extensions.at[i]);
-		add_pairings(f, facts_file(f, "packages.yaml"), NULL);
-	}
-	*n = f->read->pairings.n;
-	return f->read->pairings.at;
+	facts_pairings(f, name, &n);
+	for (size_t i = 0; i < extensions.n && !found; i++)
+		found = is_other(extension_file_of(f, extensions.at[i]), name);
+	return found || n;
 }

@@ -44,12 +44,12 @@ facts_standalone_python(const struct facts *f, const char *series, const char *m
 						  { "release", fact_text_of(build, "release") } },
 			2);
 		p->sha256 = fact_text_of(build, "sha256");
-		p->source = fact_source(build);
+		p->source = fact_source(f->a, build);
 		return p;
 	}
 	p->version = fact_text_of(in_uv, "uv");
 	if (!p->version || !p->uv)
 		return NULL;
-	p->source = fact_source(in_uv);
+	p->source = fact_source(f->a, in_uv);
 	return p;
 }

@@ -26,6 +26,12 @@ variable_of(const char *name)
 	return starts_with(name, "env ") ? VAR_ENV : VAR_PACKAGE;
 }
 
+const char *
+rule_package(struct arena *a, const char *variable)
+{
+	return variable_of(variable) == VAR_PACKAGE ? name_normalize(a, variable) : NULL;
+}
+
 /* --- one condition --- */
 
 /* "!={torch cuda}.*": the variable in braces; what is read instead to see whether it is a specifier. */

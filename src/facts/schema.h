@@ -24,11 +24,11 @@ struct fact_files LIST(struct fact_file);
  *
  *     file  = name, words of the root, root
  *     claim = kind (2 bits) and line (30 bits), then
- *             text | count, source, all sources, marks, (hash of the key, key, value)* | count,
- *             value*
+ *             text | count, source, marks, (hash of the key, key, value)* | count, value*
+ *     source = path of the file, the first source, all sources or "" if there is only one
  *
- * Each of these is a word.  A name, text, source or key is the distance in bytes from its word to
- * the text; a value the distance in words from its word to the claim.  A release of an extension
+ * Each of these is a word, but for the three texts of a source, which follow one another.  A name,
+ * text, source or key is the distance in bytes from its word to the text; a value the distance in words from its word to the claim.  A release of an extension
  * has two words before it: a bit for each entry of `ranges` that holds for it, and the highest bit
  * if it has release fields of its own.
  */
@@ -37,7 +37,7 @@ struct claim {
 };
 
 /* The words of a pair, and where the first one stands in `rest`. */
-enum { PAIR_WORDS = 3, MARKS_AT = 3, PAIRS_AT = 4 };
+enum { PAIR_WORDS = 3, MARKS_AT = 2, PAIRS_AT = 3 };
 
 static inline uint32_t
 fact_hash(const char *key)
@@ -161,6 +161,9 @@ const struct facts *facts_with_overlay(struct arena *a, struct diags *ds,
  */
 const char *rule_condition_parse(struct arena *a, const char *variable, const char *text,
 				 struct rule_condition *out);
+
+/* Returns the normalised name of the package that a condition is on, or NULL. */
+const char *rule_package(struct arena *a, const char *variable);
 
 /*
  * rule_read -- one rule of a file that facts_check() has accepted: its conditions, severity and

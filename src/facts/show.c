@@ -63,7 +63,7 @@ show_value(struct arena *a, const struct claim *x)
 static const char *
 show_mark(struct show *v, const struct claim *map)
 {
-	const char *source = fact_sources(map);
+	const char *source = fact_sources(v->a, map);
 	const char *what = strchr(source, '(');
 	size_t i = 0;
 
@@ -408,7 +408,7 @@ json_fact(struct json *j, const char *key, const struct claim *x)
 		json_map(j, key);
 		json_values(j, x, &(struct names){ 0 });
 		if (fact_get(x, "source"))
-			json_text(j, "source", fact_sources(x));
+			json_text(j, "source", fact_sources(j->out->a, x));
 		json_end(j);
 	} else {
 		json_list(j, key);
@@ -433,7 +433,7 @@ json_part(struct json *j, const struct claim *map, const struct names *but)
 	json_map(j, "known");
 	json_values(j, map, but);
 	json_end(j);
-	json_text(j, "source", fact_sources(map));
+	json_text(j, "source", fact_sources(j->out->a, map));
 }
 
 void

@@ -66,7 +66,7 @@ read_build(const struct facts *f, const char *tag, const struct claim *build, co
 		.archs_inferred = fact_true_of(build, "archs_inferred"),
 		.ptx = fact_text_of(build, "ptx"),
 		.on_pypi = fact_true_of(build, "pypi"),
-		.source = fact_source(build),
+		.source = fact_source(f->a, build),
 	};
 }
 
@@ -93,7 +93,7 @@ read_release(const struct facts *f, const char *version, const struct claim *r)
 		.numpy2 = fact_tri(fact_get(r, "numpy2")),
 		.cuda_toolkit = fact_text_of(r, "cuda_toolkit"),
 		.cxx_std = fact_text_of(r, "headers"),
-		.source = fact_source(r),
+		.source = fact_source(f->a, r),
 	};
 	t->triton = without_marker(f, fact_text_of(r, "triton"), &t->triton_marker);
 	return t;
@@ -166,7 +166,7 @@ facts_torch_arch_list(const struct facts *f, struct arena *a, const char *versio
 			continue;
 		if (fact_get(row, "archs")) {
 			out->archs = fact_words(f, fact_get(row, "archs"));
-			out->source = fact_source(row);
+			out->source = fact_source(f->a, row);
 		}
 		for (size_t k = 0; k < fact_count(names); k++) {
 			list_push(a, &out->named, fact_key(names, k));
@@ -203,7 +203,7 @@ facts_torch_compilers(const struct facts *f, const char *version)
 				  (struct torch_compiler){
 					  .cuda = fact_key(gcc, k),
 					  .gcc = fact_text(fact_at(gcc, k)),
-					  .source = fact_source(row),
+					  .source = fact_source(f->a, row),
 				  });
 	}
 	return all;

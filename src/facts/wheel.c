@@ -62,7 +62,7 @@ facts_extension_wheels(const struct facts *f, struct arena *a, const struct exte
 
 		if (!fact_in_range(f, fact_text_of(group, "versions"), r->version))
 			continue;
-		list.source = fact_source(group);
+		list.source = fact_source(f->a, group);
 		for (size_t k = 0; k < fact_count(of); k++)
 			list_push(a, &rows, read_row(f, fact_at(of, k)));
 	}

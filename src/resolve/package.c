@@ -186,13 +186,13 @@ bound(struct workspace *w, struct stack_package *p)
 	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
 	const char *spec = specifiers_text(w->a, req->spec), *was = spec;
 	size_t n;
-	const struct pairing *all = facts_pairings(w->f, &n), *because = NULL;
+	const struct pairing *all = facts_pairings(w->f, p->key, &n), *because = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct candidate *other;
 		const char *from;
 
-		if (strcmp(all[i].name, p->key) != 0 || !(from = lowest(w->a, all[i].spec)))
+		if (!(from = lowest(w->a, all[i].spec)))
 			continue;
 		other = decided(w, all[i].other);
 		if (!other || !other->v ||

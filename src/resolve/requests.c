@@ -201,15 +201,8 @@ read_compiler(struct workspace *w)
 static bool
 judged(const struct workspace *w, const char *key)
 {
-	size_t n;
-	const struct pairing *all = facts_pairings(w->f, &n);
-
-	if (facts_package(w->f, key) || facts_extension(w->f, key) || is_companion(key))
-		return true;
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(all[i].name, key) || !strcmp(all[i].other, key))
-			return true;
-	return false;
+	return facts_package(w->f, key) || facts_extension(w->f, key) || is_companion(key) ||
+	       facts_paired(w->f, key);
 }
 
 /*

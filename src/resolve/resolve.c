@@ -97,9 +97,8 @@ resolve_last(struct workspace *w)
 static bool
 can_be_forced(const struct facts *f, enum code code)
 {
-	size_t n, nrules;
+	size_t n;
 	const struct constraint_kind *rows = constraint_kinds(&n);
-	const struct rule *rules = facts_rules(f, &nrules);
 
 	switch (code) {
 	case E_CUDA_NEVER:
@@ -119,8 +118,8 @@ can_be_forced(const struct facts *f, enum code code)
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].code == code)
 			return true;
-	for (size_t i = 0; i < nrules; i++)
-		if (rules[i].code == code)
+	for (size_t i = 0; i < facts_rule_count(f); i++)
+		if (facts_rule(f, i)->code == code)
 			return true;
 	return false;
 }

@@ -48,14 +48,14 @@ constraint_pairs(struct query *q, struct workspace *w)
 	const char *key = variable_at(w, q->variable)->key;
 	bool inferred = q->kind->strength == STRENGTH_WARNING;
 	size_t n;
-	const struct pairing *all = facts_pairings(w->f, &n);
+	const struct pairing *all = key ? facts_pairings(w->f, key, &n) : NULL;
 
 	for (const struct pairing *p = all; p < all + n; p++) {
 		solve_word *these, *those;
 		unsigned other;
 
 		/* torch says of numpy release by release what it takes (torch_numpy). */
-		if (strcmp(p->name, key) != 0 || p->inferred != inferred ||
+		if (p->inferred != inferred ||
 		    (!strcmp(p->name, "numpy") && !strcmp(p->other, "torch")))
 			continue;
 		these = numbered_in(w, q->variable, p->spec);
@@ -78,10 +78,10 @@ static bool
 has_pairing(struct workspace *w, const char *key, const struct version *v)
 {
 	size_t n;
-	const struct pairing *all = facts_pairings(w->f, &n);
+	const struct pairing *all = facts_pairings(w->f, key, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(all[i].name, key) && !strcmp(all[i].other, "torch") &&
+		if (!strcmp(all[i].other, "torch") &&
 		    specifiers_match(facts_specifiers(w->f, all[i].spec), v, PRE_YES))
 			return true;
 	return false;

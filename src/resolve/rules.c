@@ -430,10 +430,6 @@ each_case(struct rule_case c)
 	const struct rule_reference *r = NULL;
 	struct names values = { 0 };
 
-	/* Most rules are about a package that is not the variable asked about. */
-	if (c.q && c.rule->when.at[0].variable == VAR_PACKAGE &&
-	    anchor_of(&c) != (int)c.q->variable)
-		return;
 	for (size_t i = 0; i < c.rule->when.n && !c.value; i++) {
 		const struct rule_condition *k = &c.rule->when.at[i];
 		bool any_gpu = k->variable == VAR_GPUS && !k->all;
@@ -473,16 +469,24 @@ add_rules(struct query *q)
 {
 	struct rule_case c = { .w = q->w, .q = q, .extension = -1, .gpu = -1 };
 	struct constraint_kind *row = q->w->rule_rows;
-	size_t n;
-	const struct rule *rules = facts_rules(q->w->f, &n);
+	size_t n = facts_rule_count(q->w->f);
+	const char *key = variable_at(q->w, q->variable)->key;
 
 	if (!row)
 		row = q->w->rule_rows = arena_array_of(q->w->a, struct constraint_kind, n + 1);
-	for (const struct rule *r = c.rule = rules; r < rules + n; c.rule = ++r, row++) {
+	for (size_t i = 0; i < n; i++, row++) {
+		const char *on = facts_rule_package(q->w->f, i);
+
+		/* Most rules are about a package that is not the variable asked about. */
+		if (on && !(key && !strcmp(on, key)))
+			continue;
+		c.rule = facts_rule(q->w->f, i);
 		/* Of several facts in a conflict, that of a rule tells most. */
-		*row = (struct constraint_kind){ .name = r->name, .code = r->code, .priority = 65 };
+		*row = (struct constraint_kind){
+			.name = c.rule->name, .code = c.rule->code, .priority = 65
+		};
 		q->kind = row;
-		if (r->severity == SEV_ERROR)
+		if (c.rule->severity == SEV_ERROR)
 			each_case(c);
 	}
 }
@@ -491,9 +495,14 @@ void
 check_rules(struct workspace *w, struct solution *solution)
 {
 	struct rule_case c = { .w = w, .solution = solution, .extension = -1, .gpu = -1 };
-	size_t n;
-	const struct rule *rules = facts_rules(w->f, &n);
+	size_t n = solution->nchosen ? facts_rule_count(w->f) : 0;
 
-	for (c.rule = rules; solution->nchosen && c.rule < rules + n; c.rule++)
+	for (size_t i = 0; i < n; i++) {
+		const char *on = facts_rule_package(w->f, i);
+
+		if (on && variable_find(w, on) < 0)
+			continue;
+		c.rule = facts_rule(w->f, i);
 		each_case(c);
+	}
 }
