@@ -13,7 +13,9 @@
 struct verdict {
 	const char *path, *cell; /* cell: NULL without a matrix */
 	const char *summary;     /* NULL: no stack came of it */
-	struct names errors, warnings, unchecked, rules_open;
+	bool invalid;            /* the recipe cannot be read */
+	struct names errors, warnings;
+	struct unchecked_parts unchecked;
 	unsigned facts;
 };
 struct verdicts LIST(struct verdict);
@@ -92,7 +94,7 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 	const struct recipes *rs = pipeline_load(r, ds, path, open, ctx);
 
 	if (!rs) {
-		struct verdict v = { .path = path };
+		struct verdict v = { .path = path, .invalid = true };
 
 		codes_since(r->a, *reported, &v);
 		list_push(r->a, out, v);
@@ -101,25 +103,22 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 	for (size_t i = 0; i < rs->n; i++) {
 		struct arena *scratch = arena_new();
 		struct verdict v = { .path = path, .cell = rs->at[i]->cell };
-		struct map seen = MAP(scratch);
 		const struct plan *p;
 
 		if (i)
 			reported = ds->tail;
 		p = pipeline_plan(scratch, ds, r->facts, rs->at[i], &how);
 		if (p) {
-			const struct solution *solution = p->stack->solution;
+			const struct unchecked_parts *parts = &p->stack->unchecked;
 
 			render_judge(scratch, ds, p);
 			v.summary = arena_strdup(r->a, stack_summary(scratch, p->stack));
-			v.facts = solution->facts_used;
-			for (size_t k = 0; k < solution->unchecked.n; k++)
-				if (!map_put(&seen, solution->unchecked.at[k], &seen))
-					list_push(r->a, &v.unchecked,
-						  arena_strdup(r->a, solution->unchecked.at[k]));
-			for (size_t k = 0; k < solution->rules_open.n; k++)
-				names_once(r->a, &v.rules_open,
-					   arena_strdup(r->a, solution->rules_open.at[k]));
+			v.facts = p->stack->solution->facts_used;
+			for (size_t k = 0; k < parts->n; k++)
+				list_push(r->a, &v.unchecked,
+					  (struct unchecked_part){
+						  arena_strdup(r->a, parts->at[k].what),
+						  arena_strdup(r->a, parts->at[k].why) });
 			if (choices && r->o->verbose)
 				choices_of(choices, p->stack);
 		}
@@ -129,89 +128,106 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 	}
 }
 
-static bool
-all_fine(const struct verdicts *all)
+/* --- the verdict --- */
+
+enum outcome {
+	COMPATIBLE,   /* everything was checked */
+	NO_PROBLEM,   /* something was not */
+	INCOMPATIBLE, /* there is an error */
+	OUTCOMES
+};
+
+static const char *const words[OUTCOMES] = { "compatible", "no known problem", "incompatible" };
+
+static enum outcome
+outcome_of(const struct verdict *v)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].errors.n)
-			return false;
-	return all->n > 0;
+	return v->errors.n ? INCOMPATIBLE : v->unchecked.n ? NO_PROBLEM : COMPATIBLE;
 }
 
-/* A line that names what was not checked; of many the first. */
-static void
-unchecked_line(struct buf *out, const char *title, const struct names *all)
+/* The worst of them. */
+static enum outcome
+outcome_of_all(const struct verdicts *all)
 {
-	enum { SHOWN = 6 };
-	struct names first = *all;
+	enum outcome worst = COMPATIBLE;
 
-	if (!all->n)
-		return;
-	if (first.n > SHOWN)
-		first.n = SHOWN;
-	buf_printf(out, "\n  %s: %s", title, names_join(out->a, &first, ", "));
-	if (all->n > SHOWN)
-		buf_printf(out, " and %zu more", all->n - SHOWN);
+	for (size_t i = 0; i < all->n; i++)
+		if (outcome_of(&all->at[i]) > worst)
+			worst = outcome_of(&all->at[i]);
+	return worst;
+}
+
+/* A line for each part that was not checked, once for all cells; of very many the first. */
+static void
+unchecked_lines(struct run *r, struct buf *out, const struct verdicts *all)
+{
+	enum { SHOWN = 20 };
+	struct map seen = MAP(r->a);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < all->at[i].unchecked.n; k++) {
+			const struct unchecked_part *u = &all->at[i].unchecked.at[k];
+			const char *line =
+				arena_printf(r->a, "  not checked: %s: %s\n", u->what, u->why);
+
+			if (!map_put(&seen, line, &seen) && (n++ < SHOWN || r->o->verbose))
+				buf_puts(out, line);
+		}
+	if (n > SHOWN && !r->o->verbose)
+		buf_printf(out, "  not checked: %zu more: --verbose lists them\n", n - SHOWN);
 }
 
 /*
- *   recipes/torch222-cu121.yaml: fine. torch 2.2.2 (cu121), python 3.11, ...
- *     not in the knowledge base, so not checked: einops, wandb
- *     rules not checked, because a value is unknown: torch-headers-gcc
+ *   recipes/torch222-cu121.yaml: no known problem. torch 2.2.2 (cu121), python 3.11, ...
+ *     not checked: vllm 0.33.0: not in the knowledge base
  */
-static const char *
-fine_text(struct arena *a, const struct verdicts *all)
+static void
+verdict_lines(struct run *r, struct buf *out, const struct verdicts *all)
 {
-	struct buf b = BUF(a);
-	struct names unchecked = { 0 }, rules = { 0 };
-	struct map seen = MAP(a);
+	enum outcome outcome = outcome_of_all(all);
 
-	if (all->n == 1)
-		buf_printf(&b, "%s: fine. %s", all->at[0].path, all->at[0].summary);
-	else
-		buf_printf(&b, "%s: fine. %zu cells", all->at[0].path, all->n);
-	for (size_t i = 0; i < all->n; i++) {
-		for (size_t k = 0; k < all->at[i].unchecked.n; k++)
-			if (!map_put(&seen, all->at[i].unchecked.at[k], &seen))
-				list_push(a, &unchecked, all->at[i].unchecked.at[k]);
-		for (size_t k = 0; k < all->at[i].rules_open.n; k++)
-			names_once(a, &rules, all->at[i].rules_open.at[k]);
-	}
-	unchecked_line(&b, "not in the knowledge base, so not checked", &unchecked);
-	unchecked_line(&b, "rules not checked, because a value is unknown", &rules);
-	return buf_text(&b);
+	/* Of a recipe that cannot be read, there is no stack to speak of. */
+	if (all->at[0].invalid)
+		return;
+	buf_printf(out, "%s: %s", all->at[0].path, words[outcome]);
+	if (all->n > 1)
+		buf_printf(out, ". %zu cells", all->n);
+	else if (outcome != INCOMPATIBLE)
+		buf_printf(out, ". %s", all->at[0].summary);
+	buf_putc(out, '\n');
+	unchecked_lines(r, out, all);
 }
 
 const char *
-check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx)
+check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
+	     bool *complete)
 {
 	struct verdicts all = { 0 };
+	struct buf b = BUF(r->a);
 
 	check_cells(r, ds, path, open, ctx, &all, NULL);
-	return all_fine(&all) ? fine_text(r->a, &all) : NULL;
+	verdict_lines(r, &b, &all);
+	*complete = outcome_of_all(&all) == COMPATIBLE;
+	return buf_text(&b);
 }
 
 /* --- many cells --- */
 
-static const char *
-verdict_of(const struct verdict *v)
-{
-	return v->errors.n ? "error" : v->warnings.n ? "warning" : "fine";
-}
-
 enum { ROWS_MAX = 60 };
 
 /*
- *   recipes/matrix.yaml  python-3.10,torch.version-2.2.2  fine
- *   recipes/matrix.yaml  python-3.13,torch.version-2.2.2  error   SB0242
- *   2 stacks: 1 fine, 1 with errors
+ *   recipes/matrix.yaml  python-3.10,torch.version-2.2.2  compatible
+ *   recipes/matrix.yaml  python-3.13,torch.version-2.2.2  incompatible      SB0242
+ *   2 stacks: 1 compatible, 1 incompatible
  *
- * Of very many only those that are not fine.
+ * Of very many only those that are incompatible.
  */
 static void
 show_table(struct run *r, const struct verdicts *all)
 {
-	size_t path = 0, cell = 0, count[3] = { 0 };
+	size_t path = 0, cell = 0, count[OUTCOMES] = { 0 };
+	const char *comma = "";
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct verdict *v = &all->at[i];
@@ -219,7 +235,7 @@ show_table(struct run *r, const struct verdicts *all)
 
 		path = n > path ? n : path;
 		cell = m > cell ? m : cell;
-		count[v->errors.n ? 2 : v->warnings.n ? 1 : 0]++;
+		count[outcome_of(v)]++;
 	}
 	for (size_t i = 0, shown = 0; i < all->n && shown < ROWS_MAX; i++) {
 		const struct verdict *v = &all->at[i];
@@ -231,15 +247,17 @@ show_table(struct run *r, const struct verdicts *all)
 		buf_printf(&r->out, "%-*s  ", (int)path, v->path);
 		if (cell)
 			buf_printf(&r->out, "%-*s  ", (int)cell, v->cell ? v->cell : "");
-		buf_printf(&r->out, codes->n ? "%-6s %s\n" : "%s\n", verdict_of(v),
+		buf_printf(&r->out, codes->n ? "%-16s  %s\n" : "%s\n", words[outcome_of(v)],
 			   names_join(r->a, codes, " "));
 	}
-	buf_printf(&r->out, "%zu stacks: %zu fine", all->n, count[0]);
-	if (count[1])
-		buf_printf(&r->out, ", %zu with warnings", count[1]);
-	if (count[2])
-		buf_printf(&r->out, ", %zu with errors", count[2]);
+	buf_printf(&r->out, "%zu stacks: ", all->n);
+	for (size_t i = 0; i < OUTCOMES; i++)
+		if (count[i]) {
+			buf_printf(&r->out, "%s%zu %s", comma, count[i], words[i]);
+			comma = ", ";
+		}
 	buf_putc(&r->out, '\n');
+	unchecked_lines(r, &r->out, all);
 }
 
 static void
@@ -253,12 +271,21 @@ show_json(struct run *r, const struct verdicts *all)
 
 		json_put(&j,
 			 "{'path': %s, 'cell': %o, 'verdict': %s, 'stack': %o, 'errors': %n, "
-			 "'warnings': %n, 'not_judged': %n, "
-			 "'rules_not_checked': %n, 'facts': %d}",
-			 v->path, v->cell, verdict_of(v), v->summary, &v->errors, &v->warnings,
-			 &v->unchecked, &v->rules_open, v->facts);
+			 "'warnings': %n, 'unchecked': [",
+			 v->path, v->cell, words[outcome_of(v)], v->summary, &v->errors,
+			 &v->warnings);
+		for (size_t k = 0; k < v->unchecked.n; k++)
+			json_put(&j, "('what': %s, 'why': %s)", v->unchecked.at[k].what,
+				 v->unchecked.at[k].why);
+		json_put(&j, "], 'facts': %d}", v->facts);
 	}
 	json_end(&j);
+}
+
+int
+check_status(const struct run *r, bool complete)
+{
+	return r->o->strict && (r->ds.warnings || !complete) ? EXIT_DIAGNOSED : EXIT_DONE;
 }
 
 int
@@ -277,7 +304,9 @@ verb_check(struct run *r)
 		show_json(r, &all);
 	else if (all.n > 1)
 		show_table(r, &all);
-	else if (all_fine(&all))
-		buf_printf(&r->out, "%s\n%s", fine_text(r->a, &all), buf_text(&choices));
-	return EXIT_DONE;
+	else {
+		verdict_lines(r, &r->out, &all);
+		buf_puts(&r->out, buf_text(&choices));
+	}
+	return check_status(r, outcome_of_all(&all) == COMPATIBLE);
 }

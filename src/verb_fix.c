@@ -27,6 +27,8 @@ struct fixing {
 	struct run *r;
 	struct open_files files;
 	struct names skip; /* fixes that undo each other */
+	bool complete;     /* the last verdict: compatible, and everything was checked */
+	bool incomplete;   /* that of a recipe is not */
 };
 
 static const char *
@@ -77,7 +79,7 @@ open_now(void *ctx, struct arena *a, struct diags *ds, const char *path, struct 
  * hold the fixed texts from now on.
  */
 static struct fixes
-one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const char **fine)
+one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const char **verdict)
 {
 	struct fix_files sources = { 0 };
 	struct fixes fixes;
@@ -85,7 +87,7 @@ one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const
 	for (size_t i = 0; i < f->files.n; i++)
 		f->files.at[i]->now.src = NULL;
 	diags_init(ds, f->r->a);
-	*fine = check_recipe(f->r, ds, path, open_now, f);
+	*verdict = check_recipe(f->r, ds, path, open_now, f, &f->complete);
 	diags_fold(ds);
 	for (size_t i = 0; i < f->files.n; i++)
 		if (f->files.at[i]->now.src)
@@ -163,7 +165,7 @@ fix_texts(struct fixing *f, const char *path)
 
 	f->skip = (struct names){ 0 };
 	for (size_t round = 0, tries = 0; tries < ROUNDS_MAX; tries++) {
-		const char *fine;
+		const char *verdict;
 		struct diags ds;
 		struct fixes fixes;
 		size_t same;
@@ -174,7 +176,7 @@ fix_texts(struct fixing *f, const char *path)
 			file->rounds[round] =
 				(struct moment){ file->now.text, file->now.size, file->report.n };
 		}
-		fixes = one_round(f, path, true, &ds, &fine);
+		fixes = one_round(f, path, true, &ds, &verdict);
 		done[round] = report_fixes(f, &fixes);
 		if (!done[round++].n)
 			return NULL;
@@ -224,14 +226,14 @@ static void
 fix_recipe(struct fixing *f, const char *path)
 {
 	struct run *r = f->r;
-	const char *all, *fine;
+	const char *all, *verdict;
 	struct diags ds;
 	struct fixes left;
 
 	all = fix_texts(f, path);
 	for (size_t i = 0; i < f->files.n && !r->o->dry_run; i++)
 		write_file(r, f->files.at[i]);
-	left = one_round(f, path, false, &ds, &fine);
+	left = one_round(f, path, false, &ds, &verdict);
 	for (size_t i = 0; i < left.n; i++) {
 		const char *why = left.at[i].state == FIX_REFUSED ? left.at[i].why : all;
 
@@ -239,8 +241,9 @@ fix_recipe(struct fixing *f, const char *path)
 			diag_note(left.at[i].diag, (struct span){ 0 }, "not fixed: %s", why);
 	}
 	diags_append(&r->ds, &ds);
-	if (fine && !r->o->dry_run && strcmp(path, "-") != 0)
-		buf_printf(&r->out, "%s\n", fine);
+	f->incomplete |= !f->complete;
+	if (!r->o->dry_run && strcmp(path, "-") != 0)
+		buf_puts(&r->out, verdict);
 }
 
 int
@@ -267,5 +270,5 @@ check_fix(struct run *r)
 				fwrite(buf_text(&file->report), 1, file->report.n, stderr);
 		}
 	}
-	return EXIT_DONE;
+	return check_status(r, !f.incomplete);
 }

@@ -73,10 +73,15 @@ const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct
  * check_recipe -- one recipe, down to the plan of every cell.
  *
  *   in   ds: takes its diagnostics; open, ctx: as of pipeline_load
- *   out  the line that says that it is fine, without a line end; NULL if it is not
+ *   out  the verdict, and a line for each part that was not checked; "": the recipe cannot be
+ *        read.  *complete: it is compatible, and everything was checked
  */
 const char *check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open,
-			 void *ctx);
+			 void *ctx, bool *complete);
+
+/* Returns the exit status of `check` where there is no error: with --strict, warnings and parts
+ * that were not checked count. */
+int check_status(const struct run *r, bool complete);
 
 /* check --fix, of all the files named. */
 int check_fix(struct run *r);

@@ -23,6 +23,15 @@ is_sibling(const struct workspace *w, const struct image_name *n)
 	       !strcmp(t->version, n->cuda) && names_have(&t->image_os, n->os);
 }
 
+bool
+image_is_doubtful(const struct workspace *w, const struct image_name *n)
+{
+	const char *why, *source;
+
+	return n->tag && is_nvidia(n->repository) && !is_sibling(w, n) &&
+	       facts_image(w->f, w->a, n->repository, n->tag, &why, &source) == TRI_UNKNOWN;
+}
+
 /* On one system; devel images are those that are listed, and the others are made beside them. */
 static const char *
 image_on(const struct workspace *w, const struct image_name *n, const char *version, bool cudnn,

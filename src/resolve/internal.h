@@ -29,9 +29,9 @@ struct joint_repair {
 	struct solve_result best;
 };
 
-/* A requirement that is not in the knowledge base, and the Pythons that its marker holds for. */
+/* A requirement that nothing is known of, and the Pythons that its marker holds for. */
 struct unchecked {
-	const char *name;
+	const char *what, *why;
 	const struct solve_term *when; /* NULL: all */
 };
 
@@ -223,6 +223,8 @@ constraint_of(const struct solve_fact *fact)
 	return fact ? (struct constraint *)(uintptr_t)fact->why : NULL;
 }
 
+/* Returns true if the term holds for what the solver selected. */
+bool term_holds(const struct solution *solution, const struct solve_term *t);
 /* Returns true if an error other than `but` names the request. */
 bool request_in_error(const struct solution *solution, unsigned pin, const struct conflict *but);
 /* Returns what was chosen of a variable (-1: there is none), or NULL. */
@@ -343,7 +345,8 @@ void resolve_extensions(struct workspace *w); /* versions, sources, environment,
 void resolve_packages(struct workspace *w);   /* build requirements, ordinary ones, constraints */
 void resolve_apt(struct workspace *w);        /* the operating system's packages, both stages */
 
-void resolve_check(struct workspace *w); /* what checks.def judges, at the end */
+void resolve_check(struct workspace *w);     /* what checks.def judges, at the end */
+void resolve_unchecked(struct workspace *w); /* what nothing could be checked for */
 
 /* --- choices --- */
 
@@ -371,6 +374,9 @@ bool extension_stays(struct workspace *w, const struct recipe_extension *e);
  *   out  its name; NULL: none is known
  */
 const char *resolve_image_near(const struct workspace *w, const struct image_name *n, bool cudnn);
+
+/* True if it is an image of NVIDIA's that the knowledge base does not list. */
+bool image_is_doubtful(const struct workspace *w, const struct image_name *n);
 
 /* The image of the second stage when the recipe names none. */
 struct choice resolve_runtime_base(const struct workspace *w);

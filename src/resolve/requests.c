@@ -78,8 +78,6 @@ read_index(struct workspace *w)
 	if (tag)
 		request_one(w, REQUEST_INDEX, strcmp(tag, "pypi") ? VARIABLE_BUILD : VARIABLE_INDEX,
 			    w->index, tag, LIGHT);
-	else
-		list_push(w->a, &w->unchecked, (struct unchecked){ .name = w->index.s });
 }
 
 static void
@@ -298,6 +296,19 @@ version_of_url(struct workspace *w, const char *url)
 	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
 }
 
+/* A requirement that nothing is known of: "vllm 0.33.0", or its name alone if it pins no release. */
+static void
+not_checked(struct workspace *w, const struct recipe_requirement *q, const char *why)
+{
+	const struct version *v = specifiers_pin(q->req->spec);
+	const char *name = q->req->name;
+
+	list_push(w->a, &w->unchecked,
+		  (struct unchecked){ v ? arena_printf(w->a, "%s %s", name, version_text(w->a, v)) :
+					  name,
+				      why, w->when });
+}
+
 static void
 request_requirement(struct workspace *w, const struct recipe_requirement *q)
 {
@@ -306,13 +317,16 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q)
 	const char *wheel;
 	unsigned variable;
 
-	/* A `torch` in packages constrains the one of torch:. */
-	if (!applies(w, req->marker) ||
-	    (!strcmp(key, "torch") && (!w->r->torch.at.line || req->url)))
+	if (!applies(w, req->marker))
 		return;
+	/* A `torch` in packages constrains the one of torch:. */
+	if (!strcmp(key, "torch") && (!w->r->torch.at.line || req->url)) {
+		not_checked(w, q, "only the torch of `torch:` is checked");
+		return;
+	}
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
 	if (!wheel && !judged(w, key)) {
-		list_push(w->a, &w->unchecked, (struct unchecked){ req->name, w->when });
+		not_checked(w, q, "not in the knowledge base");
 		return;
 	}
 	variable = package_variable(w, key);
@@ -424,8 +438,6 @@ request_extension(struct workspace *w, const struct recipe_extension *e)
 	unsigned variable = variable_get(w, VARIABLE_EXTENSION, key), source;
 
 	w->variables.at[variable]->asked = e;
-	if (!known)
-		list_push(w->a, &w->unchecked, (struct unchecked){ e->name.s, w->when });
 	request_release(w, e, variable);
 	source = variable_get(w, VARIABLE_SOURCE, arena_printf(w->a, "%s source", key));
 	w->variables.at[source]->of = key;

@@ -163,6 +163,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_apt(w);
 	resolve_last(w);
 	resolve_check(w);
+	resolve_unchecked(w);
 	if (w->forced)
 		pass_over(f, *found, ds->errors - w->errors);
 	return ds->errors == w->errors ? s : NULL;

@@ -146,6 +146,12 @@ struct finding {
 };
 struct findings LIST(struct finding);
 
+/* A rule that was not checked, because a value is not known: "the version of gcc". */
+struct rule_open {
+	const char *rule, *value;
+};
+struct rules_open LIST(struct rule_open);
+
 struct solution {
 	const struct facts *facts;
 	const struct recipe *recipe;
@@ -159,10 +165,9 @@ struct solution {
 	const int *chosen;
 	size_t nchosen;
 	struct conflicts errors, warnings;
-	bool gave_up;           /* the budget ended: there may be more conflicts */
-	struct names unchecked; /* required, and not in the knowledge base */
+	bool gave_up; /* the budget ended: there may be more conflicts */
 	struct findings findings;
-	struct names rules_open; /* rules that were not checked: a value is not known */
+	struct rules_open rules_open;
 	unsigned facts_used;
 	struct workspace *work;
 };
@@ -236,6 +241,12 @@ struct stack_package {
 	bool left_out; /* it has a marker that is not known to hold for the stack's Python */
 };
 struct stack_packages LIST(struct stack_package);
+
+/* A part of the recipe that was not checked: "vllm 0.33.0", "not in the knowledge base". */
+struct unchecked_part {
+	const char *what, *why;
+};
+struct unchecked_parts LIST(struct unchecked_part);
 
 /* Where an extension's code comes from. */
 enum source_kind {
@@ -311,8 +322,9 @@ struct stack {
 	struct choice runtime_base;         /* NULL: no second stage */
 	struct choices runtime_apt;         /* what it needs: gcc and headers if triton compiles */
 	const char *platform;               /* "linux/amd64" */
-	bool compiles; /* an extension is compiled: not all of them are wheels */
-	bool locked;   /* every pin has a hash */
+	bool compiles;                    /* an extension is compiled: not all of them are wheels */
+	bool locked;                      /* every pin has a hash */
+	struct unchecked_parts unchecked; /* empty: everything in the recipe was checked */
 };
 
 struct resolve_options {

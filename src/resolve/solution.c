@@ -212,8 +212,7 @@ pin_lift(struct workspace *w, struct solve_pin *p)
 	p->optional = true;
 }
 
-/* True if the term holds in what was chosen. */
-static bool
+bool
 term_holds(const struct solution *solution, const struct solve_term *t)
 {
 	bool in = t->variable < solution->nchosen && solution->chosen[t->variable] >= 0 &&
@@ -345,9 +344,6 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 	solution->nchosen = found.nvariables;
 	solution->variables = w->all.at;
 	solution->nvariables = w->all.n;
-	for (size_t i = 0; i < w->unchecked.n; i++)
-		if (!w->unchecked.at[i].when || term_holds(solution, w->unchecked.at[i].when))
-			list_push(a, &solution->unchecked, w->unchecked.at[i].name);
 	check_rules(w, solution);
 	solution->facts_used = w->made;
 	return solution;

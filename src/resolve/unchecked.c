@@ -1,0 +1,183 @@
+#include "internal.h"
+
+/*
+ * What the recipe names and nothing could be checked for: whatever is neither known nor listed here
+ * would be called compatible.  Each part once, with the reason.
+ */
+
+static void
+add(struct workspace *w, const char *what, const char *why)
+{
+	for (size_t i = 0; i < w->s->unchecked.n; i++)
+		if (!strcmp(w->s->unchecked.at[i].what, what))
+			return;
+	list_push(w->a, &w->s->unchecked, (struct unchecked_part){ what, why });
+}
+
+static const char not_listed[] = "not in the knowledge base";
+static const char no_release[] = "this release is not in the knowledge base";
+static const char no_index[] = "what this index serves is not in the knowledge base";
+
+/* What read_requests() found that no variable stands for. */
+static void
+add_requirements(struct workspace *w)
+{
+	for (size_t i = 0; i < w->unchecked.n; i++)
+		if (!w->unchecked.at[i].when || term_holds(w->solution, w->unchecked.at[i].when))
+			add(w, w->unchecked.at[i].what, w->unchecked.at[i].why);
+}
+
+/* --- the image --- */
+
+static void
+add_image(struct workspace *w, struct text image)
+{
+	struct image_name n;
+
+	if (!image.s)
+		return;
+	n = facts_image_name(w->f, w->a, image.s);
+	if (!n.os || !facts_os(w->f, n.os))
+		add(w, image.s, "what this image contains is not in the knowledge base");
+	else if (image_is_doubtful(w, &n))
+		add(w, image.s, "the knowledge base does not list this tag");
+}
+
+static void
+add_surroundings(struct workspace *w)
+{
+	const struct stack *s = w->s;
+
+	add_image(w, w->r->base);
+	add_image(w, w->r->runtime.base);
+	if (s->cuda_from == CUDA_HOST)
+		add(w, "the CUDA toolkit of the host", "its version is not known before the build");
+	else if (s->cuda.value && !s->toolkit)
+		add(w, arena_printf(w->a, "CUDA %s", s->cuda.value), no_release);
+	if (w->r->python.s && !w->python->known)
+		add(w, arena_printf(w->a, "Python %s", w->r->python.s), no_release);
+}
+
+/* --- torch --- */
+
+static void
+add_torch(struct workspace *w)
+{
+	const struct stack *s = w->s;
+	bool elsewhere = w->index.s && !w->index_tag;
+
+	if (!s->torch.value)
+		return;
+	if (!s->torch_release)
+		add(w, arena_printf(w->a, "torch %s", s->torch.value), no_release);
+	if (elsewhere)
+		add(w, arena_printf(w->a, "torch from %s", w->index.s), no_index);
+	else if (s->torch_release && !s->torch_variant)
+		add(w,
+		    arena_printf(w->a, "torch %s (%s)", s->torch.value,
+				 s->torch_tag ? s->torch_tag : "its build"),
+		    "this build is not in the knowledge base");
+}
+
+/* --- packages and extensions --- */
+
+/* Older or newer than each release of the package that the knowledge has. */
+static bool
+is_outside(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+{
+	bool newer = true, older = true, any = false;
+
+	for (size_t i = 0; i < t->n; i++) {
+		int order = t->c[i].known ? text_version_order(w, c->text, t->c[i].text) : 0;
+
+		any |= t->c[i].known;
+		newer &= !t->c[i].known || order > 0;
+		older &= !t->c[i].known || order < 0;
+	}
+	return any && (!c->v || newer || older);
+}
+
+static void
+add_package(struct workspace *w, const struct request *p)
+{
+	const struct solver_variable *t = variable_at(w, p->variable);
+	const struct candidate *c = solution_selected(w->solution, t->key);
+	const char *name = p->requirement->req->name;
+
+	if (!c)
+		return;
+	if (p->requirement->req->url)
+		add(w, name, "what a file at a URL requires is not known before the build");
+	else if (!c->known && (strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
+		add(w, arena_printf(w->a, "%s %s", name, c->text), no_release);
+}
+
+/* A commit of an extension without releases, such as apex, is known by what holds for all of them. */
+static void
+add_extension(struct workspace *w, const struct stack_extension *x)
+{
+	const char *version = x->ref ? x->ref : x->version;
+	const char *what = version ? arena_printf(w->a, "%s %s", x->name, version) : x->name;
+
+	if (!x->known)
+		add(w, what, not_listed);
+	else if (!x->release && (x->known->nreleases || !x->known->any.run_known))
+		add(w, what, version ? no_release : "its version is not known before the build");
+}
+
+/* An extra index may serve another build of a package than PyPI does. */
+static void
+add_extra_indexes(struct workspace *w)
+{
+	for (size_t i = 0; i < w->r->extras.n; i++) {
+		const struct recipe_index *x = &w->r->extras.at[i];
+
+		/* torch never comes from there: SB0206 says so. */
+		for (size_t k = 0; k < x->packages.n; k++)
+			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)
+				add(w,
+				    arena_printf(w->a, "%s from %s", x->packages.at[k].s, x->url.s),
+				    no_index);
+	}
+}
+
+/* --- rules --- */
+
+/* Several rules wait for one value: that is one line. */
+static void
+add_rules_open(struct workspace *w)
+{
+	const struct solution *s = w->solution;
+	struct names seen = { 0 };
+
+	for (size_t i = 0; i < s->rules_open.n; i++) {
+		const char *value = s->rules_open.at[i].value;
+		struct names rules = { 0 };
+
+		if (names_have(&seen, value))
+			continue;
+		list_push(w->a, &seen, value);
+		for (size_t k = i; k < s->rules_open.n; k++)
+			if (!strcmp(s->rules_open.at[k].value, value))
+				names_once(w->a, &rules, s->rules_open.at[k].rule);
+		add(w,
+		    arena_printf(w->a, "rule%s %s", rules.n > 1 ? "s" : "",
+				 names_join(w->a, &rules, ", ")),
+		    arena_printf(w->a, "%s is not known", value));
+	}
+}
+
+void
+resolve_unchecked(struct workspace *w)
+{
+	add_surroundings(w);
+	add_torch(w);
+	for (size_t i = 0; i < w->s->extensions.n; i++)
+		add_extension(w, &w->s->extensions.at[i]);
+	for (size_t i = 0; i < w->requests.n; i++)
+		if (w->requests.at[i].kind == REQUEST_REQUIREMENT)
+			add_package(w, &w->requests.at[i]);
+	add_requirements(w);
+	add_extra_indexes(w);
+	add_rules_open(w);
+}
