@@ -301,6 +301,7 @@ const struct extension_release *extension_release(const struct extension *e, con
  *           asked for of a build service, whether it was uploaded is not known)
  */
 struct wheel_wanted {
+	const char *glibc; /* of the image, "2.35"; NULL: not known */
 	const char *torch, *cuda, *python, *machine;
 	enum tri cxx11abi;
 };

@@ -115,6 +115,10 @@ facts_extension_wheel(const struct facts *f, struct arena *a, const struct exten
 		*why = arena_printf(
 			a, "its project made no wheel of %s for torch %s, CUDA %s, Python %s",
 			r->version, torch, want->cuda, want->python);
+	else if (want->glibc && list.glibc_min &&
+		 !fact_in_range(f, arena_printf(a, ">=%s", list.glibc_min), want->glibc))
+		*why = arena_printf(a, "its wheel of %s needs glibc %s or newer", r->version,
+				    list.glibc_min);
 	else if (row->nightly)
 		*why = arena_printf(a,
 				    "its wheel of %s for torch %s was built with a nightly of it",

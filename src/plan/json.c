@@ -299,9 +299,10 @@ plan_json(const struct plan *p, struct names cells, struct buf *out)
 
 		json_put(&j,
 			 "{'id': %s, 'kind': %s, 'stage': %s, 'needs': %n, 'why': %s, 'key': %s, "
-			 "'change_rate': %f, 'cost_s': %f, 'inputs': %n",
+			 "'change_rate': %f, 'cost_s': %f, 'inputs': %n, 'prebuilt': %o",
 			 st->id, step_kind_words[st->kind], st->stage, &st->needs, st->why, st->key,
-			 st->change_rate, st->cost_s, &st->inputs);
+			 st->change_rate, st->cost_s, &st->inputs,
+			 st->extension ? stack_prebuilt(out->a, p->stack, st->extension) : NULL);
 		operations_json(&j, st, true);
 		json_end(&j);
 	}

@@ -171,6 +171,11 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 				   "%s in a chain (modal, script)\n",
 				   show_time(a, r.graph_s), show_time(a, r.chain_s));
 	}
+	for (const struct step *st = p->steps; st < p->steps + p->n; st++)
+		if (st->extension && stack_prebuilt(a, p->stack, st->extension))
+			buf_printf(out,
+				   "%s: a prebuilt wheel exists; `from: release` saves about %s\n",
+				   st->id, show_time(a, st->cost_s));
 	if (!p->order_exact)
 		buf_puts(out, "order: estimated; only plans of up to 20 steps are searched "
 			      "completely\n");
@@ -239,6 +244,7 @@ static void
 extension_rows(const struct plan *p, const struct stack_extension *e, struct arena *a,
 	       struct buf *out)
 {
+	const char *prebuilt = stack_prebuilt(a, p->stack, e);
 	struct buf b = BUF(a);
 
 	buf_puts(&b, plan_source_words[e->source]);
@@ -250,6 +256,8 @@ extension_rows(const struct plan *p, const struct stack_extension *e, struct are
 		buf_printf(&b, " %s", e->requirement);
 	buf_printf(&b, ": %s", e->source_reason);
 	row(out, "source", buf_text(&b));
+	if (prebuilt)
+		row(out, "prebuilt", prebuilt);
 	if (p->stack->archs.n && e->source != SOURCE_WHEEL)
 		row(out, "GPUs",
 		    arena_printf(a, "%s; TORCH_CUDA_ARCH_LIST is %s by its build%s",

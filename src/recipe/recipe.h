@@ -37,6 +37,8 @@ enum python_from {
 };
 enum cuda_from { CUDA_AUTO, CUDA_IMAGE, CUDA_APT, CUDA_WHEELS, CUDA_HOST };
 enum extension_from { EXT_AUTO, EXT_GIT, EXT_SDIST, EXT_WHEEL, EXT_RELEASE };
+/* PREFER_AUTO: of an extension what the recipe prefers, of a recipe its source. */
+enum prefer { PREFER_AUTO, PREFER_SOURCE, PREFER_PREBUILT };
 
 /* An ordinary requirement: as written, and parsed. */
 struct recipe_requirement {
@@ -62,6 +64,8 @@ struct recipe_extension {
 	struct text specifier; /* what was written after the name if it is no exact pin */
 	enum extension_from from;
 	struct span from_at;
+	enum prefer prefer;
+	struct span prefer_at;
 	struct text git, ref; /* EXT_GIT as written, with or without from: */
 	struct text
 		branch; /* ref: names one, of a repository whose tags are known; ref is then not set */
@@ -128,6 +132,8 @@ struct recipe {
 		struct recipe_requirements with;
 	} torch;
 	struct recipe_requirements packages;
+	enum prefer prefer;
+	struct span prefer_at;
 	struct recipe_extensions extensions;
 	struct settings env;
 	struct recipe_app app;

@@ -101,38 +101,79 @@ refuse_source(struct workspace *w, const struct recipe_extension *e, const char 
 	help_from(w, d, e->from_at, help);
 }
 
-/* The project's own wheel for this torch, CUDA, Python and C++ ABI. */
-static void
-from_release(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
+/* The address of the project's own wheel for this stack; NULL: *why. */
+static const char *
+project_wheel(struct arena *a, const struct stack *s, const struct stack_extension *x,
+	      const char **why, const char **source)
 {
-	const struct stack *s = w->s;
 	const struct torch_variant *v = s->torch_variant;
-	const char *why = "too little is known of it, or of this torch", *source = NULL;
+
+	*why = "too little is known of it, or of this torch";
+	*source = NULL;
+	if (!x->release || !v || !v->cuda || !s->python.value || v->cxx11abi == TRI_UNKNOWN)
+		return NULL;
+	return facts_extension_wheel(s->facts, a, x->release,
+				     &(struct wheel_wanted){ .torch = s->torch.value,
+							     .cuda = v->cuda,
+							     .python = s->python.value,
+							     .machine = recipe_machine(s->recipe),
+							     .glibc = s->os ? s->os->glibc : NULL,
+							     .cxx11abi = v->cxx11abi },
+				     why, source);
+}
+
+const char *
+stack_prebuilt(struct arena *a, const struct stack *s, const struct stack_extension *x)
+{
+	const char *why, *source;
+
+	return x->source == SOURCE_WHEEL ? NULL : project_wheel(a, s, x, &why, &source);
+}
+
+static void
+take_project_wheel(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x,
+		   struct span at, const char *source)
+{
 	struct diag *d;
 
-	if (x->release && v && v->cuda && s->python.value && v->cxx11abi != TRI_UNKNOWN)
-		x->url = facts_extension_wheel(
-			w->f, w->a, x->release,
-			&(struct wheel_wanted){ .torch = s->torch.value,
-						.cuda = v->cuda,
-						.python = s->python.value,
-						.machine = recipe_machine(w->r),
-						.cxx11abi = v->cxx11abi },
-			&why, &source);
-	if (!x->url) {
-		refuse_source(w, e, "has no prebuilt wheel for this stack", why,
-			      "write `from: auto`: it is compiled then");
-		return;
-	}
 	x->source = SOURCE_WHEEL;
 	x->source_reason = "the project's own wheel for this torch, CUDA, Python and C++ ABI";
 	if (in_conflict(w, e))
 		return;
-	d = diag_at(w->ds, W_NO_HASH, e->from_at, "`%s` is fetched without a digest", e->name.s);
+	d = diag_at(w->ds, W_NO_HASH, at, "`%s` is fetched without a digest", e->name.s);
 	diag_why(d,
 		 "the wheel's name follows from the stack; whether it was uploaded is not known");
 	diag_help(d, "write its address and digest: `url: %s` and `sha256:`", x->url);
 	diag_source(d, source);
+}
+
+static void
+from_release(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	const char *why, *source;
+
+	x->url = project_wheel(w->a, w->s, x, &why, &source);
+	if (x->url)
+		take_project_wheel(w, e, x, e->from_at, source);
+	else
+		refuse_source(w, e, "has no prebuilt wheel for this stack", why,
+			      "write `from: auto`: it is compiled then");
+}
+
+/* Replaces the source by the project's wheel if the recipe prefers that and names no source. */
+static void
+prefer_prebuilt(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
+{
+	bool own = e->prefer != PREFER_AUTO;
+	const char *why, *source, *url;
+
+	if (e->from != EXT_AUTO || e->git.s || e->ref.s || e->branch.s ||
+	    (own ? e->prefer : w->r->prefer) != PREFER_PREBUILT ||
+	    !(url = project_wheel(w->a, w->s, x, &why, &source)))
+		return;
+	x->url = url;
+	x->ref = NULL;
+	take_project_wheel(w, e, x, own ? e->prefer_at : w->r->prefer_at, source);
 }
 
 /* Why the solver took the repository: the package index has no source that can be compiled. */
@@ -206,6 +247,8 @@ find_source(struct workspace *w, const struct recipe_extension *e, struct stack_
 		x->source_reason = x->build && x->build->sdist_buildable == TRI_YES ?
 					   "its sdist on PyPI can be compiled" :
 					   "the sdist of the package index";
+	if (x->source == SOURCE_GIT || x->source == SOURCE_SDIST)
+		prefer_prebuilt(w, e, x);
 }
 
 /* --- what its compile step is told --- */
@@ -418,4 +461,7 @@ resolve_extensions(struct workspace *w)
 			    names_have(&all->at[i].known->after, all->at[k].name))
 				list_push(w->a, &all->at[i].after, all->at[k].name);
 	sort_extensions(w);
+	w->s->compiles = false;
+	for (size_t i = 0; i < all->n; i++)
+		w->s->compiles |= all->at[i].source != SOURCE_WHEEL;
 }

@@ -327,6 +327,12 @@ struct stack {
 	struct unchecked_parts unchecked; /* empty: everything in the recipe was checked */
 };
 
+/*
+ * Returns the URL of the project's own wheel of an extension for this torch, CUDA, Python, C++ ABI
+ * and machine; NULL if none is known, or if the stack installs a wheel already.
+ */
+const char *stack_prebuilt(struct arena *a, const struct stack *s, const struct stack_extension *x);
+
 struct resolve_options {
 	bool verbose; /* report conflicts with their derivation */
 	/* Report conflicts as warnings (diag_force) and plan the stack as the recipe has it; what no
