@@ -301,9 +301,9 @@ const struct extension_release *extension_release(const struct extension *e, con
  *           asked for of a build service, whether it was uploaded is not known)
  */
 struct wheel_wanted {
-	const char *glibc; /* of the image, "2.35"; NULL: not known */
 	const char *torch, *cuda, *python, *machine;
 	enum tri cxx11abi;
+	const char *glibc; /* of the image, "2.35"; NULL: not known */
 };
 const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 				  const struct extension_release *r,

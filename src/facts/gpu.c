@@ -81,8 +81,9 @@ all_gpus(const struct facts *f)
 					  .arch = fact_text_of(capability, "arch"),
 					  .aliases = fact_items(f->a, fact_get(gpu, "aliases")),
 					  .memory_gb = fact_uint_of(gpu, "memory_gb"),
-					  .source = fact_get(gpu, "source") ? fact_source(f->a, gpu) :
-									      source,
+					  .source = fact_get(gpu, "source") ?
+							    fact_source(f->a, gpu) :
+							    source,
 				  });
 		}
 	}

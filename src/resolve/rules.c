@@ -498,9 +498,9 @@ add_rules(struct query *q)
 			continue;
 		c.rule = facts_rule(q->w->f, i);
 		/* Of several facts in a conflict, that of a rule tells most. */
-		*row = (struct constraint_kind){
-			.name = c.rule->name, .code = c.rule->code, .priority = 65
-		};
+		*row = (struct constraint_kind){ .name = c.rule->name,
+						 .code = c.rule->code,
+						 .priority = 65 };
 		q->kind = row;
 		if (c.rule->severity == SEV_ERROR)
 			each_case(c);
