@@ -11,8 +11,9 @@
 struct packer {
 	struct arena *a;
 	struct facts_pack out;
-	struct places LIST(size_t) texts;     /* words that hold the offset of a text */
-	struct map text_at;                   /* text -> its offset + 1, as a pointer */
+	struct places LIST(size_t) texts; /* words that hold the offset of a text */
+	struct map text_at;               /* text -> its offset + 1, as a pointer */
+	struct map value_at; /* text of a value of this file -> the place of its claim + 1 */
 	const struct node *releases, *ranges; /* of the file, if it is an extension's */
 };
 
@@ -116,6 +117,42 @@ put_ranges(struct packer *p, const struct pair *release)
 	put_word(p, held >> 32);
 }
 
+static void put_claim(struct packer *p, const struct node *n, const struct level *up);
+
+/* A text or a list of texts, as one text; NULL: it is neither. */
+static const char *
+value_text(struct arena *a, const struct node *n)
+{
+	struct buf b = BUF(a);
+
+	if (n->kind == NODE_SCALAR)
+		return n->s;
+	buf_putc(&b, BETWEEN);
+	for (size_t i = 0; n->kind == NODE_LIST && i < n->n; i++) {
+		if (n->items[i]->kind != NODE_SCALAR)
+			return NULL;
+		buf_printf(&b, "%s%c", n->items[i]->s, BETWEEN);
+	}
+	return n->kind == NODE_LIST ? buf_text(&b) : NULL;
+}
+
+/*
+ * Writes the claim that the word at `value` leads to.  Many releases have the same values: those of
+ * a file that are equal are stored once, with the line of the first.
+ */
+static void
+put_value(struct packer *p, size_t value, const struct node *n, const struct level *up)
+{
+	const char *text = value_text(p->a, n);
+	uintptr_t at = text ? (uintptr_t)map_get(&p->value_at, text) : 0;
+
+	if (text && !at)
+		map_put(&p->value_at, text, (void *)(uintptr_t)(p->out.words.n + 1));
+	p->out.words.at[value] = (uint32_t)((at ? at - 1 : p->out.words.n) - value);
+	if (!at)
+		put_claim(p, n, up);
+}
+
 static void
 put_claim(struct packer *p, const struct node *n, const struct level *up)
 {
@@ -151,8 +188,7 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 
 		if (n == p->releases)
 			put_ranges(p, &n->pairs[i]);
-		p->out.words.at[value] = (uint32_t)(p->out.words.n - value);
-		put_claim(p, n->kind == NODE_MAP ? n->pairs[i].value : n->items[i], &here);
+		put_value(p, value, n->kind == NODE_MAP ? n->pairs[i].value : n->items[i], &here);
 	}
 }
 
@@ -165,6 +201,7 @@ facts_pack(struct arena *a, const struct fact_files *files)
 		bool extension = starts_with(files->at[i].name, "extensions/");
 		size_t words;
 
+		p.value_at = MAP(a);
 		p.releases = extension ? node_get(files->at[i].root, "releases") : NULL;
 		p.ranges = extension ? node_get(files->at[i].root, "ranges") : NULL;
 		put_text(&p, files->at[i].name);

@@ -28,9 +28,10 @@ struct fact_files LIST(struct fact_file);
  *     source = path of the file, the first source, all sources or "" if there is only one
  *
  * Each of these is a word, but for the three texts of a source, which follow one another.  A name,
- * text, source or key is the distance in bytes from its word to the text; a value the distance in words from its word to the claim.  A release of an extension
- * has two words before it: a bit for each entry of `ranges` that holds for it, and the highest bit
- * if it has release fields of its own.
+ * text, source or key is the distance in bytes from its word to the text; a value the distance in
+ * words from its word to the claim, which may stand before it.  A release of an extension has two
+ * words before it: a bit for each entry of `ranges` that holds for it, and the highest bit if it has
+ * release fields of its own.
  */
 struct claim {
 	uint32_t head, rest[];

@@ -27,7 +27,7 @@ fact_at(const struct claim *x, size_t i)
 {
 	const uint32_t *word = i < fact_count(x) ? value_word(x, i) : NULL;
 
-	return word ? (const struct claim *)(word + *word) : NULL;
+	return word ? (const struct claim *)(word + (int32_t)*word) : NULL;
 }
 
 const char *
@@ -45,7 +45,7 @@ fact_find(const struct claim *map, const char *key, uint32_t hash)
 
 	for (const uint32_t *w = map ? map->rest + PAIRS_AT : NULL; n--; w += PAIR_WORDS)
 		if (*w == hash && !strcmp(text_at(w + 1), key))
-			return (const struct claim *)(w + 2 + w[2]);
+			return (const struct claim *)(w + 2 + (int32_t)w[2]);
 	return NULL;
 }
 
