@@ -223,7 +223,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	const struct extension *e = r ? facts_extension(rd->f, r->key) : NULL;
 	/* The Python that is known so far. */
 	const char *python = init_value(rd, "python");
-	struct marker_env here = marker_env_linux(rd->a, python ? python : "3.11", "x86_64");
+	struct marker_env here = marker_env_linux(rd->a, python ? python : "3.11", "x86_64", "");
 	bool holds = true;
 
 	if (!r && strstr(text, "://") && (name = name_of_url(rd, text)) && name_valid(name)) {

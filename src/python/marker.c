@@ -289,7 +289,7 @@ marker_text(struct arena *a, const struct marker *m)
 }
 
 struct marker_env
-marker_env_linux(struct arena *a, const char *series, const char *machine)
+marker_env_linux(struct arena *a, const char *series, const char *machine, const char *extra)
 {
 	const struct version *v = version_parse(a, series);
 	unsigned long major = v ? version_release(v, 0) : 0, minor = v ? version_release(v, 1) : 0;
@@ -306,7 +306,7 @@ marker_env_linux(struct arena *a, const char *series, const char *machine)
 		{ "python_full_version", full, NULL },
 		{ "python_version", arena_printf(a, "%lu.%lu", major, minor), NULL },
 		{ "sys_platform", "linux", NULL },
-		{ "extra", "", NULL },
+		{ "extra", extra, NULL },
 	};
 	struct marker_env env = { NULL, sizeof(values) / sizeof(values[0]) };
 	struct marker_value *kept = arena_array_of(a, struct marker_value, env.n);

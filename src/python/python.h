@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/list.h"
@@ -95,11 +96,12 @@ const char *marker_text(struct arena *a, const struct marker *m);
  */
 bool marker_eval(const struct marker *m, const struct marker_env *env, bool *value);
 /*
- * The environment of CPython on linux and `machine` ("x86_64"), no extra asked for.
+ * The environment of CPython on linux and `machine` ("x86_64"); extra: "" for none.
  * `series` is "3.11", which is taken for 3.11.0, or a full version.  The kernel's
  * names (platform_release, platform_version) are not in it: they belong to the host.
  */
-struct marker_env marker_env_linux(struct arena *a, const char *series, const char *machine);
+struct marker_env marker_env_linux(struct arena *a, const char *series, const char *machine,
+				   const char *extra);
 
 /* --- wheels: PEP 425, PEP 427 --- */
 
@@ -111,5 +113,17 @@ struct wheel_file {
 };
 
 const struct wheel_file *wheel_file_parse(struct arena *a, const char *file_name);
+/* The series of CPython that install some wheels: bit N for 3.N; threaded: for 3.Nt. */
+struct wheel_pythons {
+	uint64_t plain, threaded;
+};
+/* Adds the series that install wheels with that tag. */
+void wheel_pythons_add(struct wheel_pythons *all, const char *tag);
+/* series: "3.11" or "3.13t"; one that is neither is in no set. */
+bool wheel_pythons_have(const struct wheel_pythons *all, const char *series);
+/* True if linux with glibc on a machine ("x86_64") installs wheels with that tag. */
+bool wheel_fits_machine(const char *tag, const char *machine);
+/* Returns N of the glibc 2.N that a tag needs at least; 0: it names none. */
+unsigned long wheel_glibc(const char *tag);
 
 #endif

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -110,4 +111,75 @@ wheel_file_parse(struct arena *a, const char *file_name)
 	if (!w->version || (parts.n == 6 && !w->build))
 		return NULL;
 	return read_tags(a, parts.at + parts.n - PARTS, &w->tags) ? w : NULL;
+}
+
+/* --- which interpreters and machines a tag is for: PEP 425, 600, 703 --- */
+
+void
+wheel_pythons_add(struct wheel_pythons *all, const char *tag)
+{
+	const char *abi = strchr(tag, '-');
+	bool any = starts_with(tag, "py3"), cpython = starts_with(tag, "cp3");
+	char *end;
+	unsigned long minor;
+
+	/* "py3", "py310", "cp310": the major is one digit. */
+	if (!abi++ || (!any && !cpython))
+		return;
+	minor = strtoul(tag + 3, &end, 10);
+	if (minor >= 64 || *end != '-' || (cpython && end == tag + 3))
+		return;
+	if (any || starts_with(abi, "abi3-")) {
+		if (!any || starts_with(abi, "none-"))
+			all->plain |= ~(uint64_t)0 << minor;
+		if (any && starts_with(abi, "none-"))
+			all->threaded |= ~(uint64_t)0 << minor;
+		return;
+	}
+	if (starts_with(abi, "none-")) {
+		all->plain |= (uint64_t)1 << minor;
+		all->threaded |= (uint64_t)1 << minor;
+		return;
+	}
+	/* "cp313t"; up to 3.7 also "cp37m". */
+	abi += strspn(abi, "cp0123456789");
+	if (*abi == 't')
+		all->threaded |= (uint64_t)1 << minor;
+	else if (*abi == '-' || *abi == 'm')
+		all->plain |= (uint64_t)1 << minor;
+}
+
+bool
+wheel_pythons_have(const struct wheel_pythons *all, const char *series)
+{
+	unsigned long minor = starts_with(series, "3.") ? strtoul(series + 2, NULL, 10) : 64;
+
+	return minor < 64 && (ends_with(series, "t") ? all->threaded : all->plain) >> minor & 1;
+}
+
+bool
+wheel_fits_machine(const char *tag, const char *machine)
+{
+	const char *platform = strrchr(tag, '-');
+
+	return platform && (!strcmp(platform, "-any") || (ends_with(platform, machine) &&
+							  (starts_with(platform, "-linux_") ||
+							   starts_with(platform, "-manylinux"))));
+}
+
+unsigned long
+wheel_glibc(const char *tag)
+{
+	static const struct {
+		const char *name;
+		unsigned long minor;
+	} old[] = { { "-manylinux1_", 5 }, { "-manylinux2010_", 12 }, { "-manylinux2014_", 17 } };
+	const char *platform = strrchr(tag, '-');
+
+	for (size_t i = 0; platform && i < sizeof(old) / sizeof(*old); i++)
+		if (starts_with(platform, old[i].name))
+			return old[i].minor;
+	return platform && starts_with(platform, "-manylinux_2_") ?
+		       strtoul(platform + strlen("-manylinux_2_"), NULL, 10) :
+		       0;
 }

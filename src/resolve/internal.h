@@ -15,7 +15,7 @@ struct domain {
 		bool made;
 	} * given; /* by candidate, made when the solver first asks; the last: of the variable */
 	unsigned epoch;                       /* in which the last was given */
-	const void *entry;                    /* struct extension, gpu, python_package; or NULL */
+	const void *entry;                    /* struct extension, gpu; or NULL */
 	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
 	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
 	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
@@ -59,6 +59,7 @@ struct workspace {
 	unsigned made;      /* constraints so far */
 	struct given_up LIST(struct constraint *) given_up; /* for one that is stronger */
 	struct joint_repair joint;
+	struct map pythons_in;             /* a specifier -> the set of Pythons that it allows */
 	struct constraint_kind *rule_rows; /* one for each rule of the knowledge; NULL: not yet */
 
 	/* The stack that is made of the solution. */
@@ -290,6 +291,11 @@ const char *version_of_url(struct workspace *w, const char *url);
 
 /* Returns the candidates of "python" that a marker holds for, on the recipe's machine. */
 solve_word *set_pythons_where(struct workspace *w, const struct marker *m);
+/* The same with extras: "extra" is one of them, or none. */
+solve_word *set_pythons_with(struct workspace *w, const struct marker *m,
+			     const struct names *extras);
+/* True if the knowledge can say anything of a package: releases, or what must fit to it. */
+bool is_tracked(const struct workspace *w, const char *key);
 /* The one candidate that a pin of the recipe leaves of a variable, or -1. */
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */

@@ -35,36 +35,18 @@ behind(struct arena *a, const char *local, const char *word)
 
 /* --- does a tag of it fit --- */
 
-/* Whether a tag, "cp311-cp311-linux_x86_64", is for CPython of a series, "3.11" or "3.13t". */
-static bool
-python_fits(struct arena *a, const char *tag, const char *series)
-{
-	const char *dot = strchr(series, '.'), *abi = strchr(tag, '-'), *own;
-	unsigned long minor = dot ? strtoul(dot + 1, NULL, 10) : 0;
-	bool threaded = ends_with(series, "t");
-
-	if (!dot || !abi++)
-		return true;
-	own = arena_printf(a, "cp%.*s%lu", (int)(dot - series), series, minor);
-	if (starts_with(tag, "py"))
-		return tag[2] == *series;
-	if (starts_with(tag, "cp") && starts_with(abi, "abi3-"))
-		return !threaded && tag[2] == *series && strtoul(tag + 3, NULL, 10) <= minor;
-	return starts_with(tag, arena_printf(a, "%s-", own)) &&
-	       (starts_with(abi, arena_printf(a, "%s%s-", own, threaded ? "t" : "")) ||
-		starts_with(abi, "none-"));
-}
-
 /* Whether one of the tags is for that machine, or for that Python. */
 static bool
-fits(struct arena *a, const struct names *tags, const char *machine, const char *python)
+fits(const struct names *tags, const char *machine, const char *python)
 {
+	struct wheel_pythons pythons = { 0 };
 	bool any = false;
 
-	for (size_t i = 0; i < tags->n && !any; i++)
-		any = python ? python_fits(a, tags->at[i], python) :
-			       ends_with(tags->at[i], "-any") || ends_with(tags->at[i], machine);
-	return any;
+	for (size_t i = 0; i < tags->n; i++) {
+		wheel_pythons_add(&pythons, tags->at[i]);
+		any |= machine && wheel_fits_machine(tags->at[i], machine);
+	}
+	return python ? wheel_pythons_have(&pythons, python) : any;
 }
 
 /* --- the facts of one file, where `these` of the variable asked about are chosen --- */
@@ -76,9 +58,8 @@ needs_glibc(struct query *q, const solve_word *these, const char *file, const st
 	unsigned long least = 0;
 
 	for (size_t k = 0; k < tags->n; k++) {
-		/* "manylinux_2_28_x86_64"; of several tags it runs wherever one of them does. */
-		const char *at = strstr(tags->at[k], "manylinux_2_");
-		unsigned long minor = at ? strtoul(at + strlen("manylinux_2_"), NULL, 10) : 0;
+		/* Of several tags it runs wherever one of them does. */
+		unsigned long minor = wheel_glibc(tags->at[k]);
 
 		if (!minor)
 			return;
@@ -160,12 +141,10 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 		needs_abi(q, these, name, series, TRI_YES);
 	else if (local && strstr(local, "cxx11abifalse"))
 		needs_abi(q, these, name, series, TRI_NO);
-	add_allows_if(q, these, python,
-		      SET_WHERE(w, python, c, fits(w->a, &file->tags, NULL, c->text)), NULL,
-		      "%s is a file for another Python (%s)", name, file->tags.at[0]);
-	add_allows_if(q, these, machine,
-		      SET_WHERE(w, machine, c, fits(w->a, &file->tags, c->text, NULL)), NULL,
-		      "%s is a file for another machine (%s)", name, file->tags.at[0]);
+	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits(&file->tags, NULL, c->text)),
+		      NULL, "%s is a file for another Python (%s)", name, file->tags.at[0]);
+	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits(&file->tags, c->text, NULL)),
+		      NULL, "%s is a file for another machine (%s)", name, file->tags.at[0]);
 	needs_glibc(q, these, name, &file->tags);
 }
 

@@ -141,19 +141,33 @@ recipe_machine(const struct recipe *r)
 
 /* A marker that cannot be evaluated (it asks for the host's kernel) holds; "3.13t" is 3.13. */
 static bool
-holds_for(struct workspace *w, const struct marker *m, const char *python)
+holds_for(struct workspace *w, const struct marker *m, const char *python,
+	  const struct names *extras)
 {
 	const char *series = arena_copy(w->a, python, strspn(python, "0123456789."));
-	struct marker_env env = marker_env_linux(w->a, series, recipe_machine(w->r));
-	bool holds;
+	bool any = false, holds;
 
-	return !marker_eval(m, &env, &holds) || holds;
+	/* Without an extra, then with each. */
+	for (size_t i = 0; !any && i <= extras->n; i++) {
+		struct marker_env env = marker_env_linux(w->a, series, recipe_machine(w->r),
+							 i ? extras->at[i - 1] : "");
+
+		any = !marker_eval(m, &env, &holds) || holds;
+	}
+	return any;
+}
+
+solve_word *
+set_pythons_with(struct workspace *w, const struct marker *m, const struct names *extras)
+{
+	return SET_WHERE(w, the_variable(w, VARIABLE_PYTHON), c,
+			 !m || holds_for(w, m, c->text, extras));
 }
 
 solve_word *
 set_pythons_where(struct workspace *w, const struct marker *m)
 {
-	return SET_WHERE(w, the_variable(w, VARIABLE_PYTHON), c, holds_for(w, m, c->text));
+	return set_pythons_with(w, m, &(struct names){ 0 });
 }
 
 /* True if the recipe requires the build without CUDA, or for one that nothing is known of. */

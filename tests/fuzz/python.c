@@ -119,7 +119,7 @@ prints_as_read(const char *marker)
 static void
 check_marker_of(struct arena *a, const struct marker *m)
 {
-	struct marker_env env = marker_env_linux(a, "3.11", "x86_64");
+	struct marker_env env = marker_env_linux(a, "3.11", "x86_64", "");
 	const char *text = marker_text(a, m);
 	const struct marker *again;
 	bool value, value_again;

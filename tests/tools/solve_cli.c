@@ -355,7 +355,7 @@ main(int argc, char **argv)
 		return 2;
 	in.json = load(argv[1]);
 	asked = load(argv[2]);
-	in.env = marker_env_linux(a, argv[3], "x86_64");
+	in.env = marker_env_linux(a, argv[3], "x86_64", "");
 	in.visited = json_array();
 	position = arena_array_of(a, size_t, json_object_size(in.json) + 1);
 	json_object_foreach(in.json, name, text)

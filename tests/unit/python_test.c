@@ -206,8 +206,8 @@ holds(const char *marker, const struct marker_env *env)
 static void
 markers_hold_on_linux(void **state)
 {
-	struct marker_env env = marker_env_linux(a, "3.11", "x86_64");
-	struct marker_env full = marker_env_linux(a, "3.9.18", "aarch64");
+	struct marker_env env = marker_env_linux(a, "3.11", "x86_64", "");
+	struct marker_env full = marker_env_linux(a, "3.9.18", "aarch64", "");
 	bool value;
 
 	(void)state;
@@ -238,6 +238,49 @@ wheels_come_apart(void **state)
 	assert_null(w->build);
 }
 
+/* "plain threaded" series of 3.8 to 3.15 that install a wheel of that tag. */
+static const char *
+pythons(const char *tag)
+{
+	static const char *const all[] = { "3.8",  "3.11", "3.12",  "3.13",
+					   "3.15", "2.11", "3.13t", "3.15t" };
+	struct wheel_pythons set = { 0 };
+	struct names have = { 0 };
+
+	wheel_pythons_add(&set, tag);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (wheel_pythons_have(&set, all[i]))
+			list_push(a, &have, all[i]);
+	return names_join(a, &have, " ");
+}
+
+static void
+wheel_tags_fit(void **state)
+{
+	(void)state;
+	assert_string_equal(pythons("py3-none-any"), "3.8 3.11 3.12 3.13 3.15 3.13t 3.15t");
+	assert_string_equal(pythons("py312-none-any"), "3.12 3.13 3.15 3.13t 3.15t");
+	assert_string_equal(pythons("cp311-cp311-linux_x86_64"), "3.11");
+	assert_string_equal(pythons("cp313-cp313t-linux_x86_64"), "3.13t");
+	assert_string_equal(pythons("cp38-cp38m-linux_x86_64"), "3.8");
+	assert_string_equal(pythons("cp312-abi3-linux_x86_64"), "3.12 3.13 3.15");
+	assert_string_equal(pythons("cp312-none-linux_x86_64"), "3.12");
+	assert_string_equal(pythons("pp311-pypy311_pp73-linux_x86_64"), "");
+	assert_string_equal(pythons("cp3-abi3-any"), "");
+	assert_string_equal(pythons("cp399-abi3-any"), "");
+	assert_string_equal(pythons("py3"), "");
+	assert_true(wheel_fits_machine("py3-none-any", "aarch64"));
+	assert_true(wheel_fits_machine("py3-none-manylinux_2_28_aarch64", "aarch64"));
+	assert_true(wheel_fits_machine("py3-none-linux_x86_64", "x86_64"));
+	assert_false(wheel_fits_machine("py3-none-manylinux2014_x86_64", "aarch64"));
+	assert_false(wheel_fits_machine("py3-none-musllinux_1_2_x86_64", "x86_64"));
+	assert_false(wheel_fits_machine("py3-none-macosx_10_9_x86_64", "x86_64"));
+	assert_int_equal(wheel_glibc("py3-none-manylinux1_x86_64"), 5);
+	assert_int_equal(wheel_glibc("py3-none-manylinux2014_x86_64"), 17);
+	assert_int_equal(wheel_glibc("py3-none-manylinux_2_28_x86_64"), 28);
+	assert_int_equal(wheel_glibc("py3-none-any"), 0);
+}
+
 int
 main(void)
 {
@@ -253,6 +296,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(bad_requirements_say_where, setup, teardown),
 		cmocka_unit_test_setup_teardown(markers_hold_on_linux, setup, teardown),
 		cmocka_unit_test_setup_teardown(wheels_come_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(wheel_tags_fit, setup, teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
