@@ -87,7 +87,7 @@ $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libworld.a $(BUILD)/
 # --- what is compiled in: knowledge/ and templates/, by our own generator ---
 
 generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/cuda/% $(BUILD)/facts/%,$(lib_o))
-knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml)
+knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml knowledge/releases/*.yaml)
 templates := $(sort $(shell find templates -name "*.py[co]" -prune -o -type f -print 2>/dev/null))
 
 $(BUILD)/libgenerate.a: $(generate_o)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/edit.h"
+#include "base/fs.h"
 #include "base/list.h"
 #include "base/str.h"
 
@@ -258,6 +259,18 @@ unknown_file(struct checker *c, const struct fact_file *file)
 		diag_help(d, "put the file of an extension into extensions/");
 }
 
+/* The file of one package under the name of another would never be found. */
+static void
+check_package(struct checker *c, const struct fact_file *file)
+{
+	const struct node *package = node_get(file->root, "package");
+	const char *name = fs_stem(c->a, file->name);
+
+	if (package && package->kind == NODE_SCALAR && strcmp(package->s, name) != 0)
+		bad(c, package->at,
+		    arena_printf(c->a, "`%.200s` in the file of %s", package->s, name));
+}
+
 bool
 facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what)
 {
@@ -284,6 +297,8 @@ facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, uns
 			check_value(&c, c.sources->pairs[i].value, F_TEXT);
 	check_map(&c, file->root, fields, false);
 	arena_free(c.scratch);
+	if (starts_with(file->name, "releases/"))
+		check_package(&c, file);
 	for (size_t i = 0; c.ok && (what & CHECK_WHOLE) && rules && i < rules->n; i++)
 		good &= rule_read(a, ds, &rules->pairs[i], &rule);
 	return c.ok && good;

@@ -138,6 +138,25 @@ read_releases(const struct facts *f, const char *name, const struct claim *file)
 	return all;
 }
 
+/* The releases of a file that lists none: those on the package index. */
+static struct extension_release *
+published_releases(const struct facts *f, const char *name, const struct claim *file)
+{
+	const struct python_package *p = facts_package(f, name);
+	struct extension_release *all = arena_array_of(f->a, struct extension_release, p->n);
+	const struct extension_release shared = shared_by(f, extension_held(file, NULL));
+
+	for (size_t i = 0; i < p->n; i++) {
+		all[i] = shared;
+		all[i].name = name;
+		all[i].version = p->releases[i].version;
+		all[i].requires_python = p->releases[i].requires_python;
+		all[i].on_pypi = true;
+		all[i].source = package_release_source(f, &p->releases[i]);
+	}
+	return all;
+}
+
 static enum on_pypi
 pypi_of(const struct claim *file)
 {
@@ -155,6 +174,7 @@ read_extension(const struct facts *f, const char *name)
 {
 	struct extension *e = arena_new_of(f->a, struct extension);
 	const struct claim *file = extension_file_of(f, name);
+	bool published = !fact_get(file, "releases") && releases_file_of(f, name);
 
 	*e = (struct extension){
 		.name = name,
@@ -174,8 +194,10 @@ read_extension(const struct facts *f, const char *name)
 		.cpu = fact_tri(fact_get(file, "cpu")),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),
 		.nvcc_threads = fact_uint_of(file, "nvcc_threads"),
-		.releases = read_releases(f, name, file),
-		.nreleases = fact_count(fact_get(file, "releases")),
+		.releases = published ? published_releases(f, name, file) :
+					read_releases(f, name, file),
+		.nreleases = published ? facts_package(f, name)->n :
+					 fact_count(fact_get(file, "releases")),
 		.any = shared_by(f, extension_held(file, NULL)),
 		.source = fact_source(f->a, file),
 	};

@@ -18,6 +18,7 @@
  * claim comes from.
  */
 struct facts;
+struct claim;
 
 enum tri { TRI_UNKNOWN, TRI_NO, TRI_YES };
 
@@ -342,22 +343,36 @@ bool facts_paired(const struct facts *f, const char *name);
 
 /* --- ordinary packages --- */
 
-struct python_package {
-	const char *name, *latest;
-	const char *requires_python; /* of the latest, or NULL */
-	const char *source;
-};
-const struct python_package *facts_package(const struct facts *f, const char *name);
-/* A release of a package that decides something. */
+/* A release as the package index has it. */
 struct package_release {
 	const char *version;
+	const struct version *v;
 	const char *requires_python; /* or NULL */
-	struct names pythons;        /* series with wheels; empty: not known, or for all */
+	struct names
+		wheels; /* tags, "cp311-cp311-manylinux_2_17_x86_64"; of linux with glibc alone */
+	bool wheels_known; /* false: whether it has any is not known */
+	bool sdist;
+	const char *yanked;    /* why it was withdrawn, or "true"; NULL: it was not */
+	struct names requires; /* on other packages of the knowledge, with markers */
+	bool requires_known;   /* false: nobody read them */
+	const struct claim *claim;
+};
+/* An ordinary package, or an extension that the index has as well. */
+struct python_package {
+	const char *name;                       /* normalised */
+	const struct package_release *releases; /* oldest first */
+	size_t n;                               /* 0: nothing is known of its releases */
 	const char *source;
 };
-/* Oldest first; none: only its latest is known, which is then the one. */
-const struct package_release *facts_package_releases(const struct facts *f, const char *name,
-						     size_t *n);
+/* Returns NULL if the package is not in the knowledge base. */
+const struct python_package *facts_package(const struct facts *f, const char *name);
+/* Returns NULL if that release is not known. */
+const struct package_release *package_release(const struct python_package *p,
+					      const struct version *v);
+/* Returns the source of a release, for diag_source(). */
+const char *package_release_source(const struct facts *f, const struct package_release *r);
+/* True if no such version was ever published: the index had older and newer ones, not this one. */
+bool package_lacks(const struct facts *f, const struct python_package *p, const struct version *v);
 
 /* --- compatibility rules: knowledge/rules.yaml, and `rules` in the files of extensions --- */
 

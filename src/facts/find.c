@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -129,6 +130,23 @@ find_extension(const struct facts *f, const char *name, const char *more, struct
 	return also(f, x, h.release);
 }
 
+/* What is written by hand, and what was read of the package index. */
+static bool
+find_package(const struct facts *f, const char *name, const char *more, struct found *x)
+{
+	const char *key = name_normalize(f->a, name);
+	const struct claim *own =
+		fact_get(fact_get(facts_file(f, "packages.yaml"), "packages"), key);
+	const struct claim *file = releases_file_of(f, key);
+
+	x->title = arena_printf(f->a, "package %s%s%s", key, more ? " " : "", more ? more : "");
+	if (!own && !file)
+		return false;
+	if (more)
+		return find_keyed(f, fact_get(file, "releases"), more, x);
+	return (own && also(f, x, own)) | (file && also(f, x, file));
+}
+
 static bool
 find_rule(const struct facts *f, const char *name, const char *more, struct found *x)
 {
@@ -219,6 +237,24 @@ list_extension(struct show *v, struct table *t)
 }
 
 static void
+list_package(struct show *v, struct table *t)
+{
+	const struct claim *own = fact_get(facts_file(v->f, "packages.yaml"), "packages");
+	struct names names = fact_keys(v->a, own);
+
+	for (size_t i = 0; i < v->f->read->files.n; i++)
+		if (starts_with(v->f->read->files.at[i].name, "releases/"))
+			names_once(v->a, &names, fs_stem(v->a, v->f->read->files.at[i].name));
+	names_sort(&names);
+	for (size_t i = 0; i < names.n; i++) {
+		const struct python_package *p = facts_package(v->f, names.at[i]);
+		const struct package_release *r = p->n ? &p->releases[p->n - 1] : NULL;
+
+		table_add(v, t, p->name, r ? r->version : NULL, r ? r->requires_python : NULL);
+	}
+}
+
+static void
 list_rule(struct show *v, struct table *t)
 {
 	static const char *const severities[] = { "note", "warning", "error" };
@@ -295,9 +331,8 @@ static const struct subject subjects[] = {
 	  "system|Python|gcc|glibc|deadsnakes", NULL, NULL, "python|gcc|glibc|deadsnakes", NULL },
 	{ "modal", "Modal: limits, image builders, GPUs, prices", "modal", "modal.yaml", "gpus",
 	  "gpu", find_modal, NULL, "", NULL },
-	{ "package", "ordinary packages that stacks turn on", "package numpy", "packages.yaml",
-	  "packages", "package|newest known|its Python", NULL, NULL, "latest|requires_python",
-	  NULL },
+	{ "package", "packages: their releases on the package index", "package numpy", NULL, NULL,
+	  "package|newest known|its Python", find_package, list_package, "", "releases" },
 	{ "rule", "rules about what cannot live together", "rule cuda-major", NULL, NULL,
 	  "rule|severity|code|what it says", find_rule, list_rule, "", NULL },
 };

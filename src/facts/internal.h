@@ -46,13 +46,16 @@ struct facts_read {
 		const char *text;
 		struct names words;
 	} split[SPLIT_TEXTS];
-	struct map package_releases; /* normalised name -> struct package_releases */
+	struct map packages; /* normalised name -> struct python_package */
 };
 
 /* The map in a file: "torch.yaml"; NULL: there is no such file. */
 const struct claim *facts_file(const struct facts *f, const char *name);
 /* The map in extensions/NAME.yaml; NAME is normalised. */
 const struct claim *extension_file_of(const struct facts *f, const char *name);
+
+/* The map in releases/NAME.yaml; NAME is normalised. */
+const struct claim *releases_file_of(const struct facts *f, const char *name);
 
 /*
  * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a map rests on the

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/str.h"
+
 const struct node *
 fact_node(struct arena *a, const struct claim *x, const struct source *src)
 {
@@ -35,7 +37,7 @@ facts_of(struct arena *a, struct packed_facts packed)
 
 	*f = (struct facts){ .a = a, .date = packed.date };
 	f->read = arena_new_of(a, struct facts_read);
-	f->read->versions = f->read->specifiers = f->read->package_releases = MAP(a);
+	f->read->versions = f->read->specifiers = f->read->packages = MAP(a);
 	f->read->extension_of = f->read->extensions = f->read->pairings = MAP(a);
 	for (size_t i = 0; i < packed.files; i++, w += 2 + w[1])
 		list_push(a, &f->read->files,
@@ -76,7 +78,10 @@ lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const stru
 	while (i < files->n && strcmp(files->at[i].name, mine->name) < 0)
 		i++;
 	found = i < files->n && !strcmp(files->at[i].name, mine->name);
-	merged.root = facts_merge(a, found ? files->at[i].root : &nothing, mine->root);
+	/* Releases were read together, from one state of the index: another one replaces all. */
+	merged.root = facts_merge(
+		a, found && !starts_with(mine->name, "releases/") ? files->at[i].root : &nothing,
+		mine->root);
 	merged.over = true;
 	if (!found) {
 		list_push(a, files, merged);

@@ -14,6 +14,7 @@ struct packer {
 	struct places LIST(size_t) texts; /* words that hold the offset of a text */
 	struct map text_at;               /* text -> its offset + 1, as a pointer */
 	struct map value_at; /* text of a value of this file -> the place of its claim + 1 */
+	bool releases_file;
 	const struct node *releases, *ranges; /* of the file, if it is an extension's */
 };
 
@@ -170,9 +171,10 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 		put_word(p, 0);
 	}
 	at = p->out.words.n;
-	/* What is null is left out: an overlay removed it. */
+	/* What is null is left out: an overlay removed it. Nobody asks for the day of a release. */
 	for (size_t i = 0; i < n->n; i++) {
-		if (node_is_null(n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]))
+		if (node_is_null(n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]) ||
+		    (p->releases_file && n->kind == NODE_MAP && !strcmp(n->pairs[i].key, "date")))
 			continue;
 		if (n->kind == NODE_MAP) {
 			put_word(p, fact_hash(n->pairs[i].key));
@@ -202,6 +204,7 @@ facts_pack(struct arena *a, const struct fact_files *files)
 		size_t words;
 
 		p.value_at = MAP(a);
+		p.releases_file = starts_with(files->at[i].name, "releases/");
 		p.releases = extension ? node_get(files->at[i].root, "releases") : NULL;
 		p.ranges = extension ? node_get(files->at[i].root, "ranges") : NULL;
 		put_text(&p, files->at[i].name);

@@ -3,65 +3,96 @@
 #include "base/str.h"
 #include "internal.h"
 
+/* --- releases/NAME.yaml --- */
+
+const struct claim *
+releases_file_of(const struct facts *f, const char *name)
+{
+	return facts_file(f, arena_printf(f->a, "releases/%s.yaml", name));
+}
+
+static struct package_release *
+read_releases(const struct facts *f, const struct claim *releases)
+{
+	struct package_release *all =
+		arena_array_of(f->a, struct package_release, fact_count(releases));
+	const struct claim *last = NULL; /* of the release before */
+
+	for (size_t i = 0; i < fact_count(releases); i++) {
+		const struct claim *r = fact_at(releases, i), *wheels = fact_get(r, "wheels");
+		const struct claim *requires = fact_get(r, "requires");
+
+		all[i] = (struct package_release){
+			.version = fact_key(releases, i),
+			.v = version_parse(f->a, fact_key(releases, i)),
+			.requires_python = fact_text_of(r, "requires_python"),
+			.wheels = wheels && wheels == last ? all[i - 1].wheels :
+							     fact_items(f->a, wheels),
+			.wheels_known = wheels != NULL,
+			.sdist = fact_true_of(r, "sdist"),
+			.yanked = fact_text_of(r, "yanked"),
+			.requires = fact_items(f->a, requires),
+			.requires_known = requires != NULL,
+			.claim = r,
+		};
+		last = wheels;
+	}
+	return all;
+}
+
 const struct python_package *
 facts_package(const struct facts *f, const char *name)
 {
-	const struct claim *all = fact_get(facts_file(f, "packages.yaml"), "packages");
-	const struct claim *x = fact_get(all, name_normalize(f->a, name));
-	struct python_package *p;
+	const char *key = name_normalize(f->a, name);
+	struct python_package *p = map_get(&f->read->packages, key);
+	const struct claim *x;
 
+	if (p)
+		return p;
+	x = releases_file_of(f, key);
+	if (!x)
+		x = fact_get(fact_get(facts_file(f, "packages.yaml"), "packages"), key);
 	if (!x)
 		return NULL;
 	p = arena_new_of(f->a, struct python_package);
 	*p = (struct python_package){
-		.name = name_normalize(f->a, name),
-		.latest = fact_text_of(x, "latest"),
-		.requires_python = fact_text_of(x, "requires_python"),
+		.name = key,
+		.releases = read_releases(f, fact_get(x, "releases")),
+		.n = fact_count(fact_get(x, "releases")),
 		.source = fact_source(f->a, x),
 	};
+	map_put(&f->read->packages, key, p);
 	return p;
 }
 
-struct package_releases LIST(struct package_release);
-
-static struct package_releases *
-read_releases(const struct facts *f, const char *key)
+const struct package_release *
+package_release(const struct python_package *p, const struct version *v)
 {
-	const struct claim *x = fact_get(fact_get(facts_file(f, "packages.yaml"), "packages"), key);
-	const struct claim *releases = fact_get(x, "releases");
-	struct package_releases *all = arena_new_of(f->a, struct package_releases);
-
-	for (size_t i = 0; i < fact_count(releases); i++) {
-		const struct claim *r = fact_at(releases, i);
-
-		list_push(f->a, all,
-			  (struct package_release){
-				  .version = fact_key(releases, i),
-				  .requires_python = fact_text_of(r, "requires_python"),
-				  .pythons = fact_words(f, fact_get(r, "python")),
-				  .source = fact_source(f->a, r),
-			  });
-	}
-	if (!all->n && fact_text_of(x, "latest"))
-		list_push(f->a, all,
-			  (struct package_release){
-				  .version = fact_text_of(x, "latest"),
-				  .requires_python = fact_text_of(x, "requires_python"),
-				  .source = fact_source(f->a, x),
-			  });
-	return all;
+	for (size_t i = p->n; i-- > 0;)
+		if (!version_cmp(p->releases[i].v, v))
+			return &p->releases[i];
+	return NULL;
 }
 
-const struct package_release *
-facts_package_releases(const struct facts *f, const char *name, size_t *n)
+const char *
+package_release_source(const struct facts *f, const struct package_release *r)
 {
-	const char *key = name_normalize(f->a, name);
-	struct package_releases *all = map_get(&f->read->package_releases, key);
+	return fact_source(f->a, r->claim);
+}
 
-	if (!all)
-		map_put(&f->read->package_releases, key, all = read_releases(f, key));
-	*n = all->n;
-	return all->at;
+bool
+package_lacks(const struct facts *f, const struct python_package *p, const struct version *v)
+{
+	struct names others = { 0 }; /* that the index has between them */
+
+	if (!p->n || version_cmp(v, p->releases[0].v) < 0 ||
+	    version_cmp(v, p->releases[p->n - 1].v) > 0)
+		return false;
+	others = fact_words(f, fact_get(releases_file_of(f, p->name), "others"));
+	for (size_t i = 0; i < others.n; i++)
+		if (!version_cmp(facts_version(f, others.at[i]), v))
+			return false;
+	return !package_release(p, v);
 }
 
 /* --- pairings: in each extension's file and in packages.yaml --- */

@@ -7,7 +7,11 @@
 #include "base/str.h"
 #include "python/python.h"
 
-enum { FILES_MAX = 200 };
+/* What lies below the directory. */
+static const char *folder_names[] = { "extensions", "releases" };
+static const struct names folders = { folder_names, 2, 2 };
+
+enum { FILES_MAX = 400 };
 
 /* A place that is a whole file or folder. */
 static struct span
@@ -38,18 +42,18 @@ read_file(struct arena *a, struct diags *ds, const char *dir, const char *name,
 	return true;
 }
 
-/* An extension is looked up by its normalised name: another one would never be found. */
+/* Extensions and packages are looked up by their normalised names: others would never be found. */
 static bool
-check_extension_name(struct arena *a, struct diags *ds, const char *dir, const char *file)
+check_name(struct arena *a, struct diags *ds, const char *dir, const char *file)
 {
 	const char *name = fs_stem(a, file);
 	struct diag *d;
 
-	if (!starts_with(file, "extensions/") ||
-	    (name_valid(name) && !strcmp(name_normalize(a, name), name)))
+	if (!strchr(file, '/') || (name_valid(name) && !strcmp(name_normalize(a, name), name)))
 		return true;
 	d = diag_at(ds, E_KNOWLEDGE, path_at(a, fs_join(a, dir, file)),
-		    "is not the name of an extension");
+		    starts_with(file, "releases/") ? "is not the name of a package" :
+						     "is not the name of an extension");
 	if (name_valid(name))
 		diag_help(d, "rename it to %s.yaml", name_normalize(a, name));
 	else
@@ -59,7 +63,7 @@ check_extension_name(struct arena *a, struct diags *ds, const char *dir, const c
 
 /* What lies there and is no knowledge: said, since its author may think that it is. */
 static bool
-tell_others(struct arena *a, struct diags *ds, const char *dir, const char *folder)
+tell_others(struct arena *a, struct diags *ds, const char *dir, bool top)
 {
 	struct names all = { 0 };
 
@@ -70,14 +74,14 @@ tell_others(struct arena *a, struct diags *ds, const char *dir, const char *fold
 		struct diag *d;
 
 		if (ends_with(name, ".yaml") || ends_with(name, ".md") ||
-		    starts_with(name, "LICENSE") || (folder && !strcmp(name, folder)))
+		    starts_with(name, "LICENSE") || (top && names_have(&folders, name)))
 			continue;
 		d = diag_at(ds, W_KNOWLEDGE_FILE, path_at(a, path), "is not read");
 		if (ends_with(name, ".yml"))
 			diag_help(d, "rename it to %s.yaml", fs_stem(a, name));
 		else
 			diag_help(d, "the names of knowledge files end in .yaml; extensions are in "
-				     "extensions/");
+				     "extensions/, releases of packages in releases/");
 	}
 	return true;
 }
@@ -104,21 +108,26 @@ is_folder(struct arena *a, struct diags *ds, const char *dir, const struct names
 bool
 facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files)
 {
-	const char *folder = fs_join(a, dir, "extensions");
-	struct names all = { 0 }, below = { 0 };
+	struct names all = { 0 };
 	bool ok = true;
 
-	if (!fs_list(a, ds, dir, ".yaml", &all) || !fs_list(a, ds, folder, ".yaml", &below))
+	if (!fs_list(a, ds, dir, ".yaml", &all))
 		return false;
-	for (size_t i = 0; i < below.n; i++)
-		list_push(a, &all, arena_printf(a, "extensions/%s", below.at[i]));
-	if (!is_folder(a, ds, dir, &all))
+	for (size_t k = 0; k < folders.n; k++) {
+		struct names below = { 0 };
+
+		if (!fs_list(a, ds, fs_join(a, dir, folders.at[k]), ".yaml", &below))
+			return false;
+		for (size_t i = 0; i < below.n; i++)
+			list_push(a, &all, arena_printf(a, "%s/%s", folders.at[k], below.at[i]));
+	}
+	if (!is_folder(a, ds, dir, &all) || !tell_others(a, ds, dir, true))
 		return false;
-	if (!tell_others(a, ds, dir, "extensions") || !tell_others(a, ds, folder, NULL))
-		return false;
+	for (size_t k = 0; k < folders.n; k++)
+		if (!tell_others(a, ds, fs_join(a, dir, folders.at[k]), false))
+			return false;
 	names_sort(&all);
 	for (size_t i = 0; i < all.n; i++)
-		ok &= check_extension_name(a, ds, dir, all.at[i]) &&
-		      read_file(a, ds, dir, all.at[i], files);
+		ok &= check_name(a, ds, dir, all.at[i]) && read_file(a, ds, dir, all.at[i], files);
 	return ok;
 }

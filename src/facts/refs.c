@@ -120,6 +120,12 @@ is_extension(const char *file)
 	return starts_with(file, "extensions/");
 }
 
+static bool
+is_releases(const char *file)
+{
+	return starts_with(file, "releases/");
+}
+
 static void
 collect(struct refs *r, const struct fact_file *file)
 {
@@ -129,6 +135,8 @@ collect(struct refs *r, const struct fact_file *file)
 		list_push(r->a, &r->names[EXTENSION], name);
 		list_push(r->a, &r->names[PACKAGE], name);
 	}
+	if (is_releases(file->name))
+		list_push(r->a, &r->names[PACKAGE], fs_stem(r->a, file->name));
 	for (size_t k = 0; k < KINDS; k++) {
 		const struct node *names = NULL;
 

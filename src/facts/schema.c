@@ -134,12 +134,7 @@ static const struct fact_field files[] = {
 			ONE_("glibc", F_SERIES),
 			ONE_("deadsnakes", F_BOOL))),
 	GROUP_("packages.yaml",
-		NEED_GROUPS("packages", F_NAME,
-			ONE_("latest", F_VERSION),
-			ONE_("requires_python", F_SPEC),
-			GROUPS_("releases", F_VERSION,
-				WORDS_("python", F_PYTHON),
-				ONE_("requires_python", F_SPEC))),
+		NEED_GROUPS("packages", F_NAME, END),
 		ROWS_("pairings", NEED("name", F_PACKAGE), PAIRING_FIELDS)),
 	GROUP_("python.yaml",
 		NEED_GROUPS("series", F_SERIES, ONE_("uv", F_VERSION)),
@@ -247,6 +242,22 @@ static const struct fact_field extension_file[] = {
 	GROUPS_("rules", F_TAG, RULE_FIELDS),
 	END,
 };
+
+/* releases/NAME.yaml */
+static const struct fact_field releases_file[] = {
+	NEED("package", F_NAME),
+	NEED("read", F_DATE),
+	WORDS_("others", F_VERSION),
+	NEED_GROUPS("releases", F_VERSION,
+		ONE_("date", F_DATE),
+		ONE_("requires_python", F_SPEC),
+		MANY_("wheels", F_TAG),
+		ONE_("sdist", F_BOOL),
+		ONE_("yanked", F_TEXT),
+		MANY_("requires", F_REQUIREMENT),
+		MANY_("extras", F_NAME)),
+	END,
+};
 /* clang-format on */
 
 struct names
@@ -266,6 +277,8 @@ facts_fields(const char *name)
 
 	if (starts_with(name, "extensions/") && ends_with(name, ".yaml"))
 		return extension_file;
+	if (starts_with(name, "releases/") && ends_with(name, ".yaml"))
+		return releases_file;
 	while (f->key && strcmp(f->key, name))
 		f++;
 	return f->fields;

@@ -18,10 +18,14 @@
  *   [1]     ...
  */
 
+enum { CELL_MAX = 50 }; /* bytes */
+
 static bool
 show_is_value(const char *key)
 {
-	static const char *const others[] = { "source", "sources", "unverified" };
+	/* The last three of releases/NAME.yaml: the name again, and what is in the sources. */
+	static const char *const others[] = { "source",  "sources", "unverified",
+					      "package", "read",    "others" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(key, others[i]))
@@ -128,6 +132,16 @@ is_table(struct arena *a, const struct claim *x)
 	return fact_count(x) > 0;
 }
 
+/* What a cell of a table shows: of a long list how many it has. */
+static const char *
+cell(struct arena *a, const struct claim *x)
+{
+	const char *text = show_value(a, x);
+
+	return !fact_text(x) && strlen(text) > CELL_MAX ? arena_printf(a, "%zu", fact_count(x)) :
+							  text;
+}
+
 /* A map of maps, or a list of them, under the name that it has. */
 static bool
 show_table(struct show *v, const struct claim *x, const char *name, unsigned indent)
@@ -146,7 +160,7 @@ show_table(struct show *v, const struct claim *x, const char *name, unsigned ind
 		for (size_t k = 0; k < fact_count(row); k++)
 			if (show_is_value(fact_key(row, k)))
 				cells[table_column(&table, fact_key(row, k))] =
-					show_value(v->a, fact_at(row, k));
+					cell(v->a, fact_at(row, k));
 		cells[table.columns] = show_mark(v, row);
 	}
 	return table_print(v, &table, indent);

@@ -125,6 +125,27 @@ check_companions(struct workspace *w)
 	}
 }
 
+void
+check_yanked(struct workspace *w)
+{
+	for (size_t i = 0; i < w->r->packages.n; i++) {
+		const struct recipe_requirement *q = &w->r->packages.at[i];
+		const struct version *v = specifiers_pin(q->req->spec);
+		const struct python_package *p = v ? facts_package(w->f, q->req->key) : NULL;
+		const struct package_release *r = p ? package_release(p, v) : NULL;
+		struct diag *d;
+
+		if (!r || !r->yanked)
+			continue;
+		d = diag_at(w->ds, W_YANKED, q->text.at, "%s %s was withdrawn", q->req->name,
+			    r->version);
+		if (strcmp(r->yanked, "true") != 0)
+			diag_why(d, "its authors say: %s", r->yanked);
+		diag_help(d, "pin another release");
+		diag_source(d, package_release_source(w->f, r));
+	}
+}
+
 /* Without a list and without a GPU, torch asks the GPU that is not there. */
 void
 check_no_archs(struct workspace *w)

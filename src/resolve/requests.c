@@ -195,9 +195,8 @@ read_compiler(struct workspace *w)
 
 /* --- packages --- */
 
-/* True if the knowledge can say anything of a package: releases, or what must fit to it. */
-static bool
-judged(const struct workspace *w, const char *key)
+bool
+is_tracked(const struct workspace *w, const char *key)
 {
 	return facts_package(w->f, key) || facts_extension(w->f, key) || is_companion(key) ||
 	       facts_paired(w->f, key);
@@ -282,7 +281,7 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 		const struct requirement *req = all->at[i].req;
 
 		if (specifiers_pin(req->spec) && applies(w, req->marker) &&
-		    strcmp(req->key, "torch") != 0 && judged(w, req->key))
+		    strcmp(req->key, "torch") != 0 && is_tracked(w, req->key))
 			allowed(w, package_variable(w, req->key), req->spec);
 	}
 }
@@ -325,7 +324,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q)
 		return;
 	}
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
-	if (!wheel && !judged(w, key)) {
+	if (!wheel && !is_tracked(w, key)) {
 		not_checked(w, q, "not in the knowledge base");
 		return;
 	}

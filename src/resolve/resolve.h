@@ -54,6 +54,7 @@ struct candidate {
 	/* Its entry in the knowledge: struct torch_release, cuda_toolkit, os_release or
 	 * extension_release, by the kind of the variable; or NULL. */
 	const void *entry;
+	const struct package_release *published; /* on the package index; NULL: not known */
 	bool known; /* false: the recipe names it, and the knowledge base does not list it */
 };
 

@@ -112,6 +112,32 @@ add_package(struct workspace *w, const struct request *p)
 		add(w, arena_printf(w->a, "%s %s", name, c->text), no_release);
 }
 
+/* Of a package that requires nothing of interest no release has any. */
+static bool
+any_requires(const struct solver_variable *t)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->n; i++)
+		any |= t->c[i].published && t->c[i].published->requires_known;
+	return any;
+}
+
+/* Packages whose metadata nobody read, in the recipe or required by what is in it. */
+static void
+add_unread(struct workspace *w)
+{
+	for (size_t i = 0; i < w->solution->nvariables; i++) {
+		const struct solver_variable *t = w->solution->variables[i];
+		const struct candidate *c = solution_selected(w->solution, t->key);
+
+		if (t->kind == VARIABLE_PACKAGE && c && c->published &&
+		    !c->published->requires_known && any_requires(t))
+			add(w, arena_printf(w->a, "%s %s", t->label, c->text),
+			    "what this release requires is not in the knowledge base");
+	}
+}
+
 /* A commit of an extension without releases, such as apex, is known by what holds for all of them. */
 static void
 add_extension(struct workspace *w, const struct stack_extension *x)
@@ -177,6 +203,7 @@ resolve_unchecked(struct workspace *w)
 	for (size_t i = 0; i < w->requests.n; i++)
 		if (w->requests.at[i].kind == REQUEST_REQUIREMENT)
 			add_package(w, &w->requests.at[i]);
+	add_unread(w);
 	add_requirements(w);
 	add_extra_indexes(w);
 	add_rules_open(w);

@@ -139,20 +139,31 @@ fill_python(struct workspace *w, struct domain *s)
 		add_once(w, s, all.at[i], NULL);
 }
 
+/* What the index has of the releases that are there already; of an ordinary package, all of them. */
+static void
+fill_published(struct workspace *w, struct domain *s, const struct python_package *p)
+{
+	for (size_t i = 0; p && i < s->t.n; i++)
+		if (s->t.c[i].v)
+			s->t.c[i].published = package_release(p, s->t.c[i].v);
+	for (size_t i = p && !s->t.n ? p->n : 0; i-- > 0;)
+		push(w, s,
+		     (struct candidate){ .text = p->releases[i].version,
+					 .v = p->releases[i].v,
+					 .published = &p->releases[i],
+					 .known = true });
+}
+
 /* torchvision and torchaudio: the pairs of torch's releases. */
 static void
-fill_package(struct workspace *w, struct domain *s)
+fill_companion(struct workspace *w, struct domain *s)
 {
-	size_t n, ntorch;
-	const struct torch_release *const *torch = facts_torch_all(w->f, &ntorch);
-	const struct package_release *all = facts_package_releases(w->f, s->t.key, &n);
+	size_t n;
+	const struct torch_release *const *torch = facts_torch_all(w->f, &n);
 
-	s->entry = facts_package(w->f, s->t.key);
-	for (size_t i = ntorch; is_companion(s->t.key) && i-- > 0;)
+	for (size_t i = n; is_companion(s->t.key) && i-- > 0;)
 		if (torch_companion(torch[i], s->t.key))
 			add_once(w, s, torch_companion(torch[i], s->t.key), NULL);
-	for (size_t i = n; !is_companion(s->t.key) && i-- > 0;)
-		add(w, s, all[i].version, &all[i]);
 }
 
 static void
@@ -179,8 +190,12 @@ fill(struct workspace *w, struct domain *s)
 		s->entry = e = facts_extension(w->f, s->t.key);
 		for (n = e ? e->nreleases : 0; n-- > 0;)
 			add(w, s, e->releases[n].version, &e->releases[n]);
+		fill_published(w, s, facts_package(w->f, s->t.key));
 		break;
-	case VARIABLE_PACKAGE: fill_package(w, s); break;
+	case VARIABLE_PACKAGE:
+		fill_companion(w, s);
+		fill_published(w, s, facts_package(w->f, s->t.key));
+		break;
 	default: break; /* what the recipe names is all there is */
 	}
 }

@@ -29,6 +29,7 @@ teardown_folder(void **state)
 	for (size_t i = 0; i < written.n; i++)
 		unlink(written.at[i]);
 	rmdir(fs_join(a, dir, "extensions"));
+	rmdir(fs_join(a, dir, "releases"));
 	rmdir(dir);
 	arena_free(a);
 	return 0;
@@ -183,10 +184,31 @@ a_newer_source_moves_the_date(void **state)
 {
 	(void)state;
 	lay("packages.yaml",
-	    "packages: {requests: {latest: 9.9, source: \"PyPI: index page, read 2031-01-02\"}}\n");
+	    "packages: {requests: {source: \"PyPI: index page, read 2031-01-02\"}}\n");
 	load();
 	assert_string_equal(facts_date(f), "2031-01-02");
-	assert_string_equal(facts_package(f, "requests")->latest, "9.9");
+	assert_int_equal(facts_package(f, "requests")->n, 0);
+}
+
+/* The releases of a package are those of one state of the index. */
+static void
+releases_replace_the_built_in_ones(void **state)
+{
+	const struct python_package *p;
+
+	(void)state;
+	lay("releases/numpy.yaml",
+	    "package: numpy\nread: 2031-01-02\nsource: a test\n"
+	    "others: 1.0 2.0rc1\n"
+	    "releases: {1.1: {wheels: [py3-none-any]}, 2.0: {wheels: []}}\n");
+	load();
+	p = facts_package(f, "numpy");
+	assert_int_equal(p->n, 2);
+	assert_string_equal(p->releases[0].wheels.at[0], "py3-none-any");
+	assert_true(p->releases[1].wheels_known && !p->releases[1].wheels.n);
+	assert_true(package_lacks(f, p, version_parse(a, "1.26.4")));
+	assert_false(package_lacks(f, p, version_parse(a, "2.0rc1")));
+	assert_non_null(facts_package(f, "triton"));
 }
 
 static void
@@ -359,6 +381,7 @@ main(void)
 		OVERLAY(ranges_hold_for_a_new_release),
 		OVERLAY(a_new_extension_and_a_new_gpu),
 		OVERLAY(extensions_are_in_order),
+		OVERLAY(releases_replace_the_built_in_ones),
 		OVERLAY(a_newer_source_moves_the_date),
 		OVERLAY(an_empty_folder_and_empty_files_change_nothing),
 		OVERLAY(a_key_that_no_file_has),

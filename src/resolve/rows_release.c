@@ -1,0 +1,413 @@
+#include <stdlib.h>
+
+#include "internal.h"
+
+/*
+ * Releases as the package index has them: which of them exist, for which Python, machine and
+ * C library, and what their metadata requires.  Of an extension that this stack compiles its
+ * wheels do not count.
+ */
+
+static const struct package_release *
+published(const struct query *q)
+{
+	return candidate_of(q)->published;
+}
+
+/* True if pip selects a file of PyPI: the stack compiles none, and the recipe names no other place. */
+static bool
+from_pypi(const struct workspace *w, const struct domain *s)
+{
+	bool elsewhere = s->wheel || source_variable(w, s->t.key) >= 0;
+
+	for (size_t i = 0; i < w->r->extras.n; i++)
+		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
+			elsewhere |=
+				!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s),
+					s->t.key);
+	return !elsewhere;
+}
+
+/* --- which Python and machine --- */
+
+/* True if its wheels hold compiled code: then its sdist needs compilers, and often more. */
+static bool
+is_built(const struct package_release *r)
+{
+	for (size_t i = 0; i < r->wheels.n; i++)
+		if (ends_with(r->wheels.at[i], "-any"))
+			return false;
+	return r->wheels_known;
+}
+
+/* The Pythons that a specifier allows; most packages have one of a few. */
+static solve_word *
+pythons_in(struct workspace *w, const char *spec)
+{
+	solve_word *set = map_get(&w->pythons_in, spec ? spec : "");
+
+	if (!set)
+		map_put(&w->pythons_in, spec ? spec : "",
+			set = spec ? set_in(w, the_variable(w, VARIABLE_PYTHON), spec) :
+				     set_all(w, the_variable(w, VARIABLE_PYTHON)));
+	return set;
+}
+
+/* The Pythons for which a release has a wheel on the recipe's machine, or needs none. */
+static struct wheel_pythons
+pythons_of_wheels(struct workspace *w, const struct package_release *r)
+{
+	const char *machine = recipe_machine(w->r);
+	struct wheel_pythons pythons = { 0 };
+
+	if (!r->wheels_known || (r->sdist && !is_built(r)))
+		return (struct wheel_pythons){ ~(uint64_t)0, ~(uint64_t)0 };
+	for (size_t i = 0; i < r->wheels.n; i++)
+		if (wheel_fits_machine(r->wheels.at[i], machine))
+			wheel_pythons_add(&pythons, r->wheels.at[i]);
+	return pythons;
+}
+
+static bool
+takes(struct workspace *w, const struct package_release *r, size_t python)
+{
+	struct wheel_pythons pythons;
+
+	if (!solve_set_has(pythons_in(w, r->requires_python), python))
+		return false;
+	pythons = pythons_of_wheels(w, r);
+	return wheel_pythons_have(&pythons,
+				  variable_at(w, the_variable(w, VARIABLE_PYTHON))->c[python].text);
+}
+
+/*
+ * Of a release that is not listed the next newer one still says where its wheels end: an
+ * older release is not built for a Python that came after it.  Candidates are the newest first.
+ */
+static bool
+may_take(struct workspace *w, const struct solver_variable *t, const struct version *v,
+	 const char *python)
+{
+	const char *dot = strchr(python, '.');
+	unsigned long minor = dot ? strtoul(dot + 1, NULL, 10) : 0;
+	const struct package_release *next = NULL;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->c[i].published && t->c[i].v && version_cmp(t->c[i].v, v) > 0)
+			next = t->c[i].published;
+	return !next || !is_built(next) ||
+	       (minor < 64 && pythons_of_wheels(w, next).plain >> minor != 0);
+}
+
+/* A release with the same files as the one before it has the same answer. */
+static bool
+same_files(const struct package_release *x, const struct package_release *y)
+{
+	return x && x->requires_python == y->requires_python && x->wheels.at == y->wheels.at &&
+	       x->wheels_known == y->wheels_known && x->sdist == y->sdist;
+}
+
+/* The candidates that take a Python. */
+static solve_word *
+candidates_for(struct workspace *w, unsigned variable, size_t python)
+{
+	const struct solver_variable *t = variable_at(w, variable);
+	const char *text = variable_at(w, the_variable(w, VARIABLE_PYTHON))->c[python].text;
+	const struct package_release *before = NULL;
+	solve_word *set = set_none(w, variable);
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct candidate *c = &t->c[i];
+		bool good;
+
+		if (!c->published)
+			good = !c->v || may_take(w, t, c->v, text);
+		else if (same_files(before, c->published))
+			good = solve_set_has(set, i - 1);
+		else
+			good = takes(w, c->published, python);
+		if (good)
+			solve_set_add(set, i);
+		before = c->published;
+	}
+	return set;
+}
+
+/* Releases that do not take a Python: newer than all that do, among them, and older. */
+enum { NEWER, AMONG, OLDER, PARTS };
+struct refusal {
+	const struct package_release *first, *last; /* that take it; NULL: none is known to */
+	const struct package_release *next[PARTS];  /* of a part: the one beside those */
+	solve_word *without[PARTS];                 /* NULL: none */
+};
+
+static int
+part_of(const struct refusal *f, const struct version *v)
+{
+	if (!f->last || version_cmp(v, f->last->v) > 0)
+		return NEWER;
+	return version_cmp(v, f->first->v) < 0 ? OLDER : AMONG;
+}
+
+/* Candidates are the newest first, but for those that are not known. */
+static struct refusal
+refusal_of(struct workspace *w, unsigned variable, size_t python)
+{
+	const struct solver_variable *t = variable_at(w, variable);
+	const solve_word *with = candidates_for(w, variable, python);
+	struct refusal f = { 0 };
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->c[i].published && solve_set_has(with, i)) {
+			f.first = t->c[i].published;
+			f.last = f.last ? f.last : f.first;
+		}
+	for (size_t i = 0; i < t->n; i++) {
+		const struct candidate *c = &t->c[i];
+		int part;
+
+		if (solve_set_has(with, i))
+			continue;
+		part = part_of(&f, c->v);
+		if (!f.without[part])
+			f.without[part] = set_none(w, variable);
+		solve_set_add(f.without[part], i);
+		if (c->published && (part == NEWER || !f.next[part]))
+			f.next[part] = c->published;
+	}
+	return f;
+}
+
+/* "has wheels for", or "takes" where its metadata alone refuses the Python. */
+static const char *
+verb_of(struct workspace *w, const struct package_release *r, const char *python)
+{
+	struct wheel_pythons pythons = { 0 };
+
+	if (r)
+		pythons = pythons_of_wheels(w, r);
+	return wheel_pythons_have(&pythons, python) ? "takes" : "has wheels for";
+}
+
+/* "numpy has wheels for Python 3.13 from 2.1.3 on": for a Python, whichever releases are allowed. */
+static void
+add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
+{
+	struct workspace *w = q->w;
+	const struct solver_variable *t = variable_at(w, q->variable);
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
+	const char *series = variable_at(w, python)->c[candidate].text, *on = "";
+	const struct package_release *r = f->next[part];
+	const char *verb = verb_of(w, r, series);
+	int asked = requested_in(w, q->variable, f->without[part]);
+	struct solve_term terms[2] = { IN(q->variable, f->without[part]),
+				       IN(python, set_one(w, python, candidate)) };
+
+	if (strcmp(verb, "takes") != 0 && strcmp(recipe_machine(w->r), "x86_64") != 0)
+		on = arena_printf(w->a, " on %s", recipe_machine(w->r));
+	if (!f->last)
+		add_conflict(q, terms, 2, r ? package_release_source(w->f, r) : NULL,
+			     "no known release of %s %s Python %s%s", t->key, verb, series, on);
+	else if (part == AMONG && asked >= 0)
+		add_conflict(
+			q, terms, 2,
+			r ? package_release_source(w->f, r) : package_release_source(w->f, f->last),
+			"%s %s does not take Python %s%s", t->key, t->c[asked].text, series, on);
+	else if (part == AMONG)
+		add_conflict(q, terms, 2,
+			     r ? package_release_source(w->f, r) :
+				 package_release_source(w->f, f->last),
+			     "not all releases of %s from %s to %s take Python %s%s", t->key,
+			     f->first->version, f->last->version, series, on);
+	else
+		add_conflict(q, terms, 2,
+			     part == NEWER ? package_release_source(w->f, f->last) :
+					     package_release_source(w->f, f->first),
+			     part == NEWER ? "%s %s Python %s%s up to %s" :
+					     "%s %s Python %s%s from %s on",
+			     t->key, verb, series, on,
+			     part == NEWER ? f->last->version : f->first->version);
+}
+
+/*
+ * Of each pair of a package and a Python the one that the solver tries last gives the constraints:
+ * most Pythons are never tried.
+ */
+static void
+add_refusal(struct query *q, size_t python)
+{
+	struct workspace *w = q->w;
+	const struct domain *s = w->variables.at[q->variable];
+	struct refusal f = { 0 };
+
+	if (facts_package(w->f, s->t.key) && facts_package(w->f, s->t.key)->n && from_pypi(w, s))
+		f = refusal_of(w, q->variable, python);
+	for (int part = 0; part < PARTS; part++)
+		if (f.without[part])
+			add_part(q, &f, part, python);
+}
+
+void
+constraint_release_python(struct query *q, struct workspace *w)
+{
+	const struct domain *python = w->variables.at[the_variable(w, VARIABLE_PYTHON)];
+
+	for (size_t i = 0; python->given && i < python->t.n; i++)
+		if (python->given[i].made)
+			add_refusal(q, i);
+}
+
+void
+constraint_python_release(struct query *q, struct workspace *w)
+{
+	for (unsigned i = 0; i < w->variables.n; i++) {
+		const struct domain *s = w->variables.at[i];
+		struct query of = *q;
+
+		of.variable = i;
+		if ((s->t.kind == VARIABLE_PACKAGE || s->t.kind == VARIABLE_EXTENSION) &&
+		    s->given && s->given[s->t.n].made)
+			add_refusal(&of, q->candidate);
+	}
+}
+
+/* --- which C library --- */
+
+/* Of several wheels for a Python that the recipe allows, the one that runs in most places. */
+void
+constraint_release_glibc(struct query *q, struct workspace *w)
+{
+	const struct package_release *r = published(q);
+	unsigned glibc = the_variable(w, VARIABLE_GLIBC), python = the_variable(w, VARIABLE_PYTHON);
+	int asked = requested(w, python);
+	const char *series = asked < 0 ? NULL : variable_at(w, python)->c[asked].text;
+	unsigned long least = 0;
+	struct wheel_pythons pythons;
+
+	if (!r || !is_built(r) || !from_pypi(w, w->variables.at[q->variable]))
+		return;
+	for (size_t i = 0; i < r->wheels.n; i++) {
+		const char *tag = r->wheels.at[i];
+		unsigned long minor = wheel_glibc(tag);
+
+		pythons = (struct wheel_pythons){ 0 };
+		wheel_pythons_add(&pythons, tag);
+		if (!wheel_fits_machine(tag, recipe_machine(w->r)) ||
+		    (series && !wheel_pythons_have(&pythons, series)))
+			continue;
+		if (!minor)
+			return;
+		least = !least || minor < least ? minor : least;
+	}
+	if (least)
+		add_allows(q, glibc, set_in(w, glibc, arena_printf(w->a, ">=2.%lu", least)),
+			   package_release_source(w->f, r),
+			   "the wheels of %s %s need glibc 2.%lu or newer",
+			   variable_at(w, q->variable)->label, r->version, least);
+}
+
+/* --- what its metadata requires --- */
+
+/* The Pythons for which a requirement counts, with the extras that the recipe names. */
+static solve_word *
+pythons_of(struct query *q, const struct marker *m)
+{
+	struct workspace *w = q->w;
+	const char *key = variable_at(w, q->variable)->key;
+	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
+	struct names extras = { 0 };
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < lists[k]->n; i++)
+			for (size_t n = 0; n < lists[k]->at[i].req->extras.n; n++)
+				if (!strcmp(lists[k]->at[i].req->key, key))
+					names_once(w->a, &extras,
+						   lists[k]->at[i].req->extras.at[n]);
+	return set_pythons_with(w, m, &extras);
+}
+
+static void
+require(struct query *q, const struct package_release *r, const char *text)
+{
+	struct workspace *w = q->w;
+	const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
+	unsigned python = the_variable(w, VARIABLE_PYTHON), other;
+	solve_word *pythons = req ? pythons_of(q, req->marker) : NULL, *those;
+	struct solve_term terms[3] = { THIS(q) };
+	bool every;
+	int asked;
+
+	if (!req || req->url || !is_tracked(w, req->key) || set_is_empty(w, python, pythons))
+		return;
+	other = variable_named(w, req->key);
+	those = set_in(w, other, specifiers_text(w->a, req->spec));
+	asked = requested(w, other);
+	/* A release that is not known yet may be one of them; of the one that is pinned it is known. */
+	if (set_is_empty(w, other, those) && asked < 0)
+		return;
+	if (set_is_empty(w, other, those))
+		terms[1] = IN(other, set_one(w, other, (size_t)asked));
+	else
+		terms[1] = NOT_IN(other, those);
+	every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
+	terms[2] = IN(python, pythons);
+	add_conflict(q, terms, every ? 2 : 3, package_release_source(w->f, r),
+		     "%s %s requires %s%s", variable_at(w, q->variable)->label, r->version,
+		     req->name, specifiers_text(w->a, req->spec));
+}
+
+void
+constraint_release_requires(struct query *q, struct workspace *w)
+{
+	const struct package_release *r = published(q);
+
+	if (!r || !from_pypi(w, w->variables.at[q->variable]))
+		return;
+	for (size_t i = 0; i < r->requires.n; i++)
+		require(q, r, r->requires.at[i]);
+}
+
+/* --- which of them exist --- */
+
+/* pip takes a withdrawn release only where a requirement pins it. */
+void
+constraint_release_yanked(struct query *q, struct workspace *w)
+{
+	const struct package_release *r = published(q);
+
+	if (r && r->yanked && requested(w, q->variable) != (int)q->candidate)
+		add_conflict(q, TERMS(THIS(q)), package_release_source(w->f, r),
+			     "%s %s was withdrawn", variable_at(w, q->variable)->label, r->version);
+}
+
+/* "the nearest are 1.26.4 and 2.0.0": the listed releases before and after a version. */
+static const char *
+neighbours(struct workspace *w, const struct python_package *p, const struct version *v)
+{
+	struct names all = { 0 };
+	size_t i = 0;
+
+	while (i < p->n && version_cmp(p->releases[i].v, v) < 0)
+		i++;
+	if (i)
+		list_push(w->a, &all, p->releases[i - 1].version);
+	if (i < p->n)
+		list_push(w->a, &all, p->releases[i].version);
+	return arena_printf(w->a, "the nearest %s %s", all.n > 1 ? "are" : "is",
+			    names_words(w->a, &all, "and"));
+}
+
+/* A version that the recipe names, and that the index never had. */
+void
+constraint_release_exists(struct query *q, struct workspace *w)
+{
+	const struct domain *s = w->variables.at[q->variable];
+	const struct candidate *c = candidate_of(q);
+	const struct python_package *p = facts_package(w->f, s->t.key);
+
+	if (c->known || !c->v || !p || strpbrk(c->text, "<>~!") || !from_pypi(w, s) ||
+	    !package_lacks(w->f, p, c->v))
+		return;
+	add_conflict(q, TERMS(THIS(q)), p->source, "%s has no release %s: %s", s->t.label, c->text,
+		     neighbours(w, p, c->v));
+}
