@@ -338,7 +338,7 @@ struct pairing {
 	const char *why, *source;
 };
 const struct pairing *facts_pairings(const struct facts *f, const char *name, size_t *n);
-/* Returns true if a package stands on either side of a pairing. */
+/* Returns true if a package that is no extension stands on either side of a pairing. */
 bool facts_paired(const struct facts *f, const char *name);
 
 /* --- ordinary packages --- */

@@ -39,6 +39,7 @@ struct facts_read {
 	struct names extension_names;
 	struct map extension_of; /* names of extensions, and their other names -> the name */
 	struct map extensions;   /* name -> struct extension */
+	struct map paired;       /* names in pairings, but for extensions' own */
 	struct map pairings;     /* normalised name -> struct pairings */
 	struct written_rules LIST(struct written_rule) rules;
 	struct map versions, specifiers; /* text -> what it means */

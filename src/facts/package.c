@@ -141,26 +141,30 @@ facts_pairings(const struct facts *f, const char *name, size_t *n)
 	return all->at;
 }
 
-static bool
-is_other(const struct claim *file, const char *name)
+/* The names on both sides of the pairings of a file. */
+static void
+add_paired(const struct facts *f, const struct claim *file)
 {
 	const struct claim *rows = fact_get(file, "pairings");
 
-	for (size_t i = 0; i < fact_count(rows); i++)
-		if (!strcmp(fact_text_of(fact_at(rows, i), "other"), name))
-			return true;
-	return false;
+	for (size_t i = 0; i < fact_count(rows); i++) {
+		const char *own = fact_text_of(fact_at(rows, i), "name");
+
+		map_put(&f->read->paired, fact_text_of(fact_at(rows, i), "other"), f->read);
+		if (own)
+			map_put(&f->read->paired, own, f->read);
+	}
 }
 
 bool
 facts_paired(const struct facts *f, const char *name)
 {
 	struct names extensions = facts_extension_names(f);
-	bool found = is_other(facts_file(f, "packages.yaml"), name);
-	size_t n;
 
-	facts_pairings(f, name, &n);
-	for (size_t i = 0; i < extensions.n && !found; i++)
-		found = is_other(extension_file_of(f, extensions.at[i]), name);
-	return found || n;
+	if (!f->read->paired.n) {
+		add_paired(f, facts_file(f, "packages.yaml"));
+		for (size_t i = 0; i < extensions.n; i++)
+			add_paired(f, extension_file_of(f, extensions.at[i]));
+	}
+	return map_get(&f->read->paired, name);
 }
