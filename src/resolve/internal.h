@@ -44,6 +44,7 @@ struct workspace {
 	struct domains variables;
 	struct solver_variables LIST(const struct solver_variable *) all; /* of `variables` */
 	struct map by_key;                                                /* key -> struct domain */
+	struct map listed; /* what s->unchecked names */
 	struct requests LIST(struct request) requests;
 	struct solver_pins LIST(struct solve_pin) solver_pins;
 	struct unchecked_items LIST(struct unchecked) unchecked;

@@ -147,9 +147,10 @@ struct finding {
 };
 struct findings LIST(struct finding);
 
-/* A rule that was not checked, because a value is not known: "the version of gcc". */
+/* A rule that was not checked, because the value of a condition is not known. */
 struct rule_open {
-	const char *rule, *value;
+	const char *rule;
+	const struct rule_condition *condition;
 };
 struct rules_open LIST(struct rule_open);
 

@@ -382,35 +382,20 @@ places_of(const struct rule_case *c)
 	return all;
 }
 
-/* "the version of gcc", "the system": the value that is not known. */
-static const char *
-open_words(const struct rule_case *c, const struct rule_condition *k)
-{
-	int domain = domain_of(c, k->variable, k->name);
-	const struct solver_variable *t = domain < 0 ? NULL : variable_at(c->w, (unsigned)domain);
-
-	return t && t->kind == VARIABLE_OS ?
-		       t->label :
-		       arena_printf(c->w->a, "the version of %s", t ? t->label : k->name);
-}
-
 static void
 add_finding(const struct rule_case *c)
 {
 	const struct rule *r = c->rule;
 	const struct rule_condition *open = NULL;
-	enum truth all = YES;
+	enum truth all = YES, one;
 
 	for (size_t i = 0; i < r->when.n && all != NO; i++) {
-		enum truth one = truth_of(c, &r->when.at[i]);
-
-		if (one == UNKNOWN)
-			open = &r->when.at[i];
+		one = truth_of(c, &r->when.at[i]);
+		open = one == UNKNOWN ? &r->when.at[i] : open;
 		all = one < all ? one : all;
 	}
 	if (all == UNKNOWN)
-		list_push(c->w->a, &c->solution->rules_open,
-			  (struct rule_open){ r->name, open_words(c, open) });
+		list_push(c->w->a, &c->solution->rules_open, (struct rule_open){ r->name, open });
 	if (all == YES && r->severity != SEV_ERROR)
 		list_push(c->w->a, &c->solution->findings,
 			  (struct finding){ .rule = r,

@@ -8,10 +8,8 @@
 static void
 add(struct workspace *w, const char *what, const char *why)
 {
-	for (size_t i = 0; i < w->s->unchecked.n; i++)
-		if (!strcmp(w->s->unchecked.at[i].what, what))
-			return;
-	list_push(w->a, &w->s->unchecked, (struct unchecked_part){ what, why });
+	if (!map_put(&w->listed, what, w))
+		list_push(w->a, &w->s->unchecked, (struct unchecked_part){ what, why });
 }
 
 static const char not_listed[] = "not in the knowledge base";
@@ -177,19 +175,21 @@ add_rules_open(struct workspace *w)
 	struct names seen = { 0 };
 
 	for (size_t i = 0; i < s->rules_open.n; i++) {
-		const char *value = s->rules_open.at[i].value;
+		const struct rule_condition *k = s->rules_open.at[i].condition;
 		struct names rules = { 0 };
 
-		if (names_have(&seen, value))
+		if (names_have(&seen, k->name))
 			continue;
-		list_push(w->a, &seen, value);
-		for (size_t k = i; k < s->rules_open.n; k++)
-			if (!strcmp(s->rules_open.at[k].value, value))
-				names_once(w->a, &rules, s->rules_open.at[k].rule);
+		list_push(w->a, &seen, k->name);
+		for (size_t n = i; n < s->rules_open.n; n++)
+			if (!strcmp(s->rules_open.at[n].condition->name, k->name))
+				names_once(w->a, &rules, s->rules_open.at[n].rule);
 		add(w,
 		    arena_printf(w->a, "rule%s %s", rules.n > 1 ? "s" : "",
 				 names_join(w->a, &rules, ", ")),
-		    arena_printf(w->a, "%s is not known", value));
+		    k->variable == VAR_OS ?
+			    "the operating system is not known" :
+			    arena_printf(w->a, "the version of %s is not known", k->name));
 	}
 }
 
