@@ -127,6 +127,7 @@ pipeline_load(struct run *r, struct diags *ds, const char *path, recipe_open *op
 		.variant = o->variant,
 		.cell = o->cell,
 		.extends_anywhere = o->extends_anywhere,
+		.application = true,
 		.on_disk = o->fix,
 	};
 	unsigned before = ds->errors;

@@ -122,3 +122,14 @@ str_nearest(const char *word, const char *const *words, size_t n)
 	}
 	return found;
 }
+
+bool
+among(const char *s, const char *list)
+{
+	size_t n = strlen(s);
+
+	for (const char *p = list; n && (p = strstr(p, s)); p += n)
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}

@@ -109,4 +109,7 @@ size_t utf8_bytes(const char *p, size_t n, size_t columns);
  */
 const char *str_nearest(const char *word, const char *const *words, size_t n);
 
+/* Returns true if a word is one of a list, "install create". */
+bool among(const char *s, const char *list);
+
 #endif

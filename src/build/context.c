@@ -274,8 +274,8 @@ copy_application(struct work *w)
 
 	for (size_t i = 0; i < r->app.copy.n; i++)
 		list_push(w->a, &all, r->app.copy.at[i].s);
-	if (r->app.requirements.s)
-		list_push(w->a, &all, r->app.requirements.s);
+	for (size_t i = 0; i < r->app.files.n; i++)
+		list_push(w->a, &all, r->app.files.at[i]);
 	if (all.n && !copy_ignore(w, from))
 		return false;
 	for (size_t i = 0; i < all.n; i++) {

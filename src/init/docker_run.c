@@ -218,7 +218,7 @@ read_words(struct docker *d, const struct command *c, size_t from, bool second)
 	for (size_t i = from; i < c->n; i++) {
 		const struct word *w = &c->at[i];
 		const char *value, *tag = NULL;
-		enum pip_option o = pip_option(d->rd, w->s, &value);
+		enum pip_option o = pip_option(d->rd->a, w->s, &value);
 
 		if (!value)
 			value = o >= PIP_SETTING && i + 1 < c->n ? c->at[++i].s : "";

@@ -59,29 +59,6 @@ const char *torch_index_tag(struct init *rd, const char *url);
 /* Returns true for a path: what pip builds from a directory or a file of this machine. */
 bool is_local_path(const char *s);
 
-/* Options of pip and of requirements files, as far as they decide what is installed from where. */
-enum pip_option {
-	PIP_NONE,   /* no option */
-	PIP_QUIET,  /* changes nothing about what is installed */
-	PIP_SWITCH, /* takes no value; a recipe has no place for it */
-	PIP_NO_ISOLATION,
-	PIP_NO_CACHE,
-	PIP_SETTING, /* takes a value; a recipe has no place for it */
-	PIP_INDEX,
-	PIP_EXTRA_INDEX,
-	PIP_LINKS,
-	PIP_REQUIREMENTS,
-	PIP_CONSTRAINTS,
-	PIP_EDITABLE,
-};
-
-/*
- * Returns which option a word is: "--index-url", "--index-url=https://...", "-i", "-rreq.txt".  *value
- * is the part after `=` in the same word; NULL: the next word is the value, for PIP_SETTING and later.
- */
-enum pip_option pip_option(struct init *rd, const char *word, const char **value);
-/* Returns true if a word is one of a list, "install create". */
-bool among(const char *s, const char *list);
 /* Decides an item by an option of pip; an editable requirement is none. */
 void place_option(struct init *rd, struct init_item *item, enum pip_option o, const char *value);
 

@@ -1,137 +1,17 @@
 #include <string.h>
 
-#include "base/buf.h"
+#include "python/python.h"
 #include "reader.h"
 
-/*
- * Requirements files, and what `pip freeze` prints:
- *
- *     file := { line }
- *     line := [ requirement { option } | option | URL | path ] [ comment ]
- *
- * A backslash at its end joins a line with the next; a comment begins with # at the
- * start or after a blank.  https://pip.pypa.io/en/stable/reference/requirements-file-format/
- */
-
-/* Options of `pip install`, as `--help` of pip 26 and of uv's pip list them; others take no value. */
-static const struct {
-	enum pip_option is;
-	const char *names;
-} options[] = {
-	{ PIP_INDEX, "--index-url -i --default-index --pypi-url" },
-	{ PIP_EXTRA_INDEX, "--extra-index-url --index" },
-	{ PIP_LINKS, "--find-links -f" },
-	{ PIP_REQUIREMENTS, "--requirement --requirements -r" },
-	{ PIP_CONSTRAINTS, "--constraint -c" },
-	{ PIP_EDITABLE, "--editable -e" },
-	{ PIP_NO_ISOLATION, "--no-build-isolation" },
-	{ PIP_NO_CACHE, "--no-cache-dir --no-cache" },
-	{ PIP_QUIET,
-	  "-q -qq --quiet -v --verbose -U --upgrade --user --system --no-input --compile "
-	  "--no-compile --disable-pip-version-check --break-system-packages "
-	  "--no-warn-script-location" },
-	{ PIP_SETTING,
-	  "--hash --target -t --prefix --root --src --timeout --default-timeout --retries "
-	  "--trusted-host --cache-dir --upgrade-strategy --progress-bar --no-binary --only-binary "
-	  "--platform --python-version --python -p --implementation --abi --proxy "
-	  "--config-settings "
-	  "--root-user-action --config-setting -C --global-option --install-option --build-option "
-	  "--log --cert "
-	  "--client-cert --exists-action --report --use-feature --index-strategy --torch-backend "
-	  "--link-mode --resolution --prerelease --no-build-isolation-package" },
-};
-
-bool
-among(const char *s, const char *list)
-{
-	size_t n = strlen(s);
-
-	for (const char *p = list; n && (p = strstr(p, s)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
-}
-
-enum pip_option
-pip_option(struct init *rd, const char *word, const char **value)
-{
-	size_t n = word[0] == '-' && word[1] == '-' ? strcspn(word, "=") : 2;
-	const char *name;
-
-	*value = NULL;
-	if (word[0] != '-' || !word[1])
-		return PIP_NONE;
-	name = arena_copy(rd->a, word, n);
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		if (!among(name, options[i].names))
-			continue;
-		if (word[n])
-			*value = word + n + (word[n] == '=');
-		return options[i].is;
-	}
-	return PIP_SWITCH;
-}
-
-/* --- files --- */
-
-struct line {
-	const char *text; /* joined, without comment and blanks at its ends */
-	struct span at;   /* what of it stands on its first line */
-};
-
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\f' || c == '\r';
-}
-
-/* The length of `s` before its comment. */
-static size_t
-before_comment(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s[i] == '#' && (!i || is_blank(s[i - 1])))
-			return i;
-	return n;
-}
-
-/* The logical line that starts at *p; *number is that of the physical one. */
-static struct line
-next_line(struct init *rd, const struct source *src, const char **p, uint32_t *number)
-{
-	struct line l = { NULL, { .src = src, .line = *number } };
-	struct buf b = BUF(rd->a);
-
-	for (bool more = true; more && **p; ++*number) {
-		const char *s = *p;
-		size_t n = strcspn(s, "\n"), skip = strspn(s, " \t\f\r");
-
-		*p += n + (s[n] == '\n');
-		n -= n && s[n - 1] == '\r';
-		more = n && s[n - 1] == '\\' && before_comment(s, n) == n;
-		n = before_comment(s, n - more);
-		skip = skip < n ? skip : n;
-		while (n > skip && is_blank(s[n - 1]))
-			n--;
-		if (!l.at.col) {
-			l.at.col = (uint32_t)text_columns(s, skip) + 1;
-			l.at.width = (uint32_t)text_columns(s + skip, n - skip);
-		}
-		if (b.n)
-			buf_putc(&b, ' ');
-		buf_add(&b, s + skip, n - skip);
-	}
-	l.text = buf_text(&b);
-	return l;
-}
+/* Requirements files, and what `pip freeze` prints: each line is an item. */
 
 /* "einops==0.8.0 --hash=sha256:...": pip's options behind a requirement are an item of their own; all
  * hashes of a file are one. */
 static const char *
-without_options(struct init *rd, const struct line *l, bool *hashes)
+without_options(struct init *rd, const struct text *l, bool *hashes)
 {
-	const char *cut = strstr(l->text, " --");
-	size_t n = cut ? (size_t)(cut - l->text) : strlen(l->text);
+	const char *cut = strstr(l->s, " --");
+	size_t n = cut ? (size_t)(cut - l->s) : strlen(l->s);
 	bool hash = cut && starts_with(cut, " --hash");
 
 	if (cut && !(hash && *hashes))
@@ -139,9 +19,9 @@ without_options(struct init *rd, const struct line *l, bool *hashes)
 			   hash ? "a recipe holds no hashes of packages" :
 				  "it is an option of pip");
 	*hashes |= hash;
-	while (n && is_blank(l->text[n - 1]))
+	while (n && (l->s[n - 1] == ' ' || l->s[n - 1] == '\t'))
 		n--;
-	return arena_copy(rd->a, l->text, n);
+	return arena_copy(rd->a, l->s, n);
 }
 
 bool
@@ -153,14 +33,13 @@ init_requirements(struct init *rd, const struct source *src)
 	uint32_t number = 1;
 	bool hashes = false;
 
-	p += starts_with(p, "\xef\xbb\xbf") ? 3 : 0;
 	while (*p && rd->ds->errors == before) {
-		struct line l = next_line(rd, src, &p, &number);
-		size_t n = strcspn(l.text, " \t");
-		enum pip_option o = pip_option(rd, arena_copy(rd->a, l.text, n), &value);
-		struct init_item *item = *l.text ? item_open(rd, l.text, l.at) : NULL;
+		struct text l = requirements_line(rd->a, src, &p, &number);
+		size_t n = strcspn(l.s, " \t");
+		enum pip_option o = pip_option(rd->a, arena_copy(rd->a, l.s, n), &value);
+		struct init_item *item = *l.s ? item_open(rd, l.s, l.at) : NULL;
 
-		value = value ? value : l.text + n;
+		value = value ? value : l.s + n;
 		value += strspn(value, " \t");
 		if (o == PIP_NONE && item)
 			place_requirement(rd, item, without_options(rd, &l, &hashes), false);

@@ -114,7 +114,7 @@ operation_json(struct json *j, const struct operation *op, bool all)
 		json_put(j, "'nvcc': %s, 'flags': %n", op->smoke.nvcc, &op->smoke.flags);
 		break;
 	case OP_REQUIREMENTS:
-		json_put(j, "'file': %s", op->requirements.file);
+		json_put(j, "'file': %s", op->requirements.files.at[0]);
 		index_json(j, &op->requirements.index, all);
 		if (all)
 			json_put(j, "'secrets': %n", &op->requirements.secrets);

@@ -120,7 +120,8 @@ struct operation {
 			struct names flags; /* "-std=c++14", "-gencode", "arch=..." */
 		} smoke;
 		struct {
-			const char *file; /* relative to {app} */
+			struct names
+				files; /* relative to {app}: the file, then those it includes */
 			struct pip_index index;
 			struct names secrets; /* the recipe's */
 		} requirements;

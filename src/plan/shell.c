@@ -178,7 +178,7 @@ requirements(struct writer *w, const struct operation *op)
 	pip_cache(w);
 	from_index(w, &op->requirements.index);
 	word(w, "-r");
-	value(w, op->requirements.file);
+	value(w, op->requirements.files.at[0]);
 	for (size_t i = 0; i < op->requirements.secrets.n; i++)
 		secret(w, op->requirements.secrets.at[i]);
 	last(w)->cwd = "{app}";

@@ -409,7 +409,7 @@ app_step(struct maker *m)
 		op = plan_operation(
 			m, &st, OP_REQUIREMENTS,
 			"every installed version is a constraint: pip cannot change the stack");
-		op->requirements.file = r->app.requirements.s;
+		op->requirements.files = r->app.files;
 		op->requirements.index = plan_index(m);
 		for (size_t i = 0; i < r->secrets.n; i++)
 			list_push(m->a, &op->requirements.secrets, r->secrets.at[i].s);

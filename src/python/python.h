@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 #include "base/list.h"
 
 /*
@@ -76,6 +77,39 @@ struct requirement {
 /* *at (may be NULL) is the byte offset of what is wrong. */
 const struct requirement *requirement_parse(struct arena *a, const char *text, const char **why,
 					    size_t *at);
+
+/*
+ * The next logical line of a requirements file.
+ *
+ *   in   src: for the place; *p: where the line starts, in a text that ends with NUL; *number: its
+ *        number, at first 1
+ *   out  without its comment and the blanks at its ends, "" for an empty line; `at` is what of it
+ *        stands on its first line.  *p and *number: of the line after it
+ */
+struct text requirements_line(struct arena *a, const struct source *src, const char **p,
+			      uint32_t *number);
+
+/* Options of pip and of requirements files, as far as they decide what is installed from where. */
+enum pip_option {
+	PIP_NONE,   /* no option */
+	PIP_QUIET,  /* changes nothing about what is installed */
+	PIP_SWITCH, /* takes no value; a recipe has no place for it */
+	PIP_NO_ISOLATION,
+	PIP_NO_CACHE,
+	PIP_SETTING, /* takes a value; a recipe has no place for it */
+	PIP_INDEX,
+	PIP_EXTRA_INDEX,
+	PIP_LINKS,
+	PIP_REQUIREMENTS,
+	PIP_CONSTRAINTS,
+	PIP_EDITABLE,
+};
+
+/*
+ * Returns which option a word is: "--index-url", "--index-url=https://...", "-i", "-rreq.txt".  *value
+ * is the part after `=` in the same word; NULL: the next word is the value, for PIP_SETTING and later.
+ */
+enum pip_option pip_option(struct arena *a, const char *word, const char **value);
 
 /* The environment that markers are judged in: PEP 508's names and their values. */
 struct marker_env {

@@ -66,6 +66,9 @@ void offer_text(struct diag *d, struct text old, const char *yaml, const char *h
 /* The part of a text value's span that starts `from` bytes into it and is `n` long. */
 struct span span_within(struct text t, size_t from, size_t n);
 
+/* Reads app.requirements, once for all cells.  Returns false after an error. */
+bool app_read(struct load *l, struct recipe_app *app);
+
 /* --- grammars: one for each kind of value --- */
 
 /* What is wrong with a text. */

@@ -120,7 +120,7 @@ make(struct making *m, const struct node *root, const char *cell)
 		good = reject(l, E_KEY_MISSING, r->extensions.at[0].at,
 			      "add `torch:` with a version",
 			      "`extensions` need `torch` to compile against");
-	if (!good)
+	if (!good || !app_read(l, &r->app))
 		return NULL;
 	m->canonical.n = 0;
 	recipe_canonical(r, &m->canonical);

@@ -14,7 +14,8 @@
 /*
  * One recipe file (and the files it extends) as structs, every value with its place. Each field
  * has passed its grammar, so later stages need not check for hostile text; whether the stack can
- * work is not checked here. Reads the files named by the recipe's extends:, nothing else.
+ * work is not checked here. Reads the files named by the recipe's extends: and app.requirements:,
+ * nothing else.
  *
  * A `struct text` with s == NULL was not given. Defaults are not filled in here.
  */
@@ -92,10 +93,22 @@ struct recipe_modal {
 	struct texts gpus; /* all of them when gpu is a list (in order); gpu is then the first */
 };
 
+/* What a requirements file of the application holds, and the files that it includes. */
+struct recipe_needs {
+	struct recipe_requirements requirements;
+	/* Lines that name no requirement that could be checked, such as a URL, and why. */
+	struct recipe_lines LIST(struct recipe_line {
+		struct text text;
+		const char *why;
+	}) lines;
+};
+
 struct recipe_app {
 	struct span at; /* line 0: no app: section */
 	struct texts copy, command;
 	struct text requirements;
+	struct names files; /* that one, and those that it includes, if they are read */
+	const struct recipe_needs *needs; /* NULL: no file, or recipe_options do not ask for it */
 };
 
 struct recipe_runtime {
@@ -161,6 +174,7 @@ struct recipe_options {
 	size_t nsets;
 	const char *variant, *cell; /* or NULL */
 	bool extends_anywhere;      /* extends: may name files outside the recipe's directory */
+	bool application;           /* read the requirements files of app:, too */
 	bool on_disk; /* open: reads the disk too, so links are followed as without it */
 };
 

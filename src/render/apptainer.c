@@ -135,15 +135,19 @@ add_app_files(struct target *t)
 	const struct recipe_app *app = &t->plan->stack->recipe->app;
 	struct texts all = { 0 };
 
-	for (size_t i = 0; i <= app->copy.n; i++) {
-		struct text file = i < app->copy.n ? app->copy.at[i] : app->requirements;
-		size_t n = file.s ? strlen(file.s) : 0;
+	for (size_t i = 0; i < app->copy.n + app->files.n; i++) {
+		struct text file = { .at = app->requirements.at };
+		size_t n;
 
+		if (i < app->copy.n)
+			file = app->copy.at[i];
+		else
+			file.s = app->files.at[i - app->copy.n];
+		n = strlen(file.s);
 		while (n > 1 && file.s[n - 1] == '/')
 			n--;
-		if (n)
-			list_push(t->a, &all,
-				  (struct text){ arena_copy(t->a, file.s, n), file.at });
+		file.s = arena_copy(t->a, file.s, n);
+		list_push(t->a, &all, file);
 	}
 	for (size_t i = 0; i < all.n; i++) {
 		bool covered = false;

@@ -320,8 +320,9 @@ add_operations(struct docker *d, const struct step *s, unsigned parts, struct sc
 			i = add_files(d, s, &s->operations, i, out);
 			continue;
 		}
-		if (op->kind == OP_REQUIREMENTS)
-			copy_app(d, out, (struct text){ op->requirements.file, s->at }, NULL);
+		for (size_t k = 0; op->kind == OP_REQUIREMENTS && k < op->requirements.files.n; k++)
+			copy_app(d, out, (struct text){ op->requirements.files.at[k], s->at },
+				 NULL);
 		add_operation(d, s, op, out, &r);
 		for (size_t k = 0; op->kind == OP_APPLICATION && k < op->application.files->n;
 		     k++) {

@@ -353,8 +353,8 @@ head(struct modal *m)
 	add_checklist(m);
 	add_notes(m);
 	scope_texts(v, "sources", &app->copy);
-	if (app->requirements.s)
-		scope_item_text(v, "sources", app->requirements.s, nowhere);
+	for (size_t i = 0; i < app->files.n; i++)
+		scope_item_text(v, "sources", app->files.at[i], nowhere);
 	if (m->entry && !m->copied)
 		scope_item_text(v, "sources", m->entry, nowhere);
 }

@@ -221,7 +221,10 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 		break;
 	case OP_PACKAGES: modal_add_packages(m, s, op); break;
 	case OP_FILE: add_file(m, s, op); break;
-	case OP_REQUIREMENTS: add_app(m, NULL, op->requirements.file, true); /* fallthrough */
+	case OP_REQUIREMENTS:
+		for (size_t i = 0; i < op->requirements.files.n; i++)
+			add_app(m, NULL, op->requirements.files.at[i], true);
+		/* fallthrough */
 	case OP_LINKS:
 	case OP_SMOKE:
 	case OP_PROBE: add_commands(m, s, op); break;

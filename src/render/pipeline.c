@@ -93,8 +93,8 @@ add_paths(struct target *t)
 		scope_item_text(t->top, "paths", r->files.at[i], nowhere);
 	for (size_t i = 0; i < r->app.copy.n; i++)
 		add_path(t, r, r->app.copy.at[i].s);
-	if (r->app.requirements.s)
-		add_path(t, r, r->app.requirements.s);
+	for (size_t i = 0; i < r->app.files.n; i++)
+		add_path(t, r, r->app.files.at[i]);
 	for (size_t i = 0; i < r->verify.probes.n; i++)
 		add_path(t, r, r->verify.probes.at[i].s);
 }

@@ -33,6 +33,7 @@ struct joint_repair {
 struct unchecked {
 	const char *what, *why;
 	const struct solve_term *when; /* NULL: all */
+	const struct source *file;     /* of the application's requirements; NULL: the recipe */
 };
 
 /* One run of resolve(). */

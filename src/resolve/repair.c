@@ -222,8 +222,9 @@ list_changes(const struct solution *solution, struct repair *r)
 		struct change c = { .at = p->at };
 
 		c.now = now_of(solution, r, p, value);
-		/* In the short form the place is a part of a scalar: no quotes of its own. */
-		if (value && p->at.line)
+		/* In the short form the place is a part of a scalar: no quotes of its own.  A
+		 * requirements file is not YAML. */
+		if (value && p->at.line && !p->application)
 			c.text = p->extension && p->extension->written.s ?
 					 value :
 					 edit_scalar(a, p->at, value);

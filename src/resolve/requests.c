@@ -297,7 +297,8 @@ version_of_url(struct workspace *w, const char *url)
 
 /* A requirement that nothing is known of: "vllm 0.33.0", or its name alone if it pins no release. */
 static void
-not_checked(struct workspace *w, const struct recipe_requirement *q, const char *why)
+not_checked(struct workspace *w, const struct recipe_requirement *q, bool application,
+	    const char *why)
 {
 	const struct version *v = specifiers_pin(q->req->spec);
 	const char *name = q->req->name;
@@ -305,11 +306,11 @@ not_checked(struct workspace *w, const struct recipe_requirement *q, const char 
 	list_push(w->a, &w->unchecked,
 		  (struct unchecked){ v ? arena_printf(w->a, "%s %s", name, version_text(w->a, v)) :
 					  name,
-				      why, w->when });
+				      why, w->when, application ? q->text.at.src : NULL });
 }
 
 static void
-request_requirement(struct workspace *w, const struct recipe_requirement *q)
+request_requirement(struct workspace *w, const struct recipe_requirement *q, bool application)
 {
 	const struct requirement *req = q->req;
 	const char *key = req->key;
@@ -320,25 +321,28 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q)
 		return;
 	/* A `torch` in packages constrains the one of torch:. */
 	if (!strcmp(key, "torch") && (!w->r->torch.at.line || req->url)) {
-		not_checked(w, q, "only the torch of `torch:` is checked");
+		not_checked(w, q, application, "only the torch of `torch:` is checked");
 		return;
 	}
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
 	if (!wheel && !is_tracked(w, key)) {
-		not_checked(w, q, "not in the knowledge base");
+		not_checked(w, q, application, "not in the knowledge base");
 		return;
 	}
 	variable = package_variable(w, key);
 	if (wheel)
 		w->variables.at[variable]->wheel = req->url;
 	request(w,
-		(struct request){ .kind = REQUEST_REQUIREMENT,
-				  .variable = variable,
-				  .at = q->text.at,
-				  .text = q->text.s,
-				  .sentence =
-					  arena_printf(w->a, "the recipe requires %s", q->text.s),
-				  .requirement = q },
+		(struct request){
+			.kind = REQUEST_REQUIREMENT,
+			.variable = variable,
+			.at = q->text.at,
+			.text = q->text.s,
+			.sentence = arena_printf(w->a, "%s requires %s",
+						 application ? "the application" : "the recipe",
+						 q->text.s),
+			.requirement = q,
+			.application = application },
 		wheel,
 		wheel    ? NULL :
 		req->url ? set_all(w, variable) :
@@ -468,12 +472,16 @@ read_requests(struct workspace *w)
 	read_machine_and_python(w);
 	name_requested_releases(w, &r->torch.with);
 	name_requested_releases(w, &r->packages);
+	if (r->app.needs)
+		name_requested_releases(w, &r->app.needs->requirements);
 	for (size_t i = 0; i < r->extensions.n; i++)
 		if (extension_applies(w, &r->extensions.at[i]))
 			request_extension(w, &r->extensions.at[i]);
 	for (size_t i = 0; i < r->torch.with.n; i++)
-		request_requirement(w, &r->torch.with.at[i]);
+		request_requirement(w, &r->torch.with.at[i], false);
 	for (size_t i = 0; i < r->packages.n; i++)
-		request_requirement(w, &r->packages.at[i]);
+		request_requirement(w, &r->packages.at[i], false);
+	for (size_t i = 0; r->app.needs && i < r->app.needs->requirements.n; i++)
+		request_requirement(w, &r->app.needs->requirements.at[i], true);
 	w->when = NULL;
 }

@@ -126,6 +126,7 @@ struct request {
 	const struct recipe_extension *extension;     /* of REQUEST_VERSION to REQUEST_URL */
 	const struct recipe_requirement *requirement; /* of REQUEST_REQUIREMENT */
 	const char *sentence;                         /* "the recipe asks for torch 2.2.2" */
+	bool application; /* REQUEST_REQUIREMENT of a file that app.requirements names */
 };
 
 struct conflict {

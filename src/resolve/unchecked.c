@@ -16,13 +16,68 @@ static const char not_listed[] = "not in the knowledge base";
 static const char no_release[] = "this release is not in the knowledge base";
 static const char no_index[] = "what this index serves is not in the knowledge base";
 
+static bool
+is_there(const struct workspace *w, const struct unchecked *u)
+{
+	return !u->when || term_holds(w->solution, u->when);
+}
+
 /* What read_requests() found that no variable stands for. */
 static void
 add_requirements(struct workspace *w)
 {
 	for (size_t i = 0; i < w->unchecked.n; i++)
-		if (!w->unchecked.at[i].when || term_holds(w->solution, w->unchecked.at[i].when))
+		if (!w->unchecked.at[i].file && is_there(w, &w->unchecked.at[i]))
 			add(w, w->unchecked.at[i].what, w->unchecked.at[i].why);
+}
+
+/* --- the application --- */
+
+enum { NAMES_SHOWN = 12 };
+
+/* app/requirements.txt: 3 of 12 packages: not in the knowledge base: flask, redis, celery */
+static void
+add_file(struct workspace *w, const struct source *file)
+{
+	const struct recipe_requirements *all = &w->r->app.needs->requirements;
+	struct names open = { 0 }, first;
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		n += all->at[i].text.at.src == file;
+	for (size_t i = 0; i < w->unchecked.n; i++)
+		if (w->unchecked.at[i].file == file && is_there(w, &w->unchecked.at[i]))
+			list_push(w->a, &open, w->unchecked.at[i].what);
+	first = open;
+	if (first.n > NAMES_SHOWN)
+		first.n = NAMES_SHOWN;
+	if (open.n)
+		add(w,
+		    arena_printf(w->a, "%s: %zu of %zu package%s", file->path, open.n, n,
+				 n == 1 ? "" : "s"),
+		    arena_printf(w->a, "%s: %s%s", not_listed, names_join(w->a, &first, ", "),
+				 open.n > first.n ? " ..." : ""));
+}
+
+static void
+add_application(struct workspace *w)
+{
+	const struct recipe_needs *needs = w->r->app.needs;
+	struct names seen = { 0 };
+
+	for (size_t i = 0; i < w->unchecked.n; i++) {
+		const struct source *file = w->unchecked.at[i].file;
+
+		if (!file || names_have(&seen, file->path))
+			continue;
+		list_push(w->a, &seen, file->path);
+		add_file(w, file);
+	}
+	for (size_t i = 0; needs && i < needs->lines.n; i++)
+		add(w,
+		    arena_printf(w->a, "%s: %s", needs->lines.at[i].text.at.src->path,
+				 mask_credentials(w->a, needs->lines.at[i].text.s)),
+		    needs->lines.at[i].why);
 }
 
 /* --- the image --- */
@@ -205,6 +260,7 @@ resolve_unchecked(struct workspace *w)
 			add_package(w, &w->requests.at[i]);
 	add_unread(w);
 	add_requirements(w);
+	add_application(w);
 	add_extra_indexes(w);
 	add_rules_open(w);
 }

@@ -1,0 +1,155 @@
+#include "base/fs.h"
+#include "load.h"
+
+/*
+ * The application's requirements, as pip reads them: its file, and the files that this one includes.
+ * They are read so that they are checked with the stack; pip installs them in the last layer.
+ */
+
+enum { APP_FILES_MAX = 32 };
+
+/* The file that app: names, and what was read of it. */
+struct reading {
+	struct load *l;
+	struct recipe_needs needs;
+	struct names files; /* relative to the recipe's directory */
+	bool good;
+};
+
+static void read_file(struct reading *x, struct text name);
+
+static void
+leave(struct reading *x, struct text line, const char *why)
+{
+	list_push(x->l->a, &x->needs.lines, (struct recipe_line){ line, why });
+}
+
+/* "-r other.txt", relative to the file that it stands in. */
+static void
+include(struct reading *x, const char *from, struct text line, const char *name)
+{
+	const char *directory = fs_dir(x->l->a, from);
+	struct text file = { fs_clean(x->l->a, fs_join(x->l->a, directory, name)), line.at };
+
+	if (strstr(name, "://"))
+		leave(x, line, "a file at a URL is not read");
+	else if (text_holds(x->l, grammar_path, "app.requirements", file))
+		read_file(x, file);
+	else
+		x->good = false;
+}
+
+static void
+read_option(struct reading *x, const char *from, struct text line, enum pip_option option,
+	    const char *value)
+{
+	switch (option) {
+	case PIP_REQUIREMENTS: include(x, from, line, value); break;
+	case PIP_CONSTRAINTS: leave(x, line, "constraints of the application are not read"); break;
+	case PIP_EDITABLE: leave(x, line, "what it requires is not known before the build"); break;
+	case PIP_INDEX:
+	case PIP_EXTRA_INDEX:
+	case PIP_LINKS:
+		leave(x, line, "what this index serves is not in the knowledge base");
+		break;
+	default: break; /* decides nothing about what is installed */
+	}
+}
+
+/* A requirement, without the options of pip behind it. */
+static void
+read_requirement(struct reading *x, struct text line)
+{
+	struct load *l = x->l;
+	const char *options = strstr(line.s, " --"), *why = NULL;
+	struct text t = { options ? arena_copy(l->a, line.s, (size_t)(options - line.s)) : line.s,
+			  line.at };
+	const struct requirement *req = requirement_parse(l->a, t.s, &why, NULL);
+
+	if (req)
+		list_push(l->a, &x->needs.requirements, (struct recipe_requirement){ t, req });
+	else if (strpbrk(t.s, "/\\") || *t.s == '.')
+		leave(x, t, "what it requires is not known before the build");
+	else
+		x->good = reject(l, E_REQUIREMENT, t.at,
+				 "write it as PEP 508 has it: name[extra]>=1,<2; marker",
+				 "%s is not a requirement%s%s", shown(l->a, t.s), why ? ": " : "",
+				 why ? why : "");
+}
+
+static void
+read_lines(struct reading *x, const struct source *src, const char *from)
+{
+	struct load *l = x->l;
+	const char *text = arena_copy(l->a, src->text, src->size), *value;
+	uint32_t number = 1;
+
+	if (strlen(text) != src->size) {
+		x->good = reject(l, E_FILE, (struct span){ .src = src }, NULL,
+				 "cannot be read: it is not a text file");
+		return;
+	}
+	for (const char *p = text; *p && !load_full(l);) {
+		struct text line = requirements_line(l->a, src, &p, &number);
+		size_t n = strcspn(line.s, " \t");
+		enum pip_option o = pip_option(l->a, arena_copy(l->a, line.s, n), &value);
+
+		value = value ? value : line.s + n;
+		if (o == PIP_NONE && *line.s)
+			read_requirement(x, line);
+		else if (*line.s)
+			read_option(x, from, line, o, value + strspn(value, " \t"));
+		if (x->needs.requirements.n + x->needs.lines.n > ITEMS_MAX) {
+			x->good = within_limit(l, line.at, ITEMS_MAX + 1, ITEMS_MAX,
+					       "lines of requirements");
+			return;
+		}
+	}
+}
+
+static void
+read_file(struct reading *x, struct text name)
+{
+	struct load *l = x->l;
+	const char *directory = strcmp(l->o->path, "-") != 0 ? fs_dir(l->a, l->o->path) : ".";
+	const struct source *src;
+
+	if (names_have(&x->files, name.s))
+		return;
+	list_push(l->a, &x->files, name.s);
+	if (!within_limit(l, name.at, x->files.n, APP_FILES_MAX, "requirements files")) {
+		x->good = false;
+		return;
+	}
+	src = l->open(l->ctx, l->a, l->ds, fs_clean(l->a, fs_join(l->a, directory, name.s)),
+		      name.at);
+	if (src)
+		read_lines(x, src, name.s);
+	else
+		x->good = false;
+}
+
+bool
+app_read(struct load *l, struct recipe_app *app)
+{
+	const char *name = app->requirements.s, *key;
+	struct reading *x;
+
+	if (!name)
+		return true;
+	if (!l->o->application) {
+		list_push(l->a, &app->files, name);
+		return true;
+	}
+	key = arena_printf(l->a, "app.requirements %s", name);
+	x = map_get(&l->done, key);
+	if (!x) {
+		x = arena_new_of(l->a, struct reading);
+		*x = (struct reading){ .l = l, .good = true };
+		map_put(&l->done, key, x);
+		read_file(x, app->requirements);
+	}
+	app->files = x->files;
+	app->needs = &x->needs;
+	return x->good;
+}
