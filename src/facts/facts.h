@@ -343,6 +343,8 @@ bool facts_paired(const struct facts *f, const char *name);
 
 /* --- ordinary packages --- */
 
+/* True if the package requires nothing that the knowledge base has, in any release; name: normalised. */
+bool facts_package_independent(const struct facts *f, const char *name);
 /* A release as the package index has it. */
 struct package_release {
 	const char *version;

@@ -40,6 +40,15 @@ read_releases(const struct facts *f, const struct claim *releases)
 	return all;
 }
 
+bool
+facts_package_independent(const struct facts *f, const char *name)
+{
+	const struct claim *list = fact_get(facts_file(f, "packages.yaml"), "independent");
+	const char *names = fact_text_of(list, "names");
+
+	return names && among(name, names);
+}
+
 const struct python_package *
 facts_package(const struct facts *f, const char *name)
 {

@@ -134,6 +134,7 @@ static const struct fact_field files[] = {
 			ONE_("glibc", F_SERIES),
 			ONE_("deadsnakes", F_BOOL))),
 	GROUP_("packages.yaml",
+		GROUP_("independent", NEED_WORDS("names", F_NAME)),
 		NEED_GROUPS("packages", F_NAME, END),
 		ROWS_("pairings", NEED("name", F_PACKAGE), PAIRING_FIELDS)),
 	GROUP_("python.yaml",

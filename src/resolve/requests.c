@@ -325,6 +325,12 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		return;
 	}
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
+	if (!wheel && !req->url && !is_tracked(w, key) && facts_package_independent(w->f, key)) {
+		if (req->extras.n)
+			not_checked(w, q, application,
+				    "what its extras require is not in the knowledge base");
+		return;
+	}
 	if (!wheel && !is_tracked(w, key)) {
 		not_checked(w, q, application, "not in the knowledge base");
 		return;

@@ -161,7 +161,8 @@ add_package(struct workspace *w, const struct request *p)
 		return;
 	if (p->requirement->req->url)
 		add(w, name, "what a file at a URL requires is not known before the build");
-	else if (!c->known && (strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
+	else if (!c->known && !facts_package_independent(w->f, t->key) &&
+		 (strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, arena_printf(w->a, "%s %s", name, c->text), no_release);
 }
 
