@@ -44,9 +44,9 @@ bool
 facts_package_independent(const struct facts *f, const char *name)
 {
 	const struct claim *list = fact_get(facts_file(f, "packages.yaml"), "independent");
-	const char *names = fact_text_of(list, "names");
+	const struct names names = fact_words(f, fact_get(list, "names"));
 
-	return names && among(name, names);
+	return names_have(&names, name);
 }
 
 const struct python_package *

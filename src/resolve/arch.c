@@ -20,12 +20,42 @@ add_arch(struct workspace *w, struct choice c)
 	all->at[at] = c;
 }
 
+/* True if an extension of the stack has no code for that compute capability. */
+static bool
+is_rejected(struct workspace *w, const char *cc)
+{
+	for (size_t i = 0; i < w->variables.n; i++) {
+		const struct solver_variable *t = variable_at(w, (unsigned)i);
+		const struct candidate *c =
+			t->kind == VARIABLE_EXTENSION ? decided(w, t->key) : NULL;
+		const struct extension_release *r = c ? c->entry : NULL;
+
+		if (r && r->archs.n && r->honours_arch_list == TRI_NO &&
+		    !capability_runs(&r->archs, cc))
+			return true;
+	}
+	return rules_reject_gpu(w, cc);
+}
+
+/* Where the recipe names no GPUs: what torch's build carries, nvcc knows and extensions run on. */
+static void
+add_default_archs(struct workspace *w, const struct torch_variant *v)
+{
+	const struct cuda_toolkit *t = w->s->toolkit;
+
+	for (int strict = 1; strict >= 0 && !w->s->archs.n; strict--)
+		for (size_t i = 0; i < v->archs.n; i++)
+			if ((!t || !t->archs.n || names_have(&t->archs, v->archs.at[i])) &&
+			    !(strict && is_rejected(w, v->archs.at[i])))
+				add_arch(w, choice_made(v->archs.at[i], "torch's build carries it",
+							v->source));
+}
+
 void
 resolve_archs(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	const struct torch_variant *v = s->torch_variant;
-	const struct cuda_toolkit *t = s->toolkit;
 	struct buf list = BUF(w->a);
 
 	w->s->arch_list = "";
@@ -42,10 +72,8 @@ resolve_archs(struct workspace *w)
 		}
 		add_arch(w, c);
 	}
-	for (size_t i = 0; !w->r->gpus.n && v && v->cuda && i < v->archs.n; i++)
-		if (!t || !t->archs.n || names_have(&t->archs, v->archs.at[i]))
-			add_arch(w, choice_made(v->archs.at[i], "torch's build carries it",
-						v->source));
+	if (!w->r->gpus.n && v && v->cuda)
+		add_default_archs(w, v);
 	for (size_t i = 0; i < s->archs.n; i++)
 		buf_printf(&list, "%s%s", i ? ";" : "", s->archs.at[i].value);
 	w->s->arch_list = buf_text(&list);

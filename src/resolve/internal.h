@@ -262,6 +262,8 @@ const char *request_name(const struct solution *solution, const struct request *
 
 /* Adds the clauses of every error rule whose first condition is on the variable asked about. */
 void add_rules(struct query *q);
+/* True if a rule about a package of the solved stack is an error with a GPU of that compute capability. */
+bool rules_reject_gpu(struct workspace *w, const char *cc);
 /* Evaluates the rules on the chosen stack: solution->findings, solution->rules_open. */
 void check_rules(struct workspace *w, struct solution *solution);
 

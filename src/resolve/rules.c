@@ -507,3 +507,45 @@ check_rules(struct workspace *w, struct solution *solution)
 		each_case(c);
 	}
 }
+
+/* Whether all other conditions of the rule hold in the finished stack, and that on GPUs for cc. */
+static bool
+rejects_gpu(const struct rule_case *c, const char *cc)
+{
+	const struct version *v = facts_version(c->w->f, cc);
+	bool gpu = false;
+
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+
+		if (k->all || k->reference.name || k->variable == VAR_EXTENSION ||
+		    k->variable == VAR_SOURCE ||
+		    (k->variable == VAR_GPUS ?
+			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v,
+							   PRE_YES) :
+			     truth_of(c, k) != YES || (k->variable == VAR_ENV && !can_hold(c))))
+			return false;
+		gpu |= k->variable == VAR_GPUS;
+	}
+	return gpu;
+}
+
+bool
+rules_reject_gpu(struct workspace *w, const char *cc)
+{
+	/* truth_of() only reads the solution. */
+	struct rule_case c = { .w = w, .extension = -1, .gpu = -1 };
+	size_t n = facts_rule_count(w->f);
+	bool rejected = false;
+
+	c.solution = (struct solution *)(uintptr_t)w->solution;
+	for (size_t i = 0; i < n && !rejected; i++) {
+		const char *on = facts_rule_package(w->f, i);
+
+		if (!on || variable_find(w, on) < 0)
+			continue;
+		c.rule = facts_rule(w->f, i);
+		rejected = c.rule->severity == SEV_ERROR && rejects_gpu(&c, cc);
+	}
+	return rejected;
+}
