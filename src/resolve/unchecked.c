@@ -14,6 +14,7 @@ add(struct workspace *w, const char *what, const char *why)
 
 static const char not_listed[] = "not in the knowledge base";
 static const char no_release[] = "this release is not in the knowledge base";
+static const char no_requirements[] = "what it requires at run time is not in the knowledge base";
 static const char no_index[] = "what this index serves is not in the knowledge base";
 
 static bool
@@ -155,6 +156,8 @@ add_package(struct workspace *w, const struct request *p)
 {
 	const struct solver_variable *t = variable_at(w, p->variable);
 	const struct candidate *c = solution_selected(w->solution, t->key);
+	const struct extension_release *release =
+		t->kind == VARIABLE_EXTENSION && c ? c->entry : NULL;
 	const char *name = p->requirement->req->name;
 
 	if (!c)
@@ -162,8 +165,10 @@ add_package(struct workspace *w, const struct request *p)
 	if (p->requirement->req->url)
 		add(w, name, "what a file at a URL requires is not known before the build");
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
-		 (strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
+		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, arena_printf(w->a, "%s %s", name, c->text), no_release);
+	else if (release && !release->run_known)
+		add(w, arena_printf(w->a, "%s %s", name, c->text), no_requirements);
 }
 
 /* Of a package that requires nothing of interest no release has any. */
@@ -203,6 +208,8 @@ add_extension(struct workspace *w, const struct stack_extension *x)
 		add(w, what, not_listed);
 	else if (!x->release && (x->known->nreleases || !x->known->any.run_known))
 		add(w, what, version ? no_release : "its version is not known before the build");
+	else if (x->release && !x->release->run_known)
+		add(w, what, no_requirements);
 }
 
 /* An extra index may serve another build of a package than PyPI does. */

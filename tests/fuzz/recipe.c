@@ -50,7 +50,9 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 static const struct recipes *
 load(struct arena *a, struct diags *ds, const struct facts *f, struct files *files, const char *set)
 {
-	const struct recipe_options o = { .path = "r.yaml", .sets = &set, .nsets = set != NULL };
+	const struct recipe_options o = {
+		.path = "r.yaml", .sets = &set, .nsets = set != NULL, .application = true
+	};
 	const struct recipes *all;
 	unsigned before = ds->errors;
 
