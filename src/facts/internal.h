@@ -47,7 +47,8 @@ struct facts_read {
 		const char *text;
 		struct names words;
 	} split[SPLIT_TEXTS];
-	struct map packages; /* normalised name -> struct python_package */
+	struct map packages;    /* normalised name -> struct python_package */
+	struct map independent; /* names of packages that require nothing known here */
 };
 
 /* The map in a file: "torch.yaml"; NULL: there is no such file. */

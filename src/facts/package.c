@@ -44,9 +44,14 @@ bool
 facts_package_independent(const struct facts *f, const char *name)
 {
 	const struct claim *list = fact_get(facts_file(f, "packages.yaml"), "independent");
-	const struct names names = fact_words(f, fact_get(list, "names"));
+	struct names names;
 
-	return names_have(&names, name);
+	if (!f->read->independent.n && list) {
+		names = fact_words(f, fact_get(list, "names"));
+		for (size_t i = 0; i < names.n; i++)
+			map_put(&f->read->independent, names.at[i], f->read);
+	}
+	return map_get(&f->read->independent, name) != NULL;
 }
 
 const struct python_package *
