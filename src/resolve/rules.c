@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "rules.h"
 
 /*
  * Compatibility rules of the knowledge (facts/facts.h has their grammar) over the variables of a
@@ -6,245 +6,6 @@
  * and notes are evaluated on the finished stack; a rule stays unchecked if a value is not known.
  * A rule about any extension or GPU, or about the value of another variable, has one case for each.
  */
-
-struct rule_case {
-	struct workspace *w;
-	const struct rule *rule;
-	struct solution *solution; /* the finished stack; NULL: the case is for the solver */
-	struct query *q;           /* of the solver: the first condition is on this variable */
-	int extension, gpu;        /* the domains that the quantifiers stand for, or -1 */
-	const struct rule_reference *reference; /* or NULL */
-	int of;                                 /* the domain that has its value */
-	const char *value;
-	struct clause LIST(struct solve_term) terms; /* of the solver: the conditions */
-};
-
-/* --- variables --- */
-
-static const char *
-key_of(const struct rule_case *c)
-{
-	return variable_at(c->w, (unsigned)c->extension)->key;
-}
-
-/* Returns the domain of a variable; -1: this stack does not have it. */
-static int
-domain_of(const struct rule_case *c, enum rule_variable variable, const char *name)
-{
-	struct workspace *w = c->w;
-
-	switch (variable) {
-	case VAR_ENV: return -1;
-	case VAR_GPUS: return c->gpu;
-	case VAR_EXTENSION: return c->extension;
-	case VAR_SOURCE: return c->extension < 0 ? -1 : source_variable(w, key_of(c));
-	case VAR_TORCH:
-	case VAR_DRIVER:
-	case VAR_INDEX:
-	case VAR_PACKAGE: return variable_find(w, name);
-	case VAR_NVCC: return w->compiles ? (int)the_variable(w, VARIABLE_CUDA) : -1;
-	case VAR_BUILD:
-	case VAR_TORCH_CUDA:
-		return variable_find(w, "torch") < 0 ? -1 : (int)the_variable(w, VARIABLE_BUILD);
-	default: return (int)variable_named(w, name);
-	}
-}
-
-/* Returns the value that a candidate gives a variable; NULL: none, or it is not known. */
-static const char *
-value_of(struct workspace *w, enum rule_variable variable, int domain, size_t candidate)
-{
-	const struct candidate *c = &variable_at(w, (unsigned)domain)->c[candidate];
-
-	if (variable == VAR_TORCH_CUDA)
-		return cuda_of_tag(w->a, c->text);
-	/* A commit has no version; a range that no known release is in has no single one. */
-	if (variable == VAR_PACKAGE && (!c->v || (!c->known && strpbrk(c->text, "<>~!") != NULL)))
-		return NULL;
-	return c->text;
-}
-
-/* Returns the candidate that the finished stack has of a domain, or -1. */
-static int
-chosen_of(const struct rule_case *c, int domain)
-{
-	bool there = domain >= 0 && (size_t)domain < c->solution->nchosen;
-
-	return there ? c->solution->chosen[domain] : -1;
-}
-
-/* --- conditions --- */
-
-static bool
-word_matches(const struct rule_case *c, const struct rule_condition *k, const char *value)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < k->words.n && !any; i++)
-		any = k->variable == VAR_SOURCE ?
-			      source_is(c->w, (unsigned)source_variable(c->w, key_of(c)), value,
-					k->words.at[i]) :
-			      !strcmp(k->words.at[i], value);
-	return any != k->not ;
-}
-
-/* Returns the specifier of a condition with the value of its reference: "!={torch}" -> "!=2.2.2". */
-static const char *
-specifier_of(const struct rule_case *c, const struct rule_condition *k)
-{
-	const char *open = k->reference.name ? strchr(k->spec, '{') : NULL;
-
-	return open ? arena_printf(c->w->a, "%.*s%s%s", (int)(open - k->spec), k->spec, c->value,
-				   strchr(open, '}') + 1) :
-		      k->spec;
-}
-
-/* Returns the candidates that fulfil a condition. */
-static solve_word *
-set_of(const struct rule_case *c, const struct rule_condition *k, int domain)
-{
-	const struct solver_variable *t = variable_at(c->w, (unsigned)domain);
-	const struct specifiers *spec =
-		k->spec ? facts_specifiers(c->w->f, specifier_of(c, k)) : NULL;
-	solve_word *set = set_none(c->w, (unsigned)domain);
-
-	if (k->variable == VAR_EXTENSION || (!spec && !k->words.n))
-		return set_all(c->w, (unsigned)domain);
-	for (size_t i = 0; i < t->n; i++) {
-		const char *value = value_of(c->w, k->variable, domain, i);
-		const struct version *v = t->c[i].v && value == t->c[i].text ? t->c[i].v :
-					  spec && value ? facts_version(c->w->f, value) :
-							  NULL;
-
-		if (spec ? value && v && specifiers_match(spec, v, PRE_YES) :
-			   value && word_matches(c, k, value))
-			solve_set_add(set, i);
-	}
-	return set;
-}
-
-/* The file of an extension has FIELD=VALUE. */
-static bool
-has_field(const struct rule_case *c, const struct rule_condition *k)
-{
-	const char *text = k->words.n ? k->words.at[0] : "";
-	size_t n = strcspn(text, "=");
-
-	return !*text ||
-	       facts_extension_says(c->w->f, key_of(c), arena_copy(c->w->a, text, n), text + n + 1);
-}
-
-/* Of conditions that no choice can change whether one fails. */
-static bool
-can_hold(const struct rule_case *c)
-{
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
-		const char *env = k->variable == VAR_ENV ? env_value(c->w, k->name) : NULL;
-		bool any = false;
-		unsigned gpu;
-
-		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu); any = true)
-			if (!solve_set_has(set_of(c, k, (int)gpu), 0))
-				return false;
-		if ((k->variable == VAR_ENV &&
-		     !(env && (!k->words.n || word_matches(c, k, env)))) ||
-		    (k->variable == VAR_EXTENSION && !has_field(c, k)) ||
-		    (k->variable == VAR_NVCC && !c->w->compiles) || (k->all && !any))
-			return false;
-	}
-	return true;
-}
-
-/* --- sentences --- */
-
-/* The candidate that a sentence names: the chosen one; for the solver the one requested, or the
- * only one of the set; else -1. */
-static int
-named_candidate(const struct rule_case *c, int domain)
-{
-	const struct solve_term *t = c->terms.at, *end = t ? t + c->terms.n : t;
-	size_t n = variable_at(c->w, (unsigned)domain)->n;
-	int at = -1;
-
-	if (c->solution)
-		return chosen_of(c, domain);
-	while (t < end && (int)t->variable != domain)
-		t++;
-	if (t < end && (at = requested_in(c->w, t->variable, t->set)) < 0 &&
-	    solve_set_count(t->set, n) == 1)
-		for (at = 0; !solve_set_has(t->set, (size_t)at);)
-			at++;
-	return at;
-}
-
-/* "2.2.2" where one value is meant, else the range: "below 9".  k: its condition, or NULL. */
-static const char *
-value_words(const struct rule_case *c, enum rule_variable variable, int domain,
-	    const struct rule_condition *k)
-{
-	const struct solver_variable *t = variable_at(c->w, (unsigned)domain);
-	int at = named_candidate(c, domain);
-	const char *value = at < 0 ? NULL : value_of(c->w, variable, domain, (size_t)at);
-
-	if (at >= 0 && variable == VAR_EXTENSION)
-		return t->c[at].v ? arena_printf(c->w->a, "%s %s", t->label, t->c[at].text) :
-				    t->label;
-	return value                       ? value :
-	       c->solution                 ? t->c[at].text :
-	       c->value && c->of == domain ? c->value :
-	       k && k->spec                ? spec_label(c->w->a, specifier_of(c, k)) :
-	       k && k->words.n             ? arena_printf(c->w->a, "%s%s", k->not ? "not " : "",
-							  names_words(c->w->a, &k->words, "or")) :
-					     t->label;
-}
-
-/* "apex 0.1", "`a100` (compute capability 8.0)", "12.1": what stands for a name in braces. */
-static const char *
-words_for(const struct rule_case *c, const char *name)
-{
-	struct names gpus = { 0 };
-	unsigned gpu;
-
-	for (size_t i = 0; i < c->rule->when.n; i++) {
-		const struct rule_condition *k = &c->rule->when.at[i];
-
-		if (k->variable == VAR_ENV && ends_with(name, k->name))
-			return env_value(c->w, k->name);
-		if (strcmp(k->name, name) != 0 &&
-		    strcmp(k->name, name_normalize(c->w->a, name)) != 0)
-			continue;
-		if (k->variable != VAR_GPUS)
-			return value_words(c, k->variable, domain_of(c, k->variable, k->name), k);
-		for (size_t g = 0; next_gpu(c->w, &g, &gpu);)
-			if (c->gpu < 0 || c->gpu == (int)gpu)
-				list_push(c->w->a, &gpus, gpu_label(c->w, gpu));
-		return names_words(c->w->a, &gpus, "and");
-	}
-	return c->reference ? value_words(c, c->reference->variable, c->of, NULL) : "";
-}
-
-/* Returns a text of the rule with its {places} filled. */
-static const char *
-sentence_of(const struct rule_case *c, const char *text)
-{
-	struct buf b = BUF(c->w->a);
-	const char *name, *value;
-	bool major;
-
-	for (size_t n;; text += n + 1) {
-		n = strcspn(text, "{");
-		buf_add(&b, text, n);
-		if (!text[n])
-			return buf_text(&b);
-		text += n + 1;
-		n = strcspn(text, "}");
-		name = arena_copy(c->w->a, text, n);
-		major = ends_with(name, ".major");
-		value = words_for(c, major ? arena_copy(c->w->a, name, n - 6) : name);
-		buf_add(&b, value, major ? strcspn(value, ".") : strlen(value));
-	}
-}
 
 /* --- for the solver: a clause --- */
 
@@ -272,7 +33,7 @@ add_reference(struct rule_case *c, const struct rule_reference *r)
 	solve_word *set = set_none(c->w, (unsigned)c->of);
 
 	for (size_t i = 0; i < variable_at(c->w, (unsigned)c->of)->n; i++) {
-		const char *value = value_of(c->w, r->variable, c->of, i);
+		const char *value = rule_value(c->w, r->variable, c->of, i);
 
 		if (value && !strncmp(value, c->value, n) && (!value[n] || value[n] == '.'))
 			solve_set_add(set, i);
@@ -290,7 +51,7 @@ add_clause(struct rule_case *c)
 	c->terms.n = 0;
 	for (size_t i = 0; i < c->rule->when.n; i++) {
 		const struct rule_condition *k = &c->rule->when.at[i];
-		int domain = domain_of(c, k->variable, k->name);
+		int domain = rule_domain(c, k->variable, k->name);
 
 		/* It may come to be there. */
 		if (domain < 0 && k->variable == VAR_PACKAGE)
@@ -298,14 +59,14 @@ add_clause(struct rule_case *c)
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu);)
 			add_term(c, (int)gpu, set_all(c->w, gpu));
 		if (domain >= 0)
-			add_term(c, domain, set_of(c, k, domain));
+			add_term(c, domain, rule_set(c, k, domain));
 		else if (k->variable != VAR_ENV && !k->all)
 			return;
 		if (k->reference.name)
 			add_reference(c, &k->reference);
 	}
 	add_conflict(c->q, c->terms.at, c->terms.n, e ? e->source : c->rule->source, "%s",
-		     sentence_of(c, c->rule->sentence));
+		     rule_sentence(c, c->rule->sentence));
 }
 
 /* --- for the finished stack: a finding --- */
@@ -334,7 +95,7 @@ static enum truth
 truth_of(const struct rule_case *c, const struct rule_condition *k)
 {
 	enum rule_variable variable = k->variable;
-	int domain = domain_of(c, variable, k->name), at = chosen_of(c, domain);
+	int domain = rule_domain(c, variable, k->name), at = rule_chosen(c, domain);
 
 	if (variable == VAR_ENV || k->all)
 		return YES;
@@ -342,10 +103,11 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 		return variable == VAR_GCC || variable == VAR_GLIBC ? UNKNOWN : NO;
 	if (is_open(c->w, variable))
 		return UNKNOWN;
-	if (solve_set_has(set_of(c, k, domain), (size_t)at))
+	if (solve_set_has(rule_set(c, k, domain), (size_t)at))
 		return YES;
-	return variable == VAR_PACKAGE && !value_of(c->w, variable, domain, (size_t)at) ? UNKNOWN :
-											  NO;
+	return variable == VAR_PACKAGE && !rule_value(c->w, variable, domain, (size_t)at) ?
+		       UNKNOWN :
+		       NO;
 }
 
 /* The places in the recipe of what the conditions are on; what an image brings is requested there. */
@@ -359,7 +121,7 @@ places_of(const struct rule_case *c)
 		bool brought = k->variable == VAR_CUDA || k->variable == VAR_NVCC ||
 			       k->variable == VAR_GCC || k->variable == VAR_GLIBC ||
 			       k->variable == VAR_OS;
-		int domains[] = { domain_of(c, k->variable, k->name),
+		int domains[] = { rule_domain(c, k->variable, k->name),
 				  brought ? variable_find(c->w, "base") : -1 };
 		const struct setting *set =
 			k->variable == VAR_ENV ? setting_named(&c->w->r->env, k->name) : NULL;
@@ -399,8 +161,8 @@ add_finding(const struct rule_case *c)
 	if (all == YES && r->severity != SEV_ERROR)
 		list_push(c->w->a, &c->solution->findings,
 			  (struct finding){ .rule = r,
-					    .sentence = sentence_of(c, r->sentence),
-					    .help = r->help ? sentence_of(c, r->help) : NULL,
+					    .sentence = rule_sentence(c, r->sentence),
+					    .help = r->help ? rule_sentence(c, r->help) : NULL,
 					    .at = places_of(c) });
 }
 
@@ -417,7 +179,7 @@ anchor_of(const struct rule_case *c)
 		size_t first = 0;
 
 		if (!k->all && k->variable != VAR_ENV)
-			return domain_of(c, k->variable, k->name);
+			return rule_domain(c, k->variable, k->name);
 		if (k->all && next_gpu(c->w, &first, &gpu))
 			return (int)gpu;
 	}
@@ -448,17 +210,17 @@ each_case(struct rule_case c)
 			}
 		return;
 	}
-	if (!c.value && ((c.q && anchor_of(&c) != (int)c.q->variable) || !can_hold(&c)))
+	if (!c.value && ((c.q && anchor_of(&c) != (int)c.q->variable) || !rule_can_hold(&c)))
 		return;
 	if (!r)
 		c.solution ? add_finding(&c) : add_clause(&c);
-	c.of = r ? domain_of(&c, r->variable, r->name) : -1;
+	c.of = r ? rule_domain(&c, r->variable, r->name) : -1;
 	for (size_t i = 0; c.of >= 0 && i < variable_at(c.w, (unsigned)c.of)->n; i++) {
-		c.value = value_of(c.w, r->variable, c.of, i);
+		c.value = rule_value(c.w, r->variable, c.of, i);
 		if (c.value && r->major)
 			c.value = arena_copy(c.w->a, c.value, strcspn(c.value, "."));
 		if (!c.value || names_have(&values, c.value) ||
-		    (c.solution && chosen_of(&c, c.of) != (int)i))
+		    (c.solution && rule_chosen(&c, c.of) != (int)i))
 			continue;
 		list_push(c.w->a, &values, c.value);
 		each_case(c);
@@ -523,7 +285,8 @@ rejects_gpu(const struct rule_case *c, const char *cc)
 		    (k->variable == VAR_GPUS ?
 			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v,
 							   PRE_YES) :
-			     truth_of(c, k) != YES || (k->variable == VAR_ENV && !can_hold(c))))
+			     truth_of(c, k) != YES ||
+				     (k->variable == VAR_ENV && !rule_can_hold(c))))
 			return false;
 		gpu |= k->variable == VAR_GPUS;
 	}

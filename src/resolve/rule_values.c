@@ -1,0 +1,224 @@
+#include "rules.h"
+
+/* The variables, conditions and sentences of a compatibility rule. */
+
+/* --- variables --- */
+
+static const char *
+key_of(const struct rule_case *c)
+{
+	return variable_at(c->w, (unsigned)c->extension)->key;
+}
+
+int
+rule_domain(const struct rule_case *c, enum rule_variable variable, const char *name)
+{
+	struct workspace *w = c->w;
+
+	switch (variable) {
+	case VAR_ENV: return -1;
+	case VAR_GPUS: return c->gpu;
+	case VAR_EXTENSION: return c->extension;
+	case VAR_SOURCE: return c->extension < 0 ? -1 : source_variable(w, key_of(c));
+	case VAR_TORCH:
+	case VAR_DRIVER:
+	case VAR_INDEX:
+	case VAR_PACKAGE: return variable_find(w, name);
+	case VAR_NVCC: return w->compiles ? (int)the_variable(w, VARIABLE_CUDA) : -1;
+	case VAR_BUILD:
+	case VAR_TORCH_CUDA:
+		return variable_find(w, "torch") < 0 ? -1 : (int)the_variable(w, VARIABLE_BUILD);
+	default: return (int)variable_named(w, name);
+	}
+}
+
+const char *
+rule_value(struct workspace *w, enum rule_variable variable, int domain, size_t candidate)
+{
+	const struct candidate *c = &variable_at(w, (unsigned)domain)->c[candidate];
+
+	if (variable == VAR_TORCH_CUDA)
+		return cuda_of_tag(w->a, c->text);
+	/* A commit has no version; a range that no known release is in has no single one. */
+	if (variable == VAR_PACKAGE && (!c->v || (!c->known && strpbrk(c->text, "<>~!") != NULL)))
+		return NULL;
+	return c->text;
+}
+
+int
+rule_chosen(const struct rule_case *c, int domain)
+{
+	bool there = domain >= 0 && (size_t)domain < c->solution->nchosen;
+
+	return there ? c->solution->chosen[domain] : -1;
+}
+
+/* --- conditions --- */
+
+static bool
+word_matches(const struct rule_case *c, const struct rule_condition *k, const char *value)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < k->words.n && !any; i++)
+		any = k->variable == VAR_SOURCE ?
+			      source_is(c->w, (unsigned)source_variable(c->w, key_of(c)), value,
+					k->words.at[i]) :
+			      !strcmp(k->words.at[i], value);
+	return any != k->not ;
+}
+
+/* Returns the specifier of a condition with the value of its reference: "!={torch}" -> "!=2.2.2". */
+static const char *
+specifier_of(const struct rule_case *c, const struct rule_condition *k)
+{
+	const char *open = k->reference.name ? strchr(k->spec, '{') : NULL;
+
+	return open ? arena_printf(c->w->a, "%.*s%s%s", (int)(open - k->spec), k->spec, c->value,
+				   strchr(open, '}') + 1) :
+		      k->spec;
+}
+
+solve_word *
+rule_set(const struct rule_case *c, const struct rule_condition *k, int domain)
+{
+	const struct solver_variable *t = variable_at(c->w, (unsigned)domain);
+	const struct specifiers *spec =
+		k->spec ? facts_specifiers(c->w->f, specifier_of(c, k)) : NULL;
+	solve_word *set = set_none(c->w, (unsigned)domain);
+
+	if (k->variable == VAR_EXTENSION || (!spec && !k->words.n))
+		return set_all(c->w, (unsigned)domain);
+	for (size_t i = 0; i < t->n; i++) {
+		const char *value = rule_value(c->w, k->variable, domain, i);
+		const struct version *v = t->c[i].v && value == t->c[i].text ? t->c[i].v :
+					  spec && value ? facts_version(c->w->f, value) :
+							  NULL;
+
+		if (spec ? value && v && specifiers_match(spec, v, PRE_YES) :
+			   value && word_matches(c, k, value))
+			solve_set_add(set, i);
+	}
+	return set;
+}
+
+/* The file of an extension has FIELD=VALUE. */
+static bool
+has_field(const struct rule_case *c, const struct rule_condition *k)
+{
+	const char *text = k->words.n ? k->words.at[0] : "";
+	size_t n = strcspn(text, "=");
+
+	return !*text ||
+	       facts_extension_says(c->w->f, key_of(c), arena_copy(c->w->a, text, n), text + n + 1);
+}
+
+bool
+rule_can_hold(const struct rule_case *c)
+{
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+		const char *env = k->variable == VAR_ENV ? env_value(c->w, k->name) : NULL;
+		bool any = false;
+		unsigned gpu;
+
+		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu); any = true)
+			if (!solve_set_has(rule_set(c, k, (int)gpu), 0))
+				return false;
+		if ((k->variable == VAR_ENV &&
+		     !(env && (!k->words.n || word_matches(c, k, env)))) ||
+		    (k->variable == VAR_EXTENSION && !has_field(c, k)) ||
+		    (k->variable == VAR_NVCC && !c->w->compiles) || (k->all && !any))
+			return false;
+	}
+	return true;
+}
+
+/* --- sentences --- */
+
+/* The candidate that a sentence names: the chosen one; for the solver the one requested, or the
+ * only one of the set; else -1. */
+static int
+named_candidate(const struct rule_case *c, int domain)
+{
+	const struct solve_term *t = c->terms.at, *end = t ? t + c->terms.n : t;
+	size_t n = variable_at(c->w, (unsigned)domain)->n;
+	int at = -1;
+
+	if (c->solution)
+		return rule_chosen(c, domain);
+	while (t < end && (int)t->variable != domain)
+		t++;
+	if (t < end && (at = requested_in(c->w, t->variable, t->set)) < 0 &&
+	    solve_set_count(t->set, n) == 1)
+		for (at = 0; !solve_set_has(t->set, (size_t)at);)
+			at++;
+	return at;
+}
+
+/* "2.2.2" where one value is meant, else the range: "below 9".  k: its condition, or NULL. */
+static const char *
+value_words(const struct rule_case *c, enum rule_variable variable, int domain,
+	    const struct rule_condition *k)
+{
+	const struct solver_variable *t = variable_at(c->w, (unsigned)domain);
+	int at = named_candidate(c, domain);
+	const char *value = at < 0 ? NULL : rule_value(c->w, variable, domain, (size_t)at);
+
+	if (at >= 0 && variable == VAR_EXTENSION)
+		return t->c[at].v ? arena_printf(c->w->a, "%s %s", t->label, t->c[at].text) :
+				    t->label;
+	return value                       ? value :
+	       c->solution                 ? t->c[at].text :
+	       c->value && c->of == domain ? c->value :
+	       k && k->spec                ? spec_label(c->w->a, specifier_of(c, k)) :
+	       k && k->words.n             ? arena_printf(c->w->a, "%s%s", k->not ? "not " : "",
+							  names_words(c->w->a, &k->words, "or")) :
+					     t->label;
+}
+
+/* "apex 0.1", "`a100` (compute capability 8.0)", "12.1": what stands for a name in braces. */
+static const char *
+words_for(const struct rule_case *c, const char *name)
+{
+	struct names gpus = { 0 };
+	unsigned gpu;
+
+	for (size_t i = 0; i < c->rule->when.n; i++) {
+		const struct rule_condition *k = &c->rule->when.at[i];
+
+		if (k->variable == VAR_ENV && ends_with(name, k->name))
+			return env_value(c->w, k->name);
+		if (strcmp(k->name, name) != 0 &&
+		    strcmp(k->name, name_normalize(c->w->a, name)) != 0)
+			continue;
+		if (k->variable != VAR_GPUS)
+			return value_words(c, k->variable, rule_domain(c, k->variable, k->name), k);
+		for (size_t g = 0; next_gpu(c->w, &g, &gpu);)
+			if (c->gpu < 0 || c->gpu == (int)gpu)
+				list_push(c->w->a, &gpus, gpu_label(c->w, gpu));
+		return names_words(c->w->a, &gpus, "and");
+	}
+	return c->reference ? value_words(c, c->reference->variable, c->of, NULL) : "";
+}
+
+const char *
+rule_sentence(const struct rule_case *c, const char *text)
+{
+	struct buf b = BUF(c->w->a);
+	const char *name, *value;
+	bool major;
+
+	for (size_t n;; text += n + 1) {
+		n = strcspn(text, "{");
+		buf_add(&b, text, n);
+		if (!text[n])
+			return buf_text(&b);
+		text += n + 1;
+		n = strcspn(text, "}");
+		name = arena_copy(c->w->a, text, n);
+		major = ends_with(name, ".major");
+		value = words_for(c, major ? arena_copy(c->w->a, name, n - 6) : name);
+		buf_add(&b, value, major ? strcspn(value, ".") : strlen(value));
+	}
+}
