@@ -39,9 +39,23 @@ said(const char *s)
 	return !strcmp(s, "true") ? "yes" : !strcmp(s, "false") ? "no" : s;
 }
 
-/* What a value looks like on one line, "yes" for true; NULL: it needs more. */
+/* The map of a rule's conditions, one of which may be `source`: there it is a value. */
+static bool
+show_is_when(const char *key)
+{
+	return key && !strcmp(key, "when");
+}
+
+/* True if the value of a key says where it comes from. */
+static bool
+has_source(const char *key, const struct claim *x)
+{
+	return !show_is_when(key) && fact_get(x, "source");
+}
+
+/* What the value of a key looks like on one line, "yes" for true; NULL: it needs more. */
 static const char *
-show_value(struct arena *a, const struct claim *x)
+show_value(struct arena *a, const char *of, const struct claim *x)
 {
 	struct buf b = BUF(a);
 
@@ -52,7 +66,7 @@ show_value(struct arena *a, const struct claim *x)
 	for (size_t i = 0; i < fact_count(x); i++) {
 		const char *key = fact_key(x, i), *text = fact_text(fact_at(x, i));
 
-		if (key && !show_is_value(key))
+		if (key && !show_is_value(key) && !show_is_when(of))
 			continue;
 		if (!text)
 			return NULL;
@@ -110,7 +124,7 @@ show_key_width(struct arena *a, const struct claim *map, const struct names *but
 		const char *key = fact_key(map, i);
 
 		if (key && show_is_value(key) && !names_have(but, key) &&
-		    show_value(a, fact_at(map, i)) && strlen(key) > width)
+		    show_value(a, key, fact_at(map, i)) && strlen(key) > width)
 			width = strlen(key);
 	}
 	return width;
@@ -126,7 +140,8 @@ is_table(struct arena *a, const struct claim *x)
 		if (fact_text(row) || (fact_count(row) && !fact_key(row, 0)))
 			return false;
 		for (size_t k = 0; k < fact_count(row); k++)
-			if (show_is_value(fact_key(row, k)) && !show_value(a, fact_at(row, k)))
+			if (show_is_value(fact_key(row, k)) &&
+			    !show_value(a, fact_key(row, k), fact_at(row, k)))
 				return false;
 	}
 	return fact_count(x) > 0;
@@ -134,9 +149,9 @@ is_table(struct arena *a, const struct claim *x)
 
 /* What a cell of a table shows: of a long list how many it has. */
 static const char *
-cell(struct arena *a, const struct claim *x)
+cell(struct arena *a, const char *of, const struct claim *x)
 {
-	const char *text = show_value(a, x);
+	const char *text = show_value(a, of, x);
 
 	return !fact_text(x) && strlen(text) > CELL_MAX ? arena_printf(a, "%zu", fact_count(x)) :
 							  text;
@@ -160,10 +175,13 @@ show_table(struct show *v, const struct claim *x, const char *name, unsigned ind
 		for (size_t k = 0; k < fact_count(row); k++)
 			if (show_is_value(fact_key(row, k)))
 				cells[table_column(&table, fact_key(row, k))] =
-					cell(v->a, fact_at(row, k));
+					cell(v->a, fact_key(row, k), fact_at(row, k));
 		cells[table.columns] = show_mark(v, row);
 	}
-	return table_print(v, &table, indent);
+	if (!table_fits(&table, indent))
+		return false;
+	table_print(v, &table, indent);
+	return true;
 }
 
 static void show_values(struct show *v, const struct claim *map, unsigned indent, size_t width,
@@ -196,13 +214,13 @@ show_values(struct show *v, const struct claim *map, unsigned indent, size_t wid
 		width = show_key_width(v->a, map, but);
 	for (size_t i = 0; i < fact_count(map); i++) {
 		const struct claim *x = fact_at(map, i);
-		const char *key = fact_key(map, i), *text = show_value(v->a, x);
+		const char *key = fact_key(map, i), *text = show_value(v->a, key, x);
 
 		if (!show_is_value(key) || names_have(but, key))
 			continue;
 		if (text)
 			show_line(v, indent, width, key, text,
-				  fact_get(x, "source") ? show_mark(v, x) : mark);
+				  has_source(key, x) ? show_mark(v, x) : mark);
 		else
 			list_push(v->a, &nested, i);
 	}
@@ -421,8 +439,10 @@ json_fact(struct json *j, const char *key, const struct claim *x)
 	} else if (fact_kind(x) == NODE_MAP) {
 		json_map(j, key);
 		json_values(j, x, &(struct names){ 0 });
-		if (fact_get(x, "source"))
+		if (has_source(key, x))
 			json_text(j, "source", fact_sources(j->out->a, x));
+		else if (fact_get(x, "source"))
+			json_fact(j, "source", fact_get(x, "source"));
 		json_end(j);
 	} else {
 		json_list(j, key);

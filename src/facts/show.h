@@ -50,8 +50,10 @@ size_t table_column(struct table *t, const char *head);
 const char **table_row(struct show *v, struct table *t);
 /* A row with a text for each column; NULL: an empty cell.  Returns the cells. */
 const char **table_add(struct show *v, struct table *t, ...);
-/* Empty columns are left out; the last one wraps.  False, and nothing printed: too wide. */
-bool table_print(struct show *v, const struct table *t, unsigned indent);
+/* True if a table has something to print, and the last column room within SHOW_WIDTH. */
+bool table_fits(const struct table *t, unsigned indent);
+/* Empty columns are left out; the last one wraps.  A row that does not fit is longer. */
+void table_print(struct show *v, const struct table *t, unsigned indent);
 
 /* --- what was found --- */
 

@@ -103,33 +103,44 @@ marked(struct arena *a, const char *text, const char *mark)
 	return text && *text ? arena_printf(a, "%s %s", text, mark) : mark;
 }
 
+/* Columns that the last one has at least, whatever stands before it. */
+enum { LAST_MIN = 24 };
+
 static void
 put_row(struct show *v, const struct shape *s, unsigned indent, const char *const *cells,
 	const char *mark)
 {
 	size_t last = s->n - 1, start = v->out->n;
+	size_t width = s->left + LAST_MIN > SHOW_WIDTH ? s->left + LAST_MIN : SHOW_WIDTH;
 
 	buf_printf(v->out, "%*s", (int)indent, "");
 	for (size_t i = 0; i < last; i++)
 		pad(v->out, cells[s->at[i]], s->width[i] + 2);
-	buf_wrap(v->out, marked(v->a, cells[s->at[last]], mark), s->left, SHOW_WIDTH);
+	buf_wrap(v->out, marked(v->a, cells[s->at[last]], mark), s->left, width);
 	while (v->out->n > start && v->out->p[v->out->n - 1] == ' ')
 		v->out->p[--v->out->n] = '\0';
 	buf_putc(v->out, '\n');
 }
 
 bool
+table_fits(const struct table *t, unsigned indent)
+{
+	struct shape s = shape_of(t, indent);
+	size_t last = s.n ? s.width[s.n - 1] : 0;
+
+	return s.n && s.left + (last < LAST_MIN ? last : LAST_MIN) <= SHOW_WIDTH;
+}
+
+void
 table_print(struct show *v, const struct table *t, unsigned indent)
 {
 	struct shape s = shape_of(t, indent);
 
-	/* What is left for the last column must be worth it. */
-	if (!s.n || s.left + (s.width[s.n - 1] < 24 ? s.width[s.n - 1] : 24) > SHOW_WIDTH)
-		return false;
+	if (!s.n)
+		return;
 	put_row(v, &s, indent, t->heads, NULL);
 	for (size_t i = 0; i < t->rows.n; i++)
 		put_row(v, &s, indent, t->rows.at[i], t->rows.at[i][t->columns]);
-	return true;
 }
 
 void

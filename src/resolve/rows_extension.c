@@ -90,16 +90,23 @@ constraint_extension_on_pypi(struct query *q, struct workspace *w)
 			     x.r->git_tag ? ": it is a git tag, and nothing else" : "");
 }
 
-/* `from: wheel` without a url: nobody knows which file is meant. */
+/*
+ * `from: wheel` without a url: nobody knows which file is meant.  A prebuilt wheel, of an address
+ * or of the project, is taken only where the recipe says so.
+ */
 void
 constraint_wheel_named(struct query *q, struct workspace *w)
 {
 	const struct recipe_extension *asked = w->variables.at[q->variable]->asked;
 
-	if (asked && asked->from == EXT_WHEEL && !asked->url.s)
+	if (!asked->url.s)
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "url"))), NULL,
 			     "no address of a wheel of %s is known: give it as `url:`, or take "
 			     "`from: release` for the project's own",
+			     asked->name.s);
+	if (asked->from != EXT_RELEASE)
+		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "release"))), NULL,
+			     "the project's own wheel of %s is taken only with `from: release`",
 			     asked->name.s);
 }
 
