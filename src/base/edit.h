@@ -39,6 +39,18 @@ struct edits LIST(const struct edit *);
 /* Adds an edit behind those of its file that stand before it. */
 void edit_insert(struct arena *a, struct edits *all, const struct edit *e);
 
+/*
+ * edit_move -- the edits that move an item from one list to another one, which is made if the
+ * file has none; a list that becomes empty goes with its key, if the key stands alone on its line.
+ *
+ *   in      item: the place of the item, or of a part of it; from, to: the keys of the lists in the
+ *           root: "packages", "torch.with"
+ *   out     false: the file writes them in a way that no edit is known for
+ *   memory  lives in a
+ */
+bool edit_move(struct arena *a, struct span item, const char *from, const char *to,
+	       struct edits *out);
+
 /* Returns whether a value needs no quotes anywhere in YAML. */
 bool edit_is_plain(const char *value);
 

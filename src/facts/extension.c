@@ -90,6 +90,7 @@ shared_by(const struct facts *f, struct held held)
 
 	return (struct extension_release){
 		.sdist_buildable = fact_tri(extension_field(h, "sdist")),
+		.isolated = fact_tri(extension_field(h, "isolated")),
 		.sdist_why = fact_text(extension_field(h, "sdist_why")),
 		.build_requires = fact_items(a, extension_field(h, "build_requires")),
 		.run_requires = fact_items(a, extension_field(h, "run_requires")),
@@ -244,4 +245,12 @@ extension_release(const struct extension *e, const char *version)
 	}
 	arena_free(scratch);
 	return found;
+}
+
+bool
+extension_is_package(const struct extension *e, const struct extension_release *r, const char *name)
+{
+	/* An alias such as mmcv-full is a build of its own. */
+	return e->pypi == PYPI_WHEEL ||
+	       ((r ? r : &e->any)->isolated == TRI_YES && !strcmp(e->name, name));
 }

@@ -235,6 +235,7 @@ struct extension_release {
 	bool on_pypi;
 	enum tri sdist_buildable;    /* its sdist on PyPI can be compiled */
 	const char *sdist_why;       /* why not, or NULL */
+	enum tri isolated;           /* pip installs it without torch at build time */
 	const char *git_tag;         /* "v1.4.0"; NULL: no tag known */
 	struct names more_tags;      /* tags of later commits that carry the same version */
 	struct names build_requires; /* beside torch: "packaging", "ninja", "setuptools", "wheel" */
@@ -293,6 +294,13 @@ bool facts_extension_says(const struct facts *f, const char *name, const char *f
 			  const char *value);
 /* By version ("1.4.0") or any git tag ("v1.4.0"); NULL: that release is not known. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
+
+/*
+ * Returns true if pip can install it as an ordinary package, from a wheel of PyPI or compiled
+ * without torch.  r: NULL: a release that is not known; name: as it is required, normalised.
+ */
+bool extension_is_package(const struct extension *e, const struct extension_release *r,
+			  const char *name);
 
 /*
  * facts_extension_wheel -- the project's own prebuilt wheel of a release.

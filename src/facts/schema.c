@@ -54,6 +54,7 @@
 	TABLE_("archs_nvcc", F_CC, F_SPEC), \
 	ONE_("sdist", F_BOOL), \
 	ONE_("sdist_why", F_TEXT), \
+	ONE_("isolated", F_BOOL), \
 	ONE_("cxx_std", F_STD), \
 	ONE_("arch_env", F_ENV), \
 	ONE_("arch_env_dots", F_BOOL), \

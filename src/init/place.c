@@ -157,6 +157,17 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 
 /* --- packages --- */
 
+/* True if pip installs an extension from a wheel of PyPI: the recipe need not compile it. */
+static bool
+is_package(struct arena *a, const struct extension *e, const struct requirement *r)
+{
+	const struct version *v = specifiers_pin(r->spec);
+
+	return !(r->url && starts_with(r->url, "git+")) &&
+	       extension_is_package(e, v ? extension_release(e, version_public(a, v)) : NULL,
+				    r->key);
+}
+
 static void
 add_package(struct init *rd, struct init_item *item, const struct requirement *r, const char *text)
 {
@@ -252,7 +263,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 		add_torch(rd, item, r);
 	else if (!strcmp(r->key, "torchvision") || !strcmp(r->key, "torchaudio"))
 		add_companion(rd, item, r);
-	else if (e ? e->pypi != PYPI_WHEEL || (r->url && starts_with(r->url, "git+")) : compiled)
+	else if (e ? !is_package(rd->a, e, r) : compiled)
 		add_extension(rd, item, r, e);
 	else
 		add_package(rd, item, r, text);

@@ -161,13 +161,16 @@ from_index(const struct workspace *w, struct stack_package *p)
 	}
 }
 
+/* True if it is an extension of the stack, or must be one: pip does not install it as a package. */
 static bool
 is_extension(const struct workspace *w, const char *key)
 {
+	const struct extension *e = facts_extension(w->f, key);
+
 	for (size_t i = 0; i < w->s->extensions.n; i++)
 		if (!strcmp(w->s->extensions.at[i].name, key))
 			return true;
-	return facts_extension(w->f, key) != NULL;
+	return e && !extension_is_package(e, NULL, key);
 }
 
 /* The lowest version of a range that starts with ">=", or NULL. */

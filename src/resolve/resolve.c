@@ -109,6 +109,7 @@ can_be_forced(const struct facts *f, enum code code)
 	case E_CUDA_HOME:
 	case E_CUDA_TWICE:
 	case E_FIT:
+	case E_ISOLATED:
 	case E_IMAGE_NEVER:
 	case E_JIT:
 	case E_NO_ARCHS:

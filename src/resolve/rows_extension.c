@@ -65,9 +65,12 @@ constraint_extension_source(struct query *q, struct workspace *w)
 
 	for (q->candidate = 0; s->entry && source >= 0 && q->candidate < s->t.n; q->candidate++) {
 		const struct release x = { s->entry, s->t.c[q->candidate].entry, NULL };
-		const char *why[] = { no_sdist(w, &x),
-				      no_tag(w, &x, w->variables.at[source]->asked) };
+		const struct recipe_extension *asked = w->variables.at[source]->asked;
+		const char *why[] = { no_sdist(w, &x), no_tag(w, &x, asked) };
 
+		/* check_wheel_extension() says where it belongs. */
+		if (is_only_wheel(x.e, asked))
+			continue;
 		for (size_t i = 0; i < 2; i++)
 			if (why[i])
 				group_add(w, &all[i], q->variable, q->candidate, why[i],
@@ -77,14 +80,15 @@ constraint_extension_source(struct query *q, struct workspace *w)
 	add_groups(q, "git", &all[1]);
 }
 
-/* In packages: pip asks PyPI, where some releases never were. */
+/* In packages: pip asks PyPI, where some releases never were; check_isolated() judges the rest. */
 void
 constraint_extension_on_pypi(struct query *q, struct workspace *w)
 {
 	struct release x = release_of(q);
 	const struct domain *s = w->variables.at[q->variable];
 
-	if (x.r && !x.r->on_pypi && !s->wheel && source_variable(w, s->t.key) < 0)
+	if (x.r && !x.r->on_pypi && extension_is_package(x.e, x.r, s->t.key) && !s->wheel &&
+	    source_variable(w, s->t.key) < 0)
 		add_conflict(q, TERMS(THIS(q)), x.r->source,
 			     "pip installs packages from PyPI, and %s is not on PyPI%s", x.name,
 			     x.r->git_tag ? ": it is a git tag, and nothing else" : "");

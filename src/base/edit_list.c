@@ -1,0 +1,332 @@
+#include "edit.h"
+
+#include <string.h>
+
+#include "buf.h"
+#include "str.h"
+#include "yaml.h"
+
+/*
+ * Items that move from one list of a YAML file to another:
+ *
+ *     packages:            ->   packages:
+ *       - einops                  - einops
+ *       - flash-attn==2.8.3     extensions:
+ *                                 - flash-attn==2.8.3
+ */
+
+struct move {
+	struct arena *a;
+	const struct source *src;
+	const struct node *root, *from, *to; /* to: NULL where the file has no such list */
+	const struct pair *from_pair;        /* the key of `from`, if it is one of the root */
+	const char *to_key;
+	size_t item;       /* of `from` */
+	const char *value; /* as YAML text */
+	const char *tail;  /* what follows it on its line of a block list: a comment */
+	struct edits *out;
+};
+
+static void
+add(struct move *m, struct span at, const char *replacement)
+{
+	struct edit *e = arena_new_of(m->a, struct edit);
+
+	*e = (struct edit){ NULL, at, replacement };
+	list_push(m->a, m->out, e);
+}
+
+static struct str
+line_of(const struct move *m, uint32_t line)
+{
+	struct str s = { "", 0 };
+
+	source_line(m->src, line, &s.p, &s.n);
+	return s;
+}
+
+/* The characters of a line from a column to before another; 0: to its end. */
+static struct span
+columns(const struct move *m, uint32_t line, uint32_t from, uint32_t to)
+{
+	struct str s = line_of(m, line);
+
+	if (!to)
+		to = (uint32_t)text_columns(s.p, s.n) + 1;
+	return (struct span){ m->src, line, from, to - from };
+}
+
+static char
+character_at(const struct move *m, struct span at)
+{
+	struct str s = line_of(m, at.line);
+	size_t n = utf8_bytes(s.p, s.n, at.col - 1);
+
+	return n < s.n ? s.p[n] : '\0';
+}
+
+static bool
+is_flow(const struct move *m, const struct node *n)
+{
+	return strchr("[{", character_at(m, n->at)) && character_at(m, n->at);
+}
+
+/* True if a line has nothing before the column but these characters. */
+static bool
+begins_with_only(const struct move *m, struct span at, const char *these)
+{
+	struct str s = line_of(m, at.line);
+	size_t n = utf8_bytes(s.p, s.n, at.col - 1);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strchr(these, s.p[i]))
+			return false;
+	return true;
+}
+
+/* The last line of a value, or 0: where it ends is not known. */
+static uint32_t
+last_line(const struct node *n)
+{
+	uint32_t last = n->at.line, line;
+
+	if (n->kind == NODE_SCALAR)
+		return n->lines ? 0 : last;
+	for (size_t i = 0; i < n->n; i++) {
+		line = last_line(n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]);
+		if (!line)
+			return 0;
+		last = line > last ? line : last;
+	}
+	return last;
+}
+
+/* --- the item goes --- */
+
+/* Behind an item of a flow list, with the comma that follows on its line. */
+static uint32_t
+after_comma(const struct move *m, const struct node *item)
+{
+	struct span end = { m->src, item->at.line, item->at.col + item->at.width, 0 };
+
+	while (character_at(m, end) == ' ')
+		end.col++;
+	return character_at(m, end) == ',' ? end.col + 1 : item->at.col + item->at.width;
+}
+
+static void
+remove_flow(struct move *m)
+{
+	const struct node *item = m->from->items[m->item];
+	const struct node *next = m->item + 1 < m->from->n ? m->from->items[m->item + 1] : NULL;
+	const struct node *before = m->item ? m->from->items[m->item - 1] : NULL;
+	uint32_t line = item->at.line, end = after_comma(m, item);
+	struct span rest = { m->src, line, end, 0 };
+	char c;
+
+	while (character_at(m, rest) == ' ')
+		rest.col++;
+	c = character_at(m, rest);
+	if (next && next->at.line == line)
+		add(m, columns(m, line, item->at.col, next->at.col), "");
+	else if (before && before->at.line == line)
+		add(m,
+		    columns(m, line, before->at.col + before->at.width,
+			    item->at.col + item->at.width),
+		    "");
+	else if (begins_with_only(m, item->at, " \t") && (!c || c == '#'))
+		add(m, columns(m, line, 1, 0), "");
+	else
+		add(m, columns(m, line, item->at.col, end), "");
+}
+
+/* --- the item comes --- */
+
+/* "  - " as the items of a block list begin, of the line with that item. */
+static const char *
+dash_of(const struct move *m, const struct node *list)
+{
+	return arena_printf(m->a, "%*s- ", (int)list->at.col - 1, "");
+}
+
+static bool
+append(struct move *m)
+{
+	const struct node *last = m->to->n ? m->to->items[m->to->n - 1] : NULL;
+	struct span at = m->to->at;
+	uint32_t line;
+
+	if (is_flow(m, m->to)) {
+		at.width = 0;
+		at.col++;
+		if (!last)
+			add(m, at, m->value);
+		else if (last->kind == NODE_SCALAR && !last->lines)
+			add(m,
+			    (struct span){ m->src, last->at.line, last->at.col + last->at.width,
+					   0 },
+			    arena_printf(m->a, ", %s", m->value));
+		else
+			add(m, at, arena_printf(m->a, "%s, ", m->value));
+		return true;
+	}
+	line = last ? last_line(last) : 0;
+	if (!line)
+		return false;
+	at = columns(m, line, 1, 0);
+	add(m, (struct span){ m->src, line, at.col + at.width, 0 },
+	    arena_printf(m->a, "\n%s%s%s", dash_of(m, m->to), m->value, m->tail));
+	return true;
+}
+
+/* Where the file has no such list: behind a block list, before a flow list. */
+static bool
+add_list(struct move *m)
+{
+	const struct span key = m->from_pair->key_at;
+	const struct node *item = m->from->items[m->item];
+	const char *indent = arena_printf(m->a, "%*s", (int)key.col - 1, "");
+	uint32_t line = last_line(m->from);
+	struct span end;
+
+	if (is_flow(m, m->root)) {
+		add(m, (struct span){ m->src, key.line, key.col, 0 },
+		    arena_printf(m->a, "%s: [%s], ", m->to_key, m->value));
+		return true;
+	}
+	if (is_flow(m, m->from)) {
+		add(m, (struct span){ m->src, key.line, key.col, 0 },
+		    arena_printf(m->a, "%s: [%s]\n%s", m->to_key, m->value, indent));
+		return true;
+	}
+	if (!line)
+		return false;
+	if (m->item + 1 == m->from->n) {
+		/* Its line stays as the first one of the new list. */
+		m->out->n = 0;
+		add(m, columns(m, item->at.line, 1, m->from->at.col),
+		    arena_printf(m->a, "%s%s:\n%*s", indent, m->to_key, (int)m->from->at.col - 1,
+				 ""));
+		return true;
+	}
+	end = columns(m, line, 1, 0);
+	add(m, (struct span){ m->src, line, end.col + end.width, 0 },
+	    arena_printf(m->a, "\n%s%s:\n%s%s%s", indent, m->to_key, dash_of(m, m->from), m->value,
+			 m->tail));
+	return true;
+}
+
+/* True if `key: [item]` is all of its line. */
+static bool
+is_own_line(const struct move *m, const struct node *item, struct span key)
+{
+	struct span end = { m->src, item->at.line, after_comma(m, item), 0 };
+	struct str s;
+
+	while (character_at(m, end) == ' ')
+		end.col++;
+	if (key.line != item->at.line || character_at(m, end) != ']' ||
+	    !begins_with_only(m, key, " "))
+		return false;
+	s = line_of(m, end.line);
+	for (size_t i = utf8_bytes(s.p, s.n, end.col); i < s.n && s.p[i] != '#'; i++)
+		if (!strchr(" \r", s.p[i]))
+			return false;
+	return true;
+}
+
+/* The only item of a list takes its list along: the key gets the other name, or goes. */
+static bool
+move_last(struct move *m)
+{
+	const struct node *item = m->from->items[0];
+	struct span key = m->from_pair->key_at;
+
+	if (!m->to) {
+		add(m, key, m->to_key);
+		return true;
+	}
+	if (!append(m))
+		return false;
+	if (is_flow(m, m->from)) {
+		if (is_own_line(m, item, key))
+			add(m, columns(m, key.line, 1, 0), "");
+		else
+			remove_flow(m);
+		return true;
+	}
+	if (key.line == item->at.line || !begins_with_only(m, key, " "))
+		return false;
+	add(m, columns(m, key.line, 1, 0), "");
+	add(m, columns(m, item->at.line, 1, 0), "");
+	return true;
+}
+
+/* The list of a key, "torch.with", of the root. */
+static const struct node *
+list_at(const struct node *root, const char *key, struct arena *a, const struct pair **pair)
+{
+	const char *dot = strchr(key, '.');
+
+	if (dot)
+		return list_at(node_get(root, arena_copy(a, key, (size_t)(dot - key))), dot + 1, a,
+			       pair);
+	for (size_t i = 0; root && root->kind == NODE_MAP && i < root->n; i++)
+		if (!strcmp(root->pairs[i].key, key) && root->pairs[i].value->kind == NODE_LIST) {
+			*pair = &root->pairs[i];
+			return root->pairs[i].value;
+		}
+	return NULL;
+}
+
+static bool
+find_item(struct move *m, struct span at)
+{
+	for (m->item = 0; m->from && m->item < m->from->n; m->item++) {
+		const struct node *n = m->from->items[m->item];
+
+		/* The place may be a part of it: a name without the version, or without quotes. */
+		if (n->kind == NODE_SCALAR && !n->lines && n->at.line == at.line &&
+		    n->at.col <= at.col && at.col <= n->at.col + n->at.width)
+			return true;
+	}
+	return false;
+}
+
+static void
+set_value(struct move *m, const struct node *item)
+{
+	struct str s = line_of(m, item->at.line);
+	size_t n = utf8_bytes(s.p, s.n, item->at.col - 1 + item->at.width);
+
+	m->value = edit_scalar(m->a, (struct span){ 0 }, item->s);
+	m->tail = is_flow(m, m->from) ? "" : arena_copy(m->a, s.p + n, s.n - n);
+}
+
+bool
+edit_move(struct arena *a, struct span item, const char *from, const char *to, struct edits *out)
+{
+	struct move m = { .a = a, .src = item.src, .to_key = to, .out = out };
+	const struct pair *ignored = NULL;
+	struct diags ds;
+
+	out->n = 0;
+	diags_init(&ds, a);
+	if (!item.src || !(m.root = yaml_read(a, &ds, item.src, YAML_LIMITS_DEFAULT)))
+		return false;
+	m.from = list_at(m.root, from, a, &m.from_pair);
+	m.to = list_at(m.root, to, a, &ignored);
+	if (!find_item(&m, item) || (!m.to && node_get(m.root, to)))
+		return false;
+	set_value(&m, m.from->items[m.item]);
+	if (m.from->n == 1 && (m.to || !strchr(from, '.')))
+		return move_last(&m);
+	if (is_flow(&m, m.from))
+		remove_flow(&m);
+	else if (begins_with_only(&m, m.from->items[m.item]->at, " -"))
+		add(&m, columns(&m, m.from->items[m.item]->at.line, 1, 0), "");
+	else
+		return false;
+	/* A new list stands beside its own key: that of `torch.with` is not one of the root. */
+	return m.to ? append(&m) : !strchr(from, '.') && add_list(&m);
+}

@@ -1,0 +1,106 @@
+#include "base/edit.h"
+#include "internal.h"
+
+/* Ordinary packages that pip does not install as such, and extensions that need no compiling. */
+
+/* Adds a help that moves an item to another list: as a fix, where the file allows that. */
+static void
+help_move(struct workspace *w, struct diag *d, struct span item, const char *from, const char *to,
+	  const char *help)
+{
+	struct edits edits = { 0 };
+
+	if (!edit_move(w->a, item, from, to, &edits)) {
+		diag_help(d, "%s", help);
+		return;
+	}
+	for (size_t i = 0; i < edits.n; i++)
+		if (i)
+			diag_fix_more(d, edits.at[i]->at, edits.at[i]->replacement);
+		else
+			diag_fix(d, edits.at[i]->at, edits.at[i]->replacement, "%s", help);
+}
+
+/* True if env: says that pip is to build without isolation, or to look elsewhere for wheels. */
+static bool
+pip_is_told(const struct workspace *w)
+{
+	return env_value(w, "PIP_NO_BUILD_ISOLATION") || env_value(w, "PIP_FIND_LINKS") ||
+	       env_value(w, "PIP_EXTRA_INDEX_URL") || env_value(w, "PIP_INDEX_URL");
+}
+
+/* True if another index than PyPI serves a package: it may have wheels of it. */
+static bool
+is_elsewhere(const struct workspace *w, const char *key)
+{
+	for (size_t i = 0; i < w->r->extras.n; i++)
+		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
+			if (!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s), key))
+				return true;
+	return w->r->index.url.s != NULL;
+}
+
+static void
+check_requirement(struct workspace *w, const struct recipe_requirement *q, const char *list)
+{
+	const struct requirement *req = q->req;
+	const struct extension *e = facts_extension(w->f, req->key);
+	const struct candidate *c = e ? decided(w, e->name) : NULL;
+	const struct extension_release *r = c ? c->entry : NULL;
+	struct diag *d;
+
+	if (!e || e->pypi == PYPI_UNKNOWN || extension_is_package(e, r, req->key) ||
+	    !marker_holds(w, req->marker) || (req->url && recipe_names_wheel(req->url)) ||
+	    is_elsewhere(w, req->key))
+		return;
+	d = diag_at(w->ds, E_ISOLATED, q->text.at,
+		    "`%s` cannot be installed as an ordinary package", q->text.s);
+	diag_why(d, "%s is compiled against torch", e->name);
+	diag_why(d, "%s",
+		 e->pypi == PYPI_NONE  ? "PyPI has no release of it" :
+		 e->pypi == PYPI_OTHER ? "on PyPI that name belongs to another project" :
+					 "pip compiles an ordinary package in an isolated "
+					 "environment, which has no torch");
+	help_move(w, d, q->text.at, list, "extensions", "move it to `extensions`");
+	diag_source(d, r ? r->source : e->source);
+}
+
+void
+check_isolated(struct workspace *w)
+{
+	for (size_t i = 0; !pip_is_told(w) && i < w->r->packages.n; i++)
+		check_requirement(w, &w->r->packages.at[i], "packages");
+	for (size_t i = 0; !pip_is_told(w) && i < w->r->torch.with.n; i++)
+		check_requirement(w, &w->r->torch.with.at[i], "torch.with");
+}
+
+/* An extension of which PyPI has wheels alone, where the recipe names no other source. */
+bool
+is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
+{
+	return e && e->pypi == PYPI_WHEEL && asked && asked->from != EXT_GIT &&
+	       asked->from != EXT_RELEASE && asked->from != EXT_WHEEL && !asked->git.s && !asked->ref.s && !asked->branch.s && !asked->url.s;
+}
+
+void
+check_wheel_extension(struct workspace *w)
+{
+	for (size_t i = 0; i < w->s->extensions.n; i++) {
+		const struct stack_extension *x = &w->s->extensions.at[i];
+		const struct recipe_extension *e = x->asked;
+		struct diag *d;
+
+		if (!is_only_wheel(x->known, e))
+			continue;
+		d = diag_at(w->ds, E_ONLY_WHEEL, e->at, "`%s` is no extension: nothing is compiled",
+			    e->name.s);
+		diag_why(d, "%s is a wheel on PyPI, which pip installs as it is", x->name);
+		if (e->written.s)
+			help_move(w, d, e->written.at, "extensions", "packages",
+				  "move it to `packages`");
+		else
+			diag_help(d, "list it in `packages`; or give `git:` and `ref:` to compile "
+				     "it");
+		diag_source(d, x->known->source);
+	}
+}
