@@ -29,15 +29,15 @@ pip_is_told(const struct workspace *w)
 	       env_value(w, "PIP_EXTRA_INDEX_URL") || env_value(w, "PIP_INDEX_URL");
 }
 
-/* True if another index than PyPI serves a package: it may have wheels of it. */
+/* True if an extra index serves a package; resolve_unchecked() lists it. */
 static bool
-is_elsewhere(const struct workspace *w, const char *key)
+is_extra(const struct workspace *w, const char *key)
 {
 	for (size_t i = 0; i < w->r->extras.n; i++)
 		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
 			if (!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s), key))
 				return true;
-	return w->r->index.url.s != NULL;
+	return false;
 }
 
 static void
@@ -51,8 +51,15 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 
 	if (!e || e->pypi == PYPI_UNKNOWN || extension_is_package(e, r, req->key) ||
 	    !marker_holds(w, req->marker) || (req->url && recipe_names_wheel(req->url)) ||
-	    is_elsewhere(w, req->key))
+	    is_extra(w, req->key))
 		return;
+	if (w->r->index.url.s || pip_is_told(w)) {
+		list_push(w->a, &w->unchecked,
+			  (struct unchecked){ .what = q->text.s,
+					      .why = "PyPI has no wheel of it; whether the recipe's "
+						     "settings of pip install it is not known" });
+		return;
+	}
 	d = diag_at(w->ds, E_ISOLATED, q->text.at,
 		    "`%s` cannot be installed as an ordinary package", q->text.s);
 	diag_why(d, "%s is compiled against torch", e->name);
@@ -68,9 +75,9 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 void
 check_isolated(struct workspace *w)
 {
-	for (size_t i = 0; !pip_is_told(w) && i < w->r->packages.n; i++)
+	for (size_t i = 0; i < w->r->packages.n; i++)
 		check_requirement(w, &w->r->packages.at[i], "packages");
-	for (size_t i = 0; !pip_is_told(w) && i < w->r->torch.with.n; i++)
+	for (size_t i = 0; i < w->r->torch.with.n; i++)
 		check_requirement(w, &w->r->torch.with.at[i], "torch.with");
 }
 
@@ -78,8 +85,9 @@ check_isolated(struct workspace *w)
 bool
 is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 {
-	return e && e->pypi == PYPI_WHEEL && asked && asked->from != EXT_GIT &&
-	       asked->from != EXT_RELEASE && asked->from != EXT_WHEEL && !asked->git.s && !asked->ref.s && !asked->branch.s && !asked->url.s;
+	return e && e->pypi == PYPI_WHEEL && asked && 
+	       (asked->from == EXT_AUTO || asked->from == EXT_SDIST) && !asked->git.s &&
+	       !asked->ref.s && !asked->branch.s && !asked->url.s;
 }
 
 void
