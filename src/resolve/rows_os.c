@@ -6,14 +6,14 @@
 
 /* --- what it brings --- */
 
-/* The compiler of the host, with `from: host`, is not the image's. */
+/* The host of `from: host` is the system that the recipe names; else its compiler is not known. */
 void
 constraint_os_gcc(struct query *q, struct workspace *w)
 {
 	const struct os_release *os = ENTRY(q);
 	unsigned gcc = the_variable(w, VARIABLE_GCC);
 
-	if (os && os->gcc && !w->gcc && w->r->cuda_from != CUDA_HOST)
+	if (os && os->gcc && !w->gcc && (w->r->cuda_from != CUDA_HOST || w->image.os))
 		add_requires(q, gcc, set_text(w, gcc, os->gcc), os->source,
 			     "the compiler of %s is gcc %s", os->id, os->gcc);
 }
@@ -57,7 +57,7 @@ constraint_gcc_nvcc(struct query *q, struct workspace *w)
 	const struct solver_variable *t = variable_at(w, cuda);
 	solve_word *set = SET_WHERE(w, cuda, c, takes_gcc(c->entry, gcc));
 
-	if (!w->compiles || w->r->cuda_from == CUDA_HOST || nvcc_is_forced(w))
+	if (!w->compiles || nvcc_is_forced(w))
 		return;
 	for (size_t i = 0; i < t->n; i++)
 		if (t->c[i].entry && solve_set_has(set, i))
@@ -73,7 +73,7 @@ constraint_torch_gcc(struct query *q, struct workspace *w)
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gcc = the_variable(w, VARIABLE_GCC);
 	struct torch_compilers table = { 0 };
 
-	if (t && w->compiles && w->r->cuda_from != CUDA_HOST &&
+	if (t && w->compiles &&
 	    !env_is(w, "TORCH_DONT_CHECK_COMPILER_ABI", "ON 1 YES TRUE Y"))
 		table = facts_torch_compilers(w->f, t->version);
 	for (size_t i = 0; i < table.n; i++) {
