@@ -51,6 +51,16 @@ void edit_insert(struct arena *a, struct edits *all, const struct edit *e);
 bool edit_move(struct arena *a, struct span item, const char *from, const char *to,
 	       struct edits *out);
 
+/*
+ * edit_append -- the edits that add an item to a list of the root, which is made if the file has
+ * none.
+ *
+ *   in      there: a place in the file; key: of the list, "extensions"
+ *   out     as edit_move
+ */
+bool edit_append(struct arena *a, struct span there, const char *key, const char *value,
+		 struct edits *out);
+
 /* Returns whether a value needs no quotes anywhere in YAML. */
 bool edit_is_plain(const char *value);
 

@@ -304,6 +304,34 @@ set_value(struct move *m, const struct node *item)
 }
 
 bool
+edit_append(struct arena *a, struct span there, const char *key, const char *value,
+	    struct edits *out)
+{
+	struct move m = { .a = a, .src = there.src, .to_key = key, .out = out, .tail = "" };
+	const struct pair *ignored = NULL;
+	struct diags ds;
+
+	out->n = 0;
+	diags_init(&ds, a);
+	if (!there.src || !(m.root = yaml_read(a, &ds, there.src, YAML_LIMITS_DEFAULT)) ||
+	    m.root->kind != NODE_MAP || !m.root->n)
+		return false;
+	m.to = list_at(m.root, key, a, &ignored);
+	m.value = edit_scalar(a, (struct span){ 0 }, value);
+	if (m.to)
+		return append(&m);
+	if (node_get(m.root, key))
+		return false;
+	/* Before the first key of the file that has no such list. */
+	there = m.root->pairs[0].key_at;
+	there.width = 0;
+	add(&m, there,
+	    arena_printf(a, is_flow(&m, m.root) ? "%s: [%s], " : "%s: [%s]\n%*s", key, m.value,
+			 (int)there.col - 1, ""));
+	return true;
+}
+
+bool
 edit_move(struct arena *a, struct span item, const char *from, const char *to, struct edits *out)
 {
 	struct move m = { .a = a, .src = item.src, .to_key = to, .out = out };

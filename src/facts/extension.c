@@ -87,8 +87,15 @@ shared_by(const struct facts *f, struct held held)
 	const struct held *h = &held;
 	struct arena *a = f->a;
 	struct names archs = fact_words(f, extension_field(h, "archs"));
+	const struct claim *extras = extension_field(h, "extras");
+	struct names required = { 0 };
 
+	for (size_t i = 0; i < fact_count(extras); i++)
+		list_push(a, &required, fact_text(fact_at(extras, i)));
 	return (struct extension_release){
+		.extras = fact_keys(a, extras),
+		.extra_requires = required,
+		.extras_known = extras != NULL,
 		.sdist_buildable = fact_tri(extension_field(h, "sdist")),
 		.isolated = fact_tri(extension_field(h, "isolated")),
 		.sdist_why = fact_text(extension_field(h, "sdist_why")),

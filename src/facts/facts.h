@@ -241,6 +241,9 @@ struct extension_release {
 	struct names build_requires; /* beside torch: "packaging", "ninja", "setuptools", "wheel" */
 	struct names run_requires;   /* ordinary packages for run time, in order, without torch */
 	bool run_known;              /* whether that is known: it may be none */
+	struct names extras;         /* "causal-conv1d" */
+	struct names extra_requires; /* of each of them, with a blank between two */
+	bool extras_known;           /* whether these are all: it may be none */
 	struct names archs;          /* "8.0" ... that it hard-codes; empty: not known, or none */
 	struct names archs_nvcc;     /* of each of them: with which nvcc, ">=12.8"; "": with any */
 	enum tri honours_arch_list;  /* TORCH_CUDA_ARCH_LIST */

@@ -55,6 +55,7 @@
 	ONE_("sdist", F_BOOL), \
 	ONE_("sdist_why", F_TEXT), \
 	ONE_("isolated", F_BOOL), \
+	TABLE_("extras", F_NAME, F_TEXT), \
 	ONE_("cxx_std", F_STD), \
 	ONE_("arch_env", F_ENV), \
 	ONE_("arch_env_dots", F_BOOL), \

@@ -61,7 +61,7 @@ show_value(struct arena *a, const char *of, const struct claim *x)
 
 	if (fact_text(x))
 		return said(fact_text(x));
-	if (!fact_count(x) && fact_kind(x) == NODE_LIST)
+	if (!fact_count(x))
 		return "none";
 	for (size_t i = 0; i < fact_count(x); i++) {
 		const char *key = fact_key(x, i), *text = fact_text(fact_at(x, i));

@@ -54,10 +54,11 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 	    is_extra(w, req->key))
 		return;
 	if (w->r->index.url.s || pip_is_told(w)) {
-		list_push(w->a, &w->unchecked,
-			  (struct unchecked){ .what = q->text.s,
-					      .why = "PyPI has no wheel of it; whether the recipe's "
-						     "settings of pip install it is not known" });
+		list_push(
+			w->a, &w->unchecked,
+			(struct unchecked){ .what = q->text.s,
+					    .why = "PyPI has no wheel of it; whether the recipe's "
+						   "settings of pip install it is not known" });
 		return;
 	}
 	d = diag_at(w->ds, E_ISOLATED, q->text.at,
@@ -85,7 +86,7 @@ check_isolated(struct workspace *w)
 bool
 is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 {
-	return e && e->pypi == PYPI_WHEEL && asked && 
+	return e && e->pypi == PYPI_WHEEL && asked &&
 	       (asked->from == EXT_AUTO || asked->from == EXT_SDIST) && !asked->git.s &&
 	       !asked->ref.s && !asked->branch.s && !asked->url.s;
 }

@@ -363,6 +363,9 @@ void resolve_unchecked(struct workspace *w); /* what nothing could be checked fo
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
 struct stack_package package_given(const struct recipe_requirement *q, const char *reason);
+/* Returns what an extra of a release requires, as far as it is known; r: or NULL. */
+struct names extra_requires(struct workspace *w, const struct extension_release *r,
+			    const char *extra);
 /* True if an extension is a wheel on PyPI, and the recipe names no other source. */
 bool is_only_wheel(const struct extension *e, const struct recipe_extension *asked);
 /* Adds a help, as a fix if it says "write `from: auto`" and the recipe has a from:. */

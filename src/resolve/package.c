@@ -212,14 +212,32 @@ bound(struct workspace *w, struct stack_package *p)
 				 because->needs);
 }
 
+/* What an extension needs to run: its release, and the extras that the recipe requires. */
+static struct names
+requires_of(struct workspace *w, const struct stack_extension *e)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; e->build && i < e->build->run_requires.n; i++)
+		list_push(w->a, &all, e->build->run_requires.at[i]);
+	for (size_t i = 0; i < e->asked->extras.n; i++) {
+		struct names more = extra_requires(w, e->build, e->asked->extras.at[i]);
+
+		for (size_t k = 0; k < more.n; k++)
+			names_once(w->a, &all, more.at[k]);
+	}
+	return all;
+}
+
 /* Extensions are installed without their dependencies: what they need to run is listed here. */
 static void
 run_needs(struct workspace *w, const struct stack_extension *e)
 {
 	const struct torch_release *t = w->s->torch_release;
+	const struct names all = requires_of(w, e);
 
-	for (size_t i = 0; e->build && i < e->build->run_requires.n; i++) {
-		const char *text = e->build->run_requires.at[i];
+	for (size_t i = 0; i < all.n; i++) {
+		const char *text = all.at[i];
 		const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
 		struct stack_package p = { .requirement = text, .source = e->build->source };
 		const struct stack_package *there = req ? find(&w->s->packages, req->key) : NULL;

@@ -1,0 +1,198 @@
+#include "base/edit.h"
+#include "internal.h"
+
+/*
+ * Extras: mamba-ssm[causal-conv1d].  pip installs those of an ordinary package; an extension is
+ * installed without its dependencies, so what its extras require is installed here.
+ */
+
+struct names
+extra_requires(struct workspace *w, const struct extension_release *r, const char *extra)
+{
+	const char *key = name_normalize(w->a, extra);
+
+	for (size_t i = 0; r && i < r->extras.n; i++)
+		if (!strcmp(name_normalize(w->a, r->extras.at[i]), key))
+			return names_split(w->a, r->extra_requires.at[i], ' ');
+	return (struct names){ 0 };
+}
+
+static bool
+has_extra(struct workspace *w, const struct extension_release *r, const char *extra)
+{
+	const char *key = name_normalize(w->a, extra);
+
+	for (size_t i = 0; i < r->extras.n; i++)
+		if (!strcmp(name_normalize(w->a, r->extras.at[i]), key))
+			return true;
+	return false;
+}
+
+/* A requirement with extras: an item of packages:, or an extension. */
+struct owner {
+	struct span at;
+	const char *name;                  /* as written */
+	const char *text;                  /* the item, if it is one text; or NULL */
+	const struct extension *known;     /* or NULL */
+	const struct extension_release *r; /* or NULL */
+	bool compiled;                     /* it is an extension of the stack */
+};
+
+static void
+report_no_extra(struct workspace *w, const struct owner *o, const char *extra)
+{
+	struct diag *d =
+		diag_at(w->ds, E_NO_EXTRA, o->at, "%s%s%s has no extra `%s`", o->known->name,
+			o->r->version ? " " : "", o->r->version ? o->r->version : "", extra);
+	const char *near = str_nearest(extra, o->r->extras.at, o->r->extras.n);
+
+	if (near)
+		diag_help(d, "did you mean `%s`?", near);
+	else if (o->r->extras.n)
+		diag_help(d, "remove it, or take one of these: %s",
+			  names_join(w->a, &o->r->extras, ", "));
+	else
+		diag_help(d, "remove it");
+	diag_source(d, o->r->source);
+}
+
+static bool
+is_listed(const struct workspace *w, const char *key)
+{
+	for (size_t i = 0; i < w->s->extensions.n; i++)
+		if (!strcmp(w->s->extensions.at[i].name, key))
+			return true;
+	return false;
+}
+
+/* "mamba-ssm[a,causal-conv1d]==2.2.4" without an extra. */
+static const char *
+without_extra(struct workspace *w, const char *text, const char *extra)
+{
+	const char *open = strchr(text, '['), *end = strchr(text, ']');
+	struct names all, left = { 0 };
+
+	if (!open || !end)
+		return text;
+	all = names_split(w->a, arena_copy(w->a, open + 1, (size_t)(end - open - 1)), ',');
+	for (size_t i = 0; i < all.n; i++)
+		if (strcmp(all.at[i], extra) != 0)
+			list_push(w->a, &left, all.at[i]);
+	return arena_printf(w->a, "%.*s%s%s%s%s", (int)(open - text), text, left.n ? "[" : "",
+			    names_join(w->a, &left, ","), left.n ? "]" : "", end + 1);
+}
+
+/*
+ * What an extra requires must be compiled.  An extension waits for it in `extensions`; pip compiles
+ * what a package requires at once, in an isolated environment, even if it is listed there.
+ */
+static void
+report_extension(struct workspace *w, const struct owner *o, const char *extra,
+		 const char *requirement, const char *key)
+{
+	bool listed = is_listed(w, key);
+	struct edits edits = { 0 };
+	const char *help;
+	struct diag *d;
+
+	if (listed && o->compiled)
+		return;
+	d = diag_at(w->ds, E_EXTRA_EXTENSION, o->at, "`%s[%s]` requires the extension %s", o->name,
+		    extra, key);
+	if (o->compiled)
+		diag_why(d, "an extension is installed without its dependencies");
+	else
+		diag_why(d,
+			 "pip compiles what a package requires in an isolated environment, which "
+			 "has no torch");
+	help = arena_printf(w->a, "%s%s%s", o->compiled ? "" : "remove the extra",
+			    o->compiled || listed ? "" : ", and ",
+			    listed ? "" : arena_printf(w->a, "add %s to `extensions`", key));
+	if ((!listed && !edit_append(w->a, o->at, "extensions", requirement, &edits)) ||
+	    (!o->compiled && !o->text)) {
+		diag_help(d, "%s", help);
+		return;
+	}
+	if (!o->compiled)
+		diag_fix(d, o->at, edit_scalar(w->a, o->at, without_extra(w, o->text, extra)), "%s",
+			 help);
+	for (size_t i = 0; i < edits.n; i++)
+		if (i || !o->compiled)
+			diag_fix_more(d, edits.at[i]->at, edits.at[i]->replacement);
+		else
+			diag_fix(d, edits.at[i]->at, edits.at[i]->replacement, "%s", help);
+	diag_source(d, o->r->source);
+}
+
+static void
+report_unknown(struct workspace *w, const struct owner *o, const char *extra)
+{
+	const char *what = arena_printf(w->a, "%s[%s]", o->name, extra);
+	struct diag *d;
+
+	list_push(w->a, &w->unchecked,
+		  (struct unchecked){ .what = what,
+				      .why = "what this extra requires is not in the knowledge "
+					     "base" });
+	if (!o->compiled)
+		return;
+	d = diag_at(w->ds, W_EXTRA, o->at, "`%s`: what the extra requires is not installed", what);
+	diag_why(d, "an extension is installed without its dependencies, and what this extra "
+		    "requires is not in the knowledge base");
+	diag_help(d, "list in `packages` what it requires");
+}
+
+static void
+check_owner(struct workspace *w, const struct owner *o, const struct names *extras)
+{
+	for (size_t i = 0; i < extras->n; i++) {
+		struct names all = extra_requires(w, o->r, extras->at[i]);
+
+		if (!o->r || !o->r->extras_known)
+			report_unknown(w, o, extras->at[i]);
+		else if (!has_extra(w, o->r, extras->at[i]))
+			report_no_extra(w, o, extras->at[i]);
+		for (size_t k = 0; k < all.n; k++) {
+			const struct requirement *req =
+				requirement_parse(w->a, all.at[k], NULL, NULL);
+			const struct extension *e = req ? facts_extension(w->f, req->key) : NULL;
+
+			if (e && !extension_is_package(e, NULL, req->key))
+				report_extension(w, o, extras->at[i], all.at[k], e->name);
+		}
+	}
+}
+
+void
+check_extras(struct workspace *w)
+{
+	for (size_t i = 0; i < w->s->extensions.n; i++) {
+		const struct stack_extension *x = &w->s->extensions.at[i];
+
+		check_owner(w,
+			    &(struct owner){ .at = x->asked->name.at,
+					     .name = x->asked->name.s,
+					     .known = x->known,
+					     .r = x->build,
+					     .compiled = true },
+			    &x->asked->extras);
+	}
+	for (size_t i = 0; i < w->r->packages.n; i++) {
+		const struct recipe_requirement *q = &w->r->packages.at[i];
+		const struct extension *e = facts_extension(w->f, q->req->key);
+		const struct candidate *c = e ? decided(w, e->name) : NULL;
+
+		/* check_isolated() moves an extension first. */
+		if (marker_holds(w, q->req->marker) &&
+		    !(e && !extension_is_package(e, c ? c->entry : NULL, q->req->key)))
+			check_owner(w,
+				    &(struct owner){ .at = q->text.at,
+						     .name = q->req->name,
+						     .text = q->text.s,
+						     .known = e,
+						     .r = !e            ? NULL :
+							  c && c->entry ? c->entry :
+									  &e->any },
+				    &q->req->extras);
+	}
+}
