@@ -125,6 +125,18 @@ add_extras(struct init *rd, const struct init_item *owner, const struct requirem
 	}
 }
 
+/* "hopper" of "git+https://...#egg=x&subdirectory=hopper"; or NULL. */
+static const char *
+subdirectory_of(struct arena *a, const char *url)
+{
+	const char *hash = strchr(url, '#'), *at = hash ? strstr(hash, "subdirectory=") : NULL;
+
+	if (!starts_with(url, "git+") || !at || (at[-1] != '#' && at[-1] != '&'))
+		return NULL;
+	at += strlen("subdirectory=");
+	return arena_copy(a, at, strcspn(at, "&"));
+}
+
 static void
 add_extension(struct init *rd, struct init_item *item, const struct requirement *r,
 	      const struct extension *e)
@@ -150,7 +162,10 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 		item_changed(rd, item->at, "`%s`: %s; the recipe compiles %s instead", value, why,
 			     v ? version_public(rd->a, v) : "a compatible release");
 	} else if (r->url) {
-		value = arena_printf(rd->a, "%s @ %.*s", value, (int)strcspn(r->url, "#"), r->url);
+		const char *in = subdirectory_of(rd->a, r->url);
+
+		value = arena_printf(rd->a, "%s @ %.*s%s%s", value, (int)strcspn(r->url, "#"), r->url,
+				     in ? "#subdirectory=" : "", in ? in : "");
 	}
 	item_take(rd, item, "extensions", value);
 }
@@ -193,6 +208,8 @@ name_of_url(struct init *rd, const char *url)
 {
 	const char *egg = strstr(url, "egg="), *name, *begin;
 	const char *bare = arena_copy(rd->a, url, strcspn(url, "#"));
+	const char *folder = subdirectory_of(rd->a, url), *in = folder ? folder : "";
+	const char *near = NULL; /* of the same repository, in another directory of it */
 	struct names known = facts_extension_names(rd->f);
 	const struct version *v;
 	size_t n;
@@ -204,13 +221,19 @@ name_of_url(struct init *rd, const char *url)
 	if (!starts_with(bare, "git+"))
 		return NULL;
 	for (size_t i = 0; i < known.n; i++) {
-		const char *git = facts_extension(rd->f, known.at[i])->git;
+		const struct extension *e = facts_extension(rd->f, known.at[i]);
+		const char *git = e->git;
 
 		n = git ? strlen(git) - (ends_with(git, ".git") ? 4 : 0) : 0;
 		if (n && !strncasecmp(bare + 4, git, n) && !is_alnum(bare[4 + n]) &&
-		    bare[4 + n] != '-' && bare[4 + n] != '_')
-			return known.at[i];
+		    bare[4 + n] != '-' && bare[4 + n] != '_') {
+			if (!strcmp(in, e->subdirectory ? e->subdirectory : ""))
+				return known.at[i];
+			near = near ? near : known.at[i];
+		}
 	}
+	if (near)
+		return *in ? NULL : near;
 	begin = strrchr(bare, '/');
 	n = begin ? strcspn(++begin, "@") : 0;
 	return n ? arena_copy(rd->a, begin,

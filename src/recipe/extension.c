@@ -8,7 +8,7 @@
  *
  *     name            name[extra]==1.4.0            name>=1,<2 ; marker
  *     name @ https://host/name-1.0-cp311-cp311-linux_x86_64.whl#sha256=...
- *     name @ git+https://host/name.git@v1.0
+ *     name @ git+https://host/name.git@v1.0#subdirectory=hopper
  */
 
 /* The part of a text from `p`, `n` bytes long, as a text with its own place. */
@@ -17,6 +17,23 @@ part(struct load *l, struct text whole, const char *p, size_t n)
 {
 	return (struct text){ arena_copy(l->a, p, n),
 			      span_within(whole, (size_t)(p - whole.s), n) };
+}
+
+/* "#egg=name&subdirectory=hopper", as pip reads it; false: there is more in it. */
+static bool
+read_fragment(struct load *l, struct text url, const char *hash, struct recipe_extension *e)
+{
+	static const char key[] = "subdirectory=";
+
+	for (const char *p = hash ? hash + 1 : NULL; p; p += strcspn(p, "&")) {
+		p += *p == '&';
+		if (starts_with(p, key))
+			e->subdirectory = part(l, url, p + strlen(key),
+					       strcspn(p, "&") - strlen(key));
+		else if (!starts_with(p, "egg="))
+			return !*p && p > hash + 1;
+	}
+	return true;
 }
 
 static bool
@@ -29,9 +46,11 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 		e->git = part(l, url, url.s + 4, strlen(repository));
 		if (ref)
 			e->ref = part(l, url, url.s + (ref - bare.s), strlen(ref));
-		if (!hash || starts_with(hash, "#egg="))
+		if (read_fragment(l, url, hash, e))
 			return grammar_holds(l, grammar_git, path, e->git) &&
-			       (!ref || grammar_holds(l, grammar_extension_ref, path, e->ref));
+			       (!ref || grammar_holds(l, grammar_extension_ref, path, e->ref)) &&
+			       (!e->subdirectory.s ||
+				grammar_holds(l, grammar_subdirectory, path, e->subdirectory));
 	} else {
 		e->url = bare;
 		if (hash && starts_with(hash, "#sha256="))
@@ -41,7 +60,7 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 			       grammar_holds(l, grammar_archive, path, e->url);
 	}
 	return reject(l, E_URL, url.at,
-		      e->git.s ? "the whole repository is built; remove the fragment" :
+		      e->git.s ? "only #subdirectory=... is allowed there" :
 				 "only #sha256=... is allowed there",
 		      "`extensions`: %s after a %sURL", shown(l->a, hash), e->git.s ? "git " : "");
 }
@@ -140,6 +159,8 @@ sources_hold(struct load *l, struct recipe_extension *e)
 		{ "ref", "from", &e->ref, e->from_at, index },
 		{ "url", "from", &e->url, e->from_at, e->from == EXT_GIT },
 		{ "sha256", "git", &e->sha256, e->git.at, e->git.s },
+		{ "subdirectory", "url", &e->subdirectory, e->url.at, e->url.s },
+		{ "subdirectory", "from", &e->subdirectory, e->from_at, index },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)

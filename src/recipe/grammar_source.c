@@ -264,6 +264,12 @@ grammar_extension_ref(struct load *l, const char *s)
 	return NULL;
 }
 
+#define FOLDER "[A-Za-z0-9_][A-Za-z0-9._+-]*"
+
+PATTERN_GRAMMAR(subdirectory, "^" FOLDER "(/" FOLDER ")*$", 200, E_PATH,
+		"is not a directory of a repository",
+		"write it relative to the top of the repository, such as bindings/torch")
+
 const struct complaint *
 grammar_sha256(struct load *l, const char *s)
 {

@@ -199,7 +199,9 @@ from_git(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 	x->url = e->git.s ? e->git.s : known ? known->git : NULL;
 	x->ref = given ? e->ref.s : x->release ? x->release->git_tag : NULL;
 	x->submodules = !known || known->submodules;
-	x->subdirectory = known ? known->subdirectory : NULL;
+	x->subdirectory = e->subdirectory.s ? e->subdirectory.s :
+			  known             ? known->subdirectory :
+					      NULL;
 	if (!x->url && given)
 		refuse_source(w, e, "has a ref, and no repository is known", NULL, "give `git:`");
 	else if (!x->url || (!given && !x->ref))
