@@ -119,6 +119,7 @@ def repository(folder, files, tag):
     work = folder + ".work"
     os.makedirs(work)
     for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(work, name)), exist_ok=True)
         with open(os.path.join(work, name), "w", encoding="utf-8") as f:
             f.write(text)
     env = dict(os.environ, GIT_AUTHOR_NAME="t", GIT_AUTHOR_EMAIL="t@localhost", GIT_COMMITTER_NAME="t",
