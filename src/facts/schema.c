@@ -178,6 +178,7 @@ static const struct fact_field files[] = {
 				ONE_("abi", F_ABI),
 				ONE_("glibc", F_SERIES),
 				WORDS_("archs", F_CC),
+				WORDS_("archs_aarch64", F_CC),
 				ONE_("archs_inferred", F_BOOL),
 				ONE_("ptx", F_CC),
 				ONE_("pypi", F_BOOL),

@@ -63,6 +63,7 @@ read_build(const struct facts *f, const char *tag, const struct claim *build, co
 		.cxx11abi = abi_of(build, r),
 		.glibc_min = glibc ? glibc : fact_text_of(r, "glibc"),
 		.archs = fact_words(f, fact_get(build, "archs")),
+		.archs_aarch64 = fact_words(f, fact_get(build, "archs_aarch64")),
 		.archs_inferred = fact_true_of(build, "archs_inferred"),
 		.ptx = fact_text_of(build, "ptx"),
 		.on_pypi = fact_true_of(build, "pypi"),

@@ -42,13 +42,15 @@ static void
 add_default_archs(struct workspace *w, const struct torch_variant *v)
 {
 	const struct cuda_toolkit *t = w->s->toolkit;
+	const struct names *own = build_archs(w, v), *archs = own->n ? own : &v->archs;
+	const char *reason =
+		own->n ? "torch's build carries it" : "torch's build for x86_64 carries it";
 
 	for (int strict = 1; strict >= 0 && !w->s->archs.n; strict--)
-		for (size_t i = 0; i < v->archs.n; i++)
-			if ((!t || !t->archs.n || names_have(&t->archs, v->archs.at[i])) &&
-			    !(strict && is_rejected(w, v->archs.at[i])))
-				add_arch(w, choice_made(v->archs.at[i], "torch's build carries it",
-							v->source));
+		for (size_t i = 0; i < archs->n; i++)
+			if ((!t || !t->archs.n || names_have(&t->archs, archs->at[i])) &&
+			    !(strict && is_rejected(w, archs->at[i])))
+				add_arch(w, choice_made(archs->at[i], reason, v->source));
 }
 
 void

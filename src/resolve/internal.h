@@ -310,6 +310,9 @@ bool is_companion(const char *key);
 const char *torch_companion(const struct torch_release *t, const char *key);
 /* Returns the recipe's platform as Python names it: "x86_64" or "aarch64". */
 const char *recipe_machine(const struct recipe *r);
+/* Returns the compute capabilities that a build has code for on the recipe's platform; empty: not
+ * known. */
+const struct names *build_archs(const struct workspace *w, const struct torch_variant *v);
 /* True if the recipe says anything of that variable, beyond that it must be there. */
 bool is_requested(const struct workspace *w, unsigned variable);
 /* Returns the first setting of a name, or NULL. */

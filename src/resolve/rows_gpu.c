@@ -20,10 +20,20 @@ gpu_label(struct workspace *w, unsigned gpu)
 
 /* --- GPU <-> torch's build --- */
 
+/* What is not known counts as code for it: resolve_unchecked() lists that. */
 static bool
-runs(const struct torch_variant *v, const char *cc)
+runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {
-	return !v->archs.n || capability_runs(&v->archs, cc);
+	const struct names *archs = build_archs(w, v);
+
+	return !archs->n || capability_runs(archs, cc);
+}
+
+/* The PTX of the wheels for x86_64: those for aarch64 that were read carry none. */
+static const char *
+ptx_of(const struct workspace *w, const struct torch_variant *v)
+{
+	return build_archs(w, v) == &v->archs ? v->ptx : NULL;
 }
 
 /*
@@ -35,7 +45,8 @@ is_inferred(const struct workspace *w, const struct torch_variant *v, const char
 {
 	const struct cuda_toolkit *t;
 
-	if (!v->archs_inferred || capability_order(cc, v->archs.at[0]) >= 0)
+	if (!v->archs_inferred || build_archs(w, v) != &v->archs ||
+	    capability_order(cc, v->archs.at[0]) >= 0)
 		return false;
 	t = v->cuda ? facts_cuda(w->f, version_series(w->a, v->cuda)) : NULL;
 	return !t || !t->archs.n || capability_runs(&t->archs, cc);
@@ -55,9 +66,9 @@ code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 		const struct torch_release *r = at->c[i].entry;
 		const struct torch_variant *v = r ? torch_variant(r, tag) : NULL;
 
-		if (v && !runs(v, cc) && !capability_ptx_runs(v->ptx, cc) &&
+		if (v && !runs(w, v, cc) && !capability_ptx_runs(ptx_of(w, v), cc) &&
 		    is_inferred(w, v, cc) == inferred)
-			group_add(w, &all, torch, i, names_words(w->a, &v->archs, "and"),
+			group_add(w, &all, torch, i, names_words(w->a, build_archs(w, v), "and"),
 				  v->source);
 	}
 	for (size_t i = 0; i < all.n; i++)
@@ -98,7 +109,7 @@ constraint_gpu_build(struct query *q, struct workspace *w)
 		const char *cc = cc_of(w, gpu);
 		solve_word *ptx = SET_WHERE(w, torch, c,
 					    c->entry && (v = torch_variant(c->entry, tag)) &&
-						    capability_ptx_runs(v->ptx, cc));
+						    capability_ptx_runs(ptx_of(w, v), cc));
 
 		if (!capability_runs(&made->archs, cc) && set_is_empty(w, torch, ptx))
 			add_conflict(q, TERMS(THIS(q), IN(torch, without), THERE(w, gpu)),
@@ -124,8 +135,8 @@ constraint_gpu_ptx(struct query *q, struct workspace *w)
 				v->cuda ? facts_cuda(w->f, v->cuda) : NULL;
 
 			cc = cc_of(w, gpu);
-			if (made && made->driver_min && !runs(v, cc) &&
-			    capability_ptx_runs(v->ptx, cc))
+			if (made && made->driver_min && !runs(w, v, cc) &&
+			    capability_ptx_runs(ptx_of(w, v), cc))
 				add_conflict(
 					q,
 					TERMS(THIS(q), IS(w, VARIABLE_BUILD, set_text, v->tag),

@@ -139,6 +139,12 @@ recipe_machine(const struct recipe *r)
 	return r->platform.s && starts_with(r->platform.s, "linux/arm64") ? "aarch64" : "x86_64";
 }
 
+const struct names *
+build_archs(const struct workspace *w, const struct torch_variant *v)
+{
+	return strcmp(recipe_machine(w->r), "aarch64") ? &v->archs : &v->archs_aarch64;
+}
+
 /* A marker that cannot be evaluated (it asks for the host's kernel) holds; "3.13t" is 3.13. */
 static bool
 holds_for(struct workspace *w, const struct marker *m, const char *python,

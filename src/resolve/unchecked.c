@@ -131,6 +131,12 @@ add_torch(struct workspace *w)
 		    arena_printf(w->a, "torch %s (%s)", s->torch.value,
 				 s->torch_tag ? s->torch_tag : "its build"),
 		    "this build is not in the knowledge base");
+	else if (s->torch_variant && s->torch_variant->cuda && w->r->gpus.n &&
+		 !build_archs(w, s->torch_variant)->n)
+		add(w,
+		    arena_printf(w->a, "torch %s (%s) for %s", s->torch.value, s->torch_tag,
+				 recipe_machine(w->r)),
+		    "the GPUs of this build are not in the knowledge base");
 }
 
 /* --- packages and extensions --- */
