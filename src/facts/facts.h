@@ -380,6 +380,8 @@ struct python_package {
 };
 /* Returns NULL if the package is not in the knowledge base. */
 const struct python_package *facts_package(const struct facts *f, const char *name);
+/* Returns the names of all ordinary packages. */
+struct names facts_package_names(const struct facts *f);
 /* Returns NULL if that release is not known. */
 const struct package_release *package_release(const struct python_package *p,
 					      const struct version *v);

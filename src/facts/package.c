@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 #include "internal.h"
 
@@ -77,6 +78,20 @@ facts_package(const struct facts *f, const char *name)
 	};
 	map_put(&f->read->packages, key, p);
 	return p;
+}
+
+struct names
+facts_package_names(const struct facts *f)
+{
+	struct names *names = &f->read->package_names;
+
+	if (names->n)
+		return *names;
+	*names = fact_keys(f->a, fact_get(facts_file(f, "packages.yaml"), "packages"));
+	for (size_t i = 0; i < f->read->files.n; i++)
+		if (starts_with(f->read->files.at[i].name, "releases/"))
+			names_once(f->a, names, fs_stem(f->a, f->read->files.at[i].name));
+	return *names;
 }
 
 const struct package_release *

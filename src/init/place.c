@@ -164,8 +164,8 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 	} else if (r->url) {
 		const char *in = subdirectory_of(rd->a, r->url);
 
-		value = arena_printf(rd->a, "%s @ %.*s%s%s", value, (int)strcspn(r->url, "#"), r->url,
-				     in ? "#subdirectory=" : "", in ? in : "");
+		value = arena_printf(rd->a, "%s @ %.*s%s%s", value, (int)strcspn(r->url, "#"),
+				     r->url, in ? "#subdirectory=" : "", in ? in : "");
 	}
 	item_take(rd, item, "extensions", value);
 }

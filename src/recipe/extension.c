@@ -28,8 +28,8 @@ read_fragment(struct load *l, struct text url, const char *hash, struct recipe_e
 	for (const char *p = hash ? hash + 1 : NULL; p; p += strcspn(p, "&")) {
 		p += *p == '&';
 		if (starts_with(p, key))
-			e->subdirectory = part(l, url, p + strlen(key),
-					       strcspn(p, "&") - strlen(key));
+			e->subdirectory =
+				part(l, url, p + strlen(key), strcspn(p, "&") - strlen(key));
 		else if (!starts_with(p, "egg="))
 			return !*p && p > hash + 1;
 	}

@@ -86,12 +86,12 @@ typedef const struct complaint *grammar(struct load *l, const char *s);
 
 grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu, grammar_apt,
 	grammar_version, grammar_torch_index, grammar_requirement, grammar_extension_name,
-	grammar_extension_version, grammar_git, grammar_extension_ref, grammar_subdirectory, grammar_archive,
-	grammar_sha256, grammar_env_name, grammar_env_value, grammar_path, grammar_argument,
-	grammar_object, grammar_modal_gpu, grammar_timeout, grammar_scaledown, grammar_entrypoint,
-	grammar_cpu, grammar_memory, grammar_builder, grammar_build, grammar_import_timeout,
-	grammar_module, grammar_probe, grammar_platform, grammar_driver, grammar_user,
-	grammar_index, grammar_package_name, grammar_mount, grammar_requirement_url,
+	grammar_extension_version, grammar_git, grammar_extension_ref, grammar_subdirectory,
+	grammar_archive, grammar_sha256, grammar_env_name, grammar_env_value, grammar_path,
+	grammar_argument, grammar_object, grammar_modal_gpu, grammar_timeout, grammar_scaledown,
+	grammar_entrypoint, grammar_cpu, grammar_memory, grammar_builder, grammar_build,
+	grammar_import_timeout, grammar_module, grammar_probe, grammar_platform, grammar_driver,
+	grammar_user, grammar_index, grammar_package_name, grammar_mount, grammar_requirement_url,
 	grammar_variant;
 
 /* A complaint with help (or NULL): format and arguments say what. */

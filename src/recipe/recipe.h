@@ -67,7 +67,7 @@ struct recipe_extension {
 	struct span from_at;
 	enum prefer prefer;
 	struct span prefer_at;
-	struct text git, ref; /* EXT_GIT as written, with or without from: */
+	struct text git, ref;     /* EXT_GIT as written, with or without from: */
 	struct text subdirectory; /* of the repository: where its setup.py is */
 	struct text
 		branch; /* ref: names one, of a repository whose tags are known; ref is then not set */

@@ -8,6 +8,7 @@
 static void
 check_known(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
 {
+	const char *meant;
 	struct diag *d;
 
 	if (x->source == SOURCE_WHEEL)
@@ -17,6 +18,8 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 			    "the extension `%s` is not in the knowledge base", e->name.s);
 		diag_why(d, "it is compiled without build isolation, after torch, the build "
 			    "requirements and all of `packages`");
+		if (!e->git.s && !e->url.s && (meant = name_meant(w, e->key)))
+			diag_help(d, "did you mean `%s`?", meant);
 		diag_help(d, "list in `packages` what it needs to build and to run");
 	} else if (!x->release && !x->build->run_known && (x->version || x->ref || x->url)) {
 		d = diag_at(w->ds, W_RELEASE_UNKNOWN, e->at,

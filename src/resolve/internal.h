@@ -280,6 +280,8 @@ enum {
 
 /* Reads the whole recipe: fills w->requests and w->solver_pins. */
 void read_requests(struct workspace *w);
+/* Returns the name of the knowledge base that is one letter off from an unknown one, or NULL. */
+const char *name_meant(struct workspace *w, const char *key);
 /* Returns the version in the name of a wheel or an sdist, without +local; or NULL. */
 const char *version_of_url(struct workspace *w, const char *url);
 

@@ -73,8 +73,7 @@ constraint_torch_gcc(struct query *q, struct workspace *w)
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gcc = the_variable(w, VARIABLE_GCC);
 	struct torch_compilers table = { 0 };
 
-	if (t && w->compiles &&
-	    !env_is(w, "TORCH_DONT_CHECK_COMPILER_ABI", "ON 1 YES TRUE Y"))
+	if (t && w->compiles && !env_is(w, "TORCH_DONT_CHECK_COMPILER_ABI", "ON 1 YES TRUE Y"))
 		table = facts_torch_compilers(w->f, t->version);
 	for (size_t i = 0; i < table.n; i++) {
 		const struct torch_compiler *row = &table.at[i];
