@@ -170,7 +170,7 @@ prefer_prebuilt(struct workspace *w, const struct recipe_extension *e, struct st
 	bool own = e->prefer != PREFER_AUTO;
 	const char *why, *source, *url;
 
-	if (e->from != EXT_AUTO || e->git.s || e->ref.s || e->branch.s ||
+	if (e->from != EXT_AUTO || e->git.s || e->ref.s || e->branch.s || e->subdirectory.s ||
 	    (own ? e->prefer : w->r->prefer) != PREFER_PREBUILT ||
 	    !(url = project_wheel(w->a, w->s, x, &why, &source)))
 		return;

@@ -103,6 +103,8 @@ constraint_wheel_named(struct query *q, struct workspace *w)
 {
 	const struct recipe_extension *asked = w->variables.at[q->variable]->asked;
 
+	if (!asked)
+		return;
 	if (!asked->url.s)
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "url"))), NULL,
 			     "no address of a wheel of %s is known: give it as `url:`, or take "
