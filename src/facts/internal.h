@@ -36,7 +36,7 @@ struct facts_read {
 	struct modal_gpus LIST(struct modal_gpu) modal_gpus;
 	const struct modal_limits *modal;
 	struct os_releases LIST(struct os_release) os;
-	struct names extension_names;
+	struct names extension_names, package_names;
 	struct map extension_of; /* names of extensions, and their other names -> the name */
 	struct map extensions;   /* name -> struct extension */
 	struct map paired;       /* names in pairings, but for extensions' own */

@@ -179,11 +179,12 @@ check_extras(struct workspace *w)
 	}
 	for (size_t i = 0; i < w->r->packages.n; i++) {
 		const struct recipe_requirement *q = &w->r->packages.at[i];
-		const struct extension *e = facts_extension(w->f, q->req->key);
+		const struct extension *e =
+			q->req->extras.n ? facts_extension(w->f, q->req->key) : NULL;
 		const struct candidate *c = e ? decided(w, e->name) : NULL;
 
 		/* check_isolated() moves an extension first. */
-		if (marker_holds(w, q->req->marker) &&
+		if (q->req->extras.n && marker_holds(w, q->req->marker) &&
 		    !(e && !extension_is_package(e, c ? c->entry : NULL, q->req->key)))
 			check_owner(w,
 				    &(struct owner){ .at = q->text.at,

@@ -26,7 +26,8 @@ static void
 what_pypi_never_had(void **state)
 {
 	(void)state;
-	comes_to("SB0235", STACK "packages: [mamba-ssm==2.2.6]\n");
+	comes_to("SB0235", STACK "packages: [auto-gptq==0.4.1]\n");
+	comes_to("(SB0250)", STACK "packages: [auto-gptq==0.4.2]\n");
 	comes_to("SB0235", STACK "extensions: [{name: mamba-ssm, version: 2.2.6, from: sdist}]\n");
 	comes_to("", STACK "packages: [mamba-ssm==2.2.5]\n");
 	comes_to("", STACK "extensions: [mamba-ssm==2.2.6]\n");
