@@ -39,18 +39,11 @@ said(const char *s)
 	return !strcmp(s, "true") ? "yes" : !strcmp(s, "false") ? "no" : s;
 }
 
-/* The map of a rule's conditions, one of which may be `source`: there it is a value. */
-static bool
-show_is_when(const char *key)
-{
-	return key && !strcmp(key, "when");
-}
-
-/* True if the value of a key says where it comes from. */
+/* True if a value says where it comes from; among the conditions of a rule `source` is one. */
 static bool
 has_source(const char *key, const struct claim *x)
 {
-	return !show_is_when(key) && fact_get(x, "source");
+	return strcmp(key ? key : "", "when") && fact_get(x, "source");
 }
 
 /* What the value of a key looks like on one line, "yes" for true; NULL: it needs more. */
@@ -66,7 +59,7 @@ show_value(struct arena *a, const char *of, const struct claim *x)
 	for (size_t i = 0; i < fact_count(x); i++) {
 		const char *key = fact_key(x, i), *text = fact_text(fact_at(x, i));
 
-		if (key && !show_is_value(key) && !show_is_when(of))
+		if (key && !show_is_value(key) && strcmp(of ? of : "", "when"))
 			continue;
 		if (!text)
 			return NULL;
