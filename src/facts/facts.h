@@ -53,7 +53,7 @@ struct torch_variant {
 	bool archs_inferred; /* what they leave out below the first was not read in the wheel */
 	const char *ptx;     /* "12.0" if it carries PTX for that, or NULL */
 	struct names archs_aarch64; /* of its wheels for aarch64; empty: not known */
-	bool on_pypi;        /* the default build that PyPI carries */
+	bool on_pypi;               /* the default build that PyPI carries */
 	const char *source;
 };
 

@@ -420,7 +420,9 @@ request_source(struct workspace *w, const struct recipe_extension *e, unsigned s
 					    [EXT_WHEEL] = "url" };
 	const char *open[] = { "sdist", "git" };
 	const struct names all = { open, 2, 2 };
-	const char *where = e->url.s ? "url" : e->git.s || e->ref.s || e->subdirectory.s ? "git" : from[e->from];
+	const char *where = e->url.s                                  ? "url" :
+			    e->git.s || e->ref.s || e->subdirectory.s ? "git" :
+									from[e->from];
 	struct request p = { .kind = REQUEST_NEED,
 			     .variable = source,
 			     .text = "",
