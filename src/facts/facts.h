@@ -191,21 +191,27 @@ struct os_release {
 	const char *gcc;         /* "11.4" */
 	const char *glibc;       /* "2.35" */
 	bool deadsnakes;         /* the deadsnakes archive serves it */
+	bool musl;               /* its C library is musl, not glibc */
 	const char *source;
 };
 
 const struct os_release *facts_os(const struct facts *f, const char *id);
 const struct os_release *facts_os_all(const struct facts *f, size_t *n);
 /*
- * What the name of an image says of it: "nvidia/cuda:12.1.0-devel-ubuntu22.04" gives
- * cuda "12.1.0", flavour "devel", os "ubuntu22.04"; "debian:12-slim" and
- * "python:3.11-slim-bookworm" give os "debian12" (the latter python "3.11").  What it
- * does not say is NULL.
+ * What the name of an image says of it, and what bases.yaml knows of its repository:
+ * "nvidia/cuda:12.1.0-devel-ubuntu22.04" gives cuda "12.1.0", flavour "devel", os "ubuntu22.04";
+ * "debian:12-slim" and "python:3.11-slim-bookworm" give os "debian12" (the latter python "3.11").
+ * What is not known is NULL.
  */
 struct image_name {
 	const char *repository, *tag, *digest; /* as written; tag, digest may be NULL */
 	const char *cuda, *flavour, *os, *python, *torch;
 	bool cudnn;
+	bool moves;              /* the tag will have another system than `os` one day */
+	bool own_torch;          /* torch is no build of PyTorch's own, and a pre-release */
+	const char *constraints; /* a file that pip follows in every environment; or NULL */
+	const char *numpy;       /* specifier that its torch works with, or NULL */
+	const char *source;      /* of the entry of its repository; NULL: it has none */
 };
 struct image_name facts_image_name(const struct facts *f, struct arena *a, const char *image);
 

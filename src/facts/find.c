@@ -329,6 +329,8 @@ static const struct subject subjects[] = {
 	  "releases" },
 	{ "os", "operating systems of base images", "os ubuntu22.04", "os.yaml", "releases",
 	  "system|Python|gcc|glibc|deadsnakes", NULL, NULL, "python|gcc|glibc|deadsnakes", NULL },
+	{ "base", "base images and what they bring", "base pytorch/pytorch", "bases.yaml", "images",
+	  "repository|pieces of its tag", NULL, NULL, "tag", NULL },
 	{ "modal", "Modal: limits, image builders, GPUs, prices", "modal", "modal.yaml", "gpus",
 	  "gpu", find_modal, NULL, "", NULL },
 	{ "package", "packages: their releases on the package index", "package numpy", NULL, NULL,

@@ -47,7 +47,20 @@ is_repository(const char *name, const char *known)
 {
 	size_t n = strlen(name), k = strlen(known);
 
-	return ends_with(name, known) && (n == k || name[n - k - 1] == '/');
+	return !strcmp(name, known) ||
+	       (strchr(known, '/') && n > k && ends_with(name, known) && name[n - k - 1] == '/');
+}
+
+/* "ubuntu2204" is "ubuntu22.04". */
+static bool
+is_os(const char *id, const char *piece)
+{
+	for (; *id; id++)
+		if (*id == *piece)
+			piece++;
+		else if (*id != '.')
+			return false;
+	return !*piece;
 }
 
 /* An OS by its id ("ubuntu22.04"), its codename ("jammy"), or its number ("12" of debian). */
@@ -56,58 +69,151 @@ os_named(const struct facts *f, struct arena *a, const char *repository, const c
 {
 	const struct claim *releases = fact_get(facts_file(f, "os.yaml"), "releases");
 	const char *major = arena_copy(a, piece, strcspn(piece, "."));
+	const char *slash = strrchr(repository, '/'), *name = slash ? slash + 1 : repository;
 
 	for (size_t i = 0; i < fact_count(releases); i++) {
 		const char *id = fact_key(releases, i);
 		const char *codename = fact_text_of(fact_at(releases, i), "codename");
 
-		if (!strcmp(id, piece) || (codename && !strcmp(codename, piece)) ||
-		    !strcmp(id, arena_printf(a, "%s%s", repository, piece)) ||
-		    (is_version(piece) && !strcmp(id, arena_printf(a, "%s%s", repository, major))))
+		if (is_os(id, piece) || (codename && !strcmp(codename, piece)) ||
+		    (is_version(piece) && (!strcmp(id, arena_printf(a, "%s%s", name, piece)) ||
+					   !strcmp(id, arena_printf(a, "%s%s", name, major)))))
 			return id;
 	}
 	return NULL;
 }
 
-static void
-read_piece(const struct facts *f, struct arena *a, const char *piece, bool first,
-	   struct image_name *n)
-{
-	const char *repository = short_name(n->repository);
-	bool version = is_version(piece);
+/* --- what bases.yaml says of a repository, and of the pieces of its tags --- */
 
-	if (first && version && is_repository(repository, "nvidia/cuda"))
-		n->cuda = piece;
-	else if (first && version && !strcmp(repository, "python"))
-		n->python = strchr(piece, '.') ? version_series(a, piece) : NULL;
-	else if (first && version &&
-		 (is_repository(repository, "pytorch/pytorch") ||
-		  is_repository(repository, "runpod/pytorch")))
-		n->torch = piece;
-	else if (starts_with(piece, "cuda") && is_version(piece + 4))
-		n->cuda = piece + 4;
-	else if (starts_with(piece, "py") && is_version(piece + 2) && strchr(piece, '.'))
-		n->python = version_series(a, piece + 2);
-	else if (starts_with(piece, "cudnn"))
-		n->cudnn = true;
-	else if (!strcmp(piece, "base") || !strcmp(piece, "runtime") || !strcmp(piece, "devel"))
-		n->flavour = piece;
-	else if (!n->os)
-		n->os = os_named(f, a, repository, piece);
+/* "1281" as "12.8.1", "2100" as "2.10.0": the first numbers, and the last one where there are more. */
+static const char *
+dotted(struct arena *a, const char *digits, size_t first)
+{
+	size_t n = strlen(digits);
+
+	if (!is_version(digits) || strchr(digits, '.') || n <= first)
+		return NULL;
+	return arena_printf(a, "%.*s.%.*s%s%s", (int)first, digits,
+			    n > first + 1 ? (int)(n - first - 1) : 1, digits + first,
+			    n > first + 1 ? "." : "", n > first + 1 ? digits + n - 1 : "");
+}
+
+/* What a text means where a pattern has {name}; NULL: it is none of that kind. */
+static const char *
+meaning(const struct facts *f, struct arena *a, const struct image_name *n, const char *name,
+	const char *text)
+{
+	static const char *const versions[] = { "cuda", "torch", "python", "release", "series" };
+	const char *series = is_version(text) && strchr(text, '.') ? version_series(a, text) : NULL;
+
+	if (!strcmp(name, "os"))
+		return os_named(f, a, short_name(n->repository), text);
+	if (!strcmp(name, "flavour"))
+		return !strcmp(text, "base") || !strcmp(text, "runtime") || !strcmp(text, "devel") ?
+			       text :
+			       NULL;
+	if (!strcmp(name, "cuda_digits") || !strcmp(name, "torch_digits"))
+		return dotted(a, text, *name == 'c' ? 2 : 1);
+	if (!strcmp(name, "python"))
+		return series;
+	if (!strcmp(name, "series"))
+		return series && !strcmp(series, text) ? series : NULL;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
+		if (!strcmp(name, versions[i]))
+			return is_version(text) ? text : NULL;
+	return text;
+}
+
+/* The member that a name stands for: "torch", "torch_digits"; NULL: none. */
+static const char **
+member(struct image_name *n, const char *name)
+{
+	const struct {
+		const char *name, **member;
+	} all[] = { { "cuda", &n->cuda },   { "cuda_digits", &n->cuda },
+		    { "torch", &n->torch }, { "torch_digits", &n->torch },
+		    { "os", &n->os },       { "python", &n->python },
+		    { "numpy", &n->numpy }, { "constraints", &n->constraints },
+		    { "flavour", &n->flavour } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(all[i].name, name))
+			return all[i].member;
+	return NULL;
+}
+
+/* Reads one piece by one pattern, "cuda{cuda}"; *by: what stands for {by_name}. */
+static void
+match(const struct facts *f, struct arena *a, const char *pattern, const char *piece,
+      const char *by_name, const char **by, struct image_name *n)
+{
+	size_t before = strcspn(pattern, "{");
+	const char *name, *value, **to;
+
+	if (strncmp(pattern, piece, before) != 0 || !pattern[before])
+		return;
+	name = arena_copy(a, pattern + before + 1, strcspn(pattern + before + 1, "}"));
+	value = meaning(f, a, n, name, piece + before);
+	if (!value)
+		return;
+	to = member(n, name);
+	if (to)
+		*to = value;
+	n->cudnn |= !strcmp(name, "cudnn");
+	if (by_name && !strcmp(by_name, name))
+		*by = value;
+}
+
+/* What is not known yet. */
+static void
+bring(const struct claim *brings, struct image_name *n)
+{
+	n->moves |= !n->os && fact_true_of(brings, "moves");
+	n->own_torch |= fact_true_of(brings, "own_torch");
+	for (size_t i = 0; i < fact_count(brings); i++) {
+		const char **to = member(n, fact_key(brings, i));
+
+		if (to && !*to)
+			*to = fact_text(fact_at(brings, i));
+	}
+}
+
+static void
+read_base(const struct facts *f, struct arena *a, const struct claim *base, struct image_name *n)
+{
+	const struct names patterns = fact_words(f, fact_get(base, "tag"));
+	const struct claim *rows = fact_get(base, "rows");
+	const char *by_name = fact_text_of(base, "by"), *by = NULL;
+
+	for (const char *p = n->tag; p && *p;) {
+		size_t size = strcspn(p, "-");
+		const char *piece = arena_copy(a, p, size);
+
+		for (size_t i = 0; i < patterns.n; i++)
+			match(f, a, patterns.at[i], piece, by_name, &by, n);
+		p += size + (p[size] == '-');
+	}
+	for (size_t i = 0; by && i < fact_count(rows); i++) {
+		const char *versions = fact_text_of(fact_at(rows, i), "versions");
+
+		if (!versions || fact_in_range(f, versions, by))
+			bring(fact_at(rows, i), n);
+	}
+	bring(fact_get(base, "brings"), n);
 }
 
 struct image_name
 facts_image_name(const struct facts *f, struct arena *a, const char *image)
 {
+	const struct claim *file = facts_file(f, "bases.yaml"), *images = fact_get(file, "images");
 	struct image_name n = { 0 };
-	bool first = true;
 
 	split_name(a, image, &n);
-	for (const char *p = n.tag; p && *p; first = false) {
-		size_t size = strcspn(p, "-");
-
-		read_piece(f, a, arena_copy(a, p, size), first, &n);
-		p += size + (p[size] == '-');
-	}
+	read_base(f, a, fact_get(file, "every"), &n);
+	for (size_t i = 0; i < fact_count(images); i++)
+		if (is_repository(short_name(n.repository), fact_key(images, i))) {
+			read_base(f, a, fact_at(images, i), &n);
+			n.source = fact_source(a, fact_at(images, i));
+		}
 	return n;
 }

@@ -19,6 +19,7 @@ facts_os_all(const struct facts *f, size_t *n)
 				  .gcc = fact_text_of(r, "gcc"),
 				  .glibc = fact_text_of(r, "glibc"),
 				  .deadsnakes = fact_true_of(r, "deadsnakes"),
+				  .musl = fact_true_of(r, "musl"),
 				  .source = fact_source(f->a, r),
 			  });
 	}

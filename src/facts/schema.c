@@ -29,6 +29,23 @@
 	NEED("sentence", F_TEXT), \
 	ONE_("help", F_TEXT)
 
+#define BRINGS_FIELDS \
+	ONE_("os", F_OS), \
+	ONE_("python", F_PYTHON), \
+	ONE_("torch", F_VERSION), \
+	ONE_("cuda", F_VERSION), \
+	ONE_("flavour", F_TAG), \
+	ONE_("own_torch", F_BOOL), \
+	ONE_("moves", F_BOOL), \
+	ONE_("constraints", F_TEXT), \
+	ONE_("numpy", F_SPEC)
+
+#define BASE_FIELDS \
+	ONE_("tag", F_TEXT), \
+	GROUP_("brings", BRINGS_FIELDS), \
+	ONE_("by", F_TAG), \
+	ROWS_("rows", ONE_("versions", F_SPEC), BRINGS_FIELDS)
+
 #define COST_FIELDS \
 	NEED("seconds", F_NUMBER), \
 	ONE_("changes", F_CHANGES)
@@ -68,6 +85,9 @@
 	ONE_("wheel_label", F_TAG)
 
 static const struct fact_field files[] = {
+	GROUP_("bases.yaml",
+		GROUP_("every", BASE_FIELDS),
+		NEED_GROUPS("images", F_TEXT, BASE_FIELDS)),
 	GROUP_("costs.yaml",
 		NEED_GROUPS("steps", F_TAG, COST_FIELDS),
 		GROUPS_("extensions", F_EXTENSION, COST_FIELDS)),
@@ -134,7 +154,8 @@ static const struct fact_field files[] = {
 			WORDS_("python_apt", F_TAG),
 			ONE_("gcc", F_VERSION),
 			ONE_("glibc", F_SERIES),
-			ONE_("deadsnakes", F_BOOL))),
+			ONE_("deadsnakes", F_BOOL),
+			ONE_("musl", F_BOOL))),
 	GROUP_("packages.yaml",
 		GROUP_("independent", NEED_WORDS("names", F_NAME)),
 		NEED_GROUPS("packages", F_NAME, END),

@@ -255,8 +255,8 @@ toolkit_origin(const struct workspace *w)
 {
 	const struct stack *s = w->s;
 
-	/* Only of a system's own image is it known that no toolkit is in it. */
-	if (s->image.cuda || !w->r->base.s || !s->image.os || s->image.torch)
+	/* Only of a system's own image is it known that no toolkit is in it, and which one it takes. */
+	if (s->image.cuda || !w->r->base.s || !s->image.os || s->image.torch || s->image.moves)
 		return CUDA_IMAGE;
 	return s->toolkit && s->toolkit->wheels ? CUDA_WHEELS : CUDA_APT;
 }
@@ -308,32 +308,55 @@ choose_toolkit(struct workspace *w)
 		choose_wheels(w);
 }
 
+/* The devel image beside it: of the same toolkit, or with the same tag. */
+static const char *
+devel_image(struct workspace *w)
+{
+	struct image_name n = w->s->image;
+	const char *at = n.digest ? NULL : strstr(w->r->base.s, n.flavour), *near;
+
+	n.flavour = "devel";
+	near = resolve_image_near(w, &n, n.cudnn);
+	if (near && n.os && ends_with(near, n.os))
+		return near;
+	return n.torch && at ? arena_printf(w->a, "%.*sdevel%s", (int)(at - w->r->base.s),
+					    w->r->base.s, at + strlen(w->s->image.flavour)) :
+			       NULL;
+}
+
+/* Extensions are compiled with the base's own nvcc, and it has none. */
 static void
 check_flavour(struct workspace *w)
 {
-	struct image_name devel = w->s->image;
-	const char *flavour = devel.flavour, *image;
-	bool plain = w->r->base.s && devel.python && !devel.cuda;
+	const struct stack *s = w->s;
+	const char *flavour = s->image.flavour, *devel;
 	struct diag *d;
 
-	if (w->s->cuda_from != CUDA_IMAGE || !w->s->compiles ||
-	    (!plain && (!flavour || !strcmp(flavour, "devel"))))
+	if (s->cuda_from != CUDA_IMAGE || !s->compiles || !flavour || !strcmp(flavour, "devel"))
 		return;
 	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
 		    w->r->base.s);
-	if (plain) {
-		diag_why(d, "Python's own images hold no CUDA, and the name does not say which "
-			    "system is inside, so that CUDA could be added");
+	if (!s->image.cuda) {
+		diag_why(d,
+			 s->image.moves ? "it holds no CUDA, and its tag does not name the system "
+					  "that CUDA would be installed on" :
+					  "it holds no CUDA, and its name does not say which system "
+					  "is inside, so that CUDA could be added");
+		if (s->toolkit && s->toolkit->wheels)
+			diag_help(d,
+				  "write `cuda: {version: \"%s\", from: wheels}`, which takes nvcc "
+				  "from PyPI",
+				  version_series(w->a, s->cuda.value));
 		diag_help(d,
-			  "take a base that has it, nvidia/cuda:...-devel-...; or name the system "
+			  "take a base that has nvcc, nvidia/cuda:...-devel-...; or name the system "
 			  "in the tag, such as python:3.11-slim-bookworm");
 		return;
 	}
-	diag_why(d, "NVIDIA's `%s` images contain only libraries", flavour);
-	devel.flavour = "devel";
-	image = resolve_image_near(w, &devel, devel.cudnn);
-	if (image && devel.os && ends_with(image, devel.os))
-		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, image),
+	diag_why(d, "%s `%s` images contain only libraries",
+		 is_nvidia(s->image.repository) ? "NVIDIA's" : "its repository's", flavour);
+	devel = devel_image(w);
+	if (devel)
+		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel),
 			 "use the devel image here, and the %s image as runtime.base", flavour);
 	else
 		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);

@@ -144,6 +144,7 @@ constraint_os_python(struct query *q, struct workspace *w)
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
 	if (!os || !os->python || w->r->python.s || w->r->python_from == PYTHON_BASE ||
+	    (w->image.python && w->r->python_from == PYTHON_AUTO) ||
 	    (w->r->python_from != PYTHON_OS &&
 	     text_version_order(w, os->python, PYTHON_OLDEST) < 0))
 		return;
