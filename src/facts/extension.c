@@ -198,6 +198,7 @@ read_extension(const struct facts *f, const char *name)
 		.triton_at_run_time = fact_true_of(file, "triton_at_run_time"),
 		.jit_at_run_time = fact_true_of(file, "jit_at_run_time"),
 		.jit_unless = fact_words(f, fact_get(file, "jit_unless")),
+		.jit_unless_with = fact_words(f, fact_get(file, "jit_unless_with")),
 		.needs_cudnn = fact_text_of(file, "needs_cudnn"),
 		.cpu = fact_tri(fact_get(file, "cpu")),
 		.mem_mib_per_job = fact_uint_of(file, "mem_mib_per_job"),

@@ -211,7 +211,8 @@ struct image_name {
 	bool own_torch;          /* torch is no build of PyTorch's own, and a pre-release */
 	const char *constraints; /* a file that pip follows in every environment; or NULL */
 	const char *numpy;       /* specifier that its torch works with, or NULL */
-	const char *source;      /* of the entry of its repository; NULL: it has none */
+	const char *
+		source; /* of what it says of torch, or of its repository; NULL: nothing is known */
 };
 struct image_name facts_image_name(const struct facts *f, struct arena *a, const char *image);
 
@@ -282,9 +283,10 @@ struct extension {
 	struct names probes;         /* of templates/verify/numbers.py: "causal_conv1d" */
 	struct names after;          /* extensions that it follows if both are there */
 	bool submodules;             /* the git checkout needs them */
-	bool triton_at_run_time;  /* compiles when it runs: gcc, libc headers, Python's headers */
-	bool jit_at_run_time;     /* and CUDA code too: nvcc, ninja, g++ */
-	struct names jit_unless;  /* "DS_BUILD_OPS=1": compiled at build time with one of them */
+	bool triton_at_run_time; /* compiles when it runs: gcc, libc headers, Python's headers */
+	bool jit_at_run_time;    /* and CUDA code too: nvcc, ninja, g++ */
+	struct names jit_unless; /* "DS_BUILD_OPS=1": compiled at build time with one of them */
+	struct names jit_unless_with; /* packages that hold its compiled kernels */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
 	enum tri cpu;             /* of use to a CPU build of torch; TRI_YES: without extra_env */
 	unsigned mem_mib_per_job; /* peak of one compile job for one GPU; 0: not known */

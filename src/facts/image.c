@@ -130,10 +130,10 @@ member(struct image_name *n, const char *name)
 {
 	const struct {
 		const char *name, **member;
-	} all[] = { { "cuda", &n->cuda },   { "cuda_digits", &n->cuda },
-		    { "torch", &n->torch }, { "torch_digits", &n->torch },
-		    { "os", &n->os },       { "python", &n->python },
-		    { "numpy", &n->numpy }, { "constraints", &n->constraints },
+	} all[] = { { "cuda", &n->cuda },      { "cuda_digits", &n->cuda },
+		    { "torch", &n->torch },    { "torch_digits", &n->torch },
+		    { "os", &n->os },          { "python", &n->python },
+		    { "numpy", &n->numpy },    { "constraints", &n->constraints },
 		    { "flavour", &n->flavour } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
@@ -166,8 +166,10 @@ match(const struct facts *f, struct arena *a, const char *pattern, const char *p
 
 /* What is not known yet. */
 static void
-bring(const struct claim *brings, struct image_name *n)
+bring(struct arena *a, const struct claim *brings, struct image_name *n)
 {
+	if (!n->torch && fact_get(brings, "torch"))
+		n->source = fact_source(a, brings);
 	n->moves |= !n->os && fact_true_of(brings, "moves");
 	n->own_torch |= fact_true_of(brings, "own_torch");
 	for (size_t i = 0; i < fact_count(brings); i++) {
@@ -197,9 +199,9 @@ read_base(const struct facts *f, struct arena *a, const struct claim *base, stru
 		const char *versions = fact_text_of(fact_at(rows, i), "versions");
 
 		if (!versions || fact_in_range(f, versions, by))
-			bring(fact_at(rows, i), n);
+			bring(a, fact_at(rows, i), n);
 	}
-	bring(fact_get(base, "brings"), n);
+	bring(a, fact_get(base, "brings"), n);
 }
 
 struct image_name
@@ -213,7 +215,8 @@ facts_image_name(const struct facts *f, struct arena *a, const char *image)
 	for (size_t i = 0; i < fact_count(images); i++)
 		if (is_repository(short_name(n.repository), fact_key(images, i))) {
 			read_base(f, a, fact_at(images, i), &n);
-			n.source = fact_source(a, fact_at(images, i));
+			if (!n.source)
+				n.source = fact_source(a, fact_at(images, i));
 		}
 	return n;
 }

@@ -240,6 +240,7 @@ static const struct fact_field extension_file[] = {
 	ONE_("triton_at_run_time", F_BOOL),
 	ONE_("jit_at_run_time", F_BOOL),
 	WORDS_("jit_unless", F_ENV_SET),
+	WORDS_("jit_unless_with", F_NAME),
 	ONE_("needs_cudnn", F_SERIES),
 	ONE_("cpu", F_BOOL),
 	ONE_("same_cuda_series", F_BOOL),

@@ -8,8 +8,8 @@
 /* --- operations --- */
 
 static const char *const kind_words[OPERATION_KINDS] = {
-	"system", "python", "packages", "fetch", "compile",      "wheel",
-	"file",   "links",  "smoke",    "probe", "requirements", "application",
+	"system", "python", "packages", "fetch", "compile",      "wheel",       "file",
+	"keep",   "links",  "smoke",    "probe", "requirements", "application",
 };
 
 static void
@@ -49,6 +49,8 @@ python_json(struct json *j, const struct operation *op)
 		 !uv        ? NULL :
 		 b->version ? b->version :
 			      b->series);
+	if (op->python.system)
+		json_bool(j, "system", true);
 }
 
 static void
@@ -108,6 +110,9 @@ operation_json(struct json *j, const struct operation *op, bool all)
 	case OP_FILE:
 		json_put(j, "'path': %s, 'helper': %s, 'text': %s", op->file.path, op->file.helper,
 			 op->file.text);
+		break;
+	case OP_KEEP:
+		json_put(j, "'torch': %s, 'constraints': %s", op->keep.torch, op->keep.constraints);
 		break;
 	case OP_LINKS: json_put(j, "'cuda_home': %s", op->links.cuda_home); break;
 	case OP_SMOKE:
@@ -202,7 +207,8 @@ torch_json(struct json *j, struct arena *a, const struct stack *s)
 		json_nil(j, "torch");
 		return;
 	}
-	json_put(j, "'torch': ('version': %s, 'cuda': %s, 'cpu': %b", s->torch.value,
+	json_put(j, "'torch': ('version': %s, 'cuda': %s, 'cpu': %b",
+		 s->torch_base ? s->torch_base : s->torch.value,
 		 v && v->cuda ? v->cuda : cuda_of_tag(a, s->torch_tag),
 		 s->torch_tag && !strcmp(s->torch_tag, "cpu"));
 	if (v && v->cxx11abi != TRI_UNKNOWN)

@@ -95,6 +95,8 @@ plan_constraints(const struct maker *m, struct step *st, const struct names *lin
 	struct operation *op;
 	struct buf b = BUF(m->a);
 
+	if (m->s->torch_base)
+		buf_puts(&b, "-c base.txt\n");
 	for (size_t i = 0; i < lines->n; i++)
 		buf_printf(&b, "%s\n", lines->at[i]);
 	if (!lines->n)

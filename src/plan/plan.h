@@ -43,6 +43,7 @@ enum operation_kind {
 	OP_COMPILE,      /* compile {src} to one wheel in {wheels} */
 	OP_WHEEL,        /* install the wheel in {wheels} */
 	OP_FILE,         /* place a file, for this step and those after it */
+	OP_KEEP,         /* write {share}/base.txt: versions that the base image has, for pip */
 	OP_LINKS,        /* link CUDA libraries from wheels under the names that linkers look for */
 	OP_SMOKE,        /* compile {share}/smoke.cu to {share}/smoke */
 	OP_PROBE,        /* compare what is installed with {share}/plan.json */
@@ -80,6 +81,7 @@ struct operation {
 			/* Its URL and digest, or the uv that installs it; NULL: interpreter. */
 			const struct python_build *build;
 			const char *interpreter; /* a Python that is installed: "python3.11" */
+			bool system; /* the environment sees the packages of that Python */
 		} python;
 		struct {
 			struct names requirements;
@@ -112,6 +114,10 @@ struct operation {
 			const char *text; /* NULL: that of the helper in templates/ */
 			bool program;     /* mode 0755; else 0644 */
 		} file;
+		struct {
+			const char *torch;       /* its version, "2.4.0a0" */
+			const char *constraints; /* a file of the image, or NULL */
+		} keep;
 		struct {
 			const char *cuda_home;
 		} links;

@@ -220,7 +220,11 @@ python(struct writer *w, const struct operation *op)
 {
 	const struct python_build *b = op->python.build;
 
-	if (!b)
+	if (!b && op->python.system)
+		run(w, "the environment sees the image's own packages, torch and pip among them",
+		    "%s -m venv --system-site-packages --without-pip {venv}",
+		    op->python.interpreter);
+	else if (!b)
 		run(w, NULL, "%s -m venv {venv}", op->python.interpreter);
 	else if (b->sha256)
 		python_by_digest(w, b);
@@ -331,6 +335,11 @@ operation_commands(struct arena *a, const struct operation *op)
 		run(&w, op->why,
 		    "{python} -m pip install --no-deps --no-index --find-links {wheels} %s",
 		    op->wheel.extension->name);
+		break;
+	case OP_KEEP:
+		run(&w, op->why, "{python} {share}/keep_base.py %s", op->keep.torch);
+		if (op->keep.constraints)
+			word(&w, op->keep.constraints);
 		break;
 	case OP_LINKS:
 		run(&w, op->why, "{python} {share}/cuda_links.py %s", op->links.cuda_home);

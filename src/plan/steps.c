@@ -139,6 +139,7 @@ python_step(struct maker *m)
 	if (s->python_from == PYTHON_BASE)
 		series = s->image.python;
 	op = plan_operation(m, &st, OP_PYTHON, NULL);
+	op->python.system = s->torch_base != NULL;
 	if (s->python_from == PYTHON_UV || s->python_from == PYTHON_STANDALONE)
 		op->python.build = s->python_build;
 	else
@@ -176,6 +177,31 @@ cuda_wheels(struct maker *m, struct step *st)
 		->links.cuda_home = m->cuda_home;
 }
 
+/* The base's torch: nothing is installed but what the recipe lists beside it. */
+static void
+base_torch(struct maker *m, struct step *st)
+{
+	const struct stack *s = m->s;
+	const struct step check = plan_draft(m, STEP_CHECK, st->id, st->stage, NULL);
+	struct operation *op;
+
+	st->cost_s = check.cost_s; /* nothing is downloaded */
+	st->cost_source = check.cost_source;
+	st->why = "that of the base image; pip keeps it";
+	plan_helper(m, st, "keep_base.py", false);
+	op = plan_operation(m, st, OP_KEEP,
+			    "fails if the image has another torch; base.txt has the versions that "
+			    "pip must keep");
+	op->keep.torch = s->torch_base;
+	op->keep.constraints = s->image.constraints;
+	plan_constraints(m, st, &s->torch_constraints);
+	op = s->torch_packages.n > 1 ? pip_install(m, st, NULL, s->torch_packages.at[1].requirement,
+						   &s->torch_constraints, plan_index(m)) :
+				       NULL;
+	for (size_t i = 2; i < s->torch_packages.n; i++)
+		list_push(m->a, &op->packages.requirements, s->torch_packages.at[i].requirement);
+}
+
 static void
 torch_step(struct maker *m)
 {
@@ -193,6 +219,11 @@ torch_step(struct maker *m)
 	plan_need(m, &st, "python", "it is installed by its pip");
 	if (plan_has(m, "apt"))
 		plan_need(m, &st, "apt", "the system comes first: it may load what lies there");
+	if (s->torch_base) {
+		base_torch(m, &st);
+		stand(m, &st);
+		return;
+	}
 	plan_constraints(m, &st, constraints);
 	if (st.index && s->torch_packages.n > 1 && s->numpy.value) {
 		st.numpy = s->numpy.value;

@@ -205,7 +205,7 @@ map_holds(struct load *l, const struct key *k, const struct node *n, const char 
 	const struct recipe *r = (const void *)base;
 
 	if (!strcmp(k->path, "torch") && !r->torch.version.s && !r->torch.index.s &&
-	    !r->torch.with.n)
+	    !r->torch.with.n && !r->torch.from_at.line)
 		return value_empty(l, "torch", n);
 	if (!strcmp(k->path, "index") && r->index.secret.s && !r->index.url.s)
 		return key_missing(l, k, "url", r->index.secret.at);

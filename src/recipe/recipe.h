@@ -37,6 +37,7 @@ enum python_from {
 	PYTHON_UV
 };
 enum cuda_from { CUDA_AUTO, CUDA_IMAGE, CUDA_APT, CUDA_WHEELS, CUDA_HOST };
+enum torch_from { TORCH_AUTO, TORCH_BASE };
 enum extension_from { EXT_AUTO, EXT_GIT, EXT_SDIST, EXT_WHEEL, EXT_RELEASE };
 /* PREFER_AUTO: of an extension what the recipe prefers, of a recipe its source. */
 enum prefer { PREFER_AUTO, PREFER_SOURCE, PREFER_PREBUILT };
@@ -143,6 +144,8 @@ struct recipe {
 	struct {
 		struct span at; /* of the key or its value; line 0: no torch */
 		struct text version, index;
+		enum torch_from from;
+		struct span from_at;
 		struct recipe_requirements with;
 	} torch;
 	struct recipe_requirements packages;

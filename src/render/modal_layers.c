@@ -225,6 +225,7 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 		for (size_t i = 0; i < op->requirements.files.n; i++)
 			add_app(m, NULL, op->requirements.files.at[i], true);
 		/* fallthrough */
+	case OP_KEEP:
 	case OP_LINKS:
 	case OP_SMOKE:
 	case OP_PROBE: add_commands(m, s, op); break;

@@ -112,6 +112,7 @@ requirements_fill(struct target *t)
 {
 	struct map seen = MAP(t->a);
 
+	target_refuse_base_torch(t);
 	for (size_t i = 0; i < t->plan->n; i++)
 		add_step(t, &seen, &t->plan->steps[i]);
 	head(t, seen.n, "requirement");
@@ -122,6 +123,7 @@ constraints_fill(struct target *t)
 {
 	const struct names *lines = &t->plan->stack->constraints;
 
+	target_refuse_base_torch(t);
 	for (size_t i = 0; i < lines->n; i++)
 		scope_item_text(t->top, "constraints", lines->at[i], nowhere);
 	head(t, lines->n, "constraint");

@@ -309,6 +309,7 @@ script_fill(struct target *t)
 	const struct recipe *r = t->plan->stack->recipe;
 	const struct names secrets = plan_secrets(t->a, t->plan);
 
+	target_refuse_base_torch(t);
 	head(t);
 	for (size_t i = 0; i < t->plan->n; i++) {
 		const struct step *s = &t->plan->steps[i];

@@ -195,6 +195,18 @@ target_refuse_host(struct target *t)
 			  "-t script");
 }
 
+void
+target_refuse_base_torch(struct target *t)
+{
+	const struct stack *s = t->plan->stack;
+
+	if (s->torch_base)
+		diag_help(diag_at(t->ds, E_TARGET_CANNOT, s->recipe->torch.from_at,
+				  "there is no base image here whose torch could be used"),
+			  "remove `torch.from` and name a version; or render an image: -t "
+			  "dockerfile, -t modal, -t apptainer");
+}
+
 struct names
 target_archs(struct arena *a, const struct stack *s)
 {

@@ -99,6 +99,9 @@ bool target_copies_app(const struct recipe *r);
 /* The toolkit of a machine is not in an image that is built anywhere: SB0405. */
 void target_refuse_host(struct target *t);
 
+/* A target without a base image has no torch of its base: SB0405. */
+void target_refuse_base_torch(struct target *t);
+
 /* Returns the compute capabilities of a stack. */
 struct names target_archs(struct arena *a, const struct stack *s);
 

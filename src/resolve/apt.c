@@ -83,6 +83,13 @@ compiles_at_run_time(const struct workspace *w)
 		if (w->s->extensions.at[i].known &&
 		    w->s->extensions.at[i].known->triton_at_run_time)
 			return true;
+	for (size_t i = 0; i < w->r->packages.n; i++) {
+		const struct extension *known =
+			facts_extension(w->f, w->r->packages.at[i].req->key);
+
+		if (known && known->triton_at_run_time)
+			return true;
+	}
 	return false;
 }
 
@@ -148,8 +155,8 @@ resolve_apt(struct workspace *w)
 		add(w, list, s->os->python_apt.at[i], "the system's Python", s->os->source);
 	ADD_NEEDS(w, list, needs);
 	sort(list);
-	if (list->n && w->s->os && !starts_with(w->s->os->id, "ubuntu") &&
-	    !starts_with(w->s->os->id, "debian"))
+	if (list->n && w->s->os && !(w->s->os->musl && w->s->torch.value) &&
+	    !starts_with(w->s->os->id, "ubuntu") && !starts_with(w->s->os->id, "debian"))
 		diag_help(diag_at(w->ds, E_NO_APT, w->r->base.at,
 				  "%s has no apt to install %s with", w->s->os->id,
 				  list->at[0].value),

@@ -308,12 +308,11 @@ choose_toolkit(struct workspace *w)
 		choose_wheels(w);
 }
 
-/* The devel image beside it: of the same toolkit, or with the same tag. */
-static const char *
-devel_image(struct workspace *w)
+const char *
+resolve_image_devel(const struct workspace *w)
 {
 	struct image_name n = w->s->image;
-	const char *at = n.digest ? NULL : strstr(w->r->base.s, n.flavour), *near;
+	const char *at = n.digest || !n.flavour ? NULL : strstr(w->r->base.s, n.flavour), *near;
 
 	n.flavour = "devel";
 	near = resolve_image_near(w, &n, n.cudnn);
@@ -337,24 +336,25 @@ check_flavour(struct workspace *w)
 	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
 		    w->r->base.s);
 	if (!s->image.cuda) {
-		diag_why(d,
-			 s->image.moves ? "it holds no CUDA, and its tag does not name the system "
-					  "that CUDA would be installed on" :
-					  "it holds no CUDA, and its name does not say which system "
-					  "is inside, so that CUDA could be added");
+		diag_why(d, s->image.moves ?
+				    "it holds no CUDA, and its tag does not name the system "
+				    "that CUDA would be installed on" :
+				    "it holds no CUDA, and its name does not say which system "
+				    "is inside, so that CUDA could be added");
 		if (s->toolkit && s->toolkit->wheels)
 			diag_help(d,
 				  "write `cuda: {version: \"%s\", from: wheels}`, which takes nvcc "
 				  "from PyPI",
 				  version_series(w->a, s->cuda.value));
-		diag_help(d,
-			  "take a base that has nvcc, nvidia/cuda:...-devel-...; or name the system "
-			  "in the tag, such as python:3.11-slim-bookworm");
+		diag_help(
+			d,
+			"take a base that has nvcc, nvidia/cuda:...-devel-...; or name the system "
+			"in the tag, such as python:3.11-slim-bookworm");
 		return;
 	}
 	diag_why(d, "%s `%s` images contain only libraries",
 		 is_nvidia(s->image.repository) ? "NVIDIA's" : "its repository's", flavour);
-	devel = devel_image(w);
+	devel = resolve_image_devel(w);
 	if (devel)
 		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel),
 			 "use the devel image here, and the %s image as runtime.base", flavour);

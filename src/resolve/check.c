@@ -259,6 +259,55 @@ check_cudnn(struct workspace *w)
 	}
 }
 
+/* --- what the base brings, and does not let pip change --- */
+
+static void
+refuse_pin(struct workspace *w, struct span at, const char *what, const char *help)
+{
+	const struct image_name *i = &w->s->image;
+	struct diag *d =
+		diag_at(w->ds, E_BASE_PINS, at, "pip installs only %s in `%s`", what, w->r->base.s);
+
+	diag_why(d, "it follows %s, the image's own list of versions", i->constraints);
+	diag_note(d, w->r->base.at, "the base is named here");
+	diag_help(d, "%s", help);
+	diag_source(d, i->source);
+}
+
+void
+check_base_pins(struct workspace *w)
+{
+	const struct image_name *i = &w->s->image;
+	const struct candidate *numpy = decided(w, "numpy");
+
+	if (!i->constraints)
+		return;
+	if (w->s->torch.value && !w->s->torch_base)
+		refuse_pin(w, w->s->torch.at, "the image's own torch",
+			   "use that one, with `torch: {from: base}`; or take another base");
+	for (size_t k = 0; i->numpy && numpy && numpy->v && k < w->r->packages.n; k++)
+		if (!strcmp(w->r->packages.at[k].req->key, "numpy") &&
+		    !specifiers_match(facts_specifiers(w->f, i->numpy), numpy->v, PRE_YES))
+			refuse_pin(w, w->r->packages.at[k].text.at,
+				   arena_printf(w->a, "numpy%s", i->numpy),
+				   "leave numpy out, or take another base");
+}
+
+void
+check_musl(struct workspace *w)
+{
+	const struct stack *s = w->s;
+	struct diag *d;
+
+	if (!s->os || !s->os->musl || !s->torch.value)
+		return;
+	d = diag_at(w->ds, E_NO_WHEELS, w->r->base.at, "torch has no wheels for `%s`",
+		    w->r->base.s);
+	diag_why(d, "its C library is musl, and torch is published for glibc");
+	diag_help(d, "take an image of Debian or Ubuntu, such as python:3.12-slim-bookworm");
+	diag_source(d, s->os->source);
+}
+
 /* --- variables that do not mean what they seem to --- */
 
 /* Where nvcc lies, as far as the stack says: a list of folders; NULL: not known. */

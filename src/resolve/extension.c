@@ -39,42 +39,6 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 	}
 }
 
-/* Whether one of "NAME=VALUE" is set so. */
-static bool
-is_told(struct arena *a, const struct names *any, const struct settings *env)
-{
-	for (size_t i = 0; i < any->n; i++) {
-		size_t n = strcspn(any->at[i], "=");
-		const struct setting *s = setting_named(env, arena_copy(a, any->at[i], n));
-
-		if (s && !strcmp(any->at[i] + n + 1, s->value.s))
-			return true;
-	}
-	return false;
-}
-
-/* What compiles CUDA code at run time, where the image that it runs in has no compiler. */
-static void
-check_jit(struct workspace *w, const struct recipe_extension *e, const struct stack_extension *x)
-{
-	struct diag *d;
-
-	if (!x->known || !x->known->jit_at_run_time || !w->r->runtime.at.line ||
-	    is_told(w->a, &x->known->jit_unless, &e->env))
-		return;
-	d = diag_at(w->ds, E_JIT, e->at, "`%s` compiles CUDA code at run time", e->name.s);
-	diag_note(d, w->r->runtime.at, "the second stage has no nvcc");
-	if (x->known->jit_unless.n)
-		diag_help(d,
-			  "have it compiled at build time: env: {%.*s: \"%s\"} of the extension; "
-			  "or remove `runtime`",
-			  (int)strcspn(x->known->jit_unless.at[0], "="), x->known->jit_unless.at[0],
-			  strchr(x->known->jit_unless.at[0], '=') + 1);
-	else
-		diag_help(d, "remove `runtime`: the first stage has all that it needs");
-	diag_source(d, x->known->source);
-}
-
 /* A conflict that the solver found is reported for it already. */
 static bool
 in_conflict(const struct workspace *w, const struct recipe_extension *e)
@@ -407,7 +371,6 @@ complete(struct workspace *w, const struct recipe_extension *e)
 			  "pin it: %s==VERSION", e->name.s);
 	if (w->ds->errors == errors && !in_conflict(w, e))
 		check_known(w, e, &x);
-	check_jit(w, e, &x);
 	fill_env(w, e, &x);
 	x.nvcc_env = nvcc_env(w, &x);
 	if (x.known) {

@@ -325,8 +325,13 @@ const char *env_value(const struct workspace *w, const char *name);
 bool env_is(const struct workspace *w, const char *name, const char *words);
 /* Returns the length of a URL without slashes at its end; *last: where its last part begins. */
 size_t url_end(const char *url, size_t *last);
-/* The index is a URL that is none of torch's own: what it has is not known. */
-bool has_custom_index(const struct workspace *w);
+/* torch is no build of PyTorch's own, and what it has is not known: it is the base image's, or comes
+ * from an index that is none of torch's. */
+bool has_own_build(const struct workspace *w);
+/* The version of the base's torch, if the recipe uses that one: "2.4.0a0"; else NULL. */
+const char *torch_of_base(const struct workspace *w);
+/* The release as which a version is checked: "2.4.0" for "2.4.0a0". */
+const char *torch_checked_as(const struct workspace *w, const char *version);
 /* The release or series of CUDA that cuda: or the base image names, or NULL. */
 const char *requested_cuda(const struct workspace *w);
 /* The stack is built in an image of NVIDIA's that is chosen here. */
@@ -397,6 +402,9 @@ const char *resolve_image_near(const struct workspace *w, const struct image_nam
 
 /* True if it is an image of NVIDIA's that the knowledge base does not list. */
 bool image_is_doubtful(const struct workspace *w, const struct image_name *n);
+
+/* Returns the devel image beside the base: of the same toolkit, or with the same tag; or NULL. */
+const char *resolve_image_devel(const struct workspace *w);
 
 /* The image of the second stage when the recipe names none. */
 struct choice resolve_runtime_base(const struct workspace *w);

@@ -14,7 +14,7 @@ choose_series(struct workspace *w)
 	if (s->image.python && !strcmp(s->image.python, series))
 		return choice_given((struct text){ series, w->r->base.at },
 				    "the base image has it");
-	if (w->r->python_from == PYTHON_BASE && !s->image.python)
+	if ((w->r->python_from == PYTHON_BASE || s->torch_base) && !s->image.python)
 		return choice_made(NULL, "the base image's own", NULL);
 	if (own && !strcmp(series, own))
 		return choice_made(own,
@@ -48,7 +48,7 @@ choose_origin(const struct workspace *w)
 	const struct stack *s = w->s;
 	const char *series = s->python.value;
 
-	if (s->image.python && !strcmp(s->image.python, series))
+	if (s->torch_base || (s->image.python && !strcmp(s->image.python, series)))
 		return PYTHON_BASE;
 	if (s->os && s->os->python && !strcmp(s->os->python, series))
 		return PYTHON_OS;
@@ -68,7 +68,8 @@ check_origin(struct workspace *w)
 	switch (s->python_from) {
 	case PYTHON_OS:
 	case PYTHON_BASE:
-		if (has && strcmp(has, series) != 0)
+		/* Of the base's torch the solver says it. */
+		if (has && strcmp(has, series) != 0 && !s->torch_base)
 			refuse(w,
 			       arena_printf(w->a, "%s has Python %s",
 					    os ? s->os->id : "the base image", has),

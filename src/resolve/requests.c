@@ -92,7 +92,9 @@ read_torch(struct workspace *w)
 		return;
 	if (v)
 		request_one(w, REQUEST_TORCH, VARIABLE_TORCH, r->torch.version,
-			    version_public(w->a, v), TORCH);
+			    torch_of_base(w) ? torch_checked_as(w, version_public(w->a, v)) :
+					       version_public(w->a, v),
+			    TORCH);
 	else
 		request_need(w, the_variable(w, VARIABLE_TORCH), "the recipe requires torch");
 	w->index = r->torch.index;
@@ -118,6 +120,12 @@ read_base(struct workspace *w)
 			variable_candidate(w, the_variable(w, VARIABLE_OS), w->image.os);
 		if (w->image.cuda)
 			variable_candidate(w, the_variable(w, VARIABLE_CUDA), w->image.cuda);
+		if (torch_of_base(w))
+			variable_candidate(w, the_variable(w, VARIABLE_TORCH),
+					   torch_checked_as(w, torch_of_base(w)));
+		if (torch_of_base(w) && w->image.cuda)
+			variable_candidate(w, the_variable(w, VARIABLE_BUILD),
+					   cuda_tag(w->a, w->image.cuda));
 	}
 	request_need(w, the_variable(w, VARIABLE_OS), "the stack has an operating system");
 	cuda = the_variable(w, VARIABLE_CUDA);

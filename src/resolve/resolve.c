@@ -72,6 +72,30 @@ resolve_first(struct workspace *w)
 	}
 }
 
+static bool
+same(const char *x, const char *y)
+{
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
+/* The environment that is copied into the second stage has no torch of its own. */
+static void
+check_runtime_torch(struct workspace *w)
+{
+	const struct image_name n = facts_image_name(w->f, w->a, w->r->runtime.base.s);
+	const struct image_name *i = &w->s->image;
+	struct diag *d;
+
+	if (!w->s->torch_base || (same(n.torch, i->torch) && same(n.python, i->python) &&
+				  same(n.cuda, i->cuda) && same(n.repository, i->repository)))
+		return;
+	d = diag_at(w->ds, E_BASE_TORCH, w->r->runtime.base.at,
+		    "`%s` does not have the torch that the base has", w->r->runtime.base.s);
+	diag_why(d, "the second stage gets the environment, and torch stays in the base image");
+	diag_note(d, w->r->base.at, "the base is named here");
+	diag_help(d, "name the runtime image of the same release, or remove `runtime.base`");
+}
+
 static void
 resolve_last(struct workspace *w)
 {
@@ -84,10 +108,12 @@ resolve_last(struct workspace *w)
 		s->user = choice_given(r->user, "the recipe names it");
 	if (!r->runtime.at.line)
 		return;
-	if (r->runtime.base.s)
+	if (r->runtime.base.s) {
 		s->runtime_base = choice_given(r->runtime.base, "the recipe names it");
-	else
+		check_runtime_torch(w);
+	} else {
 		s->runtime_base = resolve_runtime_base(w);
+	}
 }
 
 /*
@@ -101,11 +127,13 @@ can_be_forced(const struct facts *f, enum code code)
 	const struct constraint_kind *rows = constraint_kinds(&n);
 
 	switch (code) {
+	case E_BASE_TORCH:
 	case E_CUDA_NEVER:
 	case E_CUDA_SOURCE:
 	case E_EXTENSION_SOURCE:
 	case E_PYTHON_SOURCE: return false;
 	case E_ARCH_LIST:
+	case E_BASE_PINS:
 	case E_CUDA_HOME:
 	case E_CUDA_TWICE:
 	case E_FIT:

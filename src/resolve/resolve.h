@@ -301,7 +301,8 @@ struct stack {
 	enum python_from python_from; /* never PYTHON_AUTO */
 	const struct python_build *python_build; /* of PYTHON_STANDALONE and PYTHON_UV */
 
-	struct choice torch;                       /* version; value NULL: no torch */
+	struct choice torch;    /* version; value NULL: no torch */
+	const char *torch_base; /* version of the base's torch, which is used, "2.4.0a0"; or NULL */
 	struct choice torch_index;                 /* URL; value NULL: the default index ("pypi") */
 	const char *torch_tag;                     /* "cu121", "cpu", or NULL: not known */
 	const struct torch_release *torch_release; /* NULL: not known */

@@ -28,7 +28,11 @@ constraint_base_other(struct query *q, struct workspace *w)
 	const struct solver_variable *t = variable_at(w, cuda);
 	solve_word *made = set_none(w, cuda);
 
-	if (as_written(q) || !w->image.cuda || !from_image(w))
+	if (as_written(q))
+		return;
+	if (torch_of_base(w))
+		add_conflict(q, TERMS(THIS(q)), NULL, "torch comes from the base");
+	if (!w->image.cuda || !from_image(w))
 		return;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct cuda_toolkit *toolkit = t->c[i].entry;
@@ -43,6 +47,29 @@ constraint_base_other(struct query *q, struct workspace *w)
 			     toolkit->version, names_words(w->a, &toolkit->image_os, "and"));
 	}
 	add_requires(q, cuda, made, NULL, "another image brings a CUDA that there are images of");
+}
+
+/* The torch of the base is used: with its version, build and Python. */
+void
+constraint_base_torch(struct query *q, struct workspace *w)
+{
+	const struct image_name *i = &w->image;
+	const char *torch = torch_of_base(w), *checked;
+
+	if (!torch || !as_written(q))
+		return;
+	checked = torch_checked_as(w, torch);
+	add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_TORCH, set_text, checked)), i->source,
+		     "%s has torch %s", w->r->base.s, torch);
+	if (i->cuda)
+		add_conflict(q,
+			     TERMS(THIS(q),
+				   IS_NOT(w, VARIABLE_BUILD, set_text, cuda_tag(w->a, i->cuda))),
+			     i->source, "the torch of %s is for CUDA %s", w->r->base.s, i->cuda);
+	if (i->python)
+		add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_PYTHON, set_text, i->python)),
+			     i->source, "the torch of %s is for Python %s", w->r->base.s,
+			     i->python);
 }
 
 /* What the image brings, by the row: its Python is only preferred, its CUDA has a code of its own. */

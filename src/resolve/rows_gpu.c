@@ -87,6 +87,8 @@ constraint_gpu_torch(struct query *q, struct workspace *w)
 {
 	unsigned gpu;
 
+	if (torch_of_base(w) && w->image.own_torch)
+		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);)
 		for (size_t k = 0; k < variable_at(w, q->variable)->n; k++)
 			code_for(q, k, gpu, q->kind->strength == STRENGTH_WARNING);
@@ -125,7 +127,7 @@ constraint_gpu_ptx(struct query *q, struct workspace *w)
 {
 	const struct torch_release *r = ENTRY(q);
 	unsigned gpu;
-	int driver = r ? variable_find(w, "driver") : -1;
+	int driver = r && !has_own_build(w) ? variable_find(w, "driver") : -1;
 	const char *cc;
 
 	for (size_t i = 0; driver >= 0 && next_gpu(w, &i, &gpu);)

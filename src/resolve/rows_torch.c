@@ -12,7 +12,7 @@ constraint_torch_build(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 	unsigned build = the_variable(w, VARIABLE_BUILD);
-	bool custom = has_custom_index(w), warns = q->kind->strength == STRENGTH_WARNING;
+	bool custom = has_own_build(w), warns = q->kind->strength == STRENGTH_WARNING;
 	struct names tags = { 0 };
 	size_t with_cuda = 0;
 
@@ -38,7 +38,7 @@ constraint_torch_python(struct query *q, struct workspace *w)
 {
 	const struct torch_release *t = ENTRY(q);
 
-	if (!t || !t->pythons.n || has_custom_index(w))
+	if (!t || !t->pythons.n || has_own_build(w))
 		return;
 	add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_PYTHON, set_named, &t->pythons, false)),
 		     t->source, "torch %s has wheels for Python %s", t->version,

@@ -77,12 +77,38 @@ url_end(const char *url, size_t *last)
 	return n;
 }
 
+const char *
+torch_of_base(const struct workspace *w)
+{
+	const struct image_name *i = &w->image;
+	bool open = i->own_torch || (i->repository && strchr(i->repository, '/') && !i->source);
+
+	/* Of an image that is not known the recipe may say it; the build compares. */
+	return w->r->torch.from != TORCH_BASE || !w->r->base.s ? NULL :
+	       i->torch                                        ? i->torch :
+	       open                                            ? w->r->torch.version.s :
+								 NULL;
+}
+
+const char *
+torch_checked_as(const struct workspace *w, const char *version)
+{
+	const struct version *v = facts_version(w->f, version);
+	size_t n = strspn(version, "0123456789.");
+
+	return v && version_is_prerelease(v) && is_digit(version[n - 1]) ?
+		       arena_copy(w->a, version, n) :
+		       version;
+}
+
 bool
-has_custom_index(const struct workspace *w)
+has_own_build(const struct workspace *w)
 {
 	const char *url = w->r->torch.index.s, *known;
 	size_t n, start;
 
+	if (torch_of_base(w) && w->image.own_torch)
+		return true;
 	if (!url || !strstr(url, "://"))
 		return false;
 	n = url_end(url, &start);
@@ -183,7 +209,7 @@ takes_cpu(struct workspace *w)
 	int build = variable_find(w, "torch build");
 	int asked = build < 0 ? -1 : requested(w, (unsigned)build);
 
-	return has_custom_index(w) ||
+	return has_own_build(w) ||
 	       (asked >= 0 && !cuda_of_tag(w->a, variable_at(w, (unsigned)build)->c[asked].text));
 }
 

@@ -46,6 +46,82 @@ choose_release(struct workspace *w, const struct version *pinned)
 		  s->torch.value);
 }
 
+/* --- the torch of the base --- */
+
+static void
+refuse_base(struct workspace *w, struct span at, const char *what, const char *why,
+	    const char *help)
+{
+	struct diag *d = diag_at(w->ds, E_BASE_TORCH, at, "%s", what);
+
+	diag_why(d, "%s", why);
+	diag_help(d, "%s", help);
+}
+
+/* Its version, for checks the release that it becomes; its build is known if it is PyTorch's own. */
+static void
+take_base(struct workspace *w)
+{
+	const struct candidate *c = decided(w, "torch");
+	const struct image_name *i = &w->s->image;
+	const char *torch = torch_of_base(w), *checked = torch_checked_as(w, torch);
+	struct stack *s = w->s;
+	struct diag *d;
+
+	s->torch_base = torch;
+	s->torch_release = c ? c->entry : NULL;
+	s->torch = choice_made(checked,
+			       strcmp(torch, checked) ?
+				       arena_printf(w->a, "the base image has %s", torch) :
+				       "the base image has it",
+			       i->source);
+	s->torch.at = w->r->torch.version.s ? w->r->torch.version.at : w->r->base.at;
+	s->torch.given = true;
+	s->torch_tag = i->cuda ? cuda_tag(w->a, i->cuda) : NULL;
+	if (s->torch_release && s->torch_tag && !i->own_torch)
+		s->torch_variant = torch_variant(s->torch_release, s->torch_tag);
+	s->torch_index = choice_made(NULL, "none: torch is the base's", i->source);
+	if (!strcmp(torch, checked))
+		return;
+	d = diag_at(w->ds, N_BASE_TORCH, w->r->base.at, "torch %s of `%s` is checked as torch %s",
+		    torch, w->r->base.s, checked);
+	diag_why(d, "it was built from a commit before that release");
+	diag_source(d, i->source);
+}
+
+/* Returns false after an error if the recipe uses the base's torch, and it cannot. */
+static bool
+check_base(struct workspace *w)
+{
+	const struct recipe *r = w->r;
+
+	if (r->torch.from != TORCH_BASE)
+		return true;
+	if (!torch_of_base(w))
+		refuse_base(
+			w, r->torch.from_at,
+			r->base.s ? arena_printf(w->a, "the knowledge base lists no torch in `%s`",
+						 r->base.s) :
+				    "there is no base whose torch could be used",
+			r->base.s ? "it is not known to have one, or which" :
+				    "the recipe names no `base`",
+			r->base.s ? "take an image of pytorch/pytorch or nvcr.io/nvidia/pytorch; "
+				    "of an image of your own, name the version: torch.version" :
+				    "add `base:` with an image of pytorch/pytorch or "
+				    "nvcr.io/nvidia/pytorch");
+	else if (r->torch.index.s)
+		refuse_base(w, r->torch.index.at,
+			    "torch cannot come from the base and from an index",
+			    "`torch.from` is `base`", "remove `index`, or `from: base`");
+	else if (r->python_from != PYTHON_AUTO && r->python_from != PYTHON_BASE)
+		refuse_base(w, r->python_from_at,
+			    "the torch of the base needs the Python of the base",
+			    "it is installed for that Python", "remove `python.from`");
+	else
+		return true;
+	return false;
+}
+
 /* --- the build, and its index --- */
 
 /* PyPI carries the build.  For aarch64 its build was another for long: one without CUDA. */
@@ -124,7 +200,9 @@ companion(struct workspace *w, const struct recipe_requirement *q)
 	const struct candidate *c = decided(w, q->req->key);
 	struct stack_package p = package_given(q, "installed together with torch");
 
-	if (t && c && torch_companion(t, p.key) && !strcmp(q->text.s, q->req->name)) {
+	/* A torch of the image's own has companions of its own. */
+	if (t && c && !has_own_build(w) && torch_companion(t, p.key) &&
+	    !strcmp(q->text.s, q->req->name)) {
 		p.requirement = arena_printf(w->a, "%s==%s", q->text.s, c->text);
 		p.reason = "the one release that was built for this torch";
 		p.source = t->source;
@@ -153,7 +231,11 @@ choose_numpy(struct workspace *w)
 				"the recipe requires it");
 			return;
 		}
-	if (t && t->numpy2 == TRI_NO)
+	if (w->s->torch_base && w->s->image.numpy)
+		w->s->numpy =
+			choice_made(arena_printf(w->a, "numpy%s", w->s->image.numpy),
+				    "the base's torch was built against it", w->s->image.source);
+	else if (t && t->numpy2 == TRI_NO)
 		w->s->numpy = choice_made(
 			"numpy<2",
 			arena_printf(w->a, "torch %s was built against numpy 1", t->version),
@@ -168,15 +250,20 @@ resolve_torch(struct workspace *w)
 	const struct version *v =
 		r->torch.version.s ? version_parse(w->a, r->torch.version.s) : NULL;
 
-	if (r->torch.at.line || r->torch.version.s) {
-		choose_release(w, v);
-		choose_build(w);
+	if ((r->torch.at.line || r->torch.version.s) && check_base(w)) {
+		if (r->torch.from == TORCH_BASE) {
+			take_base(w);
+		} else {
+			choose_release(w, v);
+			choose_build(w);
+		}
 		list_push(w->a, &s->torch_packages,
 			  (struct stack_package){
-				  .requirement = arena_printf(w->a, "torch==%s",
-							      v && version_local(w->a, v) ?
-								      version_text(w->a, v) :
-								      s->torch.value),
+				  .requirement = arena_printf(
+					  w->a, "torch==%s",
+					  s->torch_base               ? s->torch_base :
+					  v && version_local(w->a, v) ? version_text(w->a, v) :
+									s->torch.value),
 				  .key = "torch",
 				  .reason = s->torch.reason,
 				  .source = s->torch.source,

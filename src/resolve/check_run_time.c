@@ -1,0 +1,115 @@
+#include "base/edit.h"
+#include "internal.h"
+
+/*
+ * What compiles when it runs: the image that runs must have what it compiles with.  gcc and headers,
+ * which are all that triton needs, are installed there (apt.c); nvcc comes with the image.
+ */
+
+/* The image that runs: the runtime stage's, or the base. */
+static struct image_name
+image_that_runs(const struct workspace *w)
+{
+	return w->s->runtime_base.value ?
+		       facts_image_name(w->f, w->a, w->s->runtime_base.value) :
+		       w->s->image;
+}
+
+/* Whether nvcc is there when the stack runs.  Of an image whose name says nothing it is not known. */
+static enum tri
+has_nvcc(const struct workspace *w)
+{
+	const struct stack *s = w->s;
+	const struct image_name n = image_that_runs(w);
+	bool installed = !s->runtime_base.value && s->cuda.value && s->cuda_from != CUDA_IMAGE;
+
+	if (installed || (n.flavour && !strcmp(n.flavour, "devel")))
+		return TRI_YES;
+	return n.flavour || (n.os && !n.cuda && !n.torch) ? TRI_NO : TRI_UNKNOWN;
+}
+
+/* Whether one of "NAME=VALUE" is set so, or a package of that name is installed as well. */
+static bool
+is_compiled_before(const struct workspace *w, const struct extension *known,
+		   const struct settings *env)
+{
+	for (size_t i = 0; i < known->jit_unless.n; i++) {
+		const char *told = known->jit_unless.at[i];
+		size_t n = strcspn(told, "=");
+		const struct setting *s =
+			env ? setting_named(env, arena_copy(w->a, told, n)) : NULL;
+
+		if (s && told[n] && !strcmp(told + n + 1, s->value.s))
+			return true;
+	}
+	for (size_t i = 0; i < known->jit_unless_with.n; i++)
+		for (size_t k = 0; k < w->r->packages.n; k++)
+			if (!strcmp(known->jit_unless_with.at[i], w->r->packages.at[k].req->key))
+				return true;
+	return false;
+}
+
+static void
+help_without_nvcc(struct workspace *w, struct diag *d, const struct extension *known,
+		  bool extension)
+{
+	const char *told = extension && known->jit_unless.n ? known->jit_unless.at[0] : NULL;
+	const char *runtime = w->r->runtime.at.line ? "remove `runtime`" : NULL, *devel;
+
+	if (told) {
+		diag_help(d, "have it compiled at build time: env: {%.*s: \"%s\"} of the extension%s%s",
+			  (int)strcspn(told, "="), told, strchr(told, '=') + 1,
+			  runtime ? "; or " : "", runtime ? runtime : "");
+		return;
+	}
+	if (known->jit_unless_with.n)
+		diag_help(d, "add %s to packages, which holds its compiled kernels",
+			  known->jit_unless_with.at[0]);
+	devel = w->r->base.s && !runtime ? resolve_image_devel(w) : NULL;
+	if (runtime)
+		diag_help(d, "%s: the first stage has all that it needs", runtime);
+	else if (devel)
+		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel), "use %s",
+			 devel);
+	else
+		diag_help(d, "take a base that has nvcc, nvidia/cuda:...-devel-...");
+}
+
+/* One package; env: of its compile step, if it is an extension.  In `packages` it may go unused. */
+static void
+check_package(struct workspace *w, const char *name, struct span at, const char *key,
+	      const struct settings *env)
+{
+	const struct extension *known = facts_extension(w->f, key);
+	struct diag *d;
+
+	if (!known || !known->jit_at_run_time || is_compiled_before(w, known, env))
+		return;
+	d = diag_at(w->ds, env ? E_JIT : W_JIT, at, "`%s` compiles CUDA code at run time", name);
+	diag_why(d, "it needs nvcc, ninja and g++ in the image that runs, and `%s` has no nvcc",
+		 w->s->runtime_base.value ? w->s->runtime_base.value : w->s->base.value);
+	if (w->r->runtime.at.line)
+		diag_note(d, w->r->runtime.at, "the second stage has no nvcc");
+	else if (w->r->base.s)
+		diag_note(d, w->r->base.at, "the base is named here");
+	help_without_nvcc(w, d, known, env != NULL);
+	diag_source(d, known->source);
+}
+
+void
+check_run_time(struct workspace *w)
+{
+	const struct recipe *r = w->r;
+
+	if (w->s->cuda_from == CUDA_HOST || !w->s->torch.value ||
+	    (w->s->torch_tag && !strcmp(w->s->torch_tag, "cpu")) || has_nvcc(w) != TRI_NO)
+		return;
+	for (size_t i = 0; i < r->extensions.n; i++)
+		if (extension_stays(w, &r->extensions.at[i]))
+			check_package(w, r->extensions.at[i].name.s, r->extensions.at[i].at,
+				      r->extensions.at[i].key, &r->extensions.at[i].env);
+	for (size_t i = 0; i < r->packages.n; i++)
+		if (marker_holds(w, r->packages.at[i].req->marker))
+			check_package(w, r->packages.at[i].req->name, r->packages.at[i].text.at,
+				      r->packages.at[i].req->key, NULL);
+}
