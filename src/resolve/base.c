@@ -362,6 +362,22 @@ check_flavour(struct workspace *w)
 		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
 }
 
+/* What the plan takes for granted of an image that nothing is known of. */
+static void
+tell_assumed(struct workspace *w)
+{
+	const struct stack *s = w->s;
+	struct diag *d = diag_at(w->ds, W_IMAGE_UNKNOWN, w->r->base.at,
+				 "the operating system of `%s` is not known", w->r->base.s);
+
+	diag_why(d, "its name does not say; assumed: Debian or Ubuntu, with apt");
+	if (s->compiles && s->cuda_from == CUDA_IMAGE && !s->image.flavour)
+		diag_why(d, "assumed: nvcc%s%s is in the image", s->cuda.value ? " of CUDA " : "",
+			 s->cuda.value ? s->cuda.value : "");
+	if (s->torch.value && !s->torch_base && !s->image.torch)
+		diag_why(d, "assumed: it has no torch; one that it has is not used");
+}
+
 void
 resolve_base(struct workspace *w)
 {
@@ -375,9 +391,7 @@ resolve_base(struct workspace *w)
 		s->image = facts_image_name(w->f, w->a, s->base.value);
 		s->os = s->image.os ? facts_os(w->f, s->image.os) : NULL;
 	} else if (!s->os && w->ds->errors == w->errors) {
-		diag_why(diag_at(w->ds, W_IMAGE_UNKNOWN, r->base.at,
-				 "the operating system of `%s` is not known", r->base.s),
-			 "its name does not say; taken to be a Debian or Ubuntu with apt");
+		tell_assumed(w);
 	}
 	check_flavour(w);
 	if (s->cuda_from == CUDA_APT && !s->os)
