@@ -191,12 +191,15 @@ struct os_release {
 	const char *gcc;         /* "11.4" */
 	const char *glibc;       /* "2.35" */
 	bool deadsnakes;         /* the deadsnakes archive serves it */
+	bool dnf;                /* dnf installs its packages; else apt, or neither */
 	bool musl;               /* its C library is musl, not glibc */
 	const char *source;
 };
 
 const struct os_release *facts_os(const struct facts *f, const char *id);
 const struct os_release *facts_os_all(const struct facts *f, size_t *n);
+/* What a package of Debian is called where dnf installs it: "build-essential" is several. */
+struct names facts_dnf_names(const struct facts *f, const char *package);
 /*
  * What the name of an image says of it, and what bases.yaml knows of its repository:
  * "nvidia/cuda:12.1.0-devel-ubuntu22.04" gives cuda "12.1.0", flavour "devel", os "ubuntu22.04";

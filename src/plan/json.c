@@ -89,7 +89,7 @@ compile_json(struct json *j, const struct operation *op, bool all)
 static void
 operation_json(struct json *j, const struct operation *op, bool all)
 {
-	static const char *const archives[] = { "distribution", "nvidia", "deadsnakes" };
+	static const char *const archives[] = { "distribution", "dnf", "nvidia", "deadsnakes" };
 
 	json_put(j, "{'kind': %s", kind_words[op->kind]);
 	switch (op->kind) {

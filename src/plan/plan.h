@@ -52,7 +52,7 @@ enum operation_kind {
 	OPERATION_KINDS
 };
 
-enum archive { ARCHIVE_DISTRIBUTION, ARCHIVE_NVIDIA, ARCHIVE_DEADSNAKES };
+enum archive { ARCHIVE_DISTRIBUTION, ARCHIVE_DNF, ARCHIVE_NVIDIA, ARCHIVE_DEADSNAKES };
 
 /* The index that pip uses for one call. */
 struct pip_index {

@@ -120,6 +120,11 @@ system_packages(struct writer *w, const struct operation *op)
 		run(w, "Debian's images empty apt's cache after each call; this one is kept",
 		    "rm -f /etc/apt/apt.conf.d/docker-clean");
 		break;
+	case ARCHIVE_DNF:
+		run(w, op->why, "dnf install -y --setopt=install_weak_deps=False --setopt=keepcache=True");
+		values(w, &op->system.packages);
+		cache(w, "dnf", "/var/cache/dnf", true);
+		return;
 	case ARCHIVE_NVIDIA:
 		run(w, "NVIDIA's package source",
 		    "curl -fsSL --retry 3 -o {work}/cuda-keyring.deb %s", op->system.keyring);

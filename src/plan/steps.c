@@ -29,7 +29,8 @@ apt_why(struct maker *m)
 	bool compiles = false, git = false;
 
 	for (size_t i = 0; i < m->s->apt.n; i++) {
-		compiles |= !strcmp(m->s->apt.at[i].value, "build-essential");
+		compiles |= !strcmp(m->s->apt.at[i].value, "build-essential") ||
+			    !strcmp(m->s->apt.at[i].value, "gcc-c++");
 		git |= !strcmp(m->s->apt.at[i].value, "git");
 	}
 	return compiles && git ? "git and compilers, before any compile" :
@@ -76,6 +77,7 @@ apt_step(struct maker *m)
 	st.why = apt_why(m);
 	plan_need(m, &st, "base", "they are installed in it");
 	op = plan_operation(m, &st, OP_SYSTEM, NULL);
+	op->system.archive = s->dnf ? ARCHIVE_DNF : ARCHIVE_DISTRIBUTION;
 	for (size_t i = 0; i < s->apt.n; i++) {
 		list_push(m->a, &op->system.packages, s->apt.at[i].value);
 		if (s->apt.at[i].at.line && !st.at.line)

@@ -36,7 +36,8 @@ const struct shape apptainer_shape[] = {
 	{ "notes", VALUE_LIST, "what the recipe says and Apptainer does otherwise, in lines", 0 },
 	{ "base", VALUE_TEXT, "the base image", 0 },
 	{ "nvcc", VALUE_FLAG, "the base image has an nvcc", 0 },
-	{ "apt", VALUE_FLAG, "packages of the operating system are installed", 0 },
+	{ "apt", VALUE_FLAG, "packages of the operating system are installed with apt", 0 },
+	{ "dnf", VALUE_FLAG, "the same with dnf", 0 },
 	{ "machine", VALUE_TEXT, "what uname -m must print; not there without platform:", 0 },
 	{ "files", VALUE_LIST, "what is copied into the image", file_shape },
 	{ "steps", VALUE_LIST, "the steps of the plan", step_shape },
@@ -297,7 +298,8 @@ head(struct target *t, const char *image, const char *file)
 	scope_text(t->top, "digest", r->digest, nowhere);
 	scope_flag(t->top, "smoke", t->plan->nvcc != NULL);
 	scope_flag(t->top, "nvcc", t->plan->nvcc && !strcmp(t->plan->nvcc, "nvcc"));
-	scope_flag(t->top, "apt", s->apt.n > 0);
+	scope_flag(t->top, "apt", s->apt.n > 0 && !s->dnf);
+	scope_flag(t->top, "dnf", s->dnf);
 	target_environment(t->top, r);
 	for (size_t i = 0; i < r->env.n; i++)
 		checked(t, r->env.at[i].value.s, r->env.at[i].value.at);

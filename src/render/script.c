@@ -226,7 +226,8 @@ need(struct target *t, bool python)
 	const struct choices *apt = &t->plan->stack->apt;
 	struct texts all = { 0 };
 
-	for (size_t i = 0; i < apt->n; i++)
+	/* Names of dnf are those of the base, which is not this host. */
+	for (size_t i = 0; i < apt->n && !t->plan->stack->dnf; i++)
 		if (python == (!apt->at[i].given && starts_with(apt->at[i].value, "python")))
 			list_push(t->a, &all, (struct text){ apt->at[i].value, apt->at[i].at });
 	return words(t, "need", &all);

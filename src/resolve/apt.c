@@ -93,6 +93,44 @@ compiles_at_run_time(const struct workspace *w)
 	return false;
 }
 
+/*
+ * Whether dnf installs the packages of an image, which are then called by its names; those that the
+ * recipe lists stay as they are.
+ */
+static bool
+install(struct workspace *w, const struct os_release *os, struct text image, struct choices *list)
+{
+	struct choices named = { 0 };
+	bool apt = !os || starts_with(os->id, "ubuntu") || starts_with(os->id, "debian");
+	bool cuda = w->s->cuda_from == CUDA_APT;
+
+	if (!list->n || apt || (os->musl && w->s->torch.value))
+		return false;
+	if (!os->dnf || cuda) {
+		struct diag *d = diag_at(w->ds, E_NO_APT, image.at, "%s has no apt to install %s with",
+					 os->id, list->at[0].value);
+
+		if (os->dnf)
+			diag_why(d, "dnf installs its packages, and CUDA comes from packages for apt");
+		diag_help(d, "take an Ubuntu or Debian image");
+		return false;
+	}
+	for (size_t i = 0; i < list->n; i++) {
+		const struct choice *c = &list->at[i];
+		struct names names = { 0 };
+
+		if (c->given)
+			list_push(w->a, &named, *c);
+		else
+			names = facts_dnf_names(w->f, c->value);
+		for (size_t k = 0; k < names.n; k++)
+			add(w, &named, names.at[k], c->reason, c->source);
+	}
+	*list = named;
+	sort(list);
+	return true;
+}
+
 /* The second stage has no compiler, unless triton compiles there. */
 static void
 runtime_apt(struct workspace *w)
@@ -100,6 +138,7 @@ runtime_apt(struct workspace *w)
 	struct choices *list = &w->s->runtime_apt;
 	const char *why = "triton compiles when it runs";
 	bool triton = compiles_at_run_time(w), os = w->s->python_from == PYTHON_OS;
+	struct image_name n = { 0 };
 	const struct need needs[] = {
 		{ triton, "gcc", why },
 		{ triton, "libc6-dev", why },
@@ -110,6 +149,11 @@ runtime_apt(struct workspace *w)
 	add_given(w, list, &w->r->runtime.apt);
 	ADD_NEEDS(w, list, needs);
 	sort(list);
+	if (w->r->runtime.base.s)
+		n = facts_image_name(w->f, w->a, w->r->runtime.base.s);
+	w->s->runtime_dnf = install(w, w->r->runtime.base.s ? n.os ? facts_os(w->f, n.os) : NULL :
+							     w->s->os,
+				    w->r->runtime.base.s ? w->r->runtime.base : w->r->base, list);
 }
 
 static bool
@@ -155,12 +199,7 @@ resolve_apt(struct workspace *w)
 		add(w, list, s->os->python_apt.at[i], "the system's Python", s->os->source);
 	ADD_NEEDS(w, list, needs);
 	sort(list);
-	if (list->n && w->s->os && !(w->s->os->musl && w->s->torch.value) &&
-	    !starts_with(w->s->os->id, "ubuntu") && !starts_with(w->s->os->id, "debian"))
-		diag_help(diag_at(w->ds, E_NO_APT, w->r->base.at,
-				  "%s has no apt to install %s with", w->s->os->id,
-				  list->at[0].value),
-			  "take an Ubuntu or Debian image as base");
+	w->s->dnf = install(w, w->s->os, w->r->base, list);
 	if (w->r->runtime.at.line)
 		runtime_apt(w);
 }

@@ -75,6 +75,11 @@ check_origin(struct workspace *w)
 					    os ? s->os->id : "the base image", has),
 			       os ? "write `from: auto`, or take the system's series" :
 				    "write `from: auto`, or take the image's series");
+		else if (os && s->os && !has)
+			refuse(w,
+			       arena_printf(w->a, "the knowledge base lists no Python of %s",
+					    s->os->id),
+			       "write `from: auto`");
 		break;
 	case PYTHON_DEADSNAKES:
 		if (s->os && !s->os->deadsnakes)

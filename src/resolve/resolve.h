@@ -324,6 +324,7 @@ struct stack {
 	const char *cc, *cxx;               /* of compile steps: gcc and g++, or the recipe's */
 	struct choice user;                 /* final stage; NULL: root */
 	struct choice runtime_base;         /* NULL: no second stage */
+	bool dnf, runtime_dnf;              /* dnf installs them, in either stage; else apt */
 	struct choices runtime_apt;         /* what it needs: gcc and headers if triton compiles */
 	const char *platform;               /* "linux/amd64" */
 	bool compiles;                    /* an extension is compiled: not all of them are wheels */
