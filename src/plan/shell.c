@@ -121,7 +121,8 @@ system_packages(struct writer *w, const struct operation *op)
 		    "rm -f /etc/apt/apt.conf.d/docker-clean");
 		break;
 	case ARCHIVE_DNF:
-		run(w, op->why, "dnf install -y --setopt=install_weak_deps=False --setopt=keepcache=True");
+		run(w, op->why,
+		    "dnf install -y --setopt=install_weak_deps=False --setopt=keepcache=True");
 		values(w, &op->system.packages);
 		cache(w, "dnf", "/var/cache/dnf", true);
 		return;

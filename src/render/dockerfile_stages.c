@@ -219,8 +219,8 @@ runtime_stage(struct docker *d)
 			      .kind = STEP_CHECK,
 			      .why = "the same probe as in final, now without compilers" };
 	struct operation op = { .kind = OP_SYSTEM,
-				.system.archive = s->runtime_dnf ? ARCHIVE_DNF :
-								   ARCHIVE_DISTRIBUTION };
+				.system.archive =
+					s->runtime_dnf ? ARCHIVE_DNF : ARCHIVE_DISTRIBUTION };
 	struct scope *out = begin(t, "runtime", s->runtime_base.value, NULL,
 				  "runtime: what was installed, on a base without compilers");
 	struct scope *step;

@@ -107,11 +107,13 @@ install(struct workspace *w, const struct os_release *os, struct text image, str
 	if (!list->n || apt || (os->musl && w->s->torch.value))
 		return false;
 	if (!os->dnf || cuda) {
-		struct diag *d = diag_at(w->ds, E_NO_APT, image.at, "%s has no apt to install %s with",
-					 os->id, list->at[0].value);
+		struct diag *d =
+			diag_at(w->ds, E_NO_APT, image.at, "%s has no apt to install %s with",
+				os->id, list->at[0].value);
 
 		if (os->dnf)
-			diag_why(d, "dnf installs its packages, and CUDA comes from packages for apt");
+			diag_why(d,
+				 "dnf installs its packages, and CUDA comes from packages for apt");
 		diag_help(d, "take an Ubuntu or Debian image");
 		return false;
 	}
@@ -151,9 +153,9 @@ runtime_apt(struct workspace *w)
 	sort(list);
 	if (w->r->runtime.base.s)
 		n = facts_image_name(w->f, w->a, w->r->runtime.base.s);
-	w->s->runtime_dnf = install(w, w->r->runtime.base.s ? n.os ? facts_os(w->f, n.os) : NULL :
-							     w->s->os,
-				    w->r->runtime.base.s ? w->r->runtime.base : w->r->base, list);
+	w->s->runtime_dnf =
+		install(w, w->r->runtime.base.s ? n.os ? facts_os(w->f, n.os) : NULL : w->s->os,
+			w->r->runtime.base.s ? w->r->runtime.base : w->r->base, list);
 }
 
 static bool

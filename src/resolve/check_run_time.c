@@ -10,9 +10,8 @@
 static struct image_name
 image_that_runs(const struct workspace *w)
 {
-	return w->s->runtime_base.value ?
-		       facts_image_name(w->f, w->a, w->s->runtime_base.value) :
-		       w->s->image;
+	return w->s->runtime_base.value ? facts_image_name(w->f, w->a, w->s->runtime_base.value) :
+					  w->s->image;
 }
 
 /* Whether nvcc is there when the stack runs.  Of an image whose name says nothing it is not known. */
@@ -57,9 +56,11 @@ help_without_nvcc(struct workspace *w, struct diag *d, const struct extension *k
 	const char *runtime = w->r->runtime.at.line ? "remove `runtime`" : NULL, *devel;
 
 	if (told) {
-		diag_help(d, "have it compiled at build time: env: {%.*s: \"%s\"} of the extension%s%s",
-			  (int)strcspn(told, "="), told, strchr(told, '=') + 1,
-			  runtime ? "; or " : "", runtime ? runtime : "");
+		diag_help(
+			d,
+			"have it compiled at build time: env: {%.*s: \"%s\"} of the extension%s%s",
+			(int)strcspn(told, "="), told, strchr(told, '=') + 1,
+			runtime ? "; or " : "", runtime ? runtime : "");
 		return;
 	}
 	if (known->jit_unless_with.n)
