@@ -126,7 +126,7 @@ facts_image(const struct facts *f, struct arena *a, const char *repository, cons
 	const struct claim *file = facts_file(f, "cuda.yaml"), *release = NULL, *claim;
 	const char *name = starts_with(repository, "docker.io/") ? repository + 10 : repository;
 	const char *known = fact_text_of(fact_get(file, "images"), "repository");
-	struct image_name n = facts_image_name(f, a, arena_printf(a, "%s:%s", name, tag));
+	struct image_name n = facts_image_name(f, arena_printf(a, "%s:%s", name, tag));
 	struct names made = { 0 };
 
 	*why = *source = NULL;

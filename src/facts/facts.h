@@ -217,7 +217,7 @@ struct image_name {
 	const char *
 		source; /* of what it says of torch, or of its repository; NULL: nothing is known */
 };
-struct image_name facts_image_name(const struct facts *f, struct arena *a, const char *image);
+struct image_name facts_image_name(const struct facts *f, const char *image);
 
 /* --- Python builds that are not the OS's --- */
 

@@ -204,19 +204,33 @@ read_base(const struct facts *f, struct arena *a, const struct claim *base, stru
 	bring(a, fact_get(base, "brings"), n);
 }
 
-struct image_name
-facts_image_name(const struct facts *f, struct arena *a, const char *image)
+static struct image_name
+read_name(const struct facts *f, const char *image)
 {
 	const struct claim *file = facts_file(f, "bases.yaml"), *images = fact_get(file, "images");
 	struct image_name n = { 0 };
 
-	split_name(a, image, &n);
-	read_base(f, a, fact_get(file, "every"), &n);
+	split_name(f->a, image, &n);
+	read_base(f, f->a, fact_get(file, "every"), &n);
 	for (size_t i = 0; i < fact_count(images); i++)
 		if (is_repository(short_name(n.repository), fact_key(images, i))) {
-			read_base(f, a, fact_at(images, i), &n);
+			read_base(f, f->a, fact_at(images, i), &n);
 			if (!n.source)
-				n.source = fact_source(a, fact_at(images, i));
+				n.source = fact_source(f->a, fact_at(images, i));
 		}
 	return n;
+}
+
+struct image_name
+facts_image_name(const struct facts *f, const char *image)
+{
+	struct image_name *known = map_get(&f->read->images, image);
+
+	if (!known) {
+		known = arena_new_of(f->a, struct image_name);
+		image = arena_strdup(f->a, image);
+		*known = read_name(f, image);
+		map_put(&f->read->images, image, known);
+	}
+	return *known;
 }

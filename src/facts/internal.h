@@ -48,6 +48,7 @@ struct facts_read {
 		struct names words;
 	} split[SPLIT_TEXTS];
 	struct map packages;    /* normalised name -> struct python_package */
+	struct map images;      /* name -> struct image_name */
 	struct map independent; /* names of packages that require nothing known here */
 };
 

@@ -30,7 +30,7 @@ take_pytorch(struct docker *d, const struct stage *s, const struct image_name *n
 static void
 take_base(struct docker *d, const struct stage *s)
 {
-	struct image_name name = facts_image_name(d->rd->f, d->rd->a, s->image);
+	struct image_name name = facts_image_name(d->rd->f, s->image);
 	bool moves = !name.digest && (!name.tag || !strcmp(name.tag, "latest"));
 	const char *at, *value = s->image;
 

@@ -152,7 +152,7 @@ runtime_apt(struct workspace *w)
 	ADD_NEEDS(w, list, needs);
 	sort(list);
 	if (w->r->runtime.base.s)
-		n = facts_image_name(w->f, w->a, w->r->runtime.base.s);
+		n = facts_image_name(w->f, w->r->runtime.base.s);
 	w->s->runtime_dnf =
 		install(w, w->r->runtime.base.s ? n.os ? facts_os(w->f, n.os) : NULL : w->s->os,
 			w->r->runtime.base.s ? w->r->runtime.base : w->r->base, list);

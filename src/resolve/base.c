@@ -129,7 +129,7 @@ resolve_image(struct workspace *w)
 
 	if (r->base.s) {
 		s->base = choice_given(r->base, "the recipe names it");
-		s->image = facts_image_name(w->f, w->a, r->base.s);
+		s->image = facts_image_name(w->f, r->base.s);
 		check_image(w);
 		if (s->image.os)
 			s->os = facts_os(w->f, s->image.os);
@@ -388,7 +388,7 @@ resolve_base(struct workspace *w)
 	if (!s->base.value)
 		choose_plain(w);
 	if (!r->base.s) {
-		s->image = facts_image_name(w->f, w->a, s->base.value);
+		s->image = facts_image_name(w->f, s->base.value);
 		s->os = s->image.os ? facts_os(w->f, s->image.os) : NULL;
 	} else if (!s->os && w->ds->errors == w->errors) {
 		tell_assumed(w);

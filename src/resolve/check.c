@@ -179,7 +179,7 @@ check_no_archs(struct workspace *w)
 static void
 check_point_release(struct workspace *w, struct text image)
 {
-	struct image_name n = facts_image_name(w->f, w->a, image.s);
+	struct image_name n = facts_image_name(w->f, image.s);
 	const char *tag, *better, *why, *source;
 	const struct cuda_toolkit *t = NULL;
 	struct diag *d;

@@ -10,7 +10,7 @@
 static struct image_name
 image_that_runs(const struct workspace *w)
 {
-	return w->s->runtime_base.value ? facts_image_name(w->f, w->a, w->s->runtime_base.value) :
+	return w->s->runtime_base.value ? facts_image_name(w->f, w->s->runtime_base.value) :
 					  w->s->image;
 }
 

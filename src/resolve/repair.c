@@ -201,7 +201,7 @@ follow_base(const struct solution *solution, struct repair *r)
 
 	if (!second.s)
 		return;
-	was = facts_image_name(solution->facts, a, second.s);
+	was = facts_image_name(solution->facts, second.s);
 	c.now = image_for(solution, &r->best, &was);
 	if (!c.now || !was.cuda || !solution->work->image.cuda ||
 	    strcmp(was.cuda, solution->work->image.cuda) != 0)

@@ -472,7 +472,7 @@ read_requests(struct workspace *w)
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
 
 	if (r->base.s)
-		w->image = facts_image_name(w->f, w->a, r->base.s);
+		w->image = facts_image_name(w->f, r->base.s);
 	/* Markers are read against all Pythons, so all of them are named first. */
 	if (w->image.python)
 		variable_candidate(w, python, w->image.python);

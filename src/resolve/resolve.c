@@ -82,7 +82,7 @@ same(const char *x, const char *y)
 static void
 check_runtime_torch(struct workspace *w)
 {
-	const struct image_name n = facts_image_name(w->f, w->a, w->r->runtime.base.s);
+	const struct image_name n = facts_image_name(w->f, w->r->runtime.base.s);
 	const struct image_name *i = &w->s->image;
 	struct diag *d;
 

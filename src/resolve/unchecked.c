@@ -90,7 +90,7 @@ add_image(struct workspace *w, struct text image)
 
 	if (!image.s)
 		return;
-	n = facts_image_name(w->f, w->a, image.s);
+	n = facts_image_name(w->f, image.s);
 	if (!n.os || !facts_os(w->f, n.os))
 		add(w, image.s, "what this image contains is not in the knowledge base");
 	else if (image_is_doubtful(w, &n))

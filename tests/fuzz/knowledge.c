@@ -90,7 +90,7 @@ ask_cuda(const struct facts *f, struct arena *a)
 	}
 	for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++) {
 		struct image_name name =
-			facts_image_name(f, a, arena_printf(a, "nvidia/cuda:%s", images[i]));
+			facts_image_name(f, arena_printf(a, "nvidia/cuda:%s", images[i]));
 
 		touch(name.os);
 		if (facts_image(f, a, "nvidia/cuda", images[i], &why, &source) == TRI_NO)

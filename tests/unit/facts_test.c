@@ -215,44 +215,44 @@ image_bases(void **state)
 	struct image_name n;
 
 	(void)state;
-	n = facts_image_name(f, a, "ghcr.io/pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime");
+	n = facts_image_name(f, "ghcr.io/pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime");
 	assert_string_equal(n.torch, "2.5.1");
 	assert_string_equal(n.os, "ubuntu22.04");
 	assert_string_equal(n.python, "3.11");
 	assert_string_equal(n.flavour, "runtime");
 	assert_false(n.own_torch);
-	n = facts_image_name(f, a, "runpod/pytorch:1.0.2-cu1281-torch280-ubuntu2404");
+	n = facts_image_name(f, "runpod/pytorch:1.0.2-cu1281-torch280-ubuntu2404");
 	assert_string_equal(n.torch, "2.8.0");
 	assert_string_equal(n.cuda, "12.8.1");
 	assert_string_equal(n.os, "ubuntu24.04");
 	assert_string_equal(n.flavour, "devel");
-	n = facts_image_name(f, a, "nvcr.io/nvidia/pytorch:24.05-py3");
+	n = facts_image_name(f, "nvcr.io/nvidia/pytorch:24.05-py3");
 	assert_string_equal(n.torch, "2.4.0a0");
 	assert_string_equal(n.cuda, "12.4.1");
 	assert_string_equal(n.python, "3.10");
 	assert_string_equal(n.os, "ubuntu22.04");
 	assert_true(n.own_torch);
 	assert_null(n.constraints);
-	n = facts_image_name(f, a, "nvcr.io/nvidia/pytorch:25.08-py3");
+	n = facts_image_name(f, "nvcr.io/nvidia/pytorch:25.08-py3");
 	assert_string_equal(n.constraints, "/etc/pip/constraint.txt");
 	assert_string_equal(n.numpy, "<2");
 	/* The release's number is not that of torch. */
-	assert_null(facts_image_name(f, a, "nvcr.io/nvidia/pytorch:27.01-py3").torch);
+	assert_null(facts_image_name(f, "nvcr.io/nvidia/pytorch:27.01-py3").torch);
 	/* The tag of a series moves to a newer system; that of a patch release stays. */
-	assert_string_equal(facts_image_name(f, a, "python:3.11-slim").os, "debian13");
-	assert_null(facts_image_name(f, a, "python:3.11.8-slim").os);
-	assert_string_equal(facts_image_name(f, a, "python:3.12-alpine3.20").os, "alpine");
-	assert_null(facts_image_name(f, a, "myhost/python:3.11-slim").python);
-	assert_string_equal(facts_image_name(f, a, "rockylinux/rockylinux:9.3").os, "rockylinux9");
+	assert_string_equal(facts_image_name(f, "python:3.11-slim").os, "debian13");
+	assert_null(facts_image_name(f, "python:3.11.8-slim").os);
+	assert_string_equal(facts_image_name(f, "python:3.12-alpine3.20").os, "alpine");
+	assert_null(facts_image_name(f, "myhost/python:3.11-slim").python);
+	assert_string_equal(facts_image_name(f, "rockylinux/rockylinux:9.3").os, "rockylinux9");
 	assert_string_equal(
-		facts_image_name(f, a, "registry.access.redhat.com/ubi9/python-311:1-72").os,
+		facts_image_name(f, "registry.access.redhat.com/ubi9/python-311:1-72").os,
 		"ubi9");
 }
 
 static void
 image_names(void **state)
 {
-	struct image_name n = facts_image_name(f, a, "nvidia/cuda:12.1.0-cudnn8-devel-ubuntu22.04");
+	struct image_name n = facts_image_name(f, "nvidia/cuda:12.1.0-cudnn8-devel-ubuntu22.04");
 
 	(void)state;
 	assert_string_equal(n.repository, "nvidia/cuda");
@@ -260,42 +260,42 @@ image_names(void **state)
 	assert_string_equal(n.flavour, "devel");
 	assert_string_equal(n.os, "ubuntu22.04");
 	assert_true(n.cudnn);
-	n = facts_image_name(f, a, "localhost:5000/x/y@sha256:00");
+	n = facts_image_name(f, "localhost:5000/x/y@sha256:00");
 	assert_string_equal(n.repository, "localhost:5000/x/y");
 	assert_null(n.tag);
 	assert_string_equal(n.digest, "sha256:00");
-	n = facts_image_name(f, a, "python:3.11.9-slim-bookworm");
+	n = facts_image_name(f, "python:3.11.9-slim-bookworm");
 	assert_string_equal(n.python, "3.11");
 	assert_string_equal(n.os, "debian12");
-	n = facts_image_name(f, a, "docker.io/library/debian:12.5-slim");
+	n = facts_image_name(f, "docker.io/library/debian:12.5-slim");
 	assert_string_equal(n.os, "debian12");
-	n = facts_image_name(f, a, "ubuntu:jammy-20240605");
+	n = facts_image_name(f, "ubuntu:jammy-20240605");
 	assert_string_equal(n.os, "ubuntu22.04");
-	n = facts_image_name(f, a, "ubuntu:24.04");
+	n = facts_image_name(f, "ubuntu:24.04");
 	assert_string_equal(n.os, "ubuntu24.04");
-	n = facts_image_name(f, a, "pytorch/pytorch:2.2.2-cuda12.1-cudnn8-devel");
+	n = facts_image_name(f, "pytorch/pytorch:2.2.2-cuda12.1-cudnn8-devel");
 	assert_string_equal(n.torch, "2.2.2");
 	assert_string_equal(n.cuda, "12.1");
 	assert_string_equal(n.python, "3.10");
 	assert_null(n.os);
-	n = facts_image_name(f, a, "runpod/pytorch:2.1.0-py3.10-cuda11.8.0-devel-ubuntu22.04");
+	n = facts_image_name(f, "runpod/pytorch:2.1.0-py3.10-cuda11.8.0-devel-ubuntu22.04");
 	assert_string_equal(n.python, "3.10");
 	assert_string_equal(n.cuda, "11.8.0");
-	n = facts_image_name(f, a, "nvcr.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04");
+	n = facts_image_name(f, "nvcr.io/nvidia/cuda:12.4.1-runtime-ubuntu22.04");
 	assert_string_equal(n.cuda, "12.4.1");
 	assert_string_equal(n.flavour, "runtime");
-	n = facts_image_name(f, a, "mynvidia/cuda:12.4.1");
+	n = facts_image_name(f, "mynvidia/cuda:12.4.1");
 	assert_null(n.cuda);
 	n = facts_image_name(
 		f, a, "host.example:5000/mirror/nvidia/cuda:12.4.1-devel-ubuntu24.04@sha256:0");
 	assert_string_equal(n.cuda, "12.4.1");
 	assert_string_equal(n.os, "ubuntu24.04");
 	/* Not a series: any 3 may be inside. */
-	assert_null(facts_image_name(f, a, "python:3").python);
-	assert_string_equal(facts_image_name(f, a, "python:3-slim-trixie").os, "debian13");
-	n = facts_image_name(f, a, "");
+	assert_null(facts_image_name(f, "python:3").python);
+	assert_string_equal(facts_image_name(f, "python:3-slim-trixie").os, "debian13");
+	n = facts_image_name(f, "");
 	assert_string_equal(n.repository, "");
-	facts_image_name(f, a, ":::@@--");
+	facts_image_name(f, ":::@@--");
 }
 
 /* --- GPUs, Modal, systems, Pythons --- */
