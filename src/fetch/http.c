@@ -55,20 +55,6 @@ now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-const char *
-http_header(const struct http_answer *answer, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < answer->headers.n; i++) {
-		const char *h = answer->headers.at[i];
-
-		if (!strncmp(h, name, n) && h[n] == ':')
-			return h + n + 2;
-	}
-	return NULL;
-}
-
 /* --- the body of a 2xx --- */
 
 static bool
@@ -232,7 +218,13 @@ handle(void)
 static bool
 is_harmless(const char *header)
 {
-	return !strncasecmp(header, "accept:", 7) || !strncasecmp(header, "content-type:", 13);
+	static const char *const names[] = { "accept:", "content-type:", "if-none-match:",
+					     "range:" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncasecmp(header, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
 static struct curl_slist *
@@ -386,6 +378,7 @@ exchange(struct transfer *t)
 
 	body_drop(t);
 	t->answer->status = 0;
+	t->answer->url = t->url;
 	t->answer->headers = (struct names){ 0 };
 	t->header_bytes = 0;
 	t->curl = handle();

@@ -45,6 +45,7 @@ struct http_request {
 
 struct http_answer {
 	int status;      /* 200; 0: no answer, `why` says */
+	const char *url; /* that answered, after redirects; without user and password */
 	const char *why; /* curl's words, credentials masked */
 	bool refused;    /* with status 0: it came and was not taken: too large, another digest */
 	struct names headers; /* "name: value", names in lower case, of the last answer */

@@ -99,3 +99,17 @@ http_is_loopback(const char *host)
 	       (!strcmp(name, "localhost") ||
 		(inet_pton(AF_INET, name, &ip) == 1 && ntohl(ip.s_addr) >> 24 == IN_LOOPBACKNET));
 }
+
+const char *
+http_header(const struct http_answer *answer, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < answer->headers.n; i++) {
+		const char *h = answer->headers.at[i];
+
+		if (!strncmp(h, name, n) && h[n] == ':')
+			return h + n + 2;
+	}
+	return NULL;
+}

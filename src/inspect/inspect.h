@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -106,5 +107,23 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
 enum { WHEEL_FILES_MAX = 100000, WHEEL_RATIO_MAX = 24 };
 #define WHEEL_MAX ((size_t)8 << 30)
 const struct wheel *wheel_read(struct arena *a, struct diags *ds, const char *path);
+
+/* Reads n bytes at `at` of a file that is not here; false: ctx knows why. */
+typedef bool wheel_bytes(void *ctx, uint64_t at, void *to, size_t n);
+
+/*
+ * wheel_metadata_text -- METADATA of a wheel of which only its end and that member are read.
+ *
+ *   in      name: its file name; size: in bytes; read, ctx: where its bytes come from
+ *   errors  SB0812, NULL: no zip, or no METADATA of at most METADATA_MAX bytes.  It also says so where
+ *           `read` failed; the caller knows the reason
+ *   memory  lives in a
+ */
+enum { METADATA_MAX = 4 * 1024 * 1024 };
+const char *wheel_metadata_text(struct arena *a, struct diags *ds, const char *name, uint64_t size,
+				wheel_bytes *read, void *ctx);
+
+/* The values of a header of METADATA or WHEEL, each on one line. */
+struct names metadata_values(struct arena *a, const char *text, const char *field);
 
 #endif

@@ -71,7 +71,7 @@ sum_file(const struct zip *z, struct wheel *w)
 
 /* The one folder NAME.dist-info at the top; NULL: SB0812. */
 static const char *
-find_folder(const struct zip *z)
+wheel_folder(const struct zip *z)
 {
 	const char *found = NULL;
 
@@ -93,32 +93,47 @@ find_folder(const struct zip *z)
 	return found;
 }
 
-/* A file of the .dist-info folder, whole; NULL: SB0812. */
-static const char *
-read_text(const struct zip *z, const char *folder, const char *file)
+/* The entry of a file of it; NULL after SB0812: there is none, or one larger than max bytes. */
+static struct zip_entry *
+wheel_entry(const struct zip *z, const char *folder, const char *file, size_t max)
 {
 	const char *name = arena_printf(z->a, "%s/%s", folder, file);
 
 	for (size_t i = 0; i < z->entries.n; i++) {
-		const struct zip_entry *e = &z->entries.at[i];
-		char *text;
+		struct zip_entry *e = &z->entries.at[i];
 
 		if (strcmp(e->name, name) != 0)
 			continue;
-		if (e->size > TEXT_MAX) {
-			zip_refuse(z, "`%s` is larger than %d bytes", name, TEXT_MAX);
-			return NULL;
-		}
-		text = arena_alloc(z->a, e->size + 1, 1);
-		if (!zip_unpack(z, e, NULL, (unsigned char *)text))
-			return NULL;
-		if (strlen(text) == e->size)
-			return text;
-		zip_refuse(z, "its %s holds a NUL", file);
+		if (e->size <= max)
+			return e;
+		zip_refuse(z, "`%s` is larger than %zu bytes", name, max);
 		return NULL;
 	}
 	zip_refuse(z, "it has no %s", name);
 	return NULL;
+}
+
+/* Its text; NULL after SB0812. */
+static const char *
+wheel_text(const struct zip *z, const struct zip_entry *e)
+{
+	char *text = arena_alloc(z->a, e->size + 1, 1);
+
+	if (!zip_unpack(z, e, NULL, (unsigned char *)text))
+		return NULL;
+	if (strlen(text) == e->size)
+		return text;
+	zip_refuse(z, "its %s holds a NUL", strchr(e->name, '/') + 1);
+	return NULL;
+}
+
+/* A file of the .dist-info directory, whole; NULL: SB0812. */
+static const char *
+read_text(const struct zip *z, const char *folder, const char *file)
+{
+	const struct zip_entry *e = wheel_entry(z, folder, file, TEXT_MAX);
+
+	return e ? wheel_text(z, e) : NULL;
 }
 
 /* RECORD cannot hold its own digest, nor that of what signs it. */
@@ -221,7 +236,7 @@ read_wheel(struct zip *z, struct wheel *w)
 	const char *folder, *record_text, *metadata, *wheel_text;
 	struct record record = { 0 };
 
-	return open_wheel(z) && zip_read(z) && (folder = find_folder(z)) &&
+	return open_wheel(z) && zip_read(z) && (folder = wheel_folder(z)) &&
 	       (record_text = read_text(z, folder, "RECORD")) &&
 	       (metadata = read_text(z, folder, "METADATA")) &&
 	       (wheel_text = read_text(z, folder, "WHEEL")) &&
@@ -241,4 +256,15 @@ wheel_read(struct arena *a, struct diags *ds, const char *path)
 	if (z.fd >= 0)
 		close(z.fd);
 	return good ? w : NULL;
+}
+
+const char *
+wheel_metadata_text(struct arena *a, struct diags *ds, const char *name, uint64_t size,
+		    wheel_bytes *read, void *ctx)
+{
+	struct zip z = { .a = a, .ds = ds, .path = name, .n = size, .read = read, .ctx = ctx };
+	const char *folder = zip_directory(&z) ? wheel_folder(&z) : NULL;
+	struct zip_entry *e = folder ? wheel_entry(&z, folder, "METADATA", METADATA_MAX) : NULL;
+
+	return e && zip_locate(&z, e) ? wheel_text(&z, e) : NULL;
 }

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "python/python.h"
 
-static struct names
-headers_named(struct arena *a, const char *text, const char *field)
+struct names
+metadata_values(struct arena *a, const char *text, const char *field)
 {
 	struct names all = { 0 };
 	size_t n = strlen(field);
@@ -40,7 +40,7 @@ headers_named(struct arena *a, const char *text, const char *field)
 static const char *
 only(const struct zip *z, const char *text, const char *file, const char *field)
 {
-	struct names all = headers_named(z->a, text, field);
+	struct names all = metadata_values(z->a, text, field);
 
 	if (all.n == 1 && *all.at[0])
 		return all.at[0];
@@ -111,8 +111,8 @@ wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 	struct arena *a = z->a;
 	const char *slash = strrchr(z->path, '/'), *format;
 	const struct wheel_file *file = wheel_file_parse(a, slash ? slash + 1 : z->path);
-	struct names tags = headers_named(a, wheel_text, "Tag");
-	struct names build = headers_named(a, wheel_text, "Build");
+	struct names tags = metadata_values(a, wheel_text, "Tag");
+	struct names build = metadata_values(a, wheel_text, "Build");
 
 	if (!file)
 		return zip_refuse(
@@ -134,6 +134,6 @@ wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 	w->build = file->build;
 	if (build.n > 1 || (build.n && (!w->build || strcmp(build.at[0], w->build) != 0)))
 		return zip_refuse(z, "its WHEEL and its file name disagree on the build number");
-	w->requires = headers_named(a, metadata, "Requires-Dist");
+	w->requires = metadata_values(a, metadata, "Requires-Dist");
 	return check_tags(z, &tags, file, w);
 }

@@ -28,7 +28,9 @@ struct zip {
 	struct arena *a;
 	struct diags *ds;
 	const char *path;
-	int fd; /* borrowed */
+	int fd;            /* borrowed */
+	wheel_bytes *read; /* in its place, with ctx; or NULL */
+	void *ctx;
 	uint64_t n;
 	uint64_t directory;         /* where the central directory begins */
 	struct zip_entries entries; /* as they lie in the file */
@@ -41,6 +43,11 @@ struct zip {
  *   source  APPNOTE.TXT 6.3 of PKWARE; CVE-2025-54368
  */
 bool zip_read(struct zip *z);
+
+/* The same by the end of the file alone: the local headers stay unread, and `data` of entries 0. */
+bool zip_directory(struct zip *z);
+/* Reads the local header of an entry of zip_directory(); false after SB0812. */
+bool zip_locate(struct zip *z, struct zip_entry *e);
 
 /* "name: error[SB0812]: text"; false. */
 #define zip_refuse(z, ...) inspect_refuse((z)->ds, E_WHEEL, (z)->path, __VA_ARGS__)

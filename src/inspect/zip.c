@@ -1,8 +1,6 @@
 #include "inspect/wheel_parts.h"
 
-#include <archive.h>
 #include <errno.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +14,6 @@ enum {
 	END64_BYTES = 56,
 	LOCATOR_BYTES = 20,
 	CENTRAL_BYTES = 46,
-	CHUNK = 64 * 1024,
 	CENTRAL_MAX = 64 * 1024 * 1024, /* bytes of a central directory */
 	RATIO_FROM = 24 * 1024 * 1024,  /* unpacked bytes that a wheel of any size may have */
 	NAME_MAX_BYTES = 4096,
@@ -37,6 +34,8 @@ zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n)
 {
 	unsigned char *p = to;
 
+	if (z->read)
+		return z->read(z->ctx, at, to, n);
 	while (n) {
 		ssize_t got = pread(z->fd, p, n, (off_t)at);
 
@@ -370,7 +369,7 @@ by_place(const void *px, const void *py)
 }
 
 bool
-zip_read(struct zip *z)
+zip_directory(struct zip *z)
 {
 	struct end end = { 0 };
 	unsigned char *bytes;
@@ -400,101 +399,19 @@ zip_read(struct zip *z)
 				  (unsigned long long)(unpacked >> 20), WHEEL_RATIO_MAX);
 	if (z->entries.n)
 		qsort(z->entries.at, z->entries.n, sizeof(*z->entries.at), by_place);
-	return names_are_apart(z) && check_local(z);
-}
-
-/* --- unpacking --- */
-
-/* One entry as a zip file of its own, in which the header says all that the directory says. */
-struct stream {
-	const struct zip *z;
-	uint64_t at, left; /* packed bytes */
-	bool begun;
-	unsigned char header[LOCAL_BYTES + 1 + 20]; /* a name of one byte, and the wide sizes */
-	unsigned char block[CHUNK];
-};
-
-static void
-put_le(unsigned char *p, uint64_t value, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++, value >>= 8)
-		p[i] = value & 0xff;
-}
-
-static void
-put_header(unsigned char *p, const struct zip_entry *e)
-{
-	put_le(p, 0x04034b50, 4);
-	put_le(p + 4, 45, 2); /* the version that has wide sizes */
-	put_le(p + 8, e->method, 2);
-	put_le(p + 14, e->crc, 4);
-	put_le(p + 18, UINT64_MAX, 8);
-	put_le(p + 26, 1, 2);
-	put_le(p + 28, 20, 2);
-	p[LOCAL_BYTES] = 'x';
-	p += LOCAL_BYTES + 1;
-	put_le(p, 1, 2);
-	put_le(p + 2, 16, 2);
-	put_le(p + 4, e->size, 8);
-	put_le(p + 12, e->packed, 8);
-}
-
-static la_ssize_t
-next_bytes(struct archive *ar, void *ctx, const void **p)
-{
-	struct stream *s = ctx;
-	size_t n = s->left < CHUNK ? (size_t)s->left : CHUNK;
-
-	*p = s->begun ? s->block : s->header;
-	if (!s->begun) {
-		s->begun = true;
-		return sizeof(s->header);
-	}
-	if (!zip_bytes(s->z, s->at, s->block, n)) {
-		archive_set_error(ar, EIO, "its bytes cannot be read");
-		return -1;
-	}
-	s->at += n;
-	s->left -= n;
-	return (la_ssize_t)n;
-}
-
-static void
-archive_close(struct archive **ar)
-{
-	archive_read_free(*ar);
+	return names_are_apart(z);
 }
 
 bool
-zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to)
+zip_read(struct zip *z)
 {
-	__attribute__((cleanup(archive_close))) struct archive *ar = archive_read_new();
-	struct stream s = { .z = z, .at = e->data, .left = e->packed };
-	struct archive_entry *unused;
-	uint64_t got = 0;
-	const void *p;
-	la_int64_t at;
-	size_t n;
-	int r;
+	return zip_directory(z) && check_local(z);
+}
 
-	archive_read_support_format_zip_streamable(ar);
-	put_header(s.header, e);
-	r = archive_read_open(ar, &s, NULL, next_bytes, NULL);
-	if (r == ARCHIVE_OK)
-		r = archive_read_next_header(ar, &unused);
-	while (r == ARCHIVE_OK && (r = archive_read_data_block(ar, &p, &n, &at)) == ARCHIVE_OK) {
-		if (n > e->size - got)
-			return zip_refuse(z, "`%s` has not the size that the directory says",
-					  e->name);
-		if (sum)
-			EVP_DigestUpdate(sum, p, n);
-		if (to && n) /* an empty block has no bytes to point at */
-			memcpy(to + got, p, n);
-		got += n;
-	}
-	if (r != ARCHIVE_EOF)
-		return zip_refuse(z, "`%s` cannot be unpacked: %s", e->name,
-				  archive_error_string(ar));
-	return (got == e->size && !s.left) ||
-	       zip_refuse(z, "`%s` has not the size that the directory says", e->name);
+bool
+zip_locate(struct zip *z, struct zip_entry *e)
+{
+	const struct zip_entry *last = &z->entries.at[z->entries.n - 1];
+
+	return check_header(z, e, e == last ? z->directory : e[1].at);
 }
