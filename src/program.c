@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -20,6 +21,58 @@ knowledge_folder(const struct options *o)
 	const char *env = getenv("STACKBUILD_KNOWLEDGE");
 
 	return o->knowledge ? o->knowledge : env && *env ? env : NULL;
+}
+
+const char *
+user_knowledge(struct arena *a)
+{
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+
+	if (data && *data == '/')
+		return fs_join(a, data, "stackbuild/knowledge");
+	return home && *home == '/' ? fs_join(a, home, ".local/share/stackbuild/knowledge") : NULL;
+}
+
+bool
+is_refresh(const struct options *o)
+{
+	return o->verb == VERB_facts && o->args.n && !strcmp(o->args.at[0], "refresh");
+}
+
+static const struct facts *
+load_knowledge(struct run *r)
+{
+	const struct facts *f = facts_load(r->a, &r->ds, knowledge_folder(r->o));
+	const char *user = f && !r->o->no_user_knowledge ? user_knowledge(r->a) : NULL;
+
+	/* refresh replaces the user's files: it does not rest on them. */
+	if (user && !is_refresh(r->o))
+		facts_use_user(f, user);
+	return f;
+}
+
+/*
+ * Says what of the user's directory counted:
+ *
+ *     note[SB0285]: releases of vllm are those of /home/me/.local/... (read 2026-11-30)
+ *     note[SB0285]: /home/me/.local/.../torchao.yaml is ignored: it is older than ...
+ */
+static void
+tell_user_knowledge(struct run *r)
+{
+	struct user_files all = facts_user_files(r->facts);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const struct user_file *u = all.at[i];
+
+		if (u->ignored)
+			diag_at(&r->ds, N_USER_KNOWLEDGE, (struct span){ 0 }, "`%s` is ignored: %s",
+				u->path, u->ignored);
+		else
+			diag_at(&r->ds, N_USER_KNOWLEDGE, (struct span){ 0 },
+				"the releases of %s come from `%s`, read %s", u->package, u->path,
+				u->read);
+	}
 }
 
 static int (*const verbs[VERB_COUNT])(struct run *r) = {
@@ -65,9 +118,11 @@ program_run(const struct options *o)
 	signal(SIGPIPE, SIG_IGN);
 	diags_init(&r.ds, r.a);
 	r.out = BUF(r.a);
-	if (!verb_takes(o->verb, "knowledge") ||
-	    (r.facts = facts_load(r.a, &r.ds, knowledge_folder(o))))
+	if (!verb_takes(o->verb, "knowledge") || (r.facts = load_knowledge(&r))) {
 		status = verbs[o->verb](&r);
+		if (r.facts && verb_takes(o->verb, "no-user-knowledge"))
+			tell_user_knowledge(&r);
+	}
 	if (status != EXIT_USAGE) {
 		if (!print_output(&r))
 			status = EXIT_DIAGNOSED;
@@ -112,7 +167,7 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 bool
 program_needs_world(const struct options *o)
 {
-	return !verbs[o->verb] ||
+	return !verbs[o->verb] || (is_refresh(o) && !world_facts_refresh) ||
 	       (o->verb == VERB_plan && o->diff && !world_at_revision && !fs_exists(o->diff));
 }
 

@@ -263,6 +263,7 @@ show_table(struct run *r, const struct verdicts *all)
 static void
 show_json(struct run *r, const struct verdicts *all)
 {
+	const struct user_files user = facts_user_files(r->facts);
 	struct json j = json_to(&r->out);
 
 	json_list(&j, NULL);
@@ -277,7 +278,14 @@ show_json(struct run *r, const struct verdicts *all)
 		for (size_t k = 0; k < v->unchecked.n; k++)
 			json_put(&j, "('what': %s, 'why': %s)", v->unchecked.at[k].what,
 				 v->unchecked.at[k].why);
-		json_put(&j, "], 'facts': %d}", v->facts);
+		json_put(&j, "], 'facts': %d", v->facts);
+		if (user.n)
+			json_put(&j, "'user_knowledge': [");
+		for (size_t k = 0; k < user.n; k++)
+			json_put(&j, "('package': %s, 'path': %s, 'read': %s, 'ignored': %o)",
+				 user.at[k]->package, user.at[k]->path, user.at[k]->read,
+				 user.at[k]->ignored);
+		json_put(&j, user.n ? "]}" : "}");
 	}
 	json_end(&j);
 }

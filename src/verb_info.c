@@ -9,7 +9,18 @@ int
 verb_facts(struct run *r)
 {
 	const struct names *args = &r->o->args;
+	const struct options *o = r->o;
 
+	if (is_refresh(o))
+		return o->format_given ? usage_error("facts refresh has no formats") :
+					 world_facts_refresh(r, user_knowledge(r->a));
+	if (o->out || o->index || o->deep || o->all || o->limit || o->max_requests || o->timeout)
+		return usage_error("--out, --index, --deep, --all, --limit, --max-requests and "
+				   "--timeout belong to facts refresh");
+	if (args->n > 3)
+		return usage_error("facts takes a subject, a name and a version");
+	if (args->n == 1 && !strcmp(args->at[0], "status"))
+		return facts_status(r->facts, r->a, o->format == FORMAT_JSON, &r->out), EXIT_DONE;
 	return facts_show(r->facts, r->a, &r->ds, args->n > 0 ? args->at[0] : NULL,
 			  args->n > 1 ? args->at[1] : NULL, args->n > 2 ? args->at[2] : NULL,
 			  r->o->format == FORMAT_JSON, &r->out) ?

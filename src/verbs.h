@@ -39,6 +39,14 @@ LINKED_WORLD bool world_at_revision(struct arena *a, struct diags *ds, const cha
 				    const char *revision, recipe_open **open, void **ctx);
 LINKED_WORLD void world_close_revision(void *ctx);
 
+/* True for `facts refresh`. */
+bool is_refresh(const struct options *o);
+/* facts refresh: what the package index says, written to --out, else to `user`. */
+LINKED_WORLD int world_facts_refresh(struct run *r, const char *user);
+
+/* The user's directory for knowledge, $XDG_DATA_HOME/stackbuild/knowledge; NULL: HOME is not set. */
+const char *user_knowledge(struct arena *a);
+
 /* Runs o->verb.  Returns the exit status: 0, 1 or 2. */
 int program_run(const struct options *o);
 

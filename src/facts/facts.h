@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "python/python.h"
+#include "user.h"
 
 /*
  * The knowledge base: knowledge/ (YAML, one file for each subject, a source for every claim) is

@@ -50,6 +50,10 @@ struct facts_read {
 	struct map packages;    /* normalised name -> struct python_package */
 	struct map images;      /* name -> struct image_name */
 	struct map independent; /* names of packages that require nothing known here */
+	struct names over;   /* files of --knowledge */
+	const char *user;    /* directory of what the user harvested; NULL: none */
+	struct map user_of;  /* normalised name -> struct user_file */
+	struct user_files user_files;
 };
 
 /* The map in a file: "torch.yaml"; NULL: there is no such file. */
@@ -57,8 +61,12 @@ const struct claim *facts_file(const struct facts *f, const char *name);
 /* The map in extensions/NAME.yaml; NAME is normalised. */
 const struct claim *extension_file_of(const struct facts *f, const char *name);
 
-/* The map in releases/NAME.yaml; NAME is normalised. */
+/* The map in releases/NAME.yaml, the user's own before the built-in one; NAME is normalised. */
 const struct claim *releases_file_of(const struct facts *f, const char *name);
+/* The map in the user's own releases/NAME.yaml; NULL: there is none that counts. */
+const struct claim *user_file_of(const struct facts *f, const char *name);
+/* Asks for every file of that directory. Returns its path, or NULL: none is used. */
+const char *facts_user_read_all(const struct facts *f);
 
 /*
  * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a map rests on the

@@ -111,14 +111,25 @@ written(struct arena *a, const struct facts *f)
 	return files;
 }
 
+const uint32_t *
+facts_block(struct arena *a, const struct fact_files *files)
+{
+	struct facts_pack p = facts_pack(a, files);
+	size_t words = p.words.n * sizeof(uint32_t);
+	char *block = arena_alloc(a, words + p.texts.n, _Alignof(uint32_t));
+
+	memcpy(block, p.words.at, words);
+	memcpy(block + words, p.texts.p, p.texts.n);
+	return (const uint32_t *)(void *)block;
+}
+
 const struct facts *
 facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *over, bool ok)
 {
 	struct packed_facts packed = packed_facts;
 	struct fact_files files = written(a, facts_of(a, packed));
-	struct facts_pack p;
 	const char *newest;
-	char *block;
+	struct facts *f;
 
 	/* What is wrong with those that could be read is told in any case, but for what they
 	 * name: it may be in another one. */
@@ -129,13 +140,12 @@ facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *o
 	newest = facts_newest_date(a, &files);
 	if (newest && strcmp(newest, packed.date) > 0)
 		packed.date = newest;
-	p = facts_pack(a, &files);
-	block = arena_alloc(a, p.words.n * sizeof(uint32_t) + p.texts.n, _Alignof(uint32_t));
-	memcpy(block, p.words.at, p.words.n * sizeof(uint32_t));
-	memcpy(block + p.words.n * sizeof(uint32_t), p.texts.p, p.texts.n);
-	packed.words = (const uint32_t *)(void *)block;
+	packed.words = facts_block(a, &files);
 	packed.files = files.n;
-	return facts_of(a, packed);
+	f = facts_of(a, packed);
+	for (size_t i = 0; i < over->n; i++)
+		list_push(a, &f->read->over, over->at[i].name);
+	return f;
 }
 
 const struct facts *

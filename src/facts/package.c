@@ -9,7 +9,9 @@
 const struct claim *
 releases_file_of(const struct facts *f, const char *name)
 {
-	return facts_file(f, arena_printf(f->a, "releases/%s.yaml", name));
+	const struct claim *mine = user_file_of(f, name);
+
+	return mine ? mine : facts_file(f, arena_printf(f->a, "releases/%s.yaml", name));
 }
 
 static struct package_release *

@@ -70,6 +70,8 @@ struct facts_pack {
 	struct buf texts;
 };
 struct facts_pack facts_pack(struct arena *a, const struct fact_files *files);
+/* The same as one block, its words. */
+const uint32_t *facts_block(struct arena *a, const struct fact_files *files);
 
 enum { FACT_RANGES_MAX = 63 }; /* entries of `ranges` and `wheels` of an extension */
 

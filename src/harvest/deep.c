@@ -1,0 +1,154 @@
+/*
+ * What is in a wheel.  Written under a release:
+ *
+ *     deep:
+ *       file: vllm-0.11.0-cp38-abi3-manylinux1_x86_64.whl
+ *       cuda: 12                      # major of the CUDA libraries that it needs
+ *       gpus: [sm_80, sm_90a, compute_90]
+ *       glibc: "2.31"                 # the newest symbol version that it needs
+ *       stable_abi: true              # every extension module is for Python's stable ABI
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "inspect/inspect.h"
+#include "internal.h"
+
+#define WHEEL_BYTES_MAX ((size_t)4 << 30)
+
+/* Libraries whose soname has the major of CUDA. */
+static const char *const cuda_libraries[] = { "libcudart.so.", "libcublas.so.", "libcublasLt.so.",
+					      "libnvrtc.so.", "libnvJitLink.so." };
+
+static unsigned
+cuda_major(const struct wheel *w)
+{
+	unsigned major = 0;
+
+	for (size_t i = 0; i < w->objects.n; i++) {
+		const struct names *needed = &w->objects.at[i].elf->needed;
+
+		for (size_t k = 0; k < needed->n; k++)
+			for (size_t l = 0; l < sizeof(cuda_libraries) / sizeof(*cuda_libraries);
+			     l++) {
+				const char *name = needed->at[k], *of = cuda_libraries[l];
+				unsigned long n = starts_with(name, of) ?
+							  strtoul(name + strlen(of), NULL, 10) :
+							  0;
+
+				major = n > major && n < 100 ? (unsigned)n : major;
+			}
+	}
+	return major;
+}
+
+static const char *
+glibc_floor(struct arena *a, const struct wheel *w)
+{
+	const char *newest = NULL;
+
+	for (size_t i = 0; i < w->objects.n; i++) {
+		const char *glibc = w->objects.at[i].elf->glibc;
+		const struct version *v = glibc ? version_parse(a, glibc) : NULL;
+
+		if (v && (!newest || version_cmp(version_parse(a, newest), v) < 0))
+			newest = glibc;
+	}
+	return newest;
+}
+
+/* TRI_UNKNOWN: it has no extension module. */
+static enum tri
+stable_abi(const struct wheel *w)
+{
+	enum tri answer = TRI_UNKNOWN;
+
+	for (size_t i = 0; i < w->objects.n; i++) {
+		const char *path = w->objects.at[i].path;
+
+		if (strstr(path, ".cpython-"))
+			return TRI_NO;
+		if (ends_with(path, ".abi3.so"))
+			answer = TRI_YES;
+	}
+	return answer;
+}
+
+static int
+by_architecture(const void *px, const void *py)
+{
+	const struct gpu_code *x = *(const struct gpu_code *const *)px;
+	const struct gpu_code *y = *(const struct gpu_code *const *)py;
+
+	return x->ptx != y->ptx   ? x->ptx - y->ptx :
+	       x->arch != y->arch ? (x->arch > y->arch ? 1 : -1) :
+				    x->suffix - y->suffix;
+}
+
+static struct names
+gpus_of(struct arena *a, const struct wheel *w)
+{
+	struct codes LIST(const struct gpu_code *);
+	struct codes all = { 0 };
+	struct names names = { 0 };
+
+	for (size_t i = 0; i < w->objects.n; i++)
+		for (size_t k = 0; k < w->objects.at[i].codes.n; k++)
+			list_push(a, &all, &w->objects.at[i].codes.at[k]);
+	if (all.n)
+		qsort(all.at, all.n, sizeof(*all.at), by_architecture);
+	for (size_t i = 0; i < all.n; i++)
+		if (!i || by_architecture(&all.at[i - 1], &all.at[i]) != 0)
+			list_push(a, &names, gpu_code_name(a, all.at[i]));
+	return names;
+}
+
+static const char *
+describe(struct arena *a, const char *file, const struct wheel *w)
+{
+	struct buf b = BUF(a);
+	struct names gpus = gpus_of(a, w);
+	const char *glibc = glibc_floor(a, w);
+	enum tri stable = stable_abi(w);
+
+	buf_printf(&b, "    deep:\n      file: %s\n", file);
+	if (cuda_major(w))
+		buf_printf(&b, "      cuda: %u\n", cuda_major(w));
+	if (gpus.n)
+		buf_printf(&b, "      gpus: [%s]\n", names_join(a, &gpus, ", "));
+	if (glibc)
+		buf_printf(&b, "      glibc: \"%s\"\n", glibc);
+	if (stable != TRI_UNKNOWN)
+		buf_printf(&b, "      stable_abi: %s\n", stable == TRI_YES ? "true" : "false");
+	return buf_text(&b);
+}
+
+bool
+deep_read(struct work *w, struct found_release *r)
+{
+	const struct index_file *file = r->wheel;
+	const char *path = arena_printf(w->a, "%s/.refresh-%ld/%s", w->h->how->dir, (long)getpid(),
+					file->name);
+	struct http_request q = { .url = file->url,
+				  .max = WHEEL_BYTES_MAX,
+				  .sha256 = file->sha256,
+				  .to_path = path,
+				  .timeout_s = HTTP_LIMIT_S };
+	struct http_answer answer = { 0 };
+	const struct wheel *wheel = NULL;
+	struct diags ds;
+
+	diags_init(&ds, w->a);
+	if (!fs_make_parents(w->a, path))
+		w->why = arena_printf(w->a, "cannot write below `%s`", w->h->how->dir);
+	else if (net_get(w, &q, 0, &answer) && !(wheel = wheel_read(w->a, &ds, path)))
+		w->why = arena_printf(w->a, "cannot read %s: %s", file->name, ds.head->text);
+	if (wheel)
+		r->deep = describe(w->a, file->name, wheel);
+	unlink(path);
+	rmdir(fs_dir(w->a, path));
+	return wheel != NULL;
+}

@@ -1,0 +1,207 @@
+/* One package after the other: page, METADATA of some releases, file. */
+#include "harvest.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "internal.h"
+
+/* Adds the version that a specifier pins. */
+static void
+add_pin(struct work *w, const struct specifiers *s, struct names *pins)
+{
+	const struct version *v = s ? specifiers_pin(s) : NULL;
+
+	if (v)
+		names_once(w->a, pins, version_text(w->a, v));
+}
+
+/* Adds the versions of the package that any release of `of` pins. */
+static void
+add_pins(struct work *w, const char *of, struct names *pins)
+{
+	const struct python_package *p = facts_package(w->h->f, of);
+	size_t n;
+	const struct pairing *all = facts_pairings(w->h->f, of, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i].other, w->package))
+			add_pin(w, facts_specifiers(w->h->f, all[i].needs), pins);
+	for (size_t i = 0; p && i < p->n; i++) {
+		const struct names *requires = &p->releases[i].requires;
+
+		for (size_t k = 0; k < requires->n; k++) {
+			const struct requirement *q =
+				starts_with(requires->at[k], w->package) ?
+					requirement_parse(w->a, requires->at[k], NULL, NULL) :
+					NULL;
+
+			if (q && !strcmp(q->key, w->package))
+				add_pin(w, q->spec, pins);
+		}
+	}
+}
+
+/* Versions of a package that others of the knowledge base pin. */
+static struct names
+pins_of(struct work *w)
+{
+	struct names extensions = facts_extension_names(w->h->f), pins = { 0 };
+	struct names packages = facts_harvest(w->h->f);
+
+	for (size_t i = 0; i < extensions.n; i++)
+		add_pins(w, extensions.at[i], &pins);
+	for (size_t i = 0; i < packages.n; i++)
+		add_pins(w, packages.at[i], &pins);
+	return pins;
+}
+
+/* A release never changes: what the knowledge base has of METADATA is not read again. */
+static void
+take_known(struct work *w, struct found_releases *all)
+{
+	const struct python_package *p = facts_package(w->h->f, w->package);
+
+	for (size_t i = 0; p && i < all->n; i++) {
+		struct found_release *r = &all->at[i];
+		const struct package_release *known = package_release(p, r->version);
+
+		if (!known || !known->requires_known)
+			continue;
+		r->requires = known->requires;
+		r->has_metadata = r->listed = true;
+		r->read = false;
+	}
+}
+
+/* METADATA of what was selected; false: w->why. */
+static bool
+read_selected(struct work *w, struct found_releases *all, unsigned *count)
+{
+	for (size_t i = all->n; i--;) {
+		struct found_release *r = &all->at[i];
+		const char *text;
+
+		if (!r->read)
+			continue;
+		text = net_metadata(w, r->wheel);
+		if (!text || !metadata_take(w, text, r))
+			return false;
+		*count += r->has_metadata;
+		if (w->h->how->deep && !deep_read(w, r))
+			return false;
+	}
+	return true;
+}
+
+/* The file of a package that was read whole. */
+static bool
+write_file(struct work *w, struct diags *ds, const struct found_releases *all)
+{
+	const char *path = arena_printf(w->a, "%s/releases/%s.yaml", w->h->how->dir, w->package);
+	struct buf out = BUF(w->a);
+
+	releases_write(w, all, &out);
+	if (out.n > FS_READ_MAX) {
+		w->why = arena_printf(w->a, "its file would be larger than %d KiB; leave --all out",
+				      FS_READ_MAX / 1024);
+		return false;
+	}
+	/* What this program writes, it can read. */
+	if (!facts_releases_valid(w->a, ds, path, buf_text(&out), out.n))
+		w->why = "what the index says cannot be written as knowledge";
+	else if (!fs_write(ds, path, out.p, out.n, 0644, true, NULL))
+		w->why = "its file cannot be written";
+	return !w->why;
+}
+
+/* "vllm: 101 releases up to 0.33.0, METADATA of 20 read" */
+static bool
+refresh_one(struct work *w, struct diags *ds)
+{
+	const struct index_page *page = net_page(w);
+	struct names pins = { 0 };
+	struct found_releases all;
+	const char *newest = NULL;
+	unsigned read = 0;
+
+	if (!page)
+		return false;
+	all = releases_of(w->a, page, w->package);
+	pins = pins_of(w);
+	releases_select(w->a, &all, &pins, w->h->how);
+	if (w->h->how->known)
+		take_known(w, &all);
+	for (size_t i = 0; i < all.n; i++)
+		newest = all.at[i].listed ? all.at[i].text : newest;
+	if (!newest) {
+		w->why = "its page has no final release";
+		return false;
+	}
+	if (!read_selected(w, &all, &read) || !write_file(w, ds, &all))
+		return false;
+	w->h->how->tell(w->h->how->ctx,
+			arena_printf(w->a, "%s: %zu releases up to %s, METADATA of %u read",
+				     w->package, all.n, newest, read));
+	return true;
+}
+
+/* The index without a slash at its end, and the user in it; false: it is no URL. */
+static bool
+set_index(struct arena *a, struct diags *ds, struct harvester *h)
+{
+	const char *given = h->how->index ? h->how->index : harvest_index(a);
+	const char *shown = mask_credentials(a, given), *host, *at;
+	struct http_user user;
+	const char *url = http_split(a, given, &user);
+	size_t n;
+
+	h->user = "";
+	if (!url) {
+		diag_help(diag_at(ds, E_HARVEST, (struct span){ 0 },
+				  "the index `%s` is not an http or https URL", shown),
+			  "name the URL of a simple index, such as %s", HARVEST_PYPI);
+		return false;
+	}
+	host = strstr(given, "://") + strlen("://");
+	at = memrchr(host, '@', strcspn(host, "/?#"));
+	if (at)
+		h->user = arena_copy(a, host, (size_t)(at + 1 - host));
+	for (n = strlen(url); n && url[n - 1] == '/';)
+		n--;
+	h->index = arena_copy(a, url, n);
+	return true;
+}
+
+bool
+harvest(struct arena *a, struct diags *ds, const struct facts *f, const struct names *packages,
+	const struct harvest_how *how)
+{
+	struct harvester h = { .f = f, .how = how, .packages = packages };
+	size_t failed = 0, done = 0;
+
+	if (!set_index(a, ds, &h))
+		return false;
+
+	for (; done < packages->n && !proc_interrupted(); done++) {
+		/* Of a package nothing stays in memory. */
+		struct work w = { .h = &h, .a = arena_new(), .package = packages->at[done] };
+		struct diags own;
+
+		diags_init(&own, w.a);
+		if (!refresh_one(&w, &own)) {
+			struct diag *d = diag_at(ds, E_HARVEST, (struct span){ 0 },
+						 "cannot refresh `%s`: %s", w.package, w.why);
+
+			if (own.head)
+				diag_why(d, "%s", own.head->text);
+			failed++;
+		}
+		arena_free(w.a);
+	}
+	how->tell(how->ctx, arena_printf(a, "%zu of %zu packages refreshed with %u requests",
+					 done - failed, packages->n, h.requests));
+	return done == packages->n && !failed;
+}

@@ -1,0 +1,59 @@
+#ifndef HARVEST_H
+#define HARVEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "facts/facts.h"
+
+/* Reads package indexes, and writes what they say as knowledge: releases/NAME.yaml. */
+
+enum {
+	HARVEST_LIMIT = 20,     /* releases of a package of which METADATA is read */
+	HARVEST_REQUESTS = 500, /* of a run */
+	HARVEST_TIMEOUT_S = 60, /* of a request for a page or METADATA, all tries */
+};
+
+struct harvest_how {
+	const char *index;     /* URL of a simple index; NULL: pip's, see harvest_index() */
+	const char *dir;       /* a knowledge directory; files go to releases/ below it */
+	const char *day;       /* today, "2026-11-23" */
+	const char *cache;     /* a directory for pages and METADATA; NULL: nothing is kept */
+	bool all;              /* every final release is listed and read */
+	bool deep;             /* also download and inspect the wheels */
+	bool known;            /* requirements that f knows of a release are taken from it */
+	unsigned limit;        /* releases of a package of which METADATA is read */
+	unsigned requests_max; /* of the run */
+	double timeout_s;      /* of a request */
+	void (*tell)(void *ctx, const char *line); /* called for each package that is done */
+	void *ctx;
+};
+
+/*
+ * harvest -- reads the packages from an index, one after the other, and writes a file for each.
+ *
+ *   in      packages: names; f: which requirements are of interest
+ *   out     DIR/releases/NAME.yaml for each package that was read whole; the files of the others
+ *           stay as they are
+ *   errors  SB0286 for each package that failed; false
+ *   source  PEP 503, 592, 629, 658, 691, 700, 714; core metadata
+ */
+bool harvest(struct arena *a, struct diags *ds, const struct facts *f, const struct names *packages,
+	     const struct harvest_how *how);
+
+/*
+ * harvest_index -- the index that pip would use: PIP_INDEX_URL, else `index-url` of pip's
+ * configuration files, else PyPI's.
+ *
+ *   out     its URL, with credentials if it has some
+ *   memory  lives in a
+ *   source  pip's documentation, "Configuration"; sections [global] and [install]
+ */
+const char *harvest_index(struct arena *a);
+#define HARVEST_PYPI "https://pypi.org/simple"
+
+#endif

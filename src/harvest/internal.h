@@ -1,0 +1,119 @@
+#ifndef HARVEST_INTERNAL_H
+#define HARVEST_INTERNAL_H
+
+#include "fetch/fetch.h"
+#include "harvest.h"
+#include "python/python.h"
+
+/* What the files of harvest/ share. */
+
+/* One file of an index page. */
+struct index_file {
+	const char *name, *url; /* absolute, without user and password */
+	const char *sha256;     /* 64 hex digits, or NULL */
+	bool metadata;          /* its METADATA is at url + ".metadata" */
+	const char *metadata_sha256;
+	const char *requires_python; /* or NULL */
+	const char *yanked;          /* NULL: no; the reason, may be "" */
+	const char *date;            /* "2025-10-04", or NULL */
+	uint64_t size;               /* 0: not known */
+};
+
+struct index_page {
+	struct index_files LIST(struct index_file) files;
+	struct names versions; /* PEP 700, as written */
+};
+
+/*
+ * page_parse -- the page of a project, in JSON or HTML.
+ *
+ *   in      type: its Content-Type; url: where it was found
+ *   out     *why: what it is instead of a page
+ *   errors  false
+ *   memory  lives in a; borrows nothing
+ */
+bool page_parse(struct arena *a, const char *type, const char *url, const char *text, size_t n,
+		struct index_page *page, const char **why);
+bool page_parse_html(struct arena *a, const char *url, const char *text, size_t n,
+		     struct index_page *page);
+
+enum { PAGE_MAX = 16 * 1024 * 1024, PAGE_FILES_MAX = 100000, PAGE_TEXT_MAX = 1000 };
+
+/* Adds a file; url as written. One without a valid URL and name is left out. */
+void page_add(struct arena *a, struct index_page *page, const char *base, const char *url,
+	      struct index_file file);
+/* The text if it is 64 hex digits, in lower case; else NULL. */
+const char *page_sha256(struct arena *a, const char *text);
+
+/* --- releases --- */
+
+struct found_release {
+	const struct version *version;
+	const char *text; /* as PEP 440 normalises it */
+	const char *date, *requires_python, *yanked;
+	struct names wheels; /* tags, as the file has them */
+	bool any_wheel, sdist;
+	bool listed;                    /* the file has it under `releases` */
+	bool read;                      /* its METADATA is to be read */
+	bool kept_a_file;               /* not every file of it is yanked */
+	const struct index_file *wheel; /* the one to read; NULL: it has none */
+	int rank;
+	bool has_metadata; /* requires and extras are known */
+	struct names requires, extras;
+	const char *deep; /* YAML text of what is in the wheel, or NULL */
+};
+struct found_releases LIST(struct found_release);
+
+/* The releases of a page, oldest first; package: normalised. */
+struct found_releases releases_of(struct arena *a, const struct index_page *page,
+				  const char *package);
+
+/*
+ * releases_select -- marks which releases are listed, and of which METADATA is read.
+ *
+ *   in      pins: versions that other packages pin
+ */
+void releases_select(struct arena *a, struct found_releases *all, const struct names *pins,
+		     const struct harvest_how *how);
+
+/* --- a run --- */
+
+struct harvester {
+	const struct facts *f;
+	const struct harvest_how *how;
+	const char *index, *user; /* user: "name:password@" of the index, or "" */
+	unsigned requests;
+	const struct names *packages;
+};
+
+/* One package: `why` says what failed. */
+struct work {
+	struct harvester *h;
+	struct arena *a;
+	const char *package;
+	const char *why;
+};
+
+/*
+ * net_get -- one request.
+ *
+ *   in      q: without URL's credentials, which come from the index where the origin is the same
+ *   errors  false: w->why says what; also for a status other than `also` and those of 200 to 299
+ */
+bool net_get(struct work *w, struct http_request *q, int also, struct http_answer *answer);
+
+/* The page of the package; NULL: w->why. */
+const struct index_page *net_page(struct work *w);
+/* METADATA of a wheel; NULL: w->why. */
+const char *net_metadata(struct work *w, const struct index_file *file);
+
+/* Fills requires and extras of a release from METADATA; false: w->why. */
+bool metadata_take(struct work *w, const char *text, struct found_release *r);
+
+/* Downloads the wheel of a release and fills `deep`; false: w->why. */
+bool deep_read(struct work *w, struct found_release *r);
+
+/* The file as text. */
+void releases_write(struct work *w, const struct found_releases *all, struct buf *out);
+
+#endif

@@ -1,0 +1,96 @@
+/* What METADATA requires, as far as the knowledge base has an interest in it. */
+#include <string.h>
+
+#include "base/str.h"
+#include "inspect/inspect.h"
+#include "internal.h"
+
+enum { REQUIREMENT_MAX = 1000, REQUIREMENTS_MAX = 2000 };
+
+static bool
+is_tracked(const struct harvester *h, const char *key)
+{
+	return names_have(h->packages, key) || facts_tracks(h->f, key);
+}
+
+/* In the one form that equal requirements have. */
+static const char *
+requirement_text(struct arena *a, const struct requirement *r)
+{
+	const char *marker = r->marker ? marker_text(a, r->marker) : "";
+	const char *extras =
+		r->extras.n ? arena_printf(a, "[%s]", names_join(a, &r->extras, ",")) : "";
+
+	if (!marker)
+		return NULL;
+	return arena_printf(a, "%s%s%s%s%s%s%s", r->key, extras, r->url ? " @ " : "",
+			    r->url ? r->url : specifiers_text(a, r->spec),
+			    r->url && *marker ? " " : "", *marker ? "; " : "", marker);
+}
+
+static bool
+is_plain(const char *text)
+{
+	for (const char *p = text; *p; p++)
+		if (*p < ' ' || *p > '~')
+			return false;
+	return strlen(text) <= REQUIREMENT_MAX;
+}
+
+/* METADATA of another package would be believed for ever. */
+static bool
+is_of(struct work *w, const char *text, const struct found_release *r)
+{
+	struct names name = metadata_values(w->a, text, "Name");
+	struct names version = metadata_values(w->a, text, "Version");
+	const struct version *v = version.n == 1 ? version_parse(w->a, version.at[0]) : NULL;
+
+	if (name.n == 1 && name_valid(name.at[0]) &&
+	    !strcmp(name_normalize(w->a, name.at[0]), w->package) && v &&
+	    !version_cmp(v, r->version))
+		return true;
+	w->why = arena_printf(w->a, "METADATA of %s is not that of %s %s", r->wheel->name,
+			      w->package, r->text);
+	return false;
+}
+
+bool
+metadata_take(struct work *w, const char *text, struct found_release *r)
+{
+	struct names lines = metadata_values(w->a, text, "Requires-Dist");
+	struct names extras = metadata_values(w->a, text, "Provides-Extra");
+
+	if (!is_of(w, text, r))
+		return false;
+	if (lines.n > REQUIREMENTS_MAX) {
+		w->why = arena_printf(w->a, "METADATA of %s has %zu requirements", r->wheel->name,
+				      lines.n);
+		return false;
+	}
+	for (size_t i = 0; i < lines.n; i++) {
+		const struct requirement *q = requirement_parse(w->a, lines.at[i], NULL, NULL);
+		const char *shown = q ? requirement_text(w->a, q) : NULL;
+
+		if (shown && !is_tracked(w->h, q->key))
+			continue;
+		/* Half of the requirements would pass for all of them. */
+		if (!shown || !is_plain(shown)) {
+			r->requires = (struct names){ 0 };
+			return true;
+		}
+		names_once(w->a, &r->requires, shown);
+	}
+	r->has_metadata = true;
+	/* Only the extras that bring one of these. */
+	for (size_t i = 0; i < extras.n; i++) {
+		const char *name =
+			name_valid(extras.at[i]) ? name_normalize(w->a, extras.at[i]) : NULL;
+		const char *wanted = arena_printf(w->a, "extra == \"%s\"", name ? name : "");
+
+		for (size_t k = 0; name && k < r->requires.n; k++)
+			if (strstr(r->requires.at[k], wanted))
+				names_once(w->a, &r->extras, name);
+	}
+	names_sort(&r->extras);
+	return true;
+}

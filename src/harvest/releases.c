@@ -1,0 +1,403 @@
+/* From the files of a page to releases, and which of them are worth a closer look. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/str.h"
+#include "internal.h"
+
+enum { TAGS_MAX = 256, TAG_BYTES_MAX = 100, RECENT_MAX = 60, HEADS_MAX = 200, RECENT_YEARS = 2 };
+
+/* Older releases decide nothing in a stack of torch 1.13 (2022) and newer. */
+#define OLDEST "2020-01-01"
+
+/* A file name of 255 bytes can stand for many thousand tags; a real one for a dozen. */
+static bool
+has_few_tags(const char *name)
+{
+	size_t product = 1, dots = 1, dashes = 0;
+
+	for (size_t i = strlen(name) - strlen(".whl"); i-- && dashes < 3;) {
+		dots += name[i] == '.';
+		if (name[i] != '-')
+			continue;
+		product *= dots;
+		dots = 1;
+		dashes++;
+	}
+	return product <= TAGS_MAX;
+}
+
+/* The version of a source distribution: NAME-VERSION.tar.gz and its like; NULL: it is none. */
+static const struct version *
+sdist_version(struct arena *a, const char *file, const char *package)
+{
+	static const char *const endings[] = { ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz" };
+	const char *stem = NULL;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && !stem; i++)
+		if (ends_with(file, endings[i]))
+			stem = arena_copy(a, file, strlen(file) - strlen(endings[i]));
+	for (const char *dash = stem; dash && (dash = strchr(dash, '-')); dash++) {
+		const char *name = arena_copy(a, stem, (size_t)(dash - stem));
+		const struct version *v = version_parse(a, dash + 1);
+
+		if (v && name_valid(name) && !strcmp(name_normalize(a, name), package))
+			return v;
+	}
+	return NULL;
+}
+
+/* --- wheels --- */
+
+struct tag {
+	const char *python, *abi, *machine; /* machine NULL: any */
+	unsigned glibc;                     /* 2.N; 0: it names none */
+};
+
+/* CPython 3.7 and newer on Linux with glibc can take it; a stable ABI counts from its own release. */
+static bool
+tag_read(struct arena *a, const char *text, struct tag *t)
+{
+	static const char *const machines[] = { "x86_64", "aarch64" };
+	static const struct {
+		const char *prefix;
+		unsigned glibc;
+	} old[] = { { "linux_", 0 },
+		    { "manylinux1_", 5 },
+		    { "manylinux2010_", 12 },
+		    { "manylinux2014_", 17 } };
+	struct names part = names_split(a, text, '-');
+	const char *platform, *rest = NULL;
+	unsigned long minor;
+
+	if (part.n != 3 || strlen(text) > TAG_BYTES_MAX ||
+	    !str_matches(text, "^[a-z0-9_]+-[a-z0-9_]+-[a-z0-9_]+$"))
+		return false;
+	platform = part.at[2];
+	*t = (struct tag){ .python = part.at[0], .abi = part.at[1] };
+	if (starts_with(t->python, "cp3")) {
+		minor = strtoul(t->python + 3, NULL, 10);
+		if (minor < 2 || (minor < 7 && strcmp(t->abi, "abi3") != 0))
+			return false;
+	} else if (!starts_with(t->python, "py3")) {
+		return false;
+	}
+	if (!strcmp(platform, "any"))
+		return true;
+	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
+		if (starts_with(platform, old[i].prefix)) {
+			rest = platform + strlen(old[i].prefix);
+			t->glibc = old[i].glibc;
+		}
+	if (starts_with(platform, "manylinux_2_")) {
+		char *end;
+
+		t->glibc = (unsigned)strtoul(platform + strlen("manylinux_2_"), &end, 10);
+		rest = *end == '_' ? end + 1 : NULL;
+	}
+	for (size_t i = 0; rest && i < 2; i++)
+		if (!strcmp(rest, machines[i]))
+			t->machine = machines[i];
+	return t->machine;
+}
+
+static const char *
+tag_text(struct arena *a, const struct tag *t)
+{
+	const char *head = arena_printf(a, "%s-%s", t->python, t->abi);
+
+	if (!t->machine)
+		return arena_printf(a, "%s-any", head);
+	return t->glibc ? arena_printf(a, "%s-manylinux_2_%u_%s", head, t->glibc, t->machine) :
+			  arena_printf(a, "%s-linux_%s", head, t->machine);
+}
+
+/* Of the platforms of one wheel for an interpreter, the one with the lowest glibc. */
+static void
+add_tags(struct arena *a, const struct wheel_file *file, struct names *out)
+{
+	for (size_t i = 0; i < file->tags.n; i++) {
+		struct tag t, other;
+		bool lowest = true;
+
+		if (!tag_read(a, file->tags.at[i], &t))
+			continue;
+		for (size_t k = 0; k < file->tags.n && t.machine; k++)
+			lowest &= !tag_read(a, file->tags.at[k], &other) || !other.machine ||
+				  strcmp(other.python, t.python) || strcmp(other.abi, t.abi) ||
+				  strcmp(other.machine, t.machine) || other.glibc >= t.glibc;
+		if (lowest)
+			names_once(a, out, tag_text(a, &t));
+	}
+}
+
+/* How well a wheel stands for its release: those that Linux on x86_64 takes first. */
+static int
+rank_of(struct arena *a, const struct wheel_file *file)
+{
+	int rank = 0;
+
+	for (size_t i = 0; i < file->tags.n; i++) {
+		struct tag t;
+		int here = !tag_read(a, file->tags.at[i], &t) ? 1 :
+			   !t.machine                         ? 3 :
+			   !strcmp(t.machine, "x86_64")       ? 4 :
+								2;
+
+		rank = here > rank ? here : rank;
+	}
+	return rank;
+}
+
+static bool
+is_better(const struct index_file *x, int rank, const struct found_release *r)
+{
+	const struct index_file *y = r->wheel;
+
+	if (!y || rank != r->rank)
+		return !y || rank > r->rank;
+	if (!x->yanked != !y->yanked)
+		return !x->yanked;
+	if (x->size != y->size)
+		return x->size < y->size;
+	return strcmp(x->name, y->name) < 0;
+}
+
+/* --- releases --- */
+
+struct grouping {
+	struct arena *a;
+	struct map by_version; /* normalised -> struct found_release */
+	struct found LIST(struct found_release *) all;
+};
+
+static struct found_release *
+release_for(struct grouping *g, const struct version *v)
+{
+	const char *text = version_text(g->a, v);
+	struct found_release *r = map_get(&g->by_version, text);
+
+	if (!r) {
+		r = arena_new_of(g->a, struct found_release);
+		*r = (struct found_release){ .version = v, .text = text };
+		map_put(&g->by_version, text, r);
+		list_push(g->a, &g->all, r);
+	}
+	return r;
+}
+
+/* What a file requires of Python, normalised; `other` if that is nothing, or nothing that makes sense. */
+static const char *
+python_text(struct arena *a, const char *text, const char *other)
+{
+	const struct specifiers *s = text ? specifiers_parse(a, text) : NULL;
+	const char *normal = s ? specifiers_text(a, s) : "";
+
+	return *normal && strlen(normal) <= PAGE_TEXT_MAX ? normal : other;
+}
+
+static void
+add_file(struct grouping *g, const struct index_file *f, const char *package)
+{
+	bool is_wheel = ends_with(f->name, ".whl");
+	const struct wheel_file *wheel =
+		is_wheel && has_few_tags(f->name) ? wheel_file_parse(g->a, f->name) : NULL;
+	const struct version *v = is_wheel ? NULL : sdist_version(g->a, f->name, package);
+	struct found_release *r;
+
+	if (wheel && !strcmp(wheel->name, package))
+		v = wheel->version;
+	if (!v)
+		return;
+	r = release_for(g, v);
+	r->sdist |= !is_wheel;
+	r->kept_a_file |= !f->yanked;
+	if (f->yanked && (!r->yanked || !*r->yanked))
+		r->yanked = f->yanked;
+	if (f->date && (!r->date || strcmp(f->date, r->date) < 0))
+		r->date = f->date;
+	/* What a wheel says of Python is what pip goes by where there is one. */
+	if (!r->requires_python || (is_wheel && !r->any_wheel))
+		r->requires_python = python_text(g->a, f->requires_python, r->requires_python);
+	r->any_wheel |= is_wheel;
+	if (!wheel)
+		return;
+	add_tags(g->a, wheel, &r->wheels);
+	if (is_better(f, rank_of(g->a, wheel), r)) {
+		r->rank = rank_of(g->a, wheel);
+		r->wheel = f;
+	}
+}
+
+static int
+by_version(const void *px, const void *py)
+{
+	const struct found_release *x = px, *y = py;
+	int c = version_cmp(x->version, y->version);
+
+	return c ? c : strcmp(x->text, y->text);
+}
+
+struct found_releases
+releases_of(struct arena *a, const struct index_page *page, const char *package)
+{
+	struct grouping g = { .a = a, .by_version = MAP(a) };
+	struct found_releases all = { 0 };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < page->files.n; i++)
+		add_file(&g, &page->files.at[i], package);
+	for (size_t i = 0; i < page->versions.n; i++) {
+		const struct version *v = version_parse(a, page->versions.at[i]);
+
+		if (v)
+			release_for(&g, v)->kept_a_file = true;
+	}
+	for (size_t i = 0; i < g.all.n; i++) {
+		struct found_release *r = g.all.at[i];
+
+		names_sort(&r->wheels);
+		list_push(a, &all, *r);
+	}
+	if (!all.n)
+		return all;
+	qsort(all.at, all.n, sizeof(*all.at), by_version);
+	/* 1.0 and 1.0.0 are one version: the one that has files stays. */
+	for (size_t i = 1; i < all.n; i++) {
+		struct found_release *r = &all.at[i], *before = &all.at[kept];
+
+		if (version_cmp(before->version, r->version) != 0)
+			all.at[++kept] = *r;
+		else if (!before->any_wheel && !before->sdist)
+			*before = *r;
+	}
+	all.n = kept + 1;
+	return all;
+}
+
+/* --- which of them --- */
+
+static bool
+is_final(const struct found_release *r)
+{
+	return !version_is_prerelease(r->version) && (r->any_wheel || r->sdist);
+}
+
+/* X.Y; of 0.0.Z each release is a series of its own. */
+static bool
+same_series(const struct found_release *x, const struct found_release *y)
+{
+	size_t n = 2;
+
+	if (!version_release(x->version, 0) && !version_release(x->version, 1))
+		n = 3;
+	while (n && version_release(x->version, n - 1) == version_release(y->version, n - 1))
+		n--;
+	return !n;
+}
+
+/* The newest final release of its series; a yanked one only if all of them are. */
+static bool
+is_head(const struct found_releases *all, size_t i)
+{
+	const struct found_release *r = &all->at[i];
+	bool other = false;
+
+	for (size_t k = i + 1; k < all->n && same_series(r, &all->at[k]); k++)
+		if (is_final(&all->at[k]) && (all->at[k].kept_a_file || !r->kept_a_file))
+			return false;
+	for (size_t k = i; k-- && !r->kept_a_file && same_series(r, &all->at[k]);)
+		other |= is_final(&all->at[k]) && all->at[k].kept_a_file;
+	return !other;
+}
+
+/* RECENT_YEARS before the newest release, so that the same page gives the same file any day. */
+static const char *
+recent_from(struct arena *a, const struct found_releases *all)
+{
+	const char *newest = "";
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].date && strcmp(all->at[i].date, newest) > 0)
+			newest = all->at[i].date;
+	return *newest ? arena_printf(a, "%04ld%s", strtol(newest, NULL, 10) - RECENT_YEARS,
+				      newest + 4) :
+			 "9999";
+}
+
+static bool
+is_pinned(struct arena *a, const struct found_release *r, const struct names *pins)
+{
+	for (size_t i = 0; i < pins->n; i++) {
+		const struct version *v = version_parse(a, pins->at[i]);
+
+		if (v && !version_cmp(v, r->version))
+			return true;
+	}
+	return false;
+}
+
+/* What comes first when not all can be read. */
+enum turn { PINNED, HEAD, RECENT, OTHER };
+
+static enum turn
+turn_of(struct arena *a, const struct found_releases *all, size_t i, const struct names *pins,
+	const char *recent)
+{
+	const struct found_release *r = &all->at[i];
+
+	return is_pinned(a, r, pins)                   ? PINNED :
+	       is_head(all, i)                         ? HEAD :
+	       r->date && strcmp(r->date, recent) >= 0 ? RECENT :
+							 OTHER;
+}
+
+/* pip takes none of them unless it is pinned: who pins one is to know why. */
+static void
+list_yanked(struct found_releases *all)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct found_release *r = &all->at[i];
+
+		begun |= r->listed;
+		r->listed |= begun && is_final(r) && !r->kept_a_file;
+	}
+}
+
+void
+releases_select(struct arena *a, struct found_releases *all, const struct names *pins,
+		const struct harvest_how *how)
+{
+	const char *recent = recent_from(a, all);
+	enum turn *turns = arena_array_of(a, enum turn, all->n);
+	unsigned listed = 0, read = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		turns[i] = turn_of(a, all, i, pins, recent);
+	for (enum turn turn = PINNED; turn <= OTHER; turn++)
+		for (size_t i = all->n; i--;) {
+			struct found_release *r = &all->at[i];
+
+			if (turns[i] != turn || !is_final(r))
+				continue;
+			r->listed = how->all || turn == PINNED ||
+				    (turn == HEAD && listed < HEADS_MAX &&
+				     (!r->date || strcmp(r->date, OLDEST) >= 0)) ||
+				    (turn == RECENT && listed < RECENT_MAX);
+			listed += r->listed;
+		}
+	list_yanked(all);
+	for (enum turn turn = PINNED; turn <= OTHER; turn++)
+		for (size_t i = all->n; i--;) {
+			struct found_release *r = &all->at[i];
+
+			if (turns[i] != turn || !r->listed || !r->wheel ||
+			    (!how->all && read == how->limit))
+				continue;
+			r->read = true;
+			read++;
+		}
+}

@@ -1,0 +1,101 @@
+/*
+ * A harvested file.  Equal pages give equal bytes: nothing depends on the order of the page.
+ *
+ *     # Releases of vllm.  Written by `stackbuild facts refresh vllm`: do not edit it by hand.
+ *     package: vllm
+ *     read: 2026-11-23
+ *     source: "PyPI: index page of vllm, METADATA of its wheels, read 2026-11-23"
+ *     others: 0.1.0 0.1.1
+ *     releases:
+ *       0.11.0:
+ *         date: 2025-10-04
+ *         ...
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "internal.h"
+
+enum { WIDTH = 120 };
+
+static void
+put_text(struct buf *out, const char *key, const char *value)
+{
+	buf_printf(out, "    %s: ", key);
+	json_quote(out, value);
+	buf_putc(out, '\n');
+}
+
+/* [a, b, c], over several lines. */
+static void
+put_list(struct arena *a, struct buf *out, const char *key, const struct names *all)
+{
+	const char *list = arena_printf(a, "%s: [%s]", key, names_join(a, all, ", "));
+
+	buf_puts(out, "    ");
+	buf_wrap(out, list, 6, WIDTH);
+	buf_putc(out, '\n');
+}
+
+static void
+put_release(struct work *w, const struct found_release *r, struct buf *out)
+{
+	buf_printf(out, "  %s:\n", r->text);
+	if (r->date)
+		buf_printf(out, "    date: %s\n", r->date);
+	if (r->requires_python)
+		put_text(out, "requires_python", r->requires_python);
+	if (r->any_wheel)
+		put_list(w->a, out, "wheels", &r->wheels);
+	if (r->sdist)
+		buf_puts(out, "    sdist: true\n");
+	if (r->yanked && !r->kept_a_file)
+		put_text(out, "yanked", *r->yanked ? r->yanked : "true");
+	if (r->has_metadata && !r->requires.n)
+		buf_puts(out, "    requires: []\n");
+	else if (r->has_metadata)
+		buf_puts(out, "    requires:\n");
+	for (size_t i = 0; i < r->requires.n; i++) {
+		buf_puts(out, "      - ");
+		json_quote(out, r->requires.at[i]);
+		buf_putc(out, '\n');
+	}
+	if (r->extras.n)
+		put_list(w->a, out, "extras", &r->extras);
+	if (r->deep)
+		buf_puts(out, r->deep);
+}
+
+void
+releases_write(struct work *w, const struct found_releases *all, struct buf *out)
+{
+	const struct harvest_how *how = w->h->how;
+	struct names others = { 0 };
+	struct http_user user;
+	const char *source = how->index ? http_split(w->a, how->index, &user) : "PyPI";
+	bool metadata = false, deep = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		metadata |= all->at[i].has_metadata;
+		deep |= all->at[i].deep != NULL;
+		if (!all->at[i].listed)
+			list_push(w->a, &others, all->at[i].text);
+	}
+	buf_printf(out,
+		   "# Releases of %s.  Written by `stackbuild facts refresh %s`: do not edit it by "
+		   "hand.\npackage: %s\nread: %s\nsource: ",
+		   w->package, w->package, w->package, how->day);
+	json_quote(out, arena_printf(w->a, "%s: index page of %s%s%s, read %s", source, w->package,
+				     metadata ? ", METADATA of its wheels" : "",
+				     deep ? ", its wheels" : "", how->day));
+	buf_putc(out, '\n');
+	if (others.n) {
+		buf_wrap(out, arena_printf(w->a, "others: %s", names_join(w->a, &others, " ")), 2,
+			 WIDTH);
+		buf_putc(out, '\n');
+	}
+	buf_puts(out, "releases:\n");
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].listed)
+			put_release(w, &all->at[i], out);
+}

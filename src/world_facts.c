@@ -1,0 +1,105 @@
+/* facts refresh: newer knowledge of releases, from a package index. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fs.h"
+#include "harvest/harvest.h"
+#include "verbs.h"
+
+/* The lines are printed as they come: a run takes minutes. */
+static void
+tell(void *ctx, const char *line)
+{
+	(void)ctx;
+	printf("%s\n", line);
+	fflush(stdout);
+}
+
+/* Today in UTC; SOURCE_DATE_EPOCH replaces the clock, for reproducible files. */
+static const char *
+today(struct arena *a)
+{
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+	char text[sizeof("2026-11-23")];
+	struct tm tm;
+
+	if (!gmtime_r(&now, &tm) || strftime(text, sizeof(text), "%Y-%m-%d", &tm) != 10)
+		return "1970-01-01";
+	return arena_strdup(a, text);
+}
+
+/* Beside the wheel store, which has its own directory. */
+static const char *
+cache_dir(struct arena *a)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (cache && *cache == '/')
+		return fs_join(a, cache, "stackbuild-index");
+	return home && *home == '/' ? fs_join(a, home, ".cache/stackbuild-index") : NULL;
+}
+
+static bool
+count_of(const char *text, unsigned *count)
+{
+	char *end;
+	unsigned long n = text ? strtoul(text, &end, 10) : 0;
+
+	if (!text)
+		return true;
+	if (*text < '0' || *text > '9' || *end || n > 100000)
+		return false;
+	*count = (unsigned)n;
+	return true;
+}
+
+/* The names in their normal form, each once; NULL: *wrong is none. */
+static bool
+names_of(struct run *r, struct names *packages, const char **wrong)
+{
+	const struct names *args = &r->o->args;
+
+	for (size_t i = 1; i < args->n; i++) {
+		*wrong = args->at[i];
+		if (!name_valid(args->at[i]))
+			return false;
+		names_once(r->a, packages, name_normalize(r->a, args->at[i]));
+	}
+	if (args->n == 1)
+		*packages = facts_harvest(r->facts);
+	return true;
+}
+
+int
+world_facts_refresh(struct run *r, const char *user)
+{
+	unsigned timeout_s = HARVEST_TIMEOUT_S;
+	struct harvest_how how = {
+		.index = r->o->index,
+		.dir = r->o->out ? r->o->out : user,
+		.day = today(r->a),
+		.cache = cache_dir(r->a),
+		.all = r->o->all,
+		.deep = r->o->deep,
+		.known = !r->o->out && !r->o->deep, /* maintainers read everything anew */
+		.limit = HARVEST_LIMIT,
+		.requests_max = HARVEST_REQUESTS,
+		.tell = tell,
+	};
+	struct names packages = { 0 };
+	const char *wrong;
+
+	if (!how.dir || !strcmp(how.dir, "-"))
+		return usage_error("name a directory for the files with -o");
+	if (!count_of(r->o->limit, &how.limit) ||
+	    !count_of(r->o->max_requests, &how.requests_max) ||
+	    !count_of(r->o->timeout, &timeout_s) || !timeout_s)
+		return usage_error("--limit, --max-requests and --timeout need a whole number");
+	how.timeout_s = timeout_s;
+	if (!names_of(r, &packages, &wrong))
+		return usage_error(arena_printf(r->a, "`%s` is not the name of a package", wrong));
+	return harvest(r->a, &r->ds, r->facts, &packages, &how) ? EXIT_DONE : EXIT_DIAGNOSED;
+}
