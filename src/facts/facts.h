@@ -215,8 +215,7 @@ struct image_name {
 	bool own_torch;          /* torch is no build of PyTorch's own, and a pre-release */
 	const char *constraints; /* a file that pip follows in every environment; or NULL */
 	const char *numpy;       /* specifier that its torch works with, or NULL */
-	const char *
-		source; /* of what it says of torch, or of its repository; NULL: nothing is known */
+	const char *source;      /* of its torch, or of its repository; NULL: nothing is known */
 };
 struct image_name facts_image_name(const struct facts *f, const char *image);
 

@@ -50,9 +50,9 @@ struct facts_read {
 	struct map packages;    /* normalised name -> struct python_package */
 	struct map images;      /* name -> struct image_name */
 	struct map independent; /* names of packages that require nothing known here */
-	struct names over;   /* files of --knowledge */
-	const char *user;    /* directory of what the user harvested; NULL: none */
-	struct map user_of;  /* normalised name -> struct user_file */
+	struct names over;      /* files of --knowledge */
+	const char *user;       /* directory of what the user harvested; NULL: none */
+	struct map user_of;     /* normalised name -> struct user_file */
 	struct user_files user_files;
 };
 

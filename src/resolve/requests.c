@@ -294,15 +294,6 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 	}
 }
 
-const char *
-version_of_url(struct workspace *w, const char *url)
-{
-	const struct version *v;
-	const char *name;
-
-	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
-}
-
 /* A requirement that nothing is known of: "vllm 0.33.0", or its name alone if it pins no release. */
 static void
 not_checked(struct workspace *w, const struct recipe_requirement *q, bool application,

@@ -47,7 +47,7 @@ constraint_pairs(struct query *q, struct workspace *w)
 {
 	const char *key = variable_at(w, q->variable)->key;
 	bool inferred = q->kind->strength == STRENGTH_WARNING;
-	size_t n;
+	size_t n = 0;
 	const struct pairing *all = key ? facts_pairings(w->f, key, &n) : NULL;
 
 	for (const struct pairing *p = all; p < all + n; p++) {

@@ -224,3 +224,12 @@ gpu_evidence(struct workspace *w)
 	       requested_cuda(w) ? "asks for CUDA" :
 				   NULL;
 }
+
+const char *
+version_of_url(struct workspace *w, const char *url)
+{
+	const struct version *v;
+	const char *name;
+
+	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
+}

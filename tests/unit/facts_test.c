@@ -245,8 +245,7 @@ image_bases(void **state)
 	assert_null(facts_image_name(f, "myhost/python:3.11-slim").python);
 	assert_string_equal(facts_image_name(f, "rockylinux/rockylinux:9.3").os, "rockylinux9");
 	assert_string_equal(
-		facts_image_name(f, "registry.access.redhat.com/ubi9/python-311:1-72").os,
-		"ubi9");
+		facts_image_name(f, "registry.access.redhat.com/ubi9/python-311:1-72").os, "ubi9");
 }
 
 static void
@@ -287,7 +286,7 @@ image_names(void **state)
 	n = facts_image_name(f, "mynvidia/cuda:12.4.1");
 	assert_null(n.cuda);
 	n = facts_image_name(
-		f, a, "host.example:5000/mirror/nvidia/cuda:12.4.1-devel-ubuntu24.04@sha256:0");
+		f, "host.example:5000/mirror/nvidia/cuda:12.4.1-devel-ubuntu24.04@sha256:0");
 	assert_string_equal(n.cuda, "12.4.1");
 	assert_string_equal(n.os, "ubuntu24.04");
 	/* Not a series: any 3 may be inside. */
