@@ -8,7 +8,7 @@
 #include "python/python.h"
 
 /* What can be named. */
-enum kind { CAPABILITY, OS, SERIES, EXTENSION, PACKAGE, MODAL_GPU, BUILDER, KINDS };
+enum kind { CAPABILITY, OS, SERIES, EXTENSION, PACKAGE, MODAL_GPU, BUILDER, CATEGORY, MARK, KINDS };
 
 static const struct {
 	enum fact_type type;            /* of the fields that name them */
@@ -20,6 +20,8 @@ static const struct {
 	[EXTENSION] = { F_EXTENSION, "extension", NULL, NULL },
 	[PACKAGE] = { F_PACKAGE, "package", "packages.yaml", "packages" },
 	[MODAL_GPU] = { F_MODAL_GPU, "GPU of Modal", "modal.yaml", "gpus" },
+	[CATEGORY] = { F_CATEGORY, "category", "signatures.yaml", "categories" },
+	[MARK] = { F_MARK, "mark", "signatures.yaml", "marks" },
 	[BUILDER] = { F_BUILDER, "image builder of Modal", "modal.yaml", "builders" },
 };
 

@@ -63,6 +63,11 @@
 	ONE_("inferred", F_BOOL), \
 	NEED("why", F_TEXT)
 
+#define SIGN_FIELDS \
+	MANY_("literal", F_TEXT), \
+	ONE_("pattern", F_PATTERN), \
+	ONE_("lines", F_UINT)
+
 #define RELEASE_FIELDS \
 	ONE_("requires_python", F_SPEC), \
 	MANY_("build_requires", F_REQUIREMENT), \
@@ -180,6 +185,25 @@ static const struct fact_field files[] = {
 		NEED_GROUP("uv", NEED("version", F_VERSION))),
 	GROUP_("rules.yaml",
 		GROUPS_("rules", F_TAG, RULE_FIELDS)),
+	GROUP_("signatures.yaml",
+		GROUPS_("categories", F_TAG, NEED("what", F_TEXT)),
+		GROUPS_("marks", F_TAG, SIGN_FIELDS),
+		GROUPS_("signatures", F_TAG,
+			SIGN_FIELDS,
+			NEED("category", F_CATEGORY),
+			NEED("title", F_TEXT),
+			NEED("why", F_TEXT),
+			NEED("fix", F_TEXT),
+			NEED("confidence", F_CONFIDENCE),
+			ONE_("in_success", F_BOOL),
+			WORDS_("also", F_MARK),
+			WORDS_("unless", F_MARK),
+			WORDS_("undone_by", F_MARK),
+			WORDS_("after", F_CATEGORY),
+			GROUP_("recipe",
+				NEED("key", F_TEXT),
+				ONE_("set", F_TEXT),
+				ONE_("add", F_TEXT)))),
 	GROUP_("torch.yaml",
 		NEED_GROUP("index", NEED("url", F_URL)),
 		NEED_GROUPS("releases", F_VERSION,

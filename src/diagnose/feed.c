@@ -1,0 +1,254 @@
+#include "internal.h"
+
+#include "base/map.h"
+
+/* A text that is searched: a piece of the log, or what a progress record holds. */
+struct view {
+	struct diagnosis *d;
+	const char *p;
+	size_t n;
+	unsigned long long offset; /* in the log, of p[0] */
+	bool record;               /* all of it is at that offset */
+};
+
+static struct indexes *
+users_of(struct diagnosis *d, struct map *at, struct names *literals, const char *text)
+{
+	uintptr_t i = (uintptr_t)map_get(at, text);
+
+	if (!i) {
+		list_push(d->a, literals, text);
+		i = literals->n;
+		map_put(at, text, (void *)i);
+	}
+	return &d->users[i - 1];
+}
+
+static void
+add_undoes(struct diagnosis *d, size_t of, const char *mark)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (!strcmp(d->signatures[i].name, mark))
+			list_push(d->a, &d->seen[i].undoes, (uint16_t)of);
+}
+
+struct diagnosis *
+diagnose_new(struct arena *a, const struct facts *f)
+{
+	struct diagnosis *d = arena_new_of(a, struct diagnosis);
+	struct map at = MAP(a);
+	struct names literals = { 0 };
+	size_t n = 1;
+
+	*d = (struct diagnosis){ .a = a, .line = 1 };
+	d->signatures = facts_signatures(f, a, &d->n);
+	for (size_t i = 0; i < d->n; i++)
+		n += d->signatures[i].literals.n;
+	d->users = arena_array_of(a, struct indexes, n);
+	d->seen = arena_array_of(a, struct seen, d->n);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct signature *s = &d->signatures[i];
+
+		for (size_t k = 0; k < s->literals.n; k++)
+			list_push(a, users_of(d, &at, &literals, s->literals.at[k]), (uint16_t)i);
+		for (size_t k = 0; k < s->undone_by.n; k++)
+			add_undoes(d, i, s->undone_by.at[k]);
+	}
+	users_of(d, &at, &literals, "\"data\":\"");
+	d->literals = literals_new(a, &literals);
+	d->p = arena_array_of(a, char, BEFORE + CHUNK + AHEAD);
+	d->decoded = arena_array_of(a, char, AHEAD + BEFORE);
+	return d;
+}
+
+struct str
+line_round(const char *p, size_t n, size_t at, size_t bytes, unsigned more)
+{
+	size_t begin = at, end = at;
+
+	while (begin && at - begin < bytes && p[begin - 1] != '\n' &&
+	       (p[begin - 1] != '\r' || p[begin] == '\n'))
+		begin--;
+	do {
+		const char *stop = memchr(p + end, '\n', n - end < bytes ? n - end : bytes);
+
+		end = stop ? (size_t)(stop - p) : n - end < bytes ? n : end + bytes;
+		if (!stop || !more)
+			break;
+		end++;
+	} while (more--);
+	return (struct str){ p + begin, end - begin };
+}
+
+static unsigned long long
+line_number(struct diagnosis *d, size_t at)
+{
+	for (; d->counted < at; d->counted++) {
+		const char *stop = memchr(d->p + d->counted, '\n', at - d->counted);
+
+		if (!stop) {
+			d->counted = at;
+			break;
+		}
+		d->counted = (size_t)(stop - d->p);
+		d->line++;
+	}
+	return d->line;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* A text of the log that is kept: its first bytes, without blanks round it. */
+static const char *
+keep(struct seen *s, size_t slot, struct str t)
+{
+	char *to;
+
+	while (t.n && is_blank(*t.p)) {
+		t.p++;
+		t.n--;
+	}
+	while (t.n && is_blank(t.p[t.n - 1]))
+		t.n--;
+	if (t.n > LOG_LINE_MAX)
+		t.n = LOG_LINE_MAX;
+	to = s->texts + slot * (LOG_LINE_MAX + 1);
+	for (size_t i = 0; i < t.n; i++)
+		to[i] = (char)(t.p[i] ? t.p[i] : ' ');
+	to[t.n] = '\0';
+	return to;
+}
+
+static void
+record_match(struct view *v, struct seen *s, size_t at, const struct str *groups, struct str line)
+{
+	struct diagnosis *d = v->d;
+	unsigned long long place = v->offset + (v->record ? 0 : at);
+	const char *text;
+	bool again = false;
+
+	for (size_t i = 0; i < s->undoes.n; i++)
+		d->seen[s->undoes.at[i]].count = 0;
+	s->last_at = place;
+	if (!s->texts)
+		s->texts = arena_array_of(d->a, char,
+					  (LINES_MAX + PATTERN_GROUPS) * (LOG_LINE_MAX + 1));
+	if (!s->count) {
+		s->first_at = place;
+		for (size_t i = 0; i < PATTERN_GROUPS; i++)
+			keep(s, LINES_MAX + i, groups[i]);
+	}
+	if (s->count < LINES_MAX) {
+		text = keep(s, s->count, line);
+		for (size_t i = 0; i < s->count; i++)
+			again |= !strcmp(s->lines[i].text, text);
+		if (!again)
+			s->lines[s->count++] =
+				(struct log_line){ text, v->record ? d->line : line_number(d, at) };
+	}
+}
+
+static void
+try_signature(struct view *v, size_t i, size_t at)
+{
+	const struct signature *of = &v->d->signatures[i];
+	struct seen *s = &v->d->seen[i];
+	struct str groups[PATTERN_GROUPS] = { 0 };
+	struct str text;
+
+	if ((!v->record && v->offset + at < s->tried_to) || s->tries >= TRIES_MAX)
+		return;
+	s->tries++;
+	text = line_round(v->p, v->n, at, LINE_BYTES, of->lines);
+	if (!v->record && !of->lines)
+		s->tried_to = v->offset + (size_t)(text.p - v->p) + text.n;
+	if (of->pattern && !s->pattern)
+		s->pattern = pattern_compile(of->pattern);
+	if (of->pattern && !pattern_find(s->pattern, text, groups))
+		return;
+	record_match(v, s, at, groups, line_round(v->p, v->n, at, LINE_BYTES, 0));
+}
+
+static void on_literal(void *ctx, size_t literal, size_t at);
+
+/* A line of JSON: what it says stands in it encoded. */
+static void
+search_record(struct view *v, struct str line)
+{
+	struct diagnosis *d = v->d;
+	struct view inner = { d, d->decoded, 0, v->offset + (size_t)(line.p - v->p), true };
+
+	if (inner.offset < d->record_to)
+		return;
+	d->record_to = inner.offset + line.n;
+	line_number(d, (size_t)(line.p - v->p));
+	inner.n = record_decode(line, d->decoded);
+	literals_find(d->literals, inner.p, inner.n, 0, inner.n, on_literal, &inner);
+}
+
+static void
+on_literal(void *ctx, size_t literal, size_t at)
+{
+	struct view *v = ctx;
+	const struct indexes *users = &v->d->users[literal];
+
+	if (!v->record) {
+		struct str line = line_round(v->p, v->n, at, AHEAD - 1, 0);
+
+		if (line.n > 2 && line.p[0] == '{' && line.p[1] == '"') {
+			search_record(v, line);
+			return;
+		}
+	}
+	for (size_t i = 0; i < users->n; i++)
+		try_signature(v, users->at[i], at);
+}
+
+/* Searches up to p[to], and forgets what is far behind. */
+static void
+search_to(struct diagnosis *d, size_t to)
+{
+	struct view v = { d, d->p, d->size, d->offset, false };
+	size_t gone;
+
+	literals_find(d->literals, d->p, d->size, d->done, to, on_literal, &v);
+	line_number(d, to);
+	d->done = to;
+	gone = to > BEFORE ? to - BEFORE : 0;
+	memmove(d->p, d->p + gone, d->size - gone);
+	d->size -= gone;
+	d->done -= gone;
+	d->counted -= gone;
+	d->offset += gone;
+}
+
+char *
+diagnose_room(struct diagnosis *d, size_t *n)
+{
+	*n = BEFORE + CHUNK + AHEAD - d->size;
+	return d->p + d->size;
+}
+
+void
+diagnose_added(struct diagnosis *d, size_t n)
+{
+	d->size += escapes_strip(&d->escapes, d->p + d->size, n);
+	if (d->size > BEFORE + CHUNK)
+		search_to(d, d->size - AHEAD);
+}
+
+const struct causes *
+diagnose_end(struct diagnosis *d)
+{
+	struct causes *c;
+
+	search_to(d, d->size);
+	c = judge(d);
+	for (size_t i = 0; i < d->n; i++)
+		pattern_free(d->seen[i].pattern);
+	return c;
+}

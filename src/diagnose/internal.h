@@ -1,0 +1,70 @@
+#ifndef DIAGNOSE_INTERNAL_H
+#define DIAGNOSE_INTERNAL_H
+
+#include "base/pattern.h"
+#include "diagnose.h"
+#include "literals.h"
+
+enum {
+	BEFORE = 64 * 1024, /* bytes kept before what is searched: lines, and the end of the log */
+	CHUNK = 1024 * 1024,
+	AHEAD = 64 * 1024,      /* bytes that a search may look at behind a place */
+	LINE_BYTES = 4 * 1024,  /* of a line, on each side of a literal */
+	TRIES_MAX = 100 * 1000, /* of one pattern, so that a hostile log takes no longer */
+	LINES_MAX = 3,          /* that show a cause */
+};
+
+struct indexes LIST(uint16_t);
+
+/* What the log has shown of one signature so far. */
+struct seen {
+	struct pattern *pattern; /* compiled when its literal is first found */
+	unsigned tries;
+	unsigned long long tried_to; /* offset in the log: lines before it were compared */
+	size_t count;                /* lines that match; 0: none, or it was undone since */
+	unsigned long long first_at, last_at; /* offsets in the log */
+	struct log_line lines[LINES_MAX];
+	char *texts;           /* (LINES_MAX + PATTERN_GROUPS) * (LOG_LINE_MAX + 1) bytes */
+	struct indexes undoes; /* of a mark: signatures that it overcomes */
+};
+
+/* The decoder of terminal colours: where it is in an escape sequence (ECMA-48). */
+struct escapes {
+	enum { PLAIN, ESCAPE, CSI, OSC } state;
+	unsigned n; /* bytes of the sequence so far */
+};
+
+struct diagnosis {
+	struct arena *a;
+	const struct signature *signatures;
+	size_t n;
+	struct seen *seen; /* by the index of the signature */
+	struct literals *literals;
+	struct indexes *users; /* by the index of a literal: signatures that have it */
+	size_t record;         /* index of the literal that only progress records hold */
+
+	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
+	size_t size;               /* bytes in p */
+	size_t done;               /* of them: searched */
+	unsigned long long offset; /* in the log, of p[0] */
+	unsigned long long line;   /* number of the line that holds p[counted] */
+	size_t counted;
+	struct escapes escapes;
+	unsigned long long record_to; /* offset: progress records before it were decoded */
+	char *decoded;                /* AHEAD bytes: the text of one record */
+};
+
+/* Removes colours and other escape sequences in place; returns the bytes that are left. */
+size_t escapes_strip(struct escapes *e, char *p, size_t n);
+
+/* Writes the text of a progress record (a line of JSON) to out; at most n bytes, never more than the
+ * line has.  Returns their number. */
+size_t record_decode(struct str line, char *out);
+
+/* The bytes of the line round p[at]: at most LINE_BYTES on each side, and `more` lines after it. */
+struct str line_round(const char *p, size_t n, size_t at, size_t bytes, unsigned more);
+
+/* Decides which of the signatures that were seen are causes. */
+struct causes *judge(const struct diagnosis *d);
+
+#endif

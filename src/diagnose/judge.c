@@ -1,0 +1,204 @@
+#include "internal.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+
+/*
+ * Which of the signatures that a log shows are causes.  What is left out: what was overcome
+ * later, what a successful end contradicts, and what follows from an earlier failure.
+ */
+
+enum { CAUSES_MAX = 64, WORTH_MAX = 6 };
+
+/* A signature that may be a cause. */
+struct candidate {
+	const struct signature *of;
+	const struct seen *seen;
+};
+
+struct candidates {
+	struct candidate at[CAUSES_MAX];
+	size_t n;
+};
+
+static const struct seen *
+seen_of(const struct diagnosis *d, const char *name)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (!strcmp(d->signatures[i].name, name))
+			return d->seen[i].count ? &d->seen[i] : NULL;
+	return NULL;
+}
+
+/* The place behind which nothing failed; 0: the log does not end well. */
+static unsigned long long
+success_at(const struct diagnosis *d)
+{
+	const struct seen *good = seen_of(d, "success"), *bad = seen_of(d, "failure");
+
+	return good && (!bad || bad->last_at < good->last_at) ? good->last_at : 0;
+}
+
+static bool
+may_be(const struct diagnosis *d, const struct signature *s, const struct seen *seen,
+       unsigned long long success)
+{
+	if (!s->category || !seen->count || (!s->in_success && seen->last_at < success))
+		return false;
+	for (size_t i = 0; i < s->also.n; i++)
+		if (!seen_of(d, s->also.at[i]))
+			return false;
+	for (size_t i = 0; i < s->unless.n; i++)
+		if (seen_of(d, s->unless.at[i]))
+			return false;
+	return true;
+}
+
+/* True if a failure follows from an earlier one, or only tells that something failed. */
+static bool
+follows(const struct candidates *all, const struct candidate *c)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct candidate *other = &all->at[i];
+
+		if (other == c || !strcmp(other->of->category, c->of->category))
+			continue;
+		if (c->of->confidence == CONFIDENCE_POSSIBLE &&
+		    other->of->confidence > CONFIDENCE_POSSIBLE)
+			return true;
+		if (other->seen->first_at <= c->seen->first_at &&
+		    names_have(&c->of->after, other->of->category))
+			return true;
+	}
+	return false;
+}
+
+/* The surer one first; of two that are as sure, the earlier one. */
+static int
+by_rank(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+
+	if (a->of->confidence != b->of->confidence)
+		return a->of->confidence > b->of->confidence ? -1 : 1;
+	if (a->seen->first_at != b->seen->first_at)
+		return a->seen->first_at < b->seen->first_at ? -1 : 1;
+	return a->of < b->of ? -1 : a->of > b->of;
+}
+
+/* A sentence of the signature: {1} is what the log has there. */
+static const char *
+filled(struct arena *a, const char *text, const struct seen *s)
+{
+	struct buf b = BUF(a);
+
+	for (const char *p = text; p && *p; p++) {
+		if (*p == '{' && p[1] > '0' && p[1] < '0' + PATTERN_GROUPS && p[2] == '}') {
+			buf_puts(&b, s->texts + (LINES_MAX + (size_t)(p[1] - '0')) *
+							(LOG_LINE_MAX + 1));
+			p += 2;
+		} else {
+			buf_putc(&b, *p);
+		}
+	}
+	return text ? buf_text(&b) : NULL;
+}
+
+static struct cause *
+cause_of_category(struct causes *all, const char *category)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i].of->category, category))
+			return &all->at[i];
+	return NULL;
+}
+
+static bool
+has_line(const struct cause *c, unsigned long long line)
+{
+	for (size_t i = 0; i < c->lines.n; i++)
+		if (c->lines.at[i].line == line)
+			return true;
+	return false;
+}
+
+/* Two signatures of one category are one cause. */
+static void
+add_cause(struct arena *a, struct causes *all, const struct candidate *c)
+{
+	struct cause *cause = cause_of_category(all, c->of->category);
+	const struct signature *s = c->of;
+	const char *value = s->recipe_set ? s->recipe_set : s->recipe_add;
+
+	if (!cause) {
+		list_push(a, all,
+			  (struct cause){ .of = s,
+					  .title = filled(a, s->title, c->seen),
+					  .why = filled(a, s->why, c->seen),
+					  .fix = filled(a, s->fix, c->seen),
+					  .recipe_value = filled(a, value, c->seen) });
+		cause = &all->at[all->n - 1];
+	}
+	for (size_t i = 0; i < c->seen->count && cause->lines.n < LINES_MAX; i++)
+		if (!has_line(cause, c->seen->lines[i].line))
+			list_push(a, &cause->lines,
+				  (struct log_line){
+					  mask_credentials(a,
+							   arena_strdup(a, c->seen->lines[i].text)),
+					  c->seen->lines[i].line });
+}
+
+/* Lines of the end of the log that look like errors: the first and the last of them. */
+static void
+add_worth(const struct diagnosis *d, struct causes *all)
+{
+	static const char errors[] =
+		"(?i)\\b(?:errors?|fatal|fail(?:ed|ure)|cannot|could not|denied|not found|no such|"
+		"undefined|killed|exception|abort(?:ed)?|timed out)\\b(?!-|=|s?\\.[a-z])";
+	struct pattern *p = pattern_compile(errors);
+	unsigned long long line = d->line;
+	size_t kept = 0;
+
+	for (size_t end = d->size; end && p; line--) {
+		struct str s = line_round(d->p, end, end, LINE_BYTES, 0);
+		size_t begin = (size_t)(s.p - d->p);
+
+		if (pattern_find(p, s, NULL) && kept++ < WORTH_MAX)
+			list_push(d->a, &all->worth,
+				  (struct log_line){
+					  mask_credentials(d->a, arena_copy(d->a, s.p,
+									    s.n < LOG_LINE_MAX ?
+										    s.n :
+										    LOG_LINE_MAX)),
+					  line });
+		end = begin ? begin - 1 : 0;
+	}
+	pattern_free(p);
+	for (size_t i = 0; i < all->worth.n / 2; i++) {
+		struct log_line other = all->worth.at[all->worth.n - 1 - i];
+
+		all->worth.at[all->worth.n - 1 - i] = all->worth.at[i];
+		all->worth.at[i] = other;
+	}
+}
+
+struct causes *
+judge(const struct diagnosis *d)
+{
+	struct causes *all = arena_new_of(d->a, struct causes);
+	struct candidates found = { .n = 0 };
+	unsigned long long success = success_at(d);
+
+	for (size_t i = 0; i < d->n && found.n < CAUSES_MAX; i++)
+		if (may_be(d, &d->signatures[i], &d->seen[i], success))
+			found.at[found.n++] = (struct candidate){ &d->signatures[i], &d->seen[i] };
+	qsort(found.at, found.n, sizeof(*found.at), by_rank);
+	for (size_t i = 0; i < found.n; i++)
+		if (!follows(&found, &found.at[i]))
+			add_cause(d->a, all, &found.at[i]);
+	all->lines = d->line;
+	if (!all->n && !success)
+		add_worth(d, all);
+	return all;
+}

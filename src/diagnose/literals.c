@@ -1,0 +1,75 @@
+#include "literals.h"
+
+enum { BLOCK = 3, TABLE = 1 << 15 };
+
+struct literals {
+	uint8_t shift[TABLE];  /* how far the window may move; 0: look into the bucket */
+	uint16_t first[TABLE]; /* of the texts whose window ends in that block: index + 1 */
+	struct literal {
+		struct str s;
+		uint16_t next; /* in the bucket: index + 1 */
+	} * texts;
+	size_t window; /* bytes of the shortest text */
+};
+
+static size_t
+block(const char *p)
+{
+	const unsigned char *c = (const unsigned char *)p;
+
+	return (c[0] ^ (size_t)c[1] << 5 ^ (size_t)c[2] << 10) & (TABLE - 1);
+}
+
+struct literals *
+literals_new(struct arena *a, const struct names *texts)
+{
+	struct literals *s = arena_new_of(a, struct literals);
+
+	s->texts = arena_array_of(a, struct literal, texts->n);
+	s->window = 64;
+	for (size_t i = 0; i < texts->n && i < UINT16_MAX; i++) {
+		s->texts[i].s = str_of(texts->at[i]);
+		if (s->texts[i].s.n >= LITERAL_MIN && s->texts[i].s.n < s->window)
+			s->window = s->texts[i].s.n;
+	}
+	memset(s->shift, (int)(s->window - BLOCK + 1), sizeof(s->shift));
+	for (size_t i = 0; i < texts->n && i < UINT16_MAX; i++) {
+		const struct str *t = &s->texts[i].s;
+
+		for (size_t k = BLOCK; t->n >= LITERAL_MIN && k <= s->window; k++) {
+			size_t b = block(t->p + k - BLOCK);
+
+			if (s->shift[b] > s->window - k)
+				s->shift[b] = (uint8_t)(s->window - k);
+			if (k < s->window)
+				continue;
+			s->texts[i].next = s->first[b];
+			s->first[b] = (uint16_t)(i + 1);
+		}
+	}
+	return s;
+}
+
+void
+literals_find(const struct literals *s, const char *p, size_t n, size_t from, size_t to,
+	      literals_found *found, void *ctx)
+{
+	size_t end = to + s->window - 1 < n ? to + s->window - 1 : n;
+
+	/* at: behind the window. */
+	for (size_t at = from + s->window; at <= end;) {
+		size_t b = block(p + at - BLOCK), begin = at - s->window;
+
+		if (s->shift[b]) {
+			at += s->shift[b];
+			continue;
+		}
+		for (size_t i = s->first[b]; i; i = s->texts[i - 1].next) {
+			struct str t = s->texts[i - 1].s;
+
+			if (t.n <= n - begin && !memcmp(p + begin, t.p, t.n))
+				found(ctx, i - 1, begin);
+		}
+		at++;
+	}
+}

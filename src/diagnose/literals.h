@@ -1,0 +1,28 @@
+#ifndef DIAGNOSE_LITERALS_H
+#define DIAGNOSE_LITERALS_H
+
+#include "base/list.h"
+#include "base/str.h"
+
+/*
+ * All places of many texts in another one, in one pass (Wu and Manber 1994: blocks of three bytes
+ * say how far the window may move).
+ */
+struct literals;
+
+enum { LITERAL_MIN = 5 }; /* bytes of the shortest text */
+
+/* Memory lives in a; a shorter text than LITERAL_MIN is left out. */
+struct literals *literals_new(struct arena *a, const struct names *texts);
+
+/*
+ * literals_find -- calls found() for each text that begins in p[from..to), in the order of the places.
+ *
+ *   in   n: bytes of p; to <= n: a text that begins before `to` may end behind it
+ *        found: with the index of the text in `texts` and the place where it begins
+ */
+typedef void literals_found(void *ctx, size_t text, size_t at);
+void literals_find(const struct literals *s, const char *p, size_t n, size_t from, size_t to,
+		   literals_found *found, void *ctx);
+
+#endif

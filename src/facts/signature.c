@@ -1,0 +1,57 @@
+#include "internal.h"
+
+/* Signatures of failures: their grammar stands at the head of knowledge/signatures.yaml. */
+
+struct signatures LIST(struct signature);
+
+static enum confidence
+confidence_of(const char *word)
+{
+	return !word                   ? CONFIDENCE_POSSIBLE :
+	       !strcmp(word, "sure")   ? CONFIDENCE_SURE :
+	       !strcmp(word, "likely") ? CONFIDENCE_LIKELY :
+					 CONFIDENCE_POSSIBLE;
+}
+
+static struct signature
+signature_of(const struct facts *f, struct arena *a, const char *name, const struct claim *x)
+{
+	const struct claim *recipe = fact_get(x, "recipe");
+
+	return (struct signature){
+		.name = name,
+		.literals = fact_items(a, fact_get(x, "literal")),
+		.pattern = fact_text_of(x, "pattern"),
+		.lines = fact_uint_of(x, "lines"),
+		.category = fact_text_of(x, "category"),
+		.title = fact_text_of(x, "title"),
+		.why = fact_text_of(x, "why"),
+		.fix = fact_text_of(x, "fix"),
+		.confidence = confidence_of(fact_text_of(x, "confidence")),
+		.in_success = fact_true_of(x, "in_success"),
+		.also = fact_words(f, fact_get(x, "also")),
+		.unless = fact_words(f, fact_get(x, "unless")),
+		.undone_by = fact_words(f, fact_get(x, "undone_by")),
+		.after = fact_words(f, fact_get(x, "after")),
+		.recipe_key = fact_text_of(recipe, "key"),
+		.recipe_set = fact_text_of(recipe, "set"),
+		.recipe_add = fact_text_of(recipe, "add"),
+		.source = fact_source(x),
+	};
+}
+
+const struct signature *
+facts_signatures(const struct facts *f, struct arena *a, size_t *n)
+{
+	static const char *const groups[] = { "marks", "signatures" };
+	struct signatures all = { 0 };
+
+	for (size_t k = 0; k < 2; k++) {
+		const struct claim *map = fact_get(facts_file(f, "signatures.yaml"), groups[k]);
+
+		for (size_t i = 0; i < fact_count(map); i++)
+			list_push(a, &all, signature_of(f, a, fact_key(map, i), fact_at(map, i)));
+	}
+	*n = all.n;
+	return all.at;
+}

@@ -1,0 +1,55 @@
+/* diagnose: from a log to the cause of a failure. */
+#include "verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "diagnose/diagnose.h"
+
+/* Reads a file or standard input to its end; false after SB0700. */
+static bool
+read_log(struct run *r, struct diagnosis *d, const char *path)
+{
+	int fd = !strcmp(path, "-") ? 0 : open(path, O_RDONLY | O_CLOEXEC);
+	size_t room;
+	ssize_t n = fd < 0 ? -1 : 1;
+
+	while (n > 0) {
+		char *to = diagnose_room(d, &room);
+
+		n = read(fd, to, room);
+		if (n > 0)
+			diagnose_added(d, (size_t)n);
+		else if (n < 0 && errno == EINTR)
+			n = 1;
+	}
+	if (n < 0)
+		diag_at(&r->ds, E_LOG, (struct span){ 0 }, "cannot read the log `%s`: %s", path,
+			strerror(errno));
+	if (fd > 0)
+		close(fd);
+	return n == 0;
+}
+
+int
+verb_diagnose(struct run *r)
+{
+	const struct options *o = r->o;
+	const char *path = o->args.n ? o->args.at[0] : "-";
+	struct diagnosis *d = diagnose_new(r->a, r->facts);
+	bool read = read_log(r, d, path);
+	const struct causes *c = diagnose_end(d);
+	struct json j = json_to(&r->out);
+
+	if (!read)
+		return EXIT_DIAGNOSED;
+	if (o->format == FORMAT_JSON) {
+		diagnose_json(c, &j);
+		buf_putc(&r->out, '\n');
+	} else {
+		diagnose_text(r->a, c, !strcmp(path, "-") ? "stdin" : path, o->recipe, &r->out);
+	}
+	return c->n ? EXIT_DIAGNOSED : EXIT_DONE;
+}
