@@ -57,6 +57,7 @@ diagnose_new(struct arena *a, const struct facts *f)
 	users_of(d, &at, &literals, "\"data\":\"");
 	d->literals = literals_new(a, &literals);
 	d->p = arena_array_of(a, char, BEFORE + CHUNK + AHEAD);
+	d->quoted = arena_array_of(a, char, QUOTED_BYTES);
 	d->decoded = arena_array_of(a, char, AHEAD + BEFORE);
 	return d;
 }
@@ -123,6 +124,7 @@ keep(struct seen *s, size_t slot, struct str t)
 	return to;
 }
 
+/* at: where the line begins. */
 static void
 record_match(struct view *v, struct seen *s, size_t at, const struct str *groups, struct str line)
 {
@@ -152,25 +154,45 @@ record_match(struct view *v, struct seen *s, size_t at, const struct str *groups
 	}
 }
 
+/* gcc and wget quote with U+2018 and U+2019 where the locale has them, and with ' elsewhere. */
+static struct str
+plain_quotes(struct diagnosis *d, struct str s)
+{
+	size_t n = 0;
+
+	if (!memchr(s.p, '\xe2', s.n) || s.n > QUOTED_BYTES)
+		return s;
+	for (size_t i = 0; i < s.n; i++) {
+		bool quote = s.n - i > 2 && !memcmp(s.p + i, "\xe2\x80", 2) &&
+			     (s.p[i + 2] == '\x98' || s.p[i + 2] == '\x99');
+
+		d->quoted[n++] = quote ? '\'' : s.p[i];
+		i += quote ? 2 : 0;
+	}
+	return (struct str){ d->quoted, n };
+}
+
 static void
 try_signature(struct view *v, size_t i, size_t at)
 {
 	const struct signature *of = &v->d->signatures[i];
 	struct seen *s = &v->d->seen[i];
 	struct str groups[PATTERN_GROUPS] = { 0 };
-	struct str text;
+	struct str text, line;
 
 	if ((!v->record && v->offset + at < s->tried_to) || s->tries >= TRIES_MAX)
 		return;
 	s->tries++;
-	text = line_round(v->p, v->n, at, LINE_BYTES, of->lines);
+	line = text = line_round(v->p, v->n, at, LINE_BYTES, of->lines);
 	if (!v->record && !of->lines)
 		s->tried_to = v->offset + (size_t)(text.p - v->p) + text.n;
 	if (of->pattern && !s->pattern)
 		s->pattern = pattern_compile(of->pattern);
-	if (of->pattern && !pattern_find(s->pattern, text, groups))
+	if (of->pattern && !pattern_find(s->pattern, plain_quotes(v->d, text), groups))
 		return;
-	record_match(v, s, at, groups, line_round(v->p, v->n, at, LINE_BYTES, 0));
+	line.n = (size_t)(v->p + at - line.p);
+	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;
+	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }
 
 static void on_literal(void *ctx, size_t literal, size_t at);

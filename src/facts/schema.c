@@ -64,7 +64,7 @@
 	NEED("why", F_TEXT)
 
 #define SIGN_FIELDS \
-	MANY_("literal", F_TEXT), \
+	MANY_("literal", F_LITERAL), \
 	ONE_("pattern", F_PATTERN), \
 	ONE_("lines", F_UINT)
 
