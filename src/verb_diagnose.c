@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fix.h"
+#include "base/fs.h"
 #include "diagnose/diagnose.h"
 
 /* Reads a file or standard input to its end; false after SB0700. */
@@ -33,6 +35,36 @@ read_log(struct run *r, struct diagnosis *d, const char *path)
 	return n == 0;
 }
 
+/* --recipe FILE: shows the change of the recipe; --fix makes it, --dry-run prints it. */
+static void
+patch_recipe(struct run *r, const struct causes *c)
+{
+	const struct options *o = r->o;
+	const struct source *src =
+		fs_read(r->a, &r->ds, o->recipe, FS_READ_MAX, (struct span){ 0 });
+	struct diags found;
+	struct fix_files files = { 0 };
+	struct fixes fixes;
+	struct names skip = { 0 };
+
+	diags_init(&found, r->a);
+	if (!src)
+		return;
+	if (diagnose_patch(r->a, &found, c, src) && o->fix) {
+		list_push(r->a, &files, (struct fix_file){ src, src->text, src->size });
+		fixes = fix_round(r->a, &found, &skip, &files);
+		if (o->dry_run)
+			fix_diff(src->path, src->text, src->size, files.at[0].text,
+				 files.at[0].size, &r->out);
+		else if (fixes.n && fixes.at[0].state == FIX_DONE &&
+			 fs_replace(&r->ds, src->path, src->text, src->size, files.at[0].text,
+				    files.at[0].size))
+			for (const struct edit *e = fixes.at[0].help->edits; e; e = e->next)
+				fix_print(e, &r->out);
+	}
+	diags_append(&r->ds, &found);
+}
+
 int
 verb_diagnose(struct run *r)
 {
@@ -43,6 +75,8 @@ verb_diagnose(struct run *r)
 	const struct causes *c = diagnose_end(d);
 	struct json j = json_to(&r->out);
 
+	if (o->fix && (!o->recipe || !strcmp(o->recipe, "-")))
+		return usage_error("--fix changes a recipe: name it with --recipe FILE");
 	if (!read)
 		return EXIT_DIAGNOSED;
 	if (o->format == FORMAT_JSON) {
@@ -51,5 +85,7 @@ verb_diagnose(struct run *r)
 	} else {
 		diagnose_text(r->a, c, !strcmp(path, "-") ? "stdin" : path, o->recipe, &r->out);
 	}
+	if (o->recipe && c->n)
+		patch_recipe(r, c);
 	return c->n ? EXIT_DIAGNOSED : EXIT_DONE;
 }

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/list.h"
+#include "base/yaml.h"
 #include "facts/facts.h"
 
 /*
@@ -59,6 +60,17 @@ const struct causes *diagnose_end(struct diagnosis *d);
  */
 void diagnose_text(struct arena *a, const struct causes *c, const char *name, const char *recipe,
 		   struct buf *out);
+
+/*
+ * diagnose_patch -- adds the change of a recipe that the best cause with one names.
+ *
+ *   out     false if no cause names one
+ *   errors  SB0701, with the change as edits unless only a person can make it; SB01xx: the recipe
+ *           cannot be read
+ *   memory  lives in a
+ */
+bool diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,
+		    const struct source *recipe);
 
 /* {"causes": [{"category", "title", "lines", "why", "fix", "confidence", "source", ...}]} */
 void diagnose_json(const struct causes *c, struct json *j);

@@ -8,8 +8,8 @@
 enum {
 	BEFORE = 64 * 1024, /* bytes kept before what is searched: lines, and the end of the log */
 	CHUNK = 1024 * 1024,
-	AHEAD = 64 * 1024,      /* bytes that a search may look at behind a place */
-	LINE_BYTES = 4 * 1024,  /* of a line, on each side of a literal */
+	AHEAD = 64 * 1024,     /* bytes that a search may look at behind a place */
+	LINE_BYTES = 4 * 1024, /* of a line, on each side of a literal */
 	QUOTED_BYTES = 2 * LINE_BYTES,
 	TRIES_MAX = 100 * 1000, /* of one pattern, so that a hostile log takes no longer */
 	LINES_MAX = 3,          /* that show a cause */

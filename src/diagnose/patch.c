@@ -1,0 +1,134 @@
+#include "base/edit.h"
+#include "base/str.h"
+#include "diagnose.h"
+
+/* The change of a recipe that a signature names, as edits of the recipe's text. */
+
+/* The end of the last line that is not empty; line 0: there is none. */
+static struct span
+end_of(const struct source *src)
+{
+	struct span at = { .src = src };
+	const char *line;
+	size_t n;
+
+	for (uint32_t i = 1; source_line(src, i, &line, &n); i++)
+		if (n)
+			at = (struct span){ src, i, (uint32_t)text_columns(line, n) + 1, 0 };
+	return at;
+}
+
+/* The place behind a scalar. */
+static struct span
+behind(const struct node *n)
+{
+	struct span at = n->at;
+
+	at.col += at.width;
+	at.width = 0;
+	return at;
+}
+
+/* "numpy" of "numpy<2" and "numpy==1.26.4" */
+static size_t
+name_length(const char *requirement)
+{
+	size_t n = 0;
+
+	while (is_alnum(requirement[n]) || (requirement[n] && strchr("._-", requirement[n])))
+		n++;
+	return n;
+}
+
+/* What stands before an item on its line, "  - "; NULL: something else than a dash. */
+static const char *
+dash_before(struct arena *a, const struct node *item)
+{
+	const char *line;
+	size_t n, i = 0;
+
+	if (!source_line(item->at.src, item->at.line, &line, &n))
+		return NULL;
+	while (i < n && line[i] == ' ')
+		i++;
+	if (i == n || line[i] != '-')
+		return NULL;
+	for (i++; i < n && line[i] == ' ';)
+		i++;
+	return i + 1 == item->at.col ? arena_copy(a, line, i) : NULL;
+}
+
+static bool
+add_item(struct arena *a, struct diag *d, const struct node *list, const char *value,
+	 const char *text)
+{
+	const struct node *last = list->n ? list->items[list->n - 1] : NULL;
+	const char *dash;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct node *item = list->items[i];
+		size_t n = item->kind == NODE_SCALAR ? name_length(item->s) : 0;
+
+		if (!n || n != name_length(value) || strncmp(item->s, value, n) != 0)
+			continue;
+		if (!strcmp(item->s, value) || item->lines)
+			return false;
+		diag_fix(d, item->at, edit_scalar(a, item->at, value), "%s", text);
+		return true;
+	}
+	if (!last || last->kind != NODE_SCALAR || last->lines)
+		return false;
+	dash = dash_before(a, last);
+	diag_fix(d, behind(last),
+		 arena_printf(a, dash ? "\n%s%s" : ", %s%s", dash ? dash : "",
+			      edit_scalar(a, (struct span){ 0 }, value)),
+		 "%s", text);
+	return true;
+}
+
+/* False: the recipe has it already, or is written so that only a person can change it. */
+static bool
+add_fix(struct arena *a, struct diag *d, const struct node *root, const struct cause *c,
+	const char *text)
+{
+	const char *key = c->of->recipe_key, *value = c->recipe_value;
+	const struct node *at = node_get(root, key);
+	const char *plain = edit_scalar(a, (struct span){ 0 }, value);
+	struct span end = end_of(root->at.src);
+
+	if (at && at->kind == NODE_LIST && c->of->recipe_add)
+		return add_item(a, d, at, value, text);
+	if (at && at->kind == NODE_SCALAR && c->of->recipe_set && strcmp(at->s, value) != 0) {
+		diag_fix(d, at->at, edit_scalar(a, at->at, value), "%s", text);
+		return true;
+	}
+	if (at || !end.line || root->at.col != 1 || !root->n || root->pairs[0].key_at.col != 1)
+		return false;
+	diag_fix(d, end,
+		 arena_printf(a, c->of->recipe_add ? "\n%s:\n  - %s" : "\n%s: %s", key, plain),
+		 "%s", text);
+	return true;
+}
+
+bool
+diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,
+	       const struct source *recipe)
+{
+	const struct node *root = yaml_read(a, ds, recipe, YAML_LIMITS_DEFAULT);
+	const struct cause *c = causes->at;
+	const char *text;
+	struct diag *d;
+
+	while (root && c < causes->at + causes->n && !c->recipe_value)
+		c++;
+	if (!root || root->kind != NODE_MAP || c == causes->at + causes->n)
+		return false;
+	text = arena_printf(a, c->of->recipe_set ? "set `%s` to `%s`" : "add to `%s`: `%s`",
+			    c->of->recipe_key, c->recipe_value);
+	d = diag_at(ds, E_LOG_CAUSE, (struct span){ .src = recipe }, "%s", c->title);
+	diag_why(d, "%s", c->why);
+	if (!add_fix(a, d, root, c, text))
+		diag_help(d, "%s, unless the recipe has it already", text);
+	diag_source(d, c->of->source);
+	return true;
+}
