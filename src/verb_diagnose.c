@@ -35,6 +35,28 @@ read_log(struct run *r, struct diagnosis *d, const char *path)
 	return n == 0;
 }
 
+void
+diagnose_build(struct run *r, const char *log)
+{
+	struct diagnosis *d;
+	const struct causes *c;
+	struct diag *failed = NULL;
+
+	for (struct diag *i = r->ds.head; i; i = i->next)
+		if (i->code == E_STEP_FAILED || i->code == E_ENGINE_FAILED)
+			failed = i;
+	if (!failed || !fs_exists(log))
+		return;
+	d = diagnose_new(r->a, r->facts);
+	read_log(r, d, log);
+	c = diagnose_end(d);
+	if (!c->n)
+		return;
+	diag_why(failed, "%s:%llu shows the cause: %s", log, c->at->lines.at[0].line, c->at->title);
+	diag_help(failed, "%s", c->at->fix);
+	diag_source(failed, c->at->of->source);
+}
+
 /* --recipe FILE: shows the change of the recipe; --fix makes it, --dry-run prints it. */
 static void
 patch_recipe(struct run *r, const struct causes *c)
@@ -46,6 +68,7 @@ patch_recipe(struct run *r, const struct causes *c)
 	struct fix_files files = { 0 };
 	struct fixes fixes;
 	struct names skip = { 0 };
+	bool done = false;
 
 	diags_init(&found, r->a);
 	if (!src)
@@ -61,8 +84,10 @@ patch_recipe(struct run *r, const struct causes *c)
 				    files.at[0].size))
 			for (const struct edit *e = fixes.at[0].help->edits; e; e = e->next)
 				fix_print(e, &r->out);
+		done = fixes.n && fixes.at[0].state == FIX_DONE;
 	}
-	diags_append(&r->ds, &found);
+	if (!done)
+		diags_append(&r->ds, &found);
 }
 
 int

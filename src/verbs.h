@@ -94,6 +94,9 @@ int check_status(const struct run *r, bool complete);
 /* check --fix, of all the files named. */
 int check_fix(struct run *r);
 
+/* Adds to the error of a step that failed what `diagnose` finds in the log of the build. */
+void diagnose_build(struct run *r, const char *log);
+
 /* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
 const char *stack_summary(struct arena *a, const struct stack *s);
 

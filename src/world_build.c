@@ -177,8 +177,10 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	if (cell->cell)
 		o.out = fs_join(r->a, o.out, cell->cell);
 	o.tag = world_image(r->a, r->o->tag, p);
-	if (!build_stack(r->a, &r->ds, p, t, &o, &record))
+	if (!build_stack(r->a, &r->ds, p, t, &o, &record)) {
+		diagnose_build(r, fs_join(r->a, o.out, "build.log"));
 		return false;
+	}
 	print_result(r, &record, &o, cell->cell);
 	return true;
 }

@@ -126,7 +126,6 @@ diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,
 	text = arena_printf(a, c->of->recipe_set ? "set `%s` to `%s`" : "add to `%s`: `%s`",
 			    c->of->recipe_key, c->recipe_value);
 	d = diag_at(ds, E_LOG_CAUSE, (struct span){ .src = recipe }, "%s", c->title);
-	diag_why(d, "%s", c->why);
 	if (!add_fix(a, d, root, c, text))
 		diag_help(d, "%s, unless the recipe has it already", text);
 	diag_source(d, c->of->source);
