@@ -73,7 +73,8 @@ base64_decode(struct str s, char *out, size_t *used)
 	return n;
 }
 
-/* A character behind a backslash, RFC 8259, 7; what is not ASCII becomes `?`. */
+/* A character behind a backslash, RFC 8259, 7; what is neither ASCII nor a quote becomes
+ * `?`. */
 static char
 unescape(struct str s, size_t *used)
 {
@@ -91,6 +92,8 @@ unescape(struct str s, size_t *used)
 		point = point * 16 + (unsigned)(is_digit(s.p[i]) ?
 							s.p[i] - '0' :
 							(to_lower(s.p[i]) - 'a' + 10) & 15);
+	if (point == 0x2018 || point == 0x2019)
+		return '\'';
 	return point < 0x80 ? (char)point : '?';
 }
 

@@ -57,7 +57,7 @@ diagnose_new(struct arena *a, const struct facts *f)
 	users_of(d, &at, &literals, "\"data\":\"");
 	d->literals = literals_new(a, &literals);
 	d->p = arena_array_of(a, char, BEFORE + CHUNK + AHEAD);
-	d->quoted = arena_array_of(a, char, QUOTED_BYTES);
+	d->plain = arena_array_of(a, char, PLAIN_BYTES);
 	d->decoded = arena_array_of(a, char, AHEAD + BEFORE);
 	return d;
 }
@@ -154,22 +154,27 @@ record_match(struct view *v, struct seen *s, size_t at, const struct str *groups
 	}
 }
 
-/* gcc and wget quote with U+2018 and U+2019 where the locale has them, and with ' elsewhere. */
+/*
+ * A text as patterns expect it: line ends without CR, and plain quotes, for gcc and wget quote with
+ * U+2018 and U+2019 where the locale has them.
+ */
 static struct str
-plain_quotes(struct diagnosis *d, struct str s)
+plain(struct diagnosis *d, struct str s)
 {
 	size_t n = 0;
 
-	if (!memchr(s.p, '\xe2', s.n) || s.n > QUOTED_BYTES)
+	if (s.n > PLAIN_BYTES || (!memchr(s.p, '\xe2', s.n) && !memchr(s.p, '\r', s.n)))
 		return s;
 	for (size_t i = 0; i < s.n; i++) {
 		bool quote = s.n - i > 2 && !memcmp(s.p + i, "\xe2\x80", 2) &&
 			     (s.p[i + 2] == '\x98' || s.p[i + 2] == '\x99');
 
-		d->quoted[n++] = quote ? '\'' : s.p[i];
+		if (s.p[i] == '\r' && (i + 1 == s.n || s.p[i + 1] == '\n'))
+			continue;
+		d->plain[n++] = quote ? '\'' : s.p[i];
 		i += quote ? 2 : 0;
 	}
-	return (struct str){ d->quoted, n };
+	return (struct str){ d->plain, n };
 }
 
 static void
@@ -188,7 +193,7 @@ try_signature(struct view *v, size_t i, size_t at)
 		s->tried_to = v->offset + (size_t)(text.p - v->p) + text.n;
 	if (of->pattern && !s->pattern)
 		s->pattern = pattern_compile(of->pattern);
-	if (of->pattern && !pattern_find(s->pattern, plain_quotes(v->d, text), groups))
+	if (of->pattern && !pattern_find(s->pattern, plain(v->d, text), groups))
 		return;
 	line.n = (size_t)(v->p + at - line.p);
 	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;

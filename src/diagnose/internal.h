@@ -10,7 +10,7 @@ enum {
 	CHUNK = 1024 * 1024,
 	AHEAD = 64 * 1024,     /* bytes that a search may look at behind a place */
 	LINE_BYTES = 4 * 1024, /* of a line, on each side of a literal */
-	QUOTED_BYTES = 2 * LINE_BYTES,
+	PLAIN_BYTES = 16 * LINE_BYTES,
 	TRIES_MAX = 100 * 1000, /* of one pattern, so that a hostile log takes no longer */
 	LINES_MAX = 3,          /* that show a cause */
 };
@@ -52,7 +52,7 @@ struct diagnosis {
 	size_t counted;
 	struct escapes escapes;
 	unsigned long long record_to; /* offset: progress records before it were decoded */
-	char *quoted;                 /* QUOTED_BYTES: a line with plain quotes */
+	char *plain;                  /* PLAIN_BYTES: a line with plain quotes and line ends */
 	char *decoded;                /* AHEAD bytes: the text of one record */
 };
 
