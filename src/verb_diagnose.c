@@ -104,12 +104,10 @@ verb_diagnose(struct run *r)
 		return usage_error("--fix changes a recipe: name it with --recipe FILE");
 	if (!read)
 		return EXIT_DIAGNOSED;
-	if (o->format == FORMAT_JSON) {
+	if (o->format == FORMAT_JSON)
 		diagnose_json(c, &j);
-		buf_putc(&r->out, '\n');
-	} else {
+	else
 		diagnose_text(r->a, c, !strcmp(path, "-") ? "stdin" : path, o->recipe, &r->out);
-	}
 	if (o->recipe && c->n)
 		patch_recipe(r, c);
 	return c->n ? EXIT_DIAGNOSED : EXIT_DONE;

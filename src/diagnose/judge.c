@@ -197,7 +197,7 @@ judge(const struct diagnosis *d)
 	for (size_t i = 0; i < found.n; i++)
 		if (!follows(&found, &found.at[i]))
 			add_cause(d->a, all, &found.at[i]);
-	all->lines = d->line;
+	all->lines = d->line - (d->size && d->p[d->size - 1] == '\n' ? 1 : 0);
 	if (!all->n && !success)
 		add_worth(d, all);
 	return all;

@@ -482,17 +482,18 @@ enum confidence { CONFIDENCE_POSSIBLE, CONFIDENCE_LIKELY, CONFIDENCE_SURE };
 
 struct signature {
 	const char *name;
-	struct names literals; /* a line that matches holds one of them */
-	const char *pattern;   /* PCRE2; NULL: the literal decides */
-	unsigned lines;        /* lines after the literal's that the pattern sees too */
-	const char *category;  /* "abi-undefined-symbol" */
+	struct names literals;         /* a line that matches holds one of them */
+	const char *pattern;           /* PCRE2; NULL: the literal decides */
+	unsigned lines;                /* lines after the literal's that the pattern sees too */
+	const char *category;          /* "abi-undefined-symbol" */
 	const char *title, *why, *fix; /* {1} is the first group of the pattern */
 	enum confidence confidence;
-	bool in_success;        /* a log that ends well can show it */
-	struct names also;      /* marks: the log must hold each of them */
-	struct names unless;    /* marks: the log must hold none of them */
-	struct names undone_by; /* marks: one of them, later in the log, says that it was overcome */
-	struct names after;     /* categories: the failure follows from one that came earlier */
+	bool in_success;     /* a log that ends well can show it */
+	struct names also;   /* marks: the log must hold each of them */
+	struct names unless; /* marks: the log must hold none of them */
+	struct names
+		undone_by;  /* marks: one of them, later in the log, says that it was overcome */
+	struct names after; /* categories: the failure follows from one that came earlier */
 	const char *recipe_key, *recipe_set, *recipe_add; /* the change of a recipe, or NULL */
 	const char *source;
 };

@@ -15,7 +15,8 @@ check(const struct causes *c, struct arena *a)
 	for (size_t i = 0; i < c->n; i++) {
 		must(c->at[i].lines.n > 0, "a cause has a line");
 		for (size_t k = 0; k < c->at[i].lines.n; k++)
-			must(c->at[i].lines.at[k].line >= 1 && c->at[i].lines.at[k].line <= c->lines,
+			must(c->at[i].lines.at[k].line >= 1 &&
+				     c->at[i].lines.at[k].line <= c->lines,
 			     "a line is one of the log");
 		for (size_t k = 0; k < i; k++)
 			must(strcmp(c->at[i].of->category, c->at[k].of->category) != 0,
@@ -23,8 +24,7 @@ check(const struct causes *c, struct arena *a)
 	}
 	must(!c->n || !c->worth.n, "lines that are worth reading only without a cause");
 	diagnose_text(a, c, "log", NULL, &b);
-	for (size_t i = 0; i < b.n; i++)
-		must((unsigned char)b.p[i] >= 0x20 || b.p[i] == '\n', "the screen is inert");
+	must_be_inert(buf_text(&b), "\n\t");
 	diagnose_json(c, &j);
 }
 
