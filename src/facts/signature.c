@@ -36,7 +36,7 @@ signature_of(const struct facts *f, struct arena *a, const char *name, const str
 		.recipe_key = fact_text_of(recipe, "key"),
 		.recipe_set = fact_text_of(recipe, "set"),
 		.recipe_add = fact_text_of(recipe, "add"),
-		.source = fact_source(x),
+		.source = fact_source(a, x),
 	};
 }
 
