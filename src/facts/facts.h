@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "python/python.h"
+#include "signature.h"
 #include "user.h"
 
 /*
@@ -470,36 +471,6 @@ struct rule {
 size_t facts_rule_count(const struct facts *f);
 const char *facts_rule_package(const struct facts *f, size_t i);
 const struct rule *facts_rule(const struct facts *f, size_t i);
-
-/* --- what a log shows: knowledge/signatures.yaml --- */
-
-/*
- * A signature is the text by which a cause of failure is recognised in a log.  A mark is a text that
- * only decides about signatures; its category is NULL.  The head of knowledge/signatures.yaml
- * describes the grammar for authors.
- */
-enum confidence { CONFIDENCE_POSSIBLE, CONFIDENCE_LIKELY, CONFIDENCE_SURE };
-
-struct signature {
-	const char *name;
-	struct names literals;         /* a line that matches holds one of them */
-	const char *pattern;           /* PCRE2; NULL: the literal decides */
-	unsigned lines;                /* lines after the literal's that the pattern sees too */
-	const char *category;          /* "abi-undefined-symbol" */
-	const char *title, *why, *fix; /* {1} is the first group of the pattern */
-	enum confidence confidence;
-	bool in_success;     /* a log that ends well can show it */
-	struct names also;   /* marks: the log must hold each of them */
-	struct names unless; /* marks: the log must hold none of them */
-	struct names
-		undone_by;  /* marks: one of them, later in the log, says that it was overcome */
-	struct names after; /* categories: the failure follows from one that came earlier */
-	const char *recipe_key, *recipe_set, *recipe_add; /* the change of a recipe, or NULL */
-	const char *source;
-};
-
-/* All marks and signatures in the order of the file. */
-const struct signature *facts_signatures(const struct facts *f, struct arena *a, size_t *n);
 
 /* --- costs --- */
 
