@@ -456,8 +456,7 @@ struct rule {
 	struct rule_conditions when;
 	enum severity severity;
 	enum code code;              /* of that severity */
-	const char *sentence, *help; /* help: or NULL */
-	const char *source;
+	const char *sentence, *help, *source; /* help: or NULL */
 };
 
 /*
