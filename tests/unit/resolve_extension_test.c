@@ -345,7 +345,7 @@ single_packages(void **state)
 	comes_to("", arena_printf(a, "torch: {version: 2.4.0, index: cu124}\ncuda: \"12.4\"\n%s",
 				  apex));
 	comes_to("(SB0263)", "torch: {version: 2.7.0, index: cu128}\n"
-			     "packages: [bitsandbytes==0.45.0]\n");
+			     "packages: [bitsandbytes==0.45.2]\n");
 	comes_to("", "torch: {version: 2.8.0, index: cu129}\npackages: [bitsandbytes==0.50.0]\n");
 	comes_to("", "torch: {version: 2.8.0, index: cu128}\npackages: [bitsandbytes==0.50.0]\n");
 }
