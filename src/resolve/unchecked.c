@@ -141,20 +141,30 @@ add_torch(struct workspace *w)
 
 /* --- packages and extensions --- */
 
+/* False for a package of which the knowledge has only what it cannot live with. */
+static bool
+has_releases(const struct solver_variable *t)
+{
+	bool any = t->kind == VARIABLE_EXTENSION;
+
+	for (size_t i = 0; i < t->n; i++)
+		any |= t->c[i].known;
+	return any;
+}
+
 /* Older or newer than each release of the package that the knowledge has. */
 static bool
 is_outside(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
-	bool newer = true, older = true, any = false;
+	bool newer = true, older = true;
 
 	for (size_t i = 0; i < t->n; i++) {
 		int order = t->c[i].known ? text_version_order(w, c->text, t->c[i].text) : 0;
 
-		any |= t->c[i].known;
 		newer &= !t->c[i].known || order > 0;
 		older &= !t->c[i].known || order < 0;
 	}
-	return any && (!c->v || newer || older);
+	return !c->v || newer || older;
 }
 
 static void
@@ -172,7 +182,8 @@ add_package(struct workspace *w, const struct request *p)
 		add(w, name, "what a file at a URL requires is not known before the build");
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
-		add(w, arena_printf(w->a, "%s %s", name, c->text), no_release);
+		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
+		    has_releases(t) ? no_release : not_listed);
 	else if (release && !release->run_known)
 		add(w, arena_printf(w->a, "%s %s", name, c->text), no_requirements);
 }
