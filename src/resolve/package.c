@@ -173,39 +173,52 @@ is_extension(const struct workspace *w, const char *key)
 	return e && !extension_is_package(e, NULL, key);
 }
 
-/* The lowest version of a range that starts with ">=", or NULL. */
+/* The version after ">=" or "<" of a range, or NULL. */
 static const char *
-lowest(struct arena *a, const char *spec)
+end_of(struct arena *a, const char *spec, const char *op)
 {
 	const struct names clauses = names_split(a, spec, ',');
 
-	return clause_version(a, &clauses, ">=");
+	return clause_version(a, &clauses, op);
 }
 
-/* Below what this stack cannot have: "<5.1" of a package whose 5.1 wants another torch. */
+static bool
+is_apart(struct workspace *w, const struct pairing *p)
+{
+	const struct candidate *other = decided(w, p->other);
+
+	return other && other->v &&
+	       !specifiers_match(facts_specifiers(w->f, p->needs), other->v, PRE_YES);
+}
+
+/*
+ * Below what this stack cannot have: "<5.1" of a package whose 5.1 wants another torch.  Of a range
+ * that ends before the newest releases only if they are out, too.
+ */
 static void
 bound(struct workspace *w, struct stack_package *p)
 {
 	const struct requirement *req = requirement_parse(w->a, p->requirement, NULL, NULL);
-	const char *spec = specifiers_text(w->a, req->spec), *was = spec;
+	const char *was = specifiers_text(w->a, req->spec), *below = NULL, *spec;
 	size_t n;
-	const struct pairing *all = facts_pairings(w->f, p->key, &n), *because = NULL;
+	const struct pairing *all = facts_pairings(w->f, p->key, &n), *because = NULL, *last;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct candidate *other;
-		const char *from;
+	do {
+		last = because;
+		for (size_t i = 0; i < n; i++) {
+			const char *from = end_of(w->a, all[i].spec, ">=");
+			const char *to = end_of(w->a, all[i].spec, "<");
 
-		if (!(from = lowest(w->a, all[i].spec)))
-			continue;
-		other = decided(w, all[i].other);
-		if (!other || !other->v ||
-		    specifiers_match(facts_specifiers(w->f, all[i].needs), other->v, PRE_YES))
-			continue;
-		spec = both(w, spec, arena_printf(w->a, "<%s", from));
-		if (!because || text_version_order(w, from, lowest(w->a, because->spec)) < 0)
+			if (!from || (below && text_version_order(w, from, below) >= 0) ||
+			    (to && (!below || text_version_order(w, to, below) < 0)) ||
+			    !is_apart(w, &all[i]))
+				continue;
+			below = from;
 			because = &all[i];
-	}
-	if (!because || !strcmp(spec, was) || req->marker)
+		}
+	} while (because != last);
+	spec = below ? both(w, was, arena_printf(w->a, "<%s", below)) : was;
+	if (!strcmp(spec, was) || req->marker)
 		return;
 	p->requirement = arena_printf(w->a, "%s%s", p->key, spec);
 	p->reason = arena_printf(w->a, "%s; newer ones want %s%s", p->reason, because->other,
@@ -282,6 +295,21 @@ constrain_packages(struct workspace *w, struct map *seen, const struct stack_pac
 		constrain(w, seen, list->at[i].requirement);
 }
 
+/* Of what the recipe leaves out pip installs the newest: not one that a listed package fails with. */
+static void
+constrain_others(struct workspace *w, struct map *seen, const char *key)
+{
+	const struct candidate *own = decided(w, key);
+	size_t n;
+	const struct pairing *all = facts_pairings(w->f, key, &n);
+
+	for (const struct pairing *p = all; own && own->v && p < all + n; p++)
+		if (!p->inferred && strcmp(p->other, "torch") != 0 &&
+		    strcmp(p->other, "python") != 0 && !asked(w, p->other) &&
+		    specifiers_match(facts_specifiers(w->f, p->spec), own->v, PRE_YES))
+			constrain(w, seen, arena_printf(w->a, "%s%s", p->other, p->needs));
+}
+
 /* Each list of constraints is the beginning of the next. */
 static void
 constrain_all(struct workspace *w)
@@ -297,6 +325,8 @@ constrain_all(struct workspace *w)
 	s->torch_constraints = s->constraints;
 	constrain_packages(w, &seen, &s->build_deps);
 	constrain_packages(w, &seen, &s->packages);
+	for (size_t i = 0; i < s->packages.n; i++)
+		constrain_others(w, &seen, s->packages.at[i].key);
 	s->package_constraints = s->constraints;
 	for (size_t i = 0; i < s->extensions.n; i++)
 		constrain(w, &seen, s->extensions.at[i].requirement);
