@@ -295,15 +295,18 @@ constrain_packages(struct workspace *w, struct map *seen, const struct stack_pac
 		constrain(w, seen, list->at[i].requirement);
 }
 
-/* Of what the recipe leaves out pip installs the newest: not one that a listed package fails with. */
+/* Of what the recipe leaves out pip installs the newest: not one that a pinned package fails with. */
 static void
 constrain_others(struct workspace *w, struct map *seen, const char *key)
 {
+	const struct recipe_requirement *pin = asked(w, key);
 	const struct candidate *own = decided(w, key);
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, key, &n);
 
-	for (const struct pairing *p = all; own && own->v && p < all + n; p++)
+	if (!pin || !*specifiers_text(w->a, pin->req->spec) || !own || !own->v)
+		return;
+	for (const struct pairing *p = all; p < all + n; p++)
 		if (!p->inferred && strcmp(p->other, "torch") != 0 &&
 		    strcmp(p->other, "python") != 0 && !asked(w, p->other) &&
 		    specifiers_match(facts_specifiers(w->f, p->spec), own->v, PRE_YES))
