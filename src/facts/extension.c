@@ -8,7 +8,7 @@
 const struct claim *
 extension_file_of(const struct facts *f, const char *name)
 {
-	return facts_file(f, arena_printf(f->a, "extensions/%s.yaml", name));
+	return facts_file_in(f, "extensions/", name);
 }
 
 struct names
@@ -25,7 +25,7 @@ facts_extension_names(const struct facts *f)
 		if (!starts_with(file, "extensions/"))
 			continue;
 		list_push(f->a, names, fs_stem(f->a, file));
-		all = fact_items(f->a, fact_get(facts_file(f, file), "aliases"));
+		all = fact_items(f->a, fact_get(f->read->files.at[i].root, "aliases"));
 		list_push(f->a, &all, names->at[names->n - 1]);
 		for (size_t k = 0; k < all.n; k++)
 			map_put(&f->read->extension_of, name_normalize(f->a, all.at[k]),

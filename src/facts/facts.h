@@ -455,7 +455,7 @@ struct rule {
 	const char *name; /* "triton-gcc" */
 	struct rule_conditions when;
 	enum severity severity;
-	enum code code;              /* of that severity */
+	enum code code;                       /* of that severity */
 	const char *sentence, *help, *source; /* help: or NULL */
 };
 

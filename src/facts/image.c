@@ -70,14 +70,16 @@ os_named(const struct facts *f, struct arena *a, const char *repository, const c
 	const struct claim *releases = fact_get(facts_file(f, "os.yaml"), "releases");
 	const char *major = arena_copy(a, piece, strcspn(piece, "."));
 	const char *slash = strrchr(repository, '/'), *name = slash ? slash + 1 : repository;
+	bool number = is_version(piece);
+	const char *ids[] = { number ? arena_printf(a, "%s%s", name, piece) : "",
+			      number ? arena_printf(a, "%s%s", name, major) : "" };
 
 	for (size_t i = 0; i < fact_count(releases); i++) {
 		const char *id = fact_key(releases, i);
 		const char *codename = fact_text_of(fact_at(releases, i), "codename");
 
 		if (is_os(id, piece) || (codename && !strcmp(codename, piece)) ||
-		    (is_version(piece) && (!strcmp(id, arena_printf(a, "%s%s", name, piece)) ||
-					   !strcmp(id, arena_printf(a, "%s%s", name, major)))))
+		    !strcmp(id, ids[0]) || !strcmp(id, ids[1]))
 			return id;
 	}
 	return NULL;

@@ -40,6 +40,7 @@ struct facts_read {
 	struct map extension_of; /* names of extensions, and their other names -> the name */
 	struct map extensions;   /* name -> struct extension */
 	struct map paired;       /* names in pairings, but for extensions' own */
+	struct map pairing_rows; /* name -> struct pairing_rows, of packages.yaml */
 	struct map pairings;     /* normalised name -> struct pairings */
 	struct written_rules LIST(struct written_rule) rules;
 	struct map versions, specifiers; /* text -> what it means */
@@ -58,6 +59,8 @@ struct facts_read {
 
 /* The map in a file: "torch.yaml"; NULL: there is no such file. */
 const struct claim *facts_file(const struct facts *f, const char *name);
+/* The same of NAME.yaml in a directory: "extensions/". */
+const struct claim *facts_file_in(const struct facts *f, const char *directory, const char *name);
 /* The map in extensions/NAME.yaml; NAME is normalised. */
 const struct claim *extension_file_of(const struct facts *f, const char *name);
 

@@ -40,7 +40,7 @@ facts_of(struct arena *a, struct packed_facts packed)
 	f->read->versions = f->read->specifiers = f->read->packages = MAP(a);
 	f->read->independent = f->read->images = MAP(a);
 	f->read->extension_of = f->read->extensions = f->read->pairings = MAP(a);
-	f->read->paired = MAP(a);
+	f->read->paired = f->read->pairing_rows = MAP(a);
 	for (size_t i = 0; i < packed.files; i++, w += 2 + w[1])
 		list_push(a, &f->read->files,
 			  (struct fact_root){ text_at(w), (const struct claim *)(w + 2) });
@@ -62,6 +62,18 @@ facts_file(const struct facts *f, const char *name)
 		end = order > 0 ? middle : end;
 	}
 	return NULL;
+}
+
+const struct claim *
+facts_file_in(const struct facts *f, const char *directory, const char *name)
+{
+	size_t before = strlen(directory), n = strlen(name);
+	char *file = arena_alloc(f->a, before + n + sizeof(".yaml"), 1);
+
+	memcpy(file, directory, before);
+	memcpy(file + before, name, n);
+	memcpy(file + before + n, ".yaml", sizeof(".yaml"));
+	return facts_file(f, file);
 }
 
 /* Merges a file of an overlay with the file that it is laid over. */

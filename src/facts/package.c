@@ -11,7 +11,7 @@ releases_file_of(const struct facts *f, const char *name)
 {
 	const struct claim *mine = user_file_of(f, name);
 
-	return mine ? mine : facts_file(f, arena_printf(f->a, "releases/%s.yaml", name));
+	return mine ? mine : facts_file_in(f, "releases/", name);
 }
 
 static struct package_release *
@@ -130,42 +130,60 @@ package_lacks(const struct facts *f, const struct python_package *p, const struc
 
 struct pairings LIST(struct pairing);
 
-/* Rows of an extension's file have no name: they are about the extension. */
 static void
-add_pairings(const struct facts *f, const struct claim *file, const char *name,
-	     struct pairings *all)
+add_pairing(const struct facts *f, const char *name, const struct claim *row, struct pairings *all)
 {
-	const struct claim *rows = fact_get(file, "pairings");
-
-	for (size_t i = 0; i < fact_count(rows); i++) {
-		const struct claim *row = fact_at(rows, i);
-		const char *own = fact_text_of(row, "name");
-
-		if (own && strcmp(own, name) != 0)
-			continue;
-		list_push(f->a, all,
-			  (struct pairing){
-				  .name = name,
-				  .spec = fact_text_of(row, "versions"),
-				  .other = fact_text_of(row, "other"),
-				  .needs = fact_text_of(row, "needs"),
-				  .optional = fact_true_of(row, "optional"),
-				  .inferred = fact_true_of(row, "inferred"),
-				  .why = fact_text_of(row, "why"),
-				  .source = fact_source(f->a, row),
-			  });
-	}
+	list_push(f->a, all,
+		  (struct pairing){
+			  .name = name,
+			  .spec = fact_text_of(row, "versions"),
+			  .other = fact_text_of(row, "other"),
+			  .needs = fact_text_of(row, "needs"),
+			  .optional = fact_true_of(row, "optional"),
+			  .inferred = fact_true_of(row, "inferred"),
+			  .why = fact_text_of(row, "why"),
+			  .source = fact_source(f->a, row),
+		  });
 }
 
+struct pairing_rows LIST(const struct claim *);
+
+/* The rows of packages.yaml for a package, or NULL. */
+static const struct pairing_rows *
+rows_of(const struct facts *f, const char *name)
+{
+	const struct claim *rows = fact_get(facts_file(f, "packages.yaml"), "pairings");
+	size_t n = f->read->pairing_rows.n ? 0 : fact_count(rows);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *own = fact_text_of(fact_at(rows, i), "name");
+		struct pairing_rows *of = map_get(&f->read->pairing_rows, own);
+
+		if (!of) {
+			of = arena_new_of(f->a, struct pairing_rows);
+			map_put(&f->read->pairing_rows, own, of);
+		}
+		list_push(f->a, of, fact_at(rows, i));
+	}
+	return map_get(&f->read->pairing_rows, name);
+}
+
+/* Rows of an extension's file have no name: they are about the extension. */
 const struct pairing *
 facts_pairings(const struct facts *f, const char *name, size_t *n)
 {
 	struct pairings *all = map_get(&f->read->pairings, name);
+	const struct pairing_rows *rows;
+	const struct claim *own;
 
 	if (!all) {
 		all = arena_new_of(f->a, struct pairings);
-		add_pairings(f, extension_file_of(f, name), name, all);
-		add_pairings(f, facts_file(f, "packages.yaml"), name, all);
+		rows = rows_of(f, name);
+		own = fact_get(extension_file_of(f, name), "pairings");
+		for (size_t i = 0; i < fact_count(own); i++)
+			add_pairing(f, name, fact_at(own, i), all);
+		for (size_t i = 0; rows && i < rows->n; i++)
+			add_pairing(f, name, rows->at[i], all);
 		map_put(&f->read->pairings, name, all);
 	}
 	*n = all->n;

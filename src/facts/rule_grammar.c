@@ -21,7 +21,7 @@ static enum rule_variable
 variable_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
-		if (!strcmp(variables[i].name, name))
+		if (*variables[i].name == *name && !strcmp(variables[i].name, name))
 			return variables[i].variable;
 	return starts_with(name, "env ") ? VAR_ENV : VAR_PACKAGE;
 }

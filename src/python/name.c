@@ -19,8 +19,13 @@ name_valid(const char *name)
 const char *
 name_normalize(struct arena *a, const char *name)
 {
-	char *s = unicode_lower_of(a, name, strlen(name)), *out = s;
+	size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
+	char *s, *out;
 
+	/* Most names are one word in lower case. */
+	if (!name[plain])
+		return arena_copy(a, name, plain);
+	s = out = unicode_lower_of(a, name, strlen(name));
 	for (const char *p = s; *p; p++) {
 		bool dash = *p == '-' || *p == '_' || *p == '.';
 

@@ -299,12 +299,13 @@ constrain_packages(struct workspace *w, struct map *seen, const struct stack_pac
 static void
 constrain_others(struct workspace *w, struct map *seen, const char *key)
 {
-	const struct recipe_requirement *pin = asked(w, key);
 	const struct candidate *own = decided(w, key);
+	const struct recipe_requirement *pin;
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, key, &n);
 
-	if (!pin || !*specifiers_text(w->a, pin->req->spec) || !own || !own->v)
+	pin = n && own && own->v ? asked(w, key) : NULL;
+	if (!pin || !*specifiers_text(w->a, pin->req->spec))
 		return;
 	for (const struct pairing *p = all; p < all + n; p++)
 		if (!p->inferred && strcmp(p->other, "torch") != 0 &&

@@ -241,7 +241,7 @@ add_rules(struct query *q)
 		const char *on = facts_rule_package(q->w->f, i);
 
 		/* Most rules are about a package that is not the variable asked about. */
-		if (on && !(key && !strcmp(on, key)))
+		if (on && !(key && *on == *key && !strcmp(on, key)))
 			continue;
 		c.rule = facts_rule(q->w->f, i);
 		/* Of several facts in a conflict, that of a rule tells most. */
