@@ -19,7 +19,7 @@ FUZZ_CC ?= clang
 VERSION := $(shell sed -n '1s/^. stackbuild //p' NEWS.md)
 
 # Tables for unwinding the stack would be a thirtieth of the program; a debugger reads .debug_frame.
-std = -std=c11 -fno-asynchronous-unwind-tables -D_GNU_SOURCE -DSTACKBUILD_VERSION='"$(VERSION)"' -Isrc -I$(BUILD)/gen
+std = -std=c11 -fno-asynchronous-unwind-tables -D_GNU_SOURCE -DSTACKBUILD_VERSION='"$(VERSION)"' $(if $(BUILD_ID),-DSTACKBUILD_BUILD='"$(BUILD_ID)"') -Isrc -I$(BUILD)/gen
 warn = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
 ifdef DEVELOPER
 warn += -Werror
@@ -43,12 +43,14 @@ world_lib_o := $(patsubst src/%.c,$(BUILD)/%.o,$(foreach l,$(world),$(wildcard s
 gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 
 # Static archives where there are any: a shared library costs time at every start (libcrypto milliseconds).
-archive = $(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1))
+# LIBDIR= names a directory that has all of them for another machine (ci/dist/build makes such directories).
+archive = $(if $(LIBDIR),$(LIBDIR)/lib$(1).a,$(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1)))
 libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto)
 # Static where every archive is installed: the dynamic linker would take a tenth of the time of a render.
 # muldefs lets base/arena.c replace malloc.
 whole := $(if $(SAN)$(filter -l%,$(libs) $(call archive,c)),,-static -Wl,-z,muldefs)
-world_libs = -Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson -ldl -lm
+world_libs = $(if $(LIBDIR),$(patsubst %,$(LIBDIR)/lib%.a,git2 http_parser curl ssl crypto archive elf jansson z) -lpthread,\
+	-Wl,--as-needed -lgit2 -lcurl -larchive -lelf -ljansson) -ldl -lm
 
 .PHONY: all install uninstall demo deps deps-test test lint asan fuzz bench clean FORCE
 .DELETE_ON_ERROR:
@@ -87,6 +89,9 @@ $(BUILD)/stackbuild-world: $(world_o) $(program_o) $(BUILD)/libworld.a $(BUILD)/
 
 # --- what is compiled in: knowledge/ and templates/, by our own generator ---
 
+# A program for another machine takes the generator of a build for this one.
+GENERATE ?= $(BUILD)/generate
+
 generate_o := $(filter $(BUILD)/base/% $(BUILD)/python/% $(BUILD)/cuda/% $(BUILD)/facts/%,$(lib_o))
 knowledge := $(wildcard knowledge/*.yaml knowledge/extensions/*.yaml knowledge/releases/*.yaml)
 templates := $(sort $(shell find templates -name "*.py[co]" -prune -o -type f -print 2>/dev/null))
@@ -103,11 +108,11 @@ $(BUILD)/gen/knowledge.list $(BUILD)/gen/templates.list: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' $($(basename $(@F))) | cmp -s - $@ || printf '%s\n' $($(basename $(@F))) > $@
 
-$(BUILD)/gen/knowledge.c: $(BUILD)/generate $(knowledge) $(BUILD)/gen/knowledge.list
-	$(Q)$(BUILD)/generate knowledge knowledge > $@
+$(BUILD)/gen/knowledge.c: $(GENERATE) $(knowledge) $(BUILD)/gen/knowledge.list
+	$(Q)$(GENERATE) knowledge knowledge > $@
 
-$(BUILD)/gen/templates.c: $(BUILD)/generate $(templates) $(BUILD)/gen/templates.list
-	$(Q)$(BUILD)/generate templates $(templates) > $@
+$(BUILD)/gen/templates.c: $(GENERATE) $(templates) $(BUILD)/gen/templates.list
+	$(Q)$(GENERATE) templates $(templates) > $@
 
 # --- installing ---
 
@@ -272,8 +277,25 @@ bench-run: all $(tools) $(VENV)/ok $(VENV)/bench-ok
 bench-build: all $(tools) $(VENV)/ok
 	@BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python $(PYTHON3) tests/bench/bench-build $(BENCH_BUILD)
 
-clean:
-	rm -rf $(BUILD) stackbuild
+# --- packages: wheels, tar.gz, .deb, SBOM and checksums in dist/, for each of ARCHES ---
 
--include $(shell find $(BUILD) \( -name "testbed*" -o -name engines -o -name e2e -o -name venv \) -prune \
+DIST ?= dist
+ARCHES ?= x86_64 aarch64
+
+.PHONY: dist test-dist deps-dist
+deps-dist:
+	@ci/deps cmake ninja-build dpkg-dev patch xz-utils bzip2 perl python3 python3-venv git
+
+dist: deps-dist
+	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) ci/dist/build $(DIST) $(ARCHES)
+
+# The packages in venvs, Debian 11 to 13 and an emulator: some minutes, root.
+test-dist: dist
+	@ci/deps debootstrap qemu-user-static lintian
+	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) tests/dist/run $(DIST)
+
+clean:
+	rm -rf $(BUILD) $(DIST) stackbuild
+
+-include $(shell find $(BUILD) \( -name "testbed*" -o -name dist -o -name engines -o -name e2e -o -name venv \) -prune \
 	-o -name '*.d' -type f -print 2>/dev/null)

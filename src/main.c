@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/arena.h"
 #include "base/fs.h"
@@ -54,8 +56,10 @@ main(int argc, char **argv)
 	struct options o;
 	int status;
 
+#ifdef __GLIBC__
 	/* Each cell of a matrix frees an arena, whose pages the next cell would fault in again. */
 	mallopt(M_TOP_PAD, MEMORY_KEPT);
+#endif
 	a = arena_new();
 	if (program_options(a, argc, argv, &o, &status))
 		status = program_needs_world(&o) ? become_world(a, argv) : program_run(&o);

@@ -8,6 +8,13 @@
 
 #include "base/fs.h"
 
+/* Which build it is, for one that is distributed: commit, its date, machine (ci/dist/build). */
+#ifdef STACKBUILD_BUILD
+#define BUILD_NAMED " (" STACKBUILD_BUILD ")"
+#else
+#define BUILD_NAMED ""
+#endif
+
 int
 usage_error(const char *why)
 {
@@ -151,7 +158,7 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 
 		diags_init(&ds, a);
 		f = facts_load(a, &ds, NULL);
-		printf("stackbuild %s, knowledge of %s\n", STACKBUILD_VERSION,
+		printf("stackbuild %s" BUILD_NAMED ", knowledge of %s\n", STACKBUILD_VERSION,
 		       f ? facts_date(f) : "unknown date");
 	} else if (o->help) {
 		options_help(o->verb, &b);

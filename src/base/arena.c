@@ -57,7 +57,8 @@ memory_at_exhaustion(void (*act)(void))
 /*
  * The allocator of the whole process, as "Replacing malloc" in glibc's manual describes: without memory
  * glibc's regexec answers "no match", libyaml frees twice, libcrypto crashes and libarchive aborts.
- * A sanitizer has an allocator of its own, which ends the process too.
+ * A sanitizer has an allocator of its own, which ends the process too.  musl has the same three names,
+ * for its own use: a static program can call them.
  */
 #if ARENA_SHARED
 extern void *__libc_malloc(size_t size);

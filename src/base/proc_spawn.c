@@ -167,7 +167,7 @@ spawn(const struct proc_spec *spec, const char *file, char **env, const int *fd,
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, fresh;
-	int error = 0;
+	int error = 0, here = -1;
 
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
@@ -184,10 +184,16 @@ spawn(const struct proc_spec *spec, const char *file, char **env, const int *fd,
 	for (int i = IN; i <= ERR_WRITE && !error; i++)
 		if (fd[i] >= 0)
 			error = posix_spawn_file_actions_adddup2(&files, fd[i], i);
+	/* glibc before 2.29 cannot change the directory in the child; nothing else runs in this process. */
 	if (!error && spec->cwd)
-		error = posix_spawn_file_actions_addchdir_np(&files, spec->cwd);
+		here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!error && spec->cwd && (here < 0 || chdir(spec->cwd) < 0))
+		error = errno;
 	if (!error)
 		error = posix_spawn(&s->pid, file, &files, &attr, (char *const *)spec->argv, env);
+	if (here >= 0 && fchdir(here) < 0 && !error)
+		error = errno;
+	close_all(&here, 1);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return error;

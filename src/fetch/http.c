@@ -259,13 +259,11 @@ set_headers(struct transfer *t)
 static void
 set_limits(const struct transfer *t, double rest_s)
 {
-	const char *file = getenv("CURL_CA_BUNDLE"), *dir = getenv("SSL_CERT_DIR");
+	const char *file = http_ca_file(), *dir = getenv("SSL_CERT_DIR");
 	long stall = t->q->stall_s ? (long)t->q->stall_s : HTTP_STALL_S;
 	CURL *c = t->curl;
 
-	if (!file || !*file)
-		file = getenv("SSL_CERT_FILE");
-	if (file && *file)
+	if (file)
 		curl_easy_setopt(c, CURLOPT_CAINFO, file);
 	if (dir && *dir)
 		curl_easy_setopt(c, CURLOPT_CAPATH, dir);

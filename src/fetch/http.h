@@ -82,6 +82,10 @@ const char *http_host(struct arena *a, const char *url);
 /* Loopback: localhost, 127.0.0.0/8 or [::1], with or without a port. */
 bool http_is_loopback(const char *host);
 
+/* The file of CA certificates: CURL_CA_BUNDLE, SSL_CERT_FILE, or the system's where libcurl was built without
+ * its place (Debian and Alpine, Fedora and RHEL, openSUSE).  NULL: libcurl's own, or SSL_CERT_DIR. */
+const char *http_ca_file(void);
+
 /* The value of a header, name in lower case; or NULL. */
 const char *http_header(const struct http_answer *answer, const char *name);
 

@@ -1,7 +1,9 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "http.h"
@@ -111,5 +113,28 @@ http_header(const struct http_answer *answer, const char *name)
 		if (!strncmp(h, name, n) && h[n] == ':')
 			return h + n + 2;
 	}
+	return NULL;
+}
+
+const char *
+http_ca_file(void)
+{
+	static const char *const places[] = {
+		"/etc/ssl/certs/ca-certificates.crt",
+		"/etc/pki/tls/certs/ca-bundle.crt",
+		"/etc/ssl/ca-bundle.pem",
+	};
+	static const char *const variables[] = { "CURL_CA_BUNDLE", "SSL_CERT_FILE" };
+	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
+	const char *dir = getenv("SSL_CERT_DIR");
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+		if (getenv(variables[i]) && *getenv(variables[i]))
+			return getenv(variables[i]);
+	if (dir && *dir)
+		return NULL;
+	for (size_t i = 0; !v->cainfo && !v->capath && i < sizeof(places) / sizeof(*places); i++)
+		if (!access(places[i], R_OK))
+			return places[i];
 	return NULL;
 }
