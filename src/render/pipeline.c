@@ -22,6 +22,7 @@ const struct shape pipeline_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name, in lower case", 0 },
 	{ "recipe", VALUE_TEXT, "the recipe's file, as it was named", 0 },
 	{ "paths", VALUE_LIST, "patterns of the files that decide the result", 0 },
+	{ "version", VALUE_TEXT, "that of stackbuild", 0 },
 	{ "out", VALUE_TEXT, "where render puts files: out/STACK", 0 },
 	{ "variant", VALUE_TEXT, "the recipe's variant, if one was asked for", 0 },
 	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
@@ -112,6 +113,7 @@ pipeline_fill(struct target *t)
 	scope_text(t->top, "stack", stack, first->stack.at);
 	scope_text(t->top, "recipe", first->path, nowhere);
 	add_paths(t);
+	scope_text(t->top, "version", STACKBUILD_VERSION, nowhere);
 	scope_text(t->top, "out", fs_join(t->a, "out", first->stack.s), nowhere);
 	scope_text(t->top, "variant", first->variant, nowhere);
 	scope_text(t->top, "platform", first->platform.s, first->platform.at);
