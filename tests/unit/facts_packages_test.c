@@ -79,7 +79,7 @@ static void
 prebuilt_wheels(void **state)
 {
 	const struct extension *e = facts_extension(f, "mamba-ssm");
-	struct wheel_wanted want = { "2.2.2", "12.1", "3.11", "x86_64", TRI_NO };
+	struct wheel_wanted want = { "2.2.2", "12.1", "3.11", "x86_64", TRI_NO, NULL };
 	const char *why, *source, *url;
 
 	(void)state;

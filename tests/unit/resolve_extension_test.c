@@ -134,7 +134,7 @@ one_release(const char *name, const char *version)
 			const char *why, *source, *python = pythons[k % 3], *codes;
 			bool is;
 			struct wheel_wanted want = { torches[i]->version, v->cuda, python, "x86_64",
-						     v->cxx11abi };
+						     v->cxx11abi,         NULL };
 
 			/* PyPI's alone needs the index that PyPI is. */
 			if (!v->cuda || !names_hold(&torches[i]->pythons, python) || !v->on_index)
