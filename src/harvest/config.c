@@ -105,5 +105,5 @@ harvest_index(struct arena *a)
 	if (env && *env)
 		return arena_strdup(a, env);
 	read_files(a, found);
-	return found[1] ? found[1] : found[0] ? found[0] : HARVEST_PYPI;
+	return found[1] ? found[1] : found[0];
 }

@@ -153,16 +153,23 @@ static bool
 set_index(struct arena *a, struct diags *ds, struct harvester *h)
 {
 	const char *given = h->how->index ? h->how->index : harvest_index(a);
-	const char *shown = mask_credentials(a, given), *host, *at;
+	const char *shown, *host, *at, *url;
 	struct http_user user;
-	const char *url = http_split(a, given, &user);
 	size_t n;
 
+	if (!given) {
+		diag_help(diag_at(ds, E_HARVEST, (struct span){ 0 },
+				  "neither --index nor pip's configuration names a package index"),
+			  "pass --index URL, or set PIP_INDEX_URL or `index-url` in pip.conf");
+		return false;
+	}
+	shown = mask_credentials(a, given);
+	url = http_split(a, given, &user);
 	h->user = "";
 	if (!url) {
 		diag_help(diag_at(ds, E_HARVEST, (struct span){ 0 },
 				  "the index `%s` is not an http or https URL", shown),
-			  "name the URL of a simple index, such as %s", HARVEST_PYPI);
+			  "name the URL of a simple index, such as https://example.org/simple");
 		return false;
 	}
 	host = strstr(given, "://") + strlen("://");

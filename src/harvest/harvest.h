@@ -47,13 +47,12 @@ bool harvest(struct arena *a, struct diags *ds, const struct facts *f, const str
 
 /*
  * harvest_index -- the index that pip would use: PIP_INDEX_URL, else `index-url` of pip's
- * configuration files, else PyPI's.
+ * configuration files; NULL if there is none.
  *
  *   out     its URL, with credentials if it has some
  *   memory  lives in a
  *   source  pip's documentation, "Configuration"; sections [global] and [install]
  */
 const char *harvest_index(struct arena *a);
-#define HARVEST_PYPI "https://pypi.org/simple"
 
 #endif
