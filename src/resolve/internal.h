@@ -37,6 +37,13 @@ struct unchecked {
 };
 
 /* One run of resolve(). */
+/* A pairing with a package that no variable stands for yet. */
+struct waiting_pair {
+	const struct pairing *pairing;
+	unsigned own; /* the variable of the package on the left */
+	const solve_word *these;
+};
+
 struct workspace {
 	struct solve_budget budget; /* of one call of the solver */
 	struct arena *a;
@@ -61,6 +68,7 @@ struct workspace {
 	unsigned made;      /* constraints so far */
 	struct given_up LIST(struct constraint *) given_up; /* for one that is stronger */
 	struct joint_repair joint;
+	struct waiting_pairs LIST(struct waiting_pair) waiting;
 	struct map pythons_in;             /* a specifier -> the set of Pythons that it allows */
 	struct constraint_kind *rule_rows; /* one for each rule of the knowledge; NULL: not yet */
 

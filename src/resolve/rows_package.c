@@ -30,18 +30,39 @@ numbered_in(struct workspace *w, unsigned variable, const char *spec)
 }
 
 static const char *
-sentence(struct query *q, const struct pairing *p, const solve_word *these, const char *other)
+sentence(struct workspace *w, const struct pairing *p, unsigned own, const solve_word *these,
+	 const char *other)
 {
-	struct workspace *w = q->w;
-	int asked = requested_in(w, q->variable, these);
+	int asked = requested_in(w, own, these);
 	const char *of =
-		asked >= 0 ? variable_at(w, q->variable)->c[asked].text : spec_label(w->a, p->spec);
+		asked >= 0 ? variable_at(w, own)->c[asked].text : spec_label(w->a, p->spec);
 
 	return arena_printf(w->a, "%s%s%s needs %s %s: %s", p->name, *of ? " " : "", of, other,
 			    spec_label(w->a, p->needs), p->why);
 }
 
-/* Asked of the variable on the left: what need not be there is made known, not needed. */
+static void
+add_pair(struct query *q, const struct pairing *p, unsigned own, const solve_word *these)
+{
+	struct workspace *w = q->w;
+	unsigned other = variable_named(w, p->other);
+	solve_word *those = set_in(w, other, p->needs);
+
+	add_conflict(q,
+		     TERMS(IN(own, these), p->optional ? IN(other, set_not(w, other, those)) :
+							 NOT_IN(other, those)),
+		     p->source, "%s", sentence(w, p, own, these, variable_at(w, other)->label));
+}
+
+/* What need not be there, and is not: its pairings wait until something brings it. */
+static bool
+may_wait(const struct workspace *w, const struct pairing *p)
+{
+	return p->optional && strcmp(p->other, "torch") != 0 && strcmp(p->other, "python") != 0 &&
+	       variable_find(w, p->other) < 0;
+}
+
+/* Asked of the variable on the left, and of the one on the right if that came later. */
 void
 constraint_pairs(struct query *q, struct workspace *w)
 {
@@ -51,8 +72,7 @@ constraint_pairs(struct query *q, struct workspace *w)
 	const struct pairing *all = key ? facts_pairings(w->f, key, &n) : NULL;
 
 	for (const struct pairing *p = all; p < all + n; p++) {
-		solve_word *these, *those;
-		unsigned other;
+		solve_word *these;
 
 		/* torch says of numpy release by release what it takes (torch_numpy). */
 		if (p->inferred != inferred ||
@@ -61,13 +81,17 @@ constraint_pairs(struct query *q, struct workspace *w)
 		these = numbered_in(w, q->variable, p->spec);
 		if (set_is_empty(w, q->variable, these))
 			continue;
-		other = variable_named(w, p->other);
-		those = set_in(w, other, p->needs);
-		add_conflict(q,
-			     TERMS(IN(q->variable, these),
-				   p->optional ? IN(other, set_not(w, other, those)) :
-						 NOT_IN(other, those)),
-			     p->source, "%s", sentence(q, p, these, variable_at(w, other)->label));
+		if (may_wait(w, p))
+			list_push(w->a, &w->waiting,
+				  (struct waiting_pair){ p, q->variable, these });
+		else
+			add_pair(q, p, q->variable, these);
+	}
+	for (size_t i = 0; key && i < w->waiting.n; i++) {
+		const struct waiting_pair *one = &w->waiting.at[i];
+
+		if (one->pairing->inferred == inferred && !strcmp(one->pairing->other, key))
+			add_pair(q, one->pairing, one->own, one->these);
 	}
 }
 
