@@ -177,6 +177,8 @@ facts_pairings(const struct facts *f, const char *name, size_t *n)
 	const struct claim *own;
 
 	if (!all) {
+		/* These lists outlive the cell that asks. */
+		name = arena_strdup(f->a, name);
 		all = arena_new_of(f->a, struct pairings);
 		rows = rows_of(f, name);
 		own = fact_get(extension_file_of(f, name), "pairings");
