@@ -144,7 +144,9 @@ find_package(const struct facts *f, const char *name, const char *more, struct f
 		return false;
 	if (more)
 		return find_keyed(f, fact_get(file, "releases"), more, x);
-	return (own && also(f, x, own)) | (file && also(f, x, file));
+	if (own)
+		also(f, x, own);
+	return file ? also(f, x, file) : true;
 }
 
 static bool

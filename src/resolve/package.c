@@ -307,11 +307,14 @@ constrain_others(struct workspace *w, struct map *seen, const char *key)
 	pin = n && own && own->v ? asked(w, key) : NULL;
 	if (!pin || !*specifiers_text(w->a, pin->req->spec))
 		return;
-	for (const struct pairing *p = all; p < all + n; p++)
+	for (size_t i = 0; i < n; i++) {
+		const struct pairing *p = &all[i];
+
 		if (!p->inferred && strcmp(p->other, "torch") != 0 &&
 		    strcmp(p->other, "python") != 0 && !asked(w, p->other) &&
 		    specifiers_match(facts_specifiers(w->f, p->spec), own->v, PRE_YES))
 			constrain(w, seen, arena_printf(w->a, "%s%s", p->other, p->needs));
+	}
 }
 
 /* Each list of constraints is the beginning of the next. */

@@ -71,7 +71,8 @@ constraint_pairs(struct query *q, struct workspace *w)
 	size_t n = 0;
 	const struct pairing *all = key ? facts_pairings(w->f, key, &n) : NULL;
 
-	for (const struct pairing *p = all; p < all + n; p++) {
+	for (size_t i = 0; i < n; i++) {
+		const struct pairing *p = &all[i];
 		solve_word *these;
 
 		/* torch says of numpy release by release what it takes (torch_numpy). */

@@ -146,7 +146,7 @@ static void
 ask_extensions(const struct facts *f, struct arena *a)
 {
 	struct names all = facts_extension_names(f);
-	struct wheel_wanted want = { "2.2.2", "12.1", "3.11", "x86_64", TRI_NO };
+	struct wheel_wanted want = { "2.2.2", "12.1", "3.11", "x86_64", TRI_NO, NULL };
 	const char *why, *source;
 
 	for (size_t i = 0; i < all.n; i++) {
