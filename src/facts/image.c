@@ -108,8 +108,11 @@ meaning(const struct facts *f, struct arena *a, const struct image_name *n, cons
 	static const char *const versions[] = { "cuda", "torch", "python", "release", "series" };
 	const char *series = is_version(text) && strchr(text, '.') ? version_series(a, text) : NULL;
 
+	/* A number is that of the system at the beginning of the tag alone: debian:12-slim. */
 	if (!strcmp(name, "os"))
-		return os_named(f, a, short_name(n->repository), text);
+		return is_version(text) && !starts_with(n->tag, text) ?
+			       NULL :
+			       os_named(f, a, short_name(n->repository), text);
 	if (!strcmp(name, "flavour"))
 		return !strcmp(text, "base") || !strcmp(text, "runtime") || !strcmp(text, "devel") ?
 			       text :
