@@ -203,10 +203,10 @@ const struct os_release *facts_os_all(const struct facts *f, size_t *n);
 /* What a package of Debian is called where dnf installs it: "build-essential" is several. */
 struct names facts_dnf_names(const struct facts *f, const char *package);
 /*
- * What the name of an image says of it, and what bases.yaml knows of its repository:
+ * The parts of an image's name, and what bases.yaml lists for its repository:
  * "nvidia/cuda:12.1.0-devel-ubuntu22.04" gives cuda "12.1.0", flavour "devel", os "ubuntu22.04";
  * "debian:12-slim" and "python:3.11-slim-bookworm" give os "debian12" (the latter python "3.11").
- * What is not known is NULL.
+ * A member is NULL if neither the name nor bases.yaml gives its value.
  */
 struct image_name {
 	const char *repository, *tag, *digest; /* as written; tag, digest may be NULL */
@@ -376,18 +376,18 @@ struct package_release {
 	const char *requires_python; /* or NULL */
 	struct names
 		wheels; /* tags, "cp311-cp311-manylinux_2_17_x86_64"; of linux with glibc alone */
-	bool wheels_known; /* false: whether it has any is not known */
+	bool wheels_known; /* false: the file does not list its wheels */
 	bool sdist;
 	const char *yanked;    /* why it was withdrawn, or "true"; NULL: it was not */
-	struct names requires; /* on other packages of the knowledge, with markers */
-	bool requires_known;   /* false: nobody read them */
+	struct names requires; /* requirements on packages in the knowledge base, with markers */
+	bool requires_known;   /* false: its METADATA was not read */
 	const struct claim *claim;
 };
 /* An ordinary package, or an extension that the index has as well. */
 struct python_package {
 	const char *name;                       /* normalised */
 	const struct package_release *releases; /* oldest first */
-	size_t n;                               /* 0: nothing is known of its releases */
+	size_t n;                               /* 0: the knowledge base lists no release */
 	const char *source;
 };
 /* Returns NULL if the package is not in the knowledge base. */

@@ -29,9 +29,9 @@ struct fact_files LIST(struct fact_file);
  *
  * Each of these is a word, but for the three texts of a source, which follow one another.  A name,
  * text, source or key is the distance in bytes from its word to the text; a value the distance in
- * words from its word to the claim, which may stand before it.  A release of an extension has two
- * words before it: a bit for each entry of `ranges` that holds for it, and the highest bit if it has
- * release fields of its own.
+ * words from its word to the claim, which may stand before it.  Two
+ * words stand before a release of an extension: one bit for each entry of `ranges` that includes the
+ * release, and the highest bit if the release sets release fields itself.
  */
 struct claim {
 	uint32_t head, rest[];

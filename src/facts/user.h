@@ -22,7 +22,7 @@ struct facts;
  */
 void facts_use_user(const struct facts *f, const char *dir);
 
-/* The files of that directory that were asked for until now, in the order of their names. */
+/* The files of that directory that lookups have opened so far, sorted by name. */
 struct user_file {
 	const char *package, *path;
 	const char *read;    /* "2026-11-30", or NULL */
@@ -31,12 +31,12 @@ struct user_file {
 struct user_files LIST(const struct user_file *);
 struct user_files facts_user_files(const struct facts *f);
 
-/* The packages that `facts refresh` reads by itself, in the order of harvest.yaml. */
+/* Returns the packages that `facts refresh` reads without arguments, in the order of harvest.yaml. */
 struct names facts_harvest(const struct facts *f);
-/* True if the requirements of other packages on this one are of interest; name: normalised. */
+/* Returns true if `facts refresh` keeps requirements on this package; name: normalised. */
 bool facts_tracks(const struct facts *f, const char *name);
 /*
- * facts_releases_valid -- whether a text can be read as a file releases/NAME.yaml.
+ * facts_releases_valid -- returns true if a text is a valid file releases/NAME.yaml.
  *
  *   in      path: where it will be; its last part names the package
  *   errors  SB0101 .. SB0104, SB0280, SB0281; false

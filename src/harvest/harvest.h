@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include "facts/facts.h"
 
-/* Reads package indexes, and writes what they say as knowledge: releases/NAME.yaml. */
+/* Reads a package index, and writes the releases of each package to releases/NAME.yaml. */
 
 enum {
 	HARVEST_LIMIT = 20,     /* releases of a package of which METADATA is read */
@@ -25,7 +25,7 @@ struct harvest_how {
 	const char *cache;     /* a directory for pages and METADATA; NULL: nothing is kept */
 	bool all;              /* every final release is listed and read */
 	bool deep;             /* also download and inspect the wheels */
-	bool known;            /* requirements that f knows of a release are taken from it */
+	bool known;            /* take the requirements of a release from f if f has them */
 	unsigned limit;        /* releases of a package of which METADATA is read */
 	unsigned requests_max; /* of the run */
 	double timeout_s;      /* of a request */

@@ -51,16 +51,16 @@ struct found_release {
 	const struct version *version;
 	const char *text; /* as PEP 440 normalises it */
 	const char *date, *requires_python, *yanked;
-	struct names wheels; /* tags, as the file has them */
+	struct names wheels; /* tags, in the form that the file lists */
 	bool any_wheel, sdist;
-	bool listed;                    /* the file has it under `releases` */
+	bool listed;                    /* the file lists it under `releases` */
 	bool read;                      /* its METADATA is to be read */
 	bool kept_a_file;               /* not every file of it is yanked */
-	const struct index_file *wheel; /* the one to read; NULL: it has none */
+	const struct index_file *wheel; /* the wheel to read; NULL: the release has none */
 	int rank;
-	bool has_metadata; /* requires and extras are known */
+	bool has_metadata; /* requires and extras come from METADATA */
 	struct names requires, extras;
-	const char *deep; /* YAML text of what is in the wheel, or NULL */
+	const char *deep; /* YAML of the `deep` section, or NULL if the wheel was not inspected */
 };
 struct found_releases LIST(struct found_release);
 

@@ -79,20 +79,20 @@ const struct requirement *requirement_parse(struct arena *a, const char *text, c
 					    size_t *at);
 
 /*
- * The next logical line of a requirements file.
+ * Returns the next logical line of a requirements file.
  *
- *   in   src: for the place; *p: where the line starts, in a text that ends with NUL; *number: its
- *        number, at first 1
- *   out  without its comment and the blanks at its ends, "" for an empty line; `at` is what of it
- *        stands on its first line.  *p and *number: of the line after it
+ *   in   src: the file, for `at`; *p: the start of the line, in a text that ends with NUL; *number:
+ *        the number of that line, 1 for the first call
+ *   out  the line without its comment and without blanks at its ends, "" for an empty line; `at` is
+ *        the part of it on its first physical line.  *p and *number describe the following line
  */
 struct text requirements_line(struct arena *a, const struct source *src, const char **p,
 			      uint32_t *number);
 
-/* Options of pip and of requirements files, as far as they decide what is installed from where. */
+/* Options of pip and of requirements files, by their effect on which packages pip installs, and from where. */
 enum pip_option {
-	PIP_NONE,   /* no option */
-	PIP_QUIET,  /* changes nothing about what is installed */
+	PIP_NONE,   /* the word is not an option */
+	PIP_QUIET,  /* has no effect on which packages pip installs */
 	PIP_SWITCH, /* takes no value; a recipe has no place for it */
 	PIP_NO_ISOLATION,
 	PIP_NO_CACHE,
@@ -106,8 +106,9 @@ enum pip_option {
 };
 
 /*
- * Returns which option a word is: "--index-url", "--index-url=https://...", "-i", "-rreq.txt".  *value
- * is the part after `=` in the same word; NULL: the next word is the value, for PIP_SETTING and later.
+ * Returns the option that a word stands for: "--index-url", "--index-url=https://...", "-i",
+ * "-rreq.txt".  *value is the value in the same word, or NULL if the next word is the value
+ * (PIP_SETTING and the options after it).
  */
 enum pip_option pip_option(struct arena *a, const char *word, const char **value);
 

@@ -333,8 +333,8 @@ const char *env_value(const struct workspace *w, const char *name);
 bool env_is(const struct workspace *w, const char *name, const char *words);
 /* Returns the length of a URL without slashes at its end; *last: where its last part begins. */
 size_t url_end(const char *url, size_t *last);
-/* torch is no build of PyTorch's own, and what it has is not known: it is the base image's, or comes
- * from an index that is none of torch's. */
+/* Returns true if torch is not a build of PyTorch, so that its contents are unknown: the torch of the
+ * base image, or one from an index other than PyTorch's. */
 bool has_own_build(const struct workspace *w);
 /* The version of the base's torch, if the recipe uses that one: "2.4.0a0"; else NULL. */
 const char *torch_of_base(const struct workspace *w);

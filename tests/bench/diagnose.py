@@ -28,7 +28,7 @@ def piece():
     lines = []
     for n in range(1400):
         lines += [
-            f"#12 {n}.125 Get:{n} http://deb.debian.org/debian bookworm/main amd64 libfoo{n} amd64 1.{n}-2 [{n} kB]",
+            f"#12 {n}.125 Get:{n} http://mirror.example/debian bookworm/main amd64 libfoo{n} amd64 1.{n}-2 [{n} kB]",
             f"#14 {n}.500   Using cached nvidia_cublas_cu12-12.1.{n}-py3-none-manylinux1_x86_64.whl (410.6 MB)",
             f"#15 {n}.750 [{n}/1400] /usr/local/cuda/bin/nvcc --generate-dependencies-with-compile "
             f"--dependency-output /tmp/pip-req-build/build/temp.linux-x86_64-cpython-311/csrc/scan_{n}.o.d "
