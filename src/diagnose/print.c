@@ -70,7 +70,7 @@ diagnose_text(struct arena *a, const struct causes *c, const char *name, const c
 		return;
 	}
 	buf_printf(out,
-		   "%s: no known cause in %llu lines; these lines of its end are most worth "
+		   "%s: no known cause in %llu lines; these last lines are most worth "
 		   "reading:\n",
 		   name, c->lines);
 	for (size_t i = 0; i < c->worth.n; i++)

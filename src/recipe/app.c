@@ -46,11 +46,11 @@ read_option(struct reading *x, const char *from, struct text line, enum pip_opti
 	switch (option) {
 	case PIP_REQUIREMENTS: include(x, from, line, value); break;
 	case PIP_CONSTRAINTS: leave(x, line, "constraints of the application are not read"); break;
-	case PIP_EDITABLE: leave(x, line, "what it requires is not known before the build"); break;
+	case PIP_EDITABLE: leave(x, line, "its requirements are not known before the build"); break;
 	case PIP_INDEX:
 	case PIP_EXTRA_INDEX:
 	case PIP_LINKS:
-		leave(x, line, "what this index serves is not in the knowledge base");
+		leave(x, line, "the packages of this index are not in the knowledge base");
 		break;
 	default: break; /* decides nothing about what is installed */
 	}
@@ -69,7 +69,7 @@ read_requirement(struct reading *x, struct text line)
 	if (req)
 		list_push(l->a, &x->needs.requirements, (struct recipe_requirement){ t, req });
 	else if (strpbrk(t.s, "/\\") || *t.s == '.')
-		leave(x, t, "what it requires is not known before the build");
+		leave(x, t, "its requirements are not known before the build");
 	else
 		x->good = reject(l, E_REQUIREMENT, t.at,
 				 "write it as PEP 508 has it: name[extra]>=1,<2; marker",

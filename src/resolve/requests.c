@@ -327,7 +327,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 	if (!wheel && !req->url && !is_tracked(w, key) && facts_package_independent(w->f, key)) {
 		if (req->extras.n)
 			not_checked(w, q, application,
-				    "what its extras require is not in the knowledge base");
+				    "the requirements of its extras are not in the knowledge base");
 		return;
 	}
 	if (!wheel && !is_tracked(w, key)) {

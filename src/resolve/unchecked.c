@@ -14,8 +14,8 @@ add(struct workspace *w, const char *what, const char *why)
 
 static const char not_listed[] = "not in the knowledge base";
 static const char no_release[] = "this release is not in the knowledge base";
-static const char no_requirements[] = "what it requires at run time is not in the knowledge base";
-static const char no_index[] = "what this index serves is not in the knowledge base";
+static const char no_requirements[] = "its run-time requirements are not in the knowledge base";
+static const char no_index[] = "the packages of this index are not in the knowledge base";
 
 static bool
 is_there(const struct workspace *w, const struct unchecked *u)
@@ -92,7 +92,7 @@ add_image(struct workspace *w, struct text image)
 		return;
 	n = facts_image_name(w->f, image.s);
 	if (!n.os || !facts_os(w->f, n.os))
-		add(w, image.s, "what this image contains is not in the knowledge base");
+		add(w, image.s, "the contents of this image are not in the knowledge base");
 	else if (image_is_doubtful(w, &n))
 		add(w, image.s, "the knowledge base does not list this tag");
 }
@@ -179,7 +179,7 @@ add_package(struct workspace *w, const struct request *p)
 	if (!c)
 		return;
 	if (p->requirement->req->url)
-		add(w, name, "what a file at a URL requires is not known before the build");
+		add(w, name, "the requirements of a file at a URL are not known before the build");
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
@@ -210,7 +210,7 @@ add_unread(struct workspace *w)
 		if (t->kind == VARIABLE_PACKAGE && c && c->published &&
 		    !c->published->requires_known && any_requires(t))
 			add(w, arena_printf(w->a, "%s %s", t->label, c->text),
-			    "what this release requires is not in the knowledge base");
+			    "the requirements of this release are not in the knowledge base");
 	}
 }
 
