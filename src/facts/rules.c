@@ -24,9 +24,10 @@ add_rules(const struct facts *f, const struct claim *file)
 static const struct written_rules *
 rules_of(const struct facts *f)
 {
-	struct names extensions = facts_extension_names(f);
+	struct names extensions;
 
 	if (!f->read->rules.n) {
+		extensions = facts_extension_names(f);
 		add_rules(f, facts_file(f, "rules.yaml"));
 		for (size_t i = 0; i < extensions.n; i++)
 			add_rules(f, extension_file_of(f, extensions.at[i]));

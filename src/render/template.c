@@ -103,11 +103,20 @@ follows(const struct expansion *e, const char *what)
 	return (size_t)(e->end - e->p) >= strlen(what) && !memcmp(e->p, what, strlen(what));
 }
 
+/* The "}}" that closes a tag, or NULL. */
+static const char *
+tag_end(const char *p, const char *end)
+{
+	while (p < end && (p = memchr(p, '}', (size_t)(end - p))) && (p + 1 == end || p[1] != '}'))
+		p++;
+	return p && p < end ? p : NULL;
+}
+
 /* The tag whose "{{" is at e->p.  False: not closed, or no name in it. */
 static bool
 read_tag(struct expansion *e, struct tag *t)
 {
-	const char *p = e->p + 2, *close = memmem(p, (size_t)(e->end - p), "}}", 2), *bar;
+	const char *p = e->p + 2, *close = tag_end(p, e->end), *bar;
 
 	*t = (struct tag){ .start = e->p };
 	if (!close) {
@@ -321,7 +330,7 @@ structure_line(const struct expansion *e)
 			return any ? p + (p < e->end) : NULL;
 		if (e->end - p < 3 || p[0] != '{' || p[1] != '{' || !strchr("#^/!", p[2]))
 			return NULL;
-		p = memmem(p, (size_t)(e->end - p), "}}", 2);
+		p = tag_end(p, e->end);
 		if (!p)
 			return NULL;
 		p += 2;
@@ -329,19 +338,23 @@ structure_line(const struct expansion *e)
 	}
 }
 
-/* Text up to the next tag, or to a line's end, where a structure line may follow. */
+/* Text up to the next tag, or to the line of that tag, if it may be a structure line. */
 static void
 add_text(struct expansion *e, bool write)
 {
-	const char *start = e->p;
+	const char *start = e->p, *p = start + 1, *line;
 	size_t n = 2;
 
 	if (follows(e, "{{{{")) {
 		e->p += 4;
 	} else {
-		do
-			e->p++;
-		while (e->p < e->end && e->p[-1] != '\n' && (*e->p != '{' || !follows(e, "{{")));
+		while (p < e->end && (p = memchr(p, '{', (size_t)(e->end - p))) &&
+		       p + 1 < e->end && p[1] != '{')
+			p += 2;
+		p = p && p + 1 < e->end ? p : e->end;
+		for (line = p; line > start && (line[-1] == ' ' || line[-1] == '\t');)
+			line--;
+		e->p = line > start && line[-1] == '\n' ? line : p;
 		n = (size_t)(e->p - start);
 	}
 	e->work += (size_t)(e->p - start);

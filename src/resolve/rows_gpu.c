@@ -52,12 +52,12 @@ is_inferred(const struct workspace *w, const struct torch_variant *v, const char
 	return !t || !t->archs.n || capability_runs(&t->archs, cc);
 }
 
-/* The builds of one tag, of every torch: those with the same code, none of it for the GPU. */
+/* The builds of the tag, of every torch: those with the same code, none of it for the GPU. */
 static void
-code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
+code_for(struct query *q, unsigned gpu, bool inferred)
 {
 	struct workspace *w = q->w;
-	const char *tag = variable_at(w, q->variable)->c[build].text, *cc = cc_of(w, gpu);
+	const char *tag = candidate_of(q)->text, *cc = cc_of(w, gpu);
 	unsigned torch = the_variable(w, VARIABLE_TORCH);
 	const struct solver_variable *at = variable_at(w, torch);
 	struct groups all = { 0 };
@@ -73,8 +73,7 @@ code_for(struct query *q, size_t build, unsigned gpu, bool inferred)
 	}
 	for (size_t i = 0; i < all.n; i++)
 		add_conflict(q,
-			     TERMS(IN(q->variable, set_one(w, q->variable, build)),
-				   IN(torch, all.at[i].these), THERE(w, gpu)),
+			     TERMS(THIS(q), IN(torch, all.at[i].these), THERE(w, gpu)),
 			     all.at[i].source,
 			     "the %s build of torch %s %s code for compute capability %s, and none "
 			     "for %s",
@@ -90,8 +89,7 @@ constraint_gpu_torch(struct query *q, struct workspace *w)
 	if (torch_of_base(w) && w->image.own_torch)
 		return;
 	for (size_t i = 0; next_gpu(w, &i, &gpu);)
-		for (size_t k = 0; k < variable_at(w, q->variable)->n; k++)
-			code_for(q, k, gpu, q->kind->strength == STRENGTH_WARNING);
+		code_for(q, gpu, q->kind->strength == STRENGTH_WARNING);
 }
 
 /*

@@ -223,7 +223,11 @@ variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 unsigned
 the_variable(struct workspace *w, enum variable_kind kind)
 {
-	return variable_get(w, kind, kinds[kind].key);
+	unsigned *number = &w->of_kind[kind]; /* plus 1 */
+
+	if (!*number)
+		*number = variable_get(w, kind, kinds[kind].key) + 1;
+	return *number - 1;
 }
 
 unsigned
