@@ -5,6 +5,23 @@
 
 enum { STEPS_MAX = 100 * 1000, HEAP_KIB_MAX = 4096 };
 
+/*
+ * What PCRE2's interpreter calls of its JIT compiler, and only for code that was compiled with it.
+ * Here none is, and with these functions the linker leaves out a twelfth of the program.  They are
+ * weak: if a PCRE2 calls more of the compiler, its own functions replace all of them.
+ */
+#define WITHOUT_JIT(symbol, name) \
+	int name(void) __asm__(#symbol) __attribute__((weak)); \
+	int name(void) \
+	{ \
+		return 0; \
+	}
+WITHOUT_JIT(_pcre2_jit_check_exec_8, pattern_no_jit_check)
+WITHOUT_JIT(_pcre2_jit_free_8, pattern_no_jit_free)
+WITHOUT_JIT(_pcre2_jit_get_size_8, pattern_no_jit_size)
+WITHOUT_JIT(_pcre2_jit_get_target_8, pattern_no_jit_target)
+WITHOUT_JIT(pcre2_jit_match_8, pattern_no_jit_match)
+
 /* A struct pattern is PCRE2's compiled code, whose type has a macro's name. */
 struct pattern *
 pattern_compile(const char *text)
