@@ -348,8 +348,8 @@ add_text(struct expansion *e, bool write)
 	if (follows(e, "{{{{")) {
 		e->p += 4;
 	} else {
-		while (p < e->end && (p = memchr(p, '{', (size_t)(e->end - p))) &&
-		       p + 1 < e->end && p[1] != '{')
+		while (p < e->end && (p = memchr(p, '{', (size_t)(e->end - p))) && p + 1 < e->end &&
+		       p[1] != '{')
 			p += 2;
 		p = p && p + 1 < e->end ? p : e->end;
 		for (line = p; line > start && (line[-1] == ' ' || line[-1] == '\t');)

@@ -72,8 +72,7 @@ code_for(struct query *q, unsigned gpu, bool inferred)
 				  v->source);
 	}
 	for (size_t i = 0; i < all.n; i++)
-		add_conflict(q,
-			     TERMS(THIS(q), IN(torch, all.at[i].these), THERE(w, gpu)),
+		add_conflict(q, TERMS(THIS(q), IN(torch, all.at[i].these), THERE(w, gpu)),
 			     all.at[i].source,
 			     "the %s build of torch %s %s code for compute capability %s, and none "
 			     "for %s",
