@@ -1,0 +1,20 @@
+#ifndef TOML_H
+#define TOML_H
+
+#include "yaml.h"
+
+/*
+ * toml_read -- a TOML document as a tree of nodes, each with its place (base/yaml.h has the nodes).
+ *
+ *   out     a map.  A string is a scalar that is not plain; a number, a boolean, a date or a time is
+ *           a plain scalar with the text that the document has.  An array, also one of tables, is a
+ *           list.  A table that is written in several parts has the place of the first
+ *   errors  SB0133 (syntax, or a string with the character NUL), SB0103 (limits), SB0104 (a key or
+ *           table that is defined twice); NULL
+ *   memory  lives in a; borrows from src
+ *   source  TOML 1.0.0; Python's tomllib as referee
+ */
+const struct node *toml_read(struct arena *a, struct diags *ds, const struct source *src,
+			     struct yaml_limits limits);
+
+#endif

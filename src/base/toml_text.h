@@ -1,0 +1,45 @@
+#ifndef TOML_TEXT_H
+#define TOML_TEXT_H
+
+#include "str.h"
+#include "toml.h"
+
+/* Inside the reader of TOML: places, blanks, strings and plain values. */
+
+struct toml_reader {
+	struct arena *a;
+	struct diags *ds;
+	const struct source *src;
+	struct yaml_limits limits;
+	const char *p, *end;
+	const char *marked; /* line and col are those of this byte */
+	uint32_t line, col;
+	size_t nodes;
+	unsigned depth;
+	unsigned section, sections; /* the header or inline table that is being filled; so far */
+};
+
+/* The place of what reaches from p to `to`; NULL: one character.  Asked for in the order of the text. */
+struct span toml_place(struct toml_reader *r, const char *p, const char *to);
+/* Reports what stands at the reader's place; false. */
+bool toml_wrong(struct toml_reader *r, const char *what);
+/* Counts one more value at that depth; false: too many, or too deep. */
+bool toml_count(struct toml_reader *r, unsigned depth);
+/* Whether the whole text is UTF-8 without control characters but tab and line ends. */
+bool toml_text_holds(struct toml_reader *r);
+
+bool toml_next_is(const struct toml_reader *r, const char *what);
+/* Passes what stands next, if it is that. */
+bool toml_take(struct toml_reader *r, const char *what);
+void toml_skip_blanks(struct toml_reader *r);
+/* Passes blanks, a comment and the end of the line.  False: something else stands there. */
+bool toml_take_line_end(struct toml_reader *r);
+
+/* Returns a string, whose first quote stands next; NULL: an error was reported. */
+const char *toml_string(struct toml_reader *r, bool may_have_lines);
+/* Returns a bare key; NULL: none stands there. */
+const char *toml_bare_key(struct toml_reader *r);
+/* Returns the text of a boolean, a number, a date or a time; NULL: an error was reported. */
+const char *toml_plain(struct toml_reader *r);
+
+#endif
