@@ -10,6 +10,19 @@
 #include "base/str.h"
 #include "init/init.h"
 
+/* FILE arguments and --from mean the same. */
+static struct names
+files_of(struct run *r)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < r->o->args.n; i++)
+		list_push(r->a, &all, r->o->args.at[i]);
+	for (size_t i = 0; i < r->o->froms.n; i++)
+		list_push(r->a, &all, r->o->froms.at[i]);
+	return all;
+}
+
 static bool
 has_options(const struct options *o)
 {
@@ -31,6 +44,14 @@ stdin_is_sent(void)
 struct sources LIST(const struct source *);
 
 static bool
+read_list(struct init *n, const struct source *src)
+{
+	return init_is_toml(n, src) ? init_project(n, src) :
+	       init_is_yaml(n, src) ? init_environment(n, src) :
+				      init_requirements(n, src);
+}
+
+static bool
 read_sources(struct run *r, const struct names *paths, struct init *n, bool *empty)
 {
 	struct sources sources = { 0 };
@@ -41,7 +62,7 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 			fs_read(r->a, &r->ds, paths->at[i], FS_READ_MAX, (struct span){ 0 });
 
 		/* An empty pipe is an error only if there are no options. */
-		if (src && !src->size && !r->o->froms.n) {
+		if (src && !src->size && !strcmp(paths->at[i], "-") && !files_of(r).n) {
 			*empty = !has_options(r->o);
 			return !*empty;
 		}
@@ -55,13 +76,13 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 							   "a list of requirements");
 	}
 	n->from = from.n ? names_join(r->a, &from, " and ") : NULL;
-	/* Dockerfiles first: the versions of a requirements file replace theirs. */
+	/* Dockerfiles first: the versions of another file replace theirs. */
 	for (size_t i = 0; i < sources.n; i++)
 		if (init_is_dockerfile(n, sources.at[i]) &&
 		    !init_dockerfile(n, sources.at[i], paths))
 			return false;
 	for (size_t i = 0; i < sources.n; i++)
-		if (!init_is_dockerfile(n, sources.at[i]) && !init_requirements(n, sources.at[i]))
+		if (!init_is_dockerfile(n, sources.at[i]) && !read_list(n, sources.at[i]))
 			return false;
 	return true;
 }
@@ -149,9 +170,24 @@ ask_all(struct init *n)
 
 /* --- the result --- */
 
-static const char nothing[] =
-	"init needs an input: `pip freeze | stackbuild init`, --from Dockerfile, "
-	"--torch 2.2.2 --extension mamba-ssm, or answers on a terminal";
+/* Names the file of this directory that init could read. */
+static const char *
+what_is_missing(struct arena *a)
+{
+	static const char *const files[] = { "uv.lock",          "pylock.toml",
+					     "pyproject.toml",   "Dockerfile",
+					     "requirements.txt", "environment.yml",
+					     "environment.yaml", "cog.yaml" };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (fs_exists(files[i]))
+			return arena_printf(a,
+					    "init needs an input, and this directory has %s: "
+					    "`stackbuild init %s`",
+					    files[i], files[i]);
+	return "init needs an input: `pip freeze | stackbuild init`, `stackbuild init Dockerfile`, "
+	       "--torch 2.2.2 --extension mamba-ssm, or answers on a terminal";
+}
 
 int
 verb_init(struct run *r)
@@ -159,7 +195,7 @@ verb_init(struct run *r)
 	const char *path = r->o->out ? r->o->out : "stack.yaml", *text;
 	const struct stack *s;
 	struct init n = { .a = r->a, .ds = &r->ds, .f = r->facts };
-	struct names paths = r->o->froms;
+	struct names paths = files_of(r);
 	unsigned warnings;
 	bool ask = false, empty = false;
 
@@ -168,7 +204,7 @@ verb_init(struct run *r)
 	else if (!paths.n && !has_options(r->o))
 		ask = isatty(0);
 	if (!paths.n && !has_options(r->o) && !ask)
-		return usage_error(nothing);
+		return usage_error(what_is_missing(r->a));
 	if (strcmp(path, "-") != 0 && fs_exists(path)) {
 		diag_help(diag_at(&r->ds, E_INIT_EXISTS, (struct span){ 0 }, "`%s` exists already",
 				  path),
@@ -178,7 +214,7 @@ verb_init(struct run *r)
 	if (ask)
 		ask_all(&n);
 	else if (!read_sources(r, &paths, &n, &empty) || !take_options(r->o, &n))
-		return empty ? usage_error(nothing) : EXIT_DIAGNOSED;
+		return empty ? usage_error(what_is_missing(r->a)) : EXIT_DIAGNOSED;
 	if (ask && r->o->name)
 		init_set(&n, "stack", r->o->name);
 	text = init_recipe(&n, path, &s, &warnings);

@@ -278,30 +278,6 @@ run_python(struct docker *d, struct init_item *item, const struct command *c, si
 				  word(c, k + 1));
 }
 
-/* "pytorch==2.2.2", "python=3.10": torch and Python have the same versions on PyPI; of nothing else
- * that is certain. */
-static void
-add_conda(struct docker *d, const struct word *w)
-{
-	struct init_item *item = docker_item(d, w, NULL);
-	const char *name = arena_copy(d->rd->a, w->s, strcspn(w->s, "=<>"));
-	const char *version = w->s + strlen(name);
-
-	version += strspn(version, "=");
-	version = arena_copy(d->rd->a, version, strcspn(version, "=*"));
-	if (!w->unknown && among(name, "python") && starts_with(version, "3."))
-		item_take(d->rd, item, "python",
-			  arena_copy(d->rd->a, version, 2 + strspn(version + 2, "0123456789")));
-	else if (!w->unknown && among(name, "pytorch torchvision torchaudio"))
-		place_requirement(d->rd, item,
-				  arena_printf(d->rd->a, is_digit(*version) ? "%s==%s" : "%s",
-					       name + (*name == 'p' ? 2 : 0), version),
-				  false);
-	else
-		item_unread(d->rd, item, "add it to `packages` if PyPI has it",
-			    "it is a package of conda");
-}
-
 static void
 run_conda(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
@@ -321,7 +297,8 @@ run_conda(struct docker *d, struct init_item *item, const struct command *c, siz
 		if (among(c->at[k].s, "-c --channel -n --name -p --prefix -f --file"))
 			k++;
 		else if (*c->at[k].s != '-')
-			add_conda(d, &c->at[k]);
+			place_conda(d->rd, docker_item(d, &c->at[k], NULL),
+				    c->at[k].unknown ? "" : c->at[k].s);
 }
 
 /* --- commands --- */

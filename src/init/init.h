@@ -77,11 +77,15 @@ struct init {
  */
 const struct source *init_text(struct init *rd, const struct source *src);
 
-/* Returns true if name or first lines are those of a Dockerfile. */
+/* Whether name or first line are those of a Dockerfile, of TOML, of YAML; else it is a list. */
 bool init_is_dockerfile(struct init *rd, const struct source *src);
+bool init_is_toml(struct init *rd, const struct source *src);
+bool init_is_yaml(struct init *rd, const struct source *src);
 
 /*
- * init_requirements, init_dockerfile: add the items of a file.
+ * init_requirements, init_dockerfile, init_project, init_environment: add the items of a file: a
+ * list of requirements, a Dockerfile, TOML (pyproject.toml, uv.lock, pylock.toml), YAML
+ * (environment.yml, cog.yaml).
  *
  *   in      read: paths of requirements files that are read as well: a Dockerfile may install them
  *   out     a later item replaces an earlier one of the same key and name
@@ -89,7 +93,10 @@ bool init_is_dockerfile(struct init *rd, const struct source *src);
  *           is wrong with the Dockerfile a warning
  *   limits  4000 items; a Dockerfile's variables expand to at most 1 MiB
  *   memory  borrows from src
+ *   source  PEP 621, PEP 735, PEP 751; uv's documentation of [tool.uv]; conda's and Cog's of theirs
  */
+bool init_project(struct init *rd, const struct source *src);
+bool init_environment(struct init *rd, const struct source *src);
 bool init_requirements(struct init *rd, const struct source *src);
 bool init_dockerfile(struct init *rd, const struct source *src, const struct names *read);
 

@@ -29,7 +29,8 @@ refuse(struct init *rd, const struct source *src, uint32_t line, const char *wha
 	struct span at = { .src = src, .line = line, .col = line != 0 };
 
 	diag_help(diag_at(rd->ds, E_INIT_INPUT, at, "%s", what),
-		  "give it the output of `pip freeze`, a requirements file or a Dockerfile");
+		  "give it the output of `pip freeze`, a requirements file, pyproject.toml or a "
+		  "Dockerfile");
 	return NULL;
 }
 
@@ -59,9 +60,7 @@ init_text(struct init *rd, const struct source *src)
 	static const struct {
 		const char *line, *what;
 	} others[] = {
-		{ "^[[].+[]]$", "this is TOML: init does not read its dependencies" },
 		{ "^[{].", "this is JSON" },
-		{ "^---$|:$|^name: .", "this is YAML, perhaps conda's: init does not read it" },
 		{ "^Package .", "this is the output of `pip list`: use that of `pip freeze`" },
 	};
 	const char *p = src->text, *begin, *first;
@@ -91,12 +90,19 @@ init_text(struct init *rd, const struct source *src)
 	return src;
 }
 
+const char *
+init_first_line(struct init *rd, const struct source *src)
+{
+	uint32_t at;
+
+	return first_line(rd, src, &at);
+}
+
 bool
 init_is_dockerfile(struct init *rd, const struct source *src)
 {
 	const char *name = fs_name(src->path);
-	uint32_t at;
 
 	return strcasestr(name, "dockerfile") || strcasestr(name, "containerfile") ||
-	       str_matches(first_line(rd, src, &at), "^([Ff][Rr][Oo][Mm]|[Aa][Rr][Gg])[ \t].");
+	       str_matches(init_first_line(rd, src), "^([Ff][Rr][Oo][Mm]|[Aa][Rr][Gg])[ \t].");
 }

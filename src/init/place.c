@@ -292,6 +292,38 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 		add_package(rd, item, r, text);
 }
 
+/* "pytorch==2.2.2", "python=3.10": torch and Python have the same versions on PyPI; of nothing else
+ * that is certain.  "conda-forge::pytorch" names its channel. */
+void
+place_conda(struct init *rd, struct init_item *item, const char *text)
+{
+	const char *channel = strstr(text, "::"), *name, *version;
+
+	text = channel ? channel + 2 : text;
+	name = arena_copy(rd->a, text, strcspn(text, " =<>!"));
+	version = text + strlen(name);
+	version += strspn(version, " =");
+	version = arena_copy(rd->a, version, strcspn(version, "=*, "));
+	if (among(name, "python") && starts_with(version, "3."))
+		item_take(rd, item, "python",
+			  arena_copy(rd->a, version, 2 + strspn(version + 2, "0123456789")));
+	else if (among(name, "pytorch torchvision torchaudio"))
+		place_requirement(rd, item,
+				  arena_printf(rd->a, is_digit(*version) ? "%s==%s" : "%s",
+					       name + (*name == 'p' ? 2 : 0), version),
+				  false);
+	else if (among(name, "pytorch-cuda") && is_digit(*version))
+		item_take(rd, item, "torch.index",
+			  arena_printf(rd->a, "cu%s%s",
+				       arena_copy(rd->a, version, strcspn(version, ".")),
+				       strchr(version, '.') ? strchr(version, '.') + 1 : ""));
+	else if (among(name, "pip"))
+		item_leave(rd, item, "the environment has its own pip");
+	else
+		item_unread(rd, item, "add it to `packages` if PyPI has it",
+			    "it is a package of conda");
+}
+
 bool
 init_requirement(struct init *rd, const char *text)
 {

@@ -8,6 +8,9 @@
 
 enum { INIT_ITEMS_MAX = 4000 };
 
+/* Returns the first line that is no comment, without blanks around it; "": there is none. */
+const char *init_first_line(struct init *rd, const struct source *src);
+
 /*
  * Adds an item without a fate and returns it.  With INIT_ITEMS_MAX items it adds an error (SB0193)
  * instead and returns the last one.
@@ -53,6 +56,8 @@ bool item_has(const struct init_item *item, const char *key);
  * compiled: an unknown package goes to `extensions`.
  */
 void place_requirement(struct init *rd, struct init_item *item, const char *text, bool compiled);
+/* The same for conda's form of a package: "pytorch=2.2.2=py3.11_cuda12.1". */
+void place_conda(struct init *rd, struct init_item *item, const char *text);
 /* Returns "cu121" for torch's own index, "" for its root, NULL for another one. */
 const char *torch_index_tag(struct init *rd, const char *url);
 

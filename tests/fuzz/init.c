@@ -1,5 +1,5 @@
 /*
- * libFuzzer: what init reads: lists of requirements, and Dockerfiles (by their first line).
+ * libFuzzer: what init reads: lists of requirements, Dockerfiles, TOML and YAML (by the first line).
  *
  * What must hold: a reader that fails has said why; places lie in the text; what is made
  * of the list is a recipe, or an error says why not.
@@ -57,6 +57,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must((src != NULL) == !ds.errors);
 	if (src) {
 		fine = init_is_dockerfile(&n, src) ? init_dockerfile(&n, src, &read) :
+		       init_is_toml(&n, src)       ? init_project(&n, src) :
+		       init_is_yaml(&n, src)       ? init_environment(&n, src) :
 						     init_requirements(&n, src);
 		must(fine == !ds.errors);
 		check_places(&ds, src);

@@ -1,0 +1,292 @@
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/toml.h"
+#include "python/python.h"
+#include "reader.h"
+
+/*
+ * TOML: what a project declares (pyproject.toml, with uv's sources and indexes), and what was
+ * resolved for it (uv.lock, pylock.toml).
+ */
+
+/* A member as a text, "" if it is none. */
+static const char *
+text_in(const struct node *map, const char *key)
+{
+	const struct node *n = node_get(map, key);
+
+	return n && n->kind == NODE_SCALAR ? n->s : "";
+}
+
+static size_t
+items_in(const struct node *list)
+{
+	return list && list->kind == NODE_LIST ? list->n : 0;
+}
+
+/* --- pyproject.toml --- */
+
+/* The sources of a dependency: [tool.uv.sources] NAME = {...}, or a list of those with markers. */
+static const struct node *
+source_of(struct init *rd, const struct node *uv, const char *key)
+{
+	const struct node *sources = node_get(uv, "sources"), *found = NULL;
+	struct marker_env here = marker_env_linux(rd->a, "3.11", "x86_64", "");
+
+	for (size_t i = 0; sources && sources->kind == NODE_MAP && i < sources->n; i++)
+		if (!strcmp(name_normalize(rd->a, sources->pairs[i].key), key))
+			found = sources->pairs[i].value;
+	for (size_t i = 0; i < items_in(found); i++) {
+		const char *text = text_in(found->items[i], "marker");
+		const struct marker *m = *text ? marker_parse(rd->a, text) : NULL;
+		bool holds = true;
+
+		if (!m || !marker_eval(m, &here, &holds) || holds)
+			return found->items[i];
+	}
+	return found && found->kind == NODE_MAP ? found : NULL;
+}
+
+/* "NAME @ git+URL@v1#subdirectory=x" of {git = URL, tag = "v1"}; NULL: the source names no place. */
+static const char *
+from_source(struct init *rd, const char *name, const struct node *source)
+{
+	const char *git = text_in(source, "git"), *url = text_in(source, "url");
+	const char *in = text_in(source, "subdirectory"), *ref = text_in(source, "rev");
+
+	ref = *ref                    ? ref :
+	      *text_in(source, "tag") ? text_in(source, "tag") :
+					text_in(source, "branch");
+	if (*git)
+		return arena_printf(rd->a, "%s @ git+%s%s%s%s%s", name, git, *ref ? "@" : "", ref,
+				    *in ? "#subdirectory=" : "", in);
+	return *url ? arena_printf(rd->a, "%s @ %s", name, url) : NULL;
+}
+
+static void
+add_dependency(struct init *rd, const struct node *uv, const struct node *n)
+{
+	const char *text = n->kind == NODE_SCALAR ? n->s : "", *from;
+	struct init_item *item = item_open(rd, text, n->at);
+	const struct requirement *r = requirement_parse(rd->a, text, NULL, NULL);
+	const struct node *source = r ? source_of(rd, uv, r->key) : NULL;
+
+	from = source ? from_source(rd, r->name, source) : NULL;
+	if (source && (*text_in(source, "path") || node_get(source, "workspace")))
+		item_leave(rd, item,
+			   "it is local code: `app: {copy: [...]}` holds the application");
+	else
+		place_requirement(rd, item, from ? from : text, false);
+}
+
+/* Only one series in the range decides the Python. */
+static void
+add_python(struct init *rd, const struct node *n)
+{
+	const char *spec = n->kind == NODE_SCALAR ? n->s : "";
+	const char *series =
+		str_matches(spec, "^(==|~=) *3[.][0-9]+([.][0-9*]+)?$") ? strchr(spec, '3') : NULL;
+	struct init_item *item =
+		item_open(rd, arena_printf(rd->a, "requires-python %s", spec), n->at);
+
+	if (series)
+		item_take(rd, item, "python",
+			  arena_copy(rd->a, series, 2 + strspn(series + 2, "0123456789")));
+	else
+		item_leave(rd, item, "a recipe has one Python: `--python 3.11` chooses it");
+}
+
+/* Lists of requirements that are not part of the project itself: extras and groups. */
+static void
+leave_groups(struct init *rd, const struct node *groups, const char *what)
+{
+	for (size_t i = 0; groups && groups->kind == NODE_MAP && i < groups->n; i++)
+		item_leave(rd,
+			   item_open(rd, arena_printf(rd->a, "%s %s", what, groups->pairs[i].key),
+				     groups->pairs[i].key_at),
+			   "init reads the project's own dependencies; add more with --package");
+}
+
+/* The index that torch comes from goes first: a recipe has one. */
+static void
+add_indexes(struct init *rd, const struct node *uv)
+{
+	const struct node *all = node_get(uv, "index"), *torch = source_of(rd, uv, "torch");
+
+	for (int first = 1; first >= 0; first--)
+		for (size_t i = 0; i < items_in(all); i++) {
+			const struct node *index = all->items[i];
+			const char *url = text_in(index, "url"), *name = text_in(index, "name");
+			bool is_torchs = torch && *name && !strcmp(name, text_in(torch, "index"));
+
+			if (is_torchs == first)
+				place_option(rd, item_open(rd, url, index->at),
+					     strcmp(text_in(index, "default"), "true") ?
+						     PIP_EXTRA_INDEX :
+						     PIP_INDEX,
+					     url);
+		}
+}
+
+/* What else [tool.uv] says about what is installed. */
+static void
+add_uv_settings(struct init *rd, const struct node *uv)
+{
+	static const char read[] = "sources index";
+	static const char built_in[] = "no-build-isolation no-build-isolation-package "
+				       "extra-build-dependencies";
+	static const char versions[] = "constraint-dependencies override-dependencies find-links "
+				       "extra-index-url index-url";
+
+	for (size_t i = 0; uv && uv->kind == NODE_MAP && i < uv->n; i++) {
+		const struct pair *p = &uv->pairs[i];
+		struct init_item *item;
+
+		if (among(p->key, read))
+			continue;
+		item = item_open(rd, arena_printf(rd->a, "tool.uv.%s", p->key), p->key_at);
+		if (among(p->key, built_in))
+			item_take(rd, item, "extensions", NULL);
+		else if (among(p->key, versions))
+			item_unread(rd, item, "add the versions that it means to `packages`",
+				    "init does not read it");
+		else
+			item_leave(rd, item, "it is a setting of uv");
+	}
+}
+
+static void
+add_project(struct init *rd, const struct node *root)
+{
+	const struct node *project = node_get(root, "project");
+	const struct node *uv = node_get(node_get(root, "tool"), "uv");
+	const struct node *dependencies = node_get(project, "dependencies");
+	const struct node *python = node_get(project, "requires-python");
+	const struct node *build = node_get(root, "build-system");
+
+	if (python)
+		add_python(rd, python);
+	add_indexes(rd, uv);
+	for (size_t i = 0; i < items_in(dependencies); i++)
+		add_dependency(rd, uv, dependencies->items[i]);
+	leave_groups(rd, node_get(project, "optional-dependencies"), "extra");
+	leave_groups(rd, node_get(root, "dependency-groups"), "group");
+	if (build)
+		item_leave(
+			rd, item_open(rd, "build-system", build->at),
+			"it builds the project itself: `app: {copy: [...]}` holds the application");
+	add_uv_settings(rd, uv);
+}
+
+/* --- uv.lock and pylock.toml --- */
+
+/* "NAME @ git+URL@COMMIT", "NAME @ URL" or "NAME==VERSION"; NULL: it is a directory. */
+static const char *
+locked_requirement(struct init *rd, const struct node *p)
+{
+	const struct node *source = node_get(p, "source"), *vcs = node_get(p, "vcs");
+	const char *name = text_in(p, "name"), *git = text_in(source, "git");
+	const char *url = text_in(source, "url"), *commit = strchr(git, '#');
+
+	if (node_get(p, "directory") || node_get(source, "editable") ||
+	    node_get(source, "virtual") || node_get(source, "directory") ||
+	    node_get(source, "path"))
+		return NULL;
+	if (*git)
+		return arena_printf(rd->a, "%s @ git+%.*s%s%s", name, (int)strcspn(git, "?#"), git,
+				    commit ? "@" : "", commit ? commit + 1 : "");
+	if (vcs && !strcmp(text_in(vcs, "type"), "git"))
+		return arena_printf(rd->a, "%s @ git+%s@%s", name, text_in(vcs, "url"),
+				    text_in(vcs, "commit-id"));
+	url = *url ? url : text_in(node_get(p, "archive"), "url");
+	return *url ? arena_printf(rd->a, "%s @ %s", name, url) :
+		      arena_printf(rd->a, "%s==%s", name, text_in(p, "version"));
+}
+
+/* Whether all of its files are wheels for other systems. */
+static bool
+is_for_others(const struct node *p)
+{
+	const struct node *wheels = node_get(p, "wheels");
+	bool fits = !items_in(wheels) || node_get(p, "sdist");
+
+	for (size_t i = 0; i < items_in(wheels) && !fits; i++) {
+		const char *name = text_in(wheels->items[i], "name");
+
+		name = *name ? name : fs_name(text_in(wheels->items[i], "url"));
+		fits = strstr(name, "linux") || strstr(name, "-any.");
+	}
+	return !fits;
+}
+
+static void
+add_locked(struct init *rd, const struct node *packages)
+{
+	struct map seen = MAP(rd->a);
+
+	for (size_t i = 0; i < items_in(packages); i++) {
+		const struct node *p = packages->items[i];
+		const char *name = text_in(p, "name"), *marker = text_in(p, "marker");
+		const char *what = locked_requirement(rd, p);
+		struct init_item *item = item_open(rd, what ? what : name, p->at);
+
+		if (!what)
+			item_leave(rd, item,
+				   "it is local code: `app: {copy: [...]}` holds the application");
+		else if (is_for_others(p))
+			item_leave(rd, item, "it has no wheel for linux");
+		else if (map_put(&seen, name, item))
+			item_unread(rd, item, "add the version that the stack needs to `packages`",
+				    "the lock has `%s` more than once, for different environments",
+				    name);
+		else
+			place_requirement(rd, item,
+					  *marker ? arena_printf(rd->a, "%s ; %s", what, marker) :
+						    what,
+					  false);
+	}
+}
+
+/* --- which of them it is --- */
+
+bool
+init_is_toml(struct init *rd, const struct source *src)
+{
+	const char *first = init_first_line(rd, src);
+
+	return ends_with(src->path, ".toml") || ends_with(src->path, ".lock") ||
+	       str_matches(first,
+			   "^[[][a-z].*[]]$|^(lock-version|requires-python|version|revision) = .");
+}
+
+bool
+init_project(struct init *rd, const struct source *src)
+{
+	const struct node *root = toml_read(rd->a, rd->ds, src, YAML_LIMITS_DEFAULT);
+	const struct node *tool = node_get(root, "tool"), *poetry = node_get(tool, "poetry");
+	size_t from = rd->items.n;
+	unsigned before = rd->ds->errors;
+
+	if (!root)
+		return false;
+	if (node_get(node_get(root, "project"), "dependencies") ||
+	    (node_get(tool, "uv") && !poetry))
+		add_project(rd, root);
+	else if (node_get(root, "lock-version") && node_get(root, "packages"))
+		add_locked(rd, node_get(root, "packages"));
+	else if (node_get(root, "package") && !node_get(root, "metadata"))
+		add_locked(rd, node_get(root, "package"));
+	else if (poetry || node_get(root, "metadata"))
+		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
+				  "this is Poetry's or PDM's: init does not read it"),
+			  "convert it: `poetry export -f requirements.txt | stackbuild init`, or "
+			  "`pdm export | stackbuild init`");
+	else
+		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
+				  "this TOML declares no dependencies"),
+			  "give it a pyproject.toml with [project] dependencies, uv.lock or "
+			  "pylock.toml");
+	items_report(rd, from);
+	return rd->ds->errors == before;
+}
