@@ -178,6 +178,7 @@ static bool
 parse(struct parser *p)
 {
 	struct options *o = p->o;
+	const struct row *progress = row_of(STR("progress"));
 	bool verb_seen = false, only_args = false;
 
 	for (p->at = 1; p->at < p->argc; p->at++) {
@@ -191,11 +192,20 @@ parse(struct parser *p)
 				return false;
 		} else if (!verb_seen) {
 			verb_seen = true;
-			if (!verb_find(p->a, arg, &o->verb, &p->why))
+			if (!strcmp(arg, "version"))
+				o->version = true;
+			else if (!verb_find(p->a, arg, &o->verb, &p->why))
 				return false;
 		} else {
 			list_push(p->a, &o->args, arg);
 		}
+	}
+	o->help |= p->argc < 2;
+	if (o->json)
+		o->format = FORMAT_JSON;
+	if (o->quiet) {
+		store(p, progress, "quiet");
+		p->given[progress - rows] = false;
 	}
 	if (o->help || o->version)
 		return true;

@@ -39,6 +39,7 @@ struct options {
 	struct names words; /* the whole command line, without the program */
 	size_t options_end; /* index in words of `--`, or their number */
 	bool format_given;
+	const char *assumed; /* the recipe that no argument names; or NULL */
 #define FIELD_FLAG bool
 #define FIELD_TEXT const char *
 #define FIELD_LIST struct names

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/str.h"
 
 /* Which build it is, for one that is distributed: commit, its date, machine (ci/dist/build). */
 #ifdef STACKBUILD_BUILD
@@ -96,6 +97,8 @@ print_diagnostics(struct run *r)
 		      (r->o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
 
 	diags_fold(&r->ds);
+	if (r->o->quiet)
+		diags_keep_errors(&r->ds);
 	switch (r->o->diagnostics) {
 	case DIAG_JSON: report_json(&r->ds, &b); break;
 	case DIAG_SARIF: report_sarif(&r->ds, STACKBUILD_VERSION, &b); break;
@@ -123,6 +126,8 @@ program_run(const struct options *o)
 	int status = EXIT_DIAGNOSED;
 
 	signal(SIGPIPE, SIG_IGN);
+	if (o->assumed && !o->quiet && o->diagnostics == DIAG_TEXT)
+		fprintf(stderr, "stackbuild: the recipe is %s\n", o->assumed);
 	diags_init(&r.ds, r.a);
 	r.out = BUF(r.a);
 	if (!verb_takes(o->verb, "knowledge") || (r.facts = load_knowledge(&r))) {
@@ -139,6 +144,64 @@ program_run(const struct options *o)
 	}
 	arena_free(r.a);
 	return status;
+}
+
+/* Whether a file of this directory looks like a recipe: a line starts with one of these keys. */
+static bool
+looks_like_recipe(struct arena *a, const char *path)
+{
+	const struct source *src = fs_read_quiet(a, path, FS_READ_MAX);
+
+	return src && str_matches(src->text, "(?m)^(torch|base|extensions):");
+}
+
+/* The recipe that is meant where none is named: stack.yaml, or the only one of this directory. */
+static const char *
+assumed_recipe(struct arena *a, const char **why)
+{
+	struct names files = { 0 }, recipes = { 0 };
+	struct diags ds;
+
+	*why = NULL;
+	if (fs_exists("stack.yaml"))
+		return "stack.yaml";
+	diags_init(&ds, a);
+	fs_list(a, &ds, ".", ".yaml", &files);
+	fs_list(a, &ds, ".", ".yml", &files);
+	for (size_t i = 0; i < files.n; i++)
+		if (looks_like_recipe(a, files.at[i]))
+			list_push(a, &recipes, files.at[i]);
+	if (recipes.n == 1)
+		return recipes.at[0];
+	*why = recipes.n ?
+		       arena_printf(a, "name one of the recipes of this directory: %s",
+				    names_join(a, &recipes, ", ")) :
+		       "name a recipe: this directory has none, and `stackbuild init` creates one";
+	return NULL;
+}
+
+/* Puts the recipe before the arguments, where none of them is one. */
+static bool
+assume_recipe(struct arena *a, struct options *o, const char **why)
+{
+	struct names args = { 0 };
+	size_t named = o->verb == VERB_why ? 2 : 1;
+
+	if (o->verb == VERB_publish || !verb_takes(o->verb, "variant") || o->args.n >= named)
+		return true;
+	if (o->args.n && fs_exists(o->args.at[0])) {
+		*why = arena_printf(a, "name a package, too: stackbuild why %s numpy",
+				    o->args.at[0]);
+		return false;
+	}
+	o->assumed = assumed_recipe(a, why);
+	if (!o->assumed)
+		return false;
+	list_push(a, &args, o->assumed);
+	for (size_t i = 0; i < o->args.n; i++)
+		list_push(a, &args, o->args.at[i]);
+	o->args = args;
+	return true;
 }
 
 bool
@@ -163,6 +226,9 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 	} else if (o->help) {
 		options_help(o->verb, &b);
 		fputs(buf_text(&b), stdout);
+	} else if (!assume_recipe(a, o, &why)) {
+		*status = usage_error(why);
+		return false;
 	} else {
 		return true;
 	}
@@ -188,6 +254,7 @@ pipeline_load(struct run *r, struct diags *ds, const char *path, recipe_open *op
 		.nsets = o->sets.n,
 		.variant = o->variant,
 		.cell = o->cell,
+		.ignore = o->ignore,
 		.extends_anywhere = o->extends_anywhere,
 		.application = true,
 		.on_disk = o->fix,

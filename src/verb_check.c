@@ -49,12 +49,12 @@ static void
 codes_since(struct arena *a, const struct diag *d, struct verdict *v)
 {
 	for (; d; d = d->next) {
-		const struct code_row *c = &code_table[d->code];
+		const char *id = code_table[d->code].id;
 
-		if (c->severity == SEV_ERROR)
-			names_once(a, &v->errors, c->id);
-		else if (c->severity == SEV_WARNING)
-			names_once(a, &v->warnings, c->id);
+		if (diag_severity(d) == SEV_ERROR)
+			names_once(a, &v->errors, id);
+		else if (diag_severity(d) == SEV_WARNING)
+			names_once(a, &v->warnings, id);
 	}
 }
 

@@ -50,6 +50,28 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 	return ctx;
 }
 
+/* A name that nothing is known of chooses nothing: most often it is misspelt. */
+static bool
+is_known(struct run *r, const char *key, const struct extension *e)
+{
+	struct names known = facts_extension_names(r->facts);
+	const char *near;
+
+	if (e || among(key, "torch torchvision torchaudio") || facts_package(r->facts, key) ||
+	    facts_package_independent(r->facts, key))
+		return true;
+	near = str_nearest(key, known.at, known.n);
+	usage_error(near ? arena_printf(r->a,
+					"`%s` is not in the knowledge base; did you mean `%s`?",
+					key, near) :
+			   arena_printf(
+				   r->a,
+				   "`%s` is not in the knowledge base, so it cannot be considered; "
+				   "add it to the recipe afterwards",
+				   key));
+	return false;
+}
+
 static bool
 read_wanted(struct choosing *c)
 {
@@ -66,6 +88,8 @@ read_wanted(struct choosing *c)
 			usage_error(arena_printf(r->a, "`%s` is no requirement: %s", text, why));
 			return false;
 		}
+		if (!is_known(r, req->key, e))
+			return false;
 		w.key = req->key;
 		w.variable = e ? e->name : req->key;
 		if (!strcmp(w.key, "torch")) {
@@ -329,7 +353,8 @@ show_text(const struct choosing *c)
 			   c->runners.at[i].decides);
 	buf_puts(&r->out, "\nrecipe: stackbuild init");
 	for (size_t i = 0; i < r->o->gpus.n; i++)
-		buf_printf(&r->out, " --gpu %s", r->o->gpus.at[i]);
+		buf_printf(&r->out, strchr(r->o->gpus.at[i], ' ') ? " --gpu '%s'" : " --gpu %s",
+			   r->o->gpus.at[i]);
 	for (size_t i = 0; i < c->all.n; i++) {
 		const struct wanted *x = &c->all.at[i];
 		const struct candidate *now = solution_selected(c->best, x->variable);

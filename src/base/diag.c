@@ -67,6 +67,28 @@ diag_severity(const struct diag *d)
 }
 
 void
+diag_remove(struct diags *ds, struct diag **at)
+{
+	enum severity severity = diag_severity(*at);
+
+	ds->errors -= severity == SEV_ERROR;
+	ds->warnings -= severity == SEV_WARNING;
+	*at = (*at)->next;
+	if (!*at)
+		ds->tail = at;
+}
+
+void
+diags_keep_errors(struct diags *ds)
+{
+	for (struct diag **d = &ds->head; *d;)
+		if (diag_severity(*d) != SEV_ERROR)
+			diag_remove(ds, d);
+		else
+			d = &(*d)->next;
+}
+
+void
 diag_force(struct diag *d)
 {
 	if (diag_severity(d) != SEV_ERROR)

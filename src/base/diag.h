@@ -103,6 +103,11 @@ struct diags {
 
 void diags_init(struct diags *ds, struct arena *a);
 
+/* Removes one from its list; `at` is where the list points to it. */
+void diag_remove(struct diags *ds, struct diag **at);
+/* Removes warnings and notes. */
+void diags_keep_errors(struct diags *ds);
+
 /* Moves all diagnostics of `from` to `to`; the messages stay in their own arena. */
 void diags_append(struct diags *to, struct diags *from);
 

@@ -148,11 +148,11 @@ struct gpu {
 	const char *source;
 };
 
-/* By any spelling: case, spaces, dashes do not count: "RTX 4090" = "rtx4090"; "rtx-4090". */
+/* By any spelling ("RTX 4090", "rtx4090", "4090"), also nvidia-smi's: "NVIDIA H100 80GB HBM3". */
 const struct gpu *facts_gpu(const struct facts *f, const char *name);
 struct names facts_gpu_names(const struct facts *f, struct arena *a);
-/* True if such a compute capability is known to exist ("9.0"). */
-bool facts_cc(const struct facts *f, const char *cc);
+/* Returns the compute capability that "9.0" or "sm_90" is, "9.0"; NULL: none that is known. */
+const char *facts_cc(const struct facts *f, const char *text);
 
 struct modal_gpu {
 	const char *name; /* "A100-80GB" */

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cuda/cuda.h"
 #include "internal.h"
 
 /* "RTX 4090" -> "rtx4090", "A100 80GB" -> "a100-80gb": as a recipe would write it. */
@@ -90,8 +91,8 @@ all_gpus(const struct facts *f)
 	return gpus;
 }
 
-const struct gpu *
-facts_gpu(const struct facts *f, const char *name)
+static const struct gpu *
+gpu_named(const struct facts *f, const char *name)
 {
 	const struct gpus *gpus = all_gpus(f);
 
@@ -107,6 +108,47 @@ facts_gpu(const struct facts *f, const char *name)
 	return NULL;
 }
 
+/* "NVIDIA H100 80GB HBM3" -> " NVIDIA H100": without the words for a variant of the card. */
+static const char *
+without_variant(const struct facts *f, const char *name, bool memory)
+{
+	const char *between = " -_";
+	struct buf b = BUF(f->a);
+
+	for (const char *p = name + strspn(name, between), *word; *p; p += strspn(p, between)) {
+		size_t n = strcspn(p, between);
+
+		word = arena_copy(f->a, p, n);
+		p += n;
+		for (char *c = (char *)(uintptr_t)word; *c; c++)
+			*c = to_lower(*c);
+		if (!among(word,
+			   "pcie nvl hbm2 hbm2e hbm3 hbm3e laptop mobile gpu max q design super") &&
+		    !str_matches(word, "^sxm[0-9]?$") &&
+		    !(memory && str_matches(word, "^[0-9]+gi?b$")))
+			buf_printf(&b, " %s", word);
+	}
+	return buf_text(&b);
+}
+
+const struct gpu *
+facts_gpu(const struct facts *f, const char *name)
+{
+	const struct gpu *g = NULL;
+
+	/* As it is written; without the variant; without its memory, too. */
+	for (int form = 0; form < 3 && !g; form++) {
+		const char *as = form ? without_variant(f, name, form == 2) : name;
+
+		g = gpu_named(f, as);
+		if (!g && is_digit(*next_common(as))) {
+			g = gpu_named(f, arena_printf(f->a, "rtx%s", as));
+			g = g ? g : gpu_named(f, arena_printf(f->a, "gtx%s", as));
+		}
+	}
+	return g;
+}
+
 struct names
 facts_gpu_names(const struct facts *f, struct arena *a)
 {
@@ -118,8 +160,13 @@ facts_gpu_names(const struct facts *f, struct arena *a)
 	return ids;
 }
 
-bool
-facts_cc(const struct facts *f, const char *cc)
+const char *
+facts_cc(const struct facts *f, const char *text)
 {
-	return fact_get(fact_get(facts_file(f, "gpus.yaml"), "capabilities"), cc);
+	const struct claim *all = fact_get(facts_file(f, "gpus.yaml"), "capabilities");
+	struct capability c;
+
+	if (starts_with(text, "sm_") && capability_parse(text, &c))
+		text = capability_text(f->a, &c);
+	return fact_get(all, text) ? text : NULL;
 }

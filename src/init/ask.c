@@ -48,13 +48,14 @@ next_part(struct arena *a, const char **p, bool words)
 static const char *
 add_gpu(struct init *rd, const char *name, bool add)
 {
-	const struct gpu *g = facts_gpu(rd->f, name);
+	const char *cc = facts_cc(rd->f, name);
+	const struct gpu *g = cc ? NULL : facts_gpu(rd->f, name);
 	struct names known = facts_gpu_names(rd->f, rd->a);
 	const char *near = str_nearest(name, known.at, known.n);
 
-	if (g || facts_cc(rd->f, name)) {
+	if (g || cc) {
 		if (add)
-			item_set(rd, name, (struct span){ 0 }, "gpus", g ? g->id : name);
+			item_set(rd, name, (struct span){ 0 }, "gpus", g ? g->id : cc);
 		return NULL;
 	}
 	return near ? arena_printf(rd->a, "unknown GPU `%s`; did you mean `%s`?", name, near) :

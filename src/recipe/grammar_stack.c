@@ -76,7 +76,7 @@ grammar_gpu(struct load *l, const char *s)
 	struct capability cc;
 	struct complaint *c;
 
-	if (dotted ? facts_cc(l->f, s) : facts_gpu(l->f, s) != NULL)
+	if (facts_cc(l->f, s) || (!dotted && facts_gpu(l->f, s)))
 		return NULL;
 	if (dotted)
 		return complain(l, E_GPU, "see https://developer.nvidia.com/cuda-gpus",
@@ -86,7 +86,7 @@ grammar_gpu(struct load *l, const char *s)
 		"write its compute capability instead, such as \"8.6\"; `stackbuild facts gpu` "
 		"lists the names",
 		"the GPU %s is not in the knowledge base", shown(l->a, s));
-	/* "90" or "sm_120" as nvcc has them: "9.0", "12.0". */
+	/* "90" or "sm_120a" as nvcc has them: "9.0", "12.0". */
 	if (!starts_with(s, "sm_") && !is_digit(*s))
 		c->fix = str_nearest(s, known.at, known.n);
 	else if (capability_parse(s, &cc))
@@ -96,6 +96,21 @@ grammar_gpu(struct load *l, const char *s)
 	if (c->fix)
 		c->help = arena_printf(l->a, "did you mean `%s`?", c->fix);
 	return c;
+}
+
+/* Only what is judged of the stack: not what cannot be read, and not what a store or engine says. */
+const struct complaint *
+grammar_ignore(struct load *l, const char *s)
+{
+	for (size_t i = 0; i < CODE_COUNT; i++)
+		if (!strcmp(code_table[i].id, s))
+			return starts_with(s, "SB02") ?
+				       NULL :
+				       complain_that(l, E_WORD, s, "cannot be ignored",
+						     "only codes from SB0200 to SB0299 can be "
+						     "ignored: they are about the stack");
+	return complain_that(l, E_WORD, s, "is no code of a diagnostic",
+			     "write the code that `check` shows, such as SB0250");
 }
 
 /* os "/" arch [ "/" variant ], of which only linux has CUDA images. */

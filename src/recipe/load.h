@@ -92,7 +92,7 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 	grammar_entrypoint, grammar_cpu, grammar_memory, grammar_builder, grammar_build,
 	grammar_import_timeout, grammar_module, grammar_probe, grammar_platform, grammar_driver,
 	grammar_user, grammar_index, grammar_package_name, grammar_mount, grammar_requirement_url,
-	grammar_variant;
+	grammar_variant, grammar_ignore;
 
 /* A complaint with help (or NULL): format and arguments say what. */
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)

@@ -262,8 +262,9 @@ read_item(struct load *l, const struct key *k, const struct node *n, char *list)
 			(struct recipe_requirement){ t, requirement_parse(l->a, t.s, NULL, NULL) });
 	} else if (k->type == KEY_GPUS) {
 		g.text = t;
-		g.gpu = facts_cc(l->f, t.s) ? NULL : facts_gpu(l->f, t.s);
-		g.cc = g.gpu ? g.gpu->cc : t.s;
+		g.cc = facts_cc(l->f, t.s);
+		g.gpu = g.cc ? NULL : facts_gpu(l->f, t.s);
+		g.cc = g.gpu ? g.gpu->cc : g.cc ? g.cc : t.s;
 		list_push(l->a, MEMBER(struct recipe_gpus, list, 0), g);
 	} else {
 		list_push(l->a, MEMBER(struct texts, list, 0), t);

@@ -90,6 +90,25 @@ default_stack(struct load *l, struct recipe *r)
 			    "the file's name is the stack's by default, and %s", c->what);
 }
 
+/* Adds the codes of --ignore to a copy of the recipe's list, which its cells share. */
+static bool
+add_ignored(struct load *l, struct recipe *r)
+{
+	struct texts all = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; i < r->ignore.n; i++)
+		list_push(l->a, &all, r->ignore.at[i]);
+	for (size_t i = 0; i < l->o->ignore.n; i++) {
+		struct text code = { l->o->ignore.at[i], { .src = NULL } };
+
+		good &= text_holds(l, grammar_ignore, "--ignore", code);
+		list_push(l->a, &all, code);
+	}
+	r->ignore = all;
+	return good;
+}
+
 /* The recipe of one cell; NULL if something in it does not hold. */
 static const struct recipe *
 make(struct making *m, const struct node *root, const char *cell)
@@ -120,6 +139,8 @@ make(struct making *m, const struct node *root, const char *cell)
 		good = reject(l, E_KEY_MISSING, r->extensions.at[0].at,
 			      "add `torch:` with a version",
 			      "`extensions` need `torch` to compile against");
+	if (l->o->ignore.n)
+		good &= add_ignored(l, r);
 	if (!good || !app_read(l, &r->app))
 		return NULL;
 	m->canonical.n = 0;

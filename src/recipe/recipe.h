@@ -161,7 +161,8 @@ struct recipe {
 	struct recipe_index index;    /* url NULL: the default index */
 	struct recipe_indexes extras; /* index: extra: */
 	struct texts secrets;
-	struct names files; /* the recipe's file and those that it extends, by fs_clean() */
+	struct texts ignore; /* codes: of the recipe, and of --ignore without a place */
+	struct names files;  /* the recipe's file and those that it extends, by fs_clean() */
 
 	/*
 	 * "sha256:" and 64 hex digits of the canonical recipe: one line of JSON, after extends, variant,
@@ -177,6 +178,7 @@ struct recipe_options {
 	const char *const *sets; /* "key=value", dotted keys, values read as YAML */
 	size_t nsets;
 	const char *variant, *cell; /* or NULL */
+	struct names ignore;        /* codes, besides those of the recipe */
 	bool extends_anywhere;      /* extends: may name files outside the recipe's directory */
 	bool application;           /* read the requirements files of app:, too */
 	bool on_disk; /* open: reads the disk too, so links are followed as without it */

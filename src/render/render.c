@@ -171,8 +171,9 @@ write_forced(struct arena *a, const struct names *lines, struct rendered *r)
 	for (size_t i = 0; i < r->instructions.n; i++)
 		r->instructions.at[i].line += (unsigned)lines->n + 3;
 	buf_add(&b, r->text, first);
-	buf_puts(&b, "# Written with --force.  stackbuild check refuses this stack, and so it may\n"
-		     "# well not build, or not run:\n");
+	buf_puts(&b, "# Written despite errors (--force, or `ignore:` in the recipe).  The stack "
+		     "may not\n"
+		     "# build, or not run:\n");
 	for (size_t i = 0; i < lines->n; i++)
 		buf_printf(&b, "#   %s\n", lines->at[i]);
 	buf_puts(&b, "#\n");

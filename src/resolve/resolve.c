@@ -163,6 +163,58 @@ pass_over(const struct facts *f, struct diag *found, unsigned errors)
 		diag_force(d);
 }
 
+/* The index of a diagnostic's code in `ignore:`, or its length. */
+static size_t
+ignored_by(const struct texts *ignore, const struct diag *d)
+{
+	size_t i = 0;
+
+	while (i < ignore->n && strcmp(ignore->at[i].s, code_table[d->code].id) != 0)
+		i++;
+	return i;
+}
+
+/* Errors that the recipe ignores become warnings, and are parts that were not checked. */
+static void
+ignore_errors(struct workspace *w, struct diag *found)
+{
+	const struct texts *ignore = &w->r->ignore;
+
+	for (struct diag *d = found; d; d = d->next)
+		if (diag_severity(d) == SEV_ERROR && ignored_by(ignore, d) < ignore->n &&
+		    can_be_forced(w->f, d->code)) {
+			diag_force(d);
+			list_push(w->a, &w->s->unchecked,
+				  (struct unchecked_part){ code_table[d->code].id,
+							   "this error is ignored" });
+		}
+}
+
+/* Warnings and notes that the recipe ignores are removed, and counted in one note for each code. */
+static void
+ignore_warnings(struct workspace *w, struct diag **found)
+{
+	const struct texts *ignore = &w->r->ignore;
+	unsigned *counts = arena_array_of(w->a, unsigned, ignore->n + 1);
+
+	for (struct diag **next = found; *next;) {
+		size_t i = ignored_by(ignore, *next);
+		bool removed = i < ignore->n && code_table[(*next)->code].severity != SEV_ERROR;
+
+		counts[i] += removed;
+		if (removed)
+			diag_remove(w->ds, next);
+		else
+			next = &(*next)->next;
+	}
+	for (size_t i = 0; i < ignore->n; i++)
+		if (counts[i])
+			diag_at(w->ds, N_IGNORED, ignore->at[i].at,
+				"%u diagnostic%s %s ignored: %s", counts[i],
+				counts[i] == 1 ? "" : "s", counts[i] == 1 ? "is" : "are",
+				ignore->at[i].s);
+}
+
 const struct stack *
 resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *r,
 	const struct resolve_options *o)
@@ -176,7 +228,7 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	w->s = s;
 	w->solution = s->solution = solution;
 	w->errors = ds->errors;
-	w->forced = o && o->force;
+	w->forced = (o && o->force) || r->ignore.n;
 	s->recipe = r;
 	s->facts = f;
 	s->platform = r->platform.s ? r->platform.s : "linux/amd64";
@@ -193,7 +245,11 @@ resolve(struct arena *a, struct diags *ds, const struct facts *f, const struct r
 	resolve_last(w);
 	resolve_check(w);
 	resolve_unchecked(w);
-	if (w->forced)
+	if (r->ignore.n) {
+		ignore_errors(w, *found);
+		ignore_warnings(w, found);
+	}
+	if (o && o->force)
 		pass_over(f, *found, ds->errors - w->errors);
 	return ds->errors == w->errors ? s : NULL;
 }
