@@ -15,6 +15,7 @@ struct verdict {
 	const char *summary;     /* NULL: no stack came of it */
 	bool invalid;            /* the recipe cannot be read */
 	struct names errors, warnings;
+	struct reported LIST(const struct diag *) reported;
 	struct unchecked_parts unchecked;
 	unsigned facts;
 };
@@ -44,13 +45,14 @@ stack_summary(struct arena *a, const struct stack *s)
 			    names_join(a, &archs, ", "));
 }
 
-/* The codes of the diagnostics from `d` on. */
+/* The diagnostics from `d` on, and their codes. */
 static void
 codes_since(struct arena *a, const struct diag *d, struct verdict *v)
 {
 	for (; d; d = d->next) {
 		const char *id = code_table[d->code].id;
 
+		list_push(a, &v->reported, d);
 		if (diag_severity(d) == SEV_ERROR)
 			names_once(a, &v->errors, id);
 		else if (diag_severity(d) == SEV_WARNING)
@@ -260,6 +262,19 @@ show_table(struct run *r, const struct verdicts *all)
 	unchecked_lines(r, &r->out, all);
 }
 
+/* On one line; --diagnostics json has the notes and the edits, too. */
+static void
+json_diagnostic(struct json *j, const struct diag *d)
+{
+	const char *path = d->at.src ? d->at.src->path : NULL;
+
+	json_put(j, "('code': %s, 'severity': %s, 'message': %s, 'path': %o",
+		 code_table[d->code].id, severity_words[diag_severity(d)], d->text, path);
+	if (d->at.line)
+		json_put(j, "'line': %d, 'column': %d", d->at.line, d->at.col);
+	json_put(j, ")");
+}
+
 static void
 show_json(struct run *r, const struct verdicts *all)
 {
@@ -278,6 +293,9 @@ show_json(struct run *r, const struct verdicts *all)
 		for (size_t k = 0; k < v->unchecked.n; k++)
 			json_put(&j, "('what': %s, 'why': %s)", v->unchecked.at[k].what,
 				 v->unchecked.at[k].why);
+		json_put(&j, "], 'diagnostics': [");
+		for (size_t k = 0; k < v->reported.n; k++)
+			json_diagnostic(&j, v->reported.at[k]);
 		json_put(&j, "], 'facts': %d", v->facts);
 		if (user.n)
 			json_put(&j, "'user_knowledge': [");

@@ -192,21 +192,24 @@ fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 	r.roots = arena_array_of(scratch, const struct node *, files->n);
 	for (size_t i = 0; i < files->n; i++)
 		r.roots[i] = tree_of(scratch, files->at[i].src);
-	for (struct diag *d = ds->head; d; d = d->next) {
-		struct fix f = { .diag = d, .help = diag_first_help(d) };
+	/* Warnings when no error can be fixed: the fix of an error may be one of a warning, too. */
+	for (int severity = SEV_ERROR; severity >= SEV_WARNING && !r.done.n; severity--)
+		for (struct diag *d = ds->head; d; d = d->next) {
+			struct fix f = { .diag = d, .help = diag_first_help(d) };
 
-		if (code_table[d->code].severity != SEV_ERROR || !f.help || !f.help->edits)
-			continue;
-		f.state = FIX_REFUSED;
-		if (names_have(skip, fix_name(a, &f)))
-			f.why = "this and another fix undo each other";
-		else if (tries == TRIES_MAX ||
-			 (r.done.n && !starts_with(code_table[d->code].id, "SB01")))
-			f.state = FIX_LATER;
-		else if (++tries)
-			try_fix(&r, &f);
-		list_push(a, &fixes, f);
-	}
+			if (d->forced || (int)diag_severity(d) != severity || !f.help ||
+			    !f.help->edits)
+				continue;
+			f.state = FIX_REFUSED;
+			if (names_have(skip, fix_name(a, &f)))
+				f.why = "this and another fix undo each other";
+			else if (tries == TRIES_MAX ||
+				 (r.done.n && !starts_with(code_table[d->code].id, "SB01")))
+				f.state = FIX_LATER;
+			else if (++tries)
+				try_fix(&r, &f);
+			list_push(a, &fixes, f);
+		}
 	write_texts(&r);
 	arena_free(scratch);
 	return fixes;

@@ -30,7 +30,8 @@ struct fix {
 struct fixes LIST(struct fix);
 
 /*
- * fix_round -- applies the first help of every error.
+ * fix_round -- applies the first help of every error; where no error has one that can be applied, of
+ * every warning.
  *
  *   in      ds: places of edits point into the sources of `files`, or cannot be changed;
  *           skip: fix_name of fixes that are refused: they and others undo each other
