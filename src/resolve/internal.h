@@ -116,6 +116,9 @@ solve_word *set_below(struct workspace *w, unsigned variable, const char *versio
 solve_word *set_named(struct workspace *w, unsigned variable, const struct names *names,
 		      bool unknown);
 
+/* Known candidates of the series of a requested one that never was: "2.6.0" for torch 2.6.1. */
+solve_word *set_same_series(struct workspace *w, unsigned variable);
+
 /* --- constraints: each with its sentence and source --- */
 
 /* What the function of a row is called with, to add constraints to `out`. */
@@ -340,6 +343,8 @@ size_t url_end(const char *url, size_t *last);
 bool has_own_build(const struct workspace *w);
 /* The version of the base's torch, if the recipe uses that one: "2.4.0a0"; else NULL. */
 const char *torch_of_base(const struct workspace *w);
+/* Whether torch never had that release; nearest: those before and after it. */
+bool torch_never(struct workspace *w, const char *version, const char *nearest[2]);
 /* The release as which a version is checked: "2.4.0" for "2.4.0a0". */
 const char *torch_checked_as(const struct workspace *w, const char *version);
 /* The release or series of CUDA that cuda: or the base image names, or NULL. */

@@ -329,12 +329,15 @@ solve_again(const struct solution *solution, const struct conflict *c,
 	size_t n = solution->nrequests;
 	int os = variable_find(w, "os");
 	struct solve_result r;
-	bool base = false;
+	bool base = false, near = false;
 
 	for (size_t i = 0; i < out->n; i++) {
 		struct solve_pin *p = &pins[out->at[i]];
 
-		p->set = set_all(w, p->variable);
+		p->set = set_same_series(w, p->variable);
+		near |= !set_is_empty(w, p->variable, p->set);
+		if (set_is_empty(w, p->variable, p->set))
+			p->set = set_all(w, p->variable);
 		base |= solution->requests[out->at[i]].kind == REQUEST_BASE;
 	}
 	/* The system of a base that is replaced is kept if it can be. */
@@ -345,7 +348,9 @@ solve_again(const struct solution *solution, const struct conflict *c,
 							     variable_candidate(w, (unsigned)os,
 										w->image.os)) };
 	r = solve_best(w, pins, n + base);
-	if (r.status != SOLVE_FOUND && base)
+	for (size_t i = 0; i < out->n && near && r.status != SOLVE_FOUND; i++)
+		pins[out->at[i]].set = set_all(w, pins[out->at[i]].variable);
+	if (r.status != SOLVE_FOUND && (base || near))
 		r = solve_best(w, pins, n);
 	if (r.status == SOLVE_FOUND)
 		return r;

@@ -60,6 +60,37 @@ constraint_torch_pypi(struct query *q, struct workspace *w)
 			     v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
 }
 
+/* The listed releases are all that PyPI has between the oldest and the newest of them. */
+bool
+torch_never(struct workspace *w, const char *version, const char *nearest[2])
+{
+	const struct version *v = facts_version(w->f, version);
+	size_t n, i = 0;
+	const struct torch_release *const *all = facts_torch_all(w->f, &n);
+
+	if (!v || version_is_prerelease(v) || has_own_build(w) || torch_of_base(w))
+		return false;
+	while (i < n && text_version_order(w, all[i]->version, version) < 0)
+		i++;
+	if (!i || i == n || !text_version_order(w, all[i]->version, version))
+		return false;
+	nearest[0] = all[i - 1]->version;
+	nearest[1] = all[i]->version;
+	return true;
+}
+
+void
+constraint_torch_exists(struct query *q, struct workspace *w)
+{
+	const struct candidate *c = candidate_of(q);
+	const char *nearest[2];
+
+	if (!c->known && c->v && !strpbrk(c->text, "<>~!") && torch_never(w, c->text, nearest))
+		add_conflict(q, TERMS(THIS(q)), facts_torch(w->f, nearest[0])->source,
+			     "torch has no release %s: the nearest are %s and %s", c->text,
+			     nearest[0], nearest[1]);
+}
+
 /* --- what guides --- */
 
 /* The build for a CUDA series (NULL: there is none); the one that PyPI carries before others. */

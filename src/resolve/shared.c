@@ -29,6 +29,18 @@ requested(const struct workspace *w, unsigned variable)
 	return -1;
 }
 
+solve_word *
+set_same_series(struct workspace *w, unsigned variable)
+{
+	int asked = requested(w, variable);
+	const struct candidate *was = asked < 0 ? NULL : &variable_at(w, variable)->c[asked];
+
+	return was && was->v && !was->known ?
+		       SET_WHERE(w, variable, c,
+				 c->known && version_same_series(c->text, was->text)) :
+		       set_none(w, variable);
+}
+
 bool
 is_requested(const struct workspace *w, unsigned variable)
 {

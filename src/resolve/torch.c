@@ -12,6 +12,7 @@ choose_release(struct workspace *w, const struct version *pinned)
 	const struct torch_release *const *all = facts_torch_all(w->f, &n), *newest = all[n - 1];
 	const struct candidate *c = decided(w, "torch");
 	struct stack *s = w->s;
+	const char *nearest[2];
 	struct diag *d;
 
 	s->torch_release = c ? c->entry : NULL;
@@ -22,6 +23,8 @@ choose_release(struct workspace *w, const struct version *pinned)
 			s->torch.source = s->torch_release->source;
 			return;
 		}
+		if (torch_never(w, s->torch.value, nearest))
+			return;
 		d = diag_at(w->ds, W_TORCH_UNKNOWN, s->torch.at,
 			    "torch %s is not in the knowledge base", s->torch.value);
 		diag_why(d,
