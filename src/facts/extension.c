@@ -197,6 +197,7 @@ read_extension(const struct facts *f, const char *name)
 		.submodules = fact_true_of(file, "submodules"),
 		.triton_at_run_time = fact_true_of(file, "triton_at_run_time"),
 		.jit_at_run_time = fact_true_of(file, "jit_at_run_time"),
+		.jit_needed = fact_true_of(file, "jit_needed"),
 		.jit_unless = fact_words(f, fact_get(file, "jit_unless")),
 		.jit_unless_with = fact_words(f, fact_get(file, "jit_unless_with")),
 		.needs_cudnn = fact_text_of(file, "needs_cudnn"),

@@ -289,6 +289,7 @@ struct extension {
 	bool submodules;             /* the git checkout needs them */
 	bool triton_at_run_time; /* compiles when it runs: gcc, libc headers, Python's headers */
 	bool jit_at_run_time;    /* and CUDA code too: nvcc, ninja, g++ */
+	bool jit_needed;         /* nothing in it works without what it compiles then */
 	struct names jit_unless; /* "DS_BUILD_OPS=1": compiled at build time with one of them */
 	struct names jit_unless_with; /* packages that hold its compiled kernels */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
@@ -409,7 +410,7 @@ bool package_lacks(const struct facts *f, const struct python_package *p, const 
  * stack; if all of them hold, the stack is incompatible (error) or the user is told (warning,
  * note).  The head of knowledge/rules.yaml describes the grammar for authors:
  *
- *     condition  = "present" | ["not"] word {" " word} | specifier | quantified
+ *     condition  = "present" | "absent" | ["not"] word {" " word} | specifier | quantified
  *     quantified = ("any" | "all") " " specifier         of gpus: compute capabilities
  *     specifier  = PEP 440, in which {VARIABLE} or {VARIABLE.major} stands for a value
  *     sentence   = text with {VARIABLE} or {VARIABLE.major}, of variables in `when`
@@ -431,16 +432,19 @@ enum rule_variable {
 	VAR_GPUS,
 	VAR_EXTENSION, /* any extension of the recipe; condition FIELD=VALUE of its file */
 	VAR_SOURCE,    /* "source": of that extension: sdist, git, release, url; compiled */
-	VAR_ENV,       /* "env NAME": a variable of the recipe's env: */
+	VAR_ENV,       /* "env NAME": a variable of env:, or of the env: of an extension in `when` */
+	VAR_APT,       /* "apt NAME": a package of the system that the recipe installs */
+	VAR_FROM,      /* "from NAME": pypi, if nothing says that it comes from another place */
 	VAR_PACKAGE,   /* any other name: an extension or an ordinary package */
 };
 
 struct rule_condition {
 	enum rule_variable variable;
-	const char *name;   /* as written: "torch cuda", "triton"; of VAR_ENV without "env " */
+	const char *name;   /* as written: "torch cuda", "triton"; "X" of "env X", "apt X", "from X" */
 	const char *spec;   /* specifier, or NULL */
 	struct names words; /* one of these; no spec and no words: it is present */
 	bool not ;          /* none of the words */
+	bool absent;        /* the stack does not have it */
 	bool all;           /* of gpus: each of them; else any */
 	/* The variable whose value stands in the specifier; its name NULL: none does. */
 	struct rule_reference {
@@ -450,6 +454,12 @@ struct rule_condition {
 	} reference;
 };
 struct rule_conditions LIST(struct rule_condition);
+/* Returns true for env, apt and from: the recipe alone decides whether such a condition holds. */
+static inline bool
+rule_is_given(enum rule_variable variable)
+{
+	return variable == VAR_ENV || variable == VAR_APT || variable == VAR_FROM;
+}
 
 struct rule {
 	const char *name; /* "triton-gcc" */

@@ -23,7 +23,10 @@ variable_of(const char *name)
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
 		if (*variables[i].name == *name && !strcmp(variables[i].name, name))
 			return variables[i].variable;
-	return starts_with(name, "env ") ? VAR_ENV : VAR_PACKAGE;
+	return starts_with(name, "env ")  ? VAR_ENV :
+	       starts_with(name, "apt ")  ? VAR_APT :
+	       starts_with(name, "from ") ? VAR_FROM :
+					    VAR_PACKAGE;
 }
 
 const char *
@@ -66,6 +69,8 @@ read_specifier(struct arena *a, const char *text, struct rule_condition *out)
 		return NULL;
 	switch (out->reference.variable) {
 	case VAR_ENV:
+	case VAR_APT:
+	case VAR_FROM:
 	case VAR_GPUS:
 	case VAR_SOURCE:
 	case VAR_EXTENSION: return "this variable has no value to compare with";
@@ -89,8 +94,8 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	bool any = starts_with(text, "any "), all = starts_with(text, "all ");
 
 	*out = (struct rule_condition){ .variable = variable_of(variable), .name = variable };
-	if (out->variable == VAR_ENV)
-		out->name = variable + strlen("env ");
+	if (rule_is_given(out->variable))
+		out->name = strchr(variable, ' ') + 1;
 	else if (out->variable == VAR_PACKAGE && !name_valid(variable))
 		return "neither a variable nor the name of a package";
 	else if (out->variable == VAR_PACKAGE)
@@ -103,7 +108,11 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	} else if (out->variable == VAR_GPUS) {
 		return "say `any` or `all`, and which compute capabilities";
 	}
-	if (!strcmp(text, "present"))
+	out->absent = !strcmp(text, "absent");
+	if (out->absent && out->variable != VAR_PACKAGE && out->variable != VAR_ENV &&
+	    out->variable != VAR_APT)
+		return "only a package and a variable of env can be absent";
+	if (out->absent || !strcmp(text, "present"))
 		return NULL;
 	if (*text && strchr("<>=!~", *text))
 		return read_specifier(a, text, out);
@@ -188,7 +197,7 @@ wrong_together(const struct rule_conditions *all, enum severity severity)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct rule_reference *r = &all->at[i].reference;
 
-		anchored |= all->at[i].variable != VAR_ENV;
+		anchored |= !rule_is_given(all->at[i].variable) && !all->at[i].absent;
 		if (r->name && first &&
 		    (strcmp(r->name, first->name) != 0 || r->major != first->major))
 			return "conditions compare with one variable at most";
@@ -203,7 +212,7 @@ wrong_together(const struct rule_conditions *all, enum severity severity)
 	}
 	return anchored || severity != SEV_ERROR ?
 		       NULL :
-		       "an error needs a condition on something other than env";
+		       "an error needs a condition on something other than env, apt and from";
 }
 
 bool

@@ -269,6 +269,8 @@ static const struct fact_field extension_file[] = {
 	ONE_("submodules", F_BOOL),
 	ONE_("triton_at_run_time", F_BOOL),
 	ONE_("jit_at_run_time", F_BOOL),
+	ONE_("jit_needed", F_BOOL),
+	ONE_("pkg_resources", F_BOOL),
 	WORDS_("jit_unless", F_ENV_SET),
 	WORDS_("jit_unless_with", F_NAME),
 	ONE_("needs_cudnn", F_SERIES),

@@ -29,17 +29,6 @@ pip_is_told(const struct workspace *w)
 	       env_value(w, "PIP_EXTRA_INDEX_URL") || env_value(w, "PIP_INDEX_URL");
 }
 
-/* True if an extra index serves a package; resolve_unchecked() lists it. */
-static bool
-is_extra(const struct workspace *w, const char *key)
-{
-	for (size_t i = 0; i < w->r->extras.n; i++)
-		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
-			if (!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s), key))
-				return true;
-	return false;
-}
-
 static void
 check_requirement(struct workspace *w, const struct recipe_requirement *q, const char *list)
 {
@@ -51,7 +40,7 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 
 	if (!e || e->pypi == PYPI_UNKNOWN || extension_is_package(e, r, req->key) ||
 	    !marker_holds(w, req->marker) || (req->url && recipe_names_wheel(req->url)) ||
-	    is_extra(w, req->key))
+	    is_from_extra(w, req->key))
 		return;
 	if (w->r->index.url.s || pip_is_told(w)) {
 		list_push(

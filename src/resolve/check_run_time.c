@@ -76,17 +76,21 @@ help_without_nvcc(struct workspace *w, struct diag *d, const struct extension *k
 		diag_help(d, "take a base that has nvcc, nvidia/cuda:...-devel-...");
 }
 
-/* One package; env: of its compile step, if it is an extension.  In `packages` it may go unused. */
+/*
+ * One package; env: of its compile step, if it is an extension.  One of `packages` may go unused
+ * unless nothing else is in it, and so may one that another package brings.
+ */
 static void
 check_package(struct workspace *w, const char *name, struct span at, const char *key,
-	      const struct settings *env)
+	      const struct settings *env, bool brought)
 {
 	const struct extension *known = facts_extension(w->f, key);
 	struct diag *d;
 
 	if (!known || !known->jit_at_run_time || is_compiled_before(w, known, env))
 		return;
-	d = diag_at(w->ds, env ? E_JIT : W_JIT, at, "`%s` compiles CUDA code at run time", name);
+	d = diag_at(w->ds, env || (known->jit_needed && !brought) ? E_JIT : W_JIT, at,
+		    "`%s` compiles CUDA code at run time", name);
 	diag_why(d, "it needs nvcc, ninja and g++ in the image that runs, and `%s` has no nvcc",
 		 w->s->runtime_base.value ? w->s->runtime_base.value : w->s->base.value);
 	if (w->r->runtime.at.line)
@@ -95,6 +99,25 @@ check_package(struct workspace *w, const char *name, struct span at, const char 
 		diag_note(d, w->r->base.at, "the base is named here");
 	help_without_nvcc(w, d, known, env != NULL);
 	diag_source(d, known->source);
+}
+
+/* What a package of the recipe requires, by its metadata: vllm brings flashinfer-python. */
+static void
+check_brought(struct workspace *w, const struct recipe_requirement *q)
+{
+	const struct candidate *c = decided(w, q->req->key);
+
+	for (size_t i = 0; c && c->published && i < c->published->requires.n; i++) {
+		const char *text = c->published->requires.at[i];
+		const char *key = name_normalize(
+			w->a, arena_copy(w->a, text, strcspn(text, " ;<>=!~[")));
+		bool named = strchr(text, ';') != NULL;
+
+		for (size_t k = 0; k < w->r->packages.n; k++)
+			named |= !strcmp(w->r->packages.at[k].req->key, key);
+		if (!named)
+			check_package(w, key, q->text.at, key, NULL, true);
+	}
 }
 
 void
@@ -108,9 +131,11 @@ check_run_time(struct workspace *w)
 	for (size_t i = 0; i < r->extensions.n; i++)
 		if (extension_stays(w, &r->extensions.at[i]))
 			check_package(w, r->extensions.at[i].name.s, r->extensions.at[i].at,
-				      r->extensions.at[i].key, &r->extensions.at[i].env);
+				      r->extensions.at[i].key, &r->extensions.at[i].env, false);
 	for (size_t i = 0; i < r->packages.n; i++)
-		if (marker_holds(w, r->packages.at[i].req->marker))
+		if (marker_holds(w, r->packages.at[i].req->marker)) {
 			check_package(w, r->packages.at[i].req->name, r->packages.at[i].text.at,
-				      r->packages.at[i].req->key, NULL);
+				      r->packages.at[i].req->key, NULL, false);
+			check_brought(w, &r->packages.at[i]);
+		}
 }

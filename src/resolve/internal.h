@@ -313,6 +313,10 @@ solve_word *set_pythons_where(struct workspace *w, const struct marker *m);
 /* The same with extras: "extra" is one of them, or none. */
 solve_word *set_pythons_with(struct workspace *w, const struct marker *m,
 			     const struct names *extras);
+/* True if an extra index serves a package; resolve_unchecked() lists it. */
+bool is_from_extra(const struct workspace *w, const char *key);
+/* True if pip selects a file of PyPI: the stack compiles none, and the recipe names no other place. */
+bool is_from_pypi(const struct workspace *w, const char *key);
 /* True if the knowledge can say anything of a package: releases, or what must fit to it. */
 bool is_tracked(const struct workspace *w, const char *key);
 /* The one candidate that a pin of the recipe leaves of a variable, or -1. */

@@ -14,18 +14,10 @@ published(const struct query *q)
 	return candidate_of(q)->published;
 }
 
-/* True if pip selects a file of PyPI: the stack compiles none, and the recipe names no other place. */
 static bool
 from_pypi(const struct workspace *w, const struct domain *s)
 {
-	bool elsewhere = s->wheel || source_variable(w, s->t.key) >= 0;
-
-	for (size_t i = 0; i < w->r->extras.n; i++)
-		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
-			elsewhere |=
-				!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s),
-					s->t.key);
-	return !elsewhere;
+	return is_from_pypi(w, s->t.key);
 }
 
 /* --- which Python and machine --- */

@@ -102,6 +102,23 @@ needs_abi(struct query *q, const solve_word *these, const char *file, const char
 	}
 }
 
+/* "torch260cu126": the ABI of that build of torch; of a CUDA that torch had no build for, unknown. */
+static enum tri
+abi_of_build(struct workspace *w, const char *series, const char *cuda)
+{
+	const struct solver_variable *t = variable_at(w, the_variable(w, VARIABLE_TORCH));
+	const char *tag = arena_printf(w->a, "cu%s", cuda);
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct torch_release *r = t->c[i].entry;
+
+		for (size_t k = 0; r && version_same_series(t->c[i].text, series) && k < r->nvariants; k++)
+			if (!strcmp(r->variants[k].tag, tag))
+				return r->variants[k].cxx11abi;
+	}
+	return TRI_UNKNOWN;
+}
+
 /* "mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-..." */
 static void
 constrain_file(struct query *q, const solve_word *these, const char *url)
@@ -141,6 +158,8 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 		needs_abi(q, these, name, series, TRI_YES);
 	else if (local && strstr(local, "cxx11abifalse"))
 		needs_abi(q, these, name, series, TRI_NO);
+	else if (series && cuda && abi_of_build(w, series, cuda) != TRI_UNKNOWN)
+		needs_abi(q, these, name, series, abi_of_build(w, series, cuda));
 	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits(&file->tags, NULL, c->text)),
 		      NULL, "%s is a file for another Python (%s)", name, file->tags.at[0]);
 	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits(&file->tags, c->text, NULL)),

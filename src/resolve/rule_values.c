@@ -16,7 +16,9 @@ rule_domain(const struct rule_case *c, enum rule_variable variable, const char *
 	struct workspace *w = c->w;
 
 	switch (variable) {
-	case VAR_ENV: return -1;
+	case VAR_ENV:
+	case VAR_APT:
+	case VAR_FROM: return -1;
 	case VAR_GPUS: return c->gpu;
 	case VAR_EXTENSION: return c->extension;
 	case VAR_SOURCE: return c->extension < 0 ? -1 : source_variable(w, key_of(c));
@@ -113,20 +115,63 @@ has_field(const struct rule_case *c, const struct rule_condition *k)
 	       facts_extension_says(c->w->f, key_of(c), arena_copy(c->w->a, text, n), text + n + 1);
 }
 
+/* A setting of that name; of "DS_BUILD_*" one that begins so. */
+static const char *
+setting_value(const struct settings *env, const char *name)
+{
+	size_t n = strcspn(name, "*");
+
+	for (size_t i = 0; i < env->n; i++)
+		if (name[n] ? !strncmp(env->at[i].name.s, name, n) :
+			      !strcmp(env->at[i].name.s, name))
+			return env->at[i].value.s;
+	return NULL;
+}
+
+/* The value in env: of the recipe, or of the extensions that the rule is about. */
+static const char *
+env_of(const struct rule_case *c, const char *name)
+{
+	const struct recipe *r = c->w->r;
+	const char *value = setting_value(&r->env, name);
+
+	for (size_t i = 0; i < r->extensions.n && !value; i++)
+		for (size_t k = 0; k < c->rule->when.n; k++)
+			if (c->rule->when.at[k].variable == VAR_PACKAGE &&
+			    !strcmp(c->rule->when.at[k].name, r->extensions.at[i].key))
+				value = setting_value(&r->extensions.at[i].env, name);
+	return value;
+}
+
+/* The value of what the recipe alone decides, or NULL. */
+static const char *
+given_value(const struct rule_case *c, const struct rule_condition *k)
+{
+	if (k->variable == VAR_ENV)
+		return env_of(c, k->name);
+	if (k->variable == VAR_FROM)
+		return is_from_pypi(c->w, name_normalize(c->w->a, k->name)) ? "pypi" : "elsewhere";
+	for (size_t i = 0; i < c->w->r->apt.n; i++)
+		if (!strcmp(c->w->r->apt.at[i].s, k->name))
+			return k->name;
+	return NULL;
+}
+
 bool
 rule_can_hold(const struct rule_case *c)
 {
 	for (size_t i = 0; i < c->rule->when.n; i++) {
 		const struct rule_condition *k = &c->rule->when.at[i];
-		const char *env = k->variable == VAR_ENV ? env_value(c->w, k->name) : NULL;
+		const bool given = rule_is_given(k->variable);
+		const char *value = given ? given_value(c, k) : NULL;
 		bool any = false;
 		unsigned gpu;
 
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu); any = true)
 			if (!solve_set_has(rule_set(c, k, (int)gpu), 0))
 				return false;
-		if ((k->variable == VAR_ENV &&
-		     !(env && (!k->words.n || word_matches(c, k, env)))) ||
+		if ((given && (k->absent ? value != NULL :
+					   !value || (k->words.n && !word_matches(c, k, value)))) ||
 		    (k->variable == VAR_EXTENSION && !has_field(c, k)) ||
 		    (k->variable == VAR_NVCC && !c->w->compiles) || (k->all && !any))
 			return false;

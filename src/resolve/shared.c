@@ -51,6 +51,25 @@ is_requested(const struct workspace *w, unsigned variable)
 	return false;
 }
 
+bool
+is_from_extra(const struct workspace *w, const char *key)
+{
+	for (size_t i = 0; i < w->r->extras.n; i++)
+		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
+			if (!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s), key))
+				return true;
+	return false;
+}
+
+bool
+is_from_pypi(const struct workspace *w, const char *key)
+{
+	int variable = variable_find(w, key);
+
+	return (variable < 0 || !w->variables.at[variable]->wheel) &&
+	       source_variable(w, key) < 0 && !is_from_extra(w, key);
+}
+
 const struct setting *
 setting_named(const struct settings *env, const char *name)
 {

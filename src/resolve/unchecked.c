@@ -184,7 +184,7 @@ add_package(struct workspace *w, const struct request *p)
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
 		    has_releases(t) ? no_release : not_listed);
-	else if (release && !release->run_known)
+	else if (release && !release->run_known && !(c->published && c->published->requires_known))
 		add(w, arena_printf(w->a, "%s %s", name, c->text), no_requirements);
 }
 
