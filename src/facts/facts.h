@@ -434,7 +434,7 @@ enum rule_variable {
 	VAR_SOURCE,    /* "source": of that extension: sdist, git, release, url; compiled */
 	VAR_ENV,       /* "env NAME": a variable of env:, or of the env: of an extension in `when` */
 	VAR_APT,       /* "apt NAME": a package of the system that the recipe installs */
-	VAR_FROM,      /* "from NAME": pypi, if nothing says that it comes from another place */
+	VAR_FROM,      /* "from NAME": pypi, wheel, index (an extra one), build */
 	VAR_PACKAGE,   /* any other name: an extension or an ordinary package */
 };
 

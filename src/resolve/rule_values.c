@@ -143,6 +143,21 @@ env_of(const struct rule_case *c, const char *name)
 	return value;
 }
 
+/* Where a package or an extension comes from. */
+static const char *
+origin_of(const struct workspace *w, const char *key)
+{
+	int variable = variable_find(w, key), source = source_variable(w, key);
+	const struct recipe_extension *asked = source < 0 ? NULL :
+							    w->variables.at[source]->asked;
+
+	if (is_from_pypi(w, key))
+		return "pypi";
+	if (asked)
+		return is_compiled(asked) ? "build" : "wheel";
+	return variable >= 0 && w->variables.at[variable]->wheel ? "wheel" : "index";
+}
+
 /* The value of what the recipe alone decides, or NULL. */
 static const char *
 given_value(const struct rule_case *c, const struct rule_condition *k)
@@ -150,7 +165,7 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 	if (k->variable == VAR_ENV)
 		return env_of(c, k->name);
 	if (k->variable == VAR_FROM)
-		return is_from_pypi(c->w, name_normalize(c->w->a, k->name)) ? "pypi" : "elsewhere";
+		return origin_of(c->w, name_normalize(c->w->a, k->name));
 	for (size_t i = 0; i < c->w->r->apt.n; i++)
 		if (!strcmp(c->w->r->apt.at[i].s, k->name))
 			return k->name;
