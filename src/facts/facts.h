@@ -444,7 +444,7 @@ struct rule_condition {
 	const char *spec;   /* specifier, or NULL */
 	struct names words; /* one of these; no spec and no words: it is present */
 	bool not ;          /* none of the words */
-	bool absent;        /* the stack does not have it */
+	bool absent;        /* the recipe does not name it */
 	bool all;           /* of gpus: each of them; else any */
 	/* The variable whose value stands in the specifier; its name NULL: none does. */
 	struct rule_reference {
@@ -454,11 +454,12 @@ struct rule_condition {
 	} reference;
 };
 struct rule_conditions LIST(struct rule_condition);
-/* Returns true for env, apt and from: the recipe alone decides whether such a condition holds. */
+/* Returns true for env, apt, from and what is absent: the recipe alone decides whether that holds. */
 static inline bool
-rule_is_given(enum rule_variable variable)
+rule_is_given(const struct rule_condition *k)
 {
-	return variable == VAR_ENV || variable == VAR_APT || variable == VAR_FROM;
+	return k->absent || k->variable == VAR_ENV || k->variable == VAR_APT ||
+	       k->variable == VAR_FROM;
 }
 
 struct rule {

@@ -94,7 +94,7 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	bool any = starts_with(text, "any "), all = starts_with(text, "all ");
 
 	*out = (struct rule_condition){ .variable = variable_of(variable), .name = variable };
-	if (rule_is_given(out->variable))
+	if (rule_is_given(out))
 		out->name = strchr(variable, ' ') + 1;
 	else if (out->variable == VAR_PACKAGE && !name_valid(variable))
 		return "neither a variable nor the name of a package";
@@ -197,7 +197,7 @@ wrong_together(const struct rule_conditions *all, enum severity severity)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct rule_reference *r = &all->at[i].reference;
 
-		anchored |= !rule_is_given(all->at[i].variable) && !all->at[i].absent;
+		anchored |= !rule_is_given(&all->at[i]);
 		if (r->name && first &&
 		    (strcmp(r->name, first->name) != 0 || r->major != first->major))
 			return "conditions compare with one variable at most";

@@ -42,9 +42,8 @@ is_compiled_before(const struct workspace *w, const struct extension *known,
 			return true;
 	}
 	for (size_t i = 0; i < known->jit_unless_with.n; i++)
-		for (size_t k = 0; k < w->r->packages.n; k++)
-			if (!strcmp(known->jit_unless_with.at[i], w->r->packages.at[k].req->key))
-				return true;
+		if (recipe_has(w, known->jit_unless_with.at[i]))
+			return true;
 	return false;
 }
 
@@ -101,23 +100,18 @@ check_package(struct workspace *w, const char *name, struct span at, const char 
 	diag_source(d, known->source);
 }
 
-/* What a package of the recipe requires, by its metadata: vllm brings flashinfer-python. */
+/* What a package of the recipe always brings, as vllm brings flashinfer-python. */
 static void
 check_brought(struct workspace *w, const struct recipe_requirement *q)
 {
 	const struct candidate *c = decided(w, q->req->key);
+	size_t n = 0;
+	const struct pairing *all = c && c->v ? facts_pairings(w->f, q->req->key, &n) : NULL;
 
-	for (size_t i = 0; c && c->published && i < c->published->requires.n; i++) {
-		const char *text = c->published->requires.at[i];
-		const char *key = name_normalize(
-			w->a, arena_copy(w->a, text, strcspn(text, " ;<>=!~[")));
-		bool named = strchr(text, ';') != NULL;
-
-		for (size_t k = 0; k < w->r->packages.n; k++)
-			named |= !strcmp(w->r->packages.at[k].req->key, key);
-		if (!named)
-			check_package(w, key, q->text.at, key, NULL, true);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (!all[i].optional && !recipe_has(w, all[i].other) &&
+		    specifiers_match(facts_specifiers(w->f, all[i].spec), c->v, PRE_YES))
+			check_package(w, all[i].other, q->text.at, all[i].other, NULL, true);
 }
 
 void

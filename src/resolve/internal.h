@@ -313,6 +313,8 @@ solve_word *set_pythons_where(struct workspace *w, const struct marker *m);
 /* The same with extras: "extra" is one of them, or none. */
 solve_word *set_pythons_with(struct workspace *w, const struct marker *m,
 			     const struct names *extras);
+/* True if packages: or extensions: names it. */
+bool recipe_has(const struct workspace *w, const char *key);
 /* True if an extra index serves a package; resolve_unchecked() lists it. */
 bool is_from_extra(const struct workspace *w, const char *key);
 /* True if pip selects a file of PyPI: the stack compiles none, and the recipe names no other place. */

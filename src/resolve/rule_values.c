@@ -164,6 +164,8 @@ given_value(const struct rule_case *c, const struct rule_condition *k)
 {
 	if (k->variable == VAR_ENV)
 		return env_of(c, k->name);
+	if (k->variable == VAR_PACKAGE)
+		return recipe_has(c->w, k->name) ? k->name : NULL;
 	if (k->variable == VAR_FROM)
 		return origin_of(c->w, name_normalize(c->w->a, k->name));
 	for (size_t i = 0; i < c->w->r->apt.n; i++)
@@ -177,7 +179,7 @@ rule_can_hold(const struct rule_case *c)
 {
 	for (size_t i = 0; i < c->rule->when.n; i++) {
 		const struct rule_condition *k = &c->rule->when.at[i];
-		const bool given = rule_is_given(k->variable);
+		const bool given = rule_is_given(k);
 		const char *value = given ? given_value(c, k) : NULL;
 		bool any = false;
 		unsigned gpu;

@@ -54,16 +54,15 @@ add_clause(struct rule_case *c)
 		int domain = rule_domain(c, k->variable, k->name);
 
 		/* It may come to be there. */
-		if (domain < 0 && k->variable == VAR_PACKAGE)
+		if (domain < 0 && k->variable == VAR_PACKAGE && !k->absent)
 			domain = (int)variable_named(c->w, k->name);
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu);)
 			add_term(c, (int)gpu, set_all(c->w, gpu));
-		if (k->absent && domain >= 0)
-			list_push(c->w->a, &c->terms,
-				  NOT_IN((unsigned)domain, set_all(c->w, (unsigned)domain)));
-		else if (domain >= 0)
+		if (rule_is_given(k))
+			continue;
+		if (domain >= 0)
 			add_term(c, domain, rule_set(c, k, domain));
-		else if (!rule_is_given(k->variable) && !k->all)
+		else if (!k->all)
 			return;
 		if (k->reference.name)
 			add_reference(c, &k->reference);
@@ -100,10 +99,8 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 	enum rule_variable variable = k->variable;
 	int domain = rule_domain(c, variable, k->name), at = rule_chosen(c, domain);
 
-	if (rule_is_given(variable) || k->all)
+	if (rule_is_given(k) || k->all)
 		return YES;
-	if (k->absent)
-		return at < 0 ? YES : NO;
 	if (at < 0)
 		return variable == VAR_GCC || variable == VAR_GLIBC ? UNKNOWN : NO;
 	if (is_open(c->w, variable))
@@ -183,7 +180,7 @@ anchor_of(const struct rule_case *c)
 		const struct rule_condition *k = &c->rule->when.at[i];
 		size_t first = 0;
 
-		if (!k->all && !k->absent && !rule_is_given(k->variable))
+		if (!k->all && !rule_is_given(k))
 			return rule_domain(c, k->variable, k->name);
 		if (k->all && next_gpu(c->w, &first, &gpu))
 			return (int)gpu;
@@ -291,7 +288,7 @@ rejects_gpu(const struct rule_case *c, const char *cc)
 			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v,
 							   PRE_YES) :
 			     truth_of(c, k) != YES ||
-				     (rule_is_given(k->variable) && !rule_can_hold(c))))
+				     (rule_is_given(k) && !rule_can_hold(c))))
 			return false;
 		gpu |= k->variable == VAR_GPUS;
 	}

@@ -52,6 +52,18 @@ is_requested(const struct workspace *w, unsigned variable)
 }
 
 bool
+recipe_has(const struct workspace *w, const char *key)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < w->r->packages.n; i++)
+		any |= !strcmp(w->r->packages.at[i].req->key, key);
+	for (size_t i = 0; i < w->r->extensions.n; i++)
+		any |= !strcmp(w->r->extensions.at[i].key, key);
+	return any;
+}
+
+bool
 is_from_extra(const struct workspace *w, const char *key)
 {
 	for (size_t i = 0; i < w->r->extras.n; i++)
