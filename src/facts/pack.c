@@ -36,22 +36,31 @@ innermost(const struct level *claim, const char *key)
 	return found;
 }
 
-/* At most so many of the sources, each as the file's table has it. */
+/* Stands between texts that follow one another, until facts_pack() replaces it by a NUL; no text
+ * of YAML has it. */
+enum { BETWEEN = '\1' };
+
+/* The parts of a source but for its path: schema.h names them. */
 static void
-put_sources(struct buf *b, const struct level *claim, size_t most)
+put_sources(struct buf *b, const struct level *claim)
 {
 	const struct node *table = innermost(claim, "sources"), *all = innermost(claim, "source");
 	const char *why = node_text(innermost(claim, "unverified")).s;
 	size_t n = !all ? 0 : all->kind == NODE_LIST ? all->n : 1;
 
-	for (size_t i = 0; i < n && i < most; i++) {
-		const struct node *one = all->kind == NODE_LIST ? all->items[i] : all;
-		const char *whole = node_text(node_get(table, one->s)).s;
+	for (size_t i = 0; i < n || !i; i++) {
+		const struct node *one = all && all->kind == NODE_LIST ? all->items[i] : all;
+		const char *whole = n ? node_text(node_get(table, one->s)).s : "";
 
 		buf_printf(b, "%s%s", i ? "; " : "", whole ? whole : one->s);
+		if (!i)
+			buf_putc(b, BETWEEN);
+		if (!i && n > 1)
+			buf_printf(b, ", and %zu more", n - 1);
+		if (!i)
+			buf_putc(b, BETWEEN);
 	}
-	if (n > most)
-		buf_printf(b, ", and %zu more", n - most);
+	buf_putc(b, BETWEEN);
 	if (why && strcmp(why, "false") != 0)
 		buf_printf(b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
 			   strcmp(why, "true") ? why : "");
@@ -79,21 +88,13 @@ put_text(struct packer *p, const char *s)
 	list_push(p->a, &p->texts, put_word(p, at - 1));
 }
 
-/* Stands between texts that follow one another, until facts_pack() replaces it by a NUL; no text
- * of YAML has it. */
-enum { BETWEEN = '\1' };
-
 static void
 put_source(struct packer *p, const struct level *claim)
 {
-	const struct node *all = innermost(claim, "source");
 	struct buf b = BUF(p->a);
 
 	buf_printf(&b, "%s%c", claim->n->at.src->path, BETWEEN);
-	put_sources(&b, claim, 1);
-	buf_putc(&b, BETWEEN);
-	if (all && all->kind == NODE_LIST && all->n > 1)
-		put_sources(&b, claim, SIZE_MAX);
+	put_sources(&b, claim);
 	put_text(p, buf_text(&b));
 }
 

@@ -25,9 +25,10 @@ struct fact_files LIST(struct fact_file);
  *     file  = name, words of the root, root
  *     claim = kind (2 bits) and line (30 bits), then
  *             text | count, source, marks, (hash of the key, key, value)* | count, value*
- *     source = path of the file, the first source, all sources or "" if there is only one
+ *     source = path of the file, the first source, ", and N more" or "", the others with "; " before
+ *              each, "; not verified: WHY" or ""
  *
- * Each of these is a word, but for the three texts of a source, which follow one another.  A name,
+ * Each of these is a word, but for the five texts of a source, which follow one another.  A name,
  * text, source or key is the distance in bytes from its word to the text; a value the distance in
  * words from its word to the claim, which may stand before it.  Two
  * words stand before a release of an extension: one bit for each entry of `ranges` that includes the

@@ -55,44 +55,55 @@ fact_text(const struct claim *x)
 	return x && fact_kind(x) == NODE_SCALAR ? text_at(x->rest) : NULL;
 }
 
-/* "PATH:LINE (SOURCES)".  Hundreds are made for a recipe, and printf would take a twentieth of the
- * time of a render. */
-static const char *
-place_and(struct arena *a, const struct claim *map, const char *path, const char *sources)
-{
-	size_t npath = strlen(path), nsources = strlen(sources), n = 1;
-	uint32_t line = map->head >> 2;
-	char *s, *end;
+/* The texts of a source, which follow one another: see schema.h. */
+enum { PATH, FIRST, MORE, OTHERS, NOTE, PARTS };
 
+/* "PATH:LINE (FIRST, and 2 more; not verified)".  Hundreds are made for a recipe, and printf would take
+ * a twentieth of the time of a render. */
+static const char *
+place_and(struct arena *a, const struct claim *map, size_t second)
+{
+	const char *part[PARTS] = { text_at(&map->rest[1]) }, *s;
+	size_t length[PARTS], n = 1;
+	uint32_t line = map->head >> 2;
+	char *all, *end;
+
+	for (size_t i = 0; i < PARTS; i++) {
+		length[i] = strlen(part[i]);
+		if (i + 1 < PARTS)
+			part[i + 1] = part[i] + length[i] + 1;
+	}
 	for (uint32_t rest = line; rest >= 10; rest /= 10)
 		n++;
-	s = arena_alloc(a, npath + n + nsources + sizeof(": ()"), 1);
-	memcpy(s, path, npath);
-	s[npath] = ':';
-	end = s + npath + 1 + n;
+	all = arena_alloc(a, length[PATH] + n + length[FIRST] + length[second] + length[NOTE] +
+				     sizeof(": ()"),
+			  1);
+	s = memcpy(all, part[PATH], length[PATH]);
+	all[length[PATH]] = ':';
+	end = all + length[PATH] + 1 + n;
 	for (size_t i = 1; i <= n; i++, line /= 10)
 		end[-(ptrdiff_t)i] = (char)('0' + line % 10);
 	memcpy(end, " (", 2);
-	memcpy(end + 2, sources, nsources);
-	memcpy(end + 2 + nsources, ")", 2);
+	end += 2;
+	for (size_t i = FIRST; i < PARTS; i++)
+		if (i == FIRST || i == second || i == NOTE) {
+			memcpy(end, part[i], length[i]);
+			end += length[i];
+		}
+	memcpy(end, ")", 2);
 	return s;
 }
 
 const char *
 fact_source(struct arena *a, const struct claim *map)
 {
-	const char *path = text_at(&map->rest[1]);
-
-	return place_and(a, map, path, path + strlen(path) + 1);
+	return place_and(a, map, MORE);
 }
 
 const char *
 fact_sources(struct arena *a, const struct claim *map)
 {
-	const char *path = text_at(&map->rest[1]), *first = path + strlen(path) + 1;
-	const char *all = first + strlen(first) + 1;
-
-	return place_and(a, map, path, *all ? all : first);
+	return place_and(a, map, OTHERS);
 }
 
 unsigned
