@@ -432,19 +432,20 @@ enum rule_variable {
 	VAR_GPUS,
 	VAR_EXTENSION, /* any extension of the recipe; condition FIELD=VALUE of its file */
 	VAR_SOURCE,    /* "source": of that extension: sdist, git, release, url; compiled */
-	VAR_ENV,       /* "env NAME": a variable of env:, or of the env: of an extension in `when` */
-	VAR_APT,       /* "apt NAME": a package of the system that the recipe installs */
-	VAR_FROM,      /* "from NAME": pypi, wheel, index (an extra one), build */
-	VAR_PACKAGE,   /* any other name: an extension or an ordinary package */
+	VAR_ENV,     /* "env NAME": a variable of env:, or of the env: of an extension in `when` */
+	VAR_APT,     /* "apt NAME": a package of the system that the recipe installs */
+	VAR_FROM,    /* "from NAME": pypi, wheel, index (an extra one), build */
+	VAR_PACKAGE, /* any other name: an extension or an ordinary package */
 };
 
 struct rule_condition {
 	enum rule_variable variable;
-	const char *name;   /* as written: "torch cuda", "triton"; "X" of "env X", "apt X", "from X" */
+	const char *name;   /* as written: "torch cuda", "triton"; "X" of "env X" */
 	const char *spec;   /* specifier, or NULL */
 	struct names words; /* one of these; no spec and no words: it is present */
 	bool not ;          /* none of the words */
 	bool absent;        /* the recipe does not name it */
+	bool given;         /* the recipe alone decides it: env, apt, from, and what is absent */
 	bool all;           /* of gpus: each of them; else any */
 	/* The variable whose value stands in the specifier; its name NULL: none does. */
 	struct rule_reference {
@@ -454,13 +455,6 @@ struct rule_condition {
 	} reference;
 };
 struct rule_conditions LIST(struct rule_condition);
-/* Returns true for env, apt, from and what is absent: the recipe alone decides whether that holds. */
-static inline bool
-rule_is_given(const struct rule_condition *k)
-{
-	return k->absent || k->variable == VAR_ENV || k->variable == VAR_APT ||
-	       k->variable == VAR_FROM;
-}
 
 struct rule {
 	const char *name; /* "triton-gcc" */
@@ -470,16 +464,11 @@ struct rule {
 	const char *sentence, *help, *source; /* help: or NULL */
 };
 
-/*
- * The rules, in the order of the files.  A rule is read when it is first asked for.
- *
- *   facts_rule_count    returns the number of rules
- *   facts_rule_package  returns the normalised name of the package that the first condition of
- *                       rule `i` is on, or NULL if that condition is on something else
- *   facts_rule          returns rule `i`
- */
+/* Returns the number of rules.  One is read when it is first asked for. */
 size_t facts_rule_count(const struct facts *f);
+/* Returns the normalised name of the package that its first condition is on; NULL: on none. */
 const char *facts_rule_package(const struct facts *f, size_t i);
+/* Returns rule `i`, in the order of the files. */
 const struct rule *facts_rule(const struct facts *f, size_t i);
 
 /* --- costs --- */

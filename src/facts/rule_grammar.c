@@ -94,7 +94,9 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	bool any = starts_with(text, "any "), all = starts_with(text, "all ");
 
 	*out = (struct rule_condition){ .variable = variable_of(variable), .name = variable };
-	if (rule_is_given(out))
+	out->given =
+		out->variable == VAR_ENV || out->variable == VAR_APT || out->variable == VAR_FROM;
+	if (out->given)
 		out->name = strchr(variable, ' ') + 1;
 	else if (out->variable == VAR_PACKAGE && !name_valid(variable))
 		return "neither a variable nor the name of a package";
@@ -112,6 +114,7 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	if (out->absent && out->variable != VAR_PACKAGE && out->variable != VAR_ENV &&
 	    out->variable != VAR_APT)
 		return "only a package and a variable of env can be absent";
+	out->given |= out->absent;
 	if (out->absent || !strcmp(text, "present"))
 		return NULL;
 	if (*text && strchr("<>=!~", *text))
@@ -197,7 +200,7 @@ wrong_together(const struct rule_conditions *all, enum severity severity)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct rule_reference *r = &all->at[i].reference;
 
-		anchored |= !rule_is_given(&all->at[i]);
+		anchored |= !all->at[i].given;
 		if (r->name && first &&
 		    (strcmp(r->name, first->name) != 0 || r->major != first->major))
 			return "conditions compare with one variable at most";

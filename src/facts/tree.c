@@ -75,8 +75,9 @@ place_and(struct arena *a, const struct claim *map, size_t second)
 	}
 	for (uint32_t rest = line; rest >= 10; rest /= 10)
 		n++;
-	all = arena_alloc(a, length[PATH] + n + length[FIRST] + length[second] + length[NOTE] +
-				     sizeof(": ()"),
+	all = arena_alloc(a,
+			  length[PATH] + n + length[FIRST] + length[second] + length[NOTE] +
+				  sizeof(": ()"),
 			  1);
 	s = memcpy(all, part[PATH], length[PATH]);
 	all[length[PATH]] = ':';

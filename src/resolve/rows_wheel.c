@@ -112,7 +112,8 @@ abi_of_build(struct workspace *w, const char *series, const char *cuda)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct torch_release *r = t->c[i].entry;
 
-		for (size_t k = 0; r && version_same_series(t->c[i].text, series) && k < r->nvariants; k++)
+		for (size_t k = 0;
+		     r && version_same_series(t->c[i].text, series) && k < r->nvariants; k++)
 			if (!strcmp(r->variants[k].tag, tag))
 				return r->variants[k].cxx11abi;
 	}

@@ -148,8 +148,7 @@ static const char *
 origin_of(const struct workspace *w, const char *key)
 {
 	int variable = variable_find(w, key), source = source_variable(w, key);
-	const struct recipe_extension *asked = source < 0 ? NULL :
-							    w->variables.at[source]->asked;
+	const struct recipe_extension *asked = source < 0 ? NULL : w->variables.at[source]->asked;
 
 	if (is_from_pypi(w, key))
 		return "pypi";
@@ -179,16 +178,16 @@ rule_can_hold(const struct rule_case *c)
 {
 	for (size_t i = 0; i < c->rule->when.n; i++) {
 		const struct rule_condition *k = &c->rule->when.at[i];
-		const bool given = rule_is_given(k);
-		const char *value = given ? given_value(c, k) : NULL;
+		const char *value = k->given ? given_value(c, k) : NULL;
 		bool any = false;
 		unsigned gpu;
 
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu); any = true)
 			if (!solve_set_has(rule_set(c, k, (int)gpu), 0))
 				return false;
-		if ((given && (k->absent ? value != NULL :
-					   !value || (k->words.n && !word_matches(c, k, value)))) ||
+		if ((k->given &&
+		     (k->absent ? value != NULL :
+				  !value || (k->words.n && !word_matches(c, k, value)))) ||
 		    (k->variable == VAR_EXTENSION && !has_field(c, k)) ||
 		    (k->variable == VAR_NVCC && !c->w->compiles) || (k->all && !any))
 			return false;

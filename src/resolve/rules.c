@@ -58,7 +58,7 @@ add_clause(struct rule_case *c)
 			domain = (int)variable_named(c->w, k->name);
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu);)
 			add_term(c, (int)gpu, set_all(c->w, gpu));
-		if (rule_is_given(k))
+		if (k->given)
 			continue;
 		if (domain >= 0)
 			add_term(c, domain, rule_set(c, k, domain));
@@ -99,7 +99,7 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 	enum rule_variable variable = k->variable;
 	int domain = rule_domain(c, variable, k->name), at = rule_chosen(c, domain);
 
-	if (rule_is_given(k) || k->all)
+	if (k->given || k->all)
 		return YES;
 	if (at < 0)
 		return variable == VAR_GCC || variable == VAR_GLIBC ? UNKNOWN : NO;
@@ -180,7 +180,7 @@ anchor_of(const struct rule_case *c)
 		const struct rule_condition *k = &c->rule->when.at[i];
 		size_t first = 0;
 
-		if (!k->all && !rule_is_given(k))
+		if (!k->all && !k->given)
 			return rule_domain(c, k->variable, k->name);
 		if (k->all && next_gpu(c->w, &first, &gpu))
 			return (int)gpu;
@@ -287,8 +287,7 @@ rejects_gpu(const struct rule_case *c, const char *cc)
 		    (k->variable == VAR_GPUS ?
 			     !k->spec || !specifiers_match(facts_specifiers(c->w->f, k->spec), v,
 							   PRE_YES) :
-			     truth_of(c, k) != YES ||
-				     (rule_is_given(k) && !rule_can_hold(c))))
+			     truth_of(c, k) != YES || (k->given && !rule_can_hold(c))))
 			return false;
 		gpu |= k->variable == VAR_GPUS;
 	}

@@ -78,8 +78,8 @@ is_from_pypi(const struct workspace *w, const char *key)
 {
 	int variable = variable_find(w, key);
 
-	return (variable < 0 || !w->variables.at[variable]->wheel) &&
-	       source_variable(w, key) < 0 && !is_from_extra(w, key);
+	return (variable < 0 || !w->variables.at[variable]->wheel) && source_variable(w, key) < 0 &&
+	       !is_from_extra(w, key);
 }
 
 const struct setting *
