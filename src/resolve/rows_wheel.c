@@ -135,6 +135,7 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 			     pt     ? series_of(w->a, pt, false) :
 				      NULL;
 	unsigned torch = the_variable(w, VARIABLE_TORCH), build = the_variable(w, VARIABLE_BUILD);
+	const char *base = torch_of_base(w);
 	unsigned python = the_variable(w, VARIABLE_PYTHON);
 	unsigned machine = the_variable(w, VARIABLE_MACHINE);
 
@@ -146,6 +147,11 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 			SET_WHERE(w, torch, c, version_same_series(c->text, series)), NULL,
 			"%s was built for torch %s, as its name says, and loads with no other",
 			name, series);
+	if (series && base && version_is_prerelease(version_parse(w->a, base)))
+		add_conflict(q, TERMS(IN(q->variable, these), THERE(w, torch)), w->image.source,
+			     "%s was built for a release of torch %s, and the base image has a "
+			     "preview of it, %s",
+			     name, series, base);
 	if (cuda && strlen(cuda) >= 2)
 		add_allows_if(
 			q, these, build,
