@@ -247,8 +247,8 @@ gpus_and_torch(void **state)
 	comes_to("SB0258", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu130}\n");
 	comes_to("", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu126}\n");
 	/* Concluded from the release before, and not read. */
-	comes_to("(SB0259)", "gpus: [v100]\ntorch: {version: 2.13.0, index: cu129}\n");
-	comes_to("", "gpus: [t4]\ntorch: {version: 2.13.0, index: cu129}\n");
+	comes_to("(SB0259)", "gpus: [v100]\ntorch: {version: 2.12.1, index: cu129}\n");
+	comes_to("", "gpus: [t4]\ntorch: {version: 2.12.1, index: cu129}\n");
 }
 
 static void
@@ -344,8 +344,8 @@ single_packages(void **state)
 					apex));
 	comes_to("", arena_printf(a, "torch: {version: 2.4.0, index: cu124}\ncuda: \"12.4\"\n%s",
 				  apex));
-	comes_to("(SB0263)", "torch: {version: 2.7.0, index: cu128}\n"
-			     "packages: [bitsandbytes==0.45.2]\n");
+	comes_to("SB0241", "torch: {version: 2.7.0, index: cu128}\n"
+			   "packages: [bitsandbytes==0.45.2]\n");
 	comes_to("", "torch: {version: 2.8.0, index: cu129}\npackages: [bitsandbytes==0.50.0]\n");
 	comes_to("", "torch: {version: 2.8.0, index: cu128}\npackages: [bitsandbytes==0.50.0]\n");
 }
