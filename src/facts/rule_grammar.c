@@ -113,7 +113,7 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 	out->absent = !strcmp(text, "absent");
 	if (out->absent && out->variable != VAR_PACKAGE && out->variable != VAR_ENV &&
 	    out->variable != VAR_APT)
-		return "only a package and a variable of env can be absent";
+		return "only a package, env and apt can be absent";
 	out->given |= out->absent;
 	if (out->absent || !strcmp(text, "present"))
 		return NULL;
