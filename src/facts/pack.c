@@ -56,14 +56,13 @@ put_sources(struct buf *b, const struct level *claim)
 		if (!i)
 			buf_putc(b, BETWEEN);
 		if (!i && n > 1)
-			buf_printf(b, ", and %zu more", n - 1);
+			buf_printf(b, "%zu", n - 1);
 		if (!i)
 			buf_putc(b, BETWEEN);
 	}
 	buf_putc(b, BETWEEN);
 	if (why && strcmp(why, "false") != 0)
-		buf_printf(b, "; not verified%s%s", strcmp(why, "true") ? ": " : "",
-			   strcmp(why, "true") ? why : "");
+		buf_printf(b, "%s", why);
 }
 
 /* --- the words --- */

@@ -25,8 +25,8 @@ struct fact_files LIST(struct fact_file);
  *     file  = name, words of the root, root
  *     claim = kind (2 bits) and line (30 bits), then
  *             text | count, source, marks, (hash of the key, key, value)* | count, value*
- *     source = path of the file, the first source, ", and N more" or "", the others with "; " before
- *              each, "; not verified: WHY" or ""
+ *     source = path of the file, the first source, how many others or "", the others with "; "
+ *              before each, "true" or why it is not verified or ""
  *
  * Each of these is a word, but for the five texts of a source, which follow one another.  A name,
  * text, source or key is the distance in bytes from its word to the text; a value the distance in

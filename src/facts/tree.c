@@ -61,50 +61,56 @@ enum { PATH, FIRST, MORE, OTHERS, NOTE, PARTS };
 /* "PATH:LINE (FIRST, and 2 more; not verified)".  Hundreds are made for a recipe, and printf would take
  * a twentieth of the time of a render. */
 static const char *
-place_and(struct arena *a, const struct claim *map, size_t second)
+place_and(struct arena *a, const struct claim *map, bool every)
 {
-	const char *part[PARTS] = { text_at(&map->rest[1]) }, *s;
-	size_t length[PARTS], n = 1;
-	uint32_t line = map->head >> 2;
-	char *all, *end;
+	const char *part[PARTS] = { text_at(&map->rest[1]) };
+	char digits[10], *line = digits + sizeof(digits) - 1, *s, *end;
+	uint32_t rest = map->head >> 2;
+	size_t n = 0;
 
-	for (size_t i = 0; i < PARTS; i++) {
-		length[i] = strlen(part[i]);
-		if (i + 1 < PARTS)
-			part[i + 1] = part[i] + length[i] + 1;
-	}
-	for (uint32_t rest = line; rest >= 10; rest /= 10)
-		n++;
-	all = arena_alloc(a,
-			  length[PATH] + n + length[FIRST] + length[second] + length[NOTE] +
-				  sizeof(": ()"),
-			  1);
-	s = memcpy(all, part[PATH], length[PATH]);
-	all[length[PATH]] = ':';
-	end = all + length[PATH] + 1 + n;
-	for (size_t i = 1; i <= n; i++, line /= 10)
-		end[-(ptrdiff_t)i] = (char)('0' + line % 10);
-	memcpy(end, " (", 2);
-	end += 2;
-	for (size_t i = FIRST; i < PARTS; i++)
-		if (i == FIRST || i == second || i == NOTE) {
-			memcpy(end, part[i], length[i]);
-			end += length[i];
-		}
-	memcpy(end, ")", 2);
+	for (size_t i = 1; i < PARTS; i++)
+		part[i] = part[i - 1] + strlen(part[i - 1]) + 1;
+	*line = '\0';
+	do
+		*--line = (char)('0' + rest % 10);
+	while (rest /= 10);
+
+	bool some = !every && *part[MORE], note = *part[NOTE],
+	     why = strcmp(part[NOTE], "true") != 0;
+	const char *const all[] = { part[PATH],
+				    ":",
+				    line,
+				    " (",
+				    part[FIRST],
+				    some ? ", and " : "",
+				    some ? part[MORE] : "",
+				    some ? " more" : "",
+				    every ? part[OTHERS] : "",
+				    note ? "; not verified" : "",
+				    note && why ? ": " : "",
+				    note && why ? part[NOTE] : "",
+				    ")" };
+	size_t length[sizeof(all) / sizeof(*all)];
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		n += length[i] = strlen(all[i]);
+	s = end = arena_alloc(a, n + 1, 1);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); end += length[i++])
+		memcpy(end, all[i], length[i]);
+	*end = '\0';
 	return s;
 }
 
 const char *
 fact_source(struct arena *a, const struct claim *map)
 {
-	return place_and(a, map, MORE);
+	return place_and(a, map, false);
 }
 
 const char *
 fact_sources(struct arena *a, const struct claim *map)
 {
-	return place_and(a, map, OTHERS);
+	return place_and(a, map, true);
 }
 
 unsigned
