@@ -126,6 +126,16 @@ filled(struct arena *a, const char *text, const char *name, const char *with)
 		    text;
 }
 
+/* The text as one word of a shell's command; as it is if no shell can be given it. */
+static const char *
+shell_word(struct arena *a, const char *text)
+{
+	struct buf b = BUF(a);
+	const char *why;
+
+	return quote(&b, QUOTE_SH, LANG_SH, text, &why) ? buf_text(&b) : text;
+}
+
 /*
  *   out/torch222-cu121/Dockerfile     10 steps, 4 stages   docker build -t ...
  *   out/torch222-cu121/modal_app.py   10 layers            unchanged
@@ -157,8 +167,10 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 			continue;
 		buf_printf(&r->out, "%-*s   %-*s   %s\n", (int)width, path, (int)summary_width,
 			   f->summary,
-			   changed && f->next ? filled(r->a, filled(r->a, f->next, "{out}", dir),
-						       "{path}", path) :
+			   changed && f->next ? filled(r->a,
+						       filled(r->a, f->next, "{out}",
+							      shell_word(r->a, dir)),
+						       "{path}", shell_word(r->a, path)) :
 			   changed            ? "" :
 						"unchanged");
 	}

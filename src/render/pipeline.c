@@ -18,6 +18,12 @@ static const struct shape cell_shape[] = {
 	{ 0 },
 };
 
+static const struct shape shard_shape[] = {
+	{ "number", VALUE_TEXT, "2, 3, ...; not there in the first", 0 },
+	{ "cells", VALUE_LIST, "its cells, at most 200", cell_shape },
+	{ 0 },
+};
+
 const struct shape pipeline_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name, in lower case", 0 },
 	{ "recipe", VALUE_TEXT, "the recipe's file, as it was named", 0 },
@@ -31,6 +37,7 @@ const struct shape pipeline_shape[] = {
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
 	{ "matrix", VALUE_FLAG, "there are several cells", 0 },
 	{ "cells", VALUE_LIST, "its cells, or the one that it is", cell_shape },
+	{ "shards", VALUE_LIST, "the same cells, as many as one job's matrix may have", shard_shape },
 	{ 0 },
 };
 
@@ -70,34 +77,68 @@ id_of(struct arena *a, const char *name, size_t i, struct map *seen)
 	return map_put(seen, id, id) ? arena_printf(a, "%s-%zu", id, i + 1) : id;
 }
 
-/* A file, or a directory with all that is in it: both, since either may come later. */
+/* Adds a pattern that matches the file alone: `+` and `{` have a meaning in those of a code host. */
 static void
-add_path(struct target *t, const struct recipe *r, const char *name)
+add_pattern(struct target *t, struct map *seen, const char *path, const char *rest)
 {
-	const char *path = fs_clean(t->a, fs_join(t->a, fs_dir(t->a, r->path), name));
+	struct buf b = BUF(t->a);
 
-	if (strcmp(path, ".") != 0)
-		scope_item_text(t->top, "paths", path, nowhere);
-	if (!ends_with(path, ".py") && !ends_with(path, ".txt"))
-		scope_item_text(t->top, "paths",
-				!strcmp(path, ".") ? "**/*" : arena_printf(t->a, "%s/**/*", path),
-				nowhere);
+	for (const char *s = path; *s; s++)
+		buf_printf(&b, strchr("*?+[]!{}\\", *s) ? "\\%c" : "%c", *s);
+	buf_puts(&b, rest);
+	if (!map_put(seen, buf_text(&b), t))
+		scope_item_text(t->top, "paths", buf_text(&b), nowhere);
 }
 
-/* The recipe, what it extends, the application's files, and the probes of verify. */
+/* A file, or a directory with all that is in it: both, since either may come later. */
+static void
+add_path(struct target *t, struct map *seen, const struct recipe *r, const char *name)
+{
+	const char *path = fs_clean(t->a, fs_join(t->a, fs_dir(t->a, r->path), name));
+	bool all = !strcmp(path, ".");
+
+	if (!all)
+		add_pattern(t, seen, path, "");
+	if (!ends_with(path, ".py") && !ends_with(path, ".txt"))
+		add_pattern(t, seen, all ? "" : path, all ? "**/*" : "/**/*");
+}
+
+/* The recipe, what it extends, the application's files, and the probes of verify, of all cells. */
 static void
 add_paths(struct target *t)
 {
-	const struct recipe *r = t->cells->at[0];
+	struct map seen = MAP(t->a);
 
-	for (size_t i = 0; i < r->files.n; i++)
-		scope_item_text(t->top, "paths", r->files.at[i], nowhere);
-	for (size_t i = 0; i < r->app.copy.n; i++)
-		add_path(t, r, r->app.copy.at[i].s);
-	for (size_t i = 0; i < r->app.files.n; i++)
-		add_path(t, r, r->app.files.at[i]);
-	for (size_t i = 0; i < r->verify.probes.n; i++)
-		add_path(t, r, r->verify.probes.at[i].s);
+	for (size_t c = 0; c < t->cells->n; c++) {
+		const struct recipe *r = t->cells->at[c];
+
+		for (size_t i = 0; i < r->files.n; i++)
+			add_pattern(t, &seen, r->files.at[i], "");
+		for (size_t i = 0; i < r->app.copy.n; i++)
+			add_path(t, &seen, r, r->app.copy.at[i].s);
+		for (size_t i = 0; i < r->app.files.n; i++)
+			add_path(t, &seen, r, r->app.files.at[i]);
+		for (size_t i = 0; i < r->verify.probes.n; i++)
+			add_path(t, &seen, r, r->verify.probes.at[i].s);
+	}
+}
+
+/* The cells of one job: a matrix has at most 256 in GitHub's workflows, 200 in GitLab's pipelines. */
+enum { SHARD_CELLS = 200 };
+
+static void
+fill_cell(struct target *t, struct scope *item, const char *stack, size_t i, struct map *seen)
+{
+	const char *cell = t->cells->at[i]->cell, *tag = ":latest";
+
+	if (cell)
+		tag = strchr(docker_image_tag(t->a, t->cells->at[i]), ':');
+	scope_text(item, "cell", cell, nowhere);
+	scope_text(item, "tag", tag + 1, nowhere);
+	scope_text(item, "dockerfile", cell ? fs_join(t->a, cell, "Dockerfile") : "Dockerfile",
+		   nowhere);
+	scope_code(item, "image", arena_printf(t->a, "\"${REGISTRY}%s%s\"", stack, tag));
+	scope_text(item, "id", id_of(t->a, cell ? cell : stack, i, seen), nowhere);
 }
 
 void
@@ -106,7 +147,8 @@ pipeline_fill(struct target *t)
 	const struct recipe *first = t->cells->at[0];
 	const char *image = docker_image_tag(t->a, first);
 	const char *stack = arena_copy(t->a, image, strcspn(image, ":"));
-	struct map seen = MAP(t->a);
+	struct map seen = MAP(t->a), again = MAP(t->a);
+	struct scope *shard = NULL;
 
 	if (t->language == LANG_YAML)
 		check_names(t);
@@ -123,18 +165,21 @@ pipeline_fill(struct target *t)
 	scope_flag(t->top, "app", target_copies_app(first));
 	scope_flag(t->top, "matrix", first->cell != NULL);
 	for (size_t i = 0; i < t->cells->n; i++) {
-		const char *cell = t->cells->at[i]->cell, *tag = ":latest";
-		struct scope *item = scope_item(t->top, "cells");
+		size_t n = i / SHARD_CELLS;
 
-		if (cell)
-			tag = strchr(docker_image_tag(t->a, t->cells->at[i]), ':');
-		scope_text(item, "cell", cell, nowhere);
-		scope_text(item, "tag", tag + 1, nowhere);
-		scope_text(item, "dockerfile",
-			   cell ? fs_join(t->a, cell, "Dockerfile") : "Dockerfile", nowhere);
-		scope_code(item, "image", arena_printf(t->a, "\"${REGISTRY}%s%s\"", stack, tag));
-		scope_text(item, "id", id_of(t->a, cell ? cell : stack, i, &seen), nowhere);
+		if (i % SHARD_CELLS == 0) {
+			shard = scope_item(t->top, "shards");
+			scope_text(shard, "number", n ? arena_printf(t->a, "%zu", n + 1) : NULL,
+				   nowhere);
+		}
+		fill_cell(t, scope_item(shard, "cells"), stack, i, &again);
+		fill_cell(t, scope_item(t->top, "cells"), stack, i, &seen);
 	}
+	if (!t->file.next)
+		t->file.next = arena_printf(t->a,
+					    "mkdir -p .github/workflows && cp {path} "
+					    ".github/workflows/%s.yml",
+					    stack);
 	t->file.summary =
 		arena_printf(t->a, "%zu image%s", t->cells->n, t->cells->n == 1 ? "" : "s");
 }

@@ -31,8 +31,7 @@ static const struct kind {
 	/* One file for all cells. */
 	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644,
 	  "OUT={out} docker buildx bake -f {path}", pipeline_shape, pipeline_fill },
-	{ "github", false, "github.yml", LANG_YAML, 0644, "cp {path} .github/workflows/",
-	  pipeline_shape, pipeline_fill },
+	{ "github", false, "github.yml", LANG_YAML, 0644, NULL, pipeline_shape, pipeline_fill },
 	{ "gitlab", false, "gitlab-ci.yml", LANG_YAML, 0644, "cp {path} .gitlab-ci.yml",
 	  pipeline_shape, pipeline_fill },
 };
@@ -275,6 +274,9 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		wanted[i] = !in->targets && kinds[i].by_default;
 	for (size_t i = 0; in->targets && i < in->ntargets; i++)
 		wanted[kind_named(in->targets[i])] = true;
+	/* A build definition names the Dockerfiles beside it. */
+	if (wanted[kind_named("bake")])
+		wanted[kind_named("dockerfile")] = true;
 	for (size_t i = 0; i < in->recipes->n; i++) {
 		struct arena *scratch = arena_new();
 		struct diag **found = ds->tail;
