@@ -126,7 +126,7 @@ filled(struct arena *a, const char *text, const char *name, const char *with)
 		    text;
 }
 
-/* The text as one word of a shell's command; as it is if no shell can be given it. */
+/* Returns the text as one word of a shell's command; as it is if no shell can be given it. */
 static const char *
 shell_word(struct arena *a, const char *text)
 {
@@ -158,21 +158,19 @@ write_files(struct run *r, const char *dir, const struct rendereds *files)
 	pages = 0;
 	for (size_t i = 0; i < files->n; i++) {
 		const struct rendered *f = &files->at[i];
-		const char *path = fs_join(r->a, dir, f->path);
+		const char *path = fs_join(r->a, dir, f->path), *next = "";
 		bool changed;
 
 		if (!fs_write(&r->ds, path, f->text, f->size, f->mode, false, &changed))
 			return false;
 		if (f->helper || pages++ >= FILES_SHOWN)
 			continue;
+		if (changed && f->next) {
+			next = filled(r->a, f->next, "{out}", shell_word(r->a, dir));
+			next = filled(r->a, next, "{path}", shell_word(r->a, path));
+		}
 		buf_printf(&r->out, "%-*s   %-*s   %s\n", (int)width, path, (int)summary_width,
-			   f->summary,
-			   changed && f->next ? filled(r->a,
-						       filled(r->a, f->next, "{out}",
-							      shell_word(r->a, dir)),
-						       "{path}", shell_word(r->a, path)) :
-			   changed            ? "" :
-						"unchanged");
+			   f->summary, changed ? next : "unchanged");
 	}
 	if (pages > FILES_SHOWN)
 		buf_printf(&r->out, "... and %zu more files in %s\n", pages - FILES_SHOWN, dir);

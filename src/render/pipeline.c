@@ -37,7 +37,8 @@ const struct shape pipeline_shape[] = {
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
 	{ "matrix", VALUE_FLAG, "there are several cells", 0 },
 	{ "cells", VALUE_LIST, "its cells, or the one that it is", cell_shape },
-	{ "shards", VALUE_LIST, "the same cells, as many as one job's matrix may have", shard_shape },
+	{ "shards", VALUE_LIST, "the same cells, as many as one job's matrix may have",
+	  shard_shape },
 	{ 0 },
 };
 
