@@ -292,7 +292,7 @@ dist: deps-dist
 
 # The packages in venvs, Debian 11 to 13 and an emulator: some minutes, root.
 test-dist: dist
-	@ci/deps debootstrap qemu-user-static lintian
+	@ci/deps debootstrap qemu-user-static lintian docker.io docker-registry skopeo iptables iproute2
 	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) tests/dist/run $(DIST)
 
 clean:
