@@ -203,10 +203,10 @@ asan: deps-test
 	@INJECT_N=$${INJECT_N:-2000} $(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
-# The parts of README.md that the programs write.
+# The parts of README.md that the programs write, and docs/rules.md.
 .PHONY: docs
-docs: all
-	@ci/docs
+docs: all $(VENV)/ok
+	@$(VENV)/bin/python ci/docs
 
 # --- fuzzing: libFuzzer with ASan and UBSan, FUZZ_S CPU seconds a target ---
 
