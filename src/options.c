@@ -107,8 +107,9 @@ store(struct parser *p, const struct row *r, const char *value)
 	case KIND_FLAG: *(bool *)field = true; return true;
 	case KIND_TEXT:
 		*(const char **)field = value;
-		return *value || fail(p, arena_printf(p->a, "--%s needs a %s that is not empty",
-						      r->name, r->arg));
+		return *value || *r->arg == '[' ||
+		       fail(p, arena_printf(p->a, "--%s needs a %s that is not empty", r->name,
+					    r->arg));
 	case KIND_LIST: list_push(p->a, (struct names *)field, value); return true;
 	case KIND_CHOICE: break;
 	}
@@ -144,6 +145,12 @@ parse_option(struct parser *p)
 		value = name + key.n + (is_long ? 1 : 0);
 	if (!r->arg && value)
 		return fail(p, arena_printf(p->a, "--%s takes no value", r->name));
+	/* "[N]": the value is optional, and so is in the same argument. */
+	if (r->arg && *r->arg == '[') {
+		if (value && !*value)
+			return fail(p, arena_printf(p->a, "--%s= needs a value", r->name));
+		value = value ? value : "";
+	}
 	if (r->arg && !value && !(value = p->argv[++p->at]))
 		return fail(p, arena_printf(p->a, "--%s needs a %s", r->name, r->arg));
 	return store(p, r, value);
@@ -196,6 +203,12 @@ parse(struct parser *p)
 				o->version = true;
 			else if (!verb_find(p->a, arg, &o->verb, &p->why))
 				return false;
+		} else if (o->verb == VERB_run && !only_args) {
+			/* The command's options are not ours. */
+			return fail(
+				p, arena_printf(p->a,
+						"put `--` before the command: stackbuild run -- %s",
+						arg));
 		} else {
 			list_push(p->a, &o->args, arg);
 		}
@@ -247,6 +260,16 @@ description(struct arena *a, const struct row *r)
 	return arena_printf(a, "%s %s", r->what, names_words(a, &choices, "or"));
 }
 
+/* "--out DIR", "--trace[=N]" */
+static void
+option_name(struct buf *out, const struct row *r)
+{
+	if (r->arg && *r->arg == '[')
+		buf_printf(out, "--%s[=%s", r->name, r->arg + 1);
+	else
+		buf_printf(out, "--%s%s%s", r->name, r->arg ? " " : "", r->arg ? r->arg : "");
+}
+
 /*
  *   -o, --out DIR          output directory (default: out/STACK)
  *       --templates DIR    override built-in templates with files from DIR
@@ -264,7 +287,7 @@ print_options(enum verb verb, struct buf *out)
 			buf_printf(out, "  -%c, ", r->letter);
 		else
 			buf_puts(out, "      ");
-		buf_printf(out, "--%s%s%s", r->name, r->arg ? " " : "", r->arg ? r->arg : "");
+		option_name(out, r);
 		buf_printf(out, "%*s%s\n", out->n - before < 28 ? (int)(28 - (out->n - before)) : 2,
 			   "", description(out->a, r));
 	}
@@ -283,7 +306,9 @@ options_help(enum verb verb, struct buf *out)
 		buf_printf(out,
 			   "exit status: 0 success, 1 diagnosed problem, 2 usage error, "
 			   "%s70 internal error\n",
-			   verb == VERB_verify ? "3 not fully verified, " : "");
+			   verb == VERB_verify ? "3 not fully verified, " :
+			   verb == VERB_run    ? "3 use of the GPU unknown, " :
+						 "");
 		return;
 	}
 	buf_puts(out, "stackbuild: build CUDA extension stacks that work, from one YAML recipe\n"
@@ -348,6 +373,9 @@ options_man(const char *version, struct buf *out)
 		 ".SH EXIT STATUS\n0 success, 1 diagnosed problem, 2 usage error, 70 internal "
 		 "error.\n"
 		 "verify also returns 3: nothing failed, but not everything could be verified.\n"
+		 "run returns the status of the command, 128 + N if signal N ended it, 127 if it "
+		 "does "
+		 "not exist.\n"
 		 ".SH ENVIRONMENT\n.TP\n.B STACKBUILD_KNOWLEDGE\nA directory that overrides the\n"
 		 "knowledge base, as \\-\\-knowledge does.\n.TP\n.B NO_COLOR\nDisables colour.\n");
 }

@@ -47,8 +47,8 @@ is_refresh(const struct options *o)
 	return o->verb == VERB_facts && o->args.n && !strcmp(o->args.at[0], "refresh");
 }
 
-static const struct facts *
-load_knowledge(struct run *r)
+const struct facts *
+program_knowledge(struct run *r)
 {
 	const struct facts *f = facts_load(r->a, &r->ds, knowledge_folder(r->o));
 	const char *user = f && !r->o->no_user_knowledge ? user_knowledge(r->a) : NULL;
@@ -130,7 +130,7 @@ program_run(const struct options *o)
 		fprintf(stderr, "stackbuild: the recipe is %s\n", o->assumed);
 	diags_init(&r.ds, r.a);
 	r.out = BUF(r.a);
-	if (!verb_takes(o->verb, "knowledge") || (r.facts = load_knowledge(&r))) {
+	if (!verb_takes(o->verb, "knowledge") || (r.facts = program_knowledge(&r))) {
 		status = verbs[o->verb](&r);
 		if (r.facts && verb_takes(o->verb, "no-user-knowledge"))
 			tell_user_knowledge(&r);
@@ -139,7 +139,7 @@ program_run(const struct options *o)
 		if (!print_output(&r))
 			status = EXIT_DIAGNOSED;
 		print_diagnostics(&r);
-		if (r.ds.errors)
+		if (r.ds.errors && !r.command_ran)
 			status = EXIT_DIAGNOSED;
 	}
 	arena_free(r.a);

@@ -19,6 +19,7 @@ struct run {
 	const struct options *o;
 	const struct facts *facts; /* of verbs that take --knowledge */
 	struct buf out;            /* standard output, written once at the end */
+	bool command_ran;          /* the exit status is that of another program, even with errors */
 };
 
 /*
@@ -43,6 +44,9 @@ LINKED_WORLD void world_close_revision(void *ctx);
 bool is_refresh(const struct options *o);
 /* facts refresh: what the package index says, written to --out, else to `user`. */
 LINKED_WORLD int world_facts_refresh(struct run *r, const char *user);
+
+/* Loads the knowledge base, for a verb that does not always need it; NULL after an error. */
+const struct facts *program_knowledge(struct run *r);
 
 /* The user's directory for knowledge, $XDG_DATA_HOME/stackbuild/knowledge; NULL: HOME is not set. */
 const char *user_knowledge(struct arena *a);

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "arena.h"
 #include "buf.h"
@@ -89,6 +90,10 @@ void proc_signals(void);
 int proc_interrupted(void);
 /* Returns how many signals came since then. */
 unsigned proc_interruptions(void);
+
+struct pids LIST(pid_t);
+/* All that stand below a process now, whatever their group or session. */
+struct pids proc_descendants(struct arena *a, pid_t of);
 
 /* Kills every process that descends from this one, also those in sessions of their own. */
 void proc_end_descendants(struct arena *a);

@@ -15,9 +15,6 @@ struct spawned {
 /* Returns 0, or the errno of what failed: then nothing runs and nothing is open. */
 int proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s);
 
-struct pids LIST(pid_t);
-/* All that stand below a process now, whatever their group or session. */
-struct pids proc_descendants(struct arena *a, pid_t of);
 /* Kills those with another root directory than ours: containers, unpackers of archives. */
 void proc_end_containers(struct arena *a, const struct pids *pids);
 /* Ends those that became children of this process, because their own parent has ended. */

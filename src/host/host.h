@@ -38,4 +38,37 @@ struct host_gpus {
 /* By NVML, opened when asked (dlopen libnvidia-ml.so.1); library: NULL, or the tests' own. */
 const struct host_gpus *host_gpus(struct arena *a, const char *library);
 
+/* --- who uses the GPUs, and how much --- */
+
+/* What one process does on one GPU. */
+struct gpu_use {
+	int pid;
+	int busy;       /* per cent of the multiprocessors, the highest since the last sample; -1: not told */
+	int busy_mean;  /* the mean of the same; -1: not told */
+	bool listed;    /* it has a CUDA context */
+	size_t mem_mib; /* 0: not told */
+};
+
+struct gpu_sample {
+	int busy;       /* per cent of the time with a kernel; -1: not told */
+	size_t mem_mib; /* in use, by everybody */
+	bool by_process; /* false: the driver does not tell the utilisation by process */
+	struct gpu_uses LIST(struct gpu_use) uses;
+};
+
+struct sampler;
+
+/*
+ * sampler_open -- opens NVML, or finds nvidia-smi, to sample the GPUs of this machine.
+ *
+ *   out     *gpus: the GPUs, or why there is none; NULL: there is neither NVML nor nvidia-smi
+ *   memory  lives in a, until sampler_close
+ */
+struct sampler *sampler_open(struct arena *a, const struct host_gpus **gpus);
+/* Returns "NVML" or "nvidia-smi". */
+const char *sampler_source(const struct sampler *s);
+/* Fills out[0..gpus->list.n) with what happened since the last call; lists live in a. */
+void sampler_take(struct sampler *s, struct arena *a, struct gpu_sample *out);
+void sampler_close(struct sampler *s);
+
 #endif

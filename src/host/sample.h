@@ -1,0 +1,15 @@
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include "host.h"
+
+/* The second source of samples, nvidia-smi: for sample.c alone. */
+
+/* The GPUs as nvidia-smi lists them; NULL: it is not installed, or it fails. */
+const struct host_gpus *smi_gpus(struct arena *a);
+void smi_take(struct arena *a, const struct host_gpus *gpus, struct gpu_sample *out);
+
+/* Returns the use of a process in a sample, added if it is new. */
+struct gpu_use *sample_use(struct arena *a, struct gpu_sample *s, int pid);
+
+#endif

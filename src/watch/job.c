@@ -1,0 +1,273 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "watch.h"
+
+/* What the command gets as we get it. A stop by Ctrl-Z reaches us here where the group is shared. */
+static const int passed[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
+			      SIGUSR2, SIGALRM, SIGTSTP, SIGWINCH, SIGCONT };
+
+enum { CHUNK = 64 * 1024, DRAIN_MS = 500, LAST_CHUNKS = 32 };
+
+struct job {
+	const struct job_spec *spec;
+	struct job_end *end;
+	pid_t pid;
+	bool own_group;
+	bool has_terminal; /* its group is the terminal's foreground group when we are in front */
+	int pipes[2];      /* read ends with tee, else -1 */
+	bool reaped;
+	double start_s, tick_s;
+	char *chunk;
+};
+
+static double
+clock_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool
+is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/*
+ * Whether the terminal may be handed over: we lead the job in front of it, alone. A pipeline's other
+ * members, or the script that started us, would lose the terminal and its signals.
+ */
+static bool
+leads_terminal(void)
+{
+	return isatty(0) && tcgetpgrp(0) == getpgrp() && getpgrp() == getpid() && !is_pipe(1) &&
+	       !is_pipe(2);
+}
+
+static void
+take_terminal(pid_t group)
+{
+	if (tcgetpgrp(0) >= 0)
+		tcsetpgrp(0, group);
+}
+
+/* The command's process, until exec. Reports errno through `report`. */
+static _Noreturn void
+become(const struct job *j, const int out[2], int report, const sigset_t *mask)
+{
+	int error;
+
+	if (j->own_group)
+		setpgid(0, 0);
+	if (j->has_terminal)
+		take_terminal(getpid()); /* SIGTTOU is ignored still */
+	signal(SIGTTOU, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	for (int i = 0; i < 2; i++)
+		if (j->spec->tee && dup2(out[i], i + 1) < 0)
+			_exit(126);
+	for (const char *const *e = j->spec->env; e && *e; e++)
+		putenv((char *)*e);
+	execvp(j->spec->argv[0], (char *const *)j->spec->argv);
+	error = errno;
+	if (write(report, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int
+open_pipes(const struct job *j, int ends[2][2], int report[2])
+{
+	for (int i = 0; j->spec->tee && i < 2; i++)
+		if (pipe2(ends[i], O_CLOEXEC) < 0)
+			return errno;
+	return pipe2(report, O_CLOEXEC) < 0 ? errno : 0;
+}
+
+/* Starts the command; returns 0 or an errno. */
+static int
+start(struct job *j, const sigset_t *mask)
+{
+	int ends[2][2] = { { -1, -1 }, { -1, -1 } }, report[2], error = open_pipes(j, ends, report);
+	const int out[2] = { ends[0][1], ends[1][1] };
+
+	if (error)
+		return error;
+	j->has_terminal = leads_terminal();
+	j->own_group = j->has_terminal || !isatty(0) || tcgetpgrp(0) != getpgrp();
+	j->pid = fork();
+	if (j->pid == 0)
+		become(j, out, report[1], mask);
+	error = j->pid < 0 ? errno : 0;
+	/* Both sides do it: neither must wait for the other. */
+	if (!error && j->own_group)
+		setpgid(j->pid, j->pid);
+	close(report[1]);
+	while (!error && read(report[0], &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	close(report[0]);
+	for (int i = 0; i < 2; i++) {
+		if (out[i] >= 0)
+			close(out[i]);
+		j->pipes[i] = ends[i][0];
+		if (ends[i][0] >= 0)
+			fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
+	}
+	return error;
+}
+
+static void
+pass(const struct job *j, int number, bool by_kernel)
+{
+	if (j->reaped)
+		return;
+	if (number == SIGCONT && j->has_terminal && tcgetpgrp(0) == getpgrp())
+		take_terminal(j->pid);
+	/* In a shared group, the terminal's own signals reach the command without us. */
+	if (j->own_group || !by_kernel)
+		kill(j->own_group ? -j->pid : j->pid, number);
+}
+
+/* The command has stopped: so do we on a terminal, and our shell takes over until it continues us. */
+static void
+stop_with(const struct job *j)
+{
+	if (!isatty(0))
+		return;
+	if (j->has_terminal)
+		take_terminal(getpgrp());
+	kill(getpid(), SIGSTOP);
+	pass(j, SIGCONT, false);
+}
+
+static void
+reap(struct job *j, double now)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != j->pid)
+			continue; /* an orphan of it */
+		if (WIFSTOPPED(status)) {
+			stop_with(j);
+			continue;
+		}
+		j->reaped = true;
+		j->end->seconds = now - j->start_s;
+		j->end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		j->end->status = WIFSIGNALED(status) ? 128 + j->end->signal : WEXITSTATUS(status);
+	}
+}
+
+/* Passes on what is there; a reader of ours that went away is the command's reader too. */
+static bool
+pump(struct job *j, int i)
+{
+	ssize_t n = read(j->pipes[i], j->chunk, CHUNK);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n > 0 && j->spec->output)
+		j->spec->output(j->spec->ctx, i ? PROC_ERR : PROC_OUT, j->chunk, (size_t)n);
+	if (n > 0 && fs_write_all(i + 1, j->chunk, (size_t)n))
+		return true;
+	close(j->pipes[i]);
+	j->pipes[i] = -1;
+	return false;
+}
+
+static void
+take_signals(struct job *j, int fd)
+{
+	struct signalfd_siginfo s;
+
+	while (read(fd, &s, sizeof(s)) == sizeof(s))
+		if (s.ssi_signo != SIGCHLD)
+			pass(j, (int)s.ssi_signo, s.ssi_code == SI_KERNEL);
+}
+
+static void
+loop(struct job *j, int signals)
+{
+	double now = clock_s(), drain_s = 0;
+
+	while (!j->reaped || ((j->pipes[0] >= 0 || j->pipes[1] >= 0) && now < drain_s)) {
+		struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
+					{ .fd = j->pipes[0], .events = POLLIN },
+					{ .fd = j->pipes[1], .events = POLLIN } };
+		bool was = j->reaped;
+		double wait = (was ? drain_s : j->tick_s) - now;
+
+		poll(fds, 3, wait > 0 ? (int)(wait * 1000) + 1 : 0);
+		take_signals(j, signals);
+		for (int i = 0; i < 2; i++)
+			if (j->pipes[i] >= 0 && fds[i + 1].revents)
+				pump(j, i);
+		now = clock_s();
+		reap(j, now);
+		if (j->reaped && !was)
+			drain_s = now + DRAIN_MS / 1e3;
+		if (!j->reaped && now >= j->tick_s)
+			j->tick_s = now + j->spec->tick(j->spec->ctx, now - j->start_s);
+		now = clock_s();
+	}
+	for (int i = 0; i < 2; i++)
+		if (j->pipes[i] >= 0) {
+			for (int k = 0; k < LAST_CHUNKS && pump(j, i); k++)
+				; /* a process that continues may write for ever */
+			if (j->pipes[i] >= 0)
+				close(j->pipes[i]);
+		}
+}
+
+void
+job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
+{
+	struct job j = { .spec = spec, .end = end, .pipes = { -1, -1 } };
+	sigset_t held, was;
+	int signals;
+
+	*end = (struct job_end){ 0 };
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigemptyset(&held);
+	sigaddset(&held, SIGCHLD);
+	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
+		sigaddset(&held, passed[i]);
+	sigprocmask(SIG_BLOCK, &held, &was);
+	signals = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);
+	signal(SIGTTOU, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* where it is ignored, no child has a status */
+	j.chunk = arena_alloc(a, CHUNK, 1);
+	j.start_s = clock_s();
+	end->error = signals < 0 ? errno : start(&j, &was);
+	end->pid = j.pid;
+	if (!end->error) {
+		loop(&j, signals);
+		end->left = (unsigned)proc_descendants(a, getpid()).n;
+	} else if (j.pid > 0) {
+		waitpid(j.pid, NULL, 0);
+	}
+	if (j.has_terminal)
+		take_terminal(getpgrp());
+	close(signals);
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	signal(SIGTTOU, SIG_DFL);
+}

@@ -1,0 +1,427 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "internal.h"
+
+/*
+ * Which process used which GPU, and how much. The processes of the command are those below this one,
+ * and those were it whose PID was once seen there. Where PIDs tell nothing (a container, WSL), the use
+ * of a GPU that was idle before is the command's, by time.
+ */
+
+enum { PROCESSES_MAX = 4096 };
+
+/* The sampler takes at most 0.5 % of a processor, and of the run. */
+#define COST_MAX 0.005
+#define FIRST_S 0.1
+#define EVERY_S 0.5
+#define EVERY_MAX_S 60.0
+
+/* What a GPU did, beside what is reported of it. */
+struct seen {
+	bool base_busy; /* it worked before the command started */
+	bool others_busy;
+	bool by_process, listed, blind; /* blind: somebody used it who cannot be told */
+	int blind_peak, device_peak, own_peak;
+	double busy_sum, busy_s; /* per cent x seconds, seconds */
+	double mem_sum, mem_s;
+	size_t base_mem_mib, mem_peak_mib;
+	double point_s; /* width of a point of the plot */
+};
+
+struct known {
+	int pid;
+	enum whose whose;
+};
+
+struct watch {
+	struct arena *a;
+	struct sampler *sampler;
+	const struct host_gpus *gpus;
+	struct use *use;
+	struct seen *seen;
+	struct gpu_sample *now;
+	struct known_list LIST(struct known) known;
+	struct evidence evidence;
+	bool foreign;
+	double last_s, cpu_s, begun_s;
+	unsigned ticks;
+};
+
+static double
+cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Whose process it is; what was told once holds when the process is gone. */
+static enum whose
+whose(struct watch *w, int pid)
+{
+	enum whose is;
+
+	for (size_t i = w->known.n; i-- > 0;)
+		if (w->known.at[i].pid == pid)
+			return w->known.at[i].whose;
+	is = process_whose(pid);
+	if (is != GONE && w->known.n < PROCESSES_MAX)
+		list_push(w->a, &w->known, (struct known){ pid, is });
+	return is;
+}
+
+static void
+add_process(struct watch *w, struct use_gpu *g, const struct gpu_use *u)
+{
+	struct use_process *p = NULL;
+
+	for (size_t i = 0; i < g->processes.n; i++)
+		if (g->processes.at[i].pid == u->pid)
+			p = &g->processes.at[i];
+	if (!p) {
+		if (g->processes.n == PROCESSES_MAX)
+			return;
+		list_push(w->a, &g->processes,
+			  (struct use_process){ .pid = u->pid,
+						.name = process_name(w->a, u->pid),
+						.busy_peak = -1 });
+		p = &g->processes.at[g->processes.n - 1];
+	}
+	p->busy_peak = u->busy > p->busy_peak ? u->busy : p->busy_peak;
+	p->mem_peak_mib = u->mem_mib > p->mem_peak_mib ? u->mem_mib : p->mem_peak_mib;
+}
+
+static void
+add_other(struct watch *w, struct use_gpu *g, int pid)
+{
+	enum { OTHERS_MAX = 16 };
+
+	if (g->others.n < OTHERS_MAX)
+		names_once(w->a, &g->others,
+			   arena_printf(w->a, "%s (PID %d)", process_name(w->a, pid), pid));
+}
+
+/* The plot: when it is full, each two points become one. */
+static void
+add_point(struct watch *w, struct use_gpu *g, struct seen *s, struct use_point p)
+{
+	struct use_point *last = g->points.n ? &g->points.at[g->points.n - 1] : NULL;
+
+	if (last && p.to_s - last->from_s <= s->point_s) {
+		double before = last->to_s - last->from_s, more = p.to_s - p.from_s;
+		double all = before + more > 0 ? before + more : 1;
+
+		last->busy = p.busy < 0 ? last->busy : (last->busy * before + p.busy * more) / all;
+		last->mem_mib = (last->mem_mib * before + p.mem_mib * more) / all;
+		last->to_s = p.to_s;
+		return;
+	}
+	if (g->points.n == POINTS_MAX) {
+		for (size_t i = 0; i < POINTS_MAX / 2; i++) {
+			const struct use_point one = g->points.at[2 * i],
+					       two = g->points.at[2 * i + 1];
+
+			g->points.at[i] =
+				(struct use_point){ one.from_s, two.to_s, (one.busy + two.busy) / 2,
+						    (one.mem_mib + two.mem_mib) / 2 };
+		}
+		g->points.n = POINTS_MAX / 2;
+		s->point_s = 2 * (g->points.at[0].to_s - g->points.at[0].from_s);
+	}
+	list_push(w->a, &g->points, p);
+}
+
+/* One sample of one GPU: what is the command's, and what is not. */
+static void
+add_sample(struct watch *w, size_t i, double now_s)
+{
+	const struct gpu_sample *now = &w->now[i];
+	struct use_gpu *g = &w->use->gpus.at[i];
+	struct seen *s = &w->seen[i];
+	double seconds = now_s - w->last_s, busy = 0;
+	size_t mem = 0;
+	bool own = false, theirs = false;
+
+	s->by_process |= now->by_process;
+	s->device_peak = now->busy > s->device_peak ? now->busy : s->device_peak;
+	for (size_t k = 0; k < now->uses.n; k++) {
+		const struct gpu_use *u = &now->uses.at[k];
+		enum whose is = whose(w, u->pid);
+
+		if (is == OURS) {
+			add_process(w, g, u);
+			own = true;
+			s->listed |= u->listed;
+			s->own_peak = u->busy > s->own_peak ? u->busy : s->own_peak;
+			busy += u->busy_mean > 0 ? u->busy_mean : 0;
+			mem += u->mem_mib;
+		} else if (is == GONE && (u->listed || u->busy > 0)) {
+			s->blind = true;
+			s->blind_peak = u->busy > s->blind_peak ? u->busy : s->blind_peak;
+		} else if (is == OTHERS && (u->busy > 0 || (!now->by_process && now->busy > 0))) {
+			s->others_busy = theirs = true;
+			add_other(w, g, u->pid);
+		}
+	}
+	/* Where no process is named, the GPU's own figure counts. */
+	if (!now->by_process || (!own && !theirs))
+		busy = now->busy;
+	if (!mem && now->mem_mib > s->base_mem_mib && !g->others.n)
+		mem = now->mem_mib - s->base_mem_mib;
+	busy = busy > 100 ? 100 : busy;
+	s->mem_peak_mib = mem > s->mem_peak_mib ? mem : s->mem_peak_mib;
+	s->mem_sum += (double)mem * seconds;
+	s->mem_s += seconds;
+	s->busy_sum += busy > 0 ? busy * seconds : 0;
+	s->busy_s += busy >= 0 ? seconds : 0;
+	add_point(w, g, s, (struct use_point){ w->last_s, now_s, busy, (double)mem });
+}
+
+/* Before the command: who is there already, and whether they work. */
+static void
+add_base(struct watch *w)
+{
+	for (size_t i = 0; i < w->use->gpus.n; i++) {
+		struct seen *s = &w->seen[i];
+
+		s->base_busy = w->now[i].busy > 0;
+		s->base_mem_mib = w->now[i].mem_mib;
+		for (size_t k = 0; k < w->now[i].uses.n; k++) {
+			const struct gpu_use *u = &w->now[i].uses.at[k];
+
+			/* The driver's buffer goes back in time: only what lives now counts. */
+			s->base_busy |= u->listed && u->busy > 0;
+			list_push(w->a, &w->known, (struct known){ u->pid, OTHERS });
+			if (u->listed)
+				list_push(w->a, &w->use->gpus.at[i].present,
+					  arena_printf(w->a, "%s (PID %d), %zu MiB",
+						       process_name(w->a, u->pid), u->pid,
+						       u->mem_mib));
+		}
+	}
+}
+
+static void
+sample(struct watch *w, double now_s)
+{
+	struct arena *scratch = arena_new();
+
+	sampler_take(w->sampler, scratch, w->now);
+	if (w->ticks)
+		for (size_t i = 0; i < w->use->gpus.n; i++)
+			add_sample(w, i, now_s);
+	else
+		add_base(w);
+	for (size_t i = 0; i < w->use->gpus.n; i++)
+		w->now[i] = (struct gpu_sample){ 0 };
+	arena_free(scratch);
+	w->last_s = now_s;
+}
+
+struct watch *
+watch_new(struct arena *a)
+{
+	struct watch *w = arena_new_of(a, struct watch);
+
+	w->a = a;
+	w->use = arena_new_of(a, struct use);
+	w->sampler = sampler_open(a, &w->gpus);
+	w->foreign = pids_foreign(a);
+	w->use->source = w->sampler ? sampler_source(w->sampler) : NULL;
+	w->seen = arena_array_of(a, struct seen, w->gpus->list.n + 1);
+	w->now = arena_array_of(a, struct gpu_sample, w->gpus->list.n + 1);
+	for (size_t i = 0; w->sampler && i < w->gpus->list.n; i++) {
+		list_push(a, &w->use->gpus,
+			  (struct use_gpu){ .gpu = &w->gpus->list.at[i], .busy_peak = -1 });
+		w->seen[i].device_peak = w->seen[i].own_peak = w->seen[i].blind_peak = -1;
+	}
+	if (w->sampler)
+		sample(w, 0);
+	w->begun_s = cpu_now();
+	return w;
+}
+
+void
+watch_block(const struct watch *w, struct buf *out)
+{
+	const struct host *h = host_read(w->a, "");
+
+	buf_printf(out, "  %-24s%s, %s%s\n", "system:", h->os, h->kernel,
+		   h->wsl2 ? " (WSL 2)" : "");
+	buf_printf(out, "  %-24s%zu of %zu MiB free\n", "host memory:", h->mem_free_mib,
+		   h->mem_total_mib);
+	buf_printf(out, "  %-24s%s\n",
+		   "driver:", w->gpus->driver ? w->gpus->driver : w->gpus->why_none);
+	if (w->gpus->cuda)
+		buf_printf(out, "  %-24s%s\n", "driver's CUDA:", w->gpus->cuda);
+	for (size_t i = 0; i < w->use->gpus.n; i++) {
+		const struct use_gpu *g = &w->use->gpus.at[i];
+
+		buf_printf(out, "  GPU %-20zu%s, %u.%u, %zu of %zu MiB used\n", i, g->gpu->name,
+			   g->gpu->major, g->gpu->minor, w->seen[i].base_mem_mib, g->gpu->mem_mib);
+		for (size_t k = 0; k < g->present.n; k++)
+			buf_printf(out, "  %-24s%s\n", "", g->present.at[k]);
+	}
+}
+
+double
+watch_tick(struct watch *w, double now_s)
+{
+	double before = cpu_now(), cost, wait;
+
+	w->ticks++;
+	if (w->sampler)
+		sample(w, now_s);
+	/* A look at all processes costs more than a sample: it comes ever more rarely. */
+	if (!(w->ticks & (w->ticks - 1)))
+		evidence_take(w->a, &w->evidence, w->use->gpus.n);
+	cost = (cpu_now() - before) / COST_MAX;
+	wait = now_s < 4 * FIRST_S ? FIRST_S : EVERY_S;
+	wait = cost > wait && now_s > 4 * FIRST_S ? cost : wait;
+	return wait < EVERY_MAX_S ? wait : EVERY_MAX_S;
+}
+
+/* --- the verdict --- */
+
+static void
+judge_gpu(struct watch *w, size_t i)
+{
+	const struct seen *s = &w->seen[i];
+	struct use_gpu *g = &w->use->gpus.at[i];
+	bool alone = !s->base_busy && !s->others_busy;
+	bool unnamed = s->device_peak > 0 && !s->others_busy && (!s->listed || !s->by_process);
+
+	g->busy_mean = s->busy_s > 0 ? s->busy_sum / s->busy_s : -1;
+	g->busy_peak = s->own_peak >= 0 && s->by_process ? s->own_peak : s->device_peak;
+	if (s->blind_peak > g->busy_peak)
+		g->busy_peak = s->blind_peak;
+	g->mem_mean_mib = s->mem_s > 0 ? s->mem_sum / s->mem_s : 0;
+	g->mem_peak_mib = s->mem_peak_mib;
+	g->verdict = VERDICT_UNUSED;
+	if (s->own_peak > 0) {
+		g->verdict = VERDICT_USED;
+	} else if (unnamed || s->blind_peak > 0 || (s->blind && s->device_peak > 0)) {
+		g->verdict = alone ? VERDICT_USED : VERDICT_UNKNOWN;
+		g->by_time = alone;
+	} else if (s->listed && !s->by_process && s->device_peak != 0) {
+		g->verdict = VERDICT_UNKNOWN; /* others worked too; or MIG, where neither is told */
+	} else if (s->others_busy && w->foreign && !s->listed) {
+		g->verdict = VERDICT_UNKNOWN;
+	}
+}
+
+static const struct use_process *
+idle_process(const struct use *u, const struct use_gpu **on)
+{
+	for (size_t i = 0; i < u->gpus.n; i++)
+		if (u->gpus.at[i].processes.n) {
+			*on = &u->gpus.at[i];
+			return &(*on)->processes.at[0];
+		}
+	return NULL;
+}
+
+/* The reason why nothing was used: the first of those that the evidence shows. */
+static const char *
+why_unused(struct watch *w)
+{
+	struct evidence *e = &w->evidence;
+	struct arena *a = w->a;
+	const struct use_gpu *on = NULL;
+	const struct use_process *p = idle_process(w->use, &on);
+	const char *own = getenv("CUDA_VISIBLE_DEVICES");
+
+	if (w->gpus->why_none)
+		return w->gpus->why_none;
+	if (p)
+		return arena_printf(
+			a,
+			"%s (PID %d) has a CUDA context on %s with %zu MiB, but launched no "
+			"kernel, or kernels too short to be seen",
+			p->name, p->pid, on->gpu->name, p->mem_peak_mib);
+	if (!e->hidden && own && hides_gpus(own, w->gpus->list.n))
+		e->hidden = own;
+	if (e->hidden)
+		return arena_printf(
+			a,
+			"CUDA_VISIBLE_DEVICES=\"%s\" hides every GPU%s; unset the variable, or "
+			"set it to 0",
+			e->hidden,
+			e->hidden_pid ? arena_printf(a, " from PID %d", e->hidden_pid) : "");
+	if (e->cpu_torch)
+		return arena_printf(
+			a,
+			"torch%s%s in %s is a CPU build: it has no libtorch_cuda.so; install a "
+			"CUDA build",
+			e->version ? " " : "", e->version ? e->version : "", e->cpu_torch);
+	if (e->cuda_torch)
+		return arena_printf(
+			a,
+			"torch in %s is a CUDA build, but no process created a CUDA context: the "
+			"program selected the CPU. Look for a device that a module selects "
+			"when it is imported, and print tensor.device",
+			e->cuda_torch);
+	return e->cuda ? "a process loaded the CUDA driver's library, but none created a CUDA "
+			 "context" :
+			 "no process of the command loaded a CUDA library";
+}
+
+static void
+judge(struct watch *w)
+{
+	struct use *u = w->use;
+
+	u->verdict = VERDICT_UNUSED;
+	for (size_t i = 0; i < u->gpus.n; i++) {
+		judge_gpu(w, i);
+		if (u->gpus.at[i].verdict == VERDICT_USED)
+			u->verdict = VERDICT_USED;
+		else if (u->gpus.at[i].verdict == VERDICT_UNKNOWN && u->verdict != VERDICT_USED)
+			u->verdict = VERDICT_UNKNOWN;
+	}
+	/* There is no library of the driver's: whether there is a GPU is not known either. */
+	if (!w->sampler) {
+		u->verdict = VERDICT_UNKNOWN;
+		u->why = arena_printf(w->a, "neither NVML nor nvidia-smi is available here: %s",
+				      w->gpus->why_none);
+	} else if (u->verdict == VERDICT_UNKNOWN) {
+		u->why = "other processes worked on the GPU too, and the process IDs that the "
+			 "driver "
+			 "lists are not those that are visible here (a container, WSL 2 or MIG)";
+	} else if (u->verdict == VERDICT_UNUSED && u->end.left && !w->gpus->why_none) {
+		u->verdict = VERDICT_UNKNOWN;
+		u->why = arena_printf(
+			w->a,
+			"the command ended, but %u of its processes continue; keep the "
+			"command in the foreground until they end",
+			u->end.left);
+	} else if (u->verdict == VERDICT_UNUSED) {
+		u->why = why_unused(w);
+	}
+}
+
+const struct use *
+watch_end(struct watch *w, const struct job_end *end, const char *const *argv)
+{
+	struct use *u = w->use;
+	struct names words = { 0 };
+
+	for (size_t i = 0; argv[i]; i++)
+		list_push(w->a, &words, argv[i]);
+	u->command = names_join(w->a, &words, " ");
+	u->end = *end;
+	/* The command's own PID counts as its own, although it has gone. */
+	list_push(w->a, &w->known, (struct known){ end->pid, OURS });
+	w->ticks++;
+	if (w->sampler)
+		sample(w, end->seconds);
+	judge(w);
+	u->sampler_cpu_s = cpu_now() - w->begun_s;
+	u->samples = w->ticks;
+	if (w->sampler)
+		sampler_close(w->sampler);
+	return u;
+}

@@ -1,0 +1,157 @@
+#ifndef WATCH_H
+#define WATCH_H
+
+#include "base/proc.h"
+#include "host/host.h"
+
+/* A command that runs as if it had been started alone, and what it does with the GPUs meanwhile. */
+
+/* --- the command --- */
+
+struct job_spec {
+	const char *const *argv; /* ends with NULL */
+	const char *const *env;  /* "NAME=value" sets; ends with NULL; or NULL */
+	bool tee; /* standard output and error pass through this process, unchanged */
+	/* With tee: bytes as they come; or NULL. */
+	void (*output)(void *ctx, enum proc_stream from, const char *bytes, size_t n);
+	/* Called after at most the seconds that it returned; now_s counts from the start. */
+	double (*tick)(void *ctx, double now_s);
+	void *ctx;
+};
+
+struct job_end {
+	int error;  /* errno of what could not be started; else 0 */
+	int status; /* exit status; 128 + signal */
+	int signal; /* that ended it; 0: none */
+	double seconds;
+	pid_t pid;
+	unsigned left; /* processes of it that continue */
+};
+
+/*
+ * job_run -- runs a command to its end.
+ *
+ *   in      spec
+ *   out     *end
+ *   memory  lives in a
+ *
+ * The command has its own process group. If this process leads the foreground job of a terminal, the
+ * command's group takes the terminal over; a stop of the command (Ctrl-Z) stops this process too, and
+ * `fg` continues both. In a pipeline or a script on a terminal, the command stays in this process's
+ * group. Signals that this process gets are sent to the command's group. Orphans become children of
+ * this process; none is ended.
+ */
+void job_run(struct arena *a, const struct job_spec *spec, struct job_end *end);
+
+/* --- the use of the GPUs --- */
+
+enum verdict { VERDICT_UNKNOWN, VERDICT_UNUSED, VERDICT_USED };
+
+/* A span of time on one GPU: the plot has at most POINTS_MAX of them. */
+struct use_point {
+	double from_s, to_s;
+	double busy; /* per cent, mean; -1: not told */
+	double mem_mib;
+};
+
+enum { POINTS_MAX = 480 };
+
+struct use_process {
+	int pid;
+	const char *name;
+	int busy_peak; /* per cent; -1: not told */
+	size_t mem_peak_mib;
+};
+
+struct use_gpu {
+	const struct host_gpu *gpu;
+	enum verdict verdict;
+	bool by_time;        /* the use is the command's because nobody else was there */
+	double busy_mean;    /* per cent of the run; -1: not told */
+	int busy_peak;       /* -1: not told */
+	double mem_mean_mib; /* of the command; where that is not told, more than before it */
+	size_t mem_peak_mib;
+	struct use_processes LIST(struct use_process) processes;
+	struct names present; /* processes that were there before: "python (PID 7), 900 MiB" */
+	struct names others;  /* processes of others that worked on it: "python (PID 7)" */
+	struct use_points LIST(struct use_point) points;
+};
+
+struct use {
+	enum verdict verdict;
+	const char *why;    /* of "not used" and "unknown"; else NULL */
+	const char *source; /* "NVML"; NULL: none */
+	const char *command;
+	struct job_end end;
+	struct use_gpus LIST(struct use_gpu) gpus;
+	struct names notes; /* sentences */
+	double sampler_cpu_s;
+	unsigned samples;
+};
+
+struct watch;
+
+/*
+ * watch_new -- opens the source of samples and takes the first one, before the command starts.
+ *
+ *   in      pid namespaces, containers and WSL are looked for at "/"
+ *   memory  lives in a; bounded, however long the command runs
+ */
+struct watch *watch_new(struct arena *a);
+/* Takes a sample and looks at the processes; returns the seconds until the next one is due. */
+double watch_tick(struct watch *w, double now_s);
+/* Judges what was seen. */
+const struct use *watch_end(struct watch *w, const struct job_end *end, const char *const *argv);
+
+/* Writes the driver, the GPUs and who is on them before the command starts. */
+void watch_block(const struct watch *w, struct buf *out);
+
+/* --- how it is shown --- */
+
+/* Writes the verdict as a screen; plot: with a line of bars a GPU. */
+void use_text(struct arena *a, const struct use *u, bool plot, struct buf *out);
+/* Writes lines so that they are safe on a terminal: names of processes may hold anything. */
+void inert_lines(struct arena *a, const char *text, struct buf *out);
+void use_json(const struct use *u, struct buf *out);
+/* Writes a picture of the run, with the JSON as its metadata. */
+void use_svg(struct arena *a, const struct use *u, struct buf *out);
+
+/* --- Python programs --- */
+
+/*
+ * python_block -- writes what torch sees in the Python of a command, and the result of a computation on
+ * the GPU, which runs in a child for at most 120 s.
+ *
+ *   out   false: torch cannot be imported, CUDA is not available, or the computation failed
+ */
+bool python_block(struct arena *a, const char *const *argv, struct buf *out);
+
+/*
+ * trace_hook -- prepares the trace of torch in every Python process of a command.
+ *
+ *   in      many: "3" steps or "10s"; out: the directory of the traces
+ *   out     a temporary directory for trace_said, and variables of the command's environment in *env
+ *   errors  SB0406, NULL
+ */
+const char *trace_hook(struct arena *a, struct diags *ds, const char *many, const char *out,
+		       struct names *env);
+/* Writes the summaries of the traces, and removes the directory; false: nothing was traced. */
+bool trace_said(struct arena *a, struct diags *ds, const char *dir, struct buf *out);
+
+/* --- the pace --- */
+
+struct pace;
+
+/*
+ * pace_new -- follows progress in a command's output: counters such as "12/1000".
+ *
+ *   in   limit_s: 0: none; usd_per_hour: 0: not known; price: of what, "2 x H100"
+ */
+struct pace *pace_new(struct arena *a, double limit_s, double usd_per_hour, const char *price);
+void pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, double now_s);
+/* Returns the warning of SB0903, once, as soon as the pace is too slow; else NULL. */
+const char *pace_warning(struct pace *p, double now_s);
+/* Returns the cost and the time limit of the run as a sentence; NULL: neither is known. */
+const char *pace_cost(const struct pace *p, double seconds);
+
+#endif

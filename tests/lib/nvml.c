@@ -1,0 +1,253 @@
+/*
+ * A library in place of NVIDIA's NVML, for suites: programs say by files what they do on GPUs.
+ *
+ * STUB_GPUS is a directory. `gpus`: how many GPUs there are (default: 1). A file named by a PID holds lines "GPU BUSY MEM":
+ * from then on that process uses GPU by BUSY per cent and has a context of MEM MiB; the last line of each GPU counts. As
+ * the driver does, the library keeps samples: a line that was never the last one when it was asked is told too, also of
+ * a process that has ended. `hidden`: processes are not told (as in a container); `wsl`: no call tells processes;
+ * `init`: the result of nvmlInit. `base`: per cent of each GPU that nobody of ours causes.
+ */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct process_info {
+	unsigned pid;
+	unsigned long long bytes;
+	unsigned gpu_instance, compute_instance;
+};
+struct process_sample {
+	unsigned pid;
+	unsigned long long time_us;
+	unsigned sm, mem, enc, dec;
+};
+struct memory {
+	unsigned long long total, free, used;
+};
+
+enum { LINES = 4096, GPUS = 8 };
+
+static struct {
+	unsigned pid, gpu, busy, mem, number; /* number: of the line in its file */
+	unsigned long long time_us;
+	int last;
+} lines[LINES];
+static unsigned count;
+static unsigned long long clock_us = 1000;
+
+static long
+setting(const char *name, long none)
+{
+	char path[4096];
+	FILE *f;
+	long value = none;
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("STUB_GPUS") ? getenv("STUB_GPUS") : "/",
+		 name);
+	if ((f = fopen(path, "r"))) {
+		if (fscanf(f, "%ld", &value) != 1)
+			value = 1;
+		fclose(f);
+	}
+	return value;
+}
+
+static void
+add(unsigned pid, unsigned gpu, unsigned busy, unsigned mem, unsigned number)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (lines[i].pid == pid && lines[i].gpu == gpu) {
+			if (lines[i].number == number)
+				return;
+			lines[i].last = 0;
+		}
+	if (count == LINES)
+		return;
+	lines[count].pid = pid;
+	lines[count].gpu = gpu;
+	lines[count].busy = busy;
+	lines[count].mem = mem;
+	lines[count].number = number;
+	lines[count].time_us = ++clock_us;
+	lines[count++].last = 1;
+}
+
+/* Reads what the programs have written since. */
+static void
+refresh(void)
+{
+	const char *dir = getenv("STUB_GPUS");
+	DIR *d = dir ? opendir(dir) : NULL;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		unsigned pid = (unsigned)strtoul(e->d_name, NULL, 10), gpu, busy, mem, n = 0;
+		char path[4096], line[128];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		if (!pid || !(f = fopen(path, "r")))
+			continue;
+		while (fgets(line, sizeof(line), f))
+			if (sscanf(line, "%u %u %u", &gpu, &busy, &mem) == 3)
+				add(pid, gpu, busy, mem, ++n);
+		fclose(f);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int
+lives(unsigned i)
+{
+	return lines[i].last && kill((int)lines[i].pid, 0) == 0;
+}
+
+int
+nvmlInit_v2(void)
+{
+	return (int)setting("init", 0);
+}
+int
+nvmlShutdown(void)
+{
+	return 0;
+}
+const char *
+nvmlErrorString(int r)
+{
+	(void)r;
+	return "an error of the stub";
+}
+
+int
+nvmlSystemGetDriverVersion(char *s, unsigned n)
+{
+	snprintf(s, n, "550.54.15");
+	return 0;
+}
+
+int
+nvmlSystemGetCudaDriverVersion_v2(int *v)
+{
+	*v = 12040;
+	return 0;
+}
+int
+nvmlDeviceGetCount_v2(unsigned *n)
+{
+	*n = (unsigned)setting("gpus", 1);
+	return 0;
+}
+
+int
+nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d)
+{
+	*d = (char *)0 + i + 1;
+	return 0;
+}
+
+static unsigned
+index_of(void *d)
+{
+	return (unsigned)((char *)d - (char *)0) - 1;
+}
+
+int
+nvmlDeviceGetName(void *d, char *s, unsigned n)
+{
+	(void)d;
+	snprintf(s, n, "NVIDIA Stub");
+	return 0;
+}
+
+int
+nvmlDeviceGetUUID(void *d, char *s, unsigned n)
+{
+	snprintf(s, n, "GPU-%u", index_of(d));
+	return 0;
+}
+
+int
+nvmlDeviceGetHandleByUUID(const char *uuid, void **d)
+{
+	return nvmlDeviceGetHandleByIndex_v2((unsigned)strtoul(uuid + 4, NULL, 10), d);
+}
+
+int
+nvmlDeviceGetCudaComputeCapability(void *d, int *x, int *y)
+{
+	(void)d;
+	*x = 8;
+	*y = 0;
+	return 0;
+}
+
+int
+nvmlDeviceGetMemoryInfo(void *d, struct memory *m)
+{
+	refresh();
+	m->total = 16384ull << 20;
+	m->used = 100ull << 20;
+	for (unsigned i = 0; i < count; i++)
+		if (lines[i].gpu == index_of(d) && lives(i))
+			m->used += (unsigned long long)lines[i].mem << 20;
+	m->free = m->total - m->used;
+	return 0;
+}
+
+int
+nvmlDeviceGetUtilizationRates(void *d, unsigned *rates)
+{
+	rates[0] = (unsigned)setting("base", 0);
+	rates[1] = 0;
+	refresh();
+	for (unsigned i = 0; i < count; i++)
+		if (lines[i].gpu == index_of(d) && lives(i))
+			rates[0] += lines[i].busy;
+	rates[0] = rates[0] > 100 ? 100 : rates[0];
+	return 0;
+}
+
+int
+nvmlDeviceGetComputeRunningProcesses_v3(void *d, unsigned *n, struct process_info *all)
+{
+	unsigned k = 0;
+
+	refresh();
+	if (setting("wsl", 0))
+		return 3;
+	for (unsigned i = 0; i < count; i++)
+		if (lines[i].gpu == index_of(d) && lives(i) && k < *n && !setting("hidden", 0)) {
+			all[k].pid = lines[i].pid;
+			all[k++].bytes = (unsigned long long)lines[i].mem << 20;
+		}
+	*n = k;
+	return 0;
+}
+
+int
+nvmlDeviceGetProcessUtilization(void *d, struct process_sample *all, unsigned *n,
+				unsigned long long seen)
+{
+	unsigned k = 0;
+
+	refresh();
+	if (setting("wsl", 0))
+		return 3;
+	for (unsigned i = 0; i < count; i++) {
+		/* What lives goes on: its newest sample is always new. */
+		if (lives(i))
+			lines[i].time_us = ++clock_us;
+		if (lines[i].gpu == index_of(d) && lines[i].time_us > seen && k < *n) {
+			all[k].pid = lines[i].pid + (setting("hidden", 0) ? 3000000 : 0);
+			all[k].time_us = lines[i].time_us;
+			all[k++].sm = lines[i].busy;
+		}
+	}
+	*n = k;
+	return k ? 0 : 6;
+}
