@@ -21,7 +21,6 @@ struct session {
 	struct diagnosis *d;     /* of --debug; else NULL */
 	struct buf held[2];      /* the line of each stream that has not ended */
 	const char *trace, *out; /* the hook's directory; where traces and the like go */
-	double now_s;
 };
 
 static bool
@@ -70,9 +69,9 @@ diagnose_stream(struct session *s, enum proc_stream from, const char *p, size_t 
 
 /* At once, not at the end: a run that is too slow can then be stopped. */
 static void
-warn_of_pace(struct session *s)
+warn_of_pace(struct session *s, double now_s)
 {
-	const char *why = s->pace ? pace_warning(s->pace, s->now_s) : NULL;
+	const char *why = s->pace ? pace_warning(s->pace, now_s) : NULL;
 	struct diags ds;
 
 	if (!why)
@@ -85,14 +84,14 @@ warn_of_pace(struct session *s)
 }
 
 static void
-on_output(void *ctx, enum proc_stream from, const char *bytes, size_t n)
+on_output(void *ctx, enum proc_stream from, const char *bytes, size_t n, double now_s)
 {
 	struct session *s = ctx;
 
 	if (s->d)
 		diagnose_stream(s, from, bytes, n);
 	if (s->pace)
-		pace_feed(s->pace, from, bytes, n, s->now_s);
+		pace_feed(s->pace, from, bytes, n, now_s);
 }
 
 static double
@@ -100,8 +99,7 @@ on_tick(void *ctx, double now_s)
 {
 	struct session *s = ctx;
 
-	s->now_s = now_s;
-	warn_of_pace(s);
+	warn_of_pace(s, now_s);
 	return watch_tick(s->watch, now_s);
 }
 

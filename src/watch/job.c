@@ -185,8 +185,9 @@ pump(struct job *j, int i)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	if (n > 0 && j->spec->output)
-		j->spec->output(j->spec->ctx, i ? PROC_ERR : PROC_OUT, j->chunk, (size_t)n);
+	if (n > 0)
+		j->spec->output(j->spec->ctx, i ? PROC_ERR : PROC_OUT, j->chunk, (size_t)n,
+				clock_s() - j->start_s);
 	if (n > 0 && fs_write_all(i + 1, j->chunk, (size_t)n))
 		return true;
 	close(j->pipes[i]);

@@ -79,7 +79,8 @@ trace_hook(struct arena *a, struct diags *ds, const char *many, const char *out,
 		  arena_printf(a, "PYTHONPATH=%s%s%s", dir, path && *path ? ":" : "",
 			       path ? path : ""));
 	list_push(a, env, arena_printf(a, "STACKBUILD_TRACE=%s", many));
-	list_push(a, env, arena_printf(a, "STACKBUILD_TRACE_OUT=%s", fs_real(a, out)));
+	list_push(a, env,
+		  arena_printf(a, "STACKBUILD_TRACE_OUT=%s", fs_join(a, fs_real(a, "."), out)));
 	return dir;
 }
 

@@ -12,9 +12,9 @@ struct job_spec {
 	const char *const *argv; /* ends with NULL */
 	const char *const *env;  /* "NAME=value" sets; ends with NULL; or NULL */
 	bool tee; /* standard output and error pass through this process, unchanged */
-	/* With tee: bytes as they come; or NULL. */
-	void (*output)(void *ctx, enum proc_stream from, const char *bytes, size_t n);
-	/* Called after at most the seconds that it returned; now_s counts from the start. */
+	/* With tee: bytes as they come; now_s counts from the start. */
+	void (*output)(void *ctx, enum proc_stream from, const char *bytes, size_t n, double now_s);
+	/* Called after at most the seconds that it returned. */
 	double (*tick)(void *ctx, double now_s);
 	void *ctx;
 };
