@@ -19,7 +19,7 @@ struct run {
 	const struct options *o;
 	const struct facts *facts; /* of verbs that take --knowledge */
 	struct buf out;            /* standard output, written once at the end */
-	bool command_ran;          /* the exit status is that of another program, even with errors */
+	bool command_ran; /* the exit status is that of another program, even with errors */
 };
 
 /*

@@ -43,15 +43,15 @@ const struct host_gpus *host_gpus(struct arena *a, const char *library);
 /* What one process does on one GPU. */
 struct gpu_use {
 	int pid;
-	int busy;       /* per cent of the multiprocessors, the highest since the last sample; -1: not told */
+	int busy; /* per cent of the multiprocessors, the highest since the last sample; -1: not told */
 	int busy_mean;  /* the mean of the same; -1: not told */
 	bool listed;    /* it has a CUDA context */
 	size_t mem_mib; /* 0: not told */
 };
 
 struct gpu_sample {
-	int busy;       /* per cent of the time with a kernel; -1: not told */
-	size_t mem_mib; /* in use, by everybody */
+	int busy;        /* per cent of the time with a kernel; -1: not told */
+	size_t mem_mib;  /* in use, by everybody */
 	bool by_process; /* false: the driver does not tell the utilisation by process */
 	struct gpu_uses LIST(struct gpu_use) uses;
 };
