@@ -264,10 +264,13 @@ description(struct arena *a, const struct row *r)
 static void
 option_name(struct buf *out, const struct row *r)
 {
-	if (r->arg && *r->arg == '[')
-		buf_printf(out, "--%s[=%s", r->name, r->arg + 1);
-	else
-		buf_printf(out, "--%s%s%s", r->name, r->arg ? " " : "", r->arg ? r->arg : "");
+	const char *arg = r->arg ? r->arg : "";
+
+	buf_printf(out, "--%s%s%s", r->name,
+		   *arg == '[' ? "[=" :
+		   *arg        ? " " :
+				 "",
+		   arg + (*arg == '['));
 }
 
 /*

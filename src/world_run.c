@@ -74,7 +74,7 @@ warn_of_pace(struct session *s, double now_s)
 	const char *why = s->pace ? pace_warning(s->pace, now_s) : NULL;
 	struct diags ds;
 
-	if (!why)
+	if (!why || s->r->o->quiet)
 		return;
 	diags_init(&ds, s->r->a);
 	diag_help(diag_at(&ds, W_PACE, (struct span){ 0 }, "%s", why),
@@ -236,7 +236,8 @@ finish(struct session *s, const struct use *u)
 	use_text(r->a, u, isatty(2), &b);
 	if (cost)
 		buf_printf(&b, "  %s\n", cost);
-	print(&b);
+	if (!r->o->quiet)
+		print(&b);
 	if (s->trace)
 		print_trace(s);
 	if (s->d)
