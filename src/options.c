@@ -145,12 +145,8 @@ parse_option(struct parser *p)
 		value = name + key.n + (is_long ? 1 : 0);
 	if (!r->arg && value)
 		return fail(p, arena_printf(p->a, "--%s takes no value", r->name));
-	/* "[N]": the value is optional, and so is in the same argument. */
-	if (r->arg && *r->arg == '[') {
-		if (value && !*value)
-			return fail(p, arena_printf(p->a, "--%s= needs a value", r->name));
-		value = value ? value : "";
-	}
+	if (r->arg && *r->arg == '[' && !value)
+		value = ""; /* the value is optional, and so stands in the same argument */
 	if (r->arg && !value && !(value = p->argv[++p->at]))
 		return fail(p, arena_printf(p->a, "--%s needs a %s", r->name, r->arg));
 	return store(p, r, value);
@@ -204,7 +200,6 @@ parse(struct parser *p)
 			else if (!verb_find(p->a, arg, &o->verb, &p->why))
 				return false;
 		} else if (o->verb == VERB_run && !only_args) {
-			/* The command's options are not ours. */
 			return fail(
 				p, arena_printf(p->a,
 						"put `--` before the command: stackbuild run -- %s",
@@ -302,15 +297,16 @@ options_help(enum verb verb, struct buf *out)
 	if (verb != VERB_COUNT) {
 		const struct verb_row *v = &verb_table[verb];
 
-		buf_printf(out, "%s\n\nusage: stackbuild %s%s%s [OPTION...]\n\n", v->what, v->name,
-			   *v->args ? " " : "", v->args);
+		buf_printf(out, "%s\n\nusage: stackbuild %s%s%s%s\n\n", v->what, v->name,
+			   *v->args ? " " : "", v->args,
+			   strstr(v->args, "[OPTION") ? "" : " [OPTION...]");
 		print_options(verb, out);
 		buf_printf(out, "\nexample: stackbuild %s\n", v->example);
 		buf_printf(out,
 			   "exit status: 0 success, 1 diagnosed problem, 2 usage error, "
 			   "%s70 internal error\n",
 			   verb == VERB_verify ? "3 not fully verified, " :
-			   verb == VERB_run    ? "3 use of the GPU unknown, " :
+			   verb == VERB_run    ? "3 GPU use unknown, " :
 						 "");
 		return;
 	}

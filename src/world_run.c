@@ -284,6 +284,9 @@ verb_run(struct run *r)
 	if (end.error) {
 		diag_at(&r->ds, E_RUN_COMMAND, (struct span){ 0 }, "cannot start `%s`: %s",
 			argv.at[0], strerror(end.error));
+		if (s.trace)
+			trace_said(r->a, &r->ds, s.trace,
+				   &s.held[0]); /* there is nothing but the directory */
 		r->command_ran = true;
 		return end.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}

@@ -153,6 +153,7 @@ take_samples(struct arena *a, const struct sampler *s, size_t gpu, struct gpu_sa
 {
 	struct process_sample *rows = arena_array_of(a, struct process_sample, USERS_MAX);
 	unsigned n = USERS_MAX, *counts = arena_array_of(a, unsigned, USERS_MAX);
+	int *sums = arena_array_of(a, int, USERS_MAX);
 	int result =
 		s->samples ? s->samples(s->devices[gpu], rows, &n, s->seen_us[gpu]) : NOT_SUPPORTED;
 	unsigned long long newest = s->seen_us[gpu];
@@ -169,10 +170,10 @@ take_samples(struct arena *a, const struct sampler *s, size_t gpu, struct gpu_sa
 		u = sample_use(a, out, (int)rows[i].pid);
 		at = (size_t)(u - out->uses.at);
 		u->busy = busy > u->busy ? busy : u->busy;
-		if (at < USERS_MAX) /* the mean of all its samples, one by one */
-			u->busy_mean =
-				(u->busy_mean * (int)counts[at] + busy) / (int)(counts[at] + 1),
-			counts[at]++;
+		if (at < USERS_MAX) {
+			sums[at] += busy;
+			u->busy_mean = sums[at] / (int)++counts[at];
+		}
 		newest = rows[i].time_us > newest ? rows[i].time_us : newest;
 	}
 	s->seen_us[gpu] = newest;
