@@ -51,7 +51,7 @@ diagnose_bytes(struct diagnosis *d, const char *p, size_t n)
 	}
 }
 
-/* Whole lines alone: the two streams must not mix inside of one. */
+/* Gives whole lines to the diagnosis: the two streams must not mix within a line. */
 static void
 diagnose_stream(struct session *s, enum proc_stream from, const char *p, size_t n)
 {
@@ -67,7 +67,7 @@ diagnose_stream(struct session *s, enum proc_stream from, const char *p, size_t 
 	buf_add(held, p + whole, n - whole);
 }
 
-/* At once, not at the end: a run that is too slow can then be stopped. */
+/* Warns at once, not at the end, so that a run that is too slow can be stopped. */
 static void
 warn_of_pace(struct session *s, double now_s)
 {
@@ -103,7 +103,7 @@ on_tick(void *ctx, double now_s)
 	return watch_tick(s->watch, now_s);
 }
 
-/* "h100:2" as a price per hour; false: a usage error was printed. */
+/* Reads "h100:2" as a price per hour; false: a usage error was printed. */
 static bool
 read_price(struct run *r, double *usd, const char **name)
 {
@@ -131,7 +131,7 @@ read_price(struct run *r, double *usd, const char **name)
 	return true;
 }
 
-/* Options as values; returns an exit status, or -1 to go on. */
+/* Reads options as values; returns an exit status, or -1 to go on. */
 static int
 read_options(struct session *s)
 {
@@ -157,7 +157,7 @@ read_options(struct session *s)
 	return -1;
 }
 
-/* --debug: the block of information, and a test of CUDA in a child. */
+/* Prints the block of --debug, and tests CUDA in a child. */
 static bool
 debug_begin(struct session *s, const char *const *argv, struct names *env)
 {
@@ -184,7 +184,7 @@ debug_begin(struct session *s, const char *const *argv, struct names *env)
 	return true;
 }
 
-/* After a failure: what the output shows, as `diagnose` prints it. */
+/* Prints the causes that the output of a failed command shows, as `diagnose` does. */
 static void
 debug_end(struct session *s, const struct job_end *end)
 {

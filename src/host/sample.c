@@ -123,7 +123,7 @@ sampler_source(const struct sampler *s)
 	return s->library ? "NVML" : "nvidia-smi";
 }
 
-/* The processes that have a context, with their memory. */
+/* Reads the processes that have a context, with their memory. */
 static void
 take_processes(struct arena *a, const struct sampler *s, void *device, struct gpu_sample *out)
 {
@@ -147,7 +147,7 @@ take_processes(struct arena *a, const struct sampler *s, void *device, struct gp
 	}
 }
 
-/* What the driver has recorded of each process since the last time. */
+/* Reads what the driver has recorded of each process since the last time. */
 static void
 take_samples(struct arena *a, const struct sampler *s, size_t gpu, struct gpu_sample *out)
 {

@@ -5,7 +5,7 @@
 
 /* The second source of samples, nvidia-smi: for sample.c alone. */
 
-/* The GPUs as nvidia-smi lists them; NULL: it is not installed, or it fails. */
+/* Returns the GPUs as nvidia-smi lists them; NULL: it is not installed, or it fails. */
 const struct host_gpus *smi_gpus(struct arena *a);
 void smi_take(struct arena *a, const struct host_gpus *gpus, struct gpu_sample *out);
 

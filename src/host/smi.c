@@ -6,7 +6,7 @@
 #include "sample.h"
 
 /*
- * The same by nvidia-smi, for a library that cannot be opened here. It costs much more: whoever samples
+ * Samples by nvidia-smi, where NVML's library cannot be opened. It costs much more: whoever samples
  * looks at the time that a sample takes.
  * Source: `nvidia-smi --help-query-gpu`; `nvidia-smi pmon -h`.
  */
@@ -25,7 +25,7 @@ ask(struct arena *a, const char *const *argv)
 	return names_split(a, buf_text(&r.out), '\n');
 }
 
-/* The number at the start of a text; -1: "-", "N/A", "[Not Supported]". */
+/* Returns the number at the start of a text; -1: "-", "N/A", "[Not Supported]". */
 static int
 number(const char *s)
 {
@@ -65,7 +65,7 @@ smi_gpus(struct arena *a)
  *     # gpu         pid   type     sm    mem    enc    dec     fb   command
  *         0      12345     C      87     42      -      -  20480   python
  *
- * Newer drivers have more columns: the second line of the header names the units, the first one the columns.
+ * Newer drivers have more columns: the first line of the header names them.
  */
 static void
 take_processes(struct arena *a, const struct names *lines, size_t n, struct gpu_sample *out)

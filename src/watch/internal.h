@@ -15,7 +15,7 @@ struct evidence {
 
 /* Looks at every process below this one; gpus: how many there are. */
 void evidence_take(struct arena *a, struct evidence *e, size_t gpus);
-/* Returns why a value of CUDA_VISIBLE_DEVICES hides all of `gpus` GPUs; false: it does not. */
+/* Returns true if a value of CUDA_VISIBLE_DEVICES hides all of `gpus` GPUs. */
 bool hides_gpus(const char *value, size_t gpus);
 
 enum whose { OURS, OTHERS, GONE };

@@ -14,7 +14,7 @@
 #include "base/fs.h"
 #include "watch.h"
 
-/* What the command gets as we get it. A stop by Ctrl-Z reaches us here where the group is shared. */
+/* Signals that are sent on to the command. */
 static const int passed[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
 			      SIGUSR2, SIGALRM, SIGTSTP, SIGWINCH, SIGCONT };
 
@@ -67,7 +67,7 @@ take_terminal(pid_t group)
 		tcsetpgrp(0, group);
 }
 
-/* The command's process, until exec. Reports errno through `report`. */
+/* Becomes the command, in the new process. Reports errno through `report`. */
 static _Noreturn void
 become(const struct job *j, const int out[2], int report, const sigset_t *mask)
 {
@@ -145,7 +145,7 @@ pass(const struct job *j, int number, bool by_kernel)
 		kill(j->own_group ? -j->pid : j->pid, number);
 }
 
-/* The command has stopped: so do we on a terminal, and our shell takes over until it continues us. */
+/* Stops this process too, if there is a terminal: the shell then takes over until it continues us. */
 static void
 stop_with(const struct job *j)
 {
@@ -177,7 +177,7 @@ reap(struct job *j, double now)
 	}
 }
 
-/* Passes on what is there; a reader of ours that went away is the command's reader too. */
+/* Passes output on; false: there is no more now. If our reader has gone, the command gets SIGPIPE. */
 static bool
 pump(struct job *j, int i)
 {

@@ -72,7 +72,7 @@ number(const char *p, size_t n, size_t *i, unsigned *value)
 	return *i > from && (*i == n || !is_digit(p[*i]));
 }
 
-/* "12/1000" and "12 / 1000", but no date, path, version or fraction of bytes. */
+/* Reads counters such as "12/1000" and "12 / 1000", but no dates, paths and versions. */
 static void
 scan(struct pace *p, const char *s, size_t n, double now_s)
 {
@@ -124,7 +124,7 @@ pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, do
 	*held_n = n - end;
 }
 
-/* The counter that ends last, and when, in seconds of the run; NULL: none tells yet. */
+/* Returns the counter that ends last, and when, in seconds of the run; NULL: none has a pace yet. */
 static const struct series *
 slowest(const struct pace *p, double *end_s)
 {

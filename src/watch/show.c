@@ -11,7 +11,7 @@ static const char *const verdicts[] = {
 };
 static const char *const words[] = { "unknown", "unused", "used" };
 
-/* "512 MiB", "30.1 GiB" */
+/* Returns "512 MiB" or "30.1 GiB". */
 static const char *
 memory(struct arena *a, double mib)
 {
@@ -25,7 +25,7 @@ percent(struct arena *a, double p)
 	return p < 0 ? "unknown" : arena_printf(a, "%.0f %%", p);
 }
 
-/* "▁▃▇█": the mean of each column; 40 columns at most. */
+/* Writes "▁▃▇█": the mean of each column, at most 40 of them. */
 static void
 bars(const struct use_gpu *g, struct buf *out)
 {

@@ -24,7 +24,7 @@ xml(struct arena *a, const char *s, struct buf *out)
 			buf_putc(out, *s);
 }
 
-/* One point of a polyline; value: 0 to 1. */
+/* Writes one point of a polyline; value: 0 to 1. */
 static void
 point(const struct use *u, double at_s, double value, int top, struct buf *out)
 {

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "internal.h"
 
-/* All of a file of /proc, which has no size; NULL: it cannot be read. */
+/* Reads a file of /proc, which has no size; NULL: it cannot be read. */
 static const char *
 proc_text(struct arena *a, int pid, const char *name, size_t max, size_t *n)
 {
@@ -24,7 +24,7 @@ proc_text(struct arena *a, int pid, const char *name, size_t max, size_t *n)
 	return fd < 0 || got < 0 ? NULL : buf_text(&b);
 }
 
-/* The parent of a process; -1: there is no such process. Its name may hold anything. */
+/* Returns the parent of a process; -1: there is none. The name in the file may hold anything. */
 static int
 parent_of(int pid)
 {
@@ -111,7 +111,7 @@ look_at_environment(struct arena *a, struct evidence *e, int pid, size_t gpus)
 		}
 }
 
-/* The version that torch/version.py names: __version__ = '2.8.0+cpu' */
+/* Returns the version that torch/version.py names: __version__ = '2.8.0+cpu' */
 static const char *
 torch_version(struct arena *a, const char *torch)
 {
@@ -124,7 +124,7 @@ torch_version(struct arena *a, const char *torch)
 	return arena_copy(a, p, strcspn(p, "'\n"));
 }
 
-/* The libraries that it has mapped. */
+/* Looks for torch and the driver among the libraries that a process has mapped. */
 static void
 look_at_maps(struct arena *a, struct evidence *e, int pid)
 {

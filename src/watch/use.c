@@ -18,7 +18,7 @@ enum { PROCESSES_MAX = 4096 };
 #define EVERY_S 0.5
 #define EVERY_MAX_S 60.0
 
-/* What a GPU did, beside what is reported of it. */
+/* What a GPU did, from which its verdict follows. */
 struct seen {
 	bool base_busy; /* it worked before the command started */
 	bool others_busy;
@@ -58,7 +58,7 @@ cpu_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Whose process it is; what was told once holds when the process is gone. */
+/* Returns whose process it is; an answer is kept for when the process has ended. */
 static enum whose
 whose(struct watch *w, int pid)
 {
@@ -104,7 +104,7 @@ add_other(struct watch *w, struct use_gpu *g, int pid)
 			   arena_printf(w->a, "%s (PID %d)", process_name(w->a, pid), pid));
 }
 
-/* The plot: when it is full, each two points become one. */
+/* Adds a point to the plot; when the plot is full, each two points become one. */
 static void
 add_point(struct watch *w, struct use_gpu *g, struct seen *s, struct use_point p)
 {
@@ -134,7 +134,7 @@ add_point(struct watch *w, struct use_gpu *g, struct seen *s, struct use_point p
 	list_push(w->a, &g->points, p);
 }
 
-/* One sample of one GPU: what is the command's, and what is not. */
+/* Adds one sample of one GPU: the command's part, and that of others. */
 static void
 add_sample(struct watch *w, size_t i, double now_s)
 {
@@ -180,7 +180,7 @@ add_sample(struct watch *w, size_t i, double now_s)
 	add_point(w, g, s, (struct use_point){ w->last_s, now_s, busy, (double)mem });
 }
 
-/* Before the command: who is there already, and whether they work. */
+/* Notes which processes are on the GPUs before the command starts, and whether they work. */
 static void
 add_base(struct watch *w)
 {
@@ -324,7 +324,7 @@ idle_process(const struct use *u, const struct use_gpu **on)
 	return NULL;
 }
 
-/* The reason why nothing was used: the first of those that the evidence shows. */
+/* Returns the first reason for an unused GPU that the evidence shows. */
 static const char *
 why_unused(struct watch *w)
 {

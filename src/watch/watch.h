@@ -94,7 +94,6 @@ struct watch;
 /*
  * watch_new -- opens the source of samples and takes the first one, before the command starts.
  *
- *   in      pid namespaces, containers and WSL are looked for at "/"
  *   memory  lives in a; bounded, however long the command runs
  */
 struct watch *watch_new(struct arena *a);
@@ -108,7 +107,7 @@ void watch_block(const struct watch *w, struct buf *out);
 
 /* --- how it is shown --- */
 
-/* Writes the verdict as a screen; plot: with a line of bars a GPU. */
+/* Writes the verdict as a screen; plot: with a line of bars for each GPU. */
 void use_text(struct arena *a, const struct use *u, bool plot, struct buf *out);
 /* Writes lines so that they are safe on a terminal: names of processes may hold anything. */
 void inert_lines(struct arena *a, const char *text, struct buf *out);
@@ -151,7 +150,7 @@ struct pace *pace_new(struct arena *a, double limit_s, double usd_per_hour, cons
 void pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, double now_s);
 /* Returns the warning of SB0903, once, as soon as the pace is too slow; else NULL. */
 const char *pace_warning(struct pace *p, double now_s);
-/* Returns the cost and the time limit of the run as a sentence; NULL: neither is known. */
+/* Returns the cost of so many seconds as a sentence; NULL: the price is not known. */
 const char *pace_cost(const struct pace *p, double seconds);
 
 #endif
