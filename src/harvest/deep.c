@@ -77,33 +77,15 @@ stable_abi(const struct wheel *w)
 	return answer;
 }
 
-static int
-by_architecture(const void *px, const void *py)
-{
-	const struct gpu_code *x = *(const struct gpu_code *const *)px;
-	const struct gpu_code *y = *(const struct gpu_code *const *)py;
-
-	return x->ptx != y->ptx   ? x->ptx - y->ptx :
-	       x->arch != y->arch ? (x->arch > y->arch ? 1 : -1) :
-				    x->suffix - y->suffix;
-}
-
 static struct names
 gpus_of(struct arena *a, const struct wheel *w)
 {
-	struct codes LIST(const struct gpu_code *);
-	struct codes all = { 0 };
-	struct names names = { 0 };
+	struct gpu_codes all = { 0 };
 
 	for (size_t i = 0; i < w->objects.n; i++)
 		for (size_t k = 0; k < w->objects.at[i].codes.n; k++)
-			list_push(a, &all, &w->objects.at[i].codes.at[k]);
-	if (all.n)
-		qsort(all.at, all.n, sizeof(*all.at), by_architecture);
-	for (size_t i = 0; i < all.n; i++)
-		if (!i || by_architecture(&all.at[i - 1], &all.at[i]) != 0)
-			list_push(a, &names, gpu_code_name(a, all.at[i]));
-	return names;
+			list_push(a, &all, w->objects.at[i].codes.at[k]);
+	return gpu_code_names(a, &all);
 }
 
 static const char *

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 bool
@@ -85,12 +86,14 @@ struct table {
 enum {
 	VERSIONS = 0x8000,       /* an index has 15 bits */
 	VERSION_STEPS = 1 << 20, /* entries that are walked through: chains may share theirs */
+	BUILD_ID_MAX = 64,       /* bytes */
 };
 
 struct dynamic {
 	struct image *m;
 	struct table tables[TABLES];
 	const char **versions; /* by index, NULL where there is none */
+	const char **files;    /* by the same index: the library that a version is needed from */
 	unsigned steps;
 };
 
@@ -186,12 +189,15 @@ read_needed_versions(struct dynamic *d, struct elf *e)
 	GElf_Verneed v = { .vn_next = t->n > 0 };
 
 	for (size_t at = 0; v.vn_next; at += v.vn_next) {
+		const char *file;
 		GElf_Vernaux x = { .vna_next = 1 };
 		size_t aux;
 
 		if (!may_read(d, t, at) || !gelf_getverneed(t->data, (int)at, &v))
 			return broken(d, out_of_table);
 		aux = at + v.vn_aux;
+		if (!(file = string(d, t, v.vn_file)))
+			return broken(d, "a version is needed from a library without a name");
 		for (unsigned n = v.vn_cnt; n && x.vna_next; n--, aux += x.vna_next) {
 			const char **s;
 
@@ -200,8 +206,10 @@ read_needed_versions(struct dynamic *d, struct elf *e)
 			if (!name_version(d, t, x.vna_other, x.vna_name))
 				return false;
 			s = &d->versions[x.vna_other & (VERSIONS - 1)];
+			d->files[x.vna_other & (VERSIONS - 1)] = file;
 			newest(*s, "GLIBC_", &e->glibc);
 			newest(*s, "GLIBCXX_", &e->glibcxx);
+			newest(*s, "CXXABI_", &e->cxxabi);
 		}
 	}
 	return true;
@@ -238,11 +246,12 @@ keep_symbol(const struct dynamic *d, const GElf_Sym *s, unsigned version, struct
 		return true;
 	symbol.version = d->versions[version];
 	if (s->st_shndx == SHN_UNDEF) {
-		if (bind == STB_WEAK)
-			return true;
-		abi_note(symbol.name, e);
-		list_push(d->m->a, &e->undefined, symbol);
-	} else if ((seen == STV_DEFAULT || seen == STV_PROTECTED) && version != VER_NDX_LOCAL) {
+		symbol.file = d->files[version];
+		if (bind != STB_WEAK)
+			abi_note(symbol.name, e);
+		list_push(d->m->a, bind == STB_WEAK ? &e->weak : &e->undefined, symbol);
+	} else if (s->st_shndx != SHN_ABS && (seen == STV_DEFAULT || seen == STV_PROTECTED) &&
+		   version != VER_NDX_LOCAL) {
 		list_push(d->m->a, &e->defined, symbol);
 	}
 	return true;
@@ -274,12 +283,15 @@ read_dynamic(struct dynamic *d, struct elf *e)
 	struct names sonames = { 0 }, paths = { 0 };
 
 	if (!find_tables(d) || !read_names(d, DT_NEEDED, &e->needed) ||
-	    !read_names(d, DT_SONAME, &sonames) || !read_names(d, DT_RUNPATH, &paths) ||
-	    /* The loader looks at DT_RPATH only where there is no DT_RUNPATH. */
-	    (!paths.n && !read_names(d, DT_RPATH, &paths)) || !read_needed_versions(d, e) ||
+	    !read_names(d, DT_SONAME, &sonames) || !read_names(d, DT_RUNPATH, &paths))
+		return false;
+	/* The loader looks at DT_RPATH only where there is no DT_RUNPATH. */
+	e->is_rpath = !paths.n;
+	if ((e->is_rpath && !read_names(d, DT_RPATH, &paths)) || !read_needed_versions(d, e) ||
 	    !read_defined_versions(d) || !read_symbols(d, e))
 		return false;
 	e->soname = sonames.n ? sonames.at[0] : NULL;
+	e->rpath = paths.n ? paths.at[0] : NULL;
 	for (size_t i = 0; i < paths.n; i++) {
 		const struct names parts = names_split(d->m->a, paths.at[i], ':');
 
@@ -290,13 +302,62 @@ read_dynamic(struct dynamic *d, struct elf *e)
 	return true;
 }
 
+/* The build ID of a note section: type NT_GNU_BUILD_ID of the owner "GNU". */
+static void
+read_build_id(struct image *m, Elf_Data *data, struct elf *e)
+{
+	GElf_Nhdr h;
+	size_t name, text;
+
+	for (size_t at = 0; data && (at = gelf_getnote(data, at, &h, &name, &text)) > 0;) {
+		struct buf hex = BUF(m->a);
+
+		if (h.n_type != NT_GNU_BUILD_ID || h.n_namesz != sizeof(ELF_NOTE_GNU) ||
+		    memcmp((const char *)data->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
+			continue;
+		for (size_t i = 0; i < h.n_descsz && i < BUILD_ID_MAX; i++)
+			buf_printf(&hex, "%02x", ((const unsigned char *)data->d_buf)[text + i]);
+		e->build_id = buf_text(&hex);
+	}
+}
+
+/* What the names and types of sections tell: the build ID, and what strip(1) has taken. */
+static bool
+read_sections(struct image *m, struct elf *e)
+{
+	size_t names;
+	GElf_Shdr h;
+
+	e->stripped = true;
+	if (!m->header.e_shoff)
+		return true;
+	if (elf_getshdrstrndx(m->elf, &names))
+		return inspect_refuse(m->ds, E_ELF, m->name, "its section headers cannot be read");
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(m->elf, scn));) {
+		const char *name =
+			gelf_getshdr(scn, &h) ? elf_strptr(m->elf, names, h.sh_name) : NULL;
+
+		if (!name)
+			continue;
+		if (h.sh_type == SHT_SYMTAB)
+			e->stripped = false;
+		if (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"))
+			e->debug = true;
+		if (h.sh_type == SHT_NOTE && !e->build_id)
+			read_build_id(m, elf_getdata(scn, NULL), e);
+	}
+	return true;
+}
+
 const struct elf *
 elf_read(struct arena *a, struct diags *ds, const char *name, const void *bytes, size_t n)
 {
 	struct elf *e = arena_new_of(a, struct elf);
 	struct image m = { .a = a, .ds = ds, .name = name, .bytes = bytes, .n = n };
 	CLEANUP_ARENA struct arena *scratch = arena_new();
-	struct dynamic d = { .m = &m, .versions = arena_array_of(scratch, const char *, VERSIONS) };
+	struct dynamic d = { .m = &m,
+			     .versions = arena_array_of(scratch, const char *, VERSIONS),
+			     .files = arena_array_of(scratch, const char *, VERSIONS) };
 	bool good = image_open(&m);
 	CLEANUP_ELF Elf *handle = m.elf;
 
@@ -307,5 +368,5 @@ elf_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
 		     m.header.e_machine == EM_AARCH64 ?
 						       "aarch64" :
 						       arena_printf(a, "EM_%u", m.header.e_machine);
-	return read_dynamic(&d, e) ? e : NULL;
+	return read_dynamic(&d, e) && read_sections(&m, e) ? e : NULL;
 }

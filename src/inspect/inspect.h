@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/list.h"
+#include "show.h"
 
 /*
  * What a file says of itself: shared objects (libelf), the GPU code in them (a reader of our
@@ -20,6 +21,7 @@
 struct elf_symbol {
 	const char *name;
 	const char *version; /* "GLIBC_2.34"; or NULL */
+	const char *file; /* of an undefined one with a version: the library that has it; or NULL */
 };
 struct elf_symbols LIST(struct elf_symbol);
 
@@ -28,9 +30,16 @@ struct elf {
 	const char *soname;  /* or NULL */
 	struct names needed; /* DT_NEEDED in order */
 	struct names runpath;
-	struct elf_symbols undefined; /* global ones; weak ones are left out: they may stay open */
-	struct elf_symbols defined;
-	const char *glibc, *glibcxx; /* the newest versions asked for, "2.34", "3.4.30"; or NULL */
+	const char *rpath;            /* DT_RUNPATH, else DT_RPATH, as written; or NULL */
+	bool is_rpath;                /* it is DT_RPATH */
+	struct elf_symbols undefined; /* global ones, which the loader must find */
+	struct elf_symbols weak;      /* undefined ones that may stay open */
+	struct elf_symbols defined;   /* absolute ones (names of versions) are left out */
+	/* The newest versions asked for, "2.34", "3.4.30", "1.3.13"; or NULL. */
+	const char *glibc, *glibcxx, *cxxabi;
+	const char *build_id; /* hex; or NULL */
+	bool stripped;        /* it has no .symtab */
+	bool debug;           /* it has .debug_info */
 	bool cxx11_abi,
 		old_abi; /* undefined symbols of libc10 and libtorch name std::__cxx11:: / std::string of before */
 };
@@ -76,10 +85,17 @@ const char *gpu_code_name(struct arena *a, const struct gpu_code *c);
 
 struct wheel_object { /* one shared object in it */
 	const char *path;
+	size_t size;
 	const struct elf *elf;
 	struct gpu_codes codes;
 };
 struct wheel_objects LIST(struct wheel_object);
+
+struct wheel_member {
+	const char *path;
+	uint64_t size, packed; /* bytes, unpacked and in the wheel */
+};
+struct wheel_members LIST(struct wheel_member);
 
 struct wheel {                      /* struct wheel_file is the name of a wheel: python/python.h */
 	const char *name, *version; /* from its metadata */
@@ -87,8 +103,10 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
 	struct names tags;          /* "cp311-cp311-linux_x86_64": of the WHEEL file */
 	struct names requires;      /* Requires-Dist */
 	struct wheel_objects objects;
-	const char *sha256; /* of the file itself, hex */
-	size_t size;
+	const char *metadata;         /* the text of METADATA */
+	struct wheel_members members; /* every file, directories left out */
+	const char *sha256;           /* of the file itself, hex; NULL: it was not read whole */
+	uint64_t size;
 };
 
 /*

@@ -163,7 +163,7 @@ static bool
 read_object(const struct zip *z, const struct zip_entry *e, const unsigned char *bytes,
 	    struct wheel *w)
 {
-	struct wheel_object o = { .path = e->name };
+	struct wheel_object o = { .path = e->name, .size = e->size };
 	const char *name = arena_printf(z->a, "%s: %s", z->path, e->name);
 
 	if (e->size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
@@ -215,6 +215,7 @@ read_members(const struct zip *z, const char *folder, struct record *record, str
 
 		if (e->folder)
 			continue;
+		list_push(z->a, &w->members, (struct wheel_member){ e->name, e->size, e->packed });
 		if (row)
 			row->seen = true;
 		if (!outside && (!row || !row->kind))
@@ -233,14 +234,14 @@ read_members(const struct zip *z, const char *folder, struct record *record, str
 static bool
 read_wheel(struct zip *z, struct wheel *w)
 {
-	const char *folder, *record_text, *metadata, *wheel_text;
+	const char *folder, *record_text, *wheel_text;
 	struct record record = { 0 };
 
 	return open_wheel(z) && zip_read(z) && (folder = wheel_folder(z)) &&
 	       (record_text = read_text(z, folder, "RECORD")) &&
-	       (metadata = read_text(z, folder, "METADATA")) &&
+	       (w->metadata = read_text(z, folder, "METADATA")) &&
 	       (wheel_text = read_text(z, folder, "WHEEL")) &&
-	       wheel_metadata(z, folder, metadata, wheel_text, w) &&
+	       wheel_metadata(z, folder, w->metadata, wheel_text, w) &&
 	       record_parse(z, record_text, &record) && sum_file(z, w) &&
 	       read_members(z, folder, &record, w);
 }

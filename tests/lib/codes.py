@@ -1,10 +1,10 @@
-"""GPU code as `inspect_cli` lists it, told as cuobjdump users do: "sm_80 sm_90a compute_90"."""
+"""GPU code as `inspect --format json` lists it, told as cuobjdump users do: "sm_80 sm_90a compute_90"."""
 
 import re
 
 
 def listed_codes(answer):
     """Each once, SASS before PTX; what is still to be linked only where there is nothing else."""
-    codes = answer.get("codes", [])
+    codes = answer.get("gpu_code", [])
     codes = [c for c in codes if not c["relocatable"]] or codes
     return " ".join(sorted({c["name"] for c in codes}, key=lambda n: (n.startswith("compute"), int(re.search(r"\d+", n)[0]), n)))

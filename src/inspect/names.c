@@ -1,0 +1,41 @@
+/* Names of symbols as C++ writes them, by the C++ runtime library of this host. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "inspect/inspect.h"
+
+typedef char *demangler(const char *symbol, char *into, size_t *n, int *status);
+
+/* NULL: there is no such library.  Opened once a run: a static copy would be a tenth of a megabyte. */
+static demangler *
+demangler_of_host(void)
+{
+	static demangler *found;
+	static bool asked;
+	void *library, *f;
+
+	if (asked)
+		return found;
+	asked = true;
+	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	f = library ? dlsym(library, "__cxa_demangle") : NULL;
+	/* dlsym gives data pointers: POSIX lets a function's address be stored through one. */
+	memcpy(&found, &f, sizeof(f));
+	return found;
+}
+
+const char *
+symbol_demangled(struct arena *a, const char *symbol)
+{
+	/* The function enlarges this buffer with realloc(3). */
+	static char *text;
+	static size_t size;
+	demangler *f = symbol[0] == '_' && symbol[1] == 'Z' ? demangler_of_host() : NULL;
+	char *p;
+	int status = 0;
+
+	if (!f || !(p = f(symbol, text, &size, &status)))
+		return symbol;
+	text = p;
+	return arena_strdup(a, text);
+}

@@ -1,0 +1,70 @@
+#ifndef INSPECT_SHOW_H
+#define INSPECT_SHOW_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+
+/* What `stackbuild inspect` shows of a file, as text and as JSON. */
+
+struct elf;
+struct gpu_codes;
+struct wheel;
+
+/* One library of DT_NEEDED, and the file that the loader would take on this host. */
+struct library {
+	const char *name;
+	const char *path; /* NULL: not found */
+	const char *by;   /* "RPATH", "RUNPATH" or "system" */
+};
+struct libraries LIST(struct library);
+
+/*
+ * elf_libraries -- finds the needed libraries of a file as the loader does.
+ *
+ *   in      path: of the file, for $ORIGIN
+ *   out     a row for each; LD_LIBRARY_PATH and ld.so.cache are not read: the directories of
+ *           /etc/ld.so.conf.d are
+ *   memory  lives in a
+ *   source  ld.so(8)
+ */
+struct libraries elf_libraries(struct arena *a, const struct elf *e, const char *path);
+
+/* Returns the C++ name of a symbol, "c10::Error::what() const"; the symbol itself if it is none, or
+ * if this host has no libstdc++.so.6.  Lives in a.  Source: Itanium C++ ABI, __cxa_demangle. */
+const char *symbol_demangled(struct arena *a, const char *symbol);
+
+/* The architectures of GPU code, each once: linked SASS, then PTX, by number.  Code that waits for
+ * a device link counts only if there is no other. */
+struct names gpu_code_names(struct arena *a, const struct gpu_codes *codes);
+
+/* An object or a program; size in bytes. */
+struct object_shown {
+	const char *path;
+	size_t size;
+	const struct elf *elf;
+	const struct gpu_codes *codes;
+	struct libraries libraries;
+	bool brief; /* JSON has no symbols */
+};
+void object_text(struct arena *a, const struct object_shown *o, struct buf *out);
+/* Adds members to an open map; docs/inspect.md lists them. */
+void object_json(struct arena *a, const struct object_shown *o, struct json *j);
+
+/*
+ * wheel_findings -- where the tags of a wheel and its files contradict each other.
+ *
+ *   out     a sentence for each: an object that needs a newer glibc than the tag promises, or is for
+ *           another machine; modules for one Python under an abi3 tag; objects under `any`
+ *   source  PEP 425, 513, 571, 599, 600
+ */
+struct names wheel_findings(struct arena *a, const struct wheel *w);
+
+void wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struct buf *out);
+void wheel_json(struct arena *a, const struct wheel *w, struct json *j);
+
+/* "12 B", "1.4 KiB", "755.6 MiB" */
+const char *size_text(struct arena *a, uint64_t bytes);
+
+#endif
