@@ -126,7 +126,7 @@ deep_read(struct work *w, struct found_release *r)
 	diags_init(&ds, w->a);
 	if (!fs_make_parents(w->a, path))
 		w->why = arena_printf(w->a, "cannot write below `%s`", w->h->how->dir);
-	else if (net_get(w, &q, 0, &answer) && !(wheel = wheel_read(w->a, &ds, path)))
+	else if (net_get(w, &q, 0, &answer) && !(wheel = wheel_read(w->a, &ds, path, true)))
 		w->why = arena_printf(w->a, "cannot read %s: %s", file->name, ds.head->text);
 	if (wheel)
 		r->deep = describe(w->a, file->name, wheel);

@@ -148,9 +148,8 @@ refresh_one(struct work *w, struct diags *ds)
 	return true;
 }
 
-/* The index without a slash at its end, and the user in it; false: it is no URL. */
-static bool
-set_index(struct arena *a, struct diags *ds, struct harvester *h)
+bool
+harvester_index(struct arena *a, struct diags *ds, struct harvester *h)
 {
 	const char *given = h->how->index ? h->how->index : harvest_index(a);
 	const char *shown, *host, *at, *url;
@@ -189,7 +188,7 @@ harvest(struct arena *a, struct diags *ds, const struct facts *f, const struct n
 	struct harvester h = { .f = f, .how = how, .packages = packages };
 	size_t failed = 0, done = 0;
 
-	if (!set_index(a, ds, &h))
+	if (!harvester_index(a, ds, &h))
 		return false;
 
 	for (; done < packages->n && !proc_interrupted(); done++) {

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "facts/facts.h"
+#include "inspect/inspect.h"
 
 /* Reads a package index, and writes the releases of each package to releases/NAME.yaml. */
 
@@ -54,5 +55,27 @@ bool harvest(struct arena *a, struct diags *ds, const struct facts *f, const str
  *   source  pip's documentation, "Configuration"; sections [global] and [install]
  */
 const char *harvest_index(struct arena *a);
+
+/* A wheel on a server. */
+struct remote_seen {
+	const char *url;         /* without user and password */
+	const uint64_t *fetched; /* bytes so far */
+	struct wheel_source source;
+};
+typedef bool remote_reader(void *ctx, struct diags *ds, const struct remote_seen *wheel);
+
+/*
+ * remote_wheel -- lets `reader` read a wheel by range requests.
+ *
+ *   in      what: a URL, NAME==VERSION (the wheel that Linux on x86_64 takes first), or the file name
+ *           of a wheel; index: as of struct harvest_how
+ *   out     what the reader returns
+ *   errors  SB0813: not found, not reachable, or a server without ranges; SB0286: no index; those of
+ *           the reader; false
+ *   memory  the source lives until the reader returns
+ *   source  RFC 9110, 14: range requests
+ */
+bool remote_wheel(struct arena *a, struct diags *ds, const char *what, const char *index,
+		  remote_reader *reader, void *ctx);
 
 #endif

@@ -102,6 +102,35 @@ struct work {
  */
 bool net_get(struct work *w, struct http_request *q, int also, struct http_answer *answer);
 
+struct segment {
+	uint64_t at;
+	const char *bytes;
+	size_t n;
+};
+
+/* A wheel on a server. */
+struct ranges {
+	struct work *w;
+	const struct index_file *file;
+	uint64_t size, fetched; /* bytes */
+	uint64_t kept;          /* bytes that stay in memory */
+	uint64_t until;         /* up to here, bytes are read in order and let go */
+	struct segment piece;   /* the newest of these */
+	struct arena *piece_arena;
+	struct segments LIST(struct segment) have;
+};
+
+/* Fetches the end of the file, which tells its size; false: w->why. */
+bool ranges_open(struct ranges *r);
+/* Reads n bytes at `at`, and fetches what is missing; false: w->why.  A wheel_bytes. */
+bool ranges_read(void *ctx, uint64_t at, void *to, size_t n);
+/* Announces that n bytes at `at` are read in order: they come in few requests, and do not stay. */
+void ranges_expect(void *ctx, uint64_t at, uint64_t n);
+void ranges_close(struct ranges *r);
+
+/* The index without a slash at its end, and the user in it; false: it is no URL. */
+bool harvester_index(struct arena *a, struct diags *ds, struct harvester *h);
+
 /* The page of the package; NULL: w->why. */
 const struct index_page *net_page(struct work *w);
 /* METADATA of a wheel; NULL: w->why. */

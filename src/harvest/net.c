@@ -177,116 +177,7 @@ net_page(struct work *w)
 	return page;
 }
 
-/* --- METADATA by ranges of the wheel --- */
-
-enum {
-	TAIL_BYTES = 64 * 1024,        /* of the first request */
-	STEP_BYTES = 32 * 1024,        /* of the next ones, at least */
-	RANGES_MAX = 16 * 1024 * 1024, /* bytes of a wheel in all */
-	WHOLE_MAX = 8 * 1024 * 1024,   /* of a wheel whose server ignores ranges */
-};
-
-struct segment {
-	uint64_t at;
-	const char *bytes;
-	size_t n;
-};
-
-struct ranges {
-	struct work *w;
-	const struct index_file *file;
-	uint64_t size, fetched;
-	struct segments LIST(struct segment) have;
-};
-
-/* "bytes 100-199/1000" of what was asked for; at NULL: the end of the file was. */
-static bool
-content_range(const struct http_answer *answer, const uint64_t *at, uint64_t *begin, uint64_t *size)
-{
-	const char *text = http_header(answer, "content-range");
-	unsigned long long first, last, all;
-
-	if (!text || sscanf(text, "bytes %llu-%llu/%llu", &first, &last, &all) != 3)
-		return false;
-	*begin = first;
-	*size = all;
-	return first <= last && last < all && last - first + 1 == answer->body_size &&
-	       (at ? first == *at : last + 1 == all);
-}
-
-/* Fetches n bytes at *at, or the last n for NULL. */
-static bool
-fetch_range(struct ranges *r, const uint64_t *at, size_t n)
-{
-	struct work *w = r->w;
-	struct http_request q = { .url = r->file->url, .max = WHOLE_MAX };
-	struct http_answer answer = { 0 };
-	uint64_t begin = 0, size = 0;
-
-	list_push(w->a, &q.headers, "Accept: */*");
-	list_push(w->a, &q.headers,
-		  at ? arena_printf(w->a, "Range: bytes=%llu-%llu", (unsigned long long)*at,
-				    (unsigned long long)(*at + n - 1)) :
-		       arena_printf(w->a, "Range: bytes=-%zu", n));
-	if ((r->fetched += n) > RANGES_MAX) {
-		w->why = arena_printf(w->a, "METADATA of %s needs more than %d MiB of it",
-				      r->file->name, RANGES_MAX >> 20);
-		return false;
-	}
-	if (!net_get(w, &q, 0, &answer)) {
-		if (answer.refused)
-			w->why = arena_printf(w->a,
-					      "cannot read %s: the server ignores range requests, "
-					      "and the wheel is larger than %d MiB",
-					      r->file->url, WHOLE_MAX >> 20);
-		return false;
-	}
-	if (answer.status != 206) {
-		size = answer.body_size; /* the whole wheel */
-	} else if (!content_range(&answer, at, &begin, &size) || (r->size && size != r->size)) {
-		w->why = arena_printf(w->a,
-				      "cannot read %s: the server answers with another range "
-				      "than the one that was asked for",
-				      r->file->url);
-		return false;
-	}
-	r->size = size;
-	list_push(w->a, &r->have, (struct segment){ begin, answer.body, answer.body_size });
-	return true;
-}
-
-static bool
-read_ranges(void *ctx, uint64_t at, void *to, size_t n)
-{
-	struct ranges *r = ctx;
-	char *p = to;
-
-	if (at > r->size || n > r->size - at)
-		return false;
-	while (n) {
-		uint64_t end = r->size;
-		size_t took = 0, ask;
-
-		for (size_t i = 0; i < r->have.n && !took; i++) {
-			const struct segment *s = &r->have.at[i];
-
-			if (s->at > at && s->at < end)
-				end = s->at;
-			if (s->at > at || at - s->at >= s->n)
-				continue;
-			took = s->n - (size_t)(at - s->at) < n ? s->n - (size_t)(at - s->at) : n;
-			memcpy(p, s->bytes + (at - s->at), took);
-		}
-		p += took;
-		at += took;
-		n -= took;
-		ask = n > STEP_BYTES ? n : STEP_BYTES;
-		ask = ask < end - at ? ask : (size_t)(end - at);
-		if (!took && !fetch_range(r, &at, ask))
-			return false;
-	}
-	return true;
-}
+/* --- METADATA --- */
 
 static const char *
 by_ranges(struct work *w, const struct index_file *file)
@@ -296,8 +187,10 @@ by_ranges(struct work *w, const struct index_file *file)
 	struct diags ds;
 
 	diags_init(&ds, w->a);
-	if (fetch_range(&r, NULL, TAIL_BYTES))
-		text = wheel_metadata_text(w->a, &ds, file->name, r.size, read_ranges, &r);
+	if (ranges_open(&r))
+		text = wheel_metadata_text(
+			w->a, &ds,
+			&(struct wheel_source){ file->name, r.size, ranges_read, NULL, &r });
 	if (!text && !w->why)
 		w->why = arena_printf(w->a, "cannot read %s: %s", file->name,
 				      ds.head ? ds.head->text : "it is broken");

@@ -100,7 +100,8 @@ struct wheel_members LIST(struct wheel_member);
 struct wheel {                      /* struct wheel_file is the name of a wheel: python/python.h */
 	const char *name, *version; /* from its metadata */
 	const char *build;          /* or NULL */
-	struct names tags;          /* "cp311-cp311-linux_x86_64": of the WHEEL file */
+	struct names tags;          /* "cp311-cp311-linux_x86_64": of its file name */
+	struct names findings;      /* tags of WHEEL and file name that differ, in sentences */
 	struct names requires;      /* Requires-Dist */
 	struct wheel_objects objects;
 	const char *metadata;         /* the text of METADATA */
@@ -112,7 +113,7 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
 /*
  * wheel_read -- a wheel, whole: every file is read and compared with RECORD.
  *
- *   in      path
+ *   in      path; lenient: WHEEL and file name may name different tags, as those of torch do
  *   errors  SB0100, NULL: reading failed, which says nothing of the wheel
  *           SB0812, NULL: not a zip, cut short, two entries of one name, names that leave the
  *           folder, local and central headers that disagree; a file that is not in RECORD, is
@@ -124,22 +125,50 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
  */
 enum { WHEEL_FILES_MAX = 100000, WHEEL_RATIO_MAX = 24 };
 #define WHEEL_MAX ((size_t)8 << 30)
-const struct wheel *wheel_read(struct arena *a, struct diags *ds, const char *path);
+const struct wheel *wheel_read(struct arena *a, struct diags *ds, const char *path, bool lenient);
 
 /* Reads n bytes at `at` of a file that is not here; false: ctx knows why. */
 typedef bool wheel_bytes(void *ctx, uint64_t at, void *to, size_t n);
 
+/* A wheel of which only parts are read. */
+struct wheel_source {
+	const char *name; /* its file name */
+	uint64_t size;    /* bytes */
+	wheel_bytes *read;
+	void (*expect)(void *ctx, uint64_t at, uint64_t n); /* n bytes are read in order; or NULL */
+	void *ctx;
+};
+
 /*
  * wheel_metadata_text -- METADATA of a wheel of which only its end and that member are read.
  *
- *   in      name: its file name; size: in bytes; read, ctx: where its bytes come from
  *   errors  SB0812, NULL: no zip, or no METADATA of at most METADATA_MAX bytes.  It also says so where
  *           `read` failed; the caller knows the reason
  *   memory  lives in a
  */
 enum { METADATA_MAX = 4 * 1024 * 1024 };
-const char *wheel_metadata_text(struct arena *a, struct diags *ds, const char *name, uint64_t size,
-				wheel_bytes *read, void *ctx);
+const char *wheel_metadata_text(struct arena *a, struct diags *ds, const struct wheel_source *s);
+
+/*
+ * wheel_read_parts -- a wheel of which its directory, METADATA, WHEEL and RECORD are read.
+ *
+ *   out     objects is empty and sha256 NULL; RECORD lists every member with its size
+ *   errors  as of wheel_read
+ */
+const struct wheel *wheel_read_parts(struct arena *a, struct diags *ds,
+				     const struct wheel_source *s);
+
+/*
+ * wheel_member_read -- one member.
+ *
+ *   in      announce: called with its sizes in the wheel and unpacked, before its bytes are read
+ *   out     *n: its size
+ *   errors  SB0812, NULL: there is none of that name, which the nearest name follows
+ *   memory  lives in a
+ */
+const unsigned char *wheel_member_read(
+	struct arena *a, struct diags *ds, const struct wheel_source *s, const char *member,
+	void (*announce)(const char *member, uint64_t packed, uint64_t size), size_t *n);
 
 /* The values of a header of METADATA or WHEEL, each on one line. */
 struct names metadata_values(struct arena *a, const char *text, const char *field);

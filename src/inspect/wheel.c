@@ -11,6 +11,7 @@
 enum {
 	TEXT_MAX = 64 * 1024 * 1024, /* bytes of RECORD or METADATA */
 	CHUNK = 1 << 20,
+	LOCAL_MOST = 1024, /* bytes of a local header, mostly */
 };
 
 static void
@@ -127,13 +128,23 @@ wheel_text(const struct zip *z, const struct zip_entry *e)
 	return NULL;
 }
 
+/* Finds the bytes of an entry of a wheel of which only parts are read. */
+static bool
+locate(struct zip *z, struct zip_entry *e)
+{
+	/* The local header may have longer extra fields than the directory. */
+	if (z->source->expect)
+		z->source->expect(z->source->ctx, e->at, e->packed + LOCAL_MOST);
+	return zip_locate(z, e);
+}
+
 /* A file of the .dist-info directory, whole; NULL: SB0812. */
 static const char *
-read_text(const struct zip *z, const char *folder, const char *file)
+read_text(struct zip *z, const char *folder, const char *file, size_t max)
 {
-	const struct zip_entry *e = wheel_entry(z, folder, file, TEXT_MAX);
+	struct zip_entry *e = wheel_entry(z, folder, file, max);
 
-	return e ? wheel_text(z, e) : NULL;
+	return e && (!z->source || locate(z, e)) ? wheel_text(z, e) : NULL;
 }
 
 /* RECORD cannot hold its own digest, nor that of what signs it. */
@@ -147,8 +158,8 @@ is_outside_record(const char *folder, const char *path)
 	       !strcmp(name, "RECORD.p7s");
 }
 
-static bool
-is_object_name(const char *path)
+bool
+wheel_object_name(const char *path)
 {
 	const char *so = strstr(path, ".so");
 
@@ -176,12 +187,19 @@ read_object(const struct zip *z, const struct zip_entry *e, const unsigned char 
 }
 
 static bool
+compare_size(const struct zip *z, const struct zip_entry *e, const struct record_row *row)
+{
+	return !row || !row->has_size || row->size == e->size ||
+	       zip_refuse(z, "`%s` has %llu bytes; its RECORD says %llu", e->name,
+			  (unsigned long long)e->size, (unsigned long long)row->size);
+}
+
+static bool
 compare(const struct zip *z, const struct zip_entry *e, const struct record_row *row,
 	const char *digest)
 {
-	if (row->has_size && row->size != e->size)
-		return zip_refuse(z, "`%s` has %llu bytes; its RECORD says %llu", e->name,
-				  (unsigned long long)e->size, (unsigned long long)row->size);
+	if (!compare_size(z, e, row))
+		return false;
 	if (!str_is(row->digest, digest))
 		return zip_refuse(z, "`%s` is not what its RECORD says: another digest", e->name);
 	return true;
@@ -198,7 +216,7 @@ read_member(const struct zip *z, const struct zip_entry *e, const struct record_
 
 	if (!sum || !EVP_DigestInit_ex(sum, row ? row->kind : EVP_sha256(), NULL))
 		BUG("libcrypto has no digest");
-	if (is_object_name(e->name))
+	if (wheel_object_name(e->name))
 		object = arena_alloc(scratch, e->size + 1, 16);
 	return zip_unpack(z, e, sum, object) &&
 	       (!row || compare(z, e, row, digest_end(z->a, sum))) &&
@@ -221,7 +239,8 @@ read_members(const struct zip *z, const char *folder, struct record *record, str
 		if (!outside && (!row || !row->kind))
 			return zip_refuse(z, "`%s` %s", e->name,
 					  row ? "has no digest in RECORD" : "is not in RECORD");
-		if (!read_member(z, e, outside ? NULL : row, w))
+		if (z->source ? !compare_size(z, e, row) :
+				!read_member(z, e, outside ? NULL : row, w))
 			return false;
 	}
 	for (size_t i = 0; i < record->rows.n; i++)
@@ -231,25 +250,34 @@ read_members(const struct zip *z, const char *folder, struct record *record, str
 	return true;
 }
 
+/* The texts of .dist-info. */
+static bool
+read_dist_info(struct zip *z, struct wheel *w, const char **folder, struct record *record)
+{
+	const char *record_text, *wheel_text;
+
+	return (*folder = wheel_folder(z)) &&
+	       (record_text = read_text(z, *folder, "RECORD", TEXT_MAX)) &&
+	       (w->metadata = read_text(z, *folder, "METADATA", TEXT_MAX)) &&
+	       (wheel_text = read_text(z, *folder, "WHEEL", TEXT_MAX)) &&
+	       wheel_metadata(z, *folder, w->metadata, wheel_text, w) &&
+	       record_parse(z, record_text, record);
+}
+
 static bool
 read_wheel(struct zip *z, struct wheel *w)
 {
-	const char *folder, *record_text, *wheel_text;
+	const char *folder;
 	struct record record = { 0 };
 
-	return open_wheel(z) && zip_read(z) && (folder = wheel_folder(z)) &&
-	       (record_text = read_text(z, folder, "RECORD")) &&
-	       (w->metadata = read_text(z, folder, "METADATA")) &&
-	       (wheel_text = read_text(z, folder, "WHEEL")) &&
-	       wheel_metadata(z, folder, w->metadata, wheel_text, w) &&
-	       record_parse(z, record_text, &record) && sum_file(z, w) &&
-	       read_members(z, folder, &record, w);
+	return open_wheel(z) && zip_read(z) && read_dist_info(z, w, &folder, &record) &&
+	       sum_file(z, w) && read_members(z, folder, &record, w);
 }
 
 const struct wheel *
-wheel_read(struct arena *a, struct diags *ds, const char *path)
+wheel_read(struct arena *a, struct diags *ds, const char *path, bool lenient)
 {
-	struct zip z = { .a = a, .ds = ds, .path = path, .fd = -1 };
+	struct zip z = { .a = a, .ds = ds, .path = path, .fd = -1, .lenient = lenient };
 	struct wheel *w = arena_new_of(a, struct wheel);
 	bool good;
 
@@ -260,12 +288,69 @@ wheel_read(struct arena *a, struct diags *ds, const char *path)
 }
 
 const char *
-wheel_metadata_text(struct arena *a, struct diags *ds, const char *name, uint64_t size,
-		    wheel_bytes *read, void *ctx)
+wheel_metadata_text(struct arena *a, struct diags *ds, const struct wheel_source *s)
 {
-	struct zip z = { .a = a, .ds = ds, .path = name, .n = size, .read = read, .ctx = ctx };
+	struct zip z = { .a = a, .ds = ds, .path = s->name, .n = s->size, .source = s };
 	const char *folder = zip_directory(&z) ? wheel_folder(&z) : NULL;
-	struct zip_entry *e = folder ? wheel_entry(&z, folder, "METADATA", METADATA_MAX) : NULL;
 
-	return e && zip_locate(&z, e) ? wheel_text(&z, e) : NULL;
+	return folder ? read_text(&z, folder, "METADATA", METADATA_MAX) : NULL;
+}
+
+const struct wheel *
+wheel_read_parts(struct arena *a, struct diags *ds, const struct wheel_source *s)
+{
+	struct zip z = {
+		.a = a, .ds = ds, .path = s->name, .n = s->size, .source = s, .lenient = true
+	};
+	struct wheel *w = arena_new_of(a, struct wheel);
+	struct record record = { 0 };
+	const char *folder;
+
+	w->size = s->size;
+	return zip_directory(&z) && read_dist_info(&z, w, &folder, &record) &&
+			       read_members(&z, folder, &record, w) ?
+		       w :
+		       NULL;
+}
+
+/* The entry of that name; NULL: SB0812. */
+static struct zip_entry *
+find_member(struct zip *z, const char *member)
+{
+	struct names all = { 0 };
+	const char *near;
+
+	for (size_t i = 0; i < z->entries.n; i++) {
+		if (!strcmp(z->entries.at[i].name, member) && !z->entries.at[i].folder)
+			return &z->entries.at[i];
+		list_push(z->a, &all, z->entries.at[i].name);
+	}
+	near = str_nearest(member, all.at, all.n);
+	zip_refuse(z, "it has no member `%s`%s%s%s", member, near ? "; did you mean `" : "",
+		   near ? near : "", near ? "`?" : "");
+	return NULL;
+}
+
+const unsigned char *
+wheel_member_read(struct arena *a, struct diags *ds, const struct wheel_source *s,
+		  const char *member,
+		  void (*announce)(const char *member, uint64_t packed, uint64_t size), size_t *n)
+{
+	struct zip z = { .a = a, .ds = ds, .path = s->name, .n = s->size, .fd = -1 };
+	unsigned char *bytes = NULL;
+	struct zip_entry *e;
+
+	if (s->read)
+		z.source = s;
+	if ((z.source || open_wheel(&z)) && zip_directory(&z) && (e = find_member(&z, member))) {
+		announce(member, e->packed, e->size);
+		bytes = arena_alloc(a, e->size + 1, 16);
+		*n = e->size;
+		if (!(z.source ? locate(&z, e) : zip_locate(&z, e)) ||
+		    !zip_unpack(&z, e, NULL, bytes))
+			bytes = NULL;
+	}
+	if (z.fd >= 0)
+		close(z.fd);
+	return bytes;
 }

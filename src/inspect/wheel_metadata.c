@@ -51,6 +51,24 @@ only(const struct zip *z, const char *text, const char *file, const char *field)
 
 enum { TAGS_MAX = 1000 };
 
+/* Are all tags of one place in the other?  If not, that is refused, or a finding. */
+static bool
+same_tags(const struct zip *z, const struct names *here, const struct names *there, const char *one,
+	  const char *other, struct wheel *w)
+{
+	for (size_t i = 0; i < here->n; i++) {
+		if (names_have(there, here->at[i]))
+			continue;
+		if (!z->lenient)
+			return zip_refuse(z, "its %s says that it is for `%s`, its %s does not",
+					  one, here->at[i], other);
+		list_push(z->a, &w->findings,
+			  arena_printf(z->a, "its %s says that it is for `%s`, its %s does not",
+				       one, here->at[i], other));
+	}
+	return true;
+}
+
 static bool
 check_tags(const struct zip *z, const struct names *lines, const struct wheel_file *file,
 	   struct wheel *w)
@@ -68,16 +86,11 @@ check_tags(const struct zip *z, const struct names *lines, const struct wheel_fi
 			names_once(z->a, &w->tags, some->tags.at[k]);
 	}
 	names_sort(&w->tags);
-	for (size_t i = 0; i < w->tags.n; i++)
-		if (!names_have(&file->tags, w->tags.at[i]))
-			return zip_refuse(
-				z, "its WHEEL says that it is for `%s`, its file name does not",
-				w->tags.at[i]);
-	for (size_t i = 0; i < file->tags.n; i++)
-		if (!names_have(&w->tags, file->tags.at[i]))
-			return zip_refuse(
-				z, "its file name says that it is for `%s`, its WHEEL does not",
-				file->tags.at[i]);
+	if (!same_tags(z, &w->tags, &file->tags, "WHEEL", "file name", w) ||
+	    !same_tags(z, &file->tags, &w->tags, "file name", "WHEEL", w))
+		return false;
+	/* Installers go by the file name. */
+	w->tags = file->tags;
 	return true;
 }
 

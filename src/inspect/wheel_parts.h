@@ -28,9 +28,9 @@ struct zip {
 	struct arena *a;
 	struct diags *ds;
 	const char *path;
-	int fd;            /* borrowed */
-	wheel_bytes *read; /* in its place, with ctx; or NULL */
-	void *ctx;
+	int fd;                            /* borrowed */
+	bool lenient;                      /* tags may differ: that is a finding */
+	const struct wheel_source *source; /* in its place; or NULL */
 	uint64_t n;
 	uint64_t directory;         /* where the central directory begins */
 	struct zip_entries entries; /* as they lie in the file */
@@ -99,5 +99,8 @@ bool record_parse(const struct zip *z, const char *text, struct record *out);
  */
 bool wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 		    const char *wheel_text, struct wheel *w);
+
+/* Has it the name of a shared object: "x.so", "libx.so.1"? */
+bool wheel_object_name(const char *path);
 
 #endif

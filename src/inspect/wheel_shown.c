@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 #include "inspect/inspect.h"
+#include "inspect/wheel_parts.h"
 #include "python/python.h"
 
 /* "2.17" -> 17; 0: there is none. */
@@ -56,6 +57,8 @@ wheel_findings(struct arena *a, const struct wheel *w)
 	const struct promise p = promise_of(a, w);
 	struct names all = { 0 };
 
+	for (size_t i = 0; i < w->findings.n; i++)
+		list_push(a, &all, w->findings.at[i]);
 	for (size_t i = 0; i < w->objects.n; i++) {
 		const struct wheel_object *o = &w->objects.at[i];
 
@@ -132,6 +135,23 @@ text_objects(struct arena *a, const struct wheel *w, struct buf *out)
 	}
 }
 
+/* Of a wheel that was not read whole: what --member can read. */
+static void
+text_members(struct arena *a, const struct wheel *w, struct buf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; !w->sha256 && i < w->members.n; i++) {
+		const struct wheel_member *m = &w->members.at[i];
+
+		if (!wheel_object_name(m->path))
+			continue;
+		buf_printf(out, "  %-9s %s: %s, %s in the wheel\n", any ? "" : "objects", m->path,
+			   size_text(a, m->size), size_text(a, m->packed));
+		any = true;
+	}
+}
+
 void
 wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struct buf *out)
 {
@@ -150,6 +170,7 @@ wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struc
 	if (glibc)
 		buf_printf(out, "  %-9s %s or newer\n", "glibc", glibc);
 	text_objects(a, w, out);
+	text_members(a, w, out);
 	text_rows(out, "findings", &findings);
 }
 

@@ -34,8 +34,8 @@ zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n)
 {
 	unsigned char *p = to;
 
-	if (z->read)
-		return z->read(z->ctx, at, to, n);
+	if (z->source)
+		return z->source->read(z->source->ctx, at, to, n);
 	while (n) {
 		ssize_t got = pread(z->fd, p, n, (off_t)at);
 

@@ -144,7 +144,7 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 	struct diags mine;
 
 	diags_init(&mine, scratch);
-	w = wheel_read(scratch, &mine, path);
+	w = wheel_read(scratch, &mine, path, false);
 	for (const struct diag *why = mine.head; why; why = why->next) {
 		if (why->code == E_FILE) {
 			diag_at(ds, E_FILE, (struct span){ 0 }, "%s: %s", path, why->text);

@@ -255,13 +255,13 @@ test_wheel_refused(void **state)
 
 	(void)state;
 	diags_init(&b.ds, b.a);
-	assert_null(wheel_read(b.a, &b.ds, "/proc/self/exe"));
+	assert_null(wheel_read(b.a, &b.ds, "/proc/self/exe", false));
 	assert_refused(&b, "SB0812", "not a zip file");
 	diags_init(&b.ds, b.a);
-	assert_null(wheel_read(b.a, &b.ds, "no-such.whl"));
+	assert_null(wheel_read(b.a, &b.ds, "no-such.whl", false));
 	assert_refused(&b, "SB0812", "No such file");
 	diags_init(&b.ds, b.a);
-	assert_null(wheel_read(b.a, &b.ds, "/dev/zero"));
+	assert_null(wheel_read(b.a, &b.ds, "/dev/zero", false));
 	assert_refused(&b, "SB0812", "not a regular file");
 	arena_free(b.a);
 }

@@ -1,0 +1,169 @@
+/* A file of which only some ranges are fetched. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "internal.h"
+
+enum {
+	TAIL_BYTES = 64 * 1024,        /* of the first request */
+	STEP_BYTES = 32 * 1024,        /* of the next ones, at least */
+	RANGES_MAX = 16 * 1024 * 1024, /* bytes of a wheel in all, members left out */
+	PIECE_BYTES = 4 * 1024 * 1024, /* of a member that is read from its beginning to its end */
+	WHOLE_MAX = 8 * 1024 * 1024,   /* of a wheel whose server ignores ranges */
+};
+
+/* "bytes 100-199/1000" of what was asked for; at NULL: the end of the file was. */
+static bool
+content_range(const struct http_answer *answer, const uint64_t *at, uint64_t *begin, uint64_t *size)
+{
+	const char *text = http_header(answer, "content-range");
+	unsigned long long first, last, all;
+
+	if (!text || sscanf(text, "bytes %llu-%llu/%llu", &first, &last, &all) != 3)
+		return false;
+	*begin = first;
+	*size = all;
+	return first <= last && last < all && last - first + 1 == answer->body_size &&
+	       (at ? first == *at : last + 1 == all);
+}
+
+/* Fetches n bytes at *at, or the last n for NULL, into w->a. */
+static bool
+fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
+{
+	struct work *w = r->w;
+	struct http_request q = { .url = r->file->url, .max = WHOLE_MAX };
+	struct http_answer answer = { 0 };
+	uint64_t begin = 0, size = 0;
+
+	list_push(w->a, &q.headers, "Accept: */*");
+	list_push(w->a, &q.headers,
+		  at ? arena_printf(w->a, "Range: bytes=%llu-%llu", (unsigned long long)*at,
+				    (unsigned long long)(*at + n - 1)) :
+		       arena_printf(w->a, "Range: bytes=-%zu", n));
+	if (!net_get(w, &q, 0, &answer)) {
+		if (answer.refused)
+			w->why = arena_printf(w->a,
+					      "cannot read %s: the server ignores range requests, "
+					      "and the wheel is larger than %d MiB",
+					      r->file->url, WHOLE_MAX >> 20);
+		return false;
+	}
+	if (answer.status != 206) {
+		size = answer.body_size; /* the whole wheel */
+	} else if (!content_range(&answer, at, &begin, &size) || (r->size && size != r->size)) {
+		w->why = arena_printf(w->a,
+				      "cannot read %s: the server answers with another range "
+				      "than the one that was asked for",
+				      r->file->url);
+		return false;
+	}
+	r->size = size;
+	r->fetched += answer.body_size;
+	*out = (struct segment){ begin, answer.body, answer.body_size };
+	return true;
+}
+
+/* Fetches bytes that stay. */
+static bool
+fetch_kept(struct ranges *r, const uint64_t *at, size_t n)
+{
+	struct segment s;
+
+	if (r->kept + n > RANGES_MAX) {
+		r->w->why =
+			arena_printf(r->w->a, "the directory of %s needs more than %d MiB of it",
+				     r->file->name, RANGES_MAX >> 20);
+		return false;
+	}
+	r->kept += n;
+	if (!fetch_range(r, at, n, &s))
+		return false;
+	list_push(r->w->a, &r->have, s);
+	return true;
+}
+
+/* Fetches the next bytes of a member; they take the place of those before. */
+static bool
+fetch_piece(struct ranges *r, uint64_t at, uint64_t most)
+{
+	struct work *w = r->w;
+	struct arena *own = w->a, *piece = arena_new();
+	uint64_t n = r->until - at < PIECE_BYTES ? r->until - at : PIECE_BYTES;
+	bool good;
+
+	w->a = piece;
+	good = fetch_range(r, &at, (size_t)(n < most ? n : most), &r->piece);
+	w->a = own;
+	w->why = w->why ? arena_strdup(own, w->why) : NULL;
+	if (r->piece_arena)
+		arena_free(r->piece_arena);
+	r->piece_arena = piece;
+	if (!good)
+		r->piece.n = 0;
+	return good;
+}
+
+/* How many of n bytes at `at` a segment has; they go to `to`. */
+static size_t
+take(const struct segment *s, uint64_t at, size_t n, char *to)
+{
+	if (s->at > at || at - s->at >= s->n)
+		return 0;
+	n = s->n - (size_t)(at - s->at) < n ? s->n - (size_t)(at - s->at) : n;
+	memcpy(to, s->bytes + (at - s->at), n);
+	return n;
+}
+
+bool
+ranges_read(void *ctx, uint64_t at, void *to, size_t n)
+{
+	struct ranges *r = ctx;
+	char *p = to;
+
+	if (at > r->size || n > r->size - at)
+		return false;
+	while (n) {
+		uint64_t end = r->size;
+		size_t took = take(&r->piece, at, n, p), ask;
+
+		for (size_t i = 0; i < r->have.n && !took; i++) {
+			if (r->have.at[i].at > at && r->have.at[i].at < end)
+				end = r->have.at[i].at;
+			took = take(&r->have.at[i], at, n, p);
+		}
+		p += took;
+		at += took;
+		n -= took;
+		if (took)
+			continue;
+		ask = n > STEP_BYTES ? n : STEP_BYTES;
+		ask = ask < end - at ? ask : (size_t)(end - at);
+		if (at < r->until ? !fetch_piece(r, at, end - at) : !fetch_kept(r, &at, ask))
+			return false;
+	}
+	return true;
+}
+
+bool
+ranges_open(struct ranges *r)
+{
+	return fetch_kept(r, NULL, TAIL_BYTES);
+}
+
+void
+ranges_expect(void *ctx, uint64_t at, uint64_t n)
+{
+	struct ranges *r = ctx;
+
+	r->until = at + n;
+}
+
+void
+ranges_close(struct ranges *r)
+{
+	if (r->piece_arena)
+		arena_free(r->piece_arena);
+	r->piece_arena = NULL;
+}
