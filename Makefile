@@ -80,7 +80,7 @@ $(BUILD)/libstack.a: $(lib_o) $(gen_o)
 $(BUILD)/stackbuild: $(BUILD)/main.o $(program_o) $(BUILD)/libstack.a
 	$(Q)$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) $(whole) -o $@ $^ $(libs)
 
-$(BUILD)/libworld.a: $(world_lib_o)
+$(BUILD)/libworld.a: $(world_lib_o) $(BUILD)/gen/torch_symbols.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
@@ -114,6 +114,10 @@ $(BUILD)/gen/knowledge.c: $(GENERATE) $(knowledge) $(BUILD)/gen/knowledge.list
 
 $(BUILD)/gen/templates.c: $(GENERATE) $(templates) $(BUILD)/gen/templates.list
 	$(Q)$(GENERATE) templates $(templates) > $@
+
+# For stackbuild-world alone: it would be a tenth of stackbuild.
+$(BUILD)/gen/torch_symbols.c: $(GENERATE) src/inspect/torch_symbols.txt
+	$(Q)$(GENERATE) text torch_symbols src/inspect/torch_symbols.txt > $@
 
 # --- installing ---
 

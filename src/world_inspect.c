@@ -2,16 +2,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/map.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "harvest/harvest.h"
 #include "inspect/inspect.h"
-#include "verbs.h"
+#include "world.h"
+
+/* --- files --- */
 
 /* A file in memory; p NULL: it cannot be read. */
 struct mapped {
@@ -52,14 +57,94 @@ map_file(struct run *r, const char *path)
 	return m;
 }
 
-/* What is shown: `j` takes members of an open map; NULL: text goes to r->out. */
+/* What a path stands for. */
+enum kind { OBJECT, WHEEL, ENVIRONMENT, IMAGE };
+static const char *const kinds[] = { "object", "wheel", "environment", "image" };
+
+struct subject {
+	enum kind kind;
+	const char *path; /* as the user wrote it */
+	const char *file; /* what is read: of an engine's image, the archive that it saved */
+};
+
+/* Tar files, also compressed by gzip or zstd. */
+static bool
+is_archive(const char *path)
+{
+	unsigned char head[262] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd >= 0 ? read(fd, head, sizeof(head)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return (n == sizeof(head) && !memcmp(head + 257, "ustar", 5)) ||
+	       (n > 4 && (!memcmp(head, "\x1f\x8b", 2) || !memcmp(head, "\x28\xb5\x2f\xfd", 4)));
+}
+
+/* Has an engine save the image to a file in `dir`; NULL after SB0814. */
+static const char *
+save_image(struct run *r, const char *image, const char *dir)
+{
+	const char *file = fs_join(r->a, dir, "image.tar");
+	const struct engine_at asked = world_engine_at(r->o);
+	struct engine_state state = { 0 };
+	const struct engine *e = engine_choose(r->a, &r->ds, r->o->engine, &asked, &state);
+	struct proc_spec spec = { .keep = 4096 };
+	struct proc_result result = { 0 };
+	struct engine_command c;
+
+	if (!e)
+		return NULL;
+	if (e->save) {
+		c = engine_call(r->a, &state.at, e->save, file, image);
+		engine_spec(r->a, &c, &spec);
+		if (proc_run(r->a, &spec, &result))
+			return file;
+	}
+	diag_why(diag_at(&r->ds, E_TREE, (struct span){ 0 }, "cannot read the image `%s`", image),
+		 "%s %s%s", e->name, e->save ? "says: " : "saves no image to a file",
+		 e->save ? buf_text(&result.err) : "");
+	return NULL;
+}
+
+/* False after a diagnostic; *temp: a directory to remove, or NULL. */
+static bool
+find_subject(struct run *r, const char *path, struct subject *s, const char **temp)
+{
+	*s = (struct subject){ .kind = OBJECT, .path = path, .file = path };
+	if (ends_with(path, ".whl"))
+		s->kind = WHEEL;
+	else if (fs_is_dir(path))
+		s->kind = fs_exists(fs_join(r->a, path, "oci-layout")) ? IMAGE : ENVIRONMENT;
+	else if (is_archive(path))
+		s->kind = IMAGE;
+	else if (!fs_exists(path) && *path != '/' && *path != '.' && !ends_with(path, ".so")) {
+		const char *tmp = getenv("TMPDIR");
+		char *dir = arena_printf(r->a, "%s/stackbuild-inspect-XXXXXX",
+					 tmp && *tmp ? tmp : "/tmp");
+
+		s->kind = IMAGE;
+		if (!*temp && proc_temp(dir))
+			*temp = dir;
+		s->file = *temp ? save_image(r, path, *temp) : NULL;
+	}
+	return s->file;
+}
+
+/* --- what is shown --- */
+
+/* `j` takes members of an open map; NULL: text goes to r->out. */
 struct view {
 	struct run *r;
 	struct json *j;
+	const char *temp; /* a directory to remove at the end; or NULL */
+	bool unresolved;  /* --against: symbols are left */
 };
 
+static bool judge(struct view *v, const char *path, const struct elf *e);
+
 static bool
-show_object(const struct view *v, struct diags *ds, const char *path, const void *bytes, size_t n,
+show_object(struct view *v, struct diags *ds, const char *path, const void *bytes, size_t n,
 	    bool here)
 {
 	struct object_shown o = { .path = path, .size = n };
@@ -76,11 +161,11 @@ show_object(const struct view *v, struct diags *ds, const char *path, const void
 		object_json(a, &o, v->j);
 	else
 		object_text(a, &o, &v->r->out);
-	return true;
+	return !v->r->o->against || judge(v, path, o.elf);
 }
 
 static bool
-inspect_object(const struct view *v, const char *path)
+inspect_object(struct view *v, const char *path)
 {
 	CLEANUP_MAP struct mapped m = map_file(v->r, path);
 
@@ -97,6 +182,101 @@ show_wheel(const struct view *v, const char *path, const struct wheel *w)
 	return w;
 }
 
+static bool
+show_tree(const struct view *v, const struct subject *s)
+{
+	struct run *r = v->r;
+	const struct tree *t = tree_read(r->a, &r->ds, s->file, NULL);
+
+	if (t && v->j)
+		tree_json(r->a, t, v->j);
+	else if (t)
+		tree_text(r->a, s->path, t, &r->out);
+	return t;
+}
+
+/* --- against another file --- */
+
+struct lookup {
+	struct provider p;
+	const struct elf *e;
+};
+
+/* The libraries that torch loads, and those that the object names. */
+static bool
+is_wanted(void *ctx, const char *path)
+{
+	const struct lookup *l = ctx;
+
+	return strstr(path, "/torch/lib/lib") || names_have(&l->e->needed, fs_name(path));
+}
+
+static void
+take(void *ctx, const char *path, const struct elf *e)
+{
+	struct lookup *l = ctx;
+
+	provider_add(&l->p, path, e);
+}
+
+static bool
+add_file(struct run *r, struct provider *p, const char *path)
+{
+	CLEANUP_MAP struct mapped m = map_file(r, path);
+	const struct elf *e = m.p ? elf_read(r->a, &r->ds, path, m.p, m.n) : NULL;
+
+	if (e)
+		provider_add(p, path, e);
+	return e;
+}
+
+/* What --against names. */
+static bool
+add_other(struct view *v, struct lookup *l)
+{
+	struct run *r = v->r;
+	const struct tree_want want = { is_wanted, take, l };
+	const struct wheel *w;
+	struct subject s;
+
+	if (!find_subject(r, r->o->against, &s, &v->temp))
+		return false;
+	if (s.kind == OBJECT)
+		return add_file(r, &l->p, s.file);
+	if (s.kind != WHEEL)
+		return tree_read(r->a, &r->ds, s.file, &want);
+	if (!(w = wheel_read(r->a, &r->ds, s.file, true)))
+		return false;
+	for (size_t i = 0; i < w->objects.n; i++)
+		provider_add(&l->p, w->objects.at[i].path, w->objects.at[i].elf);
+	return true;
+}
+
+static bool
+judge(struct view *v, const char *path, const struct elf *e)
+{
+	struct arena *a = v->r->a;
+	struct lookup l = { .p = { a, MAP(a), MAP(a) }, .e = e };
+	const struct libraries here = elf_libraries(a, e, path);
+	struct against g;
+
+	if (!add_other(v, &l))
+		return false;
+	g = against_judge(a, e, &l.p);
+	/* Libraries that neither has, and whose symbols have no version, may be on this host. */
+	for (size_t i = 0; i < here.n; i++)
+		if (here.at[i].path && names_have(&g.absent, here.at[i].name) &&
+		    !add_file(v->r, &l.p, here.at[i].path))
+			return false;
+	g = against_judge(a, e, &l.p);
+	if (v->j)
+		against_json(&g, v->r->o->against, v->j);
+	else
+		against_text(a, &g, v->r->o->against, &v->r->out);
+	v->unresolved = g.unresolved.n;
+	return true;
+}
+
 /* --- a member, and wheels on a server --- */
 
 /* Printed before the bytes are fetched, so that Ctrl-C comes in time. */
@@ -108,7 +288,7 @@ announce(const char *member, uint64_t packed, uint64_t size)
 }
 
 static bool
-inspect_member(const struct view *v, struct diags *ds, const struct wheel_source *s)
+inspect_member(struct view *v, struct diags *ds, const struct wheel_source *s)
 {
 	struct arena *a = v->r->a;
 	const char *member = v->r->o->member;
@@ -122,7 +302,7 @@ inspect_member(const struct view *v, struct diags *ds, const struct wheel_source
 static bool
 read_remote(void *ctx, struct diags *ds, const struct remote_seen *seen)
 {
-	const struct view *v = ctx;
+	struct view *v = ctx;
 	struct run *r = v->r;
 	bool good = r->o->member ? inspect_member(v, ds, &seen->source) :
 				   show_wheel(v, seen->source.name,
@@ -142,37 +322,86 @@ read_remote(void *ctx, struct diags *ds, const struct remote_seen *seen)
 /* --- the verb --- */
 
 static bool
-is_wheel(const char *path)
-{
-	return ends_with(path, ".whl");
-}
-
-static bool
-inspect_one(struct view *v, const char *path)
+show(struct view *v, const struct subject *s)
 {
 	struct run *r = v->r;
 
-	if (r->o->remote)
-		return remote_wheel(r->a, &r->ds, r->o->remote, r->o->index, read_remote, v);
 	if (r->o->member)
-		return inspect_member(v, &r->ds, &(struct wheel_source){ .name = path });
-	if (is_wheel(path))
-		return show_wheel(v, path, wheel_read(r->a, &r->ds, path, true));
-	return inspect_object(v, path);
+		return inspect_member(v, &r->ds, &(struct wheel_source){ .name = s->file });
+	switch (s->kind) {
+	case OBJECT: return inspect_object(v, s->file);
+	case WHEEL: return show_wheel(v, s->file, wheel_read(r->a, &r->ds, s->file, true));
+	default: return show_tree(v, s);
+	}
+}
+
+/* Opens the map of a JSON answer. */
+static void
+begin(struct view *v, const char *kind, const char *path)
+{
+	if (v->j)
+		json_put(v->j, "{'kind': %s, 'file': %s", v->r->o->member ? "object" : kind, path);
+}
+
+static bool
+inspect_one(struct view *v)
+{
+	struct run *r = v->r;
+	struct subject s;
+	bool good;
+
+	if (r->o->remote) {
+		begin(v, "wheel", r->o->remote);
+		good = remote_wheel(r->a, &r->ds, r->o->remote, r->o->index, read_remote, v);
+	} else if ((good = find_subject(r, r->o->args.at[0], &s, &v->temp))) {
+		begin(v, kinds[s.kind], s.path);
+		good = show(v, &s);
+	}
+	if (good && v->j)
+		json_end(v->j);
+	return good;
+}
+
+/* What differs between two files of a kind. */
+static bool
+inspect_two(struct view *v, bool as_json)
+{
+	struct run *r = v->r;
+	const char *texts[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		struct json j = json_to(&r->out);
+		struct subject s;
+
+		v->j = &j;
+		if (!find_subject(r, r->o->args.at[i], &s, &v->temp))
+			return false;
+		begin(v, kinds[s.kind], s.path);
+		if (!show(v, &s))
+			return false;
+		json_end(&j);
+		texts[i] = arena_copy(r->a, r->out.p, r->out.n);
+		buf_clear(&r->out);
+	}
+	return difference(r->a, texts[0], texts[1], as_json, &r->out);
 }
 
 /* NULL, or what is wrong with the arguments. */
 static const char *
 wrong_use(const struct options *o)
 {
+	bool wheel = o->remote || (o->args.n && ends_with(o->args.at[0], ".whl"));
+
 	if (!o->remote && !o->args.n)
 		return "name what to inspect: a file, an image, an environment, or --remote WHEEL";
 	if (o->remote && o->args.n)
 		return "--remote replaces the file: name one of them";
 	if (o->format_given && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
 		return "inspect has two formats: text and json";
-	if (o->member && !o->remote && !is_wheel(o->args.at[0]))
+	if (o->member && (!wheel || o->args.n > 1))
 		return "--member names a shared object of a wheel";
+	if (o->against && (o->args.n > 1 || (wheel && !o->member)))
+		return "--against needs one shared object: a file, or a --member of a wheel";
 	return NULL;
 }
 
@@ -180,23 +409,21 @@ int
 verb_inspect(struct run *r)
 {
 	const struct options *o = r->o;
-	const char *path = o->remote ? o->remote : o->args.n ? o->args.at[0] : NULL;
 	const char *wrong = wrong_use(o);
 	struct json j = json_to(&r->out);
 	struct view v = { .r = r };
-	bool good;
+	bool as_json = o->json || o->format == FORMAT_JSON, good;
 
 	if (wrong)
 		return usage_error(wrong);
-	if (o->json || o->format == FORMAT_JSON) {
-		v.j = &j;
-		json_put(&j, "{'kind': %s, 'file': %s",
-			 !o->member && (o->remote || is_wheel(path)) ? "wheel" : "object", path);
+	proc_signals();
+	v.j = as_json ? &j : NULL;
+	good = o->args.n > 1 ? inspect_two(&v, as_json) : inspect_one(&v);
+	if (v.temp) {
+		unlink(fs_join(r->a, v.temp, "image.tar"));
+		rmdir(v.temp);
 	}
-	good = inspect_one(&v, path);
-	if (v.j)
-		json_put(&j, "}");
 	if (!good)
 		r->out.n = 0;
-	return good ? EXIT_DONE : EXIT_DIAGNOSED;
+	return good && !v.unresolved ? EXIT_DONE : EXIT_DIAGNOSED;
 }

@@ -100,6 +100,8 @@ struct engine {
 	/* Prints the manifest digest of a pulled IMAGE; engine_pulled reads it.  BuildKit prints
 	 * this digest while it builds. */
 	const char *const *pulled;
+	/* Writes a local image to an archive: FILE IMAGE follow. */
+	const char *const *save;
 	/* Adds NAME to a local IMAGE. */
 	const char *const *tag;
 	/* Pushes a local IMAGE to the registry of its name; see engine_push. */

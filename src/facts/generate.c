@@ -4,6 +4,7 @@
  *     generate knowledge DIR       C source of the tree on stdout
  *     generate check DIR           nothing on stdout; says what is wrong
  *     generate templates FILE...   C source of the texts on stdout, named below the first /
+ *     generate text NAME FILE      C source of one text on stdout, as an array of that name
  *
  * Exit status 0, 1 with diagnostics on stderr, 2 for wrong use.  Same files, same bytes.
  */
@@ -109,10 +110,27 @@ put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, in
 	return ok;
 }
 
+static bool
+put_text(struct arena *a, struct diags *ds, struct buf *b, const char *name, const char *path)
+{
+	const struct source *src = fs_read(a, ds, path, FS_READ_MAX, (struct span){ 0 });
+
+	if (!src)
+		return false;
+	buf_printf(b,
+		   "/* Written by generate from %s; not to be edited. */\n"
+		   "extern const char %s[];\nconst char %s[] = {\n",
+		   path, name, name);
+	put_literal(b, src->text, src->size);
+	buf_puts(b, "};\n");
+	return true;
+}
+
 static int
 usage(void)
 {
-	fputs("usage: generate knowledge DIR | check DIR | templates FILE...\n", stderr);
+	fputs("usage: generate knowledge DIR | check DIR | templates FILE... | text NAME FILE\n",
+	      stderr);
 	return 2;
 }
 
@@ -125,6 +143,8 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 
 	if (argc >= 2 && !strcmp(argv[1], "templates")) {
 		ok = put_templates(a, ds, &out, argv + 2, argc - 2);
+	} else if (argc == 4 && !strcmp(argv[1], "text")) {
+		ok = put_text(a, ds, &out, argv[2], argv[3]);
 	} else if (argc == 3 && (!strcmp(argv[1], "check") || !strcmp(argv[1], "knowledge"))) {
 		ok = read_knowledge(a, ds, argv[2], &files);
 		if (ok && !strcmp(argv[1], "knowledge"))

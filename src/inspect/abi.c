@@ -57,24 +57,45 @@ after_literal(const char *p)
 	return after_number(p, &n);
 }
 
+/* p: behind "_ZN" or "_ZNK". */
 static bool
-is_torch(const char *symbol)
+is_namespace_of_torch(const char *symbol)
 {
 	static const char *const spaces[] = { "2at", "3c10", "5torch", "6caffe2" };
 
-	if (!starts_with(symbol, "_ZN"))
-		return false;
-	symbol += symbol[3] == 'K' ? 4 : 3;
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(*spaces); i++)
 		if (starts_with(symbol, spaces[i]))
 			return true;
 	return false;
 }
 
+/* Behind the beginning of a qualified name, "_ZN", "_ZNK" or "_ZTIN" (type information, virtual
+ * tables and names of classes); NULL: it is none. */
+static const char *
+after_prefix(const char *symbol, bool with_classes)
+{
+	static const char *const forms[] = { "_ZNK", "_ZN", "_ZTIN", "_ZTVN", "_ZTSN" };
+
+	for (size_t i = 0; i < (with_classes ? 5 : 2); i++)
+		if (starts_with(symbol, forms[i]))
+			return symbol + strlen(forms[i]);
+	return NULL;
+}
+
+bool
+torch_symbol(const char *symbol)
+{
+	const char *name = after_prefix(symbol, true);
+
+	return name ? is_namespace_of_torch(name) : starts_with(symbol, "THP");
+}
+
 void
 abi_note(const char *symbol, struct elf *e)
 {
-	if (!is_torch(symbol))
+	const char *name = after_prefix(symbol, false);
+
+	if (!name || !is_namespace_of_torch(name))
 		return;
 	for (const char *p = symbol + 3; *p;) {
 		if (starts_with(p, "St7__cxx11") || starts_with(p, "B5cxx11"))

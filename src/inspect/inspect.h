@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "against.h"
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/list.h"
 #include "show.h"
+#include "tree.h"
 
 /*
  * What a file says of itself: shared objects (libelf), the GPU code in them (a reader of our

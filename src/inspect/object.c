@@ -152,6 +152,23 @@ undefined_text(struct arena *a, const struct elf *e, struct buf *out)
 		     arena_printf(a, "and %zu more; --format json lists all", plain - shown));
 }
 
+/* Which torch releases have the symbols of torch that it imports. */
+static void
+torch_text(struct arena *a, const struct elf *e, struct buf *out)
+{
+	const struct torch_span s = torch_releases(a, e);
+
+	if (!s.sentence)
+		return;
+	line(out, "torch",
+	     arena_printf(a, "%s (%zu of its %zu symbols of torch are in the table)", s.sentence,
+			  s.known, s.imported));
+	if (s.lacking)
+		line(out, "",
+		     arena_printf(a, "the newest release lacks %s",
+				  symbol_demangled(a, s.lacking)));
+}
+
 void
 object_text(struct arena *a, const struct object_shown *o, struct buf *out)
 {
@@ -171,6 +188,7 @@ object_text(struct arena *a, const struct object_shown *o, struct buf *out)
 	gpu_text(a, o->codes, out);
 	undefined_text(a, e, out);
 	line(out, "defined", arena_printf(a, "%zu symbols", e->defined.n));
+	torch_text(a, e, out);
 }
 
 /* --- JSON --- */
@@ -238,6 +256,15 @@ codes_json(struct arena *a, const struct gpu_codes *codes, struct json *j)
 	json_end(j);
 }
 
+static void
+torch_json(struct torch_span s, struct json *j)
+{
+	json_put(j,
+		 "'torch': {'releases': %n, 'built_for': %s, 'known': %f, 'imported': %f, "
+		 "'lacking': %s}",
+		 &s.releases, s.sentence, (double)s.known, (double)s.imported, s.lacking);
+}
+
 void
 object_json(struct arena *a, const struct object_shown *o, struct json *j)
 {
@@ -256,6 +283,8 @@ object_json(struct arena *a, const struct object_shown *o, struct json *j)
 		 e->glibc, e->glibcxx, e->cxxabi, e->cxx11_abi, e->old_abi, e->build_id,
 		 e->stripped, e->debug);
 	codes_json(a, o->codes, j);
+	if (!o->brief)
+		torch_json(torch_releases(a, e), j);
 	if (!o->brief)
 		symbols_json(a, e, j);
 }

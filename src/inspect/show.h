@@ -64,6 +64,14 @@ struct names wheel_findings(struct arena *a, const struct wheel *w);
 void wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struct buf *out);
 void wheel_json(struct arena *a, const struct wheel *w, struct json *j);
 
+/*
+ * difference -- what two JSON answers of `inspect` do not share: text, or JSON of
+ * {"a", "b", "differences": [{"what", "only_a", "only_b"}]}.
+ *
+ *   out  true
+ */
+bool difference(struct arena *a, const char *x, const char *y, bool as_json, struct buf *out);
+
 /* "12 B", "1.4 KiB", "755.6 MiB" */
 const char *size_text(struct arena *a, uint64_t bytes);
 

@@ -1,0 +1,74 @@
+#ifndef INSPECT_TREE_H
+#define INSPECT_TREE_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/json.h"
+#include "base/list.h"
+#include "base/map.h"
+
+struct elf;
+struct wheel_objects;
+
+/* Many files: an image, layer by layer, or a directory such as a virtual environment. */
+
+struct tree_layer {
+	const char *name; /* digest or file name; "" for a directory */
+	uint64_t size;    /* bytes of its files */
+	size_t files;
+	uint64_t hidden; /* bytes of files that later layers replace or delete */
+};
+struct tree_layers LIST(struct tree_layer);
+
+struct tree_package {                       /* a Python distribution */
+	const char *name, *version, *where; /* where: its site-packages directory */
+	uint64_t size; /* bytes of its files, as its RECORD lists them; 0: no RECORD */
+};
+struct tree_packages LIST(struct tree_package);
+
+struct tree_share { /* what a runtime image could do without */
+	const char *what;
+	uint64_t size;
+	size_t files;
+};
+struct tree_shares LIST(struct tree_share);
+
+struct tree {
+	const char *system;             /* "Debian GNU/Linux 12 (bookworm)"; or NULL */
+	struct names pythons;           /* "3.11 in opt/venv" */
+	const char *torch, *torch_cuda; /* "2.2.2+cu121", "12.1"; or NULL */
+	struct names toolkits;          /* "usr/local/cuda-12.1" */
+	struct tree_packages packages;  /* by name */
+	struct wheel_objects
+		*extensions; /* objects that need torch's libraries, outside of torch */
+	struct tree_layers layers;
+	struct tree_shares shares; /* largest first */
+	uint64_t size;
+	size_t files;
+};
+
+/* Is an object of interest beyond extensions?  Called for each file with the name of one. */
+struct tree_want {
+	bool (*object)(void *ctx, const char *path);
+	void (*take)(void *ctx, const char *path,
+		     const struct elf *e); /* e lives in the tree's arena */
+	void *ctx;
+};
+
+/*
+ * tree_read -- a directory, the OCI layout in a directory, or a tar file: an OCI or docker archive
+ * (`docker save`), else the root file system (`docker export`).
+ *
+ *   in      want: NULL: extensions alone
+ *   errors  SB0814, NULL: not readable, no tar file, or more than TREE_FILES_MAX files
+ *   memory  lives in a; objects are read one at a time
+ *   source  OCI image-spec: image-layout.md, layer.md (whiteouts); docker's image specification v1.2
+ */
+enum { TREE_FILES_MAX = 4000000 };
+const struct tree *tree_read(struct arena *a, struct diags *ds, const char *path,
+			     const struct tree_want *want);
+
+void tree_text(struct arena *a, const char *path, const struct tree *t, struct buf *out);
+void tree_json(struct arena *a, const struct tree *t, struct json *j);
+
+#endif
