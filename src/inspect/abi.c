@@ -87,7 +87,10 @@ torch_symbol(const char *symbol)
 {
 	const char *name = after_prefix(symbol, true);
 
-	return name ? is_namespace_of_torch(name) : starts_with(symbol, "THP");
+	/* Objects of Python in libtorch_python, and the functions of the stable ABI for C. */
+	return name ? is_namespace_of_torch(name) :
+		      starts_with(symbol, "THP") || starts_with(symbol, "aoti_torch_") ||
+			       starts_with(symbol, "torch_");
 }
 
 void

@@ -68,7 +68,7 @@ fits(uint64_t at, uint64_t count, uint64_t size, uint64_t n)
 	return at <= n && (!size || count <= (n - at) / size);
 }
 
-/* Is it a C++ symbol of torch's libraries, or one of its Python objects (THPVariable_Wrap)? */
+/* Is it a symbol of torch's libraries? */
 bool torch_symbol(const char *symbol);
 
 /* Which std::string a C++ symbol of torch names. */

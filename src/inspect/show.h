@@ -52,15 +52,8 @@ void object_text(struct arena *a, const struct object_shown *o, struct buf *out)
 /* Adds members to an open map; docs/inspect.md lists them. */
 void object_json(struct arena *a, const struct object_shown *o, struct json *j);
 
-/*
- * wheel_findings -- where the tags of a wheel and its files contradict each other.
- *
- *   out     a sentence for each: an object that needs a newer glibc than the tag promises, or is for
- *           another machine; modules for one Python under an abi3 tag; objects under `any`
- *   source  PEP 425, 513, 571, 599, 600
- */
-struct names wheel_findings(struct arena *a, const struct wheel *w);
-
+/* Findings: an object that needs a newer glibc than the tag promises, or is for another machine; modules for
+ * one Python under an abi3 tag; objects under `any`; tags of WHEEL that the file name does not have. */
 void wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struct buf *out);
 void wheel_json(struct arena *a, const struct wheel *w, struct json *j);
 

@@ -243,9 +243,13 @@ read_layers(struct image_at *m)
 	CLEANUP_ARCHIVE struct archive *ar = open_archive(m->w, m->path);
 	struct archive_entry *e;
 	size_t found = 0;
+	int r;
 
-	while (ar && archive_read_next_header(ar, &e) >= ARCHIVE_WARN) {
+	while (ar && (r = archive_read_next_header(ar, &e)) != ARCHIVE_EOF) {
 		const char *name = archive_entry_pathname(e);
+
+		if (r < ARCHIVE_WARN)
+			return tree_refuse(m->w, "%s", archive_error_string(ar));
 
 		for (size_t i = 0; name && i < m->layers.n; i++) {
 			if (strcmp(name, m->layers.at[i]) != 0)

@@ -51,7 +51,8 @@ promise_of(struct arena *a, const struct wheel *w)
 	return p;
 }
 
-struct names
+/* Where the tags of a wheel and its files contradict each other: PEP 425, 513, 571, 599, 600. */
+static struct names
 wheel_findings(struct arena *a, const struct wheel *w)
 {
 	const struct promise p = promise_of(a, w);
