@@ -276,6 +276,16 @@ bench-run: all $(tools) $(VENV)/ok $(VENV)/bench-ok
 	@BUILD=$(BUILD) STACKBUILD=$(abspath $(BUILD)/stackbuild) PYTHON=$(abspath $(VENV))/bin/python \
 		PYTHONDONTWRITEBYTECODE=1 tests/bench/run
 
+# `inspect` on 50 wheels of PyPI, against auditwheel, zipfile, packaging and cuobjdump: a minute.
+$(VENV)-referees/ok: tests/requirements-referees.txt
+	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
+	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: inspect-wheels
+inspect-wheels: all $(VENV)-referees/ok
+	@BUILD=$(BUILD) $(VENV)-referees/bin/python tests/inspect/wheels
+
 # Real compiles of mamba-ssm: an hour, root, a CUDA toolkit; STACK_VENV= names an environment with torch,
 # BENCH_BUILD="--files ... --jobs ..." makes it less.
 .PHONY: bench-build

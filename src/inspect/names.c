@@ -27,7 +27,7 @@ demangler_of_host(void)
 const char *
 symbol_demangled(struct arena *a, const char *symbol)
 {
-	/* The function enlarges this buffer with realloc(3). */
+	/* The function enlarges this buffer, which malloc allocated. */
 	static char *text;
 	static size_t size;
 	demangler *f = symbol[0] == '_' && symbol[1] == 'Z' ? demangler_of_host() : NULL;
