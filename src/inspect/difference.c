@@ -53,11 +53,29 @@ only_in(struct arena *a, const struct names *x, const struct names *y)
 	return all;
 }
 
+/* "numpy 1.26.4", "x/_C.so, 1.2 MiB" of a map with a name or a path; the C++ name of a symbol. */
+static const char *
+short_text(struct arena *a, const char *item)
+{
+	CLEANUP_JSON json_t *map = *item == '{' ? json_loads(item, 0, NULL) : NULL;
+	const char *path = fetch_json_text(a, map, "path"), *name = fetch_json_text(a, map, "name");
+	const char *version = fetch_json_text(a, map, "version");
+	const json_t *size = json_object_get(map, "size");
+
+	if (!path && !name)
+		return symbol_demangled(a, item);
+	name = path ? path : version ? arena_printf(a, "%s %s", name, version) : name;
+	return json_is_number(size) ?
+		       arena_printf(a, "%s, %s", name,
+				    size_text(a, (uint64_t)json_number_value(size))) :
+		       name;
+}
+
 static void
 rows(struct arena *a, const char *sign, const struct names *all, struct buf *out)
 {
 	for (size_t i = 0; i < all->n && i < SHOWN; i++)
-		buf_printf(out, "    %s %s\n", sign, symbol_demangled(a, all->at[i]));
+		buf_printf(out, "    %s %s\n", sign, short_text(a, all->at[i]));
 	if (all->n > SHOWN)
 		buf_printf(out, "    %s and %zu more; --format json lists all\n", sign,
 			   all->n - SHOWN);
