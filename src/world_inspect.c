@@ -396,8 +396,6 @@ wrong_use(const struct options *o)
 		return "name what to inspect: a file, an image, an environment, or --remote WHEEL";
 	if (o->remote && o->args.n)
 		return "--remote replaces the file: name one of them";
-	if (o->format_given && o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
-		return "inspect has two formats: text and json";
 	if (o->member && (!wheel || o->args.n > 1))
 		return "--member names a shared object of a wheel";
 	if (o->against && (o->args.n > 1 || (wheel && !o->member)))
@@ -412,7 +410,7 @@ verb_inspect(struct run *r)
 	const char *wrong = wrong_use(o);
 	struct json j = json_to(&r->out);
 	struct view v = { .r = r };
-	bool as_json = o->json || o->format == FORMAT_JSON, good;
+	bool as_json = o->format == FORMAT_JSON, good;
 
 	if (wrong)
 		return usage_error(wrong);
