@@ -155,8 +155,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (size && *data == 'y')
 		fuzz_file(a, &ds, text, size - 1);
 	else if (size && *data == 'z')
-		must(!wheel_metadata_text(a, &ds, "x-1.0-py3-none-any.whl", rest.n, read_bytes,
-					  &rest) == (ds.errors != 0),
+		must(!wheel_metadata_text(a, &ds,
+					  &(struct wheel_source){ "x-1.0-py3-none-any.whl", rest.n,
+								  read_bytes, NULL, &rest }) ==
+			     (ds.errors != 0),
 		     "METADATA, or an error");
 	printed(a, &ds);
 	arena_free(a);
