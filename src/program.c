@@ -280,3 +280,21 @@ pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f, const st
 		BUG("a cell was refused without a reason");
 	return p;
 }
+
+const struct matrix *
+pipeline_matrix(struct run *r, const struct recipes *rs, bool chain)
+{
+	struct matrix *m = matrix_new(r->a, chain);
+	bool good = true;
+
+	for (size_t i = 0; i < rs->n; i++) {
+		struct arena *scratch = arena_new();
+		const struct plan *p = pipeline_plan(scratch, &r->ds, r->facts, rs->at[i], NULL);
+
+		good = good && p;
+		if (p)
+			matrix_add(m, p);
+		arena_free(scratch);
+	}
+	return good && !r->ds.errors ? m : NULL;
+}

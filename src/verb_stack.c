@@ -62,6 +62,22 @@ plan_difference(struct run *r, const struct recipes *after)
 	return EXIT_DONE;
 }
 
+static int
+plan_matrix(struct run *r, const struct recipes *rs)
+{
+	const struct matrix *m = rs ? pipeline_matrix(r, rs, false) : NULL;
+
+	if (!m)
+		return EXIT_DIAGNOSED;
+	if (r->o->format == FORMAT_JSON)
+		matrix_json(m, &r->out);
+	else if (r->o->format == FORMAT_TEXT)
+		matrix_text(m, &r->out);
+	else
+		return usage_error("plan --matrix has two formats: text and json");
+	return EXIT_DONE;
+}
+
 int
 verb_plan(struct run *r)
 {
@@ -73,6 +89,8 @@ verb_plan(struct run *r)
 		return usage_error(
 			"plan has no format markdown; it has text, json, dot and mermaid");
 	rs = pipeline_load(r, &r->ds, r->o->args.at[0], NULL, NULL);
+	if (r->o->matrix)
+		return plan_matrix(r, rs);
 	if (r->o->diff)
 		return plan_difference(r, rs);
 	if (!(p = first_plan(r, rs)))

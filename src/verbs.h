@@ -82,6 +82,15 @@ const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct
 				 const struct recipe *cell, const struct resolve_options *o);
 
 /*
+ * pipeline_matrix -- all cells as one plan.
+ *
+ *   in      chain: as of matrix_new
+ *   errors  SB02xx, SB03xx of any cell, NULL
+ *   memory  lives in r->a; the plans of the cells do not
+ */
+const struct matrix *pipeline_matrix(struct run *r, const struct recipes *rs, bool chain);
+
+/*
  * check_recipe -- one recipe, down to the plan of every cell.
  *
  *   in   ds: takes its diagnostics; open, ctx: as of pipeline_load

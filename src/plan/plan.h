@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/list.h"
+#include "matrix.h"
 #include "resolve/resolve.h"
 
 /*
