@@ -281,7 +281,7 @@ pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f, const st
 	return p;
 }
 
-const struct matrix *
+struct matrix *
 pipeline_matrix(struct run *r, const struct recipes *rs, bool chain)
 {
 	struct matrix *m = matrix_new(r->a, chain);

@@ -88,7 +88,7 @@ const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct
  *   errors  SB02xx, SB03xx of any cell, NULL
  *   memory  lives in r->a; the plans of the cells do not
  */
-const struct matrix *pipeline_matrix(struct run *r, const struct recipes *rs, bool chain);
+struct matrix *pipeline_matrix(struct run *r, const struct recipes *rs, bool chain);
 
 /*
  * check_recipe -- one recipe, down to the plan of every cell.

@@ -114,6 +114,11 @@ print_result(struct run *r, const struct build_record *b, const struct build_opt
 		compiled += !strcmp(b->steps.at[i].from, "compiled");
 		stored += !strcmp(b->steps.at[i].from, "store");
 	}
+	if (o->wheel) {
+		buf_printf(&r->out, "wheel %s, %s\n", b->wheels.at[0],
+			   stored ? "from the store" : "compiled");
+		return;
+	}
 	buf_printf(&r->out, "built %s", b->image);
 	if (b->digest)
 		buf_printf(&r->out, "   %s", b->digest);
@@ -153,15 +158,21 @@ image_tag_of_cell(struct arena *a, const char *name, const char *cell)
 	return tag;
 }
 
-const char *
-world_image(struct arena *a, const char *tag, const struct plan *p)
+/* What the image of a stack is called; of a cell of a matrix "x:python-3.10". */
+static const char *
+image_name(struct arena *a, const char *tag, const char *stack, const char *cell)
 {
-	const char *cell = p->stack->recipe->cell;
-	char *name = arena_strdup(a, tag ? tag : p->name);
+	char *name = arena_strdup(a, tag ? tag : stack);
 
 	for (char *c = name; !tag && *c; c++)
 		*c = to_lower(*c);
 	return cell ? image_tag_of_cell(a, name, cell) : name;
+}
+
+const char *
+world_image(struct arena *a, const char *tag, const struct plan *p)
+{
+	return image_name(a, tag, p->name, p->stack->recipe->cell);
 }
 
 static bool
@@ -174,7 +185,8 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	if (!p || r->ds.errors)
 		return false;
 	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", p->name);
-	if (cell->cell)
+	/* Not for a wheel: a comma in the path of a compile breaks `-Wl,-rpath,PATH`. */
+	if (cell->cell && !o.wheel)
 		o.out = fs_join(r->a, o.out, cell->cell);
 	o.tag = world_image(r->a, r->o->tag, p);
 	if (!build_stack(r->a, &r->ds, p, t, &o, &record)) {
@@ -197,28 +209,93 @@ builders(struct arena *a, const char *addr)
 	return found;
 }
 
-/* Each by a stackbuild of its own, with this one's options. */
-static int
-build_at_once(struct run *r, const struct recipes *rs, struct names addrs, unsigned at_once)
+/* "2/8": part 2 of 8.  False: a usage error was printed. */
+static bool
+option_shard(const char *text, size_t *i, size_t *n)
 {
-	static const char *const forms[] = { "plain", "plain", "plain", "json", "quiet" };
-	const struct options *o = r->o;
-	struct cells c = { .addrs = addrs, .at_once = at_once };
+	char *end;
 
-	if (!strcmp(o->args.at[0], "-"))
-		return usage_error("--parallel reads the recipe for each cell: name a file");
-	list_push(r->a, &c.words, "/proc/self/exe");
-	for (size_t i = 0; i < o->options_end; i++)
-		list_push(r->a, &c.words, o->words.at[i]);
-	list_push(r->a, &c.words, arena_printf(r->a, "--progress=%s", forms[o->progress]));
-	for (size_t i = o->options_end; i < o->words.n; i++)
-		list_push(r->a, &c.after, o->words.at[i]);
-	for (size_t i = 0; i < rs->n; i++)
-		list_push(r->a, &c.names, rs->at[i]->cell);
-	/* What a program reads is handed on as it is. */
-	c.prefixed = o->progress != PROGRESS_JSON && o->diagnostics == DIAG_TEXT;
+	*i = *n = 1;
+	if (!text)
+		return true;
+	if (is_digit(*text)) {
+		*i = strtoul(text, &end, 10);
+		if (*end == '/' && is_digit(end[1])) {
+			*n = strtoul(end + 1, &end, 10);
+			if (!*end && *i >= 1 && *i <= *n && *n <= 1024)
+				return true;
+		}
+	}
+	fprintf(stderr, "stackbuild: --shard takes I/N, such as 2/8, not `%s`\n", text);
+	return false;
+}
+
+/* The command of a unit: this one's options, without those of the matrix itself. */
+static void
+unit_words(struct run *r, struct matrix_build *b, const struct engine *engine)
+{
+	static const char *const ours[] = { "--shard", "--keep-going", "--resume", "--parallel" };
+	const struct names *words = &r->o->words;
+
+	list_push(r->a, &b->words, "/proc/self/exe");
+	for (size_t i = 0; i < words->n; i++) {
+		const char *word = words->at[i];
+		bool mine = false;
+
+		for (size_t k = 0; k < sizeof(ours) / sizeof(*ours) && i < r->o->options_end; k++)
+			if (starts_with(word, ours[k]) && strchr("=", word[strlen(ours[k])]))
+				mine = true;
+		/* Their values are words of their own, unless they follow a `=`. */
+		if (mine)
+			i += !strchr(word, '=') &&
+			     (!strcmp(word, ours[0]) || !strcmp(word, ours[3]));
+		else
+			list_push(r->a, i < r->o->options_end ? &b->words : &b->after, word);
+	}
+	list_push(r->a, &b->words, b->raw ? "--progress=quiet" : "--progress=plain");
+	list_push(r->a, &b->words, arena_printf(r->a, "--engine=%s", engine->name));
+}
+
+/* A matrix: its wheels and its cells, each by a stackbuild of its own. */
+static int
+build_matrix(struct run *r, const struct recipes *rs, const struct build_options *o,
+	     struct names addrs, unsigned at_once)
+{
+	/* Wheels of their own are worth it where others can find them. */
+	bool stored = o->stores.n && !o->no_cache && o->engine->dialect != DIALECT_MODAL;
+	struct matrix *m = pipeline_matrix(r, rs, !o->engine->build);
+	struct matrix_build b = { .m = m,
+				  .addrs = addrs,
+				  .at_once = at_once,
+				  .progress = o->progress,
+				  .colour = o->colour,
+				  .raw = r->o->diagnostics != DIAG_TEXT,
+				  .keep_going = r->o->keep_going,
+				  .resume = r->o->resume };
+	size_t part, parts;
+
+	if (!option_shard(r->o->shard, &part, &parts))
+		return EXIT_USAGE;
+	if (!strcmp(r->o->args.at[0], "-"))
+		return usage_error(
+			"a matrix is built by several processes that read the recipe: name a "
+			"file, or build one cell with --cell");
+	if (!m)
+		return EXIT_DIAGNOSED;
+	if (!stored)
+		matrix_forget_wheels(m);
+	b.cells = matrix_shard(r->a, m, part, parts);
+	b.out = r->o->out ? r->o->out : fs_join(r->a, "out", m->name);
+	for (size_t i = 0; i < m->cells.n; i++)
+		list_push(r->a, &b.images,
+			  o->engine->build ?
+				  image_name(r->a, r->o->tag, m->name, m->cells.at[i].name) :
+				  NULL);
+	unit_words(r, &b, o->engine);
+	b.head = arena_printf(r->a, "%s: %zu of %zu cells, %zu distinct wheels, %u at once",
+			      m->name, b.cells.n, m->cells.n, m->wheels.n, at_once);
 	proc_signals();
-	return cells_build(r->a, &r->ds, &c) ? EXIT_DONE : EXIT_DIAGNOSED;
+	return matrix_build(r->a, &r->ds, &b, &r->out) ? EXIT_DONE : EXIT_DIAGNOSED;
 }
 
 int
@@ -234,6 +311,7 @@ verb_build(struct run *r)
 				   .cache_from = o->cache_from,
 				   .cache_to = o->cache_to,
 				   .keep_context = o->keep_context,
+				   .wheel = o->wheel,
 				   .state = &state };
 	const struct recipes *rs;
 	const struct templates *t = templates_open(r->a, &r->ds, o->templates);
@@ -249,19 +327,20 @@ verb_build(struct run *r)
 	b.colour = o->colour == COLOUR_ALWAYS ||
 		   (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
 	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
-	if (rs && t && rs->n > 1 && (parallel > 1 || addrs.n > 1))
-		return build_at_once(r, rs, addrs,
-				     parallel ? (unsigned)parallel : (unsigned)addrs.n);
-	for (size_t i = 0; rs && i < rs->n; i++)
-		world_hide_secrets(r, rs->at[i]);
 	at.addr = addrs.n ? addrs.at[0] : NULL;
 	at.python = rs ? rs->at[0]->python.s : NULL;
 	if (!rs || !t || !open_stores(r, &b.stores) ||
 	    !(b.engine = engine_choose(r->a, &r->ds, o->engine, &at, &state)))
 		return EXIT_DIAGNOSED;
-	proc_signals();
+	if (rs->n > 1 && o->wheel)
+		return usage_error("--wheel compiles for one cell: name it with --cell");
+	if (rs->n > 1)
+		return build_matrix(r, rs, &b, addrs,
+				    parallel >= 1 ? (unsigned)parallel :
+				    addrs.n       ? (unsigned)addrs.n :
+						    1);
 	for (size_t i = 0; i < rs->n; i++)
-		if (!build_cell(r, rs->at[i], t, b))
-			return EXIT_DIAGNOSED;
-	return EXIT_DONE;
+		world_hide_secrets(r, rs->at[i]);
+	proc_signals();
+	return build_cell(r, rs->at[0], t, b) ? EXIT_DONE : EXIT_DIAGNOSED;
 }

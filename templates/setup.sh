@@ -28,6 +28,7 @@
 #   APP=DIRECTORY                the application, with its {{app|comment}} (default: the current directory)
 {{/app}}
 #   STACKBUILD_UNTIL=STEP        stop after this step; `steps` below lists them
+#   STACKBUILD_SKIP=STEPS        leave these steps out, such as the extensions that nothing needs yet
 #   STACKBUILD_MARKS=1           print a line when a step starts and ends, for a program that reads them
 {{#compiles}}
 #   STACKBUILD_WHEELS=DIRECTORY  install the wheels in DIRECTORY/STEP/ instead of compiling; save new wheels there
@@ -97,9 +98,10 @@ reached() {
         exit 0
     fi
 }
+skipped() { [[ " ${STACKBUILD_SKIP:-} " == *" $1 "* ]]; }
 # todo STEP [DIGEST]: start a step, unless it is finished. Without a digest, the step runs every time.
 todo() {
-    if [ $# = 2 ] && is_done "$1" "$2"; then
+    if skipped "$1" || { [ $# = 2 ] && is_done "$1" "$2"; }; then
         mark cached "$1"
         reached "$1"
         return 1
@@ -147,7 +149,7 @@ fetch() {
 }
 # read_inputs STEP DIGEST: write what the wheel depends on, if it has to be compiled.
 read_inputs() {
-    if is_done "$1" "$2" || saved "$1" "$2"; then
+    if skipped "$1" || is_done "$1" "$2" || saved "$1" "$2"; then
         return
     fi
     start "$1" "$2"

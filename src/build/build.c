@@ -260,6 +260,21 @@ files_of(struct work *w, const char *stage, bool fresh)
 	return folder && call(w, b) ? folder : NULL;
 }
 
+/* --wheel: the inputs of one extension, then its wheel, from the stores or compiled. */
+static bool
+make_wheel(struct work *w)
+{
+	const char *to = work_folder(w, "wheels"), *inputs;
+	const struct engine_build b = { .target = arena_printf(w->a, "wheel-%s", w->o->wheel),
+					.to_folder = to ? fs_join(w->a, to, w->o->wheel) : NULL,
+					.no_cache = w->o->no_cache };
+
+	return to && (inputs = files_of(w, "inputs", false)) && wheels_keys(w, inputs) &&
+	       (w->o->no_cache || wheels_take(w, to)) &&
+	       (!wheels_missing(w) ||
+		(work_make(w, b.to_folder) && call(w, b) && wheels_keep(w, to, NULL)));
+}
+
 /*
  * The wheels of what compiles, in the context: from the stores, else compiled, and checked.  So the
  * image is made of what was checked, by whichever worker builds it, and is the same as one whose
@@ -345,7 +360,11 @@ build_image(struct work *w)
 
 	/* The file for people, beside the record: what was built can be built without us. */
 	if (!write_target(w, "dockerfile", fs_join(w->a, w->o->out, "Dockerfile"), false) ||
-	    !write_target(w, "dockerfile", w->dockerfile, true) || (w->wanted.n && !make_wheels(w)))
+	    !write_target(w, "dockerfile", w->dockerfile, true))
+		return false;
+	if (w->o->wheel)
+		return make_wheel(w);
+	if (w->wanted.n && !make_wheels(w))
 		return false;
 	unlink(iid);
 	if (!call(w, image))
@@ -365,6 +384,19 @@ build_image(struct work *w)
 
 /* --- an environment, or an app --- */
 
+/* --wheel: the extensions that are neither compiled nor installed. */
+static const char *
+other_extensions(struct work *w)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; w->o->wheel && i < w->plan->n; i++)
+		if (step_operation(&w->plan->steps[i], OP_COMPILE) &&
+		    strcmp(w->plan->steps[i].id, w->o->wheel) != 0)
+			list_push(w->a, &all, w->plan->steps[i].id);
+	return names_join(w->a, &all, " ");
+}
+
 /* until_inputs: the script stops before it compiles, when it has written the inputs of the wheels. */
 static bool
 run_script(struct work *w, const char *path, bool until_inputs)
@@ -382,7 +414,11 @@ run_script(struct work *w, const char *path, bool until_inputs)
 	list_push(w->a, &c.env,
 		  until_inputs ? arena_printf(w->a, "STACKBUILD_INPUTS=%s/inputs", w->dir) :
 				 "STACKBUILD_INPUTS");
-	list_push(w->a, &c.env, until_inputs ? "STACKBUILD_UNTIL=inputs" : "STACKBUILD_UNTIL");
+	list_push(w->a, &c.env,
+		  until_inputs ? "STACKBUILD_UNTIL=inputs" :
+		  w->o->wheel  ? arena_printf(w->a, "STACKBUILD_UNTIL=%s", w->o->wheel) :
+				 "STACKBUILD_UNTIL");
+	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_SKIP=%s", other_extensions(w)));
 	return work_run(w, c);
 }
 
@@ -407,7 +443,8 @@ build_venv(struct work *w)
 
 	if (!write_target(w, "script", path, false) || !inputs || !wheels)
 		return false;
-	w->record->image = fs_join(w->a, fs_real(w->a, w->o->out), "venv");
+	/* An environment for one wheel goes when the wheel is saved. */
+	w->record->image = fs_join(w->a, fs_real(w->a, w->o->wheel ? w->dir : w->o->out), "venv");
 	if (w->wanted.n) { /* from the stores, by what they depend on in this environment */
 		w->preparing = true;
 		if (!run_script(w, path, true))
@@ -417,6 +454,8 @@ build_venv(struct work *w)
 		if (!wheels_keys(w, inputs) || !wheels_take(w, wheels))
 			return false;
 	}
+	if (w->o->wheel && !wheels_missing(w))
+		return true;
 	return run_script(w, path, false) && (!wheels_missing(w) || wheels_keep(w, wheels, NULL));
 }
 
@@ -432,6 +471,25 @@ build_modal(struct work *w)
 	return write_target(w, "modal", path, false) && work_run(w, c);
 }
 
+static bool
+check_wheel(struct work *w)
+{
+	const struct step *s = plan_step(w->plan, w->o->wheel);
+	struct names known = { 0 };
+	struct diag *d;
+
+	if (s && step_operation(s, OP_COMPILE))
+		return true;
+	for (size_t i = 0; i < w->plan->n; i++)
+		if (step_operation(&w->plan->steps[i], OP_COMPILE))
+			list_push(w->a, &known, w->plan->steps[i].id);
+	d = diag_at(w->ds, E_WHEEL_NAME, (struct span){ 0 }, "the stack compiles no extension `%s`",
+		    w->o->wheel);
+	diag_help(d, "%s%s", known.n ? "it compiles " : "it compiles nothing",
+		  names_join(w->a, &known, ", "));
+	return false;
+}
+
 bool
 build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struct templates *t,
 	    const struct build_options *o, struct build_record *record)
@@ -441,6 +499,8 @@ build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struc
 	bool good = false;
 
 	w.began_s = work_now();
+	if (o->wheel && !check_wheel(&w))
+		return false;
 	if (work_open(&w) && work_secrets(&w) && open_screen(&w)) {
 		wheels_wanted(&w);
 		commits_resolve(&w);

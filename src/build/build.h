@@ -32,6 +32,7 @@ struct build_options {
 	struct names cache_from, cache_to;
 	bool keep_context;
 	bool colour;
+	const char *wheel; /* id of the one extension whose wheel is made, and no image; or NULL */
 };
 
 /* errors SB05xx, false: no image was tagged */
@@ -40,27 +41,36 @@ bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		 struct build_record *record);
 
 /*
- * Cells of a matrix, several at once: each is a build of its own, a stackbuild with --cell, and
- * the engine shares them among its workers.  With several addresses each is a machine: a cell
- * goes to one that has the fewest.
+ * The cells of a matrix.  Each unit is a build of its own: `build --cell C --wheel NAME` compiles a
+ * wheel that several cells need and saves it to the store, `build --cell C` makes a cell of it.  With
+ * several addresses each is a machine: a unit goes to the one that has the fewest.
  */
-struct cells {
-	struct names words, after; /* argv of a build; what is said of a cell goes between them */
-	struct names names;        /* of the cells */
+struct matrix_build {
+	const struct matrix *m;
+	struct indexes cells;      /* to build, of m */
+	struct names images;       /* by cell of m: what its image is called; NULL: not compared */
+	struct names words, after; /* argv of a unit; what is said of it goes between them */
 	struct names addrs;        /* of builders, or none */
 	unsigned at_once;
-	bool prefixed; /* each line of standard error after its cell's name */
+	const char *out, *head; /* out/STACK; the first line of the screen */
+	enum progress_mode progress;
+	bool colour;
+	bool raw;        /* what the units print is for a program: it is passed on as it is */
+	bool keep_going; /* after a failure, what does not depend on it is built */
+	bool resume;     /* what build.json says is finished for the same plan is left out */
 };
 
 /*
- * cells_build -- all of them, each to its end; after a failure none is started.
+ * matrix_build -- wheels first, then the cells that have theirs.
  *
- *   in      c; proc_signals() was called
- *   out     false: one failed or was not started; standard output and error are the cells' own,
- *           line by line, the former when a cell is done
- *   errors  SB0512 with the names; SB0506
+ *   in      b; proc_signals() was called
+ *   out     false: a cell was not built; out/STACK/matrix.log; the screen has a line for each unit
+ *   errors  SB0512 with what failed, once for each cause; SB0506, SB0510
  *   memory  a
  */
-bool cells_build(struct arena *a, struct diags *ds, const struct cells *c);
+bool matrix_build(struct arena *a, struct diags *ds, const struct matrix_build *b, struct buf *out);
+
+/* "mamba-ssm-1b488b28006a": unique in the matrix; below out/STACK/wheels. */
+const char *matrix_wheel_id(struct arena *a, const struct matrix_wheel *w);
 
 #endif

@@ -1,200 +1,428 @@
+/* The units of a matrix, several at once: each is a stackbuild of its own. */
 #include "build.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
 #include "base/proc.h"
+#include "base/sha256.h"
+#include "work.h"
 
-enum { POLL_NS = 50 * 1000 * 1000, SAID_MAX = 1 << 20 };
+enum { POLL_MS = 50, SAID_MAX = 1 << 20 };
 
-enum cell_state { CELL_WAITING, CELL_RUNNING, CELL_BUILT, CELL_FAILED };
-
-struct cell {
-	enum cell_state state;
+/* A unit while it runs. */
+struct worker {
+	size_t unit;
 	pid_t pid;
-	size_t addr;
+	int fd;          /* its lines */
+	size_t addr;     /* the builder */
+	struct buf part; /* a line without its end */
 };
 
 struct watch {
 	struct arena *a;
-	const struct cells *of;
-	struct cell *cells;
-	size_t running, *load; /* of all; of each builder */
-	bool stopping;         /* no other is started */
+	const struct matrix_build *b;
+	struct schedule s;
+	struct progress *progress;
+	struct progress_step *shown; /* a row for each unit that is not LEFT */
+	const char **ids;            /* by unit */
+	struct worker *workers;      /* at_once of them, the first n run */
+	struct pollfd *fds;          /* beside them */
+	size_t n, *load;             /* units of each builder */
+	double began_s;
+	bool stopping; /* no other is started */
 };
 
-/* --- a cell, in a process of its own --- */
+/* --- names --- */
 
-struct relay {
-	const char *prefix;
-	struct buf line;
-	bool lost; /* standard error takes no more */
-};
+/* "mamba-ssm-1b488b28006a": unique in the matrix, and the name of its directory. */
+const char *
+matrix_wheel_id(struct arena *a, const struct matrix_wheel *w)
+{
+	return arena_printf(a, "%s-%.12s", w->step, w->key);
+}
 
-/* One write a line: those of other cells do not come between. */
+static const char *
+wheel_dir(struct arena *a, const struct matrix_build *b, const struct matrix_wheel *w)
+{
+	return fs_join(a, b->out, fs_join(a, "wheels", matrix_wheel_id(a, w)));
+}
+
+/* --- a unit, in a process of its own --- */
+
+/* One write a line, which a pipe takes whole. */
 static void
 pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
 {
-	struct relay *s = ctx;
+	const int *fd = ctx;
+	char text[PIPE_BUF];
 
 	if (from != PROC_ERR)
 		return;
-	s->line.n = 0;
-	buf_puts(&s->line, s->prefix);
-	buf_add(&s->line, line, n);
-	buf_putc(&s->line, '\n');
-	s->lost |= !fs_write_all(STDERR_FILENO, s->line.p, s->line.n);
+	n = n < sizeof(text) - 1 ? n : sizeof(text) - 1;
+	memcpy(text, line, n);
+	text[n++] = '\n';
+	if (!fs_write_all(*fd, text, n))
+		_exit(1);
 }
 
 static const char *const *
-argv_of(struct arena *a, const struct cells *c, size_t i, size_t addr)
+argv_of(struct watch *w, const struct unit *u, size_t addr)
 {
-	struct names argv = c->words;
+	const struct matrix_build *b = w->b;
+	const struct matrix_wheel *wheel = u->wheel ? &b->m->wheels.at[u->of] : NULL;
+	const char *cell = b->m->cells.at[wheel ? wheel->cell : u->of].name;
+	struct names argv = b->words;
 
-	list_push(a, &argv, arena_printf(a, "--cell=%s", c->names.at[i]));
-	if (c->addrs.n)
-		list_push(a, &argv, arena_printf(a, "--addr=%s", c->addrs.at[addr]));
-	for (size_t k = 0; k < c->after.n; k++)
-		list_push(a, &argv, c->after.at[k]);
-	list_push(a, &argv, NULL);
+	list_push(w->a, &argv, arena_printf(w->a, "--cell=%s", cell));
+	if (b->addrs.n)
+		list_push(w->a, &argv, arena_printf(w->a, "--addr=%s", b->addrs.at[addr]));
+	if (wheel) {
+		list_push(w->a, &argv, arena_printf(w->a, "--wheel=%s", wheel->step));
+		list_push(w->a, &argv, arena_printf(w->a, "--out=%s", wheel_dir(w->a, b, wheel)));
+	}
+	for (size_t k = 0; k < b->after.n; k++)
+		list_push(w->a, &argv, b->after.at[k]);
+	list_push(w->a, &argv, NULL);
 	return argv.at;
 }
 
-/*
- *   python-3.11,torch-2.11.0 |   4:32  mamba-ssm      |   Building wheel for mamba-ssm
- */
 static int
-build_one(struct arena *a, const struct cells *c, size_t i, size_t addr)
+build_one(struct watch *w, size_t unit, size_t addr, int fd)
 {
-	struct relay relay = { .prefix =
-				       c->prefixed ? arena_printf(a, "%s | ", c->names.at[i]) : "",
-			       .line = BUF(a) };
-	struct proc_spec spec = {
-		.argv = argv_of(a, c, i, addr), .line = pass_on, .ctx = &relay, .keep = SAID_MAX
-	};
+	struct proc_spec spec = { .argv = argv_of(w, &w->s.units[unit], addr),
+				  .line = pass_on,
+				  .ctx = &fd,
+				  .keep = SAID_MAX };
 	struct proc_result r;
 
-	proc_run(a, &spec, &r);
+	proc_run(w->a, &spec, &r);
 	if (!r.started)
-		fprintf(stderr, "stackbuild: %s cannot be started: %s\n", spec.argv[0],
+		dprintf(fd, "stackbuild: %s cannot be started: %s\n", spec.argv[0],
 			strerror(r.error));
 	if (!fs_write_all(STDOUT_FILENO, buf_text(&r.out), r.out.n)) {
-		fputs("stackbuild: cannot write to standard output\n", stderr);
+		dprintf(fd, "stackbuild: cannot write to standard output\n");
 		return 1;
 	}
-	return r.started && !relay.lost ? r.status : 1;
+	return r.started ? r.status : 1;
 }
 
-/* In a group of its own: a signal reaches the cells through us, each once. */
 static void
-start(struct watch *w, size_t i, size_t addr)
+tell(struct watch *w, size_t unit, enum build_event_kind kind, const char *text, int status)
 {
-	struct cell *cell = &w->cells[i];
-	pid_t parent = getpid(), pid = fork();
+	progress_tick(w->progress, work_now() - w->began_s);
+	progress_event(w->progress, &(struct build_event){ .kind = kind,
+							   .step = w->ids[unit],
+							   .seconds = -1,
+							   .status = status,
+							   .text = text,
+							   .last = true });
+}
 
-	if (pid == 0) {
+/* In a group of its own: a signal reaches the units through us, each once. */
+static void
+start(struct watch *w, size_t unit)
+{
+	pid_t parent = getpid(), pid = -1;
+	struct worker *mine = &w->workers[w->n];
+	int fds[2] = { -1, -1 };
+	size_t best = 0;
+
+	for (size_t k = 1; k < w->b->addrs.n; k++)
+		if (w->load[k] < w->load[best])
+			best = k;
+	tell(w, unit, EVENT_START, NULL, 0);
+	if (pipe2(fds, O_CLOEXEC) == 0 && (pid = fork()) == 0) {
 		setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
-		_exit(build_one(w->a, w->of, i, addr));
+		_exit(build_one(w, unit, best, fds[1]));
 	}
-	*cell = (struct cell){ CELL_FAILED, pid, addr };
+	if (fds[1] >= 0)
+		close(fds[1]);
 	if (pid < 0) {
+		if (fds[0] >= 0)
+			close(fds[0]);
+		tell(w, unit, EVENT_FAILED, strerror(errno), -1);
+		schedule_end(&w->s, unit, false);
 		w->stopping = true;
 		return;
 	}
-	cell->state = CELL_RUNNING;
-	w->running++;
-	w->load[addr]++;
+	*mine = (struct worker){ unit, pid, fds[0], best, BUF(w->a) };
+	w->n++;
+	w->load[best]++;
 }
 
 /* --- all of them --- */
 
-/* Each to the builder that has the fewest cells, the first of several. */
+/* A program reads the diagnostics of the units: they are passed on as they are. */
 static void
-start_more(struct watch *w)
+show_line(struct watch *w, const struct worker *x, const char *line)
 {
-	for (size_t i = 0; i < w->of->names.n && w->running < w->of->at_once; i++) {
-		size_t best = 0;
+	if (!w->b->raw)
+		tell(w, x->unit, EVENT_LINE, line, 0);
+	else if (fprintf(stderr, "%s\n", line) < 0)
+		w->stopping = true;
+}
 
-		if (w->stopping || w->cells[i].state != CELL_WAITING)
+/* False: no more will come. */
+static bool
+read_lines(struct watch *w, struct worker *x)
+{
+	char block[4096];
+	ssize_t n = read(x->fd, block, sizeof(block));
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (block[i] != '\n') {
+			buf_putc(&x->part, block[i]);
 			continue;
-		for (size_t k = 1; k < w->of->addrs.n; k++)
-			if (w->load[k] < w->load[best])
-				best = k;
-		start(w, i, best);
+		}
+		show_line(w, x, buf_text(&x->part));
+		buf_clear(&x->part);
+	}
+	return n > 0 || (n < 0 && errno == EINTR);
+}
+
+/* The cells that need a wheel are not begun when it has failed. */
+static void
+tell_blocked(struct watch *w, size_t failed)
+{
+	for (size_t i = 0; i < w->s.n; i++) {
+		if (w->s.units[i].state != UNIT_BLOCKED || w->s.units[i].cause != failed)
+			continue;
+		for (struct progress_step *p = w->shown; p->id; p++)
+			if (!strcmp(p->id, w->ids[i]))
+				p->note = arena_printf(w->a, "needs %s, which failed",
+						       w->ids[failed]);
+		tell(w, i, EVENT_ENDED, NULL, -1);
 	}
 }
 
+static void
+ended(struct watch *w, struct worker *x)
+{
+	int status = 0, code;
+	bool good;
+
+	while (waitpid(x->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	good = code == 0;
+	close(x->fd);
+	if (good)
+		tell(w, x->unit, EVENT_DONE, NULL, 0);
+	else if (proc_interrupted())
+		tell(w, x->unit, EVENT_ENDED, NULL, code);
+	else
+		tell(w, x->unit, EVENT_FAILED, NULL, code);
+	schedule_end(&w->s, x->unit, good);
+	if (!good)
+		tell_blocked(w, x->unit);
+	w->stopping |= !good && !w->b->keep_going;
+	w->load[x->addr]--;
+	*x = w->workers[--w->n];
+}
+
+/* Waits for lines, at most POLL_MS, and ends the units whose pipe is closed. */
 static void
 collect(struct watch *w)
 {
-	for (size_t i = 0; i < w->of->names.n; i++) {
-		struct cell *cell = &w->cells[i];
-		int status;
+	for (size_t i = 0; i < w->n; i++)
+		w->fds[i] = (struct pollfd){ .fd = w->workers[i].fd, .events = POLLIN };
+	if (poll(w->fds, (nfds_t)w->n, POLL_MS) > 0)
+		for (size_t i = w->n; i-- > 0;)
+			if (w->fds[i].revents && !read_lines(w, &w->workers[i]))
+				ended(w, &w->workers[i]);
+	progress_tick(w->progress, work_now() - w->began_s);
+}
 
-		if (cell->state != CELL_RUNNING || waitpid(cell->pid, &status, WNOHANG) == 0)
-			continue;
-		cell->state =
-			WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CELL_BUILT : CELL_FAILED;
-		w->stopping |= cell->state == CELL_FAILED;
-		w->running--;
-		w->load[cell->addr]--;
+static void
+run_all(struct watch *w)
+{
+	unsigned told = 0;
+
+	fflush(NULL);
+	for (;;) {
+		unsigned came = proc_interruptions();
+		int next = NO_UNIT;
+
+		w->stopping |= came > 0;
+		while (!w->stopping && w->n < w->b->at_once &&
+		       (next = schedule_next(&w->s)) != NO_UNIT)
+			start(w, (size_t)next);
+		if (!w->n)
+			break;
+		for (; told < came; told++)
+			for (size_t i = 0; i < w->n; i++)
+				kill(w->workers[i].pid, SIGTERM);
+		collect(w);
 	}
 }
 
-static bool
-report(struct watch *w, struct diags *ds)
-{
-	struct names of[CELL_FAILED + 1] = { 0 };
-	struct diag *d;
+/* --- what an earlier run finished --- */
 
-	for (size_t i = 0; i < w->of->names.n; i++)
-		list_push(w->a, &of[w->cells[i].state], w->of->names.at[i]);
-	if (of[CELL_BUILT].n == w->of->names.n)
-		return true;
-	if (proc_interrupted()) {
-		diag_at(ds, E_BUILD_INTERRUPTED, (struct span){ 0 }, "the build was interrupted");
+/* Whether build.json is of a finished build of that plan (NULL: of any), under that name. */
+static bool
+is_finished(struct arena *a, const char *dir, const char *image, const char *plan)
+{
+	struct build_record r;
+	struct buf keys = BUF(a);
+
+	if (!build_record_read(a, fs_join(a, dir, "build.json"), &r) || r.code ||
+	    (image && (!r.image || strcmp(r.image, image) != 0)))
+		return false;
+	for (size_t i = 0; i < r.steps.n; i++)
+		buf_puts(&keys, r.steps.at[i].key ? r.steps.at[i].key : "");
+	buf_puts(&keys, r.recipe_digest ? r.recipe_digest : "");
+	return !plan || !strcmp(sha256_hex(a, buf_text(&keys), keys.n), plan);
+}
+
+static void
+leave_finished(struct watch *w)
+{
+	const struct matrix_build *b = w->b;
+	const struct matrix *m = b->m;
+
+	for (size_t i = 0; i < b->cells.n; i++) {
+		const struct matrix_cell *c = &m->cells.at[b->cells.at[i]];
+
+		if (is_finished(w->a, fs_join(w->a, b->out, c->name), b->images.at[b->cells.at[i]],
+				c->plan))
+			schedule_leave(&w->s, b->cells.at[i]);
+	}
+	/* The name of the directory has the key of the wheel. */
+	for (size_t i = 0; i < m->wheels.n; i++) {
+		const char *dir = wheel_dir(w->a, b, &m->wheels.at[i]);
+
+		if (w->s.units[i].state == UNIT_WAITING && is_finished(w->a, dir, NULL, NULL))
+			w->s.units[i].state = UNIT_LEFT;
+	}
+}
+
+/* --- the screen and the end --- */
+
+static bool
+open_screen(struct watch *w, struct diags *ds, FILE **log)
+{
+	const struct matrix_build *b = w->b;
+	const char *path = fs_join(w->a, b->out, "matrix.log");
+	size_t n = 0;
+
+	w->shown = arena_array_of(w->a, struct progress_step, w->s.n + 1);
+	w->ids = arena_array_of(w->a, const char *, w->s.n);
+	for (size_t i = 0; i < w->s.n; i++) {
+		const struct unit *u = &w->s.units[i];
+
+		w->ids[i] = u->wheel ? matrix_wheel_id(w->a, &b->m->wheels.at[u->of]) :
+				       b->m->cells.at[u->of].name;
+		if (u->state == UNIT_WAITING)
+			w->shown[n++] =
+				(struct progress_step){ .id = w->ids[i], .estimate_s = u->cost_s };
+	}
+	if (!fs_make_parents(w->a, path) || !(*log = fopen(path, "we"))) {
+		diag_at(ds, E_BUILD_FILES, (struct span){ 0 }, "cannot write %s: %s", path,
+			strerror(errno));
 		return false;
 	}
-	d = diag_at(ds, E_CELLS, (struct span){ 0 }, "%zu of %zu cells failed: %s",
-		    of[CELL_FAILED].n, w->of->names.n, names_join(w->a, &of[CELL_FAILED], "; "));
-	if (of[CELL_WAITING].n)
-		diag_note(d, (struct span){ 0 }, "not started after that: %s",
-			  names_join(w->a, &of[CELL_WAITING], "; "));
+	w->progress = progress_new(
+		w->a,
+		&(struct progress_options){ .mode = b->raw ? PROGRESS_QUIET : b->progress,
+					    .out = stderr,
+					    .log = *log,
+					    .head = b->head,
+					    .log_path = path,
+					    .colour = b->colour },
+		w->shown, n);
+	progress_tick(w->progress, 0);
+	return true;
+}
+
+/* Adds a unit that failed to the message, with its log and what it said. */
+static void
+explain(struct watch *w, struct diag *d, size_t unit)
+{
+	const struct matrix_build *b = w->b;
+	const struct unit *u = &w->s.units[unit];
+	const struct matrix_wheel *wheel = u->wheel ? &b->m->wheels.at[u->of] : NULL;
+	const char *dir =
+		wheel ? wheel_dir(w->a, b, wheel) : fs_join(w->a, b->out, w->ids[unit]);
+	size_t blocked = 0;
+
+	for (size_t i = 0; i < w->s.n; i++)
+		blocked += w->s.units[i].state == UNIT_BLOCKED && w->s.units[i].cause == unit;
+	diag_why(d, "%s%s failed%s: %s", wheel ? "the wheel " : "", w->ids[unit],
+		 wheel ? arena_printf(w->a, ", which %zu of these cells need", blocked) : "",
+		 fs_join(w->a, dir, "build.log"));
+}
+
+static bool
+report(struct watch *w, struct diags *ds, struct buf *out)
+{
+	size_t of[UNIT_LEFT + 1] = { 0 }, wheels = 0, n = w->b->cells.n, finished = n;
+	struct diag *d;
+
+	for (size_t i = 0; i < w->s.n; i++)
+		if (w->s.units[i].wheel)
+			wheels += w->s.units[i].state == UNIT_DONE;
+		else
+			of[w->s.units[i].state]++;
+	finished -= of[UNIT_DONE] + of[UNIT_FAILED] + of[UNIT_BLOCKED] + of[UNIT_WAITING];
+	buf_printf(out, "%s: %zu of %zu cells built, %zu finished before, %zu wheels made\n",
+		   w->b->m->name, of[UNIT_DONE], n, finished, wheels);
+	if (of[UNIT_DONE] + finished == n)
+		return true;
+	if (proc_interrupted()) {
+		diag_help(diag_at(ds, E_BUILD_INTERRUPTED, (struct span){ 0 },
+				  "the build was interrupted"),
+			  "--resume builds the %zu cells that are left",
+			  n - finished - of[UNIT_DONE]);
+		return false;
+	}
+	d = diag_at(ds, E_CELLS, (struct span){ 0 }, "%zu of %zu cells were not built",
+		    n - finished - of[UNIT_DONE], n);
+	for (size_t i = 0; i < w->s.n; i++)
+		if (w->s.units[i].state == UNIT_FAILED)
+			explain(w, d, i);
+	if (of[UNIT_WAITING])
+		diag_note(d, (struct span){ 0 }, "%zu cells were not started after that%s",
+			  of[UNIT_WAITING], w->b->keep_going ? "" : ": --keep-going builds them");
+	diag_help(d, "correct the cause, then run the command with --resume: it builds the rest");
 	return false;
 }
 
 bool
-cells_build(struct arena *a, struct diags *ds, const struct cells *c)
+matrix_build(struct arena *a, struct diags *ds, const struct matrix_build *b, struct buf *out)
 {
-	struct watch w = { .a = a, .of = c };
-	unsigned told = 0;
+	struct watch w = { .a = a, .b = b, .s = schedule_new(a, b->m, b->cells) };
+	const char *why = NULL;
+	FILE *log = NULL;
+	bool good;
 
-	w.cells = arena_array_of(a, struct cell, c->names.n);
-	w.load = arena_array_of(a, size_t, c->addrs.n + 1);
-	fflush(NULL);
-	for (;;) {
-		unsigned came = proc_interruptions();
-
-		w.stopping |= came > 0;
-		start_more(&w);
-		if (!w.running)
-			break;
-		for (; told < came; told++)
-			for (size_t i = 0; i < c->names.n; i++)
-				if (w.cells[i].state == CELL_RUNNING)
-					kill(w.cells[i].pid, SIGTERM);
-		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
-		collect(&w);
+	w.workers = arena_array_of(a, struct worker, b->at_once);
+	w.fds = arena_array_of(a, struct pollfd, b->at_once);
+	w.load = arena_array_of(a, size_t, b->addrs.n + 1);
+	w.began_s = work_now();
+	if (b->resume)
+		leave_finished(&w);
+	if (!open_screen(&w, ds, &log))
+		return false;
+	run_all(&w);
+	good = progress_end(w.progress, &why);
+	if (fclose(log) != 0 && good) {
+		good = false;
+		why = "matrix.log could not be written";
 	}
-	return report(&w, ds);
+	if (!good)
+		diag_at(ds, E_BUILD_FILES, (struct span){ 0 }, "%s", why);
+	return report(&w, ds, out) && good;
 }

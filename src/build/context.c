@@ -435,7 +435,7 @@ work_open(struct work *w)
 void
 work_close(struct work *w)
 {
-	static const char *const ours[] = { "context", "inputs", "wheels" };
+	static const char *const ours[] = { "context", "inputs", "wheels", "venv" };
 
 	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < sizeof(ours) / sizeof(*ours);
 	     i++)

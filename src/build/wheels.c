@@ -22,7 +22,8 @@ wheels_wanted(struct work *w)
 		const struct step *step = &w->plan->steps[i];
 		struct wanted_wheel one = { .step = step };
 
-		if (!step_operation(step, OP_COMPILE))
+		if (!step_operation(step, OP_COMPILE) ||
+		    (w->o->wheel && strcmp(step->id, w->o->wheel) != 0))
 			continue;
 		one.want = (struct store_want){
 			.name = step->extension->name,

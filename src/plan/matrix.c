@@ -127,6 +127,18 @@ add_wheel(struct matrix *m, const struct plan *p, const struct step *st, struct 
 	list_push(m->a, &cell->wheels, s->index);
 }
 
+/* Cells that differ in nothing of this are one image under several names. */
+static const char *
+image_key(struct arena *a, const struct recipe *r, const char *steps)
+{
+	struct buf b = BUF(a);
+
+	buf_printf(&b, "%s\n%s\n", steps, r->user.s ? r->user.s : "");
+	for (size_t i = 0; i < r->env.n; i++)
+		buf_printf(&b, "%s=%s\n", r->env.at[i].name.s, r->env.at[i].value.s);
+	return sha256_hex(a, b.p, b.n);
+}
+
 void
 matrix_add(struct matrix *m, const struct plan *p)
 {
@@ -146,9 +158,19 @@ matrix_add(struct matrix *m, const struct plan *p)
 		else if (strcmp(st->stage, "stack") != 0)
 			cell.cost_s += st->cost_s;
 	}
-	cell.key = sha256_hex(m->a, keys.p, keys.n);
+	cell.key = image_key(m->a, p->stack->recipe, buf_text(&keys));
+	buf_puts(&keys, p->stack->recipe->digest);
+	cell.plan = sha256_hex(m->a, keys.p, keys.n);
 	m->images += !map_put(&m->image_of, cell.key, m);
 	list_push(m->a, &m->cells, cell);
+}
+
+void
+matrix_forget_wheels(struct matrix *m)
+{
+	m->wheels.n = 0;
+	for (size_t i = 0; i < m->cells.n; i++)
+		m->cells.at[i].wheels.n = 0;
 }
 
 struct indexes

@@ -31,7 +31,8 @@ struct matrix_wheel {
 
 struct matrix_cell {
 	const char *name; /* NULL: the recipe has no matrix */
-	const char *key;  /* of the whole image: all of its steps' keys */
+	const char *key;  /* of the whole image: all of its steps' keys, its environment and user */
+	const char *plan; /* sha256 of its steps' keys and the recipe's digest, as build.json has them */
 	struct indexes wheels;
 	size_t base;
 	double cost_s; /* of what stands on the base stage, without compiles */
@@ -61,6 +62,9 @@ struct matrix *matrix_new(struct arena *a, bool chain);
 
 /* Adds a cell.  The plan may be forgotten afterwards. */
 void matrix_add(struct matrix *m, const struct plan *p);
+
+/* Every cell compiles for itself: there is no store that would keep the wheels. */
+void matrix_forget_wheels(struct matrix *m);
 
 /*
  * matrix_shard -- the cells of part `i` of `n`.

@@ -13,6 +13,25 @@ needs(const struct matrix *m, size_t cell, size_t wheel)
 	return false;
 }
 
+/*
+ * A cell needs a wheel.  One that no other cell needs is compiled by the cell itself where it would
+ * otherwise take an environment of its own.
+ */
+static void
+add_need(struct schedule *s, struct unit *cell, size_t wheel)
+{
+	struct unit *w = &s->units[wheel];
+
+	if (s->m->chain && s->m->wheels.at[wheel].cells == 1) {
+		cell->cost_s += w->cost_s;
+		cell->rest_s += w->cost_s;
+		return;
+	}
+	w->state = UNIT_WAITING;
+	if (w->rest_s < w->cost_s + cell->cost_s)
+		w->rest_s = w->cost_s + cell->cost_s;
+}
+
 struct schedule
 schedule_new(struct arena *a, const struct matrix *m, struct indexes cells)
 {
@@ -36,13 +55,8 @@ schedule_new(struct arena *a, const struct matrix *m, struct indexes cells)
 		const struct matrix_cell *c = &m->cells.at[cells.at[i]];
 
 		s.units[m->wheels.n + cells.at[i]].state = UNIT_WAITING;
-		for (size_t k = 0; k < c->wheels.n; k++) {
-			struct unit *w = &s.units[c->wheels.at[k]];
-
-			w->state = UNIT_WAITING;
-			if (w->rest_s < w->cost_s + c->cost_s)
-				w->rest_s = w->cost_s + c->cost_s;
-		}
+		for (size_t k = 0; k < c->wheels.n; k++)
+			add_need(&s, &s.units[m->wheels.n + cells.at[i]], c->wheels.at[k]);
 	}
 	return s;
 }
