@@ -28,7 +28,7 @@
 #   APP=DIRECTORY                the application, with its {{app|comment}} (default: the current directory)
 {{/app}}
 #   STACKBUILD_UNTIL=STEP        stop after this step; `steps` below lists them
-#   STACKBUILD_SKIP=STEPS        leave these steps out, such as the extensions that nothing needs yet
+#   STACKBUILD_SKIP=STEPS        leave out these steps
 #   STACKBUILD_MARKS=1           print a line when a step starts and ends, for a program that reads them
 {{#compiles}}
 #   STACKBUILD_WHEELS=DIRECTORY  install the wheels in DIRECTORY/STEP/ instead of compiling; save new wheels there

@@ -354,8 +354,7 @@ explain(struct watch *w, struct diag *d, size_t unit)
 	const struct matrix_build *b = w->b;
 	const struct unit *u = &w->s.units[unit];
 	const struct matrix_wheel *wheel = u->wheel ? &b->m->wheels.at[u->of] : NULL;
-	const char *dir =
-		wheel ? wheel_dir(w->a, b, wheel) : fs_join(w->a, b->out, w->ids[unit]);
+	const char *dir = wheel ? wheel_dir(w->a, b, wheel) : fs_join(w->a, b->out, w->ids[unit]);
 	size_t blocked = 0;
 
 	for (size_t i = 0; i < w->s.n; i++)

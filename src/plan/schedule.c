@@ -13,16 +13,14 @@ needs(const struct matrix *m, size_t cell, size_t wheel)
 	return false;
 }
 
-/*
- * A cell needs a wheel.  One that no other cell needs is compiled by the cell itself where it would
- * otherwise take an environment of its own.
- */
+/* A cell needs a wheel.  One that no other cell needs is compiled by the cell itself: that saves a
+ * second environment, or a second look at the base stage. */
 static void
 add_need(struct schedule *s, struct unit *cell, size_t wheel)
 {
 	struct unit *w = &s->units[wheel];
 
-	if (s->m->chain && s->m->wheels.at[wheel].cells == 1) {
+	if (s->m->wheels.at[wheel].cells == 1) {
 		cell->cost_s += w->cost_s;
 		cell->rest_s += w->cost_s;
 		return;

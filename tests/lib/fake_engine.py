@@ -10,6 +10,7 @@ target stands on.  It keeps "layers": an instruction that was carried out on the
 context, is CACHED the next time, unless --no-cache is given.
 """
 
+import csv
 import hashlib
 import json
 import os
@@ -168,10 +169,10 @@ class Client:
             local = dict(v.split("=", 1) for v in self.all("--local"))
             self.context, file = local["context"], os.path.join(local["dockerfile"], self.opt("filename"))
             target, out, iid = self.opt("target"), self.one("--output"), self.one("--metadata-file")
-            self.out = out.split("dest=")[1] if out.startswith("type=local") else None
+            self.out = dest_of(out) if out.startswith("type=local") else None
         else:
             self.context, file, target, iid = self.argv[-1], self.one("-f"), self.one("--target"), self.one("--iidfile")
-            self.out = self.one("-o") and self.one("-o").split("dest=")[1]
+            self.out = self.one("-o") and dest_of(self.one("-o"))
         self.fresh = "--no-cache" in self.argv
         secrets = {v.split(",")[0][3:]: v.split("src=")[1] for v in self.all("--secret")}
         with open(file, encoding="utf-8") as f:
@@ -292,11 +293,18 @@ class Client:
         if target == "inputs":
             for name, inputs in {} if self.now["no_inputs"] else self.now["inputs"].items():
                 self.write(os.path.join(self.out, name + ".json"), inputs if isinstance(inputs, str) else json.dumps(inputs))
+        if target.startswith("wheel-"):
+            shutil.copy(self.now["wheels"][target[6:]], self.out)
         for stage in self.stages if target == "wheels" else ():
             name = stage.removeprefix("ext-")
             if stage.startswith("ext-"):
                 os.makedirs(os.path.join(self.out, name), exist_ok=True)
                 shutil.copy(self.now["wheels"][name], os.path.join(self.out, name))
+
+
+def dest_of(output):
+    """Of type=local,dest=DIR as a line of CSV, which BuildKit's clients read it as."""
+    return dict(field.split("=", 1) for field in next(csv.reader([output])))["dest"]
 
 
 def listing(folder):
