@@ -4,93 +4,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/sha256.h"
-
-/* --- the record --- */
-
-static const char *
-came_from(const struct progress_step *s, const struct step *of, bool failed)
-{
-	switch (s->state) {
-	case STEP_STORE: return "store";
-	case STEP_CACHED: return "cache";
-	case STEP_WAITING: return failed ? NULL : "elsewhere"; /* Modal does not say what it did */
-	case STEP_RUNNING:
-	case STEP_FAILED:
-	case STEP_ENDED: return failed ? NULL : of->extension ? "compiled" : "built";
-	default: return of->extension ? "compiled" : "built";
-	}
-}
-
-/* The first error, and the step that failed. */
-static void
-fill_failure(struct work *w)
-{
-	struct build_record *r = w->record;
-	const char *why, *help;
-	const struct progress_step *s = progress_failed(w->progress, &why, &help);
-	const struct diag *d = w->ds->head;
-
-	while (d && diag_severity(d) != SEV_ERROR)
-		d = d->next;
-	if (!d)
-		return;
-	r->code = code_table[d->code].id;
-	r->error = d->text;
-	r->failed_step = s ? s->id : NULL;
-	r->failed_status = s ? s->status : -1;
-	for (const struct note *n = d->notes; n; n = n->next)
-		if (n->kind == NOTE_WHY)
-			list_push(w->a, &r->log, n->text);
-}
-
-static void
-fill_record(struct work *w)
-{
-	const struct host *h = host_read(w->a, "");
-	struct build_record *r = w->record;
-	struct rusage own;
-
-	r->stack = w->plan->name;
-	r->engine = w->o->engine->name;
-	r->engine_version = w->o->state->version;
-	r->platform = w->plan->stack->platform;
-	r->recipe_digest = w->plan->stack->recipe->digest;
-	if (w->plan->stack->image.digest)
-		r->base_digest = w->plan->stack->image.digest;
-	r->seconds = work_now() - w->began_s;
-	getrusage(RUSAGE_SELF, &own);
-	r->cpu_s += (double)own.ru_utime.tv_sec + (double)own.ru_stime.tv_sec;
-	r->cpus = h->cpus;
-	r->mem_mib = h->mem_total_mib;
-	for (size_t i = 0; i < w->plan->n; i++) {
-		const struct step *of = &w->plan->steps[i];
-		const struct progress_step *s = &w->steps[i];
-		struct build_record_step row = {
-			.id = s->id,
-			.cached = s->state == STEP_CACHED || s->state == STEP_STORE,
-			.from = came_from(s, of, r->code != NULL),
-			.seconds = s->seconds,
-			.peak_mib = s->peak_mib,
-			.partly = s->partly,
-			.commit = of->extension ? of->extension->commit : NULL,
-			.own = of->own,
-			.recipe_line = s->recipe_line,
-			.key = of->key
-		};
-
-		row.partly |= !row.from; /* stopped: its seconds are not what it costs */
-		list_push(w->a, &r->steps, row);
-	}
-	for (size_t i = 0; i < w->wanted.n; i++)
-		list_push(w->a, &r->wheels,
-			  arena_printf(w->a, "%s %s", w->wanted.at[i].put, w->wanted.at[i].key));
-}
 
 /* --- the screen --- */
 
@@ -510,9 +428,7 @@ build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struc
 		good = close_screen(&w) && good;
 	}
 	if (w.progress) {
-		if (!good)
-			fill_failure(&w);
-		fill_record(&w);
+		record_fill(&w, good);
 		good = build_record_write(ds, path, record) && good;
 	}
 	work_close(&w);

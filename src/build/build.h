@@ -70,7 +70,4 @@ struct matrix_build {
  */
 bool matrix_build(struct arena *a, struct diags *ds, const struct matrix_build *b, struct buf *out);
 
-/* "mamba-ssm-1b488b28006a": unique in the matrix; below out/STACK/wheels. */
-const char *matrix_wheel_id(struct arena *a, const struct matrix_wheel *w);
-
 #endif

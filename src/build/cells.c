@@ -45,8 +45,8 @@ struct watch {
 /* --- names --- */
 
 /* "mamba-ssm-1b488b28006a": unique in the matrix, and the name of its directory. */
-const char *
-matrix_wheel_id(struct arena *a, const struct matrix_wheel *w)
+static const char *
+wheel_id(struct arena *a, const struct matrix_wheel *w)
 {
 	return arena_printf(a, "%s-%.12s", w->step, w->key);
 }
@@ -54,7 +54,7 @@ matrix_wheel_id(struct arena *a, const struct matrix_wheel *w)
 static const char *
 wheel_dir(struct arena *a, const struct matrix_build *b, const struct matrix_wheel *w)
 {
-	return fs_join(a, b->out, fs_join(a, "wheels", matrix_wheel_id(a, w)));
+	return fs_join(a, b->out, fs_join(a, "wheels", wheel_id(a, w)));
 }
 
 /* --- a unit, in a process of its own --- */
@@ -323,7 +323,7 @@ open_screen(struct watch *w, struct diags *ds, FILE **log)
 	for (size_t i = 0; i < w->s.n; i++) {
 		const struct unit *u = &w->s.units[i];
 
-		w->ids[i] = u->wheel ? matrix_wheel_id(w->a, &b->m->wheels.at[u->of]) :
+		w->ids[i] = u->wheel ? wheel_id(w->a, &b->m->wheels.at[u->of]) :
 				       b->m->cells.at[u->of].name;
 		if (u->state == UNIT_WAITING)
 			w->shown[n++] =

@@ -105,8 +105,9 @@ in_context(struct work *w, const struct wanted_wheel *one)
 						      one->step->id, fs_name(one->file)) });
 }
 
+/* more: it has code for other GPUs as well. */
 static void
-told(struct work *w, struct wanted_wheel *one, const struct store *from)
+told(struct work *w, struct wanted_wheel *one, const struct store *from, bool more)
 {
 	const struct stack *s = w->plan->stack;
 	const char *archs = names_join(w->a, &one->want.archs, " ");
@@ -114,9 +115,9 @@ told(struct work *w, struct wanted_wheel *one, const struct store *from)
 	one->got = store_name(from);
 	progress_tick(w->progress, work_now() - w->began_s);
 	progress_stored(w->progress, one->step->id,
-			arena_printf(w->a, "from the store (%s%storch %s%s%s)", archs,
-				     *archs ? ", " : "", s->torch.value, s->torch_tag ? "+" : "",
-				     s->torch_tag ? s->torch_tag : ""));
+			arena_printf(w->a, "from the store (%s%s%storch %s%s%s)", archs,
+				     more ? " and more" : "", *archs ? ", " : "", s->torch.value,
+				     s->torch_tag ? "+" : "", s->torch_tag ? s->torch_tag : ""));
 }
 
 /* A store that cannot be written costs time later, and nothing now. */
@@ -133,6 +134,27 @@ put_nearest(struct work *w, const struct wanted_wheel *one, double compile_s, si
 	diags_append(w->ds, &found);
 }
 
+/* The wheel of one store, under its key or with code for more GPUs. */
+static bool
+take(struct work *w, struct wanted_wheel *one, struct store *from, const char *folder)
+{
+	const char *path, *key = one->key;
+	enum store_answer answer = store_get(w->a, w->ds, from, key, &one->want, folder, &path);
+
+	if (answer == STORE_MISS)
+		answer = store_get_more(w->a, w->ds, from, one->inputs, &one->want, folder, &path,
+					&key);
+	if (answer != STORE_HIT || !name_wheel(w, one, path))
+		return false;
+	told(w, one, from, key != one->key);
+	if (key == one->key)
+		return true;
+	/* Under its own key: the nearest store has it already, or keeps no wheel under another's. */
+	one->key = key;
+	one->inputs = NULL;
+	return true;
+}
+
 bool
 wheels_take(struct work *w, const char *dir)
 {
@@ -140,16 +162,13 @@ wheels_take(struct work *w, const char *dir)
 		return false;
 	for (size_t i = 0; i < w->wanted.n; i++) {
 		struct wanted_wheel *one = &w->wanted.at[i];
-		const char *folder = fs_join(w->a, dir, one->step->id), *path;
+		const char *folder = fs_join(w->a, dir, one->step->id);
 
 		for (size_t k = 0; k < w->o->stores.n && !one->got; k++) {
-			if (store_get(w->a, w->ds, w->o->stores.at[k], one->key, &one->want, folder,
-				      &path) != STORE_HIT ||
-			    !name_wheel(w, one, path))
+			if (!take(w, one, w->o->stores.at[k], folder))
 				continue;
-			told(w, one, w->o->stores.at[k]);
 			/* Found farther away: the nearest keeps it from now on. */
-			if (k > 0)
+			if (k > 0 && one->inputs)
 				put_nearest(w, one, 0, 0);
 			in_context(w, one);
 		}

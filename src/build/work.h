@@ -87,6 +87,9 @@ bool work_run(struct work *w, struct engine_command c);
  */
 void commits_resolve(struct work *w);
 
+/* Fills the record of a build that has ended; not good: with the first error and its step. */
+void record_fill(struct work *w, bool good);
+
 /* --- wheels (wheels.c) --- */
 
 /* The extensions that compile, and what is asked of their wheels. */

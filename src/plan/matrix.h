@@ -32,7 +32,7 @@ struct matrix_wheel {
 struct matrix_cell {
 	const char *name; /* NULL: the recipe has no matrix */
 	const char *key;  /* of the whole image: all of its steps' keys, its environment and user */
-	const char *plan; /* sha256 of its steps' keys and the recipe's digest, as build.json has them */
+	const char *plan; /* sha256 of its steps' keys and the recipe's digest */
 	struct indexes wheels;
 	size_t base;
 	double cost_s; /* of what stands on the base stage, without compiles */

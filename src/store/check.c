@@ -20,16 +20,19 @@ archs_of(struct arena *a, const struct gpu_codes *codes)
 	return all;
 }
 
+bool
+names_hold(const struct names *all, const struct names *some)
+{
+	for (size_t i = 0; i < some->n; i++)
+		if (!names_have(all, some->at[i]))
+			return false;
+	return true;
+}
+
 static bool
 same_set(const struct names *x, const struct names *y)
 {
-	for (size_t i = 0; i < x->n; i++)
-		if (!names_have(y, x->at[i]))
-			return false;
-	for (size_t i = 0; i < y->n; i++)
-		if (!names_have(x, y->at[i]))
-			return false;
-	return true;
+	return names_hold(x, y) && names_hold(y, x);
 }
 
 static const char *
@@ -112,7 +115,8 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 		diag_why(d, "`%s` is for %s, not for %s", o->path, e->machine, want->machine);
 	if (!archs->n && registers_kernels(e))
 		diag_why(d, "`%s` was compiled by nvcc, but holds no GPU code", o->path);
-	if (archs->n && !want->any_archs && !same_set(archs, &want->archs))
+	if (archs->n && !want->any_archs &&
+	    !(want->more_archs ? names_hold(archs, &want->archs) : same_set(archs, &want->archs)))
 		diag_why(d, "`%s` holds code for %s, and what was asked for is %s", o->path,
 			 archs_words(a, archs), archs_words(a, &want->archs));
 	if ((want->cxx11_abi == 1 && e->old_abi) || (want->cxx11_abi == 0 && e->cxx11_abi))

@@ -58,6 +58,9 @@ enum store_answer store_inspect(struct arena *a, struct diags *ds, const char *p
 				const struct entry *e, const struct store_want *want,
 				struct entry *out);
 
+/* Whether all of `some` are there. */
+bool names_hold(const struct names *all, const struct names *some);
+
 /* --- kinds of stores --- */
 
 /* The text of an entry.json, and what the kind of store knows about it. */

@@ -39,6 +39,7 @@ struct store_want {
 	const char *machine;    /* "x86_64" */
 	struct names
 		archs; /* "sm_90", "compute_90" of +PTX: exactly these in every .so that has GPU code */
+	bool more_archs;  /* code for others may be there as well */
 	bool any_archs;   /* the package has a list of its own and is not filtered */
 	bool has_kernels; /* at least one .so must have GPU code */
 	int cxx11_abi;    /* of torch: 1, 0; -1: not known */
@@ -76,6 +77,18 @@ enum store_answer {
  */
 enum store_answer store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 			    const struct store_want *want, const char *folder, const char **path);
+
+/*
+ * store_get_more -- a wheel of the same inputs but for the GPUs, with code for all that are wanted and
+ * others; the one with the fewest.
+ *
+ *   in      inputs: of the wheel that the store does not have, in JSON.  Directories alone are
+ *           searched
+ *   out     as of store_get; *key: the key of the wheel that was found
+ */
+enum store_answer store_get_more(struct arena *a, struct diags *ds, struct store *s,
+				 const char *inputs, const struct store_want *want,
+				 const char *folder, const char **path, const char **key);
 
 /*
  * store_put -- a wheel under its key; the inputs are kept beside it.  It is checked first.
