@@ -34,6 +34,9 @@ static const struct kind {
 	{ "github", false, "github.yml", LANG_YAML, 0644, NULL, pipeline_shape, pipeline_fill },
 	{ "gitlab", false, "gitlab-ci.yml", LANG_YAML, 0644, "cp {path} .gitlab-ci.yml",
 	  pipeline_shape, pipeline_fill },
+	{ "slurm", false, "slurm.sh", LANG_SH, 0755, "{path}", cluster_shape, cluster_fill },
+	{ "kubernetes", false, "kubernetes.yaml", LANG_YAML, 0644, NULL, cluster_shape,
+	  cluster_fill },
 };
 
 enum { NKINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -66,6 +69,7 @@ struct run {
 	struct map said;              /* diagnostics */
 	struct map helpers;           /* paths */
 	struct names secrets;         /* of all cells, each once */
+	struct matrix *shared[2];     /* what cells share in images; in environments */
 	bool asks_modal, lacks_modal; /* a recipe has modal:, its app is refused */
 	struct refusals LIST(struct refusal {
 		const char *target;
@@ -219,6 +223,7 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 			    .plan = p,
 			    .cells = r->in->recipes,
 			    .secrets = &r->secrets,
+			    .matrix = r->shared[k->language == LANG_SH],
 			    .templates = r->in->templates,
 			    .build = r->in->build,
 			    .top = scope_new(scratch, k->shape) };
@@ -262,14 +267,22 @@ static const struct rendered folded = { .path = "stackbuild/.gitattributes",
 					.mode = 0644,
 					.helper = true };
 
+static bool
+for_all_cells(const struct kind *k)
+{
+	return k->shape == pipeline_shape || k->shape == cluster_shape;
+}
+
 bool
 render(struct arena *a, struct diags *ds, const struct render_input *in, struct rendereds *out)
 {
 	struct run r = {
 		.a = a, .ds = ds, .in = in, .out = out, .said = MAP(ds->arena), .helpers = MAP(a)
 	};
-	bool wanted[NKINDS], planned = true, good = true;
+	bool wanted[NKINDS], planned = true, good = true, clusters = false;
 
+	for (size_t k = 0; k < 2; k++)
+		r.shared[k] = matrix_new(a, k);
 	for (size_t i = 0; i < NKINDS; i++)
 		wanted[i] = !in->targets && kinds[i].by_default;
 	for (size_t i = 0; in->targets && i < in->ntargets; i++)
@@ -277,6 +290,8 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 	/* A build definition names the Dockerfiles beside it. */
 	if (wanted[kind_named("bake")])
 		wanted[kind_named("dockerfile")] = true;
+	for (size_t i = 0; i < NKINDS; i++)
+		clusters |= wanted[i] && kinds[i].shape == cluster_shape;
 	for (size_t i = 0; i < in->recipes->n; i++) {
 		struct arena *scratch = arena_new();
 		struct diag **found = ds->tail;
@@ -286,17 +301,19 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		planned = planned && p;
 		r.asks_modal |= in->recipes->at[i]->modal.at.line != 0;
 		for (size_t k = 0; p && k < NKINDS; k++)
-			if (wanted[k] && kinds[k].shape != pipeline_shape)
+			if (wanted[k] && !for_all_cells(&kinds[k]))
 				good = write_target(&r, p, &forced, &kinds[k]) && good;
 		used = p ? plan_secrets(scratch, p) : (struct names){ 0 };
 		for (size_t k = 0; k < used.n; k++)
 			names_once(a, &r.secrets, arena_strdup(a, used.at[k]));
+		for (size_t k = 0; p && k < 2 && clusters; k++)
+			matrix_add(r.shared[k], p);
 		arena_free(scratch);
 	}
 	if (r.helpers.n && !in->build)
 		list_push(a, out, folded);
 	for (size_t k = 0; planned && k < NKINDS; k++)
-		if (wanted[k] && kinds[k].shape == pipeline_shape)
+		if (wanted[k] && for_all_cells(&kinds[k]))
 			good = write_target(&r, NULL, NULL, &kinds[k]) && good;
 	good = good || (!in->targets && out->n && (in->force || !r.asks_modal || !r.lacks_modal));
 	report(&r, good);

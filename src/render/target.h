@@ -26,6 +26,7 @@ struct target {
 	const struct plan *plan;     /* of a cell; NULL: one file for all cells */
 	const struct recipes *cells; /* all of them, for such a file */
 	const struct names *secrets; /* of all of them, each once */
+	const struct matrix *matrix; /* all of them as one plan, for cluster_fill; else NULL */
 	const struct templates *templates;
 	const struct render_build *build; /* NULL: for people */
 	struct scope *top;                /* the template's values */
@@ -43,10 +44,10 @@ struct target {
  */
 typedef void target_fill(struct target *t);
 target_fill dockerfile_fill, modal_fill, apptainer_fill, script_fill, requirements_fill,
-	constraints_fill, pipeline_fill;
+	constraints_fill, pipeline_fill, cluster_fill;
 /* The names that their templates may use. */
 extern const struct shape dockerfile_shape[], modal_shape[], apptainer_shape[], script_shape[],
-	requirements_shape[], pipeline_shape[];
+	requirements_shape[], pipeline_shape[], cluster_shape[];
 
 /* The same without writing: what Modal refuses of a plan. */
 target_fill modal_judge;

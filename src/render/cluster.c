@@ -1,0 +1,223 @@
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "target.h"
+
+/*
+ * A matrix for schedulers that exist: a job for each wheel that several cells need, then a job for
+ * each cell.  Cells with the same wheels are a group: they wait for the same jobs.
+ */
+
+static const struct span nowhere;
+
+static const struct shape wheel_shape[] = {
+	{ "step", VALUE_TEXT, "the extension", 0 },
+	{ "cell", VALUE_TEXT, "the cell that it is compiled for; not there without a matrix", 0 },
+	{ "id", VALUE_TEXT, "unique, of letters, digits and -", 0 },
+	{ "no", VALUE_TEXT, "its number, from 0", 0 },
+	{ 0 },
+};
+
+static const struct shape cell_shape[] = {
+	{ "cell", VALUE_TEXT, "its name; not there without a matrix", 0 },
+	{ "no", VALUE_TEXT, "its number, from 0", 0 },
+	{ 0 },
+};
+
+static const struct shape group_shape[] = {
+	{ "cells", VALUE_TEXT, "numbers of cells: 0,3,4", 0 },
+	{ "wheels", VALUE_TEXT, "numbers of the wheels that they wait for: 0 2; or empty", 0 },
+	{ 0 },
+};
+
+static const struct shape job_shape[] = {
+	{ "job", VALUE_TEXT, "its name, unique", 0 },
+	{ "part", VALUE_TEXT, "wheel or cell", 0 },
+	{ "what", VALUE_TEXT, "the wheel or the cell in words", 0 },
+	{ "cell", VALUE_TEXT, "--cell=NAME; not there without a matrix", 0 },
+	{ "step", VALUE_TEXT, "--wheel=NAME; not there for a cell", 0 },
+	{ 0 },
+};
+
+const struct shape cluster_shape[] = {
+	{ "stack", VALUE_TEXT, "the stack's name, in lower case", 0 },
+	{ "recipe", VALUE_TEXT, "the recipe's file, as it was named", 0 },
+	{ "variant", VALUE_TEXT, "--variant=NAME, if one was asked for", 0 },
+	{ "out", VALUE_TEXT, "where build puts files: out/STACK", 0 },
+	{ "generated", VALUE_TEXT, "by what and from what the file was generated", 0 },
+	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
+	{ "wheels", VALUE_LIST, "wheels that several cells need", wheel_shape },
+	{ "cells", VALUE_LIST, "all cells, or the one that it is", cell_shape },
+	{ "groups", VALUE_LIST, "cells with the same wheels", group_shape },
+	{ "jobs", VALUE_LIST, "of Kubernetes: wheels, then cells", job_shape },
+	{ "at", VALUE_TEXT, "where a Job has the recipe", 0 },
+	{ "store", VALUE_TEXT, "--store=... in the registry", 0 },
+	{ "cache_from", VALUE_TEXT, "--cache-from=... in the registry", 0 },
+	{ "cache_to", VALUE_TEXT, "--cache-to=... in the registry", 0 },
+	{ "tag", VALUE_TEXT, "--tag=... in the registry", 0 },
+	{ "configmap", VALUE_TEXT, "name of the ConfigMap that holds the recipe", 0 },
+	{ "settings", VALUE_TEXT, "name of the ConfigMap that holds REGISTRY", 0 },
+	{ "registry", VALUE_TEXT, "name of the Secret that holds config.json", 0 },
+	{ 0 },
+};
+
+/* Kubernetes takes `$(` in an argument for a variable. */
+static void
+check_dollar(struct target *t, const char *text)
+{
+	if (text && strstr(text, "$("))
+		diag_help(diag_at(t->ds, E_TARGET_CANNOT, t->cells->at[0]->stack.at,
+				  "the `$(` in `%s` would be taken for a variable", text),
+			  "give the file or the cell another name");
+}
+
+static const char *
+number(struct arena *a, size_t n)
+{
+	return arena_printf(a, "%zu", n);
+}
+
+/* The wheels with a job of their own, as the schedule of `build` has them. */
+static void
+add_wheels(struct target *t, const struct schedule *s, size_t *no)
+{
+	const struct matrix *m = t->matrix;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->wheels.n; i++) {
+		const struct matrix_wheel *w = &m->wheels.at[i];
+		struct scope *item;
+
+		if (s->units[i].state != UNIT_WAITING)
+			continue;
+		no[i] = n++;
+		item = scope_item(t->top, "wheels");
+		scope_text(item, "step", w->step, nowhere);
+		scope_text(item, "cell", m->cells.at[w->cell].name, nowhere);
+		scope_text(item, "id", arena_printf(t->a, "%.40s-%.12s", w->step, w->key), nowhere);
+		scope_text(item, "no", number(t->a, no[i]), nowhere);
+	}
+}
+
+/* The numbers of the wheels that a cell waits for. */
+static const char *
+waits_for(struct target *t, const struct schedule *s, const size_t *no, size_t cell)
+{
+	const struct indexes *wheels = &t->matrix->cells.at[cell].wheels;
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < wheels->n; i++)
+		if (s->units[wheels->at[i]].state == UNIT_WAITING)
+			list_push(t->a, &all, number(t->a, no[wheels->at[i]]));
+	return names_join(t->a, &all, " ");
+}
+
+static void
+add_groups(struct target *t, const struct schedule *s, const size_t *no)
+{
+	struct names keys = { 0 };
+
+	for (size_t i = 0; i < t->matrix->cells.n; i++)
+		names_once(t->a, &keys, waits_for(t, s, no, i));
+	for (size_t k = 0; k < keys.n; k++) {
+		struct scope *item = scope_item(t->top, "groups");
+		struct names cells = { 0 };
+
+		for (size_t i = 0; i < t->matrix->cells.n; i++)
+			if (!strcmp(waits_for(t, s, no, i), keys.at[k]))
+				list_push(t->a, &cells, number(t->a, i));
+		scope_text(item, "cells", names_join(t->a, &cells, ","), nowhere);
+		scope_text(item, "wheels", keys.at[k], nowhere);
+	}
+}
+
+/* A name as Kubernetes takes it: lower case, digits and -, short enough for what is added to it. */
+static const char *
+object_name(struct arena *a, const char *stack)
+{
+	char *name = arena_printf(a, "stack-%.32s", stack);
+
+	for (char *c = name; *c; c++)
+		*c = is_alnum(*c) ? to_lower(*c) : '-';
+	return name;
+}
+
+static void
+add_job(struct target *t, const char *name, const char *part, size_t no, const char *step,
+	const char *cell)
+{
+	struct scope *item = scope_item(t->top, "jobs");
+
+	check_dollar(t, cell);
+	scope_text(item, "job", arena_printf(t->a, "%s-%s-%zu", name, part, no), nowhere);
+	scope_text(item, "part", part, nowhere);
+	scope_text(item, "what",
+		   arena_printf(t->a, "%s%s%s", step ? step : "", step && cell ? " of " : "",
+				cell ? cell : ""),
+		   nowhere);
+	if (cell)
+		scope_text(item, "cell", arena_printf(t->a, "--cell=%s", cell), nowhere);
+	if (step)
+		scope_text(item, "step", arena_printf(t->a, "--wheel=%s", step), nowhere);
+}
+
+/* $(REGISTRY) is a variable of the container. */
+static void
+add_jobs(struct target *t, const struct schedule *s, const char *stack)
+{
+	const struct matrix *m = t->matrix;
+	const char *name = object_name(t->a, stack), *file = fs_name(t->cells->at[0]->path);
+	size_t n = 0;
+
+	check_dollar(t, file);
+	for (size_t i = 0; i < m->wheels.n; i++)
+		if (s->units[i].state == UNIT_WAITING)
+			add_job(t, name, "wheel", n++, m->wheels.at[i].step,
+				m->cells.at[m->wheels.at[i].cell].name);
+	for (size_t i = 0; i < m->cells.n; i++)
+		add_job(t, name, "cell", i, NULL, m->cells.at[i].name);
+	scope_text(t->top, "at", arena_printf(t->a, "/recipe/%s", file), nowhere);
+	scope_text(t->top, "store",
+		   arena_printf(t->a, "--store=oci://$(REGISTRY)/%s-wheels", stack), nowhere);
+	scope_text(t->top, "cache_from",
+		   arena_printf(t->a, "--cache-from=$(REGISTRY)/%s-cache", stack), nowhere);
+	scope_text(t->top, "cache_to", arena_printf(t->a, "--cache-to=$(REGISTRY)/%s-cache", stack),
+		   nowhere);
+	scope_text(t->top, "tag", arena_printf(t->a, "--tag=$(REGISTRY)/%s", stack), nowhere);
+	scope_text(t->top, "configmap", arena_printf(t->a, "%s-recipe", name), nowhere);
+	scope_text(t->top, "settings", arena_printf(t->a, "%s-settings", name), nowhere);
+	scope_text(t->top, "registry", arena_printf(t->a, "%s-registry", name), nowhere);
+}
+
+void
+cluster_fill(struct target *t)
+{
+	const struct recipe *first = t->cells->at[0];
+	const struct matrix *m = t->matrix;
+	const struct schedule s = schedule_new(t->a, m, matrix_shard(t->a, m, 1, 1));
+	size_t *no = arena_array_of(t->a, size_t, m->wheels.n + 1);
+	const char *image = docker_image_tag(t->a, first);
+	const char *stack = arena_copy(t->a, image, strcspn(image, ":"));
+
+	scope_text(t->top, "stack", stack, first->stack.at);
+	scope_text(t->top, "recipe", first->path, nowhere);
+	if (first->variant)
+		scope_text(t->top, "variant", arena_printf(t->a, "--variant=%s", first->variant),
+			   nowhere);
+	scope_text(t->top, "out", fs_join(t->a, "out", first->stack.s), nowhere);
+	for (size_t i = 0; i < t->secrets->n; i++)
+		scope_item_text(t->top, "secrets", t->secrets->at[i], nowhere);
+	scope_text(t->top, "generated", target_generated(t->a, first), nowhere);
+	add_wheels(t, &s, no);
+	for (size_t i = 0; i < m->cells.n; i++) {
+		struct scope *item = scope_item(t->top, "cells");
+
+		scope_text(item, "cell", m->cells.at[i].name, nowhere);
+		scope_text(item, "no", number(t->a, i), nowhere);
+	}
+	add_groups(t, &s, no);
+	if (t->language == LANG_YAML)
+		add_jobs(t, &s, stack);
+	t->file.summary = arena_printf(t->a, "%zu cells", m->cells.n);
+}
