@@ -37,6 +37,8 @@ store_all(struct run *r, const char *what, const struct names *places)
 			good &= store_list(r->a, &r->ds, s, json, &r->out);
 		else if (!strcmp(what, "verify"))
 			good &= store_verify(r->a, &r->ds, s, json, &r->out);
+		else if (!strcmp(what, "index"))
+			good &= store_index(r->a, &r->ds, s, r->o->out, &r->out);
 		else
 			good &= store_gc(r->a, &r->ds, s, days, (size_t)ceil(max_gib * 1024),
 					 r->o->dry_run, &r->out);
@@ -82,9 +84,16 @@ verb_store(struct run *r)
 			return usage_error("push and pull take one --store");
 		return store_between(r, push, &places);
 	}
-	if (strcmp(what, "list") && strcmp(what, "verify") && strcmp(what, "gc"))
+	if (strcmp(what, "list") && strcmp(what, "verify") && strcmp(what, "gc") &&
+	    strcmp(what, "index"))
 		return usage_error(arena_printf(
-			r->a, "`store` can list, verify, gc, push and pull, not `%s`", what));
+			r->a, "`store` can list, verify, gc, index, push and pull, not `%s`",
+			what));
+	if (!strcmp(what, "index") != !!r->o->out)
+		return usage_error("store index needs -o DIRECTORY for the package index; no other "
+				   "command of store has -o");
+	if (!strcmp(what, "index") && places.n + r->o->stores.n > 1)
+		return usage_error("store index writes the index of one store");
 	if (places.n && r->o->stores.n)
 		return usage_error("name the store once: as an argument, or with --store");
 	return store_all(r, what, places.n ? &places : &r->o->stores);

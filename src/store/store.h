@@ -124,4 +124,14 @@ bool store_gc(struct arena *a, struct diags *ds, struct store *s, double days, s
 bool store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *to,
 		struct names keys, struct buf *out);
 
+/*
+ * store_index -- writes package indexes of a store's wheels (PEP 503 and 691) with copies of them.
+ *
+ *   in      dir: made; each torch, ABI and list of GPUs has an index of its own below it
+ *   out     of wheels with one file name the newest; a line for each index
+ *   errors  SB0406, SB0542 to SB0545, false
+ */
+bool store_index(struct arena *a, struct diags *ds, struct store *s, const char *dir,
+		 struct buf *out);
+
 #endif
