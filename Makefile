@@ -309,6 +309,12 @@ test-dist: dist
 	@ci/deps debootstrap qemu-user-static lintian docker.io docker-registry skopeo iptables iproute2
 	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) tests/dist/run $(DIST)
 
+# A matrix of 24 environments, built here and by a Slurm of one node: half an hour, root.
+.PHONY: test-matrix
+test-matrix: deps-test all $(VENV)/ok
+	@ci/deps slurm-wlm
+	@MATRIX=1 BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run tests/suites/matrix tests/suites/slurm
+
 clean:
 	rm -rf $(BUILD) $(DIST) stackbuild
 
