@@ -54,20 +54,50 @@ secrets_well_formed(const struct names *secrets)
 	return true;
 }
 
+/* The variables that may hold a recipe's secrets. */
+static struct names
+secret_names(struct arena *a, const struct recipe *of)
+{
+	struct names all = { 0 }, found = { 0 };
+
+	list_push(a, &all, of->index.secret.s ? of->index.secret.s : "");
+	for (size_t i = 0; i < of->extras.n; i++)
+		if (of->extras.at[i].secret.s)
+			list_push(a, &all, of->extras.at[i].secret.s);
+	for (size_t i = 0; i < of->secrets.n; i++)
+		list_push(a, &all, of->secrets.at[i].s);
+	for (size_t i = 0; i < all.n; i++)
+		if (strcmp(all.at[i], "PATH") != 0 && strcmp(all.at[i], "HOME") != 0)
+			list_push(a, &found, all.at[i]);
+	return found;
+}
+
 void
 world_hide_secrets(struct run *r, const struct recipe *of)
 {
-	struct names all = { 0 };
+	const struct names all = secret_names(r->a, of);
 
-	list_push(r->a, &all, of->index.secret.s ? of->index.secret.s : "");
-	for (size_t i = 0; i < of->extras.n; i++)
-		if (of->extras.at[i].secret.s)
-			list_push(r->a, &all, of->extras.at[i].secret.s);
-	for (size_t i = 0; i < of->secrets.n; i++)
-		list_push(r->a, &all, of->secrets.at[i].s);
 	for (size_t i = 0; i < all.n; i++)
-		if (strcmp(all.at[i], "PATH") != 0 && strcmp(all.at[i], "HOME") != 0)
-			proc_hide(r->a, all.at[i]);
+		proc_hide(r->a, all.at[i]);
+}
+
+/* The same with their values, for a stackbuild that builds a part: "NAME=value", then NULL. */
+static struct names
+secret_values(struct run *r, const struct recipes *rs)
+{
+	struct names env = { 0 };
+
+	for (size_t i = 0; i < rs->n; i++) {
+		const struct names all = secret_names(r->a, rs->at[i]);
+
+		for (size_t k = 0; k < all.n; k++)
+			if (getenv(all.at[k]))
+				names_once(
+					r->a, &env,
+					arena_printf(r->a, "%s=%s", all.at[k], getenv(all.at[k])));
+	}
+	list_push(r->a, &env, NULL);
+	return env;
 }
 
 static void
@@ -266,6 +296,7 @@ build_matrix(struct run *r, const struct recipes *rs, const struct build_options
 	struct matrix *m = pipeline_matrix(r, rs, !o->engine->build);
 	struct matrix_build b = { .m = m,
 				  .addrs = addrs,
+				  .env = secret_values(r, rs),
 				  .at_once = at_once,
 				  .progress = o->progress,
 				  .colour = o->colour,
@@ -327,6 +358,8 @@ verb_build(struct run *r)
 	b.colour = o->colour == COLOUR_ALWAYS ||
 		   (o->colour == COLOUR_AUTO && isatty(2) && !getenv("NO_COLOR"));
 	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
+	for (size_t i = 0; rs && i < rs->n; i++)
+		world_hide_secrets(r, rs->at[i]);
 	at.addr = addrs.n ? addrs.at[0] : NULL;
 	at.python = rs ? rs->at[0]->python.s : NULL;
 	if (!rs || !t || !open_stores(r, &b.stores) ||
@@ -339,8 +372,6 @@ verb_build(struct run *r)
 				    parallel >= 1 ? (unsigned)parallel :
 				    addrs.n       ? (unsigned)addrs.n :
 						    1);
-	for (size_t i = 0; i < rs->n; i++)
-		world_hide_secrets(r, rs->at[i]);
 	proc_signals();
 	return build_cell(r, rs->at[0], t, b) ? EXIT_DONE : EXIT_DIAGNOSED;
 }

@@ -28,7 +28,6 @@
 #   APP=DIRECTORY                the application, with its {{app|comment}} (default: the current directory)
 {{/app}}
 #   STACKBUILD_UNTIL=STEP        stop after this step; `steps` below lists them
-#   STACKBUILD_SKIP=STEPS        leave out these steps
 #   STACKBUILD_MARKS=1           print a line when a step starts and ends, for a program that reads them
 {{#compiles}}
 #   STACKBUILD_WHEELS=DIRECTORY  install the wheels in DIRECTORY/STEP/ instead of compiling; save new wheels there
@@ -89,8 +88,8 @@ unset SECRETS
 secret() { [ -r "$secrets/$1" ] || fail "there is no file $secrets/$1: set SECRETS to the directory that holds it"; }
 {{/secret_names}}
 
-# A step is finished if the file $share/done/STEP holds the digest of what the step does.
-is_done() { [ "$(cat "$share/done/$1" 2> /dev/null)" = "$2" ]; }
+# A step is finished if the file $share/done/STEP holds the digest of what it does, or STACKBUILD_SKIP names it.
+is_done() { [[ " ${STACKBUILD_SKIP:-} " == *" $1 "* || $(cat "$share/done/$1" 2> /dev/null) == "$2" ]]; }
 mark() { [ -z "${STACKBUILD_MARKS:-}" ] || echo "stackbuild-step $1 $2"; }
 reached() {
     if [ "$until" = "$1" ]; then
@@ -98,10 +97,9 @@ reached() {
         exit 0
     fi
 }
-skipped() { [[ " ${STACKBUILD_SKIP:-} " == *" $1 "* ]]; }
 # todo STEP [DIGEST]: start a step, unless it is finished. Without a digest, the step runs every time.
 todo() {
-    if skipped "$1" || { [ $# = 2 ] && is_done "$1" "$2"; }; then
+    if [ $# = 2 ] && is_done "$1" "$2"; then
         mark cached "$1"
         reached "$1"
         return 1
@@ -149,7 +147,7 @@ fetch() {
 }
 # read_inputs STEP DIGEST: write what the wheel depends on, if it has to be compiled.
 read_inputs() {
-    if skipped "$1" || is_done "$1" "$2" || saved "$1" "$2"; then
+    if is_done "$1" "$2" || saved "$1" "$2"; then
         return
     fi
     start "$1" "$2"

@@ -50,6 +50,7 @@ struct matrix_build {
 	struct indexes cells;      /* to build, of m */
 	struct names images;       /* by cell of m: what its image is called; NULL: not compared */
 	struct names words, after; /* argv of a unit; what is said of it goes between them */
+	struct names env;          /* of a unit, ends with NULL: "NAME=value" of secrets */
 	struct names addrs;        /* of builders, or none */
 	unsigned at_once;
 	const char *out, *head; /* out/STACK; the first line of the screen */

@@ -100,6 +100,7 @@ static int
 build_one(struct watch *w, size_t unit, size_t addr, int fd)
 {
 	struct proc_spec spec = { .argv = argv_of(w, &w->s.units[unit], addr),
+				  .env = w->b->env.at,
 				  .line = pass_on,
 				  .ctx = &fd,
 				  .keep = SAID_MAX };
