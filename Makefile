@@ -2,7 +2,7 @@
 #
 # The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
 # lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
-LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init plan render store build verify diagnose watch
+LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init plan render store build verify doctor diagnose watch
 PURE := base python cuda solve facts recipe resolve init plan render diagnose
 
 BUILD ?= build

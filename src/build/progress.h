@@ -99,7 +99,6 @@ struct progress_options {
 	struct names masked;
 	unsigned columns, rows; /* of the terminal; 0: asked of it, again and again */
 };
-enum { SECRET_MIN = 4 };
 
 /*
  * progress_new -- what shows and logs a build.

@@ -1,6 +1,7 @@
 #ifndef SCREEN_H
 #define SCREEN_H
 
+#include "base/mask.h"
 #include "base/str.h"
 #include "progress.h"
 
@@ -92,11 +93,5 @@ void tail_add(struct arena *a, struct step_work *w, const char *text);
 struct names tail_lines(struct arena *a, const struct tail *t);
 /* What a line says of what is being done: a file that is compiled, a download. */
 void tail_detail(struct step_work *w, const char *text);
-
-/* --- progress_mask.c --- */
-
-struct mask *mask_new(struct arena *a, const struct names *secrets);
-/* The text without secrets, valid until the next call. */
-const char *mask_text(struct mask *m, const char *text);
 
 #endif

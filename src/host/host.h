@@ -25,6 +25,7 @@ struct host_gpu {
 	const char *name, *uuid;
 	unsigned major, minor; /* compute capability */
 	size_t mem_mib;        /* 0: it does not tell */
+	size_t mem_used_mib;
 };
 
 struct host_gpus {

@@ -146,8 +146,10 @@ read_gpu(struct arena *a, const struct nvml *n, unsigned i, struct host_gpu *g)
 	g->name = text_of(a, n->name(device, name, NVML_TEXT), name);
 	g->uuid = text_of(a, n->uuid(device, uuid, NVML_TEXT), uuid);
 	/* A GPU whose memory is the machine's own does not tell. */
-	if (n->memory(device, &memory) == NVML_OK)
+	if (n->memory(device, &memory) == NVML_OK) {
 		g->mem_mib = (size_t)(memory.total >> 20);
+		g->mem_used_mib = (size_t)(memory.used >> 20);
+	}
 	return NVML_OK;
 }
 

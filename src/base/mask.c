@@ -1,6 +1,11 @@
-#include "screen.h"
+#include "mask.h"
 
 #include <openssl/evp.h>
+#include <string.h>
+
+#include "buf.h"
+#include "diag.h"
+#include "str.h"
 
 enum { WORD_MIN = 8 }; /* bytes of a word that is hidden without its line */
 

@@ -1,0 +1,19 @@
+#ifndef MASK_H
+#define MASK_H
+
+#include "arena.h"
+#include "list.h"
+
+/* Hides secrets in texts that leave this machine: logs, screens, help bundles. */
+
+enum { SECRET_MIN = 4 }; /* bytes of the shortest line of a secret that is hidden */
+
+struct mask;
+
+/* Returns a mask for secrets: each line of one, its last word, and its forms in URLs and base64. */
+struct mask *mask_new(struct arena *a, const struct names *secrets);
+
+/* Returns the text with *** for each secret and for credentials in URLs, valid until the next call. */
+const char *mask_text(struct mask *m, const char *text);
+
+#endif
