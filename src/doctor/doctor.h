@@ -1,0 +1,73 @@
+#ifndef DOCTOR_H
+#define DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "facts/facts.h"
+#include "resolve/resolve.h"
+
+/*
+ * Examines this host for work with CUDA and torch.  Every finding names its evidence, the
+ * consequence and what to do.
+ */
+
+enum finding_level { FINDING_WARNING, FINDING_ERROR };
+
+struct host_finding {
+	enum finding_level level;
+	const char *id;          /* "venv-on-windows-drive" */
+	const char *evidence;    /* the value that was read, and where */
+	const char *consequence; /* what fails because of it */
+	const char *fix;         /* what to do */
+};
+struct host_findings LIST(struct host_finding);
+
+struct doctor_options {
+	/* "" for this host; else a directory with the proc/, sys/, dev/ and etc/ of another one.  Its
+	 * variables are in proc/self/environ then, and its day in proc/driver/rtc. */
+	const char *root;
+	const struct facts *facts;
+	const struct stack *stack; /* of --recipe, or NULL */
+	const char *venv;          /* of --python, or NULL */
+	double import_s;           /* time limit of `import torch`, seconds */
+};
+
+struct checkup {
+	const char *head;  /* "Debian GNU/Linux 12, kernel 6.1.0, NVIDIA H100, driver 550.54.15" */
+	struct names fine; /* what was checked and is in order */
+	struct host_findings all; /* errors first */
+	size_t errors;
+};
+
+/*
+ * doctor_check -- examines the host.
+ *
+ *   in      starts nvidia-smi, df, gcc, nvcc, the clients of engines and the Python of `venv`, each
+ *           under a time limit
+ *   errors  none: what cannot be read is not judged
+ *   memory  lives in a
+ */
+const struct checkup *doctor_check(struct arena *a, const struct doctor_options *o);
+
+/* Writes the result as text, or as JSON (docs/doctor.schema.json). */
+void doctor_text(const struct checkup *c, struct buf *out);
+void doctor_json(const struct checkup *c, struct buf *out);
+
+/*
+ * doctor_report -- writes the help bundle, a tar archive compressed with zstd.
+ *
+ *   in      path: replaced atomically; hidden: names of variables that hold secrets
+ *   out     *listed: a line for each member; the first member, MANIFEST.txt, has them too
+ *   errors  SB0406, false
+ *   source  libarchive 3.6, archive_write_open2(3), archive_write_filter(3)
+ */
+bool doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
+		   const struct checkup *c, const char *path, const struct names *hidden,
+		   struct names *listed);
+
+#endif

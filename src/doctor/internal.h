@@ -1,0 +1,89 @@
+#ifndef DOCTOR_INTERNAL_H
+#define DOCTOR_INTERNAL_H
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "doctor.h"
+#include "host/host.h"
+
+/* For the files of doctor: the host as it was read, and what was found. */
+
+struct mounted {
+	const char *point, *type, *options; /* "/mnt/c", "9p", "rw,aname=drvfs;path=C:\\" */
+};
+struct mounted_all LIST(struct mounted);
+
+struct toolkit {
+	const char *dir, *version; /* "/usr/local/cuda-12.1", "12.1.1" */
+};
+struct toolkits LIST(struct toolkit);
+
+struct look {
+	struct arena *a;
+	const struct doctor_options *o;
+	const struct host *host;
+	struct host_gpus gpus;
+	const char *gpus_by; /* "NVML", "nvidia-smi", "/proc"; NULL: nothing answered */
+	struct names env;    /* "NAME=value" */
+	struct mounted_all mounts;
+	struct toolkits toolkits;
+	const char *cwd, *home;
+	struct checkup *out;
+};
+
+/* Adds a finding; what is the consequence, fix what to do. */
+#define found(l, level, id, what, fix, ...) \
+	look_found((l), (level), (id), (what), (fix), arena_printf((l)->a, __VA_ARGS__))
+void look_found(struct look *l, enum finding_level level, const char *id, const char *consequence,
+		const char *fix, const char *evidence);
+#define fine(l, ...) list_push((l)->a, &(l)->out->fine, arena_printf((l)->a, __VA_ARGS__))
+
+/* --- read.c: the host --- */
+
+/* Returns the path below the root. */
+const char *look_path(struct look *l, const char *path);
+bool look_exists(struct look *l, const char *path);
+/* Returns a file's text, "" if it cannot be read. */
+const char *look_text(struct look *l, const char *path);
+/* Returns the value of a variable; NULL: it is not set. */
+const char *look_env(struct look *l, const char *name);
+/* Returns the names in a directory, sorted. */
+struct names look_list(struct look *l, const char *dir);
+/* Returns what a program prints within 10 s; NULL: it failed, or is not there. */
+const char *look_run(struct look *l, const char *const *argv);
+#define ask(l, ...) look_run((l), (const char *const[]){ __VA_ARGS__, NULL })
+/* Returns the first match of a "([0-9.]+)"-like version behind `before`; NULL: none. */
+const char *look_version(struct look *l, const char *text, const char *before);
+/* Returns the mount that holds a path; NULL: not known. */
+const struct mounted *look_mount(struct look *l, const char *path);
+/* Returns "a Windows drive (drvfs)", "NFS" for a file system on which imports hang; else NULL. */
+const char *mount_slow(const struct mounted *m);
+/* Compares two versions number by number. */
+int version_order(struct look *l, const char *x, const char *y);
+void look_host(struct look *l);
+
+/* --- gpus.c --- */
+void look_gpus(struct look *l);
+/* Returns the newest CUDA that the driver runs, "12.4"; NULL: not known. */
+const char *driver_cuda(struct look *l);
+
+/* --- the checks --- */
+void check_gpus(struct look *l);
+void check_containers(struct look *l);
+void check_wsl(struct look *l);
+void check_files(struct look *l);
+void check_memory(struct look *l);
+void check_limits(struct look *l);
+void check_compilers(struct look *l);
+void check_loader(struct look *l);
+void check_python(struct look *l);
+void check_network(struct look *l);
+void check_clock(struct look *l);
+void check_recipe_host(struct look *l);
+void check_import(struct look *l);
+
+/* Returns the free MiB where a path is stored, by df; false: not known. */
+bool free_mib(struct look *l, const char *path, size_t *out);
+
+#endif

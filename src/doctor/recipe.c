@@ -1,0 +1,85 @@
+#include "internal.h"
+
+#include <stdlib.h>
+
+#include "cuda/cuda.h"
+
+/* This host for one recipe. */
+
+static void
+check_driver_for(struct look *l, const struct stack *s)
+{
+	const char *level = driver_cuda(l),
+		   *cuda = s->torch_tag ? cuda_of_tag(l->a, s->torch_tag) : NULL;
+
+	if (!cuda)
+		cuda = s->cuda.value;
+	if (!cuda || !level)
+		return;
+	if (strtoul(level, NULL, 10) < strtoul(cuda, NULL, 10))
+		found(l, FINDING_ERROR, "recipe-driver",
+		      "torch finds no GPU: the driver is too old for its CUDA",
+		      "update the driver, or choose an older CUDA: stackbuild choose torch "
+		      "--driver VERSION",
+		      "%s needs CUDA %s, and driver %s runs CUDA %s", s->recipe->path, cuda,
+		      l->gpus.driver ? l->gpus.driver : "", level);
+	else if (version_order(l, level, cuda) < 0)
+		found(l, FINDING_WARNING, "recipe-driver-minor",
+		      "code that must be compiled from PTX does not run",
+		      "update the driver, or keep to GPUs for which the wheels have code",
+		      "%s is of CUDA %s, and driver %s of CUDA %s", s->recipe->path, cuda,
+		      l->gpus.driver ? l->gpus.driver : "", level);
+	else
+		fine(l, "driver %s runs CUDA %s of %s", l->gpus.driver ? l->gpus.driver : "", cuda,
+		     s->recipe->path);
+}
+
+static void
+check_gpus_for(struct look *l, const struct stack *s)
+{
+	struct names archs = { 0 };
+
+	for (size_t i = 0; i < s->archs.n; i++)
+		list_push(l->a, &archs, s->archs.at[i].value);
+	for (size_t i = 0; archs.n && i < l->gpus.list.n; i++) {
+		const struct host_gpu *g = &l->gpus.list.at[i];
+		const char *cc = arena_printf(l->a, "%u.%u", g->major, g->minor);
+
+		if (g->major && !capability_runs(&archs, cc))
+			found(l, FINDING_ERROR, "recipe-gpu",
+			      "extensions fail: no kernel image is available for execution",
+			      arena_printf(l->a, "add \"%s\" to gpus: of the recipe", cc),
+			      "GPU %zu (%s) has compute capability %s, and %s compiles for %s", i,
+			      g->name, cc, s->recipe->path, names_join(l->a, &archs, ", "));
+	}
+}
+
+void
+check_recipe_host(struct look *l)
+{
+	const struct stack *s = l->o->stack;
+	size_t mib;
+
+	if (!s)
+		return;
+	check_driver_for(l, s);
+	check_gpus_for(l, s);
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *x = &s->extensions.at[i];
+
+		if (x->source != SOURCE_WHEEL && x->mem_mib_per_job > l->host->mem_free_mib)
+			found(l, FINDING_ERROR, "recipe-memory", "the kernel kills its compiler",
+			      "free some memory, or take the wheel from a store: build --store "
+			      "LOCATION",
+			      "one compile job of %s takes %u MiB, and %zu MiB are available",
+			      x->name, x->mem_mib_per_job, l->host->mem_free_mib);
+	}
+	/* An image for one GPU had 6.1 GB; its layers and the wheels exist twice while it is built. */
+	if (s->torch_tag && cuda_of_tag(l->a, s->torch_tag) && free_mib(l, l->cwd, &mib) &&
+	    mib < 15360)
+		found(l, FINDING_WARNING, "recipe-disk",
+		      "the build may fail: No space left on device",
+		      "free some space, or build elsewhere",
+		      "%zu MiB are free in %s, and a build with CUDA and torch takes about 15 GiB",
+		      mib, l->cwd);
+}

@@ -1,0 +1,183 @@
+#include "internal.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "base/mask.h"
+
+/* The help bundle: what others need to see of this host, without its secrets. */
+
+struct bundle {
+	struct look *l;
+	struct mask *mask;
+	struct archive *to;
+	struct buf bytes;
+	struct names *listed;
+};
+
+static la_ssize_t
+on_bytes(struct archive *to, void *ctx, const void *bytes, size_t n)
+{
+	(void)to;
+	buf_add(ctx, bytes, n);
+	return (la_ssize_t)n;
+}
+
+static bool
+put(struct bundle *b, const char *name, const char *text)
+{
+	struct archive_entry *e = archive_entry_new();
+	size_t n = strlen(text);
+	bool good;
+
+	archive_entry_set_pathname(e, name);
+	archive_entry_set_size(e, (la_int64_t)n);
+	archive_entry_set_filetype(e, AE_IFREG);
+	archive_entry_set_perm(e, 0644);
+	good = archive_write_header(b->to, e) == ARCHIVE_OK &&
+	       archive_write_data(b->to, text, n) == (la_ssize_t)n;
+	archive_entry_free(e);
+	return good;
+}
+
+/* A variable whose name speaks of a secret. */
+static bool
+is_secret(const struct names *hidden, const char *name)
+{
+	return names_have(hidden, name) ||
+	       str_matches(name, "(?i)(TOKEN|SECRET|PASSW|PASSPHRASE|API_?KEY|ACCESS_?KEY|"
+				 "PRIVATE|CREDENTIAL|AUTH|COOKIE|SESSION|_KEY$|^KEY$|_PAT$|_DSN$|"
+				 "_URL$|_URI$|WEBHOOK|PROXY_USER)");
+}
+
+/* The values of such variables, and the passwords in files of logins. */
+static struct names
+secrets_of(struct look *l, const struct names *hidden)
+{
+	static const char *const files[] = {
+		".netrc",      ".git-credentials",   ".pypirc",
+		".modal.toml", ".huggingface/token", ".cache/huggingface/token"
+	};
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < l->env.n; i++) {
+		const char *value = strchr(l->env.at[i], '=');
+
+		if (value && is_secret(hidden, arena_copy(l->a, l->env.at[i],
+							  (size_t)(value - l->env.at[i]))))
+			list_push(l->a, &all, value + 1);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const char *text = look_text(l, fs_join(l->a, l->home, files[i]));
+		const struct names lines = names_split(l->a, text, '\n');
+
+		for (size_t k = 0; k < lines.n; k++)
+			if (strcspn(lines.at[k], " \t=") != strlen(lines.at[k]) ||
+			    strlen(lines.at[k]) > 8)
+				list_push(l->a, &all, lines.at[k]);
+	}
+	return all;
+}
+
+/* Every variable by name; the value only if the name does not speak of a secret. */
+static const char *
+environment(struct look *l, const struct names *hidden)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < l->env.n; i++) {
+		size_t n = strcspn(l->env.at[i], "=");
+		const char *name = arena_copy(l->a, l->env.at[i], n);
+
+		list_push(l->a, &all,
+			  is_secret(hidden, name) ? arena_printf(l->a, "%s=***", name) :
+						    l->env.at[i]);
+	}
+	names_sort(&all);
+	return names_join(l->a, &all, "\n");
+}
+
+struct member {
+	const char *name, *what, *text;
+};
+
+static bool
+write_members(struct bundle *b, const struct member *all, size_t n)
+{
+	struct buf manifest = BUF(b->l->a);
+	struct names texts = { 0 };
+	bool good;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *text = all[i].text ? mask_text(b->mask, all[i].text) : "";
+		const char *line;
+
+		list_push(b->l->a, &texts, arena_strdup(b->l->a, text));
+		if (!*text)
+			continue;
+		line = arena_printf(b->l->a, "%-18s %7zu bytes  %s", all[i].name, strlen(text),
+				    all[i].what);
+		list_push(b->l->a, b->listed, line);
+		buf_printf(&manifest, "%s\n", line);
+	}
+	good = put(b, "MANIFEST.txt", buf_text(&manifest));
+	for (size_t i = 0; good && i < n; i++)
+		good = !*texts.at[i] || put(b, all[i].name, texts.at[i]);
+	return good;
+}
+
+/* zstd -3: the level that the library takes by itself. */
+static bool
+write_bundle(struct bundle *b, const struct member *all, size_t n)
+{
+	bool good;
+
+	b->to = archive_write_new();
+	/* ARCHIVE_WARN: libarchive has no zstd of its own, and starts the program. */
+	good = archive_write_set_format_ustar(b->to) == ARCHIVE_OK &&
+	       archive_write_add_filter_zstd(b->to) >= ARCHIVE_WARN &&
+	       archive_write_set_bytes_in_last_block(b->to, 1) == ARCHIVE_OK &&
+	       archive_write_open2(b->to, &b->bytes, NULL, on_bytes, NULL, NULL) == ARCHIVE_OK &&
+	       write_members(b, all, n) && archive_write_close(b->to) == ARCHIVE_OK;
+	archive_write_free(b->to);
+	return good && !b->bytes.over;
+}
+
+bool
+doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
+	      const struct checkup *c, const char *path, const struct names *hidden,
+	      struct names *listed)
+{
+	struct checkup unused = { 0 };
+	struct look l = { .a = a, .o = o, .out = &unused };
+	struct buf text = BUF(a), json = BUF(a);
+	struct bundle b = { .l = &l, .bytes = BUF(a), .listed = listed };
+	struct names secrets;
+	const char *python = o->venv ? fs_join(a, o->venv, "bin/python") : NULL;
+
+	look_host(&l);
+	secrets = secrets_of(&l, hidden);
+	b.mask = mask_new(a, &secrets);
+	doctor_text(c, &text);
+	doctor_json(c, &json);
+	const struct member all[] = {
+		{ "doctor.txt", "what doctor found", buf_text(&text) },
+		{ "doctor.json", "the same for programs", buf_text(&json) },
+		{ "environment.txt", "variables; *** for secrets", environment(&l, hidden) },
+		{ "nvidia-smi.txt", "driver and GPUs", ask(&l, "nvidia-smi") },
+		{ "mounts.txt", "file systems", look_text(&l, "/proc/mounts") },
+		{ "meminfo.txt", "memory", look_text(&l, "/proc/meminfo") },
+		{ "limits.txt", "limits of processes", look_text(&l, "/proc/self/limits") },
+		{ "df.txt", "free space", ask(&l, "df", "-Pk") },
+		{ "nvcc.txt", "version of nvcc", ask(&l, "nvcc", "--version") },
+		{ "gcc.txt", "version of gcc", ask(&l, "gcc", "--version") },
+		{ "packages.txt", "packages of the environment",
+		  python ? ask(&l, python, "-m", "pip", "list", "--format=freeze") : NULL },
+		{ "recipe.yaml", "the recipe", o->stack ? o->stack->recipe->src->text : NULL },
+	};
+	if (write_bundle(&b, all, sizeof(all) / sizeof(all[0])))
+		return fs_write(ds, path, b.bytes.p, b.bytes.n, 0600, false, NULL);
+	diag_at(ds, E_WRITE, (struct span){ 0 }, "cannot write `%s`: libarchive cannot compress it",
+		path);
+	return false;
+}

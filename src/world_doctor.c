@@ -1,0 +1,65 @@
+/* stackbuild doctor: whether this host is fit. */
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "doctor/doctor.h"
+#include "verbs.h"
+#include "verify/verify.h"
+#include "world.h"
+
+/* The stack of --recipe, of the first cell if it has several; false: an error was added. */
+static bool
+stack_of(struct run *r, const struct stack **stack, struct names *hidden)
+{
+	const struct recipes *rs;
+	const struct plan *p;
+
+	if (!r->o->recipe)
+		return true;
+	rs = pipeline_load(r, &r->ds, r->o->recipe, NULL, NULL);
+	if (!rs || !(p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL)))
+		return false;
+	*stack = p->stack;
+	for (size_t i = 0; i < rs->at[0]->secrets.n; i++)
+		list_push(r->a, hidden, rs->at[0]->secrets.at[i].s);
+	return true;
+}
+
+int
+verb_doctor(struct run *r)
+{
+	const struct options *o = r->o;
+	struct doctor_options d = {
+		.root = o->root ? o->root : "", .facts = r->facts, .venv = o->python, .import_s = 60
+	};
+	struct names hidden = { 0 }, listed = { 0 };
+	const struct checkup *c;
+	char *end;
+
+	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
+		return usage_error("doctor has two formats: text and json");
+	if (o->timeout) {
+		d.import_s = strtod(o->timeout, &end);
+		if (*end || !(d.import_s > 0 && d.import_s <= 86400))
+			return usage_error("--timeout takes seconds, 1 to 86400");
+	}
+	if (!stack_of(r, &d.stack, &hidden) || (d.venv && !verify_venv(r->a, &r->ds, d.venv)))
+		return EXIT_DIAGNOSED;
+	proc_signals();
+	c = doctor_check(r->a, &d);
+	if (proc_interrupted())
+		return EXIT_DIAGNOSED;
+	if (o->format == FORMAT_JSON)
+		doctor_json(c, &r->out);
+	else
+		doctor_text(c, &r->out);
+	if (o->report && !doctor_report(r->a, &r->ds, &d, c, o->report, &hidden, &listed))
+		return EXIT_DIAGNOSED;
+	if (o->report && o->format == FORMAT_TEXT) {
+		buf_printf(&r->out, "\n%s, with secrets masked; look at it before you send it:\n",
+			   o->report);
+		for (size_t i = 0; i < listed.n; i++)
+			buf_printf(&r->out, "  %s\n", listed.at[i]);
+	}
+	return c->errors ? EXIT_DIAGNOSED : EXIT_DONE;
+}
