@@ -1,21 +1,38 @@
 #include "internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 /*
- * `import torch` in a child.  While it runs, its /proc/PID/maps is read again and again: the order
- * in which libraries appear there is the order in which they were mapped.  Of those that appear
- * together the last one has the lowest address, because Linux maps from the top down.
- * Source: proc(5); Linux, mm/mmap.c, arch_get_unmapped_area_topdown.
+ * `import torch` in a child with LD_DEBUG=files: the loader names each library when it maps it, and
+ * when it calls its initialisers.  Where a child hangs, and what it waits for, is in /proc/PID.
+ * Source: ld.so(8), proc(5).
  */
 struct import {
 	struct look *l;
-	const char *pid; /* NULL until the child has printed it */
-	struct names mapped;
-	const char *state, *waits, *result;
+	const char *pid;  /* NULL until the child has printed it */
+	const char *last; /* library named last: a path, or a file's name */
+	const char *path; /* where it is mapped, or NULL */
+	const char *state, *waits, *result, *said;
 };
+
+/*
+ *     4711:	file=libcublasLt.so.12 [0];  needed by /.../libtorch_cuda.so [0]
+ *     4711:	calling init: /.../libcublasLt.so.12
+ */
+static bool
+of_loader(struct import *i, const char *text)
+{
+	const char *p = text + strspn(text, " "), *at;
+
+	if (!is_digit(*p) || p[strspn(p, "0123456789")] != ':')
+		return false;
+	if ((at = strstr(p, "\tfile=")))
+		at += 6;
+	else if ((at = strstr(p, "calling init: ")))
+		at += 14;
+	else
+		return true;
+	i->last = arena_copy(i->l->a, at, strcspn(at, " "));
+	return true;
+}
 
 static void
 on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
@@ -27,6 +44,8 @@ on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
 		i->pid = text + 4;
 	else if (from == PROC_OUT && starts_with(text, "torch "))
 		i->result = text;
+	else if (from == PROC_ERR && *text && !of_loader(i, text))
+		i->said = text;
 }
 
 /* The first line of a file of the child, "" if there is none. */
@@ -44,19 +63,17 @@ on_tick(void *ctx, double now_s)
 {
 	struct import *i = ctx;
 	struct arena *a = i->l->a;
-	const char *status;
+	const char *status, *name = i->last ? fs_name(i->last) : "";
 	struct names lines;
 
-	/* The first second is looked at closely, the rest twice a second: a map has 1 MB at most. */
-	if (!i->pid || (now_s > 1 && (int)(now_s * 10) % 5))
+	/* Twice in the last second, so that a map of 1 MB is not read more often. */
+	if (!i->pid || now_s < i->l->o->import_s - 1 || (int)(now_s * 10) % 5)
 		return;
 	lines = names_split(a, of_child(i, "maps"), '\n');
-	for (size_t k = lines.n; k-- > 0;) {
-		const char *path = strchr(lines.at[k], '/');
-
-		if (path && strstr(path, ".so"))
-			names_once(a, &i->mapped, path);
-	}
+	i->path = i->last && *i->last == '/' ? i->last : NULL;
+	for (size_t k = 0; *name && !i->path && k < lines.n; k++)
+		if (strchr(lines.at[k], '/') && !strcmp(fs_name(lines.at[k]), name))
+			i->path = strchr(lines.at[k], '/');
 	status = strstr(of_child(i, "status"), "State:");
 	if (!status)
 		return;
@@ -70,8 +87,8 @@ static void
 hangs(struct import *i)
 {
 	struct look *l = i->l;
-	const char *last = i->mapped.n ? i->mapped.at[i->mapped.n - 1] : NULL;
-	const struct mounted *m = last ? look_mount(l, last) : NULL;
+	const char *last = i->path ? i->path : i->last;
+	const struct mounted *m = look_mount(l, last && *last == '/' ? last : l->o->venv);
 	const char *slow = mount_slow(m), *doing = "it waits";
 
 	if (i->state && *i->state == 'D')
@@ -93,18 +110,6 @@ hangs(struct import *i)
 	      doing, i->waits ? " in " : "", i->waits ? i->waits : "");
 }
 
-/* The last line of what Python printed: "ImportError: ..." */
-static const char *
-last_line(struct look *l, const char *text)
-{
-	const struct names lines = names_split(l->a, text, '\n');
-
-	for (size_t i = lines.n; i-- > 0;)
-		if (*lines.at[i])
-			return lines.at[i];
-	return "nothing was printed";
-}
-
 void
 check_import(struct look *l)
 {
@@ -112,12 +117,11 @@ check_import(struct look *l)
 		"import os; print('pid', os.getpid(), flush=True); import torch; "
 		"print('torch', torch.__version__, 'CUDA', torch.version.cuda, "
 		"'available', torch.cuda.is_available(), flush=True)";
+	static const char *const env[] = { "LD_DEBUG=files", NULL };
 	struct import i = { .l = l };
-	struct proc_spec spec = { .timeout_s = l->o->import_s,
-				  .line = on_line,
-				  .tick = on_tick,
-				  .ctx = &i,
-				  .keep = 64 * 1024 };
+	struct proc_spec spec = {
+		.timeout_s = l->o->import_s, .env = env, .line = on_line, .tick = on_tick, .ctx = &i
+	};
 	struct proc_result r;
 
 	if (!l->o->venv)
@@ -139,6 +143,9 @@ check_import(struct look *l)
 	} else if (!r.interrupted) {
 		found(l, FINDING_ERROR, "import-fails", "every program that imports torch fails",
 		      "send the whole output to `stackbuild diagnose`", "`import torch` in %s: %s",
-		      l->o->venv, r.started ? last_line(l, buf_text(&r.err)) : strerror(r.error));
+		      l->o->venv,
+		      r.error ? strerror(r.error) :
+		      i.said  ? i.said :
+				"nothing was printed");
 	}
 }

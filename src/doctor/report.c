@@ -50,6 +50,22 @@ is_secret(const struct names *hidden, const char *name)
 				 "_URL$|_URI$|WEBHOOK|PROXY_USER)");
 }
 
+/* The last word of a line of a login file, and the password in a URL. */
+static void
+secrets_in(struct arena *a, const char *line, struct names *all)
+{
+	const char *end = line + strlen(line), *login, *colon;
+	size_t n = strcspn(line, "\r"), from = n;
+
+	login = url_credentials(line, end, &n);
+	if (login && (colon = memchr(login, ':', n)))
+		list_push(a, all, arena_copy(a, colon + 1, n - (size_t)(colon + 1 - login)));
+	while (from && !strchr(" \t=\"'", line[from - 1]))
+		from--;
+	list_push(a, all, line); /* the mask takes a netrc's password out of it */
+	list_push(a, all, line + from);
+}
+
 /* The values of such variables, and the passwords in files of logins. */
 static struct names
 secrets_of(struct look *l, const struct names *hidden)
@@ -72,9 +88,7 @@ secrets_of(struct look *l, const struct names *hidden)
 		const struct names lines = names_split(l->a, text, '\n');
 
 		for (size_t k = 0; k < lines.n; k++)
-			if (strcspn(lines.at[k], " \t=") != strlen(lines.at[k]) ||
-			    strlen(lines.at[k]) > 8)
-				list_push(l->a, &all, lines.at[k]);
+			secrets_in(l->a, lines.at[k], &all);
 	}
 	return all;
 }

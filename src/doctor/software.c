@@ -29,7 +29,7 @@ check_compilers(struct look *l)
 	const char *home = look_env(l, "CUDA_HOME"), *nvcc = ask(l, "nvcc", "--version");
 	struct names found_in = { 0 };
 
-	nvcc = look_version(l, nvcc, ", V");
+	nvcc = look_version(l, nvcc, "release "); /* the series: V12.1.66 is no toolkit */
 	if (!gcc || !ask(l, "g++", "--version"))
 		found(l, FINDING_WARNING, "compiler-missing",
 		      "extensions cannot be compiled on this host; images can",
@@ -75,15 +75,15 @@ check_loader(struct look *l)
 	const struct names dirs = names_split(l->a, text ? text : "", ':');
 	size_t before = l->out->all.n;
 
+	if (dirs.n && (*text == ':' || ends_with(text, ":") || strstr(text, "::")))
+		found(l, FINDING_WARNING, "ld-path-empty",
+		      "the loader takes libraries from the current directory",
+		      "remove the empty entry (a leading, trailing or double colon)",
+		      "LD_LIBRARY_PATH=%s", text);
 	for (size_t i = 0; i < dirs.n; i++) {
 		const char *dir = dirs.at[i];
 
-		if (!*dir)
-			found(l, FINDING_WARNING, "ld-path-empty",
-			      "the loader takes libraries from the current directory",
-			      "remove the empty entry (a leading, trailing or double colon)",
-			      "LD_LIBRARY_PATH=%s", text);
-		else if (ends_with(dir, "/stubs") || ends_with(dir, "/stubs/"))
+		if (ends_with(dir, "/stubs") || ends_with(dir, "/stubs/"))
 			found(l, FINDING_ERROR, "ld-path-stubs",
 			      "programs load a libcuda.so without functions: CUDA reports no "
 			      "device",
