@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "build/engine.h"
+#include "build/build.h"
 
 /* Containers, WSL, file systems, memory and limits. */
 
