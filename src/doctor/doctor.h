@@ -64,7 +64,6 @@ void doctor_json(const struct checkup *c, struct buf *out);
  *   in      path: replaced atomically; hidden: names of variables that hold secrets
  *   out     *listed: a line for each member; the first member, MANIFEST.txt, has them too
  *   errors  SB0406, false
- *   source  libarchive 3.6, archive_write_open2(3), archive_write_filter(3)
  */
 bool doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
 		   const struct checkup *c, const char *path, const struct names *hidden,

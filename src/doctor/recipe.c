@@ -74,7 +74,7 @@ check_recipe_host(struct look *l)
 			      "one compile job of %s takes %u MiB, and %zu MiB are available",
 			      x->name, x->mem_mib_per_job, l->host->mem_free_mib);
 	}
-	/* An image for one GPU had 6.1 GB; its layers and the wheels exist twice while it is built. */
+	/* An image for one GPU had 6.1 GB; 15 GiB is our choice, not a measurement. */
 	if (s->torch_tag && cuda_of_tag(l->a, s->torch_tag) && free_mib(l, l->cwd, &mib) &&
 	    mib < 15360)
 		found(l, FINDING_WARNING, "recipe-disk",
