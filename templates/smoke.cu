@@ -29,11 +29,13 @@ __global__ void saxpy(float a, const float *x, float *y)
     y[i] = fmaf(a, x[i], y[i]);
 }
 
-// A sum per block in shared memory, of its last warp by shuffles, of all blocks by atomics.
+// A sum per block in shared memory, of its last warp by shuffles, of all blocks by atomics.  Every term
+// has bits in both halves of its 64, which are shuffled one by one.
+constexpr unsigned long long BOTH_HALVES = (1ull << 20) + 1;
 __global__ void sum(const unsigned *x, unsigned long long *total)
 {
     __shared__ unsigned long long part[THREADS];
-    unsigned long long mine = x[blockIdx.x * blockDim.x + threadIdx.x];
+    unsigned long long mine = x[blockIdx.x * blockDim.x + threadIdx.x] * BOTH_HALVES;
 
     part[threadIdx.x] = mine;
     __syncthreads();
@@ -198,7 +200,7 @@ long check_sum()
     if (!x.random(4) || !total.up())
         return -1;
     for (unsigned value : x.host)
-        want[0] += value;
+        want[0] += value * BOTH_HALVES;
     sum<<<BLOCKS, THREADS>>>(x.gpu, total.gpu);
     total.down();
     return wrong(total.host, want);
