@@ -48,8 +48,11 @@ name_meant(struct workspace *w, const char *key)
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		for (size_t k = 0; k < lists[i].n; k++) {
 			const char *known = lists[i].at[k];
+			/* One change leaves one of the first two characters in place, or moves it by one. */
+			bool may = known[0] == key[0] || known[0] == key[1] || known[1] == key[0] ||
+				   known[1] == key[1];
 
-			if (strlen(known) >= SHORTEST && is_one_off(key, known) &&
+			if (may && strlen(known) >= SHORTEST && is_one_off(key, known) &&
 			    !differ_in_digits(key, known))
 				return known;
 		}
