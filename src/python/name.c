@@ -19,10 +19,13 @@ name_valid(const char *name)
 const char *
 name_normalize(struct arena *a, const char *name)
 {
-	size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
+	size_t plain = 0;
 	char *s, *out;
 
-	/* Most names are one word in lower case. */
+	/* Most names are in lower case, with single dashes. */
+	while ((name[plain] >= 'a' && name[plain] <= 'z') || is_digit(name[plain]) ||
+	       (name[plain] == '-' && (!plain || name[plain - 1] != '-')))
+		plain++;
 	if (!name[plain])
 		return arena_copy(a, name, plain);
 	s = out = unicode_lower_of(a, name, strlen(name));
