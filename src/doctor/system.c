@@ -80,8 +80,10 @@ check_wslconfig(struct look *l)
 }
 
 /*
- * Not verified against NVIDIA's CUDA on WSL User Guide: the two kernel versions. The driver of Windows
- * is in WSL as a stub, libcuda.so; a Linux driver would hide it.
+ * The driver of Windows is in WSL as a stub, libcuda.so; a Linux driver would hide it.
+ *
+ *   source  NVIDIA, CUDA on WSL User Guide 11.4.4, section 2.1: at least kernel 4.19.121.  That the
+ *           guide recommends 5.10.16.3 is not verified: others cite it
  */
 void
 check_wsl(struct look *l)
