@@ -11,7 +11,7 @@
  */
 
 /* All cells together are digested no more than so many bytes. */
-enum { CANONICAL_MAX = 64 * 1024 * 1024 };
+enum { CANONICAL_MAX = 40 * 1024 * 1024 };
 
 /* A recipe on its way to its cells. */
 struct making {
