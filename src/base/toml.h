@@ -3,6 +3,9 @@
 
 #include "yaml.h"
 
+/* A lock file of a large project has twice as many values as any recipe. */
+#define TOML_LIMITS_DEFAULT ((struct yaml_limits){ 200 * 1000, 48 })
+
 /*
  * toml_read -- a TOML document as a tree of nodes, each with its place (base/yaml.h has the nodes).
  *

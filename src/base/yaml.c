@@ -111,7 +111,8 @@ static bool
 count_nodes(struct reader *r, size_t n, struct span at)
 {
 	if (n > r->limits.nodes - r->nodes)
-		return too_large(r, at, "more values than the limit, with aliases expanded");
+		return too_large(r, at,
+				 "more keys and values than the limit, with aliases expanded");
 	r->nodes += n;
 	return true;
 }
@@ -259,7 +260,7 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 	*at = event_span(r, e);
 	if (e->type != YAML_SCALAR_EVENT)
 		diag_at(r->ds, E_YAML_REFUSED, *at, "a key must be text");
-	else
+	else if (count_nodes(r, 1, *at))
 		key = read_scalar(r, e);
 	yaml_event_delete(e);
 	if (!key)

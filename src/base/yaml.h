@@ -39,11 +39,11 @@ struct pair {
 };
 
 struct yaml_limits {
-	size_t nodes; /* after expansion of aliases */
+	size_t nodes; /* keys and values, after expansion of aliases */
 	unsigned depth;
 };
 
-#define YAML_LIMITS_DEFAULT ((struct yaml_limits){ 200 * 1000, 48 })
+#define YAML_LIMITS_DEFAULT ((struct yaml_limits){ 100 * 1000, 48 })
 
 /*
  * yaml_read -- the one document in `src`.

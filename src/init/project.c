@@ -263,7 +263,7 @@ init_is_toml(struct init *rd, const struct source *src)
 bool
 init_project(struct init *rd, const struct source *src)
 {
-	const struct node *root = toml_read(rd->a, rd->ds, src, YAML_LIMITS_DEFAULT);
+	const struct node *root = toml_read(rd->a, rd->ds, src, TOML_LIMITS_DEFAULT);
 	const struct node *tool = node_get(root, "tool"), *poetry = node_get(tool, "poetry");
 	size_t from = rd->items.n;
 	unsigned before = rd->ds->errors;

@@ -10,8 +10,9 @@
  * comes before these are used; one that names an axis leaves it that one value.
  */
 
-/* All cells together are digested no more than so many bytes. */
-enum { CANONICAL_MAX = 40 * 1024 * 1024 };
+/* The cells of a matrix have at most CANONICAL_MAX bytes to digest; after the first
+   CANONICAL_SOME of them the rest is estimated, so that most matrices are refused early. */
+enum { CANONICAL_MAX = 40 * 1024 * 1024, CANONICAL_SOME = 2 * 1024 * 1024 };
 
 /* A recipe on its way to its cells. */
 struct making {
@@ -251,6 +252,13 @@ is_touched(const struct cells *cells, const struct override *set)
 	return false;
 }
 
+/* Whether n cells are too much to digest, of which the first `done` have `bytes`. */
+static bool
+too_much(size_t bytes, size_t done, size_t n)
+{
+	return bytes > CANONICAL_SOME && bytes / done > CANONICAL_MAX / n;
+}
+
 static const struct recipes *
 make_all(struct making *m, const struct node *matrix)
 {
@@ -277,7 +285,7 @@ make_all(struct making *m, const struct node *matrix)
 		root = overrides_apply(l, &left, root);
 		all[c] = make(m, root, cells.at[c].name);
 		good &= all[c] != NULL;
-		if (m->canonical_bytes > CANONICAL_MAX) {
+		if (too_much(m->canonical_bytes, c + 1, cells.n)) {
 			fault(l, E_MATRIX, m->root->at,
 			      "the matrix's cells are more than %d MiB of recipes",
 			      CANONICAL_MAX / 1024 / 1024);
