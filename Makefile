@@ -207,7 +207,7 @@ asan: deps-test
 	@INJECT_N=$${INJECT_N:-2000} $(MAKE) --no-print-directory test-run BUILD=$(BUILD)/asan VENV=$(VENV) \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer" SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
-# The parts of README.md that the programs write, and docs/rules.md.
+# The generated parts of README.md and docs/.
 .PHONY: docs
 docs: all $(VENV)/ok
 	@$(VENV)/bin/python ci/docs

@@ -229,7 +229,7 @@ bool recipe_names_wheel(const char *url);
 
 /* JSON Schema 2020-12 of a recipe file, from the key table. */
 void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
-/* The README's recipe reference (Markdown), from the key table. */
+/* The reference of keys in docs/recipe.md (Markdown), from the key table. */
 void recipe_reference(struct arena *a, struct buf *out);
 
 #endif

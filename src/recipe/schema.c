@@ -298,7 +298,7 @@ recipe_schema(struct arena *a, const struct facts *f, struct buf *out)
 }
 
 /*
- * The README's reference: one row a key, in the order of the table.
+ * The reference of docs/recipe.md: one row a key, in the order of the table.
  *
  *     | Key | Takes | |
  *     | --- | --- | --- |
