@@ -323,7 +323,7 @@ verb_check(struct run *r)
 	if (r->o->fix)
 		return check_fix(r);
 	if (r->o->dry_run)
-		return usage_error("--dry-run goes with --fix: it shows what --fix would change");
+		return usage_error("--dry-run needs --fix: it shows what --fix would change");
 	for (size_t i = 0; i < r->o->args.n; i++)
 		check_cells(r, &r->ds, r->o->args.at[i], NULL, NULL, &all, &choices);
 	if (r->o->format == FORMAT_JSON)

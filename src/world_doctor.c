@@ -56,7 +56,7 @@ verb_doctor(struct run *r)
 	if (o->report && !doctor_report(r->a, &r->ds, &d, c, o->report, &hidden, &listed))
 		return EXIT_DIAGNOSED;
 	if (o->report && o->format == FORMAT_TEXT) {
-		buf_printf(&r->out, "\n%s, with secrets masked; look at it before you send it:\n",
+		buf_printf(&r->out, "\n%s, with secrets masked; read it before you send it:\n",
 			   o->report);
 		for (size_t i = 0; i < listed.n; i++)
 			buf_printf(&r->out, "  %s\n", listed.at[i]);

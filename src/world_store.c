@@ -27,7 +27,7 @@ store_all(struct run *r, const char *what, const struct names *places)
 	if (r->o->max_size && (!number(r->o->max_size, &max_gib) || max_gib <= 0))
 		return usage_error("--max-size needs a number of GiB, say 20");
 	if (json && places->n > 1)
-		return usage_error("--format json tells of one store: name one");
+		return usage_error("--format json shows one store: name one");
 	for (size_t i = 0; i < (places->n ? places->n : 1); i++) {
 		struct store *s = store_open(r->a, &r->ds, places->n ? places->at[i] : NULL);
 

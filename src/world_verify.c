@@ -182,7 +182,7 @@ verb_verify(struct run *r)
 
 		if (proc_interrupted()) {
 			diag_at(&r->ds, E_VERIFY_STOPPED, (struct span){ 0 },
-				"interrupted: `%s` and what comes after it was not judged",
+				"interrupted: `%s` and later cells were not verified",
 				plans.at[i]->stack->recipe->cell);
 			return EXIT_DIAGNOSED;
 		}

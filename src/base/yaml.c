@@ -429,7 +429,7 @@ read_document(struct reader *r)
 		yaml_event_delete(&e);
 		if (type == YAML_DOCUMENT_START_EVENT && root) {
 			diag_help(diag_at(r->ds, E_YAML_REFUSED, at, "a second document"),
-				  "one file, one document: put the other into a file of its own");
+				  "a file has one document: move the other one to another file");
 			return NULL;
 		}
 	}

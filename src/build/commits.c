@@ -39,7 +39,7 @@ commits_resolve(struct work *w)
 					  why),
 				  "the build uses %s%.12s; `ref: COMMIT` needs no look-up",
 				  was ? "the commit of the last build, " :
-					"what the engine fetched last under this name",
+					"the commit of this name that the engine fetched last",
 				  was ? was : "");
 		else if (was && strcmp(was, now) != 0)
 			diag_help(diag_why(diag_at(w->ds, W_TAG_MOVED, s->at,

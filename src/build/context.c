@@ -374,8 +374,7 @@ work_secrets(struct work *w)
 		}
 		if (!file && !value) {
 			diag_help(diag_at(w->ds, E_SECRET_MISSING, (struct span){ 0 },
-					  "the build needs the secret %s, and nobody gave it",
-					  name),
+					  "the build needs the secret %s, which is not set", name),
 				  "--secret %s=FILE, or a variable %s in the environment", name,
 				  name);
 			good = false;

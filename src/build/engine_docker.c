@@ -42,7 +42,7 @@ find_client(struct arena *a, struct engine_state *s)
 		if (s->why_not)
 			continue;
 		ASK(a, &r, client, "--version");
-		s->why_not = arena_printf(a, "%s (%s) has no buildx, and no BuildKit of its own",
+		s->why_not = arena_printf(a, "%s (%s) has neither buildx nor built-in BuildKit",
 					  client, engine_version_in(a, buf_text(&r.out)));
 		s->install = "install the buildx component: the package docker-buildx-plugin "
 			     "(Docker's) or docker-buildx (of the distribution)";
@@ -72,7 +72,7 @@ no_daemon(struct arena *a, struct engine_state *s, const char *said)
 		s->install = "sudo systemctl start docker, or DOCKER_HOST names another daemon";
 	} else {
 		s->why_not = arena_printf(a, "the daemon: %s", said);
-		s->install = "docker info says more";
+		s->install = "run docker info for details";
 	}
 }
 

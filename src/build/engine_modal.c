@@ -49,7 +49,7 @@ modal_probe(struct arena *a, struct engine_state *s)
 		s->install = "modal token new";
 	} else {
 		s->gpus = true;
-		s->version = arena_printf(a, "%s, %s; the service was not asked",
+		s->version = arena_printf(a, "%s, %s; the service was not contacted",
 					  engine_version_in(a, buf_text(&r.out)), from);
 	}
 }

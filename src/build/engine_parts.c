@@ -51,7 +51,7 @@ engine_said(struct arena *a, const struct proc_result *r)
 			break;
 	}
 	if (!last)
-		return arena_printf(a, "ends with status %d and says nothing", r->status);
+		return arena_printf(a, "exits with status %d and prints nothing", r->status);
 	if (!strncasecmp(last, "error: ", 7)) {
 		last += 7;
 		last_n -= 7;

@@ -81,7 +81,7 @@ podman_probe(struct arena *a, struct engine_state *s)
 
 	if (!ASK(a, &r, s->at.client, "info", "--format", "json") || !(info = engine_json(&r))) {
 		s->why_not = engine_said(a, &r);
-		s->install = "podman info says more";
+		s->install = "run podman info for details";
 		return;
 	}
 	if (has_one_user(info)) {
@@ -115,7 +115,7 @@ buildah_probe(struct arena *a, struct engine_state *s)
 		range = strstr(buf_text(&r.err), "subuid") || strstr(s->why_not, "newuidmap");
 		s->install = range ? "sudo usermod --add-subuids 100000-165535 --add-subgids "
 				     "100000-165535 $USER, and the package uidmap" :
-				     "buildah info says more";
+				     "run buildah info for details";
 		return;
 	}
 	ASK(a, &r, s->at.client, "--version");

@@ -211,7 +211,7 @@ output_buildah_end(struct output_parser *p, int status)
 	struct stage *s = running(p);
 
 	if (status > 0 && !p->told && s)
-		failed(p, s, status, "it ended, and did not say why");
+		failed(p, s, status, "it exited without a message");
 	for (size_t i = 0; i < p->nstages; i++) {
 		s = &p->stages[i];
 		if (s->open && s->now && s->started)

@@ -440,7 +440,7 @@ static const struct {
 	{ 0, "from versions: none", "the index does not have it, or requires a login",
 	  "`index: {url: ..., secret: NAME}` names an index and the secret of its login" },
 	{ 139, NULL, "it ended by a segmentation fault", NULL },
-	{ 143, NULL, "it was asked to end (SIGTERM)", NULL },
+	{ 143, NULL, "it was terminated (SIGTERM)", NULL },
 	{ 127, NULL, "a command was not found", NULL },
 	{ 126, NULL, "a command could not be executed", NULL },
 };

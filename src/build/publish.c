@@ -52,8 +52,7 @@ is_of_recipe(struct publishing *w)
 					    fs_join(w->a, w->o->out, "build.json")));
 	if (!same(b->recipe_digest, w->o->recipe_digest))
 		return another(w, arena_printf(w->a, "`%s` was built from another recipe", image),
-			       arena_printf(w->a,
-					    "the recipe has the digest %s, the record says %s",
+			       arena_printf(w->a, "the recipe has the digest %s, build.json has %s",
 					    w->o->recipe_digest,
 					    b->recipe_digest ? b->recipe_digest : "none"));
 	return true;
@@ -80,7 +79,7 @@ is_here(struct publishing *w)
 		return another(
 			w,
 			arena_printf(w->a, "`%s` names another image since it was built", o->image),
-			arena_printf(w->a, "it is %s now, the record says %s", w->about.id,
+			arena_printf(w->a, "it is %s now, build.json has %s", w->about.id,
 				     b->image_id));
 	return true;
 }
@@ -115,7 +114,7 @@ is_proven(struct publishing *w)
 
 	w->attach = !why;
 	if (!why && w->o->proof.failed)
-		why = arena_printf(w->a, "`%s` says that a check failed", w->o->proof.path);
+		why = arena_printf(w->a, "`%s` contains a failed check", w->o->proof.path);
 	if (!why && o->require && !o->proof.enough)
 		why = arena_printf(w->a, "what `%s` proves: %s", o->proof.path, o->proof.proven);
 	if (!why)
@@ -151,7 +150,7 @@ engine_does(struct publishing *w, struct engine_command c, const char *what, con
 	if (r.started && !w->o->terminal)
 		diag_why(d, "%s", engine_said(w->a, &r));
 	if (!r.interrupted && e->push)
-		diag_help(d, "%s login %s, if nobody is logged in there", e->name,
+		diag_help(d, "run %s login %s if you are not logged in", e->name,
 			  arena_copy(w->a, ref, strcspn(ref, "/")));
 	return false;
 }
@@ -278,8 +277,7 @@ read_refs(struct publishing *w, struct oci_name *names)
 			good = false;
 		} else if (names[i].digest) {
 			diag_help(diag_at(w->ds, E_REFERENCE, (struct span){ 0 },
-					  "`%s` names a digest, and what is pushed gets a tag",
-					  ref),
+					  "`%s` has a digest; `publish` needs a tag", ref),
 				  "leave `@%s` out", names[i].digest);
 			good = false;
 		} else if (!names[i].tag) {

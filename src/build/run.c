@@ -164,7 +164,7 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	for (size_t i = l->nlast < LAST_LINES ? 0 : l->nlast - LAST_LINES; i < l->nlast; i++)
 		diag_why(d, "%s", l->last[i % LAST_LINES].p);
 	if (w->pushing)
-		diag_help(d, "%s login %s, if nobody is logged in there", w->o->engine->name,
+		diag_help(d, "run %s login %s if you are not logged in", w->o->engine->name,
 			  arena_copy(w->a, w->pushing, strcspn(w->pushing, "/")));
 	diag_help(d, "stackbuild engines says what is usable; all that was printed: %s",
 		  fs_join(w->a, w->o->out, "build.log"));

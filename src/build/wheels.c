@@ -206,7 +206,7 @@ take_compiled(struct work *w, struct wanted_wheel *one, const char *folder)
 	if (store_check(w->a, &found, one->file, &one->want))
 		return true;
 	d = diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
-		    "%s compiled, but into a wheel that is not what was asked for", one->step->id);
+		    "%s compiled, but its wheel does not match the plan", one->step->id);
 	for (const struct diag *f = found.head; f; f = f->next) {
 		diag_why(d, "%s", f->text);
 		for (const struct note *n = f->notes; n; n = n->next)

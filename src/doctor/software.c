@@ -202,5 +202,6 @@ check_clock(struct look *l)
 		found(l, FINDING_ERROR, "clock-wrong",
 		      "certificates and signatures are \"not yet valid\": downloads and apt fail",
 		      "set the clock; in WSL2 run `wsl --shutdown` in Windows",
-		      "the clock says %s, and the knowledge base is of %s", today, known);
+		      "the clock shows %s, before the date of the knowledge base, %s", today,
+		      known);
 }

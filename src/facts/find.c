@@ -331,14 +331,14 @@ static const struct subject subjects[] = {
 	  "releases" },
 	{ "os", "operating systems of base images", "os ubuntu22.04", "os.yaml", "releases",
 	  "system|Python|gcc|glibc|deadsnakes", NULL, NULL, "python|gcc|glibc|deadsnakes", NULL },
-	{ "base", "base images and what they bring", "base pytorch/pytorch", "bases.yaml", "images",
+	{ "base", "base images and their contents", "base pytorch/pytorch", "bases.yaml", "images",
 	  "repository|pieces of its tag", NULL, NULL, "tag", NULL },
 	{ "modal", "Modal: limits, image builders, GPUs, prices", "modal", "modal.yaml", "gpus",
 	  "gpu", find_modal, NULL, "", NULL },
 	{ "package", "packages: their releases on the package index", "package numpy", NULL, NULL,
 	  "package|newest known|its Python", find_package, list_package, "", "releases" },
 	{ "rule", "rules about what cannot live together", "rule cuda-major", NULL, NULL,
-	  "rule|severity|code|what it says", find_rule, list_rule, "", NULL },
+	  "rule|severity|code|message", find_rule, list_rule, "", NULL },
 };
 
 /* --- the verb --- */
@@ -370,7 +370,7 @@ not_known(struct diags *ds, const char *what, const char *name, struct names kno
 	else if (holding)
 		diag_help(d, "did you mean %s?", holding);
 	else
-		diag_help(d, "run `stackbuild facts%s%s` to list what it has", subject ? "" : " ",
+		diag_help(d, "run `stackbuild facts%s%s` to list the entries", subject ? "" : " ",
 			  subject ? "" : what);
 	return false;
 }
@@ -412,7 +412,7 @@ answer(struct show *v, struct diags *ds, const struct subject *s, const char *na
 				 fact_keys(v->a, fact_get(x.parts.at[0], s->more)));
 	diag_help(diag_at(ds, E_FACT_UNKNOWN, (struct span){ 0 },
 			  "%s `%.200s %.200s` is not in the knowledge base", s->name, name, more),
-		  "run `stackbuild facts %s %s` to show what it has", s->name, name);
+		  "run `stackbuild facts %s %s` to list the entries", s->name, name);
 	return false;
 }
 
@@ -439,7 +439,7 @@ facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char 
 	   const char *name, const char *more, bool as_json, struct buf *out)
 {
 	struct show v = { .f = f, .a = a, .out = out };
-	struct table t = table_of(a, "subject|what is known|for example");
+	struct table t = table_of(a, "subject|contents|for example");
 	const struct subject *s = NULL;
 	struct names known = { 0 };
 

@@ -46,11 +46,11 @@ refer(struct refs *r, enum kind kind, const char *name, struct span at)
 	if (names_have(&r->told[kind], name))
 		return;
 	list_push(r->a, &r->told[kind], name);
-	d = diag_at(r->ds, E_KNOWLEDGE_NAMES, at, "no %s `%.200s` is known", kinds[kind].what,
-		    name);
+	d = diag_at(r->ds, E_KNOWLEDGE_NAMES, at, "the knowledge base has no %s `%.200s`",
+		    kinds[kind].what, name);
 	near = str_nearest(name, known->at, known->n);
 	if (at.src && !at.src->size)
-		diag_help(d, "keep it in %s: a file that is laid over that one removes it",
+		diag_help(d, "keep the entry in %s: an overlay of that file removes it",
 			  kinds[kind].file);
 	else if (near)
 		diag_help(d, "write `%s`", near);

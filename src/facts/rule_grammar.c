@@ -108,7 +108,7 @@ rule_condition_parse(struct arena *a, const char *variable, const char *text,
 		out->all = all;
 		text += strlen("any ");
 	} else if (out->variable == VAR_GPUS) {
-		return "say `any` or `all`, and which compute capabilities";
+		return "write `any` or `all`, and the compute capabilities";
 	}
 	out->absent = !strcmp(text, "absent");
 	if (out->absent && out->variable != VAR_PACKAGE && out->variable != VAR_ENV &&

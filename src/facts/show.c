@@ -311,7 +311,7 @@ show_pairings(struct show *v, const struct claim *file, const char *release)
 		if (!is_about(v, p, release))
 			continue;
 		if (fact_true_of(p, "optional"))
-			why = arena_printf(v->a, "if it is there: %s", why);
+			why = arena_printf(v->a, "if it is installed: %s", why);
 		table_add(v, &t, release ? NULL : fact_text_of(p, "versions"),
 			  arena_printf(v->a, "%s %s", fact_text_of(p, "other"),
 				       fact_text_of(p, "needs")),

@@ -408,7 +408,7 @@ redirect(struct transfer *t, unsigned count)
 		return false;
 	url = http_resolve(t->a, t->url, location);
 	t->answer->why = count >= HTTP_REDIRECTS ? "more than 5 redirects" :
-			 !url                    ? "a redirect to what is no http or https URL" :
+			 !url ? "a redirect to a URL that is neither http nor https" :
 			 starts_with(t->url, "https:") && !starts_with(url, "https:") ?
 				"a redirect from https to http is not followed" :
 				NULL;

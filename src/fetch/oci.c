@@ -112,7 +112,7 @@ explain_login(struct oci_registry *r, struct diag *d)
 	if (r->login.where)
 		diag_why(d, "the login in `%s` was used", r->login.where);
 	else if (r->looked)
-		diag_why(d, "nobody is logged in there");
+		diag_why(d, "there is no login for this registry");
 	diag_help(d, "docker login%s%s, or podman login%s%s", *host ? " " : "", host,
 		  *host ? " " : " ", *host ? host : "docker.io");
 }
@@ -127,26 +127,26 @@ refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answ
 	struct diag *d;
 
 	if (!answer->status && answer->refused) {
-		d = diag_at(ds, E_CONTENT, nowhere, "%s did not send what it should: %s: %s", host,
-			    what, answer->why);
-		diag_help(d, "ask it without a proxy or mirror between, or push the content again");
+		d = diag_at(ds, E_CONTENT, nowhere, "%s sent an invalid answer: %s: %s", host, what,
+			    answer->why);
+		diag_help(d, "connect without a proxy or mirror, or push the content again");
 	} else if (!answer->status) {
 		d = diag_at(ds, E_REGISTRY_AWAY, nowhere, "%s cannot be reached: %s", host,
 			    answer->why);
-		diag_why(d, "it was asked to %s", what);
+		diag_why(d, "the request was to %s", what);
 		if (http_is_loopback(host))
-			diag_help(
-				d,
-				"start the registry; on this machine it is spoken to without TLS");
+			diag_help(d, "start the registry; stackbuild uses HTTP without TLS on this "
+				     "machine");
 		else
 			diag_help(d, "check the host's name, the network and the proxy");
 	} else {
-		d = diag_at(ds, E_REGISTRY, nowhere, "%s refuses to %s: %s", host, what,
+		d = diag_at(ds, E_REGISTRY, nowhere, "%s denied the request to %s: %s", host, what,
 			    error_text(r->a, answer));
 		if (answer->status == 401 || answer->status == 403)
 			explain_login(r, d);
 		else if (answer->status == 429)
-			diag_help(d, "wait, or log in: who is known may ask more often");
+			diag_help(d,
+				  "wait, or log in: registries allow more requests with a login");
 		else if (answer->status == 405)
 			diag_help(d, "switch it on in the registry: it is off there");
 	}
@@ -205,7 +205,7 @@ oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const ch
 				      .size = answer.body_size };
 	if ((said = other_digest(&answer, out->digest))) {
 		diag_at(ds, E_CONTENT, (struct span){ 0 },
-			"%s did not send what it should: %s: its digest is %s, not %s",
+			"%s sent an invalid answer: %s: its digest is %s, not %s",
 			r->name->registry, what, out->digest, said);
 		return false;
 	}
@@ -351,7 +351,7 @@ upload(struct oci_registry *r, struct arena *a, const struct oci_blob *blob,
 		return false;
 	if (!(put.url = upload_url(r, a, answer, blob->digest))) {
 		answer->status = 0;
-		answer->why = "it does not say where the upload goes (Location)";
+		answer->why = "its answer has no upload URL (Location)";
 		return false;
 	}
 	list_push(a, &put.headers, "Content-Type: application/octet-stream");

@@ -393,8 +393,7 @@ oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool pus
 		r->authorization = fetch_token(r, &c, scope);
 	} else if (c.bearer && c.realm) {
 		list_push(r->a, &r->troubles,
-			  arena_printf(r->a, "it asks for the login to be sent without TLS, to %s",
-				       c.realm));
+			  arena_printf(r->a, "it requires the login without TLS, at %s", c.realm));
 	} else if (c.basic && r->login.user) {
 		r->authorization = basic(r->a, &r->login);
 	}

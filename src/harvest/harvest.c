@@ -111,7 +111,7 @@ write_file(struct work *w, struct diags *ds, const struct found_releases *all)
 	}
 	/* What this program writes, it can read. */
 	if (!facts_releases_valid(w->a, ds, path, buf_text(&out), out.n))
-		w->why = "what the index says cannot be written as knowledge";
+		w->why = "the data of the index cannot be written as knowledge";
 	else if (!fs_write(ds, path, out.p, out.n, 0644, true, NULL))
 		w->why = "its file cannot be written";
 	return !w->why;

@@ -31,19 +31,19 @@ static const struct {
 	int code;
 	const char *words;
 } results[] = {
-	{ 4, "no permission for the driver's devices: look at the rights of /dev/nvidia*" },
+	{ 4, "no permission for the driver's devices: check the permissions of /dev/nvidia*" },
 	{ 9, "the NVIDIA driver is not loaded: modprobe nvidia, or install it" },
 	{ 10, "the driver did not answer in time" },
-	{ 12, "NVML did not find a library of its own: the driver is not whole" },
+	{ 12, "NVML did not find one of its libraries: the driver installation is incomplete" },
 	{ 13, "this driver's library has no such function: it is too old" },
-	{ 15,
-	  "a GPU has fallen off the bus, or is lost otherwise: the kernel's log (Xid) says more" },
+	{ 15, "a GPU is lost (for example fallen off the bus): see the Xid messages in the kernel "
+	      "log" },
 	{ 16, "a GPU must be reset before it can be used" },
 	{ 17,
 	  "the operating system denies access to the GPU: inside a container, its device cgroup" },
 	{ 18, "the driver was updated and the old kernel module is still loaded: reboot, or load "
 	      "the new one" },
-	{ 999, "the driver fails, and does not say why" },
+	{ 999, "the driver failed for an unknown reason" },
 };
 
 static const char *
@@ -55,7 +55,7 @@ result_words(struct arena *a, const struct nvml *n, int code)
 		if (results[i].code == code)
 			return results[i].words;
 	text = n->error ? n->error(code) : NULL;
-	return text ? arena_printf(a, "NVML says: %s (%d)", text, code) :
+	return text ? arena_printf(a, "NVML reports: %s (%d)", text, code) :
 		      arena_printf(a, "NVML's error %d", code);
 }
 

@@ -16,8 +16,8 @@ static void
 unread(struct docker *d, struct init_item *item)
 {
 	d->unseen = true;
-	item_unread(d->rd, item, "add what it installs to `packages` or `apt`",
-		    "init does not know what it installs");
+	item_unread(d->rd, item, "add the packages that it installs to `packages` or `apt`",
+		    "init cannot tell which packages it installs");
 }
 
 /* --- apt --- */

@@ -51,7 +51,7 @@ static void
 leave_command(struct init *rd, struct init_item *item, const char *text)
 {
 	(void)text;
-	item_unread(rd, item, "add what it installs to `packages` or `apt`",
+	item_unread(rd, item, "add the packages that it installs to `packages` or `apt`",
 		    "init does not read commands of cog.yaml");
 }
 

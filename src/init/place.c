@@ -374,7 +374,7 @@ place_index(struct init *rd, struct init_item *item, const char *url, bool extra
 	else
 		item_unread(
 			rd, item,
-			extra ? "name what comes from it: `index: {extra: [{url: ..., packages: "
+			extra ? "list its packages: `index: {extra: [{url: ..., packages: "
 				"[...]}]}`" :
 				"`index: {url: ..., secret: NAME}` takes it without credentials",
 			"the recipe has no place for this index");

@@ -162,10 +162,11 @@ draft_write(struct init *rd)
 	bool any = false;
 
 	if (rd->from)
-		put(&w, NULL, "# From %s, by stackbuild init: each choice says why.\n",
+		put(&w, NULL,
+		    "# Created by stackbuild init from %s; a comment explains each choice.\n",
 		    plain(&w, rd->from));
 	else
-		put(&w, NULL, "# Written by stackbuild init: each choice says why.\n");
+		put(&w, NULL, "# Created by stackbuild init; a comment explains each choice.\n");
 	w.line++;
 	for (size_t i = 0; i < rd->items.n; i++)
 		rd->items.at[i]->line = 0;

@@ -60,7 +60,8 @@ image_open(struct image *m)
 	return ((!h->e_phnum || h->e_phentsize == sizeof(Elf64_Phdr)) &&
 		(!h->e_shoff || h->e_shentsize == sizeof(Elf64_Shdr)) && is_whole(m)) ||
 	       inspect_refuse(m->ds, E_ELF, m->name,
-			      "it ends before what its headers promise: %zu bytes are there", m->n);
+			      "it is truncated: it has %zu bytes, fewer than its headers declare",
+			      m->n);
 }
 
 /* --- what the dynamic loader would see, by the sections that hold it --- */

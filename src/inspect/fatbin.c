@@ -97,7 +97,7 @@ read_section(const struct section *s)
 		header = le16(s->p + at + 6);
 		size = le64(s->p + at + 8);
 		if (header < CONTAINER_BYTES || !fits(header, size, 1, s->n - at))
-			return broken(s, at, "GPU code is larger than what is there");
+			return broken(s, at, "GPU code extends past the end of its section");
 		if (!read_entries(s, at + header, at + header + size))
 			return false;
 		at += header + size;

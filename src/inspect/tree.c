@@ -196,7 +196,7 @@ static bool
 read_layout(struct image_at *m)
 {
 	if (!oci_layers(m, "index.json", 0))
-		return tree_refuse(m->w, "its index.json names no image whose manifest is there");
+		return tree_refuse(m->w, "its index.json lists no image with an existing manifest");
 	name_layers(m);
 	for (size_t i = 0; i < m->layers.n; i++) {
 		CLEANUP_ARCHIVE struct archive *ar =

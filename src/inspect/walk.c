@@ -49,7 +49,8 @@ entry_bytes(struct walk *w, struct arena *a, struct archive *ar, const char *pat
 
 		if (n <= 0) {
 			tree_refuse(w, "`%s` cannot be read: %s", path,
-				    n ? archive_error_string(ar) : "it is shorter than it says");
+				    n ? archive_error_string(ar) :
+					"it is shorter than it declares");
 			return NULL;
 		}
 		at += (uint64_t)n;

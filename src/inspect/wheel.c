@@ -190,7 +190,7 @@ static bool
 compare_size(const struct zip *z, const struct zip_entry *e, const struct record_row *row)
 {
 	return !row || !row->has_size || row->size == e->size ||
-	       zip_refuse(z, "`%s` has %llu bytes; its RECORD says %llu", e->name,
+	       zip_refuse(z, "`%s` has %llu bytes; the RECORD lists %llu", e->name,
 			  (unsigned long long)e->size, (unsigned long long)row->size);
 }
 
@@ -201,7 +201,7 @@ compare(const struct zip *z, const struct zip_entry *e, const struct record_row 
 	if (!compare_size(z, e, row))
 		return false;
 	if (!str_is(row->digest, digest))
-		return zip_refuse(z, "`%s` is not what its RECORD says: another digest", e->name);
+		return zip_refuse(z, "the digest of `%s` differs from the RECORD", e->name);
 	return true;
 }
 

@@ -60,11 +60,11 @@ same_tags(const struct zip *z, const struct names *here, const struct names *the
 		if (names_have(there, here->at[i]))
 			continue;
 		if (!z->lenient)
-			return zip_refuse(z, "its %s says that it is for `%s`, its %s does not",
-					  one, here->at[i], other);
+			return zip_refuse(z, "its %s has the tag `%s`, its %s does not", one,
+					  here->at[i], other);
 		list_push(z->a, &w->findings,
-			  arena_printf(z->a, "its %s says that it is for `%s`, its %s does not",
-				       one, here->at[i], other));
+			  arena_printf(z->a, "its %s has the tag `%s`, its %s does not", one,
+				       here->at[i], other));
 	}
 	return true;
 }
@@ -137,10 +137,10 @@ wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 	    !(format = only(z, wheel_text, "WHEEL", "Wheel-Version")))
 		return false;
 	if (!name_valid(w->name) || strcmp(name_normalize(a, w->name), file->name) != 0)
-		return zip_refuse(z, "its metadata says that it is `%s`, its file name says `%s`",
+		return zip_refuse(z, "its metadata has the name `%s`, its file name has `%s`",
 				  w->name, file->name);
 	if (!same_version(a, w->version, file->version))
-		return zip_refuse(z, "its metadata says version `%s`, its file name says `%s`",
+		return zip_refuse(z, "its metadata has version `%s`, its file name has `%s`",
 				  w->version, version_text(a, file->version));
 	if (!starts_with(format, "1.") || !version_parse(a, format))
 		return zip_refuse(z, "its format is `%s`; 1.0 is what installers read", format);

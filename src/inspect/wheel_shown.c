@@ -69,17 +69,20 @@ wheel_findings(struct arena *a, const struct wheel *w)
 					       o->path, o->elf->glibc, p.glibc));
 		if (p.machine && strcmp(p.machine, o->elf->machine) != 0)
 			list_push(a, &all,
-				  arena_printf(a, "`%s` is for %s; the tag says %s", o->path,
+				  arena_printf(a, "`%s` is for %s, but the tag is %s", o->path,
 					       o->elf->machine, p.machine));
 		if (p.abi3 && strstr(o->path, ".cpython-"))
 			list_push(a, &all,
 				  arena_printf(
-					  a, "`%s` is for one version of Python; the tag says abi3",
+					  a,
+					  "`%s` is for one version of Python, but the tag is abi3",
 					  o->path));
 		if (p.any)
 			list_push(a, &all,
-				  arena_printf(a, "`%s` is machine code; the tag says any platform",
-					       o->path));
+				  arena_printf(
+					  a,
+					  "`%s` is machine code, but the tag is for any platform",
+					  o->path));
 	}
 	return all;
 }

@@ -265,7 +265,8 @@ read_end(struct zip *z, struct end *end)
 		return false;
 	if (end->offset > end->at || end->size != end->at - end->offset ||
 	    end->size > CENTRAL_MAX || end->count > WHEEL_FILES_MAX)
-		return zip_refuse(z, "its directory does not lie where it says, or is too large");
+		return zip_refuse(z,
+				  "its directory is not at the recorded offset, or is too large");
 	z->directory = end->offset;
 	return true;
 }
@@ -301,7 +302,7 @@ check_header(struct zip *z, struct zip_entry *e, uint64_t end)
 
 	if (!fits(e->at, 1, sizeof(p), end) || !zip_bytes(z, e->at, p, sizeof(p)) ||
 	    le32(p) != 0x04034b50)
-		return zip_refuse(z, "`%s` does not lie where the directory says", e->name);
+		return zip_refuse(z, "`%s` is not at the offset in the directory", e->name);
 	name = le16(p + 26);
 	extra = le16(p + 28);
 	packed = le32(p + 18);

@@ -88,8 +88,9 @@ zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsi
 		r = archive_read_next_header(ar, &unused);
 	while (r == ARCHIVE_OK && (r = archive_read_data_block(ar, &p, &n, &at)) == ARCHIVE_OK) {
 		if (n > e->size - got)
-			return zip_refuse(z, "`%s` has not the size that the directory says",
-					  e->name);
+			return zip_refuse(
+				z, "the size of `%s` differs from the directory of the archive",
+				e->name);
 		if (sum)
 			EVP_DigestUpdate(sum, p, n);
 		if (to && n) /* an empty block has no bytes to point at */
@@ -100,5 +101,5 @@ zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsi
 		return zip_refuse(z, "`%s` cannot be unpacked: %s", e->name,
 				  archive_error_string(ar));
 	return (got == e->size && !s.left) ||
-	       zip_refuse(z, "`%s` has not the size that the directory says", e->name);
+	       zip_refuse(z, "the size of `%s` differs from the directory of the archive", e->name);
 }

@@ -144,12 +144,12 @@ extension_step(struct maker *m, const struct stack_extension *e, const char *bef
 		plan_need(m, &st, "torch",
 			  wheel ? "it was made for it" : "it is compiled against it");
 	if (plan_has(m, "build-deps"))
-		plan_need(m, &st, "build-deps", "its build finds nothing else");
+		plan_need(m, &st, "build-deps", "its build uses these packages");
 	for (size_t i = 0; i < m->installs.n; i++)
 		plan_need(m, &st, m->installs.at[i],
-			  "what pip installs later might move what it was compiled against");
+			  "a later pip install could change packages that it was compiled against");
 	for (size_t i = 0; i < e->after.n; i++)
-		plan_need(m, &st, e->after.at[i], "it uses it");
+		plan_need(m, &st, e->after.at[i], "it imports that extension");
 	if (before)
 		plan_need(m, &st, before, "the recipe's order");
 	plan_need(m, &st, m->stack_end, "its stage stands on it");

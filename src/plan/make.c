@@ -167,8 +167,10 @@ refuse_circle(struct diags *ds, const struct stack *s)
 			for (size_t l = 0; l < s->extensions.at[k].after.n; l++)
 				diag_why(d, "%s needs %s first", s->extensions.at[k].name,
 					 s->extensions.at[k].after.at[l]);
-		diag_help(d, "the knowledge says so in `after`: correct the overlay, or leave one "
-			     "of them out");
+		diag_help(
+			d,
+			"the knowledge base says so in `after`: correct the overlay, or remove one "
+			"of them out");
 		return;
 	}
 	BUG("steps need each other in a circle");

@@ -213,7 +213,7 @@ python_by_uv(struct writer *w, const struct python_build *b)
 	run(w, "uv, for this step alone", "python3 -m venv {work}/uv");
 	run(w, NULL, "{work}/uv/bin/python -m pip install uv==%s", b->uv);
 	pip_cache(w);
-	run(w, "uv compares the digest of what it fetches",
+	run(w, "uv checks the digest of each download",
 	    "{work}/uv/bin/uv venv --no-project --allow-existing "
 	    "--python-preference only-managed --python %s {venv}",
 	    b->version ? b->version : b->series);

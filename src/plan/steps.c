@@ -108,8 +108,7 @@ python_why(struct maker *m)
 	default:
 		return own && strcmp(own, series) != 0 ?
 			       arena_printf(m->a, "%s (the base image has %s)", series, own) :
-			       arena_printf(m->a, "%s (the base image has none that is known)",
-					    series);
+			       arena_printf(m->a, "%s (the base image has no known one)", series);
 	}
 }
 
@@ -216,8 +215,8 @@ torch_step(struct maker *m)
 	st.at = s->torch.at;
 	st.index = s->torch_index.value;
 	st.packages = s->torch_packages;
-	st.why = st.index ? "own index; before what is built against it" :
-			    "PyPI; before what is built against it";
+	st.why = st.index ? "own index; before packages that need it" :
+			    "PyPI; before packages that need it";
 	plan_need(m, &st, "python", "it is installed by its pip");
 	if (plan_has(m, "apt"))
 		plan_need(m, &st, "apt", "the system comes first: it may load what lies there");
@@ -295,7 +294,7 @@ extra_step(struct maker *m, size_t first, const char *before)
 		    "--no-deps: the next step installs their dependencies from the main index",
 		    NULL, constraints, index)
 		->packages.no_deps = true;
-	plan_need(m, &st, before, "what is compiled against must not be moved");
+	plan_need(m, &st, before, "later steps compile against these versions");
 	add_packages(m, &st, before);
 }
 
@@ -317,7 +316,7 @@ main_step(struct maker *m, const char *before)
 		  s->build_deps.n ? "builds find their requirements untouched" :
 				    "it must stay as it was installed");
 	for (size_t i = 0; i < m->installs.n; i++)
-		plan_need(m, &st, m->installs.at[i], "its packages are there; theirs are missing");
+		plan_need(m, &st, m->installs.at[i], "installs the dependencies of its packages");
 	for (size_t i = 0; i < st.needs.n && !m->packages_in_stack; i++)
 		plan_input(m, &st, st.needs.at[i]);
 	plan_constraints(m, &st, &s->package_constraints);
@@ -435,7 +434,7 @@ app_step(struct maker *m)
 		return;
 	st.at = r->app.at;
 	st.why = "changes most often, so it is last";
-	plan_need(m, &st, "check", "what was proven must not depend on it");
+	plan_need(m, &st, "check", "the checked stack must not depend on it");
 	plan_input(m, &st, "check");
 	if (r->app.requirements.s) {
 		plan_helper(m, &st, "app_requirements.py", false);

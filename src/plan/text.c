@@ -364,7 +364,7 @@ plan_text(const struct plan *p, const char *explained, struct buf *out)
 				  "measured here");
 	table(p, a, out);
 	edits(p, a, out);
-	buf_puts(out, "--explain STEP says more; --diff OTHER shows what an edit costs; "
+	buf_puts(out, "--explain STEP shows details; --diff OTHER shows what an edit costs; "
 		      "--format json|dot|mermaid\n");
 }
 

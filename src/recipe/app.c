@@ -46,7 +46,7 @@ read_option(struct reading *x, const char *from, struct text line, enum pip_opti
 	switch (option) {
 	case PIP_REQUIREMENTS: include(x, from, line, value); break;
 	case PIP_CONSTRAINTS: leave(x, line, "constraints of the application are not read"); break;
-	case PIP_EDITABLE: leave(x, line, "its requirements are not known before the build"); break;
+	case PIP_EDITABLE: leave(x, line, "its requirements are unknown before the build"); break;
 	case PIP_INDEX:
 	case PIP_EXTRA_INDEX:
 	case PIP_LINKS:
@@ -69,7 +69,7 @@ read_requirement(struct reading *x, struct text line)
 	if (req)
 		list_push(l->a, &x->needs.requirements, (struct recipe_requirement){ t, req });
 	else if (strpbrk(t.s, "/\\") || *t.s == '.')
-		leave(x, t, "its requirements are not known before the build");
+		leave(x, t, "its requirements are unknown before the build");
 	else
 		x->good = reject(l, E_REQUIREMENT, t.at,
 				 "write it as PEP 508 has it: name[extra]>=1,<2; marker",

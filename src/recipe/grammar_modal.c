@@ -28,7 +28,7 @@ grammar_mount(struct load *l, const char *s)
 		return complain_that(l, E_PATH, s, "is not a path to mount at",
 				     "write an absolute path of letters, digits and `._+@-`");
 	if (str_matches(s, "^/((root|tmp)/?)?$"))
-		return complain(l, E_MODAL, "choose a directory of its own, such as /data",
+		return complain(l, E_MODAL, "use a separate directory, such as /data",
 				"Modal mounts nothing at %.*s", (int)(1 + strcspn(s + 1, "/")), s);
 	return NULL;
 }

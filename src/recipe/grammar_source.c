@@ -45,7 +45,7 @@ grammar_image(struct load *l, const char *s)
 	if (is_image(s))
 		return NULL;
 	if (scheme)
-		help = "an image name has no scheme: remove what stands before the host";
+		help = "an image name has no scheme: remove everything before the host";
 	else if (strchr(s, '@') && !is_digest(strchr(s, '@') + 1))
 		help = "a digest is sha256: and 64 lower-case hexadecimal digits";
 	else if (str_matches(s, "^[^:]*[A-Z]"))

@@ -198,7 +198,7 @@ grammar_extension_name(struct load *l, const char *s)
 	if (req && !req->url && !req->marker && !*specifiers_text(l->a, req->spec))
 		return NULL;
 	return complain_that(l, E_NAME, s, "is not the name of a package",
-			     req ? "in the long form the version has a key of its own, `version`" :
+			     req ? "in the long form, write the version under the key `version`" :
 				   "use letters, digits, dots, dashes and underscores");
 }
 

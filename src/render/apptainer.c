@@ -240,7 +240,7 @@ add_step(struct target *t, const struct step *s)
 	struct scope *out;
 
 	if (e && e->source != SOURCE_WHEEL)
-		why = arena_printf(t->a, "%s%scompiled against what is installed above",
+		why = arena_printf(t->a, "%s%scompiled against the packages above",
 				   e->version ? e->version : "", e->version ? ", " : "");
 	if (e)
 		comment(&b, target_own_gpus(t, e));

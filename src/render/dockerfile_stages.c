@@ -84,7 +84,7 @@ extension_stage(struct docker *d, const struct step *s, const char *name, const 
 	else
 		heading = arena_printf(d->t->a, "%s: %s", s->id,
 				       parts & DOCKER_FETCH ? "its source" :
-							      "what its wheel depends on");
+							      "the inputs of its wheel");
 	docker_step(d, begin(d->t, name, from, NULL, heading), s, parts);
 }
 
@@ -214,7 +214,7 @@ runtime_stage(struct docker *d)
 	struct step apt = { .id = "apt",
 			    .kind = STEP_APT,
 			    .at = s->runtime_base.at,
-			    .why = "what the stack needs when it runs" };
+			    .why = "system packages that the stack needs at run time" };
 	struct step check = { .id = "check",
 			      .kind = STEP_CHECK,
 			      .why = "the same probe as in final, now without compilers" };
@@ -222,7 +222,7 @@ runtime_stage(struct docker *d)
 				.system.archive =
 					s->runtime_dnf ? ARCHIVE_DNF : ARCHIVE_DISTRIBUTION };
 	struct scope *out = begin(t, "runtime", s->runtime_base.value, NULL,
-				  "runtime: what was installed, on a base without compilers");
+				  "runtime: the installed stack, on a base without compilers");
 	struct scope *step;
 
 	t->stages.at[t->stages.n - 1].image = true;

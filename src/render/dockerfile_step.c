@@ -293,7 +293,7 @@ why_here(struct docker *d, const struct step *s, unsigned parts)
 	if (s->kind != STEP_EXTENSION)
 		return s->why;
 	switch (parts) {
-	case DOCKER_INPUT: return "what its wheel depends on";
+	case DOCKER_INPUT: return "the inputs of its wheel";
 	case DOCKER_INSTALL: return "install the wheel";
 	case DOCKER_FETCH: return "fetch";
 	default: gpus = target_own_gpus(d->t, s->extension);

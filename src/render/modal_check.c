@@ -193,7 +193,7 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 		if (e)
 			diag_why(d, "%s is compiled for these and no others", e->name);
 		if (s->archs.at[0].at.line)
-			diag_note(d, s->archs.at[0].at, "the GPUs are asked for here");
+			diag_note(d, s->archs.at[0].at, "the GPUs are listed here");
 		diag_help(d, "add %s to gpus, or ask Modal for another GPU", g->ccs.at[0]);
 		diag_source(d, g->source);
 	}

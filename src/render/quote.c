@@ -141,14 +141,14 @@ why_not(enum quoting q, enum language l, const char *text)
 	if (q == QUOTE_PLAIN)
 		return all_in(text, "._:/@+-") && *text != '-' ?
 			       NULL :
-			       "only letters, digits and . _ : / @ + - can stand here";
+			       "only letters, digits and . _ : / @ + - are allowed here";
 	if (l == LANG_YAML && strstr(text, "${{"))
 		return "the code host replaces `${{`";
 	if (q == QUOTE_JSON || q == QUOTE_PYTHON ||
 	    ((q == QUOTE_SH || q == QUOTE_TEXT) && l == LANG_SH))
 		return NULL;
 	if (has_control(text))
-		return "a line break or another control character cannot stand here";
+		return "line breaks and other control characters are not allowed here";
 	return q == QUOTE_REQUIREMENT ? why_no_requirement(text) : NULL;
 }
 

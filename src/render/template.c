@@ -241,7 +241,7 @@ check_value(struct expansion *e, const struct tag *t, const struct shape *row)
 		help = arena_printf(a, "write {{%s|code}}", name);
 	} else if (row->kind == VALUE_TEXT && !t->quoted) {
 		text = arena_printf(a, "`%s` is inserted without a quoting", name);
-		help = arena_printf(a, "say where it stands: {{%s|...}} with one of %s", name,
+		help = arena_printf(a, "add the quoting: {{%s|...}} with one of %s", name,
 				    quotings_for(e));
 	} else if (row->kind == VALUE_TEXT && (q == QUOTINGS || !quoting_fits(q, e->language))) {
 		text = arena_printf(a, "`%s` is not a quoting of this kind of file",

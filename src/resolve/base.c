@@ -116,8 +116,7 @@ check_cuda(struct workspace *w)
 	} else if (!facts_cuda(w->f, asked)) {
 		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at,
 			    "CUDA %s is not in the knowledge base", asked);
-		diag_why(d, "the knowledge has no such release; its driver, compilers and GPUs are "
-			    "not judged");
+		diag_why(d, "stackbuild does not check its driver, compilers and GPUs");
 	}
 }
 
@@ -210,7 +209,7 @@ choose_image(struct workspace *w)
 		version = arena_printf(w->a, "%s.0", version);
 	s->base = choice_made(
 		arena_printf(w->a, "nvidia/cuda:%s-devel-%s", version, os ? os->id : DEFAULT_OS),
-		"named as NVIDIA names its images; not known to exist", NULL);
+		"named by NVIDIA's scheme; it may not exist", NULL);
 }
 
 static void
@@ -232,9 +231,9 @@ choose_wheels(struct workspace *w)
 	struct diag *d;
 
 	if (s->toolkit && s->toolkit->wheels) {
-		s->cuda_wheels =
-			choice_made(s->toolkit->wheels_pin,
-				    "nvcc and what it needs, at one version", s->toolkit->source);
+		s->cuda_wheels = choice_made(s->toolkit->wheels_pin,
+					     "nvcc and its requirements, at one version",
+					     s->toolkit->source);
 		return;
 	}
 	d = diag_at(w->ds, E_CUDA_SOURCE, w->r->cuda_from_at.line ? w->r->cuda_from_at : s->cuda.at,
@@ -272,10 +271,10 @@ choose_cuda(struct workspace *w, const struct candidate *c)
 	if (s->cuda.value || !own || (w->r->base.s && !s->compiles))
 		return;
 	if (c && !version_same_series(c->text, own))
-		s->cuda = choice_made(version_series(w->a, c->text),
-				      "the nearest to torch's build that goes with the rest",
-				      c->entry ? ((const struct cuda_toolkit *)c->entry)->source :
-						 NULL);
+		s->cuda = choice_made(
+			version_series(w->a, c->text),
+			"the closest to torch's build that is compatible with the rest",
+			c->entry ? ((const struct cuda_toolkit *)c->entry)->source : NULL);
 	else
 		s->cuda = choice_made(
 			own, arena_printf(w->a, "torch's %s build is for it", s->torch_tag),
@@ -336,11 +335,12 @@ check_flavour(struct workspace *w)
 	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
 		    w->r->base.s);
 	if (!s->image.cuda) {
-		diag_why(d, s->image.moves ?
-				    "it holds no CUDA, and its tag does not name the system "
-				    "that CUDA would be installed on" :
-				    "it holds no CUDA, and its name does not say which system "
-				    "is inside, so that CUDA could be added");
+		diag_why(d, s->image.moves ? "it has no CUDA, and its tag does not name the "
+					     "operating system, so that "
+					     "stackbuild cannot install CUDA" :
+					     "it has no CUDA, and its name does not show the "
+					     "operating system, so that "
+					     "stackbuild cannot install CUDA");
 		if (s->toolkit && s->toolkit->wheels)
 			diag_help(d,
 				  "write `cuda: {version: \"%s\", from: wheels}`, which takes nvcc "
@@ -368,9 +368,9 @@ tell_assumed(struct workspace *w)
 {
 	const struct stack *s = w->s;
 	struct diag *d = diag_at(w->ds, W_IMAGE_UNKNOWN, w->r->base.at,
-				 "the operating system of `%s` is not known", w->r->base.s);
+				 "the operating system of `%s` is unknown", w->r->base.s);
 
-	diag_why(d, "its name does not say; assumed: Debian or Ubuntu, with apt");
+	diag_why(d, "its name does not show it; assumed: Debian or Ubuntu, with apt");
 	if (s->compiles && s->cuda_from == CUDA_IMAGE && !s->image.flavour)
 		diag_why(d, "assumed: nvcc%s%s is in the image", s->cuda.value ? " of CUDA " : "",
 			 s->cuda.value ? s->cuda.value : "");
@@ -396,7 +396,7 @@ resolve_base(struct workspace *w)
 	check_flavour(w);
 	if (s->cuda_from == CUDA_APT && !s->os)
 		diag_help(diag_at(w->ds, E_CUDA_SOURCE, r->cuda_from_at,
-				  "CUDA by apt needs a base whose operating system is known"),
+				  "CUDA from apt needs a base with a known operating system"),
 			  "name an Ubuntu or Debian image as base");
 }
 
@@ -415,5 +415,6 @@ resolve_runtime_base(const struct workspace *w)
 	}
 	if (s->os && s->cuda_from != CUDA_IMAGE)
 		return choice_made(plain_image(w->a, s->os), "the base's system", s->os->source);
-	return choice_made(s->base.value, "the base: no smaller image is known", NULL);
+	return choice_made(s->base.value, "the base: the knowledge base has no smaller image",
+			   NULL);
 }

@@ -66,7 +66,7 @@ check_index_root(struct workspace *w)
 			tag = t->variants[i].tag;
 	d = diag_at(w->ds, W_INDEX_ROOT, index.at,
 		    "older builds are not listed at the root of torch's indexes");
-	diag_why(d, "each build has an index of its own below it");
+	diag_why(d, "each build has its own index below the root");
 	if (tag)
 		diag_fix(d, index.at, edit_scalar(w->a, index.at, tag), "write %s", tag);
 	else
@@ -89,9 +89,9 @@ check_extra_index(struct workspace *w)
 				continue;
 			d = diag_at(w->ds, W_TORCH_EXTRA, x->packages.at[k].at,
 				    "torch does not come from an extra index");
-			diag_why(d, "with two indexes pip takes the higher version, of whatever "
-				    "CUDA it is; so one index alone is asked for torch");
-			diag_note(d, w->r->torch.at, "torch is asked for here");
+			diag_why(d, "with two indexes, pip selects the higher version, for any "
+				    "CUDA; stackbuild therefore uses one index for torch");
+			diag_note(d, w->r->torch.at, "torch is required here");
 			diag_help(d, "name it there: torch.index: %s", x->url.s);
 		}
 	}
@@ -111,7 +111,8 @@ check_companions(struct workspace *w)
 			continue;
 		d = diag_at(w->ds, W_COMPANION, q->text.at,
 			    "`%s` has no version, and any would be taken", q->text.s);
-		diag_why(d, "newer ones of torchaudio do not say which torch they were built for");
+		diag_why(d, "newer releases of torchaudio do not declare the torch that they were "
+			    "built for");
 		pin = arena_printf(w->a, "%s==%s", q->text.s, pair);
 		if (!strcmp(q->text.s, q->req->name))
 			diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, pin),
@@ -140,7 +141,7 @@ check_yanked(struct workspace *w)
 		d = diag_at(w->ds, W_YANKED, q->text.at, "%s %s was withdrawn", q->req->name,
 			    r->version);
 		if (strcmp(r->yanked, "true") != 0)
-			diag_why(d, "its authors say: %s", r->yanked);
+			diag_why(d, "its authors wrote: %s", r->yanked);
 		diag_help(d, "pin another release");
 		diag_source(d, package_release_source(w->f, r));
 	}
@@ -165,7 +166,7 @@ check_no_archs(struct workspace *w)
 		    e->build->honours_arch_list != TRI_YES)
 			continue;
 		d = diag_at(w->ds, E_NO_ARCHS, e->at,
-			    "nothing says which GPUs `%s` is compiled for", e->name);
+			    "the GPUs for which `%s` is compiled are unknown", e->name);
 		diag_why(d, "an image is built without a GPU, and torch's compile step then has no "
 			    "GPU to ask");
 		diag_help(d, "name them: gpus: [...]");
@@ -318,7 +319,7 @@ toolkit_folders(const struct workspace *w, struct names *folders)
 	const char *series = version_series(w->a, s->cuda.value);
 
 	if (s->cuda_from == CUDA_WHEELS)
-		return "the plan's own folder, which is said to each compile step";
+		return "a directory of the plan, which every compile step uses";
 	if (s->cuda_from == CUDA_HOST || (s->cuda_from == CUDA_IMAGE && !s->image.cuda))
 		return NULL;
 	list_push(w->a, folders, "/usr/local/cuda");
@@ -354,7 +355,8 @@ check_cuda_home(struct workspace *w)
 				 edit_scalar(w->a, given->value.at, folders.at[0]),
 				 "write %s, or leave it out", folders.at[0]);
 		else
-			diag_help(d, "leave it out: compile steps are told where it lies");
+			diag_help(d,
+				  "remove the variable: compile steps find the toolkit themselves");
 	}
 }
 
@@ -380,7 +382,7 @@ check_true(struct workspace *w, const char *name)
 			 "leaving it out",
 			 name);
 		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, "TRUE"),
-			 "write TRUE, or leave it out: what is compiled has it anyway");
+			 "write TRUE, or remove the variable: compile steps set it themselves");
 	}
 }
 

@@ -85,8 +85,9 @@ report_unknown(struct workspace *w, const struct setting *given, const char *x,
 		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, better),
 			 "write \"%s\"; or leave it out, and name the GPUs in gpus", better);
 	else
-		diag_help(d, "remove what it does not take; or leave the variable out, and name "
-			     "the GPUs in gpus");
+		diag_help(d,
+			  "remove the entries that torch rejects; or remove the variable, and name "
+			  "the GPUs in gpus");
 	diag_source(d, known->source);
 }
 
@@ -130,7 +131,7 @@ check_effect(struct workspace *w, const struct setting *given, const struct stac
 		if (build->arch_env)
 			diag_why(d, "its setup.py looks at %s", build->arch_env);
 		else if (build->archs.n)
-			diag_why(d, "its setup.py has a list of its own: %s",
+			diag_why(d, "its setup.py has a fixed list: %s",
 				 names_join(w->a, &build->archs, ", "));
 		else
 			diag_why(d, "its setup.py does not look at it");

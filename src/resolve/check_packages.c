@@ -43,11 +43,11 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 	    is_from_extra(w, req->key))
 		return;
 	if (w->r->index.url.s || pip_is_told(w)) {
-		list_push(
-			w->a, &w->unchecked,
-			(struct unchecked){ .what = q->text.s,
-					    .why = "PyPI has no wheel of it; whether the recipe's "
-						   "settings of pip install it is not known" });
+		list_push(w->a, &w->unchecked,
+			  (struct unchecked){
+				  .what = q->text.s,
+				  .why = "PyPI has no wheel of it, and the recipe's settings "
+					 "of pip may select another source" });
 		return;
 	}
 	d = diag_at(w->ds, E_ISOLATED, q->text.at,

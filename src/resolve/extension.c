@@ -16,26 +16,27 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 	if (!x->known) {
 		d = diag_at(w->ds, W_EXTENSION_UNKNOWN, e->at,
 			    "the extension `%s` is not in the knowledge base", e->name.s);
-		diag_why(d, "it is compiled without build isolation, after torch, the build "
-			    "requirements and all of `packages`");
+		diag_why(d, "stackbuild compiles it without build isolation, after torch, the "
+			    "build requirements and all of `packages`");
 		if (!e->git.s && !e->url.s && (meant = name_meant(w, e->key)))
 			diag_help(d, "did you mean `%s`?", meant);
-		diag_help(d, "list in `packages` what it needs to build and to run");
+		diag_help(d, "add its build and run-time requirements to `packages`");
 	} else if (!x->release && !x->build->run_known && (x->version || x->ref || x->url)) {
 		d = diag_at(w->ds, W_RELEASE_UNKNOWN, e->at,
 			    "`%s` at %s is not in the knowledge base", e->name.s,
 			    x->ref     ? x->ref :
 			    x->version ? x->version :
 					 x->url);
-		diag_why(d, "what it needs at run time is not known either, and it is installed "
+		diag_why(d, "its run-time requirements are unknown too, and stackbuild installs it "
 			    "without its dependencies");
 		if (x->known->nreleases)
 			diag_help(d,
-				  "list in `packages` what it needs to run; or take a release that "
+				  "add its run-time requirements to `packages`, or use a release "
+				  "that "
 				  "`stackbuild facts extension %s` lists",
 				  x->known->name);
 		else
-			diag_help(d, "list in `packages` what it needs to run");
+			diag_help(d, "add its run-time requirements to `packages`");
 	}
 }
 
@@ -75,7 +76,7 @@ project_wheel(struct arena *a, const struct stack *s, const struct stack_extensi
 {
 	const struct torch_variant *v = s->torch_variant;
 
-	*why = "too little is known of it, or of this torch";
+	*why = "the knowledge base has too little about it, or about this torch";
 	*source = NULL;
 	if (!x->release || !v || !v->cuda || !s->python.value || v->cxx11abi == TRI_UNKNOWN)
 		return NULL;
@@ -108,8 +109,7 @@ take_project_wheel(struct workspace *w, const struct recipe_extension *e, struct
 	if (in_conflict(w, e))
 		return;
 	d = diag_at(w->ds, W_NO_HASH, at, "`%s` is fetched without a digest", e->name.s);
-	diag_why(d,
-		 "the wheel's name follows from the stack; whether it was uploaded is not known");
+	diag_why(d, "the wheel's name follows from the stack; it may not have been uploaded");
 	diag_help(d, "write its address and digest: `url: %s` and `sha256:`", x->url);
 	diag_source(d, source);
 }
@@ -170,9 +170,9 @@ from_git(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 			  known             ? known->subdirectory :
 					      NULL;
 	if (!x->url && given)
-		refuse_source(w, e, "has a ref, and no repository is known", NULL, "give `git:`");
+		refuse_source(w, e, "has a ref, but no known repository", NULL, "give `git:`");
 	else if (!x->url || (!given && !x->ref))
-		refuse_source(w, e, "comes from git, and no repository or tag is known", NULL,
+		refuse_source(w, e, "comes from git, but has no known repository or tag", NULL,
 			      "give `git:` and `ref:`");
 	else
 		x->source_reason = given              ? "the recipe names the repository" :

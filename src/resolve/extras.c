@@ -102,9 +102,9 @@ report_extension(struct workspace *w, const struct owner *o, const char *extra,
 	if (o->compiled)
 		diag_why(d, "an extension is installed without its dependencies");
 	else
-		diag_why(d,
-			 "pip compiles what a package requires in an isolated environment, which "
-			 "has no torch");
+		diag_why(d, "pip compiles the requirements of a package in an isolated environment "
+			    "without "
+			    "torch");
 	help = arena_printf(w->a, "%s%s%s", o->compiled ? "" : "remove the extra",
 			    o->compiled || listed ? "" : ", and ",
 			    listed ? "" : arena_printf(w->a, "add %s to `extensions`", key));
@@ -136,10 +136,11 @@ report_unknown(struct workspace *w, const struct owner *o, const char *extra)
 					     "base" });
 	if (!o->compiled)
 		return;
-	d = diag_at(w->ds, W_EXTRA, o->at, "`%s`: what the extra requires is not installed", what);
+	d = diag_at(w->ds, W_EXTRA, o->at, "`%s`: the requirements of the extra are not installed",
+		    what);
 	diag_why(d, "an extension is installed without its dependencies, and what this extra "
 		    "requires is not in the knowledge base");
-	diag_help(d, "list in `packages` what it requires");
+	diag_help(d, "add its requirements to `packages`");
 }
 
 static void

@@ -24,7 +24,7 @@ choose_series(struct workspace *w)
 							", and torch has wheels for it"),
 				   s->os->source);
 	return choice_made(series,
-			   free ? "the oldest that Python's makers still mend" :
+			   free ? "the oldest that the Python project still maintains" :
 				  "torch has wheels for it, and nearly all else has",
 			   t ? t->source : NULL);
 }
@@ -91,7 +91,9 @@ check_origin(struct workspace *w)
 		break;
 	default:
 		if (!s->python_build)
-			refuse(w, "neither a standalone build nor a uv to fetch one is known",
+			refuse(w,
+			       "the knowledge base has neither a standalone build nor a uv that "
+			       "installs one",
 			       "take an image that has it, with `from: base`");
 	}
 }

@@ -200,8 +200,8 @@ constraint_cuda_image(struct query *q, struct workspace *w)
 			     t->source, "NVIDIA has images of CUDA %s for %s", t->version,
 			     names_words(w->a, &t->image_os, "and"));
 	else if (!t->image_os.n && q->kind->strength != STRENGTH_ERROR)
-		add_conflict(q, TERMS(THIS(q)), t->source, "no image of CUDA %s is known",
-			     t->version);
+		add_conflict(q, TERMS(THIS(q)), t->source,
+			     "the knowledge base has no image with CUDA %s", t->version);
 }
 
 /* --- the oldest driver that the stack must run on: what it starts, and what it runs --- */

@@ -32,10 +32,10 @@ no_tag(struct workspace *w, const struct release *x, const struct recipe_extensi
 	if ((asked && (asked->ref.s || asked->git.s)) || (x->r && x->r->git_tag && x->e->git))
 		return NULL;
 	return x->e->git ? arena_printf(w->a,
-					"no git tag is known of {}; `git: %s` takes a `ref:` of "
-					"yours",
+					"the knowledge base has no git tag of {}; use `git: %s` "
+					"with your own `ref:`",
 					x->e->git) :
-			   "no repository is known of {}";
+			   "the knowledge base has no repository of {}";
 }
 
 /* One fact for all releases that one reason holds for. */
@@ -107,8 +107,8 @@ constraint_wheel_named(struct query *q, struct workspace *w)
 		return;
 	if (!asked->url.s)
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "url"))), NULL,
-			     "no address of a wheel of %s is known: give it as `url:`, or take "
-			     "`from: release` for the project's own",
+			     "the knowledge base has no URL of a wheel of %s: set `url:`, or use "
+			     "`from: release` for the project's own wheel",
 			     asked->name.s);
 	if (asked->from != EXT_RELEASE)
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "release"))), NULL,
@@ -183,5 +183,5 @@ constraint_to_be_had(struct query *q, struct workspace *w)
 	(void)w;
 	if (x.r && !can_be_had(x.r))
 		add_conflict(q, TERMS(THIS(q), compiled(q)), x.r->source,
-			     "%s is not known to be compiled by anybody", x.name);
+			     "no source is known from which %s can be compiled", x.name);
 }

@@ -211,6 +211,6 @@ constraint_python_usual(struct query *q, struct workspace *w)
 	if (ends_with(series, "t"))
 		add_conflict(q, TERMS(THIS(q)), NULL, "Python %s is the free-threaded one", series);
 	else if (text_version_order(w, series, PYTHON_OLDEST) < 0 && w->r->python_from != PYTHON_OS)
-		add_conflict(q, TERMS(THIS(q)), NULL, "Python's makers do not mend %s any more",
-			     series);
+		add_conflict(q, TERMS(THIS(q)), NULL,
+			     "the Python project does not maintain %s any more", series);
 }

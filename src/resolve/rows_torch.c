@@ -115,11 +115,11 @@ constraint_torch_prefer_build(struct query *q, struct workspace *w)
 	if (!v)
 		v = t ? torch_variant_on_pypi(t) : NULL;
 	if (v && !w->r->torch.index.s)
-		add_conflict(
-			q, TERMS(THIS(q), IS_NOT(w, VARIABLE_BUILD, set_text, v->tag)), v->source,
-			v->on_pypi ? "the %s build of torch %s is the one that PyPI carries" :
-				     "the %s build of torch %s is for the CUDA that is asked for",
-			v->tag, t->version);
+		add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_BUILD, set_text, v->tag)),
+			     v->source,
+			     v->on_pypi ? "the %s build of torch %s is the one that PyPI carries" :
+					  "the %s build of torch %s is for the required CUDA",
+			     v->tag, t->version);
 }
 
 /* A release that has a build for the CUDA which is asked for, if there is one. */
@@ -198,7 +198,7 @@ constraint_torch_setuptools_build(struct query *q, struct workspace *w)
 	const struct torch_release *t = ENTRY(q);
 
 	if (t && t->setuptools_build && w->compiles)
-		asks_for(q, w, t->setuptools_build, NULL, false, "what is compiled against torch",
+		asks_for(q, w, t->setuptools_build, NULL, false, "compiling against torch",
 			 "needs");
 }
 

@@ -145,7 +145,7 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 		add_allows_if(
 			q, these, torch,
 			SET_WHERE(w, torch, c, version_same_series(c->text, series)), NULL,
-			"%s was built for torch %s, as its name says, and loads with no other",
+			"%s was built for torch %s, as its name shows, and loads with no other",
 			name, series);
 	if (series && base && version_is_prerelease(version_parse(w->a, base)))
 		add_conflict(q, TERMS(IN(q->variable, these), THERE(w, torch)), w->image.source,
@@ -158,8 +158,8 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 			SET_WHERE(w, build, c,
 				  starts_with(c->text, "cu") && !strncmp(c->text + 2, cuda, 2)),
 			NULL,
-			"%s was built for CUDA %.2s, as its name says, and looks for that "
-			"one's libraries",
+			"%s was built for CUDA %.2s, as its name shows, and needs its "
+			"libraries",
 			name, cuda);
 	if (local && strstr(local, "cxx11abitrue"))
 		needs_abi(q, these, name, series, TRI_YES);

@@ -264,7 +264,7 @@ gpu_evidence(struct workspace *w)
 	       w->r->driver.s    ? "names a driver" :
 	       w->r->modal.gpu.s ? "takes a GPU at Modal" :
 	       w->compiles       ? "compiles extensions" :
-	       requested_cuda(w) ? "asks for CUDA" :
+	       requested_cuda(w) ? "requires CUDA" :
 				   NULL;
 }
 

@@ -36,8 +36,9 @@ choose_release(struct workspace *w, const struct version *pinned)
 	if (!s->torch_release)
 		s->torch_release = newest;
 	s->torch = choice_made(s->torch_release->version,
-			       s->torch_release == newest ? "the newest that is known" :
-							    "the newest that goes with the rest",
+			       s->torch_release == newest ?
+				       "the newest in the knowledge base" :
+				       "the newest that is compatible with the rest",
 			       s->torch_release->source);
 	s->torch.at = w->r->torch.at;
 	d = diag_at(w->ds, W_UNPINNED, s->torch.at,
@@ -106,7 +107,7 @@ check_base(struct workspace *w)
 			r->base.s ? arena_printf(w->a, "the knowledge base lists no torch in `%s`",
 						 r->base.s) :
 				    "there is no base whose torch could be used",
-			r->base.s ? "it is not known to have one, or which" :
+			r->base.s ? "the image may have no torch, or an unknown version" :
 				    "the recipe names no `base`",
 			r->base.s ? "take an image of pytorch/pytorch or nvcr.io/nvidia/pytorch; "
 				    "of an image of your own, name the version: torch.version" :

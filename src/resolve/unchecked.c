@@ -105,7 +105,7 @@ add_surroundings(struct workspace *w)
 	add_image(w, w->r->base);
 	add_image(w, w->r->runtime.base);
 	if (s->cuda_from == CUDA_HOST)
-		add(w, "the CUDA toolkit of the host", "its version is not known before the build");
+		add(w, "the CUDA toolkit of the host", "its version is unknown before the build");
 	else if (s->cuda.value && !s->toolkit)
 		add(w, arena_printf(w->a, "CUDA %s", s->cuda.value), no_release);
 	if (w->r->python.s && !w->python->known)
@@ -179,7 +179,7 @@ add_package(struct workspace *w, const struct request *p)
 	if (!c)
 		return;
 	if (p->requirement->req->url)
-		add(w, name, "the requirements of a file at a URL are not known before the build");
+		add(w, name, "the requirements of a file at a URL are unknown before the build");
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
@@ -224,7 +224,7 @@ add_extension(struct workspace *w, const struct stack_extension *x)
 	if (!x->known)
 		add(w, what, not_listed);
 	else if (!x->release && (x->known->nreleases || !x->known->any.run_known))
-		add(w, what, version ? no_release : "its version is not known before the build");
+		add(w, what, version ? no_release : "its version is unknown before the build");
 	else if (x->release && !x->release->run_known)
 		add(w, what, no_requirements);
 }
@@ -268,8 +268,8 @@ add_rules_open(struct workspace *w)
 		    arena_printf(w->a, "rule%s %s", rules.n > 1 ? "s" : "",
 				 names_join(w->a, &rules, ", ")),
 		    k->variable == VAR_OS ?
-			    "the operating system is not known" :
-			    arena_printf(w->a, "the version of %s is not known", k->name));
+			    "the operating system is unknown" :
+			    arena_printf(w->a, "the version of %s is unknown", k->name));
 	}
 }
 

@@ -117,7 +117,7 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 		diag_why(d, "`%s` was compiled by nvcc, but holds no GPU code", o->path);
 	if (archs->n && !want->any_archs &&
 	    !(want->more_archs ? names_hold(archs, &want->archs) : same_set(archs, &want->archs)))
-		diag_why(d, "`%s` holds code for %s, and what was asked for is %s", o->path,
+		diag_why(d, "`%s` has code for %s, but the plan needs %s", o->path,
 			 archs_words(a, archs), archs_words(a, &want->archs));
 	if ((want->cxx11_abi == 1 && e->old_abi) || (want->cxx11_abi == 0 && e->cxx11_abi))
 		diag_why(d, "`%s` calls a torch of the %s C++ ABI, and this torch has the %s one",
@@ -192,13 +192,13 @@ store_inspect(struct arena *a, struct diags *ds, const char *path, const struct 
 
 	diags_init(&mine, ds->arena);
 	d = diag_at(&mine, E_STORE_WHEEL, (struct span){ 0 },
-		    "the wheel `%s` is not what it should be", fs_name(path));
+		    "the wheel `%s` is damaged or does not match the plan", fs_name(path));
 	if (inspect(a, scratch, ds, d, path, want, &seen)) {
 		if (e && seen.sha256 &&
 		    (seen.size != e->size || strcmp(seen.sha256, e->sha256) != 0))
 			diag_why(d, "its digest is not the one of its entry");
 		else if (e && seen.sha256 && !same_set(&seen.archs, &e->archs))
-			diag_why(d, "it holds code for %s, and its entry says %s",
+			diag_why(d, "it has code for %s, and its entry lists %s",
 				 archs_words(scratch, &seen.archs),
 				 archs_words(scratch, &e->archs));
 		answer = d->notes ? STORE_REFUSED : STORE_HIT;

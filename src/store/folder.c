@@ -240,7 +240,7 @@ fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 		return STORE_MISS;
 	if (copy_file(a, dir, e->wheel, to, &c)) {
 		s->why = c.size != e->size ?
-				 arena_printf(a, "it has %zu bytes, and its entry says %zu", c.size,
+				 arena_printf(a, "it has %zu bytes, and its entry has %zu", c.size,
 					      e->size) :
 				 "its digest is not the one of its entry";
 		return c.size == e->size && !strcmp(c.sha256, e->sha256) ? STORE_HIT :

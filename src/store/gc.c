@@ -33,7 +33,7 @@ throw_out(struct gc *g, const char *key)
 	if (g->dry_run || folder_throw_out(g->a, g->s, key))
 		return true;
 	g->failed = true;
-	diag_at(g->ds, E_STORE_WRITE, (struct span){ 0 }, "`%s` cannot be thrown out: %s",
+	diag_at(g->ds, E_STORE_WRITE, (struct span){ 0 }, "cannot remove `%s`: %s",
 		folder_of(g->a, g->s, key), strerror(errno));
 	return false;
 }
@@ -71,7 +71,7 @@ clean(struct gc *g, double days, size_t max_mib)
 			   strcmp(age, "now") ? " ago" : "", e->key,
 			   old ? "not used for long" : "over --max-size");
 	}
-	buf_printf(g->out, "%s, %s %sthrown out of %s; %s, %s kept\n",
+	buf_printf(g->out, "%s, %s %sremoved from %s; %s, %s kept\n",
 		   store_count_text(g->a, thrown), store_size_text(g->a, thrown_bytes),
 		   g->dry_run ? "would be " : "", g->s->name,
 		   store_count_text(g->a, all.n - thrown), store_size_text(g->a, kept));
@@ -89,12 +89,12 @@ store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t
 
 	if (s->kind != &store_folder) {
 		diag_help(diag_at(ds, E_STORE_KIND, (struct span){ 0 },
-				  "the store %s is not cleaned up from here", s->name),
-			  "clean it up where its server runs");
+				  "stackbuild cannot remove wheels from the store %s", s->name),
+			  "remove them on its server");
 		return false;
 	}
 	if (!fs_exists(s->where)) {
-		buf_printf(out, "%s is empty: there is nothing to throw out\n", s->name);
+		buf_printf(out, "%s is empty: there is nothing to remove\n", s->name);
 		return true;
 	}
 	if (!dry_run) {

@@ -78,7 +78,7 @@ refuse(const struct reader *r, const char *path, const char *why)
 {
 	diag_help(diag_at(r->ds, E_STORE_INPUTS, (struct span){ 0 }, "`%s` %s",
 			  *path ? path : "inputs", why),
-		  "docs/store.md says what the inputs of a key are");
+		  "docs/store.md describes the inputs of a key");
 	return false;
 }
 
@@ -184,7 +184,7 @@ read_names(const struct reader *r, const struct field *f, json_t *map)
 				      env ? "is no name of a variable" :
 					    "is no name of a distribution");
 		else if (env && (!strcmp(name, "MAX_JOBS") || !strcmp(name, "NVCC_THREADS")))
-			good = refuse(r, at, "decides how fast a wheel is made, not what is in it");
+			good = refuse(r, at, "affects the speed of the compile, not the wheel");
 		else
 			good &= read_value(r, at, f, f->of, v);
 	}
@@ -250,7 +250,7 @@ read_value(const struct reader *r, const char *path, const struct field *f, enum
 		       refuse(r, path, "must be `git`, `sdist` or `tree`");
 	case ARCH:
 		return (s && is_arch(r->a, s)) ||
-		       refuse(r, path, "must be an architecture, say `9.0` or `9.0+PTX`");
+		       refuse(r, path, "must be an architecture, such as `9.0` or `9.0+PTX`");
 	case BOOLEAN: return json_is_boolean(v) || refuse(r, path, "must be true or false");
 	case MAP: return read_map(r, path, f->or_null, v);
 	case NAMES: return read_names(r, f, v);

@@ -54,7 +54,7 @@ store_open(struct arena *a, struct diags *ds, const char *where)
 	s->kind = starts_with(given, "http://") || starts_with(given, "https://") ? &store_http :
 										    &store_folder;
 	if (s->kind == &store_folder && strstr(given, "://"))
-		return no_store(ds, s->name, "is of no kind that is known");
+		return no_store(ds, s->name, "is not a supported kind of store");
 	if (s->kind == &store_folder && fs_exists(s->where) && !fs_is_dir(s->where))
 		return no_store(ds, s->name, "is not a folder");
 	return s;
@@ -92,7 +92,7 @@ tell(struct diags *ds, struct store *s, const char *key, enum store_answer answe
 
 	if (answer == STORE_REFUSED)
 		diag_why(diag_at(ds, E_STORE_WHEEL, (struct span){ 0 },
-				 "the wheel %.12s of %s is not what it should be", key, s->name),
+				 "the wheel %.12s of %s is damaged or stale", key, s->name),
 			 "%s", s->why);
 	if (answer != STORE_UNREACHABLE)
 		return answer;
@@ -156,7 +156,7 @@ store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *key
 	if (s->kind->keys)
 		return tell(ds, s, NULL, s->kind->keys(a, s, keys)) == STORE_HIT;
 	diag_help(diag_at(ds, E_STORE_KIND, (struct span){ 0 },
-			  "the store %s cannot be asked for what it has", s->name),
+			  "the store %s cannot list its wheels", s->name),
 		  "name the keys of its wheels, all 64 digits of each");
 	return false;
 }

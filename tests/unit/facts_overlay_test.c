@@ -333,7 +333,7 @@ what_others_name_may_not_be_removed(void **state)
 	assert_int_equal(ds.errors, 1);
 	assert_string_equal(code_table[ds.head->code].id, "SB0282");
 	assert_true(starts_with(ds.head->at.src->path, "knowledge/"));
-	assert_non_null(strstr(ds.head->notes->text, "keep it in gpus.yaml"));
+	assert_non_null(strstr(ds.head->notes->text, "keep the entry in gpus.yaml"));
 }
 
 static void

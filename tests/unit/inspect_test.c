@@ -152,7 +152,7 @@ test_codes_refused(void **state)
 	c = container();
 	c.size = UINT64_MAX;
 	assert_false(codes_of(&b, &c, &codes));
-	assert_refused(&b, "SB0811", "larger than what is there");
+	assert_refused(&b, "SB0811", "past the end of its section");
 	c = container();
 	c.size = 16;
 	assert_false(codes_of(&b, &c, &codes));

@@ -181,7 +181,7 @@ wheels_by_name(void **state)
 				       "linux_x86_64.whl"));
 	comes_to("SB0255", STACK WHEEL("mamba_ssm-2.2.2+cu118torch2.2cxx11abiFALSE-cp311-cp311-"
 				       "linux_x86_64.whl"));
-	says("was built for torch 2.3, as its name says",
+	says("was built for torch 2.3, as its name shows",
 	     STACK WHEEL("mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-"
 			 "linux_x86_64.whl"));
 	/* What a name does not say is not judged. */
