@@ -376,7 +376,7 @@ no_gpus(void **state)
 	}
 	assert_string_equal(none_with(so, "INIT", "9"),
 			    "the NVIDIA driver is not loaded: modprobe nvidia, or install it");
-	assert_string_equal(none_with(so, "INIT", "77"), "NVML says: Seventy-seven (77)");
+	assert_string_equal(none_with(so, "INIT", "77"), "NVML reports: Seventy-seven (77)");
 	assert_string_equal(none_with(so, "INIT", "78"), "NVML's error 78");
 	assert_string_equal(
 		none_with(so, "COUNT", "17"),
