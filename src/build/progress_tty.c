@@ -363,7 +363,7 @@ tty_end(struct progress *p)
 	t->n = 0;
 	for (size_t i = 0; i < p->nsteps; i++)
 		if (p->steps[i].state == STEP_WAITING && p->failed < p->nsteps)
-			buf_printf(live(t), " --  %-*s  %7s  not begun", (int)p->id_width,
+			buf_printf(live(t), " --  %-*s  %7s  not started", (int)p->id_width,
 				   p->steps[i].id, "");
 	last_line(p, t);
 	draw(p, t);

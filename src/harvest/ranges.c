@@ -55,7 +55,7 @@ fetch_range(struct ranges *r, const uint64_t *at, size_t n, struct segment *out)
 	} else if (!content_range(&answer, at, &begin, &size) || (r->size && size != r->size)) {
 		w->why = arena_printf(w->a,
 				      "cannot read %s: the server answers with another range "
-				      "than the one that was asked for",
+				      "than the requested one",
 				      r->file->url);
 		return false;
 	}

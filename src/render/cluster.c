@@ -43,7 +43,7 @@ static const struct shape job_shape[] = {
 const struct shape cluster_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name, in lower case", 0 },
 	{ "recipe", VALUE_TEXT, "the recipe's file, as it was named", 0 },
-	{ "variant", VALUE_TEXT, "--variant=NAME, if one was asked for", 0 },
+	{ "variant", VALUE_TEXT, "--variant=NAME, if there is one", 0 },
 	{ "out", VALUE_TEXT, "where build puts files: out/STACK", 0 },
 	{ "generated", VALUE_TEXT, "by what and from what the file was generated", 0 },
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },

@@ -27,7 +27,7 @@ static const struct shape part_shape[] = {
 const struct shape docker_step_shape[] = {
 	{ "id", VALUE_TEXT, "\"torch\", \"causal-conv1d\"; what has none is no step of the plan",
 	  0 },
-	{ "why", VALUE_LIST, "what it is and why it stands here, in lines", 0 },
+	{ "why", VALUE_LIST, "the step and the reason for its place, in lines", 0 },
 	{ "parts", VALUE_LIST, "its instructions", part_shape },
 	{ 0 },
 };

@@ -30,7 +30,7 @@ const struct shape pipeline_shape[] = {
 	{ "paths", VALUE_LIST, "patterns of the files that decide the result", 0 },
 	{ "version", VALUE_TEXT, "that of stackbuild", 0 },
 	{ "out", VALUE_TEXT, "where render puts files: out/STACK", 0 },
-	{ "variant", VALUE_TEXT, "the recipe's variant, if one was asked for", 0 },
+	{ "variant", VALUE_TEXT, "the recipe's variant, if there is one", 0 },
 	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
 	{ "generated", VALUE_TEXT, "by what and from what the file was generated", 0 },
 	{ "app", VALUE_FLAG, "app: copies files of the recipe's directory", 0 },

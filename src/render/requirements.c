@@ -11,7 +11,7 @@
 
 static const struct shape step_shape[] = {
 	{ "id", VALUE_TEXT, "\"torch\", \"packages\"", 0 },
-	{ "why", VALUE_TEXT, "why it stands here", 0 },
+	{ "why", VALUE_TEXT, "the reason for its place", 0 },
 	{ "extra_index", VALUE_TEXT, "URL of its own index", 0 },
 	{ "requirements", VALUE_LIST, "its requirements", 0 },
 	{ "compile", VALUE_TEXT, "the command for an extension that compiles", 0 },

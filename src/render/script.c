@@ -12,7 +12,7 @@
 static const struct shape step_shape[] = {
 	{ "id", VALUE_TEXT, "\"torch\", \"causal-conv1d\"", 0 },
 	{ "key", VALUE_TEXT, "a digest of what it does; none: it runs every time", 0 },
-	{ "remarks", VALUE_LIST, "why it stands here, in lines", 0 },
+	{ "remarks", VALUE_LIST, "the reason for its place, in lines", 0 },
 	{ "replaces", VALUE_CODE, "packages whose other build pip would keep", 0 },
 	{ "downloads", VALUE_FLAG, "it downloads a wheel", 0 },
 	{ "fetch", VALUE_CODE, "it compiles an extension: fetches its source", 0 },

@@ -321,7 +321,7 @@ constraint_release_wheel(struct query *q, struct workspace *w)
 			     l.x.name, l.wheels.never);
 	else if (!l.wheels.n)
 		add_conflict(q, TERMS(l.this, l.from), l.x.r ? l.x.r->source : NULL,
-			     "no wheels are known of %s", l.x.name);
+			     "the knowledge base has no wheels of %s", l.x.name);
 	else
 		for_all_torches(&l);
 	if (l.wheels.x86_64_only)
