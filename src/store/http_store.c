@@ -1,6 +1,9 @@
 /*
  * An HTTP server as a store: URL/KEY[0:2]/KEY/entry.json and the wheel beside it.  The entry
  * is put last: a wheel without one is none.
+ *
+ * URL/FAMILY[0:2]/FAMILY/keys has the keys of the wheels of a family, one on a line, since a server lists
+ * nothing.  Of two writers at the same moment, one may lose its line: then its wheel serves its own key alone.
  */
 #include <string.h>
 
@@ -76,6 +79,25 @@ fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 	return STORE_REFUSED;
 }
 
+static enum store_answer
+family(struct arena *a, struct store *s, const char *family, struct names *keys)
+{
+	struct http_request q = { .url = url_of(a, s, family, "keys"),
+				  .max = STORE_JSON_MAX,
+				  .timeout_s = ENTRY_LIMIT_S };
+	struct http_answer answer;
+	enum store_answer got = get(a, s, &q, &answer);
+
+	for (const char *p = got == STORE_HIT ? answer.body : ""; *p;
+	     p += strcspn(p, "\n"), p += *p == '\n') {
+		const char *key = arena_copy(a, p, strcspn(p, "\n"));
+
+		if (store_is_key(key))
+			names_once(a, keys, key);
+	}
+	return got;
+}
+
 /* By its size alone: get reads all of it, and what it refuses is put again. */
 static bool
 is_there(struct arena *a, struct store *s, const struct entry *e)
@@ -125,18 +147,29 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 {
 	const char *text = entry_text(a, e);
 	struct http_request wheel = { .url = url_of(a, s, e->key, e->wheel), .body_path = path };
+	struct http_request keys = { .url = url_of(a, s, store_family(a, e->inputs), "keys"),
+				     .timeout_s = ENTRY_LIMIT_S };
 	struct http_request entry = { .url = url_of(a, s, e->key, "entry.json"),
 				      .body = text,
 				      .body_size = strlen(text),
 				      .timeout_s = ENTRY_LIMIT_S };
+	struct names all = { 0 };
 
 	list_push(a, &wheel.headers, "Content-Type: application/zip");
+	list_push(a, &keys.headers, "Content-Type: text/plain");
 	list_push(a, &entry.headers, "Content-Type: application/json");
-	return is_there(a, s, e) || (put(a, ds, s, e, &wheel) && put(a, ds, s, e, &entry));
+	if (is_there(a, s, e))
+		return true;
+	family(a, s, store_family(a, e->inputs), &all);
+	names_once(a, &all, e->key);
+	keys.body = arena_printf(a, "%s\n", names_join(a, &all, "\n"));
+	keys.body_size = strlen(keys.body);
+	return put(a, ds, s, e, &wheel) && put(a, ds, s, e, &keys) && put(a, ds, s, e, &entry);
 }
 
 const struct store_kind store_http = {
 	.read = read_entry,
 	.fetch = fetch,
 	.save = save,
+	.family = family,
 };

@@ -58,6 +58,9 @@ enum store_answer store_inspect(struct arena *a, struct diags *ds, const char *p
 				const struct entry *e, const struct store_want *want,
 				struct entry *out);
 
+/* 64 hex digits, equal for inputs that differ in their architectures alone. */
+const char *store_family(struct arena *a, const char *inputs);
+
 /* Whether all of `some` are there. */
 bool names_hold(const struct names *all, const struct names *some);
 
@@ -84,6 +87,9 @@ struct store_kind {
 		     const char *path);
 	/* All keys, in order.  NULL: it cannot be asked */
 	enum store_answer (*keys)(struct arena *a, struct store *s, struct names *keys);
+	/* Keys of the wheels of a family (store_family).  NULL: all keys are few enough */
+	enum store_answer (*family)(struct arena *a, struct store *s, const char *family,
+				    struct names *keys);
 	/* Throws out the entry that was read last, which is not to be trusted.  NULL: it stays */
 	void (*drop)(struct arena *a, struct store *s, const char *key);
 	/* A wheel was taken.  NULL: nobody writes that down */

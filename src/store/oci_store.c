@@ -1,7 +1,7 @@
 /*
  * A repository of an OCI registry as a store.  A wheel is an artifact (image-spec 1.1), its
  * tag the key: the config is entry.json, the one layer the wheel, whose digest is thus that
- * of the entry.
+ * of the entry.  A second tag, KEY.FAMILY, tells of which family the wheel is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +102,13 @@ read_entry(struct arena *a, struct store *s, const char *key, struct entry_file 
 	return STORE_HIT;
 }
 
+/* A tag has at most 128 characters. */
+static const char *
+family_tag(struct arena *a, const char *key, const char *family)
+{
+	return arena_printf(a, "%s.%.32s", key, family);
+}
+
 static enum store_answer
 fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 {
@@ -122,7 +129,6 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 	const char *text = entry_text(a, e);
 	struct oci_artifact artifact = {
 		.type = TYPE_ARTIFACT,
-		.tag = e->key,
 		.config = { .media_type = TYPE_ENTRY, .bytes = text, .size = strlen(text) }
 	};
 	struct oci_blob wheel = { .media_type = TYPE_WHEEL,
@@ -138,15 +144,20 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 		return true;
 	diags_init(&mine, a);
 	list_push(a, &artifact.layers, wheel);
-	if (oci_push_artifact(s->registry, a, &mine, &artifact))
-		return true;
+	artifact.tag = family_tag(a, e->key, store_family(a, e->inputs));
+	if (oci_push_artifact(s->registry, a, &mine, &artifact)) {
+		artifact.tag = e->key;
+		if (oci_push_artifact(s->registry, a, &mine, &artifact))
+			return true;
+	}
 	diag_help(store_not_saved(ds, s, e, first_text(&mine)),
 		  "log in to the registry as you do for docker push");
 	return false;
 }
 
+/* The keys among the tags; with a family, those that a second tag gives it. */
 static enum store_answer
-keys(struct arena *a, struct store *s, struct names *out)
+family(struct arena *a, struct store *s, const char *family, struct names *out)
 {
 	struct names tags;
 	struct diags mine;
@@ -154,10 +165,20 @@ keys(struct arena *a, struct store *s, struct names *out)
 	diags_init(&mine, a);
 	tags = oci_tags(s->registry, a, &mine);
 	s->why = first_text(&mine);
-	for (size_t i = 0; i < tags.n && !mine.errors; i++)
-		if (store_is_key(tags.at[i]))
-			list_push(a, out, tags.at[i]);
+	for (size_t i = 0; i < tags.n && !mine.errors; i++) {
+		const char *key = arena_copy(a, tags.at[i], strcspn(tags.at[i], "."));
+
+		if (store_is_key(key) &&
+		    !strcmp(tags.at[i], family ? family_tag(a, key, family) : key))
+			list_push(a, out, key);
+	}
 	return mine.errors ? STORE_UNREACHABLE : STORE_HIT;
+}
+
+static enum store_answer
+keys(struct arena *a, struct store *s, struct names *out)
+{
+	return family(a, s, NULL, out);
 }
 
 const struct store_kind store_oci = {
@@ -165,4 +186,5 @@ const struct store_kind store_oci = {
 	.fetch = fetch,
 	.save = save,
 	.keys = keys,
+	.family = family,
 };

@@ -82,8 +82,7 @@ enum store_answer store_get(struct arena *a, struct diags *ds, struct store *s, 
  * store_get_more -- a wheel of the same inputs but for the GPUs, with code for all that are wanted and
  * others; the one with the fewest.
  *
- *   in      inputs: of the wheel that the store does not have, in JSON.  Directories alone are
- *           searched
+ *   in      inputs: of the wheel that the store does not have, in JSON
  *   out     as of store_get; *key: the key of the wheel that was found
  */
 enum store_answer store_get_more(struct arena *a, struct diags *ds, struct store *s,

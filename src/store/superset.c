@@ -16,9 +16,8 @@ lists_archs(const char *name, const char *value)
 	return strstr(name, "ARCH") && str_matches(value, "^([0-9.]+[af]?([+]PTX)?[;, ]*)*$");
 }
 
-/* The digest of inputs without their architectures: equal for wheels that differ in these alone. */
-static const char *
-family(struct arena *a, const char *inputs)
+const char *
+store_family(struct arena *a, const char *inputs)
 {
 	json_auto_t *map = json_loads(inputs, 0, NULL);
 	json_t *env = json_object_get(map, "env"), *value;
@@ -35,7 +34,24 @@ family(struct arena *a, const char *inputs)
 	return sha256_hex(a, text, n);
 }
 
-/* A server would be asked for each of its entries: only a directory is searched. */
+/* The entries of a family; a directory is asked for all that it has. */
+static void
+family_entries(struct arena *a, struct store *s, const char *family, struct entries *out)
+{
+	struct names keys = { 0 };
+	const struct entry *e;
+	struct diags ignored;
+
+	diags_init(&ignored, a);
+	if ((s->kind->family ? s->kind->family(a, s, family, &keys) : s->kind->keys(a, s, &keys)) !=
+	    STORE_HIT)
+		return;
+	for (size_t i = 0; i < keys.n && !s->down; i++)
+		if (store_find(a, &ignored, s, keys.at[i], &e) == STORE_HIT &&
+		    !strcmp(store_family(a, e->inputs), family))
+			list_push(a, out, e);
+}
+
 enum store_answer
 store_get_more(struct arena *a, struct diags *ds, struct store *s, const char *inputs,
 	       const struct store_want *want, const char *folder, const char **path,
@@ -43,19 +59,14 @@ store_get_more(struct arena *a, struct diags *ds, struct store *s, const char *i
 {
 	struct store_want more = *want;
 	struct entries all = { 0 };
-	struct names bad = { 0 };
 	const struct entry *best = NULL;
-	const char *mine = family(a, inputs);
-	struct diags ignored;
 
-	diags_init(&ignored, a);
-	if (s->kind != &store_folder || !want->archs.n ||
-	    !store_entries(a, &ignored, s, &all, &bad))
+	if (!want->archs.n)
 		return STORE_MISS;
+	family_entries(a, s, store_family(a, inputs), &all);
 	for (size_t i = 0; i < all.n; i++)
 		if (names_hold(&all.at[i]->archs, &want->archs) &&
-		    (!best || all.at[i]->archs.n < best->archs.n) &&
-		    !strcmp(family(a, all.at[i]->inputs), mine))
+		    (!best || all.at[i]->archs.n < best->archs.n))
 			best = all.at[i];
 	if (!best)
 		return STORE_MISS;

@@ -3,6 +3,7 @@
  *
  *     store_cli put STORE WHEEL INPUTS [WANT...]     prints the key
  *     store_cli get STORE INPUTS FOLDER [WANT...]    prints "hit PATH", "miss", "refused" or "unreachable"
+ *     store_cli more STORE INPUTS FOLDER [WANT...]   the same of a wheel with code for more GPUs
  *
  * INPUTS is a file.  WANT: name=, version=, python=, machine=, arch= (again and again), any, kernels,
  * abi=0|1.  Warnings and errors on standard error, exit status 1 after an error.
@@ -69,7 +70,10 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 		puts(key);
 		return true;
 	}
-	answer = store_get(a, ds, s, key, &want, argv[4], &path);
+	if (!strcmp(argv[1], "more"))
+		answer = store_get_more(a, ds, s, inputs->text, &want, argv[4], &path, &key);
+	else
+		answer = store_get(a, ds, s, key, &want, argv[4], &path);
 	printf("%s%s%s\n", answers[answer], path ? " " : "", path ? path : "");
 	return true;
 }
