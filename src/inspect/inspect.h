@@ -172,6 +172,22 @@ const unsigned char *wheel_member_read(
 	struct arena *a, struct diags *ds, const struct wheel_source *s, const char *member,
 	void (*announce)(const char *member, uint64_t packed, uint64_t size), size_t *n);
 
+/*
+ * wheel_relabel -- writes a wheel again under a version with a local label.
+ *
+ *   in      path: of a wheel that wheel_read takes; dir: made
+ *   out     the name of the new file in dir, *sha256 of it.  A version that has a local part keeps it, and
+ *           the label follows; all other files stay as they are
+ *   errors  SB0812, SB0100, SB0406, NULL; SB0812 also of a wheel of more than 4 GiB
+ *   source  PEP 427, PEP 440 (local version identifiers)
+ */
+struct wheel_label {
+	const char *local;    /* "torch2.11cu130cxx11abitrue": lower case, digits, dots */
+	const char *requires; /* one more Requires-Dist: "torch==2.11.0" */
+};
+const char *wheel_relabel(struct arena *a, struct diags *ds, const char *path,
+			  const struct wheel_label *label, const char *dir, const char **sha256);
+
 /* The values of a header of METADATA or WHEEL, each on one line. */
 struct names metadata_values(struct arena *a, const char *text, const char *field);
 

@@ -9,7 +9,6 @@
 #include "inspect/wheel_parts.h"
 
 enum {
-	TEXT_MAX = 64 * 1024 * 1024, /* bytes of RECORD or METADATA */
 	CHUNK = 1 << 20,
 	LOCAL_MOST = 1024, /* bytes of a local header, mostly */
 };
@@ -20,9 +19,8 @@ free_digest(EVP_MD_CTX **d)
 	EVP_MD_CTX_free(*d);
 }
 
-/* URL-safe base64 without padding, as in a RECORD. */
-static const char *
-digest_end(struct arena *a, EVP_MD_CTX *d)
+const char *
+wheel_digest(struct arena *a, EVP_MD_CTX *d)
 {
 	unsigned char sum[EVP_MAX_MD_SIZE];
 	unsigned n = 0;
@@ -36,8 +34,8 @@ digest_end(struct arena *a, EVP_MD_CTX *d)
 	return text;
 }
 
-static bool
-open_wheel(struct zip *z)
+bool
+wheel_open(struct zip *z)
 {
 	struct stat st;
 
@@ -70,8 +68,7 @@ sum_file(const struct zip *z, struct wheel *w)
 	return true;
 }
 
-/* The one folder NAME.dist-info at the top; NULL: SB0812. */
-static const char *
+const char *
 wheel_folder(const struct zip *z)
 {
 	const char *found = NULL;
@@ -116,7 +113,7 @@ wheel_entry(const struct zip *z, const char *folder, const char *file, size_t ma
 
 /* Its text; NULL after SB0812. */
 static const char *
-wheel_text(const struct zip *z, const struct zip_entry *e)
+entry_text(const struct zip *z, const struct zip_entry *e)
 {
 	char *text = arena_alloc(z->a, e->size + 1, 1);
 
@@ -138,13 +135,12 @@ locate(struct zip *z, struct zip_entry *e)
 	return zip_locate(z, e);
 }
 
-/* A file of the .dist-info directory, whole; NULL: SB0812. */
-static const char *
-read_text(struct zip *z, const char *folder, const char *file, size_t max)
+const char *
+wheel_text(struct zip *z, const char *folder, const char *file, size_t max)
 {
 	struct zip_entry *e = wheel_entry(z, folder, file, max);
 
-	return e && (!z->source || locate(z, e)) ? wheel_text(z, e) : NULL;
+	return e && (!z->source || locate(z, e)) ? entry_text(z, e) : NULL;
 }
 
 /* RECORD cannot hold its own digest, nor that of what signs it. */
@@ -219,7 +215,7 @@ read_member(const struct zip *z, const struct zip_entry *e, const struct record_
 	if (wheel_object_name(e->name))
 		object = arena_alloc(scratch, e->size + 1, 16);
 	return zip_unpack(z, e, sum, object) &&
-	       (!row || compare(z, e, row, digest_end(z->a, sum))) &&
+	       (!row || compare(z, e, row, wheel_digest(z->a, sum))) &&
 	       (!object || read_object(z, e, object, w));
 }
 
@@ -254,13 +250,13 @@ read_members(const struct zip *z, const char *folder, struct record *record, str
 static bool
 read_dist_info(struct zip *z, struct wheel *w, const char **folder, struct record *record)
 {
-	const char *record_text, *wheel_text;
+	const char *record_text, *tags;
 
 	return (*folder = wheel_folder(z)) &&
-	       (record_text = read_text(z, *folder, "RECORD", TEXT_MAX)) &&
-	       (w->metadata = read_text(z, *folder, "METADATA", TEXT_MAX)) &&
-	       (wheel_text = read_text(z, *folder, "WHEEL", TEXT_MAX)) &&
-	       wheel_metadata(z, *folder, w->metadata, wheel_text, w) &&
+	       (record_text = wheel_text(z, *folder, "RECORD", WHEEL_TEXT_MAX)) &&
+	       (w->metadata = wheel_text(z, *folder, "METADATA", WHEEL_TEXT_MAX)) &&
+	       (tags = wheel_text(z, *folder, "WHEEL", WHEEL_TEXT_MAX)) &&
+	       wheel_metadata(z, *folder, w->metadata, tags, w) &&
 	       record_parse(z, record_text, record);
 }
 
@@ -270,7 +266,7 @@ read_wheel(struct zip *z, struct wheel *w)
 	const char *folder;
 	struct record record = { 0 };
 
-	return open_wheel(z) && zip_read(z) && read_dist_info(z, w, &folder, &record) &&
+	return wheel_open(z) && zip_read(z) && read_dist_info(z, w, &folder, &record) &&
 	       sum_file(z, w) && read_members(z, folder, &record, w);
 }
 
@@ -293,7 +289,7 @@ wheel_metadata_text(struct arena *a, struct diags *ds, const struct wheel_source
 	struct zip z = { .a = a, .ds = ds, .path = s->name, .n = s->size, .source = s };
 	const char *folder = zip_directory(&z) ? wheel_folder(&z) : NULL;
 
-	return folder ? read_text(&z, folder, "METADATA", METADATA_MAX) : NULL;
+	return folder ? wheel_text(&z, folder, "METADATA", METADATA_MAX) : NULL;
 }
 
 const struct wheel *
@@ -342,7 +338,7 @@ wheel_member_read(struct arena *a, struct diags *ds, const struct wheel_source *
 
 	if (s->read)
 		z.source = s;
-	if ((z.source || open_wheel(&z)) && zip_directory(&z) && (e = find_member(&z, member))) {
+	if ((z.source || wheel_open(&z)) && zip_directory(&z) && (e = find_member(&z, member))) {
 		announce(member, e->packed, e->size);
 		bytes = arena_alloc(a, e->size + 1, 16);
 		*n = e->size;

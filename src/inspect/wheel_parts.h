@@ -63,6 +63,24 @@ bool zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n);
  */
 bool zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to);
 
+/* Writes a number of a file, little endian. */
+static inline void
+put_le(unsigned char *p, uint64_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++, value >>= 8)
+		p[i] = value & 0xff;
+}
+
+/* Opens z->path; the caller closes z->fd.  False after SB0812 or SB0100. */
+bool wheel_open(struct zip *z);
+/* The one folder NAME.dist-info at the top; NULL: SB0812. */
+const char *wheel_folder(const struct zip *z);
+/* A file of it, whole; NULL: SB0812, there is none, or one larger than max bytes. */
+const char *wheel_text(struct zip *z, const char *folder, const char *file, size_t max);
+enum { WHEEL_TEXT_MAX = 64 * 1024 * 1024 }; /* bytes of RECORD or METADATA */
+/* URL-safe base64 without padding, as in a RECORD. */
+const char *wheel_digest(struct arena *a, EVP_MD_CTX *d);
+
 /* The files of .dist-info, as texts: RECORD, WHEEL and METADATA. */
 
 struct record_row {

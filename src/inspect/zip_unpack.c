@@ -19,13 +19,6 @@ struct stream {
 };
 
 static void
-put_le(unsigned char *p, uint64_t value, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++, value >>= 8)
-		p[i] = value & 0xff;
-}
-
-static void
 put_header(unsigned char *p, const struct zip_entry *e)
 {
 	put_le(p, 0x04034b50, 4);

@@ -12,19 +12,23 @@
 
 enum { ENTRY_LIMIT_S = 60 };
 
-/* What a wheel's name may have, and S3 reads otherwise in a path. */
-static const char *
-url_of(struct arena *a, const struct store *s, const char *key, const char *file)
+const char *
+store_url_name(struct arena *a, const char *file)
 {
 	struct buf b = BUF(a);
 
-	buf_printf(&b, "%s/%.2s/%s/", s->where, key, key);
 	for (; *file; file++)
 		if (*file == '+' || *file == '!')
 			buf_printf(&b, "%%%02X", (unsigned)*file);
 		else
 			buf_putc(&b, *file);
 	return buf_text(&b);
+}
+
+static const char *
+url_of(struct arena *a, const struct store *s, const char *key, const char *file)
+{
+	return arena_printf(a, "%s/%.2s/%s/%s", s->where, key, key, store_url_name(a, file));
 }
 
 static const char *

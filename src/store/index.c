@@ -1,11 +1,11 @@
 /*
- * A package index of a store's wheels, for pip and uv: PEP 503 (HTML) and PEP 691 (JSON).
+ * Package indexes of a store's wheels, for pip and uv: PEP 503 (HTML) and PEP 691 (JSON).
  *
- *     DIR/torch-2.11.0+cu130-cxx11abi-sm_90/index.html, index.json
- *     DIR/torch-2.11.0+cu130-cxx11abi-sm_90/mamba-ssm/index.html, index.json, mamba_ssm-...whl
+ *     DIR/sm_90/index.html, index.json
+ *     DIR/sm_90/mamba-ssm/index.html, index.json, mamba_ssm-2.3.1+torch2.11cu130cxx11abitrue-cp311-...whl
  *
- * One index for each torch, ABI and list of GPUs, as PyTorch has one for each CUDA: two wheels of one
- * version cannot stand in one index, and another version in its name would need another wheel.
+ * A local version label names torch, its CUDA and the C++ ABI, and METADATA requires that torch.  No label
+ * can make pip choose by GPU, so each list of GPUs has an index of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +13,54 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "inspect/inspect.h"
 #include "internal.h"
 #include "python/python.h"
 
+/* The directory of a list of GPUs: "sm_80-sm_90". */
 static const char *
-label(struct arena *a, const struct entry *e)
+index_name(struct arena *a, const struct entry *e)
 {
-	const char *archs = names_join(a, &e->archs, "-");
-	char *text =
-		arena_printf(a, "torch-%s-%s%s%s", e->torch,
-			     e->cxx11abi ? "cxx11abi" : "precxx11abi", *archs ? "-" : "", archs);
+	char *text = arena_strdup(a, names_join(a, &e->archs, "-"));
 
 	for (char *c = text; *c; c++)
-		if (!is_alnum(*c) && !strchr("._+-", *c))
+		if (!is_alnum(*c) && *c != '-')
 			*c = '_';
-	return text;
+	return *text ? text : "no-gpu-code";
 }
 
-/* By index, then by package; the newest first. */
+/*
+ * label = "torch" version [ cuda ] "cxx11abi" ( "true" | "false" )
+ *
+ * The version loses a third part of 0; cuda is the local part of torch's version, else that of the compile.
+ * A local part has lower-case letters, digits and single dots (PEP 440).
+ */
+static struct wheel_label
+label_of(struct arena *a, const struct entry *e)
+{
+	const struct version *v = version_parse(a, e->torch);
+	const char *torch = v ? version_public(a, v) : e->torch,
+		   *local = v ? version_local(a, v) : NULL;
+	bool is_round = v && version_release_count(v) == 3 && ends_with(torch, ".0");
+	const char *text;
+	struct buf b = BUF(a);
+
+	if (!local && e->cuda)
+		local = arena_printf(a, "cu%.*s%s", (int)strcspn(e->cuda, "."), e->cuda,
+				     e->cuda + strcspn(e->cuda, ".") +
+					     (strchr(e->cuda, '.') != NULL));
+	text = arena_printf(a, "torch%.*s%scxx11abi%s", (int)strlen(torch) - (is_round ? 2 : 0),
+			    torch, local ? local : "", e->cxx11abi ? "true" : "false");
+	for (; *text; text++)
+		if (is_alnum(*text))
+			buf_putc(&b, to_lower(*text));
+		else if (b.p[b.n - 1] != '.')
+			buf_putc(&b, '.');
+	return (struct wheel_label){ buf_text(&b),
+				     v ? arena_printf(a, "torch==%s", torch) : "torch" };
+}
+
+/* By package, then by file; the newest first. */
 static int
 by_place(const void *x, const void *y)
 {
@@ -73,84 +103,113 @@ end_page(struct page *p, struct diags *ds, struct arena *a, const char *dir)
 	       fs_write(ds, fs_join(a, dir, "index.json"), p->text.p, p->text.n, 0644, false, NULL);
 }
 
+struct index {
+	struct arena *a;
+	struct diags *ds;
+	struct store *s;
+	const char *dir;
+	size_t wheels;
+	const char *example; /* "tiny==1.0+torch2.11cu130cxx11abitrue" */
+};
+
+/* Puts a copy of a wheel with its label into a directory; its file name, or NULL. */
+static const char *
+write_wheel(struct index *x, const struct entry *e, const struct wheel_label *label,
+	    const char *dir, const char **sha256)
+{
+	const char *passage = store_passage(x->a, x->ds), *path, *name = NULL, *dash;
+	const struct store_want want = entry_want(x->a, e);
+
+	if (!passage)
+		return NULL;
+	if (store_get(x->a, x->ds, x->s, e->key, &want, passage, &path) == STORE_HIT)
+		name = wheel_relabel(x->a, x->ds, path, label, dir, sha256);
+	else
+		store_not_saved(x->ds, x->s, e, "its index cannot be written");
+	store_remove(passage);
+	if (!name)
+		return NULL;
+	dash = strchr(name, '-') + 1;
+	x->example = arena_printf(x->a, "%s==%.*s", e->name, (int)strcspn(dash, "-"), dash);
+	x->wheels++;
+	return name;
+}
+
 /* The page of one package, and its wheels beside it. */
 static bool
-write_package(struct arena *a, struct diags *ds, struct store *s, const struct entries *all,
-	      const char *name, const char *dir, size_t *wheels)
+write_package(struct index *x, const struct entries *all, const char *name)
 {
+	const char *dir = fs_join(x->a, x->dir, name), *sha256, *file, *url;
+	struct names seen = { 0 };
 	struct page p;
-	const char *last = "", *path;
 
-	begin_page(&p, a, name);
+	begin_page(&p, x->a, name);
 	json_put(&p.json, "'name': %s, 'files': [", name);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct entry *e = all->at[i];
-		const struct store_want want = entry_want(a, e);
+		const struct wheel_label label = label_of(x->a, e);
+		const char *same = arena_printf(x->a, "%s %s", label.local, e->wheel);
 
-		if (strcmp(name_normalize(a, e->name), name) != 0 || !strcmp(last, e->wheel))
+		if (strcmp(name_normalize(x->a, e->name), name) != 0 || names_have(&seen, same))
 			continue;
-		last = e->wheel;
-		path = fs_join(a, dir, e->wheel);
-		if (!fs_make_parents(a, path) ||
-		    store_get(a, ds, s, e->key, &want, dir, &path) != STORE_HIT) {
-			store_not_saved(ds, s, e, "its index cannot be written");
+		list_push(x->a, &seen, same);
+		if (!(file = write_wheel(x, e, &label, dir, &sha256)))
 			return false;
-		}
-		buf_printf(&p.html, "<a href=\"%s#sha256=%s\">%s</a><br>\n", e->wheel, e->sha256,
-			   e->wheel);
-		json_put(&p.json, "{'filename': %s, 'url': %s, 'hashes': ('sha256': %s)}", e->wheel,
-			 e->wheel, e->sha256);
-		(*wheels)++;
+		url = store_url_name(x->a, file);
+		buf_printf(&p.html, "<a href=\"%s#sha256=%s\">%s</a><br>\n", url, sha256, file);
+		json_put(&p.json, "{'filename': %s, 'url': %s, 'hashes': ('sha256': %s)}", file,
+			 url, sha256);
 	}
-	return end_page(&p, ds, a, dir);
+	return end_page(&p, x->ds, x->a, dir);
 }
 
 static bool
-write_index(struct arena *a, struct diags *ds, struct store *s, const struct entries *all,
-	    const char *dir, size_t *wheels)
+write_index(struct index *x, const struct entries *all)
 {
 	struct names names = { 0 };
 	struct page p;
 
 	for (size_t i = 0; i < all->n; i++)
-		names_once(a, &names, name_normalize(a, all->at[i]->name));
-	begin_page(&p, a, "Simple index");
+		names_once(x->a, &names, name_normalize(x->a, all->at[i]->name));
+	begin_page(&p, x->a, "Simple index");
 	json_put(&p.json, "'projects': [");
 	for (size_t i = 0; i < names.n; i++) {
-		if (!write_package(a, ds, s, all, names.at[i], fs_join(a, dir, names.at[i]),
-				   wheels))
+		if (!write_package(x, all, names.at[i]))
 			return false;
 		buf_printf(&p.html, "<a href=\"%s/\">%s</a><br>\n", names.at[i], names.at[i]);
 		json_put(&p.json, "('name': %s)", names.at[i]);
 	}
-	return end_page(&p, ds, a, dir);
+	return end_page(&p, x->ds, x->a, x->dir);
 }
 
 bool
 store_index(struct arena *a, struct diags *ds, struct store *s, const char *dir, struct buf *out)
 {
+	struct index x = { .a = a, .ds = ds, .s = s };
 	struct entries all = { 0 };
-	struct names labels = { 0 };
+	struct names lists = { 0 };
 
 	if (!store_entries(a, ds, s, &all, NULL))
 		return false;
 	if (all.n)
 		qsort(all.at, all.n, sizeof(*all.at), by_place);
 	for (size_t i = 0; i < all.n; i++)
-		names_once(a, &labels, label(a, all.at[i]));
-	names_sort(&labels);
-	for (size_t i = 0; i < labels.n; i++) {
+		names_once(a, &lists, index_name(a, all.at[i]));
+	names_sort(&lists);
+	for (size_t i = 0; i < lists.n; i++) {
 		struct entries mine = { 0 };
-		size_t wheels = 0;
 
 		for (size_t k = 0; k < all.n; k++)
-			if (!strcmp(label(a, all.at[k]), labels.at[i]))
+			if (!strcmp(index_name(a, all.at[k]), lists.at[i]))
 				list_push(a, &mine, all.at[k]);
-		if (!write_index(a, ds, s, &mine, fs_join(a, dir, labels.at[i]), &wheels))
+		x.dir = fs_join(a, dir, lists.at[i]);
+		x.wheels = 0;
+		if (!write_index(&x, &mine))
 			return false;
-		buf_printf(out, "%s: %s\n", fs_join(a, dir, labels.at[i]),
-			   store_count_text(a, wheels));
+		buf_printf(out, "%s: %s\n", x.dir, store_count_text(a, x.wheels));
 	}
-	buf_printf(out, "next: pip install --extra-index-url URL-OF-ONE-OF-THEM PACKAGE\n");
+	if (x.example)
+		buf_printf(out, "next: pip install --extra-index-url URL-OF-ONE-OF-THEM %s\n",
+			   x.example);
 	return true;
 }

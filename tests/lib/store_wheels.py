@@ -57,7 +57,8 @@ def record_of(files, info):
     lines = []
     for path, data in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-        lines.append(f"{path},sha256={digest},{len(data)}")
+        lines.append(f'{path},' if "," not in path else f'"{path}",')
+        lines[-1] += f"sha256={digest},{len(data)}"
     return ("\n".join(lines) + f"\n{info}/RECORD,,\n").encode()
 
 

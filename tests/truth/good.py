@@ -3,7 +3,7 @@ import os
 import shutil
 
 from broken import CONV, SCAN, object_of
-from overlay import without_gpu_code
+from overlay import also_for, without_gpu_code
 
 CASES = []
 
@@ -215,6 +215,13 @@ def helper_without_gpu_code(o):
     o.put("causal_conv1d/helper.so", helper.replace(b".nv_fatbin\0", b".nv_nothin\0"))
     o.edit(o.info("causal_conv1d") + "/RECORD", lambda data: data + b"causal_conv1d/helper.so,sha256=x,1\n")
     o.record("causal_conv1d")
+
+
+@case
+def code_for_more_gpus(o):
+    """a wheel of the store with code for A100 as well: `verify` names it"""
+    o.edit(object_of(o, SCAN), also_for(80))
+    o.record("mamba_ssm")
 
 
 # --- environment of the caller

@@ -256,6 +256,17 @@ def gpu_entries(change):
     return edit
 
 
+def also_for(number):
+    """Every second entry is for another GPU."""
+    seen = []
+
+    def change(entry):
+        seen.append(entry)
+        if len(seen) % 2 == 0:
+            entry[28:32] = struct.pack("<I", number)
+    return gpu_entries(change)
+
+
 def for_arch(number, ptx=False):
     def change(entry):
         entry[28:32] = struct.pack("<I", number)
