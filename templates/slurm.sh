@@ -13,6 +13,8 @@
 #   STACKBUILD=PROGRAM   stackbuild on the nodes (default: stackbuild)
 #   STORE=DIRECTORY      wheel store that all nodes share (default: {{out|comment}}/store)
 #   OUT=DIRECTORY        where the environments go (default: {{out|comment}})
+#   CONTAINER=IMAGE      run the jobs in this image with Apptainer: a .sif file, or docker://NAME. It needs Python with
+#                        venv, a compiler and nvcc. It sees this directory, HOME, OUT and STORE: STACKBUILD must lie there
 {{#secrets}}
 #   {{.|comment}}   a secret
 {{/secrets}}
@@ -20,7 +22,8 @@ set -euo pipefail
 
 recipe={{recipe|sh}}
 out=${OUT:-{{out|sh}}}
-stackbuild=("${STACKBUILD:-stackbuild}" build "$recipe" --engine venv --store "${STORE:-$out/store}"{{#variant}} {{variant|sh}}{{/variant}})
+store=${STORE:-$out/store}
+stackbuild=("${STACKBUILD:-stackbuild}" build "$recipe" --engine venv --store "$store"{{#variant}} {{variant|sh}}{{/variant}})
 # The extension, the directory and the cell of each wheel.
 # shellcheck disable=SC2054  # names of cells have commas
 wheels=(
@@ -36,6 +39,10 @@ cells=(
 )
 
 # In a job: one wheel or one cell.
+if [ -n "${STACKBUILD_UNIT:-}" ] && [ -n "${CONTAINER:-}" ]; then
+    mkdir -p "$store"
+    stackbuild=(apptainer exec --bind "$PWD,$(realpath "$out"),$(realpath "$store")" "$CONTAINER" "${stackbuild[@]}")
+fi
 case ${STACKBUILD_UNIT:-} in
     wheel)
         i=$((SLURM_ARRAY_TASK_ID * 3))
