@@ -23,8 +23,8 @@ enum {
 	END_BYTES = 22,
 	VERSION_MADE = 20, /* times ten: deflate and directories */
 	FLAG_UTF8 = 1 << 11,
-	DATE_FIRST = 0x21,       /* 1980-01-01, as in reproducible wheels */
-	ROOM = 16 * 1024 * 1024, /* for METADATA, RECORD and the directory of the new file */
+	DATE_FIRST = 0x21,        /* 1980-01-01, as in reproducible wheels */
+	ROOM = 256 * 1024 * 1024, /* for METADATA, RECORD and the directory of the new file */
 };
 
 struct copy {
