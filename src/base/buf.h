@@ -10,7 +10,7 @@
 
 /*
  * Text that grows, in an arena, up to a maximum.  Past the maximum nothing more
- * is added and `over` is set: whoever can be fed without end looks at it once.
+ * is added and `over` is set: callers with unbounded input check it once.
  * `p` is always NUL-terminated after the first call; before it, NULL.
  */
 struct buf {

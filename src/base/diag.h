@@ -10,8 +10,8 @@
 
 /*
  * A diagnostic is one thing the user should know, tied to the text that caused
- * it.  Stages add diagnostics and carry on; only main() prints them.  Whoever
- * returns NULL or false has added at least one error, so callers never guess.
+ * it.  Stages add diagnostics and carry on; only main() prints them.  A
+ * function that returns NULL or false has added at least one error.
  *
  * Wording: lower case, no full stop, backticks round the user's text.  The error
  * says what is wrong; only help says what to do; because says why, in facts.
@@ -61,9 +61,9 @@ extern const struct code_row code_table[CODE_COUNT];
 extern const char *const severity_words[]; /* "note", "warning", "error" */
 
 /*
- * One place of a fix: the characters of `at` go, `replacement` comes, exactly.  A width
- * of 0 only inserts, before column `col`; a newline is "\n" whatever the file's line ends
- * are; a whole line replaced by "" goes with its line end.
+ * One place of a fix: `replacement` replaces exactly the characters of `at`.  A width of 0
+ * inserts before column `col`.  A newline is "\n", also in a file with other line ends.  A
+ * whole line that is replaced by "" is removed with its line end.
  */
 struct edit {
 	struct edit *next;
@@ -80,7 +80,7 @@ struct note {
 	struct span at; /* of NOTE_PLACE */
 	const char *text;
 	const char *cost;                 /* of NOTE_HELP, or NULL */
-	struct edit *edits, **edits_tail; /* of NOTE_HELP: none if nobody but the user can do it */
+	struct edit *edits, **edits_tail; /* of NOTE_HELP: none if only the user can do it */
 };
 
 struct diag {
@@ -168,9 +168,9 @@ bool diags_print(const struct diags *ds, FILE *out, bool colour);
 
 enum { DIAG_BYTES_MAX = 200 * 1000 };
 
-/* --- for machines: at most DIAG_BYTES_MAX bytes are added, what is left out is counted --- */
+/* --- for programs: at most DIAG_BYTES_MAX bytes; omitted diagnostics are counted --- */
 
-/* Drops later ones that say the same of the same place (the cells of a matrix do). */
+/* Drops later diagnostics with the same text and place (the cells of a matrix repeat them). */
 void diags_fold(struct diags *ds);
 
 /*
@@ -203,7 +203,7 @@ const char *url_credentials(const char *text, const char *end, size_t *n);
 /* "user:secret@" in URLs becomes "***@", in a copy; the text itself if there is none. */
 const char *mask_credentials(struct arena *a, const char *text);
 
-/* Our own fault: says where, exits 70. */
+/* Reports an internal error with its place, and exits with 70. */
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

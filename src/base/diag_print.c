@@ -259,7 +259,7 @@ help_width(const struct diag *d, const struct note *n)
 	return strlen(help_word(d, n)) + text_columns(n->text, strlen(n->text));
 }
 
-/* What a help costs, below each other where the lines stay short enough. */
+/* Prints the costs of the helps in one column where the lines are short enough. */
 static void
 print_cost(const struct diag *d, const struct note *n, struct buf *out)
 {
@@ -286,7 +286,7 @@ print_cost(const struct diag *d, const struct note *n, struct buf *out)
  *   or take torch >= 2.4.0                                  everything rebuilds, ~25 min
  *   source: knowledge/torch.yaml: 2.2.2
  *
- * What the first help does to the file is shown: it is what --fix would do.
+ * The first help is shown with its change of the file, which is what --fix applies.
  */
 static void
 print_note(const struct diag *d, const struct note *n, const struct note *before, struct buf *out)

@@ -199,7 +199,7 @@ edit_scalar(struct arena *a, struct span at, const char *value)
 
 	if (at.width && placed && is_within(line, text.p))
 		return arena_strdup(a, value);
-	/* Nothing stood there: `key:` is glued to what comes. */
+	/* The value was empty: `key:` needs a blank before the text. */
 	if (!at.width && placed && text.p > line.p && !strchr(" \t", text.p[-1]))
 		buf_putc(&out, ' ');
 	if (at.width && first == '\'' && write_single(&out, value))

@@ -5,13 +5,13 @@
 #include "list.h"
 #include "str.h"
 
-/* Texts that go into a YAML file in place of others; knows no keys. */
+/* Edits of a YAML file as replacements of text.  Knows no keys. */
 
 /*
  * edit_scalar -- a value as the YAML text that replaces a scalar.
  *
  *   in      at: the old scalar as yaml_read gives it (node.at, pair.key_at), with its quotes;
- *           no place: a plain one.  value: what is to be read back; for a part of a scalar,
+ *           no place: a plain one.  value: the text that a reader must get; for a part of a scalar,
  *           such as the version behind ==, edit_scalar returns the value as it is
  *   out     in the old style, if that can hold the value: a plain scalar stays plain where
  *           YAML 1.1 and 1.2, in block and flow context, read the same text, else "..."

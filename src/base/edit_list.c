@@ -84,7 +84,7 @@ begins_with_only(const struct move *m, struct span at, const char *these)
 	return true;
 }
 
-/* The last line of a value, or 0: where it ends is not known. */
+/* Returns the last line of a value, or 0 if its end is unknown. */
 static uint32_t
 last_line(const struct node *n)
 {

@@ -101,7 +101,7 @@ apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
 	*at = to;
 }
 
-/* Writes the files anew from what is done; false if one of them would be no YAML. */
+/* Writes the files with the edits that are done; false if one would no longer be YAML. */
 static bool
 write_texts(struct round *r)
 {
@@ -215,7 +215,7 @@ fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 	return fixes;
 }
 
-/* --- what was changed: one edit --- */
+/* --- the description of one edit --- */
 
 /* The first characters of a text on one line: a line break shows as `\n`. */
 static void
@@ -246,7 +246,7 @@ fix_print(const struct edit *e, struct buf *out)
 	edit_place(e->at, &line, &old);
 	diag_inert(e->at.src->path, out);
 	buf_printf(out, ":%u: ", e->at.line);
-	/* Lines that come or go are told without their break and indentation. */
+	/* Added and removed lines are described without line break and indentation. */
 	if (!old.n)
 		new += strspn(new, "\n ");
 	if (!*new)
@@ -260,7 +260,7 @@ fix_print(const struct edit *e, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-/* --- what was changed: a file --- */
+/* --- the description of a changed file --- */
 
 /* Lines with their ends; only the last may have none. */
 struct lines LIST(struct str);

@@ -17,7 +17,7 @@ struct fix_files LIST(struct fix_file);
 enum fix_state {
 	FIX_DONE,
 	FIX_LATER,  /* it overlaps a fix of this round: try again in the next one */
-	FIX_REFUSED /* why says why */
+	FIX_REFUSED /* `why` has the reason */
 };
 
 struct fix {

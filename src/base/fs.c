@@ -69,7 +69,7 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 		why = strerror(errno);
 	else if (!from_stdin && !S_ISREG(st.st_mode))
 		why = why_not_regular(st.st_mode);
-	/* O_NONBLOCK: if it has become a FIFO since, nobody waits for a writer. */
+	/* O_NONBLOCK: if the file is now a FIFO, open() must not wait for a writer. */
 	else if ((fd = from_stdin ? dup(0) :
 				    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) < 0 ||
 		 fstat(fd, &st) < 0)
@@ -205,7 +205,7 @@ write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool syn
 	good = !like || ((fchown(fd, like->st_uid, like->st_gid) == 0 || errno == EPERM) &&
 			 fchmod(fd, like->st_mode & 07777) == 0);
 	good = good && fs_write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
-	/* close reports what a full disk or a network file system held back. */
+	/* close() reports errors that a full disk or a network file system delayed. */
 	return (close(fd) == 0) & good;
 }
 

@@ -68,10 +68,10 @@ bool fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, u
 bool fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 		const char *bytes, size_t n);
 
-/* All of it, however often a signal interrupts or a pipe is full; false: errno says why. */
+/* Writes all bytes, also after signals and on a full pipe; false: errno has the reason. */
 bool fs_write_all(int fd, const char *bytes, size_t n);
 
-/* Makes the directories above `path` that do not exist; false: errno says why. */
+/* Creates the missing directories above `path`; false: errno has the reason. */
 bool fs_make_parents(struct arena *a, const char *path);
 
 /* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */

@@ -57,7 +57,7 @@ json_quote(struct buf *out, const char *s)
 	buf_putc(out, '"');
 }
 
-/* What stands there now goes on one line. */
+/* The current container is written on one line. */
 static bool
 is_flat(const struct json *j)
 {

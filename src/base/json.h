@@ -18,7 +18,7 @@ struct json {
 	struct buf *out;
 	bool flat;
 	unsigned depth;
-	bool any[32]; /* per depth: something stands there already */
+	bool any[32]; /* per depth: the container has an element */
 	char close[32];
 	unsigned row; /* depth of the map that is written on one line; 0: none */
 };

@@ -31,7 +31,7 @@ struct names LIST(const char *);
 
 bool names_have(const struct names *all, const char *text);
 
-/* Adds a text, unless it is there already. */
+/* Adds a text, unless the list has it. */
 void names_once(struct arena *a, struct names *all, const char *text);
 
 /* Sorts the texts by their bytes. */

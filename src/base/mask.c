@@ -47,7 +47,7 @@ hide_base64(struct mask *m, const char *s)
 	}
 }
 
-/* As it is, as it would stand in a URL, inert, as lines are before this, and in base64. */
+/* A secret as it is, in URL encoding, without control characters, and in base64. */
 static void
 hide_forms(struct mask *m, const char *s)
 {

@@ -91,12 +91,12 @@ struct child {
 	char *chunk;
 	double start_s, tick_s;
 	int signals_base;      /* those before it are no affair of this child */
-	bool ending;           /* its end was asked for */
+	bool ending;           /* it was told to exit */
 	int signals_at_ending; /* one more: no grace */
 	double settle_s;       /* when its containers are looked at again */
 	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
 	bool reaped;
-	double left_s;     /* until then what is left of its group may end by itself */
+	double left_s;     /* until then, the rest of its group may exit by itself */
 	struct pids below; /* when it got its first signal */
 	struct pids seen;  /* of ours, the last time that containers were looked for */
 	double drain_s;    /* until then output that others hold open is read */
@@ -111,7 +111,7 @@ now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Leaves the last bytes of what is kept, as many as are wanted. */
+/* Keeps the last bytes of the output, up to the limit. */
 static void
 trim(struct stream *s)
 {
@@ -150,7 +150,7 @@ lines(struct child *c, struct stream *s, const char *p, size_t n)
 	}
 }
 
-/* What is there now, up to one chunk: neither stream makes the other wait. */
+/* Reads the available bytes, at most one chunk, so that neither stream delays the other. */
 static void
 take(struct child *c, struct stream *s)
 {
@@ -158,7 +158,7 @@ take(struct child *c, struct stream *s)
 
 	if (n > 0) {
 		buf_add(s->kept, c->chunk, (size_t)n);
-		/* Moved down only when twice as much is there: so each byte is moved once. */
+		/* Moves the bytes only when there are twice as many, so each byte moves once. */
 		if (s->kept->n >= 2 * s->keep)
 			trim(s);
 		lines(c, s, c->chunk, (size_t)n);
@@ -228,7 +228,7 @@ reap(struct child *c, double now)
 		return;
 	c->reaped = true;
 	r->seconds = now - c->start_s;
-	if (pid < 0) { /* somebody else waited for it: how it ended is not known */
+	if (pid < 0) { /* another waiter reaped it: its exit status is unknown */
 		r->status = 255;
 	} else {
 		r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -267,7 +267,7 @@ is_over(struct child *c, double now)
 	return true;
 }
 
-/* Until the next thing that no descriptor and no signal tells of. */
+/* Returns the time until the next event that neither a descriptor nor a signal reports. */
 static struct timespec
 wait_time(const struct child *c, double now)
 {

@@ -45,7 +45,7 @@ struct proc_spec {
 };
 
 struct proc_result {
-	bool started;          /* false: not found, not executable; error says which */
+	bool started;          /* false: not found or not executable; `error` has the reason */
 	int status;            /* exit status; 128 + signal if a signal ended it */
 	bool timed_out;        /* ended by us: the time limit */
 	bool interrupted;      /* ended by us: SIGINT, SIGTERM or SIGHUP came */
@@ -92,7 +92,7 @@ int proc_interrupted(void);
 unsigned proc_interruptions(void);
 
 struct pids LIST(pid_t);
-/* All that stand below a process now, whatever their group or session. */
+/* Returns all descendants of a process, in any group or session. */
 struct pids proc_descendants(struct arena *a, pid_t of);
 
 /* Kills every process that descends from this one, also those in sessions of their own. */
@@ -103,7 +103,7 @@ void proc_end_descendants(struct arena *a);
  *
  *   in      path: ends in XXXXXX, which the name replaces; it lives as long as the process
  *   out     the caller removes the directory; if memory runs out before, rm(1) does
- *   errors  false: errno says why
+ *   errors  false: errno has the reason
  */
 bool proc_temp(char *path);
 

@@ -16,8 +16,8 @@
 extern char **environ;
 
 /*
- * Adds a file that a program's name may stand for, unless it is there by another name. Of one that
- * cannot be run, *error becomes EACCES.
+ * Adds a file that a program's name may mean, unless the list has it by another name. If the file
+ * is not executable, *error becomes EACCES.
  */
 static void
 add_program(struct arena *a, struct names *all, const char *file, int *error)
@@ -40,7 +40,7 @@ add_program(struct arena *a, struct names *all, const char *file, int *error)
 /* Where execvp looks when there is no PATH. */
 static const char default_path[] = "/bin:/usr/bin";
 
-/* The programs that a name may stand for, in PATH's order; *error says why there are none. */
+/* Returns the programs that a name may mean, in PATH's order; *error has the reason for none. */
 static struct names
 programs(struct arena *a, const char *name, int *error)
 {
@@ -54,7 +54,7 @@ programs(struct arena *a, const char *name, int *error)
 	}
 	for (const char *p = path ? path : default_path;; p = end + 1) {
 		end = p + strcspn(p, ":");
-		/* The slash says that it is no name to be looked up. */
+		/* A name with a slash is a path and is not searched in PATH. */
 		add_program(a, &all,
 			    arena_printf(a, "%.*s/%s", end > p ? (int)(end - p) : 1,
 					 end > p ? p : ".", name),
@@ -171,8 +171,8 @@ spawn(const struct proc_spec *spec, const char *file, char **env, const int *fd,
 
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	/* A session, not only a group: with no terminal of its own, whoever asks for a password
-	 * there fails at once instead of being stopped and waiting for ever. */
+	/* A session, not only a group: without a terminal, a child that asks for a
+	 * password fails at once instead of waiting for ever. */
 	posix_spawnattr_setflags(&attr, s->group ? flags | POSIX_SPAWN_SETSID : flags);
 	/* What this process ignores is ignored by a child, but for what stackbuild itself ignores. */
 	sigemptyset(&none);
@@ -209,7 +209,7 @@ proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s)
 
 	if (!file)
 		return error;
-	/* What PATH or the name says counts from here, not from the child's directory. */
+	/* Relative paths are relative to this process, not to the child's directory. */
 	if (spec->cwd && *file != '/' && getcwd(here, sizeof(here)))
 		file = fs_join(a, arena_strdup(a, here), file);
 	proc_hold_standard_files(); /* dup2 of a number onto itself would close it by exec */

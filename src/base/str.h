@@ -49,7 +49,7 @@ ends_with(const char *s, const char *suffix)
 	return n >= m && !memcmp(s + n - m, suffix, m);
 }
 
-/* Character classes of ASCII, whatever the locale. */
+/* Character classes of ASCII, independent of the locale. */
 static inline bool
 is_digit(char c)
 {

@@ -4,7 +4,7 @@
 
 /* --- places and errors --- */
 
-/* Places are asked for in the order of the text, so it is gone through once. */
+/* Callers request places in the order of the text, so one pass is enough. */
 struct span
 toml_place(struct toml_reader *r, const char *p, const char *to)
 {
@@ -20,7 +20,7 @@ toml_place(struct toml_reader *r, const char *p, const char *to)
 			      to > p ? (uint32_t)text_columns(p, (size_t)(to - p)) : 1 };
 }
 
-/* Reports what stands at the reader's place. */
+/* Reports the text at the reader's place. */
 bool
 toml_wrong(struct toml_reader *r, const char *what)
 {
@@ -28,7 +28,7 @@ toml_wrong(struct toml_reader *r, const char *what)
 	return false;
 }
 
-/* Counts one more value, and what it is nested in. */
+/* Counts one more value, and its depth. */
 bool
 toml_count(struct toml_reader *r, unsigned depth)
 {
@@ -85,7 +85,7 @@ toml_skip_blanks(struct toml_reader *r)
 		r->p++;
 }
 
-/* Blanks, a comment, and the end of the line.  False: something else stands there. */
+/* Skips blanks, a comment, and the end of the line.  False: other text follows. */
 bool
 toml_take_line_end(struct toml_reader *r)
 {

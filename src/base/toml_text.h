@@ -19,9 +19,9 @@ struct toml_reader {
 	unsigned section, sections; /* the header or inline table that is being filled; so far */
 };
 
-/* The place of what reaches from p to `to`; NULL: one character.  Asked for in the order of the text. */
+/* Returns the place of [p, to), or of one character (NULL).  Call it in the order of the text. */
 struct span toml_place(struct toml_reader *r, const char *p, const char *to);
-/* Reports what stands at the reader's place; false. */
+/* Reports the text at the reader's place; returns false. */
 bool toml_wrong(struct toml_reader *r, const char *what);
 /* Counts one more value at that depth; false: too many, or too deep. */
 bool toml_count(struct toml_reader *r, unsigned depth);
@@ -29,15 +29,15 @@ bool toml_count(struct toml_reader *r, unsigned depth);
 bool toml_text_holds(struct toml_reader *r);
 
 bool toml_next_is(const struct toml_reader *r, const char *what);
-/* Passes what stands next, if it is that. */
+/* Skips the given text, if it is next. */
 bool toml_take(struct toml_reader *r, const char *what);
 void toml_skip_blanks(struct toml_reader *r);
-/* Passes blanks, a comment and the end of the line.  False: something else stands there. */
+/* Skips blanks, a comment and the end of the line.  False: other text follows. */
 bool toml_take_line_end(struct toml_reader *r);
 
 /* Returns a string, whose first quote stands next; NULL: an error was reported. */
 const char *toml_string(struct toml_reader *r, bool may_have_lines);
-/* Returns a bare key; NULL: none stands there. */
+/* Returns a bare key, or NULL if there is none. */
 const char *toml_bare_key(struct toml_reader *r);
 /* Returns the text of a boolean, a number, a date or a time; NULL: an error was reported. */
 const char *toml_plain(struct toml_reader *r);

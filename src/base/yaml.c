@@ -48,7 +48,7 @@ event_span(const struct reader *r, const yaml_event_t *e)
 	return span_of(r, e->start_mark, e->start_mark);
 }
 
-/* What is missing at the end of the text is shown at the end of its last line. */
+/* An error at the end of the text is shown at the end of the last line. */
 static struct span
 error_span(const struct reader *r, yaml_mark_t mark)
 {
@@ -151,7 +151,7 @@ line_at(struct reader *r, uint32_t n, const char **line, size_t *size)
 	return true;
 }
 
-/* Moves the start of a span past an anchor and a tag on its line, to what they belong to. */
+/* Moves the start of a span past an anchor and a tag on its line, to their node. */
 static void
 skip_properties(struct span *at, const char *line, size_t size)
 {

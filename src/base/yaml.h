@@ -22,8 +22,8 @@ struct node {
 	bool plain; /* scalar without quotes: only such a one can be null, true, a number */
 	bool lines; /* scalar over more than one line: its span is of the first character */
 	/*
-	 * Of a scalar: from the first character to the last, quotes among them, an anchor
-	 * and a tag not; of width 0 if nothing is there.  Of a map or list: its first character.
+	 * Of a scalar: all characters, with quotes, without anchor and tag; width 0 for an
+	 * empty one.  Of a map or list: its first character.
 	 */
 	struct span at;
 	const char *s; /* scalar; NUL-terminated, holds no NUL */

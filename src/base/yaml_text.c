@@ -5,10 +5,10 @@
 
 #include "str.h"
 
-/* Directives are asked for again with each new one: so many are more than anyone writes. */
+/* libyaml compares each directive with all earlier ones, so their number is limited. */
 enum { DIRECTIVES_MAX = 16 };
 
-/* Why the character may not stand in the text, or NULL. */
+/* Returns the reason why the character is not allowed, or NULL. */
 static const char *
 refused(uint32_t c, char next)
 {

@@ -24,13 +24,13 @@ enum unicode_class {
 	UNI_IGNORED = 32, /* case-ignorable */
 };
 
-/* What stands for a NUL, which a Python string may hold and a C string may not. */
+/* Replaces a NUL, which a Python string may contain and a C string may not. */
 #define UNICODE_NUL "\xc0\x80"
 
 /* strcmp in the order of Python's strings. */
 int unicode_cmp(const char *x, const char *y);
 
-/* Sorts texts in that order, and leaves each out that is there already. */
+/* Sorts texts in that order, and removes duplicates. */
 void unicode_sort(struct names *texts);
 
 /* The classes of a code point. */
@@ -131,8 +131,8 @@ struct clause {
 	bool unusable;               /* it matches no version; see specifiers_match */
 	bool canonical;              /* ===: `asked` is how version_text writes v */
 	const char *text;            /* operator and version, as written but for white space */
-	const char *asked;           /* ===: what it asks for, lower case */
-	const struct version *v;     /* NULL: === with what is not a version */
+	const char *asked;           /* ===: the required text, in lower case */
+	const struct version *v;     /* NULL: === with a text that is not a version */
 	const struct version *bound; /* <: all that it takes is below */
 	const unsigned char *stem;   /* V.* and ~= */
 	size_t n_stem;

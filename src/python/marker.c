@@ -17,7 +17,7 @@
  * Words end where no letter, digit or "_" follows.
  */
 
-/* A quoted text, or a variable of PEP 508 by what its value is: extras are NAMEs. */
+/* A quoted text, or a variable of PEP 508 by the kind of its value: extras are NAMEs. */
 struct operand {
 	enum { LITERAL, TEXT, VERSION, NAME } kind;
 	const char *text;
@@ -35,7 +35,7 @@ struct marker {
 
 	struct operand lhs, rhs; /* of an item */
 	enum clause_op op;
-	const struct clause *clause; /* variable op "...": what it says as a specifier, or NULL */
+	const struct clause *clause; /* Returns variable op "..." as a specifier, or NULL. */
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -93,7 +93,7 @@ scan_fail(struct scan *s, const char *why)
 	return NULL;
 }
 
-/* Take `word` if it stands here and ends here. */
+/* Skips `word` if it is the next word. */
 static bool
 take_word(struct scan *s, const char *word)
 {
@@ -372,7 +372,7 @@ match_version(struct eval *e, const struct clause *c, const char *text)
 	return !e->failed && clause_match(c, v);
 }
 
-/* <, > say no to what are not versions; <= and >= mean that they are the same. */
+/* For texts that are not versions, < and > are false, and <= and >= compare for equality. */
 static bool
 compare_texts(struct eval *e, const char *left, enum clause_op op, const char *right)
 {

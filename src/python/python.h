@@ -112,7 +112,7 @@ enum pip_option {
  */
 enum pip_option pip_option(struct arena *a, const char *word, const char **value);
 
-/* The environment that markers are judged in: PEP 508's names and their values. */
+/* The environment in which markers are evaluated: PEP 508's names and their values. */
 struct marker_env {
 	const struct marker_value {
 		const char *name;

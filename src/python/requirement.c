@@ -74,7 +74,7 @@ specifier_end(const char *p, const char *end)
 	return p;
 }
 
-/* After a comma there may be nothing more; what is read is in s[start, s->p). */
+/* A comma may be the last character; the text read is in s[start, s->p). */
 static void
 skip_specifiers(struct scan *s)
 {

@@ -292,7 +292,7 @@ specifiers_text(struct arena *a, const struct specifiers *s)
 
 	for (size_t i = 0; i < s->n; i++)
 		sorted[i] = &s->at[i];
-	/* Of those that say the same, the first in the order of the text stays. */
+	/* Keeps the first of equal clauses, in the order of the text. */
 	qsort(sorted, s->n, sizeof(sorted[0]), cmp_meaning_then_text);
 	for (size_t i = 0; i < s->n; i++)
 		if (!n || cmp_meaning(sorted[n - 1], sorted[i]))

@@ -124,7 +124,7 @@ find_word(const struct reader *r, const struct word *words, size_t n, enum rank 
 	return NULL;
 }
 
-/* What stands after a word: a separator, a number; both may be missing (then it is 0). */
+/* Reads an optional separator and number after a word; without a number, 0. */
 static void
 read_count(struct reader *r, const char *p)
 {
@@ -378,7 +378,7 @@ version_first_dev(struct arena *a, const struct version *v)
 	return first;
 }
 
-/* --- what a version consists of --- */
+/* --- the parts of a version --- */
 
 size_t
 version_release_count(const struct version *v)

@@ -13,7 +13,7 @@
  *     tags     = tag ("." tag)*       the first ones are identifiers
  */
 
-/* What "a.b-c.d-e.f" may stand for; file names of 255 bytes cannot say that much in earnest. */
+/* Limits the tags of "a.b-c.d-e.f": a file name of 255 bytes can produce absurdly many. */
 enum { TAGS_MAX = 1 << 16, PARTS = 3 };
 
 static bool

@@ -1,6 +1,6 @@
 /*
- * Why not, told with few pins and few facts: what a proof stands on is cut down by leaving one
- * after the other out, as long as what remains is impossible still.
+ * Explains an impossible problem with few pins and few facts: removes them from the proof one by
+ * one, as long as the rest is still impossible.
  */
 #include "internal.h"
 
@@ -33,7 +33,7 @@ keep_marked(struct inquiry *q, bool *on)
 			on[q->s.pins.at[i]->pin] = true;
 }
 
-/* Closed: nothing is asked any more, and all facts are off that the last proof does not stand on. */
+/* Closes the problem: no more calls of the provider, and facts outside the last proof are off. */
 static void
 set_closed(struct universe *u, bool closed)
 {
@@ -42,7 +42,7 @@ set_closed(struct universe *u, bool closed)
 		u->facts.at[i]->off = closed && !u->facts.at[i]->marked;
 }
 
-/* Is it impossible still?  Not known: then it is not made smaller. */
+/* Returns true if the rest is still impossible; an unknown result keeps the conflict as it is. */
 static bool
 still(struct inquiry *q, const bool *on)
 {
@@ -75,7 +75,7 @@ next_to_leave(const struct inquiry *q, const bool *on, const bool *tried)
 	return best;
 }
 
-/* What is light to change stays in the conflict, where another would do as well. */
+/* Prefers pins that are cheap to change in the conflict. */
 static void
 fewer_pins(struct inquiry *q, bool *on)
 {
@@ -109,7 +109,7 @@ fewer_facts(struct inquiry *q, bool *on)
 	}
 }
 
-/* The next conflict has other pins.  A fixed one may be in many: it is not what is changed. */
+/* The next conflict has other pins.  A fixed pin may be in several, since it is never changed. */
 static void
 take_away(struct inquiry *q, const bool *on)
 {
@@ -147,7 +147,7 @@ cut_down(struct inquiry *q, bool *on, struct solve_proof *proof)
 	set_closed(&q->u, false);
 }
 
-/* The conflict in what the last run found impossible. */
+/* Returns the conflict of the last run. */
 static struct solve_conflict
 told(struct inquiry *q)
 {

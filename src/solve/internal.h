@@ -33,7 +33,7 @@ struct nogood {
 };
 struct nogoods LIST(struct nogood *);
 
-/* The set stands here too, its first word in full: most visits need touch nothing else. */
+/* A copy of the set's first word: most visits read nothing else. */
 struct watch {
 	struct nogood *g;
 	const solve_word *bad;
@@ -71,23 +71,23 @@ struct variable {
 struct variables LIST(struct variable);
 struct numbers LIST(unsigned);
 
-/* What the provider said, kept from one search to the next. */
+/* The provider's answers, kept from one search to the next. */
 struct universe {
 	struct arena *a;       /* the caller's: facts live here */
 	struct arena *scratch; /* of one call */
 	const struct solve_provider *p;
 	struct variables variables;
 	struct nogoods facts;
-	bool closed; /* nobody is asked: the facts that are not off are all there are */
+	bool closed; /* the provider is not called: only the facts that are not off count */
 };
 
 struct variable *universe_meet(struct universe *u, unsigned variable);
-/* What the provider knows of a candidate becomes part of u->facts. */
+/* Adds the provider's facts about a candidate to u->facts. */
 void universe_ask(struct universe *u, unsigned variable, unsigned candidate);
-/* Normalised.  NULL: it says nothing, for it can never be broken. */
+/* Returns the normalised fact, or NULL if nothing can break it. */
 struct nogood *universe_nogood(struct universe *u, const struct solve_term *terms, size_t n);
 
-/* A fact that asks for variables that are not decided yet. */
+/* A fact that requires variables which are not decided yet. */
 struct asking {
 	struct nogood *g;
 	unsigned level;
@@ -108,7 +108,7 @@ struct search {
 	unsigned steps;
 };
 
-/* One search.  `left` is what the budget still holds, and is taken from. */
+/* One search.  `left` is the rest of the budget, which the search reduces. */
 enum solve_status search_run(struct search *s, struct universe *u, const struct solve_pin *pins,
 			     size_t npins, const bool *on, unsigned *left);
 struct solve_result search_result(struct search *s, struct arena *a, enum solve_status status);
@@ -129,7 +129,7 @@ struct latest {
 };
 void search_latest(const struct search *s, const struct nogood *g, struct latest best[2]);
 
-/* learn.c: false: nothing is possible, s->bottom says why; else *next as propagate's. */
+/* learn.c: false: impossible, with the proof in s->bottom; else *next as in propagate. */
 bool search_learn(struct search *s, struct nogood *conflict, struct nogood **next);
 /* The pins and facts that the proof of an impossible one stands on: marked. */
 void search_mark(struct search *s);

@@ -44,7 +44,7 @@ search_latest(const struct search *s, const struct nogood *g, struct latest best
 	}
 }
 
-/* A domain of its own for the next narrowing of a variable: there are at most as many as values. */
+/* Returns a new domain for the next narrowing of a variable: at most one for each value. */
 static solve_word *
 room(struct search *s, struct variable *t)
 {

@@ -117,7 +117,7 @@ remember_conflict(struct workshop *w, struct search *s)
 	list_push(w->u.scratch, &w->conflicts, c);
 }
 
-/* Its place in the order of wishes: what is not there is wanted least. */
+/* Returns its place in the order of preference: an absent variable is preferred least. */
 static unsigned
 place(const struct solve_result *r, size_t variable)
 {

@@ -47,7 +47,7 @@ before(const struct search *s, unsigned x, unsigned y)
 	return a->rank != b->rank ? a->rank < b->rank : x < y;
 }
 
-/* Of the variables that g asks for the first one; how many there are, 0 if it is content. */
+/* Finds the first variable that g requires; returns their number, or 0 if g is satisfied. */
 static unsigned
 asked_for(const struct search *s, const struct nogood *g, unsigned *first)
 {

@@ -9,10 +9,10 @@
 #include "base/list.h"
 
 /*
- * Which versions can live together, and if none, why.  A solver (PubGrub) over an
- * abstract provider: variables, each with a list of candidates, and facts about which
- * candidates go together.  Knows nothing of stacks, of version numbers, of packages,
- * and asks nobody but the provider.
+ * Selects compatible versions, or explains why there are none.  A solver (PubGrub) over an
+ * abstract provider: variables, each with a list of candidates, and facts about compatible
+ * candidates.  It does not know stacks, version numbers or packages, and calls only the
+ * provider.
  *
  *   variable      a small number, given by the provider; may first be named by a fact
  *   candidate  its place in the variable's list: 0 is the one most wanted
@@ -71,7 +71,7 @@ struct solve_facts LIST(struct solve_fact);
 
 struct solve_provider {
 	void *ctx;
-	/* How many candidates; asked once, when the variable is first met.  0: it cannot be had. */
+	/* The number of candidates, requested once at first use.  0: the variable is unavailable. */
 	size_t (*candidates)(void *ctx, unsigned variable);
 	/*
 	 * All facts that hold if `candidate` of `variable` is chosen and that were not given
@@ -106,7 +106,7 @@ struct solve_pin {
  * 5,000 take 50 ms and 5 MiB, 20,000 take a second, and a proof from them 100 MiB.
  */
 struct solve_budget {
-	unsigned steps; /* decisions, conflicts and candidates asked about, together */
+	unsigned steps; /* decisions, conflicts and requested candidates, together */
 };
 #define SOLVE_BUDGET ((struct solve_budget){ .steps = 20000 })
 
@@ -170,7 +170,7 @@ struct solve_conflicts solve_conflicts(struct arena *a, const struct solve_provi
 				       const struct solve_pin *pins, size_t npins,
 				       struct solve_budget budget, bool *gave_up);
 
-/* Pins that, taken away together, leave the rest possible; and what is chosen then. */
+/* Pins whose removal makes the rest possible, and the solution without them. */
 struct solve_repair {
 	struct solve_indexes pins; /* ascending */
 	struct solve_result result;

@@ -1,4 +1,4 @@
-/* Sets; and what the provider said: variables, how many candidates they have, facts. */
+/* Sets, and the provider's answers: variables, their numbers of candidates, facts. */
 #include "internal.h"
 
 #include <string.h>
