@@ -77,7 +77,7 @@ check_words(struct checker *c, const struct node *n, enum fact_type type)
 		check_text(c, n->at, words.at[i], type);
 }
 
-/* A source is the name of one in the file's table, or says itself where to look. */
+/* A source is a name in the file's table of sources, or the source itself. */
 static void
 check_source(struct checker *c, const struct node *n)
 {
@@ -148,7 +148,7 @@ check_keys(struct checker *c, const struct node *map, enum fact_type type)
 		check_order(c, map);
 }
 
-/* A claim stands in a map that has a source, or in one inside such a map. */
+/* A claim is in a map that has a source, or inside such a map. */
 static void
 check_sourced(struct checker *c, const struct pair *p, bool sourced)
 {

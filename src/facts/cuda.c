@@ -99,7 +99,7 @@ is_about(const struct facts *f, const struct claim *row, const struct image_name
 						 !strcmp(version_series(f->a, n->cuda), n->cuda)));
 }
 
-/* Why a tag cannot be, and the claim; NULL: nothing says so. */
+/* Returns why a tag cannot exist, and the claim; NULL: no claim excludes it. */
 static const char *
 missing(const struct facts *f, const struct image_name *n, const struct claim *release,
 	const struct claim **claim)

@@ -80,7 +80,7 @@ nvcc_of(const struct facts *f, struct names archs, const struct claim *table)
 	return specs;
 }
 
-/* What a release shares with those that the same ranges hold for. */
+/* The part of a release that it shares with other releases in the same ranges. */
 static struct extension_release
 shared_by(const struct facts *f, struct held held)
 {
@@ -112,7 +112,7 @@ shared_by(const struct facts *f, struct held held)
 	};
 }
 
-/* What `own` says: a release, or the file for a release that is not known. */
+/* Reads `own`: a release, or the file for an unknown release. */
 static void
 add_own(struct extension_release *r, const struct facts *f, const char *name, const char *version,
 	const struct claim *own)
@@ -259,7 +259,7 @@ extension_release(const struct extension *e, const char *version)
 bool
 extension_is_package(const struct extension *e, const struct extension_release *r, const char *name)
 {
-	/* An alias such as mmcv-full is a build of its own. */
+	/* An alias such as mmcv-full is a separate build. */
 	return e->pypi == PYPI_WHEEL ||
 	       ((r ? r : &e->any)->isolated == TRI_YES && !strcmp(e->name, name));
 }

@@ -15,7 +15,7 @@
 /*
  * The knowledge base: knowledge/ (YAML, one file for each subject, a source for every claim) is
  * compiled into the program; --knowledge DIR overrides and extends it.  This layer answers
- * questions and decides nothing.  A value that is not known is NULL, 0 or TRI_UNKNOWN, never a
+ * questions and decides nothing.  An unknown value is NULL, 0 or TRI_UNKNOWN, never a
  * guess.  Every answer carries `source` for diag_source(): the file, the line, and where the
  * claim comes from.
  */
@@ -51,45 +51,46 @@ struct torch_variant {
 	const char *cuda_bindings; /* requirement that PyPI alone has, "cuda-bindings==13.0.3" */
 	enum tri cxx11abi;
 	const char *glibc_min; /* "2.17", "2.28"; or NULL */
-	struct names archs;  /* compute capabilities with SASS: "5.0" ... "9.0"; empty: not known */
-	bool archs_inferred; /* what they leave out below the first was not read in the wheel */
-	const char *ptx;     /* "12.0" if it carries PTX for that, or NULL */
-	struct names archs_aarch64; /* of its wheels for aarch64; empty: not known */
+	struct names archs;    /* compute capabilities with SASS: "5.0" ... "9.0"; empty: unknown */
+	bool archs_inferred;   /* the list below its first entry was not read from the wheel */
+	const char *ptx;       /* "12.0" if it carries PTX for that, or NULL */
+	struct names archs_aarch64; /* of its wheels for aarch64; empty: unknown */
 	bool on_pypi;               /* the default build that PyPI carries */
 	const char *source;
 };
 
 struct torch_release {
 	const char *version;
-	struct names pythons;        /* series with a wheel, "3.8" ...; empty: not known */
+	struct names pythons;        /* series with a wheel, "3.8" ...; empty: unknown */
 	const char *requires_python; /* specifier or NULL */
 	const struct torch_variant *variants;
 	size_t nvariants;
 	const char *torchvision, *torchaudio; /* the pair, or NULL */
 	const char *triton;                   /* requirement, "triton==2.2.0", or NULL */
-	const char *triton_marker;    /* under which it holds: python_version < "3.12"; or NULL */
-	const char *setuptools;       /* run-time requirement, may carry a marker; or NULL */
-	const char *setuptools_build; /* what its cpp_extension needs, "setuptools<82", or NULL */
-	enum tri numpy2;              /* works with numpy 2 */
-	const char *cuda_toolkit;     /* version that its PyPI wheel pins ("13.0.2"), or NULL */
-	const char *cxx_std;          /* what its headers need at least, "c++17"; or NULL */
+	const char *triton_marker; /* under which it holds: python_version < "3.12"; or NULL */
+	const char *setuptools;    /* run-time requirement, may carry a marker; or NULL */
+	const char
+		*setuptools_build; /* requirement of its cpp_extension, "setuptools<82", or NULL */
+	enum tri numpy2;           /* works with numpy 2 */
+	const char *cuda_toolkit;  /* version that its PyPI wheel pins ("13.0.2"), or NULL */
+	const char *cxx_std;       /* minimum C++ standard of its headers, "c++17", or NULL */
 	const char *source;
 };
 
 /* Returns all known releases, oldest first. */
 const struct torch_release *const *facts_torch_all(const struct facts *f, size_t *n);
-/* Returns NULL if that version is not known.  `version`: the public part, normalised or not. */
+/* Returns NULL if that version is unknown.  `version`: the public part, normalised or not. */
 const struct torch_release *facts_torch(const struct facts *f, const char *version);
 const struct torch_variant *torch_variant(const struct torch_release *t, const char *tag);
 const struct torch_variant *torch_variant_on_pypi(const struct torch_release *t);
-/* What a release takes in TORCH_CUDA_ARCH_LIST: capabilities, and names that stand for some. */
+/* Values that a release accepts in TORCH_CUDA_ARCH_LIST: capabilities, and names for some. */
 struct torch_arch_list {
 	struct names archs;   /* "3.5" ... "9.0a"; each also with +PTX */
 	struct names named;   /* "Ampere", replaced as text, in this order, by ... */
 	struct names meaning; /* ... "8.0;8.6+PTX" */
 	const char *source;
 };
-/* False if nothing is known of that release. */
+/* False if that release is unknown. */
 bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
 			   struct torch_arch_list *out);
 /* The variable that names the nvcc of builds with ninja, "PYTORCH_NVCC"; NULL: it has none. */
@@ -104,7 +105,7 @@ struct torch_compiler {
 	const char *source;
 };
 struct torch_compilers LIST(struct torch_compiler);
-/* None: it has no limits of its own, or they are not known. */
+/* NULL: it has no limits, or they are unknown. */
 struct torch_compilers facts_torch_compilers(const struct facts *f, const char *version);
 
 /* --- CUDA --- */
@@ -113,10 +114,10 @@ struct cuda_toolkit {
 	const char *version;       /* "12.1.1" */
 	const char *driver_min;    /* native, linux; or NULL */
 	const char *driver_compat; /* minor-version compatibility; or NULL */
-	unsigned gcc_min, gcc_max; /* major; 0: not known */
+	unsigned gcc_min, gcc_max; /* major; 0: unknown */
 	struct names archs;        /* SASS that its ptxas makes, "5.0" ... */
 	struct names image_os;     /* OS ids with a devel image, "ubuntu22.04"; empty: not known */
-	bool wheels;               /* nvcc can be had from PyPI's wheels */
+	bool wheels;               /* PyPI has wheels of nvcc */
 	const char *wheels_pin;    /* "cuda-toolkit[nvcc,nvvm,crt,cccl,cudart,profiler]==13.0.2" */
 	const char *source;
 };
@@ -124,12 +125,10 @@ struct cuda_toolkit {
 const struct cuda_toolkit *const *facts_cuda_all(const struct facts *f, size_t *n);
 /* Returns the release "12.1.1", or the newest of the series "12.1"; else NULL. */
 const struct cuda_toolkit *facts_cuda(const struct facts *f, const char *version);
-/* Returns why a version is known never to have existed ("12.7"), else NULL. */
+/* Returns the reason why a version never existed ("12.7"), else NULL. */
 const char *facts_cuda_impossible(const struct facts *f, const char *version);
-/*
- * Whether the image `repository:tag` can exist.  TRI_NO only where a fact says so (no
- * `latest`, an OS that was dropped, a release that never was): *why says it.
- */
+/* Whether the image `repository:tag` can exist.  TRI_NO only with a fact (no `latest`, a dropped
+ * OS, a release that never existed), which *why has. */
 enum tri facts_image(const struct facts *f, struct arena *a, const char *repository,
 		     const char *tag, const char **why, const char **source);
 /* "nvidia/cuda:12.1.1-devel-ubuntu22.04" for a toolkit, flavour and OS. */
@@ -151,7 +150,7 @@ struct gpu {
 /* By any spelling ("RTX 4090", "rtx4090", "4090"), also nvidia-smi's: "NVIDIA H100 80GB HBM3". */
 const struct gpu *facts_gpu(const struct facts *f, const char *name);
 struct names facts_gpu_names(const struct facts *f, struct arena *a);
-/* Returns the compute capability that "9.0" or "sm_90" is, "9.0"; NULL: none that is known. */
+/* Returns the compute capability "9.0" for "9.0" or "sm_90"; NULL: unknown. */
 const char *facts_cc(const struct facts *f, const char *text);
 
 struct modal_gpu {
@@ -200,7 +199,7 @@ struct os_release {
 
 const struct os_release *facts_os(const struct facts *f, const char *id);
 const struct os_release *facts_os_all(const struct facts *f, size_t *n);
-/* What a package of Debian is called where dnf installs it: "build-essential" is several. */
+/* Names for dnf of a package of Debian: "build-essential" has several. */
 struct names facts_dnf_names(const struct facts *f, const char *package);
 /*
  * The parts of an image's name, and what bases.yaml lists for its repository:
@@ -216,7 +215,7 @@ struct image_name {
 	bool own_torch;          /* torch is no build of PyTorch's own, and a pre-release */
 	const char *constraints; /* a file that pip follows in every environment; or NULL */
 	const char *numpy;       /* specifier that its torch works with, or NULL */
-	const char *source;      /* of its torch, or of its repository; NULL: nothing is known */
+	const char *source;      /* of its torch, or of its repository; NULL: unknown */
 };
 struct image_name facts_image_name(const struct facts *f, const char *image);
 
@@ -234,7 +233,7 @@ struct python_build {
  * builder, else the release that uv has; NULL: neither is known. */
 const struct python_build *facts_standalone_python(const struct facts *f, const char *series,
 						   const char *machine);
-/* Series of CPython of which anything is known at all. */
+/* Series of CPython in the knowledge base. */
 struct names facts_python_series(const struct facts *f);
 
 /* --- extensions --- */
@@ -252,7 +251,7 @@ struct extension_release {
 	struct names more_tags;      /* tags of later commits that carry the same version */
 	struct names build_requires; /* beside torch: "packaging", "ninja", "setuptools", "wheel" */
 	struct names run_requires;   /* ordinary packages for run time, in order, without torch */
-	bool run_known;              /* whether that is known: it may be none */
+	bool run_known;              /* true if that is known: it may be none */
 	struct names extras;         /* "causal-conv1d" */
 	struct names extra_requires; /* of each of them, with a blank between two */
 	bool extras_known;           /* whether these are all: it may be none */
@@ -275,7 +274,7 @@ enum on_pypi {
 	PYPI_NONE,  /* nothing */
 };
 
-/* What is true of a package in every version. */
+/* Facts that hold for every version of a package. */
 struct extension {
 	const char *name; /* normalised: that of its wheels */
 	enum on_pypi pypi;
@@ -285,17 +284,17 @@ struct extension {
 	struct names extra_env;      /* more to set, "FORCE_CUDA=1" */
 	struct names imports;        /* modules, "causal_conv1d", "causal_conv1d_cuda" */
 	struct names probes;         /* of templates/verify/numbers.py: "causal_conv1d" */
-	struct names after;          /* extensions that it follows if both are there */
-	bool submodules;             /* the git checkout needs them */
+	struct names after;      /* extensions that are built before it, if the recipe has both */
+	bool submodules;         /* the git checkout needs them */
 	bool triton_at_run_time; /* compiles when it runs: gcc, libc headers, Python's headers */
 	bool jit_at_run_time;    /* and CUDA code too: nvcc, ninja, g++ */
-	bool jit_needed;         /* nothing in it works without what it compiles then */
+	bool jit_needed; /* nothing in it works without the code that it compiles at run time */
 	struct names jit_unless; /* "DS_BUILD_OPS=1": compiled at build time with one of them */
 	struct names jit_unless_with; /* packages that hold its compiled kernels */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
 	enum tri cpu;             /* of use to a CPU build of torch; TRI_YES: without extra_env */
-	unsigned mem_mib_per_job; /* peak of one compile job for one GPU; 0: not known */
-	unsigned nvcc_threads;    /* GPUs that its nvcc works on at a time; 0: not known */
+	unsigned mem_mib_per_job; /* peak of one compile job for one GPU; 0: unknown */
+	unsigned nvcc_threads; /* GPUs for which its nvcc compiles at the same time; 0: unknown */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;
 	/* What holds for a release that is none of these; its version is NULL. */
@@ -309,7 +308,7 @@ struct names facts_extension_names(const struct facts *f);
 /* True if the file of an extension has `field: value` for all of its releases. */
 bool facts_extension_says(const struct facts *f, const char *name, const char *field,
 			  const char *value);
-/* By version ("1.4.0") or any git tag ("v1.4.0"); NULL: that release is not known. */
+/* By version ("1.4.0") or any git tag ("v1.4.0"); NULL: that release is unknown. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
 
 /*
@@ -323,8 +322,8 @@ bool extension_is_package(const struct extension *e, const struct extension_rele
  * facts_extension_wheel -- the project's own prebuilt wheel of a release.
  *
  *   in      want: versions of what it must fit; machine as "x86_64"
- *   out     its URL, or NULL and *why; *source (where the list comes from: what was
- *           asked for of a build service, whether it was uploaded is not known)
+ *   out     its URL, or NULL and *why; *source: of the list of wheels that the build
+ *           service was to make, which may not have been uploaded
  */
 struct wheel_wanted {
 	const char *torch, *cuda, *python, *machine;
@@ -358,7 +357,7 @@ struct wheel_list facts_extension_wheels(const struct facts *f, struct arena *a,
 struct pairing {
 	const char *name, *spec;   /* this package at these versions */
 	const char *other, *needs; /* needs the other at these */
-	bool optional;             /* only if the other is there */
+	bool optional;             /* only if the stack has the other package */
 	bool inferred;             /* concluded, not read: it may work all the same */
 	const char *why, *source;
 };
@@ -395,7 +394,7 @@ struct python_package {
 const struct python_package *facts_package(const struct facts *f, const char *name);
 /* Returns the names of all ordinary packages. */
 struct names facts_package_names(const struct facts *f);
-/* Returns NULL if that release is not known. */
+/* Returns NULL if that release is unknown. */
 const struct package_release *package_release(const struct python_package *p,
 					      const struct version *v);
 /* Returns the source of a release, for diag_source(). */
@@ -406,9 +405,9 @@ bool package_lacks(const struct facts *f, const struct python_package *p, const 
 /* --- compatibility rules: knowledge/rules.yaml, and `rules` in the files of extensions --- */
 
 /*
- * A rule says that some values cannot live together.  Its conditions are over variables of the
- * stack; if all of them hold, the stack is incompatible (error) or the user is told (warning,
- * note).  The head of knowledge/rules.yaml describes the grammar for authors:
+ * A rule says that some values are incompatible.  Its conditions are over variables of the
+ * stack; if all of them hold, the stack is incompatible (error), or the user gets a warning or
+ * note.  The head of knowledge/rules.yaml describes the grammar for authors:
  *
  *     condition  = "present" | "absent" | ["not"] word {" " word} | specifier | quantified
  *     quantified = ("any" | "all") " " specifier         of gpus: compute capabilities
@@ -445,9 +444,9 @@ struct rule_condition {
 	struct names words; /* one of these; no spec and no words: it is present */
 	bool not ;          /* none of the words */
 	bool absent;        /* the recipe does not name it */
-	bool given;         /* the recipe alone decides it: env, apt, from, and what is absent */
+	bool given;         /* the recipe alone decides it: env, apt, from, and absent */
 	bool all;           /* of gpus: each of them; else any */
-	/* The variable whose value stands in the specifier; its name NULL: none does. */
+	/* The variable in the specifier; its name is NULL if there is none. */
 	struct rule_reference {
 		enum rule_variable variable;
 		const char *name;
@@ -464,7 +463,7 @@ struct rule {
 	const char *sentence, *help, *source; /* help: or NULL */
 };
 
-/* Returns the number of rules.  One is read when it is first asked for. */
+/* Returns the number of rules.  Each rule is read at its first use. */
 size_t facts_rule_count(const struct facts *f);
 /* Returns the normalised name of the package that its first condition is on; NULL: on none. */
 const char *facts_rule_package(const struct facts *f, size_t i);

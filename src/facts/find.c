@@ -22,7 +22,7 @@ struct subject {
 
 /* --- finding it --- */
 
-/* One more map whose values hold for what was asked, the later ones first to be believed. */
+/* Adds a map whose values hold for the requested entry; later maps take precedence. */
 static bool
 also(const struct facts *f, struct found *x, const struct claim *map)
 {
@@ -130,7 +130,7 @@ find_extension(const struct facts *f, const char *name, const char *more, struct
 	return also(f, x, h.release);
 }
 
-/* What is written by hand, and what was read of the package index. */
+/* The part that is written by hand, and the part from the package index. */
 static bool
 find_package(const struct facts *f, const char *name, const char *more, struct found *x)
 {
@@ -387,7 +387,7 @@ find(const struct facts *f, const struct subject *s, const char *name, const cha
 	return find_keyed(f, map_of(f, s), name_normalize(f->a, name), x);
 }
 
-/* The answer; or why there is none, as a name that is not known. */
+/* Prints the answer, or the error for an unknown name. */
 static bool
 answer(struct show *v, struct diags *ds, const struct subject *s, const char *name,
        const char *more, bool as_json)
@@ -457,7 +457,7 @@ facts_show(const struct facts *f, struct arena *a, struct diags *ds, const char 
 	if (name)
 		return answer(&v, ds, s, name, more, as_json);
 	if (s && !*s->values && !s->list && !as_json) {
-		/* The whole file: it is short, and limits are asked for more often than GPUs. */
+		/* Shows the whole file: it is short, and users look up limits more often than GPUs. */
 		show_map(&v, facts_file(f, s->file), 0, 0, &(struct names){ 0 });
 		show_notes(&v);
 		return true;

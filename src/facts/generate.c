@@ -2,7 +2,7 @@
  * generate -- the knowledge and the templates as C.
  *
  *     generate knowledge DIR       C source of the tree on stdout
- *     generate check DIR           nothing on stdout; says what is wrong
+ *     generate check DIR           nothing on stdout; diagnostics on stderr
  *     generate templates FILE...   C source of the texts on stdout, named below the first /
  *     generate text NAME FILE      C source of one text on stdout, as an array of that name
  *

@@ -85,7 +85,7 @@ os_named(const struct facts *f, struct arena *a, const char *repository, const c
 	return NULL;
 }
 
-/* --- what bases.yaml says of a repository, and of the pieces of its tags --- */
+/* --- the entry of a repository in bases.yaml, and the parts of its tags --- */
 
 /* "1281" as "12.8.1", "2100" as "2.10.0": the first numbers, and the last one where there are more. */
 static const char *
@@ -100,7 +100,7 @@ dotted(struct arena *a, const char *digits, size_t first)
 			    n > first + 1 ? "." : "", n > first + 1 ? digits + n - 1 : "");
 }
 
-/* What a text means where a pattern has {name}; NULL: it is none of that kind. */
+/* Returns the value of a text for {name} in a pattern; NULL: it is not of that kind. */
 static const char *
 meaning(const struct facts *f, struct arena *a, const struct image_name *n, const char *name,
 	const char *text)
@@ -147,7 +147,7 @@ member(struct image_name *n, const char *name)
 	return NULL;
 }
 
-/* Reads one piece by one pattern, "cuda{cuda}"; *by: what stands for {by_name}. */
+/* Reads one part with one pattern, "cuda{cuda}"; *by: the text of {by_name}. */
 static void
 match(const struct facts *f, struct arena *a, const char *pattern, const char *piece,
       const char *by_name, const char **by, struct image_name *n)
@@ -169,7 +169,7 @@ match(const struct facts *f, struct arena *a, const char *pattern, const char *p
 		*by = value;
 }
 
-/* What is not known yet. */
+/* Fills in the values that are still unknown. */
 static void
 bring(struct arena *a, const struct claim *brings, struct image_name *n)
 {

@@ -5,8 +5,8 @@
 #include "schema.h"
 
 /*
- * Inside facts/: the files, and what has been read out of them already.  Files and entries are
- * read when they are first asked for; from then on the same struct is returned.
+ * Private to facts/: the files, and the entries that have been read from them.  Files and entries
+ * are read at their first use; later calls return the same struct.
  */
 struct facts {
 	struct arena *a;
@@ -27,7 +27,7 @@ struct written_rule {
 
 enum { SPLIT_TEXTS = 64 };
 
-/* What was read; NULL and 0: not yet. */
+/* Entries that were read; NULL and 0: not yet. */
 struct facts_read {
 	struct fact_roots LIST(struct fact_root) files; /* in the order of their names */
 	struct torch_releases LIST(const struct torch_release *) torch; /* in the file's order */
@@ -43,7 +43,7 @@ struct facts_read {
 	struct map pairing_rows; /* name -> struct pairing_rows, of packages.yaml */
 	struct map pairings;     /* normalised name -> struct pairings */
 	struct written_rules LIST(struct written_rule) rules;
-	struct map versions, specifiers; /* text -> what it means */
+	struct map versions, specifiers; /* text -> its meaning */
 	struct split_text {
 		const char *text;
 		struct names words;
@@ -52,7 +52,7 @@ struct facts_read {
 	struct map images;      /* name -> struct image_name */
 	struct map independent; /* names of packages that require nothing known here */
 	struct names over;      /* files of --knowledge */
-	const char *user;       /* directory of what the user harvested; NULL: none */
+	const char *user;       /* directory of the user's harvested knowledge; NULL: none */
 	struct map user_of;     /* normalised name -> struct user_file */
 	struct user_files user_files;
 };
@@ -68,20 +68,20 @@ const struct claim *extension_file_of(const struct facts *f, const char *name);
 const struct claim *releases_file_of(const struct facts *f, const char *name);
 /* The map in the user's own releases/NAME.yaml; NULL: there is none that counts. */
 const struct claim *user_file_of(const struct facts *f, const char *name);
-/* Asks for every file of that directory. Returns its path, or NULL: none is used. */
+/* Reads every file of that directory. Returns its path, or NULL if no file is used. */
 const char *facts_user_read_all(const struct facts *f);
 
 /*
- * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a map rests on the
- * source of the innermost map round it that has one.  The second function tells every source that
- * the map names, not the first alone.
+ * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a map has the
+ * source of the innermost map around it that has one.  The second function returns every source
+ * of the map, not only the first.
  */
 const char *fact_source(struct arena *a, const struct claim *map);
 const char *fact_sources(struct arena *a, const struct claim *map);
 
 /*
- * Reading claims.  A claim that is not there is NULL and may be asked anything: it has no text,
- * no pairs and no items, so readers need not check each step.
+ * Reading claims.  A missing claim is NULL, which has no text, no pairs and no items, so
+ * callers need not check each step.
  */
 static inline const char *
 text_at(const uint32_t *word)

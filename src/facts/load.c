@@ -76,7 +76,7 @@ facts_file_in(const struct facts *f, const char *directory, const char *name)
 	return facts_file(f, file);
 }
 
-/* Merges a file of an overlay with the file that it is laid over. */
+/* Merges a file of an overlay over its built-in file. */
 static bool
 lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const struct fact_file *mine)
 {

@@ -10,7 +10,7 @@ facts_modal_gpus(const struct facts *f, size_t *n)
 	const struct claim *gpus = fact_get(facts_file(f, "modal.yaml"), "gpus");
 
 	for (size_t i = all->n; i < fact_count(gpus); i++) {
-		/* The entry that holds the figures: itself, or what it is another name of. */
+		/* Returns the entry with the figures: itself, or the entry that it is an alias of. */
 		const char *other = fact_text_of(fact_at(gpus, i), "alias_of");
 		const struct claim *x = other ? fact_get(gpus, other) : fact_at(gpus, i);
 		unsigned rank = 0;

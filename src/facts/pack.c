@@ -18,7 +18,7 @@ struct packer {
 	const struct node *releases, *ranges; /* of the file, if it is an extension's */
 };
 
-/* A map or list and what is round it. */
+/* A map or list, and its parent. */
 struct level {
 	const struct node *n;
 	const struct level *up;
@@ -171,7 +171,7 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 		put_word(p, 0);
 	}
 	at = p->out.words.n;
-	/* What is null is left out: an overlay removed it. Nobody asks for the day of a release. */
+	/* Omits null values, which an overlay removed, and release dates, which no caller reads. */
 	for (size_t i = 0; i < n->n; i++) {
 		if (node_is_null(n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]) ||
 		    (p->releases_file && n->kind == NODE_MAP && !strcmp(n->pairs[i].key, "date")))

@@ -61,7 +61,7 @@ check_name(struct arena *a, struct diags *ds, const char *dir, const char *file)
 	return false;
 }
 
-/* What lies there and is no knowledge: said, since its author may think that it is. */
+/* Warns about files that are not knowledge: their author may think that they are read. */
 static bool
 tell_others(struct arena *a, struct diags *ds, const char *dir, bool top)
 {

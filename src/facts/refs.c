@@ -29,7 +29,7 @@ struct refs {
 	struct arena *a;
 	struct diags *ds;
 	struct names names[KINDS];
-	struct names told[KINDS]; /* names that are not known, each told once */
+	struct names told[KINDS]; /* unknown names, each reported once */
 	bool ok;
 };
 
@@ -165,7 +165,7 @@ holds_for_any(struct arena *a, const struct node *releases, const char *spec)
 	return false;
 }
 
-/* What is said of a range of releases holds for one of them at least. */
+/* A range must contain at least one release. */
 static void
 check_ranges(struct refs *r, const struct node *root, const char *key)
 {
@@ -252,7 +252,7 @@ facts_check_references(struct arena *a, struct diags *ds, const struct fact_file
 		list_push(a, &r.names[PACKAGE], always[i]);
 	for (size_t i = 0; i < files->n; i++)
 		collect(&r, &files->at[i]);
-	/* Those of an overlay last: what they do to the others is told there. */
+	/* Files of an overlay come last, so that errors which they cause are reported there. */
 	for (int over = 0; over < 2; over++)
 		for (size_t i = 0; i < files->n; i++)
 			if (files->at[i].over == over)

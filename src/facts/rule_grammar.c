@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "schema.h"
 
-/* Compatibility rules: their grammar stands in facts.h. */
+/* Compatibility rules; facts.h has their grammar. */
 
 static const struct {
 	const char *name;
@@ -190,7 +190,7 @@ wrong(struct diags *ds, struct span at, const char *name, const char *why)
 	return false;
 }
 
-/* What is wrong with the conditions as a whole, or NULL. */
+/* Returns the error of the conditions as a whole, or NULL. */
 static const char *
 wrong_together(const struct rule_conditions *all, enum severity severity)
 {

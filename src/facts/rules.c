@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Compatibility rules: their grammar stands in facts.h. */
+/* Compatibility rules; facts.h has their grammar. */
 
 static void
 add_rules(const struct facts *f, const struct claim *file)

@@ -38,7 +38,7 @@ struct claim {
 	uint32_t head, rest[];
 };
 
-/* The words of a pair, and where the first one stands in `rest`. */
+/* The words of a pair, and the position of the first one in `rest`. */
 enum { PAIR_WORDS = 3, MARKS_AT = 2, PAIRS_AT = 3 };
 
 static inline uint32_t
@@ -51,7 +51,7 @@ fact_hash(const char *key)
 		   0;
 }
 
-/* The bit of a key among the marks of a map: most keys that are asked for are not there. */
+/* Returns the bit of a key in the marks of a map, which answers most lookups of missing keys. */
 static inline uint32_t
 fact_mark(uint32_t hash)
 {
@@ -77,9 +77,9 @@ const uint32_t *facts_block(struct arena *a, const struct fact_files *files);
 enum { FACT_RANGES_MAX = 63 }; /* entries of `ranges` and `wheels` of an extension */
 
 /*
- * What a file of knowledge may say: a table per kind of map.  The generator checks the
- * built-in files by it, and facts_load() whatever is laid over them, so that a reader
- * never meets a value of the wrong kind.
+ * The schema of knowledge files: one table for each kind of map.  The generator checks the
+ * built-in files with it, and facts_load() checks overlays, so that a reader never meets a
+ * value of the wrong type.
  */
 
 enum fact_type {
@@ -117,7 +117,7 @@ const struct fact_field *facts_fields(const char *name);
 /* Whether a key of an extension's file is one that a release may have. */
 bool facts_is_release_field(const char *key);
 
-/* Whether a text is a value of that type; what it should have been. */
+/* Returns true if a text is a value of that type; otherwise `what` describes the type. */
 bool fact_fits(struct arena *a, enum fact_type type, const char *s);
 const char *fact_type_name(enum fact_type type);
 
@@ -141,7 +141,7 @@ enum { CHECK_PIECE = 1, CHECK_WHOLE = 2 };
 bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what);
 
 /*
- * facts_check_references -- what one file names of another is there: GPUs by their
+ * facts_check_references -- checks that references between files resolve: GPUs by their
  * capability, operating systems, Python series, extensions and packages.
  *
  *   in      files: all files of the knowledge
@@ -183,7 +183,7 @@ bool rule_read(struct arena *a, struct diags *ds, const struct pair *rule, struc
 const char *facts_newest_date(struct arena *a, const struct fact_files *files);
 
 /*
- * facts_merge -- `over` laid over `under`: maps merge, lists and texts replace, null
+ * facts_merge -- merges `over` into `under`: maps merge, lists and texts replace, null
  * removes.  Releases are kept in the order of their versions.
  */
 const struct node *facts_merge(struct arena *a, const struct node *under, const struct node *over);

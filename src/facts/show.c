@@ -23,7 +23,7 @@ enum { CELL_MAX = 50 }; /* bytes */
 static bool
 show_is_value(const char *key)
 {
-	/* The last three of releases/NAME.yaml: the name again, and what is in the sources. */
+	/* The last three keys of releases/NAME.yaml repeat the name and the sources. */
 	static const char *const others[] = { "source",  "sources", "unverified",
 					      "package", "read",    "others" };
 
@@ -39,14 +39,14 @@ said(const char *s)
 	return !strcmp(s, "true") ? "yes" : !strcmp(s, "false") ? "no" : s;
 }
 
-/* True if a value says where it comes from; among the conditions of a rule `source` is one. */
+/* Returns true if a value has a source; in the conditions of a rule, `source` is a condition. */
 static bool
 has_source(const char *key, const struct claim *x)
 {
 	return strcmp(key ? key : "", "when") && fact_get(x, "source");
 }
 
-/* What the value of a key looks like on one line, "yes" for true; NULL: it needs more. */
+/* Returns the value of a key on one line, "yes" for true; NULL: it needs more lines. */
 static const char *
 show_value(struct arena *a, const char *of, const struct claim *x)
 {
@@ -93,7 +93,7 @@ show_notes(struct show *v)
 {
 	buf_putc(v->out, '\n');
 	for (size_t i = 0; i < v->notes.n; i++) {
-		/* "place (what)": the place alone, then what it says. */
+		/* Splits "place (what)" into the place and the rest. */
 		const char *note = v->notes.at[i], *what = strstr(note, " (");
 		size_t place = what ? (size_t)(what - note) : strlen(note);
 
@@ -140,7 +140,7 @@ is_table(struct arena *a, const struct claim *x)
 	return fact_count(x) > 0;
 }
 
-/* What a cell of a table shows: of a long list how many it has. */
+/* Returns the text of a table cell: the length of a long list. */
 static const char *
 cell(struct arena *a, const char *of, const struct claim *x)
 {
@@ -234,16 +234,16 @@ show_map(struct show *v, const struct claim *map, unsigned indent, size_t width,
 	show_values(v, map, indent, width, but, show_mark(v, map));
 }
 
-/* --- what was found, as text --- */
+/* --- the result as text --- */
 
-/* The narrowest: what was asked for. */
+/* The narrowest map: the requested entry. */
 static const struct claim *
 last_of(const struct found *x)
 {
 	return x->parts.at[x->parts.n - 1];
 }
 
-/* Keys of a part that are not shown with it: not asked for, or said again by a later part. */
+/* Keys that are not shown with a part: not requested, or repeated by a later part. */
 static struct names
 skipped(struct arena *a, const struct found *x, size_t part)
 {
@@ -278,7 +278,7 @@ says(const struct claim *part, const struct names *skip)
 static void
 show_parts(struct show *v, const struct found *x, size_t width)
 {
-	/* The narrowest first, when it is known how wide the keys are. */
+	/* The narrowest part comes first, once the width of the keys is known. */
 	for (int print = 0; print < 2; print++)
 		for (size_t i = x->parts.n; i-- > 0;) {
 			const struct names skip = skipped(v->a, x, i);
@@ -398,7 +398,7 @@ found_text(const struct facts *f, struct arena *a, const struct found *x, struct
 		show_notes(&v);
 		return;
 	}
-	/* What was asked for is the first note: it needs no number. */
+	/* The requested entry is the first note and needs no number. */
 	show_mark(&v, last_of(x));
 	if (x->gpu) {
 		show_line(&v, 2, width, "in a recipe",

@@ -5,8 +5,8 @@
 #include "internal.h"
 
 /*
- * How what is known is laid out for `stackbuild facts`: at most SHOW_WIDTH columns, the
- * answer first, and where each claim comes from as numbered notes at the end.
+ * The layout of `stackbuild facts`: at most SHOW_WIDTH columns, the answer first, and the
+ * sources as numbered notes at the end.
  */
 enum { SHOW_WIDTH = 100, SHOW_COLUMNS = 12 };
 
@@ -15,7 +15,7 @@ struct show {
 	struct arena *a;
 	struct buf *out;
 	struct names notes; /* sources, in the order in which they were first needed */
-	struct names seen;  /* what tells them apart: the same without the line */
+	struct names seen;  /* identifies a note: its text without the line number */
 };
 
 /* "key  text", wrapped under itself; mark: "[2]", or NULL. */
@@ -55,14 +55,14 @@ bool table_fits(const struct table *t, unsigned indent);
 /* Empty columns are left out; the last one wraps.  A row that does not fit is longer. */
 void table_print(struct show *v, const struct table *t, unsigned indent);
 
-/* --- what was found --- */
+/* --- the result --- */
 
-/* Maps that hold for it, of two that say the same the later one counts. */
+/* Maps that hold for it; the later of two with the same key counts. */
 struct found {
 	const char *title;
 	const char *name; /* as the knowledge base spells it; NULL: as the user does */
 	struct parts LIST(const struct claim *) parts;
-	const char *without;        /* a key of the parts that is not asked for; or NULL */
+	const char *without;        /* a key of the parts that was not requested, or NULL */
 	const struct claim *compat; /* of a CUDA toolkit: the driver with which its major runs */
 	const char *major;
 	const struct gpu *gpu;

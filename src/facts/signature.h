@@ -28,7 +28,7 @@ struct signature {
 	struct names also;   /* marks: the log must hold each of them */
 	struct names unless; /* marks: the log must hold none of them */
 	struct names
-		undone_by;  /* marks: one of them, later in the log, says that it was overcome */
+		undone_by; /* marks: one of them, later in the log, shows that the failure was overcome */
 	struct names after; /* categories: the failure follows from one that came earlier */
 	const char *recipe_key, *recipe_set, *recipe_add; /* the change of a recipe, or NULL */
 	const char *source;

@@ -103,7 +103,7 @@ marked(struct arena *a, const char *text, const char *mark)
 	return text && *text ? arena_printf(a, "%s %s", text, mark) : mark;
 }
 
-/* Columns that the last one has at least, whatever stands before it. */
+/* Minimum width of the last column. */
 enum { LAST_MIN = 24 };
 
 static void

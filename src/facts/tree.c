@@ -160,7 +160,7 @@ fact_items(struct arena *a, const struct claim *x)
 	return names;
 }
 
-/* A text stands once in the knowledge, and most of these stand in many releases. */
+/* Each text is stored once, since most of these occur in many releases. */
 struct names
 fact_words(const struct facts *f, const struct claim *x)
 {

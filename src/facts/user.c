@@ -29,7 +29,7 @@ facts_tracks(const struct facts *f, const char *name)
 
 /* --- a file --- */
 
-/* The root of a file that is valid; NULL: an error says why. */
+/* Returns the root of a valid file, or NULL after an error. */
 static const struct node *
 read_text(struct arena *a, struct diags *ds, const struct source *src)
 {

@@ -16,7 +16,7 @@ struct facts;
  * facts_use_user -- lets releases/NAME.yaml in a directory replace the built-in file, where
  * `stackbuild facts refresh` has written one.
  *
- *   in      dir: need not exist.  A file is read when its package is first asked for
+ *   in      dir: need not exist.  A file is read at the first use of its package
  *   out     a file is ignored if it is older than the built-in knowledge, if a file of
  *           the overlay has its name, or if it is not valid; facts_user_files() says which
  */

@@ -35,7 +35,7 @@ const struct source *git_at_read(void *ctx, struct arena *a, struct diags *ds, c
 				 struct span at);
 
 /* Returns the commit, 40 hex digits, that a tag of a remote repository names now, also an annotated one;
- * NULL: *why says why, or that the host did not answer within GIT_SECONDS. */
+ * NULL: *why has the reason, such as no answer within GIT_SECONDS. */
 const char *git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why);
 enum { GIT_SECONDS = 15 };
 

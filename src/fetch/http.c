@@ -20,7 +20,7 @@ enum {
 	HEADERS_MAX = 64 * 1024 /* bytes of all headers of an answer */
 };
 
-/* One try of a request: what is asked of one server after the other, and the last answer. */
+/* One try of a request: the requests to one server after the other, and the last answer. */
 struct transfer {
 	struct arena *a;
 	const struct http_request *q;
@@ -28,7 +28,7 @@ struct transfer {
 	const char *url, *method; /* without user and password */
 	struct http_user user;
 	bool sends;   /* the request has a body */
-	bool foreign; /* another origin than the one asked: no credentials go there */
+	bool foreign; /* another origin than the requested one: it gets no credentials */
 	double deadline;
 
 	struct http_answer *answer;
@@ -117,7 +117,7 @@ body_end(struct transfer *t)
 		return true;
 	fd = t->fd;
 	t->fd = -1;
-	/* close reports what a network file system held back. */
+	/* close() reports errors that a network file system delayed. */
 	synced = fsync(fd) == 0;
 	if (close(fd) < 0 || !synced || rename(t->temp, t->q->to_path) < 0)
 		return cannot_write(t, t->q->to_path);
@@ -212,7 +212,7 @@ handle(void)
 }
 
 /*
- * What may go along to another origin than the one that was asked; everything else may be a
+ * Headers that another origin than the requested one may get; every other header may be a
  * credential: Authorization, Cookie, PRIVATE-TOKEN, X-JFrog-Art-Api ...
  */
 static bool
@@ -418,7 +418,7 @@ redirect(struct transfer *t, unsigned count)
 	}
 	if (!http_same_origin(t->a, t->url, url))
 		t->foreign = true;
-	/* RFC 9110, 15.4: 303 asks for the result; 301 and 302 turn a POST into a GET by custom. */
+	/* RFC 9110, 15.4: 303 means GET of the result; 301 and 302 turn a POST into a GET by custom. */
 	if ((s == 303 && strcmp(t->method, "HEAD") != 0) ||
 	    (s != 307 && s != 308 && !strcmp(t->method, "POST"))) {
 		t->method = "GET";

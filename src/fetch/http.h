@@ -36,7 +36,7 @@ struct http_request {
 	size_t body_size;
 	const char *body_path; /* or this file, streamed */
 	const char *to_path;   /* the body goes into this file (by rename, when it is whole) */
-	const char *sha256;    /* what the body must have, hex; or NULL */
+	const char *sha256;    /* required digest of the body, hex; or NULL */
 	size_t max;            /* bytes of a body; more is an error; 0: HTTP_MAX */
 	double timeout_s; /* of the whole request, all tries; 0: by HTTP_LIMIT_S and its size */
 	unsigned stall_s; /* below HTTP_SPEED_MIN, or connecting; 0: HTTP_STALL_S */
@@ -44,7 +44,7 @@ struct http_request {
 };
 
 struct http_answer {
-	int status;      /* 200; 0: no answer, `why` says */
+	int status;      /* 200; 0: no answer, and `why` has the reason */
 	const char *url; /* that answered, after redirects; without user and password */
 	const char *why; /* curl's words, credentials masked */
 	bool refused;    /* with status 0: it came and was not taken: too large, another digest */

@@ -63,8 +63,8 @@ url_of(const struct oci_registry *r, struct arena *a, const char *path)
 	return arena_printf(a, "%s/v2/%s/%s", r->base, r->name->repository, path);
 }
 
-/* One request, logged in where that is asked for; its URL may be a path below /v2/NAME/.  False: no
- * answer at all. */
+/* Sends one request, with a login if the registry requires it; its URL may be a path below
+ * /v2/NAME/.  False: no answer at all. */
 static bool
 call(struct oci_registry *r, struct arena *a, const struct http_request *asked,
      struct http_answer *answer)
@@ -167,7 +167,7 @@ can_check(struct diags *ds, const char *digest)
 	return oci_is_digest(digest);
 }
 
-/* What the registry says that the digest of a manifest is, if that is another; else NULL. */
+/* Returns the digest that the registry reports for a manifest if it differs, else NULL. */
 static const char *
 other_digest(const struct http_answer *answer, const char *digest)
 {

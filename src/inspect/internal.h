@@ -6,7 +6,7 @@
 
 #include "inspect/inspect.h"
 
-/* What the files of inspect/ share. */
+/* Shared by the files of inspect/. */
 
 static inline void
 elf_close(Elf **e)
@@ -24,7 +24,7 @@ drop_arena(struct arena **a)
 
 #define CLEANUP_ARENA __attribute__((cleanup(drop_arena)))
 
-/* A file being read: what it is called in diagnostics, its bytes, and libelf's view of it. */
+/* A file being read: its name in diagnostics, its bytes, and libelf's view of it. */
 struct image {
 	struct arena *a;
 	struct diags *ds;
@@ -35,7 +35,7 @@ struct image {
 	GElf_Ehdr header;
 };
 
-/* False if it is no ELF of 64 bit and little endian, or is cut short: SB0810 has said so. */
+/* False after SB0810 if it is not a 64-bit little-endian ELF file, or is truncated. */
 bool image_open(struct image *m);
 
 /* SB0810 and its like: "name: error[SB0810]: text"; false, so that callers can return it. */

@@ -1,4 +1,4 @@
-/* What is shown of a shared object or program. */
+/* The report on a shared object or program. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -127,7 +127,7 @@ static void
 put(struct copy *c, const void *bytes, size_t n)
 {
 	sha256_add(c->sum, bytes, n);
-	fwrite(bytes, 1, n, c->f); /* ferror tells later */
+	fwrite(bytes, 1, n, c->f); /* ferror() reports errors later */
 	c->at += n;
 }
 

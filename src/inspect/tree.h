@@ -26,7 +26,7 @@ struct tree_package {                       /* a Python distribution */
 };
 struct tree_packages LIST(struct tree_package);
 
-struct tree_share { /* what a runtime image could do without */
+struct tree_share { /* files that a runtime image does not need */
 	const char *what;
 	uint64_t size;
 	size_t files;

@@ -6,7 +6,7 @@
 
 #include "inspect/inspect.h"
 
-/* What the files that read trees share. */
+/* Shared by the files that read trees. */
 
 struct tree_file {
 	const char *path; /* without a slash at its beginning */

@@ -1,4 +1,4 @@
-/* What is shown of an image or an environment. */
+/* The report on an image or environment. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The files of layers: which are read, and what the image is in the end. */
+/* The files of layers: those that are read, and the resulting file system. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,7 +193,7 @@ is_shown(const struct walk *w, size_t i)
 	return true;
 }
 
-/* What a file is that a runtime image could do without; by the first row that it matches. */
+/* Returns the kind of a file that a runtime image does not need, by the first matching row. */
 static const struct {
 	const char *what, *pattern;
 } classes[] = {
@@ -231,7 +231,7 @@ largest_first(const void *px, const void *py)
 	return x->size > y->size ? -1 : x->size < y->size;
 }
 
-/* Sizes of the layers, of what is hidden, and of what could be dropped. */
+/* Sizes of the layers, of hidden files, and of files that could be dropped. */
 static void
 sum_up(struct walk *w)
 {

@@ -165,7 +165,7 @@ wheel_object_name(const char *path)
 	return false;
 }
 
-/* What a shared object says; what only has the name of one is a file like others. */
+/* Reads a shared object; a file that only has the name of one is an ordinary file. */
 static bool
 read_object(const struct zip *z, const struct zip_entry *e, const unsigned char *bytes,
 	    struct wheel *w)

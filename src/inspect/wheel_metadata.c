@@ -36,7 +36,7 @@ metadata_values(struct arena *a, const char *text, const char *field)
 	return all;
 }
 
-/* The one value of a field that must stand there once. */
+/* Returns the value of a field that must occur once. */
 static const char *
 only(const struct zip *z, const char *text, const char *file, const char *field)
 {

@@ -1,4 +1,4 @@
-/* What is shown of a wheel, and where its tags and its files contradict each other. */
+/* The report on a wheel, and contradictions between its tags and its files. */
 #include <stdlib.h>
 #include <string.h>
 

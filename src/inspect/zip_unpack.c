@@ -9,7 +9,7 @@
 
 enum { CHUNK = 64 * 1024, LOCAL_BYTES = 30 };
 
-/* One entry as a zip file of its own, in which the header says all that the directory says. */
+/* One entry as a separate zip file, whose header repeats the directory. */
 struct stream {
 	const struct zip *z;
 	uint64_t at, left; /* packed bytes */

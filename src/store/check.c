@@ -1,4 +1,4 @@
-/* A wheel is read whole before it is trusted: what its key promises must be in its bytes. */
+/* Reads a whole wheel before it is used, and compares its bytes with the inputs of its key. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
 }
 
-/* A package with a list of its own may hold more than was asked for, or PTX, but must run on each GPU. */
+/* A package with a fixed list may have code for more GPUs, or PTX, but must run on each GPU. */
 static void
 check_reach(struct arena *a, struct diag *d, const struct names *archs, const char *gpu)
 {
@@ -138,7 +138,7 @@ check_reach(struct arena *a, struct diag *d, const struct names *archs, const ch
 			 archs_words(a, archs), gpu);
 }
 
-/* Finds what is wrong with a wheel, as reasons of d; false: it could not be read. */
+/* Adds the faults of a wheel as reasons to d; false: it could not be read. */
 static bool
 inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d, const char *path,
 	const struct store_want *want, struct entry *out)

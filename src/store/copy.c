@@ -1,4 +1,4 @@
-/* From one store to another: what the other does not have, checked on the way. */
+/* Copies the wheels that another store lacks, and checks each one. */
 #include <string.h>
 
 #include "base/str.h"

@@ -1,6 +1,6 @@
 /*
- * entry.json: what a store knows of one wheel.  It is read as strictly as it is written, for
- * it may come from a server, and its key is made again from the inputs that it holds.
+ * entry.json describes one wheel of a store.  It is validated strictly, because it may come from a
+ * server, and its key is computed again from its inputs.
  */
 #include <limits.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "inspect/inspect.h"
 #include "internal.h"
 
-/* The inputs have passed store_key_of: what must be there is there. */
+/* The inputs have passed store_key_of, so all required fields exist. */
 static void
 read_inputs(struct arena *a, struct entry *e, const json_t *inputs)
 {
@@ -168,7 +168,7 @@ entry_want(struct arena *a, const struct entry *e)
 				   .has_kernels = e->archs.n > 0,
 				   .cxx11_abi = e->cxx11abi };
 
-	/* cpython-311-x86_64-linux-gnu, and 313t, whose wheels say cp313-cp313t. */
+	/* cpython-311-x86_64-linux-gnu, and 313t, whose wheels have cp313-cp313t. */
 	if (starts_with(e->soabi, "cpython-")) {
 		size_t n = strspn(e->soabi + 8, "0123456789");
 

@@ -1,14 +1,14 @@
 /*
- * A folder as a store, shared by whoever can write to it:
+ * A directory as a store, which several writers share:
  *
  *   DIR/wheels/KEY[0:2]/KEY/   NAME.whl, entry.json; its time is that of the last use
- *   DIR/tmp/                   what is being written, and what is being thrown out
- *   DIR/lock                   writers hold it together, gc alone
+ *   DIR/tmp/                   entries being written or removed
+ *   DIR/lock                   shared by writers, exclusive for gc
  *
- * An entry appears by one rename of its folder, when all of it is on the disk; nobody ever
- * writes into one.  A reader needs no lock: it holds the folder open, so what it reads is of
- * one entry even if that is replaced meanwhile.  A writer that was killed leaves a folder in
- * tmp/ and an unlocked lock: whoever can lock alone knows that what is in tmp/ is nobody's.
+ * An entry appears by one rename of its directory, after all of it is on the disk, and never
+ * changes.  A reader needs no lock: it keeps the directory open, so it reads one entry even if
+ * that is replaced meanwhile.  A writer that was killed leaves a directory in tmp/ and no lock,
+ * so a process with the exclusive lock may remove everything in tmp/.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ store_close(const int *fd)
 		close(*fd);
 }
 
-/* close reports what a full disk or a network file system held back. */
+/* close() reports errors that a full disk or a network file system delayed. */
 static bool
 finish(int fd, bool good)
 {
@@ -163,7 +163,7 @@ store_remove(const char *path)
 
 /* --- reading --- */
 
-/* entry.json of an open folder; NULL: errno says why. */
+/* Reads entry.json of an open directory; NULL: errno has the reason. */
 static const char *
 read_text(struct arena *a, int dir, struct stat *st, size_t *n)
 {
@@ -193,7 +193,7 @@ unreadable(struct arena *a, struct store *s, const char *path)
 	return STORE_UNREACHABLE;
 }
 
-/* Thrown out meanwhile by somebody else: then it is a miss, and no fault. */
+/* Another process removed it meanwhile: a miss, not an error. */
 static bool
 is_gone(struct arena *a, const struct store *s, const char *key)
 {
@@ -202,7 +202,7 @@ is_gone(struct arena *a, const struct store *s, const char *key)
 	return stat(folder_of(a, s, key), &st) < 0 ? errno == ENOENT : st.st_ino != s->id;
 }
 
-/* What is no file, or a link to one, was not written by a store. */
+/* A store writes regular files only. */
 static enum store_answer
 damaged(struct arena *a, struct store *s, const char *key, const char *file, const char *why)
 {
@@ -302,7 +302,7 @@ folder_lock(struct arena *a, const struct store *s, int how)
 	return fd;
 }
 
-/* A new folder in tmp/; NULL: errno says why. */
+/* Creates a directory in tmp/; NULL: errno has the reason. */
 static const char *
 make_temp(struct arena *a, const struct store *s, const char *key)
 {
@@ -329,7 +329,7 @@ folder_throw_out(struct arena *a, const struct store *s, const char *key)
 	return good;
 }
 
-/* Unless another has taken its place: that one is not judged yet. */
+/* Unless another entry replaced it, which has not been checked yet. */
 static void
 drop(struct arena *a, struct store *s, const char *key)
 {
@@ -381,7 +381,7 @@ fill(struct arena *a, const struct entry *e, const char *path, const char *temp,
 	return write_file(fs_join(a, temp, "entry.json"), text, strlen(text)) && sync_folder(temp);
 }
 
-/* What stands under the key: a hit stays, what cannot be read too, anything else makes room. */
+/* Keeps an existing entry that is a hit or cannot be read, and replaces any other. */
 static enum store_answer
 there(struct arena *a, struct diags *ds, struct store *s, const struct entry *e)
 {
@@ -434,7 +434,7 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 	}
 	if (!fs_make_parents(a, fs_join(a, s->where, "lock")))
 		return not_saved(ds, s, e, NULL);
-	/* Alone here: then what is in tmp/ is of writers that are gone. */
+	/* With the exclusive lock, everything in tmp/ belongs to writers that were killed. */
 	lock = folder_lock(a, s, LOCK_EX | LOCK_NB);
 	if (lock >= 0)
 		folder_clear(a, s, "tmp", store_remove);

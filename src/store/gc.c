@@ -1,4 +1,4 @@
-/* A folder store, cleaned up: what nobody used, what is too much, what writers left behind. */
+/* Cleans up a directory store: unused wheels, wheels over the size limit, partial files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -102,7 +102,7 @@ family(struct arena *a, struct store *s, const char *family, struct names *keys)
 	return got;
 }
 
-/* By its size alone: get reads all of it, and what it refuses is put again. */
+/* Compares the size only: get reads the whole wheel, and a rejected one is saved again. */
 static bool
 is_there(struct arena *a, struct store *s, const struct entry *e)
 {

@@ -5,7 +5,7 @@
 
 #include "store.h"
 
-/* What the kinds of stores share; nobody outside this folder. */
+/* Shared by the kinds of stores; private to this directory. */
 enum { STORE_JSON_MAX = 1024 * 1024 }; /* bytes of inputs, and of an entry */
 
 /* --- keys --- */
@@ -39,10 +39,10 @@ struct entries LIST(const struct entry *);
 /* The inputs as an entry without a wheel.  errors SB0540, NULL */
 struct entry *entry_new(struct arena *a, struct diags *ds, const char *inputs, size_t n);
 const char *entry_text(struct arena *a, const struct entry *e);
-/* NULL: *why says what is wrong.  Its key is made again from its inputs and must be `key`. */
+/* NULL: *why has the fault.  The key is computed again from the inputs and must be `key`. */
 struct entry *entry_read(struct arena *a, const char *text, size_t n, const char *key,
 			 const char **why);
-/* What its wheel must be, as far as the entry can say. */
+/* Returns the requirements on its wheel that follow from the entry. */
 struct store_want entry_want(struct arena *a, const struct entry *e);
 
 /* --- wheels --- */
@@ -61,12 +61,12 @@ enum store_answer store_inspect(struct arena *a, struct diags *ds, const char *p
 /* 64 hex digits, equal for inputs that differ in their architectures alone. */
 const char *store_family(struct arena *a, const char *inputs);
 
-/* Whether all of `some` are there. */
+/* Returns true if the list contains all of `some`. */
 bool names_hold(const struct names *all, const struct names *some);
 
 /* --- kinds of stores --- */
 
-/* The text of an entry.json, and what the kind of store knows about it. */
+/* The text of an entry.json, with data of the kind of store. */
 struct entry_file {
 	const char *text;
 	size_t n;
@@ -74,33 +74,33 @@ struct entry_file {
 	long long used;     /* as in struct entry */
 };
 
-/* What they answer beside STORE_HIT and STORE_MISS has its reason in s->why. */
+/* For results other than STORE_HIT and STORE_MISS, s->why has the reason. */
 struct store_kind {
 	enum store_answer (*read)(struct arena *a, struct store *s, const char *key,
 				  struct entry_file *out);
 	/* The wheel of an entry, into a new file; not looked into. */
 	enum store_answer (*fetch)(struct arena *a, struct store *s, const struct entry *e,
 				   const char *to);
-	/* Keeps a wheel that was looked into, unless a good one is there.  errors SB0543, SB0544,
-	 * false: nothing was kept */
+	/* Saves an inspected wheel, unless the store has a good one.  errors SB0543, SB0544,
+	 * false: nothing was saved */
 	bool (*save)(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
 		     const char *path);
-	/* All keys, in order.  NULL: it cannot be asked */
+	/* Returns all keys, in order.  NULL: this kind has no list */
 	enum store_answer (*keys)(struct arena *a, struct store *s, struct names *keys);
 	/* Keys of the wheels of a family (store_family).  NULL: all keys are few enough */
 	enum store_answer (*family)(struct arena *a, struct store *s, const char *family,
 				    struct names *keys);
-	/* Throws out the entry that was read last, which is not to be trusted.  NULL: it stays */
+	/* Removes the entry that was read last, which is damaged.  NULL: it stays */
 	void (*drop)(struct arena *a, struct store *s, const char *key);
-	/* A wheel was taken.  NULL: nobody writes that down */
+	/* Records the use of a wheel.  NULL: this kind has no record */
 	void (*used)(struct arena *a, struct store *s, const char *key);
 };
 
 struct store {
 	const struct store_kind *kind;
 	const char *where;     /* a folder, or an address without a slash at its end */
-	const char *name;      /* for show: credentials masked */
-	bool down;             /* it did not answer: it is not asked again */
+	const char *name;      /* for messages: credentials masked */
+	bool down;             /* it did not answer, and is not contacted again */
 	struct names refused;  /* keys whose wheels are not to be kept */
 	const char *why;       /* the reason of its last answer */
 	const char *help;      /* what to do about it; or NULL */
@@ -113,7 +113,7 @@ extern const struct store_kind store_folder, store_http, store_oci;
 /* errors SB0541, false */
 bool store_open_oci(struct arena *a, struct diags *ds, struct store *s);
 
-/* --- what the verbs share --- */
+/* --- shared by the verbs --- */
 
 /* A file name in a URL: `+` and `!` are escaped, which S3 reads otherwise. */
 const char *store_url_name(struct arena *a, const char *file);
@@ -154,7 +154,7 @@ const char *store_count_text(struct arena *a, size_t n);
 /* A folder of our own for what passes through, removed by store_remove.  NULL: SB0544 */
 const char *store_passage(struct arena *a, struct diags *ds);
 
-/* A folder and what is in it; two levels deep, as deep as a store is.  errno stays. */
+/* Removes a directory with its content, two levels deep like a store.  Keeps errno. */
 int store_remove(const char *path);
 
 /* --- folder stores from inside --- */
@@ -165,9 +165,9 @@ const char *folder_wheel(struct arena *a, const struct store *s, const struct en
 void store_close(const int *fd);
 #define STORE_FD __attribute__((cleanup(store_close))) int
 
-/* The store's lock; how: as of flock(2).  -1: errno says why */
+/* Takes the store's lock; how: as for flock(2).  -1: errno has the reason */
 int folder_lock(struct arena *a, const struct store *s, int how);
-/* By rename into tmp/, then bit by bit.  False: errno says why */
+/* Removes by a rename into tmp/, then file by file.  False: errno has the reason */
 bool folder_throw_out(struct arena *a, const struct store *s, const char *key);
 /* Removes what is in a directory of the store; the caller has the lock alone. */
 void folder_clear(struct arena *a, const struct store *s, const char *dir,

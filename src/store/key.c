@@ -28,7 +28,7 @@ enum type {
 
 static const struct field {
 	const char *path;
-	enum type type, of; /* of: of what is in LIST_OF and NAMES */
+	enum type type, of; /* of: the element type of LIST_OF and NAMES */
 	bool or_null, optional;
 } fields[] = {
 	{ .path = "schema", SCHEMA },

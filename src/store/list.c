@@ -1,5 +1,5 @@
 /*
- * What a store has:
+ * Lists the wheels of a store:
  *
  *   package        version      torch         cuda  python  archs  size     age   last used  key
  *   causal-conv1d  1.6.2.post1  2.11.0+cu130  13.0  3.11.2  sm_90  24.8 MB  12 d  2 h        53c1e07d9b1f

@@ -1,4 +1,4 @@
-/* A store, whatever its kind: where it is, and that nothing passes through it unseen. */
+/* Stores of every kind: opens them, and checks every wheel. */
 #include "store.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ tell(struct diags *ds, struct store *s, const char *key, enum store_answer answe
 			 "%s", s->why);
 	if (answer != STORE_UNREACHABLE)
 		return answer;
-	/* A server is not asked again: each time would cost the waiting. */
+	/* A server that timed out is not contacted again, because each try would wait again. */
 	s->down = s->kind != &store_folder;
 	if (!s->down)
 		diag_at(ds, E_STORE_UNREACHABLE, (struct span){ 0 }, "%s", s->why);
@@ -176,7 +176,7 @@ store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries
 		diags_init(&mine, ds->arena);
 		answer = store_find(a, &mine, s, keys.at[i], &e);
 		good = answer != STORE_UNREACHABLE;
-		if (answer == STORE_HIT) /* a miss was thrown out meanwhile */
+		if (answer == STORE_HIT) /* on a miss, it was removed meanwhile */
 			list_push(a, out, e);
 		else if (answer == STORE_REFUSED && bad)
 			list_push(a, bad, keys.at[i]);
@@ -192,7 +192,7 @@ enum store_answer
 store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	  const struct store_want *want, const char *folder, const char **path)
 {
-	/* A folder beside the result, for what is not yet trusted. */
+	/* Creates a directory beside the result for unchecked files. */
 	char *temp = arena_printf(a, "%s/.store-XXXXXX", folder);
 	enum store_answer answer = STORE_UNREACHABLE;
 	const char *from, *to;

@@ -10,7 +10,7 @@
 #include "base/list.h"
 
 /*
- * Compiled once: wheels by the key of everything that decides their bytes.
+ * The wheel store: wheels by a key that covers everything that decides their bytes.
  *
  *   folder     DIR/wheels/KEY[0:2]/KEY/  NAME.whl, entry.json   (appears by rename, after fsync)
  *   http(s)    URL/KEY[0:2]/KEY/entry.json and the wheel beside it; GET, PUT where allowed
@@ -31,21 +31,21 @@
 const char *store_key(struct arena *a, struct diags *ds, const char *inputs, size_t n,
 		      const char **canonical);
 
-/* What a wheel must be, beside having the right key and digest, before it is trusted.  NULL: any. */
+/* Requirements on a wheel in addition to its key and digest.  NULL: any value. */
 struct store_want {
-	const char *name;       /* of the project; compared as PEP 503 says */
+	const char *name;       /* of the project; compared as in PEP 503 */
 	const char *version;    /* as ==VERSION takes it: "2.3.1" takes 2.3.1+cu130 as well */
 	const char *python_tag; /* "cp311"; py3 and the stable ABI fit it too */
 	const char *machine;    /* "x86_64" */
 	struct names
 		archs; /* "sm_90", "compute_90" of +PTX: exactly these in every .so that has GPU code */
 	bool more_archs;  /* code for others may be there as well */
-	bool any_archs;   /* the package has a list of its own and is not filtered */
+	bool any_archs;   /* the package has a fixed list that is not filtered */
 	bool has_kernels; /* at least one .so must have GPU code */
-	int cxx11_abi;    /* of torch: 1, 0; -1: not known */
+	int cxx11_abi;    /* of torch: 1, 0; -1: unknown */
 };
 
-/* store_check -- a wheel against that.  errors SB0542 (says what is wrong with it), false. */
+/* store_check -- compares a wheel with requirements.  errors SB0542 (lists the faults), false. */
 bool store_check(struct arena *a, struct diags *ds, const char *wheel_path,
 		 const struct store_want *want);
 
@@ -53,7 +53,7 @@ struct store;
 
 /*
  * store_open -- where: a folder, http://, https:// or oci://HOST/REPO; NULL: the default,
- * $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild.  Nothing is made, nobody is asked.
+ * $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild.  It creates and contacts nothing.
  *
  *   errors  SB0541, NULL
  *   memory  lives in a, as long as the store is used
@@ -65,11 +65,11 @@ enum store_answer {
 	STORE_HIT,
 	STORE_MISS,
 	STORE_REFUSED /* there, and not to be trusted: warned */,
-	STORE_UNREACHABLE /* warned once; a server is not asked again */
+	STORE_UNREACHABLE /* warned once; a server is not contacted again */
 };
 
 /*
- * store_get -- the wheel of a key, checked, as a file in `folder`.
+ * store_get -- copies the wheel of a key to `folder` and checks it.
  *
  *   out     STORE_HIT: *path (in folder); anything else leaves the folder as it was
  *   errors  warnings SB0542 (refused: truncated, swapped, stale; a folder store throws it out),
@@ -90,10 +90,10 @@ enum store_answer store_get_more(struct arena *a, struct diags *ds, struct store
 				 const char *folder, const char **path, const char **key);
 
 /*
- * store_put -- a wheel under its key; the inputs are kept beside it.  It is checked first.
+ * store_put -- checks a wheel, and saves it under its key with its inputs.
  *
- *   in      compile_s, peak_mib: 0 if not known
- *   out     true as well if the store has a good one under that key: the first stays
+ *   in      compile_s, peak_mib: 0 if unknown
+ *   out     also true if the store has a good wheel under that key, which then stays
  *   errors  SB0540, SB0542, SB0544 (not writable, no room, refused by the server, no answer), false:
  *           nothing was kept.  A build has its wheel all the same: it makes warnings of them
  *           (diag_force)
@@ -107,19 +107,19 @@ struct store_wheel {
 bool store_put(struct arena *a, struct diags *ds, struct store *s, const struct store_wheel *w,
 	       const struct store_want *want);
 
-/* --- what the verb store does; each prints to out as text or JSON --- */
+/* --- the subcommands of `store`; each prints to out as text or JSON --- */
 
-/* errors SB0543, SB0545 (an HTTP server cannot be asked), false; SB0542 as a warning */
+/* errors SB0543, SB0545 (an HTTP server has no list), false; SB0542 as a warning */
 bool store_list(struct arena *a, struct diags *ds, struct store *s, bool as_json, struct buf *out);
-/* Reads every wheel again.  errors SB0542 for each that is not what its entry says: false */
+/* Reads every wheel again.  errors SB0542 for each that differs from its entry: false */
 bool store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json,
 		  struct buf *out);
-/* Throws out what was not used for `days`, oldest first until `max_mib` is kept (0: no bound), and
- * leftovers of writers that are gone.  errors SB0544, SB0545 (not a folder), false */
+/* Removes wheels that were not used for `days`, then the oldest until `max_mib` are left (0: no
+ * limit), and partial files of killed writers.  errors SB0544, SB0545 (not a directory), false */
 bool store_gc(struct arena *a, struct diags *ds, struct store *s, double days, size_t max_mib,
 	      bool dry_run, struct buf *out);
-/* Copies what `to` does not have (keys: only these, or what starts so; all if none), checked on the
- * way.  errors SB0542 (goes on with the others), SB0543..0546, false */
+/* Copies wheels that `to` lacks, and checks each (keys or their first digits: only these).
+ * errors SB0542 (continues with the others), SB0543..0546, false */
 bool store_copy(struct arena *a, struct diags *ds, struct store *from, struct store *to,
 		struct names keys, struct buf *out);
 

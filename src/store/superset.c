@@ -9,7 +9,7 @@
 #include "fetch/fetch.h"
 #include "internal.h"
 
-/* A list of architectures, under a name that says so: TORCH_CUDA_ARCH_LIST=8.0;9.0+PTX, X_ARCHS=80. */
+/* A list of architectures, recognised by its name: TORCH_CUDA_ARCH_LIST=8.0;9.0+PTX, X_ARCHS=80. */
 static bool
 lists_archs(const char *name, const char *value)
 {
@@ -34,7 +34,7 @@ store_family(struct arena *a, const char *inputs)
 	return sha256_hex(a, text, n);
 }
 
-/* The entries of a family; a directory is asked for all that it has. */
+/* Returns the entries of a family; for a directory, all entries. */
 static void
 family_entries(struct arena *a, struct store *s, const char *family, struct entries *out)
 {

@@ -21,7 +21,7 @@ store_passage(struct arena *a, struct diags *ds)
 	return NULL;
 }
 
-/* One wheel, where it lies or brought here; a miss: it was thrown out meanwhile. */
+/* Reads one wheel, in place or as a copy; a miss: it was removed meanwhile. */
 static enum store_answer
 verify_one(struct arena *a, struct diags *ds, struct store *s, const char *key, const char *passage,
 	   const struct entry **e)
