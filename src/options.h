@@ -17,7 +17,6 @@
 enum verb {
 #define VERB(name, ...) VERB_##name,
 #include "verbs.def"
-#undef VERB
 	VERB_COUNT
 };
 
@@ -46,7 +45,6 @@ struct options {
 #define FIELD_CHOICE unsigned
 #define OPTION(name, letter, arg, verbs, kind, field, ...) FIELD_##kind field;
 #include "options.def"
-#undef OPTION
 };
 
 /*

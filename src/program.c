@@ -86,7 +86,6 @@ tell_user_knowledge(struct run *r)
 static int (*const verbs[VERB_COUNT])(struct run *r) = {
 #define VERB(name, ...) [VERB_##name] = verb_##name,
 #include "verbs.def"
-#undef VERB
 };
 
 static bool

@@ -30,7 +30,6 @@ struct run {
 #define LINKED_WORLD __attribute__((weak))
 #define VERB(name, program, ...) LINKED_##program int verb_##name(struct run *r);
 #include "verbs.def"
-#undef VERB
 
 /*
  * Opens the files of the recipe `path` as they were at a git revision: the opener and its

@@ -1,0 +1,30 @@
+#ifndef OPTIONS_TABLE_H
+#define OPTIONS_TABLE_H
+
+#include "options.h"
+
+/* The rows of options.def, for parsing and for help.  Private to options*.c. */
+
+enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE };
+
+struct option_row {
+	const char *name;
+	char letter;
+	const char *arg, *verbs; /* verbs "": every verb */
+	enum option_kind kind;
+	size_t offset; /* in struct options */
+	const char *choices, *what;
+};
+
+enum {
+#define OPTION(name, letter, arg, verbs, kind, field, ...) OPTION_AT_##field,
+#include "options.def"
+	OPTION_ROWS
+};
+
+extern const struct option_row option_rows[OPTION_ROWS];
+
+/* Returns true if a list of verbs names v, or is empty; always true for VERB_COUNT. */
+bool verb_among(const char *verbs, enum verb v);
+
+#endif
