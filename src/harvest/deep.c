@@ -1,5 +1,5 @@
 /*
- * What is in a wheel.  Written under a release:
+ * Describes the content of a wheel, under its release:
  *
  *     deep:
  *       file: vllm-0.11.0-cp38-abi3-manylinux1_x86_64.whl

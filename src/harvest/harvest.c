@@ -58,7 +58,7 @@ pins_of(struct work *w)
 	return pins;
 }
 
-/* A release never changes: what the knowledge base has of METADATA is not read again. */
+/* A release never changes, so METADATA that the knowledge base has is not read again. */
 static void
 take_known(struct work *w, struct found_releases *all)
 {
@@ -76,7 +76,7 @@ take_known(struct work *w, struct found_releases *all)
 	}
 }
 
-/* METADATA of what was selected; false: w->why. */
+/* Reads METADATA of the selected releases; false: w->why. */
 static bool
 read_selected(struct work *w, struct found_releases *all, unsigned *count)
 {

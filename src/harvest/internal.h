@@ -5,7 +5,7 @@
 #include "harvest.h"
 #include "python/python.h"
 
-/* What the files of harvest/ share. */
+/* Shared by the files of harvest/. */
 
 /* One file of an index page. */
 struct index_file {
@@ -16,7 +16,7 @@ struct index_file {
 	const char *requires_python; /* or NULL */
 	const char *yanked;          /* NULL: no; the reason, may be "" */
 	const char *date;            /* "2025-10-04", or NULL */
-	uint64_t size;               /* 0: not known */
+	uint64_t size;               /* 0: unknown */
 };
 
 struct index_page {
@@ -28,7 +28,7 @@ struct index_page {
  * page_parse -- the page of a project, in JSON or HTML.
  *
  *   in      type: its Content-Type; url: where it was found
- *   out     *why: what it is instead of a page
+ *   out     *why: the reason why it is not a page
  *   errors  false
  *   memory  lives in a; borrows nothing
  */
@@ -86,7 +86,7 @@ struct harvester {
 	const struct names *packages;
 };
 
-/* One package: `why` says what failed. */
+/* One package; `why` has the reason of a failure. */
 struct work {
 	struct harvester *h;
 	struct arena *a;
@@ -98,7 +98,7 @@ struct work {
  * net_get -- one request.
  *
  *   in      q: without URL's credentials, which come from the index where the origin is the same
- *   errors  false: w->why says what; also for a status other than `also` and those of 200 to 299
+ *   errors  false: w->why has the reason; also for a status other than `also` and those of 200 to 299
  */
 bool net_get(struct work *w, struct http_request *q, int also, struct http_answer *answer);
 
@@ -120,7 +120,7 @@ struct ranges {
 	struct segments LIST(struct segment) have;
 };
 
-/* Fetches the end of the file, which tells its size; false: w->why. */
+/* Fetches the end of the file, which shows its size; false: w->why. */
 bool ranges_open(struct ranges *r);
 /* Reads n bytes at `at`, and fetches what is missing; false: w->why.  A wheel_bytes. */
 bool ranges_read(void *ctx, uint64_t at, void *to, size_t n);

@@ -1,4 +1,4 @@
-/* What is asked of an index: pages, METADATA, and what is kept of the answers. */
+/* Requests to an index: pages and METADATA, and the cache of the answers. */
 #include <errno.h>
 #include <string.h>
 
@@ -215,7 +215,7 @@ net_metadata(struct work *w, const struct index_file *file)
 		w->why = arena_printf(w->a, "%s holds a NUL", q.url);
 		return NULL;
 	}
-	/* An index may announce what it does not have. */
+	/* An index may announce a file that it does not have. */
 	if (!text && !w->why)
 		text = by_ranges(w, file);
 	if (text)

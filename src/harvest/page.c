@@ -21,7 +21,7 @@ page_sha256(struct arena *a, const char *text)
 	return hex;
 }
 
-/* A file name as it may stand in a URL: printable, without separators. */
+/* A valid file name of a URL: printable, without separators. */
 static bool
 is_file_name(const char *name)
 {

@@ -13,7 +13,7 @@ enum {
 	WHOLE_MAX = 8 * 1024 * 1024,   /* of a wheel whose server ignores ranges */
 };
 
-/* "bytes 100-199/1000" of what was asked for; at NULL: the end of the file was. */
+/* Parses "bytes 100-199/1000" for the requested range; at NULL: the end of the file. */
 static bool
 content_range(const struct http_answer *answer, const uint64_t *at, uint64_t *begin, uint64_t *size)
 {

@@ -187,7 +187,7 @@ release_for(struct grouping *g, const struct version *v)
 	return r;
 }
 
-/* What a file requires of Python, normalised; `other` if that is nothing, or nothing that makes sense. */
+/* Returns the normalised Python requirement of a file; `other` if it has no valid one. */
 static const char *
 python_text(struct arena *a, const char *text, const char *other)
 {
@@ -217,7 +217,7 @@ add_file(struct grouping *g, const struct index_file *f, const char *package)
 		r->yanked = f->yanked;
 	if (f->date && (!r->date || strcmp(f->date, r->date) < 0))
 		r->date = f->date;
-	/* What a wheel says of Python is what pip goes by where there is one. */
+	/* pip uses the Python requirement of a wheel if there is one. */
 	if (!r->requires_python || (is_wheel && !r->any_wheel))
 		r->requires_python = python_text(g->a, f->requires_python, r->requires_python);
 	r->any_wheel |= is_wheel;
@@ -284,7 +284,7 @@ is_final(const struct found_release *r)
 	return !version_is_prerelease(r->version) && (r->any_wheel || r->sdist);
 }
 
-/* X.Y; of 0.0.Z each release is a series of its own. */
+/* X.Y; for 0.0.Z, each release is a separate series. */
 static bool
 same_series(const struct found_release *x, const struct found_release *y)
 {
@@ -338,7 +338,7 @@ is_pinned(struct arena *a, const struct found_release *r, const struct names *pi
 	return false;
 }
 
-/* What comes first when not all can be read. */
+/* The order in which releases are read if there are too many. */
 enum turn { PINNED, HEAD, RECENT, OTHER };
 
 static enum turn

@@ -123,7 +123,7 @@ remote_wheel(struct arena *a, struct diags *ds, const char *what, const char *in
 					     .ctx = &m->r };
 	good = good && reader(ctx, &own, &seen);
 	ranges_close(&m->r);
-	/* The reader of wheels says that bytes are missing; the reason is why they did not come. */
+	/* The reader of wheels reports missing bytes; the reason is the failed request. */
 	if (!good && m->w.why)
 		diag_at(ds, E_REMOTE, (struct span){ 0 }, "cannot read `%s`: %s",
 			mask_credentials(a, what), m->w.why);

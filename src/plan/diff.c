@@ -22,7 +22,7 @@ struct difference {
 	const char *what;
 };
 
-/* What is built again. */
+/* Lists the steps that are rebuilt. */
 struct rebuild {
 	size_t steps;
 	double cost_s;
@@ -35,7 +35,7 @@ struct differences {
 	struct rebuild stages, chain;
 };
 
-/* --- what is different in a step --- */
+/* --- the differences of a step --- */
 
 /* A part of a step by its name: a package and its requirement, a variable and its value. */
 struct part {
@@ -137,7 +137,7 @@ what_differs(struct arena *a, const struct plan *before, const struct step *was,
 	return out.n ? names_join(a, &out, "; ") : "its commands";
 }
 
-/* The first of its inputs that is not what it was. */
+/* Returns the first of its inputs that changed. */
 static const char *
 stands_on(struct arena *a, const struct plan *before, const struct plan *after,
 	  const struct step *is)

@@ -1,8 +1,8 @@
 #include "make.h"
 
 /*
- * One step an extension: fetched and compiled in a stage of its own, which stands on what
- * it is compiled against, and installed in the final one.
+ * One step for each extension: fetched and compiled in a separate stage, based on the packages that
+ * it is compiled against, and installed in the final stage.
  */
 
 static struct variables
@@ -68,8 +68,8 @@ job_mib(const struct stack_extension *e)
 }
 
 /*
- * What the number of jobs is computed from, and nvcc's threads where the package asks for some:
- * one for each of the GPUs that it is compiled for.  Others may compile beside it.
+ * The values from which the number of jobs is computed, and nvcc's threads if the package sets
+ * some: one for each target architecture.  Other extensions may compile at the same time.
  */
 static void
 job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e)
@@ -131,7 +131,7 @@ extension_step(struct maker *m, const struct stack_extension *e, const char *bef
 	struct step st =
 		plan_draft(m, STEP_EXTENSION, id, arena_printf(m->a, "ext-%s", id), e->name);
 
-	if (wheel) { /* costs what a small install costs */
+	if (wheel) { /* costs as much as a small install */
 		struct step deps = plan_draft(m, STEP_BUILD_DEPS, id, st.stage, NULL);
 
 		st.cost_s = deps.cost_s;

@@ -172,7 +172,7 @@ plan_key(struct arena *a, const struct stack *s, const struct step *st,
 	return sha256_hex(a, buf_text(&b), b.n);
 }
 
-/* --- plan.json: what goes into the image --- */
+/* --- plan.json: the plan inside the image --- */
 
 static void
 pin_json(struct json *j, struct arena *a, const char *requirement, const char *step)
@@ -239,7 +239,7 @@ extension_json(struct json *j, const struct stack *s, const struct stack_extensi
 	/* Compiles when it is first used, or has nothing to compile: then no code is in its wheel. */
 	bool no_code = k && (k->jit_at_run_time || (k->pypi == PYPI_WHEEL && !k->mem_mib_per_job));
 
-	/* What is compiled here is compiled for the recipe's GPUs and for no other. */
+	/* Extensions are compiled for the recipe's GPUs only. */
 	json_put(j, "('name': %s, 'modules': %n, 'probes': %n, 'compiled': %b, 'exactly': %b)",
 		 e->name, &e->imports, k ? &k->probes : &none, s->archs.n && !no_code,
 		 e->source != SOURCE_WHEEL);

@@ -12,7 +12,7 @@ const char *const plan_source_words[] = { "git", "sdist", "archive", "wheel" };
 
 /* --- drafts --- */
 
-/* Six decimals, as JSON shows them: whoever adds up the printed figures gets our sum. */
+/* Rounds to six decimals, as in JSON, so that the printed figures add up to the printed sum. */
 static double
 as_printed(double x)
 {
@@ -152,7 +152,7 @@ jobs_of(struct arena *a, const struct step *steps, size_t n)
 	return jobs;
 }
 
-/* Extensions that the knowledge says follow each other round and round. */
+/* Extensions that require each other in a circle, according to the knowledge base. */
 static void
 refuse_circle(struct diags *ds, const struct stack *s)
 {
@@ -207,7 +207,7 @@ toolkit_places(struct maker *m)
 					    version_series(m->a, s->cuda.value));
 		m->nvcc = arena_printf(m->a, "%s/bin/nvcc", m->cuda_home);
 		break;
-	default: /* the image's, if it is one that is known to have it, or must have it */
+	default: /* the image's, if the image is known to have it, or must have it */
 		if (devel || s->cuda_from == CUDA_HOST || s->build_deps.n)
 			m->nvcc = "nvcc";
 	}
@@ -307,7 +307,7 @@ says(const struct node *map, const char *key, const char *value)
 	return t.s && !strcmp(t.s, value);
 }
 
-/* What a step took; 0: the record does not know it. */
+/* Returns the time of a step; 0: the record does not have it. */
 static double
 took(const struct node *steps, const struct step *st)
 {

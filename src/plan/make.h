@@ -16,10 +16,10 @@ struct maker {
 	const struct stack *s;
 	struct drafts steps;
 	const char *nvcc, *cuda_home;
-	const char
-		*stack_end; /* the last step of the stack stage so far: what the next stands on */
+	const char *
+		stack_end; /* the last step of the stack stage so far, on which the next one is based */
 	struct names installs;  /* steps after which something more is installed */
-	bool packages_in_stack; /* an extension that nobody knows may want them at build time */
+	bool packages_in_stack; /* an unknown extension may need them at build time */
 };
 
 void plan_steps(struct maker *m);           /* all, in a natural order */
@@ -28,7 +28,7 @@ void plan_extension_steps(struct maker *m); /* one an extension */
 /* A step's cache key; the keys of its inputs in their order. */
 const char *plan_key(struct arena *a, const struct stack *s, const struct step *st,
 		     const struct names *input_keys);
-/* plan.json, as plan.h says. */
+/* Writes plan.json; plan.h describes it. */
 const char *plan_image_json(struct arena *a, const struct stack *s, const struct step *steps,
 			    size_t n);
 /* --- steps --- */

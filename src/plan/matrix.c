@@ -24,7 +24,7 @@ matrix_new(struct arena *a, bool chain)
 	return m;
 }
 
-/* What stands under a key; NULL: nothing did, and *new_key is ours to put something under. */
+/* Returns the value of a key; NULL: there was none, and *new_key is the copy to insert. */
 static struct shared *
 find(struct matrix *m, struct map *in, const char *key, bool *is_new)
 {
@@ -86,7 +86,7 @@ base_of(struct matrix *m, const struct plan *p)
 	return s->index;
 }
 
-/* What decides a wheel: its step, and in an environment what is installed before any compile. */
+/* The identity of a wheel: its step, and in an environment the packages installed before compiles. */
 static const char *
 wheel_key(struct arena *a, const struct matrix *m, const struct plan *p, const struct step *st)
 {

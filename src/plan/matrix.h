@@ -35,7 +35,7 @@ struct matrix_cell {
 	const char *plan; /* sha256 of its steps' keys and the recipe's digest */
 	struct indexes wheels;
 	size_t base;
-	double cost_s; /* of what stands on the base stage, without compiles */
+	double cost_s; /* of the steps on the base stage, without compiles */
 };
 
 struct matrix_base {

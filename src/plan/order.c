@@ -125,7 +125,7 @@ ratio_with_needs(const struct sorted *p, size_t job, const bool *done, bool *lis
 	return rate > 0 ? cost / rate : HUGE_VAL;
 }
 
-/* Always the job with the highest ratio, after what it still waits for. */
+/* Always selects the job with the highest ratio, after its requirements. */
 static void
 greedy_order(struct arena *a, const struct sorted *p, size_t *order)
 {

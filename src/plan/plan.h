@@ -22,7 +22,7 @@ enum step_kind {
 	STEP_APT,
 	STEP_PYTHON,
 	STEP_TORCH,      /* torch and its with:, from its own index; with CUDA from wheels */
-	STEP_BUILD_DEPS, /* what a build without isolation must find */
+	STEP_BUILD_DEPS, /* the build requirements, since build isolation is off */
 	STEP_PACKAGES,   /* ordinary requirements; several steps if extra indexes serve some */
 	STEP_EXTENSION,
 	STEP_CHECK, /* installed = planned; smoke.cu compiles */
@@ -47,7 +47,7 @@ enum operation_kind {
 	OP_KEEP,         /* write {share}/base.txt: versions that the base image has, for pip */
 	OP_LINKS,        /* link CUDA libraries from wheels under the names that linkers look for */
 	OP_SMOKE,        /* compile {share}/smoke.cu to {share}/smoke */
-	OP_PROBE,        /* compare what is installed with {share}/plan.json */
+	OP_PROBE,        /* compare the installed packages with {share}/plan.json */
 	OP_REQUIREMENTS, /* install the requirements of the application */
 	OP_APPLICATION,  /* copy the application to {app} and set its command */
 	OPERATION_KINDS
@@ -88,7 +88,7 @@ struct operation {
 			struct names requirements;
 			struct pip_index index;
 			bool constrained; /* under {share}/constraints.txt */
-			bool no_deps;     /* a later operation installs what they need */
+			bool no_deps;     /* a later operation installs their dependencies */
 		} packages;
 		struct {
 			const struct stack_extension *extension; /* its source, url, ref, sha256 */
@@ -179,7 +179,7 @@ struct command {
 	const char *comment; /* why, for the reader of the file; or NULL */
 	bool work;           /* it uses {work} */
 	bool jobs;           /* MAX_JOBS may be given from outside: the recipe does not set it */
-	/* What goes before argv: it chooses how many compilers run, and does not affect the result. */
+	/* Words before argv that set the number of compilers and do not affect the result. */
 	struct words launcher;
 };
 struct commands LIST(struct command);
@@ -202,23 +202,23 @@ const struct operation *step_operation(const struct step *st, enum operation_kin
 struct step {
 	const char *id; /* "torch", "causal-conv1d": unique, [a-z0-9-]+ */
 	enum step_kind kind;
-	const char *stage;      /* "stack", "ext-causal-conv1d", "final" */
-	struct names needs;     /* ids: every edge that the chain respects, policy included */
-	struct names inputs;    /* ids: what its result depends on; a part of needs' closure */
-	const char *why;        /* why it stands where it stands */
+	const char *stage;   /* "stack", "ext-causal-conv1d", "final" */
+	struct names needs;  /* ids: every edge that the chain respects, policy included */
+	struct names inputs; /* ids: the steps that affect its result; a part of needs' closure */
+	const char *why;     /* why it stands where it stands */
 	struct names why_needs; /* why each of needs is needed, beside it */
 	const char *
 		key; /* 64 hex digits: sha256 of all that decides its result, inputs' keys included */
-	const char *own;    /* the same without inputs' keys: what it is by itself */
+	const char *own;    /* the same without the keys of its inputs */
 	double change_rate; /* changes a day */
 	double cost_s;
 	const char *cost_source;
 	struct span at; /* the recipe's line that made it */
 
-	/* What it does, as data for targets that have calls of their own (Modal). */
+	/* Its operations as data, for targets with their own calls (Modal). */
 	struct stack_packages packages; /* TORCH, BUILD_DEPS, PACKAGES: requirements in order */
 	const char *index;              /* URL for all of them, or NULL: the default index */
-	/* TORCH: what goes before and after its packages, from the default index; or NULL. */
+	/* TORCH: packages before and after it, from the default index; or NULL. */
 	const char *numpy, *cuda_wheels;
 	const struct stack_extension *extension; /* STEP_EXTENSION */
 	struct operations operations;
@@ -234,11 +234,11 @@ struct plan {
 	bool order_exact;       /* false: another order may cost less */
 	size_t measured;        /* steps whose cost_s was measured on this host */
 	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
-	const char *cuda_home;  /* "{share}/cuda" if it must be said; or NULL */
+	const char *cuda_home;  /* "{share}/cuda" if it must be set; or NULL */
 	/*
-	 * What goes into the image, in lines; templates/probe.py reads it:
+	 * The plan inside the image, in lines; templates/probe.py reads it:
 	 *   {"stack": "x", "python": "3.11" or null, "import_timeout_s": 60,
-	 *    "modules": [what must import], "steps": [{"id", "kind", "key"}],
+	 *    "modules": [modules that must import], "steps": [{"id", "kind", "key"}],
 	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}],
 	 *    "verify": {"archs", "torch", "numpy", "nvcc", "extensions"}: see templates/verify}
 	 * One pin for each requirement whose marker holds, extensions included; no env
@@ -258,7 +258,7 @@ struct plan {
 const struct plan *plan_make(struct arena *a, struct diags *ds, const struct stack *s);
 
 /*
- * plan_measured -- the plan with what its steps took when they were built here.
+ * plan_measured -- returns the plan with the times of its steps from an earlier build.
  *
  *   in      record: build.json of an earlier build (docs/build.md); its path is the source
  *   out     the same plan in the same order, so the same files: of steps whose key, or else own,
@@ -286,7 +286,7 @@ void plan_mermaid(const struct plan *p, struct buf *out);
 void plan_diff(const struct plan *before, const struct plan *after, const char *before_name,
 	       struct buf *out, bool as_json);
 
-/* --- the order, as a problem of its own --- */
+/* --- the order, as a separate problem --- */
 
 struct job {
 	const char *id;

@@ -59,7 +59,7 @@ schedule_new(struct arena *a, const struct matrix *m, struct indexes cells)
 	return s;
 }
 
-/* Whether all wheels of a cell are there. */
+/* Returns true if all wheels of a cell are finished. */
 static bool
 is_ready(const struct schedule *s, const struct unit *u)
 {

@@ -139,7 +139,7 @@ system_packages(struct writer *w, const struct operation *op)
 
 /* --- pip --- */
 
-/* pip's own cache, for what it downloads; not for what it compiles. */
+/* pip's cache, for its downloads; not for wheels that it compiles. */
 static void
 pip_cache(struct writer *w)
 {
@@ -206,7 +206,7 @@ python_by_digest(struct writer *w, const struct python_build *b)
 	run(w, NULL, "{prefix}/bin/python3 -m venv {venv}");
 }
 
-/* A pinned uv checks what it fetches against its own list. */
+/* A pinned uv checks its downloads against its own list. */
 static void
 python_by_uv(struct writer *w, const struct python_build *b)
 {

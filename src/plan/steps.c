@@ -22,7 +22,7 @@ base_step(struct maker *m)
 	stand(m, &st);
 }
 
-/* "git and g++ before anything that compiles": what the packages are for, in short. */
+/* "git and g++ before anything that compiles": a short description of the packages. */
 static const char *
 apt_why(struct maker *m)
 {
@@ -178,7 +178,7 @@ cuda_wheels(struct maker *m, struct step *st)
 		->links.cuda_home = m->cuda_home;
 }
 
-/* The base's torch: nothing is installed but what the recipe lists beside it. */
+/* The torch of the base: only packages that the recipe lists beside it are installed. */
 static void
 base_torch(struct maker *m, struct step *st)
 {
@@ -273,7 +273,7 @@ add_packages(struct maker *m, struct step *st, const char *before)
 	list_push(m->a, &m->installs, st->id);
 }
 
-/* Those of one extra index, without what they need: that comes with the rest. */
+/* The packages of one extra index, without their dependencies, which a later step installs. */
 static void
 extra_step(struct maker *m, size_t first, const char *before)
 {
@@ -344,7 +344,7 @@ package_steps(struct maker *m)
 	main_step(m, before);
 }
 
-/* --- what comes after all that is installed: the check, and the application --- */
+/* --- the last steps: the check, and the application --- */
 
 /*
  * A GPU that is newer than the toolkit runs the code of the first of its generation: an RTX 4090

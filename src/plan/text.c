@@ -116,7 +116,7 @@ show_wrapped(struct buf *out, const char *text, size_t at)
  *
  * an average edit rebuilds 10:38 of a chain (by change rate alone: 11:02)
  * an edit of packages rebuilds 0:29 in stages (dockerfile), 10:59 in a chain (modal, script)
- * --explain STEP says more; --diff OTHER shows what an edit costs; --format json|dot|mermaid
+ * --explain STEP shows details; --diff OTHER shows what an edit costs; --format json|dot|mermaid
  */
 
 static void
@@ -183,7 +183,7 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 
 /* --- one step --- */
 
-/* "knowledge/torch.yaml" of a source that goes on with a line and where that has it from. */
+/* Returns "knowledge/torch.yaml" of a source with a line and an origin. */
 static const char *
 file_of(struct arena *a, const char *source)
 {

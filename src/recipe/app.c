@@ -8,7 +8,7 @@
 
 enum { APP_FILES_MAX = 32 };
 
-/* The file that app: names, and what was read of it. */
+/* The file of app.requirements, and its parsed content. */
 struct reading {
 	struct load *l;
 	struct recipe_needs needs;
@@ -24,7 +24,7 @@ leave(struct reading *x, struct text line, const char *why)
 	list_push(x->l->a, &x->needs.lines, (struct recipe_line){ line, why });
 }
 
-/* "-r other.txt", relative to the file that it stands in. */
+/* "-r other.txt", relative to the including file. */
 static void
 include(struct reading *x, const char *from, struct text line, const char *name)
 {
@@ -52,7 +52,7 @@ read_option(struct reading *x, const char *from, struct text line, enum pip_opti
 	case PIP_LINKS:
 		leave(x, line, "the packages of this index are not in the knowledge base");
 		break;
-	default: break; /* decides nothing about what is installed */
+	default: break; /* does not affect the installed packages */
 	}
 }
 

@@ -5,8 +5,8 @@
 #include "load.h"
 
 /*
- * Canonical JSON, written from the members of the struct, where short and long forms
- * are the same already; the key table says which members there are.
+ * Canonical JSON, written from the members of the struct, in which short and long forms
+ * are equal; the key table lists the members.
  */
 #define MEMBER(type, base, offset) ((const type *)(const void *)((base) + (offset)))
 
@@ -41,7 +41,7 @@ write_settings(struct json *j, const char *name, const struct settings *all)
 
 static void write_key(struct json *j, const struct key *k, const char *base);
 
-/* What is below a key, sorted: siblings share what stands before their names. */
+/* Writes the keys below a key, sorted; siblings share a prefix. */
 static void
 write_children(struct json *j, const struct key *k, const char *base)
 {
@@ -54,7 +54,7 @@ write_children(struct json *j, const struct key *k, const char *base)
 		sorted[n++] = child;
 	qsort(sorted, n, sizeof(*sorted), by_path);
 	for (size_t i = 0; i < n; i++) {
-		/* An extension's name has its extras. Only a short form says its marker. */
+		/* An extension's name includes its extras. Only the short form can have a marker. */
 		if (k->type != KEY_EXTENSIONS || strcmp(key_name(sorted[i]), "name") != 0) {
 			write_key(j, sorted[i], base);
 			continue;

@@ -8,7 +8,7 @@
 /* Files of one recipe, and how deep they may extend one another. */
 enum { FILES_MAX = 64, DEPTH_MAX = 16 };
 
-/* A file being read or read: its merged map, and where it was first asked for. */
+/* A file that is being read or was read: its merged map, and its first reference. */
 struct file {
 	const char *path;
 	struct span asked;
@@ -54,7 +54,7 @@ stays_inside(struct chain *c, const char *path)
 	if (!is_below(c->directory, path))
 		return false;
 	if ((c->l->open != extends_open_file && !c->l->o->on_disk) || !realpath(path, target))
-		return true; /* a file that is not there has an error of its own */
+		return true; /* a missing file has its own error */
 	return realpath(c->directory, directory) && is_below(directory, target);
 }
 

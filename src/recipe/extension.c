@@ -98,7 +98,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 
 	if (!text_holds(l, NULL, "extensions", t) || !text_has_no_blank_ends(l, "extensions", t))
 		return false;
-	/* The URL has its own judge, which knows more than that of an ordinary requirement. */
+	/* The URL is checked separately, more strictly than that of an ordinary requirement. */
 	req = requirement_parse(l->a, t.s, NULL, NULL);
 	if (!req)
 		return grammar_holds(l, grammar_requirement, "extensions", t);
@@ -108,7 +108,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	if (!req->url) {
 		read_versions(l, t, req, e);
 	} else {
-		/* As it stands in the requirement: up to a space before a marker. */
+		/* The text in the requirement, up to a space before a marker. */
 		url = strchr(t.s, '@') + 1;
 		url += strspn(url, " ");
 		if (!read_url(l, part(l, t, url, strcspn(url, " ")), e))
@@ -122,7 +122,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	return true;
 }
 
-/* Of these the releases are known: what to take is judged with the rest of the stack. */
+/* Their releases are known, so the solver selects one with the rest of the stack. */
 static bool
 is_known_repository(struct load *l, const struct recipe_extension *e)
 {
@@ -146,7 +146,7 @@ static bool
 sources_hold(struct load *l, struct recipe_extension *e)
 {
 	bool index = e->from == EXT_SDIST || e->from == EXT_WHEEL || e->from == EXT_RELEASE;
-	/* Keys that say different things of the source. */
+	/* Keys that contradict each other about the source. */
 	const struct {
 		const char *one, *other;
 		const struct text *given;
@@ -190,7 +190,7 @@ sources_hold(struct load *l, struct recipe_extension *e)
 	return true;
 }
 
-/* The file that is fetched says what it holds. */
+/* The name of the file shows its package and version. */
 static bool
 archive_holds(struct load *l, const struct recipe_extension *e)
 {

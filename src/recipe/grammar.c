@@ -93,7 +93,7 @@ text_has_no_blank_ends(struct load *l, const char *path, struct text t)
 		to--;
 	if (!from && !t.s[to])
 		return true;
-	/* Taken away silently, what is rendered would not be what is written. */
+	/* Without an error, the rendered text would differ from the recipe. */
 	inner = arena_copy(l->a, t.s + from, to - from);
 	offer(l, fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path), t, inner,
 	      arena_printf(l->a, "write `%s`", inner));

@@ -3,7 +3,7 @@
 #include "cuda/cuda.h"
 #include "load.h"
 
-/* What a stack is made of: versions, requirements, GPUs, platforms. */
+/* Grammars of versions, requirements, GPUs and platforms. */
 
 const struct complaint *
 grammar_version(struct load *l, const char *s)
@@ -98,7 +98,7 @@ grammar_gpu(struct load *l, const char *s)
 	return c;
 }
 
-/* Only what is judged of the stack: not what cannot be read, and not what a store or engine says. */
+/* Only diagnostics about the stack: not syntax errors, and not those of stores and engines. */
 const struct complaint *
 grammar_ignore(struct load *l, const char *s)
 {

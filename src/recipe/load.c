@@ -119,8 +119,8 @@ offer(struct load *l, struct diag *d, struct text old, const char *value, const 
 }
 
 /*
- * Only where the text stands in the file as it is (plain, or quoted without escapes)
- * is its n-th byte at a known column.
+ * The column of the n-th byte is known only if the file has the text as it is (plain, or
+ * quoted without escapes).
  */
 struct span
 span_within(struct text t, size_t from, size_t n)

@@ -6,7 +6,7 @@
 #include "base/yaml.h"
 #include "recipe.h"
 
-/* Inside recipe/: what the parts of loading share. */
+/* Private to recipe/: shared by the parts of loading. */
 
 struct load {
 	struct arena *a;
@@ -19,7 +19,7 @@ struct load {
 	struct diags echoes; /* where the same fault goes the second time */
 	struct names files;  /* that were read, by normalised path, the recipe first */
 	unsigned before;     /* errors that were there already */
-	struct map done; /* values read, by key and node: cells share what they have in common */
+	struct map done;     /* values that were read, by key and node: cells share equal values */
 };
 
 /*
@@ -59,7 +59,7 @@ struct node *map_of(struct load *l, struct span at, size_t n);
 /* A map without one of its keys. */
 const struct node *map_without(struct load *l, const struct node *map, const char *key);
 
-/* Help that writes `value` in place of `old`, unless old is but a part of what stands there. */
+/* Adds help that replaces `old` by `value`, unless `old` is only a part of the text. */
 void offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help);
 /* The same, of a text that is YAML already. */
 void offer_text(struct diag *d, struct text old, const char *yaml, const char *help);
@@ -71,17 +71,17 @@ bool app_read(struct load *l, struct recipe_app *app);
 
 /* --- grammars: one for each kind of value --- */
 
-/* What is wrong with a text. */
+/* The error of a text. */
 struct complaint {
 	enum code code;
-	const char *what;    /* goes on after "`key`: ": "`x` is not a version" */
+	const char *what;    /* follows "`key`: ": "`x` is not a version" */
 	const char *help;    /* or NULL */
-	const char *fix;     /* what was most likely meant, or NULL */
+	const char *fix;     /* the most likely correct value, or NULL */
 	const char *source;  /* the evidence, or NULL */
 	size_t from, length; /* which bytes of the text; length 0: all */
 };
 
-/* Returns what is wrong with a line of printable ASCII, or NULL: then it is used verbatim. */
+/* Returns the error of a line of printable ASCII, or NULL if it can be used as it is. */
 typedef const struct complaint *grammar(struct load *l, const char *s);
 
 grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu, grammar_apt,
@@ -94,13 +94,13 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 	grammar_user, grammar_index, grammar_package_name, grammar_mount, grammar_requirement_url,
 	grammar_variant, grammar_ignore;
 
-/* A complaint with help (or NULL): format and arguments say what. */
+/* Returns an error with help (or NULL); format and arguments are its text. */
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* "`s` what", with help. */
 #define complain_that(l, code, s, what, help) \
 	complain(l, code, help, "%s %s", shown((l)->a, s), what)
-/* Adds help that writes `fix` in place of the value, if it passes `g`. */
+/* Adds help that replaces the value by `fix`, if `fix` passes `g`. */
 struct complaint *complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix);
 /* "`s` what"; adds "did you mean" if one of `words` is near to `s`, else the list of them. */
 struct complaint *complain_words(struct load *l, enum code code, const char *s, const char *what,
@@ -122,7 +122,7 @@ const char *lower_case(struct arena *a, const char *s);
 	}
 
 /*
- * Adds what is wrong with `value` of the key `path`, and returns false: it is not one line of
+ * Adds the errors of `value` of the key `path`, and returns false: it is not one line of
  * printable ASCII of at most TEXT_MAX bytes (VALUE_MAX for a variable), or `g` complains.
  */
 bool text_holds(struct load *l, grammar *g, const char *path, struct text value);
@@ -160,7 +160,7 @@ enum key_type {
 	KEY_VARIANTS,
 	KEY_MATRIX,
 	KEY_CELLS,             /* matrix.include and matrix.exclude */
-	KEY_SECTION = KEY_MAP, /* a map, and the span that says it was written */
+	KEY_SECTION = KEY_MAP, /* a map, and the span that shows that it was written */
 };
 
 struct member {
@@ -172,7 +172,8 @@ struct key {
 	enum key_type type;
 	grammar *check;
 	struct member first, second; /* of struct recipe, or of the item of the list */
-	const char *more; /* of a word: the words, "auto|os"; of a map: what a text alone means */
+	const char *
+		more; /* of a word: the words, "auto|os"; of a map: the meaning of a text instead */
 	const char *pattern; /* its grammar as a regular expression, for editors; or NULL */
 	const char *doc, *example;
 	bool required; /* in each item of its list */
@@ -194,9 +195,9 @@ grammar *key_names(const struct key *k);
 
 /* --- reading --- */
 
-/* Reads the value of any key into its member of what is at `base`; false: faults were found. */
+/* Reads the value of any key into its member of the struct at `base`; false: it has errors. */
 bool read_value(struct load *l, const struct key *k, const struct node *n, char *base);
-/* Adds what is wrong with a key that is no child of `k` (SB0105).  False. */
+/* Adds the error of a key that is no child of `k` (SB0105).  Returns false. */
 bool key_unknown(struct load *l, const struct key *k, const char *name, struct span at);
 /*
  * The error for a map where a text belongs, and so on (SB0107), with the table's example;
@@ -211,7 +212,7 @@ bool extension_short(struct load *l, const struct node *n, struct recipe_extensi
 bool extension_holds(struct load *l, struct recipe_extension *e);
 bool extensions_hold(struct load *l, const struct recipe_extensions *all);
 
-/* Writes what the digest is made of: a recipe with its keys sorted, in their long forms. */
+/* Writes the input of the digest: a recipe with sorted keys in their long forms. */
 void recipe_canonical(const struct recipe *r, struct buf *out);
 
 /* --- files, overrides, cells --- */
@@ -250,8 +251,8 @@ struct override {
 struct overrides LIST(struct override);
 
 /*
- * Finds a dotted key in the key table.  errors SB0105 (with the nearest key), or what the grammar
- * of a name says; false
+ * Finds a dotted key in the key table.  errors SB0105 (with the nearest key), or those of the
+ * grammar of a name; false
  */
 bool override_key(struct load *l, const char *dotted, struct span at, struct override *o);
 /* merge() of one override after the other with a whole recipe. */

@@ -58,8 +58,8 @@ covers(const struct override *x, const struct override *y)
 }
 
 /*
- * --set of an axis's own key leaves that axis one value; of a key above it, the axis
- * would be without effect, which nobody means.
+ * --set of an axis's own key leaves that axis one value.  --set of a key above it would disable
+ * the axis, which is certainly a mistake.
  */
 static bool
 fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)

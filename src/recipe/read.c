@@ -3,7 +3,7 @@
 #include "base/edit.h"
 #include "load.h"
 
-/* The member at `offset` of what is being filled. */
+/* Returns the member at `offset` of the struct that is being filled. */
 #define MEMBER(type, base, offset) ((type *)(void *)((base) + (offset)))
 
 bool
@@ -279,7 +279,7 @@ read_list(struct load *l, const struct key *k, const struct node *n, char *list)
 	bool maps = k->type == KEY_EXTENSIONS || k->type == KEY_INDEXES, good = true;
 	const struct node *all = n->kind == NODE_LIST ? n : list_of_one(l, n);
 
-	/* A command in one text would be one word, which nobody means. */
+	/* A command as one text would be a single word, which is certainly a mistake. */
 	if (k->check == grammar_argument && n->kind == NODE_SCALAR)
 		return value_kind(l, k, k->path, n, "a list of words");
 	if (n->kind == NODE_MAP || (k->type == KEY_INDEXES && n->kind == NODE_SCALAR))

@@ -5,8 +5,8 @@
 #include "load.h"
 
 /*
- * In this order, each merged over what is before it: extends, the file, the variant, the
- * cell of the matrix, --set.  An option that changes variants: or matrix: themselves
+ * The merge order, each over the earlier ones: extends, the file, the variant, the cell of the
+ * matrix, --set.  An option that changes variants: or matrix: themselves
  * comes before these are used; one that names an axis leaves it that one value.
  */
 
@@ -51,7 +51,7 @@ struct section {
 	bool good;
 };
 
-/* Copies what the key and the keys below it fill from one struct to another. */
+/* Copies the members of a key and the keys below it from one struct to another. */
 static void
 key_copy(const struct key *k, const void *from, void *to)
 {
@@ -61,7 +61,7 @@ key_copy(const struct key *k, const void *from, void *to)
 		key_copy(child, from, to);
 }
 
-/* Reads the value of a top-level key once: cells share what they have in common. */
+/* Reads the value of a top-level key once: cells share equal values. */
 static bool
 read_section(struct load *l, const struct key *k, const struct node *n, struct recipe *r)
 {
@@ -79,7 +79,7 @@ read_section(struct load *l, const struct key *k, const struct node *n, struct r
 
 /* --- one recipe --- */
 
-/* Without a name of its own a stack is called after its file, if it can be. */
+/* A stack without a name gets the name of its file, if that is valid. */
 static bool
 default_stack(struct load *l, struct recipe *r)
 {
@@ -271,7 +271,7 @@ make_all(struct making *m, const struct node *matrix)
 
 	if (!cells_make(l, matrix, &m->sets, &cells) || !choose_cell(m, matrix != NULL, &cells))
 		return NULL;
-	/* --set where no cell has a say is the same for all of them; the rest is left over. */
+	/* A --set that concerns no axis is equal for all cells; the others are applied to each cell. */
 	for (size_t i = 0; i < m->sets.n; i++)
 		if (is_touched(&cells, &m->sets.at[i]))
 			list_push(l->a, &left, m->sets.at[i]);
@@ -325,7 +325,7 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 		if (is_structural(&m.sets.at[i]))
 			list_push(a, &structural, m.sets.at[i]);
 	root = overrides_apply(&l, &structural, root);
-	/* So many faults that there is no use in going on with a large file. */
+	/* The number of errors after which a large file is not read further. */
 	if (!keys_known(&l, root) && load_full(&l))
 		return NULL;
 	m.variants = node_get(root, "variants");

@@ -39,7 +39,7 @@ enum python_from {
 enum cuda_from { CUDA_AUTO, CUDA_IMAGE, CUDA_APT, CUDA_WHEELS, CUDA_HOST };
 enum torch_from { TORCH_AUTO, TORCH_BASE };
 enum extension_from { EXT_AUTO, EXT_GIT, EXT_SDIST, EXT_WHEEL, EXT_RELEASE };
-/* PREFER_AUTO: of an extension what the recipe prefers, of a recipe its source. */
+/* PREFER_AUTO: for an extension the recipe's preference, for a recipe the source. */
 enum prefer { PREFER_AUTO, PREFER_SOURCE, PREFER_PREBUILT };
 
 /* An ordinary requirement: as written, and parsed. */
@@ -63,7 +63,7 @@ struct recipe_extension {
 	const char *key;  /* normalised */
 	struct names extras;
 	struct text version;   /* exact: "1.4.0"; NULL: not pinned */
-	struct text specifier; /* what was written after the name if it is no exact pin */
+	struct text specifier; /* the text after the name if it is no exact pin */
 	enum extension_from from;
 	struct span from_at;
 	enum prefer prefer;
@@ -95,7 +95,7 @@ struct recipe_modal {
 	struct texts gpus; /* all of them when gpu is a list (in order); gpu is then the first */
 };
 
-/* What a requirements file of the application holds, and the files that it includes. */
+/* The content of an application's requirements file, and of the files that it includes. */
 struct recipe_needs {
 	struct recipe_requirements requirements;
 	/* Lines that name no requirement that could be checked, such as a URL, and why. */
@@ -110,7 +110,7 @@ struct recipe_app {
 	struct texts copy, command;
 	struct text requirements;
 	struct names files; /* that one, and those that it includes, if they are read */
-	const struct recipe_needs *needs; /* NULL: no file, or recipe_options do not ask for it */
+	const struct recipe_needs *needs; /* NULL: no file, or recipe_options exclude it */
 };
 
 struct recipe_runtime {
@@ -167,7 +167,7 @@ struct recipe {
 	/*
 	 * "sha256:" and 64 hex digits of the canonical recipe: one line of JSON, after extends, variant,
 	 * cell and --set, with keys sorted, short forms in their long form, lists in their order and
-	 * scalars as text.  Two files that ask for the same have the same digest.
+	 * scalars as text.  Two files with the same content have the same digest.
 	 */
 	const char *digest;
 };
@@ -210,7 +210,7 @@ const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const
 					void *ctx);
 
 /*
- * recipe_archive -- what the file name at the end of a URL says: a wheel or an sdist.
+ * recipe_archive -- parses the file name at the end of a URL: a wheel or an sdist.
  *
  *   in   the URL; a query does not count, and + may stand as %2B
  *   out  its normalised name and its version; false if it is neither

@@ -66,7 +66,7 @@ offered(struct writer *w, const struct key *k)
 	return names;
 }
 
-/* What a text may be, for a key or for an item of its list. */
+/* The grammar of a text, for a key or for an item of its list. */
 static void
 text_body(struct writer *w, const struct key *k, bool null)
 {
@@ -270,8 +270,8 @@ references(struct writer *w, bool variant)
 }
 
 /*
- * What extends: may bring is required only where there is no extends: torch is not null,
- * is there when there are extensions, and something is there at all.
+ * Without `extends:`, some keys are required: torch is not null, exists if there are extensions,
+ * and the recipe is not empty.
  */
 static const char whole[] =
 	"'if': {'not': {'required': ['extends']}}, "

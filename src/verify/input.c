@@ -6,7 +6,7 @@
 
 #include "probe.h"
 
-/* What goes to the standard input of the interpreter that is judged. */
+/* The standard input of the interpreter under test. */
 
 static const char *const files[] = {
 	"probe.py",
@@ -27,9 +27,9 @@ static const char *const files[] = {
 };
 
 /*
- * The first line is what is expected, the rest the program.  Whatever the working folder holds
- * is no part of the environment: the empty entry of sys.path goes.  A child of the program gets
- * it compiled.
+ * The first line has the expected values, the rest is the program.  The working directory is not
+ * part of the environment, so the empty entry of sys.path is removed.  A child process gets the
+ * compiled program.
  */
 #define BOOT_PATH \
 	"import sys,marshal;sys.path[:]=[p for p in sys.path if p];b=sys.stdin.buffer;" \

@@ -4,8 +4,8 @@
 #include "verify.h"
 
 /*
- * The probe protocol: what a probe prints becomes a proof.  Its lines start with a token that only
- * stackbuild and the probe know; everything else that an image prints is noise.
+ * The probe protocol: turns the output of a probe into a proof.  Its lines start with a token that
+ * only stackbuild and the probe have; all other output of the image is ignored.
  */
 struct probe_session {
 	struct arena *a;
@@ -16,7 +16,7 @@ struct probe_session {
 	struct names expected; /* ids of the checks that must answer */
 	const char *current;   /* the check that runs; NULL: none */
 	bool answered, ended;
-	bool failed;            /* besides what the checks say */
+	bool failed;            /* in addition to the results of the checks */
 	const char *plan_error; /* why an image's plan cannot be read; or NULL */
 	double began_s, now_s;
 };
@@ -28,7 +28,7 @@ void probe_line(struct probe_session *t, const char *line, size_t n);
 /* Fails the check that runs; at_end: because the probe itself has ended. */
 void probe_fail(struct probe_session *t, bool at_end, const char *why, const char *help);
 
-/* The program and what it is to expect, as the text of its standard input. */
+/* Returns the program and its expected values, as the text of its standard input. */
 const char *probe_input(struct arena *a, struct diags *ds, const struct plan *p,
 			const struct verify_options *o, const char *token, size_t *size);
 /* The argument of `python -c` that runs it. */

@@ -132,7 +132,7 @@ proof_result_parse(const char *word, enum proof_result *out)
 	return false;
 }
 
-/* The worst that a level's checks came to; a failure before what was not run. */
+/* Returns the worst result of a level's checks; a failure is worse than `not run`. */
 static enum proof_result
 level_result(const struct proof *p, enum proof_level level, bool *any)
 {
@@ -201,7 +201,7 @@ row(struct buf *out, const struct proof *p, const struct proof_check *c, size_t 
 	struct buf wrapped = BUF(out->a);
 
 	buf_printf(out, " %-*s  ", (int)width, c->id);
-	/* That there is no GPU stands in the first line, once. */
+	/* Only the first line reports that there is no GPU. */
 	if (c->result == PROOF_NOT_RUN && c->why &&
 	    (!*what || !p->no_gpu || strcmp(c->why, p->no_gpu)))
 		what = *what ? arena_printf(out->a, "%s: %s", what, c->why) : c->why;

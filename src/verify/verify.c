@@ -12,7 +12,7 @@
 
 #include "probe.h"
 
-/* The probes, run: what is started, what becomes of what did not end by itself. */
+/* Runs the probes, and ends the processes that do not exit by themselves. */
 
 enum { DEFAULT_S = 1800, SAID_BYTES = 8192, SAID_MAX = 400 };
 
@@ -53,7 +53,7 @@ verify_venv(struct arena *a, struct diags *ds, const char *dir)
 	return no_venv(ds, why, "install that Python again, or make the environment anew");
 }
 
-/* --- what is started --- */
+/* --- the command --- */
 
 static const char *
 token_new(struct arena *a)
@@ -134,7 +134,7 @@ on_tick(void *ctx, double now_s)
 	((struct probe_session *)ctx)->now_s = now_s;
 }
 
-/* What it wrote, for people: the first line that speaks of an error, as clients do, or the last. */
+/* Returns a line of its output for people: the first one with an error, or the last. */
 static const char *
 error_line(struct arena *a, const struct proc_result *r)
 {

@@ -6,10 +6,10 @@
 #include "plan/plan.h"
 
 /*
- * Proven: what is true of an image (or a venv), most basic first.  The probes are
- * templates/verify/: one Python program that the environment itself runs, told by a JSON text what
- * to expect; each check answers with one JSON line as soon as it is known, so that a hang or a
- * crash later loses nothing.
+ * Tests an image or a virtual environment, the most basic properties first.  The probes are in
+ * templates/verify/: one Python program that the environment itself runs, with the expected values
+ * as JSON.  Each check prints its result at once as a JSON line, so a later hang or crash loses
+ * nothing.
  */
 
 enum proof_level { PROOF_NONE, PROOF_IMPORT, PROOF_COMPILE, PROOF_GPU };
@@ -20,8 +20,8 @@ struct proof_check {
 	 * "numbers/mamba", "evidence" */
 	const char *id;
 	enum proof_result result;
-	const char *why;     /* of a failure or of what was not run; or NULL */
-	const char *what;    /* the table's middle: what was looked at, in a line */
+	const char *why;     /* of a failure, or of a check that did not run; or NULL */
+	const char *what;    /* the table's middle column: the tested objects, in a line */
 	const char *figures; /* a JSON object on one line */
 	double seconds;
 };
@@ -29,8 +29,8 @@ struct proof_checks LIST(struct proof_check);
 
 struct proof {
 	const char *stack, *image, *image_digest, *recipe_digest, *engine;
-	const char *recipe; /* as named on the command line; NULL: an image alone was judged */
-	const char *venv;   /* the folder, in place of an image; or NULL */
+	const char *recipe; /* as named on the command line; NULL: an image without a recipe */
+	const char *venv;   /* the directory instead of an image; or NULL */
 	const char *python; /* "3.11.2" */
 	const char *driver, *driver_cuda, *gpu; /* or NULL */
 	const char *no_gpu;                     /* why nothing could run on a GPU; or NULL */
@@ -51,8 +51,8 @@ struct verify_options {
 /*
  * verify_stack -- runs the probes.
  *
- *   in      p: NULL: an image that brings its plan, /opt/stackbuild/plan.json
- *   out     what fails is in the proof, and a diagnostic at the recipe's line
+ *   in      p: NULL: an image that contains its plan, /opt/stackbuild/plan.json
+ *   out     failures are in the proof, and diagnostics at the recipe's lines
  *   errors  SB0600 (it cannot be started), SB0601 (no plan in the image), SB0602 (interrupted):
  *           NULL; SB0603, SB061x: the proof says failed
  *   memory  lives in a
@@ -60,7 +60,7 @@ struct verify_options {
 const struct proof *verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 				 const struct verify_options *o);
 
-/* A venv that can be judged.  errors SB0600, false: what it is instead, or what it lacks */
+/* Returns true for a usable virtual environment.  errors SB0600 with the reason, false */
 bool verify_venv(struct arena *a, struct diags *ds, const char *dir);
 
 /* what: recipe or image, as a command names it; path: of proof.json; app: of a Modal app that can
@@ -71,9 +71,9 @@ void proof_json(const struct proof *p, struct buf *out); /* docs/proof.schema.js
 void proof_junit(const struct proof *p, struct buf *out);
 
 /*
- * proof_read -- what a proof.json says about this plan: digests, result, ids and results of checks.
+ * proof_read -- reads a proof.json for this plan: digests, result, ids and results of checks.
  *
- *   out     false: it is no proof.  A check of the plan that it does not have was not run
+ *   out     false: it is no proof.  A missing check of the plan counts as not run
  */
 bool proof_read(struct arena *a, const struct plan *p, const char *text, size_t n,
 		struct proof *out);
@@ -83,8 +83,8 @@ bool proof_read(struct arena *a, const struct plan *p, const char *text, size_t 
 struct names proof_expected(struct arena *a, const struct plan *p);
 /* The check of that id; NULL: the proof has none. */
 const struct proof_check *proof_check_of(const struct proof *p, const char *id);
-/* Adds what did not answer as not run, for that reason, and sets the result of the whole: a
- * failure, which stays if it is set already, comes before what was not run. */
+/* Adds missing checks as not run, with that reason, and sets the overall result: a failure, which
+ * stays if it is set already, is worse than `not run`. */
 void proof_complete(struct arena *a, struct proof *p, const struct names *expected,
 		    const char *why);
 /* "passed", "failed", "not run"; false, and failed: another word. */

@@ -118,7 +118,7 @@ pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, do
 	     end--)
 		;
 	scan(p, bytes + take, end - take, now_s);
-	/* The character before a number says whether it is one. */
+	/* Returns true if the character before a number allows a counter. */
 	end -= end > take && end < n;
 	memcpy(held, bytes + end, n - end);
 	*held_n = n - end;

@@ -71,7 +71,7 @@ process_name(struct arena *a, int pid)
 bool
 pids_foreign(struct arena *a)
 {
-	/* The first namespace of PIDs has a number of its own: PROC_PID_INIT_INO of linux/proc_ns.h. */
+	/* The first namespace of PIDs has a fixed number: PROC_PID_INIT_INO of linux/proc_ns.h. */
 	static const char first[] = "pid:[4026531836]";
 	char ns[64];
 	ssize_t n = readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1);

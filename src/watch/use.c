@@ -6,7 +6,7 @@
 
 /*
  * Which process used which GPU, and how much. The processes of the command are those below this one,
- * and those were it whose PID was once seen there. Where PIDs tell nothing (a container, WSL), the use
+ * and those were it whose PID was once seen there. Where PIDs are useless (a container, WSL), the use
  * of a GPU that was idle before is the command's, by time.
  */
 
@@ -18,7 +18,7 @@ enum { PROCESSES_MAX = 4096 };
 #define EVERY_S 0.5
 #define EVERY_MAX_S 60.0
 
-/* What a GPU did, from which its verdict follows. */
+/* The activity of a GPU, from which its verdict follows. */
 struct seen {
 	bool base_busy; /* it worked before the command started */
 	bool others_busy;
@@ -307,7 +307,7 @@ judge_gpu(struct watch *w, size_t i)
 		g->verdict = alone ? VERDICT_USED : VERDICT_UNKNOWN;
 		g->by_time = alone;
 	} else if (s->listed && !s->by_process && s->device_peak != 0) {
-		g->verdict = VERDICT_UNKNOWN; /* others worked too; or MIG, where neither is told */
+		g->verdict = VERDICT_UNKNOWN; /* other processes used it too, or MIG hides both */
 	} else if (s->others_busy && w->foreign && !s->listed) {
 		g->verdict = VERDICT_UNKNOWN;
 	}
@@ -382,7 +382,7 @@ judge(struct watch *w)
 		else if (u->gpus.at[i].verdict == VERDICT_UNKNOWN && u->verdict != VERDICT_USED)
 			u->verdict = VERDICT_UNKNOWN;
 	}
-	/* There is no library of the driver's: whether there is a GPU is not known either. */
+	/* Without the driver's library, it is also unknown whether there is a GPU. */
 	if (!w->sampler) {
 		u->verdict = VERDICT_UNKNOWN;
 		u->why = arena_printf(w->a, "neither NVML nor nvidia-smi is available here: %s",

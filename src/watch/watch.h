@@ -4,7 +4,7 @@
 #include "base/proc.h"
 #include "host/host.h"
 
-/* A command that runs as if it had been started alone, and what it does with the GPUs meanwhile. */
+/* Runs a command unchanged, and records its use of the GPUs. */
 
 /* --- the command --- */
 
@@ -66,7 +66,7 @@ struct use_process {
 struct use_gpu {
 	const struct host_gpu *gpu;
 	enum verdict verdict;
-	bool by_time;        /* the use is the command's because nobody else was there */
+	bool by_time;        /* the use is the command's because there were no other processes */
 	double busy_mean;    /* per cent of the run; -1: not told */
 	int busy_peak;       /* -1: not told */
 	double mem_mean_mib; /* of the command; where that is not told, more than before it */
@@ -99,7 +99,7 @@ struct watch;
 struct watch *watch_new(struct arena *a);
 /* Takes a sample and looks at the processes; returns the seconds until the next one is due. */
 double watch_tick(struct watch *w, double now_s);
-/* Judges what was seen. */
+/* Makes the verdict from the samples. */
 const struct use *watch_end(struct watch *w, const struct job_end *end, const char *const *argv);
 
 /* Writes the driver, the GPUs and who is on them before the command starts. */
@@ -144,13 +144,13 @@ struct pace;
 /*
  * pace_new -- follows progress in a command's output: counters such as "12/1000".
  *
- *   in   limit_s: 0: none; usd_per_hour: 0: not known; price: of what, "2 x H100"
+ *   in   limit_s: 0: none; usd_per_hour: 0: unknown; price: its GPUs, "2 x H100"
  */
 struct pace *pace_new(struct arena *a, double limit_s, double usd_per_hour, const char *price);
 void pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, double now_s);
 /* Returns the warning of SB0903, once, as soon as the pace is too slow; else NULL. */
 const char *pace_warning(struct pace *p, double now_s);
-/* Returns the cost of so many seconds as a sentence; NULL: the price is not known. */
+/* Returns the cost of so many seconds as a sentence; NULL: the price is unknown. */
 const char *pace_cost(const struct pace *p, double seconds);
 
 #endif
