@@ -172,6 +172,31 @@ how_it_ended(struct arena *a, const struct proc_result *r, double limit_s)
 	return arena_printf(a, "it ended with status %d%s%s", r->status, *words ? ": " : "", words);
 }
 
+/* Whether the engine has the image, as far as it can tell. */
+static bool
+has_image(const struct probe_session *t, const struct verify_options *o)
+{
+	return !o->image || !o->engine->inspect || t->proof->image_digest;
+}
+
+/* Reports an image that the engine neither has nor could pull, for `words`; false. */
+static bool
+no_image(struct probe_session *t, const struct verify_options *o, const char *words)
+{
+	struct diag *d = diag_at(t->ds, E_VERIFY_START, nowhere, "no image `%s` in %s", o->image,
+				 o->engine->name);
+
+	if (*words && !strstr(words, "short-name"))
+		diag_why(d, "%s", words);
+	if (t->plan)
+		diag_help(d, "run `stackbuild build %s`", o->recipe_path);
+	else
+		diag_help(d,
+			  "name an image with its registry, such as ghcr.io/me/stack:1; or build "
+			  "one with `stackbuild build RECIPE`");
+	return false;
+}
+
 static bool
 not_started(struct probe_session *t, const struct verify_options *o, const struct proc_result *r,
 	    double limit_s)
@@ -179,6 +204,8 @@ not_started(struct probe_session *t, const struct verify_options *o, const struc
 	const char *what = o->venv ? o->venv : o->image, *words = error_line(t->a, r);
 	struct diag *d;
 
+	if (!has_image(t, o))
+		return no_image(t, o, words);
 	if (!r->started)
 		d = diag_at(t->ds, E_VERIFY_START, nowhere, "%s: cannot be started: %s", what,
 			    strerror(r->error));
@@ -273,6 +300,10 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 
 	t.proof = proof_of(a, p, o);
 	t.proof->timeout_s = limit_s;
+	if (p && !has_image(&t, o)) {
+		no_image(&t, o, "");
+		return NULL;
+	}
 	if (!(spec.input = probe_input(a, ds, p, o, token, &spec.input_size)))
 		return NULL;
 	if (o->venv) {
