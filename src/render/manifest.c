@@ -8,7 +8,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "base/yaml.h"
-#include "template.h"
+#include "render.h"
 
 /*
  * stackbuild.json: what was rendered into a directory, from what.  JSON is YAML, which the program

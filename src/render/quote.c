@@ -22,7 +22,8 @@ static const struct {
 	[QUOTE_PYTHON] = { "python", BIT(LANG_PYTHON) },
 	[QUOTE_COMMENT] = { "comment", ANY_LANGUAGE },
 	[QUOTE_REQUIREMENT] = { "requirement", BIT(LANG_PIP) },
-	[QUOTE_PLAIN] = { "plain", ANY_LANGUAGE },
+	[QUOTE_HTML] = { "html", BIT(LANG_HTML) },
+	[QUOTE_PLAIN] = { "plain", ANY_LANGUAGE | BIT(LANG_HTML) },
 };
 
 const char *
@@ -61,10 +62,10 @@ all_in(const char *text, const char *safe)
 }
 
 static bool
-has_control(const char *text)
+has_control(const char *text, const char *allowed)
 {
 	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
+		if (((unsigned char)*text < ' ' || *text == 0x7f) && !strchr(allowed, *text))
 			return true;
 	return false;
 }
@@ -97,6 +98,21 @@ add_sh(struct buf *out, const char *text)
 		buf_printf(out, "\"%s\"", text);
 	else
 		add_escaped(out, "'", text, "'", "'\\'");
+}
+
+/* HTML 13.1.2.3 and 13.1.4: what can begin a tag, a reference, or end a quoted attribute. */
+static void
+add_html(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		switch (*text) {
+		case '&': buf_puts(out, "&amp;"); break;
+		case '<': buf_puts(out, "&lt;"); break;
+		case '>': buf_puts(out, "&gt;"); break;
+		case '"': buf_puts(out, "&quot;"); break;
+		case '\'': buf_puts(out, "&#39;"); break;
+		default: buf_putc(out, *text);
+		}
 }
 
 static void
@@ -147,7 +163,7 @@ why_not(enum quoting q, enum language l, const char *text)
 	if (q == QUOTE_JSON || q == QUOTE_PYTHON ||
 	    ((q == QUOTE_SH || q == QUOTE_TEXT) && l == LANG_SH))
 		return NULL;
-	if (has_control(text))
+	if (has_control(text, q == QUOTE_HTML ? "\n\t" : ""))
 		return "line breaks and other control characters are not allowed here";
 	return q == QUOTE_REQUIREMENT ? why_no_requirement(text) : NULL;
 }
@@ -185,6 +201,7 @@ quote(struct buf *out, enum quoting q, enum language l, const char *text, const 
 		json_quote(out, buf_text(&word));
 		break;
 	case QUOTE_PYTHON: add_python(out, text); break;
+	case QUOTE_HTML: add_html(out, text); break;
 	default: buf_puts(out, text);
 	}
 	return true;

@@ -15,7 +15,7 @@
  */
 
 /* What a file is written in. */
-enum language { LANG_DOCKERFILE, LANG_SH, LANG_PYTHON, LANG_PIP, LANG_YAML, LANG_HCL };
+enum language { LANG_DOCKERFILE, LANG_SH, LANG_PYTHON, LANG_PIP, LANG_YAML, LANG_HCL, LANG_HTML };
 
 enum quoting {
 	QUOTE_SH,          /* one word of POSIX sh; in a Dockerfile: inside a RUN */
@@ -26,6 +26,7 @@ enum quoting {
 	QUOTE_PYTHON,      /* a Python string literal with its quotes */
 	QUOTE_COMMENT,     /* the rest of a comment line */
 	QUOTE_REQUIREMENT, /* a line of a requirements file, verbatim or not at all */
+	QUOTE_HTML,        /* text of an HTML element, or of an attribute in double quotes */
 	QUOTE_PLAIN,       /* a bare word, verbatim or not at all: [A-Za-z0-9._:/@+-]+ */
 	QUOTINGS
 };

@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "plan/plan.h"
 #include "quote.h"
+#include "template.h"
 
 /*
  * Renders a plan to files.  One row of the table in render.c and one source file a target.
@@ -52,8 +53,6 @@ struct rendereds LIST(struct rendered);
 
 /* Where app: copies from, in the context of an image build; engines may replace it: docs/build.md */
 #define RENDER_APP "app"
-
-struct templates; /* where template texts come from */
 
 /* dir NULL: the compiled-in ones.  Errors SB04xx, SB0100: NULL. */
 const struct templates *templates_open(struct arena *a, struct diags *ds, const char *dir);

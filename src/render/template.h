@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "base/list.h"
 #include "quote.h"
-#include "render.h"
+#include "recipe/recipe.h"
 
 /*
  * The template language: text with values, sections and lists; no logic, and no way
@@ -26,7 +26,7 @@
  *               | "{{!" text "}}"                   a remark: left out
  *     name     := letter { letter | digit | "_" } | "."
  *     quoting  := "sh" | "text" | "dockerfile" | "copy" | "json" | "python"
- *               | "comment" | "requirement" | "plain"
+ *               | "comment" | "requirement" | "html" | "plain"
  *
  * In the body of a list a name is looked up in the item first, then outwards.  "."
  * is the item of a list of plain texts.  Every item knows `first` and `last`.  A line
@@ -79,6 +79,8 @@ void scope_code(struct scope *s, const char *name, const char *code);
 struct scope *scope_item(struct scope *s, const char *name);
 void scope_item_text(struct scope *s, const char *name, const char *text, struct span at);
 void scope_texts(struct scope *s, const char *name, const struct texts *all);
+
+struct templates; /* where template texts come from: templates_open */
 
 /* The text of a template or helper file, from the folder of --templates or built in. */
 const struct source *templates_text(const struct templates *t, const char *name);

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "template.h"
+#include "render.h"
 
 /* Where the texts come from: one source a name, in the order of the names. */
 struct templates {
