@@ -2,7 +2,7 @@
 #
 # The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
 # lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
-LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init plan render store build verify doctor diagnose watch
+LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init plan render store build verify doctor diagnose watch report
 PURE := base python cuda solve facts recipe resolve init plan render diagnose
 
 BUILD ?= build
@@ -147,7 +147,7 @@ deps:
 	@ci/deps gcc libc6-dev libpcre2-dev libyaml-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
 
 deps-test: deps
-	@ci/deps g++ libcmocka-dev python3 python3-venv shellcheck git patch
+	@ci/deps g++ libcmocka-dev python3 python3-venv shellcheck git patch chromium tidy
 
 demo: deps
 	@$(MAKE) --no-print-directory -j2 all

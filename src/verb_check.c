@@ -9,18 +9,6 @@
 #include "cuda/cuda.h"
 #include "render/render.h"
 
-/* What became of one cell of one file. */
-struct verdict {
-	const char *path, *cell; /* cell: NULL without a matrix */
-	const char *summary;     /* NULL: no stack came of it */
-	bool invalid;            /* the recipe cannot be read */
-	struct names errors, warnings;
-	struct reported LIST(const struct diag *) reported;
-	struct unchecked_parts unchecked;
-	unsigned facts;
-};
-struct verdicts LIST(struct verdict);
-
 const char *
 stack_summary(struct arena *a, const struct stack *s)
 {
@@ -47,7 +35,7 @@ stack_summary(struct arena *a, const struct stack *s)
 
 /* The diagnostics from `d` on, and their codes. */
 static void
-codes_since(struct arena *a, const struct diag *d, struct verdict *v)
+codes_since(struct arena *a, const struct diag *d, struct cell_verdict *v)
 {
 	for (; d; d = d->next) {
 		const char *id = code_table[d->code].id;
@@ -87,16 +75,16 @@ choices_of(struct buf *out, const struct stack *s)
 }
 
 /* Every cell is planned, so that all that is wrong with any of them is said. */
-static void
+void
 check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
-	    struct verdicts *out, struct buf *choices)
+	    struct cell_verdicts *out, struct buf *choices)
 {
 	const struct resolve_options how = { .verbose = r->o->verbose };
 	struct diag **reported = ds->tail;
 	const struct recipes *rs = pipeline_load(r, ds, path, open, ctx);
 
 	if (!rs) {
-		struct verdict v = { .path = path, .invalid = true };
+		struct cell_verdict v = { .path = path, .invalid = true };
 
 		codes_since(r->a, *reported, &v);
 		list_push(r->a, out, v);
@@ -104,7 +92,7 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 	}
 	for (size_t i = 0; i < rs->n; i++) {
 		struct arena *scratch = arena_new();
-		struct verdict v = { .path = path, .cell = rs->at[i]->cell };
+		struct cell_verdict v = { .path = path, .cell = rs->at[i]->cell };
 		const struct plan *p;
 
 		if (i)
@@ -142,14 +130,20 @@ enum outcome {
 static const char *const words[OUTCOMES] = { "compatible", "no known problem", "incompatible" };
 
 static enum outcome
-outcome_of(const struct verdict *v)
+outcome_of(const struct cell_verdict *v)
 {
 	return v->errors.n ? INCOMPATIBLE : v->unchecked.n ? NO_PROBLEM : COMPATIBLE;
 }
 
+const char *
+verdict_word(const struct cell_verdict *v)
+{
+	return words[outcome_of(v)];
+}
+
 /* The worst of them. */
 static enum outcome
-outcome_of_all(const struct verdicts *all)
+outcome_of_all(const struct cell_verdicts *all)
 {
 	enum outcome worst = COMPATIBLE;
 
@@ -161,7 +155,7 @@ outcome_of_all(const struct verdicts *all)
 
 /* A line for each part that was not checked, once for all cells; of very many the first. */
 static void
-unchecked_lines(struct run *r, struct buf *out, const struct verdicts *all)
+unchecked_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 {
 	enum { SHOWN = 20 };
 	struct map seen = MAP(r->a);
@@ -185,7 +179,7 @@ unchecked_lines(struct run *r, struct buf *out, const struct verdicts *all)
  *     not checked: vllm 0.33.0: not in the knowledge base
  */
 static void
-verdict_lines(struct run *r, struct buf *out, const struct verdicts *all)
+verdict_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 {
 	enum outcome outcome = outcome_of_all(all);
 
@@ -205,7 +199,7 @@ const char *
 check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
 	     bool *complete)
 {
-	struct verdicts all = { 0 };
+	struct cell_verdicts all = { 0 };
 	struct buf b = BUF(r->a);
 
 	check_cells(r, ds, path, open, ctx, &all, NULL);
@@ -226,13 +220,13 @@ enum { ROWS_MAX = 60 };
  * Of very many only those that are incompatible.
  */
 static void
-show_table(struct run *r, const struct verdicts *all)
+show_table(struct run *r, const struct cell_verdicts *all)
 {
 	size_t path = 0, cell = 0, count[OUTCOMES] = { 0 };
 	const char *comma = "";
 
 	for (size_t i = 0; i < all->n; i++) {
-		const struct verdict *v = &all->at[i];
+		const struct cell_verdict *v = &all->at[i];
 		size_t n = strlen(v->path), m = v->cell ? strlen(v->cell) : 0;
 
 		path = n > path ? n : path;
@@ -240,7 +234,7 @@ show_table(struct run *r, const struct verdicts *all)
 		count[outcome_of(v)]++;
 	}
 	for (size_t i = 0, shown = 0; i < all->n && shown < ROWS_MAX; i++) {
-		const struct verdict *v = &all->at[i];
+		const struct cell_verdict *v = &all->at[i];
 		const struct names *codes = v->errors.n ? &v->errors : &v->warnings;
 
 		if (all->n > ROWS_MAX && !v->errors.n)
@@ -249,7 +243,7 @@ show_table(struct run *r, const struct verdicts *all)
 		buf_printf(&r->out, "%-*s  ", (int)path, v->path);
 		if (cell)
 			buf_printf(&r->out, "%-*s  ", (int)cell, v->cell ? v->cell : "");
-		buf_printf(&r->out, codes->n ? "%-16s  %s\n" : "%s\n", words[outcome_of(v)],
+		buf_printf(&r->out, codes->n ? "%-16s  %s\n" : "%s\n", verdict_word(v),
 			   names_join(r->a, codes, " "));
 	}
 	buf_printf(&r->out, "%zu stacks: ", all->n);
@@ -276,14 +270,14 @@ json_diagnostic(struct json *j, const struct diag *d)
 }
 
 static void
-show_json(struct run *r, const struct verdicts *all)
+show_json(struct run *r, const struct cell_verdicts *all)
 {
 	const struct user_files user = facts_user_files(r->facts);
 	struct json j = json_to(&r->out);
 
 	json_list(&j, NULL);
 	for (size_t i = 0; i < all->n; i++) {
-		const struct verdict *v = &all->at[i];
+		const struct cell_verdict *v = &all->at[i];
 
 		json_put(&j,
 			 "{'path': %s, 'cell': %o, 'verdict': %s, 'stack': %o, 'errors': %n, "
@@ -317,7 +311,7 @@ check_status(const struct run *r, bool complete)
 int
 verb_check(struct run *r)
 {
-	struct verdicts all = { 0 };
+	struct cell_verdicts all = { 0 };
 	struct buf choices = BUF(r->a);
 
 	if (r->o->fix)

@@ -35,10 +35,19 @@ read_log(struct run *r, struct diagnosis *d, const char *path)
 	return n == 0;
 }
 
+const struct causes *
+diagnose_log(struct run *r, const char *log)
+{
+	struct diagnosis *d = diagnose_new(r->a, r->facts);
+	bool read = read_log(r, d, log);
+	const struct causes *c = diagnose_end(d);
+
+	return read ? c : NULL;
+}
+
 void
 diagnose_build(struct run *r, const char *log)
 {
-	struct diagnosis *d;
 	const struct causes *c;
 	struct diag *failed = NULL;
 
@@ -47,10 +56,8 @@ diagnose_build(struct run *r, const char *log)
 			failed = i;
 	if (!failed || !fs_exists(log))
 		return;
-	d = diagnose_new(r->a, r->facts);
-	read_log(r, d, log);
-	c = diagnose_end(d);
-	if (!c->n)
+	c = diagnose_log(r, log);
+	if (!c || !c->n)
 		return;
 	diag_why(failed, "%s:%llu shows the cause: %s", log, c->at->lines.at[0].line, c->at->title);
 	diag_help(failed, "%s", c->at->fix);
@@ -95,14 +102,12 @@ verb_diagnose(struct run *r)
 {
 	const struct options *o = r->o;
 	const char *path = o->args.n ? o->args.at[0] : "-";
-	struct diagnosis *d = diagnose_new(r->a, r->facts);
-	bool read = read_log(r, d, path);
-	const struct causes *c = diagnose_end(d);
+	const struct causes *c;
 	struct json j = json_to(&r->out);
 
 	if (o->fix && (!o->recipe || !strcmp(o->recipe, "-")))
 		return usage_error("--fix changes a recipe: name it with --recipe FILE");
-	if (!read)
+	if (!(c = diagnose_log(r, path)))
 		return EXIT_DIAGNOSED;
 	if (o->format == FORMAT_JSON)
 		diagnose_json(c, &j);

@@ -89,6 +89,30 @@ const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct
  */
 struct matrix *pipeline_matrix(struct run *r, const struct recipes *rs, bool chain);
 
+/* The verdict on one cell of one file. */
+struct cell_verdict {
+	const char *path, *cell; /* cell: NULL without a matrix */
+	const char *summary;     /* NULL: there is no stack */
+	bool invalid;            /* the recipe cannot be read */
+	struct names errors, warnings;
+	struct reported LIST(const struct diag *) reported;
+	struct unchecked_parts unchecked;
+	unsigned facts;
+};
+struct cell_verdicts LIST(struct cell_verdict);
+
+/*
+ * check_cells -- plans every cell of a recipe, so that all errors of all cells are reported.
+ *
+ *   in   ds: takes the diagnostics; open, ctx: as of pipeline_load
+ *   out  a verdict for each cell; one if the recipe cannot be read.  choices: takes every choice of
+ *        the stacks with its reason, with --verbose; or NULL
+ */
+void check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
+		 struct cell_verdicts *out, struct buf *choices);
+/* Returns "compatible", "no known problem" or "incompatible". */
+const char *verdict_word(const struct cell_verdict *v);
+
 /*
  * check_recipe -- one recipe, down to the plan of every cell.
  *
@@ -105,6 +129,10 @@ int check_status(const struct run *r, bool complete);
 
 /* check --fix, of all the files named. */
 int check_fix(struct run *r);
+
+/* Returns what a log shows, "-": standard input; NULL after SB0700. */
+struct causes;
+const struct causes *diagnose_log(struct run *r, const char *log);
 
 /* Adds to the error of a step that failed what `diagnose` finds in the log of the build. */
 void diagnose_build(struct run *r, const char *log);

@@ -18,6 +18,16 @@ const char *world_image(struct arena *a, const char *tag, const struct plan *p);
  * python-3.10 -o out/here"; cell NULL: there is no matrix. */
 const char *world_recipe(struct arena *a, const struct options *o, const char *cell);
 
+/*
+ * world_report -- makes the page of `report`.
+ *
+ *   in      ds: takes the diagnostics of the recipe, too; dir: of the records; NULL: out/STACK
+ *   out     *page: its default path; html
+ *   errors  SB01xx: the recipe cannot be read; SB04xx; false
+ */
+bool world_report(struct run *r, struct diags *ds, const char *dir, const char **page,
+		  struct buf *html);
+
 /* Keeps the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);
 

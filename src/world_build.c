@@ -125,7 +125,7 @@ world_recipe(struct arena *a, const struct options *o, const char *cell)
 	if (o->extends_anywhere)
 		buf_puts(&b, " --extends-anywhere");
 	add_word(&b, "--tag", o->tag);
-	add_word(&b, "-o", o->out);
+	add_word(&b, "-o", o->verb == VERB_report ? o->records : o->out);
 	return buf_text(&b);
 }
 

@@ -100,7 +100,15 @@ to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
 				     .force = r->o->force,
 				     .terminal = isatty(1) && isatty(2) };
 	struct names published = { 0 };
+	struct buf html = BUF(r->a);
+	struct diags ignored;
+	const char *page;
 	bool good;
+
+	/* The recipe was judged above. */
+	diags_init(&ignored, r->a);
+	if (o.proof.source && world_report(r, &ignored, r->o->out, &page, &html))
+		o.report = buf_text(&html);
 
 	for (size_t i = 1; i < args->n; i++)
 		list_push(r->a, &o.refs, args->at[i]);

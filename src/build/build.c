@@ -221,8 +221,10 @@ make_wheels(struct work *w)
 		return false;
 	/* What came first is done again by the image's own call: once is what it takes. */
 	for (size_t i = 0; fresh && i < w->plan->n; i++)
-		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION)
+		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION) {
 			w->steps[i].seconds = 0;
+			w->steps[i].start_s = -1;
+		}
 	return write_target(w, "dockerfile", w->dockerfile, true);
 }
 

@@ -115,6 +115,7 @@ progress_new(struct arena *a, const struct progress_options *o, struct progress_
 				.mask = mask_new(a, &o->masked) };
 	for (size_t i = 0; i < nsteps; i++) {
 		steps[i].status = -1;
+		steps[i].start_s = -1;
 		if (strlen(steps[i].id) > p->id_width)
 			p->id_width = strlen(steps[i].id);
 	}
@@ -192,6 +193,8 @@ started(struct progress *p, size_t i)
 
 	if (!w->open++)
 		w->opened_s = p->now_s;
+	if (p->steps[i].start_s < 0)
+		p->steps[i].start_s = p->now_s;
 	if (p->steps[i].state == STEP_WAITING)
 		p->steps[i].state = STEP_RUNNING;
 }
@@ -268,6 +271,8 @@ line(struct progress *p, size_t i, double seconds, const char *text)
 	if (seconds >= 0) {
 		if (p->now_s - seconds < w->opened_s && p->now_s >= seconds && w->open == 1)
 			w->opened_s = p->now_s - seconds;
+		if (p->steps[i].start_s > w->opened_s)
+			p->steps[i].start_s = w->opened_s;
 		at = w->opened_s + seconds < p->now_s ? w->opened_s + seconds : p->now_s;
 	}
 	announce(p, i);

@@ -79,6 +79,7 @@ struct progress_step { /* of the plan, in its order */
 	/* filled in while it runs: */
 	enum step_state state;
 	double seconds;    /* all of its instructions */
+	double start_s;    /* when the first of them began, from the build's start; -1: not yet */
 	size_t peak_mib;   /* the largest memory that it was seen to take so far */
 	bool partly;       /* of its instructions some were cached, some were not */
 	const char *note;  /* "from the store (sm_90, torch 2.11.0+cu130)" */
@@ -146,6 +147,7 @@ struct build_record_step {
 	const char *id;
 	bool cached;
 	const char *from; /* "compiled", "store", "cache", "built"; NULL: it did not finish */
+	double start_s; /* when it began, from the build's start; -1: it did not run, or not known */
 	double seconds;
 	size_t peak_mib; /* 0: not known */
 	unsigned recipe_line;
@@ -181,9 +183,8 @@ struct build_record {
  *   errors  SB0406, false
  */
 bool build_record_write(struct diags *ds, const char *path, const struct build_record *r);
-/* What publish and the next build need of an earlier one: image, image_id, digest, engine,
- * recipe_digest, the failure's code, and of each step id, key, own, commit and measured_s.  Returns
- * false if the file does not exist or is not a record; neither is an error. */
+/* Reads what the next build, publish and report need; measured_s as the file has it.  Returns false if
+ * the file does not exist or is not a record; neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
 /* What a step took, by its key, else by what it is by itself; 0: not known. */
 double build_record_measured(const struct build_record *r, const char *key, const char *own);

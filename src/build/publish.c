@@ -241,13 +241,22 @@ push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 	return NULL;
 }
 
+static bool
+attach_one(struct publishing *w, struct oci_registry *r, const char *digest, const char *type,
+	   struct oci_blob blob)
+{
+	struct oci_artifact art = { .type = type, .subject = digest };
+
+	list_push(w->a, &art.layers, blob);
+	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
+}
+
 /* A proof goes to the image that it names, whatever --force allows: by the digest of its manifest
  * or of its config, which is the id of the image here. */
 static bool
 attach(struct publishing *w, struct oci_registry *r, const char *digest)
 {
-	const char *is = w->o->proof.image_digest;
-	struct oci_artifact art = { .type = PUBLISH_PROOF_TYPE, .subject = digest };
+	const char *is = w->o->proof.image_digest, *report = w->o->report;
 
 	if (!same(is, digest) && !same(is, w->config) &&
 	    !(same(is, w->about.digest) && same(w->config, w->about.id))) {
@@ -257,12 +266,16 @@ attach(struct publishing *w, struct oci_registry *r, const char *digest)
 			  "stackbuild verify %s, then publish again", w->o->recipe_words);
 		return false;
 	}
-	list_push(w->a, &art.layers,
-		  (struct oci_blob){ .media_type = PUBLISH_PROOF_TYPE,
-				     .bytes = w->o->proof.source->text,
-				     .size = w->o->proof.source->size,
-				     .title = "proof.json" });
-	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
+	return attach_one(w, r, digest, PUBLISH_PROOF_TYPE,
+			  (struct oci_blob){ .media_type = PUBLISH_PROOF_TYPE,
+					     .bytes = w->o->proof.source->text,
+					     .size = w->o->proof.source->size,
+					     .title = "proof.json" }) &&
+	       (!report || attach_one(w, r, digest, PUBLISH_REPORT_TYPE,
+				      (struct oci_blob){ .media_type = "text/html",
+							 .bytes = report,
+							 .size = strlen(report),
+							 .title = "report.html" }));
 }
 
 static bool

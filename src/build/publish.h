@@ -10,7 +10,7 @@
  *   1. every reference is read; the record (build.json) is of this recipe, the image is the record's
  *   2. the proof (proof.json) is of this image, and proves what is demanded
  *   3. the engine pushes by its own login; the registry says the digest
- *   4. the proof goes to the same repository as a referrer of that digest
+ *   4. the proof and the report go to the same repository, each as a referrer of that digest
  */
 struct publish_proof {
 	const char *path;
@@ -31,6 +31,7 @@ struct publish_options {
 	const char *image; /* its name here */
 	const char *out;   /* folder for what is there for a moment */
 	struct publish_proof proof;
+	const char *report; /* the HTML page that goes beside the proof; NULL: none */
 	struct names refs;
 	const char *require; /* "gpu"; NULL: nothing is demanded */
 	bool force;
@@ -48,6 +49,7 @@ bool publish(struct arena *a, struct diags *ds, const struct publish_options *o,
 	     struct names *published);
 
 #define PUBLISH_PROOF_TYPE "application/vnd.stackbuild.proof.v1+json"
+#define PUBLISH_REPORT_TYPE "application/vnd.stackbuild.report.v1+html"
 
 /*
  * publish_modal -- builds with the user's own client and gives the image a name.

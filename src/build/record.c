@@ -64,6 +64,10 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 		json_put(&j,
 			 "('id': %s, 'cached': %b, 'from': %s, 'seconds': %f, 'recipe_line': %d",
 			 s->id, s->cached, s->from, millis(s->seconds), (int)s->recipe_line);
+		if (s->start_s >= 0)
+			json_number(&j, "start_s", millis(s->start_s));
+		else
+			json_nil(&j, "start_s");
 		json_put(&j, "'size_bytes': null");
 		number_or_nil(&j, "peak_mib", (double)s->peak_mib);
 		json_put(&j, "'key': %s, 'own': %s, 'commit': %s", s->key, s->own, s->commit);
@@ -83,37 +87,56 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 
 /* --- reading --- */
 
+/* A number that can be a time or a size; else `none`. */
+static double
+number_at(const json_t *map, const char *key, double none)
+{
+	const json_t *n = json_object_get(map, key);
+	double value = json_number_value(n);
+
+	return json_is_number(n) && value >= 0 && value < 1e15 ? value : none;
+}
+
 bool
 build_record_read(struct arena *a, const char *path, struct build_record *out)
 {
 	const struct source *src = fs_read_quiet(a, path, RECORD_BYTES_MAX);
 	json_auto_t *root =
 		src ? json_loadb(src->text, src->size, JSON_REJECT_DUPLICATES, NULL) : NULL;
-	const json_t *steps = json_object_get(root, "steps"), *step;
+	const json_t *steps = json_object_get(root, "steps"), *step, *failed;
 	size_t i;
 
 	if (json_integer_value(json_object_get(root, "schema")) != RECORD_SCHEMA ||
 	    !json_is_array(steps) || json_array_size(steps) > RECORD_STEPS_MAX)
 		return false;
+	failed = json_object_get(root, "failed");
 	*out = (struct build_record){ .image = fetch_json_text(a, root, "image"),
 				      .image_id = fetch_json_text(a, root, "image_id"),
 				      .digest = fetch_json_text(a, root, "digest"),
 				      .engine = fetch_json_text(a, root, "engine"),
-				      .code = fetch_json_text(a, json_object_get(root, "failed"),
-							      "code"),
+				      .engine_version = fetch_json_text(a, root, "engine_version"),
+				      .started = fetch_json_text(a, root, "started"),
+				      .seconds = number_at(root, "seconds", 0),
+				      .size_bytes = (size_t)number_at(root, "size_bytes", 0),
+				      .code = fetch_json_text(a, failed, "code"),
+				      .error = fetch_json_text(a, failed, "error"),
+				      .failed_step = fetch_json_text(a, failed, "step"),
 				      .recipe_digest = fetch_json_text(a, root, "recipe_digest") };
 	json_array_foreach(steps, i, step)
 	{
-		double measured_s = json_number_value(json_object_get(step, "measured_s"));
-		struct build_record_step s = { .id = fetch_json_text(a, step, "id"),
-					       .key = fetch_json_text(a, step, "key"),
-					       .own = fetch_json_text(a, step, "own"),
-					       .commit = fetch_json_text(a, step, "commit") };
+		struct build_record_step s = {
+			.id = fetch_json_text(a, step, "id"),
+			.key = fetch_json_text(a, step, "key"),
+			.own = fetch_json_text(a, step, "own"),
+			.commit = fetch_json_text(a, step, "commit"),
+			.from = fetch_json_text(a, step, "from"),
+			.start_s = number_at(step, "start_s", -1),
+			.seconds = number_at(step, "seconds", 0),
+			.measured_s = number_at(step, "measured_s", 0),
+		};
 
 		if (!s.id)
 			return false;
-		if (measured_s > 0 && measured_s < 1e15)
-			s.measured_s = measured_s;
 		list_push(a, &out->steps, s);
 	}
 	return true;
@@ -201,6 +224,7 @@ record_fill(struct work *w, bool good)
 			.id = s->id,
 			.cached = s->state == STEP_CACHED || s->state == STEP_STORE,
 			.from = came_from(s, of, r->code != NULL),
+			.start_s = s->state == STEP_CACHED ? -1 : s->start_s,
 			.seconds = s->seconds,
 			.peak_mib = s->peak_mib,
 			.partly = s->partly,

@@ -123,11 +123,20 @@ proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, st
 
 	*out = (struct proof){ .image = fetch_json_text(a, root, "image"),
 			       .image_digest = fetch_json_text(a, root, "image_digest"),
-			       .recipe_digest = fetch_json_text(a, root, "recipe_digest") };
+			       .recipe_digest = fetch_json_text(a, root, "recipe_digest"),
+			       .python = fetch_json_text(a, root, "python"),
+			       .driver = fetch_json_text(a, root, "driver"),
+			       .gpu = fetch_json_text(a, root, "gpu"),
+			       .no_gpu = fetch_json_text(a, root, "no_gpu"),
+			       .seconds = json_number_value(json_object_get(root, "seconds")) };
 	proof_result_parse(json_string_value(json_object_get(root, "result")), &out->result);
 	json_array_foreach(json_object_get(root, "checks"), i, c)
 	{
-		struct proof_check check = { .id = fetch_json_text(a, c, "id") };
+		struct proof_check check = { .id = fetch_json_text(a, c, "id"),
+					     .why = fetch_json_text(a, c, "why"),
+					     .what = fetch_json_text(a, c, "what"),
+					     .seconds = json_number_value(
+						     json_object_get(c, "seconds")) };
 
 		proof_result_parse(json_string_value(json_object_get(c, "result")), &check.result);
 		if (!check.id)

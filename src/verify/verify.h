@@ -71,7 +71,8 @@ void proof_json(const struct proof *p, struct buf *out); /* docs/proof.schema.js
 void proof_junit(const struct proof *p, struct buf *out);
 
 /*
- * proof_read -- reads a proof.json for this plan: digests, result, ids and results of checks.
+ * proof_read -- reads a proof.json: digests, Python, GPU and driver, the result, and every check without
+ * its figures.
  *
  *   out     false: it is no proof.  A missing check of the plan counts as not run
  */

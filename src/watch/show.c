@@ -9,7 +9,7 @@ static const char *const verdicts[] = {
 	[VERDICT_UNUSED] = "the GPU was not used",
 	[VERDICT_USED] = "the GPU was used",
 };
-static const char *const words[] = { "unknown", "unused", "used" };
+const char *const use_verdict_words[] = { "unknown", "unused", "used" };
 
 /* Returns "512 MiB" or "30.1 GiB". */
 static const char *
@@ -49,7 +49,7 @@ gpu_text(struct arena *a, const struct use *u, size_t i, bool plot, struct buf *
 {
 	const struct use_gpu *g = &u->gpus.at[i];
 
-	buf_printf(out, "  GPU %zu  %s: %s\n", i, g->gpu->name, words[g->verdict]);
+	buf_printf(out, "  GPU %zu  %s: %s\n", i, g->gpu->name, use_verdict_words[g->verdict]);
 	if (g->verdict == VERDICT_USED || g->processes.n) {
 		buf_printf(out, "    utilisation: mean %s, peak %s\n", percent(a, g->busy_mean),
 			   percent(a, g->busy_peak));
@@ -129,7 +129,7 @@ static void
 gpu_json(struct json *j, const struct use_gpu *g)
 {
 	json_put(j, "{'name': %s, 'uuid': %s, 'verdict': %s, 'by_time': %b, ", g->gpu->name,
-		 g->gpu->uuid, words[g->verdict], g->by_time);
+		 g->gpu->uuid, use_verdict_words[g->verdict], g->by_time);
 	json_put(j, "'utilisation': ('mean': %f, 'peak': %d), ", g->busy_mean, g->busy_peak);
 	json_put(j, "'memory_mib': ('mean': %f, 'peak': %d, 'total': %d), 'processes': [",
 		 g->mem_mean_mib, (int)g->mem_peak_mib, (int)g->gpu->mem_mib);
@@ -152,7 +152,7 @@ use_json(const struct use *u, struct buf *out)
 	struct json j = json_to(out);
 
 	json_put(&j, "{'verdict': %s, 'why': %s, 'source': %s, 'command': %s, 'status': %d, ",
-		 words[u->verdict], u->why, u->source, u->command, u->end.status);
+		 use_verdict_words[u->verdict], u->why, u->source, u->command, u->end.status);
 	json_put(&j, "'seconds': %f, 'left_running': %d, 'samples': %d, 'sampler_cpu_s': %f, ",
 		 u->end.seconds, (int)u->end.left, (int)u->samples, u->sampler_cpu_s);
 	json_put(&j, "'notes': %n, 'gpus': [", &u->notes);

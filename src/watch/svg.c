@@ -26,49 +26,61 @@ xml(struct arena *a, const char *s, struct buf *out)
 
 /* Writes one point of a polyline; value: 0 to 1. */
 static void
-point(const struct use *u, double at_s, double value, int top, struct buf *out)
+point(const struct use *u, double at_s, double value, struct use_box box, struct buf *out)
 {
 	double all = u->end.seconds > 0 ? u->end.seconds : 1;
 
-	buf_printf(out, "%.1f,%.1f ", LEFT + (WIDTH - LEFT - RIGHT) * (at_s < all ? at_s / all : 1),
-		   top + PLOT * (1 - (value < 0 ? 0 :
-				      value > 1 ? 1 :
-						  value)));
+	buf_printf(out, "%.1f,%.1f ", box.left + box.width * (at_s < all ? at_s / all : 1),
+		   box.top + box.height * (1 - (value < 0 ? 0 :
+						value > 1 ? 1 :
+							    value)));
+}
+
+/* Returns the memory that is the top of the plot, in MiB. */
+static double
+most_mib(const struct use_gpu *g)
+{
+	return (double)(g->gpu->mem_mib ? g->gpu->mem_mib : g->mem_peak_mib ? g->mem_peak_mib : 1);
+}
+
+void
+use_plot(const struct use *u, const struct use_gpu *g, struct use_box box, struct buf *out)
+{
+	const struct use_point *p = g->points.at;
+	double most = most_mib(g);
+
+	if (!g->points.n)
+		return;
+	buf_puts(out, "<polygon class=\"memory\" points=\"");
+	point(u, p[0].from_s, 0, box, out);
+	for (size_t k = 0; k < g->points.n; k++) {
+		point(u, p[k].from_s, p[k].mem_mib / most, box, out);
+		point(u, p[k].to_s, p[k].mem_mib / most, box, out);
+	}
+	point(u, p[g->points.n - 1].to_s, 0, box, out);
+	buf_puts(out, "\"/>\n<polyline class=\"busy\" points=\"");
+	for (size_t k = 0; k < g->points.n; k++) {
+		point(u, p[k].from_s, p[k].busy / 100, box, out);
+		point(u, p[k].to_s, p[k].busy / 100, box, out);
+	}
+	buf_puts(out, "\"/>\n");
 }
 
 static void
 gpu_plot(struct arena *a, const struct use *u, const struct use_gpu *g, size_t i, int top,
 	 struct buf *out)
 {
-	double most = (double)(g->gpu->mem_mib ? g->gpu->mem_mib :
-			       g->mem_peak_mib ? g->mem_peak_mib :
-						 1);
-
 	buf_printf(out, "<text x=\"%d\" y=\"%d\">GPU %zu: ", LEFT, top - 10, i);
 	xml(a, g->gpu->name, out);
 	buf_printf(out, ", memory peak %.1f of %.1f GiB</text>\n", (double)g->mem_peak_mib / 1024,
-		   most / 1024);
+		   most_mib(g) / 1024);
 	buf_printf(out, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
 		   LEFT, top, WIDTH - LEFT - RIGHT, PLOT);
 	buf_printf(out,
 		   "<text class=\"axis\" x=\"%d\" y=\"%d\">100 %%</text>"
 		   "<text class=\"axis\" x=\"%d\" y=\"%d\">0</text>\n",
 		   LEFT - 6, top + 10, LEFT - 6, top + PLOT);
-	if (!g->points.n)
-		return;
-	buf_puts(out, "<polygon class=\"memory\" points=\"");
-	point(u, g->points.at[0].from_s, 0, top, out);
-	for (size_t k = 0; k < g->points.n; k++) {
-		point(u, g->points.at[k].from_s, g->points.at[k].mem_mib / most, top, out);
-		point(u, g->points.at[k].to_s, g->points.at[k].mem_mib / most, top, out);
-	}
-	point(u, g->points.at[g->points.n - 1].to_s, 0, top, out);
-	buf_puts(out, "\"/>\n<polyline class=\"busy\" points=\"");
-	for (size_t k = 0; k < g->points.n; k++) {
-		point(u, g->points.at[k].from_s, g->points.at[k].busy / 100, top, out);
-		point(u, g->points.at[k].to_s, g->points.at[k].busy / 100, top, out);
-	}
-	buf_puts(out, "\"/>\n");
+	use_plot(u, g, (struct use_box){ LEFT, top, WIDTH - LEFT - RIGHT, PLOT }, out);
 }
 
 void
@@ -85,7 +97,7 @@ use_svg(struct arena *a, const struct use *u, struct buf *out)
 		   "<title>",
 		   WIDTH, height);
 	xml(a, arena_copy(a, head, strcspn(head, "\n")), out);
-	buf_puts(out, "</title>\n<metadata id=\"stackbuild-run\">");
+	buf_puts(out, "</title>\n" USE_METADATA);
 	use_json(u, &json);
 	for (const char *p = buf_text(&json); *p; p++)
 		/* Inside a text of JSON, these can be written as its own escapes. */

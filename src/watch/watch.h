@@ -115,6 +115,21 @@ void use_json(const struct use *u, struct buf *out);
 /* Writes a picture of the run, with the JSON as its metadata. */
 void use_svg(struct arena *a, const struct use *u, struct buf *out);
 
+/* Writes the memory (an area) and the utilisation (a line) of one GPU as SVG elements of the classes
+ * `memory` and `busy`. */
+struct use_box {
+	int left, top, width, height; /* in the units of the picture */
+};
+void use_plot(const struct use *u, const struct use_gpu *g, struct use_box box, struct buf *out);
+
+/*
+ * use_read -- reads what use_json or use_svg wrote, as far as use_text and use_plot show it.
+ *
+ *   out     false: it is neither
+ *   memory  lives in a
+ */
+bool use_read(struct arena *a, const char *text, size_t n, struct use *out);
+
 /* --- Python programs --- */
 
 /*

@@ -45,6 +45,7 @@ demo(struct arena *a)
 	list_push(a, &r.steps,
 		  (struct build_record_step){ .id = "torch",
 					      .from = "built",
+					      .start_s = 3.5,
 					      .seconds = 108.123,
 					      .recipe_line = 4,
 					      .key = "k1",
@@ -81,6 +82,9 @@ written_is_read(void **state)
 	assert_int_equal(out.steps.n, 2);
 	assert_string_equal(out.steps.at[1].id, "conv");
 	assert_string_equal(out.steps.at[1].own, "o2");
+	assert_true(fabs(out.steps.at[0].start_s - 3.5) < 0.001);
+	assert_true(fabs(out.steps.at[0].seconds - 108.123) < 0.001);
+	assert_true(out.size_bytes == 5400000000 && fabs(out.seconds - 211.5) < 0.001);
 	text = fs_read(a, &ds, path, 1 << 20, (struct span){ 0 })->text;
 	assert_non_null(strstr(text, "\"engine_version\": \"20.10 \\\"x\\\"\\n\\u00e9\""));
 	assert_non_null(strstr(text, "\"size_bytes\": 5400000000"));
