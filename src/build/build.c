@@ -194,9 +194,10 @@ make_wheel(struct work *w)
 }
 
 /*
- * The wheels of what compiles, in the context: from the stores, else compiled, and checked.  So the
- * image is made of what was checked, by whichever worker builds it, and is the same as one whose
- * wheels came from a store.
+ * The wheels of extensions, in the context: from the stores, else compiled or downloaded, and
+ * checked.  So the image is made of what was checked, by whichever worker builds it, and is the same
+ * as one whose wheels came from a store.  The engine downloads a prebuilt wheel, as it does where
+ * the Dockerfile is built without stackbuild: with pip, its proxies and its cache.
  *
  * --no-cache: an engine knows it for a whole call or not at all, and the compiles are to be done
  * once: they come first, and what they are made of is read from the layers that were just made.
@@ -209,7 +210,8 @@ make_wheels(struct work *w)
 	bool fresh = w->o->no_cache;
 
 	if ((fresh && !(wheels = files_of(w, "wheels", true))) ||
-	    !(inputs = files_of(w, "inputs", false)) || !wheels_keys(w, inputs))
+	    (wheels_compile(w) &&
+	     (!(inputs = files_of(w, "inputs", false)) || !wheels_keys(w, inputs))))
 		return false;
 	if (!fresh && (!wheels_take(w, dir) || !write_target(w, "dockerfile", w->dockerfile, true)))
 		return false;
@@ -351,7 +353,8 @@ drop_installed(struct work *w, const char *inputs)
 
 	w->wanted.n = 0;
 	for (size_t i = 0; i < n; i++)
-		if (fs_exists(fs_join(w->a, inputs, arena_printf(w->a, "%s.json", at[i].step->id))))
+		if (at[i].prebuilt ||
+		    fs_exists(fs_join(w->a, inputs, arena_printf(w->a, "%s.json", at[i].step->id))))
 			at[w->wanted.n++] = at[i];
 }
 
@@ -360,12 +363,13 @@ build_venv(struct work *w)
 {
 	const char *path = fs_join(w->a, w->o->out, "setup.sh");
 	const char *inputs = work_folder(w, "inputs"), *wheels = work_folder(w, "wheels");
+	bool good;
 
 	if (!write_target(w, "script", path, false) || !inputs || !wheels)
 		return false;
 	/* An environment for one wheel goes when the wheel is saved. */
 	w->record->image = fs_join(w->a, fs_real(w->a, w->o->wheel ? w->dir : w->o->out), "venv");
-	if (w->wanted.n) { /* from the stores, by what they depend on in this environment */
+	if (wheels_compile(w)) { /* from the stores, by what they depend on in this environment */
 		w->preparing = true;
 		if (!run_script(w, path, true))
 			return false;
@@ -376,7 +380,10 @@ build_venv(struct work *w)
 	}
 	if (w->o->wheel && !wheels_missing(w))
 		return true;
-	return run_script(w, path, false) && (!wheels_missing(w) || wheels_keep(w, wheels, NULL));
+	/* Also where the script failed: a wheel for another torch is a reason why it cannot be imported. */
+	good = run_script(w, path, false);
+	good = wheels_check(w, fs_join(w->a, w->record->image, "share/stackbuild/wheels")) && good;
+	return good && (!wheels_missing(w) || wheels_keep(w, wheels, NULL));
 }
 
 /* Modal builds where it runs: its own client deploys the rendered app. */

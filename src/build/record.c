@@ -163,14 +163,16 @@ build_record_measured(const struct build_record *r, const char *key, const char 
 static const char *
 came_from(const struct progress_step *s, const struct step *of, bool failed)
 {
+	const char *made = step_operation(of, OP_COMPILE) ? "compiled" : "built";
+
 	switch (s->state) {
 	case STEP_STORE: return "store";
 	case STEP_CACHED: return "cache";
 	case STEP_WAITING: return failed ? NULL : "elsewhere"; /* Modal does not say what it did */
 	case STEP_RUNNING:
 	case STEP_FAILED:
-	case STEP_ENDED: return failed ? NULL : of->extension ? "compiled" : "built";
-	default: return of->extension ? "compiled" : "built";
+	case STEP_ENDED: return failed ? NULL : made;
+	default: return made;
 	}
 }
 
@@ -237,7 +239,12 @@ record_fill(struct work *w, bool good)
 		row.partly |= !row.from; /* stopped: its seconds are not what it costs */
 		list_push(w->a, &r->steps, row);
 	}
-	for (size_t i = 0; i < w->wanted.n; i++)
-		list_push(w->a, &r->wheels,
-			  arena_printf(w->a, "%s %s", w->wanted.at[i].put, w->wanted.at[i].key));
+	for (size_t i = 0; i < w->wanted.n; i++) {
+		const struct wanted_wheel *one = &w->wanted.at[i];
+
+		if (one->put)
+			list_push(w->a, &r->wheels,
+				  one->key ? arena_printf(w->a, "%s %s", one->put, one->key) :
+					     one->put);
+	}
 }

@@ -1,4 +1,4 @@
-/* What is compiled, once: the keys of the wheels, and their way from and to the stores. */
+/* Wheels: the keys of those that compile, their way from and to the stores, and what is checked. */
 #include "work.h"
 
 #include <jansson.h>
@@ -10,6 +10,46 @@
 #include "base/str.h"
 #include "cuda/cuda.h"
 #include "inspect/inspect.h"
+#include "python/python.h"
+
+/* The GPUs, "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
+static struct names
+gpu_codes(struct work *w)
+{
+	const struct stack *s = w->plan->stack;
+	struct names all = { 0 };
+
+	for (size_t k = 0; k < s->archs.n; k++) {
+		const char *arch = s->archs.at[k].value, *nvcc = capability_nvcc(w->a, arch);
+
+		names_once(w->a, &all, arena_printf(w->a, "sm_%s", nvcc));
+		if (ends_with(arch, "+PTX"))
+			names_once(w->a, &all, arena_printf(w->a, "compute_%s", nvcc));
+	}
+	return all;
+}
+
+/* What somebody else built must fit this torch; code for more GPUs may be in it. */
+static void
+want_prebuilt(struct work *w, const struct stack_extension *e, struct store_want *want)
+{
+	const struct stack *s = w->plan->stack;
+	const char *torch = s->torch_base ? s->torch_base : s->torch.value;
+	enum tri abi = s->torch_variant ? s->torch_variant->cxx11abi : TRI_UNKNOWN;
+
+	want->prebuilt = want->any_archs = true;
+	want->sha256 = e->sha256;
+	/* The symbols and the ABI of a preview, as NVIDIA's images have it, are in no table. */
+	if (torch && !version_is_prerelease(version_parse(w->a, torch)))
+		want->torch = torch;
+	if (s->torch_tag)
+		want->cuda_major = cuda_major_of_tag(s->torch_tag);
+	if (want->torch && abi != TRI_UNKNOWN)
+		want->cxx11_abi = abi == TRI_YES;
+	/* Without `gpus:` the list is what torch supports, which no wheel has to have all of. */
+	if (!s->recipe->gpus.n)
+		want->archs = (struct names){ 0 };
+}
 
 void
 wheels_wanted(struct work *w)
@@ -20,33 +60,27 @@ wheels_wanted(struct work *w)
 
 	for (size_t i = 0; i < w->plan->n; i++) {
 		const struct step *step = &w->plan->steps[i];
-		struct wanted_wheel one = { .step = step };
+		const struct stack_extension *e = step->extension;
+		struct wanted_wheel one = { .step = step,
+					    .prebuilt = e && e->source == SOURCE_WHEEL };
 
-		if (!step_operation(step, OP_COMPILE) ||
-		    (w->o->wheel && strcmp(step->id, w->o->wheel) != 0))
+		if (!e || (w->o->wheel && strcmp(step->id, w->o->wheel) != 0))
 			continue;
 		one.want = (struct store_want){
-			.name = step->extension->name,
-			.version = step->extension->version,
+			.name = e->name,
+			.version = e->version,
 			.python_tag =
 				python ? arena_printf(w->a, "cp%.*s%s", (int)strcspn(python, "."),
 						      python, strchr(python, '.') + 1) :
 					 NULL,
 			.machine = arm ? "aarch64" : "x86_64",
-			.has_kernels = step->extension->known && s->cuda.value && s->archs.n,
-			.any_archs = !strcmp(step->extension->arch_flags, "not known"),
+			.archs = gpu_codes(w),
+			.has_kernels = e->known && s->cuda.value && s->archs.n,
+			.any_archs = !strcmp(e->arch_flags, "not known"),
 			.cxx11_abi = -1,
 		};
-		/* "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
-		for (size_t k = 0; k < s->archs.n; k++) {
-			const char *arch = s->archs.at[k].value,
-				   *nvcc = capability_nvcc(w->a, arch);
-
-			names_once(w->a, &one.want.archs, arena_printf(w->a, "sm_%s", nvcc));
-			if (ends_with(arch, "+PTX"))
-				names_once(w->a, &one.want.archs,
-					   arena_printf(w->a, "compute_%s", nvcc));
-		}
+		if (one.prebuilt)
+			want_prebuilt(w, e, &one.want);
 		list_push(w->a, &w->wanted, one);
 	}
 }
@@ -61,6 +95,8 @@ wheels_keys(struct work *w, const char *dir)
 		const struct source *s;
 		const json_t *abi;
 
+		if (one->prebuilt)
+			continue;
 		if (!(s = fs_read_quiet(w->a, path, FS_READ_MAX))) {
 			diag_at(w->ds, E_INPUTS, (struct span){ 0 }, "cannot read %s", path);
 			return false;
@@ -164,7 +200,7 @@ wheels_take(struct work *w, const char *dir)
 		struct wanted_wheel *one = &w->wanted.at[i];
 		const char *folder = fs_join(w->a, dir, one->step->id);
 
-		for (size_t k = 0; k < w->o->stores.n && !one->got; k++) {
+		for (size_t k = 0; !one->prebuilt && k < w->o->stores.n && !one->got; k++) {
 			if (!take(w, one, w->o->stores.at[k], folder))
 				continue;
 			/* Found farther away: the nearest keeps it from now on. */
@@ -177,6 +213,15 @@ wheels_take(struct work *w, const char *dir)
 }
 
 bool
+wheels_compile(const struct work *w)
+{
+	for (size_t i = 0; i < w->wanted.n; i++)
+		if (!w->wanted.at[i].prebuilt)
+			return true;
+	return false;
+}
+
+bool
 wheels_missing(const struct work *w)
 {
 	for (size_t i = 0; i < w->wanted.n; i++)
@@ -185,19 +230,48 @@ wheels_missing(const struct work *w)
 	return false;
 }
 
+static void
+refuse(struct work *w, const struct wanted_wheel *one, const struct diags *found)
+{
+	const struct recipe_extension *asked = one->step->extension->asked;
+	const char *id = one->step->id;
+	struct diag *d;
+
+	if (one->prebuilt)
+		d = diag_at(w->ds, E_PREBUILT_WRONG, one->step->at,
+			    "the prebuilt wheel of %s does not match the plan", id);
+	else
+		d = diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
+			    "%s compiled, but its wheel does not match the plan", id);
+	for (const struct diag *f = found->head; f; f = f->next) {
+		if (!one->prebuilt)
+			diag_why(d, "%s", f->text);
+		for (const struct note *n = f->notes; n; n = n->next)
+			if (n->kind == NOTE_WHY)
+				diag_why(d, "%s", n->text);
+	}
+	if (one->prebuilt)
+		diag_help(d,
+			  "use a wheel for this torch, CUDA, Python and these GPUs, or compile "
+			  "the extension: %s",
+			  asked->url.s            ? "remove `url` and `from`" :
+			  asked->from != EXT_AUTO ? "remove `from`" :
+						    "write `prefer: source`");
+}
+
 /* The one wheel of a directory, checked. */
 static bool
-take_compiled(struct work *w, struct wanted_wheel *one, const char *folder)
+take_made(struct work *w, struct wanted_wheel *one, const char *folder)
 {
 	struct names all = { 0 };
 	struct diags found;
-	struct diag *d;
 
 	if (!fs_list(w->a, w->ds, folder, ".whl", &all))
 		return false;
 	if (all.n != 1) {
-		diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
-			"compiling %s left %zu wheels, not one", one->step->id, all.n);
+		diag_at(w->ds, one->prebuilt ? E_PREBUILT_WRONG : E_WHEEL_WRONG, one->step->at,
+			"%s %s left %zu wheels, not one",
+			one->prebuilt ? "downloading" : "compiling", one->step->id, all.n);
 		return false;
 	}
 	if (!name_wheel(w, one, fs_join(w->a, folder, all.at[0])))
@@ -205,15 +279,27 @@ take_compiled(struct work *w, struct wanted_wheel *one, const char *folder)
 	diags_init(&found, w->a);
 	if (store_check(w->a, &found, one->file, &one->want))
 		return true;
-	d = diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
-		    "%s compiled, but its wheel does not match the plan", one->step->id);
-	for (const struct diag *f = found.head; f; f = f->next) {
-		diag_why(d, "%s", f->text);
-		for (const struct note *n = f->notes; n; n = n->next)
-			if (n->kind == NOTE_WHY)
-				diag_why(d, "%s", n->text);
-	}
+	refuse(w, one, &found);
 	return false;
+}
+
+bool
+wheels_check(struct work *w, const char *dir)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < w->wanted.n; i++) {
+		struct wanted_wheel *one = &w->wanted.at[i];
+		const char *folder = fs_join(w->a, dir, one->step->id);
+		struct names all = { 0 };
+		struct diags unused;
+
+		diags_init(&unused, w->a);
+		/* None: the script ended before it, which is reported. */
+		if (one->prebuilt && fs_list(w->a, &unused, folder, ".whl", &all) && all.n)
+			good = take_made(w, one, folder) && good;
+	}
+	return good;
 }
 
 bool
@@ -226,13 +312,13 @@ wheels_keep(struct work *w, const char *dir, const char *context)
 		const struct progress_step *s = &w->steps[one->step - w->plan->steps];
 		const char *to;
 
-		if (one->got)
+		if (one->got || (one->prebuilt && !context))
 			continue;
-		if (!take_compiled(w, one, fs_join(w->a, dir, one->step->id))) {
+		if (!take_made(w, one, fs_join(w->a, dir, one->step->id))) {
 			good = false;
 			continue;
 		}
-		if (w->o->stores.n)
+		if (w->o->stores.n && !one->prebuilt)
 			put_nearest(w, one, s->seconds, s->peak_mib);
 		if (!context)
 			continue;

@@ -34,9 +34,11 @@ struct work {
 	const char *pushing;              /* what is being pushed; or NULL */
 };
 
-/* An extension that is compiled: what the store is asked for. */
+/* An extension that is compiled, for which stores are searched, or one that is downloaded as a
+ * wheel.  Either wheel is checked before an image is made of it. */
 struct wanted_wheel {
 	const struct step *step;
+	bool prebuilt; /* downloaded */
 	struct store_want want;
 	const char *inputs, *key; /* once they are known */
 	const char *got;          /* the store's name, if it had it */
@@ -92,17 +94,21 @@ void record_fill(struct work *w, bool good);
 
 /* --- wheels (wheels.c) --- */
 
-/* The extensions that compile, and what is asked of their wheels. */
+/* The extensions that compile or are prebuilt, and what is asked of their wheels. */
 void wheels_wanted(struct work *w);
 /* Keys from the inputs DIR/NAME.json.  errors SB0505, SB0540; false */
 bool wheels_keys(struct work *w, const char *dir);
 /* What the stores have goes to DIR/NAME/.  errors SB0510, false */
 bool wheels_take(struct work *w, const char *dir);
-/* True if one is still to be compiled. */
+/* True if an extension compiles. */
+bool wheels_compile(const struct work *w);
+/* True if one is still to be compiled or downloaded. */
 bool wheels_missing(const struct work *w);
-/* What was compiled, DIR/NAME/x.whl, is checked and goes to the first store, and to CONTEXT/NAME/
- * (or NULL) for the image.  errors SB0509, SB0510; false */
+/* What was compiled or downloaded, DIR/NAME/x.whl, is checked.  What was compiled goes to the first
+ * store, and either to CONTEXT/NAME/ (or NULL) for the image.  errors SB0509, SB0510, SB0516; false */
 bool wheels_keep(struct work *w, const char *dir, const char *context);
+/* Checks what the script of an environment downloaded, DIR/NAME/x.whl.  errors SB0510, SB0516; false */
+bool wheels_check(struct work *w, const char *dir);
 
 double work_now(void);
 

@@ -8,7 +8,6 @@
  *       glibc: "2.31"                 # the newest symbol version that it needs
  *       stable_abi: true              # every extension module is for Python's stable ABI
  */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,28 +18,15 @@
 
 #define WHEEL_BYTES_MAX ((size_t)4 << 30)
 
-/* Libraries whose soname has the major of CUDA. */
-static const char *const cuda_libraries[] = { "libcudart.so.", "libcublas.so.", "libcublasLt.so.",
-					      "libnvrtc.so.", "libnvJitLink.so." };
-
 static unsigned
 cuda_major(const struct wheel *w)
 {
 	unsigned major = 0;
 
 	for (size_t i = 0; i < w->objects.n; i++) {
-		const struct names *needed = &w->objects.at[i].elf->needed;
+		unsigned n = elf_cuda_major(w->objects.at[i].elf);
 
-		for (size_t k = 0; k < needed->n; k++)
-			for (size_t l = 0; l < sizeof(cuda_libraries) / sizeof(*cuda_libraries);
-			     l++) {
-				const char *name = needed->at[k], *of = cuda_libraries[l];
-				unsigned long n = starts_with(name, of) ?
-							  strtoul(name + strlen(of), NULL, 10) :
-							  0;
-
-				major = n > major && n < 100 ? (unsigned)n : major;
-			}
+		major = n > major ? n : major;
 	}
 	return major;
 }

@@ -154,6 +154,37 @@ torch_releases(struct arena *a, const struct elf *e)
 	return s;
 }
 
+/* A symbol with a std::string: the builds of one release differ in its ABI, and the table has one. */
+static bool
+depends_on_abi(const char *symbol)
+{
+	struct elf one = { 0 };
+
+	abi_note(symbol, &one);
+	return one.cxx11_abi || one.old_abi;
+}
+
+const char *
+torch_refuses(struct arena *a, const struct elf *e, const char *torch)
+{
+	const struct table t = table_read(a);
+	const char *wanted = series(a, torch);
+	size_t at = 0;
+
+	while (at < t.releases.n && strcmp(series(a, t.releases.at[at]), wanted) != 0)
+		at++;
+	for (size_t i = 0; at < t.releases.n && i < e->undefined.n; i++) {
+		const char *name = e->undefined.at[i].name;
+		const uint64_t *mask = map_get(&t.masks, name);
+
+		if (mask && !(*mask >> at & 1) && !depends_on_abi(name))
+			return arena_printf(a, "it needs `%s`, which torch %s does not have: %s",
+					    symbol_demangled(a, name), wanted,
+					    torch_releases(a, e).sentence);
+	}
+	return NULL;
+}
+
 /* --- what is shown --- */
 
 static void

@@ -44,6 +44,10 @@ struct torch_span {
 /* Source: src/inspect/torch_symbols.txt, which ci/torch-symbols writes.  Memory: lives in a. */
 struct torch_span torch_releases(struct arena *a, const struct elf *e);
 
+/* Returns why a torch release cannot load an object, "it needs X, which torch 2.2 does not have", by
+ * the same table; NULL: it may, or the table does not have the release.  Memory: lives in a. */
+const char *torch_refuses(struct arena *a, const struct elf *e, const char *torch);
+
 /* Adds to the text, or members to an open map, what was found out. */
 void against_text(struct arena *a, const struct against *g, const char *other, struct buf *out);
 void against_json(const struct against *g, const char *other, struct json *j);

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -370,4 +371,23 @@ elf_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
 						       "aarch64" :
 						       arena_printf(a, "EM_%u", m.header.e_machine);
 	return read_dynamic(&d, e) && read_sections(&m, e) ? e : NULL;
+}
+
+unsigned
+elf_cuda_major(const struct elf *e)
+{
+	static const char *const libraries[] = { "libcudart.so.", "libcublas.so.",
+						 "libcublasLt.so.", "libnvrtc.so.",
+						 "libnvJitLink.so." };
+	unsigned major = 0;
+
+	for (size_t i = 0; i < e->needed.n; i++)
+		for (size_t k = 0; k < sizeof(libraries) / sizeof(*libraries); k++) {
+			const char *name = e->needed.at[i], *of = libraries[k];
+			unsigned long n =
+				starts_with(name, of) ? strtoul(name + strlen(of), NULL, 10) : 0;
+
+			major = n > major && n < 100 ? (unsigned)n : major;
+		}
+	return major;
 }

@@ -57,6 +57,10 @@ struct elf {
 const struct elf *elf_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
 			   size_t n);
 
+/* Returns the major of CUDA that is in the names of libraries that it needs; 0: in none.  Source:
+ * sonames of the libraries in PyPI: nvidia-cuda-runtime-cu11, -cu12, nvidia-cublas-cu12 and others. */
+unsigned elf_cuda_major(const struct elf *e);
+
 /* --- GPU code --- */
 
 struct gpu_code {
@@ -103,7 +107,7 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
 	const char *name, *version; /* from its metadata */
 	const char *build;          /* or NULL */
 	struct names tags;          /* "cp311-cp311-linux_x86_64": of its file name */
-	struct names findings;      /* tags of WHEEL and file name that differ, in sentences */
+	struct names findings;      /* where WHEEL, METADATA and file name differ, in sentences */
 	struct names requires;      /* Requires-Dist */
 	struct wheel_objects objects;
 	const char *metadata;         /* the text of METADATA */
@@ -115,7 +119,8 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
 /*
  * wheel_read -- a wheel, whole: every file is read and compared with RECORD.
  *
- *   in      path; lenient: WHEEL and file name may name different tags, as those of torch do
+ *   in      path; lenient: WHEEL and file name may name different tags, as those of torch do, and
+ *           METADATA may lack the local version of the file name
  *   errors  SB0100, NULL: reading failed, which says nothing of the wheel
  *           SB0812, NULL: not a zip, cut short, two entries of one name, names that leave the
  *           folder, local and central headers that disagree; a file that is not in RECORD, is

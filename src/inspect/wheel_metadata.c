@@ -94,11 +94,19 @@ check_tags(const struct zip *z, const struct names *lines, const struct wheel_fi
 	return true;
 }
 
+/*
+ * A project's release may add the local version to the file's name alone, which pip accepts of a
+ * file that it is given by its path.
+ *
+ * Source: https://github.com/Dao-AILab/causal-conv1d .github/workflows/publish.yaml ("wheel_name=")
+ */
 static bool
-same_version(struct arena *a, const char *text, const struct version *v)
+same_version(const struct zip *z, const char *text, const struct version *v)
 {
-	const struct version *other = version_parse(a, text);
+	const struct version *other = version_parse(z->a, text);
 
+	if (other && z->lenient && !version_local(z->a, other))
+		v = version_parse(z->a, version_public(z->a, v));
 	return other && !version_cmp(other, v);
 }
 
@@ -111,7 +119,7 @@ check_folder(const struct zip *z, const char *dist_info, const struct wheel_file
 	const char *name = dash ? arena_copy(z->a, text, (size_t)(dash - text)) : text;
 
 	if (!dash || !name_valid(name) || strcmp(name_normalize(z->a, name), file->name) != 0 ||
-	    !same_version(z->a, dash + 1, file->version))
+	    !same_version(z, dash + 1, file->version))
 		return zip_refuse(z, "its folder `%s` is of another package than its file name",
 				  dist_info);
 	return true;
@@ -139,9 +147,13 @@ wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 	if (!name_valid(w->name) || strcmp(name_normalize(a, w->name), file->name) != 0)
 		return zip_refuse(z, "its metadata has the name `%s`, its file name has `%s`",
 				  w->name, file->name);
-	if (!same_version(a, w->version, file->version))
+	if (!same_version(z, w->version, file->version))
 		return zip_refuse(z, "its metadata has version `%s`, its file name has `%s`",
 				  w->version, version_text(a, file->version));
+	if (version_cmp(version_parse(a, w->version), file->version) != 0)
+		list_push(a, &w->findings,
+			  arena_printf(a, "its metadata has version `%s`, its file name has `%s`",
+				       w->version, version_text(a, file->version)));
 	if (!starts_with(format, "1.") || !version_parse(a, format))
 		return zip_refuse(z, "its format is `%s`; 1.0 is what installers read", format);
 	w->build = file->build;

@@ -3,13 +3,14 @@
 
 #include "base/str.h"
 #include "plan.h"
+#include "recipe/recipe.h"
 
 /*
  * Operations as shell commands.
  *
  * Every pip call is `{python} -m pip ...`.  OP_FETCH leaves a source in {src}, OP_COMPILE one wheel
- * in {wheels}, and OP_WHEEL takes it from there by name (--no-index --find-links {wheels}), so
- * that no command needs a glob.
+ * in {wheels}, and OP_WHEEL takes it from there by name (--no-index --find-links {wheels}) or by the
+ * name of its file, so that no command needs a glob.
  */
 
 struct writer {
@@ -326,6 +327,20 @@ compile(struct writer *w, const struct operation *op)
 	launch(w, op);
 }
 
+/* By its path where it is known: a project's wheel has a local version in its file name, and pip
+ * rejects it by name (--find-links), because its METADATA lacks the local version. */
+static void
+install_wheel(struct writer *w, const struct operation *op)
+{
+	const struct stack_extension *e = op->wheel.extension;
+
+	run(w, op->why, "{python} -m pip install --no-deps --no-index");
+	if (e->source == SOURCE_WHEEL)
+		word(w, arena_printf(w->a, "{wheels}/%s", recipe_url_file(w->a, e->url)));
+	else
+		words(w, arena_printf(w->a, "--find-links {wheels} %s", e->name));
+}
+
 struct commands
 operation_commands(struct arena *a, const struct operation *op)
 {
@@ -337,11 +352,7 @@ operation_commands(struct arena *a, const struct operation *op)
 	case OP_PACKAGES: packages(&w, op); break;
 	case OP_FETCH: fetch(&w, op); break;
 	case OP_COMPILE: compile(&w, op); break;
-	case OP_WHEEL:
-		run(&w, op->why,
-		    "{python} -m pip install --no-deps --no-index --find-links {wheels} %s",
-		    op->wheel.extension->name);
-		break;
+	case OP_WHEEL: install_wheel(&w, op); break;
 	case OP_KEEP:
 		run(&w, op->why, "{python} {share}/keep_base.py %s", op->keep.torch);
 		if (op->keep.constraints)

@@ -58,12 +58,14 @@ add_copy(struct scope *stage, const char *code)
 	scope_code(scope_item(stage, "copies"), "copy", code);
 }
 
-/* The stage of a wheel alone; file: where it is in the context, NULL: it is compiled. */
+/* The stage of a wheel alone; file: where it is in the context, NULL: another stage makes it. */
 static void
 wheel_stage(struct target *t, const struct step *s, const char *file)
 {
 	const char *heading =
-		file ? arena_printf(t->a, "%s: the wheel, compiled before", s->id) : NULL;
+		file ? arena_printf(t->a, "%s: the wheel, %s before", s->id,
+				    step_operation(s, OP_COMPILE) ? "compiled" : "downloaded") :
+		       NULL;
 	struct scope *stage = begin(t, named(t, "wheel", s), "scratch", NULL, heading);
 
 	stage->mark = s->id;
@@ -111,6 +113,12 @@ extension_stages(struct docker *d, const size_t *depth, size_t trunk, const char
 	}
 }
 
+static const char *
+from_wheel(struct target *t, const struct step *s)
+{
+	return arena_printf(t->a, "--from=wheel-%s / /%s/", s->id, s->id);
+}
+
 /* What gives all inputs, or all wheels, and before it a stage or two for each of them. */
 static void
 build_stages(struct docker *d, bool inputs)
@@ -123,8 +131,11 @@ build_stages(struct docker *d, bool inputs)
 	for (size_t i = 0; i < t->plan->n; i++) {
 		const struct step *s = &t->plan->steps[i];
 
-		if (!compiles(s, t->build, &file))
+		if (!compiles(s, t->build, &file)) {
+			if (!inputs && !file && s->kind == STEP_EXTENSION)
+				list_push(t->a, &copies, from_wheel(t, s));
 			continue;
+		}
 		if (inputs) {
 			extension_stage(d, s, named(t, name, s), named(t, "src", s), DOCKER_INPUT);
 			list_push(
@@ -133,14 +144,13 @@ build_stages(struct docker *d, bool inputs)
 		} else {
 			extension_stage(d, s, s->stage, named(t, "src", s), DOCKER_COMPILE);
 			wheel_stage(t, s, NULL);
-			list_push(t->a, &copies,
-				  arena_printf(t->a, "--from=wheel-%s / /%s/", s->id, s->id));
+			list_push(t->a, &copies, from_wheel(t, s));
 		}
 	}
 	if (!copies.n)
 		return;
 	stage = begin(t, name, "scratch", NULL,
-		      arena_printf(t->a, "%s of all that is compiled", name));
+		      inputs ? "inputs of all that is compiled" : "wheels of all extensions");
 	for (size_t i = 0; i < copies.n; i++)
 		add_copy(stage, copies.at[i]);
 }

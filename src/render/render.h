@@ -64,7 +64,7 @@ const struct templates *templates_open(struct arena *a, struct diags *ds, const 
 typedef const struct plan *render_plan(void *ctx, struct arena *a, struct diags *ds,
 				       const struct recipe *cell);
 
-/* A wheel that `build` has at hand: it takes the place of the stage that would compile it. */
+/* A wheel that `build` has at hand: it takes the place of the stages that would make it. */
 struct render_wheel {
 	const char *step; /* id of the extension's step */
 	const char *file; /* in the build context: ".stackbuild/wheels/mamba-ssm/x.whl" */
@@ -75,8 +75,8 @@ struct render_wheel {
  *   src-NAME   the source of an extension that is compiled, fetched; ext-NAME starts from it
  *   inputs     FROM scratch: /NAME.json for each of them, what its bytes depend on
  *              (templates/inputs.py, docs/store.md); in file order before anything compiles
- *   wheels     FROM scratch: /NAME/x.whl, what was compiled; in file order before final
- * inputs and wheels are left out where nothing compiles.
+ *   wheels     FROM scratch: /NAME/x.whl, what was compiled or downloaded; in file order before final
+ * inputs is left out where nothing compiles, wheels where there is no extension.
  */
 struct render_build {
 	struct render_wheels LIST(struct render_wheel) wheels;

@@ -169,8 +169,8 @@ add_operation(struct target *t, const struct step *s, struct operation op, struc
 		c->env = host_environment(t, c);
 		if (op.kind == OP_COMPILE)
 			move_settings(t, s, c, scope);
-		/* pip would keep a wheel of the same version that was compiled otherwise. */
-		if (op.kind == OP_WHEEL && step_operation(s, OP_COMPILE))
+		/* pip would keep another wheel of the same version. */
+		if (op.kind == OP_WHEEL)
 			list_push(t->a, &c->argv, (struct word){ "--force-reinstall", true });
 		for (size_t k = 0; k < c->mounts.n; k++)
 			if (c->mounts.at[k].kind == MOUNT_SECRET)

@@ -1,6 +1,7 @@
 /* Reads a whole wheel before it is used, and compares its bytes with the inputs of its key. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fs.h"
 #include "base/str.h"
@@ -124,6 +125,38 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
 }
 
+/* Returns true if the wheel contains a library: it then needs none of the host or of torch. */
+static bool
+brings(const struct wheel *w, const char *library)
+{
+	for (size_t i = 0; i < w->objects.n; i++)
+		if (!strcmp(fs_name(w->objects.at[i].path), library))
+			return true;
+	return false;
+}
+
+/* Compares a wheel that was built elsewhere with the torch and the CUDA of this stack. */
+static void
+check_prebuilt(struct arena *a, struct diag *d, const struct wheel *w, const struct wheel_object *o,
+	       const struct store_want *want)
+{
+	struct elf e = *o->elf;
+	const char *why = want->torch ? torch_refuses(a, &e, want->torch) : NULL;
+	unsigned major;
+
+	e.needed = (struct names){ 0 };
+	for (size_t i = 0; i < o->elf->needed.n; i++)
+		if (!brings(w, o->elf->needed.at[i]))
+			list_push(a, &e.needed, o->elf->needed.at[i]);
+	major = elf_cuda_major(&e);
+	if (why)
+		diag_why(d, "`%s`: %s", o->path, why);
+	if (want->cuda_major && major && major != want->cuda_major)
+		diag_why(d,
+			 "`%s` needs libraries of CUDA %u, and this torch brings those of CUDA %u",
+			 o->path, major, want->cuda_major);
+}
+
 /* A package with a fixed list may have code for more GPUs, or PTX, but must run on each GPU. */
 static void
 check_reach(struct arena *a, struct diag *d, const struct names *archs, const char *gpu)
@@ -148,7 +181,7 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 	struct diags mine;
 
 	diags_init(&mine, scratch);
-	w = wheel_read(scratch, &mine, path, false);
+	w = wheel_read(scratch, &mine, path, want->prebuilt);
 	for (const struct diag *why = mine.head; why; why = why->next) {
 		if (why->code == E_FILE) {
 			diag_at(ds, E_FILE, (struct span){ 0 }, "%s: %s", path, why->text);
@@ -164,10 +197,14 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 		const struct names some = archs_of(scratch, &w->objects.at[i].codes);
 
 		check_object(scratch, d, &w->objects.at[i], &some, want);
+		check_prebuilt(scratch, d, w, &w->objects.at[i], want);
 		for (size_t k = 0; k < some.n; k++)
 			names_once(scratch, &archs, some.at[k]);
 	}
-	if (want->has_kernels && !archs.n)
+	if (want->sha256 && w->sha256 && strcasecmp(want->sha256, w->sha256) != 0)
+		diag_why(d, "its digest is sha256:%s, not sha256:%s", w->sha256, want->sha256);
+	/* One that is for every machine compiles its code when it is used. */
+	if (want->has_kernels && !archs.n && (w->objects.n || !want->prebuilt))
 		diag_why(d, "none of its shared objects holds GPU code");
 	for (size_t i = 0; want->any_archs && archs.n && i < want->archs.n; i++)
 		check_reach(scratch, d, &archs, want->archs.at[i]);

@@ -43,6 +43,12 @@ struct store_want {
 	bool any_archs;   /* the package has a fixed list that is not filtered */
 	bool has_kernels; /* at least one .so must have GPU code */
 	int cxx11_abi;    /* of torch: 1, 0; -1: unknown */
+	/* Of a prebuilt wheel: the torch release that must have the symbols that it needs, the CUDA
+	 * major of the libraries that it needs, and the file's digest in hex.  NULL, 0: any. */
+	const char *torch;
+	unsigned cuda_major;
+	const char *sha256;
+	bool prebuilt; /* as pip accepts it: METADATA may lack the local version of the file name */
 };
 
 /* store_check -- compares a wheel with requirements.  errors SB0542 (lists the faults), false. */

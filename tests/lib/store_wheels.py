@@ -29,8 +29,8 @@ def fatbin(archs, code=b"\x7fELF-not-really" * 8):
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entries)) + entries
 
 
-def shared_object(archs=(), undefined=(), machine=None):
-    """A shared object that gcc links; `undefined` are symbols that it leaves to others."""
+def shared_object(archs=(), undefined=(), machine=None, needed=()):
+    """A shared object that gcc links; `undefined` are symbols that it leaves to others, `needed` the libraries that it needs."""
     lines = ["int answer(void) { return 42; }"]
     for i, symbol in enumerate(undefined):
         lines.append(f'extern void u{i}(void) __asm__("{symbol}"); void call{i}(void) {{ u{i}(); }}')
@@ -45,7 +45,10 @@ def shared_object(archs=(), undefined=(), machine=None):
             f.write("\n".join(lines) + "\n")
         with open(path("y.s"), "w", encoding="ascii") as f:
             f.write(asm)
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", path("x.so"), path("x.c"), path("y.s")], check=True)
+        for soname in needed:
+            subprocess.run(["gcc", "-shared", f"-Wl,-soname,{soname}", "-o", path(soname), "-xc", "/dev/null"], check=True)
+        libraries = ["-Wl,--no-as-needed", *(path(soname) for soname in needed)]
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", path("x.so"), path("x.c"), path("y.s"), *libraries], check=True)
         with open(path("x.so"), "rb") as f:
             data = bytearray(f.read())
     if machine is not None:  # e_machine: says that it is for another

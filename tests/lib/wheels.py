@@ -241,7 +241,7 @@ def broken():
     yield "a NUL in METADATA", NAME, pack(files_of(metadata=METADATA + b"\0")), "holds a NUL"
     yield "another name", "y-1.0-py3-none-any.whl", base, "of another package"
     yield "another version", "x-1.1-py3-none-any.whl", base, "of another package"
-    yield "a local version that is not there", "x-1.0+cu121-py3-none-any.whl", base, "of another package"
+    yield "a local version in the file name alone", "x-1.0+cu121-py3-none-any.whl", base, "has version `1.0`, its file name has `1.0+cu121`"
     yield "another name in METADATA", NAME, pack(files_of(metadata=METADATA.replace(b"Name: x", b"Name: y"))), "metadata has the name `y`"
     yield "another version in METADATA", NAME, pack(files_of(metadata=METADATA.replace(b"1.0\n", b"1.1\n"))), "version `1.1`"
     yield "no name in METADATA", NAME, pack(files_of(metadata=METADATA.replace(b"Name: x\n", b""))), "no `Name`"
