@@ -244,7 +244,7 @@ refuse(struct work *w, const struct wanted_wheel *one, const struct diags *found
 		d = diag_at(w->ds, E_WHEEL_WRONG, one->step->at,
 			    "%s compiled, but its wheel does not match the plan", id);
 	for (const struct diag *f = found->head; f; f = f->next) {
-		if (!one->prebuilt)
+		if (!one->prebuilt || f->code != E_STORE_WHEEL)
 			diag_why(d, "%s", f->text);
 		for (const struct note *n = f->notes; n; n = n->next)
 			if (n->kind == NOTE_WHY)

@@ -44,7 +44,9 @@ fetch(struct maker *m, struct step *st, const struct stack_extension *e)
 
 	op->fetch.extension = e;
 	op->fetch.commit = e->source == SOURCE_GIT && is_commit(e->ref);
-	if (e->source == SOURCE_SDIST)
+	if (e->index && !e->url)
+		op->fetch.index = (struct pip_index){ e->index->url.s, e->index->secret.s };
+	else if (e->source == SOURCE_SDIST)
 		op->fetch.index = plan_index(m);
 	if (e->source == SOURCE_SDIST || e->source == SOURCE_ARCHIVE)
 		op->fetch.env = compile_env(m, e);

@@ -61,8 +61,8 @@ fetch_json(struct json *j, const struct operation *op, bool all)
 	json_put(j,
 		 "'source': %s, 'requirement': %s, 'url': %s, 'ref': %s, 'submodules': %b, "
 		 "'sha256': %s",
-		 plan_source_words[e->source], e->source == SOURCE_SDIST ? e->requirement : NULL,
-		 e->url, e->ref, e->submodules, e->sha256);
+		 plan_source_words[e->source], e->url ? NULL : e->requirement, e->url, e->ref,
+		 e->submodules, e->sha256);
 	index_json(j, &op->fetch.index, all);
 	env_json(j, &op->fetch.env);
 }

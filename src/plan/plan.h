@@ -93,8 +93,8 @@ struct operation {
 		struct {
 			const struct stack_extension *extension; /* its source, url, ref, sha256 */
 			bool commit;                             /* ref is a commit, not a tag */
-			struct pip_index index;                  /* SOURCE_SDIST */
-			struct variables env; /* an sdist: pip runs setup.py for its metadata */
+			struct pip_index index; /* of an sdist or a wheel without url */
+			struct variables env;   /* an sdist: pip runs setup.py for its metadata */
 		} fetch;
 		struct {
 			const struct stack_extension *extension;

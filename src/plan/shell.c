@@ -269,12 +269,14 @@ fetch(struct writer *w, const struct operation *op)
 	if (!wheel) /* Reading an sdist's metadata runs its setup.py, which imports torch. */
 		words(w, "--no-build-isolation --no-binary :all:");
 	environment(w, &op->fetch.env);
+	if (wheel && !e->url)
+		words(w, "--only-binary :all:");
 	words(w, wheel ? "-d {wheels}" : "-d {src}");
 	from_index(w, &op->fetch.index);
 	/* Of a file by URL pip compares the digest in the fragment. */
-	value(w, e->source == SOURCE_SDIST ? e->requirement :
-		 e->sha256                 ? arena_printf(w->a, "%s#sha256=%s", e->url, e->sha256) :
-					     e->url);
+	value(w, !e->url   ? e->requirement :
+		 e->sha256 ? arena_printf(w->a, "%s#sha256=%s", e->url, e->sha256) :
+			     e->url);
 	pip_cache(w);
 }
 
@@ -335,7 +337,7 @@ install_wheel(struct writer *w, const struct operation *op)
 	const struct stack_extension *e = op->wheel.extension;
 
 	run(w, op->why, "{python} -m pip install --no-deps --no-index");
-	if (e->source == SOURCE_WHEEL)
+	if (e->source == SOURCE_WHEEL && e->url)
 		word(w, arena_printf(w->a, "{wheels}/%s", recipe_url_file(w->a, e->url)));
 	else
 		words(w, arena_printf(w->a, "--find-links {wheels} %s", e->name));

@@ -298,6 +298,8 @@ why_here(struct docker *d, const struct step *s, unsigned parts)
 	case DOCKER_FETCH: return "fetch";
 	default: gpus = target_own_gpus(d->t, s->extension);
 	}
+	if (!step_operation(s, OP_COMPILE))
+		return "fetch";
 	return gpus ? gpus : "fetch and compile";
 }
 

@@ -130,7 +130,6 @@ requirement(struct modal *m, const struct stack_extension *e)
 	const char *name = alias ? e->name : e->asked->name.s;
 
 	switch (e->source) {
-	case SOURCE_SDIST: return e->requirement;
 	case SOURCE_GIT:
 		return arena_printf(m->a, "%s @ %s%s@%s%s%s", name,
 				    starts_with(e->url, "git+") ? "" : "git+", e->url,
@@ -224,10 +223,12 @@ modal_add_extension(struct modal *m, const struct step *s)
 	}
 	if (compile && e->source != SOURCE_GIT)
 		list_push(m->a, &p.env, (struct variable){ "PIP_NO_INPUT", "1", true });
-	p.options = arena_printf(
-		m->a, "%s--no-deps --no-cache-dir%s%s%s", compile ? "--no-build-isolation " : "",
-		e->source == SOURCE_SDIST ? " --no-binary " : "",
-		e->source == SOURCE_SDIST ? e->name : "", compile ? log_option(m, s, &p.env) : "");
+	p.options = arena_printf(m->a, "%s--no-deps --no-cache-dir%s%s%s",
+				 compile ? "--no-build-isolation " : "",
+				 e->url                    ? "" :
+				 e->source == SOURCE_SDIST ? " --no-binary " :
+							     " --only-binary ",
+				 e->url ? "" : e->name, compile ? log_option(m, s, &p.env) : "");
 	if (compile && m->heavy)
 		heavy_layer(m, why, &p);
 	else

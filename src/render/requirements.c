@@ -49,6 +49,18 @@ compile_command(struct arena *a, const struct stack_extension *e)
 	return buf_text(&b);
 }
 
+/* An index of its own: with two in a file, pip takes a requirement from either. */
+static void
+refuse_index(struct target *t, const char *requirement, struct span at)
+{
+	diag_help(diag_why(diag_at(t->ds, E_TARGET_CANNOT, at,
+				   "one requirements file cannot take `%s` from its index alone",
+				   requirement),
+			   "pip takes the highest version from any index of the file, and an "
+			   "attacker's may be higher"),
+		  "use the script or the dockerfile target, which call pip once an index");
+}
+
 /* Requirements that an earlier step has are left out. */
 static void
 add_packages(struct target *t, struct scope *out, struct map *seen, const struct step *s,
@@ -58,14 +70,8 @@ add_packages(struct target *t, struct scope *out, struct map *seen, const struct
 
 	if (t->ds->errors)
 		return;
-	if (op->packages.no_deps) { /* an index of its own; with two in a file, pip takes either */
-		diag_help(diag_why(diag_at(t->ds, E_TARGET_CANNOT, s->at,
-					   "one requirements file cannot take `%s` from its index "
-					   "alone",
-					   all->at[0]),
-				   "pip takes the highest version from any index of the file, and "
-				   "an attacker's may be higher"),
-			  "use the script or the dockerfile target, which call pip once an index");
+	if (op->packages.no_deps) {
+		refuse_index(t, all->at[0], s->at);
 		return;
 	}
 	for (size_t i = 0; i < all->n; i++)
@@ -83,6 +89,8 @@ add_step(struct target *t, struct map *seen, const struct step *s)
 
 	if (!e && !step_operation(s, OP_PACKAGES))
 		return;
+	if (e && e->index && !e->url)
+		refuse_index(t, e->requirement, e->at);
 	out = scope_item(t->top, "steps");
 	scope_text(out, "id", s->id, s->at);
 	scope_text(out, "why", s->why, s->at);

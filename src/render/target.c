@@ -173,6 +173,8 @@ target_helper(struct target *t, const struct operation *op)
 const char *
 target_archive(struct arena *a, const char *name, const struct stack_extension *e)
 {
+	if (!e->url)
+		return e->requirement;
 	return arena_printf(a, "%s @ %s%s%s", name, e->url, e->sha256 ? "#sha256=" : "",
 			    e->sha256 ? e->sha256 : "");
 }

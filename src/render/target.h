@@ -88,7 +88,7 @@ void target_environment(struct scope *out, const struct recipe *r);
 /* Adds a text to a list of plain texts, in lines of at most 100 characters; NULL: nothing. */
 void target_lines(struct scope *out, const char *list, const char *text);
 
-/* Returns the requirement of an archive: "NAME @ URL#sha256=..." */
+/* Returns the requirement of an archive, "NAME @ URL#sha256=...", or of a file of an index. */
 const char *target_archive(struct arena *a, const char *name, const struct stack_extension *e);
 
 /* Returns the first digits of a step's key, and of the commit that `build` resolved. */

@@ -40,7 +40,7 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 
 	if (!e || e->pypi == PYPI_UNKNOWN || extension_is_package(e, r, req->key) ||
 	    !marker_holds(w, req->marker) || (req->url && recipe_names_wheel(req->url)) ||
-	    is_from_extra(w, req->key))
+	    extra_index(w, req->key))
 		return;
 	if (w->r->index.url.s || pip_is_told(w)) {
 		list_push(w->a, &w->unchecked,

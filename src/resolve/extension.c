@@ -185,8 +185,12 @@ from_url(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 {
 	struct diag *d;
 
+	if (is_index_wheel(w, e)) {
+		x->source = SOURCE_WHEEL;
+		x->source_reason = "a wheel of the index that `index.extra` names for it";
+	}
 	if (!e->url.s)
-		return; /* `from: wheel` without an address is a conflict */
+		return; /* `from: wheel` without an address or an index is a conflict */
 	x->source = recipe_names_wheel(e->url.s) ? SOURCE_WHEEL : SOURCE_ARCHIVE;
 	x->url = e->url.s;
 	x->sha256 = e->sha256.s;
@@ -363,9 +367,10 @@ complete(struct workspace *w, const struct recipe_extension *e)
 	if (x.known)
 		x.name = x.known->name;
 	find_version(w, e, &x);
+	x.index = extra_index(w, e->key);
 	x.build = x.release ? x.release : x.known ? &x.known->any : NULL;
 	find_source(w, e, &x);
-	if (!x.known && !x.version && x.source == SOURCE_SDIST)
+	if (!x.version && ((!x.known && x.source == SOURCE_SDIST) || is_index_wheel(w, e)))
 		diag_help(diag_at(w->ds, W_UNPINNED, e->at,
 				  "`%s` has no version: pip installs the newest", e->name.s),
 			  "pin it: %s==VERSION", e->name.s);

@@ -315,8 +315,10 @@ solve_word *set_pythons_with(struct workspace *w, const struct marker *m,
 			     const struct names *extras);
 /* True if packages: or extensions: names it. */
 bool recipe_has(const struct workspace *w, const char *key);
-/* True if an extra index serves a package; resolve_unchecked() lists it. */
-bool is_from_extra(const struct workspace *w, const char *key);
+/* Returns the extra index that serves a package, or NULL; resolve_unchecked() lists it. */
+const struct recipe_index *extra_index(const struct workspace *w, const char *key);
+/* True if an extension is a wheel of an extra index: `from: wheel` without a url. */
+bool is_index_wheel(const struct workspace *w, const struct recipe_extension *e);
 /* True if pip selects a file of PyPI: the stack compiles none, and the recipe names no other place. */
 bool is_from_pypi(const struct workspace *w, const char *key);
 /* True if the knowledge can say anything of a package: releases, or what must fit to it. */

@@ -150,15 +150,10 @@ build_needs(struct workspace *w)
 static void
 from_index(const struct workspace *w, struct stack_package *p)
 {
-	for (size_t i = 0; i < w->r->extras.n; i++) {
-		const struct recipe_index *x = &w->r->extras.at[i];
+	const struct recipe_index *x = extra_index(w, p->key);
 
-		for (size_t k = 0; k < x->packages.n; k++)
-			if (!strcmp(name_normalize(w->a, x->packages.at[k].s), p->key)) {
-				p->index = x->url.s;
-				p->index_secret = x->secret.s;
-			}
-	}
+	p->index = x ? x->url.s : NULL;
+	p->index_secret = x ? x->secret.s : NULL;
 }
 
 /* True if it is an extension of the stack, or must be one: pip does not install it as a package. */

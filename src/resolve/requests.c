@@ -384,7 +384,10 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	struct text t = e->version;
 
 	if (e->version.s) {
-		exact = e->version.s;
+		const struct version *v = version_parse(w->a, e->version.s);
+
+		/* A vendor's build of a release: what is known of the release holds. */
+		exact = v && is_index_wheel(w, e) ? version_public(w->a, v) : e->version.s;
 	} else if (e->ref.s) {
 		p.kind = REQUEST_REF;
 		p.sentence = arena_printf(w->a, "the recipe requires %s %s", e->name.s, e->ref.s);

@@ -256,7 +256,7 @@ enum source_kind {
 	SOURCE_GIT,     /* url, ref (a tag or 40 hex digits) */
 	SOURCE_SDIST,   /* from the package index, name==version */
 	SOURCE_ARCHIVE, /* an sdist by url and sha256 */
-	SOURCE_WHEEL,   /* a wheel by url and sha256: nothing is compiled */
+	SOURCE_WHEEL,   /* a wheel by url and sha256, or of an index: nothing is compiled */
 };
 
 struct stack_extension {
@@ -266,9 +266,10 @@ struct stack_extension {
 		requirement; /* what constraints and the check hold: "causal-conv1d==1.4.0" or name */
 	const char *version; /* or NULL: not known before the build */
 	enum source_kind source;
-	const char *url, *ref, *sha256;
-	const char *commit;        /* that ref names, once `build` resolved it; or NULL */
-	const char *source_reason; /* "its sdist has no CUDA source" */
+	const char *url, *ref, *sha256;   /* a wheel without url: that of an index, name==version */
+	const struct recipe_index *index; /* the extra index that alone serves it; or NULL */
+	const char *commit;               /* that ref names, once `build` resolved it; or NULL */
+	const char *source_reason;        /* "its sdist has no CUDA source" */
 	bool submodules;
 	const char *subdirectory;                /* of a git checkout, or NULL */
 	const struct extension *known;           /* NULL: nobody knows it */

@@ -95,7 +95,7 @@ constraint_extension_on_pypi(struct query *q, struct workspace *w)
 }
 
 /*
- * `from: wheel` without a url: nobody knows which file is meant.  A prebuilt wheel, of an address
+ * `from: wheel` without a url or an index: nobody knows which file is meant.  A prebuilt wheel, of an address
  * or of the project, is taken only where the recipe says so.
  */
 void
@@ -105,10 +105,11 @@ constraint_wheel_named(struct query *q, struct workspace *w)
 
 	if (!asked)
 		return;
-	if (!asked->url.s)
+	if (!asked->url.s && !is_index_wheel(w, asked))
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "url"))), NULL,
-			     "the knowledge base has no URL of a wheel of %s: set `url:`, or use "
-			     "`from: release` for the project's own wheel",
+			     "the knowledge base has no URL of a wheel of %s: set `url:`, name its "
+			     "index in `index.extra`, or use `from: release` for the project's own "
+			     "wheel",
 			     asked->name.s);
 	if (asked->from != EXT_RELEASE)
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "release"))), NULL,

@@ -13,24 +13,33 @@ series_of(struct arena *a, const char *number, bool patch)
 	size_t n = strlen(number) - patch;
 
 	if (strchr(number, '.'))
-		return patch ? version_series(a, number) : NULL;
+		return version_series(a, number);
 	return n < 2 || n > 3 ? NULL :
 				arena_printf(a, "%c.%.*s", number[0], (int)(n - 1), number + 1);
 }
 
-/* The number behind a word in a local version, or NULL. */
+/*
+ * The number behind a word in a local version, or NULL.  PEP 440 separates its parts by dots:
+ *
+ *     "cu122torch2.3cxx11abifalse"   "122"    "2.3"
+ *     "cu.12.8.torch.2.11"           "12.8"   "2.11"
+ */
 static const char *
 behind(struct arena *a, const char *local, const char *word)
 {
-	const char *at = strstr(local, word);
-	size_t n;
+	for (const char *at = strstr(local, word); at; at = strstr(at + 1, word)) {
+		const char *p = at + strlen(word);
+		size_t n;
 
-	if (!at || !is_digit(*(at += strlen(word))))
-		return NULL;
-	n = strspn(at, "0123456789.");
-	while (at[n - 1] == '.')
-		n--;
-	return arena_copy(a, at, n);
+		p += *p == '.';
+		if (!is_digit(*p))
+			continue;
+		n = strspn(p, "0123456789.");
+		while (p[n - 1] == '.')
+			n--;
+		return arena_copy(a, p, n);
+	}
+	return NULL;
 }
 
 /* --- does a tag of it fit --- */
@@ -107,7 +116,8 @@ static enum tri
 abi_of_build(struct workspace *w, const char *series, const char *cuda)
 {
 	const struct solver_variable *t = variable_at(w, the_variable(w, VARIABLE_TORCH));
-	const char *tag = arena_printf(w->a, "cu%s", cuda);
+	const char *tag =
+		strchr(cuda, '.') ? cuda_tag(w->a, cuda) : arena_printf(w->a, "cu%s", cuda);
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct torch_release *r = t->c[i].entry;
@@ -120,33 +130,24 @@ abi_of_build(struct workspace *w, const char *series, const char *cuda)
 	return TRI_UNKNOWN;
 }
 
-/* "mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-..." */
+/* What a local version says, such as "cu122torch2.3cxx11abifalse": of `name`, whose `part` it is in. */
 static void
-constrain_file(struct query *q, const solve_word *these, const char *url)
+constrain_local(struct query *q, const solve_word *these, const char *local, const char *name,
+		const char *part)
 {
 	struct workspace *w = q->w;
-	const char *name = recipe_url_file(w->a, url);
-	const struct wheel_file *file = wheel_file_parse(w->a, name);
-	const char *local = file ? version_local(w->a, file->version) : NULL;
-	const char *number = local ? behind(w->a, local, "torch") : NULL;
-	const char *pt = local ? behind(w->a, local, "pt") : NULL;
-	const char *cuda = local ? behind(w->a, local, "cu") : NULL;
+	const char *number = behind(w->a, local, "torch"), *pt = behind(w->a, local, "pt");
+	const char *cuda = behind(w->a, local, "cu"), *base = torch_of_base(w);
 	const char *series = number ? series_of(w->a, number, true) :
 			     pt     ? series_of(w->a, pt, false) :
 				      NULL;
 	unsigned torch = the_variable(w, VARIABLE_TORCH), build = the_variable(w, VARIABLE_BUILD);
-	const char *base = torch_of_base(w);
-	unsigned python = the_variable(w, VARIABLE_PYTHON);
-	unsigned machine = the_variable(w, VARIABLE_MACHINE);
 
-	if (!file)
-		return;
 	if (series)
-		add_allows_if(
-			q, these, torch,
-			SET_WHERE(w, torch, c, version_same_series(c->text, series)), NULL,
-			"%s was built for torch %s, as its name shows, and loads with no other",
-			name, series);
+		add_allows_if(q, these, torch,
+			      SET_WHERE(w, torch, c, version_same_series(c->text, series)), NULL,
+			      "%s was built for torch %s, as its %s shows, and loads with no other",
+			      name, series, part);
 	if (series && base && version_is_prerelease(version_parse(w->a, base)))
 		add_conflict(q, TERMS(IN(q->variable, these), THERE(w, torch)), w->image.source,
 			     "%s was built for a release of torch %s, and the base image has a "
@@ -158,20 +159,56 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 			SET_WHERE(w, build, c,
 				  starts_with(c->text, "cu") && !strncmp(c->text + 2, cuda, 2)),
 			NULL,
-			"%s was built for CUDA %.2s, as its name shows, and needs its "
+			"%s was built for CUDA %.2s, as its %s shows, and needs its "
 			"libraries",
-			name, cuda);
-	if (local && strstr(local, "cxx11abitrue"))
+			name, cuda, part);
+	if (strstr(local, "cxx11abitrue"))
 		needs_abi(q, these, name, series, TRI_YES);
-	else if (local && strstr(local, "cxx11abifalse"))
+	else if (strstr(local, "cxx11abifalse"))
 		needs_abi(q, these, name, series, TRI_NO);
 	else if (series && cuda && abi_of_build(w, series, cuda) != TRI_UNKNOWN)
 		needs_abi(q, these, name, series, abi_of_build(w, series, cuda));
+}
+
+/* "mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-..." */
+static void
+constrain_file(struct query *q, const solve_word *these, const char *url)
+{
+	struct workspace *w = q->w;
+	const char *name = recipe_url_file(w->a, url);
+	const struct wheel_file *file = wheel_file_parse(w->a, name);
+	const char *local = file ? version_local(w->a, file->version) : NULL;
+	unsigned python = the_variable(w, VARIABLE_PYTHON);
+	unsigned machine = the_variable(w, VARIABLE_MACHINE);
+
+	if (!file)
+		return;
+	if (local)
+		constrain_local(q, these, local, name, "name");
 	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits(&file->tags, NULL, c->text)),
 		      NULL, "%s is a file for another Python (%s)", name, file->tags.at[0]);
 	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits(&file->tags, c->text, NULL)),
 		      NULL, "%s is a file for another machine (%s)", name, file->tags.at[0]);
 	needs_glibc(q, these, name, &file->tags);
+}
+
+/* A wheel of an index, of which the recipe names the local version: "1.0+cu.12.8.torch.2.11". */
+static void
+constrain_version(struct query *q, const solve_word *these, const struct recipe_extension *e)
+{
+	const struct version *v = e->version.s ? version_parse(q->w->a, e->version.s) : NULL;
+	const char *local = v ? version_local(q->w->a, v) : NULL;
+
+	const char *name = arena_printf(q->w->a, "%s %s", e->name.s, e->version.s);
+
+	if (!local)
+		return;
+	constrain_local(q, these, local, name, "version");
+	add_conflict(q,
+		     TERMS(IN(q->variable,
+			      SET_WHERE(q->w, q->variable, c,
+					!strcmp(c->text, "sdist") || !strcmp(c->text, "git")))),
+		     NULL, "the local version of %s names a build, which no source has", name);
 }
 
 static bool
@@ -190,6 +227,8 @@ constraint_wheel_file(struct query *q, struct workspace *w)
 		constrain_file(q, set_all(w, q->variable), s->wheel);
 	else if (s->t.kind == VARIABLE_SOURCE && is_wheel(s->asked))
 		constrain_file(q, set_text(w, q->variable, "url"), s->asked->url.s);
+	else if (s->t.kind == VARIABLE_SOURCE && s->asked && is_index_wheel(w, s->asked))
+		constrain_version(q, set_text(w, q->variable, "url"), s->asked);
 }
 
 /* --- from: release: the wheels that a project built of one of its releases --- */

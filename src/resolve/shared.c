@@ -63,14 +63,21 @@ recipe_has(const struct workspace *w, const char *key)
 	return any;
 }
 
-bool
-is_from_extra(const struct workspace *w, const char *key)
+const struct recipe_index *
+extra_index(const struct workspace *w, const char *key)
 {
-	for (size_t i = 0; i < w->r->extras.n; i++)
+	/* The last one wins, where several name it. */
+	for (size_t i = w->r->extras.n; i-- > 0;)
 		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
 			if (!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s), key))
-				return true;
-	return false;
+				return &w->r->extras.at[i];
+	return NULL;
+}
+
+bool
+is_index_wheel(const struct workspace *w, const struct recipe_extension *e)
+{
+	return e->from == EXT_WHEEL && !e->url.s && extra_index(w, e->key);
 }
 
 bool
@@ -79,7 +86,7 @@ is_from_pypi(const struct workspace *w, const char *key)
 	int variable = variable_find(w, key);
 
 	return (variable < 0 || !w->variables.at[variable]->wheel) && source_variable(w, key) < 0 &&
-	       !is_from_extra(w, key);
+	       !extra_index(w, key);
 }
 
 const struct setting *
