@@ -43,6 +43,12 @@ stdin_is_sent(void)
 
 struct sources LIST(const struct source *);
 
+static const struct source *
+open_included(struct init *n, const char *path, struct span at)
+{
+	return fs_exists(path) ? fs_read(n->a, n->ds, path, FS_READ_MAX, at) : NULL;
+}
+
 static bool
 read_list(struct init *n, const struct source *src)
 {
@@ -194,7 +200,7 @@ verb_init(struct run *r)
 {
 	const char *path = r->o->out ? r->o->out : "stack.yaml", *text;
 	const struct stack *s;
-	struct init n = { .a = r->a, .ds = &r->ds, .f = r->facts };
+	struct init n = { .a = r->a, .ds = &r->ds, .f = r->facts, .open = open_included };
 	struct names paths = files_of(r);
 	unsigned warnings;
 	bool ask = false, empty = false;

@@ -190,6 +190,48 @@ names_known_torch(struct init *rd, const struct init_item *range)
 	return false;
 }
 
+/* --- the torch of a base image --- */
+
+static void
+leave_item(struct init *rd, const char *key, const char *torch)
+{
+	struct init_item *item = init_get(rd, key);
+
+	if (!item)
+		return;
+	item_leave(rd, item, "the base image brings torch %s, and pip keeps it", torch);
+	item_report(rd, item);
+}
+
+/*
+ * An image that brings torch is the base, and its torch stays, unless the files install another
+ * release over one of PyTorch's own builds: that one goes on a plain image with the same CUDA.
+ */
+static void
+choose_base_torch(struct init *rd)
+{
+	struct init_item *base = init_get(rd, "base"), *version = init_get(rd, "torch.version");
+	struct init_item *from = init_get(rd, "torch.from");
+	const struct image_name name = facts_image_name(rd->f, base ? base->value : "");
+
+	if (!from)
+		return;
+	if (!name.torch) { /* --base or --cuda replaced it */
+		from->value = NULL;
+	} else if (version && version->pinned && !name.own_torch && name.cuda &&
+		   strcmp(version->value, name.torch) != 0) {
+		item_changed(rd, from->at,
+			     "`%s` became a plain image with CUDA %s: the files replace its torch "
+			     "%s by %s",
+			     base->value, name.cuda, name.torch, version->value);
+		from->value = base->value = NULL;
+		item_set(rd, base->what, base->at, "cuda", name.cuda);
+	} else {
+		leave_item(rd, "torch.version", name.torch);
+		leave_item(rd, "torch.index", name.torch);
+	}
+}
+
 bool
 draft_complete(struct init *rd, const char *path)
 {
@@ -200,8 +242,9 @@ draft_complete(struct init *rd, const char *path)
 
 	if (range && !names_known_torch(rd, range))
 		return false;
+	choose_base_torch(rd);
 	/* Whatever belongs to torch needs a version of it. */
-	if (!init_get(rd, "torch.version") &&
+	if (!init_get(rd, "torch.from") && !init_get(rd, "torch.version") &&
 	    (init_get(rd, "torch.with") || init_get(rd, "extensions") ||
 	     init_get(rd, "torch.index")))
 		item_set(rd, "torch", (struct span){ 0 }, "torch.version", "*");

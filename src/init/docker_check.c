@@ -5,27 +5,6 @@
 
 /* What is decided with all of a Dockerfile at hand: its images, and whether its order is right. */
 
-/* "2.4.1-cuda12.1-cudnn9-devel": what pytorch/pytorch's tags say. */
-static bool
-take_pytorch(struct docker *d, const struct stage *s, const struct image_name *name)
-{
-	struct init_item *before = init_get(d->rd, "torch.version");
-	const char *cuda = name->tag ? strstr(name->tag, "cuda") : NULL, *torch;
-
-	if (!cuda || !strstr(name->repository, "pytorch/pytorch"))
-		return false;
-	cuda = arena_copy(d->rd->a, cuda + 4, strspn(cuda + 4, "0123456789."));
-	torch = arena_copy(d->rd->a, name->tag, strcspn(name->tag, "-"));
-	item_take(d->rd, s->item, "torch.version", before && before->pinned ? NULL : torch);
-	item_set(d->rd, s->image, s->at, "cuda", cuda);
-	item_changed(
-		d->rd, s->at,
-		"`%s` became torch %s on a plain image with CUDA %s: its Python and torch belong "
-		"to conda, and pip must not change them",
-		s->image, torch, cuda);
-	return d->has_torch = true;
-}
-
 /* A runtime image has no nvcc; its devel twin has. */
 static void
 take_base(struct docker *d, const struct stage *s)
@@ -38,8 +17,6 @@ take_base(struct docker *d, const struct stage *s)
 		diag_help(diag_at(d->rd->ds, W_INIT_MOVES, s->at, "`%s` changes without notice",
 				  s->image),
 			  "name a full tag; without one the recipe gets a compatible image");
-	if (take_pytorch(d, s, &name))
-		return;
 	if (moves) {
 		item_leave(d->rd, s->item, "an image without a full tag changes");
 		return;
@@ -54,6 +31,11 @@ take_base(struct docker *d, const struct stage *s)
 			     s->image, name.flavour);
 	}
 	item_take(d->rd, s->item, "base", value);
+	/* Whether it stays that torch depends on files that are read later. */
+	d->has_torch = name.torch != NULL;
+	if (d->has_torch)
+		item_set(d->rd, s->image, s->at, "torch.from", "base")->comment =
+			arena_printf(d->rd->a, "torch %s, which pip keeps", name.torch);
 }
 
 void

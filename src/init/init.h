@@ -55,11 +55,22 @@ struct init_item {
 };
 struct init_items LIST(struct init_item *);
 
+/* A line of a file of constraints: it holds for a package that another line requires. */
+struct init_constraint {
+	struct init_item *item;
+	const char *text;
+};
+
 /* The draft of a recipe: made with its first three members set. */
 struct init {
 	struct arena *a;
 	struct diags *ds;
 	const struct facts *f;
+	/* Returns a file that a list of requirements includes (-r, -c), NULL without an error if it does
+	 * not exist; NULL: such files are not read. */
+	const struct source *(*open)(struct init *rd, const char *path, struct span at);
+	struct names read; /* paths of lists that were read */
+	struct init_constraints LIST(struct init_constraint) constraints;
 	const char *from; /* what the items were read from, for the first line; or NULL */
 	struct init_items items;
 	struct map places; /* key and name -> the item that holds it */
@@ -87,7 +98,8 @@ bool init_is_yaml(struct init *rd, const struct source *src);
  * list of requirements, a Dockerfile, TOML (pyproject.toml, uv.lock, pylock.toml), YAML
  * (environment.yml, cog.yaml).
  *
- *   in      read: paths of requirements files that are read as well: a Dockerfile may install them
+ *   in      read: paths of requirements files that are read as well: a Dockerfile may install them;
+ *           a list includes other files (-r, -c) if rd->open is set and its path is not "-"
  *   out     a later item replaces an earlier one of the same key and name
  *   errors  SB0193, false; each item that is left out is a note (SB0190) or a warning (SB0192), what
  *           is wrong with the Dockerfile a warning

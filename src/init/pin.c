@@ -46,6 +46,8 @@ pin_torch(const struct pinning *p)
 	const struct stack *s = p->s;
 	const char *index = init_value(p->rd, "torch.index");
 
+	if (init_get(p->rd, "torch.from"))
+		return;
 	pin(p, "torch.version", "torch ", s->torch.value, s->torch.reason);
 	if (!s->torch.value || (index && (strstr(index, "://") || !strcmp(index, "pypi"))))
 		return;

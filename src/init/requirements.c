@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/fs.h"
 #include "python/python.h"
 #include "reader.h"
 
@@ -24,16 +25,49 @@ without_options(struct init *rd, const struct text *l, bool *hashes)
 	return arena_copy(rd->a, l->s, n);
 }
 
-bool
-init_requirements(struct init *rd, const struct source *src)
+static void read_lines(struct init *rd, const struct source *src, bool constrains);
+
+/* "-r base.txt" and "-c pins.txt", relative to the file that they stand in; false: place_option()
+ * reports it. */
+static bool
+include(struct init *rd, struct init_item *item, const char *from, enum pip_option o,
+	const char *name)
+{
+	const char *path = fs_clean(rd->a, fs_join(rd->a, fs_dir(rd->a, from), name));
+	const char *key = o == PIP_CONSTRAINTS ? arena_printf(rd->a, "-c %s", path) : path;
+	const struct source *src;
+
+	if ((o != PIP_REQUIREMENTS && o != PIP_CONSTRAINTS) || !rd->open || !strcmp(from, "-"))
+		return false;
+	if (strstr(name, "://")) {
+		item_unread(rd, item, "download it, and name the file", "it is a URL");
+		return true;
+	}
+	if (names_have(&rd->read, key)) {
+		item_leave(rd, item, "init reads each file once");
+		return true;
+	}
+	src = rd->open(rd, path, item->at);
+	if (!src && !rd->ds->errors)
+		item_unread(rd, item, "correct the path", "there is no file `%s`", path);
+	if (src && *init_first_line(rd, src))
+		src = init_text(rd, src);
+	if (!src)
+		return true;
+	list_push(rd->a, &rd->read, key);
+	item->fate = INIT_PARTS;
+	read_lines(rd, src, o == PIP_CONSTRAINTS);
+	return true;
+}
+
+static void
+read_lines(struct init *rd, const struct source *src, bool constrains)
 {
 	const char *p = src->text, *value;
-	size_t from = rd->items.n;
-	unsigned before = rd->ds->errors;
 	uint32_t number = 1;
 	bool hashes = false;
 
-	while (*p && rd->ds->errors == before) {
+	while (*p && !rd->ds->errors) {
 		struct text l = requirements_line(rd->a, src, &p, &number);
 		size_t n = strcspn(l.s, " \t");
 		enum pip_option o = pip_option(rd->a, arena_copy(rd->a, l.s, n), &value);
@@ -41,13 +75,106 @@ init_requirements(struct init *rd, const struct source *src)
 
 		value = value ? value : l.s + n;
 		value += strspn(value, " \t");
-		if (o == PIP_NONE && item)
+		if (!item)
+			continue;
+		if (o == PIP_NONE && constrains)
+			list_push(
+				rd->a, &rd->constraints,
+				(struct init_constraint){ item, without_options(rd, &l, &hashes) });
+		else if (o == PIP_NONE)
 			place_requirement(rd, item, without_options(rd, &l, &hashes), false);
 		else if (o == PIP_EDITABLE)
 			place_requirement(rd, item, value, false);
-		else if (item)
+		else if (!include(rd, item, src->path, o, value))
 			place_option(rd, item, o, value);
 	}
+}
+
+/* --- constraints --- */
+
+/* The item that requires a package, or NULL. */
+static struct init_item *
+required(struct init *rd, const char *name)
+{
+	for (size_t i = 0; i < rd->items.n; i++) {
+		struct init_item *item = rd->items.at[i];
+
+		if (item->fate == INIT_TAKEN && item->value && item->name &&
+		    !strcmp(item->name, name) &&
+		    among(item->key, "packages extensions torch.version torch.with"))
+			return item;
+	}
+	return NULL;
+}
+
+/* Adds a constraint to what requires the package: "einops>=0.7" and "einops==0.8.0". */
+static void
+constrain(struct init *rd, struct init_item *item, const struct requirement *r,
+	  struct init_item *old)
+{
+	const struct specifiers *was = specifiers_parse(rd->a, old->spec ? old->spec : "");
+	const struct version *v = specifiers_pin(r->spec);
+	const char *spec = specifiers_text(rd->a, r->spec), *marker = strchr(old->value, ';');
+	const struct requirement *whole = requirement_parse(rd->a, old->value, NULL, NULL);
+
+	if (v && was && !specifiers_match(was, v, PRE_YES)) {
+		item_unread(rd, item, NULL, "`%s` excludes it", old->what);
+		return;
+	}
+	if (!v && was && *old->spec)
+		spec = arena_printf(rd->a, "%s,%s", old->spec, spec);
+	if (!strcmp(old->key, "packages") && whole)
+		old->value =
+			arena_printf(rd->a, "%s%s%s%s%s%s", whole->name, whole->extras.n ? "[" : "",
+				     names_join(rd->a, &whole->extras, ","),
+				     whole->extras.n ? "]" : "", spec, marker ? marker : "");
+	old->spec = spec;
+	old->pinned = v != NULL;
+	item_take(rd, item, old->key, NULL);
+}
+
+/* True if a line that pins a package has a version that the constraint excludes. */
+static bool
+excludes(struct init *rd, const struct init_item *pinned, const struct requirement *r)
+{
+	const struct specifiers *spec = specifiers_parse(rd->a, pinned->spec ? pinned->spec : "");
+	const struct version *v = spec ? specifiers_pin(spec) : NULL;
+
+	v = v ? v : version_parse(rd->a, pinned->value);
+	return v && !specifiers_match(r->spec, v, PRE_YES);
+}
+
+static void
+apply(struct init *rd, const struct init_constraint *c)
+{
+	const struct requirement *r = requirement_parse(rd->a, c->text, NULL, NULL);
+	struct init_item *old = r ? required(rd, r->key) : NULL;
+
+	if (!r || r->url)
+		item_unread(rd, c->item, NULL, "init reads only constraints of a version");
+	else if (!old)
+		item_leave(rd, c->item, "it is a constraint, and the files do not require `%s`",
+			   r->key);
+	else if (old->pinned && excludes(rd, old, r))
+		item_unread(rd, c->item, NULL, "`%s` excludes it", old->what);
+	else if (old->pinned || strstr(old->value, " @ "))
+		item_leave(rd, c->item, "it is a constraint, and the files pin `%s`", r->key);
+	else if (among(old->key, "packages extensions") && strcmp(r->key, "torch") != 0)
+		constrain(rd, c->item, r, old);
+	else
+		place_requirement(rd, c->item, c->text, false);
+}
+
+bool
+init_requirements(struct init *rd, const struct source *src)
+{
+	size_t from = rd->items.n, first = rd->constraints.n;
+	unsigned before = rd->ds->errors;
+
+	list_push(rd->a, &rd->read, fs_clean(rd->a, src->path));
+	read_lines(rd, src, false);
+	for (size_t i = first; i < rd->constraints.n && rd->ds->errors == before; i++)
+		apply(rd, &rd->constraints.at[i]);
 	items_report(rd, from);
 	return rd->ds->errors == before;
 }

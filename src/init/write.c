@@ -26,6 +26,7 @@ static const struct init_key rows[] = {
 	{ "apt", KEY_LINES, false, false, NULL },
 	{ "index", KEY_VALUE, true, false, NULL },
 	{ "user", KEY_VALUE, false, false, NULL },
+	{ "torch.from", KEY_VALUE, true, false, NULL },
 	{ "torch.version", KEY_VALUE, true, false, NULL },
 	{ "torch.index", KEY_VALUE, true, false, NULL },
 	{ "torch.with", KEY_LINES, false, false, NULL },
