@@ -13,6 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 STACKBUILD = os.environ["STACKBUILD"]
 UV = os.path.join(os.path.dirname(os.environ["PYTHON"]), "uv")
 FLAGSHIP = os.path.join(ROOT, "recipes", "torch222-cu121.yaml")
+SIXTY = os.path.join(HERE, "sixty.yaml")
 WORST = os.path.join(HERE, "worst.yaml")
 PLATFORM = ["--python-version", "3.11", "--python-platform", "x86_64-manylinux_2_28", "--only-binary", ":all:"]
 
@@ -68,7 +69,8 @@ def main():
     try:
         check = [STACKBUILD, "check", FLAGSHIP]
         worst = [STACKBUILD, "check", WORST]
-        limit("check, the flagship, a cold process", check, 0.005, 16)
+        limit("check, the flagship, a cold process", check, 0.003, 16)
+        limit("check, a recipe with 60 packages", [STACKBUILD, "check", SIXTY], 0.010, 32)
         limit("check, the worst conflict", worst, 0.100, None, (1,))
         uv = Offline(work)
         good = uv.ask("stack", STACK, 0)
