@@ -374,9 +374,8 @@ struct package_release {
 	const char *version;
 	const struct version *v;
 	const char *requires_python; /* or NULL */
-	struct names
-		wheels; /* tags, "cp311-cp311-manylinux_2_17_x86_64"; of linux with glibc alone */
-	bool wheels_known; /* false: the file does not list its wheels */
+	struct names wheels; /* tags for Linux with glibc, "cp311-cp311-manylinux_2_17_x86_64" */
+	bool wheels_known;   /* false: the file does not list its wheels */
 	bool sdist;
 	const char *yanked;    /* why it was withdrawn, or "true"; NULL: it was not */
 	struct names requires; /* requirements on packages in the knowledge base, with markers */
@@ -397,6 +396,12 @@ struct names facts_package_names(const struct facts *f);
 /* Returns NULL if that release is unknown. */
 const struct package_release *package_release(const struct python_package *p,
 					      const struct version *v);
+/*
+ * Returns the release whose requirements a version has: its own or, if its METADATA was not read, those
+ * that the nearest older and newer releases agree on; NULL: not known.
+ */
+const struct package_release *package_requires(const struct python_package *p,
+					       const struct version *v);
 /* Returns the source of a release, for diag_source(). */
 const char *package_release_source(const struct facts *f, const struct package_release *r);
 /* True if no such version was ever published: the index had older and newer ones, not this one. */

@@ -105,6 +105,25 @@ package_release(const struct python_package *p, const struct version *v)
 	return NULL;
 }
 
+const struct package_release *
+package_requires(const struct python_package *p, const struct version *v)
+{
+	const struct package_release *older = NULL, *newer = NULL;
+
+	for (size_t i = 0; i < p->n && !newer; i++) {
+		const struct package_release *r = &p->releases[i];
+		int order = r->requires_known ? version_cmp(r->v, v) : 0;
+
+		if (!r->requires_known)
+			continue;
+		if (order <= 0)
+			older = r;
+		if (order >= 0)
+			newer = r;
+	}
+	return older && newer && names_agree(&older->requires, &newer->requires) ? older : NULL;
+}
+
 const char *
 package_release_source(const struct facts *f, const struct package_release *r)
 {

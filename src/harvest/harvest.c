@@ -76,21 +76,22 @@ take_known(struct work *w, struct found_releases *all)
 	}
 }
 
-/* Reads METADATA of the selected releases; false: w->why. */
+/* Reads METADATA of as many releases as say something new, within the limit; false: w->why. */
 static bool
-read_selected(struct work *w, struct found_releases *all, unsigned *count)
+read_some(struct work *w, const struct found_releases *all, unsigned *count)
 {
-	for (size_t i = all->n; i--;) {
-		struct found_release *r = &all->at[i];
-		const char *text;
+	const struct harvest_how *how = w->h->how;
+	struct found_release *r;
 
-		if (!r->read)
-			continue;
-		text = net_metadata(w, r->wheel);
+	for (unsigned n = 0; (how->all || n < how->limit) && (r = releases_next(all, how->all));
+	     n++) {
+		const char *text = net_metadata(w, r->wheel);
+
+		r->read = false;
 		if (!text || !metadata_take(w, text, r))
 			return false;
 		*count += r->has_metadata;
-		if (w->h->how->deep && !deep_read(w, r))
+		if (how->deep && !deep_read(w, r))
 			return false;
 	}
 	return true;
@@ -140,7 +141,7 @@ refresh_one(struct work *w, struct diags *ds)
 		w->why = "its page has no final release";
 		return false;
 	}
-	if (!read_selected(w, &all, &read) || !write_file(w, ds, &all))
+	if (!read_some(w, &all, &read) || !write_file(w, ds, &all))
 		return false;
 	w->h->how->tell(w->h->how->ctx,
 			arena_printf(w->a, "%s: %zu releases up to %s, METADATA of %u read",

@@ -54,7 +54,8 @@ struct found_release {
 	struct names wheels; /* tags, in the form that the file lists */
 	bool any_wheel, sdist;
 	bool listed;                    /* the file lists it under `releases` */
-	bool read;                      /* its METADATA is to be read */
+	bool pinned;                    /* another package pins it */
+	bool read;                      /* its METADATA can be read, and was not yet */
 	bool kept_a_file;               /* not every file of it is yanked */
 	const struct index_file *wheel; /* the wheel to read; NULL: the release has none */
 	int rank;
@@ -69,12 +70,18 @@ struct found_releases releases_of(struct arena *a, const struct index_page *page
 				  const char *package);
 
 /*
- * releases_select -- marks which releases are listed, and of which METADATA is read.
+ * releases_select -- marks which releases are listed, and of which METADATA can be read.
  *
  *   in      pins: versions that other packages pin
  */
 void releases_select(struct arena *a, struct found_releases *all, const struct names *pins,
 		     const struct harvest_how *how);
+
+/*
+ * releases_next -- the release whose METADATA says most: one that is pinned, the newest, the oldest,
+ * then the middle of the longest run between two that do not agree; NULL: no other says more.
+ */
+struct found_release *releases_next(const struct found_releases *all, bool every);
 
 /* --- a run --- */
 

@@ -373,7 +373,7 @@ releases_select(struct arena *a, struct found_releases *all, const struct names 
 {
 	const char *recent = recent_from(a, all);
 	enum turn *turns = arena_array_of(a, enum turn, all->n);
-	unsigned listed = 0, read = 0;
+	unsigned listed = 0;
 
 	for (size_t i = 0; i < all->n; i++)
 		turns[i] = turn_of(a, all, i, pins, recent);
@@ -390,14 +390,50 @@ releases_select(struct arena *a, struct found_releases *all, const struct names 
 			listed += r->listed;
 		}
 	list_yanked(all);
-	for (enum turn turn = PINNED; turn <= OTHER; turn++)
-		for (size_t i = all->n; i--;) {
-			struct found_release *r = &all->at[i];
+	for (size_t i = 0; i < all->n; i++) {
+		all->at[i].pinned = turns[i] == PINNED;
+		all->at[i].read = all->at[i].listed && all->at[i].wheel;
+	}
+}
 
-			if (turns[i] != turn || !r->listed || !r->wheel ||
-			    (!how->all && read == how->limit))
-				continue;
-			r->read = true;
-			read++;
+/* The n-th release between two that can be read. */
+static struct found_release *
+readable(const struct found_releases *all, size_t from, size_t n)
+{
+	while (!all->at[from].read || n--)
+		from++;
+	return &all->at[from];
+}
+
+struct found_release *
+releases_next(const struct found_releases *all, bool every)
+{
+	struct found_release *oldest = NULL, *newest = NULL, *pinned = NULL, *middle = NULL;
+	struct found_release *any = NULL;
+	const struct found_release *before = NULL; /* METADATA of which is there */
+	size_t from = 0, n = 0, longest = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct found_release *r = &all->at[i];
+
+		if (r->read) {
+			oldest = !before && !oldest ? r : oldest;
+			any = newest = r;
+			pinned = r->pinned ? r : pinned;
+			n++;
 		}
+		if (!r->has_metadata)
+			continue;
+		if (before && n > longest && !names_agree(&before->requires, &r->requires)) {
+			longest = n;
+			middle = readable(all, from, n / 2);
+		}
+		newest = NULL;
+		before = r;
+		from = i;
+		n = 0;
+	}
+	if (every)
+		return any;
+	return pinned ? pinned : newest ? newest : oldest ? oldest : middle;
 }

@@ -327,6 +327,9 @@ bool is_tracked(const struct workspace *w, const char *key);
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
+/* Returns the release whose requirements a candidate of a package has; NULL: not known. */
+const struct package_release *release_required(struct workspace *w, const struct solver_variable *t,
+					       const struct candidate *c);
 /* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
 bool is_companion(const char *key);
 /* Returns the release that was built for that torch; NULL: none, or no companion. */

@@ -344,16 +344,25 @@ require(struct query *q, const struct package_release *r, const char *text)
 	every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
 	terms[2] = IN(python, pythons);
 	add_conflict(q, terms, every ? 2 : 3, package_release_source(w->f, r),
-		     "%s %s requires %s%s", variable_at(w, q->variable)->label, r->version,
+		     "%s %s requires %s%s", variable_at(w, q->variable)->label, candidate_of(q)->text,
 		     req->name, specifiers_text(w->a, req->spec));
+}
+
+const struct package_release *
+release_required(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+{
+	const struct python_package *p = c->v ? facts_package(w->f, t->key) : NULL;
+
+	return p ? package_requires(p, c->v) : NULL;
 }
 
 void
 constraint_release_requires(struct query *q, struct workspace *w)
 {
-	const struct package_release *r = published(q);
+	const struct domain *s = w->variables.at[q->variable];
+	const struct package_release *r = release_required(w, &s->t, candidate_of(q));
 
-	if (!r || !from_pypi(w, w->variables.at[q->variable]))
+	if (!r || !from_pypi(w, s))
 		return;
 	for (size_t i = 0; i < r->requires.n; i++)
 		require(q, r, r->requires.at[i]);

@@ -184,19 +184,8 @@ add_package(struct workspace *w, const struct request *p)
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
 		    has_releases(t) ? no_release : not_listed);
-	else if (release && !release->run_known && !(c->published && c->published->requires_known))
+	else if (release && !release->run_known && !release_required(w, t, c))
 		add(w, arena_printf(w->a, "%s %s", name, c->text), no_requirements);
-}
-
-/* Of a package that requires nothing of interest no release has any. */
-static bool
-any_requires(const struct solver_variable *t)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < t->n; i++)
-		any |= t->c[i].published && t->c[i].published->requires_known;
-	return any;
 }
 
 /* Packages whose metadata nobody read, in the recipe or required by what is in it. */
@@ -206,9 +195,10 @@ add_unread(struct workspace *w)
 	for (size_t i = 0; i < w->solution->nvariables; i++) {
 		const struct solver_variable *t = w->solution->variables[i];
 		const struct candidate *c = solution_selected(w->solution, t->key);
+		const struct python_package *p = facts_package(w->f, t->key);
 
-		if (t->kind == VARIABLE_PACKAGE && c && c->published &&
-		    !c->published->requires_known && any_requires(t))
+		if (t->kind == VARIABLE_PACKAGE && c && c->v && p && p->n && !is_outside(w, t, c) &&
+		    !release_required(w, t, c))
 			add(w, arena_printf(w->a, "%s %s", t->label, c->text),
 			    "the requirements of this release are not in the knowledge base");
 	}
