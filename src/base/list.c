@@ -26,15 +26,6 @@ names_have(const struct names *all, const char *text)
 	return false;
 }
 
-bool
-names_agree(const struct names *x, const struct names *y)
-{
-	for (size_t i = 0; i < x->n; i++)
-		if (!names_have(y, x->at[i]))
-			return false;
-	return x->n == y->n;
-}
-
 void
 names_once(struct arena *a, struct names *all, const char *text)
 {

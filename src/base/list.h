@@ -30,8 +30,6 @@ void *list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size);
 struct names LIST(const char *);
 
 bool names_have(const struct names *all, const char *text);
-/* True if both lists have the same texts, in any order; neither has one twice. */
-bool names_agree(const struct names *x, const struct names *y);
 
 /* Adds a text, unless the list has it. */
 void names_once(struct arena *a, struct names *all, const char *text);

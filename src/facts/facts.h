@@ -396,12 +396,11 @@ struct names facts_package_names(const struct facts *f);
 /* Returns NULL if that release is unknown. */
 const struct package_release *package_release(const struct python_package *p,
 					      const struct version *v);
-/*
- * Returns the release whose requirements a version has: its own or, if its METADATA was not read, those
- * that the nearest older and newer releases agree on; NULL: not known.
- */
-const struct package_release *package_requires(const struct python_package *p,
-					       const struct version *v);
+/* The nearest releases, older and newer, whose METADATA was read: twice the version's own if its was. */
+struct package_span {
+	const struct package_release *older, *newer; /* both NULL: one of them is not known */
+};
+struct package_span package_span(const struct python_package *p, const struct version *v);
 /* Returns the source of a release, for diag_source(). */
 const char *package_release_source(const struct facts *f, const struct package_release *r);
 /* True if no such version was ever published: the index had older and newer ones, not this one. */

@@ -105,23 +105,20 @@ package_release(const struct python_package *p, const struct version *v)
 	return NULL;
 }
 
-const struct package_release *
-package_requires(const struct python_package *p, const struct version *v)
+struct package_span
+package_span(const struct python_package *p, const struct version *v)
 {
-	const struct package_release *older = NULL, *newer = NULL;
+	struct package_span s = { 0 };
 
-	for (size_t i = 0; i < p->n && !newer; i++) {
+	for (size_t i = 0; i < p->n && !s.newer; i++) {
 		const struct package_release *r = &p->releases[i];
-		int order = r->requires_known ? version_cmp(r->v, v) : 0;
 
-		if (!r->requires_known)
-			continue;
-		if (order <= 0)
-			older = r;
-		if (order >= 0)
-			newer = r;
+		if (r->requires_known && version_cmp(r->v, v) <= 0)
+			s.older = r;
+		if (r->requires_known && version_cmp(r->v, v) >= 0)
+			s.newer = r;
 	}
-	return older && newer && names_agree(&older->requires, &newer->requires) ? older : NULL;
+	return s.older && s.newer ? s : (struct package_span){ 0 };
 }
 
 const char *

@@ -10,6 +10,7 @@ enum { TAGS_MAX = 256, TAG_BYTES_MAX = 100, RECENT_MAX = 60, HEADS_MAX = 200, RE
 
 /* Older releases decide nothing in a stack of torch 1.13 (2022) and newer. */
 #define OLDEST "2020-01-01"
+#define OLDEST_READ "2022-01-01" /* of which METADATA is read, unless another package pins it */
 
 /* A file name of 255 bytes can stand for many thousand tags; a real one for a dozen. */
 static bool
@@ -250,9 +251,10 @@ releases_of(struct arena *a, const struct index_page *page, const char *package)
 		add_file(&g, &page->files.at[i], package);
 	for (size_t i = 0; i < page->versions.n; i++) {
 		const struct version *v = version_parse(a, page->versions.at[i]);
+		struct found_release *r = v ? release_for(&g, v) : NULL;
 
-		if (v)
-			release_for(&g, v)->kept_a_file = true;
+		if (r && !r->any_wheel && !r->sdist)
+			r->kept_a_file = true;
 	}
 	for (size_t i = 0; i < g.all.n; i++) {
 		struct found_release *r = g.all.at[i];
@@ -392,7 +394,9 @@ releases_select(struct arena *a, struct found_releases *all, const struct names 
 	list_yanked(all);
 	for (size_t i = 0; i < all->n; i++) {
 		all->at[i].pinned = turns[i] == PINNED;
-		all->at[i].read = all->at[i].listed && all->at[i].wheel;
+		all->at[i].read = all->at[i].listed && all->at[i].wheel &&
+				  (how->all || turns[i] == PINNED || !all->at[i].date ||
+				   strcmp(all->at[i].date, OLDEST_READ) >= 0);
 	}
 }
 
@@ -403,6 +407,17 @@ readable(const struct found_releases *all, size_t from, size_t n)
 	while (!all->at[from].read || n--)
 		from++;
 	return &all->at[from];
+}
+
+/* True if y has every requirement of x that no extra brings. */
+static bool
+agree(const struct found_release *x, const struct found_release *y)
+{
+	for (size_t i = 0; i < x->requires.n; i++)
+		if (!strstr(x->requires.at[i], "extra == ") &&
+		    !names_have(&y->requires, x->requires.at[i]))
+			return false;
+	return true;
 }
 
 struct found_release *
@@ -424,7 +439,7 @@ releases_next(const struct found_releases *all, bool every)
 		}
 		if (!r->has_metadata)
 			continue;
-		if (before && n > longest && !names_agree(&before->requires, &r->requires)) {
+		if (before && n > longest && !(agree(before, r) && agree(r, before))) {
 			longest = n;
 			middle = readable(all, from, n / 2);
 		}

@@ -327,9 +327,12 @@ bool is_tracked(const struct workspace *w, const char *key);
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
-/* Returns the release whose requirements a candidate of a package has; NULL: not known. */
-const struct package_release *release_required(struct workspace *w, const struct solver_variable *t,
-					       const struct candidate *c);
+/* The releases that say what a candidate of a package requires. */
+struct package_span release_span(struct workspace *w, const struct solver_variable *t,
+				 const struct candidate *c);
+/* Returns why nobody knows whether the stack meets what a candidate of it requires; NULL: it does. */
+const char *release_doubt(struct workspace *w, const struct solver_variable *t,
+			  const struct candidate *c);
 /* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
 bool is_companion(const char *key);
 /* Returns the release that was built for that torch; NULL: none, or no companion. */

@@ -302,10 +302,8 @@ constraint_release_glibc(struct query *q, struct workspace *w)
 
 /* The Pythons for which a requirement counts, with the extras that the recipe names. */
 static solve_word *
-pythons_of(struct query *q, const struct marker *m)
+pythons_for(struct workspace *w, const char *key, const struct marker *m)
 {
-	struct workspace *w = q->w;
-	const char *key = variable_at(w, q->variable)->key;
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
 	struct names extras = { 0 };
 
@@ -324,7 +322,7 @@ require(struct query *q, const struct package_release *r, const char *text)
 	struct workspace *w = q->w;
 	const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
 	unsigned python = the_variable(w, VARIABLE_PYTHON), other;
-	solve_word *pythons = req ? pythons_of(q, req->marker) : NULL, *those;
+	solve_word *pythons = req ? pythons_for(w, variable_at(w, q->variable)->key, req->marker) : NULL, *those;
 	struct solve_term terms[3] = { THIS(q) };
 	bool every;
 	int asked;
@@ -348,24 +346,67 @@ require(struct query *q, const struct package_release *r, const char *text)
 		     req->name, specifiers_text(w->a, req->spec));
 }
 
-const struct package_release *
-release_required(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+struct package_span
+release_span(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
 	const struct python_package *p = c->v ? facts_package(w->f, t->key) : NULL;
 
-	return p ? package_requires(p, c->v) : NULL;
+	return p ? package_span(p, c->v) : (struct package_span){ 0 };
 }
 
+/* Of a release whose METADATA was not read, what those before and after it agree on. */
 void
 constraint_release_requires(struct query *q, struct workspace *w)
 {
 	const struct domain *s = w->variables.at[q->variable];
-	const struct package_release *r = release_required(w, &s->t, candidate_of(q));
+	struct package_span span = release_span(w, &s->t, candidate_of(q));
 
-	if (!r || !from_pypi(w, s))
+	if (!span.older || !from_pypi(w, s))
 		return;
-	for (size_t i = 0; i < r->requires.n; i++)
-		require(q, r, r->requires.at[i]);
+	for (size_t i = 0; i < span.older->requires.n; i++)
+		if (names_have(&span.newer->requires, span.older->requires.at[i]))
+			require(q, span.older, span.older->requires.at[i]);
+}
+
+/* The requirement of one neighbour that the other has not, and that the stack does not meet; or NULL. */
+static const char *
+unmet(struct workspace *w, const struct solver_variable *t, const struct package_release *r,
+      const struct package_release *other)
+{
+	for (size_t i = 0; i < r->requires.n; i++) {
+		const char *text = r->requires.at[i];
+		const struct requirement *req =
+			names_have(&other->requires, text) ?
+				NULL :
+				requirement_parse(w->a, text, NULL, NULL);
+		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
+		int python = variable_find(w, "python");
+		int at = c ? variable_find(w, req->key) : -1;
+
+		/* What the recipe leaves open, pip selects as the release needs it. */
+		if (at >= 0 && requested(w, (unsigned)at) >= 0 && c->v && !req->url && !specifiers_match(req->spec, c->v, PRE_YES) &&
+		    (python < 0 || w->solution->chosen[python] < 0 ||
+		     solve_set_has(pythons_for(w, t->key, req->marker),
+				   (size_t)w->solution->chosen[python])))
+			return req->name;
+	}
+	return NULL;
+}
+
+const char *
+release_doubt(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+{
+	struct package_span span = release_span(w, t, c);
+	const char *name = NULL;
+
+	if (!span.older)
+		return "the requirements of this release are not in the knowledge base";
+	if (span.older != span.newer) {
+		name = unmet(w, t, span.older, span.newer);
+		name = name ? name : unmet(w, t, span.newer, span.older);
+	}
+	return name ? arena_printf(w->a, "its requirement on %s is not in the knowledge base", name) :
+		      NULL;
 }
 
 /* --- which of them exist --- */

@@ -184,7 +184,7 @@ add_package(struct workspace *w, const struct request *p)
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
 		    has_releases(t) ? no_release : not_listed);
-	else if (release && !release->run_known && !release_required(w, t, c))
+	else if (release && !release->run_known && release_doubt(w, t, c))
 		add(w, arena_printf(w->a, "%s %s", name, c->text), no_requirements);
 }
 
@@ -197,10 +197,14 @@ add_unread(struct workspace *w)
 		const struct candidate *c = solution_selected(w->solution, t->key);
 		const struct python_package *p = facts_package(w->f, t->key);
 
-		if (t->kind == VARIABLE_PACKAGE && c && c->v && p && p->n && !is_outside(w, t, c) &&
-		    !release_required(w, t, c))
-			add(w, arena_printf(w->a, "%s %s", t->label, c->text),
-			    "the requirements of this release are not in the knowledge base");
+		const char *why = t->kind == VARIABLE_PACKAGE && c && c->v && p && p->n &&
+						  !is_outside(w, t, c) &&
+						  !facts_package_independent(w->f, t->key) ?
+					  release_doubt(w, t, c) :
+					  NULL;
+
+		if (why)
+			add(w, arena_printf(w->a, "%s %s", t->label, c->text), why);
 	}
 }
 
