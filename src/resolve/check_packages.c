@@ -71,6 +71,41 @@ check_isolated(struct workspace *w)
 		check_requirement(w, &w->r->torch.with.at[i], "torch.with");
 }
 
+/*
+ * "torchaudio==2.0.2+cu117": when it is imported, it compares its CUDA with that of torch; torchaudio
+ * the series, torchvision the major version.  Source: PyPI: torchvision/extension.py of 0.20.1 to 0.29.2;
+ * https://github.com/mli/autocut/issues/106
+ */
+static void
+check_companion_build(struct workspace *w, const struct recipe_requirement *q)
+{
+	const struct version *pin = specifiers_pin(q->req->spec);
+	const char *own = pin ? version_local(w->a, pin) : NULL, *torch = w->s->torch_tag;
+	unsigned major = own ? cuda_major_of_tag(own) : 0;
+	bool series = !strcmp(q->req->key, "torchaudio");
+	struct diag *d;
+
+	if (!major || !torch || !cuda_major_of_tag(torch) || !is_companion(q->req->key) ||
+	    has_own_build(w) || !marker_holds(w, q->req->marker) ||
+	    (series ? !strcmp(own, torch) : major == cuda_major_of_tag(torch)))
+		return;
+	d = diag_at(w->ds, E_FIT_PAIR, q->text.at, "`%s` is not compatible with the %s build of torch",
+		    q->text.s, torch);
+	diag_why(d, "%s stops when it is imported if its CUDA has another %s than that of torch",
+		 q->req->key, series ? "version" : "major version");
+	diag_help(d, "write %s==%s, which comes from the index of torch", q->req->name,
+		  version_public(w->a, pin));
+}
+
+void
+check_companion_builds(struct workspace *w)
+{
+	for (size_t i = 0; i < w->r->packages.n; i++)
+		check_companion_build(w, &w->r->packages.at[i]);
+	for (size_t i = 0; i < w->r->torch.with.n; i++)
+		check_companion_build(w, &w->r->torch.with.at[i]);
+}
+
 /* An extension of which PyPI has wheels alone, where the recipe names no other source. */
 bool
 is_only_wheel(const struct extension *e, const struct recipe_extension *asked)

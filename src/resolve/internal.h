@@ -327,6 +327,8 @@ bool is_tracked(const struct workspace *w, const char *key);
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
+/* True if a range in the knowledge says which releases of `other` a version takes. */
+bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
 /* The releases that say what a candidate of a package requires. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);

@@ -98,15 +98,14 @@ constraint_pairs(struct query *q, struct workspace *w)
 
 /* --- torchvision and torchaudio --- */
 
-/* True if a range in the knowledge says which torch a release takes. */
-static bool
-has_pairing(struct workspace *w, const char *key, const struct version *v)
+bool
+has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other)
 {
 	size_t n;
 	const struct pairing *all = facts_pairings(w->f, key, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(all[i].other, "torch") &&
+		if (!strcmp(all[i].other, other) &&
 		    specifiers_match(facts_specifiers(w->f, all[i].spec), v, PRE_YES))
 			return true;
 	return false;
@@ -125,7 +124,7 @@ constraint_companion(struct query *q, struct workspace *w)
 	const char *first = NULL, *source = NULL;
 	solve_word *those = set_none(w, torch);
 
-	if (!is_companion(own->key) || !c->v || has_pairing(w, own->key, c->v))
+	if (!is_companion(own->key) || !c->v || has_pairing(w, own->key, c->v, "torch"))
 		return;
 	t = variable_at(w, torch);
 	for (size_t i = 0; i < t->n; i++) {

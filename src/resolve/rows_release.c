@@ -370,8 +370,8 @@ constraint_release_requires(struct query *q, struct workspace *w)
 
 /* The requirement of one neighbour that the other has not, and that the stack does not meet; or NULL. */
 static const char *
-unmet(struct workspace *w, const struct solver_variable *t, const struct package_release *r,
-      const struct package_release *other)
+unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
+      const struct package_release *r, const struct package_release *other)
 {
 	for (size_t i = 0; i < r->requires.n; i++) {
 		const char *text = r->requires.at[i];
@@ -380,14 +380,16 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct package
 				NULL :
 				requirement_parse(w->a, text, NULL, NULL);
 		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
-		int python = variable_find(w, "python");
-		int at = c ? variable_find(w, req->key) : -1;
+		int python = variable_find(w, "python"), at = c ? variable_find(w, req->key) : -1;
 
 		/* What the recipe leaves open, pip selects as the release needs it. */
-		if (at >= 0 && requested(w, (unsigned)at) >= 0 && c->v && !req->url && !specifiers_match(req->spec, c->v, PRE_YES) &&
-		    (python < 0 || w->solution->chosen[python] < 0 ||
-		     solve_set_has(pythons_for(w, t->key, req->marker),
-				   (size_t)w->solution->chosen[python])))
+		if (at < 0 || requested(w, (unsigned)at) < 0 || !c->v || req->url ||
+		    specifiers_match(req->spec, c->v, PRE_YES) ||
+		    has_pairing(w, t->key, v, is_companion(req->key) ? "torch" : req->key))
+			continue;
+		if (python < 0 || w->solution->chosen[python] < 0 ||
+		    solve_set_has(pythons_for(w, t->key, req->marker),
+				  (size_t)w->solution->chosen[python]))
 			return req->name;
 	}
 	return NULL;
@@ -402,8 +404,8 @@ release_doubt(struct workspace *w, const struct solver_variable *t, const struct
 	if (!span.older)
 		return "the requirements of this release are not in the knowledge base";
 	if (span.older != span.newer) {
-		name = unmet(w, t, span.older, span.newer);
-		name = name ? name : unmet(w, t, span.newer, span.older);
+		name = unmet(w, t, c->v, span.older, span.newer);
+		name = name ? name : unmet(w, t, c->v, span.newer, span.older);
 	}
 	return name ? arena_printf(w->a, "its requirement on %s is not in the knowledge base", name) :
 		      NULL;

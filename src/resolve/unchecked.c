@@ -14,7 +14,6 @@ add(struct workspace *w, const char *what, const char *why)
 
 static const char not_listed[] = "not in the knowledge base";
 static const char no_release[] = "this release is not in the knowledge base";
-static const char no_requirements[] = "its run-time requirements are not in the knowledge base";
 static const char no_index[] = "the packages of this index are not in the knowledge base";
 
 static bool
@@ -174,7 +173,7 @@ add_package(struct workspace *w, const struct request *p)
 	const struct candidate *c = solution_selected(w->solution, t->key);
 	const struct extension_release *release =
 		t->kind == VARIABLE_EXTENSION && c ? c->entry : NULL;
-	const char *name = p->requirement->req->name;
+	const char *name = p->requirement->req->name, *why;
 
 	if (!c)
 		return;
@@ -184,8 +183,8 @@ add_package(struct workspace *w, const struct request *p)
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
 		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
 		    has_releases(t) ? no_release : not_listed);
-	else if (release && !release->run_known && release_doubt(w, t, c))
-		add(w, arena_printf(w->a, "%s %s", name, c->text), no_requirements);
+	else if (release && !release->run_known && (why = release_doubt(w, t, c)))
+		add(w, arena_printf(w->a, "%s %s", name, c->text), why);
 }
 
 /* Packages whose metadata nobody read, in the recipe or required by what is in it. */
@@ -220,7 +219,7 @@ add_extension(struct workspace *w, const struct stack_extension *x)
 	else if (!x->release && (x->known->nreleases || !x->known->any.run_known))
 		add(w, what, version ? no_release : "its version is unknown before the build");
 	else if (x->release && !x->release->run_known)
-		add(w, what, no_requirements);
+		add(w, what, "its run-time requirements are not in the knowledge base");
 }
 
 /* An extra index may serve another build of a package than PyPI does. */
@@ -267,6 +266,41 @@ add_rules_open(struct workspace *w)
 	}
 }
 
+/* --- warnings --- */
+
+/* "auto-gptq==0.4.2 and torch 2.1.0": the pins that a warning names. */
+static const char *
+pair_of(const struct solution *s, const struct solve_conflict *c)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < c->pins.n; i++)
+		if (s->requests[c->pins.at[i]].at.line)
+			names_once(s->work->a, &all,
+				   request_name(s, &s->requests[c->pins.at[i]]));
+	return names_words(s->work->a, &all, "and");
+}
+
+/* Pairs that may not work, and libraries that may be missing: whether the stack works is not known. */
+static void
+add_doubtful(struct workspace *w)
+{
+	const struct solution *s = w->solution;
+
+	for (size_t i = 0; i < s->warnings.n; i++)
+		if (s->warnings.at[i].code == W_FIT_PAIR)
+			add(w, pair_of(s, &s->warnings.at[i].found),
+			    "whether they work together is not known: see the warning SB0250");
+	for (size_t i = 0; i < s->findings.n; i++) {
+		const struct rule *rule = s->findings.at[i].rule;
+
+		if (rule->code == W_FIT_LIBRARY || rule->code == W_FIT_PAIR)
+			add(w, arena_printf(w->a, "rule %s", rule->name),
+			    arena_printf(w->a, "whether the stack works is not known: see the "
+					       "warning %s", code_table[rule->code].id));
+	}
+}
+
 void
 resolve_unchecked(struct workspace *w)
 {
@@ -282,4 +316,5 @@ resolve_unchecked(struct workspace *w)
 	add_application(w);
 	add_extra_indexes(w);
 	add_rules_open(w);
+	add_doubtful(w);
 }
