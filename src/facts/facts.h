@@ -399,6 +399,7 @@ const struct package_release *package_release(const struct python_package *p,
 /* The nearest releases, older and newer, whose METADATA was read: twice the version's own if its was. */
 struct package_span {
 	const struct package_release *older, *newer; /* both NULL: one of them is not known */
+	bool wide; /* more than half a year apart: those between may require something else */
 };
 struct package_span package_span(const struct python_package *p, const struct version *v);
 /* Returns the source of a release, for diag_source(). */

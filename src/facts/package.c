@@ -1,8 +1,11 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fs.h"
 #include "base/str.h"
 #include "internal.h"
+
+enum { WIDE_DAYS = 186 };
 
 /* --- releases/NAME.yaml --- */
 
@@ -105,6 +108,18 @@ package_release(const struct python_package *p, const struct version *v)
 	return NULL;
 }
 
+/* About how many days after the year 0: equal months. */
+static long
+day_of(const struct package_release *r)
+{
+	const char *date = fact_text_of(r->claim, "date");
+	int year, month, day;
+
+	if (!date || sscanf(date, "%d-%d-%d", &year, &month, &day) != 3)
+		return 0;
+	return (year * 12L + month) * 31 + day;
+}
+
 struct package_span
 package_span(const struct python_package *p, const struct version *v)
 {
@@ -118,7 +133,10 @@ package_span(const struct python_package *p, const struct version *v)
 		if (r->requires_known && version_cmp(r->v, v) >= 0)
 			s.newer = r;
 	}
-	return s.older && s.newer ? s : (struct package_span){ 0 };
+	if (!s.older || !s.newer)
+		return (struct package_span){ 0 };
+	s.wide = day_of(s.newer) - day_of(s.older) > WIDE_DAYS;
+	return s;
 }
 
 const char *

@@ -1,4 +1,4 @@
-/* What METADATA requires, as far as the knowledge base has an interest in it. */
+/* What METADATA requires: everything without extras, and of extras what the knowledge base tracks. */
 #include <string.h>
 
 #include "base/str.h"
@@ -71,7 +71,8 @@ metadata_take(struct work *w, const char *text, struct found_release *r)
 		const struct requirement *q = requirement_parse(w->a, lines.at[i], NULL, NULL);
 		const char *shown = q ? requirement_text(w->a, q) : NULL;
 
-		if (shown && !is_tracked(w->h, q->key))
+		/* A recipe may pin any package: a bound on it counts. */
+		if (shown && strstr(shown, "extra == ") && !is_tracked(w->h, q->key))
 			continue;
 		/* Half of the requirements would pass for all of them. */
 		if (!shown || !is_plain(shown)) {

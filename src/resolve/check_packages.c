@@ -89,8 +89,8 @@ check_companion_build(struct workspace *w, const struct recipe_requirement *q)
 	    has_own_build(w) || !marker_holds(w, q->req->marker) ||
 	    (series ? !strcmp(own, torch) : major == cuda_major_of_tag(torch)))
 		return;
-	d = diag_at(w->ds, E_FIT_PAIR, q->text.at, "`%s` is not compatible with the %s build of torch",
-		    q->text.s, torch);
+	d = diag_at(w->ds, E_FIT_PAIR, q->text.at,
+		    "`%s` is not compatible with the %s build of torch", q->text.s, torch);
 	diag_why(d, "%s stops when it is imported if its CUDA has another %s than that of torch",
 		 q->req->key, series ? "version" : "major version");
 	diag_help(d, "write %s==%s, which comes from the index of torch", q->req->name,

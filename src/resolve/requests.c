@@ -289,7 +289,7 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 		const struct requirement *req = all->at[i].req;
 
 		if (specifiers_pin(req->spec) && applies(w, req->marker) &&
-		    strcmp(req->key, "torch") != 0 && is_tracked(w, req->key))
+		    strcmp(req->key, "torch") != 0)
 			allowed(w, package_variable(w, req->key), req->spec);
 	}
 }
@@ -324,15 +324,15 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		return;
 	}
 	wheel = req->url && recipe_names_wheel(req->url) ? version_of_url(w, req->url) : NULL;
-	if (!wheel && !req->url && !is_tracked(w, key) && facts_package_independent(w->f, key)) {
-		if (req->extras.n)
+	if (!wheel && !is_tracked(w, key)) {
+		if (req->url || !facts_package_independent(w->f, key))
+			not_checked(w, q, application, "not in the knowledge base");
+		else if (req->extras.n)
 			not_checked(w, q, application,
 				    "the requirements of its extras are not in the knowledge base");
-		return;
-	}
-	if (!wheel && !is_tracked(w, key)) {
-		not_checked(w, q, application, "not in the knowledge base");
-		return;
+		/* What others require of a release that is pinned counts all the same. */
+		if (req->url || !specifiers_pin(req->spec))
+			return;
 	}
 	variable = package_variable(w, key);
 	if (wheel)

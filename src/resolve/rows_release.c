@@ -322,12 +322,15 @@ require(struct query *q, const struct package_release *r, const char *text)
 	struct workspace *w = q->w;
 	const struct requirement *req = requirement_parse(w->a, text, NULL, NULL);
 	unsigned python = the_variable(w, VARIABLE_PYTHON), other;
-	solve_word *pythons = req ? pythons_for(w, variable_at(w, q->variable)->key, req->marker) : NULL, *those;
+	solve_word *pythons = req ? pythons_for(w, variable_at(w, q->variable)->key, req->marker) :
+				    NULL,
+		   *those;
 	struct solve_term terms[3] = { THIS(q) };
 	bool every;
 	int asked;
 
-	if (!req || req->url || !is_tracked(w, req->key) || set_is_empty(w, python, pythons))
+	if (!req || req->url || !(is_tracked(w, req->key) || variable_find(w, req->key) >= 0) ||
+	    set_is_empty(w, python, pythons))
 		return;
 	other = variable_named(w, req->key);
 	those = set_in(w, other, specifiers_text(w->a, req->spec));
@@ -342,8 +345,8 @@ require(struct query *q, const struct package_release *r, const char *text)
 	every = solve_set_count(pythons, variable_at(w, python)->n) == variable_at(w, python)->n;
 	terms[2] = IN(python, pythons);
 	add_conflict(q, terms, every ? 2 : 3, package_release_source(w->f, r),
-		     "%s %s requires %s%s", variable_at(w, q->variable)->label, candidate_of(q)->text,
-		     req->name, specifiers_text(w->a, req->spec));
+		     "%s %s requires %s%s", variable_at(w, q->variable)->label,
+		     candidate_of(q)->text, req->name, specifiers_text(w->a, req->spec));
 }
 
 struct package_span
@@ -368,30 +371,61 @@ constraint_release_requires(struct query *q, struct workspace *w)
 			require(q, span.older, span.older->requires.at[i]);
 }
 
-/* The requirement of one neighbour that the other has not, and that the stack does not meet; or NULL. */
+/* True if the recipe pins what a release of t requires; what it leaves open, pip selects. */
+static bool
+is_pinned_for(struct workspace *w, const struct solver_variable *t, const struct version *v,
+	      const struct requirement *req)
+{
+	int at = variable_find(w, req->key);
+	bool torch = !strcmp(req->key, "torch") || is_companion(req->key);
+
+	return at >= 0 && requested(w, (unsigned)at) >= 0 && !req->url &&
+	       !has_pairing(w, t->key, v, torch ? "torch" : req->key);
+}
+
+static bool
+applies_here(struct workspace *w, const struct solver_variable *t, const struct marker *m)
+{
+	int python = variable_find(w, "python");
+
+	return python < 0 || w->solution->chosen[python] < 0 ||
+	       solve_set_has(pythons_for(w, t->key, m), (size_t)w->solution->chosen[python]);
+}
+
+/* The pinned package that one neighbour requires in another way than the other, and not as it is. */
 static const char *
 unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
       const struct package_release *r, const struct package_release *other)
 {
 	for (size_t i = 0; i < r->requires.n; i++) {
 		const char *text = r->requires.at[i];
-		const struct requirement *req =
-			names_have(&other->requires, text) ?
-				NULL :
-				requirement_parse(w->a, text, NULL, NULL);
+		const struct requirement *req = names_have(&other->requires, text) ?
+							NULL :
+							requirement_parse(w->a, text, NULL, NULL);
 		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
-		int python = variable_find(w, "python"), at = c ? variable_find(w, req->key) : -1;
 
-		/* What the recipe leaves open, pip selects as the release needs it. */
-		if (at < 0 || requested(w, (unsigned)at) < 0 || !c->v || req->url ||
-		    specifiers_match(req->spec, c->v, PRE_YES) ||
-		    has_pairing(w, t->key, v, is_companion(req->key) ? "torch" : req->key))
-			continue;
-		if (python < 0 || w->solution->chosen[python] < 0 ||
-		    solve_set_has(pythons_for(w, t->key, req->marker),
-				  (size_t)w->solution->chosen[python]))
+		if (c && c->v && is_pinned_for(w, t, v, req) && applies_here(w, t, req->marker) &&
+		    !specifiers_match(req->spec, c->v, PRE_YES))
 			return req->name;
 	}
+	return NULL;
+}
+
+/* The pinned package, other than torch, that any release requires: one between two may bound it. */
+static const char *
+ever_required(struct workspace *w, const struct solver_variable *t, const struct version *v)
+{
+	const struct python_package *p = facts_package(w->f, t->key);
+
+	for (size_t k = 0; k < p->n; k++)
+		for (size_t i = 0; i < p->releases[k].requires.n; i++) {
+			const struct requirement *req =
+				requirement_parse(w->a, p->releases[k].requires.at[i], NULL, NULL);
+
+			if (req && strcmp(req->key, "torch") != 0 && !is_companion(req->key) &&
+			    is_pinned_for(w, t, v, req))
+				return req->name;
+		}
 	return NULL;
 }
 
@@ -407,7 +441,10 @@ release_doubt(struct workspace *w, const struct solver_variable *t, const struct
 		name = unmet(w, t, c->v, span.older, span.newer);
 		name = name ? name : unmet(w, t, c->v, span.newer, span.older);
 	}
-	return name ? arena_printf(w->a, "its requirement on %s is not in the knowledge base", name) :
+	if (!name && span.wide)
+		name = ever_required(w, t, c->v);
+	return name ? arena_printf(w->a, "its requirement on %s is not in the knowledge base",
+				   name) :
 		      NULL;
 }
 

@@ -187,7 +187,7 @@ add_package(struct workspace *w, const struct request *p)
 		add(w, arena_printf(w->a, "%s %s", name, c->text), why);
 }
 
-/* Packages whose metadata nobody read, in the recipe or required by what is in it. */
+/* Releases whose requirements nobody read. What the recipe leaves open, pip selects as it is needed. */
 static void
 add_unread(struct workspace *w)
 {
@@ -195,13 +195,15 @@ add_unread(struct workspace *w)
 		const struct solver_variable *t = w->solution->variables[i];
 		const struct candidate *c = solution_selected(w->solution, t->key);
 		const struct python_package *p = facts_package(w->f, t->key);
+		int pinned = requested(w, (unsigned)variable_find(w, t->key));
+		const char *why;
 
-		const char *why = t->kind == VARIABLE_PACKAGE && c && c->v && p && p->n &&
-						  !is_outside(w, t, c) &&
-						  !facts_package_independent(w->f, t->key) ?
-					  release_doubt(w, t, c) :
-					  NULL;
-
+		if (t->kind != VARIABLE_PACKAGE || !c || !c->v || !p || !p->n ||
+		    is_outside(w, t, c) || facts_package_independent(w->f, t->key))
+			continue;
+		if (pinned < 0 && release_span(w, t, c).older)
+			continue;
+		why = release_doubt(w, t, c);
 		if (why)
 			add(w, arena_printf(w->a, "%s %s", t->label, c->text), why);
 	}
@@ -276,8 +278,7 @@ pair_of(const struct solution *s, const struct solve_conflict *c)
 
 	for (size_t i = 0; i < c->pins.n; i++)
 		if (s->requests[c->pins.at[i]].at.line)
-			names_once(s->work->a, &all,
-				   request_name(s, &s->requests[c->pins.at[i]]));
+			names_once(s->work->a, &all, request_name(s, &s->requests[c->pins.at[i]]));
 	return names_words(s->work->a, &all, "and");
 }
 
@@ -296,8 +297,10 @@ add_doubtful(struct workspace *w)
 
 		if (rule->code == W_FIT_LIBRARY || rule->code == W_FIT_PAIR)
 			add(w, arena_printf(w->a, "rule %s", rule->name),
-			    arena_printf(w->a, "whether the stack works is not known: see the "
-					       "warning %s", code_table[rule->code].id));
+			    arena_printf(w->a,
+					 "whether the stack works is not known: see the "
+					 "warning %s",
+					 code_table[rule->code].id));
 	}
 }
 
