@@ -419,10 +419,14 @@ ever_required(struct workspace *w, const struct solver_variable *t, const struct
 
 	for (size_t k = 0; k < p->n; k++)
 		for (size_t i = 0; i < p->releases[k].requires.n; i++) {
+			const char *text = p->releases[k].requires.at[i];
 			const struct requirement *req =
-				requirement_parse(w->a, p->releases[k].requires.at[i], NULL, NULL);
+				strstr(text, "extra == ") ?
+					NULL :
+					requirement_parse(w->a, text, NULL, NULL);
 
-			if (req && strcmp(req->key, "torch") != 0 && !is_companion(req->key) &&
+			if (req && strcmp(req->key, "torch") != 0 &&
+			    strcmp(req->key, t->key) != 0 && !is_companion(req->key) &&
 			    is_pinned_for(w, t, v, req))
 				return req->name;
 		}
