@@ -366,37 +366,32 @@ const struct pairing *facts_pairings(const struct facts *f, const char *name, si
 bool facts_paired(const struct facts *f, const char *name);
 
 /* --- ordinary packages --- */
-
-/* True if the package requires nothing that the knowledge base has, in any release; name: normalised. */
+/* True if no requirement of the package decides anything, in any release; name: normalised. */
 bool facts_package_independent(const struct facts *f, const char *name);
 /* A release as the package index has it. */
 struct package_release {
 	const char *version;
 	const struct version *v;
 	const char *requires_python; /* or NULL */
-	struct names wheels; /* tags for Linux with glibc, "cp311-cp311-manylinux_2_17_x86_64" */
-	bool wheels_known;   /* false: the file does not list its wheels */
-	bool sdist;
-	const char *yanked;    /* why it was withdrawn, or "true"; NULL: it was not */
-	struct names requires; /* requirements on packages in the knowledge base, with markers */
-	bool requires_known;   /* false: its METADATA was not read */
+	const char *yanked;          /* why it was withdrawn, or "true"; NULL: it was not */
+	struct names wheels;   /* tags for Linux with glibc, "cp311-cp311-manylinux_2_17_x86_64" */
+	struct names requires; /* requirements, with markers; of extras those of interest */
+	bool wheels_known, sdist; /* wheels_known: the file lists its wheels */
+	bool requires_known;      /* its METADATA was read */
 	const struct claim *claim;
 };
 /* An ordinary package, or an extension that the index has as well. */
 struct python_package {
-	const char *name;                       /* normalised */
+	const char *name, *source;              /* name: normalised */
 	const struct package_release *releases; /* oldest first */
 	size_t n;                               /* 0: the knowledge base lists no release */
-	const char *source;
 };
-/* Returns NULL if the package is not in the knowledge base. */
+/* A package, the names of all, and a release; NULL: not in the knowledge base. */
 const struct python_package *facts_package(const struct facts *f, const char *name);
-/* Returns the names of all ordinary packages. */
 struct names facts_package_names(const struct facts *f);
-/* Returns NULL if that release is unknown. */
 const struct package_release *package_release(const struct python_package *p,
 					      const struct version *v);
-/* The nearest releases, older and newer, whose METADATA was read: twice the version's own if its was. */
+/* The nearest releases whose METADATA was read: twice the version's own if its was. */
 struct package_span {
 	const struct package_release *older, *newer; /* both NULL: one of them is not known */
 	bool wide; /* more than half a year apart: those between may require something else */

@@ -55,6 +55,7 @@ struct workspace {
 	unsigned of_kind
 		[VARIABLE_KINDS]; /* the number, plus 1, of the only variable of a kind; or 0 */
 	struct map listed;        /* what s->unchecked names */
+	struct map bounded;       /* what the packages of the recipe require in any release */
 	struct requests LIST(struct request) requests;
 	struct solver_pins LIST(struct solve_pin) solver_pins;
 	struct unchecked_items LIST(struct unchecked) unchecked;
@@ -327,6 +328,10 @@ bool is_tracked(const struct workspace *w, const char *key);
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
+/* Notes what the packages of a list require in any release that was read. */
+void bounds_note(struct workspace *w, const struct recipe_requirements *all);
+/* True if the knowledge, or a release of a package that was noted, can bound a package. */
+bool bounds_count(const struct workspace *w, const char *key);
 /* True if a range in the knowledge says which releases of `other` a version takes. */
 bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
 /* The releases that say what a candidate of a package requires. */

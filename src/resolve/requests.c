@@ -289,7 +289,7 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 		const struct requirement *req = all->at[i].req;
 
 		if (specifiers_pin(req->spec) && applies(w, req->marker) &&
-		    strcmp(req->key, "torch") != 0)
+		    strcmp(req->key, "torch") != 0 && bounds_count(w, req->key))
 			allowed(w, package_variable(w, req->key), req->spec);
 	}
 }
@@ -330,8 +330,8 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		else if (req->extras.n)
 			not_checked(w, q, application,
 				    "the requirements of its extras are not in the knowledge base");
-		/* What others require of a release that is pinned counts all the same. */
-		if (req->url || !specifiers_pin(req->spec))
+		/* A release that is pinned, and that others may require in another version. */
+		if (req->url || !specifiers_pin(req->spec) || !bounds_count(w, key))
 			return;
 	}
 	variable = package_variable(w, key);
@@ -480,6 +480,8 @@ read_requests(struct workspace *w)
 	read_torch(w);
 	read_base(w);
 	read_machine_and_python(w);
+	bounds_note(w, &r->torch.with);
+	bounds_note(w, &r->packages);
 	name_requested_releases(w, &r->torch.with);
 	name_requested_releases(w, &r->packages);
 	if (r->app.needs)

@@ -283,3 +283,27 @@ version_of_url(struct workspace *w, const char *url)
 
 	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
 }
+
+/* --- packages that only requirements name --- */
+
+void
+bounds_note(struct workspace *w, const struct recipe_requirements *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct python_package *p = facts_package(w->f, all->at[i].req->key);
+
+		for (size_t k = 0; p && k < p->n; k++)
+			for (size_t n = 0; n < p->releases[k].requires.n; n++) {
+				const char *text = p->releases[k].requires.at[n];
+
+				map_put(&w->bounded,
+					arena_copy(w->a, text, strcspn(text, "[<>=!~; @")), w);
+			}
+	}
+}
+
+bool
+bounds_count(const struct workspace *w, const char *key)
+{
+	return is_tracked(w, key) || map_get(&w->bounded, key);
+}

@@ -324,9 +324,13 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 	struct workspace *w = arena_new_of(a, struct workspace);
 	struct solve_result found;
 
-	*w = (struct workspace){
-		.a = a, .f = f, .r = r, .by_key = MAP(a), .pythons_in = MAP(a), .listed = MAP(a)
-	};
+	*w = (struct workspace){ .a = a,
+				 .f = f,
+				 .r = r,
+				 .by_key = MAP(a),
+				 .pythons_in = MAP(a),
+				 .listed = MAP(a),
+				 .bounded = MAP(a) };
 	read_requests(w);
 	w->budget.steps = steps ? steps : STEPS_MAX + 4 * (unsigned)w->requests.n;
 	*solution = (struct solution){ .facts = f,
