@@ -318,11 +318,13 @@ finish(struct docker *d, size_t from)
 		take_user(d, &d->user);
 	for (size_t i = 0; i < d->clones.n; i++)
 		for (size_t k = 0; k < d->clones.at[i].items.n; k++)
-			if (d->clones.at[i].installed)
+			if (d->clones.at[i].by && d->clones.at[i].by->fate != INIT_LEFT)
 				item_take(d->rd, d->clones.at[i].items.at[k], "extensions", NULL);
 			else
 				item_leave(d->rd, d->clones.at[i].items.at[k],
-					   "init finds no command that installs the clone");
+					   d->clones.at[i].by ?
+						   "what installs the clone is left out" :
+						   "init finds no command that installs the clone");
 	for (size_t i = from; i < d->rd->items.n; i++) {
 		struct init_item *item = d->rd->items.at[i];
 		struct variable *v = NULL;

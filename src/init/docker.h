@@ -44,7 +44,7 @@ struct stages LIST(struct stage);
 struct clone {
 	const char *dir, *url, *ref;
 	struct init_items items;
-	bool installed;
+	const struct init_item *by; /* the command of pip that installs it; NULL: none */
 };
 struct clones LIST(struct clone);
 

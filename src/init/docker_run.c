@@ -181,7 +181,7 @@ requirement(struct docker *d, const struct word *w, const char *text, const char
 	if (is_local_path(text))
 		clone = clone_in(d, arena_copy(d->rd->a, text, strcspn(text, "[")));
 	if (clone) {
-		clone->installed = true;
+		clone->by = item;
 		text = arena_printf(d->rd->a, "git+%s%s%s", clone->url, clone->ref ? "@" : "",
 				    clone->ref ? clone->ref : "");
 	}
