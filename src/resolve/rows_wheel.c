@@ -370,6 +370,33 @@ constraint_release_wheel(struct query *q, struct workspace *w)
 	for_glibc(&l);
 }
 
+/* A wheel whose name promises the old ABI, where none of the project's for that torch has it. */
+static void
+for_abi(struct list *l, const char *url)
+{
+	struct workspace *w = l->q->w;
+	const struct wheel_file *file = wheel_file_parse(w->a, recipe_url_file(w->a, url));
+	const char *local = file ? version_local(w->a, file->version) : NULL;
+	const char *number = local ? behind(w->a, local, "torch") : NULL;
+	const char *series = number ? series_of(w->a, number, true) : NULL;
+	bool any = false;
+
+	if (!series || !strstr(local, "cxx11abifalse"))
+		return;
+	for (size_t i = 0; i < l->wheels.n; i++) {
+		if (!names_have(&l->wheels.rows[i].torch, series))
+			continue;
+		if (l->wheels.rows[i].abi_old)
+			return;
+		any = true;
+	}
+	if (any)
+		add_conflict(l->q, TERMS(l->this, l->from), l->wheels.source,
+			     "the project's wheels of %s for torch %s want the new C++ ABI, also "
+			     "those that are named cxx11abiFALSE",
+			     l->x.name, series);
+}
+
 /*
  * What is known of a project's wheel by its URL, where its name does not say: the system that it
  * needs; as a warning, that it is labelled with a torch, and was built before that one was out.
@@ -384,8 +411,10 @@ constraint_wheel_of_project(struct query *q, struct workspace *w)
 	if (!is_wheel(s->asked) && !(warns && s->wheel))
 		return;
 	l = list_of(q, warns && s->wheel ? NULL : "url");
-	if (!warns)
+	if (!warns) {
 		for_glibc(&l);
+		for_abi(&l, s->asked->url.s);
+	}
 	for (const struct wheel_row *row = l.wheels.rows; row && row < l.wheels.rows + l.wheels.n;
 	     row++)
 		for (size_t k = 0; warns && row->nightly && k < row->torch.n; k++)
