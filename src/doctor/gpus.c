@@ -1,7 +1,5 @@
 #include "internal.h"
 
-#include <stdlib.h>
-
 /* The GPUs: by NVML, else nvidia-smi, else /proc and /sys. */
 
 /* The driver's library below the root; NULL: where the loader finds it. */
@@ -18,42 +16,6 @@ library(struct look *l)
 		if (look_exists(l, usual[i]))
 			return look_path(l, usual[i]);
 	return look_path(l, usual[1]);
-}
-
-/* NVIDIA H100 80GB HBM3, GPU-..., 550.54.15, 9.0, 81559, 12 */
-static void
-by_smi(struct look *l)
-{
-	const char *text =
-		ask(l, "nvidia-smi",
-		    "--query-gpu=name,uuid,driver_version,compute_cap,memory.total,memory.used",
-		    "--format=csv,noheader,nounits");
-	const struct names lines = names_split(l->a, text ? text : "", '\n');
-
-	for (size_t i = 0; i < lines.n; i++) {
-		struct names f = names_split(l->a, lines.at[i], ',');
-		struct host_gpu g = { 0 };
-		unsigned k;
-
-		if (f.n != 6)
-			continue;
-		for (k = 0; k < 6; k++)
-			f.at[k] += strspn(f.at[k], " ");
-		g.name = f.at[0];
-		g.uuid = f.at[1];
-		l->gpus.driver = f.at[2];
-		g.major = (unsigned)strtoul(f.at[3], NULL, 10);
-		g.minor = strchr(f.at[3], '.') ?
-				  (unsigned)strtoul(strchr(f.at[3], '.') + 1, NULL, 10) :
-				  0;
-		g.mem_mib = strtoul(f.at[4], NULL, 10);
-		g.mem_used_mib = strtoul(f.at[5], NULL, 10);
-		list_push(l->a, &l->gpus.list, g);
-	}
-	if (l->gpus.list.n) {
-		l->gpus_by = "nvidia-smi";
-		l->gpus.cuda = look_version(l, ask(l, "nvidia-smi"), "CUDA Version:");
-	}
 }
 
 /* /proc/driver/nvidia: "Model: 		 NVIDIA GeForce RTX 4090" */
@@ -86,13 +48,21 @@ by_proc(struct look *l)
 void
 look_gpus(struct look *l)
 {
-	l->gpus = *host_gpus(l->a, library(l));
-	if (l->gpus.list.n)
-		l->gpus_by = "NVML";
+	const struct host_gpus *gpus;
+	struct sampler *s = sampler_open(l->a, library(l), &gpus);
+
+	l->gpus = *gpus;
+	l->gpu_samples = arena_array_of(l->a, struct gpu_sample, gpus->list.n + 1);
+	if (gpus->list.n)
+		l->gpus_by = s ? sampler_source(s) : "NVML";
 	else
-		by_smi(l);
-	if (!l->gpus.list.n)
 		by_proc(l);
+	if (gpus->list.n && s)
+		sampler_take(s, l->a, l->gpu_samples);
+	if (s)
+		sampler_close(s);
+	if (gpus->list.n && !l->gpus.cuda)
+		l->gpus.cuda = look_version(l, ask(l, "nvidia-smi"), "CUDA Version:");
 }
 
 const char *
@@ -161,6 +131,26 @@ check_driver(struct look *l)
 	}
 }
 
+/* Returns ", 20000 MiB of them by python (PID 4711)" for the process with most memory, or "". */
+static const char *
+holder(struct look *l, size_t gpu)
+{
+	const struct gpu_use *most = NULL;
+	const char *name;
+
+	for (size_t i = 0; gpu < l->gpus.list.n && i < l->gpu_samples[gpu].uses.n; i++) {
+		const struct gpu_use *u = &l->gpu_samples[gpu].uses.at[i];
+
+		most = u->listed && (!most || u->mem_mib > most->mem_mib) ? u : most;
+	}
+	if (!most)
+		return "";
+	name = look_text(l, arena_printf(l->a, "/proc/%d/comm", most->pid));
+	return arena_printf(l->a, ", %zu MiB of them by %s (PID %d)", most->mem_mib,
+			    *name ? arena_copy(l->a, name, strcspn(name, "\n")) : "a process",
+			    most->pid);
+}
+
 void
 check_gpus(struct look *l)
 {
@@ -173,22 +163,17 @@ check_gpus(struct look *l)
 		      l->gpus.lost.at[i]);
 	for (size_t i = 0; i < l->gpus.list.n; i++) {
 		const struct host_gpu *g = &l->gpus.list.at[i];
-		const char *users =
-			g->mem_used_mib * 10 > g->mem_mib * 8 ?
-				ask(l, "nvidia-smi", "--query-compute-apps=pid,process_name",
-				    "--format=csv,noheader") :
-				NULL;
 
 		if (g->mem_mib && g->mem_used_mib * 10 > g->mem_mib * 8)
 			found(l, FINDING_WARNING, "gpu-memory-used",
 			      "training fails with CUDA out of memory",
 			      "end the processes that hold the memory, or choose another GPU",
-			      "GPU %zu (%s): %zu of %zu MiB are in use%s%s", i, g->name,
-			      g->mem_used_mib, g->mem_mib, users && *users ? " by " : "",
-			      users ? arena_copy(l->a, users, strcspn(users, "\n")) : "");
+			      "GPU %zu (%s): %zu of %zu MiB are in use%s", i, g->name,
+			      g->mem_used_mib, g->mem_mib, holder(l, i));
 		else
-			fine(l, "GPU %zu: %s, compute capability %u.%u, %zu MiB, %zu MiB in use", i,
-			     g->name, g->major, g->minor, g->mem_mib, g->mem_used_mib);
+			fine(l, "GPU %zu: %s, compute capability %u.%u, %zu MiB, %zu MiB in use%s",
+			     i, g->name, g->major, g->minor, g->mem_mib, g->mem_used_mib,
+			     holder(l, i));
 	}
 	if (l->gpus.list.n && visible && (!*visible || starts_with(visible, "-1")))
 		found(l, FINDING_WARNING, "gpu-hidden", "torch sees no GPU and uses the CPU",

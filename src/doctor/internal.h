@@ -24,8 +24,9 @@ struct look {
 	const struct doctor_options *o;
 	const struct host *host;
 	struct host_gpus gpus;
-	const char *gpus_by; /* "NVML", "nvidia-smi", "/proc"; NULL: nothing answered */
-	struct names env;    /* "NAME=value" */
+	struct gpu_sample *gpu_samples; /* of each GPU, by NVML or nvidia-smi */
+	const char *gpus_by;            /* "NVML", "nvidia-smi", "/proc"; NULL: nothing answered */
+	struct names env;               /* "NAME=value" */
 	struct mounted_all mounts;
 	struct toolkits toolkits;
 	const char *cwd, *home;

@@ -62,10 +62,11 @@ struct sampler;
 /*
  * sampler_open -- opens NVML, or finds nvidia-smi, to sample the GPUs of this machine.
  *
+ *   in      library: as for host_gpus()
  *   out     *gpus: the GPUs, or why there is none; NULL: there is neither NVML nor nvidia-smi
  *   memory  lives in a, until sampler_close
  */
-struct sampler *sampler_open(struct arena *a, const struct host_gpus **gpus);
+struct sampler *sampler_open(struct arena *a, const char *library, const struct host_gpus **gpus);
 /* Returns "NVML" or "nvidia-smi". */
 const char *sampler_source(const struct sampler *s);
 /* Fills out[0..gpus->list.n) with what happened since the last call; lists live in a. */

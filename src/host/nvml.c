@@ -2,7 +2,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
-#include "host.h"
+#include "sample.h"
 
 /*
  * GPUs by NVML, which comes with the driver: nothing is linked against, so that this program
@@ -96,8 +96,8 @@ find_functions(void *lib, struct nvml *n)
 	return NULL;
 }
 
-static void *
-open_library(struct arena *a, const char *library, const char **why)
+void *
+nvml_library(struct arena *a, const char *library, const char **why)
 {
 	/* Under WSL 2 it lies where not every ld.so.conf looks. */
 	static const char *const usual[] = { "libnvidia-ml.so.1",
@@ -191,7 +191,7 @@ host_gpus(struct arena *a, const char *library)
 	struct host_gpus *out = arena_new_of(a, struct host_gpus);
 	struct nvml n = { 0 };
 	const char *lacks;
-	void *lib = open_library(a, library, &out->why_none);
+	void *lib = nvml_library(a, library, &out->why_none);
 	int result;
 
 	if (!lib)

@@ -93,16 +93,15 @@ find_all(struct sampler *s)
 }
 
 struct sampler *
-sampler_open(struct arena *a, const struct host_gpus **gpus)
+sampler_open(struct arena *a, const char *library, const struct host_gpus **gpus)
 {
 	struct sampler *s = arena_new_of(a, struct sampler);
+	const char *why;
 
-	s->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!s->library)
-		s->library = dlopen("/usr/lib/wsl/lib/libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	s->library = nvml_library(a, library, &why);
 	s->begun = s->library && find_all(s) && s->init() == OK;
 	/* NVML counts how often it was initialised: here it need not start twice. */
-	*gpus = s->gpus = host_gpus(a, NULL);
+	*gpus = s->gpus = host_gpus(a, library);
 	if (!s->begun && (!s->library || s->gpus->list.n)) {
 		s->library = NULL;
 		s->gpus = smi_gpus(a);

@@ -3,7 +3,12 @@
 
 #include "host.h"
 
-/* The second source of samples, nvidia-smi: for sample.c alone. */
+/* What the files of host/ share. */
+
+/* Opens NVML's library, or the one named; NULL, and why in words. */
+void *nvml_library(struct arena *a, const char *library, const char **why);
+
+/* --- nvidia-smi, the second source --- */
 
 /* Returns the GPUs as nvidia-smi lists them; NULL: it is not installed, or it fails. */
 const struct host_gpus *smi_gpus(struct arena *a);

@@ -6,8 +6,8 @@
 #include "sample.h"
 
 /*
- * Samples by nvidia-smi, where NVML's library cannot be opened. It costs much more: whoever samples
- * looks at the time that a sample takes.
+ * GPUs and samples by nvidia-smi, where NVML's library cannot be opened. It costs much more: whoever
+ * samples looks at the time that a sample takes.
  * Source: `nvidia-smi --help-query-gpu`; `nvidia-smi pmon -h`.
  */
 
@@ -34,29 +34,48 @@ number(const char *s)
 	return is_digit(*s) ? (int)strtol(s, NULL, 10) : -1;
 }
 
+/* NVIDIA H100 80GB HBM3, GPU-..., 550.54.15, 81559, 12, 9.0 */
+static void
+take_gpu(struct arena *a, const char *line, struct host_gpus *out)
+{
+	struct names w = names_split(a, line, ',');
+	struct host_gpu gpu = { 0 };
+	const char *dot;
+
+	for (size_t i = 0; i < w.n; i++)
+		w.at[i] += strspn(w.at[i], " ");
+	if (w.n < 5)
+		return;
+	gpu.name = w.at[0];
+	gpu.uuid = w.at[1];
+	out->driver = w.at[2];
+	gpu.mem_mib = number(w.at[3]) > 0 ? (size_t)number(w.at[3]) : 0;
+	gpu.mem_used_mib = number(w.at[4]) > 0 ? (size_t)number(w.at[4]) : 0;
+	dot = w.n > 5 ? strchr(w.at[5], '.') : NULL;
+	if (dot) {
+		gpu.major = (unsigned)strtoul(w.at[5], NULL, 10);
+		gpu.minor = (unsigned)strtoul(dot + 1, NULL, 10);
+	}
+	list_push(a, &out->list, gpu);
+}
+
 const struct host_gpus *
 smi_gpus(struct arena *a)
 {
-	static const char *const argv[] = { "nvidia-smi",
-					    "--query-gpu=name,uuid,memory.total,driver_version",
-					    "--format=csv,noheader,nounits", NULL };
+	/* An nvidia-smi that does not know the last field prints no GPU. */
+	static const char *const fields[] = {
+		"--query-gpu=name,uuid,driver_version,memory.total,memory.used,compute_cap",
+		"--query-gpu=name,uuid,driver_version,memory.total,memory.used"
+	};
 	struct host_gpus *g = arena_new_of(a, struct host_gpus);
-	struct names lines;
 
-	if (!proc_which(a, "nvidia-smi"))
-		return NULL;
-	lines = ask(a, argv);
-	for (size_t i = 0; i < lines.n; i++) {
-		struct names w = names_split(a, lines.at[i], ',');
-		struct host_gpu gpu = { 0 };
+	for (size_t k = 0; k < 2 && !g->list.n && proc_which(a, "nvidia-smi"); k++) {
+		const char *const argv[] = { "nvidia-smi", fields[k],
+					     "--format=csv,noheader,nounits", NULL };
+		struct names lines = ask(a, argv);
 
-		if (w.n < 4)
-			continue;
-		gpu.name = w.at[0];
-		gpu.uuid = w.at[1] + strspn(w.at[1], " ");
-		gpu.mem_mib = number(w.at[2]) > 0 ? (size_t)number(w.at[2]) : 0;
-		g->driver = w.at[3] + strspn(w.at[3], " ");
-		list_push(a, &g->list, gpu);
+		for (size_t i = 0; i < lines.n; i++)
+			take_gpu(a, lines.at[i], g);
 	}
 	return g->list.n ? g : NULL;
 }

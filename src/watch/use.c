@@ -228,7 +228,7 @@ watch_new(struct arena *a)
 
 	w->a = a;
 	w->use = arena_new_of(a, struct use);
-	w->sampler = sampler_open(a, &w->gpus);
+	w->sampler = sampler_open(a, NULL, &w->gpus);
 	w->foreign = pids_foreign(a);
 	w->use->source = w->sampler ? sampler_source(w->sampler) : NULL;
 	w->seen = arena_array_of(a, struct seen, w->gpus->list.n + 1);

@@ -6,6 +6,8 @@
  * the driver does, the library keeps samples: a line that was never the last one when it was asked is told too, also of
  * a process that has ended. `hidden`: processes are not told (as in a container); `wsl`: no call tells processes;
  * `init`: the result of nvmlInit. `base`: per cent of each GPU that nobody of ours causes.
+ *
+ * suites/doctor compiles it with the values of a made-up host (-D); HOLDER is the PID of a process that uses all of USED.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -28,7 +30,28 @@ struct memory {
 	unsigned long long total, free, used;
 };
 
-enum { LINES = 4096, GPUS = 8 };
+#ifndef DRIVER
+#define DRIVER "550.54.15"
+#define CUDA 12040
+#define NAME "NVIDIA Stub"
+#define CC 80
+#define GPUS 1
+#define TOTAL 16384
+#endif
+#ifndef INIT
+#define INIT 0
+#endif
+#ifndef SECOND /* the result of opening the second GPU */
+#define SECOND 0
+#endif
+#ifndef USED
+#define USED 100
+#endif
+#ifndef HOLDER
+#define HOLDER 0
+#endif
+
+enum { LINES = 4096 };
 
 static struct {
 	unsigned pid, gpu, busy, mem, number; /* number: of the line in its file */
@@ -45,9 +68,8 @@ setting(const char *name, long none)
 	FILE *f;
 	long value = none;
 
-	snprintf(path, sizeof(path), "%s/%s", getenv("STUB_GPUS") ? getenv("STUB_GPUS") : "/",
-		 name);
-	if ((f = fopen(path, "r"))) {
+	snprintf(path, sizeof(path), "%s/%s", getenv("STUB_GPUS") ? getenv("STUB_GPUS") : "", name);
+	if (getenv("STUB_GPUS") && (f = fopen(path, "r"))) {
 		if (fscanf(f, "%ld", &value) != 1)
 			value = 1;
 		fclose(f);
@@ -109,7 +131,7 @@ lives(unsigned i)
 int
 nvmlInit_v2(void)
 {
-	return (int)setting("init", 0);
+	return (int)setting("init", INIT);
 }
 int
 nvmlShutdown(void)
@@ -126,20 +148,20 @@ nvmlErrorString(int r)
 int
 nvmlSystemGetDriverVersion(char *s, unsigned n)
 {
-	snprintf(s, n, "550.54.15");
+	snprintf(s, n, DRIVER);
 	return 0;
 }
 
 int
 nvmlSystemGetCudaDriverVersion_v2(int *v)
 {
-	*v = 12040;
+	*v = CUDA;
 	return 0;
 }
 int
 nvmlDeviceGetCount_v2(unsigned *n)
 {
-	*n = (unsigned)setting("gpus", 1);
+	*n = (unsigned)setting("gpus", GPUS);
 	return 0;
 }
 
@@ -147,7 +169,7 @@ int
 nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d)
 {
 	*d = (char *)0 + i + 1;
-	return 0;
+	return i ? SECOND : 0;
 }
 
 static unsigned
@@ -160,7 +182,7 @@ int
 nvmlDeviceGetName(void *d, char *s, unsigned n)
 {
 	(void)d;
-	snprintf(s, n, "NVIDIA Stub");
+	snprintf(s, n, NAME);
 	return 0;
 }
 
@@ -181,8 +203,8 @@ int
 nvmlDeviceGetCudaComputeCapability(void *d, int *x, int *y)
 {
 	(void)d;
-	*x = 8;
-	*y = 0;
+	*x = CC / 10;
+	*y = CC % 10;
 	return 0;
 }
 
@@ -190,8 +212,8 @@ int
 nvmlDeviceGetMemoryInfo(void *d, struct memory *m)
 {
 	refresh();
-	m->total = 16384ull << 20;
-	m->used = 100ull << 20;
+	m->total = (unsigned long long)TOTAL << 20;
+	m->used = (unsigned long long)USED << 20;
 	for (unsigned i = 0; i < count; i++)
 		if (lines[i].gpu == index_of(d) && lives(i))
 			m->used += (unsigned long long)lines[i].mem << 20;
@@ -220,6 +242,10 @@ nvmlDeviceGetComputeRunningProcesses_v3(void *d, unsigned *n, struct process_inf
 	refresh();
 	if (setting("wsl", 0))
 		return 3;
+	if (HOLDER && k < *n) {
+		all[k].pid = HOLDER;
+		all[k++].bytes = (unsigned long long)USED << 20;
+	}
 	for (unsigned i = 0; i < count; i++)
 		if (lines[i].gpu == index_of(d) && lives(i) && k < *n && !setting("hidden", 0)) {
 			all[k].pid = lines[i].pid;
