@@ -315,6 +315,21 @@ test-matrix: deps-test all $(VENV)/ok
 	@ci/deps slurm-wlm
 	@MATRIX=1 BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run tests/suites/matrix tests/suites/slurm
 
+# The Triton kernels of mamba-ssm and causal-conv1d in Triton's interpreter, and the probes of `verify` on a GPU that is a
+# stand-in: 8 GB for torch and its libraries, ten minutes. Of the two packages, only Python files are installed.
+$(VENV)-triton/ok: tests/requirements-triton.txt
+	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
+	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	MAMBA_FORCE_BUILD=TRUE MAMBA_SKIP_CUDA_BUILD=TRUE CAUSAL_CONV1D_FORCE_BUILD=TRUE CAUSAL_CONV1D_SKIP_CUDA_BUILD=TRUE \
+		$(@D)/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation \
+		--no-binary mamba-ssm,causal-conv1d mamba-ssm==2.3.1 causal-conv1d==1.6.2.post1
+	@touch $@
+
+.PHONY: test-triton
+test-triton: deps-test all $(VENV)-triton/ok
+	PYTHONPATH=tests/triton/standin $(VENV)-triton/bin/python tests/triton/run
+	STACKBUILD=$(abspath $(BUILD)/stackbuild) $(VENV)-triton/bin/python tests/triton/probes
+
 clean:
 	rm -rf $(BUILD) $(DIST) stackbuild
 
