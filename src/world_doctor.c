@@ -7,22 +7,23 @@
 #include "verify/verify.h"
 #include "world.h"
 
-/* The stack of --recipe, of the first cell if it has several; false: an error was added. */
+/* Finds the stack of each cell of --recipe; false: an error was added. */
 static bool
-stack_of(struct run *r, const struct stack **stack, struct names *hidden)
+stacks_of(struct run *r, struct doctor_options *d, struct names *hidden)
 {
-	const struct recipes *rs;
-	const struct plan *p;
+	const struct recipes *rs =
+		r->o->recipe ? pipeline_load(r, &r->ds, r->o->recipe, NULL, NULL) : NULL;
 
-	if (!r->o->recipe)
-		return true;
-	rs = pipeline_load(r, &r->ds, r->o->recipe, NULL, NULL);
-	if (!rs || !(p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL)))
-		return false;
-	*stack = p->stack;
-	for (size_t i = 0; i < rs->at[0]->secrets.n; i++)
-		list_push(r->a, hidden, rs->at[0]->secrets.at[i].s);
-	return true;
+	for (size_t i = 0; rs && i < rs->n; i++) {
+		const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[i], NULL);
+
+		if (!p)
+			return false;
+		list_push(r->a, &d->stacks, p->stack);
+		for (size_t k = 0; k < rs->at[i]->secrets.n; k++)
+			list_push(r->a, hidden, rs->at[i]->secrets.at[k].s);
+	}
+	return rs || !r->o->recipe;
 }
 
 int
@@ -43,7 +44,7 @@ verb_doctor(struct run *r)
 		if (*end || !(d.import_s > 0 && d.import_s <= 86400))
 			return usage_error("--timeout takes seconds, 1 to 86400");
 	}
-	if (!stack_of(r, &d.stack, &hidden) || (d.venv && !verify_venv(r->a, &r->ds, d.venv)))
+	if (!stacks_of(r, &d, &hidden) || (d.venv && !verify_venv(r->a, &r->ds, d.venv)))
 		return EXIT_DIAGNOSED;
 	proc_signals();
 	c = doctor_check(r->a, &d);

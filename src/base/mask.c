@@ -16,6 +16,22 @@ struct mask {
 	struct buf out;
 };
 
+const char *
+base64_text(struct arena *a, const char *text)
+{
+	size_t n = strcspn(text, "=");
+	const char *whole =
+		arena_printf(a, "%.*s%.*s", (int)n, text, (int)((4 - n % 4) % 4), "===");
+	char *out = arena_alloc(a, strlen(whole) + 1, 1);
+
+	if (text[n + strspn(text + n, "=")] ||
+	    EVP_DecodeBlock((unsigned char *)out, (const unsigned char *)whole,
+			    (int)strlen(whole)) < 0)
+		return NULL;
+	out[n * 3 / 4] = '\0';
+	return out;
+}
+
 static void
 hide(struct mask *m, const char *s)
 {

@@ -32,9 +32,9 @@ struct doctor_options {
 	 * variables are in proc/self/environ then, and its day in proc/driver/rtc. */
 	const char *root;
 	const struct facts *facts;
-	const struct stack *stack; /* of --recipe, or NULL */
-	const char *venv;          /* of --python, or NULL */
-	double import_s;           /* time limit of `import torch`, seconds */
+	struct doctor_stacks LIST(const struct stack *) stacks; /* of --recipe: each cell's */
+	const char *venv;                                       /* of --python, or NULL */
+	double import_s; /* time limit of `import torch`, seconds */
 };
 
 struct checkup {

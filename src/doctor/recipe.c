@@ -4,13 +4,13 @@
 
 #include "cuda/cuda.h"
 
-/* This host for one recipe. */
+/* This host for a recipe: for every cell of its matrix. */
 
 static void
 check_driver_for(struct look *l, const struct stack *s)
 {
 	const char *level = driver_cuda(l),
-		   *cuda = s->torch_tag ? cuda_of_tag(l->a, s->torch_tag) : NULL;
+		   *cuda = s->torch_tag ? cuda_of_tag(l->a, s->torch_tag) : NULL, *runs = NULL;
 
 	if (!cuda)
 		cuda = s->cuda.value;
@@ -30,8 +30,10 @@ check_driver_for(struct look *l, const struct stack *s)
 		      "%s is of CUDA %s, and driver %s of CUDA %s", s->recipe->path, cuda,
 		      l->gpus.driver ? l->gpus.driver : "", level);
 	else
-		fine(l, "driver %s runs CUDA %s of %s", l->gpus.driver ? l->gpus.driver : "", cuda,
-		     s->recipe->path);
+		runs = arena_printf(l->a, "driver %s runs CUDA %s of %s",
+				    l->gpus.driver ? l->gpus.driver : "", cuda, s->recipe->path);
+	if (runs && !names_have(&l->out->fine, runs))
+		list_push(l->a, &l->out->fine, runs);
 }
 
 static void
@@ -54,14 +56,11 @@ check_gpus_for(struct look *l, const struct stack *s)
 	}
 }
 
-void
-check_recipe_host(struct look *l)
+static void
+check_stack(struct look *l, const struct stack *s)
 {
-	const struct stack *s = l->o->stack;
 	size_t mib;
 
-	if (!s)
-		return;
 	check_driver_for(l, s);
 	check_gpus_for(l, s);
 	for (size_t i = 0; i < s->extensions.n; i++) {
@@ -82,4 +81,56 @@ check_recipe_host(struct look *l)
 		      "free some space, or build elsewhere",
 		      "%zu MiB are free in %s, and a build with CUDA and torch takes about 15 GiB",
 		      mib, l->cwd);
+}
+
+/* A finding of the recipe: the cells of the matrix that have it. */
+struct cells {
+	size_t n;
+	const char *first;
+};
+struct cells_all LIST(struct cells);
+
+/* Keeps of the findings since `from` those that no earlier cell has; counts the cells of each. */
+static void
+merge(struct look *l, size_t first, size_t from, const char *cell, struct cells_all *cells)
+{
+	struct host_findings *all = &l->out->all;
+	size_t n = from;
+
+	for (size_t k = from; k < all->n; k++) {
+		const struct host_finding f = all->at[k];
+		size_t i = first;
+
+		while (i < n &&
+		       (strcmp(all->at[i].id, f.id) || strcmp(all->at[i].evidence, f.evidence)))
+			i++;
+		if (i < n) {
+			l->out->errors -= f.level == FINDING_ERROR;
+		} else {
+			all->at[n++] = f;
+			list_push(l->a, cells, (struct cells){ .first = cell });
+		}
+		cells->at[i - first].n++;
+	}
+	all->n = n;
+}
+
+void
+check_recipe_host(struct look *l)
+{
+	struct host_findings *all = &l->out->all;
+	const size_t first = all->n, n = l->o->stacks.n;
+	struct cells_all cells = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct stack *s = l->o->stacks.at[i];
+		size_t from = all->n;
+
+		check_stack(l, s);
+		merge(l, first, from, s->recipe->cell, &cells);
+	}
+	for (size_t i = 0; n > 1 && i < cells.n; i++)
+		all->at[first + i].evidence = arena_printf(
+			l->a, "%s (%zu of %zu cells, the first: %s)", all->at[first + i].evidence,
+			cells.at[i].n, n, cells.at[i].first);
 }

@@ -50,7 +50,24 @@ is_secret(const struct names *hidden, const char *name)
 				 "_URL$|_URI$|WEBHOOK|PROXY_USER)");
 }
 
-/* The last word of a line of a login file, and the password in a URL. */
+/* Adds what stands in quotes and is no key, and of "login:password", also in base64, the password. */
+static void
+quoted(struct arena *a, const char *line, struct names *all)
+{
+	const char *p = strchr(line, '"'), *end, *value, *plain;
+
+	for (; p && (end = strchr(p + 1, '"')); p = strchr(end + 1, '"')) {
+		if (end[1 + strspn(end + 1, " ")] == ':')
+			continue;
+		value = arena_copy(a, p + 1, (size_t)(end - p - 1));
+		plain = base64_text(a, value);
+		list_push(a, all, value);
+		if (plain && strchr(plain, ':'))
+			list_push(a, all, strchr(plain, ':') + 1);
+	}
+}
+
+/* Adds the last word of a line of a login file, what stands in quotes, and the password in a URL. */
 static void
 secrets_in(struct arena *a, const char *line, struct names *all)
 {
@@ -62,6 +79,7 @@ secrets_in(struct arena *a, const char *line, struct names *all)
 		list_push(a, all, arena_copy(a, colon + 1, n - (size_t)(colon + 1 - login)));
 	while (from && !strchr(" \t=\"'", line[from - 1]))
 		from--;
+	quoted(a, line, all);
 	list_push(a, all, line); /* the mask takes a netrc's password out of it */
 	list_push(a, all, line + from);
 }
@@ -70,10 +88,15 @@ secrets_in(struct arena *a, const char *line, struct names *all)
 static struct names
 secrets_of(struct look *l, const struct names *hidden)
 {
-	static const char *const files[] = {
-		".netrc",      ".git-credentials",   ".pypirc",
-		".modal.toml", ".huggingface/token", ".cache/huggingface/token"
-	};
+	static const char *const files[] = { ".netrc",
+					     ".git-credentials",
+					     ".pypirc",
+					     ".modal.toml",
+					     ".huggingface/token",
+					     ".cache/huggingface/token",
+					     ".cache/huggingface/stored_tokens",
+					     ".docker/config.json",
+					     ".config/containers/auth.json" };
 	struct names all = { 0 };
 
 	for (size_t i = 0; i < l->env.n; i++) {
@@ -187,7 +210,8 @@ doctor_report(struct arena *a, struct diags *ds, const struct doctor_options *o,
 		{ "gcc.txt", "version of gcc", ask(&l, "gcc", "--version") },
 		{ "packages.txt", "packages of the environment",
 		  python ? ask(&l, python, "-m", "pip", "list", "--format=freeze") : NULL },
-		{ "recipe.yaml", "the recipe", o->stack ? o->stack->recipe->src->text : NULL },
+		{ "recipe.yaml", "the recipe",
+		  o->stacks.n ? o->stacks.at[0]->recipe->src->text : NULL },
 	};
 	if (write_bundle(&b, all, sizeof(all) / sizeof(all[0])))
 		return fs_write(ds, path, b.bytes.p, b.bytes.n, 0600, false, NULL);

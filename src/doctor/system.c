@@ -92,14 +92,12 @@ check_wsl(struct look *l)
 		"/usr/lib/x86_64-linux-gnu/libnvidia-ptxjitcompiler.so.1";
 	const char *kernel = look_version(l, l->host->kernel, "");
 
-	if (!l->host->wsl2)
-		return;
-	if (strstr(l->host->kernel, "Microsoft") && !look_exists(l, "/dev/dxg")) {
+	if (!l->host->wsl2 && strstr(l->host->kernel, "Microsoft"))
 		found(l, FINDING_ERROR, "wsl1", "no program can use the GPU",
 		      "run in Windows: wsl --set-version DISTRIBUTION 2", "kernel %s is WSL 1",
 		      l->host->kernel);
+	if (!l->host->wsl2)
 		return;
-	}
 	if (kernel && version_order(l, kernel, "5.10.16.3") < 0)
 		found(l, FINDING_WARNING, "wsl-kernel-old",
 		      "CUDA needs 4.19.121, and 5.10.16.3 for all fixes",

@@ -4,29 +4,13 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/mask.h"
 #include "base/proc.h"
 #include "base/str.h"
 #include "fetch.h"
 #include "oci_internal.h"
 
 /* --- who is logged in: the files of docker and podman, and their helpers --- */
-
-/* The text of a login; NULL if it is not base64.  Podman leaves the padding out. */
-static const char *
-decoded(struct arena *a, const char *text)
-{
-	size_t n = strcspn(text, "=");
-	const char *whole =
-		arena_printf(a, "%.*s%.*s", (int)n, text, (int)((4 - n % 4) % 4), "===");
-	char *out = arena_alloc(a, strlen(whole) + 1, 1);
-
-	if (text[n + strspn(text + n, "=")] || n > OCI_LOGIN_MAX ||
-	    EVP_DecodeBlock((unsigned char *)out, (const unsigned char *)whole,
-			    (int)strlen(whole)) < 0)
-		return NULL;
-	out[n * 3 / 4] = '\0';
-	return out;
-}
 
 /* The part of a key that names a registry: "https://index.docker.io/v1/" is docker.io. */
 static const char *
@@ -89,7 +73,7 @@ from_auths(struct arena *a, const json_t *entry, struct oci_login *l)
 
 	if (identity)
 		return take(l, "<token>", identity);
-	plain = auth ? decoded(a, auth) : NULL;
+	plain = auth ? base64_text(a, auth) : NULL;
 	colon = plain ? strchr(plain, ':') : NULL;
 	if (colon)
 		return take(l, arena_copy(a, plain, (size_t)(colon - plain)), colon + 1);
