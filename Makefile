@@ -316,7 +316,7 @@ test-matrix: deps-test all $(VENV)/ok
 	@MATRIX=1 BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run tests/suites/matrix tests/suites/slurm
 
 # The Triton kernels of mamba-ssm and causal-conv1d in Triton's interpreter, and the probes of `verify` on a GPU that is a
-# stand-in: 8 GB for torch and its libraries, ten minutes. Of the two packages, only Python files are installed.
+# stand-in: more than ten minutes, 5 GB for torch and its libraries. Of the two packages, only Python files are installed.
 $(VENV)-triton/ok: tests/requirements-triton.txt
 	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
 	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<

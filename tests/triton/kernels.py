@@ -135,6 +135,19 @@ def ssd_states():
     yield forward_only(last, states_of(wide, slice(0, LENGTH)), torch.float32, "last state")
 
 
+def ssd_slow_decay():
+    """A state that lives longer than a chunk, and its gradient: the others hardly show what one chunk passes to the next."""
+    inputs = ssd_inputs(batch=1)
+    inputs["dt_bias"] = inputs["dt_bias"] - 3
+
+    def both(out, state):
+        return torch.cat([out.flatten(), state.flatten()])
+
+    yield compared(inputs, lambda t: both(*chunk_scan(t, False, return_final_states=True)),
+                   lambda t: both(ssd_reference(t, False), states_of(t, slice(0, LENGTH))), torch.float32,
+                   ("x", "dt", "A", "B", "C", "D", "dt_bias"), ("A", "D", "dt_bias"))  # fmt: skip
+
+
 def ssd_initial_states():
     """Starting from a state is going on with a longer sequence."""
     t = ssd_inputs()
@@ -227,4 +240,5 @@ def conv_states():
         yield forward_only(causal_conv1d_varlen_states(t, torch.tensor(ends), width), want, dtype)
 
 
-ALL = [ssd, ssd_deterministic, ssd_without_gate, ssd_sequences, ssd_states, ssd_initial_states, state_update, layer_norm, gated_norm, swiglu, conv_states]
+ALL = [ssd, ssd_deterministic, ssd_slow_decay, ssd_without_gate, ssd_sequences, ssd_states, ssd_initial_states, state_update,
+       layer_norm, gated_norm, swiglu, conv_states]  # fmt: skip
