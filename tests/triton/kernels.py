@@ -141,7 +141,7 @@ def ssd_slow_decay():
     inputs["dt_bias"] = inputs["dt_bias"] - 3
 
     def both(out, state):
-        return torch.cat([out.flatten(), state.flatten()])
+        return torch.cat([out.flatten(), 20 * state.flatten()])  # a weight: its gradient must show among the others
 
     yield compared(inputs, lambda t: both(*chunk_scan(t, False, return_final_states=True)),
                    lambda t: both(ssd_reference(t, False), states_of(t, slice(0, LENGTH))), torch.float32,
