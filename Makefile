@@ -117,6 +117,7 @@ $(BUILD)/gen/templates.c: $(GENERATE) $(templates) $(BUILD)/gen/templates.list
 
 # For stackbuild-world alone: it would be a tenth of stackbuild.
 $(BUILD)/gen/torch_symbols.c: $(GENERATE) src/inspect/torch_symbols.txt
+	@mkdir -p $(@D)
 	$(Q)$(GENERATE) text torch_symbols src/inspect/torch_symbols.txt > $@
 
 # --- installing ---
