@@ -45,6 +45,9 @@ grammar_cuda(struct load *l, const char *s)
 PATTERN_GRAMMAR(driver, "^[0-9]{3,4}([.][0-9]+){0,2}$", TEXT_MAX, E_VERSION,
 		"is not a driver version", "write it as nvidia-smi shows it, such as \"550.54\"")
 
+PATTERN_GRAMMAR(newest, "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", TEXT_MAX,
+		E_VERSION, "is not a date", "write year, month and day, such as 2026-11-20")
+
 const struct complaint *
 grammar_python(struct load *l, const char *s)
 {

@@ -157,7 +157,7 @@ struct recipe {
 	struct recipe_runtime runtime;
 	struct recipe_modal modal;
 	struct recipe_verify verify;
-	struct text platform, driver, user;
+	struct text platform, driver, user, newest;
 	struct recipe_index index;    /* url NULL: the default index */
 	struct recipe_indexes extras; /* index: extra: */
 	struct texts secrets;
