@@ -20,31 +20,29 @@ const struct option_row option_rows[] = {
 bool
 verb_among(const char *verbs, enum verb v)
 {
-	const char *name = v == VERB_COUNT ? "" : verb_table[v].name;
-	size_t n = strlen(name);
-
-	if (!*verbs || v == VERB_COUNT)
-		return true;
-	for (const char *p = verbs; (p = strstr(p, name)); p += n)
-		if ((p == verbs || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
+	return !*verbs || v == VERB_COUNT || among(verb_table[v].name, verbs);
 }
 
+/* The row of an option; of several with that name the one that the command takes. */
 static const struct option_row *
-row_of(struct str name)
+row_of(struct str name, enum verb v)
 {
-	for (size_t i = 0; i < OPTION_ROWS; i++)
-		if (str_is(name, option_rows[i].name) ||
-		    (name.n == 1 && option_rows[i].letter && option_rows[i].letter == name.p[0]))
-			return &option_rows[i];
-	return NULL;
+	const struct option_row *found = NULL;
+
+	for (size_t i = 0; i < OPTION_ROWS; i++) {
+		const struct option_row *r = &option_rows[i];
+
+		if ((str_is(name, r->name) || (name.n == 1 && r->letter == name.p[0])) &&
+		    (!found || (v != VERB_COUNT && verb_among(r->verbs, v))))
+			found = r;
+	}
+	return found;
 }
 
 bool
 verb_takes(enum verb v, const char *option)
 {
-	return verb_among(row_of(str_of(option))->verbs, v);
+	return verb_among(row_of(str_of(option), v)->verbs, v);
 }
 
 bool
@@ -118,7 +116,7 @@ parse_option(struct parser *p)
 	bool is_long = arg[1] == '-';
 	const char *name = arg + (is_long ? 2 : 1);
 	struct str key = { name, is_long ? strcspn(name, "=") : 1 };
-	const struct option_row *r = is_long && key.n < 2 ? NULL : row_of(key);
+	const struct option_row *r = is_long && key.n < 2 ? NULL : row_of(key, p->o->verb);
 
 	if (!r) {
 		for (size_t i = 0; i < OPTION_ROWS; i++)
@@ -170,7 +168,7 @@ static bool
 parse(struct parser *p)
 {
 	struct options *o = p->o;
-	const struct option_row *progress = row_of(STR("progress"));
+	const struct option_row *progress = row_of(STR("progress"), VERB_COUNT);
 	bool verb_seen = false, only_args = false;
 
 	for (p->at = 1; p->at < p->argc; p->at++) {

@@ -2,6 +2,7 @@
 #define WORLD_H
 
 #include "build/build.h"
+#include "lock/lock.h"
 #include "verbs.h"
 
 /* What the verbs of stackbuild-world share. */
@@ -27,6 +28,22 @@ const char *world_recipe(struct arena *a, const struct options *o, const char *c
  */
 bool world_report(struct run *r, struct diags *ds, const char *dir, const char **page,
 		  struct buf *html);
+
+/* How world_pin pins. */
+struct world_pin_how {
+	const struct lock *old; /* whose digests and commits are kept; or NULL */
+	bool new_base, new_git; /* keep none of these */
+	struct names unpinned;  /* "base", "git": do not ask for them */
+};
+
+/*
+ * Pins what a lock has beside packages, from registries and git hosts; sdists: those of uv_resolve.
+ *
+ *   out     base, runtime, sources, python and unpinned of *out
+ *   errors  SB1009, false
+ */
+bool world_pin(struct run *r, const struct stack *s, const struct world_pin_how *how,
+	       const struct lock_packages *sdists, struct lock *out);
 
 /* Keeps the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);

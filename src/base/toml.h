@@ -1,6 +1,7 @@
 #ifndef TOML_H
 #define TOML_H
 
+#include "buf.h"
 #include "yaml.h"
 
 /* A lock file of a large project has twice as many values as any recipe. */
@@ -19,5 +20,8 @@
  */
 const struct node *toml_read(struct arena *a, struct diags *ds, const struct source *src,
 			     struct yaml_limits limits);
+
+/* Writes a basic string of TOML. */
+void toml_quote(struct buf *out, const char *s);
 
 #endif

@@ -257,3 +257,18 @@ toml_plain(struct toml_reader *r)
 	toml_wrong(r, *text ? "no value, or text without quotes" : "a value is missing");
 	return NULL;
 }
+
+void
+toml_quote(struct buf *out, const char *s)
+{
+	buf_putc(out, '"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_putc(out, '\\');
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			buf_printf(out, "\\u%04x", (unsigned char)*s);
+		else
+			buf_putc(out, *s);
+	}
+	buf_putc(out, '"');
+}

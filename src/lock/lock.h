@@ -1,0 +1,186 @@
+#ifndef LOCK_H
+#define LOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "resolve/resolve.h"
+
+/*
+ * The lock of a stack: a file `pylock.STACK.toml` beside the recipe (PEP 751, docs/lock.md).  The
+ * packages are those of the standard; what it has no place for is in [tool.stackbuild].  Reading,
+ * comparing and writing a lock is pure; `stackbuild lock` makes one (world_lock.c).
+ */
+
+enum {
+	LOCK_FORMAT = 1,
+	LOCK_MAX = 16 * 1024 * 1024 /* bytes of a lock */
+};
+
+enum lock_file_kind { LOCK_WHEEL, LOCK_SDIST, LOCK_ARCHIVE };
+
+struct lock_file {
+	enum lock_file_kind kind; /* LOCK_ARCHIVE: what the requirement `name @ URL` names */
+	const char *url;          /* without user and password */
+	const char *sha256;       /* 64 hex digits */
+	const char *uploaded;     /* a date and time of TOML; or NULL */
+	size_t size;              /* bytes; 0: the index does not say */
+};
+struct lock_files LIST(struct lock_file);
+
+/* A package that pip installs, extensions not among them. */
+struct lock_package {
+	const char *name;    /* normalised */
+	const char *version; /* exact, with the local part: "2.2.2+cu121" */
+	const char *marker;  /* under which it is installed; or NULL: always */
+	const char *index;   /* URL of the index that serves it; or NULL: not recorded */
+	struct lock_files files;
+	/* Why it is in the lock: "torch", "build", "packages", "app" if a requirement of that step
+	 * names it, and the packages that require it. */
+	struct names roots, required_by;
+	struct span at;
+};
+struct lock_packages LIST(struct lock_package);
+
+/* A base image. */
+struct lock_image {
+	const char *
+		name; /* as the stack names it, "nvidia/cuda:13.0.3-devel-ubuntu24.04"; NULL: none */
+	const char *
+		digest; /* "sha256:...", of the index of all platforms or of the one image; or NULL */
+	const char
+		*platform_digest; /* of the image for the stack's platform; or NULL: not pinned */
+};
+
+/* The source of an extension. */
+struct lock_source {
+	const char *name;    /* normalised */
+	const char *version; /* or NULL: not known before the build */
+	const char *kind;    /* "git", "sdist", "archive" or "wheel", as enum source_kind */
+	const char *url;     /* of the repository or the file */
+	const char *ref;     /* of git: the tag or commit that the recipe or the knowledge names */
+	const char *commit;  /* of git: 40 hex digits; NULL: not pinned */
+	const char *sha256;  /* of a file; NULL: not pinned */
+	size_t size;         /* bytes; 0: not known */
+	struct span at;
+};
+struct lock_sources LIST(struct lock_source);
+
+struct lock {
+	const struct source *src;
+	const char *stack, *variant, *cell;     /* the latter two: or NULL */
+	const char *recipe;                     /* digest of the canonical recipe, "sha256:..." */
+	const char *stackbuild, *uv;            /* versions that made the lock */
+	const char *knowledge;                  /* date of the knowledge base, "2026-11-20" */
+	struct names inputs;                    /* lock_inputs() of the stack that was locked */
+	struct names unpinned;                  /* "base", "git": what `--unpinned` left out */
+	const char *python;                     /* series, "3.12" */
+	const char *python_url, *python_sha256; /* of a standalone build; or NULL */
+	struct lock_image base, runtime;
+	struct lock_packages packages; /* sorted by name */
+	struct lock_sources sources;   /* in compile order */
+};
+
+/*
+ * lock_path -- where the lock of a recipe is.
+ *
+ *   in      a cell; the recipe must be a file
+ *   out     "DIR/pylock.STACK.toml"; of a variant or a cell "pylock.STACK-VARIANT-CELL.toml", with a
+ *           dash for each character that PEP 751 does not allow in a name
+ *   memory  lives in a
+ */
+const char *lock_path(struct arena *a, const struct recipe *r);
+
+/*
+ * lock_read -- a lock file that stackbuild wrote.
+ *
+ *   out     every URL, digest and version has its form; every package has at least one file with a
+ *           digest; no package comes twice
+ *   errors  SB1000 at the place, NULL: another format, a missing or malformed value, bad TOML
+ *   memory  lives in a; borrows from src
+ */
+const struct lock *lock_read(struct arena *a, struct diags *ds, const struct source *src);
+
+/* The same of the packages of any PEP 751 file, such as uv's.  errors SB1000, false */
+bool lock_read_packages(struct arena *a, struct diags *ds, const struct source *src,
+			struct lock_packages *out);
+
+const struct lock_package *lock_package(const struct lock *l, const char *name);
+const struct lock_source *lock_source(const struct lock *l, const char *name);
+
+/* Writes a lock; equal locks give equal bytes. */
+void lock_write(const struct lock *l, struct buf *out);
+
+/* --- what is locked --- */
+
+/* A requirement that uv resolves. */
+struct lock_want {
+	const char *requirement; /* "numpy<2", with its marker */
+	const char *key;         /* normalised name */
+	const char *index; /* URL of the only index that may serve it; NULL: the default one */
+	const char *root;  /* "torch", "build", "packages", "app" */
+	struct span at;    /* in the recipe, or line 0 */
+};
+
+/* The resolution that a stack needs. */
+struct lock_request {
+	const char *python;   /* series */
+	const char *platform; /* as uv calls it: "x86_64-manylinux_2_39" */
+	const char *index;    /* the recipe's own default index; or NULL */
+	const char *newest;   /* date of the newest files, "2026-11-20"; or NULL: no limit */
+	struct lock_wants LIST(struct lock_want) wants;
+	struct names constraints;
+	/* Extensions whose sdist the index has, and extensions that come from elsewhere.  The metadata
+	 * of neither is read: their requirements are in wants. */
+	struct names sdists, elsewhere;
+};
+
+/*
+ * lock_request -- returns what a lock of a stack has to resolve.
+ *
+ *   memory  lives in a; borrows from s
+ */
+const struct lock_request *lock_request(struct arena *a, const struct stack *s);
+
+/* Returns the kind of an extension's source, as struct lock_source has it. */
+const char *lock_source_kind(const struct stack_extension *e);
+
+/*
+ * lock_inputs -- returns what decides a lock, as lines: "python 3.12", "packages numpy<2",
+ * "base nvidia/cuda:...", "extension mamba-ssm git URL v2.3.2".  Edits of the recipe that cannot
+ * change the lock, such as those of env: or modal:, leave them as they are.
+ */
+struct names lock_inputs(struct arena *a, const struct stack *s);
+
+/*
+ * lock_stale -- compares a lock with the stack as it is now.
+ *
+ *   out     a sentence for each input that differs, "the lock does not have `packages einops`";
+ *           none: the lock is current
+ *   memory  lives in a
+ */
+struct names lock_stale(struct arena *a, const struct lock *l, const struct stack *s);
+
+/* --- two locks --- */
+
+/* What moves from one lock to another. */
+struct lock_change {
+	const char *name;           /* of a package or extension, "base", "runtime" */
+	const char *before, *after; /* version, commit or digest, shortened; NULL: not there */
+	const char *
+		root; /* of the first step that installs it: "base", "torch", ..., or the extension */
+	bool extension;
+};
+struct lock_changes LIST(struct lock_change);
+
+/* Returns the changes, sorted by step; none: both build the same. */
+struct lock_changes lock_compare(struct arena *a, const struct lock *before,
+				 const struct lock *after);
+
+/* Prints why a package is in the lock, with the chain from a requirement of the recipe; false: it is not. */
+bool lock_why(const struct lock *l, const char *name, struct buf *out);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * Writes a lock:
+ *
+ *     lock-version = "1.0"
+ *     created-by = "stackbuild"
+ *     requires-python = "==3.12.*"
+ *
+ *     [tool.stackbuild]
+ *     format = 1
+ *     stack, variant, cell, recipe, knowledge, stackbuild, uv, unpinned, inputs
+ *     python = { series, url, sha256 }
+ *     base = { image, digest, platform-digest }          runtime: the same
+ *
+ *     [[tool.stackbuild.sources]]
+ *     name, version, kind, url, ref, commit, sha256, size
+ *
+ *     [[packages]]                                       see read.c
+ */
+#include "lock.h"
+
+#include "base/toml.h"
+
+/* "key = "value"" on a line of its own; nothing without a value. */
+static void
+line(struct buf *out, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(out, "%s = ", key);
+	toml_quote(out, value);
+	buf_putc(out, '\n');
+}
+
+static void
+list(struct buf *out, const char *key, const struct names *all, bool lines)
+{
+	buf_printf(out, "%s = [", key);
+	for (size_t i = 0; i < all->n; i++) {
+		buf_puts(out, lines ? "\n    " : i ? ", " : "");
+		toml_quote(out, all->at[i]);
+		buf_puts(out, lines ? "," : "");
+	}
+	buf_puts(out, lines && all->n ? "\n]\n" : "]\n");
+}
+
+/* "key = "value"" as a part of an inline table. */
+static void
+part(struct buf *out, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(out, "%s %s = ", out->p[out->n - 1] == '{' ? "" : ",", key);
+	toml_quote(out, value);
+}
+
+static void
+write_image(struct buf *out, const char *key, const struct lock_image *image)
+{
+	if (!image->name)
+		return;
+	buf_printf(out, "%s = {", key);
+	part(out, "image", image->name);
+	part(out, "digest", image->digest);
+	part(out, "platform-digest", image->platform_digest);
+	buf_puts(out, " }\n");
+}
+
+static void
+write_own(const struct lock *l, struct buf *out)
+{
+	buf_printf(out, "\n[tool.stackbuild]\nformat = %d\n", LOCK_FORMAT);
+	line(out, "stack", l->stack);
+	line(out, "variant", l->variant);
+	line(out, "cell", l->cell);
+	line(out, "recipe", l->recipe);
+	line(out, "knowledge", l->knowledge);
+	line(out, "stackbuild", l->stackbuild);
+	line(out, "uv", l->uv);
+	list(out, "unpinned", &l->unpinned, false);
+	list(out, "inputs", &l->inputs, true);
+	buf_puts(out, "python = {");
+	part(out, "series", l->python);
+	part(out, "url", l->python_url);
+	part(out, "sha256", l->python_sha256);
+	buf_puts(out, " }\n");
+	write_image(out, "base", &l->base);
+	write_image(out, "runtime", &l->runtime);
+	for (size_t i = 0; i < l->sources.n; i++) {
+		const struct lock_source *s = &l->sources.at[i];
+
+		buf_puts(out, "\n[[tool.stackbuild.sources]]\n");
+		line(out, "name", s->name);
+		line(out, "version", s->version);
+		line(out, "kind", s->kind);
+		line(out, "url", s->url);
+		line(out, "ref", s->ref);
+		line(out, "commit", s->commit);
+		line(out, "sha256", s->sha256);
+		if (s->size)
+			buf_printf(out, "size = %zu\n", s->size);
+	}
+}
+
+static void
+write_file(struct buf *out, const struct lock_file *f)
+{
+	buf_puts(out, "{");
+	part(out, "url", f->url);
+	/* An archive has no upload time in the standard. */
+	if (f->uploaded && f->kind != LOCK_ARCHIVE)
+		buf_printf(out, ", upload-time = %s", f->uploaded);
+	if (f->size)
+		buf_printf(out, ", size = %zu", f->size);
+	buf_puts(out, ", hashes = {");
+	part(out, "sha256", f->sha256);
+	buf_puts(out, " } }");
+}
+
+static void
+write_files(struct buf *out, const struct lock_package *p)
+{
+	bool wheels = false;
+
+	for (size_t i = 0; i < p->files.n; i++) {
+		if (p->files.at[i].kind != LOCK_WHEEL)
+			continue;
+		buf_puts(out, wheels ? "    " : "wheels = [\n    ");
+		write_file(out, &p->files.at[i]);
+		buf_puts(out, ",\n");
+		wheels = true;
+	}
+	if (wheels)
+		buf_puts(out, "]\n");
+	for (size_t i = 0; i < p->files.n; i++) {
+		if (p->files.at[i].kind == LOCK_WHEEL)
+			continue;
+		buf_puts(out, p->files.at[i].kind == LOCK_SDIST ? "sdist = " : "archive = ");
+		write_file(out, &p->files.at[i]);
+		buf_putc(out, '\n');
+	}
+}
+
+void
+lock_write(const struct lock *l, struct buf *out)
+{
+	buf_printf(out,
+		   "# Made by `stackbuild lock`; any tool that reads PEP 751 can install its "
+		   "packages.\nlock-version = \"1.0\"\ncreated-by = \"stackbuild\"\n"
+		   "requires-python = \"==%s.*\"\n",
+		   l->python);
+	write_own(l, out);
+	for (size_t i = 0; i < l->packages.n; i++) {
+		const struct lock_package *p = &l->packages.at[i];
+
+		buf_puts(out, "\n[[packages]]\n");
+		line(out, "name", p->name);
+		line(out, "version", p->version);
+		line(out, "marker", p->marker);
+		line(out, "index", p->index);
+		write_files(out, p);
+		buf_puts(out, "[packages.tool.stackbuild]\n");
+		list(out, "roots", &p->roots, false);
+		list(out, "required-by", &p->required_by, false);
+	}
+}

@@ -1,0 +1,214 @@
+/*
+ * The project that stands for a stack:
+ *
+ *     [project]
+ *     dependencies = ["torch==2.13.0", ...]
+ *     [tool.uv]
+ *     no-build = true                      sdists are not built ...
+ *     no-binary-package = ["mamba-ssm"]    ... but for those that are named; of an extension, which has
+ *     [[tool.uv.dependency-metadata]]      metadata here, nothing is built, and its setup.py never runs
+ *     exclude-dependencies                 extensions from elsewhere
+ *     [[tool.uv.index]]                    explicit: serves only the packages of [tool.uv.sources]
+ *
+ * source: docs.astral.sh/uv/reference/settings; tried with uv 0.13.8
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "base/toml.h"
+#include "harvest/harvest.h"
+#include "internal.h"
+
+static void
+put_list(struct buf *b, const char *key, const struct names *all)
+{
+	buf_printf(b, "%s = [", key);
+	for (size_t i = 0; i < all->n; i++) {
+		buf_puts(b, "\n    ");
+		toml_quote(b, all->at[i]);
+		buf_putc(b, ',');
+	}
+	buf_puts(b, "]\n");
+}
+
+/* The name that a requirement begins with, normalised. */
+static const char *
+key_of(struct arena *a, const char *requirement)
+{
+	return requirement_parse(a, requirement, NULL, NULL)->key;
+}
+
+static struct names
+keys_of(struct arena *a, const struct names *requirements)
+{
+	struct names keys = { 0 };
+
+	for (size_t i = 0; i < requirements->n; i++)
+		list_push(a, &keys, key_of(a, requirements->at[i]));
+	return keys;
+}
+
+/* The indexes that serve only some packages, and these packages. */
+static void
+put_indexes(struct uv_run *u, struct buf *b)
+{
+	struct names urls = { 0 }, done = { 0 };
+
+	for (size_t i = 0; i < u->q->wants.n; i++)
+		if (u->q->wants.at[i].index)
+			names_once(u->a, &urls, u->q->wants.at[i].index);
+	for (size_t i = 0; i < urls.n; i++) {
+		buf_printf(b, "[[tool.uv.index]]\nname = \"only-%zu\"\nexplicit = true\nurl = ", i);
+		toml_quote(b, urls.at[i]);
+		buf_putc(b, '\n');
+	}
+	buf_puts(b, "[tool.uv.sources]\n");
+	for (size_t i = 0; i < u->q->wants.n; i++) {
+		const struct lock_want *w = &u->q->wants.at[i];
+		size_t k = 0;
+
+		if (!w->index || names_have(&done, w->key))
+			continue;
+		while (strcmp(urls.at[k], w->index) != 0)
+			k++;
+		list_push(u->a, &done, w->key);
+		buf_printf(b, "%s = { index = \"only-%zu\" }\n", w->key, k);
+	}
+}
+
+static void
+put_dependencies(struct uv_run *u, struct buf *b)
+{
+	struct names all = { 0 };
+
+	for (size_t i = 0; i < u->q->wants.n; i++)
+		names_once(u->a, &all, u->q->wants.at[i].requirement);
+	for (size_t i = 0; i < u->q->sdists.n; i++)
+		names_once(u->a, &all, u->q->sdists.at[i]);
+	put_list(b, "dependencies", &all);
+}
+
+bool
+uv_write_project(struct uv_run *u)
+{
+	const struct names sdists = keys_of(u->a, &u->q->sdists);
+	struct names built = { 0 };
+	struct buf b = BUF(u->a);
+
+	buf_printf(&b,
+		   "[project]\nname = \"" UV_STACK "\"\nversion = \"0\"\n"
+		   "requires-python = \">=%s\"\n",
+		   u->q->python);
+	put_dependencies(u, &b);
+	buf_puts(&b, "[tool.uv]\nno-build = true\n");
+	for (size_t i = 0; i < sdists.n; i++)
+		list_push(u->a, &built, sdists.at[i]);
+	for (size_t i = 0; i < u->how->builds.n; i++)
+		list_push(u->a, &built, u->how->builds.at[i]);
+	put_list(&b, "no-binary-package", &built);
+	put_list(&b, "constraint-dependencies", &u->q->constraints);
+	put_list(&b, "exclude-dependencies", &u->q->elsewhere);
+	for (size_t i = 0; i < sdists.n; i++)
+		buf_printf(&b,
+			   "[[tool.uv.dependency-metadata]]\nname = \"%s\"\nrequires-dist = []\n",
+			   sdists.at[i]);
+	put_indexes(u, &b);
+	return fs_write(u->ds, fs_join(u->a, u->dir, UV_PROJECT), buf_text(&b), b.n, 0600, false,
+			NULL);
+}
+
+/* Variables of uv that would change what is locked: the recipe alone says that. */
+static const char *const removed[] = {
+	"UV_INDEX",         "UV_EXTRA_INDEX_URL",
+	"UV_FIND_LINKS",    "UV_CONSTRAINT",
+	"UV_OVERRIDE",      "UV_EXCLUDE",
+	"UV_EXCLUDE_NEWER", "UV_BUILD_CONSTRAINT",
+	"UV_PRERELEASE",    "UV_RESOLUTION",
+	"UV_FORK_STRATEGY", "UV_INDEX_STRATEGY",
+	"UV_NO_SOURCES",    "UV_CUSTOM_COMPILE_COMMAND",
+	"UV_TORCH_BACKEND", "UV_WORKING_DIR",
+	"UV_PROJECT",       "UV_NO_CONFIG",
+	"UV_CONFIG_FILE",   "UV_OFFLINE",
+	"UV_SYSTEM_PYTHON", "VIRTUAL_ENV",
+};
+
+/* The default index: the recipe's, else what uv is configured for, else what pip is configured for. */
+static const char *
+default_index(struct uv_run *u)
+{
+	const char *env = getenv("UV_DEFAULT_INDEX"), *old = getenv("UV_INDEX_URL");
+
+	if (u->q->index)
+		return u->q->index;
+	return (env && *env) || (old && *old) ? NULL : harvest_index(u->a);
+}
+
+static void
+add(struct uv_run *u, struct names *argv, const char *words)
+{
+	const struct names all = names_split(u->a, words, ' ');
+
+	for (size_t i = 0; i < all.n; i++)
+		list_push(u->a, argv, all.at[i]);
+}
+
+static void
+add_option(struct uv_run *u, struct names *argv, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	list_push(u->a, argv, option);
+	list_push(u->a, argv, value);
+}
+
+static struct names
+words_of(struct uv_run *u, bool reasons, bool offline)
+{
+	struct names argv = { 0 };
+
+	list_push(u->a, &argv, u->how->uv->program);
+	add(u, &argv,
+	    "pip compile " UV_PROJECT " --quiet --no-progress --color never --no-header "
+	    "--no-python-downloads");
+	add_option(u, &argv, "--python-version", u->q->python);
+	add_option(u, &argv, "--python-platform", u->q->platform);
+	add_option(u, &argv, "--default-index", default_index(u));
+	add_option(u, &argv, "--exclude-newer", u->q->newest);
+	if (reasons) {
+		add(u, &argv,
+		    "--format requirements.txt --annotation-style line --emit-index-annotation "
+		    "--constraints " UV_PINS " --output-file " UV_REASONS);
+		add(u, &argv, offline ? "--offline" : "");
+		list_push(u->a, &argv, NULL);
+		return argv;
+	}
+	add(u, &argv, "--format pylock.toml --output-file " UV_LOCK);
+	add(u, &argv, u->how->upgrade ? "--upgrade" : "");
+	for (size_t i = 0; i < u->how->upgraded.n && !u->how->upgrade; i++)
+		add_option(u, &argv, "--upgrade-package", u->how->upgraded.at[i]);
+	list_push(u->a, &argv, NULL);
+	return argv;
+}
+
+bool
+uv_compile(struct uv_run *u, bool reasons, bool offline, struct proc_result *r)
+{
+	const struct names argv = words_of(u, reasons, offline);
+	struct names env = { 0 };
+
+	for (size_t i = 0; i < sizeof(removed) / sizeof(*removed); i++)
+		list_push(u->a, &env, removed[i]);
+	if (u->how->secrets.n)
+		list_push(u->a, &env,
+			  arena_printf(u->a, "NETRC=%s", fs_join(u->a, u->dir, UV_NETRC)));
+	list_push(u->a, &env, NULL);
+	return proc_run(u->a,
+			&(struct proc_spec){ .argv = argv.at,
+					     .env = env.at,
+					     .cwd = u->dir,
+					     .timeout_s = u->how->timeout_s,
+					     .keep = 64 * 1024 },
+			r);
+}

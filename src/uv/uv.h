@@ -1,0 +1,64 @@
+#ifndef UV_H
+#define UV_H
+
+#include "lock/lock.h"
+
+/*
+ * uv, which resolves packages (`uv pip compile`).  stackbuild finds it in PATH and runs it with a
+ * time limit, without prompts, in a temporary directory.
+ */
+
+enum { UV_TIMEOUT_S = 600 };
+#define UV_OLDEST "0.13.0" /* the oldest series that the tests run with */
+
+/* The name of the stack in uv's explanations. */
+#define UV_STACK "the-stack"
+
+struct uv {
+	const char *program, *version;
+};
+
+/*
+ * uv_find -- the uv that $UV names, or the one in PATH.
+ *
+ *   errors  SB1005: there is none, it is older than UV_OLDEST, or it does not start; false
+ *   memory  lives in a
+ */
+bool uv_find(struct arena *a, struct diags *ds, struct uv *out);
+
+struct uv_how {
+	const struct uv *uv;
+	const struct source
+		*preferences;  /* a lock whose versions are kept where they fit; or NULL */
+	bool upgrade;          /* keep none of them, */
+	struct names upgraded; /* or none of these packages */
+	struct names builds;   /* packages whose sdist may be built for its metadata */
+	struct names secrets;  /* netrc texts: credentials of the indexes */
+	double timeout_s;
+};
+
+enum uv_end {
+	UV_DONE,
+	UV_CONFLICT, /* no versions fit together: `explanation` says why */
+	UV_FAILED    /* with a diagnostic */
+};
+
+struct uv_answer {
+	struct lock_packages packages; /* sorted by name, with roots and required_by */
+	struct lock_packages sdists;   /* of q->sdists */
+	const char *explanation;       /* of UV_CONFLICT: sentences */
+	const char *hint;              /* what uv suggests; or NULL */
+};
+
+/*
+ * uv_resolve -- the packages that a request needs.
+ *
+ *   out     *answer
+ *   errors  SB1006 (uv failed, was killed, ran out of time, or printed something else than a lock),
+ *           SB1007 (an index cannot be read)
+ *   memory  lives in a
+ */
+enum uv_end uv_resolve(struct arena *a, struct diags *ds, const struct lock_request *q,
+		       const struct uv_how *how, struct uv_answer *answer);
+
+#endif

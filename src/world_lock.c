@@ -1,0 +1,336 @@
+/* stackbuild lock: pins a stack in a file beside its recipe. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "world_lock.h"
+
+static const char *
+again(struct locking *l)
+{
+	return arena_printf(l->r->a, "stackbuild lock %s",
+			    world_recipe(l->r->a, l->r->o, l->recipe->cell));
+}
+
+/* Reads the old lock, if there is one. */
+static void
+read_old(struct locking *l, struct diags *ds)
+{
+	const struct source *src =
+		fs_exists(l->path) ? fs_read(l->r->a, ds, l->path, LOCK_MAX, (struct span){ 0 }) :
+				     NULL;
+
+	if (src)
+		l->old = lock_read(l->r->a, ds, src);
+}
+
+/* The same where the command needs one; false after an error. */
+static bool
+need_old(struct locking *l)
+{
+	if (fs_exists(l->path))
+		read_old(l, &l->r->ds);
+	else
+		diag_help(diag_at(&l->r->ds, E_LOCK_MISSING, (struct span){ .src = l->recipe->src },
+				  "`%s` does not exist", l->path),
+			  "make it: %s", again(l));
+	return l->old;
+}
+
+static void
+warn_unpinned(struct locking *l, const struct lock *lock)
+{
+	if (lock->unpinned.n)
+		diag_help(diag_at(&l->r->ds, W_LOCK_UNPINNED,
+				  (struct span){ .src = l->recipe->src }, "`%s` does not pin: %s",
+				  l->path, names_join(l->r->a, &lock->unpinned, ", ")),
+			  "lock again where they can be reached: %s", again(l));
+}
+
+enum { DIFFERENCES_SHOWN = 8 };
+
+/* lock --check */
+static void
+check_lock(struct locking *l)
+{
+	struct names stale;
+	struct diag *d;
+
+	if (!need_old(l))
+		return;
+	warn_unpinned(l, l->old);
+	stale = lock_stale(l->r->a, l->old, l->stack);
+	if (!stale.n) {
+		buf_printf(&l->r->out, "%s is current: %zu packages, %zu extensions\n", l->path,
+			   l->old->packages.n, l->old->sources.n);
+		return;
+	}
+	d = diag_at(&l->r->ds, E_LOCK_STALE, (struct span){ .src = l->recipe->src },
+		    "`%s` is stale", l->path);
+	for (size_t i = 0; i < stale.n && i < DIFFERENCES_SHOWN; i++)
+		diag_why(d, "%s", stale.at[i]);
+	if (stale.n > DIFFERENCES_SHOWN)
+		diag_why(d, "there are %zu more differences", stale.n - DIFFERENCES_SHOWN);
+	diag_help(d, "lock again: %s", again(l));
+}
+
+/* lock --why NAME */
+static void
+explain_package(struct locking *l)
+{
+	const char *name = l->r->o->why;
+
+	if (need_old(l) && !lock_why(l->old, name, &l->r->out))
+		diag_help(diag_at(&l->r->ds, E_LOCK_NAME, (struct span){ 0 },
+				  "`%s` has no package `%s`", l->path, name),
+			  "check the spelling; the lock lists every package");
+}
+
+/* --- a new lock --- */
+
+static bool
+can_be_locked(struct locking *l)
+{
+	const struct stack *s = l->stack;
+	const struct recipe_needs *needs = l->recipe->app.needs;
+	const char *why = NULL;
+	struct span at = { .src = l->recipe->src };
+
+	if (s->torch_base) {
+		why = "its torch is that of the base image, and uv cannot see the packages there";
+		at = s->torch.at;
+	} else if (!s->python.value) {
+		why = "the Python of its base image is unknown";
+		at = s->base.at;
+	} else if (needs && needs->lines.n) {
+		why = arena_printf(l->r->a, "`%s` in the requirements of the application: %s",
+				   needs->lines.at[0].text.s, needs->lines.at[0].why);
+		at = needs->lines.at[0].text.at;
+	}
+	if (!why)
+		return true;
+	diag_why(diag_at(&l->r->ds, E_LOCK_UNSUPPORTED, at, "this stack cannot be locked"), "%s",
+		 why);
+	return false;
+}
+
+static bool
+resolved(struct locking *l, struct uv_answer *answer)
+{
+	const struct lock_request *q = lock_request(l->r->a, l->stack);
+
+	switch (uv_resolve(l->r->a, &l->r->ds, q, &l->how, answer)) {
+	case UV_DONE: return true;
+	case UV_CONFLICT: lock_conflict(l, q, answer); return false;
+	default: return false;
+	}
+}
+
+static bool
+make_lock(struct locking *l, struct lock *out)
+{
+	struct uv_answer answer;
+	const struct options *o = l->r->o;
+	const bool all = o->upgrade && o->args.n == 1;
+	const struct world_pin_how pin = {
+		.old = l->old,
+		.new_base = all || names_have(&l->how.upgraded, "base"),
+		.new_git = all || names_have(&l->how.upgraded, "git"),
+		.unpinned = names_split(l->r->a, o->unpinned ? o->unpinned : "", ','),
+	};
+
+	if (!can_be_locked(l) || (!l->uv->version && !uv_find(l->r->a, &l->r->ds, l->uv)) ||
+	    !resolved(l, &answer))
+		return false;
+	*out = (struct lock){
+		.stack = l->recipe->stack.s,
+		.variant = l->recipe->variant,
+		.cell = l->recipe->cell,
+		.recipe = l->recipe->digest,
+		.stackbuild = STACKBUILD_VERSION,
+		.uv = l->how.uv->version,
+		.knowledge = facts_date(l->r->facts),
+		.inputs = lock_inputs(l->r->a, l->stack),
+		.python = l->stack->python.value,
+		.packages = answer.packages,
+	};
+	return world_pin(l->r, l->stack, &pin, &answer.sdists, out);
+}
+
+/* The step that installs what a change is about; NULL: the plan has none. */
+static const struct step *
+step_of(const struct plan *p, const struct lock_change *c)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct step *s = &p->steps[i];
+
+		if (c->extension ?
+			    s->extension && !strcmp(s->extension->name, c->name) :
+			    !strcmp(s->id, !strcmp(c->root, "build") ? "build-deps" : c->root))
+			return s;
+	}
+	return NULL;
+}
+
+/* How many steps of the chain rebuild, and for how long, if the first of these changes. */
+static void
+print_cost(struct locking *l, const struct lock_changes *changes)
+{
+	const struct plan *p = plan_make(l->r->a, &l->r->ds, l->stack);
+	size_t first = p ? p->n : 0, n = first;
+	double cost_s = 0;
+
+	for (size_t i = 0; i < changes->n && p; i++) {
+		const struct step *s = step_of(p, &changes->at[i]);
+
+		if (s && (size_t)(s - p->steps) < first)
+			first = (size_t)(s - p->steps);
+	}
+	for (size_t i = first; i < n; i++)
+		cost_s += p->steps[i].cost_s;
+	if (first < n)
+		buf_printf(&l->r->out, "  %zu of %zu layers rebuild from `%s` on, about %.0f min\n",
+			   n - first, n, p->steps[first].id, cost_s < 60 ? 1 : cost_s / 60);
+}
+
+static void
+print_changes(struct locking *l, const struct lock_changes *changes)
+{
+	struct buf *out = &l->r->out;
+
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct lock_change *c = &changes->at[i];
+
+		if (!c->before)
+			buf_printf(out, "  + %s %s\n", c->name, c->after);
+		else if (!c->after)
+			buf_printf(out, "  - %s %s\n", c->name, c->before);
+		else
+			buf_printf(out, "  %s %s -> %s\n", c->name, c->before, c->after);
+	}
+	if (changes->n)
+		print_cost(l, changes);
+}
+
+static void
+lock_cell(struct locking *l)
+{
+	struct diags ignored;
+	struct lock new = { 0 };
+	struct buf text = BUF(l->r->a);
+	struct lock_changes changes = { 0 };
+	bool changed = true;
+
+	diags_init(&ignored, l->r->a);
+	read_old(l, &ignored); /* one that cannot be read is replaced */
+	l->how.preferences = l->old ? l->old->src : NULL;
+	if (!make_lock(l, &new))
+		return;
+	if (l->old)
+		changes = lock_compare(l->r->a, l->old, &new);
+	lock_write(&new, &text);
+	if (!l->r->o->changes &&
+	    !fs_write(&l->r->ds, l->path, buf_text(&text), text.n, 0644, true, &changed))
+		return;
+	warn_unpinned(l, &new);
+	buf_printf(&l->r->out, "%s: %zu packages, %zu extensions%s\n", l->path, new.packages.n,
+		   new.sources.n,
+		   l->old && !changes.n ? ", nothing moves" :
+		   l->r->o->changes     ? "; not written" :
+		   changed              ? "" :
+					  ", unchanged");
+	print_changes(l, &changes);
+}
+
+/* --- the command --- */
+
+/* The texts of the secrets that indexes name: lines of a netrc. */
+static bool
+read_secrets(struct locking *l)
+{
+	struct names needed = { 0 };
+	const struct recipe *of = l->recipe;
+	bool good = true;
+
+	if (of->index.secret.s)
+		list_push(l->r->a, &needed, of->index.secret.s);
+	for (size_t i = 0; i < of->extras.n; i++)
+		if (of->extras.at[i].secret.s)
+			names_once(l->r->a, &needed, of->extras.at[i].secret.s);
+	for (size_t i = 0; i < needed.n; i++) {
+		const char *name = needed.at[i], *value = getenv(name);
+
+		if (value) {
+			list_push(l->r->a, &l->how.secrets, arena_strdup(l->r->a, value));
+			continue;
+		}
+		good = false;
+		diag_help(diag_at(&l->r->ds, E_SECRET_MISSING, (struct span){ 0 },
+				  "the lock needs the secret %s of an index", name),
+			  "set the variable %s to lines of a netrc", name);
+	}
+	return good;
+}
+
+static const char *
+bad_usage(const struct options *o, double *timeout_s)
+{
+	char *end;
+
+	if (o->args.n > 1 && !o->upgrade)
+		return "names of packages belong to --upgrade: stackbuild lock RECIPE --upgrade "
+		       "numpy";
+	if (o->unpinned && !str_matches(o->unpinned, "^(base|git)(,(base|git))*$"))
+		return "--unpinned takes base, git or base,git";
+	if (o->check + o->changes + !!o->why > 1)
+		return "--check, --diff and --why exclude each other";
+	*timeout_s = UV_TIMEOUT_S;
+	if (o->timeout) {
+		*timeout_s = strtod(o->timeout, &end);
+		if (*end || !(*timeout_s > 0 && *timeout_s <= 86400))
+			return "--timeout takes seconds, 1 to 86400";
+	}
+	return NULL;
+}
+
+static void
+lock_one(struct run *r, const struct recipe *recipe, struct uv *uv, struct uv_how how)
+{
+	struct locking l = { .r = r, .recipe = recipe, .uv = uv, .how = how };
+
+	l.path = lock_path(r->a, recipe);
+	l.stack = resolve(r->a, &r->ds, r->facts, recipe, NULL);
+	if (!l.stack)
+		return;
+	if (r->o->check)
+		check_lock(&l);
+	else if (r->o->why)
+		explain_package(&l);
+	else if (read_secrets(&l)) {
+		world_hide_secrets(r, recipe);
+		lock_cell(&l);
+	}
+}
+
+int
+verb_lock(struct run *r)
+{
+	const struct options *o = r->o;
+	const struct recipes *rs;
+	struct uv_how how = { .upgrade = o->upgrade && o->args.n == 1, .builds = o->builds };
+	struct uv uv = { 0 };
+	const char *why = bad_usage(o, &how.timeout_s);
+
+	if (why)
+		return usage_error(why);
+	for (size_t i = 1; i < o->args.n; i++)
+		list_push(r->a, &how.upgraded, name_normalize(r->a, o->args.at[i]));
+	rs = pipeline_load(r, &r->ds, o->args.at[0], NULL, NULL);
+	how.uv = &uv;
+	proc_signals();
+	for (size_t i = 0; rs && i < rs->n && !proc_interrupted(); i++)
+		lock_one(r, rs->at[i], &uv, how);
+	return r->ds.errors ? EXIT_DIAGNOSED : EXIT_DONE;
+}

@@ -1,0 +1,268 @@
+/* A stack whose packages exclude each other: why, and which stack near it can be locked. */
+#include <string.h>
+#include <time.h>
+
+#include "base/proc.h"
+#include "base/str.h"
+#include "world_lock.h"
+
+enum { TRIES = 10 };
+
+/* Whether a text has a name as a word of its own. */
+static bool
+mentions(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = text; (p = strstr(p, name)); p += n) {
+		bool starts = p == text || (!is_alnum(p[-1]) && !strchr("-_.", p[-1]));
+
+		if (starts && !is_alnum(p[n]) && !strchr("-_", p[n]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the explanation has a specifier of a package ("torch==2.13.0") that a version satisfies
+ * and another one does not: what some package asks for instead of it.
+ */
+static bool
+is_asked_for(struct arena *a, const char *text, const char *name, const struct version *v,
+	     const struct version *instead_of)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = text; (p = strstr(p, name)); p += n) {
+		size_t length = strcspn(p + n, " ");
+		const struct specifiers *spec;
+
+		while (length && strchr(",.", p[n + length - 1]))
+			length--;
+		spec = strchr("<>=!~", p[n]) ? specifiers_parse(a, arena_copy(a, p + n, length)) :
+					       NULL;
+		if (spec && length && specifiers_match(spec, v, PRE_YES) &&
+		    !(instead_of && specifiers_match(spec, instead_of, PRE_YES)))
+			return true;
+	}
+	return false;
+}
+
+/* A change of the recipe that may make the stack one that locks. */
+struct
+try {
+	const char *what; /* "torch 2.13.0" */
+	const char *set;  /* "torch.version=2.13.0"; or NULL: */
+	const char *key;  /* the package whose version is left open */
+};
+struct tries LIST(struct try);
+
+/* Adds other versions of torch that the knowledge allows: those that the explanation asks for, or the others. */
+static void
+try_torch(struct locking *l, const char *explanation, bool asked_for, struct tries *out)
+{
+	struct arena *a = l->r->a;
+	const struct candidate *now = solution_selected(l->stack->solution, "torch");
+	struct alternatives all = { 0 };
+
+	if (now && now->v && mentions(explanation, "torch"))
+		all = solution_alternatives(l->stack->solution, "torch");
+	for (size_t i = 0; i < all.n && out->n < TRIES; i++) {
+		const struct candidate *c = all.at[i].c;
+
+		if (!all.at[i].chosen && all.at[i].can && c->v &&
+		    is_asked_for(a, explanation, "torch", c->v, now->v) == asked_for)
+			list_push(a, out,
+				  (struct try){ arena_printf(a, "torch %s", c->text),
+						arena_printf(a, "torch.version=%s", c->text),
+						NULL });
+	}
+}
+
+/* Adds the packages of the recipe that the explanation names, each with any version. */
+static void
+try_packages(struct locking *l, const struct lock_request *q, const char *explanation,
+	     struct tries *out)
+{
+	struct arena *a = l->r->a;
+
+	for (size_t i = 0; i < q->wants.n && out->n < TRIES; i++) {
+		const struct lock_want *w = &q->wants.at[i];
+		const struct requirement *req = requirement_parse(a, w->requirement, NULL, NULL);
+
+		if (!strcmp(w->root, "packages") && w->at.line && mentions(explanation, w->key) &&
+		    *specifiers_text(a, req->spec) && !req->extras.n && !req->marker)
+			list_push(a, out,
+				  (struct try){ arena_printf(a, "another %s", w->key), NULL,
+						w->key });
+	}
+}
+
+/* Returns the version of a package that uv selects if the recipe leaves it open; NULL: none. */
+static const char *
+version_if_open(struct locking *l, const struct lock_request *q, const char *key,
+		const struct uv_how *how)
+{
+	struct arena *a = l->r->a;
+	struct lock_request open = *q;
+	struct uv_answer answer;
+	struct diags own;
+
+	diags_init(&own, a);
+	open.constraints = (struct names){ 0 };
+	open.wants.at = arena_array_of(a, struct lock_want, q->wants.n);
+	for (size_t i = 0; i < q->wants.n; i++) {
+		open.wants.at[i] = q->wants.at[i];
+		if (!strcmp(q->wants.at[i].key, key))
+			open.wants.at[i].requirement = key;
+	}
+	for (size_t i = 0; i < q->constraints.n; i++)
+		if (strcmp(requirement_parse(a, q->constraints.at[i], NULL, NULL)->key, key) != 0)
+			list_push(a, &open.constraints, q->constraints.at[i]);
+	if (uv_resolve(a, &own, &open, how, &answer) != UV_DONE)
+		return NULL;
+	for (size_t i = 0; i < answer.packages.n; i++)
+		if (!strcmp(answer.packages.at[i].name, key))
+			return answer.packages.at[i].version;
+	return NULL;
+}
+
+/* Whether the stack locks after a change of the recipe. */
+static bool
+locks_with(struct locking *l, const char *set, const struct uv_how *how)
+{
+	struct options o = *l->r->o;
+	struct diags own;
+	struct run r = *l->r;
+	const struct recipes *rs;
+	const struct stack *s;
+	struct uv_answer answer;
+
+	diags_init(&own, r.a);
+	o.cell = l->recipe->cell;
+	o.sets.cap = o.sets.n; /* a copy: the list of the command line stays */
+	list_push(r.a, &o.sets, set);
+	r.o = &o;
+	rs = pipeline_load(&r, &own, l->recipe->path, NULL, NULL);
+	s = rs ? resolve(r.a, &own, r.facts, rs->at[0], NULL) : NULL;
+	return s && uv_resolve(r.a, &own, lock_request(r.a, s), how, &answer) == UV_DONE;
+}
+
+/* Returns the help that a try gives: "torch 2.13.0"; NULL: the stack does not lock with it. */
+static const char *
+tried(struct locking *l, const struct lock_request *q, const struct try *t,
+      const struct uv_how *how)
+{
+	const char *version;
+
+	if (t->set)
+		return locks_with(l, t->set, how) ? t->what : NULL;
+	version = version_if_open(l, q, t->key, how);
+	return version ? arena_printf(l->r->a, "%s==%s", t->key, version) : NULL;
+}
+
+/* Adds what was tried, and the first that locks. */
+static void
+suggest(struct locking *l, struct diag *d, const struct lock_request *q, const char *explanation)
+{
+	const double end_s = (double)time(NULL) + l->how.timeout_s;
+	struct uv_how how = l->how;
+	struct names failed = { 0 };
+	struct tries all = { 0 };
+	const char *found = NULL;
+
+	try_torch(l, explanation, true, &all);
+	try_packages(l, q, explanation, &all);
+	try_torch(l, explanation, false, &all);
+	for (size_t i = 0; i < all.n && !found && !proc_interrupted(); i++) {
+		how.timeout_s = end_s - (double)time(NULL);
+		if (how.timeout_s <= 0)
+			break;
+		found = tried(l, q, &all.at[i], &how);
+		if (!found)
+			list_push(l->r->a, &failed, all.at[i].what);
+	}
+	if (failed.n)
+		diag_why(d, "uv finds no solution with %s either",
+			 names_words(l->r->a, &failed, "or"));
+	if (found)
+		diag_help(d, "use %s: with it, uv finds versions for all packages", found);
+	else
+		diag_help(d, "gave up after %zu %s; change one of the requirements above", failed.n,
+			  failed.n == 1 ? "try" : "tries");
+}
+
+/* The requirements of the recipe that the explanation names, each name once. */
+struct named LIST(const struct lock_want *);
+
+static struct named
+named_in(struct arena *a, const struct lock_request *q, const char *explanation)
+{
+	struct named all = { 0 };
+	struct names seen = { 0 };
+
+	for (size_t i = 0; i < q->wants.n; i++) {
+		const struct lock_want *w = &q->wants.at[i];
+
+		if (!w->at.line || names_have(&seen, w->key) || !mentions(explanation, w->key))
+			continue;
+		list_push(a, &seen, w->key);
+		list_push(a, &all, w);
+	}
+	return all;
+}
+
+/* The explanation in sentences of their own, with the stack under its name in our texts. */
+static void
+explain(struct arena *a, struct diag *d, const char *explanation)
+{
+	struct buf b = BUF(a);
+
+	for (const char *p = explanation; *p;) {
+		if (starts_with(p, UV_STACK)) {
+			buf_puts(&b, "the stack");
+			p += strlen(UV_STACK);
+		} else {
+			buf_putc(&b, *p++);
+		}
+	}
+	while (b.n && strchr(" .", b.p[b.n - 1]))
+		b.p[--b.n] = '\0';
+	diag_why(d, "%s", starts_with(buf_text(&b), "Because ") ? buf_text(&b) + 8 : buf_text(&b));
+}
+
+/* "pyairports" of uv's hint "Wheels are required for `pyairports` because ..." */
+static const char *
+quoted_name(struct arena *a, const char *hint)
+{
+	const char *name = strchr(hint, '`');
+
+	return name ? arena_copy(a, name + 1, strcspn(name + 1, "`")) : "NAME";
+}
+
+void
+lock_conflict(struct locking *l, const struct lock_request *q, const struct uv_answer *answer)
+{
+	const struct named named = named_in(l->r->a, q, answer->explanation);
+	struct diag *d = diag_at(&l->r->ds, E_LOCK_CONFLICT,
+				 named.n ? named.at[0]->at : (struct span){ .src = l->recipe->src },
+				 "uv finds no versions that satisfy all requirements");
+
+	for (size_t i = 1; i < named.n; i++)
+		diag_note(d, named.at[i]->at, "`%s` is required here", named.at[i]->requirement);
+	explain(l->r->a, d, answer->explanation);
+	if (l->stack->torch.value && !l->stack->torch.given &&
+	    mentions(answer->explanation, "torch"))
+		diag_why(d, "stackbuild selects torch %s: %s", l->stack->torch.value,
+			 l->stack->torch.reason);
+	if (answer->hint && strstr(answer->hint, "building from source is disabled"))
+		diag_help(d,
+			  "add --allow-build %s: uv then builds its sdist, isolated, to read the "
+			  "metadata",
+			  quoted_name(l->r->a, answer->hint));
+	else if (strstr(answer->explanation, "was not found in the package registry"))
+		diag_help(d,
+			  "check the spelling of the name, and whether the index has the package");
+	else
+		suggest(l, d, q, answer->explanation);
+}

@@ -1,0 +1,190 @@
+/* What a lock pins beside packages: base images, git sources, files given by URL. */
+#include <jansson.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "fetch/fetch.h"
+#include "lock/lock.h"
+#include "world.h"
+
+/* A lock that is being made. */
+struct pinning {
+	struct run *r;
+	const struct stack *s;
+	const struct world_pin_how *how;
+	struct lock *out;
+};
+
+static bool
+may_lack(const struct pinning *p, const char *what)
+{
+	return names_have(&p->how->unpinned, what);
+}
+
+/* Reports a part that cannot be pinned.  False. */
+static bool
+unreachable(struct pinning *p, struct span at, const char *what, const char *name, const char *kind,
+	    const char *why)
+{
+	struct diag *d = diag_at(&p->r->ds, E_LOCK_SOURCE, at, "cannot pin %s `%s`", what, name);
+
+	diag_why(d, "%s", why);
+	diag_help(d, "lock the rest, and this later: --unpinned %s", kind);
+	return false;
+}
+
+/* --- images --- */
+
+/* The digest of the image for a platform, of a manifest that is an index; NULL: it has none. */
+static const char *
+digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
+{
+	json_t *root = json_loadb(m->text, m->size, 0, NULL), *each;
+	const char *digest = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "manifests"), i, each)
+	{
+		const json_t *on = json_object_get(each, "platform");
+		const char *os = fetch_json_text(a, on, "os"),
+			   *arch = fetch_json_text(a, on, "architecture"),
+			   *found = fetch_json_text(a, each, "digest");
+
+		if (os && arch && found && oci_is_digest(found) && !digest &&
+		    !strcmp(arena_printf(a, "%s/%s", os, arch), platform))
+			digest = found;
+	}
+	/* A manifest of one image has no list. */
+	if (root && !json_object_get(root, "manifests"))
+		digest = m->digest;
+	json_decref(root);
+	return digest;
+}
+
+static bool
+ask_registry(struct pinning *p, const struct choice *base, struct lock_image *out)
+{
+	struct arena *a = p->r->a;
+	struct oci_manifest m;
+	struct oci_name name;
+	struct diags own;
+	bool missing = false;
+
+	diags_init(&own, a);
+	if (!oci_name_parse(a, &own, base->value, base->at, &name) ||
+	    !oci_manifest(oci_open(a, &name), a, &own,
+			  name.digest ? name.digest :
+			  name.tag    ? name.tag :
+					"latest",
+			  &m, &missing))
+		return unreachable(p, base->at, "the image", base->value, "base",
+				   own.head ? own.head->text : "the registry does not have it");
+	out->digest = m.digest;
+	out->platform_digest = digest_for(a, &m, p->s->platform);
+	if (out->platform_digest)
+		return true;
+	return unreachable(p, base->at, "the image", base->value, "base",
+			   arena_printf(a, "it has no image for %s", p->s->platform));
+}
+
+static bool
+pin_image(struct pinning *p, const struct choice *base, const struct lock_image *old,
+	  struct lock_image *out)
+{
+	if (!base->value)
+		return true;
+	if (old && old->digest && old->name && !strcmp(old->name, base->value)) {
+		*out = *old;
+		return true;
+	}
+	out->name = base->value;
+	if (!may_lack(p, "base"))
+		return ask_registry(p, base, out);
+	names_once(p->r->a, &p->out->unpinned, "base");
+	return true;
+}
+
+/* --- sources --- */
+
+static bool
+pin_git(struct pinning *p, const struct stack_extension *e, const struct lock_source *old,
+	struct lock_source *out)
+{
+	const char *why = NULL;
+
+	if (str_matches(e->ref, "^[0-9a-f]{40}$"))
+		out->commit = e->ref;
+	else if (old && old->commit && old->ref && !strcmp(old->ref, e->ref) &&
+		 !strcmp(old->url, e->url))
+		out->commit = old->commit;
+	else if (may_lack(p, "git"))
+		names_once(p->r->a, &p->out->unpinned, "git");
+	else if (!(out->commit = git_remote_commit(p->r->a, e->url, e->ref, &why)))
+		return unreachable(p, e->at, "the commit of",
+				   arena_printf(p->r->a, "%s@%s", e->url, e->ref), "git", why);
+	return true;
+}
+
+static void
+pin_file(struct pinning *p, const struct stack_extension *e, struct lock_source *out)
+{
+	out->sha256 = e->sha256;
+	if (!e->sha256)
+		names_once(p->r->a, &p->out->unpinned, e->name);
+}
+
+static bool
+pin_source(struct pinning *p, const struct stack_extension *e, const struct lock_packages *sdists,
+	   const struct lock_source *old)
+{
+	struct lock_source s = { .name = e->name,
+				 .version = e->version,
+				 .kind = lock_source_kind(e),
+				 .url = e->url,
+				 .ref = e->source == SOURCE_GIT ? e->ref : NULL };
+	bool good = true;
+
+	if (e->source == SOURCE_GIT)
+		good = pin_git(p, e, old, &s);
+	else if (e->source != SOURCE_SDIST)
+		pin_file(p, e, &s);
+	for (size_t i = 0; i < sdists->n && e->source == SOURCE_SDIST; i++) {
+		const struct lock_package *found = &sdists->at[i];
+		const struct lock_file *f = &found->files.at[found->files.n - 1];
+
+		if (strcmp(found->name, e->name) != 0)
+			continue;
+		s.version = found->version;
+		s.url = f->url;
+		s.sha256 = f->sha256;
+		s.size = f->size;
+	}
+	list_push(p->r->a, &p->out->sources, s);
+	return good;
+}
+
+bool
+world_pin(struct run *r, const struct stack *s, const struct world_pin_how *how,
+	  const struct lock_packages *sdists, struct lock *out)
+{
+	struct pinning p = { .r = r, .s = s, .how = how, .out = out };
+	const struct lock *images = how->new_base ? NULL : how->old,
+			  *commits = how->new_git ? NULL : how->old;
+	bool good;
+
+	good = pin_image(&p, &s->base, images ? &images->base : NULL, &out->base);
+	good = pin_image(&p, &s->runtime_base, images ? &images->runtime : NULL, &out->runtime) &&
+	       good;
+	for (size_t i = 0; i < s->extensions.n; i++) {
+		const struct stack_extension *e = &s->extensions.at[i];
+
+		good = pin_source(&p, e, sdists, commits ? lock_source(commits, e->name) : NULL) &&
+		       good;
+	}
+	if (s->python_build &&
+	    (s->python_from == PYTHON_STANDALONE || s->python_from == PYTHON_UV)) {
+		out->python_url = s->python_build->url;
+		out->python_sha256 = s->python_build->sha256;
+	}
+	return good;
+}
