@@ -2,8 +2,8 @@
 
     with Index(folder) as i: i.url("json")      "http://127.0.0.1:PORT/json"; i.asked: what was requested
 
-The first part of a path is how the index behaves, "+" between several words: "json", "html", "html+noranges" and the faults
-of FAULTS.  The wheels are those of `folder`; NAME-VERSION.yanked beside them holds a reason.
+The first part of a path is how the index behaves, "+" between several words: "json", "html", "html+noranges", a status ("403")
+and the faults.  The wheels are those of `folder`; NAME-VERSION.yanked beside them holds a reason.
 """
 
 import hashlib
@@ -38,6 +38,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         index.asked.append((self.server.server_port, self.path, headers))
         try:
             for word in words:
+                if word.isdigit():
+                    return self.answer(int(word))
                 fault = getattr(self, "fault_" + word, None)
                 if fault and fault(words, rest):
                     return
