@@ -260,9 +260,9 @@ read_layers(struct image_at *m)
 			break;
 		}
 	}
-	return !ar || found == m->layers.n ||
-	       tree_refuse(m->w, "it holds %zu of the %zu layers that its manifest lists", found,
-			   m->layers.n);
+	return ar && (found == m->layers.n ||
+		      tree_refuse(m->w, "it holds %zu of the %zu layers that its manifest lists",
+				  found, m->layers.n));
 }
 
 static bool
