@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/str.h"
 #include "inspect/inspect.h"
 
@@ -20,7 +21,9 @@ enum { PACKAGES_SHOWN = 12 };
 static void
 line(struct buf *out, const char *key, const char *value)
 {
-	buf_printf(out, "  %-10s %s\n", key, value);
+	buf_printf(out, "  %-10s ", key);
+	diag_inert(value, out);
+	buf_putc(out, '\n');
 }
 
 static int
