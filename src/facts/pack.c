@@ -154,17 +154,17 @@ put_value(struct packer *p, size_t value, const struct node *n, const struct lev
 		put_claim(p, n, up);
 }
 
-/* The day of a release counts only where its requirements are known: see package_span(). */
+/* Returns true for the date of a release without requirements: package_span() needs no other. */
 static bool
 is_needless(const struct packer *p, const struct node *n, size_t i)
 {
-	bool requires = false;
+	bool known = false;
 
 	if (!p->releases_file || n->kind != NODE_MAP || strcmp(n->pairs[i].key, "date") != 0)
 		return false;
 	for (size_t k = 0; k < n->n; k++)
-	requires |= !strcmp(n->pairs[k].key, "requires");
-	return !requires;
+		known |= !strcmp(n->pairs[k].key, "requires");
+	return !known;
 }
 
 static void
@@ -184,7 +184,7 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 		put_word(p, 0);
 	}
 	at = p->out.words.n;
-	/* What is null is left out: an overlay removed it. */
+	/* Omits null values, which an overlay removed. */
 	for (size_t i = 0; i < n->n; i++) {
 		if (node_is_null(n->kind == NODE_MAP ? n->pairs[i].value : n->items[i]) ||
 		    is_needless(p, n, i))
