@@ -155,7 +155,7 @@ struct image_about {
 /* An image that is here; false: there is none of that name, or the engine keeps none. */
 bool engine_image(struct arena *a, const struct engine *e, const struct engine_at *at,
 		  const char *image, struct image_about *out);
-/* "sha256:..." of an image that a build has pulled, as its registry names it; NULL: not known. */
+/* "sha256:..." of an image that a build has pulled, as its registry names it; NULL: unknown. */
 const char *engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *at,
 			  const char *image);
 /* What a build wrote to its iid_file: the id, and from buildctl the digest; no size. */

@@ -147,14 +147,14 @@ struct build_record_step {
 	const char *id;
 	bool cached;
 	const char *from; /* "compiled", "store", "cache", "built"; NULL: it did not finish */
-	double start_s; /* when it began, from the build's start; -1: it did not run, or not known */
+	double start_s; /* when it began, from the build's start; -1: it did not run, or unknown */
 	double seconds;
-	size_t peak_mib; /* 0: not known */
+	size_t peak_mib; /* 0: unknown */
 	unsigned recipe_line;
 	const char *key, *own; /* the plan's */
 	const char *commit;    /* of an extension from git; or NULL */
 	bool partly;           /* a part was cached: seconds are not what it costs */
-	double measured_s;     /* what it took when it was last carried out whole; 0: not known */
+	double measured_s;     /* what it took when it was last carried out whole; 0: unknown */
 };
 struct build_record_steps LIST(struct build_record_step);
 
@@ -186,7 +186,7 @@ bool build_record_write(struct diags *ds, const char *path, const struct build_r
 /* Reads what the next build, publish and report need; measured_s as the file has it.  Returns false if
  * the file does not exist or is not a record; neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
-/* What a step took, by its key, else by what it is by itself; 0: not known. */
+/* What a step took, by its key, else by what it is by itself; 0: unknown. */
 double build_record_measured(const struct build_record *r, const char *key, const char *own);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "build.h"
 
-/* Inside build/: one build while it runs, and the parts that it is made of. */
+/* Private to build/: one build while it runs, and the parts that it is made of. */
 struct work {
 	struct arena *a;
 	struct diags *ds;

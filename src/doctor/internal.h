@@ -56,7 +56,7 @@ const char *look_run(struct look *l, const char *const *argv);
 #define ask(l, ...) look_run((l), (const char *const[]){ __VA_ARGS__, NULL })
 /* Returns the first match of a "([0-9.]+)"-like version behind `before`; NULL: none. */
 const char *look_version(struct look *l, const char *text, const char *before);
-/* Returns the mount that holds a path; NULL: not known. */
+/* Returns the mount that holds a path; NULL: unknown. */
 const struct mounted *look_mount(struct look *l, const char *path);
 /* Returns "a Windows drive (drvfs)", "NFS" for a file system on which imports hang; else NULL. */
 const char *mount_slow(const struct mounted *m);
@@ -66,7 +66,7 @@ void look_host(struct look *l);
 
 /* --- gpus.c --- */
 void look_gpus(struct look *l);
-/* Returns the newest CUDA that the driver runs, "12.4"; NULL: not known. */
+/* Returns the newest CUDA that the driver runs, "12.4"; NULL: unknown. */
 const char *driver_cuda(struct look *l);
 
 /* --- the checks --- */

@@ -227,7 +227,7 @@ check_memory(struct look *l)
 		      h->mem_total_mib);
 }
 
-/* The soft limit of a line of /proc/self/limits; false: unlimited, or not known. */
+/* The soft limit of a line of /proc/self/limits; false: unlimited, or unknown. */
 static bool
 soft_limit(struct look *l, const char *key, unsigned long long *out)
 {

@@ -116,7 +116,7 @@ struct cuda_toolkit {
 	const char *driver_compat; /* minor-version compatibility; or NULL */
 	unsigned gcc_min, gcc_max; /* major; 0: unknown */
 	struct names archs;        /* SASS that its ptxas makes, "5.0" ... */
-	struct names image_os;     /* OS ids with a devel image, "ubuntu22.04"; empty: not known */
+	struct names image_os;     /* OS ids with a devel image, "ubuntu22.04"; empty: unknown */
 	bool wheels;               /* PyPI has wheels of nvcc */
 	const char *wheels_pin;    /* "cuda-toolkit[nvcc,nvvm,crt,cccl,cudart,profiler]==13.0.2" */
 	const char *source;
@@ -143,7 +143,7 @@ struct gpu {
 	const char *cc;   /* "8.0" */
 	const char *arch; /* "Ampere" */
 	struct names aliases;
-	unsigned memory_gb; /* 0: not known */
+	unsigned memory_gb; /* 0: unknown */
 	const char *source;
 };
 
@@ -157,8 +157,8 @@ struct modal_gpu {
 	const char *name; /* "A100-80GB" */
 	struct names ccs; /* usually one */
 	unsigned count_max;
-	unsigned memory_gb;  /* 0: not known */
-	double usd_per_hour; /* 0: not known */
+	unsigned memory_gb;  /* 0: unknown */
+	double usd_per_hour; /* 0: unknown */
 	unsigned size_rank;  /* smaller is smaller, for "the smallest that covers" */
 	const char *source;
 };
@@ -224,7 +224,7 @@ struct image_name facts_image_name(const struct facts *f, const char *image);
 struct python_build {
 	const char *series;       /* "3.11" */
 	const char *version;      /* "3.11.5"; NULL: uv decides */
-	const char *url, *sha256; /* NULL: not known */
+	const char *url, *sha256; /* NULL: unknown */
 	const char *uv;           /* the pinned uv release that installs it otherwise, or NULL */
 	const char *source;
 };
@@ -255,7 +255,7 @@ struct extension_release {
 	struct names extras;         /* "causal-conv1d" */
 	struct names extra_requires; /* of each of them, with a blank between two */
 	bool extras_known;           /* whether these are all: it may be none */
-	struct names archs;          /* "8.0" ... that it hard-codes; empty: not known, or none */
+	struct names archs;          /* "8.0" ... that it hard-codes; empty: unknown, or none */
 	struct names archs_nvcc;     /* of each of them: with which nvcc, ">=12.8"; "": with any */
 	enum tri honours_arch_list;  /* TORCH_CUDA_ARCH_LIST */
 	const char *arch_env; /* its own variable, "FLASH_ATTN_CUDA_ARCHS" ("80;90"), or NULL */
@@ -278,7 +278,7 @@ enum on_pypi {
 struct extension {
 	const char *name; /* normalised: that of its wheels */
 	enum on_pypi pypi;
-	const char *git;             /* https://github.com/...; NULL: not known */
+	const char *git;             /* https://github.com/...; NULL: unknown */
 	const char *subdirectory;    /* of the git checkout, where its setup.py is; or NULL */
 	const char *force_build_env; /* set to exactly TRUE; or NULL */
 	struct names extra_env;      /* more to set, "FORCE_CUDA=1" */
@@ -313,7 +313,7 @@ const struct extension_release *extension_release(const struct extension *e, con
 
 /*
  * Returns true if pip can install it as an ordinary package, from a wheel of PyPI or compiled
- * without torch.  r: NULL: a release that is not known; name: as it is required, normalised.
+ * without torch.  r: NULL: a release that is unknown; name: as it is required, normalised.
  */
 bool extension_is_package(const struct extension *e, const struct extension_release *r,
 			  const char *name);
@@ -328,7 +328,7 @@ bool extension_is_package(const struct extension *e, const struct extension_rele
 struct wheel_wanted {
 	const char *torch, *cuda, *python, *machine;
 	enum tri cxx11abi;
-	const char *glibc; /* of the image, "2.35"; NULL: not known */
+	const char *glibc; /* of the image, "2.35"; NULL: unknown */
 };
 const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 				  const struct extension_release *r,
@@ -393,7 +393,7 @@ const struct package_release *package_release(const struct python_package *p,
 					      const struct version *v);
 /* The nearest releases whose METADATA was read: twice the version's own if its was. */
 struct package_span {
-	const struct package_release *older, *newer; /* both NULL: one of them is not known */
+	const struct package_release *older, *newer; /* both NULL: one of them is unknown */
 	bool wide; /* more than half a year apart: those between may require something else */
 };
 struct package_span package_span(const struct python_package *p, const struct version *v);

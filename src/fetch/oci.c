@@ -269,7 +269,7 @@ oci_tags(struct oci_registry *r, struct arena *a, struct diags *ds)
 		json_t *root, *list;
 
 		if (!call(r, a, &q, &answer) || answer.status != 200) {
-			/* A repository without anything in it is not known to the registry. */
+			/* A repository without anything in it is unknown to the registry. */
 			if (answer.status != 404)
 				refused(r, ds, &answer, "list its tags");
 			return tags;

@@ -3,7 +3,7 @@
 
 #include "host.h"
 
-/* What the files of host/ share. */
+/* Shared by the files of host/. */
 
 /* Opens NVML's library, or the one named; NULL, and why in words. */
 void *nvml_library(struct arena *a, const char *library, const char **why);

@@ -3,7 +3,7 @@
 
 #include "reader.h"
 
-/* Inside init/: a Dockerfile, from its lines to the items of its last stage. */
+/* Private to init/: a Dockerfile, from its lines to the items of its last stage. */
 
 struct instruction {
 	const char *name, *p; /* "RUN" in capitals; where it begins in d->text */

@@ -11,7 +11,7 @@ word(const struct command *c, size_t i)
 	return i < c->n ? c->at[i].s : "";
 }
 
-/* What an installer that is not read brings is not known. */
+/* What an installer that is not read brings is unknown. */
 static void
 unread(struct docker *d, struct init_item *item)
 {

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "init.h"
 
-/* Inside init/: what all readers share, and the draft of a recipe. */
+/* Private to init/: what all readers share, and the draft of a recipe. */
 
 enum { INIT_ITEMS_MAX = 4000 };
 

@@ -58,13 +58,13 @@ struct lock_image {
 /* The source of an extension. */
 struct lock_source {
 	const char *name;    /* normalised */
-	const char *version; /* or NULL: not known before the build */
+	const char *version; /* or NULL: unknown before the build */
 	const char *kind;    /* "git", "sdist", "archive" or "wheel", as enum source_kind */
 	const char *url;     /* of the repository or the file */
 	const char *ref;     /* of git: the tag or commit that the recipe or the knowledge names */
 	const char *commit;  /* of git: 40 hex digits; NULL: not pinned */
 	const char *sha256;  /* of a file; NULL: not pinned */
-	size_t size;         /* bytes; 0: not known */
+	size_t size;         /* bytes; 0: unknown */
 	struct span at;
 };
 struct lock_sources LIST(struct lock_source);

@@ -6,7 +6,7 @@
 /*
  * Writes requirements.txt and constraints.txt.  A requirements file is one call of pip.  What needs
  * a call of its own is a comment with the command (an extension that compiles) or an error (a
- * package that must come from an index of its own).
+ * package that must come from its own index).
  */
 
 static const struct shape step_shape[] = {

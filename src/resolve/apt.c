@@ -3,8 +3,8 @@
 #include "internal.h"
 
 /*
- * Packages of the operating system: the recipe's, and what the steps call.  Without
- * recommends git brings no certificates, and nothing brings a compiler.
+ * Packages of the operating system: the recipe's, and those that the steps use.  Without
+ * recommended packages, git has no certificates, and no package installs a compiler.
  */
 
 static void

@@ -2,7 +2,7 @@
 
 #include "internal.h"
 
-/* What kernels are compiled for: the GPUs asked for, or what the torch build carries. */
+/* The target architectures: the recipe's GPUs, or those of the torch build. */
 
 /* Keeps them in order, each once. */
 static void

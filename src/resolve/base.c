@@ -2,9 +2,9 @@
 #include "internal.h"
 
 /*
- * --- what the base's name says, and CUDA as it was asked for ---
+ * --- the base's name, and the requested CUDA ---
  *
- * Nothing is chosen here: torch may have a say first.
+ * Selects nothing, because torch may limit the selection.
  */
 
 static bool
@@ -13,7 +13,7 @@ is_nvidia(const char *repository)
 	return !strcmp(repository, "nvidia/cuda") || ends_with(repository, "/nvidia/cuda");
 }
 
-/* The other flavour of an image that is known: devel alone is listed, all three are made. */
+/* Another flavour of a known image: only devel is listed, and NVIDIA publishes all three. */
 static bool
 is_sibling(const struct workspace *w, const struct image_name *n)
 {
@@ -150,7 +150,7 @@ resolve_image(struct workspace *w)
 
 static const char *const DEFAULT_OS = "ubuntu22.04";
 
-/* The system for an image of ours: what the solver took, or the usual one. */
+/* The system for an image that stackbuild selects: the solver's, or the usual one. */
 static const struct os_release *
 pick_os(const struct workspace *w, const char **why)
 {
@@ -204,7 +204,7 @@ choose_image(struct workspace *w)
 				      t->source);
 		return;
 	}
-	/* NVIDIA's tags have three numbers; a series of which nothing is known gets .0 */
+	/* NVIDIA's tags have three numbers; an unknown series gets .0 */
 	if (!strcmp(version_series(w->a, version), version))
 		version = arena_printf(w->a, "%s.0", version);
 	s->base = choice_made(
@@ -248,7 +248,7 @@ choose_wheels(struct workspace *w)
 			     "is a plain system");
 }
 
-/* Where the toolkit comes from if the recipe does not say. */
+/* The source of the toolkit if the recipe does not set it. */
 static enum cuda_from
 toolkit_origin(const struct workspace *w)
 {
@@ -362,7 +362,7 @@ check_flavour(struct workspace *w)
 		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
 }
 
-/* What the plan takes for granted of an image that nothing is known of. */
+/* The assumptions of the plan about an unknown image. */
 static void
 tell_assumed(struct workspace *w)
 {

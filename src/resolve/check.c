@@ -1,7 +1,7 @@
 #include "base/edit.h"
 #include "internal.h"
 
-/* What is judged in the recipe and the stack made of it, where no relation between versions is. */
+/* Checks of the recipe and the resolved stack that are not relations between versions. */
 
 static void (*const checks[])(struct workspace *w) = {
 #define CHECK(name, rules) check_##name,
@@ -29,7 +29,7 @@ check_setting(const struct workspace *w, const char *name, size_t *at,
 	return found;
 }
 
-/* What Modal does where the recipe is silent; what it does not take is judged where it is read. */
+/* Modal's defaults for missing keys; values that it rejects are checked when they are read. */
 void
 check_modal_timeout(struct workspace *w)
 {
@@ -54,7 +54,7 @@ check_index_root(struct workspace *w)
 {
 	struct text index = w->r->torch.index;
 	const struct torch_release *t = w->s->torch_release;
-	/* The root of torch's indexes is what their rule says without a tag. */
+	/* The root of torch's indexes is their URL without a tag. */
 	const char *tag = NULL, *root = facts_torch_index(w->f, w->a, "");
 	size_t last, n = url_end(root, &last);
 	struct diag *d;
@@ -75,7 +75,7 @@ check_index_root(struct workspace *w)
 		diag_source(d, t->source);
 }
 
-/* torch is asked for where torch.index says, whatever an extra index lists. */
+/* torch comes from torch.index, even if an extra index lists it. */
 void
 check_extra_index(struct workspace *w)
 {
@@ -175,7 +175,7 @@ check_no_archs(struct workspace *w)
 	}
 }
 
-/* --- what the name of an image tells beside whether it exists --- */
+/* --- the name of an image, apart from its existence --- */
 
 static void
 check_point_release(struct workspace *w, struct text image)
@@ -187,7 +187,7 @@ check_point_release(struct workspace *w, struct text image)
 	size_t count;
 	const struct cuda_toolkit *const *all = facts_cuda_all(w->f, &count);
 
-	/* A digest stays, whatever becomes of the tag. */
+	/* A digest stays valid if the tag moves. */
 	if (!n.cuda || !n.os || !n.tag || n.digest || !facts_cuda(w->f, n.cuda))
 		return;
 	/* The last release of the series that has an image for that system. */
@@ -238,7 +238,7 @@ check_cudnn(struct workspace *w)
 		const char *needs = e->known ? e->known->needs_cudnn : NULL, *better;
 		struct diag *d;
 
-		/* Of an image that is not NVIDIA's nobody knows what is in it. */
+		/* The content of an image that is not NVIDIA's is unknown. */
 		if (!needs || e->source == SOURCE_WHEEL || s->image.cudnn ||
 		    (s->cuda_from == CUDA_IMAGE && !s->image.flavour) ||
 		    lists_cudnn(&w->r->packages) || lists_cudnn(&w->r->torch.with))
@@ -260,7 +260,7 @@ check_cudnn(struct workspace *w)
 	}
 }
 
-/* --- what the base brings, and does not let pip change --- */
+/* --- packages of the base that pip must not change --- */
 
 static void
 refuse_pin(struct workspace *w, struct span at, const char *what, const char *help)
@@ -309,9 +309,9 @@ check_musl(struct workspace *w)
 	diag_source(d, s->os->source);
 }
 
-/* --- variables that do not mean what they seem to --- */
+/* --- variables with an unexpected effect --- */
 
-/* Where nvcc lies, as far as the stack says: a list of folders; NULL: not known. */
+/* Returns the possible directories of nvcc in this stack; NULL: unknown. */
 static const char *
 toolkit_folders(const struct workspace *w, struct names *folders)
 {

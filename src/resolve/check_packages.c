@@ -21,7 +21,7 @@ help_move(struct workspace *w, struct diag *d, struct span item, const char *fro
 			diag_fix(d, edits.at[i]->at, edits.at[i]->replacement, "%s", help);
 }
 
-/* True if env: says that pip is to build without isolation, or to look elsewhere for wheels. */
+/* True if env: disables build isolation, or sets another source of wheels. */
 static bool
 pip_is_told(const struct workspace *w)
 {

@@ -2,8 +2,8 @@
 #include "internal.h"
 
 /*
- * What compiles when it runs: the image that runs must have what it compiles with.  gcc and headers,
- * which are all that triton needs, are installed there (apt.c); nvcc comes with the image.
+ * Packages that compile at run time: the runtime image must have their compilers.  stackbuild installs
+ * gcc and headers there (apt.c), which is enough for triton; nvcc comes with the image.
  */
 
 /* The image that runs: the runtime stage's, or the base. */
@@ -14,7 +14,7 @@ image_that_runs(const struct workspace *w)
 					  w->s->image;
 }
 
-/* Whether nvcc is there when the stack runs.  Of an image whose name says nothing it is not known. */
+/* Whether the runtime image has nvcc; unknown for an image whose name does not show it. */
 static enum tri
 has_nvcc(const struct workspace *w)
 {
@@ -100,7 +100,7 @@ check_package(struct workspace *w, const char *name, struct span at, const char 
 	diag_source(d, known->source);
 }
 
-/* What a package of the recipe always brings, as vllm brings flashinfer-python. */
+/* Packages that a package of the recipe always installs, as vllm installs flashinfer-python. */
 static void
 check_brought(struct workspace *w, const struct recipe_requirement *q)
 {

@@ -224,7 +224,7 @@ find_source(struct workspace *w, const struct recipe_extension *e, struct stack_
 		prefer_prebuilt(w, e, x);
 }
 
-/* --- what its compile step is told --- */
+/* --- the settings of its compile step --- */
 
 static void
 set(struct workspace *w, struct settings *env, const char *name, const char *value)
@@ -243,7 +243,7 @@ set_given(struct workspace *w, struct settings *env, const struct setting *given
 		list_push(w->a, env, *given);
 }
 
-/* The code that runs on a GPU: of the same major, as new as it or older; `cc` if none is known. */
+/* The code that runs on a GPU: of the same major, and not newer; `cc` if none is known. */
 static const char *
 nearest_arch(const struct names *archs, const char *cc)
 {
@@ -316,8 +316,8 @@ fill_env(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 }
 
 /*
- * A list in its setup.py that nothing changes is cut down in front of nvcc, where torch lets
- * another one be named and the recipe says which GPUs it wants.
+ * A fixed list in its setup.py is shortened in front of nvcc, if torch can run another program as
+ * nvcc and the recipe has GPUs.
  */
 static const char *
 nvcc_env(struct workspace *w, const struct stack_extension *x)
@@ -406,7 +406,7 @@ sort_extensions(struct workspace *w)
 				ready &= names_have(&names, all->at[i].after.at[k]);
 			next = ready ? i : next;
 		}
-		/* In a circle the recipe's order stands, and the plan says why it cannot be. */
+		/* A circle keeps the recipe's order; the plan reports it. */
 		for (size_t i = 0; next == all->n; i++)
 			next = placed[i] ? next : i;
 		placed[next] = true;

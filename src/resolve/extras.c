@@ -2,8 +2,8 @@
 #include "internal.h"
 
 /*
- * Extras: mamba-ssm[causal-conv1d].  pip installs those of an ordinary package; an extension is
- * installed without its dependencies, so what its extras require is installed here.
+ * Extras: mamba-ssm[causal-conv1d].  pip installs those of an ordinary package.  An extension is
+ * installed without its dependencies, so the requirements of its extras are added here.
  */
 
 struct names
@@ -83,8 +83,9 @@ without_extra(struct workspace *w, const char *text, const char *extra)
 }
 
 /*
- * What an extra requires must be compiled.  An extension waits for it in `extensions`; pip compiles
- * what a package requires at once, in an isolated environment, even if it is listed there.
+ * An extra requires an extension.  Another extension can wait for it in `extensions`; pip compiles the
+ * requirements of an ordinary package at once, in an isolated environment, even if they are listed
+ * there.
  */
 static void
 report_extension(struct workspace *w, const struct owner *o, const char *extra,

@@ -29,7 +29,7 @@ struct joint_repair {
 	struct solve_result best;
 };
 
-/* A requirement that nothing is known of, and the Pythons that its marker holds for. */
+/* An unknown requirement, and the Pythons for which its marker holds. */
 struct unchecked {
 	const char *what, *why;
 	const struct solve_term *when; /* NULL: all */
@@ -55,7 +55,7 @@ struct workspace {
 	unsigned of_kind
 		[VARIABLE_KINDS]; /* the number, plus 1, of the only variable of a kind; or 0 */
 	struct map listed;        /* what s->unchecked names */
-	struct map bounded;       /* what the packages of the recipe require in any release */
+	struct map bounded;       /* requirements of the recipe's packages in any release */
 	struct requests LIST(struct request) requests;
 	struct solver_pins LIST(struct solve_pin) solver_pins;
 	struct unchecked_items LIST(struct unchecked) unchecked;
@@ -63,7 +63,7 @@ struct workspace {
 	struct image_name image;       /* of base:, or empty */
 	bool compiles;                 /* an extension is compiled in this stack */
 	struct text index;             /* torch.index, or what torch's version has behind its + */
-	const char *index_tag;         /* the build that it means: "cu121"; NULL: not known */
+	const char *index_tag;         /* its build: "cu121"; NULL: unknown */
 	const char *gcc;    /* that CC, CXX or CUDAHOSTCXX names, "12"; NULL: the system's */
 	unsigned epoch;     /* a call of the solver, in which each constraint is given once */
 	enum strength upto; /* weaker constraints are held back */
@@ -93,11 +93,11 @@ unsigned variable_get(struct workspace *w, enum variable_kind kind, const char *
 unsigned the_variable(struct workspace *w, enum variable_kind kind);
 /* The same for a name alone: "torch", "cuda", a package, an extension. */
 unsigned variable_named(struct workspace *w, const char *name);
-/* The same if it is there already, else -1. */
+/* The same if it exists, else -1. */
 int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
-/* Returns the candidate of a text: releases are compared by version.  One that is not there is added
- * as the last, not known; only while requests are read. */
+/* Returns the candidate of a text: releases are compared by version.  A missing one is added as the
+ * last, marked unknown; only while requests are read. */
 size_t variable_candidate(struct workspace *w, unsigned variable, const char *text);
 
 /* --- sets, for rows --- */
@@ -113,7 +113,7 @@ solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
 solve_word *set_text(struct workspace *w, unsigned variable, const char *text);
 /* Candidates of a lower version than that; of what has no version none. */
 solve_word *set_below(struct workspace *w, unsigned variable, const char *version);
-/* Candidates whose text is one of the names; and those that are not known, if asked. */
+/* Candidates whose text is one of the names; optionally also the unknown ones. */
 solve_word *set_named(struct workspace *w, unsigned variable, const struct names *names,
 		      bool unknown);
 
@@ -122,7 +122,7 @@ solve_word *set_same_series(struct workspace *w, unsigned variable);
 
 /* --- constraints: each with its sentence and source --- */
 
-/* What the function of a row is called with, to add constraints to `out`. */
+/* The arguments of a row's function, which adds constraints to `out`. */
 struct query {
 	struct workspace *w;
 	const struct constraint_kind *kind;
@@ -148,10 +148,10 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 #define TERMS(...) \
 	(const struct solve_term[]){ __VA_ARGS__ }, \
 		sizeof((const struct solve_term[]){ __VA_ARGS__ }) / sizeof(struct solve_term)
-/* The variable is there and is one of the set; it is not there, or is none of the set. */
+/* The variable exists and is in the set; it is absent, or not in the set. */
 #define IN(variable, set) ((struct solve_term){ (variable), false, (set) })
 #define NOT_IN(variable, set) ((struct solve_term){ (variable), true, (set) })
-/* The variable is there and is none of the set. */
+/* The variable exists and is not in the set. */
 #define OUT(w, variable, set) IN((variable), set_not((w), (variable), (set)))
 /* The same for the variable of a kind: IS(w, VARIABLE_OS, set_text, "debian12"). */
 #define IS(w, kind, set, ...) \
@@ -160,11 +160,11 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 	NOT_IN(the_variable((w), (kind)), set((w), the_variable((w), (kind)), __VA_ARGS__))
 #define IS_NOT(w, kind, set, ...) \
 	OUT((w), the_variable((w), (kind)), set((w), the_variable((w), (kind)), __VA_ARGS__))
-/* The variable is there, as any of its candidates. */
+/* The variable exists, with any candidate. */
 #define THERE(w, variable) IN((variable), set_all((w), (variable)))
-/* The candidate asked about is selected. */
+/* The current candidate is selected. */
 #define THIS(q) IN((q)->variable, set_one((q)->w, (q)->variable, (q)->candidate))
-/* The candidate asked about, and what is known of it. */
+/* The current candidate, and its knowledge. */
 const struct candidate *candidate_of(const struct query *q);
 #define ENTRY(q) (candidate_of(q)->entry)
 /* The candidates `c` of a variable that a condition holds for, as a new set. */
@@ -178,9 +178,9 @@ const struct candidate *candidate_of(const struct query *q);
 		set_; \
 	})
 
-/* --- what the rows of extensions share --- */
+/* --- shared by the rows of extensions --- */
 
-/* The candidate asked about, and what the knowledge has of it. */
+/* The current candidate, and its entry in the knowledge base. */
 struct release {
 	const struct extension *e;         /* or NULL */
 	const struct extension_release *r; /* or NULL: an unknown release, or a commit */
@@ -205,14 +205,14 @@ const char *group_label(struct workspace *w, unsigned variable, const struct gro
 /* The i-th variable that is a GPU, and the next i; false: there are no more. */
 bool next_gpu(struct workspace *w, size_t *i, unsigned *variable);
 
-/* The variable that says where an extension comes from, or -1: it is in packages:. */
+/* The variable for the source of an extension, or -1: it is in packages:. */
 int source_variable(const struct workspace *w, const char *extension);
 
 /* True if code from a source, "sdist", is that of a word: a source, or "compiled", which is sdist,
  * git, or an archive by its url. */
 bool source_is(const struct workspace *w, unsigned source, const char *text, const char *word);
 /* Returns the term "it comes from there", or "compiled": it is compiled in this stack.  It never
- * holds of what stands in packages:, where pip decides. */
+ * holds for packages:, where pip decides. */
 struct solve_term comes_from(struct query *q, const char *word);
 #define compiled(q) comes_from((q), "compiled")
 
@@ -244,13 +244,13 @@ constraint_of(const struct solve_fact *fact)
 bool term_holds(const struct solution *solution, const struct solve_term *t);
 /* Returns true if an error other than `but` names the request. */
 bool request_in_error(const struct solution *solution, unsigned pin, const struct conflict *but);
-/* Returns what was chosen of a variable (-1: there is none), or NULL. */
+/* Returns the selected candidate of a variable (-1: none), or NULL. */
 const struct candidate *candidate_in(const struct workspace *w, const int *chosen, size_t n,
 				     int variable);
 
 /* --- repair.c: the closest stack that works --- */
 
-/* What a request becomes in a repair. */
+/* The change of a request in a repair. */
 struct change {
 	const char *now;  /* in the sentence: "torch 2.6.0" */
 	const char *text; /* for its place in the recipe; NULL: by hand */
@@ -274,7 +274,7 @@ const char *request_name(const struct solution *solution, const struct request *
 
 /* --- rules.c: rules of the knowledge --- */
 
-/* Adds the clauses of every error rule whose first condition is on the variable asked about. */
+/* Adds the clauses of every error rule whose first condition is on the current variable. */
 void add_rules(struct query *q);
 /* True if a rule about a package of the solved stack is an error with a GPU of that compute capability. */
 bool rules_reject_gpu(struct workspace *w, const char *cc);
@@ -283,7 +283,7 @@ void check_rules(struct workspace *w, struct solution *solution);
 
 /* --- requests.c --- */
 
-/* What it costs to change a request: a repair changes the lightest. */
+/* The cost of changing a request: a repair changes the cheapest. */
 enum {
 	SOURCE = 1,  /* where the code of a version comes from: the version stays */
 	LIGHT = 2,   /* an extension or a package: one layer is built again */
@@ -322,22 +322,22 @@ const struct recipe_index *extra_index(const struct workspace *w, const char *ke
 bool is_index_wheel(const struct workspace *w, const struct recipe_extension *e);
 /* True if pip selects a file of PyPI: the stack compiles none, and the recipe names no other place. */
 bool is_from_pypi(const struct workspace *w, const char *key);
-/* True if the knowledge can say anything of a package: releases, or what must fit to it. */
+/* True if the knowledge base has releases or pairings of a package. */
 bool is_tracked(const struct workspace *w, const char *key);
 /* The one candidate that a pin of the recipe leaves of a variable, or -1. */
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
-/* Notes what the packages of a list require in any release that was read. */
+/* Records the requirements of the packages of a list in every release that was read. */
 void bounds_note(struct workspace *w, const struct recipe_requirements *all);
 /* True if the knowledge, or a release of a package that was noted, can bound a package. */
 bool bounds_count(const struct workspace *w, const char *key);
-/* True if a range in the knowledge says which releases of `other` a version takes. */
+/* True if the knowledge base limits the releases of `other` for a version. */
 bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
-/* The releases that say what a candidate of a package requires. */
+/* The releases with the requirements of a candidate of a package. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);
-/* Returns why nobody knows whether the stack meets what a candidate of it requires; NULL: it does. */
+/* Returns why it is unknown whether the stack meets the requirements of a candidate; NULL: it does. */
 const char *release_doubt(struct workspace *w, const struct solver_variable *t,
 			  const struct candidate *c);
 /* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
@@ -349,7 +349,7 @@ const char *recipe_machine(const struct recipe *r);
 /* Returns the compute capabilities that a build has code for on the recipe's platform; empty: not
  * known. */
 const struct names *build_archs(const struct workspace *w, const struct torch_variant *v);
-/* True if the recipe says anything of that variable, beyond that it must be there. */
+/* True if the recipe limits that variable, and does not only require it. */
 bool is_requested(const struct workspace *w, unsigned variable);
 /* Returns the first setting of a name, or NULL. */
 const struct setting *setting_named(const struct settings *env, const char *name);
@@ -375,8 +375,8 @@ bool selects_image(const struct workspace *w);
 /* <0, 0, >0, as versions are ordered. */
 int text_version_order(struct workspace *w, const char *x, const char *y);
 /*
- * How the recipe says that it wants to use a GPU ("names GPUs"); NULL: it does not, or it asks
- * for a build of torch that cannot.
+ * Returns how the recipe shows that it needs a GPU ("names GPUs"); NULL: it does not, or it requires
+ * a CPU build of torch.
  */
 const char *gpu_evidence(struct workspace *w);
 /* Candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
@@ -390,9 +390,9 @@ const char *spec_label(struct arena *a, const char *spec);
 /* Returns the version of the clause with that operator; "" for no operator; NULL: none has it. */
 const char *clause_version(struct arena *a, const struct names *clauses, const char *op);
 
-/* --- the stack: each decides what its name says, in this order --- */
+/* --- the stack: each function decides the part in its name, in this order --- */
 
-void resolve_image(struct workspace *w);      /* what the base's name says; CUDA as asked */
+void resolve_image(struct workspace *w);      /* the base's name; the requested CUDA */
 void resolve_torch(struct workspace *w);      /* version, build, index, pairs, numpy */
 void resolve_base(struct workspace *w);       /* CUDA, the image, where the toolkit comes from */
 void resolve_python(struct workspace *w);     /* series and origin */
@@ -401,7 +401,7 @@ void resolve_extensions(struct workspace *w); /* versions, sources, environment,
 void resolve_packages(struct workspace *w);   /* build requirements, ordinary ones, constraints */
 void resolve_apt(struct workspace *w);        /* the operating system's packages, both stages */
 
-void resolve_check(struct workspace *w);     /* what checks.def judges, at the end */
+void resolve_check(struct workspace *w);     /* the checks of checks.def, at the end */
 void resolve_unchecked(struct workspace *w); /* what nothing could be checked for */
 
 /* --- choices --- */
@@ -409,17 +409,17 @@ void resolve_unchecked(struct workspace *w); /* what nothing could be checked fo
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
 struct stack_package package_given(const struct recipe_requirement *q, const char *reason);
-/* Returns what an extra of a release requires, as far as it is known; r: or NULL. */
+/* Returns the known requirements of an extra of a release; r: or NULL. */
 struct names extra_requires(struct workspace *w, const struct extension_release *r,
 			    const char *extra);
 /* True if an extension is a wheel on PyPI, and the recipe names no other source. */
 bool is_only_wheel(const struct extension *e, const struct recipe_extension *asked);
-/* Adds a help, as a fix if it says "write `from: auto`" and the recipe has a from:. */
+/* Adds a help, as a fix if its text is "write `from: auto`" and the recipe has a from:. */
 void help_from(struct workspace *w, struct diag *d, struct span from, const char *help);
 
 /*
- * Returns what the recipe pins of a variable, or else what the solver selected; NULL: neither.
- * They differ only where a conflict is passed over (--force).
+ * Returns the pinned candidate of a variable, or the one that the solver selected; NULL: neither.
+ * They differ only if a conflict is ignored (--force).
  */
 const struct candidate *decided(const struct workspace *w, const char *key);
 /* Returns true without a marker, or if it holds for the Python of the stack. */
@@ -428,8 +428,8 @@ bool marker_holds(struct workspace *w, const struct marker *m);
 bool extension_stays(struct workspace *w, const struct recipe_extension *e);
 
 /*
- * resolve_image_near -- an image that exists, to replace one that does not: of the same
- * release and flavour, with cuDNN as it is named there, on the same system if it has one.
+ * resolve_image_near -- returns an existing image that replaces a missing one: of the same release
+ * and flavour, with the same cuDNN, on the same system if possible.
  *
  *   in   cudnn: with cuDNN
  *   out  its name; NULL: none is known
@@ -463,7 +463,7 @@ void report_not_pinned(struct workspace *w, const struct recipe_extension *e,
 #undef CHECK
 
 /*
- * A variable where it is given: env of the recipe, then env of each extension.
+ * Finds the settings of a variable: env of the recipe, then env of each extension.
  *
  *   in   at: 0 for the first, then what was left in it
  *   out  the setting, and the extension that it is for (NULL: all); NULL: no more

@@ -2,16 +2,16 @@
 
 #include "internal.h"
 
-/* Ordinary packages: what builds need, what the recipe lists, what extensions need to run. */
+/* Ordinary packages: build requirements, the recipe's packages, requirements of extensions. */
 
-/* Nothing is known of the Python that a base image of its own has. */
+/* The Python of an unknown base image is unknown. */
 static bool
 applies(struct workspace *w, const struct requirement *req)
 {
 	return !w->s->python.value || marker_holds(w, req->marker);
 }
 
-/* What the recipe itself requires of a package with this Python, or NULL. */
+/* Returns the recipe's own requirement on a package for this Python, or NULL. */
 static const struct recipe_requirement *
 asked(struct workspace *w, const char *key)
 {
@@ -25,7 +25,7 @@ asked(struct workspace *w, const char *key)
 	return NULL;
 }
 
-/* The last: what the recipe lists stands before what is added here. */
+/* Returns the last one: the recipe's entries come before added ones. */
 static struct stack_package *
 find(struct stack_packages *list, const char *key)
 {
@@ -35,7 +35,7 @@ find(struct stack_packages *list, const char *key)
 	return NULL;
 }
 
-/* True if clause y says no more than x does: ">=61" beside ">=77", "<82" beside "<80". */
+/* True if clause x implies clause y: ">=77" implies ">=61", "<80" implies "<82". */
 static bool
 implies(struct workspace *w, const char *x, const char *y)
 {
@@ -71,7 +71,7 @@ both(struct workspace *w, const char *x, const char *y)
 	return buf_text(&b);
 }
 
-/* --- what a build without isolation must find --- */
+/* --- build requirements, since build isolation is off --- */
 
 static void
 build_need(struct workspace *w, const char *requirement, const char *reason, const char *source)
@@ -237,7 +237,7 @@ requires_of(struct workspace *w, const struct stack_extension *e)
 	return all;
 }
 
-/* Extensions are installed without their dependencies: what they need to run is listed here. */
+/* Extensions are installed without dependencies, so their requirements are added here. */
 static void
 run_needs(struct workspace *w, const struct stack_extension *e)
 {
@@ -267,7 +267,7 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 
 /* --- what no pip call may move --- */
 
-/* A line of a constraints file: no extras there, and nothing that says nothing. */
+/* A line of a constraints file, which has no extras and a version. */
 static void
 constrain(struct workspace *w, struct map *seen, const char *requirement)
 {
@@ -290,7 +290,7 @@ constrain_packages(struct workspace *w, struct map *seen, const struct stack_pac
 		constrain(w, seen, list->at[i].requirement);
 }
 
-/* Of what the recipe leaves out pip installs the newest: not one that a pinned package fails with. */
+/* pip installs the newest release of an unpinned package: excludes those that break a pinned one. */
 static void
 constrain_others(struct workspace *w, struct map *seen, const char *key)
 {

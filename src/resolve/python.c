@@ -68,7 +68,7 @@ check_origin(struct workspace *w)
 	switch (s->python_from) {
 	case PYTHON_OS:
 	case PYTHON_BASE:
-		/* Of the base's torch the solver says it. */
+		/* For the base's torch, the solver reports it. */
 		if (has && strcmp(has, series) != 0 && !s->torch_base)
 			refuse(w,
 			       arena_printf(w->a, "%s has Python %s",
@@ -99,8 +99,8 @@ check_origin(struct workspace *w)
 }
 
 /*
- * The standalone build of a series.  Where none is known for this machine a pinned uv
- * still has its own list: it takes the series, and chooses the patch release.
+ * The standalone build of a series.  If none is known for this machine, a pinned uv installs the
+ * series from its own list, and selects the patch release.
  */
 static const struct python_build *
 find_build(struct workspace *w)

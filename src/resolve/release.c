@@ -1,9 +1,9 @@
 #include "base/edit.h"
 #include "internal.h"
 
-/* What is reported of an extension that the recipe does not pin. */
+/* Diagnostics about an extension that the recipe does not pin. */
 
-/* The newest that is final and can be had or, if `upto` is one, has a tag and is not newer. */
+/* Returns the newest final release with a source or, with `upto`, with a tag and not newer. */
 static const struct extension_release *
 newest(struct workspace *w, const struct extension *known, bool tagged, const char *upto)
 {
@@ -49,8 +49,8 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 /* --- a repository without a tag --- */
 
 /*
- * Where the tag goes: in place of a branch; `ref:` with it behind the URL of a short form, behind the value of git: in { }, on the
- * next line of a block, in the column of git:.
+ * Inserts the tag: it replaces a branch; else `ref:` follows the URL of a short form, the value of
+ * git: in { }, or a block's line with git:, in the same column.
  */
 static const char *
 place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *tag,

@@ -1,9 +1,9 @@
 #include "base/edit.h"
 #include "internal.h"
 
-/* The nearest stacks that work, and what they cost. */
+/* The closest stacks that work, and their costs. */
 
-/* --- what a changed pin becomes: in a sentence, and as the exact text at its place --- */
+/* --- a changed pin: as a sentence, and as the exact text at its place --- */
 
 static const struct candidate *
 chosen(const struct solution *solution, const struct solve_result *r, const char *key)
@@ -89,7 +89,7 @@ ends_below(struct arena *a, const struct specifiers *spec, const char *version)
 	return end && v && version_cmp(end, v) <= 0;
 }
 
-/* An exact pin stays exact; numpy is known by its major; another range ends at what works. */
+/* An exact pin stays exact; numpy is limited by its major; another range ends at a working release. */
 static const char *
 requirement_for(const struct solution *solution, const struct requirement *req, const char *version)
 {
@@ -162,7 +162,7 @@ is_gone(const struct request *p, const struct candidate *c)
 	return !c && (p->requirement || (p->extension && release));
 }
 
-/* What is said of it: "torch 2.6.0". */
+/* Its text in a sentence: "torch 2.6.0". */
 static const char *
 now_of(const struct solution *solution, const struct repair *r, const struct request *p,
        const char *value)
@@ -274,7 +274,7 @@ pins_for(const struct solution *solution, const struct conflict *c)
 	return pins;
 }
 
-/* What is changed must still be there: each variable once more, whichever it is then. */
+/* A changed variable must still exist: requires each one again, with any candidate. */
 static size_t
 and_there(struct workspace *w, struct solve_pin *pins, size_t n)
 {
@@ -293,7 +293,7 @@ and_there(struct workspace *w, struct solve_pin *pins, size_t n)
 	return all;
 }
 
-/* First without a warning, then with; then by leaving out what is given. */
+/* Tries repairs without warnings, then with warnings, then without fixed pins. */
 static struct solve_indexes
 nearest(const struct solution *solution, const struct conflict *c, const bool *keep)
 {
@@ -319,7 +319,7 @@ nearest(const struct solution *solution, const struct conflict *c, const bool *k
 	return r.pins;
 }
 
-/* The stack of a repair.  What is changed must still be there, whichever it is then. */
+/* The stack of a repair.  A changed variable must still exist, with any candidate. */
 static struct solve_result
 solve_again(const struct solution *solution, const struct conflict *c,
 	    const struct solve_indexes *out)
@@ -419,7 +419,7 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	r.best = best ? *best : solve_again(solution, c, pins);
 	if (r.best.status != SOLVE_FOUND)
 		return;
-	/* A torch that nobody knows is no way out. */
+	/* An unknown torch is not a useful repair. */
 	for (size_t i = 0; i < pins->n; i++) {
 		const struct request *p = &solution->requests[pins->at[i]];
 		const struct candidate *now = chosen_then(solution, &r.best, p);
@@ -432,7 +432,7 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	list_push(solution->work->a, out, r);
 }
 
-/* With the first of several errors: one cure for all at once, so that what is done for one does not break another. */
+/* The first of several errors gets one repair for all, so that the fix of one does not break another. */
 static void
 find_joint_repair(const struct solution *solution)
 {

@@ -1,7 +1,7 @@
 #include "internal.h"
 
 /*
- * A conflict as a diagnostic: what is not compatible, the constraints, the places in the recipe,
+ * A conflict as a diagnostic: the incompatible parts, the constraints, the places in the recipe,
  * and the closest stacks that work with their cost.
  *
  *   r.yaml:9:16: error[SB0243]: mamba-ssm 2.3.2.post1 is not compatible with torch 2.2.2
@@ -97,7 +97,7 @@ report_way(struct diag *d, const struct solution *solution, const struct repair 
 				     ", together with the fixes of the other errors" :
 				     "");
 	if (!r->changes.n)
-		return; /* what is chosen changes, and nothing that is written */
+		return; /* only a selected version changes, and no text of the recipe */
 	if (r->left_out)
 		diag_help(d, "no other change helps: %s", words);
 	else if (r->by_hand)
@@ -170,7 +170,7 @@ report_derivation(struct diag *d, const struct solution *solution, const struct 
 
 /* --- one conflict --- */
 
-/* Of facts of one kind about one variable, as of torch's many releases, a few say it all. */
+/* Shows a few of many facts of one kind about one variable, such as torch's releases. */
 enum { ALIKE_MAX = 3, SOURCES_MAX = 4 };
 
 static size_t

@@ -1,6 +1,6 @@
 #include "internal.h"
 
-/* What the recipe requests: each place once, with the words that diagnostics use for it. */
+/* The requests of the recipe: each place once, with its words for diagnostics. */
 
 /*
  * Adds a request for the candidate `exact` or, if that is NULL, for one of `set`; it counts where
@@ -74,7 +74,7 @@ read_index(struct workspace *w)
 	const char *tag = w->index_tag = tag_of_index(w, w->index.s);
 
 	the_variable(w, VARIABLE_BUILD);
-	/* Which build pypi is depends on the release: a variable of its own says so. */
+	/* The build on PyPI depends on the release, so it is a separate variable. */
 	if (tag)
 		request_one(w, REQUEST_INDEX, strcmp(tag, "pypi") ? VARIABLE_BUILD : VARIABLE_INDEX,
 			    w->index, tag, LIGHT);
@@ -114,7 +114,7 @@ read_base(struct workspace *w)
 
 	if (r->base.s) {
 		request_one(w, REQUEST_BASE, VARIABLE_BASE, r->base, r->base.s, PLACE);
-		/* What a repair takes instead: any image that brings what the rest wants. */
+		/* A repair may use any image that satisfies the rest. */
 		variable_candidate(w, the_variable(w, VARIABLE_BASE), "another");
 		if (w->image.os)
 			variable_candidate(w, the_variable(w, VARIABLE_OS), w->image.os);
@@ -211,8 +211,8 @@ is_tracked(const struct workspace *w, const char *key)
 }
 
 /*
- * Returns false if a marker holds for no Python that the recipe allows.  What is pinned
- * afterwards counts for those that it holds for: w->when.
+ * Returns false if a marker holds for no allowed Python.  Later pins count for the Pythons for
+ * which it holds: w->when.
  */
 static bool
 applies(struct workspace *w, const struct marker *m)
@@ -252,7 +252,7 @@ one_of(struct workspace *w, const char *spec)
 			    from[-1] == '<' ? ".dev0" : "");
 }
 
-/* The releases that a specifier allows; one that is not known stands for those of an empty set. */
+/* Returns the allowed releases of a specifier; an unknown one represents an empty set. */
 static solve_word *
 allowed(struct workspace *w, unsigned variable, const struct specifiers *spec)
 {
@@ -263,7 +263,7 @@ allowed(struct workspace *w, unsigned variable, const struct specifiers *spec)
 
 	if (!exact && !set_is_empty(w, variable, set))
 		return set;
-	/* A companion may be written with the tag of its build, which is no release of its own. */
+	/* A companion's version may include the tag of its build, which is not a separate release. */
 	if (exact)
 		text = is_companion(variable_at(w, variable)->key) ? version_public(w->a, exact) :
 								     version_text(w->a, exact);
@@ -294,7 +294,7 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 	}
 }
 
-/* A requirement that nothing is known of: "vllm 0.33.0", or its name alone if it pins no release. */
+/* An unknown requirement: "vllm 0.33.0", or its name alone without a pin. */
 static void
 not_checked(struct workspace *w, const struct recipe_requirement *q, bool application,
 	    const char *why)
@@ -363,7 +363,7 @@ extension_applies(struct workspace *w, const struct recipe_extension *e)
 	return applies(w, e->marker.s ? marker_parse(w->a, e->marker.s) : NULL);
 }
 
-/* The release that a git ref is; a commit is a release of which nothing is known. */
+/* Returns the release of a git ref; a commit is an unknown release. */
 static const char *
 release_of_ref(struct workspace *w, const struct recipe_extension *e)
 {
@@ -386,7 +386,7 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	if (e->version.s) {
 		const struct version *v = version_parse(w->a, e->version.s);
 
-		/* A vendor's build of a release: what is known of the release holds. */
+		/* A vendor's build of a release: the facts about the release hold. */
 		exact = v && is_index_wheel(w, e) ? version_public(w->a, v) : e->version.s;
 	} else if (e->ref.s) {
 		p.kind = REQUEST_REF;
@@ -412,7 +412,7 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	request(w, p, exact, set, LIGHT);
 }
 
-/* Where its code comes from.  Unless the recipe says so nothing that somebody else built is taken. */
+/* The source of its code.  Prebuilt files are used only if the recipe requests them. */
 static void
 request_source(struct workspace *w, const struct recipe_extension *e, unsigned source)
 {

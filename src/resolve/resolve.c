@@ -78,7 +78,7 @@ same(const char *x, const char *y)
 	return x && y ? !strcmp(x, y) : x == y;
 }
 
-/* The environment that is copied into the second stage has no torch of its own. */
+/* The environment that is copied into the second stage does not contain torch. */
 static void
 check_runtime_torch(struct workspace *w)
 {
@@ -117,8 +117,8 @@ resolve_last(struct workspace *w)
 }
 
 /*
- * Whether a plan can be made in spite of it: what was asked for is there to be written, and
- * only judged to be broken.
+ * Returns true if a plan is possible in spite of the error: everything exists, and is only
+ * incompatible.
  */
 static bool
 can_be_forced(const struct facts *f, enum code code)

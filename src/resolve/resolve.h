@@ -22,7 +22,7 @@
  * answer, and final: no later stage evaluates a marker or selects a version.
  */
 
-/* --- the solution: what the solver selected, or why it could not --- */
+/* --- the solution: the selection, or the proof that there is none --- */
 
 /* Everything that has versions and constrains others is a variable of the solver, named by a key. */
 enum variable_kind {
@@ -54,7 +54,7 @@ struct candidate {
 	/* Its entry in the knowledge: struct torch_release, cuda_toolkit, os_release or
 	 * extension_release, by the kind of the variable; or NULL. */
 	const void *entry;
-	const struct package_release *published; /* on the package index; NULL: not known */
+	const struct package_release *published; /* on the package index; NULL: unknown */
 	bool known; /* false: the recipe names it, and the knowledge base does not list it */
 };
 
@@ -71,7 +71,7 @@ struct solver_variable {
 enum strength {
 	STRENGTH_ERROR,      /* a stack that breaks it does not work */
 	STRENGTH_WARNING,    /* inferred, or such a stack only may fail */
-	STRENGTH_PREFERENCE, /* orders what the recipe leaves open; never reported */
+	STRENGTH_PREFERENCE, /* orders unpinned variables; never reported */
 	STRENGTH_SECONDARY,  /* the same, once torch and the extensions are selected */
 };
 
@@ -98,7 +98,7 @@ struct constraint {
 	bool off;             /* given up, for one that is stronger */
 };
 
-/* What the recipe requires of one variable, at one place. */
+/* A requirement of the recipe on one variable, at one place. */
 enum request_kind {
 	REQUEST_NEED, /* any candidate will do */
 	REQUEST_TORCH,
@@ -120,7 +120,7 @@ enum request_kind {
 struct request {
 	enum request_kind kind;
 	unsigned variable;
-	struct span at;                               /* line 0: it has no place of its own */
+	struct span at;                               /* line 0: it has no place */
 	const char *text;                             /* as written: "2.2.2", "numpy<2" */
 	const char *note;                             /* "torch is pinned here" */
 	const struct recipe_extension *extension;     /* of REQUEST_VERSION to REQUEST_URL */
@@ -140,7 +140,7 @@ struct conflicts LIST(struct conflict);
 struct finding {
 	const struct rule *rule;
 	const char *sentence, *help; /* help: or NULL */
-	/* The places of its values in the recipe; none: it follows from what was chosen. */
+	/* The places of its values in the recipe; none: it follows from the selection. */
 	struct finding_places LIST(struct finding_place {
 		struct span at;
 		const char *note; /* or NULL */
@@ -148,7 +148,7 @@ struct finding {
 };
 struct findings LIST(struct finding);
 
-/* A rule that was not checked, because the value of a condition is not known. */
+/* A rule that was not checked, because the value of a condition is unknown. */
 struct rule_open {
 	const char *rule;
 	const struct rule_condition *condition;
@@ -185,7 +185,7 @@ struct solution {
 const struct solution *resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r,
 				     unsigned steps);
 
-/* Returns what was selected for a variable; NULL: the stack does not have it. */
+/* Returns the selected candidate of a variable; NULL: the stack does not have it. */
 const struct candidate *solution_selected(const struct solution *solution, const char *key);
 /* Returns the variable of a key, or NULL. */
 const struct solver_variable *solution_variable(const struct solution *solution, const char *key);
@@ -207,8 +207,8 @@ struct alternatives LIST(struct alternative);
 /* Returns every candidate, the preferred one first; empty: no such variable.  Runs the solver for each. */
 struct alternatives solution_alternatives(const struct solution *solution, const char *key);
 
-/* Returns why a candidate is not compatible with torch and the extensions as selected; NULL: nothing
- * is known against it, or the recipe alone is. */
+/* Returns why a candidate is not compatible with the selected torch and extensions; NULL: no known
+ * reason, or only the recipe. */
 const struct constraint *solution_obstacle(const struct solution *solution, const char *key,
 					   size_t candidate);
 
@@ -241,7 +241,7 @@ struct stack_package {
 	const char *reason, *source;
 	struct span at;
 	bool given;
-	bool left_out; /* it has a marker that is not known to hold for the stack's Python */
+	bool left_out; /* it has a marker that may not hold for the stack's Python */
 };
 struct stack_packages LIST(struct stack_package);
 
@@ -264,7 +264,7 @@ struct stack_extension {
 	const char *name; /* normalised: names the step and the stage */
 	const char *
 		requirement; /* what constraints and the check hold: "causal-conv1d==1.4.0" or name */
-	const char *version; /* or NULL: not known before the build */
+	const char *version; /* or NULL: unknown before the build */
 	enum source_kind source;
 	const char *url, *ref, *sha256;   /* a wheel without url: that of an index, name==version */
 	const struct recipe_index *index; /* the extra index that alone serves it; or NULL */
@@ -272,16 +272,17 @@ struct stack_extension {
 	const char *source_reason;        /* "its sdist has no CUDA source" */
 	bool submodules;
 	const char *subdirectory;                /* of a git checkout, or NULL */
-	const struct extension *known;           /* NULL: nobody knows it */
-	const struct extension_release *release; /* NULL: that release is not known */
+	const struct extension *known;           /* NULL: unknown */
+	const struct extension_release *release; /* NULL: that release is unknown */
 	const struct extension_release *build;   /* release, or what holds for all; NULL: nothing */
 	struct settings
 		env; /* its compile step: force-build TRUE, arch variables, the recipe's own */
-	const char *arch_flags; /* "honoured", "ignored" or "not known": TORCH_CUDA_ARCH_LIST */
-	const char *nvcc_env;   /* names nvcc-arch to its build, "PYTORCH_NVCC"; NULL: not used */
+	const char *
+		arch_flags; /* "honoured", "ignored" or "not known": its use of TORCH_CUDA_ARCH_LIST */
+	const char *nvcc_env; /* names nvcc-arch to its build, "PYTORCH_NVCC"; NULL: not used */
 	struct names imports;
 	struct names after;       /* names of extensions of this stack that it needs first */
-	unsigned mem_mib_per_job; /* 0: not known */
+	unsigned mem_mib_per_job; /* 0: unknown */
 	const char *fact_source;
 	struct span at;
 };
@@ -290,14 +291,14 @@ struct stack_extensions LIST(struct stack_extension);
 struct stack {
 	const struct recipe *recipe;
 	const struct facts *facts;
-	const struct solution *solution; /* what the solver found */
+	const struct solution *solution; /* the solver's result */
 
 	struct choice base; /* image as written, or chosen */
 	struct image_name image;
-	const struct os_release *os;        /* NULL: not known */
-	struct choice cuda;                 /* "12.1.0"; value NULL: no CUDA (cpu) or not known */
+	const struct os_release *os;        /* NULL: unknown */
+	struct choice cuda;                 /* "12.1.0"; value NULL: no CUDA (cpu) or unknown */
 	enum cuda_from cuda_from;           /* never CUDA_AUTO when cuda.value */
-	const struct cuda_toolkit *toolkit; /* NULL: not known */
+	const struct cuda_toolkit *toolkit; /* NULL: unknown */
 	struct choice python;         /* series, "3.11"; NULL only when the base's own is unknown */
 	enum python_from python_from; /* never PYTHON_AUTO */
 	const struct python_build *python_build; /* of PYTHON_STANDALONE and PYTHON_UV */
@@ -305,31 +306,31 @@ struct stack {
 	struct choice torch;    /* version; value NULL: no torch */
 	const char *torch_base; /* version of the base's torch, which is used, "2.4.0a0"; or NULL */
 	struct choice torch_index;                 /* URL; value NULL: the default index ("pypi") */
-	const char *torch_tag;                     /* "cu121", "cpu", or NULL: not known */
-	const struct torch_release *torch_release; /* NULL: not known */
-	const struct torch_variant *torch_variant; /* NULL: not known */
+	const char *torch_tag;                     /* "cu121", "cpu", or NULL: unknown */
+	const struct torch_release *torch_release; /* NULL: unknown */
+	const struct torch_variant *torch_variant; /* NULL: unknown */
 	struct stack_packages torch_packages;      /* torch itself, then its with: list */
 	struct choice cuda_wheels; /* "cuda-toolkit[nvcc,...]==13.0.2" of CUDA_WHEELS, or NULL */
 
-	struct choices archs;  /* "8.0" ...; empty: not known, or no CUDA */
-	const char *arch_list; /* "8.0;8.9", "" when archs is empty; +PTX where asked for */
-	struct choices apt;    /* packages of the build, sorted */
+	struct choices archs;             /* "8.0" ...; empty: unknown, or no CUDA */
+	const char *arch_list;            /* "8.0;8.9", "" if archs is empty; +PTX if requested */
+	struct choices apt;               /* packages of the build, sorted */
 	struct stack_packages build_deps; /* setuptools, wheel, packaging, ninja, ... */
 	struct stack_packages packages;   /* ordinary: the recipe's, then what extensions need */
 	struct choice numpy; /* requirement that holds everywhere, "numpy<2"; NULL: free */
-	/* What no pip call may move, as lines of a constraints file: torch, its with: and numpy
-	 * from the torch step on; build requirements and packages from the packages step on;
-	 * extensions as well once they are there, for the application. */
+	/* Versions that no pip call may change, as lines of a constraints file: torch, its with:
+	 * and numpy from the torch step on; build requirements and packages from the packages step
+	 * on; extensions for the application. */
 	struct names torch_constraints, package_constraints, constraints;
 	struct stack_extensions extensions; /* in compile order */
 	const char *cc, *cxx;               /* of compile steps: gcc and g++, or the recipe's */
 	struct choice user;                 /* final stage; NULL: root */
 	struct choice runtime_base;         /* NULL: no second stage */
 	bool dnf, runtime_dnf;              /* dnf installs them, in either stage; else apt */
-	struct choices runtime_apt;         /* what it needs: gcc and headers if triton compiles */
-	const char *platform;               /* "linux/amd64" */
-	bool compiles;                    /* an extension is compiled: not all of them are wheels */
-	bool locked;                      /* every pin has a hash */
+	struct choices runtime_apt; /* its system packages: gcc and headers if triton compiles */
+	const char *platform;       /* "linux/amd64" */
+	bool compiles;              /* an extension is compiled: not all of them are wheels */
+	bool locked;                /* every pin has a hash */
 	struct unchecked_parts unchecked; /* empty: everything in the recipe was checked */
 };
 

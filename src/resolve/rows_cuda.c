@@ -2,7 +2,7 @@
 
 #include "internal.h"
 
-/* CUDA: what the base image brings, which toolkit a build of torch takes, and drivers. */
+/* CUDA: the base image's, the toolkits that a build of torch accepts, and drivers. */
 
 /* The image as the recipe writes it, and not another that a repair would take. */
 static bool
@@ -72,7 +72,7 @@ constraint_base_torch(struct query *q, struct workspace *w)
 			     i->python);
 }
 
-/* What the image brings, by the row: its Python is only preferred, its CUDA has a code of its own. */
+/* The image's content, by row: its Python is only preferred, its CUDA has its own code. */
 void
 constraint_base(struct query *q, struct workspace *w)
 {
@@ -108,7 +108,7 @@ constraint_cuda_never(struct query *q, struct workspace *w)
 
 /* --- a build of torch and the toolkit --- */
 
-/* A build without CUDA is for those who ask for it. */
+/* A build without CUDA is selected only on request. */
 void
 constraint_build_gpu(struct query *q, struct workspace *w)
 {
@@ -186,7 +186,7 @@ constraint_cuda_wheels(struct query *q, struct workspace *w)
 
 /* --- images that are chosen here --- */
 
-/* Of which there is no image at all is avoided, by a row of its own. */
+/* A separate row avoids releases without any image. */
 void
 constraint_cuda_image(struct query *q, struct workspace *w)
 {
@@ -204,7 +204,7 @@ constraint_cuda_image(struct query *q, struct workspace *w)
 			     "the knowledge base has no image with CUDA %s", t->version);
 }
 
-/* --- the oldest driver that the stack must run on: what it starts, and what it runs --- */
+/* --- the oldest driver to support: the images that start on it, and the code that runs --- */
 
 /* Drivers, of which there is one, that are as new as that; "580.65" is any 580.65.x. */
 static solve_word *
@@ -250,8 +250,8 @@ constraint_build_driver(struct query *q, struct workspace *w)
 }
 
 /*
- * The driver of the first release of a series: its images start from that one on.  Where none
- * is known it is at least that of the series before: drivers are numbered as CUDA is.
+ * The driver of the first release of a series, with which its images start.  If it is unknown,
+ * it is at least that of the series before, since driver numbers follow CUDA.
  */
 static const char *
 driver_of_series(struct workspace *w, const char *series)
@@ -277,7 +277,7 @@ constraint_cuda_driver(struct query *q, struct workspace *w)
 	const char *series = t ? version_series(w->a, t->version) : NULL;
 	const char *least = t ? driver_of_series(w, series) : NULL;
 
-	/* The container runtime does not look where NVIDIA_DISABLE_REQUIRE says so. */
+	/* With NVIDIA_DISABLE_REQUIRE, the container runtime does not check the driver. */
 	if (driver >= 0 && least && !env_is(w, "NVIDIA_DISABLE_REQUIRE", "1 true") &&
 	    (selects_image(w) || w->image.cuda))
 		add_allows(q, (unsigned)driver, drivers_from(w, (unsigned)driver, least), t->source,

@@ -1,6 +1,6 @@
 #include "internal.h"
 
-/* Extensions: where a release can come from, and what its source asks of the rest. */
+/* Extensions: the sources of a release, and their requirements. */
 
 /* --- extension <-> its source --- */
 
@@ -68,7 +68,7 @@ constraint_extension_source(struct query *q, struct workspace *w)
 		const struct recipe_extension *asked = w->variables.at[source]->asked;
 		const char *why[] = { no_sdist(w, &x), no_tag(w, &x, asked) };
 
-		/* check_wheel_extension() says where it belongs. */
+		/* check_wheel_extension() reports where it belongs. */
 		if (is_only_wheel(x.e, asked))
 			continue;
 		for (size_t i = 0; i < 2; i++)
@@ -80,7 +80,7 @@ constraint_extension_source(struct query *q, struct workspace *w)
 	add_groups(q, "git", &all[1]);
 }
 
-/* In packages: pip asks PyPI, where some releases never were; check_isolated() judges the rest. */
+/* For packages:, pip uses PyPI, which lacks some releases; check_isolated() checks the rest. */
 void
 constraint_extension_on_pypi(struct query *q, struct workspace *w)
 {
@@ -95,8 +95,8 @@ constraint_extension_on_pypi(struct query *q, struct workspace *w)
 }
 
 /*
- * `from: wheel` without a url or an index: nobody knows which file is meant.  A prebuilt wheel, of an address
- * or of the project, is taken only where the recipe says so.
+ * `from: wheel` without a url or an index: the file is unknown.  A prebuilt wheel, by URL or of the project, is
+ * used only if the recipe requests it.
  */
 void
 constraint_wheel_named(struct query *q, struct workspace *w)
@@ -131,7 +131,7 @@ constraint_extension_python(struct query *q, struct workspace *w)
 			spec_label(w->a, x.r->requires_python));
 }
 
-/* An -std= of its own, below which torch's headers stop with #error. */
+/* A fixed -std= that is too old for torch's headers, which stop with #error. */
 void
 constraint_extension_std(struct query *q, struct workspace *w)
 {

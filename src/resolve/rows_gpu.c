@@ -20,7 +20,7 @@ gpu_label(struct workspace *w, unsigned gpu)
 
 /* --- GPU <-> torch's build --- */
 
-/* What is not known counts as code for it: resolve_unchecked() lists that. */
+/* An unknown list counts as code for it; resolve_unchecked() reports that. */
 static bool
 runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {
@@ -92,8 +92,8 @@ constraint_gpu_torch(struct query *q, struct workspace *w)
 }
 
 /*
- * A build that nothing is known of: the CUDA that it is made with makes no code for the GPU, and no
- * torch has a build of that tag with PTX that the GPU's driver could compile.
+ * An unknown build: its CUDA cannot compile for the GPU, and no torch has a build of that tag with
+ * PTX that the GPU's driver could compile.
  */
 void
 constraint_gpu_build(struct query *q, struct workspace *w)
@@ -152,8 +152,8 @@ constraint_gpu_ptx(struct query *q, struct workspace *w)
 /* --- extension <-> nvcc, GPU --- */
 
 /*
- * What a toolkit lacks to compile a release for a GPU: code that runs on it.  cc NULL: the first
- * capability that setup.py always names and its nvcc does not know.  NULL: nothing.
+ * Returns why a toolkit cannot compile a release for a GPU.  cc NULL: the first capability that
+ * setup.py always names and its nvcc does not support.  NULL: it can.
  */
 static const char *
 lack_of(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
@@ -200,7 +200,7 @@ lacking(struct workspace *w, const struct extension_release *r, const char *cc, 
 	return set;
 }
 
-/* It compiles for a list of its own, whatever it is told. */
+/* It always compiles for its own list. */
 static bool
 is_fixed(const struct extension_release *r)
 {
@@ -249,7 +249,7 @@ constraint_gpu_extension(struct query *q, struct workspace *w)
 	}
 }
 
-/* --- GPU <-> nvcc, for extensions that are compiled for the GPUs asked for --- */
+/* --- GPU <-> nvcc, for extensions that are compiled for the recipe's GPUs --- */
 
 void
 constraint_gpu_nvcc(struct query *q, struct workspace *w)
@@ -259,7 +259,7 @@ constraint_gpu_nvcc(struct query *q, struct workspace *w)
 	const struct extension_release *r = x.r ? x.r : x.e ? &x.e->any : NULL;
 	unsigned cuda = the_variable(w, VARIABLE_CUDA), gpu;
 
-	/* The recipe itself may say what is compiled for. */
+	/* The recipe itself may set the target architectures. */
 	if (env_value(w, "TORCH_CUDA_ARCH_LIST") ||
 	    (s->asked && setting_named(&s->asked->env, "TORCH_CUDA_ARCH_LIST")) ||
 	    (x.e && x.e->pypi == PYPI_WHEEL) || is_fixed(r))

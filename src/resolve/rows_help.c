@@ -112,7 +112,7 @@ cuda_label(struct workspace *w, const solve_word *set)
 	return names_join(w->a, &all, " or ");
 }
 
-/* What a specifier is to a reader who never saw a wheel's metadata: before, between and behind. */
+/* Words for a specifier, for readers who do not know PEP 440: before, between and behind. */
 static const struct {
 	const char *first, *second; /* operators of its clauses; "": there is one clause */
 	const char *before, *after; /* the version of the first */

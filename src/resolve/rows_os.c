@@ -4,9 +4,9 @@
 
 /* The system: its compiler and nvcc, its C library and torch's wheels, its own Python. */
 
-/* --- what it brings --- */
+/* --- its contents --- */
 
-/* The host of `from: host` is the system that the recipe names; else its compiler is not known. */
+/* With `from: host`, the compiler is that of the recipe's system, or unknown without one. */
 void
 constraint_os_gcc(struct query *q, struct workspace *w)
 {

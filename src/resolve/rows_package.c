@@ -1,16 +1,16 @@
 #include "internal.h"
 
 /*
- * What the knowledge says must fit between two packages, whoever brings them.
+ * Pairings of two packages in the knowledge base, from any source.
  *
- * A pairing is one fact for a whole range of releases, not one for each: what follows from
- * it is then learnt once.  Where the recipe requires one release of the range its sentence
- * names that one, for that is what the reader has before his eyes.
+ * A pairing is one fact for a whole range of releases, so that the solver learns its
+ * consequences once.  If the recipe requires one release of the range, the sentence names that
+ * release, because it is in the recipe.
  */
 
 /*
- * Releases in the range; of what is not known none: a commit, or releases that are newer than all
- * that are known.  What is true of every release is true of the one that pip will take, too.
+ * Returns the releases in the range, without unknown ones (a commit, or releases newer than all known
+ * ones).  A fact about every release also holds for the one that pip selects.
  */
 static solve_word *
 numbered_in(struct workspace *w, unsigned variable, const char *spec)
@@ -62,7 +62,7 @@ may_wait(const struct workspace *w, const struct pairing *p)
 	       variable_find(w, p->other) < 0;
 }
 
-/* Asked of the variable on the left, and of the one on the right if that came later. */
+/* Evaluated for the left variable, and for the right one if that is decided later. */
 void
 constraint_pairs(struct query *q, struct workspace *w)
 {
@@ -75,7 +75,7 @@ constraint_pairs(struct query *q, struct workspace *w)
 		const struct pairing *p = &all[i];
 		solve_word *these;
 
-		/* torch says of numpy release by release what it takes (torch_numpy). */
+		/* torch limits numpy for each release (torch_numpy). */
 		if (p->inferred != inferred ||
 		    (!strcmp(p->name, "numpy") && !strcmp(p->other, "torch")))
 			continue;
@@ -112,8 +112,8 @@ has_pairing(struct workspace *w, const char *key, const struct version *v, const
 }
 
 /*
- * Each release was built for one torch, which its metadata pins.  Of one that is no pair's
- * at least the series tells for which it cannot be.
+ * Each release was built for one torch, which its metadata pins.  For a release outside the pairs,
+ * the series at least excludes some torch releases.
  */
 void
 constraint_companion(struct query *q, struct workspace *w)
@@ -163,7 +163,7 @@ constraint_companion_pair(struct query *q, struct workspace *w)
 	}
 }
 
-/* --- what nobody gets who did not ask for it --- */
+/* --- releases that are selected only on request --- */
 
 void
 constraint_final_release(struct query *q, struct workspace *w)
@@ -175,7 +175,7 @@ constraint_final_release(struct query *q, struct workspace *w)
 			     variable_at(w, q->variable)->label, c->text);
 }
 
-/* A tag that was never uploaded: pip would not take it, and nobody has tried it since. */
+/* A tag that was never uploaded: pip would not find it, and it is untested. */
 void
 constraint_extension_published(struct query *q, struct workspace *w)
 {

@@ -73,8 +73,8 @@ takes(struct workspace *w, const struct package_release *r, size_t python)
 }
 
 /*
- * Of a release that is not listed the next newer one still says where its wheels end: an
- * older release is not built for a Python that came after it.  Candidates are the newest first.
+ * The next newer release limits the wheels of an unlisted one: an older release has no wheels for
+ * a later Python.  Candidates are in order, newest first.
  */
 static bool
 may_take(struct workspace *w, const struct solver_variable *t, const struct version *v,
@@ -128,7 +128,7 @@ candidates_for(struct workspace *w, unsigned variable, size_t python)
 /* Releases that do not take a Python: newer than all that do, among them, and older. */
 enum { NEWER, AMONG, OLDER, PARTS };
 struct refusal {
-	const struct package_release *first, *last; /* that take it; NULL: none is known to */
+	const struct package_release *first, *last; /* that accept it; NULL: none known */
 	const struct package_release *next[PARTS];  /* of a part: the one beside those */
 	solve_word *without[PARTS];                 /* NULL: none */
 };
@@ -141,7 +141,7 @@ part_of(const struct refusal *f, const struct version *v)
 	return version_cmp(v, f->first->v) < 0 ? OLDER : AMONG;
 }
 
-/* Candidates are the newest first, but for those that are not known. */
+/* Known candidates are in order, newest first. */
 static struct refusal
 refusal_of(struct workspace *w, unsigned variable, size_t python)
 {
@@ -298,7 +298,7 @@ constraint_release_glibc(struct query *q, struct workspace *w)
 			   variable_at(w, q->variable)->label, r->version, least);
 }
 
-/* --- what its metadata requires --- */
+/* --- the requirements of its metadata --- */
 
 /* The Pythons for which a requirement counts, with the extras that the recipe names. */
 static solve_word *
@@ -335,7 +335,7 @@ require(struct query *q, const struct package_release *r, const char *text)
 	other = variable_named(w, req->key);
 	those = set_in(w, other, specifiers_text(w->a, req->spec));
 	asked = requested(w, other);
-	/* A release that is not known yet may be one of them; of the one that is pinned it is known. */
+	/* A release that is unknown yet may be one of them; of the one that is pinned it is known. */
 	if (set_is_empty(w, other, those) && asked < 0)
 		return;
 	if (set_is_empty(w, other, those))
@@ -371,7 +371,7 @@ constraint_release_requires(struct query *q, struct workspace *w)
 			require(q, span.older, span.older->requires.at[i]);
 }
 
-/* True if the recipe pins what a release of t requires; what it leaves open, pip selects. */
+/* True if the recipe pins a requirement of a release of t; pip selects unpinned ones. */
 static bool
 is_pinned_for(struct workspace *w, const struct solver_variable *t, const struct version *v,
 	      const struct requirement *req)

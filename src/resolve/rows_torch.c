@@ -1,10 +1,10 @@
 #include "internal.h"
 
-/* torch: which builds a release has, which Pythons, and what it brings or takes beside it. */
+/* torch: the builds and Pythons of a release, its dependencies, and limits on other packages. */
 
 /*
  * Builds for other makers' GPUs are not listed at all, and an index of one's own has any.  Of one
- * build alone, which PyPI has, it is not known whether it is the only one.  As a warning: the build
+ * build alone, which PyPI has, it is unknown whether it is the only one.  As a warning: the build
  * is none that the knowledge base lists.
  */
 void
@@ -105,7 +105,7 @@ build_for(const struct torch_release *t, const char *cuda)
 	return found;
 }
 
-/* That for the CUDA which is asked for; else PyPI's. */
+/* The build for the required CUDA, or PyPI's. */
 void
 constraint_torch_prefer_build(struct query *q, struct workspace *w)
 {
@@ -122,7 +122,7 @@ constraint_torch_prefer_build(struct query *q, struct workspace *w)
 			     v->tag, t->version);
 }
 
-/* A release that has a build for the CUDA which is asked for, if there is one. */
+/* A release with a build for the required CUDA, if there is one. */
 void
 constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 {
@@ -136,9 +136,9 @@ constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 			     t->version, cuda);
 }
 
-/* --- what it brings, and what it takes --- */
+/* --- its dependencies, and its limits on other packages --- */
 
-/* What a wheel of torch asks for where the marker holds (NULL: the requirement's own). */
+/* A requirement of torch's wheel, if the marker holds (NULL: the requirement's own). */
 static void
 asks_for(struct query *q, struct workspace *w, const char *requirement, const char *marker,
 	 bool brings, const char *subject, const char *verb)
@@ -162,7 +162,7 @@ asks_for(struct query *q, struct workspace *w, const char *requirement, const ch
 		return;
 	if (some)
 		terms[n++] = IN(python, pythons);
-	/* Builds for the CPU ask for no triton. */
+	/* CPU builds do not require triton. */
 	if (!strcmp(req->key, "triton") && !gpu_evidence(w))
 		terms[n++] = OUT(w, build, set_text(w, build, "cpu"));
 	terms[n++] = brings ? NOT_IN(other, set) : OUT(w, other, set);

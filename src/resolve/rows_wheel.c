@@ -2,9 +2,9 @@
 
 #include "internal.h"
 
-/* Prebuilt wheels: what a file's name says it was built for, and what a project built. */
+/* Prebuilt wheels: the stack in a file's name, and the wheels that a project built. */
 
-/* --- what a name says --- */
+/* --- the parts of a file name --- */
 
 /* "2.3.1", "231" -> "2.3"; "2100" -> "2.10".  pyg writes no patch: "26" -> "2.6", "113" -> "1.13". */
 static const char *
@@ -58,7 +58,7 @@ fits(const struct names *tags, const char *machine, const char *python)
 	return python ? wheel_pythons_have(&pythons, python) : any;
 }
 
-/* --- the facts of one file, where `these` of the variable asked about are chosen --- */
+/* --- the facts of one file, if one of `these` candidates is selected --- */
 
 static void
 needs_glibc(struct query *q, const solve_word *these, const char *file, const struct names *tags)
@@ -333,7 +333,7 @@ for_glibc(struct list *l)
 			     l->x.name, l->wheels.glibc_min);
 }
 
-/* from NULL: it comes from packages:, and has no source of its own. */
+/* from NULL: it comes from packages:, and has no separate source. */
 static struct list
 list_of(struct query *q, const char *from)
 {

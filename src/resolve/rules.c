@@ -3,7 +3,7 @@
 /*
  * Compatibility rules of the knowledge (facts/facts.h has their grammar) over the variables of a
  * stack.  A rule of severity error is a fact for the solver: its conditions cannot all hold.  Warnings
- * and notes are evaluated on the finished stack; a rule stays unchecked if a value is not known.
+ * and notes are evaluated on the finished stack; a rule stays unchecked if a value is unknown.
  * A rule about any extension or GPU, or about the value of another variable, has one case for each.
  */
 
@@ -112,7 +112,7 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 		       NO;
 }
 
-/* The places in the recipe of what the conditions are on; what an image brings is requested there. */
+/* The recipe's places for the conditions; packages of an image have the place of the image. */
 static struct finding_places
 places_of(const struct rule_case *c)
 {
@@ -170,7 +170,7 @@ add_finding(const struct rule_case *c)
 
 /* --- cases --- */
 
-/* The domain that is asked for the clauses of a rule: that of its first condition on one. */
+/* The variable whose candidates provide the clauses of a rule: that of its first condition. */
 static int
 anchor_of(const struct rule_case *c)
 {
@@ -242,11 +242,11 @@ add_rules(struct query *q)
 	for (size_t i = 0; i < n; i++, row++) {
 		const char *on = facts_rule_package(q->w->f, i);
 
-		/* Most rules are about a package that is not the variable asked about. */
+		/* Most rules concern another package than the current variable. */
 		if (on && !(key && *on == *key && !strcmp(on, key)))
 			continue;
 		c.rule = facts_rule(q->w->f, i);
-		/* Of several facts in a conflict, that of a rule tells most. */
+		/* In a conflict of several facts, the sentence of a rule is the most useful one. */
 		*row = (struct constraint_kind){ .name = c.rule->name,
 						 .code = c.rule->code,
 						 .priority = 65 };

@@ -18,7 +18,7 @@ struct rule_case {
 
 /* Returns the domain of a variable; -1: this stack does not have it. */
 int rule_domain(const struct rule_case *c, enum rule_variable variable, const char *name);
-/* Returns the value that a candidate gives a variable; NULL: none, or it is not known. */
+/* Returns the value that a candidate gives a variable; NULL: none, or it is unknown. */
 const char *rule_value(struct workspace *w, enum rule_variable variable, int domain,
 		       size_t candidate);
 /* Returns the candidate that the finished stack has of a domain, or -1. */

@@ -133,7 +133,7 @@ torch_of_base(const struct workspace *w)
 	const struct image_name *i = &w->image;
 	bool open = i->own_torch || (i->repository && strchr(i->repository, '/') && !i->source);
 
-	/* Of an image that is not known the recipe may say it; the build compares. */
+	/* The recipe may set it for an unknown image; the build compares. */
 	return w->r->torch.from != TORCH_BASE || !w->r->base.s ? NULL :
 	       i->torch                                        ? i->torch :
 	       open                                            ? w->r->torch.version.s :
@@ -252,7 +252,7 @@ set_pythons_where(struct workspace *w, const struct marker *m)
 	return set_pythons_with(w, m, &(struct names){ 0 });
 }
 
-/* True if the recipe requires the build without CUDA, or for one that nothing is known of. */
+/* True if the recipe requires a build without CUDA, or with an unknown CUDA. */
 static bool
 takes_cpu(struct workspace *w)
 {

@@ -23,7 +23,7 @@ constraint_kinds(size_t *n)
 
 /* --- the provider --- */
 
-/* Gives what is known of a candidate or, past the last one, of all of them; made once. */
+/* Returns the facts about a candidate or, past the last one, about all of them; made once. */
 static void
 give(struct workspace *w, unsigned variable, size_t candidate, struct solve_facts *out)
 {
@@ -116,7 +116,7 @@ candidate_of(const struct query *q)
 
 /* --- the best stack for some pins: what guides is kept as far as they let it --- */
 
-/* check is to answer in 100 ms, whatever it is asked; for each pin there is a little more. */
+/* check must answer any recipe in 100 ms; each pin adds a little. */
 enum { STEPS_MAX = 3000 };
 
 /* Restores the constraints of that strength and weaker that were given up. */
@@ -158,7 +158,7 @@ weakest(const struct solve_proof *proof)
 	return found;
 }
 
-/* The best with what guides up to that strength, which is given up piece by piece. */
+/* Returns the best solution with preferences up to that strength, dropped one by one. */
 static struct solve_result
 guided(struct workspace *w, const struct solve_pin *pins, size_t n, enum strength upto)
 {
@@ -223,7 +223,7 @@ term_holds(const struct solution *solution, const struct solve_term *t)
 
 /* --- conflicts --- */
 
-/* The fact of a conflict that tells most; the weakest strength in it. */
+/* Returns the most useful fact of a conflict, and its weakest strength. */
 static struct conflict
 conflict_of(const struct solve_conflict *c)
 {
@@ -244,8 +244,8 @@ conflict_of(const struct solve_conflict *c)
 }
 
 /*
- * An error names each of its pins, but for what is given: that is let go only where a conflict is
- * about nothing else.
+ * An error names each of its pins except fixed ones, which are dropped only if a conflict has no
+ * others.
  */
 bool
 request_in_error(const struct solution *solution, unsigned pin, const struct conflict *but)
@@ -410,7 +410,7 @@ solution_limits(const struct solution *solution, const char *key, bool demands)
 	return all;
 }
 
-/* What stands against one more pin, in a word. */
+/* Returns the reason against one more pin, in a word. */
 static const struct constraint *
 strongest(const struct solve_conflicts *found)
 {
@@ -426,8 +426,8 @@ strongest(const struct solve_conflicts *found)
 }
 
 /*
- * What stands against a candidate, with all that the recipe requires of other variables; `chosen`:
- * and with torch and the extensions as selected.
+ * Returns the reason against a candidate, given the recipe's requirements on other variables;
+ * `chosen`: also given the selected torch and extensions.
  */
 static struct solve_conflicts
 against(const struct solution *solution, unsigned variable, size_t candidate, bool chosen,

@@ -1,8 +1,8 @@
 #include "internal.h"
 
 /*
- * torch as the solver's answer has it: its release, its build, the index that serves the build,
- * and what is installed together with it.
+ * torch in the solution: its release, its build, the index of the build, and the packages that
+ * are installed together with it.
  */
 
 static void
@@ -194,7 +194,7 @@ choose_build(struct workspace *w)
 	s->torch_index.given = w->index.s != NULL;
 }
 
-/* --- what comes with it --- */
+/* --- its companions --- */
 
 /* A bare `torchvision` gets the release that the solver selected for this torch. */
 static struct stack_package
@@ -204,7 +204,7 @@ companion(struct workspace *w, const struct recipe_requirement *q)
 	const struct candidate *c = decided(w, q->req->key);
 	struct stack_package p = package_given(q, "installed together with torch");
 
-	/* A torch of the image's own has companions of its own. */
+	/* The torch of an image has the companions of that image. */
 	if (t && c && !has_own_build(w) && torch_companion(t, p.key) &&
 	    !strcmp(q->text.s, q->req->name)) {
 		p.requirement = arena_printf(w->a, "%s==%s", q->text.s, c->text);

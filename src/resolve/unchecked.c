@@ -1,8 +1,8 @@
 #include "internal.h"
 
 /*
- * What the recipe names and nothing could be checked for: whatever is neither known nor listed here
- * would be called compatible.  Each part once, with the reason.
+ * Lists the unchecked parts of the recipe, each once with its reason.  A part that is neither known
+ * nor listed here would be called compatible.
  */
 
 static void
@@ -140,7 +140,7 @@ add_torch(struct workspace *w)
 
 /* --- packages and extensions --- */
 
-/* False for a package of which the knowledge has only what it cannot live with. */
+/* False for a package of which the knowledge base has only incompatibilities. */
 static bool
 has_releases(const struct solver_variable *t)
 {
@@ -187,7 +187,7 @@ add_package(struct workspace *w, const struct request *p)
 		add(w, arena_printf(w->a, "%s %s", name, c->text), why);
 }
 
-/* Releases whose requirements nobody read. What the recipe leaves open, pip selects as it is needed. */
+/* Releases with unread requirements. pip selects a suitable release of an unpinned package. */
 static void
 add_unread(struct workspace *w)
 {
@@ -231,7 +231,7 @@ add_extra_indexes(struct workspace *w)
 	for (size_t i = 0; i < w->r->extras.n; i++) {
 		const struct recipe_index *x = &w->r->extras.at[i];
 
-		/* torch never comes from there: SB0206 says so. */
+		/* torch never comes from there: SB0206 reports that. */
 		for (size_t k = 0; k < x->packages.n; k++)
 			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)
 				add(w,
@@ -282,7 +282,7 @@ pair_of(const struct solution *s, const struct solve_conflict *c)
 	return names_words(s->work->a, &all, "and");
 }
 
-/* Pairs that may not work, and libraries that may be missing: whether the stack works is not known. */
+/* Doubtful pairs, and libraries that may be missing: it is unknown whether the stack works. */
 static void
 add_doubtful(struct workspace *w)
 {

@@ -3,13 +3,13 @@
 #include "internal.h"
 
 /*
- * Variables and their candidates, most wanted first.  What the recipe leaves open becomes the
- * first candidate that goes with all else, so these orders are our taste.
+ * Variables and their candidates, in order of preference.  An unpinned variable gets the first
+ * compatible candidate, so these orders decide the selection.
  */
 
 /*
- * rank: what is decided first is newest: torch, then what the recipe compiles against it; what only
- * has to fit comes last.
+ * rank: variables that are decided first get the newest releases: torch, then the extensions;
+ * variables that only have to be compatible come last.
  */
 static const struct {
 	const char *key;   /* of a kind with one variable */
@@ -139,7 +139,7 @@ fill_python(struct workspace *w, struct domain *s)
 		add_once(w, s, all.at[i], NULL);
 }
 
-/* What the index has of the releases that are there already; of an ordinary package, all of them. */
+/* Index data of the existing candidates; for an ordinary package, of all releases. */
 static void
 fill_published(struct workspace *w, struct domain *s, const struct python_package *p)
 {
@@ -196,7 +196,7 @@ fill(struct workspace *w, struct domain *s)
 		fill_companion(w, s);
 		fill_published(w, s, facts_package(w->f, s->t.key));
 		break;
-	default: break; /* what the recipe names is all there is */
+	default: break; /* the recipe's values are the only candidates */
 	}
 }
 

@@ -5,7 +5,7 @@
  *     DIR/sm_90/mamba-ssm/index.html, index.json, mamba_ssm-2.3.1+torch2.11cu130cxx11abitrue-cp311-...whl
  *
  * A local version label names torch, its CUDA and the C++ ABI, and METADATA requires that torch.  No label
- * can make pip choose by GPU, so each list of GPUs has an index of its own.
+ * can make pip choose by GPU, so each list of GPUs has its own index.
  */
 #include <stdlib.h>
 #include <string.h>

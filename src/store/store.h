@@ -132,7 +132,7 @@ bool store_copy(struct arena *a, struct diags *ds, struct store *from, struct st
 /*
  * store_index -- writes package indexes of a store's wheels (PEP 503 and 691) with copies of them.
  *
- *   in      dir: made; each list of GPUs has an index of its own below it
+ *   in      dir: made; each list of GPUs has its own index below it
  *   out     the versions have a local label for torch, CUDA and the C++ ABI; of wheels with one file
  *           name the newest is taken; a line for each index
  *   errors  SB0406, SB0542 to SB0545, SB0812, false

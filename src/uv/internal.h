@@ -5,7 +5,7 @@
 #include "base/proc.h"
 #include "uv.h"
 
-/* Inside uv/: one resolution. */
+/* Private to uv/: one resolution. */
 struct uv_run {
 	struct arena *a;
 	struct diags *ds;
