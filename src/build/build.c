@@ -194,13 +194,13 @@ make_wheel(struct work *w)
 }
 
 /*
- * The wheels of extensions, in the context: from the stores, else compiled or downloaded, and
- * checked.  So the image is made of what was checked, by whichever worker builds it, and is the same
- * as one whose wheels came from a store.  The engine downloads a prebuilt wheel, as it does where
+ * Puts the wheels of extensions into the context: from the stores, or compiled or downloaded, and
+ * checked.  So the image contains only checked wheels, on every worker that builds it, and is the same
+ * image as one whose wheels came from a store.  The engine downloads a prebuilt wheel, as it does where
  * the Dockerfile is built without stackbuild: with pip, its proxies and its cache.
  *
- * --no-cache: an engine knows it for a whole call or not at all, and the compiles are to be done
- * once: they come first, and what they are made of is read from the layers that were just made.
+ * --no-cache: engines support it only for a whole call, and each extension must compile only once.
+ * The compiles come first, and their inputs are read from the layers that were just made.
  */
 static bool
 make_wheels(struct work *w)
@@ -221,7 +221,7 @@ make_wheels(struct work *w)
 		return false;
 	if (!wheels_keep(w, wheels, dir))
 		return false;
-	/* What came first is done again by the image's own call: once is what it takes. */
+	/* The call for the image repeats the first steps; their time counts once. */
 	for (size_t i = 0; fresh && i < w->plan->n; i++)
 		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION) {
 			w->steps[i].seconds = 0;
@@ -253,7 +253,7 @@ push(struct work *w, const char *tag, struct image_about *about)
 	return true;
 }
 
-/* What is known of it: by its name here, or by what the client wrote of an image elsewhere. */
+/* Reads data about the image: by its name here, or from the client's file about a remote image. */
 static void
 look_at(struct work *w, const char *tag, const char *iid, struct image_about *about)
 {
@@ -280,7 +280,7 @@ build_image(struct work *w)
 				      .no_cache = w->o->no_cache };
 	struct image_about about;
 
-	/* The file for people, beside the record: what was built can be built without us. */
+	/* Writes the Dockerfile beside the record, so that people can build it without stackbuild. */
 	if (!write_target(w, "dockerfile", fs_join(w->a, w->o->out, "Dockerfile"), false) ||
 	    !write_target(w, "dockerfile", w->dockerfile, true))
 		return false;
@@ -369,7 +369,7 @@ build_venv(struct work *w)
 		return false;
 	/* An environment for one wheel goes when the wheel is saved. */
 	w->record->image = fs_join(w->a, fs_real(w->a, w->o->wheel ? w->dir : w->o->out), "venv");
-	if (wheels_compile(w)) { /* from the stores, by what they depend on in this environment */
+	if (wheels_compile(w)) { /* from the stores, by their inputs in this environment */
 		w->preparing = true;
 		if (!run_script(w, path, true))
 			return false;

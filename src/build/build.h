@@ -10,23 +10,24 @@
 #include "store/store.h"
 
 /*
- * Made: a plan, by an engine.  In order:
- *   1. the context: a folder with the Dockerfile, what app: copies, and wheels from the store
+ * Builds a plan with an engine, in four steps:
+ *   1. the context: a directory with the Dockerfile, the files of app:, and wheels from the store
  *   2. target `inputs`: the trunk is built, sources are fetched, and each extension's inputs are
  *      read where they are compiled (templates/inputs.py): their JSON makes the store's keys
- *   3. what the store has is put into the context; target `wheels` compiles the rest, and its
- *      files go to the store after they were checked
+ *   3. wheels of the store are put into the context; target `wheels` compiles the others, which
+ *      are checked and saved to the store
  *   4. the image, tagged; build.json
  */
 struct build_options {
 	const struct engine *engine;
 	const struct engine_state *state;
-	const char *tag;                           /* the image's name */
-	const char *out;                           /* folder: out/STACK */
-	struct stores LIST(struct store *) stores; /* asked in order; the first is put into */
-	struct names secrets;                      /* "NAME=FILE" */
-	unsigned jobs;                             /* 0: by memory */
-	double timeout_s;                          /* 0: none */
+	const char *tag; /* the image's name */
+	const char *out; /* folder: out/STACK */
+	struct stores LIST(
+		struct store *) stores; /* searched in order; new wheels are saved to the first */
+	struct names secrets;           /* "NAME=FILE" */
+	unsigned jobs;                  /* 0: by memory */
+	double timeout_s;               /* 0: none */
 	enum progress_mode progress;
 	bool no_cache, push;
 	struct names cache_from, cache_to;
@@ -41,24 +42,24 @@ bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		 struct build_record *record);
 
 /*
- * The cells of a matrix.  Each unit is a build of its own: `build --cell C --wheel NAME` compiles a
+ * The cells of a matrix.  Each unit is a separate build: `build --cell C --wheel NAME` compiles a
  * wheel that several cells need and saves it to the store, `build --cell C` makes a cell of it.  With
- * several addresses each is a machine: a unit goes to the one that has the fewest.
+ * several addresses, each is a machine, and a unit goes to the one with the fewest units.
  */
 struct matrix_build {
 	const struct matrix *m;
 	struct indexes cells;      /* to build, of m */
-	struct names images;       /* by cell of m: what its image is called; NULL: not compared */
-	struct names words, after; /* argv of a unit; what is said of it goes between them */
+	struct names images;       /* by cell of m: the name of its image; NULL: not compared */
+	struct names words, after; /* argv of a unit; its own options go between them */
 	struct names env;          /* of a unit, ends with NULL: "NAME=value" of secrets */
 	struct names addrs;        /* of builders, or none */
 	unsigned at_once;
 	const char *out, *head; /* out/STACK; the first line of the screen */
 	enum progress_mode progress;
 	bool colour;
-	bool raw;        /* what the units print is for a program: it is passed on as it is */
+	bool raw;        /* the output of the units is for a program, and passed on unchanged */
 	bool keep_going; /* after a failure, what does not depend on it is built */
-	bool resume;     /* what build.json says is finished for the same plan is left out */
+	bool resume;     /* units that build.json lists as finished for the same plan are skipped */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* The units of a matrix, several at once: each is a stackbuild of its own. */
+/* Runs the units of a matrix, several at a time: each is a separate stackbuild process. */
 #include "build.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ wheel_dir(struct arena *a, const struct matrix_build *b, const struct matrix_whe
 	return fs_join(a, b->out, fs_join(a, "wheels", wheel_id(a, w)));
 }
 
-/* --- a unit, in a process of its own --- */
+/* --- a unit, in a separate process --- */
 
 /* One write a line, which a pipe takes whole. */
 static void
@@ -129,7 +129,7 @@ tell(struct watch *w, size_t unit, enum build_event_kind kind, const char *text,
 							   .last = true });
 }
 
-/* In a group of its own: a signal reaches the units through us, each once. */
+/* In a separate group: this process passes each signal on to the units once. */
 static void
 start(struct watch *w, size_t unit)
 {
@@ -348,7 +348,7 @@ open_screen(struct watch *w, struct diags *ds, FILE **log)
 	return true;
 }
 
-/* Adds a unit that failed to the message, with its log and what it said. */
+/* Adds a failed unit to the message, with its log and its last lines. */
 static void
 explain(struct watch *w, struct diag *d, size_t unit)
 {

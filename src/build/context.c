@@ -87,7 +87,7 @@ keep_mode(struct work *w, const struct stat *st, const char *to)
 	return chmod(to, st->st_mode & 07777) == 0 || cannot(w, "write", to);
 }
 
-/* What a build leaves beside the recipe is of no image, and changes each time. */
+/* Files that a build leaves beside the recipe belong to no image, and change each time. */
 static bool
 is_ours(struct work *w, const struct stat *st)
 {
@@ -110,7 +110,7 @@ copy_file(struct work *w, const char *from, const char *to)
 	int in, out;
 	ssize_t n;
 
-	/* There already: app: names it twice, say `.` and a file of it. */
+	/* It exists already: app: names it twice, such as `.` and a file in it. */
 	if (link(from, to) == 0 || errno == EEXIST)
 		return true;
 	if ((in = open(from, O_RDONLY | O_CLOEXEC)) < 0 || fstat(in, &st) != 0)
@@ -206,7 +206,7 @@ trimmed(struct arena *a, const char *s)
 }
 
 /*
- * The same patterns below app/: nothing of it can leave out what is ours.
+ * Rewrites the patterns for app/, so that they cannot exclude stackbuild's own files.
  *
  * Source: moby patternmatcher/ignorefile: comments, !, filepath.Clean, one leading slash.
  */
@@ -224,10 +224,10 @@ ignore_below(struct arena *a, const char *text)
 			continue;
 		s = trimmed(a, s + strlen(mark));
 		below = clean(a, s);
-		/* A "!" alone stays: the engine says what is wrong with it. */
+		/* A "!" alone stays, and the engine reports it. */
 		if (!*s)
 			buf_printf(&out, "%s\n", mark);
-		/* What names the folder itself, or what is outside of it, matches nothing. */
+		/* A pattern for the directory itself, or outside of it, matches nothing. */
 		else if (below && *below)
 			buf_printf(&out, "%s" RENDER_APP "%s\n", mark, below);
 	}
@@ -264,7 +264,7 @@ is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* What app: copies, from the recipe's folder, and the files that say what is left out. */
+/* Copies the files of app: from the recipe's directory, and the ignore files. */
 static bool
 copy_application(struct work *w)
 {
@@ -290,7 +290,7 @@ copy_application(struct work *w)
 		}
 		if (is_link(to)) /* it came with `.`: nothing is written through it */
 			continue;
-		/* COPY follows a link that it is told to copy, and keeps those inside of a folder. */
+		/* COPY follows a link that it names, and keeps links inside a directory. */
 		if (is_link(source))
 			source = fs_real(w->a, source);
 		if (!work_make(w, fs_dir(w->a, to)) || !copy_tree(w, source, to))
@@ -312,7 +312,7 @@ secret_given(const struct work *w, const char *name)
 	return NULL;
 }
 
-enum { SECRET_MAX = 64 * 1024 }; /* bytes: what is larger is no secret but a file */
+enum { SECRET_MAX = 64 * 1024 }; /* bytes; a larger file is not a secret */
 
 #define SECRETS "stackbuild-XXXXXX"
 
@@ -335,7 +335,7 @@ secrets_folder(struct work *w)
 	return true;
 }
 
-/* What a build that was killed left of them. */
+/* Removes the files of a build that was killed. */
 static void
 forget_secrets(struct work *w)
 {

@@ -218,7 +218,7 @@ layers_size(const char *manifest)
 	return sum;
 }
 
-/* What a command of the table prints about an image; NULL: nothing is known. */
+/* Returns the output of a command of the table about an image; NULL: none. */
 static const char *
 ask_about(struct arena *a, const struct engine_at *at, const char *const *command,
 	  const char *image)

@@ -27,7 +27,7 @@ struct engine_at {        /* how it is reached: options and environment, settled
 	bool cache_export;  /* docker: --cache-to a registry works; else only inline */
 	bool cdi;           /* GPUs are given as --device nvidia.com/gpu=all */
 	bool remote;        /* podman: the build runs on another machine */
-	size_t files;       /* podman: open files that a container may ask for; 0: its default */
+	size_t files;       /* podman: limit of open files of a container; 0: its default */
 	size_t processes;   /* podman: with files */
 };
 
@@ -77,7 +77,8 @@ struct engine {
 	const char *client;  /* the program that is looked for in PATH */
 	const char *install; /* how to get it */
 	enum output_dialect dialect;
-	const char *target; /* of render: what it builds from: "dockerfile", "modal", "script" */
+	const char
+		*target; /* the target of render that it builds: "dockerfile", "modal", "script" */
 	/* Asks s->at.client, with a time limit of 10 s a question: sets version, else why_not. */
 	void (*probe)(struct arena *a, struct engine_state *s);
 
@@ -158,7 +159,7 @@ bool engine_image(struct arena *a, const struct engine *e, const struct engine_a
 /* "sha256:..." of an image that a build has pulled, as its registry names it; NULL: unknown. */
 const char *engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *at,
 			  const char *image);
-/* What a build wrote to its iid_file: the id, and from buildctl the digest; no size. */
+/* Reads the iid_file of a build: the id, and from buildctl the digest; no size. */
 bool engine_built(struct arena *a, const char *iid_file, struct image_about *out);
 
 #endif

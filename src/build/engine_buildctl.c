@@ -25,7 +25,7 @@ client_words(struct arena *a, struct engine_command *c, const struct engine_at *
 	engine_options(a, c, options);
 }
 
-/* What the client would only say at its first call, and less plainly; NULL: nothing. */
+/* Returns a problem that the client would report later and less clearly; NULL: none. */
 static const char *
 bad_tls(struct arena *a, const struct engine_at *at)
 {

@@ -6,13 +6,13 @@
 
 /*
  * Docker.  Two ways to BuildKit: the component buildx, or a client that has it built in (18.09 to
- * 22, with DOCKER_BUILDKIT=1).  A client of 23 and later without buildx has neither, and one such
- * may stand in PATH before an older one that can: each is asked.
+ * 22, with DOCKER_BUILDKIT=1).  A client of 23 and later without buildx has neither, and may
+ * come before a usable older one in PATH, so each is tried.
  */
 
 static const char *const bare[] = { "DOCKER_BUILDKIT=1", NULL };
 
-/* The first client that can do it; false: *why says what the first of them lacks. */
+/* Finds the first usable client; false: *why has the reason of the first one. */
 static bool
 find_client(struct arena *a, struct engine_state *s)
 {
@@ -54,7 +54,7 @@ find_client(struct arena *a, struct engine_state *s)
 	return false;
 }
 
-/* What the client says of a daemon that does not answer, in plain words. */
+/* Explains the client's message about an unreachable daemon. */
 static void
 no_daemon(struct arena *a, struct engine_state *s, const char *said)
 {
@@ -100,7 +100,7 @@ docker_probe(struct arena *a, struct engine_state *s)
 		return;
 	buildx = s->version;
 	s->version = s->why_not = s->install = NULL;
-	/* Some clients end well and tell of the error in what they print, others the other way. */
+	/* Some clients exit with 0 and print the error, others do not. */
 	ASK(a, &r, s->at.client, "info", "--format", "{{json .}}");
 	info = engine_json(&r);
 	error = json_string_value(json_array_get(json_at(info, "ServerErrors"), 0));

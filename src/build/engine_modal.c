@@ -6,8 +6,8 @@
 #include "base/fs.h"
 
 /*
- * Modal, by the user's own client and token.  The service is not asked whether it takes the token:
- * a probe sends nothing away.
+ * Modal, by the user's own client and token.  The token is not validated with the service,
+ * because a probe sends nothing to other hosts.
  */
 static bool
 is_set(const char *name)

@@ -200,7 +200,7 @@ engine_build_words(struct arena *a, struct engine_command *c, const struct engin
 	engine_secrets(a, c, b, csv);
 }
 
-/* An entry point of the image would get the command as its arguments, and print what it likes. */
+/* An entry point of the image would get the command as arguments, and could print anything. */
 void
 engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r,
 		 bool new_container)

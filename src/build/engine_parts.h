@@ -5,7 +5,7 @@
 
 #include "engine.h"
 
-/* Inside the engines: how a client is asked, and how a command is put together. */
+/* Shared by the engines: questions to a client, and the construction of commands. */
 
 /* Of every engine of the table: its probe, and the commands that its row names. */
 #define ENGINE(name, ...) void name##_probe(struct arena *a, struct engine_state *s);
@@ -41,7 +41,7 @@ const char *engine_first_line(struct arena *a, const char *text);
 /* The first word that starts with a digit: "1.28.2"; "version not told" if there is none. */
 const char *engine_version_in(struct arena *a, const char *text);
 
-/* What it printed as JSON; NULL if it is none.  json_decref ends it. */
+/* Returns its output as JSON, or NULL.  Release it with json_decref. */
 json_t *engine_json(const struct proc_result *r);
 /* "a.b.c": the text there in the arena, or NULL. */
 const char *json_at_text(struct arena *a, const json_t *root, const char *path);

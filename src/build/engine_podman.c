@@ -8,9 +8,9 @@
 #include "base/str.h"
 
 /*
- * Podman and Buildah, which build with the same code; what stands in the way shows in `info`.
- * Buildah runs a command in a container that exists, not in an image: `from` makes one, `run` is
- * the command, `rm` takes it away.
+ * Podman and Buildah, which build with the same code; `info` shows their problems.
+ * Buildah runs a command in a container that exists, not in an image: `from` creates one, `run`
+ * runs the command, and `rm` removes it.
  */
 
 /* "4.3.1, overlay, rootless" */

@@ -197,7 +197,7 @@ output_parser_new(struct arena *a, enum output_dialect dialect, struct instructi
 	bool *last = arena_array_of(a, bool, of.n);
 	struct map seen = MAP(a);
 
-	/* BuildKit does not say when it has set a variable or a label. */
+	/* BuildKit does not report that it has set a variable or a label. */
 	for (size_t i = of.n; i-- > 0;)
 		last[i] = of.at[i].step && (dialect != DIALECT_BUILDKIT || of.at[i].layer_no) &&
 			  !map_put(&seen, of.at[i].step, p);

@@ -8,8 +8,8 @@
 #include "progress.h"
 
 /*
- * For the parsers, one file a dialect.  Each takes a line that is inert already and tells
- * events; what it remembers lies in the parser, bounded.
+ * The parsers, one file for each dialect.  Each one takes a line without control characters and
+ * reports events; its state is bounded and part of the parser.
  */
 enum { VERTICES_MAX = 4096, NO_VERTEX = VERTICES_MAX, STATUS_UNKNOWN = -1 };
 

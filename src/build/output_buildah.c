@@ -13,7 +13,7 @@
  */
 enum { TEXT_MAX = 4096 };
 
-/* Whether what is open in a stage needs another stage that is not complete. */
+/* Returns true if the open instruction of a stage needs another, unfinished stage. */
 static bool
 waits(const struct output_parser *p, const struct stage *s)
 {
@@ -60,8 +60,8 @@ tell_start(struct output_parser *p, struct stage *s)
 }
 
 /*
- * When a stage is complete, what waited for it may run.  It does, unless a stage that was not begun
- * yet goes before it; then its first line tells.
+ * When a stage is complete, the instructions that waited for it can run.  They do, unless an earlier
+ * stage has not started; its first line then shows that.
  */
 static void
 finish(struct output_parser *p, struct stage *s)
@@ -141,7 +141,7 @@ culprit(struct output_parser *p, const char *line)
 {
 	const char *text = strstr(line, "STEP \"");
 	struct stage *best = running(p);
-	size_t most = 4; /* "RUN " alone says nothing */
+	size_t most = 4; /* "RUN " alone has no information */
 
 	for (size_t i = 0; text && i < p->nstages; i++) {
 		const char *a = text + 6, *b = buf_text(&p->stages[i].text);

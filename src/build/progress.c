@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 
-enum { ANNOUNCE_MS = 500 /* what ends sooner is not said to begin */ };
+enum { ANNOUNCE_MS = 500 /* a shorter step has no start line */ };
 
 static const struct printer progress_quiet; /* the caller reports a failure */
 
@@ -146,7 +146,7 @@ is_over(enum step_state state)
 	return state != STEP_WAITING && state != STEP_RUNNING;
 }
 
-/* The printer is told once that a step runs, and not for what is over at once. */
+/* Tells the printer once that a step runs, and not for a step that ends at once. */
 static void
 announce(struct progress *p, size_t i)
 {
@@ -246,7 +246,7 @@ static void
 other(struct progress *p, const char *text)
 {
 	log_line(p, p->nsteps, p->now_s, '|', text);
-	/* How the engine reads its own input is no news, nor is what it repeats of a failure. */
+	/* Skips lines about the engine's own input, and repetitions of a failure. */
 	if (!*text || p->failed < p->nsteps || starts_with(text, "[internal]") ||
 	    starts_with(text, "transferring "))
 		return;
@@ -256,7 +256,7 @@ other(struct progress *p, const char *text)
 		p->printer->line(p, p->nsteps, p->now_s, text);
 }
 
-/* templates/compile.py measures what it ran, in MiB: "stackbuild-peak mamba-ssm 1540". */
+/* templates/compile.py prints the peak memory, in MiB: "stackbuild-peak mamba-ssm 1540". */
 #define PEAK_WORD "stackbuild-peak "
 
 static void
@@ -299,7 +299,7 @@ progress_event(void *ctx, const struct build_event *e)
 	size_t i = find(p, e->step);
 
 	if (i == p->nsteps) {
-		/* An instruction of no step, FROM another stage say, is no news. */
+		/* An instruction of no step, such as FROM another stage, is not shown. */
 		if (e->kind == EVENT_OTHER || e->kind == EVENT_FAILED ||
 		    (e->kind == EVENT_LINE && *text))
 			other(p, text);
@@ -316,7 +316,7 @@ progress_event(void *ctx, const struct build_event *e)
 		break;
 	case EVENT_CACHED:
 		closed(p, i, 0);
-		/* What was built before it in this build is only met again by a later call. */
+		/* A later call of the engine meets the steps of earlier calls again. */
 		p->work[i].hit |= !p->work[i].built;
 		if (e->last)
 			completed(p, i);
@@ -395,9 +395,9 @@ progress_end(struct progress *p, const char **why)
 	return false;
 }
 
-/* --- what is to be said of a step that failed --- */
+/* --- the report on a failed step --- */
 
-/* What pip says of a download that ended too early, before 25.1 and from then on. */
+/* pip's messages about a truncated download, before 25.1 and since. */
 static const char broken_words[] =
 	"IncompleteRead|Connection broken|Read timed out|incomplete-download|ConnectionResetError|"
 	"BadZipFile|Wheel .* is invalid|DO NOT MATCH THE HASHES";

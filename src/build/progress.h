@@ -11,7 +11,7 @@
 #include "render/render.h"
 
 /*
- * What an engine prints, as events of the plan's steps; and the events as what a user sees:
+ * Turns the output of an engine into events of the plan's steps, and shows these to the user:
  * live lines on a terminal, plain lines, or JSON lines.  The log has every line with its time.
  *
  *     engine's output --parser--> events --+--> struct progress (states, times) --> tty|plain|json
@@ -95,21 +95,21 @@ struct progress_options {
 	const char *head;        /* the first line of the screen; or NULL */
 	const char *log_path;    /* for show; or NULL */
 	bool colour;
-	/* Values that nobody may see: *** in log and screen.  Each line of one counts, from
+	/* Secret values: *** in log and screen.  Each line of one counts, from
 	 * SECRET_MIN bytes on; credentials in URLs are masked anyway. */
 	struct names masked;
-	unsigned columns, rows; /* of the terminal; 0: asked of it, again and again */
+	unsigned columns, rows; /* of the terminal; 0: read from it at each frame */
 };
 
 /*
- * progress_new -- what shows and logs a build.
+ * progress_new -- shows and logs a build.
  *
  *   in      steps: filled in while it runs; they and the options' texts outlive it
  *   out     an on_build_event (progress_event, with the progress as ctx)
- *   memory  in a, bounded: however long the output is, nothing grows with it
+ *   memory  in a, bounded: independent of the length of the output
  *
- * Times are the build's: progress_tick says how late it is, and is called at least before the
- * first event and every 100 ms; between two ticks time stands still.
+ * Times are those of the build: progress_tick sets the current time, and is called before the
+ * first event and at least every 100 ms.
  */
 struct progress *progress_new(struct arena *a, const struct progress_options *o,
 			      struct progress_step *steps, size_t nsteps);
@@ -117,8 +117,8 @@ void progress_event(void *ctx, const struct build_event *e);
 void progress_tick(struct progress *p, double now_s);
 /* The wheel of a step came from the store: that it is installed yet is shown when it is done. */
 void progress_stored(struct progress *p, const char *step, const char *note);
-/* A call of the engine has ended well: what is left of a step stands in stages that the call was
- * not asked for. */
+/* A call of the engine has succeeded: the rest of each step is in stages that the call did not
+ * include. */
 void progress_complete(struct progress *p, const char *step);
 /*
  * The screen's end: live lines give way to the last state; what still runs is told as ended.
@@ -153,8 +153,8 @@ struct build_record_step {
 	unsigned recipe_line;
 	const char *key, *own; /* the plan's */
 	const char *commit;    /* of an extension from git; or NULL */
-	bool partly;           /* a part was cached: seconds are not what it costs */
-	double measured_s;     /* what it took when it was last carried out whole; 0: unknown */
+	bool partly;           /* a part was cached: seconds are not its full cost */
+	double measured_s;     /* time of its last complete run; 0: unknown */
 };
 struct build_record_steps LIST(struct build_record_step);
 
@@ -186,7 +186,7 @@ bool build_record_write(struct diags *ds, const char *path, const struct build_r
 /* Reads what the next build, publish and report need; measured_s as the file has it.  Returns false if
  * the file does not exist or is not a record; neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
-/* What a step took, by its key, else by what it is by itself; 0: unknown. */
+/* Returns the time of a step, by its key or else its own key; 0: unknown. */
 double build_record_measured(const struct build_record *r, const char *key, const char *own);
 
 #endif

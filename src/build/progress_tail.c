@@ -10,7 +10,7 @@ static const char root_words[] =
 	"package|"
 	"[Tt]imed out|[Ii]ncomplete|Connection broken|Credentials not correct|"
 	"virtual memory exhausted|internal compiler error|CUDA version|Permission denied";
-/* True and of no use: what pip, setuptools and ninja say whatever the cause was. */
+/* Lines of pip, setuptools and ninja that do not depend on the cause of a failure. */
 static const char hollow_words[] =
 	"subprocess-exited-with-error|metadata-generation-failed|Failed building wheel for|"
 	"Failed to build|This error originates from a subprocess|CalledProcessError|"
@@ -94,7 +94,7 @@ tail_lines(struct arena *a, const struct tail *t)
 	return out;
 }
 
-/* --- what is being done --- */
+/* --- the current action --- */
 
 /* The source file of a compiler's command: the last word that is one, without its directory. */
 static struct str

@@ -24,13 +24,13 @@ struct tty {
 	size_t n, n_was;
 	size_t columns, rows, columns_was;
 	struct buf over;  /* lines that scroll up with the next frame */
-	struct buf frame; /* what is written */
+	struct buf frame; /* the frame to write */
 	double drawn_s;
 };
 
 /*
- * What is left: of the steps that are not done, what their estimates say beyond what they have
- * taken, at the pace of those that are done; lanes side by side, the rest one after another.
+ * Estimates the remaining time: for each unfinished step, its estimate minus its time so far, at the
+ * pace of the finished steps; lanes run side by side, other steps one after another.
  */
 enum { PACE_PRIOR_S = 30 /* as if that much had gone as estimated */ };
 
@@ -40,7 +40,7 @@ progress_pace(const struct progress *p)
 	double took = PACE_PRIOR_S, said = PACE_PRIOR_S, pace;
 
 	for (size_t i = 0; i < p->nsteps; i++)
-		/* What took next to nothing was there already, and tells nothing. */
+		/* A step that took almost no time was cached, and does not show the pace. */
 		if (p->steps[i].state == STEP_DONE && p->steps[i].estimate_s > 0 &&
 		    p->steps[i].seconds > p->steps[i].estimate_s / 10) {
 			took += p->steps[i].seconds;
@@ -60,7 +60,7 @@ remaining_of(const struct progress *p, size_t i, double pace)
 		return 0;
 	if (s->estimate_s <= 0)
 		return 0;
-	/* Over its estimate: nobody knows; a tenth of what it took stands for "not long". */
+	/* A step over its estimate counts with a tenth of its time so far. */
 	return left > spent / 10 ? left : spent / 10;
 }
 
@@ -164,7 +164,7 @@ steps_lines(struct progress *p, struct tty *t)
 	}
 	for (size_t i = 0; i < p->nsteps; i++) {
 		const struct progress_step *s = &p->steps[i];
-		/* What a store has is still to be installed. */
+		/* Wheels from a store must still be installed. */
 		bool stored = s->state == STEP_STORE && !p->work[i].shown && !p->work[i].open;
 
 		if (s->state != STEP_WAITING && !stored)

@@ -26,7 +26,7 @@ same(const char *x, const char *y)
 	return x && y && !strcmp(x, y);
 }
 
-/* An error, or with --force a warning: then it goes on. */
+/* Adds an error, or a warning with --force, which continues. */
 static bool
 another(struct publishing *w, const char *why, const char *because)
 {
@@ -84,14 +84,14 @@ is_here(struct publishing *w)
 	return true;
 }
 
-/* What is wrong with the proof; NULL: nothing. */
+/* Returns the fault of the proof, or NULL. */
 static const char *
 proof_trouble(struct publishing *w)
 {
 	const struct publish_proof *p = &w->o->proof;
 	const struct build_record *b = w->o->record;
 	const char *is = p->image_digest;
-	/* What a remote daemon pushed when it built it is known by the record alone. */
+	/* Only the record describes an image that a remote daemon pushed. */
 	bool of_image = w->o->engine->push ? same(is, w->about.id) || same(is, w->about.digest) :
 					     b && (same(is, b->image_id) || same(is, b->digest));
 
@@ -251,8 +251,8 @@ attach_one(struct publishing *w, struct oci_registry *r, const char *digest, con
 	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
 }
 
-/* A proof goes to the image that it names, whatever --force allows: by the digest of its manifest
- * or of its config, which is the id of the image here. */
+/* A proof belongs to the image that it names, even with --force: by the digest of its manifest or
+ * of its config, which is the local image's id. */
 static bool
 attach(struct publishing *w, struct oci_registry *r, const char *digest)
 {

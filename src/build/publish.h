@@ -5,8 +5,8 @@
 #include "progress.h"
 
 /*
- * Published: what `build` tagged, under its names in registries, and what `verify` proved of it
- * attached to it.  In order, so that nothing is pushed which would then be refused:
+ * Pushes the image of `build` under its names in registries, and attaches the proof of `verify`.
+ * The order ensures that nothing is pushed which would be rejected afterwards:
  *   1. every reference is read; the record (build.json) is of this recipe, the image is the record's
  *   2. the proof (proof.json) is of this image, and proves what is demanded
  *   3. the engine pushes by its own login; the registry says the digest
@@ -17,7 +17,7 @@ struct publish_proof {
 	const struct source *source;              /* NULL: there is none */
 	const char *image_digest, *recipe_digest; /* or NULL */
 	bool failed;                              /* a check of it */
-	bool enough;                              /* it proves what is demanded */
+	bool enough;                              /* it reaches the demanded level */
 	const char *proven;                       /* "compile": how far it got */
 };
 
@@ -29,7 +29,7 @@ struct publish_options {
 	const char *recipe_digest;
 	struct span at;    /* of the recipe, for messages */
 	const char *image; /* its name here */
-	const char *out;   /* folder for what is there for a moment */
+	const char *out;   /* directory for temporary files */
 	struct publish_proof proof;
 	const char *report; /* the HTML page that goes beside the proof; NULL: none */
 	struct names refs;

@@ -28,7 +28,7 @@ number_or_nil(struct json *j, const char *key, double n)
 		json_nil(j, key);
 }
 
-/* A step that came from a cache or the store says nothing new of its cost: the old figure stays. */
+/* A step from a cache or the store keeps its earlier cost. */
 static double
 measure(const struct build_record_step *s, const struct build_record *before)
 {
@@ -158,7 +158,7 @@ build_record_measured(const struct build_record *r, const char *key, const char 
 	return found;
 }
 
-/* --- what a build was --- */
+/* --- the record of a build --- */
 
 static const char *
 came_from(const struct progress_step *s, const struct step *of, bool failed)
@@ -168,7 +168,7 @@ came_from(const struct progress_step *s, const struct step *of, bool failed)
 	switch (s->state) {
 	case STEP_STORE: return "store";
 	case STEP_CACHED: return "cache";
-	case STEP_WAITING: return failed ? NULL : "elsewhere"; /* Modal does not say what it did */
+	case STEP_WAITING: return failed ? NULL : "elsewhere"; /* Modal does not report it */
 	case STEP_RUNNING:
 	case STEP_FAILED:
 	case STEP_ENDED: return failed ? NULL : made;
@@ -236,7 +236,7 @@ record_fill(struct work *w, bool good)
 			.key = of->key
 		};
 
-		row.partly |= !row.from; /* stopped: its seconds are not what it costs */
+		row.partly |= !row.from; /* stopped: its seconds are not its full cost */
 		list_push(w->a, &r->steps, row);
 	}
 	for (size_t i = 0; i < w->wanted.n; i++) {

@@ -1,4 +1,4 @@
-/* One command of an engine: its child, its output, and what its end means. */
+/* Runs one command of an engine: its process, its output, and the meaning of its exit status. */
 #include "work.h"
 
 #include <string.h>
@@ -98,7 +98,7 @@ on_tick(void *ctx, double now_s)
 	}
 }
 
-/* The step that failed, at its line of the recipe, with what it said. */
+/* Reports the failed step at its line of the recipe, with its output. */
 static bool
 step_failed(struct work *w)
 {

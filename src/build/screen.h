@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "progress.h"
 
-/* For the files of the progress: its state, and what a printer is. */
+/* Shared by the files of the progress: its state, and the interface of a printer. */
 
 enum { TAIL_BYTES = 240, TAIL_LINES = 8 /* that are told */, DETAIL_BYTES = 64, TIME_BYTES = 24 };
 
@@ -23,7 +23,7 @@ struct tail {
 	struct tail_line kept[TAIL_RANKS][TAIL_LINES];
 };
 
-/* A step, beside what progress.h says of it. */
+/* A step, in addition to progress.h. */
 struct step_work {
 	unsigned open;              /* instructions that run */
 	double opened_s;            /* since when */
@@ -31,14 +31,14 @@ struct step_work {
 	bool built, hit;            /* an instruction was carried out; was found in the cache */
 	bool shown;                 /* its end was shown */
 	unsigned files_done, files; /* ninja's count; 0: none */
-	char detail[DETAIL_BYTES];  /* what it does now */
+	char detail[DETAIL_BYTES];  /* its current action */
 	bool compiles;              /* detail is a source file */
 	struct tail *tail;          /* NULL: it printed nothing */
 };
 
 struct printer { /* a function may be NULL */
 	void (*begin)(struct progress *p);
-	/* A step began, or ended: its state says how. */
+	/* A step started or ended, as its state shows. */
 	void (*change)(struct progress *p, size_t step);
 	/* A line of its output; of no step: step is p->nsteps. */
 	void (*line)(struct progress *p, size_t step, double at_s, const char *text);
@@ -64,9 +64,9 @@ struct progress {
 	bool ended;
 	size_t failed; /* the first; nsteps: none */
 	struct stream out, log;
-	struct buf to;            /* what is about to be written */
+	struct buf to;            /* the output to write */
 	struct buf say;           /* words on the way to it */
-	char other[DETAIL_BYTES]; /* of no step: what the engine does */
+	char other[DETAIL_BYTES]; /* of no step: the engine's own action */
 	double other_s;           /* since when */
 	struct mask *mask;
 	struct tty *tty;
@@ -79,10 +79,10 @@ void progress_write(struct stream *to, const char *text, size_t n);
 const char *progress_time(char to[TIME_BYTES], double seconds);
 /* How long the step has taken so far. */
 double progress_spent(const struct progress *p, size_t step);
-/* "exit 137", "failed", "from the store (...)", "cached": what is behind a step's time. */
+/* The text after a step's time: "exit 137", "failed", "from the store (...)", "cached". */
 void progress_outcome(const struct progress *p, size_t step, struct buf *out);
 
-/* Seconds that are left, about; negative: nothing can be said. */
+/* Returns an estimate of the remaining seconds; negative: unknown. */
 double progress_remaining(const struct progress *p);
 /* What an estimate is worth here, from the steps that were built: a factor from 1/4 to 4. */
 double progress_pace(const struct progress *p);
@@ -91,7 +91,7 @@ double progress_pace(const struct progress *p);
 
 void tail_add(struct arena *a, struct step_work *w, const char *text);
 struct names tail_lines(struct arena *a, const struct tail *t);
-/* What a line says of what is being done: a file that is compiled, a download. */
+/* Parses the current action from a line: a compiled file, a download. */
 void tail_detail(struct step_work *w, const char *text);
 
 #endif

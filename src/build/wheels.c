@@ -1,4 +1,4 @@
-/* Wheels: the keys of those that compile, their way from and to the stores, and what is checked. */
+/* Wheels: keys of compiled ones, transfers from and to the stores, and checks. */
 #include "work.h"
 
 #include <jansson.h>

@@ -31,7 +31,7 @@ struct work {
 	struct wanted_wheels LIST(struct wanted_wheel) wanted;
 	struct instructions instructions; /* of the file that the engine reads */
 	unsigned retries;                 /* after broken downloads */
-	const char *pushing;              /* what is being pushed; or NULL */
+	const char *pushing;              /* the reference being pushed, or NULL */
 };
 
 /* An extension that is compiled, for which stores are searched, or one that is downloaded as a
@@ -94,11 +94,11 @@ void record_fill(struct work *w, bool good);
 
 /* --- wheels (wheels.c) --- */
 
-/* The extensions that compile or are prebuilt, and what is asked of their wheels. */
+/* The compiled and prebuilt extensions, and the requirements on their wheels. */
 void wheels_wanted(struct work *w);
 /* Keys from the inputs DIR/NAME.json.  errors SB0505, SB0540; false */
 bool wheels_keys(struct work *w, const char *dir);
-/* What the stores have goes to DIR/NAME/.  errors SB0510, false */
+/* Copies wheels of the stores to DIR/NAME/.  errors SB0510, false */
 bool wheels_take(struct work *w, const char *dir);
 /* True if an extension compiles. */
 bool wheels_compile(const struct work *w);

@@ -74,7 +74,7 @@ shell_of(const struct target *t, const struct step *s)
 	};
 }
 
-/* --- what a definition file cannot say --- */
+/* --- parts that a definition file cannot express --- */
 
 static void
 refuse(struct target *t, struct span at, const char *what, const char *help)

@@ -40,7 +40,7 @@ const struct shape dockerfile_shape[] = {
 
 static const struct span nowhere;
 
-/* --- the comments at the top: what is in it, and how it is built --- */
+/* --- the comments at the top: contents, and the build command --- */
 
 /*
  * A name that every engine takes for an image: lower case, and a cell of a matrix as its

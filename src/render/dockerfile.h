@@ -14,7 +14,7 @@
 /* A Dockerfile while it is written. */
 struct docker {
 	struct target *t;
-	struct map texts; /* what the files of the trunk hold: path -> text */
+	struct map texts; /* contents of the trunk's files: path -> text */
 	bool share;       /* the trunk has made DOCKER_SHARE */
 };
 

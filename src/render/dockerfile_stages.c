@@ -168,7 +168,7 @@ app_stage(struct target *t)
 
 /* --- the last stage: environment, user, application, labels --- */
 
-/* A part of what is no step of the plan. */
+/* A part that is not a step of the plan. */
 static struct scope *
 extra(struct scope *stage)
 {
@@ -213,7 +213,7 @@ result(struct docker *d, struct scope *out)
 
 /* --- the stage without compilers --- */
 
-/* What final installed is copied, what the system must have is installed, and the probe runs again. */
+/* Copies the installed stack of final, installs system packages, and runs the probe again. */
 static void
 runtime_stage(struct docker *d)
 {

@@ -93,8 +93,8 @@ struct run {
 	struct scope *part;  /* NULL: nothing yet */
 	struct names mounts; /* texts of --mount */
 	/*
-	 * What is locked comes last: buildah 1.28 and podman 4.3 give back the lock of a
-	 * RUN's last cache mount only, and wait for ever for any other (buildah#4342).
+	 * The locked mount comes last: buildah 1.28 and podman 4.3 release only the lock of
+	 * a RUN's last cache mount, and wait for ever for any other (buildah#4342).
 	 */
 	struct names locked;
 	struct buf text;
@@ -175,7 +175,7 @@ begin_run(struct docker *d, const struct step *s, struct scope *out, struct run 
 		*r = (struct run){
 			.part = scope_item(out, "parts"),
 			.text = BUF(d->t->a),
-			/* An application's commands run in its directory: WORKDIR is there. */
+			/* An application's commands run in its directory, the WORKDIR. */
 			.cwd = s->kind == STEP_APP ? "{app}" : NULL,
 		};
 }
@@ -258,7 +258,7 @@ add_operation(struct docker *d, const struct step *s, const struct operation *op
 		end_run(d, r);
 }
 
-/* What the wheel depends on, read where it will be compiled: stage inputs-NAME. */
+/* Reads the inputs of the wheel where it will be compiled: stage inputs-NAME. */
 static void
 read_inputs(struct docker *d, const struct step *s, struct scope *out)
 {
@@ -341,7 +341,7 @@ docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigne
 	struct scope *out = scope_item(stage, "steps");
 	struct docker own = *d;
 
-	/* What a stage beside the trunk writes is in no other stage. */
+	/* Files of a stage beside the trunk are in no other stage. */
 	if (parts != DOCKER_INSTALL) {
 		own.texts = MAP(d->t->a);
 		d = &own;

@@ -11,8 +11,8 @@
 #include "render.h"
 
 /*
- * stackbuild.json: what was rendered into a directory, from what.  JSON is YAML, which the program
- * reads already; a manifest that cannot be read records nothing.
+ * stackbuild.json records the rendered files of a directory, and their recipe.  The YAML reader reads it,
+ * since JSON is YAML; a manifest that is not valid counts as empty.
  */
 #define MANIFEST "stackbuild.json"
 
@@ -150,7 +150,7 @@ cells_json(struct arena *a, struct json *j, const struct render_input *in, const
 	}
 }
 
-/* Those of this call, then what an earlier call has rendered there, and is there still. */
+/* The files of this call, then existing files of earlier calls. */
 static void
 files_json(struct arena *a, struct json *j, const struct rendereds *files, const char *dir)
 {

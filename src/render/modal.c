@@ -8,8 +8,8 @@
 
 /*
  * An app file for Modal: the chain of a plan as one image, layer by layer, a smoke
- * test, and the recipe's own function.  What the client emits for each call, and what
- * Modal refuses, was tried with the clients that CHECKED names.
+ * test, and the recipe's own function.  The output of the client for each call, and the
+ * calls that Modal rejects, were tested with the clients in CHECKED.
  */
 #define CHECKED_OLD "1.5.4"
 #define CHECKED_NEW "1.6.4"
@@ -54,7 +54,7 @@ static const struct span nowhere;
 
 /* --- names --- */
 
-/* At most 64 of [A-Za-z0-9._-]; what is cut off is told apart by its digest. */
+/* At most 64 of [A-Za-z0-9._-]; a longer name ends with a digest. */
 static const char *
 app_name(const struct modal *m)
 {
@@ -177,7 +177,7 @@ number_option(struct py_call *c, const char *key, struct text n)
 		py_code(c, key, arena_printf(c->a, "%.15g", recipe_number(n)));
 }
 
-/* What the recipe asks for the work. */
+/* The resources that the recipe requests. */
 static void
 work_options(const struct recipe_modal *r, struct py_call *c)
 {

@@ -21,7 +21,7 @@ struct modal {
 	bool copied;         /* app.copy copies it */
 	bool heavy;          /* extensions compile in a build function */
 	struct texts gpus;   /* "A100-80GB:2", fallbacks in order; empty: no GPU */
-	const char *gpu_why; /* why these, if the recipe does not say; or NULL */
+	const char *gpu_why; /* the reason for these, if the recipe does not set them; or NULL */
 	const char *list;    /* where layers go: "layers", or "app_layers" behind them */
 	const char *comment; /* of the step, for its next layer; or NULL */
 	size_t layers;       /* so far */

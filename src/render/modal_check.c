@@ -16,7 +16,7 @@ place(const struct modal *m, struct span at)
 	return (struct span){ .src = m->recipe->src };
 }
 
-/* Adds a diagnostic at the place of a value, or of what stands for it. */
+/* Adds a diagnostic at the place of a value, or of its replacement. */
 #define refuse(m, code, at, ...) diag_at((m)->t->ds, (code), place((m), (at)), __VA_ARGS__)
 
 static void
@@ -86,7 +86,7 @@ check_env(struct modal *m)
 	}
 }
 
-/* A build has no key for ssh, and nobody to ask for a password. */
+/* A build has no ssh key and cannot prompt for a password. */
 static void
 check_sources(struct modal *m)
 {
@@ -101,7 +101,7 @@ check_sources(struct modal *m)
 	}
 }
 
-/* Python's keywords, and what the app file calls its own. */
+/* Python's keywords, and the names of the app file. */
 static const char not_names[] =
 	" False None True and as assert async await break class continue def del elif else except "
 	"finally for from global if import in is lambda nonlocal not or pass raise return try "
@@ -161,8 +161,8 @@ compiled_for_these(const struct modal *m)
 }
 
 /*
- * A GPU that torch has no code for is useless; so is one that an extension has none for,
- * but some compile for every GPU they know, whatever they are told.
+ * A GPU without code in torch is useless, and so is one without code in an extension.  Some
+ * extensions always compile for every GPU that they support.
  */
 static void
 judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)

@@ -140,7 +140,7 @@ requirement(struct modal *m, const struct stack_extension *e)
 	}
 }
 
-/* The variables of the compile.  Nothing says how much memory an image build has: few jobs. */
+/* The variables of the compile.  The memory of an image build is unknown, so there are few jobs. */
 static struct variables
 compile_env(struct modal *m, const struct operation *op)
 {
@@ -181,7 +181,7 @@ log_option(struct modal *m, const struct step *s, const struct variables *env)
 			    sha256_hex(m->a, buf_text(&b), b.n));
 }
 
-/* The one kind of layer that can ask for processors and memory. */
+/* The only kind of layer that can request processors and memory. */
 static void
 heavy_layer(struct modal *m, const char *why, const struct pip *p)
 {

@@ -66,7 +66,7 @@ check_names(struct target *t)
 			  "render in the repository's folder, and name the recipe from there");
 }
 
-/* A target of bake has letters, digits, _ and - in its name, and a name of its own. */
+/* A target of bake has a unique name of letters, digits, _ and -. */
 static const char *
 id_of(struct arena *a, const char *name, size_t i, struct map *seen)
 {
@@ -104,7 +104,7 @@ add_path(struct target *t, struct map *seen, const struct recipe *r, const char 
 		add_pattern(t, seen, all ? "" : path, all ? "**/*" : "/**/*");
 }
 
-/* The recipe, what it extends, the application's files, and the probes of verify, of all cells. */
+/* The recipe, the files that it extends, the application's files, and verify's probes, of all cells. */
 static void
 add_paths(struct target *t)
 {

@@ -14,7 +14,7 @@
  * (a newline in a comment); *why then says so in a phrase.  Texts are UTF-8 without NUL.
  */
 
-/* What a file is written in. */
+/* The language of a file. */
 enum language { LANG_DOCKERFILE, LANG_SH, LANG_PYTHON, LANG_PIP, LANG_YAML, LANG_HCL, LANG_HTML };
 
 enum quoting {

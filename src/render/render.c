@@ -79,7 +79,7 @@ struct run {
 
 /* --- what could not be written --- */
 
-/* The same thing is said once, not once a cell. */
+/* Equal diagnostics of several cells are reported once. */
 static void
 say(struct run *r, enum code code, const char *target, const struct diag *d, const char *text)
 {
@@ -94,7 +94,7 @@ say(struct run *r, enum code code, const char *target, const struct diag *d, con
 	copy->tail = copy->notes ? d->tail : &copy->notes;
 }
 
-/* Warnings are passed on at once; what an error becomes is known at the end. */
+/* Passes warnings on at once; errors are decided at the end. */
 static void
 sort_out(struct run *r, const struct diags *from, const char *target)
 {
@@ -119,11 +119,11 @@ report(struct run *r, bool left_out)
 	}
 }
 
-/* --- what was passed over --- */
+/* --- ignored errors --- */
 
 /*
- * One line of printable ASCII: whatever a consumer takes for the end of a line, or for more
- * of it, is none here.
+ * Makes one line of printable ASCII, without any character that a consumer could take for the end
+ * of a line or its continuation.
  */
 static const char *
 inert(struct arena *a, const char *text)
@@ -188,7 +188,7 @@ write_forced(struct arena *a, const struct names *lines, struct rendered *r)
 
 /* --- writing --- */
 
-/* Adds a copy in r->a of what was made in an arena that goes away. */
+/* Adds a copy in r->a of a file from a temporary arena. */
 static struct rendered *
 keep(struct run *r, const struct rendered *from)
 {
@@ -211,7 +211,7 @@ keep(struct run *r, const struct rendered *from)
 	return &r->out->at[r->out->n - 1];
 }
 
-/* Writes the file of a cell, or one for all; forced: what stands against it. */
+/* Writes the file of a cell, or one for all; forced: the ignored errors. */
 static bool
 write_target(struct run *r, const struct plan *p, const struct names *forced, const struct kind *k)
 {
@@ -260,7 +260,7 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 	return good;
 }
 
-/* Code hosts fold the helpers in a review; the files that use them are there to be read. */
+/* Code hosts collapse the helpers in a review, so that people read the files that use them. */
 static const struct rendered folded = { .path = "stackbuild/.gitattributes",
 					.text = "* linguist-generated\n",
 					.size = sizeof("* linguist-generated\n") - 1,

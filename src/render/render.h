@@ -46,7 +46,7 @@ struct rendered {
 	const char *next;
 	bool helper;         /* another file uses it: it comes with that one, and has no summary */
 	bool lasting;        /* its text is a template's, and lives as long as those */
-	struct names forced; /* what stands against it, and was passed over: a line each */
+	struct names forced; /* ignored errors, a line each */
 	struct instructions instructions; /* of a Dockerfile, in file order */
 };
 struct rendereds LIST(struct rendered);
@@ -70,8 +70,8 @@ struct render_wheel {
 	const char *file; /* in the build context: ".stackbuild/wheels/mamba-ssm/x.whl" */
 };
 /*
- * What `build` adds to the Dockerfile that people get.  The layers of both are the same up to the
- * application's, so an engine's cache serves both:
+ * Additions of `build` to the rendered Dockerfile.  The layers of both are the same up to the
+ * application's, so both share an engine's cache:
  *   src-NAME   the source of an extension that is compiled, fetched; ext-NAME starts from it
  *   inputs     FROM scratch: /NAME.json for each of them, what its bytes depend on
  *              (templates/inputs.py, docs/store.md); in file order before anything compiles
@@ -91,7 +91,7 @@ struct render_input {
 	const char *const *targets; /* NULL: the default set */
 	size_t ntargets;
 	const struct render_build *build; /* NULL: for people */
-	bool force; /* a target that a recipe asks for is left out like any other */
+	bool force; /* a target that a recipe requests is skipped like any other */
 };
 
 /*
@@ -108,8 +108,8 @@ bool render(struct arena *a, struct diags *ds, const struct render_input *in,
 	    struct rendereds *out);
 
 /*
- * render_judge -- what render() says of a plan without being told a target: whether the Modal
- * app can be written that the recipe's modal: asks for.
+ * render_judge -- reports the diagnostics of render() for a plan without a target: whether the Modal
+ * app of the recipe's modal: is possible.
  *
  *   errors  SB042x
  */

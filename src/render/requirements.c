@@ -4,9 +4,9 @@
 #include "target.h"
 
 /*
- * Writes requirements.txt and constraints.txt.  A requirements file is one call of pip.  What needs
- * a call of its own is a comment with the command (an extension that compiles) or an error (a
- * package that must come from its own index).
+ * Writes requirements.txt and constraints.txt.  A requirements file is one call of pip.  A
+ * package that needs a separate call becomes a comment with the command (an extension that compiles)
+ * or an error (a package that must come from its own index).
  */
 
 static const struct shape step_shape[] = {
@@ -49,7 +49,7 @@ compile_command(struct arena *a, const struct stack_extension *e)
 	return buf_text(&b);
 }
 
-/* An index of its own: with two in a file, pip takes a requirement from either. */
+/* A separate index: with two in a file, pip installs a package from either. */
 static void
 refuse_index(struct target *t, const char *requirement, struct span at)
 {

@@ -129,7 +129,7 @@ host_environment(struct target *t, const struct command *c)
 	return out;
 }
 
-/* settings_NAME() runs a command with the environment of the compile, which stands there once. */
+/* settings_NAME() runs a command with the environment of the compile, so that it is written once. */
 static void
 move_settings(struct target *t, const struct step *s, struct command *c, struct scope *out)
 {
@@ -148,7 +148,7 @@ move_settings(struct target *t, const struct step *s, struct command *c, struct 
 	c->env = (struct variables){ 0 };
 }
 
-/* Adds the commands of an operation, each on a line of its own. */
+/* Adds the commands of an operation, each on a separate line. */
 static void
 add_operation(struct target *t, const struct step *s, struct operation op, struct scope *scope,
 	      struct buf *out)

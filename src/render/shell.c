@@ -29,7 +29,7 @@ place_at(const struct places *p, const char *s, size_t *n)
 	return NULL;
 }
 
-/* What stands inside "..." for these bytes to arrive. */
+/* Writes bytes for use inside "...". */
 static void
 add_in_quotes(struct buf *out, const char *p, size_t n)
 {
@@ -200,7 +200,7 @@ shell_command(const struct shell *sh, const struct command *c, struct buf *out)
 		shell_words(&rest, &parts[i], i == 0, out);
 		if (i == 2 || !parts[i].n)
 			continue;
-		/* The program starts a line of its own, where the eye looks for it. */
+		/* The program starts a new line, so that readers find it. */
 		if (sh->width)
 			buf_printf(out, " \\\n%*s", (int)sh->indent, "");
 		else

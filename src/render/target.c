@@ -254,7 +254,7 @@ target_key(struct target *t, const struct step *s)
 	return arena_printf(t->a, "%.16s%s%.12s", s->key, commit ? "-" : "", commit ? commit : "");
 }
 
-/* --- what a wheel depends on --- */
+/* --- the inputs of a wheel --- */
 
 /* How fast it is compiled, and where the toolkit lies: inputs.py asks nvcc for its version. */
 static bool

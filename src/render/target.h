@@ -52,7 +52,7 @@ extern const struct shape dockerfile_shape[], modal_shape[], apptainer_shape[], 
 /* The same without writing: what Modal refuses of a plan. */
 target_fill modal_judge;
 
-/* What the image may be called: NAME, or NAME:CELL in a matrix. */
+/* The name of the image: NAME, or NAME:CELL in a matrix. */
 const char *docker_image_tag(struct arena *a, const struct recipe *r);
 
 /* The instructions of a Dockerfile, as engines number them. */

@@ -39,7 +39,7 @@ struct frame {
 	struct value first, last;
 };
 
-/* A tag as it stands in the text, not yet understood. */
+/* An unparsed tag. */
 struct tag {
 	char sign; /* '#', '^', '/', '!', '@', or 0: a value */
 	struct str name, quoting;
@@ -47,7 +47,7 @@ struct tag {
 	const char *start;
 };
 
-/* Places are mostly asked for in the order of the text, so it is walked once. */
+/* Callers mostly request places in the order of the text, so one pass is enough. */
 static struct span
 place(struct expansion *e, struct str s)
 {
@@ -152,7 +152,7 @@ read_tag(struct expansion *e, struct tag *t)
 static const struct shape *
 find_name(const struct frame *f, struct str name, const struct value **value)
 {
-	/* What the innermost item has without its shape saying so; "." if it is a plain text. */
+	/* Implicit names of the innermost item; "." if it is a plain text. */
 	static const struct shape implied[] = {
 		{ "first", VALUE_FLAG, 0, 0 },
 		{ "last", VALUE_FLAG, 0, 0 },

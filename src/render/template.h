@@ -49,11 +49,11 @@ enum value_kind {
 struct shape {
 	const char *name;
 	enum value_kind kind;
-	const char *what;          /* one line, for whoever writes a template */
+	const char *what;          /* one line, for authors of templates */
 	const struct shape *items; /* VALUE_LIST: their names; NULL: plain texts */
 };
 
-/* What a name of a shape holds. */
+/* The value of a name in a shape. */
 struct value {
 	const char *text; /* NULL: not there */
 	struct span at;

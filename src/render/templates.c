@@ -16,7 +16,7 @@ report_none(struct diags *ds, const char *dir)
 {
 	struct names names = { 0 };
 
-	/* Those in folders are programs of verify's, not what is rendered. */
+	/* Templates in directories are programs of `verify` and are not rendered. */
 	for (size_t i = 0; i < embedded_templates_n; i++)
 		if (!strchr(embedded_templates[i].path, '/'))
 			list_push(ds->arena, &names, embedded_templates[i].path);
@@ -25,7 +25,7 @@ report_none(struct diags *ds, const char *dir)
 		  names_join(ds->arena, &names, ", "));
 }
 
-/* A file that is there and is no template has a wrong name, or does nothing. */
+/* A file without the name of a template is misnamed or has no effect. */
 static bool
 warn_unknown(struct diags *ds, const char *dir)
 {
