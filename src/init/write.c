@@ -8,7 +8,7 @@
 /*
  * The recipe's text: the items that were taken, in the order of this table.  The screen:
  *
- *     # From requirements.txt, by stackbuild init: each choice says why.
+ *     # Created by stackbuild init from requirements.txt; a comment explains each choice.
  *     base: nvidia/cuda:12.1.1-devel-ubuntu22.04   # nvcc 12.1.1 in a devel image
  *     packages:
  *       - numpy<2                                  # torch 2.2.2 was built against numpy 1
