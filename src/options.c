@@ -132,7 +132,7 @@ parse_option(struct parser *p)
 	if (!r->arg && value)
 		return fail(p, arena_printf(p->a, "--%s takes no value", r->name));
 	if (r->arg && *r->arg == '[' && !value)
-		value = ""; /* the value is optional, and so stands in the same argument */
+		value = ""; /* the value is optional, so it must be in the same argument */
 	if (r->arg && !value && !(value = p->argv[++p->at]))
 		return fail(p, arena_printf(p->a, "--%s needs a %s", r->name, r->arg));
 	return store(p, r, value);

@@ -34,7 +34,7 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 /* A field for each row of options.def: CHOICE is an enum, by the index of its word. */
 struct options {
 	enum verb verb;
-	struct names args;  /* what is not an option, without the verb */
+	struct names args;  /* arguments that are not options, without the verb */
 	struct names words; /* the whole command line, without the program */
 	size_t options_end; /* index in words of `--`, or their number */
 	bool format_given;
@@ -51,7 +51,7 @@ struct options {
  * options_parse -- argv as options.
  *
  *   out     *o
- *   errors  false, and *why says what is wrong and what to do (exit status 2)
+ *   errors  false, and *why has the error with its remedy (exit status 2)
  *   memory  lives in a; borrows from argv
  */
 bool options_parse(struct arena *a, int argc, char **argv, struct options *o, const char **why);

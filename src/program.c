@@ -60,7 +60,7 @@ program_knowledge(struct run *r)
 }
 
 /*
- * Says what of the user's directory counted:
+ * Reports the use of the user's knowledge directory:
  *
  *     note[SB0285]: releases of vllm are those of /home/me/.local/... (read 2026-11-30)
  *     note[SB0285]: /home/me/.local/.../torchao.yaml is ignored: it is older than ...

@@ -74,7 +74,7 @@ choices_of(struct buf *out, const struct stack *s)
 	}
 }
 
-/* Every cell is planned, so that all that is wrong with any of them is said. */
+/* Plans every cell, so that all errors are reported. */
 void
 check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
 	    struct cell_verdicts *out, struct buf *choices)

@@ -50,7 +50,7 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 	return ctx;
 }
 
-/* A name that nothing is known of chooses nothing: most often it is misspelt. */
+/* An unknown name is an error: it is usually misspelt. */
 static bool
 is_known(struct run *r, const char *key, const struct extension *e)
 {
@@ -137,7 +137,7 @@ list(struct buf *b, const char *title, const char *before, const struct choosing
 	}
 }
 
-/* The requirements as a solved stack; NULL: they are no recipe, and a diagnostic says why. */
+/* Returns the requirements as a solved stack; NULL after a diagnostic. */
 static const struct solution *
 solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, const char *value)
 {
@@ -168,7 +168,7 @@ solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, c
 	return rs ? resolve_solve(c->r->a, c->r->facts, rs->at[0], 0) : NULL;
 }
 
-/* --- what is shown --- */
+/* --- output --- */
 
 struct shown LIST(const struct solver_variable *);
 
@@ -189,7 +189,7 @@ variables_shown(struct run *r, const struct solution *solution)
 	return shown;
 }
 
-/* Why a variable is not newer: what stands against the nearest newer one that cannot be. */
+/* Returns why a variable is not newer: the reason against the next newer candidate. */
 static const char *
 why_not_newer(struct run *r, const struct solution *solution, const struct solver_variable *t)
 {

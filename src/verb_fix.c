@@ -10,9 +10,9 @@ enum { ROUNDS_MAX = 20 };
 /* A file that was read, kept in memory until all that can be fixed is. */
 struct open_file {
 	const char *path, *real;      /* as it is shown; where its links lead */
-	const struct source *on_disk; /* what it held when it was read */
-	struct fix_file now;          /* its source of the round, and what it holds */
-	struct buf report;            /* what was changed, a line each */
+	const struct source *on_disk; /* its content when it was read */
+	struct fix_file now;          /* its source in this round, and its content */
+	struct buf report;            /* the changes, a line each */
 	struct moment {
 		const char *text;
 		size_t size, report; /* bytes */

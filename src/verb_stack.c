@@ -133,7 +133,7 @@ unknown_target(struct run *r)
 
 enum { FILES_SHOWN = 24 };
 
-/* The text with another one in place of each {name}. */
+/* Returns the text with each {name} replaced. */
 static const char *
 filled(struct arena *a, const char *text, const char *name, const char *with)
 {

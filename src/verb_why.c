@@ -14,7 +14,7 @@
  *     requires   numpy 1.26.4 has wheels for Python 3.9 to 3.12
  *     possible   1.24.4, 1.25.2, 1.26.4
  *     not        2.0.2: torch below 2.3 was compiled against numpy 1
- * What is no variable of the solver, such as apt packages, is looked up in the stack.
+ * Other parts than the solver's variables, such as apt packages, are looked up in the stack.
  */
 
 struct answer {
@@ -40,7 +40,7 @@ place(struct arena *a, struct span at, const char *words)
 	return arena_printf(a, "%s:%u:%u: %s", at.src->path, at.line, at.col, words);
 }
 
-/* --- what the solver knows of it --- */
+/* --- the solver's answers --- */
 
 static void
 sentences(struct run *r, struct constraints facts, struct names *out, struct names *sources)
@@ -51,7 +51,7 @@ sentences(struct run *r, struct constraints facts, struct names *out, struct nam
 	}
 }
 
-/* Two candidates are out for the same reason if the same kind of fact says so. */
+/* Two candidates have the same reason if the same kind of fact excludes them. */
 static bool
 same_reason(const struct alternative *x, const struct alternative *y)
 {
@@ -114,7 +114,7 @@ ask_solver(struct run *r, const struct solution *solution, const char *name, str
 	return true;
 }
 
-/* --- what the stack holds of it --- */
+/* --- entries of the stack --- */
 
 static bool
 ask_stack(struct run *r, const struct stack *s, const char *name, struct answer *out)

@@ -33,7 +33,7 @@ struct run {
 
 /*
  * Opens the files of the recipe `path` as they were at a git revision: the opener and its
- * context for recipes_load_from.  False: a diagnostic says why.
+ * context for recipes_load_from.  False after a diagnostic.
  */
 LINKED_WORLD bool world_at_revision(struct arena *a, struct diags *ds, const char *path,
 				    const char *revision, recipe_open **open, void **ctx);
@@ -41,7 +41,7 @@ LINKED_WORLD void world_close_revision(void *ctx);
 
 /* True for `facts refresh`. */
 bool is_refresh(const struct options *o);
-/* facts refresh: what the package index says, written to --out, else to `user`. */
+/* facts refresh: writes data of the package index to --out, else to `user`. */
 LINKED_WORLD int world_facts_refresh(struct run *r, const char *user);
 
 /* Loads the knowledge base, for a verb that does not always need it; NULL after an error. */
@@ -56,13 +56,13 @@ int program_run(const struct options *o);
 /* Options from argv; a usage error is printed.  False: *status is the exit status. */
 bool program_options(struct arena *a, int argc, char **argv, struct options *o, int *status);
 
-/* True if the verb as asked needs the second program. */
+/* True if the command needs the second program. */
 bool program_needs_world(const struct options *o);
 
 /* --- recipe -> resolve -> plan: each stage adds an error when it fails --- */
 
 /*
- * pipeline_load -- the cells of a recipe file, with what the command line adds to it.
+ * pipeline_load -- returns the cells of a recipe file, with the command line's changes.
  *
  *   in      ds: takes the errors; open, ctx: where the files come from; NULL: the file system
  *   errors  SB01xx, NULL
@@ -130,7 +130,7 @@ int check_status(const struct run *r, bool complete);
 /* check --fix, of all the files named. */
 int check_fix(struct run *r);
 
-/* Returns what a log shows, "-": standard input; NULL after SB0700. */
+/* Returns the diagnosis of a log, "-": standard input; NULL after SB0700. */
 struct causes;
 const struct causes *diagnose_log(struct run *r, const char *log);
 

@@ -5,7 +5,7 @@
 #include "lock/lock.h"
 #include "verbs.h"
 
-/* What the verbs of stackbuild-world share. */
+/* Shared by the verbs of stackbuild-world. */
 
 /* How engines are reached: --addr and --tls-..., for engine_choose. */
 struct engine_at world_engine_at(const struct options *o);
@@ -33,11 +33,11 @@ bool world_report(struct run *r, struct diags *ds, const char *dir, const char *
 struct world_pin_how {
 	const struct lock *old; /* whose digests and commits are kept; or NULL */
 	bool new_base, new_git; /* keep none of these */
-	struct names unpinned;  /* "base", "git": do not ask for them */
+	struct names unpinned;  /* "base", "git": do not resolve them */
 };
 
 /*
- * Pins what a lock has beside packages, from registries and git hosts; sdists: those of uv_resolve.
+ * Pins the other parts of a lock, from registries and git hosts; sdists: those of uv_resolve.
  *
  *   out     base, runtime, sources, python and unpinned of *out
  *   errors  SB1009, false

@@ -12,7 +12,7 @@
 #include "render/render.h"
 #include "world.h"
 
-/* What an option's number says; false: it is none, and a usage error was printed. */
+/* Reads the number of an option; false after a usage error. */
 static bool
 option_number(const char *option, const char *text, double most, double *out)
 {
@@ -47,7 +47,7 @@ open_stores(struct run *r, struct stores *stores)
 static bool
 secrets_well_formed(const struct names *secrets)
 {
-	/* What stands there may be the secret itself: it is not repeated. */
+	/* The text may be the secret itself, so the message does not repeat it. */
 	for (size_t i = 0; i < secrets->n; i++)
 		if (!str_matches(secrets->at[i], "^[^=]+=."))
 			return usage_error("--secret takes NAME=FILE") == EXIT_DONE;
@@ -188,7 +188,7 @@ image_tag_of_cell(struct arena *a, const char *name, const char *cell)
 	return tag;
 }
 
-/* What the image of a stack is called; of a cell of a matrix "x:python-3.10". */
+/* Returns the name of a stack's image; for a cell of a matrix "x:python-3.10". */
 static const char *
 image_name(struct arena *a, const char *tag, const char *stack, const char *cell)
 {
@@ -286,7 +286,7 @@ unit_words(struct run *r, struct matrix_build *b, const struct engine *engine)
 	list_push(r->a, &b->words, arena_printf(r->a, "--engine=%s", engine->name));
 }
 
-/* A matrix: its wheels and its cells, each by a stackbuild of its own. */
+/* Builds a matrix: its wheels and cells, each with a separate stackbuild process. */
 static int
 build_matrix(struct run *r, const struct recipes *rs, const struct build_options *o,
 	     struct names addrs, unsigned at_once)

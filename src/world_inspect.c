@@ -1,4 +1,4 @@
-/* The verb `inspect`: what is inside a file, without running it. */
+/* The verb `inspect`: shows the contents of a file without running it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ map_file(struct run *r, const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		/* An empty file is mapped as one byte that nobody reads. */
+		/* An empty file is mapped as one unused byte. */
 		m.n = st.st_size ? (size_t)st.st_size : 1;
 		m.p = mmap(NULL, m.n, PROT_READ, MAP_PRIVATE, fd, 0);
 		m.p = m.p == MAP_FAILED ? NULL : m.p;
@@ -57,14 +57,14 @@ map_file(struct run *r, const char *path)
 	return m;
 }
 
-/* What a path stands for. */
+/* The kind of a path. */
 enum kind { OBJECT, WHEEL, ENVIRONMENT, IMAGE };
 static const char *const kinds[] = { "object", "wheel", "environment", "image" };
 
 struct subject {
 	enum kind kind;
 	const char *path; /* as the user wrote it */
-	const char *file; /* what is read: of an engine's image, the archive that it saved */
+	const char *file; /* the file to read: for an engine's image, its saved archive */
 };
 
 /* Tar files, also compressed by gzip or zstd. */
@@ -131,7 +131,7 @@ find_subject(struct run *r, const char *path, struct subject *s, const char **te
 	return s->file;
 }
 
-/* --- what is shown --- */
+/* --- output --- */
 
 /* `j` takes members of an open map; NULL: text goes to r->out. */
 struct view {
@@ -386,7 +386,7 @@ inspect_two(struct view *v, bool as_json)
 	return difference(r->a, texts[0], texts[1], as_json, &r->out);
 }
 
-/* NULL, or what is wrong with the arguments. */
+/* Returns the error of the arguments, or NULL. */
 static const char *
 wrong_use(const struct options *o)
 {

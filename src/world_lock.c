@@ -159,7 +159,7 @@ make_lock(struct locking *l, struct lock *out)
 	return world_pin(l->r, l->stack, &pin, &answer.sdists, out);
 }
 
-/* The step that installs what a change is about; NULL: the plan has none. */
+/* Returns the step that installs a changed package; NULL: the plan has none. */
 static const struct step *
 step_of(const struct plan *p, const struct lock_change *c)
 {

@@ -8,7 +8,7 @@
 
 enum { TRIES = 10 };
 
-/* Whether a text has a name as a word of its own. */
+/* Returns true if a text has a name as a separate word. */
 static bool
 mentions(const char *text, const char *name)
 {
@@ -24,8 +24,8 @@ mentions(const char *text, const char *name)
 }
 
 /*
- * Whether the explanation has a specifier of a package ("torch==2.13.0") that a version satisfies
- * and another one does not: what some package asks for instead of it.
+ * Returns true if the explanation has a specifier of a package ("torch==2.13.0") that one version
+ * satisfies and another one does not.
  */
 static bool
 is_asked_for(struct arena *a, const char *text, const char *name, const struct version *v,
@@ -57,7 +57,7 @@ try {
 };
 struct tries LIST(struct try);
 
-/* Adds other versions of torch that the knowledge allows: those that the explanation asks for, or the others. */
+/* Adds other known versions of torch: those that the explanation requires, or the others. */
 static void
 try_torch(struct locking *l, const char *explanation, bool asked_for, struct tries *out)
 {
@@ -161,7 +161,7 @@ tried(struct locking *l, const struct lock_request *q, const struct try *t,
 	return version ? arena_printf(l->r->a, "%s==%s", t->key, version) : NULL;
 }
 
-/* Adds what was tried, and the first that locks. */
+/* Adds the tries, and the first one that locks. */
 static void
 suggest(struct locking *l, struct diag *d, const struct lock_request *q, const char *explanation)
 {

@@ -1,4 +1,4 @@
-/* What a lock pins beside packages: base images, git sources, files given by URL. */
+/* Pins of a lock other than packages: base images, git sources, files by URL. */
 #include <jansson.h>
 #include <string.h>
 

@@ -105,7 +105,7 @@ to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
 	const char *page;
 	bool good;
 
-	/* The recipe was judged above. */
+	/* The recipe was checked above. */
 	diags_init(&ignored, r->a);
 	if (o.proof.source && world_report(r, &ignored, r->o->out, &page, &html))
 		o.report = buf_text(&html);

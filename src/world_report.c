@@ -1,4 +1,4 @@
-/* stackbuild report: one page on a recipe, of what the other commands found out. */
+/* stackbuild report: one page on a recipe, with the results of the other commands. */
 #include <jansson.h>
 #include <string.h>
 

@@ -131,7 +131,7 @@ read_price(struct run *r, double *usd, const char **name)
 	return true;
 }
 
-/* Reads options as values; returns an exit status, or -1 to go on. */
+/* Reads options as values; returns an exit status, or -1 to continue. */
 static int
 read_options(struct session *s)
 {

@@ -1,4 +1,4 @@
-/* stackbuild verify: what is true of an image, or of an environment. */
+/* stackbuild verify: tests an image or an environment. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +129,7 @@ bad_usage(const struct options *o, double *timeout_s)
 	return NULL;
 }
 
-/* The environment that --engine venv makes, in place of an image? */
+/* Returns true for the environment of --engine venv instead of an image. */
 static bool
 on_this_host(const struct options *o)
 {
@@ -189,7 +189,7 @@ verb_verify(struct run *r)
 		if (i && r->out.n)
 			buf_putc(&r->out, '\n');
 		one = verify_one(r, plans.at[i], vo);
-		/* A failure before what was not run. */
+		/* A failure is worse than `not run`. */
 		if (status != EXIT_DIAGNOSED && one != EXIT_DONE)
 			status = one;
 	}

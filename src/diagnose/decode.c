@@ -73,8 +73,7 @@ base64_decode(struct str s, char *out, size_t *used)
 	return n;
 }
 
-/* A character behind a backslash, RFC 8259, 7; what is neither ASCII nor a quote becomes
- * `?`. */
+/* Decodes a character after a backslash, RFC 8259, 7; a character outside ASCII becomes `?`. */
 static char
 unescape(struct str s, size_t *used)
 {

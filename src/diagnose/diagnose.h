@@ -24,7 +24,7 @@ enum { LOG_LINE_MAX = 400 };
 
 struct cause {
 	const struct signature *of;
-	const char *title, *why, *fix; /* the signature's, with what the log says in {1} */
+	const char *title, *why, *fix; /* the signature's, with the log's text for {1} */
 	const char *recipe_value; /* of recipe_set or recipe_add; NULL: no change of a recipe */
 	struct log_lines lines;   /* that show it: never empty */
 };
@@ -50,7 +50,7 @@ struct diagnosis *diagnose_new(struct arena *a, const struct facts *f);
 char *diagnose_room(struct diagnosis *d, size_t *n);
 void diagnose_added(struct diagnosis *d, size_t n);
 
-/* Returns what the whole log shows; *d cannot be used any more. */
+/* Returns the result for the whole log; *d must not be used afterwards. */
 const struct causes *diagnose_end(struct diagnosis *d);
 
 /*

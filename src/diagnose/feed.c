@@ -2,7 +2,7 @@
 
 #include "base/map.h"
 
-/* A text that is searched: a piece of the log, or what a progress record holds. */
+/* A searched text: a piece of the log, or the text of a progress record. */
 struct view {
 	struct diagnosis *d;
 	const char *p;
@@ -202,7 +202,7 @@ try_signature(struct view *v, size_t i, size_t at)
 
 static void on_literal(void *ctx, size_t literal, size_t at);
 
-/* A line of JSON: what it says stands in it encoded. */
+/* A line of JSON, whose texts are encoded. */
 static void
 search_record(struct view *v, struct str line)
 {
@@ -235,7 +235,7 @@ on_literal(void *ctx, size_t literal, size_t at)
 		try_signature(v, users->at[i], at);
 }
 
-/* Searches up to p[to], and forgets what is far behind. */
+/* Searches up to p[to], and drops text far before it. */
 static void
 search_to(struct diagnosis *d, size_t to)
 {

@@ -6,7 +6,7 @@
 #include "literals.h"
 
 enum {
-	BEFORE = 64 * 1024, /* bytes kept before what is searched: lines, and the end of the log */
+	BEFORE = 64 * 1024, /* bytes kept before the searched text: lines, and the end of the log */
 	CHUNK = 1024 * 1024,
 	AHEAD = 64 * 1024,     /* bytes that a search may look at behind a place */
 	LINE_BYTES = 4 * 1024, /* of a line, on each side of a literal */
@@ -17,7 +17,7 @@ enum {
 
 struct indexes LIST(uint16_t);
 
-/* What the log has shown of one signature so far. */
+/* The matches of one signature so far. */
 struct seen {
 	struct pattern *pattern; /* compiled when its literal is first found */
 	unsigned tries;

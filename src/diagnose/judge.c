@@ -5,8 +5,8 @@
 #include "base/diag.h"
 
 /*
- * Which of the signatures that a log shows are causes.  What is left out: what was overcome
- * later, what a successful end contradicts, and what follows from an earlier failure.
+ * Selects the causes among the matched signatures.  Omits failures that were overcome later, that a
+ * successful end contradicts, or that follow from an earlier failure.
  */
 
 enum { CAUSES_MAX = 64, WORTH_MAX = 6 };
@@ -55,7 +55,7 @@ may_be(const struct diagnosis *d, const struct signature *s, const struct seen *
 	return true;
 }
 
-/* True if a failure follows from an earlier one, or only tells that something failed. */
+/* True if a failure follows from an earlier one, or only reports that something failed. */
 static bool
 follows(const struct candidates *all, const struct candidate *c)
 {
@@ -87,7 +87,7 @@ by_rank(const void *x, const void *y)
 	return a->of < b->of ? -1 : a->of > b->of;
 }
 
-/* A sentence of the signature: {1} is what the log has there. */
+/* Returns a sentence of the signature, with the log's text for {1}. */
 static const char *
 filled(struct arena *a, const char *text, const struct seen *s)
 {

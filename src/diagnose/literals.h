@@ -6,7 +6,7 @@
 
 /*
  * All places of many texts in another one, in one pass (Wu and Manber 1994: blocks of three bytes
- * say how far the window may move).
+ * decide how far the window moves).
  */
 struct literals;
 

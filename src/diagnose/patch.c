@@ -40,7 +40,7 @@ name_length(const char *requirement)
 	return n;
 }
 
-/* What stands before an item on its line, "  - "; NULL: something else than a dash. */
+/* Returns the text before an item on its line, "  - "; NULL: other text than a dash. */
 static const char *
 dash_before(struct arena *a, const struct node *item)
 {

@@ -39,7 +39,7 @@ struct doctor_options {
 
 struct checkup {
 	const char *head;  /* "Debian GNU/Linux 12, kernel 6.1.0, NVIDIA H100, driver 550.54.15" */
-	struct names fine; /* what was checked and is in order */
+	struct names fine; /* checks without a problem */
 	struct host_findings all; /* errors first */
 	size_t errors;
 };
@@ -49,7 +49,7 @@ struct checkup {
  *
  *   in      starts nvidia-smi, df, gcc, nvcc, the clients of engines and the Python of `venv`, each
  *           under a time limit
- *   errors  none: what cannot be read is not judged
+ *   errors  none: a check without a readable value is skipped
  *   memory  lives in a
  */
 const struct checkup *doctor_check(struct arena *a, const struct doctor_options *o);

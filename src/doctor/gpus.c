@@ -72,7 +72,7 @@ driver_cuda(struct look *l)
 	size_t n;
 
 	if (l->gpus.cuda || !l->gpus.driver || l->host->wsl2)
-		return l->gpus.cuda; /* a driver of Windows has numbers of its own */
+		return l->gpus.cuda; /* a Windows driver has its own numbers */
 	all = facts_cuda_all(l->o->facts, &n);
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->driver_min &&

@@ -7,7 +7,7 @@
 #include "doctor.h"
 #include "host/host.h"
 
-/* For the files of doctor: the host as it was read, and what was found. */
+/* Shared by the files of doctor: the host, and the findings. */
 
 struct mounted {
 	const char *point, *type, *options; /* "/mnt/c", "9p", "rw,aname=drvfs;path=C:\\" */
@@ -33,7 +33,7 @@ struct look {
 	struct checkup *out;
 };
 
-/* Adds a finding; what is the consequence, fix what to do. */
+/* Adds a finding; `what` is the consequence, `fix` the remedy. */
 #define found(l, level, id, what, fix, ...) \
 	look_found((l), (level), (id), (what), (fix), arena_printf((l)->a, __VA_ARGS__))
 void look_found(struct look *l, enum finding_level level, const char *id, const char *consequence,
@@ -51,7 +51,7 @@ const char *look_text(struct look *l, const char *path);
 const char *look_env(struct look *l, const char *name);
 /* Returns the names in a directory, sorted. */
 struct names look_list(struct look *l, const char *dir);
-/* Returns what a program prints within 10 s; NULL: it failed, or is not there. */
+/* Returns the output of a program within 10 s; NULL: it failed, or does not exist. */
 const char *look_run(struct look *l, const char *const *argv);
 #define ask(l, ...) look_run((l), (const char *const[]){ __VA_ARGS__, NULL })
 /* Returns the first match of a "([0-9.]+)"-like version behind `before`; NULL: none. */
@@ -84,7 +84,7 @@ void check_clock(struct look *l);
 void check_recipe_host(struct look *l);
 void check_import(struct look *l);
 
-/* Returns the free MiB where a path is stored, by df; false: not known. */
+/* Reads the free MiB of a path's file system with df; false: unknown. */
 bool free_mib(struct look *l, const char *path, size_t *out);
 
 #endif

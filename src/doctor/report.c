@@ -50,7 +50,7 @@ is_secret(const struct names *hidden, const char *name)
 				 "_URL$|_URI$|WEBHOOK|PROXY_USER)");
 }
 
-/* Adds what stands in quotes and is no key, and of "login:password", also in base64, the password. */
+/* Adds quoted values, and the password of "login:password", also in base64. */
 static void
 quoted(struct arena *a, const char *line, struct names *all)
 {
@@ -67,7 +67,7 @@ quoted(struct arena *a, const char *line, struct names *all)
 	}
 }
 
-/* Adds the last word of a line of a login file, what stands in quotes, and the password in a URL. */
+/* Adds the last word of a line of a login file, quoted values, and the password in a URL. */
 static void
 secrets_in(struct arena *a, const char *line, struct names *all)
 {

@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 
-/* --- what the kernel says in /proc and /sys below `root` --- */
+/* --- data of the kernel in /proc and /sys below `root` --- */
 
 /* NULL: it cannot be read, which is an answer here, and no error. */
 static const char *
@@ -58,12 +58,12 @@ number_in(struct arena *a, const char *root, const char *dir, const char *file, 
 /* --- control groups --- */
 
 /*
- * What the control groups of this process allow, each of them up to the root.  Source: Linux,
+ * Reads the limits of this process's control groups, up to the root.  Source: Linux,
  * Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst; proc(5).
  *
- * They are of version 1, 2, or both at once.  Where they are mounted is in mountinfo,
- * which of them this process is in, in /proc/self/cgroup; in a container the one may be told
- * as the host sees it, and the other as the container does.
+ * They are of version 1, 2, or both at once.  mountinfo has their mount points, and
+ * /proc/self/cgroup the groups of this process; in a container, one of them may show the host's view
+ * and the other the container's.
  */
 struct cgroup {
 	unsigned cpus;                  /* of the tightest quota, rounded up; 0: none */
@@ -141,8 +141,8 @@ own_group(struct arena *a, const struct names *cgroups, const char *controller)
 
 /*
  * The folders of this process's group and of those above it, as far as they are mounted.
- * A group that is not below the mount point's is somebody else's view: the mount point is
- * all that is known.
+ * A group outside the mount point belongs to another view; only the mount point is known
+ * then.
  */
 static struct names
 folders(struct arena *a, const struct mounted *m, const char *group)
@@ -169,7 +169,7 @@ static void
 add_memory(struct cgroup *c, unsigned long long limit, unsigned long long used,
 	   unsigned long long files)
 {
-	/* Version 1 says 2^63 less a page where there is no limit. */
+	/* Version 1 shows 2^63 minus a page if there is no limit. */
 	if (limit >= 1ULL << 62)
 		return;
 	used -= files < used ? files : used;
@@ -192,7 +192,7 @@ memory_of(struct arena *a, const char *root, const char *dir, bool v2, struct cg
 	for (size_t i = 0; i < 2 && limits[v2][i]; i++)
 		if (number_in(a, root, dir, limits[v2][i], "", &limit))
 			add_memory(c, limit, used, files);
-	/* What a group above allows that is not mounted here. */
+	/* Reads the limit of a parent group that is not mounted here. */
 	if (!v2 && number_in(a, root, dir, "memory.stat", "hierarchical_memory_limit ", &limit))
 		add_memory(c, limit, used, files);
 }
@@ -304,7 +304,7 @@ memory(struct arena *a, const char *root, const struct cgroup *c, struct host *h
 	if (total && rest > total)
 		rest = total;
 	h->mem_total_mib = (size_t)(total >> 20);
-	/* A limit above what the machine has is none. */
+	/* A limit above the machine's memory has no effect. */
 	if (c->limit_bytes && (!total || c->limit_bytes < total))
 		h->mem_limit_mib = (size_t)(c->limit_bytes >> 20);
 	if (c->available_bytes < rest || !total)
@@ -376,8 +376,8 @@ host_read(struct arena *a, const char *root)
 	h->kernel = kernel_release(a, root);
 	h->os = os_name(a, root);
 	/*
-	 * Microsoft's kernels say so ("5.15.90.1-microsoft-standard-WSL2"; WSL 1 with a capital
-	 * M); one that somebody built for WSL 2 has its device.
+	 * Microsoft's kernels have it in their name ("5.15.90.1-microsoft-standard-WSL2"; WSL 1
+	 * with a capital M); a custom kernel for WSL 2 has its device.
 	 */
 	h->wsl2 = strstr(h->kernel, "microsoft") || strstr(h->kernel, "WSL2") ||
 		  fs_exists(arena_printf(a, "%s/dev/dxg", root));

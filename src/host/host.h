@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/list.h"
 
-/* This machine: processors, memory, GPUs, and where it is not what it seems. */
+/* This machine: processors, memory, GPUs, and the limits of containers and WSL. */
 
 struct host {
 	unsigned cpus; /* that this process may use: affinity and cgroup quota, at least 1 */
@@ -24,7 +24,7 @@ const struct host *host_read(struct arena *a, const char *root);
 struct host_gpu {
 	const char *name, *uuid;
 	unsigned major, minor; /* compute capability */
-	size_t mem_mib;        /* 0: it does not tell */
+	size_t mem_mib;        /* 0: not reported */
 	size_t mem_used_mib;
 };
 
@@ -33,10 +33,10 @@ struct host_gpus {
 	const char *driver;   /* "550.54.15"; or NULL */
 	const char *cuda;     /* the newest CUDA that the driver runs, "12.4"; or NULL */
 	const char *why_none; /* if there is none: in words; else NULL */
-	struct names lost;    /* "GPU 1: ...": that are there and cannot be used, and why */
+	struct names lost;    /* "GPU 1: ...": GPUs that cannot be used, with the reason */
 };
 
-/* By NVML, opened when asked (dlopen libnvidia-ml.so.1); library: NULL, or the tests' own. */
+/* Reads the GPUs with NVML, which each call opens (libnvidia-ml.so.1); library: NULL, or a test's. */
 const struct host_gpus *host_gpus(struct arena *a, const char *library);
 
 /* --- who uses the GPUs, and how much --- */
@@ -53,7 +53,7 @@ struct gpu_use {
 struct gpu_sample {
 	int busy;        /* per cent of the time with a kernel; -1: not told */
 	size_t mem_mib;  /* in use, by everybody */
-	bool by_process; /* false: the driver does not tell the utilisation by process */
+	bool by_process; /* false: the driver does not report the utilisation of each process */
 	struct gpu_uses LIST(struct gpu_use) uses;
 };
 

@@ -26,7 +26,7 @@ struct nvml {
 	int (*memory)(void *, struct nvml_memory *);
 };
 
-/* Where more is known than NVML says itself: what to do. */
+/* Messages with a remedy, which NVML's own do not have. */
 static const struct {
 	int code;
 	const char *words;
@@ -145,7 +145,7 @@ read_gpu(struct arena *a, const struct nvml *n, unsigned i, struct host_gpu *g)
 	g->minor = minor > 0 ? (unsigned)minor : 0;
 	g->name = text_of(a, n->name(device, name, NVML_TEXT), name);
 	g->uuid = text_of(a, n->uuid(device, uuid, NVML_TEXT), uuid);
-	/* A GPU whose memory is the machine's own does not tell. */
+	/* A GPU that shares the machine's memory does not report it. */
 	if (n->memory(device, &memory) == NVML_OK) {
 		g->mem_mib = (size_t)(memory.total >> 20);
 		g->mem_used_mib = (size_t)(memory.used >> 20);

@@ -146,7 +146,7 @@ take_processes(struct arena *a, const struct sampler *s, void *device, struct gp
 	}
 }
 
-/* Reads what the driver has recorded of each process since the last time. */
+/* Reads the driver's records of each process since the last sample. */
 static void
 take_samples(struct arena *a, const struct sampler *s, size_t gpu, struct gpu_sample *out)
 {

@@ -6,8 +6,8 @@
 #include "sample.h"
 
 /*
- * GPUs and samples by nvidia-smi, where NVML's library cannot be opened. It costs much more: whoever
- * samples looks at the time that a sample takes.
+ * GPUs and samples by nvidia-smi, where NVML's library cannot be opened. It costs much more, so
+ * callers adapt the interval to the time of a sample.
  * Source: `nvidia-smi --help-query-gpu`; `nvidia-smi pmon -h`.
  */
 

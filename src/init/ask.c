@@ -15,7 +15,7 @@
  *     a Modal app as well? [no]: y
  */
 
-/* What a key would be if nothing more were answered; or NULL. */
+/* Returns the value that a key would get without further answers, or NULL. */
 static const char *
 preview(const struct init *rd, const char *key)
 {

@@ -5,9 +5,9 @@
 #include "reader.h"
 
 /*
- * What is open is selected by resolving: the newest torch that is compatible with the rest, then all
- * that the stack says.  What is rejected and has a fix is repaired; an item of a list that has none is
- * left out; anything else ends in the errors of the last text.
+ * Selects open values by resolving: the newest torch that is compatible with the rest, then the values
+ * of the stack.  A rejected value with a fix is repaired; a list item without one is left out; any other
+ * error ends with the errors of the last text.
  */
 
 enum { REPAIRS_MAX = 64 };
@@ -243,7 +243,7 @@ draft_complete(struct init *rd, const char *path)
 	if (range && !names_known_torch(rd, range))
 		return false;
 	choose_base_torch(rd);
-	/* Whatever belongs to torch needs a version of it. */
+	/* Every setting of torch needs a version of torch. */
 	if (!init_get(rd, "torch.from") && !init_get(rd, "torch.version") &&
 	    (init_get(rd, "torch.with") || init_get(rd, "extensions") ||
 	     init_get(rd, "torch.index")))

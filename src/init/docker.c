@@ -71,7 +71,7 @@ take_setting(struct docker *d, struct init_item *item, const char *name, const c
 {
 	struct init *rd = d->rd;
 	const char *why;
-	/* What the plan sets itself, or what belongs to the way in which the file was built. */
+	/* Variables that the plan sets itself, or that only concern the build of the old file. */
 	bool own = among(name, "PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH "
 			       "MAX_JOBS FORCE_CUDA DEBIAN_FRONTEND CONDA_DIR TORCH_NVCC_FLAGS "
 			       "VIRTUAL_ENV") ||
@@ -376,7 +376,7 @@ take_instruction(struct docker *d, const struct instruction *in)
 		d->dir = c.at[0].s;
 }
 
-/* The stages that it copies from, then what it stands on, then its own lines. */
+/* The stages that it copies from, then its base stage, then its own lines. */
 static void
 walk(struct docker *d, struct stage *s)
 {

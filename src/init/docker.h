@@ -15,7 +15,7 @@ struct instructions LIST(struct instruction);
 
 struct word {
 	const char *s; /* without quotes, variables replaced */
-	const char *p; /* where it stands in d->text */
+	const char *p; /* its place in d->text */
 	size_t n;
 	bool unknown;  /* holds a variable or command without a known value */
 	bool redirect; /* holds a bare < or >, which a shell takes for itself */
@@ -93,7 +93,7 @@ void docker_read(struct docker *d);
  * between commands is not looked at.  Returns false at the end. */
 enum docker_form { FORM_WORDS, FORM_ARRAY, FORM_SHELL };
 bool docker_words(struct docker *d, const char **p, enum docker_form form, struct command *out);
-/* Returns FORM_ARRAY, or `other` of what is no JSON array. */
+/* Returns FORM_ARRAY for a JSON array, else `other`. */
 enum docker_form docker_form(const struct instruction *in, enum docker_form other);
 
 /* Returns the place of n bytes of d->text, as far as they stand on one line. */
@@ -111,7 +111,7 @@ void docker_setting(struct docker *d, const struct word *w, bool inlined);
 void docker_run(struct docker *d, struct init_item *item);
 /* Decides the items of the stages, and d->root. */
 void docker_images(struct docker *d);
-/* Warns about the order of the items from `from` on, and about what is not pinned (SB0195 to SB0199). */
+/* Warns about the order of the items from `from` on, and about unpinned items (SB0195 to SB0199). */
 void docker_check(struct docker *d, size_t from);
 
 #endif

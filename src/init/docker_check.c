@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "docker.h"
 
-/* What is decided with all of a Dockerfile at hand: its images, and whether its order is right. */
+/* Decisions that need the whole Dockerfile: its images, and the order of its items. */
 
 /* A runtime image has no nvcc; its devel twin has. */
 static void
@@ -64,8 +64,8 @@ docker_images(struct docker *d)
 }
 
 /*
- * What is wrong with the order of a Dockerfile's items: a table of checks, each problem has a
- * condition on an item and a text.  R004 to R008, R036, R060 to R065, R070, R082.
+ * Problems with the order of a Dockerfile's items: a table of checks, each with a condition on an
+ * item and a text.  R004 to R008, R036, R060 to R065, R070, R082.
  */
 
 struct order {
@@ -93,7 +93,7 @@ before(const struct order *o, const struct init_item *limit, enum init_kind kind
 	return false;
 }
 
-/* What a build without isolation needs and nothing before it installs; "" for nothing. */
+/* Returns build requirements that no earlier item installs; "" for none. */
 static const char *
 needs_missing(const struct order *o, const struct init_item *e)
 {

@@ -10,8 +10,8 @@
  *                    command { ( "&&" | "||" | ";" | "|" | "&" | newline | "(" | ")" ) command }
  *     word        := { plain | "'" ... "'" | '"' ... '"' | escape any | variable }
  *
- * d->text is a copy of the file, byte for byte, but for FILL where a line goes on in the next one:
- * so a place in it is a place in the file.
+ * d->text is a copy of the file, byte for byte, with FILL in place of line continuations, so that
+ * places in both are equal.
  */
 enum { FILL = 1, EXPANDED_MAX = 1024 * 1024, WORDS_MAX = 4000 };
 
@@ -31,7 +31,7 @@ skip_blank(char *p)
 	return p;
 }
 
-/* Fills the escape and the end of the line at p..nl; false: the line does not go on. */
+/* Fills the escape and the end of the line at p..nl; false: the line has no continuation. */
 static bool
 goes_on(const struct docker *d, char *p, char *nl)
 {
@@ -233,7 +233,7 @@ expand(struct lexer *l, const char *value, bool quoted)
 		}
 }
 
-/* "$(...)", with what is nested in it: nobody knows its value. */
+/* "$(...)", with nested ones: its value is unknown. */
 static void
 substitution(struct lexer *l)
 {

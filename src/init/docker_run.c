@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "docker.h"
 
-/* What the commands of a RUN do, as far as they are apt, git, conda, pip and the like. */
+/* Reads the commands of a RUN: apt, git, conda, pip and similar ones. */
 
 static const char *
 word(const struct command *c, size_t i)
@@ -324,7 +324,7 @@ run_other(struct docker *d, struct init_item *item, const struct command *c, siz
 		docker_setting(d, &c->at[k], true);
 }
 
-/* Behind words that change nothing of what is installed, and settings, which are items. */
+/* Skips words that do not change the installed packages, and settings, which are items. */
 static void
 run_command(struct docker *d, const struct command *c, const char *begin, const char *end)
 {

@@ -84,7 +84,7 @@ add_environment(struct init *rd, const struct node *root)
 
 /* --- cog.yaml --- */
 
-/* Keys of `build:` that a recipe covers by its own, or that say nothing about the stack. */
+/* Keys of `build:` that a recipe sets itself, or that do not concern the stack. */
 static void
 add_build_key(struct init *rd, const struct pair *p)
 {

@@ -17,7 +17,7 @@
  *
  * A reader turns its input into a flat list of items: every line, instruction, command and argument
  * that carries a decision.  Each item ends as taken (a recipe key) or left out (a reason).  The recipe
- * is the list of what was taken, and the report is the list of what was left out.  An item without a
+ * is the list of taken items, and the report is the list of omitted items.  An item without a
  * fate is a bug of this program.  init_recipe selects what the items leave open and writes the text.
  * Nothing here reads a file or a terminal.
  */
@@ -37,10 +37,10 @@ struct init_item {
 	struct span at;   /* src NULL: an option or an answer */
 	enum init_fate fate;
 	const char *key;        /* INIT_TAKEN: "torch.version", "packages" */
-	const char *value;      /* what the recipe holds; NULL: the key covers it without a value */
+	const char *value;      /* the recipe's text; NULL: the key covers it without a value */
 	const char *name;       /* normalised name of a package, name of a variable; or NULL */
 	const char *spec;       /* versions: of an extension "==2.2.2", of torch ">=2"; or "" */
-	const char *comment;    /* why it is what it is; or NULL */
+	const char *comment;    /* the reason for the value, or NULL */
 	const char *why, *help; /* INIT_LEFT: the reason, and what to do (or NULL) */
 	enum code code;         /* INIT_LEFT: of the report */
 	uint32_t line;          /* of the recipe's text that holds it; 0: none */
@@ -71,7 +71,7 @@ struct init {
 	const struct source *(*open)(struct init *rd, const char *path, struct span at);
 	struct names read; /* paths of lists that were read */
 	struct init_constraints LIST(struct init_constraint) constraints;
-	const char *from; /* what the items were read from, for the first line; or NULL */
+	const char *from; /* the source of the items, for the first line; or NULL */
 	struct init_items items;
 	struct map places; /* key and name -> the item that holds it */
 	bool modal;        /* a Modal app as well */
@@ -115,11 +115,11 @@ bool init_dockerfile(struct init *rd, const struct source *src, const struct nam
 /* Adds one requirement of the command line.  errors SB0193, false: it is none */
 bool init_requirement(struct init *rd, const char *text);
 
-/* Sets a key from the command line; value NULL removes what a file said. */
+/* Sets a key from the command line; value NULL removes the value of a file. */
 void init_set(struct init *rd, const char *key, const char *value);
 
 /*
- * Selects what is open, pins all of it, and returns the text of the recipe.
+ * Selects open values, pins all of them, and returns the text of the recipe.
  *
  *   in      path: the name that the file will have, for diagnostics
  *   out     a text that recipes_load and resolve accept; *s is its stack; *warnings: how many

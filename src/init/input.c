@@ -7,7 +7,7 @@
 
 enum { LINE_MAX_BYTES = 64 * 1024 };
 
-/* What is not ASCII can only stand in comments: it becomes `?`. */
+/* Only comments may contain other characters than ASCII; they become `?`. */
 static const struct source *
 from_utf16(struct arena *a, const struct source *src, bool big)
 {

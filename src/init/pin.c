@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "reader.h"
 
-/* What the stack says, written back: every open choice becomes a pin with its reason. */
+/* Writes the stack back: every selected value becomes a pin with its reason. */
 
 struct pinning {
 	struct init *rd;

@@ -255,7 +255,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	const char *why = NULL, *name = NULL;
 	const struct requirement *r = requirement_parse(rd->a, text, &why, NULL);
 	const struct extension *e = r ? facts_extension(rd->f, r->key) : NULL;
-	/* The Python that is known so far. */
+	/* Returns the Python of the items so far. */
 	const char *python = init_value(rd, "python");
 	struct marker_env here = marker_env_linux(rd->a, python ? python : "3.11", "x86_64", "");
 	bool holds = true;

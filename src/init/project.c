@@ -6,8 +6,8 @@
 #include "reader.h"
 
 /*
- * TOML: what a project declares (pyproject.toml, with uv's sources and indexes), and what was
- * resolved for it (uv.lock, pylock.toml).
+ * TOML: the declarations of a project (pyproject.toml, with uv's sources and indexes), and its
+ * resolved packages (uv.lock, pylock.toml).
  */
 
 /* A member as a text, "" if it is none. */
@@ -129,7 +129,7 @@ add_indexes(struct init *rd, const struct node *uv)
 		}
 }
 
-/* What else [tool.uv] says about what is installed. */
+/* Other keys of [tool.uv] that affect the installed packages. */
 static void
 add_uv_settings(struct init *rd, const struct node *uv)
 {

@@ -85,7 +85,7 @@ struct init init_copy(const struct init *rd, struct diags *ds);
 const char *draft_write(struct init *rd);
 
 /*
- * Selects what is open, repairs what resolve rejects, and writes every selected value back as items.
+ * Selects open values, repairs rejected ones, and writes every selected value back as items.
  * errors  those of the recipe and of resolve for the last text that was tried; false
  */
 bool draft_complete(struct init *rd, const char *path);

@@ -27,8 +27,8 @@ without_options(struct init *rd, const struct text *l, bool *hashes)
 
 static void read_lines(struct init *rd, const struct source *src, bool constrains);
 
-/* "-r base.txt" and "-c pins.txt", relative to the file that they stand in; false: place_option()
- * reports it. */
+/* "-r base.txt" and "-c pins.txt", relative to the including file; false: place_option() reports
+ * it. */
 static bool
 include(struct init *rd, struct init_item *item, const char *from, enum pip_option o,
 	const char *name)

@@ -48,7 +48,7 @@ root_of(const struct lock *l, const struct lock_package *p)
 	size_t rank = first_root(l, p, &seen);
 
 	arena_free(a);
-	/* The packages step installs what nothing is known to require. */
+	/* The packages step installs packages without a known parent. */
 	return rank >= ROOTS ? (rank == ROOTS ? "app" : "packages") : roots[rank];
 }
 

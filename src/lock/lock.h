@@ -11,7 +11,7 @@
 
 /*
  * The lock of a stack: a file `pylock.STACK.toml` beside the recipe (PEP 751, docs/lock.md).  The
- * packages are those of the standard; what it has no place for is in [tool.stackbuild].  Reading,
+ * packages follow the standard; all other data is in [tool.stackbuild].  Reading,
  * comparing and writing a lock is pure; `stackbuild lock` makes one (world_lock.c).
  */
 
@@ -23,11 +23,11 @@ enum {
 enum lock_file_kind { LOCK_WHEEL, LOCK_SDIST, LOCK_ARCHIVE };
 
 struct lock_file {
-	enum lock_file_kind kind; /* LOCK_ARCHIVE: what the requirement `name @ URL` names */
+	enum lock_file_kind kind; /* LOCK_ARCHIVE: the URL of the requirement `name @ URL` */
 	const char *url;          /* without user and password */
 	const char *sha256;       /* 64 hex digits */
 	const char *uploaded;     /* a date and time of TOML; or NULL */
-	size_t size;              /* bytes; 0: the index does not say */
+	size_t size;              /* bytes; 0: unknown */
 };
 struct lock_files LIST(struct lock_file);
 
@@ -114,7 +114,7 @@ const struct lock_source *lock_source(const struct lock *l, const char *name);
 /* Writes a lock; equal locks give equal bytes. */
 void lock_write(const struct lock *l, struct buf *out);
 
-/* --- what is locked --- */
+/* --- the request of a lock --- */
 
 /* A requirement that uv resolves. */
 struct lock_want {
@@ -139,7 +139,7 @@ struct lock_request {
 };
 
 /*
- * lock_request -- returns what a lock of a stack has to resolve.
+ * lock_request -- returns the requirements that a lock of a stack resolves.
  *
  *   memory  lives in a; borrows from s
  */

@@ -1,4 +1,4 @@
-/* What a stack needs to have resolved, and whether a lock is still that of its stack. */
+/* The requirements of a stack's lock, and the check whether a lock is stale. */
 #include "lock.h"
 
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 
 #include "base/toml.h"
 
-/* "key = "value"" on a line of its own; nothing without a value. */
+/* Writes "key = "value"" on a separate line; nothing without a value. */
 static void
 line(struct buf *out, const char *key, const char *value)
 {

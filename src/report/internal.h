@@ -19,7 +19,7 @@ extern const char *const report_classes[];
 /* Sets a name to a text without control characters and without credentials; NULL: nothing. */
 void page_text(struct page *p, struct scope *s, const char *name, const char *text);
 void page_class(struct page *p, struct scope *s, enum report_state state);
-/* The same as code: what stands between backticks becomes <code>. */
+/* The same with code: text between backticks becomes <code>. */
 void page_prose(struct page *p, struct scope *s, const char *name, const char *text);
 /* Adds the text to a list of plain texts. */
 void page_line(struct page *p, struct scope *s, const char *list, const char *text);

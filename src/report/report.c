@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "internal.h"
 
-/* The head of the page: verdict, diagnostics, the recipe and what was selected for it. */
+/* The head of the page: verdict, diagnostics, the recipe and its selected versions. */
 
 enum { DIAGS_MAX = 500, RECIPE_BYTES_MAX = 64 * 1024 };
 

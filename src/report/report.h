@@ -8,7 +8,7 @@
 #include "watch/watch.h"
 
 /*
- * One page of HTML on a recipe: what the other commands found out about it.  The template is
+ * One page of HTML on a recipe, with the results of the other commands.  The template is
  * templates/report.html; every text of it is quoted by the template's language.
  */
 
@@ -20,7 +20,7 @@ struct report_said {
 	const char *text;
 };
 
-/* What the files of one cell's directory say. */
+/* The data in the files of one cell's directory. */
 struct report_files {
 	const char *dir;                   /* "out/torch222-cu121" */
 	const struct build_record *record; /* build.json; NULL: not built */
@@ -52,7 +52,7 @@ struct report {
 	size_t cell;                                        /* of cells: the one described */
 };
 
-/* Judges the record and the proof of a cell; digest: of its recipe. */
+/* Checks the record and the proof of a cell; digest: of its recipe. */
 struct report_said report_build_said(struct arena *a, const struct build_record *b,
 				     const char *digest);
 struct report_said report_proof_said(struct arena *a, const struct proof *p,

@@ -26,7 +26,7 @@ report_build_said(struct arena *a, const struct build_record *b, const char *dig
 				     arena_printf(a, "built in %s", report_time(a, b->seconds)) };
 }
 
-/* Returns why a proof says nothing of the last build; NULL: it does. */
+/* Returns why a proof does not belong to the last build; NULL: it does. */
 static const char *
 other_proof(const struct proof *p, const struct build_record *b, const char *digest)
 {

@@ -24,7 +24,7 @@ struct uv_run {
 /* Writes the project that asks uv for the request. */
 bool uv_write_project(struct uv_run *u);
 
-/* Runs `uv pip compile` once: with `reasons`, for who requires what, else for the lock.  False: r says why. */
+/* Runs `uv pip compile` once: with `reasons` for the annotations, else for the lock.  False: see r. */
 bool uv_compile(struct uv_run *u, bool reasons, bool offline, struct proc_result *r);
 
 /* Adds a diagnostic of uv itself, with its last lines.  Returns UV_FAILED. */

@@ -119,7 +119,7 @@ uv_write_project(struct uv_run *u)
 			NULL);
 }
 
-/* Variables of uv that would change what is locked: the recipe alone says that. */
+/* Variables of uv that would change a lock, which only the recipe may do. */
 static const char *const removed[] = {
 	"UV_INDEX",         "UV_EXTRA_INDEX_URL",
 	"UV_FIND_LINKS",    "UV_CONSTRAINT",

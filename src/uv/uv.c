@@ -123,7 +123,7 @@ one_line(struct arena *a, const char *text, size_t n)
 	return buf_text(&b);
 }
 
-/* What a failed uv says, as a diagnostic or as the explanation of a conflict. */
+/* Turns the output of a failed uv into a diagnostic or the explanation of a conflict. */
 static enum uv_end
 failure(struct uv_run *u, struct proc_result *r, struct uv_answer *answer)
 {

@@ -39,7 +39,7 @@ struct uv_how {
 
 enum uv_end {
 	UV_DONE,
-	UV_CONFLICT, /* no versions fit together: `explanation` says why */
+	UV_CONFLICT, /* no compatible versions: `explanation` has the reason */
 	UV_FAILED    /* with a diagnostic */
 };
 
