@@ -155,7 +155,8 @@ lock_compare(struct arena *a, const struct lock *before, const struct lock *afte
 			add_change(a, &all, p->name, p->version, NULL, root_of(before, p), false);
 	}
 	compare_sources(a, &all, before, after);
-	qsort(all.at, all.n, sizeof(*all.at), by_rank);
+	if (all.n) /* qsort rejects NULL */
+		qsort(all.at, all.n, sizeof(*all.at), by_rank);
 	return all;
 }
 
