@@ -104,10 +104,10 @@ bool wheels_take(struct work *w, const char *dir);
 bool wheels_compile(const struct work *w);
 /* True if one is still to be compiled or downloaded. */
 bool wheels_missing(const struct work *w);
-/* What was compiled or downloaded, DIR/NAME/x.whl, is checked.  What was compiled goes to the first
- * store, and either to CONTEXT/NAME/ (or NULL) for the image.  errors SB0509, SB0510, SB0516; false */
+/* Checks compiled and downloaded wheels, DIR/NAME/x.whl.  Saves compiled ones to the first store, and
+ * copies both kinds to CONTEXT/NAME/ (or NULL) for the image.  errors SB0509, SB0510, SB0516; false */
 bool wheels_keep(struct work *w, const char *dir, const char *context);
-/* Checks what the script of an environment downloaded, DIR/NAME/x.whl.  errors SB0510, SB0516; false */
+/* Checks the wheels that an environment's script downloaded, DIR/NAME/x.whl.  errors SB0510, SB0516; false */
 bool wheels_check(struct work *w, const char *dir);
 
 double work_now(void);

@@ -80,7 +80,7 @@ check_wslconfig(struct look *l)
 }
 
 /*
- * The driver of Windows is in WSL as a stub, libcuda.so; a Linux driver would hide it.
+ * WSL has its own libcuda.so, which passes calls to the Windows driver; a Linux driver would hide it.
  *
  *   source  NVIDIA, CUDA on WSL User Guide 11.4.4, section 2.1: at least kernel 4.19.121.  That the
  *           guide recommends 5.10.16.3 is not verified: others cite it

@@ -73,10 +73,10 @@ struct render_wheel {
  * Additions of `build` to the rendered Dockerfile.  The layers of both are the same up to the
  * application's, so both share an engine's cache:
  *   src-NAME   the source of an extension that is compiled, fetched; ext-NAME starts from it
- *   inputs     FROM scratch: /NAME.json for each of them, what its bytes depend on
+ *   inputs     FROM scratch: /NAME.json with the inputs of each wheel
  *              (templates/inputs.py, docs/store.md); in file order before anything compiles
- *   wheels     FROM scratch: /NAME/x.whl, what was compiled or downloaded; in file order before final
- * inputs is left out where nothing compiles, wheels where there is no extension.
+ *   wheels     FROM scratch: /NAME/x.whl, compiled or downloaded wheels; before final in the file
+ * A build without compiles has no inputs, and one without extensions has no wheels.
  */
 struct render_build {
 	struct render_wheels LIST(struct render_wheel) wheels;
