@@ -305,8 +305,8 @@ deps-dist:
 dist: deps-dist
 	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) ci/dist/build $(DIST) $(ARCHES)
 
-# The packages in venvs, Debian 11 to 13 and an emulator: some minutes, root.
-test-dist: dist
+# The packages in venvs, on Debian 11 to 13 and under an emulator, compared with the native build: some minutes, root.
+test-dist: deps dist all
 	@ci/deps debootstrap qemu-user-static lintian docker.io docker-registry skopeo iptables iproute2
 	@BUILD=$(BUILD) PYTHON3=$(PYTHON3) tests/dist/run $(DIST)
 
