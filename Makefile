@@ -312,7 +312,7 @@ test-dist: deps dist all
 
 # A matrix of 24 environments, built here and by a Slurm of one node: half an hour, root.
 .PHONY: test-matrix
-test-matrix: deps-test all $(VENV)/ok
+test-matrix: deps-test all $(VENV)/ok $(BUILD)/matrix_sim
 	@ci/deps slurm-wlm
 	@MATRIX=1 BUILD=$(BUILD) PYTHON=$(abspath $(VENV))/bin/python tests/run tests/suites/matrix tests/suites/slurm
 
