@@ -181,6 +181,7 @@ print_cost(struct locking *l, const struct lock_changes *changes)
 	const struct plan *p = plan_make(l->r->a, &l->r->ds, l->stack);
 	size_t first = p ? p->n : 0, n = first;
 	double cost_s = 0;
+	bool unknown = false;
 
 	for (size_t i = 0; i < changes->n && p; i++) {
 		const struct step *s = step_of(p, &changes->at[i]);
@@ -188,11 +189,15 @@ print_cost(struct locking *l, const struct lock_changes *changes)
 		if (s && (size_t)(s - p->steps) < first)
 			first = (size_t)(s - p->steps);
 	}
-	for (size_t i = first; i < n; i++)
+	for (size_t i = first; i < n; i++) {
 		cost_s += p->steps[i].cost_s;
+		unknown |= p->steps[i].cost_s <= 0;
+	}
 	if (first < n)
-		buf_printf(&l->r->out, "  %zu of %zu layers rebuild from `%s` on, about %.0f min\n",
-			   n - first, n, p->steps[first].id, cost_s < 60 ? 1 : cost_s / 60);
+		buf_printf(&l->r->out,
+			   "  %zu of %zu layers rebuild from `%s` on, %sabout %.0f min\n",
+			   n - first, n, p->steps[first].id, unknown ? "at least " : "",
+			   cost_s < 60 ? 1 : cost_s / 60);
 }
 
 static void

@@ -12,12 +12,31 @@
 
 /* --- the screen --- */
 
+/*
+ * Returns how long a step may take on this machine.  Only a compile gains from more cores: it runs
+ * as many jobs as there are cores and memory, as templates/compile.py chooses them.
+ */
+static double
+estimate(const struct work *w, const struct step *s, const struct host *h)
+{
+	const struct operation *op = step_operation(s, OP_COMPILE);
+	size_t mib = h->mem_limit_mib ? h->mem_limit_mib : h->mem_total_mib, jobs;
+
+	if (!op || s->measured || !op->compile.jobs_open || w->o->state->at.addr ||
+	    w->o->state->at.remote || w->o->engine->dialect == DIALECT_MODAL)
+		return s->cost_s;
+	jobs = mib / op->compile.memory_mib;
+	jobs = w->o->jobs ? w->o->jobs : jobs > h->cpus ? h->cpus : jobs;
+	return s->cost_s * s->cost_cores / (double)(jobs ? jobs : 1);
+}
+
 static void
 estimate_steps(struct work *w)
 {
 	const struct source *before =
 		fs_read_quiet(w->a, fs_join(w->a, w->o->out, "build.json"), FS_READ_MAX);
 	const struct plan *measured = before ? plan_measured(w->a, w->plan, before) : w->plan;
+	const struct host *h = host_read(w->a, "");
 	bool side_by_side = w->o->engine->dialect == DIALECT_BUILDKIT;
 
 	w->steps = arena_array_of(w->a, struct progress_step, w->plan->n);
@@ -26,7 +45,7 @@ estimate_steps(struct work *w)
 
 		w->steps[i] = (struct progress_step){ .id = s->id,
 						      .recipe_line = s->at.line,
-						      .estimate_s = s->cost_s,
+						      .estimate_s = estimate(w, s, h),
 						      .lane = !side_by_side ? "trunk" :
 							      s->extension  ? s->stage :
 									      NULL };

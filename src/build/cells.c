@@ -328,7 +328,8 @@ open_screen(struct watch *w, struct diags *ds, FILE **log)
 				       b->m->cells.at[u->of].name;
 		if (u->state == UNIT_WAITING)
 			w->shown[n++] =
-				(struct progress_step){ .id = w->ids[i], .estimate_s = u->cost_s };
+				(struct progress_step){ .id = w->ids[i],
+							.estimate_s = u->unknown ? 0 : u->cost_s };
 	}
 	if (!fs_make_parents(w->a, path) || !(*log = fopen(path, "we"))) {
 		diag_at(ds, E_BUILD_FILES, (struct span){ 0 }, "cannot write %s: %s", path,

@@ -25,15 +25,23 @@ facts_cost(const struct facts *f, const char *kind, const char *name)
 {
 	const struct claim *file = facts_file(f, "costs.yaml"), *own = NULL;
 	const struct claim *of_kind = fact_get(fact_get(file, "steps"), kind);
+	const struct claim *reference = fact_get(file, "reference");
+	unsigned archs = (unsigned)fact_number_of(reference, "archs");
+	unsigned cores = (unsigned)fact_number_of(reference, "cores");
 	const char *changes;
+	bool guessed;
 
 	if (name && !strcmp(kind, "extension"))
 		own = fact_get(fact_get(file, "extensions"), name);
+	guessed = !own && !strcmp(kind, "extension");
 	if (!own)
 		own = of_kind;
 	changes = fact_text_of(own, "changes");
 	return (struct cost){
 		.seconds = fact_number_of(own, "seconds"),
+		.archs = archs ? archs : 1,
+		.cores = cores ? cores : 1,
+		.guessed = guessed,
 		.change_rate = rate_of(changes ? changes : fact_text_of(of_kind, "changes")),
 		.source = own ? fact_source(f->a, own) : NULL,
 	};

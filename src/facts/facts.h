@@ -473,15 +473,13 @@ const struct rule *facts_rule(const struct facts *f, size_t i);
 /* --- costs --- */
 
 struct cost {
-	double seconds;     /* from cold */
-	double change_rate; /* changes a day: 1 daily, 1/365 yearly */
+	double seconds; /* from cold; of a compile: for so many architectures, on so many cores */
+	unsigned archs, cores; /* at least 1 */
+	bool guessed;          /* the knowledge base has no figure for this extension */
+	double change_rate;    /* changes a day: 1 daily, 1/365 yearly */
 	const char *source;
 };
-/*
- * What a step costs and how often it changes.  kind: "base", "apt", "python", "torch",
- * "build-deps", "packages", "extension", "check", "app"; name: the package, or NULL.
- * An unknown name gets its kind's figure.
- */
+/* Returns the cost of a step.  kind: a word of plan's step_kind_words; name: the package, or NULL. */
 struct cost facts_cost(const struct facts *f, const char *kind, const char *name);
 
 /*

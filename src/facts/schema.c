@@ -94,6 +94,7 @@ static const struct fact_field files[] = {
 		GROUP_("every", BASE_FIELDS),
 		NEED_GROUPS("images", F_TEXT, BASE_FIELDS)),
 	GROUP_("costs.yaml",
+		GROUP_("reference", ONE_("archs", F_UINT), ONE_("cores", F_UINT)),
 		NEED_GROUPS("steps", F_TAG, COST_FIELDS),
 		GROUPS_("extensions", F_EXTENSION, COST_FIELDS)),
 	GROUP_("cuda.yaml",

@@ -26,7 +26,8 @@ struct difference {
 struct rebuild {
 	size_t steps;
 	double cost_s;
-	const char *from; /* the first of a chain, or NULL */
+	const char *least; /* "at least " if the time of a step is unknown */
+	const char *from;  /* the first of a chain, or NULL */
 };
 
 struct differences {
@@ -158,12 +159,13 @@ rebuild(struct rebuild *r, const struct step *st)
 	r->from = r->from ? r->from : st->id;
 	r->steps++;
 	r->cost_s += st->cost_s;
+	r->least = st->cost_s <= 0 ? "at least " : r->least;
 }
 
 static struct differences
 compare(struct arena *a, const struct plan *before, const struct plan *after)
 {
-	struct differences out = { 0 };
+	struct differences out = { .stages.least = "", .chain.least = "" };
 
 	for (size_t i = 0; i < after->n; i++) {
 		const struct step *is = &after->steps[i], *was = plan_step(before, is->id);
@@ -223,11 +225,11 @@ as_text(const struct plan *before, const struct plan *after, const char *before_
 		show_wrapped(out, x->what, 2 + 7 + 2 + wide + 2);
 	}
 	buf_printf(out,
-		   "\nwhere stages are built (dockerfile): %zu of %zu steps rebuild, about %s\n",
-		   d->stages.steps, after->n, show_time(out->a, d->stages.cost_s));
+		   "\nwhere stages are built (dockerfile): %zu of %zu steps rebuild, %sabout %s\n",
+		   d->stages.steps, after->n, d->stages.least, show_time(out->a, d->stages.cost_s));
 	buf_printf(out, "in a chain (modal, script): %zu of %zu steps", d->chain.steps, after->n);
 	if (d->chain.from)
-		buf_printf(out, " from %s on, about %s", d->chain.from,
+		buf_printf(out, " from %s on, %sabout %s", d->chain.from, d->chain.least,
 			   show_time(out->a, d->chain.cost_s));
 	buf_putc(out, '\n');
 }
@@ -247,8 +249,10 @@ plan_diff(const struct plan *before, const struct plan *after, const char *befor
 	for (size_t i = 0; i < d.all.n; i++) {
 		const struct difference *x = &d.all.at[i];
 
-		json_put(&j, "{'id': %s, 'change': %s, 'what': %s, 'cost_s': %f}", x->step->id,
-			 change_words[x->change], x->what, x->step->cost_s);
+		json_put(&j, "{'id': %s, 'change': %s, 'what': %s", x->step->id,
+			 change_words[x->change], x->what);
+		json_cost(&j, x->step->cost_s);
+		json_end(&j);
 	}
 	json_put(&j,
 		 "], 'stages': {'steps': %d, 'cost_s': %f}, 'chain': {'steps': %d, 'cost_s': %f}}",

@@ -94,6 +94,16 @@ job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e
 		op->compile.jobs_open &= strcmp(op->compile.env.at[i].name, "MAX_JOBS") != 0;
 }
 
+/* Scales the time of a compile from the architectures of the figure to those of this step. */
+static void
+scale_cost(const struct maker *m, struct step *st, size_t archs)
+{
+	struct cost cost = facts_cost(m->s->facts, step_kind_words[st->kind], st->extension->name);
+
+	if (archs)
+		st->cost_s = st->cost_s * (double)archs / cost.archs;
+}
+
 static void
 compile(struct maker *m, struct step *st, const struct stack_extension *e)
 {
@@ -109,6 +119,7 @@ compile(struct maker *m, struct step *st, const struct stack_extension *e)
 	if (e->nvcc_env)
 		op->compile.nvcc_archs = nvcc_archs(m);
 	job_sizes(m, op, e);
+	scale_cost(m, st, op->compile.archs);
 }
 
 static const char *

@@ -295,6 +295,15 @@ plan_image_json(struct arena *a, const struct stack *s, const struct step *steps
 /* --- plan --format json --- */
 
 void
+json_cost(struct json *j, double seconds)
+{
+	if (seconds > 0)
+		json_number(j, "cost_s", seconds);
+	else
+		json_nil(j, "cost_s");
+}
+
+void
 plan_json(const struct plan *p, struct names cells, struct buf *out)
 {
 	struct json j = json_to(out);
@@ -305,9 +314,11 @@ plan_json(const struct plan *p, struct names cells, struct buf *out)
 
 		json_put(&j,
 			 "{'id': %s, 'kind': %s, 'stage': %s, 'needs': %n, 'why': %s, 'key': %s, "
-			 "'change_rate': %f, 'cost_s': %f, 'inputs': %n, 'prebuilt': %o",
+			 "'change_rate': %f",
 			 st->id, step_kind_words[st->kind], st->stage, &st->needs, st->why, st->key,
-			 st->change_rate, st->cost_s, &st->inputs,
+			 st->change_rate);
+		json_cost(&j, st->cost_s);
+		json_put(&j, "'inputs': %n, 'prebuilt': %o", &st->inputs,
 			 st->extension ? stack_prebuilt(out->a, p->stack, st->extension) : NULL);
 		operations_json(&j, st, true);
 		json_end(&j);

@@ -31,6 +31,7 @@ plan_draft(const struct maker *m, enum step_kind kind, const char *id, const cha
 		.stage = stage,
 		.change_rate = as_printed(cost.change_rate),
 		.cost_s = as_printed(cost.seconds),
+		.cost_cores = cost.cores,
 		.cost_source = cost.source,
 	};
 }
@@ -240,8 +241,8 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 	struct maker m = { .a = a,
 			   .s = s,
 			   .packages_in_stack = s->packages.n && unknown_extension(s) };
-	const struct job *jobs;
 	struct step *steps;
+	struct job *jobs;
 	size_t n, *order;
 
 	toolkit_places(&m);
@@ -254,8 +255,16 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 		return NULL;
 	}
 	steps = arena_array_of(a, struct step, n);
-	for (size_t i = 0; i < n; i++)
-		steps[i] = m.steps.at[order[i]];
+	for (size_t i = 0; i < n; i++) {
+		struct step *st = &m.steps.at[order[i]];
+
+		st->guess_s = st->cost_s;
+		/* The order needs a figure for every step; readers get no guess. */
+		if (step_operation(st, OP_COMPILE) &&
+		    facts_cost(s->facts, step_kind_words[st->kind], st->extension->name).guessed)
+			jobs[order[i]].cost_s = st->cost_s = 0;
+		steps[i] = *st;
+	}
 	fill_keys(a, s, steps, n);
 	p->json = plan_image_json(a, s, steps, n);
 	for (size_t i = 0; i < n; i++)
@@ -350,7 +359,8 @@ plan_measured(struct arena *a, const struct plan *p, const struct source *record
 		steps[i] = p->steps[i];
 		if (s <= 0)
 			continue;
-		steps[i].cost_s = s;
+		steps[i].cost_s = steps[i].guess_s = s;
+		steps[i].measured = true;
 		steps[i].cost_source = record->path;
 		out->measured++;
 	}

@@ -61,6 +61,11 @@ struct pip_index plan_index(const struct maker *m);
 
 /* "5:40", "1:02:10"; at least "0:01" for what takes any time. */
 const char *show_time(struct arena *a, double seconds);
+/* "5:40" if it was measured, else "about 5:40"; "unknown" for 0. */
+const char *show_cost(struct arena *a, double seconds, bool measured);
+/* Adds the key cost_s; null: unknown. */
+struct json;
+void json_cost(struct json *j, double seconds);
 /*
  * Words wrapped at 100 columns: the first line starts at column `at`, the following
  * lines are indented to it.  Ends with a line end.

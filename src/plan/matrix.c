@@ -58,6 +58,7 @@ add_costs(struct matrix *m, const struct plan *p)
 		}
 		s->path_s += st->cost_s;
 		m->cost_s += st->cost_s;
+		m->unknown |= st->cost_s <= 0;
 		if (s->path_s > m->critical_s)
 			m->critical_s = s->path_s;
 	}
@@ -121,7 +122,8 @@ add_wheel(struct matrix *m, const struct plan *p, const struct step *st, struct 
 								      NULL,
 						 .cell = m->cells.n,
 						 .base = cell->base,
-						 .cost_s = st->cost_s });
+						 .cost_s = st->guess_s,
+						 .unknown = st->cost_s <= 0 });
 	}
 	m->wheels.at[s->index].cells++;
 	list_push(m->a, &cell->wheels, s->index);
@@ -217,26 +219,27 @@ counted(struct arena *a, size_t n, const char *what)
  * m: 500 cells, 41 distinct wheels, 460 images share 38 base stages; about 9 h of work, critical
  * path 25 min
  *
- *    cells    cost  wheel
- *      120    9:51  mamba-ssm 2.3.1, compiled for python-3.11,torch-2.10.0
+ *    cells         cost  wheel
+ *      120   about 9:51  mamba-ssm 2.3.1, compiled for python-3.11,torch-2.10.0
  */
 void
 matrix_text(const struct matrix *m, struct buf *out)
 {
 	struct arena *a = out->a;
 
-	buf_printf(out, "%s: %s, %s, %s on %s; about %s of work, critical path %s\n", m->name,
+	buf_printf(out, "%s: %s, %s, %s on %s; %sabout %s of work, critical path %s\n", m->name,
 		   counted(a, m->cells.n, "cell"), counted(a, m->wheels.n, "distinct wheel"),
 		   counted(a, m->images, "image"), counted(a, m->bases.n, "base stage"),
-		   about(a, m->cost_s), about(a, m->critical_s));
+		   m->unknown ? "at least " : "", about(a, m->cost_s), about(a, m->critical_s));
 	if (m->wheels.n)
-		buf_printf(out, "\n %6s  %6s  %s\n", "cells", "cost", "wheel");
+		buf_printf(out, "\n %6s  %11s  %s\n", "cells", "cost", "wheel");
 	for (size_t i = 0; i < m->wheels.n && i < WHEELS_SHOWN; i++) {
 		const struct matrix_wheel *w = &m->wheels.at[i];
 		const char *cell = m->cells.at[w->cell].name;
 
-		buf_printf(out, " %6zu  %6s  %s%s%s%s%s\n", w->cells, show_time(a, w->cost_s),
-			   w->step, w->version ? " " : "", w->version ? w->version : "",
+		buf_printf(out, " %6zu  %11s  %s%s%s%s%s\n", w->cells,
+			   show_cost(a, w->unknown ? 0 : w->cost_s, false), w->step,
+			   w->version ? " " : "", w->version ? w->version : "",
 			   cell ? ", compiled for " : "", cell ? cell : "");
 	}
 	if (m->wheels.n > WHEELS_SHOWN)
@@ -260,11 +263,10 @@ matrix_json(const struct matrix *m, struct buf *out)
 	for (size_t i = 0; i < m->wheels.n; i++) {
 		const struct matrix_wheel *w = &m->wheels.at[i];
 
-		json_put(&j,
-			 "('key': %s, 'step': %s, 'version': %s, 'base': %d, 'cost_s': %f, "
-			 "'cells': %d, 'cell': %s)",
-			 w->key, w->step, w->version, (int)w->base, w->cost_s, (int)w->cells,
-			 m->cells.at[w->cell].name);
+		json_put(&j, "('key': %s, 'step': %s, 'version': %s, 'base': %d", w->key, w->step,
+			 w->version, (int)w->base);
+		json_cost(&j, w->unknown ? 0 : w->cost_s);
+		json_put(&j, "'cells': %d, 'cell': %s)", (int)w->cells, m->cells.at[w->cell].name);
 	}
 	json_end(&j);
 	json_list(&j, "cells");

@@ -26,7 +26,8 @@ struct matrix_wheel {
 	size_t cell; /* the first cell that needs it: the one that it is compiled for */
 	size_t base;
 	size_t cells;  /* how many need it */
-	double cost_s; /* of its step */
+	double cost_s; /* of its step; a guess if it is unknown */
+	bool unknown;
 };
 
 struct matrix_cell {
@@ -52,7 +53,8 @@ struct matrix {
 	struct matrix_cells LIST(struct matrix_cell) cells;
 	struct matrix_bases LIST(struct matrix_base) bases;
 	size_t images;     /* cells with different keys */
-	double cost_s;     /* every distinct step once */
+	double cost_s;     /* every distinct step once, without those whose time is unknown */
+	bool unknown;      /* there are such */
 	double critical_s; /* the longest path: what no number of workers undercuts */
 	struct map wheel_of, base_of, step_of, image_of;
 };
@@ -95,6 +97,7 @@ struct unit {
 	bool wheel;
 	size_t of; /* index of the wheel or of the cell */
 	size_t base;
+	bool unknown;          /* cost_s has a guess in it */
 	double cost_s, rest_s; /* of itself; of itself and the longest cell that needs it */
 	enum unit_state state;
 	size_t cause; /* BLOCKED: the unit that failed */

@@ -211,7 +211,10 @@ struct step {
 		key; /* 64 hex digits: sha256 of all that decides its result, inputs' keys included */
 	const char *own;    /* the same without the keys of its inputs */
 	double change_rate; /* changes a day */
-	double cost_s;
+	double cost_s;      /* an estimate, or measured on this host; 0: unknown */
+	double guess_s;     /* cost_s, or a guess if it is unknown: for an order, never shown */
+	double cost_cores;  /* the cores that an estimate is for */
+	bool measured;      /* cost_s is a figure of this host */
 	const char *cost_source;
 	struct span at; /* the recipe's line that made it */
 

@@ -23,6 +23,7 @@ add_need(struct schedule *s, struct unit *cell, size_t wheel)
 	if (s->m->wheels.at[wheel].cells == 1) {
 		cell->cost_s += w->cost_s;
 		cell->rest_s += w->cost_s;
+		cell->unknown |= w->unknown;
 		return;
 	}
 	w->state = UNIT_WAITING;
@@ -42,6 +43,7 @@ schedule_new(struct arena *a, const struct matrix *m, struct indexes cells)
 					    .of = i,
 					    .base = m->wheels.at[i].base,
 					    .cost_s = m->wheels.at[i].cost_s,
+					    .unknown = m->wheels.at[i].unknown,
 					    .state = UNIT_LEFT };
 	for (size_t i = 0; i < m->cells.n; i++)
 		s.units[m->wheels.n + i] = (struct unit){ .of = i,

@@ -14,6 +14,14 @@ show_time(struct arena *a, double seconds)
 	return arena_printf(a, "%lu:%02lu", s / 60, s % 60);
 }
 
+const char *
+show_cost(struct arena *a, double seconds, bool measured)
+{
+	if (seconds <= 0)
+		return "unknown";
+	return arena_printf(a, "%s%s", measured ? "" : "about ", show_time(a, seconds));
+}
+
 /* "daily", "weekly", "monthly", "quarterly", "yearly", "rarely"; "-" for never. */
 static const char *
 show_rate(double changes_a_day)
@@ -74,6 +82,7 @@ show_command(struct buf *out, const struct command *c)
 
 /* What an edit of a step rebuilds: by inputs, and in the chain. */
 struct rebuilt {
+	const char *least; /* "at least " if the time of a step is unknown */
 	double graph_s, chain_s;
 	struct names with; /* the ids of the steps that depend on it */
 };
@@ -81,7 +90,7 @@ struct rebuilt {
 static struct rebuilt
 rebuilt_by(struct arena *a, const struct plan *p, size_t step)
 {
-	struct rebuilt r = { 0 };
+	struct rebuilt r = { .least = "" };
 
 	for (size_t i = step; i < p->n; i++) {
 		const struct step *st = &p->steps[i];
@@ -94,6 +103,8 @@ rebuilt_by(struct arena *a, const struct plan *p, size_t step)
 			list_push(a, &r.with, st->id);
 		r.graph_s += after ? st->cost_s : 0;
 		r.chain_s += st->cost_s;
+		if (st->cost_s <= 0)
+			r.least = "at least ";
 	}
 	return r;
 }
@@ -110,34 +121,37 @@ show_wrapped(struct buf *out, const char *text, size_t at)
 /*
  * torch222-cu121: 9 steps, about 14 min cold (7 of 9 measured here, the rest estimated)
  *
- *  #  step           stage                cost  changes    why here
- *  1  base           stack                1:10  yearly     nvidia/cuda:12.1.1-devel-ubuntu22.04
- *  7  causal-conv1d  ext-causal-conv1d    5:40  quarterly  an edit of packages does not recompile it
+ *  #  step           stage                     cost  changes    why here
+ *  1  base           stack               about 1:10  yearly     nvidia/cuda:12.1.1-devel-ubuntu22.04
+ *  7  causal-conv1d  ext-causal-conv1d         5:40  quarterly  an edit of packages does not
+ *                                                               recompile it
  *
- * an average edit rebuilds 10:38 of a chain (by change rate alone: 11:02)
- * an edit of packages rebuilds 0:29 in stages (dockerfile), 10:59 in a chain (modal, script)
+ * an average edit rebuilds about 10:38 of a chain (by change rate alone: 11:02)
+ * an edit of packages rebuilds about 0:29 in stages (dockerfile), 10:59 in a chain (modal, script)
  * --explain STEP shows details; --diff OTHER shows what an edit costs; --format json|dot|mermaid
  */
 
 static void
 table(const struct plan *p, struct arena *a, struct buf *out)
 {
-	size_t id = strlen("step"), stage = strlen("stage"), at;
+	size_t id = strlen("step"), stage = strlen("stage"), cost = strlen("cost"), at;
 
 	for (size_t i = 0; i < p->n; i++) {
 		size_t n = strlen(p->steps[i].id), k = strlen(p->steps[i].stage);
+		size_t c = strlen(show_cost(a, p->steps[i].cost_s, p->steps[i].measured));
 
 		id = n > id ? n : id;
 		stage = k > stage ? k : stage;
+		cost = c > cost ? c : cost;
 	}
-	at = 5 + id + 2 + stage + 2 + 6 + 2 + 9 + 2;
-	buf_printf(out, "\n %2s  %-*s  %-*s  %6s  %-9s  %s\n", "#", (int)id, "step", (int)stage,
-		   "stage", "cost", "changes", "why here");
+	at = 5 + id + 2 + stage + 2 + cost + 2 + 9 + 2;
+	buf_printf(out, "\n %2s  %-*s  %-*s  %*s  %-9s  %s\n", "#", (int)id, "step", (int)stage,
+		   "stage", (int)cost, "cost", "changes", "why here");
 	for (size_t i = 0; i < p->n; i++) {
 		const struct step *st = &p->steps[i];
 
-		buf_printf(out, " %2zu  %-*s  %-*s  %6s  %-9s  ", i + 1, (int)id, st->id,
-			   (int)stage, st->stage, show_time(a, st->cost_s),
+		buf_printf(out, " %2zu  %-*s  %-*s  %*s  %-9s  ", i + 1, (int)id, st->id,
+			   (int)stage, st->stage, (int)cost, show_cost(a, st->cost_s, st->measured),
 			   show_rate(st->change_rate));
 		show_wrapped(out, st->why, at + (i >= 99));
 	}
@@ -154,7 +168,7 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 		const char *ours = show_time(a, p->expected_cost_s / rates);
 		const char *by_rate = show_time(a, p->by_rate_cost_s / rates);
 
-		buf_printf(out, "\nan average edit rebuilds %s of a chain", ours);
+		buf_printf(out, "\nan average edit rebuilds about %s of a chain", ours);
 		if (strcmp(ours, by_rate) != 0)
 			buf_printf(out, " (by change rate alone: %s)", by_rate);
 		buf_putc(out, '\n');
@@ -166,16 +180,18 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 		struct rebuilt r = rebuilt_by(a, p, i);
 
 		if (r.graph_s < r.chain_s)
-			buf_printf(out,
-				   "an edit of packages rebuilds %s in stages (dockerfile), "
-				   "%s in a chain (modal, script)\n",
-				   show_time(a, r.graph_s), show_time(a, r.chain_s));
+			buf_printf(
+				out,
+				"an edit of packages rebuilds %sabout %s in stages (dockerfile), "
+				"%s in a chain (modal, script)\n",
+				r.least, show_time(a, r.graph_s), show_time(a, r.chain_s));
 	}
 	for (const struct step *st = p->steps; st < p->steps + p->n; st++)
 		if (st->extension && stack_prebuilt(a, p->stack, st->extension))
-			buf_printf(out,
-				   "%s: a prebuilt wheel exists; `from: release` saves about %s\n",
-				   st->id, show_time(a, st->cost_s));
+			buf_printf(out, "%s: a prebuilt wheel exists; `from: release` saves %s\n",
+				   st->id,
+				   st->cost_s > 0 ? show_cost(a, st->cost_s, st->measured) :
+						    "its compile");
 	if (!p->order_exact)
 		buf_puts(out, "order: estimated; only plans of up to 20 steps are searched "
 			      "completely\n");
@@ -329,12 +345,12 @@ explain(const struct plan *p, size_t i, struct arena *a, struct buf *out)
 	if (st->extension)
 		extension_rows(p, st->extension, a, out);
 	row(out, "cost",
-	    arena_printf(a, "%s, changes %s%s%s%s", show_time(a, st->cost_s),
+	    arena_printf(a, "%s, changes %s%s%s%s", show_cost(a, st->cost_s, st->measured),
 			 show_rate(st->change_rate), st->cost_source ? " [" : "",
 			 st->cost_source ? file_of(a, st->cost_source) : "",
 			 st->cost_source ? "]" : ""));
 	row(out, "an edit",
-	    arena_printf(a, "rebuilds %s in stages (with it: %s), %s of a chain",
+	    arena_printf(a, "rebuilds %sabout %s in stages (with it: %s), %s of a chain", r.least,
 			 show_time(a, r.graph_s),
 			 r.with.n ? names_join(a, &r.with, ", ") : "nothing",
 			 show_time(a, r.chain_s)));
@@ -346,6 +362,7 @@ void
 plan_text(const struct plan *p, const char *explained, struct buf *out)
 {
 	struct arena *a = out->a;
+	struct names unknown = { 0 };
 	double cold = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
@@ -354,14 +371,17 @@ plan_text(const struct plan *p, const char *explained, struct buf *out)
 			return;
 		}
 		cold += p->steps[i].cost_s;
+		if (p->steps[i].cost_s <= 0)
+			list_push(a, &unknown, p->steps[i].id);
 	}
-	buf_printf(out, "%s: %zu steps, about %.0f min cold (%s)\n", p->name, p->n,
-		   cold < 60 ? 1 : cold / 60,
+	buf_printf(out, "%s: %zu steps, %sabout %.0f min cold (%s%s%s)\n", p->name, p->n,
+		   unknown.n ? "at least " : "", cold < 60 ? 1 : cold / 60,
 		   !p->measured ? "estimate" :
 		   p->measured < p->n ?
 				  arena_printf(a, "%zu of %zu measured here, the rest estimated",
 					       p->measured, p->n) :
-				  "measured here");
+				  "measured here",
+		   unknown.n ? "; unknown: " : "", names_join(a, &unknown, ", "));
 	table(p, a, out);
 	edits(p, a, out);
 	buf_puts(out, "--explain STEP shows details; --diff OTHER shows what an edit costs; "
@@ -397,7 +417,8 @@ draw(const struct plan *p, const struct dialect *d, struct buf *out)
 		for (size_t i = 0; i < p->n; i++)
 			if (!strcmp(p->steps[i].stage, stages.at[k]))
 				buf_printf(out, d->step, i + 1, p->steps[i].id,
-					   show_time(out->a, p->steps[i].cost_s));
+					   show_cost(out->a, p->steps[i].cost_s,
+						     p->steps[i].measured));
 		buf_puts(out, d->stage_end);
 	}
 	for (size_t i = 0; i < p->n; i++) {
