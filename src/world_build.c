@@ -298,6 +298,7 @@ build_matrix(struct run *r, const struct recipes *rs, const struct build_options
 				  .addrs = addrs,
 				  .env = secret_values(r, rs),
 				  .at_once = at_once,
+				  .machine = build_machine(r->a, o),
 				  .progress = o->progress,
 				  .colour = o->colour,
 				  .raw = r->o->diagnostics != DIAG_TEXT,
@@ -305,6 +306,11 @@ build_matrix(struct run *r, const struct recipes *rs, const struct build_options
 				  .resume = r->o->resume };
 	size_t part, parts;
 
+	if (at_once > 1) {
+		b.machine.cpus =
+			b.machine.cpus > at_once ? b.machine.cpus / at_once : b.machine.cpus > 0;
+		b.machine.mib /= at_once;
+	}
 	if (!option_shard(r->o->shard, &part, &parts))
 		return EXIT_USAGE;
 	if (!strcmp(r->o->args.at[0], "-"))

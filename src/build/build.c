@@ -12,22 +12,38 @@
 
 /* --- the screen --- */
 
-/*
- * Returns how long a step may take on this machine.  Only a compile gains from more cores: it runs
- * as many jobs as there are cores and memory, as templates/compile.py chooses them.
- */
+double
+compile_estimate(const struct build_machine *m, double cost_s, double cores, unsigned memory_mib)
+{
+	size_t jobs = m->jobs ? m->jobs : m->mib / memory_mib;
+
+	if (!m->cpus || cores <= 0)
+		return cost_s;
+	if (!m->jobs && jobs > m->cpus)
+		jobs = m->cpus;
+	return cost_s * cores / (double)(jobs ? jobs : 1);
+}
+
+struct build_machine
+build_machine(struct arena *a, const struct build_options *o)
+{
+	const struct host *h = host_read(a, "");
+	bool here =
+		!o->state->at.addr && !o->state->at.remote && o->engine->dialect != DIALECT_MODAL;
+
+	return (struct build_machine){ .cpus = here ? h->cpus : 0,
+				       .mib = h->mem_limit_mib ? h->mem_limit_mib :
+								 h->mem_total_mib,
+				       .jobs = o->jobs };
+}
+
 static double
-estimate(const struct work *w, const struct step *s, const struct host *h)
+estimate(const struct build_machine *m, const struct step *s)
 {
 	const struct operation *op = step_operation(s, OP_COMPILE);
-	size_t mib = h->mem_limit_mib ? h->mem_limit_mib : h->mem_total_mib, jobs;
 
-	if (!op || s->measured || !op->compile.jobs_open || w->o->state->at.addr ||
-	    w->o->state->at.remote || w->o->engine->dialect == DIALECT_MODAL)
-		return s->cost_s;
-	jobs = mib / op->compile.memory_mib;
-	jobs = w->o->jobs ? w->o->jobs : jobs > h->cpus ? h->cpus : jobs;
-	return s->cost_s * s->cost_cores / (double)(jobs ? jobs : 1);
+	return op ? compile_estimate(m, s->cost_s, s->cost_cores, op->compile.memory_mib) :
+		    s->cost_s;
 }
 
 static void
@@ -36,7 +52,7 @@ estimate_steps(struct work *w)
 	const struct source *before =
 		fs_read_quiet(w->a, fs_join(w->a, w->o->out, "build.json"), FS_READ_MAX);
 	const struct plan *measured = before ? plan_measured(w->a, w->plan, before) : w->plan;
-	const struct host *h = host_read(w->a, "");
+	struct build_machine m = build_machine(w->a, w->o);
 	bool side_by_side = w->o->engine->dialect == DIALECT_BUILDKIT;
 
 	w->steps = arena_array_of(w->a, struct progress_step, w->plan->n);
@@ -45,7 +61,7 @@ estimate_steps(struct work *w)
 
 		w->steps[i] = (struct progress_step){ .id = s->id,
 						      .recipe_line = s->at.line,
-						      .estimate_s = estimate(w, s, h),
+						      .estimate_s = estimate(&m, s),
 						      .lane = !side_by_side ? "trunk" :
 							      s->extension  ? s->stage :
 									      NULL };

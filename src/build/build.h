@@ -46,6 +46,13 @@ bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
  * wheel that several cells need and saves it to the store, `build --cell C` makes a cell of it.  With
  * several addresses, each is a machine, and a unit goes to the one with the fewest units.
  */
+/* The machine that compiles.  cpus is 0 if it is not this one: estimates are then not scaled. */
+struct build_machine {
+	unsigned cpus, jobs; /* jobs: of --jobs, or 0 */
+	size_t mib;
+};
+struct build_machine build_machine(struct arena *a, const struct build_options *o);
+
 struct matrix_build {
 	const struct matrix *m;
 	struct indexes cells;      /* to build, of m */
@@ -54,7 +61,8 @@ struct matrix_build {
 	struct names env;          /* of a unit, ends with NULL: "NAME=value" of secrets */
 	struct names addrs;        /* of builders, or none */
 	unsigned at_once;
-	const char *out, *head; /* out/STACK; the first line of the screen */
+	struct build_machine machine; /* the part of it that each unit has */
+	const char *out, *head;       /* out/STACK; the first line of the screen */
 	enum progress_mode progress;
 	bool colour;
 	bool raw;        /* the output of the units is for a program, and passed on unchanged */

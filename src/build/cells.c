@@ -312,6 +312,29 @@ leave_finished(struct watch *w)
 
 /* --- the screen and the end --- */
 
+/* Returns the time of a unit: its compiles on this machine, and all else as the plan has it. */
+static double
+estimate(const struct matrix_build *b, const struct unit *u)
+{
+	const struct matrix_cell *c = &b->m->cells.at[u->of];
+	const struct matrix_wheel *w = &b->m->wheels.at[u->of];
+	double sum = u->cost_s;
+
+	if (u->unknown)
+		return 0;
+	if (u->wheel)
+		return compile_estimate(&b->machine, w->cost_s, w->cost_cores, w->memory_mib);
+	/* A wheel that only this cell needs is compiled in it. */
+	for (size_t i = 0; i < c->wheels.n; i++) {
+		w = &b->m->wheels.at[c->wheels.at[i]];
+		if (w->cells == 1)
+			sum += compile_estimate(&b->machine, w->cost_s, w->cost_cores,
+						w->memory_mib) -
+			       w->cost_s;
+	}
+	return sum;
+}
+
 static bool
 open_screen(struct watch *w, struct diags *ds, FILE **log)
 {
@@ -327,9 +350,8 @@ open_screen(struct watch *w, struct diags *ds, FILE **log)
 		w->ids[i] = u->wheel ? wheel_id(w->a, &b->m->wheels.at[u->of]) :
 				       b->m->cells.at[u->of].name;
 		if (u->state == UNIT_WAITING)
-			w->shown[n++] =
-				(struct progress_step){ .id = w->ids[i],
-							.estimate_s = u->unknown ? 0 : u->cost_s };
+			w->shown[n++] = (struct progress_step){ .id = w->ids[i],
+								.estimate_s = estimate(b, u) };
 	}
 	if (!fs_make_parents(w->a, path) || !(*log = fopen(path, "we"))) {
 		diag_at(ds, E_BUILD_FILES, (struct span){ 0 }, "cannot write %s: %s", path,

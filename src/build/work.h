@@ -46,6 +46,14 @@ struct wanted_wheel {
 };
 
 /*
+ * Returns how long a compile may take on this machine: it runs as many jobs as there are cores and
+ * memory, as templates/compile.py chooses them.  cores: those that cost_s is for; 0: the same
+ * everywhere.
+ */
+double compile_estimate(const struct build_machine *m, double cost_s, double cores,
+			unsigned memory_mib);
+
+/*
  * work_open -- the folder of a build, locked and empty, with the application's files in the
  * context (hard links where the file system allows).
  *

@@ -96,12 +96,13 @@ job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e
 
 /* Scales the time of a compile from the architectures of the figure to those of this step. */
 static void
-scale_cost(const struct maker *m, struct step *st, size_t archs)
+scale_cost(const struct maker *m, struct step *st, const struct operation *op)
 {
 	struct cost cost = facts_cost(m->s->facts, step_kind_words[st->kind], st->extension->name);
 
-	if (archs)
-		st->cost_s = st->cost_s * (double)archs / cost.archs;
+	if (op->compile.archs)
+		st->cost_s = st->cost_s * (double)op->compile.archs / cost.archs;
+	st->cost_cores = op->compile.jobs_open ? cost.cores : 0;
 }
 
 static void
@@ -119,7 +120,7 @@ compile(struct maker *m, struct step *st, const struct stack_extension *e)
 	if (e->nvcc_env)
 		op->compile.nvcc_archs = nvcc_archs(m);
 	job_sizes(m, op, e);
-	scale_cost(m, st, op->compile.archs);
+	scale_cost(m, st, op);
 }
 
 static const char *

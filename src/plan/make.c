@@ -31,7 +31,6 @@ plan_draft(const struct maker *m, enum step_kind kind, const char *id, const cha
 		.stage = stage,
 		.change_rate = as_printed(cost.change_rate),
 		.cost_s = as_printed(cost.seconds),
-		.cost_cores = cost.cores,
 		.cost_source = cost.source,
 	};
 }
@@ -361,6 +360,7 @@ plan_measured(struct arena *a, const struct plan *p, const struct source *record
 			continue;
 		steps[i].cost_s = steps[i].guess_s = s;
 		steps[i].measured = true;
+		steps[i].cost_cores = 0;
 		steps[i].cost_source = record->path;
 		out->measured++;
 	}

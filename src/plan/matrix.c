@@ -116,14 +116,16 @@ add_wheel(struct matrix *m, const struct plan *p, const struct step *st, struct 
 	if (is_new) {
 		s->index = m->wheels.n;
 		list_push(m->a, &m->wheels,
-			  (struct matrix_wheel){ .key = arena_strdup(m->a, key),
-						 .step = arena_strdup(m->a, st->id),
-						 .version = version ? arena_strdup(m->a, version) :
-								      NULL,
-						 .cell = m->cells.n,
-						 .base = cell->base,
-						 .cost_s = st->guess_s,
-						 .unknown = st->cost_s <= 0 });
+			  (struct matrix_wheel){
+				  .key = arena_strdup(m->a, key),
+				  .step = arena_strdup(m->a, st->id),
+				  .version = version ? arena_strdup(m->a, version) : NULL,
+				  .cell = m->cells.n,
+				  .base = cell->base,
+				  .cost_s = st->guess_s,
+				  .cost_cores = st->cost_cores,
+				  .memory_mib = step_operation(st, OP_COMPILE)->compile.memory_mib,
+				  .unknown = st->cost_s <= 0 });
 	}
 	m->wheels.at[s->index].cells++;
 	list_push(m->a, &cell->wheels, s->index);

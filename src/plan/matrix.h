@@ -27,6 +27,8 @@ struct matrix_wheel {
 	size_t base;
 	size_t cells;  /* how many need it */
 	double cost_s; /* of its step; a guess if it is unknown */
+	double cost_cores;
+	unsigned memory_mib; /* of a compile job */
 	bool unknown;
 };
 

@@ -213,7 +213,7 @@ struct step {
 	double change_rate; /* changes a day */
 	double cost_s;      /* an estimate, or measured on this host; 0: unknown */
 	double guess_s;     /* cost_s, or a guess if it is unknown: for an order, never shown */
-	double cost_cores;  /* the cores that an estimate is for */
+	double cost_cores;  /* the cores that an estimate is for; 0: more cores do not help */
 	bool measured;      /* cost_s is a figure of this host */
 	const char *cost_source;
 	struct span at; /* the recipe's line that made it */

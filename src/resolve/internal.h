@@ -269,6 +269,8 @@ struct repairs LIST(struct repair);
 
 /* Returns at most two: the closest, and the closest that keeps what the first changes. */
 struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
+/* Returns what building again after this repair takes: "3 layers rebuild, about 20 min". */
+const char *repair_cost(const struct solution *solution, const struct repair *r);
 /* Returns the name of what is requested: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
 const char *request_name(const struct solution *solution, const struct request *p);
 

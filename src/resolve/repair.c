@@ -360,50 +360,6 @@ solve_again(const struct solution *solution, const struct conflict *c,
 	return solve_best(w, pins, n);
 }
 
-/* --- costs --- */
-
-struct cost_sum {
-	unsigned seconds, layers;
-};
-
-static void
-add_cost(const struct solution *solution, struct cost_sum *sum, const char *step, const char *name)
-{
-	sum->seconds += (unsigned)facts_cost(solution->facts, step, name).seconds;
-	sum->layers++;
-}
-
-/* From the first layer that changes on, everything behind it is made again. */
-static const char *
-cost_of(const struct solution *solution, const struct repair *r)
-{
-	static const char *const whole[] = { "base",  "apt",        "python",
-					     "torch", "build-deps", "packages" };
-	const struct recipe_extensions *all = &solution->recipe->extensions;
-	struct arena *a = solution->work->a;
-	struct cost_sum sum = { 0 };
-	size_t first = all->n;
-	bool packages = false, everything = false;
-
-	for (size_t i = 0; i < r->pins.n; i++) {
-		const struct request *p = &solution->requests[r->pins.at[i]];
-
-		packages |= p->kind == REQUEST_REQUIREMENT;
-		everything |= !p->extension && p->kind != REQUEST_REQUIREMENT;
-		if (p->extension && p->extension < &all->at[first])
-			first = (size_t)(p->extension - all->at);
-	}
-	for (size_t i = everything ? 0 : packages ? 5 : 6; i < 6; i++)
-		add_cost(solution, &sum, whole[i], NULL);
-	for (size_t i = everything || packages ? 0 : first; i < all->n; i++)
-		add_cost(solution, &sum, "extension", all->at[i].key);
-	if (everything)
-		return arena_printf(a, "everything rebuilds, about %u min",
-				    (sum.seconds + 59) / 60);
-	return arena_printf(a, "%u layer%s, about %u min", sum.layers,
-			    sum.layers == 1 ? " rebuilds" : "s rebuild", (sum.seconds + 59) / 60);
-}
-
 /* --- ways out --- */
 
 static void
@@ -428,7 +384,7 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 			return;
 	}
 	list_changes(solution, &r);
-	r.cost = cost_of(solution, &r);
+	r.cost = repair_cost(solution, &r);
 	list_push(solution->work->a, out, r);
 }
 
