@@ -228,11 +228,12 @@ void
 matrix_text(const struct matrix *m, struct buf *out)
 {
 	struct arena *a = out->a;
+	const char *least = m->unknown ? "at least " : "";
 
-	buf_printf(out, "%s: %s, %s, %s on %s; %sabout %s of work, critical path %s\n", m->name,
+	buf_printf(out, "%s: %s, %s, %s on %s; %sabout %s of work, critical path %s%s\n", m->name,
 		   counted(a, m->cells.n, "cell"), counted(a, m->wheels.n, "distinct wheel"),
-		   counted(a, m->images, "image"), counted(a, m->bases.n, "base stage"),
-		   m->unknown ? "at least " : "", about(a, m->cost_s), about(a, m->critical_s));
+		   counted(a, m->images, "image"), counted(a, m->bases.n, "base stage"), least,
+		   about(a, m->cost_s), least, about(a, m->critical_s));
 	if (m->wheels.n)
 		buf_printf(out, "\n %6s  %11s  %s\n", "cells", "cost", "wheel");
 	for (size_t i = 0; i < m->wheels.n && i < WHEELS_SHOWN; i++) {

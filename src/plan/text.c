@@ -161,14 +161,17 @@ static void
 edits(const struct plan *p, struct arena *a, struct buf *out)
 {
 	double rates = 0;
+	const char *least = "";
 
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
 		rates += p->steps[i].change_rate;
+		least = p->steps[i].cost_s <= 0 ? "at least " : least;
+	}
 	if (rates > 0) {
 		const char *ours = show_time(a, p->expected_cost_s / rates);
 		const char *by_rate = show_time(a, p->by_rate_cost_s / rates);
 
-		buf_printf(out, "\nan average edit rebuilds about %s of a chain", ours);
+		buf_printf(out, "\nan average edit rebuilds %sabout %s of a chain", least, ours);
 		if (strcmp(ours, by_rate) != 0)
 			buf_printf(out, " (by change rate alone: %s)", by_rate);
 		buf_putc(out, '\n');
