@@ -14,66 +14,13 @@ again(struct locking *l)
 			    world_recipe(l->r->a, l->r->o, l->recipe->cell));
 }
 
-/* Reads the old lock, if there is one. */
-static void
-read_old(struct locking *l, struct diags *ds)
-{
-	const struct source *src =
-		fs_exists(l->path) ? fs_read(l->r->a, ds, l->path, LOCK_MAX, (struct span){ 0 }) :
-				     NULL;
-
-	if (src)
-		l->old = lock_read(l->r->a, ds, src);
-}
-
-/* The same where the command needs one; false after an error. */
-static bool
-need_old(struct locking *l)
-{
-	if (fs_exists(l->path))
-		read_old(l, &l->r->ds);
-	else
-		diag_help(diag_at(&l->r->ds, E_LOCK_MISSING, (struct span){ .src = l->recipe->src },
-				  "`%s` does not exist", l->path),
-			  "make it: %s", again(l));
-	return l->old;
-}
-
-static void
-warn_unpinned(struct locking *l, const struct lock *lock)
-{
-	if (lock->unpinned.n)
-		diag_help(diag_at(&l->r->ds, W_LOCK_UNPINNED,
-				  (struct span){ .src = l->recipe->src }, "`%s` does not pin: %s",
-				  l->path, names_join(l->r->a, &lock->unpinned, ", ")),
-			  "lock again where they can be reached: %s", again(l));
-}
-
-enum { DIFFERENCES_SHOWN = 8 };
-
 /* lock --check */
 static void
 check_lock(struct locking *l)
 {
-	struct names stale;
-	struct diag *d;
-
-	if (!need_old(l))
-		return;
-	warn_unpinned(l, l->old);
-	stale = lock_stale(l->r->a, l->old, l->stack);
-	if (!stale.n) {
+	if (lock_current(l->r->a, &l->r->ds, l->stack, again(l), true, &l->old))
 		buf_printf(&l->r->out, "%s is current: %zu packages, %zu extensions\n", l->path,
 			   l->old->packages.n, l->old->sources.n);
-		return;
-	}
-	d = diag_at(&l->r->ds, E_LOCK_STALE, (struct span){ .src = l->recipe->src },
-		    "`%s` is stale", l->path);
-	for (size_t i = 0; i < stale.n && i < DIFFERENCES_SHOWN; i++)
-		diag_why(d, "%s", stale.at[i]);
-	if (stale.n > DIFFERENCES_SHOWN)
-		diag_why(d, "there are %zu more differences", stale.n - DIFFERENCES_SHOWN);
-	diag_help(d, "lock again: %s", again(l));
 }
 
 /* lock --why NAME */
@@ -82,7 +29,8 @@ explain_package(struct locking *l)
 {
 	const char *name = l->r->o->why;
 
-	if (need_old(l) && !lock_why(l->old, name, &l->r->out))
+	if (lock_beside(l->r->a, &l->r->ds, l->recipe, again(l), true, &l->old) &&
+	    !lock_why(l->old, name, &l->r->out))
 		diag_help(diag_at(&l->r->ds, E_LOCK_NAME, (struct span){ 0 },
 				  "`%s` has no package `%s`", l->path, name),
 			  "check the spelling; the lock lists every package");
@@ -229,7 +177,8 @@ lock_cell(struct locking *l)
 	bool changed = true;
 
 	diags_init(&ignored, l->r->a);
-	read_old(l, &ignored); /* one that cannot be read is replaced */
+	/* One that cannot be read is replaced. */
+	lock_beside(l->r->a, &ignored, l->recipe, again(l), false, &l->old);
 	l->how.preferences = l->old ? l->old->src : NULL;
 	if (!make_lock(l, &new))
 		return;
@@ -239,7 +188,7 @@ lock_cell(struct locking *l)
 	if (!l->r->o->changes &&
 	    !fs_write(&l->r->ds, l->path, buf_text(&text), text.n, 0644, true, &changed))
 		return;
-	warn_unpinned(l, &new);
+	lock_warn(l->r->a, &l->r->ds, l->recipe, &new, again(l));
 	buf_printf(&l->r->out, "%s: %zu packages, %zu extensions%s\n", l->path, new.packages.n,
 		   new.sources.n,
 		   l->old && !changes.n ? ", nothing moves" :

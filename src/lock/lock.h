@@ -108,6 +108,30 @@ const struct lock *lock_read(struct arena *a, struct diags *ds, const struct sou
 bool lock_read_packages(struct arena *a, struct diags *ds, const struct source *src,
 			struct lock_packages *out);
 
+/*
+ * lock_beside -- reads the lock that lies beside a recipe, stale or not.
+ *
+ *   in      again: the command that makes it, "stackbuild lock r.yaml"; needed: it must exist
+ *   out     *out: NULL: there is none, or after an error
+ *   errors  SB1000; SB1002: it is needed and missing; false
+ *   memory  lives in a; the diagnostics' source lives in ds->arena
+ */
+bool lock_beside(struct arena *a, struct diags *ds, const struct recipe *r, const char *again,
+		 bool needed, const struct lock **out);
+
+/*
+ * lock_current -- the same for a command that uses the lock of a stack.
+ *
+ *   errors  those of lock_beside; SB1001: it is stale; false.  SB1003, a warning: it does not pin
+ *           a part
+ */
+bool lock_current(struct arena *a, struct diags *ds, const struct stack *s, const char *again,
+		  bool needed, const struct lock **out);
+
+/* Adds the warning SB1003 if the lock of a recipe does not pin a part. */
+void lock_warn(struct arena *a, struct diags *ds, const struct recipe *r, const struct lock *l,
+	       const char *again);
+
 const struct lock_package *lock_package(const struct lock *l, const char *name);
 const struct lock_source *lock_source(const struct lock *l, const char *name);
 
