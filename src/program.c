@@ -8,6 +8,8 @@
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "lock/lock.h"
+#include "render/render.h"
 
 /* Which build it is, for one that is distributed: commit, its date, machine (ci/dist/build). */
 #ifdef STACKBUILD_BUILD
@@ -225,6 +227,8 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 	} else if (o->help) {
 		options_help(o->verb, &b);
 		fputs(buf_text(&b), stdout);
+	} else if (o->locked && o->no_lock) {
+		*status = usage_error("--locked and --no-lock exclude each other");
 	} else if (!assume_recipe(a, o, &why)) {
 		*status = usage_error(why);
 		return false;
@@ -267,13 +271,60 @@ pipeline_load(struct run *r, struct diags *ds, const char *path, recipe_open *op
 	return rs;
 }
 
+void
+add_word(struct buf *b, const char *option, const char *value)
+{
+	const char *why;
+
+	if (!value)
+		return;
+	buf_printf(b, " %s ", option);
+	quote(b, QUOTE_SH, LANG_SH, value, &why);
+}
+
+const char *
+recipe_words(struct arena *a, const struct options *o, const char *path, const char *cell)
+{
+	struct buf b = BUF(a);
+	const char *why;
+
+	quote(&b, QUOTE_SH, LANG_SH, path, &why);
+	add_word(&b, "--variant", o->variant);
+	for (size_t i = 0; i < o->sets.n; i++)
+		add_word(&b, "--set", o->sets.at[i]);
+	add_word(&b, "--cell", cell);
+	if (o->extends_anywhere)
+		buf_puts(&b, " --extends-anywhere");
+	return buf_text(&b);
+}
+
+const struct stack *
+pipeline_pin(const struct run *r, struct arena *a, struct diags *ds, const struct stack *s,
+	     const struct lock **lock)
+{
+	const char *again;
+
+	*lock = NULL;
+	if (r->unlocked || r->o->no_lock || !verb_takes(r->o->verb, "no-lock"))
+		return s;
+	again = arena_printf(a, "stackbuild lock %s",
+			     recipe_words(a, r->o, s->recipe->path, s->recipe->cell));
+	if (!lock_current(a, ds, s, again, r->o->locked, lock))
+		return NULL;
+	return *lock ? lock_apply(a, ds, s, *lock) : s;
+}
+
 const struct plan *
-pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f, const struct recipe *cell,
+pipeline_plan(const struct run *r, struct arena *a, struct diags *ds, const struct recipe *cell,
 	      const struct resolve_options *o)
 {
 	unsigned before = ds->errors;
-	const struct stack *s = resolve(a, ds, f, cell, o);
-	const struct plan *p = s ? plan_make(a, ds, s) : NULL;
+	const struct stack *s = resolve(a, ds, r->facts, cell, o);
+	const struct lock *lock = NULL;
+	const struct plan *p;
+
+	s = s ? pipeline_pin(r, a, ds, s, &lock) : NULL;
+	p = s ? plan_make(a, ds, s, lock) : NULL;
 
 	if (!p && ds->errors == before)
 		BUG("a cell was refused without a reason");
@@ -288,7 +339,7 @@ pipeline_matrix(struct run *r, const struct recipes *rs, bool chain)
 
 	for (size_t i = 0; i < rs->n; i++) {
 		struct arena *scratch = arena_new();
-		const struct plan *p = pipeline_plan(scratch, &r->ds, r->facts, rs->at[i], NULL);
+		const struct plan *p = pipeline_plan(r, scratch, &r->ds, rs->at[i], NULL);
 
 		good = good && p;
 		if (p)

@@ -93,26 +93,36 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 	for (size_t i = 0; i < rs->n; i++) {
 		struct arena *scratch = arena_new();
 		struct cell_verdict v = { .path = path, .cell = rs->at[i]->cell };
+		const struct stack *s;
 		const struct plan *p;
+		const struct lock *lock;
+		struct diag **tail;
 
 		if (i)
 			reported = ds->tail;
-		p = pipeline_plan(scratch, ds, r->facts, rs->at[i], &how);
+		s = resolve(scratch, ds, r->facts, rs->at[i], &how);
+		p = s ? plan_make(scratch, ds, s, NULL) : NULL;
 		if (p) {
-			const struct unchecked_parts *parts = &p->stack->unchecked;
+			const struct unchecked_parts *parts = &s->unchecked;
 
 			render_judge(scratch, ds, p);
-			v.summary = arena_strdup(r->a, stack_summary(scratch, p->stack));
-			v.facts = p->stack->solution->facts_used;
+			v.summary = arena_strdup(r->a, stack_summary(scratch, s));
+			v.facts = s->solution->facts_used;
 			for (size_t k = 0; k < parts->n; k++)
 				list_push(r->a, &v.unchecked,
 					  (struct unchecked_part){
 						  arena_strdup(r->a, parts->at[k].what),
 						  arena_strdup(r->a, parts->at[k].why) });
 			if (choices && r->o->verbose)
-				choices_of(choices, p->stack);
+				choices_of(choices, s);
 		}
 		codes_since(r->a, *reported, &v);
+		/* A stale lock is an error, but does not make the stack incompatible. */
+		tail = ds->tail;
+		if (s)
+			pipeline_pin(r, scratch, ds, s, &lock);
+		for (const struct diag *d = *tail; d; d = d->next)
+			list_push(r->a, &v.reported, d);
 		list_push(r->a, out, v);
 		arena_free(scratch);
 	}

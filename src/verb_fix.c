@@ -255,6 +255,7 @@ check_fix(struct run *r)
 	for (size_t i = 0; i < args->n; i++)
 		if (!strcmp(args->at[i], "-") && args->n > 1 && !r->o->dry_run)
 			return usage_error("--fix - prints the fixed recipe: name no other file");
+	r->unlocked = true; /* a fix of the recipe makes its lock stale */
 	for (size_t i = 0; i < args->n; i++)
 		fix_recipe(&f, args->at[i]);
 	for (size_t i = 0; i < f.files.n; i++) {

@@ -31,7 +31,7 @@ with_history(struct run *r, const struct plan *p, const char *cell)
 static const struct plan *
 first_plan(struct run *r, const struct recipes *rs)
 {
-	const struct plan *p = rs ? pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL) : NULL;
+	const struct plan *p = rs ? pipeline_plan(r, r->a, &r->ds, rs->at[0], NULL) : NULL;
 
 	return p ? with_history(r, p, rs->matrix ? rs->at[0]->cell : NULL) : NULL;
 }
@@ -52,6 +52,7 @@ plan_difference(struct run *r, const struct recipes *after)
 	before = pipeline_load(r, &r->ds, path, open, ctx);
 	if (ctx)
 		world_close_revision(ctx);
+	r->unlocked = ctx; /* only files have locks beside them */
 	if ((before && before->n != 1) || (after && after->n != 1))
 		return usage_error("--diff compares one stack: name a cell with --cell");
 	one = first_plan(r, after);
@@ -200,7 +201,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 {
 	const struct run *r = ctx;
 	struct resolve_options o = { .force = r->o->force };
-	const struct plan *p = pipeline_plan(a, ds, r->facts, cell, &o);
+	const struct plan *p = pipeline_plan(r, a, ds, cell, &o);
 	unsigned before = ds->errors;
 
 	/* What check refuses is not written, though the target that is named could be. */

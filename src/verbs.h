@@ -19,6 +19,7 @@ struct run {
 	const struct options *o;
 	const struct facts *facts; /* of verbs that take --knowledge */
 	struct buf out;            /* standard output, written once at the end */
+	bool unlocked;             /* no lock is used: the recipe is not read from its file */
 	bool command_ran; /* the exit status is that of another program, even with errors */
 };
 
@@ -72,13 +73,32 @@ const struct recipes *pipeline_load(struct run *r, struct diags *ds, const char 
 				    recipe_open *open, void *ctx);
 
 /*
- * pipeline_plan -- one cell, down to its plan.
+ * pipeline_plan -- one cell, down to its plan.  The lock beside the recipe is used, unless --no-lock.
  *
- *   errors  SB02xx, SB03xx, NULL
+ *   errors  SB02xx, SB03xx, SB10xx, NULL
  *   memory  lives in a: an arena of the caller's for one cell, or the run's
  */
-const struct plan *pipeline_plan(struct arena *a, struct diags *ds, const struct facts *f,
+const struct plan *pipeline_plan(const struct run *r, struct arena *a, struct diags *ds,
 				 const struct recipe *cell, const struct resolve_options *o);
+
+/*
+ * pipeline_pin -- returns a stack as the lock beside its recipe pins it; without a lock, or with
+ * --no-lock, the stack itself.
+ *
+ *   out     *lock: or NULL
+ *   errors  SB1000, SB1001, with --locked SB1002, NULL; SB1003, a warning
+ *   memory  lives in a; borrows from s
+ */
+struct lock;
+const struct stack *pipeline_pin(const struct run *r, struct arena *a, struct diags *ds,
+				 const struct stack *s, const struct lock **lock);
+
+/* Returns a recipe of the command line in words of a shell, for another command: "x.yaml --variant wsl
+ * --cell python-3.10"; cell NULL: there is no matrix. */
+const char *recipe_words(struct arena *a, const struct options *o, const char *path,
+			 const char *cell);
+/* Adds " --option VALUE"; nothing without a value. */
+void add_word(struct buf *b, const char *option, const char *value);
 
 /*
  * pipeline_matrix -- all cells as one plan.

@@ -100,30 +100,12 @@ secret_values(struct run *r, const struct recipes *rs)
 	return env;
 }
 
-static void
-add_word(struct buf *b, const char *option, const char *value)
-{
-	const char *why;
-
-	if (!value)
-		return;
-	buf_printf(b, " %s ", option);
-	quote(b, QUOTE_SH, LANG_SH, value, &why);
-}
-
 const char *
 world_recipe(struct arena *a, const struct options *o, const char *cell)
 {
 	struct buf b = BUF(a);
-	const char *why;
 
-	quote(&b, QUOTE_SH, LANG_SH, o->args.at[0], &why);
-	add_word(&b, "--variant", o->variant);
-	for (size_t i = 0; i < o->sets.n; i++)
-		add_word(&b, "--set", o->sets.at[i]);
-	add_word(&b, "--cell", cell);
-	if (o->extends_anywhere)
-		buf_puts(&b, " --extends-anywhere");
+	buf_puts(&b, recipe_words(a, o, o->args.at[0], cell));
 	add_word(&b, "--tag", o->tag);
 	add_word(&b, "-o", o->verb == VERB_report ? o->records : o->out);
 	return buf_text(&b);
@@ -209,7 +191,7 @@ static bool
 build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	   struct build_options o)
 {
-	const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, cell, NULL);
+	const struct plan *p = pipeline_plan(r, r->a, &r->ds, cell, NULL);
 	struct build_record record = { 0 };
 
 	if (!p || r->ds.errors)

@@ -15,7 +15,7 @@ stacks_of(struct run *r, struct doctor_options *d, struct names *hidden)
 		r->o->recipe ? pipeline_load(r, &r->ds, r->o->recipe, NULL, NULL) : NULL;
 
 	for (size_t i = 0; rs && i < rs->n; i++) {
-		const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[i], NULL);
+		const struct plan *p = pipeline_plan(r, r->a, &r->ds, rs->at[i], NULL);
 
 		if (!p)
 			return false;

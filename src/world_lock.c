@@ -126,7 +126,7 @@ step_of(const struct plan *p, const struct lock_change *c)
 static void
 print_cost(struct locking *l, const struct lock_changes *changes)
 {
-	const struct plan *p = plan_make(l->r->a, &l->r->ds, l->stack);
+	const struct plan *p = plan_make(l->r->a, &l->r->ds, l->stack, NULL);
 	size_t first = p ? p->n : 0, n = first;
 	double cost_s = 0;
 	bool unknown = false;

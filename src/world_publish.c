@@ -16,7 +16,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 {
 	const struct run *r = ctx;
 
-	return pipeline_plan(a, ds, r->facts, cell, NULL);
+	return pipeline_plan(r, a, ds, cell, NULL);
 }
 
 /* [ENVIRONMENT/]NAME[:TAG]; a name is no id (im-...). */
@@ -136,7 +136,7 @@ verb_publish(struct run *r)
 	world_hide_secrets(r, rs->at[0]);
 	if (rs->n != 1)
 		return usage_error("publish takes one stack: name a cell with --cell");
-	if (!(p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[0], NULL)))
+	if (!(p = pipeline_plan(r, r->a, &r->ds, rs->at[0], NULL)))
 		return EXIT_DIAGNOSED;
 	out = o->out ? o->out : fs_join(r->a, "out", p->name);
 	if (rs->matrix)

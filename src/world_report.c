@@ -125,8 +125,11 @@ fill_page(struct run *r, const struct recipes *rs, const struct cell_verdicts *a
 	page->command = world_recipe(r->a, r->o, page->recipe->cell);
 	page->summary = v->summary;
 	page->unchecked = v->unchecked;
-	page->plan =
-		v->errors.n ? NULL : pipeline_plan(r->a, &ignored, r->facts, page->recipe, NULL);
+	page->plan = v->errors.n ? NULL : pipeline_plan(r, r->a, &ignored, page->recipe, NULL);
+	if (!v->errors.n && !page->plan) { /* the lock cannot be used; the page has the reason */
+		r->unlocked = true;
+		page->plan = pipeline_plan(r, r->a, &ignored, page->recipe, NULL);
+	}
 	f->dir = dir_of(r, rs, dir, page->cell);
 	read_records(r, page->plan, f);
 	page->cells.at[page->cell] = judge_cell(r, v, page->recipe->digest, f);

@@ -27,7 +27,7 @@ plans_of(struct run *r, const char *path, struct plans *plans)
 	const struct recipes *rs = pipeline_load(r, &r->ds, path, NULL, NULL);
 
 	for (size_t i = 0; rs && i < rs->n; i++) {
-		const struct plan *p = pipeline_plan(r->a, &r->ds, r->facts, rs->at[i], NULL);
+		const struct plan *p = pipeline_plan(r, r->a, &r->ds, rs->at[i], NULL);
 
 		if (!p)
 			return false;

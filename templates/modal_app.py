@@ -40,8 +40,13 @@ HELPERS = Path(__file__).parent / "stackbuild"
 {{/cell}}
 {{/helpers}}
 {{#constrained}}
+{{^locked}}
 # pip keeps the versions in constraints.txt, leaves no cache in the layer, never asks, and resumes broken downloads.
 CONSTRAINED = "-c /opt/stackbuild/constraints.txt --no-cache-dir"
+{{/locked}}
+{{#locked}}
+# pip never asks, and resumes broken downloads.
+{{/locked}}
 PIP = {"PIP_NO_INPUT": "1", "PIP_RETRIES": "8", "PIP_RESUME_RETRIES": "8"}
 {{/constrained}}
 {{#compiler}}

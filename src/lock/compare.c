@@ -20,36 +20,65 @@ root_rank(const char *root)
 	return ROOTS - 1;
 }
 
-static size_t
-first_root(const struct lock *l, const struct lock_package *p, struct map *seen)
+/* A package's children: the packages that it requires, by index. */
+struct children LIST(size_t);
+
+/* Gives the packages below `i` the rank, where theirs is higher. */
+static void
+lower(struct arena *a, size_t *ranks, const struct children *children, size_t i)
 {
-	size_t best = ROOTS + 1;
+	struct children open = { 0 };
+	size_t rank = ranks[i];
 
-	if (map_put(seen, p->name, seen))
-		return best;
-	for (size_t i = 0; i < p->roots.n; i++)
-		if (root_rank(p->roots.at[i]) < best)
-			best = root_rank(p->roots.at[i]);
-	for (size_t i = 0; i < p->required_by.n; i++) {
-		const struct lock_package *by = lock_package(l, p->required_by.at[i]);
-		size_t rank = by ? first_root(l, by, seen) : best;
+	list_push(a, &open, i);
+	for (size_t k = 0; k < open.n; k++)
+		for (size_t c = 0; c < children[open.at[k]].n; c++) {
+			size_t child = children[open.at[k]].at[c];
 
-		best = rank < best ? rank : best;
-	}
-	return best;
+			if (ranks[child] <= rank)
+				continue;
+			ranks[child] = rank;
+			list_push(a, &open, child);
+		}
 }
 
-/* The first step whose requirements lead to a package. */
-static const char *
-root_of(const struct lock *l, const struct lock_package *p)
+const char *const *
+lock_steps(struct arena *a, const struct lock *l)
 {
-	struct arena *a = arena_new();
-	struct map seen = MAP(a);
-	size_t rank = first_root(l, p, &seen);
+	const char **steps = arena_array_of(a, const char *, l->packages.n);
+	struct arena *scratch = arena_new();
+	struct children *children = arena_array_of(scratch, struct children, l->packages.n);
+	size_t *ranks = arena_array_of(scratch, size_t, l->packages.n);
+	struct map by_name = MAP(scratch);
 
-	arena_free(a);
-	/* The packages step installs packages without a known parent. */
-	return rank >= ROOTS ? (rank == ROOTS ? "app" : "packages") : roots[rank];
+	for (size_t i = 0; i < l->packages.n; i++)
+		map_put(&by_name, l->packages.at[i].name, (void *)(i + 1));
+	for (size_t i = 0; i < l->packages.n; i++) {
+		const struct lock_package *p = &l->packages.at[i];
+
+		ranks[i] = ROOTS + 1;
+		for (size_t k = 0; k < p->roots.n; k++)
+			if (root_rank(p->roots.at[k]) < ranks[i])
+				ranks[i] = root_rank(p->roots.at[k]);
+		for (size_t k = 0; k < p->required_by.n; k++) {
+			size_t by = (size_t)map_get(&by_name, p->required_by.at[k]);
+
+			if (by)
+				list_push(scratch, &children[by - 1], i);
+		}
+	}
+	/* The lowest rank first, so that each package is lowered once. */
+	for (size_t rank = 0; rank <= ROOTS; rank++)
+		for (size_t i = 0; i < l->packages.n; i++)
+			if (ranks[i] == rank)
+				lower(scratch, ranks, children, i);
+	for (size_t i = 0; i < l->packages.n; i++)
+		/* The packages step installs packages without a known parent. */
+		steps[i] = ranks[i] < ROOTS  ? roots[ranks[i]] :
+			   ranks[i] == ROOTS ? "app" :
+					       "packages";
+	arena_free(scratch);
+	return steps;
 }
 
 /* --- what moves --- */
@@ -137,6 +166,8 @@ by_rank(const void *x, const void *y)
 struct lock_changes
 lock_compare(struct arena *a, const struct lock *before, const struct lock *after)
 {
+	const char *const *steps_before = lock_steps(a, before), *const *steps_after =
+									 lock_steps(a, after);
 	struct lock_changes all = { 0 };
 
 	compare_images(a, &all, "base", &before->base, &after->base);
@@ -146,13 +177,13 @@ lock_compare(struct arena *a, const struct lock *before, const struct lock *afte
 					  *was = lock_package(before, p->name);
 
 		add_change(a, &all, p->name, identity(a, was, p), identity(a, p, was),
-			   root_of(after, p), false);
+			   steps_after[i], false);
 	}
 	for (size_t i = 0; i < before->packages.n; i++) {
 		const struct lock_package *p = &before->packages.at[i];
 
 		if (!lock_package(after, p->name))
-			add_change(a, &all, p->name, p->version, NULL, root_of(before, p), false);
+			add_change(a, &all, p->name, p->version, NULL, steps_before[i], false);
 	}
 	compare_sources(a, &all, before, after);
 	if (all.n) /* qsort rejects NULL */

@@ -135,6 +135,24 @@ void lock_warn(struct arena *a, struct diags *ds, const struct recipe *r, const 
 const struct lock_package *lock_package(const struct lock *l, const char *name);
 const struct lock_source *lock_source(const struct lock *l, const char *name);
 
+/*
+ * lock_steps -- returns, for each package of a lock in its order, the first step whose requirements
+ * lead to it and which installs it: "torch", "build", "packages" or "app".
+ */
+const char *const *lock_steps(struct arena *a, const struct lock *l);
+
+/*
+ * lock_apply -- returns a stack as its lock pins it: base images by digest, git sources by commit, files
+ * of extensions by URL and digest, and the Python build.
+ *
+ *   in      l: current for s, as of lock_current
+ *   errors  SB1000: the lock has no package for a requirement, a package that nothing requires, or
+ *           neither a pin nor a note in `unpinned` for a part; NULL
+ *   memory  lives in a; borrows from s and l
+ */
+const struct stack *lock_apply(struct arena *a, struct diags *ds, const struct stack *s,
+			       const struct lock *l);
+
 /* Writes a lock; equal locks give equal bytes. */
 void lock_write(const struct lock *l, struct buf *out);
 

@@ -154,6 +154,8 @@ read_package(struct reader *r, const struct node *n, struct lock_package *p)
 	p->index = text(r, n, "index", false, url_form);
 	if (p->version && !version_parse(r->a, p->version))
 		wrong(r, n->at, p->version, "this is not a version");
+	if (p->marker && !marker_parse(r->a, p->marker))
+		wrong(r, n->at, p->marker, "this is not a marker");
 	p->roots = texts(r, own, "roots");
 	p->required_by = texts(r, own, "required-by");
 	if (p->name)

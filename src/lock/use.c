@@ -55,10 +55,11 @@ lock_current(struct arena *a, struct diags *ds, const struct stack *s, const cha
 		return false;
 	if (!*out)
 		return true;
-	lock_warn(a, ds, r, *out, again);
 	stale = lock_stale(a, *out, s);
-	if (!stale.n)
+	if (!stale.n) {
+		lock_warn(a, ds, r, *out, again);
 		return true;
+	}
 	*out = NULL;
 	d = diag_at(ds, E_LOCK_STALE, place(r), "`%s` is stale", lock_path(a, r));
 	for (size_t i = 0; i < stale.n && i < DIFFERENCES_SHOWN; i++)

@@ -44,7 +44,8 @@ fetch(struct maker *m, struct step *st, const struct stack_extension *e)
 
 	op->fetch.extension = e;
 	op->fetch.commit = e->source == SOURCE_GIT && is_commit(e->ref);
-	if (e->index && !e->url)
+	op->fetch.locked = e->source == SOURCE_GIT && m->lock && e->commit;
+	if (e->index && (!e->url || e->source == SOURCE_SDIST)) /* a lock names the sdist's URL */
 		op->fetch.index = (struct pip_index){ e->index->url.s, e->index->secret.s };
 	else if (e->source == SOURCE_SDIST)
 		op->fetch.index = plan_index(m);

@@ -63,6 +63,8 @@ fetch_json(struct json *j, const struct operation *op, bool all)
 		 "'sha256': %s",
 		 plan_source_words[e->source], e->url ? NULL : e->requirement, e->url, e->ref,
 		 e->submodules, e->sha256);
+	if (op->fetch.locked)
+		json_text(j, "commit", e->commit);
 	index_json(j, &op->fetch.index, all);
 	env_json(j, &op->fetch.env);
 }
@@ -103,6 +105,8 @@ operation_json(struct json *j, const struct operation *op, bool all)
 		index_json(j, &op->packages.index, all);
 		json_put(j, "'constrained': %b, 'no_deps': %b", op->packages.constrained,
 			 op->packages.no_deps);
+		if (op->packages.file)
+			json_text(j, "file", op->packages.file);
 		break;
 	case OP_FETCH: fetch_json(j, op, all); break;
 	case OP_COMPILE: compile_json(j, op, all); break;

@@ -234,11 +234,13 @@ unknown_extension(const struct stack *s)
 }
 
 const struct plan *
-plan_make(struct arena *a, struct diags *ds, const struct stack *s)
+plan_make(struct arena *a, struct diags *ds, const struct stack *s, const struct lock *l)
 {
 	struct plan *p = arena_new_of(a, struct plan);
 	struct maker m = { .a = a,
 			   .s = s,
+			   .lock = l,
+			   .locked_steps = l ? lock_steps(a, l) : NULL,
 			   .packages_in_stack = s->packages.n && unknown_extension(s) };
 	struct step *steps;
 	struct job *jobs;
@@ -270,6 +272,7 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s)
 		if (steps[i].kind == STEP_CHECK)
 			place_plan(&steps[i], p->json);
 	p->stack = s;
+	p->lock = l;
 	p->name = s->recipe->stack.s;
 	p->steps = steps;
 	p->n = n;

@@ -14,6 +14,8 @@ struct drafts LIST(struct step);
 struct maker {
 	struct arena *a;
 	const struct stack *s;
+	const struct lock *lock;         /* or NULL */
+	const char *const *locked_steps; /* the step of each of its packages */
 	struct drafts steps;
 	const char *nvcc, *cuda_home;
 	const char *
@@ -54,6 +56,8 @@ struct operation *plan_operation(const struct maker *m, struct step *st, enum op
 void plan_helper(const struct maker *m, struct step *st, const char *name, bool program);
 /* An OP_FILE: {share}/constraints.txt with these lines.  False, and no file: there are none. */
 bool plan_constraints(const struct maker *m, struct step *st, const struct names *lines);
+/* Installs the lock's packages of a step ("torch", "build", "packages", "app"), one call for each index. */
+void plan_locked(struct maker *m, struct step *st, const char *packages);
 /* The recipe's own index. */
 struct pip_index plan_index(const struct maker *m);
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "base/list.h"
+#include "lock/lock.h"
 #include "matrix.h"
 #include "resolve/resolve.h"
 
@@ -86,6 +87,9 @@ struct operation {
 		} python;
 		struct {
 			struct names requirements;
+			/* {share}/requirements-torch.txt: a file of the lock takes the place of
+			 * requirements; each line has a version and digests.  Or NULL. */
+			const char *file;
 			struct pip_index index;
 			bool constrained; /* under {share}/constraints.txt */
 			bool no_deps;     /* a later operation installs their dependencies */
@@ -93,6 +97,7 @@ struct operation {
 		struct {
 			const struct stack_extension *extension; /* its source, url, ref, sha256 */
 			bool commit;                             /* ref is a commit, not a tag */
+			bool locked;            /* the extension's commit is that of a lock */
 			struct pip_index index; /* of an sdist or a wheel without url */
 			struct variables env;   /* an sdist: pip runs setup.py for its metadata */
 		} fetch;
@@ -229,6 +234,7 @@ struct step {
 
 struct plan {
 	const struct stack *stack;
+	const struct lock *lock;  /* that it installs from; or NULL */
 	const char *name;         /* the stack's */
 	const struct step *steps; /* the chain, in order */
 	size_t n;
@@ -254,11 +260,13 @@ struct plan {
 /*
  * plan_make -- the steps of a stack in the order in which they are done.
  *
+ *   in      l: the lock that its packages come from, applied to s by lock_apply; or NULL
  *   out     for every need, the needed step comes first; equal stacks give equal bytes
  *   errors  SB03xx, NULL: extensions that need each other in a circle
  *   memory  lives in a; borrows from the stack
  */
-const struct plan *plan_make(struct arena *a, struct diags *ds, const struct stack *s);
+const struct plan *plan_make(struct arena *a, struct diags *ds, const struct stack *s,
+			     const struct lock *l);
 
 /*
  * plan_measured -- returns the plan with the times of its steps from an earlier build.

@@ -172,6 +172,12 @@ static void
 packages(struct writer *w, const struct operation *op)
 {
 	pip_install(w, op->why, op->packages.constrained);
+	if (op->packages.file) {
+		words(w, "--require-hashes --no-deps");
+		from_index(w, &op->packages.index);
+		words(w, arena_printf(w->a, "-r %s", op->packages.file));
+		return;
+	}
 	if (op->packages.no_deps)
 		word(w, "--no-deps");
 	from_index(w, &op->packages.index);
@@ -242,13 +248,16 @@ python(struct writer *w, const struct operation *op)
 /* --- extensions --- */
 
 static void
-fetch_git(struct writer *w, const struct stack_extension *e, bool commit)
+fetch_git(struct writer *w, const struct stack_extension *e, bool commit, bool locked)
 {
+	/* The host may have moved the tag since: of a lock, the commit itself is fetched. */
+	const char *from = locked ? e->commit : arena_printf(w->a, "refs/tags/%s", e->ref);
+
 	run(w, NULL, "git init -q {src}");
 	run(w, NULL, "git -C {src} fetch -q --depth 1");
 	value(w, e->url);
 	/* A tag is fetched under its name: what reads versions from git finds it. */
-	value(w, commit ? e->ref : arena_printf(w->a, "refs/tags/%s:refs/tags/%s", e->ref, e->ref));
+	value(w, commit ? e->ref : arena_printf(w->a, "%s:refs/tags/%s", from, e->ref));
 	run(w, NULL, "git -C {src} checkout -q --detach %s",
 	    e->commit && !commit ? e->commit : "FETCH_HEAD");
 	if (e->submodules)
@@ -262,7 +271,7 @@ fetch(struct writer *w, const struct operation *op)
 	bool wheel = e->source == SOURCE_WHEEL;
 
 	if (e->source == SOURCE_GIT) {
-		fetch_git(w, e, op->fetch.commit);
+		fetch_git(w, e, op->fetch.commit, op->fetch.locked);
 		return;
 	}
 	run(w, NULL, "{python} -m pip download --no-deps");

@@ -18,7 +18,7 @@ base_step(struct maker *m)
 	struct step st = plan_draft(m, STEP_BASE, "base", "stack", NULL);
 
 	st.at = m->s->base.at;
-	st.why = m->s->base.value;
+	st.why = m->lock && m->lock->base.digest ? m->lock->base.name : m->s->base.value;
 	stand(m, &st);
 }
 
@@ -168,11 +168,9 @@ pip_install(struct maker *m, struct step *st, const char *why, const char *one,
 }
 
 static void
-cuda_wheels(struct maker *m, struct step *st)
+cuda_links(struct maker *m, struct step *st)
 {
 	st->cuda_wheels = m->s->cuda_wheels.value;
-	pip_install(m, st, "nvcc and its libraries, all of one version", st->cuda_wheels,
-		    &m->s->torch_constraints, (struct pip_index){ 0 });
 	plan_helper(m, st, "cuda_links.py", false);
 	plan_operation(m, st, OP_LINKS, "lib64 and lib*.so: the names that linkers look for")
 		->links.cuda_home = m->cuda_home;
@@ -225,6 +223,13 @@ torch_step(struct maker *m)
 		stand(m, &st);
 		return;
 	}
+	if (m->lock) {
+		plan_locked(m, &st, "torch");
+		if (s->cuda_wheels.value)
+			cuda_links(m, &st);
+		stand(m, &st);
+		return;
+	}
 	plan_constraints(m, &st, constraints);
 	if (st.index && s->torch_packages.n > 1 && s->numpy.value) {
 		st.numpy = s->numpy.value;
@@ -236,8 +241,11 @@ torch_step(struct maker *m)
 		pip_install(m, &st, "required by this build of torch; its index does not have it",
 			    s->torch_variant->cuda_bindings, constraints, plan_index(m));
 	pip_install(m, &st, NULL, NULL, constraints, (struct pip_index){ st.index, NULL });
-	if (s->cuda_wheels.value)
-		cuda_wheels(m, &st);
+	if (s->cuda_wheels.value) {
+		pip_install(m, &st, "nvcc and its libraries, all of one version",
+			    s->cuda_wheels.value, constraints, (struct pip_index){ 0 });
+		cuda_links(m, &st);
+	}
 	stand(m, &st);
 }
 
@@ -254,7 +262,10 @@ build_deps_step(struct maker *m)
 	plan_need(m, &st, s->torch.value ? "torch" : "python",
 		  s->torch.value ? "torch pins some of them" : "they are installed by its pip");
 	st.why = "build isolation is off: builds use these";
-	pip_install(m, &st, NULL, NULL, &s->torch_constraints, plan_index(m));
+	if (m->lock)
+		plan_locked(m, &st, "build");
+	else
+		pip_install(m, &st, NULL, NULL, &s->torch_constraints, plan_index(m));
 	stand(m, &st);
 }
 
@@ -309,7 +320,8 @@ main_step(struct maker *m, const char *before)
 	st.at = s->packages.at[0].at;
 	st.packages = s->packages;
 	st.index = s->recipe->index.url.s;
-	st.why = torch && s->numpy.value ? "constraints keep torch and numpy" :
+	st.why = m->lock                 ? "the versions of the lock" :
+		 torch && s->numpy.value ? "constraints keep torch and numpy" :
 		 torch                   ? "constraints keep torch" :
 					   "the recipe's packages";
 	plan_need(m, &st, before,
@@ -319,8 +331,12 @@ main_step(struct maker *m, const char *before)
 		plan_need(m, &st, m->installs.at[i], "installs the dependencies of its packages");
 	for (size_t i = 0; i < st.needs.n && !m->packages_in_stack; i++)
 		plan_input(m, &st, st.needs.at[i]);
-	plan_constraints(m, &st, &s->package_constraints);
-	pip_install(m, &st, NULL, NULL, &s->package_constraints, plan_index(m));
+	if (m->lock) {
+		plan_locked(m, &st, "packages");
+	} else {
+		plan_constraints(m, &st, &s->package_constraints);
+		pip_install(m, &st, NULL, NULL, &s->package_constraints, plan_index(m));
+	}
 	add_packages(m, &st, before);
 }
 
@@ -332,7 +348,7 @@ package_steps(struct maker *m)
 
 	if (!all->n)
 		return;
-	for (size_t i = 0; i < all->n; i++) {
+	for (size_t i = 0; i < all->n && !m->lock; i++) {
 		size_t k = 0;
 
 		while (all->at[i].index && k < i &&
@@ -436,7 +452,9 @@ app_step(struct maker *m)
 	st.why = "changes most often, so it is last";
 	plan_need(m, &st, "check", "the checked stack must not depend on it");
 	plan_input(m, &st, "check");
-	if (r->app.requirements.s) {
+	if (m->lock && r->app.requirements.s) {
+		plan_locked(m, &st, "app");
+	} else if (r->app.requirements.s) {
 		plan_helper(m, &st, "app_requirements.py", false);
 		op = plan_operation(
 			m, &st, OP_REQUIREMENTS,

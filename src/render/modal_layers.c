@@ -65,9 +65,14 @@ add_commands(struct modal *m, const struct step *s, const struct operation *op)
 				   shell_plain(m->a, &modal_places, all.at[i].cwd));
 		shell_command(&sh, &all.at[i], &b);
 		/* What pip keeps for the next call would stay in the layer. */
-		if (op->kind == OP_REQUIREMENTS)
+		if (op->kind == OP_REQUIREMENTS || op->kind == OP_PACKAGES)
 			buf_puts(&b, " --no-cache-dir");
 		py_text(&c, NULL, modal_with_secrets(m, &secrets, buf_text(&b)));
+	}
+	if (op->kind == OP_PACKAGES) {
+		scope_flag(m->t->top, "constrained", true);
+		scope_flag(m->t->top, "locked", true);
+		py_code(&c, "env", s->kind == STEP_PACKAGES && m->python ? "COMPILER" : "PIP");
 	}
 	modal_secrets(&secrets, &c);
 	modal_layer(m, op->why, "run_commands", &c);
@@ -219,7 +224,12 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 		else
 			add_commands(m, s, op);
 		break;
-	case OP_PACKAGES: modal_add_packages(m, s, op); break;
+	case OP_PACKAGES:
+		if (op->packages.file)
+			add_commands(m, s, op);
+		else
+			modal_add_packages(m, s, op);
+		break;
 	case OP_FILE: add_file(m, s, op); break;
 	case OP_REQUIREMENTS:
 		for (size_t i = 0; i < op->requirements.files.n; i++)

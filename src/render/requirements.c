@@ -14,6 +14,7 @@ static const struct shape step_shape[] = {
 	{ "why", VALUE_TEXT, "the reason for its place", 0 },
 	{ "extra_index", VALUE_TEXT, "URL of its own index", 0 },
 	{ "requirements", VALUE_LIST, "its requirements", 0 },
+	{ "locked", VALUE_CODE, "its requirements with digests, from the lock", 0 },
 	{ "compile", VALUE_TEXT, "the command for an extension that compiles", 0 },
 	{ 0 },
 };
@@ -44,7 +45,9 @@ compile_command(struct arena *a, const struct stack_extension *e)
 	}
 	buf_puts(&b, "python -m pip install --no-build-isolation --no-deps --no-cache-dir ");
 	if (e->source == SOURCE_GIT)
-		what = arena_printf(a, "git+%s@%s", e->url, e->ref);
+		what = arena_printf(a, "git+%s@%s", e->url, e->commit ? e->commit : e->ref);
+	else if (e->source == SOURCE_SDIST && e->url) /* of a lock */
+		what = arena_printf(a, "%s#sha256=%s", e->url, e->sha256);
 	quote(&b, QUOTE_SH, LANG_SH, what, &why);
 	return buf_text(&b);
 }
@@ -81,6 +84,32 @@ add_packages(struct target *t, struct scope *out, struct map *seen, const struct
 		scope_text(out, "extra_index", op->packages.index.url, s->at);
 }
 
+/* An item for each call of pip: its packages with their digests, which make every index safe. */
+static void
+add_locked(struct target *t, struct map *seen, const struct step *s)
+{
+	const char *own = t->plan->stack->recipe->index.url.s, *text = NULL;
+
+	for (size_t i = 0; i < s->operations.n; i++) {
+		const struct operation *op = &s->operations.at[i];
+		struct scope *out;
+
+		if (op->kind == OP_FILE)
+			text = op->file.text;
+		if (op->kind != OP_PACKAGES)
+			continue;
+		out = scope_item(t->top, "steps");
+		scope_text(out, "id", s->id, s->at);
+		scope_text(out, "why", s->why, s->at);
+		scope_code(out, "locked", arena_copy(t->a, text, strlen(text) - 1));
+		if (op->packages.index.url && op->packages.index.url != own)
+			scope_text(out, "extra_index", op->packages.index.url, s->at);
+		for (const char *c = text; *c; c++)
+			if (*c == '\n' && c[1] != ' ')
+				map_put(seen, arena_printf(t->a, "%p", (const void *)c), seen);
+	}
+}
+
 static void
 add_step(struct target *t, struct map *seen, const struct step *s)
 {
@@ -89,6 +118,10 @@ add_step(struct target *t, struct map *seen, const struct step *s)
 
 	if (!e && !step_operation(s, OP_PACKAGES))
 		return;
+	if (!e && t->plan->lock) {
+		add_locked(t, seen, s);
+		return;
+	}
 	if (e && e->index && !e->url)
 		refuse_index(t, e->requirement, e->at);
 	out = scope_item(t->top, "steps");
@@ -129,10 +162,21 @@ requirements_fill(struct target *t)
 void
 constraints_fill(struct target *t)
 {
-	const struct names *lines = &t->plan->stack->constraints;
+	const struct lock *l = t->plan->lock;
+	const struct stack_extensions *extensions = &t->plan->stack->extensions;
+	struct names lines = { 0 };
 
 	target_refuse_base_torch(t);
-	for (size_t i = 0; i < lines->n; i++)
-		scope_item_text(t->top, "constraints", lines->at[i], nowhere);
-	head(t, lines->n, "constraint");
+	for (size_t i = 0; l && i < l->packages.n; i++)
+		list_push(t->a, &lines,
+			  arena_printf(t->a, "%s==%s", l->packages.at[i].name,
+				       l->packages.at[i].version));
+	for (size_t i = 0; l && i < extensions->n; i++)
+		if (extensions->at[i].version)
+			list_push(t->a, &lines, extensions->at[i].requirement);
+	if (!l)
+		lines = t->plan->stack->constraints;
+	for (size_t i = 0; i < lines.n; i++)
+		scope_item_text(t->top, "constraints", lines.at[i], nowhere);
+	head(t, lines.n, "constraint");
 }

@@ -272,7 +272,7 @@ plan_of(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cell)
 	unsigned before = ds->errors;
 	const struct resolve_options none = { 0 };
 	const struct stack *s = resolve(a, ds, ctx, cell, &none);
-	const struct plan *p = s ? plan_make(a, ds, s) : NULL;
+	const struct plan *p = s ? plan_make(a, ds, s, NULL) : NULL;
 
 	must(s || ds->errors > before, "no stack without an error");
 	must(p || ds->errors > before, "no plan without an error");

@@ -48,7 +48,7 @@ plan(void)
 	f = facts_load(forever, &ds, NULL);
 	all = f ? recipes_load_from(forever, &ds, f, &o, open_text, &src) : NULL;
 	s = all ? resolve(forever, &ds, f, all->at[0], &none) : NULL;
-	p = s ? plan_make(forever, &ds, s) : NULL;
+	p = s ? plan_make(forever, &ds, s, NULL) : NULL;
 	if (!p)
 		diags_print(&ds, stderr, false);
 	must(p != NULL, "the recipe of this target has a plan");

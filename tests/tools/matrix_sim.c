@@ -87,7 +87,7 @@ read_matrix(struct arena *a, const char *path)
 	rs = f ? recipes_load(a, &ds, f, &o) : NULL;
 	for (size_t i = 0; rs && i < rs->n; i++) {
 		const struct stack *s = resolve(a, &ds, f, rs->at[i], NULL);
-		const struct plan *p = s ? plan_make(a, &ds, s) : NULL;
+		const struct plan *p = s ? plan_make(a, &ds, s, NULL) : NULL;
 
 		if (!p)
 			return NULL;

@@ -25,7 +25,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	struct resolve_options o = { .force = w->force };
 	const struct stack *s = resolve(a, ds, w->facts, cell, &o);
 
-	return s ? plan_make(a, ds, s) : NULL;
+	return s ? plan_make(a, ds, s, NULL) : NULL;
 }
 
 static void

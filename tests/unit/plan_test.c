@@ -178,7 +178,7 @@ static void
 a_stack_without_anything_has_a_check(void **state)
 {
 	struct recipe r;
-	const struct plan *p = plan_make(a, &ds, small_stack(&r));
+	const struct plan *p = plan_make(a, &ds, small_stack(&r), NULL);
 
 	(void)state;
 	assert_non_null(p);
@@ -201,7 +201,7 @@ extensions_in_a_circle_are_refused(void **state)
 	(void)state;
 	add_extension(s, "one", "two");
 	add_extension(s, "two", "one");
-	assert_null(plan_make(a, &ds, s));
+	assert_null(plan_make(a, &ds, s, NULL));
 	assert_int_equal(ds.errors, 1);
 	assert_int_equal(ds.head->code, E_CIRCLE);
 }
@@ -217,7 +217,7 @@ names_of_steps_are_unique(void **state)
 	(void)state;
 	add_extension(s, "check", NULL);
 	add_extension(s, "base", NULL);
-	p = plan_make(a, &ds, s);
+	p = plan_make(a, &ds, s, NULL);
 	assert_non_null(p);
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t k = 0; k < i; k++)
@@ -230,15 +230,15 @@ equal_stacks_differ_in_nothing(void **state)
 {
 	struct recipe r, q;
 	struct stack *s = small_stack(&r), *t = small_stack(&q);
-	const struct plan *x = plan_make(a, &ds, s), *y;
+	const struct plan *x = plan_make(a, &ds, s, NULL), *y;
 	struct buf same = BUF(a), other = BUF(a);
 
 	(void)state;
-	plan_diff(x, plan_make(a, &ds, small_stack(&q)), "HEAD", &same, false);
+	plan_diff(x, plan_make(a, &ds, small_stack(&q), NULL), "HEAD", &same, false);
 	assert_string_equal(buf_text(&same),
 			    "small: from HEAD to now\n\nnothing that is built changes\n");
 	t->base.value = "debian:13-slim";
-	y = plan_make(a, &ds, t);
+	y = plan_make(a, &ds, t, NULL);
 	plan_diff(x, y, "HEAD", &other, false);
 	assert_non_null(
 		strstr(buf_text(&other), "changed  base    debian:12-slim -> debian:13-slim\n"));
