@@ -28,7 +28,7 @@ commits_resolve(struct work *w)
 		struct stack_extension *e = (struct stack_extension *)s->extension;
 		const char *why, *was, *now;
 
-		if (!op || e->source != SOURCE_GIT)
+		if (!op || e->source != SOURCE_GIT || op->fetch.locked)
 			continue;
 		was = recorded(&before, s);
 		now = op->fetch.commit ? e->ref : git_remote_commit(w->a, e->url, e->ref, &why);

@@ -91,7 +91,7 @@ bool work_run(struct work *w, struct engine_command c);
 
 /*
  * commits_resolve -- sets the commit of each extension from git, for the files that are rendered
- * from here on.
+ * from here on.  A lock has named it already.
  *
  *   errors  warnings alone: SB0513 (a tag cannot be resolved), SB0514 (it moved)
  */

@@ -254,7 +254,7 @@ fetch_git(struct writer *w, const struct stack_extension *e, bool commit, bool l
 	const char *from = locked ? e->commit : arena_printf(w->a, "refs/tags/%s", e->ref);
 
 	run(w, NULL, "git init -q {src}");
-	run(w, NULL, "git -C {src} fetch -q --depth 1");
+	run(w, NULL, "git -C {src} fetch -q --depth 1%s", locked ? " --no-tags" : "");
 	value(w, e->url);
 	/* A tag is fetched under its name: what reads versions from git finds it. */
 	value(w, commit ? e->ref : arena_printf(w->a, "%s:refs/tags/%s", from, e->ref));

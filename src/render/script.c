@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/sha256.h"
 #include "base/str.h"
 #include "target.h"
 
@@ -169,8 +170,8 @@ add_operation(struct target *t, const struct step *s, struct operation op, struc
 		c->env = host_environment(t, c);
 		if (op.kind == OP_COMPILE)
 			move_settings(t, s, c, scope);
-		/* pip would keep another wheel of the same version. */
-		if (op.kind == OP_WHEEL)
+		/* pip would keep another file of the same version. */
+		if (op.kind == OP_WHEEL || (op.kind == OP_PACKAGES && op.packages.file))
 			list_push(t->a, &c->argv, (struct word){ "--force-reinstall", true });
 		for (size_t k = 0; k < c->mounts.n; k++)
 			if (c->mounts.at[k].kind == MOUNT_SECRET)
@@ -233,6 +234,24 @@ need(struct target *t, bool python)
 	return words(t, "need", &all);
 }
 
+/*
+ * The digest of the Python step.  With a lock, also of the names of its packages: if one is gone, the
+ * environment is made again, since pip removes no package that is no longer required.
+ */
+static const char *
+python_key(struct target *t, const struct step *s)
+{
+	const struct lock *l = t->plan->lock;
+	struct buf b = BUF(t->a);
+
+	for (size_t i = 0; l && i < l->packages.n; i++)
+		buf_printf(&b, "%s\n", l->packages.at[i].name);
+	for (size_t i = 0; l && i < l->sources.n; i++)
+		buf_printf(&b, "%s\n", l->sources.at[i].name);
+	return arena_printf(t->a, "%.16s%s%.12s", s->key, l ? "-" : "",
+			    l ? sha256_hex(t->a, buf_text(&b), b.n) : "");
+}
+
 /* The host's own Python, unless the recipe names where another one comes from. */
 static void
 python_step(struct target *t, const struct step *s)
@@ -241,7 +260,7 @@ python_step(struct target *t, const struct step *s)
 	const struct operation *op = step_operation(s, OP_PYTHON);
 	struct buf b = BUF(t->a);
 
-	scope_text(t->top, "python_key", arena_copy(t->a, s->key, 16), nowhere);
+	scope_text(t->top, "python_key", python_key(t, s), nowhere);
 	scope_code(t->top, "python_apt", need(t, true));
 	if (!op->python.build || stack->recipe->python_from == PYTHON_AUTO)
 		scope_text(t->top, "host_python", stack->python.value, stack->python.at);
