@@ -270,9 +270,27 @@ expect_json(struct json *j, struct arena *a, const struct stack *s, const struct
 	json_put(j, "]}");
 }
 
-const char *
-plan_image_json(struct arena *a, const struct stack *s, const struct step *steps, size_t n)
+/* What the environment holds besides the extensions: templates/verify compares it. */
+static void
+lock_json(struct json *j, const struct lock *l)
 {
+	json_put(j, "'lock': {'packages': [");
+	for (size_t i = 0; i < l->packages.n; i++) {
+		const struct lock_package *p = &l->packages.at[i];
+
+		json_put(j, "('name': %s, 'version': %s", p->name, p->version);
+		if (p->marker)
+			json_text(j, "marker", p->marker);
+		json_end(j);
+	}
+	json_put(j, "]}");
+}
+
+const char *
+plan_image_json(const struct maker *m, const struct step *steps, size_t n)
+{
+	struct arena *a = m->a;
+	const struct stack *s = m->s;
 	unsigned timeout_s = recipe_number(s->recipe->verify.import_timeout_s);
 	struct buf b = BUF(a);
 	struct json j = json_to(&b);
@@ -291,6 +309,8 @@ plan_image_json(struct arena *a, const struct stack *s, const struct step *steps
 	for (size_t i = 0; i < n; i++)
 		step_pins(&j, a, &steps[i]);
 	json_end(&j);
+	if (m->lock)
+		lock_json(&j, m->lock);
 	expect_json(&j, a, s, steps, n);
 	json_end(&j);
 	return buf_text(&b);

@@ -267,7 +267,7 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s, const struct
 		steps[i] = *st;
 	}
 	fill_keys(a, s, steps, n);
-	p->json = plan_image_json(a, s, steps, n);
+	p->json = plan_image_json(&m, steps, n);
 	for (size_t i = 0; i < n; i++)
 		if (steps[i].kind == STEP_CHECK)
 			place_plan(&steps[i], p->json);

@@ -31,8 +31,7 @@ void plan_extension_steps(struct maker *m); /* one an extension */
 const char *plan_key(struct arena *a, const struct stack *s, const struct step *st,
 		     const struct names *input_keys);
 /* Writes plan.json; plan.h describes it. */
-const char *plan_image_json(struct arena *a, const struct stack *s, const struct step *steps,
-			    size_t n);
+const char *plan_image_json(const struct maker *m, const struct step *steps, size_t n);
 /* --- steps --- */
 
 /* A step with its cost and change rate; kind is also the facts' word for it. */

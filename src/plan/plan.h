@@ -249,6 +249,7 @@ struct plan {
 	 *   {"stack": "x", "python": "3.11" or null, "import_timeout_s": 60,
 	 *    "modules": [modules that must import], "steps": [{"id", "kind", "key"}],
 	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}],
+	 *    "lock": {"packages": [{"name", "version", "marker"}]}: with a lock, all of it
 	 *    "verify": {"archs", "torch", "numpy", "nvcc", "extensions"}: see templates/verify}
 	 * One pin for each requirement whose marker holds, extensions included; no env
 	 * values and no commands.  Nothing that changes more often than the stack (the

@@ -16,6 +16,7 @@ static const struct {
 	enum code code;
 } kinds[] = {
 	{ "installed", PROOF_IMPORT, E_INSTALLED },
+	{ "lock", PROOF_IMPORT, E_LOCKED },
 	{ "loads", PROOF_IMPORT, E_LOADS },
 	{ "code", PROOF_IMPORT, E_GPU_CODE },
 	{ "versions", PROOF_IMPORT, E_VERSIONS },
@@ -48,13 +49,16 @@ proof_code(const char *check)
 }
 
 static bool
-applies(const struct stack *s, const char *nvcc, enum code check)
+applies(const struct plan *p, enum code check)
 {
+	const struct stack *s = p->stack;
+
 	switch (check) {
+	case E_LOCKED: return p->lock;
 	case E_LOADS: return s->extensions.n;
 	case E_GPU_CODE: return s->extensions.n && s->archs.n;
 	case E_VERSIONS: return s->torch.value;
-	case E_COMPILE: return nvcc;
+	case E_COMPILE: return p->nvcc;
 	case E_GPU_RUN:
 	case E_NUMBERS:
 	case E_EVIDENCE: return s->archs.n;
@@ -85,7 +89,7 @@ proof_expected(struct arena *a, const struct plan *p)
 	for (size_t i = 0; i < KINDS; i++) {
 		enum code code = kinds[i].code;
 
-		if (p ? !applies(p->stack, p->nvcc, code) :
+		if (p ? !applies(p, code) :
 			code != E_INSTALLED && code != E_IMPORTS && code != E_FALLBACK)
 			continue;
 		if (code == E_NUMBERS)

@@ -18,9 +18,9 @@ proof_json(const struct proof *p, struct buf *out)
 	json_put(&j,
 		 "{'schema': 'stackbuild/proof/1', 'stackbuild': %s, 'stack': %s, 'image': %s, "
 		 "'image_digest': %s, 'venv': %s, 'recipe': %s, 'recipe_digest': %s, "
-		 "'lock_digest': null, 'engine': %s, 'python': %s",
+		 "'lock_digest': %s, 'engine': %s, 'python': %s",
 		 STACKBUILD_VERSION, p->stack, p->image, p->image_digest, p->venv, p->recipe,
-		 p->recipe_digest, p->engine, p->python);
+		 p->recipe_digest, p->lock_digest, p->engine, p->python);
 	json_put(&j,
 		 "'driver': %s, 'driver_cuda': %s, 'gpu': %s, 'no_gpu': %s, 'result': %s, "
 		 "'proven': %s, 'limits': ('import_timeout_s': %f, 'timeout_s': %f), "

@@ -16,7 +16,7 @@ enum proof_level { PROOF_NONE, PROOF_IMPORT, PROOF_COMPILE, PROOF_GPU };
 enum proof_result { PROOF_PASSED, PROOF_FAILED, PROOF_NOT_RUN };
 
 struct proof_check {
-	/* "installed", "loads", "code", "versions", "imports", "fallback", "compile", "run",
+	/* "installed", "lock", "loads", "code", "versions", "imports", "fallback", "compile", "run",
 	 * "numbers/mamba", "evidence" */
 	const char *id;
 	enum proof_result result;
@@ -29,9 +29,10 @@ struct proof_checks LIST(struct proof_check);
 
 struct proof {
 	const char *stack, *image, *image_digest, *recipe_digest, *engine;
-	const char *recipe; /* as named on the command line; NULL: an image without a recipe */
-	const char *venv;   /* the directory instead of an image; or NULL */
-	const char *python; /* "3.11.2" */
+	const char *lock_digest; /* of the lock's file; NULL: no lock was used */
+	const char *recipe;      /* as named on the command line; NULL: an image without a recipe */
+	const char *venv;        /* the directory instead of an image; or NULL */
+	const char *python;      /* "3.11.2" */
 	const char *driver, *driver_cuda, *gpu; /* or NULL */
 	const char *no_gpu;                     /* why nothing could run on a GPU; or NULL */
 	double import_timeout_s, timeout_s, seconds;

@@ -1,5 +1,6 @@
 """installed: the versions that were planned, and of each extension the very files of its wheel."""
 import csv
+import sysconfig
 
 
 def distributions():
@@ -168,4 +169,43 @@ def check_set():
     if not wrong and EXPECTED.get("extensions"):
         n = sum(check.figures.get("files", {}).values())
         check.what += "; %d files of %s as in RECORD" % (n, listed(e["name"] for e in EXPECTED["extensions"]))
+    return check
+
+
+def own_packages():
+    """Name -> version of the environment's own packages: those of a base image's Python are not among them."""
+    places = {os.path.realpath(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")}
+    own = {}
+    for name, version, dist in each_distribution():
+        path = getattr(dist, "_path", None)
+        if path is not None and os.path.realpath(os.path.dirname(str(path))) in places:
+            own.setdefault(name, version)
+    return own
+
+
+def same_version(x, y):
+    return x == y or bool(VERSION.match(x) and VERSION.match(y)) and Version(x).key == Version(y).key
+
+
+def check_locked():
+    """Every package of the lock, in its version, and nothing else but extensions and what venv brings."""
+    check = Check("lock")
+    own, locked = own_packages(), EXPECTED["lock"]["packages"]
+    allowed = {normal(p["name"]) for p in locked} | {normal(e["name"]) for e in EXPECTED.get("extensions", [])}
+    good = 0
+    for p in locked:
+        version = own.get(normal(p["name"]))
+        if version is None and not p.get("marker"):
+            check.problem("%s %s is not installed; the lock has it" % (p["name"], p["version"]), p["name"], "build the stack again")
+        elif version is not None and not same_version(version, p["version"]):
+            check.problem("%s is %s; the lock has %s" % (p["name"], version, p["version"]), p["name"],
+                          "something moved it after it was installed: build the stack again")
+        else:
+            good += 1
+    extra = sorted(set(own) - allowed - {"pip", "setuptools"})
+    for name in extra:
+        check.problem("%s %s is installed; the lock does not have it" % (name, own[name]), name,
+                      "build the stack again, or add the package to the recipe and lock again")
+    check.figures = {"locked": len(locked), "installed": len(own), "others": extra[:50]}
+    check.what = "%d of %d packages as in the lock" % (good, len(locked)) + (", %d others" % len(extra) if extra else ", no others")
     return check

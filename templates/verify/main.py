@@ -33,6 +33,9 @@ class Run:
     def basics(self):
         self.begin("installed")
         self.tell(check_set())
+        if EXPECTED.get("lock"):
+            self.begin("lock")
+            self.tell(check_locked())
         self.found = distributions()
         name_modules(self.found)
         self.begin("loads")
@@ -83,7 +86,7 @@ def checks_planned():
     """For an image that is judged by its own plan: the ids of the checks that it needs."""
     extensions, archs, torch = EXPECTED.get("extensions"), EXPECTED.get("archs"), EXPECTED.get("torch")
     return [name for name, applies in [
-        ("loads", extensions), ("code", extensions and archs), ("versions", torch), ("compile", EXPECTED.get("nvcc")),
+        ("lock", EXPECTED.get("lock")), ("loads", extensions), ("code", extensions and archs), ("versions", torch), ("compile", EXPECTED.get("nvcc")),
         ("run", archs), *((name, archs) for name, _ in numbers_planned()), ("evidence", archs)] if applies]
 
 
