@@ -104,7 +104,20 @@ add_path(struct target *t, struct map *seen, const struct recipe *r, const char 
 		add_pattern(t, seen, all ? "" : path, all ? "**/*" : "/**/*");
 }
 
-/* The recipe, the files that it extends, the application's files, and verify's probes, of all cells. */
+/* The lock; one pattern stands for those of all cells, which may be hundreds. */
+static void
+add_lock(struct target *t, struct map *seen, const struct recipe *r)
+{
+	struct recipe whole = *r;
+	const char *path;
+
+	whole.cell = NULL;
+	path = fs_clean(t->a, lock_path(t->a, &whole));
+	add_pattern(t, seen, arena_copy(t->a, path, strlen(path) - strlen(".toml")),
+		    r->cell ? "-*.toml" : ".toml");
+}
+
+/* The recipe, the files that it extends, its lock, which may come later, the application's files, and verify's probes, of all cells. */
 static void
 add_paths(struct target *t)
 {
@@ -115,6 +128,7 @@ add_paths(struct target *t)
 
 		for (size_t i = 0; i < r->files.n; i++)
 			add_pattern(t, &seen, r->files.at[i], "");
+		add_lock(t, &seen, r);
 		for (size_t i = 0; i < r->app.copy.n; i++)
 			add_path(t, &seen, r, r->app.copy.at[i].s);
 		for (size_t i = 0; i < r->app.files.n; i++)
