@@ -56,6 +56,7 @@ const struct shape cluster_shape[] = {
 	{ "cache_from", VALUE_TEXT, "--cache-from=... in the registry", 0 },
 	{ "cache_to", VALUE_TEXT, "--cache-to=... in the registry", 0 },
 	{ "tag", VALUE_TEXT, "--tag=... in the registry", 0 },
+	{ "locks", VALUE_LIST, "the locks beside the recipe, for the ConfigMap", 0 },
 	{ "configmap", VALUE_TEXT, "name of the ConfigMap that holds the recipe", 0 },
 	{ "settings", VALUE_TEXT, "name of the ConfigMap that holds REGISTRY", 0 },
 	{ "registry", VALUE_TEXT, "name of the Secret that holds config.json", 0 },
@@ -202,6 +203,12 @@ cluster_fill(struct target *t)
 
 	scope_text(t->top, "stack", stack, first->stack.at);
 	scope_text(t->top, "recipe", first->path, nowhere);
+	for (size_t i = 0; i < t->cells->n && t->language == LANG_YAML; i++) {
+		const char *lock = lock_path(t->a, t->cells->at[i]);
+
+		if (fs_exists(lock))
+			scope_item_text(t->top, "locks", lock, nowhere);
+	}
 	if (first->variant)
 		scope_text(t->top, "variant", arena_printf(t->a, "--variant=%s", first->variant),
 			   nowhere);
