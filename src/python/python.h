@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "base/list.h"
 
@@ -160,5 +161,25 @@ bool wheel_pythons_have(const struct wheel_pythons *all, const char *series);
 bool wheel_fits_machine(const char *tag, const char *machine);
 /* Returns N of the glibc 2.N that a tag needs at least; 0: it names none. */
 unsigned long wheel_glibc(const char *tag);
+
+/* --- pages of a package index: PEP 503 and 691 --- */
+
+struct page_file {
+	const char *name;   /* of a wheel or sdist */
+	const char *url;    /* relative to the page */
+	const char *sha256; /* 64 hex digits */
+};
+struct page_files LIST(struct page_file);
+
+/* The contents of index.html and index.json of one directory of an index. */
+struct pages {
+	struct buf html, json;
+};
+/* Returns the page of a project; name: normalised. */
+struct pages page_project(struct arena *a, const char *name, const struct page_files *files);
+/* Returns the page that lists the projects. */
+struct pages page_root(struct arena *a, const struct names *projects);
+/* Returns a file name for a URL: `+` and `!` are escaped, which S3 reads otherwise. */
+const char *page_url(struct arena *a, const char *file);
 
 #endif

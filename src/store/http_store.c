@@ -9,26 +9,14 @@
 
 #include "fetch/fetch.h"
 #include "internal.h"
+#include "python/python.h"
 
 enum { ENTRY_LIMIT_S = 60 };
-
-const char *
-store_url_name(struct arena *a, const char *file)
-{
-	struct buf b = BUF(a);
-
-	for (; *file; file++)
-		if (*file == '+' || *file == '!')
-			buf_printf(&b, "%%%02X", (unsigned)*file);
-		else
-			buf_putc(&b, *file);
-	return buf_text(&b);
-}
 
 static const char *
 url_of(struct arena *a, const struct store *s, const char *key, const char *file)
 {
-	return arena_printf(a, "%s/%.2s/%s/%s", s->where, key, key, store_url_name(a, file));
+	return arena_printf(a, "%s/%.2s/%s/%s", s->where, key, key, page_url(a, file));
 }
 
 static const char *

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "inspect/inspect.h"
 #include "internal.h"
@@ -73,34 +72,12 @@ by_place(const void *x, const void *y)
 	return c ? c : strcmp(e->key, f->key);
 }
 
-struct page {
-	struct buf html;
-	struct json json;
-	struct buf text;
-};
-
-static void
-begin_page(struct page *p, struct arena *a, const char *title)
-{
-	p->html = p->text = BUF(a);
-	p->json = json_to(&p->text);
-	buf_printf(&p->html,
-		   "<!DOCTYPE html>\n<html><head><meta name=\"pypi:repository-version\" "
-		   "content=\"1.0\"><title>%s</title></head><body>\n",
-		   title);
-	json_put(&p->json, "{'meta': {'api-version': '1.0'}");
-}
-
 /* index.html and index.json of a directory. */
 static bool
-end_page(struct page *p, struct diags *ds, struct arena *a, const char *dir)
+write_page(struct arena *a, struct diags *ds, const char *dir, struct pages p)
 {
-	buf_puts(&p->html, "</body></html>\n");
-	json_put(&p->json, "]}");
-	buf_putc(&p->text, '\n');
-	return fs_write(ds, fs_join(a, dir, "index.html"), p->html.p, p->html.n, 0644, false,
-			NULL) &&
-	       fs_write(ds, fs_join(a, dir, "index.json"), p->text.p, p->text.n, 0644, false, NULL);
+	return fs_write(ds, fs_join(a, dir, "index.html"), p.html.p, p.html.n, 0644, false, NULL) &&
+	       fs_write(ds, fs_join(a, dir, "index.json"), p.json.p, p.json.n, 0644, false, NULL);
 }
 
 struct index {
@@ -139,12 +116,10 @@ write_wheel(struct index *x, const struct entry *e, const struct wheel_label *la
 static bool
 write_package(struct index *x, const struct entries *all, const char *name)
 {
-	const char *dir = fs_join(x->a, x->dir, name), *sha256, *file, *url;
+	const char *dir = fs_join(x->a, x->dir, name), *sha256, *file;
+	struct page_files files = { 0 };
 	struct names seen = { 0 };
-	struct page p;
 
-	begin_page(&p, x->a, name);
-	json_put(&p.json, "'name': %s, 'files': [", name);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct entry *e = all->at[i];
 		const struct wheel_label label = label_of(x->a, e);
@@ -155,31 +130,22 @@ write_package(struct index *x, const struct entries *all, const char *name)
 		list_push(x->a, &seen, same);
 		if (!(file = write_wheel(x, e, &label, dir, &sha256)))
 			return false;
-		url = store_url_name(x->a, file);
-		buf_printf(&p.html, "<a href=\"%s#sha256=%s\">%s</a><br>\n", url, sha256, file);
-		json_put(&p.json, "{'filename': %s, 'url': %s, 'hashes': ('sha256': %s)}", file,
-			 url, sha256);
+		list_push(x->a, &files, (struct page_file){ file, page_url(x->a, file), sha256 });
 	}
-	return end_page(&p, x->ds, x->a, dir);
+	return write_page(x->a, x->ds, dir, page_project(x->a, name, &files));
 }
 
 static bool
 write_index(struct index *x, const struct entries *all)
 {
 	struct names names = { 0 };
-	struct page p;
 
 	for (size_t i = 0; i < all->n; i++)
 		names_once(x->a, &names, name_normalize(x->a, all->at[i]->name));
-	begin_page(&p, x->a, "Simple index");
-	json_put(&p.json, "'projects': [");
-	for (size_t i = 0; i < names.n; i++) {
+	for (size_t i = 0; i < names.n; i++)
 		if (!write_package(x, all, names.at[i]))
 			return false;
-		buf_printf(&p.html, "<a href=\"%s/\">%s</a><br>\n", names.at[i], names.at[i]);
-		json_put(&p.json, "('name': %s)", names.at[i]);
-	}
-	return end_page(&p, x->ds, x->a, x->dir);
+	return write_page(x->a, x->ds, x->dir, page_root(x->a, &names));
 }
 
 bool

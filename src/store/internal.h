@@ -115,9 +115,6 @@ bool store_open_oci(struct arena *a, struct diags *ds, struct store *s);
 
 /* --- shared by the verbs --- */
 
-/* A file name in a URL: `+` and `!` are escaped, which S3 reads otherwise. */
-const char *store_url_name(struct arena *a, const char *file);
-
 /* The entry of a key.  errors SB0542, SB0543 for STORE_REFUSED and STORE_UNREACHABLE */
 enum store_answer store_find(struct arena *a, struct diags *ds, struct store *s, const char *key,
 			     const struct entry **e);
