@@ -1,8 +1,12 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "sha256.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <openssl/sha.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct sha256 {
 	SHA256_CTX c;
@@ -46,4 +50,31 @@ sha256_hex(struct arena *a, const void *bytes, size_t n)
 	SHA256_Init(&s.c);
 	sha256_add(&s, bytes, n);
 	return sha256_end(a, &s);
+}
+
+const char *
+sha256_file(struct arena *a, const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
+	struct sha256 s;
+	struct stat st;
+	char block[64 * 1024];
+	ssize_t n = -1;
+
+	*size = 0;
+	SHA256_Init(&s.c);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		errno = EISDIR;
+	else
+		while ((n = read(fd, block, sizeof(block))) > 0 || (n < 0 && errno == EINTR))
+			if (n > 0) {
+				sha256_add(&s, block, (size_t)n);
+				*size += (size_t)n;
+			}
+	err = errno;
+	close(fd);
+	errno = err;
+	return n == 0 ? sha256_end(a, &s) : NULL;
 }

@@ -20,4 +20,7 @@ struct sha256 *sha256_new(struct arena *a);
 void sha256_add(struct sha256 *s, const void *bytes, size_t n);
 const char *sha256_end(struct arena *a, struct sha256 *s); /* once */
 
+/* Returns the digest of a file, and its size in bytes; NULL: errno has the reason. */
+const char *sha256_file(struct arena *a, const char *path, size_t *size);
+
 #endif

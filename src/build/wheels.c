@@ -115,21 +115,16 @@ wheels_keys(struct work *w, const char *dir)
 static bool
 name_wheel(struct work *w, struct wanted_wheel *one, const char *path)
 {
-	struct sha256 *sum = sha256_new(w->a);
-	FILE *f = fopen(path, "r");
-	char block[64 * 1024];
-	bool good;
+	const char *sha256;
+	size_t size;
 
-	for (size_t n; f && (n = fread(block, 1, sizeof(block), f)) > 0;)
-		sha256_add(sum, block, n);
-	good = f && !ferror(f);
-	if (f)
-		fclose(f);
 	one->file = path;
-	one->put = arena_printf(w->a, "%s sha256:%s", fs_name(path), sha256_end(w->a, sum));
-	if (!good)
+	if (!(sha256 = sha256_file(w->a, path, &size))) {
 		diag_at(w->ds, E_BUILD_FILES, one->step->at, "cannot read %s", path);
-	return good;
+		return false;
+	}
+	one->put = arena_printf(w->a, "%s sha256:%s", fs_name(path), sha256);
+	return true;
 }
 
 static void
