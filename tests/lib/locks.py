@@ -1,0 +1,107 @@
+"""Recipes that are locked against an index on loopback, by the uv of the environment."""
+
+import hashlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tomllib
+
+import registry
+import standin
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STACKBUILD = os.path.abspath(os.environ.get("STACKBUILD", os.path.join(HERE, "..", "..", "stackbuild")))
+UV = os.path.join(os.path.dirname(sys.executable), "uv")
+PLATFORM = "linux/arm64" if os.uname().machine == "aarch64" else "linux/amd64"
+
+
+class Place:
+    """A directory with a recipe, its index, and a cache of uv's that no other run has."""
+
+    def __init__(self, folder, index):
+        self.folder, self.index = folder, index
+        self.recipe = os.path.join(folder, "r.yaml")
+        self.lock = os.path.join(folder, "pylock.demo.toml")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "UV_"))}
+        self.env |= {"PIP_CONFIG_FILE": "/dev/null", "UV": UV, "NO_COLOR": "1", "HOME": folder, "UV_HTTP_RETRIES": "0",
+                     "UV_CACHE_DIR": os.path.join(folder, "cache"), "TMPDIR": folder}  # fmt: skip
+
+    def write(self, text):
+        with open(self.recipe, "w", encoding="utf-8") as f:
+            f.write("stack: demo\n" + text)
+
+    def run(self, *args, **how):
+        """The lock of the recipe; the index behaves as `how` says."""
+        return self.command("lock", "r.yaml", *args, **how)
+
+    def command(self, *args, how="json+metadata", limit=None, before=(), **env):
+        """A command of stackbuild, after the words of `before`; limit: bytes of a file."""
+        all_env = {"UV_DEFAULT_INDEX": self.index.url(how)} | self.env | {k: v for k, v in env.items() if v is not None}
+        for k, v in env.items():
+            if v is None:
+                all_env.pop(k, None)
+
+        def prepare():
+            if limit:
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        p = subprocess.run([*before, STACKBUILD, *args], capture_output=True, text=True, timeout=300, cwd=self.folder,
+                           env=all_env, preexec_fn=prepare)  # fmt: skip
+        p.text = f"exit {p.returncode}\n{p.stdout}{p.stderr}"
+        return p
+
+    def bytes(self):
+        with open(self.lock, "rb") as f:
+            return f.read()
+
+    def toml(self):
+        return tomllib.loads(self.bytes().decode())
+
+    def versions(self):
+        return {p["name"]: p["version"] for p in self.toml()["packages"]}
+
+
+def wheels(folder, *all):
+    """Pure wheels: (name, version, requirements...)."""
+    os.makedirs(folder, exist_ok=True)
+    for name, version, *needs in all:
+        standin.wheel(os.path.join(folder, f"{name.replace('-', '_')}-{version}-py3-none-any.whl"), name, version, "py3-none-any",
+                      {f"{name.replace('-', '_')}.py": b""}, needs)  # fmt: skip
+
+
+def build_requirements(index):
+    wheels(index.folder, *[(n, "90.0") for n in ("packaging", "ninja", "wheel")], ("setuptools", "81.0.0"))
+
+
+def errors(p):
+    return [x for x in p.stderr.split("\n") if ": error[" in x or x.startswith("error[")]
+
+
+def blob(host, data):
+    digest = "sha256:" + hashlib.sha256(data).hexdigest()
+    host.blobs[digest] = data
+    return {"digest": digest, "size": len(data)}
+
+
+def manifest(host, tag, salt, layers=()):
+    """Has the registry serve the index of an image for one platform; its digest and that of the image."""
+    def put(kind, value):
+        data = json.dumps(value).encode()
+        digest = "sha256:" + hashlib.sha256(data).hexdigest()
+        host.manifests["base", digest] = (data, kind)
+        return digest, len(data)
+
+    os_name, machine = PLATFORM.split("/")
+    kind = "application/vnd.oci.image.manifest.v1+json"
+    config = {"mediaType": "application/vnd.oci.image.config.v1+json", **blob(host, b"{}")}
+    digest, size = put(kind, {"schemaVersion": 2, "mediaType": kind, "config": config, "annotations": {"salt": salt}, "layers": [
+        {"mediaType": "application/vnd.oci.image.layer.v1.tar", **blob(host, x)} for x in layers]})  # fmt: skip
+    listed, _ = put(registry.INDEX, {"schemaVersion": 2, "mediaType": registry.INDEX, "manifests": [
+        {"mediaType": kind, "digest": "sha256:" + "1" * 64, "size": 1, "platform": {"os": "linux", "architecture": "s390x"}},
+        {"mediaType": kind, "digest": digest, "size": size, "platform": {"os": os_name, "architecture": machine}}]})  # fmt: skip
+    host.tags["base", tag] = listed
+    return listed, digest
