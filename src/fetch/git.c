@@ -1,14 +1,10 @@
 #include <git2.h>
 #include <limits.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "base/list.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
 
@@ -122,64 +118,4 @@ git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path, stru
 	git_blob_free(blob);
 	git_tree_entry_free(entry);
 	return why ? NULL : src;
-}
-
-/* Writes the commit, or a blank and why there is none. */
-static void
-answer(struct arena *a, int to, const char *url, const char *tag)
-{
-	const char *name = arena_printf(a, "refs/tags/%s", tag);
-	const char *peeled = arena_printf(a, "%s^{}", name),
-		   *text = " the repository has no such tag";
-	git_proxy_options proxy;
-	const git_remote_head **heads;
-	git_remote *remote = NULL;
-	size_t n = 0;
-
-	git_libgit2_init();
-	git_proxy_options_init(&proxy, GIT_PROXY_OPTIONS_VERSION);
-	proxy.type = GIT_PROXY_AUTO;
-	if (git_remote_create_detached(&remote, url) < 0 ||
-	    git_remote_connect(remote, GIT_DIRECTION_FETCH, NULL, &proxy, NULL) < 0 ||
-	    git_remote_ls(&heads, &n, remote) < 0)
-		text = arena_printf(a, " %s", last_error());
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(heads[i]->name, peeled) ||
-		    (*text == ' ' && !strcmp(heads[i]->name, name)))
-			text = arena_strdup(a, git_oid_tostr_s(&heads[i]->oid));
-	fs_write_all(to, text, strlen(text));
-}
-
-/* In a child, since libgit2 1.5 has no time limit. */
-const char *
-git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why)
-{
-	const char *host = strstr(url, "://");
-	char said[512];
-	size_t size = 0;
-	ssize_t n;
-	int ends[2];
-	pid_t pid;
-
-	host = host ? host + 3 : url;
-	*why = arena_printf(a, "%.*s did not answer within %d s", (int)strcspn(host, "/"), host,
-			    GIT_SECONDS);
-	if (pipe(ends) != 0)
-		return NULL;
-	if ((pid = fork()) == 0) {
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		alarm(GIT_SECONDS);
-		answer(a, ends[1], url, tag);
-		_exit(0);
-	}
-	close(ends[1]);
-	while ((n = read(ends[0], said + size, sizeof(said) - size)) > 0)
-		size += (size_t)n;
-	close(ends[0]);
-	waitpid(pid, NULL, 0);
-	if (size && *said == ' ')
-		*why = arena_copy(a, said + 1, size - 1);
-	return size == GIT_OID_HEXSZ && *said != ' ' ? arena_copy(a, said, size) : NULL;
 }

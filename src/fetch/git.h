@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/list.h"
 
 /*
  * The world outside.  Here: files as they were at a revision of a git repository
@@ -38,5 +39,29 @@ const struct source *git_at_read(void *ctx, struct arena *a, struct diags *ds, c
  * NULL: *why has the reason, such as no answer within GIT_SECONDS. */
 const char *git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why);
 enum { GIT_SECONDS = 15 };
+
+/* A submodule of a commit. */
+struct git_module {
+	const char *url, *commit; /* absolute; 40 hex digits */
+};
+struct git_modules LIST(struct git_module);
+
+/*
+ * git_mirror -- brings a commit of a remote repository, with its history, into a bare repository.
+ *
+ *   in      ref: the tag that names the commit, which the bare repository gets too; or NULL.  dir: the bare
+ *           repository; made if there is none.  seconds: time limit
+ *   out     *modules (may be NULL): the submodules of the commit; *had: dir had the commit already, and
+ *           nothing was fetched.  dir appears by rename, when it is whole
+ *   errors  false: *why has the reason
+ *   memory  lives in a
+ *   source  libgit2 1.5 fetches no shallow history; gitmodules(5)
+ */
+bool git_mirror(struct arena *a, const char *url, const char *ref, const char *commit,
+		const char *dir, double seconds, struct git_modules *modules, bool *had,
+		const char **why);
+
+/* True if a bare repository that git_mirror made has the commit, and its tag `ref` (or NULL) names it. */
+bool git_mirror_has(const char *dir, const char *ref, const char *commit);
 
 #endif

@@ -252,6 +252,7 @@ set_headers(struct transfer *t)
 				 t->user.password ? t->user.password : "");
 	} else {
 		curl_easy_setopt(t->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+		curl_easy_setopt(t->curl, CURLOPT_NETRC_FILE, t->q->netrc);
 	}
 	return all;
 }

@@ -37,6 +37,7 @@ struct http_request {
 	const char *body_path; /* or this file, streamed */
 	const char *to_path;   /* the body goes into this file (by rename, when it is whole) */
 	const char *sha256;    /* required digest of the body, hex; or NULL */
+	const char *netrc;     /* file of logins in place of ~/.netrc; or NULL */
 	size_t max;            /* bytes of a body; more is an error; 0: HTTP_MAX */
 	double timeout_s; /* of the whole request, all tries; 0: by HTTP_LIMIT_S and its size */
 	unsigned stall_s; /* below HTTP_SPEED_MIN, or connecting; 0: HTTP_STALL_S */

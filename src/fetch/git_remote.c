@@ -1,0 +1,327 @@
+/*
+ * Remote git repositories, by libgit2 in a child process: libgit2 1.5 has no time limit.  The child prints
+ * lines: " WHY" for an error, else its result.
+ */
+#include <errno.h>
+#include <git2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "fetch/fetch.h"
+
+enum { SAID_MAX = 1024 * 1024, MODULES_MAX = 1000 };
+
+struct remote {
+	struct arena *a;
+	const char *url, *ref, *commit, *dir;
+	struct buf said;
+};
+
+static const char *
+last_error(void)
+{
+	const git_error *e = git_error_last();
+
+	return e && e->message ? e->message : "unknown reason";
+}
+
+static bool
+failed(struct remote *r, const char *why)
+{
+	buf_clear(&r->said);
+	buf_printf(&r->said, " %s", why);
+	return false;
+}
+
+/* Runs `act` in a child; returns what it said, or NULL with the reason. */
+static const char *
+in_child(struct remote *r, void (*act)(struct remote *r), double seconds, const char **why)
+{
+	const char *host = strstr(r->url, "://");
+	struct buf said = { .a = r->a, .max = SAID_MAX };
+	char block[4096];
+	int ends[2];
+	ssize_t n;
+	pid_t pid;
+
+	host = host ? host + 3 : r->url;
+	*why = arena_printf(r->a, "%.*s did not answer within %.0f s", (int)strcspn(host, "/"),
+			    host, seconds);
+	if (pipe(ends) != 0)
+		return NULL;
+	if ((pid = fork()) == 0) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm((unsigned)seconds);
+		git_libgit2_init();
+		/* A mirror may belong to another user, such as that of a shared file system. */
+		git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+		act(r);
+		fs_write_all(ends[1], buf_text(&r->said), r->said.n);
+		_exit(0);
+	}
+	close(ends[1]);
+	while ((n = read(ends[0], block, sizeof(block))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			buf_add(&said, block, (size_t)n);
+	close(ends[0]);
+	waitpid(pid, NULL, 0);
+	if (!said.n || said.over)
+		return NULL;
+	if (*said.p != ' ')
+		return said.p;
+	*why = said.p + 1;
+	return NULL;
+}
+
+static void
+set_proxy(git_proxy_options *proxy)
+{
+	git_proxy_options_init(proxy, GIT_PROXY_OPTIONS_VERSION);
+	proxy->type = GIT_PROXY_AUTO;
+}
+
+/* --- the commit of a tag --- */
+
+static void
+say_commit(struct remote *r)
+{
+	const char *name = arena_printf(r->a, "refs/tags/%s", r->ref);
+	const char *peeled = arena_printf(r->a, "%s^{}", name);
+	git_proxy_options proxy;
+	const git_remote_head **heads;
+	git_remote *remote = NULL;
+	size_t n = 0;
+
+	set_proxy(&proxy);
+	failed(r, "the repository has no such tag");
+	if (git_remote_create_detached(&remote, r->url) < 0 ||
+	    git_remote_connect(remote, GIT_DIRECTION_FETCH, NULL, &proxy, NULL) < 0 ||
+	    git_remote_ls(&heads, &n, remote) < 0)
+		failed(r, last_error());
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(heads[i]->name, peeled) ||
+		    (*r->said.p == ' ' && !strcmp(heads[i]->name, name))) {
+			buf_clear(&r->said);
+			buf_puts(&r->said, git_oid_tostr_s(&heads[i]->oid));
+		}
+}
+
+const char *
+git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why)
+{
+	struct remote r = { .a = a, .url = url, .ref = tag, .said = BUF(a) };
+
+	return in_child(&r, say_commit, GIT_SECONDS, why);
+}
+
+/* --- a mirror of a commit --- */
+
+static bool
+is_there(git_repository *repository, const char *ref, const char *commit)
+{
+	git_object *found = NULL;
+	git_commit *c = NULL;
+	git_oid id;
+	char name[1024];
+	bool good;
+
+	git_oid_fromstr(&id, commit);
+	snprintf(name, sizeof(name), ref ? "refs/tags/%s" : "refs/stackbuild/%s",
+		 ref ? ref : commit);
+	good = git_commit_lookup(&c, repository, &id) == 0 &&
+	       git_revparse_single(&found, repository, name) == 0 &&
+	       git_oid_equal(git_object_id(found), &id);
+	git_commit_free(c);
+	git_object_free(found);
+	return good;
+}
+
+bool
+git_mirror_has(const char *dir, const char *ref, const char *commit)
+{
+	git_repository *repository = NULL;
+	bool good;
+
+	git_libgit2_init();
+	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+	good = git_repository_open_bare(&repository, dir) == 0 && is_there(repository, ref, commit);
+	git_repository_free(repository);
+	git_libgit2_shutdown();
+	return good;
+}
+
+/* Fetches one refspec; false: last_error() has the reason. */
+static bool
+fetch_one(git_remote *remote, const char *spec)
+{
+	char *specs[] = { (char *)(uintptr_t)spec };
+	const git_strarray all = { specs, 1 };
+	git_fetch_options o;
+
+	git_fetch_options_init(&o, GIT_FETCH_OPTIONS_VERSION);
+	set_proxy(&o.proxy_opts);
+	o.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+	return git_remote_fetch(remote, &all, &o, NULL) == 0;
+}
+
+/* Fetches the commit: by its tag, by its digits, else with all branches and tags. */
+static bool
+fetch_commit(struct remote *r, git_repository *repository)
+{
+	const char *const specs[] = {
+		r->ref ? arena_printf(r->a, "+refs/tags/%s:refs/tags/%s", r->ref, r->ref) : NULL,
+		arena_printf(r->a, "+%s:refs/stackbuild/%s", r->commit, r->commit),
+		"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"
+	};
+	git_remote *remote = NULL;
+	git_commit *found = NULL;
+	const char *why = NULL;
+	git_oid id;
+
+	git_oid_fromstr(&id, r->commit);
+	if (git_remote_create_anonymous(&remote, repository, r->url) < 0)
+		return failed(r, last_error());
+	for (size_t i = 0; i < sizeof(specs) / sizeof(*specs) && !found; i++)
+		if (specs[i]) {
+			why = fetch_one(remote, specs[i]) ? NULL : arena_strdup(r->a, last_error());
+			git_commit_lookup(&found, repository, &id);
+		}
+	git_remote_free(remote);
+	if (!found)
+		return failed(r, why ? why : "the repository has no such commit");
+	git_commit_free(found);
+	return true;
+}
+
+/* Gives the commit its names; git then serves it by its digits, too. */
+static bool
+name_commit(struct remote *r, git_repository *repository)
+{
+	const char *name = arena_printf(r->a, "refs/tags/%s", r->ref);
+	git_reference *made = NULL;
+	git_config *config = NULL;
+	git_oid id;
+
+	git_oid_fromstr(&id, r->commit);
+	if ((r->ref && git_reference_create(&made, repository, name, &id, 1, NULL) < 0) ||
+	    git_repository_set_head_detached(repository, &id) < 0 ||
+	    git_repository_config(&config, repository) < 0 ||
+	    git_config_set_bool(config, "uploadpack.allowAnySHA1InWant", 1) < 0)
+		return failed(r, last_error());
+	name = arena_printf(r->a, "refs/stackbuild/%s", r->commit);
+	return git_reference_create(&made, repository, name, &id, 1, NULL) == 0 ||
+	       failed(r, last_error());
+}
+
+/* The value of `key = value`, or NULL. */
+static const char *
+value_of(struct arena *a, const char *line, const char *key)
+{
+	line += strspn(line, " \t");
+	if (!starts_with(line, key) || !strchr(" \t=", line[strlen(key)]))
+		return NULL;
+	line += strcspn(line, "=");
+	line += strspn(line, "= \t");
+	return arena_copy(a, line, strcspn(line, "\r"));
+}
+
+/* Says "COMMIT URL" for each submodule.  A build resolves no relative URLs: its clone has no remote. */
+static bool
+say_modules(struct remote *r, git_repository *repository)
+{
+	git_object *file = NULL;
+	const char *path = NULL, *url = NULL, *next;
+	struct names lines;
+
+	if (git_revparse_single(&file, repository,
+				arena_printf(r->a, "%s:.gitmodules", r->commit)) < 0 ||
+	    git_object_type(file) != GIT_OBJECT_BLOB)
+		return true;
+	lines = names_split(r->a, git_blob_rawcontent((git_blob *)file), '\n');
+	for (size_t i = 0; i < lines.n && i < MODULES_MAX; i++) {
+		git_tree_entry *entry = NULL;
+		git_object *tree = NULL;
+
+		if (lines.at[i][strspn(lines.at[i], " \t")] == '[')
+			path = url = NULL;
+		if ((next = value_of(r->a, lines.at[i], "path")))
+			path = next;
+		if ((next = value_of(r->a, lines.at[i], "url")))
+			url = next;
+		if (!path || !url || !strstr(url, "://"))
+			continue;
+		if (git_revparse_single(&tree, repository,
+					arena_printf(r->a, "%s^{tree}", r->commit)) == 0 &&
+		    git_tree_entry_bypath(&entry, (git_tree *)tree, path) == 0 &&
+		    git_tree_entry_type(entry) == GIT_OBJECT_COMMIT)
+			buf_printf(&r->said, "%s %s\n", git_oid_tostr_s(git_tree_entry_id(entry)),
+				   url);
+		git_tree_entry_free(entry);
+		git_object_free(tree);
+		path = url = NULL;
+	}
+	git_object_free(file);
+	return true;
+}
+
+static void
+mirror(struct remote *r)
+{
+	const char *part = arena_printf(r->a, "%s.part", r->dir);
+	git_repository *repository = NULL;
+	bool new = !fs_exists(r->dir);
+
+	if ((new ? git_repository_init(&repository, part, 1) :
+		   git_repository_open_bare(&repository, r->dir)) < 0) {
+		failed(r, last_error());
+		return;
+	}
+	buf_puts(&r->said, "done\n");
+	if (!(fetch_commit(r, repository) && name_commit(r, repository) &&
+	      say_modules(r, repository)))
+		return;
+	if (new &&rename(part, r->dir) != 0)
+		failed(r, strerror(errno));
+}
+
+static void
+list_modules(struct remote *r)
+{
+	git_repository *repository = NULL;
+
+	buf_puts(&r->said, "done\n");
+	if (git_repository_open_bare(&repository, r->dir) < 0)
+		failed(r, last_error());
+	else
+		say_modules(r, repository);
+}
+
+bool
+git_mirror(struct arena *a, const char *url, const char *ref, const char *commit, const char *dir,
+	   double seconds, struct git_modules *modules, bool *had, const char **why)
+{
+	struct remote r = { a, url, ref, commit, dir, BUF(a) };
+	const char *said;
+	struct names lines;
+
+	*had = git_mirror_has(dir, ref, commit);
+	said = in_child(&r, *had ? list_modules : mirror, seconds, why);
+	if (!said)
+		return false;
+	lines = names_split(a, said, '\n');
+	for (size_t i = 1; i < lines.n && modules; i++)
+		if (str_matches(lines.at[i], "^[0-9a-f]{40} ."))
+			list_push(a, modules,
+				  (struct git_module){ lines.at[i] + 41,
+						       arena_copy(a, lines.at[i], 40) });
+	return true;
+}
