@@ -2,7 +2,7 @@
 #
 # The layers, lowest first: a file includes its own folder, base/, and X/X.h of a
 # lower folder X.  `make lint` holds it (ci/check-layers reads these two lines).
-LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init lock plan render uv store build verify doctor diagnose watch report
+LAYERS := base python cuda solve facts fetch inspect harvest host recipe resolve init lock plan render uv store mirror build verify doctor diagnose watch report
 PURE := base python cuda solve facts recipe resolve init lock plan render diagnose
 
 BUILD ?= build

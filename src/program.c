@@ -181,16 +181,22 @@ assumed_recipe(struct arena *a, const char **why)
 	return NULL;
 }
 
-/* Puts the recipe before the arguments, where none of them is one. */
+/* Puts the recipe before the arguments: the last one of `mirror`, or one that none of them names. */
 static bool
 assume_recipe(struct arena *a, struct options *o, const char **why)
 {
 	struct names args = { 0 };
-	size_t named = o->verb == VERB_why ? 2 : 1;
+	const char *last;
+	size_t named = o->verb == VERB_why || o->verb == VERB_mirror ? 2 : 1;
 
+	if (o->verb == VERB_mirror && o->args.n == 2) {
+		last = o->args.at[1];
+		o->args.at[1] = o->args.at[0];
+		o->args.at[0] = last;
+	}
 	if (o->verb == VERB_publish || !verb_takes(o->verb, "variant") || o->args.n >= named)
 		return true;
-	if (o->args.n && fs_exists(o->args.at[0])) {
+	if (o->verb == VERB_why && o->args.n && fs_exists(o->args.at[0])) {
 		*why = arena_printf(a, "name a package, too: stackbuild why %s numpy",
 				    o->args.at[0]);
 		return false;

@@ -45,6 +45,10 @@ struct world_pin_how {
 bool world_pin(struct run *r, const struct stack *s, const struct world_pin_how *how,
 	       const struct lock_packages *sdists, struct lock *out);
 
+/* Brings what the locks of the cells name into the mirror `dir`.  timeout_s: of each download; 0: by its
+ * size.  errors SB1000 to SB1002, and those of mirror_fill, false */
+bool world_mirror(struct run *r, const struct recipes *rs, const char *dir, double timeout_s);
+
 /* Keeps the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);
 

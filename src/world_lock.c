@@ -200,29 +200,27 @@ lock_cell(struct locking *l)
 
 /* --- the command --- */
 
-/* The texts of the secrets that indexes name: lines of a netrc. */
-static bool
-read_secrets(struct locking *l)
+bool
+world_index_secrets(struct run *r, const struct recipe *of, struct names *texts)
 {
 	struct names needed = { 0 };
-	const struct recipe *of = l->recipe;
 	bool good = true;
 
 	if (of->index.secret.s)
-		list_push(l->r->a, &needed, of->index.secret.s);
+		list_push(r->a, &needed, of->index.secret.s);
 	for (size_t i = 0; i < of->extras.n; i++)
 		if (of->extras.at[i].secret.s)
-			names_once(l->r->a, &needed, of->extras.at[i].secret.s);
+			names_once(r->a, &needed, of->extras.at[i].secret.s);
 	for (size_t i = 0; i < needed.n; i++) {
 		const char *name = needed.at[i], *value = getenv(name);
 
 		if (value) {
-			list_push(l->r->a, &l->how.secrets, arena_strdup(l->r->a, value));
+			list_push(r->a, texts, arena_strdup(r->a, value));
 			continue;
 		}
 		good = false;
-		diag_help(diag_at(&l->r->ds, E_SECRET_MISSING, (struct span){ 0 },
-				  "the lock needs the secret %s of an index", name),
+		diag_help(diag_at(&r->ds, E_SECRET_MISSING, (struct span){ 0 },
+				  "the packages need the secret %s of an index", name),
 			  "set the variable %s to lines of a netrc", name);
 	}
 	return good;
@@ -262,7 +260,7 @@ lock_one(struct run *r, const struct recipe *recipe, struct uv *uv, struct uv_ho
 		check_lock(&l);
 	else if (r->o->why)
 		explain_package(&l);
-	else if (read_secrets(&l)) {
+	else if (world_index_secrets(r, recipe, &l.how.secrets)) {
 		world_hide_secrets(r, recipe);
 		lock_cell(&l);
 	}

@@ -16,6 +16,9 @@ struct locking {
 	struct uv_how how;
 };
 
+/* Adds the texts of the secrets that indexes of a recipe name: lines of a netrc.  errors SB0504, false */
+bool world_index_secrets(struct run *r, const struct recipe *of, struct names *texts);
+
 /*
  * Reports that uv found no solution: its explanation, the places in the recipe, and the nearest
  * stack that uv can resolve, after at most ten tries.

@@ -1,0 +1,172 @@
+/*
+ * Base images as an OCI layout:
+ *
+ *     images/oci-layout, index.json, blobs/sha256/HEX
+ *
+ * Of an image for several platforms, the layout has the list and the one image that the stack needs.
+ * source: image-spec 1.1, image-layout.md
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "fetch/fetch.h"
+#include "internal.h"
+
+enum { LAYERS_MAX = 1000, INDEX_MAX = 4 * 1024 * 1024 };
+#define BLOB_BYTES_MAX ((size_t)64 << 30)
+#define REF_NAME "org.opencontainers.image.ref.name"
+
+static const char layout[] = "{\"imageLayoutVersion\": \"1.0.0\"}\n";
+
+struct pulling {
+	struct arena *a;
+	struct diags *ds;
+	const struct mirror_how *how;
+	struct mirror_done *done;
+	const char *dir, *name;
+	struct oci_registry *registry;
+};
+
+static bool
+wrong(struct pulling *p, const char *why)
+{
+	diag_at(p->ds, E_MIRROR, (struct span){ 0 }, "cannot mirror the image %s: %s", p->name,
+		why);
+	return false;
+}
+
+static const char *
+blob_path(struct pulling *p, const char *digest)
+{
+	return arena_printf(p->a, "%s/blobs/sha256/%s", p->dir, digest + strlen("sha256:"));
+}
+
+/* The text of a manifest, from the layout or the registry; NULL after an error. */
+static const struct source *
+pull_manifest(struct pulling *p, const char *digest)
+{
+	const char *path = blob_path(p, digest);
+	struct oci_manifest m;
+	bool missing;
+
+	if (file_is(p->a, path, digest + strlen("sha256:"), 0))
+		return fs_read(p->a, p->ds, path, INDEX_MAX, (struct span){ 0 });
+	if (!oci_manifest(p->registry, p->a, p->ds, digest, &m, &missing)) {
+		if (missing)
+			wrong(p, arena_printf(p->a, "the registry does not have %s", digest));
+		return NULL;
+	}
+	if (!fs_write(p->ds, path, m.text, m.size, 0644, true, NULL))
+		return NULL;
+	return fs_read(p->a, p->ds, path, INDEX_MAX, (struct span){ 0 });
+}
+
+static bool
+pull_blob(struct pulling *p, const json_t *descriptor)
+{
+	json_int_t size = json_integer_value(json_object_get(descriptor, "size"));
+	struct oci_blob blob = { .digest = fetch_json_text(p->a, descriptor, "digest"),
+				 .size = size > 0 ? (size_t)size : 0 };
+	const char *path;
+
+	if (!blob.digest || !oci_is_digest(blob.digest) || !blob.size)
+		return wrong(p, "a layer of its manifest has no digest of sha256 or no size");
+	path = blob_path(p, blob.digest);
+	if (file_is(p->a, path, blob.digest + strlen("sha256:"), blob.size))
+		return true;
+	if (!fs_make_parents(p->a, path))
+		return wrong(p, arena_printf(p->a, "%s: %s", path, strerror(errno)));
+	note(p->how, arena_printf(p->a, "%.19s of %s", blob.digest, p->name), (double)blob.size);
+	p->done->bytes += (double)blob.size;
+	return oci_pull_blob(p->registry, p->a, p->ds, &blob, path, BLOB_BYTES_MAX);
+}
+
+/* The configuration and the layers of an image. */
+static bool
+pull_image(struct pulling *p, const json_t *manifest)
+{
+	const json_t *layers = json_object_get(manifest, "layers");
+	size_t n = json_array_size(layers);
+	bool good;
+
+	if (!n || n > LAYERS_MAX)
+		return wrong(p, "its manifest has no layers");
+	good = pull_blob(p, json_object_get(manifest, "config"));
+	for (size_t i = 0; i < n && good; i++)
+		good = pull_blob(p, json_array_get(layers, i));
+	return good;
+}
+
+/* Adds the image to index.json under its name, in place of an older one. */
+static bool
+name_image(struct pulling *p, const char *digest, const struct source *manifest)
+{
+	const char *path = fs_join(p->a, p->dir, "index.json"), *text;
+	const struct source *old = fs_read_quiet(p->a, path, INDEX_MAX);
+	json_t *index = old ? json_loadb(old->text, old->size, 0, NULL) : NULL, *each;
+	json_t *all = json_array(), *own = json_loadb(manifest->text, manifest->size, 0, NULL);
+	const char *type = fetch_json_text(p->a, own, "mediaType");
+	bool good;
+	size_t i, n;
+
+	json_array_foreach(json_object_get(index, "manifests"), i, each)
+	{
+		const char *named =
+			fetch_json_text(p->a, json_object_get(each, "annotations"), REF_NAME);
+
+		if (!named || strcmp(named, p->name) != 0)
+			json_array_append(all, each);
+	}
+	if (!type)
+		type = json_object_get(own, "manifests") ?
+			       "application/vnd.oci.image.index.v1+json" :
+			       "application/vnd.oci.image.manifest.v1+json";
+	json_array_append_new(all, json_pack("{s:s, s:s, s:I, s:{s:s}}", "mediaType", type,
+					     "digest", digest, "size", (json_int_t)manifest->size,
+					     "annotations", REF_NAME, p->name));
+	json_decref(index);
+	json_decref(own);
+	index = json_pack("{s:i, s:s, s:o}", "schemaVersion", 2, "mediaType",
+			  "application/vnd.oci.image.index.v1+json", "manifests", all);
+	text = fetch_json_dump(p->a, index, JSON_INDENT(2), &n);
+	json_decref(index);
+	good = fs_write(p->ds, path, text, n, 0644, false, NULL);
+	return fs_write(p->ds, fs_join(p->a, p->dir, "oci-layout"), layout, strlen(layout), 0644,
+			false, NULL) &&
+	       good;
+}
+
+bool
+image_fill(struct arena *a, struct diags *ds, const struct lock_image *image,
+	   const struct mirror_how *how, struct mirror_done *done)
+{
+	struct pulling p = { .a = a,
+			     .ds = ds,
+			     .how = how,
+			     .done = done,
+			     .dir = fs_join(a, how->dir, "images"),
+			     .name = image->name };
+	const struct source *manifest, *list;
+	struct oci_name name;
+	double before = done->bytes;
+	json_t *root;
+	bool good;
+
+	if (!image->name || !image->digest || !image->platform_digest)
+		return true;
+	if (!oci_name_parse(a, ds, image->name, (struct span){ 0 }, &name))
+		return false;
+	p.registry = oci_open(a, &name);
+	if (!(list = pull_manifest(&p, image->digest)) ||
+	    !(manifest = pull_manifest(&p, image->platform_digest)))
+		return false;
+	root = json_loadb(manifest->text, manifest->size, 0, NULL);
+	good = pull_image(&p, root) && name_image(&p, image->digest, list);
+	json_decref(root);
+	if (good)
+		*(done->bytes > before ? &done->fetched : &done->had) += 1;
+	return good;
+}

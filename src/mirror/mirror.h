@@ -1,0 +1,63 @@
+#ifndef MIRROR_H
+#define MIRROR_H
+
+#include "lock/lock.h"
+
+/*
+ * A directory with everything that locks name, for builds without a network:
+ *
+ *     DIR/files/NAME.whl, NAME.tar.gz     wheels and sdists
+ *     DIR/simple/                         their index: PEP 503 and 691
+ *     DIR/archives/SHA256/NAME            files that a recipe names by URL, standalone Pythons
+ *     DIR/git/NAME-HASH.git, .url         bare repositories, and the URL of each
+ *     DIR/images/                         base images: an OCI layout
+ *
+ * Each path follows from the lock.  A file gets its name when its digest is right.
+ */
+
+struct mirror_how {
+	const char *dir;
+	struct names secrets; /* netrc texts: credentials of the indexes */
+	double timeout_s;     /* of one file or repository; 0: by its size */
+	bool no_images;       /* leave out what only images need: base images, the Python build */
+	bool quiet;           /* print no line for each download */
+};
+
+struct mirror_done {
+	size_t fetched, had; /* files, repositories, images */
+	double bytes;        /* fetched, of files */
+};
+
+/*
+ * mirror_fill -- brings what a lock names into the mirror; may be called for several locks.
+ * The caller holds fs_lock_dir of the directory.
+ *
+ *   in      l: of the stack s, which says of each extension whether its submodules are needed
+ *   out     *done: added to
+ *   errors  SB1030 (a file or repository: one error each, and the others are tried), SB0406, SB055x
+ *           (registries), false
+ *   source  PEP 503, 691; image-spec 1.1 (image-layout.md)
+ */
+bool mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
+		 const struct mirror_how *how, struct mirror_done *done);
+
+/* Writes the index of all wheels and sdists of a mirror.  errors SB0100, SB0406, SB1030, false */
+bool mirror_index(struct arena *a, struct diags *ds, const char *dir);
+
+/* What makes a build use a mirror. */
+struct mirror_use {
+	struct names env;      /* "NAME=value" for pip and git */
+	struct names from, to; /* URLs in commands, and the file:// URLs in place of them */
+};
+
+/*
+ * mirror_use -- checks that a mirror has every file and repository that an environment needs.
+ *
+ *   out     *out
+ *   errors  SB1031 with each part that is missing or has another digest, false
+ *   memory  lives in a
+ */
+bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
+		const char *dir, struct mirror_use *out);
+
+#endif

@@ -1,0 +1,123 @@
+/* A build from a mirror: what it checks, and how pip and git find the files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/str.h"
+#include "fetch/fetch.h"
+#include "internal.h"
+
+enum { FAULTS_SHOWN = 8 };
+
+struct checking {
+	struct arena *a;
+	const char *dir;
+	struct names faults;
+};
+
+static void
+check_file(struct checking *c, const struct item *i)
+{
+	const char *path = fs_join(c->a, c->dir, i->path);
+
+	if (!fs_exists(path))
+		list_push(c->a, &c->faults,
+			  arena_printf(c->a, "%s: `%s` does not exist", i->what, i->path));
+	else if (!file_is(c->a, path, i->sha256, i->size))
+		list_push(c->a, &c->faults,
+			  arena_printf(c->a, "%s: `%s` has another digest or size than the lock",
+				       i->what, i->path));
+}
+
+/* A URL of a file or directory, without a character that a shell, pip or git reads in another way. */
+static const char *
+file_url(struct arena *a, const char *dir, const char *path)
+{
+	const char *whole = fs_real(a, fs_join(a, dir, path));
+	struct buf b = BUF(a);
+
+	buf_puts(&b, "file://");
+	for (; *whole; whole++)
+		if (is_alnum(*whole) || strchr("/._-", *whole))
+			buf_putc(&b, *whole);
+		else
+			buf_printf(&b, "%%%02X", (unsigned char)*whole);
+	return buf_text(&b);
+}
+
+/* Variables that set one more key of git's configuration. */
+static void
+configure_git(struct arena *a, struct mirror_use *u, size_t *n, const char *key, const char *value)
+{
+	list_push(a, &u->env, arena_printf(a, "GIT_CONFIG_KEY_%zu=%s", *n, key));
+	list_push(a, &u->env, arena_printf(a, "GIT_CONFIG_VALUE_%zu=%s", *n, value));
+	*n += 1;
+}
+
+/* Makes git read each repository from the mirror, submodules too. */
+static bool
+use_git(struct arena *a, struct diags *ds, const char *dir, struct mirror_use *u)
+{
+	const char *old = getenv("GIT_CONFIG_COUNT");
+	size_t n = old ? strtoul(old, NULL, 10) % 1000 : 0;
+	struct names urls = { 0 };
+
+	if (!fs_is_dir(fs_join(a, dir, "git")))
+		return true;
+	if (!fs_list(a, ds, fs_join(a, dir, "git"), ".url", &urls))
+		return false;
+	for (size_t i = 0; i < urls.n; i++) {
+		const char *path = arena_printf(a, "git/%s", urls.at[i]);
+		const struct source *url = fs_read_quiet(a, fs_join(a, dir, path), 4096);
+		const char *bare = arena_printf(a, "%.*sgit", (int)strlen(path) - 3, path);
+
+		if (!url || !str_matches(url->text, "^[a-z+]+://[^\\x00-\\x20\\x7f]+$"))
+			continue;
+		configure_git(a, u, &n, arena_printf(a, "url.%s.insteadOf", file_url(a, dir, bare)),
+			      url->text);
+		configure_git(a, u, &n, "safe.directory", fs_real(a, fs_join(a, dir, bare)));
+	}
+	/* git refuses submodules from file:// otherwise. */
+	configure_git(a, u, &n, "protocol.file.allow", "always");
+	list_push(a, &u->env, arena_printf(a, "GIT_CONFIG_COUNT=%zu", n));
+	return true;
+}
+
+bool
+mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
+	   const char *dir, struct mirror_use *out)
+{
+	struct checking c = { .a = a, .dir = dir };
+	unsigned before = ds->errors;
+	const struct items files = items_of(a, ds, l);
+	struct repository r;
+	struct diag *d;
+
+	*out = (struct mirror_use){ 0 };
+	for (size_t i = 0; i < files.n; i++) {
+		if (files.at[i].image)
+			continue;
+		check_file(&c, &files.at[i]);
+		if (!files.at[i].by_url)
+			continue;
+		list_push(a, &out->from, files.at[i].url);
+		list_push(a, &out->to, file_url(a, dir, files.at[i].path));
+	}
+	for (size_t i = 0; i < l->sources.n; i++)
+		if (repository_of(a, &l->sources.at[i], s, &r) &&
+		    !git_mirror_has(fs_join(a, dir, r.path), r.ref, r.commit))
+			list_push(a, &c.faults,
+				  arena_printf(a, "%s: `%s` does not have the commit %.12s",
+					       l->sources.at[i].name, r.path, r.commit));
+	if (c.faults.n) {
+		d = diag_at(ds, E_MIRROR_LACKS, (struct span){ 0 },
+			    "the mirror `%s` lacks parts of the lock", dir);
+		for (size_t i = 0; i < c.faults.n && i < FAULTS_SHOWN; i++)
+			diag_why(d, "%s", c.faults.at[i]);
+		if (c.faults.n > FAULTS_SHOWN)
+			diag_why(d, "%zu more parts are missing", c.faults.n - FAULTS_SHOWN);
+	}
+	list_push(a, &out->env, "PIP_NO_INDEX=1");
+	list_push(a, &out->env, arena_printf(a, "PIP_FIND_LINKS=%s", file_url(a, dir, "files")));
+	return use_git(a, ds, dir, out) && ds->errors == before;
+}
