@@ -187,14 +187,31 @@ world_image(struct arena *a, const char *tag, const struct plan *p)
 	return image_name(a, tag, p->name, p->stack->recipe->cell);
 }
 
+/* Sets o->mirror, if one is named. */
+static bool
+open_mirror(struct run *r, const struct plan *p, struct build_options *o, struct mirror_use *use)
+{
+	const struct recipe *cell = p->stack->recipe;
+	const char *again = arena_printf(r->a, "stackbuild lock %s",
+					 world_recipe(r->a, r->o, cell->cell));
+	const struct lock *l = p->lock;
+
+	if (!r->o->mirror)
+		return true;
+	o->mirror = use;
+	return (l || lock_beside(r->a, &r->ds, cell, again, true, &l)) &&
+	       mirror_use(r->a, &r->ds, l, p->stack, r->o->mirror, use);
+}
+
 static bool
 build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	   struct build_options o)
 {
 	const struct plan *p = pipeline_plan(r, r->a, &r->ds, cell, NULL);
 	struct build_record record = { 0 };
+	struct mirror_use use;
 
-	if (!p || r->ds.errors)
+	if (!p || r->ds.errors || !open_mirror(r, p, &o, &use))
 		return false;
 	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", p->name);
 	/* Not for a wheel: a comma in the path of a compile breaks `-Wl,-rpath,PATH`. */
@@ -353,6 +370,10 @@ verb_build(struct run *r)
 	if (!rs || !t || !open_stores(r, &b.stores) ||
 	    !(b.engine = engine_choose(r->a, &r->ds, o->engine, &at, &state)))
 		return EXIT_DIAGNOSED;
+	if (o->mirror && o->no_lock)
+		return usage_error("--mirror has the files of the lock: without --no-lock");
+	if (o->mirror && strcmp(b.engine->name, "venv") != 0)
+		return usage_error("--mirror is for the engine venv: --engine venv");
 	if (rs->n > 1 && o->wheel)
 		return usage_error("--wheel compiles for one cell: name it with --cell");
 	if (rs->n > 1)

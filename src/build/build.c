@@ -162,6 +162,9 @@ write_target(struct work *w, const char *target, const char *path, bool for_buil
 
 	if (!render(w->a, w->ds, &in, &files))
 		return false;
+	for (size_t i = 0; i < files.n && w->o->mirror; i++)
+		files.at[i].text =
+			mirror_text(w->a, w->o->mirror, files.at[i].text, &files.at[i].size);
 	/* Cells that are built at the same time share the manifest. */
 	lock = fs_lock_dir(w->a, dir);
 	manifest = render_manifest(w->a, &in, &files, dir);
@@ -376,6 +379,8 @@ run_script(struct work *w, const char *path, bool until_inputs)
 		  w->o->wheel  ? arena_printf(w->a, "STACKBUILD_UNTIL=%s", w->o->wheel) :
 				 "STACKBUILD_UNTIL");
 	list_push(w->a, &c.env, arena_printf(w->a, "STACKBUILD_SKIP=%s", other_extensions(w)));
+	for (size_t i = 0; w->o->mirror && i < w->o->mirror->env.n; i++)
+		list_push(w->a, &c.env, w->o->mirror->env.at[i]);
 	return work_run(w, c);
 }
 
@@ -465,7 +470,8 @@ build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struc
 		return false;
 	if (work_open(&w) && work_secrets(&w) && open_screen(&w)) {
 		wheels_wanted(&w);
-		commits_resolve(&w);
+		if (!o->mirror)
+			commits_resolve(&w);
 		good = o->engine->build                    ? build_image(&w) :
 		       o->engine->dialect == DIALECT_MODAL ? build_modal(&w) :
 							     build_venv(&w);

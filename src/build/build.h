@@ -3,6 +3,7 @@
 
 #include "engine.h"
 #include "host/host.h"
+#include "mirror/mirror.h"
 #include "plan/plan.h"
 #include "progress.h"
 #include "publish.h"
@@ -33,6 +34,7 @@ struct build_options {
 	struct names cache_from, cache_to;
 	bool keep_context;
 	bool colour;
+	const struct mirror_use *mirror; /* in place of the network, for venv; or NULL */
 	const char *wheel; /* id of the one extension whose wheel is made, and no image; or NULL */
 };
 

@@ -23,7 +23,7 @@ add(struct arena *a, struct diags *ds, struct items *all, struct item i, bool in
 	}
 	i.path = indexed ? arena_printf(a, "files/%s", name) :
 			   arena_printf(a, "archives/%s/%s", i.sha256, name);
-	i.by_url = !indexed;
+	i.by_url |= !indexed;
 	for (size_t k = 0; k < all->n; k++)
 		if (!strcmp(all->at[k].path, i.path))
 			return;
@@ -57,7 +57,8 @@ items_of(struct arena *a, struct diags *ds, const struct lock *l)
 			    (struct item){ .what = s->name,
 					   .url = s->url,
 					   .sha256 = s->sha256,
-					   .size = s->size },
+					   .size = s->size,
+					   .by_url = true },
 			    !strcmp(s->kind, "sdist"));
 	}
 	add(a, ds, &all,

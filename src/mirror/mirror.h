@@ -60,4 +60,7 @@ struct mirror_use {
 bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct stack *s,
 		const char *dir, struct mirror_use *out);
 
+/* Returns a text of *n bytes, and its new length, with the file:// URLs of m in place of the others. */
+const char *mirror_text(struct arena *a, const struct mirror_use *m, const char *text, size_t *n);
+
 #endif

@@ -121,3 +121,28 @@ mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct
 	list_push(a, &out->env, arena_printf(a, "PIP_FIND_LINKS=%s", file_url(a, dir, "files")));
 	return use_git(a, ds, dir, out) && ds->errors == before;
 }
+
+static bool
+ends_url(char c)
+{
+	return !c || !(is_alnum(c) || strchr("%/?&=+._-", c));
+}
+
+const char *
+mirror_text(struct arena *a, const struct mirror_use *m, const char *text, size_t *n)
+{
+	struct buf b = BUF(a);
+
+	for (const char *p = text, *end = text + *n; p < end;) {
+		size_t i = 0;
+
+		while (i < m->from.n &&
+		       !(starts_with(p, m->from.at[i]) && ends_url(p[strlen(m->from.at[i])])))
+			i++;
+		buf_add(&b, i < m->from.n ? m->to.at[i] : p,
+			i < m->from.n ? strlen(m->to.at[i]) : 1);
+		p += i < m->from.n ? strlen(m->from.at[i]) : 1;
+	}
+	*n = b.n;
+	return buf_text(&b);
+}
