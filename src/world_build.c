@@ -193,7 +193,7 @@ open_mirror(struct run *r, const struct plan *p, struct build_options *o, struct
 {
 	const struct recipe *cell = p->stack->recipe;
 	const char *again = arena_printf(r->a, "stackbuild lock %s",
-					 world_recipe(r->a, r->o, cell->cell));
+					 recipe_words(r->a, r->o, cell->path, cell->cell));
 	const struct lock *l = p->lock;
 
 	if (!r->o->mirror)

@@ -17,7 +17,7 @@ mirror_cell(struct run *r, const struct recipe *recipe, struct mirror_how *how,
 {
 	const struct stack *s = resolve(r->a, &r->ds, r->facts, recipe, NULL);
 	const char *again = arena_printf(r->a, "stackbuild lock %s",
-					 world_recipe(r->a, r->o, recipe->cell));
+					 recipe_words(r->a, r->o, recipe->path, recipe->cell));
 	const struct lock *l;
 
 	how->secrets = (struct names){ 0 };
@@ -73,7 +73,7 @@ verb_mirror(struct run *r)
 	if (!rs || !world_mirror(r, rs, dir, timeout_s))
 		return EXIT_DIAGNOSED;
 	buf_printf(&r->out, "next: stackbuild build %s --engine venv --mirror ",
-		   world_recipe(r->a, o, o->cell));
+		   recipe_words(r->a, o, o->args.at[0], o->cell));
 	quote(&r->out, QUOTE_SH, LANG_SH, dir, &why);
 	buf_putc(&r->out, '\n');
 	return EXIT_DONE;

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -351,4 +352,22 @@ fs_stem(struct arena *a, const char *path)
 	const char *dot = strrchr(name, '.');
 
 	return arena_copy(a, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+/* Files of a directory that may not be written could not be removed: it is made writable first. */
+void
+fs_remove(const char *path)
+{
+	char *const roots[] = { (char *)(uintptr_t)path, NULL };
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+
+	for (FTSENT *e; walk && (e = fts_read(walk));)
+		if (e->fts_info == FTS_D && (e->fts_statp->st_mode & 0700) != 0700)
+			chmod(e->fts_accpath, 0700);
+		else if (e->fts_info == FTS_DP)
+			rmdir(e->fts_accpath);
+		else if (e->fts_info != FTS_DNR)
+			unlink(e->fts_accpath);
+	if (walk)
+		fts_close(walk);
 }

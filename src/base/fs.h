@@ -74,6 +74,9 @@ bool fs_write_all(int fd, const char *bytes, size_t n);
 /* Creates the missing directories above `path`; false: errno has the reason. */
 bool fs_make_parents(struct arena *a, const char *path);
 
+/* Removes a file, or a directory with its content on this file system; links are not followed. */
+void fs_remove(const char *path);
+
 /* "a/b" from "a" and "b"; `name` alone if it is absolute or dir is empty or "." */
 const char *fs_join(struct arena *a, const char *dir, const char *name);
 /* Returns the absolute path without links; the path itself if nothing exists there. */

@@ -23,24 +23,6 @@ cannot(struct work *w, const char *what, const char *path)
 	return false;
 }
 
-/* What lies in a folder that may not be written could not be removed: it is made writable first. */
-static void
-remove_tree(const char *path)
-{
-	char *const roots[] = { (char *)(uintptr_t)path, NULL };
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-
-	for (FTSENT *e; walk && (e = fts_read(walk));)
-		if (e->fts_info == FTS_D && (e->fts_statp->st_mode & 0700) != 0700)
-			chmod(e->fts_accpath, 0700);
-		else if (e->fts_info == FTS_DP)
-			rmdir(e->fts_accpath);
-		else if (e->fts_info != FTS_DNR)
-			unlink(e->fts_accpath);
-	if (walk)
-		fts_close(walk);
-}
-
 bool
 work_make(struct work *w, const char *path)
 {
@@ -64,7 +46,7 @@ work_folder(struct work *w, const char *name)
 {
 	const char *path = fs_join(w->a, w->dir, name);
 
-	remove_tree(path);
+	fs_remove(path);
 	if (fs_exists(path)) {
 		cannot(w, "empty the folder", path);
 		return NULL;
@@ -350,7 +332,7 @@ forget_secrets(struct work *w)
 	name = strrchr(dir, '/');
 	if (name && starts_with(name + 1, "stackbuild-") && strlen(name + 1) == strlen(SECRETS) &&
 	    lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
-		remove_tree(dir);
+		fs_remove(dir);
 	unlink(link);
 }
 
@@ -438,7 +420,7 @@ work_close(struct work *w)
 
 	for (size_t i = 0; w->lock >= 0 && !w->o->keep_context && i < sizeof(ours) / sizeof(*ours);
 	     i++)
-		remove_tree(fs_join(w->a, w->dir, ours[i]));
+		fs_remove(fs_join(w->a, w->dir, ours[i]));
 	if (w->secrets)
 		forget_secrets(w);
 	if (w->lock >= 0)

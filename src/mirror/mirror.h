@@ -63,4 +63,35 @@ bool mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const s
 /* Returns a text of *n bytes, and its new length, with the file:// URLs of m in place of the others. */
 const char *mirror_text(struct arena *a, const struct mirror_use *m, const char *text, size_t *n);
 
+/* A file of a bundle. */
+struct bundle_file {
+	const char *path; /* in the bundle: "mirror/files/x.whl" */
+	const char *from; /* on disk */
+};
+struct bundle_files LIST(struct bundle_file);
+
+/* Adds the files below a directory as PREFIX/...; partial and hidden files are left out.  errors SB1032,
+ * false */
+bool bundle_add(struct arena *a, struct diags *ds, struct bundle_files *all, const char *dir,
+		const char *prefix);
+
+/*
+ * bundle_write -- packs files into one archive (tar, zstd), which has equal bytes for equal files.
+ *
+ *   in      paths below "mirror/", "recipe/" or "proof/"
+ *   out     `to` appears by rename
+ *   errors  SB1032, false
+ */
+bool bundle_write(struct arena *a, struct diags *ds, struct bundle_files *files, const char *to);
+
+/*
+ * bundle_read -- unpacks an archive into a directory, and compares every file with the list in it.
+ *
+ *   in      dir: does not exist, or is empty
+ *   out     dir appears by rename, when everything is right; *n: files
+ *   errors  SB1032 for anything but the regular files of the list, in its order, with their sizes and
+ *           digests; false, and dir is as it was
+ */
+bool bundle_read(struct arena *a, struct diags *ds, const char *file, const char *dir, size_t *n);
+
 #endif
