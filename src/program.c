@@ -194,7 +194,8 @@ assume_recipe(struct arena *a, struct options *o, const char **why)
 		o->args.at[1] = o->args.at[0];
 		o->args.at[0] = last;
 	}
-	if (o->verb == VERB_publish || o->unpack || !verb_takes(o->verb, "variant") || o->args.n >= named)
+	if (o->verb == VERB_publish || o->unpack || !verb_takes(o->verb, "variant") ||
+	    o->args.n >= named)
 		return true;
 	if (o->verb == VERB_why && o->args.n && fs_exists(o->args.at[0])) {
 		*why = arena_printf(a, "name a package, too: stackbuild why %s numpy",
