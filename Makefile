@@ -191,7 +191,13 @@ $(VENV)-modal15/ok: tests/requirements-modal15.txt
 	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
-test_needs = engines all $(units) $(tools) $(BUILD)/stackbuild_shared $(VENV)/ok $(VENV)-modal15/ok
+# The readers of bills of materials, in an environment of their own.
+$(VENV)-sbom/ok: tests/requirements-sbom.txt
+	@test -x $(@D)/bin/python || $(PYTHON3) -m venv $(@D)
+	$(@D)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+test_needs = engines all $(units) $(tools) $(BUILD)/stackbuild_shared $(VENV)/ok $(VENV)-modal15/ok $(VENV)-sbom/ok
 
 test: deps-test
 	@$(MAKE) --no-print-directory test-run

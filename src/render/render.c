@@ -10,7 +10,7 @@
 static const struct kind {
 	const char *name;
 	bool by_default;
-	const char *file; /* its template has the same name */
+	const char *file; /* its template has the same name, if it has a shape */
 	enum language language;
 	unsigned mode;
 	const char *next;
@@ -28,6 +28,9 @@ static const struct kind {
 	  "python -m pip install -r {path}", requirements_shape, requirements_fill },
 	{ "constraints", false, "constraints.txt", LANG_PIP, 0644,
 	  "python -m pip install -c {path} ...", requirements_shape, constraints_fill },
+	/* No template: JSON of the lock. */
+	{ "cyclonedx", false, "cyclonedx.json", LANG_YAML, 0644, NULL, NULL, cyclonedx_fill },
+	{ "spdx", false, "spdx.json", LANG_YAML, 0644, NULL, NULL, spdx_fill },
 	/* One file for all cells. */
 	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644,
 	  "OUT={out} docker buildx bake -f {path}", pipeline_shape, pipeline_fill },
@@ -226,7 +229,7 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 			    .matrix = r->shared[k->language == LANG_SH],
 			    .templates = r->in->templates,
 			    .build = r->in->build,
-			    .top = scope_new(scratch, k->shape) };
+			    .top = k->shape ? scope_new(scratch, k->shape) : NULL };
 	struct template_marks marks = { 0 };
 	struct buf text = BUF(scratch);
 	struct rendered *file;
@@ -236,17 +239,20 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 	t.file = (struct rendered){
 		.path = k->file, .mode = k->mode, .next = k->next, .target = k->name
 	};
-	if (p)
+	if (p && k->shape)
 		target_lines(t.top, "generated", target_generated(scratch, p->stack->recipe));
 	k->fill(&t);
-	good = !own.errors && template_expand(&own, templates_text(t.templates, k->file),
-					      k->language, t.top, &text, &marks);
-	if (good) {
+	good = !own.errors &&
+	       (!k->shape || template_expand(&own, templates_text(t.templates, k->file),
+					     k->language, t.top, &text, &marks));
+	if (good && k->shape) {
 		t.file.text = buf_text(&text);
 		t.file.size = text.n;
 		t.file.instructions = docker_instructions(&t, t.file.text, &marks);
+	}
+	if (good) {
 		file = keep(r, &t.file);
-		if (p && forced->n)
+		if (p && forced->n && k->shape)
 			write_forced(r->a, forced, file);
 		if (p && r->in->recipes->matrix)
 			file->path = fs_join(r->a, p->stack->recipe->cell, file->path);

@@ -44,7 +44,7 @@ struct target {
  */
 typedef void target_fill(struct target *t);
 target_fill dockerfile_fill, modal_fill, apptainer_fill, script_fill, requirements_fill,
-	constraints_fill, pipeline_fill, cluster_fill;
+	constraints_fill, pipeline_fill, cluster_fill, cyclonedx_fill, spdx_fill;
 /* The names that their templates may use. */
 extern const struct shape dockerfile_shape[], modal_shape[], apptainer_shape[], script_shape[],
 	requirements_shape[], pipeline_shape[], cluster_shape[];
