@@ -112,10 +112,13 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 				list_push(r->a, &v.unchecked,
 					  (struct unchecked_part){
 						  arena_strdup(r->a, parts->at[k].what),
-						  arena_strdup(r->a, parts->at[k].why) });
+						  arena_strdup(r->a, parts->at[k].why),
+						  parts->at[k].by });
 			if (choices && r->o->verbose)
 				choices_of(choices, s);
 		}
+		if (r->o->online && world_check_online)
+			world_check_online(r, rs->at[i], p ? p->stack : NULL, *reported, &v);
 		codes_since(r->a, *reported, &v);
 		/* A stale lock is an error, but does not make the stack incompatible. */
 		tail = ds->tail;
@@ -142,7 +145,7 @@ static const char *const words[OUTCOMES] = { "compatible", "no known problem", "
 static enum outcome
 outcome_of(const struct cell_verdict *v)
 {
-	return v->errors.n ? INCOMPATIBLE : v->unchecked.n ? NO_PROBLEM : COMPATIBLE;
+	return v->errors.n && !v->failed ? INCOMPATIBLE : v->unchecked.n ? NO_PROBLEM : COMPATIBLE;
 }
 
 const char *
@@ -324,6 +327,10 @@ verb_check(struct run *r)
 	struct cell_verdicts all = { 0 };
 	struct buf choices = BUF(r->a);
 
+	if (r->o->fix && r->o->online)
+		return usage_error("--fix and --online exclude each other");
+	if (r->o->builds.n && !r->o->online)
+		return usage_error("--allow-build needs --online, which reads metadata");
 	if (r->o->fix)
 		return check_fix(r);
 	if (r->o->dry_run)

@@ -45,6 +45,19 @@ bool is_refresh(const struct options *o);
 /* facts refresh: writes data of the package index to --out, else to `user`. */
 LINKED_WORLD int world_facts_refresh(struct run *r, const char *user);
 
+struct cell_verdict;
+/*
+ * check --online: resolves one cell with uv, as `lock` does.  Parts that the metadata of packages
+ * check leave v->unchecked; conflicts become errors.
+ *
+ *   in      s: NULL: the cell has no stack, and its errors begin with `since`; the function tries
+ *           their helps with uv, and adds to each whether the stack then locks
+ *   errors  SB1005 to SB1008; v->failed after any but SB1008
+ */
+LINKED_WORLD void world_check_online(struct run *r, const struct recipe *cell,
+				     const struct stack *s, struct diag *since,
+				     struct cell_verdict *v);
+
 /* Loads the knowledge base, for a verb that does not always need it; NULL after an error. */
 const struct facts *program_knowledge(struct run *r);
 
@@ -114,6 +127,7 @@ struct cell_verdict {
 	const char *path, *cell; /* cell: NULL without a matrix */
 	const char *summary;     /* NULL: there is no stack */
 	bool invalid;            /* the recipe cannot be read */
+	bool failed;             /* check --online: its errors are those of uv or of an index */
 	struct names errors, warnings;
 	struct reported LIST(const struct diag *) reported;
 	struct unchecked_parts unchecked;

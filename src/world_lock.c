@@ -38,25 +38,32 @@ explain_package(struct locking *l)
 
 /* --- a new lock --- */
 
+const char *
+lock_obstacle(struct arena *a, const struct stack *s, struct span *at)
+{
+	const struct recipe_needs *needs = s->recipe->app.needs;
+
+	if (s->torch_base) {
+		*at = s->torch.at;
+		return "its torch is that of the base image, and uv cannot see the packages there";
+	}
+	if (!s->python.value) {
+		*at = s->base.at;
+		return "the Python of its base image is unknown";
+	}
+	if (!needs || !needs->lines.n)
+		return NULL;
+	*at = needs->lines.at[0].text.at;
+	return arena_printf(a, "`%s` in the requirements of the application: %s",
+			    needs->lines.at[0].text.s, needs->lines.at[0].why);
+}
+
 static bool
 can_be_locked(struct locking *l)
 {
-	const struct stack *s = l->stack;
-	const struct recipe_needs *needs = l->recipe->app.needs;
-	const char *why = NULL;
 	struct span at = { .src = l->recipe->src };
+	const char *why = lock_obstacle(l->r->a, l->stack, &at);
 
-	if (s->torch_base) {
-		why = "its torch is that of the base image, and uv cannot see the packages there";
-		at = s->torch.at;
-	} else if (!s->python.value) {
-		why = "the Python of its base image is unknown";
-		at = s->base.at;
-	} else if (needs && needs->lines.n) {
-		why = arena_printf(l->r->a, "`%s` in the requirements of the application: %s",
-				   needs->lines.at[0].text.s, needs->lines.at[0].why);
-		at = needs->lines.at[0].text.at;
-	}
 	if (!why)
 		return true;
 	diag_why(diag_at(&l->r->ds, E_LOCK_UNSUPPORTED, at, "this stack cannot be locked"), "%s",
@@ -67,7 +74,7 @@ can_be_locked(struct locking *l)
 static bool
 resolved(struct locking *l, struct uv_answer *answer)
 {
-	const struct lock_request *q = lock_request(l->r->a, l->stack);
+	const struct lock_request *q = lock_asks(l, l->stack);
 
 	switch (uv_resolve(l->r->a, &l->r->ds, q, &l->how, answer)) {
 	case UV_DONE: return true;
@@ -252,17 +259,21 @@ lock_one(struct run *r, const struct recipe *recipe, struct uv *uv, struct uv_ho
 {
 	struct locking l = { .r = r, .recipe = recipe, .uv = uv, .how = how };
 
+	struct diag **found = r->ds.tail;
+	const bool reads = r->o->check || r->o->why;
+
 	l.path = lock_path(r->a, recipe);
 	l.stack = resolve(r->a, &r->ds, r->facts, recipe, NULL);
-	if (!l.stack)
-		return;
-	if (r->o->check)
+	if (l.stack && r->o->check)
 		check_lock(&l);
-	else if (r->o->why)
+	else if (l.stack && r->o->why)
 		explain_package(&l);
-	else if (world_index_secrets(r, recipe, &l.how.secrets)) {
+	else if (!reads && world_index_secrets(r, recipe, &l.how.secrets)) {
 		world_hide_secrets(r, recipe);
-		lock_cell(&l);
+		if (l.stack)
+			lock_cell(&l);
+		else
+			lock_try_helps(&l, *found);
 	}
 }
 

@@ -14,10 +14,24 @@ struct locking {
 	const struct lock *old; /* NULL: there is none, or it cannot be read */
 	struct uv *uv;          /* version NULL: it was not looked for yet */
 	struct uv_how how;
+	const char *stand_in; /* index of torch that is replaced by the default one; or NULL */
 };
 
 /* Adds the texts of the secrets that indexes of a recipe name: lines of a netrc.  errors SB0504, false */
 bool world_index_secrets(struct run *r, const struct recipe *of, struct names *texts);
+
+/* Returns why a stack cannot be locked, and where, or NULL. */
+const char *lock_obstacle(struct arena *a, const struct stack *s, struct span *at);
+
+/* Returns the request of a stack; with l->stand_in, torch comes from the default index. */
+struct lock_request *lock_asks(struct locking *l, const struct stack *s);
+
+/*
+ * Tries the helps of errors with uv, at most ten, and adds to each whether the stack then locks.
+ *
+ *   in   since: the first diagnostic of the cell
+ */
+void lock_try_helps(struct locking *l, struct diag *since);
 
 /*
  * Reports that uv found no solution: its explanation, the places in the recipe, and the nearest
@@ -26,5 +40,14 @@ bool world_index_secrets(struct run *r, const struct recipe *of, struct names *t
  *   errors  SB1008
  */
 void lock_conflict(struct locking *l, const struct lock_request *q, const struct uv_answer *answer);
+
+/*
+ * As uv_resolve, without the packages that have no wheel.
+ *
+ *   out  left_out: their names, normalised; q no longer has them
+ */
+enum uv_end lock_resolve_wheels(struct locking *l, struct diags *ds, struct lock_request *q,
+				const struct uv_how *how, struct uv_answer *answer,
+				struct names *left_out);
 
 #endif

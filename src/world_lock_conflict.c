@@ -2,6 +2,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/fix.h"
+#include "base/fs.h"
 #include "base/proc.h"
 #include "base/str.h"
 #include "world_lock.h"
@@ -127,9 +129,67 @@ version_if_open(struct locking *l, const struct lock_request *q, const char *key
 	return NULL;
 }
 
-/* Whether the stack locks after a change of the recipe. */
-static bool
-locks_with(struct locking *l, const char *set, const struct uv_how *how)
+/* uv's hint: "Wheels are required for `pyairports` because building from source is disabled ..." */
+static const char *
+needs_build(struct arena *a, const struct uv_answer *answer)
+{
+	const char *hint = answer->hint, *name = hint ? strchr(hint, '`') : NULL;
+
+	if (!name || !strstr(hint, "building from source is disabled"))
+		return NULL;
+	return name_normalize(a, arena_copy(a, name + 1, strcspn(name + 1, "`")));
+}
+
+/* "torch 2.4.0 with --allow-build pyairports": packages without a wheel. */
+static const char *
+with_builds(struct arena *a, const char *what, const struct names *left_out)
+{
+	struct buf b = BUF(a);
+
+	buf_puts(&b, what);
+	for (size_t i = 0; i < left_out->n; i++)
+		buf_printf(&b, "%s --allow-build %s", i ? "" : " with", left_out->at[i]);
+	return buf_text(&b);
+}
+
+/* A recipe_open that returns the files as a fix left them. */
+static const struct source *
+open_fixed(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
+{
+	const struct fix_files *files = ctx;
+
+	for (size_t i = 0; i < files->n; i++)
+		if (!strcmp(files->at[i].src->path, path)) {
+			struct source *src = arena_new_of(a, struct source);
+
+			*src = (struct source){ path, files->at[i].text, files->at[i].size };
+			return src;
+		}
+	return fs_read(a, ds, path, FS_READ_MAX, at);
+}
+
+/* Packages without a wheel that are left out, one a resolution. */
+enum { LEFT_OUT_MAX = 10 };
+
+enum uv_end
+lock_resolve_wheels(struct locking *l, struct diags *ds, struct lock_request *q,
+		    const struct uv_how *how, struct uv_answer *answer, struct names *left_out)
+{
+	for (;;) {
+		enum uv_end end = uv_resolve(l->r->a, ds, q, how, answer);
+		const char *name = end == UV_CONFLICT ? needs_build(l->r->a, answer) : NULL;
+
+		if (!name || left_out->n == LEFT_OUT_MAX)
+			return end;
+		list_push(l->r->a, left_out, name);
+		list_push(l->r->a, &q->elsewhere, name);
+	}
+}
+
+/* Resolves the stack after a change of the recipe: of a value (set), or of its files (fixed). */
+static enum uv_end
+resolve_changed(struct locking *l, const char *set, struct fix_files *fixed,
+		const struct uv_how *how, struct names *left_out)
 {
 	struct options o = *l->r->o;
 	struct diags own;
@@ -141,11 +201,13 @@ locks_with(struct locking *l, const char *set, const struct uv_how *how)
 	diags_init(&own, r.a);
 	o.cell = l->recipe->cell;
 	o.sets.cap = o.sets.n; /* a copy: the list of the command line stays */
-	list_push(r.a, &o.sets, set);
+	if (set)
+		list_push(r.a, &o.sets, set);
 	r.o = &o;
-	rs = pipeline_load(&r, &own, l->recipe->path, NULL, NULL);
+	rs = pipeline_load(&r, &own, l->recipe->path, fixed ? open_fixed : NULL, fixed);
 	s = rs ? resolve(r.a, &own, r.facts, rs->at[0], NULL) : NULL;
-	return s && uv_resolve(r.a, &own, lock_request(r.a, s), how, &answer) == UV_DONE;
+	return s ? lock_resolve_wheels(l, &own, lock_asks(l, s), how, &answer, left_out) :
+		   UV_FAILED;
 }
 
 /* Returns the help that a try gives: "torch 2.13.0"; NULL: the stack does not lock with it. */
@@ -154,9 +216,12 @@ tried(struct locking *l, const struct lock_request *q, const struct try *t,
       const struct uv_how *how)
 {
 	const char *version;
+	struct names left_out = { 0 };
 
 	if (t->set)
-		return locks_with(l, t->set, how) ? t->what : NULL;
+		return resolve_changed(l, t->set, NULL, how, &left_out) == UV_DONE ?
+			       with_builds(l->r->a, t->what, &left_out) :
+			       NULL;
 	version = version_if_open(l, q, t->key, how);
 	return version ? arena_printf(l->r->a, "%s==%s", t->key, version) : NULL;
 }
@@ -231,19 +296,11 @@ explain(struct arena *a, struct diag *d, const char *explanation)
 	diag_why(d, "%s", starts_with(buf_text(&b), "Because ") ? buf_text(&b) + 8 : buf_text(&b));
 }
 
-/* "pyairports" of uv's hint "Wheels are required for `pyairports` because ..." */
-static const char *
-quoted_name(struct arena *a, const char *hint)
-{
-	const char *name = strchr(hint, '`');
-
-	return name ? arena_copy(a, name + 1, strcspn(name + 1, "`")) : "NAME";
-}
-
 void
 lock_conflict(struct locking *l, const struct lock_request *q, const struct uv_answer *answer)
 {
 	const struct named named = named_in(l->r->a, q, answer->explanation);
+	const char *build = needs_build(l->r->a, answer);
 	struct diag *d = diag_at(&l->r->ds, E_LOCK_CONFLICT,
 				 named.n ? named.at[0]->at : (struct span){ .src = l->recipe->src },
 				 "uv finds no versions that satisfy all requirements");
@@ -255,14 +312,106 @@ lock_conflict(struct locking *l, const struct lock_request *q, const struct uv_a
 	    mentions(answer->explanation, "torch"))
 		diag_why(d, "stackbuild selects torch %s: %s", l->stack->torch.value,
 			 l->stack->torch.reason);
-	if (answer->hint && strstr(answer->hint, "building from source is disabled"))
+	if (build)
 		diag_help(d,
 			  "add --allow-build %s: uv then builds its sdist, isolated, to read the "
 			  "metadata",
-			  quoted_name(l->r->a, answer->hint));
+			  build);
 	else if (strstr(answer->explanation, "was not found in the package registry"))
 		diag_help(d,
 			  "check the spelling of the name, and whether the index has the package");
 	else
 		suggest(l, d, q, answer->explanation);
+}
+
+/* --- the helps of other errors --- */
+
+/* Tries one help; adds to its text whether the stack then locks.  Returns true if it does. */
+static bool
+try_help(struct locking *l, struct diag *d, struct note *help, const struct uv_how *how)
+{
+	struct fix_files files = { 0 };
+	struct names left_out = { 0 };
+
+	for (const struct edit *e = help->edits; e; e = e->next) {
+		size_t i = 0;
+
+		while (i < files.n && files.at[i].src != e->at.src)
+			i++;
+		if (i == files.n && e->at.src)
+			list_push(l->r->a, &files, (struct fix_file){ e->at.src, NULL, 0 });
+	}
+	if (!fix_help(l->r->a, d, help, &files))
+		return false;
+	switch (resolve_changed(l, NULL, &files, how, &left_out)) {
+	case UV_DONE:
+		help->text = arena_printf(l->r->a, "%s (%s)", help->text,
+					  with_builds(l->r->a, "the stack then locks", &left_out));
+		return true;
+	case UV_CONFLICT:
+		help->text = arena_printf(l->r->a, "%s (the stack does not lock then)", help->text);
+		return false;
+	default: return false; /* it has other errors, too */
+	}
+}
+
+void
+lock_try_helps(struct locking *l, struct diag *since)
+{
+	const double end_s = (double)time(NULL) + l->how.timeout_s;
+	struct uv_how how = l->how;
+	struct diags own;
+	size_t tries = 0;
+
+	diags_init(&own, l->r->a);
+	if (!l->uv->version && !uv_find(l->r->a, &own, l->uv))
+		return;
+	for (struct diag *d = since; d; d = d->next) {
+		bool locks = diag_severity(d) != SEV_ERROR;
+
+		for (struct note *n = d->notes; n && !locks; n = n->next) {
+			how.timeout_s = end_s - (double)time(NULL);
+			if (n->kind != NOTE_HELP || !n->edits || tries == TRIES ||
+			    how.timeout_s <= 0 || proc_interrupted())
+				continue;
+			tries++;
+			locks = try_help(l, d, n, &how);
+		}
+	}
+}
+
+/* --- the index of torch --- */
+
+/* "torch==2.2.2+cu121" as "torch==2.2.2" */
+static const char *
+without_local(struct arena *a, const char *requirement)
+{
+	const char *plus = strchr(requirement, '+');
+
+	return plus ? arena_printf(a, "%.*s%s", (int)(plus - requirement), requirement,
+				   plus + strcspn(plus, " ;,")) :
+		      requirement;
+}
+
+struct lock_request *
+lock_asks(struct locking *l, const struct stack *s)
+{
+	struct arena *a = l->r->a;
+	struct lock_request *q = arena_new_of(a, struct lock_request);
+
+	*q = *lock_request(a, s);
+	if (!l->stand_in)
+		return q;
+	for (size_t i = 0; i < q->wants.n; i++) {
+		struct lock_want *w = &q->wants.at[i];
+
+		if (!w->index || strcmp(w->index, l->stand_in) != 0)
+			continue;
+		w->index = NULL;
+		w->requirement = without_local(a, w->requirement);
+	}
+	q->constraints = (struct names){ 0 };
+	for (size_t i = 0; i < s->constraints.n; i++)
+		list_push(a, &q->constraints, without_local(a, s->constraints.at[i]));
+	return q;
 }

@@ -180,18 +180,38 @@ fix_name(struct arena *a, const struct fix *f)
 			    at->src ? at->src->path : "", at->line);
 }
 
-struct fixes
-fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
-	  struct fix_files *files)
+static struct round
+start(struct arena *a, struct arena *scratch, struct fix_files *files)
 {
 	struct round r = { .a = a, .files = files };
-	struct fixes fixes = { 0 };
-	struct arena *scratch = arena_new();
-	size_t tries = 0;
 
 	r.roots = arena_array_of(scratch, const struct node *, files->n);
 	for (size_t i = 0; i < files->n; i++)
 		r.roots[i] = tree_of(scratch, files->at[i].src);
+	return r;
+}
+
+bool
+fix_help(struct arena *a, struct diag *d, const struct note *help, struct fix_files *files)
+{
+	struct arena *scratch = arena_new();
+	struct round r = start(a, scratch, files);
+	struct fix f = { .diag = d, .help = help };
+
+	try_fix(&r, &f);
+	arena_free(scratch);
+	return f.state == FIX_DONE;
+}
+
+struct fixes
+fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
+	  struct fix_files *files)
+{
+	struct arena *scratch = arena_new();
+	struct round r = start(a, scratch, files);
+	struct fixes fixes = { 0 };
+	size_t tries = 0;
+
 	/* Warnings when no error can be fixed: the fix of an error may be one of a warning, too. */
 	for (int severity = SEV_ERROR; severity >= SEV_WARNING && !r.done.n; severity--)
 		for (struct diag *d = ds->head; d; d = d->next) {

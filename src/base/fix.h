@@ -45,6 +45,15 @@ struct fixes LIST(struct fix);
 struct fixes fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 		       struct fix_files *files);
 
+/*
+ * fix_help -- applies one help of a diagnostic.
+ *
+ *   in      help: with edits, each in one of `files`
+ *   out     files->at[].text; false if the help cannot be applied
+ *   memory  lives in a
+ */
+bool fix_help(struct arena *a, struct diag *d, const struct note *help, struct fix_files *files);
+
 /* Returns the identity of a fix across rounds: its code and the line of its error. */
 const char *fix_name(struct arena *a, const struct fix *f);
 

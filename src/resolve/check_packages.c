@@ -47,7 +47,8 @@ check_requirement(struct workspace *w, const struct recipe_requirement *q, const
 			  (struct unchecked){
 				  .what = q->text.s,
 				  .why = "PyPI has no wheel of it, and the recipe's settings "
-					 "of pip may select another source" });
+					 "of pip may select another source",
+				  .by = pip_is_told(w) ? BY_NOTHING : BY_METADATA });
 		return;
 	}
 	d = diag_at(w->ds, E_ISOLATED, q->text.at,

@@ -134,7 +134,8 @@ report_unknown(struct workspace *w, const struct owner *o, const char *extra)
 	list_push(w->a, &w->unchecked,
 		  (struct unchecked){ .what = what,
 				      .why = "what this extra requires is not in the knowledge "
-					     "base" });
+					     "base",
+				      .by = o->compiled ? BY_NOTHING : BY_METADATA });
 	if (!o->compiled)
 		return;
 	d = diag_at(w->ds, W_EXTRA, o->at, "`%s`: the requirements of the extra are not installed",

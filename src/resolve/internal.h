@@ -34,6 +34,7 @@ struct unchecked {
 	const char *what, *why;
 	const struct solve_term *when; /* NULL: all */
 	const struct source *file;     /* of the application's requirements; NULL: the recipe */
+	enum checked_by by;
 };
 
 /* One run of resolve(). */

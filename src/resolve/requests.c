@@ -303,9 +303,9 @@ not_checked(struct workspace *w, const struct recipe_requirement *q, bool applic
 	const char *name = q->req->name;
 
 	list_push(w->a, &w->unchecked,
-		  (struct unchecked){ v ? arena_printf(w->a, "%s %s", name, version_text(w->a, v)) :
-					  name,
-				      why, w->when, application ? q->text.at.src : NULL });
+		  (struct unchecked){
+			  v ? arena_printf(w->a, "%s %s", name, version_text(w->a, v)) : name, why,
+			  w->when, application ? q->text.at.src : NULL, BY_METADATA });
 }
 
 static void

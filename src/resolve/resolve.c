@@ -186,7 +186,7 @@ ignore_errors(struct workspace *w, struct diag *found)
 			diag_force(d);
 			list_push(w->a, &w->s->unchecked,
 				  (struct unchecked_part){ code_table[d->code].id,
-							   "this error is ignored" });
+							   "this error is ignored", BY_NOTHING });
 		}
 }
 

@@ -245,9 +245,17 @@ struct stack_package {
 };
 struct stack_packages LIST(struct stack_package);
 
+/* What checks a part that the knowledge base does not cover. */
+enum checked_by {
+	BY_NOTHING,
+	BY_METADATA,    /* the metadata of packages on their index */
+	BY_TORCH_INDEX, /* the index of torch, which has that build */
+};
+
 /* A part of the recipe that was not checked: "vllm 0.33.0", "not in the knowledge base". */
 struct unchecked_part {
 	const char *what, *why;
+	enum checked_by by;
 };
 struct unchecked_parts LIST(struct unchecked_part);
 

@@ -6,10 +6,16 @@
  */
 
 static void
-add(struct workspace *w, const char *what, const char *why)
+add_by(struct workspace *w, enum checked_by by, const char *what, const char *why)
 {
 	if (!map_put(&w->listed, what, w))
-		list_push(w->a, &w->s->unchecked, (struct unchecked_part){ what, why });
+		list_push(w->a, &w->s->unchecked, (struct unchecked_part){ what, why, by });
+}
+
+static void
+add(struct workspace *w, const char *what, const char *why)
+{
+	add_by(w, BY_NOTHING, what, why);
 }
 
 static const char not_listed[] = "not in the knowledge base";
@@ -28,7 +34,8 @@ add_requirements(struct workspace *w)
 {
 	for (size_t i = 0; i < w->unchecked.n; i++)
 		if (!w->unchecked.at[i].file && is_there(w, &w->unchecked.at[i]))
-			add(w, w->unchecked.at[i].what, w->unchecked.at[i].why);
+			add_by(w, w->unchecked.at[i].by, w->unchecked.at[i].what,
+			       w->unchecked.at[i].why);
 }
 
 /* --- the application --- */
@@ -52,11 +59,11 @@ add_file(struct workspace *w, const struct source *file)
 	if (first.n > NAMES_SHOWN)
 		first.n = NAMES_SHOWN;
 	if (open.n)
-		add(w,
-		    arena_printf(w->a, "%s: %zu of %zu package%s", file->path, open.n, n,
-				 n == 1 ? "" : "s"),
-		    arena_printf(w->a, "%s: %s%s", not_listed, names_join(w->a, &first, ", "),
-				 open.n > first.n ? " ..." : ""));
+		add_by(w, BY_METADATA,
+		       arena_printf(w->a, "%s: %zu of %zu package%s", file->path, open.n, n,
+				    n == 1 ? "" : "s"),
+		       arena_printf(w->a, "%s: %s%s", not_listed, names_join(w->a, &first, ", "),
+				    open.n > first.n ? " ..." : ""));
 }
 
 static void
@@ -122,14 +129,15 @@ add_torch(struct workspace *w)
 	if (!s->torch.value)
 		return;
 	if (!s->torch_release)
-		add(w, arena_printf(w->a, "torch %s", s->torch.value), no_release);
+		add_by(w, BY_METADATA, arena_printf(w->a, "torch %s", s->torch.value), no_release);
 	if (elsewhere)
-		add(w, arena_printf(w->a, "torch from %s", w->index.s), no_index);
+		add_by(w, BY_TORCH_INDEX, arena_printf(w->a, "torch from %s", w->index.s),
+		       no_index);
 	else if (s->torch_release && !s->torch_variant)
-		add(w,
-		    arena_printf(w->a, "torch %s (%s)", s->torch.value,
-				 s->torch_tag ? s->torch_tag : "its build"),
-		    "this build is not in the knowledge base");
+		add_by(w, BY_TORCH_INDEX,
+		       arena_printf(w->a, "torch %s (%s)", s->torch.value,
+				    s->torch_tag ? s->torch_tag : "its build"),
+		       "this build is not in the knowledge base");
 	else if (s->torch_variant && s->torch_variant->cuda && w->r->gpus.n &&
 		 !build_archs(w, s->torch_variant)->n)
 		add(w,
@@ -178,13 +186,14 @@ add_package(struct workspace *w, const struct request *p)
 	if (!c)
 		return;
 	if (p->requirement->req->url)
-		add(w, name, "the requirements of a file at a URL are unknown before the build");
+		add_by(w, BY_METADATA, name,
+		       "the requirements of a file at a URL are unknown before the build");
 	else if (!c->known && !facts_package_independent(w->f, t->key) &&
 		 (t->kind == VARIABLE_EXTENSION || strpbrk(c->text, "<>~!") || is_outside(w, t, c)))
-		add(w, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
-		    has_releases(t) ? no_release : not_listed);
+		add_by(w, BY_METADATA, *c->text ? arena_printf(w->a, "%s %s", name, c->text) : name,
+		       has_releases(t) ? no_release : not_listed);
 	else if (release && !release->run_known && (why = release_doubt(w, t, c)))
-		add(w, arena_printf(w->a, "%s %s", name, c->text), why);
+		add_by(w, BY_METADATA, arena_printf(w->a, "%s %s", name, c->text), why);
 }
 
 /* Releases with unread requirements. pip selects a suitable release of an unpinned package. */
@@ -205,7 +214,7 @@ add_unread(struct workspace *w)
 			continue;
 		why = release_doubt(w, t, c);
 		if (why)
-			add(w, arena_printf(w->a, "%s %s", t->label, c->text), why);
+			add_by(w, BY_METADATA, arena_printf(w->a, "%s %s", t->label, c->text), why);
 	}
 }
 
@@ -234,9 +243,10 @@ add_extra_indexes(struct workspace *w)
 		/* torch never comes from there: SB0206 reports that. */
 		for (size_t k = 0; k < x->packages.n; k++)
 			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)
-				add(w,
-				    arena_printf(w->a, "%s from %s", x->packages.at[k].s, x->url.s),
-				    no_index);
+				add_by(w, BY_METADATA,
+				       arena_printf(w->a, "%s from %s", x->packages.at[k].s,
+						    x->url.s),
+				       no_index);
 	}
 }
 

@@ -33,9 +33,9 @@ class Place:
         with open(self.recipe, "w", encoding="utf-8") as f:
             f.write("stack: demo\n" + text)
 
-    def run(self, *args, **how):
-        """The lock of the recipe; the index behaves as `how` says."""
-        return self.command("lock", "r.yaml", *args, **how)
+    def run(self, *args, verb="lock", **how):
+        """The lock of the recipe, or its check; the index behaves as `how` says."""
+        return self.command(verb, "r.yaml", *args, **how)
 
     def command(self, *args, how="json+metadata", limit=None, before=(), **env):
         """A command of stackbuild, after the words of `before`; limit: bytes of a file."""

@@ -1,0 +1,108 @@
+/* check --online: resolves the packages of a cell as `lock` does, and writes nothing. */
+#include <string.h>
+
+#include "base/proc.h"
+#include "base/str.h"
+#include "world_lock.h"
+
+static void
+leave_unchecked(struct locking *l, struct cell_verdict *v, const char *what, const char *why)
+{
+	list_push(l->r->a, &v->unchecked, (struct unchecked_part){ what, why, BY_NOTHING });
+}
+
+/* Removes the parts that a resolution checks. */
+static void
+keep_unchecked(struct unchecked_parts *all, bool torch_index)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].by == BY_NOTHING || (all->at[i].by == BY_TORCH_INDEX && !torch_index))
+			all->at[n++] = all->at[i];
+	all->n = n;
+}
+
+/* Resolves; where the index of torch cannot be read, with the torch of the default index. */
+static enum uv_end
+resolve_online(struct locking *l, struct lock_request **q, struct names *left_out,
+	       struct uv_answer *answer)
+{
+	const char *index = l->stack->torch_index.value;
+	struct diags own;
+	enum uv_end end;
+
+	diags_init(&own, l->r->a);
+	*q = lock_asks(l, l->stack);
+	end = lock_resolve_wheels(l, &own, *q, &l->how, answer, left_out);
+	if (end == UV_FAILED && index && !l->stand_in && own.head->code == E_LOCK_INDEX &&
+	    strstr(own.head->text, index)) {
+		l->stand_in = index;
+		diag_why(diag_at(&l->r->ds, N_LOCK_STAND_IN, l->stack->torch_index.at,
+				 "the metadata of torch %s on the default index stand in for those "
+				 "on %s",
+				 l->stack->torch.value, index),
+			 "%s", own.head->text);
+		*left_out = (struct names){ 0 };
+		return resolve_online(l, q, left_out, answer);
+	}
+	diags_append(&l->r->ds, &own);
+	return end;
+}
+
+/* Returns false if uv failed. */
+static bool
+check_stack(struct locking *l, struct cell_verdict *v)
+{
+	struct lock_request *q;
+	struct uv_answer answer;
+	struct names left_out = { 0 };
+	enum uv_end end = resolve_online(l, &q, &left_out, &answer);
+
+	if (end == UV_CONFLICT)
+		lock_conflict(l, q, &answer);
+	if (end == UV_DONE)
+		keep_unchecked(&v->unchecked, !l->stand_in);
+	for (size_t i = 0; i < left_out.n; i++)
+		leave_unchecked(l, v, left_out.at[i],
+				arena_printf(l->r->a,
+					     "it has no wheel; --allow-build %s builds its sdist "
+					     "to read its metadata",
+					     left_out.at[i]));
+	return end != UV_FAILED;
+}
+
+void
+world_check_online(struct run *r, const struct recipe *cell, const struct stack *s,
+		   struct diag *since, struct cell_verdict *v)
+{
+	static const char requirements[] = "the requirements of the packages";
+	struct uv uv = { 0 };
+	struct locking l = {
+		.r = r,
+		.recipe = cell,
+		.stack = s,
+		.uv = &uv,
+		.how = { .uv = &uv, .builds = r->o->builds, .timeout_s = UV_TIMEOUT_S },
+	};
+	struct span at;
+	const char *why = s ? lock_obstacle(r->a, s, &at) : NULL;
+	bool incompatible = false;
+
+	for (const struct diag *d = since; d; d = d->next)
+		incompatible |= diag_severity(d) == SEV_ERROR;
+	proc_signals();
+	if (why) {
+		leave_unchecked(&l, v, requirements, why);
+		return;
+	}
+	v->failed = !world_index_secrets(r, cell, &l.how.secrets);
+	world_hide_secrets(r, cell);
+	if (!v->failed && !s)
+		lock_try_helps(&l, since);
+	else if (!v->failed)
+		v->failed = !uv_find(r->a, &r->ds, &uv) || !check_stack(&l, v);
+	if (v->failed)
+		leave_unchecked(&l, v, requirements, "uv did not resolve them: see the error");
+	v->failed = v->failed && !incompatible;
+}
