@@ -18,7 +18,8 @@ keep_unchecked(struct unchecked_parts *all, bool torch_index)
 	size_t n = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].by == BY_NOTHING || (all->at[i].by == BY_TORCH_INDEX && !torch_index))
+		if (all->at[i].by == BY_NOTHING ||
+		    (all->at[i].by == BY_TORCH_INDEX && !torch_index))
 			all->at[n++] = all->at[i];
 	all->n = n;
 }

@@ -174,6 +174,18 @@ print_changes(struct locking *l, const struct lock_changes *changes)
 		print_cost(l, changes);
 }
 
+/* A lock that was edited or merged: its versions stay where they fit, nothing else of it does. */
+static const struct source *
+edited_lock(struct locking *l)
+{
+	const struct source *src = fs_read_quiet(l->r->a, l->path, LOCK_MAX);
+	struct lock_packages unused = { 0 };
+	struct diags own;
+
+	diags_init(&own, l->r->a);
+	return src && lock_read_packages(l->r->a, &own, src, &unused) ? src : NULL;
+}
+
 static void
 lock_cell(struct locking *l)
 {
@@ -186,7 +198,7 @@ lock_cell(struct locking *l)
 	diags_init(&ignored, l->r->a);
 	/* One that cannot be read is replaced. */
 	lock_beside(l->r->a, &ignored, l->recipe, again(l), false, &l->old);
-	l->how.preferences = l->old ? l->old->src : NULL;
+	l->how.preferences = l->old ? l->old->src : edited_lock(l);
 	if (!make_lock(l, &new))
 		return;
 	if (l->old)

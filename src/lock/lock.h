@@ -99,7 +99,8 @@ const char *lock_path(struct arena *a, const struct recipe *r);
  *
  *   out     every URL, digest and version has its form; every package has at least one file with a
  *           digest; no package comes twice
- *   errors  SB1000 at the place, NULL: another format, a missing or malformed value, bad TOML
+ *   errors  SB1000 at the place, NULL: another format, a missing or malformed value, bad TOML,
+ *           or a file that was changed after stackbuild wrote it
  *   memory  lives in a; borrows from src
  */
 const struct lock *lock_read(struct arena *a, struct diags *ds, const struct source *src);
@@ -152,6 +153,15 @@ const char *const *lock_steps(struct arena *a, const struct lock *l);
  */
 const struct stack *lock_apply(struct arena *a, struct diags *ds, const struct stack *s,
 			       const struct lock *l);
+
+/* The first line of a lock that stackbuild wrote: the file has a digest of its content. */
+extern const char lock_first_line[];
+
+/*
+ * lock_content -- returns the digest of a lock's text without the line `content = "..."`; NULL: there
+ * is no such line.
+ */
+const char *lock_content(struct arena *a, const char *text, size_t n);
 
 /* Writes a lock; equal locks give equal bytes. */
 void lock_write(const struct lock *l, struct buf *out);

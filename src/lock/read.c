@@ -224,11 +224,26 @@ read_sources(struct reader *r, const struct node *own, struct lock_sources *out)
 	}
 }
 
+/* A lock that stackbuild wrote has a digest; without the first line, somebody else wrote it. */
+static void
+check_content(struct reader *r, const struct node *own, const struct source *src)
+{
+	const size_t n = strlen(lock_first_line);
+	const bool ours = src->size >= n && !memcmp(src->text, lock_first_line, n);
+	const char *content = text(r, own, "content", ours, digest),
+		   *actual = lock_content(r->a, src->text, src->size);
+
+	if (content && (!actual || strcmp(content, actual) != 0))
+		wrong(r, node_get(own, "content")->at, "content",
+		      "the file was changed after `stackbuild lock` wrote it");
+}
+
 static void
 read_own(struct reader *r, const struct node *own, struct lock *l)
 {
 	const struct node *python = table(r, own, "python", true);
 
+	check_content(r, own, l->src);
 	l->stack = text(r, own, "stack", true, any);
 	l->variant = text(r, own, "variant", false, any);
 	l->cell = text(r, own, "cell", false, any);

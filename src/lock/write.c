@@ -7,6 +7,7 @@
  *
  *     [tool.stackbuild]
  *     format = 1
+ *     content                                            digest of all other lines
  *     stack, variant, cell, recipe, knowledge, stackbuild, uv, unpinned, inputs
  *     python = { series, url, sha256 }
  *     base = { image, digest, platform-digest }          runtime: the same
@@ -18,7 +19,14 @@
  */
 #include "lock.h"
 
+#include <string.h>
+
+#include "base/sha256.h"
 #include "base/toml.h"
+
+const char lock_first_line[] =
+	"# Made by `stackbuild lock`; any tool that reads PEP 751 can install its packages.\n";
+static const char content_key[] = "\ncontent = \"sha256:";
 
 /* Writes "key = "value"" on a separate line; nothing without a value. */
 static void
@@ -66,9 +74,10 @@ write_image(struct buf *out, const char *key, const struct lock_image *image)
 }
 
 static void
-write_own(const struct lock *l, struct buf *out)
+write_own(const struct lock *l, const char *content, struct buf *out)
 {
 	buf_printf(out, "\n[tool.stackbuild]\nformat = %d\n", LOCK_FORMAT);
+	line(out, "content", content);
 	line(out, "stack", l->stack);
 	line(out, "variant", l->variant);
 	line(out, "cell", l->cell);
@@ -140,15 +149,28 @@ write_files(struct buf *out, const struct lock_package *p)
 	}
 }
 
-void
-lock_write(const struct lock *l, struct buf *out)
+const char *
+lock_content(struct arena *a, const char *text, size_t n)
+{
+	const char *line = memmem(text, n, content_key, sizeof(content_key) - 1);
+	const char *end = line ? memchr(line + 1, '\n', n - (size_t)(line + 1 - text)) : NULL;
+	struct sha256 *digest = sha256_new(a);
+
+	if (!end)
+		return NULL;
+	sha256_add(digest, text, (size_t)(line - text));
+	sha256_add(digest, end, n - (size_t)(end - text));
+	return arena_printf(a, "sha256:%s", sha256_end(a, digest));
+}
+
+static void
+write_lock(const struct lock *l, const char *content, struct buf *out)
 {
 	buf_printf(out,
-		   "# Made by `stackbuild lock`; any tool that reads PEP 751 can install its "
-		   "packages.\nlock-version = \"1.0\"\ncreated-by = \"stackbuild\"\n"
+		   "%slock-version = \"1.0\"\ncreated-by = \"stackbuild\"\n"
 		   "requires-python = \"==%s.*\"\n",
-		   l->python);
-	write_own(l, out);
+		   lock_first_line, l->python);
+	write_own(l, content, out);
 	for (size_t i = 0; i < l->packages.n; i++) {
 		const struct lock_package *p = &l->packages.at[i];
 
@@ -162,4 +184,13 @@ lock_write(const struct lock *l, struct buf *out)
 		list(out, "roots", &p->roots, false);
 		list(out, "required-by", &p->required_by, false);
 	}
+}
+
+void
+lock_write(const struct lock *l, struct buf *out)
+{
+	struct buf draft = BUF(out->a);
+
+	write_lock(l, "sha256:", &draft);
+	write_lock(l, lock_content(out->a, buf_text(&draft), draft.n), out);
 }
