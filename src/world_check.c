@@ -51,6 +51,26 @@ resolve_online(struct locking *l, struct lock_request **q, struct names *left_ou
 	return end;
 }
 
+/* Removes the packages that the offline check covers: the knowledge base has their requirements. */
+static void
+forget_checked(struct locking *l, const struct cell_verdict *v, struct names *left_out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < left_out->n; i++) {
+		const char *name = left_out->at[i];
+		bool open =
+			!facts_package(l->r->facts, name) && !facts_extension(l->r->facts, name);
+
+		for (size_t k = 0; k < v->unchecked.n; k++)
+			open |= lock_mentions(v->unchecked.at[k].what, name) ||
+				lock_mentions(v->unchecked.at[k].why, name);
+		if (open)
+			left_out->at[n++] = name;
+	}
+	left_out->n = n;
+}
+
 /* Returns false if uv failed. */
 static bool
 check_stack(struct locking *l, struct cell_verdict *v)
@@ -62,6 +82,7 @@ check_stack(struct locking *l, struct cell_verdict *v)
 
 	if (end == UV_CONFLICT)
 		lock_conflict(l, q, &answer);
+	forget_checked(l, v, &left_out);
 	if (end == UV_DONE)
 		keep_unchecked(&v->unchecked, !l->stand_in);
 	for (size_t i = 0; i < left_out.n; i++)

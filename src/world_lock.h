@@ -20,6 +20,9 @@ struct locking {
 /* Adds the texts of the secrets that indexes of a recipe name: lines of a netrc.  errors SB0504, false */
 bool world_index_secrets(struct run *r, const struct recipe *of, struct names *texts);
 
+/* Returns true if a text has a name as a separate word. */
+bool lock_mentions(const char *text, const char *name);
+
 /* Returns why a stack cannot be locked, and where, or NULL. */
 const char *lock_obstacle(struct arena *a, const struct stack *s, struct span *at);
 
@@ -40,6 +43,13 @@ void lock_try_helps(struct locking *l, struct diag *since);
  *   errors  SB1008
  */
 void lock_conflict(struct locking *l, const struct lock_request *q, const struct uv_answer *answer);
+
+/* Returns the package that has no wheel for this stack, of a conflict with that cause; or NULL. */
+const char *lock_needs_build(struct arena *a, const struct uv_answer *answer);
+
+/* Adds to a conflict the changes of the recipe that were tried, and the first one with which it locks. */
+void lock_suggest(struct locking *l, struct diag *d, const struct lock_request *q,
+		  const char *explanation);
 
 /*
  * As uv_resolve, without the packages that have no wheel.
