@@ -439,19 +439,25 @@ struct lock_request *
 lock_asks(struct locking *l, const struct stack *s)
 {
 	struct arena *a = l->r->a;
+	const struct torch_variant *v = s->torch_variant;
 	struct lock_request *q = arena_new_of(a, struct lock_request);
+	size_t n = 0;
 
 	*q = *lock_request(a, s);
 	if (!l->stand_in)
 		return q;
 	for (size_t i = 0; i < q->wants.n; i++) {
-		struct lock_want *w = &q->wants.at[i];
+		struct lock_want w = q->wants.at[i];
 
-		if (!w->index || strcmp(w->index, l->stand_in) != 0)
-			continue;
-		w->index = NULL;
-		w->requirement = without_local(a, w->requirement);
+		if (w.index && !strcmp(w.index, l->stand_in)) {
+			w.index = NULL;
+			w.requirement = without_local(a, w.requirement);
+		}
+		/* The default build may be one for another CUDA. */
+		if (!v || !v->cuda_bindings || strcmp(w.requirement, v->cuda_bindings) != 0)
+			q->wants.at[n++] = w;
 	}
+	q->wants.n = n;
 	q->constraints = (struct names){ 0 };
 	for (size_t i = 0; i < s->constraints.n; i++)
 		list_push(a, &q->constraints, without_local(a, s->constraints.at[i]));
