@@ -21,14 +21,17 @@ may_lack(const struct pinning *p, const char *what)
 	return names_have(&p->how->unpinned, what);
 }
 
-/* Reports a part that cannot be pinned.  False. */
+/* Reports a part that cannot be pinned, and why: a text, or the first of `found`.  False. */
 static bool
 unreachable(struct pinning *p, struct span at, const char *what, const char *name, const char *kind,
-	    const char *why)
+	    const char *why, const struct diags *found)
 {
 	struct diag *d = diag_at(&p->r->ds, E_LOCK_SOURCE, at, "cannot pin %s `%s`", what, name);
+	const struct diag *cause = found ? found->head : NULL;
 
-	diag_why(d, "%s", why);
+	diag_why(d, "%s", cause ? cause->text : why);
+	for (const struct note *n = cause ? cause->notes : NULL; n; n = n->next)
+		diag_line(d, n->kind, n->at, "%s", n->text);
 	diag_help(d, "lock the rest, and this later: --unpinned %s", kind);
 	return false;
 }
@@ -61,8 +64,10 @@ digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
 	return digest;
 }
 
+/* digest: of the index that is pinned already; NULL: the one that the tag names now */
 static bool
-ask_registry(struct pinning *p, const struct choice *base, struct lock_image *out)
+ask_registry(struct pinning *p, const struct choice *base, const char *digest,
+	     struct lock_image *out)
 {
 	struct arena *a = p->r->a;
 	struct oci_manifest m;
@@ -73,18 +78,29 @@ ask_registry(struct pinning *p, const struct choice *base, struct lock_image *ou
 	diags_init(&own, a);
 	if (!oci_name_parse(a, &own, base->value, base->at, &name) ||
 	    !oci_manifest(oci_open(a, &name), a, &own,
+			  digest      ? digest :
 			  name.digest ? name.digest :
 			  name.tag    ? name.tag :
 					"latest",
 			  &m, &missing))
 		return unreachable(p, base->at, "the image", base->value, "base",
-				   own.head ? own.head->text : "the registry does not have it");
+				   "the registry does not have it", &own);
 	out->digest = m.digest;
 	out->platform_digest = digest_for(a, &m, p->s->platform);
 	if (out->platform_digest)
 		return true;
 	return unreachable(p, base->at, "the image", base->value, "base",
-			   arena_printf(a, "it has no image for %s", p->s->platform));
+			   arena_printf(a, "it has no image for %s", p->s->platform), NULL);
+}
+
+/* Whether an old lock is one for the platform of the stack. */
+static bool
+same_platform(const struct pinning *p)
+{
+	for (size_t i = 0; i < p->out->inputs.n; i++)
+		if (starts_with(p->out->inputs.at[i], "platform "))
+			return names_have(&p->how->old->inputs, p->out->inputs.at[i]);
+	return false;
 }
 
 static bool
@@ -93,13 +109,15 @@ pin_image(struct pinning *p, const struct choice *base, const struct lock_image 
 {
 	if (!base->value)
 		return true;
-	if (old && old->digest && old->name && !strcmp(old->name, base->value)) {
+	if (old && (!old->digest || !old->name || strcmp(old->name, base->value) != 0))
+		old = NULL;
+	if (old && same_platform(p)) {
 		*out = *old;
 		return true;
 	}
 	out->name = base->value;
 	if (!may_lack(p, "base"))
-		return ask_registry(p, base, out);
+		return ask_registry(p, base, old ? old->digest : NULL, out);
 	names_once(p->r->a, &p->out->unpinned, "base");
 	return true;
 }
@@ -121,7 +139,8 @@ pin_git(struct pinning *p, const struct stack_extension *e, const struct lock_so
 		names_once(p->r->a, &p->out->unpinned, "git");
 	else if (!(out->commit = git_remote_commit(p->r->a, e->url, e->ref, &why)))
 		return unreachable(p, e->at, "the commit of",
-				   arena_printf(p->r->a, "%s@%s", e->url, e->ref), "git", why);
+				   arena_printf(p->r->a, "%s@%s", e->url, e->ref), "git", why,
+				   NULL);
 	return true;
 }
 
@@ -173,8 +192,12 @@ world_pin(struct run *r, const struct stack *s, const struct world_pin_how *how,
 	bool good;
 
 	good = pin_image(&p, &s->base, images ? &images->base : NULL, &out->base);
-	good = pin_image(&p, &s->runtime_base, images ? &images->runtime : NULL, &out->runtime) &&
-	       good;
+	if (s->base.value && s->runtime_base.value && !strcmp(s->base.value, s->runtime_base.value))
+		out->runtime = out->base;
+	else
+		good = pin_image(&p, &s->runtime_base, images ? &images->runtime : NULL,
+				 &out->runtime) &&
+		       good;
 	for (size_t i = 0; i < s->extensions.n; i++) {
 		const struct stack_extension *e = &s->extensions.at[i];
 

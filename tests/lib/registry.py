@@ -91,6 +91,7 @@ class Real:
 class Fake:
     """auth: None, "basic", "bearer"; users: {name: password}; refresh: {identity token: user}; fault: name -> what to
     do wrong there ("rot": one byte of every blob, "lie": another digest in the header, "gone": uploads end in 500 once,
+    "short": a manifest that ends early, a status ("429") for every manifest,
     "realm": the token server is asked for without TLS elsewhere, "disguise": it is at `realm`, "elsewhere": blobs come from another origin, "away": uploads go to one)."""
 
     def __init__(self, auth=None, referrers=False, users=None, refresh=None, fault=None, page=1000):
@@ -249,12 +250,21 @@ class Fake:
         if h.command == "DELETE":
             del self.manifests[name, digest]
             return self.answer(h, 202)
+        if self.fault and self.fault.isdigit():
+            return self.error(h, int(self.fault), "UNKNOWN", "not now")
         data, media = self.manifests[name, digest]
         headers = {} if self.fault == "quiet" else {"Docker_Content_Digest": digest}
         if self.fault == "lie":
             headers["Docker_Content_Digest"] = "sha256:" + "0" * 64
         if self.fault == "rot":
             data += b" "
+        if self.fault == "short":
+            h.close_connection = True
+            h.send_response(200)
+            h.send_header("Content-Length", str(len(data) + 1))
+            h.end_headers()
+            h.wfile.write(data)
+            return None
         return self.answer(h, 200, data, Content_Type=media + "; charset=utf-8", **headers)
 
     def put_manifest(self, h, name, ref, body):
