@@ -181,6 +181,9 @@ words_of(struct uv_run *u, bool reasons, bool offline)
 		    "--format requirements.txt --annotation-style line --emit-index-annotation "
 		    "--constraints " UV_PINS " --output-file " UV_REASONS);
 		add(u, &argv, offline ? "--offline" : "");
+		/* Nothing is built here, so that any Python does.  uv would look for that of the
+		 * image, and start each Python of PATH: seconds where these are shims of pyenv. */
+		add_option(u, &argv, "--python", offline ? proc_which(u->a, "python3") : NULL);
 		list_push(u->a, &argv, NULL);
 		return argv;
 	}

@@ -185,7 +185,7 @@ resolve_in(struct uv_run *u, struct uv_answer *answer)
 		return failure(u, &r, answer);
 	if (!uv_read_lock(u, answer))
 		return UV_FAILED;
-	/* Everything is in uv's cache, unless it uses none. */
+	/* Everything is in uv's cache, unless it uses none; and python3 works, if there is one. */
 	if (!uv_compile(u, true, true, &r) && !uv_compile(u, true, false, &r))
 		return failure(u, &r, answer);
 	return uv_read_reasons(u, answer) ? UV_DONE : UV_FAILED;
