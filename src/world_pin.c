@@ -1,11 +1,18 @@
 /* Pins of a lock other than packages: base images, git sources, files by URL. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/fs.h"
+#include "base/proc.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
 #include "lock/lock.h"
 #include "world.h"
+
+#define FILE_MAX ((size_t)8 << 30) /* bytes of a file by URL */
 
 /* A lock that is being made. */
 struct pinning {
@@ -21,7 +28,10 @@ may_lack(const struct pinning *p, const char *what)
 	return names_have(&p->how->unpinned, what);
 }
 
-/* Reports a part that cannot be pinned, and why: a text, or the first of `found`.  False. */
+/*
+ * Reports a part that cannot be pinned, and why: a text, or the first of `found`; kind: for
+ * --unpinned, or NULL.  False.
+ */
 static bool
 unreachable(struct pinning *p, struct span at, const char *what, const char *name, const char *kind,
 	    const char *why, const struct diags *found)
@@ -32,7 +42,10 @@ unreachable(struct pinning *p, struct span at, const char *what, const char *nam
 	diag_why(d, "%s", cause ? cause->text : why);
 	for (const struct note *n = cause ? cause->notes : NULL; n; n = n->next)
 		diag_line(d, n->kind, n->at, "%s", n->text);
-	diag_help(d, "lock the rest, and this later: --unpinned %s", kind);
+	if (kind)
+		diag_help(d, "lock the rest, and this later: --unpinned %s", kind);
+	else
+		diag_help(d, "add the digest of the file to the recipe, as `sha256:`");
 	return false;
 }
 
@@ -144,12 +157,45 @@ pin_git(struct pinning *p, const struct stack_extension *e, const struct lock_so
 	return true;
 }
 
-static void
-pin_file(struct pinning *p, const struct stack_extension *e, struct lock_source *out)
+/* Downloads a file for its digest and size. */
+static bool
+measure(struct pinning *p, const struct stack_extension *e, struct lock_source *out)
+{
+	struct arena *a = p->r->a;
+	const char *tmp = getenv("TMPDIR"), *path;
+	char *dir = arena_printf(a, "%s/stackbuild-lock-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	struct http_request q = { .method = "GET", .url = e->url, .max = FILE_MAX };
+	struct http_answer answer = { .why = "there is no temporary directory" };
+
+	if (!proc_temp(dir))
+		return unreachable(p, e->at, "the file", e->url, NULL, answer.why, NULL);
+	q.to_path = path = fs_join(a, dir, "file");
+	if (http_do(a, &q, &answer) && answer.status == 200)
+		out->sha256 = sha256_file(a, path, &out->size);
+	else if (answer.status)
+		answer.why = arena_printf(a, "HTTP %d", answer.status);
+	unlink(path);
+	rmdir(dir);
+	return out->sha256 || unreachable(p, e->at, "the file", mask_credentials(a, e->url), NULL,
+					  answer.why, NULL);
+}
+
+static bool
+pin_file(struct pinning *p, const struct stack_extension *e, const struct lock_source *old,
+	 struct lock_source *out)
 {
 	out->sha256 = e->sha256;
-	if (!e->sha256)
-		names_once(p->r->a, &p->out->unpinned, e->name);
+	if (e->sha256)
+		return true;
+	if (old && old->sha256 && old->url && e->url && !strcmp(old->url, e->url)) {
+		out->sha256 = old->sha256;
+		out->size = old->size;
+		return true;
+	}
+	if (e->url && http_host(p->r->a, e->url))
+		return measure(p, e, out);
+	names_once(p->r->a, &p->out->unpinned, e->name);
+	return true;
 }
 
 static bool
@@ -166,7 +212,7 @@ pin_source(struct pinning *p, const struct stack_extension *e, const struct lock
 	if (e->source == SOURCE_GIT)
 		good = pin_git(p, e, old, &s);
 	else if (e->source != SOURCE_SDIST)
-		pin_file(p, e, &s);
+		good = pin_file(p, e, old, &s);
 	for (size_t i = 0; i < sdists->n && e->source == SOURCE_SDIST; i++) {
 		const struct lock_package *found = &sdists->at[i];
 		const struct lock_file *f = &found->files.at[found->files.n - 1];
