@@ -1,5 +1,3 @@
-#include "verbs.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 
 #include "base/fs.h"
 #include "base/str.h"
+#include "edited.h"
 #include "lock/lock.h"
 #include "render/render.h"
 
@@ -181,13 +180,24 @@ assumed_recipe(struct arena *a, const char **why)
 	return NULL;
 }
 
+/* The number of arguments of a command, with the recipe, from which on the first is the recipe. */
+static size_t
+arguments_with_recipe(const struct options *o)
+{
+	const char *first = o->args.n ? o->args.at[0] : "";
+
+	if (o->verb == VERB_add)
+		return str_matches(first, "\\.ya?ml$|^-$") || fs_exists(first) ? 2 : o->args.n + 1;
+	return o->verb == VERB_why || o->verb == VERB_mirror ? 2 : 1;
+}
+
 /* Puts the recipe before the arguments: the last one of `mirror`, or one that none of them names. */
 static bool
 assume_recipe(struct arena *a, struct options *o, const char **why)
 {
 	struct names args = { 0 };
 	const char *last;
-	size_t named = o->verb == VERB_why || o->verb == VERB_mirror ? 2 : 1;
+	size_t named = arguments_with_recipe(o);
 
 	if (o->verb == VERB_mirror && o->args.n == 2) {
 		last = o->args.at[1];
@@ -197,9 +207,9 @@ assume_recipe(struct arena *a, struct options *o, const char **why)
 	if (o->verb == VERB_publish || o->unpack || !verb_takes(o->verb, "variant") ||
 	    o->args.n >= named)
 		return true;
-	if (o->verb == VERB_why && o->args.n && fs_exists(o->args.at[0])) {
-		*why = arena_printf(a, "name a package, too: stackbuild why %s numpy",
-				    o->args.at[0]);
+	if ((o->verb == VERB_why || o->verb == VERB_add) && o->args.n && fs_exists(o->args.at[0])) {
+		*why = arena_printf(a, "name a package, too: stackbuild %s %s numpy",
+				    o->verb == VERB_why ? "why" : "add", o->args.at[0]);
 		return false;
 	}
 	o->assumed = assumed_recipe(a, why);
@@ -247,11 +257,30 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 	return false;
 }
 
+/* True if a lock may be beside the recipe that `upgrade` names: uv resolves it again. */
+static bool
+upgrades_lock(const struct options *o)
+{
+	struct arena *a = arena_new();
+	struct names files = { 0 };
+	struct diags ds;
+	bool found = false;
+
+	diags_init(&ds, a);
+	if (o->verb == VERB_upgrade && strcmp(o->args.at[0], "-") != 0)
+		fs_list(a, &ds, fs_dir(a, o->args.at[0]), ".toml", &files);
+	for (size_t i = 0; i < files.n; i++)
+		found |= starts_with(fs_name(files.at[i]), "pylock.");
+	arena_free(a);
+	return found;
+}
+
 bool
 program_needs_world(const struct options *o)
 {
 	return !verbs[o->verb] || (is_refresh(o) && !world_facts_refresh) ||
 	       (o->online && !world_check_online) ||
+	       (!world_lock_changed && upgrades_lock(o)) ||
 	       (o->verb == VERB_plan && o->diff && !world_at_revision && !fs_exists(o->diff));
 }
 
@@ -268,7 +297,7 @@ pipeline_load(struct run *r, struct diags *ds, const char *path, recipe_open *op
 		.ignore = o->ignore,
 		.extends_anywhere = o->extends_anywhere,
 		.application = true,
-		.on_disk = o->fix,
+		.on_disk = open == edited_open,
 	};
 	unsigned before = ds->errors;
 	const struct recipes *rs = open ? recipes_load_from(r->a, ds, r->facts, &ro, open, ctx) :

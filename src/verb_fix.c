@@ -1,78 +1,16 @@
 /* check --fix: applies mechanical fixes to the recipe files. */
 #include <string.h>
 
-#include "base/fix.h"
-#include "base/fs.h"
-#include "verbs.h"
-
-enum { ROUNDS_MAX = 20 };
-
-/* A file that was read, kept in memory until all that can be fixed is. */
-struct open_file {
-	const char *path, *real;      /* as it is shown; where its links lead */
-	const struct source *on_disk; /* its content when it was read */
-	struct fix_file now;          /* its source in this round, and its content */
-	struct buf report;            /* the changes, a line each */
-	struct moment {
-		const char *text;
-		size_t size, report; /* bytes */
-	} rounds[ROUNDS_MAX];        /* at the start of each */
-	bool named;                  /* on the command line */
-};
-
-struct open_files LIST(struct open_file *);
+#include "edited.h"
 
 /* One recipe being fixed; the files are those of all recipes of the run. */
 struct fixing {
 	struct run *r;
-	struct open_files files;
+	struct edited all;
 	struct names skip; /* fixes that undo each other */
 	bool complete;     /* the last verdict: compatible, and everything was checked */
 	bool incomplete;   /* that of a recipe is not */
 };
-
-static const char *
-real_path(struct arena *a, const char *path)
-{
-	return strcmp(path, "-") != 0 ? fs_real(a, path) : path;
-}
-
-static struct open_file *
-file_at(struct fixing *f, struct arena *a, struct diags *ds, const char *path, struct span at)
-{
-	const char *real = real_path(a, path);
-	struct open_file *file;
-	const struct source *src;
-
-	for (size_t i = 0; i < f->files.n; i++)
-		if (!strcmp(f->files.at[i]->real, real))
-			return f->files.at[i];
-	if (!(src = fs_read(a, ds, path, FS_READ_MAX, at)))
-		return NULL;
-	file = arena_new_of(a, struct open_file);
-	*file = (struct open_file){ src->path, real, src, .report = BUF(a) };
-	file->now = (struct fix_file){ NULL, src->text, src->size };
-	for (size_t i = 0; i < ROUNDS_MAX; i++)
-		file->rounds[i] = (struct moment){ src->text, src->size, 0 };
-	for (size_t i = 0; i < f->r->o->args.n; i++)
-		file->named |= !strcmp(real_path(a, f->r->o->args.at[i]), real);
-	list_push(a, &f->files, file);
-	return file;
-}
-
-/* A recipe_open that returns the files as the rounds so far left them. */
-static const struct source *
-open_now(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
-{
-	struct open_file *file = file_at(ctx, a, ds, path, at);
-	struct source *src;
-
-	if (!file || file->now.src)
-		return file ? file->now.src : NULL;
-	src = arena_new_of(a, struct source);
-	*src = (struct source){ file->path, file->now.text, file->now.size };
-	return file->now.src = src;
-}
 
 /*
  * Checks once and finds the fixes; the diagnostics are those before the fixes.  take: the files
@@ -81,21 +19,17 @@ open_now(void *ctx, struct arena *a, struct diags *ds, const char *path, struct 
 static struct fixes
 one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const char **verdict)
 {
-	struct fix_files sources = { 0 };
+	struct fix_files sources;
 	struct fixes fixes;
 
-	for (size_t i = 0; i < f->files.n; i++)
-		f->files.at[i]->now.src = NULL;
+	edited_reread(&f->all);
 	diags_init(ds, f->r->a);
-	*verdict = check_recipe(f->r, ds, path, open_now, f, &f->complete);
+	*verdict = check_recipe(f->r, ds, path, edited_open, &f->all, &f->complete);
 	diags_fold(ds);
-	for (size_t i = 0; i < f->files.n; i++)
-		if (f->files.at[i]->now.src)
-			list_push(f->r->a, &sources, f->files.at[i]->now);
+	sources = edited_sources(&f->all);
 	fixes = fix_round(f->r->a, ds, &f->skip, &sources);
-	for (size_t i = 0, k = 0; i < f->files.n && take; i++)
-		if (f->files.at[i]->now.src)
-			f->files.at[i]->now = sources.at[k++];
+	if (take)
+		edited_take(&f->all, &sources);
 	return fixes;
 }
 
@@ -122,18 +56,12 @@ report_fixes(struct fixing *f, const struct fixes *fixes)
 			continue;
 		list_push(f->r->a, &done, fix_name(f->r->a, &fixes->at[i]));
 		for (const struct edit *e = fixes->at[i].help->edits; e; e = e->next)
-			for (size_t k = 0; k < f->files.n; k++)
-				if (f->files.at[k]->now.src == e->at.src &&
+			for (size_t k = 0; k < f->all.files.n; k++)
+				if (f->all.files.at[k]->now.src == e->at.src &&
 				    !reported_before(fixes, i, e))
-					fix_print(e, &f->files.at[k]->report);
+					fix_print(e, &f->all.files.at[k]->report);
 	}
 	return done;
-}
-
-static bool
-holds(const struct open_file *file, const char *text, size_t size)
-{
-	return file->now.size == size && !memcmp(file->now.text, text, size);
 }
 
 /* The round of the first `n` at whose beginning the files were as now; n: none. */
@@ -143,10 +71,10 @@ seen_before(const struct fixing *f, size_t n)
 	for (size_t round = 0; round < n; round++) {
 		bool same = true;
 
-		for (size_t i = 0; i < f->files.n && same; i++) {
-			const struct moment *then = &f->files.at[i]->rounds[round];
+		for (size_t i = 0; i < f->all.files.n && same; i++) {
+			const struct edited_moment *then = &f->all.files.at[i]->rounds[round];
 
-			same = holds(f->files.at[i], then->text, then->size);
+			same = edited_holds(f->all.files.at[i], then->text, then->size);
 		}
 		if (same)
 			return round;
@@ -161,20 +89,21 @@ seen_before(const struct fixing *f, size_t n)
 static const char *
 fix_texts(struct fixing *f, const char *path)
 {
-	struct names done[ROUNDS_MAX];
+	struct names done[EDITED_ROUNDS_MAX];
 
 	f->skip = (struct names){ 0 };
-	for (size_t round = 0, tries = 0; tries < ROUNDS_MAX; tries++) {
+	for (size_t round = 0, tries = 0; tries < EDITED_ROUNDS_MAX; tries++) {
 		const char *verdict;
 		struct diags ds;
 		struct fixes fixes;
 		size_t same;
 
-		for (size_t i = 0; i < f->files.n; i++) {
-			struct open_file *file = f->files.at[i];
+		for (size_t i = 0; i < f->all.files.n; i++) {
+			struct edited_file *file = f->all.files.at[i];
 
 			file->rounds[round] =
-				(struct moment){ file->now.text, file->now.size, file->report.n };
+				(struct edited_moment){ file->now.text, file->now.size,
+							file->report.n };
 		}
 		fixes = one_round(f, path, true, &ds, &verdict);
 		done[round] = report_fixes(f, &fixes);
@@ -187,8 +116,8 @@ fix_texts(struct fixing *f, const char *path)
 			for (size_t k = 0; k < done[round].n; k++)
 				list_push(f->r->a, &f->skip, done[round].at[k]);
 		}
-		for (size_t i = 0; i < f->files.n; i++) {
-			struct open_file *file = f->files.at[i];
+		for (size_t i = 0; i < f->all.files.n; i++) {
+			struct edited_file *file = f->all.files.at[i];
 
 			file->now.text = file->rounds[same].text;
 			file->now.size = file->rounds[same].size;
@@ -196,30 +125,6 @@ fix_texts(struct fixing *f, const char *path)
 		}
 	}
 	return "run it once more";
-}
-
-/* Writes one file if it was changed, and reports its changes. */
-static void
-write_file(struct run *r, struct open_file *file)
-{
-	const struct source *was = file->on_disk;
-	struct source *written = arena_new_of(r->a, struct source);
-
-	*written = (struct source){ file->path, file->now.text, file->now.size };
-	if (!strcmp(file->real, "-") || holds(file, was->text, was->size))
-		return;
-	if (fs_replace(&r->ds, file->path, was->text, was->size, written->text, written->size)) {
-		file->on_disk = written;
-		buf_add(&r->out, buf_text(&file->report), file->report.n);
-		if (!file->named)
-			buf_printf(&r->out,
-				   "  %s was not named on the command line; a recipe there extends "
-				   "it\n",
-				   file->path);
-	} else {
-		file->now = (struct fix_file){ NULL, was->text, was->size };
-	}
-	file->report.n = 0;
 }
 
 static void
@@ -231,8 +136,8 @@ fix_recipe(struct fixing *f, const char *path)
 	struct fixes left;
 
 	all = fix_texts(f, path);
-	for (size_t i = 0; i < f->files.n && !r->o->dry_run; i++)
-		write_file(r, f->files.at[i]);
+	if (!r->o->dry_run)
+		edited_write(&f->all);
 	left = one_round(f, path, false, &ds, &verdict);
 	for (size_t i = 0; i < left.n; i++) {
 		const char *why = left.at[i].state == FIX_REFUSED ? left.at[i].why : all;
@@ -249,7 +154,7 @@ fix_recipe(struct fixing *f, const char *path)
 int
 check_fix(struct run *r)
 {
-	struct fixing f = { .r = r };
+	struct fixing f = { .r = r, .all = { .r = r } };
 	const struct names *args = &r->o->args;
 
 	for (size_t i = 0; i < args->n; i++)
@@ -258,13 +163,12 @@ check_fix(struct run *r)
 	r->unlocked = true; /* a fix of the recipe makes its lock stale */
 	for (size_t i = 0; i < args->n; i++)
 		fix_recipe(&f, args->at[i]);
-	for (size_t i = 0; i < f.files.n; i++) {
-		struct open_file *file = f.files.at[i];
+	if (r->o->dry_run)
+		edited_diff(&f.all, &r->out);
+	for (size_t i = 0; i < f.all.files.n && !r->o->dry_run; i++) {
+		struct edited_file *file = f.all.files.at[i];
 
-		if (r->o->dry_run) {
-			fix_diff(file->path, file->on_disk->text, file->on_disk->size,
-				 file->now.text, file->now.size, &r->out);
-		} else if (!strcmp(file->real, "-")) {
+		if (!strcmp(file->real, "-")) {
 			/* The recipe goes to standard output, so its changes go to standard error. */
 			buf_add(&r->out, file->now.text, file->now.size);
 			if (r->o->diagnostics == DIAG_TEXT)

@@ -11,9 +11,8 @@
 
 enum { RECORD_BYTES_MAX = 1024 * 1024 };
 
-/* With the times of an earlier build, if there was one: what `build` wrote where it does. */
-static const struct plan *
-with_history(struct run *r, const struct plan *p, const char *cell)
+const struct plan *
+plan_with_history(struct run *r, const struct plan *p, const char *cell)
 {
 	const char *dir = fs_join(r->a, "out", p->name), *path;
 	const struct source *record;
@@ -33,7 +32,7 @@ first_plan(struct run *r, const struct recipes *rs)
 {
 	const struct plan *p = rs ? pipeline_plan(r, r->a, &r->ds, rs->at[0], NULL) : NULL;
 
-	return p ? with_history(r, p, rs->matrix ? rs->at[0]->cell : NULL) : NULL;
+	return p ? plan_with_history(r, p, rs->matrix ? rs->at[0]->cell : NULL) : NULL;
 }
 
 static int

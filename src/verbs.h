@@ -57,6 +57,13 @@ struct cell_verdict;
 LINKED_WORLD void world_check_online(struct run *r, const struct recipe *cell,
 				     const struct stack *s, struct diag *since,
 				     struct cell_verdict *v);
+/*
+ * Locks a changed recipe, and prints what moves in its lock; write: also writes the lock.
+ *
+ *   out     false: there is no lock, or no uv
+ *   errors  those of `stackbuild lock`
+ */
+LINKED_WORLD bool world_lock_changed(struct run *r, const struct recipe *changed, bool write);
 
 /* Loads the knowledge base, for a verb that does not always need it; NULL after an error. */
 const struct facts *program_knowledge(struct run *r);
@@ -93,6 +100,9 @@ const struct recipes *pipeline_load(struct run *r, struct diags *ds, const char 
  */
 const struct plan *pipeline_plan(const struct run *r, struct arena *a, struct diags *ds,
 				 const struct recipe *cell, const struct resolve_options *o);
+
+/* Returns the plan with the times of an earlier build, if `build` left them in out/. */
+const struct plan *plan_with_history(struct run *r, const struct plan *p, const char *cell);
 
 /*
  * pipeline_pin -- returns a stack as the lock beside its recipe pins it; without a lock, or with

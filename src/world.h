@@ -48,6 +48,8 @@ bool world_pin(struct run *r, const struct stack *s, const struct world_pin_how 
 /* Brings what the locks of the cells name into the mirror `dir`.  timeout_s: of each download; 0: by its
  * size.  errors SB1000 to SB1002, and those of mirror_fill, false */
 bool world_mirror(struct run *r, const struct recipes *rs, const char *dir, double timeout_s);
+/* Returns today's date in UTC, "2026-11-23"; SOURCE_DATE_EPOCH replaces the clock. */
+const char *world_today(struct arena *a);
 
 /* Keeps the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);

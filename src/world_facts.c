@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 #include "harvest/harvest.h"
-#include "verbs.h"
+#include "world.h"
 
 /* The lines are printed as they come: a run takes minutes. */
 static void
@@ -17,9 +17,8 @@ tell(void *ctx, const char *line)
 	fflush(stdout);
 }
 
-/* Today in UTC; SOURCE_DATE_EPOCH replaces the clock, for reproducible files. */
-static const char *
-today(struct arena *a)
+const char *
+world_today(struct arena *a)
 {
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
 	time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
@@ -80,7 +79,7 @@ world_facts_refresh(struct run *r, const char *user)
 	struct harvest_how how = {
 		.index = r->o->index,
 		.dir = r->o->out ? r->o->out : user,
-		.day = today(r->a),
+		.day = world_today(r->a),
 		.cache = cache_dir(r->a),
 		.all = r->o->all,
 		.deep = r->o->deep,

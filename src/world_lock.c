@@ -309,3 +309,35 @@ verb_lock(struct run *r)
 		lock_one(r, rs->at[i], &uv, how);
 	return r->ds.errors ? EXIT_DIAGNOSED : EXIT_DONE;
 }
+
+/* --- the lock of a recipe that `upgrade` changes --- */
+
+bool
+world_lock_changed(struct run *r, const struct recipe *changed, bool write)
+{
+	struct options o = *r->o;
+	struct run of = *r;
+	struct uv uv = { 0 };
+	struct locking l = { .r = &of, .recipe = changed, .uv = &uv };
+	struct diags ignored;
+
+	diags_init(&ignored, r->a);
+	l.path = lock_path(r->a, changed);
+	if (!lock_beside(r->a, &ignored, changed, "", true, &l.old) ||
+	    !uv_find(r->a, &ignored, &uv))
+		return false;
+	o.unpinned = l.old->unpinned.n ? names_join(r->a, &l.old->unpinned, ",") : NULL;
+	o.changes = !write;
+	of.o = &o;
+	l.how = (struct uv_how){ .uv = &uv, .timeout_s = UV_TIMEOUT_S };
+	proc_signals();
+	diags_init(&of.ds, r->a);
+	l.stack = resolve(r->a, &ignored, r->facts, changed, NULL);
+	if (l.stack && world_index_secrets(&of, changed, &l.how.secrets)) {
+		world_hide_secrets(r, changed);
+		lock_cell(&l);
+	}
+	diags_append(&r->ds, &of.ds);
+	r->out = of.out;
+	return true;
+}

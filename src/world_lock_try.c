@@ -218,7 +218,7 @@ try_extensions(struct locking *l, struct tries *out)
 			if (all.at[k].chosen || !all.at[k].can || !all.at[k].c->v)
 				continue;
 			list_push(a, files, (struct fix_file){ written.at.src, NULL, 0 });
-			if (out->n < TRIES && fix_help(a, NULL, &help, files))
+			if (out->n < TRIES && !fix_apply(a, help.edits, files))
 				add_try(out, a, (struct try){ .what = text, .files = files });
 		}
 	}
@@ -383,7 +383,7 @@ try_help(struct locking *l, struct diag *d, struct note *help, const struct uv_h
 		if (i == files.n && e->at.src)
 			list_push(l->r->a, &files, (struct fix_file){ e->at.src, NULL, 0 });
 	}
-	if (!fix_help(l->r->a, d, help, &files))
+	if (fix_apply(l->r->a, help->edits, &files))
 		return false;
 	switch (resolve_fixed(l, &files, how, &left_out)) {
 	case UV_DONE:

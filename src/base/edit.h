@@ -52,14 +52,16 @@ bool edit_move(struct arena *a, struct span item, const char *from, const char *
 	       struct edits *out);
 
 /*
- * edit_append -- the edits that add an item to a list of the root, which is made if the file has
- * none.
+ * edit_append -- the edits that add an item to a list of the root, or of a map in it, which is made
+ * if the file has none.
  *
- *   in      there: a place in the file; key: of the list, "extensions"
+ *   in      there: a place in the file; key: of the list, "extensions" or "torch.with"; after: keys
+ *           of the root, behind the first of which a new list stands, "packages torch"; of a list in
+ *           a map the key that a plain value of the map means, "version"
  *   out     as edit_move
  */
-bool edit_append(struct arena *a, struct span there, const char *key, const char *value,
-		 struct edits *out);
+bool edit_append(struct arena *a, struct span there, const char *key, const char *after,
+		 const char *value, struct edits *out);
 
 /* Returns whether a value needs no quotes anywhere in YAML. */
 bool edit_is_plain(const char *value);

@@ -303,9 +303,102 @@ set_value(struct move *m, const struct node *item)
 	m->tail = is_flow(m, m->from) ? "" : arena_copy(m->a, s.p + n, s.n - n);
 }
 
+/* Returns the last line before a key of the root (NULL: of the file) that is neither empty nor a comment. */
+static uint32_t
+line_before(const struct move *m, const struct pair *next)
+{
+	uint32_t line = next ? next->key_at.line : 2;
+
+	for (size_t i = 0; i < m->src->size && !next; i++)
+		line += m->src->text[i] == '\n';
+	while (--line > 1) {
+		struct str s = line_of(m, line);
+		size_t i = 0;
+
+		while (i < s.n && strchr(" \t\r", s.p[i]))
+			i++;
+		if (i < s.n && s.p[i] != '#')
+			break;
+	}
+	return line;
+}
+
+/* Adds a line behind the value of a key of the root; apart: below an empty line, if the key has one above. */
+static void
+add_behind(struct move *m, const struct pair *pair, const char *text, bool apart)
+{
+	bool last = pair + 1 == m->root->pairs + m->root->n;
+	uint32_t line = line_before(m, last ? NULL : pair + 1);
+	struct span end = columns(m, line, 1, 0);
+
+	apart &= pair->key_at.line > 1 && !line_of(m, pair->key_at.line - 1).n;
+	add(m, (struct span){ m->src, line, end.col + end.width, 0 },
+	    arena_printf(m->a, "\n%s%s", apart ? "\n" : "", text));
+}
+
+static const struct pair *
+pair_of(const struct node *map, const char *key)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (!strcmp(map->pairs[i].key, key))
+			return &map->pairs[i];
+	return NULL;
+}
+
+/* Adds a list to the root: behind the first key of `after` that the file has, else before all keys. */
+static void
+append_to_root(struct move *m, const char *key, const char *after)
+{
+	const struct names anchors = names_split(m->a, after, ' ');
+	const struct node *root = m->root;
+	struct span first = { m->src, root->pairs[0].key_at.line, root->pairs[0].key_at.col, 0 };
+
+	for (size_t i = 0; i < anchors.n && !is_flow(m, root); i++) {
+		const struct pair *pair = pair_of(root, anchors.at[i]);
+
+		if (pair) {
+			add_behind(m, pair, arena_printf(m->a, "%s: [%s]", key, m->value), true);
+			return;
+		}
+	}
+	add(m, first,
+	    arena_printf(m->a, is_flow(m, root) ? "%s: [%s], " : "%s: [%s]\n%*s", key, m->value,
+			 (int)first.col - 1, ""));
+}
+
+/* Adds a list to a map of the root, "torch.with"; a scalar becomes the value of `more` in a map. */
+static bool
+append_to_map(struct move *m, const char *key, const char *more)
+{
+	const char *dot = strchr(key, '.');
+	const char *list = arena_printf(m->a, "%s: [%s]", dot + 1, m->value);
+	const struct pair *pair = pair_of(m->root, arena_copy(m->a, key, (size_t)(dot - key)));
+	const struct node *map = pair ? pair->value : NULL, *last;
+
+	if (map && map->kind == NODE_SCALAR && !map->lines && map->at.width) {
+		add(m, map->at,
+		    arena_printf(m->a, "{%s: %s, %s}", more,
+				 edit_scalar(m->a, (struct span){ 0 }, map->s), list));
+		return true;
+	}
+	if (!map || map->kind != NODE_MAP || !map->n || node_get(map, dot + 1))
+		return false;
+	last = map->pairs[map->n - 1].value;
+	if (!is_flow(m, map)) {
+		add_behind(m, pair, arena_printf(m->a, "%*s%s", (int)map->at.col - 1, "", list),
+			   false);
+		return true;
+	}
+	if (last->kind != NODE_SCALAR || last->lines)
+		return false;
+	add(m, (struct span){ m->src, last->at.line, last->at.col + last->at.width, 0 },
+	    arena_printf(m->a, ", %s", list));
+	return true;
+}
+
 bool
-edit_append(struct arena *a, struct span there, const char *key, const char *value,
-	    struct edits *out)
+edit_append(struct arena *a, struct span there, const char *key, const char *after,
+	    const char *value, struct edits *out)
 {
 	struct move m = { .a = a, .src = there.src, .to_key = key, .out = out, .tail = "" };
 	const struct pair *ignored = NULL;
@@ -320,14 +413,11 @@ edit_append(struct arena *a, struct span there, const char *key, const char *val
 	m.value = edit_scalar(a, (struct span){ 0 }, value);
 	if (m.to)
 		return append(&m);
+	if (strchr(key, '.'))
+		return append_to_map(&m, key, after);
 	if (node_get(m.root, key))
 		return false;
-	/* Before the first key of the file that has no such list. */
-	there = m.root->pairs[0].key_at;
-	there.width = 0;
-	add(&m, there,
-	    arena_printf(a, is_flow(&m, m.root) ? "%s: [%s], " : "%s: [%s]\n%*s", key, m.value,
-			 (int)there.col - 1, ""));
+	append_to_root(&m, key, after);
 	return true;
 }
 

@@ -191,16 +191,18 @@ start(struct arena *a, struct arena *scratch, struct fix_files *files)
 	return r;
 }
 
-bool
-fix_help(struct arena *a, struct diag *d, const struct note *help, struct fix_files *files)
+const char *
+fix_apply(struct arena *a, struct edit *edits, struct fix_files *files)
 {
 	struct arena *scratch = arena_new();
 	struct round r = start(a, scratch, files);
-	struct fix f = { .diag = d, .help = help };
+	struct note help = { .edits = edits };
+	struct fix f = { .help = &help };
 
 	try_fix(&r, &f);
+	write_texts(&r);
 	arena_free(scratch);
-	return f.state == FIX_DONE;
+	return f.state == FIX_DONE ? NULL : f.why;
 }
 
 struct fixes

@@ -3,7 +3,7 @@
 
 #include "edit.h"
 
-/* Applies the fixes of `check --fix` to texts; the caller reads and writes the files. */
+/* Applies fixes and other edits to texts; the caller reads and writes the files. */
 
 /* A file that fixes may change, and its content after them (unchanged if none applied). */
 struct fix_file {
@@ -46,13 +46,13 @@ struct fixes fix_round(struct arena *a, const struct diags *ds, const struct nam
 		       struct fix_files *files);
 
 /*
- * fix_help -- applies one help of a diagnostic.
+ * fix_apply -- applies a list of edits to texts, all of them or none.
  *
- *   in      help: with edits, each in one of `files`
- *   out     files->at[].text; false if the help cannot be applied
+ *   in      edits: their places point into the sources of `files`
+ *   out     NULL, and files->at[].text; else the reason, "its text is on the command line"
  *   memory  lives in a
  */
-bool fix_help(struct arena *a, struct diag *d, const struct note *help, struct fix_files *files);
+const char *fix_apply(struct arena *a, struct edit *edits, struct fix_files *files);
 
 /* Returns the identity of a fix across rounds: its code and the line of its error. */
 const char *fix_name(struct arena *a, const struct fix *f);

@@ -189,8 +189,7 @@ struct os_release {
 	const char *id;          /* "ubuntu22.04", "debian12": as in image tags */
 	const char *python;      /* its own series, "3.10" */
 	struct names python_apt; /* its packages: interpreter, venv, headers */
-	const char *gcc;         /* "11.4" */
-	const char *glibc;       /* "2.35" */
+	const char *gcc, *glibc; /* "11.4", "2.35" */
 	bool deadsnakes;         /* the deadsnakes archive serves it */
 	bool dnf;                /* dnf installs its packages; else apt, or neither */
 	bool musl;               /* its C library is musl, not glibc */
@@ -199,6 +198,8 @@ struct os_release {
 
 const struct os_release *facts_os(const struct facts *f, const char *id);
 const struct os_release *facts_os_all(const struct facts *f, size_t *n);
+/* The last day of security updates, "2027-04-01", of a key of "systems" or "python"; or NULL. */
+const char *facts_end(const struct facts *f, const char *table, const char *of);
 /* Names for dnf of a package of Debian: "build-essential" has several. */
 struct names facts_dnf_names(const struct facts *f, const char *package);
 /*

@@ -43,6 +43,14 @@ facts_os(const struct facts *f, const char *id)
 	return NULL;
 }
 
+const char *
+facts_end(const struct facts *f, const char *table, const char *of)
+{
+	const struct claim *all = fact_get(facts_file(f, "ends.yaml"), table);
+
+	return fact_text_of(fact_get(all, of), "until");
+}
+
 struct names
 facts_dnf_names(const struct facts *f, const char *package)
 {

@@ -39,6 +39,7 @@ const struct source *git_at_read(void *ctx, struct arena *a, struct diags *ds, c
  * NULL: *why has the reason, such as no answer within GIT_SECONDS. */
 const char *git_remote_commit(struct arena *a, const char *url, const char *tag, const char **why);
 enum { GIT_SECONDS = 15 };
+#define GIT_NO_TAG "the repository has no such tag" /* a value of *why */
 
 /* A submodule of a commit. */
 struct git_module {

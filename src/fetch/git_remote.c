@@ -102,7 +102,7 @@ say_commit(struct remote *r)
 	size_t n = 0;
 
 	set_proxy(&proxy);
-	failed(r, "the repository has no such tag");
+	failed(r, GIT_NO_TAG);
 	if (git_remote_create_detached(&remote, r->url) < 0 ||
 	    git_remote_connect(remote, GIT_DIRECTION_FETCH, NULL, &proxy, NULL) < 0 ||
 	    git_remote_ls(&heads, &n, remote) < 0)
@@ -222,7 +222,7 @@ name_commit(struct remote *r, git_repository *repository)
 	       failed(r, last_error());
 }
 
-/* Returns the value of `key = value`, or NULL. */
+/* The value of `key = value`, or NULL. */
 static const char *
 value_of(struct arena *a, const char *line, const char *key)
 {
@@ -234,7 +234,7 @@ value_of(struct arena *a, const char *line, const char *key)
 	return arena_copy(a, line, strcspn(line, "\r"));
 }
 
-/* Prints "COMMIT URL" for each submodule.  A build cannot resolve relative URLs: its clone has no remote. */
+/* Says "COMMIT URL" for each submodule.  A build resolves no relative URLs: its clone has no remote. */
 static bool
 say_modules(struct remote *r, git_repository *repository)
 {

@@ -182,6 +182,30 @@ harvester_index(struct arena *a, struct diags *ds, struct harvester *h)
 	return true;
 }
 
+enum harvest_answer
+harvest_files(struct arena *a, const char *index, const char *package, double timeout_s,
+	      struct index_files *files, const char **why)
+{
+	const struct harvest_how how = { .index = index,
+					 .timeout_s = timeout_s,
+					 .requests_max = 1 };
+	struct harvester h = { .how = &how };
+	struct work w = { .h = &h, .a = a, .package = package };
+	const struct index_page *page;
+	struct diags own;
+
+	diags_init(&own, a);
+	if (!harvester_index(a, &own, &h)) {
+		*why = own.head->text;
+		return HARVEST_FAILED;
+	}
+	page = net_page(&w);
+	*why = w.why;
+	if (page)
+		*files = page->files;
+	return page ? HARVEST_FOUND : w.missing ? HARVEST_MISSING : HARVEST_FAILED;
+}
+
 bool
 harvest(struct arena *a, struct diags *ds, const struct facts *f, const struct names *packages,
 	const struct harvest_how *how)

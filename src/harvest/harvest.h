@@ -56,6 +56,30 @@ bool harvest(struct arena *a, struct diags *ds, const struct facts *f, const str
  */
 const char *harvest_index(struct arena *a);
 
+/* One file of an index page. */
+struct index_file {
+	const char *name, *url; /* absolute, without user and password */
+	const char *sha256;     /* 64 hex digits, or NULL */
+	bool metadata;          /* its METADATA is at url + ".metadata" */
+	const char *metadata_sha256;
+	const char *requires_python; /* or NULL */
+	const char *yanked;          /* NULL: no; the reason, may be "" */
+	const char *date;            /* "2025-10-04", or NULL */
+	uint64_t size;               /* 0: unknown */
+};
+struct index_files LIST(struct index_file);
+
+/*
+ * harvest_files -- reads the page of a package.
+ *
+ *   in      index: URL of a simple index, credentials included; package: normalised
+ *   out     HARVEST_FOUND: *files; HARVEST_FAILED: *why has the reason, credentials masked
+ *   memory  lives in a
+ */
+enum harvest_answer { HARVEST_FOUND, HARVEST_MISSING, HARVEST_FAILED };
+enum harvest_answer harvest_files(struct arena *a, const char *index, const char *package,
+				  double timeout_s, struct index_files *files, const char **why);
+
 /* A wheel on a server. */
 struct remote_seen {
 	const char *url;         /* without user and password */

@@ -7,20 +7,8 @@
 
 /* Shared by the files of harvest/. */
 
-/* One file of an index page. */
-struct index_file {
-	const char *name, *url; /* absolute, without user and password */
-	const char *sha256;     /* 64 hex digits, or NULL */
-	bool metadata;          /* its METADATA is at url + ".metadata" */
-	const char *metadata_sha256;
-	const char *requires_python; /* or NULL */
-	const char *yanked;          /* NULL: no; the reason, may be "" */
-	const char *date;            /* "2025-10-04", or NULL */
-	uint64_t size;               /* 0: unknown */
-};
-
 struct index_page {
-	struct index_files LIST(struct index_file) files;
+	struct index_files files;
 	struct names versions; /* PEP 700, as written */
 };
 
@@ -99,6 +87,7 @@ struct work {
 	struct arena *a;
 	const char *package;
 	const char *why;
+	bool missing; /* net_page: the index does not have the package */
 };
 
 /*

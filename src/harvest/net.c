@@ -155,7 +155,8 @@ net_page(struct work *w)
 	if (have)
 		list_push(w->a, &q.headers, arena_printf(w->a, "If-None-Match: %s", kept.etag));
 	if (!net_get(w, &q, have ? 304 : 0, &answer)) {
-		if (answer.status == 404)
+		w->missing = answer.status == 404 || answer.status == 410;
+		if (w->missing)
 			w->why = "the index has no package of that name";
 		return NULL;
 	}

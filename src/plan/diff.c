@@ -208,7 +208,8 @@ as_text(const struct plan *before, const struct plan *after, const char *before_
 
 		wide = n > wide ? n : wide;
 	}
-	buf_printf(out, "%s: from %s to now\n\n", after->name, before_name);
+	if (before_name)
+		buf_printf(out, "%s: from %s to now\n\n", after->name, before_name);
 	if (d->same == d->all.n) {
 		buf_puts(out, "nothing that is built changes");
 		if (strcmp(before->stack->recipe->digest, after->stack->recipe->digest) != 0)

@@ -294,7 +294,8 @@ void plan_json(const struct plan *p, struct names cells, struct buf *out);
 void plan_dot(const struct plan *p, struct buf *out);
 void plan_mermaid(const struct plan *p, struct buf *out);
 
-/* What changes from one plan to another, which layers rebuild, about how many minutes. */
+/* What changes from one plan to another, which layers rebuild, about how many minutes;
+ * before_name NULL: without a title. */
 void plan_diff(const struct plan *before, const struct plan *after, const char *before_name,
 	       struct buf *out, bool as_json);
 

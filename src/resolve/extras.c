@@ -109,7 +109,8 @@ report_extension(struct workspace *w, const struct owner *o, const char *extra,
 	help = arena_printf(w->a, "%s%s%s", o->compiled ? "" : "remove the extra",
 			    o->compiled || listed ? "" : ", and ",
 			    listed ? "" : arena_printf(w->a, "add %s to `extensions`", key));
-	if ((!listed && !edit_append(w->a, o->at, "extensions", requirement, &edits)) ||
+	if ((!listed &&
+	     !edit_append(w->a, o->at, "extensions", "packages torch", requirement, &edits)) ||
 	    (!o->compiled && !o->text)) {
 		diag_help(d, "%s", help);
 		return;

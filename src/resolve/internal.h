@@ -232,6 +232,8 @@ const struct constraint_kind *constraint_kinds(size_t *n);
 struct solve_provider constraint_provider(struct workspace *w, enum strength upto);
 /* Returns the preferred stack for these pins. */
 struct solve_result solve_best(struct workspace *w, const struct solve_pin *pins, size_t n);
+/* Restores the constraints of that strength and weaker that were given up. */
+void constraints_restore(struct workspace *w, enum strength from);
 /* Makes a pin that requires nothing. */
 void pin_lift(struct workspace *w, struct solve_pin *p);
 /* Returns the constraint of a fact; NULL: of none. */
@@ -248,6 +250,9 @@ bool request_in_error(const struct solution *solution, unsigned pin, const struc
 /* Returns the selected candidate of a variable (-1: none), or NULL. */
 const struct candidate *candidate_in(const struct workspace *w, const int *chosen, size_t n,
 				     int variable);
+
+/* Returns the most useful constraint of the first conflict, or NULL. */
+const struct constraint *conflict_reason(const struct solve_conflicts *found);
 
 /* --- repair.c: the closest stack that works --- */
 
@@ -272,6 +277,8 @@ struct repairs LIST(struct repair);
 struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
 /* Returns what building again after this repair takes: "3 layers rebuild, about 20 min". */
 const char *repair_cost(const struct solution *solution, const struct repair *r);
+/* Fills r->changes with the changes of r->pins, and sets by_hand and left_out. */
+void repair_changes(const struct solution *solution, struct repair *r);
 /* Returns the name of what is requested: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
 const char *request_name(const struct solution *solution, const struct request *p);
 

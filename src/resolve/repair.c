@@ -211,8 +211,8 @@ follow_base(const struct solution *solution, struct repair *r)
 	list_push(a, &r->changes, c);
 }
 
-static void
-list_changes(const struct solution *solution, struct repair *r)
+void
+repair_changes(const struct solution *solution, struct repair *r)
 {
 	struct arena *a = solution->work->a;
 
@@ -383,7 +383,7 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 		if (p->kind == REQUEST_TORCH && now && !now->known)
 			return;
 	}
-	list_changes(solution, &r);
+	repair_changes(solution, &r);
 	r.cost = repair_cost(solution, &r);
 	list_push(solution->work->a, out, r);
 }

@@ -220,6 +220,45 @@ const struct constraint *solution_obstacle(const struct solution *solution, cons
  */
 void solution_report(struct diags *ds, const struct solution *solution, bool verbose);
 
+/* --- upgrades --- */
+
+struct upgrade_how {
+	/* What may move: "torch" with its companions, "cuda", "python", names of extensions and
+	 * packages, normalised.  Empty: everything but Python and the major version of CUDA. */
+	const struct names *only;
+	struct names excluded; /* releases that are not selected: "torch 2.13.0" */
+};
+
+struct upgrade {
+	struct edit *edits;    /* of the recipe; NULL: nothing moves */
+	struct names replaced; /* versions that the recipe pins and that move, as text */
+	/* "torch 2.13.0" is not "2.14.0", because ... */
+	struct upgrade_limits LIST(struct upgrade_limit {
+		const char *now;
+		const char *newer;
+		const char *why; /* no full stop */
+	}) limits;
+};
+
+/* Returns the selected release of what the recipe pins at a place, as "mamba-ssm 2.3.1"; or NULL. */
+const char *resolve_release_at(const struct solution *solution, struct span at);
+
+/* Returns the names that upgrade_how.only may have, for what the recipe pins. */
+struct names resolve_upgradable(const struct solution *solution);
+
+/*
+ * Selects the newest stack within the constraints of a recipe.  Only exact pins move, and never to
+ * an older, withdrawn or pre-release version; ranges, GPUs and the operating system stay.  Packages and
+ * extensions keep their major version unless they are named.  Base, index and CUDA stay if they
+ * suit the selected torch.
+ *
+ *   in      solution: without errors
+ *   out     false: the solver gave up
+ *   memory  lives in the arena of the solution
+ */
+bool resolve_upgrade(const struct solution *solution, const struct upgrade_how *how,
+		     struct upgrade *out);
+
 /* --- the stack --- */
 
 /* A decision: its value and its reason, the source of the reason, and its place in the recipe. */

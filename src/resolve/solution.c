@@ -119,8 +119,7 @@ candidate_of(const struct query *q)
 /* check must answer any recipe in 100 ms; each pin adds a little. */
 enum { STEPS_MAX = 3000 };
 
-/* Restores the constraints of that strength and weaker that were given up. */
-static void
+void
 constraints_restore(struct workspace *w, enum strength from)
 {
 	size_t kept = 0;
@@ -410,9 +409,8 @@ solution_limits(const struct solution *solution, const char *key, bool demands)
 	return all;
 }
 
-/* Returns the reason against one more pin, in a word. */
-static const struct constraint *
-strongest(const struct solve_conflicts *found)
+const struct constraint *
+conflict_reason(const struct solve_conflicts *found)
 {
 	const struct constraint *best = NULL;
 
@@ -460,7 +458,7 @@ solution_obstacle(const struct solution *solution, const char *key, size_t candi
 	constraints_restore(solution->work, STRENGTH_PREFERENCE);
 	for (unsigned upto = STRENGTH_ERROR; upto <= STRENGTH_SECONDARY && !found.n; upto++)
 		found = against(solution, variable, candidate, true, upto);
-	return strongest(&found);
+	return conflict_reason(&found);
 }
 
 struct alternatives
@@ -479,7 +477,7 @@ solution_alternatives(const struct solution *solution, const char *key)
 					   .chosen = &t->c[i] == selected,
 					   .asked = true,
 					   .can = !found.n,
-					   .why = strongest(&found) };
+					   .why = conflict_reason(&found) };
 
 		for (size_t k = 0; k < solution->nrequests; k++)
 			if (solution->solver_pins[k].variable == variable)

@@ -16,6 +16,7 @@ static const char *const names[] = {
 	"torch.yaml",
 	"cuda.yaml",
 	"gpus.yaml",
+	"ends.yaml",
 	"os.yaml",
 	"python.yaml",
 	"modal.yaml",
