@@ -212,13 +212,12 @@ try_extensions(struct locking *l, struct tries *out)
 			const char *text = arena_printf(a, "%s==%s", e->name, all.at[k].c->text);
 			struct edit edit = { .at = written.at,
 					     .replacement = edit_scalar(a, written.at, text) };
-			struct note help = { .edits = &edit };
 			struct fix_files *files = arena_new_of(a, struct fix_files);
 
 			if (all.at[k].chosen || !all.at[k].can || !all.at[k].c->v)
 				continue;
 			list_push(a, files, (struct fix_file){ written.at.src, NULL, 0 });
-			if (out->n < TRIES && !fix_apply(a, help.edits, files))
+			if (out->n < TRIES && !fix_apply(a, &edit, files))
 				add_try(out, a, (struct try){ .what = text, .files = files });
 		}
 	}
@@ -370,7 +369,7 @@ lock_suggest(struct locking *l, struct diag *d, const struct lock_request *q,
 
 /* Tries one help; adds to its text whether the stack then locks.  Returns true if it does. */
 static bool
-try_help(struct locking *l, struct diag *d, struct note *help, const struct uv_how *how)
+try_help(struct locking *l, struct note *help, const struct uv_how *how)
 {
 	struct fix_files files = { 0 };
 	struct names left_out = { 0 };
@@ -417,7 +416,7 @@ lock_try_helps(struct locking *l, struct diag *since)
 			    how.timeout_s <= 0 || proc_interrupted())
 				continue;
 			tries++;
-			locks = try_help(l, d, n, &how);
+			locks = try_help(l, n, &how);
 		}
 	}
 }
