@@ -45,7 +45,7 @@ gen_o := $(BUILD)/gen/knowledge.o $(BUILD)/gen/templates.o
 # Static archives where there are any: a shared library costs time at every start (libcrypto milliseconds).
 # LIBDIR= names a directory that has all of them for another machine (ci/dist/build makes such directories).
 archive = $(if $(LIBDIR),$(LIBDIR)/lib$(1).a,$(firstword $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)) -l$(1)))
-libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto)
+libs := $(call archive,pcre2-8) $(call archive,yaml) $(call archive,crypto) $(call archive,z)
 # Static where every archive is installed: the dynamic linker would take a tenth of the time of a render.
 # muldefs lets base/arena.c replace malloc.
 whole := $(if $(SAN)$(filter -l%,$(libs) $(call archive,c)),,-static -Wl,-z,muldefs)
@@ -145,7 +145,7 @@ uninstall:
 
 # What builds need, and what tests need beside it (names of Debian and Ubuntu packages).
 deps:
-	@ci/deps gcc libc6-dev libpcre2-dev libyaml-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
+	@ci/deps gcc libc6-dev libpcre2-dev libyaml-dev zlib1g-dev libssl-dev libgit2-dev libcurl4-openssl-dev libarchive-dev libelf-dev libjansson-dev
 
 deps-test: deps
 	@ci/deps g++ libcmocka-dev python3 python3-venv shellcheck git patch chromium tidy

@@ -19,13 +19,13 @@ facts_extension_names(const struct facts *f)
 	if (names->n)
 		return *names;
 	for (size_t i = 0; i < f->read->files.n; i++) {
-		const char *file = f->read->files.at[i].name;
+		const struct packed_file *file = &f->read->files.at[i].packed;
 		struct names all;
 
-		if (!starts_with(file, "extensions/"))
+		if (!starts_with(file->name, "extensions/"))
 			continue;
-		list_push(f->a, names, fs_stem(f->a, file));
-		all = fact_items(f->a, fact_get(f->read->files.at[i].root, "aliases"));
+		list_push(f->a, names, fs_stem(f->a, file->name));
+		all = names_split(f->a, file->index.aliases, ' ');
 		list_push(f->a, &all, names->at[names->n - 1]);
 		for (size_t k = 0; k < all.n; k++)
 			map_put(&f->read->extension_of, name_normalize(f->a, all.at[k]),

@@ -157,7 +157,7 @@ find_rule(const struct facts *f, const char *name, const char *more, struct foun
 
 	(void)more;
 	for (size_t i = 0; i < files->n && !rule; i++)
-		rule = fact_get(fact_get(files->at[i].root, "rules"), name);
+		rule = fact_get(fact_get(facts_root(f, i), "rules"), name);
 	x->name = name;
 	return also(f, x, rule);
 }
@@ -245,8 +245,9 @@ list_package(struct show *v, struct table *t)
 	struct names names = fact_keys(v->a, own);
 
 	for (size_t i = 0; i < v->f->read->files.n; i++)
-		if (starts_with(v->f->read->files.at[i].name, "releases/"))
-			names_once(v->a, &names, fs_stem(v->a, v->f->read->files.at[i].name));
+		if (starts_with(v->f->read->files.at[i].packed.name, "releases/"))
+			names_once(v->a, &names,
+				   fs_stem(v->a, v->f->read->files.at[i].packed.name));
 	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++) {
 		const struct python_package *p = facts_package(v->f, names.at[i]);

@@ -10,6 +10,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -55,23 +56,60 @@ put_literal(struct buf *b, const char *s, size_t n)
 /* --- knowledge, as schema.h describes it --- */
 
 static void
+put_bytes(struct buf *b, const unsigned char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_printf(b, "%s%u,", i % 24 ? "" : "\n\t", s[i]);
+}
+
+/*
+ * A recipe reads the files at the top, but for the signatures of `diagnose`, and few of the others:
+ * to compress those costs no time worth a name.
+ */
+static bool
+is_compressed(const char *name)
+{
+	return strchr(name, '/') || !strcmp(name, "signatures.yaml");
+}
+
+static bool
+compressed(struct arena *a, struct packed_file *file)
+{
+	uLongf n = compressBound(file->n);
+	Bytef *z = arena_alloc(a, n, 1);
+	bool ok = compress2(z, &n, file->block, file->n, Z_BEST_COMPRESSION) == Z_OK;
+
+	file->block = z;
+	file->z = (uint32_t)n;
+	return ok;
+}
+
+static bool
 put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 {
-	struct facts_pack p = facts_pack(a, files);
+	struct buf rows = BUF(a);
 
+	buf_puts(b, "/* Written by generate from knowledge/; not to be edited. */\n"
+		    "#include \"facts/schema.h\"\n\n");
+	for (size_t i = 0; i < files->n; i++) {
+		struct packed_file p = facts_pack(a, &files->at[i]);
+
+		if (is_compressed(p.name) && !compressed(a, &p))
+			return false;
+		buf_printf(b, "static const _Alignas(uint32_t) unsigned char file_%zu[] = {", i);
+		put_bytes(b, p.block, p.z ? p.z : p.n);
+		buf_puts(b, "\n};\n\n");
+		buf_printf(&rows,
+			   "\t{ \"%s\",\n\t  { \"%s\",\n\t    \"%s\",\n\t    \"%s\" },\n"
+			   "\t  file_%zu, %u, %u },\n",
+			   p.name, p.index.aliases, p.index.on, p.index.paired, i, p.z, p.n);
+	}
 	buf_printf(b,
-		   "/* Written by generate from knowledge/; not to be edited. */\n"
-		   "#include \"facts/schema.h\"\n\n"
-		   "static const struct {\n\tuint32_t words[%zu];\n\tchar texts[%zu];\n} all = { {",
-		   p.words.n, p.texts.n + 1);
-	for (size_t i = 0; i < p.words.n; i++)
-		buf_printf(b, "%s%u,", i % 12 ? " " : "\n\t", p.words.at[i]);
-	buf_puts(b, "\n},\n");
-	put_literal(b, p.texts.p, p.texts.n);
-	buf_printf(b,
-		   "};\n\nconst struct packed_facts packed_facts = {\n"
-		   "\t.words = all.words, .files = %zu, .date = \"%s\",\n};\n",
-		   files->n, facts_newest_date(a, files));
+		   "static const struct packed_file files[] = {\n%s};\n\n"
+		   "const struct packed_facts packed_facts = {\n"
+		   "\t.files = files, .n = %zu, .date = \"%s\",\n};\n",
+		   buf_text(&rows), files->n, facts_newest_date(a, files));
+	return true;
 }
 
 /* --- templates --- */
@@ -148,7 +186,7 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 	} else if (argc == 3 && (!strcmp(argv[1], "check") || !strcmp(argv[1], "knowledge"))) {
 		ok = read_knowledge(a, ds, argv[2], &files);
 		if (ok && !strcmp(argv[1], "knowledge"))
-			put_knowledge(a, &out, &files);
+			ok = put_knowledge(a, &out, &files);
 	} else {
 		return usage();
 	}

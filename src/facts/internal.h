@@ -15,13 +15,13 @@ struct facts {
 };
 
 struct fact_root {
-	const char *name;
-	const struct claim *root;
+	struct packed_file packed;
+	const struct claim *root; /* NULL: not read yet */
 };
 
 struct written_rule {
-	const char *name, *on; /* on: the package of the first condition, or NULL */
-	const struct claim *written;
+	const char *on;          /* the package of the first condition, or NULL */
+	size_t file, i;          /* its file, and its place among the rules there */
 	const struct rule *rule; /* NULL: not read yet */
 };
 
@@ -57,6 +57,8 @@ struct facts_read {
 	struct user_files user_files;
 };
 
+/* The map in the i-th file. */
+const struct claim *facts_root(const struct facts *f, size_t i);
 /* The map in a file: "torch.yaml"; NULL: there is no such file. */
 const struct claim *facts_file(const struct facts *f, const char *name);
 /* The same of NAME.yaml in a directory: "extensions/". */

@@ -1,6 +1,7 @@
 #include "internal.h"
 
 #include <string.h>
+#include <zlib.h>
 
 #include "base/str.h"
 
@@ -33,7 +34,6 @@ static struct facts *
 facts_of(struct arena *a, struct packed_facts packed)
 {
 	struct facts *f = arena_new_of(a, struct facts);
-	const uint32_t *w = packed.words;
 
 	*f = (struct facts){ .a = a, .date = packed.date };
 	f->read = arena_new_of(a, struct facts_read);
@@ -41,10 +41,32 @@ facts_of(struct arena *a, struct packed_facts packed)
 	f->read->independent = f->read->images = MAP(a);
 	f->read->extension_of = f->read->extensions = f->read->pairings = MAP(a);
 	f->read->paired = f->read->pairing_rows = MAP(a);
-	for (size_t i = 0; i < packed.files; i++, w += 2 + w[1])
-		list_push(a, &f->read->files,
-			  (struct fact_root){ text_at(w), (const struct claim *)(w + 2) });
+	for (size_t i = 0; i < packed.n; i++)
+		list_push(a, &f->read->files, (struct fact_root){ .packed = packed.files[i] });
 	return f;
+}
+
+/* The program holds what it was built with: a block that zlib refuses is empty. */
+static const void *
+uncompressed(struct arena *a, const struct packed_file *file)
+{
+	uLongf n = file->n;
+	void *block = arena_alloc(a, n, _Alignof(uint32_t));
+
+	if (uncompress(block, &n, file->block, file->z) != Z_OK)
+		memset(block, 0, file->n);
+	return block;
+}
+
+const struct claim *
+facts_root(const struct facts *f, size_t i)
+{
+	struct fact_root *file = &f->read->files.at[i];
+
+	if (!file->root)
+		file->root =
+			file->packed.z ? uncompressed(f->a, &file->packed) : file->packed.block;
+	return file->root;
 }
 
 const struct claim *
@@ -54,10 +76,10 @@ facts_file(const struct facts *f, const char *name)
 
 	for (size_t i = 0, end = files->n; i < end;) {
 		size_t middle = (i + end) / 2;
-		int order = strcmp(files->at[middle].name, name);
+		int order = strcmp(files->at[middle].packed.name, name);
 
 		if (!order)
-			return files->at[middle].root;
+			return facts_root(f, middle);
 		i = order < 0 ? middle + 1 : i;
 		end = order > 0 ? middle : end;
 	}
@@ -112,36 +134,24 @@ written(struct arena *a, const struct facts *f)
 	struct fact_files files = { 0 };
 
 	for (size_t i = 0; i < f->read->files.n; i++) {
-		const struct fact_root *file = &f->read->files.at[i];
+		const char *name = f->read->files.at[i].packed.name;
 		struct source *src = arena_new_of(a, struct source);
 
-		src->path = arena_printf(a, "knowledge/%s", file->name);
+		src->path = arena_printf(a, "knowledge/%s", name);
 		src->text = "";
 		list_push(a, &files,
-			  (struct fact_file){ file->name, fact_node(a, file->root, src), false });
+			  (struct fact_file){ name, fact_node(a, facts_root(f, i), src), false });
 	}
 	return files;
-}
-
-const uint32_t *
-facts_block(struct arena *a, const struct fact_files *files)
-{
-	struct facts_pack p = facts_pack(a, files);
-	size_t words = p.words.n * sizeof(uint32_t);
-	char *block = arena_alloc(a, words + p.texts.n, _Alignof(uint32_t));
-
-	memcpy(block, p.words.at, words);
-	memcpy(block + words, p.texts.p, p.texts.n);
-	return (const uint32_t *)(void *)block;
 }
 
 const struct facts *
 facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *over, bool ok)
 {
-	struct packed_facts packed = packed_facts;
-	struct fact_files files = written(a, facts_of(a, packed));
+	struct facts *f = facts_of(a, packed_facts);
+	struct fact_files files = written(a, f);
+	struct fact_roots roots = { 0 };
 	const char *newest;
-	struct facts *f;
 
 	/* What is wrong with those that could be read is told in any case, but for what they
 	 * name: it may be in another one. */
@@ -150,11 +160,11 @@ facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *o
 	if (!ok || !facts_check_references(a, ds, &files))
 		return NULL;
 	newest = facts_newest_date(a, &files);
-	if (newest && strcmp(newest, packed.date) > 0)
-		packed.date = newest;
-	packed.words = facts_block(a, &files);
-	packed.files = files.n;
-	f = facts_of(a, packed);
+	if (newest && strcmp(newest, f->date) > 0)
+		f->date = newest;
+	for (size_t i = 0; i < files.n; i++)
+		list_push(a, &roots, (struct fact_root){ .packed = facts_pack(a, &files.at[i]) });
+	f->read->files = roots;
 	for (size_t i = 0; i < over->n; i++)
 		list_push(a, &f->read->over, over->at[i].name);
 	return f;

@@ -10,7 +10,10 @@
 
 struct packer {
 	struct arena *a;
-	struct facts_pack out;
+	struct {
+		struct words LIST(uint32_t) words;
+		struct buf texts;
+	} out;
 	struct places LIST(size_t) texts; /* words that hold the offset of a text */
 	struct map text_at;               /* text -> its offset + 1, as a pointer */
 	struct map value_at; /* text of a value of this file -> the place of its claim + 1 */
@@ -207,29 +210,66 @@ put_claim(struct packer *p, const struct node *n, const struct level *up)
 	}
 }
 
-struct facts_pack
-facts_pack(struct arena *a, const struct fact_files *files)
+/* --- the index --- */
+
+static void
+put_index(struct arena *a, const struct node *root, struct fact_index *index)
 {
-	struct packer p = { .a = a, .out.texts = BUF(a), .text_at = MAP(a) };
+	const struct node *aliases = node_get(root, "aliases"), *rules = node_get(root, "rules"),
+			  *pairings = node_get(root, "pairings");
+	struct names names = { 0 }, on = { 0 }, paired = { 0 };
 
-	for (size_t i = 0; i < files->n; i++) {
-		bool extension = starts_with(files->at[i].name, "extensions/");
-		size_t words;
+	if (aliases && aliases->kind == NODE_SCALAR)
+		list_push(a, &names, aliases->s);
+	for (size_t i = 0; aliases && aliases->kind == NODE_LIST && i < aliases->n; i++)
+		list_push(a, &names, aliases->items[i]->s);
+	for (size_t i = 0; rules && i < rules->n; i++) {
+		const struct node *when = node_get(rules->pairs[i].value, "when");
+		const char *package = when && when->n ? rule_package(a, when->pairs[0].key) : NULL;
 
-		p.value_at = MAP(a);
-		p.releases_file = starts_with(files->at[i].name, "releases/");
-		p.releases = extension ? node_get(files->at[i].root, "releases") : NULL;
-		p.ranges = extension ? node_get(files->at[i].root, "ranges") : NULL;
-		put_text(&p, files->at[i].name);
-		words = put_word(&p, 0);
-		put_claim(&p, files->at[i].root, NULL);
-		p.out.words.at[words] = (uint32_t)(p.out.words.n - words - 1);
+		if (!node_is_null(rules->pairs[i].value))
+			list_push(a, &on, package ? package : "-");
 	}
+	for (size_t i = 0; pairings && i < pairings->n; i++) {
+		const char *own = node_text(node_get(pairings->items[i], "name")).s;
+
+		names_once(a, &paired, node_text(node_get(pairings->items[i], "other")).s);
+		if (own)
+			names_once(a, &paired, own);
+	}
+	*index = (struct fact_index){ names_join(a, &names, " "), names_join(a, &on, " "),
+				      names_join(a, &paired, " ") };
+}
+
+struct packed_file
+facts_pack(struct arena *a, const struct fact_file *file)
+{
+	bool extension = starts_with(file->name, "extensions/");
+	struct packer p = {
+		.a = a,
+		.out.texts = BUF(a),
+		.text_at = MAP(a),
+		.value_at = MAP(a),
+		.releases_file = starts_with(file->name, "releases/"),
+		.releases = extension ? node_get(file->root, "releases") : NULL,
+		.ranges = extension ? node_get(file->root, "ranges") : NULL,
+	};
+	struct packed_file packed = { .name = file->name };
+	size_t words;
+	char *block;
+
+	put_claim(&p, file->root, NULL);
 	for (size_t i = 0; i < p.out.texts.n; i++)
 		if (p.out.texts.p[i] == BETWEEN)
 			p.out.texts.p[i] = '\0';
 	for (size_t i = 0; i < p.texts.n; i++)
 		p.out.words.at[p.texts.at[i]] +=
 			(uint32_t)((p.out.words.n - p.texts.at[i]) * sizeof(uint32_t));
-	return p.out;
+	words = p.out.words.n * sizeof(uint32_t);
+	packed.block = block = arena_alloc(a, words + p.out.texts.n, _Alignof(uint32_t));
+	memcpy(block, p.out.words.at, words);
+	memcpy(block + words, p.out.texts.p, p.out.texts.n);
+	packed.n = (uint32_t)(words + p.out.texts.n);
+	put_index(a, file->root, &packed.index);
+	return packed;
 }

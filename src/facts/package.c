@@ -94,8 +94,8 @@ facts_package_names(const struct facts *f)
 		return *names;
 	*names = fact_keys(f->a, fact_get(facts_file(f, "packages.yaml"), "packages"));
 	for (size_t i = 0; i < f->read->files.n; i++)
-		if (starts_with(f->read->files.at[i].name, "releases/"))
-			names_once(f->a, names, fs_stem(f->a, f->read->files.at[i].name));
+		if (starts_with(f->read->files.at[i].packed.name, "releases/"))
+			names_once(f->a, names, fs_stem(f->a, f->read->files.at[i].packed.name));
 	return *names;
 }
 
@@ -226,30 +226,15 @@ facts_pairings(const struct facts *f, const char *name, size_t *n)
 	return all->at;
 }
 
-/* The names on both sides of the pairings of a file. */
-static void
-add_paired(const struct facts *f, const struct claim *file)
-{
-	const struct claim *rows = fact_get(file, "pairings");
-
-	for (size_t i = 0; i < fact_count(rows); i++) {
-		const char *own = fact_text_of(fact_at(rows, i), "name");
-
-		map_put(&f->read->paired, fact_text_of(fact_at(rows, i), "other"), f->read);
-		if (own)
-			map_put(&f->read->paired, own, f->read);
-	}
-}
-
 bool
 facts_paired(const struct facts *f, const char *name)
 {
-	struct names extensions = facts_extension_names(f);
+	for (size_t i = 0, n = f->read->paired.n ? 0 : f->read->files.n; i < n; i++) {
+		struct names names =
+			names_split(f->a, f->read->files.at[i].packed.index.paired, ' ');
 
-	if (!f->read->paired.n) {
-		add_paired(f, facts_file(f, "packages.yaml"));
-		for (size_t i = 0; i < extensions.n; i++)
-			add_paired(f, extension_file_of(f, extensions.at[i]));
+		for (size_t k = 0; k < names.n; k++)
+			map_put(&f->read->paired, names.at[k], f->read);
 	}
 	return map_get(&f->read->paired, name);
 }

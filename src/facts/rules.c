@@ -5,33 +5,31 @@
 /* Compatibility rules; facts.h has their grammar. */
 
 static void
-add_rules(const struct facts *f, const struct claim *file)
+add_rules(const struct facts *f, size_t file)
 {
-	const struct claim *rules = fact_get(file, "rules");
+	struct names on = names_split(f->a, f->read->files.at[file].packed.index.on, ' ');
 
-	for (size_t i = 0; i < fact_count(rules); i++) {
-		const struct claim *rule = fact_at(rules, i);
-
+	for (size_t i = 0; i < on.n; i++)
 		list_push(f->a, &f->read->rules,
 			  (struct written_rule){
-				  .name = fact_key(rules, i),
-				  .written = rule,
-				  .on = rule_package(f->a, fact_key(fact_get(rule, "when"), 0)),
+				  .on = strcmp(on.at[i], "-") != 0 ? on.at[i] : NULL,
+				  .file = file,
+				  .i = i,
 			  });
-	}
 }
 
+/* In the order of the files, those that stand at the top first. */
 static const struct written_rules *
 rules_of(const struct facts *f)
 {
-	struct names extensions;
+	size_t n = f->read->rules.n ? 0 : f->read->files.n;
 
-	if (!f->read->rules.n) {
-		extensions = facts_extension_names(f);
-		add_rules(f, facts_file(f, "rules.yaml"));
-		for (size_t i = 0; i < extensions.n; i++)
-			add_rules(f, extension_file_of(f, extensions.at[i]));
-	}
+	for (size_t i = 0; i < n; i++)
+		if (!strchr(f->read->files.at[i].packed.name, '/'))
+			add_rules(f, i);
+	for (size_t i = 0; i < n; i++)
+		if (strchr(f->read->files.at[i].packed.name, '/'))
+			add_rules(f, i);
 	return &f->read->rules;
 }
 
@@ -55,12 +53,15 @@ facts_rule(const struct facts *f, size_t i)
 	struct rule *r;
 
 	if (!w->rule) {
+		const struct claim *rules = fact_get(facts_root(f, w->file), "rules"),
+				   *written = fact_at(rules, w->i);
+
 		w->rule = r = arena_new_of(f->a, struct rule);
 		rule_read(f->a, NULL,
-			  &(struct pair){ .key = w->name,
-					  .value = fact_node(f->a, w->written, &built_in) },
+			  &(struct pair){ .key = fact_key(rules, w->i),
+					  .value = fact_node(f->a, written, &built_in) },
 			  r);
-		r->source = fact_source(f->a, w->written);
+		r->source = fact_source(f->a, written);
 	}
 	return w->rule;
 }

@@ -19,10 +19,10 @@ struct fact_file {
 struct fact_files LIST(struct fact_file);
 
 /*
- * Knowledge as it is read: one block without pointers, so that the part of it that is compiled
- * into the program costs nothing until it is read, and then only the pages that are read.
+ * A file of knowledge as it is read: one block without pointers, whose first word is the head of its
+ * root.  The files that are compiled into the program cost nothing until they are read; those that few
+ * recipes need are compressed, each by itself.
  *
- *     file  = name, words of the root, root
  *     claim = kind (2 bits) and line (30 bits), then
  *             text | count, source, marks, (hash of the key, key, value)* | count, value*
  *     source = path of the file, the first source, how many others or "", the others with "; "
@@ -58,21 +58,28 @@ fact_mark(uint32_t hash)
 	return (uint32_t)1 << (hash * 2654435761u >> 27);
 }
 
+/* What is asked of every file; words are separated by spaces. */
+struct fact_index {
+	const char *aliases; /* other names of an extension */
+	const char *on;      /* of each rule, the package of its first condition, or "-" */
+	const char *paired;  /* names on both sides of the pairings */
+};
+
+struct packed_file {
+	const char *name;
+	struct fact_index index;
+	const void *block; /* compressed by zlib if z is not 0 */
+	uint32_t z, n;     /* bytes as compressed, and of the block */
+};
+
 struct packed_facts {
-	const uint32_t *words;
-	size_t files;
+	const struct packed_file *files; /* in the order of their names */
+	size_t n;
 	const char *date; /* the day of the newest claim */
 };
 extern const struct packed_facts packed_facts;
 
-/* Words and then texts, as they lie in memory; the files in the order of their names. */
-struct facts_pack {
-	struct facts_words LIST(uint32_t) words;
-	struct buf texts;
-};
-struct facts_pack facts_pack(struct arena *a, const struct fact_files *files);
-/* The same as one block, its words. */
-const uint32_t *facts_block(struct arena *a, const struct fact_files *files);
+struct packed_file facts_pack(struct arena *a, const struct fact_file *file);
 
 enum { FACT_RANGES_MAX = 63 }; /* entries of `ranges` and `wheels` of an extension */
 

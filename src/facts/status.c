@@ -43,8 +43,8 @@ rows_of(const struct facts *f, struct arena *a)
 	facts_user_read_all(f);
 	user = facts_user_files(f);
 	for (size_t i = 0; i < f->read->files.n; i++)
-		if (starts_with(f->read->files.at[i].name, "releases/"))
-			names_once(a, &packages, fs_stem(a, f->read->files.at[i].name));
+		if (starts_with(f->read->files.at[i].packed.name, "releases/"))
+			names_once(a, &packages, fs_stem(a, f->read->files.at[i].packed.name));
 	for (size_t i = 0; i < user.n; i++)
 		if (!user.at[i]->ignored)
 			names_once(a, &packages, user.at[i]->package);

@@ -72,17 +72,6 @@ facts_use_user(const struct facts *f, const char *dir)
 	f->read->user = fs_is_dir(dir) ? dir : NULL;
 }
 
-static const struct claim *
-take_root(const struct facts *f, const struct node *root, const char *name)
-{
-	struct fact_files one = { 0 };
-	const uint32_t *words;
-
-	list_push(f->a, &one, (struct fact_file){ .name = name, .root = root });
-	words = facts_block(f->a, &one);
-	return (const struct claim *)(words + 2);
-}
-
 static void
 read_user_file(const struct facts *f, struct user_slot *slot)
 {
@@ -103,7 +92,7 @@ read_user_file(const struct facts *f, struct user_slot *slot)
 						   "it is older than the built-in knowledge" :
 						   NULL;
 	if (!slot->file.ignored)
-		slot->root = take_root(f, root, name);
+		slot->root = facts_pack(f->a, &(struct fact_file){ name, root, false }).block;
 	list_push(f->a, &f->read->user_files, &slot->file);
 }
 
