@@ -122,6 +122,7 @@ add_own(struct extension_release *r, const struct facts *f, const char *name, co
 	r->file_version = fact_text_of(own, "says");
 	r->on_pypi = fact_true_of(own, "pypi");
 	r->git_tag = fact_text_of(own, "tag");
+	r->day = fact_day_of(own, "date");
 	r->more_tags = fact_items(f->a, fact_get(own, "more_tags"));
 	r->source = fact_source(f->a, own);
 }
@@ -160,6 +161,7 @@ published_releases(const struct facts *f, const char *name, const struct claim *
 		all[i].version = p->releases[i].version;
 		all[i].requires_python = p->releases[i].requires_python;
 		all[i].on_pypi = true;
+		all[i].day = p->releases[i].day;
 		all[i].source = package_release_source(f, &p->releases[i]);
 	}
 	return all;

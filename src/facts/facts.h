@@ -68,12 +68,11 @@ struct torch_release {
 	const char *torchvision, *torchaudio; /* the pair, or NULL */
 	const char *triton;                   /* requirement, "triton==2.2.0", or NULL */
 	const char *triton_marker; /* under which it holds: python_version < "3.12"; or NULL */
-	const char *setuptools;    /* run-time requirement, may carry a marker; or NULL */
-	const char
-		*setuptools_build; /* requirement of its cpp_extension, "setuptools<82", or NULL */
-	enum tri numpy2;           /* works with numpy 2 */
-	const char *cuda_toolkit;  /* version that its PyPI wheel pins ("13.0.2"), or NULL */
-	const char *cxx_std;       /* minimum C++ standard of its headers, "c++17", or NULL */
+	const char *setuptools, *setuptools_build; /* at run time; of its cpp_extension; or NULL */
+	enum tri numpy2;                           /* works with numpy 2 */
+	const char *cuda_toolkit; /* version that its PyPI wheel pins ("13.0.2"), or NULL */
+	const char *cxx_std;      /* minimum C++ standard of its headers, "c++17", or NULL */
+	long day;                 /* of its date, in months of 31; 0: unknown */
 	const char *source;
 };
 
@@ -263,6 +262,7 @@ struct extension_release {
 	bool arch_env_dots;   /* it wants "8.0;9.0" */
 	const char *requires_python; /* or NULL */
 	const char *cxx_std;         /* -std= that it passes, or NULL */
+	long day;                    /* of its date, in months of 31; 0: unknown */
 	const char *source;
 };
 
@@ -377,8 +377,8 @@ struct package_release {
 	const char *yanked;          /* why it was withdrawn, or "true"; NULL: it was not */
 	struct names wheels;   /* tags for Linux with glibc, "cp311-cp311-manylinux_2_17_x86_64" */
 	struct names requires; /* requirements, with markers; of extras those of interest */
-	bool wheels_known, sdist; /* wheels_known: the file lists its wheels */
-	bool requires_known;      /* its METADATA was read */
+	bool wheels_known, requires_known, sdist; /* its wheels, its METADATA were read */
+	long day;                                 /* of its date, in months of 31; 0: unknown */
 	const struct claim *claim;
 };
 /* An ordinary package, or an extension that the index has as well. */

@@ -122,6 +122,9 @@ fact_text_of(const struct claim *map, const char *key)
 	return fact_text(fact_get(map, key));
 }
 
+/* Returns about how many days after the year 0 the date of a key is: equal months; 0: no date. */
+long fact_day_of(const struct claim *map, const char *key);
+
 static inline bool
 fact_true_of(const struct claim *map, const char *key)
 {

@@ -39,6 +39,7 @@ read_releases(const struct facts *f, const struct claim *releases)
 			.yanked = fact_text_of(r, "yanked"),
 			.requires = fact_items(f->a, requires),
 			.requires_known = requires != NULL,
+			.day = fact_day_of(r, "date"),
 			.claim = r,
 		};
 		last = wheels;
@@ -108,18 +109,6 @@ package_release(const struct python_package *p, const struct version *v)
 	return NULL;
 }
 
-/* About how many days after the year 0: equal months. */
-static long
-day_of(const struct package_release *r)
-{
-	const char *date = fact_text_of(r->claim, "date");
-	int year, month, day;
-
-	if (!date || sscanf(date, "%d-%d-%d", &year, &month, &day) != 3)
-		return 0;
-	return (year * 12L + month) * 31 + day;
-}
-
 struct package_span
 package_span(const struct python_package *p, const struct version *v)
 {
@@ -135,7 +124,7 @@ package_span(const struct python_package *p, const struct version *v)
 	}
 	if (!s.older || !s.newer)
 		return (struct package_span){ 0 };
-	s.wide = day_of(s.newer) - day_of(s.older) > WIDE_DAYS;
+	s.wide = s.newer->day - s.older->day > WIDE_DAYS;
 	return s;
 }
 

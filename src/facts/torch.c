@@ -85,6 +85,7 @@ read_release(const struct facts *f, const char *version, const struct claim *r)
 		.version = version,
 		.pythons = fact_words(f, fact_get(r, "python")),
 		.requires_python = fact_text_of(r, "requires_python"),
+		.day = fact_day_of(r, "built"),
 		.variants = variants,
 		.nvariants = n,
 		.torchvision = fact_text_of(r, "torchvision"),

@@ -1,5 +1,6 @@
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,17 @@ fact_number_of(const struct claim *map, const char *key)
 	const char *s = fact_text_of(map, key);
 
 	return s ? strtod(s, NULL) : 0;
+}
+
+long
+fact_day_of(const struct claim *map, const char *key)
+{
+	const char *date = fact_text_of(map, key);
+	int year, month, day;
+
+	if (!date || sscanf(date, "%d-%d-%d", &year, &month, &day) != 3)
+		return 0;
+	return (year * 12L + month) * 31 + day;
 }
 
 enum tri

@@ -347,9 +347,16 @@ bool has_pairing(struct workspace *w, const char *key, const struct version *v, 
 /* The releases with the requirements of a candidate of a package. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);
+/* Returns the Pythons for which a requirement counts, with the extras that the recipe names. */
+solve_word *pythons_for(struct workspace *w, const char *key, const struct marker *m);
 /* Returns why it is unknown whether the stack meets the requirements of a candidate; NULL: it does. */
 const char *release_doubt(struct workspace *w, const struct solver_variable *t,
 			  const struct candidate *c);
+/* Returns a pinned package of a later line than a candidate that requires it without an upper bound. */
+const char *release_later(struct workspace *w, const struct solver_variable *t,
+			  const struct candidate *c);
+/* True if an extension that is compiled was released before the line of its torch. */
+bool extension_is_older(struct workspace *w, const struct stack_extension *x);
 /* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
 bool is_companion(const char *key);
 /* Returns the release that was built for that torch; NULL: none, or no companion. */

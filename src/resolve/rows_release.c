@@ -300,8 +300,7 @@ constraint_release_glibc(struct query *q, struct workspace *w)
 
 /* --- the requirements of its metadata --- */
 
-/* The Pythons for which a requirement counts, with the extras that the recipe names. */
-static solve_word *
+solve_word *
 pythons_for(struct workspace *w, const char *key, const struct marker *m)
 {
 	const struct recipe_requirements *lists[] = { &w->r->packages, &w->r->torch.with };
@@ -369,87 +368,6 @@ constraint_release_requires(struct query *q, struct workspace *w)
 	for (size_t i = 0; i < span.older->requires.n; i++)
 		if (names_have(&span.newer->requires, span.older->requires.at[i]))
 			require(q, span.older, span.older->requires.at[i]);
-}
-
-/* True if the recipe pins a requirement of a release of t; pip selects unpinned ones. */
-static bool
-is_pinned_for(struct workspace *w, const struct solver_variable *t, const struct version *v,
-	      const struct requirement *req)
-{
-	int at = variable_find(w, req->key);
-	bool torch = !strcmp(req->key, "torch") || is_companion(req->key);
-
-	return at >= 0 && requested(w, (unsigned)at) >= 0 && !req->url &&
-	       !has_pairing(w, t->key, v, torch ? "torch" : req->key);
-}
-
-static bool
-applies_here(struct workspace *w, const struct solver_variable *t, const struct marker *m)
-{
-	int python = variable_find(w, "python");
-
-	return python < 0 || w->solution->chosen[python] < 0 ||
-	       solve_set_has(pythons_for(w, t->key, m), (size_t)w->solution->chosen[python]);
-}
-
-/* The pinned package that one neighbour requires in another way than the other, and not as it is. */
-static const char *
-unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
-      const struct package_release *r, const struct package_release *other)
-{
-	for (size_t i = 0; i < r->requires.n; i++) {
-		const char *text = r->requires.at[i];
-		const struct requirement *req = names_have(&other->requires, text) ?
-							NULL :
-							requirement_parse(w->a, text, NULL, NULL);
-		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
-
-		if (c && c->v && is_pinned_for(w, t, v, req) && applies_here(w, t, req->marker) &&
-		    !specifiers_match(req->spec, c->v, PRE_YES))
-			return req->name;
-	}
-	return NULL;
-}
-
-/* The pinned package, other than torch, that any release requires: one between two may bound it. */
-static const char *
-ever_required(struct workspace *w, const struct solver_variable *t, const struct version *v)
-{
-	const struct python_package *p = facts_package(w->f, t->key);
-
-	for (size_t k = 0; k < p->n; k++)
-		for (size_t i = 0; i < p->releases[k].requires.n; i++) {
-			const char *text = p->releases[k].requires.at[i];
-			const struct requirement *req =
-				strstr(text, "extra == ") ?
-					NULL :
-					requirement_parse(w->a, text, NULL, NULL);
-
-			if (req && strcmp(req->key, "torch") != 0 &&
-			    strcmp(req->key, t->key) != 0 && !is_companion(req->key) &&
-			    is_pinned_for(w, t, v, req))
-				return req->name;
-		}
-	return NULL;
-}
-
-const char *
-release_doubt(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
-{
-	struct package_span span = release_span(w, t, c);
-	const char *name = NULL;
-
-	if (!span.older)
-		return "the requirements of this release are not in the knowledge base";
-	if (span.older != span.newer) {
-		name = unmet(w, t, c->v, span.older, span.newer);
-		name = name ? name : unmet(w, t, c->v, span.newer, span.older);
-	}
-	if (!name && span.wide)
-		name = ever_required(w, t, c->v);
-	return name ? arena_printf(w->a, "its requirement on %s is not in the knowledge base",
-				   name) :
-		      NULL;
 }
 
 /* --- which of them exist --- */

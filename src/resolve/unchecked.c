@@ -20,6 +20,8 @@ add(struct workspace *w, const char *what, const char *why)
 
 static const char not_listed[] = "not in the knowledge base";
 static const char no_release[] = "this release is not in the knowledge base";
+static const char too_new[] =
+	"the second is over three months newer, and the knowledge base does not list the pair";
 static const char no_index[] = "the packages of this index are not in the knowledge base";
 
 static bool
@@ -215,6 +217,9 @@ add_unread(struct workspace *w)
 		why = release_doubt(w, t, c);
 		if (why)
 			add_by(w, BY_METADATA, arena_printf(w->a, "%s %s", t->label, c->text), why);
+		else if ((why = release_later(w, t, c)))
+			add(w, arena_printf(w->a, "%s %s with %s", t->label, c->text, why),
+			    too_new);
 	}
 }
 
@@ -231,6 +236,8 @@ add_extension(struct workspace *w, const struct stack_extension *x)
 		add(w, what, version ? no_release : "its version is unknown before the build");
 	else if (x->release && !x->release->run_known)
 		add(w, what, "its run-time requirements are not in the knowledge base");
+	else if (extension_is_older(w, x))
+		add(w, arena_printf(w->a, "%s with torch %s", what, w->s->torch.value), too_new);
 }
 
 /* An extra index may serve another build of a package than PyPI does. */

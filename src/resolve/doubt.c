@@ -1,0 +1,166 @@
+#include "internal.h"
+
+/*
+ * Doubts: what nobody has read about a selected release.  Its own requirements may be unknown, or
+ * what it requires may be newer than itself.
+ */
+
+/* True if the recipe pins a requirement of a release of t; pip selects unpinned ones. */
+static bool
+is_pinned_for(struct workspace *w, const struct solver_variable *t, const struct version *v,
+	      const struct requirement *req)
+{
+	int at = variable_find(w, req->key);
+	bool torch = !strcmp(req->key, "torch") || is_companion(req->key);
+
+	return at >= 0 && requested(w, (unsigned)at) >= 0 && !req->url &&
+	       !has_pairing(w, t->key, v, torch ? "torch" : req->key);
+}
+
+static bool
+applies_here(struct workspace *w, const struct solver_variable *t, const struct marker *m)
+{
+	int python = variable_find(w, "python");
+
+	return python < 0 || w->solution->chosen[python] < 0 ||
+	       solve_set_has(pythons_for(w, t->key, m), (size_t)w->solution->chosen[python]);
+}
+
+/* The pinned package that one neighbour requires in another way than the other, and not as it is. */
+static const char *
+unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
+      const struct package_release *r, const struct package_release *other)
+{
+	for (size_t i = 0; i < r->requires.n; i++) {
+		const char *text = r->requires.at[i];
+		const struct requirement *req = names_have(&other->requires, text) ?
+							NULL :
+							requirement_parse(w->a, text, NULL, NULL);
+		const struct candidate *c = req ? solution_selected(w->solution, req->key) : NULL;
+
+		if (c && c->v && is_pinned_for(w, t, v, req) && applies_here(w, t, req->marker) &&
+		    !specifiers_match(req->spec, c->v, PRE_YES))
+			return req->name;
+	}
+	return NULL;
+}
+
+/* The pinned package, other than torch, that any release requires: one between two may bound it. */
+static const char *
+ever_required(struct workspace *w, const struct solver_variable *t, const struct version *v)
+{
+	const struct python_package *p = facts_package(w->f, t->key);
+
+	for (size_t k = 0; k < p->n; k++)
+		for (size_t i = 0; i < p->releases[k].requires.n; i++) {
+			const char *text = p->releases[k].requires.at[i];
+			const struct requirement *req =
+				strstr(text, "extra == ") ?
+					NULL :
+					requirement_parse(w->a, text, NULL, NULL);
+
+			if (req && strcmp(req->key, "torch") != 0 &&
+			    strcmp(req->key, t->key) != 0 && !is_companion(req->key) &&
+			    is_pinned_for(w, t, v, req))
+				return req->name;
+		}
+	return NULL;
+}
+
+const char *
+release_doubt(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+{
+	struct package_span span = release_span(w, t, c);
+	const char *name = NULL;
+
+	if (!span.older)
+		return "the requirements of this release are not in the knowledge base";
+	if (span.older != span.newer) {
+		name = unmet(w, t, c->v, span.older, span.newer);
+		name = name ? name : unmet(w, t, c->v, span.newer, span.older);
+	}
+	if (!name && span.wide)
+		name = ever_required(w, t, c->v);
+	return name ? arena_printf(w->a, "its requirement on %s is not in the knowledge base",
+				   name) :
+		      NULL;
+}
+
+/* --- what is newer than the release that requires it --- */
+
+/* A release line that appears so much later was not there when the release was tested. */
+enum { LATER_DAYS = 93 };
+
+/* The lines of torch are 2.1, 2.2, ...; those of a package its majors, or 0.1, 0.2, ... */
+static bool
+same_line(const char *key, const char *x, const char *y)
+{
+	size_t major = strcspn(x, ".");
+
+	if (!strcmp(key, "torch") || starts_with(x, "0."))
+		return version_same_series(x, y);
+	return major == strcspn(y, ".") && !strncmp(x, y, major);
+}
+
+/* The day on which the line of a release began; 0: unknown. */
+static long
+line_day(struct workspace *w, const char *key, const char *version)
+{
+	bool torch = !strcmp(key, "torch");
+	const struct python_package *p = torch ? NULL : facts_package(w->f, key);
+	size_t n = p ? p->n : 0;
+	const struct torch_release *const *all = torch ? facts_torch_all(w->f, &n) : NULL;
+	long first = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *other = torch ? all[i]->version : p->releases[i].version;
+		long day = torch ? all[i]->day : p->releases[i].day;
+
+		if (day && (!first || day < first) && same_line(key, version, other) &&
+		    !version_is_prerelease(facts_version(w->f, other)))
+			first = day;
+	}
+	return first;
+}
+
+static bool
+is_later(struct workspace *w, const char *key, const char *version, long day)
+{
+	return day && version && line_day(w, key, version) > day + LATER_DAYS;
+}
+
+static bool
+is_bounded(struct workspace *w, const struct specifiers *s)
+{
+	return !specifiers_match(s, facts_version(w->f, "99999"), PRE_YES);
+}
+
+const char *
+release_later(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
+{
+	const struct python_package *p = facts_package(w->f, t->key);
+	const struct package_release *r = package_release(p, c->v);
+	const struct package_span span = release_span(w, t, c);
+	/* The date of an unread release is not kept: it is no later than that of the next one. */
+	long day = r && r->day ? r->day : span.newer ? span.newer->day : 0;
+
+	for (size_t i = 0; span.older && i < span.older->requires.n; i++) {
+		const struct requirement *req =
+			requirement_parse(w->a, span.older->requires.at[i], NULL, NULL);
+		const struct candidate *other =
+			req ? solution_selected(w->solution, req->key) : NULL;
+
+		if (other && other->v && !is_bounded(w, req->spec) &&
+		    is_pinned_for(w, t, c->v, req) && applies_here(w, t, req->marker) &&
+		    is_later(w, req->key, other->text, day))
+			return arena_printf(w->a, "%s %s", req->name, other->text);
+	}
+	return NULL;
+}
+
+bool
+extension_is_older(struct workspace *w, const struct stack_extension *x)
+{
+	return x->release && x->source != SOURCE_WHEEL &&
+	       is_later(w, "torch", w->s->torch.value, x->release->day);
+}
