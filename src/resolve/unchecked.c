@@ -305,10 +305,16 @@ add_doubtful(struct workspace *w)
 {
 	const struct solution *s = w->solution;
 
-	for (size_t i = 0; i < s->warnings.n; i++)
-		if (s->warnings.at[i].code == W_FIT_PAIR)
+	for (size_t i = 0; i < s->warnings.n; i++) {
+		unsigned code = s->warnings.at[i].code;
+
+		if (code == W_FIT_PAIR || code == W_FIT_NIGHTLY)
 			add(w, pair_of(s, &s->warnings.at[i].found),
-			    "whether they work together is not known: see the warning SB0250");
+			    arena_printf(w->a,
+					 "whether they work together is not known: see the "
+					 "warning %s",
+					 code_table[code].id));
+	}
 	for (size_t i = 0; i < s->findings.n; i++) {
 		const struct rule *rule = s->findings.at[i].rule;
 
