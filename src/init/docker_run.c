@@ -294,7 +294,9 @@ run_conda(struct docker *d, struct init_item *item, const struct command *c, siz
 	d->unseen = true;
 	item->fate = INIT_PARTS;
 	for (k++; k < c->n; k++)
-		if (among(c->at[k].s, "-c --channel -n --name -p --prefix -f --file"))
+		if (among(c->at[k].s, "-c --channel") && k + 1 < c->n)
+			item_leave(d->rd, docker_item(d, &c->at[++k], NULL), "%s", NO_CHANNEL);
+		else if (among(c->at[k].s, "-n --name -p --prefix -f --file"))
 			k++;
 		else if (*c->at[k].s != '-')
 			place_conda(d->rd, docker_item(d, &c->at[k], NULL),

@@ -66,7 +66,9 @@ add_environment(struct init *rd, const struct node *root)
 	for (size_t i = 0; i < root->n; i++)
 		if (!among(root->pairs[i].key, "dependencies variables"))
 			item_leave(rd, item_open(rd, root->pairs[i].key, root->pairs[i].key_at),
-				   "it is conda's own");
+				   "%s",
+				   among(root->pairs[i].key, "channels") ? NO_CHANNEL :
+									   "it is conda's own");
 	each_text(rd, all, place_conda);
 	for (size_t i = 0; i < all->n; i++)
 		each_text(rd, node_get(all->items[i], "pip"), place_pip);

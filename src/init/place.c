@@ -299,6 +299,11 @@ place_conda(struct init *rd, struct init_item *item, const char *text)
 {
 	const char *channel = strstr(text, "::"), *name, *version;
 
+	if (channel)
+		item_leave(
+			rd,
+			item_open(rd, arena_copy(rd->a, text, (size_t)(channel - text)), item->at),
+			NO_CHANNEL);
 	text = channel ? channel + 2 : text;
 	name = arena_copy(rd->a, text, strcspn(text, " =<>!"));
 	version = text + strlen(name);

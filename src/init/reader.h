@@ -56,6 +56,8 @@ bool item_has(const struct init_item *item, const char *key);
  * compiled: an unknown package goes to `extensions`.
  */
 void place_requirement(struct init *rd, struct init_item *item, const char *text, bool compiled);
+/* Why a channel of conda is left out. */
+#define NO_CHANNEL "the packages come from PyPI, and not from a channel of conda"
 /* The same for conda's form of a package: "pytorch=2.2.2=py3.11_cuda12.1". */
 void place_conda(struct init *rd, struct init_item *item, const char *text);
 /* Returns "cu121" for torch's own index, "" for its root, NULL for another one. */

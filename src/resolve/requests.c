@@ -312,8 +312,8 @@ static void
 request_requirement(struct workspace *w, const struct recipe_requirement *q, bool application)
 {
 	const struct requirement *req = q->req;
-	const char *key = req->key;
-	const char *wheel;
+	const struct version *pin;
+	const char *key = req->key, *wheel;
 	unsigned variable;
 
 	if (!applies(w, req->marker))
@@ -330,8 +330,9 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		else if (req->extras.n)
 			not_checked(w, q, application,
 				    "the requirements of its extras are not in the knowledge base");
-		/* A release that is pinned, and that others may require in another version. */
-		if (req->url || !specifiers_pin(req->spec) || !bounds_count(w, key))
+		/* A pinned release that others may require in another version, or a build of one. */
+		pin = specifiers_pin(req->spec);
+		if (req->url || !pin || !(bounds_count(w, key) || version_local(w->a, pin)))
 			return;
 	}
 	variable = package_variable(w, key);

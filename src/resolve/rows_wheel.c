@@ -211,6 +211,22 @@ constrain_version(struct query *q, const solve_word *these, const struct recipe_
 		     NULL, "the local version of %s names a build, which no source has", name);
 }
 
+/* The same of a package: torch's companions have another row. */
+static void
+constrain_package(struct query *q, const struct solver_variable *t)
+{
+	for (size_t i = 0; i < t->n && !is_companion(t->key); i++) {
+		const char *local = t->c[i].v && strchr(t->c[i].text, '+') ?
+					    version_local(q->w->a, t->c[i].v) :
+					    NULL;
+
+		if (local)
+			constrain_local(q, set_one(q->w, q->variable, i), local,
+					arena_printf(q->w->a, "%s %s", t->label, t->c[i].text),
+					"version");
+	}
+}
+
 static bool
 is_wheel(const struct recipe_extension *e)
 {
@@ -225,6 +241,8 @@ constraint_wheel_file(struct query *q, struct workspace *w)
 
 	if (s->t.kind != VARIABLE_SOURCE && s->wheel)
 		constrain_file(q, set_all(w, q->variable), s->wheel);
+	else if (s->t.kind == VARIABLE_PACKAGE)
+		constrain_package(q, &s->t);
 	else if (s->t.kind == VARIABLE_SOURCE && is_wheel(s->asked))
 		constrain_file(q, set_text(w, q->variable, "url"), s->asked->url.s);
 	else if (s->t.kind == VARIABLE_SOURCE && s->asked && is_index_wheel(w, s->asked))
