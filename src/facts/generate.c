@@ -63,13 +63,14 @@ put_bytes(struct buf *b, const unsigned char *s, size_t n)
 }
 
 /*
- * A recipe reads the files at the top, but for the signatures of `diagnose`, and few of the others:
- * to compress those costs no time worth a name.
+ * A recipe reads the files at the top, but for the signatures of `diagnose`, and few of the others.
+ * packages.yaml is the largest of them: to read it costs a tenth of a millisecond more.
  */
 static bool
 is_compressed(const char *name)
 {
-	return strchr(name, '/') || !strcmp(name, "signatures.yaml");
+	return strchr(name, '/') || !strcmp(name, "signatures.yaml") ||
+	       !strcmp(name, "packages.yaml");
 }
 
 static bool
