@@ -1,6 +1,6 @@
 /*
- * stackbuild: the program that cannot reach a network.  What must, is in
- * stackbuild-world, which this one becomes by exec.
+ * stackbuild: the program without network access. Commands that need the network are in
+ * stackbuild-world, which this program starts by exec.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "base/fs.h"
 #include "verbs.h"
 
-/* Where `make`, `make install` and a build directory put the second program. */
+/* The places of the second program after `make`, after `make install` and in a build directory. */
 static const char *const places[] = {
 	"stackbuild-world",
 	"build/stackbuild-world",

@@ -23,7 +23,7 @@ verb_among(const char *verbs, enum verb v)
 	return !*verbs || v == VERB_COUNT || among(verb_table[v].name, verbs);
 }
 
-/* The row of an option; of several with that name the one that the command takes. */
+/* Returns the row of an option; of several with that name the one that the command takes. */
 static const struct option_row *
 row_of(struct str name, enum verb v)
 {
@@ -94,7 +94,7 @@ store(struct parser *p, const struct option_row *r, const char *value)
 	case OPTION_TEXT:
 		*(const char **)field = value;
 		return *value || *r->arg == '[' ||
-		       fail(p, arena_printf(p->a, "--%s needs a %s that is not empty", r->name,
+		       fail(p, arena_printf(p->a, "--%s requires a %s that is not empty", r->name,
 					    r->arg));
 	case OPTION_LIST: list_push(p->a, (struct names *)field, value); return true;
 	case OPTION_CHOICE: break;
@@ -108,7 +108,7 @@ store(struct parser *p, const struct option_row *r, const char *value)
 	return fail(p, arena_printf(p->a, "--%s takes one of: %s", r->name, r->choices));
 }
 
-/* One argument that starts with a dash: "--name", "--name=value", "-o", "-oVALUE". */
+/* Reads one argument that starts with a dash: "--name", "--name=value", "-o", "-oVALUE". */
 static bool
 parse_option(struct parser *p)
 {
@@ -148,9 +148,9 @@ check_verb(struct parser *p)
 
 	for (size_t i = 0; i < OPTION_ROWS; i++)
 		if (p->given[i] && !verb_among(option_rows[i].verbs, verb))
-			return fail(p, arena_printf(p->a, "`%s` takes no --%s; it belongs to: %s",
-						    v->name, option_rows[i].name,
-						    option_rows[i].verbs));
+			return fail(p, arena_printf(
+					       p->a, "`%s` has no option --%s; it belongs to: %s",
+					       v->name, option_rows[i].name, option_rows[i].verbs));
 	if (p->o->format > FORMAT_JSON && verb != VERB_plan && verb != VERB_schema &&
 	    verb != VERB_store)
 		return fail(p, arena_printf(p->a, "%s has two formats: text and json", v->name));

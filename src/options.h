@@ -56,14 +56,17 @@ struct options {
  */
 bool options_parse(struct arena *a, int argc, char **argv, struct options *o, const char **why);
 
-/* The command of that name; false: *why suggests another. */
+/* Finds the command of that name; false: *why suggests another. */
 bool verb_find(struct arena *a, const char *name, enum verb *v, const char **why);
-/* Whether a command takes an option of the table. */
+/* Returns whether a command takes an option of the table. */
 bool verb_takes(enum verb v, const char *option);
 
 /* --help of the program (verb VERB_COUNT) or of one verb. */
 void options_help(enum verb verb, struct buf *out);
-/* The man page in roff; completion for "bash", "zsh" or "fish" (false: another shell). */
+/*
+ * Writes the man page in roff, or the completion for "bash", "zsh" or "fish" (false: another
+ * shell).
+ */
 void options_man(const char *version, struct buf *out);
 bool options_completion(const char *shell, struct buf *out);
 

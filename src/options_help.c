@@ -141,7 +141,7 @@ options_help(enum verb verb, struct buf *out)
 		      "          stackbuild help render   shows the options of one command\n");
 }
 
-/* A word of roff: a dash that must stay a dash, and no line that starts with a dot. */
+/* Writes a word of roff: escapes dashes, and a dot at the start of a line. */
 static void
 roff(struct buf *out, const char *s)
 {
@@ -243,7 +243,7 @@ complete_bash(struct buf *out)
 		      "complete -o filenames -F _stackbuild stackbuild\n");
 }
 
-/* A text inside single quotes for zsh and fish: '\'' ends, escapes and starts again. */
+/* Writes a text inside single quotes for zsh and fish: '\'' ends, escapes and starts again. */
 static void
 single_quoted(struct buf *out, const char *s)
 {

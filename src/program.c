@@ -10,7 +10,7 @@
 #include "lock/lock.h"
 #include "render/render.h"
 
-/* Which build it is, for one that is distributed: commit, its date, machine (ci/dist/build). */
+/* Identifies a distributed build: commit, date, machine (ci/dist/build). */
 #ifdef STACKBUILD_BUILD
 #define BUILD_NAMED " (" STACKBUILD_BUILD ")"
 #else
@@ -146,7 +146,10 @@ program_run(const struct options *o)
 	return status;
 }
 
-/* Whether a file of this directory looks like a recipe: a line starts with one of these keys. */
+/*
+ * Returns whether a file of this directory looks like a recipe: a line starts with one of these
+ * keys.
+ */
 static bool
 looks_like_recipe(struct arena *a, const char *path)
 {
@@ -155,7 +158,10 @@ looks_like_recipe(struct arena *a, const char *path)
 	return src && str_matches(src->text, "(?m)^(torch|base|extensions):");
 }
 
-/* The recipe that is meant where none is named: stack.yaml, or the only one of this directory. */
+/*
+ * Returns the recipe that is meant where none is named: stack.yaml, or the only one of this
+ * directory.
+ */
 static const char *
 assumed_recipe(struct arena *a, const char **why)
 {
@@ -208,7 +214,7 @@ assume_recipe(struct arena *a, struct options *o, const char **why)
 	    o->args.n >= named)
 		return true;
 	if ((o->verb == VERB_why || o->verb == VERB_add) && o->args.n && fs_exists(o->args.at[0])) {
-		*why = arena_printf(a, "name a package, too: stackbuild %s %s numpy",
+		*why = arena_printf(a, "also name a package: stackbuild %s %s numpy",
 				    o->verb == VERB_why ? "why" : "add", o->args.at[0]);
 		return false;
 	}

@@ -33,7 +33,7 @@ stack_summary(struct arena *a, const struct stack *s)
 			    names_join(a, &archs, ", "));
 }
 
-/* The diagnostics from `d` on, and their codes. */
+/* Adds the diagnostics from `d` on, and their codes. */
 static void
 codes_since(struct arena *a, const struct diag *d, struct cell_verdict *v)
 {
@@ -48,7 +48,7 @@ codes_since(struct arena *a, const struct diag *d, struct cell_verdict *v)
 	}
 }
 
-/* Every choice of the stack with its reason, for --verbose. */
+/* Prints every selected version with its reason, for --verbose. */
 static void
 choices_of(struct buf *out, const struct stack *s)
 {
@@ -154,7 +154,7 @@ verdict_word(const struct cell_verdict *v)
 	return words[outcome_of(v)];
 }
 
-/* The worst of them. */
+/* Returns the worst of them. */
 static enum outcome
 outcome_of_all(const struct cell_verdicts *all)
 {
@@ -166,7 +166,7 @@ outcome_of_all(const struct cell_verdicts *all)
 	return worst;
 }
 
-/* A line for each part that was not checked, once for all cells; of very many the first. */
+/* Prints a line for each unchecked part, once for all cells; of very many, the first ones. */
 static void
 unchecked_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 {
@@ -196,7 +196,7 @@ verdict_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 {
 	enum outcome outcome = outcome_of_all(all);
 
-	/* Of a recipe that cannot be read, there is no stack to speak of. */
+	/* An unreadable recipe has no stack. */
 	if (all->at[0].invalid)
 		return;
 	buf_printf(out, "%s: %s", all->at[0].path, words[outcome]);

@@ -29,7 +29,10 @@ struct wanted {
 	const char *pin; /* of torch, or NULL */
 };
 
-/* What all runs of the solver have in common, and what an alternative overrides: "torch" at "2.12.1". */
+/*
+ * The common part of all runs of the solver, and the override of an alternative: "torch" at
+ * "2.12.1".
+ */
 struct choosing {
 	struct run *r;
 	struct wanted_list LIST(struct wanted) all;
@@ -85,7 +88,7 @@ read_wanted(struct choosing *c)
 		struct wanted w = { .text = text, .list = PACKAGE };
 
 		if (!req) {
-			usage_error(arena_printf(r->a, "`%s` is no requirement: %s", text, why));
+			usage_error(arena_printf(r->a, "`%s` is not a requirement: %s", text, why));
 			return false;
 		}
 		if (!is_known(r, req->key, e))
@@ -105,7 +108,7 @@ read_wanted(struct choosing *c)
 	return true;
 }
 
-/* A line of YAML; nothing without a value. */
+/* Prints a line of YAML; nothing without a value. */
 static void
 line(struct buf *b, const char *before, const char *value)
 {
@@ -116,7 +119,7 @@ line(struct buf *b, const char *before, const char *value)
 	buf_putc(b, '\n');
 }
 
-/* The arguments of one list, then more texts; no title if there are none. */
+/* Lists the arguments of one list, then more texts; no title if there are none. */
 static void
 list(struct buf *b, const char *title, const char *before, const struct choosing *c, int of,
      const struct names *more, const struct wanted *override)
@@ -172,7 +175,7 @@ solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, c
 
 struct shown LIST(const struct solver_variable *);
 
-/* The variables worth a line, in the order of the stack. */
+/* Returns the variables worth a line, in the order of the stack. */
 static struct shown
 variables_shown(struct run *r, const struct solution *solution)
 {
@@ -263,7 +266,9 @@ try_value(struct choosing *c, const char *variable, const char *value, const cha
 	return &c->runners.at[c->runners.n - 1];
 }
 
-/* The alternatives beside the selected one that can be: the older ones, or the newer ones. */
+/*
+ * Returns the alternatives next to the selected one that can be: the older ones, or the newer ones.
+ */
 static struct alternatives
 beside(const struct choosing *c, const char *variable, bool older)
 {
@@ -279,7 +284,7 @@ beside(const struct choosing *c, const char *variable, bool older)
 	return some;
 }
 
-/* The next older build, for the oldest driver that its toolkit's major runs with. */
+/* Adds the next older build, for the oldest driver that supports its CUDA major. */
 static void
 older_build(struct choosing *c)
 {
@@ -316,7 +321,7 @@ older_torch(struct choosing *c)
 	}
 }
 
-/* A newer release of an argument, for which the rest must be older. */
+/* Adds a newer release of an argument, which requires older releases of the others. */
 static void
 newer_variables(struct choosing *c)
 {
@@ -325,8 +330,9 @@ newer_variables(struct choosing *c)
 		struct alternatives newer = beside(c, x->variable, false);
 
 		if (newer.n)
-			try_value(c, x->variable, newer.at[0].c->text,
-				  arena_printf(c->r->a, "%s is newer, the rest older", x->key));
+			try_value(
+				c, x->variable, newer.at[0].c->text,
+				arena_printf(c->r->a, "%s is newer, the others are older", x->key));
 	}
 }
 

@@ -13,8 +13,8 @@ struct fixing {
 };
 
 /*
- * Checks once and finds the fixes; the diagnostics are those before the fixes.  take: the files
- * hold the fixed texts from now on.
+ * Checks once and finds the fixes; the diagnostics are those before the fixes. take: the files have
+ * the fixed texts from now on.
  */
 static struct fixes
 one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const char **verdict)
@@ -33,7 +33,7 @@ one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const
 	return fixes;
 }
 
-/* Two cells of a matrix have the same fix. */
+/* Returns true for a fix that another cell of the matrix has already reported. */
 static bool
 reported_before(const struct fixes *fixes, size_t n, const struct edit *e)
 {
@@ -83,8 +83,8 @@ seen_before(const struct fixing *f, size_t n)
 }
 
 /*
- * Fixes as long as there is something to fix; returns why there still is.  Fixes that
- * undo each other are taken back and left out, so that a second run changes nothing.
+ * Applies fixes in rounds; returns why errors remain. Fixes that undo each other are reverted and
+ * skipped, so that a second run changes nothing.
  */
 static const char *
 fix_texts(struct fixing *f, const char *path)

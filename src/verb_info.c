@@ -51,7 +51,7 @@ verb_explain(struct run *r)
 	if (!id)
 		return EXIT_DONE;
 	return usage_error(arena_printf(
-		r->a, "there is no code `%s`; stackbuild explain lists the codes", id));
+		r->a, "there is no code `%s`; run `stackbuild explain` to list the codes", id));
 }
 
 int

@@ -30,7 +30,7 @@ has_options(const struct options *o)
 	       o->base;
 }
 
-/* True if standard input is a file or a pipe: not a terminal, not /dev/null. */
+/* Returns true if standard input is a file or a pipe: not a terminal, not /dev/null. */
 static bool
 stdin_is_sent(void)
 {
@@ -188,7 +188,7 @@ what_is_missing(struct arena *a)
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		if (fs_exists(files[i]))
 			return arena_printf(a,
-					    "init needs an input, and this directory has %s: "
+					    "init needs an input, and this directory has %s: run "
 					    "`stackbuild init %s`",
 					    files[i], files[i]);
 	return "init needs an input: `pip freeze | stackbuild init`, `stackbuild init Dockerfile`, "

@@ -26,7 +26,7 @@ plan_with_history(struct run *r, const struct plan *p, const char *cell)
 	return record ? plan_measured(r->a, p, record) : p;
 }
 
-/* The plan of a recipe's one cell; of several it is the first, unless only one will do. */
+/* Returns the plan of a recipe's only cell, or of the first cell if several are allowed. */
 static const struct plan *
 first_plan(struct run *r, const struct recipes *rs)
 {
@@ -144,7 +144,7 @@ filled(struct arena *a, const char *text, const char *name, const char *with)
 		    text;
 }
 
-/* Returns the text as one word of a shell's command; as it is if no shell can be given it. */
+/* Returns the text as one word of a shell's command; unchanged if no shell can represent it. */
 static const char *
 shell_word(struct arena *a, const char *text)
 {
@@ -203,7 +203,10 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	const struct plan *p = pipeline_plan(r, a, ds, cell, &o);
 	unsigned before = ds->errors;
 
-	/* What check refuses is not written, though the target that is named could be. */
+	/*
+	 * A recipe that check rejects is not written, even if the requested target could express
+	 * it.
+	 */
 	if (p && !o.force && r->o->targets.n && !names_have(&r->o->targets, "modal"))
 		render_judge(a, ds, p);
 	return ds->errors == before ? p : NULL;

@@ -22,7 +22,7 @@ struct answer {
 	struct names asked; /* places and words */
 	struct names because, demands, possible, sources;
 	struct names impossible; /* "2.0.2, 2.1.3: why" */
-	struct names known;      /* what else could be named */
+	struct names known;      /* other names to suggest */
 };
 
 static void
@@ -51,14 +51,16 @@ sentences(struct run *r, struct constraints facts, struct names *out, struct nam
 	}
 }
 
-/* Two candidates have the same reason if the same kind of fact excludes them. */
+/* Returns true if the same kind of fact excludes two candidates. */
 static bool
 same_reason(const struct alternative *x, const struct alternative *y)
 {
 	return !x->why || !y->why ? x->why == y->why : x->why->kind == y->why->kind;
 }
 
-/* Those that cannot be, one line for each kind of reason, which the first of them shows. */
+/*
+ * Adds the incompatible versions, one line for each kind of reason, with the reason of the first.
+ */
 static void
 others_of(struct run *r, const struct solution *solution, const char *key, struct answer *out)
 {
@@ -83,7 +85,8 @@ others_of(struct run *r, const struct solution *solution, const char *key, struc
 		}
 		list_push(r->a, &out->impossible,
 			  arena_printf(r->a, "%s: %s", names_join(r->a, &alike, ", "),
-				       x->why ? x->why->sentence : "the recipe requires another"));
+				       x->why ? x->why->sentence :
+						"the recipe requires another one"));
 	}
 }
 
@@ -166,7 +169,7 @@ nothing_of(struct run *r, const struct solution *solution, const char *name, str
 		if (solution_selected(solution, solution->variables[i]->key))
 			list_push(r->a, known, solution->variables[i]->key);
 	near = str_nearest(name, known->at, known->n);
-	return usage_error(arena_printf(r->a, "there is no `%s` in this stack%s%s%s", name,
+	return usage_error(arena_printf(r->a, "this stack has no `%s`%s%s%s", name,
 					near ? "; did you mean `" : "", near ? near : "",
 					near ? "`?" : ""));
 }

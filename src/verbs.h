@@ -24,8 +24,8 @@ struct run {
 };
 
 /*
- * Each returns the exit status; an error in ds makes it EXIT_DIAGNOSED in any case.  What reaches
- * outside the files named is weak: NULL in `stackbuild`, which stackbuild-world replaces for it.
+ * Each returns the exit status; an error in ds makes it EXIT_DIAGNOSED in any case. Functions that
+ * reach outside the named files are weak: NULL in `stackbuild`, which then starts stackbuild-world.
  */
 #define LINKED_HERE
 #define LINKED_WORLD __attribute__((weak))
@@ -40,7 +40,7 @@ LINKED_WORLD bool world_at_revision(struct arena *a, struct diags *ds, const cha
 				    const char *revision, recipe_open **open, void **ctx);
 LINKED_WORLD void world_close_revision(void *ctx);
 
-/* True for `facts refresh`. */
+/* Returns true for `facts refresh`. */
 bool is_refresh(const struct options *o);
 /* facts refresh: writes data of the package index to --out, else to `user`. */
 LINKED_WORLD int world_facts_refresh(struct run *r, const char *user);
@@ -68,7 +68,10 @@ LINKED_WORLD bool world_lock_changed(struct run *r, const struct recipe *changed
 /* Loads the knowledge base, for a verb that does not always need it; NULL after an error. */
 const struct facts *program_knowledge(struct run *r);
 
-/* The user's directory for knowledge, $XDG_DATA_HOME/stackbuild/knowledge; NULL: HOME is not set. */
+/*
+ * Returns the user's directory for knowledge, $XDG_DATA_HOME/stackbuild/knowledge; NULL: HOME is
+ * not set.
+ */
 const char *user_knowledge(struct arena *a);
 
 /* Runs o->verb.  Returns the exit status: 0, 1 or 2. */
@@ -77,7 +80,7 @@ int program_run(const struct options *o);
 /* Options from argv; a usage error is printed.  False: *status is the exit status. */
 bool program_options(struct arena *a, int argc, char **argv, struct options *o, int *status);
 
-/* True if the command needs the second program. */
+/* Returns true if the command needs the second program. */
 bool program_needs_world(const struct options *o);
 
 /* --- recipe -> resolve -> plan: each stage adds an error when it fails --- */
@@ -178,13 +181,13 @@ int check_fix(struct run *r);
 struct causes;
 const struct causes *diagnose_log(struct run *r, const char *log);
 
-/* Adds to the error of a step that failed what `diagnose` finds in the log of the build. */
+/* Adds the findings of `diagnose` in the build's log to the error of a failed step. */
 void diagnose_build(struct run *r, const char *log);
 
 /* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
 const char *stack_summary(struct arena *a, const struct stack *s);
 
-/* One line on standard error; returns EXIT_USAGE. */
+/* Prints one line on standard error; returns EXIT_USAGE. */
 int usage_error(const char *why);
 
 #endif

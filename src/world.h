@@ -7,7 +7,7 @@
 
 /* Shared by the verbs of stackbuild-world. */
 
-/* How engines are reached: --addr and --tls-..., for engine_choose. */
+/* Returns how engines are reached: --addr and --tls-..., for engine_choose. */
 struct engine_at world_engine_at(const struct options *o);
 
 /* The image that `build` makes of a plan: the stack's name in lower case, or tag; of a cell of a
@@ -15,7 +15,7 @@ struct engine_at world_engine_at(const struct options *o);
 struct plan;
 const char *world_image(struct arena *a, const char *tag, const struct plan *p);
 
-/* A recipe as the next command is to name it, in words of a shell: "x.yaml --variant wsl --cell
+/* Returns a recipe as the next command is to name it, in words of a shell: "x.yaml --variant wsl --cell
  * python-3.10 -o out/here"; cell NULL: there is no matrix. */
 const char *world_recipe(struct arena *a, const struct options *o, const char *cell);
 
@@ -29,7 +29,7 @@ const char *world_recipe(struct arena *a, const struct options *o, const char *c
 bool world_report(struct run *r, struct diags *ds, const char *dir, const char **page,
 		  struct buf *html);
 
-/* How world_pin pins. */
+/* The settings of world_pin. */
 struct world_pin_how {
 	const struct lock *old; /* whose digests and commits are kept; or NULL */
 	bool new_base, new_git; /* keep none of these */

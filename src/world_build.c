@@ -28,7 +28,7 @@ option_number(const char *option, const char *text, double most, double *out)
 	return false;
 }
 
-/* The stores that are named, else the default one; --no-store: none. */
+/* Opens the named stores, else the default one; --no-store: none. */
 static bool
 open_stores(struct run *r, struct stores *stores)
 {
@@ -50,11 +50,11 @@ secrets_well_formed(const struct names *secrets)
 	/* The text may be the secret itself, so the message does not repeat it. */
 	for (size_t i = 0; i < secrets->n; i++)
 		if (!str_matches(secrets->at[i], "^[^=]+=."))
-			return usage_error("--secret takes NAME=FILE") == EXIT_DONE;
+			return usage_error("write --secret NAME=FILE") == EXIT_DONE;
 	return true;
 }
 
-/* The variables that may hold a recipe's secrets. */
+/* Returns the variables that may hold a recipe's secrets. */
 static struct names
 secret_names(struct arena *a, const struct recipe *of)
 {
@@ -81,7 +81,9 @@ world_hide_secrets(struct run *r, const struct recipe *of)
 		proc_hide(r->a, all.at[i]);
 }
 
-/* The same with their values, for a stackbuild that builds a part: "NAME=value", then NULL. */
+/*
+ * Returns the same with their values, for a stackbuild that builds a part: "NAME=value", then NULL.
+ */
 static struct names
 secret_values(struct run *r, const struct recipes *rs)
 {
@@ -140,11 +142,11 @@ print_result(struct run *r, const struct build_record *b, const struct build_opt
 	if (compiled || stored)
 		buf_printf(&r->out, "   %zu compiled, %zu from the store", compiled, stored);
 	if (o->engine->build && !o->engine->push && !o->push)
-		buf_puts(&r->out, "\nnothing of it is on this host, nor in a registry: --push "
-				  "sends it there");
+		buf_puts(&r->out, "\nthe image is neither on this host nor in a registry: pass "
+				  "--push to push it");
 	buf_printf(&r->out, "\nrecord: %s\n", fs_join(r->a, o->out, "build.json"));
 	buf_printf(&next, "next: stackbuild verify %s", world_recipe(r->a, r->o, cell));
-	/* What Modal holds is proven where it runs. */
+	/* Modal tests its images itself. */
 	if (o->engine->run)
 		add_word(&next, "--engine", r->o->engine);
 	else if (!strcmp(o->engine->name, "venv"))
@@ -259,7 +261,7 @@ option_shard(const char *text, size_t *i, size_t *n)
 	return false;
 }
 
-/* The command of a unit: this one's options, without those of the matrix itself. */
+/* Writes the command of a unit: this one's options, without those of the matrix itself. */
 static void
 unit_words(struct run *r, struct matrix_build *b, const struct engine *engine)
 {

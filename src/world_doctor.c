@@ -1,4 +1,4 @@
-/* stackbuild doctor: whether this host is fit. */
+/* stackbuild doctor: checks whether this host is fit. */
 #include <stdlib.h>
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* stackbuild engines: what can build here. */
+/* stackbuild engines: lists the build engines. */
 #include "verbs.h"
 #include "world.h"
 

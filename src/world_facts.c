@@ -55,7 +55,7 @@ count_of(const char *text, unsigned *count)
 	return true;
 }
 
-/* The names in their normal form, each once; NULL: *wrong is none. */
+/* Normalises the names, each once; false: *wrong is not a name. */
 static bool
 names_of(struct run *r, struct names *packages, const char **wrong)
 {

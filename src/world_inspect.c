@@ -202,7 +202,7 @@ struct lookup {
 	const struct elf *e;
 };
 
-/* The libraries that torch loads, and those that the object names. */
+/* Returns true for libraries that torch loads or that the object names. */
 static bool
 is_wanted(void *ctx, const char *path)
 {
@@ -362,7 +362,7 @@ inspect_one(struct view *v)
 	return good;
 }
 
-/* What differs between two files of a kind. */
+/* Shows the differences between two files of a kind. */
 static bool
 inspect_two(struct view *v, bool as_json)
 {

@@ -1,4 +1,4 @@
-/* stackbuild lock: pins a stack in a file beside its recipe. */
+/* stackbuild lock: pins a stack in a file next to its recipe. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@ lock_obstacle(struct arena *a, const struct stack *s, struct span *at)
 
 	if (s->torch_base) {
 		*at = s->torch.at;
-		return "its torch is that of the base image, and uv cannot see the packages there";
+		return "it uses the torch of the base image, and uv cannot see the packages of an "
+		       "image";
 	}
 	if (!s->python.value) {
 		*at = s->base.at;
@@ -129,7 +130,10 @@ step_of(const struct plan *p, const struct lock_change *c)
 	return NULL;
 }
 
-/* How many steps of the chain rebuild, and for how long, if the first of these changes. */
+/*
+ * Prints the number of steps of the chain that rebuild, and their time, if the first of these
+ * changes.
+ */
 static void
 print_cost(struct locking *l, const struct lock_changes *changes)
 {
@@ -251,8 +255,7 @@ bad_usage(const struct options *o, double *timeout_s)
 	char *end;
 
 	if (o->args.n > 1 && !o->upgrade)
-		return "names of packages belong to --upgrade: stackbuild lock RECIPE --upgrade "
-		       "numpy";
+		return "package names require --upgrade: stackbuild lock RECIPE --upgrade numpy";
 	if (o->unpinned && !str_matches(o->unpinned, "^(base|git)(,(base|git))*$"))
 		return "--unpinned takes base, git or base,git";
 	if (o->check + o->changes + !!o->why > 1)

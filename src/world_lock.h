@@ -11,7 +11,7 @@ struct locking {
 	const struct recipe *recipe;
 	const struct stack *stack;
 	const char *path;
-	const struct lock *old; /* NULL: there is none, or it cannot be read */
+	const struct lock *old; /* NULL if there is none, or it cannot be read */
 	struct uv *uv;          /* version NULL: it was not looked for yet */
 	struct uv_how how;
 	const char *stand_in; /* index of torch that is replaced by the default one; or NULL */

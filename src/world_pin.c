@@ -51,7 +51,7 @@ unreachable(struct pinning *p, struct span at, const char *what, const char *nam
 
 /* --- images --- */
 
-/* The digest of the image for a platform, of a manifest that is an index; NULL: it has none. */
+/* Returns the digest of the image for a platform, of a manifest that is an index, or NULL. */
 static const char *
 digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
 {

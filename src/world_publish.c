@@ -1,4 +1,4 @@
-/* publish: what build tagged goes to registries, with what verify proved of it. */
+/* stackbuild publish: pushes the image of build to registries, with the proof of verify. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	return pipeline_plan(r, a, ds, cell, NULL);
 }
 
-/* [ENVIRONMENT/]NAME[:TAG]; a name is no id (im-...). */
+/* [ENVIRONMENT/]NAME[:TAG]; a name is not an id (im-...). */
 static bool
 is_modal_name(const char *text)
 {
@@ -59,7 +59,7 @@ to_modal(struct run *r, const struct recipes *rs, const struct engine *e,
 	return true;
 }
 
-/* proof.json of a folder; one that cannot be read is none. */
+/* proof.json of a directory; an unreadable one counts as missing. */
 static struct publish_proof
 read_proof(struct run *r, const struct plan *plan, const char *out)
 {
@@ -153,13 +153,12 @@ verb_publish(struct run *r)
 	proc_signals();
 	if (!strcmp(e->name, "modal")) {
 		if (o->require)
-			return usage_error(
-				"modal keeps no proof beside an image: without --require");
+			return usage_error("modal cannot store a proof: publish without --require");
 		return to_modal(r, rs, e, &state, out) ? EXIT_DONE : EXIT_DIAGNOSED;
 	}
 	if (!e->build)
 		return usage_error(
-			arena_printf(r->a, "%s makes no image that could be published", e->name));
+			arena_printf(r->a, "%s builds no image that can be published", e->name));
 	return to_registry(r, rs->at[0], p, known ? &record : NULL, e, &state, out) ?
 		       EXIT_DONE :
 		       EXIT_DIAGNOSED;

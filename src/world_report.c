@@ -10,7 +10,7 @@
 
 enum { FILE_MAX = 16 * 1024 * 1024, LAYERS_MAX = 200 };
 
-/* --- what lies in the directory of a cell --- */
+/* --- the files in the directory of a cell --- */
 
 static const struct source *
 read_file(struct run *r, const char *dir, const char *name)
@@ -32,7 +32,7 @@ read_records(struct run *r, const struct plan *p, struct report_files *f)
 		f->proof = proof;
 }
 
-/* inspect.json: what `inspect IMAGE --json` printed. */
+/* inspect.json: the output of `inspect IMAGE --json`. */
 static void
 read_layers(struct run *r, struct report_files *f)
 {
@@ -171,7 +171,7 @@ verb_report(struct run *r)
 	const char *page;
 
 	if (!strcmp(r->o->args.at[0], "-"))
-		return usage_error("report reads the recipe twice: name a file");
+		return usage_error("report reads the recipe twice, so it needs a file");
 	if (!world_report(r, &r->ds, r->o->records, &page, &html))
 		return EXIT_DIAGNOSED;
 	page = r->o->out ? r->o->out : page;

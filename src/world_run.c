@@ -20,7 +20,7 @@ struct session {
 	struct pace *pace;       /* NULL: neither a limit nor a price */
 	struct diagnosis *d;     /* of --debug; else NULL */
 	struct buf held[2];      /* the line of each stream that has not ended */
-	const char *trace, *out; /* the hook's directory; where traces and the like go */
+	const char *trace, *out; /* the hook's directory; directory of traces and similar files */
 };
 
 static bool
@@ -176,7 +176,7 @@ debug_begin(struct session *s, const char *const *argv, struct names *env)
 		"line (20 to 30 %% slower)\n",
 		"set:");
 	if (!good)
-		buf_puts(&b, "  The test did not pass. The command starts all the same.\n");
+		buf_puts(&b, "  The test did not pass. The command starts anyway.\n");
 	inert_lines(r->a, buf_text(&b), &safe);
 	print(&safe);
 	list_push(r->a, env, "CUDA_LAUNCH_BLOCKING=1");

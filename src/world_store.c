@@ -6,7 +6,7 @@
 #include "store/store.h"
 #include "verbs.h"
 
-/* "30", "1.5"; false: it is no number, or none that makes sense. */
+/* Parses "30" or "1.5"; false: not a sensible number. */
 static bool
 number(const char *text, double *value)
 {
@@ -23,11 +23,11 @@ store_all(struct run *r, const char *what, const struct names *places)
 	bool json = r->o->format == FORMAT_JSON, good = true;
 
 	if (r->o->days && !number(r->o->days, &days))
-		return usage_error("--days needs a number, say 30");
+		return usage_error("--days requires a number, such as 30");
 	if (r->o->max_size && (!number(r->o->max_size, &max_gib) || max_gib <= 0))
-		return usage_error("--max-size needs a number of GiB, say 20");
+		return usage_error("--max-size requires a number of GiB, such as 20");
 	if (json && places->n > 1)
-		return usage_error("--format json shows one store: name one");
+		return usage_error("--format json shows one store: name it with --store");
 	for (size_t i = 0; i < (places->n ? places->n : 1); i++) {
 		struct store *s = store_open(r->a, &r->ds, places->n ? places->at[i] : NULL);
 
@@ -77,11 +77,12 @@ verb_store(struct run *r)
 		return usage_error("--days, --max-size and --dry-run belong to store gc");
 	if (push || pull) {
 		if (!places.n)
-			return usage_error(
-				push ? "name where to: stackbuild store push oci://HOST/REPO" :
-				       "name where from: stackbuild store pull oci://HOST/REPO");
+			return usage_error(push ? "name the target store: stackbuild store push "
+						  "oci://HOST/REPO" :
+						  "name the source store: stackbuild store pull "
+						  "oci://HOST/REPO");
 		if (r->o->stores.n > 1)
-			return usage_error("push and pull take one --store");
+			return usage_error("push and pull accept one --store");
 		return store_between(r, push, &places);
 	}
 	if (strcmp(what, "list") && strcmp(what, "verify") && strcmp(what, "gc") &&

@@ -10,7 +10,7 @@
 
 enum { EXIT_NOT_PROVEN = 3 };
 
-/* A file, or the name of an image? */
+/* Returns true for a file, false for the name of an image. */
 static bool
 is_recipe(const char *arg)
 {
@@ -20,7 +20,7 @@ is_recipe(const char *arg)
 
 struct plans LIST(const struct plan *);
 
-/* Of a matrix each cell's; of --cell its alone. */
+/* Verifies each cell of a matrix, or only that of --cell. */
 static bool
 plans_of(struct run *r, const char *path, struct plans *plans)
 {
@@ -50,7 +50,7 @@ write_proof(struct run *r, const struct proof *p, const char *dir)
 			NULL);
 }
 
-/* The last part of an image's name: "stack" of "ghcr.io/me/stack:1". */
+/* Returns the last part of an image's name: "stack" of "ghcr.io/me/stack:1". */
 static const char *
 name_of_image(struct arena *a, const char *image)
 {
@@ -79,8 +79,8 @@ choose_engine(struct run *r, struct verify_options *vo, struct engine_state *sta
 	vo->state = state;
 	if (vo->engine && !vo->engine->run) {
 		diag_help(diag_at(&r->ds, E_ENGINE, (struct span){ 0 },
-				  "%s keeps no image that could be run here", vo->engine->name),
-			  "take docker, podman or buildah; or --venv DIR");
+				  "%s stores no image that can run on this host", vo->engine->name),
+			  "use docker, podman or buildah; or --venv DIR");
 		vo->engine = NULL;
 	}
 	return vo->engine;
@@ -103,7 +103,7 @@ report(struct run *r, const struct plan *p, const struct verify_options *vo,
 			    fs_join(r->a, dir, "proof.json"), fs_exists(app) ? app : NULL, &r->out);
 	if (status == EXIT_NOT_PROVEN && require)
 		diag_at(&r->ds, E_REQUIRED, (struct span){ 0 },
-			"--require %s: not all of it could be run here",
+			"--require %s: not every required check could run on this host",
 			proof_level_words[require]);
 	return status;
 }
@@ -116,11 +116,9 @@ bad_usage(const struct options *o, double *timeout_s)
 	if (o->format != FORMAT_TEXT && o->format != FORMAT_JSON)
 		return "verify has two formats: text and json";
 	if (o->venv && o->host)
-		return "--host is the environment that build --engine venv makes; --venv names "
-		       "another";
+		return "--host is the environment of build --engine venv; --venv names another one";
 	if ((o->venv || o->host) && !is_recipe(o->args.at[0]))
-		return "with --venv and --host, name the recipe that the environment is compared "
-		       "with";
+		return "with --venv and --host, name the recipe of the environment";
 	if (o->timeout) {
 		*timeout_s = strtod(o->timeout, &end);
 		if (*end || !(*timeout_s > 0 && *timeout_s <= 86400))
@@ -170,8 +168,8 @@ verb_verify(struct run *r)
 	if (is_recipe(o->args.at[0]) && !plans_of(r, o->args.at[0], &plans))
 		return EXIT_DIAGNOSED;
 	if (plans.n > 1 && (o->venv || o->format == FORMAT_JSON))
-		return usage_error("--venv and --format json are of one stack: name a cell with "
-				   "--cell");
+		return usage_error(
+			"--venv and --format json are for one stack: name a cell with --cell");
 	if (!o->venv && !on_this_host(o) && !choose_engine(r, &vo, &state))
 		return EXIT_DIAGNOSED;
 	proc_signals();

@@ -3,8 +3,8 @@
     python app_requirements.py -r requirements.txt [OPTION OF pip install ...]
 
 Every version that is installed when it starts is a constraint for pip, except those that an earlier run added and the
-plan does not pin.  If a requirement excludes one of them, nothing is installed: the last lines name the requirement, who
-needs it, and the version that the stack has.
+plan does not pin.  If a requirement excludes one of them, pip installs nothing: the last lines name the requirement, the
+package that requires it, and the version in the stack.
 Exit status: 0, or pip's; 1 if a version of the stack changed in spite of the constraint.
 Standard library and pip only, Python 3.8 and later.
 """
@@ -19,14 +19,14 @@ from importlib import metadata
 try:  # Read requirements as pip itself does.
     from pip._vendor.packaging.specifiers import SpecifierSet
     from pip._vendor.packaging.version import Version
-except ImportError:  # a distribution that takes pip's libraries apart
+except ImportError:  # a distribution that ships pip's libraries separately
     from packaging.specifiers import SpecifierSet
     from packaging.version import Version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ADDED = os.path.join(HERE, "app_added.json")  # what earlier runs in this environment installed
 
-# Lines in which pip names a requirement that it could not meet, and who needs it.
+# Lines in which pip names a requirement that it cannot satisfy, and the package that requires it.
 SAID = re.compile(
     r"(?P<who>\S+ \S+) depends on (?P<a>.+)|requested (?P<b>[^(].*)|Cannot install (?P<c>.+) because"
     r"|satisfies the requirement (?P<d>[^(]+)(?:\(from (?!versions)(?P<from>[^()]+)\))?|distribution found for (?P<e>.+)"
@@ -39,7 +39,7 @@ def normal(name):
 
 
 def installed():
-    """Name -> version of what this environment holds; a version that no standard knows is left out."""
+    """Returns name -> version of each installed package, without versions that do not follow PEP 440."""
     found = {}
     for dist in metadata.distributions():
         try:
@@ -58,7 +58,7 @@ def read(path, default):
 
 
 def conflicts(line, stack):
-    """What a line of pip's says against the stack: sentences."""
+    """Returns the conflicts with the stack in a line of pip's output, as sentences."""
     said = SAID.search(line)
     if not said or "(constraint)" in line:
         return
@@ -72,7 +72,7 @@ def conflicts(line, stack):
 
 
 def pip_install(arguments, stack):
-    """Runs pip under the constraint; its exit status, and what contradicts the stack."""
+    """Runs pip under the constraint; returns its exit status, and the conflicts with the stack."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "stack.txt")
         with open(path, "w", encoding="utf-8") as f:

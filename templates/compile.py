@@ -1,16 +1,16 @@
-"""compile.py: runs what compiles one extension, with as many jobs as memory allows.
+"""compile.py: runs the command that compiles one extension, with as many jobs as memory allows.
 
     python compile.py NAME [--version V] --memory=MIB [--threads=N] [--archs=N] [--beside=OTHER=MIB ...] -- COMMAND ...
 
-MIB is what one compiler takes for one GPU architecture.  nvcc works on up to --threads of --archs
-architectures at a time, each with a compiler of its own.  MAX_JOBS and NVCC_THREADS are set
-for the command, unless they are given; nvcc-arch holds nvcc to the latter.
+MIB is the memory of one compiler for one GPU architecture.  nvcc compiles up to --threads of --archs
+architectures at a time, each with its own compiler.  The program sets MAX_JOBS and NVCC_THREADS for the
+command, unless they are set; nvcc-arch limits nvcc to NVCC_THREADS.
 
-Builds beside each other (--beside) share the memory through a folder that all of them see: each
-writes down what it takes, and waits while there is no room for one job.  The largest process is
-measured, written to the log (stackbuild-peak NAME MIB), and is MIB the next time.  Where no
-folder is shared (a virtual environment, one extension after the other) it is kept beside this file.
-Exit status: the command's.  Standard library only, Python 3.8 and later.
+Parallel builds (--beside) share the memory through a common directory: each writes its use to a file,
+and waits while there is no memory for one job.  The program measures the largest process and prints it
+(stackbuild-peak NAME MIB); the next run uses this value as MIB.  Without a common directory (a virtual
+environment, one extension after the other), a file next to this one stores it.
+Exit status: that of the command.  Standard library only, Python 3.8 and later.
 """
 import argparse
 import fcntl
@@ -23,10 +23,10 @@ import sys
 import time
 
 SHARED = os.environ.get("STACKBUILD_SHARED") or "/run/stackbuild"
-OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "measured")  # where nothing is shared
-ROOT = os.environ.get("STACKBUILD_ROOT", "")  # a folder with proc and sys, in tests
-LEAST = 256  # MiB: what ran before may have compiled nothing
-NONE = 1 << 62  # bytes; version 1 of control groups says no limit with a number near 2^63
+OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "measured")  # if builds share no directory
+ROOT = os.environ.get("STACKBUILD_ROOT", "")  # a directory with proc and sys, in tests
+LEAST = 256  # MiB: the last command may have compiled nothing
+NONE = 1 << 62  # bytes; version 1 of control groups reports no limit as a number near 2^63
 
 
 def text(path):
@@ -43,7 +43,7 @@ def number(path, key=""):
 
 
 def group_folders():
-    """(controller or "" of version 2, folder) of this process's control groups, up to the root of each."""
+    """Yields (controller or "" of version 2, directory) of this process's control groups, up to the root of each."""
     own = {}
     for line in text("/proc/self/cgroup").splitlines():
         _, names, path = (line.split(":", 2) + ["", ""])[:3]
@@ -56,7 +56,7 @@ def group_folders():
         names = [""] if kind == "cgroup2" else [n for n in ("memory", "cpu") if n in options.split(",")]
         for name in names if kind.startswith("cgroup") else []:
             path, top = own.get(name, "/"), root.rstrip("/")
-            # A group that is not below the one mounted is somebody else's view of it.
+            # A group outside of the mounted one belongs to another namespace.
             inside = (path + "/").startswith(top + "/") and "/.." not in path
             parts = [p for p in path[len(top):].split("/") if p] if inside else []
             for n in range(len(parts), -1, -1):
@@ -68,7 +68,7 @@ def left(limit, used, files):
 
 
 def free_mib():
-    """What the machine and the control groups have left; files that can be dropped count as left."""
+    """Returns the free memory of the machine and its control groups; caches that the kernel can drop count as free."""
     best = (number("/proc/meminfo", "MemAvailable:") or number("/proc/meminfo", "MemFree:") or 0) << 10
     for name, folder in group_folders():
         stat = folder + "/memory.stat"
@@ -102,7 +102,7 @@ def processors():
 
 
 class Shared:
-    """The folder that all builds of this engine see: a file for each that runs, locked while it does."""
+    """The directory that all builds of this engine share: a file for each running build, locked while it runs."""
 
     def __init__(self):
         self.folder, self.held, self.alone = None, None, False
@@ -136,7 +136,7 @@ class Shared:
         return os.path.join(self.folder, "%s-%s" % (kind, re.sub(r"[^A-Za-z0-9._+-]", "_", name)))
 
     def running(self):
-        """{name: MIB} of those that run; what a build left that was killed is removed."""
+        """Returns {name: MIB} of the running builds; removes the files of killed builds."""
         found = {}
         for file in os.listdir(self.folder) if self.folder else []:
             if not file.startswith("takes-"):
@@ -155,7 +155,7 @@ class Shared:
         return found
 
     def memory(self, kind, name):
-        """A number that was written down, or None."""
+        """Returns the number in a file, or None."""
         try:
             with open(self.path(kind, name), encoding="ascii") as f:
                 return int(f.read())
@@ -183,7 +183,7 @@ class Shared:
 
 
 def choose(free, cpus, per_job, threads, jobs, given_threads, beside):
-    """(jobs, threads): as many as there is memory for, jobs first; beside: what others need at least."""
+    """Returns (jobs, threads): as many as memory allows, jobs first; beside: the least memory of other builds."""
     room = free - beside if free - beside >= per_job else free
     fits = max(room // per_job, 1)
     if not jobs:
@@ -194,7 +194,7 @@ def choose(free, cpus, per_job, threads, jobs, given_threads, beside):
 
 
 def wait_turn(shared, args, env):
-    """Sets MAX_JOBS and NVCC_THREADS as soon as there is memory for them."""
+    """Sets MAX_JOBS and NVCC_THREADS as soon as memory allows."""
     cpus, told = processors(), False
     per_job = args.memory
     threads = max(1, min(args.threads, args.archs))
@@ -204,7 +204,7 @@ def wait_turn(shared, args, env):
     while True:
         with shared:
             running = shared.running()
-            # What the others will take is not taken yet: they are counted in full.
+            # The other builds do not use all of their memory yet: count all of it.
             all_free = shared.memory("free", "all") if running else None
             all_free = free_mib() if all_free is None else all_free
             free = min(all_free - sum(mib for _, mib in running.values()), free_mib())
@@ -250,7 +250,7 @@ def main():
     if not command:
         p.error("no command after --")
     shared, env = Shared(), dict(os.environ)
-    # What it took the last time, and a tenth more; what is written in the knowledge until then.
+    # The measured memory of the last run, plus a tenth; before that, the value of the knowledge base.
     key = "%s-%s-%d" % (args.name, args.version, args.archs)
     before = shared.memory("peak", key)
     args.memory = max(before + before // 10, LEAST) if before else max(args.memory, 1)
@@ -263,7 +263,7 @@ def main():
         return 127
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda n, _: child.send_signal(n))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal tells the child too
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal also signals the child
     status = child.wait()
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
     print("stackbuild-peak %s %d" % (args.name, peak), flush=True)
@@ -271,7 +271,7 @@ def main():
         shared.give()
         if status == 0:
             shared.remember("peak", key, peak)
-    if status < 0:  # ends as it did
+    if status < 0:  # end with the signal of the command
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)

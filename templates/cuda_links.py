@@ -1,8 +1,8 @@
-"""cuda_links.py LINK: the toolkit of PyPI's CUDA 13 wheels as a CUDA_HOME.
+"""cuda_links.py LINK: makes a CUDA_HOME of the toolkit in PyPI's CUDA 13 wheels.
 
-The wheels unpack below nvidia/cu13 without what linkers look for: lib64, and libX.so
-beside libX.so.13.  Makes those links there, and LINK itself, which points to the toolkit.
-Safe to run twice.  Standard library only.
+The wheels unpack to nvidia/cu13 without the names that linkers search for: lib64, and libX.so
+next to libX.so.13.  The program creates these links, and LINK, which points to the toolkit.
+It can run twice.  Standard library only.
 """
 import os
 import sys
@@ -24,7 +24,7 @@ def main():
     try:
         import nvidia.cu13
     except ImportError:
-        print("cuda_links: the wheels of CUDA 13 are not installed here", file=sys.stderr)
+        print("cuda_links: the wheels of CUDA 13 are not installed", file=sys.stderr)
         return 1
     home = list(nvidia.cu13.__path__)[0]
     lib = os.path.join(home, "lib")

@@ -1,17 +1,17 @@
 {{! What `stackbuild render -t bake` writes.  The names that may be used are listed in
     src/render/pipeline.c, the template language in src/render/template.h. }}
-# {{stack|comment}}: every cell of {{recipe|comment}}, built by BuildKit, as many at once as it has workers
+# {{stack|comment}}: every cell of {{recipe|comment}}, built by BuildKit, in parallel
 #
 #   stackbuild render {{recipe|comment}} -t dockerfile -t bake{{#variant}} --variant {{variant|comment}}{{/variant}}
 #   docker buildx bake -f out/{{stack|comment}}/docker-bake.hcl
 #
-# Run it in the recipe's directory.  Variables of the environment:
-#   OUT        where the rendered files are, from there (default: where render puts them)
-#   REGISTRY   what goes before the image's name, with its slash: "ghcr.io/me/"; --push pushes
-#   CACHE      a repository for layers: "ghcr.io/me/{{stack|comment}}-cache"; needs a builder that can
+# Run it in the recipe's directory. Environment variables:
+#   OUT        directory of the rendered files (default: the output directory of render)
+#   REGISTRY   prefix of the image's name, such as "ghcr.io/me/"; --push pushes the images
+#   CACHE      a repository for layers, such as "ghcr.io/me/{{stack|comment}}-cache"; it needs a builder that can
 #              export them: docker buildx create --use
 {{#secrets}}
-#   {{.|comment}}   a secret: what the file that is mounted holds
+#   {{.|comment}}   a secret: the contents of the mounted file
 {{/secrets}}
 #
 # {{generated|comment}}

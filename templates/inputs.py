@@ -1,10 +1,10 @@
-"""Reads what the bytes of an extension's wheel depend on, where the wheel will be compiled.
+"""Reads the inputs that decide the bytes of an extension's wheel, in the environment that compiles it.
 
     python inputs.py PLAN.json SOURCE INPUTS.json
 
-PLAN.json is what the plan knows: name, version, source, argv, env, archs.  The program finds the
-rest in the source, in this environment and at the compilers.  If it cannot find something, it fails
-and does not guess: two wheels that differ must not have the same key in a wheel store.
+PLAN.json has the inputs of the plan: name, version, source, argv, env, archs.  The program reads the
+rest from the source, this environment and the compilers.  If an input is unknown, the program fails:
+two different wheels must not have the same key in a wheel store.
 """
 
 import argparse
@@ -22,22 +22,22 @@ from importlib import metadata
 
 LIMIT_S = 120  # for a child process
 
-# Variables that compilers and build tools read, beside those that the source itself names.
+# Variables that compilers and build tools read, in addition to those that the source names.
 TOOLS_READ = re.compile(
     r"(.*FLAGS|CC|CXX|CPP|LD|AR|AS|NM|RANLIB|NVCC|LDSHARED|LDCXXSHARED|CUDAHOSTCXX|CUDAARCHS"
     r"|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|LIBRARY_PATH|COMPILER_PATH|GCC_EXEC_PREFIX"
     r"|(NVCC|TORCH|PYTORCH|CMAKE|DISTUTILS|SETUPTOOLS|SKBUILD|MESON)_.*"
     r"|PIP_(GLOBAL_OPTION|BUILD_OPTION|CONFIG_SETTINGS)|SOURCE_DATE_EPOCH|USE_NINJA)$"
 )
-# These decide how fast it is compiled, where files lie, or who compiles: they are no inputs.  The
-# versions of nvcc, the compilers and the packages are read from themselves.
+# These affect the speed of the compile, the place of files, or the user: they are not inputs.  The
+# program reads the versions of nvcc, the compilers and the packages from these programs.
 NO_INPUT = re.compile(
     r"(MAX_JOBS|NVCC_THREADS|CUDA_HOME|CUDA_PATH|PATH|HOME|PWD|OLDPWD|SHLVL|_|USER|LOGNAME|SHELL"
     r"|TERM|COLUMNS|LINES|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|HOSTNAME|VIRTUAL_ENV|PYTHON.*"
     r"|PIP_(?!GLOBAL_OPTION|BUILD_OPTION|CONFIG_SETTINGS).*|XDG_.*|SSH_.*|NVIDIA_.*|STACKBUILD_.*|CI)$"
 )
 BUILD_FILES = (".py", ".toml", ".cfg", ".cmake", ".txt", ".in", ".build", ".sh")
-# Also no inputs: a session's, a scheduler's or a CI service's own, and what is secret.
+# Not inputs either: variables of a session, a scheduler or a CI service, and secrets.
 SESSION = re.compile(
     r"(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|WINDOWID"
     r"|(DBUS|DESKTOP|GNOME|KDE|GTK|QT|SESSION|TERM|VTE|TMUX|LESS|HIST|LC|GPG|SYSTEMD|NPM|VSCODE|SLURM|PBS"
@@ -47,12 +47,12 @@ SESSION = re.compile(
     r"|.*(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|API_?KEY).*)$",
     re.I,
 )
-WHOLE_MAX = 8 << 20  # bytes: a larger file counts with its size, its first and its last MiB
+WHOLE_MAX = 8 << 20  # bytes: of a larger file, the size, the first and the last MiB are inputs
 CODE = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".so", ".a", ".o", ".lib", ".pxd", ".bc", ".fatbin")
 
 
 class Unknown(Exception):
-    """What cannot be found out."""
+    """An input that cannot be read."""
 
 
 def output(argv, what, cwd=None):
@@ -91,7 +91,7 @@ def normal(name):
 
 
 def tree_files(root):
-    """Paths below root, sorted by their bytes; without what git keeps for itself."""
+    """Returns the paths below root, sorted by their bytes, without git's own files."""
     found = []
     for folder, folders, files in os.walk(root):
         links = [d for d in folders if os.path.islink(os.path.join(folder, d))]
@@ -101,7 +101,7 @@ def tree_files(root):
 
 
 def tree_digest(root):
-    """Modes as git knows them, paths and contents: also what a submodule has brought."""
+    """Returns the digest of modes (as in git), paths and contents, with those of submodules."""
     h = hashlib.sha256()
     for path in tree_files(root):
         full = os.path.join(root, path)
@@ -124,21 +124,21 @@ def archive_of(folder):
 
 
 def unpack(archive, folder):
-    """The one folder that an sdist holds."""
+    """Returns the only directory in an sdist."""
     try:
         shutil.unpack_archive(archive, folder)
     except Exception as e:  # each format has errors of its own
         raise Unknown("source: %s cannot be unpacked: %s" % (os.path.basename(archive), e))
     inside = os.listdir(folder)
     if len(inside) != 1:
-        raise Unknown("source: %s holds %d things, not one folder" % (os.path.basename(archive), len(inside)))
+        raise Unknown("source: %s has %d entries, not one directory" % (os.path.basename(archive), len(inside)))
     return os.path.join(folder, inside[0])
 
 
 def source_of(kind, path, scratch):
-    """What it is, and the folder with its files."""
+    """Returns the description of the source, and the directory with its files."""
     if not os.path.isdir(path):
-        raise Unknown("source: there is no folder %s" % path)
+        raise Unknown("source: the directory %s does not exist" % path)
     if kind == "sdist":
         archive = archive_of(path)
         found = {"kind": kind, "digest": "sha256:" + file_digest(archive).hexdigest(), "commit": None}
@@ -147,9 +147,9 @@ def source_of(kind, path, scratch):
     if kind == "git":
         commit = output(["git", "-C", path, "rev-parse", "HEAD"], "source").strip()
         if not re.match(r"[0-9a-f]{40}$", commit):
-            raise Unknown("source: git says that HEAD is %s" % commit)
+            raise Unknown("source: the HEAD of the git repository is %s" % commit)
     elif kind != "tree":
-        raise Unknown("source: of no kind that is known: %s" % kind)
+        raise Unknown("source: unknown kind: %s" % kind)
     return {"kind": kind, "digest": tree_digest(path), "commit": commit}, path
 
 
@@ -157,7 +157,7 @@ PYPROJECT = {"project": {"version": str}, "build-system": {"requires": list, "bu
 
 
 def read_toml(path):
-    """The file, or None where there is none."""
+    """Returns the file, or None if it does not exist."""
     if not os.path.exists(path):
         return None
     try:
@@ -166,7 +166,7 @@ def read_toml(path):
         try:
             from pip._vendor import tomli as toml
         except ImportError:
-            raise Unknown("pyproject.toml: this Python has nothing that reads it")
+            raise Unknown("pyproject.toml: this Python has no module that reads TOML")
     try:
         with open(path, "rb") as f:
             found = toml.load(f)
@@ -175,7 +175,7 @@ def read_toml(path):
     for table, keys in PYPROJECT.items():
         for key, kind in keys.items():
             if not isinstance(found.get(table, {}), dict) or not isinstance(found.get(table, {}).get(key, kind()), kind):
-                raise Unknown("pyproject.toml: %s.%s is of a wrong type" % (table, key))
+                raise Unknown("pyproject.toml: %s.%s has a wrong type" % (table, key))
     return found
 
 
@@ -192,7 +192,7 @@ sys.stdout.write("\\n@" + folder)
 
 
 def built_version(folder, project, scratch):
-    """As the build itself says it: setup.py or the backend runs, on a copy."""
+    """Asks the build itself: runs setup.py or the backend on a copy."""
     system = (project or {}).get("build-system", {})
     copy, made = os.path.join(scratch, "copy"), os.path.join(scratch, "metadata")
     shutil.copytree(folder, copy, symlinks=True)
@@ -208,7 +208,7 @@ def header(text, name):
     """A field of METADATA or PKG-INFO."""
     found = re.search(r"^%s:[ \t]*(\S+)[ \t]*$" % name, text.partition("\n\n")[0], re.M)
     if not found:
-        raise Unknown("version: the metadata has none")
+        raise Unknown("version: the metadata has no version")
     return found.group(1)
 
 
@@ -232,7 +232,7 @@ def libc():
     except (AttributeError, ValueError, OSError):
         said = None
     if not said:
-        raise Unknown("libc: it is not the GNU C library, and does not tell its version")
+        raise Unknown("libc: it is not the GNU C library, and does not report its version")
     return said
 
 
@@ -240,14 +240,14 @@ def distributions():
     found = {}
     for d in metadata.distributions():
         name = d.metadata["Name"]
-        # The first one in sys.path is the one that is imported.
+        # Python imports the first one in sys.path.
         if name:
             found.setdefault(normal(name), d)
     return found
 
 
 def record_lines(d):
-    """RECORD without what depends on the place and on who installed it."""
+    """Returns RECORD without the entries that depend on the place and the installer."""
     text = d.read_text("RECORD")
     if not text:
         raise Unknown("%s: it has no RECORD" % d.metadata["Name"])
@@ -273,7 +273,7 @@ def has_code(d):
 
 
 def requirement(text):
-    """The name and the extras of a requirement."""
+    """Returns the name and the extras of a requirement."""
     found = re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^]]*)\])?", text)
     if not found:
         raise Unknown("build requirement: `%s` has no name" % text)
@@ -281,13 +281,13 @@ def requirement(text):
 
 
 def wanted(text, extras):
-    """Whether it is needed with these extras; a marker of another kind may hold."""
+    """Tells whether these extras need it; a marker of another kind may be true."""
     asked = re.findall(r"extra\s*==\s*[\"']([^\"']+)[\"']", text.partition(";")[2])
     return not asked or any(normal(x) in extras for x in asked)
 
 
 def needed_to_build(asked, found):
-    """Build requirements, and what they need in turn, as far as it is installed."""
+    """Returns the installed build requirements, and their installed requirements in turn."""
     todo, seen = [requirement(str(r)) for r in asked], set()
     while todo:
         name, extras = todo.pop()
@@ -308,7 +308,7 @@ def build_set(plan, project, found):
 
 
 def cxx11abi(d):
-    """From the names in libc10.so; where it does not tell, torch is asked in a child."""
+    """Reads the C++ ABI from the names in libc10.so; if they do not show it, imports torch in a child."""
     path = str(d.locate_file("torch/lib/libc10.so"))
     if os.path.exists(path):
         with open(path, "rb") as f:
@@ -320,7 +320,7 @@ def cxx11abi(d):
     code = "import torch; print('@%d' % torch.compiled_with_cxx11_abi())"
     said = output([sys.executable, "-c", code], "torch's C++ ABI").strip()[-2:]
     if said not in ("@0", "@1"):
-        raise Unknown("torch's C++ ABI: torch does not say")
+        raise Unknown("torch's C++ ABI: torch does not report it")
     return said == "@1"
 
 
@@ -332,7 +332,7 @@ def torch_of(found):
 
 
 def nvcc_path():
-    """Where torch's own build tools look for it."""
+    """Returns the CUDA home that torch's own build tools use."""
     if os.environ.get("STACKBUILD_NVCC"):
         return os.environ["STACKBUILD_NVCC"]
     home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
@@ -346,23 +346,23 @@ def cuda_of(plan):
     nvcc = nvcc_path()
     if not os.path.exists(nvcc):
         if plan["cuda"]:
-            raise Unknown("CUDA: there is no %s" % nvcc)
+            raise Unknown("CUDA: %s does not exist" % nvcc)
         return None
     said = re.search(r"release (\d+\.\d+), V(\d+(?:\.\d+)+)", output([nvcc, "--version"], "CUDA"))
     if not said:
-        raise Unknown("CUDA: %s --version does not tell a release" % nvcc)
+        raise Unknown("CUDA: %s --version does not print a release" % nvcc)
     return {"version": said.group(1), "nvcc": said.group(2)}
 
 
 def first_line(argv, what):
     line = output(argv + ["--version"], what).strip().split("\n")[0].strip()
     if not line:
-        raise Unknown("%s: %s --version says nothing" % (what, " ".join(argv)))
+        raise Unknown("%s: %s --version prints nothing" % (what, " ".join(argv)))
     return line
 
 
 def tool(name):
-    """The program that a variable names: setuptools takes Python's own if there is none."""
+    """Returns the program that a variable names; setuptools uses that of Python by default."""
     words = shlex.split(os.environ.get(name) or sysconfig.get_config_var(name) or "")
     if not words:
         raise Unknown("compiler: %s is not set" % name)
@@ -379,7 +379,7 @@ def compiler_of():
 
 
 def words_of(folder):
-    """Names in capitals that the source's build files hold: the variables that it may read."""
+    """Returns the names in capitals in the source's build files: the variables that it may read."""
     found = set()
     for path in tree_files(folder):
         full = os.path.join(folder, path)
@@ -398,11 +398,11 @@ def env_of(plan, folder):
     return env
 
 
-# --- what the compilers and setup.py find without being told ---
+# --- files that the compilers and setup.py find by themselves ---
 
 
 def content(path):
-    """The size of a file and a digest: of all of it, or of both ends of a large library."""
+    """Returns the size of a file and a digest: of the whole file, or of both ends of a large library."""
     size = os.path.getsize(path)
     if size <= WHOLE_MAX:
         return b"%d %s" % (size, file_digest(path).digest())
@@ -413,7 +413,7 @@ def content(path):
 
 
 def state_of(roots, deep, left_out=()):
-    """Names and contents below directories, wherever those lie; without bytecode, which has times in it."""
+    """Returns the digest of names and contents below directories, without bytecode, which contains times."""
     h = hashlib.sha256()
     for root in roots:
         for folder, folders, files in os.walk(root):
@@ -436,7 +436,7 @@ INSTALLED = re.compile(r"\.dist-info/(RECORD|INSTALLER|REQUESTED|direct_url\.jso
 
 
 def existing(paths):
-    """Real directories, each once, in their order."""
+    """Returns the real directories, each once, in their order."""
     found = []
     for path in paths:
         real = os.path.realpath(path)
@@ -446,7 +446,7 @@ def existing(paths):
 
 
 def search_of():
-    """The directories that compiler, nvcc and linker search."""
+    """Returns the directories that the compiler, nvcc and the linker search."""
     cxx = tool("CXX")
     said = subprocess.run(
         cxx + ["-E", "-v", "-x", "c++", os.devnull], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -463,7 +463,7 @@ def search_of():
 
 
 def outermost(folders):
-    """Without directories inside others: a walk finds them there."""
+    """Removes directories inside others: a walk finds them anyway."""
     return [d for d in folders if not any(d != other and d.startswith(other + os.sep) for other in folders)]
 
 
@@ -480,7 +480,7 @@ def system_packages():
 
 
 def python_packages(plan, found):
-    """All that can be imported besides the standard library, without what this wheel is built beside."""
+    """Returns all importable packages outside the standard library, without those that are not inputs of this wheel."""
     own = {normal(n) for n in plan["beside"] + [plan["name"]]}
     left_out = set()
     for d in [found[n] for n in own if n in found]:
@@ -491,7 +491,7 @@ def python_packages(plan, found):
 
 
 def rest_of_environment(env):
-    """The variables that `env` does not show: setup.py can compute the name of any."""
+    """Returns the variables that `env` does not list: setup.py can compute the name of any."""
     rest = {
         k: v.replace(sys.prefix, "{prefix}") for k, v in os.environ.items()
         if k not in env and not NO_INPUT.match(k) and not SESSION.match(k) and k not in ("MAX_JOBS", "NVCC_THREADS")
@@ -518,7 +518,7 @@ def inputs_of(plan, path, scratch):
     found = distributions()
     soabi = sysconfig.get_config_var("SOABI")
     if not soabi:
-        raise Unknown("python: it does not tell its SOABI")
+        raise Unknown("python: it does not report its SOABI")
     env = env_of(plan, folder)
     return {
         "schema": 1,
@@ -544,7 +544,7 @@ def inputs_of(plan, path, scratch):
 
 
 def write(path, text):
-    """Whole or not at all."""
+    """Writes the file completely or not at all."""
     folder = os.path.dirname(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
     fd, temporary = tempfile.mkstemp(dir=folder)

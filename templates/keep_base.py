@@ -1,7 +1,7 @@
-"""keep_base.py TORCH [FILE]: constraints that keep the torch of the base image.
+"""keep_base.py TORCH [FILE]: writes constraints that keep the torch of the base image.
 
-Writes base.txt beside itself: the versions of torch and of the packages that belong to it, as they are installed here,
-and FILE, the constraints of the image itself, if it exists.  pip then neither replaces nor repeats them.
+Writes base.txt next to itself: the installed versions of torch and of the packages that belong to it, and the
+constraints of the image in FILE, if it exists.  pip then neither replaces nor reinstalls them.
 Exit status: 0; 1 if this Python has no torch, or another one than TORCH.
 Standard library only, Python 3.8 and later.
 """
@@ -18,7 +18,7 @@ def normal(name):
 
 
 def installed():
-    """Name -> version of what belongs to torch; the first found is the one that Python imports."""
+    """Returns name -> version of the packages that belong to torch; Python imports the first one of a name."""
     found = {}
     for dist in metadata.distributions():
         name = normal(dist.metadata["Name"] or "")
@@ -38,7 +38,7 @@ def main():
               file=sys.stderr)
         return 1
     if version.split("+")[0] != planned:
-        print("keep_base: the base image has torch %s; planned was %s" % (version, planned), file=sys.stderr)
+        print("keep_base: the base image has torch %s; the plan has torch %s" % (version, planned), file=sys.stderr)
         return 1
     lines = ["%s==%s" % pair for pair in sorted(found.items())]
     lines += ["-c " + path for path in sys.argv[2:] if os.path.exists(path)]

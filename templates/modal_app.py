@@ -31,7 +31,7 @@ import modal  # noqa: E402
 app = modal.App({{app|python}})
 {{#helpers}}
 
-# Read only where the image is built: inside a container, this file is alone.
+# Only the host that builds the image has these files; a container has this file only.
 {{#cell}}
 HELPERS = Path(__file__).parent.parent / "stackbuild"
 {{/cell}}
@@ -41,7 +41,7 @@ HELPERS = Path(__file__).parent / "stackbuild"
 {{/helpers}}
 {{#constrained}}
 {{^locked}}
-# pip keeps the versions in constraints.txt, leaves no cache in the layer, never asks, and resumes broken downloads.
+# pip keeps the versions in constraints.txt, leaves no cache in the layer, never prompts, and resumes broken downloads.
 CONSTRAINED = "-c /opt/stackbuild/constraints.txt --no-cache-dir"
 {{/locked}}
 {{#locked}}
@@ -57,7 +57,7 @@ COMPILER = dict({{compiler|code}}, **PIP)
 
 
 def compile_extension(requirement, options, netrc=None):
-    """Compile in a function: other layers cannot ask for processors and memory."""
+    """Compile in a function: only a function can request processors and memory."""
     import os
     import subprocess
 
@@ -123,7 +123,7 @@ def add_app(image, source, copy=False):
 
 {{smoke|code}}
 def smoke():
-    """Test the image where it runs: {{#nvcc}}the smoke kernel's numbers, {{/nvcc}}installed versions, imports."""
+    """Test the image on Modal: {{#nvcc}}the smoke kernel's numbers, {{/nvcc}}installed versions, imports."""
     import subprocess
 
 {{#nvcc}}
@@ -144,7 +144,7 @@ def smoke():
 {{decorator|code}}
 {{#module}}
 def {{name|plain}}(*args: str):
-    """Call the recipe's entry point with the words that follow this function's name on the command line."""
+    """Call the recipe's entry point with the arguments after this function's name on the command line."""
     import importlib.util
     import sys
 

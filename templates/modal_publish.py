@@ -1,4 +1,4 @@
-"""Build the image of modal_app.py, which lies beside this file, and publish it under a name:
+"""Build the image of modal_app.py, which is next to this file, and publish it under a name:
 
     modal run modal_publish.py --name NAME:TAG
 

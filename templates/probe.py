@@ -1,12 +1,12 @@
-"""probe.py: is what is installed here what was planned, and does it import?
+"""probe.py: compares the installed packages with the plan, and imports the modules.
 
     python probe.py plan.json                 both
     python probe.py plan.json --installed     only the versions, without importing anything
-    python probe.py plan.json --imports       only the imports, each in a child of its own
+    python probe.py plan.json --imports       only the imports, each in its own child process
     python probe.py plan.json --json          the same as JSON
 
-Exit status: 0 all as planned; 1 something differs or does not import; 2 usage, or a plan that
-cannot be read.  An import that needs a GPU where there is none counts as not run.
+Exit status: 0 everything matches the plan; 1 something differs or does not import; 2 usage, or an
+unreadable plan.  An import that needs a GPU counts as not run on a machine without one.
 Standard library only, Python 3.8 and later.
 """
 import argparse
@@ -30,7 +30,7 @@ KINDS = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 
 
 class Version:
-    """PEP 440: what can be compared, and whether it is a pre-release of another one."""
+    """Returns the sort key of a version (PEP 440), and whether it is a pre-release."""
 
     def __init__(self, text):
         m = VERSION.match(text)
@@ -48,7 +48,7 @@ class Version:
         self.dev = int(m["dev_n"] or 0) if m["dev"] else None
         local = re.split("[-_.]", m["local"].lower()) if m["local"] else []
         self.local = [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in local]
-        # A dev release alone comes before every pre-release, a final one after them.
+        # A dev release comes before every pre-release, a final release after them.
         stage = self.pre or (("", 0) if m["dev"] and self.post is None else ("z", 0))
         self.public = (self.epoch, numbers, stage, -1 if self.post is None else self.post,
                        float("inf") if self.dev is None else self.dev)
@@ -56,7 +56,7 @@ class Version:
 
 
 def holds(clause, text):
-    """Whether a version satisfies one clause, such as "<2" or "==1.26.*"."""
+    """Tells whether a version satisfies one clause, such as "<2" or "==1.26.*"."""
     operator, wanted = re.match(r"\s*(===|==|!=|<=|>=|~=|<|>)\s*(\S+)", clause).groups()
     if operator == "===":
         return text.strip().lower() == wanted.lower()
@@ -95,7 +95,7 @@ def normal(name):
 
 
 def each_distribution():
-    """(normal name, version, distribution) of all that is installed.
+    """Yields (normal name, version, distribution) of each installed package.
 
     pip renames what it removes to `~...`: a removal that was cut off leaves that behind, and neither pip nor
     an import takes it for a package. Metadata that cannot be read belongs to nothing that can be named.
@@ -113,7 +113,7 @@ def each_distribution():
 
 
 def check_installed(plan):
-    """One row a pin: what was planned and what is there."""
+    """Returns one row for each pin: the planned and the installed version."""
     found = {}
     for name, version, _ in each_distribution():
         found.setdefault(name, version)
@@ -132,7 +132,7 @@ def check_installed(plan):
 
 
 def last_library(pid):
-    """The shared library that a process mapped last: mappings grow downwards."""
+    """Returns the shared library that a process mapped last: mappings grow downwards."""
     try:
         with open("/proc/%d/maps" % pid) as maps:
             for line in maps:
@@ -144,7 +144,7 @@ def last_library(pid):
     return None
 
 
-# What a module says that starts a GPU when it is imported, on a machine that has none.
+# Errors of modules that initialise the GPU at import, on a machine without one.
 NEEDS_GPU = re.compile(
     r"0 active drivers|libcuda\.so\.1: cannot open|Found no NVIDIA driver|no NVIDIA GPU"
     r"|No CUDA GPUs are available|no CUDA-capable device"

@@ -22,7 +22,7 @@
 #   MAX_JOBS=4                   compilers that run at the same time (default: as many as memory allows)
 {{/compiles}}
 {{#secret_names}}
-#   SECRETS=DIRECTORY            holds a file for each secret (default: /run/secrets): {{secret_names|comment}}
+#   SECRETS=DIRECTORY            directory with a file for each secret (default: /run/secrets): {{secret_names|comment}}
 {{/secret_names}}
 {{#app}}
 #   APP=DIRECTORY                the application, with its {{app|comment}} (default: the current directory)
@@ -31,7 +31,7 @@
 #   STACKBUILD_MARKS=1           print a line when a step starts and ends, for a program that reads them
 {{#compiles}}
 #   STACKBUILD_WHEELS=DIRECTORY  install the wheels in DIRECTORY/STEP/ instead of compiling; save new wheels there
-#   STACKBUILD_INPUTS=DIRECTORY  write what the bytes of each wheel depend on to DIRECTORY/STEP.json
+#   STACKBUILD_INPUTS=DIRECTORY  write the inputs of each wheel to DIRECTORY/STEP.json
 {{/compiles}}
 {{#base}}
 # A host replaces `base`: {{base|comment}}
@@ -66,7 +66,7 @@ venv=$(cd "${1:-$here/venv}" && pwd)
 share=$venv/share/stackbuild
 python=$venv/bin/python
 if [ -n "$(ls -A "$venv")" ] && [ ! -e "$venv/.stackbuild" ] && [ ! -d "$share" ]; then
-    fail "$venv holds files that this script did not write: name another directory"
+    fail "$venv has files that this script did not write: name another directory"
 fi
 exec 9>> "$venv/.stackbuild"
 if command -v flock > /dev/null && ! flock -n 9; then
@@ -85,7 +85,7 @@ app=${APP:-$PWD}
 {{#secret_names}}
 secrets=${SECRETS:-/run/secrets}
 unset SECRETS
-secret() { [ -r "$secrets/$1" ] || fail "there is no file $secrets/$1: set SECRETS to the directory that holds it"; }
+secret() { [ -r "$secrets/$1" ] || fail "there is no file $secrets/$1: set SECRETS to its directory"; }
 {{/secret_names}}
 
 # A step is finished if the file $share/done/STEP holds the digest of what it does, or STACKBUILD_SKIP names it.
@@ -111,7 +111,7 @@ start() {
     log "$step"
     mark start "$step"
     if [ -e "$share/begun" ]; then
-        # A step was interrupted, and pip takes a package that is half installed for installed. Remove such packages:
+        # A step was interrupted, and pip counts a partly installed package as installed. Remove such packages:
         # pip adds INSTALLER to the list of files, RECORD, when all of them are in place.
         for info in "$venv"/lib/python*/site-packages/*.dist-info; do
             grep -qs '/INSTALLER,' "$info/RECORD" || rm -rf "$info"
@@ -133,7 +133,7 @@ fresh() { rm -rf "$1" && mkdir -p "$1"; }
 store=${STACKBUILD_WHEELS:+$(realpath -m "$STACKBUILD_WHEELS")}
 inputs=${STACKBUILD_INPUTS:+$(realpath -m "$STACKBUILD_INPUTS")}
 [ "$until" != inputs ] || [ -n "$inputs" ] || fail "STACKBUILD_UNTIL=inputs needs STACKBUILD_INPUTS=DIRECTORY"
-# saved STEP DIGEST: whether the store has a wheel, from elsewhere or from this step.
+# saved STEP DIGEST: succeeds if the wheel directory has a wheel, from a store or from this step.
 saved() {
     [ -n "$store" ] && compgen -G "$store/$1/*.whl" > /dev/null &&
         [ "$(cat "$store/$1/.step" 2> /dev/null || echo "$2")" = "$2" ]
@@ -145,7 +145,7 @@ fetch() {
         echo "$digest" > "$share/done/$step.source"
     fi
 }
-# read_inputs STEP DIGEST: write what the wheel depends on, if it has to be compiled.
+# read_inputs STEP DIGEST: write the inputs of the wheel, if it must be compiled.
 read_inputs() {
     if is_done "$1" "$2" || saved "$1" "$2"; then
         return
@@ -157,7 +157,7 @@ read_inputs() {
     rm -f "$share/begun"
     mark 'done' "$1"
 }
-# Put the wheel of this step into $wheels.
+# Copy or compile the wheel of this step into $wheels.
 make_wheel() {
     fresh "$wheels"
     if saved "$step" "$digest"; then
@@ -318,7 +318,7 @@ compile_{{id|plain}}() {
 {{/compiled}}
 {{#compiles}}
 
-# Write what the wheels depend on, before any of them is compiled.
+# Write the inputs of the wheels, before any of them is compiled.
 if [ -n "$inputs" ]; then
 {{#compiled}}
     read_inputs {{id|plain}} {{key|sh}}

@@ -6,15 +6,15 @@
 #
 #   ./slurm.sh [OPTION of sbatch ...]    submit all jobs, such as ./slurm.sh --partition=build --cpus-per-task=8
 #
-# Run it in the directory that the recipe's path starts from, on a file system that all nodes share. Submitting again
-# continues: what is finished is skipped. A failed wheel cancels the jobs that need it.
+# Run it in the directory that the recipe's path is relative to, on a file system that all nodes share. If you submit
+# again, finished jobs are skipped. A failed wheel cancels the jobs that need it.
 #
 # Environment variables:
 #   STACKBUILD=PROGRAM   stackbuild on the nodes (default: stackbuild)
 #   STORE=DIRECTORY      wheel store that all nodes share (default: {{out|comment}}/store)
-#   OUT=DIRECTORY        where the environments go (default: {{out|comment}})
+#   OUT=DIRECTORY        directory of the environments (default: {{out|comment}})
 #   CONTAINER=IMAGE      run the jobs in this image with Apptainer: a .sif file, or docker://NAME. It needs Python with
-#                        venv, a compiler and nvcc. It sees this directory, HOME, OUT and STORE: STACKBUILD must lie there
+#                        venv, a compiler and nvcc. It sees this directory, HOME, OUT and STORE: STACKBUILD must be in one of them
 {{#secrets}}
 #   {{.|comment}}   a secret
 {{/secrets}}

@@ -114,7 +114,7 @@ arena_free(struct arena *a)
 	free(a);
 }
 
-/* As much again as there is already. */
+/* Doubles the size. */
 static size_t
 next_size(const struct arena *a)
 {
@@ -206,7 +206,7 @@ arena_strdup(struct arena *a, const char *s)
 char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
-	char small[256]; /* most texts fit, and are then formatted once */
+	char small[256]; /* most texts fit, and are formatted only once */
 	va_list again;
 	int n;
 	char *s;

@@ -19,8 +19,10 @@ void arena_free(struct arena *a);
 /* Zeroed memory.  `align` is a power of two, at most that of max_align_t. */
 void *arena_alloc(struct arena *a, size_t size, size_t align);
 
-/* `old`, of `had` bytes, as `size` bytes (more than `had`): in its place if nothing was allocated
- * since, else a copy.  What is new is zeroed. */
+/*
+ * `old`, of `had` bytes, as `size` bytes (more than `had`): in place if nothing was allocated
+ * since, otherwise as a copy. New bytes are zero.
+ */
 void *arena_grow(struct arena *a, void *old, size_t had, size_t size, size_t align);
 
 /* Copies: of `n` bytes and a NUL after them; of a C string; of printf's result. */

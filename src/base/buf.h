@@ -55,7 +55,7 @@ buf_putc(struct buf *b, char c)
 	}
 }
 
-/* The columns that the first `n` bytes of a text take: its code points. */
+/* Returns the columns that the first `n` bytes of a text take: its code points. */
 static inline size_t
 text_columns(const char *s, size_t n)
 {

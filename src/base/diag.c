@@ -187,7 +187,7 @@ source_line(const struct source *src, uint32_t n, const char **line, size_t *siz
 {
 	const char *p = src->text, *end = src->text + src->size;
 
-	/* A byte order mark is no character of the first line. */
+	/* A byte order mark is not part of the first line. */
 	if (n == 1 && src->size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
 		p += 3;
 	for (; n > 1; n--) {

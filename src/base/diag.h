@@ -91,7 +91,7 @@ struct diag {
 	struct span at;
 	const char *text;
 	struct note *notes, **tail;
-	struct note *last; /* what diag_fix_more and diag_cost add to */
+	struct note *last; /* the note that diag_fix_more and diag_cost extend */
 };
 
 /* Diagnostics in the order they were found, and how many of each severity. */
@@ -132,7 +132,7 @@ struct diag *diag_line(struct diag *d, enum note_kind kind, struct span at, cons
 #define diag_why(d, ...) diag_line((d), NOTE_WHY, (struct span){ 0 }, __VA_ARGS__)
 
 /*
- * What to do next, in the imperative: "use cu121". The best help comes first and is printed
+ * The next action, in the imperative: "use cu121". The best help comes first and is printed
  * after `help:`, the alternatives after `or`.
  */
 #define diag_help(d, ...) diag_line((d), NOTE_HELP, (struct span){ 0 }, __VA_ARGS__)
@@ -140,21 +140,21 @@ struct diag *diag_line(struct diag *d, enum note_kind kind, struct span at, cons
 /*
  * Help that can be applied mechanically: replace the text at `at` by `replacement`.
  * `check --fix` applies the first help of an error, if it has edits.  The text of a
- * scalar comes from edit_scalar (base/edit.h), so that it is read back as it is meant.
+ * scalar comes from edit_scalar (base/edit.h), so that readers get the same text.
  */
 struct diag *diag_fix(struct diag *d, struct span at, const char *replacement, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* One more edit of the fix just added: all of them are applied, or none. */
+/* Adds one more edit to the fix just added: all of them are applied, or none. */
 struct diag *diag_fix_more(struct diag *d, struct span at, const char *replacement);
 
 /* Adds the cost of the help just added, printed after it: "1 layer rebuilds, ~10 min". */
 struct diag *diag_cost(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The first help of a diagnostic, or NULL. */
+/* Returns the first help of a diagnostic, or NULL. */
 const struct note *diag_first_help(const struct diag *d);
 
-/* The evidence: a URL or a file and line, so that the claim can be checked. */
+/* Adds the evidence: a URL or a file and line, so that the claim can be checked. */
 struct diag *diag_source(struct diag *d, const char *source); /* NULL: none, nothing is added */
 
 /*
@@ -197,7 +197,7 @@ bool source_line(const struct source *src, uint32_t n, const char **line, size_t
 /* Adds a text that is safe on a terminal: invisible characters and invalid UTF-8 become `?`. */
 void diag_inert(const char *text, struct buf *out);
 
-/* The first "user:secret" before an "@" in the URLs of a text, and its length; NULL: there is none. */
+/* Returns the first "user:secret" before an "@" in the URLs of a text, and its length, or NULL. */
 const char *url_credentials(const char *text, const char *end, size_t *n);
 
 /* "user:secret@" in URLs becomes "***@", in a copy; the text itself if there is none. */

@@ -13,7 +13,7 @@
  */
 enum { COLUMNS_SHOWN = 160, COLUMNS_BEFORE = 40 };
 
-/* The bytes of `line` that are column `from` up to column `to` (from 1, `to` excluded). */
+/* Finds the bytes of `line` from column `from` up to column `to` (from 1, `to` excluded). */
 static void
 columns(const char **line, size_t *size, size_t from, size_t to)
 {
@@ -44,7 +44,7 @@ is_invisible(uint32_t c)
 	return false;
 }
 
-/* Text as it may go to a terminal: an escape sequence in a recipe must stay inert. */
+/* Prints text that is safe for a terminal: an escape sequence in a recipe must stay inert. */
 static void
 print_bytes(const char *p, size_t n, struct buf *out)
 {
@@ -63,7 +63,9 @@ print_bytes(const char *p, size_t n, struct buf *out)
 	}
 }
 
-/* Stars over "user:secret" in URLs, one for each character, so that columns stay. */
+/*
+ * Replaces "user:secret" in URLs with stars, one for each character, so that columns do not change.
+ */
 static void
 star_credentials(char *p, const char *end)
 {
@@ -76,8 +78,8 @@ star_credentials(char *p, const char *end)
 }
 
 /*
- * The part of a line that is shown, as it may be shown: `p` and `n` lie in `line`, and
- * a URL may have begun before them.
+ * Prints the visible part of a line safely: `p` and `n` are within `line`, and a URL may begin
+ * before them.
  */
 static void
 print_part(const char *line, const char *p, size_t n, struct buf *out)
@@ -91,7 +93,7 @@ print_part(const char *line, const char *p, size_t n, struct buf *out)
 }
 
 /*
- * The line that a span points into, and carets under the span:
+ * Prints the line of a span, and carets under the span:
  *
  *     5 | torch: 2.2.2
  *       |        ^^^^^
@@ -153,7 +155,7 @@ print_place(struct span at, struct buf *out)
 	buf_puts(out, ": ");
 }
 
-/* A line as it will be once the edits are applied; of a long one only where it changes. */
+/* Prints a line with the edits applied; of a long one, only the changed part. */
 static void
 print_edited(const char *line, size_t size, const struct edits *on, struct buf *out)
 {
@@ -214,7 +216,7 @@ print_fixed(const struct edits *on, struct buf *out)
 	}
 }
 
-/* The lines that a fix changes, as they will read; of another file with its name. */
+/* Prints the lines that a fix changes, in their new form, and the name of another file. */
 static void
 print_fix(const struct diag *d, const struct edit *edits, struct buf *out)
 {

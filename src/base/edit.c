@@ -6,7 +6,10 @@
 #include "buf.h"
 #include "str.h"
 
-/* The words that some YAML takes for null, true or false, in lower case; and two keys. */
+/*
+ * Returns true for the words that some YAML takes for null, true or false, in lower case; and two
+ * keys.
+ */
 static bool
 is_reserved(const char *s)
 {
@@ -22,8 +25,8 @@ is_reserved(const char *s)
 }
 
 /*
- * A number whose text no reader changes: 0, 17, -3, 12.4; not 3.10, 007, 1_000, 9.0.
- * More digits than a double holds would change too.
+ * Returns true for a number whose text no reader changes: 0, 17, -3, 12.4; not 3.10, 007, 1_000,
+ * 9.0. More digits than a double holds would change too.
  */
 static bool
 is_canonical_number(const char *s)
@@ -59,7 +62,7 @@ edit_is_plain(const char *s)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 
-		/* < and > are no indicators here; people quote requirements all the same. */
+		/* < and > are not indicators here, but users quote requirements anyway. */
 		if (c < ' ' || c >= 0x7f || strchr(",[]{}<>\\\"", c))
 			return false;
 		if ((c == ':' && (s[i + 1] == ' ' || s[i + 1] == '?')) ||
@@ -69,7 +72,9 @@ edit_is_plain(const char *s)
 	return true;
 }
 
-/* A character that ".." must write as an escape: its code point, and its length in bytes. */
+/*
+ * Returns a character that ".." must write as an escape: its code point, and its length in bytes.
+ */
 static size_t
 must_escape(const char *p, uint32_t *point)
 {
@@ -132,7 +137,10 @@ edit_place(struct span at, struct str *line, struct str *text)
 	return true;
 }
 
-/* Only part of a scalar: before one stand blanks, brackets, commas, or the colon of JSON. */
+/*
+ * Returns true for a part of a scalar: before a whole one are blanks, brackets, commas, or the
+ * colon of JSON.
+ */
 static bool
 is_within(struct str line, const char *p)
 {

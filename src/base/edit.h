@@ -36,7 +36,7 @@ bool edit_takes_line(const struct edit *e);
 uint32_t edit_end(const struct edit *e);
 
 struct edits LIST(const struct edit *);
-/* Adds an edit behind those of its file that stand before it. */
+/* Adds an edit after those of its file that precede it. */
 void edit_insert(struct arena *a, struct edits *all, const struct edit *e);
 
 /*

@@ -23,7 +23,7 @@ struct move {
 	const char *to_key;
 	size_t item;       /* of `from` */
 	const char *value; /* as YAML text */
-	const char *tail;  /* what follows it on its line of a block list: a comment */
+	const char *tail;  /* the comment after it on its line of a block list */
 	struct edits *out;
 };
 
@@ -45,7 +45,7 @@ line_of(const struct move *m, uint32_t line)
 	return s;
 }
 
-/* The characters of a line from a column to before another; 0: to its end. */
+/* Returns the characters of a line from a column to before another; 0: to its end. */
 static struct span
 columns(const struct move *m, uint32_t line, uint32_t from, uint32_t to)
 {
@@ -71,7 +71,7 @@ is_flow(const struct move *m, const struct node *n)
 	return strchr("[{", character_at(m, n->at)) && character_at(m, n->at);
 }
 
-/* True if a line has nothing before the column but these characters. */
+/* Returns true if a line has nothing before the column but these characters. */
 static bool
 begins_with_only(const struct move *m, struct span at, const char *these)
 {
@@ -179,7 +179,7 @@ append(struct move *m)
 	return true;
 }
 
-/* Where the file has no such list: behind a block list, before a flow list. */
+/* Adds a list to a file without one: after a block list, before a flow list. */
 static bool
 add_list(struct move *m)
 {
@@ -216,7 +216,7 @@ add_list(struct move *m)
 	return true;
 }
 
-/* True if `key: [item]` is all of its line. */
+/* Returns true if `key: [item]` is all of its line. */
 static bool
 is_own_line(const struct move *m, const struct node *item, struct span key)
 {
@@ -262,7 +262,7 @@ move_last(struct move *m)
 	return true;
 }
 
-/* The list of a key, "torch.with", of the root. */
+/* Returns the list of a key, "torch.with", of the root. */
 static const struct node *
 list_at(const struct node *root, const char *key, struct arena *a, const struct pair **pair)
 {
@@ -445,6 +445,6 @@ edit_move(struct arena *a, struct span item, const char *from, const char *to, s
 		add(&m, columns(&m, m.from->items[m.item]->at.line, 1, 0), "");
 	else
 		return false;
-	/* A new list stands beside its own key: that of `torch.with` is not one of the root. */
+	/* A new list is next to its own key: that of `torch.with` is not in the root. */
 	return m.to ? append(&m) : !strchr(from, '.') && add_list(&m);
 }

@@ -13,9 +13,9 @@ extern const struct source embedded_templates[]; /* in the order of their names 
 extern const size_t embedded_templates_n;
 extern const char embedded_templates_digest[]; /* "sha256:...": differs if any template does */
 
-/* Is it the text of one of them? */
+/* Returns true for the text of one of them. */
 bool embedded_text(const char *text);
-/* By name; NULL: there is none. */
+/* By name, or NULL. */
 const struct source *embedded_template(const char *name);
 
 #endif

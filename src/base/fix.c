@@ -16,7 +16,7 @@ struct round {
 	struct edits done;         /* those accepted so far, in the order of their places */
 };
 
-/* The first value over several lines that begins at the place, below a node. */
+/* Finds the first multi-line value that begins at the place, below a node. */
 static bool
 goes_on(const struct node *n, struct span at)
 {
@@ -48,8 +48,8 @@ obstacle(const struct round *r, const struct edit *e)
 		i++;
 	if (i == r->files->n)
 		return e->at.src && !strcmp(e->at.src->path, "<command line>") ?
-			       "its text is on the command line" :
-			       "its text is in none of these files";
+			       "the value was set on the command line" :
+			       "the value is in none of these files";
 	if (!edit_place(e->at, &line, &text))
 		return "its place does not exist";
 	return e->at.width && r->roots[i] && goes_on(r->roots[i], e->at) ?
@@ -57,7 +57,10 @@ obstacle(const struct round *r, const struct edit *e)
 		       NULL;
 }
 
-/* One place, or one within the other; an insertion may stand at either end of another. */
+/*
+ * Returns true for equal places, or one within the other; an insertion may be at either end of
+ * another.
+ */
 static bool
 overlap(const struct edit *x, const struct edit *y)
 {
@@ -224,7 +227,7 @@ fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 				continue;
 			f.state = FIX_REFUSED;
 			if (names_have(skip, fix_name(a, &f)))
-				f.why = "this and another fix undo each other";
+				f.why = "this fix and another one undo each other";
 			else if (tries == TRIES_MAX ||
 				 (r.done.n && !starts_with(code_table[d->code].id, "SB01")))
 				f.state = FIX_LATER;
@@ -239,7 +242,7 @@ fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 
 /* --- the description of one edit --- */
 
-/* The first characters of a text on one line: a line break shows as `\n`. */
+/* Prints the first characters of a text on one line; a line break appears as `\n`. */
 static void
 print_text(const char *p, size_t n, struct buf *out)
 {
@@ -312,8 +315,9 @@ split(struct arena *a, const char *text, size_t size)
 }
 
 /*
- * How many lines of both differ from line x and y on, before they agree again: the fewest in
- * sum. Fixes change few lines; texts that never agree within DIFFERING_MAX lines differ to the end.
+ * Returns how many lines of both differ from line x and y on, before they agree again: the fewest
+ * in sum. Fixes change few lines; texts that never agree within DIFFERING_MAX lines differ to the
+ * end.
  */
 static struct part
 differing(const struct lines *old, const struct lines *new, size_t x, size_t y)
@@ -328,7 +332,7 @@ differing(const struct lines *old, const struct lines *new, size_t x, size_t y)
 	return (struct part){ x, n, y, m };
 }
 
-/* As git writes a name in a diff: in quotes only if it must. */
+/* Writes a name as git does in a diff: in quotes only if necessary. */
 static void
 write_name(const char *mark, const char *side, const char *path, struct buf *out)
 {
@@ -403,7 +407,7 @@ fix_diff(const char *path, const char *old_text, size_t old_size, const char *ne
 	for (size_t i = 0, k; i < all.n; i = k) {
 		const struct part *p = all.at;
 
-		/* As much context as joins no other. */
+		/* The largest context that does not join another hunk. */
 		for (k = i + 1; k < all.n; k++)
 			if (p[k].x - p[k - 1].x - p[k - 1].olds > 2 * CONTEXT)
 				break;

@@ -57,9 +57,7 @@ const char *fix_apply(struct arena *a, struct edit *edits, struct fix_files *fil
 /* Returns the identity of a fix across rounds: its code and the line of its error. */
 const char *fix_name(struct arena *a, const struct fix *f);
 
-/*
- * fix_print -- an edit on one line: "r.yaml:3: `2.2.2` -> `2.5.1`".
- */
+/* fix_print -- an edit on one line: "r.yaml:3: `2.2.2` -> `2.5.1`". */
 void fix_print(const struct edit *e, struct buf *out);
 
 /*

@@ -25,7 +25,7 @@ close_fd(const int *fd)
 
 #define CLEANUP_FD __attribute__((cleanup(close_fd)))
 
-/* The rest of `fd`, at most max bytes, into src; returns why it cannot be, or NULL. */
+/* Returns the rest of `fd`, at most max bytes, into src; returns why it cannot be, or NULL. */
 static const char *
 read_all(struct arena *a, int fd, size_t max, struct source *src)
 {
@@ -139,7 +139,7 @@ fs_make_parents(struct arena *a, const char *path)
 {
 	char *p = arena_strdup(a, path), *last = strrchr(p, '/');
 
-	/* Most often only the last one is missing: the cells of a matrix lie side by side. */
+	/* Most often, only the last one is missing: the cells of a matrix are in one directory. */
 	if (last && last > p) {
 		*last = '\0';
 		if (mkdir(p, 0777) == 0)
@@ -191,7 +191,7 @@ fs_write_all(int fd, const char *bytes, size_t n)
 	return true;
 }
 
-/* A new file with these bytes; like: the file that it is to replace, or NULL. */
+/* Writes a new file with these bytes; like: the file that it replaces, or NULL. */
 static bool
 write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool sync,
 	  const struct stat *like)
@@ -284,7 +284,7 @@ fs_replace(struct diags *ds, const char *path, const char *old, size_t old_size,
 	if (!realpath(path, real) || stat(real, &st) < 0 || access(real, W_OK) < 0)
 		return cannot_write(ds, path, strerror(errno));
 	if (!holds(real, old, old_size))
-		return cannot_write(ds, path, "it was changed in the meantime");
+		return cannot_write(ds, path, "another process changed it");
 	temp = arena_printf(ds->arena, "%s.%ld.tmp", real, (long)getpid());
 	return appear(ds, write_new(temp, bytes, n, 0600, true, &st), temp, real, path);
 }

@@ -23,10 +23,10 @@ enum { FS_READ_MAX = 1024 * 1024 }; /* bytes of a recipe, template or knowledge 
  */
 const struct source *fs_read(struct arena *a, struct diags *ds, const char *path, size_t max,
 			     struct span at);
-/* The same without a diagnostic, for a file that need not be there. */
+/* Reads a file without a diagnostic if it is missing. */
 const struct source *fs_read_quiet(struct arena *a, const char *path, size_t max);
 
-/* True if a file of that name exists (of any kind). */
+/* Returns true if a file of that name exists (of any kind). */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 
@@ -42,8 +42,10 @@ const char *fs_clean(struct arena *a, const char *path);
  * it cannot be made or read. */
 int fs_lock_dir(struct arena *a, const char *dir);
 
-/* Writes a file that does not exist yet, with the directories on the way.  False after SB0406: also if
- * somebody else was faster. */
+/*
+ * Writes a file that does not exist yet, with the directories on the way.  False after SB0406: also
+ * if another process was faster.
+ */
 bool fs_create(struct diags *ds, const char *path, const char *bytes, size_t n, unsigned mode);
 
 /*
@@ -81,11 +83,11 @@ void fs_remove(const char *path);
 const char *fs_join(struct arena *a, const char *dir, const char *name);
 /* Returns the absolute path without links; the path itself if nothing exists there. */
 const char *fs_real(struct arena *a, const char *path);
-/* The directory part of a path: "a" of "a/b", "." of "b". */
+/* Returns the directory part of a path: "a" of "a/b", "." of "b". */
 const char *fs_dir(struct arena *a, const char *path);
-/* The last part of a path: "x.yaml" of "recipes/x.yaml". */
+/* Returns the last part of a path: "x.yaml" of "recipes/x.yaml". */
 const char *fs_name(const char *path);
-/* The last part of a path, without the ending: "x" of "recipes/x.yaml". */
+/* Returns the last part of a path, without the ending: "x" of "recipes/x.yaml". */
 const char *fs_stem(struct arena *a, const char *path);
 
 #endif

@@ -20,7 +20,10 @@ json_flat_to(struct buf *out)
 	return (struct json){ .out = out, .flat = true };
 }
 
-/* ASCII that stands as it is in a string; a table is faster than comparisons, and canonical recipes are long. */
+/*
+ * ASCII that a string contains unescaped; a table is faster than comparisons, and canonical recipes
+ * are long.
+ */
 static const bool plain[256] = {
 	[' '] = true, ['!'] = true, ['#' ... '['] = true, [']' ... '~'] = true
 };
@@ -148,7 +151,10 @@ json_text(struct json *j, const char *key, const char *value)
 	json_quote(j->out, value);
 }
 
-/* The shortest text of a number, with at most 6 decimals; readers take no integer of 20 digits. */
+/*
+ * Returns the shortest text of a number, with at most 6 decimals; readers take no integer of 20
+ * digits.
+ */
 static const char *
 number_text(struct json *j, double value)
 {
@@ -202,7 +208,10 @@ json_nil(struct json *j, const char *key)
 	json_raw(j, key, "null");
 }
 
-/* The token at `p`, a text in quotes or a word, in the arena of the output; *end is after it. */
+/*
+ * Returns the token at `p`, a text in quotes or a word, in the arena of the output; *end is after
+ * it.
+ */
 static const char *
 token(struct json *j, const char *p, const char **end)
 {
@@ -213,7 +222,7 @@ token(struct json *j, const char *p, const char **end)
 	return arena_copy(j->out->a, p, n);
 }
 
-/* The argument of a conversion, as JSON; NULL: it is a text, in *text. */
+/* Returns the argument of a conversion, as JSON; NULL: it is a text, in *text. */
 static const char *
 argument(struct json *j, char conversion, va_list *ap, const char **text)
 {

@@ -53,7 +53,7 @@ void json_names(struct json *j, const char *key, const struct names *all); /* a 
  */
 void json_put(struct json *j, const char *fmt, ...);
 
-/* One text, quoted as JSON, for where only that is wanted. */
+/* Writes one text, quoted as JSON. */
 void json_quote(struct buf *out, const char *s);
 
 #endif

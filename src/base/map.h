@@ -5,7 +5,7 @@
 
 #include "arena.h"
 
-/* Names to pointers, by hash; keys are borrowed.  For iteration keep a list beside it. */
+/* Names to pointers, by hash; keys are borrowed.  For iteration keep a list next to it. */
 struct map {
 	struct arena *a;
 	struct map_slot {

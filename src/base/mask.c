@@ -11,7 +11,7 @@ enum { WORD_MIN = 8 }; /* bytes of a word that is hidden without its line */
 
 struct mask {
 	struct arena *a;
-	struct names hidden; /* what must not be seen */
+	struct names hidden; /* the hidden text */
 	bool begins[256];    /* a hidden text begins with this byte */
 	struct buf out;
 };
@@ -41,7 +41,10 @@ hide(struct mask *m, const char *s)
 	m->begins[(unsigned char)*s] = true;
 }
 
-/* In base64 a text looks otherwise behind one or two other bytes, as in that of "login:password". */
+/*
+ * Hides the three forms of a text in base64: other bytes before it, as in "login:password", change
+ * its form.
+ */
 static void
 hide_base64(struct mask *m, const char *s)
 {
@@ -63,7 +66,7 @@ hide_base64(struct mask *m, const char *s)
 	}
 }
 
-/* A secret as it is, in URL encoding, without control characters, and in base64. */
+/* Hides a secret as text, in URL encoding, without control characters, and in base64. */
 static void
 hide_forms(struct mask *m, const char *s)
 {
@@ -80,7 +83,7 @@ hide_forms(struct mask *m, const char *s)
 		hide_base64(m, s);
 }
 
-/* The token in a line: what netrc calls the password, else the last word. */
+/* Returns the token in a line: the password of netrc, or the last word. */
 static const char *
 token_of(struct arena *a, const char *line)
 {
@@ -113,7 +116,10 @@ mask_new(struct arena *a, const struct names *secrets)
 	return m;
 }
 
-/* The length of what begins here and is hidden: of two texts that begin alike the longer one. */
+/*
+ * Returns the length of the hidden text that begins here: of two texts with the same beginning, the
+ * longer one.
+ */
 static size_t
 hidden_at(const struct mask *m, const char *s)
 {

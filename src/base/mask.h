@@ -16,7 +16,7 @@ struct mask *mask_new(struct arena *a, const struct names *secrets);
 /* Returns the text with *** for each secret and for credentials in URLs, valid until the next call. */
 const char *mask_text(struct mask *m, const char *text);
 
-/* Returns the text that base64 encodes, with or without padding; NULL: it is no base64. */
+/* Returns the text that base64 encodes, with or without padding; NULL: it is not base64. */
 const char *base64_text(struct arena *a, const char *text);
 
 #endif

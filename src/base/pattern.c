@@ -6,9 +6,9 @@
 enum { STEPS_MAX = 100 * 1000, HEAP_KIB_MAX = 4096 };
 
 /*
- * What PCRE2's interpreter calls of its JIT compiler, and only for code that was compiled with it.
- * Here none is, and with these functions the linker leaves out a twelfth of the program.  They are
- * weak: if a PCRE2 calls more of the compiler, its own functions replace all of them.
+ * PCRE2's interpreter calls these functions of its JIT compiler, only for code that the compiler
+ * made. This program has no such code; with these stubs, the linker omits a twelfth of the program.
+ * They are weak: if a PCRE2 calls more of the compiler, its own functions replace all of them.
  */
 #define WITHOUT_JIT(symbol, name) \
 	int name(void) __asm__(#symbol) __attribute__((weak)); \

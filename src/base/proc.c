@@ -17,7 +17,7 @@
 
 /* --- signals --- */
 
-/* How many came, and which was the last. */
+/* The number of signals, and the last one. */
 static atomic_int signals_came, signal_last;
 
 static void
@@ -27,7 +27,10 @@ on_signal(int number)
 	atomic_fetch_add(&signals_came, 1);
 }
 
-/* Only there so that a child's end wakes ppoll; an ignored SIGCHLD would also eat its status. */
+/*
+ * Does nothing: the handler exists so that a child's end wakes ppoll; an ignored SIGCHLD would
+ * discard its status.
+ */
 static void
 on_child(int number)
 {
@@ -49,7 +52,7 @@ proc_signals(void)
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction was;
 
-	/* What nohup or a script's & has had ignored stays ignored. */
+	/* Signals that nohup or a script's & ignores stay ignored. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (!sigaction(ends[i], NULL, &was) && was.sa_handler != SIG_IGN)
 			install(ends[i], on_signal, SA_RESTART);
@@ -90,8 +93,8 @@ struct child {
 	struct stream streams[2];
 	char *chunk;
 	double start_s, tick_s;
-	int signals_base;      /* those before it are no affair of this child */
-	bool ending;           /* it was told to exit */
+	int signals_base;      /* earlier signals do not affect this child */
+	bool ending;           /* the child received the signal */
 	int signals_at_ending; /* one more: no grace */
 	double settle_s;       /* when its containers are looked at again */
 	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
@@ -99,7 +102,7 @@ struct child {
 	double left_s;     /* until then, the rest of its group may exit by itself */
 	struct pids below; /* when it got its first signal */
 	struct pids seen;  /* of ours, the last time that containers were looked for */
-	double drain_s;    /* until then output that others hold open is read */
+	double drain_s;    /* until then, the output of other holders is read */
 };
 
 static double
@@ -139,7 +142,9 @@ lines(struct child *c, struct stream *s, const char *p, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		bool begun = s->n > 0;
 
-		/* A progress bar's empty turn is no line; nor is a newline after a return. */
+		/*
+		 * An empty turn of a progress bar is not a line, nor is a newline after a return.
+		 */
 		if (p[i] == '\n' ? begun || !s->returned :
 		    p[i] == '\r' ? begun :
 				   s->n == PROC_LINE_MAX)
@@ -182,7 +187,7 @@ send(struct child *c, int number)
 		kill(to, SIGCONT);
 }
 
-/* Time limit, signals, and the grace after them. */
+/* Enforces the time limit, signals, and the grace period after them. */
 static void
 enforce_limits(struct child *c, double now)
 {
@@ -243,7 +248,10 @@ reap(struct child *c, double now)
 		c->left_s = c->kill_s; /* a runtime may have a container to end */
 }
 
-/* Its number stays taken as long as the group has a member: this cannot meet a stranger. */
+/*
+ * The kernel does not reuse its number while the group has a member, so this cannot kill another
+ * process.
+ */
 static bool
 group_is_gone(const struct child *c)
 {
@@ -374,7 +382,7 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 /* The newest ones: a process has fewer at a time. */
 static const char *temps[8];
 
-/* By another program: emptying a directory takes memory. */
+/* Starts another program: emptying a directory takes memory. */
 static void
 remove_temps(void)
 {

@@ -19,8 +19,8 @@
 enum proc_stream { PROC_OUT, PROC_ERR };
 
 /*
- * One line of a child's output, without its line end; a carriage return ends a line too, and
- * what has no end comes when the child ends.  Longer ones than PROC_LINE_MAX come in pieces.
+ * One line of a child's output, without its line end; a carriage return also ends a line, and an
+ * unfinished line follows when the child ends. Lines longer than PROC_LINE_MAX arrive in pieces.
  */
 typedef void proc_line(void *ctx, enum proc_stream from, const char *line, size_t n);
 /* Called at least every PROC_TICK_MS while a child runs; now_s counts from its start. */
@@ -50,8 +50,8 @@ struct proc_result {
 	bool timed_out;        /* ended by us: the time limit */
 	bool interrupted;      /* ended by us: SIGINT, SIGTERM or SIGHUP came */
 	int sent;              /* with the above: SIGTERM or SIGKILL; 0: it ended by itself */
-	int error;             /* errno of what could not be started; else 0 */
-	struct buf out, err;   /* over: more came than was to be kept */
+	int error;             /* errno of the failed start; else 0 */
+	struct buf out, err;   /* over: more output arrived than is kept */
 	double seconds, cpu_s; /* wall clock; user and system time of it and its children */
 	size_t peak_kib;       /* the largest of its processes (getrusage) */
 };
@@ -78,15 +78,15 @@ struct proc_result {
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 
-/* From here on no child gets the variable of that name, which lives as long as the process. */
+/* Hides the variable of that name from all later children, which lives as long as the process. */
 void proc_hide(struct arena *a, const char *name);
 
 /* Opens /dev/null for closed standard files: no file that is opened later may take their place. */
 void proc_hold_standard_files(void);
 
-/* From here on SIGINT, SIGTERM and SIGHUP end children instead of this process. */
+/* Lets SIGINT, SIGTERM and SIGHUP end children instead of this process. */
 void proc_signals(void);
-/* The signal that came since then, or 0. */
+/* Returns the signal that came since then, or 0. */
 int proc_interrupted(void);
 /* Returns how many signals came since then. */
 unsigned proc_interruptions(void);
@@ -107,10 +107,10 @@ void proc_end_descendants(struct arena *a);
  */
 bool proc_temp(char *path);
 
-/* Every file that it could stand for, in PATH's order; one that has several names comes once. */
+/* Returns every file of that name in PATH, in order; a file with several names appears once. */
 struct names proc_which_all(struct arena *a, const char *name);
-/* The file that a program's name stands for in PATH (or the name, if it has a slash and is
- * executable); NULL: there is none. */
+/* Returns the file of a program's name in PATH (or the name, if it has a slash and is
+ * executable), or NULL. */
 const char *proc_which(struct arena *a, const char *name);
 
 #endif

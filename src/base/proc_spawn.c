@@ -37,7 +37,7 @@ add_program(struct arena *a, struct names *all, const char *file, int *error)
 	list_push(a, all, file);
 }
 
-/* Where execvp looks when there is no PATH. */
+/* The directories that execvp searches without PATH. */
 static const char default_path[] = "/bin:/usr/bin";
 
 /* Returns the programs that a name may mean, in PATH's order; *error has the reason for none. */
@@ -139,8 +139,8 @@ proc_hold_standard_files(void)
 }
 
 /*
- * Standard input is a file in memory with all of the bytes: there is no pipe to be fed while
- * output is read, and none that breaks.
+ * Standard input is a file in memory with all bytes, not a pipe that must be fed while output is
+ * read, and that can break.
  */
 static int
 open_input(const struct proc_spec *spec)
@@ -156,7 +156,7 @@ open_input(const struct proc_spec *spec)
 	return fd;
 }
 
-/* The child's standard files, each beside its number there, and our ends of its output. */
+/* The child's standard files, each with its number in the child, and our ends of its output. */
 enum { IN, OUT_WRITE, ERR_WRITE, OUT_READ, ERR_READ, FDS };
 
 /* Starts `file` with the standard files; returns 0 or an errno. */
@@ -171,10 +171,15 @@ spawn(const struct proc_spec *spec, const char *file, char **env, const int *fd,
 
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
-	/* A session, not only a group: without a terminal, a child that asks for a
-	 * password fails at once instead of waiting for ever. */
+	/*
+	 * A session, not only a group: without a terminal, a child that asks for a password fails
+	 * immediately instead of waiting.
+	 */
 	posix_spawnattr_setflags(&attr, s->group ? flags | POSIX_SPAWN_SETSID : flags);
-	/* What this process ignores is ignored by a child, but for what stackbuild itself ignores. */
+	/*
+	 * A child ignores the signals that this process inherited as ignored, but not those that
+	 * stackbuild itself ignores.
+	 */
 	sigemptyset(&none);
 	sigemptyset(&fresh);
 	sigaddset(&fresh, SIGPIPE);

@@ -12,7 +12,7 @@ struct spawned {
 	int out, err; /* read ends, non-blocking, close-on-exec; -1: the terminal's */
 };
 
-/* Returns 0, or the errno of what failed: then nothing runs and nothing is open. */
+/* Returns 0, or the errno of the failure: then no process runs and no file is open. */
 int proc_spawn(struct arena *a, const struct proc_spec *spec, struct spawned *s);
 
 /* Kills those with another root directory than ours: containers, unpackers of archives. */
@@ -26,7 +26,7 @@ void proc_end_orphans(struct arena *a, const struct pids *all);
  * process close, and ends the child and the session that it leads.
  */
 struct proc_guard {
-	pid_t pid; /* 0: there is none, for want of a process or a descriptor */
+	pid_t pid; /* 0: it could not be started: too few processes or descriptors */
 	int fd;
 };
 

@@ -19,7 +19,7 @@ struct process {
 };
 struct processes LIST(struct process);
 
-/* All processes, by /proc/PID/stat: the name in it may hold anything. */
+/* Returns all processes, from /proc/PID/stat; the name in it may contain any character. */
 static struct processes
 all_processes(struct arena *a)
 {
@@ -91,7 +91,7 @@ proc_end_descendants(struct arena *a)
 {
 	enum { ROUNDS = 20, WAIT_MS = 50 };
 
-	/* One may fork while another is killed; one that the kernel holds is not waited for. */
+	/* One may fork while another is killed; a process that the kernel blocks is not awaited. */
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		const struct pids all = proc_descendants(a, getpid());
 
@@ -109,7 +109,7 @@ proc_end_descendants(struct arena *a)
 
 enum { STEP_MS = 100 };
 
-/* Every process of the session, and the child itself: ninja gives each compiler a group of its
+/* Returns every process of the session, and the child itself: ninja gives each compiler a group of its
  * own.  Returns how many there are. */
 static unsigned
 signal_session(pid_t child, int number)
@@ -133,7 +133,7 @@ guard(int fd, pid_t child)
 	char said;
 	ssize_t n;
 
-	/* Ours alone: what else we hold open would keep pipes of others from ending. */
+	/* Close-on-exec: an inherited descriptor would keep pipes of other processes open. */
 	if ((fd > 0 && syscall(SYS_close_range, 0u, (unsigned)fd - 1, 0u) != 0) ||
 	    syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0u) != 0)
 		for (int i = 0; i < 1024; i++) /* a kernel before 5.9 */
@@ -162,7 +162,7 @@ proc_guard_start(pid_t child)
 		return g;
 	g = (struct proc_guard){ fork(), ends[1] };
 	if (g.pid == 0) {
-		/* Not of our group: who ends that by a key or a signal ends the guard last. */
+		/* Leaves our group: a key or a signal that ends the group ends the guard last. */
 		setsid();
 		close(ends[1]);
 		guard(ends[0], child);

@@ -38,8 +38,8 @@ diags_fold(struct diags *ds)
 }
 
 /*
- * How many diagnostics fit, by an estimate from above of what each takes as JSON; the others are
- * counted.
+ * Returns how many diagnostics fit, by an estimate from above of what each takes as JSON; the
+ * others are counted.
  */
 static size_t
 how_many(const struct diags *ds, size_t *left_out)
@@ -126,7 +126,9 @@ report_json(const struct diags *ds, struct buf *out)
 		 (int)left_out);
 }
 
-/* A path as a relative URI reference: what RFC 3986 does not allow is escaped. */
+/*
+ * Returns a path as a relative URI reference, with characters escaped that RFC 3986 does not allow.
+ */
 static const char *
 uri_of(struct arena *a, const char *path)
 {
@@ -182,7 +184,10 @@ sarif_rules(struct json *j, const struct diags *ds)
 	json_end(j);
 }
 
-/* Every edit that can be a replacement: not those of a flag's text or of no place. */
+/*
+ * Returns true if every edit can be a replacement: none is in the text of a flag or without a
+ * place.
+ */
 static bool
 all_placed(const struct note *n)
 {
@@ -192,7 +197,7 @@ all_placed(const struct note *n)
 	return n->edits;
 }
 
-/* The edits of one fix, file by file: an artifactChange each. */
+/* Writes the edits of one fix, one artifactChange for each file. */
 static void
 sarif_changes(struct json *j, struct arena *a, const struct note *n)
 {
@@ -224,7 +229,7 @@ sarif_changes(struct json *j, struct arena *a, const struct note *n)
 	json_end(j);
 }
 
-/* Help that can be applied becomes a fix: the regions that go, the text that comes. */
+/* Writes each help with edits as a fix: the deleted regions and the inserted text. */
 static void
 sarif_fixes(struct json *j, struct arena *a, const struct diag *d)
 {
@@ -243,7 +248,7 @@ sarif_fixes(struct json *j, struct arena *a, const struct diag *d)
 		json_end(j);
 }
 
-/* The message with its reasons and its help: viewers show little else. */
+/* Returns the message with its reasons and its help: viewers show little else. */
 static const char *
 whole_message(struct arena *a, const struct diag *d)
 {

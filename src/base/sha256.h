@@ -11,10 +11,10 @@
  */
 enum { SHA256_HEX = 64 };
 
-/* The digest as 64 lower-case hex digits. */
+/* Returns the digest as 64 lower-case hex digits. */
 const char *sha256_hex(struct arena *a, const void *bytes, size_t n);
 
-/* The same in pieces, for data that does not fit into memory. */
+/* Computes the digest in pieces, for data that does not fit into memory. */
 struct sha256;
 struct sha256 *sha256_new(struct arena *a);
 void sha256_add(struct sha256 *s, const void *bytes, size_t n);

@@ -74,7 +74,7 @@ to_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Whether a byte of UTF-8 is the first of a character. */
+/* Returns whether a byte of UTF-8 is the first of a character. */
 static inline bool
 starts_character(char c)
 {
@@ -82,7 +82,8 @@ starts_character(char c)
 }
 
 /*
- * Whether a text matches a regular expression of PCRE2; `$` is the very end, and `.` any byte.
+ * Returns whether a text matches a regular expression of PCRE2; `$` is the very end, and `.` any
+ * byte.
  *
  *   in      pattern: a literal, mostly "^...$": it is compiled once for the whole run
  *   out     false also for a text that needs more than the library's limits (10 million steps,

@@ -3,7 +3,7 @@
 #include "list.h"
 #include "map.h"
 
-/* What made a table decides who may add to it. */
+/* The origin of a table decides which syntax may add to it. */
 enum maker {
 	BY_PATH, /* a part of a header before the last: one header may still name the table itself */
 	BY_HEADER, /* [table], or one of [[tables]]: other headers may add tables to it */
@@ -32,7 +32,7 @@ struct key_part {
 };
 struct key LIST(struct key_part);
 
-/* Blanks, comments and line ends: all that may stand between the values of an array. */
+/* Skips blanks, comments and line ends, which may separate the values of an array. */
 static void
 skip_lines(struct toml_reader *r)
 {
@@ -46,7 +46,7 @@ skip_lines(struct toml_reader *r)
 
 /* --- keys --- */
 
-/* One part of a key: bare, or a string. */
+/* Reads one part of a key: bare, or a string. */
 static bool
 read_part(struct toml_reader *r, struct key *key)
 {
@@ -126,7 +126,10 @@ defined_twice(struct toml_reader *r, const struct key_part *k, const struct node
 	return false;
 }
 
-/* The table that a part of a path names; it is made if it is not there.  NULL: something else. */
+/*
+ * Returns the table that a part of a path names, and creates it if it is missing. NULL: the value
+ * is not a table.
+ */
 static struct table *
 table_in(struct toml_reader *r, struct table *t, const struct key_part *k, enum maker maker)
 {

@@ -41,7 +41,7 @@ toml_count(struct toml_reader *r, unsigned depth)
 	return !many && depth <= r->limits.depth;
 }
 
-/* The whole text: UTF-8, and no control character but tab and line ends. */
+/* Checks the whole text: UTF-8, and no control characters except tab and line ends. */
 bool
 toml_text_holds(struct toml_reader *r)
 {
@@ -113,7 +113,7 @@ add_character(struct toml_reader *r, struct buf *out, unsigned digits)
 		c = c * 16 + (uint32_t)(is_digit(h) ? h - '0' : h - 'a' + 10);
 	}
 	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return toml_wrong(r, "an escape that is no character");
+		return toml_wrong(r, "an escape that is not a character");
 	if (!c)
 		return toml_wrong(r, "a NUL character is not supported");
 	n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -124,7 +124,10 @@ add_character(struct toml_reader *r, struct buf *out, unsigned digits)
 	return true;
 }
 
-/* What follows a backslash.  In a string of several lines one at a line's end skips blank text. */
+/*
+ * Adds the character of an escape. In a multi-line string, a backslash at a line's end skips blank
+ * text.
+ */
 static bool
 add_escape(struct toml_reader *r, struct buf *out, bool lines)
 {
@@ -203,7 +206,7 @@ toml_bare_key(struct toml_reader *r)
 	return r->p > start ? arena_copy(r->a, start, (size_t)(r->p - start)) : NULL;
 }
 
-/* Whether a day is in the calendar: "2026-02-29" is not. */
+/* Returns whether a day is in the calendar: "2026-02-29" is not. */
 static bool
 is_day(const char *s)
 {
@@ -224,7 +227,7 @@ is_day(const char *s)
 #define INTEGER "(0|[1-9](_?[0-9])*)"
 #define DIGITS "[0-9](_?[0-9])*"
 
-/* A boolean, a number, a date or a time. */
+/* Returns true for a boolean, a number, a date or a time. */
 static bool
 is_plain_value(const char *s)
 {
@@ -254,7 +257,7 @@ toml_plain(struct toml_reader *r)
 	if (is_plain_value(text))
 		return text;
 	r->p = start;
-	toml_wrong(r, *text ? "no value, or text without quotes" : "a value is missing");
+	toml_wrong(r, *text ? "no value, or a text without quotes" : "a value is missing");
 	return NULL;
 }
 

@@ -25,7 +25,7 @@ struct span toml_place(struct toml_reader *r, const char *p, const char *to);
 bool toml_wrong(struct toml_reader *r, const char *what);
 /* Counts one more value at that depth; false: too many, or too deep. */
 bool toml_count(struct toml_reader *r, unsigned depth);
-/* Whether the whole text is UTF-8 without control characters but tab and line ends. */
+/* Returns whether the whole text is UTF-8 without control characters but tab and line ends. */
 bool toml_text_holds(struct toml_reader *r);
 
 bool toml_next_is(const struct toml_reader *r, const char *what);
@@ -35,7 +35,7 @@ void toml_skip_blanks(struct toml_reader *r);
 /* Skips blanks, a comment and the end of the line.  False: other text follows. */
 bool toml_take_line_end(struct toml_reader *r);
 
-/* Returns a string, whose first quote stands next; NULL: an error was reported. */
+/* Returns a string, whose first quote is next; NULL: an error was reported. */
 const char *toml_string(struct toml_reader *r, bool may_have_lines);
 /* Returns a bare key, or NULL if there is none. */
 const char *toml_bare_key(struct toml_reader *r);

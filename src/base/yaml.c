@@ -11,7 +11,7 @@
 struct items LIST(const struct node *);
 struct pairs LIST(struct pair);
 
-/* An anchored node and how many nodes it stands for once expanded. */
+/* An anchored node, and the number of its nodes after expansion. */
 struct anchor {
 	const struct node *node;
 	size_t nodes;
@@ -48,7 +48,7 @@ event_span(const struct reader *r, const yaml_event_t *e)
 	return span_of(r, e->start_mark, e->start_mark);
 }
 
-/* An error at the end of the text is shown at the end of the last line. */
+/* Shows an error at the end of the text at the end of the last line. */
 static struct span
 error_span(const struct reader *r, yaml_mark_t mark)
 {
@@ -71,7 +71,7 @@ error_span(const struct reader *r, yaml_mark_t mark)
 	return at;
 }
 
-/* libyaml's own words, with what most often lies behind them. */
+/* Reports an error of libyaml, with its most frequent cause. */
 static bool
 syntax_error(struct reader *r)
 {
@@ -103,7 +103,7 @@ static bool
 too_large(struct reader *r, struct span at, const char *what)
 {
 	diag_help(diag_at(r->ds, E_YAML_LIMIT, at, "%s", what),
-		  "write it with less nesting, or split the file");
+		  "reduce the nesting, or split the file");
 	return false;
 }
 
@@ -117,7 +117,7 @@ count_nodes(struct reader *r, size_t n, struct span at)
 	return true;
 }
 
-/* The tags of the core schema; NULL is none. */
+/* Accepts the tags of the core schema; NULL: the node has no tag. */
 static bool
 check_tag(struct reader *r, const yaml_char_t *given, struct span at)
 {
@@ -251,7 +251,7 @@ read_list(struct reader *r, struct node *list, unsigned depth)
 	return list;
 }
 
-/* A key as text; NULL and a diagnostic for anything that is not one. */
+/* Returns a key as text; NULL and a diagnostic for anything that is not one. */
 static const char *
 read_key(struct reader *r, yaml_event_t *e, struct span *at)
 {
@@ -376,7 +376,7 @@ read_collection(struct reader *r, const yaml_event_t *e, unsigned depth)
 	return map ? read_map(r, n, depth + 1) : read_list(r, n, depth + 1);
 }
 
-/* The node that starts with `e`, which it deletes. */
+/* Returns the node that starts with `e`, which it deletes. */
 static const struct node *
 read_node(struct reader *r, yaml_event_t *e, unsigned depth)
 {

@@ -26,7 +26,7 @@ struct node {
 	 * empty one.  Of a map or list: its first character.
 	 */
 	struct span at;
-	const char *s; /* scalar; NUL-terminated, holds no NUL */
+	const char *s; /* scalar; NUL-terminated, without other NULs */
 	size_t n;      /* bytes of s, pairs of a map, items of a list */
 	struct pair *pairs;
 	const struct node **items;
@@ -70,10 +70,10 @@ bool yaml_text_holds(struct diags *ds, const struct source *src, size_t from);
 /* Null as the core schema spells it: nothing, ~, null, Null, NULL, not quoted. */
 bool node_is_null(const struct node *n);
 
-/* The value of a key of a map, or NULL. */
+/* Returns the value of a key of a map, or NULL. */
 const struct node *node_get(const struct node *map, const char *key);
 
-/* The text of a scalar with its place; { NULL, place } for anything else. */
+/* Returns the text of a scalar with its place; { NULL, place } for anything else. */
 struct text node_text(const struct node *n);
 
 /* "text", "a map", "a list" */

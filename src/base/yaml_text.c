@@ -23,7 +23,7 @@ refused(uint32_t c, char next)
 	/* libyaml would begin a new line here, and an editor would not. */
 	if (c == 0x85 || c == 0x2028 || c == 0x2029)
 		return "a Unicode line separator";
-	return c == 0xfeff || c == 0xfffe || c == 0xffff ? "a character that is no text" : NULL;
+	return c == 0xfeff || c == 0xfffe || c == 0xffff ? "a character that is not text" : NULL;
 }
 
 bool

@@ -206,7 +206,7 @@ call(struct work *w, struct engine_build b)
 	return work_run(w, o->engine->build(w->a, &o->state->at, &b));
 }
 
-/* The files of a stage; NULL: it failed. */
+/* Returns the files of a stage; NULL: it failed. */
 static const char *
 files_of(struct work *w, const char *stage, bool fresh)
 {
@@ -233,12 +233,12 @@ make_wheel(struct work *w)
 
 /*
  * Puts the wheels of extensions into the context: from the stores, or compiled or downloaded, and
- * checked.  So the image contains only checked wheels, on every worker that builds it, and is the same
- * image as one whose wheels came from a store.  The engine downloads a prebuilt wheel, as it does where
- * the Dockerfile is built without stackbuild: with pip, its proxies and its cache.
+ * checked. Every worker therefore builds an image with checked wheels only, and the image equals
+ * one with wheels from a store. The engine downloads a prebuilt wheel as in a build without
+ * stackbuild: with pip, its proxies and its cache.
  *
  * --no-cache: engines support it only for a whole call, and each extension must compile only once.
- * The compiles come first, and their inputs are read from the layers that were just made.
+ * The compiles come first, and their inputs are read from the new layers.
  */
 static bool
 make_wheels(struct work *w)
@@ -318,7 +318,9 @@ build_image(struct work *w)
 				      .no_cache = w->o->no_cache };
 	struct image_about about;
 
-	/* Writes the Dockerfile beside the record, so that people can build it without stackbuild. */
+	/*
+	 * Writes the Dockerfile next to the record, so that users can build it without stackbuild.
+	 */
 	if (!write_target(w, "dockerfile", fs_join(w->a, w->o->out, "Dockerfile"), false) ||
 	    !write_target(w, "dockerfile", w->dockerfile, true))
 		return false;
@@ -357,7 +359,10 @@ other_extensions(struct work *w)
 	return names_join(w->a, &all, " ");
 }
 
-/* until_inputs: the script stops before it compiles, when it has written the inputs of the wheels. */
+/*
+ * Runs the script; until_inputs: it stops before it compiles, after it has written the inputs of
+ * the wheels.
+ */
 static bool
 run_script(struct work *w, const char *path, bool until_inputs)
 {
@@ -420,7 +425,10 @@ build_venv(struct work *w)
 	}
 	if (w->o->wheel && !wheels_missing(w))
 		return true;
-	/* Also where the script failed: a wheel for another torch is a reason why it cannot be imported. */
+	/*
+	 * Also after a failed script: a wheel for another torch can be the cause of a failed
+	 * import.
+	 */
 	good = run_script(w, path, false);
 	good = wheels_check(w, fs_join(w->a, w->record->image, "share/stackbuild/wheels")) && good;
 	return good && (!wheels_missing(w) || wheels_keep(w, wheels, NULL));
@@ -450,8 +458,8 @@ check_wheel(struct work *w)
 	for (size_t i = 0; i < w->plan->n; i++)
 		if (step_operation(&w->plan->steps[i], OP_COMPILE))
 			list_push(w->a, &known, w->plan->steps[i].id);
-	d = diag_at(w->ds, E_WHEEL_NAME, (struct span){ 0 }, "the stack compiles no extension `%s`",
-		    w->o->wheel);
+	d = diag_at(w->ds, E_WHEEL_NAME, (struct span){ 0 },
+		    "the stack does not compile an extension `%s`", w->o->wheel);
 	diag_help(d, "%s%s", known.n ? "it compiles " : "it compiles nothing",
 		  names_join(w->a, &known, ", "));
 	return false;

@@ -23,7 +23,7 @@ struct build_options {
 	const struct engine *engine;
 	const struct engine_state *state;
 	const char *tag; /* the image's name */
-	const char *out; /* folder: out/STACK */
+	const char *out; /* directory: out/STACK */
 	struct stores LIST(
 		struct store *) stores; /* searched in order; new wheels are saved to the first */
 	struct names secrets;           /* "NAME=FILE" */

@@ -59,7 +59,7 @@ wheel_dir(struct arena *a, const struct matrix_build *b, const struct matrix_whe
 
 /* --- a unit, in a separate process --- */
 
-/* One write a line, which a pipe takes whole. */
+/* Writes each line with one call, which a pipe passes on whole. */
 static void
 pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
 {
@@ -129,7 +129,7 @@ tell(struct watch *w, size_t unit, enum build_event_kind kind, const char *text,
 							   .last = true });
 }
 
-/* In a separate group: this process passes each signal on to the units once. */
+/* Starts a unit in a separate group: this process passes each signal on once. */
 static void
 start(struct watch *w, size_t unit)
 {
@@ -194,7 +194,7 @@ read_lines(struct watch *w, struct worker *x)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* The cells that need a wheel are not begun when it has failed. */
+/* Reports the cells that do not start because their wheel failed. */
 static void
 tell_blocked(struct watch *w, size_t failed)
 {
@@ -270,9 +270,11 @@ run_all(struct watch *w)
 	}
 }
 
-/* --- what an earlier run finished --- */
+/* --- cells that an earlier run finished --- */
 
-/* Whether build.json is of a finished build of that plan (NULL: of any), under that name. */
+/*
+ * Returns whether build.json is of a finished build of that plan (NULL: of any), under that name.
+ */
 static bool
 is_finished(struct arena *a, const char *dir, const char *image, const char *plan)
 {

@@ -37,7 +37,7 @@ commits_resolve(struct work *w)
 			diag_help(diag_at(w->ds, W_COMMIT, s->at,
 					  "cannot resolve the tag `%s` of %s: %s", e->ref, e->name,
 					  why),
-				  "the build uses %s%.12s; `ref: COMMIT` needs no look-up",
+				  "the build uses %s%.12s; `ref: COMMIT` needs no network",
 				  was ? "the commit of the last build, " :
 					"the commit of this name that the engine fetched last",
 				  was ? was : "");
@@ -46,6 +46,6 @@ commits_resolve(struct work *w)
 						   "the tag `%s` of %s moved since the last build",
 						   e->ref, e->name),
 					   "it was commit %.12s, and is %.12s now", was, now),
-				  "find out why, or write the commit you trust: ref: %s", was);
+				  "find out why; or pin the commit that you trust: ref: %s", was);
 	}
 }

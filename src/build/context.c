@@ -1,4 +1,4 @@
-/* The folder of a build: its lock, its context, and its secrets' files. */
+/* The directory of a build: its lock, its context, and its secrets' files. */
 #include "work.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ work_make(struct work *w, const char *path)
 		return true;
 	if (strcmp(path, fs_dir(w->a, path)) && !work_make(w, fs_dir(w->a, path)))
 		return false;
-	return mkdir(path, 0755) == 0 || errno == EEXIST || cannot(w, "make the folder", path);
+	return mkdir(path, 0755) == 0 || errno == EEXIST || cannot(w, "create the directory", path);
 }
 
 const char *
@@ -48,7 +48,7 @@ work_folder(struct work *w, const char *name)
 
 	fs_remove(path);
 	if (fs_exists(path)) {
-		cannot(w, "empty the folder", path);
+		cannot(w, "empty the directory", path);
 		return NULL;
 	}
 	return work_make(w, path) ? path : NULL;
@@ -165,7 +165,7 @@ work_place(struct work *w, const char *from, const char *to)
 #define BLANKS " \t\r\v\f"
 #define BOM "\xef\xbb\xbf"
 
-/* As filepath.Clean does it, below /: "./a//b/../c" -> "a/c"; NULL: it leaves the folder. */
+/* As filepath.Clean does it, below /: "./a//b/../c" -> "a/c"; NULL: it leaves the directory. */
 static const char *
 clean(struct arena *a, const char *pattern)
 {
@@ -266,8 +266,9 @@ copy_application(struct work *w)
 
 		if (!fs_exists(source)) {
 			diag_help(diag_at(w->ds, E_BUILD_FILES, r->app.at,
-					  "app: copies %s, which is not there", source),
-				  "paths of app: start at the recipe's folder, %s", from);
+					  "`app.copy` names %s, which does not exist", source),
+				  "the paths of `app` are relative to the recipe's directory, %s",
+				  from);
 			return false;
 		}
 		if (is_link(to)) /* it came with `.`: nothing is written through it */
@@ -307,9 +308,9 @@ secrets_folder(struct work *w)
 	char *dir = arena_printf(w->a, "%s/" SECRETS, run && *run ? run : "/dev/shm");
 
 	if (!proc_temp(dir) && !proc_temp(dir = arena_strdup(w->a, "/tmp/" SECRETS)))
-		return cannot(w, "make the folder", dir);
+		return cannot(w, "create the directory", dir);
 	if (symlink(dir, fs_join(w->a, w->dir, "secrets-at")) != 0) {
-		cannot(w, "write the link", fs_join(w->a, w->dir, "secrets-at"));
+		cannot(w, "create the link", fs_join(w->a, w->dir, "secrets-at"));
 		rmdir(dir);
 		return false;
 	}
@@ -357,7 +358,7 @@ work_secrets(struct work *w)
 		if (!file && !value) {
 			diag_help(diag_at(w->ds, E_SECRET_MISSING, (struct span){ 0 },
 					  "the build needs the secret %s, which is not set", name),
-				  "--secret %s=FILE, or a variable %s in the environment", name,
+				  "pass --secret %s=FILE, or set the environment variable %s", name,
 				  name);
 			good = false;
 			continue;
@@ -382,7 +383,7 @@ work_secrets(struct work *w)
 	return good;
 }
 
-/* --- the folder --- */
+/* --- the directory --- */
 
 bool
 work_open(struct work *w)
@@ -393,7 +394,7 @@ work_open(struct work *w)
 	w->dir = fs_join(w->a, w->o->out, ".build");
 	if (!work_make(w, w->dir))
 		return false;
-	/* The lock's file stays: who removed it would take it from under the next one. */
+	/* Keeps the lock's file: another process may already wait for this file. */
 	path = fs_join(w->a, w->dir, "lock");
 	w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (w->lock < 0)
@@ -401,7 +402,7 @@ work_open(struct work *w)
 	if (flock(w->lock, LOCK_EX | LOCK_NB) != 0) {
 		diag_help(diag_at(w->ds, E_BUILD_RUNNING, (struct span){ 0 },
 				  "another build of %s is running in %s", w->plan->name, w->o->out),
-			  "wait for it, or build into another folder with -o");
+			  "wait for it, or build in another directory with -o");
 		close(w->lock);
 		w->lock = -1;
 		return false;

@@ -38,7 +38,7 @@ engine_find(struct diags *ds, const char *name)
 	d = diag_at(ds, E_ENGINE, (struct span){ 0 }, "there is no engine `%s`", name);
 	if ((near = str_nearest(name, names, engines_n)))
 		diag_help(d, "use --engine %s", near);
-	diag_help(d, "stackbuild engines lists them");
+	diag_help(d, "run `stackbuild engines` to list them");
 	return NULL;
 }
 
@@ -89,10 +89,11 @@ engine_choose(struct arena *a, struct diags *ds, const char *name, const struct 
 			diag_help(d, "%s", state->install);
 		return NULL;
 	}
-	d = diag_at(ds, E_NO_ENGINE, (struct span){ 0 }, "nothing here can build an image");
+	d = diag_at(ds, E_NO_ENGINE, (struct span){ 0 },
+		    "no engine on this host can build an image");
 	for (size_t i = 0; i < why.n; i++)
 		diag_note(d, (struct span){ 0 }, "%s", why.at[i]);
-	diag_help(d, "make one of them usable, or build the script with --engine venv");
+	diag_help(d, "make one of them usable, or build a virtual environment with --engine venv");
 	return NULL;
 }
 
@@ -218,7 +219,7 @@ layers_size(const char *manifest)
 	return sum;
 }
 
-/* Returns the output of a command of the table about an image; NULL: none. */
+/* Returns the output of a command of the table about an image, or NULL. */
 static const char *
 ask_about(struct arena *a, const struct engine_at *at, const char *const *command,
 	  const char *image)

@@ -13,8 +13,8 @@
 
 /*
  * An engine that builds: docker, podman, buildah, a remote BuildKit, Modal, or this host's own
- * shell for a venv.  engines.def has a row for each, engine_NAME.c the rest.  What an engine can
- * do is found out by asking it, never by its version.
+ * shell for a venv. engines.def has a row for each, engine_NAME.c the rest. stackbuild queries an
+ * engine for its features, and never derives them from its version.
  */
 
 struct engine_at {        /* how it is reached: options and environment, settled once */
@@ -35,22 +35,22 @@ struct engine_state {
 	bool usable;
 	const char *version; /* "20.10.24, BuildKit; no GPU runtime": for people */
 	const char *why_not; /* in words; or NULL */
-	const char *install; /* what to do about it; or NULL */
+	const char *install; /* the fix; or NULL */
 	bool gpus;           /* containers can be given this host's GPUs */
 	struct engine_at at;
 };
 
 /* One call of an engine that builds from a Dockerfile. */
 struct engine_build {
-	const char *context;    /* folder */
+	const char *context;    /* directory */
 	const char *dockerfile; /* file */
 	const char *target;     /* stage; NULL: the last */
 	const char *tag;        /* of the image; or NULL */
 	const char *to_folder;  /* the target's files go there and no image is made; or NULL */
-	const char *iid_file;   /* where it writes what engine_built reads; or NULL */
+	const char *iid_file;   /* file that engine_built reads; or NULL */
 	const char *platform;   /* "linux/amd64"; or NULL */
 	struct names args;      /* "MAX_JOBS=2": never a secret */
-	struct names secrets;   /* "PIP_TOKEN=/private/folder/PIP_TOKEN": id and file */
+	struct names secrets;   /* "PIP_TOKEN=/private/PIP_TOKEN": id and file */
 	struct names cache_from, cache_to; /* registry references, for pipelines */
 	bool no_cache;
 	bool push; /* buildctl, and docker with buildx: the image goes to its registry, not here */
@@ -109,7 +109,7 @@ struct engine {
 	const char *const *push;
 };
 
-/* The client with the arguments of a command above, then x and (if not NULL) y. */
+/* Returns the client with the arguments of a command above, then x and (if not NULL) y. */
 struct engine_command engine_call(struct arena *a, const struct engine_at *at,
 				  const char *const *arguments, const char *x, const char *y);
 /* Pushes an image; podman and buildah write the manifest digest to digest_file (or NULL), while
@@ -117,14 +117,16 @@ struct engine_command engine_call(struct arena *a, const struct engine_at *at,
 struct engine_command engine_push(struct arena *a, const struct engine *e,
 				  const struct engine_at *at, const char *image,
 				  const char *digest_file);
-/* What podman and buildah wrote to a digest_file, which is removed; NULL: docker does not. */
+/*
+ * Returns what podman and buildah wrote to a digest_file, which is removed; NULL: docker does not.
+ */
 const char *engine_pushed(struct arena *a, const char *digest_file);
 /* Sets argv, env, cwd and patience_s of a process from a command; both lists are terminated. */
 void engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *spec);
 
 extern const struct engine engines[];
 extern const size_t engines_n;
-/* The engine of a name that the user wrote.  errors SB0501 (there is none), NULL */
+/* Returns the engine of a name that the user wrote.  errors SB0501 (there is none), NULL */
 const struct engine *engine_find(struct diags *ds, const char *name);
 
 /* Finds the client and fills *s, by questions that change nothing. */
@@ -153,7 +155,7 @@ struct image_about {
 	const char *id, *digest; /* "sha256:..."; digest NULL until it was pushed */
 	size_t size_bytes;
 };
-/* An image that is here; false: there is none of that name, or the engine keeps none. */
+/* Finds a local image; false: none has that name, or the engine stores no images. */
 bool engine_image(struct arena *a, const struct engine *e, const struct engine_at *at,
 		  const char *image, struct image_about *out);
 /* "sha256:..." of an image that a build has pulled, as its registry names it; NULL: unknown. */

@@ -7,9 +7,9 @@
 #include "base/str.h"
 
 /*
- * A BuildKit daemon by its address: on another machine, in a Kubernetes cluster, or a farm behind
- * one address.  The image goes to its registry (push) or stays in the daemon's cache; nothing of
- * it is on this host, so nothing can be run or inspected here.
+ * Uses a BuildKit daemon by its address: on another machine, in a Kubernetes cluster, or a farm
+ * behind one address. The image goes to its registry (push) or stays in the daemon's cache; nothing
+ * of it is on this host, so nothing can be run or inspected here.
  */
 static void
 client_words(struct arena *a, struct engine_command *c, const struct engine_at *at)
@@ -25,7 +25,7 @@ client_words(struct arena *a, struct engine_command *c, const struct engine_at *
 	engine_options(a, c, options);
 }
 
-/* Returns a problem that the client would report later and less clearly; NULL: none. */
+/* Returns a problem that the client would report later and less clearly, or NULL. */
 static const char *
 bad_tls(struct arena *a, const struct engine_at *at)
 {
@@ -35,9 +35,10 @@ bad_tls(struct arena *a, const struct engine_at *at)
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		if (files[i][1] && !fs_exists(files[i][1]))
-			return arena_printf(a, "%s: there is no file %s", files[i][0], files[i][1]);
+			return arena_printf(a, "%s: the file %s does not exist", files[i][0],
+					    files[i][1]);
 	if (!at->tls_cert != !at->tls_key)
-		return "--tls-cert and --tls-key belong together";
+		return "--tls-cert and --tls-key require each other";
 	return NULL;
 }
 
@@ -58,10 +59,9 @@ buildctl_probe(struct arena *a, struct engine_state *s)
 		s->why_not = arena_printf(a, "%s: %s",
 					  where ? mask_credentials(a, where) : "on this host",
 					  engine_said(a, &r));
-		s->install =
-			where ? "see that a buildkitd listens there, and that the certificates "
-				"are its own" :
-				"--addr tcp://builder:1234, or BUILDKIT_HOST";
+		s->install = where ? "check that buildkitd listens at this address, and that the "
+				     "certificates belong to it" :
+				     "pass --addr tcp://builder:1234, or set BUILDKIT_HOST";
 		return;
 	}
 	/* A heading, and a line for each worker. */

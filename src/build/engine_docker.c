@@ -48,7 +48,7 @@ find_client(struct arena *a, struct engine_state *s)
 			     "(Docker's) or docker-buildx (of the distribution)";
 	}
 	if (!s->why_not) {
-		s->why_not = "the only docker in PATH is Podman by another name";
+		s->why_not = "the docker in PATH is Podman";
 		s->install = "--engine podman";
 	}
 	return false;
@@ -66,10 +66,12 @@ no_daemon(struct arena *a, struct engine_state *s, const char *said)
 	at = n ? arena_copy(a, at, n + 4) : "";
 	if (strstr(said, "permission denied")) {
 		s->why_not = arena_printf(a, "this user may not use the daemon%s", at);
-		s->install = "sudo usermod -aG docker $USER and log in again, or a rootless Docker";
+		s->install = "run: sudo usermod -aG docker $USER, then log in again; or use "
+			     "rootless Docker";
 	} else if (strstr(said, "Cannot connect") || strstr(said, "failed to connect")) {
 		s->why_not = arena_printf(a, "no daemon answers%s", at);
-		s->install = "sudo systemctl start docker, or DOCKER_HOST names another daemon";
+		s->install =
+			"run: sudo systemctl start docker; or set DOCKER_HOST to another daemon";
 	} else {
 		s->why_not = arena_printf(a, "the daemon: %s", said);
 		s->install = "run docker info for details";
@@ -113,7 +115,7 @@ docker_probe(struct arena *a, struct engine_state *s)
 		s->install = "switch it to Linux containers";
 		return;
 	}
-	/* How GPUs come into containers: by NVIDIA's runtime, or by CDI (Docker 25 and later). */
+	/* Returns how containers get GPUs: by NVIDIA's runtime, or by CDI (Docker 25 and later). */
 	s->gpus = json_at(info, "Runtimes.nvidia");
 	s->at.cdi = !s->gpus && strstr(buf_text(&r.out), "\"nvidia.com/gpu");
 	s->at.cache_export = exports_cache(a, s, buf_text(&r.out));
@@ -169,7 +171,7 @@ COMMAND(docker_run, run)
 {
 	struct engine_command c = { 0 };
 
-	/* --init: what gets a signal as process 1 without a handler would not end of it. */
+	/* --init: process 1 ignores a signal for which it has no handler. */
 	ADD(&c, at->client, "run", "--rm", "--init", "--name", run->name);
 	if (run->input)
 		ADD(&c, "--interactive");

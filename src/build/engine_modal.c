@@ -6,7 +6,7 @@
 #include "base/fs.h"
 
 /*
- * Modal, by the user's own client and token.  The token is not validated with the service,
+ * Uses the user's own client and token of Modal.  The token is not validated with the service,
  * because a probe sends nothing to other hosts.
  */
 static bool
@@ -17,7 +17,7 @@ is_set(const char *name)
 	return value && *value;
 }
 
-/* Where the client looks: two variables, or its file. */
+/* Returns where the client looks: two variables, or its file. */
 static const char *
 token(struct arena *a)
 {

@@ -38,7 +38,7 @@ engine_said(struct arena *a, const struct proc_result *r)
 	if (!r->started)
 		return arena_printf(a, "cannot be started: %s", strerror(r->error));
 	if (r->timed_out)
-		return arena_printf(a, "gives no answer within %d s", ASK_S);
+		return arena_printf(a, "did not answer within %d s", ASK_S);
 	/* The first line that calls itself an error, else the last one. */
 	for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
 		size_t n = strcspn(p, "\n");
@@ -51,7 +51,7 @@ engine_said(struct arena *a, const struct proc_result *r)
 			break;
 	}
 	if (!last)
-		return arena_printf(a, "exits with status %d and prints nothing", r->status);
+		return arena_printf(a, "exited with status %d and printed nothing", r->status);
 	if (!strncasecmp(last, "error: ", 7)) {
 		last += 7;
 		last_n -= 7;
@@ -75,7 +75,7 @@ engine_version_in(struct arena *a, const char *text)
 		if (starts && is_digit(*p))
 			return one_line(a, p, strcspn(p, " ,+\r\n"));
 	}
-	return "version not told";
+	return "unknown version";
 }
 
 json_t *

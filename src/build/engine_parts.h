@@ -35,10 +35,12 @@ bool engine_ask(struct arena *a, const char *const *argv, const char *const *env
 enum { ASK_S = 10, ASK_KEEP = 1024 * 1024 };
 #define ASK(a, r, ...) engine_ask((a), (const char *const[]){ __VA_ARGS__, NULL }, NULL, (r))
 
-/* Why it did not answer, in its own last words: one line, harmless on a terminal. */
+/* Returns why it did not answer, in its own last words: one line, harmless on a terminal. */
 const char *engine_said(struct arena *a, const struct proc_result *r);
 const char *engine_first_line(struct arena *a, const char *text);
-/* The first word that starts with a digit: "1.28.2"; "version not told" if there is none. */
+/*
+ * Returns the first word that starts with a digit: "1.28.2"; "version not told" if there is none.
+ */
 const char *engine_version_in(struct arena *a, const char *text);
 
 /* Returns its output as JSON, or NULL.  Release it with json_decref. */
@@ -51,12 +53,12 @@ const json_t *json_at(const json_t *root, const char *path);
 
 void engine_add(struct arena *a, struct engine_command *c, ...); /* texts, then NULL */
 #define ADD(c, ...) engine_add(a, (c), __VA_ARGS__, NULL)
-/* Each option that has a value, and the value; {NULL} ends them. */
+/* Adds each option that has a value, and the value; {NULL} ends the list. */
 void engine_options(struct arena *a, struct engine_command *c, const char *const (*options)[2]);
 
 /* "key=value" as one field of CSV: BuildKit's clients read such options so (RFC 4180). */
 const char *engine_csv(struct arena *a, const char *key, const char *value);
-/* A file or folder that no client takes for an option. */
+/* Returns a file or directory that no client takes for an option. */
 const char *engine_path(struct arena *a, const char *path);
 /* --secret for each secret of a build; csv: the client reads the option as CSV.  The client's
  * environment does not have the variables of their names. */
@@ -64,7 +66,7 @@ void engine_secrets(struct arena *a, struct engine_command *c, const struct engi
 		    bool csv);
 /* --import-cache or --cache-from with a reference, unless the user wrote "type=gha" himself. */
 const char *engine_cache(struct arena *a, const char *reference, const char *more);
-/* The options that docker, podman and buildah have in common, up to --build-arg and --secret. */
+/* Adds the options that docker, podman and buildah share, up to --build-arg and --secret. */
 void engine_build_words(struct arena *a, struct engine_command *c, const struct engine_build *b,
 			bool csv);
 /* Adds the environment and the command of a run.  In a new container, the command replaces the

@@ -17,12 +17,12 @@
 static const char *
 describe(struct arena *a, const char *version, const char *driver, const json_t *rootless)
 {
-	return arena_printf(a, "%s, %s%s", version ? version : "version not told",
-			    driver ? driver : "storage not told",
+	return arena_printf(a, "%s, %s%s", version ? version : "unknown version",
+			    driver ? driver : "unknown storage",
 			    json_is_true(rootless) ? ", rootless" : "");
 }
 
-/* Without a range of user numbers RUN fails at its first change of user. */
+/* Returns true without a range of user numbers: RUN then fails at its first change of user. */
 static bool
 has_one_user(const json_t *info)
 {
@@ -37,9 +37,9 @@ has_one_user(const json_t *info)
 }
 
 /*
- * Podman asks for as many open files as it thinks that root may have, and runs nothing where root
- * may not (inside another container): "error setting rlimit type 7: operation not permitted".  Of
- * processes it has given away its own by then, down to what containers.conf says.
+ * Podman sets the limit of open files that it expects root to have, and fails if root may not
+ * (inside another container): "error setting rlimit type 7: operation not permitted". It has
+ * already lowered its own limit of processes to that of containers.conf.
  */
 enum { PODMAN_FILES = 1 << 20, PODMAN_PROCESSES = 32768 };
 
@@ -56,7 +56,7 @@ limits(struct engine_at *at)
 		processes.rlim_max < PODMAN_PROCESSES ? processes.rlim_max : PODMAN_PROCESSES;
 }
 
-/* Whether a CDI specification of this host names NVIDIA's GPUs (/etc/cdi, /var/run/cdi). */
+/* Returns whether a CDI specification of this host names NVIDIA's GPUs (/etc/cdi, /var/run/cdi). */
 static bool
 has_cdi_gpus(struct arena *a)
 {
@@ -113,9 +113,10 @@ buildah_probe(struct arena *a, struct engine_state *s)
 
 		s->why_not = engine_said(a, &r);
 		range = strstr(buf_text(&r.err), "subuid") || strstr(s->why_not, "newuidmap");
-		s->install = range ? "sudo usermod --add-subuids 100000-165535 --add-subgids "
-				     "100000-165535 $USER, and the package uidmap" :
-				     "run buildah info for details";
+		s->install =
+			range ? "install the package uidmap, then run: sudo usermod --add-subuids "
+				"100000-165535 --add-subgids 100000-165535 $USER" :
+				"run buildah info for details";
 		return;
 	}
 	ASK(a, &r, s->at.client, "--version");

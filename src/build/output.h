@@ -34,7 +34,7 @@ struct output_parser {
 	struct arena *a;
 	enum output_dialect dialect;
 	struct instructions of;
-	const bool *last; /* beside of: the last instruction of its step */
+	const bool *last; /* with `of`: the last instruction of its step */
 	on_build_event *on;
 	void *ctx;
 	struct buf line, clean; /* the inert line, and on the way to it */
@@ -42,7 +42,7 @@ struct output_parser {
 	/* BuildKit */
 	struct vertex *vertices; /* VERTICES_MAX */
 	unsigned current;        /* of the lines that have no number; NO_VERTEX */
-	unsigned failed;         /* failed, and its exit status was not told yet; NO_VERTEX */
+	unsigned failed;         /* failed, its exit status not yet known; NO_VERTEX */
 	struct buf failed_text;
 
 	/* buildah: one open instruction a stage, most of them waiting for another stage */
@@ -51,7 +51,7 @@ struct output_parser {
 	unsigned opened; /* counts openings */
 
 	/* script */
-	struct buf step; /* the id of what runs; empty: nothing does */
+	struct buf step; /* id of the running instruction; empty: none */
 
 	bool told; /* buildah, script: that something failed */
 };
@@ -61,12 +61,12 @@ void output_buildkit_end(struct output_parser *p, int status);
 void output_buildah(struct output_parser *p, enum proc_stream from, const char *line);
 void output_buildah_end(struct output_parser *p, int status);
 
-/* An event of an instruction (or of none: OTHER). */
+/* Reports an event of an instruction (or OTHER, without one). */
 void output_tell(struct output_parser *p, enum build_event_kind kind, const struct instruction *of,
 		 double seconds, int status, const char *text);
-/* Seconds at *s, "12.345", which moves behind them; bounded to a year. */
+/* Parses seconds at *s, "12.345", and moves *s behind them; bounded to a year. */
 bool output_seconds(const char **s, double *out);
-/* The number behind the last `words` in a text; STATUS_UNKNOWN. */
+/* Returns the number behind the last `words` in a text; STATUS_UNKNOWN. */
 int output_status(const char *text, const char *words);
 
 #endif

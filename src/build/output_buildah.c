@@ -33,7 +33,10 @@ waits(const struct output_parser *p, const struct stage *s)
 	return false;
 }
 
-/* What runs: the latest that is open and does not wait; if all do, the latest; or NULL. */
+/*
+ * Returns the running instruction: the latest that is open and does not wait; if all wait, the
+ * latest; or NULL.
+ */
 static struct stage *
 running(const struct output_parser *p)
 {
@@ -120,7 +123,7 @@ step_line(struct output_parser *p, const char *line)
 	return true;
 }
 
-/* The `--> ID` that a line ends in; NULL: it does not. */
+/* Returns the `--> ID` that a line ends in; NULL: it does not. */
 static char *
 end_mark(char *line)
 {
@@ -135,7 +138,10 @@ end_mark(char *line)
 	return str_matches(id, "^[0-9a-f]{11,64}$") ? found : NULL;
 }
 
-/* The open instruction that an error's `STEP "..."` speaks of: the one that begins most alike. */
+/*
+ * Returns the open instruction that an error's `STEP "..."` names: the one with the longest common
+ * beginning.
+ */
 static struct stage *
 culprit(struct output_parser *p, const char *line)
 {

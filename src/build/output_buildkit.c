@@ -73,7 +73,7 @@ tell_failed(struct output_parser *p, int status)
 		    buf_text(&p->failed_text));
 }
 
-/* The words for an end; false: it is none. */
+/* Parses the words of an end; false: they are not one. */
 static bool
 ending(struct output_parser *p, unsigned n, const char *s)
 {
@@ -110,7 +110,7 @@ ending(struct output_parser *p, unsigned n, const char *s)
 	return true;
 }
 
-/* The end that stands behind text without a line end; the text is cut there. */
+/* Returns the end that follows text without a line end, and cuts the text there. */
 static char *
 glued_end(unsigned n, char *text)
 {
@@ -169,7 +169,7 @@ numbered(struct output_parser *p, unsigned n, char *s)
 			output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, s);
 		return;
 	}
-	/* `#9 ...`: its lines are held back from here on. */
+	/* `#9 ...`: the engine delays its lines from here on. */
 	if (str_matches(s, "^(sha256:[0-9a-f]{64}|\\.\\.\\.)$") || ending(p, n, s))
 		return;
 	p->current = n;

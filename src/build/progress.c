@@ -199,7 +199,7 @@ started(struct progress *p, size_t i)
 		p->steps[i].state = STEP_RUNNING;
 }
 
-/* One of its instructions is over; seconds: the engine's figure, or -1. */
+/* Ends one instruction of a step; seconds: the engine's figure, or -1. */
 static void
 closed(struct progress *p, size_t i, double seconds)
 {
@@ -267,7 +267,7 @@ line(struct progress *p, size_t i, double seconds, const char *text)
 
 	if (!w->open)
 		started(p, i);
-	/* The engine held the line back: by its own clock the step began earlier. */
+	/* The engine delayed the line: by its own clock, the step began earlier. */
 	if (seconds >= 0) {
 		if (p->now_s - seconds < w->opened_s && p->now_s >= seconds && w->open == 1)
 			w->opened_s = p->now_s - seconds;
@@ -299,7 +299,9 @@ progress_event(void *ctx, const struct build_event *e)
 	size_t i = find(p, e->step);
 
 	if (i == p->nsteps) {
-		/* An instruction of no step, such as FROM another stage, is not shown. */
+		/*
+		 * Instructions that belong to no step, such as FROM another stage, are not shown.
+		 */
 		if (e->kind == EVENT_OTHER || e->kind == EVENT_FAILED ||
 		    (e->kind == EVENT_LINE && *text))
 			other(p, text);
@@ -316,7 +318,7 @@ progress_event(void *ctx, const struct build_event *e)
 		break;
 	case EVENT_CACHED:
 		closed(p, i, 0);
-		/* A later call of the engine meets the steps of earlier calls again. */
+		/* A later call of the engine repeats the steps of earlier calls. */
 		p->work[i].hit |= !p->work[i].built;
 		if (e->last)
 			completed(p, i);
@@ -413,7 +415,7 @@ progress_retry(struct progress *p)
 			  !strstr(s->tail.at[i], "Retrying (");
 	if (!broken)
 		return false;
-	log_line(p, p->failed, p->now_s, '*', "a download broke off: the step is tried again");
+	log_line(p, p->failed, p->now_s, '*', "a download failed: the step runs again");
 	for (size_t i = 0; i < p->nsteps; i++)
 		if (p->steps[i].state >= STEP_FAILED) {
 			p->steps[i].state = STEP_WAITING;
@@ -429,23 +431,22 @@ progress_masked(struct progress *p, const char *text)
 	return mask_text(p->mask, text);
 }
 
-/* By the shell's exit status (0: any) or a word of the last lines, whatever command was run. */
+/* Explanations by the shell's exit status (0: any) or a word in the last lines, for any command. */
 static const struct {
 	int status;
 	const char *word, *why, *help;
 } reasons[] = {
-	{ 137, "Killed", "it was killed: most likely there was not enough memory",
-	  "build --jobs 1 runs one compiler at a time; or raise the limit" },
-	{ 0, "No space left on device",
-	  "a disk is full where the engine keeps its layers, or in /tmp",
-	  "make room: the engine's own prune command frees old layers" },
-	{ 0, "timed out", "a server did not answer in time: the lines above name it",
-	  "check that this host can reach it; PIP_TIMEOUT and `index: {url}` change how and what "
-	  "pip asks" },
+	{ 137, "Killed", "the process was killed: most likely, memory ran out",
+	  "run one compiler at a time with build --jobs 1, or raise the memory limit" },
+	{ 0, "No space left on device", "a disk is full: that of the engine's layers, or /tmp",
+	  "free disk space: the engine's prune command removes old layers" },
+	{ 0, "timed out", "a server did not answer in time; the lines above name it",
+	  "check that this host can reach it; set PIP_TIMEOUT for a longer limit, or `index: "
+	  "{url}` for another index" },
 	{ 0, "from versions: none", "the index does not have it, or requires a login",
-	  "`index: {url: ..., secret: NAME}` names an index and the secret of its login" },
-	{ 139, NULL, "it ended by a segmentation fault", NULL },
-	{ 143, NULL, "it was terminated (SIGTERM)", NULL },
+	  "set `index: {url: ..., secret: NAME}` for another index and the secret of its login" },
+	{ 139, NULL, "a segmentation fault ended the process", NULL },
+	{ 143, NULL, "the process was terminated (SIGTERM)", NULL },
 	{ 127, NULL, "a command was not found", NULL },
 	{ 126, NULL, "a command could not be executed", NULL },
 };
@@ -473,7 +474,7 @@ progress_failed(struct progress *p, const char **why, const char **help)
 			*why = reasons[i].why;
 			*help = reasons[i].help;
 			if (!i && s->peak_mib)
-				*why = arena_printf(p->a, "%s (%.1f GiB were seen)", *why,
+				*why = arena_printf(p->a, "%s (%.1f GiB measured)", *why,
 						    (double)s->peak_mib / 1024);
 		}
 	return s;

@@ -34,14 +34,14 @@ enum build_event_kind {
 	EVENT_DONE,   /* it ended well; seconds is the engine's own figure, or -1 */
 	EVENT_CACHED, /* nothing was to be done */
 	EVENT_FAILED, /* status: exit status of the command, or -1; text: the engine's words */
-	EVENT_OTHER,  /* of no step: exporting, pushing, pulling the base */
+	EVENT_OTHER,  /* not part of a step: exporting, pushing, pulling the base */
 	EVENT_ENDED   /* it was stopped because another failed, or by the user */
 };
 
 /*
  * Texts are inert (no control characters, no escape sequences, UTF-8) and live as long as the
  * call of on_build_event.  seconds: of DONE the engine's own figure; of LINE since the
- * instruction began; -1: not told, and the time of arrival counts.
+ * instruction began; -1: unknown, and the time of arrival is used.
  */
 struct build_event {
 	enum build_event_kind kind;
@@ -62,9 +62,9 @@ struct output_parser *output_parser_new(struct arena *a, enum output_dialect dia
 					struct instructions of, on_build_event *on, void *ctx);
 void output_parser_line(struct output_parser *p, enum proc_stream from, const char *line, size_t n);
 /*
- * The engine's output has ended.  status: its exit status, or -1 if it was ended by us (Ctrl-C,
- * the time limit).  What is still open is told: done at 0; failed where the engine runs one
- * thing at a time and names no other culprit; else ended.
+ * Ends the engine's output. status: its exit status, or -1 if stackbuild ended it (Ctrl-C, the time
+ * limit). Reports open instructions: done for status 0; failed if the engine runs one instruction
+ * at a time and reports no other failure; else ended.
  */
 void output_parser_end(struct output_parser *p, int status);
 
@@ -83,7 +83,7 @@ struct progress_step { /* of the plan, in its order */
 	size_t peak_mib;   /* the largest memory that it was seen to take so far */
 	bool partly;       /* of its instructions some were cached, some were not */
 	const char *note;  /* "from the store (sm_90, torch 2.11.0+cu130)" */
-	int status;        /* of the command that failed; -1: not told */
+	int status;        /* of the failed command; -1: unknown */
 	struct names tail; /* of a failed step: its last lines that matter, at most 8 */
 };
 
@@ -115,28 +115,34 @@ struct progress *progress_new(struct arena *a, const struct progress_options *o,
 			      struct progress_step *steps, size_t nsteps);
 void progress_event(void *ctx, const struct build_event *e);
 void progress_tick(struct progress *p, double now_s);
-/* The wheel of a step came from the store: that it is installed yet is shown when it is done. */
+/*
+ * Records that the wheel of a step came from the store; the screen shows this when it is installed.
+ */
 void progress_stored(struct progress *p, const char *step, const char *note);
-/* A call of the engine has succeeded: the rest of each step is in stages that the call did not
- * include. */
+/*
+ * Completes a successful call of the engine: the rest of each step is in stages outside the call.
+ */
 void progress_complete(struct progress *p, const char *step);
 /*
- * The screen's end: live lines give way to the last state; what still runs is told as ended.
+ * Ends the screen: the last state replaces the live lines, and running steps are reported as ended.
  * False: the output or the log could not be written (closed, disk full); *why says which and
  * what (may be NULL).  Safe to call twice.
  */
 bool progress_end(struct progress *p, const char **why);
 
-/* True if a step failed since a download broke off: the next call of the engine does it again. */
+/*
+ * Returns true if a step failed since a download broke off: the next call of the engine does it
+ * again.
+ */
 bool progress_retry(struct progress *p);
 
-/* A text without secrets, valid until the next call. */
+/* Returns a text without secrets, valid until the next call. */
 const char *progress_masked(struct progress *p, const char *text);
 
 /*
- * The first step that failed; NULL: none did.
+ * Returns the first step that failed; NULL: none did.
  *
- *   out     *why: "it was killed: most likely there was not enough memory"; *help: what to do; or NULL
+ *   out     *why: "the process was killed: most likely, memory ran out"; *help: the fix; or NULL
  */
 const struct progress_step *progress_failed(struct progress *p, const char **why,
 					    const char **help);
@@ -168,8 +174,10 @@ struct build_record {
 	size_t mem_mib;
 	struct build_record_steps steps;
 	struct names wheels; /* "mamba_ssm-...whl sha256:... key" */
-	/* Of a build that failed: the code and text of the error, the step (or NULL) with its exit
-	 * status (-1: not told), and the lines of the log that matter. */
+	/*
+	 * A failed build: the code and text of the error, the step (or NULL) with its exit status
+	 * (-1: unknown), and the relevant lines of the log.
+	 */
 	const char *code, *error, *failed_step;
 	int failed_status;
 	struct names log;
@@ -178,12 +186,12 @@ struct build_record {
 /*
  * build_record_write -- build.json (docs/build.md): appears by rename, after fsync.
  *
- *   in      a step's measured_s may be 0: it is its seconds if it was carried out whole, else
- *           what the record says that is at path so far
+ *   in      a step's measured_s may be 0: it is set to its seconds if the step ran completely, else
+ *           to the value of the existing record
  *   errors  SB0406, false
  */
 bool build_record_write(struct diags *ds, const char *path, const struct build_record *r);
-/* Reads what the next build, publish and report need; measured_s as the file has it.  Returns false if
+/* Reads the parts that the next build, publish and report need; measured_s as the file has it.  Returns false if
  * the file does not exist or is not a record; neither is an error. */
 bool build_record_read(struct arena *a, const char *path, struct build_record *out);
 /* Returns the time of a step, by its key or else its own key; 0: unknown. */

@@ -3,7 +3,7 @@
 #include "base/json.h"
 
 /*
- * One line a change and a line of output, for logs:
+ * Prints one line for each change and each line of output, for logs:
  *
  *     docker 20.10 (BuildKit), 8 cores, 31 GiB
  *        0:00  base           ok 0:00  cached
@@ -13,7 +13,7 @@
  *        1:49  -              | exporting to image
  *        3:31  took 3:31                                          log: out/x/build.log
  *
- * The bar stands before all that a child printed: no line of it can pass for one of ours.
+ * The bar precedes each line of a child, so that no such line can look like one of ours.
  */
 static void
 put(struct progress *p, double at_s, size_t step, const char *mark, const char *text)

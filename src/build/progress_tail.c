@@ -20,7 +20,7 @@ static const char hollow_words[] =
 	"Traceback \\(most recent call last\\)|Can not execute `setup\\.py`|"
 	"except ImportError as error|subprocess exited with status";
 
-/* Of each rank the first lines are kept, and the last ones in a ring. */
+/* Keeps the first lines of each rank, and the last ones in a ring. */
 static const struct {
 	unsigned first, last;
 } kept[] = { [TAIL_ROOT] = { 4, 2 }, [TAIL_ERROR] = { 0, 4 }, [TAIL_RECENT] = { 0, 8 } };
@@ -96,7 +96,10 @@ tail_lines(struct arena *a, const struct tail *t)
 
 /* --- the current action --- */
 
-/* The source file of a compiler's command: the last word that is one, without its directory. */
+/*
+ * Returns the source file of a compiler's command: the last word that is one, without its
+ * directory.
+ */
 static struct str
 source_of(const char *text)
 {

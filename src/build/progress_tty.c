@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 /*
- * The screen of a build: finished steps scroll up, running ones stand below.  At most ten times a
+ * The screen of a build: finished steps scroll up, running ones are below them. At most ten times a
  * second the lines that changed are drawn:
  *
  *      ok  torch           1:48
@@ -13,8 +13,8 @@
  *          check
  *     3:31 elapsed, about 2:40 left                              log: out/x/build.log
  *
- * The cursor is hidden only while a frame is written, so that the terminal is as it was however
- * this process ends.  Lines that stay in place are ASCII and narrower than the screen.
+ * The cursor is hidden only while a frame is written, so that the terminal is usable however this
+ * process ends. Lines that stay in place are ASCII and narrower than the screen.
  */
 enum { LIVE_MAX = 48, WAITING_SHOWN = 5, WIDE_MAX = 120, LEFT_AFTER_S = 2 };
 #define FRAME_S 0.1
@@ -131,10 +131,10 @@ running_line(struct progress *p, size_t i, struct buf *b)
 	else if (about > spent && about >= 1)
 		buf_printf(b, "  of about %s", progress_time(time, about));
 	else if (s->estimate_s >= 1 && w->open)
-		buf_printf(b, "  (was thought to take %s)", progress_time(time, s->estimate_s));
+		buf_printf(b, "(estimated: %s)", progress_time(time, s->estimate_s));
 	/* Of a step with instructions in several stages: nothing hangs. */
 	if (!w->open) {
-		buf_puts(b, "  the rest of it comes later");
+		buf_puts(b, "the rest follows later");
 		return;
 	}
 	if (w->detail[0])
@@ -206,7 +206,7 @@ last_line(struct progress *p, struct tty *t)
 			   p->o.log_path);
 }
 
-/* Nothing but ASCII, and no wider than the screen. */
+/* Reduces a line to ASCII and to the width of the screen. */
 static void
 clip(const struct tty *t, struct buf *b)
 {
@@ -253,7 +253,9 @@ put_line(const struct progress *p, struct buf *out, const char *s)
 	buf_printf(out, "%s\033[K\r\n", s);
 }
 
-/* Rows that the old frame takes now: a terminal that became narrower has wrapped its lines. */
+/*
+ * Returns rows that the old frame takes now: a terminal that became narrower has wrapped its lines.
+ */
 static size_t
 rows_of(const struct tty *t)
 {

@@ -34,7 +34,7 @@ another(struct publishing *w, const char *why, const char *because)
 
 	if (because)
 		diag_why(d, "%s", because);
-	diag_help(d, "stackbuild build %s, then publish again", w->o->recipe_words);
+	diag_help(d, "run `stackbuild build %s`, then publish again", w->o->recipe_words);
 	if (w->o->force)
 		diag_force(d);
 	return w->o->force;
@@ -47,8 +47,8 @@ is_of_recipe(struct publishing *w)
 	const char *image = w->o->image;
 
 	if (!b)
-		return another(w, arena_printf(w->a, "`%s` was not built here", image),
-			       arena_printf(w->a, "there is no record of a finished build in `%s`",
+		return another(w, arena_printf(w->a, "`%s` was not built on this host", image),
+			       arena_printf(w->a, "`%s` has no record of a finished build",
 					    fs_join(w->a, w->o->out, "build.json")));
 	if (!same(b->recipe_digest, w->o->recipe_digest))
 		return another(w, arena_printf(w->a, "`%s` was built from another recipe", image),
@@ -72,15 +72,17 @@ is_here(struct publishing *w)
 			    o->image);
 		if (b && b->engine && strcmp(b->engine, o->engine->name) != 0)
 			diag_help(d, "it was built with --engine %s", b->engine);
-		diag_help(d, "stackbuild build %s --engine %s", o->recipe_words, o->engine->name);
+		diag_help(d, "run `stackbuild build %s --engine %s`", o->recipe_words,
+			  o->engine->name);
 		return false;
 	}
 	if (b && b->image_id && !same(b->image_id, w->about.id))
-		return another(
-			w,
-			arena_printf(w->a, "`%s` names another image since it was built", o->image),
-			arena_printf(w->a, "it is %s now, build.json has %s", w->about.id,
-				     b->image_id));
+		return another(w,
+			       arena_printf(w->a,
+					    "`%s` now refers to another image than at the build",
+					    o->image),
+			       arena_printf(w->a, "the image is %s now; build.json has %s",
+					    w->about.id, b->image_id));
 	return true;
 }
 
@@ -96,12 +98,12 @@ proof_trouble(struct publishing *w)
 					     b && (same(is, b->image_id) || same(is, b->digest));
 
 	if (!p->source)
-		return arena_printf(w->a, "there is no proof in `%s`", p->path);
+		return arena_printf(w->a, "`%s` has no proof", p->path);
 	if (!of_image)
-		return arena_printf(w->a, "`%s` is of another image, %s", p->path,
+		return arena_printf(w->a, "`%s` belongs to another image, %s", p->path,
 				    is ? is : "which it does not name");
 	if (!same(p->recipe_digest, w->o->recipe_digest))
-		return arena_printf(w->a, "`%s` is of another recipe", p->path);
+		return arena_printf(w->a, "`%s` belongs to another recipe", p->path);
 	return NULL;
 }
 
@@ -125,7 +127,7 @@ is_proven(struct publishing *w)
 	else
 		d = diag_at(w->ds, W_UNPROVEN, o->at, "`%s` is not proven", o->image);
 	diag_why(d, "%s", why);
-	diag_help(d, "stackbuild verify %s --engine %s, then publish again", o->recipe_words,
+	diag_help(d, "run `stackbuild verify %s --engine %s`, then publish again", o->recipe_words,
 		  o->engine->name);
 	return !o->require;
 }
@@ -187,7 +189,7 @@ is_ours(struct publishing *w, const struct oci_manifest *m, const char *written)
 	       same(w->config, w->about.id);
 }
 
-/* A daemon that keeps no image here has pushed it when it built it: it gets one more tag. */
+/* A daemon that stores no image here pushed it during the build: this adds one more tag. */
 static const char *
 tag_there(struct publishing *w, struct oci_registry *r, const struct oci_name *n, const char *ref)
 {
@@ -203,9 +205,9 @@ tag_there(struct publishing *w, struct oci_registry *r, const struct oci_name *n
 	if (!missing)
 		return NULL;
 	d = diag_at(w->ds, E_PUSH, w->o->at,
-		    "%s keeps no image here, and %s/%s has none of this build", w->o->engine->name,
-		    n->registry, n->repository);
-	diag_help(d, "stackbuild build %s --engine %s --push --tag %s", w->o->recipe_words,
+		    "%s stores no image on this host, and %s/%s has no image of this build",
+		    w->o->engine->name, n->registry, n->repository);
+	diag_help(d, "run `stackbuild build %s --engine %s` --push --tag %s", w->o->recipe_words,
 		  w->o->engine->name, ref);
 	return NULL;
 }
@@ -230,14 +232,15 @@ push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 	written = engine_pushed(w->a, file);
 	if (!oci_manifest(r, w->a, w->ds, written ? written : n->tag, &m, &missing)) {
 		if (missing)
-			diag_at(w->ds, E_CONTENT, o->at, "%s was pushed, and is not there", ref);
+			diag_at(w->ds, E_CONTENT, o->at,
+				"%s was pushed, but the registry does not have it", ref);
 		return NULL;
 	}
 	if (is_ours(w, &m, written))
 		return m.digest;
-	diag_help(diag_at(w->ds, E_CONTENT, o->at, "%s names another image than was pushed: %s",
-			  ref, m.digest),
-		  "somebody else pushes to that tag: publish to one of your own");
+	diag_help(diag_at(w->ds, E_CONTENT, o->at,
+			  "%s refers to another image than the pushed one: %s", ref, m.digest),
+		  "another user pushes to that tag: publish to a tag of your own");
 	return NULL;
 }
 
@@ -261,9 +264,10 @@ attach(struct publishing *w, struct oci_registry *r, const char *digest)
 	if (!same(is, digest) && !same(is, w->config) &&
 	    !(same(is, w->about.digest) && same(w->config, w->about.id))) {
 		diag_help(diag_at(w->ds, E_PUBLISH_OTHER, w->o->at,
-				  "`%s` proves the image %s, and %s was pushed: it is not attached",
+				  "`%s` is the proof of the image %s, but %s was pushed: the proof "
+				  "is not attached",
 				  w->o->proof.path, is, digest),
-			  "stackbuild verify %s, then publish again", w->o->recipe_words);
+			  "run `stackbuild verify %s`, then publish again", w->o->recipe_words);
 		return false;
 	}
 	return attach_one(w, r, digest, PUBLISH_PROOF_TYPE,

@@ -6,15 +6,15 @@
 
 /*
  * Pushes the image of `build` under its names in registries, and attaches the proof of `verify`.
- * The order ensures that nothing is pushed which would be rejected afterwards:
- *   1. every reference is read; the record (build.json) is of this recipe, the image is the record's
- *   2. the proof (proof.json) is of this image, and proves what is demanded
- *   3. the engine pushes by its own login; the registry says the digest
- *   4. the proof and the report go to the same repository, each as a referrer of that digest
+ * The order ensures that publish never pushes an image that it would reject later:
+ *   1. parse every reference; check that the record (build.json) is of this recipe and this image
+ *   2. check that the proof (proof.json) is of this image, and reaches the required level
+ *   3. let the engine push with its own login; read the digest from the registry
+ *   4. upload the proof and the report to the same repository, as referrers of that digest
  */
 struct publish_proof {
 	const char *path;
-	const struct source *source;              /* NULL: there is none */
+	const struct source *source;              /* NULL if there is none */
 	const char *image_digest, *recipe_digest; /* or NULL */
 	bool failed;                              /* a check of it */
 	bool enough;                              /* it reaches the demanded level */
@@ -24,14 +24,14 @@ struct publish_proof {
 struct publish_options {
 	const struct engine *engine;
 	const struct engine_state *state;
-	const struct build_record *record; /* NULL: there is none */
+	const struct build_record *record; /* NULL if there is none */
 	const char *recipe_words;          /* "x.yaml --cell python-3.10": as a command names it */
 	const char *recipe_digest;
 	struct span at;    /* of the recipe, for messages */
 	const char *image; /* its name here */
 	const char *out;   /* directory for temporary files */
 	struct publish_proof proof;
-	const char *report; /* the HTML page that goes beside the proof; NULL: none */
+	const char *report; /* HTML page to upload with the proof; NULL: none */
 	struct names refs;
 	const char *require; /* "gpu"; NULL: nothing is demanded */
 	bool force;

@@ -87,7 +87,7 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 
 /* --- reading --- */
 
-/* A number that can be a time or a size; else `none`. */
+/* Returns a number that can be a time or a size; else `none`. */
 static double
 number_at(const json_t *map, const char *key, double none)
 {
@@ -176,7 +176,7 @@ came_from(const struct progress_step *s, const struct step *of, bool failed)
 	}
 }
 
-/* The first error, and the step that failed. */
+/* Fills in the first error, and the failed step. */
 static void
 fill_failure(struct work *w)
 {

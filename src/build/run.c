@@ -116,7 +116,7 @@ step_failed(struct work *w)
 		diag_why(d, "%s", s->tail.at[i]);
 	if (why)
 		diag_help(d, "%s%s%s", why, help ? ": " : "", help ? help : "");
-	diag_help(d, "all that it printed: %s", fs_join(w->a, w->o->out, "build.log"));
+	diag_help(d, "the whole output: %s", fs_join(w->a, w->o->out, "build.log"));
 	return true;
 }
 
@@ -129,12 +129,13 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	if (r->interrupted) {
 		d = diag_at(w->ds, E_BUILD_INTERRUPTED, (struct span){ 0 }, "interrupted%s",
 			    r->status ? ": no image was tagged" : "");
-		diag_help(d, "run it again: the finished steps are kept in %s",
+		diag_help(d, "run the command again: %s has the finished steps",
 			  w->o->engine->build ? "the engine's cache" : w->record->image);
 		diag_note(d, (struct span){ 0 }, "kept: %s", fs_join(w->a, w->o->out, "build.log"));
 		if (r->sent && w->o->engine->dialect == DIALECT_BUILDAH)
 			diag_note(d, (struct span){ 0 },
-				  "kept: containers that `%s ps --all%s` lists", w->o->engine->name,
+				  "kept: containers (list them with `%s ps --all%s`)",
+				  w->o->engine->name,
 				  strcmp(w->o->engine->name, "podman") ? "" : " --external");
 		for (size_t i = 0; w->o->stores.n && i < w->wanted.n; i++)
 			if (w->wanted.at[i].put)
@@ -146,27 +147,30 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 	}
 	if (r->timed_out) {
 		diag_help(diag_at(w->ds, E_BUILD_TIMEOUT, (struct span){ 0 },
-				  "not built within %.0f s: no image was tagged", w->o->timeout_s),
-			  "--timeout SECONDS; what was built is in the engine's cache, and in the "
+				  "the build exceeded %.0f s: no image was tagged",
+				  w->o->timeout_s),
+			  "raise --timeout; finished steps are in the engine's cache and in the "
 			  "store");
 		return false;
 	}
 	if (step_failed(w))
 		return false;
-	d = diag_at(w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", client,
-		    r->started && w->pushing ?
-			    arena_printf(w->a, "built %s and could not push it: exit status %d",
-					 w->pushing, r->status) :
-		    r->started ?
-			    arena_printf(w->a, "failed with exit status %d outside of any step",
-					 r->status) :
-			    arena_printf(w->a, "could not be started: %s", strerror(r->error)));
+	d = diag_at(
+		w->ds, E_ENGINE_FAILED, (struct span){ 0 }, "%s %s", client,
+		r->started && w->pushing ?
+			arena_printf(w->a, "%s was built, but not pushed: exit status %d",
+				     w->pushing, r->status) :
+		r->started ?
+			arena_printf(w->a,
+				     "the engine failed with exit status %d outside of any step",
+				     r->status) :
+			arena_printf(w->a, "could not be started: %s", strerror(r->error)));
 	for (size_t i = l->nlast < LAST_LINES ? 0 : l->nlast - LAST_LINES; i < l->nlast; i++)
 		diag_why(d, "%s", l->last[i % LAST_LINES].p);
 	if (w->pushing)
 		diag_help(d, "run %s login %s if you are not logged in", w->o->engine->name,
 			  arena_copy(w->a, w->pushing, strcspn(w->pushing, "/")));
-	diag_help(d, "stackbuild engines says what is usable; all that was printed: %s",
+	diag_help(d, "run `stackbuild engines` to list the usable engines; the whole output: %s",
 		  fs_join(w->a, w->o->out, "build.log"));
 	return false;
 }

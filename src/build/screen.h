@@ -40,7 +40,7 @@ struct printer { /* a function may be NULL */
 	void (*begin)(struct progress *p);
 	/* A step started or ended, as its state shows. */
 	void (*change)(struct progress *p, size_t step);
-	/* A line of its output; of no step: step is p->nsteps. */
+	/* Prints a line of output; without a step, step is p->nsteps. */
 	void (*line)(struct progress *p, size_t step, double at_s, const char *text);
 	void (*tick)(struct progress *p);
 	void (*end)(struct progress *p);
@@ -66,7 +66,7 @@ struct progress {
 	struct stream out, log;
 	struct buf to;            /* the output to write */
 	struct buf say;           /* words on the way to it */
-	char other[DETAIL_BYTES]; /* of no step: the engine's own action */
+	char other[DETAIL_BYTES]; /* without a step: action of the engine */
 	double other_s;           /* since when */
 	struct mask *mask;
 	struct tty *tty;
@@ -77,14 +77,14 @@ void progress_write(struct stream *to, const char *text, size_t n);
 
 /* "5:40", "1:02:10" */
 const char *progress_time(char to[TIME_BYTES], double seconds);
-/* How long the step has taken so far. */
+/* Returns how long the step has taken so far. */
 double progress_spent(const struct progress *p, size_t step);
-/* The text after a step's time: "exit 137", "failed", "from the store (...)", "cached". */
+/* Returns the text after a step's time: "exit 137", "failed", "from the store (...)", "cached". */
 void progress_outcome(const struct progress *p, size_t step, struct buf *out);
 
 /* Returns an estimate of the remaining seconds; negative: unknown. */
 double progress_remaining(const struct progress *p);
-/* What an estimate is worth here, from the steps that were built: a factor from 1/4 to 4. */
+/* Returns the factor for estimates on this host, from the finished steps: 1/4 to 4. */
 double progress_pace(const struct progress *p);
 
 /* --- progress_tail.c --- */

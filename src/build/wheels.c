@@ -12,7 +12,7 @@
 #include "inspect/inspect.h"
 #include "python/python.h"
 
-/* The GPUs, "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
+/* Returns the GPUs, "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
 static struct names
 gpu_codes(struct work *w)
 {
@@ -29,7 +29,10 @@ gpu_codes(struct work *w)
 	return all;
 }
 
-/* What somebody else built must fit this torch; code for more GPUs may be in it. */
+/*
+ * Sets the requirements on a prebuilt wheel: it must match this torch, and may have code for more
+ * GPUs.
+ */
 static void
 want_prebuilt(struct work *w, const struct stack_extension *e, struct store_want *want)
 {
@@ -46,7 +49,10 @@ want_prebuilt(struct work *w, const struct stack_extension *e, struct store_want
 		want->cuda_major = cuda_major_of_tag(s->torch_tag);
 	if (want->torch && abi != TRI_UNKNOWN)
 		want->cxx11_abi = abi == TRI_YES;
-	/* Without `gpus:` the list is what torch supports, which no wheel has to have all of. */
+	/*
+	 * Without `gpus:`, the list has all GPUs of torch's build, and a wheel need not support all
+	 * of them.
+	 */
 	if (!s->recipe->gpus.n)
 		want->archs = (struct names){ 0 };
 }
@@ -111,7 +117,7 @@ wheels_keys(struct work *w, const char *dir)
 	return true;
 }
 
-/* Its name and its digest, for the record. */
+/* Records the name and digest of a wheel. */
 static bool
 name_wheel(struct work *w, struct wanted_wheel *one, const char *path)
 {
@@ -136,7 +142,7 @@ in_context(struct work *w, const struct wanted_wheel *one)
 						      one->step->id, fs_name(one->file)) });
 }
 
-/* more: it has code for other GPUs as well. */
+/* Reports a wheel from a store; more: it also has code for other GPUs. */
 static void
 told(struct work *w, struct wanted_wheel *one, const struct store *from, bool more)
 {
@@ -151,7 +157,10 @@ told(struct work *w, struct wanted_wheel *one, const struct store *from, bool mo
 				     s->torch_tag ? "+" : "", s->torch_tag ? s->torch_tag : ""));
 }
 
-/* A store that cannot be written costs time later, and nothing now. */
+/*
+ * Saves a wheel to the nearest store; a read-only store is only a warning, because it costs time
+ * later.
+ */
 static void
 put_nearest(struct work *w, const struct wanted_wheel *one, double compile_s, size_t peak_mib)
 {
@@ -165,7 +174,7 @@ put_nearest(struct work *w, const struct wanted_wheel *one, double compile_s, si
 	diags_append(w->ds, &found);
 }
 
-/* The wheel of one store, under its key or with code for more GPUs. */
+/* Takes the wheel of one store, under its key or with code for more GPUs. */
 static bool
 take(struct work *w, struct wanted_wheel *one, struct store *from, const char *folder)
 {
@@ -254,7 +263,7 @@ refuse(struct work *w, const struct wanted_wheel *one, const struct diags *found
 						    "write `prefer: source`");
 }
 
-/* The one wheel of a directory, checked. */
+/* Takes the only wheel of a directory, and checks it. */
 static bool
 take_made(struct work *w, struct wanted_wheel *one, const char *folder)
 {

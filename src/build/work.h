@@ -12,12 +12,12 @@ struct work {
 	const struct build_options *o;
 	struct build_record *record; /* filled in as things become known */
 
-	const char *dir;        /* out/STACK/.build: ours while we hold its lock */
-	const char *context;    /* dir/context: app/, stackbuild/, .stackbuild/wheels/ */
-	const char *app;        /* dir/context/app: what app: copies */
-	const char *dockerfile; /* dir/Dockerfile */
-	const char *secrets;    /* a folder of them that only we can read; NULL: none are needed */
-	int lock;               /* descriptor, or -1 */
+	const char *dir;           /* out/STACK/.build, while this process has its lock */
+	const char *context;       /* dir/context: app/, stackbuild/, .stackbuild/wheels/ */
+	const char *app;           /* dir/context/app: the files of app.copy */
+	const char *dockerfile;    /* dir/Dockerfile */
+	const char *secrets;       /* a directory of secrets, readable only by this user; or NULL */
+	int lock;                  /* descriptor, or -1 */
 	struct names secret_files; /* "NAME=FILE" */
 	struct names masked;       /* their values */
 
@@ -25,9 +25,9 @@ struct work {
 	struct progress_step *steps;
 	FILE *log;
 	double began_s; /* of the monotonic clock */
-	bool preparing; /* the call that only reads what wheels are made of */
+	bool preparing; /* the call that only reads the inputs of wheels */
 
-	struct render_build hits; /* what lies in the context */
+	struct render_build hits; /* contents of the context */
 	struct wanted_wheels LIST(struct wanted_wheel) wanted;
 	struct instructions instructions; /* of the file that the engine reads */
 	unsigned retries;                 /* after broken downloads */
@@ -54,26 +54,26 @@ double compile_estimate(const struct build_machine *m, double cost_s, double cor
 			unsigned memory_mib);
 
 /*
- * work_open -- the folder of a build, locked and empty, with the application's files in the
+ * work_open -- the directory of a build, locked and empty, with the application's files in the
  * context (hard links where the file system allows).
  *
  *   errors  SB0508: another build of the stack is running; SB0510: a file could not be copied; false
  */
 bool work_open(struct work *w);
-/* Everything that is not for the user goes; the lock is let go. */
+/* Removes everything that is not for the user, and releases the lock. */
 void work_close(struct work *w);
 
-/* The directory of the stack's files, out/STACK: that of a cell lies in it. */
+/* Returns the directory of the stack's files, out/STACK: that of a cell is in it. */
 const char *work_stack_dir(struct work *w);
-/* An empty folder `name` below the build's own.  errors SB0510, NULL */
+/* Creates an empty directory `name` below that of the build.  errors SB0510, NULL */
 const char *work_folder(struct work *w, const char *name);
-/* A folder with those above it, if it is not there.  errors SB0510, false */
+/* Creates a directory with its parents. errors SB0510, false */
 bool work_make(struct work *w, const char *path);
-/* A file under another name, linked or copied.  errors SB0510, false */
+/* Links or copies a file to another name. errors SB0510, false */
 bool work_place(struct work *w, const char *from, const char *to);
 
 /*
- * work_secrets -- a file for each secret that the plan's commands mount, in a folder of our own.
+ * work_secrets -- a file for each secret that the plan's commands mount, in a directory of our own.
  *
  *   in      o->secrets NAME=FILE, else the environment's variable of that name
  *   errors  SB0504: one of them is not given; false
@@ -102,15 +102,15 @@ void record_fill(struct work *w, bool good);
 
 /* --- wheels (wheels.c) --- */
 
-/* The compiled and prebuilt extensions, and the requirements on their wheels. */
+/* Lists the compiled and prebuilt extensions, and the requirements on their wheels. */
 void wheels_wanted(struct work *w);
-/* Keys from the inputs DIR/NAME.json.  errors SB0505, SB0540; false */
+/* Computes the keys from the inputs DIR/NAME.json. errors SB0505, SB0540; false */
 bool wheels_keys(struct work *w, const char *dir);
 /* Copies wheels of the stores to DIR/NAME/.  errors SB0510, false */
 bool wheels_take(struct work *w, const char *dir);
-/* True if an extension compiles. */
+/* Returns true if an extension compiles. */
 bool wheels_compile(const struct work *w);
-/* True if one is still to be compiled or downloaded. */
+/* Returns true if one is still to be compiled or downloaded. */
 bool wheels_missing(const struct work *w);
 /* Checks compiled and downloaded wheels, DIR/NAME/x.whl.  Saves compiled ones to the first store, and
  * copies both kinds to CONTEXT/NAME/ (or NULL) for the image.  errors SB0509, SB0510, SB0516; false */

@@ -33,7 +33,7 @@ bool capability_parse(const char *text, struct capability *out);
 const char *capability_text(struct arena *a, const struct capability *c);
 
 /* Returns the number that nvcc's options use, "8.0" -> "80", "9.0a" -> "90a", without PTX;
- * a text that is no capability comes back as it is. */
+ * a text that is not a capability comes back as it is. */
 const char *capability_nvcc(struct arena *a, const char *text);
 
 /* Returns <0, 0 or >0: by number, then variant, then PTX.  Texts that are no capability come first. */
@@ -42,7 +42,7 @@ int capability_order(const char *x, const char *y);
 /* Returns true if one of `codes` (SASS) runs on the GPU: the same major, and no newer minor. */
 bool capability_runs(const struct names *codes, const char *gpu);
 
-/* Returns true if PTX for `ptx` (NULL: there is none) can be compiled for the GPU. */
+/* Returns true if PTX for `ptx` (or NULL) can be compiled for the GPU. */
 bool capability_ptx_runs(const char *ptx, const char *gpu);
 
 /* --- CUDA releases, and tags of torch's builds --- */

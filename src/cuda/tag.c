@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "cuda.h"
 
-/* The digits of "cu121"; 0: it is no such tag. */
+/* Returns the digits of "cu121"; 0: it is not such a tag. */
 static size_t
 digits_of(const char *tag)
 {

@@ -1,14 +1,14 @@
 #include "internal.h"
 
 /*
- * What engines and terminals put round the text of a log: escape sequences of ECMA-48, and
- * progress records, JSON with one object a line:
+ * Decodes the forms in which engines and terminals wrap the text of a log: escape sequences of
+ * ECMA-48, and progress records, JSON with one object a line:
  *
  *     {"logs":[{"vertex":"sha256:...","stream":2,"data":"<base64>"}]}    BuildKit, --progress rawjson
  *     {"stream":"text\n"}    {"errorDetail":{"message":"..."},"error":"..."}    Docker
  */
 
-enum { SEQUENCE_MAX = 256 }; /* bytes; a longer one is no escape sequence */
+enum { SEQUENCE_MAX = 256 }; /* bytes; a longer one is not an escape sequence */
 
 /* Takes one byte of a sequence. */
 static void
@@ -57,7 +57,7 @@ base64_value(char c)
 				      -1;
 }
 
-/* RFC 4648, 4; ends at the first character that is none of the alphabet. */
+/* RFC 4648, 4; ends at the first character outside the alphabet. */
 static size_t
 base64_decode(struct str s, char *out, size_t *used)
 {

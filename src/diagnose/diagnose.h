@@ -32,7 +32,7 @@ struct cause {
 struct causes {
 	struct cause *at; /* best first; each category once */
 	size_t n, cap;
-	struct log_lines worth;   /* no cause: the lines of the end that look like errors */
+	struct log_lines worth;   /* without a cause: the last lines that look like errors */
 	unsigned long long lines; /* of the log */
 };
 

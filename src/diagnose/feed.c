@@ -103,7 +103,7 @@ is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A text of the log that is kept: its first bytes, without blanks round it. */
+/* Returns a text of the log that is kept: its first bytes, without blanks round it. */
 static const char *
 keep(struct seen *s, size_t slot, struct str t)
 {
@@ -155,8 +155,8 @@ record_match(struct view *v, struct seen *s, size_t at, const struct str *groups
 }
 
 /*
- * A text as patterns expect it: line ends without CR, and plain quotes, for gcc and wget quote with
- * U+2018 and U+2019 where the locale has them.
+ * Returns a text as patterns expect it: line ends without CR, and plain quotes, for gcc and wget
+ * quote with U+2018 and U+2019 where the locale has them.
  */
 static struct str
 plain(struct diagnosis *d, struct str s)
@@ -202,7 +202,7 @@ try_signature(struct view *v, size_t i, size_t at)
 
 static void on_literal(void *ctx, size_t literal, size_t at);
 
-/* A line of JSON, whose texts are encoded. */
+/* Searches a line of JSON, whose texts are encoded. */
 static void
 search_record(struct view *v, struct str line)
 {

@@ -63,7 +63,10 @@ size_t escapes_strip(struct escapes *e, char *p, size_t n);
  * line has.  Returns their number. */
 size_t record_decode(struct str line, char *out);
 
-/* The bytes of the line round p[at]: at most LINE_BYTES on each side, and `more` lines after it. */
+/*
+ * Returns the bytes of the line round p[at]: at most LINE_BYTES on each side, and `more` lines
+ * after it.
+ */
 struct str line_round(const char *p, size_t n, size_t at, size_t bytes, unsigned more);
 
 /* Decides which of the signatures that were seen are causes. */

@@ -5,8 +5,8 @@
 #include "base/diag.h"
 
 /*
- * Selects the causes among the matched signatures.  Omits failures that were overcome later, that a
- * successful end contradicts, or that follow from an earlier failure.
+ * Selects the causes among the matched signatures. Omits failures that a later step overcame, that
+ * a successful end contradicts, or that follow from an earlier failure.
  */
 
 enum { CAUSES_MAX = 64, WORTH_MAX = 6 };
@@ -31,7 +31,7 @@ seen_of(const struct diagnosis *d, const char *name)
 	return NULL;
 }
 
-/* The place behind which nothing failed; 0: the log does not end well. */
+/* Returns the place after which nothing failed; 0: the log does not end well. */
 static unsigned long long
 success_at(const struct diagnosis *d)
 {
@@ -55,7 +55,7 @@ may_be(const struct diagnosis *d, const struct signature *s, const struct seen *
 	return true;
 }
 
-/* True if a failure follows from an earlier one, or only reports that something failed. */
+/* Returns true if a failure follows from an earlier one, or only reports that something failed. */
 static bool
 follows(const struct candidates *all, const struct candidate *c)
 {
@@ -74,7 +74,7 @@ follows(const struct candidates *all, const struct candidate *c)
 	return false;
 }
 
-/* The surer one first; of two that are as sure, the earlier one. */
+/* Orders causes: the surer one first; of two that are equally sure, the earlier one. */
 static int
 by_rank(const void *x, const void *y)
 {
@@ -123,7 +123,7 @@ has_line(const struct cause *c, unsigned long long line)
 	return false;
 }
 
-/* Two signatures of one category are one cause. */
+/* Adds a cause; two signatures of one category are one cause. */
 static void
 add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 {
@@ -149,7 +149,7 @@ add_cause(struct arena *a, struct causes *all, const struct candidate *c)
 					  c->seen->lines[i].line });
 }
 
-/* Lines of the end of the log that look like errors: the first and the last of them. */
+/* Adds the lines at the end of the log that look like errors: the first and the last of them. */
 static void
 add_worth(const struct diagnosis *d, struct causes *all)
 {

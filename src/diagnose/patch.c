@@ -4,7 +4,7 @@
 
 /* The change of a recipe that a signature names, as edits of the recipe's text. */
 
-/* The end of the last line that is not empty; line 0: there is none. */
+/* Returns the end of the last line that is not empty; line 0: there is none. */
 static struct span
 end_of(const struct source *src)
 {
@@ -18,7 +18,7 @@ end_of(const struct source *src)
 	return at;
 }
 
-/* The place behind a scalar. */
+/* Returns the place behind a scalar. */
 static struct span
 behind(const struct node *n)
 {
@@ -127,7 +127,7 @@ diagnose_patch(struct arena *a, struct diags *ds, const struct causes *causes,
 			    c->of->recipe_key, c->recipe_value);
 	d = diag_at(ds, E_LOG_CAUSE, (struct span){ .src = recipe }, "%s", c->title);
 	if (!add_fix(a, d, root, c, text))
-		diag_help(d, "%s, unless the recipe has it already", text);
+		diag_help(d, "%s, unless the recipe already has it", text);
 	diag_source(d, c->of->source);
 	return true;
 }

@@ -53,7 +53,7 @@ put_cause(struct arena *a, struct buf *out, const struct cause *c, size_t number
 			  arena_printf(a, "%s `%s`%s`%s`%s", c->of->recipe_set ? "set" : "add to",
 				       c->of->recipe_key, c->of->recipe_set ? " to " : ": ",
 				       c->recipe_value,
-				       recipe ? "" : "; `--recipe FILE --fix` does it"));
+				       recipe ? "" : "; `--recipe FILE --fix` does this"));
 	put_words(a, out, "source: ", c->of->source);
 }
 
@@ -69,10 +69,8 @@ diagnose_text(struct arena *a, const struct causes *c, const char *name, const c
 		buf_printf(out, "%s: no failure found in %llu lines\n", name, c->lines);
 		return;
 	}
-	buf_printf(out,
-		   "%s: no known cause in %llu lines; these last lines are most worth "
-		   "reading:\n",
-		   name, c->lines);
+	buf_printf(out, "%s: no known cause in %llu lines; read these last lines first:\n", name,
+		   c->lines);
 	for (size_t i = 0; i < c->worth.n; i++)
 		put_line(out, &c->worth.at[i], name);
 }

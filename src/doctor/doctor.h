@@ -22,7 +22,7 @@ struct host_finding {
 	enum finding_level level;
 	const char *id;          /* "venv-on-windows-drive" */
 	const char *evidence;    /* the value that was read, and where */
-	const char *consequence; /* what fails because of it */
+	const char *consequence; /* the consequence: what fails */
 	const char *fix;         /* what to do */
 };
 struct host_findings LIST(struct host_finding);

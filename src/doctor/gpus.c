@@ -2,7 +2,7 @@
 
 /* The GPUs: by NVML, else nvidia-smi, else /proc and /sys. */
 
-/* The driver's library below the root; NULL: where the loader finds it. */
+/* Returns the driver's library below the root; NULL: where the loader finds it. */
 static const char *
 library(struct look *l)
 {
@@ -82,7 +82,9 @@ driver_cuda(struct look *l)
 	return best ? best->version : NULL;
 }
 
-/* The PCI address of an NVIDIA display controller; an audio device (class 0x0403) is none. */
+/*
+ * Returns the PCI address of an NVIDIA display controller; an audio device (class 0x0403) is none.
+ */
 static const char *
 pci_gpu(struct look *l)
 {

@@ -2,7 +2,7 @@
 
 /*
  * `import torch` in a child with LD_DEBUG=files: the loader names each library when it maps it, and
- * when it calls its initialisers.  Where a child hangs, and what it waits for, is in /proc/PID.
+ * when it calls its initialisers.  /proc/PID shows where a child hangs, and what it waits for.
  * Source: ld.so(8), proc(5).
  */
 struct import {
@@ -48,7 +48,7 @@ on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
 		i->said = text;
 }
 
-/* The first line of a file of the child, "" if there is none. */
+/* Returns the first line of a file of the child, "" if there is none. */
 static const char *
 of_child(struct import *i, const char *file)
 {
@@ -136,7 +136,8 @@ check_import(struct look *l)
 			      l->o->venv);
 		else if (i.result && strstr(i.result, "available False") && l->gpus.list.n)
 			found(l, FINDING_ERROR, "torch-without-gpu", "torch does not use the GPU",
-			      "look at the findings on the driver; compare torch's CUDA with it",
+			      "read the findings about the driver; compare its CUDA with that of "
+			      "torch",
 			      "%s in %s, although there is a GPU", i.result, l->o->venv);
 	} else if (r.timed_out) {
 		hangs(&i);

@@ -54,7 +54,7 @@ struct names look_list(struct look *l, const char *dir);
 /* Returns the output of a program within 10 s; NULL: it failed, or does not exist. */
 const char *look_run(struct look *l, const char *const *argv);
 #define ask(l, ...) look_run((l), (const char *const[]){ __VA_ARGS__, NULL })
-/* Returns the first match of a "([0-9.]+)"-like version behind `before`; NULL: none. */
+/* Returns the first match of a "([0-9.]+)"-like version behind `before`, or NULL. */
 const char *look_version(struct look *l, const char *text, const char *before);
 /* Returns the mount that holds a path; NULL: unknown. */
 const struct mounted *look_mount(struct look *l, const char *path);

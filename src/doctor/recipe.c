@@ -4,7 +4,7 @@
 
 #include "cuda/cuda.h"
 
-/* This host for a recipe: for every cell of its matrix. */
+/* Checks this host for a recipe, for every cell of its matrix. */
 
 static void
 check_driver_for(struct look *l, const struct stack *s)
@@ -19,18 +19,18 @@ check_driver_for(struct look *l, const struct stack *s)
 	if (strtoul(level, NULL, 10) < strtoul(cuda, NULL, 10))
 		found(l, FINDING_ERROR, "recipe-driver",
 		      "torch finds no GPU: the driver is too old for its CUDA",
-		      "update the driver, or choose an older CUDA: stackbuild choose torch "
+		      "update the driver, or use an older CUDA: stackbuild choose torch "
 		      "--driver VERSION",
-		      "%s needs CUDA %s, and driver %s runs CUDA %s", s->recipe->path, cuda,
+		      "%s needs CUDA %s, but driver %s supports CUDA %s", s->recipe->path, cuda,
 		      l->gpus.driver ? l->gpus.driver : "", level);
 	else if (version_order(l, level, cuda) < 0)
 		found(l, FINDING_WARNING, "recipe-driver-minor",
 		      "code that must be compiled from PTX does not run",
-		      "update the driver, or keep to GPUs for which the wheels have code",
-		      "%s is of CUDA %s, and driver %s of CUDA %s", s->recipe->path, cuda,
-		      l->gpus.driver ? l->gpus.driver : "", level);
+		      "update the driver, or use only GPUs for which the wheels have code",
+		      "%s is built for CUDA %s, and driver %s is for CUDA %s", s->recipe->path,
+		      cuda, l->gpus.driver ? l->gpus.driver : "", level);
 	else
-		runs = arena_printf(l->a, "driver %s runs CUDA %s of %s",
+		runs = arena_printf(l->a, "driver %s supports CUDA %s of %s",
 				    l->gpus.driver ? l->gpus.driver : "", cuda, s->recipe->path);
 	if (runs && !names_have(&l->out->fine, runs))
 		list_push(l->a, &l->out->fine, runs);
@@ -67,9 +67,8 @@ check_stack(struct look *l, const struct stack *s)
 		const struct stack_extension *x = &s->extensions.at[i];
 
 		if (x->source != SOURCE_WHEEL && x->mem_mib_per_job > l->host->mem_free_mib)
-			found(l, FINDING_ERROR, "recipe-memory", "the kernel kills its compiler",
-			      "free some memory, or take the wheel from a store: build --store "
-			      "LOCATION",
+			found(l, FINDING_ERROR, "recipe-memory", "the kernel kills the compiler",
+			      "free memory, or use the wheel of a store: build --store LOCATION",
 			      "one compile job of %s takes %u MiB, and %zu MiB are available",
 			      x->name, x->mem_mib_per_job, l->host->mem_free_mib);
 	}

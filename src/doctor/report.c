@@ -5,7 +5,7 @@
 
 #include "base/mask.h"
 
-/* The help bundle: what others need to see of this host, without its secrets. */
+/* Writes the help bundle: the state of this host for a helper, without its secrets. */
 
 struct bundle {
 	struct look *l;
@@ -40,7 +40,7 @@ put(struct bundle *b, const char *name, const char *text)
 	return good;
 }
 
-/* A variable whose name speaks of a secret. */
+/* Returns true for a variable whose name speaks of a secret. */
 static bool
 is_secret(const struct names *hidden, const char *name)
 {
@@ -84,7 +84,7 @@ secrets_in(struct arena *a, const char *line, struct names *all)
 	list_push(a, all, line + from);
 }
 
-/* The values of such variables, and the passwords in files of logins. */
+/* Returns the values of such variables, and the passwords in files of logins. */
 static struct names
 secrets_of(struct look *l, const struct names *hidden)
 {
@@ -116,7 +116,7 @@ secrets_of(struct look *l, const struct names *hidden)
 	return all;
 }
 
-/* Every variable by name; the value only if the name does not speak of a secret. */
+/* Returns every variable by name; the value only if the name does not speak of a secret. */
 static const char *
 environment(struct look *l, const struct names *hidden)
 {

@@ -16,10 +16,10 @@ check_gcc(struct look *l, const char *where, const char *version, const char *gc
 		found(l, FINDING_ERROR, "gcc-too-new", "nvcc stops: unsupported GNU version",
 		      arena_printf(l->a, "install g++-%u, and set CC=gcc-%u CXX=g++-%u", t->gcc_max,
 				   t->gcc_max, t->gcc_max),
-		      "gcc %s, and CUDA %s (%s) takes gcc up to %u", gcc, version, where,
-		      t->gcc_max);
+		      "gcc %s is installed, but CUDA %s (%s) supports gcc up to %u", gcc, version,
+		      where, t->gcc_max);
 	else if (t && t->gcc_max)
-		fine(l, "gcc %s suits CUDA %s (%s)", gcc, version, where);
+		fine(l, "gcc %s is compatible with CUDA %s (%s)", gcc, version, where);
 }
 
 void
@@ -29,7 +29,7 @@ check_compilers(struct look *l)
 	const char *home = look_env(l, "CUDA_HOME"), *nvcc = ask(l, "nvcc", "--version");
 	struct names found_in = { 0 };
 
-	nvcc = look_version(l, nvcc, "release "); /* the series: V12.1.66 is no toolkit */
+	nvcc = look_version(l, nvcc, "release "); /* the series: V12.1.66 is not a toolkit */
 	if (!gcc || !ask(l, "g++", "--version"))
 		found(l, FINDING_WARNING, "compiler-missing",
 		      "extensions cannot be compiled on this host; images can",
@@ -50,13 +50,13 @@ check_compilers(struct look *l)
 		      "CUDA_HOME is %s, which has no bin/nvcc", home);
 	if (found_in.n > 1 && !home)
 		found(l, FINDING_WARNING, "toolkits-several",
-		      "a build takes the nvcc that comes first in PATH, which may not be torch's "
-		      "CUDA",
-		      "set CUDA_HOME to the one with the CUDA of torch", "%zu toolkits: %s",
+		      "a build uses the first nvcc in PATH, which may belong to another CUDA than "
+		      "torch's",
+		      "set CUDA_HOME to the toolkit with torch's CUDA", "%zu toolkits: %s",
 		      found_in.n, names_join(l->a, &found_in, ", "));
 }
 
-/* True if a directory has a file whose name begins so. */
+/* Returns true if a directory has a file whose name begins so. */
 static bool
 has_library(struct look *l, const char *dir, const char *name)
 {
@@ -87,7 +87,7 @@ check_loader(struct look *l)
 			found(l, FINDING_ERROR, "ld-path-stubs",
 			      "programs load a libcuda.so without functions: CUDA reports no "
 			      "device",
-			      "remove it from LD_LIBRARY_PATH; stubs are for linkers alone",
+			      "remove it from LD_LIBRARY_PATH; only linkers use stubs",
 			      "LD_LIBRARY_PATH has %s", dir);
 		else if (ends_with(dir, "/compat") && has_library(l, dir, "libcuda.so"))
 			found(l, FINDING_WARNING, "ld-path-compat",
@@ -104,7 +104,7 @@ check_loader(struct look *l)
 			      "LD_LIBRARY_PATH has %s, which has CUDA libraries", dir);
 	}
 	if (dirs.n && l->out->all.n == before)
-		fine(l, "LD_LIBRARY_PATH has no traps");
+		fine(l, "LD_LIBRARY_PATH has no known problem");
 }
 
 void
@@ -116,7 +116,7 @@ check_python(struct look *l)
 
 	if (!version)
 		found(l, FINDING_WARNING, "python-missing",
-		      "virtual environments cannot be made here; images can",
+		      "virtual environments cannot be created on this host; images can",
 		      "sudo apt-get install python3 python3-venv", "python3 is not in PATH");
 	else
 		fine(l, "Python %s", version);
@@ -127,9 +127,8 @@ check_python(struct look *l)
 		at = at ? arena_copy(l->a, at + 7, strcspn(at + 7, "\r\n")) : NULL;
 		if (!at || !look_exists(l, at))
 			found(l, FINDING_ERROR, "venv-broken", "its Python does not start",
-			      "make it again: python3 -m venv DIR",
-			      at ? "the venv %s was made of the Python in %s, which does not "
-				   "exist" :
+			      "create it again: python3 -m venv DIR",
+			      at ? "the venv %s uses the Python in %s, which does not exist" :
 				   "the venv %s has no pyvenv.cfg with a `home`",
 			      venv, at);
 		if (conda)
@@ -140,7 +139,7 @@ check_python(struct look *l)
 	}
 	if (path && *path)
 		found(l, FINDING_WARNING, "pythonpath-set",
-		      "packages there replace those of every environment", "unset PYTHONPATH",
+		      "its packages replace those of every environment", "unset PYTHONPATH",
 		      "PYTHONPATH is %s", path);
 }
 

@@ -215,7 +215,7 @@ check_memory(struct look *l)
 	else if (h->mem_free_mib && h->mem_free_mib < 4096)
 		found(l, FINDING_WARNING, "memory-low",
 		      "one compile job takes up to 4 GiB: the kernel kills compilers",
-		      "end other programs, or compile with --jobs 1",
+		      "stop other programs, or compile with --jobs 1",
 		      "%zu of %zu MiB are available", h->mem_free_mib, h->mem_total_mib);
 	else
 		fine(l, "%u processors, %zu of %zu MiB of memory available", h->cpus,

@@ -35,7 +35,7 @@ is_common(const char *key)
 	return !strcmp(key, "source") || !strcmp(key, "unverified") || !strcmp(key, "note");
 }
 
-/* A value, a word or a key. */
+/* Checks a value, a word or a key. */
 static bool
 check_text(struct checker *c, struct span at, const char *s, enum fact_type type)
 {
@@ -82,7 +82,7 @@ static void
 check_source(struct checker *c, const struct node *n)
 {
 	if (n->kind != NODE_SCALAR || !fact_fits(c->scratch, F_TEXT, n->s)) {
-		bad(c, n->at, "a source is a text");
+		bad(c, n->at, "a source must be a text");
 		return;
 	}
 	if (!(c->what & CHECK_WHOLE) || strpbrk(n->s, " /#") || node_get(c->sources, n->s))
@@ -90,7 +90,8 @@ check_source(struct checker *c, const struct node *n)
 	c->ok = false;
 	diag_help(diag_at(c->ds, E_KNOWLEDGE_SOURCE, n->at, "`%.200s` is not among the sources",
 			  n->s),
-		  "add it to the table `sources` at the top of the file, or write where to look");
+		  "add it to the table `sources` at the top of the file, or write the place of the "
+		  "source");
 }
 
 static void
@@ -131,8 +132,8 @@ check_order(struct checker *c, const struct node *map)
 		d = bad(c, p->key_at,
 			arena_printf(c->a, "`%.200s` does not come after %.200s", p->key,
 				     p[-1].key));
-		diag_note(d, p[-1].key_at, "it stands before it");
-		diag_help(d, "oldest first, each once");
+		diag_note(d, p[-1].key_at, "it is listed before it");
+		diag_help(d, "list the oldest first, each once");
 	}
 }
 
@@ -156,7 +157,7 @@ check_sourced(struct checker *c, const struct pair *p, bool sourced)
 		return;
 	c->ok = false;
 	diag_help(diag_at(c->ds, E_KNOWLEDGE_SOURCE, p->key_at, "no source for `%s`", p->key),
-		  "add `source:` beside it or to a map round it");
+		  "add `source:` next to it, or to an enclosing map");
 }
 
 static void
@@ -188,7 +189,8 @@ check_field(struct checker *c, const struct pair *p, const struct fact_field *f,
 	} else if (list && n->kind != NODE_LIST) {
 		if (in_piece(c))
 			bad(c, n->at,
-			    f->fields ? "a list of maps belongs here" : "a list belongs here");
+			    f->fields ? "the value must be a list of maps" :
+					"the value must be a list");
 	} else if (list || check_is_map(c, n)) {
 		if (f->form == TABLE || f->form == GROUPS)
 			check_keys(c, n, f->keys);
@@ -240,7 +242,7 @@ check_map(struct checker *c, const struct node *map, const struct fact_field *fi
 		const struct node *n = node_get(map, f->key);
 
 		if (f->needed && (!n || !n->n || node_is_null(n)))
-			bad(c, map->at, arena_printf(c->a, "`%s` is missing here", f->key));
+			bad(c, map->at, arena_printf(c->a, "the key `%s` is missing", f->key));
 	}
 }
 
@@ -256,7 +258,7 @@ unknown_file(struct checker *c, const struct fact_file *file)
 	if (near)
 		diag_help(d, "rename it to %s", near);
 	else
-		diag_help(d, "put the file of an extension into extensions/");
+		diag_help(d, "move the file of an extension to extensions/");
 }
 
 /* The file of one package under the name of another would never be found. */

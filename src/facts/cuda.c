@@ -75,7 +75,7 @@ facts_cuda_impossible(const struct facts *f, const char *version)
 
 /* --- images --- */
 
-/* The piece of the tag that names cuDNN: "cudnn8"; NULL: none. */
+/* Returns the piece of the tag that names cuDNN: "cudnn8", or NULL. */
 static const char *
 cudnn_part(const struct facts *f, const char *tag)
 {
@@ -84,7 +84,7 @@ cudnn_part(const struct facts *f, const char *tag)
 	return p ? arena_copy(f->a, p + 1, strcspn(p + 1, "-")) : NULL;
 }
 
-/* True if a row of `missing` is about that tag: it fulfils all of its keys. */
+/* Returns true if a row of `missing` is about that tag: it fulfils all of its keys. */
 static bool
 is_about(const struct facts *f, const struct claim *row, const struct image_name *n)
 {
@@ -116,7 +116,7 @@ missing(const struct facts *f, const struct image_name *n, const struct claim *r
 	*claim = release;
 	if (!cudnn_part(f, n->tag) || !fact_true_of(release, "no_cudnn"))
 		return NULL;
-	return arena_printf(f->a, "no image of CUDA %s comes with cuDNN", n->cuda);
+	return arena_printf(f->a, "no image of CUDA %s has cuDNN", n->cuda);
 }
 
 enum tri

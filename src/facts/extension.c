@@ -34,7 +34,7 @@ facts_extension_names(const struct facts *f)
 	return *names;
 }
 
-/* The words before a release, as schema.h describes them. */
+/* Returns the words before a release, as schema.h describes them. */
 static uint64_t
 ranges_of(const struct claim *release)
 {
@@ -66,7 +66,7 @@ extension_says(const struct held *h, const char *key, uint32_t hash)
 	return h->file;
 }
 
-/* The conditions of archs, beside them. */
+/* Returns the conditions of archs, beside them. */
 static struct names
 nvcc_of(const struct facts *f, struct names archs, const struct claim *table)
 {
@@ -80,7 +80,7 @@ nvcc_of(const struct facts *f, struct names archs, const struct claim *table)
 	return specs;
 }
 
-/* The part of a release that it shares with other releases in the same ranges. */
+/* Returns the part of a release that it shares with other releases in the same ranges. */
 static struct extension_release
 shared_by(const struct facts *f, struct held held)
 {
@@ -147,7 +147,7 @@ read_releases(const struct facts *f, const char *name, const struct claim *file)
 	return all;
 }
 
-/* The releases of a file that lists none: those on the package index. */
+/* Returns the releases of a file that lists none: those on the package index. */
 static struct extension_release *
 published_releases(const struct facts *f, const char *name, const struct claim *file)
 {

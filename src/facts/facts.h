@@ -92,12 +92,12 @@ struct torch_arch_list {
 /* False if that release is unknown. */
 bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
 			   struct torch_arch_list *out);
-/* The variable that names the nvcc of builds with ninja, "PYTORCH_NVCC"; NULL: it has none. */
+/* The variable that names the nvcc of builds with ninja, "PYTORCH_NVCC", or NULL. */
 const char *facts_torch_nvcc_env(const struct facts *f, const char *version);
 /* The index of a build: https://download.pytorch.org/whl/cu121 for the tag "cu121". */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
 
-/* What a release's cpp_extension lets compile with the CUDA of a series. */
+/* The compilers that a release's cpp_extension accepts for the CUDA of a series. */
 struct torch_compiler {
 	const char *cuda; /* "12.4" */
 	const char *gcc;  /* specifier, ">=6.0.0, <14.0" */
@@ -126,8 +126,8 @@ const struct cuda_toolkit *const *facts_cuda_all(const struct facts *f, size_t *
 const struct cuda_toolkit *facts_cuda(const struct facts *f, const char *version);
 /* Returns the reason why a version never existed ("12.7"), else NULL. */
 const char *facts_cuda_impossible(const struct facts *f, const char *version);
-/* Whether the image `repository:tag` can exist.  TRI_NO only with a fact (no `latest`, a dropped
- * OS, a release that never existed), which *why has. */
+/* Tells whether the image `repository:tag` can exist.  TRI_NO only with a fact (no `latest`, a
+ * dropped OS, a release that never existed), which *why has. */
 enum tri facts_image(const struct facts *f, struct arena *a, const char *repository,
 		     const char *tag, const char **why, const char **source);
 /* "nvidia/cuda:12.1.1-devel-ubuntu22.04" for a toolkit, flavour and OS. */
@@ -146,7 +146,7 @@ struct gpu {
 	const char *source;
 };
 
-/* By any spelling ("RTX 4090", "rtx4090", "4090"), also nvidia-smi's: "NVIDIA H100 80GB HBM3". */
+/* Finds a GPU by any spelling ("RTX 4090", "4090"), also nvidia-smi's: "NVIDIA H100 80GB HBM3". */
 const struct gpu *facts_gpu(const struct facts *f, const char *name);
 struct names facts_gpu_names(const struct facts *f, struct arena *a);
 /* Returns the compute capability "9.0" for "9.0" or "sm_90"; NULL: unknown. */
@@ -212,7 +212,7 @@ struct image_name {
 	const char *cuda, *flavour, *os, *python, *torch;
 	bool cudnn;
 	bool moves;              /* the tag will have another system than `os` one day */
-	bool own_torch;          /* torch is no build of PyTorch's own, and a pre-release */
+	bool own_torch;          /* torch is not a build of PyTorch's own, and a pre-release */
 	const char *constraints; /* a file that pip follows in every environment; or NULL */
 	const char *numpy;       /* specifier that its torch works with, or NULL */
 	const char *source;      /* of its torch, or of its repository; NULL: unknown */
@@ -238,7 +238,7 @@ struct names facts_python_series(const struct facts *f);
 
 /* --- extensions --- */
 
-/* How one release of an extension package is built. */
+/* The build of one release of an extension package. */
 struct extension_release {
 	const char *name; /* normalised */
 	const char *version;
@@ -266,7 +266,7 @@ struct extension_release {
 	const char *source;
 };
 
-/* What PyPI has under an extension's name. */
+/* The project on PyPI with the extension's name. */
 enum on_pypi {
 	PYPI_UNKNOWN,
 	PYPI_SDIST, /* its source, perhaps wheels as well */
@@ -298,7 +298,7 @@ struct extension {
 	unsigned nvcc_threads; /* GPUs for which its nvcc compiles at the same time; 0: unknown */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;
-	/* What holds for a release that is none of these; its version is NULL. */
+	/* Facts about releases that are not listed; its version is NULL. */
 	struct extension_release any;
 	const char *source;
 };
@@ -309,7 +309,7 @@ struct names facts_extension_names(const struct facts *f);
 /* True if the file of an extension has `field: value` for all of its releases. */
 bool facts_extension_says(const struct facts *f, const char *name, const char *field,
 			  const char *value);
-/* By version ("1.4.0") or any git tag ("v1.4.0"); NULL: that release is unknown. */
+/* Finds a release by version ("1.4.0") or any git tag ("v1.4.0"); NULL: unknown. */
 const struct extension_release *extension_release(const struct extension *e, const char *version);
 
 /*
@@ -322,9 +322,9 @@ bool extension_is_package(const struct extension *e, const struct extension_rele
 /*
  * facts_extension_wheel -- the project's own prebuilt wheel of a release.
  *
- *   in      want: versions of what it must fit; machine as "x86_64"
- *   out     its URL, or NULL and *why; *source: of the list of wheels that the build
- *           service was to make, which may not have been uploaded
+ *   in      want: versions that it must match; machine as "x86_64"
+ *   out     its URL, or NULL and *why; *source: of the project's list of wheels, which may not all
+ *           have been uploaded
  */
 struct wheel_wanted {
 	const char *torch, *cuda, *python, *machine;
@@ -354,7 +354,7 @@ struct wheel_list {
 struct wheel_list facts_extension_wheels(const struct facts *f, struct arena *a,
 					 const struct extension_release *r);
 
-/* One thing that must hold between two packages. */
+/* One condition between two packages. */
 struct pairing {
 	const char *name, *spec;   /* this package at these versions */
 	const char *other, *needs; /* needs the other at these */
@@ -363,7 +363,7 @@ struct pairing {
 	const char *why, *source;
 };
 const struct pairing *facts_pairings(const struct facts *f, const char *name, size_t *n);
-/* Returns true if a package that is no extension stands on either side of a pairing. */
+/* Returns true if a package that is not an extension is on either side of a pairing. */
 bool facts_paired(const struct facts *f, const char *name);
 
 /* --- ordinary packages --- */
@@ -422,7 +422,7 @@ enum rule_variable {
 	VAR_INDEX,      /* "torch index": pypi, where the recipe says so */
 	VAR_CUDA,       /* release of the toolkit */
 	VAR_NVCC,       /* the same, in stacks that compile something */
-	VAR_GCC,        /* version of the C compiler: the system's, or the one that env: names */
+	VAR_GCC,        /* version of the C compiler: that of the system, or the one in env: */
 	VAR_GLIBC,
 	VAR_STD, /* "c++": the standard that torch's headers need, as a number: 17 */
 	VAR_OS,

@@ -11,7 +11,7 @@
 struct subject {
 	const char *name, *what, *example;
 	const char *file, *map; /* where its names are keys */
-	const char *heads;      /* of its list, the first column holds the names */
+	const char *heads;      /* heads of its list; the first column has the names */
 	/* NULL: by the key.  `more`: a release of an extension, a build of torch; or NULL */
 	bool (*find)(const struct facts *f, const char *name, const char *more, struct found *x);
 	/* Fills its list; NULL: with the keys, and these values of each. */
@@ -22,7 +22,7 @@ struct subject {
 
 /* --- finding it --- */
 
-/* Adds a map whose values hold for the requested entry; later maps take precedence. */
+/* Adds a map with values for the requested entry; later maps take precedence. */
 static bool
 also(const struct facts *f, struct found *x, const struct claim *map)
 {
@@ -70,7 +70,7 @@ find_cuda(const struct facts *f, const char *name, const char *more, struct foun
 	return find_keyed(f, fact_get(root, "never"), name, x);
 }
 
-/* A name that holds the word, if it is the only one: "4090" is RTX 4090. */
+/* Returns a name that holds the word, if it is the only one: "4090" is RTX 4090. */
 static const struct gpu *
 gpu_like(const struct facts *f, const char *word)
 {
@@ -130,7 +130,7 @@ find_extension(const struct facts *f, const char *name, const char *more, struct
 	return also(f, x, h.release);
 }
 
-/* The part that is written by hand, and the part from the package index. */
+/* Finds the part written by hand, and the part from the package index. */
 static bool
 find_package(const struct facts *f, const char *name, const char *more, struct found *x)
 {
@@ -276,7 +276,7 @@ map_of(const struct facts *f, const struct subject *s)
 	return fact_get(facts_file(f, s->file), s->map);
 }
 
-/* The values of `s` for each key; false is shown as nothing. */
+/* Lists the values of `s` for each key; false is shown as nothing. */
 static void
 list_keys(struct show *v, struct table *t, const struct subject *s)
 {
@@ -321,7 +321,7 @@ names_of(struct show *v, const struct subject *s)
 }
 
 static const struct subject subjects[] = {
-	{ "torch", "releases of torch, their builds and needs", "torch 2.2.2", "torch.yaml",
+	{ "torch", "releases of torch, their builds and requirements", "torch 2.2.2", "torch.yaml",
 	  "releases", "torch|Python|builds, [PyPI's]", find_torch, list_torch, "", "builds" },
 	{ "cuda", "toolkits: drivers, compilers, GPUs, images", "cuda 12.1.1", "cuda.yaml",
 	  "series", "CUDA|driver|gcc|wheels|devel images of", find_cuda, list_cuda, "", NULL },
@@ -338,7 +338,7 @@ static const struct subject subjects[] = {
 	  "gpu", find_modal, NULL, "", NULL },
 	{ "package", "packages: their releases on the package index", "package numpy", NULL, NULL,
 	  "package|newest known|its Python", find_package, list_package, "", "releases" },
-	{ "rule", "rules about what cannot live together", "rule cuda-major", NULL, NULL,
+	{ "rule", "compatibility rules", "rule cuda-major", NULL, NULL,
 	  "rule|severity|code|message", find_rule, list_rule, "", NULL },
 };
 
@@ -417,7 +417,7 @@ answer(struct show *v, struct diags *ds, const struct subject *s, const char *na
 	return false;
 }
 
-/* The names of a list as JSON, or the list itself. */
+/* Writes the names of a list as JSON, or the list itself. */
 static void
 show_list(struct show *v, const char *what, const struct table *t, bool as_json)
 {

@@ -27,7 +27,10 @@ read_knowledge(struct arena *a, struct diags *ds, const char *dir, struct fact_f
 	return ok && facts_check_references(a, ds, files);
 }
 
-/* `n` bytes as string literals, a line each; what is not plain goes as three octal digits. */
+/*
+ * Writes `n` bytes as string literals, one in a line; other bytes than plain ones are three octal
+ * digits.
+ */
 static void
 put_literal(struct buf *b, const char *s, size_t n)
 {

@@ -21,7 +21,7 @@ id_of(const struct facts *f, const char *name)
 	return buf_text(&b);
 }
 
-/* Two spellings of a name have in common: letters and digits, in either case. */
+/* Compares two spellings of a name by letters and digits, in either case. */
 static const char *
 next_common(const char *s)
 {
@@ -30,7 +30,7 @@ next_common(const char *s)
 	return s;
 }
 
-/* What follows a maker's name, which some tools print first. */
+/* Returns what follows a maker's name, which some tools print first. */
 static const char *
 after_maker(const char *s, const char *maker)
 {

@@ -24,7 +24,7 @@ split_name(struct arena *a, const char *image, struct image_name *n)
 	n->digest = at ? at + 1 : NULL;
 }
 
-/* The name without Docker Hub's own prefixes. */
+/* Returns the name without Docker Hub's own prefixes. */
 static const char *
 short_name(const char *repository)
 {
@@ -41,7 +41,7 @@ is_version(const char *s)
 	return is_digit(*s) && !s[strspn(s, "0123456789.")];
 }
 
-/* Also in a registry that mirrors it: its tags are the same. */
+/* Returns true for a repository, also in a mirror, which has the same tags. */
 static bool
 is_repository(const char *name, const char *known)
 {
@@ -63,7 +63,9 @@ is_os(const char *id, const char *piece)
 	return !*piece;
 }
 
-/* An OS by its id ("ubuntu22.04"), its codename ("jammy"), or its number ("12" of debian). */
+/*
+ * Returns an OS by its id ("ubuntu22.04"), its codename ("jammy"), or its number ("12" of debian).
+ */
 static const char *
 os_named(const struct facts *f, struct arena *a, const char *repository, const char *piece)
 {
@@ -129,7 +131,7 @@ meaning(const struct facts *f, struct arena *a, const struct image_name *n, cons
 	return text;
 }
 
-/* The member that a name stands for: "torch", "torch_digits"; NULL: none. */
+/* Returns the member that a name stands for: "torch", "torch_digits", or NULL. */
 static const char **
 member(struct image_name *n, const char *name)
 {

@@ -61,14 +61,17 @@ struct facts_read {
 const struct claim *facts_root(const struct facts *f, size_t i);
 /* The map in a file: "torch.yaml"; NULL: there is no such file. */
 const struct claim *facts_file(const struct facts *f, const char *name);
-/* The same of NAME.yaml in a directory: "extensions/". */
+/* Returns the map of NAME.yaml in a directory: "extensions/". */
 const struct claim *facts_file_in(const struct facts *f, const char *directory, const char *name);
-/* The map in extensions/NAME.yaml; NAME is normalised. */
+/* Returns the map in extensions/NAME.yaml; NAME is normalised. */
 const struct claim *extension_file_of(const struct facts *f, const char *name);
 
-/* The map in releases/NAME.yaml, the user's own before the built-in one; NAME is normalised. */
+/*
+ * Returns the map in releases/NAME.yaml, the user's own before the built-in one; NAME is
+ * normalised.
+ */
 const struct claim *releases_file_of(const struct facts *f, const char *name);
-/* The map in the user's own releases/NAME.yaml; NULL: there is none that counts. */
+/* Returns the map in the user's own releases/NAME.yaml; NULL if there is none that counts. */
 const struct claim *user_file_of(const struct facts *f, const char *name);
 /* Reads every file of that directory. Returns its path, or NULL if no file is used. */
 const char *facts_user_read_all(const struct facts *f);
@@ -92,7 +95,7 @@ text_at(const uint32_t *word)
 }
 
 size_t fact_count(const struct claim *x);
-/* An item, or the value of a pair. */
+/* Returns an item, or the value of a pair. */
 const struct claim *fact_at(const struct claim *x, size_t i);
 /* NULL for a list and past the end. */
 const char *fact_key(const struct claim *x, size_t i);
@@ -100,7 +103,10 @@ const char *fact_key(const struct claim *x, size_t i);
 const char *fact_text(const struct claim *x);
 const struct claim *fact_find(const struct claim *map, const char *key, uint32_t hash);
 
-/* The value of that key; NULL for anything but a map that has it.  A literal is hashed here. */
+/*
+ * Returns the value of that key; NULL for anything but a map that has it.  A literal is hashed
+ * here.
+ */
 static inline const struct claim *
 fact_get(const struct claim *map, const char *key)
 {
@@ -108,7 +114,7 @@ fact_get(const struct claim *map, const char *key)
 }
 
 enum node_kind fact_kind(const struct claim *x);
-/* A claim as it was written, in `src`. */
+/* Returns a claim as it was written, in `src`. */
 const struct node *fact_node(struct arena *a, const struct claim *x, const struct source *src);
 
 /* Return the value of a key as text, number or boolean; NULL, 0 or false if the map lacks it. */
@@ -131,17 +137,17 @@ fact_true_of(const struct claim *map, const char *key)
 	return fact_tri(fact_get(map, key)) == TRI_YES;
 }
 
-/* The keys of a map. */
+/* Returns the keys of a map. */
 struct names fact_keys(struct arena *a, const struct claim *map);
-/* The words of a text ("3.8 3.9 3.10"), or the items of a list. */
+/* Returns the words of a text ("3.8 3.9 3.10"), or the items of a list. */
 struct names fact_words(const struct facts *f, const struct claim *x);
-/* The items of a list of texts, each whole; one text is a list of itself. */
+/* Returns the items of a list of texts, each whole; one text is a list of itself. */
 struct names fact_items(struct arena *a, const struct claim *x);
 
-/* The pair of a map whose key is that version, by value: "2.2" is "2.2.0"; NULL: none. */
+/* Returns the pair of a map whose key is that version, by value: "2.2" is "2.2.0", or NULL. */
 const struct claim *fact_version(const struct facts *f, const struct claim *map,
 				 const char *version, const char **key);
-/* True if a version ("2.2.2+cu121" counts as 2.2.2) is in a specifier; NULL has none. */
+/* Returns true if a version ("2.2.2+cu121" counts as 2.2.2) is in a specifier; NULL has none. */
 bool fact_in_range(const struct facts *f, const char *spec, const char *version);
 
 /* A release of an extension with the ranges that hold for it; release NULL: what holds for all. */

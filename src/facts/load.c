@@ -127,7 +127,7 @@ lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const stru
 	return facts_check(a, ds, &merged, CHECK_WHOLE);
 }
 
-/* The built-in files as they were written. */
+/* Returns the built-in files as they were written. */
 static struct fact_files
 written(struct arena *a, const struct facts *f)
 {
@@ -153,8 +153,10 @@ facts_with_overlay(struct arena *a, struct diags *ds, const struct fact_files *o
 	struct fact_roots roots = { 0 };
 	const char *newest;
 
-	/* What is wrong with those that could be read is told in any case, but for what they
-	 * name: it may be in another one. */
+	/*
+	 * Reports the errors of all readable files; only references are not checked, because they
+	 * may be in an unreadable file.
+	 */
 	for (size_t i = 0; i < over->n; i++)
 		ok &= lay_over(a, ds, &files, &over->at[i]);
 	if (!ok || !facts_check_references(a, ds, &files))

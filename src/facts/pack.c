@@ -43,7 +43,7 @@ innermost(const struct level *claim, const char *key)
  * of YAML has it. */
 enum { BETWEEN = '\1' };
 
-/* The parts of a source but for its path: schema.h names them. */
+/* Writes the parts of a source except its path: schema.h names them. */
 static void
 put_sources(struct buf *b, const struct level *claim)
 {
@@ -100,7 +100,7 @@ put_source(struct packer *p, const struct level *claim)
 	put_text(p, buf_text(&b));
 }
 
-/* The words before a release. */
+/* Writes the words before a release. */
 static void
 put_ranges(struct packer *p, const struct pair *release)
 {
@@ -123,7 +123,7 @@ put_ranges(struct packer *p, const struct pair *release)
 
 static void put_claim(struct packer *p, const struct node *n, const struct level *up);
 
-/* A text or a list of texts, as one text; NULL: it is neither. */
+/* Returns a text or a list of texts, as one text; NULL: it is neither. */
 static const char *
 value_text(struct arena *a, const struct node *n)
 {

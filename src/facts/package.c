@@ -171,7 +171,7 @@ add_pairing(const struct facts *f, const char *name, const struct claim *row, st
 
 struct pairing_rows LIST(const struct claim *);
 
-/* The rows of packages.yaml for a package, or NULL. */
+/* Returns the rows of packages.yaml for a package, or NULL. */
 static const struct pairing_rows *
 rows_of(const struct facts *f, const char *name)
 {
@@ -200,7 +200,7 @@ facts_pairings(const struct facts *f, const char *name, size_t *n)
 	const struct claim *own;
 
 	if (!all) {
-		/* These lists outlive the cell that asks. */
+		/* These lists live longer than one cell. */
 		name = arena_strdup(f->a, name);
 		all = arena_new_of(f->a, struct pairings);
 		rows = rows_of(f, name);

@@ -7,13 +7,13 @@
 #include "base/str.h"
 #include "python/python.h"
 
-/* What lies below the directory. */
+/* Lists the files below the directory. */
 static const char *folder_names[] = { "extensions", "releases" };
 static const struct names folders = { folder_names, 2, 2 };
 
 enum { FILES_MAX = 400 };
 
-/* A place that is a whole file or folder. */
+/* Returns a place that is a whole file or directory. */
 static struct span
 path_at(struct arena *a, const char *path)
 {

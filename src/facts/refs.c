@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "python/python.h"
 
-/* What can be named. */
+/* The kinds of entries that a fact can refer to. */
 enum kind { CAPABILITY, OS, SERIES, EXTENSION, PACKAGE, MODAL_GPU, BUILDER, CATEGORY, MARK, KINDS };
 
 static const struct {
@@ -90,7 +90,7 @@ refer_words(struct refs *r, enum kind kind, const struct node *n)
 	}
 }
 
-/* Every name in a map, by the types of its fields. */
+/* Checks every name in a map, by the types of its fields. */
 static void
 refer_map(struct refs *r, const struct node *map, const struct fact_field *f)
 {
@@ -193,7 +193,7 @@ check_ranges(struct refs *r, const struct node *root, const char *key)
 	arena_free(scratch);
 }
 
-/* A name in a condition that is no variable is that of a package. */
+/* Checks that a name in a condition is a variable or a package. */
 static void
 check_rule_names(struct refs *r, const struct node *rules)
 {

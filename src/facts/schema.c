@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* What any map may hold beside its own fields: see facts_check(). */
+/* Fields that any map may have in addition to its own: see facts_check(). */
 /* clang-format off */
 #define END                            { NULL, ONE, F_TEXT, F_TEXT, NULL, false }
 #define ONE_(key, type)                { key, ONE, type, F_TEXT, NULL, false }

@@ -14,7 +14,7 @@
 struct fact_file {
 	const char *name; /* "extensions/mamba-ssm.yaml" */
 	const struct node *root;
-	bool over; /* a file of an overlay, merged with the one below it */
+	bool over; /* a file of an overlay, merged with the overridden one */
 };
 struct fact_files LIST(struct fact_file);
 
@@ -30,8 +30,8 @@ struct fact_files LIST(struct fact_file);
  *
  * Each of these is a word, but for the five texts of a source, which follow one another.  A name,
  * text, source or key is the distance in bytes from its word to the text; a value the distance in
- * words from its word to the claim, which may stand before it.  Two
- * words stand before a release of an extension: one bit for each entry of `ranges` that includes the
+ * words from its word to the claim, which may be before it.  Two
+ * words precede a release of an extension: one bit for each entry of `ranges` that includes the
  * release, and the highest bit if the release sets release fields itself.
  */
 struct claim {
@@ -95,7 +95,7 @@ enum fact_type {
 #undef TYPE
 };
 
-/* How many values a field has, and how they are written. */
+/* The number of values of a field, and their form. */
 enum fact_form {
 	ONE,    /* key: value */
 	WORDS,  /* key: value value value, or a list of them */
@@ -115,13 +115,13 @@ struct fact_field {
 	bool needed;
 };
 
-/* The names of the files at the top: "torch.yaml". */
+/* Returns the names of the files at the top: "torch.yaml". */
 struct names facts_file_names(struct arena *a);
 
-/* The fields of the file of that relative name, or NULL: no such file. */
+/* Returns the fields of the file of that relative name, or NULL: no such file. */
 const struct fact_field *facts_fields(const char *name);
 
-/* Whether a key of an extension's file is one that a release may have. */
+/* Returns whether a key of an extension's file is one that a release may have. */
 bool facts_is_release_field(const char *key);
 
 /* Returns true if a text is a value of that type; otherwise `what` describes the type. */
@@ -129,20 +129,20 @@ bool fact_fits(struct arena *a, enum fact_type type, const char *s);
 const char *fact_type_name(enum fact_type type);
 
 /*
- * facts_read_files -- every *.yaml in a folder and in extensions/ below it.
+ * facts_read_files -- every *.yaml in a directory and in extensions/ below it.
  *
  *   errors  SB0100 .. SB0104, SB0280; false, and the readable ones in *files;
- *           SB0284 (a warning) for what else lies there
+ *           SB0284 (a warning) for what else is there
  */
 bool facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files);
 
 /*
  * facts_check -- one file by the table, and that every claim in it has a source.
  *
- *   in      what: of a built-in file CHECK_PIECE | CHECK_WHOLE; of a piece that is laid
- *           over one CHECK_PIECE (it may hold nulls), and CHECK_WHOLE once it is merged
- *   errors  SB0280: unknown key, wrong kind, bad value, needed key left out;
- *           SB0281: no source, or one that is not listed; false
+ *   in      what: for a built-in file: CHECK_PIECE | CHECK_WHOLE; for an overlay: CHECK_PIECE (it
+ *           may have nulls), and CHECK_WHOLE after the merge
+ *   errors  SB0280: unknown key, wrong kind, bad value, needed key missing; SB0281: no source, or
+ *           one that is not listed; false
  */
 enum { CHECK_PIECE = 1, CHECK_WHOLE = 2 };
 bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what);
@@ -158,7 +158,7 @@ bool facts_check_references(struct arena *a, struct diags *ds, const struct fact
 
 /*
  * facts_with_overlay -- the built-in files with others over them, checked; facts_load()
- * reads them from a folder.
+ * reads them from a directory.
  *
  *   in      ok: false if one of them could not be read: then only each by itself is checked
  *   errors  SB0280 .. SB0282, NULL
@@ -186,7 +186,7 @@ const char *rule_package(struct arena *a, const char *variable);
  */
 bool rule_read(struct arena *a, struct diags *ds, const struct pair *rule, struct rule *out);
 
-/* The newest day that a source of any file names ("read 2026-11-20"); NULL: none. */
+/* Returns the newest day that a source of any file names ("read 2026-11-20"), or NULL. */
 const char *facts_newest_date(struct arena *a, const struct fact_files *files);
 
 /*
@@ -196,8 +196,8 @@ const char *facts_newest_date(struct arena *a, const struct fact_files *files);
 const struct node *facts_merge(struct arena *a, const struct node *under, const struct node *over);
 
 /*
- * Which of two keys that are versions or series comes first: as versions, "3.13" before
- * "3.13t"; 0: they are the same, or one of them is no version.
+ * Returns which of two keys that are versions or series comes first: as versions, "3.13" before
+ * "3.13t"; 0: they are the same, or one of them is not a version.
  */
 int facts_key_order(struct arena *a, const char *x, const char *y);
 

@@ -123,7 +123,7 @@ show_key_width(struct arena *a, const struct claim *map, const struct names *but
 	return width;
 }
 
-/* Whether each entry is a map of values that fit on one line: it can be a row. */
+/* Returns whether each entry is a map of values that fit on one line: it can be a row. */
 static bool
 is_table(struct arena *a, const struct claim *x)
 {
@@ -150,7 +150,7 @@ cell(struct arena *a, const char *of, const struct claim *x)
 							  text;
 }
 
-/* A map of maps, or a list of them, under the name that it has. */
+/* Writes a map of maps, or a list of them, under the name that it has. */
 static bool
 show_table(struct show *v, const struct claim *x, const char *name, unsigned indent)
 {
@@ -189,7 +189,7 @@ show_nested(struct show *v, const struct claim *x, const char *name, unsigned in
 
 		if (key && !show_is_value(key))
 			continue;
-		/* Told here, the source need not be told with each value. */
+		/* A source that is shown here is not repeated with each value. */
 		buf_printf(v->out, "%*s%s%s%s\n", (int)indent + 2, "", key ? key : "-",
 			   mark ? " " : "", mark ? mark : "");
 		show_values(v, fact_at(x, i), indent + 4, 0, &(struct names){ 0 }, NULL);
@@ -236,7 +236,7 @@ show_map(struct show *v, const struct claim *map, unsigned indent, size_t width,
 
 /* --- the result as text --- */
 
-/* The narrowest map: the requested entry. */
+/* Returns the narrowest map: the requested entry. */
 static const struct claim *
 last_of(const struct found *x)
 {
@@ -254,7 +254,7 @@ skipped(struct arena *a, const struct found *x, size_t part)
 		const char *key = fact_key(map, i);
 		bool again = !strcmp(key, "versions") || (x->without && !strcmp(x->without, key));
 
-		/* Of a file only what holds for its releases: `pypi` there is another thing. */
+		/* Shows only the facts about releases: `pypi` has another meaning there. */
 		if (x->release && !part)
 			again |= !facts_is_release_field(key) || !strcmp(key, "pypi");
 		for (size_t k = part + 1; k < x->parts.n && strcmp(key, "note") != 0; k++)
@@ -265,7 +265,7 @@ skipped(struct arena *a, const struct found *x, size_t part)
 	return skip;
 }
 
-/* Whether anything is left to show of a part. */
+/* Returns whether anything is left to show of a part. */
 static bool
 says(const struct claim *part, const struct names *skip)
 {
@@ -290,19 +290,19 @@ show_parts(struct show *v, const struct found *x, size_t width)
 		}
 }
 
-/* True for rows about that release, and for all rows if it is NULL. */
+/* Returns true for rows about that release, and for all rows if it is NULL. */
 static bool
 is_about(struct show *v, const struct claim *row, const char *release)
 {
 	return !release || fact_in_range(v->f, fact_text_of(row, "versions"), release);
 }
 
-/* What else must fit: of all releases, or of one. */
+/* Shows the packages that must be compatible: for all releases, or for one. */
 static void
 show_pairings(struct show *v, const struct claim *file, const char *release)
 {
 	const struct claim *rows = fact_get(file, "pairings");
-	struct table t = table_of(v->a, "releases|fit with|because");
+	struct table t = table_of(v->a, "releases|compatible with|because");
 
 	for (size_t i = 0; i < fact_count(rows); i++) {
 		const struct claim *p = fact_at(rows, i);
@@ -347,8 +347,8 @@ show_releases(struct show *v, const struct extension *e, const struct claim *fil
 		return;
 	buf_putc(v->out, '\n');
 	table_print(v, &t, 2);
-	buf_printf(v->out, "\n  `stackbuild facts extension %s %s` says all of one release\n",
-		   e->name, e->releases[e->nreleases - 1].version);
+	buf_printf(v->out, "\n  `stackbuild facts extension %s %s` shows one release\n", e->name,
+		   e->releases[e->nreleases - 1].version);
 }
 
 static void
@@ -453,7 +453,7 @@ json_values(struct json *j, const struct claim *map, const struct names *but)
 			json_fact(j, fact_key(map, i), fact_at(map, i));
 }
 
-/* A map that holds for it, under "known", and where it comes from. */
+/* Writes a map of facts under "known", with its source. */
 static void
 json_part(struct json *j, const struct claim *map, const struct names *but)
 {

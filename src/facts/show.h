@@ -26,7 +26,7 @@ void show_line(struct show *v, unsigned indent, size_t width, const char *key, c
 void show_notes(struct show *v);
 
 /*
- * A map with all that is in it, each value by the source that it rests on.
+ * Shows a map with all its values, each with the mark of its source.
  *
  *   in   width: columns of the keys, 0: as they need
  *        but: keys to leave out
@@ -42,22 +42,22 @@ struct table {
 	struct rows LIST(const char **) rows; /* each of `columns` cells and a mark; NULL: empty */
 };
 
-/* A table with these columns: "CUDA|driver|gcc". */
+/* Returns a table with these columns: "CUDA|driver|gcc". */
 struct table table_of(struct arena *a, const char *heads);
-/* The place of a column, which is added if there is room for it. */
+/* Returns the place of a column, which is added if there is room for it. */
 size_t table_column(struct table *t, const char *head);
-/* A row of empty cells to fill. */
+/* Returns a row of empty cells to fill. */
 const char **table_row(struct show *v, struct table *t);
-/* A row with a text for each column; NULL: an empty cell.  Returns the cells. */
+/* Returns a row with a text for each column; NULL: an empty cell.  Returns the cells. */
 const char **table_add(struct show *v, struct table *t, ...);
-/* True if a table has something to print, and the last column room within SHOW_WIDTH. */
+/* Returns true if a table has something to print, and the last column room within SHOW_WIDTH. */
 bool table_fits(const struct table *t, unsigned indent);
 /* Empty columns are left out; the last one wraps.  A row that does not fit is longer. */
 void table_print(struct show *v, const struct table *t, unsigned indent);
 
 /* --- the result --- */
 
-/* Maps that hold for it; the later of two with the same key counts. */
+/* Maps with facts about it; the later of two equal keys has precedence. */
 struct found {
 	const char *title;
 	const char *name; /* as the knowledge base spells it; NULL: as the user does */

@@ -1,6 +1,6 @@
 #include "internal.h"
 
-/* Signatures of failures: their grammar stands at the head of knowledge/signatures.yaml. */
+/* Signatures of failures; the head of knowledge/signatures.yaml describes their grammar. */
 
 struct signatures LIST(struct signature);
 

@@ -18,15 +18,15 @@ enum confidence { CONFIDENCE_POSSIBLE, CONFIDENCE_LIKELY, CONFIDENCE_SURE };
 
 struct signature {
 	const char *name;
-	struct names literals;         /* a line that matches holds one of them */
+	struct names literals;         /* a matching line contains one of them */
 	const char *pattern;           /* PCRE2; NULL: the literal decides */
 	unsigned lines;                /* lines after the literal's that the pattern sees too */
 	const char *category;          /* "abi-undefined-symbol" */
 	const char *title, *why, *fix; /* {1} is the first group of the pattern */
 	enum confidence confidence;
 	bool in_success;     /* a log that ends well can show it */
-	struct names also;   /* marks: the log must hold each of them */
-	struct names unless; /* marks: the log must hold none of them */
+	struct names also;   /* marks: the log must contain each of them */
+	struct names unless; /* marks: the log must contain none of them */
 	struct names
 		undone_by; /* marks: one of them, later in the log, shows that the failure was overcome */
 	struct names after; /* categories: the failure follows from one that came earlier */
@@ -34,7 +34,7 @@ struct signature {
 	const char *source;
 };
 
-/* All marks and signatures in the order of the file. */
+/* Returns all marks and signatures in the order of the file. */
 const struct signature *facts_signatures(const struct facts *f, struct arena *a, size_t *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* How old everything is. */
+/* Shows the age of everything. */
 #include <string.h>
 
 #include "base/fs.h"

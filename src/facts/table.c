@@ -58,7 +58,7 @@ table_of(struct arena *a, const char *heads)
 	return t;
 }
 
-/* The columns that hold something: their places and widths. */
+/* Finds the places and widths of the columns that are not empty. */
 struct shape {
 	size_t at[SHOW_COLUMNS], width[SHOW_COLUMNS], n;
 	size_t left; /* columns before the last one */

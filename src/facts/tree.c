@@ -16,7 +16,7 @@ fact_count(const struct claim *x)
 	return x && fact_kind(x) != NODE_SCALAR ? x->rest[0] : 0;
 }
 
-/* The word of the i-th value; a key stands before it. */
+/* Returns the word of the i-th value; its key is before it. */
 static const uint32_t *
 value_word(const struct claim *x, size_t i)
 {

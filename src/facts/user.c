@@ -1,4 +1,4 @@
-/* What `stackbuild facts refresh` wrote: which packages it reads, and the user's own files of it. */
+/* The user's own files of `stackbuild facts refresh`, and the packages that it reads. */
 #include <string.h>
 
 #include "base/fs.h"
@@ -62,7 +62,7 @@ facts_releases_valid(struct arena *a, struct diags *ds, const char *path, const 
 
 struct user_slot {
 	struct user_file file;
-	const struct claim *root; /* NULL: it is ignored, or there is none */
+	const struct claim *root; /* NULL: ignored, or missing */
 };
 
 void

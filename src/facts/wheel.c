@@ -71,7 +71,10 @@ facts_extension_wheels(const struct facts *f, struct arena *a, const struct exte
 	return list;
 }
 
-/* The row's tag for that CUDA: wheels are made once for a major, "cu122" or "cu12" for 12.1. */
+/*
+ * Returns the row's tag for that CUDA: wheels are made once for a major, "cu122" or "cu12" for
+ * 12.1.
+ */
 static const char *
 tag_for(const struct wheel_row *row, const char *cuda)
 {
@@ -109,20 +112,20 @@ facts_extension_wheel(const struct facts *f, struct arena *a, const struct exten
 	if (list.never)
 		*why = list.never;
 	else if (list.x86_64_only && strcmp(want->machine, "x86_64") != 0)
-		*why = arena_printf(a, "its project made no wheel of %s for %s", r->version,
+		*why = arena_printf(a, "its project published no wheel of %s for %s", r->version,
 				    want->machine);
 	else if (!pattern || !row)
 		*why = arena_printf(
-			a, "its project made no wheel of %s for torch %s, CUDA %s, Python %s",
+			a, "its project published no wheel of %s for torch %s, CUDA %s, Python %s",
 			r->version, torch, want->cuda, want->python);
 	else if (want->glibc && list.glibc_min &&
 		 !fact_in_range(f, arena_printf(a, ">=%s", list.glibc_min), want->glibc))
 		*why = arena_printf(a, "its wheel of %s needs glibc %s or newer", r->version,
 				    list.glibc_min);
 	else if (row->nightly)
-		*why = arena_printf(a,
-				    "its wheel of %s for torch %s was built with a nightly of it",
-				    r->version, torch);
+		*why = arena_printf(
+			a, "its wheel of %s for torch %s was built with a nightly of that torch",
+			r->version, torch);
 	if (*why)
 		return NULL;
 	return fact_filled(

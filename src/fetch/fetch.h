@@ -11,9 +11,9 @@
 #include "http.h"
 #include "oci.h"
 
-/* The text of a value, flags as of json_dumps; NULL: it cannot be written. */
+/* Returns the text of a value, flags as of json_dumps; NULL: it cannot be written. */
 const char *fetch_json_dump(struct arena *a, const json_t *value, size_t flags, size_t *n);
-/* The text of a member, copied; NULL: there is none, or it is empty. */
+/* Returns the text of a member, copied; NULL if there is none, or it is empty. */
 const char *fetch_json_text(struct arena *a, const json_t *map, const char *key);
 
 #endif

@@ -22,7 +22,10 @@ last_error(void)
 	return e && e->message ? e->message : "unknown reason";
 }
 
-/* An absolute path without "." and ".." parts, by its text alone: the file need not exist now. */
+/*
+ * Returns an absolute path without "." and ".." parts, by its text alone: the file need not exist
+ * now.
+ */
 static const char *
 absolute(struct arena *a, const char *path)
 {
@@ -37,7 +40,7 @@ static struct git_at *
 refuse(struct diags *ds, struct git_at *g, const char *what, const char *why)
 {
 	diag_help(diag_at(ds, E_REVISION, (struct span){ 0 }, "%s: %s", what, why),
-		  "--diff takes a recipe file, or a revision that git rev-parse knows");
+		  "pass a recipe file to --diff, or a revision that git rev-parse accepts");
 	git_at_close(g);
 	return NULL;
 }
@@ -52,10 +55,11 @@ git_at_open(struct arena *a, struct diags *ds, const char *path, const char *rev
 	git_libgit2_init();
 	g->revision = revision;
 	if (git_repository_open_ext(&g->repository, fs_dir(a, absolute(a, path)), 0, NULL) < 0)
-		return refuse(ds, g,
-			      arena_printf(a, "`%s` is no file, and `%s` is in no git repository",
-					   revision, path),
-			      last_error());
+		return refuse(
+			ds, g,
+			arena_printf(a, "`%s` is not a file, and `%s` is not in a git repository",
+				     revision, path),
+			last_error());
 	rc = git_revparse_single(&commit, g->repository, revision);
 	if (rc == 0)
 		rc = git_object_peel((git_object **)&g->tree, commit, GIT_OBJECT_TREE);
@@ -79,7 +83,7 @@ git_at_close(struct git_at *g)
 	git_libgit2_shutdown();
 }
 
-/* The path inside the repository, or NULL for one outside. */
+/* Returns the path inside the repository, or NULL for one outside. */
 static const char *
 inside(struct arena *a, const struct git_at *g, const char *path)
 {
@@ -100,10 +104,10 @@ git_at_read(void *ctx, struct arena *a, struct diags *ds, const char *path, stru
 
 	src->path = arena_printf(a, "%s:%s", g->revision, name ? name : path);
 	if (!name || git_tree_entry_bypath(&entry, g->tree, name) < 0)
-		why = "it is not in that revision";
+		why = "the file is not in that revision";
 	else if (git_tree_entry_type(entry) != GIT_OBJECT_BLOB ||
 		 git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK)
-		why = "it is not a regular file there";
+		why = "it is not a regular file in that revision";
 	else if (git_blob_lookup(&blob, g->repository, git_tree_entry_id(entry)) < 0)
 		why = arena_strdup(a, last_error());
 	else if (git_blob_rawsize(blob) > FS_READ_MAX)

@@ -16,7 +16,7 @@
 #include "base/str.h"
 
 enum {
-	ERROR_MAX = 64 * 1024,  /* bytes of the body of an answer that is no 2xx */
+	ERROR_MAX = 64 * 1024,  /* bytes of the body of an answer other than 2xx */
 	HEADERS_MAX = 64 * 1024 /* bytes of all headers of an answer */
 };
 
@@ -99,7 +99,7 @@ body_add(struct transfer *t, const char *bytes, size_t n, size_t announced)
 	return !t->temp || fs_write_all(t->fd, bytes, n) || cannot_write(t, t->temp);
 }
 
-/* The body has ended: its digest is checked, its file gets its name. */
+/* Ends the body: checks its digest, and gives the file its name. */
 static bool
 body_end(struct transfer *t)
 {
@@ -107,7 +107,7 @@ body_end(struct transfer *t)
 	bool synced;
 	int fd;
 
-	/* A file of no bytes is a file too. */
+	/* An empty file is a file too. */
 	if (!t->opened && !body_add(t, "", 0, 0))
 		return false;
 	sum = t->sum ? sha256_end(t->a, t->sum) : NULL;
@@ -125,7 +125,7 @@ body_end(struct transfer *t)
 	return true;
 }
 
-/* Nothing of a body stays. */
+/* Removes everything of a body. */
 static void
 body_drop(struct transfer *t)
 {
@@ -153,7 +153,7 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	if (starts_with(text, "HTTP/")) {
 		const char *space = strchr(text, ' ');
 
-		/* An answer begins: what came before was 100, or another one's trailer. */
+		/* A new answer begins: an earlier one was 100, or a trailer. */
 		t->answer->headers = (struct names){ 0 };
 		t->answer->status = space ? (int)strtol(space + 1, NULL, 10) : 0;
 		return size * n;
@@ -188,7 +188,7 @@ on_body(char *bytes, size_t size, size_t n, void *ctx)
 	return body_add(t, bytes, len, announced > 0 ? (size_t)announced : 0) ? len : 0;
 }
 
-/* Ctrl-C ends a transfer too: libcurl asks here about once a second. */
+/* Ctrl-C also ends a transfer: libcurl calls this about once a second. */
 static int
 on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
@@ -198,7 +198,7 @@ on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 
 /* --- one request to one server --- */
 
-/* One handle for the whole run: connections and TLS sessions are used again. */
+/* One handle serves the whole run: connections and TLS sessions are used again. */
 static CURL *
 handle(void)
 {
@@ -275,7 +275,7 @@ set_limits(const struct transfer *t, double rest_s)
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(rest_s * 1000) + 1);
 }
 
-/* The body of the request.  *file: to be closed.  False: it cannot be read. */
+/* Sets the body of the request. *file: to be closed. False: it cannot be read. */
 static bool
 set_body(struct transfer *t, FILE **file)
 {
@@ -339,12 +339,12 @@ is_transient(CURLcode rc)
 	}
 }
 
-/* What came of it. */
+/* Fills in the result of the transfer. */
 static void
 conclude(struct transfer *t, CURLcode rc)
 {
 	struct http_answer *got = t->answer;
-	/* Of an answer that is no 2xx, enough may have been read. */
+	/* For an answer other than 2xx, a part of the body is enough. */
 	bool full = got->status / 100 != 2 && t->body.n == ERROR_MAX;
 	int s = rc == CURLE_OK || full ? got->status : 0;
 	curl_off_t wait = 0;
@@ -398,7 +398,7 @@ exchange(struct transfer *t)
 
 /* --- redirects, tries --- */
 
-/* Goes to where a redirect leads; false: the answer is none, or it is not followed. */
+/* Follows a redirect; false: the answer is not one, or it must not be followed. */
 static bool
 redirect(struct transfer *t, unsigned count)
 {
@@ -466,7 +466,7 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 	};
 	struct transfer t;
 
-	*answer = (struct http_answer){ .why = "it is no http or https URL" };
+	*answer = (struct http_answer){ .why = "it is not an http or https URL" };
 	if (!(first.url = http_split(a, q->url, &first.user)))
 		return false;
 	first.sends = q->body || q->body_path || !strcmp(q->method, "PUT") ||

@@ -21,7 +21,7 @@ enum {
 	HTTP_REDIRECTS = 5,
 	HTTP_TRIES = 4,
 	HTTP_STALL_S = 60,
-	HTTP_LIMIT_S = 3600,        /* of a whole request, beside a second for each HTTP_FAIR */
+	HTTP_LIMIT_S = 3600,        /* of a whole request, plus a second for each HTTP_FAIR bytes */
 	HTTP_FAIR = 256 * 1024,     /* bytes */
 	HTTP_SPEED_MIN = 1024,      /* bytes a second, on average over stall_s */
 	HTTP_WAIT_MAX_S = 60,       /* a longer Retry-After is not waited for */
@@ -59,35 +59,42 @@ struct http_answer {
  *
  *   out     *answer; true if there was an answer at all (any status).  A file appears at to_path
  *           only for a 2xx whose length and digest are right
- *   errors  none of its own: a caller knows what a 404 means
+ *   errors  adds no diagnostic: the caller knows what a 404 means
  *   memory  lives in a
  */
 bool http_do(struct arena *a, const struct http_request *q, struct http_answer *answer);
 
-/* Seconds that a request may take: its own limit, else HTTP_LIMIT_S and what its size adds. */
+/*
+ * Returns seconds that a request may take: its own limit, else HTTP_LIMIT_S and what its size adds.
+ */
 double http_limit_s(const struct http_request *q);
 
 struct http_user {
 	const char *name, *password; /* name NULL: none */
 };
 
-/* The URL without user and password, and these; NULL: no http or https URL. */
+/* Returns the URL without user and password, and these; NULL: no http or https URL. */
 const char *http_split(struct arena *a, const char *url, struct http_user *user);
-/* A reference (RFC 3986, 5) against a URL; without its user and password.  NULL: the result is
- * no http or https URL. */
+/*
+ * Returns a reference (RFC 3986, 5) against a URL; without its user and password.  NULL: the result
+ * is not an http or https URL.
+ */
 const char *http_resolve(struct arena *a, const char *base, const char *reference);
 /* Scheme, host and port are the same. */
 bool http_same_origin(struct arena *a, const char *x, const char *y);
-/* The host of a URL, without its port; NULL: no http or https URL, or one with a user or password. */
+/*
+ * Returns the host of a URL, without its port; NULL: no http or https URL, or one with a user or
+ * password.
+ */
 const char *http_host(struct arena *a, const char *url);
 /* Loopback: localhost, 127.0.0.0/8 or [::1], with or without a port. */
 bool http_is_loopback(const char *host);
 
-/* The file of CA certificates: CURL_CA_BUNDLE, SSL_CERT_FILE, or the system's where libcurl was built without
+/* Returns the file of CA certificates: CURL_CA_BUNDLE, SSL_CERT_FILE, or the system's where libcurl was built without
  * its place (Debian and Alpine, Fedora and RHEL, openSUSE).  NULL: libcurl's own, or SSL_CERT_DIR. */
 const char *http_ca_file(void);
 
-/* The value of a header, name in lower case; or NULL. */
+/* Returns the value of a header, name in lower case; or NULL. */
 const char *http_header(const struct http_answer *answer, const char *name);
 
 #endif

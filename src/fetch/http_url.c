@@ -14,7 +14,7 @@ struct url {
 	const char *text; /* without user, password and fragment */
 };
 
-/* A part of a URL in the arena; NULL: it has none. */
+/* Returns a part of a URL in the arena, or NULL. */
 static const char *
 part(struct arena *a, CURLU *u, CURLUPart which, unsigned flags)
 {
@@ -27,7 +27,10 @@ part(struct arena *a, CURLU *u, CURLUPart which, unsigned flags)
 	return copy;
 }
 
-/* A URL, or a reference against it (NULL: none); false: the result is no http or https URL. */
+/*
+ * Reads a URL, or a reference against it (NULL: none); false: the result is not an http or https
+ * URL.
+ */
 static bool
 parse(struct arena *a, const char *url, const char *reference, struct url *out)
 {

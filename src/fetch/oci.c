@@ -54,7 +54,7 @@ oci_json(const char *text, size_t n)
 	return NULL;
 }
 
-/* A path below /v2/NAME/, or a whole URL. */
+/* Returns a path below /v2/NAME/, or a whole URL. */
 static const char *
 url_of(const struct oci_registry *r, struct arena *a, const char *path)
 {
@@ -86,7 +86,7 @@ call(struct oci_registry *r, struct arena *a, const struct http_request *asked,
 	}
 }
 
-/* The registry's own error_text: {"errors": [{"code", "message"}]}; else its status. */
+/* Returns the registry's own error_text: {"errors": [{"code", "message"}]}; else its status. */
 static const char *
 error_text(struct arena *a, const struct http_answer *answer)
 {
@@ -117,7 +117,7 @@ explain_login(struct oci_registry *r, struct diag *d)
 		  *host ? " " : " ", *host ? host : "docker.io");
 }
 
-/* A diagnostic of a call that failed; what: "read the tag `x`". */
+/* Adds the diagnostic of a failed call; what: "read the tag `x`". */
 static void
 refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answer,
 	const char *what)
@@ -148,7 +148,7 @@ refused(struct oci_registry *r, struct diags *ds, const struct http_answer *answ
 			diag_help(d,
 				  "wait, or log in: registries allow more requests with a login");
 		else if (answer->status == 405)
-			diag_help(d, "switch it on in the registry: it is off there");
+			diag_help(d, "enable it in the registry");
 	}
 }
 
@@ -229,12 +229,12 @@ oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 	list_push(a, &q.headers, arena_printf(a, "Content-Type: %s", media_type));
 	if (!call(r, a, &q, &answer) || answer.status / 100 != 2) {
 		refused(r, ds, &answer,
-			arena_printf(a, "take the manifest `%s`", tag ? tag : digest));
+			arena_printf(a, "receive the manifest `%s`", tag ? tag : digest));
 		return NULL;
 	}
 	if ((said = other_digest(&answer, digest))) {
 		diag_at(ds, E_CONTENT, (struct span){ 0 },
-			"%s keeps another manifest than it was given: %s, not %s",
+			"%s stored another manifest than the uploaded one: %s, not %s",
 			r->name->registry, said, digest);
 		return NULL;
 	}
@@ -243,7 +243,7 @@ oci_push_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, con
 	return digest;
 }
 
-/* The URL of the next page of a list; NULL: there is none. */
+/* Returns the URL of the next page of a list, or NULL. */
 static const char *
 next_page(struct oci_registry *r, struct arena *a, const char *url,
 	  const struct http_answer *answer)
@@ -304,22 +304,22 @@ oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct 
 		return false;
 	if (blob->size > max) {
 		diag_at(ds, E_CONTENT, (struct span){ 0 },
-			"the blob `%s` has %zu bytes: more than the %zu that are taken",
-			blob->digest, blob->size, max);
+			"the blob `%s` has %zu bytes, and the limit is %zu", blob->digest,
+			blob->size, max);
 		return false;
 	}
 	if (!call(r, a, &q, &answer) || answer.status != 200) {
 		refused(r, ds, &answer, arena_printf(a, "send the blob `%s`", blob->digest));
 		return false;
 	}
-	/* The digest is right, so only what the descriptor says of the size can be wrong. */
+	/* The digest is right, so only the size in the descriptor can be wrong. */
 	blob->bytes = answer.body;
 	if (!to_path)
 		blob->size = answer.body_size;
 	return true;
 }
 
-/* Where an upload goes: the registry says it; the digest is added to its query. */
+/* Returns the URL of an upload: that of the registry, with the digest in its query. */
 static const char *
 upload_url(struct oci_registry *r, struct arena *a, const struct http_answer *answer,
 	   const char *digest)
@@ -335,7 +335,7 @@ upload_url(struct oci_registry *r, struct arena *a, const struct http_answer *an
 			    oci_escape(a, digest));
 }
 
-/* One upload from its start; an upload that broke off cannot be gone on with, only begun again. */
+/* Uploads once from the start; an interrupted upload cannot be continued, only repeated. */
 static bool
 upload(struct oci_registry *r, struct arena *a, const struct oci_blob *blob,
        struct http_answer *answer)
@@ -376,6 +376,6 @@ oci_push_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct 
 		    answer.status != 416)
 			break;
 	}
-	refused(r, ds, &answer, arena_printf(a, "take the blob `%s`", blob->digest));
+	refused(r, ds, &answer, arena_printf(a, "receive the blob `%s`", blob->digest));
 	return false;
 }

@@ -38,7 +38,7 @@ const char *oci_name_text(struct arena *a, const struct oci_name *n);
 bool oci_is_digest(const char *text);
 
 /* One session with one repository: tokens are kept.  errors of all that follow: SB0551 refused,
- * SB0552 other bytes than their digest says, SB0553 not reachable. */
+ * SB0552 bytes with another digest, SB0553 not reachable. */
 struct oci_registry;
 struct oci_registry *oci_open(struct arena *a, const struct oci_name *n);
 
@@ -61,7 +61,7 @@ struct oci_manifest {
 bool oci_manifest(struct oci_registry *r, struct arena *a, struct diags *ds, const char *reference,
 		  struct oci_manifest *out, bool *missing);
 
-/* A blob into a file (checked: digest and size) or, to_path NULL, into memory. */
+/* Reads a blob into a file or, if to_path is NULL, into memory; checks digest and size. */
 bool oci_pull_blob(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_blob *blob,
 		   const char *to_path, size_t max);
 /* Uploads unless it is there.  Of a file, digest and size are given, and the registry compares them;

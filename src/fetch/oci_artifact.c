@@ -4,7 +4,7 @@
 #include "fetch.h"
 #include "oci_internal.h"
 
-/* "key=value" texts as a map; NULL: there are none. */
+/* "key=value" texts as a map; NULL if there are none. */
 static json_t *
 annotations_of(struct arena *a, const struct names *all)
 {
@@ -19,7 +19,7 @@ annotations_of(struct arena *a, const struct names *all)
 	return map;
 }
 
-/* What image-spec calls a descriptor.  Takes over `annotations`. */
+/* Returns a descriptor, as in image-spec.  Takes over `annotations`. */
 static json_t *
 descriptor(const struct oci_blob *b, json_t *annotations)
 {
@@ -28,7 +28,7 @@ descriptor(const struct oci_blob *b, json_t *annotations)
 			 "annotations", annotations);
 }
 
-/* The JSON text of a map, which is freed. */
+/* Returns the JSON text of a map, which is freed. */
 static const char *
 text_of(struct arena *a, json_t *map, size_t *n)
 {
@@ -48,7 +48,7 @@ fail(struct oci_registry *r, struct diags *ds, const char *tag, const char *why)
 	return false;
 }
 
-/* The index under the tag, a new one if there is none; NULL: a diagnostic was added. */
+/* Returns the index under the tag, a new one if there is none; NULL: a diagnostic was added. */
 static json_t *
 read_index(struct oci_registry *r, struct arena *a, struct diags *ds, const char *tag)
 {
@@ -64,7 +64,7 @@ read_index(struct oci_registry *r, struct arena *a, struct diags *ds, const char
 	if (json_is_array(json_object_get(root, "manifests")))
 		return root;
 	json_decref(root);
-	fail(r, ds, tag, "is no index of referrers");
+	fail(r, ds, tag, "is not an index of referrers");
 	return NULL;
 }
 
@@ -84,7 +84,10 @@ holds(const json_t *index, const char *digest)
 	return false;
 }
 
-/* Two writers at once may overwrite each other: the index is read again, and written again. */
+/*
+ * Adds a referrer to the index. Two writers may overwrite each other, so it reads the index again,
+ * and writes it again.
+ */
 static bool
 add_referrer(struct oci_registry *r, struct arena *a, struct diags *ds, const char *subject,
 	     const struct oci_blob *b, const struct names *annotations)
@@ -109,7 +112,7 @@ add_referrer(struct oci_registry *r, struct arena *a, struct diags *ds, const ch
 		if (!oci_push_manifest(r, a, ds, OCI_INDEX, text, n, tag))
 			return false;
 	}
-	return fail(r, ds, tag, "is changed by others all the time");
+	return fail(r, ds, tag, "changes all the time");
 }
 
 /* --- the artifact --- */
@@ -117,7 +120,10 @@ add_referrer(struct oci_registry *r, struct arena *a, struct diags *ds, const ch
 static bool
 push_blobs(struct oci_registry *r, struct arena *a, struct diags *ds, struct oci_artifact *art)
 {
-	/* image-spec 1.1, "Guidelines for Artifact Usage": what has no content is the empty one. */
+	/*
+	 * image-spec 1.1, "Guidelines for Artifact Usage": an empty content is the empty
+	 * descriptor.
+	 */
 	const struct oci_blob empty = { .media_type = OCI_EMPTY, .bytes = "{}", .size = 2 };
 
 	if (!art->config.bytes)
@@ -142,8 +148,8 @@ subject_of(struct oci_registry *r, struct arena *a, struct diags *ds, const char
 	if (!oci_manifest(r, a, ds, digest, &m, &missing)) {
 		if (missing)
 			diag_at(ds, E_REGISTRY, (struct span){ 0 },
-				"%s/%s has no `%s` that something could be attached to",
-				r->name->registry, r->name->repository, digest);
+				"%s/%s has no `%s` to attach the file to", r->name->registry,
+				r->name->repository, digest);
 		return false;
 	}
 	*out = (struct oci_blob){ .media_type = m.media_type, .digest = m.digest, .size = m.size };

@@ -22,7 +22,7 @@ enum {
 #define OCI_EMPTY_DIGEST "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
 
 struct oci_login {
-	const char *user, *secret; /* NULL: nobody is logged in */
+	const char *user, *secret; /* NULL: not logged in */
 	const char *identity;      /* a refresh token instead; or NULL */
 	const char *where;         /* the file that has it */
 };
@@ -35,19 +35,19 @@ struct oci_registry {
 	bool looked;               /* the login below was looked for */
 	struct oci_login login;
 	bool listed;           /* of the manifest pushed last: the registry has the referrers API */
-	struct names troubles; /* what went wrong on the way to a login, in words */
+	struct names troubles; /* the error of the login, in words */
 };
 
-/* Who is logged in there: the files of docker and podman, and their helpers. */
+/* Finds the login of a registry: in the files of docker and podman, and with their helpers. */
 struct oci_login oci_login_find(struct arena *a, const struct oci_name *n, struct names *troubles);
 
 /* After a 401: true if there are other credentials to try now. */
 bool oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool push);
 
-/* A JSON object from bytes that others made; NULL: it is none. */
+/* Returns a JSON object from bytes that others made, or NULL. */
 json_t *oci_json(const char *text, size_t n);
 
-/* A percent-encoded copy for a query. */
+/* Returns a percent-encoded copy for a query. */
 const char *oci_escape(struct arena *a, const char *text);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* --- who is logged in: the files of docker and podman, and their helpers --- */
 
-/* The part of a key that names a registry: "https://index.docker.io/v1/" is docker.io. */
+/* Returns the part of a key that names a registry: "https://index.docker.io/v1/" is docker.io. */
 static const char *
 key_host(struct arena *a, const char *key)
 {
@@ -28,7 +28,10 @@ key_host(struct arena *a, const char *key)
 	return host;
 }
 
-/* The value for a registry in a map; podman's keys may name a repository too: the longest wins. */
+/*
+ * Returns the value for a registry in a map; podman's keys may name a repository too: the longest
+ * wins.
+ */
 static json_t *
 value_for(struct arena *a, json_t *map, const struct oci_name *n)
 {
@@ -57,7 +60,7 @@ fetch_json_text(struct arena *a, const json_t *map, const char *key)
 static bool
 take(struct oci_login *l, const char *user, const char *secret)
 {
-	/* docker's mark for a token that stands where a password would. */
+	/* docker's mark for a token in place of a password. */
 	if (user && !strcmp(user, "<token>"))
 		l->identity = secret;
 	else
@@ -116,9 +119,10 @@ from_helper(struct arena *a, const char *name, const struct oci_name *n, struct 
 	out = valid ? buf_text(&r.out) : "";
 	if (!good && !strstr(out, "credentials not found"))
 		list_push(a, troubles,
-			  !valid ? arena_printf(a, "`%s` is no name of a credential helper", name) :
+			  !valid ? arena_printf(a, "`%s` is not the name of a credential helper",
+						name) :
 			  !r.started  ? arena_printf(a, "%s is not installed", program) :
-			  r.timed_out ? arena_printf(a, "%s gave no answer in 60 s", program) :
+			  r.timed_out ? arena_printf(a, "%s did not answer within 60 s", program) :
 			  r.status    ? arena_printf(a, "%s failed: %.*s", program,
 						     (int)strcspn(out, "\r\n"), out) :
 					arena_printf(a, "%s answered without Username and Secret",
@@ -142,8 +146,7 @@ from_file(struct arena *a, const char *path, const struct oci_name *n, struct oc
 	src = fs_read(a, &ds, path, OCI_LOGIN_MAX, (struct span){ 0 });
 	root = src ? oci_json(src->text, src->size) : NULL;
 	if (!root) {
-		list_push(a, troubles,
-			  arena_printf(a, "`%s` cannot be read as a file of logins", path));
+		list_push(a, troubles, arena_printf(a, "`%s` is not a valid file of logins", path));
 		return false;
 	}
 	helper = json_string_value(value_for(a, json_object_get(root, "credHelpers"), n));
@@ -279,7 +282,7 @@ basic(struct arena *a, const struct oci_login *l)
 	return arena_printf(a, "Authorization: Basic %s", out);
 }
 
-/* A token as it may stand in a header: RFC 6750's characters. */
+/* Returns true for a token that a header may contain: RFC 6750's characters. */
 static bool
 is_token(const char *s)
 {
@@ -305,8 +308,8 @@ token_of(struct oci_registry *r, const struct http_answer *answer)
 }
 
 /*
- * A token for a challenge: GET with the login as Basic, or, where the login is an identity token,
- * the OAuth2 POST.  Source: distribution.github.io/distribution/spec/auth/token, .../oauth
+ * Returns a token for a challenge: GET with the login as Basic, or, where the login is an identity
+ * token, the OAuth2 POST. Source: distribution.github.io/distribution/spec/auth/token, .../oauth
  */
 static const char *
 fetch_token(struct oci_registry *r, const struct challenge *c, const char *scope)
@@ -346,7 +349,7 @@ fetch_token(struct oci_registry *r, const struct challenge *c, const char *scope
 	return token;
 }
 
-/* Where a login may be sent: over TLS, or on this machine where the registry is here too.  A user in
+/* Returns true if a login may be sent there: over TLS, or on this machine if the registry is on it too.  A user in
  * the URL ("http://localhost:1@192.0.2.2/") would make another host look like this one. */
 static bool
 is_safe(const struct oci_registry *r, const char *realm)
@@ -377,7 +380,7 @@ oci_authorize(struct oci_registry *r, const struct http_answer *answer, bool pus
 		r->authorization = fetch_token(r, &c, scope);
 	} else if (c.bearer && c.realm) {
 		list_push(r->a, &r->troubles,
-			  arena_printf(r->a, "it requires the login without TLS, at %s", c.realm));
+			  arena_printf(r->a, "it requires a login without TLS, at %s", c.realm));
 	} else if (c.basic && r->login.user) {
 		r->authorization = basic(r->a, &r->login);
 	}

@@ -26,7 +26,7 @@ oci_is_digest(const char *text)
 	       strspn(text + 7, "0123456789abcdef") == 64;
 }
 
-/* Hex digits: as many as the algorithm has bits, by four. */
+/* Returns true for hex digits, one for every four bits of the algorithm. */
 static bool
 is_any_digest(const char *text)
 {
@@ -41,7 +41,7 @@ has_upper(const char *s)
 	return strpbrk(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
 }
 
-/* The host and the rest of a name. */
+/* Splits a name into the host and the rest. */
 static void
 split_host(struct arena *a, const char *text, const char **host, const char **rest)
 {
@@ -64,7 +64,7 @@ refuse(struct diags *ds, const char *text, struct span at, const char *why, cons
 	struct diag *d =
 		diag_at(ds, E_REFERENCE, at, "`%s` is not an image reference: %s", text, why);
 
-	diag_help(d, "%s", help ? help : "write HOST/NAME:TAG, say ghcr.io/me/stack:1");
+	diag_help(d, "%s", help ? help : "write HOST/NAME:TAG, such as ghcr.io/me/stack:1");
 	return false;
 }
 
@@ -89,25 +89,26 @@ oci_name_parse(struct arena *a, struct diags *ds, const char *text, struct span 
 	if (sign) {
 		*sign++ = '\0';
 		if (!is_any_digest(sign))
-			return refuse(ds, text, at, "what follows `@` is no digest",
-				      "a digest reads sha256: and 64 hex digits in lower case");
+			return refuse(
+				ds, text, at, "the text after `@` is not a digest",
+				"a digest is sha256: and 64 hexadecimal digits in lower case");
 		out->digest = sign;
 	}
 	colon = strchr(path, ':');
 	if (colon) {
 		*colon++ = '\0';
 		if (!str_matches(colon, tag_pattern) || strlen(colon) > TAG_MAX_LEN)
-			return refuse(ds, text, at, "what follows the last `:` is no tag",
+			return refuse(ds, text, at, "the text after the last `:` is not a tag",
 				      "a tag has letters, digits, `_`, `.` and `-`, 128 at most");
 		out->tag = colon;
 	}
 	if (!str_matches(host, host_pattern))
-		return refuse(ds, text, at, "its host is none", NULL);
+		return refuse(ds, text, at, "its host is not valid", NULL);
 	if (has_upper(path))
 		return refuse(ds, text, at, "names in a registry are in lower case", NULL);
 	if (!str_matches(path, path_pattern) || strlen(path) > PATH_MAX_LEN)
 		return refuse(
-			ds, text, at, "its name is none",
+			ds, text, at, "its name is not valid",
 			"a name has lower-case letters and digits, with `.`, `_`, `__`, `-` or "
 			"`/` between them, 255 at most");
 	out->registry = host;

@@ -44,7 +44,7 @@ add_pins(struct work *w, const char *of, struct names *pins)
 	}
 }
 
-/* Versions of a package that others of the knowledge base pin. */
+/* Returns versions of a package that others of the knowledge base pin. */
 static struct names
 pins_of(struct work *w)
 {
@@ -76,7 +76,7 @@ take_known(struct work *w, struct found_releases *all)
 	}
 }
 
-/* Reads METADATA of as many releases as say something new, within the limit; false: w->why. */
+/* Reads METADATA of the releases that add facts, within the limit; false: w->why. */
 static bool
 read_some(struct work *w, const struct found_releases *all, unsigned *count)
 {
@@ -97,7 +97,7 @@ read_some(struct work *w, const struct found_releases *all, unsigned *count)
 	return true;
 }
 
-/* The file of a package that was read whole. */
+/* Writes the file of a package that was read whole. */
 static bool
 write_file(struct work *w, struct diags *ds, const struct found_releases *all)
 {
@@ -106,11 +106,11 @@ write_file(struct work *w, struct diags *ds, const struct found_releases *all)
 
 	releases_write(w, all, &out);
 	if (out.n > FS_READ_MAX) {
-		w->why = arena_printf(w->a, "its file would be larger than %d KiB; leave --all out",
+		w->why = arena_printf(w->a, "its file would be larger than %d KiB; omit --all",
 				      FS_READ_MAX / 1024);
 		return false;
 	}
-	/* What this program writes, it can read. */
+	/* This program can read everything that it writes. */
 	if (!facts_releases_valid(w->a, ds, path, buf_text(&out), out.n))
 		w->why = "the data of the index cannot be written as knowledge";
 	else if (!fs_write(ds, path, out.p, out.n, 0644, true, NULL))
@@ -217,7 +217,7 @@ harvest(struct arena *a, struct diags *ds, const struct facts *f, const struct n
 		return false;
 
 	for (; done < packages->n && !proc_interrupted(); done++) {
-		/* Of a package nothing stays in memory. */
+		/* Each package frees its memory. */
 		struct work w = { .h = &h, .a = arena_new(), .package = packages->at[done] };
 		struct diags own;
 

@@ -91,8 +91,8 @@ typedef bool remote_reader(void *ctx, struct diags *ds, const struct remote_seen
 /*
  * remote_wheel -- lets `reader` read a wheel by range requests.
  *
- *   in      what: a URL, NAME==VERSION (the wheel that Linux on x86_64 takes first), or the file name
- *           of a wheel; index: as of struct harvest_how
+ *   in      what: a URL, NAME==VERSION (the wheel that pip prefers on Linux x86_64), or the file
+ *           name of a wheel; index: as of struct harvest_how
  *   out     what the reader returns
  *   errors  SB0813: not found, not reachable, or a server without ranges; SB0286: no index; those of
  *           the reader; false

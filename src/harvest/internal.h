@@ -27,10 +27,10 @@ bool page_parse_html(struct arena *a, const char *url, const char *text, size_t 
 
 enum { PAGE_MAX = 16 * 1024 * 1024, PAGE_FILES_MAX = 100000, PAGE_TEXT_MAX = 1000 };
 
-/* Adds a file; url as written. One without a valid URL and name is left out. */
+/* Adds a file; url as written. A file without a valid URL and name is omitted. */
 void page_add(struct arena *a, struct index_page *page, const char *base, const char *url,
 	      struct index_file file);
-/* The text if it is 64 hex digits, in lower case; else NULL. */
+/* Returns the text if it is 64 hex digits, in lower case; else NULL. */
 const char *page_sha256(struct arena *a, const char *text);
 
 /* --- releases --- */
@@ -53,7 +53,7 @@ struct found_release {
 };
 struct found_releases LIST(struct found_release);
 
-/* The releases of a page, oldest first; package: normalised. */
+/* Returns the releases of a page, oldest first; package: normalised. */
 struct found_releases releases_of(struct arena *a, const struct index_page *page,
 				  const char *package);
 
@@ -66,8 +66,9 @@ void releases_select(struct arena *a, struct found_releases *all, const struct n
 		     const struct harvest_how *how);
 
 /*
- * releases_next -- the release whose METADATA says most: one that is pinned, the newest, the oldest,
- * then the middle of the longest run between two that do not agree; NULL: no other says more.
+ * releases_next -- returns the release whose METADATA adds most: a pinned one, the newest, the
+ * oldest, then the middle of the longest run between two that differ; NULL: no other one adds
+ * facts.
  */
 struct found_release *releases_next(const struct found_releases *all, bool every);
 
@@ -124,10 +125,10 @@ bool ranges_read(void *ctx, uint64_t at, void *to, size_t n);
 void ranges_expect(void *ctx, uint64_t at, uint64_t n);
 void ranges_close(struct ranges *r);
 
-/* The index without a slash at its end, and the user in it; false: it is no URL. */
+/* Parses the index: without a slash at its end, and the user in it; false: it is no URL. */
 bool harvester_index(struct arena *a, struct diags *ds, struct harvester *h);
 
-/* The page of the package; NULL: w->why. */
+/* Returns the page of the package; NULL: w->why. */
 const struct index_page *net_page(struct work *w);
 /* METADATA of a wheel; NULL: w->why. */
 const char *net_metadata(struct work *w, const struct index_file *file);
@@ -138,7 +139,7 @@ bool metadata_take(struct work *w, const char *text, struct found_release *r);
 /* Downloads the wheel of a release and fills `deep`; false: w->why. */
 bool deep_read(struct work *w, struct found_release *r);
 
-/* The file as text. */
+/* Writes the file as text. */
 void releases_write(struct work *w, const struct found_releases *all, struct buf *out);
 
 #endif

@@ -1,4 +1,7 @@
-/* What METADATA requires: everything without extras, and of extras what the knowledge base tracks. */
+/*
+ * Reads the requirements in METADATA: all without extras, and with extras those that the knowledge
+ * base tracks.
+ */
 #include <string.h>
 
 #include "base/str.h"
@@ -13,7 +16,7 @@ is_tracked(const struct harvester *h, const char *key)
 	return names_have(h->packages, key) || facts_tracks(h->f, key);
 }
 
-/* In the one form that equal requirements have. */
+/* Returns the form in which equal requirements are equal texts. */
 static const char *
 requirement_text(struct arena *a, const struct requirement *r)
 {
@@ -37,7 +40,7 @@ is_plain(const char *text)
 	return strlen(text) <= REQUIREMENT_MAX;
 }
 
-/* METADATA of another package would be believed for ever. */
+/* METADATA of another package would never be read again. */
 static bool
 is_of(struct work *w, const char *text, const struct found_release *r)
 {
@@ -49,7 +52,7 @@ is_of(struct work *w, const char *text, const struct found_release *r)
 	    !strcmp(name_normalize(w->a, name.at[0]), w->package) && v &&
 	    !version_cmp(v, r->version))
 		return true;
-	w->why = arena_printf(w->a, "METADATA of %s is not that of %s %s", r->wheel->name,
+	w->why = arena_printf(w->a, "METADATA of %s does not belong to %s %s", r->wheel->name,
 			      w->package, r->text);
 	return false;
 }

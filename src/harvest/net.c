@@ -14,7 +14,7 @@ enum { STALL_S = 20, ETAG_MAX = 1000 };
 static const char accept[] = "Accept: application/vnd.pypi.simple.v1+json, "
 			     "application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01";
 
-/* The URL with the index's user and password, where it is of the same origin. */
+/* Returns the URL with the index's user and password, where it is of the same origin. */
 static const char *
 with_user(struct work *w, const char *url)
 {
@@ -68,7 +68,7 @@ cache_path(struct work *w, const char *kind, const char *key)
 	return arena_printf(w->a, "%s/%s-%s", w->h->how->cache, kind, key);
 }
 
-/* The cached text of a key; NULL: there is none. */
+/* Returns the cached text of a key, or NULL. */
 static const char *
 cache_get(struct work *w, const char *kind, const char *key, size_t *n)
 {
@@ -81,7 +81,7 @@ cache_get(struct work *w, const char *kind, const char *key, size_t *n)
 	return s ? s->text : NULL;
 }
 
-/* A cache that cannot be written costs a request, no more. */
+/* Saves a page in the cache; a failure only costs a request later. */
 static void
 cache_put(struct work *w, const char *kind, const char *key, const char *text, size_t n)
 {
@@ -95,7 +95,7 @@ cache_put(struct work *w, const char *kind, const char *key, const char *text, s
 
 /* --- the page --- */
 
-/* A page with its ETag, as it is kept: three lines (ETag, type, URL), then the page. */
+/* The format of a cached page: three lines (ETag, type, URL), then the page. */
 struct kept_page {
 	const char *etag, *type, *url, *text;
 	size_t n;

@@ -1,4 +1,4 @@
-/* The page of a project in JSON (PEP 691, 700), and what both forms share. */
+/* Reads the page of a project in JSON (PEP 691, 700); has the parts that both forms share. */
 #include <string.h>
 #include <strings.h>
 
@@ -21,7 +21,7 @@ page_sha256(struct arena *a, const char *text)
 	return hex;
 }
 
-/* A valid file name of a URL: printable, without separators. */
+/* Returns true for a valid file name of a URL: printable, without separators. */
 static bool
 is_file_name(const char *name)
 {

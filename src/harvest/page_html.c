@@ -69,7 +69,10 @@ put_utf8(struct buf *b, uint32_t c)
 		buf_putc(b, ' '); /* no address and no version has such a character */
 }
 
-/* A character reference at s, which is behind `&`: its length with the semicolon; 0: it is none. */
+/*
+ * Returns a character reference at s, which is behind `&`: its length with the semicolon; 0 if it
+ * is not one.
+ */
 static size_t
 reference(const char *s, size_t n, uint32_t *point)
 {
@@ -118,7 +121,9 @@ unescape(struct arena *a, const char *s, size_t n)
 	return buf_text(&b);
 }
 
-/* The value behind a name: quoted, or up to a blank or the end of the tag; "" without one. */
+/*
+ * Returns the value behind a name: quoted, or up to a blank or the end of the tag; "" without one.
+ */
 static struct str
 read_value(struct reader *r)
 {
@@ -144,7 +149,7 @@ read_value(struct reader *r)
 	return value;
 }
 
-/* The rest of a tag. */
+/* Reads the rest of a tag. */
 static void
 read_attributes(struct reader *r, const char *values[ATTRIBUTES])
 {
@@ -168,7 +173,7 @@ read_attributes(struct reader *r, const char *values[ATTRIBUTES])
 	}
 }
 
-/* The last part of a path, with its %41 decoded. */
+/* Returns the last part of a path, with its %41 decoded. */
 static const char *
 file_name(struct arena *a, const char *href)
 {
@@ -191,7 +196,7 @@ file_name(struct arena *a, const char *href)
 	return buf_text(&b);
 }
 
-/* The digest of "sha256=HEX", or of "URL#sha256=HEX". */
+/* Returns the digest of "sha256=HEX", or of "URL#sha256=HEX". */
 static const char *
 digest_in(struct arena *a, const char *text, char before)
 {

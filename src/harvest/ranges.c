@@ -8,7 +8,7 @@
 enum {
 	TAIL_BYTES = 64 * 1024,        /* of the first request */
 	STEP_BYTES = 32 * 1024,        /* of the next ones, at least */
-	RANGES_MAX = 16 * 1024 * 1024, /* bytes of a wheel in all, members left out */
+	RANGES_MAX = 16 * 1024 * 1024, /* bytes of a wheel without its members */
 	PIECE_BYTES = 4 * 1024 * 1024, /* of a member that is read from its beginning to its end */
 	WHOLE_MAX = 8 * 1024 * 1024,   /* of a wheel whose server ignores ranges */
 };
@@ -105,7 +105,7 @@ fetch_piece(struct ranges *r, uint64_t at, uint64_t most)
 	return good;
 }
 
-/* How many of n bytes at `at` a segment has; they go to `to`. */
+/* Returns how many of n bytes at `at` a segment has; they go to `to`. */
 static size_t
 take(const struct segment *s, uint64_t at, size_t n, char *to)
 {

@@ -12,7 +12,10 @@ enum { TAGS_MAX = 256, TAG_BYTES_MAX = 100, RECENT_MAX = 60, HEADS_MAX = 200, RE
 #define OLDEST "2020-01-01"
 #define OLDEST_READ "2022-01-01" /* of which METADATA is read, unless another package pins it */
 
-/* A file name of 255 bytes can stand for many thousand tags; a real one for a dozen. */
+/*
+ * Limits the tags of a file name: 255 bytes can expand to many thousand tags; real names have a
+ * dozen.
+ */
 static bool
 has_few_tags(const char *name)
 {
@@ -29,7 +32,7 @@ has_few_tags(const char *name)
 	return product <= TAGS_MAX;
 }
 
-/* The version of a source distribution: NAME-VERSION.tar.gz and its like; NULL: it is none. */
+/* Returns the version of a source distribution: NAME-VERSION.tar.gz and its like, or NULL. */
 static const struct version *
 sdist_version(struct arena *a, const char *file, const char *package)
 {
@@ -56,7 +59,10 @@ struct tag {
 	unsigned glibc;                     /* 2.N; 0: it names none */
 };
 
-/* CPython 3.7 and newer on Linux with glibc can take it; a stable ABI counts from its own release. */
+/*
+ * Returns true for a tag of CPython 3.7 and newer on Linux with glibc; a stable ABI counts from its
+ * own release.
+ */
 static bool
 tag_read(struct arena *a, const char *text, struct tag *t)
 {
@@ -114,7 +120,7 @@ tag_text(struct arena *a, const struct tag *t)
 			  arena_printf(a, "%s-linux_%s", head, t->machine);
 }
 
-/* Of the platforms of one wheel for an interpreter, the one with the lowest glibc. */
+/* Adds, of one wheel's platforms for an interpreter, the one with the lowest glibc. */
 static void
 add_tags(struct arena *a, const struct wheel_file *file, struct names *out)
 {
@@ -133,7 +139,10 @@ add_tags(struct arena *a, const struct wheel_file *file, struct names *out)
 	}
 }
 
-/* How well a wheel stands for its release: those that Linux on x86_64 takes first. */
+/*
+ * Returns the rank of a wheel as the sample of its release: first those that pip prefers on Linux
+ * x86_64.
+ */
 static int
 rank_of(struct arena *a, const struct wheel_file *file)
 {
@@ -265,7 +274,7 @@ releases_of(struct arena *a, const struct index_page *page, const char *package)
 	if (!all.n)
 		return all;
 	qsort(all.at, all.n, sizeof(*all.at), by_version);
-	/* 1.0 and 1.0.0 are one version: the one that has files stays. */
+	/* 1.0 and 1.0.0 are one version: the one with files stays. */
 	for (size_t i = 1; i < all.n; i++) {
 		struct found_release *r = &all.at[i], *before = &all.at[kept];
 
@@ -299,7 +308,7 @@ same_series(const struct found_release *x, const struct found_release *y)
 	return !n;
 }
 
-/* The newest final release of its series; a yanked one only if all of them are. */
+/* Returns true for the newest final release of its series; a yanked one only if all of them are. */
 static bool
 is_head(const struct found_releases *all, size_t i)
 {
@@ -400,7 +409,7 @@ releases_select(struct arena *a, struct found_releases *all, const struct names 
 	}
 }
 
-/* The n-th release between two that can be read. */
+/* Returns the n-th release between two that can be read. */
 static struct found_release *
 readable(const struct found_releases *all, size_t from, size_t n)
 {
@@ -409,7 +418,7 @@ readable(const struct found_releases *all, size_t from, size_t n)
 	return &all->at[from];
 }
 
-/* True if y has every requirement of x that no extra brings. */
+/* Returns true if y has every requirement of x that no extra brings. */
 static bool
 agree(const struct found_release *x, const struct found_release *y)
 {

@@ -30,7 +30,7 @@ name_of_url(struct arena *a, const char *url)
 	return name;
 }
 
-/* The wheel of a release of a page; NULL: w->why. */
+/* Returns the wheel of a release of a page; NULL: w->why. */
 static const struct index_file *
 wheel_of_release(struct remote *m, const struct index_page *page, const char *version)
 {
@@ -83,7 +83,7 @@ find_file(struct remote *m, struct diags *ds, const char *what)
 	if (strstr(what, "://")) {
 		m->file.url = what;
 		if (!http_split(m->w.a, what, &user)) {
-			m->w.why = "it is no http or https URL";
+			m->w.why = "it is not an http or https URL";
 			return false;
 		}
 		m->file.name = name_of_url(m->w.a, what);

@@ -25,7 +25,7 @@ text_at(struct arena *a, const char *root, const char *path)
 	return s ? s->text : NULL;
 }
 
-/* What follows `key` at the start of a line; NULL: there is no such line. */
+/* Returns the text after `key` at the start of a line; NULL: there is no such line. */
 static const char *
 line_of(const char *text, const char *key)
 {
@@ -73,7 +73,7 @@ struct cgroup {
 	unsigned long long available_bytes;
 };
 
-/* A mounted hierarchy: which group stands at its mount point. */
+/* A mounted hierarchy, and the group at its mount point. */
 struct mounted {
 	const char *point, *group;
 };
@@ -121,7 +121,7 @@ find_mount(struct arena *a, const struct names *mountinfo, const char *controlle
 	return false;
 }
 
-/* 4:memory:/docker/0123, or 0::/user.slice of version 2; "/" if it is not told. */
+/* 4:memory:/docker/0123, or 0::/user.slice of version 2; "/" if unknown. */
 static const char *
 own_group(struct arena *a, const struct names *cgroups, const char *controller)
 {
@@ -140,8 +140,8 @@ own_group(struct arena *a, const struct names *cgroups, const char *controller)
 }
 
 /*
- * The folders of this process's group and of those above it, as far as they are mounted.
- * A group outside the mount point belongs to another view; only the mount point is known
+ * Returns the directories of this process's group and of those above it, as far as they are
+ * mounted. A group outside the mount point belongs to another view; only the mount point is known
  * then.
  */
 static struct names
@@ -169,7 +169,7 @@ static void
 add_memory(struct cgroup *c, unsigned long long limit, unsigned long long used,
 	   unsigned long long files)
 {
-	/* Version 1 shows 2^63 minus a page if there is no limit. */
+	/* Version 1 shows 2^63 minus a page for no limit. */
 	if (limit >= 1ULL << 62)
 		return;
 	used -= files < used ? files : used;
@@ -265,7 +265,7 @@ count_list(const char *s)
 	return (unsigned)n;
 }
 
-/* The processors that the scheduler may put this process on. */
+/* Returns the processors that the scheduler may put this process on. */
 static unsigned
 allowed_cpus(struct arena *a, const char *root)
 {
@@ -312,7 +312,10 @@ memory(struct arena *a, const char *root, const struct cgroup *c, struct host *h
 	h->mem_free_mib = (size_t)(rest >> 20);
 }
 
-/* One value of os-release(5), which sh could read: plain, or in quotes with backslashes; NULL: none. */
+/*
+ * Returns one value of os-release(5), which sh could read: plain, or in quotes with backslashes, or
+ * NULL.
+ */
 static const char *
 os_value(struct arena *a, const char *text, const char *key)
 {

@@ -18,7 +18,7 @@ struct host {
 	const char *kernel, *os; /* "6.1.0-18-amd64", "Debian GNU/Linux 12 (bookworm)" */
 };
 
-/* root: "" for the machine, a folder with proc/ and sys/ in the tests. */
+/* root: "" for the machine, a directory with proc/ and sys/ in the tests. */
 const struct host *host_read(struct arena *a, const char *root);
 
 struct host_gpu {
@@ -32,7 +32,7 @@ struct host_gpus {
 	struct host_gpu_list LIST(struct host_gpu) list;
 	const char *driver;   /* "550.54.15"; or NULL */
 	const char *cuda;     /* the newest CUDA that the driver runs, "12.4"; or NULL */
-	const char *why_none; /* if there is none: in words; else NULL */
+	const char *why_none; /* the reason if there is none; else NULL */
 	struct names lost;    /* "GPU 1: ...": GPUs that cannot be used, with the reason */
 };
 
@@ -41,17 +41,17 @@ const struct host_gpus *host_gpus(struct arena *a, const char *library);
 
 /* --- who uses the GPUs, and how much --- */
 
-/* What one process does on one GPU. */
+/* The use of one GPU by one process. */
 struct gpu_use {
 	int pid;
-	int busy; /* per cent of the multiprocessors, the highest since the last sample; -1: not told */
-	int busy_mean;  /* the mean of the same; -1: not told */
+	int busy; /* per cent of the multiprocessors, the peak since the last sample; -1: unknown */
+	int busy_mean;  /* the mean of the same; -1: unknown */
 	bool listed;    /* it has a CUDA context */
 	size_t mem_mib; /* 0: not told */
 };
 
 struct gpu_sample {
-	int busy;        /* per cent of the time with a kernel; -1: not told */
+	int busy;        /* per cent of the time with a kernel; -1: unknown */
 	size_t mem_mib;  /* in use, by everybody */
 	bool by_process; /* false: the driver does not report the utilisation of each process */
 	struct gpu_uses LIST(struct gpu_use) uses;

@@ -5,9 +5,9 @@
 #include "sample.h"
 
 /*
- * GPUs by NVML, which comes with the driver: nothing is linked against, so that this program
- * starts where there is none.
- * Source: NVIDIA's nvml.h, and pynvml.py of nvidia-ml-py 13 (PyPI) for values and sizes.
+ * Reads GPUs with NVML, a library of the driver. The program does not link against it, so that it
+ * starts without a driver. Source: NVIDIA's nvml.h, and pynvml.py of nvidia-ml-py 13 (PyPI) for
+ * values and sizes.
  */
 
 enum { NVML_OK = 0, NVML_TEXT = 96 }; /* room for a name, a UUID, a version */
@@ -99,7 +99,7 @@ find_functions(void *lib, struct nvml *n)
 void *
 nvml_library(struct arena *a, const char *library, const char **why)
 {
-	/* Under WSL 2 it lies where not every ld.so.conf looks. */
+	/* Under WSL 2, it is in a directory that not every ld.so.conf lists. */
 	static const char *const usual[] = { "libnvidia-ml.so.1",
 					     "/usr/lib/wsl/lib/libnvidia-ml.so.1" };
 	void *lib = NULL;
@@ -111,15 +111,15 @@ nvml_library(struct arena *a, const char *library, const char **why)
 	}
 	if (!lib && !library && fs_exists("/proc/driver/nvidia/version"))
 		*why = arena_printf(a,
-				    "the driver's kernel module is loaded, but its library is "
-				    "not here (%s): a container is given it by --gpus all",
+				    "the driver's kernel module is loaded, but its library was not "
+				    "found (%s): start the container with --gpus all",
 				    *why);
 	else if (!lib)
-		*why = arena_printf(a, "no NVIDIA driver here: %s", *why);
+		*why = arena_printf(a, "no NVIDIA driver: %s", *why);
 	return lib;
 }
 
-/* A text as the driver gives it, whether or not it ends it. */
+/* Returns a text as the driver gives it, whether or not it ends it. */
 static const char *
 text_of(struct arena *a, int result, char text[NVML_TEXT + 1])
 {

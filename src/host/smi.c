@@ -96,7 +96,7 @@ take_processes(struct arena *a, const struct names *lines, size_t n, struct gpu_
 		struct gpu_use *u;
 		int gpu = w.n ? number(w.at[0]) : -1, busy;
 
-		/* "#" is a word of the header, but of no other line. */
+		/* Only the header contains the word "#". */
 		for (size_t k = 1; w.n && !strcmp(w.at[0], "#") && k < w.n; k++) {
 			sm = !strcmp(w.at[k], "sm") ? k - 1 : sm;
 			fb = !strcmp(w.at[k], "fb") ? k - 1 : fb;

@@ -28,7 +28,7 @@ preview(const struct init *rd, const char *key)
 	return draft_complete(&copy, "preview") ? init_value(&copy, key) : NULL;
 }
 
-/* The next of "a, b" or, if words, "a b"; empty at the end. */
+/* Returns the next of "a, b" or, if words, "a b"; empty at the end. */
 static const char *
 next_part(struct arena *a, const char **p, bool words)
 {
@@ -162,7 +162,7 @@ static const struct {
 	[ASK_TORCH] = { "torch [%s]: ", "torch.version", "the newest compatible one",
 			answer_torch },
 	[ASK_PYTHON] = { "Python [%s]: ", "python", "a compatible one", answer_python },
-	[ASK_MODAL] = { "a Modal app as well? [%s]: ", NULL, "no", answer_modal },
+	[ASK_MODAL] = { "add a Modal app? [%s]: ", NULL, "no", answer_modal },
 };
 
 const char *

@@ -5,8 +5,8 @@
 #include "reader.h"
 
 /*
- * Selects open values by resolving: the newest torch that is compatible with the rest, then the values
- * of the stack.  A rejected value with a fix is repaired; a list item without one is left out; any other
+ * Selects unpinned values with the resolver: the newest compatible torch, then the values of the
+ * stack. It applies the fix of a rejected value, and omits a list item without a fix; any other
  * error ends with the errors of the last text.
  */
 
@@ -29,7 +29,7 @@ struct attempt {
 	const char *path, *text;
 	const struct source *src; /* of the text */
 	struct diags found;       /* of the text */
-	bool repaired;            /* a fix was applied and reported: what differs follows from it */
+	bool repaired; /* a fix was applied and reported: the differences follow from it */
 };
 
 static const struct stack *
@@ -49,7 +49,7 @@ resolve_text(struct attempt *t)
 
 /* --- repairs --- */
 
-/* The item that stands at a place of the text, or NULL. */
+/* Returns the item at a place of the text, or NULL. */
 static struct init_item *
 item_there(const struct attempt *t, struct span at)
 {
@@ -59,7 +59,7 @@ item_there(const struct attempt *t, struct span at)
 	return NULL;
 }
 
-/* A GPU of the file that the error names, where there are others: the architecture goes, not what
+/* Returns a GPU of the file that the error names, where there are others: the architecture goes, not what
  * cannot run on it. */
 static struct init_item *
 gpu_of(const struct attempt *t, const struct diag *d)
@@ -155,7 +155,7 @@ init_copy(const struct init *rd, struct diags *ds)
 	return out;
 }
 
-/* The errors of the last text, with the places that its items come from. */
+/* Reports the errors of the last text, with the places that its items come from. */
 static void
 report_errors(const struct attempt *t)
 {
@@ -173,7 +173,7 @@ report_errors(const struct attempt *t)
 	}
 }
 
-/* Is a known release in the range? */
+/* Returns true if a known release is in the range. */
 static bool
 names_known_torch(struct init *rd, const struct init_item *range)
 {
@@ -204,8 +204,8 @@ leave_item(struct init *rd, const char *key, const char *torch)
 }
 
 /*
- * An image that brings torch is the base, and its torch stays, unless the files install another
- * release over one of PyTorch's own builds: that one goes on a plain image with the same CUDA.
+ * Uses an image with torch as the base, and keeps its torch, unless the files replace one of
+ * PyTorch's own builds: then the base is a plain image with the same CUDA.
  */
 static void
 choose_base_torch(struct init *rd)

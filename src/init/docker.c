@@ -6,7 +6,7 @@
 #include "docker.h"
 
 /*
- * A Dockerfile as items: those of the last stage, of the stages that it stands on and of those that it
+ * A Dockerfile as items: those of the last stage, of its base stages and of the stages that it
  * copies from.
  */
 
@@ -125,7 +125,7 @@ take_env(struct docker *d, struct init_item *item, const struct command *c)
 		take_setting(d, item, c->at[0].s, value, unknown, false);
 }
 
-/* "NAME=value"; without a value it is the one from before FROM, if there is one. */
+/* Reads "NAME=value"; without a value, that from before FROM, if any. */
 static void
 take_arg(struct docker *d, struct init_item *item, const struct command *c)
 {
@@ -136,7 +136,7 @@ take_arg(struct docker *d, struct init_item *item, const struct command *c)
 
 		if (w->s[strlen(name)] && !w->unknown)
 			set_variable(d, name, w->s + strlen(name) + 1);
-		/* A variable that nothing uses is left out at the end. */
+		/* A variable that nothing uses is omitted at the end. */
 		part->name = name;
 		if (!map_get(&d->vars, name))
 			item_leave(d->rd, part, "it has no value here");
@@ -196,11 +196,11 @@ find_stages(struct docker *d)
 		else if (!strcmp(in->name, "ARG"))
 			take_arg(d, instruction_item(d, in), &c);
 		else
-			item_unread(d->rd, instruction_item(d, in), NULL, "it stands before FROM");
+			item_unread(d->rd, instruction_item(d, in), NULL, "it is before FROM");
 	}
 }
 
-/* The stage that a flag names, "--from=NAME", "--from=0" or "--mount=type=bind,from=NAME"; *from: there
+/* Returns the stage that a flag names, "--from=NAME", "--from=0" or "--mount=type=bind,from=NAME"; *from: there
  * is such a flag. */
 static struct stage *
 stage_of(struct docker *d, const struct instruction *in, bool *from)
@@ -243,11 +243,14 @@ take_copy(struct docker *d, struct init_item *item, const struct command *c)
 	else if (c->n == 2 && strstr(c->at[0].s, "requirements"))
 		item->name = fs_name(c->at[0].s);
 	else
-		item_leave(d->rd, item, "`app: {copy: [...]}` holds the files of the application");
+		item_leave(d->rd, item, "copy the application with `app: {copy: [...]}`");
 	d->rd->app_unsure |= item->fate == INIT_LEFT && item->kind == INIT_COPY;
 }
 
-/* Only the last of its kind in the last stage counts; finish decides it. */
+/*
+ * Records an instruction of which only the last one in the last stage has an effect; finish decides
+ * it.
+ */
 static void
 take_last(struct docker *d, struct init_item *item, const struct command *c)
 {
@@ -255,7 +258,7 @@ take_last(struct docker *d, struct init_item *item, const struct command *c)
 	struct last *slot = *name == 'C' ? &d->cmd : *name == 'E' ? &d->entrypoint : &d->user;
 
 	if (!d->stage->last) {
-		item_leave(d->rd, item, "only the one of the last stage counts");
+		item_leave(d->rd, item, "only that of the last stage has an effect");
 		return;
 	}
 	if (slot->in)
@@ -273,7 +276,7 @@ take_command(struct docker *d, const struct last *l, bool ignored)
 
 	if (ignored || !docker_words(d, &p, form, &c)) {
 		item_leave(d->rd, l->item,
-			   ignored ? "ENTRYPOINT in shell form ignores it" : "it runs nothing");
+			   ignored ? "ENTRYPOINT in shell form ignores it" : "it runs no command");
 		return;
 	}
 	l->item->fate = INIT_PARTS;
@@ -294,9 +297,9 @@ take_user(struct docker *d, const struct last *l)
 	const char *name = arena_copy(d->rd->a, l->word.s, strcspn(l->word.s, ":"));
 
 	if (among(name, "root 0"))
-		item_leave(d->rd, l->item, "an image without `user` belongs to root");
+		item_leave(d->rd, l->item, "an image without `user` runs as root");
 	else if (l->word.unknown || is_digit(*name))
-		item_leave(d->rd, l->item, "`user` takes the name of a user");
+		item_leave(d->rd, l->item, "`user` is the name of a user");
 	else
 		item_take(d->rd, l->item, "user", name);
 }
@@ -321,10 +324,11 @@ finish(struct docker *d, size_t from)
 			if (d->clones.at[i].by && d->clones.at[i].by->fate != INIT_LEFT)
 				item_take(d->rd, d->clones.at[i].items.at[k], "extensions", NULL);
 			else
-				item_leave(d->rd, d->clones.at[i].items.at[k],
-					   d->clones.at[i].by ?
-						   "what installs the clone is left out" :
-						   "init finds no command that installs the clone");
+				item_leave(
+					d->rd, d->clones.at[i].items.at[k],
+					d->clones.at[i].by ?
+						"the command that installs the clone was omitted" :
+						"init finds no command that installs the clone");
 	for (size_t i = from; i < d->rd->items.n; i++) {
 		struct init_item *item = d->rd->items.at[i];
 		struct variable *v = NULL;
@@ -334,7 +338,7 @@ finish(struct docker *d, size_t from)
 		if (v && v->used)
 			item->fate = INIT_PARTS;
 		else if (v)
-			item_leave(d->rd, item, "nothing that init reads uses it");
+			item_leave(d->rd, item, "no instruction that init reads uses it");
 		if (item->fate != INIT_OPEN || item->kind != INIT_COPY)
 			continue;
 		if (names_have(&d->read, item->name))
@@ -376,7 +380,7 @@ take_instruction(struct docker *d, const struct instruction *in)
 		d->dir = c.at[0].s;
 }
 
-/* The stages that it copies from, then its base stage, then its own lines. */
+/* Walks the stages that it copies from, then its base stage, then its own lines. */
 static void
 walk(struct docker *d, struct stage *s)
 {

@@ -17,12 +17,12 @@ struct word {
 	const char *s; /* without quotes, variables replaced */
 	const char *p; /* its place in d->text */
 	size_t n;
-	bool unknown;  /* holds a variable or command without a known value */
-	bool redirect; /* holds a bare < or >, which a shell takes for itself */
+	bool unknown;  /* contains a variable or command with an unknown value */
+	bool redirect; /* contains an unquoted < or >, which a shell interprets */
 };
 struct command LIST(struct word);
 
-/* A value of ARG or ENV; `used`: a later word holds it. */
+/* A value of ARG or ENV; `used`: a later word contains it. */
 struct variable {
 	const char *value;
 	bool used;
@@ -34,8 +34,8 @@ struct stage {
 	size_t first, end;        /* its instructions, without FROM */
 	struct init_item *item;
 	int parent;   /* the stage that image names, or -1 */
-	bool unknown; /* image holds a variable without a value */
-	bool last;    /* the last stage, or one that it stands on */
+	bool unknown; /* image contains a variable without a value */
+	bool last;    /* the last stage, or one of its base stages */
 	bool seen;    /* its instructions were read */
 };
 struct stages LIST(struct stage);
@@ -48,7 +48,7 @@ struct clone {
 };
 struct clones LIST(struct clone);
 
-/* An instruction of which only the last one counts; in NULL: there is none. */
+/* An instruction of which only the last one counts; in NULL if there is none. */
 struct last {
 	const struct instruction *in;
 	struct init_item *item;
@@ -74,9 +74,9 @@ struct docker {
 	struct map vars; /* name -> struct variable */
 	size_t expanded; /* bytes that variables were replaced by */
 
-	const struct stage *stage;    /* the one being read */
+	const struct stage *stage;    /* the stage that is being read */
 	const struct instruction *in; /* and its instruction */
-	const struct stage *root;     /* the one that the stack is installed in */
+	const struct stage *root;     /* the stage that contains the stack */
 	struct clones clones;
 	struct last cmd, entrypoint, user;
 	const char *dir; /* where WORKDIR and cd have led; or NULL */
@@ -89,23 +89,25 @@ struct docker {
  * continuation lines, comments between them, heredocs). */
 void docker_read(struct docker *d);
 
-/* Reads the words of an instruction, of a JSON array, or of a shell's next command.  What decides
- * between commands is not looked at.  Returns false at the end. */
+/*
+ * Reads the words of an instruction, of a JSON array, or of a shell's next command.  It ignores the
+ * operators between commands.  Returns false at the end.
+ */
 enum docker_form { FORM_WORDS, FORM_ARRAY, FORM_SHELL };
 bool docker_words(struct docker *d, const char **p, enum docker_form form, struct command *out);
 /* Returns FORM_ARRAY for a JSON array, else `other`. */
 enum docker_form docker_form(const struct instruction *in, enum docker_form other);
 
-/* Returns the place of n bytes of d->text, as far as they stand on one line. */
+/* Returns the place of n bytes of d->text, as far as they are on one line. */
 struct span docker_span(const struct docker *d, const char *p, size_t n);
 /* Returns them on one line, for the report. */
 const char *docker_shown(struct docker *d, const char *p, size_t n);
 /* Opens an item of a word; what NULL: the word itself. */
 struct init_item *docker_item(struct docker *d, const struct word *w, const char *what);
 
-/* Returns the image's stage that a stage stands on. */
+/* Returns the stage that is the base of a stage. */
 const struct stage *docker_root(const struct docker *d, const struct stage *s);
-/* Decides `export A=b` and `A=b command`; inlined: it holds for a command, not for the image. */
+/* Decides `export A=b` and `A=b command`; inlined: it applies to a command, not to the image. */
 void docker_setting(struct docker *d, const struct word *w, bool inlined);
 /* Decides the item of a RUN, d->in, by its commands. */
 void docker_run(struct docker *d, struct init_item *item);

@@ -31,7 +31,7 @@ take_base(struct docker *d, const struct stage *s)
 			     s->image, name.flavour);
 	}
 	item_take(d->rd, s->item, "base", value);
-	/* Whether it stays that torch depends on files that are read later. */
+	/* Files that init reads later decide whether this torch stays. */
 	d->has_torch = name.torch != NULL;
 	if (d->has_torch)
 		item_set(d->rd, s->image, s->at, "torch.from", "base")->comment =
@@ -55,7 +55,7 @@ docker_images(struct docker *d)
 			item_leave(d->rd, s->item, "a recipe has one base image");
 		else if (s->unknown || !*s->image || !strcmp(s->image, "scratch"))
 			item_unread(d->rd, s->item, "name it with --base",
-				    "init does not know this image");
+				    "this image is not in the knowledge base");
 		else if (s == d->root)
 			take_base(d, s);
 		else

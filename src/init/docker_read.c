@@ -45,7 +45,10 @@ goes_on(const struct docker *d, char *p, char *nl)
 	return true;
 }
 
-/* The end of an instruction that begins at p; lines between its own that are comments are filled. */
+/*
+ * Returns the end of an instruction that begins at p; lines between its own that are comments are
+ * filled.
+ */
 static char *
 instruction_end(const struct docker *d, char *p)
 {
@@ -63,7 +66,7 @@ instruction_end(const struct docker *d, char *p)
 	return nl;
 }
 
-/* The heredoc whose word follows "<<": its body at p, which ends before the line of the word; the place
+/* Returns the heredoc whose word follows "<<": its body at p, which ends before the line of the word; the place
  * behind it.  One without an end takes the rest. */
 static char *
 take_heredoc(struct docker *d, struct instruction *in, const char *word, char *p)
@@ -165,7 +168,7 @@ docker_span(const struct docker *d, const char *p, size_t n)
 			      (uint32_t)text_columns(p, width) };
 }
 
-/* A piece of the file on one line, for the report. */
+/* Returns a piece of the file on one line, for the report. */
 const char *
 docker_shown(struct docker *d, const char *p, size_t n)
 {
@@ -213,7 +216,7 @@ end_word(struct lexer *l)
 	l->b.n = 0;
 }
 
-/* What replaces a variable; outside quotes, blanks in it part a shell's words. */
+/* Inserts the value of a variable; outside quotes, blanks in it separate a shell's words. */
 static void
 expand(struct lexer *l, const char *value, bool quoted)
 {
@@ -248,7 +251,7 @@ substitution(struct lexer *l)
 	} while (*l->p && (depth || *l->p == '('));
 }
 
-/* "$NAME", "${NAME}", "${NAME:-word}"; what else begins with `$` is unknown and stays as it is. */
+/* "$NAME", "${NAME}", "${NAME:-word}"; any other text after `$` is unknown and stays unchanged. */
 static void
 variable(struct lexer *l, bool quoted)
 {
@@ -299,8 +302,8 @@ quoted(struct lexer *l)
 }
 
 /*
- * "2>&1", "> file": left out, with the word behind it.  A comparison right behind a name was meant for
- * pip, and the shell takes it: kept, and marked.
+ * Omits "2>&1" and "> file", with the next word. A comparison directly after a name was meant for
+ * pip, but is a redirection for the shell: it is kept and marked.
  */
 static void
 redirection(struct lexer *l)

@@ -11,7 +11,7 @@ word(const struct command *c, size_t i)
 	return i < c->n ? c->at[i].s : "";
 }
 
-/* What an installer that is not read brings is unknown. */
+/* Reports an unsupported installer: its packages are unknown. */
 static void
 unread(struct docker *d, struct init_item *item)
 {
@@ -22,7 +22,7 @@ unread(struct docker *d, struct init_item *item)
 
 /* --- apt --- */
 
-/* Why a package of the system's has no place in a recipe, or NULL. */
+/* Returns why a package of the system's has no place in a recipe, or NULL. */
 static const char *
 not_apt(struct docker *d, const struct word *w)
 {
@@ -36,9 +36,10 @@ not_apt(struct docker *d, const struct word *w)
 	return str_matches(w->s, "^(python3|python-is-|python$)") ?
 		       "`python:` installs it" :
 	       str_matches(w->s, "^(cuda-|nvidia-|libcudnn|libnccl)") ?
-		       "the base image and torch bring CUDA" :
-	       among(w->s, "software-properties-common") ? "a recipe names no further archives" :
-							   NULL;
+		       "the base image and torch contain CUDA" :
+	       among(w->s, "software-properties-common") ?
+		       "a recipe has no key for other archives" :
+		       NULL;
 }
 
 static void
@@ -131,7 +132,7 @@ run_git(struct docker *d, struct init_item *item, const struct command *c, size_
 	if (among(word(c, k), "clone")) {
 		add_clone(d, item, c, k + 1);
 	} else if (!clone || !among(word(c, k), "checkout switch reset submodule fetch")) {
-		item_leave(d->rd, item, "init does not follow this git command");
+		item_leave(d->rd, item, "init does not support this git command");
 	} else {
 		if (among(word(c, k), "checkout switch reset"))
 			clone->ref = word(c, c->n - 1);
@@ -186,7 +187,7 @@ requirement(struct docker *d, const struct word *w, const char *text, const char
 				    clone->ref ? clone->ref : "");
 	}
 	item->name = name_normalize(d->rd->a, text);
-	/* What builds need, and nothing else: the plan installs it. */
+	/* Packages that only builds need: the plan installs them. */
 	if (among(item->name, "setuptools wheel ninja packaging uv"))
 		item_take(d->rd, item, "packages", NULL);
 	else if (w->unknown)
@@ -211,7 +212,7 @@ option(struct docker *d, const struct word *w, enum pip_option o, const char *va
 		place_option(d->rd, docker_item(d, w, what), o, value);
 }
 
-/* Options are read first: they hold for the whole call, wherever they stand. */
+/* Reads options first: they apply to the whole call, wherever they are. */
 static void
 read_words(struct docker *d, const struct command *c, size_t from, bool second)
 {
@@ -269,8 +270,8 @@ run_python(struct docker *d, struct init_item *item, const struct command *c, si
 	} else {
 		item_leave(d->rd, item,
 			   python && among(word(c, k), "setup.py") ?
-				   "init does not follow this command of setup.py" :
-				   "init does not know this command");
+				   "init does not support this command of setup.py" :
+				   "init does not support this command");
 	}
 	for (; !strcmp(s, "uv") && k + 1 < c->n; k++)
 		if (among(word(c, k), "--python install") && starts_with(word(c, k + 1), "3."))
@@ -319,7 +320,7 @@ run_other(struct docker *d, struct init_item *item, const struct command *c, siz
 	else if (among(s, "set echo true : mkdir ldconfig"))
 		item_leave(d->rd, item, "it installs nothing");
 	else
-		item_leave(d->rd, item, "init does not know this command");
+		item_leave(d->rd, item, "init does not support this command");
 	if (among(s, "cd"))
 		d->dir = word(c, k);
 	for (; among(s, "export") && k < c->n; k++)
@@ -366,11 +367,11 @@ docker_run(struct docker *d, struct init_item *item)
 	size_t before = d->rd->items.n;
 	struct command c = { 0 };
 
-	/* Caches are the plan's; what else is mounted is not in a recipe. */
+	/* The plan mounts caches; a recipe has no other mounts. */
 	for (size_t k = 0; k < d->in->flags.n; k++)
 		if (!strstr(d->in->flags.at[k], "type=cache"))
 			item_leave(d->rd, item_open(d->rd, d->in->flags.at[k], item->at),
-				   "a recipe has no place for this option of RUN");
+				   "a recipe has no key for this option of RUN");
 	/* A heredoc alone is the script; of another command it is the input. */
 	if (d->in->bodies.n && *p == '<')
 		p = d->in->bodies.at[0];
@@ -381,5 +382,5 @@ docker_run(struct docker *d, struct init_item *item)
 	while (item->fate == INIT_PARTS && !d->rd->ds->errors && docker_words(d, &p, form, &c))
 		run_command(d, &c, form == FORM_ARRAY ? d->in->args : c.at[0].p, p);
 	if (d->rd->items.n == before && item->fate == INIT_PARTS)
-		item_leave(d->rd, item, "it runs nothing");
+		item_leave(d->rd, item, "it runs no command");
 }

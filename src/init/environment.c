@@ -11,7 +11,7 @@ is_list(const struct node *n)
 	return n && n->kind == NODE_LIST;
 }
 
-/* An item for each text of a list; other values are left out. */
+/* Adds an item for each text of a list; other values are omitted. */
 static void
 each_text(struct init *rd, const struct node *list,
 	  void (*place)(struct init *rd, struct init_item *item, const char *text))
@@ -68,7 +68,7 @@ add_environment(struct init *rd, const struct node *root)
 			item_leave(rd, item_open(rd, root->pairs[i].key, root->pairs[i].key_at),
 				   "%s",
 				   among(root->pairs[i].key, "channels") ? NO_CHANNEL :
-									   "it is conda's own");
+									   "it belongs to conda");
 	each_text(rd, all, place_conda);
 	for (size_t i = 0; i < all->n; i++)
 		each_text(rd, node_get(all->items[i], "pip"), place_pip);
@@ -112,7 +112,7 @@ add_build_key(struct init *rd, const struct pair *p)
 						 text),
 				    "`%s` was not read", text);
 		else if (among(p->key, "gpu cudnn"))
-			item_leave(rd, item, "the base image and torch decide it");
+			item_leave(rd, item, "the base image and torch determine it");
 		else
 			item_unread(rd, item, NULL, "init does not read it");
 	}
@@ -128,7 +128,7 @@ add_cog(struct init *rd, const struct node *root)
 	for (size_t i = 0; i < root->n; i++)
 		if (strcmp(root->pairs[i].key, "build") != 0)
 			item_leave(rd, item_open(rd, root->pairs[i].key, root->pairs[i].key_at),
-				   "it is about Cog's own server");
+				   "it belongs to Cog's server");
 }
 
 /* --- which of them it is --- */
@@ -156,7 +156,7 @@ init_environment(struct init *rd, const struct source *src)
 	else
 		diag_help(diag_at(rd->ds, E_INIT_INPUT, root->at,
 				  "this YAML is neither conda's environment.yml nor cog.yaml"),
-			  "give it one of them, the output of `pip freeze`, pyproject.toml or a "
+			  "pass one of them, the output of `pip freeze`, pyproject.toml or a "
 			  "Dockerfile");
 	items_report(rd, from);
 	return rd->ds->errors == before;

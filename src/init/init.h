@@ -16,20 +16,20 @@
  * Creates a recipe from answers, options, requirements files and Dockerfiles.
  *
  * A reader turns its input into a flat list of items: every line, instruction, command and argument
- * that carries a decision.  Each item ends as taken (a recipe key) or left out (a reason).  The recipe
- * is the list of taken items, and the report is the list of omitted items.  An item without a
- * fate is a bug of this program.  init_recipe selects what the items leave open and writes the text.
- * Nothing here reads a file or a terminal.
+ * that affects the recipe. Each item ends as taken (with a recipe key) or omitted (with a reason).
+ * The recipe is the list of taken items, and the report is the list of omitted items. An item that
+ * is neither is a bug of this program. init_recipe selects the values that the items leave
+ * unpinned, and writes the text. Nothing here reads a file or a terminal.
  */
 
 enum init_fate {
 	INIT_OPEN,  /* not decided yet */
 	INIT_TAKEN, /* `key` holds it */
-	INIT_LEFT,  /* left out because of `why` */
+	INIT_LEFT,  /* omitted because of `why` */
 	INIT_PARTS, /* its parts, or the places that use it, are items of their own */
 };
 
-/* What an item of a Dockerfile is, for the checks of its order. */
+/* The kind of an item of a Dockerfile, for the checks of its order. */
 enum init_kind { INIT_OTHER, INIT_APT, INIT_PIP, INIT_COPY };
 
 struct init_item {
@@ -41,12 +41,12 @@ struct init_item {
 	const char *name;       /* normalised name of a package, name of a variable; or NULL */
 	const char *spec;       /* versions: of an extension "==2.2.2", of torch ">=2"; or "" */
 	const char *comment;    /* the reason for the value, or NULL */
-	const char *why, *help; /* INIT_LEFT: the reason, and what to do (or NULL) */
+	const char *why, *help; /* INIT_LEFT: the reason, and the fix (or NULL) */
 	enum code code;         /* INIT_LEFT: of the report */
-	uint32_t line;          /* of the recipe's text that holds it; 0: none */
+	uint32_t line;          /* line of the recipe's text that contains it; 0: none */
 
 	enum init_kind kind;
-	unsigned call;             /* the command that installs it, which may install more */
+	unsigned call;             /* the command that installs this item and possibly others */
 	bool isolated;             /* INIT_PIP: without --no-build-isolation */
 	bool pinned;               /* one version, a tag, a commit or a file */
 	bool wide;                 /* INIT_COPY: the whole directory */
@@ -55,7 +55,7 @@ struct init_item {
 };
 struct init_items LIST(struct init_item *);
 
-/* A line of a file of constraints: it holds for a package that another line requires. */
+/* A line of a constraints file: it applies to a package that another line requires. */
 struct init_constraint {
 	struct init_item *item;
 	const char *text;
@@ -73,7 +73,7 @@ struct init {
 	struct init_constraints LIST(struct init_constraint) constraints;
 	const char *from; /* the source of the items, for the first line; or NULL */
 	struct init_items items;
-	struct map places; /* key and name -> the item that holds it */
+	struct map places; /* key and name -> its item */
 	bool modal;        /* a Modal app as well */
 	bool app_unsure;   /* which files belong to the application is not certain */
 };
@@ -88,7 +88,10 @@ struct init {
  */
 const struct source *init_text(struct init *rd, const struct source *src);
 
-/* Whether name or first line are those of a Dockerfile, of TOML, of YAML; else it is a list. */
+/*
+ * Returns whether name or first line are those of a Dockerfile, of TOML, of YAML; else it is a
+ * list.
+ */
 bool init_is_dockerfile(struct init *rd, const struct source *src);
 bool init_is_toml(struct init *rd, const struct source *src);
 bool init_is_yaml(struct init *rd, const struct source *src);
@@ -101,18 +104,18 @@ bool init_is_yaml(struct init *rd, const struct source *src);
  *   in      read: paths of requirements files that are read as well: a Dockerfile may install them;
  *           a list includes other files (-r, -c) if rd->open is set and its path is not "-"
  *   out     a later item replaces an earlier one of the same key and name
- *   errors  SB0193, false; each item that is left out is a note (SB0190) or a warning (SB0192), what
- *           is wrong with the Dockerfile a warning
- *   limits  4000 items; a Dockerfile's variables expand to at most 1 MiB
- *   memory  borrows from src
- *   source  PEP 621, PEP 735, PEP 751; uv's documentation of [tool.uv]; conda's and Cog's of theirs
+ *   errors  SB0193, false; each omitted item is a note (SB0190) or a warning (SB0192); faults of
+ *           the Dockerfile are warnings limits 4000 items; a Dockerfile's variables expand to at
+ *           most 1 MiB
+ *   memory  borrows from src source PEP 621, PEP 735, PEP 751; uv's documentation of [tool.uv];
+ *           conda's and Cog's of theirs
  */
 bool init_project(struct init *rd, const struct source *src);
 bool init_environment(struct init *rd, const struct source *src);
 bool init_requirements(struct init *rd, const struct source *src);
 bool init_dockerfile(struct init *rd, const struct source *src, const struct names *read);
 
-/* Adds one requirement of the command line.  errors SB0193, false: it is none */
+/* Adds one requirement of the command line.  errors SB0193, false if it is not one */
 bool init_requirement(struct init *rd, const char *text);
 
 /* Sets a key from the command line; value NULL removes the value of a file. */

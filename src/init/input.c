@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "reader.h"
 
-/* What kind of text it is, and whether it is one. */
+/* Detects the kind of an input, and whether it is text. */
 
 enum { LINE_MAX_BYTES = 64 * 1024 };
 
@@ -29,12 +29,15 @@ refuse(struct init *rd, const struct source *src, uint32_t line, const char *wha
 	struct span at = { .src = src, .line = line, .col = line != 0 };
 
 	diag_help(diag_at(rd->ds, E_INIT_INPUT, at, "%s", what),
-		  "give it the output of `pip freeze`, a requirements file, pyproject.toml or a "
+		  "pass the output of `pip freeze`, a requirements file, pyproject.toml or a "
 		  "Dockerfile");
 	return NULL;
 }
 
-/* The first line that is no comment, without blanks around it, and its number; "": there is none. */
+/*
+ * Returns the first line that is not a comment, without blanks around it, and its number; "": there
+ * is none.
+ */
 static const char *
 first_line(struct init *rd, const struct source *src, uint32_t *at)
 {
@@ -61,7 +64,7 @@ init_text(struct init *rd, const struct source *src)
 		const char *line, *what;
 	} others[] = {
 		{ "^[{].", "this is JSON" },
-		{ "^Package .", "this is the output of `pip list`: use that of `pip freeze`" },
+		{ "^Package .", "this is the output of `pip list`; use `pip freeze`" },
 	};
 	const char *p = src->text, *begin, *first;
 	uint32_t line = 1;
@@ -83,7 +86,7 @@ init_text(struct init *rd, const struct source *src)
 		}
 	first = first_line(rd, src, &line);
 	if (!*first)
-		return refuse(rd, src, 0, "the file holds only comments");
+		return refuse(rd, src, 0, "the file has only comments");
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (str_matches(first, others[i].line))
 			return refuse(rd, src, line, others[i].what);

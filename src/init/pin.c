@@ -21,7 +21,7 @@ differs(const struct pinning *p, struct span at, const char *what, const char *w
 			     why ? why : "");
 }
 
-/* A key of one value: the stack's, with the reason if the recipe did not name one. */
+/* Pins a key of one value to that of the stack, with the reason if the recipe has none. */
 static void
 pin(const struct pinning *p, const char *key, const char *label, const char *value,
     const char *reason)
@@ -97,10 +97,9 @@ pin_extension(const struct pinning *p, struct init_item *item)
 		if (pinned)
 			differs(p, item->at, item->name, item->spec, spec, NULL);
 		else
-			item_changed(
-				p->rd, item->at,
-				"`%s%s` became %s, the newest that is compatible with the rest",
-				item->value, item->spec, e->version);
+			item_changed(p->rd, item->at,
+				     "`%s%s` became %s, the newest compatible release", item->value,
+				     item->spec, e->version);
 		item->spec = spec;
 		return;
 	}

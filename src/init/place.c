@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "reader.h"
 
-/* Where a requirement belongs: torch, beside torch, the extensions, the packages, nowhere. */
+/* Decides the place of a requirement: torch, torch.with, the extensions, the packages, or none. */
 
 /* --- torch --- */
 
@@ -58,8 +58,8 @@ add_companion(struct init *rd, struct init_item *item, const struct requirement 
 }
 
 /*
- * What torch's wheels require by name, as METADATA of "PyPI: torch 1.13.0" to "PyPI: torch 2.15.0" has
- * it: torch installs them at its own versions.
+ * Returns true for packages that torch's wheels require, by METADATA of "PyPI: torch 1.13.0" to
+ * "PyPI: torch 2.15.0": torch installs them in its own versions.
  */
 static bool
 comes_with_torch(struct init *rd, const char *key)
@@ -102,7 +102,7 @@ not_kept(struct init *rd, const char *url, bool has_releases)
 	n = strlen(++ref);
 	return !strpbrk(ref, "0123456789") ||
 			       (n >= 7 && n < 40 && strspn(ref, "0123456789abcdef") == n) ?
-		       arena_printf(rd->a, "`%s` is no tag and no full commit", ref) :
+		       arena_printf(rd->a, "`%s` is neither a tag nor a full commit", ref) :
 		       NULL;
 }
 
@@ -119,8 +119,8 @@ add_extras(struct init *rd, const struct init_item *owner, const struct requirem
 			place_requirement(rd, item, extra, true);
 		else
 			item_leave(rd, item,
-				   "an extension is installed without its extras; add what "
-				   "it needs to `packages`");
+				   "an extension is installed without its extras; add their "
+				   "requirements to `packages`");
 		item->call = owner->call;
 	}
 }
@@ -172,7 +172,9 @@ add_extension(struct init *rd, struct init_item *item, const struct requirement 
 
 /* --- packages --- */
 
-/* True if pip installs an extension from a wheel of PyPI: the recipe need not compile it. */
+/*
+ * Returns true if pip installs an extension from a wheel of PyPI: the recipe need not compile it.
+ */
 static bool
 is_package(struct arena *a, const struct extension *e, const struct requirement *r)
 {
@@ -202,14 +204,14 @@ add_package(struct init *rd, struct init_item *item, const struct requirement *r
 
 /* --- one requirement --- */
 
-/* The name of a URL that is given without one: #egg=, the file's name, the repository's. */
+/* Returns the name of a URL that is given without one: #egg=, the file's name, the repository's. */
 static const char *
 name_of_url(struct init *rd, const char *url)
 {
 	const char *egg = strstr(url, "egg="), *name, *begin;
 	const char *bare = arena_copy(rd->a, url, strcspn(url, "#"));
 	const char *folder = subdirectory_of(rd->a, url), *in = folder ? folder : "";
-	const char *near = NULL; /* of the same repository, in another directory of it */
+	const char *near = NULL; /* the item of another directory of the same repository */
 	struct names known = facts_extension_names(rd->f);
 	const struct version *v;
 	size_t n;
@@ -267,8 +269,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	if (r)
 		item->name = r->key;
 	if (is_local_path(text))
-		item_leave(rd, item,
-			   "it is local code: `app: {copy: [...]}` holds the application");
+		item_leave(rd, item, "it is local code: copy it with `app: {copy: [...]}`");
 	else if (!r)
 		item_unread(rd, item,
 			    strchr(text, '=') && !strstr(text, "==") ?
@@ -278,7 +279,7 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 	else if (!strcmp(r->key, "pip"))
 		item_leave(rd, item, "the environment has its own pip");
 	else if (comes_with_torch(rd, r->key))
-		item_leave(rd, item, "torch installs it, at the version that torch was built with");
+		item_leave(rd, item, "torch installs the version that it was built with");
 	else if (r->marker && (e || !strcmp(r->key, "torch")) &&
 		 marker_eval(r->marker, &here, &holds) && !holds)
 		item_leave(rd, item, "its marker excludes this environment");
@@ -377,12 +378,12 @@ place_index(struct init *rd, struct init_item *item, const char *url, bool extra
 	else if (!extra && !init_get(rd, "index") && !strcmp(shown, url))
 		item_take(rd, item, "index", url);
 	else
-		item_unread(
-			rd, item,
-			extra ? "list its packages: `index: {extra: [{url: ..., packages: "
-				"[...]}]}`" :
-				"`index: {url: ..., secret: NAME}` takes it without credentials",
-			"the recipe has no place for this index");
+		item_unread(rd, item,
+			    extra ? "list its packages: `index: {extra: [{url: ..., packages: "
+				    "[...]}]}`" :
+				    "use `index: {url: ..., secret: NAME}`, without credentials in "
+				    "the URL",
+			    "the recipe has no key for this index");
 }
 
 void

@@ -10,7 +10,7 @@
  * resolved packages (uv.lock, pylock.toml).
  */
 
-/* A member as a text, "" if it is none. */
+/* Returns a member as a text, "" if it is none. */
 static const char *
 text_in(const struct node *map, const char *key)
 {
@@ -27,7 +27,10 @@ items_in(const struct node *list)
 
 /* --- pyproject.toml --- */
 
-/* The sources of a dependency: [tool.uv.sources] NAME = {...}, or a list of those with markers. */
+/*
+ * Returns the sources of a dependency: [tool.uv.sources] NAME = {...}, or a list of those with
+ * markers.
+ */
 static const struct node *
 source_of(struct init *rd, const struct node *uv, const char *key)
 {
@@ -74,13 +77,12 @@ add_dependency(struct init *rd, const struct node *uv, const struct node *n)
 
 	from = source ? from_source(rd, r->name, source) : NULL;
 	if (source && (*text_in(source, "path") || node_get(source, "workspace")))
-		item_leave(rd, item,
-			   "it is local code: `app: {copy: [...]}` holds the application");
+		item_leave(rd, item, "it is local code: copy it with `app: {copy: [...]}`");
 	else
 		place_requirement(rd, item, from ? from : text, false);
 }
 
-/* Only one series in the range decides the Python. */
+/* Selects the Python if the range has only one series. */
 static void
 add_python(struct init *rd, const struct node *n)
 {
@@ -108,7 +110,7 @@ leave_groups(struct init *rd, const struct node *groups, const char *what)
 			   "init reads the project's own dependencies; add more with --package");
 }
 
-/* The index that torch comes from goes first: a recipe has one. */
+/* Adds the indexes, that of torch first: a recipe has one. */
 static void
 add_indexes(struct init *rd, const struct node *uv)
 {
@@ -149,7 +151,7 @@ add_uv_settings(struct init *rd, const struct node *uv)
 		if (among(p->key, built_in))
 			item_take(rd, item, "extensions", NULL);
 		else if (among(p->key, versions))
-			item_unread(rd, item, "add the versions that it means to `packages`",
+			item_unread(rd, item, "add its versions to `packages`",
 				    "init does not read it");
 		else
 			item_leave(rd, item, "it is a setting of uv");
@@ -173,9 +175,8 @@ add_project(struct init *rd, const struct node *root)
 	leave_groups(rd, node_get(project, "optional-dependencies"), "extra");
 	leave_groups(rd, node_get(root, "dependency-groups"), "group");
 	if (build)
-		item_leave(
-			rd, item_open(rd, "build-system", build->at),
-			"it builds the project itself: `app: {copy: [...]}` holds the application");
+		item_leave(rd, item_open(rd, "build-system", build->at),
+			   "it builds the project itself: copy it with `app: {copy: [...]}`");
 	add_uv_settings(rd, uv);
 }
 
@@ -204,7 +205,7 @@ locked_requirement(struct init *rd, const struct node *p)
 		      arena_printf(rd->a, "%s==%s", name, text_in(p, "version"));
 }
 
-/* Whether all of its files are wheels for other systems. */
+/* Returns whether all of its files are wheels for other systems. */
 static bool
 is_for_others(const struct node *p)
 {
@@ -232,8 +233,7 @@ add_locked(struct init *rd, const struct node *packages)
 		struct init_item *item = item_open(rd, what ? what : name, p->at);
 
 		if (!what)
-			item_leave(rd, item,
-				   "it is local code: `app: {copy: [...]}` holds the application");
+			item_leave(rd, item, "it is local code: copy it with `app: {copy: [...]}`");
 		else if (is_for_others(p))
 			item_leave(rd, item, "it has no wheel for linux");
 		else if (map_put(&seen, name, item))
@@ -279,13 +279,13 @@ init_project(struct init *rd, const struct source *src)
 		add_locked(rd, node_get(root, "package"));
 	else if (poetry || node_get(root, "metadata"))
 		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
-				  "this is Poetry's or PDM's: init does not read it"),
+				  "this file is Poetry's or PDM's, which init does not read"),
 			  "convert it: `poetry export -f requirements.txt | stackbuild init`, or "
 			  "`pdm export | stackbuild init`");
 	else
 		diag_help(diag_at(rd->ds, E_INIT_INPUT, (struct span){ .src = src },
 				  "this TOML declares no dependencies"),
-			  "give it a pyproject.toml with [project] dependencies, uv.lock or "
+			  "pass a pyproject.toml with [project] dependencies, uv.lock or "
 			  "pylock.toml");
 	items_report(rd, from);
 	return rd->ds->errors == before;

@@ -4,11 +4,11 @@
 #include "base/str.h"
 #include "init.h"
 
-/* Private to init/: what all readers share, and the draft of a recipe. */
+/* Private to init/: the functions that all readers share, and the draft of a recipe. */
 
 enum { INIT_ITEMS_MAX = 4000 };
 
-/* Returns the first line that is no comment, without blanks around it; "": there is none. */
+/* Returns the first line that is not a comment, without blanks around it; "": there is none. */
 const char *init_first_line(struct init *rd, const struct source *src);
 
 /*
@@ -18,13 +18,13 @@ const char *init_first_line(struct init *rd, const struct source *src);
 struct init_item *item_open(struct init *rd, const char *what, struct span at);
 
 /*
- * Decides an item: taken.  An earlier item of the same key (and name) is left out; of the two, the new
- * one gets the earlier place, so `item` is then the earlier one.  value NULL: the key covers it
- * without holding it.  Returns the item that holds the key.
+ * Decides an item: taken. An earlier item of the same key (and name) is omitted, and the new one
+ * gets its place, so `item` is then the earlier one. value NULL: the key covers the item without
+ * its text. Returns the item of the key.
  */
 struct init_item *item_take(struct init *rd, struct init_item *item, const char *key,
 			    const char *value);
-/* Decides an item: left out, as a note; or, with help or NULL, as a warning that it was not read. */
+/* Decides an item: omitted, as a note; or, with help or NULL, as a warning that it was not read. */
 #define item_leave(rd, item, ...) item_drop(rd, item, N_INIT_LEFT, NULL, __VA_ARGS__)
 #define item_unread(rd, item, ...) item_drop(rd, item, W_INIT_NOT_READ, __VA_ARGS__)
 void item_drop(struct init *rd, struct init_item *item, enum code code, const char *help,
@@ -39,14 +39,14 @@ void item_report(struct init *rd, const struct init_item *item);
 /* Adds a note (SB0191): the recipe differs from the input at this place. */
 #define item_changed(rd, at, ...) diag_at((rd)->ds, N_INIT_CHANGED, at, __VA_ARGS__)
 
-/* Returns the item that holds a key (with a name), or NULL. */
+/* Returns the item of a key (with a name), or NULL. */
 struct init_item *init_find(const struct init *rd, const char *key, const char *name);
 #define init_get(rd, key) init_find(rd, key, NULL)
-/* Returns the item of `packages` that holds the range of torch, "torch>=2,<2.3"; or NULL. */
+/* Returns the item of `packages` with the range of torch, "torch>=2,<2.3"; or NULL. */
 #define torch_range(rd) init_find(rd, "packages", "torch")
 /* Returns its value, or NULL. */
 const char *init_value(const struct init *rd, const char *key);
-/* Returns true if an item holds the key with a value. */
+/* Returns true if an item has the key with a value. */
 bool item_has(const struct init_item *item, const char *key);
 
 /* --- requirements --- */
@@ -63,10 +63,10 @@ void place_conda(struct init *rd, struct init_item *item, const char *text);
 /* Returns "cu121" for torch's own index, "" for its root, NULL for another one. */
 const char *torch_index_tag(struct init *rd, const char *url);
 
-/* Returns true for a path: what pip builds from a directory or a file of this machine. */
+/* Returns true for a path: a directory or a file of this machine that pip builds. */
 bool is_local_path(const char *s);
 
-/* Decides an item by an option of pip; an editable requirement is none. */
+/* Decides an item that is an option of pip; an editable requirement is not one. */
 void place_option(struct init *rd, struct init_item *item, enum pip_option o, const char *value);
 
 /* --- the draft --- */
@@ -75,7 +75,7 @@ void place_option(struct init *rd, struct init_item *item, enum pip_option o, co
 struct init_key {
 	const char *key;
 	enum { KEY_VALUE, KEY_LINES, KEY_SETTINGS } form;
-	bool needed; /* an item of it cannot be left out because resolve rejects it */
+	bool needed; /* resolve rejects an item of it, which cannot be omitted */
 	bool gap;    /* an empty line before it */
 	const char *comment;
 };

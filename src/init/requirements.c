@@ -4,7 +4,7 @@
 #include "python/python.h"
 #include "reader.h"
 
-/* Requirements files, and what `pip freeze` prints: each line is an item. */
+/* Reads requirements files and the output of `pip freeze`: each line is an item. */
 
 /* "einops==0.8.0 --hash=sha256:...": pip's options behind a requirement are an item of their own; all
  * hashes of a file are one. */
@@ -17,8 +17,7 @@ without_options(struct init *rd, const struct text *l, bool *hashes)
 
 	if (cut && !(hash && *hashes))
 		item_leave(rd, item_open(rd, hash ? "--hash" : cut + 1, l->at),
-			   hash ? "a recipe holds no hashes of packages" :
-				  "it is an option of pip");
+			   hash ? "a recipe has no hashes of packages" : "it is an option of pip");
 	*hashes |= hash;
 	while (n && (l->s[n - 1] == ' ' || l->s[n - 1] == '\t'))
 		n--;
@@ -40,7 +39,7 @@ include(struct init *rd, struct init_item *item, const char *from, enum pip_opti
 	if ((o != PIP_REQUIREMENTS && o != PIP_CONSTRAINTS) || !rd->open || !strcmp(from, "-"))
 		return false;
 	if (strstr(name, "://")) {
-		item_unread(rd, item, "download it, and name the file", "it is a URL");
+		item_unread(rd, item, "download it, and pass the file", "it is a URL");
 		return true;
 	}
 	if (names_have(&rd->read, key)) {
@@ -92,7 +91,7 @@ read_lines(struct init *rd, const struct source *src, bool constrains)
 
 /* --- constraints --- */
 
-/* The item that requires a package, or NULL. */
+/* Returns the item that requires a package, or NULL. */
 static struct init_item *
 required(struct init *rd, const char *name)
 {
@@ -107,7 +106,7 @@ required(struct init *rd, const char *name)
 	return NULL;
 }
 
-/* Adds a constraint to what requires the package: "einops>=0.7" and "einops==0.8.0". */
+/* Adds a constraint to the requirement of the package: "einops>=0.7" and "einops==0.8.0". */
 static void
 constrain(struct init *rd, struct init_item *item, const struct requirement *r,
 	  struct init_item *old)
@@ -133,7 +132,7 @@ constrain(struct init *rd, struct init_item *item, const struct requirement *r,
 	item_take(rd, item, old->key, NULL);
 }
 
-/* True if a line that pins a package has a version that the constraint excludes. */
+/* Returns true if a line that pins a package has a version that the constraint excludes. */
 static bool
 excludes(struct init *rd, const struct init_item *pinned, const struct requirement *r)
 {

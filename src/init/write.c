@@ -59,7 +59,7 @@ struct writer {
 	const char *parent; /* "torch" while its keys are written */
 };
 
-/* A user's text in a comment: one line of printable ASCII. */
+/* Returns a user's text in a comment: one line of printable ASCII. */
 static const char *
 plain(struct writer *w, const char *s)
 {
@@ -70,7 +70,7 @@ plain(struct writer *w, const char *s)
 	return copy;
 }
 
-/* Writes a line. Its comment stands behind it if there is room, else above it. */
+/* Writes a line. Its comment is on the same line if there is room, else above it. */
 __attribute__((format(printf, 3, 4))) static void
 put(struct writer *w, const char *comment, const char *fmt, ...)
 {
@@ -94,7 +94,7 @@ put(struct writer *w, const char *comment, const char *fmt, ...)
 	w->line++;
 }
 
-/* "app:" before the first of its keys; what of the files belongs to it may have to be filled in. */
+/* Writes "app:" before the first of its keys, with a placeholder if the files are unknown. */
 static void
 put_parent(struct writer *w, const char *key)
 {
@@ -109,12 +109,15 @@ put_parent(struct writer *w, const char *key)
 		put(w, NULL, "%s:", w->parent);
 		return;
 	}
-	put(w, "changes daily, so it comes last, under the stack's constraints", "app:");
+	put(w, "changes most often, so it is installed last, under the stack's constraints",
+	    "app:");
 	if (w->rd->app_unsure)
-		put(w, "what of this directory the image needs", "  # copy: [src/]");
+		put(w, "files and directories to copy into the image", "  # copy: [src/]");
 }
 
-/* A scalar; in double quotes where a reader could take it for something else, 3.10 for 3.1. */
+/*
+ * Returns a scalar, in double quotes if a reader could misread it, such as 3.10 as 3.1.
+ */
 static const char *
 scalar(struct writer *w, const char *s)
 {
@@ -175,8 +178,8 @@ draft_write(struct init *rd)
 		put_row(&w, &rows[row]);
 	if (rd->app_unsure && !init_get(rd, "app.requirements") && !init_get(rd, "app.command")) {
 		put(&w, NULL, "%s", "");
-		put(&w, "changes daily, so it comes last", "# app:");
-		put(&w, "what of this directory the image needs", "#   copy: [src/]");
+		put(&w, "changes most often, so it is installed last", "# app:");
+		put(&w, "files and directories to copy into the image", "#   copy: [src/]");
 	}
 	for (size_t i = 0; i < rd->items.n; i++) {
 		const struct init_item *item = rd->items.at[i];

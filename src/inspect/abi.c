@@ -5,15 +5,15 @@
 #include "base/str.h"
 
 /*
- * Which std::string a symbol of torch's libraries was compiled with, from its mangled name
+ * Returns which std::string a symbol of torch's libraries was compiled with, from its mangled name
  * (Itanium C++ ABI): a torch of the other ABI has no such symbol.
  *
  *     symbol = "_ZN" ["K"] namespace ...       namespace: at, c10, torch, caffe2
- *     new    = "St7__cxx11" | "B5cxx11"        std::__cxx11::..., [abi:cxx11] of what returns one
- *     old    = "Ss"                            the substitution for the std::string of before
+ *     new = "St7__cxx11" | "B5cxx11" std::__cxx11::..., [abi:cxx11] of functions that return one
+ *     old = "Ss" the substitution for the old std::string
  *
- * "Ss" may also stand inside an identifier, which has its length before it (9GridSseek), so
- * names are stepped over; a template's literals (Lb1E, LN2at5DEnumE3E) hold numbers that are no
+ * "Ss" may also be inside an identifier, which has its length before it (9GridSseek), so
+ * names are stepped over; a template's literals (Lb1E, LN2at5DEnumE3E) hold numbers that are not
  * lengths, and are stepped over too.
  */
 static const char *
@@ -70,7 +70,7 @@ is_namespace_of_torch(const char *symbol)
 }
 
 /* Behind the beginning of a qualified name, "_ZN", "_ZNK" or "_ZTIN" (type information, virtual
- * tables and names of classes); NULL: it is none. */
+ * tables and names of classes), or NULL. */
 static const char *
 after_prefix(const char *symbol, bool with_classes)
 {
@@ -110,7 +110,7 @@ abi_note(const char *symbol, struct elf *e)
 		else if (*p == 'L')
 			p = after_literal(p + 1);
 		else if (strchr("STA", *p) && (is_digit(p[1]) || (p[1] >= 'A' && p[1] <= 'Z')))
-			/* S1_, T0_, A16_: their numbers are no lengths. */
+			/* S1_, T0_, A16_: their numbers are not lengths. */
 			p = strchrnul(p, '_');
 		else
 			p += p[0] == 'S' && p[1] ? 2 : 1;

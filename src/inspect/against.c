@@ -27,7 +27,7 @@ is_of_python(const char *symbol)
 	return starts_with(symbol, "Py") || starts_with(symbol, "_Py");
 }
 
-/* Needed libraries that are not there, and whose symbols have no versions that would tell them apart. */
+/* Needed libraries that are missing, and whose symbols have no versions that identify them. */
 static struct names
 absent_libraries(struct arena *a, const struct elf *e, const struct provider *p)
 {
@@ -154,7 +154,10 @@ torch_releases(struct arena *a, const struct elf *e)
 	return s;
 }
 
-/* A symbol with a std::string: the builds of one release differ in its ABI, and the table has one. */
+/*
+ * Returns true for a symbol with a std::string: the builds of one release differ in its ABI, and
+ * the table has one.
+ */
 static bool
 depends_on_abi(const char *symbol)
 {
@@ -204,10 +207,10 @@ against_text(struct arena *a, const struct against *g, const char *other, struct
 		   g->resolved, g->unresolved.n, g->unresolved.n ? ":" : "");
 	rows(a, &g->unresolved, out);
 	if (g->host)
-		buf_printf(out, "  %-9s %zu more are of the host's libraries or of Python\n", "",
+		buf_printf(out, "  %-9s %zu more belong to the host's libraries or to Python\n", "",
 			   g->host);
 	if (g->unknown.n)
-		buf_printf(out, "  %-9s %zu more may be of %s, which %s not found:\n", "",
+		buf_printf(out, "  %-9s %zu more may belong to %s, which %s not found:\n", "",
 			   g->unknown.n, names_words(a, &g->absent, "and"),
 			   g->absent.n > 1 ? "were" : "was");
 	rows(a, &g->unknown, out);

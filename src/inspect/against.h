@@ -5,7 +5,10 @@
 #include "base/map.h"
 #include "show.h"
 
-/* Which undefined symbols of an object nobody provides, and which torch releases have them. */
+/*
+ * Finds the undefined symbols of an object that no library provides, and the torch releases that
+ * have them.
+ */
 
 struct provider {
 	struct arena *a;
@@ -13,32 +16,32 @@ struct provider {
 	struct map libraries; /* by file name and soname */
 };
 
-/* The symbols that a library defines; they are borrowed. */
+/* Adds the symbols that a library defines; they are borrowed. */
 void provider_add(struct provider *p, const char *path, const struct elf *e);
 
 struct against {
-	struct names unresolved; /* nobody provides them */
-	struct names unknown;    /* may be of a library that is not there */
+	struct names unresolved; /* no library provides them */
+	struct names unknown;    /* may belong to a missing library */
 	struct names absent;     /* these libraries */
 	size_t resolved;
 	size_t host; /* of versioned libraries of the host (libc.so.6), or of Python */
 };
 
 /*
- * against_judge -- the undefined symbols of an object, weak ones left out.
+ * against_judge -- checks the undefined symbols of an object, without weak ones.
  *
- *   in      p: what was found, such as the libraries of a torch wheel
- *   out     a symbol with a version is left to the library that the version names, unless p has it:
- *           the floors say what the host must offer; those of Python are left to the interpreter
+ *   in      p: the libraries that were found, such as those of a torch wheel
+ *   out     a symbol with a version belongs to the library that the version names, unless p has it:
+ *           the floors show what the host must provide; the interpreter provides those of Python
  *   memory  lives in a; borrows names from e
  */
 struct against against_judge(struct arena *a, const struct elf *e, const struct provider *p);
 
-/* Which torch releases of PyPI have the symbols of torch that an object imports. */
+/* The torch releases on PyPI that have the symbols of torch that an object imports. */
 struct torch_span {
 	size_t known, imported; /* symbols: in the table; of torch's namespaces in all */
 	struct names releases;  /* that have all known ones; oldest first */
-	const char *sentence;   /* "needs torch 2.3 or later ..."; NULL: the table says nothing */
+	const char *sentence;   /* "needs torch 2.3 or later ..."; NULL: the table has no answer */
 	const char *lacking;    /* with no release: the symbol that the newest one lacks; or NULL */
 };
 /* Source: src/inspect/torch_symbols.txt, which ci/torch-symbols writes.  Memory: lives in a. */
@@ -48,7 +51,7 @@ struct torch_span torch_releases(struct arena *a, const struct elf *e);
  * the same table; NULL: it may, or the table does not have the release.  Memory: lives in a. */
 const char *torch_refuses(struct arena *a, const struct elf *e, const char *torch);
 
-/* Adds to the text, or members to an open map, what was found out. */
+/* Adds the result to the text, or as members to an open map. */
 void against_text(struct arena *a, const struct against *g, const char *other, struct buf *out);
 void against_json(const struct against *g, const char *other, struct json *j);
 

@@ -14,7 +14,7 @@ drop_json(json_t **j)
 
 #define CLEANUP_JSON __attribute__((cleanup(drop_json)))
 
-/* A value as one line; a text without its quotes. */
+/* Returns a value as one line; a text without its quotes. */
 static const char *
 value_text(struct arena *a, const json_t *value)
 {
@@ -26,7 +26,7 @@ value_text(struct arena *a, const json_t *value)
 				       &n);
 }
 
-/* The items of a list, or the one value; none for null. */
+/* Returns the items of a list, or the one value; none for null. */
 static struct names
 items(struct arena *a, const json_t *value)
 {
@@ -81,7 +81,7 @@ rows(struct arena *a, const char *sign, const struct names *all, struct buf *out
 			   all->n - SHOWN);
 }
 
-/* One member of both; `j` NULL: as text. */
+/* Compares one member of both; `j` NULL: as text. */
 static bool
 member(struct arena *a, const char *key, const json_t *x, const json_t *y, struct json *j,
        struct buf *out)
@@ -101,7 +101,7 @@ member(struct arena *a, const char *key, const json_t *x, const json_t *y, struc
 	return true;
 }
 
-/* Do they follow from the other members, or are they of the place alone? */
+/* Returns true for members that follow from others, or that describe only the place. */
 static bool
 is_left_out(const char *key)
 {

@@ -21,7 +21,7 @@ inspect_refuse(struct diags *ds, enum code code, const char *name, const char *f
 	return false;
 }
 
-/* Every segment and section that the headers promise is there. */
+/* Returns true if every segment and section in the headers exists. */
 static bool
 is_whole(const struct image *m)
 {
@@ -29,7 +29,7 @@ is_whole(const struct image *m)
 	size_t segments, sections;
 	GElf_Phdr p;
 
-	/* libelf counts none where the table does not lie in the file. */
+	/* libelf counts none where the table does not are in the file. */
 	if (elf_getphdrnum(m->elf, &segments) || elf_getshdrnum(m->elf, &sections) ||
 	    segments < h->e_phnum || sections < h->e_shnum ||
 	    !fits(h->e_phoff, segments, sizeof(Elf64_Phdr), m->n) ||
@@ -52,9 +52,9 @@ image_open(struct image *m)
 		return inspect_refuse(m->ds, E_ELF, m->name, "not an ELF file");
 	if (b[EI_CLASS] != ELFCLASS64 || b[EI_DATA] != ELFDATA2LSB)
 		return inspect_refuse(m->ds, E_ELF, m->name,
-				      "ELF, but not of a 64 bit little endian machine");
+				      "an ELF file, but not for a 64-bit little-endian machine");
 	elf_version(EV_CURRENT);
-	/* libelf only reads it: ELF_C_READ is what elf_memory stands for. */
+	/* libelf only reads it: elf_memory opens with ELF_C_READ. */
 	m->elf = elf_memory((char *)(uintptr_t)m->bytes, m->n);
 	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF || !gelf_getehdr(m->elf, &m->header))
 		return inspect_refuse(m->ds, E_ELF, m->name, "its ELF header cannot be read");
@@ -65,7 +65,7 @@ image_open(struct image *m)
 			      m->n);
 }
 
-/* --- what the dynamic loader would see, by the sections that hold it --- */
+/* --- the data of the dynamic loader, by its sections --- */
 
 enum { DYNAMIC, SYMBOLS, SYMBOL_VERSIONS, NEEDED_VERSIONS, DEFINED_VERSIONS, TABLES };
 
@@ -81,7 +81,7 @@ static const struct {
 };
 
 struct table {
-	Elf_Data *data; /* NULL: there is none */
+	Elf_Data *data; /* NULL if there is none */
 	size_t n, strings;
 };
 
@@ -99,7 +99,7 @@ struct dynamic {
 	unsigned steps;
 };
 
-static const char out_of_table[] = "its table of versions leaves the file";
+static const char out_of_table[] = "its table of versions extends past the end of the file";
 
 static bool
 broken(const struct dynamic *d, const char *what)
@@ -119,15 +119,15 @@ find_tables(struct dynamic *d)
 			if (h.sh_type != kinds[i].type)
 				continue;
 			if (!(t->data = elf_getdata(scn, NULL)))
-				return broken(d,
-					      "a section of its dynamic linking leaves the file");
+				return broken(d, "a section of its dynamic linking extends past "
+						 "the end of the file");
 			t->n = t->data->d_size / kinds[i].size;
 			t->strings = h.sh_link;
 		}
 	return true;
 }
 
-/* A text of the string table that belongs to a table; NULL: there is none. */
+/* Returns a text of the string table that belongs to a table, or NULL. */
 static const char *
 string(const struct dynamic *d, const struct table *t, uint64_t at)
 {
@@ -150,7 +150,7 @@ read_names(const struct dynamic *d, int64_t tag, struct names *out)
 		if (entry.d_tag != tag)
 			continue;
 		if (!(s = string(d, t, entry.d_un.d_val)))
-			return broken(d, "a name of its dynamic section has no text");
+			return broken(d, "its dynamic section has an empty name");
 		list_push(d->m->a, out, s);
 	}
 	return true;
@@ -199,7 +199,7 @@ read_needed_versions(struct dynamic *d, struct elf *e)
 			return broken(d, out_of_table);
 		aux = at + v.vn_aux;
 		if (!(file = string(d, t, v.vn_file)))
-			return broken(d, "a version is needed from a library without a name");
+			return broken(d, "it needs a version from a library without a name");
 		for (unsigned n = v.vn_cnt; n && x.vna_next; n--, aux += x.vna_next) {
 			const char **s;
 
@@ -287,7 +287,7 @@ read_dynamic(struct dynamic *d, struct elf *e)
 	if (!find_tables(d) || !read_names(d, DT_NEEDED, &e->needed) ||
 	    !read_names(d, DT_SONAME, &sonames) || !read_names(d, DT_RUNPATH, &paths))
 		return false;
-	/* The loader looks at DT_RPATH only where there is no DT_RUNPATH. */
+	/* The loader uses DT_RPATH only without a DT_RUNPATH. */
 	e->is_rpath = !paths.n;
 	if ((e->is_rpath && !read_names(d, DT_RPATH, &paths)) || !read_needed_versions(d, e) ||
 	    !read_defined_versions(d) || !read_symbols(d, e))
@@ -304,7 +304,7 @@ read_dynamic(struct dynamic *d, struct elf *e)
 	return true;
 }
 
-/* The build ID of a note section: type NT_GNU_BUILD_ID of the owner "GNU". */
+/* Reads the build ID of a note section: type NT_GNU_BUILD_ID of the owner "GNU". */
 static void
 read_build_id(struct image *m, Elf_Data *data, struct elf *e)
 {
@@ -323,7 +323,7 @@ read_build_id(struct image *m, Elf_Data *data, struct elf *e)
 	}
 }
 
-/* What the names and types of sections tell: the build ID, and what strip(1) has taken. */
+/* Reads names and types of sections: the build ID, and the sections that strip(1) removes. */
 static bool
 read_sections(struct image *m, struct elf *e)
 {

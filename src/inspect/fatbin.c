@@ -5,8 +5,8 @@
 #include "base/buf.h"
 
 /*
- * What fatbinary writes and nvcc links in, as read from files of CUDA 11 to 13 and compared
- * with what cuobjdump lists:
+ * The format that fatbinary writes and nvcc links, as read from files of CUDA 11 to 13 and compared
+ * with the list of cuobjdump:
  *
  *     section   = { zero byte | container }
  *     container = magic u32, version u16, header u16, size u64; `size` bytes of entries
@@ -15,8 +15,8 @@
  *                 ..., flags u64                                          at 40
  *                 ...; `size` bytes of code, packed or not
  *
- * kind: 1 PTX, 2 ELF (SASS); others (8: what link time optimisation reads) run nowhere and are
- * left out, as cuobjdump does.  `packed` is 0 where the code is not compressed.
+ * kind: 1 PTX, 2 ELF (SASS); others (8: input of link time optimisation) run nowhere and are
+ * omitted, as by cuobjdump. `packed` is 0 where the code is not compressed.
  */
 enum {
 	MAGIC = 0xBA55ED50,
@@ -61,7 +61,7 @@ read_entries(const struct section *s, size_t at, size_t end)
 		packed = le32(p + 16);
 		flags = le64(p + 40);
 		if (header < ENTRY_BYTES || !fits(header, size, 1, end - at))
-			return broken(s, at, "an entry is larger than what holds it");
+			return broken(s, at, "an entry is larger than its container");
 		if (packed > size)
 			return broken(s, at, "an entry's code is larger than the entry");
 		if (kind == KIND_PTX || kind == KIND_ELF)
@@ -87,13 +87,13 @@ read_section(const struct section *s)
 	for (size_t at = 0; at < s->n;) {
 		uint64_t header, size;
 
-		/* The linker fills up between the containers of two objects. */
+		/* The linker pads the space between the containers of two objects. */
 		if (!s->p[at]) {
 			at++;
 			continue;
 		}
 		if (s->n - at < CONTAINER_BYTES || le32(s->p + at) != (uint32_t)MAGIC)
-			return broken(s, at, "no GPU code begins");
+			return broken(s, at, "no GPU code starts");
 		header = le16(s->p + at + 6);
 		size = le64(s->p + at + 8);
 		if (header < CONTAINER_BYTES || !fits(header, size, 1, s->n - at))
@@ -143,7 +143,7 @@ gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *
 
 	(void)handle;
 	*out = (struct gpu_codes){ 0 };
-	/* Without section headers there is nothing to find GPU code by. */
+	/* Without section headers, the GPU code cannot be found. */
 	if (good && m.header.e_shoff)
 		good = read_all(&m, out);
 	if (!good)

@@ -13,9 +13,9 @@
 #include "tree.h"
 
 /*
- * What a file says of itself: shared objects (libelf), the GPU code in them (a reader of our
- * own), wheels (libarchive).  Nothing is run, nothing is unpacked to disk.  Every size that a
- * file claims is checked against the file before it is believed.
+ * Reads files: shared objects (libelf), the GPU code in them (a reader of our own), wheels
+ * (libarchive). It runs no code and unpacks nothing to disk. It checks every declared size against
+ * the file before it uses the size.
  */
 
 /* --- ELF --- */
@@ -37,7 +37,7 @@ struct elf {
 	struct elf_symbols undefined; /* global ones, which the loader must find */
 	struct elf_symbols weak;      /* undefined ones that may stay open */
 	struct elf_symbols defined;   /* absolute ones (names of versions) are left out */
-	/* The newest versions asked for, "2.34", "3.4.30", "1.3.13"; or NULL. */
+	/* The newest required versions, "2.34", "3.4.30", "1.3.13"; or NULL. */
 	const char *glibc, *glibcxx, *cxxabi;
 	const char *build_id; /* hex; or NULL */
 	bool stripped;        /* it has no .symtab */
@@ -69,16 +69,16 @@ struct gpu_code {
 	char suffix;   /* 'a', 'f' or '\0': sm_90a */
 	size_t size;   /* bytes in the file, as stored */
 	bool compressed;
-	bool relocatable; /* of __nv_relfatbin: input of a device link, no GPU runs it as it is */
+	bool relocatable; /* of __nv_relfatbin: input of a device link, which no GPU runs */
 };
 struct gpu_codes LIST(struct gpu_code);
 
 /*
- * gpu_codes_read -- what the .nv_fatbin and __nv_relfatbin sections of a shared object, an
- * object or a program hold, entry by entry.
+ * gpu_codes_read -- reads the entries in the .nv_fatbin and __nv_relfatbin sections of a shared
+ * object, an object or a program.
  *
  *   out     false and an empty list if it is broken; true and an empty list if there is none
- *   errors  SB0811: a header that does not fit its section
+ *   errors  SB0811: a header that does not match its section
  *   source  fatbinary_section.h and fatbinary.h of the CUDA toolkit; cuobjdump as referee
  */
 bool gpu_codes_read(struct arena *a, struct diags *ds, const char *name, const void *bytes,
@@ -111,19 +111,19 @@ struct wheel {                      /* struct wheel_file is the name of a wheel:
 	struct names requires;      /* Requires-Dist */
 	struct wheel_objects objects;
 	const char *metadata;         /* the text of METADATA */
-	struct wheel_members members; /* every file, directories left out */
+	struct wheel_members members; /* every file, without directories */
 	const char *sha256;           /* of the file itself, hex; NULL: it was not read whole */
 	uint64_t size;
 };
 
 /*
- * wheel_read -- a wheel, whole: every file is read and compared with RECORD.
+ * wheel_read -- reads a whole wheel, and compares every file with RECORD.
  *
  *   in      path; lenient: WHEEL and file name may name different tags, as those of torch do, and
  *           METADATA may lack the local version of the file name
- *   errors  SB0100, NULL: reading failed, which says nothing of the wheel
- *           SB0812, NULL: not a zip, cut short, two entries of one name, names that leave the
- *           folder, local and central headers that disagree; a file that is not in RECORD, is
+ *   errors  SB0100, NULL: reading failed; the wheel may be good
+ *           SB0812, NULL: not a zip, cut short, two entries of one name, names outside the
+ *           directory, local and central headers that disagree; a file that is not in RECORD, is
  *           missing or has another digest; a file name that the metadata contradicts; more than
  *           WHEEL_MAX bytes unpacked, or than 24 MiB and WHEEL_RATIO_MAX times its size (CUDA
  *           objects compress to a third or a tenth; zeros to a thousandth)
@@ -170,7 +170,7 @@ const struct wheel *wheel_read_parts(struct arena *a, struct diags *ds,
  *
  *   in      announce: called with its sizes in the wheel and unpacked, before its bytes are read
  *   out     *n: its size
- *   errors  SB0812, NULL: there is none of that name, which the nearest name follows
+ *   errors  SB0812, NULL if there is none of that name, which the nearest name follows
  *   memory  lives in a
  */
 const unsigned char *wheel_member_read(
@@ -193,7 +193,7 @@ struct wheel_label {
 const char *wheel_relabel(struct arena *a, struct diags *ds, const char *path,
 			  const struct wheel_label *label, const char *dir, const char **sha256);
 
-/* The values of a header of METADATA or WHEEL, each on one line. */
+/* Returns the values of a header of METADATA or WHEEL, each on one line. */
 struct names metadata_values(struct arena *a, const char *text, const char *field);
 
 #endif

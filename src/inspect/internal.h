@@ -61,17 +61,17 @@ le64(const unsigned char *p)
 	return le32(p) | (uint64_t)le32(p + 4) << 32;
 }
 
-/* Do all of `count` things of `size` bytes at `at` lie within n bytes? */
+/* Returns true if `count` entries of `size` bytes at `at` are within n bytes. */
 static inline bool
 fits(uint64_t at, uint64_t count, uint64_t size, uint64_t n)
 {
 	return at <= n && (!size || count <= (n - at) / size);
 }
 
-/* Is it a symbol of torch's libraries? */
+/* Returns true for a symbol of torch's libraries. */
 bool torch_symbol(const char *symbol);
 
-/* Which std::string a C++ symbol of torch names. */
+/* Records the std::string that a C++ symbol of torch names. */
 void abi_note(const char *symbol, struct elf *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where the loader finds the libraries that a file needs, on this host. */
+/* Finds the libraries that a file needs, as the loader of this host does. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,10 @@
 #include "base/str.h"
 #include "inspect/internal.h"
 
-/* Is it an ELF file of the machine?  A directory of the list may hold those of another one. */
+/*
+ * Returns true for an ELF file of the machine; a directory of the list may have files of another
+ * one.
+ */
 static bool
 is_for(const char *path, const char *machine)
 {
@@ -38,7 +41,7 @@ with_origin(struct arena *a, const char *dir, const char *origin)
 	return dir;
 }
 
-/* The loader's own directories, and those that the host adds. */
+/* Returns the loader's own directories, and those that the host adds. */
 static struct names
 system_dirs(struct arena *a, const char *machine)
 {

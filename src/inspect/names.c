@@ -6,7 +6,10 @@
 
 typedef char *demangler(const char *symbol, char *into, size_t *n, int *status);
 
-/* NULL: there is no such library.  Opened once a run: a static copy would be a tenth of a megabyte. */
+/*
+ * NULL: the library is missing. Opened once in a run; a static copy would take a tenth of a
+ * megabyte.
+ */
 static demangler *
 demangler_of_host(void)
 {

@@ -152,7 +152,7 @@ undefined_text(struct arena *a, const struct elf *e, struct buf *out)
 		     arena_printf(a, "and %zu more; --format json lists all", plain - shown));
 }
 
-/* Which torch releases have the symbols of torch that it imports. */
+/* Writes the torch releases that have the imported symbols of torch. */
 static void
 torch_text(struct arena *a, const struct elf *e, struct buf *out)
 {

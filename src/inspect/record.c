@@ -53,7 +53,7 @@ read_field(struct reader *r, bool last, const char **out)
 	if (*r->p == (last ? '\n' : ','))
 		r->p++;
 	else if (*r->p || !last)
-		return broken(r, "is not path, digest, size");
+		return broken(r, "does not have the form path, digest, size");
 	return true;
 }
 
@@ -63,8 +63,8 @@ read_size(const struct reader *r, const char *text, struct record_row *row)
 	row->has_size = *text;
 	for (; is_digit(*text); text++)
 		if ((row->size = row->size * 10 + (uint64_t)(*text - '0')) > WHEEL_MAX)
-			return broken(r, "has a size that no file of a wheel has");
-	return !*text || broken(r, "has a size that is no number");
+			return broken(r, "has an impossible size");
+	return !*text || broken(r, "has a size that is not a number");
 }
 
 /* "sha256=..." -> the algorithm, and in *value what follows the sign; NULL: it is unknown, or weaker
@@ -88,7 +88,7 @@ keep_row(const struct reader *r, struct record *out, struct record_row *row)
 
 	if (other && (other->kind != row->kind || !str_eq(other->digest, row->digest) ||
 		      other->size != row->size))
-		return broken(r, "speaks of a file for the second time, and otherwise");
+		return broken(r, "lists a file twice, with different values");
 	if (!other) {
 		map_put(&out->by_path, row->path, row);
 		list_push(r->z->a, &out->rows, row);
@@ -115,7 +115,7 @@ record_parse(const struct zip *z, const char *text, struct record *out)
 		    !read_field(&r, true, &size) || !read_size(&r, size, row))
 			return false;
 		if (*digest && !(row->kind = digest_kind(digest, &row->digest)))
-			return broken(&r, "has a digest that is none, or weaker than SHA-256");
+			return broken(&r, "has a digest that is not valid, or weaker than SHA-256");
 		if (!keep_row(&r, out, row))
 			return false;
 	}

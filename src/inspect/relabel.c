@@ -1,6 +1,6 @@
 /*
  * The same wheel under a version with a local label: its file name, its .dist-info and .data directories,
- * METADATA and RECORD change, and every other member is copied as it lies there, compressed.
+ * METADATA and RECORD change, and every other member is copied as it is there, compressed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +131,10 @@ put(struct copy *c, const void *bytes, size_t n)
 	c->at += n;
 }
 
-/* What a local header and one of the directory share, from the version that is needed on. */
+/*
+ * Writes the fields that a local header and a directory header share, starting with the needed
+ * version.
+ */
 static void
 put_common(unsigned char *p, const struct zip_entry *e, size_t name)
 {
@@ -230,7 +233,7 @@ put_all(struct copy *c, const char *metadata, const char *record)
 	return true;
 }
 
-/* Reads what decides the new names.  False after SB0812 or SB0100. */
+/* Reads the parts that decide the new names. False after SB0812 or SB0100. */
 static bool
 prepare(struct copy *c, struct zip *z, const char **metadata, const char **record)
 {

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-/* What `stackbuild inspect` shows of a file, as text and as JSON. */
+/* The output of `stackbuild inspect` for a file, as text and as JSON. */
 
 struct elf;
 struct gpu_codes;
@@ -35,8 +35,10 @@ struct libraries elf_libraries(struct arena *a, const struct elf *e, const char 
  * if this host has no libstdc++.so.6.  Lives in a.  Source: Itanium C++ ABI, __cxa_demangle. */
 const char *symbol_demangled(struct arena *a, const char *symbol);
 
-/* The architectures of GPU code, each once: linked SASS, then PTX, by number.  Code that waits for
- * a device link counts only if there is no other. */
+/*
+ * Returns the architectures of GPU code, each once: linked SASS, then PTX, by number.  Code for a
+ * device link is listed only if there is no other.
+ */
 struct names gpu_code_names(struct arena *a, const struct gpu_codes *codes);
 
 /* An object or a program; size in bytes. */
@@ -58,7 +60,7 @@ void wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, 
 void wheel_json(struct arena *a, const struct wheel *w, struct json *j);
 
 /*
- * difference -- what two JSON answers of `inspect` do not share: text, or JSON of
+ * difference -- compares two JSON answers of `inspect`: text, or JSON of
  * {"a", "b", "differences": [{"what", "only_a", "only_b"}]}.
  *
  *   out  true

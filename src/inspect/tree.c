@@ -18,7 +18,7 @@ struct image_at {
 	struct walk *w;
 	const char *dir; /* an OCI layout; NULL: a tar file */
 	const char *path;
-	struct map json;     /* of a tar file: the texts of its JSON files, by name */
+	struct map json;     /* in a tar file: the texts of its JSON files, by name */
 	struct names layers; /* the names of the layers' files, lowest first */
 };
 
@@ -131,7 +131,7 @@ drop_json(json_t **j)
 
 #define CLEANUP_JSON __attribute__((cleanup(drop_json)))
 
-/* The layers of a manifest, or of the first image of an index. */
+/* Reads the layers of a manifest, or of the first image of an index. */
 static bool
 oci_layers(struct image_at *m, const char *name, unsigned depth)
 {
@@ -160,7 +160,7 @@ oci_layers(struct image_at *m, const char *name, unsigned depth)
 	return m->layers.n;
 }
 
-/* The layers in manifest.json of `docker save`. */
+/* Reads the layers in manifest.json of `docker save`. */
 static bool
 docker_layers(struct image_at *m)
 {
@@ -210,7 +210,7 @@ read_layout(struct image_at *m)
 
 /* --- an archive --- */
 
-/* Reads what may be JSON: small files that begin as it does. */
+/* Reads small files that begin like JSON. */
 static bool
 read_json_files(struct image_at *m)
 {
@@ -261,7 +261,7 @@ read_layers(struct image_at *m)
 		}
 	}
 	return ar && (found == m->layers.n ||
-		      tree_refuse(m->w, "it holds %zu of the %zu layers that its manifest lists",
+		      tree_refuse(m->w, "it has %zu of the %zu layers that its manifest lists",
 				  found, m->layers.n));
 }
 

@@ -47,7 +47,10 @@ struct tree {
 	size_t files;
 };
 
-/* Is an object of interest beyond extensions?  Called for each file with the name of one. */
+/*
+ * Returns true for an object that is needed in addition to extensions. Called for each file with
+ * the name of an object.
+ */
 struct tree_want {
 	bool (*object)(void *ctx, const char *path);
 	void (*take)(void *ctx, const char *path,

@@ -34,7 +34,7 @@ struct walk {
 /*
  * walk_archive -- adds the files of an open archive, as layer number `layer`.
  *
- *   in      strip: characters of each path that are left out
+ *   in      strip: characters of each path to skip
  *   errors  SB0814, false
  */
 bool walk_archive(struct walk *w, struct archive *ar, size_t layer, size_t strip);

@@ -30,7 +30,7 @@ is_in_site(const char *path)
 	return strstr(path, "site-packages/") || strstr(path, "dist-packages/");
 }
 
-/* Objects of these packages are no extensions. */
+/* Objects of these packages are not extensions. */
 static bool
 is_of_torch(const char *path)
 {
@@ -38,7 +38,7 @@ is_of_torch(const char *path)
 	       strstr(path, "-packages/functorch/") || strstr(path, "-packages/triton/");
 }
 
-/* The bytes of an entry; NULL after SB0814. */
+/* Returns the bytes of an entry; NULL after SB0814. */
 static unsigned char *
 entry_bytes(struct walk *w, struct arena *a, struct archive *ar, const char *path, uint64_t size)
 {
@@ -68,7 +68,7 @@ needs_torch(const struct elf *e)
 	return false;
 }
 
-/* Reads an object; one that is broken is none of an extension's. */
+/* Reads an object; a broken one does not belong to an extension. */
 static bool
 read_object(struct walk *w, struct archive *ar, const char *path, uint64_t size)
 {
@@ -109,7 +109,7 @@ keep_file(struct walk *w, struct archive *ar, const char *path, uint64_t size, s
 	if (w->files.n > TREE_FILES_MAX)
 		return tree_refuse(w, "it has more than %d files", TREE_FILES_MAX);
 	before = (size_t)(uintptr_t)map_get(&w->latest, path);
-	/* An archive may hold its layers in another order than the image. */
+	/* An archive may have its layers in another order than the image. */
 	if (!before || w->files.at[before - 1].layer <= layer)
 		map_put(&w->latest, path, (void *)(uintptr_t)w->files.n);
 	l->size += size;
@@ -173,7 +173,7 @@ walk_archive(struct walk *w, struct archive *ar, size_t layer, size_t strip)
 
 /* --- when all layers were read --- */
 
-/* Is the file the one that the image shows: the newest of its path, and not deleted later? */
+/* Returns true for the visible file of a path: the newest one, not deleted later. */
 static bool
 is_shown(const struct walk *w, size_t i)
 {
@@ -262,7 +262,7 @@ sum_up(struct walk *w)
 		list_push(w->a, &t->shares, all[k]);
 }
 
-/* The sum of the sizes in a RECORD: what follows the last comma of each line. */
+/* Returns the sum of the sizes in a RECORD, after the last comma of each line. */
 static uint64_t
 record_size(const char *text)
 {
@@ -302,7 +302,7 @@ note_package(struct walk *w, const char *path)
 	list_push(w->a, &w->t->packages, p);
 }
 
-/* The text in quotes behind `key` at the beginning of a line; NULL: there is none. */
+/* Returns the text in quotes behind `key` at the beginning of a line, or NULL. */
 static const char *
 quoted(struct arena *a, const char *text, const char *key)
 {

@@ -80,18 +80,18 @@ wheel_folder(const struct zip *z)
 		if (!ends_with(folder, ".dist-info"))
 			continue;
 		if (found && strcmp(found, folder) != 0) {
-			zip_refuse(z, "it has two .dist-info folders: `%s` and `%s`", found,
+			zip_refuse(z, "it has two .dist-info directories: `%s` and `%s`", found,
 				   folder);
 			return NULL;
 		}
 		found = folder;
 	}
 	if (!found)
-		zip_refuse(z, "it has no .dist-info folder: not a wheel");
+		zip_refuse(z, "it has no .dist-info directory: not a wheel");
 	return found;
 }
 
-/* The entry of a file of it; NULL after SB0812: there is none, or one larger than max bytes. */
+/* Returns the entry of a file; NULL after SB0812: missing, or larger than max bytes. */
 static struct zip_entry *
 wheel_entry(const struct zip *z, const char *folder, const char *file, size_t max)
 {
@@ -111,7 +111,7 @@ wheel_entry(const struct zip *z, const char *folder, const char *file, size_t ma
 	return NULL;
 }
 
-/* Its text; NULL after SB0812. */
+/* Returns its text; NULL after SB0812. */
 static const char *
 entry_text(const struct zip *z, const struct zip_entry *e)
 {
@@ -121,7 +121,7 @@ entry_text(const struct zip *z, const struct zip_entry *e)
 		return NULL;
 	if (strlen(text) == e->size)
 		return text;
-	zip_refuse(z, "its %s holds a NUL", strchr(e->name, '/') + 1);
+	zip_refuse(z, "its %s contains a NUL character", strchr(e->name, '/') + 1);
 	return NULL;
 }
 
@@ -143,7 +143,7 @@ wheel_text(struct zip *z, const char *folder, const char *file, size_t max)
 	return e && (!z->source || locate(z, e)) ? entry_text(z, e) : NULL;
 }
 
-/* RECORD cannot hold its own digest, nor that of what signs it. */
+/* RECORD cannot contain its own digest, nor that of its signature. */
 static bool
 is_outside_record(const char *folder, const char *path)
 {
@@ -201,7 +201,7 @@ compare(const struct zip *z, const struct zip_entry *e, const struct record_row 
 	return true;
 }
 
-/* Reads one file: compares it with its row (NULL: RECORD has none), and keeps a shared object. */
+/* Reads one file, compares it with its row (NULL: missing in RECORD), and keeps a shared object. */
 static bool
 read_member(const struct zip *z, const struct zip_entry *e, const struct record_row *row,
 	    struct wheel *w)
@@ -246,7 +246,7 @@ read_members(const struct zip *z, const char *folder, struct record *record, str
 	return true;
 }
 
-/* The texts of .dist-info. */
+/* Reads the texts of .dist-info. */
 static bool
 read_dist_info(struct zip *z, struct wheel *w, const char **folder, struct record *record)
 {
@@ -309,7 +309,7 @@ wheel_read_parts(struct arena *a, struct diags *ds, const struct wheel_source *s
 		       NULL;
 }
 
-/* The entry of that name; NULL: SB0812. */
+/* Returns the entry of that name; NULL: SB0812. */
 static struct zip_entry *
 find_member(struct zip *z, const char *member)
 {

@@ -51,7 +51,7 @@ only(const struct zip *z, const char *text, const char *file, const char *field)
 
 enum { TAGS_MAX = 1000 };
 
-/* Are all tags of one place in the other?  If not, that is refused, or a finding. */
+/* Returns true if all tags of one place are in the other; a difference is an error or a finding. */
 static bool
 same_tags(const struct zip *z, const struct names *here, const struct names *there, const char *one,
 	  const char *other, struct wheel *w)
@@ -73,15 +73,15 @@ static bool
 check_tags(const struct zip *z, const struct names *lines, const struct wheel_file *file,
 	   struct wheel *w)
 {
-	/* "py2.py3-none-any" stands for several, as at the end of a file name. */
+	/* "py2.py3-none-any" means several tags, as at the end of a file name. */
 	for (size_t i = 0; i < lines->n; i++) {
 		const struct wheel_file *some =
 			wheel_file_parse(z->a, arena_printf(z->a, "x-1-%s.whl", lines->at[i]));
 
 		/* No file name has room for more. */
 		if (!some || strlen(lines->at[i]) > NAME_MAX || w->tags.n + some->tags.n > TAGS_MAX)
-			return zip_refuse(z, "its WHEEL has more tags than there are, or a tag "
-					     "that is none");
+			return zip_refuse(
+				z, "its WHEEL has too many tags, or a tag that is not valid");
 		for (size_t k = 0; k < some->tags.n; k++)
 			names_once(z->a, &w->tags, some->tags.at[k]);
 	}
@@ -120,8 +120,9 @@ check_folder(const struct zip *z, const char *dist_info, const struct wheel_file
 
 	if (!dash || !name_valid(name) || strcmp(name_normalize(z->a, name), file->name) != 0 ||
 	    !same_version(z, dash + 1, file->version))
-		return zip_refuse(z, "its folder `%s` is of another package than its file name",
-				  dist_info);
+		return zip_refuse(
+			z, "its directory `%s` and its file name have different package names",
+			dist_info);
 	return true;
 }
 
@@ -136,9 +137,8 @@ wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 	struct names build = metadata_values(a, wheel_text, "Build");
 
 	if (!file)
-		return zip_refuse(
-			z,
-			"its file name is none of a wheel: name-version-python-abi-platform.whl");
+		return zip_refuse(z, "its file name does not have the form "
+				     "name-version-python-abi-platform.whl");
 	if (!check_folder(z, dist_info, file) ||
 	    !(w->name = only(z, metadata, "METADATA", "Name")) ||
 	    !(w->version = only(z, metadata, "METADATA", "Version")) ||
@@ -155,7 +155,7 @@ wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 			  arena_printf(a, "its metadata has version `%s`, its file name has `%s`",
 				       w->version, version_text(a, file->version)));
 	if (!starts_with(format, "1.") || !version_parse(a, format))
-		return zip_refuse(z, "its format is `%s`; 1.0 is what installers read", format);
+		return zip_refuse(z, "its format is `%s`; installers read 1.0", format);
 	w->build = file->build;
 	if (build.n > 1 || (build.n && (!w->build || strcmp(build.at[0], w->build) != 0)))
 		return zip_refuse(z, "its WHEEL and its file name disagree on the build number");

@@ -9,9 +9,9 @@
 #include "inspect/internal.h"
 
 /*
- * The directory of a zip file, read twice: from its end (the central directory, what pip
- * goes by) and entry by entry (local headers, what a reader that streams goes by).
- * Only a file in which both say the same is taken, without a byte that neither speaks of.
+ * The directory of a zip file, read twice: from its end (the central directory, which pip uses) and
+ * entry by entry (local headers, which streaming readers use). Both must be equal and cover every
+ * byte of the file.
  */
 
 struct zip_entry {
@@ -33,7 +33,7 @@ struct zip {
 	const struct wheel_source *source; /* in its place; or NULL */
 	uint64_t n;
 	uint64_t directory;         /* where the central directory begins */
-	struct zip_entries entries; /* as they lie in the file */
+	struct zip_entries entries; /* in the order of the file */
 };
 
 /*
@@ -44,7 +44,7 @@ struct zip {
  */
 bool zip_read(struct zip *z);
 
-/* The same by the end of the file alone: the local headers stay unread, and `data` of entries 0. */
+/* Reads only the end of the file: not the local headers; `data` of entries is 0. */
 bool zip_directory(struct zip *z);
 /* Reads the local header of an entry of zip_directory(); false after SB0812. */
 bool zip_locate(struct zip *z, struct zip_entry *e);
@@ -73,9 +73,9 @@ put_le(unsigned char *p, uint64_t value, size_t bytes)
 
 /* Opens z->path; the caller closes z->fd.  False after SB0812 or SB0100. */
 bool wheel_open(struct zip *z);
-/* The one folder NAME.dist-info at the top; NULL: SB0812. */
+/* Returns the one directory NAME.dist-info at the top; NULL: SB0812. */
 const char *wheel_folder(const struct zip *z);
-/* A file of it, whole; NULL: SB0812, there is none, or one larger than max bytes. */
+/* Returns a whole file; NULL: SB0812, missing, or larger than max bytes. */
 const char *wheel_text(struct zip *z, const char *folder, const char *file, size_t max);
 enum { WHEEL_TEXT_MAX = 64 * 1024 * 1024 }; /* bytes of RECORD or METADATA */
 /* URL-safe base64 without padding, as in a RECORD. */
@@ -109,7 +109,7 @@ struct record {
 bool record_parse(const struct zip *z, const char *text, struct record *out);
 
 /*
- * wheel_metadata -- is the wheel what its file name says, by METADATA and WHEEL?
+ * wheel_metadata -- compares the file name of a wheel with METADATA and WHEEL.
  *
  *   out     *w: name, version, build, tags, requires
  *   errors  SB0812, false
@@ -118,7 +118,7 @@ bool record_parse(const struct zip *z, const char *text, struct record *out);
 bool wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 		    const char *wheel_text, struct wheel *w);
 
-/* Has it the name of a shared object: "x.so", "libx.so.1"? */
+/* Returns true for the name of a shared object: "x.so", "libx.so.1". */
 bool wheel_object_name(const char *path);
 
 #endif

@@ -51,7 +51,10 @@ promise_of(struct arena *a, const struct wheel *w)
 	return p;
 }
 
-/* Where the tags of a wheel and its files contradict each other: PEP 425, 513, 571, 599, 600. */
+/*
+ * Returns where the tags of a wheel and its files contradict each other: PEP 425, 513, 571, 599,
+ * 600.
+ */
 static struct names
 wheel_findings(struct arena *a, const struct wheel *w)
 {
@@ -87,7 +90,7 @@ wheel_findings(struct arena *a, const struct wheel *w)
 	return all;
 }
 
-/* The newest glibc that an object needs; NULL: none needs any. */
+/* Returns the newest glibc that an object needs; NULL: none needs any. */
 static const char *
 glibc_floor(const struct wheel *w)
 {
@@ -115,7 +118,7 @@ unpacked_size(const struct wheel *w)
  *     demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl: demo 1.0, 1.2 MiB, 14 files of 3.4 MiB
  *       tags      cp311-cp311-manylinux_2_17_x86_64
  *       requires  torch>=2
- *       RECORD    every file has the size and digest that it says
+ *       RECORD every file has the listed size and digest
  *       glibc     2.17 at least
  *       demo/_C.so                  sm_80, sm_90; needs libc10.so, libc.so.6
  */
@@ -139,7 +142,7 @@ text_objects(struct arena *a, const struct wheel *w, struct buf *out)
 	}
 }
 
-/* Of a wheel that was not read whole: what --member can read. */
+/* Lists the members of a wheel that was not read whole, for --member. */
 static void
 text_members(struct arena *a, const struct wheel *w, struct buf *out)
 {
@@ -169,8 +172,8 @@ wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struc
 	text_rows(out, "Python", &pythons);
 	text_rows(out, "requires", &w->requires);
 	buf_printf(out, "  %-9s %s\n", "RECORD",
-		   w->sha256 ? "every file has the size and digest that it lists" :
-			       "it lists every file with its size; the digests were not checked");
+		   w->sha256 ? "every file has the listed size and digest" :
+			       "every file has the listed size; the digests were not checked");
 	if (glibc)
 		buf_printf(out, "  %-9s %s or newer\n", "glibc", glibc);
 	text_objects(a, w, out);

@@ -53,7 +53,7 @@ zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n)
 	return true;
 }
 
-/* Is it UTF-8 without control characters? */
+/* Returns true for UTF-8 without control characters. */
 static bool
 is_text(const char *s)
 {
@@ -65,7 +65,7 @@ is_text(const char *s)
 	return true;
 }
 
-/* A path that stays below the folder it is unpacked to, written in the one way there is. */
+/* Returns true for a path that stays below its directory, in its only valid form. */
 static bool
 is_safe(const char *name)
 {
@@ -88,10 +88,10 @@ is_safe(const char *name)
 }
 
 /*
- * The sizes that a zip64 extra field (id 1) holds for those of `values` that are all ones: unpacked,
- * packed, offset, in that order; a NULL value does not stand there.  False: fields that overrun, a
- * zip64 field that is there twice or lacks a value, or a second name of the file (Info-ZIP's Unicode
- * path), which some readers would take.
+ * Reads the sizes in a zip64 extra field (id 1) for those of `values` that are all ones: unpacked,
+ * packed, offset, in that order; a NULL value is not in the field. False: fields that overrun, a
+ * zip64 field that is duplicate or lacks a value, or a second name of the file (Info-ZIP's Unicode
+ * path), which some readers would use.
  */
 static bool
 zip_wide(const unsigned char *extra, size_t n, uint64_t *values[3])
@@ -128,25 +128,25 @@ check_entry(struct zip *z, const struct zip_entry *e)
 	unsigned kind = e->made_by == UNIX ? e->attributes >> 16 & S_IFMT : 0;
 
 	if (!is_safe(e->name))
-		return zip_refuse(z, "`%s` is no path inside the wheel", e->name);
+		return zip_refuse(z, "`%s` is not a path inside the wheel", e->name);
 	if (e->flags & FLAG_ENCRYPTED)
 		return zip_refuse(z, "`%s` is encrypted", e->name);
 	if (kind && kind != S_IFREG && kind != S_IFDIR)
 		return zip_refuse(z, "`%s` is a link or a device, not a file", e->name);
 	if ((kind == S_IFDIR) > e->folder || (e->folder && (e->size || e->packed > 2)))
-		return zip_refuse(z, "`%s` is a folder and a file at once", e->name);
+		return zip_refuse(z, "`%s` is both a directory and a file", e->name);
 	if (e->needs > VERSION_MOST)
-		return zip_refuse(z, "`%s` needs a reader of zip %u.%u", e->name, e->needs / 10,
+		return zip_refuse(z, "`%s` needs a reader for zip %u.%u", e->name, e->needs / 10,
 				  e->needs % 10);
 	if (e->method != 0 && e->method != 8)
-		return zip_refuse(z, "`%s` is packed by method %u; wheels use deflate", e->name,
-				  e->method);
+		return zip_refuse(z, "`%s` is compressed with method %u; wheels use deflate",
+				  e->name, e->method);
 	if (e->method == 0 ? e->size != e->packed : e->size / DEFLATE_MOST > e->packed)
 		return zip_refuse(z, "`%s` cannot have the size that it claims", e->name);
 	return true;
 }
 
-/* One header of the central directory; the bytes it takes, 0 if it is refused. */
+/* Reads one header of the central directory; returns its size in bytes, or 0 if it is rejected. */
 static size_t
 read_entry(struct zip *z, const unsigned char *p, size_t n, struct zip_entry *e)
 {
@@ -185,7 +185,7 @@ read_entry(struct zip *z, const unsigned char *p, size_t n, struct zip_entry *e)
 	return check_entry(z, e) ? all : 0;
 }
 
-/* No name twice, and none that is a folder of another. */
+/* Returns true if no name is duplicate, and none is a directory of another. */
 static bool
 names_are_apart(struct zip *z)
 {
@@ -198,7 +198,7 @@ names_are_apart(struct zip *z)
 		if (e->folder)
 			key[strlen(key) - 1] = '\0';
 		if (map_put(&names, key, e))
-			return zip_refuse(z, "`%s` is in it twice", e->name);
+			return zip_refuse(z, "it contains `%s` twice", e->name);
 	}
 	for (size_t i = 0; i < z->entries.n; i++) {
 		char *key = arena_strdup(z->a, z->entries.at[i].name);
@@ -209,7 +209,7 @@ names_are_apart(struct zip *z)
 			*slash = '\0';
 			above = map_get(&names, key);
 			if (above && !above->folder)
-				return zip_refuse(z, "`%s` is a folder and a file at once", key);
+				return zip_refuse(z, "`%s` is both a directory and a file", key);
 			*slash = '/';
 		}
 	}
@@ -217,12 +217,13 @@ names_are_apart(struct zip *z)
 }
 
 struct end {
-	uint64_t at; /* where what follows the directory begins */
+	uint64_t at; /* end of the directory */
 	uint64_t count, size, offset;
 };
 
-/* The wider record before the usual one, if there is one; where it says other than ~0 the two
- * agree. */
+/*
+ * Reads the wider record before the usual one, if any; values other than ~0 must be equal in both.
+ */
 static bool
 read_end64(struct zip *z, struct end *end)
 {
@@ -244,7 +245,7 @@ read_end64(struct zip *z, struct end *end)
 	if ((end->count != UINT16_MAX && end->count != wide.count) ||
 	    (end->size != UINT32_MAX && end->size != wide.size) ||
 	    (end->offset != UINT32_MAX && end->offset != wide.offset))
-		return zip_refuse(z, "its zip64 record and its end disagree");
+		return zip_refuse(z, "its zip64 record does not match its end record");
 	*end = wide;
 	return true;
 }
@@ -256,11 +257,10 @@ read_end(struct zip *z, struct end *end)
 
 	if (z->n < END_BYTES || !zip_bytes(z, z->n - END_BYTES, p, sizeof(p)) ||
 	    le32(p) != 0x06054b50 || le16(p + 20))
-		return zip_refuse(
-			z, "not a zip file, or cut short: its last bytes are no directory's end");
+		return zip_refuse(z, "not a zip file, or truncated: it has no end record");
 	*end = (struct end){ z->n - END_BYTES, le16(p + 10), le32(p + 12), le32(p + 16) };
 	if (le16(p + 4) || le16(p + 6) || le16(p + 8) != end->count)
-		return zip_refuse(z, "it is one part of several");
+		return zip_refuse(z, "it is one part of a multi-part archive");
 	if (!read_end64(z, end))
 		return false;
 	if (end->offset > end->at || end->size != end->at - end->offset ||
@@ -274,8 +274,7 @@ read_end(struct zip *z, struct end *end)
 /* --- the local headers --- */
 
 /*
- * What lies between the beginning of the file and the central directory: for each entry, one
- * after the other and with nothing between them,
+ * The bytes before the central directory: for each entry, in order and without gaps,
  *
  *     local header, name, extra fields, packed bytes [, descriptor]
  *
@@ -287,9 +286,8 @@ static bool
 differs(struct zip *z, const struct zip_entry *e, const char *what)
 {
 	return !what ||
-	       zip_refuse(z,
-			  "its directory and the header before the file disagree on the %s of `%s`",
-			  what, e->name);
+	       zip_refuse(z, "its directory and the file's header differ in the %s of `%s`", what,
+			  e->name);
 }
 
 static bool
@@ -309,7 +307,7 @@ check_header(struct zip *z, struct zip_entry *e, uint64_t end)
 	size = le32(p + 22);
 	e->data = e->at + sizeof(p) + name + extra;
 	if (!fits(e->data, e->packed, 1, end))
-		return zip_refuse(z, "`%s` overlaps what follows it", e->name);
+		return zip_refuse(z, "`%s` overlaps the next file", e->name);
 	if (!zip_bytes(z, e->at + sizeof(p), names, name + extra))
 		return zip_refuse(z, "it cannot be read");
 	if (name != strlen(e->name) || memcmp(names, e->name, name) != 0)
@@ -326,7 +324,7 @@ check_header(struct zip *z, struct zip_entry *e, uint64_t end)
 								      NULL);
 }
 
-/* What lies between the bytes of an entry and the next: nothing, or its descriptor. */
+/* Checks the bytes between an entry and the next one: none, or its descriptor. */
 static bool
 check_gap(struct zip *z, const struct zip_entry *e, uint64_t end)
 {
@@ -335,9 +333,9 @@ check_gap(struct zip *z, const struct zip_entry *e, uint64_t end)
 	size_t at = n % 8 == 4 ? 0 : 4; /* 12 and 20 bytes have no signature */
 
 	if (!(e->flags & FLAG_LATER))
-		return !n || zip_refuse(z, "behind `%s` lie bytes that belong to no file", e->name);
+		return !n || zip_refuse(z, "unknown bytes follow the file `%s`", e->name);
 	if ((n != 12 && n != 16 && n != 20 && n != 24) || !zip_bytes(z, e->data + e->packed, p, n))
-		return zip_refuse(z, "behind `%s` lie bytes that belong to no file", e->name);
+		return zip_refuse(z, "unknown bytes follow the file `%s`", e->name);
 	if ((at && le32(p) != 0x08074b50) || le32(p + at) != e->crc)
 		return differs(z, e, "checksum");
 	if (n - at == 12 ? le32(p + at + 4) != e->packed || le32(p + at + 8) != e->size :
@@ -354,7 +352,7 @@ check_local(struct zip *z)
 		uint64_t end = i + 1 < z->entries.n ? e[1].at : z->directory;
 
 		if (!i && e->at)
-			return zip_refuse(z, "before its first file lie bytes that belong to none");
+			return zip_refuse(z, "unknown bytes precede its first file");
 		if (!check_header(z, e, end) || !check_gap(z, e, end))
 			return false;
 	}
@@ -390,11 +388,11 @@ zip_directory(struct zip *z)
 			return false;
 		at += took;
 		if (e.size > WHEEL_MAX || (unpacked += e.size) > WHEEL_MAX)
-			return zip_refuse(z, "more than %zu GiB unpacked", WHEEL_MAX >> 30);
+			return zip_refuse(z, "it unpacks to more than %zu GiB", WHEEL_MAX >> 30);
 		list_push(z->a, &z->entries, e);
 	}
 	if (at != end.size)
-		return zip_refuse(z, "its directory holds more than it counts");
+		return zip_refuse(z, "its directory has more entries than it declares");
 	if (unpacked > RATIO_FROM && unpacked / WHEEL_RATIO_MAX > z->n)
 		return zip_refuse(z, "it unpacks to %llu MiB, more than %d times its size",
 				  (unsigned long long)(unpacked >> 20), WHEEL_RATIO_MAX);

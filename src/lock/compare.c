@@ -1,4 +1,4 @@
-/* Two locks beside each other, and the reasons in one. */
+/* Compares two locks, and finds the reasons in one. */
 #include "lock.h"
 
 #include <stdlib.h>
@@ -92,7 +92,7 @@ add_change(struct arena *a, struct lock_changes *out, const char *name, const ch
 	list_push(a, out, (struct lock_change){ name, before, after, root, extension });
 }
 
-/* What identifies the files of a package: its version, and the digests if the version is the same. */
+/* Returns the identity of a package's files: its version, or the digests for equal versions. */
 static const char *
 identity(struct arena *a, const struct lock_package *p, const struct lock_package *other)
 {
@@ -106,7 +106,7 @@ identity(struct arena *a, const struct lock_package *p, const struct lock_packag
 	return buf_text(&b);
 }
 
-/* What identifies a source: the commit or digest where it is pinned, else what names it. */
+/* Returns the identity of a source: the commit or digest if it is pinned, else its name. */
 static const char *
 source_identity(struct arena *a, const struct lock_source *s)
 {
@@ -193,7 +193,10 @@ lock_compare(struct arena *a, const struct lock *before, const struct lock *afte
 
 /* --- why --- */
 
-/* The chain from a package up to a requirement of a step: "  required by torch 2.13.0, required by ..." */
+/*
+ * Writes the chain from a package up to a requirement of a step: "  required by torch 2.13.0,
+ * required by ..."
+ */
 static bool
 chain(const struct lock *l, const struct lock_package *p, struct map *seen, struct names *out)
 {
@@ -212,7 +215,7 @@ chain(const struct lock *l, const struct lock_package *p, struct map *seen, stru
 	return false;
 }
 
-/* The inputs of a lock that name a package: "packages numpy<2". */
+/* Writes the inputs of a lock that name a package: "packages numpy<2". */
 static void
 why_inputs(const struct lock *l, const struct lock_package *p, struct buf *out)
 {

@@ -10,7 +10,7 @@
 #include "resolve/resolve.h"
 
 /*
- * The lock of a stack: a file `pylock.STACK.toml` beside the recipe (PEP 751, docs/lock.md).  The
+ * The lock of a stack: a file `pylock.STACK.toml` next to the recipe (PEP 751, docs/lock.md).  The
  * packages follow the standard; all other data is in [tool.stackbuild].  Reading,
  * comparing and writing a lock is pure; `stackbuild lock` makes one (world_lock.c).
  */
@@ -38,8 +38,8 @@ struct lock_package {
 	const char *marker;  /* under which it is installed; or NULL: always */
 	const char *index;   /* URL of the index that serves it; or NULL: not recorded */
 	struct lock_files files;
-	/* Why it is in the lock: "torch", "build", "packages", "app" if a requirement of that step
-	 * names it, and the packages that require it. */
+	/* The reasons for the package in the lock: "torch", "build", "packages", "app" if a
+	 * requirement of that step names it, and the packages that require it. */
 	struct names roots, required_by;
 	struct span at;
 };
@@ -76,7 +76,7 @@ struct lock {
 	const char *stackbuild, *uv;            /* versions that made the lock */
 	const char *knowledge;                  /* date of the knowledge base, "2026-11-20" */
 	struct names inputs;                    /* lock_inputs() of the stack that was locked */
-	struct names unpinned;                  /* "base", "git": what `--unpinned` left out */
+	struct names unpinned;                  /* "base", "git": the parts of `--unpinned` */
 	const char *python;                     /* series, "3.12" */
 	const char *python_url, *python_sha256; /* of a standalone build; or NULL */
 	struct lock_image base, runtime;
@@ -105,7 +105,7 @@ const char *lock_path(struct arena *a, const struct recipe *r);
  */
 const struct lock *lock_read(struct arena *a, struct diags *ds, const struct source *src);
 
-/* The same of the packages of any PEP 751 file, such as uv's.  errors SB1000, false */
+/* Reads the packages of any PEP 751 file, such as that of uv.  errors SB1000, false */
 bool lock_read_packages(struct arena *a, struct diags *ds, const struct source *src,
 			struct lock_packages *out);
 
@@ -185,8 +185,10 @@ struct lock_request {
 	const char *newest;   /* date of the newest files, "2026-11-20"; or NULL: no limit */
 	struct lock_wants LIST(struct lock_want) wants;
 	struct names constraints;
-	/* Extensions whose sdist the index has, and extensions that come from elsewhere.  The metadata
-	 * of neither is read: their requirements are in wants. */
+	/*
+	 * Extensions whose sdist the index has, and extensions that come from elsewhere.  uv does
+	 * not read their metadata: their requirements are in wants.
+	 */
 	struct names sdists, elsewhere;
 };
 
@@ -201,9 +203,9 @@ const struct lock_request *lock_request(struct arena *a, const struct stack *s);
 const char *lock_source_kind(const struct stack_extension *e);
 
 /*
- * lock_inputs -- returns what decides a lock, as lines: "python 3.12", "packages numpy<2",
+ * lock_inputs -- returns the inputs of a lock, as lines: "python 3.12", "packages numpy<2",
  * "base nvidia/cuda:...", "extension mamba-ssm git URL v2.3.2".  Edits of the recipe that cannot
- * change the lock, such as those of env: or modal:, leave them as they are.
+ * change the lock, such as those of env: or modal:, do not change the inputs.
  */
 struct names lock_inputs(struct arena *a, const struct stack *s);
 
@@ -218,10 +220,10 @@ struct names lock_stale(struct arena *a, const struct lock *l, const struct stac
 
 /* --- two locks --- */
 
-/* What moves from one lock to another. */
+/* The differences between two locks. */
 struct lock_change {
 	const char *name;           /* of a package or extension, "base", "runtime" */
-	const char *before, *after; /* version, commit or digest, shortened; NULL: not there */
+	const char *before, *after; /* version, commit or digest, shortened; NULL: missing */
 	const char *
 		root; /* of the first step that installs it: "base", "torch", ..., or the extension */
 	bool extension;

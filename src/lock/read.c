@@ -28,13 +28,13 @@ static const char *
 wrong(struct reader *r, struct span at, const char *what, const char *form)
 {
 	diag_help(diag_at(r->ds, E_LOCK, at, "`%s`: %s", what, mask_credentials(r->a, form)),
-		  "lock again: stackbuild lock RECIPE");
+		  "create the lock again: stackbuild lock RECIPE");
 	return NULL;
 }
 
 /*
- * The text of a key, of the form that a pattern gives; NULL if it is missing, with an error if it
- * is needed or has another form.
+ * Returns the text of a key, of the form that a pattern gives; NULL if it is missing, with an error
+ * if it is needed or has another form.
  */
 static const char *
 text(struct reader *r, const struct node *map, const char *key, bool needed, const char *pattern)
@@ -58,7 +58,7 @@ static const char digest[] = "^sha256:[0-9a-f]{64}$";
 static const char url_form[] = "^(https?|file)://[^@\\x00-\\x20\\x7f]+$";
 static const char name_form[] = "^[a-z0-9]+(-[a-z0-9]+)*$";
 
-/* The strings of a list; none if the key is missing. */
+/* Returns the strings of a list; none if the key is missing. */
 static struct names
 texts(struct reader *r, const struct node *map, const char *key)
 {
@@ -76,7 +76,7 @@ texts(struct reader *r, const struct node *map, const char *key)
 	return all;
 }
 
-/* A number of bytes; 0 if the key is missing. */
+/* Returns a number of bytes; 0 if the key is missing. */
 static size_t
 size(struct reader *r, const struct node *map)
 {
@@ -91,7 +91,7 @@ size(struct reader *r, const struct node *map)
 	return strtoull(n->s, NULL, 10);
 }
 
-/* A table of the document: an empty one where the key is missing or is none. */
+/* Returns a table of the document: an empty one if the key is missing or not a table. */
 static const struct node *
 table(struct reader *r, const struct node *map, const char *key, bool needed)
 {

@@ -7,7 +7,10 @@
 #include "base/fs.h"
 #include "base/str.h"
 
-/* The platforms of glibc that uv knows: manylinux_2_17, 2_28, and 2_31 to 2_40 (uv 0.13, `uv pip compile --help`). */
+/*
+ * Returns the platforms of glibc that uv knows: manylinux_2_17, 2_28, and 2_31 to 2_40 (uv 0.13,
+ * `uv pip compile --help`).
+ */
 static unsigned long
 manylinux(unsigned long minor)
 {
@@ -22,7 +25,7 @@ platform_of(struct arena *a, const struct stack *s)
 
 	if (s->os && s->os->musl)
 		return arena_printf(a, "%s-unknown-linux-musl", machine);
-	/* Of an unknown system: what uv takes for `linux`. */
+	/* For an unknown system: the glibc that uv assumes for `linux`. */
 	return arena_printf(
 		a, "%s-manylinux_2_%lu", machine,
 		glibc && starts_with(glibc, "2.") ? manylinux(strtoul(glibc + 2, NULL, 10)) : 28);
@@ -110,7 +113,7 @@ add_images(struct arena *a, const struct stack *s, struct names *out)
 		list_push(a, out, arena_printf(a, "runtime %s", s->runtime_base.value));
 }
 
-/* Those that do not repeat a requirement. */
+/* Adds the constraints that do not repeat a requirement. */
 static void
 add_constraints(struct arena *a, const struct lock_request *q, struct names *out)
 {

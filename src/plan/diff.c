@@ -150,7 +150,7 @@ stands_on(struct arena *a, const struct plan *before, const struct plan *after,
 		if (!was || strcmp(was->key, now->key) != 0)
 			return arena_printf(a, "stands on %s", now->id);
 	}
-	return "stands on something else";
+	return "depends on another step now";
 }
 
 static void
@@ -185,15 +185,14 @@ compare(struct arena *a, const struct plan *before, const struct plan *after)
 		out.same += d.change == SAME;
 		if (d.change != SAME)
 			rebuild(&out.stages, is);
-		/* A chain is kept up to the first step that is not the one that was there. */
+		/* A chain is unchanged up to the first different step. */
 		if (out.chain.steps || d.change != SAME || was != &before->steps[i])
 			rebuild(&out.chain, is);
 	}
 	for (size_t i = 0; i < before->n; i++)
 		if (!plan_step(after, before->steps[i].id))
-			list_push(
-				a, &out.all,
-				(struct difference){ &before->steps[i], GONE, "no longer there" });
+			list_push(a, &out.all,
+				  (struct difference){ &before->steps[i], GONE, "removed" });
 	return out;
 }
 
@@ -211,9 +210,9 @@ as_text(const struct plan *before, const struct plan *after, const char *before_
 	if (before_name)
 		buf_printf(out, "%s: from %s to now\n\n", after->name, before_name);
 	if (d->same == d->all.n) {
-		buf_puts(out, "nothing that is built changes");
+		buf_puts(out, "no build step changes");
 		if (strcmp(before->stack->recipe->digest, after->stack->recipe->digest) != 0)
-			buf_puts(out, "; settings of the image or the app do");
+			buf_puts(out, "; settings of the image or the app change");
 		buf_putc(out, '\n');
 		return;
 	}

@@ -53,7 +53,7 @@ fetch(struct maker *m, struct step *st, const struct stack_extension *e)
 		op->fetch.env = compile_env(m, e);
 }
 
-/* The stack's GPUs as nvcc-arch reads them: "80 90a". */
+/* Returns the stack's GPUs as nvcc-arch reads them: "80 90a". */
 static const char *
 nvcc_archs(struct maker *m)
 {
@@ -71,8 +71,9 @@ job_mib(const struct stack_extension *e)
 }
 
 /*
- * The values from which the number of jobs is computed, and nvcc's threads if the package sets
- * some: one for each target architecture.  Other extensions may compile at the same time.
+ * Adds the values from which compile.py computes the number of jobs, and nvcc's threads if the
+ * package sets some: one for each target architecture. Other extensions may compile at the same
+ * time.
  */
 static void
 job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e)
@@ -157,7 +158,7 @@ extension_step(struct maker *m, const struct stack_extension *e, const char *bef
 	st.why = why(m, e);
 	if (m->s->torch.value)
 		plan_need(m, &st, "torch",
-			  wheel ? "it was made for it" : "it is compiled against it");
+			  wheel ? "it was built for it" : "it is compiled against it");
 	if (plan_has(m, "build-deps"))
 		plan_need(m, &st, "build-deps", "its build uses these packages");
 	for (size_t i = 0; i < m->installs.n; i++)
@@ -167,7 +168,7 @@ extension_step(struct maker *m, const struct stack_extension *e, const char *bef
 		plan_need(m, &st, e->after.at[i], "it imports that extension");
 	if (before)
 		plan_need(m, &st, before, "the recipe's order");
-	plan_need(m, &st, m->stack_end, "its stage stands on it");
+	plan_need(m, &st, m->stack_end, "its stage starts from it");
 	plan_input(m, &st, m->stack_end);
 	fetch(m, &st, e);
 	if (!wheel)

@@ -85,8 +85,8 @@ compile_json(struct json *j, const struct operation *op, bool all)
 }
 
 /*
- * An operation as a map: what decides its result; with `all`, also its secrets' names
- * and what only decides its speed.
+ * Writes an operation as a map: the values that decide its result; with `all`, also the names of
+ * its secrets and the values that affect only its speed.
  */
 static void
 operation_json(struct json *j, const struct operation *op, bool all)
@@ -152,8 +152,8 @@ operations_json(struct json *j, const struct step *st, bool all)
 /* --- keys --- */
 
 /*
- * The digest of one line of JSON that holds all that decides a step's result, its
- * inputs' keys among it.  Caches, comments, costs and order decide nothing.
+ * Returns the digest of one line of JSON with everything that decides a step's result, such as the
+ * keys of its inputs. Caches, comments, costs and order are not inputs.
  */
 const char *
 plan_key(struct arena *a, const struct stack *s, const struct step *st,
@@ -189,7 +189,7 @@ pin_json(struct json *j, struct arena *a, const char *requirement, const char *s
 			 specifiers_text(a, req->spec), step);
 }
 
-/* A pin of each requirement that is installed there. */
+/* Adds a pin for each requirement that the step installs. */
 static void
 step_pins(struct json *j, struct arena *a, const struct step *st)
 {
@@ -249,7 +249,7 @@ extension_json(struct json *j, const struct stack *s, const struct stack_extensi
 		 e->source != SOURCE_WHEEL);
 }
 
-/* What stackbuild verify expects of the environment: templates/verify reads it. */
+/* Writes the expectations of `stackbuild verify`, which templates/verify reads. */
 static void
 expect_json(struct json *j, struct arena *a, const struct stack *s, const struct step *steps,
 	    size_t n)

@@ -126,7 +126,7 @@ step_operation(const struct step *st, enum operation_kind kind)
 
 /* --- the order --- */
 
-/* Which of the steps has that id. */
+/* Returns which of the steps has that id. */
 static size_t
 position(const struct step *steps, size_t n, const char *id)
 {
@@ -292,12 +292,12 @@ plan_step(const struct plan *p, const char *id)
 	return NULL;
 }
 
-/* --- what steps took when they were built here --- */
+/* --- times of steps that were built on this host --- */
 
-/* build.json is JSON without what YAML would read otherwise: the one reader does for it. */
+/* build.json is JSON that YAML reads in the same way, so one reader is enough. */
 enum { RECORD_NODES = 100 * 1000, RECORD_DEPTH = 8 };
 
-/* Seconds above 0, at most a year; 0: it is no such number. */
+/* Returns seconds above 0, at most a year; 0: it is not such a number. */
 static double
 seconds(const struct node *n)
 {

@@ -51,18 +51,21 @@ extern const char *const plan_source_words[];         /* by enum source_kind: "g
 /* Adds an operation to a step; returns it, to be filled in. */
 struct operation *plan_operation(const struct maker *m, struct step *st, enum operation_kind kind,
 				 const char *why);
-/* An OP_FILE: {share}/NAME, a helper of that name in templates/. */
+/* Adds an OP_FILE: {share}/NAME, a helper of that name in templates/. */
 void plan_helper(const struct maker *m, struct step *st, const char *name, bool program);
-/* An OP_FILE: {share}/constraints.txt with these lines.  False, and no file: there are none. */
+/*
+ * Adds an OP_FILE: {share}/constraints.txt with these lines. Returns false without a file if there
+ * are none.
+ */
 bool plan_constraints(const struct maker *m, struct step *st, const struct names *lines);
 /* Installs the lock's packages of a step ("torch", "build", "packages", "app"), one call for each index. */
 void plan_locked(struct maker *m, struct step *st, const char *packages);
 /* The recipe's own index. */
 struct pip_index plan_index(const struct maker *m);
 
-/* --- for what prints plans --- */
+/* --- for printers of plans --- */
 
-/* "5:40", "1:02:10"; at least "0:01" for what takes any time. */
+/* Returns "5:40", "1:02:10"; at least "0:01" for any time above 0. */
 const char *show_time(struct arena *a, double seconds);
 /* "5:40" if it was measured, else "about 5:40"; "unknown" for 0. */
 const char *show_cost(struct arena *a, double seconds, bool measured);

@@ -64,7 +64,7 @@ add_costs(struct matrix *m, const struct plan *p)
 	}
 }
 
-/* The base stage: what extensions are compiled against. */
+/* Returns the base stage, against which extensions are compiled. */
 static size_t
 base_of(struct matrix *m, const struct plan *p)
 {
@@ -87,7 +87,10 @@ base_of(struct matrix *m, const struct plan *p)
 	return s->index;
 }
 
-/* The identity of a wheel: its step, and in an environment the packages installed before compiles. */
+/*
+ * Returns the identity of a wheel: its step, and in an environment the packages installed before
+ * compiles.
+ */
 static const char *
 wheel_key(struct arena *a, const struct matrix *m, const struct plan *p, const struct step *st)
 {

@@ -20,10 +20,9 @@ struct indexes LIST(size_t);
 
 /* A wheel that at least one cell compiles. */
 struct matrix_wheel {
-	const char
-		*key; /* of the step that compiles it; chain: with all that is installed before */
+	const char *key; /* of the step that compiles it; chain: with all earlier installations */
 	const char *step, *version; /* "mamba-ssm"; version may be NULL */
-	size_t cell; /* the first cell that needs it: the one that it is compiled for */
+	size_t cell;                /* the first cell that needs it, which compiles it */
 	size_t base;
 	size_t cells;  /* how many need it */
 	double cost_s; /* of its step; a guess if it is unknown */
@@ -57,7 +56,7 @@ struct matrix {
 	size_t images;     /* cells with different keys */
 	double cost_s;     /* every distinct step once, without those whose time is unknown */
 	bool unknown;      /* there are such */
-	double critical_s; /* the longest path: what no number of workers undercuts */
+	double critical_s; /* the longest path: the least time with any number of workers */
 	struct map wheel_of, base_of, step_of, image_of;
 };
 
@@ -67,19 +66,21 @@ struct matrix *matrix_new(struct arena *a, bool chain);
 /* Adds a cell.  The plan may be forgotten afterwards. */
 void matrix_add(struct matrix *m, const struct plan *p);
 
-/* Every cell compiles for itself: there is no store that would keep the wheels. */
+/* Lets every cell compile its own wheels, without a store. */
 void matrix_forget_wheels(struct matrix *m);
 
 /*
  * matrix_shard -- the cells of part `i` of `n`.
  *
  *   in      1 <= i <= n
- *   out     indexes of cells in their order.  Cells with the same wheels stand together, so that few
+ *   out     indexes of cells in their order. Cells with the same wheels are together, so that few
  *           wheels belong to two parts; the parts differ by one cell at most
  */
 struct indexes matrix_shard(struct arena *a, const struct matrix *m, size_t i, size_t n);
 
-/* How `plan --matrix` shows it: a line with the sums, and a table of the wheels; JSON. */
+/*
+ * Writes the output of `plan --matrix`: a line with the sums, and a table of the wheels; or JSON.
+ */
 void matrix_text(const struct matrix *m, struct buf *out);
 void matrix_json(const struct matrix *m, struct buf *out);
 
@@ -129,7 +130,7 @@ struct schedule schedule_new(struct arena *a, const struct matrix *m, struct ind
  */
 int schedule_next(struct schedule *s);
 
-/* A unit has ended.  If a wheel failed, its cells are BLOCKED. */
+/* Ends a unit. If a wheel failed, its cells are BLOCKED. */
 void schedule_end(struct schedule *s, size_t unit, bool good);
 
 /* Marks a waiting cell as LEFT, and the wheels that no other waiting cell needs. */

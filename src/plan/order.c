@@ -78,7 +78,10 @@ best_next(const struct sorted *p, const size_t *needs, size_t set, const double 
 	return next;
 }
 
-/* Dynamic programming over the down-sets: the sets that hold what their jobs need. */
+/*
+ * Uses dynamic programming over the down-sets: the sets that contain the requirements of their
+ * jobs.
+ */
 static void
 exact_order(struct arena *a, const struct sorted *p, size_t *order)
 {
@@ -95,8 +98,8 @@ exact_order(struct arena *a, const struct sorted *p, size_t *order)
 }
 
 /*
- * Lists a job and all that it still waits for, highest position first, in out[0..*n).
- * Returns their ratio of cost to change rate: what belongs early.
+ * Lists a job and its remaining requirements, highest position first, in out[0..*n). Returns their
+ * ratio of cost to change rate: a high one belongs early.
  */
 static double
 ratio_with_needs(const struct sorted *p, size_t job, const bool *done, bool *listed, size_t *out,

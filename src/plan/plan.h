@@ -13,7 +13,7 @@
 #include "resolve/resolve.h"
 
 /*
- * In what order: a stack as steps.  One list of steps with two readings: a chain (the
+ * Turns a stack into ordered steps.  One list of steps with two readings: a chain (the
  * order of the list), and a graph of stages made from `inputs`.  A step holds typed
  * operations; each target translates them.  Pure: the same stack gives the same plan.
  */
@@ -32,10 +32,10 @@ enum step_kind {
 };
 
 /*
- * One thing that a step does.  A target has a function that switches over the kinds and writes
- * each in its own words: a call of Modal's, a COPY, or shell commands.  operation_commands()
- * gives the shell commands, for every target that runs some, so that argv and quoting exist once.
- * Nothing outside of it builds or reads an argv.
+ * One action of a step. A target has a function that switches over the kinds and writes each in its
+ * own form: a call of Modal's, a COPY, or shell commands. operation_commands() gives the shell
+ * commands, for every target that runs some, so that argv and quoting exist once. No other code
+ * builds or reads an argv.
  */
 enum operation_kind {
 	OP_SYSTEM,       /* install packages of the operating system */
@@ -108,14 +108,14 @@ struct operation {
 			bool jobs_open;         /* the recipe sets no MAX_JOBS: the builder may */
 			unsigned memory_mib, threads; /* of a compile job; of one nvcc, 0: 1 */
 			size_t archs;                 /* architectures that nvcc compiles for */
-			struct names beside; /* "NAME=MIB": what may compile at the same time */
+			struct names beside; /* "NAME=MIB": extensions that compile in parallel */
 		} compile;
 		struct {
 			const struct stack_extension *extension;
 		} wheel;
 		struct {
 			const char *path; /* "{share}/smoke.cu" */
-			/* Its name beside the rendered file; NULL: a target writes it inline. */
+			/* Its name next to the rendered file; NULL: a target writes it inline. */
 			const char *helper;
 			const char *text; /* NULL: that of the helper in templates/ */
 			bool program;     /* mode 0755; else 0644 */
@@ -161,12 +161,12 @@ struct mount {
 struct mounts LIST(struct mount);
 
 /*
- * A word may hold these places, which the target replaces by its own directories:
- *   {src}    where an extension's source lies       {wheels} where its wheel is put
+ * A word may contain these places, which the target replaces with its own directories:
+ *   {src}    source of an extension                 {wheels} directory of its wheel
  *   {share}  /opt/stackbuild: helpers, the plan     {python} the environment's interpreter
  *   {venv}   the environment that packages go to    {prefix} a Python that is not the OS's
  *   {work}   a scratch directory, empty at first    {app}    /app: where app: is copied to
- * A "{" in a value of the recipe is no place: word.verbatim.
+ * A "{" in a value of the recipe is not a place: word.verbatim.
  */
 struct word {
 	const char *s;
@@ -183,7 +183,7 @@ struct command {
 	const char *cwd;     /* or NULL */
 	const char *comment; /* why, for the reader of the file; or NULL */
 	bool work;           /* it uses {work} */
-	bool jobs;           /* MAX_JOBS may be given from outside: the recipe does not set it */
+	bool jobs;           /* MAX_JOBS may be set from outside: the recipe does not set it */
 	/* Words before argv that set the number of compilers and do not affect the result. */
 	struct words launcher;
 };
@@ -201,7 +201,7 @@ struct commands operation_commands(struct arena *a, const struct operation *op);
 void operation_secrets(struct arena *a, const struct operation *op, struct names *out);
 
 struct step;
-/* The operation of that kind; NULL: the step has none. */
+/* Returns the operation of that kind; NULL: the step has none. */
 const struct operation *step_operation(const struct step *st, enum operation_kind kind);
 
 struct step {
@@ -210,16 +210,15 @@ struct step {
 	const char *stage;   /* "stack", "ext-causal-conv1d", "final" */
 	struct names needs;  /* ids: every edge that the chain respects, policy included */
 	struct names inputs; /* ids: the steps that affect its result; a part of needs' closure */
-	const char *why;     /* why it stands where it stands */
-	struct names why_needs; /* why each of needs is needed, beside it */
-	const char *
-		key; /* 64 hex digits: sha256 of all that decides its result, inputs' keys included */
-	const char *own;    /* the same without the keys of its inputs */
-	double change_rate; /* changes a day */
-	double cost_s;      /* an estimate, or measured on this host; 0: unknown */
-	double guess_s;     /* cost_s, or a guess if it is unknown: for an order, never shown */
-	double cost_cores;  /* the cores that an estimate is for; 0: more cores do not help */
-	bool measured;      /* cost_s is a figure of this host */
+	const char *why;     /* reason for its place in the order */
+	struct names why_needs; /* why each of needs is needed, next to it */
+	const char *key;        /* 64 hex digits: sha256 of everything that decides its result */
+	const char *own;        /* the same without the keys of its inputs */
+	double change_rate;     /* changes a day */
+	double cost_s;          /* an estimate, or measured on this host; 0: unknown */
+	double guess_s;         /* cost_s, or a guess if it is unknown: for an order, never shown */
+	double cost_cores;      /* the cores that an estimate is for; 0: more cores do not help */
+	bool measured;          /* cost_s is a figure of this host */
 	const char *cost_source;
 	struct span at; /* the recipe's line that made it */
 
@@ -251,9 +250,9 @@ struct plan {
 	 *    "pins": [{"name": "numpy", "specifier": "<2" or "", "step": "packages"}],
 	 *    "lock": {"packages": [{"name", "version", "marker"}]}: with a lock, all of it
 	 *    "verify": {"archs", "torch", "numpy", "nvcc", "extensions"}: see templates/verify}
-	 * One pin for each requirement whose marker holds, extensions included; no env
-	 * values and no commands.  Nothing that changes more often than the stack (the
-	 * recipe's digest, the application): an edit of those would rebuild the check.
+	 * One pin for each requirement whose marker is true, extensions included; no env
+	 * values and no commands. It contains nothing that changes more often than the stack (the
+	 * recipe's digest, the application), because such an edit would rebuild the check.
 	 */
 	const char *json;
 };
@@ -274,7 +273,7 @@ const struct plan *plan_make(struct arena *a, struct diags *ds, const struct sta
  *
  *   in      record: build.json of an earlier build (docs/build.md); its path is the source
  *   out     the same plan in the same order, so the same files: of steps whose key, or else own,
- *           the record has, cost_s and cost_source are its figures.  What cannot be read is no
+ *           the record has, cost_s and cost_source are its figures. What cannot be read is not a
  *           record: the plan itself.
  *   memory  lives in a; borrows from p and record
  */
@@ -286,10 +285,10 @@ const struct step *plan_step(const struct plan *p, const char *id);
 /* Returns the names of the secrets that commands of the plan read, each once. */
 struct names plan_secrets(struct arena *a, const struct plan *p);
 
-/* How `stackbuild plan` shows it: the numbered table; JSON; graphs. */
+/* Writes the output of `stackbuild plan`: the numbered table, JSON, or graphs. */
 void plan_text(const struct plan *p, const char *explain,
 	       struct buf *out); /* explain: a step id or NULL */
-/* cells: the names of all cells, for the "cells" key. */
+/* Writes the plan as JSON; cells: the names of all cells, for the "cells" key. */
 void plan_json(const struct plan *p, struct names cells, struct buf *out);
 void plan_dot(const struct plan *p, struct buf *out);
 void plan_mermaid(const struct plan *p, struct buf *out);

@@ -1,6 +1,9 @@
 #include "matrix.h"
 
-/* Which unit of a matrix a free worker starts: wheels first, then the cells that have theirs. */
+/*
+ * Selects the next unit of a matrix for a free worker: wheels first, then the cells with their
+ * wheels.
+ */
 
 static bool
 needs(const struct matrix *m, size_t cell, size_t wheel)

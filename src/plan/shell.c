@@ -18,7 +18,7 @@ struct writer {
 	struct commands out;
 };
 
-/* The command that is being written. */
+/* Returns the command that is being written. */
 static struct command *
 last(struct writer *w)
 {
@@ -32,7 +32,7 @@ word(struct writer *w, const char *s)
 	list_push(w->a, &last(w)->argv, (struct word){ s, false });
 }
 
-/* A value of the recipe. */
+/* Adds a value of the recipe. */
 static void
 value(struct writer *w, const char *s)
 {
@@ -46,7 +46,7 @@ values(struct writer *w, const struct names *all)
 		value(w, all->at[i]);
 }
 
-/* Words with a blank between each two. */
+/* Adds words with blanks between them. */
 static void
 words(struct writer *w, const char *text)
 {
@@ -108,7 +108,10 @@ apt_get(struct writer *w, const char *comment, const struct names *packages)
 	} else {
 		run(w, comment, "apt-get update");
 	}
-	/* One lock keeps two apts apart; of two in one RUN, older podmans give back one. */
+	/*
+	 * One lock serialises two runs of apt; older podmans release only one of two locks in a
+	 * RUN.
+	 */
 	cache(w, "apt-lists", "/var/lib/apt", false);
 	cache(w, "apt", "/var/cache/apt", true);
 }
@@ -199,7 +202,7 @@ requirements(struct writer *w, const struct operation *op)
 
 /* --- Python --- */
 
-/* A build by URL and digest, below {prefix}. */
+/* Installs a build by URL and digest, below {prefix}. */
 static void
 python_by_digest(struct writer *w, const struct python_build *b)
 {
@@ -213,7 +216,7 @@ python_by_digest(struct writer *w, const struct python_build *b)
 	run(w, NULL, "{prefix}/bin/python3 -m venv {venv}");
 }
 
-/* A pinned uv checks its downloads against its own list. */
+/* Installs Python with a pinned uv, which checks its downloads against its own list. */
 static void
 python_by_uv(struct writer *w, const struct python_build *b)
 {
@@ -256,7 +259,7 @@ fetch_git(struct writer *w, const struct stack_extension *e, bool commit, bool l
 	run(w, NULL, "git init -q {src}");
 	run(w, NULL, "git -C {src} fetch -q --depth 1%s", locked ? " --no-tags" : "");
 	value(w, e->url);
-	/* A tag is fetched under its name: what reads versions from git finds it. */
+	/* Fetches a tag under its name, so that tools that read versions from git find it. */
 	value(w, commit ? e->ref : arena_printf(w->a, "%s:refs/tags/%s", from, e->ref));
 	run(w, NULL, "git -C {src} checkout -q --detach %s",
 	    e->commit && !commit ? e->commit : "FETCH_HEAD");
@@ -282,7 +285,7 @@ fetch(struct writer *w, const struct operation *op)
 		words(w, "--only-binary :all:");
 	words(w, wheel ? "-d {wheels}" : "-d {src}");
 	from_index(w, &op->fetch.index);
-	/* Of a file by URL pip compares the digest in the fragment. */
+	/* pip compares the digest in the fragment of a URL. */
 	value(w, !e->url   ? e->requirement :
 		 e->sha256 ? arena_printf(w->a, "%s#sha256=%s", e->url, e->sha256) :
 			     e->url);
@@ -338,8 +341,8 @@ compile(struct writer *w, const struct operation *op)
 	launch(w, op);
 }
 
-/* By its path where it is known: a project's wheel has a local version in its file name, and pip
- * rejects it by name (--find-links), because its METADATA lacks the local version. */
+/* Installs a wheel by its path, if it is known: a project's wheel has a local version in its file
+ * name, and pip rejects it by name (--find-links), because its METADATA lacks that version. */
 static void
 install_wheel(struct writer *w, const struct operation *op)
 {

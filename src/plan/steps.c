@@ -1,6 +1,6 @@
 #include "make.h"
 
-/* The stack up to what extensions are compiled against: each step stands on the one before. */
+/* The steps up to the base of the extensions: each step starts from the one before. */
 
 /* Makes the step the next of the stack stage. */
 static void
@@ -39,7 +39,7 @@ apt_why(struct maker *m)
 				 "before everything that uses them";
 }
 
-/* CUDA by apt: NVIDIA's own package source. */
+/* Installs CUDA by apt, from NVIDIA's own package source. */
 static void
 cuda_apt(struct maker *m, struct step *st)
 {
@@ -75,7 +75,7 @@ apt_step(struct maker *m)
 		return;
 	st.at = s->apt.at[0].at;
 	st.why = apt_why(m);
-	plan_need(m, &st, "base", "they are installed in it");
+	plan_need(m, &st, "base", "they are installed in this environment");
 	op = plan_operation(m, &st, OP_SYSTEM, NULL);
 	op->system.archive = s->dnf ? ARCHIVE_DNF : ARCHIVE_DISTRIBUTION;
 	for (size_t i = 0; i < s->apt.n; i++) {
@@ -108,7 +108,7 @@ python_why(struct maker *m)
 	default:
 		return own && strcmp(own, series) != 0 ?
 			       arena_printf(m->a, "%s (the base image has %s)", series, own) :
-			       arena_printf(m->a, "%s (the base image has no known one)", series);
+			       arena_printf(m->a, "%s (that of the base image is unknown)", series);
 	}
 }
 
@@ -125,8 +125,8 @@ python_step(struct maker *m)
 	plan_need(m, &st, "base", "it is installed in it");
 	if (plan_has(m, "apt"))
 		plan_need(m, &st, "apt",
-			  m->s->python_from == PYTHON_BASE ? "the system comes first" :
-							     "what brings it is among them");
+			  m->s->python_from == PYTHON_BASE ? "system packages come first" :
+							     "they contain its installer");
 	if (s->python_from == PYTHON_DEADSNAKES) {
 		series = s->python.value;
 		op = plan_operation(m, &st, OP_SYSTEM, NULL);
@@ -176,7 +176,7 @@ cuda_links(struct maker *m, struct step *st)
 		->links.cuda_home = m->cuda_home;
 }
 
-/* The torch of the base: only packages that the recipe lists beside it are installed. */
+/* The torch of the base: only packages that the recipe lists next to it are installed. */
 static void
 base_torch(struct maker *m, struct step *st)
 {
@@ -215,9 +215,9 @@ torch_step(struct maker *m)
 	st.packages = s->torch_packages;
 	st.why = st.index ? "own index; before packages that need it" :
 			    "PyPI; before packages that need it";
-	plan_need(m, &st, "python", "it is installed by its pip");
+	plan_need(m, &st, "python", "its pip installs it");
 	if (plan_has(m, "apt"))
-		plan_need(m, &st, "apt", "the system comes first: it may load what lies there");
+		plan_need(m, &st, "apt", "system packages come first: it may load their libraries");
 	if (s->torch_base) {
 		base_torch(m, &st);
 		stand(m, &st);
@@ -260,7 +260,7 @@ build_deps_step(struct maker *m)
 	st.packages = s->build_deps;
 	st.index = s->recipe->index.url.s;
 	plan_need(m, &st, s->torch.value ? "torch" : "python",
-		  s->torch.value ? "torch pins some of them" : "they are installed by its pip");
+		  s->torch.value ? "torch pins some of them" : "its pip installs them");
 	st.why = "build isolation is off: builds use these";
 	if (m->lock)
 		plan_locked(m, &st, "build");
@@ -271,7 +271,7 @@ build_deps_step(struct maker *m)
 
 /* --- ordinary packages --- */
 
-/* Adds a step of packages, which stands on the one before the first of them. */
+/* Adds a step of packages, which starts from the step before the first of them. */
 static void
 add_packages(struct maker *m, struct step *st, const char *before)
 {
@@ -284,7 +284,7 @@ add_packages(struct maker *m, struct step *st, const char *before)
 	list_push(m->a, &m->installs, st->id);
 }
 
-/* The packages of one extra index, without their dependencies, which a later step installs. */
+/* Adds the packages of one extra index, without their dependencies, which a later step installs. */
 static void
 extra_step(struct maker *m, size_t first, const char *before)
 {
@@ -325,7 +325,7 @@ main_step(struct maker *m, const char *before)
 		 torch                   ? "constraints keep torch" :
 					   "the recipe's packages";
 	plan_need(m, &st, before,
-		  s->build_deps.n ? "builds find their requirements untouched" :
+		  s->build_deps.n ? "builds find their requirements unchanged" :
 				    "it must stay as it was installed");
 	for (size_t i = 0; i < m->installs.n; i++)
 		plan_need(m, &st, m->installs.at[i], "installs the dependencies of its packages");
@@ -363,8 +363,8 @@ package_steps(struct maker *m)
 /* --- the last steps: the check, and the application --- */
 
 /*
- * A GPU that is newer than the toolkit runs the code of the first of its generation: an RTX 4090
- * (8.9), where nvcc knows 8.0 to 8.7.
+ * A GPU that is newer than the toolkit runs the code of the first of its generation: an RTX
+ * 4090 (8.9), where nvcc knows 8.0 to 8.7.
  */
 static const char *
 known_to_nvcc(const struct cuda_toolkit *t, const char *cc)
@@ -433,7 +433,7 @@ check_step(struct maker *m)
 	if (m->nvcc)
 		compile_smoke(m, &st);
 	plan_helper(m, &st, "probe.py", false);
-	/* Its text holds the keys of all steps: it is filled in when they are known. */
+	/* Its text contains the keys of all steps, so it is filled in after them. */
 	plan_helper(m, &st, "plan.json", false);
 	plan_operation(m, &st, OP_PROBE, NULL);
 	list_push(m->a, &m->steps, st);

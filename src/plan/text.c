@@ -59,7 +59,7 @@ show_word(struct buf *out, const char *s)
 		buf_putc(out, '\'');
 }
 
-/* A command for the reader: env, argv, quoted as a shell would have it where needed. */
+/* Shows a command: env and argv, quoted for a shell where necessary. */
 static void
 show_command(struct buf *out, const struct command *c)
 {
@@ -80,7 +80,7 @@ show_command(struct buf *out, const struct command *c)
 	}
 }
 
-/* What an edit of a step rebuilds: by inputs, and in the chain. */
+/* Shows the steps that an edit of a step rebuilds: by inputs, and in the chain. */
 struct rebuilt {
 	const char *least; /* "at least " if the time of a step is unknown */
 	double graph_s, chain_s;
@@ -281,7 +281,7 @@ extension_rows(const struct plan *p, const struct stack_extension *e, struct are
 		row(out, "GPUs",
 		    arena_printf(a, "%s; TORCH_CUDA_ARCH_LIST is %s by its build%s",
 				 p->stack->arch_list, e->arch_flags,
-				 e->nvcc_env ? ", which is given nvcc-arch" : ""));
+				 e->nvcc_env ? ", which uses nvcc-arch" : ""));
 	if (e->mem_mib_per_job && e->source != SOURCE_WHEEL)
 		row(out, "memory", arena_printf(a, "%u MiB a compile job", e->mem_mib_per_job));
 	if (e->fact_source)

@@ -33,16 +33,16 @@ int unicode_cmp(const char *x, const char *y);
 /* Sorts texts in that order, and removes duplicates. */
 void unicode_sort(struct names *texts);
 
-/* The classes of a code point. */
+/* Returns the classes of a code point. */
 unsigned unicode_classes_of(uint32_t cp);
 
-/* Bytes of the character at s[0..n), n > 0, and its code point (or UINT32_MAX). */
+/* Returns bytes of the character at s[0..n), n > 0, and its code point (or UINT32_MAX). */
 size_t unicode_next(const char *s, size_t n, uint32_t *cp);
 
-/* Bytes that `cp` takes at `out` (4 at most). */
+/* Returns bytes that `cp` takes at `out` (4 at most). */
 size_t unicode_put(char *out, uint32_t cp);
 
-/* Bytes of the white space character that s[0..n) starts or ends with, or 0. */
+/* Returns bytes of the white space character that s[0..n) starts or ends with, or 0. */
 size_t unicode_space(const char *s, size_t n);
 size_t unicode_space_before(const char *s, size_t n);
 
@@ -99,18 +99,18 @@ bool version_has_stem(const struct version *v, const unsigned char *stem, size_t
 bool version_is_release(const struct version *v);
 bool version_has_post_or_dev(const struct version *v);
 
-/* V.dev0, the first version that belongs to V, which is no pre-release itself. */
+/* V.dev0, the first version that belongs to V, which is not a pre-release itself. */
 const struct version *version_first_dev(struct arena *a, const struct version *v);
 
-/* As version_cmp, but without the local parts. */
+/* Compares like version_cmp, but without the local parts. */
 int version_cmp_public(const struct version *x, const struct version *y);
 
-/* Do both have the same epoch, release and a, b or rc? */
+/* Returns true if both have the same epoch, release and a, b or rc. */
 bool version_same_pre(const struct version *x, const struct version *y);
 
 /* --- specifiers --- */
 
-/* How two values are compared; the last two are of markers alone. */
+/* The comparisons of two values; only markers have the last two. */
 enum clause_op {
 	OP_LE,
 	OP_LT,
@@ -152,7 +152,7 @@ size_t op_read(const char *s, size_t n, enum clause_op *op);
 /* Read the one clause that takes up all of s[0..n), white space round it apart. */
 bool clause_read(struct arena *a, const char *s, size_t n, struct clause *out);
 
-/* Does the clause take the version?  `lower` is its text in lower case, for ===. */
+/* Returns true if the clause accepts the version; `lower` is its text in lower case, for ===. */
 bool clause_match(const struct clause *c, const struct version *v);
 bool clause_match_text(const struct clause *c, const struct version *v, const char *lower);
 

@@ -29,7 +29,7 @@ read_octal(const char *p, const char *end, uint32_t *cp)
 }
 
 /*
- * The escape at `p`, behind its backslash: what follows it, or NULL.  \N{name} is
+ * Returns the escape at `p`, behind its backslash: what follows it, or NULL.  \N{name} is
  * refused: it needs the names of all characters, and no marker has a use for it.
  */
 static const char *

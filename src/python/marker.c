@@ -69,7 +69,7 @@ static const struct {
 	{ "dependency_groups", { NAME, "dependency_groups" } },
 };
 
-/* The comparison as a specifier, or NULL: it is one of texts. */
+/* Returns the comparison as a specifier, or NULL: it is one of texts. */
 static const struct clause *
 marker_clause(struct arena *a, enum clause_op op, const char *version)
 {
@@ -196,7 +196,7 @@ read_atom(struct scan *s, unsigned depth)
 	if (*s->p != '(') {
 		m = read_item(s);
 	} else if (depth == NESTED_MAX) {
-		return scan_fail(s, "too many parentheses in each other");
+		return scan_fail(s, "too many nested parentheses");
 	} else {
 		s->p++;
 		m = read_list(s, depth + 1);
@@ -318,7 +318,7 @@ marker_env_linux(struct arena *a, const char *series, const char *machine, const
 
 /* --- as a condition --- */
 
-/* What one evaluation needs; the arena is made when something does not fit the stack. */
+/* The state of one evaluation; it creates an arena if a text does not fit on the stack. */
 struct eval {
 	const struct marker_env *env;
 	struct arena *a;
@@ -343,7 +343,7 @@ look_up(struct eval *e, const char *name)
 	return NULL;
 }
 
-/* The value of a variable as markers see it. */
+/* Returns the value of a variable as markers see it. */
 static const char *
 env_text(struct eval *e, const struct operand *o, const struct marker_value *v)
 {
@@ -441,7 +441,7 @@ eval_item(struct eval *e, const struct marker *m)
 	return compare_texts(e, left ? value : other, m->op, left ? other : value);
 }
 
-/* All of it is looked at: a variable that env lacks counts wherever it stands. */
+/* Evaluates all parts, so that a missing variable is an error wherever it is. */
 static bool
 eval_list(struct eval *e, const struct marker *list)
 {

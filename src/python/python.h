@@ -28,12 +28,12 @@ const char *version_text(struct arena *a, const struct version *v);   /* normali
 const char *version_public(struct arena *a, const struct version *v); /* without +local */
 const char *version_local(struct arena *a, const struct version *v);  /* "cu121" or NULL */
 bool version_is_prerelease(const struct version *v);                  /* a, b, rc or dev */
-/* The release segment: count, and the i-th number (0 past the end): 2.10.1 -> 2, 10, 1. */
+/* Returns the release segment: count, and the i-th number (0 past the end): 2.10.1 -> 2, 10, 1. */
 size_t version_release_count(const struct version *v);
 unsigned long version_release(const struct version *v, size_t i);
 /* Returns the first two numbers of a release as text: "12.1.1" -> "12.1", "12" -> "12". */
 const char *version_series(struct arena *a, const char *text);
-/* True if both have the same series; false if one of them is NULL. */
+/* Returns true if both have the same series; false if one of them is NULL. */
 bool version_same_series(const char *x, const char *y);
 
 /* --- specifiers: PEP 440 --- */
@@ -52,9 +52,9 @@ const struct specifiers *specifiers_parse(struct arena *a, const char *text);
  * than 4300 digits, and ~=1.0post1 with a letter that only looks like its own.  They match no version.
  */
 bool specifiers_match(const struct specifiers *s, const struct version *v, enum prereleases pre);
-/* As str(SpecifierSet(...)) prints it; "" when empty. */
+/* Returns the text of str(SpecifierSet(...)); "" when empty. */
 const char *specifiers_text(struct arena *a, const struct specifiers *s);
-/* The version of the one == or === that pins it (no wildcard), or NULL. */
+/* Returns the version of the one == or === that pins it (no wildcard), or NULL. */
 const struct version *specifiers_pin(const struct specifiers *s);
 
 /* --- names: PEP 503 --- */
@@ -124,15 +124,15 @@ struct marker_env {
 };
 
 const struct marker *marker_parse(struct arena *a, const char *text);
-/* As str(Marker(...)); NULL if a value holds both kinds of quotes. */
+/* Returns the text of str(Marker(...)); NULL if a value contains both kinds of quotes. */
 const char *marker_text(struct arena *a, const struct marker *m);
 /*
- * False if the marker names a variable that env lacks, or compares what cannot be
+ * Returns false if the marker names a variable that env lacks, or compares what cannot be
  * compared (os_name ~= "posix", extras == "x"); else *value.
  */
 bool marker_eval(const struct marker *m, const struct marker_env *env, bool *value);
 /*
- * The environment of CPython on linux and `machine` ("x86_64"); extra: "" for none.
+ * Returns the environment of CPython on linux and `machine` ("x86_64"); extra: "" for none.
  * `series` is "3.11", which is taken for 3.11.0, or a full version.  The kernel's
  * names (platform_release, platform_version) are not in it: they belong to the host.
  */
@@ -157,7 +157,7 @@ struct wheel_pythons {
 void wheel_pythons_add(struct wheel_pythons *all, const char *tag);
 /* series: "3.11" or "3.13t"; one that is neither is in no set. */
 bool wheel_pythons_have(const struct wheel_pythons *all, const char *series);
-/* True if linux with glibc on a machine ("x86_64") installs wheels with that tag. */
+/* Returns true if linux with glibc on a machine ("x86_64") installs wheels with that tag. */
 bool wheel_fits_machine(const char *tag, const char *machine);
 /* Returns N of the glibc 2.N that a tag needs at least; 0: it names none. */
 unsigned long wheel_glibc(const char *tag);

@@ -59,7 +59,7 @@ read_extras(struct scan *s, struct names *out)
 	return true;
 }
 
-/* The end of the specifier that starts at `p`: only its outline is looked at. */
+/* Returns the end of the specifier that starts at `p`: only its outline is looked at. */
 static const char *
 specifier_end(const char *p, const char *end)
 {

@@ -70,7 +70,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\f' || c == '\r';
 }
 
-/* The length of `s` before its comment. */
+/* Returns the length of `s` before its comment. */
 static size_t
 before_comment(const char *s, size_t n)
 {

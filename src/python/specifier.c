@@ -83,7 +83,7 @@ read_wildcard(struct arena *a, const char *s, size_t n, struct clause *c)
 }
 
 /*
- * What packaging's expression for ~= takes for s and i besides them, since it ignores case
+ * Returns what packaging's expression for ~= takes for s and i besides them, since it ignores case
  * without keeping to ASCII: U+017F, U+0131, U+0130.
  */
 static const struct version *

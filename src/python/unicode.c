@@ -105,7 +105,7 @@ unicode_space(const char *s, size_t n)
 	return unicode_classes_of(cp) & UNI_SPACE ? len : 0;
 }
 
-/* The character that ends at s + n, read backwards. */
+/* Returns the character that ends at s + n, read backwards. */
 static size_t
 before(const char *s, size_t n, uint32_t *cp)
 {

@@ -80,7 +80,7 @@ put_number(struct reader *r, const char *d, const char *end)
 		*r->k++ = (unsigned char)*d++;
 }
 
-/* The digits of the number at `k`, and how many. */
+/* Returns the digits of the number at `k`, and how many. */
 static const unsigned char *
 digits_of(const unsigned char *k, size_t *n)
 {
@@ -99,7 +99,7 @@ after_number(const unsigned char *k)
 	return k + n;
 }
 
-/* One of the words, after a separator or none, in any case: what follows it, or NULL. */
+/* Returns one of the words, after a separator or none, in any case: what follows it, or NULL. */
 static const char *
 find_word(const struct reader *r, const struct word *words, size_t n, enum rank *rank)
 {

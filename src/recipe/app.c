@@ -56,7 +56,7 @@ read_option(struct reading *x, const char *from, struct text line, enum pip_opti
 	}
 }
 
-/* A requirement, without the options of pip behind it. */
+/* Reads a requirement, without the options of pip behind it. */
 static void
 read_requirement(struct reading *x, struct text line)
 {
@@ -72,7 +72,7 @@ read_requirement(struct reading *x, struct text line)
 		leave(x, t, "its requirements are unknown before the build");
 	else
 		x->good = reject(l, E_REQUIREMENT, t.at,
-				 "write it as PEP 508 has it: name[extra]>=1,<2; marker",
+				 "write it in the form of PEP 508: name[extra]>=1,<2; marker",
 				 "%s is not a requirement%s%s", shown(l->a, t.s), why ? ": " : "",
 				 why ? why : "");
 }

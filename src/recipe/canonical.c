@@ -89,7 +89,7 @@ write_list(struct json *j, const struct key *k, const struct texts *list, size_t
 	json_end(j);
 }
 
-/* A map without a place was given if one of its keys was. */
+/* Writes a map; one without a place is set if one of its keys is. */
 static void
 write_map(struct json *j, const struct key *k, const char *base)
 {

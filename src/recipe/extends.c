@@ -45,7 +45,7 @@ is_below(const char *directory, const char *path)
 	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
 }
 
-/* By name, and for files on disk also by where the name leads. */
+/* Checks the name, and for files on disk also the target of links. */
 static bool
 stays_inside(struct chain *c, const char *path)
 {
@@ -65,11 +65,12 @@ static const struct node *
 too_many(struct chain *c, struct span at)
 {
 	reject(c->l, E_YAML_LIMIT, at, "put what they share into one file",
-	       "`extends` over more than %d files, or %d deep", FILES_MAX, DEPTH_MAX);
+	       "`extends` includes more than %d files, or is more than %d deep", FILES_MAX,
+	       DEPTH_MAX);
 	return NULL;
 }
 
-/* One file that `from` extends. */
+/* Returns one file that `from` extends. */
 static const struct node *
 load_base(struct chain *c, const struct file *from, const struct node *name, unsigned depth)
 {
@@ -77,7 +78,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 	const char *path;
 
 	if (name->kind != NODE_SCALAR || node_is_null(name) || !*t.s) {
-		reject(c->l, E_TYPE, name->at, NULL, "`extends` takes the name of a file, not %s",
+		reject(c->l, E_TYPE, name->at, NULL, "`extends` must be the name of a file, not %s",
 		       node_kind_name(name));
 		return NULL;
 	}
@@ -95,7 +96,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 	return load_file(c, path, t.at, depth);
 }
 
-/* The bases in order, each laid on those before it, and the file on them all. */
+/* Returns the bases in order, each laid on those before it, and the file on them all. */
 static const struct node *
 apply_extends(struct chain *c, struct file *file, unsigned depth)
 {
@@ -123,7 +124,7 @@ apply_extends(struct chain *c, struct file *file, unsigned depth)
 	return good ? merge(c->l, &key_root, base, map_without(c->l, root, "extends")) : NULL;
 }
 
-/* The map that a file holds; an empty file holds an empty one. */
+/* Returns the map that a file holds; an empty file holds an empty one. */
 static const struct node *
 read_root(struct load *l, const struct source *src)
 {
@@ -147,7 +148,7 @@ load_file(struct chain *c, const char *path, struct span at, unsigned depth)
 	if (file && file->open) {
 		d = fault(c->l, E_EXTENDS, at, "`extends` leads back to `%s`", path);
 		if (file->asked.line)
-			diag_note(d, file->asked, "which is read because of this");
+			diag_note(d, file->asked, "this entry includes it");
 		else
 			diag_note(d, (struct span){ .src = file->src },
 				  "which is the recipe itself");

@@ -11,7 +11,7 @@
  *     name @ git+https://host/name.git@v1.0#subdirectory=hopper
  */
 
-/* The part of a text from `p`, `n` bytes long, as a text with its own place. */
+/* Returns the part of a text from `p`, `n` bytes long, as a text with its own place. */
 static struct text
 part(struct load *l, struct text whole, const char *p, size_t n)
 {
@@ -202,12 +202,12 @@ archive_holds(struct load *l, const struct recipe_extension *e)
 		return true;
 	asked = e->version.s ? version_parse(l->a, e->version.s) : NULL;
 	if (strcmp(name, e->key) != 0)
-		d = diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of `%s`", name),
-			      e->name.at, "and the extension is `%s`", e->name.s);
+		d = diag_note(fault(l, E_TOGETHER, e->url.at, "the file belongs to `%s`", name),
+			      e->name.at, "but the extension is `%s`", e->name.s);
 	else if (asked && version_cmp(asked, in_file) != 0)
-		d = diag_note(fault(l, E_TOGETHER, e->url.at, "the file is of version %s",
+		d = diag_note(fault(l, E_TOGETHER, e->url.at, "the file has version %s",
 				    version_text(l->a, in_file)),
-			      e->version.at, "and the version requested is %s", e->version.s);
+			      e->version.at, "but the requested version is %s", e->version.s);
 	else
 		return true;
 	diag_help(d, "correct the one that is wrong");
@@ -230,7 +230,7 @@ extension_holds(struct load *l, struct recipe_extension *e)
 	}
 	e->key = name_normalize(l->a, e->name.s);
 	if (!strcmp(e->key, "torch")) {
-		diag_help(fault(l, E_NAME, e->name.at, "`torch` is no extension"),
+		diag_help(fault(l, E_NAME, e->name.at, "`torch` is not an extension"),
 			  "remove it: `torch:` installs torch, before every extension");
 		return false;
 	}

@@ -115,7 +115,7 @@ PATTERN_GRAMMAR(variant, NAME, 64, E_NAME, "cannot name a variant", NAME_HELP)
 PATTERN_GRAMMAR(env_name, "^[A-Za-z_][A-Za-z0-9_]*$", 255, E_NAME, "is not the name of a variable",
 		"use letters, digits and underscores, not starting with a digit")
 
-/* Any printable ASCII: text_holds has seen to that. */
+/* Accepts any printable ASCII; text_holds has checked that. */
 const struct complaint *
 grammar_env_value(struct load *l, const char *s)
 {
@@ -138,12 +138,12 @@ grammar_apt(struct load *l, const char *s)
 			   "(=[0-9][A-Za-z0-9.+~:-]*)?$"))
 		return NULL;
 	c = complain_that(l, E_NAME, s, "is not a Debian package",
-			  "write a name as `apt-get install` takes it: lower-case letters, digits "
-			  "and `+.-`, then =VERSION if one is wanted");
+			  "write a package name: lower-case letters, digits and `+.-`, optionally "
+			  "followed by =VERSION");
 	return strcmp(small, s) != 0 ? complain_try(l, c, grammar_apt, small) : c;
 }
 
-/* The portable form that useradd takes. */
+/* Accepts the portable form of a user's name, for useradd. */
 const struct complaint *
 grammar_user(struct load *l, const char *s)
 {
@@ -160,7 +160,7 @@ grammar_user(struct load *l, const char *s)
 #define IDENTIFIER "[A-Za-z_][A-Za-z0-9_]*"
 
 PATTERN_GRAMMAR(module, "^" IDENTIFIER "([.]" IDENTIFIER ")*$", TEXT_MAX, E_NAME,
-		"is not a Python module", "write its name as after `import`")
+		"is not a Python module", "write the name that follows `import`")
 
 /* --- paths --- */
 
@@ -173,11 +173,11 @@ grammar_path(struct load *l, const char *s)
 				     "name it relative to the recipe's directory");
 	if (!str_matches(s, "^[A-Za-z0-9._+@=,]([A-Za-z0-9._/+@=, -]*[A-Za-z0-9._/+@=,-])?$"))
 		return complain_that(
-			l, E_PATH, s, "is not a path that can be copied",
+			l, E_PATH, s, "is not a valid path to copy",
 			"use letters, digits and `._/+@=,-`, not starting with a dash");
 	if (str_matches(s, "(^|/)[.][.](/|$)"))
 		return complain_that(l, E_PATH, s, "leaves the recipe's directory",
-				     "copy the file to below the recipe's directory");
+				     "move the file into the recipe's directory");
 	return NULL;
 }
 
@@ -190,7 +190,7 @@ grammar_probe(struct load *l, const char *s)
 	return grammar_path(l, s);
 }
 
-/* One word of a command: text_holds has refused what no word may hold. */
+/* Accepts one word of a command; text_holds has rejected forbidden characters. */
 const struct complaint *
 grammar_argument(struct load *l, const char *s)
 {

@@ -3,7 +3,7 @@
 
 #include "load.h"
 
-/* What Modal takes; limits and names are facts. */
+/* The values that Modal accepts; limits and names are facts. */
 
 /* Names of apps, volumes, secrets; not like an object's id. */
 const struct complaint *
@@ -13,13 +13,13 @@ grammar_object(struct load *l, const char *s)
 
 	if (!id && strlen(s) <= 64 && str_matches(s, "^[A-Za-z0-9_.-]+$"))
 		return NULL;
-	return complain_that(l, E_NAME, s, "is not a name that Modal takes",
+	return complain_that(l, E_NAME, s, "is not a valid name for Modal",
 			     id ? "choose a name that does not look like an id (two letters, a "
 				  "dash, 22 characters)" :
 				  "use up to 64 letters, digits, dots, dashes and underscores");
 }
 
-/* An absolute path that may be a mount point: not `/`, `/root` or `/tmp`. */
+/* Accepts an absolute path that can be a mount point: not `/`, `/root` or `/tmp`. */
 const struct complaint *
 grammar_mount(struct load *l, const char *s)
 {
@@ -69,16 +69,15 @@ grammar_timeout(struct load *l, const char *s)
 	if (!c || !is_count(s, &n))
 		return c;
 	c->code = E_TIMEOUT;
-	c->what = arena_printf(l->a, "%lu seconds; Modal takes %u to %u", n, m->timeout_min_s,
+	c->what = arena_printf(l->a, "%lu seconds; Modal allows %u to %u", n, m->timeout_min_s,
 			       m->timeout_max_s);
 	c->source = m->source;
 	if (n > m->timeout_max_s)
-		c->help =
-			arena_printf(l->a,
-				     "%lu h is longer than one run may take: use %u (%u h), "
-				     "write checkpoints to a volume, and resume from the last "
-				     "one in the next run",
-				     (n + 3599) / 3600, m->timeout_max_s, m->timeout_max_s / 3600);
+		c->help = arena_printf(
+			l->a,
+			"%lu h exceed Modal's limit of a run, %u s (%u h): write checkpoints to a "
+			"volume, and resume from the last one in the next run",
+			(n + 3599) / 3600, m->timeout_max_s, m->timeout_max_s / 3600);
 	return c;
 }
 

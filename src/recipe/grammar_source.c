@@ -4,7 +4,7 @@
 
 #include "load.h"
 
-/* Where things come from: images, URLs, git repositories, refs, digests. */
+/* Grammars of sources: images, URLs, git repositories, refs, digests. */
 
 /* --- images: the OCI distribution reference grammar --- */
 
@@ -62,7 +62,7 @@ grammar_image(struct load *l, const char *s)
 
 /* --- URLs --- */
 
-/* The character at `p` of a URL must be escaped. */
+/* Rejects the character at `p` of a URL, which must be escaped. */
 static const struct complaint *
 unescaped(struct load *l, const char *s, const char *p, const char *help, const char *what)
 {
@@ -79,7 +79,7 @@ unescaped(struct load *l, const char *s, const char *p, const char *help, const 
  * unreserved, reserved and %-escaped characters; quotes, backslash, `$`, `` ` ``, `<`, `>`,
  * `{`, `|`, `}`, `^` and spaces are none of them; `$`, `'`, `(`, `)` and `;` are, and must be
  * escaped all the same, because so much software reads them otherwise.  In the URL of a
- * repository `@`, `?` and `#` would begin what is no part of it.
+ * repository `@`, `?` and `#` would begin what is not a part of it.
  */
 static const struct complaint *
 check_url(struct load *l, const char *s, bool git)
@@ -94,10 +94,10 @@ check_url(struct load *l, const char *s, bool git)
 	end = host + strcspn(host, "/?#");
 	at = memrchr(host, '@', (size_t)(end - host));
 	if (at && (!git || memchr(host, ':', (size_t)(at - host)) || starts_with(s, "http")))
-		return complain(l, E_CREDENTIALS,
-				"remove them here and name a build secret instead; tokens that "
-				"were written down should be revoked",
-				"credentials in a URL");
+		return complain(
+			l, E_CREDENTIALS,
+			"remove them, and use a build secret; revoke a token that was in a file",
+			"credentials in a URL");
 	if (at && (host + strcspn(host, "@") < at ||
 		   !str_matches(host, "^[A-Za-z0-9._][A-Za-z0-9._-]*@")))
 		return complain_that(l, E_URL, s, "has an invalid user name",
@@ -132,7 +132,7 @@ recipe_url_file(struct arena *a, const char *url)
 	const char *name = slash ? slash + 1 : path;
 	struct buf out = BUF(a);
 
-	/* + stands as %2B in the URLs of most indexes */
+	/* most indexes write + as %2B in URLs */
 	for (; *name; name++)
 		if (starts_with(name, "%2B") || starts_with(name, "%2b")) {
 			buf_putc(&out, '+');
@@ -200,7 +200,7 @@ grammar_archive(struct load *l, const char *s)
 
 /* --- git --- */
 
-/* A URL, or user@host:path as ssh takes it. */
+/* Accepts a URL, or user@host:path for ssh. */
 const struct complaint *
 grammar_git(struct load *l, const char *s)
 {
@@ -218,7 +218,7 @@ grammar_git(struct load *l, const char *s)
 		return NULL;
 	}
 	bad = complain_that(l, E_URL, s, "is not the URL of a git repository",
-			    "write https://host/path.git, or user@host:path as ssh takes it");
+			    "write https://host/path.git, or user@host:path for ssh");
 	/* github.com/x/y, as it is copied from a browser */
 	if (!strstr(s, "://") && strchr(s, '.') && strchr(s, '.') < strchr(s, '/'))
 		complain_try(l, bad, grammar_git, arena_printf(l->a, "https://%s", s));
@@ -242,9 +242,9 @@ git_is_branch(const char *s)
 #define HEX "0123456789abcdefABCDEF"
 
 /*
- * A tag or a full commit; a branch is judged with the extension. git-check-ref-format(1) without
- * what a URL, pip or a shell reads otherwise (`@`, `#`, `%`, ...), and no dash first: git would
- * read an option.
+ * Accepts a tag or a full commit; a branch is checked with the extension. git-check-ref-format(1)
+ * without what a URL, pip or a shell reads otherwise (`@`, `#`, `%`, ...), and no dash first: git
+ * would read an option.
  */
 const struct complaint *
 grammar_extension_ref(struct load *l, const char *s)
@@ -298,7 +298,7 @@ git_split(struct arena *a, const char *url, const char **repository, const char 
 	return true;
 }
 
-/* The URL of an ordinary requirement: a pinned git repository, or a file. */
+/* Accepts the URL of an ordinary requirement: a pinned git repository, or a file. */
 const struct complaint *
 grammar_requirement_url(struct load *l, const char *s)
 {

@@ -13,11 +13,11 @@ grammar_version(struct load *l, const char *s)
 
 	if (version_parse(l->a, s) || !strcmp(s, "*"))
 		return NULL;
-	c = complain_that(l, E_VERSION, s, "is not a version",
-			  specifiers_parse(l->a, s) ?
-				  "write one version, such as 2.2.2, not a range; `*` has one "
-				  "chosen" :
-				  "write a version as PEP 440 has it, such as 2.2.2");
+	c = complain_that(
+		l, E_VERSION, s, "is not a version",
+		specifiers_parse(l->a, s) ?
+			"write one version, such as 2.2.2, not a range; `*` selects a version" :
+			"write a version in the form of PEP 440, such as 2.2.2");
 	if (version_parse(l->a, bare)) {
 		c->fix = bare;
 		c->help = "write the version alone";
@@ -101,7 +101,7 @@ grammar_gpu(struct load *l, const char *s)
 	return c;
 }
 
-/* Only diagnostics about the stack: not syntax errors, and not those of stores and engines. */
+/* Accepts only diagnostics about the stack: no syntax errors, and none of stores and engines. */
 const struct complaint *
 grammar_ignore(struct load *l, const char *s)
 {
@@ -112,7 +112,7 @@ grammar_ignore(struct load *l, const char *s)
 				       complain_that(l, E_WORD, s, "cannot be ignored",
 						     "only codes from SB0200 to SB0299 can be "
 						     "ignored: they are about the stack");
-	return complain_that(l, E_WORD, s, "is no code of a diagnostic",
+	return complain_that(l, E_WORD, s, "is not the code of a diagnostic",
 			     "write the code that `check` shows, such as SB0250");
 }
 
@@ -168,7 +168,7 @@ grammar_requirement(struct load *l, const char *s)
 	c = complain(l, E_REQUIREMENT,
 		     *s == '-' ? "options of pip are not allowed here; for an index use the key "
 				 "`index`" :
-				 "write it as PEP 508 has it: name[extra]>=1,<2; marker",
+				 "write it in the form of PEP 508: name[extra]>=1,<2; marker",
 		     "%s is not a requirement%s%s", shown(l->a, s), why ? ": " : "",
 		     why ? why : "");
 	if (at < strlen(s)) {
@@ -189,7 +189,7 @@ grammar_package_name(struct load *l, const char *s)
 	return name_valid(s) ? NULL :
 			       complain_that(l, E_NAME, s, "is not the name of a package",
 					     "use letters, digits, dots, dashes and underscores; "
-					     "versions go into `packages`");
+					     "write versions in `packages`");
 }
 
 /* name [ "[" extras "]" ] */
@@ -205,7 +205,7 @@ grammar_extension_name(struct load *l, const char *s)
 				   "use letters, digits, dots, dashes and underscores");
 }
 
-/* One version, or a range of them. */
+/* Accepts one version, or a range of versions. */
 const struct complaint *
 grammar_extension_version(struct load *l, const char *s)
 {

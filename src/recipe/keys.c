@@ -3,7 +3,7 @@
 
 #include "load.h"
 
-/* What rows name: a member of a struct, or nothing. */
+/* The target of a row: a member of a struct, or none. */
 #define R(member) (struct recipe, member)
 #define X(member) (struct recipe_extension, member)
 #define I(member) (struct recipe_index, member)
@@ -49,7 +49,7 @@ static const struct key rows[] = {
 };
 /* clang-format on */
 
-/* No path begins with a star, so nothing stands below key_free. */
+/* No path begins with a star, so key_free has no children. */
 const struct key key_root = { .path = "", .type = KEY_MAP };
 const struct key key_free = { .path = "*", .type = KEY_SETTINGS };
 

@@ -119,8 +119,8 @@ offer(struct load *l, struct diag *d, struct text old, const char *value, const 
 }
 
 /*
- * The column of the n-th byte is known only if the file has the text as it is (plain, or
- * quoted without escapes).
+ * Returns the column of the n-th byte, which is known only if the file has the text unchanged
+ * (plain, or quoted without escapes).
  */
 struct span
 span_within(struct text t, size_t from, size_t n)

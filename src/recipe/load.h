@@ -42,7 +42,7 @@ enum {
  */
 struct diag *fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* A fault with help (or NULL).  False. */
+/* Adds an error with help (or NULL), and returns false. */
 bool reject(struct load *l, enum code code, struct span at, const char *help, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 /* Returns whether so many faults were found that the search for more stops. */
@@ -52,18 +52,18 @@ bool within_limit(struct load *l, struct span at, size_t n, size_t max, const ch
 
 /* "`sometext`" or its beginning, for a message. */
 const char *shown(struct arena *a, const char *text);
-/* A list of one, in the arena. */
+/* Returns a list of one, in the arena. */
 const struct node *list_of_one(struct load *l, const struct node *n);
-/* A map with room for n pairs, at the place of another node. */
+/* Returns a map with room for n pairs, at the place of another node. */
 struct node *map_of(struct load *l, struct span at, size_t n);
-/* A map without one of its keys. */
+/* Returns a map without one of its keys. */
 const struct node *map_without(struct load *l, const struct node *map, const char *key);
 
 /* Adds help that replaces `old` by `value`, unless `old` is only a part of the text. */
 void offer(struct load *l, struct diag *d, struct text old, const char *value, const char *help);
-/* The same, of a text that is YAML already. */
+/* Offers a text that is already YAML. */
 void offer_text(struct diag *d, struct text old, const char *yaml, const char *help);
-/* The part of a text value's span that starts `from` bytes into it and is `n` long. */
+/* Returns the part of a text value's span that starts `from` bytes into it and is `n` long. */
 struct span span_within(struct text t, size_t from, size_t n);
 
 /* Reads app.requirements, once for all cells.  Returns false after an error. */
@@ -105,7 +105,7 @@ struct complaint *complain_try(struct load *l, struct complaint *c, grammar *g, 
 /* "`s` what"; adds "did you mean" if one of `words` is near to `s`, else the list of them. */
 struct complaint *complain_words(struct load *l, enum code code, const char *s, const char *what,
 				 struct names words);
-/* A copy with capitals made small. */
+/* Returns a copy with capitals made small. */
 const char *lower_case(struct arena *a, const char *s);
 
 /*
@@ -126,9 +126,9 @@ const char *lower_case(struct arena *a, const char *s);
  * printable ASCII of at most TEXT_MAX bytes (VALUE_MAX for a variable), or `g` complains.
  */
 bool text_holds(struct load *l, grammar *g, const char *path, struct text value);
-/* Only the complaint of the grammar. */
+/* Checks only the grammar. */
 bool grammar_holds(struct load *l, grammar *g, const char *path, struct text value);
-/* Adds SB0110 if a blank stands before or after the text. */
+/* Adds SB0110 if a blank is before or after the text. */
 bool text_has_no_blank_ends(struct load *l, const char *path, struct text t);
 
 /* "git+https://host/x.git@v1" in two; *ref NULL without one; false if it is not git+... */
@@ -182,33 +182,35 @@ struct key {
 /* The recipe itself, and a map whose keys are in no row. */
 extern const struct key key_root, key_free;
 
-/* All rows, in the order of the reference; parents come before their children. */
+/* Returns all rows, in the order of the reference; parents come before their children. */
 const struct key *keys_all(size_t *n);
-/* The children of `parent` one after the other: the one after `before` (NULL: the first). */
+/*
+ * Returns the children of `parent` one after the other: the one after `before` (NULL: the first).
+ */
 const struct key *key_next(const struct key *parent, const struct key *before);
-/* The child `name` of `parent` (&key_root: the top), or NULL. */
+/* Returns the child `name` of `parent` (&key_root: the top), or NULL. */
 const struct key *key_child(const struct key *parent, const char *name);
-/* The last part of its path. */
+/* Returns the last part of its path. */
 const char *key_name(const struct key *k);
-/* The grammar of the names of settings: of variables, or of mount paths. */
+/* Returns the grammar of the names of settings: of variables, or of mount paths. */
 grammar *key_names(const struct key *k);
 
 /* --- reading --- */
 
 /* Reads the value of any key into its member of the struct at `base`; false: it has errors. */
 bool read_value(struct load *l, const struct key *k, const struct node *n, char *base);
-/* Adds the error of a key that is no child of `k` (SB0105).  Returns false. */
+/* Adds the error of a key that is not a child of `k` (SB0105).  Returns false. */
 bool key_unknown(struct load *l, const struct key *k, const char *name, struct span at);
 /*
- * The error for a map where a text belongs, and so on (SB0107), with the table's example;
- * path: of the value, if it is not the key itself.  False.
+ * Adds the error of a wrong kind of value, such as a map instead of a text (SB0107), with the
+ * table's example; path: of the value, if it is not the key itself. False.
  */
 bool value_kind(struct load *l, const struct key *k, const char *path, const struct node *n,
 		const char *wanted);
 
-/* One item of extensions: as a short form: "name==1.4.0", "name @ URL". */
+/* Reads one item of `extensions` in its short form: "name==1.4.0", "name @ URL". */
 bool extension_short(struct load *l, const struct node *n, struct recipe_extension *e);
-/* What must hold between the keys of one extension, and of the list. */
+/* Checks the conditions between the keys of one extension, and of the list. */
 bool extension_holds(struct load *l, struct recipe_extension *e);
 bool extensions_hold(struct load *l, const struct recipe_extensions *all);
 

@@ -31,7 +31,7 @@ equal(const struct node *x, const struct node *y)
 	return same;
 }
 
-/* A dotted key that a cell may set. */
+/* Parses a dotted key that a cell may set. */
 static bool
 cell_key(struct load *l, const struct pair *p, struct override *o)
 {
@@ -45,7 +45,7 @@ cell_key(struct load *l, const struct pair *p, struct override *o)
 	return true;
 }
 
-/* Whether setting `x` would set `y` anew: the same key or one above it. */
+/* Returns whether setting `x` would set `y` anew: the same key or one above it. */
 static bool
 covers(const struct override *x, const struct override *y)
 {
@@ -90,16 +90,16 @@ read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, s
 	if (!cell_key(l, p, &axis.key))
 		return false;
 	if (p->value->kind == NODE_MAP)
-		return reject(l, E_TYPE, p->value->at, NULL, "`matrix.%s` takes a list, not a map",
-			      p->key);
+		return reject(l, E_TYPE, p->value->at, NULL,
+			      "`matrix.%s` must be a list, not a map", p->key);
 	if (p->value->kind == NODE_SCALAR)
 		axis.values = list_of_one(l, p->value);
 	if (!axis.values->n || node_is_null(p->value))
-		return reject(l, E_MATRIX, p->value->at, "give it at least one, or remove the key",
+		return reject(l, E_MATRIX, p->value->at, "add at least one, or remove the key",
 			      "`%s` has no values", p->key);
 	for (size_t i = 0; i < axes->n; i++)
 		if (covers(&axes->at[i].key, &axis.key) || covers(&axis.key, &axes->at[i].key)) {
-			diag_note(fault(l, E_MATRIX, p->key_at, "`%s` and `%s` set the same thing",
+			diag_note(fault(l, E_MATRIX, p->key_at, "`%s` and `%s` set the same key",
 					axes->at[i].key.dotted, p->key),
 				  axes->at[i].key.at, "the other axis");
 			return false;
@@ -132,7 +132,7 @@ read_entries(struct load *l, const struct node *matrix, const char *what, struct
 
 		if (n->kind != NODE_MAP || !n->n)
 			good = reject(l, E_TYPE, n->at, NULL,
-				      "`matrix.%s` takes a list of maps of dotted keys", what);
+				      "`matrix.%s` must be a list of maps of dotted keys", what);
 		for (size_t k = 0; n->kind == NODE_MAP && k < n->n; k++) {
 			struct override o = { .value = n->pairs[k].value };
 
@@ -144,7 +144,7 @@ read_entries(struct load *l, const struct node *matrix, const char *what, struct
 	return good;
 }
 
-/* The override of the same key among the first n of a cell, or NULL. */
+/* Returns the override of the same key among the first n of a cell, or NULL. */
 static struct override *
 find(const struct overrides *cell, size_t n, const struct override *key)
 {
@@ -167,7 +167,7 @@ agrees(const struct overrides *entry, const struct overrides *cell, size_t n, bo
 	return true;
 }
 
-/* The entry's keys that are not there yet are added; added ones are replaced. */
+/* Adds the missing keys of the entry, and replaces added ones. */
 static void
 add_to(struct load *l, const struct overrides *entry, size_t naxes, struct overrides *cell)
 {
@@ -182,8 +182,8 @@ add_to(struct load *l, const struct overrides *entry, size_t naxes, struct overr
 }
 
 /*
- * As GitHub Actions has it: an entry is added to every cell of the axes whose values
- * it does not change; one that can be added to none is a cell of its own.
+ * Adds entries as in GitHub Actions: to every cell of the axes whose values they do not change; an
+ * entry without such a cell becomes a new cell.
  */
 static void
 apply_includes(struct load *l, const struct entries *includes, size_t naxes, struct cells *cells)
@@ -252,7 +252,7 @@ name_of(struct load *l, const struct overrides *cell)
 	return b.n <= LONGEST ? buf_text(&b) : arena_copy(l->a, b.p, LONGEST);
 }
 
-/* Two cells may come to the same name ("a/b", "a_b"): the later gets a number. */
+/* Names the cells; if two cells get the same name ("a/b", "a_b"), the later one gets a number. */
 static void
 name_cells(struct load *l, struct cells *cells)
 {

@@ -3,7 +3,9 @@
 
 #include "load.h"
 
-/* The map that a value is: its long form if it is a short one, an empty one if it is none. */
+/*
+ * Returns the map that a value is: its long form if it is a short one, an empty one if it is none.
+ */
 static const struct node *
 as_map(struct load *l, const struct key *k, const struct node *base, const struct node *over)
 {

@@ -45,7 +45,7 @@ key_unknown(struct load *l, const struct key *k, const char *name, struct span a
 static bool
 value_empty(struct load *l, const char *path, const struct node *n)
 {
-	return reject(l, E_EMPTY, n->at, "give it one, or remove the key", "`%s` has no value",
+	return reject(l, E_EMPTY, n->at, "add a value, or remove the key", "`%s` has no value",
 		      path);
 }
 
@@ -56,7 +56,7 @@ key_missing(struct load *l, const struct key *k, const char *name, struct span a
 		      "`%s` without `%s`", k->path, name);
 }
 
-/* A text that holds against its grammar. */
+/* Reads a text and checks its grammar. */
 static bool
 read_text(struct load *l, const struct key *k, const char *path, const struct node *n,
 	  struct text *out)
@@ -104,7 +104,7 @@ read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 	if (!read_text(l, k, k->path, n, t))
 		return false;
 	small = lower_case(l->a, t->s);
-	/* What other readers of YAML take for true or false. */
+	/* Words that other YAML readers read as true or false. */
 	meant = str_matches(small, "^(true|yes|on|y|1)$")  ? "true" :
 		str_matches(small, "^(false|no|off|n|0)$") ? "false" :
 							     NULL;
@@ -144,8 +144,8 @@ mounts_hold(struct load *l, const struct settings *all)
 				      "mount one of them elsewhere");
 		if ((other = map_put(&names, s->value.s, s)))
 			d = diag_help(diag_note(fault(l, E_MODAL, s->value.at,
-						      "the volume `%s` at two places; Modal takes "
-						      "it once",
+						      "the volume `%s` at two places; Modal mounts "
+						      "a volume once",
 						      s->value.s),
 						other->value.at, "the other one"),
 				      "remove one of the two, or use a second volume");
@@ -179,7 +179,7 @@ read_settings(struct load *l, const struct key *k, const struct node *n, char *b
 	return good && (names != grammar_mount || mounts_hold(l, out));
 }
 
-/* The keys of a map, each into its member. */
+/* Reads the keys of a map, each into its member. */
 static bool
 read_keys(struct load *l, const struct key *k, const struct node *n, char *base)
 {
@@ -198,7 +198,7 @@ read_keys(struct load *l, const struct key *k, const struct node *n, char *base)
 	return good;
 }
 
-/* What must hold between the keys of a map. */
+/* Checks the conditions between the keys of a map. */
 static bool
 map_holds(struct load *l, const struct key *k, const struct node *n, const char *base)
 {
@@ -272,7 +272,7 @@ read_item(struct load *l, const struct key *k, const struct node *n, char *list)
 	return good;
 }
 
-/* A list, or the one text that stands for a list of one. */
+/* Reads a list, or the one text that stands for a list of one. */
 static bool
 read_list(struct load *l, const struct key *k, const struct node *n, char *list)
 {

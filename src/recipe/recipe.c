@@ -79,7 +79,7 @@ read_section(struct load *l, const struct key *k, const struct node *n, struct r
 
 /* --- one recipe --- */
 
-/* A stack without a name gets the name of its file, if that is valid. */
+/* Names a stack without a name after its file, if that name is valid. */
 static bool
 default_stack(struct load *l, struct recipe *r)
 {
@@ -88,7 +88,7 @@ default_stack(struct load *l, struct recipe *r)
 
 	r->stack = (struct text){ stem, { .src = r->src } };
 	return !c || reject(l, c->code, r->stack.at, "add `stack:` with a name",
-			    "the file's name is the stack's by default, and %s", c->what);
+			    "the stack's default name is the file's name, and %s", c->what);
 }
 
 /* Adds the codes of --ignore to a copy of the recipe's list, which its cells share. */
@@ -110,7 +110,7 @@ add_ignored(struct load *l, struct recipe *r)
 	return good;
 }
 
-/* The recipe of one cell; NULL if something in it does not hold. */
+/* Returns the recipe of one cell; NULL if something in it does not hold. */
 static const struct recipe *
 make(struct making *m, const struct node *root, const char *cell)
 {
@@ -174,7 +174,7 @@ variants_hold(struct load *l, const struct node *variants)
 				   (struct text){ p->key, p->key_at });
 		if (p->value->kind != NODE_MAP)
 			good = reject(l, E_TYPE, p->value->at, NULL,
-				      "`variants.%s` takes a map, not %s", p->key,
+				      "`variants.%s` must be a map, not %s", p->key,
 				      node_kind_name(p->value));
 		else if (node_get(p->value, "variants") || node_get(p->value, "extends"))
 			good = reject(l, E_KEY_UNKNOWN, p->key_at, "write its changes out in full",
@@ -252,7 +252,7 @@ is_touched(const struct cells *cells, const struct override *set)
 	return false;
 }
 
-/* Whether n cells are too much to digest, of which the first `done` have `bytes`. */
+/* Returns whether n cells are too much to digest, of which the first `done` have `bytes`. */
 static bool
 too_much(size_t bytes, size_t done, size_t n)
 {

@@ -63,7 +63,7 @@ struct recipe_extension {
 	const char *key;  /* normalised */
 	struct names extras;
 	struct text version;   /* exact: "1.4.0"; NULL: not pinned */
-	struct text specifier; /* the text after the name if it is no exact pin */
+	struct text specifier; /* the text after the name if it is not an exact pin */
 	enum extension_from from;
 	struct span from_at;
 	enum prefer prefer;
@@ -224,12 +224,12 @@ double recipe_number(struct text t);
 /* Returns the file name at the end of a URL's path, with + for %2B. */
 const char *recipe_url_file(struct arena *a, const char *url);
 
-/* Whether the file that a URL names is a wheel; a query or fragment does not count. */
+/* Returns whether the file that a URL names is a wheel; a query or fragment does not count. */
 bool recipe_names_wheel(const char *url);
 
 /* JSON Schema 2020-12 of a recipe file, from the key table. */
 void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
-/* The reference of keys in docs/recipe.md (Markdown), from the key table. */
+/* Writes the reference of keys in docs/recipe.md (Markdown), from the key table. */
 void recipe_reference(struct arena *a, struct buf *out);
 
 #endif

@@ -5,8 +5,8 @@
 
 /*
  * JSON Schema 2020-12 from the key table.  Editors read a recipe with a YAML reader
- * that makes numbers of 2.2 and "3.10" without quotes, so a text that may look like a
- * number may be one.  Null may stand anywhere: it removes what extends: brought.
+ * that makes numbers of 2.2 and "3.10" without quotes, so the schema also accepts a number for a
+ * text that can look like one. It accepts null everywhere: null removes a value of `extends:`.
  */
 struct writer {
 	struct json j;
@@ -30,7 +30,10 @@ never_number(grammar *g)
 	return false;
 }
 
-/* What an editor should offer, of the keys whose values the knowledge lists; others pass too. */
+/*
+ * Returns what an editor should offer, of the keys whose values the knowledge lists; others pass
+ * too.
+ */
 static struct names
 offered(struct writer *w, const struct key *k)
 {
@@ -66,7 +69,7 @@ offered(struct writer *w, const struct key *k)
 	return names;
 }
 
-/* The grammar of a text, for a key or for an item of its list. */
+/* Writes the grammar of a text, for a key or for an item of its list. */
 static void
 text_body(struct writer *w, const struct key *k, bool null)
 {
@@ -106,7 +109,7 @@ count_body(struct writer *w, const struct key *k)
 		json_put(&w->j, whole ? "'minimum': 1" : "'exclusiveMinimum': 0");
 }
 
-/* An item, or a list of them; a command is a list always. */
+/* Writes the schema of an item or a list of them; a command is always a list. */
 static void
 list_body(struct writer *w, const struct key *k)
 {
@@ -133,7 +136,7 @@ settings_body(struct writer *w, const struct key *k)
 
 static void write_key(struct writer *w, const struct key *k);
 
-/* The keys below `k`, and which of them must be there. */
+/* Writes the keys below `k`, and the required ones. */
 static void
 object_body(struct writer *w, const struct key *k)
 {
@@ -150,7 +153,7 @@ object_body(struct writer *w, const struct key *k)
 		json_names(&w->j, "required", &required);
 }
 
-/* The long form, the text that is short for it if there is one, or null. */
+/* Writes the alternatives of a map: the long form, its short form (a text) if any, or null. */
 static void
 map_body(struct writer *w, const struct key *k)
 {
@@ -164,7 +167,7 @@ map_body(struct writer *w, const struct key *k)
 	json_put(&w->j, "}]");
 }
 
-/* A list of maps; extensions also as texts, or one text alone. */
+/* Writes a list of maps; `extensions` also accepts texts, or a single text. */
 static void
 maps_body(struct writer *w, const struct key *k)
 {
@@ -176,7 +179,10 @@ maps_body(struct writer *w, const struct key *k)
 	json_put(&w->j, "}]}");
 }
 
-/* A map of dotted keys: every path of the table that cells may set, and names below maps of names. */
+/*
+ * Writes a map of dotted keys: every path of the table that cells may set, and names below maps of
+ * names.
+ */
 static void
 dotted_body(struct writer *w, bool entries)
 {
@@ -298,7 +304,7 @@ recipe_schema(struct arena *a, const struct facts *f, struct buf *out)
 }
 
 /*
- * The reference of docs/recipe.md: one row a key, in the order of the table.
+ * Writes the reference of docs/recipe.md: one row for each key, in the order of the table.
  *
  *     | Key | Takes | |
  *     | --- | --- | --- |

@@ -22,31 +22,32 @@ static const struct shape file_shape[] = {
 };
 
 static const struct shape step_shape[] = {
-	{ "comments", VALUE_LIST, "what the step does and why, in lines", 0 },
-	{ "commands", VALUE_CODE, "its commands, one after another", 0 },
+	{ "comments", VALUE_LIST, "action and reason of the step, in lines", 0 },
+	{ "commands", VALUE_CODE, "commands of the step, in order", 0 },
 	{ 0 },
 };
 
 const struct shape apptainer_shape[] = {
-	{ "title", VALUE_LIST, "the stack's name and what is in it, in lines", 0 },
-	{ "generated", VALUE_LIST, "where the file comes from, in lines", 0 },
-	{ "image", VALUE_TEXT, "name of the image's file", 0 },
-	{ "file", VALUE_TEXT, "this file, from the output directory", 0 },
+	{ "title", VALUE_LIST, "name and contents of the stack, in lines", 0 },
+	{ "generated", VALUE_LIST, "program and recipe that generated the file, in lines", 0 },
+	{ "image", VALUE_TEXT, "file name of the image", 0 },
+	{ "file", VALUE_TEXT, "name of name of this file, from the output directory", 0 },
 	{ "gpu", VALUE_FLAG, "the image is for GPUs", 0 },
-	{ "notes", VALUE_LIST, "what the recipe says and Apptainer does otherwise, in lines", 0 },
+	{ "notes", VALUE_LIST, "parts of the recipe that Apptainer ignores, in lines", 0 },
 	{ "base", VALUE_TEXT, "the base image", 0 },
 	{ "nvcc", VALUE_FLAG, "the base image has an nvcc", 0 },
 	{ "apt", VALUE_FLAG, "packages of the operating system are installed with apt", 0 },
 	{ "dnf", VALUE_FLAG, "the same with dnf", 0 },
-	{ "machine", VALUE_TEXT, "what uname -m must print; not there without platform:", 0 },
-	{ "files", VALUE_LIST, "what is copied into the image", file_shape },
+	{ "machine", VALUE_TEXT, "machine that uname -m must print; missing without `platform:`",
+	  0 },
+	{ "files", VALUE_LIST, "files to copy into the image", file_shape },
 	{ "steps", VALUE_LIST, "the steps of the plan", step_shape },
 	{ "cuda_home", VALUE_TEXT, "CUDA_HOME of the image", 0 },
 	{ "environment", VALUE_LIST, "the recipe's env:", target_pair_shape },
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
 	{ "digest", VALUE_TEXT, "of the recipe", 0 },
 	{ "smoke", VALUE_FLAG, "the smoke kernel was compiled", 0 },
-	{ "probe", VALUE_CODE, "the command that compares what is installed with the plan", 0 },
+	{ "probe", VALUE_CODE, "command that compares the environment with the plan", 0 },
 	{ "app", VALUE_FLAG, "the image has an application", 0 },
 	{ "command", VALUE_LIST, "the words of app.command", 0 },
 	{ 0 },
@@ -88,11 +89,11 @@ static const char *
 checked(struct target *t, const char *text, struct span at)
 {
 	if (str_matches(text, "\\{\\{[ \t\n\f\r]*[A-Za-z0-9_]+[ \t\n\f\r]*\\}\\}"))
-		refuse(t, at, "a definition file cannot hold a word in double braces",
-		       "change the value: Apptainer replaces {{NAME}} by a build argument");
+		refuse(t, at, "a definition file cannot contain a word in double braces",
+		       "change the value: Apptainer replaces {{NAME}} with a build argument");
 	if (str_matches(text, "(^|\n)[ \t\n\r]*%"))
-		refuse(t, at, "a definition file cannot hold a line that starts with `%`",
-		       "change the value: Apptainer takes the line for the start of a section");
+		refuse(t, at, "a definition file cannot contain a line that starts with `%`",
+		       "change the value: for Apptainer, the line starts a section");
 	return text;
 }
 
@@ -116,7 +117,7 @@ add_file(struct target *t, const char *source, const char *target, struct span a
 	scope_code(f, "target", target);
 }
 
-/* Whether a file lies in a directory that is copied as well. */
+/* Returns whether a file is in a directory that is copied as well. */
 static bool
 lies_in(const char *file, const char *dir)
 {
@@ -185,7 +186,7 @@ add_commands(struct target *t, const struct shell *sh, struct operation op, stru
 	struct commands all;
 	bool work = false;
 
-	if (op.kind == OP_COMPILE) /* in a chain, nothing compiles beside it */
+	if (op.kind == OP_COMPILE) /* in a chain, nothing compiles next to it */
 		op.compile.beside.n = 0;
 	all = operation_commands(t->a, &op);
 	for (size_t i = 0; i < all.n; i++) {
@@ -283,7 +284,7 @@ head(struct target *t, const char *image, const char *file)
 			     "The image has one stage: `runtime` of the recipe has no effect.");
 	if (target_copies_app(r))
 		target_lines(t->top, "notes",
-			     "Put the application's files, which the recipe names, below app/ in "
+			     "Copy the application's files, which the recipe names, to app/ in "
 			     "this directory.");
 	/* Apptainer takes a tag or a digest. */
 	scope_text(t->top, "base",
@@ -321,7 +322,8 @@ apptainer_fill(struct target *t)
 	target_refuse_host(t);
 	if (secrets.n)
 		refuse(t, nowhere,
-		       arena_printf(t->a, "an Apptainer build has no secrets: it needs %s",
+		       arena_printf(t->a,
+				    "an Apptainer build has no secrets, and the recipe needs %s",
 				    names_words(t->a, &secrets, "and")),
 		       "build the image with another target and convert it: apptainer build x.sif "
 		       "docker-archive:x.tar");

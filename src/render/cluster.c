@@ -13,45 +13,45 @@ static const struct span nowhere;
 
 static const struct shape wheel_shape[] = {
 	{ "step", VALUE_TEXT, "the extension", 0 },
-	{ "cell", VALUE_TEXT, "the cell that it is compiled for; not there without a matrix", 0 },
+	{ "cell", VALUE_TEXT, "cell that compiles it; missing without a matrix", 0 },
 	{ "id", VALUE_TEXT, "unique, of letters, digits and -", 0 },
 	{ "no", VALUE_TEXT, "its number, from 0", 0 },
 	{ 0 },
 };
 
 static const struct shape cell_shape[] = {
-	{ "cell", VALUE_TEXT, "its name; not there without a matrix", 0 },
+	{ "cell", VALUE_TEXT, "its name; missing without a matrix", 0 },
 	{ "no", VALUE_TEXT, "its number, from 0", 0 },
 	{ 0 },
 };
 
 static const struct shape group_shape[] = {
 	{ "cells", VALUE_TEXT, "numbers of cells: 0,3,4", 0 },
-	{ "wheels", VALUE_TEXT, "numbers of the wheels that they wait for: 0 2; or empty", 0 },
+	{ "wheels", VALUE_TEXT, "numbers of the wheels that they need: 0 2; or empty", 0 },
 	{ 0 },
 };
 
 static const struct shape job_shape[] = {
 	{ "job", VALUE_TEXT, "its name, unique", 0 },
 	{ "part", VALUE_TEXT, "wheel or cell", 0 },
-	{ "what", VALUE_TEXT, "the wheel or the cell in words", 0 },
-	{ "cell", VALUE_TEXT, "--cell=NAME; not there without a matrix", 0 },
-	{ "step", VALUE_TEXT, "--wheel=NAME; not there for a cell", 0 },
+	{ "what", VALUE_TEXT, "description of the wheel or the cell", 0 },
+	{ "cell", VALUE_TEXT, "--cell=NAME; missing without a matrix", 0 },
+	{ "step", VALUE_TEXT, "--wheel=NAME; missing for a cell", 0 },
 	{ 0 },
 };
 
 const struct shape cluster_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name, in lower case", 0 },
-	{ "recipe", VALUE_TEXT, "the recipe's file, as it was named", 0 },
+	{ "recipe", VALUE_TEXT, "path of the recipe, as on the command line", 0 },
 	{ "variant", VALUE_TEXT, "--variant=NAME, if there is one", 0 },
-	{ "out", VALUE_TEXT, "where build puts files: out/STACK", 0 },
-	{ "generated", VALUE_TEXT, "by what and from what the file was generated", 0 },
+	{ "out", VALUE_TEXT, "output directory of build: out/STACK", 0 },
+	{ "generated", VALUE_TEXT, "program and recipe that generated the file", 0 },
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
 	{ "wheels", VALUE_LIST, "wheels that several cells need", wheel_shape },
-	{ "cells", VALUE_LIST, "all cells, or the one that it is", cell_shape },
+	{ "cells", VALUE_LIST, "all cells, or the only one", cell_shape },
 	{ "groups", VALUE_LIST, "cells with the same wheels", group_shape },
-	{ "jobs", VALUE_LIST, "of Kubernetes: wheels, then cells", job_shape },
-	{ "at", VALUE_TEXT, "where a Job has the recipe", 0 },
+	{ "jobs", VALUE_LIST, "Jobs Jobs of Kubernetes: wheels, then cells", job_shape },
+	{ "at", VALUE_TEXT, "path of the recipe in a Job", 0 },
 	{ "store", VALUE_TEXT, "--store=... in the registry", 0 },
 	{ "cache_from", VALUE_TEXT, "--cache-from=... in the registry", 0 },
 	{ "cache_to", VALUE_TEXT, "--cache-to=... in the registry", 0 },
@@ -69,8 +69,8 @@ check_dollar(struct target *t, const char *text)
 {
 	if (text && strstr(text, "$("))
 		diag_help(diag_at(t->ds, E_TARGET_CANNOT, t->cells->at[0]->stack.at,
-				  "the `$(` in `%s` would be taken for a variable", text),
-			  "give the file or the cell another name");
+				  "Kubernetes would expand the `$(` in `%s` as a variable", text),
+			  "rename the file or the cell");
 }
 
 static const char *
@@ -79,7 +79,7 @@ number(struct arena *a, size_t n)
 	return arena_printf(a, "%zu", n);
 }
 
-/* The wheels with a job of their own, as the schedule of `build` has them. */
+/* Adds the wheels with a job of their own, as the schedule of `build` has them. */
 static void
 add_wheels(struct target *t, const struct schedule *s, size_t *no)
 {
@@ -101,7 +101,7 @@ add_wheels(struct target *t, const struct schedule *s, size_t *no)
 	}
 }
 
-/* The numbers of the wheels that a cell waits for. */
+/* Returns the numbers of the wheels that a cell waits for. */
 static const char *
 waits_for(struct target *t, const struct schedule *s, const size_t *no, size_t cell)
 {
@@ -133,7 +133,10 @@ add_groups(struct target *t, const struct schedule *s, const size_t *no)
 	}
 }
 
-/* A name as Kubernetes takes it: lower case, digits and -, short enough for what is added to it. */
+/*
+ * Returns a name as Kubernetes takes it: lower case, digits and -, short enough for what is added
+ * to it.
+ */
 static const char *
 object_name(struct arena *a, const char *stack)
 {

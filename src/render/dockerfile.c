@@ -6,34 +6,33 @@
 #include "base/str.h"
 
 static const struct shape copy_shape[] = {
-	{ "copy", VALUE_CODE, "what COPY is given", 0 },
+	{ "copy", VALUE_CODE, "arguments of COPY", 0 },
 	{ 0 },
 };
 
 static const struct shape stage_shape[] = {
 	{ "stage", VALUE_TEXT, "its name", 0 },
 	{ "from", VALUE_TEXT, "an image or an earlier stage", 0 },
-	{ "heading", VALUE_TEXT, "what it is for; a wheel's stage has none", 0 },
-	{ "remarks", VALUE_LIST, "about FROM, in lines", 0 },
+	{ "heading", VALUE_TEXT, "purpose of the stage; a wheel's stage has none", 0 },
+	{ "remarks", VALUE_LIST, "remarks about FROM, in lines", 0 },
 	{ "copies", VALUE_LIST, "files of other stages, or of the context", copy_shape },
 	{ "steps", VALUE_LIST, "its steps", docker_step_shape },
-	{ "result", VALUE_FLAG, "it is what `docker build` gives", 0 },
-	{ "user", VALUE_TEXT, "result: who runs it, if not root", 0 },
-	{ "command", VALUE_LIST, "result: the words of the application's command", 0 },
+	{ "result", VALUE_FLAG, "the stage is the result of `docker build`", 0 },
+	{ "user", VALUE_TEXT, "result: user, if not root", 0 },
+	{ "command", VALUE_LIST, "result: words of the application's command", 0 },
 	{ "labels", VALUE_LIST, "result: labels", target_pair_shape },
 	{ 0 },
 };
 
 const struct shape dockerfile_shape[] = {
-	{ "title", VALUE_LIST, "the stack's name and what is in it, in lines", 0 },
-	{ "generated", VALUE_LIST, "by what and from what the file was generated, in lines", 0 },
-	{ "build", VALUE_FLAG, "it is not for people: `stackbuild build` gives it to an engine",
-	  0 },
-	{ "where", VALUE_TEXT, "where the command is run", 0 },
-	{ "command", VALUE_TEXT, "the command that builds it", 0 },
-	{ "tag", VALUE_TEXT, "what the image may be called: NAME, or NAME:CELL in a matrix", 0 },
-	{ "proof", VALUE_TEXT, "the command that checks it on a GPU", 0 },
-	{ "hints", VALUE_LIST, "about options of the command, in lines", 0 },
+	{ "title", VALUE_LIST, "name and contents of the stack, in lines", 0 },
+	{ "generated", VALUE_LIST, "program and recipe that generated the file, in lines", 0 },
+	{ "build", VALUE_FLAG, "the file is for an engine: `stackbuild build` renders it", 0 },
+	{ "where", VALUE_TEXT, "directory to run the command in", 0 },
+	{ "command", VALUE_TEXT, "command that builds the image", 0 },
+	{ "tag", VALUE_TEXT, "tag of the image: NAME, or NAME:CELL in a matrix", 0 },
+	{ "proof", VALUE_TEXT, "command that checks the image on a GPU", 0 },
+	{ "hints", VALUE_LIST, "remarks remarks about options of the command, in lines", 0 },
 	{ "stages", VALUE_LIST, "the stages, in order", stage_shape },
 	{ 0 },
 };
@@ -43,7 +42,7 @@ static const struct span nowhere;
 /* --- the comments at the top: contents, and the build command --- */
 
 /*
- * A name that every engine takes for an image: lower case, and a cell of a matrix as its
+ * Returns a name that every engine takes for an image: lower case, and a cell of a matrix as its
  * tag, of letters, digits and ._- and at most 128 long.
  */
 const char *
@@ -141,9 +140,9 @@ head(struct target *t)
 /* --- the file --- */
 
 /*
- * The instructions, as engines number them: BuildKit those that make a layer, "[stage i/n]", and
- * FROM where it is an image (not where it is an earlier stage or scratch); buildah all of them,
- * "STEP i/n".
+ * Returns the instructions, as engines number them: BuildKit those that make a layer, "[stage
+ * i/n]", and FROM where it is an image (not where it is an earlier stage or scratch); buildah all
+ * of them, "STEP i/n".
  */
 struct instructions
 docker_instructions(const struct target *t, const char *text, const struct template_marks *marks)

@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "target.h"
 
-/* Where things lie in the image. */
+/* Places in the image. */
 #define DOCKER_VENV "/opt/venv"
 #define DOCKER_PREFIX "/opt/python"
 #define DOCKER_SHARE "/opt/stackbuild"
@@ -21,7 +21,7 @@ struct docker {
 /* Adds all stages. */
 void docker_stages(struct docker *d);
 
-/* What a stage does of an extension; of any other step it does everything. */
+/* The part of an extension that a stage does; of other steps, it does everything. */
 enum { DOCKER_FETCH = 1, DOCKER_COMPILE = 2, DOCKER_INPUT = 4, DOCKER_INSTALL = 8 };
 
 /* The names that templates/Dockerfile may use for a step. */
@@ -30,8 +30,8 @@ extern const struct shape docker_step_shape[];
 void docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigned parts);
 
 /*
- * Returns what COPY is given: flags ("--from=x ", or ""), a source and the target; as a list in
- * brackets if they are the user's, or odd.
+ * Returns the arguments of COPY: flags ("--from=x ", or ""), a source and the target; a list in
+ * brackets if they come from the user, or have special characters.
  */
 const char *docker_copy(struct target *t, const char *flags, const char *from, const char *to,
 			struct span at);

@@ -5,21 +5,24 @@
 
 /*
  * A plan as stages.  The trunk is the chain without extensions; it is cut where an
- * extension starts, so that what stands after the cut does not recompile it:
+ * extension starts, so that later steps do not recompile it:
  *
  *     stack: base, apt, python, torch, build-deps
  *       ext-NAME: compiles one extension     wheel-NAME: FROM scratch, its wheel alone
  *     final: packages, the wheels, check, app
- *     runtime: what final installed, on a base without compilers (if the recipe has one)
+ *     runtime: the packages of final, on a base without compilers (if the recipe has one)
  *
- * For `build` (render.h) the source of what compiles has a stage of its own, src-NAME, which
- * ext-NAME starts from; its inputs are read in inputs-NAME.  buildah 1.28 builds all that stands
- * before the stage it is asked for: hence all inputs come before anything that compiles.
+ * For `build` (render.h), the source of a compiled extension has its own stage, src-NAME, from
+ * which ext-NAME starts; inputs-NAME reads its inputs. buildah 1.28 builds everything before the
+ * requested stage: therefore all inputs come before any compile.
  */
 
 static const struct span nowhere;
 
-/* Whether an extension is compiled: not if it is a wheel by URL, or one that is at hand (file). */
+/*
+ * Returns whether an extension is compiled: not if it is a wheel by URL, or one that is at hand
+ * (file).
+ */
 static bool
 compiles(const struct step *s, const struct render_build *build, const char **file)
 {
@@ -30,7 +33,7 @@ compiles(const struct step *s, const struct render_build *build, const char **fi
 	return step_operation(s, OP_COMPILE) && !*file;
 }
 
-/* Begins a stage; base: the step that FROM stands for, or NULL. */
+/* Begins a stage; base: the step of FROM, or NULL. */
 static struct scope *
 begin(struct target *t, const char *name, const char *from, const struct step *base,
       const char *heading)
@@ -58,7 +61,9 @@ add_copy(struct scope *stage, const char *code)
 	scope_code(scope_item(stage, "copies"), "copy", code);
 }
 
-/* The stage of a wheel alone; file: where it is in the context, NULL: another stage makes it. */
+/*
+ * Adds a stage with one wheel; file: its path in the context, or NULL if another stage builds it.
+ */
 static void
 wheel_stage(struct target *t, const struct step *s, const char *file)
 {
@@ -90,7 +95,7 @@ extension_stage(struct docker *d, const struct step *s, const char *name, const 
 	docker_step(d, begin(d->t, name, from, NULL, heading), s, parts);
 }
 
-/* The extensions that start where the trunk now ends, each with its wheel's stage. */
+/* Adds the extensions that start at the end of the trunk, each with the stage of its wheel. */
 static void
 extension_stages(struct docker *d, const size_t *depth, size_t trunk, const char *from)
 {
@@ -119,7 +124,9 @@ from_wheel(struct target *t, const struct step *s)
 	return arena_printf(t->a, "--from=wheel-%s / /%s/", s->id, s->id);
 }
 
-/* What gives all inputs, or all wheels, and before it a stage or two for each of them. */
+/*
+ * Adds the stage with all inputs, or all wheels, and before it one or two stages for each of them.
+ */
 static void
 build_stages(struct docker *d, bool inputs)
 {
@@ -155,7 +162,9 @@ build_stages(struct docker *d, bool inputs)
 		add_copy(stage, copies.at[i]);
 }
 
-/* What app: copies.  Engines that can name a context replace it by the recipe's directory. */
+/*
+ * Adds the stage of app.copy. Engines with named contexts replace it with the recipe's directory.
+ */
 static void
 app_stage(struct target *t)
 {
@@ -168,7 +177,7 @@ app_stage(struct target *t)
 
 /* --- the last stage: environment, user, application, labels --- */
 
-/* A part that is not a step of the plan. */
+/* Returns a part that is not a step of the plan. */
 static struct scope *
 extra(struct scope *stage)
 {
@@ -285,7 +294,7 @@ depths(struct arena *a, const struct plan *p)
 	return depth;
 }
 
-/* The step from the i-th on after which an extension starts; the end: there is none. */
+/* Returns the first step from the i-th on after which an extension starts, or the end. */
 static size_t
 next_cut(const struct plan *p, const size_t *depth, size_t i)
 {
@@ -296,7 +305,7 @@ next_cut(const struct plan *p, const size_t *depth, size_t i)
 	return i;
 }
 
-/* The stage of the trunk's steps [i, end), or up to the end and then what is after the trunk. */
+/* Returns the stage of the trunk's steps [i, end), or of all remaining steps. */
 static struct scope *
 trunk_stage(struct docker *d, const char *name, const char *from, size_t i, size_t end,
 	    const char *heading)

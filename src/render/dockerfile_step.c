@@ -13,19 +13,19 @@ enum { WIDTH = 100 };
 static const struct span nowhere;
 
 static const struct shape part_shape[] = {
-	{ "remarks", VALUE_LIST, "why, in lines", 0 },
-	{ "workdir", VALUE_TEXT, "the directory that the following instructions run in", 0 },
-	{ "copy", VALUE_CODE, "what COPY is given", 0 },
-	{ "jobs", VALUE_FLAG, "it compiles: MAX_JOBS may be given as a build argument", 0 },
-	{ "pip", VALUE_FLAG, "the first of the stage whose pip downloads", 0 },
+	{ "remarks", VALUE_LIST, "reason, in lines", 0 },
+	{ "workdir", VALUE_TEXT, "working directory of the following instructions", 0 },
+	{ "copy", VALUE_CODE, "arguments of COPY", 0 },
+	{ "jobs", VALUE_FLAG, "the step compiles: MAX_JOBS is a build argument", 0 },
+	{ "pip", VALUE_FLAG, "first step of the stage in which pip downloads", 0 },
 	{ "run", VALUE_CODE, "mounts, and commands joined by &&", 0 },
-	{ "path", VALUE_TEXT, "the environment that now comes first in PATH", 0 },
+	{ "path", VALUE_TEXT, "environment that is first in PATH from here on", 0 },
 	{ "environment", VALUE_LIST, "variables of the image", target_pair_shape },
 	{ 0 },
 };
 
 const struct shape docker_step_shape[] = {
-	{ "id", VALUE_TEXT, "\"torch\", \"causal-conv1d\"; what has none is no step of the plan",
+	{ "id", VALUE_TEXT, "\"torch\", \"causal-conv1d\"; a step without one is not in the plan",
 	  0 },
 	{ "why", VALUE_LIST, "the step and the reason for its place, in lines", 0 },
 	{ "parts", VALUE_LIST, "its instructions", part_shape },
@@ -42,7 +42,7 @@ shell_of(const struct docker *d, const struct step *s)
 		.places = { .src = arena_printf(d->t->a, "/src/%s", s->id),
 			    .wheels = "/wheels",
 			    .share = DOCKER_SHARE,
-			    /* PATH holds the environment from the next step on. */
+			    /* PATH contains the environment from the next step on. */
 			    .python = s->kind == STEP_PYTHON ? DOCKER_VENV "/bin/python" : "python",
 			    .venv = DOCKER_VENV,
 			    .prefix = DOCKER_PREFIX,
@@ -68,7 +68,7 @@ copy(struct target *t, const char *flags, const struct names *paths, struct span
 		buf_puts(&list, i ? ", " : "[");
 		if (!quote(&list, QUOTE_COPY, LANG_DOCKERFILE, paths->at[i], &why))
 			diag_why(diag_at(t->ds, E_UNQUOTABLE, at,
-					 "`%s` cannot be written in a Dockerfile", paths->at[i]),
+					 "a Dockerfile cannot contain `%s`", paths->at[i]),
 				 "%s", why);
 	}
 	if (is_plain)
@@ -93,8 +93,8 @@ struct run {
 	struct scope *part;  /* NULL: nothing yet */
 	struct names mounts; /* texts of --mount */
 	/*
-	 * The locked mount comes last: buildah 1.28 and podman 4.3 release only the lock of
-	 * a RUN's last cache mount, and wait for ever for any other (buildah#4342).
+	 * The locked mount comes last: buildah 1.28 and podman 4.3 release only the lock of a RUN's
+	 * last cache mount, and wait forever for another one (buildah#4342).
 	 */
 	struct names locked;
 	struct buf text;
@@ -110,7 +110,7 @@ add_mount(struct docker *d, struct run *r, const struct mount *m)
 	if (m->kind == MOUNT_CACHE)
 		text = arena_printf(d->t->a, "type=cache,id=%s,target=%s%s", m->id, m->target,
 				    m->locked ? ",sharing=locked" : "");
-	/* A secret that is not given is no error for any engine: there is no file. */
+	/* No engine reports a missing secret: the file does not exist. */
 	else if (!names_have(&r->mounts, text))
 		buf_printf(&r->text, "%stest -r %s", r->text.n ? AND : "", m->target);
 	names_once(d->t->a, m->locked ? &r->locked : &r->mounts, text);
@@ -182,7 +182,7 @@ begin_run(struct docker *d, const struct step *s, struct scope *out, struct run 
 
 /* --- files --- */
 
-/* A short file, line by line: what pip may not move is for the reader to see. */
+/* Writes a short file, line by line, so that readers see the constraints of pip. */
 static void
 write_text(struct docker *d, const struct step *s, const struct operation *op, struct scope *out)
 {
@@ -197,7 +197,10 @@ write_text(struct docker *d, const struct step *s, const struct operation *op, s
 	scope_code(scope_item(out, "parts"), "run", buf_text(&b));
 }
 
-/* The files from the i-th operation on: those inline one by one, helpers in one COPY.  The last. */
+/*
+ * Returns the files from the i-th operation on: those inline one by one, helpers in one COPY.  The
+ * last.
+ */
 static size_t
 add_files(struct docker *d, const struct step *s, const struct operations *all, size_t i,
 	  struct scope *out)
@@ -239,10 +242,10 @@ add_operation(struct docker *d, const struct step *s, const struct operation *op
 	for (size_t i = 0; i < all.n; i++) {
 		begin_run(d, s, out, r);
 		/*
-		 * The command that installs a wheel names the step's key.  buildah 1.28 and podman
-		 * 4.3 look a RUN up by its text alone, whatever the stages that it mounts hold by
-		 * now: without it an image keeps the wheel that was compiled before, for other GPUs
-		 * or from another commit.
+		 * The command that installs a wheel names the step's key. buildah 1.28 and podman
+		 * 4.3 find a cached RUN by its text only, and ignore the contents of mounted
+		 * stages: without the key, an image would keep an older wheel, for other GPUs or
+		 * from another commit.
 		 */
 		if (op->kind == OP_WHEEL) {
 			list_push(d->t->a, &all.at[i].env,
@@ -271,7 +274,7 @@ read_inputs(struct docker *d, const struct step *s, struct scope *out)
 	end_run(d, &r);
 }
 
-/* From the application's stage, for a user of the image. */
+/* Copies the application from its stage, for a user of the image. */
 static void
 copy_app(struct docker *d, struct scope *out, struct text path, const char *owner)
 {
@@ -341,7 +344,7 @@ docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigne
 	struct scope *out = scope_item(stage, "steps");
 	struct docker own = *d;
 
-	/* Files of a stage beside the trunk are in no other stage. */
+	/* Files of a stage next to the trunk are in no other stage. */
 	if (parts != DOCKER_INSTALL) {
 		own.texts = MAP(d->t->a);
 		d = &own;

@@ -15,20 +15,20 @@
 #define CHECKED_NEW "1.6.4"
 
 static const struct shape function_shape[] = {
-	{ "name", VALUE_TEXT, "of the function: what `modal run FILE::NAME` calls", 0 },
+	{ "name", VALUE_TEXT, "name of the function, for `modal run FILE::NAME`", 0 },
 	{ "decorator", VALUE_CODE, "@app.function(...)", 0 },
-	{ "module", VALUE_TEXT, "the recipe's file that it loads; not there for a command", 0 },
+	{ "module", VALUE_TEXT, "file of the recipe that it loads; missing for a command", 0 },
 	{ "function", VALUE_TEXT, "the function of that file", 0 },
 	{ "command", VALUE_CODE, "the words of app.command", 0 },
-	{ "any", VALUE_FLAG, "it runs whatever command it is given", 0 },
+	{ "any", VALUE_FLAG, "the function runs the command in its arguments", 0 },
 	{ 0 },
 };
 
 const struct shape modal_shape[] = {
-	{ "contents", VALUE_LIST, "what the image contains, in lines", 0 },
-	{ "generated", VALUE_LIST, "where the file comes from, in lines", 0 },
-	{ "usage", VALUE_LIST, "commands, a line each", 0 },
-	{ "checklist", VALUE_LIST, "what must be so before the first run", 0 },
+	{ "contents", VALUE_LIST, "contents of the image, in lines", 0 },
+	{ "generated", VALUE_LIST, "program and recipe that generated the file, in lines", 0 },
+	{ "usage", VALUE_LIST, "commands, one in a line", 0 },
+	{ "checklist", VALUE_LIST, "preparations for the first run", 0 },
 	{ "notes", VALUE_LIST, "limits, prices and versions, in lines", 0 },
 	{ "builder", VALUE_TEXT, "version of Modal's image builder", 0 },
 	{ "app", VALUE_TEXT, "name of the app", 0 },
@@ -36,17 +36,16 @@ const struct shape modal_shape[] = {
 	{ "helpers", VALUE_FLAG, "helpers are copied into the image", 0 },
 	{ "constrained", VALUE_FLAG, "pip is called", 0 },
 	{ "locked", VALUE_FLAG, "packages come from a lock, without constraints.txt", 0 },
-	{ "compiler", VALUE_CODE, "CC, CXX and AR as a dict; not there with the base's Python", 0 },
+	{ "compiler", VALUE_CODE, "CC, CXX and AR as a dict; missing with the base's Python", 0 },
 	{ "heavy", VALUE_FLAG, "extensions compile in a build function", 0 },
 	{ "sources", VALUE_LIST, "files and directories of the recipe's directory", 0 },
 	{ "layers", VALUE_LIST, "the image up to the application, layer by layer",
 	  modal_layer_shape },
 	{ "app_layers", VALUE_LIST, "the application's layers", modal_layer_shape },
 	{ "smoke", VALUE_CODE, "@app.function(...) of the smoke test", 0 },
-	{ "nvcc", VALUE_CODE, "the call that compiles the smoke kernel; not there without nvcc",
-	  0 },
+	{ "nvcc", VALUE_CODE, "call that compiles the smoke kernel; missing without nvcc", 0 },
 	{ "probe", VALUE_CODE, "the call that runs probe.py", 0 },
-	{ "torch_alone", VALUE_FLAG, "there is a GPU and torch, and no nvcc", 0 },
+	{ "torch_alone", VALUE_FLAG, "the stack has a GPU and torch, but no nvcc", 0 },
 	{ "functions", VALUE_LIST, "the recipe's own functions", function_shape },
 	{ 0 },
 };
@@ -73,7 +72,7 @@ app_name(const struct modal *m)
 	return arena_printf(m->a, "%.55s-%.8s", b.p, sha256_hex(m->a, b.p, b.n));
 }
 
-/* Whether app.copy copies a file, by itself or in a directory. */
+/* Returns whether app.copy copies a file, by itself or in a directory. */
 static bool
 copies(const struct modal *m, const char *file)
 {
@@ -98,7 +97,7 @@ add_check(struct modal *m, const char *text)
 	scope_item_text(m->t->top, "checklist", text, nowhere);
 }
 
-/* A secret of the build: Modal gives it as a variable of the same name. */
+/* Adds a secret of the build: Modal gives it as a variable of the same name. */
 static void
 add_build_secret(struct modal *m, const char *name, bool netrc)
 {
@@ -178,7 +177,7 @@ number_option(struct py_call *c, const char *key, struct text n)
 		py_code(c, key, arena_printf(c->a, "%.15g", recipe_number(n)));
 }
 
-/* The resources that the recipe requests. */
+/* Adds the resources that the recipe requests. */
 static void
 work_options(const struct recipe_modal *r, struct py_call *c)
 {
@@ -223,7 +222,7 @@ decorator(struct modal *m, bool smoke)
 	return py_call(&c, "@app.function");
 }
 
-/* The call that runs a command. */
+/* Returns the call that runs a command. */
 static const char *
 run_code(struct modal *m, const struct words *words)
 {
@@ -262,7 +261,7 @@ duration(struct modal *m, unsigned seconds)
 	return arena_printf(m->a, "%.3g h", seconds / 3600.0);
 }
 
-/* Adds a command, and what one call may take and cost: "at most 24 h, about $60". */
+/* Adds a command, with the most time and cost of one call: "at most 24 h, about $60". */
 static void
 usage(struct modal *m, const char *command, const char *what, unsigned limit_s)
 {
@@ -313,7 +312,7 @@ work_functions(struct modal *m)
 	}
 }
 
-/* The check's own commands once more, where the GPU is. */
+/* Repeats the commands of the check on the GPU. */
 static void
 smoke_function(struct modal *m)
 {

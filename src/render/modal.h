@@ -5,7 +5,7 @@
 #include "target.h"
 
 /*
- * The Modal target in parts: what Modal refuses and which GPU (modal_check.c), operations as layers
+ * The Modal target in parts: the checks for Modal and its GPU (modal_check.c), operations as layers
  * (modal_layers.c), calls of pip and other Python (modal_pip.c).  modal.c puts them into
  * templates/modal_app.py.
  */
@@ -31,8 +31,8 @@ struct modal {
 extern const struct places modal_places;
 
 /*
- * Fills in gpus, and reports what Modal refuses at the recipe's lines: SB0420 to SB0429; SB0424: no
- * GPU of Modal's runs the kernels, or this one does not.
+ * Fills in gpus, and reports values that Modal rejects at the recipe's lines: SB0420 to SB0429;
+ * SB0424: no GPU of Modal's runs the kernels, or this one does not.
  */
 void modal_check(struct modal *m);
 
@@ -60,7 +60,7 @@ void modal_secrets(const struct names *secrets, struct py_call *c);
 /* --- Python calls --- */
 
 /*
- * A call, on one line if it fits, else an argument a line:
+ * Adds a call, on one line if it fits, else with one argument in a line:
  *
  *     .pip_install(
  *         "torch==2.2.2",
@@ -77,10 +77,10 @@ struct py_call {
 	struct py_arguments LIST(struct py_argument) args;
 };
 
-/* Each adds an argument; key NULL: a positional one. */
+/* Adds an argument; key NULL: a positional one. */
 void py_text(struct py_call *c, const char *key, const char *text);
 void py_code(struct py_call *c, const char *key, const char *code);
-/* The same for items, which are code, in "[]", "()" or "{}"; nothing if there are none. */
+/* Adds items, which are code, in "[]", "()" or "{}"; nothing if there are none. */
 void py_list(struct py_call *c, const char *key, const char *brackets, const struct names *items);
 void py_dict(struct py_call *c, const char *key, const struct variables *variables);
 /* Returns the call of `callee`. */

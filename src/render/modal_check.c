@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "cuda/cuda.h"
 
-/* Where the recipe sets a value; its modal: section, or the file, if it does not. */
+/* Returns where the recipe sets a value; its modal: section, or the file, if it does not. */
 static struct span
 place(const struct modal *m, struct span at)
 {
@@ -25,16 +25,16 @@ check_host(struct modal *m)
 	if (strcmp(m->stack->platform, "linux/amd64"))
 		diag_help(refuse(m, E_MODAL_HOST, m->recipe->platform.at,
 				 "Modal runs linux/amd64 images, not %s", m->stack->platform),
-			  "leave the target out: -t dockerfile");
+			  "omit the target: -t dockerfile");
 	if (m->stack->cuda.value && m->stack->cuda_from == CUDA_HOST)
 		diag_help(refuse(m, E_MODAL_HOST, m->recipe->cuda_from_at,
-				 "a Modal image has no host whose CUDA toolkit it could use"),
-			  "take the toolkit from an image, apt or wheels");
+				 "a Modal image cannot use the CUDA toolkit of a host"),
+			  "install the toolkit from an image, apt or wheels");
 	if (m->stack->user.value)
 		diag_help(refuse(m, W_MODAL_USER, m->stack->user.at,
 				 "on Modal the user is root: `%s` has no effect there",
 				 m->stack->user.value),
-			  "nothing, if that is fine; or render without Modal: -t dockerfile");
+			  "nothing, if root is acceptable; or render without Modal: -t dockerfile");
 }
 
 static void
@@ -46,21 +46,21 @@ check_python(struct modal *m)
 	const char *source = NULL, *client = NULL;
 
 	if (m->python && series.n && !names_have(&series, m->python))
-		diag_help(diag_why(refuse(m, E_MODAL_PYTHON, python->at,
-					  "Modal's image builder %s has no Python %s", m->builder,
-					  m->python),
-				   "it has %s", names_join(m->a, &series, ", ")),
-			  "take one of these, or an image that brings its own (python: {from: "
-			  "base})");
+		diag_help(
+			diag_why(refuse(m, E_MODAL_PYTHON, python->at,
+					"Modal's image builder %s has no Python %s", m->builder,
+					m->python),
+				 "it has %s", names_join(m->a, &series, ", ")),
+			"use one of these, or an image with its own Python (python: {from: base})");
 	if (python->value)
 		client = facts_modal_python_end(f, python->value, &source);
 	if (client)
 		diag_source(
 			diag_help(refuse(m, W_MODAL_PYTHON, python->at,
-					 "Modal's client %s and later will not take images with "
+					 "Modal's client %s and later do not accept images with "
 					 "Python %s",
 					 client, python->value),
-				  "take a newer Python; until then, deploy with an older client"),
+				  "use a newer Python; until then, deploy with an older client"),
 			source);
 }
 
@@ -77,11 +77,11 @@ check_env(struct modal *m)
 
 		if (bad)
 			diag_help(diag_why(refuse(m, E_MODAL_ENV, s->value.at,
-						  "Modal cannot hold a `%c` in an image variable: "
-						  "%s",
+						  "an image variable for Modal cannot contain "
+						  "`%c`: %s",
 						  *bad, s->name.s),
 					   "its image builder expands or drops it"),
-				  "write the full value without it, or set %s in a Modal secret",
+				  "write the full value without it, or set %s with a Modal secret",
 				  s->name.s);
 	}
 }
@@ -96,7 +96,7 @@ check_sources(struct modal *m)
 		if (e->source == SOURCE_GIT && !starts_with(e->url, "https://") &&
 		    !starts_with(e->url, "git+https://"))
 			diag_help(refuse(m, E_MODAL_SOURCE, e->asked->git.at,
-					 "a Modal build has no key to fetch `%s` with", e->url),
+					 "a Modal build has no ssh key to fetch `%s`", e->url),
 				  "use an https:// address, or a wheel by URL");
 	}
 }
@@ -116,7 +116,7 @@ check_entrypoint(struct modal *m)
 
 	if (name && strstr(not_names, arena_printf(m->a, " %s ", name)))
 		diag_help(refuse(m, E_MODAL_ENTRYPOINT, m->asked->entrypoint.at,
-				 "an app file cannot have a function called `%s`", name),
+				 "an app file cannot define a function `%s`", name),
 			  "give the function another name");
 }
 
@@ -125,8 +125,8 @@ check_entrypoint(struct modal *m)
 enum covers { COVERS_NOT, COVERS_RUNS, COVERS_EXACT };
 
 /*
- * Code for x.y runs on x.z with z >= y; PTX for x.y on everything from x.y on.  The worst of what a
- * name may stand for: "B200+" may be given a B300.
+ * Code for x.y runs on x.z with z >= y; PTX for x.y on everything from x.y on. A name means its
+ * worst GPU: for "B200+", Modal may provide a B300.
  */
 static enum covers
 covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
@@ -145,7 +145,7 @@ covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
 	return worst;
 }
 
-/* An extension that compiles for the stack's GPUs and no others, or NULL. */
+/* Returns an extension that compiles for the stack's GPUs and no others, or NULL. */
 static const struct stack_extension *
 compiled_for_these(const struct modal *m)
 {
@@ -161,7 +161,7 @@ compiled_for_these(const struct modal *m)
 }
 
 /*
- * A GPU without code in torch is useless, and so is one without code in an extension.  Some
+ * Rejects a GPU without code in torch or in an extension.  Some
  * extensions always compile for every GPU that they support.
  */
 static void
@@ -177,13 +177,13 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 	if (s->torch_tag && !strcmp(s->torch_tag, "cpu")) {
 		diag_help(refuse(m, W_MODAL_GPU, at, "the CPU build of torch leaves the %s idle",
 				 g->name),
-			  "remove modal.gpu, or take a CUDA build of torch");
+			  "remove modal.gpu, or use a CUDA build of torch");
 	} else if (v && v->cuda && v->archs.n && covers(&v->archs, v->ptx, g) == COVERS_NOT) {
 		d = refuse(m, E_MODAL_GPU, at, "torch %s+%s has no code for Modal's %s",
 			   s->torch.value, v->tag, g->name);
 		diag_why(d, "the %s is %s", g->name, ccs);
 		diag_why(d, "that build has %s", names_join(m->a, &v->archs, ", "));
-		diag_help(d, "ask Modal for another GPU, or take another build of torch");
+		diag_help(d, "use another GPU of Modal, or another build of torch");
 		diag_source(d, v->source);
 	} else if (archs.n && covers(&archs, NULL, g) == COVERS_NOT) {
 		d = refuse(m, e ? E_MODAL_GPU : W_MODAL_GPU, at,
@@ -191,10 +191,10 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 			   names_join(m->a, &archs, ", "), g->name);
 		diag_why(d, "the %s is %s", g->name, ccs);
 		if (e)
-			diag_why(d, "%s is compiled for these and no others", e->name);
+			diag_why(d, "%s is compiled only for these", e->name);
 		if (s->archs.at[0].at.line)
 			diag_note(d, s->archs.at[0].at, "the GPUs are listed here");
-		diag_help(d, "add %s to gpus, or ask Modal for another GPU", g->ccs.at[0]);
+		diag_help(d, "add %s to gpus, or use another GPU of Modal", g->ccs.at[0]);
 		diag_source(d, g->source);
 	}
 }
@@ -213,7 +213,7 @@ asked_gpu(struct modal *m, struct text asked)
 	list_push(m->a, &m->gpus, asked);
 }
 
-/* The smallest that is one of the stack's own GPUs, else the smallest that runs its code. */
+/* Selects the smallest of the stack's own GPUs, else the smallest that runs its code. */
 static void
 smallest_gpu(struct modal *m)
 {
@@ -236,12 +236,12 @@ smallest_gpu(struct modal *m)
 	if (!best) {
 		diag_help(refuse(m, E_MODAL_GPU, at, "none of Modal's GPUs runs kernels for %s",
 				 code),
-			  "add a GPU that Modal has to gpus");
+			  "add a GPU of Modal to gpus");
 		return;
 	}
 	judge_gpu(m, best, at);
 	list_push(m->a, &m->gpus, (struct text){ .s = best->name });
-	m->gpu_why = arena_printf(m->a, "the smallest of Modal's that runs code for %s", code);
+	m->gpu_why = arena_printf(m->a, "the smallest GPU of Modal that runs code for %s", code);
 }
 
 void

@@ -8,7 +8,7 @@
 /* Operations as layers of a Modal image: a call a layer. */
 
 const struct shape modal_layer_shape[] = {
-	{ "comments", VALUE_LIST, "what the layer is for, in lines", 0 },
+	{ "comments", VALUE_LIST, "purpose of the layer, in lines", 0 },
 	{ "code", VALUE_CODE, "the call: .pip_install(...)", 0 },
 	{ 0 },
 };
@@ -45,7 +45,7 @@ modal_layer(struct modal *m, const char *why, const char *method, const struct p
 	add_code(m, why, py_call(c, arena_printf(m->a, "%s.%s", image, method)));
 }
 
-/* The commands of an operation, as one layer: each is one line of sh, with its secrets. */
+/* Adds the commands of an operation, as one layer: each is one line of sh, with its secrets. */
 static void
 add_commands(struct modal *m, const struct step *s, const struct operation *op)
 {
@@ -64,7 +64,7 @@ add_commands(struct modal *m, const struct step *s, const struct operation *op)
 			buf_printf(&b, "cd %s && ",
 				   shell_plain(m->a, &modal_places, all.at[i].cwd));
 		shell_command(&sh, &all.at[i], &b);
-		/* What pip keeps for the next call would stay in the layer. */
+		/* pip's cache would stay in the layer. */
 		if (op->kind == OP_REQUIREMENTS || op->kind == OP_PACKAGES)
 			buf_puts(&b, " --no-cache-dir");
 		py_text(&c, NULL, modal_with_secrets(m, &secrets, buf_text(&b)));
@@ -165,7 +165,7 @@ base_layers(struct modal *m)
 			      "PIP_BREAK_SYSTEM_PACKAGES", "1");
 }
 
-/* Whether a package was added only to bring a Python: add_python brings one. */
+/* Returns whether a package was added only to bring a Python: add_python brings one. */
 static bool
 is_for_python(const struct modal *m, const struct choice *package)
 {

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /*
- * pip calls as layers.  pip_install holds them, but for two kinds: with a secret the call is a
+ * Calls of pip as layers. pip_install contains them, except two kinds: with a secret the call is a
  * line of sh, which makes a file of it; `build: heavy` compiles in a function.
  */
 struct pip {
@@ -54,7 +54,7 @@ modal_secrets(const struct names *secrets, struct py_call *c)
 
 /* --- a call --- */
 
-/* The layer of a call with a secret.  The secret of an index is a netrc. */
+/* Adds the layer of a call with a secret.  The secret of an index is a netrc. */
 static void
 shell_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 {
@@ -125,7 +125,7 @@ modal_add_packages(struct modal *m, const struct step *s, const struct operation
 static const char *
 requirement(struct modal *m, const struct stack_extension *e)
 {
-	/* As the recipe writes it, unless its wheels have another name. */
+	/* Returns the name in the recipe, unless its wheels have another name. */
 	bool alias = strcmp(e->asked->key, e->name) != 0;
 	const char *name = alias ? e->name : e->asked->name.s;
 
@@ -140,7 +140,10 @@ requirement(struct modal *m, const struct stack_extension *e)
 	}
 }
 
-/* The variables of the compile.  The memory of an image build is unknown, so there are few jobs. */
+/*
+ * Returns the variables of the compile.  The memory of an image build is unknown, so there are few
+ * jobs.
+ */
 static struct variables
 compile_env(struct modal *m, const struct operation *op)
 {
@@ -181,7 +184,7 @@ log_option(struct modal *m, const struct step *s, const struct variables *env)
 			    sha256_hex(m->a, buf_text(&b), b.n));
 }
 
-/* The only kind of layer that can request processors and memory. */
+/* Adds a layer of the only kind that can request processors and memory. */
 static void
 heavy_layer(struct modal *m, const char *why, const struct pip *p)
 {
@@ -246,7 +249,7 @@ py_quoted(struct arena *a, const char *text)
 	const char *why;
 
 	if (!quote(&b, QUOTE_PYTHON, LANG_PYTHON, text, &why))
-		BUG("a Python string holds any text: %s", why);
+		BUG("a Python string can contain any text: %s", why);
 	return buf_text(&b);
 }
 

@@ -5,13 +5,16 @@
 #include "base/str.h"
 #include "target.h"
 
-/* What builds all cells of a recipe: a build definition, or the pipeline of a code host. */
+/*
+ * Writes the file that builds all cells of a recipe: a build definition, or the pipeline of a code
+ * host.
+ */
 
 static const struct span nowhere;
 
 static const struct shape cell_shape[] = {
-	{ "cell", VALUE_TEXT, "its name; not there without a matrix", 0 },
-	{ "tag", VALUE_TEXT, "what its image is tagged", 0 },
+	{ "cell", VALUE_TEXT, "its name; missing without a matrix", 0 },
+	{ "tag", VALUE_TEXT, "tag of its image", 0 },
 	{ "dockerfile", VALUE_TEXT, "its Dockerfile, below the output directory", 0 },
 	{ "image", VALUE_CODE, "HCL: its image, in ${REGISTRY}", 0 },
 	{ "id", VALUE_TEXT, "its name, of letters, digits, _ and -", 0 },
@@ -19,32 +22,32 @@ static const struct shape cell_shape[] = {
 };
 
 static const struct shape shard_shape[] = {
-	{ "number", VALUE_TEXT, "2, 3, ...; not there in the first", 0 },
+	{ "number", VALUE_TEXT, "2, 3, ...; missing in the first", 0 },
 	{ "cells", VALUE_LIST, "its cells, at most 200", cell_shape },
 	{ 0 },
 };
 
 const struct shape pipeline_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name, in lower case", 0 },
-	{ "recipe", VALUE_TEXT, "the recipe's file, as it was named", 0 },
+	{ "recipe", VALUE_TEXT, "path of the recipe, as on the command line", 0 },
 	{ "paths", VALUE_LIST, "patterns of the files that decide the result", 0 },
-	{ "version", VALUE_TEXT, "that of stackbuild", 0 },
-	{ "out", VALUE_TEXT, "where render puts files: out/STACK", 0 },
+	{ "version", VALUE_TEXT, "version of stackbuild", 0 },
+	{ "out", VALUE_TEXT, "output directory of render: out/STACK", 0 },
 	{ "variant", VALUE_TEXT, "the recipe's variant, if there is one", 0 },
 	{ "platform", VALUE_TEXT, "the recipe's platform, if it names one", 0 },
-	{ "generated", VALUE_TEXT, "by what and from what the file was generated", 0 },
+	{ "generated", VALUE_TEXT, "program and recipe that generated the file", 0 },
 	{ "app", VALUE_FLAG, "app: copies files of the recipe's directory", 0 },
 	{ "secrets", VALUE_LIST, "names of the build secrets", 0 },
-	{ "matrix", VALUE_FLAG, "there are several cells", 0 },
-	{ "cells", VALUE_LIST, "its cells, or the one that it is", cell_shape },
-	{ "shards", VALUE_LIST, "the same cells, as many as one job's matrix may have",
+	{ "matrix", VALUE_FLAG, "the matrix has several cells", 0 },
+	{ "cells", VALUE_LIST, "its cells, or the only one", cell_shape },
+	{ "shards", VALUE_LIST, "the same cells, in groups that fit one job's matrix",
 	  shard_shape },
 	{ 0 },
 };
 
 /*
- * Whether a code host can be told of the recipe: it lies in the checkout, and no name has a `$`,
- * which both hosts take for one of their variables.
+ * Checks that a pipeline can name the recipe: it is in the checkout, and no name has a `$`, which
+ * both hosts expand.
  */
 static void
 check_names(struct target *t)
@@ -58,12 +61,13 @@ check_names(struct target *t)
 			odd = cells->at[i]->cell;
 	if (odd)
 		diag_help(diag_at(t->ds, E_TARGET_CANNOT, at,
-				  "a pipeline takes the `$` in `%s` for a variable", odd),
-			  "give the file or the cell another name");
+				  "a pipeline would expand the `$` in `%s` as a variable", odd),
+			  "rename the file or the cell");
 	else if (*path == '/' || starts_with(path, "../") || !strcmp(path, "-"))
-		diag_help(diag_at(t->ds, E_TARGET_CANNOT, at,
-				  "a pipeline has a checkout, and `%s` is not below it", path),
-			  "render in the repository's folder, and name the recipe from there");
+		diag_help(
+			diag_at(t->ds, E_TARGET_CANNOT, at,
+				"a pipeline works in a checkout, and `%s` is outside of it", path),
+			"run render in the repository's directory, and name the recipe from there");
 }
 
 /* A target of bake has a unique name of letters, digits, _ and -. */
@@ -91,7 +95,9 @@ add_pattern(struct target *t, struct map *seen, const char *path, const char *re
 		scope_item_text(t->top, "paths", buf_text(&b), nowhere);
 }
 
-/* A file, or a directory with all that is in it: both, since either may come later. */
+/*
+ * Adds the patterns of a file and of a directory with its contents, since either may exist later.
+ */
 static void
 add_path(struct target *t, struct map *seen, const struct recipe *r, const char *name)
 {

@@ -48,7 +48,7 @@ quoting_fits(enum quoting q, enum language l)
 	return quotings[q].languages & BIT(l);
 }
 
-/* What words without quotes may have beside letters and digits. */
+/* Characters that unquoted words may have besides letters and digits. */
 #define SAFE "_./:@%+=,-"
 
 static bool
@@ -85,7 +85,7 @@ add_escaped(struct buf *out, const char *mark, const char *text, const char *spe
 }
 
 /*
- * A quoted word starts with its quote, so that in a RUN it is neither a comment at
+ * Adds a word; a quoted one starts with its quote, so that in a RUN it is neither a comment at
  * the start of a line nor a here-document for BuildKit, which looks for words that
  * start with <<; and it ends with one, so that no backslash continues the line.
  */
@@ -100,7 +100,10 @@ add_sh(struct buf *out, const char *text)
 		add_escaped(out, "'", text, "'", "'\\'");
 }
 
-/* HTML 13.1.2.3 and 13.1.4: what can begin a tag, a reference, or end a quoted attribute. */
+/*
+ * Escapes characters that begin a tag or a reference, or end a quoted attribute (HTML 13.1.2.3 and
+ * 13.1.4).
+ */
 static void
 add_html(struct buf *out, const char *text)
 {
@@ -141,13 +144,13 @@ why_no_requirement(const char *text)
 	size_t n = strlen(text);
 
 	if (!n || text[0] == ' ' || text[n - 1] == ' ')
-		return "a requirement is not empty, and no space stands before or after it";
+		return "a requirement is not empty, and has no space before or after it";
 	if (text[0] == '-' || text[0] == '#')
 		return "the line would be an option or a comment";
 	if (strstr(text, " #"))
-		return "pip takes what follows ` #` for a comment";
+		return "for pip, ` #` starts a comment";
 	if (strstr(text, "${"))
-		return "pip replaces `${NAME}` by a variable of the environment";
+		return "pip replaces `${NAME}` with an environment variable";
 	return text[n - 1] == '\\' ? "a `\\` at the end continues the line" : NULL;
 }
 

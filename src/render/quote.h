@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 /*
- * Text as the language of a place takes it, so that reading it there gives the text
- * back, byte for byte.  Shortest form that reads well: a word that needs no quotes
- * gets none.  Each returns false, and adds nothing, if the place cannot hold the text
- * (a newline in a comment); *why then says so in a phrase.  Texts are UTF-8 without NUL.
+ * Quotes text for a place in a file, so that a reader of the language gets the same bytes. A word
+ * that needs no quotes gets none. Each function returns false, and adds nothing, if the place
+ * cannot contain the text (a newline in a comment); *why then says so in a phrase. Texts are UTF-8
+ * without NUL.
  */
 
 /* The language of a file. */
@@ -31,10 +31,10 @@ enum quoting {
 	QUOTINGS
 };
 
-/* The name in a template ("sh"); and the reverse, QUOTINGS if there is none. */
+/* Returns the name in a template ("sh"); and the reverse, QUOTINGS if there is none. */
 const char *quoting_name(enum quoting q);
 enum quoting quoting_named(struct str name);
-/* Whether a file in that language may use it. */
+/* Returns whether a file in that language may use it. */
 bool quoting_fits(enum quoting q, enum language l);
 
 bool quote(struct buf *out, enum quoting q, enum language l, const char *text, const char **why);

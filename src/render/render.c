@@ -72,7 +72,7 @@ struct run {
 	struct map said;              /* diagnostics */
 	struct map helpers;           /* paths */
 	struct names secrets;         /* of all cells, each once */
-	struct matrix *shared[2];     /* what cells share in images; in environments */
+	struct matrix *shared[2];     /* files that cells share in images; in environments */
 	bool asks_modal, lacks_modal; /* a recipe has modal:, its app is refused */
 	struct refusals LIST(struct refusal {
 		const char *target;
@@ -80,9 +80,9 @@ struct run {
 	}) refused;
 };
 
-/* --- what could not be written --- */
+/* --- errors of a stack that is rendered anyway --- */
 
-/* Equal diagnostics of several cells are reported once. */
+/* Reports equal diagnostics of several cells once. */
 static void
 say(struct run *r, enum code code, const char *target, const struct diag *d, const char *text)
 {
@@ -140,7 +140,9 @@ inert(struct arena *a, const char *text)
 	return buf_text(&b);
 }
 
-/* The forced ones of a list, a line for each: "r.yaml:3:8: error[SB0242]: ..., because ..." */
+/*
+ * Returns the forced ones of a list, a line for each: "r.yaml:3:8: error[SB0242]: ..., because ..."
+ */
 static struct names
 forced_lines(struct arena *a, const struct diag *found)
 {
@@ -293,7 +295,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		wanted[i] = !in->targets && kinds[i].by_default;
 	for (size_t i = 0; in->targets && i < in->ntargets; i++)
 		wanted[kind_named(in->targets[i])] = true;
-	/* A build definition names the Dockerfiles beside it. */
+	/* A build definition names the Dockerfiles next to it. */
 	if (wanted[kind_named("bake")])
 		wanted[kind_named("dockerfile")] = true;
 	for (size_t i = 0; i < NKINDS; i++)

@@ -13,13 +13,13 @@
 #include "template.h"
 
 /*
- * Renders a plan to files.  One row of the table in render.c and one source file a target.
- * Text comes from templates/ (compiled in, or --templates DIR); every value passes
- * the quoting of the place where it lands.  Equal plans give equal bytes.
+ * Renders a plan to files.  Each target has one row of the table in render.c and one source file.
+ * Text comes from templates/ (compiled in, or --templates DIR); every value is quoted for its
+ * place. Equal plans give equal bytes.
  *
- *     OUT/Dockerfile  modal_app.py  setup.sh ...   what -t names; of a matrix OUT/CELL/Dockerfile ...
- *     OUT/stackbuild/compile.py  plan.json ...     helpers that those files use; one copy for all cells
- *     OUT/CELL/plan.json                           of a matrix, where the plans differ
+ *     OUT/Dockerfile modal_app.py setup.sh ... the targets of -t; of a matrix OUT/CELL/Dockerfile
+ *     ... OUT/stackbuild/compile.py plan.json ... helpers that those files use; one copy for all
+ *     cells OUT/CELL/plan.json of a matrix, where the plans differ
  *
  * OUT is the context of image builds.
  */
@@ -51,7 +51,7 @@ struct rendered {
 };
 struct rendereds LIST(struct rendered);
 
-/* Where app: copies from, in the context of an image build; engines may replace it: docs/build.md */
+/* The source of app.copy in the context of an image build; engines may replace it: docs/build.md */
 #define RENDER_APP "app"
 
 /* dir NULL: the compiled-in ones.  Errors SB04xx, SB0100: NULL. */
@@ -83,7 +83,7 @@ struct render_build {
 };
 
 struct render_input {
-	const struct recipes *recipes; /* their cells; those of a matrix get a folder each */
+	const struct recipes *recipes; /* their cells; those of a matrix get a directory each */
 	const struct facts *facts;
 	render_plan *plan;
 	void *ctx;
@@ -95,13 +95,13 @@ struct render_input {
 };
 
 /*
- * render -- the files of every target and cell.  What `plan` passed over (diag_force) stands
- * as comments at the top of each file of that cell.
+ * render -- renders the files of every target and cell. Forced errors (diag_force) become comments
+ * at the top of each file of that cell.
  *
- *   out     files in a stable order; a target of the default set that cannot express
- *           the recipe is left out with a warning; one named by the user, or modal where
- *           the recipe has a modal: section, is an error
- *   errors  SB04xx and what `plan` finds, false: nothing is to be written
+ *   out     files in a stable order; a default target that cannot express the recipe is skipped
+ *           with a warning; one named by the user, or modal where the recipe has a modal: section,
+ *           is an error
+ *   errors  SB04xx and those of `plan`; false: write nothing
  *   memory  lives in a; plans do not
  */
 bool render(struct arena *a, struct diags *ds, const struct render_input *in,

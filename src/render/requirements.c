@@ -15,17 +15,17 @@ static const struct shape step_shape[] = {
 	{ "extra_index", VALUE_TEXT, "URL of its own index", 0 },
 	{ "requirements", VALUE_LIST, "its requirements", 0 },
 	{ "locked", VALUE_CODE, "its requirements with digests, from the lock", 0 },
-	{ "compile", VALUE_TEXT, "the command for an extension that compiles", 0 },
+	{ "compile", VALUE_TEXT, "command of an extension that compiles", 0 },
 	{ 0 },
 };
 
 const struct shape requirements_shape[] = {
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
 	{ "generated", VALUE_LIST, "the program, the recipe and its digest, in lines", 0 },
-	{ "compiles", VALUE_FLAG, "an extension is compiled", 0 },
+	{ "compiles", VALUE_FLAG, "the stack compiles an extension", 0 },
 	{ "index", VALUE_TEXT, "URL of the recipe's index", 0 },
 	{ "steps", VALUE_LIST, "the steps that call pip", step_shape },
-	{ "constraints", VALUE_LIST, "requirements that no call of pip may change", 0 },
+	{ "constraints", VALUE_LIST, "versions that no call of pip may change", 0 },
 	{ 0 },
 };
 
@@ -52,19 +52,19 @@ compile_command(struct arena *a, const struct stack_extension *e)
 	return buf_text(&b);
 }
 
-/* A separate index: with two in a file, pip installs a package from either. */
+/* Rejects a separate index: with two in a file, pip installs a package from either. */
 static void
 refuse_index(struct target *t, const char *requirement, struct span at)
 {
 	diag_help(diag_why(diag_at(t->ds, E_TARGET_CANNOT, at,
-				   "one requirements file cannot take `%s` from its index alone",
+				   "a requirements file cannot restrict `%s` to its index",
 				   requirement),
-			   "pip takes the highest version from any index of the file, and an "
-			   "attacker's may be higher"),
-		  "use the script or the dockerfile target, which call pip once an index");
+			   "pip selects the highest version of all indexes in the file, and an "
+			   "attacker can upload a higher one"),
+		  "use the script or dockerfile target, which call pip separately for each index");
 }
 
-/* Requirements that an earlier step has are left out. */
+/* Adds packages, without requirements of earlier steps. */
 static void
 add_packages(struct target *t, struct scope *out, struct map *seen, const struct step *s,
 	     const struct operation *op)

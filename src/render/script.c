@@ -12,43 +12,44 @@
 
 static const struct shape step_shape[] = {
 	{ "id", VALUE_TEXT, "\"torch\", \"causal-conv1d\"", 0 },
-	{ "key", VALUE_TEXT, "a digest of what it does; none: it runs every time", 0 },
+	{ "key", VALUE_TEXT, "digest of the step's actions; none: the step runs every time", 0 },
 	{ "remarks", VALUE_LIST, "the reason for its place, in lines", 0 },
-	{ "replaces", VALUE_CODE, "packages whose other build pip would keep", 0 },
-	{ "downloads", VALUE_FLAG, "it downloads a wheel", 0 },
-	{ "fetch", VALUE_CODE, "it compiles an extension: fetches its source", 0 },
+	{ "replaces", VALUE_CODE, "packages of which pip would keep another build", 0 },
+	{ "downloads", VALUE_FLAG, "the step downloads a wheel", 0 },
+	{ "fetch", VALUE_CODE, "the step compiles an extension: its commands fetch the source", 0 },
 	{ "settings", VALUE_CODE, "runs \"$@\" with the environment of the compile", 0 },
 	{ "compile", VALUE_CODE, "compiles it", 0 },
 	{ "commands", VALUE_CODE, "all its other commands", 0 },
 	{ "smoke", VALUE_CODE, "compiles smoke.cu", 0 },
-	{ "probe", VALUE_CODE, "compares what is installed with the plan", 0 },
+	{ "probe", VALUE_CODE, "compares the environment with the plan", 0 },
 	{ 0 },
 };
 
 const struct shape script_shape[] = {
 	{ "name", VALUE_TEXT, "the stack's name", 0 },
-	{ "title", VALUE_LIST, "what is in it, in lines", 0 },
+	{ "title", VALUE_LIST, "contents of the stack, in lines", 0 },
 	{ "generated", VALUE_LIST, "the program, the recipe and its digest, in lines", 0 },
-	{ "cell", VALUE_FLAG, "it is a cell of a matrix: helpers lie one directory above", 0 },
+	{ "cell", VALUE_FLAG, "the stack is a cell of a matrix: helpers are one directory above",
+	  0 },
 	{ "python", VALUE_TEXT, "the series of Python", 0 },
-	{ "torch", VALUE_FLAG, "there is torch", 0 },
-	{ "extensions", VALUE_FLAG, "there is an extension", 0 },
-	{ "compiles", VALUE_FLAG, "an extension is compiled", 0 },
+	{ "torch", VALUE_FLAG, "the stack has torch", 0 },
+	{ "extensions", VALUE_FLAG, "the stack has an extension", 0 },
+	{ "compiles", VALUE_FLAG, "the stack compiles an extension", 0 },
 	{ "guarded", VALUE_FLAG, "nvcc may be missing", 0 },
 	{ "secret_names", VALUE_TEXT, "names of the secrets", 0 },
 	{ "app", VALUE_TEXT, "the application's requirements file", 0 },
-	{ "base", VALUE_TEXT, "the recipe's base, which a host replaces", 0 },
-	{ "runtime", VALUE_TEXT, "its second stage, which a host does not have", 0 },
-	{ "user", VALUE_TEXT, "its user: on a host it is the one who runs the script", 0 },
-	{ "helpers", VALUE_LIST, "files that it uses, below the output directory", 0 },
+	{ "base", VALUE_TEXT, "base of the recipe, which the host replaces", 0 },
+	{ "runtime", VALUE_TEXT, "second stage of the recipe, which a host does not have", 0 },
+	{ "user", VALUE_TEXT, "user of the recipe; on a host, the user who runs the script", 0 },
+	{ "helpers", VALUE_LIST, "files that the script uses, below the output directory", 0 },
 	{ "apt_why", VALUE_TEXT, "why system packages are needed", 0 },
-	{ "apt", VALUE_CODE, "installs those of all steps but Python's", 0 },
+	{ "apt", VALUE_CODE, "installs the system packages of all steps except Python", 0 },
 	{ "cuda", VALUE_TEXT, "the CUDA series that the host's toolkit must have", 0 },
 	{ "cuda_major", VALUE_TEXT, "its first number", 0 },
-	{ "python_key", VALUE_TEXT, "a digest of what the Python step does", 0 },
+	{ "python_key", VALUE_TEXT, "digest of the Python step's actions", 0 },
 	{ "python_apt", VALUE_CODE, "installs the system packages of Python", 0 },
 	{ "host_python", VALUE_TEXT, "the series to look for on the host", 0 },
-	{ "python_commands", VALUE_CODE, "makes the environment without the host's Python", 0 },
+	{ "python_commands", VALUE_CODE, "creates the environment without the host's Python", 0 },
 	{ "steps", VALUE_LIST, "the steps after Python that compile nothing, in order",
 	  step_shape },
 	{ "compiled", VALUE_LIST, "those that compile an extension", step_shape },
@@ -60,7 +61,7 @@ const struct shape script_shape[] = {
 
 static const struct span nowhere;
 
-/* Whether CUDA is a part of the environment. */
+/* Returns whether CUDA is a part of the environment. */
 static bool
 own_toolkit(const struct target *t)
 {
@@ -90,7 +91,7 @@ shell_of(const struct target *t, struct span at)
 	};
 }
 
-/* "NAME WORD ...", each of them quoted; NULL: there is none. */
+/* "NAME WORD ...", each of them quoted, or NULL. */
 static const char *
 words(struct target *t, const char *name, const struct texts *all)
 {
@@ -108,7 +109,9 @@ words(struct target *t, const char *name, const struct texts *all)
 	return all->n ? buf_text(&b) : NULL;
 }
 
-/* The environment of a command on a host, which has a toolkit and a directory of secrets. */
+/*
+ * Returns the environment of a command on a host, which has a toolkit and a directory of secrets.
+ */
 static struct variables
 host_environment(struct target *t, const struct command *c)
 {
@@ -220,7 +223,7 @@ add_operations(struct target *t, const struct step *s, struct scope *out)
 
 /* --- steps --- */
 
-/* need PACKAGE ...: the system's Python is installed only if the host has none that serves. */
+/* need PACKAGE ...: installs the system's Python only if the host has no suitable one. */
 static const char *
 need(struct target *t, bool python)
 {
@@ -252,7 +255,7 @@ python_key(struct target *t, const struct step *s)
 			    l ? sha256_hex(t->a, buf_text(&b), b.n) : "");
 }
 
-/* The host's own Python, unless the recipe names where another one comes from. */
+/* Writes the Python step: the host's own Python, unless the recipe names another source. */
 static void
 python_step(struct target *t, const struct step *s)
 {

@@ -5,7 +5,7 @@
 
 /* --- words --- */
 
-/* The place that `s` starts with, and how long its name is with the braces. */
+/* Returns the place that `s` starts with, and how long its name is with the braces. */
 static const char *
 place_at(const struct places *p, const char *s, size_t *n)
 {
@@ -21,7 +21,7 @@ place_at(const struct places *p, const char *s, size_t *n)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (starts_with(s, all[i].name)) {
 			if (!all[i].text)
-				BUG("this target has no place %s", all[i].name);
+				BUG("this target has no path %s", all[i].name);
 			*n = strlen(all[i].name);
 			return all[i].text;
 		}
@@ -105,7 +105,9 @@ add_words(struct arena *a, const struct shell *sh, const struct words *words, st
 
 /* --- lines --- */
 
-/* An option that may take the next word as its value stays on a line with it. */
+/*
+ * Returns true for an option that may take the next word as its value, and stays on a line with it.
+ */
 static bool
 holds_next(const char *word, const char *next)
 {
@@ -113,7 +115,7 @@ holds_next(const char *word, const char *next)
 	       !starts_with(word, "--no-") && strcmp(word, "-y") && strcmp(word, "--quiet");
 }
 
-/* The words, those that stay together as one. */
+/* Returns the words, those that stay together as one. */
 static struct names
 groups(struct arena *a, const struct names *words)
 {
@@ -138,8 +140,8 @@ shell_words(const struct shell *sh, const struct names *words, bool filled, stru
 	for (size_t i = 0; i < all.n; i++)
 		total += text_columns(all.at[i], strlen(all.at[i])) + (i > 0);
 	/*
-	 * What a long command is about, its last operands, starts a line of its own; if they do
-	 * not fit on it, each has one: then an edit of one changes no other line.
+	 * Starts a new line for the last operands of a long command; if they do not fit, each gets
+	 * its own line, so that an edit of one changes no other line.
 	 */
 	while (operands > 0 && all.at[operands - 1][0] != '-') {
 		operands--;

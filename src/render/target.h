@@ -13,7 +13,7 @@
 
 /* A stage of a Dockerfile, for the numbers of its instructions. */
 struct docker_stage {
-	const char *name, *base; /* base: id of the step that FROM stands for, or NULL */
+	const char *name, *base; /* base: id of the step of FROM, or NULL */
 	bool image;              /* FROM is an image, not an earlier stage */
 };
 struct docker_stages LIST(struct docker_stage);
@@ -37,10 +37,10 @@ struct target {
 };
 
 /*
- * Fills in top, summary and helpers; next where the table has none.
+ * Fills in top, summary and helpers; and next if the table has none.
  *
- *   errors  SB04xx: the target cannot express the plan, each reason at the recipe's line.  For a
- *           target of the default set render() makes them warnings and leaves it out.
+ *   errors  SB04xx: the target cannot express the plan, each reason at the recipe's line. For a
+ *           default target, render() turns them into warnings and skips it.
  */
 typedef void target_fill(struct target *t);
 target_fill dockerfile_fill, modal_fill, apptainer_fill, script_fill, requirements_fill,
@@ -49,23 +49,23 @@ target_fill dockerfile_fill, modal_fill, apptainer_fill, script_fill, requiremen
 extern const struct shape dockerfile_shape[], modal_shape[], apptainer_shape[], script_shape[],
 	requirements_shape[], pipeline_shape[], cluster_shape[];
 
-/* The same without writing: what Modal refuses of a plan. */
+/* Checks a plan for Modal without writing it. */
 target_fill modal_judge;
 
-/* The name of the image: NAME, or NAME:CELL in a matrix. */
+/* Returns the name of the image: NAME, or NAME:CELL in a matrix. */
 const char *docker_image_tag(struct arena *a, const struct recipe *r);
 
-/* The instructions of a Dockerfile, as engines number them. */
+/* Returns the instructions of a Dockerfile, as engines number them. */
 struct instructions docker_instructions(const struct target *t, const char *text,
 					const struct template_marks *marks);
 
 /* --- parts that targets share --- */
 
 /*
- * target_helper -- the file of an OP_FILE with a helper, beside what a target writes.
+ * target_helper -- returns the file of an OP_FILE with a helper, next to the files of a target.
  *
- *   out     its path from the output directory: "stackbuild/compile.py"; what differs from cell to
- *           cell of a matrix lies beside the cell's own files: "CELL/plan.json"
+ *   out     its path from the output directory: "stackbuild/compile.py"; files that differ between
+ *           cells of a matrix are next to the cell's own files: "CELL/plan.json"
  */
 const char *target_helper(struct target *t, const struct operation *op);
 
@@ -73,8 +73,8 @@ const char *target_helper(struct target *t, const struct operation *op);
 const char *target_generated(struct arena *a, const struct recipe *r);
 
 /*
- * Adds what a stack is, in lines: "NAME: torch 2.2.2 (cu121), Python 3.11, mamba-ssm 2.2.2,
- * WHERE; compiled for compute capability 8.0".
+ * Adds the description of a stack, in lines: "NAME: torch 2.2.2 (cu121), Python 3.11, mamba-ssm
+ * 2.2.2, WHERE; compiled for compute capability 8.0".
  */
 void target_title(struct target *t, const char *list, const char *where);
 
@@ -82,7 +82,7 @@ void target_title(struct target *t, const char *list, const char *where);
 extern const struct shape target_pair_shape[];
 void target_pair(struct scope *out, const char *list, const char *name, const char *value,
 		 struct span at);
-/* The recipe's env: as such a list, "environment". */
+/* Adds the recipe's `env` as such a list, "environment". */
 void target_environment(struct scope *out, const struct recipe *r);
 
 /* Adds a text to a list of plain texts, in lines of at most 100 characters; NULL: nothing. */
@@ -94,13 +94,13 @@ const char *target_archive(struct arena *a, const char *name, const struct stack
 /* Returns the first digits of a step's key, and of the commit that `build` resolved. */
 const char *target_key(struct target *t, const struct step *s);
 
-/* Whether files of the recipe's directory are copied into the image. */
+/* Returns whether files of the recipe's directory are copied into the image. */
 bool target_copies_app(const struct recipe *r);
 
-/* The toolkit of a machine is not in an image that is built anywhere: SB0405. */
+/* Rejects the toolkit of a host, which no image contains: SB0405. */
 void target_refuse_host(struct target *t);
 
-/* A target without a base image has no torch of its base: SB0405. */
+/* Rejects `torch: {from: base}` for a target without a base image: SB0405. */
 void target_refuse_base_torch(struct target *t);
 
 /* Returns the compute capabilities of a stack. */
@@ -113,8 +113,8 @@ struct names target_archs(struct arena *a, const struct stack *s);
 const char *target_own_gpus(struct target *t, const struct stack_extension *e);
 
 /*
- * How what an extension's wheel depends on is read where it is compiled (docs/store.md): the
- * program templates/inputs.py is given a file with what the plan knows, and finds the rest.
+ * Adds the command that reads the inputs of a wheel in its build environment (docs/store.md):
+ * templates/inputs.py gets a file with the inputs of the plan, and finds the others.
  */
 struct inputs {
 	struct operations files; /* {share}/inputs.py and {share}/ID.plan.json */
@@ -127,25 +127,25 @@ struct inputs inputs_of(struct arena *a, const struct plan *p, const struct step
 /* --- commands as shell text --- */
 
 /*
- * What the places in a plan's words stand for.  A text that starts with `$` is a
- * variable of the script and what follows it ("$share/src"); any other is the folder or
- * program itself.  {secrets} and {inputs} are for targets alone: where files of secrets lie,
- * and where those go that say what a wheel depends on.
+ * The values of the places in a plan's words. A text that starts with `$` is a variable of the
+ * script and a path below it ("$share/src"); any other is the directory or program itself.
+ * {secrets} and {inputs} are for targets only: directories for the files of secrets, and for the
+ * inputs of wheels.
  */
 struct places {
 	const char *src, *wheels, *share, *python, *venv, *prefix, *work, *app, *secrets, *inputs;
 };
 
 /*
- * Where shell text stands: places filled in, every word quoted, lines broken where a reader would
- * break them.  What the shell cannot be given there is an error SB0404.
+ * Writes shell text: fills in places, quotes every word, and breaks long lines between operands. A
+ * word that the shell cannot contain is an error SB0404.
  */
 struct shell {
 	struct diags *ds;
 	struct span at; /* of the step */
 	enum language language;
 	struct places places;
-	unsigned column; /* where the first word will stand */
+	unsigned column; /* column of the first word */
 	unsigned indent; /* blanks before a line that continues */
 	unsigned width;  /* columns; 0: all on one line */
 };
@@ -168,7 +168,7 @@ void shell_file(const struct shell *sh, const struct operation *op, struct buf *
  */
 void shell_words(const struct shell *sh, const struct names *words, bool filled, struct buf *out);
 
-/* Returns a word, not quoted, for a target whose places are no variables. */
+/* Returns a word, unquoted, for a target without variables as places. */
 const char *shell_plain(struct arena *a, const struct places *p, const char *s);
 
 #endif

@@ -6,9 +6,9 @@
 #include "base/str.h"
 
 /*
- * One walk reads a template, twice.  The first time there are no values: all of it is checked, also
- * the sections that this recipe does not enter.  The second time the body of a list is read once
- * for each item, and a section that is not entered is passed over.
+ * One walk reads a template, twice. The first walk has no values, and checks everything, even
+ * sections that this recipe does not use. The second walk reads the body of a list once for each
+ * item, and skips unused sections.
  */
 struct expansion {
 	struct diags *ds;
@@ -18,7 +18,7 @@ struct expansion {
 	struct template_marks *marks; /* or NULL */
 	bool checking;
 	const char *p, *end;
-	const char *silent_to; /* up to here blanks and the line's end are left out */
+	const char *silent_to; /* up to here, blanks and the line end are omitted */
 	const char *marked;    /* line and col are those of this byte */
 	uint32_t line, col;
 	unsigned depth,
@@ -103,7 +103,7 @@ follows(const struct expansion *e, const char *what)
 	return (size_t)(e->end - e->p) >= strlen(what) && !memcmp(e->p, what, strlen(what));
 }
 
-/* The "}}" that closes a tag, or NULL. */
+/* Returns the "}}" that closes a tag, or NULL. */
 static const char *
 tag_end(const char *p, const char *end)
 {
@@ -112,7 +112,7 @@ tag_end(const char *p, const char *end)
 	return p && p < end ? p : NULL;
 }
 
-/* The tag whose "{{" is at e->p.  False: not closed, or no name in it. */
+/* Reads the tag whose "{{" is at e->p.  False: not closed, or no name in it. */
 static bool
 read_tag(struct expansion *e, struct tag *t)
 {
@@ -148,7 +148,7 @@ read_tag(struct expansion *e, struct tag *t)
 
 /* --- names --- */
 
-/* The row of a name, found outwards; NULL: there is none. */
+/* Returns the row of a name, found outwards, or NULL. */
 static const struct shape *
 find_name(const struct frame *f, struct str name, const struct value **value)
 {
@@ -175,7 +175,9 @@ find_name(const struct frame *f, struct str name, const struct value **value)
 	return NULL;
 }
 
-/* The same for a tag; reports a name that is unknown.  NULL also if nothing depends on it. */
+/*
+ * Returns the row of a tag; reports an unknown name.  NULL also if nothing depends on it.
+ */
 static const struct shape *
 look_up(struct expansion *e, const struct frame *f, const struct tag *t, bool write,
 	const struct value **value)
@@ -188,8 +190,8 @@ look_up(struct expansion *e, const struct frame *f, const struct tag *t, bool wr
 	if (row || !e->checking || e->unknown)
 		return row;
 	name = text_of(e, t->name);
-	d = diag_at(e->ds, E_TEMPLATE_NAME, place(e, t->name), "there is no `%s` to insert here",
-		    name);
+	d = diag_at(e->ds, E_TEMPLATE_NAME, place(e, t->name),
+		    "there is no name `%s` in this place", name);
 	for (; f; f = f->outer)
 		for (row = f->shape; row && row->name; row++)
 			list_push(e->out->a, &known, row->name);
@@ -197,7 +199,7 @@ look_up(struct expansion *e, const struct frame *f, const struct tag *t, bool wr
 	if (near)
 		diag_fix(d, d->at, near, "did you mean `%s`?", near);
 	else
-		diag_help(d, "look up the names in the template that is built in");
+		diag_help(d, "the built-in template has all names");
 	return NULL;
 }
 
@@ -233,18 +235,18 @@ check_value(struct expansion *e, const struct tag *t, const struct shape *row)
 	struct arena *a = e->out->a;
 
 	if (row->kind == VALUE_LIST || row->kind == VALUE_FLAG) {
-		text = arena_printf(a, "`%s` is no text", name);
+		text = arena_printf(a, "`%s` is not a text", name);
 		help = arena_printf(a, "open a section: {{#%s}} ... {{/%s}}", name, name);
 		at = t->name;
 	} else if (row->kind == VALUE_CODE && !str_is(t->quoting, "code")) {
-		text = arena_printf(a, "`%s` is made of quoted parts already", name);
+		text = arena_printf(a, "`%s` is already quoted", name);
 		help = arena_printf(a, "write {{%s|code}}", name);
 	} else if (row->kind == VALUE_TEXT && !t->quoted) {
-		text = arena_printf(a, "`%s` is inserted without a quoting", name);
+		text = arena_printf(a, "`%s` is inserted without quoting", name);
 		help = arena_printf(a, "add the quoting: {{%s|...}} with one of %s", name,
 				    quotings_for(e));
 	} else if (row->kind == VALUE_TEXT && (q == QUOTINGS || !quoting_fits(q, e->language))) {
-		text = arena_printf(a, "`%s` is not a quoting of this kind of file",
+		text = arena_printf(a, "this kind of file has no quoting `%s`",
 				    text_of(e, t->quoting));
 		help = arena_printf(a, "use one of %s", quotings_for(e));
 	}
@@ -252,10 +254,7 @@ check_value(struct expansion *e, const struct tag *t, const struct shape *row)
 		diag_help(diag_at(e->ds, E_TEMPLATE_QUOTING, place(e, at), "%s", text), "%s", help);
 }
 
-/*
- * Adds code.  If its tag stands alone on a line, the blanks before it go before every line of the
- * code.
- */
+/* Adds code. If its tag is alone on a line, the blanks before it precede every line of the code. */
 static void
 add_code(struct expansion *e, const struct tag *t, const char *text)
 {
@@ -283,8 +282,8 @@ add_value(struct expansion *e, const struct tag *t, const struct shape *row, con
 	if (!v->text) {
 		name = text_of(e, t->name);
 		diag_help(diag_at(e->ds, E_TEMPLATE_NAME, place(e, t->name),
-				  "this recipe gives no `%s`", name),
-			  "put it into a section: {{#%s}} ... {{/%s}}", name, name);
+				  "this recipe has no value for `%s`", name),
+			  "move it into a section: {{#%s}} ... {{/%s}}", name, name);
 	} else if (row->kind == VALUE_CODE) {
 		add_code(e, t, v->text);
 	} else if (!quote(e->out, q, e->language, v->text, &why)) {
@@ -312,8 +311,8 @@ add_word(struct expansion *e, const struct frame *f, struct str word)
 /* --- text and sections --- */
 
 /*
- * The end of a line that holds nothing but section tags, remarks and blanks: it is
- * there for the reader of the template and leaves nothing in the result.
+ * Returns the end of a line with only section tags, remarks and blanks, which is for readers of the
+ * template and not in the result.
  */
 static const char *
 structure_line(const struct expansion *e)
@@ -373,7 +372,7 @@ walk_list(struct expansion *e, const struct frame *f, const struct tag *t, const
 
 	for (const struct frame *g = f; e->checking && g; g = g->outer)
 		if (g->list == row)
-			diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name), "`%s` is open already",
+			diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name), "`%s` is already open",
 				row->name);
 	if (!items || !items->n)
 		walk(e, &item, t, false);
@@ -420,7 +419,7 @@ check_close(struct expansion *e, const struct tag *t, const struct tag *open)
 	if (open && str_eq(t->name, open->name))
 		return;
 	d = diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name),
-		    "`%s` is closed here but was not opened last", text_of(e, t->name));
+		    "`%s` is closed, but another section was opened last", text_of(e, t->name));
 	if (open)
 		diag_note(d, place(e, open->name), "`%s` was opened last", text_of(e, open->name));
 	e->p = e->end;
@@ -476,7 +475,7 @@ template_expand(struct diags *ds, const struct source *src, enum language langua
 
 	if (src->size > TEMPLATE_BYTES_MAX) {
 		diag_at(ds, E_TEMPLATE_SYNTAX, (struct span){ .src = src },
-			"a template is at most %d KiB", TEMPLATE_BYTES_MAX / 1024);
+			"the template is larger than %d KiB", TEMPLATE_BYTES_MAX / 1024);
 		return false;
 	}
 	/* The built-in ones are checked by a test, which replaces each by itself. */
@@ -489,6 +488,6 @@ template_expand(struct diags *ds, const struct source *src, enum language langua
 	}
 	if (e.work >= WORK_MAX || out->n >= OUT_MAX)
 		diag_at(ds, E_TEMPLATE_SYNTAX, (struct span){ .src = src },
-			"the result is too large: lists inside lists multiply");
+			"the result is too large: nested lists multiply");
 	return ds->errors == e.errors;
 }

@@ -12,8 +12,8 @@
 #include "recipe/recipe.h"
 
 /*
- * The template language: text with values, sections and lists; no logic, and no way
- * to insert a value without saying how it is to be quoted.
+ * The template language: text with values, sections and lists; no logic, and every value is
+ * inserted with its quoting.
  *
  *     template := { text | tag }
  *     tag      := "{{" name "|" quoting "}}"        a value, quoted for this place
@@ -61,17 +61,17 @@ struct value {
 	struct scopes LIST(struct scope *) items;
 };
 
-/* The values for one shape.  A name that was not set is not there. */
+/* The values for one shape. A name that was not set has no value. */
 struct scope {
 	struct arena *a;
 	const struct shape *shape; /* NULL: an item that is a plain text */
-	struct value *values;      /* one a row of shape; or the one plain text */
-	/* What the words that it records belong to, but for those of an item inside with its own. */
+	struct value *values;      /* one for each row of shape; or the only plain text */
+	/* The owner of the recorded words, except those of an inner item with its own owner. */
 	const char *mark;
 };
 
 struct scope *scope_new(struct arena *a, const struct shape *shape);
-/* at: the recipe's line, for when the text cannot be quoted.  NULL: not there. */
+/* Sets a text; at: the recipe's line, for a text that cannot be quoted. NULL: no value. */
 void scope_text(struct scope *s, const char *name, const char *text, struct span at);
 void scope_flag(struct scope *s, const char *name, bool on);
 void scope_code(struct scope *s, const char *name, const char *code);
@@ -82,7 +82,7 @@ void scope_texts(struct scope *s, const char *name, const struct texts *all);
 
 struct templates; /* where template texts come from: templates_open */
 
-/* The text of a template or helper file, from the folder of --templates or built in. */
+/* Returns the text of a template or helper file, from the directory of --templates or built in. */
 const struct source *templates_text(const struct templates *t, const char *name);
 /* sha256 of all of them, names included: a part of the manifest. */
 const char *templates_digest(struct arena *a, const struct templates *t);
@@ -102,8 +102,8 @@ struct template_marks LIST(struct template_mark);
  *           what `sh` means
  *   out     marks: may be NULL
  *   errors  SB0401 syntax, SB0402 unknown name, SB0403 no quoting or a wrong one,
- *           SB0404 a value that cannot be written there (at the recipe's line);
- *           false, and out is not to be used
+ *           SB0404 a value that cannot be written there (at the recipe's line); false: out is not
+ *           valid
  *   limits  TEMPLATE_BYTES_MAX, TEMPLATE_DEPTH_MAX sections inside each other
  */
 bool template_expand(struct diags *ds, const struct source *src, enum language language,

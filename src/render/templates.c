@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "render.h"
 
-/* Where the texts come from: one source a name, in the order of the names. */
+/* The sources of the texts: one for each name, in the order of the names. */
 struct templates {
 	const struct source **at; /* beside embedded_templates */
 };
@@ -20,12 +20,11 @@ report_none(struct diags *ds, const char *dir)
 	for (size_t i = 0; i < embedded_templates_n; i++)
 		if (!strchr(embedded_templates[i].path, '/'))
 			list_push(ds->arena, &names, embedded_templates[i].path);
-	diag_help(diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` holds no template", dir),
-		  "put one of these there, under its own name: %s",
-		  names_join(ds->arena, &names, ", "));
+	diag_help(diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` has no template", dir),
+		  "add one of these files: %s", names_join(ds->arena, &names, ", "));
 }
 
-/* A file without the name of a template is misnamed or has no effect. */
+/* Warns about a file without the name of a template: it is misnamed or has no effect. */
 static bool
 warn_unknown(struct diags *ds, const char *dir)
 {
@@ -44,7 +43,7 @@ warn_unknown(struct diags *ds, const char *dir)
 		if (names_have(&known, files.at[i]) || fs_is_dir(src->path))
 			continue;
 		d = diag_at(ds, W_NOT_A_TEMPLATE, (struct span){ .src = src },
-			    "this file takes the place of no template");
+			    "this file replaces no template");
 		if (near)
 			diag_help(d, "did you mean `%s`?", near);
 	}
@@ -58,9 +57,9 @@ templates_open(struct arena *a, struct diags *ds, const char *dir)
 	size_t replaced = 0;
 
 	if (dir && !fs_is_dir(dir)) {
-		diag_help(
-			diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` is not a folder", dir),
-			"name the folder that holds your templates");
+		diag_help(diag_at(ds, E_NO_TEMPLATE, (struct span){ 0 }, "`%s` is not a directory",
+				  dir),
+			  "name the directory that contains your templates");
 		return NULL;
 	}
 	t->at = arena_array_of(a, const struct source *, embedded_templates_n);

@@ -19,7 +19,7 @@ extern const char *const report_classes[];
 /* Sets a name to a text without control characters and without credentials; NULL: nothing. */
 void page_text(struct page *p, struct scope *s, const char *name, const char *text);
 void page_class(struct page *p, struct scope *s, enum report_state state);
-/* The same with code: text between backticks becomes <code>. */
+/* Writes the same with code: text between backticks becomes <code>. */
 void page_prose(struct page *p, struct scope *s, const char *name, const char *text);
 /* Adds the text to a list of plain texts. */
 void page_line(struct page *p, struct scope *s, const char *list, const char *text);
@@ -32,7 +32,7 @@ const char *report_estimate(struct arena *a, double seconds);
 /* Returns "77.8 MB", "5.40 GB". */
 const char *report_size(struct arena *a, double bytes);
 
-/* The sections, in the order of src/report/report.c's shape. */
+/* Fills in the sections, in the order of the shape in src/report/report.c. */
 void page_plan(struct page *p);
 void page_sizes(struct page *p);
 void page_proof(struct page *p);

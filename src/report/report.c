@@ -25,14 +25,14 @@ static const struct shape diag_shape[] = {
 	{ "severity", VALUE_TEXT, "error, warning, note", 0 },
 	{ "code", VALUE_TEXT, "SB0201", 0 },
 	{ "text", VALUE_CODE, "what is wrong", 0 },
-	{ "place", VALUE_TEXT, "file:line:column; may not be there", 0 },
-	{ "notes", VALUE_LIST, "the lines under it", note_shape },
+	{ "place", VALUE_TEXT, "file:line:column, optional", 0 },
+	{ "notes", VALUE_LIST, "the lines below it", note_shape },
 	{ 0 },
 };
 static const struct shape choice_shape[] = {
 	{ "what", VALUE_TEXT, "python", 0 },
 	{ "value", VALUE_TEXT, "3.11", 0 },
-	{ "why", VALUE_TEXT, "the reason; may not be there", 0 },
+	{ "why", VALUE_TEXT, "the reason, optional", 0 },
 	{ 0 },
 };
 static const struct shape cause_shape[] = {
@@ -56,7 +56,7 @@ static const struct shape check_shape[] = {
 	{ "name", VALUE_TEXT, "loads", 0 },
 	{ "state", VALUE_TEXT, "good, open or bad", 0 },
 	{ "result", VALUE_TEXT, "passed", 0 },
-	{ "what", VALUE_TEXT, "what was looked at", 0 },
+	{ "what", VALUE_TEXT, "what was checked", 0 },
 	{ "why", VALUE_TEXT, "the reason", 0 },
 	{ "time", VALUE_TEXT, "how long it took", 0 },
 	{ 0 },
@@ -65,7 +65,7 @@ static const struct shape cell_shape[] = {
 	{ "name", VALUE_TEXT, "python-3.10", 0 },
 	{ "check", VALUE_TEXT, "compatible", 0 },
 	{ "check_state", VALUE_TEXT, "good, open or bad", 0 },
-	{ "codes", VALUE_TEXT, "SB0242; may not be there", 0 },
+	{ "codes", VALUE_TEXT, "SB0242, optional", 0 },
 	{ "build", VALUE_TEXT, "built in 3 min 20 s", 0 },
 	{ "build_state", VALUE_TEXT, "good, open or bad", 0 },
 	{ "proof", VALUE_TEXT, "proven up to compile", 0 },
@@ -81,35 +81,35 @@ static const struct shape gpu_shape[] = {
 
 const struct shape report_shape[] = {
 	{ "stack", VALUE_TEXT, "the stack's name", 0 },
-	{ "cell", VALUE_TEXT, "the cell that is described; not there without a matrix", 0 },
+	{ "cell", VALUE_TEXT, "the cell that the page describes; missing without a matrix", 0 },
 	{ "cells_n", VALUE_TEXT, "how many cells there are, if several", 0 },
-	{ "command", VALUE_TEXT, "the recipe as a command names it", 0 },
+	{ "command", VALUE_TEXT, "path of the recipe for a command", 0 },
 	{ "digest", VALUE_TEXT, "of the recipe", 0 },
-	{ "version", VALUE_TEXT, "that of stackbuild", 0 },
+	{ "version", VALUE_TEXT, "version of stackbuild", 0 },
 	{ "summary", VALUE_TEXT, "the stack in a line", 0 },
 	{ "headline", VALUE_TEXT, "the verdict", 0 },
 	{ "state", VALUE_TEXT, "of the verdict: good, open or bad", 0 },
 	{ "tiles", VALUE_LIST, "check, build, proof, use of the GPU", tile_shape },
 	{ "diags", VALUE_LIST, "diagnostics", diag_shape },
-	{ "unchecked", VALUE_LIST, "lines: parts that were not checked", 0 },
-	{ "choices", VALUE_LIST, "what was selected", choice_shape },
+	{ "unchecked", VALUE_LIST, "lines: unchecked parts", 0 },
+	{ "choices", VALUE_LIST, "selected versions", choice_shape },
 	{ "recipe", VALUE_TEXT, "the text of the recipe", 0 },
 	{ "failed", VALUE_CODE, "the error of a failed build", 0 },
 	{ "log", VALUE_TEXT, "build.log", 0 },
-	{ "causes", VALUE_LIST, "what the log shows", cause_shape },
+	{ "causes", VALUE_LIST, "cause in the log", cause_shape },
 	{ "worth", VALUE_LIST, "lines of a log that shows no known cause", 0 },
 	{ "no_failure", VALUE_TEXT, "why there is no diagnosis", 0 },
-	{ "plan_said", VALUE_CODE, "what the times are", 0 },
+	{ "plan_said", VALUE_CODE, "meaning of the times", 0 },
 	{ "steps", VALUE_LIST, "the plan", bar_shape },
 	{ "half", VALUE_TEXT, "of the axis", 0 },
 	{ "total", VALUE_TEXT, "of the axis", 0 },
 	{ "sizes_said", VALUE_CODE, "the size of the image, or why there is none", 0 },
 	{ "layers", VALUE_LIST, "the layers of the image", bar_shape },
-	{ "proof_said", VALUE_CODE, "of what image, or why there is no proof", 0 },
+	{ "proof_said", VALUE_CODE, "image of the proof, or why there is none", 0 },
 	{ "checks", VALUE_LIST, "of the proof", check_shape },
 	{ "matrix_said", VALUE_CODE, "a sentence on the table", 0 },
 	{ "cells", VALUE_LIST, "of the matrix; empty without one", cell_shape },
-	{ "use_said", VALUE_CODE, "the verdict of `run`, or that there is none", 0 },
+	{ "use_said", VALUE_CODE, "verdict of `run`, or a sentence that there is none", 0 },
 	{ "use_command", VALUE_TEXT, "what ran", 0 },
 	{ "gpus", VALUE_LIST, "GPUs", gpu_shape },
 	{ "seconds", VALUE_TEXT, "how long the command ran", 0 },
@@ -228,7 +228,7 @@ use_said(const struct use *u)
 	}
 }
 
-/* Of several cells: "5 of 12 good, 1 bad". */
+/* Writes the summary of several cells: "5 of 12 good, 1 bad". */
 static struct report_said
 count(struct page *p, size_t member, const char *good, const char *bad)
 {
@@ -251,7 +251,7 @@ count(struct page *p, size_t member, const char *good, const char *bad)
 	};
 }
 
-/* The first of these states that is bad decides, then the first that is open. */
+/* Of these states, the first bad one decides, then the first open one. */
 static const char *
 headline(const struct report_cell *c, enum report_state *state)
 {

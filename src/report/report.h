@@ -31,7 +31,7 @@ struct report_files {
 		const char *name;
 		double bytes;
 		double files;
-	}) layers; /* inspect.json; empty: there is none */
+	}) layers; /* inspect.json; empty: none */
 };
 
 struct report_cell {
@@ -44,12 +44,12 @@ struct report {
 	const struct recipe *recipe; /* of the cell that the page describes */
 	const char *command;         /* the recipe as a command names it: "x.yaml --cell a" */
 	const char *summary;         /* "torch 2.2.2 (cu121), ..."; NULL: there is no stack */
-	const struct plan *plan;     /* NULL: there is none, since the stack cannot work */
+	const struct plan *plan;     /* NULL if the stack cannot work */
 	const struct diags *diags;
 	struct unchecked_parts unchecked;
 	struct report_files files;
 	struct report_cells LIST(struct report_cell) cells; /* of the matrix; at least one */
-	size_t cell;                                        /* of cells: the one described */
+	size_t cell;                                        /* of cells: the described one */
 };
 
 /* Checks the record and the proof of a cell; digest: of its recipe. */

@@ -105,7 +105,7 @@ record_step(const struct build_record *b, const char *id)
 	return NULL;
 }
 
-/* How a step came about: the word of build.json; "failed"; "not run". */
+/* Returns how a step came about: the word of build.json; "failed"; "not run". */
 static const char *
 step_how(const struct build_record *b, const struct build_record_step *s)
 {
@@ -328,7 +328,10 @@ report_trouble(const struct report_cell *c)
 	       c->proof.state == REPORT_BAD;
 }
 
-/* Of very many cells, those with problems come before the others are left out. */
+/*
+ * Lists the cells; if there are too many, those with problems come first and the others are
+ * omitted.
+ */
 void
 page_matrix(struct page *p)
 {
@@ -361,7 +364,7 @@ page_matrix(struct page *p)
 
 /* --- the use of the GPU --- */
 
-/* The lines of use_text that follow the verdict. */
+/* Writes the lines of use_text that follow the verdict. */
 static void
 figures(struct page *p, struct scope *row, const struct use *u, const struct use_gpu *g)
 {

@@ -60,7 +60,7 @@ uses_git(const struct workspace *w)
 	return false;
 }
 
-/* A package that is wanted where a condition holds. */
+/* A package that is needed if a condition holds. */
 struct need {
 	bool when;
 	const char *name, *reason;
@@ -94,8 +94,8 @@ compiles_at_run_time(const struct workspace *w)
 }
 
 /*
- * Whether dnf installs the packages of an image, which are then called by its names; those that the
- * recipe lists stay as they are.
+ * Returns whether dnf installs the packages of an image, which are then called by its names; those
+ * that the recipe lists stay as they are.
  */
 static bool
 install(struct workspace *w, const struct os_release *os, struct text image, struct choices *list)
@@ -107,14 +107,13 @@ install(struct workspace *w, const struct os_release *os, struct text image, str
 	if (!list->n || apt || (os->musl && w->s->torch.value))
 		return false;
 	if (!os->dnf || cuda) {
-		struct diag *d =
-			diag_at(w->ds, E_NO_APT, image.at, "%s has no apt to install %s with",
-				os->id, list->at[0].value);
+		struct diag *d = diag_at(w->ds, E_NO_APT, image.at, "%s has no apt to install %s",
+					 os->id, list->at[0].value);
 
 		if (os->dnf)
-			diag_why(d,
-				 "dnf installs its packages, and CUDA comes from packages for apt");
-		diag_help(d, "take an Ubuntu or Debian image");
+			diag_why(d, "its package manager is dnf, and stackbuild installs CUDA from "
+				    "packages for apt");
+		diag_help(d, "use an Ubuntu or Debian image");
 		return false;
 	}
 	for (size_t i = 0; i < list->n; i++) {

@@ -20,7 +20,7 @@ add_arch(struct workspace *w, struct choice c)
 	all->at[at] = c;
 }
 
-/* True if an extension of the stack has no code for that compute capability. */
+/* Returns true if an extension of the stack has no code for that compute capability. */
 static bool
 is_rejected(struct workspace *w, const char *cc)
 {
@@ -37,14 +37,17 @@ is_rejected(struct workspace *w, const char *cc)
 	return rules_reject_gpu(w, cc);
 }
 
-/* Where the recipe names no GPUs: what torch's build carries, nvcc knows and extensions run on. */
+/*
+ * Selects the GPUs if the recipe names none: those of torch's build that nvcc and the extensions
+ * support.
+ */
 static void
 add_default_archs(struct workspace *w, const struct torch_variant *v)
 {
 	const struct cuda_toolkit *t = w->s->toolkit;
 	const struct names *own = build_archs(w, v), *archs = own->n ? own : &v->archs;
-	const char *reason =
-		own->n ? "torch's build carries it" : "torch's build for x86_64 carries it";
+	const char *reason = own->n ? "torch's build has code for it" :
+				      "torch's build for x86_64 has code for it";
 
 	for (int strict = 1; strict >= 0 && !w->s->archs.n; strict--)
 		for (size_t i = 0; i < archs->n; i++)

@@ -32,7 +32,10 @@ image_is_doubtful(const struct workspace *w, const struct image_name *n)
 	       facts_image(w->f, w->a, n->repository, n->tag, &why, &source) == TRI_UNKNOWN;
 }
 
-/* On one system; devel images are those that are listed, and the others are made beside them. */
+/*
+ * Returns the image on one system. The knowledge base lists devel images; the names of the others
+ * follow from them.
+ */
 static const char *
 image_on(const struct workspace *w, const struct image_name *n, const char *version, bool cudnn,
 	 const char *os)
@@ -89,7 +92,7 @@ check_image(struct workspace *w)
 	/* A release that never was is reported by the solver. */
 	if ((!n->tag && n->digest) || (n->cuda && facts_cuda_impossible(w->f, n->cuda)))
 		return;
-	/* As docker reads it. */
+	/* Splits a name as docker does. */
 	can = facts_image(w->f, w->a, n->repository, n->tag ? n->tag : "latest", &why, &source);
 	if (can == TRI_NO) {
 		d = diag_at(w->ds, E_IMAGE_NEVER, w->r->base.at, "the image `%s` does not exist",
@@ -150,7 +153,7 @@ resolve_image(struct workspace *w)
 
 static const char *const DEFAULT_OS = "ubuntu22.04";
 
-/* The system for an image that stackbuild selects: the solver's, or the usual one. */
+/* Returns the system for an image that stackbuild selects: the solver's, or the usual one. */
 static const struct os_release *
 pick_os(const struct workspace *w, const char **why)
 {
@@ -223,7 +226,7 @@ choose_plain(struct workspace *w)
 			    arena_printf(w->a, "a plain system: %s", why), os ? os->source : NULL);
 }
 
-/* The toolkit of PyPI's wheels. */
+/* Selects the toolkit of PyPI's wheels. */
 static void
 choose_wheels(struct workspace *w)
 {
@@ -237,24 +240,27 @@ choose_wheels(struct workspace *w)
 		return;
 	}
 	d = diag_at(w->ds, E_CUDA_SOURCE, w->r->cuda_from_at.line ? w->r->cuda_from_at : s->cuda.at,
-		    "PyPI has no wheels of the compiler of CUDA %s", s->cuda.value);
+		    "PyPI has no wheels of nvcc for CUDA %s", s->cuda.value);
 	if (s->toolkit)
 		diag_source(d, s->toolkit->source);
 	if (w->r->cuda_from_at.line && !w->r->base.s)
 		diag_fix(d, w->r->cuda_from_at, edit_scalar(w->a, w->r->cuda_from_at, "image"),
 			 "use NVIDIA's image");
 	else
-		diag_help(d, "use NVIDIA's image: remove `from: wheels`, and base: if it "
-			     "is a plain system");
+		diag_help(d, "use NVIDIA's image: remove `from: wheels`, and `base:` if it names a "
+			     "plain system");
 }
 
-/* The source of the toolkit if the recipe does not set it. */
+/* Returns the source of the toolkit if the recipe does not set it. */
 static enum cuda_from
 toolkit_origin(const struct workspace *w)
 {
 	const struct stack *s = w->s;
 
-	/* Only of a system's own image is it known that no toolkit is in it, and which one it takes. */
+	/*
+	 * Only the plain image of a system is known to have no toolkit, and which toolkit can be
+	 * installed.
+	 */
 	if (s->image.cuda || !w->r->base.s || !s->image.os || s->image.torch || s->image.moves)
 		return CUDA_IMAGE;
 	return s->toolkit && s->toolkit->wheels ? CUDA_WHEELS : CUDA_APT;
@@ -273,7 +279,7 @@ choose_cuda(struct workspace *w, const struct candidate *c)
 	if (c && !version_same_series(c->text, own))
 		s->cuda = choice_made(
 			version_series(w->a, c->text),
-			"the closest to torch's build that is compatible with the rest",
+			"the closest to torch's build that is compatible with the other packages",
 			c->entry ? ((const struct cuda_toolkit *)c->entry)->source : NULL);
 	else
 		s->cuda = choice_made(
@@ -322,7 +328,7 @@ resolve_image_devel(const struct workspace *w)
 			       NULL;
 }
 
-/* Extensions are compiled with the base's own nvcc, and it has none. */
+/* Rejects a base without nvcc, because extensions are compiled with its nvcc. */
 static void
 check_flavour(struct workspace *w)
 {
@@ -332,7 +338,7 @@ check_flavour(struct workspace *w)
 
 	if (s->cuda_from != CUDA_IMAGE || !s->compiles || !flavour || !strcmp(flavour, "devel"))
 		return;
-	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions with",
+	d = diag_at(w->ds, E_NO_NVCC, w->r->base.at, "`%s` has no nvcc to compile extensions",
 		    w->r->base.s);
 	if (!s->image.cuda) {
 		diag_why(d, s->image.moves ? "it has no CUDA, and its tag does not name the "
@@ -346,10 +352,8 @@ check_flavour(struct workspace *w)
 				  "write `cuda: {version: \"%s\", from: wheels}`, which takes nvcc "
 				  "from PyPI",
 				  version_series(w->a, s->cuda.value));
-		diag_help(
-			d,
-			"take a base that has nvcc, nvidia/cuda:...-devel-...; or name the system "
-			"in the tag, such as python:3.11-slim-bookworm");
+		diag_help(d, "use a base with nvcc, nvidia/cuda:...-devel-...; or name the system "
+			     "in the tag, such as python:3.11-slim-bookworm");
 		return;
 	}
 	diag_why(d, "%s `%s` images contain only libraries",
@@ -362,7 +366,7 @@ check_flavour(struct workspace *w)
 		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
 }
 
-/* The assumptions of the plan about an unknown image. */
+/* Writes the assumptions of the plan about an unknown image. */
 static void
 tell_assumed(struct workspace *w)
 {
@@ -370,12 +374,13 @@ tell_assumed(struct workspace *w)
 	struct diag *d = diag_at(w->ds, W_IMAGE_UNKNOWN, w->r->base.at,
 				 "the operating system of `%s` is unknown", w->r->base.s);
 
-	diag_why(d, "its name does not show it; assumed: Debian or Ubuntu, with apt");
+	diag_why(d, "its name does not show it; stackbuild assumes Debian or Ubuntu, with apt");
 	if (s->compiles && s->cuda_from == CUDA_IMAGE && !s->image.flavour)
-		diag_why(d, "assumed: nvcc%s%s is in the image", s->cuda.value ? " of CUDA " : "",
-			 s->cuda.value ? s->cuda.value : "");
+		diag_why(d, "stackbuild assumes that nvcc%s%s is in the image",
+			 s->cuda.value ? " of CUDA " : "", s->cuda.value ? s->cuda.value : "");
 	if (s->torch.value && !s->torch_base && !s->image.torch)
-		diag_why(d, "assumed: it has no torch; one that it has is not used");
+		diag_why(d, "stackbuild assumes that it has no torch, and does not use one that it "
+			    "has");
 }
 
 void

@@ -41,13 +41,12 @@ check_modal_timeout(struct workspace *w)
 		return;
 	d = diag_at(w->ds, W_MODAL_TIMEOUT, m->entrypoint.at,
 		    "Modal stops this function after %u seconds", limits->timeout_default_s);
-	diag_why(d, "that is its default, and modal.timeout_s is not given");
-	diag_help(d, "add timeout_s to modal, %u to %u", limits->timeout_min_s,
-		  limits->timeout_max_s);
+	diag_why(d, "that is the default, and modal.timeout_s is not set");
+	diag_help(d, "set modal.timeout_s, %u to %u", limits->timeout_min_s, limits->timeout_max_s);
 	diag_source(d, limits->source);
 }
 
-/* --- where torch comes from, and what belongs to it --- */
+/* --- the source of torch, and its companions --- */
 
 void
 check_index_root(struct workspace *w)
@@ -70,7 +69,7 @@ check_index_root(struct workspace *w)
 	if (tag)
 		diag_fix(d, index.at, edit_scalar(w->a, index.at, tag), "write %s", tag);
 	else
-		diag_help(d, "write the build: cu121, cpu, ...");
+		diag_help(d, "name the build: cu121, cpu, ...");
 	if (t)
 		diag_source(d, t->source);
 }
@@ -88,11 +87,11 @@ check_extra_index(struct workspace *w)
 			if (strcmp(name_normalize(w->a, x->packages.at[k].s), "torch") != 0)
 				continue;
 			d = diag_at(w->ds, W_TORCH_EXTRA, x->packages.at[k].at,
-				    "torch does not come from an extra index");
+				    "torch cannot come from an extra index");
 			diag_why(d, "with two indexes, pip selects the higher version, for any "
 				    "CUDA; stackbuild therefore uses one index for torch");
 			diag_note(d, w->r->torch.at, "torch is required here");
-			diag_help(d, "name it there: torch.index: %s", x->url.s);
+			diag_help(d, "set torch.index: %s", x->url.s);
 		}
 	}
 }
@@ -110,17 +109,17 @@ check_companions(struct workspace *w)
 		if (!pair || *specifiers_text(w->a, q->req->spec) || q->req->url)
 			continue;
 		d = diag_at(w->ds, W_COMPANION, q->text.at,
-			    "`%s` has no version, and any would be taken", q->text.s);
+			    "`%s` has no version, so pip would install any", q->text.s);
 		diag_why(d, "newer releases of torchaudio do not declare the torch that they were "
 			    "built for");
 		pin = arena_printf(w->a, "%s==%s", q->text.s, pair);
 		if (!strcmp(q->text.s, q->req->name))
 			diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, pin),
-				 "write \"%s\", the one that was built for torch %s; in torch.with "
-				 "it comes from torch's index",
+				 "write \"%s\", the release that was built for torch %s; "
+				 "torch.with installs it from torch's index",
 				 pin, t->version);
 		else
-			diag_help(d, "pin %s, the one that was built for torch %s", pair,
+			diag_help(d, "pin %s, the release that was built for torch %s", pair,
 				  t->version);
 		diag_source(d, t->source);
 	}
@@ -147,7 +146,7 @@ check_yanked(struct workspace *w)
 	}
 }
 
-/* Without a list and without a GPU, torch asks the GPU that is not there. */
+/* Rejects a stack without GPUs: torch would query a GPU, and a build has none. */
 void
 check_no_archs(struct workspace *w)
 {
@@ -167,8 +166,7 @@ check_no_archs(struct workspace *w)
 			continue;
 		d = diag_at(w->ds, E_NO_ARCHS, e->at,
 			    "the GPUs for which `%s` is compiled are unknown", e->name);
-		diag_why(d, "an image is built without a GPU, and torch's compile step then has no "
-			    "GPU to ask");
+		diag_why(d, "an image build has no GPU that torch's compile step could query");
 		diag_help(d, "name them: gpus: [...]");
 		diag_source(d, e->build->source);
 		return;
@@ -206,7 +204,7 @@ check_point_release(struct workspace *w, struct text image)
 	diag_why(d, "NVIDIA keeps the last point release of a series, and announces that it "
 		    "deletes the others");
 	diag_fix(d, image.at, edit_scalar(w->a, image.at, better),
-		 "take %s, or pin this one by its digest (@sha256:...)", better);
+		 "use %s, or pin this image by its digest (@sha256:...)", better);
 	diag_source(d, t->source);
 }
 
@@ -246,7 +244,8 @@ check_cudnn(struct workspace *w)
 		d = diag_at(w->ds, W_NO_CUDNN, e->at, "`%s` needs cuDNN's headers, %s or later",
 			    e->name, needs);
 		diag_why(d,
-			 "`%s` has none, and torch's own cuDNN lies where its build does not look",
+			 "`%s` has none, and the build does not search the directory of torch's "
+			 "own cuDNN",
 			 s->base.value);
 		if (s->base.at.line)
 			diag_note(d, s->base.at, "the base is named here");
@@ -255,7 +254,7 @@ check_cudnn(struct workspace *w)
 			diag_fix(d, s->base.at, edit_scalar(w->a, s->base.at, better), "use %s",
 				 better);
 		else
-			diag_help(d, "take a cudnn-devel image as base");
+			diag_help(d, "use a cudnn-devel image as base");
 		diag_source(d, e->known->source);
 	}
 }
@@ -269,7 +268,7 @@ refuse_pin(struct workspace *w, struct span at, const char *what, const char *he
 	struct diag *d =
 		diag_at(w->ds, E_BASE_PINS, at, "pip installs only %s in `%s`", what, w->r->base.s);
 
-	diag_why(d, "it follows %s, the image's own list of versions", i->constraints);
+	diag_why(d, "%s, the image's own list of versions, constrains pip", i->constraints);
 	diag_note(d, w->r->base.at, "the base is named here");
 	diag_help(d, "%s", help);
 	diag_source(d, i->source);
@@ -285,13 +284,13 @@ check_base_pins(struct workspace *w)
 		return;
 	if (w->s->torch.value && !w->s->torch_base)
 		refuse_pin(w, w->s->torch.at, "the image's own torch",
-			   "use that one, with `torch: {from: base}`; or take another base");
+			   "use it with `torch: {from: base}`, or use another base");
 	for (size_t k = 0; i->numpy && numpy && numpy->v && k < w->r->packages.n; k++)
 		if (!strcmp(w->r->packages.at[k].req->key, "numpy") &&
 		    !specifiers_match(facts_specifiers(w->f, i->numpy), numpy->v, PRE_YES))
 			refuse_pin(w, w->r->packages.at[k].text.at,
 				   arena_printf(w->a, "numpy%s", i->numpy),
-				   "leave numpy out, or take another base");
+				   "remove numpy, or use another base");
 }
 
 void
@@ -304,8 +303,8 @@ check_musl(struct workspace *w)
 		return;
 	d = diag_at(w->ds, E_NO_WHEELS, w->r->base.at, "torch has no wheels for `%s`",
 		    w->r->base.s);
-	diag_why(d, "its C library is musl, and torch is published for glibc");
-	diag_help(d, "take an image of Debian or Ubuntu, such as python:3.12-slim-bookworm");
+	diag_why(d, "its C library is musl, and torch has wheels for glibc only");
+	diag_help(d, "use an image of Debian or Ubuntu, such as python:3.12-slim-bookworm");
 	diag_source(d, s->os->source);
 }
 
@@ -346,14 +345,14 @@ check_cuda_home(struct workspace *w)
 
 		if (names_have(&folders, arena_copy(w->a, given->value.s, n)))
 			continue;
-		d = diag_at(w->ds, E_CUDA_HOME, given->value.at, "there is no nvcc in `%s`",
+		d = diag_at(w->ds, E_CUDA_HOME, given->value.at, "`%s` has no nvcc",
 			    given->value.s);
-		diag_why(d, "torch compiles with CUDA_HOME/bin/nvcc, and CUDA %s lies in %s",
+		diag_why(d, "torch compiles with CUDA_HOME/bin/nvcc, and CUDA %s is in %s",
 			 w->s->cuda.value, there);
 		if (folders.n)
 			diag_fix(d, given->value.at,
 				 edit_scalar(w->a, given->value.at, folders.at[0]),
-				 "write %s, or leave it out", folders.at[0]);
+				 "write %s, or remove the variable", folders.at[0]);
 		else
 			diag_help(d,
 				  "remove the variable: compile steps find the toolkit themselves");
@@ -376,10 +375,9 @@ check_true(struct workspace *w, const char *name)
 		if (!strcmp(s, "TRUE") || !strcmp(s, "FALSE"))
 			continue;
 		d = diag_at(w->ds, W_FORCE_BUILD, given->value.at,
-			    "`%s` is not TRUE: setup.py does not see it", s);
+			    "setup.py ignores `%s`, because it is not TRUE", s);
 		diag_why(d,
-			 "%s is compared with TRUE, in capitals; anything else is the same as "
-			 "leaving it out",
+			 "setup.py compares %s with TRUE, in capitals, and ignores any other value",
 			 name);
 		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, "TRUE"),
 			 "write TRUE, or remove the variable: compile steps set it themselves");

@@ -3,8 +3,8 @@
 
 /*
  * TORCH_CUDA_ARCH_LIST of the recipe, read as torch's cpp_extension reads it: blanks become
- * semicolons, each name is replaced as text, and what stands between semicolons must be a
- * capability that the release knows, with +PTX or without.
+ * semicolons, each name is replaced as text, and each entry between semicolons must be a capability
+ * that the release knows, with +PTX or without.
  */
 
 static const char *
@@ -34,7 +34,7 @@ entries(struct workspace *w, const char *s, const struct torch_arch_list *known)
 	}
 }
 
-/* The first entry that the release does not take; NULL: there is none. */
+/* Returns the first entry that the release does not accept, or NULL. */
 static const char *
 first_unknown(struct workspace *w, const struct names *list, const struct torch_arch_list *known)
 {
@@ -50,7 +50,7 @@ first_unknown(struct workspace *w, const struct names *list, const struct torch_
 	return NULL;
 }
 
-/* The list with one semicolon between two entries: what commas and blanks were meant for. */
+/* Returns the list with one semicolon between two entries, instead of commas and blanks. */
 static const char *
 mended(struct workspace *w, const char *s)
 {
@@ -72,18 +72,18 @@ report_unknown(struct workspace *w, const struct setting *given, const char *x,
 	struct diag *d;
 
 	d = *x ? diag_at(w->ds, E_ARCH_LIST, given->value.at,
-			 "torch %s does not know `%s` in TORCH_CUDA_ARCH_LIST", w->s->torch.value,
+			 "torch %s does not accept `%s` in TORCH_CUDA_ARCH_LIST", w->s->torch.value,
 			 x) :
 		 diag_at(w->ds, E_ARCH_LIST, given->value.at,
 			 "TORCH_CUDA_ARCH_LIST has an empty entry");
 	if (!*x || strchr(x, ','))
-		diag_why(d, "one semicolon, or one blank, stands between two entries");
+		diag_why(d, "one semicolon or blank separates two entries");
 	else
-		diag_why(d, "it takes %s, each with +PTX or without",
+		diag_why(d, "it accepts %s, each optionally with +PTX",
 			 names_join(w->a, &known->archs, ", "));
 	if (*better && !first_unknown(w, &again, known))
 		diag_fix(d, given->value.at, edit_scalar(w->a, given->value.at, better),
-			 "write \"%s\"; or leave it out, and name the GPUs in gpus", better);
+			 "write \"%s\"; or remove the variable, and name the GPUs in gpus", better);
 	else
 		diag_help(d,
 			  "remove the entries that torch rejects; or remove the variable, and name "
@@ -109,12 +109,12 @@ check_toolkit(struct workspace *w, const struct setting *given, const struct nam
 			    t->version, cc);
 		diag_why(d, "it compiles for %s to %s", t->archs.at[0],
 			 t->archs.at[t->archs.n - 1]);
-		diag_help(d, "drop the entry, or take another CUDA");
+		diag_help(d, "remove the entry, or use another CUDA");
 		diag_source(d, t->source);
 	}
 }
 
-/* Who reads it at all. */
+/* Warns if no build of an extension reads it. */
 static void
 check_effect(struct workspace *w, const struct setting *given, const struct stack_extension *of)
 {
@@ -129,18 +129,20 @@ check_effect(struct workspace *w, const struct setting *given, const struct stac
 		d = diag_at(w->ds, W_ARCH_IGNORED, given->name.at,
 			    "TORCH_CUDA_ARCH_LIST has no effect on `%s`", e->name);
 		if (build->arch_env)
-			diag_why(d, "its setup.py looks at %s", build->arch_env);
+			diag_why(d, "its setup.py reads %s", build->arch_env);
 		else if (build->archs.n)
 			diag_why(d, "its setup.py has a fixed list: %s",
 				 names_join(w->a, &build->archs, ", "));
 		else
-			diag_why(d, "its setup.py does not look at it");
+			diag_why(d, "its setup.py does not read it");
 		if (build->arch_env)
-			diag_help(d, "leave it out: %s is set from gpus", build->arch_env);
+			diag_help(d, "remove it: stackbuild sets %s from gpus", build->arch_env);
 		else if (e->nvcc_env)
-			diag_help(d, "leave it out: it is compiled for gpus, by nvcc-arch");
+			diag_help(
+				d,
+				"remove it: nvcc-arch compiles the extension for the GPUs in gpus");
 		else
-			diag_help(d, "leave it out, and take its own list as it is");
+			diag_help(d, "remove it: the list of its setup.py applies");
 		diag_source(d, build->source);
 	}
 }

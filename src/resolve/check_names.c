@@ -5,7 +5,10 @@
 
 enum { SHORTEST = 5 }; /* characters: of shorter names too many are alike */
 
-/* The same but for digits: cupy-cuda11x and cupy-cuda12x, flash-attn-3 and -4. */
+/*
+ * Returns true for names that differ only in digits: cupy-cuda11x and cupy-cuda12x, flash-attn-3
+ * and -4.
+ */
 static bool
 differ_in_digits(const char *x, const char *y)
 {
@@ -19,7 +22,7 @@ differ_in_digits(const char *x, const char *y)
 	}
 }
 
-/* One letter more, less or another, or two neighbours swapped. */
+/* Returns true for one added, missing or changed letter, or two swapped neighbours. */
 static bool
 is_one_off(const char *x, const char *y)
 {
@@ -71,8 +74,7 @@ check_name(struct workspace *w, const struct recipe_requirement *q)
 		return;
 	d = diag_at(w->ds, W_NAME_NEAR, q->text.at, "`%s` may be a misspelling of `%s`", req->name,
 		    meant);
-	diag_why(d, "the knowledge base has a package `%s`, and none of the name `%s`", meant,
-		 req->name);
+	diag_why(d, "the knowledge base has a package `%s`, but no package `%s`", meant, req->name);
 	text = arena_printf(w->a, "%s%s", meant, q->text.s + strlen(req->name));
 	diag_fix(d, q->text.at, edit_scalar(w->a, q->text.at, text), "did you mean `%s`?", meant);
 }

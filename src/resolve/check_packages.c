@@ -21,7 +21,7 @@ help_move(struct workspace *w, struct diag *d, struct span item, const char *fro
 			diag_fix(d, edits.at[i]->at, edits.at[i]->replacement, "%s", help);
 }
 
-/* True if env: disables build isolation, or sets another source of wheels. */
+/* Returns true if env: disables build isolation, or sets another source of wheels. */
 static bool
 pip_is_told(const struct workspace *w)
 {
@@ -92,9 +92,9 @@ check_companion_build(struct workspace *w, const struct recipe_requirement *q)
 		return;
 	d = diag_at(w->ds, E_FIT_PAIR, q->text.at,
 		    "`%s` is not compatible with the %s build of torch", q->text.s, torch);
-	diag_why(d, "%s stops when it is imported if its CUDA has another %s than that of torch",
+	diag_why(d, "the import of %s fails if its CUDA has another %s than that of torch",
 		 q->req->key, series ? "version" : "major version");
-	diag_help(d, "write %s==%s, which comes from the index of torch", q->req->name,
+	diag_help(d, "write %s==%s, which is on the index of torch", q->req->name,
 		  version_public(w->a, pin));
 }
 
@@ -107,7 +107,10 @@ check_companion_builds(struct workspace *w)
 		check_companion_build(w, &w->r->torch.with.at[i]);
 }
 
-/* An extension of which PyPI has wheels alone, where the recipe names no other source. */
+/*
+ * Returns true for an extension of which PyPI has wheels alone, where the recipe names no other
+ * source.
+ */
 bool
 is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 {
@@ -126,9 +129,9 @@ check_wheel_extension(struct workspace *w)
 
 		if (!is_only_wheel(x->known, e))
 			continue;
-		d = diag_at(w->ds, E_ONLY_WHEEL, e->at, "`%s` is no extension: nothing is compiled",
-			    e->name.s);
-		diag_why(d, "%s is a wheel on PyPI, which pip installs as it is", x->name);
+		d = diag_at(w->ds, E_ONLY_WHEEL, e->at,
+			    "`%s` is not an extension: nothing is compiled", e->name.s);
+		diag_why(d, "PyPI has a compiled wheel of %s, which pip installs", x->name);
 		if (e->written.s)
 			help_move(w, d, e->written.at, "extensions", "packages",
 				  "move it to `packages`");

@@ -6,7 +6,7 @@
  * gcc and headers there (apt.c), which is enough for triton; nvcc comes with the image.
  */
 
-/* The image that runs: the runtime stage's, or the base. */
+/* Returns the image that runs: the runtime stage's, or the base. */
 static struct image_name
 image_that_runs(const struct workspace *w)
 {
@@ -14,7 +14,7 @@ image_that_runs(const struct workspace *w)
 					  w->s->image;
 }
 
-/* Whether the runtime image has nvcc; unknown for an image whose name does not show it. */
+/* Tells whether the runtime image has nvcc; unknown if its name does not show it. */
 static enum tri
 has_nvcc(const struct workspace *w)
 {
@@ -27,7 +27,7 @@ has_nvcc(const struct workspace *w)
 	return n.flavour || (n.os && !n.cuda && !n.torch) ? TRI_NO : TRI_UNKNOWN;
 }
 
-/* Whether one of "NAME=VALUE" is set so, or a package of that name is installed as well. */
+/* Returns whether one of "NAME=VALUE" is set so, or a package of that name is installed as well. */
 static bool
 is_compiled_before(const struct workspace *w, const struct extension *known,
 		   const struct settings *env)
@@ -55,29 +55,28 @@ help_without_nvcc(struct workspace *w, struct diag *d, const struct extension *k
 	const char *runtime = w->r->runtime.at.line ? "remove `runtime`" : NULL, *devel;
 
 	if (told) {
-		diag_help(
-			d,
-			"have it compiled at build time: env: {%.*s: \"%s\"} of the extension%s%s",
-			(int)strcspn(told, "="), told, strchr(told, '=') + 1,
-			runtime ? "; or " : "", runtime ? runtime : "");
+		diag_help(d,
+			  "compile it at build time, with env: {%.*s: \"%s\"} of the extension%s%s",
+			  (int)strcspn(told, "="), told, strchr(told, '=') + 1,
+			  runtime ? "; or " : "", runtime ? runtime : "");
 		return;
 	}
 	if (known->jit_unless_with.n)
-		diag_help(d, "add %s to packages, which holds its compiled kernels",
+		diag_help(d, "add %s to packages, which contains its compiled kernels",
 			  known->jit_unless_with.at[0]);
 	devel = w->r->base.s && !runtime ? resolve_image_devel(w) : NULL;
 	if (runtime)
-		diag_help(d, "%s: the first stage has all that it needs", runtime);
+		diag_help(d, "%s: the first stage has everything that it needs", runtime);
 	else if (devel)
 		diag_fix(d, w->r->base.at, edit_scalar(w->a, w->r->base.at, devel), "use %s",
 			 devel);
 	else
-		diag_help(d, "take a base that has nvcc, nvidia/cuda:...-devel-...");
+		diag_help(d, "use a base with nvcc, nvidia/cuda:...-devel-...");
 }
 
 /*
- * One package; env: of its compile step, if it is an extension.  One of `packages` may go unused
- * unless nothing else is in it, and so may one that another package brings.
+ * Checks one package; env: of its compile step, if it is an extension. One of `packages` may go
+ * unused unless nothing else is in it, and so may one that another package brings.
  */
 static void
 check_package(struct workspace *w, const char *name, struct span at, const char *key,
@@ -90,7 +89,7 @@ check_package(struct workspace *w, const char *name, struct span at, const char 
 		return;
 	d = diag_at(w->ds, env || (known->jit_needed && !brought) ? E_JIT : W_JIT, at,
 		    "`%s` compiles CUDA code at run time", name);
-	diag_why(d, "it needs nvcc, ninja and g++ in the image that runs, and `%s` has no nvcc",
+	diag_why(d, "it needs nvcc, ninja and g++ in the final image, and `%s` has no nvcc",
 		 w->s->runtime_base.value ? w->s->runtime_base.value : w->s->base.value);
 	if (w->r->runtime.at.line)
 		diag_note(d, w->r->runtime.at, "the second stage has no nvcc");

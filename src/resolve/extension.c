@@ -40,7 +40,7 @@ check_known(struct workspace *w, const struct recipe_extension *e, const struct 
 	}
 }
 
-/* A conflict that the solver found is reported for it already. */
+/* Returns true if the solver has already reported a conflict about it. */
 static bool
 in_conflict(const struct workspace *w, const struct recipe_extension *e)
 {
@@ -69,7 +69,7 @@ refuse_source(struct workspace *w, const struct recipe_extension *e, const char 
 	help_from(w, d, e->from_at, help);
 }
 
-/* The address of the project's own wheel for this stack; NULL: *why. */
+/* Returns the address of the project's own wheel for this stack; NULL: *why. */
 static const char *
 project_wheel(struct arena *a, const struct stack *s, const struct stack_extension *x,
 	      const char **why, const char **source)
@@ -108,7 +108,7 @@ take_project_wheel(struct workspace *w, const struct recipe_extension *e, struct
 	x->source_reason = "the project's own wheel for this torch, CUDA, Python and C++ ABI";
 	if (in_conflict(w, e))
 		return;
-	d = diag_at(w->ds, W_NO_HASH, at, "`%s` is fetched without a digest", e->name.s);
+	d = diag_at(w->ds, W_NO_HASH, at, "`%s` is downloaded without a digest", e->name.s);
 	diag_why(d, "the wheel's name follows from the stack; it may not have been uploaded");
 	diag_help(d, "write its address and digest: `url: %s` and `sha256:`", x->url);
 	diag_source(d, source);
@@ -124,7 +124,7 @@ from_release(struct workspace *w, const struct recipe_extension *e, struct stack
 		take_project_wheel(w, e, x, e->from_at, source);
 	else
 		refuse_source(w, e, "has no prebuilt wheel for this stack", why,
-			      "write `from: auto`: it is compiled then");
+			      "write `from: auto` to compile it");
 }
 
 /* Replaces the source by the project's wheel if the recipe prefers that and names no source. */
@@ -143,7 +143,9 @@ prefer_prebuilt(struct workspace *w, const struct recipe_extension *e, struct st
 	take_project_wheel(w, e, x, own ? e->prefer_at : w->r->prefer_at, source);
 }
 
-/* Why the solver took the repository: the package index has no source that can be compiled. */
+/*
+ * Returns why the solver took the repository: the package index has no source that can be compiled.
+ */
 static const char *
 no_sdist(struct workspace *w, const struct stack_extension *x)
 {
@@ -196,10 +198,10 @@ from_url(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 	x->sha256 = e->sha256.s;
 	x->source_reason = "the recipe names the file";
 	if (x->source == SOURCE_ARCHIVE && e->from == EXT_WHEEL)
-		refuse_source(w, e, "is no wheel", NULL, "write `from: auto`");
+		refuse_source(w, e, "is not a wheel", NULL, "write `from: auto`");
 	if (x->sha256)
 		return;
-	d = diag_at(w->ds, W_NO_HASH, e->url.at, "`%s` is fetched without a digest", e->name.s);
+	d = diag_at(w->ds, W_NO_HASH, e->url.at, "`%s` is downloaded without a digest", e->name.s);
 	diag_help(d, "add the file's digest to the URL (`#sha256=...`) or as `sha256:`");
 }
 
@@ -243,7 +245,7 @@ set_given(struct workspace *w, struct settings *env, const struct setting *given
 		list_push(w->a, env, *given);
 }
 
-/* The code that runs on a GPU: of the same major, and not newer; `cc` if none is known. */
+/* Returns the code that runs on a GPU: of the same major, and not newer; `cc` if none is known. */
 static const char *
 nearest_arch(const struct names *archs, const char *cc)
 {
@@ -257,7 +259,7 @@ nearest_arch(const struct names *archs, const char *cc)
 	return best ? best : cc;
 }
 
-/* "80;90" or "8.0;9.0", as a package's own variable wants them. */
+/* Returns "80;90" or "8.0;9.0", as a package's own variable requires. */
 static const char *
 arch_numbers(struct workspace *w, const struct extension_release *r)
 {
@@ -316,8 +318,8 @@ fill_env(struct workspace *w, const struct recipe_extension *e, struct stack_ext
 }
 
 /*
- * A fixed list in its setup.py is shortened in front of nvcc, if torch can run another program as
- * nvcc and the recipe has GPUs.
+ * nvcc-arch shortens a fixed list in its setup.py, if torch can run another
+ * program as nvcc and the recipe has GPUs.
  */
 static const char *
 nvcc_env(struct workspace *w, const struct stack_extension *x)
@@ -332,7 +334,7 @@ nvcc_env(struct workspace *w, const struct stack_extension *x)
 	return name && !setting_named(&x->env, name) ? name : NULL;
 }
 
-/* The release, its version, and the requirement that pins it. */
+/* Finds the release, its version, and the requirement that pins it. */
 static void
 find_version(struct workspace *w, const struct recipe_extension *e, struct stack_extension *x)
 {
@@ -388,7 +390,7 @@ complete(struct workspace *w, const struct recipe_extension *e)
 
 /* --- order --- */
 
-/* The recipe's order, unless one needs another: then that one first. */
+/* Sorts extensions in the recipe's order, but after those that they need. */
 static void
 sort_extensions(struct workspace *w)
 {

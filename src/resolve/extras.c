@@ -49,7 +49,7 @@ report_no_extra(struct workspace *w, const struct owner *o, const char *extra)
 	if (near)
 		diag_help(d, "did you mean `%s`?", near);
 	else if (o->r->extras.n)
-		diag_help(d, "remove it, or take one of these: %s",
+		diag_help(d, "remove it, or use one of these: %s",
 			  names_join(w->a, &o->r->extras, ", "));
 	else
 		diag_help(d, "remove it");

@@ -13,7 +13,7 @@ struct domain {
 	struct given {
 		struct solve_facts facts;
 		bool made;
-	} * given; /* by candidate, made when the solver first asks; the last: of the variable */
+	} * given; /* by candidate, made at the solver's first request; the last: of the variable */
 	unsigned epoch;                       /* in which the last was given */
 	const void *entry;                    /* struct extension, gpu; or NULL */
 	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
@@ -29,7 +29,7 @@ struct joint_repair {
 	struct solve_result best;
 };
 
-/* An unknown requirement, and the Pythons for which its marker holds. */
+/* An unknown requirement, and the Pythons for which its marker is true. */
 struct unchecked {
 	const char *what, *why;
 	const struct solve_term *when; /* NULL: all */
@@ -38,7 +38,7 @@ struct unchecked {
 };
 
 /* One run of resolve(). */
-/* A pairing with a package that no variable stands for yet. */
+/* A pairing with a package that has no variable yet. */
 struct waiting_pair {
 	const struct pairing *pairing;
 	unsigned own; /* the variable of the package on the left */
@@ -63,7 +63,7 @@ struct workspace {
 	const struct solve_term *when; /* of the requirement being read: its marker */
 	struct image_name image;       /* of base:, or empty */
 	bool compiles;                 /* an extension is compiled in this stack */
-	struct text index;             /* torch.index, or what torch's version has behind its + */
+	struct text index;             /* torch.index, or the part of torch's version after the + */
 	const char *index_tag;         /* its build: "cu121"; NULL: unknown */
 	const char *gcc;    /* that CC, CXX or CUDAHOSTCXX names, "12"; NULL: the system's */
 	unsigned epoch;     /* a call of the solver, in which each constraint is given once */
@@ -80,7 +80,7 @@ struct workspace {
 	struct diags *ds;
 	struct stack *s;
 	const struct solution *solution;
-	const struct candidate *python; /* the one that markers are evaluated with */
+	const struct candidate *python; /* the Python of markers */
 	unsigned errors;                /* of earlier stages and cells */
 	bool forced;                    /* conflicts do not stop the plan */
 };
@@ -90,11 +90,11 @@ struct workspace {
 /* Returns the number of a variable; it is made, with its candidates from the knowledge, when it is
  * first named.  The preferred candidate is the first.  Keys: enum variable_kind. */
 unsigned variable_get(struct workspace *w, enum variable_kind kind, const char *key);
-/* The same for a kind that has one variable, such as VARIABLE_PYTHON. */
+/* Returns the only variable of a kind, such as VARIABLE_PYTHON. */
 unsigned the_variable(struct workspace *w, enum variable_kind kind);
-/* The same for a name alone: "torch", "cuda", a package, an extension. */
+/* Returns the same for a name alone: "torch", "cuda", a package, an extension. */
 unsigned variable_named(struct workspace *w, const char *name);
-/* The same if it exists, else -1. */
+/* Returns the variable of that name if it exists, else -1. */
 int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
 /* Returns the candidate of a text: releases are compared by version.  A missing one is added as the
@@ -108,17 +108,17 @@ solve_word *set_not(struct workspace *w, unsigned variable, const solve_word *se
 bool set_is_empty(struct workspace *w, unsigned variable, const solve_word *set);
 solve_word *set_all(struct workspace *w, unsigned variable);
 solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
-/* Candidates whose version is in a PEP 440 specifier; those without a version are in it. */
+/* Returns candidates whose version is in a PEP 440 specifier; those without a version are in it. */
 solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
-/* The candidate of that text, if there is one. */
+/* Returns the candidate of that text, if there is one. */
 solve_word *set_text(struct workspace *w, unsigned variable, const char *text);
-/* Candidates of a lower version than that; of what has no version none. */
+/* Returns candidates of a lower version; none without a version. */
 solve_word *set_below(struct workspace *w, unsigned variable, const char *version);
-/* Candidates whose text is one of the names; optionally also the unknown ones. */
+/* Returns candidates whose text is one of the names; optionally also the unknown ones. */
 solve_word *set_named(struct workspace *w, unsigned variable, const struct names *names,
 		      bool unknown);
 
-/* Known candidates of the series of a requested one that never was: "2.6.0" for torch 2.6.1. */
+/* Returns known candidates of the series of a version that never was: 2.6.0 for torch 2.6.1. */
 solve_word *set_same_series(struct workspace *w, unsigned variable);
 
 /* --- constraints: each with its sentence and source --- */
@@ -132,8 +132,8 @@ struct query {
 	struct solve_facts *out;
 };
 
-/* The terms must not all hold: add_conflict(q, TERMS(THIS(q), IN(os, old)), ...).  Nothing is added
- * where one of them can never hold. */
+/* Adds a fact: not all terms can be true, as in add_conflict(q, TERMS(THIS(q), IN(os, old)), ...).
+ * Adds nothing if one of them can never be true. */
 void add_conflict(struct query *q, const struct solve_term *terms, size_t n, const char *source,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* If the candidate is selected, the stack must have `then`, one of `those`: source, fmt, ... */
@@ -142,7 +142,7 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 /* If the candidate is selected and the stack has `then`, it must be one of `those`. */
 #define add_allows(q, ...) \
 	add_allows_if(q, set_one((q)->w, (q)->variable, (q)->candidate), __VA_ARGS__)
-/* The same for a set of candidates (CONSTRAINT_ONCE rows). */
+/* Adds the constraints of a set of candidates (CONSTRAINT_ONCE rows). */
 #define add_allows_if(q, these, then, those, ...) \
 	add_conflict(q, TERMS(IN((q)->variable, these), IN(then, set_not((q)->w, then, those))), \
 		     __VA_ARGS__)
@@ -165,10 +165,10 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 #define THERE(w, variable) IN((variable), set_all((w), (variable)))
 /* The current candidate is selected. */
 #define THIS(q) IN((q)->variable, set_one((q)->w, (q)->variable, (q)->candidate))
-/* The current candidate, and its knowledge. */
+/* Returns the current candidate, and its knowledge. */
 const struct candidate *candidate_of(const struct query *q);
 #define ENTRY(q) (candidate_of(q)->entry)
-/* The candidates `c` of a variable that a condition holds for, as a new set. */
+/* The candidates `c` of a variable with a true condition, as a new set. */
 #define SET_WHERE(w, variable, c, condition) \
 	__extension__({ \
 		const struct solver_variable *of_ = variable_at((w), (variable)); \
@@ -189,9 +189,9 @@ struct release {
 };
 struct release release_of(struct query *q);
 
-/* The one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
+/* Returns the one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
 int requested_in(const struct workspace *w, unsigned variable, const solve_word *set);
-/* Candidates of a variable that one text holds for, in their order. */
+/* Candidates of a variable to which one text applies, in their order. */
 struct group {
 	const char *why;    /* that text */
 	const char *source; /* of the first */
@@ -203,22 +203,22 @@ void group_add(struct workspace *w, struct groups *all, unsigned variable, size_
 	       const char *why, const char *source);
 /* Returns "2.2.2" where the recipe requires that one, else the range: "1.1.1 to 2.2.2". */
 const char *group_label(struct workspace *w, unsigned variable, const struct group *g);
-/* The i-th variable that is a GPU, and the next i; false: there are no more. */
+/* Finds the i-th variable that is a GPU, and the next i; false: there are no more. */
 bool next_gpu(struct workspace *w, size_t *i, unsigned *variable);
 
-/* The variable for the source of an extension, or -1: it is in packages:. */
+/* Returns the variable for the source of an extension, or -1: it is in packages:. */
 int source_variable(const struct workspace *w, const char *extension);
 
-/* True if code from a source, "sdist", is that of a word: a source, or "compiled", which is sdist,
+/* Returns true if code from a source, "sdist", is that of a word: a source, or "compiled", which is sdist,
  * git, or an archive by its url. */
 bool source_is(const struct workspace *w, unsigned source, const char *text, const char *word);
-/* Returns the term "it comes from there", or "compiled": it is compiled in this stack.  It never
- * holds for packages:, where pip decides. */
+/* Returns the term "it comes from there", or "compiled": this stack compiles it. The term is never
+ * true for packages:, where pip decides. */
 struct solve_term comes_from(struct query *q, const char *word);
 #define compiled(q) comes_from((q), "compiled")
 
 /*
- * The CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",
+ * Returns the CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",
  * "12.1"; "": it is empty.
  */
 const char *cuda_label(struct workspace *w, const solve_word *set);
@@ -273,7 +273,9 @@ struct repair {
 };
 struct repairs LIST(struct repair);
 
-/* Returns at most two: the closest, and the closest that keeps what the first changes. */
+/*
+ * Returns at most two repairs: the closest, and the closest one without the changes of the first.
+ */
 struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
 /* Returns what building again after this repair takes: "3 layers rebuild, about 20 min". */
 const char *repair_cost(const struct solution *solution, const struct repair *r);
@@ -286,7 +288,10 @@ const char *request_name(const struct solution *solution, const struct request *
 
 /* Adds the clauses of every error rule whose first condition is on the current variable. */
 void add_rules(struct query *q);
-/* True if a rule about a package of the solved stack is an error with a GPU of that compute capability. */
+/*
+ * Returns true if a rule about a package of the solved stack is an error with a GPU of that compute
+ * capability.
+ */
 bool rules_reject_gpu(struct workspace *w, const char *cc);
 /* Evaluates the rules on the chosen stack: solution->findings, solution->rules_open. */
 void check_rules(struct workspace *w, struct solution *solution);
@@ -321,30 +326,33 @@ const char *version_of_url(struct workspace *w, const char *url);
 
 /* Returns the candidates of "python" that a marker holds for, on the recipe's machine. */
 solve_word *set_pythons_where(struct workspace *w, const struct marker *m);
-/* The same with extras: "extra" is one of them, or none. */
+/* Returns the same with extras: "extra" is one of them, or none. */
 solve_word *set_pythons_with(struct workspace *w, const struct marker *m,
 			     const struct names *extras);
-/* True if packages: or extensions: names it. */
+/* Returns true if packages: or extensions: names it. */
 bool recipe_has(const struct workspace *w, const char *key);
 /* Returns the extra index that serves a package, or NULL; resolve_unchecked() lists it. */
 const struct recipe_index *extra_index(const struct workspace *w, const char *key);
-/* True if an extension is a wheel of an extra index: `from: wheel` without a url. */
+/* Returns true if an extension is a wheel of an extra index: `from: wheel` without a url. */
 bool is_index_wheel(const struct workspace *w, const struct recipe_extension *e);
-/* True if pip selects a file of PyPI: the stack compiles none, and the recipe names no other place. */
+/*
+ * Returns true if pip selects a file of PyPI: the stack compiles none, and the recipe names no
+ * other place.
+ */
 bool is_from_pypi(const struct workspace *w, const char *key);
-/* True if the knowledge base has releases or pairings of a package. */
+/* Returns true if the knowledge base has releases or pairings of a package. */
 bool is_tracked(const struct workspace *w, const char *key);
-/* The one candidate that a pin of the recipe leaves of a variable, or -1. */
+/* Returns the one candidate that a pin of the recipe leaves of a variable, or -1. */
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
 /* Records the requirements of the packages of a list in every release that was read. */
 void bounds_note(struct workspace *w, const struct recipe_requirements *all);
-/* True if the knowledge, or a release of a package that was noted, can bound a package. */
+/* Returns true if the knowledge, or a release of a package that was noted, can bound a package. */
 bool bounds_count(const struct workspace *w, const char *key);
-/* True if the knowledge base limits the releases of `other` for a version. */
+/* Returns true if the knowledge base limits the releases of `other` for a version. */
 bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
-/* The releases with the requirements of a candidate of a package. */
+/* Returns the releases with the requirements of a candidate of a package. */
 struct package_span release_span(struct workspace *w, const struct solver_variable *t,
 				 const struct candidate *c);
 /* Returns the Pythons for which a requirement counts, with the extras that the recipe names. */
@@ -366,26 +374,26 @@ const char *recipe_machine(const struct recipe *r);
 /* Returns the compute capabilities that a build has code for on the recipe's platform; empty: not
  * known. */
 const struct names *build_archs(const struct workspace *w, const struct torch_variant *v);
-/* True if the recipe limits that variable, and does not only require it. */
+/* Returns true if the recipe limits that variable, and does not only require it. */
 bool is_requested(const struct workspace *w, unsigned variable);
 /* Returns the first setting of a name, or NULL. */
 const struct setting *setting_named(const struct settings *env, const char *name);
-/* A variable of the recipe's env:, or NULL. */
+/* Returns a variable of the recipe's env:, or NULL. */
 const char *env_value(const struct workspace *w, const char *name);
-/* True if a variable of the recipe's env: is one of the words, with a blank between two. */
+/* Returns true if a variable of the recipe's env: is one of the words, with a blank between two. */
 bool env_is(const struct workspace *w, const char *name, const char *words);
 /* Returns the length of a URL without slashes at its end; *last: where its last part begins. */
 size_t url_end(const char *url, size_t *last);
 /* Returns true if torch is not a build of PyTorch, so that its contents are unknown: the torch of the
  * base image, or one from an index other than PyTorch's. */
 bool has_own_build(const struct workspace *w);
-/* The version of the base's torch, if the recipe uses that one: "2.4.0a0"; else NULL. */
+/* Returns the version of the base's torch, if the recipe uses that one: "2.4.0a0"; else NULL. */
 const char *torch_of_base(const struct workspace *w);
-/* Whether torch never had that release; nearest: those before and after it. */
+/* Returns whether torch never had that release; nearest: those before and after it. */
 bool torch_never(struct workspace *w, const char *version, const char *nearest[2]);
-/* The release as which a version is checked: "2.4.0" for "2.4.0a0". */
+/* Returns the release as which a version is checked: "2.4.0" for "2.4.0a0". */
 const char *torch_checked_as(const struct workspace *w, const char *version);
-/* The release or series of CUDA that cuda: or the base image names, or NULL. */
+/* Returns the release or series of CUDA that cuda: or the base image names, or NULL. */
 const char *requested_cuda(const struct workspace *w);
 /* The stack is built in an image of NVIDIA's that is chosen here. */
 bool selects_image(const struct workspace *w);
@@ -396,13 +404,13 @@ int text_version_order(struct workspace *w, const char *x, const char *y);
  * a CPU build of torch.
  */
 const char *gpu_evidence(struct workspace *w);
-/* Candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
+/* Returns candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
 solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
 
 /* "`rtx5090` (compute capability 12.0)" */
 const char *gpu_label(struct workspace *w, unsigned gpu);
 
-/* Returns ">=3.5.0" as "3.5.0 or newer"; what has no short form stays as it is. */
+/* Returns ">=3.5.0" as "3.5.0 or newer"; a text without a short form stays unchanged. */
 const char *spec_label(struct arena *a, const char *spec);
 /* Returns the version of the clause with that operator; "" for no operator; NULL: none has it. */
 const char *clause_version(struct arena *a, const struct names *clauses, const char *op);
@@ -413,13 +421,13 @@ void resolve_image(struct workspace *w);      /* the base's name; the requested 
 void resolve_torch(struct workspace *w);      /* version, build, index, pairs, numpy */
 void resolve_base(struct workspace *w);       /* CUDA, the image, where the toolkit comes from */
 void resolve_python(struct workspace *w);     /* series and origin */
-void resolve_archs(struct workspace *w);      /* what kernels are compiled for */
+void resolve_archs(struct workspace *w);      /* target GPUs of the kernels */
 void resolve_extensions(struct workspace *w); /* versions, sources, environment, order */
 void resolve_packages(struct workspace *w);   /* build requirements, ordinary ones, constraints */
 void resolve_apt(struct workspace *w);        /* the operating system's packages, both stages */
 
 void resolve_check(struct workspace *w);     /* the checks of checks.def, at the end */
-void resolve_unchecked(struct workspace *w); /* what nothing could be checked for */
+void resolve_unchecked(struct workspace *w); /* parts that could not be checked */
 
 /* --- choices --- */
 
@@ -429,19 +437,19 @@ struct stack_package package_given(const struct recipe_requirement *q, const cha
 /* Returns the known requirements of an extra of a release; r: or NULL. */
 struct names extra_requires(struct workspace *w, const struct extension_release *r,
 			    const char *extra);
-/* True if an extension is a wheel on PyPI, and the recipe names no other source. */
+/* Returns true if an extension is a wheel on PyPI, and the recipe names no other source. */
 bool is_only_wheel(const struct extension *e, const struct recipe_extension *asked);
 /* Adds a help, as a fix if its text is "write `from: auto`" and the recipe has a from:. */
 void help_from(struct workspace *w, struct diag *d, struct span from, const char *help);
 
 /*
- * Returns the pinned candidate of a variable, or the one that the solver selected; NULL: neither.
+ * Returns the pinned candidate of a variable, or the selected one, or NULL.
  * They differ only if a conflict is ignored (--force).
  */
 const struct candidate *decided(const struct workspace *w, const char *key);
 /* Returns true without a marker, or if it holds for the Python of the stack. */
 bool marker_holds(struct workspace *w, const struct marker *m);
-/* The same for an extension of the recipe. */
+/* Returns true if an extension of the recipe stays. */
 bool extension_stays(struct workspace *w, const struct recipe_extension *e);
 
 /*
@@ -453,13 +461,13 @@ bool extension_stays(struct workspace *w, const struct recipe_extension *e);
  */
 const char *resolve_image_near(const struct workspace *w, const struct image_name *n, bool cudnn);
 
-/* True if it is an image of NVIDIA's that the knowledge base does not list. */
+/* Returns true if it is an image of NVIDIA's that the knowledge base does not list. */
 bool image_is_doubtful(const struct workspace *w, const struct image_name *n);
 
-/* Returns the devel image beside the base: of the same toolkit, or with the same tag; or NULL. */
+/* Returns the devel image next to the base: of the same toolkit, or with the same tag; or NULL. */
 const char *resolve_image_devel(const struct workspace *w);
 
-/* The image of the second stage when the recipe names none. */
+/* Returns the image of the second stage when the recipe names none. */
 struct choice resolve_runtime_base(const struct workspace *w);
 
 /*
@@ -482,7 +490,7 @@ void report_not_pinned(struct workspace *w, const struct recipe_extension *e,
 /*
  * Finds the settings of a variable: env of the recipe, then env of each extension.
  *
- *   in   at: 0 for the first, then what was left in it
+ *   in      at: 0 for the first, then the value of the last call
  *   out  the setting, and the extension that it is for (NULL: all); NULL: no more
  */
 const struct setting *check_setting(const struct workspace *w, const char *name, size_t *at,

@@ -35,7 +35,7 @@ find(struct stack_packages *list, const char *key)
 	return NULL;
 }
 
-/* True if clause x implies clause y: ">=77" implies ">=61", "<80" implies "<82". */
+/* Returns true if clause x implies clause y: ">=77" implies ">=61", "<80" implies "<82". */
 static bool
 implies(struct workspace *w, const char *x, const char *y)
 {
@@ -50,7 +50,7 @@ implies(struct workspace *w, const char *x, const char *y)
 	return (*x == '>' && order >= 0) || (*x == '<' && order <= 0);
 }
 
-/* Both of two sets of specifiers, without clauses that others imply. */
+/* Returns both of two sets of specifiers, without clauses that others imply. */
 static const char *
 both(struct workspace *w, const char *x, const char *y)
 {
@@ -156,7 +156,10 @@ from_index(const struct workspace *w, struct stack_package *p)
 	p->index_secret = x ? x->secret.s : NULL;
 }
 
-/* True if it is an extension of the stack, or must be one: pip does not install it as a package. */
+/*
+ * Returns true if it is an extension of the stack, or must be one: pip does not install it as a
+ * package.
+ */
 static bool
 is_extension(const struct workspace *w, const char *key)
 {
@@ -168,7 +171,7 @@ is_extension(const struct workspace *w, const char *key)
 	return e && !extension_is_package(e, NULL, key);
 }
 
-/* The version after ">=" or "<" of a range, or NULL. */
+/* Returns the version after ">=" or "<" of a range, or NULL. */
 static const char *
 end_of(struct arena *a, const char *spec, const char *op)
 {
@@ -187,8 +190,8 @@ is_apart(struct workspace *w, const struct pairing *p)
 }
 
 /*
- * Below what this stack cannot have: "<5.1" of a package whose 5.1 wants another torch.  Of a range
- * that ends before the newest releases only if they are out, too.
+ * Adds an upper bound below excluded releases: "<5.1" for a package whose 5.1 requires another
+ * torch. For a range that ends before the newest releases, only if these are excluded, too.
  */
 static void
 bound(struct workspace *w, struct stack_package *p)
@@ -216,11 +219,14 @@ bound(struct workspace *w, struct stack_package *p)
 	if (!strcmp(spec, was) || req->marker)
 		return;
 	p->requirement = arena_printf(w->a, "%s%s", p->key, spec);
-	p->reason = arena_printf(w->a, "%s; newer ones want %s%s", p->reason, because->other,
+	p->reason = arena_printf(w->a, "%s; newer ones need %s%s", p->reason, because->other,
 				 because->needs);
 }
 
-/* What an extension needs to run: its release, and the extras that the recipe requires. */
+/*
+ * Returns the run-time requirements of an extension: of its release, and of the extras in the
+ * recipe.
+ */
 static struct names
 requires_of(struct workspace *w, const struct stack_extension *e)
 {
@@ -265,9 +271,9 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 	}
 }
 
-/* --- what no pip call may move --- */
+/* --- versions that no pip call may change --- */
 
-/* A line of a constraints file, which has no extras and a version. */
+/* Adds a line of a constraints file, which has no extras and a version. */
 static void
 constrain(struct workspace *w, struct map *seen, const char *requirement)
 {

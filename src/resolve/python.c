@@ -1,8 +1,8 @@
 #include "internal.h"
 
-/* Which Python, and where it comes from. */
+/* Selects the Python and its source. */
 
-/* The series when the recipe names none. */
+/* Returns the series when the recipe names none. */
 static struct choice
 choose_series(struct workspace *w)
 {
@@ -25,7 +25,7 @@ choose_series(struct workspace *w)
 				   s->os->source);
 	return choice_made(series,
 			   free ? "the oldest that the Python project still maintains" :
-				  "torch has wheels for it, and nearly all else has",
+				  "torch and almost every other package have wheels for it",
 			   t ? t->source : NULL);
 }
 
@@ -73,8 +73,8 @@ check_origin(struct workspace *w)
 			refuse(w,
 			       arena_printf(w->a, "%s has Python %s",
 					    os ? s->os->id : "the base image", has),
-			       os ? "write `from: auto`, or take the system's series" :
-				    "write `from: auto`, or take the image's series");
+			       os ? "write `from: auto`, or use the system's series" :
+				    "write `from: auto`, or use the image's series");
 		else if (os && s->os && !has)
 			refuse(w,
 			       arena_printf(w->a, "the knowledge base lists no Python of %s",
@@ -83,7 +83,8 @@ check_origin(struct workspace *w)
 		break;
 	case PYTHON_DEADSNAKES:
 		if (s->os && !s->os->deadsnakes)
-			refuse(w, arena_printf(w->a, "deadsnakes does not serve %s", s->os->id),
+			refuse(w,
+			       arena_printf(w->a, "deadsnakes has no packages for %s", s->os->id),
 			       "write `from: auto`");
 		else if (w->r->runtime.at.line)
 			refuse(w, "the second stage would have no Python",
@@ -92,15 +93,15 @@ check_origin(struct workspace *w)
 	default:
 		if (!s->python_build)
 			refuse(w,
-			       "the knowledge base has neither a standalone build nor a uv that "
-			       "installs one",
-			       "take an image that has it, with `from: base`");
+			       "the knowledge base has neither a standalone build of it nor a uv "
+			       "that installs it",
+			       "use an image with this Python, and `from: base`");
 	}
 }
 
 /*
- * The standalone build of a series.  If none is known for this machine, a pinned uv installs the
- * series from its own list, and selects the patch release.
+ * Returns the standalone build of a series. If none is known for this machine, a pinned uv installs
+ * the series from its own list, and selects the patch release.
  */
 static const struct python_build *
 find_build(struct workspace *w)

@@ -76,7 +76,7 @@ image_for(const struct solution *solution, const struct solve_result *r,
 		       NULL;
 }
 
-/* True if a range was too low for what works: then it begins there, else it ends there. */
+/* Returns true if a range was too low for what works: then it begins there, else it ends there. */
 static bool
 ends_below(struct arena *a, const struct specifiers *spec, const char *version)
 {
@@ -89,7 +89,10 @@ ends_below(struct arena *a, const struct specifiers *spec, const char *version)
 	return end && v && version_cmp(end, v) <= 0;
 }
 
-/* An exact pin stays exact; numpy is limited by its major; another range ends at a working release. */
+/*
+ * An exact pin stays exact; numpy is limited by its major; another range ends at a working
+ * release.
+ */
 static const char *
 requirement_for(const struct solution *solution, const struct requirement *req, const char *version)
 {
@@ -116,7 +119,7 @@ url_with(struct arena *a, const char *url, const char *tag)
 	return arena_printf(a, "%.*s%s%s", (int)start, url, tag, url + n);
 }
 
-/* The plain value that a pin becomes; NULL: none can be written down. */
+/* Returns the plain value that a pin becomes; NULL: none can be written down. */
 static const char *
 value_of(const struct solution *solution, const struct repair *r, const struct request *p)
 {
@@ -162,7 +165,7 @@ is_gone(const struct request *p, const struct candidate *c)
 	return !c && (p->requirement || (p->extension && release));
 }
 
-/* Its text in a sentence: "torch 2.6.0". */
+/* Returns its text in a sentence: "torch 2.6.0". */
 static const char *
 now_of(const struct solution *solution, const struct repair *r, const struct request *p,
        const char *value)
@@ -248,8 +251,8 @@ has(const struct solve_indexes *all, unsigned i)
 }
 
 /*
- * The pins, with room for as many more; those that other conflicts name require nothing.  Where
- * all conflicts have one cure, the others are as it leaves them.
+ * Returns the pins, with room for as many more; those that other conflicts name require nothing.
+ * Where all conflicts have one cure, the others are as it leaves them.
  */
 static struct solve_pin *
 pins_for(const struct solution *solution, const struct conflict *c)
@@ -319,7 +322,7 @@ nearest(const struct solution *solution, const struct conflict *c, const bool *k
 	return r.pins;
 }
 
-/* The stack of a repair.  A changed variable must still exist, with any candidate. */
+/* Returns the stack of a repair.  A changed variable must still exist, with any candidate. */
 static struct solve_result
 solve_again(const struct solution *solution, const struct conflict *c,
 	    const struct solve_indexes *out)
@@ -354,7 +357,7 @@ solve_again(const struct solution *solution, const struct conflict *c,
 		r = solve_best(w, pins, n);
 	if (r.status == SOLVE_FOUND)
 		return r;
-	/* Something that is given has to go: then it is not there. */
+	/* Removes a given value, so that it is missing. */
 	for (size_t i = 0; i < out->n; i++)
 		pin_lift(w, &pins[out->at[i]]);
 	return solve_best(w, pins, n);
@@ -407,7 +410,10 @@ find_joint_repair(const struct solution *solution)
 					  &solution->requests[all->pins.at[i]]) != NULL;
 }
 
-/* The part of it that is for this conflict; what no conflict names is reported with the first. */
+/*
+ * Returns the part of it that is for this conflict; what no conflict names is reported with the
+ * first.
+ */
 static struct solve_indexes
 share_of(const struct solution *solution, const struct conflict *c)
 {

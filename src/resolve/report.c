@@ -13,14 +13,17 @@
  *     source: knowledge/...
  */
 
-/* True if the pin is to be named: it has a place, and is no bare "it must be there". */
+/* Returns true if the pin is to be named: it has a place, and is not a bare "it must be there". */
 static bool
 is_named(const struct request *p)
 {
 	return p->at.line && p->kind != REQUEST_NEED && p->kind != REQUEST_MACHINE;
 }
 
-/* The pin that the conflict is shown at: of those to change the lightest, of equals the last. */
+/*
+ * Returns the pin that the conflict is shown at: of those to change the lightest, of equals the
+ * last.
+ */
 static const struct request *
 shown_at(const struct solution *solution, const struct solve_conflict *c)
 {
@@ -41,7 +44,10 @@ shown_at(const struct solution *solution, const struct solve_conflict *c)
 	return best;
 }
 
-/* "torch 2.2.2 and the cu124 build": the named pins but one.  *only: the one other, if it is one. */
+/*
+ * Returns "torch 2.2.2 and the cu124 build": the named pins except one. *only: the only other pin,
+ * if any.
+ */
 static const char *
 the_others(const struct solution *solution, const struct solve_conflict *c,
 	   const struct request *at, const struct request **only)
@@ -91,7 +97,7 @@ report_way(struct diag *d, const struct solution *solution, const struct repair 
 
 	for (size_t i = 0; i < r->changes.n; i++)
 		names_once(solution->work->a, &all, r->changes.at[i].now);
-	/* Of several errors the first helps are one cure, cut into shares. */
+	/* The first helps of several errors are parts of one fix. */
 	words = arena_printf(solution->work->a, "%s%s", names_words(solution->work->a, &all, "and"),
 			     first && solution->work->joint.found ?
 				     ", together with the fixes of the other errors" :
@@ -281,6 +287,6 @@ solution_report(struct diags *ds, const struct solution *solution, bool verbose)
 	if (solution->gave_up)
 		diag_why(diag_at(ds, E_FIT_GAVE_UP, (struct span){ .src = solution->recipe->src },
 				 "the solver stopped before it finished"),
-			 "the recipe leaves more open than the budget of the solver covers; the "
-			 "conflicts that it found are real, and there may be more");
+			 "the recipe leaves too much unpinned for the budget of the solver; the "
+			 "listed conflicts are valid, and there may be more");
 }

@@ -56,7 +56,7 @@ request_need(struct workspace *w, unsigned variable, const char *sentence)
 
 /* --- torch --- */
 
-/* The build that torch.index names or, if it is a URL, ends in: ".../whl/cu121"; else NULL. */
+/* Returns the build in torch.index, also at the end of a URL (".../whl/cu121"), or NULL. */
 static const char *
 tag_of_index(struct workspace *w, const char *index)
 {
@@ -211,8 +211,8 @@ is_tracked(const struct workspace *w, const char *key)
 }
 
 /*
- * Returns false if a marker holds for no allowed Python.  Later pins count for the Pythons for
- * which it holds: w->when.
+ * Returns false if a marker is false for every allowed Python. Later pins apply to the Pythons for
+ * which it is true: w->when.
  */
 static bool
 applies(struct workspace *w, const struct marker *m)
@@ -237,7 +237,7 @@ applies(struct workspace *w, const struct marker *m)
 	return asked ? solve_set_has(set, variable_candidate(w, python, asked)) : held;
 }
 
-/* A version in a range that no known release is in: the first of it, or one just below its end. */
+/* Returns a version in a range without known releases: its start, or just below its end. */
 static const char *
 one_of(struct workspace *w, const char *spec)
 {
@@ -281,7 +281,7 @@ package_variable(struct workspace *w, const char *key)
 			    key);
 }
 
-/* Every release that is named, before the first set of releases is made: it is in some of them. */
+/* Adds every requested release before the first set of releases, because it is in some of them. */
 static void
 name_requested_releases(struct workspace *w, const struct recipe_requirements *all)
 {
@@ -294,7 +294,7 @@ name_requested_releases(struct workspace *w, const struct recipe_requirements *a
 	}
 }
 
-/* An unknown requirement: "vllm 0.33.0", or its name alone without a pin. */
+/* Records an unknown requirement: "vllm 0.33.0", or only its name without a pin. */
 static void
 not_checked(struct workspace *w, const struct recipe_requirement *q, bool application,
 	    const char *why)
@@ -318,7 +318,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 
 	if (!applies(w, req->marker))
 		return;
-	/* A `torch` in packages constrains the one of torch:. */
+	/* A `torch` in packages constrains that of `torch:`. */
 	if (!strcmp(key, "torch") && (!w->r->torch.at.line || req->url)) {
 		not_checked(w, q, application, "only the torch of `torch:` is checked");
 		return;
@@ -387,7 +387,7 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	if (e->version.s) {
 		const struct version *v = version_parse(w->a, e->version.s);
 
-		/* A vendor's build of a release: the facts about the release hold. */
+		/* A vendor's build of a release: the facts about the release apply. */
 		exact = v && is_index_wheel(w, e) ? version_public(w->a, v) : e->version.s;
 	} else if (e->ref.s) {
 		p.kind = REQUEST_REF;
@@ -413,7 +413,7 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	request(w, p, exact, set, LIGHT);
 }
 
-/* The source of its code.  Prebuilt files are used only if the recipe requests them. */
+/* Requests the source of its code. Prebuilt files are used only if the recipe requests them. */
 static void
 request_source(struct workspace *w, const struct recipe_extension *e, unsigned source)
 {

@@ -56,7 +56,10 @@ extension_stays(struct workspace *w, const struct recipe_extension *e)
 	return !e->marker.s || marker_holds(w, marker_parse(w->a, e->marker.s));
 }
 
-/* What decides much else: the Python of markers, and whether anything is compiled. */
+/*
+ * Resolves the values on which others depend: the Python of markers, and whether anything is
+ * compiled.
+ */
 static void
 resolve_first(struct workspace *w)
 {
@@ -78,7 +81,7 @@ same(const char *x, const char *y)
 	return x && y ? !strcmp(x, y) : x == y;
 }
 
-/* The environment that is copied into the second stage does not contain torch. */
+/* Rejects a second stage without torch: the copied environment does not contain it. */
 static void
 check_runtime_torch(struct workspace *w)
 {
@@ -90,8 +93,8 @@ check_runtime_torch(struct workspace *w)
 				  same(n.cuda, i->cuda) && same(n.repository, i->repository)))
 		return;
 	d = diag_at(w->ds, E_BASE_TORCH, w->r->runtime.base.at,
-		    "`%s` does not have the torch that the base has", w->r->runtime.base.s);
-	diag_why(d, "the second stage gets the environment, and torch stays in the base image");
+		    "`%s` does not have the torch of the base", w->r->runtime.base.s);
+	diag_why(d, "the second stage receives the environment, but torch stays in the base image");
 	diag_note(d, w->r->base.at, "the base is named here");
 	diag_help(d, "name the runtime image of the same release, or remove `runtime.base`");
 }
@@ -153,7 +156,7 @@ can_be_forced(const struct facts *f, enum code code)
 	return false;
 }
 
-/* All of them become warnings, or none. */
+/* Turns all errors into warnings, or none. */
 static void
 pass_over(const struct facts *f, struct diag *found, unsigned errors)
 {
@@ -163,7 +166,7 @@ pass_over(const struct facts *f, struct diag *found, unsigned errors)
 		diag_force(d);
 }
 
-/* The index of a diagnostic's code in `ignore:`, or its length. */
+/* Returns the index of a diagnostic's code in `ignore:`, or its length. */
 static size_t
 ignored_by(const struct texts *ignore, const struct diag *d)
 {

@@ -22,14 +22,14 @@
  * answer, and final: no later stage evaluates a marker or selects a version.
  */
 
-/* --- the solution: the selection, or the proof that there is none --- */
+/* --- the solution: the selection, or the proof that no selection is possible --- */
 
 /* Everything that has versions and constrains others is a variable of the solver, named by a key. */
 enum variable_kind {
 	VARIABLE_TORCH,     /* "torch": releases */
 	VARIABLE_BUILD,     /* "torch build": "cu121", "cpu" */
 	VARIABLE_INDEX,     /* "torch index": "pypi", where the recipe says so */
-	VARIABLE_BASE,      /* "base": the image as written, or another */
+	VARIABLE_BASE,      /* "base": the image in the recipe, or another one */
 	VARIABLE_CUDA,      /* "cuda": releases of the toolkit that compiles */
 	VARIABLE_OS,        /* "os": "ubuntu22.04" */
 	VARIABLE_PYTHON,    /* "python": series */
@@ -51,7 +51,7 @@ enum variable_kind {
 struct candidate {
 	const char *text;        /* "2.2.2", "cu121"; in sentences and fixes */
 	const struct version *v; /* of releases and series; else NULL */
-	/* Its entry in the knowledge: struct torch_release, cuda_toolkit, os_release or
+	/* The entry in the knowledge base: struct torch_release, cuda_toolkit, os_release or
 	 * extension_release, by the kind of the variable; or NULL. */
 	const void *entry;
 	const struct package_release *published; /* on the package index; NULL: unknown */
@@ -67,7 +67,7 @@ struct solver_variable {
 	size_t n;
 };
 
-/* How strong a constraint is. */
+/* The strength of a constraint. */
 enum strength {
 	STRENGTH_ERROR,      /* a stack that breaks it does not work */
 	STRENGTH_WARNING,    /* inferred, or such a stack only may fail */
@@ -95,7 +95,7 @@ struct constraint {
 	const char *sentence; /* "torch 2.2.2 was made for numpy 1", no full stop */
 	const char *source;   /* or NULL */
 	unsigned variable;    /* that gave it */
-	bool off;             /* given up, for one that is stronger */
+	bool off;             /* dropped in favour of a stronger one */
 };
 
 /* A requirement of the recipe on one variable, at one place. */
@@ -125,7 +125,7 @@ struct request {
 	const char *note;                             /* "torch is pinned here" */
 	const struct recipe_extension *extension;     /* of REQUEST_VERSION to REQUEST_URL */
 	const struct recipe_requirement *requirement; /* of REQUEST_REQUIREMENT */
-	const char *sentence;                         /* "the recipe asks for torch 2.2.2" */
+	const char *sentence;                         /* "the recipe requires torch 2.2.2" */
 	bool application; /* REQUEST_REQUIREMENT of a file that app.requirements names */
 };
 
@@ -136,7 +136,7 @@ struct conflict {
 };
 struct conflicts LIST(struct conflict);
 
-/* A rule of severity warning or note that holds for the chosen stack. */
+/* A rule of severity warning or note that applies to the selected stack. */
 struct finding {
 	const struct rule *rule;
 	const char *sentence, *help; /* help: or NULL */
@@ -195,7 +195,7 @@ struct constraints LIST(const struct constraint *);
  * variable, as selected, on others. */
 struct constraints solution_limits(const struct solution *solution, const char *key, bool demands);
 
-/* A candidate of a variable, with all that the recipe requires of other variables. */
+/* A candidate of a variable, with the recipe's requirements on other variables. */
 struct alternative {
 	const struct candidate *c;
 	bool chosen;
@@ -280,7 +280,7 @@ struct stack_package {
 	const char *reason, *source;
 	struct span at;
 	bool given;
-	bool left_out; /* it has a marker that may not hold for the stack's Python */
+	bool left_out; /* it has a marker that may be false for the stack's Python */
 };
 struct stack_packages LIST(struct stack_package);
 
@@ -298,7 +298,7 @@ struct unchecked_part {
 };
 struct unchecked_parts LIST(struct unchecked_part);
 
-/* Where an extension's code comes from. */
+/* The source of an extension's code. */
 enum source_kind {
 	SOURCE_GIT,     /* url, ref (a tag or 40 hex digits) */
 	SOURCE_SDIST,   /* from the package index, name==version */
@@ -308,10 +308,9 @@ enum source_kind {
 
 struct stack_extension {
 	const struct recipe_extension *asked;
-	const char *name; /* normalised: names the step and the stage */
-	const char *
-		requirement; /* what constraints and the check hold: "causal-conv1d==1.4.0" or name */
-	const char *version; /* or NULL: unknown before the build */
+	const char *name;        /* normalised: names the step and the stage */
+	const char *requirement; /* in constraints and the check: "causal-conv1d==1.4.0" or name */
+	const char *version;     /* or NULL: unknown before the build */
 	enum source_kind source;
 	const char *url, *ref, *sha256;   /* a wheel without url: that of an index, name==version */
 	const struct recipe_index *index; /* the extra index that alone serves it; or NULL */
@@ -321,7 +320,7 @@ struct stack_extension {
 	const char *subdirectory;                /* of a git checkout, or NULL */
 	const struct extension *known;           /* NULL: unknown */
 	const struct extension_release *release; /* NULL: that release is unknown */
-	const struct extension_release *build;   /* release, or what holds for all; NULL: nothing */
+	const struct extension_release *build;   /* release, or the facts about all; or NULL */
 	struct settings
 		env; /* its compile step: force-build TRUE, arch variables, the recipe's own */
 	const char *
@@ -363,8 +362,8 @@ struct stack {
 	const char *arch_list;            /* "8.0;8.9", "" if archs is empty; +PTX if requested */
 	struct choices apt;               /* packages of the build, sorted */
 	struct stack_packages build_deps; /* setuptools, wheel, packaging, ninja, ... */
-	struct stack_packages packages;   /* ordinary: the recipe's, then what extensions need */
-	struct choice numpy; /* requirement that holds everywhere, "numpy<2"; NULL: free */
+	struct stack_packages packages;   /* ordinary: those of the recipe, then of extensions */
+	struct choice numpy;              /* requirement for all steps, "numpy<2"; NULL: none */
 	/* Versions that no pip call may change, as lines of a constraints file: torch, its with:
 	 * and numpy from the torch step on; build requirements and packages from the packages step
 	 * on; extensions for the application. */
@@ -389,8 +388,10 @@ const char *stack_prebuilt(struct arena *a, const struct stack *s, const struct 
 
 struct resolve_options {
 	bool verbose; /* report conflicts with their derivation */
-	/* Report conflicts as warnings (diag_force) and plan the stack as the recipe has it; what no
-	 * plan can be made of stays an error. */
+	/*
+	 * Report conflicts as warnings (diag_force) and plan the stack as the recipe has it; errors
+	 * that prevent a plan stay errors.
+	 */
 	bool force;
 };
 
@@ -399,7 +400,7 @@ struct resolve_options {
  *
  *   in      o: NULL for the defaults
  *   out     the stack; NULL: at least one error was added
- *   errors  SB02xx; what the knowledge base does not list is a warning
+ *   errors  SB02xx; for anything unknown, a warning
  *   memory  lives in a; borrows from r and f
  */
 const struct stack *resolve(struct arena *a, struct diags *ds, const struct facts *f,

@@ -4,7 +4,7 @@
 
 /* CUDA: the base image's, the toolkits that a build of torch accepts, and drivers. */
 
-/* The image as the recipe writes it, and not another that a repair would take. */
+/* Returns true for the image in the recipe, and not for another one in a repair. */
 static bool
 as_written(const struct query *q)
 {
@@ -13,7 +13,7 @@ as_written(const struct query *q)
 	return base && !strcmp(candidate_of(q)->text, base);
 }
 
-/* The toolkit that compiles is the image's, unless the recipe takes it from elsewhere. */
+/* Returns true if the toolkit belongs to the image, which is the default. */
 static bool
 from_image(const struct workspace *w)
 {
@@ -46,7 +46,7 @@ constraint_base_other(struct query *q, struct workspace *w)
 			     toolkit->source, "NVIDIA has images of CUDA %s for %s",
 			     toolkit->version, names_words(w->a, &toolkit->image_os, "and"));
 	}
-	add_requires(q, cuda, made, NULL, "another image brings a CUDA that there are images of");
+	add_requires(q, cuda, made, NULL, "another base image has a CUDA with images");
 }
 
 /* The torch of the base is used: with its version, build and Python. */
@@ -119,7 +119,7 @@ constraint_build_gpu(struct query *q, struct workspace *w)
 			     "torch's cpu build uses no GPU, and the recipe %s", evidence);
 }
 
-/* The same series; and where the image is chosen here there is a toolkit for every build. */
+/* Prefers the same series; an image that stackbuild selects has a toolkit for every build. */
 void
 constraint_build_prefer_cuda(struct query *q, struct workspace *w)
 {
@@ -135,8 +135,8 @@ constraint_build_prefer_cuda(struct query *q, struct workspace *w)
 }
 
 /*
- * The toolkit that torch's wheel on PyPI pins: pip takes no other beside it.  On a base without CUDA
- * it is preferred, for the toolkit then comes from PyPI's wheels if they have it.
+ * The toolkit that torch's wheel on PyPI pins: pip takes no other next to it. On a base without
+ * CUDA it is preferred, for the toolkit then comes from PyPI's wheels if they have it.
  */
 void
 constraint_torch_toolkit(struct query *q, struct workspace *w)
@@ -157,12 +157,12 @@ constraint_torch_toolkit(struct query *q, struct workspace *w)
 			     TERMS(THIS(q), IS(w, VARIABLE_BUILD, set_text, v->tag),
 				   IN(cuda, set_not(w, cuda, set))),
 			     t->source,
-			     "torch %s's %s build pins cuda-toolkit %s, and pip takes no other "
-			     "beside it",
+			     "torch %s's %s build pins cuda-toolkit %s, and pip installs no other "
+			     "version with it",
 			     t->version, v->tag, t->cuda_toolkit);
 }
 
-/* Of one that is pinned base.c reports it, with the place to write `image`. */
+/* Avoids CUDA without wheels; for a pinned one, base.c reports the error. */
 void
 constraint_cuda_wheels(struct query *q, struct workspace *w)
 {
@@ -180,7 +180,7 @@ constraint_cuda_wheels(struct query *q, struct workspace *w)
 	}
 	if (first && w->r->cuda_from == CUDA_WHEELS && !w->r->cuda.s)
 		add_conflict(q, TERMS(IN(q->variable, without)), first->source,
-			     "PyPI's wheels hold nvcc from CUDA %s on",
+			     "PyPI has wheels of nvcc from CUDA %s on",
 			     version_series(w->a, first->version));
 }
 
@@ -244,14 +244,14 @@ constraint_build_driver(struct query *q, struct workspace *w)
 		these = SET_WHERE(w, q->variable, c, cuda_major_of_tag(c->text) == own);
 		add_allows_if(q, these, (unsigned)driver,
 			      drivers_from(w, (unsigned)driver, t->driver_compat), t->source,
-			      "%s needs driver %s or newer, as all does that is made with CUDA %lu",
+			      "%s needs driver %s or newer, like every build for CUDA %lu",
 			      build_label(w, q->variable, these, own), t->driver_compat, own);
 	}
 }
 
 /*
- * The driver of the first release of a series, with which its images start.  If it is unknown,
- * it is at least that of the series before, since driver numbers follow CUDA.
+ * Returns the driver of the first release of a series, with which its images start. If it is
+ * unknown, it is at least that of the series before, since driver numbers follow CUDA.
  */
 static const char *
 driver_of_series(struct workspace *w, const char *series)

@@ -4,7 +4,10 @@
 
 /* --- extension <-> its source --- */
 
-/* Why PyPI has no source of a release (the {} in it) that can be compiled; NULL: it may have. */
+/*
+ * Returns why PyPI has no source of a release (the {} in it) that can be compiled; NULL: it may
+ * have.
+ */
 static const char *
 no_sdist(struct workspace *w, const struct release *x)
 {
@@ -15,9 +18,9 @@ no_sdist(struct workspace *w, const struct release *x)
 	if (x->e->pypi == PYPI_OTHER)
 		return "on PyPI another project has the name of {}";
 	if (x->e->pypi == PYPI_WHEEL)
-		return "{} is a wheel on PyPI, with nothing to compile: it belongs in `packages`";
+		return "PyPI has a compiled wheel of {}: list it under `packages`";
 	if (x->r && !x->r->on_pypi)
-		return x->r->git_tag ? "PyPI does not have {}: it is a git tag, and nothing else" :
+		return x->r->git_tag ? "PyPI does not have {}: it exists only as a git tag" :
 				       "PyPI does not have {}";
 	if (r->sdist_buildable != TRI_NO)
 		return NULL;
@@ -25,7 +28,7 @@ no_sdist(struct workspace *w, const struct release *x)
 			    r->sdist_why ? ": " : "", r->sdist_why ? r->sdist_why : "");
 }
 
-/* Why its repository does not give it. */
+/* Returns why its repository does not give it. */
 static const char *
 no_tag(struct workspace *w, const struct release *x, const struct recipe_extension *asked)
 {
@@ -38,7 +41,7 @@ no_tag(struct workspace *w, const struct release *x, const struct recipe_extensi
 			   "the knowledge base has no repository of {}";
 }
 
-/* One fact for all releases that one reason holds for. */
+/* Adds one fact for all releases with the same reason. */
 static void
 add_groups(struct query *q, const char *from, const struct groups *all)
 {
@@ -91,7 +94,7 @@ constraint_extension_on_pypi(struct query *q, struct workspace *w)
 	    source_variable(w, s->t.key) < 0)
 		add_conflict(q, TERMS(THIS(q)), x.r->source,
 			     "pip installs packages from PyPI, and %s is not on PyPI%s", x.name,
-			     x.r->git_tag ? ": it is a git tag, and nothing else" : "");
+			     x.r->git_tag ? ": it exists only as a git tag" : "");
 }
 
 /*
@@ -113,7 +116,8 @@ constraint_wheel_named(struct query *q, struct workspace *w)
 			     asked->name.s);
 	if (asked->from != EXT_RELEASE)
 		add_conflict(q, TERMS(IN(q->variable, set_text(w, q->variable, "release"))), NULL,
-			     "the project's own wheel of %s is taken only with `from: release`",
+			     "stackbuild installs the project's own wheel of %s only with `from: "
+			     "release`",
 			     asked->name.s);
 }
 
@@ -131,7 +135,7 @@ constraint_extension_python(struct query *q, struct workspace *w)
 			spec_label(w->a, x.r->requires_python));
 }
 
-/* A fixed -std= that is too old for torch's headers, which stop with #error. */
+/* Excludes a fixed -std= that is too old for torch's headers, which stop with #error. */
 void
 constraint_extension_std(struct query *q, struct workspace *w)
 {
@@ -145,7 +149,7 @@ constraint_extension_std(struct query *q, struct workspace *w)
 			     x.r->source, "%s is compiled as C++%s", x.name, own);
 }
 
-/* --- what guides where the recipe leaves the release open --- */
+/* --- preferences for an unpinned release --- */
 
 static bool
 can_be_had(const struct extension_release *r)
@@ -172,7 +176,7 @@ constraint_newest_major(struct query *q, struct workspace *w)
 	}
 	if (newest && source_variable(w, t->key) >= 0)
 		add_conflict(q, TERMS(IN(q->variable, older)), NULL,
-			     "the newest %s is of the series %lu", t->key,
+			     "the newest %s has the series %lu", t->key,
 			     version_release(newest, 0));
 }
 
@@ -184,5 +188,6 @@ constraint_to_be_had(struct query *q, struct workspace *w)
 	(void)w;
 	if (x.r && !can_be_had(x.r))
 		add_conflict(q, TERMS(THIS(q), compiled(q)), x.r->source,
-			     "no source is known from which %s can be compiled", x.name);
+			     "the knowledge base has no source from which %s can be compiled",
+			     x.name);
 }

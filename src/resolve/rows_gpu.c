@@ -1,6 +1,6 @@
 #include "internal.h"
 
-/* GPUs: what torch's build has code for, and what extensions are compiled for. */
+/* GPUs: the code in torch's build, and the targets of extensions. */
 
 static const char *
 cc_of(struct workspace *w, unsigned gpu)
@@ -20,7 +20,10 @@ gpu_label(struct workspace *w, unsigned gpu)
 
 /* --- GPU <-> torch's build --- */
 
-/* An unknown list counts as code for it; resolve_unchecked() reports that. */
+/*
+ * Returns true if code runs on it; an unknown list counts as code, and resolve_unchecked() reports
+ * it.
+ */
 static bool
 runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
 {
@@ -29,7 +32,7 @@ runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
 	return !archs->n || capability_runs(archs, cc);
 }
 
-/* The PTX of the wheels for x86_64: those for aarch64 that were read carry none. */
+/* Returns the PTX of the wheels for x86_64: those for aarch64 that were read carry none. */
 static const char *
 ptx_of(const struct workspace *w, const struct torch_variant *v)
 {
@@ -37,8 +40,8 @@ ptx_of(const struct workspace *w, const struct torch_variant *v)
 }
 
 /*
- * That an old GPU is left out is not read anywhere: only concluded; unless the toolkit of the build
- * could not have compiled for it, nor for an older one like it.
+ * Returns true if the missing support of an old GPU is only inferred: no source states it, unless
+ * the toolkit of the build could not compile for this GPU or a similar older one.
  */
 static bool
 is_inferred(const struct workspace *w, const struct torch_variant *v, const char *cc)
@@ -111,10 +114,10 @@ constraint_gpu_build(struct query *q, struct workspace *w)
 						    capability_ptx_runs(ptx_of(w, v), cc));
 
 		if (!capability_runs(&made->archs, cc) && set_is_empty(w, torch, ptx))
-			add_conflict(q, TERMS(THIS(q), IN(torch, without), THERE(w, gpu)),
-				     made->source,
-				     "CUDA %s, which a %s build is made with, makes no code for %s",
-				     series, tag, gpu_label(w, gpu));
+			add_conflict(
+				q, TERMS(THIS(q), IN(torch, without), THERE(w, gpu)), made->source,
+				"CUDA %s, the toolkit of a %s build, cannot compile code for %s",
+				series, tag, gpu_label(w, gpu));
 	}
 }
 
@@ -176,7 +179,9 @@ lack_of(struct workspace *w, const struct extension_release *r, const struct cud
 	return cc;
 }
 
-/* The toolkits that lack something, the last of them *lack; those of one series are alike. */
+/*
+ * Returns the toolkits that lack something, the last of them *lack; those of one series are alike.
+ */
 static solve_word *
 lacking(struct workspace *w, const struct extension_release *r, const char *cc, const char **lack)
 {
@@ -220,7 +225,7 @@ constraint_extension_archs(struct query *q, struct workspace *w)
 	add_conflict(q, TERMS(THIS(q), compiled(q), IN(the_variable(w, VARIABLE_CUDA), set)),
 		     x.r->source,
 		     "%s always compiles for compute capability %s, which the nvcc of CUDA %s does "
-		     "not know",
+		     "not support",
 		     x.name, arch, cuda_label(w, set));
 }
 
@@ -270,7 +275,7 @@ constraint_gpu_nvcc(struct query *q, struct workspace *w)
 		solve_word *refuse = lacking(w, &one, NULL, &lack);
 
 		add_conflict(q, TERMS(THIS(q), compiled(q), IN(cuda, refuse), THERE(w, gpu)), NULL,
-			     "%s is compiled for %s, and the nvcc of CUDA %s does not know that",
+			     "%s is compiled for %s, which the nvcc of CUDA %s does not support",
 			     x.name, gpu_label(w, gpu), cuda_label(w, refuse));
 	}
 }

@@ -92,7 +92,7 @@ cuda_label(struct workspace *w, const solve_word *set)
 	const struct solver_variable *t = variable_at(w, the_variable(w, VARIABLE_CUDA));
 	struct names all = { 0 };
 
-	/* Toolkits stand newest first: runs of those that are in the set. */
+	/* Lists runs of toolkits in the set, newest first. */
 	for (size_t i = 0, end; i < t->n && t->c[i].known; i = end + 1) {
 		const char *first, *last;
 

@@ -31,7 +31,7 @@ constraint_os_glibc(struct query *q, struct workspace *w)
 
 /* --- gcc, nvcc and torch's own table of compilers --- */
 
-/* True if nvcc of any version is to take this gcc without a word. */
+/* Returns true if nvcc of any version is to take this gcc without a word. */
 static bool
 nvcc_is_forced(const struct workspace *w)
 {
@@ -136,7 +136,7 @@ constraint_os_apt(struct query *q, struct workspace *w)
 		add_conflict(q, TERMS(THIS(q)), NULL, "%s has no apt", id);
 }
 
-/* A system's own Python before one that is brought. */
+/* Prefers a system's own Python. */
 void
 constraint_os_python(struct query *q, struct workspace *w)
 {
@@ -158,7 +158,7 @@ has_python(const struct os_release *os, const char *series)
 	return os && os->python && !strcmp(os->python, series);
 }
 
-/* A system that has the Python which the recipe pins. */
+/* Prefers a system with the Python that the recipe pins. */
 void
 constraint_python_os(struct query *q, struct workspace *w)
 {

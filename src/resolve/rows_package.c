@@ -54,7 +54,9 @@ add_pair(struct query *q, const struct pairing *p, unsigned own, const solve_wor
 		     p->source, "%s", sentence(w, p, own, these, variable_at(w, other)->label));
 }
 
-/* What need not be there, and is not: its pairings wait until something brings it. */
+/*
+ * Returns true for an absent optional package: its pairings wait until another package requires it.
+ */
 static bool
 may_wait(const struct workspace *w, const struct pairing *p)
 {
@@ -145,7 +147,7 @@ constraint_companion(struct query *q, struct workspace *w)
 			   c->text, c->known ? first : version_series(w->a, first));
 }
 
-/* The pair of a torch, where more than one would do. */
+/* Prefers the release that was built for a torch, if several are compatible. */
 void
 constraint_companion_pair(struct query *q, struct workspace *w)
 {
@@ -158,7 +160,7 @@ constraint_companion_pair(struct query *q, struct workspace *w)
 
 		if (pair && other >= 0)
 			add_allows(q, (unsigned)other, set_text(w, (unsigned)other, pair),
-				   t->source, "%s %s is the pair of torch %s", keys[i], pair,
+				   t->source, "%s %s is the release for torch %s", keys[i], pair,
 				   t->version);
 	}
 }
@@ -175,7 +177,7 @@ constraint_final_release(struct query *q, struct workspace *w)
 			     variable_at(w, q->variable)->label, c->text);
 }
 
-/* A tag that was never uploaded: pip would not find it, and it is untested. */
+/* Excludes a tag that was never uploaded: pip does not find it, and it is untested. */
 void
 constraint_extension_published(struct query *q, struct workspace *w)
 {
@@ -197,7 +199,7 @@ constraint_extension_published(struct query *q, struct workspace *w)
 	}
 	if (any)
 		add_conflict(q, TERMS(IN(q->variable, tags)), e->source,
-			     "where no release of %s is named one that PyPI has is taken",
+			     "if no release of %s is named, stackbuild selects one that PyPI has",
 			     s->t.key);
 }
 
@@ -208,8 +210,9 @@ constraint_python_usual(struct query *q, struct workspace *w)
 	const char *series = candidate_of(q)->text;
 
 	if (ends_with(series, "t"))
-		add_conflict(q, TERMS(THIS(q)), NULL, "Python %s is the free-threaded one", series);
+		add_conflict(q, TERMS(THIS(q)), NULL, "Python %s is the free-threaded build",
+			     series);
 	else if (text_version_order(w, series, PYTHON_OLDEST) < 0 && w->r->python_from != PYTHON_OS)
-		add_conflict(q, TERMS(THIS(q)), NULL,
-			     "the Python project does not maintain %s any more", series);
+		add_conflict(q, TERMS(THIS(q)), NULL, "the Python project no longer maintains %s",
+			     series);
 }

@@ -4,8 +4,7 @@
 
 /*
  * Releases as the package index has them: which of them exist, for which Python, machine and
- * C library, and what their metadata requires.  Of an extension that this stack compiles its
- * wheels do not count.
+ * C library, and their requirements.  Wheels of an extension that this stack compiles are ignored.
  */
 
 static const struct package_release *
@@ -22,7 +21,7 @@ from_pypi(const struct workspace *w, const struct domain *s)
 
 /* --- which Python and machine --- */
 
-/* True if its wheels hold compiled code: then its sdist needs compilers, and often more. */
+/* Returns true if its wheels hold compiled code: then its sdist needs compilers, and often more. */
 static bool
 is_built(const struct package_release *r)
 {
@@ -32,7 +31,7 @@ is_built(const struct package_release *r)
 	return r->wheels_known;
 }
 
-/* The Pythons that a specifier allows; most packages have one of a few. */
+/* Returns the Pythons that a specifier allows; most packages have one of a few. */
 static solve_word *
 pythons_in(struct workspace *w, const char *spec)
 {
@@ -45,7 +44,7 @@ pythons_in(struct workspace *w, const char *spec)
 	return set;
 }
 
-/* The Pythons for which a release has a wheel on the recipe's machine, or needs none. */
+/* Returns the Pythons for which a release has a wheel on the recipe's machine, or needs none. */
 static struct wheel_pythons
 pythons_of_wheels(struct workspace *w, const struct package_release *r)
 {
@@ -91,7 +90,7 @@ may_take(struct workspace *w, const struct solver_variable *t, const struct vers
 	       (minor < 64 && pythons_of_wheels(w, next).plain >> minor != 0);
 }
 
-/* A release with the same files as the one before it has the same answer. */
+/* Returns true for a release with the same files, and so the same answer, as the one before. */
 static bool
 same_files(const struct package_release *x, const struct package_release *y)
 {
@@ -99,7 +98,7 @@ same_files(const struct package_release *x, const struct package_release *y)
 	       x->wheels_known == y->wheels_known && x->sdist == y->sdist;
 }
 
-/* The candidates that take a Python. */
+/* Returns the candidates that take a Python. */
 static solve_word *
 candidates_for(struct workspace *w, unsigned variable, size_t python)
 {
@@ -125,11 +124,11 @@ candidates_for(struct workspace *w, unsigned variable, size_t python)
 	return set;
 }
 
-/* Releases that do not take a Python: newer than all that do, among them, and older. */
+/* Releases that do not support a Python: newer than all that do, among them, and older. */
 enum { NEWER, AMONG, OLDER, PARTS };
 struct refusal {
 	const struct package_release *first, *last; /* that accept it; NULL: none known */
-	const struct package_release *next[PARTS];  /* of a part: the one beside those */
+	const struct package_release *next[PARTS];  /* of a part: the neighbour of those */
 	solve_word *without[PARTS];                 /* NULL: none */
 };
 
@@ -204,12 +203,12 @@ add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
 		add_conflict(
 			q, terms, 2,
 			r ? package_release_source(w->f, r) : package_release_source(w->f, f->last),
-			"%s %s does not take Python %s%s", t->key, t->c[asked].text, series, on);
+			"%s %s does not support Python %s%s", t->key, t->c[asked].text, series, on);
 	else if (part == AMONG)
 		add_conflict(q, terms, 2,
 			     r ? package_release_source(w->f, r) :
 				 package_release_source(w->f, f->last),
-			     "not all releases of %s from %s to %s take Python %s%s", t->key,
+			     "not all releases of %s from %s to %s support Python %s%s", t->key,
 			     f->first->version, f->last->version, series, on);
 	else
 		add_conflict(q, terms, 2,
@@ -222,8 +221,8 @@ add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
 }
 
 /*
- * Of each pair of a package and a Python the one that the solver tries last gives the constraints:
- * most Pythons are never tried.
+ * Adds the constraints of each pair of a package and a Python at the later one of the two: the
+ * solver never tries most Pythons.
  */
 static void
 add_refusal(struct query *q, size_t python)
@@ -265,7 +264,7 @@ constraint_python_release(struct query *q, struct workspace *w)
 
 /* --- which C library --- */
 
-/* Of several wheels for a Python that the recipe allows, the one that runs in most places. */
+/* Uses the most portable of several wheels for a Python that the recipe allows. */
 void
 constraint_release_glibc(struct query *q, struct workspace *w)
 {
@@ -334,7 +333,7 @@ require(struct query *q, const struct package_release *r, const char *text)
 	other = variable_named(w, req->key);
 	those = set_in(w, other, specifiers_text(w->a, req->spec));
 	asked = requested(w, other);
-	/* A release that is unknown yet may be one of them; of the one that is pinned it is known. */
+	/* An unknown release may be one of them; for a pinned one, the answer is known. */
 	if (set_is_empty(w, other, those) && asked < 0)
 		return;
 	if (set_is_empty(w, other, those))
@@ -356,7 +355,7 @@ release_span(struct workspace *w, const struct solver_variable *t, const struct 
 	return p ? package_span(p, c->v) : (struct package_span){ 0 };
 }
 
-/* Of a release whose METADATA was not read, what those before and after it agree on. */
+/* For unread METADATA, uses the requirements that the releases before and after share. */
 void
 constraint_release_requires(struct query *q, struct workspace *w)
 {
@@ -400,7 +399,7 @@ neighbours(struct workspace *w, const struct python_package *p, const struct ver
 			    names_words(w->a, &all, "and"));
 }
 
-/* A version that the recipe names, and that the index never had. */
+/* Rejects a version in the recipe that the index never had. */
 void
 constraint_release_exists(struct query *q, struct workspace *w)
 {

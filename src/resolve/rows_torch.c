@@ -3,9 +3,9 @@
 /* torch: the builds and Pythons of a release, its dependencies, and limits on other packages. */
 
 /*
- * Builds for other makers' GPUs are not listed at all, and an index of one's own has any.  Of one
- * build alone, which PyPI has, it is unknown whether it is the only one.  As a warning: the build
- * is none that the knowledge base lists.
+ * The knowledge base does not list builds for GPUs of other makers, and a private index can have
+ * any build. If it lists only PyPI's build, others may exist. As a warning: the knowledge base does
+ * not list the build.
  */
 void
 constraint_torch_build(struct query *q, struct workspace *w)
@@ -60,7 +60,10 @@ constraint_torch_pypi(struct query *q, struct workspace *w)
 			     v->source, "PyPI's torch %s is the %s build", t->version, v->tag);
 }
 
-/* The listed releases are all that PyPI has between the oldest and the newest of them. */
+/*
+ * Returns true for a release that never existed: PyPI has only the listed ones between the oldest
+ * and the newest.
+ */
 bool
 torch_never(struct workspace *w, const char *version, const char *nearest[2])
 {
@@ -87,13 +90,13 @@ constraint_torch_exists(struct query *q, struct workspace *w)
 
 	if (!c->known && c->v && !strpbrk(c->text, "<>~!") && torch_never(w, c->text, nearest))
 		add_conflict(q, TERMS(THIS(q)), facts_torch(w->f, nearest[0])->source,
-			     "torch has no release %s: the nearest are %s and %s", c->text,
+			     "torch has no release %s: the closest ones are %s and %s", c->text,
 			     nearest[0], nearest[1]);
 }
 
 /* --- what guides --- */
 
-/* The build for a CUDA series (NULL: there is none); the one that PyPI carries before others. */
+/* Returns the build for a CUDA series (or NULL); PyPI's build before others. */
 static const struct torch_variant *
 build_for(const struct torch_release *t, const char *cuda)
 {
@@ -105,7 +108,7 @@ build_for(const struct torch_release *t, const char *cuda)
 	return found;
 }
 
-/* The build for the required CUDA, or PyPI's. */
+/* Prefers the build for the required CUDA, or PyPI's. */
 void
 constraint_torch_prefer_build(struct query *q, struct workspace *w)
 {
@@ -117,12 +120,12 @@ constraint_torch_prefer_build(struct query *q, struct workspace *w)
 	if (v && !w->r->torch.index.s)
 		add_conflict(q, TERMS(THIS(q), IS_NOT(w, VARIABLE_BUILD, set_text, v->tag)),
 			     v->source,
-			     v->on_pypi ? "the %s build of torch %s is the one that PyPI carries" :
+			     v->on_pypi ? "the %s build of torch %s is the one on PyPI" :
 					  "the %s build of torch %s is for the required CUDA",
 			     v->tag, t->version);
 }
 
-/* A release with a build for the required CUDA, if there is one. */
+/* Prefers a release with a build for the required CUDA. */
 void
 constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 {
@@ -138,7 +141,9 @@ constraint_torch_prefer_cuda(struct query *q, struct workspace *w)
 
 /* --- its dependencies, and its limits on other packages --- */
 
-/* A requirement of torch's wheel, if the marker holds (NULL: the requirement's own). */
+/*
+ * Adds a requirement of torch's wheel, if the marker is true (NULL: the requirement's own marker).
+ */
 static void
 asks_for(struct query *q, struct workspace *w, const char *requirement, const char *marker,
 	 bool brings, const char *subject, const char *verb)
@@ -171,7 +176,7 @@ asks_for(struct query *q, struct workspace *w, const char *requirement, const ch
 		     some ? arena_printf(w->a, " (where %s)", marker_text(w->a, m)) : "");
 }
 
-/* Its own triton, where the marker lets it come; and where it does not, no other works with it. */
+/* Requires torch's own triton if the marker is true; otherwise no triton works with it. */
 void
 constraint_torch_triton(struct query *q, struct workspace *w)
 {

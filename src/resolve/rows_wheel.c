@@ -19,7 +19,8 @@ series_of(struct arena *a, const char *number, bool patch)
 }
 
 /*
- * The number behind a word in a local version, or NULL.  PEP 440 separates its parts by dots:
+ * Returns the number behind a word in a local version, or NULL. PEP 440 separates its parts by
+ * dots:
  *
  *     "cu122torch2.3cxx11abifalse"   "122"    "2.3"
  *     "cu.12.8.torch.2.11"           "12.8"   "2.11"
@@ -42,9 +43,9 @@ behind(struct arena *a, const char *local, const char *word)
 	return NULL;
 }
 
-/* --- does a tag of it fit --- */
+/* --- whether one of its tags matches --- */
 
-/* Whether one of the tags is for that machine, or for that Python. */
+/* Returns whether one of the tags is for that machine, or for that Python. */
 static bool
 fits(const struct names *tags, const char *machine, const char *python)
 {
@@ -67,7 +68,7 @@ needs_glibc(struct query *q, const solve_word *these, const char *file, const st
 	unsigned long least = 0;
 
 	for (size_t k = 0; k < tags->n; k++) {
-		/* Of several tags it runs wherever one of them does. */
+		/* A wheel with several tags runs wherever one of them does. */
 		unsigned long minor = wheel_glibc(tags->at[k]);
 
 		if (!minor)
@@ -130,7 +131,10 @@ abi_of_build(struct workspace *w, const char *series, const char *cuda)
 	return TRI_UNKNOWN;
 }
 
-/* What a local version says, such as "cu122torch2.3cxx11abifalse": of `name`, whose `part` it is in. */
+/*
+ * Adds the constraints of a local version, such as "cu122torch2.3cxx11abifalse", in the `part` of
+ * `name`.
+ */
 static void
 constrain_local(struct query *q, const solve_word *these, const char *local, const char *name,
 		const char *part)
@@ -146,7 +150,8 @@ constrain_local(struct query *q, const solve_word *these, const char *local, con
 	if (series)
 		add_allows_if(q, these, torch,
 			      SET_WHERE(w, torch, c, version_same_series(c->text, series)), NULL,
-			      "%s was built for torch %s, as its %s shows, and loads with no other",
+			      "%s was built for torch %s, as its %s shows, and does not load with "
+			      "another one",
 			      name, series, part);
 	if (series && base && version_is_prerelease(version_parse(w->a, base)))
 		add_conflict(q, TERMS(IN(q->variable, these), THERE(w, torch)), w->image.source,
@@ -186,13 +191,16 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 	if (local)
 		constrain_local(q, these, local, name, "name");
 	add_allows_if(q, these, python, SET_WHERE(w, python, c, fits(&file->tags, NULL, c->text)),
-		      NULL, "%s is a file for another Python (%s)", name, file->tags.at[0]);
+		      NULL, "%s is for another Python (%s)", name, file->tags.at[0]);
 	add_allows_if(q, these, machine, SET_WHERE(w, machine, c, fits(&file->tags, c->text, NULL)),
-		      NULL, "%s is a file for another machine (%s)", name, file->tags.at[0]);
+		      NULL, "%s is for another machine (%s)", name, file->tags.at[0]);
 	needs_glibc(q, these, name, &file->tags);
 }
 
-/* A wheel of an index, of which the recipe names the local version: "1.0+cu.12.8.torch.2.11". */
+/*
+ * Adds the constraints of a wheel on an index, with a local version in the recipe:
+ * "1.0+cu.12.8.torch.2.11".
+ */
 static void
 constrain_version(struct query *q, const solve_word *these, const struct recipe_extension *e)
 {
@@ -208,7 +216,7 @@ constrain_version(struct query *q, const solve_word *these, const struct recipe_
 		     TERMS(IN(q->variable,
 			      SET_WHERE(q->w, q->variable, c,
 					!strcmp(c->text, "sdist") || !strcmp(c->text, "git")))),
-		     NULL, "the local version of %s names a build, which no source has", name);
+		     NULL, "the local version of %s names a build that no source has", name);
 }
 
 /* The same of a package: torch's companions have another row. */
@@ -233,7 +241,7 @@ is_wheel(const struct recipe_extension *e)
 	return e && e->url.s && recipe_names_wheel(e->url.s);
 }
 
-/* A wheel of an extension by its `url`, or one that packages: names. */
+/* Adds the constraints of a wheel in the `url` of an extension, or in `packages`. */
 void
 constraint_wheel_file(struct query *q, struct workspace *w)
 {
@@ -273,7 +281,7 @@ row_is_for(const struct wheel_row *row, const char *series, const struct torch_v
 		(v->cxx11abi == TRI_YES ? row->abi_new : row->abi_old));
 }
 
-/* A torch for which there is a wheel at all: with which builds, and which Pythons. */
+/* Limits torch to releases with a wheel, and their builds and Pythons. */
 static void
 for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_release *r)
 {
@@ -310,8 +318,8 @@ for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_r
 			     series, names_words(w->a, &builds, "and"));
 	else
 		add_conflict(l->q, TERMS(l->this, l->from, one), l->wheels.source,
-			     "the project's wheels of %s for torch %s are of another C++ ABI or "
-			     "CUDA than any torch %s",
+			     "the project's wheels of %s for torch %s have another C++ ABI or CUDA "
+			     "than every build of torch %s",
 			     l->x.name, series, series);
 }
 
@@ -373,9 +381,10 @@ constraint_release_wheel(struct query *q, struct workspace *w)
 		return;
 	l = list_of(q, "release");
 	if (l.wheels.never)
-		add_conflict(q, TERMS(l.this, l.from), l.x.r->source,
-			     "the wheels of %s are not at the address that their names give: %s",
-			     l.x.name, l.wheels.never);
+		add_conflict(
+			q, TERMS(l.this, l.from), l.x.r->source,
+			"the wheels of %s are not at the URL that follows from their names: %s",
+			l.x.name, l.wheels.never);
 	else if (!l.wheels.n)
 		add_conflict(q, TERMS(l.this, l.from), l.x.r ? l.x.r->source : NULL,
 			     "the knowledge base has no wheels of %s", l.x.name);
@@ -388,7 +397,7 @@ constraint_release_wheel(struct query *q, struct workspace *w)
 	for_glibc(&l);
 }
 
-/* A wheel whose name promises the old ABI, where none of the project's for that torch has it. */
+/* Excludes a wheel whose name says the old ABI, if no wheel for that torch has it. */
 static void
 for_abi(struct list *l, const char *url)
 {
@@ -410,14 +419,14 @@ for_abi(struct list *l, const char *url)
 	}
 	if (any)
 		add_conflict(l->q, TERMS(l->this, l->from), l->wheels.source,
-			     "the project's wheels of %s for torch %s want the new C++ ABI, also "
-			     "those that are named cxx11abiFALSE",
+			     "the project's wheels of %s for torch %s need the new C++ ABI, even "
+			     "those with cxx11abiFALSE in their names",
 			     l->x.name, series);
 }
 
 /*
- * What is known of a project's wheel by its URL, where its name does not say: the system that it
- * needs; as a warning, that it is labelled with a torch, and was built before that one was out.
+ * Adds facts about a project's wheel that its name does not show: the system that it needs; and, as
+ * a warning, that it was built before the release of its torch.
  */
 void
 constraint_wheel_of_project(struct query *q, struct workspace *w)
@@ -442,6 +451,6 @@ constraint_wheel_of_project(struct query *q, struct workspace *w)
 					      arena_printf(w->a, "==%s.*", row->torch.at[k]))),
 				     l.wheels.source,
 				     "the project's wheel of %s for torch %s was built with a "
-				     "nightly of it, before it was out",
+				     "nightly of that torch, before its release",
 				     l.x.name, row->torch.at[k]);
 }

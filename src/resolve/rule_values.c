@@ -115,7 +115,7 @@ has_field(const struct rule_case *c, const struct rule_condition *k)
 	       facts_extension_says(c->w->f, key_of(c), arena_copy(c->w->a, text, n), text + n + 1);
 }
 
-/* A setting of that name; of "DS_BUILD_*" one that begins so. */
+/* Returns a setting of that name; of "DS_BUILD_*" one that begins so. */
 static const char *
 setting_value(const struct settings *env, const char *name)
 {
@@ -128,7 +128,7 @@ setting_value(const struct settings *env, const char *name)
 	return NULL;
 }
 
-/* The value in env: of the recipe, or of the extensions that the rule is about. */
+/* Returns the value in env: of the recipe, or of the extensions that the rule is about. */
 static const char *
 env_of(const struct rule_case *c, const char *name)
 {
@@ -143,7 +143,7 @@ env_of(const struct rule_case *c, const char *name)
 	return value;
 }
 
-/* Where a package or an extension comes from. */
+/* Returns where a package or an extension comes from. */
 static const char *
 origin_of(const struct workspace *w, const char *key)
 {
@@ -157,7 +157,7 @@ origin_of(const struct workspace *w, const char *key)
 	return variable >= 0 && w->variables.at[variable]->wheel ? "wheel" : "index";
 }
 
-/* The value of what the recipe alone decides, or NULL. */
+/* Returns a value that only the recipe decides, or NULL. */
 static const char *
 given_value(const struct rule_case *c, const struct rule_condition *k)
 {
@@ -197,7 +197,7 @@ rule_can_hold(const struct rule_case *c)
 
 /* --- sentences --- */
 
-/* The candidate that a sentence names: the chosen one; for the solver the one requested, or the
+/* Returns the candidate that a sentence names: the chosen one; for the solver the one requested, or the
  * only one of the set; else -1. */
 static int
 named_candidate(const struct rule_case *c, int domain)
@@ -238,7 +238,7 @@ value_words(const struct rule_case *c, enum rule_variable variable, int domain,
 					     t->label;
 }
 
-/* "apex 0.1", "`a100` (compute capability 8.0)", "12.1": what stands for a name in braces. */
+/* The text for a name in braces: "apex 0.1", "`a100` (compute capability 8.0)", "12.1". */
 static const char *
 words_for(const struct rule_case *c, const char *name)
 {

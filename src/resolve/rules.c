@@ -2,14 +2,15 @@
 
 /*
  * Compatibility rules of the knowledge (facts/facts.h has their grammar) over the variables of a
- * stack.  A rule of severity error is a fact for the solver: its conditions cannot all hold.  Warnings
- * and notes are evaluated on the finished stack; a rule stays unchecked if a value is unknown.
- * A rule about any extension or GPU, or about the value of another variable, has one case for each.
+ * stack. A rule of severity error is a fact for the solver: its conditions cannot all be true.
+ * Warnings and notes are evaluated on the finished stack; a rule stays unchecked if a value is
+ * unknown. A rule about any extension or GPU, or about the value of another variable, has one case
+ * for each.
  */
 
 /* --- for the solver: a clause --- */
 
-/* Two conditions on one domain are one term. */
+/* Adds a term; two conditions on one domain become one. */
 static void
 add_term(struct rule_case *of, int domain, const solve_word *set)
 {
@@ -25,7 +26,7 @@ add_term(struct rule_case *of, int domain, const solve_word *set)
 	list_push(of->w->a, &of->terms, IN((unsigned)domain, set));
 }
 
-/* The candidates that give the reference its value in this case. */
+/* Adds the candidates that give the reference its value in this case. */
 static void
 add_reference(struct rule_case *c, const struct rule_reference *r)
 {
@@ -75,7 +76,10 @@ add_clause(struct rule_case *c)
 
 enum truth { NO, UNKNOWN, YES };
 
-/* Values that the solver may choose as it likes, since the recipe leads to something unknown. */
+/*
+ * Returns true for values that the solver selects freely, because the recipe depends on something
+ * unknown.
+ */
 static bool
 is_open(const struct workspace *w, enum rule_variable variable)
 {
@@ -112,7 +116,9 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 		       NO;
 }
 
-/* The recipe's places for the conditions; packages of an image have the place of the image. */
+/*
+ * Returns the recipe's places for the conditions; packages of an image have the place of the image.
+ */
 static struct finding_places
 places_of(const struct rule_case *c)
 {
@@ -170,7 +176,9 @@ add_finding(const struct rule_case *c)
 
 /* --- cases --- */
 
-/* The variable whose candidates provide the clauses of a rule: that of its first condition. */
+/*
+ * Returns the variable whose candidates provide the clauses of a rule: that of its first condition.
+ */
 static int
 anchor_of(const struct rule_case *c)
 {
@@ -272,7 +280,10 @@ check_rules(struct workspace *w, struct solution *solution)
 	}
 }
 
-/* Whether all other conditions of the rule hold in the finished stack, and that on GPUs for cc. */
+/*
+ * Returns whether all other conditions of the rule hold in the finished stack, and that on GPUs for
+ * cc.
+ */
 static bool
 rejects_gpu(const struct rule_case *c, const char *cc)
 {

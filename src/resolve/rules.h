@@ -9,7 +9,7 @@ struct rule_case {
 	const struct rule *rule;
 	struct solution *solution; /* the finished stack; NULL: the case is for the solver */
 	struct query *q;           /* of the solver: the first condition is on this variable */
-	int extension, gpu;        /* the domains that the quantifiers stand for, or -1 */
+	int extension, gpu;        /* the domains of the quantifiers, or -1 */
 	const struct rule_reference *reference; /* or NULL */
 	int of;                                 /* the domain that has its value */
 	const char *value;

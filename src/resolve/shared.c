@@ -2,7 +2,7 @@
 
 #include "internal.h"
 
-/* What several rows ask of the recipe and of the variables. */
+/* Queries of several rows about the recipe and the variables. */
 
 int
 text_version_order(struct workspace *w, const char *x, const char *y)
@@ -221,7 +221,10 @@ build_archs(const struct workspace *w, const struct torch_variant *v)
 	return strcmp(recipe_machine(w->r), "aarch64") ? &v->archs : &v->archs_aarch64;
 }
 
-/* A marker that cannot be evaluated (it asks for the host's kernel) holds; "3.13t" is 3.13. */
+/*
+ * Evaluates a marker; one that needs unknown values (such as the host's kernel) is true; "3.13t" is
+ * 3.13.
+ */
 static bool
 holds_for(struct workspace *w, const struct marker *m, const char *python,
 	  const struct names *extras)
@@ -252,7 +255,7 @@ set_pythons_where(struct workspace *w, const struct marker *m)
 	return set_pythons_with(w, m, &(struct names){ 0 });
 }
 
-/* True if the recipe requires a build without CUDA, or with an unknown CUDA. */
+/* Returns true if the recipe requires a build without CUDA, or with an unknown CUDA. */
 static bool
 takes_cpu(struct workspace *w)
 {
@@ -269,7 +272,7 @@ gpu_evidence(struct workspace *w)
 	return takes_cpu(w)      ? NULL :
 	       w->r->gpus.n      ? "names GPUs" :
 	       w->r->driver.s    ? "names a driver" :
-	       w->r->modal.gpu.s ? "takes a GPU at Modal" :
+	       w->r->modal.gpu.s ? "runs on a GPU at Modal" :
 	       w->compiles       ? "compiles extensions" :
 	       requested_cuda(w) ? "requires CUDA" :
 				   NULL;

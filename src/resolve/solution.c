@@ -114,7 +114,7 @@ candidate_of(const struct query *q)
 	return &variable_at(q->w, q->variable)->c[q->candidate];
 }
 
-/* --- the best stack for some pins: what guides is kept as far as they let it --- */
+/* --- the best stack for some pins, with as many preferences as they allow --- */
 
 /* check must answer any recipe in 100 ms; each pin adds a little. */
 enum { STEPS_MAX = 3000 };
@@ -142,7 +142,7 @@ give_up(struct workspace *w, struct constraint *why)
 	list_push(w->a, &w->given_up, why);
 }
 
-/* The last of the weakest constraints that a proof stands on; NULL: all are errors. */
+/* Returns the last of the weakest constraints of a proof; NULL: all are errors. */
 static struct constraint *
 weakest(const struct solve_proof *proof)
 {
@@ -187,7 +187,7 @@ pin_chosen(struct workspace *w, const int *chosen, size_t nchosen, struct solve_
 	}
 }
 
-/* First torch and the extensions, as new as can be; then the rest, as it suits them. */
+/* First torch and the extensions, as new as possible; then the others, as these allow. */
 struct solve_result
 solve_best(struct workspace *w, const struct solve_pin *pins, size_t n)
 {
@@ -243,7 +243,7 @@ conflict_of(const struct solve_conflict *c)
 }
 
 /*
- * An error names each of its pins except fixed ones, which are dropped only if a conflict has no
+ * Returns true for a pin that an error names: all except fixed ones, unless a conflict has no
  * others.
  */
 bool
@@ -263,7 +263,7 @@ request_in_error(const struct solution *solution, unsigned pin, const struct con
 	return false;
 }
 
-/* What only may not work: each is reported, and given up for the next. */
+/* Finds the doubtful facts: reports each, and drops it for the next. */
 static void
 find_warnings(struct workspace *w, struct solution *solution, const struct solve_pin *pins)
 {
@@ -295,7 +295,7 @@ find_warnings(struct workspace *w, struct solution *solution, const struct solve
 	solution->gave_up |= gave_up;
 }
 
-/* What cannot be, first; then, without it, what only may not; then the rest is chosen. */
+/* Returns what cannot be, first; then, without it, what only may not; then the rest is chosen. */
 static struct solve_result
 find_conflicts(struct workspace *w, struct solution *solution)
 {
@@ -354,9 +354,12 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 	return solution;
 }
 
-/* --- questions about a solved stack: what was selected, what limits it, what else it could be --- */
+/* --- questions about a solved stack: the selection, its limits, the alternatives --- */
 
-/* One candidate of another variable that is not the one chosen: no concern of this stack. */
+/*
+ * Returns true for a candidate of another variable that was not selected, and does not affect this
+ * stack.
+ */
 static bool
 is_aside(const struct solution *solution, const struct solve_term *t)
 {
@@ -365,7 +368,7 @@ is_aside(const struct solution *solution, const struct solve_term *t)
 	       !term_holds(solution, t);
 }
 
-/* A fact whose other terms all hold: then the variable's own term must not. */
+/* Examines a fact whose other terms are all true: the variable's own term must be false. */
 static void
 look_at(const struct solution *solution, unsigned variable, const struct solve_facts *facts,
 	bool demands, struct constraints *out)
@@ -454,7 +457,7 @@ solution_obstacle(const struct solution *solution, const char *key, size_t candi
 	unsigned variable = (unsigned)variable_find(solution->work, key);
 	struct solve_conflicts found = { 0 };
 
-	/* What only guides counts as well, where nothing stronger stands against it. */
+	/* Preferences also apply if no stronger constraint contradicts them. */
 	constraints_restore(solution->work, STRENGTH_PREFERENCE);
 	for (unsigned upto = STRENGTH_ERROR; upto <= STRENGTH_SECONDARY && !found.n; upto++)
 		found = against(solution, variable, candidate, true, upto);

@@ -28,25 +28,22 @@ choose_release(struct workspace *w, const struct version *pinned)
 		d = diag_at(w->ds, W_TORCH_UNKNOWN, s->torch.at,
 			    "torch %s is not in the knowledge base", s->torch.value);
 		diag_why(d,
-			 "the newest known release is %s; this one is checked by its number and "
-			 "index only",
+			 "the newest known release is %s; stackbuild checks this one by its number "
+			 "and index only",
 			 newest->version);
 		return;
 	}
 	if (!s->torch_release)
 		s->torch_release = newest;
 	s->torch = choice_made(s->torch_release->version,
-			       s->torch_release == newest ?
-				       "the newest in the knowledge base" :
-				       "the newest that is compatible with the rest",
+			       s->torch_release == newest ? "the newest in the knowledge base" :
+							    "the newest compatible release",
 			       s->torch_release->source);
 	s->torch.at = w->r->torch.at;
 	d = diag_at(w->ds, W_UNPINNED, s->torch.at,
 		    "torch has no version: stackbuild selects %s, %s", s->torch.value,
 		    s->torch.reason);
-	diag_help(d,
-		  "pin it, so that the next release of the knowledge does not move it: "
-		  "torch.version: %s",
+	diag_help(d, "pin it, so that a newer knowledge base does not change it: torch.version: %s",
 		  s->torch.value);
 }
 
@@ -62,7 +59,10 @@ refuse_base(struct workspace *w, struct span at, const char *what, const char *w
 	diag_help(d, "%s", help);
 }
 
-/* Its version, for checks the release that it becomes; its build is known if it is PyTorch's own. */
+/*
+ * Uses the version of the base's torch; checks use its final release; its build is known if it is
+ * PyTorch's own.
+ */
 static void
 take_base(struct workspace *w)
 {
@@ -87,8 +87,8 @@ take_base(struct workspace *w)
 	s->torch_index = choice_made(NULL, "none: torch is the base's", i->source);
 	if (!strcmp(torch, checked))
 		return;
-	d = diag_at(w->ds, N_BASE_TORCH, w->r->base.at, "torch %s of `%s` is checked as torch %s",
-		    torch, w->r->base.s, checked);
+	d = diag_at(w->ds, N_BASE_TORCH, w->r->base.at,
+		    "stackbuild checks torch %s of `%s` as torch %s", torch, w->r->base.s, checked);
 	diag_why(d, "it was built from a commit before that release");
 	diag_source(d, i->source);
 }
@@ -106,11 +106,11 @@ check_base(struct workspace *w)
 			w, r->torch.from_at,
 			r->base.s ? arena_printf(w->a, "the knowledge base lists no torch in `%s`",
 						 r->base.s) :
-				    "there is no base whose torch could be used",
+				    "the recipe has no base image with a torch",
 			r->base.s ? "the image may have no torch, or an unknown version" :
 				    "the recipe names no `base`",
-			r->base.s ? "take an image of pytorch/pytorch or nvcr.io/nvidia/pytorch; "
-				    "of an image of your own, name the version: torch.version" :
+			r->base.s ? "use an image of pytorch/pytorch or nvcr.io/nvidia/pytorch; "
+				    "for an image of your own, set torch.version" :
 				    "add `base:` with an image of pytorch/pytorch or "
 				    "nvcr.io/nvidia/pytorch");
 	else if (r->torch.index.s)
@@ -134,7 +134,7 @@ from_pypi(const struct workspace *w, const struct torch_variant *v)
 {
 	if (!v->on_pypi)
 		return false;
-	/* The index of a build that is named lacks what such a build needs; PyPI has both. */
+	/* The index of a named build lacks requirements of the build; PyPI has both. */
 	return w->index.s ? v->cuda_bindings != NULL :
 			    !v->on_index || strcmp(recipe_machine(w->r), "aarch64") != 0;
 }
@@ -146,7 +146,7 @@ named_index(struct workspace *w, const struct torch_variant *v)
 	if (strstr(w->index.s, "://"))
 		return choice_given(w->index, "the recipe names it");
 	if (v && from_pypi(w, v))
-		return choice_made(NULL, "the recipe requires this build, which PyPI carries",
+		return choice_made(NULL, "the recipe requires this build, which is on PyPI",
 				   v->source);
 	return choice_made(facts_torch_index(w->f, w->a, w->index_tag),
 			   "the recipe requires this build", v ? v->source : NULL);
@@ -160,7 +160,7 @@ index_of_build(struct workspace *w, const struct torch_variant *v, bool asked)
 
 	if (!v && !asked && !w->s->torch_release && w->s->cuda.value)
 		return choice_made(facts_torch_index(w->f, w->a, w->s->torch_tag),
-				   "by the rule that torch's indexes follow", NULL);
+				   "by the naming rule of torch's indexes", NULL);
 	if (!v || asked)
 		return choice_made(NULL,
 				   asked ? "the recipe requires PyPI's build" : "PyPI's build",
@@ -168,7 +168,7 @@ index_of_build(struct workspace *w, const struct torch_variant *v, bool asked)
 	return choice_made(pypi || !v->on_index ? NULL : facts_torch_index(w->f, w->a, v->tag),
 			   arena_printf(w->a, "its build for %s%s%s", v->cuda ? "CUDA " : "the ",
 					v->cuda ? v->cuda : "CPU",
-					pypi ? ", which PyPI carries" : ""),
+					pypi ? ", which is on PyPI" : ""),
 			   v->source);
 }
 
@@ -215,7 +215,7 @@ companion(struct workspace *w, const struct recipe_requirement *q)
 	return p;
 }
 
-/* The numpy that must hold in every step: the recipe's, or one that torch can work with. */
+/* Selects the numpy of every step: that of the recipe, or one that works with torch. */
 static void
 choose_numpy(struct workspace *w)
 {

@@ -30,7 +30,7 @@ is_there(const struct workspace *w, const struct unchecked *u)
 	return !u->when || term_holds(w->solution, u->when);
 }
 
-/* What read_requests() found that no variable stands for. */
+/* Adds the requirements of read_requests() that have no variable. */
 static void
 add_requirements(struct workspace *w)
 {
@@ -150,7 +150,7 @@ add_torch(struct workspace *w)
 
 /* --- packages and extensions --- */
 
-/* False for a package of which the knowledge base has only incompatibilities. */
+/* Returns false for a package of which the knowledge base has only incompatibilities. */
 static bool
 has_releases(const struct solver_variable *t)
 {
@@ -223,7 +223,10 @@ add_unread(struct workspace *w)
 	}
 }
 
-/* A commit of an extension without releases, such as apex, is known by what holds for all of them. */
+/*
+ * Adds an unchecked extension. A commit of an extension without releases, such as apex, has the
+ * facts about all releases.
+ */
 static void
 add_extension(struct workspace *w, const struct stack_extension *x)
 {
@@ -311,7 +314,7 @@ add_doubtful(struct workspace *w)
 		if (code == W_FIT_PAIR || code == W_FIT_NIGHTLY)
 			add(w, pair_of(s, &s->warnings.at[i].found),
 			    arena_printf(w->a,
-					 "whether they work together is not known: see the "
+					 "it is unknown whether they work together: see the "
 					 "warning %s",
 					 code_table[code].id));
 	}
@@ -320,10 +323,10 @@ add_doubtful(struct workspace *w)
 
 		if (rule->code == W_FIT_LIBRARY || rule->code == W_FIT_PAIR)
 			add(w, arena_printf(w->a, "rule %s", rule->name),
-			    arena_printf(w->a,
-					 "whether the stack works is not known: see the "
-					 "warning %s",
-					 code_table[rule->code].id));
+			    arena_printf(
+				    w->a,
+				    "it is unknown whether the stack works: see the warning %s",
+				    code_table[rule->code].id));
 	}
 }
 

@@ -97,7 +97,7 @@ fill_torch(struct workspace *w, struct domain *s)
 }
 
 /*
- * The usual one first; then Ubuntu before Debian, the oldest first: all else has wheels for it.
+ * Lists the default system first; then Ubuntu before Debian, the oldest first: wheels support it.
  * Where Python is as free as the system, those come before it whose own Python is new enough.
  * Of a kind that a system has: the versions that known systems have.
  */

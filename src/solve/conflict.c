@@ -21,7 +21,7 @@ run(struct inquiry *q, const bool *on)
 	return search_run(&q->s, &q->u, q->pins, q->npins, on, &q->left);
 }
 
-/* Only those pins and facts that the proof stands on. */
+/* Keeps only the pins and facts of the proof. */
 static void
 keep_marked(struct inquiry *q, bool *on)
 {
@@ -42,7 +42,9 @@ set_closed(struct universe *u, bool closed)
 		u->facts.at[i]->off = closed && !u->facts.at[i]->marked;
 }
 
-/* Returns true if the rest is still impossible; an unknown result keeps the conflict as it is. */
+/*
+ * Returns true if the remainder is still impossible; an unknown result keeps the conflict as it is.
+ */
 static bool
 still(struct inquiry *q, const bool *on)
 {
@@ -59,7 +61,7 @@ still(struct inquiry *q, const bool *on)
 	return status == SOLVE_IMPOSSIBLE;
 }
 
-/* The next pin to try without: of those not tried the fixed ones, then the heaviest. */
+/* Returns the next pin to try without: of those not tried the fixed ones, then the heaviest. */
 static size_t
 next_to_leave(const struct inquiry *q, const bool *on, const bool *tried)
 {
@@ -133,7 +135,7 @@ cut_down(struct inquiry *q, bool *on, struct solve_proof *proof)
 		search_proof(&q->s, q->a, proof);
 		return;
 	}
-	/* First among few facts, for that is fast; what one pin can do among all facts is last. */
+	/* First among few facts, which is fast; last, the effect of one pin among all facts. */
 	set_closed(&q->u, true);
 	fewer_pins(q, on);
 	set_closed(&q->u, false);

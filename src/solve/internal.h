@@ -4,7 +4,7 @@
 #include "solve.h"
 
 /*
- * Inside, "not there" is one more value of a variable, after its candidates; so a variable with n
+ * Internally, "absent" is one more value of a variable, after its candidates; so a variable with n
  * candidates has n + 1 values, a term is a set of values whether it was given with `not` or
  * without, and everything follows from intersections and unions of such sets.
  *
@@ -21,12 +21,12 @@ struct term {
 struct nogood {
 	struct term *terms;
 	unsigned n;
-	unsigned watch[2]; /* two terms that do not hold, or of those that do the latest */
+	unsigned watch[2]; /* two false terms, or the latest true ones */
 	const struct solve_fact *fact;
 	int pin;                /* or -1 */
 	struct nogood *from[2]; /* learned: the two that it follows from */
 	unsigned level;         /* at which it last was looked at, of those that came late */
-	bool off;               /* left out of this search */
+	bool off;               /* excluded from this search */
 	bool attached;          /* to this search */
 	bool marked;            /* in the proof */
 	int line;               /* of the proof, or -1 */
@@ -64,7 +64,7 @@ struct variable {
 	int decided;
 	unsigned decided_level;
 	struct watches watches;
-	struct nogoods plain; /* facts and pins that cannot hold while it is not there */
+	struct nogoods plain; /* facts and pins that are false while it is absent */
 	struct words room;    /* for domains, one a narrowing */
 	unsigned depth;
 };
@@ -99,39 +99,39 @@ struct search {
 	struct nogoods pins, late;
 	struct nogoods learned; /* and the steps to them, each after those that it follows from */
 	struct trail trail;
-	size_t done; /* of the trail: all that follows from it is on the trail */
+	size_t done; /* length of the trail whose consequences are all on it */
 	unsigned level;
 	struct numbers decided;
 	struct askings asking;
 	size_t facts_in;       /* of u->facts */
-	struct nogood *bottom; /* of an impossible one: the nogood of no terms */
+	struct nogood *bottom; /* if impossible: the nogood without terms */
 	unsigned steps;
 };
 
-/* One search.  `left` is the rest of the budget, which the search reduces. */
+/* Runs one search. `left` is the rest of the budget, which the search reduces. */
 enum solve_status search_run(struct search *s, struct universe *u, const struct solve_pin *pins,
 			     size_t npins, const bool *on, unsigned *left);
 struct solve_result search_result(struct search *s, struct arena *a, enum solve_status status);
 
-/* propagate.c: each NULL, or a nogood all of whose terms hold. */
+/* propagate.c: each returns NULL, or a nogood with only true terms. */
 struct nogood *search_attach(struct search *s, struct nogood *g);
 struct nogood *search_propagate(struct search *s);
 struct nogood *search_late(struct search *s);
 void search_decide(struct search *s, unsigned variable, unsigned value);
 void search_back_to(struct search *s, unsigned level);
 
-/* The narrowing since which a term holds, at or before `at`; -1: it always did. */
+/* Returns the narrowing since which a term holds, at or before `at`; -1: it always did. */
 int search_since(const struct search *s, const struct term *term, int at);
 /* The two terms that do not hold or, of those that do, that held last: the first is the later one. */
 struct latest {
 	unsigned k;
-	int at; /* its narrowing; the length of the trail: it does not hold */
+	int at; /* its narrowing; the length of the trail: it is false */
 };
 void search_latest(const struct search *s, const struct nogood *g, struct latest best[2]);
 
 /* learn.c: false: impossible, with the proof in s->bottom; else *next as in propagate. */
 bool search_learn(struct search *s, struct nogood *conflict, struct nogood **next);
-/* The pins and facts that the proof of an impossible one stands on: marked. */
+/* Marks the pins and facts of the proof of an impossible search. */
 void search_mark(struct search *s);
 void search_proof(struct search *s, struct arena *a, struct solve_proof *out);
 

@@ -1,5 +1,5 @@
 /*
- * What a conflict teaches.  The nogood that all holds is resolved with the cause of the
+ * Learns from a conflict.  The nogood that all holds is resolved with the cause of the
  * narrowing that made it hold, again and again, until one decision alone made it so; then
  * what is left says what that decision should have known.  See PubGrub, "Conflict resolution".
  *
@@ -17,7 +17,10 @@ term_on(const struct nogood *g, unsigned variable)
 	return NULL;
 }
 
-/* Of the pivot what is in either, of others what is in both.  False: that says nothing. */
+/*
+ * Combines two nogoods: the union for the pivot, intersections for the others. False: the result is
+ * empty.
+ */
 static bool
 mix(struct universe *u, struct term *x, const struct term *y, bool either)
 {
@@ -30,7 +33,7 @@ mix(struct universe *u, struct term *x, const struct term *y, bool either)
 	return !set_within(t->full, set, t->words);
 }
 
-/* What follows from both. */
+/* Returns what follows from both. */
 static struct nogood *
 resolve(struct universe *u, struct nogood *x, struct nogood *y, unsigned pivot)
 {

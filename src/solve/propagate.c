@@ -1,4 +1,4 @@
-/* What follows: domains become smaller, and larger again when a decision is taken back. */
+/* Propagation: domains become smaller, and larger again when a decision is undone. */
 #include "internal.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ narrowed(struct search *s, unsigned variable, const solve_word *domain, struct n
 	t->last = (int)s->trail.n - 1;
 }
 
-/* All other terms hold: this one must not. */
+/* All other terms are true: this one must be false. */
 static void
 rule_out(struct search *s, struct nogood *g, unsigned k)
 {
@@ -85,8 +85,8 @@ rule_out(struct search *s, struct nogood *g, unsigned k)
 }
 
 /*
- * A nogood that may say something at once.  Whatever it says would be forgotten when its
- * level is left, though it may follow from an earlier one: then it is looked at again.
+ * Evaluates a new nogood. Its conclusion is lost when the search leaves its level, even if it
+ * follows from an earlier level: the nogood is then evaluated again.
  */
 static struct nogood *
 look(struct search *s, struct nogood *g, bool *late)
@@ -162,7 +162,7 @@ search_late(struct search *s)
 	return conflict;
 }
 
-/* The watched term holds now.  True: another is watched instead. */
+/* The watched term is true now. Returns true if another is watched instead. */
 static bool
 visit(struct search *s, const struct watch *w, struct nogood **conflict)
 {
@@ -184,7 +184,7 @@ visit(struct search *s, const struct watch *w, struct nogood **conflict)
 	return false;
 }
 
-/* All that a narrowing of the variable may complete. */
+/* Returns all that a narrowing of the variable may complete. */
 static struct nogood *
 visit_all(struct search *s, struct variable *t)
 {

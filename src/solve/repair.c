@@ -92,7 +92,7 @@ hit(struct workshop *w, size_t n, uint64_t weight)
 		w->barred[c->at[k]]--;
 }
 
-/* The smallest set that may be a repair: w->best.  False: there is none. */
+/* Finds the smallest set that may be a repair: w->best. False: there is none. */
 static bool
 next_hit(struct workshop *w)
 {
@@ -101,7 +101,7 @@ next_hit(struct workshop *w)
 	return w->best_n < SIZE_MAX && !w->gave_up;
 }
 
-/* One more conflict: the pins of the proof that may be taken away. */
+/* Records a conflict: the pins of the proof that may be removed. */
 static void
 remember_conflict(struct workshop *w, struct search *s)
 {
@@ -124,7 +124,7 @@ place(const struct solve_result *r, size_t variable)
 	return variable < r->nvariables ? (unsigned)r->chosen[variable] : (unsigned)-1;
 }
 
-/* Of the variables whose choice differs that of the lowest rank decides. */
+/* Compares two repairs: of the variables that differ, the one with the lowest rank decides. */
 static bool
 better(const struct universe *u, const struct solve_result *x, const struct solve_result *y)
 {
@@ -156,7 +156,7 @@ remember_repair(struct workshop *w, struct search *s)
 	list_push(w->u.scratch, &w->found, r.pins);
 }
 
-/* Of the smallest and lightest repairs all are looked at: one of them is the best. */
+/* Examines all of the smallest and lightest repairs: one of them is the best. */
 static void
 look_for(struct workshop *w)
 {

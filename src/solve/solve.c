@@ -1,17 +1,16 @@
 #include "internal.h"
 
 /*
- * What is decided next.  It depends on nothing but what was decided before and on facts that
- * were given for it: not on what was learned, nor on what was tried elsewhere.  And a value
- * is passed over only if no solution has it, given the decisions before it (whatever is
- * learned follows from facts and pins).  So the first solution found is the one that a search
- * without learning would find first.
+ * Selects the next decision. It depends only on earlier decisions and their facts, not on learned
+ * nogoods or on other tries. It skips a value only if no solution has it, given the earlier
+ * decisions (learned nogoods follow from facts and pins). So the first solution found is the one
+ * that a search without learning would find first.
  *
  * Therefore "must be there" is read off the facts whose other terms hold by decisions, and
  * not off the domains, which know more the more was learned.
  */
 
-/* If nothing more were decided, and so were not there, would this be broken? */
+/* Returns true if this would be violated with all undecided variables absent. */
 static void
 ask(struct search *s, struct nogood *g)
 {
@@ -69,7 +68,7 @@ asked_for(const struct search *s, const struct nogood *g, unsigned *first)
 	return open;
 }
 
-/* The variable to be decided next; false: all is decided. */
+/* Selects the next variable to decide; false: all are decided. */
 static bool
 next_variable(const struct search *s, unsigned *variable)
 {
@@ -88,7 +87,7 @@ next_variable(const struct search *s, unsigned *variable)
 	return may;
 }
 
-/* The most wanted that is left: candidates in their order, then not there. */
+/* Returns the most wanted remaining value: candidates in their order, then absent. */
 static unsigned
 most_wanted(const struct variable *t)
 {
@@ -192,7 +191,7 @@ spend(struct search *s, unsigned *left)
 	return true;
 }
 
-/* Decides one variable, or asks about the candidate that would be decided. */
+/* Decides one variable, or requests the facts of its next candidate. */
 static struct nogood *
 go_on(struct search *s, unsigned x)
 {

@@ -11,16 +11,14 @@
 /*
  * Selects compatible versions, or explains why there are none.  A solver (PubGrub) over an
  * abstract provider: variables, each with a list of candidates, and facts about compatible
- * candidates.  It does not know stacks, version numbers or packages, and calls only the
- * provider.
+ * candidates. It has no notion of stacks, version numbers or packages, and calls only the provider.
  *
  *   variable      a small number, given by the provider; may first be named by a fact
  *   candidate  its place in the variable's list: 0 is the one most wanted
  *   pin        a request: "this variable must be there, and be one of these"
  *   fact       "not all of these at once"
  *
- * A variable that is not there is "none of" every set: it fulfils every term with `not`, and no
- * plain one.
+ * An absent variable is in no set: it fulfils every term with `not`, and no plain one.
  */
 
 /* A set of candidates of one variable: one bit each, in words of 64. */
@@ -48,7 +46,7 @@ solve_set_has(const solve_word *set, size_t candidate)
 }
 
 size_t solve_set_count(const solve_word *set, size_t candidates);
-/* The complement, as a new set. */
+/* Returns the complement, as a new set. */
 solve_word *solve_set_not(struct arena *a, const solve_word *set, size_t candidates);
 
 /*
@@ -82,13 +80,13 @@ struct solve_provider {
 	 * Facts and their sets stay until the arena of the call is gone.
 	 */
 	void (*facts)(void *ctx, unsigned variable, size_t candidate, struct solve_facts *out);
-	/* Who is decided first: lower first; equal: lower variable first.  NULL: by number. */
+	/* The order of decisions: lower first; equal: lower variable first. NULL: by number. */
 	unsigned (*rank)(void *ctx, unsigned variable);
 };
 
 /*
- * What was asked.  The variable must be there, unless `optional`: then it counts only if it is.
- * With `when`, a plain term, the pin counts only where that term holds.
+ * A request. The variable must exist; an `optional` pin applies only if it exists. With `when`, a
+ * plain term, the pin applies only if the term is true.
  */
 struct solve_pin {
 	unsigned variable;
@@ -112,19 +110,19 @@ struct solve_budget {
 
 enum solve_status { SOLVE_FOUND, SOLVE_IMPOSSIBLE, SOLVE_GAVE_UP };
 
-/* One line of a proof: a fact, a pin, or what follows from two earlier lines. */
+/* One line of a proof: a fact, a pin, or a consequence of two earlier lines. */
 struct solve_line {
 	const struct solve_fact *fact; /* or NULL */
 	int pin;                       /* index of a pin, or -1 */
 	int from[2];                   /* two earlier lines, or -1 */
 	const struct solve_term *terms;
-	size_t n; /* what cannot all hold; 0 in the last line: nothing can */
+	size_t n; /* terms that cannot all be true; 0 in the last line: contradiction */
 };
 struct solve_proof LIST(struct solve_line);
 
 struct solve_result {
 	enum solve_status status;
-	const int *chosen; /* by variable: its candidate, or -1: not there; of SOLVE_FOUND */
+	const int *chosen; /* by variable: its candidate, or -1: absent; for SOLVE_FOUND */
 	size_t nvariables;
 	struct solve_proof proof; /* of SOLVE_IMPOSSIBLE: each line after those it follows from */
 	unsigned steps;           /* that it took */
@@ -177,7 +175,7 @@ struct solve_repair {
 };
 
 /*
- * solve_repair -- the nearest that is possible.
+ * solve_repair -- finds the closest possible set of pins.
  *
  *   in      keep[i] true: pin i is not to be changed (keep NULL: as the pins say)
  *   out     fewest changed pins first, then lightest, then best: of the variables by rank the
@@ -186,8 +184,8 @@ struct solve_repair {
  *           if there is none without.  False: there is none, or *gave_up (may be NULL) says
  *           that the budget ended; it may have with one found
  *
- * A pin taken away asks for nothing any more, so its variable may be gone: where it must stay, in
- * another version, give a second pin, fixed, to all its candidates.
+ * A removed pin requires nothing, so its variable may be absent: if it must exist in another
+ * version, add a second, fixed pin to all its candidates.
  */
 bool solve_repair(struct arena *a, const struct solve_provider *p, const struct solve_pin *pins,
 		  size_t npins, const bool *keep, struct solve_budget budget, bool *gave_up,

@@ -66,7 +66,7 @@ universe_meet(struct universe *u, unsigned variable)
 	return t;
 }
 
-/* The values that a term means. */
+/* Returns the values that a term means. */
 static const solve_word *
 values(struct universe *u, const struct variable *t, const struct solve_term *term)
 {
@@ -79,7 +79,7 @@ values(struct universe *u, const struct variable *t, const struct solve_term *te
 	return out;
 }
 
-/* Both terms of one variable hold where a value is in both. */
+/* Two terms of one variable are both true for values in both. */
 static void
 also(struct universe *u, struct nogood *g, unsigned variable, const solve_word *bad)
 {

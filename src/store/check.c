@@ -43,8 +43,8 @@ archs_words(struct arena *a, const struct names *all)
 }
 
 /*
- * cp311-cp311-linux_x86_64 for cp311; a py3 tag fits every Python, the stable ABI (cp39-abi3)
- * every later one.
+ * Returns true for cp311-cp311-linux_x86_64 on cp311; a py3 tag matches every Python, the stable
+ * ABI (cp39-abi3) every later one.
  */
 static bool
 python_fits(const char *tag, const char *want)
@@ -65,7 +65,9 @@ tag_fits(struct arena *a, const char *tag, const struct store_want *want)
 		ends_with(tag, arena_printf(a, "_%s", want->machine)));
 }
 
-/* As ==WANTED takes it (PEP 440): "2.3.0" for "2.3", "2.3+cu130" too. */
+/*
+ * Returns true for a version that ==WANTED accepts (PEP 440): "2.3.0" for "2.3", "2.3+cu130" too.
+ */
 static bool
 is_version(struct arena *a, const char *found, const char *wanted)
 {
@@ -115,13 +117,13 @@ check_object(struct arena *a, struct diag *d, const struct wheel_object *o,
 	if (want->machine && strcmp(e->machine, want->machine))
 		diag_why(d, "`%s` is for %s, not for %s", o->path, e->machine, want->machine);
 	if (!archs->n && registers_kernels(e))
-		diag_why(d, "`%s` was compiled by nvcc, but holds no GPU code", o->path);
+		diag_why(d, "`%s` was compiled with nvcc, but has no GPU code", o->path);
 	if (archs->n && !want->any_archs &&
 	    !(want->more_archs ? names_hold(archs, &want->archs) : same_set(archs, &want->archs)))
 		diag_why(d, "`%s` has code for %s, but the plan needs %s", o->path,
 			 archs_words(a, archs), archs_words(a, &want->archs));
 	if ((want->cxx11_abi == 1 && e->old_abi) || (want->cxx11_abi == 0 && e->cxx11_abi))
-		diag_why(d, "`%s` calls a torch of the %s C++ ABI, and this torch has the %s one",
+		diag_why(d, "`%s` was compiled for the %s C++ ABI, and this torch has the %s one",
 			 o->path, e->old_abi ? "old" : "new", want->cxx11_abi ? "new" : "old");
 }
 
@@ -152,12 +154,16 @@ check_prebuilt(struct arena *a, struct diag *d, const struct wheel *w, const str
 	if (why)
 		diag_why(d, "`%s`: %s", o->path, why);
 	if (want->cuda_major && major && major != want->cuda_major)
-		diag_why(d,
-			 "`%s` needs libraries of CUDA %u, and this torch brings those of CUDA %u",
-			 o->path, major, want->cuda_major);
+		diag_why(
+			d,
+			"`%s` needs libraries of CUDA %u, and this torch contains those of CUDA %u",
+			o->path, major, want->cuda_major);
 }
 
-/* A package with a fixed list may have code for more GPUs, or PTX, but must run on each GPU. */
+/*
+ * Checks a package with a fixed list, which may have code for more GPUs, or PTX, but must run on
+ * each GPU.
+ */
 static void
 check_reach(struct arena *a, struct diag *d, const struct names *archs, const char *gpu)
 {
@@ -167,8 +173,8 @@ check_reach(struct arena *a, struct diag *d, const struct names *archs, const ch
 		reached = starts_with(archs->at[i], "compute_") &&
 			  capability_ptx_runs(archs->at[i], gpu);
 	if (!reached)
-		diag_why(d, "it holds code for %s, and none of it runs on %s",
-			 archs_words(a, archs), gpu);
+		diag_why(d, "it has code for %s, and none that runs on %s", archs_words(a, archs),
+			 gpu);
 }
 
 /* Adds the faults of a wheel as reasons to d; false: it could not be read. */
@@ -203,9 +209,9 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 	}
 	if (want->sha256 && w->sha256 && strcasecmp(want->sha256, w->sha256) != 0)
 		diag_why(d, "its digest is sha256:%s, not sha256:%s", w->sha256, want->sha256);
-	/* One that is for every machine compiles its code when it is used. */
+	/* A wheel for every machine compiles its code at run time. */
 	if (want->has_kernels && !archs.n && (w->objects.n || !want->prebuilt))
-		diag_why(d, "none of its shared objects holds GPU code");
+		diag_why(d, "none of its shared objects has GPU code");
 	for (size_t i = 0; want->any_archs && archs.n && i < want->archs.n; i++)
 		check_reach(scratch, d, &archs, want->archs.at[i]);
 	names_sort(&archs);
@@ -216,7 +222,7 @@ inspect(struct arena *a, struct arena *scratch, struct diags *ds, struct diag *d
 	return true;
 }
 
-/* The diagnostic is made first, and added only if it has found a reason to be. */
+/* Creates the diagnostic first, and adds it only if it has a reason. */
 enum store_answer
 store_inspect(struct arena *a, struct diags *ds, const char *path, const struct entry *e,
 	      const struct store_want *want, struct entry *out)
@@ -233,7 +239,7 @@ store_inspect(struct arena *a, struct diags *ds, const char *path, const struct 
 	if (inspect(a, scratch, ds, d, path, want, &seen)) {
 		if (e && seen.sha256 &&
 		    (seen.size != e->size || strcmp(seen.sha256, e->sha256) != 0))
-			diag_why(d, "its digest is not the one of its entry");
+			diag_why(d, "its digest differs from its entry");
 		else if (e && seen.sha256 && !same_set(&seen.archs, &e->archs))
 			diag_why(d, "it has code for %s, and its entry lists %s",
 				 archs_words(scratch, &seen.archs),

@@ -9,11 +9,11 @@ no_wheel(struct diags *ds, const struct store *s, const char *key)
 {
 	diag_help(
 		diag_at(ds, E_STORE_KEY, (struct span){ 0 }, "%s has no wheel `%s`", s->name, key),
-		"stackbuild store list shows the keys");
+		"run `stackbuild store list` to show the keys");
 	return NULL;
 }
 
-/* A key, or the first digits of the only one that starts so. */
+/* Returns a key, or the first digits of the only one that starts so. */
 static const char *
 whole_key(struct diags *ds, const struct store *s, const struct names *keys, const char *digits)
 {
@@ -32,7 +32,7 @@ whole_key(struct diags *ds, const struct store *s, const struct names *keys, con
 		return no_wheel(ds, s, digits);
 	d = diag_at(ds, E_STORE_KEY, (struct span){ 0 },
 		    "%zu wheels of %s have a key that starts with `%s`", n, s->name, digits);
-	diag_help(d, "write more of its digits");
+	diag_help(d, "write more digits of the key");
 	return NULL;
 }
 

@@ -62,7 +62,7 @@ entry_text(struct arena *a, const struct entry *e)
 	return arena_printf(a, "%s\n", text);
 }
 
-/* One name of a file, in the letters of PEP 427: it cannot leave its folder. */
+/* Returns true for a name of a file, in the letters of PEP 427: it cannot leave its directory. */
 static bool
 is_wheel_name(const char *s)
 {
@@ -102,16 +102,16 @@ read_fields(struct arena *a, struct entry *e, json_t *map, const char **why)
 			   "key", &key, "wheel", &wheel, "sha256", &sha256, "size", &size, "made",
 			   &made, "compile_s", &e->compile_s, "peak_mib", &peak, "archs", &archs,
 			   "inputs", &inputs) < 0)
-		*why = arena_printf(a, "its entry is not in its shape: %s", err.text);
+		*why = arena_printf(a, "its entry is not valid: %s", err.text);
 	else if (schema != 1)
-		*why = "its entry is of another schema";
+		*why = "its entry has another schema";
 	else if (!is_wheel_name(wheel))
 		*why = "its entry names no wheel";
 	else if (!store_is_key(sha256) || size <= 0 || size > (json_int_t)WHEEL_MAX || made < 0 ||
 		 peak < 0 || e->compile_s < 0)
-		*why = "its entry has a number that cannot be";
+		*why = "its entry has an impossible number";
 	else if (!read_archs(a, e, archs))
-		*why = "its entry is not in its shape: archs";
+		*why = "its entry is not valid: archs";
 	else {
 		e->key = arena_strdup(a, key);
 		e->wheel = arena_strdup(a, wheel);
@@ -146,12 +146,12 @@ entry_read(struct arena *a, const char *text, size_t n, const char *key, const c
 		return NULL;
 	made_of = store_key_of(a, &mine, json_object_get(map, "inputs"), &e->inputs);
 	if (!made_of) {
-		*why = arena_printf(a, "the inputs in its entry are not in their shape: %s",
+		*why = arena_printf(a, "the inputs in its entry are not valid: %s",
 				    mine.head->text);
 		return NULL;
 	}
 	if (strcmp(made_of, key) || strcmp(e->key, key)) {
-		*why = "the inputs in its entry make another key";
+		*why = "the inputs in its entry give another key";
 		return NULL;
 	}
 	read_inputs(a, e, json_object_get(map, "inputs"));

@@ -35,7 +35,7 @@ folder_wheel(struct arena *a, const struct store *s, const struct entry *e)
 	return fs_join(a, folder_of(a, s, e->key), e->wheel);
 }
 
-/* --- files; what fails leaves errno --- */
+/* --- files; a failure leaves errno --- */
 
 void
 store_close(const int *fd)
@@ -66,7 +66,7 @@ struct copied {
 	bool reading; /* it was `from` that failed */
 };
 
-/* A regular file below dir_fd into a new one, durable when it returns. */
+/* Copies a regular file below dir_fd to a new one, which is durable when it returns. */
 static bool
 copy_file(struct arena *a, int dir_fd, const char *from, const char *to, struct copied *c)
 {
@@ -106,11 +106,11 @@ sync_folder(const char *path)
 {
 	STORE_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	/* Some network file systems have no such thing for a folder. */
+	/* Some network file systems have no such thing for a directory. */
 	return fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == EROFS);
 }
 
-/* The names in a directory, hidden ones left out; none if it does not exist. */
+/* Lists the names in a directory, hidden ones left out; none if it does not exist. */
 static bool
 list_dir(struct arena *a, const char *path, struct names *out)
 {
@@ -202,7 +202,7 @@ is_gone(struct arena *a, const struct store *s, const char *key)
 	return stat(folder_of(a, s, key), &st) < 0 ? errno == ENOENT : st.st_ino != s->id;
 }
 
-/* A store writes regular files only. */
+/* A store contains only regular files. */
 static enum store_answer
 damaged(struct arena *a, struct store *s, const char *key, const char *file, const char *why)
 {
@@ -242,14 +242,14 @@ fetch(struct arena *a, struct store *s, const struct entry *e, const char *to)
 		s->why = c.size != e->size ?
 				 arena_printf(a, "it has %zu bytes, and its entry has %zu", c.size,
 					      e->size) :
-				 "its digest is not the one of its entry";
+				 "its digest differs from its entry";
 		return c.size == e->size && !strcmp(c.sha256, e->sha256) ? STORE_HIT :
 									   STORE_REFUSED;
 	}
 	if (c.reading)
 		return damaged(a, s, e->key, e->wheel,
-			       errno == ENOENT ? "its file is missing" : "it is no file");
-	s->why = arena_printf(a, "no wheel of %s can be brought to `%s`: %s", s->name,
+			       errno == ENOENT ? "its file is missing" : "it is not a file");
+	s->why = arena_printf(a, "the wheels of %s cannot be copied to `%s`: %s", s->name,
 			      fs_dir(a, to), strerror(errno));
 	return STORE_UNREACHABLE;
 }
@@ -273,7 +273,7 @@ keys(struct arena *a, struct store *s, struct names *out)
 		struct names all = { 0 };
 
 		at = fs_join(a, wheels, heads.at[i]);
-		/* A stray file beside the directories is no part of the store. */
+		/* A stray file next to the directories is not a part of the store. */
 		good = list_dir(a, at, &all) || errno == ENOTDIR;
 		for (size_t k = 0; k < all.n; k++)
 			if (store_is_key(all.at[k]) && starts_with(all.at[k], heads.at[i]))
@@ -359,12 +359,12 @@ not_saved(struct diags *ds, const struct store *s, const struct entry *e, const 
 	bool full = errno == ENOSPC || errno == EDQUOT;
 
 	diag_help(store_not_saved(ds, s, e, why ? why : strerror(errno)), "%s",
-		  full ? "make room: stackbuild store gc --days 7" :
-			 "name a store that can be written, with --store");
+		  full ? "free disk space: stackbuild store gc --days 7" :
+			 "pass a writable store with --store");
 	return false;
 }
 
-/* Everything that is to be renamed, on the disk; the wheel is the one that was looked into. */
+/* Writes the files of an entry to the disk before the rename; the wheel is the inspected one. */
 static bool
 fill(struct arena *a, const struct entry *e, const char *path, const char *temp, const char **why)
 {
@@ -375,7 +375,7 @@ fill(struct arena *a, const struct entry *e, const char *path, const char *temp,
 	if (!copy_file(a, AT_FDCWD, path, fs_join(a, temp, e->wheel), &c))
 		return false;
 	if (strcmp(c.sha256, e->sha256)) {
-		*why = "it was changed meanwhile";
+		*why = "another process changed it";
 		return false;
 	}
 	return write_file(fs_join(a, temp, "entry.json"), text, strlen(text)) && sync_folder(temp);

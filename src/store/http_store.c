@@ -1,9 +1,10 @@
 /*
- * An HTTP server as a store: URL/KEY[0:2]/KEY/entry.json and the wheel beside it.  The entry
- * is put last: a wheel without one is none.
+ * An HTTP server as a store: URL/KEY[0:2]/KEY/entry.json and the wheel next to it. The entry is
+ * uploaded last: a wheel without an entry does not exist.
  *
  * URL/FAMILY[0:2]/FAMILY/keys has the keys of the wheels of a family, one on a line, since a server lists
- * nothing.  Of two writers at the same moment, one may lose its line: then its wheel serves its own key alone.
+ * nothing. Of two simultaneous writers, one may lose its line: its wheel is then found only by its
+ * own key.
  */
 #include <string.h>
 
@@ -36,7 +37,7 @@ get(struct arena *a, struct store *s, struct http_request *q, struct http_answer
 		return STORE_MISS;
 	s->why = answer->refused ? answer->why : answer_text(a, answer);
 	s->help = answer->status == 401 || answer->status == 403 ?
-			  "put its user and password into ~/.netrc" :
+			  "add its user and password to ~/.netrc" :
 			  NULL;
 	return answer->refused ? STORE_REFUSED : STORE_UNREACHABLE;
 }
@@ -123,14 +124,14 @@ put(struct arena *a, struct diags *ds, struct store *s, const struct entry *e,
 		return true;
 	d = store_not_saved(ds, s, e, answer_text(a, &answer));
 	if (answer.status == 405 || answer.status == 501)
-		diag_why(d, "it takes no uploads");
+		diag_why(d, "the server does not accept uploads");
 	else if (answer.status == 401 || answer.status == 403)
-		diag_why(d, "it takes none from you");
+		diag_why(d, "the server does not accept your uploads");
 	else if (answer.status == 413 || answer.status == 507)
-		diag_why(d, "it has no room for it");
+		diag_why(d, "the server has no space for the file");
 	if (!answer.status)
 		s->down = true;
-	diag_help(d, "name a store that can be written first, and this one after it");
+	diag_help(d, "list a writable store before this one");
 	return false;
 }
 

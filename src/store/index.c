@@ -16,7 +16,7 @@
 #include "internal.h"
 #include "python/python.h"
 
-/* The directory of a list of GPUs: "sm_80-sm_90". */
+/* Returns the directory of a list of GPUs: "sm_80-sm_90". */
 static const char *
 index_name(struct arena *a, const struct entry *e)
 {
@@ -59,7 +59,7 @@ label_of(struct arena *a, const struct entry *e)
 				     v ? arena_printf(a, "torch==%s", torch) : "torch" };
 }
 
-/* By package, then by file; the newest first. */
+/* Orders wheels by package, then by file; the newest first. */
 static int
 by_place(const void *x, const void *y)
 {
@@ -112,7 +112,7 @@ write_wheel(struct index *x, const struct entry *e, const struct wheel_label *la
 	return name;
 }
 
-/* The page of one package, and its wheels beside it. */
+/* Writes the page of one package, and its wheels next to it. */
 static bool
 write_package(struct index *x, const struct entries *all, const char *name)
 {
@@ -175,7 +175,7 @@ store_index(struct arena *a, struct diags *ds, struct store *s, const char *dir,
 		buf_printf(out, "%s: %s\n", x.dir, store_count_text(a, x.wheels));
 	}
 	if (x.example)
-		buf_printf(out, "next: pip install --extra-index-url URL-OF-ONE-OF-THEM %s\n",
+		buf_printf(out, "next: pip install --extra-index-url URL-OF-ONE-INDEX %s\n",
 			   x.example);
 	return true;
 }

@@ -137,7 +137,7 @@ struct diag *store_not_saved(struct diags *ds, const struct store *s, const stru
 
 /* errors SB0543, SB0545, false */
 bool store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *keys);
-/* All entries; bad: the keys of those that cannot be read, or NULL to warn of them.  errors SB0543,
+/* Reads all entries; bad: the keys of unreadable ones, or NULL to print warnings.  errors SB0543,
  * SB0545, false */
 bool store_entries(struct arena *a, struct diags *ds, struct store *s, struct entries *out,
 		   struct names *bad);

@@ -19,7 +19,7 @@ enum type {
 	DIGEST,
 	COMMIT,
 	KIND,
-	ARCH, /* as TORCH_CUDA_ARCH_LIST has them, in the one spelling that a key may use */
+	ARCH, /* as in TORCH_CUDA_ARCH_LIST, in the canonical spelling */
 	BOOLEAN,
 	MAP,   /* of the fields below its path */
 	NAMES, /* texts by name: of a distribution (`of` TEXT), of a variable (ANY) */
@@ -95,7 +95,7 @@ is_text(const struct reader *r, const char *path, const char *s, bool may_be_emp
 		return refuse(r, path, "must not be empty");
 	for (; *s; s++)
 		if (((unsigned char)*s < ' ' && *s != '\t' && *s != '\n') || *s == 0x7f)
-			return refuse(r, path, "has a control character in it");
+			return refuse(r, path, "contains a control character");
 	return true;
 }
 
@@ -155,7 +155,7 @@ read_list(const struct reader *r, const struct field *f, json_t *list)
 	return true;
 }
 
-/* Ascii alone: then a sort by bytes is a sort by UTF-16 units, as RFC 8785 wants it. */
+/* Returns true for ASCII: a sort by bytes is then a sort by UTF-16 units, as RFC 8785 requires. */
 static bool
 is_name(const char *name, bool env)
 {
@@ -181,8 +181,8 @@ read_names(const struct reader *r, const struct field *f, json_t *map)
 
 		if (!is_name(name, env))
 			good = refuse(r, at,
-				      env ? "is no name of a variable" :
-					    "is no name of a distribution");
+				      env ? "is not the name of a variable" :
+					    "is not the name of a distribution");
 		else if (env && (!strcmp(name, "MAX_JOBS") || !strcmp(name, "NVCC_THREADS")))
 			good = refuse(r, at, "affects the speed of the compile, not the wheel");
 		else
@@ -191,7 +191,7 @@ read_names(const struct reader *r, const struct field *f, json_t *map)
 	return good;
 }
 
-/* A map of the fields below `path`, which is "" at the top. */
+/* Reads a map of the fields below `path`, which is "" at the top. */
 static bool
 read_map(const struct reader *r, const char *path, bool or_null, json_t *map)
 {
@@ -221,7 +221,7 @@ read_map(const struct reader *r, const char *path, bool or_null, json_t *map)
 		while (i < FIELDS && strcmp(fields[i].path, at))
 			i++;
 		if (i == FIELDS)
-			good = refuse(r, at, "is no field of it");
+			good = refuse(r, at, "is an unknown field");
 	}
 	return good;
 }

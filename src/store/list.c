@@ -148,9 +148,10 @@ store_list(struct arena *a, struct diags *ds, struct store *s, bool as_json, str
 	if (!as_json && all.n)
 		print_table(a, s, &all, out);
 	else if (!as_json)
-		buf_printf(out,
-			   "%s is empty: stackbuild build puts the wheels there that it compiles\n",
-			   s->name);
+		buf_printf(
+			out,
+			"%s is empty: `stackbuild build` saves the wheels that it compiles there\n",
+			s->name);
 	if (!as_json)
 		return true;
 	json_put(&j, "{'schema': 1, 'store': %s, 'wheels': [", s->name);

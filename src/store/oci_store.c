@@ -34,19 +34,21 @@ store_open_oci(struct arena *a, struct diags *ds, struct store *s)
 	else if (!oci_name_parse(a, &mine, text, (struct span){ 0 }, name))
 		why = first_text(&mine);
 	else if (name->tag || name->digest)
-		why = "names one image of a repository: leave its tag out";
+		why = "names one image of a repository: remove the tag";
 	if (why) {
 		diag_help(diag_at(ds, E_STORE_WHERE, (struct span){ 0 }, "the store `%s`: %s",
 				  s->name, why),
-			  "name it as oci://HOST/REPOSITORY");
+			  "write oci://HOST/REPOSITORY");
 		return false;
 	}
 	s->registry = oci_open(a, name);
 	return true;
 }
 
-/* It was not reached, or what it names it does not have, or not as it was.  One manifest that is
- * damaged says nothing of the others. */
+/*
+ * The registry was unreachable, or an object is missing or changed. One damaged manifest does not
+ * affect the others.
+ */
 static enum store_answer
 answer_of(struct store *s, const struct diags *why, bool of_manifest)
 {
@@ -57,7 +59,7 @@ answer_of(struct store *s, const struct diags *why, bool of_manifest)
 	return STORE_UNREACHABLE;
 }
 
-/* The config and the digest of the layer of a manifest; false: it is no wheel's. */
+/* Reads the config and the digest of the layer of a manifest; false: it is not a wheel's. */
 static bool
 read_manifest(struct arena *a, const struct oci_manifest *m, struct oci_blob *config,
 	      const char **layer)
@@ -151,11 +153,11 @@ save(struct arena *a, struct diags *ds, struct store *s, const struct entry *e, 
 			return true;
 	}
 	diag_help(store_not_saved(ds, s, e, first_text(&mine)),
-		  "log in to the registry as you do for docker push");
+		  "log in to the registry, as for `docker push`");
 	return false;
 }
 
-/* The keys among the tags; with a family, those that a second tag gives it. */
+/* Returns the keys among the tags; with a family, those that a second tag gives it. */
 static enum store_answer
 family(struct arena *a, struct store *s, const char *family, struct names *out)
 {

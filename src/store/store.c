@@ -28,7 +28,7 @@ static struct store *
 no_store(struct diags *ds, const char *where, const char *why)
 {
 	diag_help(diag_at(ds, E_STORE_WHERE, (struct span){ 0 }, "the store `%s` %s", where, why),
-		  "name a folder, https://HOST/PATH or oci://HOST/REPOSITORY");
+		  "use a directory, https://HOST/PATH or oci://HOST/REPOSITORY");
 	return NULL;
 }
 
@@ -40,7 +40,7 @@ store_open(struct arena *a, struct diags *ds, const char *where)
 	size_t n;
 
 	if (!given)
-		return no_store(ds, "~/.cache/stackbuild", "has no place: HOME is not set");
+		return no_store(ds, "~/.cache/stackbuild", "has no directory: HOME is not set");
 	if (!*given)
 		return no_store(ds, given, "has no name");
 	for (n = strlen(given); n > 1 && given[n - 1] == '/';)
@@ -56,7 +56,7 @@ store_open(struct arena *a, struct diags *ds, const char *where)
 	if (s->kind == &store_folder && strstr(given, "://"))
 		return no_store(ds, s->name, "is not a supported kind of store");
 	if (s->kind == &store_folder && fs_exists(s->where) && !fs_is_dir(s->where))
-		return no_store(ds, s->name, "is not a folder");
+		return no_store(ds, s->name, "is not a directory");
 	return s;
 }
 
@@ -70,7 +70,7 @@ struct diag *
 store_not_saved(struct diags *ds, const struct store *s, const struct entry *e, const char *why)
 {
 	return diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
-		       "`%s` could not be put into the store %s: %s", e->wheel, s->name, why);
+		       "`%s` could not be saved to the store %s: %s", e->wheel, s->name, why);
 }
 
 /* Every error becomes a warning, and goes to `to`. */
@@ -84,7 +84,7 @@ warn(struct diags *to, struct diags *from)
 
 /* --- the wheel of a key --- */
 
-/* An answer, with its reason as a diagnostic. */
+/* Returns an answer, with its reason as a diagnostic. */
 static enum store_answer
 tell(struct diags *ds, struct store *s, const char *key, enum store_answer answer)
 {
@@ -157,7 +157,7 @@ store_keys(struct arena *a, struct diags *ds, struct store *s, struct names *key
 		return tell(ds, s, NULL, s->kind->keys(a, s, keys)) == STORE_HIT;
 	diag_help(diag_at(ds, E_STORE_KIND, (struct span){ 0 },
 			  "the store %s cannot list its wheels", s->name),
-		  "name the keys of its wheels, all 64 digits of each");
+		  "pass the full keys of its wheels, 64 digits each");
 	return false;
 }
 
@@ -192,7 +192,7 @@ enum store_answer
 store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	  const struct store_want *want, const char *folder, const char **path)
 {
-	/* Creates a directory beside the result for unchecked files. */
+	/* Creates a directory next to the result for unchecked files. */
 	char *temp = arena_printf(a, "%s/.store-XXXXXX", folder);
 	enum store_answer answer = STORE_UNREACHABLE;
 	const char *from, *to;
@@ -201,7 +201,7 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	struct diags mine;
 
 	if (!store_is_key(key))
-		BUG("`%s` is no key of a wheel", key);
+		BUG("`%s` is not the key of a wheel", key);
 	if (s->down)
 		return STORE_UNREACHABLE;
 	diags_init(&mine, ds->arena);
@@ -216,7 +216,7 @@ store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 	if (failed) {
 		answer = STORE_UNREACHABLE;
 		diag_at(&mine, E_STORE_UNREACHABLE, (struct span){ 0 },
-			"no wheel of %s can be brought to `%s`: %s", s->name, folder,
+			"the wheels of %s cannot be copied to `%s`: %s", s->name, folder,
 			strerror(errno));
 	} else if (answer == STORE_REFUSED) {
 		list_push(a, &s->refused, key);

@@ -12,13 +12,13 @@
 /*
  * The wheel store: wheels by a key that covers everything that decides their bytes.
  *
- *   folder     DIR/wheels/KEY[0:2]/KEY/  NAME.whl, entry.json   (appears by rename, after fsync)
- *   http(s)    URL/KEY[0:2]/KEY/entry.json and the wheel beside it; GET, PUT where allowed
+ *   directory     DIR/wheels/KEY[0:2]/KEY/  NAME.whl, entry.json   (appears by rename, after fsync)
+ *   http(s)    URL/KEY[0:2]/KEY/entry.json and the wheel next to it; GET, PUT where allowed
  *   oci        oci://HOST/REPO: an artifact, tag = KEY: config entry.json, one layer the wheel
  *
  * entry.json, docs/store.md:
  *   {"schema": 1, "key", "wheel": "NAME.whl", "sha256", "size", "made": seconds since 1970,
- *    "compile_s", "peak_mib", "archs": ["sm_90"], "inputs": {what the key was made of}}
+ *    "compile_s", "peak_mib", "archs": ["sm_90"], "inputs": {the inputs of the key}}
  */
 
 /*
@@ -34,8 +34,8 @@ const char *store_key(struct arena *a, struct diags *ds, const char *inputs, siz
 /* Requirements on a wheel in addition to its key and digest.  NULL: any value. */
 struct store_want {
 	const char *name;       /* of the project; compared as in PEP 503 */
-	const char *version;    /* as ==VERSION takes it: "2.3.1" takes 2.3.1+cu130 as well */
-	const char *python_tag; /* "cp311"; py3 and the stable ABI fit it too */
+	const char *version;    /* matched like ==VERSION: "2.3.1" also matches 2.3.1+cu130 */
+	const char *python_tag; /* "cp311"; py3 and the stable ABI match it too */
 	const char *machine;    /* "x86_64" */
 	struct names
 		archs; /* "sm_90", "compute_90" of +PTX: exactly these in every .so that has GPU code */
@@ -58,7 +58,7 @@ bool store_check(struct arena *a, struct diags *ds, const char *wheel_path,
 struct store;
 
 /*
- * store_open -- where: a folder, http://, https:// or oci://HOST/REPO; NULL: the default,
+ * store_open -- where: a directory, http://, https:// or oci://HOST/REPO; NULL: the default,
  * $XDG_CACHE_HOME/stackbuild or ~/.cache/stackbuild.  It creates and contacts nothing.
  *
  *   errors  SB0541, NULL
@@ -75,18 +75,18 @@ enum store_answer {
 };
 
 /*
- * store_get -- copies the wheel of a key to `folder` and checks it.
+ * store_get -- copies the wheel of a key to `directory` and checks it.
  *
- *   out     STORE_HIT: *path (in folder); anything else leaves the folder as it was
- *   errors  warnings SB0542 (refused: truncated, swapped, stale; a folder store throws it out),
+ *   out     STORE_HIT: *path (in directory); anything else leaves the directory as it was
+ *   errors  warnings SB0542 (refused: truncated, swapped, stale; a directory store throws it out),
  *           SB0543 (a server that does not answer): a build goes on and compiles
  */
 enum store_answer store_get(struct arena *a, struct diags *ds, struct store *s, const char *key,
 			    const struct store_want *want, const char *folder, const char **path);
 
 /*
- * store_get_more -- a wheel of the same inputs but for the GPUs, with code for all that are wanted and
- * others; the one with the fewest.
+ * store_get_more -- a wheel of the same inputs but for the GPUs, with code for all required GPUs
+ * and for others; the one with the fewest.
  *
  *   in      inputs: of the wheel that the store does not have, in JSON
  *   out     as of store_get; *key: the key of the wheel that was found

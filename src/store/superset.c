@@ -9,7 +9,10 @@
 #include "fetch/fetch.h"
 #include "internal.h"
 
-/* A list of architectures, recognised by its name: TORCH_CUDA_ARCH_LIST=8.0;9.0+PTX, X_ARCHS=80. */
+/*
+ * Returns true for a list of architectures, recognised by its name:
+ * TORCH_CUDA_ARCH_LIST=8.0;9.0+PTX, X_ARCHS=80.
+ */
 static bool
 lists_archs(const char *name, const char *value)
 {

@@ -17,7 +17,7 @@ store_passage(struct arena *a, struct diags *ds)
 	if (proc_temp(path))
 		return path;
 	diag_at(ds, E_STORE_WRITE, (struct span){ 0 },
-		"there is no room for what passes through: `%s`: %s", path, strerror(errno));
+		"there is no space for temporary files: `%s`: %s", path, strerror(errno));
 	return NULL;
 }
 
@@ -35,7 +35,7 @@ verify_one(struct arena *a, struct diags *ds, struct store *s, const char *key, 
 		unlink(path);
 	if (answer != STORE_REFUSED || !path)
 		return answer;
-	diag_why(ds->head, "it lies under the key %.12s of %s", key, s->name);
+	diag_why(ds->head, "it is stored under the key %.12s of %s", key, s->name);
 	diags_init(&mine, ds->arena);
 	return passage || store_find(a, &mine, s, key, &again) != STORE_MISS ? answer : STORE_MISS;
 }
@@ -96,7 +96,7 @@ store_verify(struct arena *a, struct diags *ds, struct store *s, bool as_json, s
 		if (as_json && answer != STORE_UNREACHABLE)
 			print_one(&j, keys.at[i], e, answer == STORE_HIT, &mine);
 		if (answer == STORE_REFUSED && local)
-			diag_help(mine.head, "throw it out: rm -r %s", folder_of(a, s, keys.at[i]));
+			diag_help(mine.head, "remove it: rm -r %s", folder_of(a, s, keys.at[i]));
 		diags_append(ds, &mine);
 	}
 	if (passage)

@@ -1,14 +1,14 @@
 /*
- * The project that stands for a stack:
+ * The uv project of a stack:
  *
  *     [project]
  *     dependencies = ["torch==2.13.0", ...]
  *     [tool.uv]
  *     no-build = true                      sdists are not built ...
- *     no-binary-package = ["mamba-ssm"]    ... but for those that are named; of an extension, which has
- *     [[tool.uv.dependency-metadata]]      metadata here, nothing is built, and its setup.py never runs
- *     exclude-dependencies                 extensions from elsewhere
- *     [[tool.uv.index]]                    explicit: serves only the packages of [tool.uv.sources]
+ *     no-binary-package = ["mamba-ssm"] ... but for those that are named; of an extension, which
+ *     has [[tool.uv.dependency-metadata]] metadata here, nothing is built, and its setup.py never
+ *     runs exclude-dependencies extensions from elsewhere [[tool.uv.index]] explicit: serves only
+ *     the packages of [tool.uv.sources]
  *
  * source: docs.astral.sh/uv/reference/settings; tried with uv 0.13.8
  */
@@ -33,7 +33,7 @@ put_list(struct buf *b, const char *key, const struct names *all)
 	buf_puts(b, "]\n");
 }
 
-/* The name that a requirement begins with, normalised. */
+/* Returns the name that a requirement begins with, normalised. */
 static const char *
 key_of(struct arena *a, const char *requirement)
 {
@@ -50,7 +50,7 @@ keys_of(struct arena *a, const struct names *requirements)
 	return keys;
 }
 
-/* The indexes that serve only some packages, and these packages. */
+/* Writes the indexes that serve only some packages, and these packages. */
 static void
 put_indexes(struct uv_run *u, struct buf *b)
 {
@@ -134,7 +134,7 @@ static const char *const removed[] = {
 	"UV_SYSTEM_PYTHON", "VIRTUAL_ENV",
 };
 
-/* The default index: the recipe's, else what uv is configured for, else what pip is configured for. */
+/* Returns the default index: that of the recipe, else of uv's configuration, else of pip's. */
 static const char *
 default_index(struct uv_run *u)
 {

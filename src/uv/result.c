@@ -1,5 +1,5 @@
 /*
- * What uv wrote: a lock of PEP 751, and the reasons as comments of a requirements file:
+ * Reads the output of uv: a lock of PEP 751, and the reasons as comments of a requirements file:
  *
  *     numpy==1.26.4             # via torchvision, the-stack (pyproject.toml)
  *         # from https://index.example/simple
@@ -43,7 +43,7 @@ uv_read_lock(struct uv_run *u, struct uv_answer *answer)
 	if (!src)
 		return false;
 	if (!lock_read_packages(u->a, &own, src, &all)) {
-		uv_broken(u, "wrote something else than a lock",
+		uv_broken(u, "did not write a lock",
 			  arena_printf(u->a, "line %u: %s", own.head->at.line, own.head->text));
 		return false;
 	}
@@ -58,7 +58,7 @@ uv_read_lock(struct uv_run *u, struct uv_answer *answer)
 			NULL);
 }
 
-/* The steps whose requirements name the package: those of the stack itself. */
+/* Adds the steps whose requirements name the package: those of the stack itself. */
 static void
 add_roots(struct uv_run *u, struct lock_package *p)
 {

@@ -18,7 +18,7 @@ no_uv(struct diags *ds, const char *why)
 
 	diag_why(d, "uv selects the versions of all packages that the recipe does not pin");
 	diag_help(d, "install it: python3 -m pip install 'uv>=%s'", UV_OLDEST);
-	diag_help(d, "name it: UV=/path/to/uv stackbuild lock RECIPE");
+	diag_help(d, "pass its path: UV=/path/to/uv stackbuild lock RECIPE");
 	return false;
 }
 
@@ -58,7 +58,7 @@ uv_find(struct arena *a, struct diags *ds, struct uv *out)
 
 /* --- failures --- */
 
-/* The last lines of a text, for a diagnostic. */
+/* Returns the last lines of a text, for a diagnostic. */
 static const char *
 tail(struct arena *a, const char *text)
 {
@@ -83,7 +83,10 @@ uv_broken(struct uv_run *u, const char *what, const char *text)
 	return UV_FAILED;
 }
 
-/* The first and the last line of uv's message about an index, without "error:" and "cause:". */
+/*
+ * Returns the first and the last line of uv's message about an index, without "error:" and
+ * "cause:".
+ */
 static enum uv_end
 index_failure(struct uv_run *u, const char *text, const char *hint)
 {
@@ -101,9 +104,8 @@ index_failure(struct uv_run *u, const char *text, const char *hint)
 	else
 		diag_why(d, "%.*s", (int)strcspn(cause, "\n"), cause);
 	if (strstr(url, "download.pytorch.org"))
-		diag_help(d,
-			  "take the build of torch from the default index (torch.index: pypi), or "
-			  "from a mirror (torch.index: URL)");
+		diag_help(d, "use the build of torch on the default index (torch.index: pypi), or "
+			     "a mirror (torch.index: URL)");
 	diag_help(d, "check the address, the network and the credentials (.netrc, or the secret of "
 		     "`index`)");
 	return UV_FAILED;
@@ -135,7 +137,7 @@ failure(struct uv_run *u, struct proc_result *r, struct uv_answer *answer)
 	if (r->timed_out)
 		return uv_broken(
 			u, arena_printf(u->a, "did not finish within %.0f s", u->how->timeout_s),
-			"--timeout SECONDS changes the limit");
+			"change the limit with --timeout SECONDS");
 	if (!r->started || r->status >= 128)
 		return uv_broken(
 			u,

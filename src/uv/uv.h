@@ -28,12 +28,11 @@ bool uv_find(struct arena *a, struct diags *ds, struct uv *out);
 
 struct uv_how {
 	const struct uv *uv;
-	const struct source
-		*preferences;  /* a lock whose versions are kept where they fit; or NULL */
-	bool upgrade;          /* keep none of them, */
-	struct names upgraded; /* or none of these packages */
-	struct names builds;   /* packages whose sdist may be built for its metadata */
-	struct names secrets;  /* netrc texts: credentials of the indexes */
+	const struct source *preferences; /* a lock whose compatible versions are kept; or NULL */
+	bool upgrade;                     /* keep none of them, */
+	struct names upgraded;            /* or none of these packages */
+	struct names builds;              /* packages whose sdist may be built for its metadata */
+	struct names secrets;             /* netrc texts: credentials of the indexes */
 	double timeout_s;
 };
 

@@ -40,7 +40,7 @@ const char probe_boot[] =
 static const char boot_child[] =
 	BOOT_PATH "c=marshal.loads(b.read());" BOOT_RUN "g['%s']();g['tell'](end=True)";
 
-/* The recipe's own probes: files beside it. */
+/* Adds the recipe's own probes: files next to it. */
 static bool
 own_probes(struct json *j, struct arena *a, struct diags *ds, const struct recipe *r)
 {

@@ -34,7 +34,7 @@ const char *probe_input(struct arena *a, struct diags *ds, const struct plan *p,
 /* The argument of `python -c` that runs it. */
 extern const char probe_boot[];
 
-/* The diagnostic code of a check. */
+/* Returns the diagnostic code of a check. */
 enum code proof_code(const char *check);
 
 #endif

@@ -9,7 +9,7 @@
 const char *const proof_result_words[] = { "passed", "failed", "not run" };
 const char *const proof_level_words[] = { "none", "import", "compile", "gpu" };
 
-/* In the order in which they run; `numbers` stands for one check of each probe. */
+/* In the order in which they run; `numbers` is one check for each probe. */
 static const struct {
 	const char *id;
 	enum proof_level level;
@@ -30,7 +30,7 @@ static const struct {
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) - 1 };
 
-/* The row of "numbers/mamba". */
+/* Returns the row of "numbers/mamba". */
 static size_t
 kind_of(const char *id)
 {
@@ -190,7 +190,7 @@ proof_status(const struct proof *p, enum proof_level require)
 enum { WHAT = 74 };
 
 /*
- * torch222-cu121@sha256:9f2c...   docker; no driver: libcuda.so.1 is not there
+ * torch222-cu121@sha256:9f2c...   docker; no driver: libcuda.so.1 does not exist
  *
  *  loads      causal_conv1d_cuda, selective_scan_cuda: libraries found              ok
  *  run        needs a GPU                                                      not run
@@ -227,7 +227,7 @@ verdict(const struct proof *p, struct buf *out)
 	bool any;
 
 	if (p->result == PROOF_PASSED) {
-		buf_puts(out, "proven: everything that was planned");
+		buf_puts(out, "proven: everything in the plan");
 	} else if (p->result == PROOF_FAILED) {
 		for (size_t i = 0; i < p->checks.n; i++)
 			if (p->checks.at[i].result == PROOF_FAILED)

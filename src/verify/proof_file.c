@@ -32,7 +32,7 @@ proof_json(const struct proof *p, struct buf *out)
 
 		json_put(&j, "{'id': %s, 'result': %s, 'why': %s, 'what': %s, 'seconds': %f", c->id,
 			 proof_result_words[c->result], c->why, c->what, c->seconds);
-		/* The figures are JSON already, on one line: they stand as they came. */
+		/* The figures are already JSON on one line, and are copied unchanged. */
 		json_raw(&j, "figures", c->figures);
 		json_end(&j);
 	}
@@ -149,7 +149,7 @@ proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, st
 	if (p) {
 		const struct names expected = proof_expected(a, p);
 
-		proof_complete(a, out, &expected, "the proof does not have it");
+		proof_complete(a, out, &expected, "the proof does not have this check");
 	}
 	return true;
 }

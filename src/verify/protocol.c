@@ -12,8 +12,8 @@
  *               "problems": [{"text", "subject", "help"}]}
  *     TOKEN SP {"end": true}
  *
- * `checks` is read only of an image that brings its own plan: otherwise the plan on this host
- * says which checks must answer.  Texts come from the image, so they are cut and made inert.
+ * `checks` is read only of an image that brings its own plan: otherwise the plan on this host lists
+ * the expected checks. Texts come from the image, so they are cut and made inert.
  */
 enum { CHECKS_MAX = 100, TEXT_BYTES = 2000 };
 
@@ -122,7 +122,7 @@ probe_fail(struct probe_session *t, bool at_end, const char *why, const char *he
 
 /* --- the messages --- */
 
-/* False: this is no result of a check that is expected, and has not answered yet. */
+/* Returns false for anything but the first result of an expected check. */
 static bool
 read_check(struct probe_session *t, const json_t *map)
 {
@@ -212,5 +212,5 @@ probe_line(struct probe_session *t, const char *line, size_t n)
 		return;
 	map = json_loadb(line + k + 1, n - k - 1, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(map) || !read_message(t, map))
-		probe_fail(t, false, "its answer cannot be read", NULL);
+		probe_fail(t, false, "its answer is not valid", NULL);
 }

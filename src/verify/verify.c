@@ -19,7 +19,7 @@ enum { DEFAULT_S = 1800, SAID_BYTES = 8192, SAID_MAX = 400 };
 
 static const struct span nowhere;
 
-/* --- a folder that is a virtual environment --- */
+/* --- a directory that is a virtual environment --- */
 
 static bool
 no_venv(struct diags *ds, const char *why, const char *help)
@@ -35,23 +35,22 @@ verify_venv(struct arena *a, struct diags *ds, const char *dir)
 	struct stat st;
 
 	if (!fs_is_dir(dir))
-		return no_venv(ds, arena_printf(a, "%s: there is no such folder", dir),
-			       "name the folder that holds bin/python");
+		return no_venv(ds, arena_printf(a, "%s: the directory does not exist", dir),
+			       "name the directory that contains bin/python");
 	if (!fs_exists(fs_join(a, dir, "pyvenv.cfg")) && !fs_is_dir(fs_join(a, dir, "conda-meta")))
 		return no_venv(ds,
 			       arena_printf(a,
-					    "%s is no virtual environment: there is no pyvenv.cfg",
+					    "%s is not a virtual environment: it has no pyvenv.cfg",
 					    dir),
-			       "name the folder that holds pyvenv.cfg and bin/python");
+			       "name the directory that contains pyvenv.cfg and bin/python");
 	if (access(python, X_OK) == 0)
 		return true;
 	why = arena_printf(a, "%s cannot be run: %s", python, strerror(errno));
 	if (lstat(python, &st) < 0 || !S_ISLNK(st.st_mode))
-		return no_venv(ds, why, "make the environment anew");
-	why = arena_printf(
-		a, "%s leads nowhere: the Python that the environment was made with is gone",
-		python);
-	return no_venv(ds, why, "install that Python again, or make the environment anew");
+		return no_venv(ds, why, "create the environment again");
+	why = arena_printf(a, "%s is a broken link: the Python of the environment no longer exists",
+			   python);
+	return no_venv(ds, why, "install that Python again, or create the environment again");
 }
 
 /* --- the command --- */
@@ -63,20 +62,23 @@ token_new(struct arena *a)
 	struct buf b = BUF(a);
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		BUG("the kernel gives no random bytes");
+		BUG("the kernel provides no random bytes");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		buf_printf(&b, "%02x", bytes[i]);
 	return buf_text(&b);
 }
 
-/* As an activated environment: its programs first in PATH; through its launcher if it has one. */
+/*
+ * Starts Python as in an activated environment: its programs are first in PATH; uses its launcher,
+ * if any.
+ */
 static struct engine_command
 venv_command(struct arena *a, const char *dir)
 {
 	const char *path = getenv("PATH"), *launcher;
 	struct engine_command c = { 0 };
 
-	dir = fs_real(a, dir); /* the probe runs in another folder */
+	dir = fs_real(a, dir); /* the probe runs in another directory */
 	launcher = fs_join(a, dir, "run");
 	if (access(launcher, X_OK) == 0 && fs_is_dir(fs_join(a, dir, "share/stackbuild")))
 		list_push(a, &c.argv, launcher);
@@ -120,7 +122,7 @@ run_quietly(struct arena *a, const struct verify_options *o, const char *const *
 	proc_run(a, &spec, &r);
 }
 
-/* --- what becomes of it --- */
+/* --- the end of the probe --- */
 
 static void
 on_line(void *ctx, enum proc_stream from, const char *line, size_t n)
@@ -164,16 +166,17 @@ how_it_ended(struct arena *a, const struct proc_result *r, double limit_s)
 	const char *words = error_line(a, r);
 
 	if (r->timed_out)
-		return arena_printf(a, "not done within %g s, the limit of all checks together",
+		return arena_printf(a, "not finished within %g s, the limit of all checks together",
 				    limit_s);
 	if (r->status == 137)
-		return "it was ended by SIGKILL: mostly a limit of memory";
+		return "SIGKILL ended it: most often, because of a memory limit";
 	if (r->status > 128)
-		return arena_printf(a, "it was ended by signal %d", r->status - 128);
-	return arena_printf(a, "it ended with status %d%s%s", r->status, *words ? ": " : "", words);
+		return arena_printf(a, "signal %d ended it", r->status - 128);
+	return arena_printf(a, "it exited with status %d%s%s", r->status, *words ? ": " : "",
+			    words);
 }
 
-/* Whether the engine has the image, as far as it can tell. */
+/* Returns whether the engine has the image, as far as it can tell. */
 static bool
 has_image(const struct probe_session *t, const struct verify_options *o)
 {
@@ -216,10 +219,10 @@ not_started(struct probe_session *t, const struct verify_options *o, const struc
 	if (strstr(words, "importlib") || strstr(words, "memfd_create"))
 		diag_help(d, "the probes need Python 3.8 or later in it");
 	else if (o->image)
-		diag_help(d, "build it first: stackbuild build; or name an image that %s has",
+		diag_help(d, "build it first with `stackbuild build`, or name an image that %s has",
 			  o->engine->name);
 	else
-		diag_help(d, "make the environment anew");
+		diag_help(d, "create the environment again");
 	return false;
 }
 
@@ -238,18 +241,19 @@ conclude(struct probe_session *t, const struct verify_options *o, const struct p
 	if (!t->answered)
 		return not_started(t, o, r, limit_s);
 	if (t->plan_error) {
-		diag_help(diag_at(t->ds, E_NO_PLAN, nowhere, "%s holds no plan: %s", o->image,
+		diag_help(diag_at(t->ds, E_NO_PLAN, nowhere, "%s has no plan: %s", o->image,
 				  t->plan_error),
-			  "name the recipe that it was built from: stackbuild verify RECIPE");
+			  "name its recipe: stackbuild verify RECIPE");
 		return false;
 	}
-	why = t->current ? arena_printf(t->a, "the probe ended before it, in %s", t->current) :
-	      t->ended   ? "the probe gave no result of it" :
-			   "the probe ended before it";
+	why = t->current ?
+		      arena_printf(t->a, "the probe ended before this check, in %s", t->current) :
+	      t->ended ? "the probe gave no result for this check" :
+			 "the probe ended before this check";
 	/* The check that ran when it ended has failed. */
 	if (!t->ended)
 		probe_fail(t, true, how_it_ended(t->a, r, limit_s),
-			   r->timed_out ? "give it longer: --timeout S" : NULL);
+			   r->timed_out ? "allow more time: --timeout S" : NULL);
 	if (t->failed)
 		t->proof->result = PROOF_FAILED;
 	proof_complete(t->a, t->proof, &t->expected, why);
@@ -323,7 +327,7 @@ verify_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		c.cwd = "/";
 	engine_spec(a, &c, &spec);
 	proc_run(a, &spec, &r);
-	/* A container ends with all that is in it. */
+	/* A container ends with all of its processes. */
 	if (o->venv)
 		proc_end_descendants(a);
 	good = conclude(&t, o, &r, limit_s);

@@ -44,7 +44,7 @@ struct verify_options {
 	const struct engine *engine; /* NULL: venv */
 	const struct engine_state *state;
 	const char *image; /* or */
-	const char *venv;  /* a folder with bin/python */
+	const char *venv;  /* a directory with bin/python */
 	const char *recipe_path;
 	double timeout_s; /* of all probes together; 0: 1800 */
 };
@@ -75,15 +75,15 @@ void proof_junit(const struct proof *p, struct buf *out);
  * proof_read -- reads a proof.json: digests, Python, GPU and driver, the result, and every check without
  * its figures.
  *
- *   out     false: it is no proof.  A missing check of the plan counts as not run
+ *   out     false: it is not a proof.  A missing check of the plan counts as not run
  */
 bool proof_read(struct arena *a, const struct plan *p, const char *text, size_t n,
 		struct proof *out);
 
-/* The ids of the checks that apply to a plan, in their order; of NULL (an image brings its plan)
+/* Returns the ids of the checks that apply to a plan, in their order; of NULL (an image brings its plan)
  * those that apply to every stack. */
 struct names proof_expected(struct arena *a, const struct plan *p);
-/* The check of that id; NULL: the proof has none. */
+/* Returns the check of that id; NULL: the proof has none. */
 const struct proof_check *proof_check_of(const struct proof *p, const char *id);
 /* Adds missing checks as not run, with that reason, and sets the overall result: a failure, which
  * stays if it is set already, is worse than `not run`. */
@@ -92,14 +92,14 @@ void proof_complete(struct arena *a, struct proof *p, const struct names *expect
 /* "passed", "failed", "not run"; false, and failed: another word. */
 bool proof_result_parse(const char *word, enum proof_result *out);
 
-/* The level up to which everything passed. */
+/* Returns the level up to which everything passed. */
 enum proof_level proof_proven(const struct proof *p);
 extern const char *const proof_result_words[]; /* "passed", "failed", "not run" */
 extern const char *const proof_level_words[];  /* "none", "import", "compile", "gpu" */
 
 /* 0 everything ran and passed; 1 a failure; 3 nothing failed but some could not run.  With
- * `require`: 0 if all up to that level passed and nothing failed; 3: what is demanded could not
- * run, or there was nothing to be run on a GPU where that is demanded. */
+ * `require`: 0 if all up to that level passed and nothing failed; 3: a required check could not
+ * run, or the stack has nothing to run on the required GPU. */
 int proof_status(const struct proof *p, enum proof_level require);
 
 #endif

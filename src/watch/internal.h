@@ -3,14 +3,14 @@
 
 #include "watch.h"
 
-/* Where the picture of a run holds its JSON. */
+/* The place of the JSON in the picture of a run. */
 #define USE_METADATA "<metadata id=\"stackbuild-run\">"
 
 /* The words of verdicts in JSON, and their number. */
 enum { VERDICTS = VERDICT_USED + 1 };
 extern const char *const use_verdict_words[];
 
-/* What /proc shows of the command's processes while they run: the reasons for an idle GPU. */
+/* The state of the command's processes in /proc while they run: the reasons for an idle GPU. */
 struct evidence {
 	int hidden_pid;     /* a process whose CUDA_VISIBLE_DEVICES hides every GPU; 0: none */
 	const char *hidden; /* its value */

@@ -50,8 +50,8 @@ is_pipe(int fd)
 }
 
 /*
- * Whether the terminal may be handed over: we lead the job in front of it, alone. A pipeline's other
- * members, or the script that started us, would lose the terminal and its signals.
+ * Returns whether the terminal may be handed over: we lead the job in front of it, alone. A
+ * pipeline's other members, or the script that started us, would lose the terminal and its signals.
  */
 static bool
 leads_terminal(void)
@@ -233,7 +233,7 @@ loop(struct job *j, int signals)
 	for (int i = 0; i < 2; i++)
 		if (j->pipes[i] >= 0) {
 			for (int k = 0; k < LAST_CHUNKS && pump(j, i); k++)
-				; /* a process that continues may write for ever */
+				; /* a process that continues may write forever */
 			if (j->pipes[i] >= 0)
 				close(j->pipes[i]);
 		}
@@ -255,7 +255,7 @@ job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 	sigprocmask(SIG_BLOCK, &held, &was);
 	signals = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);
 	signal(SIGTTOU, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL); /* where it is ignored, no child has a status */
+	signal(SIGCHLD, SIG_DFL); /* if it is ignored, children have no exit status */
 	j.chunk = arena_alloc(a, CHUNK, 1);
 	j.start_s = clock_s();
 	end->error = signals < 0 ? errno : start(&j, &was);

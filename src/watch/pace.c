@@ -103,7 +103,7 @@ pace_feed(struct pace *p, enum proc_stream from, const char *bytes, size_t n, do
 	char *held = p->held[from];
 	size_t *held_n = &p->held_n[from], take, end;
 
-	/* A counter may lie across two reads: it waits for the byte after it. */
+	/* A counter may span two reads: it waits for the byte after it. */
 	for (take = 0; *held_n && take < n && *held_n < HELD_MAX; take++) {
 		held[(*held_n)++] = bytes[take];
 		if (!is_digit(bytes[take]) && !strchr(" /", bytes[take]))

@@ -79,7 +79,8 @@ gpu_text(struct arena *a, const struct use *u, size_t i, bool plot, struct buf *
 			      "WSL 2, or "
 			      "a process that ended at once)\n");
 	if (g->others.n)
-		buf_printf(out, "    used by others: %s\n", names_words(a, &g->others, "and"));
+		buf_printf(out, "    used by other processes: %s\n",
+			   names_words(a, &g->others, "and"));
 }
 
 void

@@ -5,9 +5,9 @@
 #include "internal.h"
 
 /*
- * Which process used which GPU, and how much. The processes of the command are those below this one,
- * and those were it whose PID was once seen there. Where PIDs are useless (a container, WSL), the use
- * of a GPU that was idle before is the command's, by time.
+ * Records which process used which GPU, and how much. The processes of the command are those below
+ * this one, and those were it whose PID was once seen there. Where PIDs are useless (a container,
+ * WSL), the use of a GPU that was idle before is the command's, by time.
  */
 
 enum { PROCESSES_MAX = 4096 };
@@ -22,7 +22,7 @@ enum { PROCESSES_MAX = 4096 };
 struct seen {
 	bool base_busy; /* it worked before the command started */
 	bool others_busy;
-	bool by_process, listed, blind; /* blind: somebody used it who cannot be told */
+	bool by_process, listed, blind; /* blind: an unidentified process used it */
 	int blind_peak, device_peak, own_peak;
 	double busy_sum, busy_s; /* per cent x seconds, seconds */
 	double mem_sum, mem_s;
@@ -166,7 +166,7 @@ add_sample(struct watch *w, size_t i, double now_s)
 			add_other(w, g, u->pid);
 		}
 	}
-	/* Where no process is named, the GPU's own figure counts. */
+	/* If the driver names no process, the GPU's own figure counts. */
 	if (!now->by_process || (!own && !theirs))
 		busy = now->busy;
 	if (!mem && now->mem_mib > s->base_mem_mib && !g->others.n)
@@ -192,7 +192,10 @@ add_base(struct watch *w)
 		for (size_t k = 0; k < w->now[i].uses.n; k++) {
 			const struct gpu_use *u = &w->now[i].uses.at[k];
 
-			/* The driver's buffer goes back in time: only what lives now counts. */
+			/*
+			 * The driver's buffer contains past samples: only those of living processes
+			 * count.
+			 */
 			s->base_busy |= u->listed && u->busy > 0;
 			list_push(w->a, &w->known, (struct known){ u->pid, OTHERS });
 			if (u->listed)

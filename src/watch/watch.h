@@ -20,7 +20,7 @@ struct job_spec {
 };
 
 struct job_end {
-	int error;  /* errno of what could not be started; else 0 */
+	int error;  /* errno of the failed start; else 0 */
 	int status; /* exit status; 128 + signal */
 	int signal; /* that ended it; 0: none */
 	double seconds;
@@ -50,7 +50,7 @@ enum verdict { VERDICT_UNKNOWN, VERDICT_UNUSED, VERDICT_USED };
 /* A span of time on one GPU: the plot has at most POINTS_MAX of them. */
 struct use_point {
 	double from_s, to_s;
-	double busy; /* per cent, mean; -1: not told */
+	double busy; /* per cent, mean; -1: unknown */
 	double mem_mib;
 };
 
@@ -59,7 +59,7 @@ enum { POINTS_MAX = 480 };
 struct use_process {
 	int pid;
 	const char *name;
-	int busy_peak; /* per cent; -1: not told */
+	int busy_peak; /* per cent; -1: unknown */
 	size_t mem_peak_mib;
 };
 
@@ -67,9 +67,9 @@ struct use_gpu {
 	const struct host_gpu *gpu;
 	enum verdict verdict;
 	bool by_time;        /* the use is the command's because there were no other processes */
-	double busy_mean;    /* per cent of the run; -1: not told */
-	int busy_peak;       /* -1: not told */
-	double mem_mean_mib; /* of the command; where that is not told, more than before it */
+	double busy_mean;    /* per cent of the run; -1: unknown */
+	int busy_peak;       /* -1: unknown */
+	double mem_mean_mib; /* of the command; if that is unknown, the increase since its start */
 	size_t mem_peak_mib;
 	struct use_processes LIST(struct use_process) processes;
 	struct names present; /* processes that were there before: "python (PID 7), 900 MiB" */
@@ -109,7 +109,9 @@ void watch_block(const struct watch *w, struct buf *out);
 
 /* Writes the verdict as a screen; plot: with a line of bars for each GPU. */
 void use_text(struct arena *a, const struct use *u, bool plot, struct buf *out);
-/* Writes lines so that they are safe on a terminal: names of processes may hold anything. */
+/*
+ * Writes lines so that they are safe on a terminal: names of processes may contain any character.
+ */
 void inert_lines(struct arena *a, const char *text, struct buf *out);
 void use_json(const struct use *u, struct buf *out);
 /* Writes a picture of the run, with the JSON as its metadata. */
@@ -123,7 +125,7 @@ struct use_box {
 void use_plot(const struct use *u, const struct use_gpu *g, struct use_box box, struct buf *out);
 
 /*
- * use_read -- reads what use_json or use_svg wrote, as far as use_text and use_plot show it.
+ * use_read -- reads the output of use_json or use_svg, as far as use_text and use_plot show it.
  *
  *   out     false: it is neither
  *   memory  lives in a
@@ -133,8 +135,8 @@ bool use_read(struct arena *a, const char *text, size_t n, struct use *out);
 /* --- Python programs --- */
 
 /*
- * python_block -- writes what torch sees in the Python of a command, and the result of a computation on
- * the GPU, which runs in a child for at most 120 s.
+ * python_block -- writes the devices that torch sees in the Python of a command, and the result of
+ * a computation on the GPU, which runs in a child for at most 120 s.
  *
  *   out   false: torch cannot be imported, CUDA is not available, or the computation failed
  */

@@ -1,4 +1,4 @@
-"""What torch sees, and whether a computation on the GPU works: for `stackbuild run --debug`."""
+"""Shows the devices that torch sees, and tests a computation on the GPU, for `stackbuild run --debug`."""
 import os
 import sys
 

@@ -21,7 +21,7 @@ def say(text):
 
 
 def union(spans):
-    """The spans [start, end) without overlaps, in order."""
+    """Returns the spans [start, end) in order, without overlaps."""
     merged = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -32,7 +32,7 @@ def union(spans):
 
 
 def summary(path):
-    """What the trace shows: launches, copies, how busy the GPU was, gaps, top kernels. Times in it are microseconds."""
+    """Summarises a trace: launches, copies, GPU use, gaps, top kernels. Its times are microseconds."""
     import json
     with open(path) as f:
         trace = json.load(f)
@@ -131,7 +131,7 @@ class Tracer:
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds torch as others do, and starts the tracer when it has been imported."""
+    """Finds torch with the other finders, and starts the tracer after its import."""
 
     def find_spec(self, name, path=None, target=None):
         if name != "torch":

@@ -1,4 +1,4 @@
-"""What every check stands on: its result as one line, and children under a time limit.
+"""The base of every check: its result as one line, and children under a time limit.
 
 The program is templates/probe.py and the files beside this one, one after the other, read from
 standard input: an image needs nothing of ours but Python 3.8.  Its first line is the JSON text of
@@ -31,7 +31,7 @@ def listed(words, limit=4):
 
 
 class Check:
-    """One check: problems are failures, `missing` says what could not be looked at."""
+    """One check: problems are failures, `missing` lists what could not be checked."""
 
     def __init__(self, name):
         self.name = name
@@ -57,7 +57,7 @@ class Check:
         line = {"check": self.name, "result": result, "why": why, "what": short(self.what, 400),
                 "figures": self.figures, "problems": self.problems[:16],
                 "seconds": round(time.monotonic() - self.start, 3)}
-        # A line that does not fit would be lost, and with it the failure.
+        # The reader drops a line that is too long, and with it the failure.
         if len(json.dumps(line)) > LINE_MAX:
             line["figures"] = {"left_out": "too many to be written"}
         if len(json.dumps(line)) > LINE_MAX:
@@ -67,16 +67,16 @@ class Check:
 
 
 class Reporter:
-    """Lines for whoever started us: each after a token that nothing else here knows."""
+    """Writes lines for the parent: each starts with a token that no other process knows."""
 
     def __init__(self, token):
         self.token = token
         self.fd = os.dup(1)
-        # What a site hook or a library prints is no result of ours.
+        # The output of a site hook or a library is not a result.
         os.dup2(2, 1)
 
     def say(self, what):
-        # A path or a variable that is not UTF-8 has halves of surrogates, which no JSON may hold.
+        # A path or a variable that is not UTF-8 has lone surrogates, which JSON cannot contain.
         data = ("\n%s %s\n" % (self.token, json.dumps(what, ensure_ascii=False))).encode("utf-8", "replace")
         while data:
             data = data[os.write(self.fd, data):]
@@ -102,17 +102,17 @@ class Child:
         return default
 
     def line(self):
-        """The last line of what it said: of a traceback the error itself."""
+        """Returns the last line of its output: of a traceback, the error itself."""
         lines = [x for x in self.text.strip().splitlines() if x.strip()]
         return short(lines[-1].strip(), 600) if lines else ""
 
     def why(self, doing, limit_s):
         if self.status == "hang":
-            text = "%s: not done after %g s" % (doing, limit_s)
+            text = "%s: not finished after %g s" % (doing, limit_s)
         elif self.status == "signal":
-            text = "%s: ended by %s" % (doing, self.signal)
+            text = "%s: %s ended it" % (doing, self.signal)
         else:
-            return "%s: %s" % (doing, self.line() or "exit status %s, before it had answered" % self.code)
+            return "%s: %s" % (doing, self.line() or "exit status %s, before it answered" % self.code)
         if self.library:
             text += "; library mapped last: " + self.library
         if self.frame:
@@ -121,7 +121,7 @@ class Child:
 
 
 class Output:
-    """What a child writes: the end of it, and apart from that what its loader tells (LD_DEBUG=files)."""
+    """The end of a child's output, and separately the messages of its loader (LD_DEBUG=files)."""
 
     LOADER = re.compile(rb"^ *\d+:\t")
     MAPPED = re.compile(rb"file=(\S+) \[\d+\];  generating link map")
@@ -156,7 +156,7 @@ class Output:
 
 
 def path_of(pid, library):
-    """Where a process has a library from whose name is known."""
+    """Returns the path of a mapped library, from its name."""
     try:
         with open("/proc/%d/maps" % pid, errors="replace") as maps:
             for line in maps:
@@ -176,13 +176,13 @@ def memory_file(data):
     return fd
 
 
-# Of a crash: `  File "x.py", line 3 in f` of faulthandler; of an error a traceback's last place.
+# The place of a crash, ` File "x.py", line 3 in f` of faulthandler, or the last place of a traceback.
 FRAME = re.compile(r'^  File "([^"]+)", line (\d+)(?:,)? in ', re.MULTILINE)
 
 
 def started(argv, entry_input, out, result_fd, env):
     def alone():
-        # A crash is told by its signal; nobody wants the core.
+        # The signal reports a crash; no core file is needed.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     return subprocess.Popen(argv, stdin=entry_input, stdout=out, stderr=out, cwd="/", env=env,
@@ -190,7 +190,7 @@ def started(argv, entry_input, out, result_fd, env):
 
 
 def read_results(fd, nonce, limit=1 << 20):
-    """The rows of tell(): other lines were written by what the child has loaded."""
+    """Returns the rows of tell(); the other lines come from the modules that the child loaded."""
     os.lseek(fd, 0, os.SEEK_SET)
     rows = []
     for line in os.read(fd, limit).decode("utf-8", "replace").splitlines():
@@ -239,7 +239,7 @@ def run_child(entry, arg, limit_s):
 def how_ended(child, library):
     if child.code is None:
         return
-    # The last row is told when the entry has returned: without it the answer is not complete.
+    # The last row follows when the entry has returned: without it, the answer is incomplete.
     child.status = "ok" if child.code == 0 and child.last("end") else "exit"
     if child.code < 0:
         child.status, child.library = "signal", library
@@ -252,7 +252,7 @@ def how_ended(child, library):
 
 
 def tell(**row):
-    """In a child: one row for who started it."""
+    """Writes one row for the parent, in a child."""
     data = ("\n%s %s\n" % (NONCE, json.dumps(row))).encode("ascii")
     while data:
         data = data[os.write(int(sys.argv[1]), data):]
@@ -263,12 +263,12 @@ def child_arg():
 
 
 EXPECTED = json.loads(EXPECT)
-# Of a child: what its rows begin with. It came on standard input, which nothing reads again.
+# In a child: the start of its rows. It came on standard input, which nothing reads again.
 NONCE = EXPECTED.pop("nonce", None)
 if NONCE:
     EXPECT = None
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.set_inheritable(int(sys.argv[1]), False)
-# Told to a child for its own libraries; what it starts is not asked.
+# Set in a child for its own libraries, not for processes that it starts.
 os.environ.pop("LD_DEBUG", None)
 IMPORT_S = EXPECTED.get("import_timeout_s") or 60

@@ -1,4 +1,4 @@
-"""compile: nvcc makes smoke.cu into a program for the recipe's GPUs, here and now."""
+"""compile: nvcc compiles smoke.cu for the recipe's GPUs, in this environment."""
 import glob
 import shutil
 import tempfile
@@ -11,7 +11,7 @@ def share():
 
 
 def nvcc_candidates(want):
-    # The stack's own comes first: {share} is where the plan's files lie, here and in an image.
+    # The stack's own nvcc comes first: {share} is the directory of the plan's files, here and in an image.
     name = want["name"].replace("{share}", share())
     yield name if "/" in name else shutil.which(name)
     home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
@@ -55,7 +55,7 @@ def supported(nvcc):
 
 
 def flags_for(flags, archs):
-    """The flags without -gencode of other architectures than these; None: no one is left."""
+    """Returns the flags without -gencode of other architectures than these; None: none is left."""
     kept, words, some = [], iter(flags), False
     for word in words:
         value = next(words, "") if word == "-gencode" else None
@@ -68,7 +68,7 @@ def flags_for(flags, archs):
 
 
 def judge_program(check, path, known=None):
-    """Whether the program holds code for each GPU that its compiler knows."""
+    """Checks that the program has code for each GPU that its compiler supports."""
     try:
         codes = gpu_code(Elf(path))
     except (OSError, ValueError, struct.error) as err:
@@ -86,25 +86,25 @@ def judge_program(check, path, known=None):
 def compile_problem(check, nvcc, text):
     lines = [x.strip() for x in text.splitlines() if x.strip()]
     first = next((x for x in lines if re.search(r"\berror\b|fatal|not found|No such file", x, re.I)), None)
-    check.problem("%s: %s" % (nvcc, first or (lines[-1] if lines else "it failed and said nothing")), "compile",
-                  "nvcc needs a host compiler that its release knows, and the headers of the same release")
+    check.problem("%s: %s" % (nvcc, first or (lines[-1] if lines else "it failed without output")), "compile",
+                  "nvcc needs a host compiler that its release supports, and the headers of the same release")
 
 
 def child_compile():
-    """Compiles in a folder of its own; a child, so that a time limit ends all of nvcc."""
+    """Compiles in its own directory; as a child, so that a time limit ends all processes of nvcc."""
     argv, folder = child_arg()
-    # nvcc takes TMPDIR as it is, also if no such folder is here, and leaves its files there when it is killed.
+    # nvcc uses TMPDIR even if the directory does not exist, and leaves its files there when it is killed.
     p = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder,
                        env=dict(os.environ, TMPDIR=folder))
     tell(code=p.returncode, text=p.stdout.decode(errors="replace")[-8192:])
 
 
 def compile_here(check, nvcc, flags):
-    """Compiles; the program's path, or None. The folder is the caller's to remove."""
+    """Compiles; returns the program's path, or None. The caller removes the directory."""
     try:
         folder = tempfile.mkdtemp(prefix="stackbuild-")
     except OSError as err:
-        check.not_run("there is no folder to compile in: %s" % err)
+        check.not_run("no directory to compile in: %s" % err)
         return None
     source, program = os.path.join(folder, "smoke.cu"), os.path.join(folder, "smoke")
     with open(source, "w", encoding="ascii") as f:
@@ -121,12 +121,12 @@ def compile_here(check, nvcc, flags):
 
 
 def check_compile():
-    """The check, the program or None, and the folder to remove or None."""
+    """Returns the check, the program or None, and the directory to remove or None."""
     check, want = Check("compile"), EXPECTED["nvcc"]
     built = os.path.join(share(), "smoke")
     nvcc = find_nvcc(want)
     if not nvcc and not os.path.exists(built):
-        check.not_run("there is no nvcc here, and no program that a build stage compiled")
+        check.not_run("there is no nvcc, and no program that a build stage compiled")
         check.what = "smoke.cu"
         return check, None, None
     if not nvcc:
@@ -135,7 +135,7 @@ def check_compile():
         return check, built, None
     release = release_of(nvcc)
     check.figures.update(nvcc=nvcc, release=release)
-    check.what = "smoke.cu by nvcc %s" % (release or "of unknown release")
+    check.what = "smoke.cu by nvcc %s" % (release or "of an unknown release")
     known = supported(nvcc)
     lacking = [cc for cc in EXPECTED.get("archs", []) if known is not None and digits_of(cc) not in known]
     if lacking:

@@ -1,4 +1,4 @@
-"""Shared objects, read without loading them: what they need, and who could give it.
+"""Reads shared objects without loading them: their needs, and the libraries that provide them.
 
 System V ABI, gABI chapters 4 and 5; DT_GNU_HASH as binutils writes it.  Little endian, 64 bits.
 Whatever a file claims is checked against its size; what cannot be read is a ValueError.
@@ -24,14 +24,14 @@ class Elf:
         try:
             self.read()
         except (struct.error, IndexError):
-            raise ValueError("it is cut short")
+            raise ValueError("it is truncated")
 
     def read(self):
         d = self.data
         if d[:4] != b"\x7fELF" or len(d) < 64:
             raise ValueError("it is not an ELF file")
         if d[4] != 2 or d[5] != 1:
-            raise ValueError("it is not 64 bit little endian")
+            raise ValueError("it is not for a 64-bit little-endian machine")
         self.kind, machine = struct.unpack_from("<HH", d, 16)
         self.machine = MACHINES.get(machine, "EM_%d" % machine)
         phoff, shoff = struct.unpack_from("<QQ", d, 32)
@@ -42,7 +42,7 @@ class Elf:
             kind, _, offset, address, _, size, _, _ = struct.unpack_from(
                 "<IIQQQQQQ", d, phoff + i * phentsize)
             if offset + size > len(d) and kind in (PT_LOAD, PT_DYNAMIC):
-                raise ValueError("it is cut short: a segment ends after the file")
+                raise ValueError("it is truncated: a segment ends after the end of the file")
             if kind == PT_LOAD:
                 self.loads.append((address, offset, size))
             elif kind == PT_DYNAMIC:
@@ -76,7 +76,7 @@ class Elf:
         for start, offset, size in self.loads:
             if start <= address < start + size:
                 return offset + address - start
-        raise ValueError("an address of its tables lies in no segment")
+        raise ValueError("an address of its tables is in no segment")
 
     def string(self, at):
         start = self.strings + at
@@ -93,7 +93,7 @@ class Elf:
         else:
             n = 0
         if n > SYMBOLS_MAX:
-            raise ValueError("it claims %d symbols" % n)
+            raise ValueError("it declares %d symbols" % n)
         return n
 
     def gnu_count(self):
@@ -110,7 +110,7 @@ class Elf:
         return last + 1
 
     def undefined(self):
-        """Names that must come from elsewhere; weak ones may stay open."""
+        """Returns the names that other libraries must provide; weak ones are optional."""
         names = []
         for i in range(1, self.symbol_count()):
             name, info, _, section, _, _ = struct.unpack_from(
@@ -120,7 +120,7 @@ class Elf:
         return names
 
     def defines(self, name, number):
-        """Whether a symbol is exported; number is gnu_hash() of its name."""
+        """Tells whether a symbol is exported; number is gnu_hash() of its name."""
         if self.hashed is None:
             if not hasattr(self, "exported"):
                 self.exported = set()
@@ -152,7 +152,7 @@ class Elf:
         return False
 
     def sections(self):
-        """(name, offset, size) of what lies in the file."""
+        """Yields (name, offset, size) of the sections in the file."""
         shoff, entsize, n, names = self.sections_at
         if not shoff or not n:
             return []
@@ -164,7 +164,7 @@ class Elf:
             if end < 0 or kind == 8:
                 continue
             if offset + size > len(self.data):
-                raise ValueError("it is cut short: a section ends after the file")
+                raise ValueError("it is truncated: a section ends after the end of the file")
             found.append((self.data[strings + name:end].decode("utf-8", "replace"), offset, size))
         return found
 
@@ -177,7 +177,7 @@ def gnu_hash(name):
 
 
 def system_libraries():
-    """Where the loader looks at the end: its cache, and the folders that it knows."""
+    """Returns the last places that the loader searches: its cache and its default directories."""
     folders = ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu",
                "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
     found = {}
@@ -198,7 +198,7 @@ def system_libraries():
 
 
 class Loader:
-    """Finds libraries as ld.so does, and torch's by where its wheel and NVIDIA's put them."""
+    """Finds libraries as ld.so does, and those of torch in the directories of its wheel and NVIDIA's."""
 
     def __init__(self, extra):
         self.cache, self.folders = system_libraries()
@@ -229,7 +229,7 @@ class Loader:
         return None
 
     def closure(self, elf):
-        """All that is loaded with it; and what is not found, with who asked."""
+        """Returns all libraries that are loaded with it, and those that are missing, with the library that needs each."""
         found, missing, waiting = [elf], [], [elf]
         while waiting:
             one = waiting.pop(0)

@@ -1,8 +1,8 @@
-"""evidence: that the GPU did it. Kernels by torch's profiler, memory, utilisation by NVML."""
+"""evidence: shows that the GPU did the work, by the kernels in torch's profiler, the memory, and NVML's utilisation."""
 
 
 class Watch:
-    """Round a piece of work: what of it the GPU was seen to do."""
+    """Wraps a piece of work, and records what the GPU did."""
 
     def __init__(self, torch):
         self.torch = torch
@@ -18,7 +18,7 @@ class Watch:
         self.thread = threading.Thread(target=self.sample, daemon=True)
         self.thread.start()
         self.profile.__enter__()
-        # A kernel of torch's own: a profiler that does not see it sees nothing.
+        # A kernel of torch: a profiler that does not see it sees no kernel.
         (torch.ones(64, device="cuda") * 2).sum().item()
         return self
 
@@ -57,13 +57,13 @@ class Watch:
 def judge_seen(check, name, extension, seen):
     check.figures[name] = {k: v for k, v in seen.items() if k != "names"}
     if not seen["kinds"]:
-        check.not_run("torch's profiler sees no kernel at all here: CUPTI may not be used (container rights)")
+        check.not_run("torch's profiler sees no kernel: the container may not be allowed to use CUPTI")
         return
     for words in PROBES.get(name, (None, []))[1]:
         if not any(w in kernel for w in words for kernel in seen["names"]):
-            check.problem("%s ran, and no kernel of it was seen (%s): %s did the work" % (
+            check.problem("%s ran, but none of its kernels did (%s): %s did the work" % (
                 name, words[0], listed([k["name"] for k in seen["kernels"]], 2)), extension,
-                "a fallback took its place: see `fallback`, and the switches that are set")
+                "a fallback replaced it: see the check `fallback`, and the environment variables")
     if seen["memory_peak"] <= seen["memory_before"]:
         check.problem("%s used no memory of the GPU" % name, extension, None)
 
@@ -102,7 +102,7 @@ def child_torch_alone():
 
 
 def torch_alone(evidence, all_seen):
-    """A stack without a probe: torch's own kernels are the evidence."""
+    """Uses torch's own kernels as the evidence for a stack without a probe."""
     if not EXPECTED.get("torch"):
         evidence.not_run("the stack has neither torch nor a probe")
         return

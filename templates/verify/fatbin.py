@@ -11,7 +11,7 @@ def gpu_code(elf):
     """{("sm", "90"), ("compute", "90a")}; ValueError if the section is broken."""
     codes = set()
     for name, offset, size in elf.sections():
-        # __nv_relfatbin is what was given to a device link: of a linked file no GPU runs it.
+        # __nv_relfatbin is the input of a device link: no GPU runs it in a linked file.
         if name == ".nv_fatbin" or (name == "__nv_relfatbin" and elf.kind == 1):
             read_fatbins(elf.data, offset, offset + size, codes)
     return codes
@@ -25,9 +25,9 @@ def read_fatbins(data, at, end, codes):
             if magic == 0:
                 at += 4
                 continue
-            raise ValueError("its GPU code is broken: no header where one must be")
+            raise ValueError("its GPU code is damaged: a header is missing")
         if header < 16 or at + header + size > end:
-            raise ValueError("its GPU code is cut short")
+            raise ValueError("its GPU code is truncated")
         read_entries(data, at + header, at + header + size, codes)
         at += header + size
 
@@ -36,7 +36,7 @@ def read_entries(data, at, end, codes):
     while at + 48 <= end:
         kind, _, header, size = struct.unpack_from("<HHIQ", data, at)
         if header < 48 or at + header + size > end:
-            raise ValueError("its GPU code is cut short")
+            raise ValueError("its GPU code is truncated")
         arch, = struct.unpack_from("<I", data, at + 28)
         flags, = struct.unpack_from("<Q", data, at + 40)
         suffix = "a" if flags & FLAG_A else "f" if flags & FLAG_F else ""

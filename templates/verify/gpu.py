@@ -1,15 +1,15 @@
-"""What this machine has of GPUs: the driver by ctypes, NVML beside it. Nothing of torch."""
+"""Finds the GPUs of this machine with the driver (ctypes) and NVML, without torch."""
 
 CUDA_ERRORS = {
-    1: ("CUDA_ERROR_INVALID_VALUE", "the driver was asked for something that it does not know"),
+    1: ("CUDA_ERROR_INVALID_VALUE", "the driver does not support the request"),
     2: ("CUDA_ERROR_OUT_OF_MEMORY", "another process holds the GPU's memory"),
     3: ("CUDA_ERROR_NOT_INITIALIZED", "the driver could not start"),
     34: ("CUDA_ERROR_STUB_LIBRARY", "libcuda.so.1 is the toolkit's stub, not the driver's: remove stubs from "
                                     "LD_LIBRARY_PATH"),
     100: ("CUDA_ERROR_NO_DEVICE", "no GPU is visible"),
-    101: ("CUDA_ERROR_INVALID_DEVICE", "CUDA_VISIBLE_DEVICES names a GPU that is not there"),
-    802: ("CUDA_ERROR_SYSTEM_NOT_READY", "the fabric manager of this machine does not run"),
-    803: ("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "the kernel's driver and libcuda are of two releases: restart, or "
+    101: ("CUDA_ERROR_INVALID_DEVICE", "CUDA_VISIBLE_DEVICES names a GPU that does not exist"),
+    802: ("CUDA_ERROR_SYSTEM_NOT_READY", "the fabric manager of this machine is not running"),
+    803: ("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "the kernel's driver and libcuda have different releases: restart, or "
                                                "restart the container runtime"),
     804: ("CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility is for data centre GPUs only"),
     999: ("CUDA_ERROR_UNKNOWN", "after a suspend or a driver update: restart the machine"),
@@ -28,7 +28,7 @@ def child_driver():
 
 
 def child_nvml():
-    """{"driver", "gpus": [{"name", "memory_mib", "uuid"}]}: also those that are hidden from CUDA."""
+    """Returns {"driver", "gpus": [{"name", "memory_mib", "uuid"}]}, with the GPUs that are hidden from CUDA."""
     n = Nvml()
     tell(driver=n.driver(), gpus=n.gpus())
 
@@ -42,7 +42,7 @@ class NvmlUse(ctypes.Structure):
 
 
 class Nvml:
-    """NVML by its C interface; OSError where there is none."""
+    """NVML by its C interface; raises OSError if it is missing."""
 
     def __init__(self):
         self.lib = ctypes.CDLL("libnvidia-ml.so.1")
@@ -76,7 +76,7 @@ class Nvml:
         return rows
 
     def use(self):
-        """The busiest GPU's utilisation in per cent, the memory that all of them use in MiB."""
+        """Returns the utilisation of the busiest GPU in per cent, and the memory in use on all GPUs in MiB."""
         busy, used = 0, 0
         for handle in self.handles():
             use, memory = NvmlUse(), NvmlMemory()
@@ -88,7 +88,7 @@ class Nvml:
 
 
 class Gpus:
-    """Whether CUDA can be used here; `why` says why not."""
+    """Whether CUDA can be used on this machine; `why` is the reason if not."""
 
     def __init__(self):
         self.why, self.driver, self.names, self.driver_cuda, self.count = None, None, [], None, 0
@@ -104,7 +104,7 @@ class Gpus:
         if driver.status == "hang":
             return "the driver does not answer (60 s)"
         if self.driver_cuda is None:
-            text = "no driver: libcuda.so.1 is not there" if "cannot open shared object" in driver.text else \
+            text = "no driver: libcuda.so.1 does not exist" if "cannot open shared object" in driver.text else \
                 "libcuda.so.1 cannot be used: " + driver.line()
             if hidden is not None and hidden.strip() in ("", "-1"):
                 text += "; and CUDA_VISIBLE_DEVICES=%s would hide every GPU" % hidden
@@ -117,4 +117,4 @@ class Gpus:
         if not error:
             return "the driver sees no GPU"
         name, cause = CUDA_ERRORS.get(error, ("error %d" % error, "see the driver's log"))
-        return "the driver gives %s: %s" % (name, cause)
+        return "the driver reports %s: %s" % (name, cause)

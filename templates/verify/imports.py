@@ -1,4 +1,4 @@
-"""imports: each module in a child; fallback: what a package does without, though it is there."""
+"""imports: imports each module in a child; fallback: finds optional imports that fail although the package is installed."""
 import ast
 
 
@@ -15,10 +15,10 @@ def child_import():
         tell(fallbacks=fallbacks(arg["module"].split(".")[0], set(arg["planned"])))
 
 
-# --- a name that is None because an import failed, in `try: from M import N / except: N = None`
+# --- names that are None because an import failed, in `try: from M import N / except: N = None`
 
 def guarded_imports(tree):
-    """(statement, names) of imports that a module forgives."""
+    """Yields (statement, names) of imports whose failure a module ignores."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Try):
             continue
@@ -38,7 +38,7 @@ def top_of(statement, module):
 
 
 def error_of(statement, module):
-    """What the import says when it is not forgiven."""
+    """Returns the error of an import that the module ignores."""
     code = compile(ast.Module([statement], []), "<import>", "exec")
     package = getattr(module, "__package__", None) or module.__name__
     try:
@@ -68,7 +68,7 @@ def fallbacks(package, planned):
     return rows
 
 
-# Variables that send work to another path than the kernels. TRITON_INTERPRET is Triton's own.
+# Variables that make a package avoid its kernels. TRITON_INTERPRET belongs to Triton.
 SWITCH = re.compile(r"FALLBACK")
 NO_SWITCH = re.compile(r"(NO|DISABLE|FORBID|WITHOUT|ALLOW)_?[A-Z_]*FALLBACK|MPS_FALLBACK")
 OFF = ("", "0", "false", "no", "off", "none")
@@ -93,7 +93,7 @@ def owner_of(module):
 
 
 def planned_modules(found):
-    """Top-level modules of all that the plan names."""
+    """Returns the top-level modules of everything that the plan names."""
     names = {m.split(".")[0] for m in EXPECTED.get("modules", [])}
     for pin in EXPECTED.get("pins", []):
         dist = found.get(normal(pin["name"]))
@@ -105,7 +105,7 @@ def planned_modules(found):
 
 
 def shadow_of(dist, module, file):
-    """The file of the extension that `module` should have come from, if it came from another."""
+    """Returns the extension's file of `module`, if Python imported another file."""
     parts = module.split(".")
     own = [f for f in files_of(dist)
            if f.parts[:-1] == tuple(parts) and f.name == "__init__.py"
@@ -124,26 +124,26 @@ def import_problem(check, module, child):
     help = None
     if child.status == "hang":
         help = "a hang inside a library is often its file system (WSL2: a Windows drive) or a GPU driver " \
-               "that does not answer; verify: import_timeout_s: gives it longer"
+               "that does not answer; set verify: import_timeout_s for more time"
     elif child.status == "signal":
-        help = "a crash at import is mostly a library made for another one: see `loads`"
+        help = "a crash at import most often comes from a library that was built for another one: see `loads`"
     check.problem(child.why("import " + module, IMPORT_S), owner or module, help)
 
 
 def end_problem(check, module, child):
-    """It answered all, and then did not end: no program that imports it ends well."""
+    """Reports a module whose import makes Python hang or crash at its end."""
     if child.status == "hang":
-        text = "Python does not end (%g s)" % IMPORT_S
+        text = "Python does not exit (%g s)" % IMPORT_S
     elif child.status == "signal":
-        text = "Python is ended by %s" % child.signal
+        text = "%s ends Python" % child.signal
     else:
         return
-    check.problem("import %s: it is imported, and then %s" % (module, text), owner_of(module) or module,
-                  "a thread or an exit handler that it leaves does that: every program that imports it ends like this")
+    check.problem("import %s succeeds, but then %s" % (module, text), owner_of(module) or module,
+                  "a thread or an exit handler of the module causes this, in every program that imports it")
 
 
 def check_imports_of(found, torch_child):
-    """Two checks: imports, and fallback, which is found in the same children."""
+    """Runs two checks, imports and fallback, in the same children."""
     check, fallback = Check("imports"), Check("fallback")
     torch = "torch" if EXPECTED.get("torch") else None
     times, planned, known = {}, planned_modules(found), switches()
@@ -166,8 +166,8 @@ def check_imports_of(found, torch_child):
         owner, file = owner_of(module), child.last("file")
         shadowed = owner and shadow_of(found.get(normal(owner)), module, file)
         if shadowed:
-            check.problem("import %s takes %s, and not %s" % (module, file, shadowed), owner,
-                          "something of the same name stands before it: remove that, or its folder "
+            check.problem("import %s loads %s instead of %s" % (module, file, shadowed), owner,
+                          "another module has the same name: remove it, or remove its directory "
                           "from PYTHONPATH")
         for row in child.last("fallbacks", []):
             fallback_row(fallback, owner_of(module), row)
@@ -175,8 +175,8 @@ def check_imports_of(found, torch_child):
             known.append(switch)
             fallback.figures.setdefault("set_by_imports", []).append(switch)
             if EXPECTED.get("forbid_fallback", True):
-                fallback.problem("import %s sets %s: work goes round the kernels" % (module, switch), owner or module,
-                                 "take that out of the module, or say verify: {forbid_fallback: false}")
+                fallback.problem("import %s sets %s: the kernels are not used" % (module, switch), owner or module,
+                                 "remove it from the module, or set verify: {forbid_fallback: false}")
     check.figures["seconds"] = {m: round(s, 1) for m, s in times.items()}
     check.what = "%s (limit %g s)" % (listed(("%s %.1f s" % i for i in times.items()), 5) or "nothing", IMPORT_S)
     judge_switches(fallback, check)
@@ -188,22 +188,22 @@ def fallback_row(check, owner, row):
         check.not_run("%s needs a GPU to import" % row["from"])
         return
     check.figures.setdefault("lost", []).append(row)
-    text = "%s does without %s%s" % (row["module"], listed(row["names"]),
+    text = "%s works without %s%s" % (row["module"], listed(row["names"]),
                                      ": " + row["error"] if row["error"] else "")
     if EXPECTED.get("forbid_fallback", True):
-        check.problem(text, owner, "make that import work: until then slower or wrong code runs in its place")
+        check.problem(text, owner, "make that import work: otherwise, slower or wrong code replaces the kernels")
 
 
 def judge_switches(check, imports):
     check.figures["switches"] = found = switches()
     if EXPECTED.get("forbid_fallback", True):
         for name in found:
-            check.problem("the environment sets %s: work goes round the kernels" % name, "env",
-                          "unset it, or say verify: {forbid_fallback: false}")
+            check.problem("the environment sets %s: the kernels are not used" % name, "env",
+                          "unset it, or set verify: {forbid_fallback: false}")
     elif found or check.figures.get("lost"):
         check.what = "allowed by the recipe: %s" % listed(
             found + ["%s.%s" % (r["module"], n) for r in check.figures.get("lost", []) for n in r["names"]])
     if imports.problems and not check.problems:
         check.not_run("not all modules import")
     if not check.what:
-        check.what = "no switch is set; no module does without a kernel" if not check.problems else "a fallback path"
+        check.what = "no variable disables a kernel; every module has its kernels" if not check.problems else "a fallback path"

@@ -1,4 +1,4 @@
-"""installed: the versions that were planned, and of each extension the very files of its wheel."""
+"""installed: compares the versions with the plan, and the files of each extension with its wheel."""
 import csv
 import sysconfig
 
@@ -11,7 +11,7 @@ def distributions():
 
 
 def files_of(dist):
-    """The files that RECORD or the like names; none if it cannot be read."""
+    """Returns the files that RECORD (or a similar list) names; none if it cannot be read."""
     try:
         return (dist.files if dist else None) or []
     except (OSError, ValueError, TypeError, csv.Error):
@@ -19,12 +19,12 @@ def files_of(dist):
 
 
 def metadata_folders(name):
-    """{folder: versions} of a distribution, where one folder holds more than one: an install that was cut off."""
+    """Returns {directory: versions} of a distribution with several versions in one directory: an interrupted install."""
     folders = {}
     for found, version, dist in each_distribution():
         path = getattr(dist, "_path", None)
         if path is not None and found == normal(name):
-            # The folder itself may be a link (Nix, Bazel, an overlay): what counts is where it is found.
+            # The directory itself may be a link (Nix, Bazel, an overlay): only its path matters.
             folder = os.path.realpath(os.path.dirname(str(path)))
             folders.setdefault(folder, {})[os.path.basename(str(path))] = version
     return {f: sorted(v.values()) for f, v in folders.items() if len(v) > 1}
@@ -33,11 +33,11 @@ def metadata_folders(name):
 def check_once(check, name):
     for folder, versions in metadata_folders(name).items():
         check.problem("%s is installed more than once in %s: versions %s" % (name, folder, " and ".join(versions)), name,
-                      "remove every version and install one: which of them a tool finds is chance")
+                      "remove every version and install one: tools find any of them")
 
 
 def name_modules(found):
-    """An extension that nobody knows: what it can be imported as stands in its wheel."""
+    """Reads the modules of an unknown extension from its wheel."""
     for ext in EXPECTED.get("extensions", []):
         dist = found.get(normal(ext["name"]))
         if ext.get("modules") or not dist:
@@ -65,7 +65,7 @@ def compiled_name(name):
 
 
 def record_of(dist):
-    """[(file, digest)] of RECORD; None if the package was not installed from a wheel; ValueError.
+    """Returns [(file, digest)] of RECORD, or None if the package was not installed from a wheel; raises ValueError.
 
     metadata's own `files` leaves out what is not there since Python 3.12, and that is what is looked for.
     """
@@ -77,21 +77,21 @@ def record_of(dist):
     except (OSError, UnicodeDecodeError, csv.Error) as err:
         raise ValueError("cannot be read: %s" % err)
     if not rows:
-        raise ValueError("is empty or not there")
-    # Each row has a path, a digest and a size, and whoever writes a RECORD lists it in itself.
+        raise ValueError("is empty or missing")
+    # Each row has a path, a digest and a size, and a RECORD lists itself.
     if any(len(r) != 3 for r in rows) or not any(r[0].endswith(".dist-info/RECORD") for r in rows):
         raise ValueError("is incomplete")
     return [(r[0], r[1]) for r in rows]
 
 
 def check_files(check, name, dist):
-    """Whether code of a distribution is missing, or is not what its RECORD says."""
+    """Reports code of a distribution that is missing or differs from its RECORD."""
     looked_at = 0
     try:
         rows = record_of(dist)
     except ValueError as err:
         check.problem("%s: its RECORD %s" % (name, err), name,
-                      "install the wheel again: without RECORD nobody can tell which files belong to it")
+                      "install the wheel again: without RECORD, its files are unknown")
         return
     if rows is None:
         check.figures.setdefault("no_record", []).append(name)
@@ -104,13 +104,13 @@ def check_files(check, name, dist):
         try:
             same = digest_of(path) == digest[len("sha256="):]
         except OSError as err:
-            check.problem("%s: %s is not there: %s" % (name, text, err.strerror), name,
-                          "install the wheel again: a file of it is gone")
+            check.problem("%s: %s is missing: %s" % (name, text, err.strerror), name,
+                          "install the wheel again: one of its files is missing")
             continue
         if not same:
-            check.problem("%s: %s is not the file that was installed (its digest is not that of RECORD)"
+            check.problem("%s: %s is not the installed file (its digest differs from RECORD)"
                           % (name, text), name,
-                          "install the wheel again: what changed the file made another stack of it")
+                          "install the wheel again: the file was changed after the install")
     check.figures.setdefault("files", {})[name] = looked_at
 
 
@@ -119,7 +119,7 @@ MARKER = re.compile(r"\s*(platform_system|platform_machine|sys_platform)\s*==\s*
 
 
 def marker_holds(marker):
-    """Whether a marker holds here; one that says more than a platform is taken not to."""
+    """Tells whether a marker is true here; False for a marker about more than the platform."""
     if not marker:
         return True
     have = {"platform_system": os.uname().sysname, "platform_machine": os.uname().machine, "sys_platform": sys.platform}
@@ -128,7 +128,7 @@ def marker_holds(marker):
 
 
 def check_pinned_by(check, name, found):
-    """What a package requires in one version only (torch: cuDNN, triton) is there in that version, or not at all."""
+    """Checks the packages that a package pins (torch: cuDNN, triton): each has that version, or is not installed."""
     exact = {normal(p["name"]) for p in EXPECTED.get("pins", []) if "==" in p["specifier"]}
     for text in found[name].requires or []:
         m = REQUIRED.match(text)
@@ -136,9 +136,9 @@ def check_pinned_by(check, name, found):
         if not other or normal(m.group(1)) in exact or not (VERSION.match(other.version) and VERSION.match(m.group(2))) \
                 or holds("==" + m.group(2), other.version):
             continue
-        check.problem("%s is %s; %s %s was made for %s" % (
+        check.problem("%s is %s; %s %s was built for %s" % (
             m.group(1), other.version, name, found[name].version, m.group(2)), name,
-            "install %s==%s: something moved it after %s was installed" % (m.group(1), m.group(2), name))
+            "install %s==%s: it was changed after %s was installed" % (m.group(1), m.group(2), name))
 
 
 def check_set():
@@ -147,14 +147,14 @@ def check_set():
     wrong = [r for r in rows if not r["ok"]]
     for r in wrong:
         if r["name"] == "python" and "specifier" not in r:
-            check.problem("this is Python %s; the recipe asks for %s" % (r["found"], r["planned"]), "python",
-                          "make the environment with that Python: what is compiled fits one series only")
+            check.problem("this is Python %s; the recipe requires %s" % (r["found"], r["planned"]), "python",
+                          "create the environment with that Python: compiled code works with one series only")
         elif r["found"] is None:
             check.problem("%s is not installed (planned: %s)" % (r["name"], r["planned"]), r["name"],
                           "install it, or build the stack again")
         else:
-            check.problem("%s is %s; planned was %s" % (r["name"], r["found"], r["planned"]), r["name"],
-                          "something moved it after it was installed: build the stack again")
+            check.problem("%s is %s; the plan has %s" % (r["name"], r["found"], r["planned"]), r["name"],
+                          "it was changed after it was installed: build the stack again")
     found = distributions()
     for name in (["torch"] if EXPECTED.get("torch") else []) + [e["name"] for e in EXPECTED.get("extensions", [])]:
         check_once(check, name)

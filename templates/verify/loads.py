@@ -1,4 +1,4 @@
-"""loads, code: the shared objects of the extensions, first by reading them, then by the loader."""
+"""loads, code: reads the shared objects of the extensions, then loads them."""
 import importlib.util
 import sysconfig
 
@@ -16,7 +16,7 @@ class Object:
 
 
 def spec_of(module):
-    """Where a module would be imported from, without importing it (or a package above it)."""
+    """Returns the file that a module would be imported from, without importing it (or a parent package)."""
     try:
         return importlib.util.find_spec(module) if "." not in module else None
     except (ImportError, ValueError, AttributeError):
@@ -41,7 +41,7 @@ def objects_of(ext, dist):
 
 
 def library_folders():
-    """Where torch's wheel and those of NVIDIA keep their libraries, and Python its own."""
+    """Returns the library directories of torch's wheel, NVIDIA's wheels and Python."""
     folders = []
     for site in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")} | set(sys.path):
         for pattern in ("torch/lib", "nvidia"):
@@ -53,12 +53,12 @@ def library_folders():
     return folders + [sysconfig.get_config_var("LIBDIR") or "/usr/lib"]
 
 
-# Come with the driver: a machine without a GPU has none of them.
+# Libraries of the driver: a machine without a GPU has none of them.
 DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
 
 
 class Reading:
-    """What reading tells of all objects."""
+    """Returns the needs and unresolved symbols of all objects, by reading them."""
 
     def __init__(self, objects):
         self.loader = Loader(library_folders())
@@ -100,19 +100,19 @@ LIBRARY = re.compile(r"(\S+): cannot open shared object file")
 
 
 def dlopen_problem(check, o, error):
-    """The loader's own words, and what they mean."""
+    """Reports an error of the loader with its meaning."""
     name = "%s of %s" % (o.name, o.extension)
     symbol, library = SYMBOL.search(error), LIBRARY.search(error)
     if library and library.group(1) in DRIVER_LIBRARIES:
-        check.not_run("%s needs %s, which comes with the driver" % (name, library.group(1)))
+        check.not_run("%s needs %s, which belongs to the driver" % (name, library.group(1)))
     elif symbol:
         torch = TORCH_SYMBOL.search(symbol.group(1))
         check.problem("%s: undefined symbol %s" % (name, symbol.group(1)), o.extension,
-                      "compile it against the torch that is installed: it was made for another one" if torch
-                      else "compile it again here: no library that it needs has this symbol")
+                      "compile it against the installed torch: it was built for another one" if torch
+                      else "compile it again in this environment: no library that it needs has this symbol")
     elif library:
         check.problem("%s needs %s, which the loader does not find" % (name, library.group(1)), o.extension,
-                      "install what brings %s, of the version that its name says" % library.group(1))
+                      "install the package that contains %s, in the version of its name" % library.group(1))
     else:
         check.problem("%s cannot be loaded: %s" % (name, error), o.extension, None)
 
@@ -125,27 +125,27 @@ def reading_problem(check, o, row):
     for library, by in row["missing"]:
         check.problem("%s needs %s, which the loader does not find%s" % (
             name, library, "" if by == o.name else " (for %s)" % by), o.extension,
-            "install what brings %s, of the version that its name says" % library)
+            "install the package that contains %s, in the version of its name" % library)
     if row["unresolved"] and not row["missing"]:
         check.problem("%s: undefined symbol %s" % (name, listed(row["unresolved"], 2)), o.extension,
-                      "compile it against the torch that is installed")
+                      "compile it against the installed torch")
     for library in row["driver"]:
-        check.not_run("%s needs %s, which comes with the driver" % (name, library))
+        check.not_run("%s needs %s, which belongs to the driver" % (name, library))
 
 
 def module_problems(check, ext, objects):
-    """A module that must be compiled, and is Python text or not there at all."""
+    """Reports a compiled module that is missing, or that a Python file replaces."""
     own = {o.name.split(".", 1)[0] for o in objects}
     for module in ext.get("modules", []):
         spec = spec_of(module)
         if spec and spec.origin and not spec.submodule_search_locations and \
                 not compiled_name(spec.origin) and (ext.get("compiled") or module in own):
-            check.problem("%s of %s is %s: text, where a compiled module must be"
+            check.problem("%s of %s is %s: a Python file instead of a compiled module"
                           % (module, ext["name"], spec.origin), ext["name"],
                           "remove that file, and install the wheel again")
     if ext.get("compiled") and not objects:
         check.problem("%s has no compiled module" % ext["name"], ext["name"],
-                      "compile it: its wheel was made without the CUDA code")
+                      "compile it: its wheel was built without the CUDA code")
 
 
 def check_loads(found, torch_imports):
@@ -175,9 +175,9 @@ def check_loads(found, torch_imports):
             check.problem("%s of %s: %s" % (o.name, o.extension, child.why("loading it", IMPORT_S)),
                           o.extension)
     if not torch_imports and objects:
-        check.not_run("torch does not import here (see imports): the loader was not asked, only the files read")
+        check.not_run("torch does not import (see imports), so the files were read but not loaded")
     bad = sum(len(r["unresolved"]) for r in rows)
-    check.what = "%s: libraries found, %d symbols open" % (
+    check.what = "%s: libraries found, %d symbols unresolved" % (
         listed(o.name.split(".")[0] for o in objects) or "no compiled module", bad)
     return check, objects
 
@@ -185,7 +185,7 @@ def check_loads(found, torch_imports):
 # --- code
 
 def runs_on(codes, cc):
-    """Whether SASS for a capability is there: its own, or an older one of the same generation."""
+    """Tells whether there is SASS for a capability: its own, or an older one of the same generation."""
     want = int(cc.replace(".", ""))
     for kind, arch in codes:
         number, suffix = int(arch.rstrip("af")), arch[-1] in "af"
@@ -195,7 +195,7 @@ def runs_on(codes, cc):
 
 
 def asked(codes, ccs):
-    """Those of the SASS codes that serve a capability which was asked for."""
+    """Returns the SASS codes that run on one of the requested capabilities."""
     serve = set()
     for kind, arch in codes:
         for cc in ccs:
@@ -207,13 +207,13 @@ def asked(codes, ccs):
 
 
 def judge_code(check, o, codes, ccs, exactly):
-    """Reports GPUs without code; the codes of others, where the list is the recipe's."""
+    """Reports GPUs without code, and code for other GPUs if the list is the recipe's."""
     missing = [cc for cc in ccs if not runs_on(codes, cc)]
     if missing:
         check.problem("%s of %s has no code for sm_%s (it has: %s)" % (
             o.name, o.extension, listed([cc.replace(".", "") for cc in missing]), code_text(codes)),
-            o.extension, "compile it for the recipe's gpus: without their code every launch fails")
-    # A wheel of the store may serve more GPUs; `build` refuses a compile that makes such a wheel.
+            o.extension, "compile it for the recipe's GPUs: without their code, every launch fails")
+    # A wheel of the store may have code for more GPUs; `build` rejects a compile that makes such a wheel.
     return {c for c in codes if c[0] == "sm"} - asked(codes, ccs) if exactly else set()
 
 
@@ -238,7 +238,7 @@ def check_code(objects):
             more |= judge_code(check, o, codes, ccs, ext.get("exactly", True))
     for ext in EXPECTED.get("extensions", []):
         if ext.get("compiled") and ext["name"] not in with_code:
-            check.problem("%s holds no GPU code at all" % ext["name"], ext["name"],
+            check.problem("%s has no GPU code" % ext["name"], ext["name"],
                           "compile it with nvcc: it was built without its CUDA part")
     n = sum(1 for text in rows.values() if text)
     check.what = "%s in %s" % (code_text(all_codes) or "none", "both" if n == 2 else "all %d" % n if n > 2

@@ -1,8 +1,8 @@
-"""The checks, most basic first; each is told as soon as it is known."""
+"""Runs the checks, most basic first, and reports each as soon as it is finished."""
 
 
 def load_plan():
-    """The plan came with us; or an image is judged by the one that was put into it."""
+    """Reads the plan from standard input, or the plan inside the image."""
     global IMPORT_S
     try:
         if "plan_text" in EXPECTED:
@@ -13,7 +13,7 @@ def load_plan():
     except (OSError, ValueError) as err:
         return "%s: %s" % (EXPECTED["plan"], err)
     if not isinstance(plan, dict) or not isinstance(plan.get("verify"), dict):
-        return "%s is no plan that says what to verify" % EXPECTED["plan"]
+        return "%s is not a plan with checks" % EXPECTED["plan"]
     EXPECTED.update({k: v for k, v in plan.items() if k != "verify"}, **plan["verify"])
     EXPECTED.pop("plan", None)
     IMPORT_S = EXPECTED.get("import_timeout_s") or 60
@@ -71,7 +71,7 @@ class Run:
         self.out.say({"gpu": {"driver": gpus.driver, "driver_cuda": gpus.driver_cuda,
                               "names": listed(gpus.names) or None, "why": gpus.why}})
         if gpus.why:
-            for name, what in [("run", "the smoke kernel, and torch's own")] + numbers_planned() + [
+            for name, what in [("run", "the smoke kernel and kernels of torch")] + numbers_planned() + [
                     ("evidence", "kernels, memory, utilisation")]:
                 check = Check(name)
                 check.what = what
@@ -83,7 +83,7 @@ class Run:
 
 
 def checks_planned():
-    """For an image that is judged by its own plan: the ids of the checks that it needs."""
+    """Returns the ids of the checks that an image needs by its own plan."""
     extensions, archs, torch = EXPECTED.get("extensions"), EXPECTED.get("archs"), EXPECTED.get("torch")
     return [name for name, applies in [
         ("lock", EXPECTED.get("lock")), ("loads", extensions), ("code", extensions and archs), ("versions", torch), ("compile", EXPECTED.get("nvcc")),

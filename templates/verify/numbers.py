@@ -6,19 +6,19 @@ same rounded inputs), as a share of the reference's largest value.
 
 NUMBERS_S = 600
 
-# Shares that rounding explains: the units of the dtypes are 6e-8, 5e-4 and 4e-3, and sums over
-# hundreds of terms stand between inputs and outputs. Backward has one more such sum.
+# Relative errors that rounding explains: the units of the dtypes are 6e-8, 5e-4 and 4e-3, and each output is
+# a sum of hundreds of terms. Backward has one more such sum.
 LIMITS = {"float32": 1e-3, "float16": 1e-2, "bfloat16": 5e-2}
 BACKWARD = 2
 
 
 def leaf(tensor):
-    """A tensor of its own that gradients are collected in."""
+    """Returns a copy of a tensor that collects gradients."""
     return tensor.detach().clone().requires_grad_()
 
 
 def compared(inputs, make, reference, dtype, names, float_names=()):
-    """One dtype: rows of what was compared. float_names stay in float32, as the kernels want them."""
+    """Compares one dtype; returns rows. float_names stay in float32, as the kernels require."""
     import torch
     there, plain = {}, {}
     for name in names:
@@ -120,7 +120,7 @@ def numbers_flash_attn():
                            lambda t: ref_attention(t["q"], t["k"], t["v"], causal), dtype, ("q", "k", "v"))
 
 
-# What each runs, and words of which one must stand in the names of the kernels that were seen.
+# The function of each probe, and words; one of each list must be in the names of the kernels.
 PROBES = {
     "causal_conv1d": (numbers_causal_conv1d, [["causal_conv1d"]]),
     "selective_scan": (numbers_selective_scan, [["selective_scan"]]),
@@ -130,7 +130,7 @@ PROBES = {
 
 
 def probes_planned():
-    """(name, extension or None, text of a probe of the recipe's or None)"""
+    """Returns (name, extension or None, text of a probe of the recipe or None)."""
     found = []
     for ext in EXPECTED.get("extensions", []):
         found += [(name, ext["name"], None) for name in ext.get("probes", []) if name in PROBES]
@@ -138,7 +138,7 @@ def probes_planned():
 
 
 def numbers_planned():
-    """Ids and what they are, for where nothing can be run."""
+    """Returns the ids and descriptions of the checks, for a machine that cannot run them."""
     return [("numbers/" + name, "forward and backward, against plain torch" if text is None else "a probe of the recipe")
             for name, _, text in probes_planned()]
 
@@ -159,7 +159,7 @@ def child_numbers():
 
 
 def check_numbers(name, extension, text):
-    """The check, and what was seen on the GPU or None."""
+    """Returns the check, and the record of the GPU or None."""
     check, subject = Check("numbers/" + name), extension or name
     child = run_child("child_numbers", [name, text], NUMBERS_S)
     rows = [r for part in child.results if "rows" in part for r in part["rows"]]
@@ -169,7 +169,7 @@ def check_numbers(name, extension, text):
             check.problem("%s, %s of %s: %s" % (
                 name, r["what"], r["dtype"], "off by %.2g of the largest value (limit %g)" % (r["error"], r["limit"])
                 if r["error"] is not None else "no finite numbers"), subject,
-                "compile it again for this GPU; a wrong or patched build computes like that")
+                "compile it again for this GPU: a wrong or patched build causes this")
     if not child.last("done"):
         text_of_it = child.why(name, NUMBERS_S)
         check.problem(text_of_it, subject, likely(text_of_it))

@@ -1,4 +1,4 @@
-"""What the extensions compute, once more in plain torch: slow, in double precision, and readable.
+"""Computes the functions of the extensions in plain torch: slow, in double precision, and readable.
 
 Each function is differentiable, so that autograd gives the backward pass to compare with.
 """

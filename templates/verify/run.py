@@ -1,21 +1,21 @@
-"""run: the smoke kernel on every visible device, and torch's own kernels beside it."""
+"""run: runs the smoke kernel and torch's own kernels on every visible device."""
 
 RUN_S = 600
 
-# What CUDA says of itself, and what it mostly comes from.
+# Errors of CUDA, and their usual causes.
 LIKELY = [
-    ("no kernel image is available", "the program has no code for this GPU: compile it for its compute capability"),
+    ("no kernel image is available", "the program has no code for this GPU: compile it for the GPU's compute capability"),
     ("not supported in the installed CUDA driver", "the driver is older than the CUDA of this environment: update it"),
     ("driver version is insufficient", "the driver is older than the CUDA of this environment: update it"),
     ("out of memory", "another process holds the GPU's memory, or it is too small"),
     ("illegal memory access", "a kernel reads or writes outside its memory: a bug in it, or a wrong build of it"),
     ("illegal instruction", "a damaged or wrong build of a kernel; or failing hardware or driver (WSL2: update both)"),
-    ("misaligned address", "a kernel was given memory that is not aligned as it needs"),
+    ("misaligned address", "a kernel received memory that is not aligned as it requires"),
     ("launch failed", "a kernel crashed: run with CUDA_LAUNCH_BLOCKING=1 to see which"),
     ("invalid device function", "the program was compiled for other GPUs than this one"),
-    ("busy or unavailable", "the GPU is in exclusive mode, and another process has it"),
-    ("unsupported toolchain", "PTX of a newer CUDA than the driver knows: update the driver"),
-    ("uncorrectable ECC", "the GPU's memory is failing: take it out of service"),
+    ("busy or unavailable", "the GPU is in exclusive mode, and another process uses it"),
+    ("unsupported toolchain", "the PTX is of a newer CUDA than the driver supports: update the driver"),
+    ("uncorrectable ECC", "the GPU's memory is failing: replace the GPU"),
     ("unknown error", "after a suspend or a driver update: restart the machine"),
 ]
 
@@ -55,7 +55,7 @@ def run_smoke(check, program):
     try:
         said = json.loads(child.last("out"))
     except ValueError:
-        check.problem("the smoke kernel ended with status %s: %s" % (code, short(child.last("err"), 300)), "run")
+        check.problem("the smoke kernel exited with status %s: %s" % (code, short(child.last("err"), 300)), "run")
         return
     check.figures["smoke"] = said
     if code == 3:
@@ -109,7 +109,7 @@ def run_torch(check):
         text = child.why("torch on the GPU", RUN_S)
         check.problem(text, "run", likely(text))
     elif not rows:
-        check.problem("torch sees no GPU, though the driver does", "run",
+        check.problem("torch sees no GPU, although the driver does", "run",
                       "torch is a CPU build, or its CUDA is newer than the driver")
 
 
@@ -118,7 +118,7 @@ def check_run(program, importable):
     if program:
         run_smoke(check, program)
     elif EXPECTED.get("nvcc"):
-        check.not_run("there is no smoke program (see compile)")
+        check.not_run("there is no smoke program (see the check compile)")
     if EXPECTED.get("torch") and importable:
         run_torch(check)
     elif EXPECTED.get("torch"):

@@ -1,4 +1,4 @@
-"""versions: torch's own version, CUDA and C++ ABI, and whether it and numpy understand each other."""
+"""versions: checks torch's version, CUDA and C++ ABI, and whether torch and numpy work together."""
 
 VERSION_LINE = re.compile(r"^(__version__|cuda)\s*(?::[^=]*)?=\s*(?:'([^']*)'|\"([^\"]*)\"|None)", re.MULTILINE)
 
@@ -30,7 +30,7 @@ def child_torch():
 
 
 def foreign_libraries(torch_file):
-    """Libraries of torch that this process has from another place, and that are others than torch's own."""
+    """Returns torch's libraries that this process loaded from another place, if they differ from torch's own."""
     own, found = os.path.join(os.path.dirname(torch_file), "lib"), []
     with open("/proc/self/maps", errors="replace") as maps:
         paths = sorted({line.split(maxsplit=5)[5].strip() for line in maps if "/lib" in line})
@@ -43,7 +43,7 @@ def foreign_libraries(torch_file):
 
 
 def torch_by_reading():
-    """Version and CUDA of an installed torch that does not import: its version.py says both."""
+    """Returns version and CUDA of an installed torch that does not import, from its version.py."""
     spec = spec_of("torch")
     if not spec or not spec.submodule_search_locations:
         return {}
@@ -58,57 +58,57 @@ def torch_by_reading():
 def judge_torch(check, have, want):
     public = str(have["version"] or "").split("+")[0]
     if want.get("version") and not (VERSION.match(public) and Version(public).public == Version(want["version"]).public):
-        check.problem("torch is %s; the recipe says %s" % (have["version"], want["version"]), "torch",
-                      "install the torch that everything was compiled against")
+        check.problem("torch is %s; the recipe requires %s" % (have["version"], want["version"]), "torch",
+                      "install the torch that the extensions were compiled against")
     if want.get("cuda") and not have["cuda"]:
-        check.problem("torch %s is a CPU build: it knows no CUDA; planned was CUDA %s" % (
+        check.problem("torch %s is a CPU build; the plan has CUDA %s" % (
             have["version"], want["cuda"]), "torch",
-            "install torch from the index that the recipe names, so that no other one is taken")
+            "install torch from the index of the recipe only")
     elif want.get("cuda") and have["cuda"].split(".")[:2] != want["cuda"].split(".")[:2]:
-        check.problem("torch is made with CUDA %s; planned was %s" % (have["cuda"], want["cuda"]), "torch",
+        check.problem("torch is built for CUDA %s; the plan has %s" % (have["cuda"], want["cuda"]), "torch",
                       "install torch from the index that the recipe names")
     elif have["cuda"] and want.get("cpu"):
-        check.problem("torch %s is a build for CUDA %s; planned was a CPU build" % (have["version"], have["cuda"]),
+        check.problem("torch %s is a build for CUDA %s; the plan has a CPU build" % (have["version"], have["cuda"]),
                       "torch", "install torch from the index that the recipe names")
     abi = want.get("cxx11abi")
     if abi is not None and have.get("cxx11abi") is not None and have["cxx11abi"] != abi:
         names = {True: "new", False: "old"}
-        check.problem("torch has the %s C++ ABI; planned was the %s one" % (names[have["cxx11abi"]], names[abi]),
-                      "torch", "extensions of one ABI do not load beside a torch of the other")
+        check.problem("torch has the %s C++ ABI; the plan has the %s one" % (names[have["cxx11abi"]], names[abi]),
+                      "torch", "extensions of one ABI do not load with a torch of the other")
 
 
 def judge_place(check, have, found):
-    """Whether this torch is the installed one, with its own libraries."""
+    """Checks that this torch is the installed one, with its own libraries."""
     shadowed = shadow_of(found.get("torch"), "torch", have.get("file"))
     if shadowed:
-        check.problem("import torch takes %s, and not %s" % (have["file"], shadowed), "torch",
-                      "something of the same name stands before it: remove that, or its folder from PYTHONPATH")
+        check.problem("import torch loads %s instead of %s" % (have["file"], shadowed), "torch",
+                      "another module has the same name: remove it, or remove its directory from PYTHONPATH")
     for path in have.get("foreign", []):
-        check.problem("torch runs with %s, which is not its own %s" % (path, os.path.basename(path)), "torch",
-                      "take that folder or file out of LD_LIBRARY_PATH and LD_PRELOAD")
+        check.problem("torch runs with %s instead of its own %s" % (path, os.path.basename(path)), "torch",
+                      "remove that directory or file from LD_LIBRARY_PATH and LD_PRELOAD")
 
 
 def judge_numpy(check, child):
     error, version = child.last("numpy_error"), child.last("numpy")
     if error and not version:
         check.problem("numpy does not import: %s" % error, "numpy",
-                      "install numpy again; remove a file numpy.py that stands before it")
+                      "install numpy again; remove a file numpy.py that hides it")
     elif error or child.last("numpy_works") is False:
-        check.problem("torch and numpy %s do not understand each other: %s" % (
-            version, error or "numbers came back wrong"), "numpy", "a torch made with numpy 1 needs numpy<2")
+        check.problem("torch does not work with numpy %s: %s" % (
+            version, error or "wrong numbers came back"), "numpy", "a torch that was compiled against numpy 1 needs numpy<2")
     elif not child.last("end"):
         check.problem(child.why("numpy beside torch", IMPORT_S), "numpy", "install numpy again, for this machine")
 
 
 def check_versions(child, found):
-    """child: what importing torch gave; see child_torch."""
+    """child: the result of importing torch; see child_torch."""
     check, want = Check("versions"), EXPECTED.get("torch") or {}
     have = next((r for r in child.results if "version" in r), None)
     if not have:
         have = torch_by_reading()
         if have:
             judge_torch(check, have, want)
-        check.not_run("torch does not import here (see imports)" if have else "torch is not installed")
+        check.not_run("torch does not import (see imports)" if have else "torch is not installed")
     else:
         judge_torch(check, have, want)
         judge_place(check, have, found)
@@ -116,8 +116,8 @@ def check_versions(child, found):
     numpy = child.last("numpy")
     if EXPECTED.get("numpy") and numpy and not all(
             holds(c, numpy) for c in EXPECTED["numpy"].split(",") if c.strip()):
-        check.problem("numpy is %s; planned was numpy%s" % (numpy, EXPECTED["numpy"]), "numpy",
-                      "something moved it after it was installed: build the stack again")
+        check.problem("numpy is %s; the plan has numpy%s" % (numpy, EXPECTED["numpy"]), "numpy",
+                      "it was changed after it was installed: build the stack again")
     check.figures.update(have or {}, numpy=numpy)
     if have:
         parts = ["torch " + str(have["version"]), "CUDA " + have["cuda"] if have["cuda"] else "CPU build"]

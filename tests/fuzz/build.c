@@ -3,7 +3,7 @@
  * "i" a .dockerignore; "m" a secret, a NUL, and a text that is shown.
  *
  * What must hold: a record that is accepted is the same when it is written and read again; no
- * pattern reaches what does not lie below app/; a masked text holds the secret in no form.
+ * pattern reaches what does not are below app/; a masked text holds the secret in no form.
  */
 #include "fuzz.h"
 

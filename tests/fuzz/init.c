@@ -1,7 +1,7 @@
 /*
  * libFuzzer: what init reads: lists of requirements, Dockerfiles, TOML and YAML (by the first line).
  *
- * What must hold: a reader that fails has said why; places lie in the text; what is made
+ * What must hold: a reader that fails has said why; places are in the text; what is made
  * of the list is a recipe, or an error says why not.
  */
 #include <stdint.h>

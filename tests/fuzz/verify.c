@@ -140,10 +140,10 @@ check_messages(struct arena *a, const char *text, const struct plan *of)
 	}
 	/* As verify_stack ends. */
 	if (!t.ended)
-		probe_fail(&t, true, "it ended with status 1", NULL);
+		probe_fail(&t, true, "it exited with status 1", NULL);
 	if (t.failed)
 		proof.result = PROOF_FAILED;
-	proof_complete(a, &proof, &t.expected, "the probe gave no result of it");
+	proof_complete(a, &proof, &t.expected, "the probe gave no result for this check");
 	must(t.ended || proof.result == PROOF_FAILED, "a probe that breaks off fails");
 	check_verdict(&proof, &t.expected);
 	for (size_t i = 0; i < proof.checks.n; i++)

@@ -4,7 +4,7 @@
  *
  *   in      RECIPE [--cell NAME] [--templates DIR] [--force] [--map | --helper PATH]
  *           [STEP=FILE...]: wheels at hand, by step
- *   out     stdout: the Dockerfile; with --helper instead that file beside it; with --map a line
+ *   out     stdout: the Dockerfile; with --helper instead that file next to it; with --map a line
  *           for each instruction: LINE STAGE STAGE_NO LAYER_NO NO STEP-or-"-" WORD
  *   errors  exit 1 and diagnostics on stderr
  */

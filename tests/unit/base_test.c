@@ -207,7 +207,7 @@ files_appear_whole_or_not(void **state)
 	assert_null(fs_read(a, &ds, dir, 100, (struct span){ 0 }));
 	assert_null(fs_read(a, &ds, "/dev/zero", 100, (struct span){ 0 }));
 	assert_int_equal(ds.errors, 3);
-	/* a folder in the way: an error, and no leftover beside it */
+	/* a directory in the way: an error, and no leftover next to it */
 	assert_false(fs_write(&ds, fs_join(a, dir, "x"), "no", 2, 0644, false, NULL));
 	assert_int_equal(ds.errors, 4);
 	assert_int_equal(unlink(path), 0);

@@ -9,7 +9,7 @@
 static char dir[64];
 static struct names written;
 
-/* A new, empty folder; the built-in knowledge is not loaded. */
+/* A new, empty directory; the built-in knowledge is not loaded. */
 static int
 setup_folder(void **state)
 {

@@ -97,7 +97,7 @@ prebuilt_wheels(void **state)
 	assert_non_null(why);
 }
 
-/* The pairing of a package with another that holds at a version; NULL: none. */
+/* The pairing of a package with another that holds at a version, or NULL. */
 static const struct pairing *
 pairing_at(const char *name, const char *version, const char *other)
 {

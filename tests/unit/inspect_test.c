@@ -148,7 +148,7 @@ test_codes_refused(void **state)
 	c = container();
 	c.magic = 0xBA55ED51;
 	assert_false(codes_of(&b, &c, &codes));
-	assert_refused(&b, "SB0811", "no GPU code begins at byte 0 of its section .nv_fatbin");
+	assert_refused(&b, "SB0811", "no GPU code starts at byte 0 of its section .nv_fatbin");
 	c = container();
 	c.size = UINT64_MAX;
 	assert_false(codes_of(&b, &c, &codes));

@@ -234,7 +234,7 @@ no_descriptor_is_passed_on_or_left(void **state)
 	(void)state;
 	/* Nothing of ours reaches the child, and nothing stays open here. */
 	assert_true(run(ARGV("ls", "/proc/self/fd"), NULL, (struct proc_spec){ .keep = 100 }, &r));
-	assert_string_equal(buf_text(&r.out), "0\n1\n2\n3\n"); /* 3: ls reads the folder */
+	assert_string_equal(buf_text(&r.out), "0\n1\n2\n3\n"); /* 3: ls reads the directory */
 	for (int i = 0; i < 50; i++)
 		run(ARGV(i % 2 ? "true" : "no-such-program"), NULL, (struct proc_spec){ 0 }, &r);
 	assert_int_equal(dup(0), 3);

@@ -232,14 +232,14 @@ test_refused(void **state)
 		{ "{{.|sh}}", E_TEMPLATE_NAME, 1, 3, "no `.`", NULL },
 		{ "{{#last}}{{/last}}", E_TEMPLATE_NAME, 1, 4, "no `last`", NULL },
 		{ "{{missing|sh}}", E_TEMPLATE_NAME, 1, 3, "gives no `missing`", NULL },
-		{ "{{title}}", E_TEMPLATE_QUOTING, 1, 3, "without a quoting", NULL },
+		{ "{{title}}", E_TEMPLATE_QUOTING, 1, 3, "without quoting", NULL },
 		{ "{{title|raw}}", E_TEMPLATE_QUOTING, 1, 9, "`raw` is not a quoting", NULL },
 		{ "{{title|python}}", E_TEMPLATE_QUOTING, 1, 9, "`python` is not", NULL },
 		{ "{{title|code}}", E_TEMPLATE_QUOTING, 1, 9, "`code` is not", NULL },
 		{ "{{code|sh}}", E_TEMPLATE_QUOTING, 1, 8, "quoted parts already", NULL },
 		{ "{{code}}", E_TEMPLATE_QUOTING, 1, 3, "quoted parts already", NULL },
-		{ "{{packages|sh}}", E_TEMPLATE_QUOTING, 1, 3, "is no text", NULL },
-		{ "{{yes|sh}}", E_TEMPLATE_QUOTING, 1, 3, "is no text", NULL },
+		{ "{{packages|sh}}", E_TEMPLATE_QUOTING, 1, 3, "is not a text", NULL },
+		{ "{{yes|sh}}", E_TEMPLATE_QUOTING, 1, 3, "is not a text", NULL },
 		{ "{{title|plain}}", E_UNQUOTABLE, 1, 3, "cannot be written as `plain`", NULL },
 	};
 

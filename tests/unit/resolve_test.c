@@ -179,7 +179,7 @@ cuda_and_what_is_compiled(void **state)
 	comes_to("", "base: nvidia/cuda:12.1.1-devel-ubuntu22.04\ncuda: \"12.1\"\n" STACK);
 	comes_to("SB0222", "cuda: \"12.7\"\ntorch: 2.6.0\n");
 	/* A release that is named is refused where the place to write `image` is known. */
-	says("PyPI's wheels hold nvcc from CUDA 13.0 on",
+	says("PyPI has wheels of nvcc from CUDA 13.0 on",
 	     "base: ubuntu:22.04\ncuda: {from: wheels}\n"
 	     "torch: {version: 2.5.1, index: cu124}\n" COMPILED);
 }
