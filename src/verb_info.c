@@ -28,6 +28,8 @@ verb_facts(struct run *r)
 		       EXIT_DIAGNOSED;
 }
 
+enum { EXPLAIN_COLUMNS = 100 };
+
 int
 verb_explain(struct run *r)
 {
@@ -40,11 +42,15 @@ verb_explain(struct run *r)
 			buf_printf(&r->out, "%s  %-7s  %s\n", c->id, severity_words[c->severity],
 				   c->title);
 		} else if (!strcasecmp(id, c->id)) {
-			buf_printf(&r->out, "%s (%s): %s\n\n%s\n\nexample:\n", c->id,
-				   severity_words[c->severity], c->title, c->cause);
+			buf_printf(&r->out, "%s (%s): %s\n\n", c->id, severity_words[c->severity],
+				   c->title);
+			buf_wrap(&r->out, c->cause, 0, EXPLAIN_COLUMNS);
+			buf_puts(&r->out, "\n\nexample:\n");
 			for (const char *p = c->example; *p; p += strcspn(p, "\n"), p += *p == '\n')
 				buf_printf(&r->out, "    %.*s\n", (int)strcspn(p, "\n"), p);
-			buf_printf(&r->out, "\nwhat to do: %s\n", c->fix);
+			buf_puts(&r->out, "\nwhat to do: ");
+			buf_wrap(&r->out, c->fix, strlen("what to do: "), EXPLAIN_COLUMNS);
+			buf_putc(&r->out, '\n');
 			return EXIT_DONE;
 		}
 	}

@@ -66,14 +66,21 @@ put_bytes(struct buf *b, const unsigned char *s, size_t n)
 }
 
 /*
- * A recipe reads the files at the top, but for the signatures of `diagnose`, and few of the others.
- * packages.yaml is the largest of them: to read it costs a tenth of a millisecond more.
+ * Nearly every recipe reads these files and those at the top, but for the signatures of `diagnose`.
+ * To decompress 50 KB takes about 0.2 ms, a tenth of the time of a check.
  */
+static const char *const usual[] = { "extensions/causal-conv1d.yaml", "extensions/mamba-ssm.yaml",
+				     "releases/einops.yaml",          "releases/numpy.yaml",
+				     "releases/packaging.yaml",       "releases/transformers.yaml",
+				     "releases/triton.yaml" };
+
 static bool
 is_compressed(const char *name)
 {
-	return strchr(name, '/') || !strcmp(name, "signatures.yaml") ||
-	       !strcmp(name, "packages.yaml");
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		if (!strcmp(name, usual[i]))
+			return false;
+	return strchr(name, '/') || !strcmp(name, "signatures.yaml");
 }
 
 static bool

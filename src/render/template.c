@@ -419,7 +419,7 @@ check_close(struct expansion *e, const struct tag *t, const struct tag *open)
 	if (open && str_eq(t->name, open->name))
 		return;
 	d = diag_at(e->ds, E_TEMPLATE_SYNTAX, place(e, t->name),
-		    "`%s` is closed, but another section was opened last", text_of(e, t->name));
+		    "`%s` is closed, but it is not the section that is open", text_of(e, t->name));
 	if (open)
 		diag_note(d, place(e, open->name), "`%s` was opened last", text_of(e, open->name));
 	e->p = e->end;

@@ -385,10 +385,10 @@ no_gpus(void **state)
 	/* Libraries that are not there, no libraries, or too old. */
 	g = host_gpus(a, arena_printf(a, "%s/not-there.so", tmp));
 	assert_int_equal(g->list.n, 0);
-	assert_memory_equal(g->why_none, "no NVIDIA driver: ", 23);
+	assert_memory_equal(g->why_none, "no NVIDIA driver: ", 18);
 	assert_non_null(strstr(g->why_none, "not-there.so"));
 	g = host_gpus(a, arena_printf(a, "%s/fake.c", tmp));
-	assert_memory_equal(g->why_none, "no NVIDIA driver: ", 23);
+	assert_memory_equal(g->why_none, "no NVIDIA driver: ", 18);
 	g = host_gpus(a, library("lacks", "-DLACKS"));
 	assert_string_equal(g->why_none,
 			    "the driver's library has no nvmlDeviceGetMemoryInfo: it is "

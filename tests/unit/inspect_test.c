@@ -160,11 +160,11 @@ test_codes_refused(void **state)
 	c = container();
 	c.entry_header = 0;
 	assert_false(codes_of(&b, &c, &codes));
-	assert_refused(&b, "SB0811", "larger than what holds it");
+	assert_refused(&b, "SB0811", "larger than its container");
 	c = container();
 	c.entry_size = UINT64_MAX - 63;
 	assert_false(codes_of(&b, &c, &codes));
-	assert_refused(&b, "SB0811", "larger than what holds it");
+	assert_refused(&b, "SB0811", "larger than its container");
 	c = container();
 	c.packed = 9;
 	assert_false(codes_of(&b, &c, &codes));
@@ -210,7 +210,7 @@ test_elf_refused(void **state)
 	(void)state;
 	diags_init(&b.ds, b.a);
 	assert_null(elf_read(b.a, &b.ds, "x.so", file, sizeof(file)));
-	assert_refused(&b, "SB0810", "64 bit little endian");
+	assert_refused(&b, "SB0810", "not for a 64-bit little-endian machine");
 	diags_init(&b.ds, b.a);
 	assert_null(elf_read(b.a, &b.ds, "x.so", "MZ", 2));
 	assert_refused(&b, "SB0810", "not an ELF file");

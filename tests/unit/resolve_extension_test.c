@@ -10,7 +10,7 @@ a_source_archive_without_its_source(void **state)
 {
 	(void)state;
 	comes_to("SB0235", STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
-	says("the source archive of mamba-ssm 2.2.2 on PyPI cannot be compiled: it holds no file",
+	says("the source archive of mamba-ssm 2.2.2 on PyPI cannot be compiled: it has no file",
 	     STACK "extensions: [{name: mamba-ssm, version: 2.2.2, from: sdist}]\n");
 	comes_to("SB0235",
 		 STACK "extensions: [{name: causal-conv1d, version: 1.5.1, from: sdist}]\n");
@@ -317,7 +317,7 @@ nvcc_and_what_is_compiled(void **state)
 			   "extensions: [mamba-ssm==2.2.5]\n");
 	comes_to("", "gpus: [a100]\ncuda: \"13.0\"\ntorch: {version: 2.9.1, index: cu130}\n"
 		     "extensions: [causal-conv1d==1.5.3, mamba-ssm==2.2.6]\n");
-	says("which the nvcc of CUDA 13.0 and newer does not know",
+	says("which the nvcc of CUDA 13.0 and newer does not support",
 	     "gpus: [a100]\ncuda: \"13.0\"\ntorch: {version: 2.9.1, index: cu130}\n"
 	     "extensions: [causal-conv1d==1.5.2]\n");
 	/* What is compiled for the GPUs asked for. */
