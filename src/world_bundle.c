@@ -101,6 +101,8 @@ verb_bundle(struct run *r)
 {
 	const struct options *o = r->o;
 
+	if (o->unpack && !o->args.n)
+		return usage_error("name the bundle: stackbuild bundle --unpack FILE -o DIR");
 	if (!o->out)
 		return usage_error(o->unpack ? "name the directory to make: -o DIR" :
 					       "name the bundle to write: -o FILE.tar.zst");

@@ -53,6 +53,8 @@ diagnose_new(struct arena *a, const struct facts *f)
 			list_push(a, users_of(d, &at, &literals, s->literals.at[k]), (uint16_t)i);
 		for (size_t k = 0; k < s->undone_by.n; k++)
 			add_undoes(d, i, s->undone_by.at[k]);
+		if (!s->category && !strcmp(s->name, "calm"))
+			d->calm = pattern_compile(s->pattern);
 	}
 	users_of(d, &at, &literals, "\"data\":\"");
 	d->literals = literals_new(a, &literals);
@@ -185,10 +187,10 @@ try_signature(struct view *v, size_t i, size_t at)
 	struct str groups[PATTERN_GROUPS] = { 0 };
 	struct str text, line;
 
-	if ((!v->record && v->offset + at < s->tried_to) || s->tries >= TRIES_MAX)
+	if ((!v->record && v->offset + at < s->tried_to) || s->work > WORK_MAX)
 		return;
-	s->tries++;
 	line = text = line_round(v->p, v->n, at, LINE_BYTES, of->lines);
+	s->work += text.n + text.n * text.n / 128;
 	if (!v->record && !of->lines)
 		s->tried_to = v->offset + (size_t)(text.p - v->p) + text.n;
 	if (of->pattern && !s->pattern)
@@ -197,6 +199,8 @@ try_signature(struct view *v, size_t i, size_t at)
 		return;
 	line.n = (size_t)(v->p + at - line.p);
 	line.n += line_round(v->p + at, v->n - at, 0, LINE_BYTES, 0).n;
+	if (of->loud && v->d->calm && pattern_find(v->d->calm, line, NULL))
+		return;
 	record_match(v, s, (size_t)(line.p - v->p), groups, line);
 }
 
@@ -223,13 +227,14 @@ on_literal(void *ctx, size_t literal, size_t at)
 	struct view *v = ctx;
 	const struct indexes *users = &v->d->users[literal];
 
-	if (!v->record) {
+	if (!v->record && v->offset + at >= v->d->text_to) {
 		struct str line = line_round(v->p, v->n, at, AHEAD - 1, 0);
 
 		if (line.n > 2 && line.p[0] == '{' && line.p[1] == '"') {
 			search_record(v, line);
 			return;
 		}
+		v->d->text_to = v->offset + (size_t)(line.p - v->p) + line.n;
 	}
 	for (size_t i = 0; i < users->n; i++)
 		try_signature(v, users->at[i], at);
@@ -277,5 +282,6 @@ diagnose_end(struct diagnosis *d)
 	c = judge(d);
 	for (size_t i = 0; i < d->n; i++)
 		pattern_free(d->seen[i].pattern);
+	pattern_free(d->calm);
 	return c;
 }

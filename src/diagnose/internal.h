@@ -11,16 +11,17 @@ enum {
 	AHEAD = 64 * 1024,     /* bytes that a search may look at behind a place */
 	LINE_BYTES = 4 * 1024, /* of a line, on each side of a literal */
 	PLAIN_BYTES = 16 * LINE_BYTES,
-	TRIES_MAX = 100 * 1000, /* of one pattern, so that a hostile log takes no longer */
-	LINES_MAX = 3,          /* that show a cause */
+	/* Of one pattern: 60,000 lines of 130 bytes, or 28 of 8 KiB, where a match takes longest. */
+	WORK_MAX = 15 * 1000 * 1000,
+	LINES_MAX = 3, /* that show a cause */
 };
 
 struct indexes LIST(uint16_t);
 
 /* The matches of one signature so far. */
 struct seen {
-	struct pattern *pattern; /* compiled when its literal is first found */
-	unsigned tries;
+	struct pattern *pattern;     /* compiled when its literal is first found */
+	unsigned long long work;     /* bytes, and more for long lines, in which it was searched */
 	unsigned long long tried_to; /* offset in the log: lines before it were compared */
 	size_t count;                /* lines that match; 0: none, or it was undone since */
 	unsigned long long first_at, last_at; /* offsets in the log */
@@ -42,7 +43,8 @@ struct diagnosis {
 	struct seen *seen; /* by the index of the signature */
 	struct literals *literals;
 	struct indexes *users; /* by the index of a literal: signatures that have it */
-	size_t record;         /* index of the literal that only progress records hold */
+	struct pattern
+		*calm; /* of the mark `calm`: lines that `loud` signatures pass over, or NULL */
 
 	char *p;                   /* BEFORE + CHUNK + AHEAD bytes */
 	size_t size;               /* bytes in p */
@@ -52,6 +54,7 @@ struct diagnosis {
 	size_t counted;
 	struct escapes escapes;
 	unsigned long long record_to; /* offset: progress records before it were decoded */
+	unsigned long long text_to;   /* offset: up to there, the line is no progress record */
 	char *plain;                  /* PLAIN_BYTES: a line with plain quotes and line ends */
 	char *decoded;                /* AHEAD bytes: the text of one record */
 };

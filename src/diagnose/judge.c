@@ -67,6 +67,10 @@ follows(const struct candidates *all, const struct candidate *c)
 		if (c->of->confidence == CONFIDENCE_POSSIBLE &&
 		    other->of->confidence > CONFIDENCE_POSSIBLE)
 			return true;
+		/* A general sign gives way to c. */
+		if (c->of->confidence > other->of->confidence &&
+		    other->of->confidence == CONFIDENCE_POSSIBLE)
+			continue;
 		if (other->seen->first_at <= c->seen->first_at &&
 		    names_have(&c->of->after, other->of->category))
 			return true;

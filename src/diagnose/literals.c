@@ -12,12 +12,23 @@ struct literals {
 	size_t window; /* bytes of the shortest text */
 };
 
+/* Bit 5 is set, so that both cases of a letter are one; literals_find() compares the rest. */
 static size_t
 block(const char *p)
 {
 	const unsigned char *c = (const unsigned char *)p;
 
-	return (c[0] ^ (size_t)c[1] << 5 ^ (size_t)c[2] << 10) & (TABLE - 1);
+	return ((c[0] | 32u) ^ (size_t)(c[1] | 32u) << 5 ^ (size_t)(c[2] | 32u) << 10) &
+	       (TABLE - 1);
+}
+
+static bool
+is_at(const char *p, struct str t)
+{
+	for (size_t i = 0; i < t.n; i++)
+		if (p[i] != t.p[i] && to_lower(p[i]) != to_lower(t.p[i]))
+			return false;
+	return true;
 }
 
 struct literals *
@@ -67,7 +78,7 @@ literals_find(const struct literals *s, const char *p, size_t n, size_t from, si
 		for (size_t i = s->first[b]; i; i = s->texts[i - 1].next) {
 			struct str t = s->texts[i - 1].s;
 
-			if (t.n <= n - begin && !memcmp(p + begin, t.p, t.n))
+			if (t.n <= n - begin && is_at(p + begin, t))
 				found(ctx, i - 1, begin);
 		}
 		at++;

@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 /*
- * All places of many texts in another one, in one pass (Wu and Manber 1994: blocks of three bytes
+ * All places of many texts in another one, whatever the case of ASCII letters, in one pass (Wu and Manber 1994: blocks of three bytes
  * decide how far the window moves).
  */
 struct literals;

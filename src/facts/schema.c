@@ -200,6 +200,7 @@ static const struct fact_field files[] = {
 			NEED("fix", F_TEXT),
 			NEED("confidence", F_CONFIDENCE),
 			ONE_("in_success", F_BOOL),
+			ONE_("loud", F_BOOL),
 			WORDS_("also", F_MARK),
 			WORDS_("unless", F_MARK),
 			WORDS_("undone_by", F_MARK),

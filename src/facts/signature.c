@@ -29,6 +29,7 @@ signature_of(const struct facts *f, struct arena *a, const char *name, const str
 		.fix = fact_text_of(x, "fix"),
 		.confidence = confidence_of(fact_text_of(x, "confidence")),
 		.in_success = fact_true_of(x, "in_success"),
+		.loud = fact_true_of(x, "loud"),
 		.also = fact_words(f, fact_get(x, "also")),
 		.unless = fact_words(f, fact_get(x, "unless")),
 		.undone_by = fact_words(f, fact_get(x, "undone_by")),

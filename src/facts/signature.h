@@ -25,6 +25,7 @@ struct signature {
 	const char *title, *why, *fix; /* {1} is the first group of the pattern */
 	enum confidence confidence;
 	bool in_success;     /* a log that ends well can show it */
+	bool loud;           /* a line with the mark `calm` does not count */
 	struct names also;   /* marks: the log must contain each of them */
 	struct names unless; /* marks: the log must contain none of them */
 	struct names

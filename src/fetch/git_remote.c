@@ -222,7 +222,7 @@ name_commit(struct remote *r, git_repository *repository)
 	       failed(r, last_error());
 }
 
-/* The value of `key = value`, or NULL. */
+/* Returns the value of `key = value`, or NULL. */
 static const char *
 value_of(struct arena *a, const char *line, const char *key)
 {
@@ -234,7 +234,7 @@ value_of(struct arena *a, const char *line, const char *key)
 	return arena_copy(a, line, strcspn(line, "\r"));
 }
 
-/* Says "COMMIT URL" for each submodule.  A build resolves no relative URLs: its clone has no remote. */
+/* Prints "COMMIT URL" for each submodule.  A build cannot resolve relative URLs: its clone has no remote. */
 static bool
 say_modules(struct remote *r, git_repository *repository)
 {

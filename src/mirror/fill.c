@@ -212,7 +212,7 @@ mirror_fill(struct arena *a, struct diags *ds, const struct lock *l, const struc
 
 /* --- the index --- */
 
-/* The normalised project of a wheel or sdist; NULL: it is neither. */
+/* Returns the normalised project of a wheel or sdist; NULL: it is neither. */
 static const char *
 project_of(struct arena *a, const char *file)
 {

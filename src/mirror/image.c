@@ -44,7 +44,7 @@ blob_path(struct pulling *p, const char *digest)
 	return arena_printf(p->a, "%s/blobs/sha256/%s", p->dir, digest + strlen("sha256:"));
 }
 
-/* The text of a manifest, from the layout or the registry; NULL after an error. */
+/* Returns the text of a manifest, from the layout or the registry; NULL after an error. */
 static const struct source *
 pull_manifest(struct pulling *p, const char *digest)
 {
@@ -84,7 +84,7 @@ pull_blob(struct pulling *p, const json_t *descriptor)
 	return oci_pull_blob(p->registry, p->a, p->ds, &blob, path, BLOB_BYTES_MAX);
 }
 
-/* The configuration and the layers of an image. */
+/* Pulls the configuration and the layers of an image. */
 static bool
 pull_image(struct pulling *p, const json_t *manifest)
 {

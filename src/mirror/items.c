@@ -1,4 +1,4 @@
-/* The files and repositories that a lock names, and where they are in a mirror. */
+/* Lists the files and repositories that a lock names, with their paths in a mirror. */
 #include <string.h>
 
 #include "base/fs.h"

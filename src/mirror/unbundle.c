@@ -1,4 +1,4 @@
-/* Unpacks a bundle: only what its list names, into a directory of our own. */
+/* Unpacks the files that the list of a bundle names, into a new directory. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <dirent.h>
@@ -35,7 +35,7 @@ wrong(struct unpacking *u, const char *why)
 	return bundle_wrong(u->ds, u->file, why);
 }
 
-/* The next file of the archive: a regular one of this path and size, without a link. */
+/* Goes to the next file of the archive, which must be a regular one of this path and size (0: any). */
 static bool
 next_file(struct unpacking *u, const char *path, size_t size)
 {
@@ -62,7 +62,7 @@ next_file(struct unpacking *u, const char *path, size_t size)
 	return true;
 }
 
-/* The bytes of the file, to fd or (fd -1) to text; the digest, or NULL after an error. */
+/* Copies the bytes of the file to fd, or (fd -1) to text.  Returns the digest; NULL after an error. */
 static const char *
 take_bytes(struct unpacking *u, const char *path, size_t max, int fd, struct buf *text)
 {

@@ -1,4 +1,4 @@
-/* A build from a mirror: what it checks, and how pip and git find the files. */
+/* Checks a mirror before a build, and tells pip and git where its files are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,22 @@ check_file(struct checking *c, const struct item *i)
 				       i->what, i->path));
 }
 
-/* A URL of a file or directory, without a character that a shell, pip or git reads in another way. */
+static void
+check_source(struct checking *c, const struct lock_source *source, const struct stack *s)
+{
+	struct repository r;
+
+	if (!source->commit && !source->sha256)
+		list_push(c->a, &c->faults,
+			  arena_printf(c->a, "%s: the lock does not pin its source", source->name));
+	else if (repository_of(c->a, source, s, &r) &&
+		 !git_mirror_has(fs_join(c->a, c->dir, r.path), r.ref, r.commit))
+		list_push(c->a, &c->faults,
+			  arena_printf(c->a, "%s: `%s` does not have the commit %.12s",
+				       source->name, r.path, r.commit));
+}
+
+/* Returns the URL of a file or directory.  No character of it has a meaning for a shell, pip or git. */
 static const char *
 file_url(struct arena *a, const char *dir, const char *path)
 {
@@ -45,7 +60,7 @@ file_url(struct arena *a, const char *dir, const char *path)
 	return buf_text(&b);
 }
 
-/* Variables that set one more key of git's configuration. */
+/* Adds variables that set one more key of git's configuration. */
 static void
 configure_git(struct arena *a, struct mirror_use *u, size_t *n, const char *key, const char *value)
 {
@@ -90,7 +105,6 @@ mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct
 	struct checking c = { .a = a, .dir = dir };
 	unsigned before = ds->errors;
 	const struct items files = items_of(a, ds, l);
-	struct repository r;
 	struct diag *d;
 
 	*out = (struct mirror_use){ 0 };
@@ -104,11 +118,7 @@ mirror_use(struct arena *a, struct diags *ds, const struct lock *l, const struct
 		list_push(a, &out->to, file_url(a, dir, files.at[i].path));
 	}
 	for (size_t i = 0; i < l->sources.n; i++)
-		if (repository_of(a, &l->sources.at[i], s, &r) &&
-		    !git_mirror_has(fs_join(a, dir, r.path), r.ref, r.commit))
-			list_push(a, &c.faults,
-				  arena_printf(a, "%s: `%s` does not have the commit %.12s",
-					       l->sources.at[i].name, r.path, r.commit));
+		check_source(&c, &l->sources.at[i], s);
 	if (c.faults.n) {
 		d = diag_at(ds, E_MIRROR_LACKS, (struct span){ 0 },
 			    "the mirror `%s` lacks parts of the lock", dir);

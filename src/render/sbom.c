@@ -24,7 +24,7 @@ struct part {
 };
 struct parts LIST(struct part);
 
-/* A text of a purl or an identifier: only characters that never need an escape stay. */
+/* Returns a text for a purl; only characters that never need an escape stay as they are. */
 static const char *
 escaped(struct arena *a, const char *text)
 {
@@ -112,7 +112,7 @@ parts_of(struct arena *a, const struct lock *l)
 	return all;
 }
 
-/* True if a part requires another; NULL: the stack does. */
+/* Returns whether a part, or (NULL) the stack, requires another. */
 static bool
 requires_part(const struct part *from, const struct part *to)
 {
@@ -120,7 +120,7 @@ requires_part(const struct part *from, const struct part *to)
 		       from->key && to->required_by && names_have(to->required_by, from->key);
 }
 
-/* The lock of the plan; NULL after an error. */
+/* Returns the lock of the plan; NULL after an error. */
 static const struct lock *
 lock_of(struct target *t)
 {
@@ -208,7 +208,7 @@ cyclonedx_fill(struct target *t)
 
 /* --- SPDX --- */
 
-/* "SPDXRef-pkg-pypi-numpy-1.26.4": letters, digits, dots and dashes. */
+/* Returns "SPDXRef-pkg-pypi-numpy-1.26.4": letters, digits, dots and dashes. */
 static const char *
 spdx_id(struct arena *a, const struct part *p)
 {
