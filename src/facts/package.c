@@ -200,11 +200,16 @@ facts_pairings(const struct facts *f, const char *name, size_t *n)
 	const struct claim *own;
 
 	if (!all) {
+		rows = rows_of(f, name);
+		own = fact_get(extension_file_of(f, name), "pairings");
+		/* Most packages have none; a recipe may list 20,000 of these. */
+		if (!rows && !fact_count(own)) {
+			*n = 0;
+			return NULL;
+		}
 		/* These lists live longer than one cell. */
 		name = arena_strdup(f->a, name);
 		all = arena_new_of(f->a, struct pairings);
-		rows = rows_of(f, name);
-		own = fact_get(extension_file_of(f, name), "pairings");
 		for (size_t i = 0; i < fact_count(own); i++)
 			add_pairing(f, name, fact_at(own, i), all);
 		for (size_t i = 0; rows && i < rows->n; i++)
