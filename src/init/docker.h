@@ -68,7 +68,10 @@ struct docker {
 	struct names read; /* names of requirements files that are read elsewhere */
 	const char *text;  /* the file, see docker_read.c */
 	struct offsets LIST(size_t) lines;
-	char escape; /* continues a line: a backslash, or a backtick */
+	struct docker_place {
+		size_t at, columns;
+	} last_place; /* an offset, and the columns before it on its line */
+	char escape;  /* continues a line: a backslash, or a backtick */
 	struct instructions all;
 	struct stages stages;
 	struct map vars; /* name -> struct variable */
@@ -99,7 +102,7 @@ bool docker_words(struct docker *d, const char **p, enum docker_form form, struc
 enum docker_form docker_form(const struct instruction *in, enum docker_form other);
 
 /* Returns the place of n bytes of d->text, as far as they are on one line. */
-struct span docker_span(const struct docker *d, const char *p, size_t n);
+struct span docker_span(struct docker *d, const char *p, size_t n);
 /* Returns them on one line, for the report. */
 const char *docker_shown(struct docker *d, const char *p, size_t n);
 /* Opens an item of a word; what NULL: the word itself. */

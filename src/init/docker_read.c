@@ -151,9 +151,9 @@ docker_read(struct docker *d)
 /* --- places --- */
 
 struct span
-docker_span(const struct docker *d, const char *p, size_t n)
+docker_span(struct docker *d, const char *p, size_t n)
 {
-	size_t at = (size_t)(p - d->text), low = 0, high = d->lines.n, width = 0;
+	size_t at = (size_t)(p - d->text), low = 0, high = d->lines.n, width = 0, line;
 
 	while (high - low > 1) {
 		size_t middle = (low + high) / 2;
@@ -163,8 +163,14 @@ docker_span(const struct docker *d, const char *p, size_t n)
 	p = d->src->text + at;
 	while (width < n && at + width < d->src->size && !strchr("\r\n", p[width]))
 		width++;
-	at -= d->lines.at[low];
-	return (struct span){ d->src, (uint32_t)low + 1, (uint32_t)text_columns(p - at, at) + 1,
+	line = d->lines.at[low];
+	/* A line may have thousands of words: it is not counted from its start for each of them. */
+	if (d->last_place.at < line || d->last_place.at > at)
+		d->last_place = (struct docker_place){ line, 0 };
+	d->last_place.columns +=
+		text_columns(d->src->text + d->last_place.at, at - d->last_place.at);
+	d->last_place.at = at;
+	return (struct span){ d->src, (uint32_t)low + 1, (uint32_t)d->last_place.columns + 1,
 			      (uint32_t)text_columns(p, width) };
 }
 
