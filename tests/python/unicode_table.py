@@ -79,10 +79,7 @@ def literal(cells):
 RUNS = class_runs()
 SETS = sorted({f for f, n in RUNS})
 
-print("/*")
-print(f" * Unicode {unicodedata.unidata_version} as Python sees it; printed by")
-print(" * tests/python/unicode_table.py.")
-print(" */")
+print(f"/* Unicode {unicodedata.unidata_version} as Python sees it; printed by tests/python/unicode_table.py. */")
 print("// clang-format off")
 print("#ifndef PYTHON_UNICODE_TABLE_H")
 print("#define PYTHON_UNICODE_TABLE_H")
