@@ -29,22 +29,31 @@ is_modal_name(const char *text)
 	       !str_matches(text, "^([^/]*/)?im-");
 }
 
+/* Renders files that are not for the user's directory. */
+static bool
+render_own(struct run *r, const struct recipes *rs, const char *const *targets, size_t n,
+	   struct rendereds *files)
+{
+	struct render_input in = { .facts = r->facts,
+				   .plan = plan_cell,
+				   .ctx = r,
+				   .targets = targets,
+				   .ntargets = n,
+				   .recipes = rs };
+
+	in.templates = templates_open(r->a, &r->ds, NULL);
+	return in.templates && render(r->a, &r->ds, &in, files);
+}
+
 static bool
 to_modal(struct run *r, const struct recipes *rs, const struct engine *e,
 	 const struct engine_state *state, const char *out)
 {
 	static const char *const target[] = { "modal" };
 	const struct names *args = &r->o->args;
-	struct render_input in = { .facts = r->facts,
-				   .plan = plan_cell,
-				   .ctx = r,
-				   .targets = target,
-				   .ntargets = 1,
-				   .recipes = rs };
 	struct rendereds files = { 0 };
 
-	in.templates = templates_open(r->a, &r->ds, NULL);
-	if (!in.templates || !render(r->a, &r->ds, &in, &files))
+	if (!render_own(r, rs, target, 1, &files))
 		return false;
 	for (size_t i = 0; i < files.n; i++)
 		if (!fs_write(&r->ds,
@@ -74,6 +83,7 @@ read_proof(struct run *r, const struct plan *plan, const char *out)
 	p.source = src;
 	p.image_digest = proof.image_digest;
 	p.recipe_digest = proof.recipe_digest;
+	p.lock_digest = proof.lock_digest;
 	p.failed = proof.result == PROOF_FAILED;
 	p.proven = levels[proof_proven(&proof)];
 	p.enough = proof_proven(&proof) != PROOF_NONE && proof_status(&proof, require) == 0;
@@ -81,18 +91,20 @@ read_proof(struct run *r, const struct plan *plan, const char *out)
 }
 
 static bool
-to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
+to_registry(struct run *r, const struct recipes *rs, const struct plan *p,
 	    const struct build_record *record, const struct engine *e,
 	    const struct engine_state *state, const char *out)
 {
 	static const char *const require[] = { NULL, "import", "compile", "gpu" };
+	static const char *const bills[] = { "cyclonedx", "spdx" };
 	const struct names *args = &r->o->args;
 	struct publish_options o = { .engine = e,
 				     .state = state,
 				     .record = record,
-				     .recipe_words = world_recipe(r->a, r->o, cell->cell),
-				     .recipe_digest = cell->digest,
-				     .at = cell->stack.at,
+				     .recipe_words = world_recipe(r->a, r->o, rs->at[0]->cell),
+				     .plan = p,
+				     .lock_digest = lock_digest(r->a, p->lock),
+				     .at = rs->at[0]->stack.at,
 				     .image = record && record->image ? record->image : p->name,
 				     .out = out,
 				     .proof = read_proof(r, p, out),
@@ -110,6 +122,8 @@ to_registry(struct run *r, const struct recipe *cell, const struct plan *p,
 	if (o.proof.source && world_report(r, &ignored, r->o->out, &page, &html))
 		o.report = buf_text(&html);
 
+	if (p->lock && !render_own(r, rs, bills, 2, &o.bills))
+		return false;
 	for (size_t i = 1; i < args->n; i++)
 		list_push(r->a, &o.refs, args->at[i]);
 	good = publish(r->a, &r->ds, &o, &published);
@@ -159,7 +173,6 @@ verb_publish(struct run *r)
 	if (!e->build)
 		return usage_error(
 			arena_printf(r->a, "%s builds no image that can be published", e->name));
-	return to_registry(r, rs->at[0], p, known ? &record : NULL, e, &state, out) ?
-		       EXIT_DONE :
-		       EXIT_DIAGNOSED;
+	return to_registry(r, rs, p, known ? &record : NULL, e, &state, out) ? EXIT_DONE :
+									       EXIT_DIAGNOSED;
 }

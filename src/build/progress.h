@@ -167,7 +167,8 @@ struct build_record_steps LIST(struct build_record_step);
 struct build_record {
 	const char *stack, *image, *image_id, *digest, *engine, *engine_version, *platform;
 	const char *recipe_digest, *dockerfile_digest, *base_digest;
-	const char *started; /* RFC 3339 */
+	const char *lock_digest; /* NULL: built without a lock */
+	const char *started;     /* RFC 3339 */
 	double seconds, cpu_s;
 	size_t size_bytes;
 	unsigned cpus;

@@ -15,7 +15,8 @@ struct publishing {
 	const struct publish_options *o;
 	struct image_about about; /* of the image here; id NULL: the engine keeps none here */
 	const char *config;       /* of the manifest that was pushed last: its config's digest */
-	bool attach;
+	bool attach;              /* the proof */
+	bool ours;                /* the record describes this image, its recipe and its lock */
 };
 
 /* --- before anything is pushed --- */
@@ -26,12 +27,20 @@ same(const char *x, const char *y)
 	return x && y && !strcmp(x, y);
 }
 
+/* An image that was built without a lock is not one of the lock. */
+static bool
+same_lock(const char *lock, const char *of)
+{
+	return (!lock && !of) || same(lock, of);
+}
+
 /* Adds an error, or a warning with --force, which continues. */
 static bool
 another(struct publishing *w, const char *why, const char *because)
 {
 	struct diag *d = diag_at(w->ds, E_PUBLISH_OTHER, w->o->at, "%s", why);
 
+	w->ours = false;
 	if (because)
 		diag_why(d, "%s", because);
 	diag_help(d, "run `stackbuild build %s`, then publish again", w->o->recipe_words);
@@ -44,17 +53,23 @@ static bool
 is_of_recipe(struct publishing *w)
 {
 	const struct build_record *b = w->o->record;
-	const char *image = w->o->image;
+	const char *image = w->o->image, *lock = w->o->lock_digest;
+	const char *recipe = w->o->plan->stack->recipe->digest;
 
 	if (!b)
 		return another(w, arena_printf(w->a, "`%s` was not built on this host", image),
 			       arena_printf(w->a, "`%s` has no record of a finished build",
 					    fs_join(w->a, w->o->out, "build.json")));
-	if (!same(b->recipe_digest, w->o->recipe_digest))
+	if (!same(b->recipe_digest, recipe))
 		return another(w, arena_printf(w->a, "`%s` was built from another recipe", image),
 			       arena_printf(w->a, "the recipe has the digest %s, build.json has %s",
-					    w->o->recipe_digest,
-					    b->recipe_digest ? b->recipe_digest : "none"));
+					    recipe, b->recipe_digest ? b->recipe_digest : "none"));
+	if (!same_lock(lock, b->lock_digest))
+		return another(w, arena_printf(w->a, "`%s` was built from another lock", image),
+			       arena_printf(w->a, "the lock has the digest %s, build.json has %s",
+					    lock ? lock : "none",
+					    b->lock_digest ? b->lock_digest : "none"));
+	w->ours = w->o->engine->push ? b->image_id : b->digest;
 	return true;
 }
 
@@ -102,8 +117,10 @@ proof_trouble(struct publishing *w)
 	if (!of_image)
 		return arena_printf(w->a, "`%s` belongs to another image, %s", p->path,
 				    is ? is : "which it does not name");
-	if (!same(p->recipe_digest, w->o->recipe_digest))
+	if (!same(p->recipe_digest, w->o->plan->stack->recipe->digest))
 		return arena_printf(w->a, "`%s` belongs to another recipe", p->path);
+	if (!same_lock(w->o->lock_digest, p->lock_digest))
+		return arena_printf(w->a, "`%s` belongs to another lock", p->path);
 	return NULL;
 }
 
@@ -244,12 +261,15 @@ push(struct publishing *w, struct oci_registry *r, const struct oci_name *n)
 	return NULL;
 }
 
+/* annotation: "key=value" of the artifact; or NULL */
 static bool
 attach_one(struct publishing *w, struct oci_registry *r, const char *digest, const char *type,
-	   struct oci_blob blob)
+	   struct oci_blob blob, const char *annotation)
 {
 	struct oci_artifact art = { .type = type, .subject = digest };
 
+	if (annotation)
+		list_push(w->a, &art.annotations, annotation);
 	list_push(w->a, &art.layers, blob);
 	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
 }
@@ -257,7 +277,7 @@ attach_one(struct publishing *w, struct oci_registry *r, const char *digest, con
 /* A proof belongs to the image that it names, even with --force: by the digest of its manifest or
  * of its config, which is the local image's id. */
 static bool
-attach(struct publishing *w, struct oci_registry *r, const char *digest)
+attach_proof(struct publishing *w, struct oci_registry *r, const char *digest)
 {
 	const char *is = w->o->proof.image_digest, *report = w->o->report;
 
@@ -274,12 +294,54 @@ attach(struct publishing *w, struct oci_registry *r, const char *digest)
 			  (struct oci_blob){ .media_type = PUBLISH_PROOF_TYPE,
 					     .bytes = w->o->proof.source->text,
 					     .size = w->o->proof.source->size,
-					     .title = "proof.json" }) &&
+					     .title = "proof.json" },
+			  NULL) &&
 	       (!report || attach_one(w, r, digest, PUBLISH_REPORT_TYPE,
 				      (struct oci_blob){ .media_type = "text/html",
 							 .bytes = report,
 							 .size = strlen(report),
-							 .title = "report.html" }));
+							 .title = "report.html" },
+				      NULL));
+}
+
+/* Attaches the bills of materials and the provenance. */
+static bool
+attach_origin(struct publishing *w, struct oci_registry *r, const struct oci_name *n,
+	      const char *digest)
+{
+	const struct build_record *b = w->o->record;
+	const struct provenance p = { .plan = w->o->plan,
+				      .image = arena_printf(w->a, "%s/%s", n->registry,
+							    n->repository),
+				      .digest = digest,
+				      .base_digest = b->base_digest,
+				      .lock_digest = b->lock_digest,
+				      .platform = b->platform,
+				      .engine = b->engine,
+				      .engine_version = b->engine_version,
+				      .started = b->started };
+	const char *text = render_provenance(w->a, &p);
+
+	for (size_t i = 0; i < w->o->bills.n; i++) {
+		const struct rendered *bill = &w->o->bills.at[i];
+		/* Both types are registered with IANA. */
+		const char *type = !strcmp(bill->target, "spdx") ? "application/spdx+json" :
+								   "application/vnd.cyclonedx+json";
+
+		if (!attach_one(w, r, digest, type,
+				(struct oci_blob){ .media_type = type,
+						   .bytes = bill->text,
+						   .size = bill->size,
+						   .title = fs_name(bill->path) },
+				NULL))
+			return false;
+	}
+	return attach_one(w, r, digest, PUBLISH_PROVENANCE_TYPE,
+			  (struct oci_blob){ .media_type = PUBLISH_PROVENANCE_TYPE,
+					     .bytes = text,
+					     .size = strlen(text),
+					     .title = "provenance.json" },
+			  "in-toto.io/predicate-type=" PROVENANCE_TYPE);
 }
 
 static bool
@@ -316,7 +378,8 @@ publish(struct arena *a, struct diags *ds, const struct publish_options *o, stru
 		struct oci_registry *r = oci_open(a, &names[i]);
 		const char *digest = push(&w, r, &names[i]);
 
-		if (!digest || (w.attach && !attach(&w, r, digest)))
+		if (!digest || (w.attach && !attach_proof(&w, r, digest)) ||
+		    (w.ours && !attach_origin(&w, r, &names[i], digest)))
 			return false;
 		list_push(a, published,
 			  arena_printf(a, "%s@%s", oci_name_text(a, &names[i]), digest));

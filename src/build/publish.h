@@ -3,6 +3,7 @@
 
 #include "engine.h"
 #include "progress.h"
+#include "render/render.h"
 
 /*
  * Pushes the image of `build` under its names in registries, and attaches the proof of `verify`.
@@ -10,15 +11,16 @@
  *   1. parse every reference; check that the record (build.json) is of this recipe and this image
  *   2. check that the proof (proof.json) is of this image, and reaches the required level
  *   3. let the engine push with its own login; read the digest from the registry
- *   4. upload the proof and the report to the same repository, as referrers of that digest
+ *   4. upload the proof, the report, the bills of materials and the provenance to the same
+ *      repository, as referrers of that digest
  */
 struct publish_proof {
 	const char *path;
-	const struct source *source;              /* NULL if there is none */
-	const char *image_digest, *recipe_digest; /* or NULL */
-	bool failed;                              /* a check of it */
-	bool enough;                              /* it reaches the demanded level */
-	const char *proven;                       /* "compile": how far it got */
+	const struct source *source;                            /* NULL if there is none */
+	const char *image_digest, *recipe_digest, *lock_digest; /* or NULL */
+	bool failed;                                            /* a check of it */
+	bool enough;                                            /* it reaches the demanded level */
+	const char *proven;                                     /* "compile": how far it got */
 };
 
 struct publish_options {
@@ -26,12 +28,14 @@ struct publish_options {
 	const struct engine_state *state;
 	const struct build_record *record; /* NULL if there is none */
 	const char *recipe_words;          /* "x.yaml --cell python-3.10": as a command names it */
-	const char *recipe_digest;
-	struct span at;    /* of the recipe, for messages */
-	const char *image; /* its name here */
-	const char *out;   /* directory for temporary files */
+	const struct plan *plan;
+	const char *lock_digest; /* NULL: there is no lock */
+	struct span at;          /* of the recipe, for messages */
+	const char *image;       /* its name here */
+	const char *out;         /* directory for temporary files */
 	struct publish_proof proof;
-	const char *report; /* HTML page to upload with the proof; NULL: none */
+	const char *report;     /* HTML page to upload with the proof; NULL: none */
+	struct rendereds bills; /* of materials; none without a lock */
 	struct names refs;
 	const char *require; /* "gpu"; NULL: nothing is demanded */
 	bool force;
@@ -50,6 +54,8 @@ bool publish(struct arena *a, struct diags *ds, const struct publish_options *o,
 
 #define PUBLISH_PROOF_TYPE "application/vnd.stackbuild.proof.v1+json"
 #define PUBLISH_REPORT_TYPE "application/vnd.stackbuild.report.v1+html"
+/* in-toto/attestation, spec/v1/envelope.md: a statement */
+#define PUBLISH_PROVENANCE_TYPE "application/vnd.in-toto+json"
 
 /*
  * publish_modal -- builds with the user's own client and gives the image a name.

@@ -53,8 +53,8 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 		 RECORD_SCHEMA, r->stack, r->image, r->image_id, r->digest);
 	json_put(&j, "'engine': %s, 'engine_version': %s, 'platform': %s, 'recipe_digest': %s",
 		 r->engine, r->engine_version, r->platform, r->recipe_digest);
-	json_put(&j, "'dockerfile_digest': %s, 'base_digest': %s, 'started': %s",
-		 r->dockerfile_digest, r->base_digest, r->started);
+	json_put(&j, "'lock_digest': %s, 'dockerfile_digest': %s, 'base_digest': %s, 'started': %s",
+		 r->lock_digest, r->dockerfile_digest, r->base_digest, r->started);
 	json_put(&j, "'seconds': %f, 'cpu_s': %f", millis(r->seconds), millis(r->cpu_s));
 	number_or_nil(&j, "size_bytes", (double)r->size_bytes);
 	json_put(&j, "'cpus': %d, 'mem_mib': %f, 'steps': [", (int)r->cpus, (double)r->mem_mib);
@@ -115,6 +115,9 @@ build_record_read(struct arena *a, const char *path, struct build_record *out)
 				      .digest = fetch_json_text(a, root, "digest"),
 				      .engine = fetch_json_text(a, root, "engine"),
 				      .engine_version = fetch_json_text(a, root, "engine_version"),
+				      .platform = fetch_json_text(a, root, "platform"),
+				      .base_digest = fetch_json_text(a, root, "base_digest"),
+				      .lock_digest = fetch_json_text(a, root, "lock_digest"),
 				      .started = fetch_json_text(a, root, "started"),
 				      .seconds = number_at(root, "seconds", 0),
 				      .size_bytes = (size_t)number_at(root, "size_bytes", 0),
@@ -212,6 +215,7 @@ record_fill(struct work *w, bool good)
 	r->engine_version = w->o->state->version;
 	r->platform = w->plan->stack->platform;
 	r->recipe_digest = w->plan->stack->recipe->digest;
+	r->lock_digest = lock_digest(w->a, w->plan->lock);
 	if (w->plan->stack->image.digest)
 		r->base_digest = w->plan->stack->image.digest;
 	r->seconds = work_now() - w->began_s;

@@ -163,6 +163,9 @@ extern const char lock_first_line[];
  */
 const char *lock_content(struct arena *a, const char *text, size_t n);
 
+/* Returns the digest of a lock's file, "sha256:..."; NULL without a lock. */
+const char *lock_digest(struct arena *a, const struct lock *l);
+
 /* Writes a lock; equal locks give equal bytes. */
 void lock_write(const struct lock *l, struct buf *out);
 

@@ -163,6 +163,12 @@ lock_content(struct arena *a, const char *text, size_t n)
 	return arena_printf(a, "sha256:%s", sha256_end(a, digest));
 }
 
+const char *
+lock_digest(struct arena *a, const struct lock *l)
+{
+	return l ? arena_printf(a, "sha256:%s", sha256_hex(a, l->src->text, l->src->size)) : NULL;
+}
+
 static void
 write_lock(const struct lock *l, const char *content, struct buf *out)
 {

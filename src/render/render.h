@@ -134,6 +134,23 @@ struct rendered render_manifest(struct arena *a, const struct render_input *in,
 bool render_may_write(struct arena *a, struct diags *ds, const char *dir, const char *stack,
 		      const struct rendereds *files);
 
+/*
+ * render_provenance -- returns the provenance of a built image: an in-toto statement with the predicate
+ * of SLSA.  Equal input gives equal bytes.
+ *
+ *   in      texts of build.json, or NULL; digest: of the image's manifest, "sha256:..."
+ *   memory  lives in a
+ *   source  slsa.dev/spec/v1.1/provenance; github.com/in-toto/attestation, spec/v1/statement.md,
+ *           resource_descriptor.md and digest_set.md
+ */
+#define PROVENANCE_TYPE "https://slsa.dev/provenance/v1"
+struct provenance {
+	const struct plan *plan;
+	const char *image, *digest; /* "ghcr.io/me/stack" */
+	const char *base_digest, *lock_digest, *platform, *engine, *engine_version, *started;
+};
+const char *render_provenance(struct arena *a, const struct provenance *b);
+
 /* Returns the names of all targets. */
 struct names render_targets(struct arena *a);
 

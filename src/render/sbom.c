@@ -1,11 +1,13 @@
 /*
- * Bills of materials of a lock: CycloneDX 1.6 and SPDX 2.3, as JSON.  Equal locks give equal bytes: the
- * identity comes from the lock's digest, the date is that of its knowledge base.
+ * Bills of materials of a lock: CycloneDX 1.6 and SPDX 2.3, as JSON, and the provenance of a build.
+ * Equal locks give equal bytes: the identity comes from the lock's digest, the date is that of its
+ * knowledge base.
  *
  * source: cyclonedx.org/docs/1.6/json, spdx.github.io/spdx-spec/v2.3, github.com/package-url/purl-spec
  */
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/str.h"
@@ -17,7 +19,7 @@ struct part {
 	const char *id;  /* unique: "pkg:pypi/numpy@1.26.4" */
 	const char *key; /* of a package: its name in the lock; else NULL */
 	const char *type, *name, *version, *purl; /* version, purl: or NULL */
-	const char *vcs;                          /* "git+URL@COMMIT"; or NULL */
+	const char *vcs, *commit;                 /* "git+URL@COMMIT" and COMMIT; or NULL */
 	struct lock_files files;
 	const struct names *required_by; /* or NULL: the stack requires it */
 	bool direct;                     /* the stack requires it */
@@ -65,6 +67,7 @@ add_source(struct arena *a, struct parts *all, const struct lock_source *s)
 			  .direct = true };
 
 	if (s->commit) {
+		p.commit = s->commit;
 		p.vcs = arena_printf(a, "git+%s@%s", s->url, s->commit);
 		p.version = p.version ? p.version : s->commit;
 		p.purl = arena_printf(a, "pkg:generic/%s@%s?vcs_url=%s", s->name,
@@ -77,6 +80,23 @@ add_source(struct arena *a, struct parts *all, const struct lock_source *s)
 	list_push(a, all, p);
 }
 
+/* "nvidia/cuda:13.0.3" -> "pkg:docker/nvidia/cuda@sha256%3A..."; a registry of its own is a qualifier. */
+static const char *
+image_purl(struct arena *a, const char *name, const char *digest)
+{
+	const char *slash = strchr(name, '/'), *path = name, *last;
+	size_t host = slash ? strcspn(name, ".:/") : 0;
+
+	if (slash && (name[host] != '/' || starts_with(name, "localhost/")))
+		path = slash + 1;
+	last = strrchr(path, '/');
+	last = last ? last : path;
+	return arena_printf(
+		a, "pkg:docker/%.*s%s%s%s%.*s", (int)((size_t)(last - path) + strcspn(last, ":@")),
+		path, digest ? "@" : "", digest ? escaped(a, digest) : "",
+		path > name ? "?repository_url=" : "", path > name ? (int)(slash - name) : 0, name);
+}
+
 static void
 add_image(struct arena *a, struct parts *all, const char *role, const struct lock_image *i)
 {
@@ -86,6 +106,7 @@ add_image(struct arena *a, struct parts *all, const char *role, const struct loc
 					 .type = "container",
 					 .name = i->name,
 					 .version = i->digest,
+					 .purl = image_purl(a, i->name, i->digest),
 					 .direct = true });
 }
 
@@ -290,4 +311,63 @@ spdx_fill(struct target *t)
 	}
 	json_put(&j, "]}");
 	finish(t, &text, all.n);
+}
+
+/* --- provenance --- */
+
+/* Adds a ResourceDescriptor; digest: with or without "sha256:". */
+static void
+put_resource(struct json *j, const char *name, const char *uri, const char *algorithm,
+	     const char *digest)
+{
+	const char *colon = digest ? strchr(digest, ':') : NULL;
+
+	json_put(j, "('name': %s, 'uri': %o", name, uri);
+	if (digest)
+		json_put(j, "'digest': {%s: %s}", algorithm, colon ? colon + 1 : digest);
+	json_put(j, ")");
+}
+
+static void
+put_material(struct json *j, const struct part *p)
+{
+	if (p->commit)
+		put_resource(j, p->name, p->vcs, "gitCommit", p->commit);
+	for (size_t i = 0; i < p->files.n; i++)
+		put_resource(j, p->name, p->files.at[i].url, "sha256", p->files.at[i].sha256);
+	if (!strcmp(p->type, "container"))
+		put_resource(j, p->name, p->purl, "sha256", p->version);
+}
+
+const char *
+render_provenance(struct arena *a, const struct provenance *b)
+{
+	const struct recipe *r = b->plan->stack->recipe;
+	const struct lock *l = b->plan->lock;
+	struct parts all = { 0 };
+	struct buf text = BUF(a);
+	struct json j = json_to(&text);
+
+	if (l)
+		all = parts_of(a, l);
+	else
+		add_image(a, &all, "base",
+			  &(struct lock_image){ b->plan->stack->base.value, b->base_digest, NULL });
+	json_put(&j, "{'_type': 'https://in-toto.io/Statement/v1', 'subject': [");
+	put_resource(&j, b->image, NULL, "sha256", b->digest);
+	json_put(&j,
+		 "], 'predicateType': %s, 'predicate': {'buildDefinition': {'buildType': "
+		 "'urn:stackbuild:recipe:1', 'externalParameters': {'recipe': %s, 'recipeDigest': "
+		 "%s, 'variant': %o, 'cell': %o, 'platform': %o}, 'resolvedDependencies': [",
+		 PROVENANCE_TYPE, fs_name(r->path), r->digest, r->variant, r->cell, b->platform);
+	if (l)
+		put_resource(&j, fs_name(lock_path(a, r)), NULL, "sha256", b->lock_digest);
+	for (size_t i = 0; i < all.n; i++)
+		put_material(&j, &all.at[i]);
+	json_put(&j, "]}, 'runDetails': {'builder': {'id': 'urn:stackbuild:host:1'");
+	if (b->engine && b->engine_version)
+		json_put(&j, "'version': {%s: %s}", b->engine, b->engine_version);
+	json_put(&j, "}, 'metadata': {'startedOn': %o}}}}", b->started);
+	buf_putc(&text, '\n');
+	return buf_text(&text);
 }

@@ -124,6 +124,7 @@ proof_read(struct arena *a, const struct plan *p, const char *text, size_t n, st
 	*out = (struct proof){ .image = fetch_json_text(a, root, "image"),
 			       .image_digest = fetch_json_text(a, root, "image_digest"),
 			       .recipe_digest = fetch_json_text(a, root, "recipe_digest"),
+			       .lock_digest = fetch_json_text(a, root, "lock_digest"),
 			       .python = fetch_json_text(a, root, "python"),
 			       .driver = fetch_json_text(a, root, "driver"),
 			       .gpu = fetch_json_text(a, root, "gpu"),

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/sha256.h"
 #include "base/str.h"
 
 #include "probe.h"
@@ -279,10 +278,7 @@ proof_of(struct arena *a, const struct plan *p, const struct verify_options *o)
 		proof->stack = p->name;
 		proof->recipe = o->recipe_path;
 		proof->recipe_digest = p->stack->recipe->digest;
-		if (p->lock)
-			proof->lock_digest =
-				arena_printf(a, "sha256:%s",
-					     sha256_hex(a, p->lock->src->text, p->lock->src->size));
+		proof->lock_digest = lock_digest(a, p->lock);
 		proof->import_timeout_s = s ? s : 60;
 	}
 	return proof;
