@@ -50,6 +50,9 @@ bool world_pin(struct run *r, const struct stack *s, const struct world_pin_how 
 bool world_mirror(struct run *r, const struct recipes *rs, const char *dir, double timeout_s);
 /* Returns today's date in UTC, "2026-11-23"; SOURCE_DATE_EPOCH replaces the clock. */
 const char *world_today(struct arena *a);
+/* Checks that the snapshot of a recipe's system packages is not of a later day: archives answer with the
+ * packages of today then.  errors SB0238, false */
+bool world_snapshot(struct run *r, const struct recipe *of);
 
 /* Keeps the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);

@@ -213,7 +213,7 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	struct build_record record = { 0 };
 	struct mirror_use use;
 
-	if (!p || r->ds.errors || !open_mirror(r, p, &o, &use))
+	if (!p || r->ds.errors || !world_snapshot(r, cell) || !open_mirror(r, p, &o, &use))
 		return false;
 	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", p->name);
 	/* Not for a wheel: a comma in the path of a compile breaks `-Wl,-rpath,PATH`. */

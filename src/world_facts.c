@@ -30,6 +30,19 @@ world_today(struct arena *a)
 	return arena_strdup(a, text);
 }
 
+bool
+world_snapshot(struct run *r, const struct recipe *of)
+{
+	const char *today = world_today(r->a), *time = of->snapshot.s;
+
+	if (!time ||
+	    strncmp(time, arena_printf(r->a, "%.4s%.2s%.2s", today, today + 5, today + 8), 8) <= 0)
+		return true;
+	diag_help(diag_at(&r->ds, E_SNAPSHOT, of->snapshot.at, "%s is in the future", time),
+		  "select a time that has passed");
+	return false;
+}
+
 /* Beside the wheel store, which has its own directory. */
 static const char *
 cache_dir(struct arena *a)

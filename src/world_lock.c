@@ -283,7 +283,8 @@ lock_one(struct run *r, const struct recipe *recipe, struct uv *uv, struct uv_ho
 		check_lock(&l);
 	else if (l.stack && r->o->why)
 		explain_package(&l);
-	else if (!reads && world_index_secrets(r, recipe, &l.how.secrets)) {
+	else if (!reads && world_snapshot(r, recipe) &&
+		 world_index_secrets(r, recipe, &l.how.secrets)) {
 		world_hide_secrets(r, recipe);
 		if (l.stack)
 			lock_cell(&l);

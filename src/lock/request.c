@@ -141,6 +141,8 @@ lock_inputs(struct arena *a, const struct stack *s)
 		list_push(a, &all, arena_printf(a, "index %s", q->index));
 	if (q->newest)
 		list_push(a, &all, arena_printf(a, "newest %s", q->newest));
+	if (s->snapshot)
+		list_push(a, &all, arena_printf(a, "apt snapshot %s", s->snapshot));
 	for (size_t i = 0; i < q->wants.n; i++) {
 		const struct lock_want *w = &q->wants.at[i];
 

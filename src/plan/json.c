@@ -96,8 +96,8 @@ operation_json(struct json *j, const struct operation *op, bool all)
 	json_put(j, "{'kind': %s", kind_words[op->kind]);
 	switch (op->kind) {
 	case OP_SYSTEM:
-		json_put(j, "'archive': %s, 'packages': %n", archives[op->system.archive],
-			 &op->system.packages);
+		json_put(j, "'archive': %s, 'packages': %n, 'snapshot': %o",
+			 archives[op->system.archive], &op->system.packages, op->system.snapshot);
 		break;
 	case OP_PYTHON: python_json(j, op); break;
 	case OP_PACKAGES:

@@ -76,6 +76,8 @@ struct operation *
 plan_operation(const struct maker *m, struct step *st, enum operation_kind kind, const char *why)
 {
 	list_push(m->a, &st->operations, (struct operation){ .kind = kind, .why = why });
+	if (kind == OP_SYSTEM)
+		st->operations.at[st->operations.n - 1].system.snapshot = m->s->snapshot;
 	return &st->operations.at[st->operations.n - 1];
 }
 

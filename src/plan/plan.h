@@ -76,6 +76,8 @@ struct operation {
 		struct {
 			enum archive archive;
 			struct names packages;
+			/* Time of the distribution's snapshot archive, "20261120T000000Z"; or NULL. */
+			const char *snapshot;
 			const char
 				*keyring; /* ARCHIVE_NVIDIA: URL of the package with its source */
 		} system;

@@ -98,15 +98,46 @@ secret(struct writer *w, const char *name)
 
 /* --- packages of the operating system --- */
 
+/*
+ * Makes apt use the distribution's snapshot archive, whose packages are signed as everywhere: its sources
+ * get other URLs.  Old releases of apt have no --snapshot, and many images no CA certificates for
+ * https.  The second command fails if no source was changed.
+ *
+ * source: https://snapshot.ubuntu.com; github.com/systemd/mkosi, mkosi/distribution/ubuntu.py: the
+ *         same over http; github.com/reproducible-containers/repro-sources-list.sh: Debian
+ */
 static void
-apt_get(struct writer *w, const char *comment, const struct names *packages)
+use_snapshot(struct writer *w, const char *time)
 {
-	if (packages) {
+	run(w, arena_printf(w->a, "the archive as of %s", time), "find /etc/apt -type f -regex");
+	word(w, ".*[.]\\(list\\|sources\\)");
+	words(w, "-exec sed -i -E -e");
+	word(w, arena_printf(w->a,
+			     "s#https?://[a-z0-9.-]+[.]ubuntu[.]com/ubuntu(/| |$)#"
+			     "http://snapshot.ubuntu.com/ubuntu/%s\\1#g",
+			     time));
+	word(w, "-e");
+	word(w,
+	     arena_printf(w->a,
+			  "s#https?://[a-z0-9.-]+[.]debian[.]org/(debian|debian-security)(/| |$)#"
+			  "http://snapshot.debian.org/archive/\\1/%s\\2#g",
+			  time));
+	words(w, "{} +");
+	run(w, NULL, "grep -rE ^[^#]*http://snapshot[.].*/%s /etc/apt", time);
+}
+
+static void
+apt_get(struct writer *w, const char *comment, const struct operation *op, bool install)
+{
+	if (install) {
 		run(w, comment, "apt-get install -y --no-install-recommends");
 		set(w, "DEBIAN_FRONTEND", "noninteractive");
-		values(w, packages);
+		values(w, &op->system.packages);
 	} else {
 		run(w, comment, "apt-get update");
+		/* The index of an old snapshot has expired. */
+		if (op->system.snapshot)
+			words(w, "-o Acquire::Check-Valid-Until=false");
 	}
 	/*
 	 * One lock serialises two runs of apt; older podmans release only one of two locks in a
@@ -137,8 +168,10 @@ system_packages(struct writer *w, const struct operation *op)
 		break;
 	case ARCHIVE_DEADSNAKES: run(w, NULL, "add-apt-repository -y ppa:deadsnakes/ppa");
 	}
-	apt_get(w, NULL, NULL);
-	apt_get(w, op->why, &op->system.packages);
+	if (op->system.archive == ARCHIVE_DISTRIBUTION && op->system.snapshot)
+		use_snapshot(w, op->system.snapshot);
+	apt_get(w, NULL, op, false);
+	apt_get(w, op->why, op, true);
 }
 
 /* --- pip --- */

@@ -27,16 +27,20 @@ static const char *
 apt_why(struct maker *m)
 {
 	bool compiles = false, git = false;
+	const char *why;
 
 	for (size_t i = 0; i < m->s->apt.n; i++) {
 		compiles |= !strcmp(m->s->apt.at[i].value, "build-essential") ||
 			    !strcmp(m->s->apt.at[i].value, "gcc-c++");
 		git |= !strcmp(m->s->apt.at[i].value, "git");
 	}
-	return compiles && git ? "git and compilers, before any compile" :
-	       compiles        ? "compilers, before any compile" :
-	       git             ? "git, before sources are fetched" :
-				 "before everything that uses them";
+	why = compiles && git ? "git and compilers, before any compile" :
+	      compiles        ? "compilers, before any compile" :
+	      git             ? "git, before sources are fetched" :
+				"before everything that uses them";
+	return m->s->snapshot ?
+		       arena_printf(m->a, "%s; from the archive as of %s", why, m->s->snapshot) :
+		       why;
 }
 
 /* Installs CUDA by apt, from NVIDIA's own package source. */

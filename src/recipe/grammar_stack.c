@@ -48,6 +48,12 @@ PATTERN_GRAMMAR(driver, "^[0-9]{3,4}([.][0-9]+){0,2}$", TEXT_MAX, E_VERSION,
 PATTERN_GRAMMAR(newest, "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", TEXT_MAX,
 		E_VERSION, "is not a date", "write year, month and day, such as 2026-11-20")
 
+PATTERN_GRAMMAR(snapshot,
+		"^20[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3])"
+		"[0-5][0-9][0-5][0-9]Z$",
+		TEXT_MAX, E_VERSION, "is not a time of a snapshot archive",
+		"write date and time (UTC), such as 20261120T000000Z")
+
 const struct complaint *
 grammar_python(struct load *l, const char *s)
 {

@@ -87,6 +87,14 @@ key_child(const struct key *parent, const char *name)
 	return k;
 }
 
+const struct key *
+key_short_list(const struct key *k)
+{
+	const struct key *child = k->type == KEY_MAP && k->more ? key_child(k, k->more) : NULL;
+
+	return child && child->first.item ? child : NULL;
+}
+
 const char *
 key_name(const struct key *k)
 {

@@ -91,8 +91,8 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 	grammar_argument, grammar_object, grammar_modal_gpu, grammar_timeout, grammar_scaledown,
 	grammar_entrypoint, grammar_cpu, grammar_memory, grammar_builder, grammar_build,
 	grammar_import_timeout, grammar_module, grammar_probe, grammar_platform, grammar_driver,
-	grammar_newest, grammar_user, grammar_index, grammar_package_name, grammar_mount,
-	grammar_requirement_url, grammar_variant, grammar_ignore;
+	grammar_newest, grammar_snapshot, grammar_user, grammar_index, grammar_package_name,
+	grammar_mount, grammar_requirement_url, grammar_variant, grammar_ignore;
 
 /* Returns an error with help (or NULL); format and arguments are its text. */
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
@@ -190,6 +190,8 @@ const struct key *keys_all(size_t *n);
 const struct key *key_next(const struct key *parent, const struct key *before);
 /* Returns the child `name` of `parent` (&key_root: the top), or NULL. */
 const struct key *key_child(const struct key *parent, const char *name);
+/* Returns the key of the list that the short form of a map is; NULL: its short form is a text or none. */
+const struct key *key_short_list(const struct key *k);
 /* Returns the last part of its path. */
 const char *key_name(const struct key *k);
 /* Returns the grammar of the names of settings: of variables, or of mount paths. */

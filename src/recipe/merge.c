@@ -14,8 +14,8 @@ as_map(struct load *l, const struct key *k, const struct node *base, const struc
 	if (base && base->kind == NODE_MAP)
 		return base;
 	map = map_of(l, over->at, 1);
-	if (base && base->kind == NODE_SCALAR && !node_is_null(base) && k->more &&
-	    k->type == KEY_MAP) {
+	if (base && !node_is_null(base) && k->more && k->type == KEY_MAP &&
+	    (base->kind == NODE_SCALAR || key_short_list(k))) {
 		map->at = base->at;
 		map->pairs[map->n++] = (struct pair){ k->more, base->at, base };
 	}

@@ -219,7 +219,7 @@ read_map(struct load *l, const struct key *k, const struct node *n, char *base)
 		*MEMBER(struct span, base, k->first.at) = n->at;
 	if (n->kind == NODE_MAP)
 		return read_keys(l, k, n, base) && map_holds(l, k, n, base);
-	if (n->kind == NODE_SCALAR && k->more)
+	if ((n->kind == NODE_SCALAR && k->more) || key_short_list(k))
 		return read_value(l, key_child(k, k->more), n, base);
 	return value_kind(l, k, k->path, n, k->more ? "text or a map" : "a map");
 }
@@ -313,7 +313,7 @@ read_value(struct load *l, const struct key *k, const struct node *n, char *base
 {
 	/* A list or a map of names may be there without anything in it. */
 	if (node_is_null(n))
-		return k->first.item || value_empty(l, k->path, n);
+		return k->first.item || key_short_list(k) || value_empty(l, k->path, n);
 	switch (k->type) {
 	case KEY_TEXT:
 	case KEY_NUMBER: return read_text(l, k, k->path, n, MEMBER(struct text, base, k->first.at));

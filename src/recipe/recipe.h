@@ -141,6 +141,7 @@ struct recipe {
 	struct span python_from_at;
 	struct recipe_gpus gpus;
 	struct texts apt;
+	struct text snapshot; /* of apt */
 	struct {
 		struct span at; /* of the key or its value; line 0: no torch */
 		struct text version, index;

@@ -158,7 +158,9 @@ static void
 map_body(struct writer *w, const struct key *k)
 {
 	json_put(&w->j, "'anyOf': [{");
-	if (k->more)
+	if (key_short_list(k))
+		list_body(w, key_short_list(k));
+	else if (k->more)
 		text_body(w, key_child(k, k->more), true);
 	else
 		json_text(&w->j, "type", "null");
@@ -324,6 +326,7 @@ recipe_reference(struct arena *a, struct buf *out)
 				   k->type == KEY_BOOL   ? "true or false" :
 				   k->type == KEY_MODAL_GPUS || k->type == KEY_EXTENDS ?
 							 "text or list" :
+				   key_short_list(k)             ? "list or map" :
 				   k->type == KEY_MAP && k->more ? "text or map" :
 				   list                          ? "list" :
 								   "map";

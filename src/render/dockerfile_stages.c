@@ -239,7 +239,8 @@ runtime_stage(struct docker *d)
 			      .why = "the same probe as in final, now without compilers" };
 	struct operation op = { .kind = OP_SYSTEM,
 				.system.archive =
-					s->runtime_dnf ? ARCHIVE_DNF : ARCHIVE_DISTRIBUTION };
+					s->runtime_dnf ? ARCHIVE_DNF : ARCHIVE_DISTRIBUTION,
+				.system.snapshot = s->snapshot };
 	struct scope *out = begin(t, "runtime", s->runtime_base.value, NULL,
 				  "runtime: the installed stack, on a base without compilers");
 	struct scope *step;

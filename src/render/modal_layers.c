@@ -219,7 +219,7 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 {
 	switch (op->kind) {
 	case OP_SYSTEM:
-		if (op->system.archive == ARCHIVE_DISTRIBUTION)
+		if (op->system.archive == ARCHIVE_DISTRIBUTION && !op->system.snapshot)
 			apt_layer(m);
 		else
 			add_commands(m, s, op);

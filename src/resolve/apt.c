@@ -93,6 +93,30 @@ compiles_at_run_time(const struct workspace *w)
 	return false;
 }
 
+/* source: https://snapshot.ubuntu.com: from 2023-03-01; its path ubuntu-ports answers with 401 */
+static void
+check_snapshot(struct workspace *w, const struct os_release *os, struct text image)
+{
+	bool ubuntu = os && starts_with(os->id, "ubuntu");
+	const char *time = w->s->snapshot, *why = NULL;
+	struct diag *d;
+
+	if (!time || !os)
+		return;
+	if (!ubuntu && !starts_with(os->id, "debian"))
+		why = arena_printf(w->a, "%s has no snapshot archive", os->id);
+	else if (ubuntu && starts_with(w->s->platform, "linux/arm64"))
+		why = "snapshot.ubuntu.com does not have the packages of arm64";
+	else if (ubuntu && strcmp(time, "20230301") < 0)
+		why = "the first snapshot of snapshot.ubuntu.com is that of 20230301T000000Z";
+	if (!why)
+		return;
+	d = diag_at(w->ds, E_SNAPSHOT, w->r->snapshot.at,
+		    "the system packages of `%s` cannot come from a snapshot of %s", image.s, time);
+	diag_why(d, "%s", why);
+	diag_help(d, "select another time or an Ubuntu or Debian image, or remove `apt.snapshot`");
+}
+
 /*
  * Returns whether dnf installs the packages of an image, which are then called by its names; those
  * that the recipe lists stay as they are.
@@ -104,6 +128,8 @@ install(struct workspace *w, const struct os_release *os, struct text image, str
 	bool apt = !os || starts_with(os->id, "ubuntu") || starts_with(os->id, "debian");
 	bool cuda = w->s->cuda_from == CUDA_APT;
 
+	if (list->n)
+		check_snapshot(w, os, image);
 	if (!list->n || apt || (os->musl && w->s->torch.value))
 		return false;
 	if (!os->dnf || cuda) {
@@ -195,6 +221,7 @@ resolve_apt(struct workspace *w)
 		{ cuda, "curl", "fetches NVIDIA's package source" },
 	};
 
+	w->s->snapshot = w->r->snapshot.s;
 	add_given(w, list, &w->r->apt);
 	for (size_t i = 0; from == PYTHON_OS && s->os && i < s->os->python_apt.n; i++)
 		add(w, list, s->os->python_apt.at[i], "the system's Python", s->os->source);

@@ -372,6 +372,7 @@ struct stack {
 	const char *cc, *cxx;               /* of compile steps: gcc and g++, or the recipe's */
 	struct choice user;                 /* final stage; NULL: root */
 	struct choice runtime_base;         /* NULL: no second stage */
+	const char *snapshot;               /* time of the archive that apt uses; or NULL */
 	bool dnf, runtime_dnf;              /* dnf installs them, in either stage; else apt */
 	struct choices runtime_apt; /* its system packages: gcc and headers if triton compiles */
 	const char *platform;       /* "linux/amd64" */
