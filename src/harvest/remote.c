@@ -15,21 +15,6 @@ struct remote {
 	struct index_file file;
 };
 
-/* "torch-2.2.2%2Bcu121-....whl" of a URL, with "+" for "%2B". */
-static const char *
-name_of_url(struct arena *a, const char *url)
-{
-	size_t n = strcspn(url, "?#");
-	const char *slash = memrchr(url, '/', n);
-	char *name = arena_copy(a, slash + 1, n - (size_t)(slash + 1 - url));
-
-	for (char *p; (p = strstr(name, "%2B")) || (p = strstr(name, "%2b"));) {
-		*p = '+';
-		memmove(p + 1, p + 3, strlen(p + 3) + 1);
-	}
-	return name;
-}
-
 /* Returns the wheel of a release of a page; NULL: w->why. */
 static const struct index_file *
 wheel_of_release(struct remote *m, const struct index_page *page, const char *version)
@@ -86,7 +71,7 @@ find_file(struct remote *m, struct diags *ds, const char *what)
 			m->w.why = "it is not an http or https URL";
 			return false;
 		}
-		m->file.name = name_of_url(m->w.a, what);
+		m->file.name = http_file_name(m->w.a, what);
 		return true;
 	}
 	if (!harvester_index(m->w.a, ds, &m->h) || !(file = file_of_index(m, what)))
