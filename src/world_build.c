@@ -176,10 +176,8 @@ image_tag_of_cell(struct arena *a, const char *name, const char *cell)
 static const char *
 image_name(struct arena *a, const char *tag, const char *stack, const char *cell)
 {
-	char *name = arena_strdup(a, tag ? tag : stack);
+	const char *name = tag ? tag : arena_lower(a, stack);
 
-	for (char *c = name; !tag && *c; c++)
-		*c = to_lower(*c);
 	return cell ? image_tag_of_cell(a, name, cell) : name;
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "str.h"
+
 /* Under ASan a shared block would hide an overrun inside it. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_SHARED 0
@@ -201,6 +203,16 @@ char *
 arena_strdup(struct arena *a, const char *s)
 {
 	return arena_copy(a, s, strlen(s));
+}
+
+char *
+arena_lower(struct arena *a, const char *s)
+{
+	char *copy = arena_strdup(a, s);
+
+	for (char *p = copy; *p; p++)
+		*p = to_lower(*p);
+	return copy;
 }
 
 char *

@@ -25,9 +25,10 @@ void *arena_alloc(struct arena *a, size_t size, size_t align);
  */
 void *arena_grow(struct arena *a, void *old, size_t had, size_t size, size_t align);
 
-/* Copies: of `n` bytes and a NUL after them; of a C string; of printf's result. */
+/* Copies: of `n` bytes and a NUL after them; of a C string; of one in lower case; of printf's result. */
 char *arena_copy(struct arena *a, const char *bytes, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
+char *arena_lower(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));

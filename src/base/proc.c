@@ -105,8 +105,8 @@ struct child {
 	double drain_s;    /* until then, the output of other holders is read */
 };
 
-static double
-now_s(void)
+double
+proc_clock_s(void)
 {
 	struct timespec t;
 
@@ -293,7 +293,7 @@ static void
 watch(struct child *c)
 {
 	sigset_t held, was, open;
-	double now = now_s();
+	double now = proc_clock_s();
 
 	/* Signals come in while ppoll waits and at no other time: none is missed between a look
 	 * and the wait. */
@@ -316,7 +316,7 @@ watch(struct child *c)
 		for (size_t i = 0; n > 0 && i < 2; i++)
 			if (fds[i].revents)
 				take(c, &c->streams[i]);
-		now = now_s();
+		now = proc_clock_s();
 		if (!c->reaped)
 			reap(c, now);
 		if (!c->reaped && c->spec->tick && now >= c->tick_s) {
@@ -360,7 +360,7 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	c.signals_base = atomic_load(&signals_came);
 	if ((r->interrupted = c.signals_base && !spec->cleanup))
 		return false;
-	c.start_s = now_s();
+	c.start_s = proc_clock_s();
 	if ((r->error = proc_spawn(a, spec, &c.at)))
 		return false;
 	guard = proc_guard_start(c.at.pid);

@@ -91,6 +91,9 @@ int proc_interrupted(void);
 /* Returns how many signals came since then. */
 unsigned proc_interruptions(void);
 
+/* Returns seconds of a clock that only runs forward. */
+double proc_clock_s(void);
+
 struct pids LIST(pid_t);
 /* Returns all descendants of a process, in any group or session. */
 struct pids proc_descendants(struct arena *a, pid_t of);

@@ -473,7 +473,7 @@ build_stack(struct arena *a, struct diags *ds, const struct plan *p, const struc
 	const char *path = fs_join(a, o->out, "build.json");
 	bool good = false;
 
-	w.began_s = work_now();
+	w.began_s = proc_clock_s();
 	if (o->wheel && !check_wheel(&w))
 		return false;
 	if (work_open(&w) && work_secrets(&w) && open_screen(&w)) {

@@ -120,7 +120,7 @@ build_one(struct watch *w, size_t unit, size_t addr, int fd)
 static void
 tell(struct watch *w, size_t unit, enum build_event_kind kind, const char *text, int status)
 {
-	progress_tick(w->progress, work_now() - w->began_s);
+	progress_tick(w->progress, proc_clock_s() - w->began_s);
 	progress_event(w->progress, &(struct build_event){ .kind = kind,
 							   .step = w->ids[unit],
 							   .seconds = -1,
@@ -244,7 +244,7 @@ collect(struct watch *w)
 		for (size_t i = w->n; i-- > 0;)
 			if (w->fds[i].revents && !read_lines(w, &w->workers[i]))
 				ended(w, &w->workers[i]);
-	progress_tick(w->progress, work_now() - w->began_s);
+	progress_tick(w->progress, proc_clock_s() - w->began_s);
 }
 
 static void
@@ -436,7 +436,7 @@ matrix_build(struct arena *a, struct diags *ds, const struct matrix_build *b, st
 	w.workers = arena_array_of(a, struct worker, b->at_once);
 	w.fds = arena_array_of(a, struct pollfd, b->at_once);
 	w.load = arena_array_of(a, size_t, b->addrs.n + 1);
-	w.began_s = work_now();
+	w.began_s = proc_clock_s();
 	if (b->resume)
 		leave_finished(&w);
 	if (!open_screen(&w, ds, &log))

@@ -218,7 +218,7 @@ record_fill(struct work *w, bool good)
 	r->lock_digest = lock_digest(w->a, w->plan->lock);
 	if (w->plan->stack->image.digest)
 		r->base_digest = w->plan->stack->image.digest;
-	r->seconds = work_now() - w->began_s;
+	r->seconds = proc_clock_s() - w->began_s;
 	getrusage(RUSAGE_SELF, &own);
 	r->cpu_s += (double)own.ru_utime.tv_sec + (double)own.ru_stime.tv_sec;
 	r->cpus = h->cpus;

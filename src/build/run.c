@@ -7,15 +7,6 @@
 #include "base/fs.h"
 #include "base/str.h"
 
-double
-work_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 enum { LAST_LINES = 12, RETRIES = 3 /* of a build */ };
 
 /* One child's output, between its pipe and the screen. */
@@ -178,7 +169,7 @@ ended_badly(struct work *w, const char *client, const struct proc_result *r,
 bool
 work_run(struct work *w, struct engine_command c)
 {
-	struct listening l = { .w = w, .began_s = work_now(), .patient = c.patience_s > 0 };
+	struct listening l = { .w = w, .began_s = proc_clock_s(), .patient = c.patience_s > 0 };
 	double left = w->o->timeout_s - (l.began_s - w->began_s);
 	struct proc_spec spec = { .timeout_s = w->o->timeout_s <= 0 ? 0 :
 					       left > 0.1           ? left :

@@ -150,7 +150,7 @@ told(struct work *w, struct wanted_wheel *one, const struct store *from, bool mo
 	const char *archs = names_join(w->a, &one->want.archs, " ");
 
 	one->got = store_name(from);
-	progress_tick(w->progress, work_now() - w->began_s);
+	progress_tick(w->progress, proc_clock_s() - w->began_s);
 	progress_stored(w->progress, one->step->id,
 			arena_printf(w->a, "from the store (%s%s%storch %s%s%s)", archs,
 				     more ? " and more" : "", *archs ? ", " : "", s->torch.value,

@@ -118,6 +118,4 @@ bool wheels_keep(struct work *w, const char *dir, const char *context);
 /* Checks the wheels that an environment's script downloaded, DIR/NAME/x.whl.  errors SB0510, SB0516; false */
 bool wheels_check(struct work *w, const char *dir);
 
-double work_now(void);
-
 #endif

@@ -118,10 +118,8 @@ without_variant(const struct facts *f, const char *name, bool memory)
 	for (const char *p = name + strspn(name, between), *word; *p; p += strspn(p, between)) {
 		size_t n = strcspn(p, between);
 
-		word = arena_copy(f->a, p, n);
+		word = arena_lower(f->a, arena_copy(f->a, p, n));
 		p += n;
-		for (char *c = (char *)(uintptr_t)word; *c; c++)
-			*c = to_lower(*c);
 		if (!among(word,
 			   "pcie nvl hbm2 hbm2e hbm3 hbm3e laptop mobile gpu max q design super") &&
 		    !str_matches(word, "^sxm[0-9]?$") &&

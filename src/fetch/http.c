@@ -46,15 +46,6 @@ struct transfer {
 	char error[CURL_ERROR_SIZE];
 };
 
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* --- the body of a 2xx --- */
 
 static bool
@@ -371,7 +362,7 @@ conclude(struct transfer *t, CURLcode rc)
 static void
 exchange(struct transfer *t)
 {
-	double rest_s = t->deadline - now();
+	double rest_s = t->deadline - proc_clock_s();
 	struct curl_slist *headers = NULL;
 	FILE *file = NULL;
 
@@ -433,11 +424,11 @@ redirect(struct transfer *t, unsigned count)
 static bool
 wait_for(double seconds, double deadline)
 {
-	double until = now() + seconds;
+	double until = proc_clock_s() + seconds;
 
 	if (seconds > HTTP_WAIT_MAX_S || until >= deadline)
 		return false;
-	while (now() < until && !proc_interrupted())
+	while (proc_clock_s() < until && !proc_interrupted())
 		nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
 	return !proc_interrupted();
 }
@@ -462,7 +453,7 @@ http_do(struct arena *a, const struct http_request *q, struct http_answer *answe
 		.method = q->method,
 		.answer = answer,
 		.fd = -1,
-		.deadline = now() + http_limit_s(q),
+		.deadline = proc_clock_s() + http_limit_s(q),
 	};
 	struct transfer t;
 

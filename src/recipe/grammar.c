@@ -36,16 +36,6 @@ complain_words(struct load *l, enum code code, const char *s, const char *what, 
 	return c;
 }
 
-const char *
-lower_case(struct arena *a, const char *s)
-{
-	char *copy = arena_strdup(a, s);
-
-	for (char *p = copy; *p; p++)
-		*p = to_lower(*p);
-	return copy;
-}
-
 bool
 grammar_holds(struct load *l, grammar *g, const char *path, struct text value)
 {
@@ -131,7 +121,7 @@ grammar_env_value(struct load *l, const char *s)
 const struct complaint *
 grammar_apt(struct load *l, const char *s)
 {
-	const char *small = lower_case(l->a, s);
+	const char *small = arena_lower(l->a, s);
 	struct complaint *c;
 
 	if (str_matches(s, "^[a-z0-9][a-z0-9+.-]*[a-z0-9+.](:[A-Za-z0-9][A-Za-z0-9-]*)?"

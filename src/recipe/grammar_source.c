@@ -55,7 +55,7 @@ grammar_image(struct load *l, const char *s)
 	s = scheme ? scheme + 3 : s;
 	n = (strrchr(s, '/') ? (size_t)(strrchr(s, '/') - s) : 0);
 	n += strcspn(s + n, ":");
-	meant = arena_printf(l->a, "%s%s", lower_case(l->a, arena_copy(l->a, s, n)), s + n);
+	meant = arena_printf(l->a, "%s%s", arena_lower(l->a, arena_copy(l->a, s, n)), s + n);
 	c->fix = is_image(meant) ? meant : NULL;
 	return c;
 }

@@ -150,8 +150,8 @@ grammar_torch_index(struct load *l, const char *s)
 	c = complain_that(l, E_WORD, s, "is not a build of torch",
 			  "use a tag of the PyTorch index such as cu121, or cpu, or pypi, or the "
 			  "URL of an index");
-	if (strcmp(lower_case(l->a, s), s) != 0)
-		return complain_try(l, c, grammar_torch_index, lower_case(l->a, s));
+	if (strcmp(arena_lower(l->a, s), s) != 0)
+		return complain_try(l, c, grammar_torch_index, arena_lower(l->a, s));
 	if (str_matches(s, three_parts)) {
 		c->fix = cuda_tag(l->a, s);
 		c->help = arena_printf(l->a, "write the tag of the index, %s", c->fix);

@@ -105,8 +105,6 @@ struct complaint *complain_try(struct load *l, struct complaint *c, grammar *g, 
 /* "`s` what"; adds "did you mean" if one of `words` is near to `s`, else the list of them. */
 struct complaint *complain_words(struct load *l, enum code code, const char *s, const char *what,
 				 struct names words);
-/* Returns a copy with capitals made small. */
-const char *lower_case(struct arena *a, const char *s);
 
 /*
  * Defines grammar_NAME: a text of at most `max` bytes that matches a regular expression. If it

@@ -260,12 +260,12 @@ name_cells(struct load *l, struct cells *cells)
 
 	for (size_t i = 0; i < cells->n; i++) {
 		const char *name = name_of(l, &cells->at[i].overrides), *unique = name;
-		const char *base = lower_case(l->a, name), *lower = base;
+		const char *base = arena_lower(l->a, name), *lower = base;
 		size_t number = (size_t)map_get(&taken, base);
 
 		while (map_get(&taken, lower)) {
 			unique = arena_printf(l->a, "%s-%zu", name, ++number);
-			lower = lower_case(l->a, unique);
+			lower = arena_lower(l->a, unique);
 		}
 		map_put(&taken, base, (void *)(number ? number : 1));
 		if (unique != name)

@@ -103,7 +103,7 @@ read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 
 	if (!read_text(l, k, k->path, n, t))
 		return false;
-	small = lower_case(l->a, t->s);
+	small = arena_lower(l->a, t->s);
 	/* Words that other YAML readers read as true or false. */
 	meant = str_matches(small, "^(true|yes|on|y|1)$")  ? "true" :
 		str_matches(small, "^(false|no|off|n|0)$") ? "false" :

@@ -48,10 +48,8 @@ static const struct span nowhere;
 const char *
 docker_image_tag(struct arena *a, const struct recipe *r)
 {
-	char *name = arena_strdup(a, r->stack.s), *tag;
+	char *name = arena_lower(a, r->stack.s), *tag;
 
-	for (char *c = name; *c; c++)
-		*c = to_lower(*c);
 	if (!r->cell)
 		return name;
 	tag = arena_printf(a, "%.128s", r->cell);

@@ -32,15 +32,6 @@ struct job {
 	char *chunk;
 };
 
-static double
-clock_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static bool
 is_pipe(int fd)
 {
@@ -187,7 +178,7 @@ pump(struct job *j, int i)
 		return false;
 	if (n > 0)
 		j->spec->output(j->spec->ctx, i ? PROC_ERR : PROC_OUT, j->chunk, (size_t)n,
-				clock_s() - j->start_s);
+				proc_clock_s() - j->start_s);
 	if (n > 0 && fs_write_all(i + 1, j->chunk, (size_t)n))
 		return true;
 	close(j->pipes[i]);
@@ -208,7 +199,7 @@ take_signals(struct job *j, int fd)
 static void
 loop(struct job *j, int signals)
 {
-	double now = clock_s(), drain_s = 0;
+	double now = proc_clock_s(), drain_s = 0;
 
 	while (!j->reaped || ((j->pipes[0] >= 0 || j->pipes[1] >= 0) && now < drain_s)) {
 		struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
@@ -222,13 +213,13 @@ loop(struct job *j, int signals)
 		for (int i = 0; i < 2; i++)
 			if (j->pipes[i] >= 0 && fds[i + 1].revents)
 				pump(j, i);
-		now = clock_s();
+		now = proc_clock_s();
 		reap(j, now);
 		if (j->reaped && !was)
 			drain_s = now + DRAIN_MS / 1e3;
 		if (!j->reaped && now >= j->tick_s)
 			j->tick_s = now + j->spec->tick(j->spec->ctx, now - j->start_s);
-		now = clock_s();
+		now = proc_clock_s();
 	}
 	for (int i = 0; i < 2; i++)
 		if (j->pipes[i] >= 0) {
@@ -257,7 +248,7 @@ job_run(struct arena *a, const struct job_spec *spec, struct job_end *end)
 	signal(SIGTTOU, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL); /* if it is ignored, children have no exit status */
 	j.chunk = arena_alloc(a, CHUNK, 1);
-	j.start_s = clock_s();
+	j.start_s = proc_clock_s();
 	end->error = signals < 0 ? errno : start(&j, &was);
 	end->pid = j.pid;
 	if (!end->error) {
