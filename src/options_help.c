@@ -206,14 +206,6 @@ options_man(const char *version, struct buf *out)
 }
 
 static void
-complete_words(struct buf *out, enum verb v)
-{
-	for (size_t i = 0; i < OPTION_ROWS; i++)
-		if (verb_among(option_rows[i].verbs, v))
-			buf_printf(out, " --%s", option_rows[i].name);
-}
-
-static void
 complete_bash(struct buf *out)
 {
 	buf_puts(out,
@@ -233,7 +225,9 @@ complete_bash(struct buf *out)
 	buf_puts(out, " --help --version'\n  else\n    case ${COMP_WORDS[1]} in\n");
 	for (enum verb v = 0; v < VERB_COUNT; v++) {
 		buf_printf(out, "      %s) words='", verb_table[v].name);
-		complete_words(out, v);
+		for (size_t i = 0; i < OPTION_ROWS; i++)
+			if (verb_among(option_rows[i].verbs, v))
+				buf_printf(out, " --%s", option_rows[i].name);
 		buf_puts(out, "' ;;\n");
 	}
 	buf_puts(out, "    esac\n  fi\n"

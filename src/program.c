@@ -24,14 +24,6 @@ usage_error(const char *why)
 	return EXIT_USAGE;
 }
 
-static const char *
-knowledge_folder(const struct options *o)
-{
-	const char *env = getenv("STACKBUILD_KNOWLEDGE");
-
-	return o->knowledge ? o->knowledge : env && *env ? env : NULL;
-}
-
 const char *
 user_knowledge(struct arena *a)
 {
@@ -51,7 +43,9 @@ is_refresh(const struct options *o)
 const struct facts *
 program_knowledge(struct run *r)
 {
-	const struct facts *f = facts_load(r->a, &r->ds, knowledge_folder(r->o));
+	const char *env = getenv("STACKBUILD_KNOWLEDGE"), *folder = env && *env ? env : NULL;
+	const struct facts *f =
+		facts_load(r->a, &r->ds, r->o->knowledge ? r->o->knowledge : folder);
 	const char *user = f && !r->o->no_user_knowledge ? user_knowledge(r->a) : NULL;
 
 	/* refresh replaces the user's files: it does not rest on them. */

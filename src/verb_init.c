@@ -50,14 +50,6 @@ open_included(struct init *n, const char *path, struct span at)
 }
 
 static bool
-read_list(struct init *n, const struct source *src)
-{
-	return init_is_toml(n, src) ? init_project(n, src) :
-	       init_is_yaml(n, src) ? init_environment(n, src) :
-				      init_requirements(n, src);
-}
-
-static bool
 read_sources(struct run *r, const struct names *paths, struct init *n, bool *empty)
 {
 	struct sources sources = { 0 };
@@ -87,9 +79,15 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 		if (init_is_dockerfile(n, sources.at[i]) &&
 		    !init_dockerfile(n, sources.at[i], paths))
 			return false;
-	for (size_t i = 0; i < sources.n; i++)
-		if (!init_is_dockerfile(n, sources.at[i]) && !read_list(n, sources.at[i]))
+	for (size_t i = 0; i < sources.n; i++) {
+		const struct source *src = sources.at[i];
+
+		if (!(init_is_dockerfile(n, src) ? true :
+		      init_is_toml(n, src)       ? init_project(n, src) :
+		      init_is_yaml(n, src)       ? init_environment(n, src) :
+						   init_requirements(n, src)))
 			return false;
+	}
 	return true;
 }
 

@@ -115,15 +115,6 @@ json_list(struct json *j, const char *key)
 	open(j, key, '[', ']');
 }
 
-/* Opens a map that is written on one line with its content: a row of a table. */
-static void
-json_row(struct json *j, const char *key)
-{
-	open(j, key, '{', '}');
-	if (!j->row)
-		j->row = j->depth;
-}
-
 void
 json_end(struct json *j)
 {
@@ -248,7 +239,8 @@ json_put(struct json *j, const char *fmt, ...)
 		if (*p == '{' || *p == '[') {
 			open(j, key, *p, *p == '{' ? '}' : ']');
 		} else if (*p == '(') {
-			json_row(j, key);
+			open(j, key, '{', '}');
+			j->row = j->row ? j->row : j->depth;
 		} else if (strchr("}])", *p)) {
 			json_end(j);
 		} else if (starts_with(p, "%n")) {

@@ -29,12 +29,6 @@ bad(struct checker *c, struct span at, const char *text)
 	return diag_at(c->ds, E_KNOWLEDGE, at, "%s", text);
 }
 
-static bool
-is_common(const char *key)
-{
-	return !strcmp(key, "source") || !strcmp(key, "unverified") || !strcmp(key, "note");
-}
-
 /* Checks a value, a word or a key. */
 static bool
 check_text(struct checker *c, struct span at, const char *s, enum fact_type type)
@@ -231,7 +225,7 @@ check_map(struct checker *c, const struct node *map, const struct fact_field *fi
 			f++;
 		if (p->value == c->sources)
 			continue; /* it is not a claim itself */
-		if (is_common(p->key))
+		if (among(p->key, "source unverified note"))
 			check_common(c, p);
 		else if (!f->key && in_piece(c))
 			unknown_key(c, p, fields);

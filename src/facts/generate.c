@@ -58,13 +58,6 @@ put_literal(struct buf *b, const char *s, size_t n)
 
 /* --- knowledge, as schema.h describes it --- */
 
-static void
-put_bytes(struct buf *b, const unsigned char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		buf_printf(b, "%s%u,", i % 24 ? "" : "\n\t", s[i]);
-}
-
 /*
  * Nearly every recipe reads these files and those at the top, but for the signatures of `diagnose`.
  * To decompress 50 KB takes about 0.2 ms, a tenth of the time of a check.
@@ -108,7 +101,9 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 		if (is_compressed(p.name) && !compressed(a, &p))
 			return false;
 		buf_printf(b, "static const _Alignas(uint32_t) unsigned char file_%zu[] = {", i);
-		put_bytes(b, p.block, p.z ? p.z : p.n);
+		for (size_t k = 0; k < (p.z ? p.z : p.n); k++)
+			buf_printf(b, "%s%u,", k % 24 ? "" : "\n\t",
+				   ((const unsigned char *)p.block)[k]);
 		buf_puts(b, "\n};\n\n");
 		buf_printf(&rows,
 			   "\t{ \"%s\",\n\t  { \"%s\",\n\t    \"%s\",\n\t    \"%s\" },\n"
@@ -176,14 +171,6 @@ put_text(struct arena *a, struct diags *ds, struct buf *b, const char *name, con
 }
 
 static int
-usage(void)
-{
-	fputs("usage: generate knowledge DIR | check DIR | templates FILE... | text NAME FILE\n",
-	      stderr);
-	return 2;
-}
-
-static int
 run(struct arena *a, struct diags *ds, int argc, char **argv)
 {
 	struct buf out = BUF(a);
@@ -199,7 +186,10 @@ run(struct arena *a, struct diags *ds, int argc, char **argv)
 		if (ok && !strcmp(argv[1], "knowledge"))
 			ok = put_knowledge(a, &out, &files);
 	} else {
-		return usage();
+		fputs("usage: generate knowledge DIR | check DIR | templates FILE... | "
+		      "text NAME FILE\n",
+		      stderr);
+		return 2;
 	}
 	diags_print(ds, stderr, false);
 	if (!ok)

@@ -122,12 +122,6 @@ is_extension(const char *file)
 	return starts_with(file, "extensions/");
 }
 
-static bool
-is_releases(const char *file)
-{
-	return starts_with(file, "releases/");
-}
-
 static void
 collect(struct refs *r, const struct fact_file *file)
 {
@@ -137,7 +131,7 @@ collect(struct refs *r, const struct fact_file *file)
 		list_push(r->a, &r->names[EXTENSION], name);
 		list_push(r->a, &r->names[PACKAGE], name);
 	}
-	if (is_releases(file->name))
+	if (starts_with(file->name, "releases/"))
 		list_push(r->a, &r->names[PACKAGE], fs_stem(r->a, file->name));
 	for (size_t k = 0; k < KINDS; k++) {
 		const struct node *names = NULL;

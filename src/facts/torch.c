@@ -3,13 +3,6 @@
 #include "base/str.h"
 #include "internal.h"
 
-/* "2.2.2+cu121" -> "2.2.2": the local part names a build, not a release. */
-static const char *
-public_part(const struct facts *f, const char *version)
-{
-	return arena_copy(f->a, version, strcspn(version, "+"));
-}
-
 static enum tri
 abi_of(const struct claim *build, const struct claim *release)
 {
@@ -118,7 +111,9 @@ facts_torch(const struct facts *f, const char *version)
 {
 	const struct claim *releases = fact_get(facts_file(f, "torch.yaml"), "releases");
 	const char *key;
-	const struct claim *r = fact_version(f, releases, public_part(f, version), &key);
+	/* The local part of "2.2.2+cu121" names a build, not a release. */
+	const char *release = arena_copy(f->a, version, strcspn(version, "+"));
+	const struct claim *r = fact_version(f, releases, release, &key);
 	size_t n, i = 0;
 	const struct torch_release *const *all = facts_torch_all(f, &n);
 

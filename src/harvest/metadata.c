@@ -10,12 +10,6 @@
 
 enum { REQUIREMENT_MAX = 1000, REQUIREMENTS_MAX = 2000 };
 
-static bool
-is_tracked(const struct harvester *h, const char *key)
-{
-	return names_have(h->packages, key) || facts_tracks(h->f, key);
-}
-
 /* Returns the form in which equal requirements are equal texts. */
 static const char *
 requirement_text(struct arena *a, const struct requirement *r)
@@ -75,7 +69,8 @@ metadata_take(struct work *w, const char *text, struct found_release *r)
 		const char *shown = q ? requirement_text(w->a, q) : NULL;
 
 		/* A recipe may pin any package: a bound on it counts. */
-		if (shown && strstr(shown, "extra == ") && !is_tracked(w->h, q->key))
+		if (shown && strstr(shown, "extra == ") && !names_have(w->h->packages, q->key) &&
+		    !facts_tracks(w->h->f, q->key))
 			continue;
 		/* Half of the requirements would pass for all of them. */
 		if (!shown || !is_plain(shown)) {

@@ -256,19 +256,11 @@ codes_json(struct arena *a, const struct gpu_codes *codes, struct json *j)
 	json_end(j);
 }
 
-static void
-torch_json(struct torch_span s, struct json *j)
-{
-	json_put(j,
-		 "'torch': {'releases': %n, 'built_for': %s, 'known': %f, 'imported': %f, "
-		 "'lacking': %s}",
-		 &s.releases, s.sentence, (double)s.known, (double)s.imported, s.lacking);
-}
-
 void
 object_json(struct arena *a, const struct object_shown *o, struct json *j)
 {
 	const struct elf *e = o->elf;
+	struct torch_span torch;
 
 	json_put(j, "'machine': %s, 'soname': %s, 'needed': %n, 'rpath': %s, 'size': %f",
 		 e->machine, e->soname, &e->needed, e->rpath, (double)o->size);
@@ -283,8 +275,13 @@ object_json(struct arena *a, const struct object_shown *o, struct json *j)
 		 e->glibc, e->glibcxx, e->cxxabi, e->cxx11_abi, e->old_abi, e->build_id,
 		 e->stripped, e->debug);
 	codes_json(a, o->codes, j);
-	if (!o->brief)
-		torch_json(torch_releases(a, e), j);
-	if (!o->brief)
-		symbols_json(a, e, j);
+	if (o->brief)
+		return;
+	torch = torch_releases(a, e);
+	json_put(j,
+		 "'torch': {'releases': %n, 'built_for': %s, 'known': %f, 'imported': %f, "
+		 "'lacking': %s}",
+		 &torch.releases, torch.sentence, (double)torch.known, (double)torch.imported,
+		 torch.lacking);
+	symbols_json(a, e, j);
 }

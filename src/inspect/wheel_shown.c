@@ -17,12 +17,6 @@ minor_of(const char *glibc)
 	return dot ? strtoul(dot, NULL, 10) : 0;
 }
 
-static const char *
-platform_of(const char *tag)
-{
-	return strrchr(tag, '-') + 1;
-}
-
 /* The tags of a wheel, all together. */
 struct promise {
 	unsigned long glibc; /* the oldest 2.N that a tag names; 0: none */
@@ -36,7 +30,7 @@ promise_of(struct arena *a, const struct wheel *w)
 	struct promise p = { 0 };
 
 	for (size_t i = 0; i < w->tags.n; i++) {
-		const char *tag = w->tags.at[i], *platform = platform_of(tag);
+		const char *tag = w->tags.at[i], *platform = strrchr(tag, '-') + 1;
 		const char *x86 = strstr(platform, "_x86_64");
 		unsigned long n = wheel_glibc(tag);
 

@@ -31,19 +31,13 @@ compile_env(struct maker *m, const struct stack_extension *e)
 	return env;
 }
 
-static bool
-is_commit(const char *ref)
-{
-	return strlen(ref) == 40 && strspn(ref, "0123456789abcdefABCDEF") == 40;
-}
-
 static void
 fetch(struct maker *m, struct step *st, const struct stack_extension *e)
 {
 	struct operation *op = plan_operation(m, st, OP_FETCH, NULL);
 
 	op->fetch.extension = e;
-	op->fetch.commit = e->source == SOURCE_GIT && is_commit(e->ref);
+	op->fetch.commit = e->source == SOURCE_GIT && str_matches(e->ref, "^[0-9a-fA-F]{40}$");
 	op->fetch.locked = e->source == SOURCE_GIT && m->lock && e->commit;
 	if (e->index && (!e->url || e->source == SOURCE_SDIST)) /* a lock names the sdist's URL */
 		op->fetch.index = (struct pip_index){ e->index->url.s, e->index->secret.s };

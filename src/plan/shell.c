@@ -196,18 +196,11 @@ from_index(struct writer *w, const struct pip_index *index)
 }
 
 static void
-pip_install(struct writer *w, const char *why, bool constrained)
-{
-	run(w, why, "{python} -m pip install");
-	if (constrained)
-		words(w, "-c {share}/constraints.txt");
-	pip_cache(w);
-}
-
-static void
 packages(struct writer *w, const struct operation *op)
 {
-	pip_install(w, op->why, op->packages.constrained);
+	run(w, op->why, "{python} -m pip install%s",
+	    op->packages.constrained ? " -c {share}/constraints.txt" : "");
+	pip_cache(w);
 	if (op->packages.file) {
 		words(w, "--require-hashes --no-deps");
 		from_index(w, &op->packages.index);

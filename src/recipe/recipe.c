@@ -252,13 +252,6 @@ is_touched(const struct cells *cells, const struct override *set)
 	return false;
 }
 
-/* Returns whether n cells are too much to digest, of which the first `done` have `bytes`. */
-static bool
-too_much(size_t bytes, size_t done, size_t n)
-{
-	return bytes > CANONICAL_SOME && bytes / done > CANONICAL_MAX / n;
-}
-
 static const struct recipes *
 make_all(struct making *m, const struct node *matrix)
 {
@@ -285,7 +278,8 @@ make_all(struct making *m, const struct node *matrix)
 		root = overrides_apply(l, &left, root);
 		all[c] = make(m, root, cells.at[c].name);
 		good &= all[c] != NULL;
-		if (too_much(m->canonical_bytes, c + 1, cells.n)) {
+		if (m->canonical_bytes > CANONICAL_SOME &&
+		    m->canonical_bytes / (c + 1) > CANONICAL_MAX / cells.n) {
 			fault(l, E_MATRIX, m->root->at,
 			      "the matrix's cells are more than %d MiB of recipes",
 			      CANONICAL_MAX / 1024 / 1024);

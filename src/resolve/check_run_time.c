@@ -6,20 +6,13 @@
  * gcc and headers there (apt.c), which is enough for triton; nvcc comes with the image.
  */
 
-/* Returns the image that runs: the runtime stage's, or the base. */
-static struct image_name
-image_that_runs(const struct workspace *w)
-{
-	return w->s->runtime_base.value ? facts_image_name(w->f, w->s->runtime_base.value) :
-					  w->s->image;
-}
-
 /* Tells whether the runtime image has nvcc; unknown if its name does not show it. */
 static enum tri
 has_nvcc(const struct workspace *w)
 {
 	const struct stack *s = w->s;
-	const struct image_name n = image_that_runs(w);
+	const struct image_name n =
+		s->runtime_base.value ? facts_image_name(w->f, s->runtime_base.value) : s->image;
 	bool installed = !s->runtime_base.value && s->cuda.value && s->cuda_from != CUDA_IMAGE;
 
 	if (installed || (n.flavour && !strcmp(n.flavour, "devel")))

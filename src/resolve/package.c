@@ -147,15 +147,6 @@ build_needs(struct workspace *w)
 
 /* --- ordinary ones --- */
 
-static void
-from_index(const struct workspace *w, struct stack_package *p)
-{
-	const struct recipe_index *x = extra_index(w, p->key);
-
-	p->index = x ? x->url.s : NULL;
-	p->index_secret = x ? x->secret.s : NULL;
-}
-
 /*
  * Returns true if it is an extension of the stack, or must be one: pip does not install it as a
  * package.
@@ -366,8 +357,12 @@ resolve_packages(struct workspace *w)
 			  package_given(&w->r->packages.at[i], "the recipe lists it"));
 	for (size_t i = 0; i < s->extensions.n; i++)
 		run_needs(w, &s->extensions.at[i]);
-	for (size_t i = 0; i < s->packages.n; i++)
-		from_index(w, &s->packages.at[i]);
+	for (size_t i = 0; i < s->packages.n; i++) {
+		const struct recipe_index *x = extra_index(w, s->packages.at[i].key);
+
+		s->packages.at[i].index = x ? x->url.s : NULL;
+		s->packages.at[i].index_secret = x ? x->secret.s : NULL;
+	}
 	build_needs(w);
 	mark_left_out(w, &s->torch_packages);
 	mark_left_out(w, &s->packages);

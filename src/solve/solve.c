@@ -28,16 +28,6 @@ ask(struct search *s, struct nogood *g)
 	list_push(s->u->scratch, &s->asking, (struct asking){ .g = g, .level = level });
 }
 
-/* Facts that the decision completes: only one that cannot hold of a variable not there changes. */
-static void
-ask_after(struct search *s, unsigned variable, unsigned value)
-{
-	const struct variable *t = &s->u->variables.at[variable];
-
-	for (size_t i = 0; value < t->n && i < t->plain.n; i++)
-		ask(s, t->plain.at[i]);
-}
-
 static bool
 before(const struct search *s, unsigned x, unsigned y)
 {
@@ -203,7 +193,9 @@ go_on(struct search *s, unsigned x)
 		return take_facts(s);
 	}
 	search_decide(s, x, value);
-	ask_after(s, x, value);
+	/* Facts that the decision completes: only one that cannot hold of a variable not there changes. */
+	for (size_t i = 0; value < t->n && i < t->plain.n; i++)
+		ask(s, t->plain.at[i]);
 	return NULL;
 }
 

@@ -40,17 +40,6 @@ is_pipe(int fd)
 	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/*
- * Returns whether the terminal may be handed over: we lead the job in front of it, alone. A
- * pipeline's other members, or the script that started us, would lose the terminal and its signals.
- */
-static bool
-leads_terminal(void)
-{
-	return isatty(0) && tcgetpgrp(0) == getpgrp() && getpgrp() == getpid() && !is_pipe(1) &&
-	       !is_pipe(2);
-}
-
 static void
 take_terminal(pid_t group)
 {
@@ -101,7 +90,10 @@ start(struct job *j, const sigset_t *mask)
 
 	if (error)
 		return error;
-	j->has_terminal = leads_terminal();
+	/* We lead the job in front of it, alone: a pipeline's other members, or the script that started us,
+	 * would lose the terminal and its signals. */
+	j->has_terminal = isatty(0) && tcgetpgrp(0) == getpgrp() && getpgrp() == getpid() &&
+			  !is_pipe(1) && !is_pipe(2);
 	j->own_group = j->has_terminal || !isatty(0) || tcgetpgrp(0) != getpgrp();
 	j->pid = fork();
 	if (j->pid == 0)
