@@ -9,7 +9,7 @@
 
 #include "str.h"
 
-/* Under ASan a shared block would hide an overrun inside it. */
+/* Under ASan, shared blocks would hide overruns inside a block. */
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_SHARED 0
 #elif defined(__has_feature)
@@ -21,7 +21,7 @@
 #define ARENA_SHARED 1
 #endif
 
-/* Blocks grow, so that a small arena is cheap to make and a large one has few of them. */
+/* Block sizes grow: a small arena is cheap to make, and a large one has few blocks. */
 enum { BLOCK_FIRST = ARENA_SHARED ? 4 * 1024 : 0, BLOCK_MOST = 256 * 1024 };
 
 struct block {
@@ -43,7 +43,7 @@ exhausted(void)
 	static const char said[] = "stackbuild: out of memory\n";
 	void (*act)(void) = last_act;
 
-	last_act = NULL; /* it does not allocate, but a library under it might */
+	last_act = NULL; /* last_act does not allocate, but a library that it calls might */
 	if (act)
 		act();
 	(void)!write(STDERR_FILENO, said, sizeof(said) - 1);
@@ -57,10 +57,10 @@ memory_at_exhaustion(void (*act)(void))
 }
 
 /*
- * The allocator of the whole process, as "Replacing malloc" in glibc's manual describes: without memory
- * glibc's regexec answers "no match", libyaml frees twice, libcrypto crashes and libarchive aborts.
- * A sanitizer has an allocator of its own, which ends the process too.  musl has the same three names,
- * for its own use: a static program can call them.
+ * The allocator of the whole process, as "Replacing malloc" in glibc's manual describes: without
+ * memory glibc's regexec answers "no match", libyaml frees twice, libcrypto crashes and libarchive
+ * aborts. A sanitizer's own allocator also ends the process. musl has internal functions with the
+ * same three names, which a static program can call.
  */
 #if ARENA_SHARED
 extern void *__libc_malloc(size_t size);
@@ -143,7 +143,7 @@ take(struct arena *a, size_t size, size_t align)
 		b->size = want;
 		a->size += want;
 		at = 0;
-		/* A block made for one large thing goes behind the head, which has room left. */
+		/* A block for one large allocation goes behind the head, which still has room. */
 		if (ARENA_SHARED && want == size && a->head) {
 			b->next = a->head->next;
 			a->head->next = b;
@@ -159,7 +159,8 @@ take(struct arena *a, size_t size, size_t align)
 void *
 arena_alloc(struct arena *a, size_t size, size_t align)
 {
-	/* Not the whole block by calloc: its last part is often never used, nor paged in. */
+	/* This clears only the returned bytes: the last part of a block is often never used, nor
+	 * paged in. */
 	return memset(take(a, size, align), 0, size);
 }
 

@@ -8,24 +8,25 @@
  * Memory that is released all at once.  A run has one arena; everything that a
  * stage returns lives in it until the process ends, so nothing is freed one by
  * one.  Running out of memory ends the process (exit 1): no caller checks for
- * NULL.  Under AddressSanitizer every allocation has a block of its own, so that
- * running off its end is caught.
+ * NULL. Under AddressSanitizer, every allocation has its own block, so that it detects accesses
+ * past the end.
  */
 struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
 
-/* Zeroed memory.  `align` is a power of two, at most that of max_align_t. */
+/* Returns zeroed memory.  `align` is a power of two, at most that of max_align_t. */
 void *arena_alloc(struct arena *a, size_t size, size_t align);
 
 /*
- * `old`, of `had` bytes, as `size` bytes (more than `had`): in place if nothing was allocated
- * since, otherwise as a copy. New bytes are zero.
+ * Grows `old` from `had` to `size` bytes: in place if nothing was allocated since, otherwise as a
+ * copy. New bytes are zero.
  */
 void *arena_grow(struct arena *a, void *old, size_t had, size_t size, size_t align);
 
-/* Copies: of `n` bytes and a NUL after them; of a C string; of one in lower case; of printf's result. */
+/* Return copies: of `n` bytes, with a NUL after them; of a C string; of one in lower case; of printf's
+ * result. */
 char *arena_copy(struct arena *a, const char *bytes, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_lower(struct arena *a, const char *s);
@@ -38,7 +39,7 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 	((type *)arena_alloc_array((a), (n), sizeof(type), _Alignof(type)))
 void *arena_alloc_array(struct arena *a, size_t n, size_t size, size_t align);
 
-/* `act` is called before memory that ran out ends the process; it must not allocate. */
+/* Sets a function to call before the process ends for lack of memory; it must not allocate. */
 void memory_at_exhaustion(void (*act)(void));
 
 #endif

@@ -9,9 +9,9 @@
 #include "arena.h"
 
 /*
- * Text that grows, in an arena, up to a maximum.  Past the maximum nothing more
- * is added and `over` is set: callers with unbounded input check it once.
- * `p` is always NUL-terminated after the first call; before it, NULL.
+ * A growing text in an arena, up to a maximum. Past the maximum, nothing more is added and `over`
+ * is set; callers with unbounded input check it once. `p` is always NUL-terminated after the first
+ * call; before it, NULL.
  */
 struct buf {
 	struct arena *a;
@@ -30,8 +30,8 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 const char *buf_text(struct buf *b); /* never NULL */
 
 /*
- * Adds the words of a text, with a line break and `indent` blanks before each one that would pass
- * column `width`.  The first word starts at column `indent`; columns are code points.
+ * Adds the words of a text, with a line break and `indent` blanks before each word that would pass
+ * column `width`. The first word starts at column `indent`; columns are code points.
  */
 void buf_wrap(struct buf *b, const char *text, size_t indent, size_t width);
 
@@ -43,7 +43,7 @@ buf_clear(struct buf *b)
 	buf_add(b, "", 0);
 }
 
-/* Most characters find room: that is decided here, without a call. */
+/* Inline, because the buffer has room for most characters. */
 static inline void
 buf_putc(struct buf *b, char c)
 {

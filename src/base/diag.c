@@ -27,7 +27,7 @@ diags_append(struct diags *to, struct diags *from)
 {
 	if (from->head) {
 		for (struct diag *d = from->head; d; d = d->next)
-			d->all = to; /* later notes and forced errors count in `to` */
+			d->all = to; /* later changes of severity count in `to` */
 		*to->tail = from->head;
 		to->tail = from->tail;
 	}

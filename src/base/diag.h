@@ -9,15 +9,15 @@
 #include "arena.h"
 
 /*
- * A diagnostic is one thing the user should know, tied to the text that caused
- * it.  Stages add diagnostics and carry on; only main() prints them.  A
- * function that returns NULL or false has added at least one error.
+ * A diagnostic is a message for the user about the text that caused it. Stages add diagnostics and
+ * carry on; only main() prints them. A function that returns NULL or false has added at least one
+ * error.
  *
- * Wording: lower case, no full stop, backticks round the user's text.  The error
- * says what is wrong; only help says what to do; because says why, in facts.
+ * Wording: lower case, no full stop, backticks round the user's text. The error describes the
+ * problem, `because` gives the facts that cause it, and only `help` says what to do.
  */
 
-/* A text we can point into.  `text` is not NUL-terminated; `path` is for show. */
+/* A text that diagnostics can point into. `text` is not NUL-terminated; `path` is for display. */
 struct buf;
 struct source {
 	const char *path;
@@ -27,15 +27,15 @@ struct source {
 
 /*
  * A run of characters on one line of a source.  Lines and columns count from 1;
- * columns count Unicode code points.  A span with line 0 is "nowhere in
- * particular": the file as a whole if src is set, else a flag or the program.
+ * columns count Unicode code points. A span with line 0 has no place: it means the whole file if
+ * src is set, else a flag or the program.
  */
 struct span {
 	const struct source *src;
 	uint32_t line, col, width;
 };
 
-/* A text value and where it was written; s is NULL when it was not given. */
+/* A text value and its place; s is NULL if the text is missing. */
 struct text {
 	const char *s;
 	struct span at;
@@ -61,9 +61,9 @@ extern const struct code_row code_table[CODE_COUNT];
 extern const char *const severity_words[]; /* "note", "warning", "error" */
 
 /*
- * One place of a fix: `replacement` replaces exactly the characters of `at`.  A width of 0
- * inserts before column `col`.  A newline is "\n", also in a file with other line ends.  A
- * whole line that is replaced by "" is removed with its line end.
+ * One place of a fix: `replacement` replaces exactly the characters of `at`. A width of 0 inserts
+ * before column `col`. A newline is "\n", also in a file with other line ends. Replacing a whole
+ * line by "" removes its line end, too.
  */
 struct edit {
 	struct edit *next;
@@ -103,7 +103,7 @@ struct diags {
 
 void diags_init(struct diags *ds, struct arena *a);
 
-/* Removes one from its list; `at` is where the list points to it. */
+/* Removes one from its list; `at` is the list's pointer to it. */
 void diag_remove(struct diags *ds, struct diag **at);
 /* Removes warnings and notes. */
 void diags_keep_errors(struct diags *ds);
@@ -121,26 +121,26 @@ enum severity diag_severity(const struct diag *d);
 /* Turns an error into a warning: the user has seen it and wants to continue. */
 void diag_force(struct diag *d);
 
-/* Adds a line under a diagnostic, by one of the macros below; returns the diagnostic. */
+/* Adds a line under a diagnostic and returns the diagnostic; the macros below call it. */
 struct diag *diag_line(struct diag *d, enum note_kind kind, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The other place: where the other half of a conflict was written. */
+/* Adds another place of a conflict. */
 #define diag_note(d, ...) diag_line((d), NOTE_PLACE, __VA_ARGS__) /* at, format */
 
-/* One fact of the chain that leads to the error; printed as "because ... and ...". */
+/* Adds one fact of the chain that leads to the error; printed as "because ... and ...". */
 #define diag_why(d, ...) diag_line((d), NOTE_WHY, (struct span){ 0 }, __VA_ARGS__)
 
 /*
- * The next action, in the imperative: "use cu121". The best help comes first and is printed
+ * Adds the next action, in the imperative: "use cu121". The best help comes first and is printed
  * after `help:`, the alternatives after `or`.
  */
 #define diag_help(d, ...) diag_line((d), NOTE_HELP, (struct span){ 0 }, __VA_ARGS__)
 
 /*
- * Help that can be applied mechanically: replace the text at `at` by `replacement`.
- * `check --fix` applies the first help of an error, if it has edits.  The text of a
- * scalar comes from edit_scalar (base/edit.h), so that readers get the same text.
+ * Adds a help that `check --fix` can apply: it replaces the text at `at` by `replacement`. `check
+ * --fix` applies the first help of an error, if it has edits. edit_scalar (base/edit.h) writes the
+ * text of a scalar, with quotes if YAML needs them.
  */
 struct diag *diag_fix(struct diag *d, struct span at, const char *replacement, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -155,10 +155,10 @@ struct diag *diag_cost(struct diag *d, const char *fmt, ...) __attribute__((form
 const struct note *diag_first_help(const struct diag *d);
 
 /* Adds the evidence: a URL or a file and line, so that the claim can be checked. */
-struct diag *diag_source(struct diag *d, const char *source); /* NULL: none, nothing is added */
+struct diag *diag_source(struct diag *d, const char *source); /* NULL: adds nothing */
 
 /*
- * diags_print -- every diagnostic, in order, as text.
+ * diags_print -- prints every diagnostic, in order, as text.
  *
  *   out     the first line of each is "path:line:col: error[SBnnnn]: message";
  *           at most DIAG_BYTES_MAX bytes, the rest is counted in a last line
@@ -168,9 +168,11 @@ bool diags_print(const struct diags *ds, FILE *out, bool colour);
 
 enum { DIAG_BYTES_MAX = 200 * 1000 };
 
-/* --- for programs: at most DIAG_BYTES_MAX bytes; omitted diagnostics are counted --- */
+/* --- formats for programs: at most DIAG_BYTES_MAX bytes, with a count of omitted diagnostics
+ * --- */
 
-/* Drops later diagnostics with the same text and place (the cells of a matrix repeat them). */
+/* Drops later diagnostics with the same text and place, because the cells of a matrix repeat
+ * them. */
 void diags_fold(struct diags *ds);
 
 /*
@@ -183,15 +185,15 @@ void diags_fold(struct diags *ds);
  */
 void report_json(const struct diags *ds, struct buf *out);
 
-/* SARIF 2.1.0 (OASIS), one run; columns are Unicode code points. */
+/* Writes SARIF 2.1.0 (OASIS), one run; columns are Unicode code points. */
 void report_sarif(const struct diags *ds, const char *version, struct buf *out);
 
-/* Workflow commands of GitHub Actions: ::error file=,line=,col=,title=::message */
+/* Writes workflow commands of GitHub Actions: ::error file=,line=,col=,title=::message */
 void report_github(const struct diags *ds, struct buf *out);
 
 /* --- texts --- */
 
-/* Line `n` (from 1) of `src` without its line end; false past the end. */
+/* Finds line `n` (from 1) of `src`, without its line end; false past the end. */
 bool source_line(const struct source *src, uint32_t n, const char **line, size_t *size);
 
 /* Adds a text that is safe on a terminal: invisible characters and invalid UTF-8 become `?`. */
@@ -200,7 +202,7 @@ void diag_inert(const char *text, struct buf *out);
 /* Returns the first "user:secret" before an "@" in the URLs of a text, and its length, or NULL. */
 const char *url_credentials(const char *text, const char *end, size_t *n);
 
-/* "user:secret@" in URLs becomes "***@", in a copy; the text itself if there is none. */
+/* Returns a copy with "***@" for "user:secret@" in URLs; the text itself if there is none. */
 const char *mask_credentials(struct arena *a, const char *text);
 
 /* Reports an internal error with its place, and exits with 70. */

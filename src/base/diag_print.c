@@ -23,7 +23,8 @@ columns(const char **line, size_t *size, size_t from, size_t to)
 	*size = utf8_bytes(*line, *size - skipped, to - from);
 }
 
-/* Characters that are not seen, or that turn the text round: Unicode's Cc, Cf, Zl and Zp. */
+/* Returns true for invisible characters and those that change the direction of text: Unicode's Cc,
+ * Cf, Zl and Zp. */
 static bool
 is_invisible(uint32_t c)
 {
@@ -44,7 +45,7 @@ is_invisible(uint32_t c)
 	return false;
 }
 
-/* Prints text that is safe for a terminal: an escape sequence in a recipe must stay inert. */
+/* Prints text safely: an escape sequence in a recipe must not reach the terminal. */
 static void
 print_bytes(const char *p, size_t n, struct buf *out)
 {
@@ -98,7 +99,7 @@ print_part(const char *line, const char *p, size_t n, struct buf *out)
  *     5 | torch: 2.2.2
  *       |        ^^^^^
  *
- * The caret row copies the line's tabs, so that the carets land right at any tab
+ * The caret row copies the line's tabs, so that the carets are in the right column at any tab
  * width.
  */
 static void
@@ -155,7 +156,7 @@ print_place(struct span at, struct buf *out)
 	buf_puts(out, ": ");
 }
 
-/* Prints a line with the edits applied; of a long one, only the changed part. */
+/* Prints a line with the edits applied; of a long line, it prints only the changed part. */
 static void
 print_edited(const char *line, size_t size, const struct edits *on, struct buf *out)
 {
@@ -182,8 +183,8 @@ print_edited(const char *line, size_t size, const struct edits *on, struct buf *
 }
 
 /*
- *     9 |   - mamba-ssm==2.2.2       a line as it will be; more lines if some come
- *    10 -   - xformers==0.0.25       a line that goes
+ *     9 |   - mamba-ssm==2.2.2       a changed line in its new form, and added lines
+ *    10 -   - xformers==0.0.25       a removed line
  */
 static void
 print_fixed(const struct edits *on, struct buf *out)
@@ -261,7 +262,7 @@ help_width(const struct diag *d, const struct note *n)
 	return strlen(help_word(d, n)) + text_columns(n->text, strlen(n->text));
 }
 
-/* Prints the costs of the helps in one column where the lines are short enough. */
+/* Returns the column for the costs of the helps, if the lines are short enough. */
 static void
 print_cost(const struct diag *d, const struct note *n, struct buf *out)
 {

@@ -7,8 +7,8 @@
 #include "str.h"
 
 /*
- * Returns true for the words that some YAML takes for null, true or false, in lower case; and two
- * keys.
+ * Returns true for the lower-case words that a version of YAML reads as null, true or false, and
+ * for two keys.
  */
 static bool
 is_reserved(const char *s)
@@ -25,8 +25,8 @@ is_reserved(const char *s)
 }
 
 /*
- * Returns true for a number whose text no reader changes: 0, 17, -3, 12.4; not 3.10, 007, 1_000,
- * 9.0. More digits than a double holds would change too.
+ * Returns true for a number whose text no reader changes: 0, 17, -3, 12.4; not 3.10, 007, 1_000 or
+ * 9.0, nor one with more digits than a double holds.
  */
 static bool
 is_canonical_number(const char *s)
@@ -38,8 +38,8 @@ is_canonical_number(const char *s)
 }
 
 /*
- * Text that YAML 1.1 or 1.2 may take for a number, a time or a date: more than they do,
- * but no version such as 2.2.2 and nothing with a letter that no number has.
+ * Returns true for text that YAML 1.1 or 1.2 may read as a number, a time or a date. It matches
+ * more than they do, but no version such as 2.2.2, and no text with a letter that no number has.
  */
 static bool
 looks_like_number(const char *s)
@@ -62,7 +62,7 @@ edit_is_plain(const char *s)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 
-		/* < and > are not indicators here, but users quote requirements anyway. */
+		/* < and > need no quotes here, but users quote requirements anyway. */
 		if (c < ' ' || c >= 0x7f || strchr(",[]{}<>\\\"", c))
 			return false;
 		if ((c == ':' && (s[i + 1] == ' ' || s[i + 1] == '?')) ||
@@ -104,7 +104,7 @@ write_double(struct buf *out, const char *value)
 	buf_putc(out, '"');
 }
 
-/* Single quotes know one escape: their own, doubled. */
+/* Writes a single-quoted text, in which only the quote is escaped, by doubling it. */
 static bool
 write_single(struct buf *out, const char *value)
 {
@@ -138,7 +138,7 @@ edit_place(struct span at, struct str *line, struct str *text)
 }
 
 /*
- * Returns true for a part of a scalar: before a whole one are blanks, brackets, commas, or the
+ * Returns true for a part of a scalar: a whole scalar follows a blank, a bracket, a comma, or the
  * colon of JSON.
  */
 static bool

@@ -5,16 +5,16 @@
 #include "list.h"
 #include "str.h"
 
-/* Edits of a YAML file as replacements of text.  Knows no keys. */
+/* Edits of a YAML file as replacements of text.  It is independent of the recipe's keys. */
 
 /*
- * edit_scalar -- a value as the YAML text that replaces a scalar.
+ * edit_scalar -- returns the YAML text of a value that replaces a scalar.
  *
  *   in      at: the old scalar as yaml_read gives it (node.at, pair.key_at), with its quotes;
- *           no place: a plain one.  value: the text that a reader must get; for a part of a scalar,
- *           such as the version behind ==, edit_scalar returns the value as it is
- *   out     in the old style, if that can hold the value: a plain scalar stays plain where
- *           YAML 1.1 and 1.2, in block and flow context, read the same text, else "..."
+ *           without a place, a plain scalar. value: the text that a reader must get; a part of a
+ *           scalar, such as the version after ==, is returned unchanged
+ *   out     the value in the old style if possible: a plain scalar stays plain if YAML 1.1 and 1.2
+ *           read the same text in block and flow context, otherwise it becomes "..."
  *   memory  lives in a
  *   source  YAML 1.2.2, 5.7 and 7.3; YAML 1.1 type repository
  */
@@ -26,13 +26,13 @@ const char *edit_scalar(struct arena *a, struct span at, const char *value);
  */
 bool edit_place(struct span at, struct str *line, struct str *text);
 
-/* Returns whether two edits do the same at the same place. */
+/* Returns whether two edits make the same change at the same place. */
 bool edit_same(const struct edit *x, const struct edit *y);
 
 /* Returns whether the edit removes a whole line, with its line end. */
 bool edit_takes_line(const struct edit *e);
 
-/* Returns the column behind an edit; a whole line that goes takes its line end along. */
+/* Returns the column after an edit; a removed line includes its line end. */
 uint32_t edit_end(const struct edit *e);
 
 struct edits LIST(const struct edit *);
@@ -40,24 +40,24 @@ struct edits LIST(const struct edit *);
 void edit_insert(struct arena *a, struct edits *all, const struct edit *e);
 
 /*
- * edit_move -- the edits that move an item from one list to another one, which is made if the
- * file has none; a list that becomes empty goes with its key, if the key stands alone on its line.
+ * edit_move -- makes the edits that move an item from one list to another. They create the other
+ * list if the file has none, and remove an empty list whose key is alone on its line.
  *
  *   in      item: the place of the item, or of a part of it; from, to: the keys of the lists in the
  *           root: "packages", "torch.with"
- *   out     false: the file writes them in a way that no edit is known for
+ *   out     false: edits cannot express the change
  *   memory  lives in a
  */
 bool edit_move(struct arena *a, struct span item, const char *from, const char *to,
 	       struct edits *out);
 
 /*
- * edit_append -- the edits that add an item to a list of the root, or of a map in it, which is made
- * if the file has none.
+ * edit_append -- makes the edits that add an item to a list of the root, or of a map in it. They
+ * create the list if the file has none.
  *
- *   in      there: a place in the file; key: of the list, "extensions" or "torch.with"; after: keys
- *           of the root, behind the first of which a new list stands, "packages torch"; of a list in
- *           a map the key that a plain value of the map means, "version"
+ *   in      there: a place in the file; key: that of the list, "extensions" or "torch.with"; after:
+ *           keys of the root, "packages torch": a new list follows the first of them; for a list in
+ *           a map, the key for the map's plain value, "version"
  *   out     as edit_move
  */
 bool edit_append(struct arena *a, struct span there, const char *key, const char *after,

@@ -19,9 +19,9 @@ struct move {
 	struct arena *a;
 	const struct source *src;
 	const struct node *root, *from, *to; /* to: NULL where the file has no such list */
-	const struct pair *from_pair;        /* the key of `from`, if it is one of the root */
+	const struct pair *from_pair; /* the pair of `from`, if `from` is a key of the root */
 	const char *to_key;
-	size_t item;       /* of `from` */
+	size_t item;       /* index in `from` */
 	const char *value; /* as YAML text */
 	const char *tail;  /* the comment after it on its line of a block list */
 	struct edits *out;
@@ -45,7 +45,7 @@ line_of(const struct move *m, uint32_t line)
 	return s;
 }
 
-/* Returns the characters of a line from a column to before another; 0: to its end. */
+/* Returns the characters of a line from one column up to another (excluded); 0: up to its end. */
 static struct span
 columns(const struct move *m, uint32_t line, uint32_t from, uint32_t to)
 {
@@ -101,9 +101,9 @@ last_line(const struct node *n)
 	return last;
 }
 
-/* --- the item goes --- */
+/* --- removal of the item --- */
 
-/* Behind an item of a flow list, with the comma that follows on its line. */
+/* Returns the column after an item of a flow list, including the comma that follows on its line. */
 static uint32_t
 after_comma(const struct move *m, const struct node *item)
 {
@@ -140,9 +140,9 @@ remove_flow(struct move *m)
 		add(m, columns(m, line, item->at.col, end), "");
 }
 
-/* --- the item comes --- */
+/* --- insertion of the item --- */
 
-/* "  - " as the items of a block list begin, of the line with that item. */
+/* Returns " - " as the items of a block list begin; `line` has the item. */
 static const char *
 dash_of(const struct move *m, const struct node *list)
 {
@@ -235,7 +235,7 @@ is_own_line(const struct move *m, const struct node *item, struct span key)
 	return true;
 }
 
-/* The only item of a list takes its list along: the key gets the other name, or goes. */
+/* Moves the only item of a list: renames the key, or removes it. */
 static bool
 move_last(struct move *m)
 {
@@ -285,7 +285,8 @@ find_item(struct move *m, struct span at)
 	for (m->item = 0; m->from && m->item < m->from->n; m->item++) {
 		const struct node *n = m->from->items[m->item];
 
-		/* The place may be a part of it: a name without the version, or without quotes. */
+		/* The place may be a part of the item: a name without the version, or without
+		 * quotes. */
 		if (n->kind == NODE_SCALAR && !n->lines && n->at.line == at.line &&
 		    n->at.col <= at.col && at.col <= n->at.col + n->at.width)
 			return true;
@@ -323,7 +324,8 @@ line_before(const struct move *m, const struct pair *next)
 	return line;
 }
 
-/* Adds a line behind the value of a key of the root; apart: below an empty line, if the key has one above. */
+/* Adds a line after the value of a key of the root; apart: after an empty line, if the key has one
+ * before it. */
 static void
 add_behind(struct move *m, const struct pair *pair, const char *text, bool apart)
 {
@@ -345,7 +347,8 @@ pair_of(const struct node *map, const char *key)
 	return NULL;
 }
 
-/* Adds a list to the root: behind the first key of `after` that the file has, else before all keys. */
+/* Adds a list to the root: after the first key of `after` that the file has, otherwise before all
+ * keys. */
 static void
 append_to_root(struct move *m, const char *key, const char *after)
 {
@@ -445,6 +448,7 @@ edit_move(struct arena *a, struct span item, const char *from, const char *to, s
 		add(&m, columns(&m, m.from->items[m.item]->at.line, 1, 0), "");
 	else
 		return false;
-	/* A new list is next to its own key: that of `torch.with` is not in the root. */
+	/* add_list puts a new list next to its key in the root, and `torch.with` is not in the
+	 * root. */
 	return m.to ? append(&m) : !strchr(from, '.') && add_list(&m);
 }

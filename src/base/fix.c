@@ -6,14 +6,14 @@
 #include "str.h"
 #include "yaml.h"
 
-/* Fixes of one round: each is checked by reading the files again. */
+/* Maximum of fixes in a round: stackbuild reads the files again after each one. */
 enum { TRIES_MAX = 50 };
 
 struct round {
 	struct arena *a;
 	struct fix_files *files;
-	const struct node **roots; /* of the files, before */
-	struct edits done;         /* those accepted so far, in the order of their places */
+	const struct node **roots; /* of the files, before the fixes */
+	struct edits done;         /* edits accepted so far, in the order of their places */
 };
 
 /* Finds the first multi-line value that begins at the place, below a node. */
@@ -58,8 +58,8 @@ obstacle(const struct round *r, const struct edit *e)
 }
 
 /*
- * Returns true for equal places, or one within the other; an insertion may be at either end of
- * another.
+ * Returns true for equal places, or one within the other; an insertion at either end of the other
+ * one is not within it.
  */
 static bool
 overlap(const struct edit *x, const struct edit *y)
@@ -72,13 +72,13 @@ overlap(const struct edit *x, const struct edit *y)
 	       (x->at.col == y->at.col && x_end == y_end);
 }
 
-/* Adds an edit to the text of a file, of which *at bytes are done. */
+/* Adds an edit to the new text of a file; *at bytes of the old text are already copied. */
 static void
 apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
 {
 	const char *nl = memchr(src->text, '\n', src->size);
-	bool crlf =
-		nl && nl > src->text && nl[-1] == '\r'; /* its line ends are those of its first */
+	bool crlf = nl && nl > src->text &&
+		    nl[-1] == '\r'; /* the first line end decides for the file */
 	struct str line, text;
 	size_t from, to;
 
@@ -86,7 +86,7 @@ apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
 	from = (size_t)(text.p - src->text);
 	to = from + text.n;
 	if (edit_takes_line(e)) {
-		/* The line end goes along; of the last line that before it. */
+		/* The line end is removed, too; for the last line, the one before it. */
 		to += to < src->size && src->text[to] == '\r';
 		if (to < src->size) {
 			to++;
@@ -104,7 +104,7 @@ apply(struct buf *b, const struct source *src, const struct edit *e, size_t *at)
 	*at = to;
 }
 
-/* Writes the files with the edits that are done; false if one would no longer be YAML. */
+/* Makes the texts of the files with all accepted edits; false if one would no longer be YAML. */
 static bool
 write_texts(struct round *r)
 {
@@ -136,7 +136,7 @@ write_texts(struct round *r)
 	return good;
 }
 
-/* Applies all edits of a fix or none: none if it is refused or a file would be no YAML any more. */
+/* Applies all edits of a fix, or none if it is refused or would make a file invalid. */
 static void
 try_fix(struct round *r, struct fix *f)
 {
@@ -217,7 +217,8 @@ fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
 	struct fixes fixes = { 0 };
 	size_t tries = 0;
 
-	/* Warnings when no error can be fixed: the fix of an error may be one of a warning, too. */
+	/* Fixes warnings only if no error can be fixed: the fix of an error may fix a warning,
+	 * too. */
 	for (int severity = SEV_ERROR; severity >= SEV_WARNING && !r.done.n; severity--)
 		for (struct diag *d = ds->head; d; d = d->next) {
 			struct fix f = { .diag = d, .help = diag_first_help(d) };
@@ -287,10 +288,10 @@ fix_print(const struct edit *e, struct buf *out)
 
 /* --- the description of a changed file --- */
 
-/* Lines with their ends; only the last may have none. */
+/* Lines with their line ends, which only the last one may lack. */
 struct lines LIST(struct str);
 
-/* Lines from x on of the old text give way to those from y on of the new one. */
+/* A change: lines from x on in the old text become lines from y on in the new text. */
 struct part {
 	size_t x, olds, y, news;
 };
@@ -315,9 +316,9 @@ split(struct arena *a, const char *text, size_t size)
 }
 
 /*
- * Returns how many lines of both differ from line x and y on, before they agree again: the fewest
- * in sum. Fixes change few lines; texts that never agree within DIFFERING_MAX lines differ to the
- * end.
+ * Returns the smallest number of lines, in sum, that differ after line x and y before the texts
+ * agree again. Fixes change few lines: texts that do not agree again within DIFFERING_MAX lines
+ * differ up to the end.
  */
 static struct part
 differing(const struct lines *old, const struct lines *new, size_t x, size_t y)
@@ -407,7 +408,7 @@ fix_diff(const char *path, const char *old_text, size_t old_size, const char *ne
 	for (size_t i = 0, k; i < all.n; i = k) {
 		const struct part *p = all.at;
 
-		/* The largest context that does not join another hunk. */
+		/* Hunks whose context lines meet become one. */
 		for (k = i + 1; k < all.n; k++)
 			if (p[k].x - p[k - 1].x - p[k - 1].olds > 2 * CONTEXT)
 				break;

@@ -16,7 +16,7 @@ struct fix_files LIST(struct fix_file);
 
 enum fix_state {
 	FIX_DONE,
-	FIX_LATER,  /* it overlaps a fix of this round: try again in the next one */
+	FIX_LATER,  /* overlaps a fix of this round: try again in the next one */
 	FIX_REFUSED /* `why` has the reason */
 };
 
@@ -30,16 +30,15 @@ struct fix {
 struct fixes LIST(struct fix);
 
 /*
- * fix_round -- applies the first help of every error; where no error has one that can be applied, of
+ * fix_round -- applies the first help of every error or, if no error has an applicable one, of
  * every warning.
  *
- *   in      ds: places of edits point into the sources of `files`, or cannot be changed;
- *           skip: fix_name of fixes that are refused: they and others undo each other
- *   out     the fixes in the order of their errors; files->at[].text.  All edits of a
- *           fix are done or none; of two that touch each other the first is; bytes that
- *           no edit names stay; what was YAML stays YAML.  What is wrong with single
- *           values (SB01xx) is done at once; of the errors of later stages, which may
- *           have one cause, one
+ *   in      ds: places of edits point into the sources of `files`, or cannot be changed; skip:
+ *           fix_name of fixes to refuse, because they and others undo each other
+ *   out     the fixes in the order of their errors; files->at[].text. All edits of a fix are
+ *           applied, or none; of two overlapping fixes, the first one. Other bytes stay the same,
+ *           and a valid YAML file stays valid. All fixes of single values (SB01xx) are applied in
+ *           one round, but only one fix of later stages, whose errors may have the same cause
  *   memory  lives in a
  */
 struct fixes fix_round(struct arena *a, const struct diags *ds, const struct names *skip,
@@ -57,7 +56,7 @@ const char *fix_apply(struct arena *a, struct edit *edits, struct fix_files *fil
 /* Returns the identity of a fix across rounds: its code and the line of its error. */
 const char *fix_name(struct arena *a, const struct fix *f);
 
-/* fix_print -- an edit on one line: "r.yaml:3: `2.2.2` -> `2.5.1`". */
+/* fix_print -- prints an edit on one line: "r.yaml:3: `2.2.2` -> `2.5.1`". */
 void fix_print(const struct edit *e, struct buf *out);
 
 /*

@@ -25,7 +25,8 @@ close_fd(const int *fd)
 
 #define CLEANUP_FD __attribute__((cleanup(close_fd)))
 
-/* Returns the rest of `fd`, at most max bytes, into src; returns why it cannot be, or NULL. */
+/* Returns the rest of `fd`, at most max bytes, into src; returns the reason of a failure, or
+ * NULL. */
 static const char *
 read_all(struct arena *a, int fd, size_t max, struct source *src)
 {
@@ -65,7 +66,7 @@ fs_read(struct arena *a, struct diags *ds, const char *path, size_t max, struct 
 	CLEANUP_FD int fd = -1;
 
 	src->path = arena_strdup(a, path);
-	/* Looked at before it is opened: opening some devices does something. */
+	/* Calls stat before open, because opening a device can have an effect. */
 	if (!from_stdin && stat(path, &st) < 0)
 		why = strerror(errno);
 	else if (!from_stdin && !S_ISREG(st.st_mode))
@@ -139,7 +140,8 @@ fs_make_parents(struct arena *a, const char *path)
 {
 	char *p = arena_strdup(a, path), *last = strrchr(p, '/');
 
-	/* Most often, only the last one is missing: the cells of a matrix are in one directory. */
+	/* Usually, only the last directory is missing: the cells of a matrix share their parent
+	 * directory. */
 	if (last && last > p) {
 		*last = '\0';
 		if (mkdir(p, 0777) == 0)
@@ -201,8 +203,8 @@ write_new(const char *temp, const char *bytes, size_t n, unsigned mode, bool syn
 
 	if (fd < 0)
 		return false;
-	/* The owner before the mode: it takes the set-user-id bit away. Only root can give files
-	 * away. */
+	/* Sets the owner before the mode, because chown clears the set-user-id bit. Only root can
+	 * change owners. */
 	good = !like || ((fchown(fd, like->st_uid, like->st_gid) == 0 || errno == EPERM) &&
 			 fchmod(fd, like->st_mode & 07777) == 0);
 	good = good && fs_write_all(fd, bytes, n) && (!sync || fsync(fd) == 0);
@@ -241,7 +243,7 @@ fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, unsign
 		*changed = !same;
 	if (same)
 		return true;
-	/* Directories are made only where they are missing. */
+	/* Makes directories only after a write has failed. */
 	written = write_new(temp, bytes, n, mode, sync, NULL) ||
 		  (errno == ENOENT && fs_make_parents(ds->arena, path) &&
 		   write_new(temp, bytes, n, mode, sync, NULL));
@@ -354,7 +356,7 @@ fs_stem(struct arena *a, const char *path)
 	return arena_copy(a, name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }
 
-/* Files of a directory that may not be written could not be removed: it is made writable first. */
+/* Makes directories writable first, because files cannot be removed from a read-only one. */
 void
 fs_remove(const char *path)
 {

@@ -8,17 +8,20 @@
 #include "diag.h"
 #include "list.h"
 
-/* Files: read whole with a cap, appear by rename.  No network, no child processes. */
+/* Reads whole files up to a maximum size, and writes files by rename. No network, no child
+ * processes. */
 
-enum { FS_READ_MAX = 1024 * 1024 }; /* bytes of a recipe, template or knowledge file */
+enum {
+	FS_READ_MAX = 1024 * 1024
+}; /* maximum size in bytes of a recipe, template or knowledge file */
 
 /*
- * fs_read -- a whole regular file.
+ * fs_read -- reads a whole regular file.
  *
- *   in      path: "-" reads standard input; at: what to point at if it fails,
- *           a span with no src names the path alone
+ *   in      path: "-" reads standard input; at: the place of the error; a span without src names
+ *           only the path
  *   errors  SB0100, NULL: missing, unreadable, a directory, FIFO or device, or
- *           larger than max bytes; a FIFO is never waited for
+ *           larger than max bytes; does not wait for a FIFO
  *   memory  lives in a; one NUL follows the text
  */
 const struct source *fs_read(struct arena *a, struct diags *ds, const char *path, size_t max,
@@ -63,7 +66,7 @@ bool fs_write(struct diags *ds, const char *path, const char *bytes, size_t n, u
 /*
  * fs_replace -- replaces an existing file atomically, keeping its mode and owner.
  *
- *   in      a regular file; a link is followed to it; old: what it must hold still
+ *   in      a regular file; a link is followed to it; old: the content that it must still have
  *   out     mode and, where that is allowed, owner stay; fsync before the rename
  *   errors  SB0406: not writable, changed meanwhile, no room; false
  */

@@ -21,8 +21,8 @@ json_flat_to(struct buf *out)
 }
 
 /*
- * ASCII that a string contains unescaped; a table is faster than comparisons, and canonical recipes
- * are long.
+ * ASCII characters that need no escape in a string. A table is faster than comparisons, and
+ * canonical recipes are long.
  */
 static const bool plain[256] = {
 	[' '] = true, ['!'] = true, ['#' ... '['] = true, [']' ... '~'] = true
@@ -60,7 +60,7 @@ json_quote(struct buf *out, const char *s)
 	buf_putc(out, '"');
 }
 
-/* The current container is written on one line. */
+/* Returns true if the current container is written on one line. */
 static bool
 is_flat(const struct json *j)
 {
@@ -143,8 +143,8 @@ json_text(struct json *j, const char *key, const char *value)
 }
 
 /*
- * Returns the shortest text of a number, with at most 6 decimals; readers take no integer of 20
- * digits.
+ * Returns the shortest text of a number, with at most 6 decimals; many readers reject integers of
+ * 20 digits.
  */
 static const char *
 number_text(struct json *j, double value)

@@ -9,7 +9,7 @@
 
 /*
  * Writes JSON (RFC 8259), ASCII only: other code points are escaped, bytes that are
- * not UTF-8 become U+FFFD.  Two-space indentation, one line an item, or everything
+ * not UTF-8 become U+FFFD.  Two-space indentation, one line for each item, or everything
  * on one line when `flat`.  Keys come in the order given.
  *
  * `key` is NULL inside a list and for the root.  A NULL text is written as null.
@@ -42,18 +42,18 @@ void json_raw(struct json *j, const char *key, const char *value);
 void json_names(struct json *j, const char *key, const struct names *all); /* a list of texts */
 
 /*
- * json_put -- several calls in one, written as the JSON that they make:
+ * json_put -- combines several calls, written as the JSON that they make:
  *
  *     json_put(&j, "{'id': %s, 'needs': ['apt'], 'cost': %d, 'files': {", id, 3);
  *
- *   in   texts stand in single quotes, without escapes; %s takes a text (as a key or a value),
- *        %o one that is left out with its key if it is NULL, %d an int, %b a bool, %f a double
- *        and %n a pointer to names; (...) is a map on one line;
+ *   in texts are in single quotes, without escapes; %s takes a text (as a key or a value), %o
+ *        one that is left out with its key if it is NULL, %d an int, %b a bool, %f a double and %n
+ *        a pointer to names; (...) is a map on one line;
  *        brackets may stay open for calls that follow, or close earlier ones
  */
 void json_put(struct json *j, const char *fmt, ...);
 
-/* Writes one text, quoted as JSON. */
+/* Writes a text as a JSON string. */
 void json_quote(struct buf *out, const char *s);
 
 #endif

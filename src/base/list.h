@@ -24,7 +24,8 @@
 	((list)->at = list_room((a), (list)->at, (list)->n, &(list)->cap, sizeof(*(list)->at)), \
 	 (list)->at[(list)->n++] = (__VA_ARGS__))
 
-/* Room for one more element after `n` of `size` bytes: the array, moved if it was full. */
+/* Returns the array with room for one more element after `n` of `size` bytes; a full array
+ * moves. */
 void *list_room(struct arena *a, void *at, size_t n, size_t *cap, size_t size);
 
 struct names LIST(const char *);
@@ -40,7 +41,8 @@ void names_sort(struct names *all);
 const char *names_join(struct arena *a, const struct names *all, const char *between);
 /* Returns "a, b and c" for `last` "and"; "" if there are none. */
 const char *names_words(struct arena *a, const struct names *all, const char *last);
-/* Returns the parts of "a|b|c" for `between` '|'; none if the text is empty; no empty one for ' '. */
+/* Returns the parts of "a|b|c" for `between` '|'; an empty text has none; with ' ', no part is
+ * empty. */
 struct names names_split(struct arena *a, const char *text, char between);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* FNV-1a: the keys come from one person's recipe, so no attacker picks collisions
- * that a cap on the recipe's size would not already bound. */
+/* FNV-1a. Keys come from the user's own recipe, and a limit on its size bounds the cost of
+ * collisions. */
 static size_t
 hash(const char *s)
 {

@@ -5,7 +5,7 @@
 
 #include "arena.h"
 
-/* Names to pointers, by hash; keys are borrowed.  For iteration keep a list next to it. */
+/* Maps names to pointers by hash; borrows the keys. To iterate, keep a list next to it. */
 struct map {
 	struct arena *a;
 	struct map_slot {

@@ -7,7 +7,7 @@
 #include "diag.h"
 #include "str.h"
 
-enum { WORD_MIN = 8 }; /* bytes of a word that is hidden without its line */
+enum { WORD_MIN = 8 }; /* minimum bytes of a word that is hidden on its own */
 
 struct mask {
 	struct arena *a;
@@ -53,7 +53,8 @@ hide_base64(struct mask *m, const char *s)
 	char *out = arena_alloc(m->a, (n + 4) / 3 * 4 + 1, 1);
 
 	for (size_t before = 0; before < 3; before++) {
-		size_t first = before ? before + 1 : 0; /* the first character that is its own */
+		size_t first = before ? before + 1 :
+					0; /* the first character that depends only on this text */
 		char *text;
 
 		memcpy(in + before, s, n);
@@ -116,10 +117,7 @@ mask_new(struct arena *a, const struct names *secrets)
 	return m;
 }
 
-/*
- * Returns the length of the hidden text that begins here: of two texts with the same beginning, the
- * longer one.
- */
+/* Returns the length of the longest hidden text that begins here. */
 static size_t
 hidden_at(const struct mask *m, const char *s)
 {

@@ -6,7 +6,7 @@
 
 /* Hides secrets in texts that leave this machine: logs, screens, help bundles. */
 
-enum { SECRET_MIN = 4 }; /* bytes of the shortest line of a secret that is hidden */
+enum { SECRET_MIN = 4 }; /* minimum bytes of a line of a secret that is hidden */
 
 struct mask;
 

@@ -75,14 +75,14 @@ proc_interrupted(void)
 enum { CHUNK = 64 * 1024, KEEP_MAX = BUF_MAX / 2 - CHUNK };
 
 struct stream {
-	int fd; /* -1: its end was seen */
+	int fd; /* -1: at its end */
 	enum proc_stream from;
 	char *line; /* PROC_LINE_MAX bytes and a NUL */
 	size_t n;
 	bool returned; /* the last byte was a carriage return: a newline after it ends nothing */
 	struct buf *kept;
-	size_t keep; /* bytes */
-	bool over;   /* more came */
+	size_t keep; /* maximum size of `kept` in bytes */
+	bool over;   /* more bytes arrived */
 };
 
 struct child {
@@ -95,14 +95,14 @@ struct child {
 	double start_s, tick_s;
 	int signals_base;      /* earlier signals do not affect this child */
 	bool ending;           /* the child received the signal */
-	int signals_at_ending; /* one more: no grace */
-	double settle_s;       /* when its containers are looked at again */
+	int signals_at_ending; /* one more ends the grace period */
+	double settle_s;       /* time of the next look at its containers */
 	double term_s, kill_s; /* when it gets SIGTERM, SIGKILL */
 	bool reaped;
-	double left_s;     /* until then, the rest of its group may exit by itself */
-	struct pids below; /* when it got its first signal */
-	struct pids seen;  /* of ours, the last time that containers were looked for */
-	double drain_s;    /* until then, the output of other holders is read */
+	double left_s;     /* deadline for the rest of its group to exit by itself */
+	struct pids below; /* its descendants at its first signal */
+	struct pids seen;  /* our descendants at the last search for containers */
+	double drain_s;    /* deadline for output from other holders of the pipe */
 };
 
 double
@@ -208,7 +208,7 @@ enforce_limits(struct child *c, double now)
 	if (c->ending && c->reaped) {
 		c->left_s = again ? now : c->left_s;
 	} else if (c->ending && !again && now < c->term_s) {
-		/* One that has just begun is left alone: its client may be about to set it up. */
+		/* A new container is left alone, because its client may still be setting it up. */
 		if (now >= c->settle_s) {
 			proc_end_containers(c->a, &c->seen);
 			c->seen = proc_descendants(c->a, getpid());
@@ -245,11 +245,11 @@ reap(struct child *c, double now)
 	if (!c->r->sent)
 		send(c, SIGTERM);
 	else if (c->r->sent == SIGTERM && c->kill_s > c->left_s)
-		c->left_s = c->kill_s; /* a runtime may have a container to end */
+		c->left_s = c->kill_s; /* a runtime may still have to end a container */
 }
 
 /*
- * The kernel does not reuse its number while the group has a member, so this cannot kill another
+ * The kernel does not reuse the group's number while it has a member, so this kills no other
  * process.
  */
 static bool
@@ -258,7 +258,7 @@ group_is_gone(const struct child *c)
 	if (!c->at.group)
 		return true;
 	while (waitpid(-c->at.pid, NULL, WNOHANG) > 0)
-		; /* orphans of it that are ours now */
+		; /* adopts orphans of the group */
 	return kill(-c->at.pid, 0) < 0 && errno == ESRCH;
 }
 
@@ -295,8 +295,8 @@ watch(struct child *c)
 	sigset_t held, was, open;
 	double now = proc_clock_s();
 
-	/* Signals come in while ppoll waits and at no other time: none is missed between a look
-	 * and the wait. */
+	/* Signals are blocked except while ppoll waits, so that none is missed between a check and
+	 * the wait. */
 	sigemptyset(&held);
 	sigaddset(&held, SIGINT);
 	sigaddset(&held, SIGTERM);
@@ -370,7 +370,7 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 	stream_open(a, &c, PROC_ERR, c.at.err, &r->err);
 	watch(&c);
 	proc_guard_end(&guard);
-	/* A container is in no group of ours; podman ends before it does. */
+	/* A container is not in the child's group, and podman ends before its container. */
 	proc_end_orphans(a, &c.below);
 	stream_end(&c, &c.streams[0]);
 	stream_end(&c, &c.streams[1]);
@@ -379,10 +379,10 @@ proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r)
 
 /* --- temporary directories --- */
 
-/* The newest ones: a process has fewer at a time. */
+/* The newest temporary directories; a process has fewer at a time. */
 static const char *temps[8];
 
-/* Starts another program: emptying a directory takes memory. */
+/* Starts rm(1), because removing a directory in this process needs memory. */
 static void
 remove_temps(void)
 {

@@ -11,9 +11,9 @@
 #include "list.h"
 
 /*
- * Child processes, one at a time or side by side: an argv and never a shell's text, a
- * process group of its own, output read line by line, a time limit, and an end to all of it
- * when the user says so.  Not pure: only stackbuild-world has children.
+ * Child processes, one at a time or side by side: an argv (never a shell command), a process group
+ * of its own, output by lines, a time limit, and an end on the user's signal. Not pure: only
+ * stackbuild-world has children.
  */
 
 enum proc_stream { PROC_OUT, PROC_ERR };
@@ -29,31 +29,31 @@ typedef void proc_tick(void *ctx, double now_s);
 enum { PROC_LINE_MAX = 64 * 1024, PROC_TICK_MS = 100, PROC_GRACE_MS = 10000, PROC_LEFT_MS = 500 };
 
 struct proc_spec {
-	const char *const *argv; /* ends with NULL; argv[0] is looked up in our PATH */
+	const char *const *argv; /* ends with NULL; argv[0] is searched in our PATH */
 	const char *const *env;  /* "NAME=value" sets, "NAME" removes; ends with NULL; or NULL */
 	const char *cwd;         /* or NULL */
 	const char *input;       /* bytes for its standard input; NULL: /dev/null */
 	size_t input_size;
-	bool terminal;    /* standard input, output and error stay ours: nothing is read */
-	double timeout_s; /* 0: none */
-	bool cleanup;     /* it runs although a signal came before */
-	double patience_s; /* before SIGTERM the child may end by itself; its containers are killed */
+	bool terminal;     /* inherits standard input, output and error: stackbuild reads nothing */
+	double timeout_s;  /* 0: none */
+	bool cleanup;      /* starts even after a signal */
+	double patience_s; /* time to end by itself before SIGTERM; its containers are killed */
 	proc_line *line;   /* or NULL */
 	proc_tick *tick;   /* or NULL */
 	void *ctx;
-	size_t keep; /* bytes of each stream that are kept in the result: the last ones */
+	size_t keep; /* the result keeps so many of the last bytes of each stream */
 };
 
 struct proc_result {
-	bool started;          /* false: not found or not executable; `error` has the reason */
-	int status;            /* exit status; 128 + signal if a signal ended it */
-	bool timed_out;        /* ended by us: the time limit */
-	bool interrupted;      /* ended by us: SIGINT, SIGTERM or SIGHUP came */
-	int sent;              /* with the above: SIGTERM or SIGKILL; 0: it ended by itself */
-	int error;             /* errno of the failed start; else 0 */
+	bool started;     /* false: not found or not executable; `error` has the reason */
+	int status;       /* exit status; 128 + signal if a signal ended it */
+	bool timed_out;   /* stackbuild ended it at the time limit */
+	bool interrupted; /* stackbuild ended it after SIGINT, SIGTERM or SIGHUP */
+	int sent;  /* signal sent in these cases: SIGTERM or SIGKILL; 0: it ended by itself */
+	int error; /* errno of the failed start; else 0 */
 	struct buf out, err;   /* over: more output arrived than is kept */
-	double seconds, cpu_s; /* wall clock; user and system time of it and its children */
-	size_t peak_kib;       /* the largest of its processes (getrusage) */
+	double seconds, cpu_s; /* wall clock time; user and system time with its children */
+	size_t peak_kib;       /* memory of its largest process (getrusage) */
 };
 
 /*
@@ -64,24 +64,24 @@ struct proc_result {
  *   errors  adds no diagnostic: the caller knows the purpose of the child
  *   memory  r's buffers live in a
  *
- * At a time limit or a signal the child's process group gets SIGTERM (after patience_s), and SIGKILL
- * after PROC_GRACE_MS more or a second signal.  When the child has ended, the rest of its group is
- * ended too: after the remaining grace, or after PROC_LEFT_MS if the child ended by itself.  Orphans
+ * At a time limit or a signal, the child's process group gets SIGTERM (after patience_s), and
+ * SIGKILL after another PROC_GRACE_MS or a second signal. After the child, the rest of its group is
+ * ended: after the remaining grace, or after PROC_LEFT_MS if the child ended by itself. Orphans
  * become children of stackbuild (PR_SET_CHILD_SUBREAPER); those in other sessions, such as the
- * processes of a container, are killed if stackbuild ended the child.  When stackbuild is killed, a
+ * processes of a container, are killed if stackbuild ended the child. When stackbuild is killed, a
  * guard ends the child and its session.
  *
- * The group is a session without a terminal, so that a child that asks for a password fails at once.
- * One with `terminal` stays in our group: Ctrl-C and Ctrl-Z reach both.
+ * The group is a session without a terminal, so that a child that asks for a password fails at
+ * once. One with `terminal` stays in our group: Ctrl-C and Ctrl-Z reach both.
  *
  * After a signal, proc_run starts only children with `cleanup`.
  */
 bool proc_run(struct arena *a, const struct proc_spec *spec, struct proc_result *r);
 
-/* Hides the variable of that name from all later children, which lives as long as the process. */
+/* Hides a variable from all later children. The name must live as long as the process. */
 void proc_hide(struct arena *a, const char *name);
 
-/* Opens /dev/null for closed standard files: no file that is opened later may take their place. */
+/* Opens /dev/null for closed standard files: so that no file opened later takes their place. */
 void proc_hold_standard_files(void);
 
 /* Lets SIGINT, SIGTERM and SIGHUP end children instead of this process. */

@@ -40,7 +40,8 @@ add_program(struct arena *a, struct names *all, const char *file, int *error)
 /* The directories that execvp searches without PATH. */
 static const char default_path[] = "/bin:/usr/bin";
 
-/* Returns the programs that a name may mean, in PATH's order; *error has the reason for none. */
+/* Returns the programs that a name may mean, in PATH's order; *error has the reason if there are
+ * none. */
 static struct names
 programs(struct arena *a, const char *name, int *error)
 {
@@ -139,8 +140,8 @@ proc_hold_standard_files(void)
 }
 
 /*
- * Standard input is a file in memory with all bytes, not a pipe that must be fed while output is
- * read, and that can break.
+ * Makes a file in memory with all bytes of standard input. A pipe would have to be fed while output
+ * is read, and can break.
  */
 static int
 open_input(const struct proc_spec *spec)
@@ -156,7 +157,8 @@ open_input(const struct proc_spec *spec)
 	return fd;
 }
 
-/* The child's standard files, each with its number in the child, and our ends of its output. */
+/* Descriptors: the child's standard files in the order of their numbers, then our ends of its
+ * output. */
 enum { IN, OUT_WRITE, ERR_WRITE, OUT_READ, ERR_READ, FDS };
 
 /* Starts `file` with the standard files; returns 0 or an errno. */
@@ -172,8 +174,8 @@ spawn(const struct proc_spec *spec, const char *file, char **env, const int *fd,
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	/*
-	 * A session, not only a group: without a terminal, a child that asks for a password fails
-	 * immediately instead of waiting.
+	 * A session, unlike a group, has no terminal: a child that asks for a password fails
+	 * instead of waiting.
 	 */
 	posix_spawnattr_setflags(&attr, s->group ? flags | POSIX_SPAWN_SETSID : flags);
 	/*

@@ -91,14 +91,15 @@ proc_end_descendants(struct arena *a)
 {
 	enum { ROUNDS = 20, WAIT_MS = 50 };
 
-	/* One may fork while another is killed; a process that the kernel blocks is not awaited. */
+	/* Repeats, because a process may fork while another is killed; does not wait for one that
+	 * the kernel blocks. */
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		const struct pids all = proc_descendants(a, getpid());
 
 		for (size_t k = 0; k < all.n; k++)
 			kill(all.at[k], SIGKILL);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
-			; /* orphans become ours */
+			; /* adopted orphans */
 		if (!all.n)
 			return;
 		poll(NULL, 0, WAIT_MS);
@@ -162,7 +163,8 @@ proc_guard_start(pid_t child)
 		return g;
 	g = (struct proc_guard){ fork(), ends[1] };
 	if (g.pid == 0) {
-		/* Leaves our group: a key or a signal that ends the group ends the guard last. */
+		/* Leaves the group, so that a key or signal for the group does not end the
+		 * guard. */
 		setsid();
 		close(ends[1]);
 		guard(ends[0], child);

@@ -37,10 +37,7 @@ diags_fold(struct diags *ds)
 	ds->tail = at;
 }
 
-/*
- * Returns how many diagnostics fit, by an estimate from above of what each takes as JSON; the
- * others are counted.
- */
+/* Returns how many diagnostics fit, by an upper estimate of their size as JSON. */
 static size_t
 how_many(const struct diags *ds, size_t *left_out)
 {
@@ -185,8 +182,8 @@ sarif_rules(struct json *j, const struct diags *ds)
 }
 
 /*
- * Returns true if every edit can be a replacement: none is in the text of a flag or without a
- * place.
+ * Returns true if every edit is a replacement in a file: flags, and errors without a place, have
+ * none.
  */
 static bool
 all_placed(const struct note *n)

@@ -82,12 +82,11 @@ starts_character(char c)
 }
 
 /*
- * Returns whether a text matches a regular expression of PCRE2; `$` is the very end, and `.` any
- * byte.
- *
- *   in      pattern: a literal, mostly "^...$": it is compiled once for the whole run
- *   out     false also for a text that needs more than the library's limits (10 million steps,
- *           20 MB) to be compared
+ * Returns whether a text matches a regular expression of PCRE2, where `$` is the very end and `.`
+ * any byte.
+ *   
+ *   in      pattern: a literal, mostly "^...$", which is compiled once in a run
+ *   out     false also for a text that exceeds the library's limits (10 million steps, 20 MB)
  *   source  pcre2pattern(3), PCRE2 10.42
  */
 bool str_matches(const char *s, const char *pattern);
@@ -98,13 +97,13 @@ bool str_matches(const char *s, const char *pattern);
  */
 size_t utf8_decode(const char *p, size_t n, uint32_t *point);
 
-/* Returns how many of p[0..n) the first `columns` characters take. */
+/* Returns how many bytes of p[0..n) the first `columns` characters take. */
 size_t utf8_bytes(const char *p, size_t n, size_t columns);
 
 /*
- * str_nearest -- the one of `words[0..n)` that the user most likely meant.
+ * str_nearest -- returns the one of `words[0..n)` that the user most likely meant.
  *
- *   in   word: what was written; words: what exists
+ *   in   word: the user's word; words: the valid words
  *   out  the word with the smallest edit distance (a swap of neighbours counts
  *        one), if that is at most a third of the longer length; else NULL
  */

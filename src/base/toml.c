@@ -16,7 +16,7 @@ struct table {
 	size_t cap; /* of node.pairs */
 	struct map members;
 	enum maker maker;
-	unsigned section; /* BY_DOTTED: the header under which it was made */
+	unsigned section; /* BY_DOTTED: the header of the section that made it */
 };
 
 struct array {
@@ -159,7 +159,7 @@ table_in(struct toml_reader *r, struct table *t, const struct key_part *k, enum 
 	return in;
 }
 
-/* [a.b] or [[a.b]], up to the end of the line: the table that the lines after it fill. */
+/* Reads [a.b] or [[a.b]] up to the end of the line; returns the table for the lines after it. */
 static struct table *
 read_header(struct toml_reader *r, struct table *root)
 {
@@ -206,7 +206,7 @@ read_header(struct toml_reader *r, struct table *root)
 
 static struct node *read_value(struct toml_reader *r);
 
-/* a.b = value, into a table. */
+/* Reads "a.b = value" into a table. */
 static bool
 read_pair(struct toml_reader *r, struct table *t)
 {

@@ -4,19 +4,19 @@
 #include "buf.h"
 #include "yaml.h"
 
-/* A lock file of a large project has twice as many values as any recipe. */
+/* Limits for TOML: the lock file of a large project has twice as many values as any recipe. */
 #define TOML_LIMITS_DEFAULT ((struct yaml_limits){ 200 * 1000, 48 })
 
 /*
- * toml_read -- a TOML document as a tree of nodes, each with its place (base/yaml.h has the nodes).
+ * toml_read -- reads a TOML document as a tree of nodes with their places (base/yaml.h).
  *
- *   out     a map.  A string is a scalar that is not plain; a number, a boolean, a date or a time is
- *           a plain scalar with the text that the document has.  An array, also one of tables, is a
- *           list.  A table that is written in several parts has the place of the first
+ *   out     a map. A string is a scalar that is not plain; a number, a boolean, a date or a time is
+ *           a plain scalar with the text that the document has. An array, also one of tables, is a
+ *           list. A table that is written in several parts has the place of the first
  *   errors  SB0133 (syntax, or a string with the character NUL), SB0103 (limits), SB0104 (a key or
  *           table that is defined twice); NULL
  *   memory  lives in a; borrows from src
- *   source  TOML 1.0.0; Python's tomllib as referee
+ *   source  TOML 1.0.0; compared with Python's tomllib
  */
 const struct node *toml_read(struct arena *a, struct diags *ds, const struct source *src,
 			     struct yaml_limits limits);

@@ -154,7 +154,8 @@ add_escape(struct toml_reader *r, struct buf *out, bool lines)
 	return true;
 }
 
-/* "basic", 'literal', and those of several lines; r->p is at the first quote.  NULL: an error. */
+/* Returns a string: "basic" or 'literal', also of several lines; r->p is at the first quote. NULL:
+ * an error. */
 const char *
 toml_string(struct toml_reader *r, bool may_have_lines)
 {

@@ -4,7 +4,7 @@
 #include "str.h"
 #include "toml.h"
 
-/* Inside the reader of TOML: places, blanks, strings and plain values. */
+/* Private to the TOML reader: places, blanks, strings and plain values. */
 
 struct toml_reader {
 	struct arena *a;
@@ -16,7 +16,8 @@ struct toml_reader {
 	uint32_t line, col;
 	size_t nodes;
 	unsigned depth;
-	unsigned section, sections; /* the header or inline table that is being filled; so far */
+	unsigned section,
+		sections; /* number of the current header or inline table; number of all so far */
 };
 
 /* Returns the place of [p, to), or of one character (NULL).  Call it in the order of the text. */

@@ -15,7 +15,7 @@ struct pairs LIST(struct pair);
 struct anchor {
 	const struct node *node;
 	size_t nodes;
-	bool open; /* still being read: an alias to it would be a loop */
+	bool open; /* still being read; an alias to it would make a loop */
 };
 
 struct reader {
@@ -26,7 +26,7 @@ struct reader {
 	size_t nodes;
 	struct map anchors;
 	yaml_parser_t parser;
-	struct source rest; /* the text from a line on: events come in its order */
+	struct source rest; /* the text from a line on; events arrive in the order of lines */
 	uint32_t rest_line;
 };
 
@@ -135,7 +135,7 @@ check_tag(struct reader *r, const yaml_char_t *given, struct span at)
 	return false;
 }
 
-/* Line `n` as source_line gives it; for rising numbers the text is gone through once. */
+/* Finds line `n` like source_line; for increasing numbers, it scans the text once. */
 static bool
 line_at(struct reader *r, uint32_t n, const char **line, size_t *size)
 {
@@ -182,7 +182,7 @@ has_control(const char *s, size_t n)
 	return false;
 }
 
-/* Of the scalar alone: libyaml counts its anchor and tag in. */
+/* Returns the place of the scalar without its anchor and tag, which libyaml includes. */
 static struct span
 scalar_span(struct reader *r, const yaml_event_t *e)
 {
@@ -251,7 +251,7 @@ read_list(struct reader *r, struct node *list, unsigned depth)
 	return list;
 }
 
-/* Returns a key as text; NULL and a diagnostic for anything that is not one. */
+/* Returns a key as text; NULL, with a diagnostic, for a key that is not a text. */
 static const char *
 read_key(struct reader *r, yaml_event_t *e, struct span *at)
 {
@@ -282,13 +282,13 @@ read_key(struct reader *r, yaml_event_t *e, struct span *at)
 
 enum { TWICE_MAX = 100, SMALL = 8 };
 
-/* False: the key was there already.  seen: by key, the number of its pair. */
+/* Adds a pair; false: the map already has the key. seen: the number of the pair for each key. */
 static bool
 add_pair(struct reader *r, struct pairs *pairs, struct map *seen, struct pair p)
 {
 	size_t first = 0;
 
-	/* Most maps are small: a table of their keys costs more than comparing them. */
+	/* Most maps are small, and comparing their keys is faster than a hash table. */
 	for (size_t i = 0; pairs->n <= SMALL && i < pairs->n; i++)
 		if (pairs->n == SMALL)
 			map_put(seen, pairs->at[i].key, (void *)(uintptr_t)(i + 1));
@@ -451,7 +451,7 @@ yaml_read(struct arena *a, struct diags *ds, const struct source *src, struct ya
 	if (!yaml_text_holds(ds, src, bom))
 		return NULL;
 	yaml_parser_initialize(&r.parser);
-	/* Named, or libyaml would guess. */
+	/* Without this, libyaml would guess the encoding. */
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, text + bom, src->size - bom);
 	root = read_document(&r);

@@ -7,23 +7,23 @@
 #include "diag.h"
 
 /*
- * YAML as a tree of nodes, each with its place.  The one reader for recipes and
- * knowledge.  Scalars stay text: 2.10 is "2.10".  Knows no keys.
+ * YAML as a tree of nodes, each with its place. The only reader for recipes and the knowledge base.
+ * Scalars stay text: 2.10 is "2.10". It is independent of the recipe's keys.
  *
- * Refused: two documents, duplicate keys, merge keys, tags other than the core
- * schema's, keys that are not scalars, control characters in a scalar (a newline
- * and a tab may stand in block and quoted ones; the field's grammar decides),
- * text that is not UTF-8.  A byte order mark and CRLF are accepted.
+ * It rejects two documents, duplicate keys, merge keys, tags other than the core
+ * schema's, keys that are not scalars, control characters in a scalar (block and quoted scalars may
+ * have newlines and tabs, if the field's grammar allows them), and text that is not UTF-8. It
+ * accepts a byte order mark and CRLF.
  */
 enum node_kind { NODE_SCALAR, NODE_MAP, NODE_LIST };
 
 struct node {
 	enum node_kind kind;
-	bool plain; /* scalar without quotes: only such a one can be null, true, a number */
-	bool lines; /* scalar over more than one line: its span is of the first character */
+	bool plain; /* a scalar without quotes: only a plain one can be null, true or a number */
+	bool lines; /* a scalar over several lines, whose span is its first character */
 	/*
-	 * Of a scalar: all characters, with quotes, without anchor and tag; width 0 for an
-	 * empty one.  Of a map or list: its first character.
+	 * All characters of a scalar, with quotes, without anchor and tag; width 0 for an empty
+	 * one. The first character of a map or list.
 	 */
 	struct span at;
 	const char *s; /* scalar; NUL-terminated, without other NULs */
@@ -46,28 +46,29 @@ struct yaml_limits {
 #define YAML_LIMITS_DEFAULT ((struct yaml_limits){ 100 * 1000, 48 })
 
 /*
- * yaml_read -- the one document in `src`.
+ * yaml_read -- reads the document in `src`.
  *
  *   out     its root; an empty document is a plain null scalar
  *   errors  SB0101 .. SB0104, NULL
  *   memory  lives in a; aliases share nodes
- *   source  YAML 1.2 core schema; libyaml 0.2.5 reads 1.1 and leaves scalars alone
+ *   source  YAML 1.2 core schema; libyaml 0.2.5 reads YAML 1.1 and does not interpret scalars
  */
 const struct node *yaml_read(struct arena *a, struct diags *ds, const struct source *src,
 			     struct yaml_limits limits);
 
 /*
- * yaml_text_holds -- whether a text is one that every reader of YAML takes for the
- * same: UTF-8, without control characters, without line ends that only some know.
+ * yaml_text_holds -- returns whether every YAML reader reads the same text: UTF-8 without control
+ * characters, and without line ends that only some readers support.
  *
- *   in      from: bytes of a byte order mark
- *   errors  SB0101 (not UTF-8), SB0102 (a character that is refused), SB0103 (so many
- *           directives that the reader would be slow); false
+ *   in      from: length of the byte order mark in bytes
+ *   errors  SB0101 (not UTF-8), SB0102 (a rejected character), SB0103 (too many directives for a
+ *           fast reader); false
  *   source  RFC 3629; YAML 1.2.2, 5.1 and 5.4 (1.1 has more line breaks)
  */
 bool yaml_text_holds(struct diags *ds, const struct source *src, size_t from);
 
-/* Null as the core schema spells it: nothing, ~, null, Null, NULL, not quoted. */
+/* Returns whether a node is null as the core schema spells it: nothing, ~, null, Null, NULL, not
+ * quoted. */
 bool node_is_null(const struct node *n);
 
 /* Returns the value of a key of a map, or NULL. */
@@ -76,7 +77,7 @@ const struct node *node_get(const struct node *map, const char *key);
 /* Returns the text of a scalar with its place; { NULL, place } for anything else. */
 struct text node_text(const struct node *n);
 
-/* "text", "a map", "a list" */
+/* Returns "text", "a map" or "a list". */
 const char *node_kind_name(const struct node *n);
 
 #endif

@@ -20,7 +20,7 @@ refused(uint32_t c, char next)
 		return "a NUL character";
 	if (c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0 && c != 0x85))
 		return "a control character";
-	/* libyaml would begin a new line here, and an editor would not. */
+	/* libyaml would begin a new line here, but an editor would not. */
 	if (c == 0x85 || c == 0x2028 || c == 0x2029)
 		return "a Unicode line separator";
 	return c == 0xfeff || c == 0xfffe || c == 0xffff ? "a character that is not text" : NULL;

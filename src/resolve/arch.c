@@ -4,7 +4,7 @@
 
 /* The target architectures: the recipe's GPUs, or those of the torch build. */
 
-/* Keeps them in order, each once. */
+/* Returns the texts in their order, without repetitions. */
 static void
 add_arch(struct workspace *w, struct choice c)
 {

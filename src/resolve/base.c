@@ -13,7 +13,7 @@ is_nvidia(const char *repository)
 	return !strcmp(repository, "nvidia/cuda") || ends_with(repository, "/nvidia/cuda");
 }
 
-/* Another flavour of a known image: only devel is listed, and NVIDIA publishes all three. */
+/* The knowledge base lists only devel images, but NVIDIA publishes all three flavours. */
 static bool
 is_sibling(const struct workspace *w, const struct image_name *n)
 {
@@ -89,7 +89,7 @@ check_image(struct workspace *w)
 	struct diag *d;
 	enum tri can;
 
-	/* A release that never was is reported by the solver. */
+	/* The solver reports a release that never existed. */
 	if ((!n->tag && n->digest) || (n->cuda && facts_cuda_impossible(w->f, n->cuda)))
 		return;
 	/* Splits a name as docker does. */
@@ -114,7 +114,7 @@ check_cuda(struct workspace *w)
 	const char *asked = w->s->cuda.value, *why = facts_cuda_impossible(w->f, asked);
 	struct diag *d;
 
-	if (why) { /* reported by the solver */
+	if (why) { /* the solver reports it */
 		w->s->cuda = (struct choice){ 0 };
 	} else if (!facts_cuda(w->f, asked)) {
 		d = diag_at(w->ds, W_CUDA_UNKNOWN, w->s->cuda.at,
@@ -146,9 +146,10 @@ resolve_image(struct workspace *w)
 }
 
 /*
- * --- CUDA, the image and where the toolkit comes from, as the solver's answer has them ---
+ * --- CUDA, the image and where the toolkit comes from, from the solver's answer ---
  *
- * Without a base: NVIDIA's devel image; a plain system where no image is needed.
+ * Without a base, stackbuild selects NVIDIA's devel image, or a plain system if no CUDA image is
+ * needed.
  */
 
 static const char *const DEFAULT_OS = "ubuntu22.04";
@@ -258,15 +259,15 @@ toolkit_origin(const struct workspace *w)
 	const struct stack *s = w->s;
 
 	/*
-	 * Only the plain image of a system is known to have no toolkit, and which toolkit can be
-	 * installed.
+	 * Only for the plain image of a system is it known that it has no toolkit, and which one it
+	 * can install.
 	 */
 	if (s->image.cuda || !w->r->base.s || !s->image.os || s->image.torch || s->image.moves)
 		return CUDA_IMAGE;
 	return s->toolkit && s->toolkit->wheels ? CUDA_WHEELS : CUDA_APT;
 }
 
-/* torch's build is for a CUDA, and brings all of it but the compiler. */
+/* torch's build is for one CUDA release, and its wheels contain everything except the compiler. */
 static void
 choose_cuda(struct workspace *w, const struct candidate *c)
 {
@@ -366,7 +367,7 @@ check_flavour(struct workspace *w)
 		diag_help(d, "use the devel image here, and the %s image as runtime.base", flavour);
 }
 
-/* Writes the assumptions of the plan about an unknown image. */
+/* Records the plan's assumptions about an unknown image. */
 static void
 tell_assumed(struct workspace *w)
 {

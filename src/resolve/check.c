@@ -29,7 +29,7 @@ check_setting(const struct workspace *w, const char *name, size_t *at,
 	return found;
 }
 
-/* Modal's defaults for missing keys; values that it rejects are checked when they are read. */
+/* Modal's defaults for missing keys; the reader rejects values that Modal does not accept. */
 void
 check_modal_timeout(struct workspace *w)
 {
@@ -173,7 +173,7 @@ check_no_archs(struct workspace *w)
 	}
 }
 
-/* --- the name of an image, apart from its existence --- */
+/* --- the name of an image, not whether it exists --- */
 
 static void
 check_point_release(struct workspace *w, struct text image)
@@ -188,7 +188,7 @@ check_point_release(struct workspace *w, struct text image)
 	/* A digest stays valid if the tag moves. */
 	if (!n.cuda || !n.os || !n.tag || n.digest || !facts_cuda(w->f, n.cuda))
 		return;
-	/* The last release of the series that has an image for that system. */
+	/* Finds the last release of the series that has an image for that system. */
 	for (size_t i = 0; i < count; i++)
 		if (version_same_series(all[i]->version, n.cuda) &&
 		    names_have(&all[i]->image_os, n.os))
@@ -236,7 +236,7 @@ check_cudnn(struct workspace *w)
 		const char *needs = e->known ? e->known->needs_cudnn : NULL, *better;
 		struct diag *d;
 
-		/* The content of an image that is not NVIDIA's is unknown. */
+		/* The content of an image that is not from NVIDIA is unknown. */
 		if (!needs || e->source == SOURCE_WHEEL || s->image.cudnn ||
 		    (s->cuda_from == CUDA_IMAGE && !s->image.flavour) ||
 		    lists_cudnn(&w->r->packages) || lists_cudnn(&w->r->torch.with))
@@ -359,7 +359,7 @@ check_cuda_home(struct workspace *w)
 	}
 }
 
-/* --- only exactly TRUE counts --- */
+/* --- variables that count only as exactly TRUE --- */
 
 static void
 check_true(struct workspace *w, const char *name)

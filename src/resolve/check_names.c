@@ -1,9 +1,9 @@
 #include "base/edit.h"
 #include "internal.h"
 
-/* Names that are one letter off from one that the knowledge base has: perhaps a misspelling. */
+/* Names that differ by one letter from a name in the knowledge base: perhaps misspelled. */
 
-enum { SHORTEST = 5 }; /* characters: of shorter names too many are alike */
+enum { SHORTEST = 5 }; /* in characters: too many shorter names are similar */
 
 /*
  * Returns true for names that differ only in digits: cupy-cuda11x and cupy-cuda12x, flash-attn-3
@@ -22,7 +22,8 @@ differ_in_digits(const char *x, const char *y)
 	}
 }
 
-/* Returns true for one added, missing or changed letter, or two swapped neighbours. */
+/* Returns true if the names differ by one added, missing or changed letter, or by two swapped
+ * neighbours. */
 static bool
 is_one_off(const char *x, const char *y)
 {
@@ -51,7 +52,8 @@ name_meant(struct workspace *w, const char *key)
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		for (size_t k = 0; k < lists[i].n; k++) {
 			const char *known = lists[i].at[k];
-			/* One change leaves one of the first two characters in place, or moves it by one. */
+			/* A change of one letter leaves one of the first two characters in place,
+			 * or moves it by one. */
 			bool may = known[0] == key[0] || known[0] == key[1] || known[1] == key[0] ||
 				   known[1] == key[1];
 

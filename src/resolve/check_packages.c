@@ -3,7 +3,7 @@
 
 /* Ordinary packages that pip does not install as such, and extensions that need no compiling. */
 
-/* Adds a help that moves an item to another list: as a fix, where the file allows that. */
+/* Adds a help that moves an item to another list, as a fix if the file can be edited that way. */
 static void
 help_move(struct workspace *w, struct diag *d, struct span item, const char *from, const char *to,
 	  const char *help)
@@ -73,9 +73,9 @@ check_isolated(struct workspace *w)
 }
 
 /*
- * "torchaudio==2.0.2+cu117": when it is imported, it compares its CUDA with that of torch; torchaudio
- * the series, torchvision the major version.  Source: PyPI: torchvision/extension.py of 0.20.1 to 0.29.2;
- * https://github.com/mli/autocut/issues/106
+ * "torchaudio==2.0.2+cu117": on import, it compares its CUDA with torch's: torchaudio compares the
+ * series, torchvision the major version. Source: PyPI: torchvision/extension.py of 0.20.1 to
+ * 0.29.2; https://github.com/mli/autocut/issues/106
  */
 static void
 check_companion_build(struct workspace *w, const struct recipe_requirement *q)
@@ -107,10 +107,7 @@ check_companion_builds(struct workspace *w)
 		check_companion_build(w, &w->r->torch.with.at[i]);
 }
 
-/*
- * Returns true for an extension of which PyPI has wheels alone, where the recipe names no other
- * source.
- */
+/* Returns true if PyPI has only wheels of an extension and the recipe names no other source. */
 bool
 is_only_wheel(const struct extension *e, const struct recipe_extension *asked)
 {

@@ -20,7 +20,8 @@ has_nvcc(const struct workspace *w)
 	return n.flavour || (n.os && !n.cuda && !n.torch) ? TRI_NO : TRI_UNKNOWN;
 }
 
-/* Returns whether one of "NAME=VALUE" is set so, or a package of that name is installed as well. */
+/* Returns whether one of "NAME=VALUE" is set, or whether the stack also installs a package of that
+ * name. */
 static bool
 is_compiled_before(const struct workspace *w, const struct extension *known,
 		   const struct settings *env)
@@ -68,8 +69,8 @@ help_without_nvcc(struct workspace *w, struct diag *d, const struct extension *k
 }
 
 /*
- * Checks one package; env: of its compile step, if it is an extension. One of `packages` may go
- * unused unless nothing else is in it, and so may one that another package brings.
+ * Checks one package; `env` belongs to its compile step if it is an extension. The stack may never
+ * call one of several packages, or one that another package installs.
  */
 static void
 check_package(struct workspace *w, const char *name, struct span at, const char *key,
@@ -92,7 +93,8 @@ check_package(struct workspace *w, const char *name, struct span at, const char 
 	diag_source(d, known->source);
 }
 
-/* Packages that a package of the recipe always installs, as vllm installs flashinfer-python. */
+/* Lists packages that a package of the recipe always installs, as vllm installs
+ * flashinfer-python. */
 static void
 check_brought(struct workspace *w, const struct recipe_requirement *q)
 {

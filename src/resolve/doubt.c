@@ -1,8 +1,8 @@
 #include "internal.h"
 
 /*
- * Doubts: what nobody has read about a selected release.  Its own requirements may be unknown, or
- * what it requires may be newer than itself.
+ * Doubts about a selected release: its own requirements may be unknown, or it may require a package
+ * that is newer than itself.
  */
 
 /* True if the recipe pins a requirement of a release of t; pip selects unpinned ones. */
@@ -26,7 +26,8 @@ applies_here(struct workspace *w, const struct solver_variable *t, const struct 
 	       solve_set_has(pythons_for(w, t->key, m), (size_t)w->solution->chosen[python]);
 }
 
-/* The pinned package that one neighbour requires in another way than the other, and not as it is. */
+/* Returns the pinned package that one neighbouring release requires differently from the other, and
+ * that does not satisfy that requirement. */
 static const char *
 unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
       const struct package_release *r, const struct package_release *other)
@@ -45,7 +46,8 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct version
 	return NULL;
 }
 
-/* The pinned package, other than torch, that any release requires: one between two may bound it. */
+/* Returns the pinned package, other than torch, that any release requires: a release between two
+ * others may bound it. */
 static const char *
 ever_required(struct workspace *w, const struct solver_variable *t, const struct version *v)
 {
@@ -86,12 +88,13 @@ release_doubt(struct workspace *w, const struct solver_variable *t, const struct
 		      NULL;
 }
 
-/* --- what is newer than the release that requires it --- */
+/* --- packages newer than the release that requires them --- */
 
-/* A release line that appears so much later was not there when the release was tested. */
+/* days: if a release line appears so much later, the release was not tested with it */
 enum { LATER_DAYS = 93 };
 
-/* The lines of torch are 2.1, 2.2, ...; those of a package its majors, or 0.1, 0.2, ... */
+/* torch's release lines are 2.1, 2.2, ...; the lines of a package are its major versions, or 0.1,
+ * 0.2, ... */
 static bool
 same_line(const char *key, const char *x, const char *y)
 {
@@ -102,7 +105,7 @@ same_line(const char *key, const char *x, const char *y)
 	return major == strcspn(y, ".") && !strncmp(x, y, major);
 }
 
-/* The day on which the line of a release began; 0: unknown. */
+/* Returns the day on which the line of a release began; 0: unknown. */
 static long
 line_day(struct workspace *w, const char *key, const char *version)
 {
@@ -141,7 +144,8 @@ release_later(struct workspace *w, const struct solver_variable *t, const struct
 	const struct python_package *p = facts_package(w->f, t->key);
 	const struct package_release *r = package_release(p, c->v);
 	const struct package_span span = release_span(w, t, c);
-	/* The date of an unread release is not kept: it is no later than that of the next one. */
+	/* The knowledge base has no date for an unread release, but it is no later than the next
+	 * one's. */
 	long day = r && r->day ? r->day : span.newer ? span.newer->day : 0;
 
 	for (size_t i = 0; span.older && i < span.older->requires.n; i++) {

@@ -143,9 +143,7 @@ prefer_prebuilt(struct workspace *w, const struct recipe_extension *e, struct st
 	take_project_wheel(w, e, x, own ? e->prefer_at : w->r->prefer_at, source);
 }
 
-/*
- * Returns why the solver took the repository: the package index has no source that can be compiled.
- */
+/* Returns why the solver took the repository: the package index has no source that compiles. */
 static const char *
 no_sdist(struct workspace *w, const struct stack_extension *x)
 {
@@ -245,7 +243,8 @@ set_given(struct workspace *w, struct settings *env, const struct setting *given
 		list_push(w->a, env, *given);
 }
 
-/* Returns the code that runs on a GPU: of the same major, and not newer; `cc` if none is known. */
+/* Returns the capability whose code runs on a GPU: of the same major version and not newer; `cc` if
+ * none is known. */
 static const char *
 nearest_arch(const struct names *archs, const char *cc)
 {
@@ -279,7 +278,7 @@ arch_numbers(struct workspace *w, const struct extension_release *r)
 	return buf_text(&b);
 }
 
-/* Variables that compile steps read, whichever step they are given to. */
+/* Variables that any compile step may read, even if the recipe sets them for another extension. */
 static const char compiler_variables[] =
 	"AR CC CFLAGS CPPFLAGS CUDAHOSTCXX CUDA_HOME CXX CXXFLAGS LDFLAGS MAX_JOBS "
 	"NVCC_APPEND_FLAGS NVCC_PREPEND_FLAGS NVCC_THREADS PYTORCH_NVCC TORCH_CUDA_ARCH_LIST";
@@ -342,7 +341,7 @@ find_version(struct workspace *w, const struct recipe_extension *e, struct stack
 	bool pinned = e->version.s || e->ref.s || in_file;
 	const struct version *v = e->version.s ? version_parse(w->a, e->version.s) : NULL;
 	const struct candidate *c = decided(w, x->name);
-	const char *built; /* the version that is installed in the end */
+	const char *built; /* the installed version */
 
 	if (x->known && c && (pinned || !e->url.s))
 		x->release = c->entry;
@@ -408,7 +407,7 @@ sort_extensions(struct workspace *w)
 				ready &= names_have(&names, all->at[i].after.at[k]);
 			next = ready ? i : next;
 		}
-		/* A circle keeps the recipe's order; the plan reports it. */
+		/* Extensions in a cycle keep the recipe's order; the plan reports the cycle. */
 		for (size_t i = 0; next == all->n; i++)
 			next = placed[i] ? next : i;
 		placed[next] = true;
@@ -425,7 +424,8 @@ resolve_extensions(struct workspace *w)
 
 	for (size_t i = 0; i < w->r->extensions.n; i++)
 		if (extension_stays(w, &w->r->extensions.at[i])) {
-			/* Not inside list_push: it looks at the list, which is longer by then. */
+			/* Calls complete() before list_push, because it reads the list, which
+			 * list_push makes longer first. */
 			struct stack_extension x = complete(w, &w->r->extensions.at[i]);
 
 			list_push(w->a, all, x);

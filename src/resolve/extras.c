@@ -32,10 +32,10 @@ has_extra(struct workspace *w, const struct extension_release *r, const char *ex
 struct owner {
 	struct span at;
 	const char *name;                  /* as written */
-	const char *text;                  /* the item, if it is one text; or NULL */
+	const char *text;                  /* the item, if it is a single text; or NULL */
 	const struct extension *known;     /* or NULL */
 	const struct extension_release *r; /* or NULL */
-	bool compiled;                     /* it is an extension of the stack */
+	bool compiled;                     /* the owner is an extension of the stack */
 };
 
 static void
@@ -65,7 +65,7 @@ is_listed(const struct workspace *w, const char *key)
 	return false;
 }
 
-/* "mamba-ssm[a,causal-conv1d]==2.2.4" without an extra. */
+/* Returns the requirement "mamba-ssm[a,causal-conv1d]==2.2.4" without one extra. */
 static const char *
 without_extra(struct workspace *w, const char *text, const char *extra)
 {
@@ -187,7 +187,7 @@ check_extras(struct workspace *w)
 			q->req->extras.n ? facts_extension(w->f, q->req->key) : NULL;
 		const struct candidate *c = e ? decided(w, e->name) : NULL;
 
-		/* check_isolated() moves an extension first. */
+		/* check_isolated() reports the extension first. */
 		if (q->req->extras.n && marker_holds(w, q->req->marker) &&
 		    !(e && !extension_is_package(e, c ? c->entry : NULL, q->req->key)))
 			check_owner(w,

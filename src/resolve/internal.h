@@ -9,14 +9,14 @@
 struct domain {
 	unsigned number;
 	struct solver_variable t;
-	size_t cap; /* of t.c */
+	size_t cap; /* capacity of t.c */
 	struct given {
 		struct solve_facts facts;
 		bool made;
-	} * given; /* by candidate, made at the solver's first request; the last: of the variable */
-	unsigned epoch;                       /* in which the last was given */
-	const void *entry;                    /* struct extension, gpu; or NULL */
-	const char *of;                       /* VARIABLE_SOURCE: the extension's key */
+	} * given;         /* by candidate, made on demand; the last: for the variable */
+	unsigned epoch;    /* the epoch in which the last constraint was given */
+	const void *entry; /* struct extension, gpu; or NULL */
+	const char *of;    /* VARIABLE_SOURCE: the extension's key */
 	const struct recipe_extension *asked; /* VARIABLE_EXTENSION, VARIABLE_SOURCE */
 	const char *wheel; /* the address of a wheel that packages: names for it; or NULL */
 };
@@ -46,7 +46,7 @@ struct waiting_pair {
 };
 
 struct workspace {
-	struct solve_budget budget; /* of one call of the solver */
+	struct solve_budget budget; /* for one call of the solver */
 	struct arena *a;
 	const struct facts *f;
 	const struct recipe *r;
@@ -54,41 +54,42 @@ struct workspace {
 	struct solver_variables LIST(const struct solver_variable *) all; /* of `variables` */
 	struct map by_key;                                                /* key -> struct domain */
 	unsigned of_kind
-		[VARIABLE_KINDS]; /* the number, plus 1, of the only variable of a kind; or 0 */
-	struct map listed;        /* what s->unchecked names */
-	struct map bounded;       /* requirements of the recipe's packages in any release */
+		[VARIABLE_KINDS]; /* 1 plus the number of the only variable of a kind; or 0 */
+	struct map listed;        /* the names in s->unchecked */
+	struct map bounded;       /* requirements that the recipe's packages have in any release */
 	struct requests LIST(struct request) requests;
 	struct solver_pins LIST(struct solve_pin) solver_pins;
 	struct unchecked_items LIST(struct unchecked) unchecked;
-	const struct solve_term *when; /* of the requirement being read: its marker */
-	struct image_name image;       /* of base:, or empty */
+	const struct solve_term *when; /* marker of the requirement being read */
+	struct image_name image;       /* parts of `base:`; or empty */
 	bool compiles;                 /* an extension is compiled in this stack */
 	struct text index;             /* torch.index, or the part of torch's version after the + */
 	const char *index_tag;         /* its build: "cu121"; NULL: unknown */
-	const char *gcc;    /* that CC, CXX or CUDAHOSTCXX names, "12"; NULL: the system's */
-	unsigned epoch;     /* a call of the solver, in which each constraint is given once */
-	enum strength upto; /* weaker constraints are held back */
-	bool warned;        /* the last solve_best() went against a STRENGTH_WARNING */
-	unsigned made;      /* constraints so far */
-	struct given_up LIST(struct constraint *) given_up; /* for one that is stronger */
+	const char *gcc;               /* of CC, CXX or CUDAHOSTCXX: "12"; NULL: the system's */
+	unsigned epoch;     /* number of the solver call; each call gets a constraint once */
+	enum strength upto; /* the solver gets no weaker constraints */
+	bool warned;        /* the last solve_best() violated a STRENGTH_WARNING */
+	unsigned made;      /* number of constraints so far */
+	struct given_up LIST(struct constraint *) given_up; /* dropped for a stronger one */
 	struct joint_repair joint;
 	struct waiting_pairs LIST(struct waiting_pair) waiting;
 	struct map pythons_in;             /* a specifier -> the set of Pythons that it allows */
-	struct constraint_kind *rule_rows; /* one for each rule of the knowledge; NULL: not yet */
+	struct constraint_kind *rule_rows; /* one for each rule; NULL: not made yet */
 
-	/* The stack that is made of the solution. */
+	/* The stack that the solution becomes. */
 	struct diags *ds;
 	struct stack *s;
 	const struct solution *solution;
-	const struct candidate *python; /* the Python of markers */
-	unsigned errors;                /* of earlier stages and cells */
+	const struct candidate *python; /* the Python that markers are evaluated for */
+	unsigned errors;                /* errors of earlier stages and cells */
 	bool forced;                    /* conflicts do not stop the plan */
 };
 
 /* --- variables.c: variables and candidates --- */
 
-/* Returns the number of a variable; it is made, with its candidates from the knowledge, when it is
- * first named.  The preferred candidate is the first.  Keys: enum variable_kind. */
+/* Returns the number of a variable. The first call with its key makes the variable, with the
+ * candidates of the knowledge base. The preferred candidate is the first. Keys: enum
+ * variable_kind. */
 unsigned variable_get(struct workspace *w, enum variable_kind kind, const char *key);
 /* Returns the only variable of a kind, such as VARIABLE_PYTHON. */
 unsigned the_variable(struct workspace *w, enum variable_kind kind);
@@ -97,8 +98,8 @@ unsigned variable_named(struct workspace *w, const char *name);
 /* Returns the variable of that name if it exists, else -1. */
 int variable_find(const struct workspace *w, const char *key);
 struct solver_variable *variable_at(struct workspace *w, unsigned variable);
-/* Returns the candidate of a text: releases are compared by version.  A missing one is added as the
- * last, marked unknown; only while requests are read. */
+/* Returns the candidate of a text: releases are compared by version. While requests are read, a
+ * missing text is added as the last candidate, marked unknown. */
 size_t variable_candidate(struct workspace *w, unsigned variable, const char *text);
 
 /* --- sets, for rows --- */
@@ -108,17 +109,17 @@ solve_word *set_not(struct workspace *w, unsigned variable, const solve_word *se
 bool set_is_empty(struct workspace *w, unsigned variable, const solve_word *set);
 solve_word *set_all(struct workspace *w, unsigned variable);
 solve_word *set_one(struct workspace *w, unsigned variable, size_t candidate);
-/* Returns candidates whose version is in a PEP 440 specifier; those without a version are in it. */
+/* Returns the candidates that a PEP 440 specifier allows, and those without a version. */
 solve_word *set_in(struct workspace *w, unsigned variable, const char *spec);
 /* Returns the candidate of that text, if there is one. */
 solve_word *set_text(struct workspace *w, unsigned variable, const char *text);
-/* Returns candidates of a lower version; none without a version. */
+/* Returns the candidates with a lower version; those without a version are not in the set. */
 solve_word *set_below(struct workspace *w, unsigned variable, const char *version);
-/* Returns candidates whose text is one of the names; optionally also the unknown ones. */
+/* Returns the candidates whose text is one of the names, and optionally the unknown ones. */
 solve_word *set_named(struct workspace *w, unsigned variable, const struct names *names,
 		      bool unknown);
 
-/* Returns known candidates of the series of a version that never was: 2.6.0 for torch 2.6.1. */
+/* Returns the known candidates in the series of a missing version: 2.6.0 for torch 2.6.1. */
 solve_word *set_same_series(struct workspace *w, unsigned variable);
 
 /* --- constraints: each with its sentence and source --- */
@@ -128,7 +129,7 @@ struct query {
 	struct workspace *w;
 	const struct constraint_kind *kind;
 	unsigned variable;
-	size_t candidate; /* of a CONSTRAINT_EACH row */
+	size_t candidate; /* index of the candidate, in a CONSTRAINT_EACH row */
 	struct solve_facts *out;
 };
 
@@ -163,12 +164,12 @@ void add_conflict(struct query *q, const struct solve_term *terms, size_t n, con
 	OUT((w), the_variable((w), (kind)), set((w), the_variable((w), (kind)), __VA_ARGS__))
 /* The variable exists, with any candidate. */
 #define THERE(w, variable) IN((variable), set_all((w), (variable)))
-/* The current candidate is selected. */
+/* True if the current candidate is selected. */
 #define THIS(q) IN((q)->variable, set_one((q)->w, (q)->variable, (q)->candidate))
-/* Returns the current candidate, and its knowledge. */
+/* Returns the current candidate, with its entry in the knowledge base. */
 const struct candidate *candidate_of(const struct query *q);
 #define ENTRY(q) (candidate_of(q)->entry)
-/* The candidates `c` of a variable with a true condition, as a new set. */
+/* Returns the candidates `c` of a variable for which the condition is true, as a new set. */
 #define SET_WHERE(w, variable, c, condition) \
 	__extension__({ \
 		const struct solver_variable *of_ = variable_at((w), (variable)); \
@@ -191,61 +192,61 @@ struct release release_of(struct query *q);
 
 /* Returns the one candidate of a set that a pin of the recipe leaves of a variable, or -1. */
 int requested_in(const struct workspace *w, unsigned variable, const solve_word *set);
-/* Candidates of a variable to which one text applies, in their order. */
+/* Candidates of a variable that share one text, in their order. */
 struct group {
-	const char *why;    /* that text */
-	const char *source; /* of the first */
+	const char *why;    /* the shared text */
+	const char *source; /* source of the first candidate */
 	const char *newest, *oldest;
 	solve_word *these;
 };
 struct groups LIST(struct group);
 void group_add(struct workspace *w, struct groups *all, unsigned variable, size_t candidate,
 	       const char *why, const char *source);
-/* Returns "2.2.2" where the recipe requires that one, else the range: "1.1.1 to 2.2.2". */
+/* Returns "2.2.2" if the recipe requires that release, otherwise the range: "1.1.1 to 2.2.2". */
 const char *group_label(struct workspace *w, unsigned variable, const struct group *g);
-/* Finds the i-th variable that is a GPU, and the next i; false: there are no more. */
+/* Finds the next variable that is a GPU from *i on, and advances *i; false: there is none. */
 bool next_gpu(struct workspace *w, size_t *i, unsigned *variable);
 
-/* Returns the variable for the source of an extension, or -1: it is in packages:. */
+/* Returns the variable for the source of an extension, or -1 for one in `packages`. */
 int source_variable(const struct workspace *w, const char *extension);
 
-/* Returns true if code from a source, "sdist", is that of a word: a source, or "compiled", which is sdist,
- * git, or an archive by its url. */
+/* Returns true if a source, "sdist", matches a word: the name of a source, or "compiled", which
+ * means sdist, git or an archive by URL. */
 bool source_is(const struct workspace *w, unsigned source, const char *text, const char *word);
-/* Returns the term "it comes from there", or "compiled": this stack compiles it. The term is never
- * true for packages:, where pip decides. */
+/* Returns the term "its code comes from this source"; for "compiled", "this stack compiles it". The
+ * term is never true for `packages`, where pip decides. */
 struct solve_term comes_from(struct query *q, const char *word);
 #define compiled(q) comes_from((q), "compiled")
 
 /*
- * Returns the CUDA toolkits of a set in words, as series: "12.8 and newer", "11.8 to 12.9",
- * "12.1"; "": it is empty.
+ * Returns the series of the CUDA toolkits in a set: "12.8 and newer", "11.8 to 12.9", "12.1"; ""
+ * for an empty set.
  */
 const char *cuda_label(struct workspace *w, const solve_word *set);
 
 /* Returns every row of rows.def. */
 const struct constraint_kind *constraint_kinds(size_t *n);
 
-/* --- solution.c: the rows as provider, and runs of the solver --- */
+/* --- solution.c: gives the rows to the solver and runs it --- */
 
-/* Gives constraints of that strength and stronger. */
+/* Returns the provider of all constraints that have at least that strength. */
 struct solve_provider constraint_provider(struct workspace *w, enum strength upto);
 /* Returns the preferred stack for these pins. */
 struct solve_result solve_best(struct workspace *w, const struct solve_pin *pins, size_t n);
-/* Restores the constraints of that strength and weaker that were given up. */
+/* Restores the dropped constraints of that strength and weaker. */
 void constraints_restore(struct workspace *w, enum strength from);
 /* Makes a pin that requires nothing. */
 void pin_lift(struct workspace *w, struct solve_pin *p);
-/* Returns the constraint of a fact; NULL: of none. */
+/* Returns the constraint that belongs to a fact; NULL: none. */
 static inline struct constraint *
 constraint_of(const struct solve_fact *fact)
 {
 	return fact ? (struct constraint *)(uintptr_t)fact->why : NULL;
 }
 
-/* Returns true if the term holds for what the solver selected. */
+/* Returns true if the solver's selection satisfies the term. */
 bool term_holds(const struct solution *solution, const struct solve_term *t);
-/* Returns true if an error other than `but` names the request. */
+/* Returns true if an error names the request; does not look at `but`. */
 bool request_in_error(const struct solution *solution, unsigned pin, const struct conflict *but);
 /* Returns the selected candidate of a variable (-1: none), or NULL. */
 const struct candidate *candidate_in(const struct workspace *w, const int *chosen, size_t n,
@@ -256,10 +257,10 @@ const struct constraint *conflict_reason(const struct solve_conflicts *found);
 
 /* --- repair.c: the closest stack that works --- */
 
-/* The change of a request in a repair. */
+/* A change that a repair makes to a request. */
 struct change {
-	const char *now;  /* in the sentence: "torch 2.6.0" */
-	const char *text; /* for its place in the recipe; NULL: by hand */
+	const char *now;  /* text in the sentence: "torch 2.6.0" */
+	const char *text; /* text at its place in the recipe; NULL: the user must edit it */
 	struct span at;
 };
 struct changes LIST(struct change);
@@ -267,7 +268,7 @@ struct repair {
 	struct solve_indexes pins;
 	struct solve_result best;
 	struct changes changes;
-	bool by_hand;     /* a change cannot be written down mechanically */
+	bool by_hand;     /* a change needs an edit by hand */
 	bool left_out;    /* it removes a fact about the machine: a GPU, the driver */
 	const char *cost; /* "1 layer rebuilds, about 10 min" */
 };
@@ -277,11 +278,11 @@ struct repairs LIST(struct repair);
  * Returns at most two repairs: the closest, and the closest one without the changes of the first.
  */
 struct repairs find_repairs(const struct solution *solution, const struct conflict *c);
-/* Returns what building again after this repair takes: "3 layers rebuild, about 20 min". */
+/* Returns how long a build after this repair takes: "3 layers rebuild, about 20 min". */
 const char *repair_cost(const struct solution *solution, const struct repair *r);
 /* Fills r->changes with the changes of r->pins, and sets by_hand and left_out. */
 void repair_changes(const struct solution *solution, struct repair *r);
-/* Returns the name of what is requested: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
+/* Returns how a sentence names a request: "torch 2.2.2", "numpy>=2", "`rtx5090`". */
 const char *request_name(const struct solution *solution, const struct request *p);
 
 /* --- rules.c: rules of the knowledge --- */
@@ -300,16 +301,16 @@ void check_rules(struct workspace *w, struct solution *solution);
 
 /* The cost of changing a request: a repair changes the cheapest. */
 enum {
-	SOURCE = 1,  /* where the code of a version comes from: the version stays */
+	SOURCE = 1,  /* where the code of a version comes from; the version stays */
 	LIGHT = 2,   /* an extension or a package: one layer is built again */
 	PLACE = 6,   /* Python, CUDA, the base: all layers are built again */
-	TORCH = 10,  /* the same, and the rest is selected for it */
+	TORCH = 10,  /* the same, and all other versions depend on it */
 	HEAVY = 1000 /* a fact about the machine, which a repair cannot change */
 };
 
 /* Reads the whole recipe: fills w->requests and w->solver_pins. */
 void read_requests(struct workspace *w);
-/* Returns the name of the knowledge base that is one letter off from an unknown one, or NULL. */
+/* Returns the name in the knowledge base that is one letter off an unknown one, or NULL. */
 const char *name_meant(struct workspace *w, const char *key);
 /* Returns the version in the name of a wheel or an sdist, without +local; or NULL. */
 const char *version_of_url(struct workspace *w, const char *url);
@@ -324,12 +325,12 @@ const char *version_of_url(struct workspace *w, const char *url);
 
 /* --- what rows share --- */
 
-/* Returns the candidates of "python" that a marker holds for, on the recipe's machine. */
+/* Returns the candidates of "python" for which a marker is true on the recipe's machine. */
 solve_word *set_pythons_where(struct workspace *w, const struct marker *m);
-/* Returns the same with extras: "extra" is one of them, or none. */
+/* Returns the same for a marker on `extra`, which is one of the extras or empty. */
 solve_word *set_pythons_with(struct workspace *w, const struct marker *m,
 			     const struct names *extras);
-/* Returns true if packages: or extensions: names it. */
+/* Returns true if `packages` or `extensions` of the recipe has it. */
 bool recipe_has(const struct workspace *w, const char *key);
 /* Returns the extra index that serves a package, or NULL; resolve_unchecked() lists it. */
 const struct recipe_index *extra_index(const struct workspace *w, const char *key);
@@ -346,9 +347,9 @@ bool is_tracked(const struct workspace *w, const char *key);
 int requested(const struct workspace *w, unsigned variable);
 /* Returns true if the extension is compiled, and not installed from a wheel. */
 bool is_compiled(const struct recipe_extension *e);
-/* Records the requirements of the packages of a list in every release that was read. */
+/* Records what the packages of a list require in any release that was read. */
 void bounds_note(struct workspace *w, const struct recipe_requirements *all);
-/* Returns true if the knowledge, or a release of a package that was noted, can bound a package. */
+/* Returns true if the knowledge base or a release noted by bounds_note() can bound a package. */
 bool bounds_count(const struct workspace *w, const char *key);
 /* Returns true if the knowledge base limits the releases of `other` for a version. */
 bool has_pairing(struct workspace *w, const char *key, const struct version *v, const char *other);
@@ -363,7 +364,7 @@ const char *release_doubt(struct workspace *w, const struct solver_variable *t,
 /* Returns a pinned package of a later line than a candidate that requires it without an upper bound. */
 const char *release_later(struct workspace *w, const struct solver_variable *t,
 			  const struct candidate *c);
-/* True if an extension that is compiled was released before the line of its torch. */
+/* Returns true if the stack compiles an extension released before the line of its torch. */
 bool extension_is_older(struct workspace *w, const struct stack_extension *x);
 /* Returns true for torchvision and torchaudio, each release of which belongs to one torch. */
 bool is_companion(const char *key);
@@ -374,13 +375,13 @@ const char *recipe_machine(const struct recipe *r);
 /* Returns the compute capabilities that a build has code for on the recipe's platform; empty: not
  * known. */
 const struct names *build_archs(const struct workspace *w, const struct torch_variant *v);
-/* Returns true if the recipe limits that variable, and does not only require it. */
+/* Returns true if the recipe limits that variable instead of only requiring that it exists. */
 bool is_requested(const struct workspace *w, unsigned variable);
 /* Returns the first setting of a name, or NULL. */
 const struct setting *setting_named(const struct settings *env, const char *name);
 /* Returns a variable of the recipe's env:, or NULL. */
 const char *env_value(const struct workspace *w, const char *name);
-/* Returns true if a variable of the recipe's env: is one of the words, with a blank between two. */
+/* Returns true if a variable of the recipe's env: has one of the words, which blanks separate. */
 bool env_is(const struct workspace *w, const char *name, const char *words);
 /* Returns the length of a URL without slashes at its end; *last: where its last part begins. */
 size_t url_end(const char *url, size_t *last);
@@ -389,22 +390,22 @@ size_t url_end(const char *url, size_t *last);
 bool has_own_build(const struct workspace *w);
 /* Returns the version of the base's torch, if the recipe uses that one: "2.4.0a0"; else NULL. */
 const char *torch_of_base(const struct workspace *w);
-/* Returns whether torch never had that release; nearest: those before and after it. */
+/* Returns whether torch never had that release; `nearest` gets the releases before and after it. */
 bool torch_never(struct workspace *w, const char *version, const char *nearest[2]);
-/* Returns the release as which a version is checked: "2.4.0" for "2.4.0a0". */
+/* Returns the release whose facts apply to a version: "2.4.0" for "2.4.0a0". */
 const char *torch_checked_as(const struct workspace *w, const char *version);
 /* Returns the release or series of CUDA that cuda: or the base image names, or NULL. */
 const char *requested_cuda(const struct workspace *w);
-/* The stack is built in an image of NVIDIA's that is chosen here. */
+/* Returns true if stackbuild builds in an image of NVIDIA that it selects itself. */
 bool selects_image(const struct workspace *w);
-/* <0, 0, >0, as versions are ordered. */
+/* Returns <0, 0 or >0 for the order of two versions. */
 int text_version_order(struct workspace *w, const char *x, const char *y);
 /*
- * Returns how the recipe shows that it needs a GPU ("names GPUs"); NULL: it does not, or it requires
- * a CPU build of torch.
+ * Returns how the recipe shows that it needs a GPU ("names GPUs"); NULL: nothing shows it, or the
+ * recipe requires a CPU build of torch.
  */
 const char *gpu_evidence(struct workspace *w);
-/* Returns candidates of CUDA that "12.4" (all of the series) or "12.4.1" means. */
+/* Returns the candidates of CUDA for a version: "12.4" is the whole series, "12.4.1" one. */
 solve_word *set_cuda(struct workspace *w, unsigned cuda, const char *version);
 
 /* "`rtx5090` (compute capability 12.0)" */
@@ -412,10 +413,10 @@ const char *gpu_label(struct workspace *w, unsigned gpu);
 
 /* Returns ">=3.5.0" as "3.5.0 or newer"; a text without a short form stays unchanged. */
 const char *spec_label(struct arena *a, const char *spec);
-/* Returns the version of the clause with that operator; "" for no operator; NULL: none has it. */
+/* Returns the version in the clause with that operator; "": without one; NULL: no such clause. */
 const char *clause_version(struct arena *a, const struct names *clauses, const char *op);
 
-/* --- the stack: each function decides the part in its name, in this order --- */
+/* --- the stack: each function decides the part in its name; they run in this order --- */
 
 void resolve_image(struct workspace *w);      /* the base's name; the requested CUDA */
 void resolve_torch(struct workspace *w);      /* version, build, index, pairs, numpy */
@@ -429,7 +430,7 @@ void resolve_apt(struct workspace *w);        /* the operating system's packages
 void resolve_check(struct workspace *w);     /* the checks of checks.def, at the end */
 void resolve_unchecked(struct workspace *w); /* parts that could not be checked */
 
-/* --- choices --- */
+/* --- decisions --- */
 
 struct choice choice_given(struct text t, const char *reason);
 struct choice choice_made(const char *value, const char *reason, const char *source);
@@ -437,9 +438,9 @@ struct stack_package package_given(const struct recipe_requirement *q, const cha
 /* Returns the known requirements of an extra of a release; r: or NULL. */
 struct names extra_requires(struct workspace *w, const struct extension_release *r,
 			    const char *extra);
-/* Returns true if an extension is a wheel on PyPI, and the recipe names no other source. */
+/* Returns true if PyPI has only wheels of an extension and the recipe names no other source. */
 bool is_only_wheel(const struct extension *e, const struct recipe_extension *asked);
-/* Adds a help, as a fix if its text is "write `from: auto`" and the recipe has a from:. */
+/* Adds a help; it is a fix if its text is "write `from: auto`" and the recipe has `from`. */
 void help_from(struct workspace *w, struct diag *d, struct span from, const char *help);
 
 /*
@@ -447,14 +448,14 @@ void help_from(struct workspace *w, struct diag *d, struct span from, const char
  * They differ only if a conflict is ignored (--force).
  */
 const struct candidate *decided(const struct workspace *w, const char *key);
-/* Returns true without a marker, or if it holds for the Python of the stack. */
+/* Returns true if there is no marker, or if it is true for the stack's Python. */
 bool marker_holds(struct workspace *w, const struct marker *m);
-/* Returns true if an extension of the recipe stays. */
+/* Returns true if the stack keeps an extension of the recipe. */
 bool extension_stays(struct workspace *w, const struct recipe_extension *e);
 
 /*
- * resolve_image_near -- returns an existing image that replaces a missing one: of the same release
- * and flavour, with the same cuDNN, on the same system if possible.
+ * resolve_image_near -- returns an existing image that replaces a missing one: it has the same
+ * release, flavour and cuDNN, and the same system if possible.
  *
  *   in   cudnn: with cuDNN
  *   out  its name; NULL: none is known
@@ -464,7 +465,7 @@ const char *resolve_image_near(const struct workspace *w, const struct image_nam
 /* Returns true if it is an image of NVIDIA's that the knowledge base does not list. */
 bool image_is_doubtful(const struct workspace *w, const struct image_name *n);
 
-/* Returns the devel image next to the base: of the same toolkit, or with the same tag; or NULL. */
+/* Returns the devel image next to the base: one with the same toolkit or the same tag; or NULL. */
 const char *resolve_image_devel(const struct workspace *w);
 
 /* Returns the image of the second stage when the recipe names none. */
@@ -472,7 +473,7 @@ struct choice resolve_runtime_base(const struct workspace *w);
 
 /*
  * Warns (SB0231) that an extension has no version, and which release the solver selected; r NULL:
- * none that the recipe allows is known.
+ * the recipe allows no known release.
  */
 void report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 			       const struct extension *known, const struct extension_release *r);

@@ -4,7 +4,7 @@
 
 /* Ordinary packages: build requirements, the recipe's packages, requirements of extensions. */
 
-/* The Python of an unknown base image is unknown. */
+/* Returns true if the Python is unknown, because the base image is unknown. */
 static bool
 applies(struct workspace *w, const struct requirement *req)
 {
@@ -25,7 +25,7 @@ asked(struct workspace *w, const char *key)
 	return NULL;
 }
 
-/* Returns the last one: the recipe's entries come before added ones. */
+/* Returns the last entry: the recipe's entries precede added ones. */
 static struct stack_package *
 find(struct stack_packages *list, const char *key)
 {
@@ -50,7 +50,7 @@ implies(struct workspace *w, const char *x, const char *y)
 	return (*x == '>' && order >= 0) || (*x == '<' && order <= 0);
 }
 
-/* Returns both of two sets of specifiers, without clauses that others imply. */
+/* Returns the intersection of two sets of specifiers, without clauses that others imply. */
 static const char *
 both(struct workspace *w, const char *x, const char *y)
 {
@@ -71,7 +71,7 @@ both(struct workspace *w, const char *x, const char *y)
 	return buf_text(&b);
 }
 
-/* --- build requirements, since build isolation is off --- */
+/* --- build requirements, because build isolation is off --- */
 
 static void
 build_need(struct workspace *w, const char *requirement, const char *reason, const char *source)
@@ -145,7 +145,7 @@ build_needs(struct workspace *w)
 	qsort(list->at, list->n, sizeof(*list->at), by_key);
 }
 
-/* --- ordinary ones --- */
+/* --- ordinary packages --- */
 
 /*
  * Returns true if it is an extension of the stack, or must be one: pip does not install it as a
@@ -182,7 +182,8 @@ is_apart(struct workspace *w, const struct pairing *p)
 
 /*
  * Adds an upper bound below excluded releases: "<5.1" for a package whose 5.1 requires another
- * torch. For a range that ends before the newest releases, only if these are excluded, too.
+ * torch. If the range ends before the newest releases, it adds a bound only if these are excluded,
+ * too.
  */
 static void
 bound(struct workspace *w, struct stack_package *p)
@@ -262,9 +263,9 @@ run_needs(struct workspace *w, const struct stack_extension *e)
 	}
 }
 
-/* --- versions that no pip call may change --- */
+/* --- versions that no call of pip may change --- */
 
-/* Adds a line of a constraints file, which has no extras and a version. */
+/* Adds a line of a constraints file: a version without extras. */
 static void
 constrain(struct workspace *w, struct map *seen, const char *requirement)
 {
@@ -287,7 +288,8 @@ constrain_packages(struct workspace *w, struct map *seen, const struct stack_pac
 		constrain(w, seen, list->at[i].requirement);
 }
 
-/* pip installs the newest release of an unpinned package: excludes those that break a pinned one. */
+/* pip installs the newest release of an unpinned package: this excludes releases that break a
+ * pinned one. */
 static void
 constrain_others(struct workspace *w, struct map *seen, const char *key)
 {
@@ -309,7 +311,7 @@ constrain_others(struct workspace *w, struct map *seen, const char *key)
 	}
 }
 
-/* Each list of constraints is the beginning of the next. */
+/* Each list of constraints starts with the previous one. */
 static void
 constrain_all(struct workspace *w)
 {
@@ -331,7 +333,7 @@ constrain_all(struct workspace *w)
 		constrain(w, &seen, s->extensions.at[i].requirement);
 }
 
-/* pip reads markers, and installs nothing where one is false. */
+/* pip evaluates markers, and skips a requirement whose marker is false. */
 static void
 mark_left_out(struct workspace *w, struct stack_packages *list)
 {

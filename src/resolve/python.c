@@ -2,7 +2,7 @@
 
 /* Selects the Python and its source. */
 
-/* Returns the series when the recipe names none. */
+/* Returns the series of Python for a recipe that names none. */
 static struct choice
 choose_series(struct workspace *w)
 {
@@ -68,7 +68,7 @@ check_origin(struct workspace *w)
 	switch (s->python_from) {
 	case PYTHON_OS:
 	case PYTHON_BASE:
-		/* For the base's torch, the solver reports it. */
+		/* With the base image's torch, the solver reports the difference. */
 		if (has && strcmp(has, series) != 0 && !s->torch_base)
 			refuse(w,
 			       arena_printf(w->a, "%s has Python %s",

@@ -3,7 +3,8 @@
 
 /* Diagnostics about an extension that the recipe does not pin. */
 
-/* Returns the newest final release with a source or, with `upto`, with a tag and not newer. */
+/* Returns the newest final release that has a source; with `upto`, it has a tag and is not newer
+ * than that. */
 static const struct extension_release *
 newest(struct workspace *w, const struct extension *known, bool tagged, const char *upto)
 {
@@ -49,8 +50,8 @@ report_unpinned_extension(struct workspace *w, const struct recipe_extension *e,
 /* --- a repository without a tag --- */
 
 /*
- * Inserts the tag: it replaces a branch; else `ref:` follows the URL of a short form, the value of
- * git: in { }, or a block's line with git:, in the same column.
+ * Inserts the tag. It replaces a branch; otherwise `ref:` follows the URL of a short form, the
+ * value of `git` in { }, or the line with `git` of a block, in the same column.
  */
 static const char *
 place_of_ref(struct workspace *w, const struct recipe_extension *e, const char *tag,
@@ -87,7 +88,7 @@ void
 report_not_pinned(struct workspace *w, const struct recipe_extension *e,
 		  const struct extension *known)
 {
-	/* That of the solver, or one before it. */
+	/* Suggests the release that the solver selected, or one before it. */
 	const struct candidate *c = solution_selected(w->solution, known->name);
 	const struct extension_release *chosen = c ? c->entry : NULL;
 	const struct extension_release *r = newest(w, known, true, chosen ? chosen->version : NULL);

@@ -18,7 +18,7 @@ chosen_then(const struct solution *solution, const struct solve_result *r, const
 	return candidate_in(solution->work, r->chosen, r->nvariables, (int)p->variable);
 }
 
-/* "cu121" of ".../whl/cu121/" too. */
+/* Returns the tag at the end of an index, also of ".../whl/cu121/". */
 static const char *
 index_name(struct arena *a, const char *index)
 {
@@ -56,7 +56,8 @@ request_name(const struct solution *solution, const struct request *p)
 	}
 }
 
-/* "nvidia/cuda:12.4.1-devel-ubuntu22.04" for the CUDA and the system of the repair. */
+/* Returns the image for the CUDA and the system of a repair:
+ * "nvidia/cuda:12.4.1-devel-ubuntu22.04". */
 static const char *
 image_for(const struct solution *solution, const struct solve_result *r,
 	  const struct image_name *was)
@@ -76,7 +77,8 @@ image_for(const struct solution *solution, const struct solve_result *r,
 		       NULL;
 }
 
-/* Returns true if a range was too low for what works: then it begins there, else it ends there. */
+/* Returns true if a range was too low for the working release: then it becomes the lower bound,
+ * otherwise the upper one. */
 static bool
 ends_below(struct arena *a, const struct specifiers *spec, const char *version)
 {
@@ -90,8 +92,8 @@ ends_below(struct arena *a, const struct specifiers *spec, const char *version)
 }
 
 /*
- * An exact pin stays exact; numpy is limited by its major; another range ends at a working
- * release.
+ * Returns the new requirement: an exact pin stays exact, numpy is limited by its major version, and
+ * any other range ends at a working release.
  */
 static const char *
 requirement_for(const struct solution *solution, const struct requirement *req, const char *version)
@@ -110,7 +112,7 @@ requirement_for(const struct solution *solution, const struct requirement *req, 
 			    req->marker ? marker_text(a, req->marker) : "");
 }
 
-/* ".../whl/cu121" -> ".../whl/cu118" */
+/* Returns the URL of the other index: ".../whl/cu121" -> ".../whl/cu118". */
 static const char *
 url_with(struct arena *a, const char *url, const char *tag)
 {
@@ -119,7 +121,7 @@ url_with(struct arena *a, const char *url, const char *tag)
 	return arena_printf(a, "%.*s%s%s", (int)start, url, tag, url + n);
 }
 
-/* Returns the plain value that a pin becomes; NULL: none can be written down. */
+/* Returns the new value of a pin; NULL: the user must edit it. */
 static const char *
 value_of(const struct solution *solution, const struct repair *r, const struct request *p)
 {
@@ -156,7 +158,8 @@ value_of(const struct solution *solution, const struct repair *r, const struct r
 	}
 }
 
-/* No release is compatible with the rest: the stack does not have it any more. */
+/* No release is compatible with the other packages: the repaired stack does not have the
+ * package. */
 static bool
 is_gone(const struct request *p, const struct candidate *c)
 {
@@ -193,7 +196,8 @@ now_of(const struct solution *solution, const struct repair *r, const struct req
 	return request_name(solution, &as);
 }
 
-/* The second stage follows the base: another CUDA of the same make, without compilers. */
+/* The second stage follows the base: it gets the same kind of image for the other CUDA, without
+ * compilers. */
 static void
 follow_base(const struct solution *solution, struct repair *r)
 {
@@ -225,8 +229,8 @@ repair_changes(const struct solution *solution, struct repair *r)
 		struct change c = { .at = p->at };
 
 		c.now = now_of(solution, r, p, value);
-		/* In the short form the place is a part of a scalar: no quotes of its own.  A
-		 * requirements file is not YAML. */
+		/* In the short form, the place is a part of a scalar and gets no quotes of its own.
+		 * A requirements file is not YAML. */
 		if (value && p->at.line && !p->application)
 			c.text = p->extension && p->extension->written.s ?
 					 value :
@@ -239,7 +243,7 @@ repair_changes(const struct solution *solution, struct repair *r)
 	}
 }
 
-/* --- which pins change --- */
+/* --- selection of the pins that change --- */
 
 static bool
 has(const struct solve_indexes *all, unsigned i)
@@ -251,8 +255,8 @@ has(const struct solve_indexes *all, unsigned i)
 }
 
 /*
- * Returns the pins, with room for as many more; those that other conflicts name require nothing.
- * Where all conflicts have one cure, the others are as it leaves them.
+ * Returns the pins, with room for as many again. Pins that other conflicts name require nothing. If
+ * one change resolves all conflicts, the other pins have the values that it leaves.
  */
 static struct solve_pin *
 pins_for(const struct solution *solution, const struct conflict *c)
@@ -277,7 +281,7 @@ pins_for(const struct solution *solution, const struct conflict *c)
 	return pins;
 }
 
-/* A changed variable must still exist: requires each one again, with any candidate. */
+/* A changed variable must still exist: adds a requirement for any candidate of each one. */
 static size_t
 and_there(struct workspace *w, struct solve_pin *pins, size_t n)
 {
@@ -343,7 +347,7 @@ solve_again(const struct solution *solution, const struct conflict *c,
 			p->set = set_all(w, p->variable);
 		base |= solution->requests[out->at[i]].kind == REQUEST_BASE;
 	}
-	/* The system of a base that is replaced is kept if it can be. */
+	/* A replaced base keeps its system if possible. */
 	base = base && os >= 0 && w->image.os;
 	if (base)
 		pins[n] = (struct solve_pin){ .variable = (unsigned)os,
@@ -357,13 +361,13 @@ solve_again(const struct solution *solution, const struct conflict *c,
 		r = solve_best(w, pins, n);
 	if (r.status == SOLVE_FOUND)
 		return r;
-	/* Removes a given value, so that it is missing. */
+	/* Removes one value from a list. */
 	for (size_t i = 0; i < out->n; i++)
 		pin_lift(w, &pins[out->at[i]]);
 	return solve_best(w, pins, n);
 }
 
-/* --- ways out --- */
+/* --- repairs --- */
 
 static void
 add_way(const struct solution *solution, const struct conflict *c, const struct solve_indexes *pins,
@@ -391,7 +395,8 @@ add_way(const struct solution *solution, const struct conflict *c, const struct 
 	list_push(solution->work->a, out, r);
 }
 
-/* The first of several errors gets one repair for all, so that the fix of one does not break another. */
+/* The first of several errors gets a repair of all of them, so that the fix of one error does not
+ * break another. */
 static void
 find_joint_repair(const struct solution *solution)
 {
@@ -402,7 +407,7 @@ find_joint_repair(const struct solution *solution)
 		return;
 	for (size_t i = 0; i < all->pins.n; i++)
 		if (solution->solver_pins[all->pins.at[i]].fixed)
-			return; /* one of them has no fix: each is reported by itself */
+			return; /* an error has no fix: each one gets its own repair */
 	all->best = solve_again(solution, NULL, &all->pins);
 	all->found = all->best.status == SOLVE_FOUND;
 	for (size_t i = 0; i < all->pins.n; i++)
@@ -411,8 +416,8 @@ find_joint_repair(const struct solution *solution)
 }
 
 /*
- * Returns the part of it that is for this conflict; what no conflict names is reported with the
- * first.
+ * Returns the part of the joint repair for this conflict. The first conflict also reports changes
+ * that belong to none.
  */
 static struct solve_indexes
 share_of(const struct solution *solution, const struct conflict *c)

@@ -1,11 +1,11 @@
 #include "internal.h"
 
-/* What a repair costs: the first layer that changes is built again, and all layers behind it. */
+/* The cost of a repair: the first changed layer and all layers after it are built again. */
 
 struct cost_sum {
 	double seconds;
 	unsigned layers;
-	bool unknown; /* the time of a layer is not among the seconds */
+	bool unknown; /* `seconds` lacks the time of a layer */
 };
 
 static void
@@ -15,7 +15,8 @@ add_cost(const struct solution *solution, struct cost_sum *sum, const char *step
 	sum->layers++;
 }
 
-/* Adds a compile for each GPU of the recipe.  Without GPUs, torch's build decides: not known yet. */
+/* Adds a compile for each GPU of the recipe. Without GPUs, torch's build decides, and it is not
+ * known yet. */
 static void
 add_compile(const struct solution *solution, struct cost_sum *sum, const char *name)
 {

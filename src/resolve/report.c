@@ -13,7 +13,8 @@
  *     source: knowledge/...
  */
 
-/* Returns true if the pin is to be named: it has a place, and is not a bare "it must be there". */
+/* Returns true if the message names the pin: it has a place, and it requires more than
+ * existence. */
 static bool
 is_named(const struct request *p)
 {
@@ -21,8 +22,8 @@ is_named(const struct request *p)
 }
 
 /*
- * Returns the pin that the conflict is shown at: of those to change the lightest, of equals the
- * last.
+ * Returns the pin at which the diagnostic points: the one that is cheapest to change, and the last
+ * one of several.
  */
 static const struct request *
 shown_at(const struct solution *solution, const struct solve_conflict *c)
@@ -45,8 +46,8 @@ shown_at(const struct solution *solution, const struct solve_conflict *c)
 }
 
 /*
- * Returns "torch 2.2.2 and the cu124 build": the named pins except one. *only: the only other pin,
- * if any.
+ * Returns "torch 2.2.2 and the cu124 build": all named pins except one. *only: set if there is a
+ * single other pin.
  */
 static const char *
 the_others(const struct solution *solution, const struct solve_conflict *c,
@@ -87,7 +88,7 @@ headline(const struct solution *solution, const struct solve_conflict *c, const 
 	return arena_printf(a, "%s is not available for this stack", name);
 }
 
-/* --- ways out --- */
+/* --- repairs --- */
 
 static void
 report_way(struct diag *d, const struct solution *solution, const struct repair *r, bool first)
@@ -97,13 +98,13 @@ report_way(struct diag *d, const struct solution *solution, const struct repair 
 
 	for (size_t i = 0; i < r->changes.n; i++)
 		names_once(solution->work->a, &all, r->changes.at[i].now);
-	/* The first helps of several errors are parts of one fix. */
+	/* The first help of each error is then a part of one fix. */
 	words = arena_printf(solution->work->a, "%s%s", names_words(solution->work->a, &all, "and"),
 			     first && solution->work->joint.found ?
 				     ", together with the fixes of the other errors" :
 				     "");
 	if (!r->changes.n)
-		return; /* only a selected version changes, and no text of the recipe */
+		return; /* only a selected version changes; the text of the recipe stays */
 	if (r->left_out)
 		diag_help(d, "no other change helps: %s", words);
 	else if (r->by_hand)
@@ -157,7 +158,8 @@ line_words(const struct solution *solution, const struct solve_line *l)
 	return arena_printf(solution->work->a, "not possible: %s", buf_text(&b));
 }
 
-/* (7) it cannot be that triton is 2.2.0 and mamba-ssm is 2.3.2.post1, from (3) and (5) */
+/* Prints a step: (7) triton 2.2.0 and mamba-ssm 2.3.2.post1 cannot both be selected, from (3) and
+ * (5) */
 static void
 report_derivation(struct diag *d, const struct solution *solution, const struct conflict *one)
 {
@@ -176,7 +178,8 @@ report_derivation(struct diag *d, const struct solution *solution, const struct 
 
 /* --- one conflict --- */
 
-/* Shows a few of many facts of one kind about one variable, such as torch's releases. */
+/* Limits of one message: facts of one kind about one variable, such as torch's releases, and
+ * sources. */
 enum { ALIKE_MAX = 3, SOURCES_MAX = 4 };
 
 static size_t
@@ -232,7 +235,7 @@ report_sources(struct diag *d, struct arena *a, const struct solve_conflict *c, 
 		diag_source(d, all.at[i]);
 }
 
-/* So many conflicts get their ways out: each costs the solver two runs or more. */
+/* Number of conflicts that get repairs: each repair takes two or more runs of the solver. */
 enum { WAYS_MAX = 24 };
 
 static void

@@ -1,11 +1,11 @@
 #include "internal.h"
 
-/* The requests of the recipe: each place once, with its words for diagnostics. */
+/* The requests of the recipe: one for each place, with its sentences for diagnostics. */
 
 /*
- * Adds a request for the candidate `exact` or, if that is NULL, for one of `set`; it counts where
- * w->when holds.  A note or sentence that p does not have says that p.extension, p.requirement or
- * the variable is required.
+ * Adds a request for the candidate `exact` or, if that is NULL, for one of `set`; it applies where
+ * w->when is true. Without a note or sentence in p, they are made for p.extension, p.requirement or
+ * the variable.
  */
 static void
 request(struct workspace *w, struct request p, const char *exact, const solve_word *set,
@@ -31,7 +31,7 @@ request(struct workspace *w, struct request p, const char *exact, const solve_wo
 				      .fixed = weight == HEAVY });
 }
 
-/* Adds a request for one candidate of a kind that has one variable. */
+/* Adds a request for one candidate of a kind with a single variable. */
 static void
 request_one(struct workspace *w, enum request_kind kind, enum variable_kind of, struct text t,
 	    const char *exact, unsigned weight)
@@ -104,7 +104,7 @@ read_torch(struct workspace *w)
 		read_index(w);
 }
 
-/* --- what surrounds it --- */
+/* --- CUDA, system, Python, GPUs and compiler --- */
 
 static void
 read_base(struct workspace *w)
@@ -181,7 +181,7 @@ read_machine_and_python(struct workspace *w)
 		request_one(w, REQUEST_DRIVER, VARIABLE_DRIVER, r->driver, r->driver.s, HEAVY);
 }
 
-/* "gcc-12", "/usr/bin/g++-11": the major that CUDAHOSTCXX, CXX or CC names. */
+/* Requests the major version of CUDAHOSTCXX, CXX or CC: "gcc-12", "/usr/bin/g++-11". */
 static void
 read_compiler(struct workspace *w)
 {
@@ -211,8 +211,8 @@ is_tracked(const struct workspace *w, const char *key)
 }
 
 /*
- * Returns false if a marker is false for every allowed Python. Later pins apply to the Pythons for
- * which it is true: w->when.
+ * Returns false if a marker is false for every allowed Python. Sets w->when to the Pythons for
+ * which it is true; later pins apply to these.
  */
 static bool
 applies(struct workspace *w, const struct marker *m)
@@ -252,7 +252,7 @@ one_of(struct workspace *w, const char *spec)
 			    from[-1] == '<' ? ".dev0" : "");
 }
 
-/* Returns the allowed releases of a specifier; an unknown one represents an empty set. */
+/* Returns the allowed releases of a specifier; an unknown release stands for an empty set. */
 static solve_word *
 allowed(struct workspace *w, unsigned variable, const struct specifiers *spec)
 {
@@ -281,7 +281,7 @@ package_variable(struct workspace *w, const char *key)
 			    key);
 }
 
-/* Adds every requested release before the first set of releases, because it is in some of them. */
+/* Adds every requested release before the first set is made, so that sets include it. */
 static void
 name_requested_releases(struct workspace *w, const struct recipe_requirements *all)
 {
@@ -330,7 +330,7 @@ request_requirement(struct workspace *w, const struct recipe_requirement *q, boo
 		else if (req->extras.n)
 			not_checked(w, q, application,
 				    "the requirements of its extras are not in the knowledge base");
-		/* A pinned release that others may require in another version, or a build of one. */
+		/* Another package may require another version, or a local build of it. */
 		pin = specifiers_pin(req->spec);
 		if (req->url || !pin || !(bounds_count(w, key) || version_local(w->a, pin)))
 			return;
@@ -387,7 +387,7 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	if (e->version.s) {
 		const struct version *v = version_parse(w->a, e->version.s);
 
-		/* A vendor's build of a release: the facts about the release apply. */
+		/* For a vendor's build, the facts about its release apply. */
 		exact = v && is_index_wheel(w, e) ? version_public(w->a, v) : e->version.s;
 	} else if (e->ref.s) {
 		p.kind = REQUEST_REF;
@@ -413,7 +413,7 @@ request_release(struct workspace *w, const struct recipe_extension *e, unsigned 
 	request(w, p, exact, set, LIGHT);
 }
 
-/* Requests the source of its code. Prebuilt files are used only if the recipe requests them. */
+/* Requests the source of an extension's code; prebuilt files only if the recipe names them. */
 static void
 request_source(struct workspace *w, const struct recipe_extension *e, unsigned source)
 {
@@ -468,7 +468,7 @@ read_requests(struct workspace *w)
 
 	if (r->base.s)
 		w->image = facts_image_name(w->f, r->base.s);
-	/* Markers are read against all Pythons, so all of them are named first. */
+	/* Markers apply to sets of Pythons, so all Pythons become candidates first. */
 	if (w->image.python)
 		variable_candidate(w, python, w->image.python);
 	if (r->python.s)

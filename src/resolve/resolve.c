@@ -57,8 +57,8 @@ extension_stays(struct workspace *w, const struct recipe_extension *e)
 }
 
 /*
- * Resolves the values on which others depend: the Python of markers, and whether anything is
- * compiled.
+ * Resolves first what others depend on: the Python for markers, and whether the stack compiles
+ * anything.
  */
 static void
 resolve_first(struct workspace *w)
@@ -120,8 +120,7 @@ resolve_last(struct workspace *w)
 }
 
 /*
- * Returns true if a plan is possible in spite of the error: everything exists, and is only
- * incompatible.
+ * Returns true if a plan is possible despite the error: all parts exist and are only incompatible.
  */
 static bool
 can_be_forced(const struct facts *f, enum code code)
@@ -177,7 +176,7 @@ ignored_by(const struct texts *ignore, const struct diag *d)
 	return i;
 }
 
-/* Errors that the recipe ignores become warnings, and are parts that were not checked. */
+/* Turns errors that the recipe ignores into warnings, and lists them as unchecked parts. */
 static void
 ignore_errors(struct workspace *w, struct diag *found)
 {
@@ -193,7 +192,7 @@ ignore_errors(struct workspace *w, struct diag *found)
 		}
 }
 
-/* Warnings and notes that the recipe ignores are removed, and counted in one note for each code. */
+/* Removes warnings and notes that the recipe ignores, and counts them in one note for each code. */
 static void
 ignore_warnings(struct workspace *w, struct diag **found)
 {

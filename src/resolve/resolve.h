@@ -15,22 +15,23 @@
 #include "solve/solve.h"
 
 /*
- * recipe + knowledge -> one stack, or an explanation.
+ * Resolves a recipe with the knowledge base to one stack, or explains why there is none.
  *
- * The recipe and the knowledge become variables and constraints for the solver.  What the recipe
- * pins stays as it is; the solver selects the rest.  The stack is a plain translation of that
+ * The recipe and the knowledge become variables and constraints for the solver. What the recipe
+ * pins stays as it is; the solver selects the rest. The stack is a plain translation of that
  * answer, and final: no later stage evaluates a marker or selects a version.
  */
 
 /* --- the solution: the selection, or the proof that no selection is possible --- */
 
-/* Everything that has versions and constrains others is a variable of the solver, named by a key. */
+/* Everything that has versions and constrains others is a variable of the solver, identified by a
+ * key. */
 enum variable_kind {
 	VARIABLE_TORCH,     /* "torch": releases */
 	VARIABLE_BUILD,     /* "torch build": "cu121", "cpu" */
 	VARIABLE_INDEX,     /* "torch index": "pypi", where the recipe says so */
 	VARIABLE_BASE,      /* "base": the image in the recipe, or another one */
-	VARIABLE_CUDA,      /* "cuda": releases of the toolkit that compiles */
+	VARIABLE_CUDA,      /* "cuda": releases of the toolkit with nvcc */
 	VARIABLE_OS,        /* "os": "ubuntu22.04" */
 	VARIABLE_PYTHON,    /* "python": series */
 	VARIABLE_MACHINE,   /* "machine": "x86_64" */
@@ -40,39 +41,40 @@ enum variable_kind {
 	VARIABLE_SOURCE, /* "mamba-ssm source": where its code comes from: git, sdist, release, url */
 	VARIABLE_GCC,    /* "gcc": the system's, or the one that env: names */
 	VARIABLE_GLIBC,   /* "glibc": of the system */
-	VARIABLE_STD,     /* "c++": what torch's headers need: "17" */
+	VARIABLE_STD,     /* "c++": the standard that torch's headers need: "17" */
 	VARIABLE_PACKAGE, /* "numpy", "triton", "setuptools": an ordinary package */
 	VARIABLE_KINDS
 };
 
-/* The oldest series that is selected where a recipe pins none: 3.10 ended in October 2026. */
+/* The oldest series that stackbuild selects by itself: 3.10 ended in October 2026. */
 #define PYTHON_OLDEST "3.11"
 
 struct candidate {
 	const char *text;        /* "2.2.2", "cu121"; in sentences and fixes */
-	const struct version *v; /* of releases and series; else NULL */
+	const struct version *v; /* for releases and series; otherwise NULL */
 	/* The entry in the knowledge base: struct torch_release, cuda_toolkit, os_release or
 	 * extension_release, by the kind of the variable; or NULL. */
 	const void *entry;
-	const struct package_release *published; /* on the package index; NULL: unknown */
+	const struct package_release
+		*published; /* its release on the package index; NULL: unknown */
 	bool known; /* false: the recipe names it, and the knowledge base does not list it */
 };
 
 struct solver_variable {
 	enum variable_kind kind;
-	const char *key;   /* unique, as above */
+	const char *key;   /* unique; see enum variable_kind */
 	const char *label; /* in sentences: "torch", "CUDA", "Python" */
-	unsigned rank;     /* which the solver decides first: the lowest */
+	unsigned rank;     /* the solver decides the lowest rank first */
 	struct candidate *c;
 	size_t n;
 };
 
 /* The strength of a constraint. */
 enum strength {
-	STRENGTH_ERROR,      /* a stack that breaks it does not work */
-	STRENGTH_WARNING,    /* inferred, or such a stack only may fail */
+	STRENGTH_ERROR,      /* a stack that violates it does not work */
+	STRENGTH_WARNING,    /* inferred, or a stack that violates it may still work */
 	STRENGTH_PREFERENCE, /* orders unpinned variables; never reported */
-	STRENGTH_SECONDARY,  /* the same, once torch and the extensions are selected */
+	STRENGTH_SECONDARY,  /* the same, after torch and the extensions are selected */
 };
 
 struct query;
@@ -83,10 +85,10 @@ struct constraint_kind {
 	const char *name;
 	enum variable_kind when;
 	enum strength strength;
-	enum code code; /* of a conflict in which it has the highest priority */
+	enum code code; /* code of a conflict in which this row has the highest priority */
 	unsigned priority;
 	void (*add)(struct query *q, struct workspace *w); /* NULL: a rule of the knowledge */
-	bool once;                                         /* for all candidates together */
+	bool once;                                         /* one call for all candidates */
 };
 
 /* A constraint of a stack, with its sentence. */
@@ -94,13 +96,13 @@ struct constraint {
 	const struct constraint_kind *kind;
 	const char *sentence; /* "torch 2.2.2 was made for numpy 1", no full stop */
 	const char *source;   /* or NULL */
-	unsigned variable;    /* that gave it */
+	unsigned variable;    /* the variable whose row added it */
 	bool off;             /* dropped in favour of a stronger one */
 };
 
 /* A requirement of the recipe on one variable, at one place. */
 enum request_kind {
-	REQUEST_NEED, /* any candidate will do */
+	REQUEST_NEED, /* accepts any candidate */
 	REQUEST_TORCH,
 	REQUEST_INDEX,
 	REQUEST_BASE,
@@ -111,7 +113,7 @@ enum request_kind {
 	REQUEST_DRIVER,
 	REQUEST_COMPILER,    /* CC, CXX or CUDAHOSTCXX of env: */
 	REQUEST_REQUIREMENT, /* an item of packages: or torch.with: */
-	REQUEST_VERSION,     /* of an extension */
+	REQUEST_VERSION,     /* version of an extension */
 	REQUEST_REF,
 	REQUEST_FROM,
 	REQUEST_URL,
@@ -123,10 +125,10 @@ struct request {
 	struct span at;                               /* line 0: it has no place */
 	const char *text;                             /* as written: "2.2.2", "numpy<2" */
 	const char *note;                             /* "torch is pinned here" */
-	const struct recipe_extension *extension;     /* of REQUEST_VERSION to REQUEST_URL */
-	const struct recipe_requirement *requirement; /* of REQUEST_REQUIREMENT */
+	const struct recipe_extension *extension;     /* for REQUEST_VERSION to REQUEST_URL */
+	const struct recipe_requirement *requirement; /* for REQUEST_REQUIREMENT */
 	const char *sentence;                         /* "the recipe requires torch 2.2.2" */
-	bool application; /* REQUEST_REQUIREMENT of a file that app.requirements names */
+	bool application; /* a REQUEST_REQUIREMENT of a file in app.requirements */
 };
 
 struct conflict {
@@ -139,8 +141,9 @@ struct conflicts LIST(struct conflict);
 /* A rule of severity warning or note that applies to the selected stack. */
 struct finding {
 	const struct rule *rule;
-	const char *sentence, *help; /* help: or NULL */
-	/* The places of its values in the recipe; none: it follows from the selection. */
+	const char *sentence, *help; /* help may be NULL */
+	/* The places of its values in the recipe; empty if the finding depends only on the
+	 * selection. */
 	struct finding_places LIST(struct finding_place {
 		struct span at;
 		const char *note; /* or NULL */
@@ -163,12 +166,12 @@ struct solution {
 	const struct request *requests;
 	const struct solve_pin *solver_pins; /* requests as the solver sees them */
 	size_t nrequests;
-	/* By variable: the candidate that is selected, or -1: the stack does not have it.  With
-	 * errors: of the stack without the requests that a conflict names. */
+	/* The index of the selected candidate for each variable; -1: the stack does not have the
+	 * variable. After errors, the selection without the requests that a conflict names. */
 	const int *chosen;
 	size_t nchosen;
 	struct conflicts errors, warnings;
-	bool gave_up; /* the budget ended: there may be more conflicts */
+	bool gave_up; /* the budget was used up: there may be more conflicts */
 	struct findings findings;
 	struct rules_open rules_open;
 	unsigned facts_used;
@@ -195,20 +198,21 @@ struct constraints LIST(const struct constraint *);
  * variable, as selected, on others. */
 struct constraints solution_limits(const struct solution *solution, const char *key, bool demands);
 
-/* A candidate of a variable, with the recipe's requirements on other variables. */
+/* A candidate of a variable, under the recipe's requirements on other variables. */
 struct alternative {
 	const struct candidate *c;
 	bool chosen;
-	bool asked;                   /* the recipe allows it */
-	bool can;                     /* it is compatible with the rest */
-	const struct constraint *why; /* why not; NULL: the recipe alone, or it can */
+	bool asked; /* the recipe allows it */
+	bool can;   /* it is compatible with the stack */
+	const struct constraint
+		*why; /* the reason if it is not; NULL: it is, or only the recipe excludes it */
 };
 struct alternatives LIST(struct alternative);
 /* Returns every candidate, the preferred one first; empty: no such variable.  Runs the solver for each. */
 struct alternatives solution_alternatives(const struct solution *solution, const char *key);
 
-/* Returns why a candidate is not compatible with the selected torch and extensions; NULL: no known
- * reason, or only the recipe. */
+/* Returns why a candidate is not compatible with the selected torch and extensions; NULL: no reason
+ * is known, or only the recipe excludes it. */
 const struct constraint *solution_obstacle(const struct solution *solution, const char *key,
 					   size_t candidate);
 
@@ -223,16 +227,17 @@ void solution_report(struct diags *ds, const struct solution *solution, bool ver
 /* --- upgrades --- */
 
 struct upgrade_how {
-	/* What may move: "torch" with its companions, "cuda", "python", names of extensions and
-	 * packages, normalised.  Empty: everything but Python and the major version of CUDA. */
+	/* The names that may change: "torch" (with its companions), "cuda", "python", extensions
+	 * and packages (normalised). Empty: everything except Python and the major version of
+	 * CUDA. */
 	const struct names *only;
-	struct names excluded; /* releases that are not selected: "torch 2.13.0" */
+	struct names excluded; /* releases to avoid: "torch 2.13.0" */
 };
 
 struct upgrade {
-	struct edit *edits;    /* of the recipe; NULL: nothing moves */
-	struct names replaced; /* versions that the recipe pins and that move, as text */
-	/* "torch 2.13.0" is not "2.14.0", because ... */
+	struct edit *edits;    /* edits of the recipe; NULL: nothing changes */
+	struct names replaced; /* the text of the pinned versions that change */
+	/* The reason for a limit: "torch 2.13.0" is not "2.14.0", because ... */
 	struct upgrade_limits LIST(struct upgrade_limit {
 		const char *now;
 		const char *newer;
@@ -240,17 +245,17 @@ struct upgrade {
 	}) limits;
 };
 
-/* Returns the selected release of what the recipe pins at a place, as "mamba-ssm 2.3.1"; or NULL. */
+/* Returns the release selected for the pin at a place, as "mamba-ssm 2.3.1"; or NULL. */
 const char *resolve_release_at(const struct solution *solution, struct span at);
 
-/* Returns the names that upgrade_how.only may have, for what the recipe pins. */
+/* Returns the names that upgrade_how.only may have: those that the recipe pins. */
 struct names resolve_upgradable(const struct solution *solution);
 
 /*
- * Selects the newest stack within the constraints of a recipe.  Only exact pins move, and never to
- * an older, withdrawn or pre-release version; ranges, GPUs and the operating system stay.  Packages and
- * extensions keep their major version unless they are named.  Base, index and CUDA stay if they
- * suit the selected torch.
+ * Selects the newest stack within the constraints of a recipe. It changes only exact pins, and
+ * never to an older, withdrawn or pre-release version; ranges, GPUs and the operating system stay.
+ * Packages and extensions keep their major version unless `only` names them. Base, index and CUDA
+ * stay if they suit the selected torch.
  *
  *   in      solution: without errors
  *   out     false: the solver gave up
@@ -271,11 +276,11 @@ struct choice {
 };
 struct choices LIST(struct choice);
 
-/* A requirement that pip is given. */
+/* A requirement for pip. */
 struct stack_package {
-	const char *requirement; /* as the recipe writes it, extras and marker verbatim; or ours */
+	const char *requirement; /* text of the recipe with extras and marker, or a generated one */
 	const char *key;         /* normalised name */
-	const char *index;       /* URL of the extra index that alone serves it, or NULL */
+	const char *index;       /* URL of the only index that serves it, an extra one; or NULL */
 	const char *index_secret;
 	const char *reason, *source;
 	struct span at;
@@ -284,14 +289,15 @@ struct stack_package {
 };
 struct stack_packages LIST(struct stack_package);
 
-/* What checks a part that the knowledge base does not cover. */
+/* The way to check a part that the knowledge base does not cover. */
 enum checked_by {
 	BY_NOTHING,
 	BY_METADATA,    /* the metadata of packages on their index */
 	BY_TORCH_INDEX, /* the index of torch, which has that build */
 };
 
-/* A part of the recipe that was not checked: "vllm 0.33.0", "not in the knowledge base". */
+/* A part of the recipe that was not checked, with its reason: "vllm 0.33.0", "not in the knowledge
+ * base". */
 struct unchecked_part {
 	const char *what, *why;
 	enum checked_by by;
@@ -303,29 +309,32 @@ enum source_kind {
 	SOURCE_GIT,     /* url, ref (a tag or 40 hex digits) */
 	SOURCE_SDIST,   /* from the package index, name==version */
 	SOURCE_ARCHIVE, /* an sdist by url and sha256 */
-	SOURCE_WHEEL,   /* a wheel by url and sha256, or of an index: nothing is compiled */
+	SOURCE_WHEEL,   /* a wheel, by url and sha256 or of an index; not compiled */
 };
 
 struct stack_extension {
 	const struct recipe_extension *asked;
-	const char *name;        /* normalised: names the step and the stage */
-	const char *requirement; /* in constraints and the check: "causal-conv1d==1.4.0" or name */
+	const char *name;        /* normalised; the step and the stage have this name */
+	const char *requirement; /* for constraints and the check: "causal-conv1d==1.4.0" or name */
 	const char *version;     /* or NULL: unknown before the build */
 	enum source_kind source;
-	const char *url, *ref, *sha256;   /* a wheel without url: that of an index, name==version */
-	const struct recipe_index *index; /* the extra index that alone serves it; or NULL */
-	const char *commit;               /* that ref names, once `build` resolved it; or NULL */
+	const char *url, *ref,
+		*sha256; /* url NULL for a wheel: a wheel of an index, name==version */
+	const struct recipe_index *index; /* the only index that serves it, an extra one; or NULL */
+	const char *commit;               /* commit of ref, after `build` resolved it; or NULL */
 	const char *source_reason;        /* "its sdist has no CUDA source" */
 	bool submodules;
 	const char *subdirectory;                /* of a git checkout, or NULL */
 	const struct extension *known;           /* NULL: unknown */
 	const struct extension_release *release; /* NULL: that release is unknown */
-	const struct extension_release *build;   /* release, or the facts about all; or NULL */
+	const struct extension_release
+		*build; /* release, or the facts about all releases; or NULL */
 	struct settings
-		env; /* its compile step: force-build TRUE, arch variables, the recipe's own */
+		env; /* of its compile step: force-build TRUE, arch variables, the recipe's own */
 	const char *
 		arch_flags; /* "honoured", "ignored" or "not known": its use of TORCH_CUDA_ARCH_LIST */
-	const char *nvcc_env; /* names nvcc-arch to its build, "PYTORCH_NVCC"; NULL: not used */
+	const char
+		*nvcc_env; /* variable that sets nvcc-arch as its nvcc, "PYTORCH_NVCC"; or NULL */
 	struct names imports;
 	struct names after;       /* names of extensions of this stack that it needs first */
 	unsigned mem_mib_per_job; /* 0: unknown */
@@ -345,12 +354,12 @@ struct stack {
 	struct choice cuda;                 /* "12.1.0"; value NULL: no CUDA (cpu) or unknown */
 	enum cuda_from cuda_from;           /* never CUDA_AUTO when cuda.value */
 	const struct cuda_toolkit *toolkit; /* NULL: unknown */
-	struct choice python;         /* series, "3.11"; NULL only when the base's own is unknown */
-	enum python_from python_from; /* never PYTHON_AUTO */
+	struct choice python; /* series, "3.11"; NULL only if the base's own Python is unknown */
+	enum python_from python_from;            /* never PYTHON_AUTO */
 	const struct python_build *python_build; /* of PYTHON_STANDALONE and PYTHON_UV */
 
 	struct choice torch;    /* version; value NULL: no torch */
-	const char *torch_base; /* version of the base's torch, which is used, "2.4.0a0"; or NULL */
+	const char *torch_base; /* version of the base image's torch, "2.4.0a0"; NULL: not used */
 	struct choice torch_index;                 /* URL; value NULL: the default index ("pypi") */
 	const char *torch_tag;                     /* "cu121", "cpu", or NULL: unknown */
 	const struct torch_release *torch_release; /* NULL: unknown */
@@ -362,36 +371,37 @@ struct stack {
 	const char *arch_list;            /* "8.0;8.9", "" if archs is empty; +PTX if requested */
 	struct choices apt;               /* packages of the build, sorted */
 	struct stack_packages build_deps; /* setuptools, wheel, packaging, ninja, ... */
-	struct stack_packages packages;   /* ordinary: those of the recipe, then of extensions */
-	struct choice numpy;              /* requirement for all steps, "numpy<2"; NULL: none */
-	/* Versions that no pip call may change, as lines of a constraints file: torch, its with:
-	 * and numpy from the torch step on; build requirements and packages from the packages step
-	 * on; extensions for the application. */
+	struct stack_packages
+		packages;    /* ordinary packages: the recipe's, then requirements of extensions */
+	struct choice numpy; /* numpy requirement for all steps, "numpy<2"; NULL: none */
+	/* Versions that no call of pip may change, as lines of a constraints file. The torch step
+	 * and later ones have torch, its `with` and numpy; the packages step and later ones also
+	 * have build requirements and packages; the application has the extensions, too. */
 	struct names torch_constraints, package_constraints, constraints;
 	struct stack_extensions extensions; /* in compile order */
-	const char *cc, *cxx;               /* of compile steps: gcc and g++, or the recipe's */
-	struct choice user;                 /* final stage; NULL: root */
-	struct choice runtime_base;         /* NULL: no second stage */
-	const char *snapshot;               /* time of the archive that apt uses; or NULL */
-	bool dnf, runtime_dnf;              /* dnf installs them, in either stage; else apt */
+	const char *cc, *cxx;       /* compilers of compile steps: gcc and g++, or the recipe's */
+	struct choice user;         /* final stage; NULL: root */
+	struct choice runtime_base; /* NULL: no second stage */
+	const char *snapshot;       /* time of the archive that apt uses; or NULL */
+	bool dnf, runtime_dnf;      /* dnf (not apt) installs the system packages of each stage */
 	struct choices runtime_apt; /* its system packages: gcc and headers if triton compiles */
 	const char *platform;       /* "linux/amd64" */
-	bool compiles;              /* an extension is compiled: not all of them are wheels */
+	bool compiles;              /* the stack compiles at least one extension */
 	bool locked;                /* every pin has a hash */
 	struct unchecked_parts unchecked; /* empty: everything in the recipe was checked */
 };
 
 /*
  * Returns the URL of the project's own wheel of an extension for this torch, CUDA, Python, C++ ABI
- * and machine; NULL if none is known, or if the stack installs a wheel already.
+ * and machine; NULL if none is known, or if the stack already installs a wheel.
  */
 const char *stack_prebuilt(struct arena *a, const struct stack *s, const struct stack_extension *x);
 
 struct resolve_options {
 	bool verbose; /* report conflicts with their derivation */
 	/*
-	 * Report conflicts as warnings (diag_force) and plan the stack as the recipe has it; errors
-	 * that prevent a plan stay errors.
+	 * Report conflicts as warnings (diag_force) and plan the recipe's own stack; errors that
+	 * prevent a plan stay errors.
 	 */
 	bool force;
 };

@@ -4,7 +4,7 @@
 
 /* CUDA: the base image's, the toolkits that a build of torch accepts, and drivers. */
 
-/* Returns true for the image in the recipe, and not for another one in a repair. */
+/* Returns true for the image in the recipe, not for another one that a repair uses. */
 static bool
 as_written(const struct query *q)
 {
@@ -20,7 +20,8 @@ from_image(const struct workspace *w)
 	return w->r->cuda_from == CUDA_AUTO || w->r->cuda_from == CUDA_IMAGE;
 }
 
-/* Instead of the one as written: an image of NVIDIA's again, if it was one, and one that exists. */
+/* Limits the base of a repair: an image of NVIDIA is replaced by one of NVIDIA, which must
+ * exist. */
 void
 constraint_base_other(struct query *q, struct workspace *w)
 {
@@ -49,7 +50,7 @@ constraint_base_other(struct query *q, struct workspace *w)
 	add_requires(q, cuda, made, NULL, "another base image has a CUDA with images");
 }
 
-/* The torch of the base is used: with its version, build and Python. */
+/* Pins the version, build and Python of the base image's torch if the stack uses it. */
 void
 constraint_base_torch(struct query *q, struct workspace *w)
 {
@@ -72,7 +73,8 @@ constraint_base_torch(struct query *q, struct workspace *w)
 			     i->python);
 }
 
-/* The image's content, by row: its Python is only preferred, its CUDA has its own code. */
+/* Each row is a part of the image's content: its Python is only preferred, its CUDA has a code of
+ * its own. */
 void
 constraint_base(struct query *q, struct workspace *w)
 {
@@ -135,8 +137,8 @@ constraint_build_prefer_cuda(struct query *q, struct workspace *w)
 }
 
 /*
- * The toolkit that torch's wheel on PyPI pins: pip takes no other next to it. On a base without
- * CUDA it is preferred, for the toolkit then comes from PyPI's wheels if they have it.
+ * Pins the toolkit that torch's wheel on PyPI requires: pip accepts no other. On a base without
+ * CUDA, this toolkit is only preferred: it then comes from PyPI's wheels, if they have it.
  */
 void
 constraint_torch_toolkit(struct query *q, struct workspace *w)
@@ -162,7 +164,7 @@ constraint_torch_toolkit(struct query *q, struct workspace *w)
 			     t->version, v->tag, t->cuda_toolkit);
 }
 
-/* Avoids CUDA without wheels; for a pinned one, base.c reports the error. */
+/* Avoids CUDA releases without wheels; base.c reports a pinned one. */
 void
 constraint_cuda_wheels(struct query *q, struct workspace *w)
 {
@@ -184,9 +186,9 @@ constraint_cuda_wheels(struct query *q, struct workspace *w)
 			     version_series(w->a, first->version));
 }
 
-/* --- images that are chosen here --- */
+/* --- images that stackbuild selects --- */
 
-/* A separate row avoids releases without any image. */
+/* Avoids releases without any image. */
 void
 constraint_cuda_image(struct query *q, struct workspace *w)
 {
@@ -204,9 +206,9 @@ constraint_cuda_image(struct query *q, struct workspace *w)
 			     "the knowledge base has no image with CUDA %s", t->version);
 }
 
-/* --- the oldest driver to support: the images that start on it, and the code that runs --- */
+/* --- the oldest supported driver: which images start on it, and which code runs --- */
 
-/* Drivers, of which there is one, that are as new as that; "580.65" is any 580.65.x. */
+/* Returns the driver, if it is as new as that one; "580.65" is any 580.65.x. There is only one. */
 static solve_word *
 drivers_from(struct workspace *w, unsigned driver, const char *least)
 {

@@ -5,8 +5,8 @@
 /* --- extension <-> its source --- */
 
 /*
- * Returns why PyPI has no source of a release (the {} in it) that can be compiled; NULL: it may
- * have.
+ * Returns why PyPI has no source of a release that compiles, with {} for the release; NULL: it may
+ * have one.
  */
 static const char *
 no_sdist(struct workspace *w, const struct release *x)
@@ -28,7 +28,7 @@ no_sdist(struct workspace *w, const struct release *x)
 			    r->sdist_why ? ": " : "", r->sdist_why ? r->sdist_why : "");
 }
 
-/* Returns why its repository does not give it. */
+/* Returns why the repository has no source of a release. */
 static const char *
 no_tag(struct workspace *w, const struct release *x, const struct recipe_extension *asked)
 {
@@ -71,7 +71,7 @@ constraint_extension_source(struct query *q, struct workspace *w)
 		const struct recipe_extension *asked = w->variables.at[source]->asked;
 		const char *why[] = { no_sdist(w, &x), no_tag(w, &x, asked) };
 
-		/* check_wheel_extension() reports where it belongs. */
+		/* check_wheel_extension() reports it. */
 		if (is_only_wheel(x.e, asked))
 			continue;
 		for (size_t i = 0; i < 2; i++)
@@ -83,7 +83,8 @@ constraint_extension_source(struct query *q, struct workspace *w)
 	add_groups(q, "git", &all[1]);
 }
 
-/* For packages:, pip uses PyPI, which lacks some releases; check_isolated() checks the rest. */
+/* For `packages`, pip uses PyPI, which lacks some releases; check_isolated() checks the other
+ * cases. */
 void
 constraint_extension_on_pypi(struct query *q, struct workspace *w)
 {

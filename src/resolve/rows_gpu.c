@@ -21,8 +21,8 @@ gpu_label(struct workspace *w, unsigned gpu)
 /* --- GPU <-> torch's build --- */
 
 /*
- * Returns true if code runs on it; an unknown list counts as code, and resolve_unchecked() reports
- * it.
+ * Returns true if a build has code that runs on the GPU; an unknown list counts as code, and
+ * resolve_unchecked() reports it.
  */
 static bool
 runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
@@ -32,7 +32,7 @@ runs(const struct workspace *w, const struct torch_variant *v, const char *cc)
 	return !archs->n || capability_runs(archs, cc);
 }
 
-/* Returns the PTX of the wheels for x86_64: those for aarch64 that were read carry none. */
+/* Returns the PTX of the wheels for x86_64: the inspected wheels for aarch64 contain none. */
 static const char *
 ptx_of(const struct workspace *w, const struct torch_variant *v)
 {
@@ -55,7 +55,8 @@ is_inferred(const struct workspace *w, const struct torch_variant *v, const char
 	return !t || !t->archs.n || capability_runs(&t->archs, cc);
 }
 
-/* The builds of the tag, of every torch: those with the same code, none of it for the GPU. */
+/* Finds the builds of a tag, over all torch releases, that have the same code and none for the
+ * GPU. */
 static void
 code_for(struct query *q, unsigned gpu, bool inferred)
 {
@@ -95,8 +96,8 @@ constraint_gpu_torch(struct query *q, struct workspace *w)
 }
 
 /*
- * An unknown build: its CUDA cannot compile for the GPU, and no torch has a build of that tag with
- * PTX that the GPU's driver could compile.
+ * Rejects an unknown build: its CUDA cannot compile for the GPU, and no torch has a build of that
+ * tag with PTX that the GPU's driver could compile.
  */
 void
 constraint_gpu_build(struct query *q, struct workspace *w)
@@ -121,7 +122,7 @@ constraint_gpu_build(struct query *q, struct workspace *w)
 	}
 }
 
-/* PTX is compiled by the driver, which must be as new as the toolkit that made it. */
+/* The driver compiles PTX, so it must be as new as the toolkit that made the PTX. */
 void
 constraint_gpu_ptx(struct query *q, struct workspace *w)
 {
@@ -155,8 +156,8 @@ constraint_gpu_ptx(struct query *q, struct workspace *w)
 /* --- extension <-> nvcc, GPU --- */
 
 /*
- * Returns why a toolkit cannot compile a release for a GPU.  cc NULL: the first capability that
- * setup.py always names and its nvcc does not support.  NULL: it can.
+ * Returns why a toolkit cannot compile a release for a GPU. With cc NULL, checks the first
+ * capability that setup.py always names and the toolkit's nvcc does not support. NULL: it can.
  */
 static const char *
 lack_of(struct workspace *w, const struct extension_release *r, const struct cuda_toolkit *t,
@@ -172,7 +173,7 @@ lack_of(struct workspace *w, const struct extension_release *r, const struct cud
 			continue;
 		if (names_have(&t->archs, r->archs.at[i]) != (cc != NULL))
 			continue;
-		/* setup.py names it only for some nvcc. */
+		/* setup.py names this capability only for some releases of nvcc. */
 		if (!*spec || specifiers_match(facts_specifiers(w->f, spec), series, PRE_YES))
 			return cc ? NULL : r->archs.at[i];
 	}
@@ -180,7 +181,8 @@ lack_of(struct workspace *w, const struct extension_release *r, const struct cud
 }
 
 /*
- * Returns the toolkits that lack something, the last of them *lack; those of one series are alike.
+ * Returns the toolkits that cannot compile a release; *lack is the reason of the last one. Toolkits
+ * of one series are alike.
  */
 static solve_word *
 lacking(struct workspace *w, const struct extension_release *r, const char *cc, const char **lack)
@@ -205,7 +207,7 @@ lacking(struct workspace *w, const struct extension_release *r, const char *cc, 
 	return set;
 }
 
-/* It always compiles for its own list. */
+/* Returns true for an extension that always compiles for its own list. */
 static bool
 is_fixed(const struct extension_release *r)
 {

@@ -92,7 +92,7 @@ cuda_label(struct workspace *w, const solve_word *set)
 	const struct solver_variable *t = variable_at(w, the_variable(w, VARIABLE_CUDA));
 	struct names all = { 0 };
 
-	/* Lists runs of toolkits in the set, newest first. */
+	/* Lists each run of consecutive toolkits in the set, newest first. */
 	for (size_t i = 0, end; i < t->n && t->c[i].known; i = end + 1) {
 		const char *first, *last;
 
@@ -112,10 +112,11 @@ cuda_label(struct workspace *w, const solve_word *set)
 	return names_join(w->a, &all, " or ");
 }
 
-/* Words for a specifier, for readers who do not know PEP 440: before, between and behind. */
+/* The words around the versions of a specifier, for readers who do not know PEP 440. */
 static const struct {
-	const char *first, *second; /* operators of its clauses; "": there is one clause */
-	const char *before, *after; /* the version of the first */
+	const char *first,
+		*second; /* operators of the clauses; second "": there is only one clause */
+	const char *before, *after; /* the words around the version of the first clause */
 } forms[] = {
 	{ "==", "", "", "" },
 	{ ">=", "", "", " or newer" },

@@ -6,7 +6,8 @@
 
 /* --- its contents --- */
 
-/* With `from: host`, the compiler is that of the recipe's system, or unknown without one. */
+/* With `from: host`, the compiler is the one of the recipe's system; without a system, it is
+ * unknown. */
 void
 constraint_os_gcc(struct query *q, struct workspace *w)
 {
@@ -31,7 +32,7 @@ constraint_os_glibc(struct query *q, struct workspace *w)
 
 /* --- gcc, nvcc and torch's own table of compilers --- */
 
-/* Returns true if nvcc of any version is to take this gcc without a word. */
+/* Returns true if nvcc of any version accepts this gcc: the recipe disables nvcc's check. */
 static bool
 nvcc_is_forced(const struct workspace *w)
 {
@@ -126,7 +127,7 @@ constraint_torch_std(struct query *q, struct workspace *w)
 
 /* --- preferences --- */
 
-/* An image that is selected here has apt. */
+/* An image that stackbuild selects has apt. */
 void
 constraint_os_apt(struct query *q, struct workspace *w)
 {

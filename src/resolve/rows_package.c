@@ -3,9 +3,8 @@
 /*
  * Pairings of two packages in the knowledge base, from any source.
  *
- * A pairing is one fact for a whole range of releases, so that the solver learns its
- * consequences once.  If the recipe requires one release of the range, the sentence names that
- * release, because it is in the recipe.
+ * A pairing is one fact for a whole range of releases, so that the solver learns its consequences
+ * once. If the recipe requires one release of the range, the sentence names only that release.
  */
 
 /*
@@ -64,7 +63,8 @@ may_wait(const struct workspace *w, const struct pairing *p)
 	       variable_find(w, p->other) < 0;
 }
 
-/* Evaluated for the left variable, and for the right one if that is decided later. */
+/* The pairing is added for the left variable, or for the right one if the solver decides it
+ * later. */
 void
 constraint_pairs(struct query *q, struct workspace *w)
 {
@@ -77,7 +77,7 @@ constraint_pairs(struct query *q, struct workspace *w)
 		const struct pairing *p = &all[i];
 		solve_word *these;
 
-		/* torch limits numpy for each release (torch_numpy). */
+		/* torch's own limits on numpy are in torch_numpy. */
 		if (p->inferred != inferred ||
 		    (!strcmp(p->name, "numpy") && !strcmp(p->other, "torch")))
 			continue;
@@ -114,8 +114,8 @@ has_pairing(struct workspace *w, const char *key, const struct version *v, const
 }
 
 /*
- * Each release was built for one torch, which its metadata pins.  For a release outside the pairs,
- * the series at least excludes some torch releases.
+ * Each release was built for one torch, which its metadata pins. For a release without a pair, its
+ * series excludes at least some torch releases.
  */
 void
 constraint_companion(struct query *q, struct workspace *w)
@@ -203,7 +203,7 @@ constraint_extension_published(struct query *q, struct workspace *w)
 			     s->t.key);
 }
 
-/* "3.13t": few wheels are made for it. */
+/* Avoids free-threaded Pythons ("3.13t"): few packages have wheels for them. */
 void
 constraint_python_usual(struct query *q, struct workspace *w)
 {

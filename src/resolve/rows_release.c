@@ -19,9 +19,10 @@ from_pypi(const struct workspace *w, const struct domain *s)
 	return is_from_pypi(w, s->t.key);
 }
 
-/* --- which Python and machine --- */
+/* --- Python and machine --- */
 
-/* Returns true if its wheels hold compiled code: then its sdist needs compilers, and often more. */
+/* Returns true if the package has wheels with compiled code: its sdist then needs compilers, and
+ * often more. */
 static bool
 is_built(const struct package_release *r)
 {
@@ -90,7 +91,8 @@ may_take(struct workspace *w, const struct solver_variable *t, const struct vers
 	       (minor < 64 && pythons_of_wheels(w, next).plain >> minor != 0);
 }
 
-/* Returns true for a release with the same files, and so the same answer, as the one before. */
+/* Returns true for a release with the same files as the one before, and therefore the same
+ * answer. */
 static bool
 same_files(const struct package_release *x, const struct package_release *y)
 {
@@ -98,7 +100,7 @@ same_files(const struct package_release *x, const struct package_release *y)
 	       x->wheels_known == y->wheels_known && x->sdist == y->sdist;
 }
 
-/* Returns the candidates that take a Python. */
+/* Returns the candidates that support a Python. */
 static solve_word *
 candidates_for(struct workspace *w, unsigned variable, size_t python)
 {
@@ -124,12 +126,14 @@ candidates_for(struct workspace *w, unsigned variable, size_t python)
 	return set;
 }
 
-/* Releases that do not support a Python: newer than all that do, among them, and older. */
+/* Where releases without support for a Python are: above, between, or below those with support. */
 enum { NEWER, AMONG, OLDER, PARTS };
 struct refusal {
-	const struct package_release *first, *last; /* that accept it; NULL: none known */
-	const struct package_release *next[PARTS];  /* of a part: the neighbour of those */
-	solve_word *without[PARTS];                 /* NULL: none */
+	const struct package_release *first,
+		*last; /* the releases that support it; NULL: none known */
+	const struct package_release
+		*next[PARTS];       /* for each part, the next release with support */
+	solve_word *without[PARTS]; /* the releases of each part; NULL: none */
 };
 
 static int
@@ -169,7 +173,7 @@ refusal_of(struct workspace *w, unsigned variable, size_t python)
 	return f;
 }
 
-/* "has wheels for", or "takes" where its metadata alone refuses the Python. */
+/* Returns "has wheels for", or "takes" if only its metadata rejects the Python. */
 static const char *
 verb_of(struct workspace *w, const struct package_release *r, const char *python)
 {
@@ -180,7 +184,7 @@ verb_of(struct workspace *w, const struct package_release *r, const char *python
 	return wheel_pythons_have(&pythons, python) ? "takes" : "has wheels for";
 }
 
-/* "numpy has wheels for Python 3.13 from 2.1.3 on": for a Python, whichever releases are allowed. */
+/* "numpy has wheels for Python 3.13 from 2.1.3 on": a fact about one Python and all releases. */
 static void
 add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
 {
@@ -221,8 +225,8 @@ add_part(struct query *q, const struct refusal *f, int part, size_t candidate)
 }
 
 /*
- * Adds the constraints of each pair of a package and a Python at the later one of the two: the
- * solver never tries most Pythons.
+ * Adds the constraints of a package and a Python when the solver has tried both of them: it never
+ * tries most Pythons.
  */
 static void
 add_refusal(struct query *q, size_t python)
@@ -262,9 +266,9 @@ constraint_python_release(struct query *q, struct workspace *w)
 	}
 }
 
-/* --- which C library --- */
+/* --- C library --- */
 
-/* Uses the most portable of several wheels for a Python that the recipe allows. */
+/* Requires the C library of the most portable wheel for a Python that the recipe allows. */
 void
 constraint_release_glibc(struct query *q, struct workspace *w)
 {
@@ -333,7 +337,7 @@ require(struct query *q, const struct package_release *r, const char *text)
 	other = variable_named(w, req->key);
 	those = set_in(w, other, specifiers_text(w->a, req->spec));
 	asked = requested(w, other);
-	/* An unknown release may be one of them; for a pinned one, the answer is known. */
+	/* An unknown release may be in the set; for a pinned one, it is known whether it is. */
 	if (set_is_empty(w, other, those) && asked < 0)
 		return;
 	if (set_is_empty(w, other, those))
@@ -355,7 +359,8 @@ release_span(struct workspace *w, const struct solver_variable *t, const struct 
 	return p ? package_span(p, c->v) : (struct package_span){ 0 };
 }
 
-/* For unread METADATA, uses the requirements that the releases before and after share. */
+/* For a release whose METADATA was not read, uses the requirements that the releases before and
+ * after it share. */
 void
 constraint_release_requires(struct query *q, struct workspace *w)
 {
@@ -369,9 +374,9 @@ constraint_release_requires(struct query *q, struct workspace *w)
 			require(q, span.older, span.older->requires.at[i]);
 }
 
-/* --- which of them exist --- */
+/* --- existence --- */
 
-/* pip takes a withdrawn release only where a requirement pins it. */
+/* pip selects a withdrawn release only if a requirement pins it. */
 void
 constraint_release_yanked(struct query *q, struct workspace *w)
 {
@@ -382,7 +387,7 @@ constraint_release_yanked(struct query *q, struct workspace *w)
 			     "%s %s was withdrawn", variable_at(w, q->variable)->label, r->version);
 }
 
-/* "the nearest are 1.26.4 and 2.0.0": the listed releases before and after a version. */
+/* Returns the listed releases before and after a version: "the nearest are 1.26.4 and 2.0.0". */
 static const char *
 neighbours(struct workspace *w, const struct python_package *p, const struct version *v)
 {

@@ -3,9 +3,9 @@
 /* torch: the builds and Pythons of a release, its dependencies, and limits on other packages. */
 
 /*
- * The knowledge base does not list builds for GPUs of other makers, and a private index can have
- * any build. If it lists only PyPI's build, others may exist. As a warning: the knowledge base does
- * not list the build.
+ * The knowledge base does not list builds for GPUs of other vendors, and a private index can have
+ * any build. If it lists only PyPI's build of a release, others may exist: an unlisted build is
+ * then only a warning.
  */
 void
 constraint_torch_build(struct query *q, struct workspace *w)
@@ -45,7 +45,7 @@ constraint_torch_python(struct query *q, struct workspace *w)
 		     names_words(w->a, &t->pythons, "and"));
 }
 
-/* `index: pypi` is a build too: which one depends on the release. */
+/* Selects the build that `index: pypi` means; it depends on the release. */
 void
 constraint_torch_pypi(struct query *q, struct workspace *w)
 {
@@ -94,9 +94,9 @@ constraint_torch_exists(struct query *q, struct workspace *w)
 			     nearest[0], nearest[1]);
 }
 
-/* --- what guides --- */
+/* --- preferences --- */
 
-/* Returns the build for a CUDA series (or NULL); PyPI's build before others. */
+/* Returns the build for a CUDA series, or NULL; it prefers PyPI's build. */
 static const struct torch_variant *
 build_for(const struct torch_release *t, const char *cuda)
 {

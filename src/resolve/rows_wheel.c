@@ -2,11 +2,13 @@
 
 #include "internal.h"
 
-/* Prebuilt wheels: the stack in a file's name, and the wheels that a project built. */
+/* Prebuilt wheels: the stack that a file name describes, and the wheels that a project
+ * publishes. */
 
 /* --- the parts of a file name --- */
 
-/* "2.3.1", "231" -> "2.3"; "2100" -> "2.10".  pyg writes no patch: "26" -> "2.6", "113" -> "1.13". */
+/* Returns the series: "2.3.1" and "231" -> "2.3"; "2100" -> "2.10". pyg writes no patch version:
+ * "26" -> "2.6", "113" -> "1.13". */
 static const char *
 series_of(struct arena *a, const char *number, bool patch)
 {
@@ -59,7 +61,7 @@ fits(const struct names *tags, const char *machine, const char *python)
 	return python ? wheel_pythons_have(&pythons, python) : any;
 }
 
-/* --- the facts of one file, if one of `these` candidates is selected --- */
+/* --- facts about one file, which apply if one of `these` candidates is selected --- */
 
 static void
 needs_glibc(struct query *q, const solve_word *these, const char *file, const struct names *tags)
@@ -112,7 +114,8 @@ needs_abi(struct query *q, const solve_word *these, const char *file, const char
 	}
 }
 
-/* "torch260cu126": the ABI of that build of torch; of a CUDA that torch had no build for, unknown. */
+/* "torch260cu126": returns the ABI of that build of torch; it is unknown if torch has no build for
+ * that CUDA. */
 static enum tri
 abi_of_build(struct workspace *w, const char *series, const char *cuda)
 {
@@ -175,7 +178,8 @@ constrain_local(struct query *q, const solve_word *these, const char *local, con
 		needs_abi(q, these, name, series, abi_of_build(w, series, cuda));
 }
 
-/* "mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-..." */
+/* Adds the facts in the name of a wheel:
+ * "mamba_ssm-2.2.2+cu122torch2.3cxx11abiFALSE-cp311-cp311-..." */
 static void
 constrain_file(struct query *q, const solve_word *these, const char *url)
 {
@@ -197,10 +201,7 @@ constrain_file(struct query *q, const solve_word *these, const char *url)
 	needs_glibc(q, these, name, &file->tags);
 }
 
-/*
- * Adds the constraints of a wheel on an index, with a local version in the recipe:
- * "1.0+cu.12.8.torch.2.11".
- */
+/* Adds the facts in the recipe's local version of a wheel on an index: "1.0+cu.12.8.torch.2.11". */
 static void
 constrain_version(struct query *q, const solve_word *these, const struct recipe_extension *e)
 {
@@ -219,7 +220,7 @@ constrain_version(struct query *q, const solve_word *these, const struct recipe_
 		     NULL, "the local version of %s names a build that no source has", name);
 }
 
-/* The same of a package: torch's companions have another row. */
+/* Adds the same facts for a package; torch's companions have a separate row. */
 static void
 constrain_package(struct query *q, const struct solver_variable *t)
 {
@@ -257,9 +258,9 @@ constraint_wheel_file(struct query *q, struct workspace *w)
 		constrain_version(q, set_text(w, q->variable, "url"), s->asked);
 }
 
-/* --- from: release: the wheels that a project built of one of its releases --- */
+/* --- `from: release`: the wheels that a project publishes with a release --- */
 
-/* Every constraint of one release begins with: it is this one, and it comes from there. */
+/* The terms that each constraint of a release begins with: the release, and its source. */
 struct list {
 	struct query *q;
 	struct release x;
@@ -267,7 +268,8 @@ struct list {
 	struct solve_term this, from;
 };
 
-/* A row is for the CUDA of a build: wheels are made once for a major. */
+/* Returns whether a row is for the CUDA of a build: projects build one wheel for each major
+ * version. */
 static bool
 row_is_for(const struct wheel_row *row, const char *series, const struct torch_variant *v)
 {
@@ -281,7 +283,7 @@ row_is_for(const struct wheel_row *row, const char *series, const struct torch_v
 		(v->cxx11abi == TRI_YES ? row->abi_new : row->abi_old));
 }
 
-/* Limits torch to releases with a wheel, and their builds and Pythons. */
+/* Limits torch to the releases, builds and Pythons that have a wheel. */
 static void
 for_torch(struct list *l, unsigned torch, size_t candidate, const struct torch_release *r)
 {
@@ -359,7 +361,7 @@ for_glibc(struct list *l)
 			     l->x.name, l->wheels.glibc_min);
 }
 
-/* from NULL: it comes from packages:, and has no separate source. */
+/* With `from` NULL, it is in `packages` and has no separate source. */
 static struct list
 list_of(struct query *q, const char *from)
 {
@@ -397,7 +399,7 @@ constraint_release_wheel(struct query *q, struct workspace *w)
 	for_glibc(&l);
 }
 
-/* Excludes a wheel whose name says the old ABI, if no wheel for that torch has it. */
+/* Excludes wheels whose names have the old ABI if no wheel for that torch has it. */
 static void
 for_abi(struct list *l, const char *url)
 {
@@ -425,8 +427,8 @@ for_abi(struct list *l, const char *url)
 }
 
 /*
- * Adds facts about a project's wheel that its name does not show: the system that it needs; and, as
- * a warning, that it was built before the release of its torch.
+ * Adds facts about a project's wheel that its name does not show: the system that it needs, and, as
+ * a warning, that it is older than its torch.
  */
 void
 constraint_wheel_of_project(struct query *q, struct workspace *w)

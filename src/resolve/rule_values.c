@@ -41,7 +41,7 @@ rule_value(struct workspace *w, enum rule_variable variable, int domain, size_t 
 
 	if (variable == VAR_TORCH_CUDA)
 		return cuda_of_tag(w->a, c->text);
-	/* A commit has no version; a range that no known release is in has no single one. */
+	/* A commit has no version; nor has a range that contains no known release. */
 	if (variable == VAR_PACKAGE && (!c->v || (!c->known && strpbrk(c->text, "<>~!") != NULL)))
 		return NULL;
 	return c->text;
@@ -104,7 +104,7 @@ rule_set(const struct rule_case *c, const struct rule_condition *k, int domain)
 	return set;
 }
 
-/* The file of an extension has FIELD=VALUE. */
+/* Returns whether the file of an extension has FIELD=VALUE. */
 static bool
 has_field(const struct rule_case *c, const struct rule_condition *k)
 {
@@ -115,7 +115,7 @@ has_field(const struct rule_case *c, const struct rule_condition *k)
 	       facts_extension_says(c->w->f, key_of(c), arena_copy(c->w->a, text, n), text + n + 1);
 }
 
-/* Returns a setting of that name; of "DS_BUILD_*" one that begins so. */
+/* Returns the setting of that name; for "DS_BUILD_*", the first one with that prefix. */
 static const char *
 setting_value(const struct settings *env, const char *name)
 {
@@ -197,8 +197,8 @@ rule_can_hold(const struct rule_case *c)
 
 /* --- sentences --- */
 
-/* Returns the candidate that a sentence names: the chosen one; for the solver the one requested, or the
- * only one of the set; else -1. */
+/* Returns the candidate that a sentence names: the selected one; for the solver, the requested one
+ * or the only one in the set; otherwise -1. */
 static int
 named_candidate(const struct rule_case *c, int domain)
 {
@@ -217,7 +217,7 @@ named_candidate(const struct rule_case *c, int domain)
 	return at;
 }
 
-/* "2.2.2" where one value is meant, else the range: "below 9".  k: its condition, or NULL. */
+/* Returns "2.2.2" for a single value, otherwise the range: "below 9". k: its condition, or NULL. */
 static const char *
 value_words(const struct rule_case *c, enum rule_variable variable, int domain,
 	    const struct rule_condition *k)
@@ -238,7 +238,7 @@ value_words(const struct rule_case *c, enum rule_variable variable, int domain,
 					     t->label;
 }
 
-/* The text for a name in braces: "apex 0.1", "`a100` (compute capability 8.0)", "12.1". */
+/* Returns the text for a name in braces: "apex 0.1", "`a100` (compute capability 8.0)", "12.1". */
 static const char *
 words_for(const struct rule_case *c, const char *name)
 {

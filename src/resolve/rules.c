@@ -3,14 +3,14 @@
 /*
  * Compatibility rules of the knowledge (facts/facts.h has their grammar) over the variables of a
  * stack. A rule of severity error is a fact for the solver: its conditions cannot all be true.
- * Warnings and notes are evaluated on the finished stack; a rule stays unchecked if a value is
- * unknown. A rule about any extension or GPU, or about the value of another variable, has one case
- * for each.
+ * Warnings and notes are evaluated on the finished stack; if a value is unknown, the rule stays
+ * unchecked. A rule about any extension or GPU, or about the value of another variable, is
+ * evaluated once for each.
  */
 
 /* --- for the solver: a clause --- */
 
-/* Adds a term; two conditions on one domain become one. */
+/* Adds a term; two conditions on one variable become one term. */
 static void
 add_term(struct rule_case *of, int domain, const solve_word *set)
 {
@@ -54,7 +54,7 @@ add_clause(struct rule_case *c)
 		const struct rule_condition *k = &c->rule->when.at[i];
 		int domain = rule_domain(c, k->variable, k->name);
 
-		/* It may come to be there. */
+		/* The solver may still add the package. */
 		if (domain < 0 && k->variable == VAR_PACKAGE && !k->absent)
 			domain = (int)variable_named(c->w, k->name);
 		for (size_t g = 0; k->all && next_gpu(c->w, &g, &gpu);)
@@ -76,10 +76,7 @@ add_clause(struct rule_case *c)
 
 enum truth { NO, UNKNOWN, YES };
 
-/*
- * Returns true for values that the solver selects freely, because the recipe depends on something
- * unknown.
- */
+/* Returns true for values that the solver selects freely, because the recipe leaves them open. */
 static bool
 is_open(const struct workspace *w, enum rule_variable variable)
 {
@@ -117,7 +114,7 @@ truth_of(const struct rule_case *c, const struct rule_condition *k)
 }
 
 /*
- * Returns the recipe's places for the conditions; packages of an image have the place of the image.
+ * Returns the recipe's places for the conditions; for packages of an image, the place of the image.
  */
 static struct finding_places
 places_of(const struct rule_case *c)
@@ -174,7 +171,7 @@ add_finding(const struct rule_case *c)
 					    .at = places_of(c) });
 }
 
-/* --- cases --- */
+/* --- the cases of a rule --- */
 
 /*
  * Returns the variable whose candidates provide the clauses of a rule: that of its first condition.
@@ -196,7 +193,7 @@ anchor_of(const struct rule_case *c)
 	return -1;
 }
 
-/* Goes over the domains of the quantifiers, then over the values of the reference. */
+/* Iterates over the variables of the quantifiers, then over the values of the reference. */
 static void
 each_case(struct rule_case c)
 {
@@ -281,8 +278,8 @@ check_rules(struct workspace *w, struct solution *solution)
 }
 
 /*
- * Returns whether all other conditions of the rule hold in the finished stack, and that on GPUs for
- * cc.
+ * Returns whether all other conditions of the rule are true in the finished stack, and the GPU
+ * condition for cc.
  */
 static bool
 rejects_gpu(const struct rule_case *c, const char *cc)
@@ -308,7 +305,7 @@ rejects_gpu(const struct rule_case *c, const char *cc)
 bool
 rules_reject_gpu(struct workspace *w, const char *cc)
 {
-	/* truth_of() only reads the solution. */
+	/* The cast is safe: truth_of() only reads the solution. */
 	struct rule_case c = { .w = w, .extension = -1, .gpu = -1 };
 	size_t n = facts_rule_count(w->f);
 	bool rejected = false;

@@ -66,7 +66,7 @@ recipe_has(const struct workspace *w, const char *key)
 const struct recipe_index *
 extra_index(const struct workspace *w, const char *key)
 {
-	/* The last one wins, where several name it. */
+	/* If several indexes list the package, the last one applies. */
 	for (size_t i = w->r->extras.n; i-- > 0;)
 		for (size_t k = 0; k < w->r->extras.at[i].packages.n; k++)
 			if (!strcmp(name_normalize(w->a, w->r->extras.at[i].packages.at[k].s), key))
@@ -133,7 +133,7 @@ torch_of_base(const struct workspace *w)
 	const struct image_name *i = &w->image;
 	bool open = i->own_torch || (i->repository && strchr(i->repository, '/') && !i->source);
 
-	/* The recipe may set it for an unknown image; the build compares. */
+	/* The recipe may set the version for an unknown image; the build compares it. */
 	return w->r->torch.from != TORCH_BASE || !w->r->base.s ? NULL :
 	       i->torch                                        ? i->torch :
 	       open                                            ? w->r->torch.version.s :
@@ -222,8 +222,8 @@ build_archs(const struct workspace *w, const struct torch_variant *v)
 }
 
 /*
- * Evaluates a marker; one that needs unknown values (such as the host's kernel) is true; "3.13t" is
- * 3.13.
+ * Evaluates a marker, which is true if it needs unknown values such as the host's kernel. For
+ * markers, "3.13t" is 3.13.
  */
 static bool
 holds_for(struct workspace *w, const struct marker *m, const char *python,
@@ -232,7 +232,7 @@ holds_for(struct workspace *w, const struct marker *m, const char *python,
 	const char *series = arena_copy(w->a, python, strspn(python, "0123456789."));
 	bool any = false, holds;
 
-	/* Without an extra, then with each. */
+	/* Tries without an extra, then with each one. */
 	for (size_t i = 0; !any && i <= extras->n; i++) {
 		struct marker_env env = marker_env_linux(w->a, series, recipe_machine(w->r),
 							 i ? extras->at[i - 1] : "");
@@ -287,7 +287,7 @@ version_of_url(struct workspace *w, const char *url)
 	return recipe_archive(w->a, url, &name, &v) ? version_public(w->a, v) : NULL;
 }
 
-/* --- packages that only requirements name --- */
+/* --- packages that only requirements of other packages name --- */
 
 void
 bounds_note(struct workspace *w, const struct recipe_requirements *all)

@@ -1,6 +1,6 @@
 #include "internal.h"
 
-/* The rows as the solver's provider, runs of the solver, and questions about its answer. */
+/* Gives the rows to the solver, runs it, and answers questions about its result. */
 
 static const struct constraint_kind rows[] = {
 #define CONSTRAINT_EACH(name, kind, strength, code, priority, rules) \
@@ -23,7 +23,8 @@ constraint_kinds(size_t *n)
 
 /* --- the provider --- */
 
-/* Returns the facts about a candidate or, past the last one, about all of them; made once. */
+/* Returns the facts about a candidate or, for the index after the last one, about all candidates.
+ * They are read once. */
 static void
 give(struct workspace *w, unsigned variable, size_t candidate, struct solve_facts *out)
 {
@@ -114,9 +115,10 @@ candidate_of(const struct query *q)
 	return &variable_at(q->w, q->variable)->c[q->candidate];
 }
 
-/* --- the best stack for some pins, with as many preferences as they allow --- */
+/* --- the best stack for given pins, with as many preferences as possible --- */
 
-/* check must answer any recipe in 100 ms; each pin adds a little. */
+/* `check` must answer any recipe within 100 ms, so the number of steps is limited; each pin adds a
+ * few. */
 enum { STEPS_MAX = 3000 };
 
 void
@@ -157,7 +159,7 @@ weakest(const struct solve_proof *proof)
 	return found;
 }
 
-/* Returns the best solution with preferences up to that strength, dropped one by one. */
+/* Returns the best solution with preferences up to that strength, which it drops one by one. */
 static struct solve_result
 guided(struct workspace *w, const struct solve_pin *pins, size_t n, enum strength upto)
 {
@@ -187,7 +189,8 @@ pin_chosen(struct workspace *w, const int *chosen, size_t nchosen, struct solve_
 	}
 }
 
-/* First torch and the extensions, as new as possible; then the others, as these allow. */
+/* Selects torch and the extensions first, as new as possible; then the other variables, within
+ * their limits. */
 struct solve_result
 solve_best(struct workspace *w, const struct solve_pin *pins, size_t n)
 {
@@ -242,10 +245,7 @@ conflict_of(const struct solve_conflict *c)
 	return found;
 }
 
-/*
- * Returns true for a pin that an error names: all except fixed ones, unless a conflict has no
- * others.
- */
+/* Returns true for a pin that an error names: a fixed one only if the conflict has no others. */
 bool
 request_in_error(const struct solution *solution, unsigned pin, const struct conflict *but)
 {
@@ -263,7 +263,8 @@ request_in_error(const struct solution *solution, unsigned pin, const struct con
 	return false;
 }
 
-/* Finds the doubtful facts: reports each, and drops it for the next. */
+/* Finds the constraints that are only warnings: reports each one, and drops it before the next
+ * run. */
 static void
 find_warnings(struct workspace *w, struct solution *solution, const struct solve_pin *pins)
 {
@@ -295,7 +296,8 @@ find_warnings(struct workspace *w, struct solution *solution, const struct solve
 	solution->gave_up |= gave_up;
 }
 
-/* Returns what cannot be, first; then, without it, what only may not; then the rest is chosen. */
+/* Finds the errors first; then, without their requests, the warnings; then selects everything
+ * else. */
 static struct solve_result
 find_conflicts(struct workspace *w, struct solution *solution)
 {
@@ -338,7 +340,7 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 				       .requests = w->requests.at,
 				       .solver_pins = w->solver_pins.at,
 				       .nrequests = w->requests.n };
-	/* Most recipes are fine: then the first answer is the last. */
+	/* Most recipes have no conflict, and the first answer is final. */
 	found = solve_best(w, solution->solver_pins, solution->nrequests);
 	if (found.status != SOLVE_FOUND || w->warned) {
 		constraints_restore(w, STRENGTH_WARNING);
@@ -357,8 +359,8 @@ resolve_solve(struct arena *a, const struct facts *f, const struct recipe *r, un
 /* --- questions about a solved stack: the selection, its limits, the alternatives --- */
 
 /*
- * Returns true for a candidate of another variable that was not selected, and does not affect this
- * stack.
+ * Returns true for a candidate of another variable that was not selected, and therefore does not
+ * affect this stack.
  */
 static bool
 is_aside(const struct solution *solution, const struct solve_term *t)
@@ -368,7 +370,7 @@ is_aside(const struct solution *solution, const struct solve_term *t)
 	       !term_holds(solution, t);
 }
 
-/* Examines a fact whose other terms are all true: the variable's own term must be false. */
+/* Records a fact whose other terms are all true, so that the variable's own term must be false. */
 static void
 look_at(const struct solution *solution, unsigned variable, const struct solve_facts *facts,
 	bool demands, struct constraints *out)

@@ -60,8 +60,8 @@ refuse_base(struct workspace *w, struct span at, const char *what, const char *w
 }
 
 /*
- * Uses the version of the base's torch; checks use its final release; its build is known if it is
- * PyTorch's own.
+ * Uses the version of the base's torch; checks use the final release of that version. The build is
+ * known only for PyTorch's own torch.
  */
 static void
 take_base(struct workspace *w)
@@ -93,7 +93,7 @@ take_base(struct workspace *w)
 	diag_source(d, i->source);
 }
 
-/* Returns false after an error if the recipe uses the base's torch, and it cannot. */
+/* Reports an error and returns false if the recipe uses the base image's torch but cannot. */
 static bool
 check_base(struct workspace *w)
 {
@@ -128,18 +128,19 @@ check_base(struct workspace *w)
 
 /* --- the build, and its index --- */
 
-/* PyPI carries the build.  For aarch64 its build was another for long: one without CUDA. */
+/* Returns whether PyPI has the build. For aarch64, PyPI long had another build, without CUDA. */
 static bool
 from_pypi(const struct workspace *w, const struct torch_variant *v)
 {
 	if (!v->on_pypi)
 		return false;
-	/* The index of a named build lacks requirements of the build; PyPI has both. */
+	/* The index of a named build lacks some of the build's requirements; PyPI has all of
+	 * them. */
 	return w->index.s ? v->cuda_bindings != NULL :
 			    !v->on_index || strcmp(recipe_machine(w->r), "aarch64") != 0;
 }
 
-/* `index: cu121`, or a URL. */
+/* Returns the index for `index: cu121` or a URL. */
 static struct choice
 named_index(struct workspace *w, const struct torch_variant *v)
 {
@@ -152,7 +153,7 @@ named_index(struct workspace *w, const struct torch_variant *v)
 			   "the recipe requires this build", v ? v->source : NULL);
 }
 
-/* `index: pypi`, or none. */
+/* Returns the index for `index: pypi`, or if the recipe names none. */
 static struct choice
 index_of_build(struct workspace *w, const struct torch_variant *v, bool asked)
 {

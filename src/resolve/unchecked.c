@@ -1,8 +1,8 @@
 #include "internal.h"
 
 /*
- * Lists the unchecked parts of the recipe, each once with its reason.  A part that is neither known
- * nor listed here would be called compatible.
+ * Lists the unchecked parts of the recipe, each once with its reason. An unknown part that is
+ * missing in this list would count as compatible.
  */
 
 static void
@@ -44,7 +44,8 @@ add_requirements(struct workspace *w)
 
 enum { NAMES_SHOWN = 12 };
 
-/* app/requirements.txt: 3 of 12 packages: not in the knowledge base: flask, redis, celery */
+/* Adds "app/requirements.txt: 3 of 12 packages: not in the knowledge base: flask, redis,
+ * celery". */
 static void
 add_file(struct workspace *w, const struct source *file)
 {
@@ -150,7 +151,7 @@ add_torch(struct workspace *w)
 
 /* --- packages and extensions --- */
 
-/* Returns false for a package of which the knowledge base has only incompatibilities. */
+/* Returns false if the knowledge base has only incompatibilities of a package. */
 static bool
 has_releases(const struct solver_variable *t)
 {
@@ -161,7 +162,7 @@ has_releases(const struct solver_variable *t)
 	return any;
 }
 
-/* Older or newer than each release of the package that the knowledge has. */
+/* Returns whether a version is older or newer than each known release of the package. */
 static bool
 is_outside(struct workspace *w, const struct solver_variable *t, const struct candidate *c)
 {
@@ -198,7 +199,8 @@ add_package(struct workspace *w, const struct request *p)
 		add_by(w, BY_METADATA, arena_printf(w->a, "%s %s", name, c->text), why);
 }
 
-/* Releases with unread requirements. pip selects a suitable release of an unpinned package. */
+/* Adds releases with unread requirements, if pinned: for an unpinned package, pip selects a
+ * suitable release. */
 static void
 add_unread(struct workspace *w)
 {
@@ -224,8 +226,8 @@ add_unread(struct workspace *w)
 }
 
 /*
- * Adds an unchecked extension. A commit of an extension without releases, such as apex, has the
- * facts about all releases.
+ * Adds an unchecked extension. For a commit of an extension without releases, such as apex, the
+ * facts about all releases apply.
  */
 static void
 add_extension(struct workspace *w, const struct stack_extension *x)
@@ -243,7 +245,7 @@ add_extension(struct workspace *w, const struct stack_extension *x)
 		add(w, arena_printf(w->a, "%s with torch %s", what, w->s->torch.value), too_new);
 }
 
-/* An extra index may serve another build of a package than PyPI does. */
+/* An extra index may serve a different build of a package than PyPI. */
 static void
 add_extra_indexes(struct workspace *w)
 {
@@ -262,7 +264,7 @@ add_extra_indexes(struct workspace *w)
 
 /* --- rules --- */
 
-/* Several rules wait for one value: that is one line. */
+/* Rules that depend on the same unknown value share one line. */
 static void
 add_rules_open(struct workspace *w)
 {
@@ -290,7 +292,7 @@ add_rules_open(struct workspace *w)
 
 /* --- warnings --- */
 
-/* "auto-gptq==0.4.2 and torch 2.1.0": the pins that a warning names. */
+/* Returns the pins that a warning names: "auto-gptq==0.4.2 and torch 2.1.0". */
 static const char *
 pair_of(const struct solution *s, const struct solve_conflict *c)
 {
@@ -302,7 +304,7 @@ pair_of(const struct solution *s, const struct solve_conflict *c)
 	return names_words(s->work->a, &all, "and");
 }
 
-/* Doubtful pairs, and libraries that may be missing: it is unknown whether the stack works. */
+/* Adds doubtful pairs of packages, and libraries that may be missing. */
 static void
 add_doubtful(struct workspace *w)
 {

@@ -8,13 +8,14 @@ struct upgrading {
 	struct workspace *w;
 	const struct upgrade_how *how;
 	struct solve_pin
-		*pins; /* requests as they may move, then limits of the CUDA major and the OS */
+		*pins; /* changed requests, then the limits for the CUDA major and the system */
 	size_t n;
-	bool *moves; /* by request */
-	bool places; /* the base, the index or CUDA moves */
+	bool *moves; /* for each request: whether it may change */
+	bool places; /* the base, the index or CUDA may change */
 };
 
-/* Base, index and CUDA move together: each of them names a release of CUDA. */
+/* Returns true for base, index and CUDA, which change together: each of them names a release of
+ * CUDA. */
 static bool
 is_place(const struct request *p)
 {
@@ -38,7 +39,7 @@ name_of(const struct request *p)
 					   p->requirement->req->key;
 }
 
-/* True if a request pins one value that another one can replace. */
+/* Returns true if a request pins one value, which another one can replace. */
 static bool
 is_pin(struct workspace *w, const struct request *p)
 {
@@ -86,7 +87,8 @@ may_move(const struct upgrading *u, const struct request *p)
 	return p->kind != REQUEST_PYTHON;
 }
 
-/* A package or extension keeps its major version, unless it is named: the next one may have another API. */
+/* Returns true if a request keeps its major version, because the next one may have another API; a
+ * named one does not. */
 static bool
 keeps_major(const struct upgrading *u, const struct request *p)
 {
@@ -100,14 +102,14 @@ same_major(const struct version *x, const struct version *y)
 	return version_release(x, 0) == version_release(y, 0);
 }
 
-/* "mamba-ssm 2.3.1" */
+/* Returns "mamba-ssm 2.3.1". */
 static const char *
 release_name(struct workspace *w, unsigned variable, const struct candidate *c)
 {
 	return arena_printf(w->a, "%s %s", variable_at(w, variable)->key, c->text);
 }
 
-/* True for a final release that was not withdrawn, and is not older than the present one. */
+/* Returns true for a final release that was not withdrawn and is not older than the current one. */
 static bool
 is_upgrade(const struct upgrading *u, const struct request *p, const struct candidate *now,
 	   const struct candidate *c)
@@ -139,7 +141,7 @@ set_upgrades(const struct upgrading *u, const struct request *p)
 				 (!major || c == now || same_major(c->v, now->v)));
 }
 
-/* --- the system, and the major version of CUDA, which decides about drivers, stay --- */
+/* --- the system, and the major version of CUDA: they stay --- */
 
 static void
 keep(struct upgrading *u, enum variable_kind kind, const solve_word *set)
@@ -205,7 +207,8 @@ lift_pins(struct upgrading *u)
 
 /* --- the selection --- */
 
-/* True if torch's build and the toolkit are of one CUDA series, or never were. */
+/* Returns true if torch's build and the toolkit have the same CUDA series, or differed before,
+ * too. */
 static bool
 cuda_agrees(const struct upgrading *u, const struct solve_result *r)
 {
@@ -250,7 +253,7 @@ keep_places(struct upgrading *u, struct solve_result *best)
 		*best = r;
 }
 
-/* Returns the changes of one request; none: it stays.  *by_hand: the change cannot be written. */
+/* Returns the changes of one request; empty: it stays. *by_hand: the user must make the change. */
 static struct changes
 changes_of(const struct upgrading *u, const struct solve_result *best, size_t i, bool *by_hand)
 {
@@ -266,7 +269,8 @@ changes_of(const struct upgrading *u, const struct solve_result *best, size_t i,
 	return r.changes;
 }
 
-/* Makes the constraints anew, for a recipe that has the lifted pins: their sentences name its versions. */
+/* Makes the constraints again for the recipe without the lifted pins, because their sentences name
+ * the recipe's versions. */
 static void
 forget_pins(struct upgrading *u)
 {
@@ -279,7 +283,7 @@ forget_pins(struct upgrading *u)
 		w->variables.at[i]->given = NULL;
 }
 
-/* Selects the newest stack of which each change can be written. */
+/* Selects the newest stack whose changes can all be written to the recipe. */
 static bool
 select_newest(struct upgrading *u, struct solve_result *best)
 {
@@ -329,7 +333,8 @@ add_moves(const struct upgrading *u, const struct solve_result *best, struct upg
 
 /* --- reasons against newer releases --- */
 
-/* Returns the reason against a candidate, with what may move and the selected torch. */
+/* Returns the reason against a candidate, given the pins that cannot change and the selected
+ * torch. */
 static const char *
 reason_against(struct upgrading *u, const struct solve_result *best, const struct request *p,
 	       const struct candidate *c)
@@ -361,7 +366,8 @@ reason_against(struct upgrading *u, const struct solve_result *best, const struc
 	return why ? why->sentence : "the rest of the recipe excludes it";
 }
 
-/* Adds why a torch, extension or package is not the next release: in its major version, or at all. */
+/* Adds why a torch, extension or package does not get the next release of its major version, or the
+ * next one of all. */
 static void
 add_limit(struct upgrading *u, const struct solve_result *best, const struct request *p,
 	  struct upgrade *out)
@@ -394,7 +400,7 @@ add_limit(struct upgrading *u, const struct solve_result *best, const struct req
 						     t->label) });
 }
 
-/* --- the whole --- */
+/* --- entry point --- */
 
 const char *
 resolve_release_at(const struct solution *solution, struct span at)

@@ -12,10 +12,10 @@
  * variables that only have to be compatible come last.
  */
 static const struct {
-	const char *key;   /* of a kind with one variable */
-	const char *label; /* NULL: the key */
+	const char *key;   /* key of a kind with a single variable */
+	const char *label; /* NULL: same as the key */
 	unsigned char rank;
-	const char *fixed[4]; /* candidates that the knowledge does not list */
+	const char *fixed[4]; /* candidates besides those of the knowledge base */
 } kinds[VARIABLE_KINDS] = {
 	[VARIABLE_TORCH] = { .key = "torch", .rank = 1 },
 	[VARIABLE_BUILD] = { .key = "torch build", .rank = 4 },
@@ -77,7 +77,8 @@ newest_tag(const void *x, const void *y)
 	return (a < b) - (a > b);
 }
 
-/* torch's releases; every build that any release has, newest CUDA first, then cpu and the rest. */
+/* Adds torch's releases, and the builds of all releases: newest CUDA first, then cpu and the
+ * others. */
 static void
 fill_torch(struct workspace *w, struct domain *s)
 {
@@ -97,9 +98,10 @@ fill_torch(struct workspace *w, struct domain *s)
 }
 
 /*
- * Lists the default system first; then Ubuntu before Debian, the oldest first: wheels support it.
- * Where Python is as free as the system, those come before it whose own Python is new enough.
- * Of a kind that a system has: the versions that known systems have.
+ * Adds the systems: the default one first, then Ubuntu before Debian, and the oldest first, because
+ * wheels support it. If the recipe pins neither Python nor the system, systems whose own Python is
+ * new enough come before the default one. For a kind that systems have, adds the versions of known
+ * systems.
  */
 static void
 fill_os(struct workspace *w, struct domain *s)
@@ -139,7 +141,7 @@ fill_python(struct workspace *w, struct domain *s)
 		add_once(w, s, all.at[i], NULL);
 }
 
-/* Index data of the existing candidates; for an ordinary package, of all releases. */
+/* Adds the index data of the existing candidates; for an ordinary package, also all releases. */
 static void
 fill_published(struct workspace *w, struct domain *s, const struct python_package *p)
 {
@@ -154,7 +156,7 @@ fill_published(struct workspace *w, struct domain *s, const struct python_packag
 					 .known = true });
 }
 
-/* torchvision and torchaudio: the pairs of torch's releases. */
+/* Adds the releases of torchvision and torchaudio that are pairs of torch's releases. */
 static void
 fill_companion(struct workspace *w, struct domain *s)
 {
@@ -223,7 +225,7 @@ variable_get(struct workspace *w, enum variable_kind kind, const char *key)
 unsigned
 the_variable(struct workspace *w, enum variable_kind kind)
 {
-	unsigned *number = &w->of_kind[kind]; /* plus 1 */
+	unsigned *number = &w->of_kind[kind]; /* plus 1; 0: none yet */
 
 	if (!*number)
 		*number = variable_get(w, kind, kinds[kind].key) + 1;
