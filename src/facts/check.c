@@ -9,9 +9,9 @@
 
 struct checker {
 	struct arena *a;
-	struct arena *scratch; /* for values that are parsed only to see whether they can be */
+	struct arena *scratch; /* for values that are parsed only to check them */
 	struct diags *ds;
-	const struct node *sources; /* the file's table of them */
+	const struct node *sources; /* the file's table of sources */
 	unsigned what;
 	bool ok;
 };
@@ -113,7 +113,8 @@ check_is_map(struct checker *c, const struct node *n)
 	return n->kind == NODE_MAP;
 }
 
-/* Readers take the last release for the newest; two spellings of one are two answers. */
+/* Releases must be in order, because the last one counts as the newest, and each must have one
+ * spelling. */
 static void
 check_order(struct checker *c, const struct node *map)
 {
@@ -143,7 +144,7 @@ check_keys(struct checker *c, const struct node *map, enum fact_type type)
 		check_order(c, map);
 }
 
-/* A claim is in a map that has a source, or inside such a map. */
+/* A claim must be in a map with a source, or inside such a map. */
 static void
 check_sourced(struct checker *c, const struct pair *p, bool sourced)
 {
@@ -255,7 +256,7 @@ unknown_file(struct checker *c, const struct fact_file *file)
 		diag_help(d, "move the file of an extension to extensions/");
 }
 
-/* The file of one package under the name of another would never be found. */
+/* A lookup would never find the file of one package under the name of another. */
 static void
 check_package(struct checker *c, const struct fact_file *file)
 {

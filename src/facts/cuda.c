@@ -84,7 +84,7 @@ cudnn_part(const struct facts *f, const char *tag)
 	return p ? arena_copy(f->a, p + 1, strcspn(p + 1, "-")) : NULL;
 }
 
-/* Returns true if a row of `missing` is about that tag: it fulfils all of its keys. */
+/* Returns true if a row of `missing` is about that tag: the tag matches all of its keys. */
 static bool
 is_about(const struct facts *f, const struct claim *row, const struct image_name *n)
 {

@@ -66,7 +66,7 @@ extension_says(const struct held *h, const char *key, uint32_t hash)
 	return h->file;
 }
 
-/* Returns the conditions of archs, beside them. */
+/* Returns the conditions of `archs`, one for each. */
 static struct names
 nvcc_of(const struct facts *f, struct names archs, const struct claim *table)
 {
@@ -80,7 +80,7 @@ nvcc_of(const struct facts *f, struct names archs, const struct claim *table)
 	return specs;
 }
 
-/* Returns the part of a release that it shares with other releases in the same ranges. */
+/* Returns the facts that a release shares with other releases in the same ranges. */
 static struct extension_release
 shared_by(const struct facts *f, struct held held)
 {
@@ -147,7 +147,7 @@ read_releases(const struct facts *f, const char *name, const struct claim *file)
 	return all;
 }
 
-/* Returns the releases of a file that lists none: those on the package index. */
+/* Returns the releases on the package index, for a file that lists none. */
 static struct extension_release *
 published_releases(const struct facts *f, const char *name, const struct claim *file)
 {

@@ -45,16 +45,16 @@ const struct specifiers *facts_specifiers(const struct facts *f, const char *tex
 
 struct torch_variant {
 	const char *tag;           /* "cu121", "cpu" */
-	bool on_index;             /* PyTorch's index has it; else PyPI alone */
+	bool on_index;             /* PyTorch's index has it; otherwise only PyPI */
 	const char *cuda;          /* "12.1", as published; NULL for cpu and rocm */
 	const char *cudnn;         /* or NULL */
-	const char *cuda_bindings; /* requirement that PyPI alone has, "cuda-bindings==13.0.3" */
+	const char *cuda_bindings; /* requirement of PyPI's build only, "cuda-bindings==13.0.3" */
 	enum tri cxx11abi;
 	const char *glibc_min; /* "2.17", "2.28"; or NULL */
 	struct names archs;    /* compute capabilities with SASS: "5.0" ... "9.0"; empty: unknown */
-	bool archs_inferred;   /* the list below its first entry was not read from the wheel */
+	bool archs_inferred;   /* only the first entry was read from the wheel */
 	const char *ptx;       /* "12.0" if it carries PTX for that, or NULL */
-	struct names archs_aarch64; /* of its wheels for aarch64; empty: unknown */
+	struct names archs_aarch64; /* the same for aarch64; empty: unknown */
 	bool on_pypi;               /* the default build that PyPI carries */
 	const char *source;
 };
@@ -67,34 +67,34 @@ struct torch_release {
 	size_t nvariants;
 	const char *torchvision, *torchaudio; /* the pair, or NULL */
 	const char *triton;                   /* requirement, "triton==2.2.0", or NULL */
-	const char *triton_marker; /* under which it holds: python_version < "3.12"; or NULL */
-	const char *setuptools, *setuptools_build; /* at run time; of its cpp_extension; or NULL */
+	const char *triton_marker;            /* its marker, python_version < "3.12"; or NULL */
+	const char *setuptools, *setuptools_build; /* for run time; for cpp_extension; or NULL */
 	enum tri numpy2;                           /* works with numpy 2 */
 	const char *cuda_toolkit; /* version that its PyPI wheel pins ("13.0.2"), or NULL */
 	const char *cxx_std;      /* minimum C++ standard of its headers, "c++17", or NULL */
-	long day;                 /* of its date, in months of 31; 0: unknown */
+	long day;                 /* day of its release, in months of 31 days; 0: unknown */
 	const char *source;
 };
 
 /* Returns all known releases, oldest first. */
 const struct torch_release *const *facts_torch_all(const struct facts *f, size_t *n);
-/* Returns NULL if that version is unknown.  `version`: the public part, normalised or not. */
+/* Returns a release, or NULL if it is unknown. `version`: the public part, normalised or not. */
 const struct torch_release *facts_torch(const struct facts *f, const char *version);
 const struct torch_variant *torch_variant(const struct torch_release *t, const char *tag);
 const struct torch_variant *torch_variant_on_pypi(const struct torch_release *t);
 /* Values that a release accepts in TORCH_CUDA_ARCH_LIST: capabilities, and names for some. */
 struct torch_arch_list {
 	struct names archs;   /* "3.5" ... "9.0a"; each also with +PTX */
-	struct names named;   /* "Ampere", replaced as text, in this order, by ... */
+	struct names named;   /* "Ampere", which torch replaces as text, in this order, by ... */
 	struct names meaning; /* ... "8.0;8.6+PTX" */
 	const char *source;
 };
-/* False if that release is unknown. */
+/* Fills in the list; false if that release is unknown. */
 bool facts_torch_arch_list(const struct facts *f, struct arena *a, const char *version,
 			   struct torch_arch_list *out);
-/* The variable that names the nvcc of builds with ninja, "PYTORCH_NVCC", or NULL. */
+/* Returns the variable that sets nvcc for builds with ninja, "PYTORCH_NVCC", or NULL. */
 const char *facts_torch_nvcc_env(const struct facts *f, const char *version);
-/* The index of a build: https://download.pytorch.org/whl/cu121 for the tag "cu121". */
+/* Returns the index of a build: https://download.pytorch.org/whl/cu121 for the tag "cu121". */
 const char *facts_torch_index(const struct facts *f, struct arena *a, const char *tag);
 
 /* The compilers that a release's cpp_extension accepts for the CUDA of a series. */
@@ -104,17 +104,17 @@ struct torch_compiler {
 	const char *source;
 };
 struct torch_compilers LIST(struct torch_compiler);
-/* NULL: it has no limits, or they are unknown. */
+/* Returns the limits; n is 0 if the release has none, or if they are unknown. */
 struct torch_compilers facts_torch_compilers(const struct facts *f, const char *version);
 
 /* --- CUDA --- */
 
 struct cuda_toolkit {
 	const char *version;       /* "12.1.1" */
-	const char *driver_min;    /* native, linux; or NULL */
-	const char *driver_compat; /* minor-version compatibility; or NULL */
-	unsigned gcc_min, gcc_max; /* major; 0: unknown */
-	struct names archs;        /* SASS that its ptxas makes, "5.0" ... */
+	const char *driver_min;    /* minimum Linux driver; or NULL */
+	const char *driver_compat; /* minimum driver with minor-version compatibility, or NULL */
+	unsigned gcc_min, gcc_max; /* major versions; 0: unknown */
+	struct names archs;        /* capabilities for which its ptxas makes SASS, "5.0" ... */
 	struct names image_os;     /* OS ids with a devel image, "ubuntu22.04"; empty: unknown */
 	bool wheels;               /* PyPI has wheels of nvcc */
 	const char *wheels_pin;    /* "cuda-toolkit[nvcc,nvvm,crt,cccl,cudart,profiler]==13.0.2" */
@@ -124,13 +124,13 @@ struct cuda_toolkit {
 const struct cuda_toolkit *const *facts_cuda_all(const struct facts *f, size_t *n);
 /* Returns the release "12.1.1", or the newest of the series "12.1"; else NULL. */
 const struct cuda_toolkit *facts_cuda(const struct facts *f, const char *version);
-/* Returns the reason why a version never existed ("12.7"), else NULL. */
+/* Returns the reason why a version never existed ("12.7"), or NULL. */
 const char *facts_cuda_impossible(const struct facts *f, const char *version);
-/* Tells whether the image `repository:tag` can exist.  TRI_NO only with a fact (no `latest`, a
- * dropped OS, a release that never existed), which *why has. */
+/* Returns whether the image `repository:tag` can exist. For TRI_NO, *why has the fact: no `latest`,
+ * a dropped OS, or a release that never existed. */
 enum tri facts_image(const struct facts *f, struct arena *a, const char *repository,
 		     const char *tag, const char **why, const char **source);
-/* "nvidia/cuda:12.1.1-devel-ubuntu22.04" for a toolkit, flavour and OS. */
+/* Returns "nvidia/cuda:12.1.1-devel-ubuntu22.04" for a toolkit, flavour and OS. */
 const char *facts_image_tag(const struct facts *f, struct arena *a, const struct cuda_toolkit *t,
 			    const char *flavour, const char *os);
 
@@ -146,7 +146,7 @@ struct gpu {
 	const char *source;
 };
 
-/* Finds a GPU by any spelling ("RTX 4090", "4090"), also nvidia-smi's: "NVIDIA H100 80GB HBM3". */
+/* Finds a GPU by any spelling: "RTX 4090", "4090", nvidia-smi's "NVIDIA H100 80GB HBM3". */
 const struct gpu *facts_gpu(const struct facts *f, const char *name);
 struct names facts_gpu_names(const struct facts *f, struct arena *a);
 /* Returns the compute capability "9.0" for "9.0" or "sm_90"; NULL: unknown. */
@@ -158,12 +158,12 @@ struct modal_gpu {
 	unsigned count_max;
 	unsigned memory_gb;  /* 0: unknown */
 	double usd_per_hour; /* 0: unknown */
-	unsigned size_rank;  /* smaller is smaller, for "the smallest that covers" */
+	unsigned size_rank;  /* ascending with the size */
 	const char *source;
 };
 
 const struct modal_gpu *facts_modal_gpus(const struct facts *f, size_t *n);
-/* Any case; without the count. */
+/* Finds a GPU by its name in any case, without the count. */
 const struct modal_gpu *facts_modal_gpu(const struct facts *f, const char *name);
 
 struct modal_limits {
@@ -175,11 +175,11 @@ struct modal_limits {
 };
 
 const struct modal_limits *facts_modal(const struct facts *f);
-/* Python series that add_python takes with that builder; empty: builder not known. */
+/* Returns the Python series that add_python supports with that builder; empty: unknown builder. */
 struct names facts_modal_pythons(const struct facts *f, const char *builder);
-/* The first client that has the builder ("1.6.3"), or NULL: every one. */
+/* Returns the first client with that builder ("1.6.3"); NULL: every client has it. */
 const char *facts_modal_builder_client(const struct facts *f, const char *builder);
-/* The client that will not take images with that Python any more ("1.7.0"), or NULL. */
+/* Returns the first client that rejects images with that Python ("1.7.0"), or NULL. */
 const char *facts_modal_python_end(const struct facts *f, const char *series, const char **source);
 
 /* --- operating systems --- */
@@ -190,50 +190,50 @@ struct os_release {
 	struct names python_apt; /* its packages: interpreter, venv, headers */
 	const char *gcc, *glibc; /* "11.4", "2.35" */
 	bool deadsnakes;         /* the deadsnakes archive serves it */
-	bool dnf;                /* dnf installs its packages; else apt, or neither */
+	bool dnf;                /* dnf installs its packages; otherwise apt, or neither */
 	bool musl;               /* its C library is musl, not glibc */
 	const char *source;
 };
 
 const struct os_release *facts_os(const struct facts *f, const char *id);
 const struct os_release *facts_os_all(const struct facts *f, size_t *n);
-/* The last day of security updates, "2027-04-01", of a key of "systems" or "python"; or NULL. */
+/* Returns the last day of security updates, "2027-04-01", of a system or Python; or NULL. */
 const char *facts_end(const struct facts *f, const char *table, const char *of);
-/* Names for dnf of a package of Debian: "build-essential" has several. */
+/* Returns dnf's names for a package of Debian: "build-essential" has several. */
 struct names facts_dnf_names(const struct facts *f, const char *package);
 /*
- * The parts of an image's name, and what bases.yaml lists for its repository:
+ * The parts of an image's name, and the facts of bases.yaml about its repository:
  * "nvidia/cuda:12.1.0-devel-ubuntu22.04" gives cuda "12.1.0", flavour "devel", os "ubuntu22.04";
- * "debian:12-slim" and "python:3.11-slim-bookworm" give os "debian12" (the latter python "3.11").
- * A member is NULL if neither the name nor bases.yaml gives its value.
+ * "debian:12-slim" and "python:3.11-slim-bookworm" give os "debian12" (the latter python "3.11"). A
+ * member is NULL if neither the name nor bases.yaml gives its value.
  */
 struct image_name {
 	const char *repository, *tag, *digest; /* as written; tag, digest may be NULL */
 	const char *cuda, *flavour, *os, *python, *torch;
 	bool cudnn;
-	bool moves;              /* the tag will have another system than `os` one day */
-	bool own_torch;          /* torch is not a build of PyTorch's own, and a pre-release */
-	const char *constraints; /* a file that pip follows in every environment; or NULL */
-	const char *numpy;       /* specifier that its torch works with, or NULL */
-	const char *source;      /* of its torch, or of its repository; NULL: unknown */
+	bool moves;              /* the tag will change to another system than `os` some day */
+	bool own_torch;          /* torch is a vendor's build of a pre-release */
+	const char *constraints; /* constraints file that the image sets for pip; or NULL */
+	const char *numpy;       /* specifier of the numpy for its torch, or NULL */
+	const char *source; /* source of the facts about its torch or repository; NULL: unknown */
 };
 struct image_name facts_image_name(const struct facts *f, const char *image);
 
-/* --- Python builds that are not the OS's --- */
+/* --- Python builds other than the OS's --- */
 
 struct python_build {
 	const char *series;       /* "3.11" */
 	const char *version;      /* "3.11.5"; NULL: uv decides */
 	const char *url, *sha256; /* NULL: unknown */
-	const char *uv;           /* the pinned uv release that installs it otherwise, or NULL */
+	const char *uv;           /* pinned uv release that installs it without a url, or NULL */
 	const char *source;
 };
 
-/* The standalone build for a series on a machine ("x86_64"): that of Modal's default image
- * builder, else the release that uv has; NULL: neither is known. */
+/* Returns the standalone build of a series for a machine ("x86_64"): that of Modal's default image
+ * builder, otherwise uv's; NULL: neither is known. */
 const struct python_build *facts_standalone_python(const struct facts *f, const char *series,
 						   const char *machine);
-/* Series of CPython in the knowledge base. */
+/* Returns the series of CPython in the knowledge base. */
 struct names facts_python_series(const struct facts *f);
 
 /* --- extensions --- */
@@ -242,60 +242,60 @@ struct names facts_python_series(const struct facts *f);
 struct extension_release {
 	const char *name; /* normalised */
 	const char *version;
-	const char *file_version; /* that its files carry, if it is another one; or NULL */
+	const char *file_version; /* version in its file names, if it differs; or NULL */
 	bool on_pypi;
-	enum tri sdist_buildable;    /* its sdist on PyPI can be compiled */
+	enum tri sdist_buildable;    /* its sdist on PyPI compiles */
 	const char *sdist_why;       /* why not, or NULL */
-	enum tri isolated;           /* pip installs it without torch at build time */
+	enum tri isolated;           /* pip can build it without torch */
 	const char *git_tag;         /* "v1.4.0"; NULL: no tag known */
 	struct names more_tags;      /* tags of later commits that carry the same version */
-	struct names build_requires; /* beside torch: "packaging", "ninja", "setuptools", "wheel" */
+	struct names build_requires; /* besides torch: "packaging", "ninja", "wheel" */
 	struct names run_requires;   /* ordinary packages for run time, in order, without torch */
-	bool run_known;              /* true if that is known: it may be none */
+	bool run_known;              /* true: run_requires is complete, even if empty */
 	struct names extras;         /* "causal-conv1d" */
-	struct names extra_requires; /* of each of them, with a blank between two */
-	bool extras_known;           /* whether these are all: it may be none */
-	struct names archs;          /* "8.0" ... that it hard-codes; empty: unknown, or none */
-	struct names archs_nvcc;     /* of each of them: with which nvcc, ">=12.8"; "": with any */
-	enum tri honours_arch_list;  /* TORCH_CUDA_ARCH_LIST */
+	struct names extra_requires; /* requirements of each extra, separated by blanks */
+	bool extras_known;           /* true: extras is complete, even if empty */
+	struct names archs;      /* hard-coded capabilities, "8.0" ...; empty: none, or unknown */
+	struct names archs_nvcc; /* the nvcc for each one, ">=12.8"; "": any */
+	enum tri honours_arch_list; /* TORCH_CUDA_ARCH_LIST */
 	const char *arch_env; /* its own variable, "FLASH_ATTN_CUDA_ARCHS" ("80;90"), or NULL */
-	bool arch_env_dots;   /* it wants "8.0;9.0" */
+	bool arch_env_dots;   /* its format is "8.0;9.0" */
 	const char *requires_python; /* or NULL */
 	const char *cxx_std;         /* -std= that it passes, or NULL */
-	long day;                    /* of its date, in months of 31; 0: unknown */
+	long day;                    /* day of its release, in months of 31 days; 0: unknown */
 	const char *source;
 };
 
-/* The project on PyPI with the extension's name. */
+/* What the project with the extension's name on PyPI has. */
 enum on_pypi {
 	PYPI_UNKNOWN,
-	PYPI_SDIST, /* its source, perhaps wheels as well */
-	PYPI_WHEEL, /* wheels that need no compiling */
-	PYPI_OTHER, /* another project of that name */
-	PYPI_NONE,  /* nothing */
+	PYPI_SDIST, /* the extension's source, and perhaps wheels */
+	PYPI_WHEEL, /* only wheels of the extension */
+	PYPI_OTHER, /* another project */
+	PYPI_NONE,  /* no project */
 };
 
 /* Facts that hold for every version of a package. */
 struct extension {
-	const char *name; /* normalised: that of its wheels */
+	const char *name; /* normalised, as in its wheels */
 	enum on_pypi pypi;
 	const char *git;             /* https://github.com/...; NULL: unknown */
-	const char *subdirectory;    /* of the git checkout, where its setup.py is; or NULL */
-	const char *force_build_env; /* set to exactly TRUE; or NULL */
-	struct names extra_env;      /* more to set, "FORCE_CUDA=1" */
+	const char *subdirectory;    /* directory of setup.py in the git checkout; or NULL */
+	const char *force_build_env; /* variable to set to exactly TRUE; or NULL */
+	struct names extra_env;      /* more variables to set, "FORCE_CUDA=1" */
 	struct names imports;        /* modules, "causal_conv1d", "causal_conv1d_cuda" */
-	struct names probes;         /* of templates/verify/numbers.py: "causal_conv1d" */
+	struct names probes;         /* probes of templates/verify/numbers.py: "causal_conv1d" */
 	struct names after;      /* extensions that are built before it, if the recipe has both */
-	bool submodules;         /* the git checkout needs them */
-	bool triton_at_run_time; /* compiles when it runs: gcc, libc headers, Python's headers */
-	bool jit_at_run_time;    /* and CUDA code too: nvcc, ninja, g++ */
-	bool jit_needed; /* nothing in it works without the code that it compiles at run time */
-	struct names jit_unless; /* "DS_BUILD_OPS=1": compiled at build time with one of them */
-	struct names jit_unless_with; /* packages that hold its compiled kernels */
+	bool submodules;         /* the git checkout needs its submodules */
+	bool triton_at_run_time; /* compiles at run time: gcc, libc headers, Python's headers */
+	bool jit_at_run_time;    /* compiles CUDA code at run time: needs nvcc, ninja, g++ */
+	bool jit_needed;         /* needs that code for everything */
+	struct names jit_unless; /* variables that compile it at build time, "DS_BUILD_OPS=1" */
+	struct names jit_unless_with; /* packages with its compiled kernels */
 	const char *needs_cudnn;  /* compiles against the headers of that cuDNN, "9.3"; or NULL */
-	enum tri cpu;             /* of use to a CPU build of torch; TRI_YES: without extra_env */
-	unsigned mem_mib_per_job; /* peak of one compile job for one GPU; 0: unknown */
-	unsigned nvcc_threads; /* GPUs for which its nvcc compiles at the same time; 0: unknown */
+	enum tri cpu;             /* works with a CPU build of torch; TRI_YES: without extra_env */
+	unsigned mem_mib_per_job; /* peak memory of a compile job for one GPU; 0: unknown */
+	unsigned nvcc_threads;    /* GPUs for which nvcc compiles in parallel; 0: unknown */
 	const struct extension_release *releases; /* oldest first */
 	size_t nreleases;
 	/* Facts about releases that are not listed; its version is NULL. */
@@ -306,7 +306,7 @@ struct extension {
 /* Returns the extension of that name or alias; NULL: it is not in the knowledge base. */
 const struct extension *facts_extension(const struct facts *f, const char *name);
 struct names facts_extension_names(const struct facts *f);
-/* True if the file of an extension has `field: value` for all of its releases. */
+/* Returns true if the file of an extension has `field: value` for all releases. */
 bool facts_extension_says(const struct facts *f, const char *name, const char *field,
 			  const char *value);
 /* Finds a release by version ("1.4.0") or any git tag ("v1.4.0"); NULL: unknown. */
@@ -314,22 +314,22 @@ const struct extension_release *extension_release(const struct extension *e, con
 
 /*
  * Returns true if pip can install it as an ordinary package, from a wheel of PyPI or compiled
- * without torch.  r: NULL: a release that is unknown; name: as it is required, normalised.
+ * without torch. r: NULL for an unknown release; name: the normalised name in the requirement.
  */
 bool extension_is_package(const struct extension *e, const struct extension_release *r,
 			  const char *name);
 
 /*
- * facts_extension_wheel -- the project's own prebuilt wheel of a release.
+ * facts_extension_wheel -- returns the project's own prebuilt wheel of a release.
  *
  *   in      want: versions that it must match; machine as "x86_64"
- *   out     its URL, or NULL and *why; *source: of the project's list of wheels, which may not all
- *           have been uploaded
+ *   out     its URL, or NULL and *why; *source: source of the project's list of wheels, some of
+ *           which may be missing on the server
  */
 struct wheel_wanted {
 	const char *torch, *cuda, *python, *machine;
 	enum tri cxx11abi;
-	const char *glibc; /* of the image, "2.35"; NULL: unknown */
+	const char *glibc; /* version in the image, "2.35"; NULL: unknown */
 };
 const char *facts_extension_wheel(const struct facts *f, struct arena *a,
 				  const struct extension_release *r,
@@ -345,21 +345,21 @@ struct wheel_row {
 struct wheel_list {
 	const struct wheel_row *rows;
 	size_t n;
-	const char *never; /* why the name that follows from the stack is never there, or NULL */
-	bool x86_64_only;  /* its setup.py knows no other machine */
+	const char *never;     /* why no wheel exists for this stack, or NULL */
+	bool x86_64_only;      /* its setup.py has wheels only for x86-64 */
 	const char *glibc_min; /* "2.32", or NULL */
 	const char *source;
 };
-/* All of what facts_extension_wheel() chooses from. */
+/* Returns the wheels from which facts_extension_wheel() chooses. */
 struct wheel_list facts_extension_wheels(const struct facts *f, struct arena *a,
 					 const struct extension_release *r);
 
 /* One condition between two packages. */
 struct pairing {
-	const char *name, *spec;   /* this package at these versions */
-	const char *other, *needs; /* needs the other at these */
+	const char *name, *spec;   /* this package in these versions */
+	const char *other, *needs; /* needs the other one in these */
 	bool optional;             /* only if the stack has the other package */
-	bool inferred;             /* concluded, not read: it may work all the same */
+	bool inferred;             /* inferred, not read: the pair may still work */
 	const char *why, *source;
 };
 const struct pairing *facts_pairings(const struct facts *f, const char *name, size_t *n);
@@ -367,40 +367,40 @@ const struct pairing *facts_pairings(const struct facts *f, const char *name, si
 bool facts_paired(const struct facts *f, const char *name);
 
 /* --- ordinary packages --- */
-/* True if no requirement of the package decides anything, in any release; name: normalised. */
+/* Returns true if no requirement of any release matters here; name: normalised. */
 bool facts_package_independent(const struct facts *f, const char *name);
 /* A release as the package index has it. */
 struct package_release {
 	const char *version;
 	const struct version *v;
 	const char *requires_python; /* or NULL */
-	const char *yanked;          /* why it was withdrawn, or "true"; NULL: it was not */
+	const char *yanked;    /* the reason of its withdrawal, or "true"; NULL: not withdrawn */
 	struct names wheels;   /* tags for Linux with glibc, "cp311-cp311-manylinux_2_17_x86_64" */
-	struct names requires; /* requirements, with markers; of extras those of interest */
-	bool wheels_known, requires_known, sdist; /* its wheels, its METADATA were read */
-	long day;                                 /* of its date, in months of 31; 0: unknown */
+	struct names requires; /* requirements, with markers and the tracked ones of extras */
+	bool wheels_known, requires_known, sdist; /* was read: wheels, METADATA; has sdist */
+	long day; /* day of its upload, in months of 31 days; 0: unknown */
 	const struct claim *claim;
 };
-/* An ordinary package, or an extension that the index has as well. */
+/* An ordinary package, or an extension that is also on the index. */
 struct python_package {
 	const char *name, *source;              /* name: normalised */
 	const struct package_release *releases; /* oldest first */
 	size_t n;                               /* 0: the knowledge base lists no release */
 };
-/* A package, the names of all, and a release; NULL: not in the knowledge base. */
+/* Return a package, the names of all packages, and a release; NULL: not in the knowledge base. */
 const struct python_package *facts_package(const struct facts *f, const char *name);
 struct names facts_package_names(const struct facts *f);
 const struct package_release *package_release(const struct python_package *p,
 					      const struct version *v);
-/* The nearest releases whose METADATA was read: twice the version's own if its was. */
+/* The nearest releases whose METADATA was read; both are the release itself if its own was read. */
 struct package_span {
-	const struct package_release *older, *newer; /* both NULL: one of them is unknown */
-	bool wide; /* more than half a year apart: those between may require something else */
+	const struct package_release *older, *newer; /* both NULL if one of them is unknown */
+	bool wide; /* more than half a year apart: releases in between may have other requirements */
 };
 struct package_span package_span(const struct python_package *p, const struct version *v);
 /* Returns the source of a release, for diag_source(). */
 const char *package_release_source(const struct facts *f, const struct package_release *r);
-/* True if no such version was ever published: the index had older and newer ones, not this one. */
+/* Returns true if a version was never published: the index has older and newer ones. */
 bool package_lacks(const struct facts *f, const struct python_package *p, const struct version *v);
 
 /* --- compatibility rules: knowledge/rules.yaml, and `rules` in the files of extensions --- */
@@ -443,10 +443,10 @@ struct rule_condition {
 	const char *name;   /* as written: "torch cuda", "triton"; "X" of "env X" */
 	const char *spec;   /* specifier, or NULL */
 	struct names words; /* one of these; no spec and no words: it is present */
-	bool not ;          /* none of the words */
+	bool not ;          /* true if none of the words applies */
 	bool absent;        /* the recipe does not name it */
-	bool given;         /* the recipe alone decides it: env, apt, from, and absent */
-	bool all;           /* of gpus: each of them; else any */
+	bool given;         /* only the recipe decides it: env, apt, from, and absent */
+	bool all;           /* for gpus: all of them; otherwise any */
 	/* The variable in the specifier; its name is NULL if there is none. */
 	struct rule_reference {
 		enum rule_variable variable;
@@ -460,13 +460,13 @@ struct rule {
 	const char *name; /* "triton-gcc" */
 	struct rule_conditions when;
 	enum severity severity;
-	enum code code;                       /* of that severity */
-	const char *sentence, *help, *source; /* help: or NULL */
+	enum code code;                       /* code of that severity */
+	const char *sentence, *help, *source; /* help may be NULL */
 };
 
 /* Returns the number of rules.  Each rule is read at its first use. */
 size_t facts_rule_count(const struct facts *f);
-/* Returns the normalised name of the package that its first condition is on; NULL: on none. */
+/* Returns the normalised name of the package in its first condition, or NULL. */
 const char *facts_rule_package(const struct facts *f, size_t i);
 /* Returns rule `i`, in the order of the files. */
 const struct rule *facts_rule(const struct facts *f, size_t i);
@@ -474,10 +474,10 @@ const struct rule *facts_rule(const struct facts *f, size_t i);
 /* --- costs --- */
 
 struct cost {
-	double seconds; /* from cold; of a compile: for so many architectures, on so many cores */
+	double seconds;        /* without caches; for so many architectures on so many cores */
 	unsigned archs, cores; /* at least 1 */
 	bool guessed;          /* the knowledge base has no figure for this extension */
-	double change_rate;    /* changes a day: 1 daily, 1/365 yearly */
+	double change_rate;    /* changes per day: 1 is daily, 1/365 yearly */
 	const char *source;
 };
 /* Returns the cost of a step.  kind: a word of plan's step_kind_words; name: the package, or NULL. */
@@ -486,8 +486,8 @@ struct cost facts_cost(const struct facts *f, const char *kind, const char *name
 /*
  * facts_show -- prints an entry of the knowledge base, for `stackbuild facts`.
  *
- *   in      subject: torch, cuda, gpu, extension, os, modal, package, rule, or NULL for the
- *           list of them; name: which, or NULL for the list; more: a release of an extension, a
+ *   in      subject: torch, cuda, gpu, extension, os, modal, package, rule, or NULL for the list of
+ *           them; name: of the entry, or NULL for the list; more: a release of an extension, a
  *           build of torch, the rest of a GPU's name, or NULL
  *   out     text with sources, or JSON, added to out
  *   errors  SB02xx: it is not in the knowledge base (with the nearest name); false

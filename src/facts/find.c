@@ -10,17 +10,18 @@
 
 struct subject {
 	const char *name, *what, *example;
-	const char *file, *map; /* where its names are keys */
-	const char *heads;      /* heads of its list; the first column has the names */
-	/* NULL: by the key.  `more`: a release of an extension, a build of torch; or NULL */
+	const char *file, *map; /* the map whose keys are its names */
+	const char *heads;      /* column heads of its list, names first */
+	/* Finds an entry; NULL: by the key. `more`: a release of an extension, a build of torch; or
+	 * NULL */
 	bool (*find)(const struct facts *f, const char *name, const char *more, struct found *x);
-	/* Fills its list; NULL: with the keys, and these values of each. */
+	/* Fills the list; NULL: with the keys and these values of each. */
 	void (*list)(struct show *v, struct table *t);
 	const char *values;
-	const char *more; /* a third word is an entry of this map; "": it belongs to the name */
+	const char *more; /* the map that a third word names; "": the word belongs to the name */
 };
 
-/* --- finding it --- */
+/* --- lookup --- */
 
 /* Adds a map with values for the requested entry; later maps take precedence. */
 static bool
@@ -70,7 +71,7 @@ find_cuda(const struct facts *f, const char *name, const char *more, struct foun
 	return find_keyed(f, fact_get(root, "never"), name, x);
 }
 
-/* Returns a name that holds the word, if it is the only one: "4090" is RTX 4090. */
+/* Returns the GPU if only its name contains the word: "4090" is RTX 4090. */
 static const struct gpu *
 gpu_like(const struct facts *f, const char *word)
 {
@@ -175,7 +176,7 @@ find_modal(const struct facts *f, const char *name, const char *more, struct fou
 	return find_keyed(f, fact_get(root, "gpus"), g ? g->name : name, x);
 }
 
-/* --- the lists: one line an entry --- */
+/* --- the lists: one line for each entry --- */
 
 static void
 list_torch(struct show *v, struct table *t)
@@ -342,9 +343,9 @@ static const struct subject subjects[] = {
 	  "rule|severity|code|message", find_rule, list_rule, "", NULL },
 };
 
-/* --- the verb --- */
+/* --- the command --- */
 
-/* "`a`, `b`": the names that hold the word, if they are few; else NULL. */
+/* Returns the names that contain the word, "`a`, `b`"; NULL: too many. */
 static const char *
 names_holding(struct arena *a, const char *word, struct names known)
 {
@@ -417,7 +418,7 @@ answer(struct show *v, struct diags *ds, const struct subject *s, const char *na
 	return false;
 }
 
-/* Writes the names of a list as JSON, or the list itself. */
+/* Writes the names of a list, or the whole list, as JSON. */
 static void
 show_list(struct show *v, const char *what, const struct table *t, bool as_json)
 {

@@ -1,5 +1,5 @@
 /*
- * generate -- the knowledge and the templates as C.
+ * generate -- writes the knowledge base and the templates as C.
  *
  *     generate knowledge DIR       C source of the tree on stdout
  *     generate check DIR           nothing on stdout; diagnostics on stderr
@@ -28,7 +28,7 @@ read_knowledge(struct arena *a, struct diags *ds, const char *dir, struct fact_f
 }
 
 /*
- * Writes `n` bytes as string literals, one in a line; other bytes than plain ones are three octal
+ * Writes `n` bytes as string literals, one per line; bytes that are not plain become three octal
  * digits.
  */
 static void
@@ -59,8 +59,8 @@ put_literal(struct buf *b, const char *s, size_t n)
 /* --- knowledge, as schema.h describes it --- */
 
 /*
- * Nearly every recipe reads these files and those at the top, but for the signatures of `diagnose`.
- * To decompress 50 KB takes about 0.2 ms, a tenth of the time of a check.
+ * Nearly every recipe reads these files and those in the top directory, except the signatures of
+ * `diagnose`. Decompressing 50 KB takes about 0.2 ms, a tenth of the time of a check.
  */
 static const char *const usual[] = { "extensions/causal-conv1d.yaml", "extensions/mamba-ssm.yaml",
 				     "releases/einops.yaml",          "releases/numpy.yaml",

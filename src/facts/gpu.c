@@ -4,7 +4,7 @@
 #include "cuda/cuda.h"
 #include "internal.h"
 
-/* "RTX 4090" -> "rtx4090", "A100 80GB" -> "a100-80gb": as a recipe would write it. */
+/* Returns the spelling of recipes: "rtx4090" for "RTX 4090", "a100-80gb" for "A100 80GB". */
 static const char *
 id_of(const struct facts *f, const char *name)
 {
@@ -21,7 +21,7 @@ id_of(const struct facts *f, const char *name)
 	return buf_text(&b);
 }
 
-/* Compares two spellings of a name by letters and digits, in either case. */
+/* Compares two spellings of a name by letters and digits, ignoring case. */
 static const char *
 next_common(const char *s)
 {
@@ -30,7 +30,7 @@ next_common(const char *s)
 	return s;
 }
 
-/* Returns what follows a maker's name, which some tools print first. */
+/* Returns the rest after a vendor's name, which some tools print first. */
 static const char *
 after_maker(const char *s, const char *maker)
 {
@@ -108,7 +108,7 @@ gpu_named(const struct facts *f, const char *name)
 	return NULL;
 }
 
-/* "NVIDIA H100 80GB HBM3" -> " NVIDIA H100": without the words for a variant of the card. */
+/* Removes the words for a variant of the card: "NVIDIA H100 80GB HBM3" -> " NVIDIA H100". */
 static const char *
 without_variant(const struct facts *f, const char *name, bool memory)
 {
@@ -134,7 +134,7 @@ facts_gpu(const struct facts *f, const char *name)
 {
 	const struct gpu *g = NULL;
 
-	/* As it is written; without the variant; without its memory, too. */
+	/* Tries the name as written, without the variant, and also without the memory. */
 	for (int form = 0; form < 3 && !g; form++) {
 		const char *as = form ? without_variant(f, name, form == 2) : name;
 

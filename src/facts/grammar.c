@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "python/python.h"
 
-#define LINE "^[^\n\t\r]+$" /* printable, for a person */
+#define LINE "^[^\n\t\r]+$" /* a line of text for users */
 #define SERIES "^[0-9]{1,4}[.][0-9]{1,4}t?$"
 #define WORD "^[A-Za-z0-9._+!-]+$"
 #define PACKAGE "^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"

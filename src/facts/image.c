@@ -4,8 +4,8 @@
 #include "internal.h"
 
 /*
- * image := name [":" tag] ["@" digest], as docker and podman write it; a colon
- * before the last slash belongs to the registry's port.
+ * Splits name [":" tag] ["@" digest] as docker and podman do; a colon before the last slash
+ * precedes the registry's port.
  */
 static void
 split_name(struct arena *a, const char *image, struct image_name *n)
@@ -41,7 +41,7 @@ is_version(const char *s)
 	return is_digit(*s) && !s[strspn(s, "0123456789.")];
 }
 
-/* Returns true for a repository, also in a mirror, which has the same tags. */
+/* Returns true for a name of the repository, also in a mirror, which has the same tags. */
 static bool
 is_repository(const char *name, const char *known)
 {
@@ -51,7 +51,7 @@ is_repository(const char *name, const char *known)
 	       (strchr(known, '/') && n > k && ends_with(name, known) && name[n - k - 1] == '/');
 }
 
-/* "ubuntu2204" is "ubuntu22.04". */
+/* Returns true for equal ids without dots: "ubuntu2204" is "ubuntu22.04". */
 static bool
 is_os(const char *id, const char *piece)
 {
@@ -89,7 +89,8 @@ os_named(const struct facts *f, struct arena *a, const char *repository, const c
 
 /* --- the entry of a repository in bases.yaml, and the parts of its tags --- */
 
-/* "1281" as "12.8.1", "2100" as "2.10.0": the first numbers, and the last one where there are more. */
+/* Returns "12.8.1" for "1281", "2.10.0" for "2100": the major has one or two digits, the patch
+ * one. */
 static const char *
 dotted(struct arena *a, const char *digits, size_t first)
 {
@@ -102,7 +103,7 @@ dotted(struct arena *a, const char *digits, size_t first)
 			    n > first + 1 ? "." : "", n > first + 1 ? digits + n - 1 : "");
 }
 
-/* Returns the value of a text for {name} in a pattern; NULL: it is not of that kind. */
+/* Returns the value that a text gives {name} in a pattern; NULL: the text is not of that kind. */
 static const char *
 meaning(const struct facts *f, struct arena *a, const struct image_name *n, const char *name,
 	const char *text)
@@ -110,7 +111,7 @@ meaning(const struct facts *f, struct arena *a, const struct image_name *n, cons
 	static const char *const versions[] = { "cuda", "torch", "python", "release", "series" };
 	const char *series = is_version(text) && strchr(text, '.') ? version_series(a, text) : NULL;
 
-	/* A number is that of the system at the beginning of the tag alone: debian:12-slim. */
+	/* A number is the system's only at the beginning of the tag: debian:12-slim. */
 	if (!strcmp(name, "os"))
 		return is_version(text) && !starts_with(n->tag, text) ?
 			       NULL :

@@ -20,14 +20,14 @@ struct fact_root {
 };
 
 struct written_rule {
-	const char *on;          /* the package of the first condition, or NULL */
-	size_t file, i;          /* its file, and its place among the rules there */
+	const char *on;          /* package of the first condition, or NULL */
+	size_t file, i;          /* its file, and its index in that file */
 	const struct rule *rule; /* NULL: not read yet */
 };
 
 enum { SPLIT_TEXTS = 64 };
 
-/* Entries that were read; NULL and 0: not yet. */
+/* Entries that have been read; NULL and 0: not read yet. */
 struct facts_read {
 	struct fact_roots LIST(struct fact_root) files; /* in the order of their names */
 	struct torch_releases LIST(const struct torch_release *) torch; /* in the file's order */
@@ -39,27 +39,27 @@ struct facts_read {
 	struct names extension_names, package_names;
 	struct map extension_of; /* names of extensions, and their other names -> the name */
 	struct map extensions;   /* name -> struct extension */
-	struct map paired;       /* names in pairings, but for extensions' own */
+	struct map paired;       /* names in pairings, except those in extensions' own files */
 	struct map pairing_rows; /* name -> struct pairing_rows, of packages.yaml */
 	struct map pairings;     /* normalised name -> struct pairings */
 	struct written_rules LIST(struct written_rule) rules;
-	struct map versions, specifiers; /* text -> its meaning */
+	struct map versions, specifiers; /* text -> parsed value */
 	struct split_text {
 		const char *text;
 		struct names words;
 	} split[SPLIT_TEXTS];
 	struct map packages;    /* normalised name -> struct python_package */
 	struct map images;      /* name -> struct image_name */
-	struct map independent; /* names of packages that require nothing known here */
+	struct map independent; /* names of packages whose requirements do not matter */
 	struct names over;      /* files of --knowledge */
 	const char *user;       /* directory of the user's harvested knowledge; NULL: none */
 	struct map user_of;     /* normalised name -> struct user_file */
 	struct user_files user_files;
 };
 
-/* The map in the i-th file. */
+/* Returns the map in the i-th file. */
 const struct claim *facts_root(const struct facts *f, size_t i);
-/* The map in a file: "torch.yaml"; NULL: there is no such file. */
+/* Returns the map in a file: "torch.yaml"; NULL: there is no such file. */
 const struct claim *facts_file(const struct facts *f, const char *name);
 /* Returns the map of NAME.yaml in a directory: "extensions/". */
 const struct claim *facts_file_in(const struct facts *f, const char *directory, const char *name);
@@ -71,21 +71,21 @@ const struct claim *extension_file_of(const struct facts *f, const char *name);
  * normalised.
  */
 const struct claim *releases_file_of(const struct facts *f, const char *name);
-/* Returns the map in the user's own releases/NAME.yaml; NULL if there is none that counts. */
+/* Returns the map in the user's own releases/NAME.yaml; NULL if none is used. */
 const struct claim *user_file_of(const struct facts *f, const char *name);
 /* Reads every file of that directory. Returns its path, or NULL if no file is used. */
 const char *facts_user_read_all(const struct facts *f);
 
 /*
- * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": a map has the
- * source of the innermost map around it that has one.  The second function returns every source
- * of the map, not only the first.
+ * "knowledge/torch.yaml:118 (PyPI: torch 2.2.2 METADATA, read 2026-11-20)": the source of the
+ * innermost map that has one. The second function returns every source of the map, not only the
+ * first.
  */
 const char *fact_source(struct arena *a, const struct claim *map);
 const char *fact_sources(struct arena *a, const struct claim *map);
 
 /*
- * Reading claims.  A missing claim is NULL, which has no text, no pairs and no items, so
+ * Read claims. A missing claim is NULL, which has no text, no pairs and no items, so
  * callers need not check each step.
  */
 static inline const char *
@@ -104,8 +104,8 @@ const char *fact_text(const struct claim *x);
 const struct claim *fact_find(const struct claim *map, const char *key, uint32_t hash);
 
 /*
- * Returns the value of that key; NULL for anything but a map that has it.  A literal is hashed
- * here.
+ * Returns the value of that key; NULL if it is missing, or if the claim is not a map. The compiler
+ * hashes a literal key.
  */
 static inline const struct claim *
 fact_get(const struct claim *map, const char *key)
@@ -128,7 +128,7 @@ fact_text_of(const struct claim *map, const char *key)
 	return fact_text(fact_get(map, key));
 }
 
-/* Returns about how many days after the year 0 the date of a key is: equal months; 0: no date. */
+/* Returns the date of a key in days since the year 0, with months of 31 days; 0: no date. */
 long fact_day_of(const struct claim *map, const char *key);
 
 static inline bool
@@ -150,13 +150,13 @@ const struct claim *fact_version(const struct facts *f, const struct claim *map,
 /* Returns true if a version ("2.2.2+cu121" counts as 2.2.2) is in a specifier; NULL has none. */
 bool fact_in_range(const struct facts *f, const char *spec, const char *version);
 
-/* A release of an extension with the ranges that hold for it; release NULL: what holds for all. */
+/* A release of an extension with the ranges that apply to it; release NULL: facts about all. */
 struct held {
 	const struct claim *file, *release, *ranges[FACT_RANGES_MAX];
 	size_t n;
 };
 struct held extension_held(const struct claim *file, const struct claim *release);
-/* Returns the map that has a key: the release, or the last range that has it, or else the file. */
+/* Returns the map with a key: the release, else its last range with it, else the file. */
 const struct claim *extension_says(const struct held *h, const char *key, uint32_t hash);
 
 static inline const struct claim *

@@ -46,7 +46,7 @@ facts_of(struct arena *a, struct packed_facts packed)
 	return f;
 }
 
-/* The program holds what it was built with: a block that zlib refuses is empty. */
+/* Returns the content of a built-in block; empty if zlib rejects it, which cannot happen. */
 static const void *
 uncompressed(struct arena *a, const struct packed_file *file)
 {
@@ -98,7 +98,7 @@ facts_file_in(const struct facts *f, const char *directory, const char *name)
 	return facts_file(f, file);
 }
 
-/* Merges a file of an overlay over its built-in file. */
+/* Merges a file of an overlay into its built-in file. */
 static bool
 lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const struct fact_file *mine)
 {
@@ -114,7 +114,7 @@ lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const stru
 	while (i < files->n && strcmp(files->at[i].name, mine->name) < 0)
 		i++;
 	found = i < files->n && !strcmp(files->at[i].name, mine->name);
-	/* Releases were read together, from one state of the index: another one replaces all. */
+	/* Releases come from one state of the index: new ones replace all old ones. */
 	merged.root = facts_merge(
 		a, found && !starts_with(mine->name, "releases/") ? files->at[i].root : &nothing,
 		mine->root);
@@ -127,7 +127,7 @@ lay_over(struct arena *a, struct diags *ds, struct fact_files *files, const stru
 	return facts_check(a, ds, &merged, CHECK_WHOLE);
 }
 
-/* Returns the built-in files as they were written. */
+/* Returns the built-in files as trees of nodes. */
 static struct fact_files
 written(struct arena *a, const struct facts *f)
 {

@@ -8,7 +8,7 @@
 
 struct pairs LIST(struct pair);
 
-/* Both sources stay: the claims that were not replaced still rest on the old one. */
+/* Keeps both sources, because claims that were not replaced still need the old one. */
 static const struct node *
 both_sources(struct arena *a, const struct node *under, const struct node *over)
 {
@@ -27,7 +27,7 @@ both_sources(struct arena *a, const struct node *under, const struct node *over)
 	return both;
 }
 
-/* "3.13t" is read as 3.13, and comes after it. */
+/* Parses a version; "3.13t" counts as 3.13, and comes after it. */
 static const struct version *
 key_version(struct arena *a, const char *key, bool *threaded)
 {
@@ -62,7 +62,7 @@ add_pair(struct arena *a, struct pairs *pairs, struct pair p)
 static const struct node *merge(struct arena *a, const char *key, const struct node *under,
 				const struct node *over);
 
-/* Below `when`, `source` is a condition and no claim. */
+/* Below `when`, `source` is a condition and not a claim. */
 static void
 merge_pair(struct arena *a, const char *key, struct pairs *pairs, const struct pair *p)
 {
@@ -77,7 +77,7 @@ merge_pair(struct arena *a, const char *key, struct pairs *pairs, const struct p
 			pairs->n--;
 		}
 	} else if (i == pairs->n) {
-		/* Nulls below remove nothing here, and must not stay either. */
+		/* Nulls inside a new value remove nothing, and must not stay either. */
 		struct pair clean = *p;
 
 		if (p->value->kind == NODE_MAP) {

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "python/python.h"
 
-/* Knowledge as schema.h describes it. */
+/* Writes knowledge in the format of schema.h. */
 
 struct packer {
 	struct arena *a;
@@ -18,7 +18,7 @@ struct packer {
 	struct map text_at;               /* text -> its offset + 1, as a pointer */
 	struct map value_at; /* text of a value of this file -> the place of its claim + 1 */
 	bool releases_file;
-	const struct node *releases, *ranges; /* of the file, if it is an extension's */
+	const struct node *releases, *ranges; /* for the file of an extension */
 };
 
 /* A map or list, and its parent. */
@@ -27,7 +27,7 @@ struct level {
 	const struct level *up;
 };
 
-/* --- where a claim comes from --- */
+/* --- sources of claims --- */
 
 static const struct node *
 innermost(const struct level *claim, const char *key)
@@ -39,11 +39,11 @@ innermost(const struct level *claim, const char *key)
 	return found;
 }
 
-/* Stands between texts that follow one another, until facts_pack() replaces it by a NUL; no text
- * of YAML has it. */
+/* Separates consecutive texts until facts_pack() replaces it by a NUL; no text of YAML contains
+ * it. */
 enum { BETWEEN = '\1' };
 
-/* Writes the parts of a source except its path: schema.h names them. */
+/* Writes the parts of a source except its path; schema.h lists them. */
 static void
 put_sources(struct buf *b, const struct level *claim)
 {
@@ -141,8 +141,8 @@ value_text(struct arena *a, const struct node *n)
 }
 
 /*
- * Writes the claim that the word at `value` leads to.  Many releases have the same values: those of
- * a file that are equal are stored once, with the line of the first.
+ * Writes the claim that the word at `value` leads to. Many releases have the same values: equal
+ * values of a file are stored once, with the line of the first one.
  */
 static void
 put_value(struct packer *p, size_t value, const struct node *n, const struct level *up)
@@ -157,7 +157,7 @@ put_value(struct packer *p, size_t value, const struct node *n, const struct lev
 		put_claim(p, n, up);
 }
 
-/* Returns true for the date of a release without requirements: package_span() needs no other. */
+/* Returns true for the date of a release without requirements, which package_span() needs. */
 static bool
 is_needless(const struct packer *p, const struct node *n, size_t i)
 {

@@ -22,7 +22,7 @@ read_releases(const struct facts *f, const struct claim *releases)
 {
 	struct package_release *all =
 		arena_array_of(f->a, struct package_release, fact_count(releases));
-	const struct claim *last = NULL; /* of the release before */
+	const struct claim *last = NULL; /* requirements of the previous release */
 
 	for (size_t i = 0; i < fact_count(releases); i++) {
 		const struct claim *r = fact_at(releases, i), *wheels = fact_get(r, "wheels");
@@ -137,7 +137,7 @@ package_release_source(const struct facts *f, const struct package_release *r)
 bool
 package_lacks(const struct facts *f, const struct python_package *p, const struct version *v)
 {
-	struct names others = { 0 }; /* that the index has between them */
+	struct names others = { 0 }; /* other releases of the index between them */
 
 	if (!p->n || version_cmp(v, p->releases[0].v) < 0 ||
 	    version_cmp(v, p->releases[p->n - 1].v) > 0)
@@ -191,7 +191,8 @@ rows_of(const struct facts *f, const char *name)
 	return map_get(&f->read->pairing_rows, name);
 }
 
-/* Rows of an extension's file have no name: they are about the extension. */
+/* Returns the pairings of a package. Rows in an extension's file have no name, because they are
+ * about the extension. */
 const struct pairing *
 facts_pairings(const struct facts *f, const char *name, size_t *n)
 {
@@ -202,12 +203,12 @@ facts_pairings(const struct facts *f, const char *name, size_t *n)
 	if (!all) {
 		rows = rows_of(f, name);
 		own = fact_get(extension_file_of(f, name), "pairings");
-		/* Most packages have none; a recipe may list 20,000 of these. */
+		/* Most packages have no pairings, and a recipe may list 20,000 packages. */
 		if (!rows && !fact_count(own)) {
 			*n = 0;
 			return NULL;
 		}
-		/* These lists live longer than one cell. */
+		/* These lists outlive the cell of a matrix. */
 		name = arena_strdup(f->a, name);
 		all = arena_new_of(f->a, struct pairings);
 		for (size_t i = 0; i < fact_count(own); i++)

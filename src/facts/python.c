@@ -9,7 +9,7 @@ facts_python_series(const struct facts *f)
 	return fact_keys(f->a, fact_get(facts_file(f, "python.yaml"), "series"));
 }
 
-/* Returns the build that the default image builder of Modal mounts. */
+/* Returns the build that Modal's default image builder installs. */
 static const struct claim *
 build_of(const struct facts *f, const struct claim *builds, const char **version)
 {

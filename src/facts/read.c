@@ -42,7 +42,7 @@ read_file(struct arena *a, struct diags *ds, const char *dir, const char *name,
 	return true;
 }
 
-/* Extensions and packages are looked up by their normalised names: others would never be found. */
+/* Checks the name of a file: lookups use normalised names, and would never find another one. */
 static bool
 check_name(struct arena *a, struct diags *ds, const char *dir, const char *file)
 {
@@ -61,7 +61,7 @@ check_name(struct arena *a, struct diags *ds, const char *dir, const char *file)
 	return false;
 }
 
-/* Warns about files that are not knowledge: their author may think that they are read. */
+/* Warns about files that are not knowledge, because their author may expect them to be read. */
 static bool
 tell_others(struct arena *a, struct diags *ds, const char *dir, bool top)
 {

@@ -11,8 +11,8 @@
 enum kind { CAPABILITY, OS, SERIES, EXTENSION, PACKAGE, MODAL_GPU, BUILDER, CATEGORY, MARK, KINDS };
 
 static const struct {
-	enum fact_type type;            /* of the fields that name them */
-	const char *what, *file, *keys; /* the keys of that map in that file are the names */
+	enum fact_type type;            /* type of the fields that refer to them */
+	const char *what, *file, *keys; /* the names are the keys of that map in that file */
 } kinds[KINDS] = {
 	[CAPABILITY] = { F_CC, "compute capability", "gpus.yaml", "capabilities" },
 	[OS] = { F_OS, "operating system", "os.yaml", "releases" },
@@ -80,7 +80,7 @@ refer_words(struct refs *r, enum kind kind, const struct node *n)
 		size_t size = strcspn(s, " ");
 		struct span at = n->at;
 
-		/* A plain text on one line: the word's own place. */
+		/* For a plain text on one line, uses the word's own place. */
 		if (n->plain && at.width == n->n) {
 			at.col += (uint32_t)(s - n->s);
 			at.width = (uint32_t)size;
@@ -209,7 +209,7 @@ check_rule_names(struct refs *r, const struct node *rules)
 	}
 }
 
-/* A name leads to one extension. */
+/* Checks that each name belongs to only one extension. */
 static void
 check_aliases(struct refs *r, const struct node *aliases)
 {
@@ -246,7 +246,7 @@ facts_check_references(struct arena *a, struct diags *ds, const struct fact_file
 		list_push(a, &r.names[PACKAGE], always[i]);
 	for (size_t i = 0; i < files->n; i++)
 		collect(&r, &files->at[i]);
-	/* Files of an overlay come last, so that errors which they cause are reported there. */
+	/* Files of an overlay come last, so that the errors that they cause are reported there. */
 	for (int over = 0; over < 2; over++)
 		for (size_t i = 0; i < files->n; i++)
 			if (files->at[i].over == over)
@@ -258,7 +258,7 @@ facts_check_references(struct arena *a, struct diags *ds, const struct fact_file
 	return r.ok;
 }
 
-/* "2026-11-20" after "read ", "run " or "seen ", the last day in the file's sources. */
+/* Returns "2026-11-20" from "read ", "run " or "seen ": the last day in the file's sources. */
 static const char *
 newest_in(struct arena *a, const char *s, const char *newest)
 {

@@ -37,7 +37,8 @@ rule_package(struct arena *a, const char *variable)
 
 /* --- one condition --- */
 
-/* "!={torch cuda}.*": the variable in braces; what is read instead to see whether it is a specifier. */
+/* Reads the variable in braces of "!={torch cuda}.*"; *plain: the text with a version in its place,
+ * for the check of the specifier. */
 static const char *
 read_reference(struct arena *a, const char *spec, struct rule_reference *out)
 {

@@ -18,7 +18,7 @@ add_rules(const struct facts *f, size_t file)
 			  });
 }
 
-/* In the order of the files, those that stand at the top first. */
+/* Lists the rules in the order of the files; files of the top directory come first. */
 static const struct written_rules *
 rules_of(const struct facts *f)
 {

@@ -10,27 +10,27 @@
 #include "base/yaml.h"
 #include "facts.h"
 
-/* One file of knowledge as it is written: its relative name and its root, a map. */
+/* A file of knowledge as YAML: its relative name and its root, a map. */
 struct fact_file {
 	const char *name; /* "extensions/mamba-ssm.yaml" */
 	const struct node *root;
-	bool over; /* a file of an overlay, merged with the overridden one */
+	bool over; /* a file of an overlay, merged into the built-in file */
 };
 struct fact_files LIST(struct fact_file);
 
 /*
- * A file of knowledge as it is read: one block without pointers, whose first word is the head of its
- * root.  The files that are compiled into the program cost nothing until they are read; those that few
- * recipes need are compressed, each by itself.
+ * A file of knowledge in memory: one block without pointers, whose first word is the head of its
+ * root. The files that are compiled into the program cost nothing until they are read; the files
+ * that few recipes need are compressed, each on its own.
  *
  *     claim = kind (2 bits) and line (30 bits), then
  *             text | count, source, marks, (hash of the key, key, value)* | count, value*
  *     source = path of the file, the first source, how many others or "", the others with "; "
  *              before each, "true" or why it is not verified or ""
  *
- * Each of these is a word, but for the five texts of a source, which follow one another.  A name,
+ * Each of these is a word, but for the five texts of a source, which follow one another. A name,
  * text, source or key is the distance in bytes from its word to the text; a value the distance in
- * words from its word to the claim, which may be before it.  Two
+ * words from its word to the claim, which may be before it. Two
  * words precede a release of an extension: one bit for each entry of `ranges` that includes the
  * release, and the highest bit if the release sets release fields itself.
  */
@@ -58,7 +58,7 @@ fact_mark(uint32_t hash)
 	return (uint32_t)1 << (hash * 2654435761u >> 27);
 }
 
-/* What is asked of every file; words are separated by spaces. */
+/* The index over all files; words are separated by spaces. */
 struct fact_index {
 	const char *aliases; /* other names of an extension */
 	const char *on;      /* of each rule, the package of its first condition, or "-" */
@@ -68,8 +68,8 @@ struct fact_index {
 struct packed_file {
 	const char *name;
 	struct fact_index index;
-	const void *block; /* compressed by zlib if z is not 0 */
-	uint32_t z, n;     /* bytes as compressed, and of the block */
+	const void *block; /* compressed with zlib if z is not 0 */
+	uint32_t z, n;     /* bytes, compressed and not */
 };
 
 struct packed_facts {
@@ -118,7 +118,7 @@ struct fact_field {
 /* Returns the names of the files at the top: "torch.yaml". */
 struct names facts_file_names(struct arena *a);
 
-/* Returns the fields of the file of that relative name, or NULL: no such file. */
+/* Returns the fields of the file of that relative name, or NULL if there is no such file. */
 const struct fact_field *facts_fields(const char *name);
 
 /* Returns whether a key of an extension's file is one that a release may have. */
@@ -129,38 +129,38 @@ bool fact_fits(struct arena *a, enum fact_type type, const char *s);
 const char *fact_type_name(enum fact_type type);
 
 /*
- * facts_read_files -- every *.yaml in a directory and in extensions/ below it.
+ * facts_read_files -- reads every *.yaml in a directory and its extensions/.
  *
  *   errors  SB0100 .. SB0104, SB0280; false, and the readable ones in *files;
- *           SB0284 (a warning) for what else is there
+ *           SB0284 (a warning) for other files
  */
 bool facts_read_files(struct arena *a, struct diags *ds, const char *dir, struct fact_files *files);
 
 /*
- * facts_check -- one file by the table, and that every claim in it has a source.
+ * facts_check -- checks a file against the table, and that every claim in it has a source.
  *
  *   in      what: for a built-in file: CHECK_PIECE | CHECK_WHOLE; for an overlay: CHECK_PIECE (it
  *           may have nulls), and CHECK_WHOLE after the merge
- *   errors  SB0280: unknown key, wrong kind, bad value, needed key missing; SB0281: no source, or
- *           one that is not listed; false
+ *   errors  SB0280: unknown key, wrong kind, bad value, missing key; SB0281: no source, or one that
+ *           is not listed; false
  */
 enum { CHECK_PIECE = 1, CHECK_WHOLE = 2 };
 bool facts_check(struct arena *a, struct diags *ds, const struct fact_file *file, unsigned what);
 
 /*
- * facts_check_references -- checks that references between files resolve: GPUs by their
- * capability, operating systems, Python series, extensions and packages.
+ * facts_check_references -- checks that references between files resolve: GPUs by their capability,
+ * operating systems, Python series, extensions and packages.
  *
  *   in      files: all files of the knowledge
- *   errors  SB0282, false; also for a range that holds for no release
+ *   errors  SB0282, false; also for a range that contains no release
  */
 bool facts_check_references(struct arena *a, struct diags *ds, const struct fact_files *files);
 
 /*
- * facts_with_overlay -- the built-in files with others over them, checked; facts_load()
- * reads them from a directory.
+ * facts_with_overlay -- merges the files of an overlay into the built-in ones and checks them;
+ * facts_load() reads them from a directory.
  *
- *   in      ok: false if one of them could not be read: then only each by itself is checked
+ *   in      ok: false if a file could not be read: then only single files are checked
  *   errors  SB0280 .. SB0282, NULL
  */
 const struct facts *facts_with_overlay(struct arena *a, struct diags *ds,
@@ -177,11 +177,11 @@ const char *rule_condition_parse(struct arena *a, const char *variable, const ch
 const char *rule_package(struct arena *a, const char *variable);
 
 /*
- * rule_read -- one rule of a file that facts_check() has accepted: its conditions, severity and
- * code, and the places in its sentences.
+ * rule_read -- reads a rule of a file that facts_check() accepted: its conditions, severity and
+ * code, and the placeholders in its sentences.
  *
  *   in      ds: NULL: the rule was read without an error before
- *   out     *out, but for its source
+ *   out *out, except for its source
  *   errors  SB0280, false
  */
 bool rule_read(struct arena *a, struct diags *ds, const struct pair *rule, struct rule *out);
@@ -196,8 +196,8 @@ const char *facts_newest_date(struct arena *a, const struct fact_files *files);
 const struct node *facts_merge(struct arena *a, const struct node *under, const struct node *over);
 
 /*
- * Returns which of two keys that are versions or series comes first: as versions, "3.13" before
- * "3.13t"; 0: they are the same, or one of them is not a version.
+ * Returns the order of two keys as versions, "3.13" before "3.13t"; 0: they are equal, or one of
+ * them is not a version.
  */
 int facts_key_order(struct arena *a, const char *x, const char *y);
 

@@ -189,14 +189,14 @@ show_nested(struct show *v, const struct claim *x, const char *name, unsigned in
 
 		if (key && !show_is_value(key))
 			continue;
-		/* A source that is shown here is not repeated with each value. */
+		/* A source in this line is not repeated with each value. */
 		buf_printf(v->out, "%*s%s%s%s\n", (int)indent + 2, "", key ? key : "-",
 			   mark ? " " : "", mark ? mark : "");
 		show_values(v, fact_at(x, i), indent + 4, 0, &(struct names){ 0 }, NULL);
 	}
 }
 
-/* `mark`: what to put after each value that has no source of its own. */
+/* `mark` follows each value that has no source of its own. */
 static void
 show_values(struct show *v, const struct claim *map, unsigned indent, size_t width,
 	    const struct names *but, const char *mark)
@@ -243,7 +243,7 @@ last_of(const struct found *x)
 	return x->parts.at[x->parts.n - 1];
 }
 
-/* Keys that are not shown with a part: not requested, or repeated by a later part. */
+/* Returns the keys to leave out of a part: not requested, or repeated by a later part. */
 static struct names
 skipped(struct arena *a, const struct found *x, size_t part)
 {
@@ -265,7 +265,7 @@ skipped(struct arena *a, const struct found *x, size_t part)
 	return skip;
 }
 
-/* Returns whether anything is left to show of a part. */
+/* Returns whether a part has anything left to show. */
 static bool
 says(const struct claim *part, const struct names *skip)
 {
@@ -278,7 +278,7 @@ says(const struct claim *part, const struct names *skip)
 static void
 show_parts(struct show *v, const struct found *x, size_t width)
 {
-	/* The narrowest part comes first, once the width of the keys is known. */
+	/* Pass 0 finds the width of the keys; pass 1 prints the narrowest part first. */
 	for (int print = 0; print < 2; print++)
 		for (size_t i = x->parts.n; i-- > 0;) {
 			const struct names skip = skipped(v->a, x, i);
@@ -416,7 +416,7 @@ found_text(const struct facts *f, struct arena *a, const struct found *x, struct
 	show_notes(&v);
 }
 
-/* --- as JSON --- */
+/* --- the result as JSON --- */
 
 static void json_values(struct json *j, const struct claim *map, const struct names *but);
 

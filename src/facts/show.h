@@ -18,11 +18,11 @@ struct show {
 	struct names seen;  /* identifies a note: its text without the line number */
 };
 
-/* "key  text", wrapped under itself; mark: "[2]", or NULL. */
+/* Prints "key text" with a hanging indent; mark: "[2]", or NULL. */
 void show_line(struct show *v, unsigned indent, size_t width, const char *key, const char *text,
 	       const char *mark);
 
-/* "source: ..." and the numbered ones. */
+/* Prints "source: ..." and the numbered notes. */
 void show_notes(struct show *v);
 
 /*
@@ -44,26 +44,26 @@ struct table {
 
 /* Returns a table with these columns: "CUDA|driver|gcc". */
 struct table table_of(struct arena *a, const char *heads);
-/* Returns the place of a column, which is added if there is room for it. */
+/* Returns the index of a column, and adds a missing one if there is room. */
 size_t table_column(struct table *t, const char *head);
 /* Returns a row of empty cells to fill. */
 const char **table_row(struct show *v, struct table *t);
-/* Returns a row with a text for each column; NULL: an empty cell.  Returns the cells. */
+/* Adds a row with a text for each column (NULL: an empty cell), and returns its cells. */
 const char **table_add(struct show *v, struct table *t, ...);
-/* Returns true if a table has something to print, and the last column room within SHOW_WIDTH. */
+/* Returns true if a table is not empty and its last column has room within SHOW_WIDTH. */
 bool table_fits(const struct table *t, unsigned indent);
-/* Empty columns are left out; the last one wraps.  A row that does not fit is longer. */
+/* Prints a table without its empty columns. The last column wraps; a long row stays long. */
 void table_print(struct show *v, const struct table *t, unsigned indent);
 
 /* --- the result --- */
 
-/* Maps with facts about it; the later of two equal keys has precedence. */
+/* Maps with facts about an entry; the later of two equal keys has precedence. */
 struct found {
 	const char *title;
-	const char *name; /* as the knowledge base spells it; NULL: as the user does */
+	const char *name; /* the knowledge base's spelling; NULL: the user's */
 	struct parts LIST(const struct claim *) parts;
 	const char *without;        /* a key of the parts that was not requested, or NULL */
-	const struct claim *compat; /* of a CUDA toolkit: the driver with which its major runs */
+	const struct claim *compat; /* of a CUDA toolkit: minimum driver of its major version */
 	const char *major;
 	const struct gpu *gpu;
 	const struct extension *extension;

@@ -1,4 +1,4 @@
-/* Shows the age of everything. */
+/* Shows the age of the knowledge base and of each package's releases. */
 #include <string.h>
 
 #include "base/fs.h"

@@ -15,7 +15,7 @@ abi_of(const struct claim *build, const struct claim *release)
 	return !strcmp(s, "new") ? TRI_YES : TRI_NO;
 }
 
-/* "triton==2.2.0; python_version < ..." -> "triton==2.2.0", and what follows the `;`. */
+/* Splits "triton==2.2.0; python_version < ..." at the `;`. */
 static const char *
 without_marker(const struct facts *f, const char *requirement, const char **marker)
 {
@@ -31,7 +31,7 @@ without_marker(const struct facts *f, const char *requirement, const char **mark
 	return arena_copy(f->a, requirement, n);
 }
 
-/* That of the release is of the wheel on PyPI. */
+/* The release's own field is about the wheel on PyPI. */
 static const char *
 bindings_of(const struct facts *f, const struct claim *build, const struct claim *release)
 {

@@ -59,8 +59,8 @@ fact_text(const struct claim *x)
 /* The texts of a source, which follow one another: see schema.h. */
 enum { PATH, FIRST, MORE, OTHERS, NOTE, PARTS };
 
-/* "PATH:LINE (FIRST, and 2 more; not verified)".  Hundreds are made for a recipe, and printf would take
- * a twentieth of the time of a render. */
+/* "PATH:LINE (FIRST, and 2 more; not verified)". A recipe needs hundreds of these, and printf would
+ * take a twentieth of the time of a render. */
 static const char *
 place_and(struct arena *a, const struct claim *map, bool every)
 {
@@ -172,7 +172,7 @@ fact_items(struct arena *a, const struct claim *x)
 	return names;
 }
 
-/* Each text is stored once, since most of these occur in many releases. */
+/* Stores each text once, because most of them occur in many releases. */
 struct names
 fact_words(const struct facts *f, const struct claim *x)
 {
@@ -183,7 +183,7 @@ fact_words(const struct facts *f, const struct claim *x)
 		return fact_items(f->a, x);
 	if (known->text != s)
 		*known = (struct split_text){ s, names_split(f->a, s, ' ') };
-	known->words.cap = known->words.n; /* who adds one to them gets an array of his own */
+	known->words.cap = known->words.n; /* adding to a copy makes a new array */
 	return known->words;
 }
 

@@ -58,7 +58,7 @@ facts_releases_valid(struct arena *a, struct diags *ds, const char *path, const 
 	return read_text(a, ds, src) != NULL;
 }
 
-/* --- the user's --- */
+/* --- the user's files --- */
 
 struct user_slot {
 	struct user_file file;

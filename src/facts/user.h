@@ -9,20 +9,20 @@
 #include "base/diag.h"
 #include "base/list.h"
 
-/* A part of facts.h: what `stackbuild facts refresh` reads and writes. */
+/* The part of facts.h for the files that `stackbuild facts refresh` reads and writes. */
 struct facts;
 
 /*
- * facts_use_user -- lets releases/NAME.yaml in a directory replace the built-in file, where
- * `stackbuild facts refresh` has written one.
+ * facts_use_user -- lets releases/NAME.yaml in a directory, written by `stackbuild facts refresh`,
+ * replace the built-in file.
  *
  *   in      dir: need not exist.  A file is read at the first use of its package
- *   out     a file is ignored if it is older than the built-in knowledge, if a file of
- *           the overlay has its name, or if it is not valid; facts_user_files() says which
+ *   out     a file is ignored if it is older than the built-in knowledge base, if a file of the
+ *           overlay has its name, or if it is not valid; facts_user_files() returns which
  */
 void facts_use_user(const struct facts *f, const char *dir);
 
-/* The files of that directory that lookups have opened so far, sorted by name. */
+/* A file of that directory that a lookup has opened; the list is sorted by name. */
 struct user_file {
 	const char *package, *path;
 	const char *read;    /* "2026-11-30", or NULL */
