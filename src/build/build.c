@@ -165,7 +165,7 @@ write_target(struct work *w, const char *target, const char *path, bool for_buil
 	for (size_t i = 0; i < files.n && w->o->mirror; i++)
 		files.at[i].text =
 			mirror_text(w->a, w->o->mirror, files.at[i].text, &files.at[i].size);
-	/* Cells that are built at the same time share the manifest. */
+	/* Cells that build in parallel share the manifest. */
 	lock = fs_lock_dir(w->a, dir);
 	manifest = render_manifest(w->a, &in, &files, dir);
 	if (!for_build)
@@ -216,7 +216,7 @@ files_of(struct work *w, const char *stage, bool fresh)
 	return folder && call(w, b) ? folder : NULL;
 }
 
-/* --wheel: the inputs of one extension, then its wheel, from the stores or compiled. */
+/* For --wheel: reads the inputs of one extension, then takes or compiles its wheel. */
 static bool
 make_wheel(struct work *w)
 {
@@ -237,8 +237,8 @@ make_wheel(struct work *w)
  * one with wheels from a store. The engine downloads a prebuilt wheel as in a build without
  * stackbuild: with pip, its proxies and its cache.
  *
- * --no-cache: engines support it only for a whole call, and each extension must compile only once.
- * The compiles come first, and their inputs are read from the new layers.
+ * Engines support --no-cache only for a whole call, and each extension must compile only once: the
+ * compile steps run first, and their inputs are read from the new layers.
  */
 static bool
 make_wheels(struct work *w)
@@ -259,7 +259,7 @@ make_wheels(struct work *w)
 		return false;
 	if (!wheels_keep(w, wheels, dir))
 		return false;
-	/* The call for the image repeats the first steps; their time counts once. */
+	/* The call for the image repeats the first steps, whose time must not count twice. */
 	for (size_t i = 0; fresh && i < w->plan->n; i++)
 		if (!w->steps[i].partly && w->plan->steps[i].kind != STEP_EXTENSION) {
 			w->steps[i].seconds = 0;
@@ -291,7 +291,7 @@ push(struct work *w, const char *tag, struct image_about *about)
 	return true;
 }
 
-/* Reads data about the image: by its name here, or from the client's file about a remote image. */
+/* Reads data about the image: by its local name, or from the client's file about a remote image. */
 static void
 look_at(struct work *w, const char *tag, const char *iid, struct image_about *about)
 {
@@ -346,7 +346,7 @@ build_image(struct work *w)
 
 /* --- an environment, or an app --- */
 
-/* --wheel: the extensions that are neither compiled nor installed. */
+/* Returns the extensions that --wheel neither compiles nor installs. */
 static const char *
 other_extensions(struct work *w)
 {
@@ -360,8 +360,8 @@ other_extensions(struct work *w)
 }
 
 /*
- * Runs the script; until_inputs: it stops before it compiles, after it has written the inputs of
- * the wheels.
+ * Runs the script; with until_inputs, it writes the inputs of the wheels and stops before it
+ * compiles.
  */
 static bool
 run_script(struct work *w, const char *path, bool until_inputs)
@@ -389,7 +389,7 @@ run_script(struct work *w, const char *path, bool until_inputs)
 	return work_run(w, c);
 }
 
-/* An extension that is installed already has no inputs, and needs no wheel. */
+/* Skips installed extensions, which have no inputs and need no wheel. */
 static void
 drop_installed(struct work *w, const char *inputs)
 {
@@ -412,9 +412,10 @@ build_venv(struct work *w)
 
 	if (!write_target(w, "script", path, false) || !inputs || !wheels)
 		return false;
-	/* An environment for one wheel goes when the wheel is saved. */
+	/* An environment for one wheel is removed after the wheel is saved. */
 	w->record->image = fs_join(w->a, fs_real(w->a, w->o->wheel ? w->dir : w->o->out), "venv");
-	if (wheels_compile(w)) { /* from the stores, by their inputs in this environment */
+	if (wheels_compile(
+		    w)) { /* takes wheels from the stores, by their inputs in this environment */
 		w->preparing = true;
 		if (!run_script(w, path, true))
 			return false;
@@ -425,16 +426,13 @@ build_venv(struct work *w)
 	}
 	if (w->o->wheel && !wheels_missing(w))
 		return true;
-	/*
-	 * Also after a failed script: a wheel for another torch can be the cause of a failed
-	 * import.
-	 */
+	/* Runs after a failed script, too: a wheel for another torch can cause a failed import. */
 	good = run_script(w, path, false);
 	good = wheels_check(w, fs_join(w->a, w->record->image, "share/stackbuild/wheels")) && good;
 	return good && (!wheels_missing(w) || wheels_keep(w, wheels, NULL));
 }
 
-/* Modal builds where it runs: its own client deploys the rendered app. */
+/* Modal builds on its own machines: its client deploys the rendered app. */
 static bool
 build_modal(struct work *w)
 {

@@ -13,10 +13,10 @@
 /*
  * Builds a plan with an engine, in four steps:
  *   1. the context: a directory with the Dockerfile, the files of app:, and wheels from the store
- *   2. target `inputs`: the trunk is built, sources are fetched, and each extension's inputs are
- *      read where they are compiled (templates/inputs.py): their JSON makes the store's keys
- *   3. wheels of the store are put into the context; target `wheels` compiles the others, which
- *      are checked and saved to the store
+ *   2. target `inputs`: builds the trunk, fetches sources, and reads each extension's inputs in its
+ *   compile environment (templates/inputs.py); their JSON determines the store's keys
+ *   3. the context gets the store's wheels; target `wheels` compiles the others, which are checked
+ *   and saved to the store
  *   4. the image, tagged; build.json
  */
 struct build_options {
@@ -34,8 +34,8 @@ struct build_options {
 	struct names cache_from, cache_to;
 	bool keep_context;
 	bool colour;
-	const struct mirror_use *mirror; /* in place of the network, for venv; or NULL */
-	const char *wheel; /* id of the one extension whose wheel is made, and no image; or NULL */
+	const struct mirror_use *mirror; /* replaces the network for venv; or NULL */
+	const char *wheel;               /* id of an extension: makes only its wheel; or NULL */
 };
 
 /* errors SB05xx, false: no image was tagged */
@@ -44,11 +44,11 @@ bool build_stack(struct arena *a, struct diags *ds, const struct plan *p,
 		 struct build_record *record);
 
 /*
- * The cells of a matrix.  Each unit is a separate build: `build --cell C --wheel NAME` compiles a
- * wheel that several cells need and saves it to the store, `build --cell C` makes a cell of it.  With
- * several addresses, each is a machine, and a unit goes to the one with the fewest units.
+ * The cells of a matrix. Each unit is a separate build: `build --cell C --wheel NAME` compiles a
+ * wheel that several cells need and saves it to the store, `build --cell C` builds a cell from it.
+ * With several addresses, each is a machine, and a unit goes to the one with the fewest units.
  */
-/* The machine that compiles.  cpus is 0 if it is not this one: estimates are then not scaled. */
+/* The machine that compiles.  cpus is 0 for another machine, for which estimates are not scaled. */
 struct build_machine {
 	unsigned cpus, jobs; /* jobs: of --jobs, or 0 */
 	size_t mib;
@@ -57,23 +57,23 @@ struct build_machine build_machine(struct arena *a, const struct build_options *
 
 struct matrix_build {
 	const struct matrix *m;
-	struct indexes cells;      /* to build, of m */
-	struct names images;       /* by cell of m: the name of its image; NULL: not compared */
-	struct names words, after; /* argv of a unit; its own options go between them */
-	struct names env;          /* of a unit, ends with NULL: "NAME=value" of secrets */
-	struct names addrs;        /* of builders, or none */
+	struct indexes cells;      /* indexes of the cells to build in m */
+	struct names images;       /* image name of each cell of m; NULL: not compared */
+	struct names words, after; /* argv of a unit, before and after its own options */
+	struct names env;          /* secrets of a unit, "NAME=value"; ends with NULL */
+	struct names addrs;        /* addresses of builders; may be empty */
 	unsigned at_once;
-	struct build_machine machine; /* the part of it that each unit has */
+	struct build_machine machine; /* each unit's share of the machine */
 	const char *out, *head;       /* out/STACK; the first line of the screen */
 	enum progress_mode progress;
 	bool colour;
-	bool raw;        /* the output of the units is for a program, and passed on unchanged */
-	bool keep_going; /* after a failure, what does not depend on it is built */
+	bool raw;        /* passes the output of the units on unchanged, for a program */
+	bool keep_going; /* after a failure, builds all units that do not depend on it */
 	bool resume;     /* units that build.json lists as finished for the same plan are skipped */
 };
 
 /*
- * matrix_build -- wheels first, then the cells that have theirs.
+ * matrix_build -- builds wheels first, then each cell whose wheels are ready.
  *
  *   in      b; proc_signals() was called
  *   out     false: a cell was not built; out/STACK/matrix.log; the screen has a line for each unit

@@ -23,9 +23,9 @@ enum { POLL_MS = 50, SAID_MAX = 1 << 20 };
 struct worker {
 	size_t unit;
 	pid_t pid;
-	int fd;          /* its lines */
-	size_t addr;     /* the builder */
-	struct buf part; /* a line without its end */
+	int fd;          /* the pipe with its lines */
+	size_t addr;     /* index of its builder */
+	struct buf part; /* a line whose end has not arrived */
 };
 
 struct watch {
@@ -33,18 +33,19 @@ struct watch {
 	const struct matrix_build *b;
 	struct schedule s;
 	struct progress *progress;
-	struct progress_step *shown; /* a row for each unit that is not LEFT */
-	const char **ids;            /* by unit */
-	struct worker *workers;      /* at_once of them, the first n run */
-	struct pollfd *fds;          /* beside them */
-	size_t n, *load;             /* units of each builder */
+	struct progress_step *shown; /* a row for each unit that runs or waits */
+	const char **ids;            /* id of each unit */
+	struct worker *workers;      /* at_once elements; the first n run */
+	struct pollfd *fds;          /* parallel to workers */
+	size_t n, *load;             /* number of units on each builder */
 	double began_s;
-	bool stopping; /* no other is started */
+	bool stopping; /* starts no more units */
 };
 
 /* --- names --- */
 
-/* "mamba-ssm-1b488b28006a": unique in the matrix, and the name of its directory. */
+/* Returns the id of a wheel, unique in the matrix and the name of its directory:
+ * "mamba-ssm-1b488b28006a". */
 static const char *
 wheel_id(struct arena *a, const struct matrix_wheel *w)
 {
@@ -59,7 +60,7 @@ wheel_dir(struct arena *a, const struct matrix_build *b, const struct matrix_whe
 
 /* --- a unit, in a separate process --- */
 
-/* Writes each line with one call, which a pipe passes on whole. */
+/* Writes each line with one call, so that a pipe does not split it. */
 static void
 pass_on(void *ctx, enum proc_stream from, const char *line, size_t n)
 {
@@ -164,9 +165,9 @@ start(struct watch *w, size_t unit)
 	w->load[best]++;
 }
 
-/* --- all of them --- */
+/* --- all units --- */
 
-/* A program reads the diagnostics of the units: they are passed on as they are. */
+/* Passes the diagnostics of a unit on unchanged, for a program. */
 static void
 show_line(struct watch *w, const struct worker *x, const char *line)
 {
@@ -176,7 +177,7 @@ show_line(struct watch *w, const struct worker *x, const char *line)
 		w->stopping = true;
 }
 
-/* False: no more will come. */
+/* Reads lines of a unit; false at the end of its output. */
 static bool
 read_lines(struct watch *w, struct worker *x)
 {
@@ -194,7 +195,7 @@ read_lines(struct watch *w, struct worker *x)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Reports the cells that do not start because their wheel failed. */
+/* Reports cells that cannot start because their wheel failed. */
 static void
 tell_blocked(struct watch *w, size_t failed)
 {
@@ -273,7 +274,8 @@ run_all(struct watch *w)
 /* --- cells that an earlier run finished --- */
 
 /*
- * Returns whether build.json is of a finished build of that plan (NULL: of any), under that name.
+ * Returns whether build.json records a finished build of that plan (NULL: any plan) under that
+ * name.
  */
 static bool
 is_finished(struct arena *a, const char *dir, const char *image, const char *plan)
@@ -303,7 +305,7 @@ leave_finished(struct watch *w)
 				c->plan))
 			schedule_leave(&w->s, b->cells.at[i]);
 	}
-	/* The name of the directory has the key of the wheel. */
+	/* The directory's name contains the key of the wheel. */
 	for (size_t i = 0; i < m->wheels.n; i++) {
 		const char *dir = wheel_dir(w->a, b, &m->wheels.at[i]);
 
@@ -314,7 +316,8 @@ leave_finished(struct watch *w)
 
 /* --- the screen and the end --- */
 
-/* Returns the time of a unit: its compiles on this machine, and all else as the plan has it. */
+/* Returns the estimate for a unit: compile steps for this machine, and other steps as in the
+ * plan. */
 static double
 estimate(const struct matrix_build *b, const struct unit *u)
 {
@@ -326,7 +329,7 @@ estimate(const struct matrix_build *b, const struct unit *u)
 		return 0;
 	if (u->wheel)
 		return compile_estimate(&b->machine, w->cost_s, w->cost_cores, w->memory_mib);
-	/* A wheel that only this cell needs is compiled in it. */
+	/* A wheel that only this cell needs is compiled with the cell. */
 	for (size_t i = 0; i < c->wheels.n; i++) {
 		w = &b->m->wheels.at[c->wheels.at[i]];
 		if (w->cells == 1)

@@ -1,4 +1,4 @@
-/* The commits that git tags name now: a tag that moves must not leave an old wheel in the image. */
+/* Resolves git tags to commits, so that a moved tag does not leave an old wheel in the image. */
 #include "work.h"
 
 #include <string.h>

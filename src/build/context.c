@@ -1,4 +1,4 @@
-/* The directory of a build: its lock, its context, and its secrets' files. */
+/* The directory of a build: its lock, its context, and the files of its secrets. */
 #include "work.h"
 
 #include <errno.h>
@@ -57,8 +57,8 @@ work_folder(struct work *w, const char *name)
 /* --- copying --- */
 
 /*
- * As COPY would take it from the user's folder; some engines take a file with another time for another
- * file.
+ * Copies a file with its mode and time, like COPY from the user's directory: some engines treat a
+ * new time as a change.
  */
 static bool
 keep_mode(struct work *w, const struct stat *st, const char *to)
@@ -69,7 +69,8 @@ keep_mode(struct work *w, const struct stat *st, const char *to)
 	return chmod(to, st->st_mode & 07777) == 0 || cannot(w, "write", to);
 }
 
-/* Files that a build leaves beside the recipe belong to no image, and change each time. */
+/* Returns true for files that a build leaves beside the recipe: they do not belong in an image, and
+ * change with each build. */
 static bool
 is_ours(struct work *w, const struct stat *st)
 {
@@ -92,7 +93,7 @@ copy_file(struct work *w, const char *from, const char *to)
 	int in, out;
 	ssize_t n;
 
-	/* It exists already: app: names it twice, such as `.` and a file in it. */
+	/* EEXIST: `app` lists the file twice, for example as `.` and by its name. */
 	if (link(from, to) == 0 || errno == EEXIST)
 		return true;
 	if ((in = open(from, O_RDONLY | O_CLOEXEC)) < 0 || fstat(in, &st) != 0)
@@ -160,12 +161,13 @@ work_place(struct work *w, const char *from, const char *to)
 	return work_make(w, fs_dir(w->a, to)) && copy_file(w, from, to);
 }
 
-/* --- the user's .dockerignore, for a context where his files lie one folder deeper --- */
+/* --- the user's .dockerignore, for a context with the user's files one directory deeper --- */
 
 #define BLANKS " \t\r\v\f"
 #define BOM "\xef\xbb\xbf"
 
-/* As filepath.Clean does it, below /: "./a//b/../c" -> "a/c"; NULL: it leaves the directory. */
+/* Cleans a path below / like Go's filepath.Clean: "./a//b/../c" -> "a/c"; NULL: it leaves the
+ * directory. */
 static const char *
 clean(struct arena *a, const char *pattern)
 {
@@ -206,7 +208,7 @@ ignore_below(struct arena *a, const char *text)
 			continue;
 		s = trimmed(a, s + strlen(mark));
 		below = clean(a, s);
-		/* A "!" alone stays, and the engine reports it. */
+		/* Keeps a single "!", which the engine reports. */
 		if (!*s)
 			buf_printf(&out, "%s\n", mark);
 		/* A pattern for the directory itself, or outside of it, matches nothing. */
@@ -216,7 +218,7 @@ ignore_below(struct arena *a, const char *text)
 	return buf_text(&out);
 }
 
-/* podman and buildah read the first, docker only the second. */
+/* Writes both ignore files: podman and buildah read .containerignore, docker only .dockerignore. */
 static bool
 copy_ignore(struct work *w, const char *from)
 {
@@ -271,7 +273,7 @@ copy_application(struct work *w)
 				  from);
 			return false;
 		}
-		if (is_link(to)) /* it came with `.`: nothing is written through it */
+		if (is_link(to)) /* the copy of `.` brought it; writing would follow the link */
 			continue;
 		/* COPY follows a link that it names, and keeps links inside a directory. */
 		if (is_link(source))
@@ -299,8 +301,8 @@ enum { SECRET_MAX = 64 * 1024 }; /* bytes; a larger file is not a secret */
 
 #define SECRETS "stackbuild-XXXXXX"
 
-/* In memory where there is such a folder: never in the image's context.  A link tells the next build
- * of it, if this one is killed. */
+/* Makes the directory of the secrets, in memory if possible and never in the image's context. If
+ * this build is killed, the next one finds it by a link. */
 static bool
 secrets_folder(struct work *w)
 {
@@ -394,7 +396,7 @@ work_open(struct work *w)
 	w->dir = fs_join(w->a, w->o->out, ".build");
 	if (!work_make(w, w->dir))
 		return false;
-	/* Keeps the lock's file: another process may already wait for this file. */
+	/* Keeps the lock file, because another process may already wait for it. */
 	path = fs_join(w->a, w->dir, "lock");
 	w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (w->lock < 0)

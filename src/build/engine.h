@@ -17,26 +17,26 @@
  * engine for its features, and never derives them from its version.
  */
 
-struct engine_at {        /* how it is reached: options and environment, settled once */
-	const char *addr; /* of buildctl: "tcp://builder:1234"; or NULL */
+struct engine_at {        /* access to an engine: options and environment, read once */
+	const char *addr; /* for buildctl: "tcp://builder:1234"; or NULL */
 	const char *tls_ca, *tls_cert, *tls_key, *tls_name; /* or NULL */
-	const char *python; /* of venv: the recipe's series, "3.11"; or NULL */
+	const char *python; /* for venv: the recipe's series, "3.11"; or NULL */
 	/* Found by the probe: */
-	const char *client; /* the client's file: the first in PATH that can do it */
+	const char *client; /* the client's file: the first usable one in PATH */
 	bool buildx;        /* docker: the client has the component */
-	bool cache_export;  /* docker: --cache-to a registry works; else only inline */
-	bool cdi;           /* GPUs are given as --device nvidia.com/gpu=all */
+	bool cache_export;  /* docker: --cache-to can export to a registry, not only inline */
+	bool cdi;           /* containers get GPUs with --device nvidia.com/gpu=all */
 	bool remote;        /* podman: the build runs on another machine */
-	size_t files;       /* podman: limit of open files of a container; 0: its default */
-	size_t processes;   /* podman: with files */
+	size_t files;       /* podman: open files limit of a container; 0: default */
+	size_t processes;   /* podman: process limit; set together with files */
 };
 
 struct engine_state {
 	bool usable;
-	const char *version; /* "20.10.24, BuildKit; no GPU runtime": for people */
-	const char *why_not; /* in words; or NULL */
+	const char *version; /* for display: "20.10.24, BuildKit; no GPU runtime" */
+	const char *why_not; /* why it is not usable; or NULL */
 	const char *install; /* the fix; or NULL */
-	bool gpus;           /* containers can be given this host's GPUs */
+	bool gpus;           /* containers can use this host's GPUs */
 	struct engine_at at;
 };
 
@@ -44,16 +44,16 @@ struct engine_state {
 struct engine_build {
 	const char *context;    /* directory */
 	const char *dockerfile; /* file */
-	const char *target;     /* stage; NULL: the last */
-	const char *tag;        /* of the image; or NULL */
-	const char *to_folder;  /* the target's files go there and no image is made; or NULL */
+	const char *target;     /* stage; NULL: the last one */
+	const char *tag;        /* name of the image; or NULL */
+	const char *to_folder;  /* exports the target's files there and makes no image; or NULL */
 	const char *iid_file;   /* file that engine_built reads; or NULL */
 	const char *platform;   /* "linux/amd64"; or NULL */
 	struct names args;      /* "MAX_JOBS=2": never a secret */
 	struct names secrets;   /* "PIP_TOKEN=/private/PIP_TOKEN": id and file */
 	struct names cache_from, cache_to; /* registry references, for pipelines */
 	bool no_cache;
-	bool push; /* buildctl, and docker with buildx: the image goes to its registry, not here */
+	bool push; /* buildctl, docker with buildx: pushes the image and stores none here */
 };
 
 struct engine_command {
@@ -62,34 +62,34 @@ struct engine_command {
 	double patience_s;      /* as of struct proc_spec */
 };
 
-/* A command in an image: verify's probes.  The image's own entry point is passed over. */
+/* A command in an image, such as verify's probes. It bypasses the image's entry point. */
 struct engine_run {
 	const char *image;
 	bool gpus;
-	bool input; /* standard input reaches the command */
+	bool input; /* passes standard input to the command */
 	struct names argv;
 	struct names env; /* "NAME=value" */
-	const char *name; /* of the container, so that it can be ended by name */
+	const char *name; /* name of the container, for `kill` */
 };
 
 struct engine {
 	const char *name, *what;
-	const char *client;  /* the program that is looked for in PATH */
-	const char *install; /* how to get it */
+	const char *client;  /* the program to search in PATH */
+	const char *install; /* how to install it */
 	enum output_dialect dialect;
 	const char
 		*target; /* the target of render that it builds: "dockerfile", "modal", "script" */
-	/* Asks s->at.client, with a time limit of 10 s a question: sets version, else why_not. */
+	/* Queries s->at.client, for at most 10 s a question: sets version or why_not. */
 	void (*probe)(struct arena *a, struct engine_state *s);
 
-	/* The commands; each is NULL where the engine has no such thing. */
-	/* NULL: modal and venv, which build no image here. */
+	/* The commands; NULL if the engine has no such command. */
+	/* NULL for modal and venv, which build no image here. */
 	struct engine_command (*build)(struct arena *a, const struct engine_at *at,
 				       const struct engine_build *b);
 	struct engine_command (*run)(struct arena *a, const struct engine_at *at,
 				     const struct engine_run *r);
 
-	/* Arguments of the client, for engine_call; NULL where the engine has no such command. */
+	/* Arguments of the client for engine_call; NULL if the engine has no such command. */
 
 	/* Creates the container NAME from IMAGE, which buildah requires before `run`. */
 	const char *const *prepare;
@@ -118,7 +118,8 @@ struct engine_command engine_push(struct arena *a, const struct engine *e,
 				  const struct engine_at *at, const char *image,
 				  const char *digest_file);
 /*
- * Returns what podman and buildah wrote to a digest_file, which is removed; NULL: docker does not.
+ * Returns what podman and buildah wrote to a digest_file, which is removed; NULL for docker, which
+ * writes none.
  */
 const char *engine_pushed(struct arena *a, const char *digest_file);
 /* Sets argv, env, cwd and patience_s of a process from a command; both lists are terminated. */
@@ -126,24 +127,24 @@ void engine_spec(struct arena *a, struct engine_command *c, struct proc_spec *sp
 
 extern const struct engine engines[];
 extern const size_t engines_n;
-/* Returns the engine of a name that the user wrote.  errors SB0501 (there is none), NULL */
+/* Returns the engine of a name from the user.  errors SB0501 (there is none), NULL */
 const struct engine *engine_find(struct diags *ds, const char *name);
 
-/* Finds the client and fills *s, by questions that change nothing. */
+/* Finds the client and fills *s; changes nothing on the host. */
 void engine_probe(struct arena *a, const struct engine *e, const struct engine_at *asked,
 		  struct engine_state *s);
 
 /*
- * engine_choose -- the one named, or the first usable that builds images.
+ * engine_choose -- returns the named engine, or the first usable one that builds images.
  *
- *   errors  SB0501 (named and unknown, or not usable: why, and what to install), SB0502 (none is
- *           usable: a line for each), NULL
+ *   errors  SB0501 (the name is unknown, or the engine is not usable), SB0502 (none is usable, with
+ *           a line for each), NULL
  */
 const struct engine *engine_choose(struct arena *a, struct diags *ds, const char *name,
 				   const struct engine_at *asked, struct engine_state *state);
 
 /*
- * engines_print -- `stackbuild engines`, as text or JSON: all of them, probed.
+ * engines_print -- probes all engines and prints `stackbuild engines`, as text or JSON.
  *
  *   in   only: one engine; NULL: all
  *   out  true if one of them is usable for building
@@ -158,7 +159,8 @@ struct image_about {
 /* Finds a local image; false: none has that name, or the engine stores no images. */
 bool engine_image(struct arena *a, const struct engine *e, const struct engine_at *at,
 		  const char *image, struct image_about *out);
-/* "sha256:..." of an image that a build has pulled, as its registry names it; NULL: unknown. */
+/* Returns the registry's digest of an image that a build has pulled, "sha256:..."; NULL:
+ * unknown. */
 const char *engine_pulled(struct arena *a, const struct engine *e, const struct engine_at *at,
 			  const char *image);
 /* Reads the iid_file of a build: the id, and from buildctl the digest; no size. */

@@ -8,8 +8,8 @@
 
 /*
  * Uses a BuildKit daemon by its address: on another machine, in a Kubernetes cluster, or a farm
- * behind one address. The image goes to its registry (push) or stays in the daemon's cache; nothing
- * of it is on this host, so nothing can be run or inspected here.
+ * behind one address. The image goes to its registry (push) or stays in the daemon's cache; this
+ * host has no copy that it could run or inspect.
  */
 static void
 client_words(struct arena *a, struct engine_command *c, const struct engine_at *at)
@@ -64,7 +64,7 @@ buildctl_probe(struct arena *a, struct engine_state *s)
 				     "pass --addr tcp://builder:1234, or set BUILDKIT_HOST";
 		return;
 	}
-	/* A heading, and a line for each worker. */
+	/* The output has a heading and a line for each worker. */
 	if (!strchr(buf_text(&r.out), '\n') || !strchr(buf_text(&r.out), '\n')[1]) {
 		s->why_not =
 			arena_printf(a, "%s: it has no worker", where ? where : "on this host");

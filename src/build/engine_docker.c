@@ -5,9 +5,9 @@
 #include "base/str.h"
 
 /*
- * Docker.  Two ways to BuildKit: the component buildx, or a client that has it built in (18.09 to
- * 22, with DOCKER_BUILDKIT=1).  A client of 23 and later without buildx has neither, and may
- * come before a usable older one in PATH, so each is tried.
+ * Docker. BuildKit needs the component buildx, or a client with built-in support (18.09 to 22, with
+ * DOCKER_BUILDKIT=1). A client of 23 and later without buildx has neither, and may come before a
+ * usable older one in PATH, so each is tried.
  */
 
 static const char *const bare[] = { "DOCKER_BUILDKIT=1", NULL };
@@ -78,7 +78,8 @@ no_daemon(struct arena *a, struct engine_state *s, const char *said)
 	}
 }
 
-/* Docker's own builder exports its cache only inline, unless its images are containerd's. */
+/* Returns whether the cache can be exported to a registry: without containerd's image store,
+ * Docker's own builder exports it only inline. */
 static bool
 exports_cache(struct arena *a, const struct engine_state *s, const char *info)
 {
@@ -102,7 +103,7 @@ docker_probe(struct arena *a, struct engine_state *s)
 		return;
 	buildx = s->version;
 	s->version = s->why_not = s->install = NULL;
-	/* Some clients exit with 0 and print the error, others do not. */
+	/* Some clients print the error and still exit with 0. */
 	ASK(a, &r, s->at.client, "info", "--format", "{{json .}}");
 	info = engine_json(&r);
 	error = json_string_value(json_array_get(json_at(info, "ServerErrors"), 0));
@@ -155,10 +156,11 @@ COMMAND(docker_build, build)
 	if (at->buildx)
 		ADD(&c, "buildx");
 	ADD(&c, "build", "--progress=plain");
-	/* Attestations contain the time: the same image would get another digest. */
+	/* Attestations contain the time: with them, the same image would get another digest. */
 	list_push(a, &c.env, at->buildx ? "BUILDX_NO_DEFAULT_ATTESTATIONS=1" : bare[0]);
 	engine_build_words(a, &c, build, true);
-	if (at->buildx && !build->to_folder) /* a separate builder keeps the image otherwise */
+	if (at->buildx &&
+	    !build->to_folder) /* otherwise, a separate builder would keep the image */
 		ADD(&c, build->push ? "--push" : "--load");
 	cache_words(a, &c, at, build);
 	if (build->no_cache)

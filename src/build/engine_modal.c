@@ -6,7 +6,7 @@
 #include "base/fs.h"
 
 /*
- * Uses the user's own client and token of Modal.  The token is not validated with the service,
+ * Checks the user's own client and token of Modal. The token is not validated with the service,
  * because a probe sends nothing to other hosts.
  */
 static bool
@@ -17,7 +17,7 @@ is_set(const char *name)
 	return value && *value;
 }
 
-/* Returns where the client looks: two variables, or its file. */
+/* Returns where the client finds a token: in two variables, or in its file. */
 static const char *
 token(struct arena *a)
 {

@@ -13,7 +13,7 @@ engine_ask(struct arena *a, const char *const *argv, const char *const *env, str
 	return proc_run(a, &spec, r);
 }
 
-enum { SAID_MAX = 200 }; /* bytes of a client's words */
+enum { SAID_MAX = 200 }; /* maximum bytes of a client's message */
 
 static const char *
 one_line(struct arena *a, const char *p, size_t n)
@@ -22,7 +22,7 @@ one_line(struct arena *a, const char *p, size_t n)
 	size_t size = n < SAID_MAX ? n : SAID_MAX;
 
 	while (size < n && size && ((unsigned char)p[size] & 0xc0) == 0x80)
-		size--; /* no half character */
+		size--; /* keeps no half character */
 	diag_inert(mask_credentials(a, arena_copy(a, p, size)), &b);
 	if (size < n)
 		buf_puts(&b, "...");
@@ -39,7 +39,7 @@ engine_said(struct arena *a, const struct proc_result *r)
 		return arena_printf(a, "cannot be started: %s", strerror(r->error));
 	if (r->timed_out)
 		return arena_printf(a, "did not answer within %d s", ASK_S);
-	/* The first line that calls itself an error, else the last one. */
+	/* Finds the first line that is marked as an error, otherwise the last line. */
 	for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
 		size_t n = strcspn(p, "\n");
 
@@ -200,7 +200,8 @@ engine_build_words(struct arena *a, struct engine_command *c, const struct engin
 	engine_secrets(a, c, b, csv);
 }
 
-/* An entry point of the image would get the command as arguments, and could print anything. */
+/* Bypasses the image's entry point, which would take the command as arguments and may print
+ * text. */
 void
 engine_run_words(struct arena *a, struct engine_command *c, const struct engine_run *r,
 		 bool new_container)

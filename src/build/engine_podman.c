@@ -9,11 +9,11 @@
 
 /*
  * Podman and Buildah, which build with the same code; `info` shows their problems.
- * Buildah runs a command in a container that exists, not in an image: `from` creates one, `run`
- * runs the command, and `rm` removes it.
+ * Buildah runs a command in an existing container, not in an image: `from` creates one, `run` runs
+ * the command, and `rm` removes it.
  */
 
-/* "4.3.1, overlay, rootless" */
+/* Returns "4.3.1, overlay, rootless". */
 static const char *
 describe(struct arena *a, const char *version, const char *driver, const json_t *rootless)
 {
@@ -22,7 +22,7 @@ describe(struct arena *a, const char *version, const char *driver, const json_t 
 			    json_is_true(rootless) ? ", rootless" : "");
 }
 
-/* Returns true without a range of user numbers: RUN then fails at its first change of user. */
+/* Returns true without a range of subordinate user ids: RUN then fails at a change of user. */
 static bool
 has_one_user(const json_t *info)
 {
@@ -37,9 +37,9 @@ has_one_user(const json_t *info)
 }
 
 /*
- * Podman sets the limit of open files that it expects root to have, and fails if root may not
- * (inside another container): "error setting rlimit type 7: operation not permitted". It has
- * already lowered its own limit of processes to that of containers.conf.
+ * Podman sets the limit of open files that root usually has. This fails if root may not raise it,
+ * as inside another container: "error setting rlimit type 7: operation not permitted". Podman has
+ * already lowered its limit of processes to that of containers.conf.
  */
 enum { PODMAN_FILES = 1 << 20, PODMAN_PROCESSES = 32768 };
 
@@ -91,7 +91,7 @@ podman_probe(struct arena *a, struct engine_state *s)
 			     "$USER, then podman system migrate";
 		return;
 	}
-	/* A podman of another machine has that one's devices. */
+	/* A remote podman uses the GPUs of its own machine. */
 	s->at.remote = json_is_true(json_at(info, "host.serviceIsRemote"));
 	s->gpus = s->at.cdi = !s->at.remote && has_cdi_gpus(a);
 	limits(&s->at);
@@ -125,7 +125,7 @@ buildah_probe(struct arena *a, struct engine_state *s)
 			      json_at(info, "host.rootless"));
 }
 
-/* --cache-from and --cache-to name a repository: no tag, no digest. */
+/* Returns a reference without tag and digest, as --cache-from and --cache-to need it. */
 static const char *
 repository(struct arena *a, const char *ref)
 {
@@ -135,8 +135,8 @@ repository(struct arena *a, const char *ref)
 	return arena_copy(a, ref, (size_t)(name - ref) + strcspn(name, ":@"));
 }
 
-/* `buildah build` exists since 1.22, `bud` always.  Only a client that ends by itself removes its
- * containers and temporary files; a step can be killed, but a commit takes 15 s for each GB. */
+/* Every buildah has `bud`; `build` is new in 1.22. Only a client that ends by itself removes its
+ * containers and temporary files. A step can be killed, but a commit takes 15 s for each GB. */
 COMMAND(buildah_build, build)
 {
 	struct engine_command c = { .patience_s = at->remote ? 0 : 120 };
@@ -154,7 +154,7 @@ COMMAND(buildah_build, build)
 	return c;
 }
 
-/* Without --init, which needs the separate package catatonit; `kill` works without it. */
+/* Omits --init, which needs the separate package catatonit; `kill` works without it. */
 COMMAND(podman_run, run)
 {
 	struct engine_command c = { .patience_s = at->remote ? 0 : 10 };

@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 
-/* This host: setup.sh, as `render -t script` writes it, makes a virtual environment. */
+/* Builds on this host: setup.sh, as `render -t script` writes it, makes a virtual environment. */
 
 static const char can_make_one[] =
 	"import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])";
@@ -42,7 +42,7 @@ venv_probe(struct arena *a, struct engine_state *s)
 	}
 	if (s->why_not)
 		return;
-	s->gpus = fs_exists("/dev/nvidiactl") || fs_exists("/dev/dxg"); /* WSL2: dxg */
+	s->gpus = fs_exists("/dev/nvidiactl") || fs_exists("/dev/dxg"); /* dxg exists on WSL2 */
 	name = engine_first_line(a, buf_text(&r.out));
 	cuda = nvcc(a);
 	s->version = arena_printf(a, "python %s, %s%s", name, cuda ? "nvcc " : "no nvcc",

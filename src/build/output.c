@@ -12,7 +12,7 @@ skip(const char *s, char least, char most)
 	return s;
 }
 
-/* Behind an escape sequence that begins at s (ECMA-48: CSI, strings, two characters). */
+/* Returns the end of the escape sequence at s (ECMA-48: CSI, strings, two characters). */
 static const char *
 escape_end(const char *s)
 {
@@ -29,8 +29,8 @@ escape_end(const char *s)
 }
 
 /*
- * Text as it may be shown and kept, in p->line: escape sequences are removed, a tab becomes a blank,
- * other control characters and bytes that are not UTF-8 become `?`.
+ * Puts a safe text for the screen and the log into p->line: escape sequences are removed, a tab
+ * becomes a blank, other control characters and bytes that are not UTF-8 become `?`.
  */
 static const char *
 output_inert(struct output_parser *p, const char *line, size_t n)
@@ -54,7 +54,7 @@ output_inert(struct output_parser *p, const char *line, size_t n)
 	return buf_text(to);
 }
 
-/* --- small things that parsers share --- */
+/* --- helpers of several parsers --- */
 
 bool
 output_seconds(const char **s, double *out)
@@ -107,9 +107,9 @@ output_tell(struct output_parser *p, enum build_event_kind kind, const struct in
  *     stackbuild-step done torch
  *     stackbuild-step cached torch
  *
- * Every other line belongs to the step that started last.  A start, or the end of the script, ends
- * the running step, but only `done` completes it: a script that stops before it compiles comes back
- * to the step.
+ * Every other line belongs to the step that started last. A start, or the end of the script, ends
+ * the running step, but only `done` completes it: a script that stops before it compiles returns to
+ * the step later.
  */
 static const struct {
 	const char *head;
@@ -186,7 +186,7 @@ static const struct {
 	[DIALECT_BUILDKIT] = { output_buildkit, output_buildkit_end },
 	[DIALECT_BUILDAH] = { output_buildah, output_buildah_end },
 	[DIALECT_SCRIPT] = { script_line, script_end },
-	[DIALECT_MODAL] = { script_line, script_end }, /* it has no marks */
+	[DIALECT_MODAL] = { script_line, script_end }, /* its output has no marks */
 };
 
 struct output_parser *
@@ -197,7 +197,7 @@ output_parser_new(struct arena *a, enum output_dialect dialect, struct instructi
 	bool *last = arena_array_of(a, bool, of.n);
 	struct map seen = MAP(a);
 
-	/* BuildKit does not report that it has set a variable or a label. */
+	/* BuildKit does not report instructions that only set a variable or a label. */
 	for (size_t i = of.n; i-- > 0;)
 		last[i] = of.at[i].step && (dialect != DIALECT_BUILDKIT || of.at[i].layer_no) &&
 			  !map_put(&seen, of.at[i].step, p);

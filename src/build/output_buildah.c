@@ -2,18 +2,18 @@
 
 /*
  *     STEP 2/3: RUN ...             of several stages: [1/2] STEP 2/3: RUN ...
- *     --> 46dcf67133e               its end, of the latest that runs
- *     --> Using cache 46dcf6...     before it, if nothing was to be done
+ *     --> 46dcf67133e               the end of the latest running one
+ *     --> Using cache 46dcf6...     before that, if it was cached
  *     [2/2] COMMIT x
  *     Error: building at STEP "RUN ...": while running runtime: exit status 137      (stderr)
  *
- * One instruction runs at a time, but stages are begun in any order: one that needs another
- * (FROM, --from=, from=) is announced and waits.  Output bears no mark: it is of the latest
- * that does not wait.  What ends without a line end stands before `-->`.
+ * One instruction runs at a time, but stages begin in any order: buildah announces one that needs
+ * another (FROM, --from=, from=), and it waits. Output has no mark: it belongs to the latest
+ * instruction that does not wait. Output without a line end precedes `-->`.
  */
 enum { TEXT_MAX = 4096 };
 
-/* Returns true if the open instruction of a stage needs another, unfinished stage. */
+/* Returns true if the open instruction of a stage waits for an unfinished stage. */
 static bool
 waits(const struct output_parser *p, const struct stage *s)
 {
@@ -34,8 +34,8 @@ waits(const struct output_parser *p, const struct stage *s)
 }
 
 /*
- * Returns the running instruction: the latest that is open and does not wait; if all wait, the
- * latest; or NULL.
+ * Returns the stage of the running instruction: the latest open one that does not wait; if all
+ * wait, the latest one; or NULL.
  */
 static struct stage *
 running(const struct output_parser *p)
@@ -63,8 +63,8 @@ tell_start(struct output_parser *p, struct stage *s)
 }
 
 /*
- * When a stage is complete, the instructions that waited for it can run.  They do, unless an earlier
- * stage has not started; its first line then shows that.
+ * Starts the instructions that waited for a complete stage. They run, unless an earlier stage has
+ * not started; its first line then shows that.
  */
 static void
 finish(struct output_parser *p, struct stage *s)
@@ -83,7 +83,7 @@ finish(struct output_parser *p, struct stage *s)
 		tell_start(p, s);
 }
 
-/* `[1/2] STEP 2/3: RUN ...`: true if it is one of ours. */
+/* Reads `[1/2] STEP 2/3: RUN ...`; true if the instruction is in the Dockerfile. */
 static bool
 step_line(struct output_parser *p, const char *line)
 {
@@ -123,7 +123,7 @@ step_line(struct output_parser *p, const char *line)
 	return true;
 }
 
-/* Returns the `--> ID` that a line ends in; NULL: it does not. */
+/* Returns the `--> ID` at the end of a line, or NULL. */
 static char *
 end_mark(char *line)
 {

@@ -3,16 +3,16 @@
 #include <strings.h>
 
 /*
- *     #5 [build 2/9] RUN apt-get ...    what number 5 is: [STAGE i/n], of one stage [i/n],
- *                                       of several platforms [linux/arm64 STAGE i/n]
+ *     #5 [build 2/9] RUN apt-get ...    the meaning of number 5: [STAGE i/n], with one stage [i/n],
+ *                                       with several platforms [linux/arm64 STAGE i/n]
  *     #5 sha256:b4005e...               its digest (docker 20.10)
- *     #5 0.132 text                     seconds since it began, and a line of its output
+ *     #5 0.132 text                     seconds since its start, and a line of its output
  *     #5 extracting sha256:... 2.8s     a status without a number
  *     #5 DONE 1.2s | CACHED | CANCELED | ERROR: ...: exit code: 137
  *
- * A line without a number goes on with what the number before it printed: its text had a
- * carriage return.  An empty line ends that.  Text without a line end stands before the
- * number of what follows: `#4 0.047 text#4 DONE 0.3s`.
+ * A line without a number continues the output of the previous number, whose text had a carriage
+ * return; an empty line ends it. Text without a line end precedes the number of the next line: `#4
+ * 0.047 text#4 DONE 0.3s`.
  */
 
 static const struct instruction *
@@ -37,7 +37,7 @@ instruction_at(const struct output_parser *p, struct str stage, unsigned layer)
 	return NULL;
 }
 
-/* `[build 2/9]`: the words, the last is i/n, the one before it the stage. */
+/* Reads `[build 2/9]`: the last word is i/n, and the one before it the stage. */
 static bool
 image_vertex(const struct output_parser *p, const char *s, const struct instruction **of)
 {
@@ -73,7 +73,7 @@ tell_failed(struct output_parser *p, int status)
 		    buf_text(&p->failed_text));
 }
 
-/* Parses the words of an end; false: they are not one. */
+/* Parses the words that end a vertex; false for other words. */
 static bool
 ending(struct output_parser *p, unsigned n, const char *s)
 {
@@ -110,7 +110,7 @@ ending(struct output_parser *p, unsigned n, const char *s)
 	return true;
 }
 
-/* Returns the end that follows text without a line end, and cuts the text there. */
+/* Returns the words of an end that follow text without a line end, and truncates the text there. */
 static char *
 glued_end(unsigned n, char *text)
 {
@@ -169,11 +169,11 @@ numbered(struct output_parser *p, unsigned n, char *s)
 			output_tell(p, EVENT_OTHER, NULL, -1, STATUS_UNKNOWN, s);
 		return;
 	}
-	/* `#9 ...`: the engine delays its lines from here on. */
+	/* `#9 ...` means that the engine delays further lines. */
 	if (str_matches(s, "^(sha256:[0-9a-f]{64}|\\.\\.\\.)$") || ending(p, n, s))
 		return;
 	p->current = n;
-	/* The heading again: it was away, and the screen comes back to it. */
+	/* A repeated heading: the output returns to this vertex. */
 	if (v->image && *s == '[') {
 		const struct instruction *of = NULL;
 

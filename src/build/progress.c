@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 
-enum { ANNOUNCE_MS = 500 /* a shorter step has no start line */ };
+enum { ANNOUNCE_MS = 500 /* a shorter step gets no start line */ };
 
 static const struct printer progress_quiet; /* the caller reports a failure */
 
@@ -16,7 +16,7 @@ progress_write(struct stream *to, const char *text, size_t n)
 	if (!to->f || to->error || !n)
 		return;
 	errno = 0;
-	/* A frame goes out in one call: a process that is killed leaves no half of one behind. */
+	/* Writes a frame with one call, so that a killed process leaves no half frame. */
 	if (fflush(to->f) || !fs_write_all(fileno(to->f), text, n))
 		to->error = errno ? errno : EIO;
 }
@@ -76,7 +76,7 @@ log_line(struct progress *p, size_t step, double at_s, char mark, const char *te
 	progress_write(&p->log, p->to.p, p->to.n);
 }
 
-/* --- making one --- */
+/* --- construction --- */
 
 static const struct printer *
 printer_of(const struct progress_options *o)
@@ -146,7 +146,7 @@ is_over(enum step_state state)
 	return state != STEP_WAITING && state != STEP_RUNNING;
 }
 
-/* Tells the printer once that a step runs, and not for a step that ends at once. */
+/* Reports the start of a step to the printer once, but not for a step that ends immediately. */
 static void
 announce(struct progress *p, size_t i)
 {
@@ -199,7 +199,7 @@ started(struct progress *p, size_t i)
 		p->steps[i].state = STEP_RUNNING;
 }
 
-/* Ends one instruction of a step; seconds: the engine's figure, or -1. */
+/* Ends one instruction of a step; seconds: the engine's value, or -1. */
 static void
 closed(struct progress *p, size_t i, double seconds)
 {
@@ -267,7 +267,7 @@ line(struct progress *p, size_t i, double seconds, const char *text)
 
 	if (!w->open)
 		started(p, i);
-	/* The engine delayed the line: by its own clock, the step began earlier. */
+	/* The engine delayed the line, and its own clock shows that the step began earlier. */
 	if (seconds >= 0) {
 		if (p->now_s - seconds < w->opened_s && p->now_s >= seconds && w->open == 1)
 			w->opened_s = p->now_s - seconds;

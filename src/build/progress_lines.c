@@ -94,7 +94,7 @@ const struct printer progress_plain = {
 	.begin = plain_begin, .change = plain_change, .line = plain_line, .end = plain_end
 };
 
-/* JSON: one object a line; docs/build.md has the table.  Each has `event` and `at`, in seconds. */
+/* Starts a JSON object with `event` and `at` in seconds, one on each line; see docs/build.md. */
 static struct json
 event(struct progress *p, const char *name, double at_s)
 {

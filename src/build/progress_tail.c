@@ -1,8 +1,8 @@
 #include "screen.h"
 
-/* --- which lines matter --- */
+/* --- relevant lines --- */
 
-/* What names a cause. */
+/* Patterns of lines that name a cause. */
 static const char root_words[] =
 	"[eE]rror: |fatal: |fatal   :|Killed|Segmentation fault|No space left|undefined reference|"
 	"cannot find -l|Cannot allocate memory|No such file or directory|command not found|"
@@ -10,7 +10,7 @@ static const char root_words[] =
 	"package|"
 	"[Tt]imed out|[Ii]ncomplete|Connection broken|Credentials not correct|"
 	"virtual memory exhausted|internal compiler error|CUDA version|Permission denied";
-/* Lines of pip, setuptools and ninja that do not depend on the cause of a failure. */
+/* Patterns of lines that pip, setuptools and ninja print after any failure. */
 static const char hollow_words[] =
 	"subprocess-exited-with-error|metadata-generation-failed|Failed building wheel for|"
 	"Failed to build|This error originates from a subprocess|CalledProcessError|"
@@ -52,14 +52,14 @@ tail_add(struct arena *a, struct step_work *w, const char *text)
 	keep(w->tail, TAIL_RECENT, text);
 	if (str_matches(text, hollow_words))
 		return;
-	/* "ValueError: ..." at the beginning: the last line of a Python traceback. */
+	/* "ValueError: ..." at the beginning is the last line of a Python traceback. */
 	if (str_matches(text, "^([A-Za-z._]+(Error|Exception): |ERROR)"))
 		keep(w->tail, TAIL_ERROR, text);
 	else if (str_matches(text, root_words))
 		keep(w->tail, TAIL_ROOT, text);
 }
 
-/* Adds the lines of a rank in the order in which they came, each once. */
+/* Adds the lines of a rank in their order, each once. */
 static size_t
 sorted_in(const struct tail *t, enum tail_rank rank, const struct tail_line **out, size_t n)
 {
@@ -96,10 +96,7 @@ tail_lines(struct arena *a, const struct tail *t)
 
 /* --- the current action --- */
 
-/*
- * Returns the source file of a compiler's command: the last word that is one, without its
- * directory.
- */
+/* Returns the source file in a compiler's command: the last such word, without its directory. */
 static struct str
 source_of(const char *text)
 {
@@ -127,7 +124,7 @@ tail_detail(struct step_work *w, const char *text)
 {
 	static const struct {
 		const char *begins, *said;
-		bool whole; /* the rest of the line, not only its first word */
+		bool whole; /* shows the rest of the line, not only its first word */
 	} rows[] = {
 		{ "Downloading ", "downloading ", true },
 		{ "Collecting ", "collecting ", false },

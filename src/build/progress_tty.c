@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 /*
- * The screen of a build: finished steps scroll up, running ones are below them. At most ten times a
- * second the lines that changed are drawn:
+ * The screen of a build: finished steps scroll up, running ones are below them. It redraws changed
+ * lines at most ten times a second:
  *
  *      ok  torch           1:48
  *      ok  mamba-ssm       0:01  from the store (sm_80 sm_89, torch 2.2.2+cu121)
@@ -13,8 +13,8 @@
  *          check
  *     3:31 elapsed, about 2:40 left                              log: out/x/build.log
  *
- * The cursor is hidden only while a frame is written, so that the terminal is usable however this
- * process ends. Lines that stay in place are ASCII and narrower than the screen.
+ * The cursor is hidden only while a frame is written, so that the terminal stays usable even if
+ * this process is killed. Lines that stay in place are ASCII and narrower than the screen.
  */
 enum { LIVE_MAX = 48, WAITING_SHOWN = 5, WIDE_MAX = 120, LEFT_AFTER_S = 2 };
 #define FRAME_S 0.1
@@ -29,10 +29,10 @@ struct tty {
 };
 
 /*
- * Estimates the remaining time: for each unfinished step, its estimate minus its time so far, at the
- * pace of the finished steps; lanes run side by side, other steps one after another.
+ * Estimates the remaining time: for each unfinished step, its estimate minus its time so far, at
+ * the pace of the finished steps; lanes run in parallel, other steps one after another.
  */
-enum { PACE_PRIOR_S = 30 /* as if that much had gone as estimated */ };
+enum { PACE_PRIOR_S = 30 /* seconds of steps, assumed to run as estimated */ };
 
 double
 progress_pace(const struct progress *p)
@@ -60,7 +60,7 @@ remaining_of(const struct progress *p, size_t i, double pace)
 		return 0;
 	if (s->estimate_s <= 0)
 		return 0;
-	/* A step over its estimate counts with a tenth of its time so far. */
+	/* For a step over its estimate, assumes another tenth of its time so far. */
 	return left > spent / 10 ? left : spent / 10;
 }
 
@@ -132,7 +132,7 @@ running_line(struct progress *p, size_t i, struct buf *b)
 		buf_printf(b, "  of about %s", progress_time(time, about));
 	else if (s->estimate_s >= 1 && w->open)
 		buf_printf(b, "(estimated: %s)", progress_time(time, s->estimate_s));
-	/* Of a step with instructions in several stages: nothing hangs. */
+	/* Shows that a step with instructions in several stages waits, and does not hang. */
 	if (!w->open) {
 		buf_puts(b, "the rest follows later");
 		return;
@@ -181,7 +181,7 @@ steps_lines(struct progress *p, struct tty *t)
 		buf_printf(live(t), "     and %zu more", left);
 }
 
-/* "about 2:40 left": no finer than anybody can know. */
+/* Rounds the remaining time for "about 2:40 left", because it is only an estimate. */
 static double
 rounded(double s)
 {
@@ -253,9 +253,7 @@ put_line(const struct progress *p, struct buf *out, const char *s)
 	buf_printf(out, "%s\033[K\r\n", s);
 }
 
-/*
- * Returns rows that the old frame takes now: a terminal that became narrower has wrapped its lines.
- */
+/* Returns the number of rows of the old frame, whose lines wrap if the terminal became narrower. */
 static size_t
 rows_of(const struct tty *t)
 {

@@ -19,7 +19,7 @@ struct publishing {
 	bool ours;                /* the record describes this image, its recipe and its lock */
 };
 
-/* --- before anything is pushed --- */
+/* --- checks before the push --- */
 
 static bool
 same(const char *x, const char *y)
@@ -101,7 +101,7 @@ is_here(struct publishing *w)
 	return true;
 }
 
-/* Returns the fault of the proof, or NULL. */
+/* Returns what is wrong with the proof, or NULL. */
 static const char *
 proof_trouble(struct publishing *w)
 {
@@ -175,8 +175,8 @@ engine_does(struct publishing *w, struct engine_command c, const char *what, con
 }
 
 /*
- * Modal names an image that a script has built: templates/modal_publish.py imports the rendered app
- * and does both.  The client runs it, so that its Python is the client's.
+ * Only a script can build and name an image on Modal: templates/modal_publish.py imports the
+ * rendered app. Modal's client runs the script with its own Python.
  */
 bool
 publish_modal(struct arena *a, struct diags *ds, const struct engine *e,
@@ -195,7 +195,7 @@ publish_modal(struct arena *a, struct diags *ds, const struct engine *e,
 	return engine_does(&w, c, "build and name", name);
 }
 
-/* The manifest is of the image that was pushed: its config is the image's id. */
+/* Checks that the manifest belongs to the pushed image: its config must be the image's id. */
 static bool
 is_ours(struct publishing *w, const struct oci_manifest *m, const char *written)
 {
@@ -206,7 +206,7 @@ is_ours(struct publishing *w, const struct oci_manifest *m, const char *written)
 	       same(w->config, w->about.id);
 }
 
-/* A daemon that stores no image here pushed it during the build: this adds one more tag. */
+/* Adds a tag in the registry to an image that a remote daemon pushed during the build. */
 static const char *
 tag_there(struct publishing *w, struct oci_registry *r, const struct oci_name *n, const char *ref)
 {
@@ -274,8 +274,8 @@ attach_one(struct publishing *w, struct oci_registry *r, const char *digest, con
 	return oci_push_artifact(r, w->a, w->ds, &art) != NULL;
 }
 
-/* A proof belongs to the image that it names, even with --force: by the digest of its manifest or
- * of its config, which is the local image's id. */
+/* Rejects a proof of another image, even with --force. A proof names the image by the digest of its
+ * manifest or of its config, which is the local image's id. */
 static bool
 attach_proof(struct publishing *w, struct oci_registry *r, const char *digest)
 {

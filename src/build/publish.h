@@ -8,8 +8,8 @@
 /*
  * Pushes the image of `build` under its names in registries, and attaches the proof of `verify`.
  * The order ensures that publish never pushes an image that it would reject later:
- *   1. parse every reference; check that the record (build.json) is of this recipe and this image
- *   2. check that the proof (proof.json) is of this image, and reaches the required level
+ *   1. parse every reference; check that the record (build.json) belongs to this recipe and image
+ *   2. check that the proof (proof.json) belongs to this image, and reaches the required level
  *   3. let the engine push with its own login; read the digest from the registry
  *   4. upload the proof, the report, the bills of materials and the provenance to the same
  *      repository, as referrers of that digest
@@ -37,13 +37,13 @@ struct publish_options {
 	const char *report;     /* HTML page to upload with the proof; NULL: none */
 	struct rendereds bills; /* of materials; none without a lock */
 	struct names refs;
-	const char *require; /* "gpu"; NULL: nothing is demanded */
+	const char *require; /* required level, "gpu"; NULL: none */
 	bool force;
-	bool terminal; /* standard output and error are one: the engine shows its own progress */
+	bool terminal; /* the engine shows its own progress on the terminal */
 };
 
 /*
- * publish -- pushes, and attaches.
+ * publish -- pushes the image and attaches the proof.
  *
  *   out     *published: "REF@sha256:..." for each reference
  *   errors  SB0550 to SB0557, false
@@ -58,9 +58,10 @@ bool publish(struct arena *a, struct diags *ds, const struct publish_options *o,
 #define PUBLISH_PROVENANCE_TYPE "application/vnd.in-toto+json"
 
 /*
- * publish_modal -- builds with the user's own client and gives the image a name.
+ * publish_modal -- builds with the user's own Modal client and names the image.
  *
- *   in      out: the directory of the rendered modal_app.py; the script that names it goes there too
+ *   in      out: the directory of the rendered modal_app.py; the script that names the image is
+ *           written there, too
  *   errors  SB0557, SB0406, false
  */
 bool publish_modal(struct arena *a, struct diags *ds, const struct engine *e,

@@ -87,7 +87,7 @@ build_record_write(struct diags *ds, const char *path, const struct build_record
 
 /* --- reading --- */
 
-/* Returns a number that can be a time or a size; else `none`. */
+/* Returns a number that can be a time or a size; otherwise `none`. */
 static double
 number_at(const json_t *map, const char *key, double none)
 {
@@ -171,7 +171,7 @@ came_from(const struct progress_step *s, const struct step *of, bool failed)
 	switch (s->state) {
 	case STEP_STORE: return "store";
 	case STEP_CACHED: return "cache";
-	case STEP_WAITING: return failed ? NULL : "elsewhere"; /* Modal does not report it */
+	case STEP_WAITING: return failed ? NULL : "elsewhere"; /* Modal does not report this step */
 	case STEP_RUNNING:
 	case STEP_FAILED:
 	case STEP_ENDED: return failed ? NULL : made;
@@ -240,7 +240,8 @@ record_fill(struct work *w, bool good)
 			.key = of->key
 		};
 
-		row.partly |= !row.from; /* stopped: its seconds are not its full cost */
+		row.partly |=
+			!row.from; /* the step was stopped: its seconds are not its full cost */
 		list_push(w->a, &r->steps, row);
 	}
 	for (size_t i = 0; i < w->wanted.n; i++) {

@@ -9,14 +9,14 @@
 
 enum { LAST_LINES = 12, RETRIES = 3 /* of a build */ };
 
-/* One child's output, between its pipe and the screen. */
+/* The output of a child, between its pipe and the screen. */
 struct listening {
 	struct work *w;
 	struct output_parser *parser;
 	double began_s;
-	bool patient; /* the engine gets time to clean up, and the user does not know it yet */
-	/* Lines outside of every step, for when the engine itself fails: the newest take the place of
-	 * the oldest, since an engine may print without end. */
+	bool patient; /* at a signal, tell the user that the engine needs time to clean up */
+	/* Last lines outside of all steps, for a failure of the engine itself: a ring, because an
+	 * engine may print without end. */
 	struct buf last[LAST_LINES];
 	size_t nlast;
 };
@@ -35,7 +35,8 @@ keep_last(struct listening *l, const char *text)
 	l->nlast++;
 }
 
-/* BuildKit names the base as it resolved it: "[base 1/5] FROM docker.io/library/x:1@sha256:..." */
+/* Reads the resolved name of the base, which BuildKit prints: "[base 1/5] FROM
+ * docker.io/library/x:1@sha256:..." */
 static void
 note_base(struct work *w, const char *heading)
 {
@@ -61,7 +62,7 @@ on_event(void *ctx, const struct build_event *e)
 	if ((e->kind == EVENT_START || e->kind == EVENT_OTHER) && e->text &&
 	    !l->w->record->base_digest && l->w->o->engine->dialect == DIALECT_BUILDKIT)
 		note_base(l->w, e->text);
-	/* Fetched and looked at, but not yet made. */
+	/* In this call, the step of an extension only fetches it and reads its inputs. */
 	if (l->w->preparing && of && of->extension && e->kind == EVENT_DONE)
 		open.last = false;
 	progress_event(l->w->progress, &open);

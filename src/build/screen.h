@@ -7,17 +7,22 @@
 
 /* Shared by the files of the progress: its state, and the interface of a printer. */
 
-enum { TAIL_BYTES = 240, TAIL_LINES = 8 /* that are told */, DETAIL_BYTES = 64, TIME_BYTES = 24 };
+enum {
+	TAIL_BYTES = 240,
+	TAIL_LINES = 8 /* lines of a failed step that are shown */,
+	DETAIL_BYTES = 64,
+	TIME_BYTES = 24
+};
 
-/* Lines that name a cause; that speak of an error; all. */
+/* Ranks of lines: those that name a cause, those with an error, and all others. */
 enum tail_rank { TAIL_ROOT, TAIL_ERROR, TAIL_RECENT, TAIL_RANKS };
 
 struct tail_line {
-	unsigned no; /* of the step's lines, from 1 */
+	unsigned no; /* number of the line in its step, from 1 */
 	char text[TAIL_BYTES];
 };
 
-/* The last lines of a step that matter, kept as they come. */
+/* The relevant last lines of a step. */
 struct tail {
 	unsigned lines, n[TAIL_RANKS];
 	struct tail_line kept[TAIL_RANKS][TAIL_LINES];
@@ -25,20 +30,20 @@ struct tail {
 
 /* A step, in addition to progress.h. */
 struct step_work {
-	unsigned open;              /* instructions that run */
-	double opened_s;            /* since when */
-	bool announced;             /* the printer knows that it runs */
-	bool built, hit;            /* an instruction was carried out; was found in the cache */
-	bool shown;                 /* its end was shown */
+	unsigned open;              /* number of running instructions */
+	double opened_s;            /* start of the first one */
+	bool announced;             /* the printer has reported its start */
+	bool built, hit;            /* an instruction ran; an instruction was cached */
+	bool shown;                 /* the printer has reported its end */
 	unsigned files_done, files; /* ninja's count; 0: none */
 	char detail[DETAIL_BYTES];  /* its current action */
 	bool compiles;              /* detail is a source file */
 	struct tail *tail;          /* NULL: it printed nothing */
 };
 
-struct printer { /* a function may be NULL */
+struct printer { /* each function may be NULL */
 	void (*begin)(struct progress *p);
-	/* A step started or ended, as its state shows. */
+	/* Reports that a step started or ended; see its state. */
 	void (*change)(struct progress *p, size_t step);
 	/* Prints a line of output; without a step, step is p->nsteps. */
 	void (*line)(struct progress *p, size_t step, double at_s, const char *text);
@@ -47,7 +52,7 @@ struct printer { /* a function may be NULL */
 };
 extern const struct printer progress_tty, progress_plain, progress_json;
 
-struct stream { /* out or log: until the first failure */
+struct stream { /* screen or log, written up to the first failure */
 	FILE *f;
 	int error; /* errno */
 	const char *name;
@@ -62,24 +67,24 @@ struct progress {
 	const struct printer *printer;
 	double now_s;
 	bool ended;
-	size_t failed; /* the first; nsteps: none */
+	size_t failed; /* the first failed step failed step; nsteps: none */
 	struct stream out, log;
 	struct buf to;            /* the output to write */
-	struct buf say;           /* words on the way to it */
-	char other[DETAIL_BYTES]; /* without a step: action of the engine */
-	double other_s;           /* since when */
+	struct buf say;           /* buffer for a part of it */
+	char other[DETAIL_BYTES]; /* action of the engine outside of all steps */
+	double other_s;           /* its start */
 	struct mask *mask;
 	struct tty *tty;
 };
 
-/* Writes and flushes; the first failure is kept, and nothing is written after it. */
+/* Writes and flushes; after the first failure, which it records, it writes nothing. */
 void progress_write(struct stream *to, const char *text, size_t n);
 
-/* "5:40", "1:02:10" */
+/* Writes "5:40" or "1:02:10". */
 const char *progress_time(char to[TIME_BYTES], double seconds);
 /* Returns how long the step has taken so far. */
 double progress_spent(const struct progress *p, size_t step);
-/* Returns the text after a step's time: "exit 137", "failed", "from the store (...)", "cached". */
+/* Writes the text after a step's time: "exit 137", "failed", "from the store (...)", "cached". */
 void progress_outcome(const struct progress *p, size_t step, struct buf *out);
 
 /* Returns an estimate of the remaining seconds; negative: unknown. */

@@ -1,4 +1,4 @@
-/* Wheels: keys of compiled ones, transfers from and to the stores, and checks. */
+/* Wheels: keys of compiled wheels, transfers from and to the stores, and checks. */
 #include "work.h"
 
 #include <jansson.h>
@@ -12,7 +12,7 @@
 #include "inspect/inspect.h"
 #include "python/python.h"
 
-/* Returns the GPUs, "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
+/* Returns the names of GPUs: "8.0" -> "sm_80", "9.0+PTX" -> "sm_90" and "compute_90". */
 static struct names
 gpu_codes(struct work *w)
 {
@@ -42,7 +42,7 @@ want_prebuilt(struct work *w, const struct stack_extension *e, struct store_want
 
 	want->prebuilt = want->any_archs = true;
 	want->sha256 = e->sha256;
-	/* The symbols and the ABI of a preview, as NVIDIA's images have it, are in no table. */
+	/* No table has the symbols and the ABI of a preview, which NVIDIA's images contain. */
 	if (torch && !version_is_prerelease(version_parse(w->a, torch)))
 		want->torch = torch;
 	if (s->torch_tag)
@@ -174,7 +174,7 @@ put_nearest(struct work *w, const struct wanted_wheel *one, double compile_s, si
 	diags_append(w->ds, &found);
 }
 
-/* Takes the wheel of one store, under its key or with code for more GPUs. */
+/* Takes the wheel from one store: the one of its key, or one with code for more GPUs. */
 static bool
 take(struct work *w, struct wanted_wheel *one, struct store *from, const char *folder)
 {
@@ -189,7 +189,7 @@ take(struct work *w, struct wanted_wheel *one, struct store *from, const char *f
 	told(w, one, from, key != one->key);
 	if (key == one->key)
 		return true;
-	/* Under its own key: the nearest store has it already, or keeps no wheel under another's. */
+	/* Records the wheel's own key. Without inputs, it is not copied to the nearest store. */
 	one->key = key;
 	one->inputs = NULL;
 	return true;
@@ -207,7 +207,7 @@ wheels_take(struct work *w, const char *dir)
 		for (size_t k = 0; !one->prebuilt && k < w->o->stores.n && !one->got; k++) {
 			if (!take(w, one, w->o->stores.at[k], folder))
 				continue;
-			/* Found farther away: the nearest keeps it from now on. */
+			/* Saves a wheel from a farther store to the nearest one. */
 			if (k > 0 && one->inputs)
 				put_nearest(w, one, 0, 0);
 			in_context(w, one);
@@ -299,7 +299,7 @@ wheels_check(struct work *w, const char *dir)
 		struct diags unused;
 
 		diags_init(&unused, w->a);
-		/* None: the script ended before it, which is reported. */
+		/* Without a wheel, the script failed earlier, which is already reported. */
 		if (one->prebuilt && fs_list(w->a, &unused, folder, ".whl", &all) && all.n)
 			good = take_made(w, one, folder) && good;
 	}

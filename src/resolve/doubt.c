@@ -26,8 +26,7 @@ applies_here(struct workspace *w, const struct solver_variable *t, const struct 
 	       solve_set_has(pythons_for(w, t->key, m), (size_t)w->solution->chosen[python]);
 }
 
-/* Returns the pinned package that one neighbouring release requires differently from the other, and
- * that does not satisfy that requirement. */
+/* Returns a pinned package that `r` requires differently from `other`, and in another version. */
 static const char *
 unmet(struct workspace *w, const struct solver_variable *t, const struct version *v,
       const struct package_release *r, const struct package_release *other)
@@ -46,8 +45,7 @@ unmet(struct workspace *w, const struct solver_variable *t, const struct version
 	return NULL;
 }
 
-/* Returns the pinned package, other than torch, that any release requires: a release between two
- * others may bound it. */
+/* Returns a pinned package, other than torch, that any release requires and may bound. */
 static const char *
 ever_required(struct workspace *w, const struct solver_variable *t, const struct version *v)
 {

@@ -187,7 +187,7 @@ check_extras(struct workspace *w)
 			q->req->extras.n ? facts_extension(w->f, q->req->key) : NULL;
 		const struct candidate *c = e ? decided(w, e->name) : NULL;
 
-		/* check_isolated() reports the extension first. */
+		/* For an extension, check_isolated() suggests `extensions` first. */
 		if (q->req->extras.n && marker_holds(w, q->req->marker) &&
 		    !(e && !extension_is_package(e, c ? c->entry : NULL, q->req->key)))
 			check_owner(w,
