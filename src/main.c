@@ -15,7 +15,7 @@
 #include "base/fs.h"
 #include "verbs.h"
 
-/* The places of the second program after `make`, after `make install` and in a build directory. */
+/* Where the second program is after `make`, after `make install` and in a build directory. */
 static const char *const places[] = {
 	"stackbuild-world",
 	"build/stackbuild-world",
@@ -46,7 +46,7 @@ become_world(struct arena *a, char **argv)
 	return 1;
 }
 
-/* Bytes of free memory that the allocator does not give back to the kernel. */
+/* Bytes of free memory that the allocator does not return to the kernel. */
 enum { MEMORY_KEPT = 16 * 1024 * 1024 };
 
 int

@@ -23,7 +23,7 @@ verb_among(const char *verbs, enum verb v)
 	return !*verbs || v == VERB_COUNT || among(verb_table[v].name, verbs);
 }
 
-/* Returns the row of an option; of several with that name the one that the command takes. */
+/* Returns the row of an option; of several rows with that name, the one of the command. */
 static const struct option_row *
 row_of(struct str name, enum verb v)
 {
@@ -65,7 +65,7 @@ verb_find(struct arena *a, const char *name, enum verb *v, const char **why)
 	return false;
 }
 
-/* The command line while it is parsed. */
+/* The state of the parser. */
 struct parser {
 	struct arena *a;
 	int argc, at;
@@ -138,7 +138,7 @@ parse_option(struct parser *p)
 	return store(p, r, value);
 }
 
-/* Options of other commands are an error: a switch that does nothing is a trap. */
+/* Rejects options of other commands, because an option without effect is misleading. */
 static bool
 check_verb(struct parser *p)
 {

@@ -10,8 +10,8 @@
 #include "base/list.h"
 
 /*
- * The command line.  Two tables, verbs and options, from which everything is made:
- * parsing, --help, the man page and the shells' completion.
+ * The command line. Parsing, --help, the man page and shell completion all come from two tables:
+ * verbs and options.
  */
 
 enum verb {
@@ -31,14 +31,14 @@ enum diagnostics_format { DIAG_TEXT, DIAG_JSON, DIAG_SARIF, DIAG_GITHUB };
 enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_MERMAID, FORMAT_MARKDOWN };
 enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
-/* A field for each row of options.def: CHOICE is an enum, by the index of its word. */
+/* A field for each row of options.def; a CHOICE is an enum, the index of its word. */
 struct options {
 	enum verb verb;
 	struct names args;  /* arguments that are not options, without the verb */
 	struct names words; /* the whole command line, without the program */
-	size_t options_end; /* index in words of `--`, or their number */
+	size_t options_end; /* index of `--` in words, or words.n */
 	bool format_given;
-	const char *assumed; /* the recipe that no argument names; or NULL */
+	const char *assumed; /* the recipe if no argument names one; or NULL */
 #define FIELD_FLAG bool
 #define FIELD_TEXT const char *
 #define FIELD_LIST struct names
@@ -48,10 +48,10 @@ struct options {
 };
 
 /*
- * options_parse -- argv as options.
+ * options_parse -- parses argv into options.
  *
  *   out     *o
- *   errors  false, and *why has the error with its remedy (exit status 2)
+ *   errors  false, and *why has the error with its fix (exit status 2)
  *   memory  lives in a; borrows from argv
  */
 bool options_parse(struct arena *a, int argc, char **argv, struct options *o, const char **why);
@@ -61,7 +61,7 @@ bool verb_find(struct arena *a, const char *name, enum verb *v, const char **why
 /* Returns whether a command takes an option of the table. */
 bool verb_takes(enum verb v, const char *option);
 
-/* --help of the program (verb VERB_COUNT) or of one verb. */
+/* Writes --help of the program (verb VERB_COUNT) or of one verb. */
 void options_help(enum verb verb, struct buf *out);
 /*
  * Writes the man page in roff, or the completion for "bash", "zsh" or "fish" (false: another

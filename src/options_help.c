@@ -52,7 +52,7 @@ description(struct arena *a, const struct option_row *r, enum verb verb)
 	return arena_printf(a, "%s %s", what, names_words(a, &choices, "or"));
 }
 
-/* "--out DIR", "--trace[=N]" */
+/* Returns "--out DIR" or "--trace[=N]". */
 static void
 option_name(struct buf *out, const struct option_row *r)
 {

@@ -10,9 +10,9 @@ enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE };
 struct option_row {
 	const char *name;
 	char letter;
-	const char *arg, *verbs; /* verbs "": every verb */
+	const char *arg, *verbs; /* verbs "" for every verb */
 	enum option_kind kind;
-	size_t offset; /* in struct options */
+	size_t offset; /* offset in struct options */
 	const char *choices, *what;
 };
 

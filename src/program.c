@@ -48,7 +48,7 @@ program_knowledge(struct run *r)
 		facts_load(r->a, &r->ds, r->o->knowledge ? r->o->knowledge : folder);
 	const char *user = f && !r->o->no_user_knowledge ? user_knowledge(r->a) : NULL;
 
-	/* refresh replaces the user's files: it does not rest on them. */
+	/* `refresh` replaces the user's files and must not depend on them. */
 	if (user && !is_refresh(r->o))
 		facts_use_user(f, user);
 	return f;
@@ -152,10 +152,7 @@ looks_like_recipe(struct arena *a, const char *path)
 	return src && str_matches(src->text, "(?m)^(torch|base|extensions):");
 }
 
-/*
- * Returns the recipe that is meant where none is named: stack.yaml, or the only one of this
- * directory.
- */
+/* Returns the default recipe: stack.yaml, or the only recipe in this directory. */
 static const char *
 assumed_recipe(struct arena *a, const char **why)
 {
@@ -180,7 +177,7 @@ assumed_recipe(struct arena *a, const char **why)
 	return NULL;
 }
 
-/* The number of arguments of a command, with the recipe, from which on the first is the recipe. */
+/* Returns the number of arguments from which on the first one is the recipe. */
 static size_t
 arguments_with_recipe(const struct options *o)
 {
@@ -191,7 +188,8 @@ arguments_with_recipe(const struct options *o)
 	return o->verb == VERB_why || o->verb == VERB_mirror ? 2 : 1;
 }
 
-/* Puts the recipe before the arguments: the last one of `mirror`, or one that none of them names. */
+/* Puts the recipe before the other arguments: the last argument of `mirror`, or the default
+ * recipe. */
 static bool
 assume_recipe(struct arena *a, struct options *o, const char **why)
 {
@@ -257,7 +255,7 @@ program_options(struct arena *a, int argc, char **argv, struct options *o, int *
 	return false;
 }
 
-/* True if a lock may be beside the recipe that `upgrade` names: uv resolves it again. */
+/* Returns true if the recipe of `upgrade` may have a lock, which uv resolves again. */
 static bool
 upgrades_lock(const struct options *o)
 {

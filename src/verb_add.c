@@ -11,14 +11,14 @@
  *   ...
  *   stack.yaml: compatible. torch 2.8.0 (cu128), python 3.12, flash-attn 2.8.3 for sm_90
  *
- * The names are added without versions first: the solver selects the versions of all of them together.
+ * The names are first added without versions, so that the solver selects all versions together.
  */
 
-/* One argument: "flash-attn", "einops>=0.8". */
+/* An argument: "flash-attn", "einops>=0.8". */
 struct addition {
 	const struct requirement *req;
-	const char *text;     /* as it is written into the recipe */
-	const char *variable; /* of the solver */
+	const char *text;     /* text for the recipe */
+	const char *variable; /* the solver's name */
 	const char *list;     /* "extensions", "packages", "torch.with" */
 };
 
@@ -50,7 +50,7 @@ find_requirement(const struct recipe_requirements *all, const char *key)
 	return NULL;
 }
 
-/* Returns where the recipe has a package; line 0: nowhere. */
+/* Returns the place of a package in the recipe; line 0: the recipe does not have it. */
 static struct span
 place_of(const struct recipe *of, const char *key)
 {
@@ -102,7 +102,7 @@ read_additions(struct adding *d, const struct recipe *of)
 
 /* --- the edits --- */
 
-/* Returns a place in the file that has the list: the recipe, or one that it extends. */
+/* Returns a place in the file with the list: the recipe, or one that it extends. */
 static struct span
 file_of(const struct recipe *of, const char *list)
 {
@@ -118,7 +118,7 @@ file_of(const struct recipe *of, const char *list)
 	return (struct span){ .src = of->src };
 }
 
-/* Adds all requirements to the texts; returns why that is impossible, or NULL. */
+/* Adds all requirements to the texts; returns the reason if that is impossible, or NULL. */
 static const char *
 apply(struct adding *d)
 {
@@ -152,7 +152,8 @@ apply(struct adding *d)
 	return NULL;
 }
 
-/* Pins each requirement to the release that the solver selects; one without known releases stays as it is. */
+/* Pins each requirement to the release that the solver selects; a requirement without known
+ * releases stays unpinned. */
 static void
 pin(struct adding *d, const struct solution *solution)
 {
@@ -174,7 +175,7 @@ pin(struct adding *d, const struct solution *solution)
 
 /* --- the command --- */
 
-/* Takes the diagnostics of the changed recipe; returns why it is not written, or NULL. */
+/* Adds the diagnostics of the changed recipe; returns why it is not written, or NULL. */
 static const char *
 obstacle(struct adding *d, const char **verdict)
 {

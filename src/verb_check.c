@@ -1,4 +1,4 @@
-/* check: is the recipe right, and can the stack exist? */
+/* check: validate a recipe and its stack. */
 #include "verbs.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ stack_summary(struct arena *a, const struct stack *s)
 			    names_join(a, &archs, ", "));
 }
 
-/* Adds the diagnostics from `d` on, and their codes. */
+/* Records the diagnostics from `d` on, and their codes. */
 static void
 codes_since(struct arena *a, const struct diag *d, struct cell_verdict *v)
 {
@@ -134,8 +134,8 @@ check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open
 /* --- the verdict --- */
 
 enum outcome {
-	COMPATIBLE,   /* everything was checked */
-	NO_PROBLEM,   /* something was not */
+	COMPATIBLE,   /* no error, and everything was checked */
+	NO_PROBLEM,   /* no error, but something was not checked */
 	INCOMPATIBLE, /* there is an error */
 	OUTCOMES
 };
@@ -154,7 +154,7 @@ verdict_word(const struct cell_verdict *v)
 	return words[outcome_of(v)];
 }
 
-/* Returns the worst of them. */
+/* Returns the worst outcome of all cells. */
 static enum outcome
 outcome_of_all(const struct cell_verdicts *all)
 {
@@ -166,7 +166,8 @@ outcome_of_all(const struct cell_verdicts *all)
 	return worst;
 }
 
-/* Prints a line for each unchecked part, once for all cells; of very many, the first ones. */
+/* Prints a line for each unchecked part, once for all cells; if there are very many, only the first
+ * ones. */
 static void
 unchecked_lines(struct run *r, struct buf *out, const struct cell_verdicts *all)
 {
@@ -230,7 +231,7 @@ enum { ROWS_MAX = 60 };
  *   recipes/matrix.yaml  python-3.13,torch.version-2.2.2  incompatible      SB0242
  *   2 stacks: 1 compatible, 1 incompatible
  *
- * Of very many only those that are incompatible.
+ * Of very many cells, it prints only the incompatible ones.
  */
 static void
 show_table(struct run *r, const struct cell_verdicts *all)
@@ -269,7 +270,7 @@ show_table(struct run *r, const struct cell_verdicts *all)
 	unchecked_lines(r, &r->out, all);
 }
 
-/* On one line; --diagnostics json has the notes and the edits, too. */
+/* Writes a diagnostic on one line; --diagnostics json also has the notes and the edits. */
 static void
 json_diagnostic(struct json *j, const struct diag *d)
 {

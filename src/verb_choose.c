@@ -1,4 +1,4 @@
-/* The verb that starts from nothing: the newest stack that works, and its runners-up. */
+/* choose: select the newest stack for some packages, and list alternatives. */
 #include "verbs.h"
 
 #include <string.h>
@@ -21,12 +21,12 @@
 
 enum { RUNNERS_MAX = 4 };
 
-/* One argument: "torch", "mamba-ssm==2.2.2"; of the list of the recipe that takes it. */
+/* An argument: "torch", "mamba-ssm==2.2.2", and its list in the recipe. */
 struct wanted {
 	const char *text, *key;
-	const char *variable; /* of the solver: extensions have another name than their wheels */
+	const char *variable; /* the solver's name; an extension's wheels may have another one */
 	enum { TORCH, WITH, EXTENSION, PACKAGE } list;
-	const char *pin; /* of torch, or NULL */
+	const char *pin; /* the pin of torch, or NULL */
 };
 
 /*
@@ -119,7 +119,7 @@ line(struct buf *b, const char *before, const char *value)
 	buf_putc(b, '\n');
 }
 
-/* Lists the arguments of one list, then more texts; no title if there are none. */
+/* Writes the arguments of a list and more texts; writes no title for an empty list. */
 static void
 list(struct buf *b, const char *title, const char *before, const struct choosing *c, int of,
      const struct names *more, const struct wanted *override)
@@ -140,7 +140,7 @@ list(struct buf *b, const char *title, const char *before, const struct choosing
 	}
 }
 
-/* Returns the requirements as a solved stack; NULL after a diagnostic. */
+/* Returns the solution for the requirements; NULL after a diagnostic. */
 static const struct solution *
 solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, const char *value)
 {
@@ -175,7 +175,7 @@ solve_wanted(const struct choosing *c, struct diags *ds, const char *variable, c
 
 struct shown LIST(const struct solver_variable *);
 
-/* Returns the variables worth a line, in the order of the stack. */
+/* Returns the variables to print, in the order of the stack. */
 static struct shown
 variables_shown(struct run *r, const struct solution *solution)
 {
@@ -192,7 +192,8 @@ variables_shown(struct run *r, const struct solution *solution)
 	return shown;
 }
 
-/* Returns why a variable is not newer: the reason against the next newer candidate. */
+/* Returns why a variable does not have a newer value: the reason against the next newer
+ * candidate. */
 static const char *
 why_not_newer(struct run *r, const struct solution *solution, const struct solver_variable *t)
 {
@@ -227,9 +228,9 @@ one_line(struct run *r, const struct solution *solution)
 	return names_join(r->a, &parts, ", ");
 }
 
-/* --- runners-up --- */
+/* --- alternatives --- */
 
-/* An older major version of an argument is a different program: no alternative. */
+/* Returns false for another major version of an argument, which is no alternative. */
 static bool
 goes_back(const struct choosing *c, const struct solution *solution)
 {
@@ -243,7 +244,8 @@ goes_back(const struct choosing *c, const struct solution *solution)
 	return false;
 }
 
-/* Adds the stack with another value of a variable, if it is one; returns it, or NULL. */
+/* Adds the stack with another value of a variable and returns it; NULL if there is no such
+ * stack. */
 static struct runner *
 try_value(struct choosing *c, const char *variable, const char *value, const char *decides)
 {
@@ -266,9 +268,7 @@ try_value(struct choosing *c, const char *variable, const char *value, const cha
 	return &c->runners.at[c->runners.n - 1];
 }
 
-/*
- * Returns the alternatives next to the selected one that can be: the older ones, or the newer ones.
- */
+/* Returns the possible values next to the selected one: the older ones, or the newer ones. */
 static struct alternatives
 beside(const struct choosing *c, const char *variable, bool older)
 {
@@ -284,7 +284,7 @@ beside(const struct choosing *c, const char *variable, bool older)
 	return some;
 }
 
-/* Adds the next older build, for the oldest driver that supports its CUDA major. */
+/* Adds a stack with the next older build, which runs with older drivers. */
 static void
 older_build(struct choosing *c)
 {
@@ -321,7 +321,7 @@ older_torch(struct choosing *c)
 	}
 }
 
-/* Adds a newer release of an argument, which requires older releases of the others. */
+/* Adds a stack with a newer release of an argument and older releases of the others. */
 static void
 newer_variables(struct choosing *c)
 {

@@ -64,7 +64,7 @@ diagnose_build(struct run *r, const char *log)
 	diag_source(failed, c->at->of->source);
 }
 
-/* --recipe FILE: shows the change of the recipe; --fix makes it, --dry-run prints it. */
+/* Handles --recipe FILE: shows the change to the recipe; --fix makes it, --dry-run prints it. */
 static void
 patch_recipe(struct run *r, const struct causes *c)
 {

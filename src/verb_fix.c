@@ -3,18 +3,18 @@
 
 #include "edited.h"
 
-/* One recipe being fixed; the files are those of all recipes of the run. */
+/* The state of `check --fix` for one recipe; the files are those of all recipes of the run. */
 struct fixing {
 	struct run *r;
 	struct edited all;
 	struct names skip; /* fixes that undo each other */
-	bool complete;     /* the last verdict: compatible, and everything was checked */
-	bool incomplete;   /* that of a recipe is not */
+	bool complete;     /* last verdict: compatible, and everything was checked */
+	bool incomplete;   /* the last verdict of a recipe is not complete */
 };
 
 /*
- * Checks once and finds the fixes; the diagnostics are those before the fixes. take: the files have
- * the fixed texts from now on.
+ * Checks once and finds the fixes; the diagnostics are those before the fixes. take: keep the fixed
+ * texts of the files.
  */
 static struct fixes
 one_round(struct fixing *f, const char *path, bool take, struct diags *ds, const char **verdict)
@@ -64,7 +64,7 @@ report_fixes(struct fixing *f, const struct fixes *fixes)
 	return done;
 }
 
-/* The round of the first `n` at whose beginning the files were as now; n: none. */
+/* Returns the round, of the first `n`, that began with the current texts; n: none. */
 static size_t
 seen_before(const struct fixing *f, size_t n)
 {
@@ -160,7 +160,7 @@ check_fix(struct run *r)
 	for (size_t i = 0; i < args->n; i++)
 		if (!strcmp(args->at[i], "-") && args->n > 1 && !r->o->dry_run)
 			return usage_error("--fix - prints the fixed recipe: name no other file");
-	r->unlocked = true; /* a fix of the recipe makes its lock stale */
+	r->unlocked = true; /* a fixed recipe has a stale lock */
 	for (size_t i = 0; i < args->n; i++)
 		fix_recipe(&f, args->at[i]);
 	if (r->o->dry_run)

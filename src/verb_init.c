@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "init/init.h"
 
-/* FILE arguments and --from mean the same. */
+/* Returns the FILE arguments and those of --from, which mean the same. */
 static struct names
 files_of(struct run *r)
 {
@@ -59,7 +59,7 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 		const struct source *src =
 			fs_read(r->a, &r->ds, paths->at[i], FS_READ_MAX, (struct span){ 0 });
 
-		/* An empty pipe is an error only if there are no options. */
+		/* An empty pipe is an error only without options. */
 		if (src && !src->size && !strcmp(paths->at[i], "-") && !files_of(r).n) {
 			*empty = !has_options(r->o);
 			return !*empty;
@@ -74,7 +74,7 @@ read_sources(struct run *r, const struct names *paths, struct init *n, bool *emp
 							   "a list of requirements");
 	}
 	n->from = from.n ? names_join(r->a, &from, " and ") : NULL;
-	/* Dockerfiles first: the versions of another file replace theirs. */
+	/* Reads Dockerfiles first, because other files override their versions. */
 	for (size_t i = 0; i < sources.n; i++)
 		if (init_is_dockerfile(n, sources.at[i]) &&
 		    !init_dockerfile(n, sources.at[i], paths))
@@ -108,7 +108,7 @@ take_options(const struct options *o, struct init *n)
 {
 	bool fine;
 
-	/* A requested CUDA replaces the image of a file. */
+	/* A requested CUDA overrides the image of a file. */
 	if (o->base || o->cuda)
 		init_set(n, "base", o->base);
 	if (o->cuda)
@@ -128,7 +128,7 @@ take_options(const struct options *o, struct init *n)
 	return fine;
 }
 
-/* --- a terminal --- */
+/* --- questions on a terminal --- */
 
 enum { ANSWER_MAX = 4096 };
 
@@ -150,7 +150,7 @@ read_answer(char line[ANSWER_MAX])
 			c = getchar();
 }
 
-/* Asks on standard error, since the recipe may go to standard output. */
+/* Asks a question on standard error, because the recipe may go to standard output. */
 static void
 ask_all(struct init *n)
 {
@@ -174,7 +174,7 @@ ask_all(struct init *n)
 
 /* --- the result --- */
 
-/* Names the file of this directory that init could read. */
+/* Suggests a file of this directory that init can read. */
 static const char *
 what_is_missing(struct arena *a)
 {

@@ -1,4 +1,4 @@
-/* The commands that run the pipeline to a plan or to files: plan, render. */
+/* The commands that stop at a plan or at rendered files: plan, render. */
 #include "verbs.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ plan_difference(struct run *r, const struct recipes *after)
 	before = pipeline_load(r, &r->ds, path, open, ctx);
 	if (ctx)
 		world_close_revision(ctx);
-	r->unlocked = ctx; /* only files have locks beside them */
+	r->unlocked = ctx; /* only recipes in files have locks */
 	if ((before && before->n != 1) || (after && after->n != 1))
 		return usage_error("--diff compares one stack: name a cell with --cell");
 	one = first_plan(r, after);
@@ -133,7 +133,7 @@ unknown_target(struct run *r)
 
 enum { FILES_SHOWN = 24 };
 
-/* Returns the text with each {name} replaced. */
+/* Returns a text with its {name} replaced. */
 static const char *
 filled(struct arena *a, const char *text, const char *name, const char *with)
 {
@@ -203,10 +203,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	const struct plan *p = pipeline_plan(r, a, ds, cell, &o);
 	unsigned before = ds->errors;
 
-	/*
-	 * A recipe that check rejects is not written, even if the requested target could express
-	 * it.
-	 */
+	/* Rejects what `check` rejects, even if the requested target can express it. */
 	if (p && !o.force && r->o->targets.n && !names_have(&r->o->targets, "modal"))
 		render_judge(a, ds, p);
 	return ds->errors == before ? p : NULL;
@@ -247,7 +244,8 @@ verb_render(struct run *r)
 	}
 	if (!dir)
 		dir = fs_join(r->a, "out", in.recipes->at[0]->stack.s);
-	/* Held to the end of the process: two renders into one directory come after each other. */
+	/* Keeps the lock until the process ends, so that two renders of one directory run one after
+	 * the other. */
 	fs_lock_dir(r->a, dir);
 	manifest = render_manifest(r->a, &in, &files, dir);
 	list_push(r->a, &files, manifest);

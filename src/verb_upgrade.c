@@ -1,4 +1,4 @@
-/* upgrade: the newest stack within the constraints of a recipe, as a change of the recipe. */
+/* upgrade: change a recipe to the newest stack within its constraints. */
 #include <string.h>
 
 #include "base/str.h"
@@ -10,7 +10,7 @@
  *   ...
  *   torch 2.13.0, not 2.14.0: mamba-ssm 1.0.1 to 2.3.2.post1 needs torch below 2.14
  *
- * The changed recipe is checked as a file would be.  If its verdict is worse, an older torch is tried.
+ * The changed recipe is checked like a file.  If its verdict is worse, an older torch is tried.
  */
 
 enum { TRIES_MAX = 40 };
@@ -19,14 +19,14 @@ struct upgrading {
 	struct run *r;
 	const char *path;
 	struct edited files;
-	struct names variants;       /* "": without one */
-	struct cell_verdicts before; /* of each variant */
-	struct names excluded, why;  /* releases that give a worse verdict; the reasons */
+	struct names variants;       /* "": none */
+	struct cell_verdicts before; /* verdict of each variant */
+	struct names excluded, why;  /* releases that make the verdict worse, and the reasons */
 };
 
 /* --- verdicts --- */
 
-/* Returns the verdict on the recipe as it is now, for each variant. */
+/* Returns the verdict on the current recipe, for each variant. */
 static struct cell_verdicts
 judge(struct upgrading *u)
 {
@@ -46,10 +46,10 @@ judge(struct upgrading *u)
 	return all;
 }
 
-/* What makes a verdict worse than the one before. */
+/* The reason for a worse verdict. */
 struct worse {
 	const char *why;     /* NULL: it is not worse */
-	const char *release; /* that causes it: "mamba-ssm 2.3.2"; or NULL: unknown */
+	const char *release; /* release that causes it, "mamba-ssm 2.3.2"; NULL: unknown */
 	struct span at;
 };
 
@@ -92,7 +92,7 @@ got_worse(struct upgrading *u)
 
 /* --- the search --- */
 
-/* Returns the cells of the recipe as it is now; NULL after an error. */
+/* Returns the cells of the current recipe; NULL after an error. */
 static const struct recipes *
 load(struct upgrading *u, struct diags *ds)
 {
@@ -131,7 +131,7 @@ is_selected(struct upgrading *u, const struct solution *solution, const char *re
 	return c && !strcmp(c->text, space + 1);
 }
 
-/* Excludes the release that made the verdict worse, else torch.  False: neither moved. */
+/* Excludes the release that made the verdict worse, or torch; false if neither has changed. */
 static bool
 exclude(struct upgrading *u, const struct worse *worse, const struct solution *before,
 	const struct solution *after)
@@ -150,7 +150,7 @@ exclude(struct upgrading *u, const struct worse *worse, const struct solution *b
 	return true;
 }
 
-/* Applies the newest changes that keep the verdict.  False: there are none. */
+/* Applies the newest changes that do not make the verdict worse; false if there are none. */
 static bool
 find_changes(struct upgrading *u, const struct names *only, struct upgrade *out)
 {
@@ -180,7 +180,7 @@ find_changes(struct upgrading *u, const struct names *only, struct upgrade *out)
 
 /* --- output --- */
 
-/* Returns whether a release is one of a name: "torch 2.13.0" and "torch 2.12.0". */
+/* Returns whether two releases have the same name: "torch 2.13.0" and "torch 2.12.0". */
 static bool
 same_name(const char *x, const char *y)
 {
@@ -189,7 +189,7 @@ same_name(const char *x, const char *y)
 	return n == strcspn(y, " ") && !strncmp(x, y, n);
 }
 
-/* Of several releases that are excluded, the newest has its reason shown. */
+/* Prints the reason against the newest excluded release of each name. */
 static void
 print_limits(struct upgrading *u, const struct upgrade *found)
 {
@@ -210,7 +210,7 @@ print_limits(struct upgrading *u, const struct upgrade *found)
 	}
 }
 
-/* True if a comment has the version as a separate word. */
+/* Returns true if a comment has the version as a separate word. */
 static bool
 comment_names(const char *comment, const char *end, const char *version)
 {
@@ -223,7 +223,7 @@ comment_names(const char *comment, const char *end, const char *version)
 	return false;
 }
 
-/* A comment may explain a version that is replaced: only its author can say what holds now. */
+/* Reports comments that mention a replaced version, because their author must review them. */
 static void
 print_comments(struct upgrading *u, const struct edited_file *file, const struct names *replaced)
 {
@@ -297,7 +297,7 @@ read_names(struct upgrading *u, const struct solution *solution, struct names *o
 	return true;
 }
 
-/* Shows what moves in the lock, if uv is there, and writes what --write asks for. */
+/* Shows the changes of the lock, if uv is installed, and writes the files with --write. */
 static int
 finish(struct upgrading *u, const struct recipe *before)
 {

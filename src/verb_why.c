@@ -1,4 +1,4 @@
-/* The verb that explains one choice. */
+/* why: explain the version of a package. */
 #include "verbs.h"
 
 #include <string.h>
@@ -14,12 +14,12 @@
  *     requires   numpy 1.26.4 has wheels for Python 3.9 to 3.12
  *     possible   1.24.4, 1.25.2, 1.26.4
  *     not        2.0.2: torch below 2.3 was compiled against numpy 1
- * Other parts than the solver's variables, such as apt packages, are looked up in the stack.
+ * Other parts, such as apt packages, are not variables of the solver and come from the stack.
  */
 
 struct answer {
 	const char *name, *value;
-	struct names asked; /* places and words */
+	struct names asked; /* places and sentences of the recipe's requirements */
 	struct names because, demands, possible, sources;
 	struct names impossible; /* "2.0.2, 2.1.3: why" */
 	struct names known;      /* other names to suggest */

@@ -9,23 +9,24 @@
 #include "recipe/recipe.h"
 #include "resolve/resolve.h"
 
-/* The verbs, shared by the two programs, and what every verb needs at hand. */
+/* The verbs of both programs, and the functions that they share. */
 enum { EXIT_DONE = 0, EXIT_DIAGNOSED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
-/* One run of one verb. */
+/* The state of a run of a verb. */
 struct run {
 	struct arena *a;
 	struct diags ds;
 	const struct options *o;
-	const struct facts *facts; /* of verbs that take --knowledge */
+	const struct facts *facts; /* for verbs with --knowledge */
 	struct buf out;            /* standard output, written once at the end */
-	bool unlocked;             /* no lock is used: the recipe is not read from its file */
-	bool command_ran; /* the exit status is that of another program, even with errors */
+	bool unlocked;             /* uses no lock: the recipe is not read from its file */
+	bool command_ran; /* the exit status comes from another program, even after errors */
 };
 
 /*
- * Each returns the exit status; an error in ds makes it EXIT_DIAGNOSED in any case. Functions that
- * reach outside the named files are weak: NULL in `stackbuild`, which then starts stackbuild-world.
+ * Each verb returns the exit status; an error in ds changes it to EXIT_DIAGNOSED. Functions that
+ * use the network or processes are weak: they are NULL in `stackbuild`, which then starts
+ * stackbuild-world.
  */
 #define LINKED_HERE
 #define LINKED_WORLD __attribute__((weak))
@@ -33,8 +34,8 @@ struct run {
 #include "verbs.def"
 
 /*
- * Opens the files of the recipe `path` as they were at a git revision: the opener and its
- * context for recipes_load_from.  False after a diagnostic.
+ * Returns an opener and its context, for recipes_load_from, that reads the files of the recipe
+ * `path` at a git revision. False after a diagnostic.
  */
 LINKED_WORLD bool world_at_revision(struct arena *a, struct diags *ds, const char *path,
 				    const char *revision, recipe_open **open, void **ctx);
@@ -42,23 +43,23 @@ LINKED_WORLD void world_close_revision(void *ctx);
 
 /* Returns true for `facts refresh`. */
 bool is_refresh(const struct options *o);
-/* facts refresh: writes data of the package index to --out, else to `user`. */
+/* Runs `facts refresh`: writes data of the package index to --out, or to `user`. */
 LINKED_WORLD int world_facts_refresh(struct run *r, const char *user);
 
 struct cell_verdict;
 /*
- * check --online: resolves one cell with uv, as `lock` does.  Parts that the metadata of packages
- * check leave v->unchecked; conflicts become errors.
+ * Runs `check --online`: resolves one cell with uv, as `lock` does. Removes the parts that this
+ * checks from v->unchecked; conflicts become errors.
  *
  *   in      s: NULL: the cell has no stack, and its errors begin with `since`; the function tries
  *           their helps with uv, and adds to each whether the stack then locks
- *   errors  SB1005 to SB1008; v->failed after any but SB1008
+ *   errors  SB1005 to SB1008; v->failed after all except SB1008
  */
 LINKED_WORLD void world_check_online(struct run *r, const struct recipe *cell,
 				     const struct stack *s, struct diag *since,
 				     struct cell_verdict *v);
 /*
- * Locks a changed recipe, and prints what moves in its lock; write: also writes the lock.
+ * Locks a changed recipe and prints the changes of its lock; write: also writes the lock.
  *
  *   out     false: there is no lock, or no uv
  *   errors  those of `stackbuild lock`
@@ -77,7 +78,7 @@ const char *user_knowledge(struct arena *a);
 /* Runs o->verb.  Returns the exit status: 0, 1 or 2. */
 int program_run(const struct options *o);
 
-/* Options from argv; a usage error is printed.  False: *status is the exit status. */
+/* Parses the options in argv and prints a usage error. False: *status is the exit status. */
 bool program_options(struct arena *a, int argc, char **argv, struct options *o, int *status);
 
 /* Returns true if the command needs the second program. */
@@ -96,7 +97,8 @@ const struct recipes *pipeline_load(struct run *r, struct diags *ds, const char 
 				    recipe_open *open, void *ctx);
 
 /*
- * pipeline_plan -- one cell, down to its plan.  The lock beside the recipe is used, unless --no-lock.
+ * pipeline_plan -- returns the plan of a cell. The lock beside the recipe is used, unless
+ * --no-lock.
  *
  *   errors  SB02xx, SB03xx, SB10xx, NULL
  *   memory  lives in a: an arena of the caller's for one cell, or the run's
@@ -119,28 +121,28 @@ struct lock;
 const struct stack *pipeline_pin(const struct run *r, struct arena *a, struct diags *ds,
 				 const struct stack *s, const struct lock **lock);
 
-/* Returns a recipe of the command line in words of a shell, for another command: "x.yaml --variant wsl
- * --cell python-3.10"; cell NULL: there is no matrix. */
+/* Returns a recipe of the command line as words of a shell, for another command: "x.yaml --variant
+ * wsl --cell python-3.10"; cell NULL: there is no matrix. */
 const char *recipe_words(struct arena *a, const struct options *o, const char *path,
 			 const char *cell);
 /* Adds " --option VALUE"; nothing without a value. */
 void add_word(struct buf *b, const char *option, const char *value);
 
 /*
- * pipeline_matrix -- all cells as one plan.
+ * pipeline_matrix -- returns all cells as one plan.
  *
- *   in      chain: as of matrix_new
+ *   in      chain: as in matrix_new
  *   errors  SB02xx, SB03xx of any cell, NULL
- *   memory  lives in r->a; the plans of the cells do not
+ *   memory lives in r->a, except the plans of the cells
  */
 struct matrix *pipeline_matrix(struct run *r, const struct recipes *rs, bool chain);
 
-/* The verdict on one cell of one file. */
+/* The verdict on a cell of a recipe. */
 struct cell_verdict {
 	const char *path, *cell; /* cell: NULL without a matrix */
 	const char *summary;     /* NULL: there is no stack */
 	bool invalid;            /* the recipe cannot be read */
-	bool failed;             /* check --online: its errors are those of uv or of an index */
+	bool failed;             /* check --online: uv or an index failed */
 	struct names errors, warnings;
 	struct reported LIST(const struct diag *) reported;
 	struct unchecked_parts unchecked;
@@ -151,8 +153,8 @@ struct cell_verdicts LIST(struct cell_verdict);
 /*
  * check_cells -- plans every cell of a recipe, so that all errors of all cells are reported.
  *
- *   in   ds: takes the diagnostics; open, ctx: as of pipeline_load
- *   out  a verdict for each cell; one if the recipe cannot be read.  choices: takes every choice of
+ *   in   ds: takes the diagnostics; open, ctx: as in pipeline_load
+ *   out  a verdict for each cell; one if the recipe cannot be read. choices: takes every choice of
  *        the stacks with its reason, with --verbose; or NULL
  */
 void check_cells(struct run *r, struct diags *ds, const char *path, recipe_open *open, void *ctx,
@@ -161,20 +163,20 @@ void check_cells(struct run *r, struct diags *ds, const char *path, recipe_open 
 const char *verdict_word(const struct cell_verdict *v);
 
 /*
- * check_recipe -- one recipe, down to the plan of every cell.
+ * check_recipe -- checks a recipe up to the plan of every cell.
  *
  *   in   ds: takes its diagnostics; open, ctx: as of pipeline_load
- *   out  the verdict, and a line for each part that was not checked; "": the recipe cannot be
- *        read.  *complete: it is compatible, and everything was checked
+ *   out  the verdict, and a line for each part that was not checked; "": the recipe cannot be read.
+ *        *complete: the recipe is compatible, and everything was checked
  */
 const char *check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open,
 			 void *ctx, bool *complete);
 
-/* Returns the exit status of `check` where there is no error: with --strict, warnings and parts
- * that were not checked count. */
+/* Returns the exit status of `check` without errors: with --strict, warnings and unchecked parts
+ * count. */
 int check_status(const struct run *r, bool complete);
 
-/* check --fix, of all the files named. */
+/* Runs `check --fix` for all files on the command line. */
 int check_fix(struct run *r);
 
 /* Returns the diagnosis of a log, "-": standard input; NULL after SB0700. */
@@ -184,7 +186,7 @@ const struct causes *diagnose_log(struct run *r, const char *log);
 /* Adds the findings of `diagnose` in the build's log to the error of a failed step. */
 void diagnose_build(struct run *r, const char *log);
 
-/* "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89" */
+/* Returns "torch 2.2.2 (cu121), python 3.11, causal-conv1d 1.4.0 for sm_80, sm_89". */
 const char *stack_summary(struct arena *a, const struct stack *s);
 
 /* Prints one line on standard error; returns EXIT_USAGE. */

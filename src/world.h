@@ -7,22 +7,22 @@
 
 /* Shared by the verbs of stackbuild-world. */
 
-/* Returns how engines are reached: --addr and --tls-..., for engine_choose. */
+/* Returns the access to engines for engine_choose: --addr and --tls-... */
 struct engine_at world_engine_at(const struct options *o);
 
-/* The image that `build` makes of a plan: the stack's name in lower case, or tag; of a cell of a
- * matrix "x:python-3.10". */
+/* Returns the name of the image that `build` makes: the stack's name in lower case, or tag; for a
+ * cell of a matrix, "x:python-3.10". */
 struct plan;
 const char *world_image(struct arena *a, const char *tag, const struct plan *p);
 
-/* Returns a recipe as the next command is to name it, in words of a shell: "x.yaml --variant wsl --cell
+/* Returns a recipe as words of a shell, for the next command: "x.yaml --variant wsl --cell
  * python-3.10 -o out/here"; cell NULL: there is no matrix. */
 const char *world_recipe(struct arena *a, const struct options *o, const char *cell);
 
 /*
  * world_report -- makes the page of `report`.
  *
- *   in      ds: takes the diagnostics of the recipe, too; dir: of the records; NULL: out/STACK
+ *   in      ds: takes the diagnostics of the recipe, too; dir: that of the records; NULL: out/STACK
  *   out     *page: its default path; html
  *   errors  SB01xx: the recipe cannot be read; SB04xx; false
  */
@@ -31,13 +31,14 @@ bool world_report(struct run *r, struct diags *ds, const char *dir, const char *
 
 /* The settings of world_pin. */
 struct world_pin_how {
-	const struct lock *old; /* whose digests and commits are kept; or NULL */
-	bool new_base, new_git; /* keep none of these */
+	const struct lock *old; /* keep its digests and commits; or NULL */
+	bool new_base, new_git; /* keep no digests of images; no commits */
 	struct names unpinned;  /* "base", "git": do not resolve them */
 };
 
 /*
- * Pins the other parts of a lock, from registries and git hosts; sdists: those of uv_resolve.
+ * Pins base images, git sources and files of a lock, from registries and git hosts; sdists: those
+ * of uv_resolve.
  *
  *   out     base, runtime, sources, python and unpinned of *out
  *   errors  SB1009, false
@@ -45,8 +46,8 @@ struct world_pin_how {
 bool world_pin(struct run *r, const struct stack *s, const struct world_pin_how *how,
 	       const struct lock_packages *sdists, struct lock *out);
 
-/* Brings what the locks of the cells name into the mirror `dir`.  timeout_s: of each download; 0: by its
- * size.  errors SB1000 to SB1002, and those of mirror_fill, false */
+/* Downloads the files in the locks of the cells into the mirror `dir`. timeout_s: limit of each
+ * download; 0: depends on its size. errors SB1000 to SB1002, and those of mirror_fill, false */
 bool world_mirror(struct run *r, const struct recipes *rs, const char *dir, double timeout_s);
 /* Returns today's date in UTC, "2026-11-23"; SOURCE_DATE_EPOCH replaces the clock. */
 const char *world_today(struct arena *a);
@@ -54,7 +55,7 @@ const char *world_today(struct arena *a);
  * packages of today then.  errors SB0238, false */
 bool world_snapshot(struct run *r, const struct recipe *of);
 
-/* Keeps the variables of a recipe's secrets from all children. */
+/* Hides the variables of a recipe's secrets from all children. */
 void world_hide_secrets(struct run *r, const struct recipe *of);
 
 #endif

@@ -1,4 +1,4 @@
-/* stackbuild audit: whether the world still has what a lock names. */
+/* stackbuild audit: check that the files, tags and images in a lock still exist unchanged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,19 +20,19 @@
 enum severity_of_finding { FOUND_ERROR, FOUND_WARNING, FOUND_UNCHECKED, FOUND_KINDS };
 static const char *const words[FOUND_KINDS] = { "error", "warning", "not checked" };
 
-/* A part of the lock that is not as it was, or of which that is unknown. */
+/* A part of the lock that has changed, or could not be checked. */
 struct found {
 	enum severity_of_finding is;
-	const char *code;        /* for programs: "yanked" */
+	const char *code;        /* code for programs: "yanked" */
 	const char *part, *what; /* "numpy 2.4.6", "was yanked" */
 	const char *remedy;      /* or NULL */
 };
 
 /* An index, and its packages that could not be checked. */
 struct asked_index {
-	const char *url; /* as the lock names it */
-	unsigned failed; /* pages that could not be read */
-	unsigned parts;  /* packages that were not checked */
+	const char *url; /* URL in the lock */
+	unsigned failed; /* number of pages that could not be read */
+	unsigned parts;  /* number of packages that were not checked */
 	const char *why;
 };
 
@@ -40,11 +40,11 @@ struct auditing {
 	struct run *r;
 	const struct recipe *recipe;
 	const struct lock *lock;
-	const char *again; /* "stackbuild lock r.yaml" */
+	const char *again; /* command that locks again: "stackbuild lock r.yaml" */
 	double timeout_s;
 	struct asked_indexes LIST(struct asked_index) indexes;
 	struct all_found LIST(struct found) all;
-	unsigned unchecked; /* parts */
+	unsigned unchecked; /* number of unchecked parts */
 };
 
 static void
@@ -61,7 +61,8 @@ found(struct auditing *t, enum severity_of_finding is, const char *code, const c
 
 /* --- packages --- */
 
-/* A failing index is asked twice, and then no more: each try has a time limit. */
+/* Maximum failures of an index before it is skipped, because each try takes up to the time
+ * limit. */
 enum { FAILURES_MAX = 2 };
 
 static struct asked_index *
@@ -74,7 +75,7 @@ index_of(struct auditing *t, const char *url)
 	return &t->indexes.at[t->indexes.n - 1];
 }
 
-/* The lock has no credentials; those of this machine's configuration are for the same server. */
+/* Adds this machine's credentials for the same server, because the lock has none. */
 static const char *
 with_credentials(struct auditing *t, const char *url)
 {
@@ -97,7 +98,7 @@ with_credentials(struct auditing *t, const char *url)
 	return url;
 }
 
-/* Returns the files of a package on its index; false: it was reported. */
+/* Reads the files of a package on its index; false after a report. */
 static bool
 ask_index(struct auditing *t, const char *url, const char *part, const char *name,
 	  struct index_files *files)
@@ -150,7 +151,7 @@ audit_file(struct auditing *t, const char *part, const char *name, const struct 
 		*yanked = now->yanked;
 }
 
-/* A file without an index: whether the server still has it. */
+/* Checks that the server still has a file that is not on an index. */
 static void
 audit_url(struct auditing *t, const char *part, const char *name, const char *url)
 {
@@ -191,7 +192,7 @@ audit_files(struct auditing *t, const char *part, const char *name, const char *
 				   name));
 }
 
-/* Returns the index of most packages: the one that sdists of extensions come from, too. */
+/* Returns the index of most packages, which is also that of the extensions' sdists. */
 static const char *
 default_index(const struct auditing *t)
 {
@@ -345,9 +346,9 @@ audit_ends(struct auditing *t)
 	}
 }
 
-/* --- the whole --- */
+/* --- the command --- */
 
-/* "2 errors" */
+/* Returns "2 errors". */
 static const char *
 counted(const struct auditing *t, size_t n, const char *what)
 {
@@ -428,7 +429,7 @@ show_json(const struct auditing *t, struct json *j)
 		 (int)count(t, FOUND_ERROR), (int)count(t, FOUND_WARNING), (int)t->unchecked);
 }
 
-/* Audits one cell; returns whether the build would give what the lock names. */
+/* Audits one cell; returns whether a build would still give what the lock names. */
 static bool
 audit_cell(struct run *r, const struct recipe *recipe, double timeout_s, struct json *j)
 {

@@ -1,4 +1,4 @@
-/* build: a recipe's cells, each by an engine. */
+/* stackbuild build: build the cells of a recipe with an engine. */
 #include "verbs.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ option_number(const char *option, const char *text, double most, double *out)
 	return false;
 }
 
-/* Opens the named stores, else the default one; --no-store: none. */
+/* Opens the stores of --store, or the default one; none with --no-store. */
 static bool
 open_stores(struct run *r, struct stores *stores)
 {
@@ -47,7 +47,7 @@ open_stores(struct run *r, struct stores *stores)
 static bool
 secrets_well_formed(const struct names *secrets)
 {
-	/* The text may be the secret itself, so the message does not repeat it. */
+	/* Does not print the text, which may be the secret itself. */
 	for (size_t i = 0; i < secrets->n; i++)
 		if (!str_matches(secrets->at[i], "^[^=]+=."))
 			return usage_error("write --secret NAME=FILE") == EXIT_DONE;
@@ -82,7 +82,8 @@ world_hide_secrets(struct run *r, const struct recipe *of)
 }
 
 /*
- * Returns the same with their values, for a stackbuild that builds a part: "NAME=value", then NULL.
+ * Returns the variables with their values, for a stackbuild that builds a unit: "NAME=value", then
+ * NULL.
  */
 static struct names
 secret_values(struct run *r, const struct recipes *rs)
@@ -157,7 +158,7 @@ print_result(struct run *r, const struct build_record *b, const struct build_opt
 }
 
 /* "x" and "python-3.10,torch.version-2.2.2" -> "x:python-3.10-torch.version-2.2.2", as in the
- * rendered file; a tag has 128 characters at most. */
+ * rendered file; a tag has at most 128 characters. */
 static const char *
 image_tag_of_cell(struct arena *a, const char *name, const char *cell)
 {
@@ -187,7 +188,7 @@ world_image(struct arena *a, const char *tag, const struct plan *p)
 	return image_name(a, tag, p->name, p->stack->recipe->cell);
 }
 
-/* Sets o->mirror, if one is named. */
+/* Sets o->mirror if --mirror is given. */
 static bool
 open_mirror(struct run *r, const struct plan *p, struct build_options *o, struct mirror_use *use)
 {
@@ -214,7 +215,7 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	if (!p || r->ds.errors || !world_snapshot(r, cell) || !open_mirror(r, p, &o, &use))
 		return false;
 	o.out = r->o->out ? r->o->out : fs_join(r->a, "out", p->name);
-	/* Not for a wheel: a comma in the path of a compile breaks `-Wl,-rpath,PATH`. */
+	/* Not for a wheel: a comma in the path breaks `-Wl,-rpath,PATH` when it compiles. */
 	if (cell->cell && !o.wheel)
 		o.out = fs_join(r->a, o.out, cell->cell);
 	o.tag = world_image(r->a, r->o->tag, p);
@@ -226,7 +227,7 @@ build_cell(struct run *r, const struct recipe *cell, const struct templates *t,
 	return true;
 }
 
-/* "tcp://a:1234,tcp://b:1234" */
+/* Splits "tcp://a:1234,tcp://b:1234". */
 static struct names
 builders(struct arena *a, const char *addr)
 {
@@ -238,7 +239,7 @@ builders(struct arena *a, const char *addr)
 	return found;
 }
 
-/* "2/8": part 2 of 8.  False: a usage error was printed. */
+/* Reads "2/8", part 2 of 8; false after a usage error. */
 static bool
 option_shard(const char *text, size_t *i, size_t *n)
 {
@@ -259,7 +260,7 @@ option_shard(const char *text, size_t *i, size_t *n)
 	return false;
 }
 
-/* Writes the command of a unit: this one's options, without those of the matrix itself. */
+/* Writes the command of a unit: the options of this process, except those for the matrix. */
 static void
 unit_words(struct run *r, struct matrix_build *b, const struct engine *engine)
 {
@@ -274,7 +275,7 @@ unit_words(struct run *r, struct matrix_build *b, const struct engine *engine)
 		for (size_t k = 0; k < sizeof(ours) / sizeof(*ours) && i < r->o->options_end; k++)
 			if (starts_with(word, ours[k]) && strchr("=", word[strlen(ours[k])]))
 				mine = true;
-		/* Their values are words of their own, unless they follow a `=`. */
+		/* The value is the next word, unless it follows a `=`. */
 		if (mine)
 			i += !strchr(word, '=') &&
 			     (!strcmp(word, ours[0]) || !strcmp(word, ours[3]));
@@ -290,7 +291,7 @@ static int
 build_matrix(struct run *r, const struct recipes *rs, const struct build_options *o,
 	     struct names addrs, unsigned at_once)
 {
-	/* Wheels of their own are worth it where others can find them. */
+	/* Separate units for wheels make sense only if the cells can find the wheels. */
 	bool stored = o->stores.n && !o->no_cache && o->engine->dialect != DIALECT_MODAL;
 	struct matrix *m = pipeline_matrix(r, rs, !o->engine->build);
 	struct matrix_build b = { .m = m,

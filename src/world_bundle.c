@@ -1,4 +1,4 @@
-/* stackbuild bundle: mirror, recipe, lock and proof in one archive. */
+/* stackbuild bundle: write mirror, recipe, lock and proof to one archive. */
 #include <string.h>
 
 #include "base/fs.h"
@@ -7,7 +7,7 @@
 #include "mirror/mirror.h"
 #include "world.h"
 
-/* The files that are read while a recipe is loaded. */
+/* The files read while a recipe is loaded. */
 struct reading {
 	struct names paths;
 };
@@ -21,7 +21,7 @@ open_recipe(void *ctx, struct arena *a, struct diags *ds, const char *path, stru
 	return fs_read(a, ds, path, FS_READ_MAX, at);
 }
 
-/* Adds a file that lies beside the recipe, or below its directory. */
+/* Adds a file that is beside the recipe or below its directory. */
 static bool
 add_beside(struct run *r, struct bundle_files *files, const char *path)
 {
@@ -40,7 +40,7 @@ add_beside(struct run *r, struct bundle_files *files, const char *path)
 	return true;
 }
 
-/* Adds the records of a build and its proof, where there are any. */
+/* Adds the records of a build and its proof, if they exist. */
 static void
 add_records(struct run *r, const struct recipe *cell, struct bundle_files *files)
 {

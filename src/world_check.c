@@ -1,4 +1,4 @@
-/* check --online: resolves the packages of a cell as `lock` does, and writes nothing. */
+/* check --online: resolve the packages of a cell as `lock` does, but write nothing. */
 #include <string.h>
 
 #include "base/proc.h"
@@ -11,7 +11,7 @@ leave_unchecked(struct locking *l, struct cell_verdict *v, const char *what, con
 	list_push(l->r->a, &v->unchecked, (struct unchecked_part){ what, why, BY_NOTHING });
 }
 
-/* Removes the parts that a resolution checks. */
+/* Removes the unchecked parts that a resolution checks. */
 static void
 keep_unchecked(struct unchecked_parts *all, bool torch_index)
 {
@@ -24,7 +24,7 @@ keep_unchecked(struct unchecked_parts *all, bool torch_index)
 	all->n = n;
 }
 
-/* Resolves; where the index of torch cannot be read, with the torch of the default index. */
+/* Resolves a cell; if the index of torch cannot be read, it uses the torch of the default index. */
 static enum uv_end
 resolve_online(struct locking *l, struct lock_request **q, struct names *left_out,
 	       struct uv_answer *answer)
@@ -51,7 +51,8 @@ resolve_online(struct locking *l, struct lock_request **q, struct names *left_ou
 	return end;
 }
 
-/* Removes the packages that the offline check covers: the knowledge base has their requirements. */
+/* Removes the packages whose requirements are in the knowledge base, because the offline check
+ * covers them. */
 static void
 forget_checked(struct locking *l, const struct cell_verdict *v, struct names *left_out)
 {

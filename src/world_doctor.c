@@ -1,4 +1,4 @@
-/* stackbuild doctor: checks whether this host is fit. */
+/* stackbuild doctor: check this host. */
 #include <stdlib.h>
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* facts refresh: newer knowledge of releases, from a package index. */
+/* facts refresh: read newer releases from a package index. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "harvest/harvest.h"
 #include "world.h"
 
-/* The lines are printed as they come: a run takes minutes. */
+/* Prints each line at once, because a run takes minutes. */
 static void
 tell(void *ctx, const char *line)
 {
@@ -68,7 +68,7 @@ count_of(const char *text, unsigned *count)
 	return true;
 }
 
-/* Normalises the names, each once; false: *wrong is not a name. */
+/* Returns the normalised names, without repetitions; false: *wrong is not a name. */
 static bool
 names_of(struct run *r, struct names *packages, const char **wrong)
 {
@@ -96,7 +96,7 @@ world_facts_refresh(struct run *r, const char *user)
 		.cache = cache_dir(r->a),
 		.all = r->o->all,
 		.deep = r->o->deep,
-		.known = !r->o->out && !r->o->deep, /* maintainers read everything anew */
+		.known = !r->o->out && !r->o->deep, /* maintainers read all releases again */
 		.limit = HARVEST_LIMIT,
 		.requests_max = HARVEST_REQUESTS,
 		.tell = tell,

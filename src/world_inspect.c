@@ -18,7 +18,7 @@
 
 /* --- files --- */
 
-/* A file in memory; p NULL: it cannot be read. */
+/* A mapped file; p NULL: it cannot be read. */
 struct mapped {
 	void *p;
 	size_t n;
@@ -41,7 +41,7 @@ map_file(struct run *r, const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		/* An empty file is mapped as one unused byte. */
+		/* Maps one unused byte of an empty file. */
 		m.n = st.st_size ? (size_t)st.st_size : 1;
 		m.p = mmap(NULL, m.n, PROT_READ, MAP_PRIVATE, fd, 0);
 		m.p = m.p == MAP_FAILED ? NULL : m.p;
@@ -63,11 +63,11 @@ static const char *const kinds[] = { "object", "wheel", "environment", "image" }
 
 struct subject {
 	enum kind kind;
-	const char *path; /* as the user wrote it */
-	const char *file; /* the file to read: for an engine's image, its saved archive */
+	const char *path; /* the user's text */
+	const char *file; /* the file to read, such as the saved archive of an engine's image */
 };
 
-/* Tar files, also compressed by gzip or zstd. */
+/* Returns true for tar files, also those compressed with gzip or zstd. */
 static bool
 is_archive(const char *path)
 {
@@ -81,7 +81,7 @@ is_archive(const char *path)
 	       (n > 4 && (!memcmp(head, "\x1f\x8b", 2) || !memcmp(head, "\x28\xb5\x2f\xfd", 4)));
 }
 
-/* Has an engine save the image to a file in `dir`; NULL after SB0814. */
+/* Lets an engine save the image to a file in `dir`; NULL after SB0814. */
 static const char *
 save_image(struct run *r, const char *image, const char *dir)
 {
@@ -107,7 +107,8 @@ save_image(struct run *r, const char *image, const char *dir)
 	return NULL;
 }
 
-/* False after a diagnostic; *temp: a directory to remove, or NULL. */
+/* Finds the kind and the file of an argument; false after a diagnostic. *temp: a directory to
+ * remove, or NULL. */
 static bool
 find_subject(struct run *r, const char *path, struct subject *s, const char **temp)
 {
@@ -133,12 +134,12 @@ find_subject(struct run *r, const char *path, struct subject *s, const char **te
 
 /* --- output --- */
 
-/* `j` takes members of an open map; NULL: text goes to r->out. */
+/* One output; j: JSON, an open map; NULL: text in r->out. */
 struct view {
 	struct run *r;
 	struct json *j;
 	const char *temp; /* a directory to remove at the end; or NULL */
-	bool unresolved;  /* --against: symbols are left */
+	bool unresolved;  /* --against: unresolved symbols remain */
 };
 
 static bool judge(struct view *v, const char *path, const struct elf *e);
@@ -230,7 +231,7 @@ add_file(struct run *r, struct provider *p, const char *path)
 	return e;
 }
 
-/* What --against names. */
+/* Reads the file of --against. */
 static bool
 add_other(struct view *v, struct lookup *l)
 {
@@ -263,7 +264,8 @@ judge(struct view *v, const char *path, const struct elf *e)
 	if (!add_other(v, &l))
 		return false;
 	g = against_judge(a, e, &l.p);
-	/* Libraries that neither has, and whose symbols have no version, may be on this host. */
+	/* Searches this host for libraries that neither file has and whose symbols have no
+	 * version. */
 	for (size_t i = 0; i < here.n; i++)
 		if (here.at[i].path && names_have(&g.absent, here.at[i].name) &&
 		    !add_file(v->r, &l.p, here.at[i].path))
@@ -277,9 +279,9 @@ judge(struct view *v, const char *path, const struct elf *e)
 	return true;
 }
 
-/* --- a member, and wheels on a server --- */
+/* --- members, and wheels on a server --- */
 
-/* Printed before the bytes are fetched, so that Ctrl-C comes in time. */
+/* Prints the size before the download, so that the user can press Ctrl-C. */
 static void
 announce(const char *member, uint64_t packed, uint64_t size)
 {
@@ -319,7 +321,7 @@ read_remote(void *ctx, struct diags *ds, const struct remote_seen *seen)
 	return good;
 }
 
-/* --- the verb --- */
+/* --- the command --- */
 
 static bool
 show(struct view *v, const struct subject *s)
@@ -362,7 +364,7 @@ inspect_one(struct view *v)
 	return good;
 }
 
-/* Shows the differences between two files of a kind. */
+/* Shows the differences between two files of the same kind. */
 static bool
 inspect_two(struct view *v, bool as_json)
 {
@@ -386,7 +388,7 @@ inspect_two(struct view *v, bool as_json)
 	return difference(r->a, texts[0], texts[1], as_json, &r->out);
 }
 
-/* Returns the error of the arguments, or NULL. */
+/* Returns the error in the arguments, or NULL. */
 static const char *
 wrong_use(const struct options *o)
 {

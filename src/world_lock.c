@@ -1,4 +1,4 @@
-/* stackbuild lock: pins a stack in a file next to its recipe. */
+/* stackbuild lock: pin a stack in a file next to its recipe. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ again(struct locking *l)
 			    world_recipe(l->r->a, l->r->o, l->recipe->cell));
 }
 
-/* lock --check */
+/* Runs `lock --check`. */
 static void
 check_lock(struct locking *l)
 {
@@ -23,7 +23,7 @@ check_lock(struct locking *l)
 			   l->old->packages.n, l->old->sources.n);
 }
 
-/* lock --why NAME */
+/* Runs `lock --why NAME`. */
 static void
 explain_package(struct locking *l)
 {
@@ -130,10 +130,7 @@ step_of(const struct plan *p, const struct lock_change *c)
 	return NULL;
 }
 
-/*
- * Prints the number of steps of the chain that rebuild, and their time, if the first of these
- * changes.
- */
+/* Prints how many steps rebuild after a change of this step, and their time. */
 static void
 print_cost(struct locking *l, const struct lock_changes *changes)
 {
@@ -178,7 +175,7 @@ print_changes(struct locking *l, const struct lock_changes *changes)
 		print_cost(l, changes);
 }
 
-/* A lock that was edited or merged: its versions stay where they fit, nothing else of it does. */
+/* Returns an edited or merged lock, of which only the versions are preferred. */
 static const struct source *
 edited_lock(struct locking *l)
 {
@@ -200,7 +197,7 @@ lock_cell(struct locking *l)
 	bool changed = true;
 
 	diags_init(&ignored, l->r->a);
-	/* One that cannot be read is replaced. */
+	/* Replaces a lock that cannot be read. */
 	lock_beside(l->r->a, &ignored, l->recipe, again(l), false, &l->old);
 	l->how.preferences = l->old ? l->old->src : edited_lock(l);
 	if (!make_lock(l, &new))
@@ -314,7 +311,7 @@ verb_lock(struct run *r)
 	return r->ds.errors ? EXIT_DIAGNOSED : EXIT_DONE;
 }
 
-/* --- the lock of a recipe that `upgrade` changes --- */
+/* --- the lock of a recipe changed by `upgrade` --- */
 
 bool
 world_lock_changed(struct run *r, const struct recipe *changed, bool write)

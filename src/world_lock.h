@@ -5,28 +5,28 @@
 #include "uv/uv.h"
 #include "world.h"
 
-/* One cell of a recipe while it is locked: shared by the parts of `stackbuild lock`. */
+/* The state of locking a cell, shared by the parts of `stackbuild lock`. */
 struct locking {
 	struct run *r;
 	const struct recipe *recipe;
 	const struct stack *stack;
 	const char *path;
 	const struct lock *old; /* NULL if there is none, or it cannot be read */
-	struct uv *uv;          /* version NULL: it was not looked for yet */
+	struct uv *uv;          /* version NULL: not searched yet */
 	struct uv_how how;
-	const char *stand_in; /* index of torch that is replaced by the default one; or NULL */
+	const char *stand_in; /* index of torch that the default one replaces; or NULL */
 };
 
-/* Adds the texts of the secrets that indexes of a recipe name: lines of a netrc.  errors SB0504, false */
+/* Adds the secrets of a recipe's indexes: lines of a netrc file.  errors SB0504, false */
 bool world_index_secrets(struct run *r, const struct recipe *of, struct names *texts);
 
 /* Returns true if a text has a name as a separate word. */
 bool lock_mentions(const char *text, const char *name);
 
-/* Returns why a stack cannot be locked, and where, or NULL. */
+/* Returns why a stack cannot be locked, with its place; or NULL. */
 const char *lock_obstacle(struct arena *a, const struct stack *s, struct span *at);
 
-/* Returns the request of a stack; with l->stand_in, torch comes from the default index. */
+/* Returns the lock request of a stack; with l->stand_in, torch comes from the default index. */
 struct lock_request *lock_asks(struct locking *l, const struct stack *s);
 
 /*
@@ -44,15 +44,16 @@ void lock_try_helps(struct locking *l, struct diag *since);
  */
 void lock_conflict(struct locking *l, const struct lock_request *q, const struct uv_answer *answer);
 
-/* Returns the package that has no wheel for this stack, of a conflict with that cause; or NULL. */
+/* Returns the package without a wheel for this stack if it causes the conflict; or NULL. */
 const char *lock_needs_build(struct arena *a, const struct uv_answer *answer);
 
-/* Adds to a conflict the changes of the recipe that were tried, and the first one with which it locks. */
+/* Adds the tried changes of the recipe to a conflict, and the first one with which the stack
+ * locks. */
 void lock_suggest(struct locking *l, struct diag *d, const struct lock_request *q,
 		  const char *explanation);
 
 /*
- * As uv_resolve, without the packages that have no wheel.
+ * Resolves like uv_resolve, but drops packages that have no wheel.
  *
  *   out  left_out: their names, normalised; q no longer has them
  */

@@ -1,4 +1,5 @@
-/* A stack whose packages exclude each other: what uv says about it, in the words of the recipe. */
+/* Reports a stack whose packages exclude each other: uv's explanation, with the names of the
+ * recipe. */
 #include <string.h>
 
 #include "base/str.h"
@@ -18,7 +19,7 @@ lock_mentions(const char *text, const char *name)
 	return false;
 }
 
-/* The requirements and extensions of the recipe that the explanation names, each name once. */
+/* The recipe's requirements and extensions in the explanation, each name once. */
 struct named LIST(struct lock_want);
 
 static struct named
@@ -47,8 +48,8 @@ named_in(struct locking *l, const struct lock_request *q, const char *explanatio
 }
 
 /*
- * Adds uv's explanation as a line for each step: "Because A and B, we can conclude that C. And because
- * D, we can conclude that E."  The stack has its name in our texts.
+ * Adds uv's explanation as a line for each step: "Because A and B, we can conclude that C. And
+ * because D, we can conclude that E." uv's name for the stack becomes the recipe's.
  */
 static void
 explain(struct arena *a, struct diag *d, const char *explanation)

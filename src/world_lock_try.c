@@ -1,4 +1,4 @@
-/* Changes of a recipe whose stack does not lock, and what uv says about each. */
+/* Tries changes of a recipe whose stack does not lock, with uv. */
 #include <string.h>
 #include <time.h>
 
@@ -11,7 +11,8 @@
 
 enum { TRIES = 10 };
 
-/* uv's hint: "Wheels are required for `pyairports` because building from source is disabled ..." */
+/* Returns the package in uv's hint: "Wheels are required for `pyairports` because building from
+ * source is disabled ..." */
 const char *
 lock_needs_build(struct arena *a, const struct uv_answer *answer)
 {
@@ -22,7 +23,7 @@ lock_needs_build(struct arena *a, const struct uv_answer *answer)
 	return name_normalize(a, arena_copy(a, name + 1, strcspn(name + 1, "`")));
 }
 
-/* "torch 2.4.0 with --allow-build pyairports": packages without a wheel. */
+/* Returns "torch 2.4.0 with --allow-build pyairports" for packages without a wheel. */
 static const char *
 with_builds(struct arena *a, const char *what, const struct names *left_out)
 {
@@ -34,7 +35,7 @@ with_builds(struct arena *a, const char *what, const struct names *left_out)
 	return buf_text(&b);
 }
 
-/* Packages without a wheel that are left out, one a resolution. */
+/* Maximum number of dropped packages without a wheel; each one takes a resolution. */
 enum { LEFT_OUT_MAX = 10 };
 
 enum uv_end
@@ -54,7 +55,7 @@ lock_resolve_wheels(struct locking *l, struct diags *ds, struct lock_request *q,
 
 /* --- the stack after a change --- */
 
-/* A recipe_open that returns the files as a fix left them. */
+/* A recipe_open that returns the files after a fix. */
 static const struct source *
 open_fixed(void *ctx, struct arena *a, struct diags *ds, const char *path, struct span at)
 {
@@ -70,7 +71,8 @@ open_fixed(void *ctx, struct arena *a, struct diags *ds, const char *path, struc
 	return fs_read(a, ds, path, FS_READ_MAX, at);
 }
 
-/* The stack of the cell after a change: of a value (set), or of files (fixed).  NULL after errors. */
+/* Returns the stack of the cell after a change of a value (set) or of files (fixed); NULL after
+ * errors. */
 static const struct stack *
 changed_stack(struct locking *l, const char *set, struct fix_files *fixed)
 {
@@ -81,7 +83,7 @@ changed_stack(struct locking *l, const char *set, struct fix_files *fixed)
 
 	diags_init(&own, r.a);
 	o.cell = l->recipe->cell;
-	o.sets.cap = o.sets.n; /* a copy: the list of the command line stays */
+	o.sets.cap = o.sets.n; /* forces a copy, so that the command line's list stays */
 	if (set)
 		list_push(r.a, &o.sets, set);
 	r.o = &o;
@@ -102,7 +104,7 @@ resolve_fixed(struct locking *l, struct fix_files *fixed, const struct uv_how *h
 		   UV_FAILED;
 }
 
-/* --- the tries of a conflict that uv found --- */
+/* --- tries for a conflict that uv found --- */
 
 /*
  * Returns true if the explanation has a specifier of a package ("torch==2.13.0") that one version
@@ -129,14 +131,14 @@ is_asked_for(struct arena *a, const char *text, const char *name, const struct v
 	return false;
 }
 
-/* A change of the recipe that may make the stack one that locks. */
+/* A change of the recipe with which the stack may lock. */
 struct
 try {
 	const char *what;        /* "torch 2.13.0" */
 	const char *set;         /* "torch.version=2.13.0"; or NULL */
 	struct fix_files *files; /* the recipe with another version of an extension; or NULL */
-	bool torch;              /* uv selects the version of torch, */
-	const struct lock_want *other; /* and of this package; or NULL */
+	bool torch;              /* uv selects the version of torch */
+	const struct lock_want *other; /* uv selects the version of this package; or NULL */
 };
 struct tries LIST(struct try);
 
@@ -195,7 +197,7 @@ try_packages(struct locking *l, const struct lock_request *q, const char *explan
 	}
 }
 
-/* Adds other versions of the extensions that the recipe leaves open: `- mamba-ssm`. */
+/* Adds other versions of unpinned extensions: `- mamba-ssm`. */
 static void
 try_extensions(struct locking *l, struct tries *out)
 {
@@ -223,7 +225,8 @@ try_extensions(struct locking *l, struct tries *out)
 	}
 }
 
-/* A request in which uv selects the versions of torch and its companions, or of one package. */
+/* Returns a request that lets uv select the versions of torch and its companions, or of one
+ * package. */
 static const struct lock_request *
 opened(struct arena *a, const struct lock_request *q, bool torch, const char *key)
 {
@@ -265,7 +268,8 @@ selected(struct locking *l, const struct lock_request *q, const char *key, const
 	return NULL;
 }
 
-/* Returns the change that makes the stack lock: "torch 2.13.0 and alpha==1.2"; NULL: this try does not. */
+/* Returns the change that makes the stack lock: "torch 2.13.0 and alpha==1.2"; NULL: the stack
+ * still does not lock. */
 static const char *
 tried(struct locking *l, const struct lock_request *q, const struct try *t,
       const struct uv_how *how)
@@ -320,7 +324,7 @@ all_tries(struct locking *l, const struct lock_request *q, const char *explanati
 	return all;
 }
 
-/* Adds the help; with its edit, if the change is one of one value. */
+/* Adds the help, with an edit if it changes only one value. */
 static void
 add_found(struct locking *l, struct diag *d, const struct try *t, const char *found)
 {
@@ -365,7 +369,7 @@ lock_suggest(struct locking *l, struct diag *d, const struct lock_request *q,
 			  failed.n == 1 ? "try" : "tries");
 }
 
-/* --- the helps of other errors --- */
+/* --- tries of the helps of other errors --- */
 
 /* Tries one help; adds to its text whether the stack then locks.  Returns true if it does. */
 static bool
@@ -392,7 +396,7 @@ try_help(struct locking *l, struct note *help, const struct uv_how *how)
 	case UV_CONFLICT:
 		help->text = arena_printf(l->r->a, "%s (the stack does not lock then)", help->text);
 		return false;
-	default: return false; /* it has other errors, too */
+	default: return false; /* the stack has other errors, too */
 	}
 }
 
@@ -423,7 +427,7 @@ lock_try_helps(struct locking *l, struct diag *since)
 
 /* --- the index of torch --- */
 
-/* "torch==2.2.2+cu121" as "torch==2.2.2" */
+/* Returns "torch==2.2.2" for "torch==2.2.2+cu121". */
 static const char *
 without_local(struct arena *a, const char *requirement)
 {
@@ -452,7 +456,7 @@ lock_asks(struct locking *l, const struct stack *s)
 			w.index = NULL;
 			w.requirement = without_local(a, w.requirement);
 		}
-		/* The default build may be one for another CUDA. */
+		/* The default build may be for another CUDA. */
 		if (!v || !v->cuda_bindings || strcmp(w.requirement, v->cuda_bindings) != 0)
 			q->wants.at[n++] = w;
 	}

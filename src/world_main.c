@@ -1,6 +1,6 @@
 /*
- * stackbuild-world: the verbs with network and child processes.  stackbuild becomes
- * this program by exec, with the same argv; users do not call it.
+ * stackbuild-world: the verbs with network and child processes. stackbuild starts it by exec with
+ * the same argv; users do not call it.
  */
 #include "base/proc.h"
 #include "fetch/fetch.h"

@@ -1,4 +1,4 @@
-/* stackbuild mirror: brings what the locks of a recipe name into a directory. */
+/* stackbuild mirror: download the files in the locks of a recipe to a directory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

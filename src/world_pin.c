@@ -1,4 +1,4 @@
-/* Pins of a lock other than packages: base images, git sources, files by URL. */
+/* Pins the parts of a lock other than packages: base images, git sources, files by URL. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "lock/lock.h"
 #include "world.h"
 
-#define FILE_MAX ((size_t)8 << 30) /* bytes of a file by URL */
+#define FILE_MAX ((size_t)8 << 30) /* maximum bytes of a file by URL */
 
-/* A lock that is being made. */
+/* The state of making a lock. */
 struct pinning {
 	struct run *r;
 	const struct stack *s;
@@ -29,8 +29,8 @@ may_lack(const struct pinning *p, const char *what)
 }
 
 /*
- * Reports a part that cannot be pinned, and why: a text, or the first of `found`; kind: for
- * --unpinned, or NULL.  False.
+ * Reports a part that cannot be pinned, with the reason: a text, or the first of `found`. kind: for
+ * --unpinned, or NULL. Returns false.
  */
 static bool
 unreachable(struct pinning *p, struct span at, const char *what, const char *name, const char *kind,
@@ -51,7 +51,7 @@ unreachable(struct pinning *p, struct span at, const char *what, const char *nam
 
 /* --- images --- */
 
-/* Returns the digest of the image for a platform, of a manifest that is an index, or NULL. */
+/* Returns the digest of a platform's image in an index of manifests, or NULL. */
 static const char *
 digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
 {
@@ -70,14 +70,14 @@ digest_for(struct arena *a, const struct oci_manifest *m, const char *platform)
 		    !strcmp(arena_printf(a, "%s/%s", os, arch), platform))
 			digest = found;
 	}
-	/* A manifest of one image has no list. */
+	/* The manifest of a single image has no list. */
 	if (root && !json_object_get(root, "manifests"))
 		digest = m->digest;
 	json_decref(root);
 	return digest;
 }
 
-/* digest: of the index that is pinned already; NULL: the one that the tag names now */
+/* Pins an image. digest: the pinned one of the index; NULL: the current one of the tag. */
 static bool
 ask_registry(struct pinning *p, const struct choice *base, const char *digest,
 	     struct lock_image *out)
@@ -106,7 +106,7 @@ ask_registry(struct pinning *p, const struct choice *base, const char *digest,
 			   arena_printf(a, "it has no image for %s", p->s->platform), NULL);
 }
 
-/* Whether an old lock is one for the platform of the stack. */
+/* Returns whether an old lock is for the platform of the stack. */
 static bool
 same_platform(const struct pinning *p)
 {

@@ -1,4 +1,4 @@
-/* stackbuild publish: pushes the image of build to registries, with the proof of verify. */
+/* stackbuild publish: push the image of `build` to registries, with the proof of `verify`. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ plan_cell(void *ctx, struct arena *a, struct diags *ds, const struct recipe *cel
 	return pipeline_plan(r, a, ds, cell, NULL);
 }
 
-/* [ENVIRONMENT/]NAME[:TAG]; a name is not an id (im-...). */
+/* Returns whether a text is [ENVIRONMENT/]NAME[:TAG]; an id (im-...) is not a name. */
 static bool
 is_modal_name(const char *text)
 {
@@ -68,7 +68,7 @@ to_modal(struct run *r, const struct recipes *rs, const struct engine *e,
 	return true;
 }
 
-/* proof.json of a directory; an unreadable one counts as missing. */
+/* Reads proof.json of a directory; an unreadable one counts as missing. */
 static struct publish_proof
 read_proof(struct run *r, const struct plan *plan, const char *out)
 {

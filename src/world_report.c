@@ -1,4 +1,4 @@
-/* stackbuild report: one page on a recipe, with the results of the other commands. */
+/* stackbuild report: write a page about a recipe, with the results of the other commands. */
 #include <jansson.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ read_file(struct run *r, const char *dir, const char *name)
 	return fs_read_quiet(r->a, fs_join(r->a, dir, name), FILE_MAX);
 }
 
-/* p: the cell's plan, for the checks that a proof lacks; or NULL */
+/* Adds the proof; p: the cell's plan, for checks missing in the proof; or NULL */
 static void
 read_records(struct run *r, const struct plan *p, struct report_files *f)
 {
@@ -32,7 +32,7 @@ read_records(struct run *r, const struct plan *p, struct report_files *f)
 		f->proof = proof;
 }
 
-/* inspect.json: the output of `inspect IMAGE --json`. */
+/* Adds inspect.json, the output of `inspect IMAGE --json`. */
 static void
 read_layers(struct run *r, struct report_files *f)
 {
@@ -94,7 +94,7 @@ dir_of(struct run *r, const struct recipes *rs, const char *dir, size_t i)
 	return rs->matrix ? fs_join(r->a, dir, rs->at[i]->cell) : dir;
 }
 
-/* Describes the first cell with a problem, else the first one. */
+/* Describes the first cell with a problem, otherwise the first cell. */
 static void
 choose_cell(struct report *page)
 {

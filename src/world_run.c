@@ -1,4 +1,4 @@
-/* stackbuild run: a command, and whether it used the GPU. */
+/* stackbuild run: run a command and check that it uses the GPU. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 enum { EXIT_NOT_KNOWN = 3, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 enum { HELD_MAX = 64 * 1024 };
 
-/* One run, as the callbacks see it. */
+/* The state of a run, for the callbacks. */
 struct session {
 	struct run *r;
 	struct watch *watch;
 	struct pace *pace;       /* NULL: neither a limit nor a price */
-	struct diagnosis *d;     /* of --debug; else NULL */
-	struct buf held[2];      /* the line of each stream that has not ended */
+	struct diagnosis *d;     /* for --debug; otherwise NULL */
+	struct buf held[2];      /* the unfinished line of each stream */
 	const char *trace, *out; /* the hook's directory; directory of traces and similar files */
 };
 
@@ -51,7 +51,7 @@ diagnose_bytes(struct diagnosis *d, const char *p, size_t n)
 	}
 }
 
-/* Gives whole lines to the diagnosis: the two streams must not mix within a line. */
+/* Passes whole lines to the diagnosis, so that the two streams do not mix within a line. */
 static void
 diagnose_stream(struct session *s, enum proc_stream from, const char *p, size_t n)
 {
@@ -67,7 +67,7 @@ diagnose_stream(struct session *s, enum proc_stream from, const char *p, size_t 
 	buf_add(held, p + whole, n - whole);
 }
 
-/* Warns at once, not at the end, so that a run that is too slow can be stopped. */
+/* Warns during the run, so that the user can stop one that is too slow. */
 static void
 warn_of_pace(struct session *s, double now_s)
 {
@@ -276,7 +276,8 @@ verb_run(struct run *r)
 		return EXIT_DIAGNOSED;
 	spec.tee = r->o->debug || r->o->limit_hours;
 	if (spec.tee && isatty(1))
-		list_push(r->a, &env, "PYTHONUNBUFFERED=1"); /* else lines would wait in a block */
+		list_push(r->a, &env,
+			  "PYTHONUNBUFFERED=1"); /* otherwise, lines would wait in a buffer */
 	list_push(r->a, &env, NULL);
 	spec.argv = argv.at;
 	spec.env = env.at;
@@ -286,7 +287,7 @@ verb_run(struct run *r)
 			argv.at[0], strerror(end.error));
 		if (s.trace)
 			trace_said(r->a, &r->ds, s.trace,
-				   &s.held[0]); /* there is nothing but the directory */
+				   &s.held[0]); /* the trace directory has no other files */
 		r->command_ran = true;
 		return end.error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	}

@@ -1,4 +1,4 @@
-/* The verb `store`: wheels that were compiled once. */
+/* stackbuild store: manage stored wheels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "store/store.h"
 #include "verbs.h"
 
-/* Parses "30" or "1.5"; false: not a sensible number. */
+/* Parses "30" or "1.5"; false: not a valid number. */
 static bool
 number(const char *text, double *value)
 {

@@ -1,4 +1,4 @@
-/* stackbuild verify: tests an image or an environment. */
+/* stackbuild verify: test an image or an environment. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ bad_usage(const struct options *o, double *timeout_s)
 	return NULL;
 }
 
-/* Returns true for the environment of --engine venv instead of an image. */
+/* Returns true if --engine venv selects an environment instead of an image. */
 static bool
 on_this_host(const struct options *o)
 {
@@ -135,7 +135,7 @@ on_this_host(const struct options *o)
 	       (o->engine && !strcmp(o->engine, "venv") && !o->venv && is_recipe(o->args.at[0]));
 }
 
-/* p NULL: an image that brings its plan. */
+/* Verifies one image or environment; p NULL: an image that contains its plan. */
 static int
 verify_one(struct run *r, const struct plan *p, struct verify_options vo)
 {
@@ -187,7 +187,7 @@ verb_verify(struct run *r)
 		if (i && r->out.n)
 			buf_putc(&r->out, '\n');
 		one = verify_one(r, plans.at[i], vo);
-		/* A failure is worse than `not run`. */
+		/* Of two cells, a failure counts more than `not run`. */
 		if (status != EXIT_DIAGNOSED && one != EXIT_DONE)
 			status = one;
 	}

@@ -5,13 +5,13 @@
 #include "target.h"
 
 /*
- * A definition file for Apptainer (and SingularityCE): the chain of a plan as one %post.  Helpers are
- * copied by %files, which comes before it.  Nothing is mounted while %post runs: caches are off, and
- * secrets do not exist.
+ * Writes a definition file for Apptainer (and SingularityCE): the chain of a plan as one %post.
+ * %files copies the helpers before that. %post has no mounts, and therefore no caches and no
+ * secrets.
  *
  * Source: Apptainer 1.4's documentation of definition files, and its parser
  * (pkg/build/types/parser/deffile.go, internal/pkg/build/args/reader.go): a line whose first word
- * starts with % begins a section, wherever it stands; {{NAME}} is replaced by a build argument.
+ * starts with % begins a section, wherever it is; {{NAME}} is replaced by a build argument.
  */
 enum { WIDTH = 100 };
 
@@ -75,7 +75,7 @@ shell_of(const struct target *t, const struct step *s)
 	};
 }
 
-/* --- parts that a definition file cannot express --- */
+/* --- checks for parts that a definition file cannot express --- */
 
 static void
 refuse(struct target *t, struct span at, const char *what, const char *help)
@@ -128,8 +128,8 @@ lies_in(const char *file, const char *dir)
 }
 
 /*
- * Adds the application's files, each once.  What lies in a directory comes with it: cp would nest
- * the two.
+ * Adds the application's files, each once. A file in a copied directory is not listed again,
+ * because cp would nest the two.
  */
 static void
 add_app_files(struct target *t)
@@ -165,7 +165,7 @@ add_app_files(struct target *t)
 
 /* --- steps --- */
 
-/* Adds comment lines to the commands; text: one of the plan's own, without values of the recipe. */
+/* Adds comment lines to the commands; text: a fixed text without values of the recipe. */
 static void
 comment(struct buf *b, const char *text)
 {
@@ -209,7 +209,7 @@ add_operation(struct target *t, const struct step *s, const struct operation *op
 	const char *path, *helper;
 
 	if (op->kind == OP_PROBE) {
-		/* It runs at the end of a build, and by `apptainer test`. */
+		/* Apptainer runs %test at the end of a build, and for `apptainer test`. */
 		shell_command(&sh, operation_commands(t->a, op).at, &probe);
 		scope_code(t->top, "probe", buf_text(&probe));
 	} else if (op->kind != OP_FILE) {
@@ -261,7 +261,7 @@ add_step(struct target *t, const struct step *s)
 	scope_code(out, "commands", checked(t, buf_text(&b), s->at));
 }
 
-/* --- the rest --- */
+/* --- the other sections --- */
 
 static void
 head(struct target *t, const char *image, const char *file)
@@ -286,7 +286,7 @@ head(struct target *t, const char *image, const char *file)
 		target_lines(t->top, "notes",
 			     "Copy the application's files, which the recipe names, to app/ in "
 			     "this directory.");
-	/* Apptainer takes a tag or a digest. */
+	/* Apptainer accepts a tag or a digest, not both. */
 	scope_text(t->top, "base",
 		   s->image.tag && s->image.digest ?
 			   arena_printf(t->a, "%s@%s", s->image.repository, s->image.digest) :

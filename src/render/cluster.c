@@ -5,8 +5,8 @@
 #include "target.h"
 
 /*
- * A matrix for schedulers that exist: a job for each wheel that several cells need, then a job for
- * each cell.  Cells with the same wheels are a group: they wait for the same jobs.
+ * Writes a matrix as jobs of a scheduler: one for each wheel that several cells need, then one for
+ * each cell. Cells with the same wheels are a group: they wait for the same jobs.
  */
 
 static const struct span nowhere;
@@ -63,7 +63,7 @@ const struct shape cluster_shape[] = {
 	{ 0 },
 };
 
-/* Kubernetes takes `$(` in an argument for a variable. */
+/* Escapes `$(`, which begins a variable in an argument of Kubernetes. */
 static void
 check_dollar(struct target *t, const char *text)
 {
@@ -79,7 +79,7 @@ number(struct arena *a, size_t n)
 	return arena_printf(a, "%zu", n);
 }
 
-/* Adds the wheels with a job of their own, as the schedule of `build` has them. */
+/* Adds the wheels that have a separate job, as in the schedule of `build`. */
 static void
 add_wheels(struct target *t, const struct schedule *s, size_t *no)
 {
@@ -133,10 +133,7 @@ add_groups(struct target *t, const struct schedule *s, const size_t *no)
 	}
 }
 
-/*
- * Returns a name as Kubernetes takes it: lower case, digits and -, short enough for what is added
- * to it.
- */
+/* Returns a valid name for Kubernetes: lower case, digits and -, with room for a suffix. */
 static const char *
 object_name(struct arena *a, const char *stack)
 {
@@ -166,7 +163,7 @@ add_job(struct target *t, const char *name, const char *part, size_t no, const c
 		scope_text(item, "step", arena_printf(t->a, "--wheel=%s", step), nowhere);
 }
 
-/* $(REGISTRY) is a variable of the container. */
+/* Returns a reference that contains $(REGISTRY), a variable of the container. */
 static void
 add_jobs(struct target *t, const struct schedule *s, const char *stack)
 {

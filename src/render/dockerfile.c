@@ -42,8 +42,8 @@ static const struct span nowhere;
 /* --- the comments at the top: contents, and the build command --- */
 
 /*
- * Returns a name that every engine takes for an image: lower case, and a cell of a matrix as its
- * tag, of letters, digits and ._- and at most 128 long.
+ * Returns an image name that every engine accepts: lower case; the tag is the cell of a matrix, at
+ * most 128 letters, digits and ._-.
  */
 const char *
 docker_image_tag(struct arena *a, const struct recipe *r)
@@ -60,8 +60,8 @@ docker_image_tag(struct arena *a, const struct recipe *r)
 }
 
 /*
- * "docker build -t x ... CONTEXT": dockerfile NULL: that of the context, the directory of the
- * helpers; app: the directory that app: copies from.
+ * Returns "docker build -t x ... CONTEXT". dockerfile NULL: the one in the context, the directory
+ * of the helpers; app: the directory from which `app` copies.
  */
 static const char *
 build_command(struct target *t, const char *dockerfile, const char *app, const char *context)
@@ -138,9 +138,9 @@ head(struct target *t)
 /* --- the file --- */
 
 /*
- * Returns the instructions, as engines number them: BuildKit those that make a layer, "[stage
- * i/n]", and FROM where it is an image (not where it is an earlier stage or scratch); buildah all
- * of them, "STEP i/n".
+ * Returns the instructions with the engines' numbers. BuildKit numbers those that make a layer,
+ * "[stage i/n]", and FROM of an image (not of an earlier stage or scratch); buildah numbers all of
+ * them, "STEP i/n".
  */
 struct instructions
 docker_instructions(const struct target *t, const char *text, const struct template_marks *marks)

@@ -21,7 +21,7 @@ struct docker {
 /* Adds all stages. */
 void docker_stages(struct docker *d);
 
-/* The part of an extension that a stage does; of other steps, it does everything. */
+/* The parts of an extension's step in a stage; other steps are in one stage. */
 enum { DOCKER_FETCH = 1, DOCKER_COMPILE = 2, DOCKER_INPUT = 4, DOCKER_INSTALL = 8 };
 
 /* The names that templates/Dockerfile may use for a step. */
@@ -30,8 +30,8 @@ extern const struct shape docker_step_shape[];
 void docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigned parts);
 
 /*
- * Returns the arguments of COPY: flags ("--from=x ", or ""), a source and the target; a list in
- * brackets if they come from the user, or have special characters.
+ * Returns the arguments of COPY: flags ("--from=x ", or ""), a source and the target; in JSON form
+ * if they come from the user or have special characters.
  */
 const char *docker_copy(struct target *t, const char *flags, const char *from, const char *to,
 			struct span at);

@@ -4,8 +4,8 @@
 #include "dockerfile.h"
 
 /*
- * A plan as stages.  The trunk is the chain without extensions; it is cut where an
- * extension starts, so that later steps do not recompile it:
+ * Writes a plan as stages. The trunk is the chain without extensions; a stage ends where an
+ * extension starts, so that changes of later steps do not recompile it:
  *
  *     stack: base, apt, python, torch, build-deps
  *       ext-NAME: compiles one extension     wheel-NAME: FROM scratch, its wheel alone
@@ -13,15 +13,15 @@
  *     runtime: the packages of final, on a base without compilers (if the recipe has one)
  *
  * For `build` (render.h), the source of a compiled extension has its own stage, src-NAME, from
- * which ext-NAME starts; inputs-NAME reads its inputs. buildah 1.28 builds everything before the
- * requested stage: therefore all inputs come before any compile.
+ * which ext-NAME starts; inputs-NAME reads its inputs. buildah 1.28 builds all stages before the
+ * requested one; therefore, all inputs precede the first compile.
  */
 
 static const struct span nowhere;
 
 /*
- * Returns whether an extension is compiled: not if it is a wheel by URL, or one that is at hand
- * (file).
+ * Returns whether the build compiles an extension: false for a wheel by URL, or a wheel in the
+ * context (file).
  */
 static bool
 compiles(const struct step *s, const struct render_build *build, const char **file)
@@ -33,7 +33,7 @@ compiles(const struct step *s, const struct render_build *build, const char **fi
 	return step_operation(s, OP_COMPILE) && !*file;
 }
 
-/* Begins a stage; base: the step of FROM, or NULL. */
+/* Starts a stage; base: the step of FROM, or NULL. */
 static struct scope *
 begin(struct target *t, const char *name, const char *from, const struct step *base,
       const char *heading)
@@ -220,9 +220,9 @@ result(struct docker *d, struct scope *out)
 	target_pair(out, "labels", "stackbuild.recipe", r->digest, nowhere);
 }
 
-/* --- the stage without compilers --- */
+/* --- the stage without compilers: runtime --- */
 
-/* Copies the installed stack of final, installs system packages, and runs the probe again. */
+/* Copies the stack from the final stage, installs system packages, and repeats the check. */
 static void
 runtime_stage(struct docker *d)
 {
@@ -272,8 +272,8 @@ in_trunk(const struct step *s)
 }
 
 /*
- * Per step the number of trunk steps that its result depends on, itself included:
- * where an extension's own stage starts.
+ * Returns for each step how many trunk steps its result depends on, including itself: an
+ * extension's own stage starts after them.
  */
 static size_t *
 depths(struct arena *a, const struct plan *p)

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "dockerfile.h"
 
-/* Operations as instructions: helpers are COPYed, everything else is RUN. */
+/* Writes operations as instructions: COPY for helpers, RUN for everything else. */
 
 enum { WIDTH = 100 };
 
@@ -42,7 +42,7 @@ shell_of(const struct docker *d, const struct step *s)
 		.places = { .src = arena_printf(d->t->a, "/src/%s", s->id),
 			    .wheels = "/wheels",
 			    .share = DOCKER_SHARE,
-			    /* PATH contains the environment from the next step on. */
+			    /* Later steps have the environment in PATH. */
 			    .python = s->kind == STEP_PYTHON ? DOCKER_VENV "/bin/python" : "python",
 			    .venv = DOCKER_VENV,
 			    .prefix = DOCKER_PREFIX,
@@ -88,13 +88,13 @@ docker_copy(struct target *t, const char *flags, const char *from, const char *t
 
 /* --- RUN --- */
 
-/* One RUN while it is put together. */
+/* A RUN instruction under construction. */
 struct run {
 	struct scope *part;  /* NULL: nothing yet */
 	struct names mounts; /* texts of --mount */
 	/*
-	 * The locked mount comes last: buildah 1.28 and podman 4.3 release only the lock of a RUN's
-	 * last cache mount, and wait forever for another one (buildah#4342).
+	 * A locked mount must be the last one: buildah 1.28 and podman 4.3 release only the lock of
+	 * a RUN's last cache mount, and wait forever for any other (buildah#4342).
 	 */
 	struct names locked;
 	struct buf text;
@@ -110,7 +110,7 @@ add_mount(struct docker *d, struct run *r, const struct mount *m)
 	if (m->kind == MOUNT_CACHE)
 		text = arena_printf(d->t->a, "type=cache,id=%s,target=%s%s", m->id, m->target,
 				    m->locked ? ",sharing=locked" : "");
-	/* No engine reports a missing secret: the file does not exist. */
+	/* The command checks the file, because no engine reports a missing secret. */
 	else if (!names_have(&r->mounts, text))
 		buf_printf(&r->text, "%stest -r %s", r->text.n ? AND : "", m->target);
 	names_once(d->t->a, m->locked ? &r->locked : &r->mounts, text);
@@ -120,7 +120,7 @@ static void
 add_command(struct docker *d, const struct step *s, const struct command *c, struct run *r)
 {
 	const struct shell sh = shell_of(d, s);
-	const char *and; /* before the next command */
+	const char *and; /* the text before the next command */
 
 	for (size_t i = 0; i < c->mounts.n; i++) {
 		add_mount(d, r, &c->mounts.at[i]);
@@ -175,7 +175,7 @@ begin_run(struct docker *d, const struct step *s, struct scope *out, struct run 
 		*r = (struct run){
 			.part = scope_item(out, "parts"),
 			.text = BUF(d->t->a),
-			/* An application's commands run in its directory, the WORKDIR. */
+			/* The application's commands run in WORKDIR, its directory. */
 			.cwd = s->kind == STEP_APP ? "{app}" : NULL,
 		};
 }
@@ -198,8 +198,8 @@ write_text(struct docker *d, const struct step *s, const struct operation *op, s
 }
 
 /*
- * Returns the files from the i-th operation on: those inline one by one, helpers in one COPY.  The
- * last.
+ * Adds the files from the i-th operation on: inline files one by one, helpers in one COPY. Returns
+ * the index of the last one.
  */
 static size_t
 add_files(struct docker *d, const struct step *s, const struct operations *all, size_t i,
@@ -242,10 +242,10 @@ add_operation(struct docker *d, const struct step *s, const struct operation *op
 	for (size_t i = 0; i < all.n; i++) {
 		begin_run(d, s, out, r);
 		/*
-		 * The command that installs a wheel names the step's key. buildah 1.28 and podman
-		 * 4.3 find a cached RUN by its text only, and ignore the contents of mounted
-		 * stages: without the key, an image would keep an older wheel, for other GPUs or
-		 * from another commit.
+		 * The command that installs a wheel contains the step's key. buildah 1.28 and
+		 * podman 4.3 look up a cached RUN by its text only and ignore the contents of
+		 * mounted stages. Without the key, an image would keep an older wheel for other
+		 * GPUs or from another commit.
 		 */
 		if (op->kind == OP_WHEEL) {
 			list_push(d->t->a, &all.at[i].env,
@@ -261,7 +261,7 @@ add_operation(struct docker *d, const struct step *s, const struct operation *op
 		end_run(d, r);
 }
 
-/* Reads the inputs of the wheel where it will be compiled: stage inputs-NAME. */
+/* Reads the inputs of the wheel in its compile environment, for the stage inputs-NAME. */
 static void
 read_inputs(struct docker *d, const struct step *s, struct scope *out)
 {
@@ -344,7 +344,7 @@ docker_step(struct docker *d, struct scope *stage, const struct step *s, unsigne
 	struct scope *out = scope_item(stage, "steps");
 	struct docker own = *d;
 
-	/* Files of a stage next to the trunk are in no other stage. */
+	/* Other stages do not have the files of a stage beside the trunk. */
 	if (parts != DOCKER_INSTALL) {
 		own.texts = MAP(d->t->a);
 		d = &own;

@@ -11,8 +11,8 @@
 #include "render.h"
 
 /*
- * stackbuild.json records the rendered files of a directory, and their recipe.  The YAML reader reads it,
- * since JSON is YAML; a manifest that is not valid counts as empty.
+ * stackbuild.json records the rendered files of a directory, and their recipe. The YAML reader
+ * reads it, because JSON is YAML; an invalid manifest counts as empty.
  */
 #define MANIFEST "stackbuild.json"
 
@@ -59,7 +59,7 @@ digest_of(struct arena *a, const char *text, size_t n)
 	return arena_printf(a, "sha256:%s", sha256_hex(a, text, n));
 }
 
-/* NULL: the file may be written.  Else why not. */
+/* Returns why the file must not be written, or NULL. */
 static const char *
 why_kept(struct arena *a, const char *path, const struct rendered *f, const char *digest,
 	 bool has_manifest)
@@ -126,7 +126,7 @@ render_may_write(struct arena *a, struct diags *ds, const char *dir, const char 
 
 /* --- writing it --- */
 
-/* Writes those of this call, then those that are there from earlier ones. */
+/* Writes the recipes of this call, then those of earlier calls that still exist. */
 static void
 cells_json(struct arena *a, struct json *j, const struct render_input *in, const char *dir)
 {
@@ -150,7 +150,7 @@ cells_json(struct arena *a, struct json *j, const struct render_input *in, const
 	}
 }
 
-/* Writes the files of this call, then existing files of earlier calls. */
+/* Writes the files of this call, then those of earlier calls that still exist. */
 static void
 files_json(struct arena *a, struct json *j, const struct rendereds *files, const char *dir)
 {

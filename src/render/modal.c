@@ -7,9 +7,9 @@
 #include "base/str.h"
 
 /*
- * An app file for Modal: the chain of a plan as one image, layer by layer, a smoke
- * test, and the recipe's own function.  The output of the client for each call, and the
- * calls that Modal rejects, were tested with the clients in CHECKED.
+ * Writes an app file for Modal: the chain of a plan as one image, layer by layer, a smoke test, and
+ * the recipe's own function. The calls, also those that Modal rejects, were tested with the clients
+ * in CHECKED.
  */
 #define CHECKED_OLD "1.5.4"
 #define CHECKED_NEW "1.6.4"
@@ -54,7 +54,7 @@ static const struct span nowhere;
 
 /* --- names --- */
 
-/* At most 64 of [A-Za-z0-9._-]; a longer name ends with a digest. */
+/* Returns a name of at most 64 characters of [A-Za-z0-9._-]; a longer one ends with a digest. */
 static const char *
 app_name(const struct modal *m)
 {
@@ -97,7 +97,7 @@ add_check(struct modal *m, const char *text)
 	scope_item_text(m->t->top, "checklist", text, nowhere);
 }
 
-/* Adds a secret of the build: Modal gives it as a variable of the same name. */
+/* Adds a secret of the build: Modal passes it as a variable of the same name. */
 static void
 add_build_secret(struct modal *m, const char *name, bool netrc)
 {
@@ -168,7 +168,9 @@ add_notes(struct modal *m)
 
 /* --- the functions --- */
 
-enum { SMOKE_TIMEOUT_S = 900 }; /* it compiles one kernel, runs it and imports the modules */
+enum {
+	SMOKE_TIMEOUT_S = 900
+}; /* the smoke test compiles a kernel, runs it and imports the modules */
 
 static void
 number_option(struct py_call *c, const char *key, struct text n)
@@ -201,7 +203,7 @@ work_options(const struct recipe_modal *r, struct py_call *c)
 	py_list(c, "secrets", "[]", &secrets);
 }
 
-/* @app.function(...), for the smoke test or for the work. */
+/* Returns @app.function(...) for the smoke test or the recipe's own function. */
 static const char *
 decorator(struct modal *m, bool smoke)
 {

@@ -14,25 +14,25 @@ struct modal {
 	struct arena *a;
 	const struct stack *stack;
 	const struct recipe *recipe;
-	const struct recipe_modal *asked; /* the recipe's modal: section; empty if it has none */
+	const struct recipe_modal *asked; /* the recipe's `modal`; empty if it has none */
 	const char *builder;              /* "2025.06" */
 	const char *python;               /* series for add_python; NULL: the base image's own */
 	const char *entry;   /* "src/train.py" of the entry point "src/train.py::main"; or NULL */
-	bool copied;         /* app.copy copies it */
-	bool heavy;          /* extensions compile in a build function */
+	bool copied;         /* app.copy copies the entry point */
+	bool heavy;          /* extensions compile in a build function, for more resources */
 	struct texts gpus;   /* "A100-80GB:2", fallbacks in order; empty: no GPU */
-	const char *gpu_why; /* the reason for these, if the recipe does not set them; or NULL */
-	const char *list;    /* where layers go: "layers", or "app_layers" behind them */
-	const char *comment; /* of the step, for its next layer; or NULL */
-	size_t layers;       /* so far */
-	struct map written;  /* short files by path: their last text */
+	const char *gpu_why; /* the reason for the GPUs, if the recipe does not set them; or NULL */
+	const char *list;    /* the list for layers: "layers", or "app_layers" after them */
+	const char *comment; /* comment of the step for its next layer; or NULL */
+	size_t layers;       /* number of layers so far */
+	struct map written;  /* last text of each short file, by path */
 };
 
 extern const struct places modal_places;
 
 /*
  * Fills in gpus, and reports values that Modal rejects at the recipe's lines: SB0420 to SB0429;
- * SB0424: no GPU of Modal's runs the kernels, or this one does not.
+ * SB0424: the GPU, or every GPU of Modal, cannot run the kernels.
  */
 void modal_check(struct modal *m);
 
@@ -52,7 +52,7 @@ void modal_layer(struct modal *m, const char *why, const char *method, const str
 void modal_add_packages(struct modal *m, const struct step *s, const struct operation *op);
 /* Adds the layer of an extension: one pip call that fetches, compiles and installs it. */
 void modal_add_extension(struct modal *m, const struct step *s);
-/* Returns a command that reads secrets: Modal gives them as variables, the command reads files. */
+/* Returns a command with its secrets as files; Modal passes them as variables. */
 const char *modal_with_secrets(struct modal *m, const struct names *secrets, const char *command);
 /* Adds the argument `secrets` of a call; nothing if there are none. */
 void modal_secrets(const struct names *secrets, struct py_call *c);
@@ -60,7 +60,7 @@ void modal_secrets(const struct names *secrets, struct py_call *c);
 /* --- Python calls --- */
 
 /*
- * Adds a call, on one line if it fits, else with one argument in a line:
+ * A Python call, on one line if it fits, otherwise with each argument on its own line:
  *
  *     .pip_install(
  *         "torch==2.2.2",
@@ -68,9 +68,9 @@ void modal_secrets(const struct names *secrets, struct py_call *c);
  *     )
  */
 struct py_argument {
-	const char *flat;        /* on one line */
-	const char *start, *end; /* of a list or dict: "env={", "}" */
-	struct names parts;      /* its items; or the literals that make up a long text */
+	const char *flat;        /* the argument on one line */
+	const char *start, *end; /* brackets of a list or dict: "env={", "}" */
+	struct names parts;      /* its items; or the literals of a long text */
 };
 struct py_call {
 	struct arena *a;

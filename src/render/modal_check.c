@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "cuda/cuda.h"
 
-/* Returns where the recipe sets a value; its modal: section, or the file, if it does not. */
+/* Returns the place of a value in the recipe; without one, its `modal` section or the file. */
 static struct span
 place(const struct modal *m, struct span at)
 {
@@ -65,8 +65,8 @@ check_python(struct modal *m)
 }
 
 /*
- * Modal's builder unquotes ENV values on its own terms: it expands $ inside single
- * quotes, and its grammar has no place for a quote or backslash inside a value.
+ * Rejects values that ENV cannot contain: Modal's builder expands $ inside single quotes, and does
+ * not allow a quote or backslash in a value.
  */
 static void
 check_env(struct modal *m)
@@ -86,7 +86,7 @@ check_env(struct modal *m)
 	}
 }
 
-/* A build has no ssh key and cannot prompt for a password. */
+/* Rejects URLs that need an ssh key or a password, which a build does not have. */
 static void
 check_sources(struct modal *m)
 {
@@ -101,7 +101,7 @@ check_sources(struct modal *m)
 	}
 }
 
-/* Python's keywords, and the names of the app file. */
+/* Python's keywords and names in the app file, which a function cannot have. */
 static const char not_names[] =
 	" False None True and as assert async await break class continue def del elif else except "
 	"finally for from global if import in is lambda nonlocal not or pass raise return try "
@@ -120,13 +120,14 @@ check_entrypoint(struct modal *m)
 			  "give the function another name");
 }
 
-/* --- which GPU --- */
+/* --- selection of the GPU --- */
 
 enum covers { COVERS_NOT, COVERS_RUNS, COVERS_EXACT };
 
 /*
- * Code for x.y runs on x.z with z >= y; PTX for x.y on everything from x.y on. A name means its
- * worst GPU: for "B200+", Modal may provide a B300.
+ * Returns whether code runs on a GPU: code for x.y runs on x.z with z >= y, and PTX for x.y on x.y
+ * and newer. A name counts as the least compatible of its GPUs: for "B200+", Modal may provide a
+ * B300.
  */
 static enum covers
 covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
@@ -145,7 +146,7 @@ covers(const struct names *code, const char *ptx, const struct modal_gpu *g)
 	return worst;
 }
 
-/* Returns an extension that compiles for the stack's GPUs and no others, or NULL. */
+/* Returns an extension that compiles only for the stack's GPUs, or NULL. */
 static const struct stack_extension *
 compiled_for_these(const struct modal *m)
 {
@@ -199,7 +200,7 @@ judge_gpu(struct modal *m, const struct modal_gpu *g, struct span at)
 	}
 }
 
-/* Adds "a100-80gb:2" as Modal writes it. */
+/* Adds a GPU such as "a100-80gb:2" in Modal's spelling. */
 static void
 asked_gpu(struct modal *m, struct text asked)
 {
@@ -213,7 +214,7 @@ asked_gpu(struct modal *m, struct text asked)
 	list_push(m->a, &m->gpus, asked);
 }
 
-/* Selects the smallest of the stack's own GPUs, else the smallest that runs its code. */
+/* Selects the smallest of the stack's own GPUs, otherwise the smallest one that runs its code. */
 static void
 smallest_gpu(struct modal *m)
 {

@@ -5,7 +5,7 @@
 #include "base/fs.h"
 #include "base/str.h"
 
-/* Operations as layers of a Modal image: a call a layer. */
+/* Writes operations as layers of a Modal image, one call for each layer. */
 
 const struct shape modal_layer_shape[] = {
 	{ "comments", VALUE_LIST, "purpose of the layer, in lines", 0 },
@@ -13,7 +13,7 @@ const struct shape modal_layer_shape[] = {
 	{ 0 },
 };
 
-/* Everything is installed into the image's one Python: it has no environment. */
+/* The image has no virtual environment: its only Python gets all packages. */
 const struct places modal_places = {
 	.src = "/tmp/stackbuild/src",
 	.wheels = "/tmp/stackbuild/wheels",
@@ -80,7 +80,8 @@ add_commands(struct modal *m, const struct step *s, const struct operation *op)
 
 /* --- files --- */
 
-/* A short file is written by the app itself; a helper is copied, not mounted: later layers read it. */
+/* Adds a short file, which the app writes, or a helper, which is copied because later layers read
+ * it. */
 static void
 add_file(struct modal *m, const struct step *s, const struct operation *op)
 {
@@ -140,7 +141,7 @@ recipe_env_layer(struct modal *m)
 	for (size_t i = 0; i < env->n; i++)
 		list_push(m->a, &v,
 			  (struct variable){ env->at[i].name.s, env->at[i].value.s, true });
-	m->comment = NULL; /* of a step without layers */
+	m->comment = NULL; /* the step added no layers */
 	env_layer(m, "env: after all compiles, so that an edit recompiles nothing", &v);
 }
 
@@ -165,7 +166,7 @@ base_layers(struct modal *m)
 			      "PIP_BREAK_SYSTEM_PACKAGES", "1");
 }
 
-/* Returns whether a package was added only to bring a Python: add_python brings one. */
+/* Returns whether a package is only there for a Python, which add_python installs instead. */
 static bool
 is_for_python(const struct modal *m, const struct choice *package)
 {
@@ -199,7 +200,7 @@ add_app(struct modal *m, const char *why, const char *source, bool copy)
 			      copy ? ", copy=True" : ""));
 }
 
-/* The files are mounted when a container starts: an edit builds nothing. */
+/* Modal mounts the files when a container starts, so that an edit rebuilds nothing. */
 static void
 app_files(struct modal *m)
 {
@@ -212,7 +213,7 @@ app_files(struct modal *m)
 		add_app(m, copy->n ? NULL : why, m->entry, false);
 }
 
-/* --- all of them --- */
+/* --- all operations --- */
 
 static void
 add_operation(struct modal *m, const struct step *s, const struct operation *op)
@@ -239,11 +240,11 @@ add_operation(struct modal *m, const struct step *s, const struct operation *op)
 	case OP_LINKS:
 	case OP_SMOKE:
 	case OP_PROBE: add_commands(m, s, op); break;
-	default: break; /* of an extension, or not here: add_python, files that are mounted */
+	default: break; /* part of an extension's layer, or no layer: add_python, mounted files */
 	}
 }
 
-/* An extension is one pip call: of its files that needs nvcc-arch alone. */
+/* Adds an extension, which is one pip call; nvcc-arch is the only file that it needs. */
 static void
 extension_layers(struct modal *m, const struct step *s)
 {

@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 /*
- * Calls of pip as layers. pip_install contains them, except two kinds: with a secret the call is a
- * line of sh, which makes a file of it; `build: heavy` compiles in a function.
+ * Writes calls of pip as layers: calls of pip_install, with two exceptions. A call with a secret is
+ * a line of sh that writes the secret to a file, and `build: heavy` compiles in a function.
  */
 struct pip {
 	struct names requirements, secrets;
@@ -54,7 +54,7 @@ modal_secrets(const struct names *secrets, struct py_call *c)
 
 /* --- a call --- */
 
-/* Adds the layer of a call with a secret.  The secret of an index is a netrc. */
+/* Adds the layer of a call with a secret.  The secret of an index is a netrc file. */
 static void
 shell_layer(struct modal *m, const char *why, const struct pip *p, struct span at)
 {
@@ -125,7 +125,7 @@ modal_add_packages(struct modal *m, const struct step *s, const struct operation
 static const char *
 requirement(struct modal *m, const struct stack_extension *e)
 {
-	/* Returns the name in the recipe, unless its wheels have another name. */
+	/* Uses the name in the recipe, unless the wheels have another name. */
 	bool alias = strcmp(e->asked->key, e->name) != 0;
 	const char *name = alias ? e->name : e->asked->name.s;
 
@@ -141,8 +141,8 @@ requirement(struct modal *m, const struct stack_extension *e)
 }
 
 /*
- * Returns the variables of the compile.  The memory of an image build is unknown, so there are few
- * jobs.
+ * Returns the variables of the compile. The number of jobs is low, because the memory of an image
+ * build is unknown.
  */
 static struct variables
 compile_env(struct modal *m, const struct operation *op)
@@ -169,8 +169,8 @@ compile_env(struct modal *m, const struct operation *op)
 }
 
 /*
- * Returns an option with a digest of the variables: those of a layer may not count for Modal's
- * cache, only its commands do.
+ * Returns an option with a digest of the variables: Modal's cache may ignore a layer's variables,
+ * but not its commands.
  */
 static const char *
 log_option(struct modal *m, const struct step *s, const struct variables *env)
@@ -184,7 +184,7 @@ log_option(struct modal *m, const struct step *s, const struct variables *env)
 			    sha256_hex(m->a, buf_text(&b), b.n));
 }
 
-/* Adds a layer of the only kind that can request processors and memory. */
+/* Adds a layer that runs a function, the only kind that can request processors and memory. */
 static void
 heavy_layer(struct modal *m, const char *why, const struct pip *p)
 {
@@ -261,7 +261,7 @@ py_code(struct py_call *c, const char *key, const char *code)
 							     key ? "=" : "", code) });
 }
 
-/* Returns the length of the part of a text that fits `most` columns: at least one word. */
+/* Returns the length of the part of a text that fits into `most` columns: at least one word. */
 static size_t
 part(const char *text, size_t most)
 {
@@ -320,7 +320,7 @@ py_dict(struct py_call *c, const char *key, const struct variables *v)
 	py_list(c, key, "{}", &items);
 }
 
-/* Adds an argument at INDENT: on one line if it fits, else its parts on as many as they need. */
+/* Adds an argument at INDENT: on one line if it fits, otherwise with its parts on several lines. */
 static void
 add_argument(const struct py_argument *arg, struct buf *b)
 {

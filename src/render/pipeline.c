@@ -46,8 +46,8 @@ const struct shape pipeline_shape[] = {
 };
 
 /*
- * Checks that a pipeline can name the recipe: it is in the checkout, and no name has a `$`, which
- * both hosts expand.
+ * Checks that a pipeline can name the recipe: it must be in the checkout, and no name may have a
+ * `$`, which both hosts expand.
  */
 static void
 check_names(struct target *t)
@@ -70,7 +70,7 @@ check_names(struct target *t)
 			"run render in the repository's directory, and name the recipe from there");
 }
 
-/* A target of bake has a unique name of letters, digits, _ and -. */
+/* Returns a unique name for a target of bake, of letters, digits, _ and -. */
 static const char *
 id_of(struct arena *a, const char *name, size_t i, struct map *seen)
 {
@@ -82,7 +82,8 @@ id_of(struct arena *a, const char *name, size_t i, struct map *seen)
 	return map_put(seen, id, id) ? arena_printf(a, "%s-%zu", id, i + 1) : id;
 }
 
-/* Adds a pattern that matches the file alone: `+` and `{` have a meaning in those of a code host. */
+/* Adds a pattern that matches only the file: `+` and `{` are special in the patterns of a code
+ * host. */
 static void
 add_pattern(struct target *t, struct map *seen, const char *path, const char *rest)
 {
@@ -110,7 +111,7 @@ add_path(struct target *t, struct map *seen, const struct recipe *r, const char 
 		add_pattern(t, seen, all ? "" : path, all ? "**/*" : "/**/*");
 }
 
-/* The lock; one pattern stands for those of all cells, which may be hundreds. */
+/* Adds the lock; one pattern matches the locks of all cells, which may be hundreds. */
 static void
 add_lock(struct target *t, struct map *seen, const struct recipe *r)
 {
@@ -123,7 +124,8 @@ add_lock(struct target *t, struct map *seen, const struct recipe *r)
 		    r->cell ? "-*.toml" : ".toml");
 }
 
-/* The recipe, the files that it extends, its lock, which may come later, the application's files, and verify's probes, of all cells. */
+/* Adds the files of all cells: the recipe, the files that it extends, its lock (which may be added
+ * later), the application's files, and verify's probes. */
 static void
 add_paths(struct target *t)
 {
@@ -144,7 +146,7 @@ add_paths(struct target *t)
 	}
 }
 
-/* The cells of one job: a matrix has at most 256 in GitHub's workflows, 200 in GitLab's pipelines. */
+/* Maximum cells in a matrix of jobs: GitHub allows 256, GitLab 200. */
 enum { SHARD_CELLS = 200 };
 
 static void

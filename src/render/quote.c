@@ -48,7 +48,7 @@ quoting_fits(enum quoting q, enum language l)
 	return quotings[q].languages & BIT(l);
 }
 
-/* Characters that unquoted words may have besides letters and digits. */
+/* Characters that unquoted words may contain besides letters and digits. */
 #define SAFE "_./:@%+=,-"
 
 static bool
@@ -85,9 +85,9 @@ add_escaped(struct buf *out, const char *mark, const char *text, const char *spe
 }
 
 /*
- * Adds a word; a quoted one starts with its quote, so that in a RUN it is neither a comment at
- * the start of a line nor a here-document for BuildKit, which looks for words that
- * start with <<; and it ends with one, so that no backslash continues the line.
+ * Adds a word. A quoted word starts with its quote, so that in a RUN it begins no comment, and no
+ * here-document, for which BuildKit searches words with <<. It ends with a quote, so that no
+ * backslash continues the line.
  */
 static void
 add_sh(struct buf *out, const char *text)
@@ -137,7 +137,7 @@ add_python(struct buf *out, const char *text)
 	buf_putc(out, mark);
 }
 
-/* pip reads a requirements file line by line and takes out comments and ${NAME}. */
+/* Checks a line of a requirements file, from which pip removes comments and replaces ${NAME}. */
 static const char *
 why_no_requirement(const char *text)
 {
@@ -190,12 +190,12 @@ quote(struct buf *out, enum quoting q, enum language l, const char *text, const 
 		else
 			add_escaped(out, "\"", text, "\\\"$", "\\");
 		break;
-	case QUOTE_COPY: /* COPY takes JSON, and reads each word of it once more as a shell would. */
+	case QUOTE_COPY: /* COPY parses each word of its JSON list again like a shell. */
 		add_escaped(&word, "", text, "\\\"'$", "\\");
 		json_quote(out, buf_text(&word));
 		break;
 	case QUOTE_JSON:
-		/* HCL reads ${...} and %{...} inside a text. */
+		/* HCL expands ${...} and %{...} inside a text. */
 		for (const char *s = text; *s; s++) {
 			if (l == LANG_HCL && (*s == '$' || *s == '%') && s[1] == '{')
 				buf_putc(&word, *s);

@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 /*
- * Quotes text for a place in a file, so that a reader of the language gets the same bytes. A word
+ * Quotes text for a place in a file, so that a parser of the language gets the same bytes. A word
  * that needs no quotes gets none. Each function returns false, and adds nothing, if the place
- * cannot contain the text (a newline in a comment); *why then says so in a phrase. Texts are UTF-8
- * without NUL.
+ * cannot contain the text (a newline in a comment); *why is then the reason, as a phrase. Texts are
+ * UTF-8 without NUL.
  */
 
 /* The language of a file. */
@@ -19,7 +19,7 @@ enum language { LANG_DOCKERFILE, LANG_SH, LANG_PYTHON, LANG_PIP, LANG_YAML, LANG
 
 enum quoting {
 	QUOTE_SH,          /* one word of POSIX sh; in a Dockerfile: inside a RUN */
-	QUOTE_TEXT,        /* the same, in quotes also where it needs none: a line of a file */
+	QUOTE_TEXT,        /* the same, always in quotes: a line of a file */
 	QUOTE_DOCKERFILE,  /* a value in ENV or LABEL: no expansion of $ */
 	QUOTE_COPY,        /* a path in COPY's JSON form, where $ and \ are expanded too */
 	QUOTE_JSON,        /* a JSON string with its quotes: exec forms, YAML, HCL */

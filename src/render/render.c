@@ -10,7 +10,7 @@
 static const struct kind {
 	const char *name;
 	bool by_default;
-	const char *file; /* its template has the same name, if it has a shape */
+	const char *file; /* also the name of its template, if it has a shape */
 	enum language language;
 	unsigned mode;
 	const char *next;
@@ -28,10 +28,10 @@ static const struct kind {
 	  "python -m pip install -r {path}", requirements_shape, requirements_fill },
 	{ "constraints", false, "constraints.txt", LANG_PIP, 0644,
 	  "python -m pip install -c {path} ...", requirements_shape, constraints_fill },
-	/* No template: JSON of the lock. */
+	/* These have no template: their JSON comes from the lock. */
 	{ "cyclonedx", false, "cyclonedx.json", LANG_YAML, 0644, NULL, NULL, cyclonedx_fill },
 	{ "spdx", false, "spdx.json", LANG_YAML, 0644, NULL, NULL, spdx_fill },
-	/* One file for all cells. */
+	/* These have one file for all cells. */
 	{ "bake", false, "docker-bake.hcl", LANG_HCL, 0644,
 	  "OUT={out} docker buildx bake -f {path}", pipeline_shape, pipeline_fill },
 	{ "github", false, "github.yml", LANG_YAML, 0644, NULL, pipeline_shape, pipeline_fill },
@@ -63,24 +63,24 @@ kind_named(const char *name)
 	BUG("there is no target `%s`", name);
 }
 
-/* A call of render(). */
+/* The state of a call of render(). */
 struct run {
 	struct arena *a;
 	struct diags *ds;
 	const struct render_input *in;
 	struct rendereds *out;
-	struct map said;              /* diagnostics */
-	struct map helpers;           /* paths */
-	struct names secrets;         /* of all cells, each once */
-	struct matrix *shared[2];     /* files that cells share in images; in environments */
-	bool asks_modal, lacks_modal; /* a recipe has modal:, its app is refused */
+	struct map said;              /* diagnostics already reported */
+	struct map helpers;           /* paths of helpers already written */
+	struct names secrets;         /* names of the secrets of all cells, each once */
+	struct matrix *shared[2];     /* files that cells share: in images, in environments */
+	bool asks_modal, lacks_modal; /* a recipe has `modal`; its app is rejected */
 	struct refusals LIST(struct refusal {
 		const char *target;
 		const struct diag *d;
 	}) refused;
 };
 
-/* --- errors of a stack that is rendered anyway --- */
+/* --- errors of a stack that is rendered despite them --- */
 
 /* Reports equal diagnostics of several cells once. */
 static void
@@ -97,7 +97,7 @@ say(struct run *r, enum code code, const char *target, const struct diag *d, con
 	copy->tail = copy->notes ? d->tail : &copy->notes;
 }
 
-/* Passes warnings on at once; errors are decided at the end. */
+/* Reports warnings at once, and keeps errors for the end. */
 static void
 sort_out(struct run *r, const struct diags *from, const char *target)
 {
@@ -141,7 +141,8 @@ inert(struct arena *a, const char *text)
 }
 
 /*
- * Returns the forced ones of a list, a line for each: "r.yaml:3:8: error[SB0242]: ..., because ..."
+ * Returns the forced diagnostics of a list, one line for each: "r.yaml:3:8: error[SB0242]: ...,
+ * because ..."
  */
 static struct names
 forced_lines(struct arena *a, const struct diag *found)
@@ -168,7 +169,7 @@ forced_lines(struct arena *a, const struct diag *found)
 	return lines;
 }
 
-/* Puts them before the text, behind a first line that has to be the first. */
+/* Inserts the lines at the top, after a line that must be the first one. */
 static void
 write_forced(struct arena *a, const struct names *lines, struct rendered *r)
 {
@@ -216,7 +217,7 @@ keep(struct run *r, const struct rendered *from)
 	return &r->out->at[r->out->n - 1];
 }
 
-/* Writes the file of a cell, or one for all; forced: the ignored errors. */
+/* Writes the file of a cell, or of all cells; forced: the ignored errors. */
 static bool
 write_target(struct run *r, const struct plan *p, const struct names *forced, const struct kind *k)
 {
@@ -268,7 +269,7 @@ write_target(struct run *r, const struct plan *p, const struct names *forced, co
 	return good;
 }
 
-/* Code hosts collapse the helpers in a review, so that people read the files that use them. */
+/* Makes code hosts collapse the helpers in a review. */
 static const struct rendered folded = { .path = "stackbuild/.gitattributes",
 					.text = "* linguist-generated\n",
 					.size = sizeof("* linguist-generated\n") - 1,
@@ -295,7 +296,7 @@ render(struct arena *a, struct diags *ds, const struct render_input *in, struct 
 		wanted[i] = !in->targets && kinds[i].by_default;
 	for (size_t i = 0; in->targets && i < in->ntargets; i++)
 		wanted[kind_named(in->targets[i])] = true;
-	/* A build definition names the Dockerfiles next to it. */
+	/* A build definition refers to the Dockerfiles next to it. */
 	if (wanted[kind_named("bake")])
 		wanted[kind_named("dockerfile")] = true;
 	for (size_t i = 0; i < NKINDS; i++)

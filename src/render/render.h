@@ -13,85 +13,86 @@
 #include "template.h"
 
 /*
- * Renders a plan to files.  Each target has one row of the table in render.c and one source file.
+ * Renders a plan to files. Each target has one row of the table in render.c and one source file.
  * Text comes from templates/ (compiled in, or --templates DIR); every value is quoted for its
  * place. Equal plans give equal bytes.
  *
- *     OUT/Dockerfile modal_app.py setup.sh ... the targets of -t; of a matrix OUT/CELL/Dockerfile
+ *     OUT/Dockerfile modal_app.py setup.sh ... the targets of -t; for a matrix OUT/CELL/Dockerfile
  *     ... OUT/stackbuild/compile.py plan.json ... helpers that those files use; one copy for all
- *     cells OUT/CELL/plan.json of a matrix, where the plans differ
+ *     cells OUT/CELL/plan.json for a matrix, if the plans differ
  *
  * OUT is the context of image builds.
  */
 
-/* The step that an instruction of a Dockerfile belongs to; engines name instructions by number. */
+/* An instruction of a Dockerfile and its step; engines identify instructions by number. */
 struct instruction {
 	const char *stage; /* "ext-mamba-ssm" */
 	unsigned stage_no; /* from 1, in file order */
-	unsigned layer_no; /* BuildKit's [stage i/n]: FROM, RUN, COPY, ADD, WORKDIR count; else 0 */
-	unsigned no;       /* buildah's STEP i/n: every instruction of the stage counts; from 1 */
-	unsigned line;     /* of the Dockerfile, from 1 */
-	const char *step;  /* id of the plan's step, or NULL: FROM another stage, LABEL, USER */
+	unsigned layer_no; /* BuildKit's i of [stage i/n], 0 for ENV, LABEL, ... */
+	unsigned no;   /* buildah's i of STEP i/n: counts every instruction of the stage, from 1 */
+	unsigned line; /* line of the Dockerfile, from 1 */
+	const char *step; /* id of the plan's step, or NULL: FROM another stage, LABEL, USER */
 };
 struct instructions LIST(struct instruction);
 
 struct rendered {
-	const char *path; /* below the output directory: "Dockerfile", "py310/Dockerfile" */
+	const char *path; /* path below the output directory: "Dockerfile", "py310/Dockerfile" */
 	const char *text;
 	size_t size;
 	unsigned mode;       /* 0644, 0755 */
 	const char *target;  /* "dockerfile" */
 	const char *summary; /* "10 steps, 4 stages" */
-	/* The command to run next; {path} is the file's, {out} the output directory.  Or NULL. */
+	/* The command to run next, with {path} for the file and {out} for the output directory; or
+	 * NULL. */
 	const char *next;
-	bool helper;         /* another file uses it: it comes with that one, and has no summary */
-	bool lasting;        /* its text is a template's, and lives as long as those */
-	struct names forced; /* ignored errors, a line each */
-	struct instructions instructions; /* of a Dockerfile, in file order */
+	bool helper;         /* another file uses it; it has no summary */
+	bool lasting;        /* its text is a template, and lives as long as the templates */
+	struct names forced; /* ignored errors, one line each */
+	struct instructions instructions; /* instructions of a Dockerfile, in file order */
 };
 struct rendereds LIST(struct rendered);
 
 /* The source of app.copy in the context of an image build; engines may replace it: docs/build.md */
 #define RENDER_APP "app"
 
-/* dir NULL: the compiled-in ones.  Errors SB04xx, SB0100: NULL. */
+/* Opens a directory's templates; dir NULL: the built-in ones. NULL after SB04xx or SB0100. */
 const struct templates *templates_open(struct arena *a, struct diags *ds, const char *dir);
 
 /*
- * The plan of one cell, made when its files are written and forgotten after it, so that
- * a matrix of thousands needs no memory for thousands of plans.  NULL: errors were added.
+ * Makes the plan of one cell when its files are written. The plan is released afterwards, so that a
+ * matrix of thousands of cells does not need memory for all plans. Returns NULL after errors.
  */
 typedef const struct plan *render_plan(void *ctx, struct arena *a, struct diags *ds,
 				       const struct recipe *cell);
 
-/* A wheel that `build` has at hand: it takes the place of the stages that would make it. */
+/* A wheel that `build` already has; it replaces the stages that would build it. */
 struct render_wheel {
 	const char *step; /* id of the extension's step */
-	const char *file; /* in the build context: ".stackbuild/wheels/mamba-ssm/x.whl" */
+	const char *file; /* path in the build context: ".stackbuild/wheels/mamba-ssm/x.whl" */
 };
 /*
- * Additions of `build` to the rendered Dockerfile.  The layers of both are the same up to the
- * application's, so both share an engine's cache:
+ * Additions of `build` to the rendered Dockerfile. Both have the same layers up to the
+ * application's, and share an engine's cache:
  *   src-NAME   the source of an extension that is compiled, fetched; ext-NAME starts from it
  *   inputs     FROM scratch: /NAME.json with the inputs of each wheel
  *              (templates/inputs.py, docs/store.md); in file order before anything compiles
- *   wheels     FROM scratch: /NAME/x.whl, compiled or downloaded wheels; before final in the file
- * A build without compiles has no inputs, and one without extensions has no wheels.
+ *   wheels FROM scratch: /NAME/x.whl, compiled or downloaded wheels; before final in the file A
+ *   build without compiles has no inputs, and one without extensions has no wheels.
  */
 struct render_build {
 	struct render_wheels LIST(struct render_wheel) wheels;
 };
 
 struct render_input {
-	const struct recipes *recipes; /* their cells; those of a matrix get a directory each */
+	const struct recipes *recipes; /* the recipes; each cell of a matrix gets a directory */
 	const struct facts *facts;
 	render_plan *plan;
 	void *ctx;
 	const struct templates *templates;
 	const char *const *targets; /* NULL: the default set */
 	size_t ntargets;
-	const struct render_build *build; /* NULL: for people */
-	bool force; /* a target that a recipe requests is skipped like any other */
+	const struct render_build *build; /* NULL: not for `build` */
+	bool force;                       /* also skips a target that a recipe requests */
 };
 
 /*
@@ -99,8 +100,8 @@ struct render_input {
  * at the top of each file of that cell.
  *
  *   out     files in a stable order; a default target that cannot express the recipe is skipped
- *           with a warning; one named by the user, or modal where the recipe has a modal: section,
- *           is an error
+ *           with a warning; a target that the user names, or modal for a recipe with `modal`, is an
+ *           error
  *   errors  SB04xx and those of `plan`; false: write nothing
  *   memory  lives in a; plans do not
  */
@@ -108,27 +109,27 @@ bool render(struct arena *a, struct diags *ds, const struct render_input *in,
 	    struct rendereds *out);
 
 /*
- * render_judge -- reports the diagnostics of render() for a plan without a target: whether the Modal
- * app of the recipe's modal: is possible.
+ * render_judge -- reports the diagnostics of render() for a plan without a target: it checks the
+ * Modal app of a recipe with `modal`.
  *
  *   errors  SB042x
  */
 void render_judge(struct arena *a, struct diags *ds, const struct plan *p);
 
 /*
- * render_manifest -- "stackbuild.json": the digests of the recipes and of all files, the program's
- * version.
+ * render_manifest -- makes "stackbuild.json": the digests of the recipes and of all files, and the
+ * program's version.
  *
- *   in      dir: where it goes; files that an earlier call has recorded there stay recorded
+ *   in      dir: its directory; entries of earlier calls there stay
  */
 struct rendered render_manifest(struct arena *a, const struct render_input *in,
 				const struct rendereds *files, const char *dir);
 
 /*
- * render_may_write -- whether the files overwrite nothing in dir but what was generated: each is
- * not there, holds the same, or has the digest that the manifest in dir records.
+ * render_may_write -- returns whether the files overwrite only generated files in dir: each one is
+ * new, has the same content, or has its digest in the manifest of dir.
  *
- *   in      stack: the name of the stack that the files are of
+ *   in      stack: the name of the stack of the files
  *   errors  SB0411 for each other file, and if the manifest is of another stack; false
  */
 bool render_may_write(struct arena *a, struct diags *ds, const char *dir, const char *stack,

@@ -31,7 +31,7 @@ const struct shape requirements_shape[] = {
 
 static const struct span nowhere;
 
-/* NAME=value ... python -m pip install ... git+https://...: in one line, for a reader to copy. */
+/* NAME=value ... python -m pip install ... git+https://...: on one line, for users to copy. */
 static const char *
 compile_command(struct arena *a, const struct stack_extension *e)
 {
@@ -46,13 +46,13 @@ compile_command(struct arena *a, const struct stack_extension *e)
 	buf_puts(&b, "python -m pip install --no-build-isolation --no-deps --no-cache-dir ");
 	if (e->source == SOURCE_GIT)
 		what = arena_printf(a, "git+%s@%s", e->url, e->commit ? e->commit : e->ref);
-	else if (e->source == SOURCE_SDIST && e->url) /* of a lock */
+	else if (e->source == SOURCE_SDIST && e->url) /* from a lock */
 		what = arena_printf(a, "%s#sha256=%s", e->url, e->sha256);
 	quote(&b, QUOTE_SH, LANG_SH, what, &why);
 	return buf_text(&b);
 }
 
-/* Rejects a separate index: with two in a file, pip installs a package from either. */
+/* Rejects a separate index: with two indexes in a file, pip may install a package from either. */
 static void
 refuse_index(struct target *t, const char *requirement, struct span at)
 {
@@ -64,7 +64,7 @@ refuse_index(struct target *t, const char *requirement, struct span at)
 		  "use the script or dockerfile target, which call pip separately for each index");
 }
 
-/* Adds packages, without requirements of earlier steps. */
+/* Adds packages, except requirements of earlier steps. */
 static void
 add_packages(struct target *t, struct scope *out, struct map *seen, const struct step *s,
 	     const struct operation *op)
@@ -84,7 +84,8 @@ add_packages(struct target *t, struct scope *out, struct map *seen, const struct
 		scope_text(out, "extra_index", op->packages.index.url, s->at);
 }
 
-/* An item for each call of pip: its packages with their digests, which make every index safe. */
+/* Adds an item for each call of pip: its packages with their digests, which make every index
+ * safe. */
 static void
 add_locked(struct target *t, struct map *seen, const struct step *s)
 {

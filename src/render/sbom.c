@@ -3,7 +3,8 @@
  * Equal locks give equal bytes: the identity comes from the lock's digest, the date is that of its
  * knowledge base.
  *
- * source: cyclonedx.org/docs/1.6/json, spdx.github.io/spdx-spec/v2.3, github.com/package-url/purl-spec
+ * source: cyclonedx.org/docs/1.6/json, spdx.github.io/spdx-spec/v2.3,
+ * github.com/package-url/purl-spec
  */
 #include <string.h>
 
@@ -21,7 +22,7 @@ struct part {
 	const char *type, *name, *version, *purl; /* version, purl: or NULL */
 	const char *vcs, *commit;                 /* "git+URL@COMMIT" and COMMIT; or NULL */
 	struct lock_files files;
-	const struct names *required_by; /* or NULL: the stack requires it */
+	const struct names *required_by; /* NULL: only the stack requires it */
 	bool direct;                     /* the stack requires it */
 };
 struct parts LIST(struct part);
@@ -251,7 +252,7 @@ put_spdx(struct json *j, struct arena *a, const struct part *p)
 		 "'filesAnalyzed': %b, 'licenseConcluded': 'NOASSERTION', "
 		 "'licenseDeclared': 'NOASSERTION', 'copyrightText': 'NOASSERTION'",
 		 p->name, spdx_id(a, p), p->version, from, false);
-	/* The digest of one of several files would be read as that of the package. */
+	/* Readers would take the digest of one of several files as that of the package. */
 	if (p->files.n == 1)
 		json_put(j, "'checksums': [('algorithm': 'SHA256', 'checksumValue': %s)]",
 			 p->files.at[0].sha256);

@@ -6,8 +6,8 @@
 
 /*
  * Writes setup.sh: the chain of steps as a bash script that makes a virtual environment on a host.
- * The host takes the place of the base image: its Python and its CUDA toolkit are used, and of the
- * system packages only those are installed that it lacks.
+ * The host replaces the base image: the script uses its Python and its CUDA toolkit, and installs
+ * only missing system packages.
  */
 
 static const struct shape step_shape[] = {
@@ -91,7 +91,7 @@ shell_of(const struct target *t, struct span at)
 	};
 }
 
-/* "NAME WORD ...", each of them quoted, or NULL. */
+/* Returns "NAME WORD ...", with quoted words; or NULL. */
 static const char *
 words(struct target *t, const char *name, const struct texts *all)
 {
@@ -133,7 +133,8 @@ host_environment(struct target *t, const struct command *c)
 	return out;
 }
 
-/* settings_NAME() runs a command with the environment of the compile, so that it is written once. */
+/* Writes settings_NAME(), which runs a command in the environment of the compile step, so that the
+ * script lists it only once. */
 static void
 move_settings(struct target *t, const struct step *s, struct command *c, struct scope *out)
 {
@@ -173,7 +174,7 @@ add_operation(struct target *t, const struct step *s, struct operation op, struc
 		c->env = host_environment(t, c);
 		if (op.kind == OP_COMPILE)
 			move_settings(t, s, c, scope);
-		/* pip would keep another file of the same version. */
+		/* Otherwise, pip would keep another file of the same version. */
 		if (op.kind == OP_WHEEL || (op.kind == OP_PACKAGES && op.packages.file))
 			list_push(t->a, &c->argv, (struct word){ "--force-reinstall", true });
 		for (size_t k = 0; k < c->mounts.n; k++)
@@ -223,14 +224,15 @@ add_operations(struct target *t, const struct step *s, struct scope *out)
 
 /* --- steps --- */
 
-/* need PACKAGE ...: installs the system's Python only if the host has no suitable one. */
+/* Returns "need PACKAGE ...", which installs the system's Python only if the host has no suitable
+ * one. */
 static const char *
 need(struct target *t, bool python)
 {
 	const struct choices *apt = &t->plan->stack->apt;
 	struct texts all = { 0 };
 
-	/* Names of dnf are those of the base, which is not this host. */
+	/* Omits names of dnf packages, which belong to the base image and not to this host. */
 	for (size_t i = 0; i < apt->n && !t->plan->stack->dnf; i++)
 		if (python == (!apt->at[i].given && starts_with(apt->at[i].value, "python")))
 			list_push(t->a, &all, (struct text){ apt->at[i].value, apt->at[i].at });
@@ -238,8 +240,8 @@ need(struct target *t, bool python)
 }
 
 /*
- * The digest of the Python step.  With a lock, also of the names of its packages: if one is gone, the
- * environment is made again, since pip removes no package that is no longer required.
+ * Returns the digest of the Python step. With a lock, it includes the names of its packages: if one
+ * is dropped, the environment must be made again, because pip does not remove packages.
  */
 static const char *
 python_key(struct target *t, const struct step *s)
@@ -273,7 +275,7 @@ python_step(struct target *t, const struct step *s)
 	scope_code(t->top, "python_commands", buf_text(&b) + 1);
 }
 
-/* A step after Python, as an item of `list`. */
+/* Adds a step after Python as an item of `list`. */
 static void
 add_step(struct target *t, const struct step *s, const char *list)
 {
@@ -325,7 +327,7 @@ head(struct target *t)
 	}
 }
 
-/* Extensions compile after everything else is installed; nothing is installed after the check. */
+/* Writes the script: extensions compile after all other installations, and the check comes last. */
 void
 script_fill(struct target *t)
 {

@@ -5,7 +5,7 @@
 
 /* --- words --- */
 
-/* Returns the place that `s` starts with, and how long its name is with the braces. */
+/* Returns the place at the start of `s`, and the length of its name with the braces. */
 static const char *
 place_at(const struct places *p, const char *s, size_t *n)
 {
@@ -40,7 +40,7 @@ add_in_quotes(struct buf *out, const char *p, size_t n)
 	}
 }
 
-/* Adds a word with its places, in "..." or as it is.  Returns whether a place was a variable. */
+/* Adds a word with its places, in "..." if necessary. Returns whether a place was a variable. */
 static bool
 fill(struct buf *out, const struct places *p, const char *s, bool in_quotes)
 {
@@ -115,7 +115,7 @@ holds_next(const char *word, const char *next)
 	       !starts_with(word, "--no-") && strcmp(word, "-y") && strcmp(word, "--quiet");
 }
 
-/* Returns the words, those that stay together as one. */
+/* Returns the words; an option and its value are one. */
 static struct names
 groups(struct arena *a, const struct names *words)
 {
@@ -140,8 +140,8 @@ shell_words(const struct shell *sh, const struct names *words, bool filled, stru
 	for (size_t i = 0; i < all.n; i++)
 		total += text_columns(all.at[i], strlen(all.at[i])) + (i > 0);
 	/*
-	 * Starts a new line for the last operands of a long command; if they do not fit, each gets
-	 * its own line, so that an edit of one changes no other line.
+	 * Starts a new line for the last operands of a long command; if they do not fit, each one
+	 * gets its own line, so that a change of one changes no other line.
 	 */
 	while (operands > 0 && all.at[operands - 1][0] != '-') {
 		operands--;
@@ -202,7 +202,7 @@ shell_command(const struct shell *sh, const struct command *c, struct buf *out)
 		shell_words(&rest, &parts[i], i == 0, out);
 		if (i == 2 || !parts[i].n)
 			continue;
-		/* The program starts a new line, so that readers find it. */
+		/* The program starts a new line, which makes it easy to find. */
 		if (sh->width)
 			buf_printf(out, " \\\n%*s", (int)sh->indent, "");
 		else

@@ -6,9 +6,9 @@
 #include "base/str.h"
 
 /*
- * One walk reads a template, twice. The first walk has no values, and checks everything, even
- * sections that this recipe does not use. The second walk reads the body of a list once for each
- * item, and skips unused sections.
+ * Two passes read a template. The first one has no values and checks everything, even sections that
+ * this recipe does not use. The second one reads the body of a list once for each item, and skips
+ * unused sections.
  */
 struct expansion {
 	struct diags *ds;
@@ -18,36 +18,36 @@ struct expansion {
 	struct template_marks *marks; /* or NULL */
 	bool checking;
 	const char *p, *end;
-	const char *silent_to; /* up to here, blanks and the line end are omitted */
-	const char *marked;    /* line and col are those of this byte */
+	const char *silent_to; /* blanks and line ends before this byte are omitted */
+	const char *marked;    /* the byte at line and col */
 	uint32_t line, col;
-	unsigned depth,
-		unknown; /* open sections; those whose name is unknown: so are all in them */
-	unsigned errors; /* of ds, before */
-	size_t work;     /* bytes read */
+	unsigned depth, unknown; /* open sections: all, and those with an unknown name */
+	unsigned errors;         /* errors of ds before the template */
+	size_t work;             /* bytes read */
 };
 
 /* Lists inside lists multiply, and a template may come from anyone. */
 enum { WORK_MAX = 400 * 1000 * 1000, OUT_MAX = 64 * 1024 * 1024 };
 
-/* An item of an open list, or at the bottom the target's own values. */
+/* An item of an open list; at the bottom, the target's own values. */
 struct frame {
 	const struct frame *outer;
 	const struct shape *list;  /* the list's row; NULL: the bottom */
-	const struct shape *shape; /* the item's names; NULL: it is a plain text */
-	const struct scope *scope; /* NULL: the section is not entered, or only checked */
+	const struct shape *shape; /* the item's names; NULL: a plain text */
+	const struct scope *scope; /* NULL: the section is skipped, or only checked */
 	struct value first, last;
 };
 
 /* An unparsed tag. */
 struct tag {
-	char sign; /* '#', '^', '/', '!', '@', or 0: a value */
+	char sign; /* '#', '^', '/', '!' or '@'; 0: a value */
 	struct str name, quoting;
-	bool quoted; /* a | was written */
+	bool quoted; /* it has a | */
 	const char *start;
 };
 
-/* Callers mostly request places in the order of the text, so one pass is enough. */
+/* Returns a place. Callers mostly request places in the order of the text, so one pass is
+ * enough. */
 static struct span
 place(struct expansion *e, struct str s)
 {
@@ -112,7 +112,7 @@ tag_end(const char *p, const char *end)
 	return p && p < end ? p : NULL;
 }
 
-/* Reads the tag whose "{{" is at e->p.  False: not closed, or no name in it. */
+/* Reads the tag whose "{{" is at e->p.  False: it is not closed, or has no name. */
 static bool
 read_tag(struct expansion *e, struct tag *t)
 {
@@ -148,11 +148,11 @@ read_tag(struct expansion *e, struct tag *t)
 
 /* --- names --- */
 
-/* Returns the row of a name, found outwards, or NULL. */
+/* Returns the row of a name, from the innermost item outwards; or NULL. */
 static const struct shape *
 find_name(const struct frame *f, struct str name, const struct value **value)
 {
-	/* Implicit names of the innermost item; "." if it is a plain text. */
+	/* Implicit names of the innermost item; "." only for a plain text. */
 	static const struct shape implied[] = {
 		{ "first", VALUE_FLAG, 0, 0 },
 		{ "last", VALUE_FLAG, 0, 0 },
@@ -176,7 +176,8 @@ find_name(const struct frame *f, struct str name, const struct value **value)
 }
 
 /*
- * Returns the row of a tag; reports an unknown name.  NULL also if nothing depends on it.
+ * Returns the row of a tag; reports an unknown name. NULL also for a tag without a row, such as a
+ * remark.
  */
 static const struct shape *
 look_up(struct expansion *e, const struct frame *f, const struct tag *t, bool write,
@@ -311,8 +312,8 @@ add_word(struct expansion *e, const struct frame *f, struct str word)
 /* --- text and sections --- */
 
 /*
- * Returns the end of a line with only section tags, remarks and blanks, which is for readers of the
- * template and not in the result.
+ * Returns the end of a line that has only section tags, remarks and blanks, and is not in the
+ * result.
  */
 static const char *
 structure_line(const struct expansion *e)
@@ -337,7 +338,7 @@ structure_line(const struct expansion *e)
 	}
 }
 
-/* Text up to the next tag, or to the line of that tag, if it may be a structure line. */
+/* Copies text up to the next tag, or up to the line of that tag if it may be a structure line. */
 static void
 add_text(struct expansion *e, bool write)
 {
@@ -425,7 +426,7 @@ check_close(struct expansion *e, const struct tag *t, const struct tag *open)
 	e->p = e->end;
 }
 
-/* Everything up to the tag that closes the section it is inside, or to the end. */
+/* Expands everything up to the tag that closes the current section, or up to the end. */
 static void
 walk(struct expansion *e, const struct frame *f, const struct tag *open, bool write)
 {
@@ -478,7 +479,7 @@ template_expand(struct diags *ds, const struct source *src, enum language langua
 			"the template is larger than %d KiB", TEMPLATE_BYTES_MAX / 1024);
 		return false;
 	}
-	/* The built-in ones are checked by a test, which replaces each by itself. */
+	/* A test checks the built-in templates, by passing each one as --templates. */
 	for (int pass = embedded_text(src->text); pass < 2 && ds->errors == e.errors; pass++) {
 		e.p = e.silent_to = e.marked = src->text;
 		e.line = e.col = 1;

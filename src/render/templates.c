@@ -6,9 +6,9 @@
 #include "base/str.h"
 #include "render.h"
 
-/* The sources of the texts: one for each name, in the order of the names. */
+/* The source of each text, in the order of their names. */
 struct templates {
-	const struct source **at; /* beside embedded_templates */
+	const struct source **at; /* parallel to embedded_templates */
 };
 
 static void
@@ -16,7 +16,7 @@ report_none(struct diags *ds, const char *dir)
 {
 	struct names names = { 0 };
 
-	/* Templates in directories are programs of `verify` and are not rendered. */
+	/* Templates in subdirectories are programs of `verify` and are not rendered. */
 	for (size_t i = 0; i < embedded_templates_n; i++)
 		if (!strchr(embedded_templates[i].path, '/'))
 			list_push(ds->arena, &names, embedded_templates[i].path);
