@@ -177,7 +177,7 @@ assumed_recipe(struct arena *a, const char **why)
 	return NULL;
 }
 
-/* Returns the number of arguments from which on the first one is the recipe. */
+/* Returns how many arguments a command has at least if the first one is the recipe. */
 static size_t
 arguments_with_recipe(const struct options *o)
 {

@@ -172,8 +172,8 @@ const char *verdict_word(const struct cell_verdict *v);
 const char *check_recipe(struct run *r, struct diags *ds, const char *path, recipe_open *open,
 			 void *ctx, bool *complete);
 
-/* Returns the exit status of `check` without errors: with --strict, warnings and unchecked parts
- * count. */
+/* Returns the exit status of `check` without errors; --strict counts warnings and unchecked
+ * parts. */
 int check_status(const struct run *r, bool complete);
 
 /* Runs `check --fix` for all files on the command line. */

@@ -12,9 +12,9 @@
  *     new = "St7__cxx11" | "B5cxx11" std::__cxx11::..., [abi:cxx11] of functions that return one
  *     old = "Ss" the substitution for the old std::string
  *
- * "Ss" may also be inside an identifier, which has its length before it (9GridSseek), so
- * names are stepped over; a template's literals (Lb1E, LN2at5DEnumE3E) hold numbers that are not
- * lengths, and are stepped over too.
+ * "Ss" may also be inside an identifier, whose length precedes it (9GridSseek), so names are
+ * skipped; the literals of a template (Lb1E, LN2at5DEnumE3E) have numbers that are not lengths, and
+ * are skipped, too.
  */
 static const char *
 after_number(const char *p, size_t *n)
@@ -24,7 +24,7 @@ after_number(const char *p, size_t *n)
 	return p;
 }
 
-/* Past one identifier with its length; the end of the text if that is longer. */
+/* Skips an identifier with its length; returns the end of the text if that is shorter. */
 static const char *
 after_name(const char *p)
 {
@@ -34,7 +34,7 @@ after_name(const char *p)
 	return p + strnlen(p, n);
 }
 
-/* Past "Lb1E": a literal; p is at its type. */
+/* Skips a literal, "Lb1E"; p is at its type. */
 static const char *
 after_literal(const char *p)
 {
@@ -57,7 +57,7 @@ after_literal(const char *p)
 	return after_number(p, &n);
 }
 
-/* p: behind "_ZN" or "_ZNK". */
+/* Returns true for a namespace of torch; p is after "_ZN" or "_ZNK". */
 static bool
 is_namespace_of_torch(const char *symbol)
 {
@@ -69,8 +69,8 @@ is_namespace_of_torch(const char *symbol)
 	return false;
 }
 
-/* Behind the beginning of a qualified name, "_ZN", "_ZNK" or "_ZTIN" (type information, virtual
- * tables and names of classes), or NULL. */
+/* Returns the text after the start of a qualified name, "_ZN", "_ZNK" or "_ZTIN" (type information,
+ * virtual tables and names of classes), or NULL. */
 static const char *
 after_prefix(const char *symbol, bool with_classes)
 {
@@ -87,7 +87,8 @@ torch_symbol(const char *symbol)
 {
 	const char *name = after_prefix(symbol, true);
 
-	/* Objects of Python in libtorch_python, and the functions of the stable ABI for C. */
+	/* The other symbols are Python objects in libtorch_python, and functions of the stable C
+	 * ABI. */
 	return name ? is_namespace_of_torch(name) :
 		      starts_with(symbol, "THP") || starts_with(symbol, "aoti_torch_") ||
 			       starts_with(symbol, "torch_");

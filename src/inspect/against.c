@@ -1,4 +1,4 @@
-/* The undefined symbols of an object, and who provides them. */
+/* Finds the providers of an object's undefined symbols. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,14 +20,14 @@ provider_add(struct provider *p, const char *path, const struct elf *e)
 		map_put(&p->symbols, e->defined.at[i].name, here);
 }
 
-/* The interpreter itself has them. */
+/* Returns true for a symbol of the Python interpreter. */
 static bool
 is_of_python(const char *symbol)
 {
 	return starts_with(symbol, "Py") || starts_with(symbol, "_Py");
 }
 
-/* Needed libraries that are missing, and whose symbols have no versions that identify them. */
+/* Returns the missing libraries whose symbols have no versions that identify them. */
 static struct names
 absent_libraries(struct arena *a, const struct elf *e, const struct provider *p)
 {
@@ -63,7 +63,7 @@ against_judge(struct arena *a, const struct elf *e, const struct provider *p)
 	return g;
 }
 
-/* --- which releases --- */
+/* --- torch releases --- */
 
 extern const char torch_symbols[]; /* src/inspect/torch_symbols.txt */
 
@@ -71,7 +71,7 @@ enum { RELEASES_MAX = 64 };
 
 /* The symbols of the table with the releases that have them. */
 struct table {
-	struct map masks; /* by symbol: a pointer to the mask */
+	struct map masks; /* a pointer to the mask of each symbol */
 	struct names releases;
 };
 
@@ -102,7 +102,7 @@ table_read(struct arena *a)
 	return t;
 }
 
-/* "2.3" of "2.3.1": the table has one release of each minor version. */
+/* Returns "2.3" for "2.3.1": the table has one release of each minor version. */
 static const char *
 series(struct arena *a, const char *release)
 {
@@ -188,7 +188,7 @@ torch_refuses(struct arena *a, const struct elf *e, const char *torch)
 	return NULL;
 }
 
-/* --- what is shown --- */
+/* --- output --- */
 
 static void
 rows(struct arena *a, const struct names *all, struct buf *out)

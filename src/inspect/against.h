@@ -22,15 +22,15 @@ void provider_add(struct provider *p, const char *path, const struct elf *e);
 struct against {
 	struct names unresolved; /* no library provides them */
 	struct names unknown;    /* may belong to a missing library */
-	struct names absent;     /* these libraries */
+	struct names absent;     /* the missing libraries */
 	size_t resolved;
-	size_t host; /* of versioned libraries of the host (libc.so.6), or of Python */
+	size_t host; /* symbols of the host's versioned libraries (libc.so.6) or of Python */
 };
 
 /*
  * against_judge -- checks the undefined symbols of an object, without weak ones.
  *
- *   in      p: the libraries that were found, such as those of a torch wheel
+ *   in p: the available libraries, such as those of a torch wheel
  *   out     a symbol with a version belongs to the library that the version names, unless p has it:
  *           the floors show what the host must provide; the interpreter provides those of Python
  *   memory  lives in a; borrows names from e
@@ -39,10 +39,10 @@ struct against against_judge(struct arena *a, const struct elf *e, const struct 
 
 /* The torch releases on PyPI that have the symbols of torch that an object imports. */
 struct torch_span {
-	size_t known, imported; /* symbols: in the table; of torch's namespaces in all */
-	struct names releases;  /* that have all known ones; oldest first */
+	size_t known, imported; /* symbols in the table; all in torch's namespaces */
+	struct names releases;  /* releases with all known symbols, oldest first */
 	const char *sentence;   /* "needs torch 2.3 or later ..."; NULL: the table has no answer */
-	const char *lacking;    /* with no release: the symbol that the newest one lacks; or NULL */
+	const char *lacking;    /* without a release: a symbol that the newest one lacks; or NULL */
 };
 /* Source: src/inspect/torch_symbols.txt, which ci/torch-symbols writes.  Memory: lives in a. */
 struct torch_span torch_releases(struct arena *a, const struct elf *e);

@@ -1,4 +1,4 @@
-/* The difference of two answers of `inspect`, by their JSON. */
+/* Compares two results of `inspect`, as JSON. */
 #include <string.h>
 
 #include "fetch/fetch.h"
@@ -53,7 +53,8 @@ only_in(struct arena *a, const struct names *x, const struct names *y)
 	return all;
 }
 
-/* "numpy 1.26.4", "x/_C.so, 1.2 MiB" of a map with a name or a path; the C++ name of a symbol. */
+/* Returns "numpy 1.26.4" or "x/_C.so, 1.2 MiB" for a map with a name or a path; for a symbol, its
+ * C++ name. */
 static const char *
 short_text(struct arena *a, const char *item)
 {
@@ -81,7 +82,7 @@ rows(struct arena *a, const char *sign, const struct names *all, struct buf *out
 			   all->n - SHOWN);
 }
 
-/* Compares one member of both; `j` NULL: as text. */
+/* Compares a member of both; `j` NULL: prints text. */
 static bool
 member(struct arena *a, const char *key, const json_t *x, const json_t *y, struct json *j,
        struct buf *out)

@@ -29,7 +29,7 @@ is_whole(const struct image *m)
 	size_t segments, sections;
 	GElf_Phdr p;
 
-	/* libelf counts none where the table does not are in the file. */
+	/* libelf counts no entries of a table outside of the file. */
 	if (elf_getphdrnum(m->elf, &segments) || elf_getshdrnum(m->elf, &sections) ||
 	    segments < h->e_phnum || sections < h->e_shnum ||
 	    !fits(h->e_phoff, segments, sizeof(Elf64_Phdr), m->n) ||
@@ -71,7 +71,7 @@ enum { DYNAMIC, SYMBOLS, SYMBOL_VERSIONS, NEEDED_VERSIONS, DEFINED_VERSIONS, TAB
 
 static const struct {
 	unsigned type;
-	size_t size; /* of an entry, where all have one size */
+	size_t size; /* size of an entry, if all have the same */
 } kinds[TABLES] = {
 	[DYNAMIC] = { SHT_DYNAMIC, sizeof(Elf64_Dyn) },
 	[SYMBOLS] = { SHT_DYNSYM, sizeof(Elf64_Sym) },
@@ -87,15 +87,15 @@ struct table {
 
 enum {
 	VERSIONS = 0x8000,       /* an index has 15 bits */
-	VERSION_STEPS = 1 << 20, /* entries that are walked through: chains may share theirs */
-	BUILD_ID_MAX = 64,       /* bytes */
+	VERSION_STEPS = 1 << 20, /* limit of the walk, because chains may share entries */
+	BUILD_ID_MAX = 64,       /* maximum bytes of a build ID */
 };
 
 struct dynamic {
 	struct image *m;
 	struct table tables[TABLES];
-	const char **versions; /* by index, NULL where there is none */
-	const char **files;    /* by the same index: the library that a version is needed from */
+	const char **versions; /* by index, NULL without a version */
+	const char **files;    /* by the same index: the library of a needed version */
 	unsigned steps;
 };
 
@@ -156,7 +156,7 @@ read_names(const struct dynamic *d, int64_t tag, struct names *out)
 	return true;
 }
 
-/* "GLIBC_2.34" against the newest so far: 2.4 is older than 2.34. */
+/* Keeps the newest version of a prefix such as "GLIBC_": 2.4 is older than 2.34. */
 static void
 newest(const char *version, const char *prefix, const char **best)
 {
@@ -168,7 +168,7 @@ newest(const char *version, const char *prefix, const char **best)
 		*best = number;
 }
 
-/* May an entry of a chain of versions be read there? */
+/* Returns true if an entry of a chain of versions is within the data. */
 static bool
 may_read(struct dynamic *d, const struct table *t, size_t at)
 {
@@ -229,7 +229,7 @@ read_defined_versions(struct dynamic *d)
 		    !may_read(d, t, at + v.vd_aux) ||
 		    !gelf_getverdaux(t->data, (int)(at + v.vd_aux), &x))
 			return broken(d, out_of_table);
-		/* The first one names the file itself. */
+		/* The first version is that of the file itself. */
 		if (!(v.vd_flags & VER_FLG_BASE) && !name_version(d, t, v.vd_ndx, x.vda_name))
 			return false;
 	}

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 
 /*
- * The format that fatbinary writes and nvcc links, as read from files of CUDA 11 to 13 and compared
- * with the list of cuobjdump:
+ * The format of fatbinary and nvcc, derived from files of CUDA 11 to 13 and compared with the
+ * output of cuobjdump:
  *
  *     section   = { zero byte | container }
  *     container = magic u32, version u16, header u16, size u64; `size` bytes of entries
@@ -15,8 +15,8 @@
  *                 ..., flags u64                                          at 40
  *                 ...; `size` bytes of code, packed or not
  *
- * kind: 1 PTX, 2 ELF (SASS); others (8: input of link time optimisation) run nowhere and are
- * omitted, as by cuobjdump. `packed` is 0 where the code is not compressed.
+ * kind: 1 PTX, 2 ELF (SASS); others (8: input of link time optimisation) run on no GPU and are
+ * omitted, as by cuobjdump. `packed` is 0 for uncompressed code.
  */
 enum {
 	MAGIC = 0xBA55ED50,
@@ -24,7 +24,7 @@ enum {
 	ENTRY_BYTES = 48,
 	KIND_PTX = 1,
 	KIND_ELF = 2,
-	FLAG_A = 1 << 20, /* sm_90a: for this architecture alone */
+	FLAG_A = 1 << 20, /* sm_90a: only for this architecture */
 	FLAG_F = 1 << 21, /* sm_100f: for its family */
 };
 

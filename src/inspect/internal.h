@@ -24,7 +24,7 @@ drop_arena(struct arena **a)
 
 #define CLEANUP_ARENA __attribute__((cleanup(drop_arena)))
 
-/* A file being read: its name in diagnostics, its bytes, and libelf's view of it. */
+/* A file being read: its name in diagnostics, its bytes, and libelf's handle. */
 struct image {
 	struct arena *a;
 	struct diags *ds;
@@ -35,14 +35,14 @@ struct image {
 	GElf_Ehdr header;
 };
 
-/* False after SB0810 if it is not a 64-bit little-endian ELF file, or is truncated. */
+/* Opens an ELF file; false after SB0810 if it is truncated or not 64-bit little-endian. */
 bool image_open(struct image *m);
 
-/* SB0810 and its like: "name: error[SB0810]: text"; false, so that callers can return it. */
+/* Reports an error such as "name: error[SB0810]: text"; returns false, for the caller's return. */
 bool inspect_refuse(struct diags *ds, enum code code, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Numbers of a file, little endian. */
+/* Reads little-endian numbers of a file. */
 static inline unsigned
 le16(const unsigned char *p)
 {
@@ -71,7 +71,7 @@ fits(uint64_t at, uint64_t count, uint64_t size, uint64_t n)
 /* Returns true for a symbol of torch's libraries. */
 bool torch_symbol(const char *symbol);
 
-/* Records the std::string that a C++ symbol of torch names. */
+/* Records which std::string a C++ symbol of torch uses. */
 void abi_note(const char *symbol, struct elf *e);
 
 #endif

@@ -9,8 +9,7 @@
 #include "inspect/internal.h"
 
 /*
- * Returns true for an ELF file of the machine; a directory of the list may have files of another
- * one.
+ * Returns true for an ELF file of the machine; a directory may also have files for other machines.
  */
 static bool
 is_for(const char *path, const char *machine)
@@ -25,7 +24,7 @@ is_for(const char *path, const char *machine)
 	       le16(head + 18) == (!strcmp(machine, "x86_64") ? EM_X86_64 : EM_AARCH64);
 }
 
-/* "$ORIGIN/../lib" with the directory of the file; $LIB and $PLATFORM stay. */
+/* Expands "$ORIGIN/../lib" with the directory of the file; $LIB and $PLATFORM stay. */
 static const char *
 with_origin(struct arena *a, const char *dir, const char *origin)
 {

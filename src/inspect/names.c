@@ -1,4 +1,4 @@
-/* Names of symbols as C++ writes them, by the C++ runtime library of this host. */
+/* Demangles C++ symbols with the C++ runtime library of this host. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 typedef char *demangler(const char *symbol, char *into, size_t *n, int *status);
 
 /*
- * NULL: the library is missing. Opened once in a run; a static copy would take a tenth of a
- * megabyte.
+ * Returns the function of the library, which it opens once in a run; NULL: the library is missing.
+ * A static copy would add 0.1 MB to the program.
  */
 static demangler *
 demangler_of_host(void)
@@ -22,7 +22,7 @@ demangler_of_host(void)
 	asked = true;
 	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
 	f = library ? dlsym(library, "__cxa_demangle") : NULL;
-	/* dlsym gives data pointers: POSIX lets a function's address be stored through one. */
+	/* dlsym returns a data pointer, which POSIX allows to hold the address of a function. */
 	memcpy(&found, &f, sizeof(f));
 	return found;
 }
@@ -30,7 +30,7 @@ demangler_of_host(void)
 const char *
 symbol_demangled(struct arena *a, const char *symbol)
 {
-	/* The function enlarges this buffer, which malloc allocated. */
+	/* The function allocates and enlarges this buffer with malloc. */
 	static char *text;
 	static size_t size;
 	demangler *f = symbol[0] == '_' && symbol[1] == 'Z' ? demangler_of_host() : NULL;

@@ -126,7 +126,8 @@ gpu_text(struct arena *a, const struct gpu_codes *codes, struct buf *out)
 				  size_text(a, size)));
 }
 
-/* Undefined symbols: those with a version are counted for each library, the others are listed. */
+/* Prints the undefined symbols: their number for each library if they have a version, otherwise
+ * their names. */
 static void
 undefined_text(struct arena *a, const struct elf *e, struct buf *out)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /*
- * The grammar, as Python's csv module writes it:
+ * The grammar, which is that of Python's csv module:
  *
  *     row   = field "," field "," field  end        path, digest, size
  *     field = { any but , and quote } | '"' { any | '""' } '"'
@@ -21,7 +21,7 @@ broken(const struct reader *r, const char *why)
 	return zip_refuse(r->z, "line %lu of its RECORD %s", r->line, why);
 }
 
-/* Past a field, with its text; NULL: a quote has no end. */
+/* Reads a field and returns the text after it; NULL: a quote has no end. */
 static const char *
 read_text(struct reader *r)
 {
@@ -67,8 +67,8 @@ read_size(const struct reader *r, const char *text, struct record_row *row)
 	return !*text || broken(r, "has a size that is not a number");
 }
 
-/* "sha256=..." -> the algorithm, and in *value what follows the sign; NULL: it is unknown, or weaker
- * than SHA-256, which PEP 427 requires of a RECORD. */
+/* Returns the algorithm of "sha256=...", with the digest in *value; NULL: it is unknown, or weaker
+ * than SHA-256, which PEP 427 requires. */
 static const EVP_MD *
 digest_kind(const char *text, struct str *value)
 {

@@ -1,6 +1,6 @@
 /*
- * The same wheel under a version with a local label: its file name, its .dist-info and .data directories,
- * METADATA and RECORD change, and every other member is copied as it is there, compressed.
+ * Writes a wheel again under a version with a local label: its file name, its .dist-info and .data
+ * directories, METADATA and RECORD change; all other members are copied without decompression.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ enum {
 	LOCAL_BYTES = 30,
 	CENTRAL_BYTES = 46,
 	END_BYTES = 22,
-	VERSION_MADE = 20, /* times ten: deflate and directories */
+	VERSION_MADE = 20, /* version times ten: deflate and directories */
 	FLAG_UTF8 = 1 << 11,
 	DATE_FIRST = 0x21,        /* 1980-01-01, as in reproducible wheels */
 	ROOM = 256 * 1024 * 1024, /* for METADATA, RECORD and the directory of the new file */
@@ -85,7 +85,7 @@ new_metadata(const struct copy *c, const char *text)
 	return buf_text(&b);
 }
 
-/* "sha256=...,SIZE", as in a RECORD. */
+/* Returns "sha256=...,SIZE", as in a RECORD. */
 static const char *
 digest_of(struct arena *a, const char *text)
 {
@@ -131,10 +131,7 @@ put(struct copy *c, const void *bytes, size_t n)
 	c->at += n;
 }
 
-/*
- * Writes the fields that a local header and a directory header share, starting with the needed
- * version.
- */
+/* Writes the fields that local and directory headers share, starting with the needed version. */
 static void
 put_common(unsigned char *p, const struct zip_entry *e, size_t name)
 {
@@ -233,7 +230,7 @@ put_all(struct copy *c, const char *metadata, const char *record)
 	return true;
 }
 
-/* Reads the parts that decide the new names. False after SB0812 or SB0100. */
+/* Reads the parts that determine the new names. False after SB0812 or SB0100. */
 static bool
 prepare(struct copy *c, struct zip *z, const char **metadata, const char **record)
 {

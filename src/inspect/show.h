@@ -12,7 +12,7 @@ struct elf;
 struct gpu_codes;
 struct wheel;
 
-/* One library of DT_NEEDED, and the file that the loader would take on this host. */
+/* A library of DT_NEEDED, and the file that the loader of this host would use. */
 struct library {
 	const char *name;
 	const char *path; /* NULL: not found */
@@ -31,8 +31,8 @@ struct libraries LIST(struct library);
  */
 struct libraries elf_libraries(struct arena *a, const struct elf *e, const char *path);
 
-/* Returns the C++ name of a symbol, "c10::Error::what() const"; the symbol itself if it is none, or
- * if this host has no libstdc++.so.6.  Lives in a.  Source: Itanium C++ ABI, __cxa_demangle. */
+/* Returns the C++ name of a symbol, "c10::Error::what() const"; the symbol itself if it is not a
+ * C++ symbol, or without libstdc++.so.6. Lives in a. Source: Itanium C++ ABI, __cxa_demangle. */
 const char *symbol_demangled(struct arena *a, const char *symbol);
 
 /*
@@ -48,26 +48,27 @@ struct object_shown {
 	const struct elf *elf;
 	const struct gpu_codes *codes;
 	struct libraries libraries;
-	bool brief; /* JSON has no symbols */
+	bool brief; /* omits the symbols in JSON */
 };
 void object_text(struct arena *a, const struct object_shown *o, struct buf *out);
 /* Adds members to an open map; docs/inspect.md lists them. */
 void object_json(struct arena *a, const struct object_shown *o, struct json *j);
 
-/* Findings: an object that needs a newer glibc than the tag promises, or is for another machine; modules for
- * one Python under an abi3 tag; objects under `any`; tags of WHEEL that the file name does not have. */
+/* Prints a wheel with its findings: an object that needs a newer glibc than the tag allows, or is
+ * for another machine; modules for one Python under an abi3 tag; objects under `any`; tags of WHEEL
+ * that the file name lacks. */
 void wheel_text_shown(struct arena *a, const char *path, const struct wheel *w, struct buf *out);
 void wheel_json(struct arena *a, const struct wheel *w, struct json *j);
 
 /*
- * difference -- compares two JSON answers of `inspect`: text, or JSON of
+ * difference -- compares two JSON results of `inspect`: text, or JSON of
  * {"a", "b", "differences": [{"what", "only_a", "only_b"}]}.
  *
  *   out  true
  */
 bool difference(struct arena *a, const char *x, const char *y, bool as_json, struct buf *out);
 
-/* "12 B", "1.4 KiB", "755.6 MiB" */
+/* Returns "12 B", "1.4 KiB" or "755.6 MiB". */
 const char *size_text(struct arena *a, uint64_t bytes);
 
 #endif

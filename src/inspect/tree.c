@@ -13,13 +13,13 @@
 
 enum { BLOCK = 64 * 1024, JSON_MAX = 4 * 1024 * 1024, LAYERS_MAX = 1000, NESTED_MAX = 4 };
 
-/* An image: where its JSON files and its layers are. */
+/* The places of an image's JSON files and layers. */
 struct image_at {
 	struct walk *w;
 	const char *dir; /* an OCI layout; NULL: a tar file */
 	const char *path;
-	struct map json;     /* in a tar file: the texts of its JSON files, by name */
-	struct names layers; /* the names of the layers' files, lowest first */
+	struct map json;     /* for a tar file: the texts of its JSON files, by name */
+	struct names layers; /* the file names of the layers, lowest first */
 };
 
 /* --- directories --- */
@@ -112,7 +112,7 @@ json_file(const struct image_at *m, const char *name)
 	return s ? s->text : NULL;
 }
 
-/* "sha256:abc" -> "blobs/sha256/abc"; NULL: not a digest, so that no path is made of it. */
+/* Returns "blobs/sha256/abc" for "sha256:abc"; NULL for a text that is not a digest. */
 static const char *
 blob_name(const struct image_at *m, const json_t *of)
 {
@@ -229,7 +229,7 @@ read_json_files(struct image_at *m)
 		if (!name || n <= 1 || n > JSON_MAX || archive_entry_filetype(e) != AE_IFREG)
 			continue;
 		if (!strcmp(name, "etc/os-release") || starts_with(name, "usr/"))
-			return true; /* a root file system: no JSON follows that matters */
+			return true; /* a root file system, whose JSON files do not matter */
 		text = arena_alloc(w->a, (size_t)n + 1, 1);
 		if (archive_read_data(ar, text, (size_t)n) == n && (*text == '{' || *text == '['))
 			map_put(&m->json, arena_strdup(w->a, name), text);

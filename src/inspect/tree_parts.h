@@ -14,21 +14,21 @@ struct tree_file {
 	size_t layer;
 };
 
-/* A tree being read: files of all layers, and what later layers delete. */
+/* A tree being read: files of all layers, and deletions by later layers. */
 struct walk {
 	struct arena *a;
 	struct diags *ds;
 	const char *name; /* for diagnostics */
 	const struct tree_want *want;
 	struct tree *t;
-	bool disk; /* the archive is a directory of this host */
+	bool disk; /* the archive is a directory on this host */
 	struct tree_files LIST(struct tree_file) files;
 	struct map latest;  /* by path: the index of the newest file, plus one */
 	struct map deleted; /* by path: the newest layer that deletes it, plus one */
 	struct map texts;   /* small files whose text is read: by path */
 };
 
-/* "name: error[SB0814]: text"; false. */
+/* Reports "name: error[SB0814]: text" and returns false. */
 #define tree_refuse(w, ...) inspect_refuse((w)->ds, E_TREE, (w)->name, __VA_ARGS__)
 
 /*
@@ -39,7 +39,7 @@ struct walk {
  */
 bool walk_archive(struct walk *w, struct archive *ar, size_t layer, size_t strip);
 
-/* Fills the tree from all files, when every layer was read. */
+/* Fills the tree from all files, after every layer was read. */
 void walk_end(struct walk *w);
 
 static inline void

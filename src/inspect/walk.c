@@ -1,4 +1,4 @@
-/* The files of layers: those that are read, and the resulting file system. */
+/* Reads the files of layers, and finds the resulting file system. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@
 enum { TEXT_MAX = 16 * 1024 * 1024 };
 #define OBJECT_MAX ((uint64_t)4 << 30)
 
-/* A whiteout deletes one path, an opaque one everything that is below a directory already. */
+/* A whiteout deletes one path; an opaque one deletes everything in a directory from lower
+ * layers. */
 static const char whiteout[] = ".wh.", opaque[] = ".wh..wh..opq";
 
 static bool
@@ -30,7 +31,7 @@ is_in_site(const char *path)
 	return strstr(path, "site-packages/") || strstr(path, "dist-packages/");
 }
 
-/* Objects of these packages are not extensions. */
+/* Returns true for files of packages whose objects are not extensions. */
 static bool
 is_of_torch(const char *path)
 {
@@ -83,7 +84,8 @@ read_object(struct walk *w, struct archive *ar, const char *path, uint64_t size)
 	diags_init(&unused, scratch);
 	if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
 		return true;
-	/* Symbols of all files of an environment would fill the memory. */
+	/* Keeps only wanted objects, because the symbols of all files would need too much
+	 * memory. */
 	o.elf = elf_read(wanted ? w->a : scratch, &unused, path, bytes, size);
 	if (o.elf && wanted)
 		w->want->take(w->want->ctx, path, o.elf);
@@ -109,7 +111,7 @@ keep_file(struct walk *w, struct archive *ar, const char *path, uint64_t size, s
 	if (w->files.n > TREE_FILES_MAX)
 		return tree_refuse(w, "it has more than %d files", TREE_FILES_MAX);
 	before = (size_t)(uintptr_t)map_get(&w->latest, path);
-	/* An archive may have its layers in another order than the image. */
+	/* An archive may have its layers in a different order than the image. */
 	if (!before || w->files.at[before - 1].layer <= layer)
 		map_put(&w->latest, path, (void *)(uintptr_t)w->files.n);
 	l->size += size;
@@ -171,7 +173,7 @@ walk_archive(struct walk *w, struct archive *ar, size_t layer, size_t strip)
 	return good;
 }
 
-/* --- when all layers were read --- */
+/* --- after all layers were read --- */
 
 /* Returns true for the visible file of a path: the newest one, not deleted later. */
 static bool
@@ -231,7 +233,7 @@ largest_first(const void *px, const void *py)
 	return x->size > y->size ? -1 : x->size < y->size;
 }
 
-/* Sizes of the layers, of hidden files, and of files that could be dropped. */
+/* Adds up the sizes of the layers, of hidden files, and of files that could be dropped. */
 static void
 sum_up(struct walk *w)
 {
@@ -278,7 +280,7 @@ record_size(const char *text)
 	return size;
 }
 
-/* "a/site-packages/numpy-1.26.4.dist-info/METADATA" */
+/* Adds the package of "a/site-packages/numpy-1.26.4.dist-info/METADATA". */
 static void
 note_package(struct walk *w, const char *path)
 {
@@ -302,7 +304,7 @@ note_package(struct walk *w, const char *path)
 	list_push(w->a, &w->t->packages, p);
 }
 
-/* Returns the text in quotes behind `key` at the beginning of a line, or NULL. */
+/* Returns the quoted text after `key` at the beginning of a line, or NULL. */
 static const char *
 quoted(struct arena *a, const char *text, const char *key)
 {
@@ -331,7 +333,8 @@ note_text(struct walk *w, const char *path, const char *text)
 		w->t->torch_cuda = v;
 }
 
-/* "opt/venv/lib/python3.11/site-packages/..." -> "3.11 in opt/venv"; CUDA's directories. */
+/* Adds "3.11 in opt/venv" for "opt/venv/lib/python3.11/site-packages/...", and CUDA's
+ * directories. */
 static void
 note_place(struct walk *w, const char *path, struct map *seen)
 {

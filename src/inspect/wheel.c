@@ -10,7 +10,7 @@
 
 enum {
 	CHUNK = 1 << 20,
-	LOCAL_MOST = 1024, /* bytes of a local header, mostly */
+	LOCAL_MOST = 1024, /* usual maximum bytes of a local header */
 };
 
 static void
@@ -111,7 +111,7 @@ wheel_entry(const struct zip *z, const char *folder, const char *file, size_t ma
 	return NULL;
 }
 
-/* Returns its text; NULL after SB0812. */
+/* Returns the text of a file; NULL after SB0812. */
 static const char *
 entry_text(const struct zip *z, const struct zip_entry *e)
 {
@@ -125,7 +125,7 @@ entry_text(const struct zip *z, const struct zip_entry *e)
 	return NULL;
 }
 
-/* Finds the bytes of an entry of a wheel of which only parts are read. */
+/* Finds the bytes of an entry in a wheel that is read in parts. */
 static bool
 locate(struct zip *z, struct zip_entry *e)
 {
@@ -143,7 +143,7 @@ wheel_text(struct zip *z, const char *folder, const char *file, size_t max)
 	return e && (!z->source || locate(z, e)) ? entry_text(z, e) : NULL;
 }
 
-/* RECORD cannot contain its own digest, nor that of its signature. */
+/* Returns true for RECORD and its signature, whose digests RECORD cannot contain. */
 static bool
 is_outside_record(const char *folder, const char *path)
 {
@@ -165,7 +165,7 @@ wheel_object_name(const char *path)
 	return false;
 }
 
-/* Reads a shared object; a file that only has the name of one is an ordinary file. */
+/* Reads a shared object; a file with only the name of one is an ordinary file. */
 static bool
 read_object(const struct zip *z, const struct zip_entry *e, const unsigned char *bytes,
 	    struct wheel *w)
@@ -309,7 +309,7 @@ wheel_read_parts(struct arena *a, struct diags *ds, const struct wheel_source *s
 		       NULL;
 }
 
-/* Returns the entry of that name; NULL: SB0812. */
+/* Returns the entry of that name; NULL after SB0812. */
 static struct zip_entry *
 find_member(struct zip *z, const char *member)
 {

@@ -73,12 +73,12 @@ static bool
 check_tags(const struct zip *z, const struct names *lines, const struct wheel_file *file,
 	   struct wheel *w)
 {
-	/* "py2.py3-none-any" means several tags, as at the end of a file name. */
+	/* "py2.py3-none-any" stands for several tags, as in a file name. */
 	for (size_t i = 0; i < lines->n; i++) {
 		const struct wheel_file *some =
 			wheel_file_parse(z->a, arena_printf(z->a, "x-1-%s.whl", lines->at[i]));
 
-		/* No file name has room for more. */
+		/* A file name has no room for more. */
 		if (!some || strlen(lines->at[i]) > NAME_MAX || w->tags.n + some->tags.n > TAGS_MAX)
 			return zip_refuse(
 				z, "its WHEEL has too many tags, or a tag that is not valid");
@@ -89,14 +89,14 @@ check_tags(const struct zip *z, const struct names *lines, const struct wheel_fi
 	if (!same_tags(z, &w->tags, &file->tags, "WHEEL", "file name", w) ||
 	    !same_tags(z, &file->tags, &w->tags, "file name", "WHEEL", w))
 		return false;
-	/* Installers go by the file name. */
+	/* Installers use the tags of the file name. */
 	w->tags = file->tags;
 	return true;
 }
 
 /*
- * A project's release may add the local version to the file's name alone, which pip accepts of a
- * file that it is given by its path.
+ * Accepts a local version that is only in the file name: some projects add it there, and pip
+ * installs such a file by its path.
  *
  * Source: https://github.com/Dao-AILab/causal-conv1d .github/workflows/publish.yaml ("wheel_name=")
  */
@@ -110,7 +110,7 @@ same_version(const struct zip *z, const char *text, const struct version *v)
 	return other && !version_cmp(other, v);
 }
 
-/* "numpy-1.26.4.dist-info". */
+/* Returns true for "numpy-1.26.4.dist-info". */
 static bool
 check_folder(const struct zip *z, const char *dist_info, const struct wheel_file *file)
 {

@@ -18,8 +18,8 @@ struct zip_entry {
 	const char *name;
 	unsigned flags, method, made_by, needs;
 	uint32_t crc, attributes;
-	uint64_t packed, size; /* bytes, in the file and unpacked */
-	uint64_t at, data;     /* where its local header and its bytes begin */
+	uint64_t packed, size; /* bytes, packed and unpacked */
+	uint64_t at, data;     /* offset of its local header and of its bytes */
 	bool folder;
 };
 struct zip_entries LIST(struct zip_entry);
@@ -29,15 +29,15 @@ struct zip {
 	struct diags *ds;
 	const char *path;
 	int fd;                            /* borrowed */
-	bool lenient;                      /* tags may differ: that is a finding */
-	const struct wheel_source *source; /* in its place; or NULL */
+	bool lenient;                      /* different tags are only a finding */
+	const struct wheel_source *source; /* replaces the file; or NULL */
 	uint64_t n;
-	uint64_t directory;         /* where the central directory begins */
+	uint64_t directory;         /* offset of the central directory */
 	struct zip_entries entries; /* in the order of the file */
 };
 
 /*
- * zip_read -- the directory of z->fd.
+ * zip_read -- reads the directory of z->fd.
  *
  *   errors  SB0812, false
  *   source  APPNOTE.TXT 6.3 of PKWARE; CVE-2025-54368
@@ -49,21 +49,21 @@ bool zip_directory(struct zip *z);
 /* Reads the local header of an entry of zip_directory(); false after SB0812. */
 bool zip_locate(struct zip *z, struct zip_entry *e);
 
-/* "name: error[SB0812]: text"; false. */
+/* Reports "name: error[SB0812]: text" and returns false. */
 #define zip_refuse(z, ...) inspect_refuse((z)->ds, E_WHEEL, (z)->path, __VA_ARGS__)
 
-/* Reads n bytes at `at` of the file; false: it ends before, or SB0100. */
+/* Reads n bytes at `at` of the file; false: the file is shorter, or after SB0100. */
 bool zip_bytes(const struct zip *z, uint64_t at, void *to, size_t n);
 
 /*
- * zip_unpack -- the bytes of an entry, added to `sum` and copied to `to`, which has room for all of
- * them (each may be NULL).
+ * zip_unpack -- unpacks an entry, adds its bytes to `sum` and copies them to `to`, which has room
+ * for all of them (each may be NULL).
  *
- *   errors  SB0812, false: broken, or not of the size and checksum that the directory says
+ *   errors  SB0812, false: broken, or its size or checksum differs from the directory
  */
 bool zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsigned char *to);
 
-/* Writes a number of a file, little endian. */
+/* Writes a little-endian number. */
 static inline void
 put_le(unsigned char *p, uint64_t value, size_t bytes)
 {
@@ -73,23 +73,23 @@ put_le(unsigned char *p, uint64_t value, size_t bytes)
 
 /* Opens z->path; the caller closes z->fd.  False after SB0812 or SB0100. */
 bool wheel_open(struct zip *z);
-/* Returns the one directory NAME.dist-info at the top; NULL: SB0812. */
+/* Returns the only directory NAME.dist-info at the top; NULL after SB0812. */
 const char *wheel_folder(const struct zip *z);
-/* Returns a whole file; NULL: SB0812, missing, or larger than max bytes. */
+/* Returns a whole file; NULL after SB0812: missing, or larger than max bytes. */
 const char *wheel_text(struct zip *z, const char *folder, const char *file, size_t max);
-enum { WHEEL_TEXT_MAX = 64 * 1024 * 1024 }; /* bytes of RECORD or METADATA */
-/* URL-safe base64 without padding, as in a RECORD. */
+enum { WHEEL_TEXT_MAX = 64 * 1024 * 1024 }; /* maximum bytes of RECORD or METADATA */
+/* Returns a digest as URL-safe base64 without padding, as in a RECORD. */
 const char *wheel_digest(struct arena *a, EVP_MD_CTX *d);
 
 /* The files of .dist-info, as texts: RECORD, WHEEL and METADATA. */
 
 struct record_row {
 	const char *path;
-	const EVP_MD *kind; /* of its digest; NULL: none is given */
+	const EVP_MD *kind; /* kind of its digest; NULL: none */
 	struct str digest;  /* base64, as written */
 	bool has_size;
 	uint64_t size;
-	bool seen; /* a file of the wheel */
+	bool seen; /* the wheel has the file */
 };
 struct record_rows LIST(struct record_row *);
 
@@ -99,7 +99,7 @@ struct record {
 };
 
 /*
- * record_parse -- RECORD: rows of path, digest and size.
+ * record_parse -- parses RECORD: rows of path, digest and size.
  *
  *   errors  SB0812, false: not CSV, a digest weaker than SHA-256, a path twice with different
  *           digests
@@ -113,7 +113,7 @@ bool record_parse(const struct zip *z, const char *text, struct record *out);
  *
  *   out     *w: name, version, build, tags, requires
  *   errors  SB0812, false
- *   source  core metadata; PEP 427; PEP 425 (tags), PEP 440, PEP 503 (how they are compared)
+ *   source  core metadata; PEP 427; PEP 425 (tags), PEP 440, PEP 503 (comparison)
  */
 bool wheel_metadata(const struct zip *z, const char *dist_info, const char *metadata,
 		    const char *wheel_text, struct wheel *w);

@@ -8,7 +8,7 @@
 #include "inspect/wheel_parts.h"
 #include "python/python.h"
 
-/* "2.17" -> 17; 0: there is none. */
+/* Returns 17 for "2.17"; 0 for no version. */
 static unsigned long
 minor_of(const char *glibc)
 {
@@ -19,9 +19,9 @@ minor_of(const char *glibc)
 
 /* The tags of a wheel, all together. */
 struct promise {
-	unsigned long glibc; /* the oldest 2.N that a tag names; 0: none */
+	unsigned long glibc; /* the oldest 2.N of a tag; 0: none */
 	bool any, abi3;
-	const char *machine; /* of the Linux tags; NULL: none */
+	const char *machine; /* machine of the Linux tags; NULL: none */
 };
 
 static struct promise
@@ -84,7 +84,7 @@ wheel_findings(struct arena *a, const struct wheel *w)
 	return all;
 }
 
-/* Returns the newest glibc that an object needs; NULL: none needs any. */
+/* Returns the newest glibc that an object needs; NULL: none needs glibc. */
 static const char *
 glibc_floor(const struct wheel *w)
 {
@@ -136,7 +136,7 @@ text_objects(struct arena *a, const struct wheel *w, struct buf *out)
 	}
 }
 
-/* Lists the members of a wheel that was not read whole, for --member. */
+/* Lists the members of a wheel that was read in parts, for --member. */
 static void
 text_members(struct arena *a, const struct wheel *w, struct buf *out)
 {

@@ -14,17 +14,17 @@ enum {
 	END64_BYTES = 56,
 	LOCATOR_BYTES = 20,
 	CENTRAL_BYTES = 46,
-	CENTRAL_MAX = 64 * 1024 * 1024, /* bytes of a central directory */
-	RATIO_FROM = 24 * 1024 * 1024,  /* unpacked bytes that a wheel of any size may have */
+	CENTRAL_MAX = 64 * 1024 * 1024, /* maximum bytes of a central directory */
+	RATIO_FROM = 24 * 1024 * 1024,  /* unpacked bytes that are always allowed */
 	NAME_MAX_BYTES = 4096,
-	DEFLATE_MOST = 1032, /* times that deflate can make a byte longer */
+	DEFLATE_MOST = 1032, /* maximum ratio of deflate */
 	FLAG_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
 	UNIX = 3,
 	UNICODE_PATH = 0x7075, /* an extra field */
-	VERSION_MOST = 63,     /* times ten: the newest APPNOTE */
+	VERSION_MOST = 63,     /* version of the newest APPNOTE, times ten */
 	LOCAL_BYTES = 30,
 	DESCRIPTOR_MAX = 24,
-	NAMES_MAX = 2 * UINT16_MAX, /* a name and its extra fields */
+	NAMES_MAX = 2 * UINT16_MAX, /* maximum bytes of a name and its extra fields */
 	FLAG_LATER = 1 << 3,
 	FLAGS_THAT_MATTER = 1 << 0 | FLAG_LATER | 1 << 6 | 1 << 11 | 1 << 13,
 };
@@ -65,7 +65,7 @@ is_text(const char *s)
 	return true;
 }
 
-/* Returns true for a path that stays below its directory, in its only valid form. */
+/* Returns true for a normalised path that stays below its directory. */
 static bool
 is_safe(const char *name)
 {
@@ -88,10 +88,10 @@ is_safe(const char *name)
 }
 
 /*
- * Reads the sizes in a zip64 extra field (id 1) for those of `values` that are all ones: unpacked,
- * packed, offset, in that order; a NULL value is not in the field. False: fields that overrun, a
- * zip64 field that is duplicate or lacks a value, or a second name of the file (Info-ZIP's Unicode
- * path), which some readers would use.
+ * Reads the sizes in a zip64 extra field (id 1), for each of `values` whose bits are all ones:
+ * unpacked, packed, offset, in that order; a NULL value is not in the field. False: fields that
+ * overrun, a zip64 field that is duplicate or lacks a value, or a second name of the file
+ * (Info-ZIP's Unicode path), which some readers would use.
  */
 static bool
 zip_wide(const unsigned char *extra, size_t n, uint64_t *values[3])
@@ -185,7 +185,7 @@ read_entry(struct zip *z, const unsigned char *p, size_t n, struct zip_entry *e)
 	return check_entry(z, e) ? all : 0;
 }
 
-/* Returns true if no name is duplicate, and none is a directory of another. */
+/* Returns true if no name is a duplicate, or a directory of another one. */
 static bool
 names_are_apart(struct zip *z)
 {
@@ -217,12 +217,12 @@ names_are_apart(struct zip *z)
 }
 
 struct end {
-	uint64_t at; /* end of the directory */
+	uint64_t at; /* offset of the directory's end */
 	uint64_t count, size, offset;
 };
 
 /*
- * Reads the wider record before the usual one, if any; values other than ~0 must be equal in both.
+ * Reads the zip64 record before the usual one, if any; values other than ~0 must be equal in both.
  */
 static bool
 read_end64(struct zip *z, struct end *end)
@@ -278,10 +278,10 @@ read_end(struct zip *z, struct end *end)
  *
  *     local header, name, extra fields, packed bytes [, descriptor]
  *
- * The descriptor repeats crc and sizes where the header was written before they were known
- * (flag bit 3): with or without a signature, sizes of 4 or of 8 bytes.
+ * The descriptor has crc and sizes if they were unknown when the header was written (flag bit 3):
+ * with or without a signature, and with sizes of 4 or 8 bytes.
  */
-/* False, unless `what` is NULL. */
+/* Reports `what` and returns false; true if it is NULL. */
 static bool
 differs(struct zip *z, const struct zip_entry *e, const char *what)
 {
@@ -330,7 +330,7 @@ check_gap(struct zip *z, const struct zip_entry *e, uint64_t end)
 {
 	unsigned char p[DESCRIPTOR_MAX];
 	uint64_t n = end - e->data - e->packed;
-	size_t at = n % 8 == 4 ? 0 : 4; /* 12 and 20 bytes have no signature */
+	size_t at = n % 8 == 4 ? 0 : 4; /* descriptors of 12 and 20 bytes have no signature */
 
 	if (!(e->flags & FLAG_LATER))
 		return !n || zip_refuse(z, "unknown bytes follow the file `%s`", e->name);

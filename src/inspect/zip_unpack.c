@@ -5,16 +5,17 @@
 
 #include "inspect/wheel_parts.h"
 
-/* The bytes of an entry, by libarchive. */
+/* Unpacks an entry with libarchive. */
 
 enum { CHUNK = 64 * 1024, LOCAL_BYTES = 30 };
 
-/* One entry as a separate zip file, whose header repeats the directory. */
+/* An entry as a separate zip file; its header has the values of the directory. */
 struct stream {
 	const struct zip *z;
 	uint64_t at, left; /* packed bytes */
 	bool begun;
-	unsigned char header[LOCAL_BYTES + 1 + 20]; /* a name of one byte, and the wide sizes */
+	unsigned char header[LOCAL_BYTES + 1 +
+			     20]; /* local header with a name of one byte, and zip64 sizes */
 	unsigned char block[CHUNK];
 };
 
@@ -22,7 +23,7 @@ static void
 put_header(unsigned char *p, const struct zip_entry *e)
 {
 	put_le(p, 0x04034b50, 4);
-	put_le(p + 4, 45, 2); /* the version that has wide sizes */
+	put_le(p + 4, 45, 2); /* the version with zip64 sizes */
 	put_le(p + 8, e->method, 2);
 	put_le(p + 14, e->crc, 4);
 	put_le(p + 18, UINT64_MAX, 8);
@@ -86,7 +87,7 @@ zip_unpack(const struct zip *z, const struct zip_entry *e, EVP_MD_CTX *sum, unsi
 				e->name);
 		if (sum)
 			EVP_DigestUpdate(sum, p, n);
-		if (to && n) /* an empty block has no bytes to point at */
+		if (to && n) /* an empty block may have no address */
 			memcpy(to + got, p, n);
 		got += n;
 	}
