@@ -62,6 +62,7 @@ templates_open(struct arena *a, struct diags *ds, const char *dir)
 			  "name the directory that contains your templates");
 		return NULL;
 	}
+	embedded_open();
 	t->at = arena_array_of(a, const struct source *, embedded_templates_n);
 	for (size_t i = 0; i < embedded_templates_n; i++) {
 		struct source *src = arena_new_of(a, struct source);
