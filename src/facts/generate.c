@@ -58,6 +58,13 @@ put_literal(struct buf *b, const char *s, size_t n)
 
 /* --- knowledge, as schema.h describes it --- */
 
+static void
+put_bytes(struct buf *b, const unsigned char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_printf(b, "%s%u,", i % 24 ? "" : "\n\t", s[i]);
+}
+
 /*
  * Nearly every recipe reads these files and those in the top directory, except the signatures of
  * `diagnose`. Decompressing 50 KB takes about 0.2 ms, a tenth of the time of a check.
@@ -101,9 +108,7 @@ put_knowledge(struct arena *a, struct buf *b, const struct fact_files *files)
 		if (is_compressed(p.name) && !compressed(a, &p))
 			return false;
 		buf_printf(b, "static const _Alignas(uint32_t) unsigned char file_%zu[] = {", i);
-		for (size_t k = 0; k < (p.z ? p.z : p.n); k++)
-			buf_printf(b, "%s%u,", k % 24 ? "" : "\n\t",
-				   ((const unsigned char *)p.block)[k]);
+		put_bytes(b, p.block, p.z ? p.z : p.n);
 		buf_puts(b, "\n};\n\n");
 		buf_printf(&rows,
 			   "\t{ \"%s\",\n\t  { \"%s\",\n\t    \"%s\",\n\t    \"%s\" },\n"
@@ -151,8 +156,10 @@ put_templates(struct arena *a, struct diags *ds, struct buf *b, char **paths, in
 		   sha256_hex(a, buf_text(&texts), texts.n));
 	if (!compressed(a, &all))
 		return false;
-	buf_printf(b, "\nconst size_t embedded_compressed_n = %u;\n"
-		      "const unsigned char embedded_compressed[] = {", all.z);
+	buf_printf(b,
+		   "\nconst size_t embedded_compressed_n = %u;\n"
+		   "const unsigned char embedded_compressed[] = {",
+		   all.z);
 	put_bytes(b, all.block, all.z);
 	buf_puts(b, "\n};\n");
 	return true;
