@@ -64,7 +64,8 @@ add_gpu(struct init *rd, const char *name, bool add)
 				   name);
 }
 
-/* Names may hold blanks ("RTX 4090"): a list without commas is tried as a whole first. */
+/* Reads a list of GPUs. Names may contain blanks ("RTX 4090"), so a list without commas is first
+ * tried as a single name. */
 static const char *
 answer_gpus(struct init *rd, const char *s)
 {
@@ -152,7 +153,7 @@ answer_modal(struct init *rd, const char *answer)
 }
 
 static const struct {
-	const char *text, *key, *other; /* key: whose value is the default, or `other` */
+	const char *text, *key, *other; /* key: its value is the default; without one, `other` */
 	const char *(*answer)(struct init *rd, const char *answer);
 } questions[] = {
 	[ASK_GPUS] = { "GPUs, such as h100 or rtx4090 [%s]: ", NULL,

@@ -27,9 +27,9 @@ open_text(void *ctx, struct arena *a, struct diags *ds, const char *path, struct
 struct attempt {
 	struct init *rd;
 	const char *path, *text;
-	const struct source *src; /* of the text */
-	struct diags found;       /* of the text */
-	bool repaired; /* a fix was applied and reported: the differences follow from it */
+	const struct source *src; /* source of the text */
+	struct diags found;       /* diagnostics of the text */
+	bool repaired;            /* a fix was reported, which explains the differences */
 };
 
 static const struct stack *
@@ -59,8 +59,8 @@ item_there(const struct attempt *t, struct span at)
 	return NULL;
 }
 
-/* Returns a GPU of the file that the error names, where there are others: the architecture goes, not what
- * cannot run on it. */
+/* Returns the file's GPU that the error names, if there are other GPUs: a GPU is then dropped, and
+ * not a package that does not support it. */
 static struct init_item *
 gpu_of(const struct attempt *t, const struct diag *d)
 {
@@ -115,7 +115,7 @@ fix(struct attempt *t)
 	return any;
 }
 
-/* Returns true if t->text is another one to try: something was done about one of the errors. */
+/* Returns true if t->text has changed and can be tried again. */
 static bool
 repair(struct attempt *t)
 {
@@ -155,7 +155,7 @@ init_copy(const struct init *rd, struct diags *ds)
 	return out;
 }
 
-/* Reports the errors of the last text, with the places that its items come from. */
+/* Reports the errors of the last text, at the places of its items in the input. */
 static void
 report_errors(const struct attempt *t)
 {
@@ -173,7 +173,7 @@ report_errors(const struct attempt *t)
 	}
 }
 
-/* Returns true if a known release is in the range. */
+/* Returns true if the range contains a known release. */
 static bool
 names_known_torch(struct init *rd, const struct init_item *range)
 {
@@ -216,7 +216,7 @@ choose_base_torch(struct init *rd)
 
 	if (!from)
 		return;
-	if (!name.torch) { /* --base or --cuda replaced it */
+	if (!name.torch) { /* --base or --cuda replaced the image */
 		from->value = NULL;
 	} else if (version && version->pinned && !name.own_torch && name.cuda &&
 		   strcmp(version->value, name.torch) != 0) {
@@ -248,7 +248,7 @@ draft_complete(struct init *rd, const char *path)
 	    (init_get(rd, "torch.with") || init_get(rd, "extensions") ||
 	     init_get(rd, "torch.index")))
 		item_set(rd, "torch", (struct span){ 0 }, "torch.version", "*");
-	/* The file's name is not that of the stack: "stack" until it has one. */
+	/* The stack is named "stack", not after the input, until the recipe has a name. */
 	if (unnamed)
 		item_set(rd, "stack", (struct span){ 0 }, "stack", "stack");
 	t.text = draft_write(rd);
@@ -259,7 +259,7 @@ draft_complete(struct init *rd, const char *path)
 		report_errors(&t);
 		return false;
 	}
-	/* The release is selected now, and its range is not needed any more. */
+	/* The release is selected, and its range is no longer needed. */
 	if (range)
 		range->value = NULL;
 	draft_pin(rd, s, t.repaired);

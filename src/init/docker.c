@@ -6,8 +6,8 @@
 #include "docker.h"
 
 /*
- * A Dockerfile as items: those of the last stage, of its base stages and of the stages that it
- * copies from.
+ * Reads a Dockerfile into items: those of the last stage, of its base stages and of the stages that
+ * it copies from.
  */
 
 struct init_item *
@@ -35,7 +35,7 @@ set_variable(struct docker *d, const char *name, const char *value)
 	map_put(&d->vars, name, v);
 }
 
-/* "7.0 8.6+PTX", or with semicolons: an item for each. */
+/* Adds an item for each value of "7.0 8.6+PTX", which may have semicolons. */
 static void
 take_architectures(struct docker *d, struct init_item *item, const char *value)
 {
@@ -71,7 +71,7 @@ take_setting(struct docker *d, struct init_item *item, const char *name, const c
 {
 	struct init *rd = d->rd;
 	const char *why;
-	/* Variables that the plan sets itself, or that only concern the build of the old file. */
+	/* The plan sets these variables itself, or they only affect the build of the old file. */
 	bool own = among(name, "PATH LD_LIBRARY_PATH LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH "
 			       "MAX_JOBS FORCE_CUDA DEBIAN_FRONTEND CONDA_DIR TORCH_NVCC_FLAGS "
 			       "VIRTUAL_ENV") ||
@@ -105,7 +105,7 @@ docker_setting(struct docker *d, const struct word *w, bool inlined)
 		     w->s + strlen(name) + (w->s[strlen(name)] == '='), w->unknown, inlined);
 }
 
-/* "A=b C=d", or the old "A b c". */
+/* Reads "A=b C=d", or the old form "A b c". */
 static void
 take_env(struct docker *d, struct init_item *item, const struct command *c)
 {
@@ -125,7 +125,7 @@ take_env(struct docker *d, struct init_item *item, const struct command *c)
 		take_setting(d, item, c->at[0].s, value, unknown, false);
 }
 
-/* Reads "NAME=value"; without a value, that from before FROM, if any. */
+/* Reads "NAME=value"; without a value, takes the one before FROM, if any. */
 static void
 take_arg(struct docker *d, struct init_item *item, const struct command *c)
 {
@@ -153,7 +153,7 @@ docker_root(const struct docker *d, const struct stage *s)
 	return s;
 }
 
-/* "[--platform=...] image [AS name]" */
+/* Reads "[--platform=...] image [AS name]". */
 static void
 read_from(struct docker *d, const struct instruction *in, const struct command *c, size_t first)
 {
@@ -200,8 +200,8 @@ find_stages(struct docker *d)
 	}
 }
 
-/* Returns the stage that a flag names, "--from=NAME", "--from=0" or "--mount=type=bind,from=NAME"; *from: there
- * is such a flag. */
+/* Returns the stage that a flag names, "--from=NAME", "--from=0" or "--mount=type=bind,from=NAME";
+ * *from: the flag exists. */
 static struct stage *
 stage_of(struct docker *d, const struct instruction *in, bool *from)
 {
@@ -224,7 +224,7 @@ stage_of(struct docker *d, const struct instruction *in, bool *from)
 
 /* --- other instructions --- */
 
-/* A file of requirements is decided at the end. */
+/* Handles COPY; a requirements file is decided at the end. */
 static void
 take_copy(struct docker *d, struct init_item *item, const struct command *c)
 {
@@ -304,7 +304,7 @@ take_user(struct docker *d, const struct last *l)
 		item_take(d->rd, l->item, "user", name);
 }
 
-/* Items that depend on the whole file. */
+/* Decides items that depend on the whole file. */
 static void
 finish(struct docker *d, size_t from)
 {
@@ -380,7 +380,7 @@ take_instruction(struct docker *d, const struct instruction *in)
 		d->dir = c.at[0].s;
 }
 
-/* Walks the stages that it copies from, then its base stage, then its own lines. */
+/* Reads a stage: first the stages that it copies from, then its base stage, then its own lines. */
 static void
 walk(struct docker *d, struct stage *s)
 {

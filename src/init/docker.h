@@ -6,15 +6,15 @@
 /* Private to init/: a Dockerfile, from its lines to the items of its last stage. */
 
 struct instruction {
-	const char *name, *p; /* "RUN" in capitals; where it begins in d->text */
-	char *args;           /* the rest, behind its flags */
+	const char *name, *p; /* "RUN" in capitals; its start in d->text */
+	char *args;           /* the rest after its flags */
 	struct names flags;   /* "--mount=..." */
 	struct names bodies;  /* heredocs */
 };
 struct instructions LIST(struct instruction);
 
 struct word {
-	const char *s; /* without quotes, variables replaced */
+	const char *s; /* text without quotes and with replaced variables */
 	const char *p; /* its place in d->text */
 	size_t n;
 	bool unknown;  /* contains a variable or command with an unknown value */
@@ -29,22 +29,22 @@ struct variable {
 };
 
 struct stage {
-	const char *name, *image; /* image: variables replaced */
-	struct span at;           /* of the image */
-	size_t first, end;        /* its instructions, without FROM */
+	const char *name, *image; /* image: with replaced variables */
+	struct span at;           /* place of the image */
+	size_t first, end;        /* range of its instructions, without FROM */
 	struct init_item *item;
-	int parent;   /* the stage that image names, or -1 */
+	int parent;   /* the stage that `image` refers to, or -1 */
 	bool unknown; /* image contains a variable without a value */
 	bool last;    /* the last stage, or one of its base stages */
 	bool seen;    /* its instructions were read */
 };
 struct stages LIST(struct stage);
 
-/* A repository that a RUN cloned; items: the commands that belong to it. */
+/* A repository that a RUN clones; items: the commands that belong to it. */
 struct clone {
 	const char *dir, *url, *ref;
 	struct init_items items;
-	const struct init_item *by; /* the command of pip that installs it; NULL: none */
+	const struct init_item *by; /* the pip command that installs it, or NULL */
 };
 struct clones LIST(struct clone);
 
@@ -52,39 +52,39 @@ struct clones LIST(struct clone);
 struct last {
 	const struct instruction *in;
 	struct init_item *item;
-	struct word word; /* its first */
+	struct word word; /* its first word */
 };
 
 /* A call of pip. */
 struct call {
 	unsigned number;
 	bool isolated;
-	const char *index, *extra; /* torch's */
+	const char *index, *extra; /* indexes for torch */
 };
 
 struct docker {
 	struct init *rd;
 	const struct source *src;
-	struct names read; /* names of requirements files that are read elsewhere */
-	const char *text;  /* the file, see docker_read.c */
+	struct names read; /* names of requirements files that other code reads */
+	const char *text;  /* text of the file, see docker_read.c */
 	struct offsets LIST(size_t) lines;
 	struct docker_place {
 		size_t at, columns;
 	} last_place; /* an offset, and the columns before it on its line */
-	char escape;  /* continues a line: a backslash, or a backtick */
+	char escape;  /* escape character: a backslash, or a backtick */
 	struct instructions all;
 	struct stages stages;
 	struct map vars; /* name -> struct variable */
-	size_t expanded; /* bytes that variables were replaced by */
+	size_t expanded; /* bytes of replaced variables */
 
-	const struct stage *stage;    /* the stage that is being read */
-	const struct instruction *in; /* and its instruction */
+	const struct stage *stage;    /* the current stage */
+	const struct instruction *in; /* the current instruction */
 	const struct stage *root;     /* the stage that contains the stack */
 	struct clones clones;
 	struct last cmd, entrypoint, user;
-	const char *dir; /* where WORKDIR and cd have led; or NULL */
-	bool has_torch;  /* the base image brings it */
-	bool unseen;     /* a file of requirements, or another tool, may install anything */
+	const char *dir; /* current directory after WORKDIR and cd; or NULL */
+	bool has_torch;  /* the base image has torch */
+	bool unseen;     /* a requirements file or another tool may install other packages */
 	struct call call;
 };
 
@@ -101,16 +101,16 @@ bool docker_words(struct docker *d, const char **p, enum docker_form form, struc
 /* Returns FORM_ARRAY for a JSON array, else `other`. */
 enum docker_form docker_form(const struct instruction *in, enum docker_form other);
 
-/* Returns the place of n bytes of d->text, as far as they are on one line. */
+/* Returns the place of n bytes of d->text, cut at the end of the line. */
 struct span docker_span(struct docker *d, const char *p, size_t n);
-/* Returns them on one line, for the report. */
+/* Returns the bytes on one line, for the report. */
 const char *docker_shown(struct docker *d, const char *p, size_t n);
-/* Opens an item of a word; what NULL: the word itself. */
+/* Opens an item for a word; what NULL: the word itself. */
 struct init_item *docker_item(struct docker *d, const struct word *w, const char *what);
 
 /* Returns the stage that is the base of a stage. */
 const struct stage *docker_root(const struct docker *d, const struct stage *s);
-/* Decides `export A=b` and `A=b command`; inlined: it applies to a command, not to the image. */
+/* Decides `export A=b` and `A=b command`; inlined: it applies only to the command. */
 void docker_setting(struct docker *d, const struct word *w, bool inlined);
 /* Decides the item of a RUN, d->in, by its commands. */
 void docker_run(struct docker *d, struct init_item *item);

@@ -5,7 +5,7 @@
 
 /* Decisions that need the whole Dockerfile: its images, and the order of its items. */
 
-/* A runtime image has no nvcc; its devel twin has. */
+/* Uses the devel image instead of a runtime image, which has no nvcc. */
 static void
 take_base(struct docker *d, const struct stage *s)
 {
@@ -31,7 +31,7 @@ take_base(struct docker *d, const struct stage *s)
 			     s->image, name.flavour);
 	}
 	item_take(d->rd, s->item, "base", value);
-	/* Files that init reads later decide whether this torch stays. */
+	/* Files that init reads later may replace this torch. */
 	d->has_torch = name.torch != NULL;
 	if (d->has_torch)
 		item_set(d->rd, s->image, s->at, "torch.from", "base")->comment =
@@ -71,7 +71,7 @@ docker_images(struct docker *d)
 struct order {
 	struct docker *d;
 	const struct init_item *first, *end;
-	const struct init_item *torch, *ext; /* the first of each, or NULL */
+	const struct init_item *torch, *ext; /* the first item of each, or NULL */
 	const struct init_item *other;       /* set by a condition: the other item of the problem */
 	const char *detail;                  /* set by a condition: the second %s of the text */
 };
@@ -179,7 +179,7 @@ has(struct order *o, const struct init_item *e, enum problem problem)
 static const struct check {
 	enum code code;
 	bool each;                            /* report every item, not only the first */
-	const char *text, *why, *note, *help; /* text: of the item's name, and of o->detail */
+	const char *text, *why, *note, *help; /* text: a format for the item's name and o->detail */
 } checks[] = {
 	[TORCH_LATE] = { W_INIT_ORDER, false, "`%s` is built before torch is installed",
 			 "its setup imports torch: ModuleNotFoundError: No module named 'torch'",

@@ -45,10 +45,7 @@ goes_on(const struct docker *d, char *p, char *nl)
 	return true;
 }
 
-/*
- * Returns the end of an instruction that begins at p; lines between its own that are comments are
- * filled.
- */
+/* Returns the end of an instruction that begins at p; fills comment lines inside it. */
 static char *
 instruction_end(const struct docker *d, char *p)
 {
@@ -66,8 +63,8 @@ instruction_end(const struct docker *d, char *p)
 	return nl;
 }
 
-/* Returns the heredoc whose word follows "<<": its body at p, which ends before the line of the word; the place
- * behind it.  One without an end takes the rest. */
+/* Reads the body of a heredoc at p, up to the line of its word, and returns the place after it. A
+ * heredoc without an end contains the rest of the file. */
 static char *
 take_heredoc(struct docker *d, struct instruction *in, const char *word, char *p)
 {
@@ -197,7 +194,7 @@ struct lexer {
 	struct docker *d;
 	enum docker_form form;
 	const char *p;
-	struct buf b; /* of the word */
+	struct buf b; /* text of the word */
 	struct word word;
 	bool in_word;
 	struct command *out;
@@ -242,7 +239,7 @@ expand(struct lexer *l, const char *value, bool quoted)
 		}
 }
 
-/* "$(...)", with nested ones: its value is unknown. */
+/* Skips "$(...)", also nested; its value is unknown. */
 static void
 substitution(struct lexer *l)
 {
@@ -257,7 +254,8 @@ substitution(struct lexer *l)
 	} while (*l->p && (depth || *l->p == '('));
 }
 
-/* "$NAME", "${NAME}", "${NAME:-word}"; any other text after `$` is unknown and stays unchanged. */
+/* Expands "$NAME", "${NAME}" and "${NAME:-word}"; other text after `$` is unknown and stays
+ * unchanged. */
 static void
 variable(struct lexer *l, bool quoted)
 {
@@ -309,7 +307,7 @@ quoted(struct lexer *l)
 
 /*
  * Omits "2>&1" and "> file", with the next word. A comparison directly after a name was meant for
- * pip, but is a redirection for the shell: it is kept and marked.
+ * pip, but is a redirection for the shell: it stays and is marked.
  */
 static void
 redirection(struct lexer *l)

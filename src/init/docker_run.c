@@ -22,7 +22,7 @@ unread(struct docker *d, struct init_item *item)
 
 /* --- apt --- */
 
-/* Returns why a package of the system's has no place in a recipe, or NULL. */
+/* Returns why a recipe does not need a system package, or NULL. */
 static const char *
 not_apt(struct docker *d, const struct word *w)
 {
@@ -142,7 +142,7 @@ run_git(struct docker *d, struct init_item *item, const struct command *c, size_
 
 /* --- pip --- */
 
-/* "-r requirements.txt": read elsewhere, or the application's. */
+/* Decides "-r requirements.txt": read by other code, or the application's. */
 static void
 requirements(struct docker *d, struct init_item *item, const char *file)
 {
@@ -187,7 +187,7 @@ requirement(struct docker *d, const struct word *w, const char *text, const char
 				    clone->ref ? clone->ref : "");
 	}
 	item->name = name_normalize(d->rd->a, text);
-	/* Packages that only builds need: the plan installs them. */
+	/* The plan installs packages that only builds need. */
 	if (among(item->name, "setuptools wheel ninja packaging uv"))
 		item_take(d->rd, item, "packages", NULL);
 	else if (w->unknown)
@@ -245,7 +245,7 @@ run_pip(struct docker *d, const struct command *c, size_t from)
 
 /* --- Python --- */
 
-/* pip, uv pip, python -m pip, python setup.py. */
+/* Reads a command of pip, uv pip, python -m pip or python setup.py. */
 static void
 run_python(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
@@ -261,7 +261,7 @@ run_python(struct docker *d, struct init_item *item, const struct command *c, si
 		run_pip(d, c, k + 1);
 	} else if (python && among(word(c, k), "setup.py") &&
 		   among(word(c, k + 1), "install develop")) {
-		/* In a clone, that is pip's install of it without isolation. */
+		/* In a clone, this means an installation by pip without build isolation. */
 		item->fate = INIT_PARTS;
 		d->call = (struct call){ .number = d->call.number + 1 };
 		requirement(d, &c->at[0], ".", ".");
@@ -282,7 +282,7 @@ run_python(struct docker *d, struct init_item *item, const struct command *c, si
 static void
 run_conda(struct docker *d, struct init_item *item, const struct command *c, size_t k)
 {
-	/* "conda run -n env pip install ..." is pip's. */
+	/* "conda run -n env pip install ..." is a command of pip. */
 	for (size_t j = k; among(word(c, k), "run") && j < c->n; j++)
 		if (str_matches(fs_name(word(c, j)), "^(python|pip)[.0-9]*$")) {
 			run_python(d, item, c, j + 1);
@@ -367,12 +367,12 @@ docker_run(struct docker *d, struct init_item *item)
 	size_t before = d->rd->items.n;
 	struct command c = { 0 };
 
-	/* The plan mounts caches; a recipe has no other mounts. */
+	/* The plan mounts caches, and a recipe has no other mounts. */
 	for (size_t k = 0; k < d->in->flags.n; k++)
 		if (!strstr(d->in->flags.at[k], "type=cache"))
 			item_leave(d->rd, item_open(d->rd, d->in->flags.at[k], item->at),
 				   "a recipe has no key for this option of RUN");
-	/* A heredoc alone is the script; of another command it is the input. */
+	/* A heredoc without a command is the script; otherwise it is the command's input. */
 	if (d->in->bodies.n && *p == '<')
 		p = d->in->bodies.at[0];
 	if (starts_with(p, "#!") && !strstr(arena_copy(d->rd->a, p, strcspn(p, "\n")), "sh"))

@@ -3,7 +3,7 @@
 #include "base/yaml.h"
 #include "reader.h"
 
-/* YAML: conda's environment.yml, and cog.yaml. */
+/* Reads YAML: conda's environment.yml, and cog.yaml. */
 
 static bool
 is_list(const struct node *n)
@@ -86,7 +86,7 @@ add_environment(struct init *rd, const struct node *root)
 
 /* --- cog.yaml --- */
 
-/* Keys of `build:` that a recipe sets itself, or that do not concern the stack. */
+/* Keys of `build` that a recipe sets itself, or that do not affect the stack. */
 static void
 add_build_key(struct init *rd, const struct pair *p)
 {
@@ -131,7 +131,7 @@ add_cog(struct init *rd, const struct node *root)
 				   "it belongs to Cog's server");
 }
 
-/* --- which of them it is --- */
+/* --- kind of the file --- */
 
 bool
 init_is_yaml(struct init *rd, const struct source *src)

@@ -24,62 +24,62 @@
 
 enum init_fate {
 	INIT_OPEN,  /* not decided yet */
-	INIT_TAKEN, /* `key` holds it */
-	INIT_LEFT,  /* omitted because of `why` */
-	INIT_PARTS, /* its parts, or the places that use it, are items of their own */
+	INIT_TAKEN, /* `key` has its value */
+	INIT_LEFT,  /* omitted, for the reason in `why` */
+	INIT_PARTS, /* its parts, or the places that use it, are separate items */
 };
 
 /* The kind of an item of a Dockerfile, for the checks of its order. */
 enum init_kind { INIT_OTHER, INIT_APT, INIT_PIP, INIT_COPY };
 
 struct init_item {
-	const char *what; /* as it was written, for the report */
+	const char *what; /* text of the input, for the report */
 	struct span at;   /* src NULL: an option or an answer */
 	enum init_fate fate;
 	const char *key;        /* INIT_TAKEN: "torch.version", "packages" */
-	const char *value;      /* the recipe's text; NULL: the key covers it without a value */
+	const char *value;      /* text for the recipe; NULL: no value */
 	const char *name;       /* normalised name of a package, name of a variable; or NULL */
-	const char *spec;       /* versions: of an extension "==2.2.2", of torch ">=2"; or "" */
+	const char *spec;       /* versions: "==2.2.2" of an extension, ">=2" of torch; or "" */
 	const char *comment;    /* the reason for the value, or NULL */
 	const char *why, *help; /* INIT_LEFT: the reason, and the fix (or NULL) */
-	enum code code;         /* INIT_LEFT: of the report */
-	uint32_t line;          /* line of the recipe's text that contains it; 0: none */
+	enum code code;         /* INIT_LEFT: code in the report */
+	uint32_t line;          /* its line in the recipe's text; 0: none */
 
 	enum init_kind kind;
-	unsigned call;             /* the command that installs this item and possibly others */
+	unsigned call;             /* number of the command that installs this item */
 	bool isolated;             /* INIT_PIP: without --no-build-isolation */
 	bool pinned;               /* one version, a tag, a commit or a file */
 	bool wide;                 /* INIT_COPY: the whole directory */
-	const char *index, *extra; /* torch's index of the call: its tag, "" its root; or NULL */
-	const char *local;         /* of torch: "cu121"; or NULL */
+	const char *index, *extra; /* index of the call: torch's tag, "" its root; or NULL */
+	const char *local;         /* local version of torch, "cu121"; or NULL */
 };
 struct init_items LIST(struct init_item *);
 
-/* A line of a constraints file: it applies to a package that another line requires. */
+/* A line of a constraints file, for a package that another line requires. */
 struct init_constraint {
 	struct init_item *item;
 	const char *text;
 };
 
-/* The draft of a recipe: made with its first three members set. */
+/* The draft of a recipe; the caller sets the first three members. */
 struct init {
 	struct arena *a;
 	struct diags *ds;
 	const struct facts *f;
-	/* Returns a file that a list of requirements includes (-r, -c), NULL without an error if it does
-	 * not exist; NULL: such files are not read. */
+	/* Returns a file that a requirements file includes (-r, -c); NULL, without an error, if it
+	 * does not exist. A NULL function reads no such files. */
 	const struct source *(*open)(struct init *rd, const char *path, struct span at);
-	struct names read; /* paths of lists that were read */
+	struct names read; /* paths of requirements files read so far */
 	struct init_constraints LIST(struct init_constraint) constraints;
 	const char *from; /* the source of the items, for the first line; or NULL */
 	struct init_items items;
 	struct map places; /* key and name -> its item */
-	bool modal;        /* a Modal app as well */
-	bool app_unsure;   /* which files belong to the application is not certain */
+	bool modal;        /* also make a Modal app */
+	bool app_unsure;   /* the files of the application are uncertain */
 };
 
 /*
- * Returns a file's bytes as a text that can be read.
+ * Returns a file's bytes as UTF-8 text.
  *
  *   in      text that ends with a NUL, as fs_read returns it
  *   out     UTF-8; UTF-16 with a byte order mark is converted (PowerShell's `>`)
@@ -89,8 +89,8 @@ struct init {
 const struct source *init_text(struct init *rd, const struct source *src);
 
 /*
- * Returns whether name or first line are those of a Dockerfile, of TOML, of YAML; else it is a
- * list.
+ * Return whether a file is a Dockerfile, TOML or YAML, by its name or first line; otherwise it is a
+ * requirements file.
  */
 bool init_is_dockerfile(struct init *rd, const struct source *src);
 bool init_is_toml(struct init *rd, const struct source *src);
@@ -101,10 +101,10 @@ bool init_is_yaml(struct init *rd, const struct source *src);
  * list of requirements, a Dockerfile, TOML (pyproject.toml, uv.lock, pylock.toml), YAML
  * (environment.yml, cog.yaml).
  *
- *   in      read: paths of requirements files that are read as well: a Dockerfile may install them;
- *           a list includes other files (-r, -c) if rd->open is set and its path is not "-"
+ *   in read: paths of other requirements files in this run, which a Dockerfile may install; a
+ *      requirements file may include others (-r, -c) if rd->open is set and its path is not "-"
  *   out     a later item replaces an earlier one of the same key and name
- *   errors  SB0193, false; each omitted item is a note (SB0190) or a warning (SB0192); faults of
+ *   errors  SB0193, false; each omitted item is a note (SB0190) or a warning (SB0192); problems of
  *           the Dockerfile are warnings limits 4000 items; a Dockerfile's variables expand to at
  *           most 1 MiB
  *   memory  borrows from src source PEP 621, PEP 735, PEP 751; uv's documentation of [tool.uv];
@@ -115,7 +115,7 @@ bool init_environment(struct init *rd, const struct source *src);
 bool init_requirements(struct init *rd, const struct source *src);
 bool init_dockerfile(struct init *rd, const struct source *src, const struct names *read);
 
-/* Adds one requirement of the command line.  errors SB0193, false if it is not one */
+/* Adds one requirement of the command line.  errors SB0193, false if it is not valid */
 bool init_requirement(struct init *rd, const char *text);
 
 /* Sets a key from the command line; value NULL removes the value of a file. */
@@ -127,7 +127,7 @@ void init_set(struct init *rd, const char *key, const char *value);
  *   in      path: the name that the file will have, for diagnostics
  *   out     a text that recipes_load and resolve accept; *s is its stack; *warnings: how many
  *           warnings resolve adds
- *   errors  those of the recipe and of resolve, at the line of the text that was tried; NULL
+ *   errors those of the recipe and of resolve, with lines of the last text; NULL
  */
 const char *init_recipe(const struct init *rd, const char *path, const struct stack **s,
 			unsigned *warnings);
@@ -139,7 +139,7 @@ enum init_question { ASK_GPUS, ASK_EXTENSIONS, ASK_TORCH, ASK_PYTHON, ASK_MODAL,
 /* Returns the question as one line, with the default in brackets; it depends on earlier answers. */
 const char *init_ask(const struct init *rd, enum init_question q);
 
-/* Adds the answer (without its line end) and returns NULL, or returns why it cannot. */
+/* Adds the answer (without its line end); returns NULL, or why it is rejected. */
 const char *init_answer(struct init *rd, enum init_question q, const char *answer);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { LINE_MAX_BYTES = 64 * 1024 };
 
-/* Only comments may contain other characters than ASCII; they become `?`. */
+/* Replaces non-ASCII characters by `?`, which are allowed only in comments. */
 static const struct source *
 from_utf16(struct arena *a, const struct source *src, bool big)
 {
@@ -34,10 +34,7 @@ refuse(struct init *rd, const struct source *src, uint32_t line, const char *wha
 	return NULL;
 }
 
-/*
- * Returns the first line that is not a comment, without blanks around it, and its number; "": there
- * is none.
- */
+/* Returns the first line that is not a comment, trimmed, and its number; "": there is none. */
 static const char *
 first_line(struct init *rd, const struct source *src, uint32_t *at)
 {

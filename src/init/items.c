@@ -45,7 +45,7 @@ item_take(struct init *rd, struct init_item *item, const char *key, const char *
 		map_put(&rd->places, place, item);
 		return item;
 	}
-	/* pip keeps a pinned package if it is required again without a version. */
+	/* Like pip, keeps a pinned package that is required again without a version. */
 	if ((old->pinned && !item->pinned && !*item->spec) ||
 	    (old->value && !strcmp(old->value, value) && !strcmp(old->spec, item->spec))) {
 		item->value = NULL;

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "reader.h"
 
-/* Writes the stack back: every selected value becomes a pin with its reason. */
+/* Writes the stack to the draft: every selected value becomes a pin with its reason. */
 
 struct pinning {
 	struct init *rd;
@@ -21,7 +21,7 @@ differs(const struct pinning *p, struct span at, const char *what, const char *w
 			     why ? why : "");
 }
 
-/* Pins a key of one value to that of the stack, with the reason if the recipe has none. */
+/* Pins a key with one value to the stack's value, with the reason if the recipe has none. */
 static void
 pin(const struct pinning *p, const char *key, const char *label, const char *value,
     const char *reason)

@@ -7,7 +7,7 @@
 
 /* --- torch --- */
 
-/* Ranges are one constraint among the packages until a release is selected. */
+/* Records the ranges of torch as a constraint in `packages` until a release is selected. */
 static void
 add_range(struct init *rd, const char *spec, const struct init_item *from)
 {
@@ -78,7 +78,7 @@ comes_with_torch(struct init *rd, const char *key)
 
 /* --- extensions --- */
 
-/* Returns why a URL names nothing that stays, or NULL. */
+/* Returns why the content of a URL may change, or NULL. */
 static const char *
 not_kept(struct init *rd, const char *url, bool has_releases)
 {
@@ -98,7 +98,7 @@ not_kept(struct init *rd, const char *url, bool has_releases)
 		return NULL;
 	if (!ref)
 		return "a repository without tag or commit changes";
-	/* A ref without digits is a branch by custom; a shortened commit is not certain. */
+	/* A ref without digits is usually a branch; a shortened commit may be ambiguous. */
 	n = strlen(++ref);
 	return !strpbrk(ref, "0123456789") ||
 			       (n >= 7 && n < 40 && strspn(ref, "0123456789abcdef") == n) ?
@@ -106,7 +106,8 @@ not_kept(struct init *rd, const char *url, bool has_releases)
 		       NULL;
 }
 
-/* An extension is built without its dependencies: an extra that is an extension becomes one itself. */
+/* Adds an extra that is an extension as a separate item, because extensions are built without
+ * dependencies. */
 static void
 add_extras(struct init *rd, const struct init_item *owner, const struct requirement *r)
 {
@@ -125,7 +126,7 @@ add_extras(struct init *rd, const struct init_item *owner, const struct requirem
 	}
 }
 
-/* "hopper" of "git+https://...#egg=x&subdirectory=hopper"; or NULL. */
+/* Returns "hopper" for "git+https://...#egg=x&subdirectory=hopper"; or NULL. */
 static const char *
 subdirectory_of(struct arena *a, const char *url)
 {
@@ -204,7 +205,7 @@ add_package(struct init *rd, struct init_item *item, const struct requirement *r
 
 /* --- one requirement --- */
 
-/* Returns the name of a URL that is given without one: #egg=, the file's name, the repository's. */
+/* Returns the name for a URL without one: from #egg=, the file's name or the repository's. */
 static const char *
 name_of_url(struct init *rd, const char *url)
 {
@@ -293,8 +294,8 @@ place_requirement(struct init *rd, struct init_item *item, const char *text, boo
 		add_package(rd, item, r, text);
 }
 
-/* "pytorch==2.2.2", "python=3.10": torch and Python have the same versions on PyPI; of nothing else
- * that is certain.  "conda-forge::pytorch" names its channel. */
+/* Decides conda's packages: "pytorch==2.2.2", "python=3.10". Only for torch and Python are the
+ * versions certain to be the same on PyPI. "conda-forge::pytorch" has a channel. */
 void
 place_conda(struct init *rd, struct init_item *item, const char *text)
 {
@@ -372,7 +373,8 @@ place_index(struct init *rd, struct init_item *item, const char *url, bool extra
 	else if (tag)
 		item_take(rd, item, "torch.index",
 			  *tag && !init_get(rd, "torch.index") ? tag : NULL);
-	/* PyPI itself, where pip looks anyway: its host has two labels, the first of them its name. */
+	/* Omits PyPI itself, which pip uses anyway: its host has two labels, and the first is its
+	 * name. */
 	else if (str_matches(url, "^[^:]*://pypi[.][^./]*(/|$)"))
 		item_take(rd, item, "packages", NULL);
 	else if (!extra && !init_get(rd, "index") && !strcmp(shown, url))

@@ -6,11 +6,11 @@
 #include "reader.h"
 
 /*
- * TOML: the declarations of a project (pyproject.toml, with uv's sources and indexes), and its
- * resolved packages (uv.lock, pylock.toml).
+ * Reads TOML: the declarations of a project (pyproject.toml, with uv's sources and indexes), and
+ * its resolved packages (uv.lock, pylock.toml).
  */
 
-/* Returns a member as a text, "" if it is none. */
+/* Returns a member as a text, "" if it is not a text. */
 static const char *
 text_in(const struct node *map, const char *key)
 {
@@ -51,7 +51,8 @@ source_of(struct init *rd, const struct node *uv, const char *key)
 	return found && found->kind == NODE_MAP ? found : NULL;
 }
 
-/* "NAME @ git+URL@v1#subdirectory=x" of {git = URL, tag = "v1"}; NULL: the source names no place. */
+/* Returns "NAME @ git+URL@v1#subdirectory=x" for {git = URL, tag = "v1"}; NULL: the source has no
+ * URL. */
 static const char *
 from_source(struct init *rd, const char *name, const struct node *source)
 {
@@ -99,7 +100,7 @@ add_python(struct init *rd, const struct node *n)
 		item_leave(rd, item, "a recipe has one Python: `--python 3.11` chooses it");
 }
 
-/* Lists of requirements that are not part of the project itself: extras and groups. */
+/* Omits extras and groups, which are not requirements of the project itself. */
 static void
 leave_groups(struct init *rd, const struct node *groups, const char *what)
 {
@@ -110,7 +111,7 @@ leave_groups(struct init *rd, const struct node *groups, const char *what)
 			   "init reads the project's own dependencies; add more with --package");
 }
 
-/* Adds the indexes, that of torch first: a recipe has one. */
+/* Adds the indexes, torch's first, because a recipe has only one for torch. */
 static void
 add_indexes(struct init *rd, const struct node *uv)
 {
@@ -131,7 +132,7 @@ add_indexes(struct init *rd, const struct node *uv)
 		}
 }
 
-/* Other keys of [tool.uv] that affect the installed packages. */
+/* Reports other keys of [tool.uv] that affect the installed packages. */
 static void
 add_uv_settings(struct init *rd, const struct node *uv)
 {
@@ -182,7 +183,7 @@ add_project(struct init *rd, const struct node *root)
 
 /* --- uv.lock and pylock.toml --- */
 
-/* "NAME @ git+URL@COMMIT", "NAME @ URL" or "NAME==VERSION"; NULL: it is a directory. */
+/* Returns "NAME @ git+URL@COMMIT", "NAME @ URL" or "NAME==VERSION"; NULL for a directory. */
 static const char *
 locked_requirement(struct init *rd, const struct node *p)
 {
@@ -205,7 +206,7 @@ locked_requirement(struct init *rd, const struct node *p)
 		      arena_printf(rd->a, "%s==%s", name, text_in(p, "version"));
 }
 
-/* Returns whether all of its files are wheels for other systems. */
+/* Returns whether all files of a package are wheels for other systems. */
 static bool
 is_for_others(const struct node *p)
 {
@@ -248,7 +249,7 @@ add_locked(struct init *rd, const struct node *packages)
 	}
 }
 
-/* --- which of them it is --- */
+/* --- kind of the file --- */
 
 bool
 init_is_toml(struct init *rd, const struct source *src)

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "init.h"
 
-/* Private to init/: the functions that all readers share, and the draft of a recipe. */
+/* Private to init/: functions that all readers share, and the draft of a recipe. */
 
 enum { INIT_ITEMS_MAX = 4000 };
 
@@ -18,18 +18,19 @@ const char *init_first_line(struct init *rd, const struct source *src);
 struct init_item *item_open(struct init *rd, const char *what, struct span at);
 
 /*
- * Decides an item: taken. An earlier item of the same key (and name) is omitted, and the new one
- * gets its place, so `item` is then the earlier one. value NULL: the key covers the item without
- * its text. Returns the item of the key.
+ * Decides that an item is taken. An earlier item of the same key (and name) is omitted, and the new
+ * one takes its place, so that `item` then points to the omitted one. value NULL: the key covers
+ * the item without its text. Returns the item of the key.
  */
 struct init_item *item_take(struct init *rd, struct init_item *item, const char *key,
 			    const char *value);
-/* Decides an item: omitted, as a note; or, with help or NULL, as a warning that it was not read. */
+/* Decide that an item is omitted: with a note, or (with help or NULL) with a warning that it was
+ * not read. */
 #define item_leave(rd, item, ...) item_drop(rd, item, N_INIT_LEFT, NULL, __VA_ARGS__)
 #define item_unread(rd, item, ...) item_drop(rd, item, W_INIT_NOT_READ, __VA_ARGS__)
 void item_drop(struct init *rd, struct init_item *item, enum code code, const char *help,
 	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Opens and decides at once. */
+/* Opens an item and decides it. */
 struct init_item *item_set(struct init *rd, const char *what, struct span at, const char *key,
 			   const char *value);
 
@@ -44,7 +45,7 @@ struct init_item *init_find(const struct init *rd, const char *key, const char *
 #define init_get(rd, key) init_find(rd, key, NULL)
 /* Returns the item of `packages` with the range of torch, "torch>=2,<2.3"; or NULL. */
 #define torch_range(rd) init_find(rd, "packages", "torch")
-/* Returns its value, or NULL. */
+/* Returns the value of a key, or NULL. */
 const char *init_value(const struct init *rd, const char *key);
 /* Returns true if an item has the key with a value. */
 bool item_has(const struct init_item *item, const char *key);
@@ -56,9 +57,9 @@ bool item_has(const struct init_item *item, const char *key);
  * compiled: an unknown package goes to `extensions`.
  */
 void place_requirement(struct init *rd, struct init_item *item, const char *text, bool compiled);
-/* Why a channel of conda is left out. */
+/* The reason for omitting a channel of conda. */
 #define NO_CHANNEL "the packages come from PyPI, and not from a channel of conda"
-/* The same for conda's form of a package: "pytorch=2.2.2=py3.11_cuda12.1". */
+/* Does the same for conda's form of a package: "pytorch=2.2.2=py3.11_cuda12.1". */
 void place_conda(struct init *rd, struct init_item *item, const char *text);
 /* Returns "cu121" for torch's own index, "" for its root, NULL for another one. */
 const char *torch_index_tag(struct init *rd, const char *url);
@@ -75,15 +76,15 @@ void place_option(struct init *rd, struct init_item *item, enum pip_option o, co
 struct init_key {
 	const char *key;
 	enum { KEY_VALUE, KEY_LINES, KEY_SETTINGS } form;
-	bool needed; /* resolve rejects an item of it, which cannot be omitted */
+	bool needed; /* its items cannot be omitted if resolve rejects them */
 	bool gap;    /* an empty line before it */
 	const char *comment;
 };
 const struct init_key *init_key(const char *key);
 
-/* Returns a copy that can be changed, whose diagnostics go to ds. */
+/* Returns a copy that can be changed and adds diagnostics to ds. */
 struct init init_copy(const struct init *rd, struct diags *ds);
-/* Returns the text, and sets the line of each item.  Equal items give equal bytes. */
+/* Returns the recipe's text, and sets the line of each item. Equal items give equal bytes. */
 const char *draft_write(struct init *rd);
 
 /*
@@ -91,7 +92,8 @@ const char *draft_write(struct init *rd);
  * errors  those of the recipe and of resolve for the last text that was tried; false
  */
 bool draft_complete(struct init *rd, const char *path);
-/* Writes the stack back: each value with its reason, and a note where it differs from the input. */
+/* Writes the stack to the draft: each value with its reason, and a note if it differs from the
+ * input. */
 void draft_pin(struct init *rd, const struct stack *s, bool quiet);
 
 #endif

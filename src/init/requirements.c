@@ -6,8 +6,8 @@
 
 /* Reads requirements files and the output of `pip freeze`: each line is an item. */
 
-/* "einops==0.8.0 --hash=sha256:...": pip's options behind a requirement are an item of their own; all
- * hashes of a file are one. */
+/* Reads "einops==0.8.0 --hash=sha256:...": pip's options after a requirement are a separate item,
+ * and all hashes of a file are one item. */
 static const char *
 without_options(struct init *rd, const struct text *l, bool *hashes)
 {
@@ -26,8 +26,8 @@ without_options(struct init *rd, const struct text *l, bool *hashes)
 
 static void read_lines(struct init *rd, const struct source *src, bool constrains);
 
-/* "-r base.txt" and "-c pins.txt", relative to the including file; false: place_option() reports
- * it. */
+/* Reads "-r base.txt" and "-c pins.txt", relative to the including file; false: place_option()
+ * reports it. */
 static bool
 include(struct init *rd, struct init_item *item, const char *from, enum pip_option o,
 	const char *name)

@@ -6,7 +6,7 @@
 #include "reader.h"
 
 /*
- * The recipe's text: the items that were taken, in the order of this table.  The screen:
+ * Writes the recipe's text: the taken items, in the order of this table.  The screen:
  *
  *     # Created by stackbuild init from requirements.txt; a comment explains each choice.
  *     base: nvidia/cuda:12.1.1-devel-ubuntu22.04   # nvcc 12.1.1 in a devel image
@@ -70,7 +70,7 @@ plain(struct writer *w, const char *s)
 	return copy;
 }
 
-/* Writes a line. Its comment is on the same line if there is room, else above it. */
+/* Writes a line. Its comment is on the same line if it fits, otherwise above it. */
 __attribute__((format(printf, 3, 4))) static void
 put(struct writer *w, const char *comment, const char *fmt, ...)
 {

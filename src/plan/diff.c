@@ -17,17 +17,17 @@ enum change { SAME, CHANGED, REBUILT, NEW, GONE };
 static const char *const change_words[] = { "same", "changed", "rebuilt", "new", "gone" };
 
 struct difference {
-	const struct step *step; /* of after; of before if it is gone */
+	const struct step *step; /* the step of `after`, or of `before` if it was removed */
 	enum change change;
 	const char *what;
 };
 
-/* Lists the steps that are rebuilt. */
+/* The steps that are rebuilt. */
 struct rebuild {
 	size_t steps;
 	double cost_s;
 	const char *least; /* "at least " if the time of a step is unknown */
-	const char *from;  /* the first of a chain, or NULL */
+	const char *from;  /* the first step of a chain, or NULL */
 };
 
 struct differences {
@@ -138,7 +138,7 @@ what_differs(struct arena *a, const struct plan *before, const struct step *was,
 	return out.n ? names_join(a, &out, "; ") : "its commands";
 }
 
-/* Returns the first of its inputs that changed. */
+/* Returns the first changed input of a step. */
 static const char *
 stands_on(struct arena *a, const struct plan *before, const struct plan *after,
 	  const struct step *is)

@@ -66,8 +66,7 @@ job_mib(const struct stack_extension *e)
 
 /*
  * Adds the values from which compile.py computes the number of jobs, and nvcc's threads if the
- * package sets some: one for each target architecture. Other extensions may compile at the same
- * time.
+ * package sets them: one for each target architecture. Other extensions may compile in parallel.
  */
 static void
 job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e)
@@ -90,7 +89,7 @@ job_sizes(struct maker *m, struct operation *op, const struct stack_extension *e
 		op->compile.jobs_open &= strcmp(op->compile.env.at[i].name, "MAX_JOBS") != 0;
 }
 
-/* Scales the time of a compile from the architectures of the figure to those of this step. */
+/* Scales a compile time from the architectures that it was measured for to those of this step. */
 static void
 scale_cost(const struct maker *m, struct step *st, const struct operation *op)
 {
@@ -141,7 +140,7 @@ extension_step(struct maker *m, const struct stack_extension *e, const char *bef
 	struct step st =
 		plan_draft(m, STEP_EXTENSION, id, arena_printf(m->a, "ext-%s", id), e->name);
 
-	if (wheel) { /* costs as much as a small install */
+	if (wheel) { /* costs as much as a small installation */
 		struct step deps = plan_draft(m, STEP_BUILD_DEPS, id, st.stage, NULL);
 
 		st.cost_s = deps.cost_s;

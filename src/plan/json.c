@@ -240,10 +240,10 @@ extension_json(struct json *j, const struct stack *s, const struct stack_extensi
 {
 	static const struct names none;
 	const struct extension *k = e->known;
-	/* Compiles when it is first used, or has nothing to compile: then no code is in its wheel. */
+	/* Its wheel has no code if it compiles at first use, or has nothing to compile. */
 	bool no_code = k && (k->jit_at_run_time || (k->pypi == PYPI_WHEEL && !k->mem_mib_per_job));
 
-	/* Extensions are compiled for the recipe's GPUs only. */
+	/* Compiled extensions have code only for the recipe's GPUs. */
 	json_put(j, "('name': %s, 'modules': %n, 'probes': %n, 'compiled': %b, 'exactly': %b)",
 		 e->name, &e->imports, k ? &k->probes : &none, s->archs.n && !no_code,
 		 e->source != SOURCE_WHEEL);
@@ -270,7 +270,7 @@ expect_json(struct json *j, struct arena *a, const struct stack *s, const struct
 	json_put(j, "]}");
 }
 
-/* What the environment holds besides the extensions: templates/verify compares it. */
+/* Writes the other parts of the environment, which templates/verify compares. */
 static void
 lock_json(struct json *j, const struct lock *l)
 {

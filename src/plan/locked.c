@@ -2,7 +2,7 @@
 #include "base/str.h"
 #include "make.h"
 
-/* Whether two URLs name the same index. */
+/* Returns whether two URLs are of the same index. */
 static bool
 same_index(const char *x, const char *y)
 {
@@ -14,8 +14,9 @@ same_index(const char *x, const char *y)
 }
 
 /*
- * The index of a package as the recipe names it, with its secret.  Of the default index of the machine
- * that made the lock, the default one where the stack is built takes the place: the digests decide.
+ * Returns the index of a package with its secret, if the recipe lists it; otherwise the default
+ * index of the machine that builds. That may be another index than the lock's, because pip checks
+ * digests.
  */
 static struct pip_index
 index_of(const struct maker *m, const struct lock_package *p)
@@ -31,7 +32,8 @@ index_of(const struct maker *m, const struct lock_package *p)
 	return plan_index(m);
 }
 
-/* "numpy==1.26.4 \\", then a line for the digest of each wheel; of a package without wheels, of its sdist. */
+/* Writes "numpy==1.26.4 \\" and a line for the digest of each wheel, or of the sdist of a package
+ * without wheels. */
 static void
 add_lines(struct buf *out, const struct lock_package *p)
 {

@@ -12,7 +12,7 @@ const char *const plan_source_words[] = { "git", "sdist", "archive", "wheel" };
 
 /* --- drafts --- */
 
-/* Rounds to six decimals, as in JSON, so that the printed figures add up to the printed sum. */
+/* Rounds to six decimals, as in JSON, so that the printed numbers add up to the printed sum. */
 static double
 as_printed(double x)
 {
@@ -128,7 +128,7 @@ step_operation(const struct step *st, enum operation_kind kind)
 
 /* --- the order --- */
 
-/* Returns which of the steps has that id. */
+/* Returns the index of the step with that id. */
 static size_t
 position(const struct step *steps, size_t n, const char *id)
 {
@@ -154,7 +154,7 @@ jobs_of(struct arena *a, const struct step *steps, size_t n)
 	return jobs;
 }
 
-/* Extensions that require each other in a circle, according to the knowledge base. */
+/* Reports extensions that require each other in a cycle, according to the knowledge base. */
 static void
 refuse_circle(struct diags *ds, const struct stack *s)
 {
@@ -209,7 +209,7 @@ toolkit_places(struct maker *m)
 					    version_series(m->a, s->cuda.value));
 		m->nvcc = arena_printf(m->a, "%s/bin/nvcc", m->cuda_home);
 		break;
-	default: /* the image's, if the image is known to have it, or must have it */
+	default: /* the image's nvcc, if it has one or must have one */
 		if (devel || s->cuda_from == CUDA_HOST || s->build_deps.n)
 			m->nvcc = "nvcc";
 	}
@@ -262,7 +262,7 @@ plan_make(struct arena *a, struct diags *ds, const struct stack *s, const struct
 		struct step *st = &m.steps.at[order[i]];
 
 		st->guess_s = st->cost_s;
-		/* The order needs a figure for every step; readers get no guess. */
+		/* The order needs a cost for every step; a guess is not printed. */
 		if (step_operation(st, OP_COMPILE) &&
 		    facts_cost(s->facts, step_kind_words[st->kind], st->extension->name).guessed)
 			jobs[order[i]].cost_s = st->cost_s = 0;
@@ -296,7 +296,7 @@ plan_step(const struct plan *p, const char *id)
 
 /* --- times of steps that were built on this host --- */
 
-/* build.json is JSON that YAML reads in the same way, so one reader is enough. */
+/* Limits for build.json, which the YAML reader reads, because JSON is YAML. */
 enum { RECORD_NODES = 100 * 1000, RECORD_DEPTH = 8 };
 
 /* Returns seconds above 0, at most a year; 0: it is not such a number. */

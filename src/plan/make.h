@@ -6,8 +6,8 @@
 #include "plan.h"
 
 /*
- * The making of a plan, for the files of plan/: first the steps of a stack in a natural
- * order, with needs and operations; then the order; then keys.
+ * Makes a plan: first the steps of a stack in a natural order, with needs and operations; then the
+ * order; then keys. Private to plan/.
  */
 struct drafts LIST(struct step);
 
@@ -15,32 +15,33 @@ struct maker {
 	struct arena *a;
 	const struct stack *s;
 	const struct lock *lock;         /* or NULL */
-	const char *const *locked_steps; /* the step of each of its packages */
+	const char *const *locked_steps; /* the step of each package in the lock */
 	struct drafts steps;
 	const char *nvcc, *cuda_home;
 	const char *
-		stack_end; /* the last step of the stack stage so far, on which the next one is based */
-	struct names installs;  /* steps after which something more is installed */
+		stack_end; /* the last step of the stack stage so far; the next one starts from it */
+	struct names installs;  /* steps that install something */
 	bool packages_in_stack; /* an unknown extension may need them at build time */
 };
 
-void plan_steps(struct maker *m);           /* all, in a natural order */
-void plan_extension_steps(struct maker *m); /* one an extension */
+void plan_steps(struct maker *m);           /* all steps, in a natural order */
+void plan_extension_steps(struct maker *m); /* one step for each extension */
 
-/* A step's cache key; the keys of its inputs in their order. */
+/* Returns the cache key of a step; inputs: the keys of its inputs, in their order. */
 const char *plan_key(struct arena *a, const struct stack *s, const struct step *st,
 		     const struct names *input_keys);
 /* Writes plan.json; plan.h describes it. */
 const char *plan_image_json(const struct maker *m, const struct step *steps, size_t n);
 /* --- steps --- */
 
-/* A step with its cost and change rate; kind is also the facts' word for it. */
+/* Returns a step with its cost and change rate; the knowledge base uses the same words for
+ * kinds. */
 struct step plan_draft(const struct maker *m, enum step_kind kind, const char *id,
 		       const char *stage, const char *package);
 void plan_need(struct maker *m, struct step *st, const char *id, const char *why);
 void plan_input(struct maker *m, struct step *st, const char *id);
 bool plan_has(const struct maker *m, const char *id);
-/* An id that no step has yet. */
+/* Returns an id that no step has yet. */
 const char *plan_unique(const struct maker *m, const char *name);
 
 extern const char *const step_kind_words[STEP_KINDS]; /* "base", "apt", ... */
@@ -58,23 +59,24 @@ void plan_helper(const struct maker *m, struct step *st, const char *name, bool 
  * are none.
  */
 bool plan_constraints(const struct maker *m, struct step *st, const struct names *lines);
-/* Installs the lock's packages of a step ("torch", "build", "packages", "app"), one call for each index. */
+/* Adds the operations that install a step's packages of the lock ("torch", "build", "packages",
+ * "app"), one call for each index. */
 void plan_locked(struct maker *m, struct step *st, const char *packages);
-/* The recipe's own index. */
+/* Returns the recipe's own index. */
 struct pip_index plan_index(const struct maker *m);
 
 /* --- for printers of plans --- */
 
 /* Returns "5:40", "1:02:10"; at least "0:01" for any time above 0. */
 const char *show_time(struct arena *a, double seconds);
-/* "5:40" if it was measured, else "about 5:40"; "unknown" for 0. */
+/* Returns "5:40" for a measured time, otherwise "about 5:40"; "unknown" for 0. */
 const char *show_cost(struct arena *a, double seconds, bool measured);
 /* Adds the key cost_s; null: unknown. */
 struct json;
 void json_cost(struct json *j, double seconds);
 /*
- * Words wrapped at 100 columns: the first line starts at column `at`, the following
- * lines are indented to it.  Ends with a line end.
+ * Writes words wrapped at 100 columns and a line end. The first line starts at column `at`, and the
+ * other lines are indented to it.
  */
 void show_wrapped(struct buf *out, const char *text, size_t at);
 

@@ -6,7 +6,7 @@
 
 /* A step that several cells may share. */
 struct shared {
-	size_t index; /* of a wheel or a base stage */
+	size_t index; /* index of a wheel or a base stage */
 	double path_s;
 };
 
@@ -24,7 +24,7 @@ matrix_new(struct arena *a, bool chain)
 	return m;
 }
 
-/* Returns the value of a key; NULL: there was none, and *new_key is the copy to insert. */
+/* Returns the value of a key; NULL: the key is new, and *new_key is a copy to insert. */
 static struct shared *
 find(struct matrix *m, struct map *in, const char *key, bool *is_new)
 {
@@ -38,7 +38,7 @@ find(struct matrix *m, struct map *in, const char *key, bool *is_new)
 	return s;
 }
 
-/* Adds the steps that no earlier cell has to the sums. */
+/* Adds the costs of steps that no earlier cell has to the sums. */
 static void
 add_costs(struct matrix *m, const struct plan *p)
 {
@@ -64,7 +64,7 @@ add_costs(struct matrix *m, const struct plan *p)
 	}
 }
 
-/* Returns the base stage, against which extensions are compiled. */
+/* Returns the base stage, in which extensions are compiled. */
 static size_t
 base_of(struct matrix *m, const struct plan *p)
 {
@@ -134,7 +134,7 @@ add_wheel(struct matrix *m, const struct plan *p, const struct step *st, struct 
 	list_push(m->a, &cell->wheels, s->index);
 }
 
-/* Cells that differ in nothing of this are one image under several names. */
+/* Returns the identity of an image: cells with the same one share the image under several names. */
 static const char *
 image_key(struct arena *a, const struct recipe *r, const char *steps)
 {
@@ -203,7 +203,7 @@ matrix_shard(struct arena *a, const struct matrix *m, size_t i, size_t n)
 	return mine;
 }
 
-/* --- for people and programs --- */
+/* --- output --- */
 
 enum { WHEELS_SHOWN = 20 };
 

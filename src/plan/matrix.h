@@ -12,32 +12,32 @@
 struct plan;
 
 /*
- * The cells of a matrix as one plan: which wheels they share, which base stages, and in which
- * order several workers make them.  Steps are equal if their keys are.  Pure.
+ * The cells of a matrix as one plan: their shared wheels and base stages, and the order in which
+ * several workers build them. Steps are equal if their keys are. Pure.
  */
 
 struct indexes LIST(size_t);
 
 /* A wheel that at least one cell compiles. */
 struct matrix_wheel {
-	const char *key; /* of the step that compiles it; chain: with all earlier installations */
+	const char *key; /* key of its compile step; chain: with all earlier installations */
 	const char *step, *version; /* "mamba-ssm"; version may be NULL */
 	size_t cell;                /* the first cell that needs it, which compiles it */
 	size_t base;
-	size_t cells;  /* how many need it */
-	double cost_s; /* of its step; a guess if it is unknown */
+	size_t cells;  /* number of cells that need it */
+	double cost_s; /* cost of its step; a guess if it is unknown */
 	double cost_cores;
-	unsigned memory_mib; /* of a compile job */
+	unsigned memory_mib; /* memory of a compile job */
 	bool unknown;
 };
 
 struct matrix_cell {
 	const char *name; /* NULL: the recipe has no matrix */
-	const char *key;  /* of the whole image: all of its steps' keys, its environment and user */
+	const char *key;  /* identity of the image: keys of all steps, environment and user */
 	const char *plan; /* sha256 of its steps' keys and the recipe's digest */
 	struct indexes wheels;
 	size_t base;
-	double cost_s; /* of the steps on the base stage, without compiles */
+	double cost_s; /* cost of the steps after the base stage, without compiles */
 };
 
 struct matrix_base {
@@ -47,34 +47,34 @@ struct matrix_base {
 
 struct matrix {
 	struct arena *a;
-	const char *name; /* the stack's */
+	const char *name; /* name of the stack */
 	/* Wheels of an environment are compiled after all other packages are installed. */
 	bool chain;
 	struct matrix_wheels LIST(struct matrix_wheel) wheels;
 	struct matrix_cells LIST(struct matrix_cell) cells;
 	struct matrix_bases LIST(struct matrix_base) bases;
 	size_t images;     /* cells with different keys */
-	double cost_s;     /* every distinct step once, without those whose time is unknown */
-	bool unknown;      /* there are such */
+	double cost_s;     /* counts every distinct step once, except steps of unknown time */
+	bool unknown;      /* the time of a step is unknown */
 	double critical_s; /* the longest path: the least time with any number of workers */
 	struct map wheel_of, base_of, step_of, image_of;
 };
 
-/* matrix_new -- a matrix without cells.  memory: a; chain: as in struct matrix */
+/* matrix_new -- returns a matrix without cells.  memory: a; chain: as in struct matrix */
 struct matrix *matrix_new(struct arena *a, bool chain);
 
-/* Adds a cell.  The plan may be forgotten afterwards. */
+/* Adds a cell; the plan may be released afterwards. */
 void matrix_add(struct matrix *m, const struct plan *p);
 
 /* Lets every cell compile its own wheels, without a store. */
 void matrix_forget_wheels(struct matrix *m);
 
 /*
- * matrix_shard -- the cells of part `i` of `n`.
+ * matrix_shard -- returns the cells of part `i` of `n`.
  *
  *   in      1 <= i <= n
  *   out     indexes of cells in their order. Cells with the same wheels are together, so that few
- *           wheels belong to two parts; the parts differ by one cell at most
+ *           wheels belong to two parts; the sizes of the parts differ by at most one cell
  */
 struct indexes matrix_shard(struct arena *a, const struct matrix *m, size_t i, size_t n);
 
@@ -95,20 +95,20 @@ enum unit_state {
 	UNIT_LEFT     /* finished before, or not to be built in this run */
 };
 
-/* One thing that a worker does: compiles a wheel, or assembles a cell from wheels and a base. */
+/* A unit of work: compile a wheel, or build a cell from wheels and a base. */
 struct unit {
 	bool wheel;
-	size_t of; /* index of the wheel or of the cell */
+	size_t of; /* index of the wheel or the cell */
 	size_t base;
-	bool unknown;          /* cost_s has a guess in it */
-	double cost_s, rest_s; /* of itself; of itself and the longest cell that needs it */
+	bool unknown;          /* cost_s contains a guess */
+	double cost_s, rest_s; /* own cost; with that of the longest cell that needs it */
 	enum unit_state state;
-	size_t cause; /* BLOCKED: the unit that failed */
+	size_t cause; /* for BLOCKED: the failed unit */
 };
 
 struct schedule {
 	const struct matrix *m;
-	struct unit *units; /* wheels first, each at its index; then cells */
+	struct unit *units; /* wheels, each at its index, then cells */
 	size_t n;
 	enum base_state { BASE_ABSENT, BASE_RUNNING, BASE_READY } * bases;
 };
@@ -116,17 +116,17 @@ struct schedule {
 enum { NO_UNIT = -1 };
 
 /*
- * schedule_new -- the units of a matrix, all of them waiting.
+ * schedule_new -- returns the units of a matrix, all of them waiting.
  *
- *   in      cells: those to build; the others are LEFT, as are the wheels that only they need
+ *   in      cells: the cells to build; the others, and wheels that only they need, are LEFT
  */
 struct schedule schedule_new(struct arena *a, const struct matrix *m, struct indexes cells);
 
 /*
- * schedule_next -- the unit that a free worker starts; it is RUNNING then.
+ * schedule_next -- returns the unit that a free worker starts, which becomes RUNNING.
  *
- *   out     NO_UNIT: none can start now.  Of those that can, the one with the longest path ahead; one
- *           whose base stage another unit is making comes after all others
+ *   out     NO_UNIT: no unit can start now. Otherwise, the unit with the longest remaining path; a
+ *           unit whose base stage is being built by another one comes last
  */
 int schedule_next(struct schedule *s);
 

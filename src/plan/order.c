@@ -5,7 +5,7 @@
 
 enum { EXACT_MAX = 20 };
 
-/* Orders whose costs differ by rounding alone count as equal. */
+/* Costs that differ only by rounding count as equal. */
 static const double ROUNDING = 1e-13;
 
 /*
@@ -18,7 +18,7 @@ struct sorted {
 	const size_t **needs; /* positions, jobs[i]->nneeds of each job */
 };
 
-/* Picks among the jobs whose needs are done: the first, or the first that changes least. */
+/* Selects the next job whose needs are done: the first one, or the one that changes least. */
 static bool
 topological(struct arena *a, const struct job *jobs, size_t n, bool by_rate, size_t *order)
 {
@@ -47,9 +47,9 @@ topological(struct arena *a, const struct job *jobs, size_t n, bool by_rate, siz
 }
 
 /*
- * Returns the best job to do next when those of `set` are done, at `cost`: a change of it
- * rebuilds all that are not in `set`. least[s] is the cost of the best order of the jobs
- * outside s. Returns p->n if `set` lacks what one of its jobs needs: no order leads there.
+ * Returns the best next job after those of `set`, with its cost: a change of it rebuilds all jobs
+ * that are not in `set`. least[s] is the cost of the best order of the jobs outside s. Returns p->n
+ * if `set` lacks a job that one of its jobs needs.
  */
 static size_t
 best_next(const struct sorted *p, const size_t *needs, size_t set, const double *least,
@@ -79,8 +79,8 @@ best_next(const struct sorted *p, const size_t *needs, size_t set, const double 
 }
 
 /*
- * Uses dynamic programming over the down-sets: the sets that contain the requirements of their
- * jobs.
+ * Finds the best order by dynamic programming over the down-sets: the sets that contain all needs
+ * of their jobs.
  */
 static void
 exact_order(struct arena *a, const struct sorted *p, size_t *order)
@@ -99,7 +99,7 @@ exact_order(struct arena *a, const struct sorted *p, size_t *order)
 
 /*
  * Lists a job and its remaining requirements, highest position first, in out[0..*n). Returns their
- * ratio of cost to change rate: a high one belongs early.
+ * ratio of cost to change rate; jobs with a high ratio come early.
  */
 static double
 ratio_with_needs(const struct sorted *p, size_t job, const bool *done, bool *listed, size_t *out,
@@ -128,7 +128,7 @@ ratio_with_needs(const struct sorted *p, size_t job, const bool *done, bool *lis
 	return rate > 0 ? cost / rate : HUGE_VAL;
 }
 
-/* Always selects the job with the highest ratio, after its requirements. */
+/* Orders jobs greedily: always the job with the highest ratio, after its requirements. */
 static void
 greedy_order(struct arena *a, const struct sorted *p, size_t *order)
 {

@@ -13,29 +13,28 @@
 #include "resolve/resolve.h"
 
 /*
- * Turns a stack into ordered steps.  One list of steps with two readings: a chain (the
- * order of the list), and a graph of stages made from `inputs`.  A step holds typed
- * operations; each target translates them.  Pure: the same stack gives the same plan.
+ * Turns a stack into ordered steps. Targets use the list of steps in two ways: as a chain in this
+ * order, or as a graph of stages made from `inputs`. A step holds typed operations; each target
+ * translates them. Pure: the same stack gives the same plan.
  */
 
 enum step_kind {
 	STEP_BASE, /* FROM */
 	STEP_APT,
 	STEP_PYTHON,
-	STEP_TORCH,      /* torch and its with:, from its own index; with CUDA from wheels */
-	STEP_BUILD_DEPS, /* the build requirements, since build isolation is off */
+	STEP_TORCH,      /* torch and its `with`, from its own index; CUDA from wheels, too */
+	STEP_BUILD_DEPS, /* the build requirements, because build isolation is off */
 	STEP_PACKAGES,   /* ordinary requirements; several steps if extra indexes serve some */
 	STEP_EXTENSION,
-	STEP_CHECK, /* installed = planned; smoke.cu compiles */
+	STEP_CHECK, /* compares installed packages with the plan; compiles smoke.cu */
 	STEP_APP,
 	STEP_KINDS
 };
 
 /*
- * One action of a step. A target has a function that switches over the kinds and writes each in its
- * own form: a call of Modal's, a COPY, or shell commands. operation_commands() gives the shell
- * commands, for every target that runs some, so that argv and quoting exist once. No other code
- * builds or reads an argv.
+ * One action of a step. Each target writes the kinds in its own form: a call of Modal, a COPY, or
+ * shell commands. For all targets, operation_commands() returns the shell commands; no other code
+ * builds an argv.
  */
 enum operation_kind {
 	OP_SYSTEM,       /* install packages of the operating system */
@@ -44,9 +43,9 @@ enum operation_kind {
 	OP_FETCH,        /* fetch an extension: its source to {src}, a prebuilt wheel to {wheels} */
 	OP_COMPILE,      /* compile {src} to one wheel in {wheels} */
 	OP_WHEEL,        /* install the wheel in {wheels} */
-	OP_FILE,         /* place a file, for this step and those after it */
-	OP_KEEP,         /* write {share}/base.txt: versions that the base image has, for pip */
-	OP_LINKS,        /* link CUDA libraries from wheels under the names that linkers look for */
+	OP_FILE,         /* write a file, for this step and later ones */
+	OP_KEEP,         /* write {share}/base.txt: the base image's versions, for pip */
+	OP_LINKS,        /* link CUDA libraries of wheels to the names that linkers search */
 	OP_SMOKE,        /* compile {share}/smoke.cu to {share}/smoke */
 	OP_PROBE,        /* compare the installed packages with {share}/plan.json */
 	OP_REQUIREMENTS, /* install the requirements of the application */
@@ -59,7 +58,7 @@ enum archive { ARCHIVE_DISTRIBUTION, ARCHIVE_DNF, ARCHIVE_NVIDIA, ARCHIVE_DEADSN
 /* The index that pip uses for one call. */
 struct pip_index {
 	const char *url;    /* NULL: the default index */
-	const char *secret; /* name of the secret that holds its netrc; or NULL */
+	const char *secret; /* name of the secret with its netrc; or NULL */
 };
 
 /* An environment variable. */
@@ -71,7 +70,7 @@ struct variables LIST(struct variable);
 
 struct operation {
 	enum operation_kind kind;
-	const char *why; /* for the reader of a rendered file; or NULL */
+	const char *why; /* comment in a rendered file; or NULL */
 	union {
 		struct {
 			enum archive archive;
@@ -82,32 +81,33 @@ struct operation {
 				*keyring; /* ARCHIVE_NVIDIA: URL of the package with its source */
 		} system;
 		struct {
-			/* Its URL and digest, or the uv that installs it; NULL: interpreter. */
+			/* URL and digest of a build, or the uv that installs it; NULL: use the
+			 * interpreter. */
 			const struct python_build *build;
-			const char *interpreter; /* a Python that is installed: "python3.11" */
+			const char *interpreter; /* an installed Python: "python3.11" */
 			bool system; /* the environment sees the packages of that Python */
 		} python;
 		struct {
 			struct names requirements;
-			/* {share}/requirements-torch.txt: a file of the lock takes the place of
-			 * requirements; each line has a version and digests.  Or NULL. */
+			/* {share}/requirements-torch.txt: a file of the lock that replaces the
+			 * requirements; each line has a version and digests. Or NULL. */
 			const char *file;
 			struct pip_index index;
 			bool constrained; /* under {share}/constraints.txt */
-			bool no_deps;     /* a later operation installs their dependencies */
+			bool no_deps;     /* omits dependencies, which a later operation installs */
 		} packages;
 		struct {
-			const struct stack_extension *extension; /* its source, url, ref, sha256 */
+			const struct stack_extension *extension; /* has source, url, ref, sha256 */
 			bool commit;                             /* ref is a commit, not a tag */
-			bool locked;            /* the extension's commit is that of a lock */
-			struct pip_index index; /* of an sdist or a wheel without url */
-			struct variables env;   /* an sdist: pip runs setup.py for its metadata */
+			bool locked;                             /* the commit comes from a lock */
+			struct pip_index index; /* index of an sdist or wheel without url */
+			struct variables env;   /* for an sdist: pip runs its setup.py */
 		} fetch;
 		struct {
 			const struct stack_extension *extension;
 			struct variables env;
 			const char *nvcc_archs; /* nvcc-arch replaces nvcc: "80 90a"; or NULL */
-			bool jobs_open;         /* the recipe sets no MAX_JOBS: the builder may */
+			bool jobs_open; /* the builder may set MAX_JOBS: the recipe does not */
 			unsigned memory_mib, threads; /* of a compile job; of one nvcc, 0: 1 */
 			size_t archs;                 /* architectures that nvcc compiles for */
 			struct names beside; /* "NAME=MIB": extensions that compile in parallel */
@@ -117,27 +117,28 @@ struct operation {
 		} wheel;
 		struct {
 			const char *path; /* "{share}/smoke.cu" */
-			/* Its name next to the rendered file; NULL: a target writes it inline. */
+			/* The name of a file next to the rendered one; NULL: the target writes it
+			 * inline. */
 			const char *helper;
-			const char *text; /* NULL: that of the helper in templates/ */
-			bool program;     /* mode 0755; else 0644 */
+			const char *text; /* NULL: the helper's text in templates/ */
+			bool program;     /* mode 0755, otherwise 0644 */
 		} file;
 		struct {
-			const char *torch;       /* its version, "2.4.0a0" */
+			const char *torch;       /* version of torch, "2.4.0a0" */
 			const char *constraints; /* a file of the image, or NULL */
 		} keep;
 		struct {
 			const char *cuda_home;
 		} links;
 		struct {
-			const char *nvcc;   /* as plan.nvcc */
+			const char *nvcc;   /* same as plan.nvcc */
 			struct names flags; /* "-std=c++14", "-gencode", "arch=..." */
 		} smoke;
 		struct {
 			struct names
-				files; /* relative to {app}: the file, then those it includes */
+				files; /* the file and those that it includes, relative to {app} */
 			struct pip_index index;
-			struct names secrets; /* the recipe's */
+			struct names secrets; /* secrets of the recipe */
 		} requirements;
 		struct {
 			const struct texts *files, *command;
@@ -149,8 +150,8 @@ struct operations LIST(struct operation);
 /* --- operations as shell commands --- */
 
 /*
- * A secret is a file that exists only while the command runs.  The secret of an index is a netrc
- * (machine HOST login USER password TOKEN), which pip reads where NETRC points to.
+ * A secret is a file that exists only while the command runs. The secret of an index is a netrc
+ * (machine HOST login USER password TOKEN), which pip finds with NETRC.
  */
 enum mount_kind { MOUNT_CACHE, MOUNT_SECRET };
 
@@ -166,35 +167,35 @@ struct mounts LIST(struct mount);
  * A word may contain these places, which the target replaces with its own directories:
  *   {src}    source of an extension                 {wheels} directory of its wheel
  *   {share}  /opt/stackbuild: helpers, the plan     {python} the environment's interpreter
- *   {venv}   the environment that packages go to    {prefix} a Python that is not the OS's
- *   {work}   a scratch directory, empty at first    {app}    /app: where app: is copied to
+ *   {venv} the environment for packages    {prefix} a Python that is not the OS's
+ *   {work}   a scratch directory, empty at first    {app} /app: the copied application
  * A "{" in a value of the recipe is not a place: word.verbatim.
  */
 struct word {
 	const char *s;
-	bool verbatim; /* a value from the recipe: never searched for places */
+	bool verbatim; /* a value from the recipe, without places */
 };
 struct words LIST(struct word);
 
-/* One process. */
+/* A process to run. */
 struct command {
 	struct words argv;
 	struct variables env;
 	struct mounts mounts;
 	const char *input;   /* one line for its standard input; or NULL */
 	const char *cwd;     /* or NULL */
-	const char *comment; /* why, for the reader of the file; or NULL */
+	const char *comment; /* comment in the rendered file; or NULL */
 	bool work;           /* it uses {work} */
-	bool jobs;           /* MAX_JOBS may be set from outside: the recipe does not set it */
-	/* Words before argv that set the number of compilers and do not affect the result. */
+	bool jobs;           /* the builder may set MAX_JOBS: the recipe does not */
+	/* Words before argv that set the number of compilers, and do not affect the result. */
 	struct words launcher;
 };
 struct commands LIST(struct command);
 
 /*
- * operation_commands -- the processes that carry out an operation, in order.
+ * operation_commands -- returns the processes that carry out an operation, in order.
  *
- *   out     none for OP_FILE and OP_APPLICATION: how a file is placed is for the target
+ *   out     none for OP_FILE and OP_APPLICATION: targets write them themselves
  *   memory  lives in a; borrows from op
  */
 struct commands operation_commands(struct arena *a, const struct operation *op);
@@ -209,24 +210,24 @@ const struct operation *step_operation(const struct step *st, enum operation_kin
 struct step {
 	const char *id; /* "torch", "causal-conv1d": unique, [a-z0-9-]+ */
 	enum step_kind kind;
-	const char *stage;   /* "stack", "ext-causal-conv1d", "final" */
-	struct names needs;  /* ids: every edge that the chain respects, policy included */
-	struct names inputs; /* ids: the steps that affect its result; a part of needs' closure */
-	const char *why;     /* reason for its place in the order */
-	struct names why_needs; /* why each of needs is needed, next to it */
+	const char *stage;      /* "stack", "ext-causal-conv1d", "final" */
+	struct names needs;     /* ids of all steps that must come before it, including policy */
+	struct names inputs;    /* ids of the steps that affect its result */
+	const char *why;        /* reason for its place in the order */
+	struct names why_needs; /* reason for each of needs */
 	const char *key;        /* 64 hex digits: sha256 of everything that decides its result */
-	const char *own;        /* the same without the keys of its inputs */
-	double change_rate;     /* changes a day */
+	const char *own;        /* key without the keys of its inputs */
+	double change_rate;     /* changes per day */
 	double cost_s;          /* an estimate, or measured on this host; 0: unknown */
-	double guess_s;         /* cost_s, or a guess if it is unknown: for an order, never shown */
-	double cost_cores;      /* the cores that an estimate is for; 0: more cores do not help */
-	bool measured;          /* cost_s is a figure of this host */
+	double guess_s;    /* cost_s, or a guess if it is unknown; for the order, not printed */
+	double cost_cores; /* the cores that an estimate is for; 0: more cores do not help */
+	bool measured;     /* cost_s was measured on this host */
 	const char *cost_source;
-	struct span at; /* the recipe's line that made it */
+	struct span at; /* its line in the recipe */
 
 	/* Its operations as data, for targets with their own calls (Modal). */
 	struct stack_packages packages; /* TORCH, BUILD_DEPS, PACKAGES: requirements in order */
-	const char *index;              /* URL for all of them, or NULL: the default index */
+	const char *index;              /* URL of their index; NULL: the default one */
 	/* TORCH: packages before and after it, from the default index; or NULL. */
 	const char *numpy, *cuda_wheels;
 	const struct stack_extension *extension; /* STEP_EXTENSION */
@@ -235,16 +236,16 @@ struct step {
 
 struct plan {
 	const struct stack *stack;
-	const struct lock *lock;  /* that it installs from; or NULL */
-	const char *name;         /* the stack's */
+	const struct lock *lock;  /* lock of its packages; or NULL */
+	const char *name;         /* name of the stack */
 	const struct step *steps; /* the chain, in order */
 	size_t n;
 	double expected_cost_s; /* sum of change_rate x (its cost and that of every later step) */
-	double by_rate_cost_s;  /* the same if ordered by change rate alone; for comparison */
+	double by_rate_cost_s;  /* the same for an order by change rate only, for comparison */
 	bool order_exact;       /* false: another order may cost less */
 	size_t measured;        /* steps whose cost_s was measured on this host */
-	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has none */
-	const char *cuda_home;  /* "{share}/cuda" if it must be set; or NULL */
+	const char *nvcc;       /* "nvcc", "{share}/cuda/bin/nvcc"; NULL: the stack has no nvcc */
+	const char *cuda_home;  /* "{share}/cuda" if CUDA_HOME must be set; or NULL */
 	/*
 	 * The plan inside the image, in lines; templates/probe.py reads it:
 	 *   {"stack": "x", "python": "3.11" or null, "import_timeout_s": 60,
@@ -260,11 +261,11 @@ struct plan {
 };
 
 /*
- * plan_make -- the steps of a stack in the order in which they are done.
+ * plan_make -- returns the steps of a stack in the order in which they run.
  *
- *   in      l: the lock that its packages come from, applied to s by lock_apply; or NULL
+ *   in      l: the lock of its packages, which lock_apply has applied to s; or NULL
  *   out     for every need, the needed step comes first; equal stacks give equal bytes
- *   errors  SB03xx, NULL: extensions that need each other in a circle
+ *   errors  SB03xx, NULL: extensions that need each other in a cycle
  *   memory  lives in a; borrows from the stack
  */
 const struct plan *plan_make(struct arena *a, struct diags *ds, const struct stack *s,
@@ -274,9 +275,9 @@ const struct plan *plan_make(struct arena *a, struct diags *ds, const struct sta
  * plan_measured -- returns the plan with the times of its steps from an earlier build.
  *
  *   in      record: build.json of an earlier build (docs/build.md); its path is the source
- *   out     the same plan in the same order, so the same files: of steps whose key, or else own,
- *           the record has, cost_s and cost_source are its figures. What cannot be read is not a
- *           record: the plan itself.
+ *   out     the same plan in the same order, which renders the same files. A step whose key or own
+ *           key is in the record gets its cost_s and cost_source. For an unreadable record, the
+ *           plan itself.
  *   memory  lives in a; borrows from p and record
  */
 const struct plan *plan_measured(struct arena *a, const struct plan *p,
@@ -287,7 +288,7 @@ const struct step *plan_step(const struct plan *p, const char *id);
 /* Returns the names of the secrets that commands of the plan read, each once. */
 struct names plan_secrets(struct arena *a, const struct plan *p);
 
-/* Writes the output of `stackbuild plan`: the numbered table, JSON, or graphs. */
+/* Writes the output of `stackbuild plan`: the numbered table or graphs. */
 void plan_text(const struct plan *p, const char *explain,
 	       struct buf *out); /* explain: a step id or NULL */
 /* Writes the plan as JSON; cells: the names of all cells, for the "cells" key. */
@@ -295,8 +296,8 @@ void plan_json(const struct plan *p, struct names cells, struct buf *out);
 void plan_dot(const struct plan *p, struct buf *out);
 void plan_mermaid(const struct plan *p, struct buf *out);
 
-/* What changes from one plan to another, which layers rebuild, about how many minutes;
- * before_name NULL: without a title. */
+/* Writes the changes from one plan to another: layers that rebuild, and the time. before_name NULL:
+ * no title. */
 void plan_diff(const struct plan *before, const struct plan *after, const char *before_name,
 	       struct buf *out, bool as_json);
 
@@ -313,10 +314,10 @@ struct job {
  * order_jobs -- finds the order with the least expected rebuild cost,
  * sum over jobs of change_rate x (its own cost_s + that of every later job).
  *
- *   in      jobs[0..n), needs without a circle
- *   out     order[0..n): indexes; of equally good orders the one closest to the order given.
- *           *exact: true up to 20 jobs: no order is better. With more, a greedy order.
- *   errors  false: a circle (order is then not filled)
+ *   in      jobs[0..n), needs without a cycle
+ *   out     order[0..n): indexes; of equally good orders, the one closest to the given order.
+ *           *exact: no order is better; true up to 20 jobs. For more jobs, a greedy order.
+ *   errors false: a cycle (order is then not filled)
  *   source  the problem is 1|prec|sum wC; dynamic programming over down-sets: Lawler 1978
  */
 bool order_jobs(const struct job *jobs, size_t n, size_t *order, bool *exact);
@@ -324,7 +325,7 @@ bool order_jobs(const struct job *jobs, size_t n, size_t *order, bool *exact);
 /* Returns the cost of an order by that formula. */
 double order_cost(const struct job *jobs, const size_t *order, size_t n);
 
-/* Returns the cost of the order that always continues with the job that changes least. */
+/* Returns the cost of the order in which the job that changes least always comes next. */
 double order_cost_by_rate(const struct job *jobs, size_t n);
 
 #endif

@@ -16,8 +16,8 @@ needs(const struct matrix *m, size_t cell, size_t wheel)
 	return false;
 }
 
-/* A cell needs a wheel.  One that no other cell needs is compiled by the cell itself: that saves a
- * second environment, or a second look at the base stage. */
+/* Records that a cell needs a wheel. A wheel for one cell is compiled with the cell, which saves a
+ * second environment or a second build of the base stage. */
 static void
 add_need(struct schedule *s, struct unit *cell, size_t wheel)
 {

@@ -6,11 +6,11 @@
 #include "recipe/recipe.h"
 
 /*
- * Operations as shell commands.
+ * Writes operations as shell commands.
  *
- * Every pip call is `{python} -m pip ...`.  OP_FETCH leaves a source in {src}, OP_COMPILE one wheel
- * in {wheels}, and OP_WHEEL takes it from there by name (--no-index --find-links {wheels}) or by the
- * name of its file, so that no command needs a glob.
+ * Every call of pip is `{python} -m pip ...`. OP_FETCH leaves a source in {src}, OP_COMPILE one
+ * wheel in {wheels}, and OP_WHEEL installs that by name (--no-index --find-links {wheels}) or by
+ * its file name, so that no command needs a glob.
  */
 
 struct writer {
@@ -18,7 +18,7 @@ struct writer {
 	struct commands out;
 };
 
-/* Returns the command that is being written. */
+/* Returns the current command. */
 static struct command *
 last(struct writer *w)
 {
@@ -56,7 +56,7 @@ words(struct writer *w, const char *text)
 		word(w, all.at[i]);
 }
 
-/* Begins a command with words. */
+/* Starts a command with words. */
 __attribute__((format(printf, 3, 4))) static void
 run(struct writer *w, const char *comment, const char *fmt, ...)
 {
@@ -140,8 +140,8 @@ apt_get(struct writer *w, const char *comment, const struct operation *op, bool 
 			words(w, "-o Acquire::Check-Valid-Until=false");
 	}
 	/*
-	 * One lock serialises two runs of apt; older podmans release only one of two locks in a
-	 * RUN.
+	 * One lock serialises two runs of apt; older releases of podman release only one of two
+	 * locks in a RUN.
 	 */
 	cache(w, "apt-lists", "/var/lib/apt", false);
 	cache(w, "apt", "/var/cache/apt", true);
@@ -176,7 +176,7 @@ system_packages(struct writer *w, const struct operation *op)
 
 /* --- pip --- */
 
-/* pip's cache, for its downloads; not for wheels that it compiles. */
+/* Mounts pip's cache for its downloads, but not for wheels that it compiles. */
 static void
 pip_cache(struct writer *w)
 {
@@ -279,7 +279,7 @@ python(struct writer *w, const struct operation *op)
 static void
 fetch_git(struct writer *w, const struct stack_extension *e, bool commit, bool locked)
 {
-	/* The host may have moved the tag since: of a lock, the commit itself is fetched. */
+	/* With a lock, fetches the commit itself, because the tag may have moved. */
 	const char *from = locked ? e->commit : arena_printf(w->a, "refs/tags/%s", e->ref);
 
 	run(w, NULL, "git init -q {src}");
@@ -304,7 +304,7 @@ fetch(struct writer *w, const struct operation *op)
 		return;
 	}
 	run(w, NULL, "{python} -m pip download --no-deps");
-	if (!wheel) /* Reading an sdist's metadata runs its setup.py, which imports torch. */
+	if (!wheel) /* reading an sdist's metadata runs setup.py, which imports torch */
 		words(w, "--no-build-isolation --no-binary :all:");
 	environment(w, &op->fetch.env);
 	if (wheel && !e->url)
@@ -367,8 +367,8 @@ compile(struct writer *w, const struct operation *op)
 	launch(w, op);
 }
 
-/* Installs a wheel by its path, if it is known: a project's wheel has a local version in its file
- * name, and pip rejects it by name (--find-links), because its METADATA lacks that version. */
+/* Installs a wheel by its path, if known. pip would reject a project's wheel by name
+ * (--find-links), because the local version in its file name is not in its METADATA. */
 static void
 install_wheel(struct writer *w, const struct operation *op)
 {

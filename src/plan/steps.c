@@ -1,6 +1,6 @@
 #include "make.h"
 
-/* The steps up to the base of the extensions: each step starts from the one before. */
+/* Makes the steps up to the base of the extensions; each one starts from the previous one. */
 
 /* Makes the step the next of the stack stage. */
 static void
@@ -22,7 +22,7 @@ base_step(struct maker *m)
 	stand(m, &st);
 }
 
-/* "git and g++ before anything that compiles": a short description of the packages. */
+/* Returns a short description of the packages: "git and g++ before anything that compiles". */
 static const char *
 apt_why(struct maker *m)
 {
@@ -121,7 +121,7 @@ python_step(struct maker *m)
 {
 	const struct stack *s = m->s;
 	struct step st = plan_draft(m, STEP_PYTHON, "python", "stack", NULL);
-	const char *series = NULL; /* of the interpreter: python3 without one */
+	const char *series = NULL; /* series of the interpreter; NULL: python3 */
 	struct operation *op;
 
 	st.at = s->python.at;
@@ -180,7 +180,7 @@ cuda_links(struct maker *m, struct step *st)
 		->links.cuda_home = m->cuda_home;
 }
 
-/* The torch of the base: only packages that the recipe lists next to it are installed. */
+/* Uses the base image's torch, and installs only packages that the recipe lists next to it. */
 static void
 base_torch(struct maker *m, struct step *st)
 {
@@ -367,8 +367,8 @@ package_steps(struct maker *m)
 /* --- the last steps: the check, and the application --- */
 
 /*
- * A GPU that is newer than the toolkit runs the code of the first of its generation: an RTX
- * 4090 (8.9), where nvcc knows 8.0 to 8.7.
+ * Returns the capability that smoke.cu is compiled for. A GPU newer than the toolkit runs code for
+ * the first GPU of its generation: an RTX 4090 (8.9) runs 8.0 if nvcc supports only 8.0 to 8.7.
  */
 static const char *
 known_to_nvcc(const struct cuda_toolkit *t, const char *cc)
@@ -385,7 +385,7 @@ known_to_nvcc(const struct cuda_toolkit *t, const char *cc)
 	return first ? first : cc;
 }
 
-/* "nvcc -std=c++14 -gencode arch=compute_80,code=sm_80 -o smoke smoke.cu" */
+/* Adds "nvcc -std=c++14 -gencode arch=compute_80,code=sm_80 -o smoke smoke.cu". */
 static void
 compile_smoke(struct maker *m, struct step *st)
 {
@@ -437,7 +437,7 @@ check_step(struct maker *m)
 	if (m->nvcc)
 		compile_smoke(m, &st);
 	plan_helper(m, &st, "probe.py", false);
-	/* Its text contains the keys of all steps, so it is filled in after them. */
+	/* Its text contains the keys of all steps, and is set after them. */
 	plan_helper(m, &st, "plan.json", false);
 	plan_operation(m, &st, OP_PROBE, NULL);
 	list_push(m->a, &m->steps, st);

@@ -22,7 +22,7 @@ show_cost(struct arena *a, double seconds, bool measured)
 	return arena_printf(a, "%s%s", measured ? "" : "about ", show_time(a, seconds));
 }
 
-/* "daily", "weekly", "monthly", "quarterly", "yearly", "rarely"; "-" for never. */
+/* Returns "daily", "weekly", "monthly", "quarterly", "yearly" or "rarely"; "-" for never. */
 static const char *
 show_rate(double changes_a_day)
 {
@@ -80,7 +80,7 @@ show_command(struct buf *out, const struct command *c)
 	}
 }
 
-/* Shows the steps that an edit of a step rebuilds: by inputs, and in the chain. */
+/* The steps that a change of a step rebuilds: by inputs, and in the chain. */
 struct rebuilt {
 	const char *least; /* "at least " if the time of a step is unknown */
 	double graph_s, chain_s;
@@ -202,7 +202,7 @@ edits(const struct plan *p, struct arena *a, struct buf *out)
 
 /* --- one step --- */
 
-/* Returns "knowledge/torch.yaml" of a source with a line and an origin. */
+/* Returns "knowledge/torch.yaml" for a source with a line and an origin. */
 static const char *
 file_of(struct arena *a, const char *source)
 {
@@ -394,14 +394,14 @@ plan_text(const struct plan *p, const char *explained, struct buf *out)
 /* --- graphs --- */
 
 /*
- * The plan as a picture: stages as boxes; a full line is an input (an edit there rebuilds
- * the step), a dotted one is policy (only the order in a chain).
+ * A graph of the plan with a box for each stage. A full line is an input (a change there rebuilds
+ * the step), and a dotted one is policy (only the order in a chain).
  */
 struct dialect {
 	const char *head, *tail;
-	const char *stage, *stage_end; /* %zu its number, %s its name in quotes */
-	const char *step;              /* %zu its number, %s its id, %s its cost */
-	const char *input, *policy;    /* %zu from, %zu to */
+	const char *stage, *stage_end; /* %zu: number, %s: quoted name */
+	const char *step;              /* %zu: number, %s: id, %s: cost */
+	const char *input, *policy;    /* %zu: from, %zu: to */
 };
 
 static void

@@ -2,8 +2,8 @@
 #include "load.h"
 
 /*
- * The application's requirements, as pip reads them: its file, and the files that this one includes.
- * They are read so that they are checked with the stack; pip installs them in the last layer.
+ * Reads the application's requirements like pip: its file, and the files that this one includes.
+ * They are checked with the stack; pip installs them in the last layer.
  */
 
 enum { APP_FILES_MAX = 32 };
@@ -24,7 +24,7 @@ leave(struct reading *x, struct text line, const char *why)
 	list_push(x->l->a, &x->needs.lines, (struct recipe_line){ line, why });
 }
 
-/* "-r other.txt", relative to the including file. */
+/* Reads "-r other.txt", relative to the including file. */
 static void
 include(struct reading *x, const char *from, struct text line, const char *name)
 {
@@ -56,7 +56,7 @@ read_option(struct reading *x, const char *from, struct text line, enum pip_opti
 	}
 }
 
-/* Reads a requirement, without the options of pip behind it. */
+/* Reads a requirement without the options of pip after it. */
 static void
 read_requirement(struct reading *x, struct text line)
 {

@@ -5,8 +5,8 @@
 #include "load.h"
 
 /*
- * Canonical JSON, written from the members of the struct, in which short and long forms
- * are equal; the key table lists the members.
+ * Writes canonical JSON from the members of the struct, in which short and long forms are equal;
+ * the key table lists the members.
  */
 #define MEMBER(type, base, offset) ((const type *)(const void *)((base) + (offset)))
 
@@ -89,7 +89,7 @@ write_list(struct json *j, const struct key *k, const struct texts *list, size_t
 	json_end(j);
 }
 
-/* Writes a map; one without a place is set if one of its keys is. */
+/* Writes a map; a map without a place counts as set if one of its keys is set. */
 static void
 write_map(struct json *j, const struct key *k, const char *base)
 {
@@ -117,8 +117,8 @@ write_map(struct json *j, const struct key *k, const char *base)
 }
 
 /*
- * Writes a key that was given in any form. An empty list means the same as none; the first word
- * of a list of words is the default.
+ * Writes a key that is set. An empty list means the same as no list; the first word of a KEY_WORD
+ * is the default.
  */
 static void
 write_key(struct json *j, const struct key *k, const char *base)
@@ -126,7 +126,7 @@ write_key(struct json *j, const struct key *k, const char *base)
 	const struct member *m = k->type == KEY_MODAL_GPUS ? &k->second : &k->first;
 	const struct text *text = MEMBER(struct text, base, k->first.at);
 	unsigned word = k->type == KEY_WORD ? *MEMBER(unsigned, base, k->first.at) : 0;
-	struct texts list = { 0 }; /* all lists are laid out like this one */
+	struct texts list = { 0 }; /* all lists have this layout */
 
 	if (m->item)
 		memcpy(&list, base + m->at, sizeof(list));

@@ -5,10 +5,10 @@
 #include "base/fs.h"
 #include "load.h"
 
-/* Files of one recipe, and how deep they may extend one another. */
+/* Maximum number of files of a recipe, and maximum depth of `extends`. */
 enum { FILES_MAX = 64, DEPTH_MAX = 16 };
 
-/* A file that is being read or was read: its merged map, and its first reference. */
+/* A file of the recipe: its merged map (NULL while it is read), and its first reference. */
 struct file {
 	const char *path;
 	struct span asked;
@@ -19,7 +19,7 @@ struct file {
 
 struct chain {
 	struct load *l;
-	const char *directory; /* that no extends: may leave */
+	const char *directory; /* directory that `extends` must not leave */
 	struct map files;
 	size_t n;
 	const struct source *src; /* of the recipe itself */
@@ -41,7 +41,7 @@ is_below(const char *directory, const char *path)
 		return *path == '/';
 	if (strncmp(path, directory, n) != 0 || (n && path[n++] != '/'))
 		return false;
-	/* In a clean path dots come first, so only there can they lead out again. */
+	/* In a clean path, ".." can only be at the start. */
 	return path[n] != '/' && strcmp(path + n, "..") != 0 && !starts_with(path + n, "../");
 }
 
@@ -86,7 +86,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 		return NULL;
 	path = fs_clean(c->l->a, fs_join(c->l->a, fs_dir(c->l->a, from->path), t.s));
 	if (!strcmp(path, "-"))
-		path = "./-"; /* a file of that name, not standard input */
+		path = "./-"; /* a file named "-", not standard input */
 	if (!c->l->o->extends_anywhere && !stays_inside(c, path)) {
 		reject(c->l, E_EXTENDS_OUTSIDE, t.at,
 		       "move it below the recipe's directory, or allow it with --extends-anywhere",
@@ -96,7 +96,7 @@ load_base(struct chain *c, const struct file *from, const struct node *name, uns
 	return load_file(c, path, t.at, depth);
 }
 
-/* Returns the bases in order, each laid on those before it, and the file on them all. */
+/* Returns the bases, merged in order, with the file merged over them. */
 static const struct node *
 apply_extends(struct chain *c, struct file *file, unsigned depth)
 {
@@ -124,7 +124,7 @@ apply_extends(struct chain *c, struct file *file, unsigned depth)
 	return good ? merge(c->l, &key_root, base, map_without(c->l, root, "extends")) : NULL;
 }
 
-/* Returns the map that a file holds; an empty file holds an empty one. */
+/* Returns the map in a file; an empty map for an empty file. */
 static const struct node *
 read_root(struct load *l, const struct source *src)
 {
@@ -162,7 +162,7 @@ load_file(struct chain *c, const char *path, struct span at, unsigned depth)
 	*file = (struct file){ .path = path, .asked = at, .open = true };
 	map_put(&c->files, path, file);
 	list_push(c->l->a, &c->l->files, path);
-	/* The recipe itself is shown as it was named. */
+	/* Diagnostics show the recipe's path as on the command line. */
 	file->src = c->l->open(c->l->ctx, c->l->a, c->l->ds, depth ? path : c->l->o->path, at);
 	if (!depth)
 		c->src = file->src;

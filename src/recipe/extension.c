@@ -19,7 +19,7 @@ part(struct load *l, struct text whole, const char *p, size_t n)
 			      span_within(whole, (size_t)(p - whole.s), n) };
 }
 
-/* "#egg=name&subdirectory=hopper", as pip reads it; false: there is more in it. */
+/* Reads "#egg=name&subdirectory=hopper" like pip; false: it contains more. */
 static bool
 read_fragment(struct load *l, struct text url, const char *hash, struct recipe_extension *e)
 {
@@ -65,7 +65,8 @@ read_url(struct load *l, struct text url, struct recipe_extension *e)
 		      "`extensions`: %s after a %sURL", shown(l->a, hash), e->git.s ? "git " : "");
 }
 
-/* "==1.4.0" after the name is a version; anything else up to a marker is a range. */
+/* Reads the specifier: "==1.4.0" after the name is a version; any other text up to a marker is a
+ * range. */
 static void
 read_versions(struct load *l, struct text whole, const struct requirement *req,
 	      struct recipe_extension *e)
@@ -98,7 +99,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 
 	if (!text_holds(l, NULL, "extensions", t) || !text_has_no_blank_ends(l, "extensions", t))
 		return false;
-	/* The URL is checked separately, more strictly than that of an ordinary requirement. */
+	/* The URL is checked separately, more strictly than in an ordinary requirement. */
 	req = requirement_parse(l->a, t.s, NULL, NULL);
 	if (!req)
 		return grammar_holds(l, grammar_requirement, "extensions", t);
@@ -108,7 +109,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	if (!req->url) {
 		read_versions(l, t, req, e);
 	} else {
-		/* The text in the requirement, up to a space before a marker. */
+		/* The URL ends at a space before a marker. */
 		url = strchr(t.s, '@') + 1;
 		url += strspn(url, " ");
 		if (!read_url(l, part(l, t, url, strcspn(url, " ")), e))
@@ -122,7 +123,7 @@ extension_short(struct load *l, const struct node *n, struct recipe_extension *e
 	return true;
 }
 
-/* Their releases are known, so the solver selects one with the rest of the stack. */
+/* Returns true for extensions with known releases, of which the solver can select one. */
 static bool
 is_known_repository(struct load *l, const struct recipe_extension *e)
 {
@@ -146,7 +147,7 @@ static bool
 sources_hold(struct load *l, struct recipe_extension *e)
 {
 	bool index = e->from == EXT_SDIST || e->from == EXT_WHEEL || e->from == EXT_RELEASE;
-	/* Keys that contradict each other about the source. */
+	/* Keys about the source that exclude each other. */
 	const struct {
 		const char *one, *other;
 		const struct text *given;
@@ -190,7 +191,7 @@ sources_hold(struct load *l, struct recipe_extension *e)
 	return true;
 }
 
-/* The name of the file shows its package and version. */
+/* Checks the package and version in a file name. */
 static bool
 archive_holds(struct load *l, const struct recipe_extension *e)
 {

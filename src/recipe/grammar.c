@@ -83,7 +83,7 @@ text_has_no_blank_ends(struct load *l, const char *path, struct text t)
 		to--;
 	if (!from && !t.s[to])
 		return true;
-	/* Without an error, the rendered text would differ from the recipe. */
+	/* The rendered text would differ from the recipe. */
 	inner = arena_copy(l->a, t.s + from, to - from);
 	offer(l, fault(l, E_TEXT, t.at, "`%s`: a blank before or after the text", path), t, inner,
 	      arena_printf(l->a, "write `%s`", inner));
@@ -92,7 +92,7 @@ text_has_no_blank_ends(struct load *l, const char *path, struct text t)
 
 /* --- names --- */
 
-/* A directory, an image and an app can have such a name. */
+/* A valid name for a directory, an image and an app. */
 #define NAME "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 #define NAME_HELP \
 	"use up to 64 letters, digits, dots, dashes and underscores, starting with a letter or " \
@@ -105,7 +105,7 @@ PATTERN_GRAMMAR(variant, NAME, 64, E_NAME, "cannot name a variant", NAME_HELP)
 PATTERN_GRAMMAR(env_name, "^[A-Za-z_][A-Za-z0-9_]*$", 255, E_NAME, "is not the name of a variable",
 		"use letters, digits and underscores, not starting with a digit")
 
-/* Accepts any printable ASCII; text_holds has checked that. */
+/* Accepts any text; text_holds has checked that it is printable ASCII. */
 const struct complaint *
 grammar_env_value(struct load *l, const char *s)
 {
@@ -115,8 +115,8 @@ grammar_env_value(struct load *l, const char *s)
 }
 
 /*
- * Debian policy 5.6.1 and 5.6.12, as apt-get reads them. A trailing dash would make apt-get
- * remove the package instead.
+ * Accepts a Debian package, by Debian policy 5.6.1 and 5.6.12. A trailing dash would make apt-get
+ * remove the package.
  */
 const struct complaint *
 grammar_apt(struct load *l, const char *s)
@@ -154,7 +154,7 @@ PATTERN_GRAMMAR(module, "^" IDENTIFIER "([.]" IDENTIFIER ")*$", TEXT_MAX, E_NAME
 
 /* --- paths --- */
 
-/* Relative, inside the directory, of characters that no tool reads as anything else. */
+/* Accepts a relative path inside the directory, with characters that are special to no tool. */
 const struct complaint *
 grammar_path(struct load *l, const char *s)
 {
@@ -187,7 +187,7 @@ grammar_argument(struct load *l, const char *s)
 	return *s ? NULL : complain(l, E_EMPTY, "remove it", "an empty word in a command");
 }
 
-/* path ".py::" identifier; further dots in the file's name stop Modal from importing it. */
+/* Accepts path ".py::" identifier. With more dots in the file name, Modal could not import it. */
 const struct complaint *
 grammar_entrypoint(struct load *l, const char *s)
 {

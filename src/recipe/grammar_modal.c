@@ -3,9 +3,9 @@
 
 #include "load.h"
 
-/* The values that Modal accepts; limits and names are facts. */
+/* The values that Modal accepts; limits and names come from the knowledge base. */
 
-/* Names of apps, volumes, secrets; not like an object's id. */
+/* Accepts names of apps, volumes and secrets, but not the id of an object. */
 const struct complaint *
 grammar_object(struct load *l, const char *s)
 {
@@ -33,7 +33,7 @@ grammar_mount(struct load *l, const char *s)
 	return NULL;
 }
 
-/* Digits without a leading zero, at most nine: *value. */
+/* Reads at most nine digits without a leading zero into *value. */
 static bool
 is_count(const char *s, unsigned long *value)
 {
@@ -93,7 +93,7 @@ COUNT_GRAMMAR(scaledown, facts_modal(l->f)->scaledown_min_s, facts_modal(l->f)->
 COUNT_GRAMMAR(memory, 1, 16 * 1024 * 1024, "MiB")
 COUNT_GRAMMAR(import_timeout, 1, 3600, "seconds")
 
-/* digits [ "." digits ], more than nothing */
+/* Accepts digits [ "." digits ], above 0. */
 const struct complaint *
 grammar_cpu(struct load *l, const char *s)
 {
@@ -123,7 +123,7 @@ grammar_build(struct load *l, const char *s)
 						  (struct names){ &heavy, 1, 0 });
 }
 
-/* name [ ":" count ] */
+/* Accepts name [ ":" count ]. */
 const struct complaint *
 grammar_modal_gpu(struct load *l, const char *s)
 {

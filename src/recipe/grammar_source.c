@@ -13,7 +13,7 @@
 #define COMPONENT "[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*"
 #define PATH COMPONENT "(/" COMPONENT ")*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@.*)?$"
 
-/* digest := "sha256:" 64 hex digits, or "sha512:" 128 of them, lower case */
+/* Returns true for "sha256:" with 64 hex digits, or "sha512:" with 128, in lower case. */
 static bool
 is_digest(const char *s)
 {
@@ -21,7 +21,8 @@ is_digest(const char *s)
 	       str_matches(s, "^sha(256|512):[0-9a-f]*$");
 }
 
-/* [host "/"] path [":" tag] ["@" digest]; a first part that cannot be a part of a path is a host. */
+/* Reads [host "/"] path [":" tag] ["@" digest]; a first part that is not valid in a path is a
+ * host. */
 static bool
 is_image(const char *s)
 {
@@ -51,7 +52,7 @@ grammar_image(struct load *l, const char *s)
 	else if (str_matches(s, "^[^:]*[A-Z]"))
 		help = "the name of an image is lower-case; only its tag may have capitals";
 	c = complain_that(l, E_IMAGE, s, "is not an image name", help);
-	/* The name in small letters, if that is one. */
+	/* Suggests the name in lower case, if that is valid. */
 	s = scheme ? scheme + 3 : s;
 	n = (strrchr(s, '/') ? (size_t)(strrchr(s, '/') - s) : 0);
 	n += strcspn(s + n, ":");
@@ -75,11 +76,10 @@ unescaped(struct load *l, const char *s, const char *p, const char *help, const 
 }
 
 /*
- * RFC 3986, the part that is needed: scheme "://" [user "@"] host [":" port] rest, of
- * unreserved, reserved and %-escaped characters; quotes, backslash, `$`, `` ` ``, `<`, `>`,
- * `{`, `|`, `}`, `^` and spaces are none of them; `$`, `'`, `(`, `)` and `;` are, and must be
- * escaped all the same, because so much software reads them otherwise.  In the URL of a
- * repository `@`, `?` and `#` would begin what is not a part of it.
+ * Accepts a part of RFC 3986: scheme "://" [user "@"] host [":" port] rest, of unreserved, reserved
+ * and %-escaped characters. The RFC excludes quotes, backslash, `` ` ``, `<`, `>`, `{`, `|`, `}`,
+ * `^` and spaces. `$`, `'`, `(`, `)` and `;` are valid, but must be escaped, because they are
+ * special to many programs. In the URL of a repository, `@`, `?` and `#` would begin another part.
  */
 static const struct complaint *
 check_url(struct load *l, const char *s, bool git)
@@ -183,7 +183,7 @@ recipe_archive(struct arena *a, const char *url, const char **name, const struct
 	return true;
 }
 
-/* https or http, and a file that is named like a wheel or an sdist. */
+/* Accepts https or http, and a file with the name of a wheel or an sdist. */
 const struct complaint *
 grammar_archive(struct load *l, const char *s)
 {
@@ -219,7 +219,7 @@ grammar_git(struct load *l, const char *s)
 	}
 	bad = complain_that(l, E_URL, s, "is not the URL of a git repository",
 			    "write https://host/path.git, or user@host:path for ssh");
-	/* github.com/x/y, as it is copied from a browser */
+	/* github.com/x/y, copied from a browser */
 	if (!strstr(s, "://") && strchr(s, '.') && strchr(s, '.') < strchr(s, '/'))
 		complain_try(l, bad, grammar_git, arena_printf(l->a, "https://%s", s));
 	return bad;
@@ -242,9 +242,9 @@ git_is_branch(const char *s)
 #define HEX "0123456789abcdefABCDEF"
 
 /*
- * Accepts a tag or a full commit; a branch is checked with the extension. git-check-ref-format(1)
- * without what a URL, pip or a shell reads otherwise (`@`, `#`, `%`, ...), and no dash first: git
- * would read an option.
+ * Accepts a tag or a full commit; a branch is checked with the extension. Follows
+ * git-check-ref-format(1), without characters that are special to a URL, pip or a shell (`@`, `#`,
+ * `%`, ...), and without a leading dash, which would begin an option.
  */
 const struct complaint *
 grammar_extension_ref(struct load *l, const char *s)
@@ -256,7 +256,7 @@ grammar_extension_ref(struct load *l, const char *s)
 		return complain_that(
 			l, E_NAME, s, "is not a git tag or commit",
 			"write a tag such as v2.2.2, or a commit of 40 hexadecimal digits");
-	/* Hexadecimal, with a letter and a digit: dates and numbers are tags. */
+	/* A shortened commit has a letter and a digit: dates and numbers are tags. */
 	if (n >= 7 && n < 40 && strspn(s, HEX) == n && strspn(s, &HEX[10]) < n &&
 	    strspn(s, "0123456789") < n)
 		return complain_that(l, E_NOT_PINNED, s, "looks like the beginning of a commit",

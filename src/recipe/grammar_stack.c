@@ -95,7 +95,7 @@ grammar_gpu(struct load *l, const char *s)
 		"write its compute capability instead, such as \"8.6\"; `stackbuild facts gpu` "
 		"lists the names",
 		"the GPU %s is not in the knowledge base", shown(l->a, s));
-	/* "90" or "sm_120a" as nvcc has them: "9.0", "12.0". */
+	/* Returns "9.0" or "12.0" for nvcc's "90" or "sm_120a". */
 	if (!starts_with(s, "sm_") && !is_digit(*s))
 		c->fix = str_nearest(s, known.at, known.n);
 	else if (capability_parse(s, &cc))
@@ -122,7 +122,7 @@ grammar_ignore(struct load *l, const char *s)
 			     "write the code that `check` shows, such as SB0250");
 }
 
-/* os "/" arch [ "/" variant ], of which only linux has CUDA images. */
+/* Accepts os "/" arch [ "/" variant ]; only linux has CUDA images. */
 const struct complaint *
 grammar_platform(struct load *l, const char *s)
 {
@@ -137,7 +137,7 @@ grammar_platform(struct load *l, const char *s)
 	return c;
 }
 
-/* "cu" 2*3digit / "cpu" / "xpu" / "rocm" version / "pypi" / URL */
+/* Accepts "cu" 2*3digit / "cpu" / "xpu" / "rocm" version / "pypi" / URL. */
 const struct complaint *
 grammar_torch_index(struct load *l, const char *s)
 {
@@ -181,7 +181,7 @@ grammar_requirement(struct load *l, const char *s)
 		c->from = at;
 		c->length = 1;
 	}
-	/* conda's way to pin: one equals sign */
+	/* conda pins with one equals sign */
 	n = strcspn(s, "=<>!~;@");
 	if (*s != '-' && s[n] == '=' && s[n + 1] != '=')
 		complain_try(l, c, grammar_requirement,
@@ -198,7 +198,7 @@ grammar_package_name(struct load *l, const char *s)
 					     "write versions in `packages`");
 }
 
-/* name [ "[" extras "]" ] */
+/* Accepts name [ "[" extras "]" ]. */
 const struct complaint *
 grammar_extension_name(struct load *l, const char *s)
 {

@@ -3,14 +3,14 @@
 
 #include "load.h"
 
-/* The target of a row: a member of a struct, or none. */
+/* The target of a row: a member of a struct, or nothing. */
 #define R(member) (struct recipe, member)
 #define X(member) (struct recipe_extension, member)
 #define I(member) (struct recipe_index, member)
 #define NONE 0
 
 /* clang-format off */
-/* Where a member is and its size. A member of another type than `type` does not compile. */
+/* Place and size of a member. A member of another type than `type` does not compile. */
 #define FIELD(owner, member) ((owner *)0)->member
 #define MEMBER(type, at) { _Generic(FIELD at, type: offsetof at), sizeof(type), 0 }
 #define MANY(type, in) { _Generic(FIELD in, type: offsetof in), sizeof(type), sizeof(*((type *)0)->at) }

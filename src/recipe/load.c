@@ -105,7 +105,7 @@ offer_text(struct diag *d, struct text old, const char *yaml, const char *help)
 {
 	size_t n = strlen(old.s);
 
-	/* Plain or in quotes, without escapes: the same test as of span_within. */
+	/* The text is plain, or quoted without escapes: the same test as in span_within. */
 	if (old.at.width == n || old.at.width == n + 2)
 		diag_fix(d, old.at, yaml, "%s", help);
 	else

@@ -15,16 +15,16 @@ struct load {
 	const struct recipe_options *o;
 	recipe_open *open;
 	void *ctx;
-	struct map seen;     /* faults reported, by code and place */
-	struct diags echoes; /* where the same fault goes the second time */
-	struct names files;  /* that were read, by normalised path, the recipe first */
-	unsigned before;     /* errors that were there already */
-	struct map done;     /* values that were read, by key and node: cells share equal values */
+	struct map seen;     /* reported errors, by code and place */
+	struct diags echoes; /* takes repeated errors */
+	struct names files;  /* files read so far, by normalised path, the recipe first */
+	unsigned before;     /* number of errors before */
+	struct map done;     /* values read so far, by key and node: cells share equal values */
 };
 
 /*
- * A recipe with more faults than this is not read further. Lists and maps are bounded too: far
- * above what anyone writes, far below what would need much memory.
+ * Limits: a recipe with more errors is not read further. Lists and maps may be far longer than in
+ * any real recipe, but not so long that they need much memory.
  */
 enum {
 	FAULTS_MAX = 200,
@@ -37,20 +37,20 @@ enum {
 };
 
 /*
- * fault -- diag_at, once for each code and place: many cells read the same text.
- * Returns a diagnostic that notes and help may follow; never NULL.
+ * fault -- calls diag_at once for each code and place, because many cells read the same text.
+ * Returns a diagnostic for notes and help; never NULL.
  */
 struct diag *fault(struct load *l, enum code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Adds an error with help (or NULL), and returns false. */
 bool reject(struct load *l, enum code code, struct span at, const char *help, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-/* Returns whether so many faults were found that the search for more stops. */
+/* Returns whether there are so many errors that reading stops. */
 bool load_full(const struct load *l);
-/* False, and SB0103, if there are more than `max` of `what`. */
+/* Returns false after SB0103 if there are more than `max` of `what`. */
 bool within_limit(struct load *l, struct span at, size_t n, size_t max, const char *what);
 
-/* "`sometext`" or its beginning, for a message. */
+/* Returns "`sometext`" or its beginning, for a message. */
 const char *shown(struct arena *a, const char *text);
 /* Returns a list of one, in the arena. */
 const struct node *list_of_one(struct load *l, const struct node *n);
@@ -81,7 +81,7 @@ struct complaint {
 	size_t from, length; /* which bytes of the text; length 0: all */
 };
 
-/* Returns the error of a line of printable ASCII, or NULL if it can be used as it is. */
+/* Returns the error in a line of printable ASCII, or NULL if it is valid. */
 typedef const struct complaint *grammar(struct load *l, const char *s);
 
 grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu, grammar_apt,
@@ -97,19 +97,20 @@ grammar grammar_stack, grammar_image, grammar_cuda, grammar_python, grammar_gpu,
 /* Returns an error with help (or NULL); format and arguments are its text. */
 struct complaint *complain(struct load *l, enum code code, const char *help, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* "`s` what", with help. */
+/* Returns an error "`s` what", with help. */
 #define complain_that(l, code, s, what, help) \
 	complain(l, code, help, "%s %s", shown((l)->a, s), what)
-/* Adds help that replaces the value by `fix`, if `fix` passes `g`. */
+/* Adds a help that replaces the value by `fix`, if `g` accepts that. */
 struct complaint *complain_try(struct load *l, struct complaint *c, grammar *g, const char *fix);
-/* "`s` what"; adds "did you mean" if one of `words` is near to `s`, else the list of them. */
+/* Returns an error "`s` what", with "did you mean" if one of `words` is similar to `s`, otherwise
+ * with all words. */
 struct complaint *complain_words(struct load *l, enum code code, const char *s, const char *what,
 				 struct names words);
 
 /*
- * Defines grammar_NAME: a text of at most `max` bytes that matches a regular expression. If it
- * does not, the complaint is the text, in backticks, and `what`. (A bound such as {0,63} in a
- * pattern would cost a millisecond.)
+ * Defines grammar_NAME: a text of at most `max` bytes that matches a regular expression. Otherwise,
+ * the error is the text in backticks and `what`. (A bound such as {0,63} in a pattern would take a
+ * millisecond.)
  */
 #define PATTERN_GRAMMAR(name, pattern, max, code, what, help) \
 	const struct complaint *grammar_##name(struct load *l, const char *s) \
@@ -120,8 +121,8 @@ struct complaint *complain_words(struct load *l, enum code code, const char *s, 
 	}
 
 /*
- * Adds the errors of `value` of the key `path`, and returns false: it is not one line of
- * printable ASCII of at most TEXT_MAX bytes (VALUE_MAX for a variable), or `g` complains.
+ * Checks `value` of the key `path`; false after errors: it is not a line of printable ASCII of at
+ * most TEXT_MAX bytes (VALUE_MAX for a variable), or `g` rejects it.
  */
 bool text_holds(struct load *l, grammar *g, const char *path, struct text value);
 /* Checks only the grammar. */
@@ -129,17 +130,16 @@ bool grammar_holds(struct load *l, grammar *g, const char *path, struct text val
 /* Adds SB0110 if a blank is before or after the text. */
 bool text_has_no_blank_ends(struct load *l, const char *path, struct text t);
 
-/* "git+https://host/x.git@v1" in two; *ref NULL without one; false if it is not git+... */
+/* Splits "git+https://host/x.git@v1"; *ref is NULL without a ref; false if it is not git+... */
 bool git_split(struct arena *a, const char *url, const char **repository, const char **ref);
-/* Names that are branches wherever they are seen. */
+/* Returns true for names that are always branches. */
 bool git_is_branch(const char *s);
 
 /* --- keys --- */
 
 /*
- * Every key of a recipe, one row each, in keys.def: what drives reading, "did you
- * mean", the JSON Schema and the reference.  Adding a key is adding a row (and the
- * member of struct recipe that it fills).
+ * keys.def has a row for every key of a recipe. Reading, "did you mean", the JSON Schema and the
+ * reference all use this table. A new key needs a row and a member of struct recipe.
  */
 enum key_type {
 	KEY_TEXT,   /* struct text */
@@ -158,7 +158,7 @@ enum key_type {
 	KEY_VARIANTS,
 	KEY_MATRIX,
 	KEY_CELLS,             /* matrix.include and matrix.exclude */
-	KEY_SECTION = KEY_MAP, /* a map, and the span that shows that it was written */
+	KEY_SECTION = KEY_MAP, /* a map, and a span that shows that it is set */
 };
 
 struct member {
@@ -166,31 +166,28 @@ struct member {
 };
 
 struct key {
-	const char *path; /* "torch.version"; below a list its items' keys: "extensions.name" */
+	const char *path; /* "torch.version"; for the items of a list, "extensions.name" */
 	enum key_type type;
 	grammar *check;
-	struct member first, second; /* of struct recipe, or of the item of the list */
-	const char *
-		more; /* of a word: the words, "auto|os"; of a map: the meaning of a text instead */
-	const char *pattern; /* its grammar as a regular expression, for editors; or NULL */
+	struct member first, second; /* members of struct recipe, or of the list's item */
+	const char *more;            /* a KEY_WORD's words, "auto|os"; a map's key for a text */
+	const char *pattern;         /* its grammar as a regular expression, for editors; or NULL */
 	const char *doc, *example;
-	bool required; /* in each item of its list */
+	bool required; /* required in each item of its list */
 };
 
 /* The recipe itself, and a map whose keys are in no row. */
 extern const struct key key_root, key_free;
 
-/* Returns all rows, in the order of the reference; parents come before their children. */
+/* Returns all rows in the order of the reference; parents come before their children. */
 const struct key *keys_all(size_t *n);
-/*
- * Returns the children of `parent` one after the other: the one after `before` (NULL: the first).
- */
+/* Returns the next child of `parent` after `before` (NULL: the first one). */
 const struct key *key_next(const struct key *parent, const struct key *before);
 /* Returns the child `name` of `parent` (&key_root: the top), or NULL. */
 const struct key *key_child(const struct key *parent, const char *name);
 /* Returns the key of the list that the short form of a map is; NULL: its short form is a text or none. */
 const struct key *key_short_list(const struct key *k);
-/* Returns the last part of its path. */
+/* Returns the last part of a key's path. */
 const char *key_name(const struct key *k);
 /* Returns the grammar of the names of settings: of variables, or of mount paths. */
 grammar *key_names(const struct key *k);
@@ -203,7 +200,7 @@ bool read_value(struct load *l, const struct key *k, const struct node *n, char 
 bool key_unknown(struct load *l, const struct key *k, const char *name, struct span at);
 /*
  * Adds the error of a wrong kind of value, such as a map instead of a text (SB0107), with the
- * table's example; path: of the value, if it is not the key itself. False.
+ * table's example; path: that of the value, if it is not the key itself. Returns false.
  */
 bool value_kind(struct load *l, const struct key *k, const char *path, const struct node *n,
 		const char *wanted);
@@ -225,44 +222,43 @@ void recipe_canonical(const struct recipe *r, struct buf *out);
  * or SB0126.
  */
 const struct node *extends_load(struct load *l, const struct source **src);
-/* Reads a recipe file from the file system; for `open`. */
+/* Reads a recipe file from the file system; the default for `open`. */
 const struct source *extends_open_file(void *ctx, struct arena *a, struct diags *ds,
 				       const char *path, struct span at);
 
 /*
- * merge -- `over` laid on `base`: maps merge, lists and scalars replace, null removes
- * (RFC 7386).  A text that is the short form of a map (torch: 2.2.2) is that map when
- * a map is laid on it; a text laid on a map replaces it whole.
+ * merge -- merges `over` into `base`: maps merge, lists and scalars replace, null removes (RFC
+ * 7386). If a map is merged into a text that is the short form of a map (torch: 2.2.2), the text
+ * counts as that map; a text replaces a whole map.
  *
- *   in   k: the row that both are values of (&key_root: whole recipes);
- *        base: may be NULL
+ *   in   k: the row of both values (&key_root: whole recipes); base: may be NULL
  *   out  NULL if nothing is left; nodes that do not change are shared
  */
 const struct node *merge(struct load *l, const struct key *k, const struct node *base,
 			 const struct node *over);
 
-/* A value to lay on a recipe at a dotted key: of --set, or of a matrix cell. */
+/* A value that overrides a dotted key of a recipe: from --set, or from a matrix cell. */
 struct override {
 	struct names parts; /* "torch", "version" */
-	const char *dotted; /* one pointer for one key: compare it with == */
-	struct span at;     /* of the key */
+	const char *dotted; /* unique pointer for a key: compare it with == */
+	struct span at;     /* place of the key */
 	const struct key *top;
 	const struct node *value;
-	size_t number; /* of the value in its axis, from 1; 0: of no axis */
+	size_t number; /* number of the value in its axis, from 1; 0: not from an axis */
 };
 struct overrides LIST(struct override);
 
 /*
- * Finds a dotted key in the key table.  errors SB0105 (with the nearest key), or those of the
- * grammar of a name; false
+ * Finds a dotted key in the key table. errors SB0105 (with the nearest key), or those of the
+ * grammar for names; false
  */
 bool override_key(struct load *l, const char *dotted, struct span at, struct override *o);
-/* merge() of one override after the other with a whole recipe. */
+/* Merges overrides into a whole recipe, one after the other. */
 const struct node *overrides_apply(struct load *l, const struct overrides *all,
 				   const struct node *root);
 /*
- * Reads the --set options in the order given; places point into "<command line>", one line an
- * option.  errors SB0130, SB0105, SB0101 ..; false
+ * Reads the --set options in the order given; places are in "<command line>", one line for each
+ * option. errors SB0130, SB0105, SB0101 ..; false
  */
 bool sets_read(struct load *l, struct overrides *out);
 
@@ -274,10 +270,10 @@ struct cell {
 struct cells LIST(struct cell);
 
 /*
- * cells_make -- the cells of a matrix, the last axis fastest.
+ * cells_make -- makes the cells of a matrix; the last axis changes fastest.
  *
- *   in      matrix: a node, or NULL: one cell without a name; fixed: --set options that
- *           give an axis one value
+ *   in      matrix: a node, or NULL: one cell without a name; fixed: --set options that set an axis
+ *           to one value
  *   out     names are unique, also where case does not count, and safe as a directory
  *   errors  SB0129, SB0105, SB0107; false
  */

@@ -2,14 +2,14 @@
 
 #include "load.h"
 
-/* One key of the matrix and its values. */
+/* A key of the matrix and its values. */
 struct axis {
-	struct override key;       /* without a value */
+	struct override key;       /* the key, without a value */
 	const struct node *values; /* a list */
 };
 struct axes LIST(struct axis);
 
-/* Entries times cells: what must be compared with what. */
+/* Maximum number of comparisons: entries times cells. */
 enum { COMPARED_MAX = 20 * 1000 * 1000 };
 
 static bool
@@ -45,7 +45,7 @@ cell_key(struct load *l, const struct pair *p, struct override *o)
 	return true;
 }
 
-/* Returns whether setting `x` would set `y` anew: the same key or one above it. */
+/* Returns whether `x` overrides `y`: it is the same key or a parent of it. */
 static bool
 covers(const struct override *x, const struct override *y)
 {
@@ -58,8 +58,8 @@ covers(const struct override *x, const struct override *y)
 }
 
 /*
- * --set of an axis's own key leaves that axis one value.  --set of a key above it would disable
- * the axis, which is certainly a mistake.
+ * Applies --set to the axes: --set of an axis's own key gives the axis a single value. --set of a
+ * parent key would disable the axis, and is an error.
  */
 static bool
 fix_axis(struct load *l, struct axis *axis, const struct overrides *fixed)
@@ -114,7 +114,7 @@ read_axis(struct load *l, const struct pair *p, const struct overrides *fixed, s
 
 struct entries LIST(struct overrides);
 
-/* Entries: maps of dotted keys to values. */
+/* Reads entries: maps of dotted keys to values. */
 static bool
 read_entries(struct load *l, const struct node *matrix, const char *what, struct entries *out)
 {
@@ -154,7 +154,8 @@ find(const struct overrides *cell, size_t n, const struct override *key)
 	return NULL;
 }
 
-/* No key of the entry has another value among the first n of the cell, or (all) none. */
+/* Returns whether no key of the entry has another value among the first n of the cell; all: and
+ * none is missing. */
 static bool
 agrees(const struct overrides *entry, const struct overrides *cell, size_t n, bool all)
 {
@@ -182,8 +183,8 @@ add_to(struct load *l, const struct overrides *entry, size_t naxes, struct overr
 }
 
 /*
- * Adds entries as in GitHub Actions: to every cell of the axes whose values they do not change; an
- * entry without such a cell becomes a new cell.
+ * Adds entries as in GitHub Actions: to every cell whose axis values they do not change; an entry
+ * without such a cell becomes a new cell.
  */
 static void
 apply_includes(struct load *l, const struct entries *includes, size_t naxes, struct cells *cells)
@@ -230,7 +231,7 @@ put_safe(struct buf *b, const char *s)
 		buf_putc(b, is_alnum(*s) || strchr("._+-", *s) ? *s : '_');
 }
 
-/* "python-3.10,torch.version-2.2.2"; a list or map is named by its number in the axis. */
+/* Returns "python-3.10,torch.version-2.2.2"; a list or map has its number in the axis as name. */
 static const char *
 name_of(struct load *l, const struct overrides *cell)
 {

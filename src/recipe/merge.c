@@ -3,9 +3,7 @@
 
 #include "load.h"
 
-/*
- * Returns the map that a value is: its long form if it is a short one, an empty one if it is none.
- */
+/* Returns a value as a map: the long form of a short form, or an empty map for other values. */
 static const struct node *
 as_map(struct load *l, const struct key *k, const struct node *base, const struct node *over)
 {
@@ -23,8 +21,8 @@ as_map(struct load *l, const struct key *k, const struct node *base, const struc
 }
 
 /*
- * Inside variants: (keep) a null is not applied but kept: it is to remove something
- * when the variant is laid on the recipe.
+ * Merges two values. With `keep`, inside `variants`, a null stays: it removes a key when the
+ * variant is merged into the recipe.
  */
 static const struct node *
 merge_in(struct load *l, const struct key *k, const struct node *base, const struct node *over,
@@ -81,7 +79,7 @@ walk(struct load *l, const char *s, struct text whole, struct override *o)
 		const struct key *child = k->type == KEY_VARIANTS ? &key_root : key_child(k, name);
 		struct override axis = { 0 };
 
-		/* A variable, a mount path or an axis may hold dots. */
+		/* The name of a variable, a mount path or an axis may contain dots. */
 		if (k->type == KEY_SETTINGS || (k->type == KEY_MATRIX && !child)) {
 			list_push(l->a, &o->parts, s);
 			return k->type == KEY_MATRIX ?
@@ -127,10 +125,11 @@ struct layer {
 		size_t n, cap;
 	} pairs;
 	struct map below; /* key -> struct layer, if the last value of the key was a map */
-	size_t place;     /* its pair above */
+	size_t place;     /* index of its pair in the map above */
 };
 
-/* A map laid on a map is one with it.  Any other order of values stays: merge() takes a key twice. */
+/* Adds an override; a map is merged into an earlier map. Other values are added in their order,
+ * because merge() accepts a key twice. */
 static void
 layer_add(struct load *l, struct layer *on, struct pair new)
 {
@@ -199,7 +198,7 @@ read_set(struct load *l, size_t i, const char *lines, struct override *o)
 		return reject(l, E_SET, at, NULL, "--set cannot change what the recipe extends");
 	if (!override_key(l, key, at, o))
 		return false;
-	/* Blank up to the value, so that the reader finds it at its own line and column. */
+	/* Blanks before the value keep its line and column for the reader. */
 	for (size_t k = 0; k < i; k++)
 		buf_putc(&b, '\n');
 	buf_printf(&b, "%*s%s", (int)n + 1, "", equals + 1);
@@ -215,7 +214,7 @@ bool
 sets_read(struct load *l, struct overrides *out)
 {
 	enum { SETS_MAX = 1000 };
-	/* All options are one text, one line each, so that errors have a line to show. */
+	/* All options form one text, one line for each, so that errors can show a line. */
 	const struct names all = { (const char **)l->o->sets, l->o->nsets, 0 };
 	const char *lines = names_join(l->a, &all, "\n");
 	struct source *src = arena_new_of(l->a, struct source);

@@ -13,7 +13,7 @@ value_kind(struct load *l, const struct key *k, const char *path, const struct n
 	struct diag *d =
 		fault(l, E_TYPE, n->at, "`%s` takes %s, not %s", path, wanted, node_kind_name(n));
 
-	/* One where a list is wanted: the list of that one. */
+	/* Suggests a list of one for a single text. */
 	if (starts_with(wanted, "a list") && n->kind == NODE_SCALAR && !node_is_null(n) && *n->s)
 		offer_text(d, node_text(n),
 			   arena_printf(l->a, "[%s]", edit_scalar(l->a, n->at, n->s)),
@@ -104,7 +104,7 @@ read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 	if (!read_text(l, k, k->path, n, t))
 		return false;
 	small = arena_lower(l->a, t->s);
-	/* Words that other YAML readers read as true or false. */
+	/* Other YAML readers read these words as true or false. */
 	meant = str_matches(small, "^(true|yes|on|y|1)$")  ? "true" :
 		str_matches(small, "^(false|no|off|n|0)$") ? "false" :
 							     NULL;
@@ -123,7 +123,7 @@ read_bool(struct load *l, const struct key *k, const struct node *n, char *base)
 
 /* --- maps --- */
 
-/* /data and /data/ are one place, and a volume can be mounted once. */
+/* Rejects a mount path that is there twice, also as /data and /data/. */
 static bool
 mounts_hold(struct load *l, const struct settings *all)
 {
@@ -272,14 +272,14 @@ read_item(struct load *l, const struct key *k, const struct node *n, char *list)
 	return good;
 }
 
-/* Reads a list, or the one text that stands for a list of one. */
+/* Reads a list, or a text that stands for a list of one. */
 static bool
 read_list(struct load *l, const struct key *k, const struct node *n, char *list)
 {
 	bool maps = k->type == KEY_EXTENSIONS || k->type == KEY_INDEXES, good = true;
 	const struct node *all = n->kind == NODE_LIST ? n : list_of_one(l, n);
 
-	/* A command as one text would be a single word, which is certainly a mistake. */
+	/* Rejects a command as one text, which would be a single word. */
 	if (k->check == grammar_argument && n->kind == NODE_SCALAR)
 		return value_kind(l, k, k->path, n, "a list of words");
 	if (n->kind == NODE_MAP || (k->type == KEY_INDEXES && n->kind == NODE_SCALAR))
@@ -311,7 +311,7 @@ read_modal_gpus(struct load *l, const struct key *k, const struct node *n, char 
 bool
 read_value(struct load *l, const struct key *k, const struct node *n, char *base)
 {
-	/* A list or a map of names may be there without anything in it. */
+	/* A list or a map of names may be empty. */
 	if (node_is_null(n))
 		return k->first.item || key_short_list(k) || value_empty(l, k->path, n);
 	switch (k->type) {

@@ -5,22 +5,22 @@
 #include "load.h"
 
 /*
- * The merge order, each over the earlier ones: extends, the file, the variant, the cell of the
- * matrix, --set.  An option that changes variants: or matrix: themselves
- * comes before these are used; one that names an axis leaves it that one value.
+ * Merges in this order: extends, the file, the variant, the cell of the matrix, --set. --set
+ * options for `variants` or `matrix` apply before these are used, and one for an axis gives it a
+ * single value.
  */
 
-/* The cells of a matrix have at most CANONICAL_MAX bytes to digest; after the first
-   CANONICAL_SOME of them the rest is estimated, so that most matrices are refused early. */
+/* The cells of a matrix have at most CANONICAL_MAX bytes to digest; after the first CANONICAL_SOME
+ * bytes the rest is estimated, so that most oversized matrices are rejected early. */
 enum { CANONICAL_MAX = 40 * 1024 * 1024, CANONICAL_SOME = 2 * 1024 * 1024 };
 
-/* A recipe on its way to its cells. */
+/* The state of loading a recipe. */
 struct making {
 	struct load *l;
 	const struct source *src;
 	const struct node *root;     /* without variants and matrix */
-	const struct node *variants; /* a map */
-	struct names names;          /* of the variants */
+	const struct node *variants; /* a map; or NULL */
+	struct names names;          /* names of the variants */
 	struct overrides sets;
 	struct buf canonical;
 	size_t canonical_bytes;
@@ -45,7 +45,7 @@ keys_known(struct load *l, const struct node *root)
 
 /* --- sections --- */
 
-/* A top-level key, read: its values in a recipe without others. */
+/* The values of a top-level key, in an otherwise empty recipe. */
 struct section {
 	struct recipe values;
 	bool good;
@@ -110,7 +110,7 @@ add_ignored(struct load *l, struct recipe *r)
 	return good;
 }
 
-/* Returns the recipe of one cell; NULL if something in it does not hold. */
+/* Returns the recipe of one cell; NULL if it is not valid. */
 static const struct recipe *
 make(struct making *m, const struct node *root, const char *cell)
 {
@@ -156,7 +156,7 @@ make(struct making *m, const struct node *root, const char *cell)
 
 /* --- variants and cells --- */
 
-/* Each is a map, under a name that a directory can have. */
+/* Checks the variants: each one is a map, with a name that is valid for a directory. */
 static bool
 variants_hold(struct load *l, const struct node *variants)
 {
@@ -183,7 +183,7 @@ variants_hold(struct load *l, const struct node *variants)
 	return good;
 }
 
-/* Finds the variant or cell (`what`) that --variant or --cell names. */
+/* Finds the variant or cell (`what`) of --variant or --cell. */
 static bool
 find_name(struct making *m, enum code code, const char *what, const char *name,
 	  const struct names *names, size_t *found)
@@ -209,7 +209,7 @@ find_name(struct making *m, enum code code, const char *what, const char *name,
 	return false;
 }
 
-/* Keeps only the cell that --cell names, if it names one. */
+/* Keeps only the cell of --cell, if given. */
 static bool
 choose_cell(struct making *m, bool matrix, struct cells *cells)
 {
@@ -226,7 +226,7 @@ choose_cell(struct making *m, bool matrix, struct cells *cells)
 	return true;
 }
 
-/* Checks the variants that --variant does not name too, so that none is broken unnoticed. */
+/* Also checks the variants that are not selected, so that errors in them are found. */
 static bool
 others_hold(struct making *m, const struct node *plain)
 {
@@ -264,7 +264,7 @@ make_all(struct making *m, const struct node *matrix)
 
 	if (!cells_make(l, matrix, &m->sets, &cells) || !choose_cell(m, matrix != NULL, &cells))
 		return NULL;
-	/* A --set that concerns no axis is equal for all cells; the others are applied to each cell. */
+	/* A --set that affects no axis is applied once for all cells, the others to each cell. */
 	for (size_t i = 0; i < m->sets.n; i++)
 		if (is_touched(&cells, &m->sets.at[i]))
 			list_push(l->a, &left, m->sets.at[i]);
@@ -319,7 +319,7 @@ recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
 		if (is_structural(&m.sets.at[i]))
 			list_push(a, &structural, m.sets.at[i]);
 	root = overrides_apply(&l, &structural, root);
-	/* The number of errors after which a large file is not read further. */
+	/* Stops reading a large file after too many errors. */
 	if (!keys_known(&l, root) && load_full(&l))
 		return NULL;
 	m.variants = node_get(root, "variants");

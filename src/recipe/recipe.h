@@ -12,12 +12,11 @@
 #include "python/python.h"
 
 /*
- * One recipe file (and the files it extends) as structs, every value with its place. Each field
- * has passed its grammar, so later stages need not check for hostile text; whether the stack can
- * work is not checked here. Reads the files named by the recipe's extends: and app.requirements:,
- * nothing else.
+ * Reads a recipe file (and the files that it extends) into structs, with the place of every value.
+ * Each value has passed its grammar, so later stages need not check for hostile text; whether the
+ * stack can work is checked later. Reads only the files of `extends` and `app.requirements`.
  *
- * A `struct text` with s == NULL was not given. Defaults are not filled in here.
+ * A `struct text` with s == NULL is not set; defaults are not filled in.
  */
 
 struct texts LIST(struct text);
@@ -42,18 +41,18 @@ enum extension_from { EXT_AUTO, EXT_GIT, EXT_SDIST, EXT_WHEEL, EXT_RELEASE };
 /* PREFER_AUTO: for an extension the recipe's preference, for a recipe the source. */
 enum prefer { PREFER_AUTO, PREFER_SOURCE, PREFER_PREBUILT };
 
-/* An ordinary requirement: as written, and parsed. */
+/* An ordinary requirement, as text and parsed. */
 struct recipe_requirement {
 	struct text text;
 	const struct requirement *req;
 };
 struct recipe_requirements LIST(struct recipe_requirement);
 
-/* A GPU as written ("a100-80gb", "9.0") and the compute capability that it means. */
+/* A GPU as text ("a100-80gb", "9.0") and its compute capability. */
 struct recipe_gpu {
 	struct text text;
 	const char *cc;        /* "8.0" */
-	const struct gpu *gpu; /* NULL if a capability was written */
+	const struct gpu *gpu; /* NULL for a compute capability */
 };
 struct recipe_gpus LIST(struct recipe_gpu);
 
@@ -62,16 +61,16 @@ struct recipe_extension {
 	struct text name; /* as written */
 	const char *key;  /* normalised */
 	struct names extras;
-	struct text version;   /* exact: "1.4.0"; NULL: not pinned */
+	struct text version;   /* exact version, "1.4.0"; NULL: not pinned */
 	struct text specifier; /* the text after the name if it is not an exact pin */
 	enum extension_from from;
 	struct span from_at;
 	enum prefer prefer;
 	struct span prefer_at;
-	struct text git, ref;     /* EXT_GIT as written, with or without from: */
-	struct text subdirectory; /* of the repository: where its setup.py is */
+	struct text git, ref;     /* of EXT_GIT, with or without `from` */
+	struct text subdirectory; /* directory of setup.py in the repository */
 	struct text
-		branch; /* ref: names one, of a repository whose tags are known; ref is then not set */
+		branch;  /* branch in `ref` of a repository with known tags; ref is then not set */
 	struct text url; /* a wheel or sdist by URL, without its #fragment */
 	struct text sha256;
 	struct settings env; /* for its compile step */
@@ -81,24 +80,24 @@ struct recipe_extension {
 struct recipe_extensions LIST(struct recipe_extension);
 
 struct recipe_index {
-	struct text url, secret; /* secret: name of the build secret that holds the credentials */
-	struct texts packages;   /* of an extra index: the only packages taken from it */
+	struct text url, secret; /* secret: name of the build secret with the credentials */
+	struct texts packages;   /* for an extra index: the only packages from it */
 };
 struct recipe_indexes LIST(struct recipe_index);
 
 struct recipe_modal {
-	struct span at; /* line 0: no modal: section */
+	struct span at; /* line 0: no `modal` section */
 	struct text app, gpu, timeout_s, scaledown_window_s, entrypoint, cpu, memory_mib, builder,
 		build;           /* "heavy" */
 	struct settings volumes; /* mount path: volume name */
 	struct texts secrets;
-	struct texts gpus; /* all of them when gpu is a list (in order); gpu is then the first */
+	struct texts gpus; /* all GPUs of a list, in order; `gpu` is the first one */
 };
 
 /* The content of an application's requirements file, and of the files that it includes. */
 struct recipe_needs {
 	struct recipe_requirements requirements;
-	/* Lines that name no requirement that could be checked, such as a URL, and why. */
+	/* Lines without a requirement that can be checked, such as a URL, with the reason. */
 	struct recipe_lines LIST(struct recipe_line {
 		struct text text;
 		const char *why;
@@ -106,15 +105,15 @@ struct recipe_needs {
 };
 
 struct recipe_app {
-	struct span at; /* line 0: no app: section */
+	struct span at; /* line 0: no `app` section */
 	struct texts copy, command;
 	struct text requirements;
-	struct names files; /* that one, and those that it includes, if they are read */
+	struct names files; /* the file and those that it includes, if they are read */
 	const struct recipe_needs *needs; /* NULL: no file, or recipe_options exclude it */
 };
 
 struct recipe_runtime {
-	struct span at; /* line 0: no runtime: section */
+	struct span at; /* line 0: no `runtime` section */
 	struct text base;
 	struct texts apt;
 };
@@ -127,8 +126,8 @@ struct recipe_verify {
 
 struct recipe {
 	const struct source *src; /* the file named on the command line */
-	const char *path;         /* as named on the command line; "-" is stdin */
-	struct text stack;        /* always set: the file's stem by default */
+	const char *path;         /* path on the command line; "-" is stdin */
+	struct text stack;        /* always set; default: the file's stem */
 	const char *variant;      /* or NULL */
 	const char *cell;         /* "python-3.10,torch.version-2.2.2", or NULL without a matrix */
 
@@ -143,7 +142,7 @@ struct recipe {
 	struct texts apt;
 	struct text snapshot; /* of apt */
 	struct {
-		struct span at; /* of the key or its value; line 0: no torch */
+		struct span at; /* place of the key or its value; line 0: no torch */
 		struct text version, index;
 		enum torch_from from;
 		struct span from_at;
@@ -162,7 +161,7 @@ struct recipe {
 	struct recipe_index index;    /* url NULL: the default index */
 	struct recipe_indexes extras; /* index: extra: */
 	struct texts secrets;
-	struct texts ignore; /* codes: of the recipe, and of --ignore without a place */
+	struct texts ignore; /* codes of the recipe, and those of --ignore, without a place */
 	struct names files;  /* the recipe's file and those that it extends, by fs_clean() */
 
 	/*
@@ -181,20 +180,20 @@ struct recipe_options {
 	const char *variant, *cell; /* or NULL */
 	struct names ignore;        /* codes, besides those of the recipe */
 	bool extends_anywhere;      /* extends: may name files outside the recipe's directory */
-	bool application;           /* read the requirements files of app:, too */
-	bool on_disk; /* open: reads the disk too, so links are followed as without it */
+	bool application;           /* also read the requirements files of `app` */
+	bool on_disk;               /* `open` also reads the disk, so links are checked */
 };
 
-/* The cells of a recipe in matrix order; one when it has no matrix. */
+/* The cells of a recipe in matrix order; a single one without a matrix. */
 struct recipes {
 	const struct recipe *const *at;
 	size_t n;
 	bool matrix;
-	struct names variants; /* that the recipe defines */
+	struct names variants; /* names of the recipe's variants */
 };
 
 /*
- * recipes_load -- a recipe file as structs, one for each cell of its matrix.
+ * recipes_load -- reads a recipe file into structs, one for each cell of its matrix.
  *
  *   errors  SB01xx, NULL: every error found, each at its place
  *   memory  lives in a
@@ -203,7 +202,7 @@ struct recipes {
 const struct recipes *recipes_load(struct arena *a, struct diags *ds, const struct facts *f,
 				   const struct recipe_options *o);
 
-/* The same from a text already read (a git blob, a test); extends: is looked up by `open`. */
+/* The same for files from another source, such as a git revision: `open` returns their texts. */
 typedef const struct source *recipe_open(void *ctx, struct arena *a, struct diags *ds,
 					 const char *path, struct span at);
 const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const struct facts *f,
@@ -213,22 +212,22 @@ const struct recipes *recipes_load_from(struct arena *a, struct diags *ds, const
 /*
  * recipe_archive -- parses the file name at the end of a URL: a wheel or an sdist.
  *
- *   in   the URL; a query does not count, and + may stand as %2B
+ *   in   a URL; its query is ignored, and + may be %2B
  *   out  its normalised name and its version; false if it is neither
  */
 bool recipe_archive(struct arena *a, const char *url, const char **name,
 		    const struct version **version);
 
-/* Returns the number of a text that is one, such as modal.cpu; 0: it was not given. */
+/* Returns the value of a number such as modal.cpu; 0: not set. */
 double recipe_number(struct text t);
 
 /* Returns the file name at the end of a URL's path, with + for %2B. */
 const char *recipe_url_file(struct arena *a, const char *url);
 
-/* Returns whether the file that a URL names is a wheel; a query or fragment does not count. */
+/* Returns whether the file of a URL is a wheel; ignores a query or fragment. */
 bool recipe_names_wheel(const char *url);
 
-/* JSON Schema 2020-12 of a recipe file, from the key table. */
+/* Writes the JSON Schema 2020-12 of a recipe file, from the key table. */
 void recipe_schema(struct arena *a, const struct facts *f, struct buf *out);
 /* Writes the reference of keys in docs/recipe.md (Markdown), from the key table. */
 void recipe_reference(struct arena *a, struct buf *out);

@@ -4,9 +4,9 @@
 #include "load.h"
 
 /*
- * JSON Schema 2020-12 from the key table.  Editors read a recipe with a YAML reader
- * that makes numbers of 2.2 and "3.10" without quotes, so the schema also accepts a number for a
- * text that can look like one. It accepts null everywhere: null removes a value of `extends:`.
+ * Writes JSON Schema 2020-12 from the key table. YAML readers of editors read 2.2 and 3.10 without
+ * quotes as numbers, so the schema also accepts a number for a text that can look like one. It
+ * accepts null everywhere, because null removes a value of `extends`.
  */
 struct writer {
 	struct json j;
@@ -14,7 +14,7 @@ struct writer {
 	const struct facts *f;
 };
 
-/* Grammars that no number passes. */
+/* Returns true for grammars that accept no number. */
 static bool
 never_number(grammar *g)
 {
@@ -31,8 +31,8 @@ never_number(grammar *g)
 }
 
 /*
- * Returns what an editor should offer, of the keys whose values the knowledge lists; others pass
- * too.
+ * Returns the values that an editor should suggest for a key, from the knowledge base; other values
+ * are valid, too.
  */
 static struct names
 offered(struct writer *w, const struct key *k)
@@ -258,14 +258,14 @@ write_key(struct writer *w, const struct key *k)
 	json_map(&w->j, key_name(k));
 	json_text(&w->j, "description", k->doc);
 	write_body(w, k);
-	/* A scalar example is a value; those of lists and maps are YAML for people. */
+	/* Only a scalar example is a value; those of lists and maps are YAML text. */
 	if ((k->type == KEY_TEXT || k->type == KEY_WORD) && *text != '[' && *text != '{')
 		json_put(&w->j, "'examples': [%s]",
 			 *text == '"' ? arena_copy(w->a, text + 1, strlen(text) - 2) : text);
 	json_end(&w->j);
 }
 
-/* "properties" that refer to the definitions of the top-level keys. */
+/* Writes "properties", which refer to the definitions of the top-level keys. */
 static void
 references(struct writer *w, bool variant)
 {
@@ -278,8 +278,8 @@ references(struct writer *w, bool variant)
 }
 
 /*
- * Without `extends:`, some keys are required: torch is not null, exists if there are extensions,
- * and the recipe is not empty.
+ * The rules without `extends`: torch is not null, extensions require torch, and the recipe is not
+ * empty.
  */
 static const char whole[] =
 	"'if': {'not': {'required': ['extends']}}, "
